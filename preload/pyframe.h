@@ -1,0 +1,58 @@
+/* Python stacks of the calling thread, read from CPython's own structures.
+ *
+ * Never takes the GIL, allocates, calls into Python beyond PyGILState_GetThisThreadState(), or makes
+ * frame objects. Supports CPython 3.8–3.13 and, by its debug offsets, 3.14; other versions are
+ * recognised and left alone. Threads: any, each for itself. */
+#ifndef SEEP_PRELOAD_PYFRAME_H
+#define SEEP_PRELOAD_PYFRAME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A frame as it is met on the stack: enough to compare two stacks, cheap to collect.
+ * `code` is the address of the code object, `position` identifies the instruction in a way that
+ * depends on the version (an address or an offset); equal pairs are equal places as long as the code
+ * object lives. */
+struct seep_pyframe {
+    uintptr_t code;
+    uintptr_t position;
+};
+
+/* What a pair means; strings are UTF-8 inside the interpreter's own objects, valid while the frame
+ * is on the stack. A string that is not compact ASCII/UTF-8 is given as much as can be read without
+ * allocating (see .c); len 0 where unknown. */
+struct seep_pycode_info {
+    const char *file, *function, *qualname;
+    uint32_t file_len, function_len, qualname_len;
+    uint32_t first_line;
+    uint32_t line; /* of the instruction; 0 when unknown */
+};
+
+/* True once an interpreter that we can read has been found. */
+extern bool seep_python_ready;
+
+/* PY_VERSION_HEX of the interpreter found, 0: none (yet). Set even where unsupported. */
+extern uint32_t seep_python_version;
+
+/* Looks for an interpreter in this process (program or shared libpython). Cheap when there is none;
+ * call it again when the set of loaded modules has changed. Does not allocate or use stdio. */
+void seep_python_attach(void);
+
+/* The calling thread's Python frames, innermost first. Returns how many were stored, 0 where the thread
+ * runs no Python. Deeper stacks than `capacity` are cut at the outer end. */
+unsigned seep_python_walk(struct seep_pyframe *frames, unsigned capacity);
+
+/* True when `ip` (a return address − 1) lies in the interpreter's evaluation loop: outside of that
+ * frame the Python stack says more than the native one. */
+bool seep_python_is_eval(uintptr_t ip);
+
+/* Decodes a frame that is on the calling thread's stack now. Returns 0, or −1 when the code object does
+ * not look like one. */
+int seep_python_describe(const struct seep_pyframe *frame, struct seep_pycode_info *info);
+
+/* Address of the object in the first local variable of the `depth`-th frame (0 is the innermost);
+ * where that variable is a tuple, its first element instead. 0 when there is none. Used to tell one
+ * optimizer or loader from another; never dereferenced further. */
+uintptr_t seep_python_first_local(unsigned depth);
+
+#endif
