@@ -1,0 +1,321 @@
+"""What the outside tests share: running `seep` under a watchdog, reading and validating reports.
+
+Environment: SEEP (the command, default build/seep), SEEP_SUBJECTS (default build/subjects),
+SEEP_TEST_FULL=1 (the whole matrix instead of the quick part)."""
+import glob
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SEEP = os.path.abspath(os.environ.get("SEEP", str(ROOT / "build/seep")))
+SHIM = os.path.abspath(os.environ.get("SEEP_SHIM", str(pathlib.Path(SEEP).parent / "libseep.so")))
+SUBJECTS = pathlib.Path(os.environ.get("SEEP_SUBJECTS", str(ROOT / "build/subjects"))).resolve()
+SOURCES = ROOT / "tests/subjects"
+ZOO = ROOT / "tests/zoo"
+SCHEMA = ROOT / "docs/report.schema.json"
+FULL = os.environ.get("SEEP_TEST_FULL", "") not in ("", "0")
+SYSTEM_PYTHON = "/usr/bin/python3"
+
+_validator = None
+
+
+def validator():
+    global _validator
+    if _validator is None:
+        import jsonschema
+
+        schema = json.loads(SCHEMA.read_text())
+        cls = jsonschema.validators.validator_for(schema)
+        cls.check_schema(schema)
+        _validator = cls(schema)
+    return _validator
+
+
+class Done:
+    """A finished command."""
+
+    def __init__(self, argv, status, stdout, stderr):
+        self.argv, self.status, self.stdout, self.stderr = argv, status, stdout, stderr
+
+    @property
+    def err(self):
+        return self.stderr.decode("utf-8", "replace")
+
+    def json(self):
+        return json.loads(self.stdout)
+
+    def __repr__(self):
+        return "%s\n  status %s\n  stdout %r\n  stderr %s" % (
+            " ".join(map(str, self.argv)), self.status, self.stdout[-2000:], self.err[-4000:])
+
+
+class Profile:
+    """A run under `seep run` and where its profile lies."""
+
+    def __init__(self, test, done, folder):
+        self.test, self.done, self.folder = test, done, folder
+        self._all = None
+
+    @property
+    def written(self):
+        """The report.json that `seep run` left."""
+        path = os.path.join(self.folder, "report.json")
+        self.test.assertTrue(os.path.exists(path), "no report.json from %r" % self.done)
+        with open(path) as f:
+            return self.test.valid(json.load(f))
+
+    @property
+    def report(self):
+        """The report with every site."""
+        if self._all is None:
+            self._all = self.test.report(self.folder, "--all")
+        return self._all
+
+
+def job_env(**changes):
+    env = {k: v for k, v in os.environ.items() if not k.startswith("SEEP_") and k != "LD_PRELOAD"}
+    env["PYTHONDONTWRITEBYTECODE"] = "1"
+    for key, value in changes.items():
+        if value is None:
+            env.pop(key, None)
+        else:
+            env[key] = str(value)
+    return env
+
+
+class SeepCase(unittest.TestCase):
+    maxDiff = 4000
+
+    def setUp(self):
+        self.assertTrue(os.access(SEEP, os.X_OK), "%s is missing: run make first" % SEEP)
+        self.dir = tempfile.mkdtemp(prefix="seep-test-")
+        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
+        self._n = 0
+
+    def path(self, *names):
+        return os.path.join(self.dir, *names)
+
+    def fresh(self, stem="profile"):
+        self._n += 1
+        return self.path("%s%d.d" % (stem, self._n))
+
+    def command(self, argv, timeout=60, env=None, cwd=None, stdin=subprocess.DEVNULL, preexec_fn=None,
+                pass_fds=()):
+        """Runs argv in a session of its own; one that outlives its time is killed and fails the test.
+        Output goes through files, so that a daemon left behind cannot hold the test up."""
+        argv = [str(a) for a in argv]
+        data = None
+        if isinstance(stdin, bytes):
+            data = stdin
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            p = subprocess.Popen(argv, stdin=subprocess.PIPE if data is not None else stdin, stdout=out,
+                                 stderr=err, env=job_env() if env is None else env, cwd=cwd,
+                                 start_new_session=True, preexec_fn=preexec_fn, pass_fds=pass_fds)
+            hung = False
+            try:
+                if data is not None:
+                    try:
+                        p.stdin.write(data)
+                        p.stdin.close()
+                    except BrokenPipeError:
+                        pass
+                p.wait(timeout)
+            except subprocess.TimeoutExpired:
+                hung = True
+                where = stacks_of_session(p.pid)
+            finally:
+                if p.poll() is None:
+                    kill_session(p.pid)
+                    p.wait()
+            out.seek(0)
+            err.seek(0)
+            done = Done(argv, p.returncode, out.read(), err.read())
+        if hung:
+            self.fail("hung after %s s: %r\n%s" % (timeout, done, where))
+        return done
+
+    def subject(self, name):
+        path = SUBJECTS / name
+        self.assertTrue(path.exists(), "%s is missing: run make first" % path)
+        return str(path)
+
+    def seep(self, *args, **kw):
+        return self.command([SEEP, *args], **kw)
+
+    def run_seep(self, argv, options=(), status=0, folder=None, **kw):
+        """`seep run -q -o DIR options -- argv`; checks the status (None: any)."""
+        folder = folder or self.fresh()
+        done = self.seep("run", "-q", "-o", folder, *options, "--", *argv, **kw)
+        if status is not None:
+            self.assertEqual(done.status, status, repr(done))
+        return Profile(self, done, folder)
+
+    def report(self, folder, *args, timeout=30):
+        done = self.seep("report", folder, "--format", "json", *args, timeout=timeout)
+        self.assertEqual(done.status, 0, repr(done))
+        return self.valid(json.loads(done.stdout))
+
+    def valid(self, report):
+        errors = sorted(validator().iter_errors(report), key=lambda e: list(map(str, e.absolute_path)))
+        self.assertFalse(errors, "report.json breaks docs/report.schema.json: " + "; ".join(
+            "%s: %s" % ("/".join(map(str, e.absolute_path)), e.message[:300]) for e in errors[:5]))
+        return report
+
+    def one_line_error(self, done):
+        """Errors are one line `seep: what went wrong: what to do`, never a backtrace."""
+        lines = [x for x in done.err.splitlines() if x.strip()]
+        self.assertEqual(len(lines), 1, repr(done))
+        self.assertTrue(lines[0].startswith("seep: "), repr(done))
+        self.assertGreaterEqual(lines[0].count(": "), 2, "no word on what to do: " + repr(done))
+        return lines[0]
+
+
+def stacks_of_session(leader):
+    """Where the processes of a hung session wait, for the failure's message."""
+    lines = []
+    for pid in session_members(leader):
+        try:
+            command = pathlib.Path("/proc/%d/cmdline" % pid).read_bytes().replace(b"\0", b" ")[:100].decode()
+            for task in sorted(os.listdir("/proc/%d/task" % pid))[:16]:
+                base = "/proc/%d/task/%s/" % (pid, task)
+                lines.append("  pid %d tid %s %s [%s] in %s" % (
+                    pid, task, command, pathlib.Path(base + "stat").read_text().split(") ")[1][0],
+                    pathlib.Path(base + "wchan").read_text()))
+        except OSError:
+            pass
+    if shutil.which("gdb") and os.environ.get("SEEP_TEST_GDB"):
+        for pid in session_members(leader):
+            lines.append(subprocess.run(["gdb", "-p", str(pid), "-batch", "-ex", "thread apply all bt 12"],
+                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout)
+    return "\n".join(lines)
+
+
+def session_members(leader):
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                fields = pathlib.Path("/proc/%s/stat" % name).read_text().rsplit(") ", 1)[1].split()
+            except OSError:
+                continue
+            if int(fields[3]) == leader:
+                found.append(int(name))
+    return found
+
+
+def kill_session(leader):
+    for _ in range(3):
+        members = session_members(leader)
+        for pid in members:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except OSError:
+                pass
+        if not members:
+            break
+
+
+def children_of(pid):
+    found = []
+    for path in glob.glob("/proc/%d/task/*/children" % pid):
+        try:
+            found += [int(x) for x in pathlib.Path(path).read_text().split()]
+        except OSError:
+            pass
+    return found
+
+
+def functions(site, kind=None):
+    return [f.get("function") for f in site["stack"] if kind is None or f["kind"] == kind]
+
+
+def python_frames(site):
+    return [f for f in site["stack"] if f["kind"] == "python"]
+
+
+def sum_sites(report, function, space=None):
+    """Totals over the sites whose stack holds the function."""
+    total = dict(allocations=0, frees=0, allocated_bytes=0, live_bytes=0)
+    for site in report["sites"]:
+        if space is not None and site["space"] != space:
+            continue
+        if function in functions(site):
+            for key in total:
+                total[key] += site[key]
+    return total
+
+
+def marked_line(path, mark):
+    """The 1-based number of the line that ends in `# MARK`."""
+    hits = [n for n, line in enumerate(pathlib.Path(path).read_text().splitlines(), 1)
+            if line.rstrip().endswith("# " + mark)]
+    assert len(hits) == 1, "%s: mark %r found on %s" % (path, mark, hits)
+    return hits[0]
+
+
+def python_version(path):
+    try:
+        out = subprocess.run([path, "-c", "import sys; print('%d.%d.%d' % sys.version_info[:3])"],
+                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=20, text=True).stdout
+        return tuple(int(x) for x in out.strip().split("."))
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return None
+
+
+_pythons = None
+
+
+def pythons():
+    """Every CPython found, one per version and installation: [(version, path)], lowest version first."""
+    global _pythons
+    if _pythons is None:
+        candidates = glob.glob(os.path.expanduser("~/.pyenv/versions/*/bin/python3"))
+        candidates += glob.glob("/usr/bin/python3.*") + glob.glob("/usr/local/bin/python3.*")
+        candidates += glob.glob(str(ROOT / "build/python-*/bin/python3"))
+        for folder in os.environ.get("PATH", "").split(":"):
+            candidates += glob.glob(os.path.join(folder, "python3.[0-9]*"))
+        seen, found = set(), []
+        for path in candidates:
+            real = os.path.realpath(path)
+            if real in seen or path.endswith("-config") or "shims" in path or not os.access(path, os.X_OK):
+                continue
+            seen.add(real)
+            version = python_version(path)
+            if version:
+                found.append((version, path))
+        _pythons = sorted(found)
+    return _pythons
+
+
+def supported(version):
+    return (3, 8) <= version[:2] <= (3, 13)
+
+
+def has_module(python, *names):
+    script = "import " + ", ".join(names)
+    return subprocess.run([python, "-c", script], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                          timeout=60, env=job_env()).returncode == 0
+
+
+def needs(condition, why):
+    return unittest.skipUnless(condition, why)
+
+
+def compile_c(test, source, output, *flags):
+    done = test.command(["cc", "-O2", "-g", "-o", output, str(source), *flags])
+    test.assertEqual(done.status, 0, repr(done))
+    return output
+
+
+if __name__ == "__main__":
+    print("seep", SEEP, "shim", SHIM)
+    for v, p in pythons():
+        print(v, p, "supported" if supported(v) else "not supported")
+    sys.exit(0)

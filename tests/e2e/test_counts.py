@@ -1,0 +1,210 @@
+"""Counts exact to the byte, on programs that say what they did."""
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+from tests.e2e.support import SeepCase, functions, needs, sum_sites
+
+KEYS = ("allocations", "frees", "allocated_bytes", "live_bytes")
+
+
+class Counts(SeepCase):
+    def profiled(self, subject, *args, **kw):
+        profile = self.run_seep([self.subject(subject), *args], **kw)
+        return profile, profile.done.json()
+
+    def check(self, subject, *args, only=None, lines=True, **kw):
+        """Holds each of the subject's functions against the sites below it."""
+        profile, did = self.profiled(subject, *args, **kw)
+        self.assertTrue(did, "the subject did nothing")
+        report = profile.report
+        for function, said in did.items():
+            seen = sum_sites(report, function, said["space"])
+            keys = only.get(function, KEYS) if only else KEYS
+            self.assertEqual({k: seen[k] for k in keys}, {k: said[k] for k in keys},
+                             "%s %s: %s" % (subject, " ".join(args), function))
+            if not lines:
+                continue
+            for site in report["sites"]:
+                for frame in site["stack"]:
+                    if frame.get("function") == function:
+                        self.assertEqual((os.path.basename(frame["file"]), frame["line"]),
+                                         (subject + ".c", said["line"]), "the line a user would open")
+        self.assertEqual(report["job"]["dropped_events"], 0)
+        self.assertIs(report["job"]["complete"], True)
+        self.totals_agree(report)
+        return profile, did
+
+    def totals_agree(self, report):
+        """The sites of a space add up to the space, and its processes too."""
+        for space, totals in report["spaces"].items():
+            for key in KEYS:
+                over_sites = sum(s[key] for s in report["sites"] if s["space"] == space)
+                over_processes = sum(p["spaces"].get(space, {}).get(key, 0) for p in report["processes"])
+                self.assertEqual(over_sites, totals[key], "sites of %s: %s" % (space, key))
+                self.assertEqual(over_processes, totals[key], "processes' %s: %s" % (space, key))
+            self.assertGreaterEqual(totals["peak_bytes"], totals["live_bytes"], space)
+
+
+class HeapCounts(Counts):
+    def test_malloc_and_free(self):
+        self.check("counts_heap", "malloc")
+
+    def test_calloc_counts_n_times_size_and_ignores_overflow(self):
+        self.check("counts_heap", "calloc")
+
+    def test_realloc_grows_shrinks_moves_fails_and_frees(self):
+        self.check("counts_heap", "realloc")
+
+    def test_reallocarray(self):
+        self.check("counts_heap", "reallocarray")
+
+    def test_aligned_blocks_count_the_bytes_asked_for(self):
+        self.check("counts_heap", "aligned")
+
+    def test_blocks_that_libc_makes_for_the_caller(self):
+        self.check("counts_heap", "libc", only={"subject_asprintf": ("live_bytes",),
+                                                "subject_getline": ("live_bytes",)})
+
+    def test_operator_new(self):
+        self.check("counts_heap", "new")
+
+    def test_blocks_of_size_zero(self):
+        self.check("counts_heap", "zero")
+
+    def test_failed_allocations_are_not_counted(self):
+        self.check("counts_heap", "failure")
+
+    def test_realloc_storm(self):
+        self.check("counts_heap", "storm", "500000")
+
+    def test_a_million_events(self):
+        self.check("counts_heap", "events", "1000000")
+
+    def test_peak_of_a_site_and_of_its_space(self):
+        profile, _ = self.check("counts_heap", "peak")
+        ten = 10 << 20
+        peaks = [s["peak_bytes"] for s in profile.report["sites"] if "subject_malloc" in functions(s)]
+        # Two loops make the blocks: the compiler may give each a call of its own, a site of its own.
+        self.assertEqual(max(peaks), ten)
+        host = profile.report["spaces"]["host"]["peak_bytes"]
+        self.assertTrue(ten <= host < ten + (1 << 20), host)
+
+    def test_nothing_is_counted_twice_or_besides(self):
+        """The whole process: a run that does more counts exactly that much more than one that does less."""
+        none, _ = self.profiled("counts_heap", "none")
+        some, did = self.profiled("counts_heap", "events", "30000")
+        said = did["subject_malloc"]
+        for key in KEYS:
+            self.assertEqual(some.report["spaces"]["host"][key] - none.report["spaces"]["host"][key], said[key], key)
+        self.assertNotIn("shm", none.report["spaces"], "a space that the job did not touch is left out")
+
+    def test_no_frame_of_seep_itself_in_a_stack(self):
+        profile, _ = self.profiled("counts_heap", "malloc")
+        for site in profile.report["sites"]:
+            for frame in site["stack"]:
+                self.assertNotIn("libseep", frame.get("module") or "", site)
+                self.assertFalse((frame.get("function") or "").startswith("seep_"), site)
+
+    def test_stack_reaches_main(self):
+        profile, _ = self.profiled("counts_heap", "malloc")
+        stacks = [functions(s) for s in profile.report["sites"] if "subject_malloc" in functions(s)]
+        self.assertTrue(stacks)
+        for names in stacks:
+            self.assertEqual(names[0], "subject_malloc", "the innermost frame is the caller of malloc")
+            self.assertIn("main", names)
+
+    def test_same_counts_without_the_launcher(self):
+        from tests.e2e.support import SHIM, job_env
+        folder = self.fresh()
+        done = self.command([self.subject("counts_heap"), "events", "20000"],
+                            env=job_env(LD_PRELOAD=SHIM, SEEP_OUT=folder))
+        self.assertEqual(done.status, 0, repr(done))
+        report = self.report(folder, "--all")
+        said = done.json()["subject_malloc"]
+        self.assertEqual(sum_sites(report, "subject_malloc"), {k: said[k] for k in KEYS})
+
+
+class MapCounts(Counts):
+    def test_anonymous_maps(self):
+        self.check("counts_maps", "anonymous")
+
+    def test_private_file_maps(self):
+        self.check("counts_maps", "file")
+
+    def test_partial_unmaps_leave_the_rest_live(self):
+        self.check("counts_maps", "partial", only={"subject_map": ("allocations", "allocated_bytes", "live_bytes")})
+
+    def test_an_unmap_across_several_maps(self):
+        self.check("counts_maps", "across")
+
+    def test_fixed_maps_replace_what_was_there(self):
+        self.check("counts_maps", "fixed", only={"subject_map": ("allocations", "allocated_bytes", "live_bytes")})
+
+    def test_mremap_grows_and_moves(self):
+        self.check("counts_maps", "mremap",
+                   only={"subject_map64": ("allocations", "allocated_bytes", "live_bytes")})
+
+    def test_mremap_shrinks(self):
+        profile, did = self.profiled("counts_maps", "shrink")
+        live = did["subject_map"]["live_bytes"]
+        self.assertEqual(sum(s["live_bytes"] for s in profile.report["sites"] if s["space"] == "mmap"), live)
+        self.assertEqual(profile.report["spaces"]["mmap"]["live_bytes"], live)
+
+    def test_shared_maps_are_a_space_of_their_own(self):
+        profile, _ = self.check("counts_maps", "shared")
+        self.assertFalse([s for s in profile.report["sites"]
+                          if s["space"] == "mmap" and "subject_map_shared" in functions(s)])
+
+    def test_many_maps(self):
+        self.check("counts_maps", "many")
+
+
+class ThreadCounts(Counts):
+    def test_threads_that_free_each_others_blocks(self):
+        self.check("counts_threads", "cross")
+
+    def test_two_thousand_short_threads(self):
+        self.check("counts_threads", "churn")
+
+    def test_eight_threads_a_million_events(self):
+        self.check("counts_threads", "storm")
+
+    def test_more_threads_than_counters_is_said_or_exact(self):
+        profile, did = self.profiled("counts_threads", "crowd")
+        said, seen = did["thread_malloc"], sum_sites(profile.report, "thread_malloc", "host")
+        missing = sum(said[k] - seen[k] for k in ("allocations", "frees"))
+        dropped = profile.report["job"]["dropped_events"]
+        self.assertTrue(missing == 0 or dropped > 0, "%s events missing, %s said to be dropped" % (missing, dropped))
+        self.assertGreaterEqual(seen["live_bytes"], 0)
+
+
+@needs(shutil.which("heaptrack") and shutil.which("heaptrack_print"), "heaptrack is not installed")
+class AgainstHeaptrack(Counts):
+    def heaptrack(self, *argv):
+        stem = self.path("ht%d" % len(os.listdir(self.dir)))
+        done = self.command(["heaptrack", "-o", stem, *argv], timeout=120)
+        self.assertEqual(done.status, 0, repr(done))
+        made = [f for f in os.listdir(self.dir) if f.startswith(os.path.basename(stem) + ".")]
+        text = subprocess.run(["heaptrack_print", "-f", self.path(made[0])], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, text=True, timeout=120).stdout
+        calls = re.search(r"calls to allocation functions: (\d+)", text)
+        return int(calls.group(1))
+
+    def test_as_many_allocations_as_heaptrack_sees(self):
+        subject = self.subject("counts_heap")
+        few, many = "20000", "220000"
+        seep = {}
+        for n in (few, many):
+            profile, did = self.profiled("counts_heap", "common", n)
+            seep[n] = profile.report["spaces"]["host"]["allocations"]
+            said = sum(x["allocations"] for x in did.values())
+            self.assertEqual(sum(sum_sites(profile.report, f)["allocations"] for f in did), said)
+        theirs = self.heaptrack(subject, "common", many) - self.heaptrack(subject, "common", few)
+        self.assertEqual(seep[many] - seep[few], theirs)
+
+
+if __name__ == "__main__":
+    unittest.main()

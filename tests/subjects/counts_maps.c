@@ -1,0 +1,243 @@
+/* Maps that the program asks for, private and shared, one section a run; prints what it did (tally.h).
+ *   usage: counts_maps SECTION
+ * Allocations are calls that made a range, frees are ranges that vanished entirely; live bytes are
+ * the bytes still mapped, in whole pages. */
+#include "tally.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+
+enum { PAGE = 4096, RW = PROT_READ | PROT_WRITE };
+
+static size_t pages(size_t n)
+{
+    return (n + PAGE - 1) / PAGE * PAGE;
+}
+
+TALLY(subject_map, "mmap");
+static NOIPA char *subject_map(size_t n)
+{
+    const int line = __LINE__ + 1;
+    char *p = mmap(NULL, n, RW, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    MUST(p != MAP_FAILED);
+    tally_made(&tally_subject_map, pages(n), line);
+    return p;
+}
+
+TALLY(subject_map64, "mmap");
+static NOIPA char *subject_map64(size_t n)
+{
+    const int line = __LINE__ + 1;
+    char *p = mmap64(NULL, n, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    MUST(p != MAP_FAILED);
+    tally_made(&tally_subject_map64, pages(n), line);
+    return p;
+}
+
+TALLY(subject_map_over, "mmap");
+static NOIPA char *subject_map_over(char *at, size_t n)
+{
+    const int line = __LINE__ + 1;
+    char *p = mmap(at, n, RW, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    MUST(p == at);
+    tally_made(&tally_subject_map_over, pages(n), line);
+    return p;
+}
+
+TALLY(subject_map_private_file, "mmap");
+static NOIPA char *subject_map_private_file(int fd, size_t n)
+{
+    const int line = __LINE__ + 1;
+    char *p = mmap(NULL, n, RW, MAP_PRIVATE, fd, 0);
+    MUST(p != MAP_FAILED);
+    tally_made(&tally_subject_map_private_file, pages(n), line);
+    return p;
+}
+
+TALLY(subject_map_shared, "shm");
+static NOIPA char *subject_map_shared(int fd, size_t n)
+{
+    const int flags = fd < 0 ? MAP_SHARED | MAP_ANONYMOUS : MAP_SHARED;
+    const int line = __LINE__ + 1;
+    char *p = mmap(NULL, n, RW, flags, fd, 0);
+    MUST(p != MAP_FAILED);
+    tally_made(&tally_subject_map_shared, pages(n), line);
+    return p;
+}
+
+TALLY(subject_remap, "mmap");
+static NOIPA char *subject_remap(char *old, size_t old_n, size_t n, struct tally *from)
+{
+    const int line = __LINE__ + 1;
+    char *p = mremap(old, old_n, n, MREMAP_MAYMOVE);
+    MUST(p != MAP_FAILED);
+    tally_gone(from, pages(old_n));
+    tally_made(&tally_subject_remap, pages(n), line);
+    return p;
+}
+
+TALLY(subject_remap_to, "mmap");
+static NOIPA char *subject_remap_to(char *old, size_t old_n, size_t n, char *to, struct tally *from)
+{
+    const int line = __LINE__ + 1;
+    char *p = mremap(old, old_n, n, MREMAP_MAYMOVE | MREMAP_FIXED, to);
+    MUST(p == to);
+    tally_gone(from, pages(old_n));
+    tally_made(&tally_subject_remap_to, pages(n), line);
+    return p;
+}
+
+static NOIPA void unmap(char *p, size_t n, struct tally *t)
+{
+    tally_gone(t, pages(n));
+    MUST(munmap(p, n) == 0);
+}
+
+static NOIPA void unmap_part(char *p, size_t n, struct tally *t)
+{
+    tally_shrunk(t, pages(n));
+    MUST(munmap(p, n) == 0);
+}
+
+static int file_in(const char *folder, size_t n)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s/seep-subject-XXXXXX", folder);
+    int fd = mkstemp(name);
+    MUST(fd >= 0 && unlink(name) == 0 && ftruncate(fd, (off_t)n) == 0);
+    return fd;
+}
+
+static void section_anonymous(void)
+{
+    char *p[100];
+    for (int i = 0; i < 100; i++)
+        p[i] = subject_map((size_t)(1 + i * 1500));
+    for (int i = 0; i < 50; i++)
+        subject_map64((size_t)(1 + i) << 20);
+    for (int i = 0; i < 100; i += 3)
+        unmap(p[i], (size_t)(1 + i * 1500), &tally_subject_map);
+    errno = 0;
+    volatile size_t huge = (size_t)1 << 60;
+    MUST(mmap(NULL, huge, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED && errno == ENOMEM);
+    errno = 0;
+    MUST(mmap(NULL, 0, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED && errno == EINVAL);
+    errno = 0;
+    MUST(munmap(p[1] + 1, PAGE) == -1 && errno == EINVAL);
+}
+
+static void section_file(void)
+{
+    int fd = file_in("/tmp", 100 * PAGE);
+    char *a = subject_map_private_file(fd, 100 * PAGE);
+    subject_map_private_file(fd, 33);
+    char *b = subject_map_private_file(fd, 7 * PAGE);
+    unmap(b, 7 * PAGE, &tally_subject_map_private_file);
+    unmap_part(a, 10 * PAGE, &tally_subject_map_private_file);
+    close(fd);
+}
+
+static void section_partial(void)
+{
+    char *head = subject_map(10 * PAGE), *tail = subject_map(10 * PAGE), *middle = subject_map(10 * PAGE);
+    unmap_part(head, 3 * PAGE, &tally_subject_map);
+    unmap_part(tail + 6 * PAGE, 4 * PAGE, &tally_subject_map);
+    unmap_part(middle + 4 * PAGE, 2 * PAGE, &tally_subject_map);
+    unmap_part(middle + PAGE, PAGE, &tally_subject_map);
+    unmap(head + 3 * PAGE, 7 * PAGE, &tally_subject_map); /* what is left of it */
+    MUST(munmap(head, 3 * PAGE) == 0);                      /* nothing there any more */
+}
+
+/* One munmap over three neighbours, the outer ones in part. */
+static void section_across(void)
+{
+    char *base = subject_map64(64 * PAGE);
+    unmap(base, 64 * PAGE, &tally_subject_map64);
+    char *a = subject_map_over(base, 8 * PAGE);
+    char *b = subject_map_over(base + 8 * PAGE, 8 * PAGE);
+    char *c = subject_map_over(base + 16 * PAGE, 8 * PAGE);
+    MUST(a && b && c);
+    MUST(munmap(base + 4 * PAGE, 16 * PAGE) == 0);
+    tally_shrunk(&tally_subject_map_over, 8 * PAGE);
+    tally_gone(&tally_subject_map_over, 8 * PAGE);
+}
+
+/* MAP_FIXED takes the place of what was there. */
+static void section_fixed(void)
+{
+    char *a = subject_map(16 * PAGE), *b = subject_map(16 * PAGE);
+    tally_gone(&tally_subject_map, 16 * PAGE);
+    subject_map_over(a, 16 * PAGE); /* all of a */
+    tally_shrunk(&tally_subject_map, 4 * PAGE);
+    subject_map_over(b + 2 * PAGE, 4 * PAGE); /* the middle of b */
+}
+
+static void section_mremap(void)
+{
+    char *a = subject_map(4 * PAGE), *b = subject_map(4 * PAGE), *room = subject_map64(64 * PAGE);
+    a = subject_remap(a, 4 * PAGE, 400 * PAGE, &tally_subject_map);
+    a = subject_remap(a, 400 * PAGE, 800 * PAGE, &tally_subject_remap);
+    tally_shrunk(&tally_subject_map64, 8 * PAGE);
+    subject_remap_to(b, 4 * PAGE, 8 * PAGE, room + 4 * PAGE, &tally_subject_map);
+    errno = 0;
+    MUST(mremap(a, 800 * PAGE, (size_t)1 << 60, MREMAP_MAYMOVE) == MAP_FAILED);
+    unmap(a, 800 * PAGE, &tally_subject_remap);
+}
+
+static void section_shrink(void)
+{
+    char *a = subject_map(100 * PAGE);
+    MUST(mremap(a, 100 * PAGE, 30 * PAGE, 0) == a);
+    tally_shrunk(&tally_subject_map, 70 * PAGE);
+}
+
+static void section_shared(void)
+{
+    int posix = shm_open("/seep-subject", O_RDWR | O_CREAT | O_EXCL, 0600);
+    if (posix < 0) {
+        shm_unlink("/seep-subject");
+        posix = shm_open("/seep-subject", O_RDWR | O_CREAT | O_EXCL, 0600);
+    }
+    MUST(posix >= 0 && shm_unlink("/seep-subject") == 0 && ftruncate(posix, 50 * PAGE) == 0);
+    int memory = memfd_create("seep-subject", 0), in_shm = file_in("/dev/shm", 20 * PAGE);
+    MUST(memory >= 0 && ftruncate(memory, 60 * PAGE) == 0);
+    char *a = subject_map_shared(posix, 50 * PAGE - 5), *b = subject_map_shared(memory, 60 * PAGE);
+    char *c = subject_map_shared(in_shm, 20 * PAGE), *d = subject_map_shared(-1, 70 * PAGE);
+    subject_map_shared(memory, 10 * PAGE); /* a second map of the same file */
+    unmap(a, 50 * PAGE - 5, &tally_subject_map_shared);
+    unmap_part(b, 20 * PAGE, &tally_subject_map_shared);
+    unmap(c, 20 * PAGE, &tally_subject_map_shared);
+    unmap_part(d + 35 * PAGE, 35 * PAGE, &tally_subject_map_shared);
+    close(posix);
+    close(memory);
+    close(in_shm);
+}
+
+static void section_many(void)
+{
+    static char *p[5000];
+    uint64_t state = 99;
+    for (int i = 0; i < 60000; i++) {
+        uint64_t r = tally_random(&state);
+        unsigned k = (unsigned)(r % 5000);
+        if (p[k])
+            unmap(p[k], (1 + k % 9) * PAGE, &tally_subject_map);
+        p[k] = subject_map((1 + k % 9) * PAGE);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } sections[] = {{"anonymous", section_anonymous}, {"file", section_file}, {"partial", section_partial},
+                    {"across", section_across}, {"fixed", section_fixed}, {"mremap", section_mremap},
+                    {"shrink", section_shrink}, {"shared", section_shared}, {"many", section_many}};
+    for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++)
+        if (argc > 1 && strcmp(argv[1], sections[i].name) == 0)
+            sections[i].run();
+    tally_print();
+    return 0;
+}
