@@ -1,0 +1,224 @@
+# One Makefile, not recursive by directory; everything it makes lies in build/.
+# `make help` lists targets and switches.
+
+VERSION := 0.1.0
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+PYTHON ?= /usr/bin/python3
+CC ?= gcc
+CLANG ?= $(firstword $(shell command -v clang clang-19 clang-18 clang-17 clang-16 clang-15 clang-14 2>/dev/null))
+
+V ?= 0
+DEBUG ?= 0
+SAN ?=
+COVERAGE ?= 0
+CUDA ?= auto
+FUZZ_SECONDS ?= 60
+
+ifeq ($(V),1)
+Q :=
+say = @:
+else
+Q := @
+say = @printf '  %-8s %s\n'
+endif
+
+# A sanitized or covered build has a folder of its own; it never mixes with the plain one.
+empty :=
+comma := ,
+BUILD ?= build$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))$(if $(filter 1,$(COVERAGE)),/cov)$(if $(filter 1,$(DEBUG)),/debug)
+
+# ---- flags ----------------------------------------------------------------------------------
+
+WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wconversion
+OPT := $(if $(filter 1,$(DEBUG)),-O0 -g3,-O2 -g)
+VARIANT := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer \
+	$(if $(findstring undefined,$(SAN)),-fno-sanitize-recover=undefined)) \
+	$(if $(filter 1,$(COVERAGE)),--coverage)
+
+CPPFLAGS_ALL := -I. -I$(BUILD)/gen -D_GNU_SOURCE -DSEEP_VERSION='"$(VERSION)"' $(CPPFLAGS)
+CFLAGS_ALL := -std=c11 $(WARN) $(OPT) -fvisibility=hidden -pthread $(CFLAGS) $(VARIANT)
+LDFLAGS_ALL := -pthread $(LDFLAGS) $(VARIANT)
+
+pkg = $(shell pkg-config $(1) 2>/dev/null)
+LIBPROF_CFLAGS := $(call pkg,--cflags jansson libdw libelf)
+LIBPROF_LIBS := -ljansson -ldw -lelf -lstdc++ -lm
+CHECK_CFLAGS := $(call pkg,--cflags check)
+CHECK_LIBS := $(call pkg,--libs check)
+
+# The shim: no lazily made TLS, nothing bound late, nothing visible but the hooks.
+SHIM_CFLAGS := -fPIC -ftls-model=initial-exec -fno-omit-frame-pointer -fno-semantic-interposition
+# libgcc_s stands before libunwind, so that the job's C++ exceptions keep the unwinder they have
+# without seep (libunwind exports _Unwind_* too). Debian's libunwind.a is not position independent.
+SHIM_LIBS := -Wl,--no-as-needed -lgcc_s -Wl,--as-needed -lunwind -ldl
+
+# ---- files ----------------------------------------------------------------------------------
+
+RUNTIME := $(wildcard $(addprefix libprof/,arena.c stack_table.c site_table.c live_map.c \
+	range_map.c series.c clock.c $(LIBPROF_RUNTIME)))
+LIBPROF := $(wildcard libprof/*.c)
+PRELOAD := $(wildcard preload/*.c)
+VIEWER := $(wildcard viewer/*.c)
+TESTS := $(wildcard tests/test_*.c)
+TEST_HELPERS := $(filter-out $(TESTS),$(wildcard tests/*.c))
+SUBJECTS := $(wildcard tests/subjects/*.c)
+BENCHES := $(wildcard tests/bench/*.c)
+FUZZERS := $(wildcard tests/fuzz/fuzz_*.c)
+PAGES := $(wildcard docs/man/*.txt)
+
+obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+shim_obj = $(patsubst %.c,$(BUILD)/obj/shim/%.o,$(1))
+
+SEEP := $(BUILD)/seep
+SHIM := $(BUILD)/libseep.so
+LIB := $(BUILD)/libprof.a
+TEST_BINS := $(TESTS:tests/%.c=$(BUILD)/tests/%)
+SUBJECT_BINS := $(SUBJECTS:tests/subjects/%.c=$(BUILD)/subjects/%)
+BENCH_BINS := $(BENCHES:tests/bench/%.c=$(BUILD)/bench/%)
+FUZZ_BINS := $(FUZZERS:tests/fuzz/%.c=$(BUILD)/fuzz/%)
+MAN_PAGES := $(PAGES:docs/man/%.txt=$(BUILD)/man/%.1)
+PYTHON_FILES := $(patsubst preload/python/%,$(BUILD)/python/%,$(wildcard preload/python/*.py))
+
+# A sanitizer's own malloc and ours do not go together: such a build has no shim.
+PRODUCTS := $(if $(VIEWER),$(SEEP)) $(if $(SAN),,$(if $(PRELOAD),$(SHIM))) $(MAN_PAGES) $(PYTHON_FILES)
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.PHONY: all check tests demo bench fuzz install clean help format FORCE
+
+all: $(PRODUCTS) ## build the seep command, libseep.so and the manual pages (default)
+
+# Suites that need rules of their own keep them beside themselves.
+-include $(wildcard tests/*/rules.mk)
+
+# ---- compiling ------------------------------------------------------------------------------
+
+# Rebuild everything when the flags change.
+FLAGS_NOW := $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(SHIM_CFLAGS) $(SHIM_LIBS)
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' | cmp -s - $@ || \
+		printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' >$@
+
+$(BUILD)/obj/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(say) CC $<
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(LIBPROF_CFLAGS) $(CFLAGS_ALL) $(EXTRA_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/obj/shim/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(say) CC "$< (shim)"
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(SHIM_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/obj/tests/%.o: EXTRA_CFLAGS = $(CHECK_CFLAGS)
+
+$(LIB): $(call obj,$(LIBPROF))
+	$(say) AR $@
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(SHIM): $(call shim_obj,$(PRELOAD) $(RUNTIME)) $(wildcard preload/exports.map)
+	$(say) LD $@
+	$(Q)$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libseep.so -Wl,-z,now -Wl,-z,relro -Wl,-z,defs \
+		$(addprefix -Wl$(comma)--version-script=,$(filter %.map,$^)) \
+		-o $@ $(filter %.o,$^) $(SHIM_LIBS)
+
+$(SEEP): $(call obj,$(VIEWER)) $(if $(PAGES),$(BUILD)/obj/gen/help_pages.o) $(LIB)
+	$(say) LD $@
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBPROF_LIBS)
+
+# The text of a command's page is the source of both its manual page and its help.
+$(BUILD)/gen/help_pages.c: docs/man/pages-to-c.awk $(PAGES)
+	@mkdir -p $(@D)
+	$(say) GEN $@
+	$(Q)awk -f $^ >$@
+
+$(BUILD)/obj/gen/help_pages.o: $(BUILD)/gen/help_pages.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+
+$(BUILD)/man/%.1: docs/man/page-to-roff.awk docs/man/%.txt
+	@mkdir -p $(@D)
+	$(say) MAN $@
+	$(Q)awk -v version=$(VERSION) -f $^ >$@
+
+$(BUILD)/python/%.py: preload/python/%.py
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+
+# ---- tests ----------------------------------------------------------------------------------
+
+$(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(TEST_HELPERS)) $(LIB)
+	@mkdir -p $(@D)
+	$(say) LD $@
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CHECK_LIBS) $(LIBPROF_LIBS)
+
+# Subjects are ordinary programs: a plain build, no flag that would help a profiler.
+$(BUILD)/subjects/%: tests/subjects/%.c
+	@mkdir -p $(@D) $(BUILD)/obj/tests/subjects
+	$(say) CC $@
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -I. -O2 -g -pthread -Wall -Wextra \
+		-MMD -MP -MF $(BUILD)/obj/tests/subjects/$*.d -MT $@ -o $@ $< -ldl -lm
+
+$(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(LIB)
+	@mkdir -p $(@D)
+	$(say) LD $@
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBPROF_LIBS) -lunwind -ldl
+
+tests: $(TEST_BINS) $(if $(SAN),,$(SUBJECT_BINS)) ## build the tests without running them
+
+SAN_DIR := build/san-address-undefined
+check: all tests ## build and run every test; the last line counts them
+	+$(Q)$(MAKE) --no-print-directory SAN=address,undefined all tests
+	$(Q)SEEP=$(SEEP) SEEP_SAN=$(SAN_DIR)/seep $(PYTHON) tests/run-all $(TEST_BINS) \
+		$(TESTS:tests/%.c=$(SAN_DIR)/tests/%) $(sort $(wildcard tests/*/test_*.py))
+
+demo: all ## profile a PyTorch job that leaks, and show the line that keeps the memory
+	$(Q)rm -rf build/demo.d
+	$(Q)$(SEEP) run -o build/demo.d -- $(PYTHON) tests/zoo/annotation_cache.py
+
+bench: all $(BENCH_BINS) ## cost per event by stage, memory per live block
+	$(Q)for b in $(BENCH_BINS); do echo "== $$b"; $$b || exit 1; done
+
+# libFuzzer needs clang; libprof is compiled once more, instrumented.
+$(BUILD)/fuzz/%: tests/fuzz/%.c $(LIBPROF) $(wildcard libprof/*.h)
+	@mkdir -p $(@D)
+	$(say) FUZZ $@
+	$(Q)$(CLANG) -std=c11 $(CPPFLAGS_ALL) $(LIBPROF_CFLAGS) -O1 -g \
+		-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
+		-o $@ $< $(LIBPROF) $(LIBPROF_LIBS)
+
+fuzz: $(FUZZ_BINS) ## fuzz every reader, FUZZ_SECONDS each; the corpus is kept in tests/fuzz/corpus
+	$(Q)for f in $(FUZZERS:tests/fuzz/%.c=%); do \
+		mkdir -p tests/fuzz/corpus/$$f build/fuzz/found && \
+		$(BUILD)/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 \
+			-artifact_prefix=build/fuzz/found/ tests/fuzz/corpus/$$f || exit 1; done
+
+# ---- the rest -------------------------------------------------------------------------------
+
+LIBDIR := $(PREFIX)/lib/seep
+install: all ## install under PREFIX (/usr/local), below DESTDIR if given
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include lib/seep/python share/man/man1 \
+		share/seep share/doc/seep share/bash-completion/completions)
+	install -m 755 $(SEEP) $(DESTDIR)$(PREFIX)/bin/seep
+	install -m 755 $(SHIM) $(DESTDIR)$(LIBDIR)/libseep.so
+	install -m 644 preload/seep.h $(DESTDIR)$(PREFIX)/include/seep.h
+	install -m 644 $(PYTHON_FILES) $(DESTDIR)$(LIBDIR)/python/
+	install -m 644 $(MAN_PAGES) $(DESTDIR)$(PREFIX)/share/man/man1/
+	install -m 644 viewer/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/seep
+	install -m 644 LICENSE README.md $(DESTDIR)$(PREFIX)/share/doc/seep/
+	install -m 644 $(wildcard libprof/*.schema.json libprof/roles* docs/*.schema.json) \
+		$(DESTDIR)$(PREFIX)/share/seep/
+
+clean: ## remove build/
+	rm -rf build
+
+format: ## clang-format over all sources
+	clang-format -i $(wildcard libprof/*.[ch] preload/*.[ch] viewer/*.[ch] tests/*.[ch] tests/*/*.[ch])
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@echo '  switches:  V=1 DEBUG=1 SAN=address,undefined COVERAGE=1 CUDA=auto|0|1 FUZZ_SECONDS=N'
+
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
