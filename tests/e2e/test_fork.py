@@ -1,0 +1,135 @@
+"""Children of every kind are in the one report, with counts of their own."""
+import json
+import os
+import time
+import unittest
+
+from tests.e2e.support import SeepCase, sum_sites
+
+
+class Forks(SeepCase):
+    def profiled(self, section, **kw):
+        profile = self.run_seep([self.subject("forks"), section], **kw)
+        lines = [json.loads(x) for x in profile.done.stdout.decode().splitlines()]
+        for line in lines:
+            self.assertNotIn("wait_status", line, "a child ended otherwise than without seep")
+        return profile.report, lines
+
+    def hold(self, report, lines, frees=True):
+        """Per function the sum over all processes; every process is there and none is below zero."""
+        said = {}
+        for line in lines:
+            for function, t in line["tally"].items():
+                sums = said.setdefault(function, dict(allocations=0, frees=0, allocated_bytes=0))
+                for key in sums:
+                    sums[key] += t[key]
+        for function, sums in said.items():
+            seen = sum_sites(report, function, "host")
+            keys = [k for k in sums if frees or k != "frees"]
+            self.assertEqual({k: seen[k] for k in keys}, {k: sums[k] for k in keys}, function)
+        pids = {p["pid"] for p in report["processes"]}
+        for line in lines:
+            self.assertIn(line["pid"], pids, line["who"])
+        for process in report["processes"]:
+            for space, totals in process["spaces"].items():
+                for key, value in totals.items():
+                    self.assertGreaterEqual(value, 0, "%s of %s in %s" % (key, space, process["argv"]))
+                self.assertGreaterEqual(totals["allocations"], totals["frees"], process)
+        for site in report["sites"]:
+            self.assertGreaterEqual(site["live_bytes"], 0, site)
+        self.assertEqual(report["job"]["dropped_events"], 0)
+        return said
+
+    def test_child_that_frees_inherited_blocks(self):
+        report, lines = self.profiled("fork")
+        self.hold(report, lines)
+        parent = sum_sites(report, "parent_malloc")
+        freed = sum(100 + i for i in range(10))
+        self.assertEqual(parent["live_bytes"], sum(100 + i for i in range(1000)) - freed)
+        child = sum_sites(report, "child_malloc")
+        self.assertEqual(child["live_bytes"], sum(50 + i for i in range(0, 300, 2)))
+        self.assertIs(report["job"]["complete"], True)
+
+    def test_child_has_its_parent(self):
+        report, lines = self.profiled("fork")
+        child = next(x for x in lines if x["who"] == "child")
+        process = next(p for p in report["processes"] if p["pid"] == child["pid"])
+        self.assertEqual(process["ppid"], child["ppid"])
+
+    def test_five_generations(self):
+        report, lines = self.profiled("nested")
+        self.assertEqual(len(lines), 6)
+        self.hold(report, lines)
+        self.assertEqual(len(report["processes"]), 6)
+
+    def test_fork_while_threads_allocate_does_not_hang_the_child(self):
+        report, lines = self.profiled("threads", timeout=60)
+        self.assertEqual(len(lines), 60)
+        self.hold(report, lines)
+
+    def test_two_hundred_children(self):
+        report, lines = self.profiled("many")
+        self.assertEqual(len(lines), 200)
+        self.hold(report, lines)
+        self.assertEqual(len(report["processes"]), 201)
+
+    def test_two_hundred_children_keep_the_report_fast(self):
+        profile = self.run_seep([self.subject("forks"), "many"])
+        start = time.monotonic()
+        self.report(profile.folder)
+        self.assertLess(time.monotonic() - start, 5)
+
+    def test_exec_spawn_system_and_a_scrubbed_environment_stay_in(self):
+        report, lines = self.profiled("execs")
+        self.assertEqual(len(lines), 12)
+        self.hold(report, lines)
+
+    def test_exec_that_fails_leaves_the_job_profiled(self):
+        report, lines = self.profiled("failed-exec")
+        self.hold(report, lines)
+
+    def test_exec_of_itself_loses_nothing(self):
+        report, lines = self.profiled("exec-self")
+        self.hold(report, lines)
+        self.assertEqual(sum_sites(report, "child_malloc")["allocations"], 500)
+
+    def test_child_made_by_a_bare_clone(self):
+        report, lines = self.profiled("raw-clone")
+        self.assertEqual(len(lines), 2)
+        self.hold(report, lines)
+
+    def test_daemon_is_in_the_report(self):
+        folder = self.fresh()
+        profile = self.run_seep([self.subject("forks"), "daemon"], folder=folder)
+        deadline = time.monotonic() + 10
+        while time.monotonic() < deadline:
+            report = self.report(folder, "--all")
+            if all(p["exit"]["kind"] != "running" for p in report["processes"]) and \
+                    sum_sites(report, "child_malloc")["allocations"] >= 60:
+                break
+            time.sleep(0.2)
+        self.assertEqual(sum_sites(report, "child_malloc")["allocations"], 60, repr(profile.done))
+
+    def test_every_way_to_end_is_told_apart(self):
+        report, lines = self.profiled("ends")
+        self.assertEqual(len(lines), 9)
+        self.hold(report, lines)
+        want = [("exit", 3), ("exit", 4), ("exit", 5), ("exit", 6), ("exit", 7),
+                ("signal", 6), ("signal", 11), ("signal", 9), ("signal", 15)]
+        exits = {p["pid"]: (p["exit"]["kind"], p["exit"]["value"]) for p in report["processes"]}
+        self.assertEqual([exits[x["pid"]] for x in lines], want)
+        main = next(p for p in report["processes"] if p["pid"] == lines[0]["ppid"])
+        self.assertEqual((main["exit"]["kind"], main["exit"]["value"]), ("exit", 0))
+
+    def test_one_profile_a_process_private_to_the_user(self):
+        folder = self.fresh()
+        self.run_seep([self.subject("forks"), "nested"], folder=folder)
+        self.assertEqual(os.stat(folder).st_mode & 0o777, 0o700)
+        profiles = [f for f in os.listdir(folder) if f.endswith(".seep")]
+        self.assertEqual(len(profiles), 6)
+        for name in os.listdir(folder):
+            self.assertEqual(os.stat(os.path.join(folder, name)).st_mode & 0o777, 0o600, name)
+
+
+if __name__ == "__main__":
+    unittest.main()
