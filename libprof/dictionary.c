@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A hostile file may name a few bytes as thousands of overlapping strings. */
+enum { MAX_STRING_BYTES = 4096, MAX_TEXT_BYTES = 1 << 29 };
+
 int seep_dictionary_init(struct seep_dictionary *d)
 {
     *d = (struct seep_dictionary){0};
@@ -51,8 +54,8 @@ const char *seep_dictionary_text(const struct seep_dictionary *d, uint32_t strin
 
 uint32_t seep_dictionary_string(struct seep_dictionary *d, const char *text, size_t n)
 {
-    n = strnlen(text, n);
-    if (n == 0)
+    n = strnlen(text, n < MAX_STRING_BYTES ? n : MAX_STRING_BYTES);
+    if (n == 0 || d->text_bytes > MAX_TEXT_BYTES)
         return 0;
     uint64_t hash = seep_hash_bytes(text, n);
     uint32_t at = seep_hash_begin(&d->string_index, hash), id;
@@ -111,6 +114,18 @@ uint32_t seep_dictionary_frame(struct seep_dictionary *d, const struct seep_dict
     return id;
 }
 
+static bool is_worker_loop(const struct seep_dictionary *d, uint32_t frame)
+{
+    static const char file[] = "torch/utils/data/_utils/worker.py";
+    const struct seep_dict_frame *f = &d->frames[frame];
+
+    if (f->kind != SEEP_FRAME_PYTHON || strcmp(seep_dictionary_text(d, f->function), "_worker_loop"))
+        return false;
+    const char *path = seep_dictionary_text(d, f->owner);
+    size_t n = strlen(path);
+    return n >= sizeof file - 1 && strcmp(path + n - (sizeof file - 1), file) == 0;
+}
+
 uint32_t seep_dictionary_stack(struct seep_dictionary *d, uint32_t parent, uint32_t frame)
 {
     uint64_t hash = seep_hash_two(parent, frame);
@@ -126,7 +141,11 @@ uint32_t seep_dictionary_stack(struct seep_dictionary *d, uint32_t parent, uint3
     if (seep_grow(&d->stacks, &d->stacks_capacity, d->n_stacks + 1, sizeof *d->stacks) ||
         seep_hash_add(&d->stack_index, hash, id))
         return fail(d);
-    d->stacks[d->n_stacks++] =
-        (struct seep_dict_stack){parent, frame, d->stacks[parent].depth + 1};
+    d->stacks[d->n_stacks++] = (struct seep_dict_stack){
+        .parent = parent,
+        .frame = frame,
+        .depth = (uint16_t)(d->stacks[parent].depth + 1),
+        .in_worker_loop = d->stacks[parent].in_worker_loop || is_worker_loop(d, frame),
+    };
     return id;
 }

@@ -33,7 +33,8 @@ struct seep_dict_frame {
 struct seep_dict_stack {
     uint32_t parent; /* 0: the frame is the outermost */
     uint32_t frame;
-    uint32_t depth;
+    uint16_t depth;
+    bool in_worker_loop; /* inside a DataLoader worker's main function */
 };
 
 struct seep_dictionary {
@@ -54,13 +55,18 @@ struct seep_dictionary {
 SEEP_MUST_CHECK int seep_dictionary_init(struct seep_dictionary *d);
 void seep_dictionary_fini(struct seep_dictionary *d);
 
-/* `n` bytes, cut at the first NUL. */
+/* `n` bytes, cut at the first NUL and at 4096; 0 once half a GiB of texts is there. */
 uint32_t seep_dictionary_string(struct seep_dictionary *d, const char *text, size_t n);
 uint32_t seep_dictionary_module(struct seep_dictionary *d, uint32_t path, uint32_t build_id);
 uint32_t seep_dictionary_frame(struct seep_dictionary *d, const struct seep_dict_frame *frame);
 
 /* The node below `parent`; deeper than SEEP_MAX_STACK_DEPTH it is `parent` itself. */
 uint32_t seep_dictionary_stack(struct seep_dictionary *d, uint32_t parent, uint32_t frame);
+
+static inline bool seep_dictionary_in_worker_loop(const struct seep_dictionary *d, uint32_t stack)
+{
+    return d->stacks[stack].in_worker_loop;
+}
 
 /* Never NULL; valid until the next string is added. */
 const char *seep_dictionary_text(const struct seep_dictionary *d, uint32_t string);

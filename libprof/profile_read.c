@@ -87,7 +87,10 @@ static struct seep_profile *profile_new(const char *path)
     if (!p)
         return NULL;
     p->path = strdup(path);
-    p->header = calloc(1, SEEP_HEADER_BYTES);
+    /* Most of a header is never written: what is a hole in the file costs no memory here either. */
+    void *header = mmap(NULL, SEEP_HEADER_BYTES, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    p->header = header == MAP_FAILED ? NULL : header;
     if (!p->path || !p->header) {
         seep_profile_close(p);
         return NULL;
@@ -133,6 +136,34 @@ static int open_regular(const char *path, uint64_t *size, struct seep_error *err
     return fd;
 }
 
+/* Reads [from, to) without the holes, which would cost memory for nothing. */
+static int read_data(int fd, void *base, uint64_t from, uint64_t to)
+{
+    while (from < to) {
+        uint64_t end = to;
+        off_t data = lseek(fd, (off_t)from, SEEK_DATA);
+        if (data < 0 && errno == ENXIO)
+            return 0; /* a hole up to the end, or beyond it */
+        if (data >= 0) {
+            if ((uint64_t)data >= to)
+                return 0;
+            off_t hole = lseek(fd, data, SEEK_HOLE);
+            from = (uint64_t)data > from ? (uint64_t)data : from;
+            if (hole > 0 && (uint64_t)hole < end)
+                end = (uint64_t)hole;
+        }
+        if (end <= from)
+            return 0;
+        ssize_t n = read_at(fd, (uint8_t *)base + from, end - from, from);
+        if (n < 0)
+            return -1;
+        if ((uint64_t)n < end - from)
+            return 0;
+        from = end;
+    }
+    return 0;
+}
+
 int seep_profile_open(const char *path, struct seep_profile **out, struct seep_error *err)
 {
     uint64_t size;
@@ -146,15 +177,16 @@ int seep_profile_open(const char *path, struct seep_profile **out, struct seep_e
         return seep_error_set(err, SEEP_ENOMEM, path, 0, "no memory");
     }
     p->size = size;
-    ssize_t n = read_at(fd, p->header, SEEP_HEADER_BYTES, 0);
+    uint64_t end = size < SEEP_HEADER_BYTES ? size : SEEP_HEADER_BYTES;
+    int rc = read_data(fd, p->header, 0, end);
     close(fd);
-    if (n < (ssize_t)offsetof(struct seep_header, spaces)) {
-        int code = n < 0 ? SEEP_EIO : SEEP_EFORMAT;
-        seep_error_set(err, code, path, 0, "%s", n < 0 ? "cannot read" : "the file is too short");
+    if (rc || size < offsetof(struct seep_header, spaces)) {
+        int code = rc ? SEEP_EIO : SEEP_EFORMAT;
+        seep_error_set(err, code, path, 0, "%s", rc ? "cannot read" : "the file is too short");
         seep_profile_close(p);
         return -code;
     }
-    p->truncated = n < SEEP_HEADER_BYTES;
+    p->truncated = size < SEEP_HEADER_BYTES;
     return adopt(p, out, err);
 }
 
@@ -203,34 +235,6 @@ int seep_profile_from_bytes(const void *bytes, uint64_t size, struct seep_profil
     return 0;
 }
 
-/* Reads [from, to) without the holes, which would cost memory for nothing. */
-static int read_data(int fd, struct seep_profile *p, uint64_t from, uint64_t to)
-{
-    while (from < to) {
-        uint64_t end = to;
-        off_t data = lseek(fd, (off_t)from, SEEK_DATA);
-        if (data < 0 && errno == ENXIO)
-            return 0; /* a hole up to the end, or beyond it */
-        if (data >= 0) {
-            if ((uint64_t)data >= to)
-                return 0;
-            off_t hole = lseek(fd, data, SEEK_HOLE);
-            from = (uint64_t)data > from ? (uint64_t)data : from;
-            if (hole > 0 && (uint64_t)hole < end)
-                end = (uint64_t)hole;
-        }
-        if (end <= from)
-            return 0;
-        ssize_t n = read_at(fd, p->base + from, end - from, from);
-        if (n < 0)
-            return -1;
-        if ((uint64_t)n < end - from)
-            return 0;
-        from = end;
-    }
-    return 0;
-}
-
 static bool is_counter_chunk(uint8_t type)
 {
     return type == SEEP_CHUNK_SITES || type == SEEP_CHUNK_DETAILS;
@@ -253,7 +257,7 @@ static int read_chunks(int fd, struct seep_profile *p, bool counters)
         uint64_t end = chunk_offset(j) < p->size ? chunk_offset(j) : p->size;
         if (chunk_offset(j) > p->size)
             p->truncated = true;
-        if (chunk_offset(i) < end && read_data(fd, p, chunk_offset(i), end))
+        if (chunk_offset(i) < end && read_data(fd, p->base, chunk_offset(i), end))
             return -1;
         i = j;
     }
@@ -344,7 +348,8 @@ void seep_profile_close(struct seep_profile *p)
     if (!p)
         return;
     seep_profile_unload(p);
-    free(p->header);
+    if (p->header)
+        munmap(p->header, SEEP_HEADER_BYTES);
     free(p->path);
     free(p);
 }

@@ -1,0 +1,109 @@
+#include "libprof/level.h"
+
+#include <stdlib.h>
+
+void seep_level_fini(struct seep_level *level)
+{
+    free(level->points);
+    *level = (struct seep_level){0};
+}
+
+static int push(struct seep_level *level, int32_t step, int64_t bytes, int64_t blocks)
+{
+    if (seep_grow(&level->points, &level->capacity, level->n + 1, sizeof *level->points))
+        return -SEEP_ENOMEM;
+    level->points[level->n++] = (struct seep_level_point){step, bytes, blocks};
+    return 0;
+}
+
+/* Levels of an untrusted file may be anything: sums stay far from overflow. */
+static int64_t bounded(uint64_t bytes)
+{
+    return bytes < (UINT64_C(1) << 48) ? (int64_t)bytes : INT64_C(1) << 48;
+}
+
+/* A part as differences; they are sorted and summed at the end. */
+static int add_part(const struct seep_model *m, const struct seep_model_part *part,
+                    struct seep_level *level)
+{
+    int32_t end_step = m->processes[part->process].end_step;
+    int64_t bytes = 0, blocks = 0;
+    int32_t step = 0;
+
+    for (uint32_t i = 0; i < part->n_points; i++) {
+        const struct seep_model_point *p = &m->points[part->points_at + i];
+        step = p->step;
+        if (push(level, step, bounded(p->bytes) - bytes, (int64_t)p->blocks - blocks))
+            return -SEEP_ENOMEM;
+        bytes = bounded(p->bytes);
+        blocks = p->blocks;
+    }
+    if (end_step == INT32_MAX || (!bytes && !blocks))
+        return 0;
+    return push(level, end_step > step ? end_step : step + 1, -bytes, -blocks);
+}
+
+static int by_step(const void *a, const void *b)
+{
+    const struct seep_level_point *p = a, *q = b;
+
+    return (p->step > q->step) - (p->step < q->step);
+}
+
+int seep_level_sum(const struct seep_model *m, const uint32_t *sites, size_t n, uint32_t process,
+                   struct seep_level *level)
+{
+    int64_t bytes = 0, blocks = 0;
+    size_t kept = 0;
+
+    level->n = 0;
+    for (size_t i = 0; i < n; i++) {
+        for (uint32_t k = m->sites[sites[i]].parts; k; k = m->parts[k - 1].next) {
+            const struct seep_model_part *part = &m->parts[k - 1];
+            if ((process == SEEP_LEVEL_ALL || part->process == process) && add_part(m, part, level))
+                return -SEEP_ENOMEM;
+        }
+    }
+    if (level->n > 1)
+        qsort(level->points, level->n, sizeof *level->points, by_step);
+    for (size_t i = 0; i < level->n; i++) {
+        bytes += level->points[i].bytes;
+        blocks += level->points[i].blocks;
+        if (i + 1 < level->n && level->points[i + 1].step == level->points[i].step)
+            continue;
+        level->points[kept++] = (struct seep_level_point){level->points[i].step, bytes, blocks};
+    }
+    level->n = kept;
+    return 0;
+}
+
+struct seep_level_point seep_level_at(const struct seep_level *level, int32_t step)
+{
+    size_t low = 0, high = level->n;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (level->points[middle].step <= step)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return (struct seep_level_point){.step = step};
+    return level->points[low - 1];
+}
+
+void seep_level_sample(const struct seep_level *level, int32_t from, int32_t to, size_t n,
+                       double *bytes)
+{
+    size_t at = 0;
+    int64_t now = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        int64_t span = (int64_t)to - from;
+        int32_t step = n > 1 ? (int32_t)(from + span * (int64_t)i / (int64_t)(n - 1)) : to;
+        while (at < level->n && level->points[at].step <= step)
+            now = level->points[at++].bytes;
+        bytes[i] = (double)now;
+    }
+}

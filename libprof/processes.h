@@ -1,0 +1,22 @@
+/* What each process was in the job, how it ended, and what the job's spaces add up to. */
+#ifndef SEEP_LIBPROF_PROCESSES_H
+#define SEEP_LIBPROF_PROCESSES_H
+
+#include "libprof/model.h"
+
+/* Roles, exits, ends, RSS; needs a merged model. `may_look` allows looking into /proc for whether a
+ * process still runs. */
+void seep_processes_settle(struct seep_model *m, bool may_look);
+
+/* Totals of the job's spaces. A peak of the sum is exact with one process; with several it is the
+ * largest sum over the points in time that the timelines hold, plus each process's own exact peak. */
+void seep_processes_add_spaces(struct seep_model *m);
+
+/* Live bytes of a job space in one process at a time: its latest row, 0 outside its life. */
+uint64_t seep_process_live_at(const struct seep_model_process *p, uint16_t space, uint64_t t_ns);
+uint64_t seep_process_rss_at(const struct seep_model_process *p, uint64_t t_ns);
+
+/* "trainer", "loader-worker", "rank", "helper". */
+const char *seep_process_role_name(enum seep_process_role role);
+
+#endif
