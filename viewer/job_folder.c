@@ -1,0 +1,199 @@
+#include "viewer/job_folder.h"
+
+#include "viewer/limits.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MAX_NUMBER = 1000 };
+
+enum contents { CONTENTS_NONE, CONTENTS_FOREIGN, CONTENTS_PROFILE, CONTENTS_UNREADABLE };
+
+static enum contents look_into(int dir_fd)
+{
+    static const char suffix[] = SEEP_PROFILE_SUFFIX;
+    enum contents found = CONTENTS_NONE;
+    int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+
+    if (!d) {
+        if (fd >= 0)
+            close(fd);
+        return CONTENTS_UNREADABLE;
+    }
+    for (struct dirent *e; (e = readdir(d)) && found != CONTENTS_PROFILE;) {
+        size_t n = strlen(e->d_name);
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+            continue;
+        found = CONTENTS_FOREIGN;
+        if (strcmp(e->d_name, SEEP_JOB_FILE) == 0 ||
+            (n > sizeof suffix - 1 && strcmp(e->d_name + n - (sizeof suffix - 1), suffix) == 0))
+            found = CONTENTS_PROFILE;
+    }
+    closedir(d);
+    return found;
+}
+
+static uint64_t now_ns(clockid_t clock)
+{
+    struct timespec t;
+
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void fill_job(struct seep_job *job, char *const *argv)
+{
+    struct seep_limits limits;
+    const char *kind;
+    size_t n = 0;
+
+    job->version = SEEP_FORMAT_VERSION;
+    job->started_ns = now_ns(CLOCK_MONOTONIC);
+    job->started_unix_ns = now_ns(CLOCK_REALTIME);
+    job->launcher_pid = (uint32_t)getpid();
+    seep_limits_read(&limits);
+    job->limit_bytes = seep_limits_tightest(&limits, &kind);
+    snprintf(job->limit_kind, sizeof job->limit_kind, "%s", kind);
+    if (gethostname(job->host, sizeof job->host - 1) < 0)
+        job->host[0] = '\0';
+    if (!getcwd(job->cwd, sizeof job->cwd))
+        job->cwd[0] = '\0';
+    for (size_t i = 0; argv[i] && n + 1 < sizeof job->argv; i++) {
+        size_t room = sizeof job->argv - 1 - n, bytes = strlen(argv[i]);
+        if (bytes > room)
+            bytes = room;
+        memcpy(job->argv + n, argv[i], bytes);
+        n += bytes;
+        job->argv[n++] = '\0';
+    }
+    job->argv_bytes = (uint32_t)n;
+    __atomic_store_n(&job->magic, SEEP_JOB_MAGIC, __ATOMIC_RELEASE);
+}
+
+static int make_job_file(struct seep_job_folder *folder, int dir_fd, char *const *argv,
+                         struct seep_error *err)
+{
+    void *map = MAP_FAILED;
+    int fd = openat(dir_fd, SEEP_JOB_FILE, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+    if (fd < 0)
+        return seep_error_set(err, SEEP_EIO, folder->path, 0, "cannot be written to (%s)",
+                              strerror(errno));
+    /* Allocated in full: a disk that is full says so now, and not by SIGBUS. */
+    int error = posix_fallocate(fd, 0, sizeof(struct seep_job));
+    if (!error) {
+        map = mmap(NULL, sizeof(struct seep_job), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        if (map == MAP_FAILED)
+            error = errno;
+    }
+    close(fd);
+    if (error) {
+        unlinkat(dir_fd, SEEP_JOB_FILE, 0);
+        return seep_error_set(err, SEEP_EIO, folder->path, 0, "has no room for a profile (%s)",
+                              strerror(error));
+    }
+    folder->job = map;
+    fill_job(folder->job, argv);
+    return 0;
+}
+
+/* One candidate: 0, or the error. -SEEP_EINVAL: it holds a profile. */
+static int try_folder(struct seep_job_folder *folder, char *const *argv, struct seep_error *err)
+{
+    folder->made = mkdir(folder->path, 0700) == 0;
+    if (!folder->made && errno != EEXIST)
+        return seep_error_set(err, SEEP_EIO, folder->path, 0, "cannot be made (%s)", strerror(errno));
+    int fd = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return seep_error_set(err, SEEP_EIO, folder->path, 0, "cannot be opened (%s)", strerror(errno));
+    int r;
+    enum contents contents = folder->made ? CONTENTS_NONE : look_into(fd);
+    if (contents == CONTENTS_UNREADABLE) {
+        r = seep_error_set(err, SEEP_EIO, folder->path, 0, "cannot be read (%s)", strerror(errno));
+    } else if (contents == CONTENTS_PROFILE) {
+        r = seep_error_set(err, SEEP_EINVAL, folder->path, 0, "already holds a profile");
+    } else {
+        if (contents == CONTENTS_NONE && !folder->made)
+            (void)fchmod(fd, 0700); /* empty and meant for us: private like one that we make */
+        r = make_job_file(folder, fd, argv, err);
+    }
+    close(fd);
+    if (r < 0 && folder->made)
+        rmdir(folder->path);
+    return r;
+}
+
+static int make_absolute(char *path, size_t capacity, const char *dir, struct seep_error *err)
+{
+    char cwd[PATH_MAX] = "";
+
+    if (dir[0] != '/' && !getcwd(cwd, sizeof cwd))
+        return seep_error_set(err, SEEP_EIO, ".", 0, "the working folder is gone (%s)", strerror(errno));
+    int n = snprintf(path, capacity, "%s%s%s", cwd, cwd[0] && cwd[1] ? "/" : "", dir);
+    if (n < 0 || (size_t)n + 8 >= capacity)
+        return seep_error_set(err, SEEP_EIO, dir, 0, "the path is too long");
+    return 0;
+}
+
+int seep_job_folder_make(struct seep_job_folder *folder, const char *dir, bool numbered,
+                         char *const *argv, struct seep_error *err)
+{
+    memset(folder, 0, sizeof *folder);
+    int r = make_absolute(folder->path, sizeof folder->path, dir, err);
+    if (r < 0)
+        return r;
+    r = try_folder(folder, argv, err);
+    /* Process ids come again, in containers at once: a name of our own choice gives way. */
+    size_t stem = strlen(folder->path) - 2;
+    for (int number = 2; numbered && r == -SEEP_EINVAL && number < MAX_NUMBER; number++) {
+        err->text[0] = '\0';
+        snprintf(folder->path + stem, sizeof folder->path - stem, ".%d.d", number);
+        r = try_folder(folder, argv, err);
+    }
+    return r;
+}
+
+void seep_job_folder_reaped(struct seep_job_folder *folder, pid_t pid, int wait_status)
+{
+    struct seep_job *job = folder->job;
+    uint32_t n = __atomic_load_n(&job->n_processes, __ATOMIC_ACQUIRE);
+
+    if (n > SEEP_MAX_PROCESSES)
+        n = SEEP_MAX_PROCESSES;
+    while (n-- > 0) {
+        struct seep_process *p = &job->processes[n];
+        if (__atomic_load_n(&p->pid, __ATOMIC_ACQUIRE) != (uint32_t)pid)
+            continue;
+        if (!p->has_status) {
+            p->wait_status = wait_status;
+            __atomic_store_n(&p->has_status, 1, __ATOMIC_RELEASE);
+        }
+        return;
+    }
+}
+
+void seep_job_folder_ended(struct seep_job_folder *folder, int wait_status)
+{
+    folder->job->wait_status = wait_status;
+    __atomic_store_n(&folder->job->ended_ns, now_ns(CLOCK_MONOTONIC), __ATOMIC_RELEASE);
+}
+
+void seep_job_folder_undo(struct seep_job_folder *folder)
+{
+    char path[SEEP_PATH_BYTES];
+
+    munmap(folder->job, sizeof *folder->job);
+    folder->job = NULL;
+    snprintf(path, sizeof path, "%s/%s", folder->path, SEEP_JOB_FILE);
+    unlink(path);
+    if (folder->made)
+        rmdir(folder->path);
+}

@@ -1,0 +1,142 @@
+/* Signals stay blocked and are taken one by one with sigtimedwait(): no handlers, and the sender is
+ * known. Those that the terminal made (SI_KERNEL) have gone to the whole process group, so the job has
+ * them already; those that a process sent to seep are passed on. Stop signals are left alone: the
+ * terminal and the shell send them to the group, where they stop the job and seep alike. */
+#include "viewer/launch.h"
+
+#include "viewer/resident.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    NS_PER_S = 1000 * 1000 * 1000,
+    LAST_ORPHANS_MS = 20, /* for children that die with the job; others are daemons */
+};
+
+static const int passed_on[] = {SIGHUP,  SIGINT,    SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
+                                SIGALRM, SIGVTALRM, SIGPROF, SIGCONT, SIGPWR,  SIGIO};
+
+static void fill_waited(sigset_t *set)
+{
+    sigemptyset(set);
+    for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
+        sigaddset(set, passed_on[i]);
+    for (int s = SIGRTMIN; s <= SIGRTMAX; s++)
+        sigaddset(set, s);
+    sigaddset(set, SIGCHLD);
+}
+
+_Noreturn static void become_job(const char *path, char *const *argv, int error_fd,
+                                 const sigset_t *mask, const struct sigaction *on_child)
+{
+    sigaction(SIGCHLD, on_child, NULL);
+    sigprocmask(SIG_SETMASK, mask, NULL);
+    execvp(path, argv); /* a path with a slash: no search; a file without "#!" goes to the shell */
+    int error = errno;
+    ssize_t n = write(error_fd, &error, sizeof error);
+    (void)n;
+    _exit(127);
+}
+
+int seep_launch_start(struct seep_launch *launch, const char *path, char *const *argv)
+{
+    struct sigaction plain = {.sa_handler = SIG_DFL}, on_child;
+    sigset_t mask;
+    int fds[2], error = 0;
+
+    if (pipe2(fds, O_CLOEXEC) < 0)
+        return -errno;
+    fill_waited(&launch->waited);
+    sigprocmask(SIG_BLOCK, &launch->waited, &mask);
+    sigaction(SIGCHLD, &plain, &on_child); /* were it ignored, there would be no status */
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    launch->pid = fork();
+    if (launch->pid == 0)
+        become_job(path, argv, fds[1], &mask, &on_child);
+    error = launch->pid < 0 ? errno : 0;
+    close(fds[1]);
+    if (!error) {
+        ssize_t n;
+        do
+            n = read(fds[0], &error, sizeof error);
+        while (n < 0 && errno == EINTR);
+        if (n != (ssize_t)sizeof error)
+            error = 0;
+        else
+            waitpid(launch->pid, NULL, 0);
+    }
+    close(fds[0]);
+    if (error)
+        return -error;
+    /* From here on nothing that happens to seep's own output may end it before the job has ended. */
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigaction(SIGPIPE, &ignore, NULL);
+    sigaction(SIGXFSZ, &ignore, NULL);
+    return 0;
+}
+
+/* Reaps whoever has ended. True once the job's first process is among them. */
+static bool reap(struct seep_launch *launch, struct seep_job_folder *folder, int *job_status)
+{
+    bool ended = false;
+    int status;
+
+    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+        seep_job_folder_reaped(folder, pid, status);
+        if (pid == launch->pid) {
+            *job_status = status;
+            ended = true;
+        }
+    }
+    return ended;
+}
+
+static void pass_on(struct seep_launch *launch, const siginfo_t *info)
+{
+    if (info->si_code == SI_KERNEL || info->si_pid == launch->pid)
+        return;
+    if (info->si_code == SI_QUEUE)
+        sigqueue(launch->pid, info->si_signo, info->si_value);
+    else
+        kill(launch->pid, info->si_signo);
+}
+
+/* DataLoader workers and their like end right after the trainer; what goes on after that is a daemon. */
+static void reap_last(struct seep_launch *launch, struct seep_job_folder *folder)
+{
+    struct timespec moment = {.tv_nsec = 1000 * 1000};
+    int unused;
+
+    for (int ms = 0; ms < LAST_ORPHANS_MS; ms++) {
+        siginfo_t info = {0};
+        reap(launch, folder, &unused);
+        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
+            return; /* no children left */
+        nanosleep(&moment, NULL);
+    }
+}
+
+int seep_launch_wait(struct seep_launch *launch, struct seep_job_folder *folder)
+{
+    struct seep_resident resident = {0};
+    int status = 0;
+
+    while (!reap(launch, folder, &status)) {
+        siginfo_t info;
+        uint64_t gap_ns = seep_resident_sample(&resident, folder->job);
+        struct timespec wait = {.tv_sec = (time_t)(gap_ns / NS_PER_S), .tv_nsec = (long)(gap_ns % NS_PER_S)};
+        int signal = sigtimedwait(&launch->waited, &info, &wait);
+        if (signal > 0 && signal != SIGCHLD)
+            pass_on(launch, &info);
+    }
+    reap_last(launch, folder);
+    seep_job_folder_ended(folder, status);
+    return status;
+}

@@ -1,0 +1,171 @@
+#include "viewer/limits.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysinfo.h>
+
+/* cgroup v1 says "no limit" by the largest number of whole pages. */
+#define V1_NO_LIMIT (UINT64_C(1) << 62)
+
+struct hierarchy {
+    int version;
+    char path[PATH_MAX];  /* of this process, as in /proc/self/cgroup */
+    char mount[PATH_MAX]; /* where the hierarchy is mounted */
+    char root[PATH_MAX];  /* which of its folders the mount shows */
+};
+
+/* mountinfo writes blanks as \040 and so on. */
+static void unescape(char *text)
+{
+    char *to = text;
+
+    for (const char *p = text; *p; p++) {
+        if (p[0] == '\\' && p[1] >= '0' && p[1] <= '3' && p[2] >= '0' && p[2] <= '7' && p[3] >= '0' &&
+            p[3] <= '7') {
+            *to++ = (char)((p[1] - '0') * 64 + (p[2] - '0') * 8 + (p[3] - '0'));
+            p += 3;
+        } else {
+            *to++ = *p;
+        }
+    }
+    *to = '\0';
+}
+
+static bool in_list(const char *list, const char *word)
+{
+    size_t n = strlen(word);
+
+    for (const char *p = list; *p; p += strspn(p, ",")) {
+        size_t m = strcspn(p, ",\n");
+        if (m == n && memcmp(p, word, n) == 0)
+            return true;
+        p += m;
+        if (*p == '\n')
+            break;
+    }
+    return false;
+}
+
+/* The line of the hierarchy in /proc/self/cgroup: "0::/path", or "4:memory:/path" for version 1. */
+static bool find_path(struct hierarchy *h)
+{
+    char line[PATH_MAX + 256];
+    bool found = false;
+    FILE *f = fopen("/proc/self/cgroup", "re");
+
+    while (f && !found && fgets(line, sizeof line, f)) {
+        char *controllers = strchr(line, ':');
+        char *path = controllers ? strchr(controllers + 1, ':') : NULL;
+        if (!path)
+            continue;
+        *controllers++ = '\0';
+        *path++ = '\0';
+        path[strcspn(path, "\n")] = '\0';
+        found = h->version == 2 ? !*controllers : in_list(controllers, "memory");
+        if (found)
+            snprintf(h->path, sizeof h->path, "%.*s", PATH_MAX - 1, path);
+    }
+    if (f)
+        fclose(f);
+    return found;
+}
+
+/* "36 35 98:0 /root /mount options … - type source super-options" */
+static bool find_mount(struct hierarchy *h)
+{
+    char *line = NULL;
+    size_t capacity = 0;
+    bool found = false;
+    FILE *f = fopen("/proc/self/mountinfo", "re");
+
+    while (f && !found && getline(&line, &capacity, f) > 0) {
+        char type[32], super[1024];
+        const char *tail = strstr(line, " - ");
+        if (!tail || sscanf(tail, " - %31s %*s %1023s", type, super) != 2)
+            continue;
+        found = h->version == 2 ? strcmp(type, "cgroup2") == 0
+                                : strcmp(type, "cgroup") == 0 && in_list(super, "memory");
+        if (found)
+            found = sscanf(line, "%*s %*s %*s %4095s %4095s", h->root, h->mount) == 2;
+    }
+    if (f)
+        fclose(f);
+    free(line);
+    unescape(h->root);
+    unescape(h->mount);
+    return found;
+}
+
+static uint64_t read_limit(const char *folder, int version)
+{
+    char path[2 * PATH_MAX + 64], text[64] = "";
+    uint64_t bytes = 0;
+
+    snprintf(path, sizeof path, "%s/%s", folder,
+             version == 2 ? "memory.max" : "memory.limit_in_bytes");
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return 0;
+    if (fgets(text, sizeof text, f) && sscanf(text, "%" SCNu64, &bytes) != 1)
+        bytes = 0; /* "max" */
+    fclose(f);
+    return version == 1 && bytes >= V1_NO_LIMIT ? 0 : bytes;
+}
+
+/* From the process's folder up to the mount: each may set a limit. */
+static void walk_up(const struct hierarchy *h, struct seep_limits *limits)
+{
+    char folder[2 * PATH_MAX];
+    const char *below = h->path;
+    size_t root_bytes = strlen(h->root);
+
+    if (root_bytes > 1 && strncmp(below, h->root, root_bytes) == 0)
+        below += root_bytes; /* a container sees part of the tree under the full path */
+    snprintf(folder, sizeof folder, "%s%s", h->mount, below);
+    size_t mount_bytes = strlen(h->mount);
+    for (size_t n = strlen(folder); n >= mount_bytes;) {
+        while (n > mount_bytes && folder[n - 1] == '/')
+            folder[--n] = '\0';
+        uint64_t bytes = read_limit(folder, h->version);
+        if (bytes && (!limits->cgroup_bytes || bytes < limits->cgroup_bytes)) {
+            limits->cgroup_bytes = bytes;
+            limits->cgroup_version = h->version;
+            snprintf(limits->cgroup_path, sizeof limits->cgroup_path, "%.255s", folder);
+        }
+        if (n == mount_bytes)
+            break;
+        while (n > mount_bytes && folder[n - 1] != '/')
+            n--;
+        folder[n] = '\0';
+    }
+}
+
+void seep_limits_read(struct seep_limits *limits)
+{
+    struct sysinfo info;
+
+    memset(limits, 0, sizeof *limits);
+    if (sysinfo(&info) == 0)
+        limits->ram_bytes = (uint64_t)info.totalram * info.mem_unit;
+    for (int version = 2; version >= 1; version--) {
+        struct hierarchy h = {.version = version};
+        if (find_path(&h) && find_mount(&h))
+            walk_up(&h, limits);
+    }
+}
+
+uint64_t seep_limits_tightest(const struct seep_limits *limits, const char **kind)
+{
+    uint64_t cgroup = limits->cgroup_bytes, ram = limits->ram_bytes;
+
+    if (cgroup && (!ram || cgroup < ram)) {
+        *kind = limits->cgroup_version == 2 ? "cgroup-v2" : "cgroup-v1";
+        return cgroup;
+    }
+    *kind = ram ? "ram" : "";
+    return ram;
+}

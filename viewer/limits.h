@@ -1,0 +1,21 @@
+/* The memory limits that a job on this machine is under. */
+#ifndef SEEP_VIEWER_LIMITS_H
+#define SEEP_VIEWER_LIMITS_H
+
+#include <stdint.h>
+
+struct seep_limits {
+    uint64_t cgroup_bytes; /* the tightest along the path of the cgroup; 0: none */
+    int cgroup_version;    /* 1 or 2, 0 where cgroup_bytes is 0 */
+    char cgroup_path[256]; /* the folder that sets it, "" for none */
+    uint64_t ram_bytes;    /* 0: not known */
+};
+
+/* Reads /proc and the cgroup file systems of the calling process. What cannot be read is left 0.
+ * Threads: any. Allocates: through stdio. */
+void seep_limits_read(struct seep_limits *limits);
+
+/* The tightest of the two, 0 for none; *kind becomes "cgroup-v2", "cgroup-v1", "ram" or "". */
+uint64_t seep_limits_tightest(const struct seep_limits *limits, const char **kind);
+
+#endif

@@ -1,0 +1,312 @@
+#include "libprof/format.h"
+#include "viewer/job_folder.h"
+#include "viewer/launch.h"
+#include "viewer/program.h"
+#include "viewer/report.h"
+#include "viewer/size.h"
+#include "viewer/viewer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MAX_PROFILE_LEAST (UINT64_C(1) << 20)
+#define MAX_PROFILE_MOST ((uint64_t)SEEP_MAX_CHUNKS * SEEP_CHUNK_BYTES)
+
+enum {
+    LABEL_BYTES = 64,
+    ANALYSIS_SECONDS = 300, /* then it is given up; it takes well below one */
+};
+
+struct run_options {
+    const char *out; /* NULL: a name of our own */
+    bool quiet;
+    bool no_report;
+    bool python_allocators;
+    uint64_t sample_bytes;      /* 0: every allocation */
+    uint64_t max_profile_bytes; /* 0: the shim's default */
+    char *const *command;
+};
+
+enum { OPT_SAMPLE = 256, OPT_MAX_PROFILE, OPT_PYTHON_ALLOCATORS, OPT_NO_REPORT };
+
+static const struct option long_options[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"quiet", no_argument, NULL, 'q'},
+    {"help", no_argument, NULL, 'h'},
+    {"sample", required_argument, NULL, OPT_SAMPLE},
+    {"max-profile", required_argument, NULL, OPT_MAX_PROFILE},
+    {"python-allocators", no_argument, NULL, OPT_PYTHON_ALLOCATORS},
+    {"no-report", no_argument, NULL, OPT_NO_REPORT},
+    {NULL, 0, NULL, 0},
+};
+
+static bool take_size(const char *from, const char *text, uint64_t least, uint64_t most, uint64_t *bytes)
+{
+    char low[32], high[32];
+
+    if (seep_size_parse(text, bytes) < 0) {
+        seep_complain("%s %s is not a size: write it as 64MiB, 1.5GB or 4096", from, text);
+        return false;
+    }
+    if (*bytes < least || *bytes > most) {
+        seep_complain("%s %s is out of bounds: choose between %s and %s", from, text,
+                      seep_size_format(low, sizeof low, least),
+                      seep_size_format(high, sizeof high, most));
+        return false;
+    }
+    return true;
+}
+
+static bool take_sample(const char *from, const char *text, struct run_options *o)
+{
+    return take_size(from, text, 0, UINT64_C(1) << 40, &o->sample_bytes);
+}
+
+static bool take_max_profile(const char *from, const char *text, struct run_options *o)
+{
+    return take_size(from, text, MAX_PROFILE_LEAST, MAX_PROFILE_MOST, &o->max_profile_bytes);
+}
+
+/* True where seep itself runs under seep: SEEP_OUT is then that of the outer run. */
+static bool is_nested(void)
+{
+    const char *preload = getenv("LD_PRELOAD");
+
+    return preload && strstr(preload, "libseep.so");
+}
+
+static bool read_variables(struct run_options *o)
+{
+    const char *out = getenv("SEEP_OUT"), *sample = getenv("SEEP_SAMPLE");
+    const char *max_profile = getenv("SEEP_MAX_PROFILE");
+
+    o->out = out && *out && !is_nested() ? out : NULL;
+    o->quiet = seep_env_flag("SEEP_QUIET");
+    o->no_report = seep_env_flag("SEEP_NO_REPORT");
+    o->python_allocators = seep_env_flag("SEEP_PYTHON_ALLOCATORS");
+    return (!sample || !*sample || take_sample("SEEP_SAMPLE", sample, o)) &&
+           (!max_profile || !*max_profile || take_max_profile("SEEP_MAX_PROFILE", max_profile, o));
+}
+
+/* Returns −1 to go on, or the exit status. */
+static int read_options(int argc, char **argv, struct run_options *o)
+{
+    if (!read_variables(o))
+        return SEEP_EXIT_FAILED;
+    opterr = 0;
+    for (int c; (c = getopt_long(argc, argv, "+:o:qh", long_options, NULL)) != -1;) {
+        bool good = true;
+        switch (c) {
+        case 'o':
+            o->out = optarg;
+            good = *optarg;
+            if (!good)
+                seep_complain("the name of the profile folder is empty: give -o a name");
+            break;
+        case 'q':
+            o->quiet = true;
+            break;
+        case 'h':
+            return seep_help_print("run");
+        case OPT_SAMPLE:
+            good = take_sample("--sample", optarg, o);
+            break;
+        case OPT_MAX_PROFILE:
+            good = take_max_profile("--max-profile", optarg, o);
+            break;
+        case OPT_PYTHON_ALLOCATORS:
+            o->python_allocators = true;
+            break;
+        case OPT_NO_REPORT:
+            o->no_report = true;
+            break;
+        default:
+            seep_complain_option("run", c, argv);
+            good = false;
+        }
+        if (!good)
+            return SEEP_EXIT_FAILED;
+    }
+    if (optind >= argc) {
+        seep_complain("no job is given: try `seep run -- python train.py`");
+        return SEEP_EXIT_FAILED;
+    }
+    o->command = argv + optind;
+    return -1;
+}
+
+static bool set_number(const char *name, uint64_t value)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "%" PRIu64, value);
+    return setenv(name, text, 1) == 0;
+}
+
+/* The job's environment: the shim first in LD_PRELOAD, what was there behind it. */
+static bool set_environment(const struct run_options *o, const char *shim, const char *folder)
+{
+    const char *old = getenv("LD_PRELOAD");
+    bool good = setenv("SEEP_OUT", folder, 1) == 0;
+
+    if (strpbrk(shim, " :")) {
+        seep_complain("the path %s has a blank or colon, which LD_PRELOAD cannot hold: move seep", shim);
+        return false;
+    }
+    if (o->sample_bytes)
+        good &= set_number("SEEP_SAMPLE", o->sample_bytes);
+    else
+        good &= unsetenv("SEEP_SAMPLE") == 0;
+    if (o->max_profile_bytes)
+        good &= set_number("SEEP_MAX_PROFILE", o->max_profile_bytes);
+    if (o->python_allocators)
+        good &= setenv("SEEP_PYTHON_ALLOCATORS", "1", 1) == 0 && setenv("PYTHONMALLOC", "malloc", 0) == 0;
+    if (old && *old && strncmp(old, shim, strlen(shim)) != 0) {
+        size_t capacity = strlen(shim) + strlen(old) + 2;
+        char *both = malloc(capacity);
+        if (both)
+            snprintf(both, capacity, "%s:%s", shim, old);
+        good &= both && setenv("LD_PRELOAD", both, 1) == 0;
+        free(both);
+    } else {
+        good &= setenv("LD_PRELOAD", shim, 1) == 0;
+    }
+    if (!good)
+        seep_complain("no memory for the job's environment: free some, or raise the limit");
+    return good;
+}
+
+/* Runs in a process of its own. Returns its exit status. */
+static int analyse(const struct run_options *o, const char *folder)
+{
+    const char *dirs[] = {folder};
+    struct seep_analysis_options options = {0};
+    struct seep_error err = {0};
+    json_t *report = NULL;
+    char path[SEEP_PATH_BYTES];
+
+    if (seep_analyse(dirs, 1, &options, &report, &err) < 0) {
+        seep_complain("no report could be made of %s (%s): see `seep report %s`", folder, err.text, folder);
+        return 1;
+    }
+    snprintf(path, sizeof path, "%s/report.json", folder);
+    if (seep_report_write(report, path, &err) < 0)
+        seep_complain("%s %s: the profile is there; make room and call `seep report`", path, err.text);
+    if (!o->quiet) {
+        /* Its own stream: stderr has no buffer, and a text that comes in one piece does not mix. */
+        FILE *out = fdopen(dup(STDERR_FILENO), "w");
+        if (out) {
+            fputc('\n', out);
+            (void)seep_report_text(report, out, seep_report_colour(stderr));
+            fprintf(out, "Profile: %s (`seep report` shows this again)\n", folder);
+            fclose(out);
+        }
+    }
+    json_decref(report);
+    return 0;
+}
+
+/* A process of its own, so that nothing that happens to the analysis is the job's exit status. */
+static void report_job(const struct run_options *o, const char *folder)
+{
+    int status = 0;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        sigset_t none;
+        sigemptyset(&none);
+        alarm(ANALYSIS_SECONDS);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        _exit(analyse(o, folder));
+    }
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (pid < 0)
+        seep_complain("no process for the report (%s): try `seep report %s`", strerror(errno), folder);
+    else if (WIFSIGNALED(status) && WTERMSIG(status) != SIGINT)
+        seep_complain("the analysis ended by signal %d: try `seep report %s`", WTERMSIG(status), folder);
+}
+
+static int start(struct seep_launch *launch, const struct seep_program *program, char *const *command)
+{
+    int r = seep_launch_start(launch, program->path, command);
+
+    if (r == 0)
+        return 0;
+    if (r == -ENOENT || r == -EACCES || r == -ENOEXEC || r == -E2BIG || r == -ELOOP || r == -EPERM) {
+        seep_complain("%s cannot be run (%s): check the program", program->path, strerror(-r));
+        return SEEP_EXIT_CANNOT_RUN;
+    }
+    seep_complain("the job cannot be started (%s): check the limits of this account", strerror(-r));
+    return SEEP_EXIT_FAILED;
+}
+
+/* A job whose standard streams are closed must find them closed; our own files must not take their place. */
+static void guard_streams(void)
+{
+    int fd;
+
+    do
+        fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd > STDERR_FILENO)
+        close(fd);
+}
+
+static int check_program(const struct seep_program *program)
+{
+    if (program->state == SEEP_PROGRAM_OK)
+        return 0;
+    seep_complain("%s", program->why);
+    if (program->state == SEEP_PROGRAM_NOT_FOUND)
+        return SEEP_EXIT_NOT_FOUND;
+    return program->state == SEEP_PROGRAM_NOT_EXECUTABLE ? SEEP_EXIT_CANNOT_RUN : SEEP_EXIT_FAILED;
+}
+
+int seep_run_main(int argc, char **argv)
+{
+    static struct seep_program program;
+    struct run_options options = {0};
+    struct seep_job_folder folder;
+    struct seep_launch launch;
+    struct seep_error err = {0};
+    char shim[SEEP_PATH_BYTES], label[LABEL_BYTES], name[LABEL_BYTES + 32];
+
+    guard_streams();
+    int status = read_options(argc, argv, &options);
+    if (status >= 0)
+        return status;
+    seep_program_find(options.command[0], &program);
+    status = check_program(&program);
+    if (status)
+        return status;
+    if (seep_program_shim(shim, sizeof shim, &err) < 0) {
+        seep_complain("%s: %s: install seep again, or run it from its build folder", err.file, err.text);
+        return SEEP_EXIT_FAILED;
+    }
+    seep_program_label(options.command, label, sizeof label);
+    snprintf(name, sizeof name, "seep.%s.%d.d", label, (int)getpid());
+    if (seep_job_folder_make(&folder, options.out ? options.out : name, !options.out, options.command,
+                             &err) < 0) {
+        seep_complain("%s %s: choose another folder with -o DIR", err.file, err.text);
+        return SEEP_EXIT_FAILED;
+    }
+    status = set_environment(&options, shim, folder.path) ? start(&launch, &program, options.command)
+                                                          : SEEP_EXIT_FAILED;
+    if (status) {
+        seep_job_folder_undo(&folder);
+        return status;
+    }
+    int job_status = seep_launch_wait(&launch, &folder);
+    if (!options.no_report)
+        report_job(&options, folder.path);
+    return WIFSIGNALED(job_status) ? 128 + WTERMSIG(job_status) : WEXITSTATUS(job_status);
+}
