@@ -18,24 +18,32 @@ struct seep_pyframe {
     uintptr_t position;
 };
 
-/* What a pair means; strings are UTF-8 inside the interpreter's own objects, valid while the frame
- * is on the stack. A string that is not compact ASCII/UTF-8 is given as much as can be read without
- * allocating (see .c); len 0 where unknown. */
+/* Room for the UTF-8 of texts that are not ASCII: file, name and qualified name together. */
+#define SEEP_PYCODE_SCRATCH 2048
+
+/* What a pair means. Strings are UTF-8, not terminated: inside the interpreter's own objects where they
+ * are ASCII (valid while the code object lives), else in `scratch`, cut where they do not fit; len 0
+ * where unknown. Before 3.11 code has no qualified name: qualname is function. */
 struct seep_pycode_info {
     const char *file, *function, *qualname;
     uint32_t file_len, function_len, qualname_len;
     uint32_t first_line;
     uint32_t line; /* of the instruction; 0 when unknown */
+    char scratch[SEEP_PYCODE_SCRATCH];
 };
 
-/* True once an interpreter that we can read has been found. */
+/* True once an interpreter has been found that can be read as far as is known by then. It need not run
+ * yet: until it does there are no frames. Becomes false again where it turns out to be built
+ * differently. */
 extern bool seep_python_ready;
 
-/* PY_VERSION_HEX of the interpreter found, 0: none (yet). Set even where unsupported. */
+/* PY_VERSION_HEX of the interpreter found, 0: none (yet; before 3.11 known once it runs). Set even
+ * where unsupported. */
 extern uint32_t seep_python_version;
 
 /* Looks for an interpreter in this process (program or shared libpython). Cheap when there is none;
- * call it again when the set of loaded modules has changed. Does not allocate or use stdio. */
+ * call it again when the set of loaded modules has changed. Takes the loader's lock. Does not allocate
+ * or use stdio; keeps errno. */
 void seep_python_attach(void);
 
 /* The calling thread's Python frames, innermost first. Returns how many were stored, 0 where the thread
@@ -54,5 +62,9 @@ int seep_python_describe(const struct seep_pyframe *frame, struct seep_pycode_in
  * where that variable is a tuple, its first element instead. 0 when there is none. Used to tell one
  * optimizer or loader from another; never dereferenced further. */
 uintptr_t seep_python_first_local(unsigned depth);
+
+/* Changes when another code object takes the place of the one at `code`: holds what its texts and lines
+ * are. 0 when there is no code object there (any more). `code` must be readable memory. */
+uint64_t seep_python_fingerprint(uintptr_t code);
 
 #endif

@@ -1,0 +1,180 @@
+/* Makes preload/pyframe.h callable from Python by ctypes, and, preloaded, calls it from every
+ * allocation as the shim does.
+ *
+ *   probe_stack   the caller's Python stack as text: a line a frame, innermost first, its fields
+ *                 (file, function, qualified name, first line, line) separated by '\1'
+ *   probe_local   seep_python_first_local()
+ *   probe_bench   mean cost of a walk, ns
+ *   probe_call    runs `function` in a new thread of C; afterwards how many frames that thread shows
+ *   probe_events  allocations during which a Python stack was there (preloaded only)
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "preload/pyframe.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+enum { MAX_FRAMES = 2048 };
+
+static __thread int inside __attribute__((tls_model("initial-exec")));
+static unsigned long n_events, n_described, checksum;
+
+__attribute__((constructor)) static void begin(void)
+{
+    seep_python_attach();
+}
+
+EXPORT void probe_attach(void)
+{
+    seep_python_attach();
+}
+
+EXPORT unsigned probe_version(void)
+{
+    return seep_python_version;
+}
+
+static char *put(char *at, char *end, const char *text, size_t n, char last)
+{
+    if ((size_t)(end - at) < n + 1)
+        return at;
+    memcpy(at, text, n);
+    at[n] = last;
+    return at + n + 1;
+}
+
+static char *put_number(char *at, char *end, unsigned value, char last)
+{
+    char digits[12];
+    unsigned i = sizeof(digits);
+
+    do {
+        digits[--i] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value);
+    return put(at, end, digits + i, sizeof(digits) - i, last);
+}
+
+/* Returns the number of frames, −1 when one could not be described. */
+EXPORT int probe_stack(char *out, size_t size)
+{
+    struct seep_pyframe frames[MAX_FRAMES];
+    struct seep_pycode_info info;
+    char *at = out, *end = out + size - 1;
+    const unsigned n = seep_python_walk(frames, MAX_FRAMES);
+    int result = (int)n;
+
+    for (unsigned i = 0; i < n; i++) {
+        if (seep_python_describe(&frames[i], &info) != 0 || !seep_python_fingerprint(frames[i].code)) {
+            result = -1;
+            continue;
+        }
+        at = put(at, end, info.file, info.file_len, 1);
+        at = put(at, end, info.function, info.function_len, 1);
+        at = put(at, end, info.qualname, info.qualname_len, 1);
+        at = put_number(at, end, info.first_line, 1);
+        at = put_number(at, end, info.line, '\n');
+    }
+    *at = 0;
+    return result;
+}
+
+EXPORT void *probe_local(unsigned depth)
+{
+    return (void *)seep_python_first_local(depth);
+}
+
+EXPORT double probe_bench(unsigned rounds)
+{
+    struct seep_pyframe frames[256];
+    struct timespec start, end;
+    unsigned n = 0;
+
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    for (unsigned i = 0; i < rounds; i++) {
+        n += seep_python_walk(frames, 256);
+        __asm__ volatile("" ::"r"(frames) : "memory");
+    }
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    (void)n;
+    return ((double)(end.tv_sec - start.tv_sec) * 1e9 + (double)(end.tv_nsec - start.tv_nsec)) /
+           rounds;
+}
+
+static void *run(void *function)
+{
+    struct seep_pyframe frame;
+
+    ((void (*)(void))(uintptr_t)function)();
+    return (void *)(uintptr_t)seep_python_walk(&frame, 1);
+}
+
+EXPORT int probe_call(void (*function)(void))
+{
+    pthread_t thread;
+    void *n = NULL;
+
+    if (pthread_create(&thread, NULL, run, (void *)(uintptr_t)function) != 0)
+        return -1;
+    pthread_join(thread, &n);
+    return (int)(uintptr_t)n;
+}
+
+EXPORT unsigned long probe_events(void)
+{
+    return n_described ? n_events : 0;
+}
+
+/* ---- preloaded ------------------------------------------------------------------------------ */
+
+extern void *__libc_malloc(size_t);
+extern void *__libc_calloc(size_t, size_t);
+extern void *__libc_realloc(void *, size_t);
+extern void __libc_free(void *);
+
+static void look(void)
+{
+    struct seep_pyframe frames[MAX_FRAMES];
+    struct seep_pycode_info info;
+
+    if (inside++ == 0 && seep_python_ready) {
+        const unsigned n = seep_python_walk(frames, MAX_FRAMES);
+        if (n && __atomic_fetch_add(&n_events, 1, __ATOMIC_RELAXED) % 64 == 0)
+            for (unsigned i = 0; i < n; i++) {
+                if (seep_python_describe(&frames[i], &info) != 0 || !info.file_len ||
+                    !info.function_len)
+                    abort();
+                n_described++;
+                checksum += (unsigned char)info.file[info.file_len - 1] + info.line +
+                            (seep_python_first_local(i) & 1);
+            }
+    }
+    inside--;
+}
+
+EXPORT void *malloc(size_t size)
+{
+    look();
+    return __libc_malloc(size);
+}
+
+EXPORT void *calloc(size_t n, size_t size)
+{
+    look();
+    return __libc_calloc(n, size);
+}
+
+EXPORT void *realloc(void *old, size_t size)
+{
+    look();
+    return __libc_realloc(old, size);
+}
+
+EXPORT void free(void *block)
+{
+    look();
+    __libc_free(block);
+}

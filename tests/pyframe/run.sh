@@ -1,0 +1,59 @@
+#!/bin/sh
+# Holds the Python stack reader against every CPython found: offsets, stacks, and no crash when it is
+# called from every allocation from start to end. One line each; exit status 1 when anything differs.
+#   tests/pyframe/run.sh [--bench] [PYTHON…]
+# BUILD names the folder for what is built (default build/pyframe), CC the compiler.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+BUILD=${BUILD:-build/pyframe}
+CC=${CC:-gcc}
+mkdir -p "$BUILD"
+
+bench=
+if [ "${1:-}" = --bench ]; then
+    bench=1
+    shift
+fi
+if [ $# -eq 0 ]; then
+    set -- /usr/bin/python3
+    for python in "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.*/bin/python3; do
+        [ -x "$python" ] && set -- "$@" "$python"
+    done
+fi
+
+$CC -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -fPIC -shared -fvisibility=hidden -pthread -I. \
+    -o "$BUILD/probe.so" tests/pyframe/probe.c preload/pyframe*.c || exit 1
+
+failed=0
+tried=0
+for python in "$@"; do
+    "$python" -c 'import sys, ctypes; sys.exit(not (3, 8) <= sys.version_info[:2] <= (3, 14))' \
+        2>/dev/null || continue
+    tried=$((tried + 1))
+    if [ -n "$bench" ]; then
+        "$python" tests/pyframe/check.py "$BUILD/probe.so" --bench || failed=1
+        continue
+    fi
+    headers=$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')
+    if [ -f "$headers/internal/pycore_pystate.h" ]; then
+        if $CC -std=gnu11 -w -I. -I"$headers" -I"$headers/internal" -o "$BUILD/layout_check" \
+            tests/pyframe/layout_check.c preload/pyframe_layout.c && "$BUILD/layout_check"; then
+            :
+        else
+            echo "$python: layout differs"
+            failed=1
+        fi
+    fi
+    "$python" tests/pyframe/check.py "$BUILD/probe.so" || failed=1
+    LD_PRELOAD="$PWD/$BUILD/probe.so" "$python" tests/pyframe/check.py "$BUILD/probe.so" --churn
+    status=$?
+    if [ $status -ne 0 ]; then
+        echo "$python: status $status with the probe preloaded"
+        failed=1
+    fi
+done
+if [ $tried -eq 0 ]; then
+    echo "no CPython 3.8 to 3.14 found"
+    exit 1
+fi
+exit $failed
