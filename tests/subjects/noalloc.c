@@ -18,13 +18,15 @@ static volatile unsigned sink;
 static NOIPA void *descend(unsigned path, int depth, size_t size)
 {
     void *p;
-    if (depth == 0)
+    if (depth == 0) {
         p = malloc(size);
-    else if (path & 1)
+    } else if (path & 1) {
         p = descend(path >> 1, depth - 1, size);
-    else
+        sink++;
+    } else {
         p = descend(path >> 1, depth - 1, size);
-    sink++;
+        sink--;
+    }
     return p;
 }
 
