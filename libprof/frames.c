@@ -1,0 +1,164 @@
+#include "libprof/frames.h"
+
+#include "libprof/roles.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum owner { OWNER_UNKNOWN = 0, OWNER_USER, OWNER_LIBRARY, OWNER_IMPORT, OWNER_SEEP };
+
+/* …/lib/pythonX.Y/ and what replaces it: lib64, zipped. */
+static bool in_python_library(const char *path)
+{
+    for (const char *at = path; (at = strstr(at, "/python")); at += 7) {
+        const char *digit = at + 7;
+        if (!isdigit((unsigned char)*digit))
+            continue;
+        while (isdigit((unsigned char)*digit) || *digit == '.')
+            digit++;
+        bool below_lib = at - path >= 4 && (strncmp(at - 4, "/lib", 4) == 0 ||
+                                            (at - path >= 6 && strncmp(at - 6, "/lib64", 6) == 0));
+        if (*digit == 't') /* free-threaded builds */
+            digit++;
+        if (below_lib && (*digit == '/' || strncmp(digit, "zip/", 4) == 0))
+            return true;
+    }
+    return false;
+}
+
+static enum owner python_owner(const char *file)
+{
+    if (strncmp(file, "<frozen importlib", 17) == 0)
+        return OWNER_IMPORT;
+    if (strncmp(file, "<frozen ", 8) == 0 || strncmp(file, "<__array_function__", 19) == 0)
+        return OWNER_LIBRARY;
+    if (strstr(file, "/seep/python/") || strstr(file, "/build/python/"))
+        return OWNER_SEEP;
+    if (strstr(file, "/site-packages/") || strstr(file, "/dist-packages/") ||
+        in_python_library(file))
+        return strstr(file, "/importlib/") ? OWNER_IMPORT : OWNER_LIBRARY;
+    return OWNER_USER;
+}
+
+static bool starts_with(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static enum owner native_owner(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+
+    if (starts_with(base, "libseep"))
+        return OWNER_SEEP;
+    if (path[0] != '/' || starts_with(path, "/usr/lib") || starts_with(path, "/lib") ||
+        starts_with(base, "python") || starts_with(base, "libpython") ||
+        strstr(path, "/site-packages/") || strstr(path, "/dist-packages/") ||
+        in_python_library(path))
+        return OWNER_LIBRARY;
+    return OWNER_USER;
+}
+
+struct sweep {
+    const struct seep_dictionary *d;
+    uint8_t *string_owner; /* of Python files */
+    uint8_t *module_owner;
+    uint8_t *frame_role;
+};
+
+static enum owner owner_of(const struct sweep *w, const struct seep_dict_frame *f)
+{
+    if (f->kind == SEEP_FRAME_PYTHON) {
+        if (!w->string_owner[f->owner])
+            w->string_owner[f->owner] =
+                (uint8_t)python_owner(seep_dictionary_text(w->d, f->owner));
+        return w->string_owner[f->owner];
+    }
+    if (f->pseudo || !f->owner)
+        return OWNER_LIBRARY;
+    if (!w->module_owner[f->owner])
+        w->module_owner[f->owner] = (uint8_t)native_owner(
+            seep_dictionary_text(w->d, w->d->modules[f->owner].path));
+    return w->module_owner[f->owner];
+}
+
+/* How good a frame is as the one to look at; of equals the innermost stands. */
+static int rank_of(const struct seep_dict_frame *f, enum owner owner)
+{
+    if (owner == OWNER_USER)
+        return f->kind == SEEP_FRAME_PYTHON ? 5 : 4;
+    if (owner == OWNER_SEEP || owner == OWNER_IMPORT || f->pseudo)
+        return 1;
+    return f->kind == SEEP_FRAME_PYTHON ? 3 : 2;
+}
+
+static void sweep_stack(struct sweep *w, struct seep_frames *out, uint8_t *ranks, size_t i)
+{
+    const struct seep_dict_stack *s = &w->d->stacks[i];
+    const struct seep_dict_frame *f = &w->d->frames[s->frame];
+    enum owner owner = owner_of(w, f);
+    int rank = rank_of(f, owner);
+
+    /* Parents lie outside: what this frame is goes before what they are. */
+    if (rank >= ranks[s->parent]) {
+        out->look_at[i] = s->frame;
+        ranks[i] = (uint8_t)rank;
+    } else {
+        out->look_at[i] = out->look_at[s->parent];
+        ranks[i] = ranks[s->parent];
+    }
+    out->is_own[i] = ranks[i] >= 4;
+    out->importing[i] = out->importing[s->parent] || owner == OWNER_IMPORT;
+    uint8_t *known = &w->frame_role[s->frame];
+    if (!*known)
+        *known = (uint8_t)(1 + seep_roles_of_frame(w->d, f, owner == OWNER_USER));
+    enum seep_role role = (enum seep_role)(*known - 1);
+    out->roles[i] = (uint16_t)(out->roles[s->parent] | (role ? 1u << role : 0));
+    out->role[i] = role ? (uint8_t)role : out->role[s->parent];
+}
+
+int seep_frames_init(struct seep_frames *out, const struct seep_dictionary *d)
+{
+    struct sweep w = {.d = d};
+    uint8_t *ranks = calloc(d->n_stacks, 1);
+    int rc = -SEEP_ENOMEM;
+
+    *out = (struct seep_frames){.n_stacks = d->n_stacks};
+    out->look_at = calloc(d->n_stacks, sizeof *out->look_at);
+    out->is_own = calloc(d->n_stacks, sizeof *out->is_own);
+    out->importing = calloc(d->n_stacks, sizeof *out->importing);
+    out->role = calloc(d->n_stacks, sizeof *out->role);
+    out->roles = calloc(d->n_stacks, sizeof *out->roles);
+    w.string_owner = calloc(d->n_strings, 1);
+    w.module_owner = calloc(d->n_modules, 1);
+    w.frame_role = calloc(d->n_frames, 1);
+    if (out->look_at && out->is_own && out->importing && out->role && out->roles &&
+        w.string_owner && w.module_owner && w.frame_role && ranks) {
+        for (size_t i = 1; i < d->n_stacks; i++)
+            sweep_stack(&w, out, ranks, i);
+        for (size_t i = 0; i < d->n_stacks; i++) {
+            if (out->role[i] == SEEP_SITE_OTHER && !out->is_own[i])
+                out->role[i] = SEEP_SITE_LIBRARY;
+        }
+        rc = 0;
+    }
+    free(w.string_owner);
+    free(w.module_owner);
+    free(w.frame_role);
+    free(ranks);
+    if (rc)
+        seep_frames_fini(out);
+    return rc;
+}
+
+void seep_frames_fini(struct seep_frames *f)
+{
+    free(f->look_at);
+    free(f->is_own);
+    free(f->importing);
+    free(f->role);
+    free(f->roles);
+    *f = (struct seep_frames){0};
+}
