@@ -109,8 +109,7 @@ static ALWAYS_INLINE struct seep_pyframe frame_read(const struct seep_pylayout *
 }
 
 /* The interpreter's own idea of which frames are there (_PyFrame_IsIncomplete): not those that make
- * their cells or their generator. Nothing such a frame does calls Python, so that it can only be the
- * innermost; a finalizer that a collection runs there is the exception, and harmless. */
+ * their cells or their generator. */
 static ALWAYS_INLINE bool is_incomplete(const struct seep_pylayout *layout, uintptr_t frame)
 {
     const struct seep_pyframe read = frame_read(layout, frame);
@@ -120,6 +119,17 @@ static ALWAYS_INLINE bool is_incomplete(const struct seep_pylayout *layout, uint
     const int traceable = *(const int *)(read.code + layout->code_traceable);
     return read.position <
            read.code + layout->code_instructions + 2 * (uintptr_t)(unsigned)traceable;
+}
+
+/* Whether a frame does not count although it is not the innermost; `inner` is the one that it has
+ * called. In an incomplete frame nothing calls Python, but up to 3.11 its allocations may collect
+ * garbage and so run finalizers, each in an evaluation loop of its own. */
+static ALWAYS_INLINE bool is_hidden(const struct seep_pylayout *layout, uintptr_t frame,
+                                    uintptr_t inner)
+{
+    if (layout->minor == 11)
+        return *(const uint8_t *)(inner + layout->frame_entry) && is_incomplete(layout, frame);
+    return is_shim(layout, frame);
 }
 
 /* Innermost frame that counts, 0: none. */
@@ -142,12 +152,19 @@ static ALWAYS_INLINE uintptr_t frame_first(const struct seep_pylayout *layout)
 static ALWAYS_INLINE unsigned walk_layout(const struct seep_pylayout *layout,
                                           struct seep_pyframe *frames, unsigned capacity)
 {
+    uintptr_t frame = frame_first(layout), inner;
     unsigned n = 0;
 
-    for (uintptr_t frame = frame_first(layout); frame && n < capacity;
-         frame = word(frame + layout->frame_back)) {
+    if (!frame || !capacity)
+        return 0;
+    frames[n++] = frame_read(layout, frame);
+    while (n < capacity) {
+        inner = frame;
+        frame = word(frame + layout->frame_back);
+        if (!frame)
+            break;
         frames[n] = frame_read(layout, frame);
-        n += !is_shim(layout, frame);
+        n += !is_hidden(layout, frame, inner);
     }
     return n;
 }
@@ -341,11 +358,12 @@ uint64_t seep_python_fingerprint(uintptr_t code)
 /* The frame that a walk would store at `depth`, 0: none. */
 static uintptr_t frame_at(const struct seep_pylayout *layout, unsigned depth)
 {
-    uintptr_t frame = frame_first(layout);
+    uintptr_t frame = frame_first(layout), inner;
 
     while (frame && depth) {
+        inner = frame;
         frame = word(frame + layout->frame_back);
-        depth -= frame && !is_shim(layout, frame);
+        depth -= frame && !is_hidden(layout, frame, inner);
     }
     return frame;
 }

@@ -30,7 +30,7 @@ enum seep_pylines {
  *   tstate_frame       PyThreadState: frame, cframe or current_frame
  *   cframe_frame       _PyCFrame: current_frame
  *   frame_*            PyFrameObject or _PyInterpreterFrame; position is f_lasti, prev_instr or
- *                      instr_ptr, locals the first local variable
+ *                      instr_ptr, entry is_entry (3.11), locals the first local variable
  *   code_*             PyCodeObject; size is its type's tp_basicsize, lines the line table, traceable
  *                      the index of the first instruction that a trace shows, nlocals the number of
  *                      locals (with cells from 3.11 on), cells co_cell2arg (≤ 3.10)
@@ -44,6 +44,7 @@ enum seep_pylines {
     X(frame_back)                                                                                  \
     X(frame_position)                                                                              \
     X(frame_owner)                                                                                 \
+    X(frame_entry)                                                                                 \
     X(frame_locals)                                                                                \
     X(code_size)                                                                                   \
     X(code_firstline)                                                                              \
@@ -131,7 +132,8 @@ static const struct seep_pylayout seep_pylayout_310 = {
 static const struct seep_pylayout seep_pylayout_311 = {
     .minor = 11, .chain = SEEP_PYCHAIN_CFRAME, .lines = SEEP_PYLINES_LOCATIONS,
     .tstate_frame = 56, .cframe_frame = 8,
-    .frame_code = 32, .frame_back = 48, .frame_position = 56, .frame_owner = 69, .frame_locals = 72,
+    .frame_code = 32, .frame_back = 48, .frame_position = 56, .frame_owner = 69, .frame_entry = 68,
+    .frame_locals = 72,
     .code_size = 184, .code_firstline = 72, .code_nlocals = 76, .code_file = 112, .code_name = 120,
     .code_qualname = 128, .code_lines = 136, .code_traceable = 168, .code_instructions = 184,
     .text_ascii = 48, .text_compact = 72, .tuple_items = 24,

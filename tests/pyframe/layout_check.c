@@ -49,6 +49,9 @@ static const struct seep_pylayout actual = {
     .chain = SEEP_PYCHAIN_CFRAME,
     .tstate_frame = offsetof(PyThreadState, cframe),
     .cframe_frame = offsetof(_PyCFrame, current_frame),
+#if PY_VERSION_HEX < 0x030C0000
+    .frame_entry = offsetof(frame_type, is_entry),
+#endif
 #else
     .chain = SEEP_PYCHAIN_CURRENT,
     .tstate_frame = offsetof(PyThreadState, current_frame),
