@@ -49,14 +49,13 @@ CHECK_LIBS := $(call pkg,--libs check)
 
 # The shim: no lazily made TLS, nothing bound late, nothing visible but the hooks.
 SHIM_CFLAGS := -fPIC -ftls-model=initial-exec -fno-omit-frame-pointer -fno-semantic-interposition
-# libgcc_s stands before libunwind, so that the job's C++ exceptions keep the unwinder they have
-# without seep (libunwind exports _Unwind_* too). Debian's libunwind.a is not position independent.
-SHIM_LIBS := -Wl,--no-as-needed -lgcc_s -Wl,--as-needed -lunwind -ldl
+# libunwind is opened at run time (preload/unwind.c).
+SHIM_LIBS := -ldl
 
 # ---- files ----------------------------------------------------------------------------------
 
-RUNTIME := $(wildcard $(addprefix libprof/,arena.c stack_table.c site_table.c live_map.c \
-	range_map.c series.c clock.c $(LIBPROF_RUNTIME)))
+RUNTIME := $(wildcard $(addprefix libprof/,arena.c site_table.c live_map.c \
+	range_map.c series.c intern.c))
 LIBPROF := $(wildcard libprof/*.c)
 PRELOAD := $(wildcard preload/*.c)
 VIEWER := $(wildcard viewer/*.c)
@@ -172,7 +171,7 @@ SAN_DIR := build/san-address-undefined
 check: all tests ## build and run every test; the last line counts them
 	+$(Q)$(MAKE) --no-print-directory SAN=address,undefined all tests
 	$(Q)SEEP=$(SEEP) SEEP_SAN=$(SAN_DIR)/seep $(PYTHON) tests/run-all $(TEST_BINS) \
-		$(TESTS:tests/%.c=$(SAN_DIR)/tests/%) $(sort $(wildcard tests/*/test_*.py))
+		$(TESTS:tests/%.c=$(SAN_DIR)/tests/%) $(sort $(wildcard tests/*/test_*.py tests/*/run.sh))
 
 demo: all ## profile a PyTorch job that leaks, and show the line that keeps the memory
 	$(Q)rm -rf build/demo.d

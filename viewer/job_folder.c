@@ -1,6 +1,6 @@
 #include "viewer/job_folder.h"
 
-#include "viewer/limits.h"
+#include "viewer/job_limits.h"
 
 #include <dirent.h>
 #include <errno.h>

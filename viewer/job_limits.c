@@ -1,4 +1,4 @@
-#include "viewer/limits.h"
+#include "viewer/job_limits.h"
 
 #include <inttypes.h>
 #include <limits.h>

@@ -1,6 +1,6 @@
 /* The memory limits that a job on this machine is under. */
-#ifndef SEEP_VIEWER_LIMITS_H
-#define SEEP_VIEWER_LIMITS_H
+#ifndef SEEP_VIEWER_JOB_LIMITS_H
+#define SEEP_VIEWER_JOB_LIMITS_H
 
 #include <stdint.h>
 

@@ -1,0 +1,64 @@
+/* seep.h: telling seep, the memory profiler, where training steps and epochs end.
+ *
+ *     #include <seep.h>
+ *     for (int step = 0; step < n; step++) {
+ *         train(step);
+ *         seep_step();
+ *     }
+ *
+ * Nothing has to be linked: where libseep.so is not in the process, the functions return at once, and a
+ * program that calls them runs as before. Growth is then reported per step as counted by seep_step(),
+ * which takes precedence over steps that seep finds by itself.
+ *
+ * C99 and C++98, GCC and Clang, x86-64 Linux; elsewhere the functions do nothing.
+ * Threads: any thread may call; steps are counted per process. Signal handlers: no.
+ * Allocates: nothing. Errors: none. */
+#ifndef SEEP_H
+#define SEEP_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Loads the address of a function that libseep.so exports, NULL where it is not loaded. The weak
+ * reference goes through the GOT, so that it stays open until run time in programs that are not
+ * position independent, too. */
+#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__)
+#define SEEP_LOAD_(name, to) \
+    __asm__(".weak " name "\n\tmovq " name "@GOTPCREL(%%rip), %0" : "=r"(to))
+#else
+#define SEEP_LOAD_(name, to) ((to) = 0)
+#endif
+
+#define SEEP_DEFINE_(name)                                               \
+    static inline void name(void) __asm__(#name "_of_this_file");        \
+    static inline __attribute__((unused)) void name(void)                \
+    {                                                                    \
+        void (*call)(void);                                              \
+        SEEP_LOAD_(#name, call);                                         \
+        if (call)                                                        \
+            call();                                                      \
+    }
+
+/* The training step that this process was in has ended. */
+SEEP_DEFINE_(seep_step)
+
+/* The epoch that this process was in has ended. */
+SEEP_DEFINE_(seep_epoch)
+
+/* Nonzero where seep records this process. */
+static inline __attribute__((unused)) int seep_active(void)
+{
+    void (*call)(void);
+
+    SEEP_LOAD_("seep_step", call);
+    return call != 0;
+}
+
+#undef SEEP_DEFINE_
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
