@@ -72,6 +72,7 @@ shim_obj = $(patsubst %.c,$(BUILD)/obj/shim/%.o,$(1))
 SEEP := $(BUILD)/seep
 SHIM := $(BUILD)/libseep.so
 LIB := $(BUILD)/libprof.a
+VIEWER_LIB := $(BUILD)/libviewer.a
 TEST_BINS := $(TESTS:tests/%.c=$(BUILD)/tests/%)
 SUBJECT_BINS := $(SUBJECTS:tests/subjects/%.c=$(BUILD)/subjects/%)
 BENCH_BINS := $(BENCHES:tests/bench/%.c=$(BUILD)/bench/%)
@@ -123,7 +124,12 @@ $(SHIM): $(call shim_obj,$(PRELOAD) $(RUNTIME)) $(wildcard preload/exports.map)
 		$(addprefix -Wl$(comma)--version-script=,$(filter %.map,$^)) \
 		-o $@ $(filter %.o,$^) $(SHIM_LIBS)
 
-$(SEEP): $(call obj,$(VIEWER)) $(if $(PAGES),$(BUILD)/obj/gen/help_pages.o) $(LIB)
+# The command without its main(), for the tests too.
+$(VIEWER_LIB): $(call obj,$(filter-out viewer/main.c,$(VIEWER))) $(BUILD)/obj/gen/help_pages.o
+	$(say) AR $@
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(SEEP): $(call obj,viewer/main.c) $(VIEWER_LIB) $(LIB)
 	$(say) LD $@
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBPROF_LIBS)
 
@@ -148,7 +154,7 @@ $(BUILD)/python/%.py: preload/python/%.py
 
 # ---- tests ----------------------------------------------------------------------------------
 
-$(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(TEST_HELPERS)) $(LIB)
+$(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(TEST_HELPERS)) $(VIEWER_LIB) $(LIB)
 	@mkdir -p $(@D)
 	$(say) LD $@
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CHECK_LIBS) $(LIBPROF_LIBS)

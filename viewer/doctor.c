@@ -1,8 +1,169 @@
+#include "viewer/doctor.h"
+
+#include "viewer/job_limits.h"
+#include "viewer/program.h"
+#include "viewer/size.h"
 #include "viewer/viewer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static bool something_missing;
+
+void seep_doctor_line(const char *subject, enum seep_verdict verdict, const char *format, ...)
+{
+    static const char *const words[] = {"ok", "partly", "not here", "MISSING"};
+    static const char *last = "";
+    va_list args;
+
+    printf("%-12s %-8s  ", strcmp(last, subject) == 0 ? "" : subject, words[verdict]);
+    va_start(args, format);
+    vprintf(format, args);
+    va_end(args);
+    putchar('\n');
+    last = subject;
+    something_missing |= verdict == SEEP_VERDICT_MISSING;
+}
+
+_Noreturn static void become(char *const *argv, char *const *environment, unsigned seconds, int out)
+{
+    int null = open("/dev/null", O_RDWR);
+
+    dup2(null, STDIN_FILENO);
+    dup2(out >= 0 ? out : null, STDOUT_FILENO);
+    dup2(null, STDERR_FILENO);
+    signal(SIGALRM, SIG_DFL);
+    alarm(seconds); /* stays across exec */
+    execve(argv[0], argv, environment);
+    _exit(127);
+}
+
+int seep_doctor_spawn(char *const *argv, char *const *environment, unsigned seconds, char *output,
+                      int capacity)
+{
+    int fds[2] = {-1, -1}, status = -1;
+
+    fflush(stdout);
+    if (output && pipe2(fds, O_CLOEXEC) < 0)
+        return -1;
+    pid_t pid = fork();
+    if (pid == 0)
+        become(argv, environment, seconds, fds[1]);
+    if (output) {
+        int n = 0;
+        close(fds[1]);
+        while (pid > 0 && n + 1 < capacity) {
+            ssize_t r = read(fds[0], output + n, (size_t)(capacity - 1 - n));
+            if (r <= 0 && !(r < 0 && errno == EINTR))
+                break;
+            n += r > 0 ? (int)r : 0;
+        }
+        output[n] = '\0';
+        close(fds[0]);
+    }
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return status;
+}
+
+static void show_rlimit(const char *name, int resource, const char *effect)
+{
+    struct rlimit limit;
+    char text[32];
+
+    if (getrlimit((__rlimit_resource_t)resource, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
+        return;
+    seep_doctor_line("memory", SEEP_VERDICT_PARTLY, "%s is limited to %s: %s", name,
+                     seep_size_format(text, sizeof text, limit.rlim_cur), effect);
+}
+
+void seep_doctor_memory(void)
+{
+    struct seep_limits limits;
+    const char *kind;
+    char text[32];
+
+    seep_limits_read(&limits);
+    uint64_t tightest = seep_limits_tightest(&limits, &kind);
+    if (limits.cgroup_bytes)
+        seep_doctor_line("memory", SEEP_VERDICT_OK, "limit of the cgroup: %s (version %d, %s)",
+                         seep_size_format(text, sizeof text, limits.cgroup_bytes), limits.cgroup_version,
+                         limits.cgroup_path);
+    else
+        seep_doctor_line("memory", SEEP_VERDICT_OK, "no cgroup limits it");
+    if (limits.ram_bytes)
+        seep_doctor_line("memory", SEEP_VERDICT_OK, "memory of this machine: %s",
+                         seep_size_format(text, sizeof text, limits.ram_bytes));
+    if (tightest)
+        seep_doctor_line("memory", SEEP_VERDICT_OK, "reports count the steps left to %s (%s)",
+                         seep_size_format(text, sizeof text, tightest), kind);
+    show_rlimit("the address space (ulimit -v)", RLIMIT_AS,
+                "the library reserves some of it, and records less where it cannot");
+    show_rlimit("the data segment (ulimit -d)", RLIMIT_DATA, "the job and the library share it");
+    show_rlimit("the size of files (ulimit -f)", RLIMIT_FSIZE, "a profile ends there");
+    if (access("/proc/self/smaps_rollup", R_OK) < 0)
+        seep_doctor_line("memory", SEEP_VERDICT_PARTLY,
+                         "/proc/self/smaps_rollup cannot be read: reports have no PSS");
+}
+
+/* "python3" on PATH may be a script of pyenv; only a program that is Python itself is asked. */
+static bool is_python_program(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    char head[2] = "";
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd >= 0) {
+        if (read(fd, head, sizeof head) < 0)
+            head[0] = '\0';
+        close(fd);
+    }
+    return strncmp(name, "python", 6) == 0 && memcmp(head, "#!", 2) != 0;
+}
+
+void seep_doctor_command(char *const *argv)
+{
+    static struct seep_program program;
+
+    seep_program_find(argv[0], &program);
+    if (program.state != SEEP_PROGRAM_OK) {
+        seep_doctor_line("command", SEEP_VERDICT_MISSING, "%s", program.why);
+        return;
+    }
+    seep_doctor_line("command", SEEP_VERDICT_OK, "%s takes the library", program.path);
+    if (is_python_program(program.path))
+        (void)seep_doctor_python(program.path, true);
+}
 
 int seep_doctor_main(int argc, char **argv)
 {
-    (void)argc, (void)argv;
-    seep_complain("doctor is not built yet: wait for it");
-    return SEEP_EXIT_UNUSABLE;
+    static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+
+    opterr = 0;
+    for (int c; (c = getopt_long(argc, argv, "+:h", options, NULL)) != -1;) {
+        if (c == 'h')
+            return seep_help_print("doctor");
+        seep_complain_option("doctor", c, argv);
+        return SEEP_EXIT_UNUSABLE;
+    }
+    seep_doctor_line("seep", SEEP_VERDICT_OK, "%s", SEEP_VERSION);
+    seep_doctor_shim();
+    seep_doctor_pythons();
+    seep_doctor_gpu();
+    seep_doctor_memory();
+    if (optind < argc)
+        seep_doctor_command(argv + optind);
+    if (fflush(stdout) != 0)
+        return SEEP_EXIT_UNUSABLE;
+    return something_missing ? 1 : 0;
 }

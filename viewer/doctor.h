@@ -1,0 +1,35 @@
+/* `seep doctor`: one check a file, one line a finding. */
+#ifndef SEEP_VIEWER_DOCTOR_H
+#define SEEP_VIEWER_DOCTOR_H
+
+#include <stdbool.h>
+
+enum seep_verdict {
+    SEEP_VERDICT_OK,
+    SEEP_VERDICT_PARTLY,  /* works in part; nothing is missing for that */
+    SEEP_VERDICT_ABSENT,  /* not here, and not needed */
+    SEEP_VERDICT_MISSING, /* needed: the exit status is 1 */
+};
+
+/* Prints a line; the subject is left out where it is that of the line above. */
+void seep_doctor_line(const char *subject, enum seep_verdict verdict, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Runs argv[0] (a path) with `environment`, standard input and error on /dev/null, for at most
+ * `seconds`; the first capacity − 1 bytes of its output go to `output` (NULL: nowhere). Returns its wait
+ * status, or −1. */
+int seep_doctor_spawn(char *const *argv, char *const *environment, unsigned seconds, char *output,
+                      int capacity);
+
+/* The checks print their lines. */
+void seep_doctor_shim(void);
+void seep_doctor_pythons(void);
+void seep_doctor_gpu(void);
+void seep_doctor_memory(void);
+void seep_doctor_command(char *const *argv);
+
+/* A line for the CPython at `path` (absolute) and for its PyTorch. False where it is no CPython that
+ * runs. `needed`: a version that seep cannot read counts as missing. */
+bool seep_doctor_python(const char *path, bool needed);
+
+#endif
