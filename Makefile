@@ -86,6 +86,7 @@ PRODUCTS := $(if $(VIEWER),$(SEEP)) $(if $(SAN),,$(if $(PRELOAD),$(SHIM))) $(MAN
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SUFFIXES:
+.SECONDARY:
 .PHONY: all check tests demo bench fuzz install clean help format FORCE
 
 all: $(PRODUCTS) ## build the seep command, libseep.so and the manual pages (default)

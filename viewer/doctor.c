@@ -1,8 +1,8 @@
 #include "viewer/doctor.h"
 
+#include "libprof/text.h"
 #include "viewer/job_limits.h"
 #include "viewer/program.h"
-#include "viewer/size.h"
 #include "viewer/viewer.h"
 
 #include <errno.h>
@@ -78,34 +78,34 @@ int seep_doctor_spawn(char *const *argv, char *const *environment, unsigned seco
 static void show_rlimit(const char *name, int resource, const char *effect)
 {
     struct rlimit limit;
-    char text[32];
+    char text[SEEP_SIZE_TEXT];
 
     if (getrlimit((__rlimit_resource_t)resource, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
         return;
     seep_doctor_line("memory", SEEP_VERDICT_PARTLY, "%s is limited to %s: %s", name,
-                     seep_size_format(text, sizeof text, limit.rlim_cur), effect);
+                     seep_text_size((double)limit.rlim_cur, text), effect);
 }
 
 void seep_doctor_memory(void)
 {
     struct seep_limits limits;
     const char *kind;
-    char text[32];
+    char text[SEEP_SIZE_TEXT];
 
     seep_limits_read(&limits);
     uint64_t tightest = seep_limits_tightest(&limits, &kind);
     if (limits.cgroup_bytes)
         seep_doctor_line("memory", SEEP_VERDICT_OK, "limit of the cgroup: %s (version %d, %s)",
-                         seep_size_format(text, sizeof text, limits.cgroup_bytes), limits.cgroup_version,
+                         seep_text_size((double)limits.cgroup_bytes, text), limits.cgroup_version,
                          limits.cgroup_path);
     else
         seep_doctor_line("memory", SEEP_VERDICT_OK, "no cgroup limits it");
     if (limits.ram_bytes)
         seep_doctor_line("memory", SEEP_VERDICT_OK, "memory of this machine: %s",
-                         seep_size_format(text, sizeof text, limits.ram_bytes));
+                         seep_text_size((double)limits.ram_bytes, text));
     if (tightest)
         seep_doctor_line("memory", SEEP_VERDICT_OK, "reports count the steps left to %s (%s)",
-                         seep_size_format(text, sizeof text, tightest), kind);
+                         seep_text_size((double)tightest, text), kind);
     show_rlimit("the address space (ulimit -v)", RLIMIT_AS,
                 "the library reserves some of it, and records less where it cannot");
     show_rlimit("the data segment (ulimit -d)", RLIMIT_DATA, "the job and the library share it");

@@ -1,4 +1,5 @@
 #include "libprof/format.h"
+#include "libprof/text.h"
 #include "viewer/job_folder.h"
 #include "viewer/launch.h"
 #include "viewer/program.h"
@@ -50,7 +51,7 @@ static const struct option long_options[] = {
 
 static bool take_size(const char *from, const char *text, uint64_t least, uint64_t most, uint64_t *bytes)
 {
-    char low[32], high[32];
+    char low[SEEP_SIZE_TEXT], high[SEEP_SIZE_TEXT];
 
     if (seep_size_parse(text, bytes) < 0) {
         seep_complain("%s %s is not a size: write it as 64MiB, 1.5GB or 4096", from, text);
@@ -58,8 +59,7 @@ static bool take_size(const char *from, const char *text, uint64_t least, uint64
     }
     if (*bytes < least || *bytes > most) {
         seep_complain("%s %s is out of bounds: choose between %s and %s", from, text,
-                      seep_size_format(low, sizeof low, least),
-                      seep_size_format(high, sizeof high, most));
+                      seep_text_size((double)least, low), seep_text_size((double)most, high));
         return false;
     }
     return true;

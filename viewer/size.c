@@ -1,7 +1,6 @@
 #include "viewer/size.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -63,17 +62,4 @@ int seep_size_parse(const char *text, uint64_t *bytes)
         return -SEEP_EINVAL;
     *bytes = (uint64_t)number;
     return 0;
-}
-
-const char *seep_size_format(char *text, size_t capacity, uint64_t bytes)
-{
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    double value = (double)bytes;
-    size_t unit = 0;
-
-    for (; value >= 999.5 && unit + 1 < sizeof units / sizeof *units; unit++)
-        value /= 1024;
-    int digits = unit == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-    snprintf(text, capacity, "%.*f %s", digits, value, units[unit]);
-    return text;
 }

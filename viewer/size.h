@@ -4,7 +4,6 @@
 
 #include "libprof/error.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 /* Parses "4096", "64MiB", "1.5GB", "512k": a decimal number and a unit. KiB, MiB, GiB, TiB and the bare
@@ -12,8 +11,5 @@
  * is rounded to whole bytes.
  * Returns 0, or -SEEP_EINVAL where it is no size or above 2^63. */
 SEEP_MUST_CHECK int seep_size_parse(const char *text, uint64_t *bytes);
-
-/* "1.50 GiB", "12 B": three digits, powers of 1024. Returns `text`. */
-const char *seep_size_format(char *text, size_t capacity, uint64_t bytes);
 
 #endif

@@ -1,0 +1,190 @@
+/* The profile folder as the launcher makes it. */
+#include "viewer/job_folder.h"
+
+#include <check.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char base[] = "/tmp/seep-folder-XXXXXX";
+static struct seep_job_folder folder;
+static struct seep_error err;
+static char *const command[] = {"python3", "train.py", "--lr", "", "0.1", NULL};
+
+static void set_up(void)
+{
+    strcpy(base + strlen(base) - 6, "XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(base));
+    ck_assert_int_eq(chdir(base), 0);
+    memset(&err, 0, sizeof err);
+}
+
+static void tear_down(void)
+{
+    char line[256];
+
+    ck_assert_int_eq(chdir("/"), 0);
+    snprintf(line, sizeof line, "/bin/rm -rf %s", base);
+    ck_assert_int_eq(system(line), 0);
+}
+
+static int make(const char *dir, bool numbered)
+{
+    memset(&err, 0, sizeof err);
+    return seep_job_folder_make(&folder, dir, numbered, command, &err);
+}
+
+static void touch(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT, 0600);
+
+    ck_assert_int_ge(fd, 0);
+    close(fd);
+}
+
+static mode_t mode_of(const char *path)
+{
+    struct stat st;
+
+    ck_assert_int_eq(stat(path, &st), 0);
+    return st.st_mode & 07777;
+}
+
+START_TEST(the_folder_and_the_job_file_are_private_and_complete)
+{
+    struct stat st;
+
+    ck_assert_int_eq(make("p.d", false), 0);
+    ck_assert(folder.made);
+    ck_assert_int_eq(folder.path[0], '/');
+    ck_assert_uint_eq(mode_of("p.d"), 0700);
+    ck_assert_uint_eq(mode_of("p.d/job.seepjob"), 0600);
+    ck_assert_int_eq(stat("p.d/job.seepjob", &st), 0);
+    ck_assert_int_eq(st.st_size, (off_t)sizeof(struct seep_job));
+    ck_assert_int_ge(st.st_blocks * 512, (off_t)sizeof(struct seep_job)); /* a full disk shows now */
+    const struct seep_job *job = folder.job;
+    ck_assert(job->magic == SEEP_JOB_MAGIC);
+    ck_assert_uint_eq(job->version, SEEP_FORMAT_VERSION);
+    ck_assert_uint_eq(job->launcher_pid, (uint32_t)getpid());
+    ck_assert_uint_eq(job->argv_bytes, 27);
+    ck_assert_mem_eq(job->argv, "python3\0train.py\0--lr\0\0" "0.1", 27);
+    ck_assert_str_eq(job->cwd, base);
+    ck_assert_uint_gt(job->limit_bytes, 0);
+    ck_assert_uint_eq(job->ended_ns, 0);
+}
+END_TEST
+
+START_TEST(a_profile_is_never_overwritten)
+{
+    ck_assert_int_eq(make("p.d", false), 0);
+    ck_assert_int_eq(make("p.d", false), -SEEP_EINVAL);
+    ck_assert_ptr_nonnull(strstr(err.text, "already holds a profile"));
+    ck_assert_int_eq(mkdir("q.d", 0700), 0);
+    touch("q.d/1-2.seep");
+    ck_assert_int_eq(make("q.d", false), -SEEP_EINVAL);
+    ck_assert_int_eq(access("q.d/job.seepjob", F_OK), -1);
+}
+END_TEST
+
+START_TEST(a_name_of_our_own_gives_way)
+{
+    ck_assert_int_eq(make("seep.x.7.d", true), 0);
+    ck_assert_int_eq(make("seep.x.7.d", true), 0);
+    ck_assert_str_eq(strrchr(folder.path, '/'), "/seep.x.7.2.d");
+    ck_assert_int_eq(make("seep.x.7.d", true), 0);
+    ck_assert_str_eq(strrchr(folder.path, '/'), "/seep.x.7.3.d");
+}
+END_TEST
+
+START_TEST(folders_that_are_there_are_taken)
+{
+    ck_assert_int_eq(mkdir("empty", 0755), 0);
+    ck_assert_int_eq(make("empty", false), 0);
+    ck_assert(!folder.made);
+    ck_assert_uint_eq(mode_of("empty"), 0700);
+    ck_assert_int_eq(mkdir("shared", 0755), 0);
+    touch("shared/notes.txt");
+    ck_assert_int_eq(make("shared/", false), 0);
+    ck_assert_uint_eq(mode_of("shared"), 0755); /* others may be reading there */
+}
+END_TEST
+
+START_TEST(what_cannot_be_made_is_said_and_nothing_stays)
+{
+    char longest[2000];
+
+    ck_assert_int_eq(make("no/such/p.d", false), -SEEP_EIO);
+    ck_assert_ptr_nonnull(strstr(err.text, "No such file"));
+    touch("file");
+    ck_assert_int_eq(make("file", false), -SEEP_EIO);
+    ck_assert_int_eq(make("file/p.d", false), -SEEP_EIO);
+    memset(longest, 'x', sizeof longest);
+    longest[sizeof longest - 1] = '\0';
+    ck_assert_int_eq(make(longest, false), -SEEP_EIO);
+    ck_assert_int_eq(make("/proc/seep.d", false), -SEEP_EIO);
+}
+END_TEST
+
+START_TEST(a_job_that_did_not_start_leaves_nothing)
+{
+    ck_assert_int_eq(make("p.d", false), 0);
+    seep_job_folder_undo(&folder);
+    ck_assert_int_eq(access("p.d", F_OK), -1);
+    ck_assert_int_eq(mkdir("kept", 0755), 0);
+    ck_assert_int_eq(make("kept", false), 0);
+    seep_job_folder_undo(&folder);
+    ck_assert_int_eq(access("kept", F_OK), 0);
+    ck_assert_int_eq(access("kept/job.seepjob", F_OK), -1);
+}
+END_TEST
+
+START_TEST(how_a_process_ended_goes_to_its_youngest_entry_once)
+{
+    ck_assert_int_eq(make("p.d", false), 0);
+    struct seep_process *p = folder.job->processes;
+    p[0].pid = 10;
+    p[1].pid = 11;
+    p[2].pid = 10; /* after an exec */
+    folder.job->n_processes = 3;
+    seep_job_folder_reaped(&folder, 10, 9);
+    seep_job_folder_reaped(&folder, 10, 256);
+    seep_job_folder_reaped(&folder, 12, 1);
+    ck_assert_uint_eq(p[0].has_status, 0);
+    ck_assert_uint_eq(p[1].has_status, 0);
+    ck_assert_uint_eq(p[2].has_status, 1);
+    ck_assert_int_eq(p[2].wait_status, 9);
+    folder.job->n_processes = UINT32_MAX; /* more than the table holds, or nonsense */
+    seep_job_folder_reaped(&folder, 11, 7);
+    ck_assert_int_eq(p[1].wait_status, 7);
+    seep_job_folder_ended(&folder, 512);
+    ck_assert_uint_ge(folder.job->ended_ns, folder.job->started_ns);
+    ck_assert_int_eq(folder.job->wait_status, 512);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("job_folder");
+    TCase *c = tcase_create("job_folder");
+
+    tcase_add_checked_fixture(c, set_up, tear_down);
+    tcase_add_test(c, the_folder_and_the_job_file_are_private_and_complete);
+    tcase_add_test(c, a_profile_is_never_overwritten);
+    tcase_add_test(c, a_name_of_our_own_gives_way);
+    tcase_add_test(c, folders_that_are_there_are_taken);
+    tcase_add_test(c, what_cannot_be_made_is_said_and_nothing_stays);
+    tcase_add_test(c, a_job_that_did_not_start_leaves_nothing);
+    tcase_add_test(c, how_a_process_ended_goes_to_its_youngest_entry_once);
+    suite_add_tcase(suite, c);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,251 @@
+/* Finding a job's program, and telling where the shim cannot get in. */
+#include "viewer/program.h"
+
+#include <check.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define GLIBC "/lib64/ld-linux-x86-64.so.2"
+
+static char folder[] = "/tmp/seep-program-XXXXXX";
+static struct seep_program program;
+
+static void set_up(void)
+{
+    strcpy(folder + strlen(folder) - 6, "XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    ck_assert_int_eq(chdir(folder), 0);
+    ck_assert_int_eq(setenv("PATH", folder, 1), 0);
+}
+
+static void tear_down(void)
+{
+    char command[256];
+
+    ck_assert_int_eq(chdir("/"), 0);
+    snprintf(command, sizeof command, "/bin/rm -rf %s", folder);
+    ck_assert_int_eq(system(command), 0);
+}
+
+static void write_file(const char *name, const void *bytes, size_t n, mode_t mode)
+{
+    int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(write(fd, bytes, n), (ssize_t)n);
+    ck_assert_int_eq(fchmod(fd, mode), 0);
+    close(fd);
+}
+
+static void write_script(const char *name, const char *text)
+{
+    write_file(name, text, strlen(text), 0755);
+}
+
+/* A program as far as its headers; `loader` NULL: static. */
+static void write_elf(const char *name, const char *loader, unsigned char class, uint16_t machine,
+                      mode_t mode)
+{
+    struct {
+        Elf64_Ehdr h;
+        Elf64_Phdr p;
+        char loader[64];
+    } f = {0};
+
+    memcpy(f.h.e_ident, ELFMAG, SELFMAG);
+    f.h.e_ident[EI_CLASS] = class;
+    f.h.e_ident[EI_DATA] = ELFDATA2LSB;
+    f.h.e_type = ET_DYN;
+    f.h.e_machine = machine;
+    f.h.e_phoff = sizeof f.h;
+    f.h.e_phentsize = sizeof f.p;
+    f.h.e_phnum = 1;
+    f.p.p_type = loader ? PT_INTERP : PT_LOAD;
+    f.p.p_offset = sizeof f.h + sizeof f.p;
+    f.p.p_filesz = loader ? strlen(loader) + 1 : 0;
+    snprintf(f.loader, sizeof f.loader, "%s", loader ? loader : "");
+    write_file(name, &f, sizeof f, mode);
+}
+
+static void write_plain(const char *name, mode_t mode)
+{
+    write_elf(name, GLIBC, ELFCLASS64, EM_X86_64, mode);
+}
+
+static void expect(const char *name, enum seep_program_state state, const char *word)
+{
+    seep_program_find(name, &program);
+    ck_assert_msg(program.state == state, "%s: state %d, %s", name, (int)program.state, program.why);
+    if (word)
+        ck_assert_msg(strstr(program.why, word) != NULL, "%s: \"%s\" has no \"%s\"", name, program.why,
+                      word);
+    if (state != SEEP_PROGRAM_OK)
+        ck_assert_msg(strstr(program.why, ": ") != NULL, "what to do is missing: %s", program.why);
+}
+
+START_TEST(programs_are_looked_up_like_execvp_does)
+{
+    write_plain("job", 0755);
+    write_plain("locked", 0644);
+    ck_assert_int_eq(mkdir("sub", 0755), 0);
+    write_plain("sub/job2", 0755);
+    expect("job", SEEP_PROGRAM_OK, NULL);
+    expect("./job", SEEP_PROGRAM_OK, NULL);
+    expect("job2", SEEP_PROGRAM_NOT_FOUND, "job2 is not found");
+    expect("sub/job2", SEEP_PROGRAM_OK, NULL);
+    expect("", SEEP_PROGRAM_NOT_FOUND, NULL);
+    expect("./nothing", SEEP_PROGRAM_NOT_FOUND, NULL);
+    expect("locked", SEEP_PROGRAM_NOT_EXECUTABLE, "Permission denied");
+    expect("./locked", SEEP_PROGRAM_NOT_EXECUTABLE, "Permission denied");
+    expect("./sub", SEEP_PROGRAM_NOT_EXECUTABLE, NULL);
+    setenv("PATH", "/nowhere::/nowhere2", 1); /* an empty entry is the working folder */
+    expect("job", SEEP_PROGRAM_OK, NULL);
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "/nowhere:%s/sub", folder);
+    setenv("PATH", path, 1);
+    expect("job2", SEEP_PROGRAM_OK, NULL);
+    expect("job", SEEP_PROGRAM_NOT_FOUND, NULL);
+    snprintf(path, sizeof path, "%s:%s/sub", folder, folder);
+    write_plain("job2", 0644); /* one that may not be executed does not end the search */
+    setenv("PATH", path, 1);
+    expect("job2", SEEP_PROGRAM_OK, NULL);
+}
+END_TEST
+
+START_TEST(programs_that_the_shim_cannot_enter_are_refused_with_a_word)
+{
+    write_elf("static", NULL, ELFCLASS64, EM_X86_64, 0755);
+    write_elf("musl", "/lib/ld-musl-x86_64.so.1", ELFCLASS64, EM_X86_64, 0755);
+    write_elf("other", "/system/bin/linker64", ELFCLASS64, EM_X86_64, 0755);
+    write_elf("nix", "/nix/store/x-glibc/lib/ld-linux-x86-64.so.2", ELFCLASS64, EM_X86_64, 0755);
+    write_elf("arm", "/lib/ld-linux-aarch64.so.1", ELFCLASS64, EM_AARCH64, 0755);
+    write_elf("small", "/lib/ld-linux.so.2", ELFCLASS32, EM_386, 0755);
+    write_elf("ld-linux-x86-64.so.2", NULL, ELFCLASS64, EM_X86_64, 0755);
+    write_plain("suid", 04755);
+    write_plain("sgid", 02755);
+    write_plain("lock", 02644 | 0100); /* mandatory locking, no setgid */
+    expect("static", SEEP_PROGRAM_REFUSED, "static program");
+    expect("musl", SEEP_PROGRAM_REFUSED, "musl");
+    expect("other", SEEP_PROGRAM_REFUSED, "linker64");
+    expect("nix", SEEP_PROGRAM_OK, NULL);
+    expect("arm", SEEP_PROGRAM_REFUSED, "64-bit x86");
+    expect("small", SEEP_PROGRAM_REFUSED, "64-bit x86");
+    expect("ld-linux-x86-64.so.2", SEEP_PROGRAM_OK, NULL);
+    expect("suid", SEEP_PROGRAM_REFUSED, "setuid");
+    expect("sgid", SEEP_PROGRAM_REFUSED, "setgid");
+    expect("lock", SEEP_PROGRAM_OK, NULL);
+}
+END_TEST
+
+START_TEST(damaged_programs_do_no_harm)
+{
+    unsigned char bytes[256];
+
+    memset(bytes, 0xff, sizeof bytes);
+    memcpy(bytes, ELFMAG, SELFMAG);
+    write_file("short", bytes, 5, 0755);
+    expect("short", SEEP_PROGRAM_REFUSED, NULL);
+    write_file("ones", bytes, sizeof bytes, 0755);
+    expect("ones", SEEP_PROGRAM_REFUSED, NULL);
+    bytes[EI_CLASS] = ELFCLASS64;
+    bytes[EI_DATA] = ELFDATA2LSB;
+    ((Elf64_Ehdr *)(void *)bytes)->e_machine = EM_X86_64;
+    write_file("wild", bytes, sizeof bytes, 0755);
+    expect("wild", SEEP_PROGRAM_REFUSED, "damaged");
+    ((Elf64_Ehdr *)(void *)bytes)->e_phentsize = sizeof(Elf64_Phdr);
+    write_file("wilder", bytes, sizeof bytes, 0755);
+    expect("wilder", SEEP_PROGRAM_REFUSED, "damaged");
+    write_file("empty", bytes, 0, 0755);
+    expect("empty", SEEP_PROGRAM_OK, NULL); /* the shell runs it */
+}
+END_TEST
+
+START_TEST(scripts_are_followed_to_what_runs_them)
+{
+    char line[256];
+
+    write_plain("python3", 0755);
+    write_plain("env", 0755);
+    write_elf("static", NULL, ELFCLASS64, EM_X86_64, 0755);
+    snprintf(line, sizeof line, "#!%s/python3 -u\nprint(1)\n", folder);
+    write_script("good.py", line);
+    expect("good.py", SEEP_PROGRAM_OK, NULL);
+    snprintf(line, sizeof line, "#! %s/static\n", folder);
+    write_script("bad", line);
+    expect("bad", SEEP_PROGRAM_REFUSED, "static");
+    snprintf(line, sizeof line, "#!%s/env -S A=1 static -u\n", folder);
+    write_script("bad-env", line);
+    expect("bad-env", SEEP_PROGRAM_REFUSED, "static");
+    snprintf(line, sizeof line, "#!%s/env python3\n", folder);
+    write_script("good-env", line);
+    expect("good-env", SEEP_PROGRAM_OK, NULL);
+    write_script("gone", "#!/nowhere/python3\n");
+    expect("gone", SEEP_PROGRAM_NOT_EXECUTABLE, "/nowhere/python3");
+    snprintf(line, sizeof line, "#!%s/ring\n", folder);
+    write_script("ring", line);
+    expect("ring", SEEP_PROGRAM_OK, NULL); /* the kernel says ELOOP */
+    write_script("none", "echo hello\n");
+    expect("none", SEEP_PROGRAM_OK, NULL);
+    write_script("hash", "#!");
+    expect("hash", SEEP_PROGRAM_OK, NULL);
+}
+END_TEST
+
+static const struct {
+    const char *argv[6];
+    const char *label;
+} labels[] = {
+    {{"/usr/bin/python3", "work/train.py", "--x"}, "train.py"},
+    {{"python", "-u", "-X", "dev", "train.py"}, "train.py"},
+    {{"python3.11", "-m", "torch.distributed.run", "a.py"}, "torch.distributed.run"},
+    {{"python3", "-mpdb", "a.py"}, "pdb"},
+    {{"python3", "-c", "pass"}, "python3"},
+    {{"python3", "-"}, "python3"},
+    {{"python3"}, "python3"},
+    {{"python3", "-m"}, "python3"},
+    {{"python3", "-X"}, "python3"},
+    {{"python3-config", "a.py"}, "python3-config"},
+    {{"./my job;rm"}, "my_job_rm"},
+    {{"bin/"}, "_"},
+    {{"torchrun", "train.py"}, "torchrun"},
+    {{"a_very_long_name_of_a_program"}, "a_very_long_nam"},
+};
+
+START_TEST(profiles_are_called_after_the_job)
+{
+    char label[16];
+
+    if (strlen(labels[_i].label) > 15) {
+        char wide[64];
+        seep_program_label((char *const *)labels[_i].argv, wide, sizeof wide);
+        ck_assert_str_eq(wide, labels[_i].label);
+        return;
+    }
+    seep_program_label((char *const *)labels[_i].argv, label, sizeof label);
+    ck_assert_str_eq(label, labels[_i].label);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("program");
+    TCase *c = tcase_create("program");
+
+    tcase_add_checked_fixture(c, set_up, tear_down);
+    tcase_add_test(c, programs_are_looked_up_like_execvp_does);
+    tcase_add_test(c, programs_that_the_shim_cannot_enter_are_refused_with_a_word);
+    tcase_add_test(c, damaged_programs_do_no_harm);
+    tcase_add_test(c, scripts_are_followed_to_what_runs_them);
+    tcase_add_loop_test(c, profiles_are_called_after_the_job, 0, sizeof labels / sizeof *labels);
+    suite_add_tcase(suite, c);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
