@@ -7,7 +7,7 @@
 
 #include "preload/pyframe_layout.h"
 
-/* A text as UTF-8: in place where it is compact ASCII, else converted into the free part of a buffer. */
+/* A text as UTF-8: in place where it is ASCII, else converted into the free part of a buffer. */
 struct seep_pytext {
     const char *text;
     uint32_t len;

@@ -33,8 +33,8 @@ bool seep_pyimage_find(struct seep_pyimage *image);
 bool seep_pyimage_loaded(uintptr_t bias);
 
 /* Parts of the evaluation loop that the compiler or linker has put elsewhere (`.cold`, and the
- * handlers of a tail-calling interpreter), in ascending order without overlap. From .symtab of the
- * file where it has one, else by following the loop's own jumps. Returns how many were stored. */
+ * handlers of a tail-calling interpreter), in ascending order without overlap. Found by following the
+ * loop's own jumps, or by name in the file's .symtab. Returns how many were stored. */
 unsigned seep_pyimage_cold(const struct seep_pyimage *image, struct seep_pyrange *ranges,
                            unsigned capacity);
 

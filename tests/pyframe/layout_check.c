@@ -151,7 +151,7 @@ int main(int argc, char **argv)
     }
 #define X(field)                                                                                   \
     if (ours->field != actual.field) {                                                             \
-        printf("%s is %u in %s, %u in our table\n", #field, actual.field, PY_VERSION, ours->field);  \
+        printf("%s is %u in %s, %u here\n", #field, actual.field, PY_VERSION, ours->field);         \
         wrong = 1;                                                                                 \
     }
     X(minor)

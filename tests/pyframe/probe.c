@@ -1,19 +1,26 @@
 /* Makes preload/pyframe.h callable from Python by ctypes, and, preloaded, calls it from every
  * allocation as the shim does.
  *
- *   probe_stack   the caller's Python stack as text: a line a frame, innermost first, its fields
- *                 (file, function, qualified name, first line, line) separated by '\1'
+ *   probe_stack   a line with the number of evaluation loops on the native stack, then the Python
+ *                 stack: a line a frame, innermost first, its fields (file, function, qualified name,
+ *                 first line, line) separated by '\1'
  *   probe_local   seep_python_first_local()
  *   probe_bench   mean cost of a walk, ns
- *   probe_call    runs `function` in a new thread of C; afterwards how many frames that thread shows
+ *   probe_call    runs `function` in a new thread of C; then how many frames that thread shows
  *   probe_events  allocations during which a Python stack was there (preloaded only)
  */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unwind.h>
 
+#ifdef PRETEND_314
+#include "preload/pyframe.c"
+#include "tests/pyframe/pretend.h"
+#else
 #include "preload/pyframe.h"
+#endif
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -27,9 +34,15 @@ __attribute__((constructor)) static void begin(void)
     seep_python_attach();
 }
 
-EXPORT void probe_attach(void)
+/* Returns 0, or −1 where another version cannot be pretended. */
+EXPORT int probe_attach(void)
 {
     seep_python_attach();
+#ifdef PRETEND_314
+    return pretend_314();
+#else
+    return 0;
+#endif
 }
 
 EXPORT unsigned probe_version(void)
@@ -58,6 +71,12 @@ static char *put_number(char *at, char *end, unsigned value, char last)
     return put(at, end, digits + i, sizeof(digits) - i, last);
 }
 
+static _Unwind_Reason_Code count_eval(struct _Unwind_Context *context, void *n)
+{
+    *(unsigned *)n += seep_python_is_eval((uintptr_t)_Unwind_GetIP(context) - 1);
+    return _URC_NO_REASON;
+}
+
 /* Returns the number of frames, −1 when one could not be described. */
 EXPORT int probe_stack(char *out, size_t size)
 {
@@ -66,9 +85,13 @@ EXPORT int probe_stack(char *out, size_t size)
     char *at = out, *end = out + size - 1;
     const unsigned n = seep_python_walk(frames, MAX_FRAMES);
     int result = (int)n;
+    unsigned n_loops = 0;
 
+    _Unwind_Backtrace(count_eval, &n_loops);
+    at = put_number(at, end, n_loops, '\n');
     for (unsigned i = 0; i < n; i++) {
-        if (seep_python_describe(&frames[i], &info) != 0 || !seep_python_fingerprint(frames[i].code)) {
+        if (seep_python_describe(&frames[i], &info) != 0 ||
+            !seep_python_fingerprint(frames[i].code)) {
             result = -1;
             continue;
         }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Holds the Python stack reader against every CPython found: offsets, stacks, and no crash when it is
-# called from every allocation from start to end. One line each; exit status 1 when anything differs.
+# Holds the Python stack reader against every CPython found: offsets, stacks, and no crash when it
+# is called from every allocation from start to end. Exit status 1 when anything differs.
 #   tests/pyframe/run.sh [--bench] [PYTHON…]
 # BUILD names the folder for what is built (default build/pyframe), CC the compiler.
 set -u
@@ -24,6 +24,9 @@ fi
 $CC -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -fPIC -shared -fvisibility=hidden -pthread -I. \
     -o "$BUILD/probe.so" tests/pyframe/probe.c preload/pyframe*.c || exit 1
 
+$CC -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -fPIC -shared -fvisibility=hidden -pthread -I. \
+    -DPRETEND_314 -o "$BUILD/probe314.so" tests/pyframe/probe.c preload/pyframe_*.c || exit 1
+
 failed=0
 tried=0
 for python in "$@"; do
@@ -45,6 +48,12 @@ for python in "$@"; do
         fi
     fi
     "$python" tests/pyframe/check.py "$BUILD/probe.so" || failed=1
+    case $("$python" -V) in
+    *" 3.13."*)
+        printf 'as 3.14: '
+        "$python" tests/pyframe/check.py "$BUILD/probe314.so" || failed=1
+        ;;
+    esac
     LD_PRELOAD="$PWD/$BUILD/probe.so" "$python" tests/pyframe/check.py "$BUILD/probe.so" --churn
     status=$?
     if [ $status -ne 0 ]; then
