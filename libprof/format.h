@@ -300,7 +300,7 @@ struct seep_header {
     uint64_t dropped[SEEP_N_DROPS];
     uint32_t n_timeline;
     uint32_t n_epochs; /* marks in epochs[]; process.epochs counts on when it is full */
-    uint32_t coverage_seen[SEEP_MAX_COVERAGE]; /* calls per hook, in the order of preload/hooks.def */
+    uint32_t coverage_seen[SEEP_MAX_COVERAGE]; /* 1: was called; in the order of preload/hooks.def */
     uint64_t reserved_2[32];
 
     struct seep_space spaces[SEEP_MAX_SPACES];

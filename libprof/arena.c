@@ -1,0 +1,180 @@
+#include "libprof/arena.h"
+
+#include <string.h>
+#include <sys/resource.h>
+
+struct seep_arena seep_arena;
+
+enum { GROW_BYTES = 512 * 1024 };
+
+/* Disk behind [from, to) of the file, so that a store into the mapping cannot raise SIGBUS. */
+static int reserve_disk(int fd, uint64_t from, uint64_t to)
+{
+    long r = seep_os_call6(SYS_fallocate, fd, 0, (long)from, (long)(to - from), 0, 0);
+    if (r != -EOPNOTSUPP && r != -ENOSYS)
+        return (int)r;
+    static const char zeros[4096];
+    for (uint64_t at = from; at < to; at += sizeof(zeros)) {
+        long n = seep_os_call6(SYS_pwrite64, fd, (long)zeros, sizeof(zeros), (long)at, 0, 0);
+        if (n != (long)sizeof(zeros))
+            return n < 0 ? (int)n : -ENOSPC;
+    }
+    return 0;
+}
+
+/* A file grown past RLIMIT_FSIZE would raise SIGXFSZ in the job. */
+static bool allowed_by_rlimit(uint64_t bytes)
+{
+    struct rlimit64 limit = {0};
+    if (seep_os_call6(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit, 0, 0) < 0)
+        return true;
+    return limit.rlim_cur == RLIM64_INFINITY || bytes <= limit.rlim_cur;
+}
+
+int seep_arena_create(const char *path, const struct seep_header *constants)
+{
+    uint64_t max_bytes = constants->max_bytes;
+    uint64_t inherited_end = constants->inherited_end;
+    uint64_t end = inherited_end > SEEP_HEADER_BYTES ? inherited_end : SEEP_HEADER_BYTES;
+    if (strlen(path) >= sizeof(seep_arena.path))
+        return -ENAMETOOLONG;
+    if (!allowed_by_rlimit(end + GROW_BYTES))
+        return -EFBIG;
+    int fd = seep_os_open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+    if (fd < 0)
+        return fd;
+    struct seep_header *header = NULL;
+    char *base = seep_arena.base;
+    int r = reserve_disk(fd, 0, SEEP_HEADER_BYTES);
+    if (r < 0)
+        goto fail;
+    header = (void *)seep_os_call6(SYS_mmap, 0, SEEP_HEADER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
+                                   fd, 0);
+    if (seep_os_failed(header)) {
+        r = (int)(long)header;
+        header = NULL;
+        goto fail;
+    }
+    if (!base && !(base = seep_os_reserve(max_bytes))) {
+        r = -ENOMEM;
+        goto fail;
+    }
+    /* Beyond the end of the file the mapping exists but is never touched before reserve_disk(). */
+    r = seep_os_map_file(base + end, max_bytes - end, fd, end, MAP_SHARED | MAP_FIXED);
+    if (r < 0)
+        goto fail;
+    struct stat st;
+    r = (int)seep_os_call3(SYS_fstat, fd, (long)&st, 0);
+    if (r < 0)
+        goto fail;
+    seep_os_close(fd);
+
+    memcpy(header, constants, sizeof(*header));
+    header->version = SEEP_FORMAT_VERSION;
+    header->header_bytes = SEEP_HEADER_BYTES;
+    header->chunk_bytes = SEEP_CHUNK_BYTES;
+    header->n_chunks = (uint32_t)((end - SEEP_HEADER_BYTES) / SEEP_CHUNK_BYTES);
+    header->check = seep_header_check(header);
+    __atomic_store_n(&header->magic, SEEP_PROFILE_MAGIC, __ATOMIC_RELEASE);
+
+    strcpy(seep_arena.path, path);
+    seep_arena.base = base;
+    seep_arena.end_allocated = end;
+    seep_arena.device = st.st_dev;
+    seep_arena.inode = st.st_ino;
+    seep_arena.full = false;
+    memset(seep_arena.cursor, 0, sizeof(seep_arena.cursor));
+    memset(seep_arena.limit, 0, sizeof(seep_arena.limit));
+    __atomic_store_n(&seep_arena.header, header, __ATOMIC_RELEASE);
+    return 0;
+
+fail:
+    if (header)
+        seep_os_unmap(header, SEEP_HEADER_BYTES);
+    if (base && base != seep_arena.base)
+        seep_os_unmap(base, max_bytes);
+    seep_os_close(fd);
+    (void)seep_os_call3(SYS_unlinkat, AT_FDCWD, (long)path, 0);
+    return r;
+}
+
+void seep_arena_leave(void)
+{
+    struct seep_header *header = seep_arena.header;
+    seep_arena.header = NULL;
+    seep_arena.full = true;
+    seep_arena.lock.word = 0;
+    if (header)
+        seep_os_unmap(header, SEEP_HEADER_BYTES);
+}
+
+/* The file is opened anew each time: a descriptor kept open might be closed by the job and become a file
+ * of its own. */
+static int grow(uint64_t end)
+{
+    if (!allowed_by_rlimit(end))
+        return -EFBIG;
+    int fd = seep_os_open(seep_arena.path, O_RDWR | O_NOFOLLOW, 0);
+    if (fd < 0)
+        return fd;
+    struct stat st;
+    int r = (int)seep_os_call3(SYS_fstat, fd, (long)&st, 0);
+    if (r == 0 && (st.st_dev != seep_arena.device || st.st_ino != seep_arena.inode))
+        r = -ESTALE;
+    if (r == 0)
+        r = reserve_disk(fd, seep_arena.end_allocated, end);
+    seep_os_close(fd);
+    return r;
+}
+
+static bool fail_full(enum seep_drop reason)
+{
+    seep_arena.full = true;
+    seep_arena.full_reason = reason;
+    return false;
+}
+
+static bool new_chunk(enum seep_chunk_type type)
+{
+    struct seep_header *header = seep_arena.header;
+    if (!header || seep_arena.full)
+        return false;
+    uint32_t index = header->n_chunks;
+    uint64_t start = SEEP_HEADER_BYTES + (uint64_t)index * SEEP_CHUNK_BYTES;
+    uint64_t end = start + SEEP_CHUNK_BYTES;
+    if (index >= SEEP_MAX_CHUNKS || end > header->max_bytes)
+        return fail_full(SEEP_DROP_BOUND);
+    if (end > seep_arena.end_allocated) {
+        /* Grow in larger pieces as the file grows; near the end of the disk, chunk by chunk. */
+        uint64_t more = (end - SEEP_HEADER_BYTES) / 4;
+        uint64_t target = end + (more > GROW_BYTES ? more : GROW_BYTES) / SEEP_CHUNK_BYTES *
+                                    SEEP_CHUNK_BYTES;
+        if (index < 8)
+            target = end + 7 * SEEP_CHUNK_BYTES;
+        if (target > header->max_bytes)
+            target = end;
+        if (grow(target) < 0) {
+            target = end;
+            if (grow(target) < 0)
+                return fail_full(SEEP_DROP_DISK_FULL);
+        }
+        seep_arena.end_allocated = target;
+    }
+    header->chunk_types[index] = (uint8_t)type;
+    __atomic_store_n(&header->n_chunks, index + 1, __ATOMIC_RELEASE);
+    seep_arena.cursor[type] = start;
+    seep_arena.limit[type] = end;
+    return true;
+}
+
+uint32_t seep_arena_take(enum seep_chunk_type type, uint32_t bytes, uint32_t align)
+{
+    uint64_t at = (seep_arena.cursor[type] + align - 1) / align * align;
+    if (at + bytes > seep_arena.limit[type]) {
+        if (!new_chunk(type))
+            return 0;
+        at = seep_arena.cursor[type];
+    }
+    seep_arena.cursor[type] = at + bytes;
+    return (uint32_t)(at / 8);
+}

@@ -1,0 +1,54 @@
+/* The profile file of this process: creation, growth, records. Runtime part: no malloc, no stdio.
+ *
+ * One file a process, see format.h. All functions but seep_arena_at() and the inline counters want the
+ * caller to hold `seep_arena.lock`, unless said otherwise. */
+#ifndef SEEP_LIBPROF_ARENA_H
+#define SEEP_LIBPROF_ARENA_H
+
+#include "libprof/format.h"
+#include "libprof/os.h"
+
+struct seep_arena {
+    struct seep_lock lock;
+    struct seep_header *header; /* NULL: no profile */
+    char *base;                 /* address of file offset 0 of the chunk area's mapping */
+    uint64_t end_allocated;     /* file bytes that surely have disk behind them */
+    uint64_t cursor[SEEP_CHUNK_N_TYPES]; /* next free file offset, a type */
+    uint64_t limit[SEEP_CHUNK_N_TYPES];  /* end of the chunk it lies in; 0: none yet */
+    uint64_t device, inode;
+    bool full;                  /* disk full or bound reached: no more chunks */
+    enum seep_drop full_reason;
+    char path[SEEP_PATH_BYTES];
+};
+
+extern struct seep_arena seep_arena;
+
+/* Creates and maps the profile `path` with a header whose constant fields come from `constants`
+ * (magic and check are set here). `max_bytes` bounds the file. Returns 0 or a negative errno. */
+int seep_arena_create(const char *path, const struct seep_header *constants);
+
+/* In a forked child, at once: drops the parent's header mapping so that nothing more is written
+ * there. Refs stay readable. */
+void seep_arena_leave(void);
+
+/* Room for one record of `bytes` (≤ chunk size, 8-aligned), zeroed, aligned to `align` (8 or 64).
+ * Returns its ref, 0 when the file cannot grow. */
+uint32_t seep_arena_take(enum seep_chunk_type type, uint32_t bytes, uint32_t align);
+
+static inline void *seep_arena_at(uint32_t ref)
+{
+    return seep_arena.base + (uint64_t)ref * 8;
+}
+
+static inline uint32_t seep_arena_ref(const void *record)
+{
+    return (uint32_t)((uint64_t)((const char *)record - seep_arena.base) / 8);
+}
+
+static inline void seep_arena_drop(enum seep_drop reason)
+{
+    if (seep_arena.header)
+        __atomic_fetch_add(&seep_arena.header->dropped[reason], 1, __ATOMIC_RELAXED);
+}
+
+#endif

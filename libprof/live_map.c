@@ -1,0 +1,109 @@
+#include "libprof/live_map.h"
+
+#ifndef MADV_NOHUGEPAGE
+#define MADV_NOHUGEPAGE 15
+#endif
+
+uint32_t *seep_live_regions[SEEP_N_REGIONS];
+bool seep_live_packed;
+uint32_t seep_live_spilled;
+
+/* A region's last block may have its second and third word just beyond it. */
+enum { REGION_BYTES = SEEP_REGION_WORDS * 4 + 4096 };
+
+uint32_t *seep_live_region_create(uintptr_t address)
+{
+    uint32_t **slot = &seep_live_regions[address >> SEEP_REGION_BITS];
+    uint32_t *fresh = seep_os_pages(REGION_BYTES);
+    if (!fresh)
+        return NULL;
+    (void)seep_os_call3(SYS_madvise, (long)fresh, REGION_BYTES, MADV_NOHUGEPAGE);
+    uint32_t *expected = NULL;
+    if (__atomic_compare_exchange_n(slot, &expected, fresh, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE))
+        return fresh;
+    seep_os_unmap(fresh, REGION_BYTES);
+    return expected;
+}
+
+/* Blocks that do not fit the shadow array: linear probing, deletions leave a mark. */
+struct spilled {
+    uintptr_t address; /* 0 never used, 1 deleted */
+    struct seep_block block;
+};
+
+static struct spilled *table;
+static size_t table_mask, table_used; /* used: with the deleted ones */
+static struct seep_lock table_lock;
+
+static size_t place(uintptr_t address, size_t mask)
+{
+    return (size_t)((address * UINT64_C(0x9e3779b97f4a7c15)) >> 20) & mask;
+}
+
+static bool rebuild(void)
+{
+    size_t capacity = 4096;
+    while (capacity < (size_t)seep_live_spilled * 4)
+        capacity *= 2;
+    struct spilled *fresh = seep_os_pages(capacity * sizeof(*fresh));
+    if (!fresh)
+        return false;
+    for (size_t i = 0; table && i <= table_mask; i++) {
+        if (table[i].address <= 1)
+            continue;
+        size_t at = place(table[i].address, capacity - 1);
+        while (fresh[at].address)
+            at = (at + 1) & (capacity - 1);
+        fresh[at] = table[i];
+    }
+    struct spilled *old = table;
+    size_t old_mask = table_mask;
+    table = fresh;
+    table_mask = capacity - 1;
+    table_used = seep_live_spilled;
+    if (old)
+        seep_os_unmap(old, (old_mask + 1) * sizeof(*old));
+    return true;
+}
+
+bool seep_live_spill_put(uintptr_t address, const struct seep_block *block)
+{
+    if (!seep_os_lock(&table_lock))
+        return false;
+    bool ok = (table && (table_used + 1) * 3 < table_mask * 2) || rebuild();
+    if (ok) {
+        size_t at = place(address, table_mask);
+        while (table[at].address > 1)
+            at = (at + 1) & table_mask;
+        table_used += table[at].address == 0;
+        table[at].block = *block;
+        table[at].address = address;
+        __atomic_fetch_add(&seep_live_spilled, 1, __ATOMIC_RELAXED);
+    }
+    seep_os_unlock(&table_lock);
+    return ok;
+}
+
+bool seep_live_spill_take(uintptr_t address, struct seep_block *block)
+{
+    if (!seep_live_spilled || !seep_os_lock(&table_lock))
+        return false;
+    bool found = false;
+    for (size_t at = place(address, table_mask); table[at].address; at = (at + 1) & table_mask) {
+        if (table[at].address == address) {
+            *block = table[at].block;
+            table[at].address = 1;
+            __atomic_fetch_sub(&seep_live_spilled, 1, __ATOMIC_RELAXED);
+            found = true;
+            break;
+        }
+    }
+    seep_os_unlock(&table_lock);
+    return found;
+}
+
+void seep_live_after_fork(void)
+{
+    table_lock.word = 0;
+}

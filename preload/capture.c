@@ -1,0 +1,299 @@
+#include "preload/capture.h"
+
+#include <string.h>
+
+#include "libprof/intern.h"
+#include "preload/modules.h"
+#include "preload/pyframe_layout.h"
+#include "preload/steps.h"
+
+/* From what is met on a stack to the ref of its frame; one table for both kinds, in private memory,
+ * guarded by seep_arena.lock. Python entries are checked against the code object, whose address may
+ * have been used again. */
+struct met {
+    uintptr_t where;    /* return address, or code object; 0: empty */
+    uintptr_t position; /* 0: native */
+    uint64_t fingerprint;
+    uint32_t frame;
+    uint32_t marks;
+};
+
+static struct met *table;
+static uint32_t table_mask, n_met;
+
+static inline uint32_t place(uintptr_t where, uintptr_t position)
+{
+    return seep_hash_mix(where ^ (position << 17 | position >> 47));
+}
+
+static bool grow(void)
+{
+    uint32_t capacity = table_mask ? (table_mask + 1) * 2 : 4096;
+    struct met *fresh = seep_os_pages((size_t)capacity * sizeof(*fresh));
+    if (!fresh)
+        return false;
+    for (uint32_t i = 0; table_mask && i <= table_mask; i++) {
+        if (!table[i].where)
+            continue;
+        uint32_t at = place(table[i].where, table[i].position) & (capacity - 1);
+        while (fresh[at].where)
+            at = (at + 1) & (capacity - 1);
+        fresh[at] = table[i];
+    }
+    struct met *old = table;
+    uint32_t old_mask = table_mask;
+    table = fresh;
+    table_mask = capacity - 1;
+    if (old)
+        seep_os_unmap(old, ((size_t)old_mask + 1) * sizeof(*old));
+    return true;
+}
+
+/* The entry of a pair, or the empty one where it belongs; NULL without memory. */
+static struct met *look_up(uintptr_t where, uintptr_t position)
+{
+    if ((!table_mask || (n_met + 1) * 3 >= table_mask * 2) && !grow())
+        return NULL;
+    uint32_t at = place(where, position) & table_mask;
+    while (table[at].where && (table[at].where != where || table[at].position != position))
+        at = (at + 1) & table_mask;
+    return &table[at];
+}
+
+static void enter(struct met *met, uintptr_t where, uintptr_t position)
+{
+    n_met += !met->where;
+    met->position = position;
+    met->where = where;
+}
+
+/* A code object's address may have been used again: these words of it tell. */
+static uint64_t fingerprint_of(uintptr_t code)
+{
+    static const struct seep_pylayout *layout;
+    if (!layout)
+        layout = seep_pylayout_find(seep_python_version >> 16 & 255);
+    if (!layout)
+        return 1;
+    return seep_py_word(code + layout->code_name) * 31 ^ seep_py_word(code + layout->code_file) * 17 ^
+           seep_py_u32(code + layout->code_firstline);
+}
+
+static uint32_t python_frame(const struct seep_pyframe *frame, uint32_t *marks)
+{
+    struct met *met = look_up(frame->code, frame->position + 1);
+    if (!met)
+        return 0;
+    uint64_t fingerprint = fingerprint_of(frame->code);
+    if (!met->where || met->fingerprint != fingerprint) {
+        struct seep_pycode_info info;
+        if (seep_python_describe(frame, &info) != 0)
+            return 0;
+        struct seep_code code = {
+            .file = seep_intern_string(info.file, info.file_len),
+            .function = seep_intern_string(info.function, info.function_len),
+            .qualname = seep_intern_string(info.qualname, info.qualname_len),
+            .first_line = info.first_line,
+        };
+        code.flags = seep_steps_marks(frame->code, &info);
+        uint32_t owner = seep_intern_code(&code);
+        met->frame = owner ? seep_intern_frame(SEEP_FRAME_PYTHON, owner, info.line) : 0;
+        met->marks = code.flags;
+        met->fingerprint = fingerprint;
+        enter(met, frame->code, frame->position + 1);
+    }
+    *marks |= met->marks;
+    return met->frame;
+}
+
+/* Called without the lock: the module list must not be asked for under it. */
+static void native_frame_make(uintptr_t address)
+{
+    uintptr_t bias;
+    uint32_t module = seep_modules_ref(address - 1, &bias);
+    if (!seep_os_lock(&seep_arena.lock))
+        return;
+    uint32_t frame = seep_intern_frame(SEEP_FRAME_NATIVE, module, address - 1 - bias);
+    struct met *met = frame ? look_up(address, 0) : NULL;
+    if (met) {
+        met->frame = frame;
+        met->marks = 0;
+        enter(met, address, 0);
+    }
+    seep_os_unlock(&seep_arena.lock);
+}
+
+/* Outermost in, beginning with the nodes of the stack before that are in this one too. */
+static uint32_t intern_python(struct seep_thread *thread, unsigned n, uint32_t *marks)
+{
+    const struct seep_pyframe *now = thread->python + n;
+    struct seep_pyframe *last = thread->last_python;
+    unsigned depth = 0; /* 0 is the outermost */
+    while (depth < n && depth < thread->n_last_python && last[depth].code == now[-1 - (int)depth].code &&
+           last[depth].position == now[-1 - (int)depth].position)
+        depth++;
+    uint32_t stack = depth ? thread->last_nodes[depth - 1] : 0;
+    *marks = depth ? thread->last_marks[depth - 1] : 0;
+    thread->n_last_python = depth;
+    for (; depth < n; depth++) {
+        uint32_t frame = python_frame(&now[-1 - (int)depth], marks);
+        if (!frame)
+            continue;
+        stack = seep_intern_stack(stack, frame);
+        if (!stack)
+            return 0;
+        if (thread->n_last_python == depth) {
+            last[depth] = now[-1 - (int)depth];
+            thread->last_nodes[depth] = stack;
+            thread->last_marks[depth] = *marks;
+            thread->n_last_python = depth + 1;
+        }
+    }
+    return stack;
+}
+
+/* 0: it does not fit. `*unknown` is the index of a native frame not met before: the caller has it made
+ * and tries again; n_native when there is none. */
+static uint32_t intern(struct seep_thread *thread, unsigned n_native, unsigned n_python, uint32_t *marks,
+                       unsigned *unknown)
+{
+    uint32_t frames[SEEP_MAX_NATIVE_FRAMES];
+    *unknown = n_native;
+    for (unsigned i = 0; i < n_native; i++) {
+        const struct met *met = look_up(thread->native[i], 0);
+        frames[i] = met && met->where ? met->frame : 0;
+        if (met && !met->where) {
+            *unknown = i;
+            return 0;
+        }
+    }
+    uint32_t stack = intern_python(thread, n_python, marks);
+    if (n_python && !stack)
+        return 0;
+    for (unsigned i = n_native; i-- > 0;)
+        if (frames[i] && !(stack = seep_intern_stack(stack, frames[i])))
+            return 0;
+    return stack;
+}
+
+static uint32_t intern_locked(struct seep_thread *thread, unsigned n_native, unsigned n_python,
+                              uint32_t *marks)
+{
+    uint32_t stack = 0;
+    unsigned unknown = 0;
+    for (unsigned tries = 0; tries <= n_native; tries++) {
+        if (!seep_os_lock(&seep_arena.lock))
+            return 0;
+        stack = intern(thread, n_native, n_python, marks, &unknown);
+        seep_os_unlock(&seep_arena.lock);
+        if (unknown == n_native)
+            break;
+        native_frame_make(thread->native[unknown]);
+    }
+    return stack;
+}
+
+static void forget_traces(struct seep_thread *thread)
+{
+    memset(thread->traces, 0, (thread->trace_mask + 1) * sizeof(*thread->traces));
+    thread->n_last_python = 0;
+}
+
+/* Empty at first: what is needed comes back. */
+static void grow_traces(struct seep_thread *thread)
+{
+    uint32_t sets = (thread->trace_mask + 1) * 2;
+    struct seep_trace(*fresh)[SEEP_TRACE_WAYS] = seep_os_pages(sets * sizeof(*fresh));
+    if (!fresh)
+        return;
+    seep_os_unmap(thread->traces, (thread->trace_mask + 1) * sizeof(*thread->traces));
+    thread->traces = fresh;
+    thread->trace_mask = sets - 1;
+}
+
+static inline struct seep_trace *trace_set(struct seep_thread *thread, uint64_t hash)
+{
+    return thread->traces[(uint32_t)(hash >> 24) & thread->trace_mask];
+}
+
+static __attribute__((noinline)) uint32_t capture_new(struct seep_thread *thread, unsigned n_native,
+                                                      unsigned n_python, unsigned space, uint64_t hash)
+{
+    uint32_t marks = 0;
+    uint32_t generation = __atomic_load_n(&seep_threads_generation, __ATOMIC_ACQUIRE);
+    if (thread->generation != generation) {
+        thread->generation = generation;
+        forget_traces(thread);
+    }
+    uint32_t stack = intern_locked(thread, n_native, n_python, &marks);
+    uint32_t site = seep_site_find(&thread->sites, stack, space);
+    if (site) {
+        if (++thread->trace_misses > 4 * thread->trace_mask &&
+            thread->trace_mask + 1 < SEEP_MAX_TRACE_SETS) {
+            thread->trace_misses = 0;
+            grow_traces(thread);
+        }
+        struct seep_trace *set = trace_set(thread, hash);
+        memmove(set + 1, set, (SEEP_TRACE_WAYS - 1) * sizeof(*set));
+        set[0] = (struct seep_trace){.hash = hash, .site = site, .marks = marks};
+    }
+    if (marks != thread->marks)
+        seep_steps_transition(thread, marks, n_python);
+    return site;
+}
+
+static inline bool in_import(const struct seep_thread *thread, unsigned n_python)
+{
+    return n_python && thread->python[0].code == seep_steps_importer &&
+           seep_steps_importer;
+}
+
+uint32_t seep_capture(struct seep_thread *thread, const struct seep_regs *regs, unsigned space)
+{
+    unsigned n_python = 0, n_native = 0;
+    uint64_t hash = 0;
+    if (seep_python_ready) {
+        n_python = seep_python_walk(thread->python, SEEP_MAX_PYTHON_FRAMES);
+        for (unsigned i = 0; i < n_python; i++) {
+            hash = (hash ^ thread->python[i].code) * UINT64_C(0x9e3779b97f4a7c15);
+            hash = (hash ^ (hash >> 31) ^ thread->python[i].position) * UINT64_C(0xd6e8feb86659fd93);
+        }
+    }
+    if (!in_import(thread, n_python)) {
+        n_native = seep_walk_native(&thread->walk, regs, n_python != 0, thread->native,
+                                    SEEP_MAX_NATIVE_FRAMES);
+        hash ^= thread->walk.hash * UINT64_C(0x94d049bb133111eb);
+    }
+    hash += space;
+    hash ^= hash >> 32;
+    hash |= (uint64_t)1 << 63;
+    const struct seep_trace *trace = trace_set(thread, hash);
+    if (__builtin_expect(thread->generation != seep_threads_generation, 0))
+        return capture_new(thread, n_native, n_python, space, hash);
+    for (unsigned way = 0; way < SEEP_TRACE_WAYS; way++, trace++) {
+        if (trace->hash != hash)
+            continue;
+        if (__builtin_expect(trace->marks != thread->marks, 0))
+            seep_steps_transition(thread, trace->marks, n_python);
+        return trace->site;
+    }
+    return capture_new(thread, n_native, n_python, space, hash);
+}
+
+void seep_capture_after_fork(void)
+{
+    /* A rebuild of the table may have been cut by the fork: start again where it might be torn. */
+    table = NULL;
+    table_mask = 0;
+    n_met = 0;
+}
+
+void seep_capture_forget(void)
+{
+    if (!seep_os_lock(&seep_arena.lock))
+        return;
+    if (table)
+        memset(table, 0, ((size_t)table_mask + 1) * sizeof(*table));
+    n_met = 0;
+    seep_os_unlock(&seep_arena.lock);
+}

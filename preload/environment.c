@@ -1,0 +1,97 @@
+#include "preload/environment.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <string.h>
+
+enum { MAX_KEPT = 32, TEXT_BYTES = 8192, LIBRARY_BYTES = 1024 };
+
+static char kept_text[TEXT_BYTES];
+static char *kept[MAX_KEPT]; /* "SEEP_X=…" lines */
+static size_t n_kept;
+static char library[LIBRARY_BYTES]; /* path of this library, as LD_PRELOAD had it */
+
+static bool starts_with(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+static void keep(const char *line, size_t *used)
+{
+    size_t n = strlen(line) + 1;
+    if (n_kept == MAX_KEPT || n > TEXT_BYTES - *used)
+        return;
+    kept[n_kept++] = memcpy(kept_text + *used, line, n);
+    *used += n;
+}
+
+void seep_environment_start(char *const *environment)
+{
+    Dl_info self;
+    size_t used = 0;
+    if (dladdr((void *)(size_t)&seep_environment_start, &self) && self.dli_fname &&
+        strlen(self.dli_fname) < LIBRARY_BYTES)
+        strcpy(library, self.dli_fname);
+    for (; environment && *environment; environment++)
+        if (starts_with(*environment, "SEEP_"))
+            keep(*environment, &used);
+}
+
+static size_t count(char *const *environment)
+{
+    size_t n = 0;
+    while (environment && environment[n])
+        n++;
+    return n;
+}
+
+static char *find(char *const *environment, const char *line)
+{
+    const char *equals = strchr(line, '=');
+    size_t n = equals ? (size_t)(equals - line) + 1 : strlen(line);
+    for (; environment && *environment; environment++)
+        if (strncmp(*environment, line, n) == 0)
+            return *environment;
+    return NULL;
+}
+
+size_t seep_environment_room(char *const *environment)
+{
+    return count(environment) + n_kept + 2;
+}
+
+size_t seep_environment_text(char *const *environment)
+{
+    const char *preload = find(environment, "LD_PRELOAD=");
+    return sizeof("LD_PRELOAD=") + strlen(library) + 1 + (preload ? strlen(preload) : 0);
+}
+
+char *const *seep_environment_complete(char *const *environment, char **room, char *text)
+{
+    char *preload = find(environment, "LD_PRELOAD=");
+    bool preloaded = preload && strstr(preload, library);
+    bool complete = preloaded || !library[0];
+    for (size_t i = 0; complete && i < n_kept; i++)
+        complete = find(environment, kept[i]) != NULL;
+    if (complete || !library[0])
+        return environment;
+    size_t n = 0;
+    for (char *const *e = environment; e && *e; e++)
+        if (*e != preload || preloaded)
+            room[n++] = *e;
+    for (size_t i = 0; i < n_kept; i++)
+        if (!find(environment, kept[i]))
+            room[n++] = kept[i];
+    if (!preloaded) {
+        strcpy(text, "LD_PRELOAD=");
+        strcat(text, library);
+        const char *others = preload ? strchr(preload, '=') + 1 : "";
+        if (*others) {
+            strcat(text, ":");
+            strcat(text, others);
+        }
+        room[n++] = text;
+    }
+    room[n] = NULL;
+    return room;
+}

@@ -1,0 +1,27 @@
+/* Start and end of recording in a process. */
+#ifndef SEEP_PRELOAD_START_H
+#define SEEP_PRELOAD_START_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What the environment asked for (seep help run). */
+struct seep_options {
+    char dir[1024]; /* absolute; empty: record nothing */
+    uint64_t max_bytes;
+    uint64_t sample_bytes;
+};
+
+extern struct seep_options seep_options;
+
+/* Begins to record, in a new program or in a forked child that has just noticed that it is one. Called
+ * inside the guard. False: not now, or not at all. */
+bool seep_start(void);
+
+/* Notes how the process ends (enum seep_exit_kind). Does nothing in a vfork child. */
+void seep_end(uint32_t kind, int value);
+
+/* Between a fork's two halves in the parent: what a child inherits. */
+void seep_before_fork(void);
+
+#endif

@@ -1,0 +1,165 @@
+#include "preload/steps.h"
+
+#include <string.h>
+
+#include "preload/job.h"
+#include "preload/real.h"
+#include "preload/tick.h"
+
+enum { MAX_MARKED = 64 };
+
+static struct {
+    uintptr_t code;
+    uint32_t marks;
+} marked[MAX_MARKED];
+static uint32_t n_marked;
+uintptr_t seep_steps_importer;
+static struct seep_lock lock;
+
+static bool ends_with(const char *text, uint32_t n, const char *end)
+{
+    uint32_t n_end = (uint32_t)strlen(end);
+    return n >= n_end && memcmp(text + n - n_end, end, n_end) == 0;
+}
+
+static bool is(const char *text, uint32_t n, const char *name)
+{
+    return n == strlen(name) && memcmp(text, name, n) == 0;
+}
+
+uint32_t seep_steps_marks(uintptr_t code, const struct seep_pycode_info *info)
+{
+    uint32_t marks = 0;
+    if (is(info->function, info->function_len, "_call_with_frames_removed") &&
+        is(info->file, info->file_len, "<frozen importlib._bootstrap>"))
+        seep_steps_importer = code;
+    if (is(info->function, info->function_len, "wrapper") &&
+        ends_with(info->file, info->file_len, "/torch/optim/optimizer.py"))
+        marks = SEEP_MARK_STEP;
+    else if (is(info->function, info->function_len, "__iter__") &&
+             ends_with(info->file, info->file_len, "/torch/utils/data/dataloader.py"))
+        marks = SEEP_MARK_ITER;
+    if (!marks)
+        return 0;
+    for (uint32_t i = 0; i < n_marked; i++)
+        if (marked[i].code == code)
+            return marks;
+    if (n_marked < MAX_MARKED) {
+        marked[n_marked].code = code;
+        marked[n_marked].marks = marks;
+        __atomic_store_n(&n_marked, n_marked + 1, __ATOMIC_RELEASE);
+    }
+    return marks;
+}
+
+/* Whose step, or whose iteration, it is: the first local of the outermost frame with that mark. */
+static uintptr_t owner(const struct seep_thread *thread, unsigned n_python, uint32_t mark)
+{
+    uint32_t n = __atomic_load_n(&n_marked, __ATOMIC_ACQUIRE);
+    for (unsigned depth = n_python; depth-- > 0;)
+        for (uint32_t i = 0; i < n; i++)
+            if (marked[i].code == thread->python[depth].code && (marked[i].marks & mark))
+                return seep_python_first_local(depth);
+    return 0;
+}
+
+/* A job with several optimizers (a GAN) makes one step when the leading one does: the first that
+ * stepped, until another steps twice and the leader not at all. */
+static uintptr_t leader, last_other;
+
+static bool leads(uintptr_t optimizer)
+{
+    if (!leader || optimizer == leader || optimizer == last_other) {
+        leader = optimizer;
+        last_other = 0;
+        return true;
+    }
+    last_other = optimizer;
+    return false;
+}
+
+/* An iteration of a DataLoader is an epoch once a step follows it, and its loader is the one that feeds
+ * training: validation loaders see no steps, or only those of the epoch they interrupt. */
+static struct {
+    uintptr_t loader;
+    bool pending;
+    uint64_t t_ns;
+    uint32_t period;
+    uintptr_t training_loader, last_other;
+} epoch;
+
+static void confirm_epoch(void)
+{
+    if (!epoch.pending)
+        return;
+    epoch.pending = false;
+    uintptr_t loader = epoch.loader;
+    if (epoch.training_loader && loader != epoch.training_loader &&
+        (loader == epoch.last_other || !epoch.last_other)) {
+        epoch.last_other = loader;
+        return;
+    }
+    epoch.training_loader = loader;
+    epoch.last_other = 0;
+    seep_process->epochs++;
+    struct seep_header *header = seep_arena.header;
+    if (header && header->n_epochs < SEEP_EPOCH_MARKS) {
+        struct seep_epoch_mark *mark = &header->epochs[header->n_epochs];
+        mark->t_ns = epoch.t_ns;
+        mark->period = epoch.period;
+        __atomic_store_n(&header->n_epochs, header->n_epochs + 1, __ATOMIC_RELEASE);
+    }
+}
+
+static void step_ended(enum seep_step_source source)
+{
+    if (!seep_os_lock(&lock))
+        return;
+    confirm_epoch();
+    seep_job_step(source);
+    seep_os_unlock(&lock);
+}
+
+static void iteration_began(uintptr_t loader)
+{
+    if (!seep_os_lock(&lock))
+        return;
+    epoch.loader = loader;
+    epoch.t_ns = seep_os_clock_ns(CLOCK_MONOTONIC);
+    epoch.period = *seep_period;
+    epoch.pending = true;
+    seep_os_unlock(&lock);
+}
+
+void seep_steps_transition(struct seep_thread *thread, uint32_t marks, unsigned n_python)
+{
+    uint32_t before = thread->marks;
+    thread->marks = marks;
+    if ((marks & ~before) & SEEP_MARK_STEP)
+        thread->mark_object = owner(thread, n_python, SEEP_MARK_STEP);
+    if ((marks & ~before) & SEEP_MARK_ITER)
+        iteration_began(owner(thread, n_python, SEEP_MARK_ITER));
+    if (((before & ~marks) & SEEP_MARK_STEP) && leads(thread->mark_object)) {
+        step_ended(SEEP_STEP_OPTIMIZER);
+        seep_tick(thread);
+    }
+}
+
+/* The functions of seep.h. */
+
+SEEP_EXPORT void seep_step(void)
+{
+    if (!seep_enter())
+        return;
+    step_ended(SEEP_STEP_API);
+    seep_tick(seep_tls.thread);
+    seep_leave();
+}
+
+SEEP_EXPORT void seep_epoch(void)
+{
+    if (!seep_enter())
+        return;
+    iteration_began(1);
+    seep_leave();
+}

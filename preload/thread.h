@@ -1,0 +1,109 @@
+/* Per-thread state of the shim, and the guard that keeps its own calls out of the record. */
+#ifndef SEEP_PRELOAD_THREAD_H
+#define SEEP_PRELOAD_THREAD_H
+
+#include "libprof/site_table.h"
+#include "preload/pyframe.h"
+#include "preload/walk.h"
+
+enum {
+    SEEP_MAX_PYTHON_FRAMES = 320,
+    SEEP_MAX_NATIVE_FRAMES = SEEP_MAX_STACK_DEPTH - SEEP_MAX_PYTHON_FRAMES,
+    SEEP_TRACE_WAYS = 4,
+    SEEP_MIN_TRACE_SETS = 256,
+    SEEP_MAX_TRACE_SETS = 16 * 1024, /* 1 MiB */
+};
+
+/* What a stack says about training: bits of seep_trace.marks. */
+enum { SEEP_MARK_STEP = 1, SEEP_MARK_ITER = 2 };
+
+struct seep_trace {
+    uint64_t hash; /* of the stack as met and its space; 0: empty */
+    uint32_t site;
+    uint32_t marks;
+};
+
+struct seep_thread {
+    struct seep_sites sites;
+    struct seep_walk walk;
+    uint32_t ticks;
+    uint32_t marks;         /* of the last stack seen */
+    uintptr_t mark_object;  /* the optimizer that is in its step */
+    uint64_t random;
+    int64_t until_sample;   /* bytes to go, --sample */
+    bool in_use;
+    struct seep_pyframe python[SEEP_MAX_PYTHON_FRAMES];
+    uintptr_t native[SEEP_MAX_NATIVE_FRAMES];
+    /* Stacks that this thread finds again without interning them: sets of one cache line, latest
+     * first. Grows while it misses. */
+    struct seep_trace (*traces)[SEEP_TRACE_WAYS];
+    uint32_t trace_mask; /* sets − 1 */
+    uint32_t trace_misses;
+    uint32_t generation;
+    /* The Python part of the stack interned last: nodes of it that are still there are used again. */
+    struct seep_pyframe last_python[SEEP_MAX_PYTHON_FRAMES];
+    uint32_t last_nodes[SEEP_MAX_PYTHON_FRAMES];
+    uint32_t last_marks[SEEP_MAX_PYTHON_FRAMES]; /* of the frame and all outside of it */
+    uint32_t n_last_python;
+};
+
+struct seep_tls {
+    struct seep_thread *thread;
+    uint32_t depth; /* > 0: inside the shim; hooks pass through */
+};
+
+extern __thread struct seep_tls seep_tls;
+
+enum seep_activity {
+    SEEP_IDLE = 0,     /* not started, or a child that does not know of its birth yet */
+    SEEP_RECORDING = 1,
+    SEEP_OFF = 2,      /* cannot go on */
+};
+
+/* Lies in a page that the kernel clears in a forked child, however the child was made. */
+extern uint32_t *seep_activity;
+
+/* Slow path of seep_enter(). */
+bool seep_enter_slow(void);
+
+/* This thread's state; NULL when no more can be had. Called inside the guard. */
+struct seep_thread *seep_thread_acquire(void);
+
+/* After a fork, in the child: all other threads are gone. */
+void seep_threads_after_fork(void);
+
+/* Makes the key whose destructor gives a thread's slot back. */
+void seep_threads_start(void);
+
+/* Makes every thread forget its traces (code has been unloaded): each notices that the generation is
+ * another one. */
+void seep_threads_forget(void);
+extern uint32_t seep_threads_generation;
+
+/* True: recording, and the guard is up; ends with seep_leave(). */
+static inline bool seep_enter(void)
+{
+    if (__builtin_expect(seep_tls.depth != 0, 0))
+        return false;
+    if (__builtin_expect(*seep_activity != SEEP_RECORDING || !seep_tls.thread, 0))
+        return seep_enter_slow();
+    seep_tls.depth = 1;
+    __asm__ volatile("" ::: "memory");
+    return true;
+}
+
+/* For coverage in the report. Stores once: the line is shared by all threads. */
+static inline void seep_note_hook(unsigned hook)
+{
+    uint32_t *seen = &seep_arena.header->coverage_seen[hook];
+    if (__builtin_expect(!*seen, 0))
+        *seen = 1;
+}
+
+static inline void seep_leave(void)
+{
+    __asm__ volatile("" ::: "memory");
+    seep_tls.depth = 0;
+}
+
+#endif

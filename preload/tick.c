@@ -1,0 +1,116 @@
+#include "preload/tick.h"
+
+#include <string.h>
+
+#include "preload/job.h"
+#include "preload/modules.h"
+#include "preload/pyframe.h"
+
+enum { FIRST_GAP_NS = 20 * 1000 * 1000, JOB_GAP_NS = 4 * 1000 * 1000 };
+
+static struct seep_lock lock;
+static uint64_t next_ns, next_row_ns;
+static uint64_t row_gap_ns = FIRST_GAP_NS;
+
+static uint64_t resident_bytes(void)
+{
+    char text[128];
+    uint64_t pages = 0;
+    if (seep_os_read_file("/proc/self/statm", text, sizeof(text)) <= 0)
+        return 0;
+    const char *at = strchr(text, ' ');
+    for (at = at ? at + 1 : ""; *at >= '0' && *at <= '9'; at++)
+        pages = pages * 10 + (uint64_t)(*at - '0');
+    return pages * 4096;
+}
+
+/* Every second row goes; a reader skips rows whose time does not rise. */
+static void halve(struct seep_header *header)
+{
+    for (uint32_t i = 1; 2 * i < SEEP_TIMELINE_ROWS; i++) {
+        header->timeline[i] = header->timeline[2 * i];
+        for (unsigned s = 0; s < SEEP_MAX_SPACES; s++) {
+            uint64_t *live = header->spaces[s].timeline ? seep_arena_at(header->spaces[s].timeline) : NULL;
+            if (live)
+                live[i] = live[2 * i];
+        }
+    }
+    __atomic_store_n(&header->n_timeline, SEEP_TIMELINE_ROWS / 2, __ATOMIC_RELEASE);
+    row_gap_ns *= 2;
+}
+
+static uint64_t *space_timeline(struct seep_space *space)
+{
+    if (!space->name[0] || (!space->live_bytes && !space->peak_bytes))
+        return NULL;
+    if (!space->timeline && !seep_arena.full && seep_os_lock(&seep_arena.lock)) {
+        space->timeline = seep_arena_take(SEEP_CHUNK_TIMELINES, SEEP_TIMELINE_ROWS * 8, 8);
+        seep_os_unlock(&seep_arena.lock);
+    }
+    return space->timeline ? seep_arena_at(space->timeline) : NULL;
+}
+
+static void add_row(struct seep_header *header, const struct seep_thread *thread, uint64_t now)
+{
+    if (header->n_timeline >= SEEP_TIMELINE_ROWS)
+        halve(header);
+    uint32_t n = header->n_timeline;
+    for (unsigned s = 0; s < SEEP_MAX_SPACES; s++) {
+        struct seep_space *space = &header->spaces[s];
+        uint64_t *live = space_timeline(space);
+        if (live)
+            live[n] = space->live_bytes + (uint64_t)(thread ? thread->sites.pending[s] : 0);
+    }
+    uint64_t rss = resident_bytes();
+    header->timeline[n].period = *seep_period;
+    header->timeline[n].rss_bytes = rss;
+    __atomic_store_n(&header->timeline[n].t_ns, now, __ATOMIC_RELEASE);
+    __atomic_store_n(&header->n_timeline, n + 1, __ATOMIC_RELEASE);
+    if (rss > header->rss_peak_bytes)
+        header->rss_peak_bytes = rss;
+    if (rss > seep_process->rss_peak_bytes)
+        seep_process->rss_peak_bytes = rss;
+    header->last_ns = now;
+}
+
+static void look_for_python(struct seep_header *header)
+{
+    if (seep_modules_refresh())
+        seep_python_attach();
+    header->python_version = seep_python_version;
+    header->python_support = seep_python_ready ? 1 : seep_python_version ? 2 : 0;
+}
+
+void seep_tick(struct seep_thread *thread)
+{
+    uint64_t now = seep_os_clock_ns(CLOCK_MONOTONIC_COARSE);
+    if (now < __atomic_load_n(&next_ns, __ATOMIC_RELAXED) ||
+        __atomic_exchange_n(&lock.word, 1, __ATOMIC_ACQUIRE))
+        return;
+    struct seep_header *header = seep_arena.header;
+    __atomic_store_n(&next_ns, now + JOB_GAP_NS, __ATOMIC_RELAXED);
+    seep_job_tick(now);
+    if (!seep_python_ready)
+        look_for_python(header);
+    if (now >= next_row_ns) {
+        add_row(header, thread, now);
+        next_row_ns = now + row_gap_ns;
+    }
+    __atomic_store_n(&lock.word, 0, __ATOMIC_RELEASE);
+}
+
+void seep_tick_final(void)
+{
+    if (__atomic_exchange_n(&lock.word, 1, __ATOMIC_ACQUIRE))
+        return;
+    add_row(seep_arena.header, seep_tls.thread, seep_os_clock_ns(CLOCK_MONOTONIC_COARSE));
+    __atomic_store_n(&lock.word, 0, __ATOMIC_RELEASE);
+}
+
+void seep_tick_after_fork(void)
+{
+    lock.word = 0;
+    next_ns = 0;
+    next_row_ns = 0;
+    row_gap_ns = FIRST_GAP_NS;
+}
