@@ -28,6 +28,7 @@ struct text { /* of a list, so that all can be freed */
 
 struct seep_symbols {
     const struct seep_dictionary *dict;
+    bool may_look;
     struct answer *answers; /* [n_answers] by frame */
     bool *asked;
     size_t n_answers;
@@ -49,13 +50,14 @@ struct module_file {
     Dwarf *dwarf;
 };
 
-struct seep_symbols *seep_symbols_create(const struct seep_dictionary *dict)
+struct seep_symbols *seep_symbols_create(const struct seep_dictionary *dict, bool may_look)
 {
     struct seep_symbols *s = calloc(1, sizeof *s);
 
     if (!s)
         return NULL;
     s->dict = dict;
+    s->may_look = may_look;
     s->n_answers = dict->n_frames;
     s->answers = calloc(s->n_answers, sizeof *s->answers);
     s->asked = calloc(s->n_answers, sizeof *s->asked);
@@ -182,7 +184,7 @@ static bool open_module(struct seep_symbols *s, uint32_t module, struct module_f
     const char *build_id = seep_dictionary_text(s->dict, m->build_id);
 
     *file = (struct module_file){.fd = -1, .debug_fd = -1};
-    if (path[0] != '/')
+    if (path[0] != '/' || !s->may_look)
         return false;
     file->elf = open_elf(path, &file->fd);
     if (!file->elf)

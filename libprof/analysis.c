@@ -1,0 +1,81 @@
+#include "libprof/analysis.h"
+
+#include "libprof/folder_read.h"
+#include "libprof/merge.h"
+#include "libprof/processes.h"
+#include "libprof/report_json.h"
+
+#include <stdlib.h>
+
+static int analyse(struct seep_model *m, const struct seep_analysis_options *opts, bool outside,
+                   json_t **report, struct seep_error *err)
+{
+    struct seep_frames frames = {0};
+    struct seep_findings findings = {0};
+    struct seep_symbols *symbols = NULL;
+    int rc = seep_merge(m, err);
+
+    if (rc)
+        return rc;
+    seep_processes_settle(m, outside);
+    seep_processes_add_spaces(m);
+    rc = seep_frames_init(&frames, &m->dict);
+    if (rc)
+        goto fail;
+    symbols = seep_symbols_create(&m->dict, outside);
+    rc = symbols ? seep_diagnose(m, &frames, symbols, &findings) : -SEEP_ENOMEM;
+    if (rc)
+        goto fail;
+    struct seep_report_parts parts = {.m = m,
+                                      .frames = &frames,
+                                      .symbols = symbols,
+                                      .findings = &findings,
+                                      .all_sites = opts && opts->all_sites};
+    rc = seep_report_json(&parts, report);
+fail:
+    if (rc)
+        seep_error_set(err, -rc, "", 0, "no memory for the analysis");
+    seep_findings_fini(&findings);
+    seep_symbols_destroy(symbols);
+    seep_frames_fini(&frames);
+    return rc;
+}
+
+int seep_analyse(const char *const *dirs, size_t n_dirs, const struct seep_analysis_options *opts,
+                 json_t **report, struct seep_error *err)
+{
+    struct seep_model *m;
+
+    if (!n_dirs)
+        return seep_error_set(err, SEEP_EINVAL, "", 0, "no folder given");
+    m = calloc(1, sizeof *m);
+    if (!m)
+        return seep_error_set(err, SEEP_ENOMEM, "", 0, "no memory");
+    int rc = seep_folder_read(dirs, n_dirs, m, err);
+    if (!rc)
+        rc = analyse(m, opts, true, report, err);
+    seep_model_fini(m);
+    free(m);
+    return rc;
+}
+
+int seep_analyse_profiles(struct seep_profile **profiles, size_t n, struct seep_job *job,
+                          const struct seep_analysis_options *opts, json_t **report,
+                          struct seep_error *err)
+{
+    struct seep_model *m = calloc(1, sizeof *m);
+    int rc = m ? seep_folder_adopt(profiles, n, job, m) : -SEEP_ENOMEM;
+
+    if (rc) {
+        for (size_t i = 0; i < n; i++)
+            seep_profile_close(profiles[i]);
+        free(job);
+        seep_error_set(err, -rc, "", 0, "%s", seep_error_name(rc));
+    } else {
+        rc = analyse(m, opts, false, report, err);
+    }
+    if (m)
+        seep_model_fini(m);
+    free(m);
+    return rc;
+}

@@ -1,0 +1,388 @@
+#include "libprof/diagnose.h"
+
+#include "libprof/processes.h"
+#include "libprof/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Lines that never held so much are not looked at. */
+enum { MIN_GROUP_BYTES = 64 * 1024 };
+
+struct group {
+    uint32_t frame;
+    uint16_t space; /* the host's for host and mmap */
+    uint32_t n;
+    uint64_t peak_bytes; /* upper bound: sum of the sites' */
+    size_t first;        /* in the array of site ids */
+};
+
+struct groups {
+    struct group *list;
+    size_t n, capacity;
+    uint32_t *of_site; /* group + 1 */
+    uint32_t *sites;   /* ids, by group */
+};
+
+const char *seep_pattern_name(enum seep_pattern pattern)
+{
+    static const char *const names[SEEP_N_PATTERNS] = {
+        "eager-retention", "first-touch-cache", "aliased-cache", "unbounded-growth", "undetermined"};
+
+    return names[pattern];
+}
+
+const char *seep_severity_name(enum seep_severity severity)
+{
+    static const char *const names[] = {"leak", "retention", "pressure", "info"};
+
+    return names[severity];
+}
+
+void seep_finding_note(struct seep_finding *f, const char *format, ...)
+{
+    va_list args;
+    char *text;
+
+    if (f->n_evidence >= SEEP_MAX_EVIDENCE)
+        return;
+    va_start(args, format);
+    if (vasprintf(&text, format, args) >= 0)
+        f->evidence[f->n_evidence++] = text;
+    va_end(args);
+}
+
+static void tighten(uint64_t *limit, const char **kind, uint64_t bytes, const char *name)
+{
+    if (bytes && (!*limit || bytes < *limit)) {
+        *limit = bytes;
+        *kind = name;
+    }
+}
+
+uint64_t seep_limit_of(const struct seep_model *m, const char **kind)
+{
+    uint64_t limit = 0;
+
+    *kind = "none";
+    for (size_t i = 0; i < m->n_jobs; i++) {
+        if (m->jobs[i])
+            tighten(&limit, kind, m->jobs[i]->limit_bytes, m->jobs[i]->limit_kind);
+    }
+    for (size_t i = 0; i < m->n_processes; i++) {
+        const struct seep_header *h = m->processes[i].profile->header;
+        tighten(&limit, kind, h->limit_cgroup_bytes,
+                h->limit_cgroup_version == 1 ? "cgroup-v1" : "cgroup-v2");
+        tighten(&limit, kind, h->limit_ram_bytes, "ram");
+        tighten(&limit, kind, h->limit_address_bytes, "RLIMIT_AS");
+        tighten(&limit, kind, h->limit_data_bytes, "RLIMIT_DATA");
+    }
+    return limit;
+}
+
+/* ---- grouping ---------------------------------------------------------------------------- */
+
+/* host and mmap are one memory to the user of a line. */
+static uint16_t space_class(const struct seep_model *m, uint16_t space)
+{
+    if (strcmp(m->spaces[space].name, "mmap") != 0)
+        return space;
+    for (uint16_t i = 0; i < m->n_spaces; i++) {
+        if (strcmp(m->spaces[i].name, "host") == 0)
+            return i;
+    }
+    return space;
+}
+
+static int group_site(const struct seep_model *m, const struct seep_frames *frames, uint32_t id,
+                      struct groups *g, struct seep_hash_index *index)
+{
+    const struct seep_model_site *site = &m->sites[id];
+    uint32_t frame = frames->look_at[site->stack];
+    uint16_t space = space_class(m, site->space);
+    uint64_t hash = seep_hash_two(frame, space);
+    uint32_t at = seep_hash_begin(index, hash), k;
+
+    if (frames->importing[site->stack] || m->dict.frames[frame].pseudo)
+        return 0;
+    while ((k = seep_hash_next(index, hash, &at)) != SEEP_HASH_NONE) {
+        if (g->list[k].frame == frame && g->list[k].space == space)
+            break;
+    }
+    if (k == SEEP_HASH_NONE) {
+        k = (uint32_t)g->n;
+        if (seep_grow(&g->list, &g->capacity, g->n + 1, sizeof *g->list) ||
+            seep_hash_add(index, hash, k))
+            return -SEEP_ENOMEM;
+        g->list[g->n++] = (struct group){.frame = frame, .space = space};
+    }
+    g->of_site[id] = k + 1;
+    g->list[k].n++;
+    g->list[k].peak_bytes += site->totals.peak_bytes * site->n_parts;
+    return 0;
+}
+
+static int make_groups(const struct seep_model *m, const struct seep_frames *frames,
+                       struct groups *g)
+{
+    struct seep_hash_index index = {0};
+    size_t at = 0;
+    int rc = 0;
+
+    g->of_site = calloc(m->n_sites + 1, sizeof *g->of_site);
+    g->sites = calloc(m->n_sites + 1, sizeof *g->sites);
+    if (!g->of_site || !g->sites)
+        return -SEEP_ENOMEM;
+    for (uint32_t i = 0; i < m->n_sites && !rc; i++)
+        rc = group_site(m, frames, i, g, &index);
+    seep_hash_fini(&index);
+    for (size_t i = 0; i < g->n; i++) {
+        g->list[i].first = at;
+        at += g->list[i].n;
+        g->list[i].n = 0;
+    }
+    for (uint32_t i = 0; i < m->n_sites && !rc; i++) {
+        if (g->of_site[i]) {
+            struct group *group = &g->list[g->of_site[i] - 1];
+            g->sites[group->first + group->n++] = i;
+        }
+    }
+    return rc;
+}
+
+static void groups_fini(struct groups *g)
+{
+    free(g->list);
+    free(g->of_site);
+    free(g->sites);
+}
+
+/* ---- one finding ------------------------------------------------------------------------- */
+
+static void finding_fini(struct seep_finding *f)
+{
+    free(f->sites);
+    free(f->processes);
+    free(f->title);
+    free(f->advice);
+    for (size_t i = 0; i < f->n_evidence; i++)
+        free(f->evidence[i]);
+}
+
+void seep_findings_fini(struct seep_findings *f)
+{
+    for (size_t i = 0; i < f->n; i++)
+        finding_fini(&f->list[i]);
+    free(f->list);
+    *f = (struct seep_findings){0};
+}
+
+/* The role of most bytes, and the space that they lie in. */
+static void describe_group(struct seep_case *c)
+{
+    uint64_t by_role[SEEP_SITE_N_ROLES] = {0}, best = 0;
+
+    for (size_t i = 0; i < c->n_sites; i++) {
+        const struct seep_model_site *site = &c->m->sites[c->sites[i]];
+        enum seep_role role = (enum seep_role)c->frames->role[site->stack];
+        by_role[role] += site->totals.peak_bytes;
+        if (by_role[role] > by_role[c->role])
+            c->role = role;
+        if (site->totals.peak_bytes > best) {
+            best = site->totals.peak_bytes;
+            c->space = site->space;
+            c->roles = c->frames->roles[site->stack];
+        }
+    }
+    c->space_peak = c->m->spaces[c->space].totals.peak_bytes;
+}
+
+static int list_processes(const struct seep_model *m, struct seep_finding *f)
+{
+    bool *in = calloc(m->n_processes, sizeof *in);
+
+    f->processes = calloc(m->n_processes, sizeof *f->processes);
+    if (!in || !f->processes) {
+        free(in);
+        return -SEEP_ENOMEM;
+    }
+    for (size_t i = 0; i < f->n_sites; i++) {
+        for (uint32_t k = m->sites[f->sites[i]].parts; k; k = m->parts[k - 1].next)
+            in[m->parts[k - 1].process] = true;
+    }
+    for (uint32_t i = 0; i < m->n_processes; i++) {
+        if (in[i])
+            f->processes[f->n_processes++] = i;
+    }
+    free(in);
+    return 0;
+}
+
+static uint64_t level_peak(const struct seep_level *level)
+{
+    int64_t peak = 0;
+
+    for (size_t i = 0; i < level->n; i++) {
+        if (level->points[i].bytes > peak)
+            peak = level->points[i].bytes;
+    }
+    return (uint64_t)peak;
+}
+
+/* The first step at which the finding's sites hold something. */
+static int32_t first_step(const struct seep_model *m, const struct seep_finding *f)
+{
+    int32_t first = INT32_MAX;
+
+    for (size_t i = 0; i < f->n_sites; i++) {
+        if (m->sites[f->sites[i]].first_step < first)
+            first = m->sites[f->sites[i]].first_step;
+    }
+    return first;
+}
+
+static void set_limit(const struct seep_model *m, struct seep_finding *f)
+{
+    const char *kind;
+    uint64_t now = 0;
+
+    f->steps_to_limit = -1;
+    if (strcmp(m->spaces[f->space].name, "host") != 0 &&
+        strcmp(m->spaces[f->space].name, "mmap") != 0 && strcmp(m->spaces[f->space].name, "shm") != 0)
+        return;
+    f->limit_bytes = seep_limit_of(m, &kind);
+    if (!f->limit_bytes || f->growth.value <= 0)
+        return;
+    const struct seep_model_process *main = &m->processes[m->main];
+    uint64_t t = main->n_rows ? main->row_t_ns[main->n_rows - 1] : main->end_ns;
+    for (size_t i = 0; i < m->n_processes; i++)
+        now += seep_process_rss_at(&m->processes[i], t);
+    if (!now)
+        now = seep_totals_live(&m->spaces[f->space].totals);
+    double left = f->limit_bytes > now ? (double)(f->limit_bytes - now) : 0;
+    f->steps_to_limit = left / f->growth.value;
+    char size[SEEP_SIZE_TEXT], used[SEEP_SIZE_TEXT];
+    seep_finding_note(f, "the limit is %s (%s), in use are %s",
+                      seep_text_size((double)f->limit_bytes, size), kind,
+                      seep_text_size((double)now, used));
+}
+
+static int complete(const struct seep_case *c, struct seep_finding *f)
+{
+    struct seep_level level = {0};
+    int rc = list_processes(c->m, f);
+
+    f->frame = c->frame;
+    f->space = c->space;
+    f->role = c->role;
+    f->first_step = first_step(c->m, f);
+    if (!rc)
+        rc = seep_level_sum(c->m, f->sites, f->n_sites, SEEP_LEVEL_ALL, &level);
+    f->peak_bytes = level_peak(&level);
+    if (f->peak_bytes < f->live_bytes)
+        f->peak_bytes = f->live_bytes;
+    seep_level_fini(&level);
+    set_limit(c->m, f);
+    return rc;
+}
+
+static int judge_group(struct seep_case *c, struct seep_growth *growth, struct seep_findings *out,
+                       size_t *capacity)
+{
+    struct seep_finding f = {0};
+
+    describe_group(c);
+    if (seep_growth_measure(c->m, c->span, c->sites, c->n_sites, growth))
+        return -SEEP_ENOMEM;
+    c->growth = growth;
+    f.sites = calloc(c->n_sites, sizeof *f.sites);
+    if (!f.sites)
+        return -SEEP_ENOMEM;
+    if (!seep_rules_judge(c, &f)) {
+        finding_fini(&f);
+        return 0;
+    }
+    if (complete(c, &f) || seep_grow(&out->list, capacity, out->n + 1, sizeof *out->list)) {
+        finding_fini(&f);
+        return -SEEP_ENOMEM;
+    }
+    out->list[out->n++] = f;
+    return 0;
+}
+
+/* ---- all of them ------------------------------------------------------------------------- */
+
+static int by_severity(const void *a, const void *b)
+{
+    const struct seep_finding *p = a, *q = b;
+
+    if (p->severity != q->severity)
+        return p->severity < q->severity ? -1 : 1;
+    if (p->live_bytes != q->live_bytes)
+        return p->live_bytes > q->live_bytes ? -1 : 1;
+    return (p->frame > q->frame) - (p->frame < q->frame);
+}
+
+static bool same_function(const struct seep_model *m, const struct seep_finding *a,
+                          const struct seep_finding *b)
+{
+    const struct seep_dict_frame *f = &m->dict.frames[a->frame], *g = &m->dict.frames[b->frame];
+
+    return f->kind == g->kind && f->owner == g->owner && f->function == g->function &&
+           f->kind == SEEP_FRAME_PYTHON;
+}
+
+/* Beside a large finding, small ones of the same function and pattern are the same matter. */
+static void drop_companions(const struct seep_model *m, struct seep_findings *f)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < f->n; i++) {
+        bool drop = kept >= SEEP_MAX_FINDINGS;
+        for (size_t k = 0; k < kept && !drop; k++)
+            drop = f->list[k].pattern == f->list[i].pattern &&
+                   same_function(m, &f->list[k], &f->list[i]) &&
+                   f->list[i].live_bytes < f->list[k].live_bytes / 50;
+        if (drop)
+            finding_fini(&f->list[i]);
+        else
+            f->list[kept++] = f->list[i];
+    }
+    f->n = kept;
+}
+
+int seep_diagnose(const struct seep_model *m, const struct seep_frames *frames,
+                  struct seep_symbols *symbols, struct seep_findings *out)
+{
+    struct groups groups = {0};
+    struct seep_growth growth = {0};
+    size_t capacity = 0;
+
+    *out = (struct seep_findings){0};
+    seep_span_settle(m, &out->span);
+    int rc = make_groups(m, frames, &groups);
+    for (size_t i = 0; i < groups.n && !rc; i++) {
+        const struct group *g = &groups.list[i];
+        if (g->peak_bytes < MIN_GROUP_BYTES)
+            continue;
+        struct seep_case c = {.m = m,
+                              .frames = frames,
+                              .span = &out->span,
+                              .sites = groups.sites + g->first,
+                              .n_sites = g->n,
+                              .frame = g->frame};
+        rc = judge_group(&c, &growth, out, &capacity);
+    }
+    groups_fini(&groups);
+    seep_growth_fini(&growth);
+    if (out->n)
+        qsort(out->list, out->n, sizeof *out->list, by_severity);
+    drop_companions(m, out);
+    for (size_t i = 0; i < out->n && !rc; i++) {
+        rc = seep_symbols_resolve(symbols, &out->list[i].frame, 1);
+        seep_wording_set(m, symbols, &out->span, &out->list[i]);
+    }
+    return rc;
+}

@@ -1,0 +1,92 @@
+/* Findings: which lines keep memory, in which pattern, and what to do about it. */
+#ifndef SEEP_LIBPROF_DIAGNOSE_H
+#define SEEP_LIBPROF_DIAGNOSE_H
+
+#include "libprof/frames.h"
+#include "libprof/growth.h"
+#include "libprof/symbols.h"
+
+enum seep_pattern {
+    SEEP_PATTERN_EAGER_RETENTION,
+    SEEP_PATTERN_FIRST_TOUCH_CACHE,
+    SEEP_PATTERN_ALIASED_CACHE,
+    SEEP_PATTERN_UNBOUNDED_GROWTH,
+    SEEP_PATTERN_UNDETERMINED,
+    SEEP_N_PATTERNS
+};
+
+enum seep_severity { SEEP_LEAK, SEEP_RETENTION, SEEP_PRESSURE, SEEP_INFO };
+
+enum { SEEP_MAX_EVIDENCE = 8, SEEP_MAX_FINDINGS = 32 };
+
+struct seep_finding {
+    enum seep_pattern pattern;
+    enum seep_severity severity;
+    double confidence; /* 0 … 1 */
+    uint16_t space;
+    enum seep_role role;
+    uint32_t frame;    /* of the dictionary: the line to look at */
+    uint32_t *sites;   /* most bytes first */
+    size_t n_sites;
+    uint32_t *processes; /* indices */
+    size_t n_processes;
+    uint64_t live_bytes; /* at the end of the last step, before the job tears itself down */
+    uint64_t peak_bytes;
+    uint64_t count;      /* blocks live then */
+    struct seep_slope growth; /* bytes per step */
+    int32_t first_step;
+    int32_t plateau_step; /* 0: none */
+    uint64_t limit_bytes; /* 0: none known */
+    double steps_to_limit; /* < 0: not growing, or no limit */
+    char *title, *advice;
+    char *evidence[SEEP_MAX_EVIDENCE];
+    size_t n_evidence;
+};
+
+struct seep_findings {
+    struct seep_finding *list; /* most severe first */
+    size_t n;
+    struct seep_span span;
+};
+
+/* What a rule sees: sites that share a line, and what they do. */
+struct seep_case {
+    const struct seep_model *m;
+    const struct seep_frames *frames;
+    const struct seep_span *span;
+    const struct seep_growth *growth;
+    const uint32_t *sites;
+    size_t n_sites;
+    uint32_t frame;
+    uint16_t space;
+    enum seep_role role;
+    uint16_t roles;        /* of all stacks */
+    uint64_t space_peak;   /* of the job */
+};
+
+/* Judges every line of the model that keeps enough. Returns 0 or -SEEP_ENOMEM.
+ * Allocates: *out; free with seep_findings_fini(). */
+SEEP_MUST_CHECK int seep_diagnose(const struct seep_model *m, const struct seep_frames *frames,
+                                  struct seep_symbols *symbols, struct seep_findings *out);
+void seep_findings_fini(struct seep_findings *f);
+
+/* The rules, in the order of preference: fills what is particular to the pattern (pattern, severity,
+ * confidence, plateau_step, count and live_bytes of the sites it is about, evidence) and returns true,
+ * or returns false. Rules may narrow finding->sites. */
+bool seep_rules_judge(const struct seep_case *c, struct seep_finding *finding);
+
+/* Title and advice, once the rest is known. */
+void seep_wording_set(const struct seep_model *m, const struct seep_symbols *symbols,
+                      const struct seep_span *span, struct seep_finding *finding);
+
+/* Adds a line of evidence; silently none without memory or room. */
+void seep_finding_note(struct seep_finding *finding, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+const char *seep_pattern_name(enum seep_pattern pattern);
+const char *seep_severity_name(enum seep_severity severity);
+
+/* The tightest memory limit that the processes of the job are under, 0 none known; *kind says which. */
+uint64_t seep_limit_of(const struct seep_model *m, const char **kind);
+
+#endif

@@ -1,0 +1,22 @@
+/* The report as JSON, version 1: docs/report.schema.json is its grammar. */
+#ifndef SEEP_LIBPROF_REPORT_JSON_H
+#define SEEP_LIBPROF_REPORT_JSON_H
+
+#include "libprof/diagnose.h"
+
+#include <jansson.h>
+
+struct seep_report_parts {
+    const struct seep_model *m;
+    const struct seep_frames *frames;
+    struct seep_symbols *symbols;
+    const struct seep_findings *findings;
+    bool all_sites; /* every site, not only those of at least 0.1 % of their space's peak */
+};
+
+/* *report: a new reference. Texts are valid UTF-8 without control characters whatever the profile held;
+ * counts beyond 2⁶³−1 are cut there. Looks native symbols up for the frames that it prints.
+ * Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_report_json(const struct seep_report_parts *parts, json_t **report);
+
+#endif

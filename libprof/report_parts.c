@@ -1,0 +1,125 @@
+#include "libprof/report_parts.h"
+
+#include "libprof/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static json_t *text_n(const char *bytes, size_t n)
+{
+    char *clean = seep_text_clean(bytes, n);
+    json_t *text = clean ? json_string(clean) : NULL;
+
+    free(clean);
+    return text;
+}
+
+json_t *seep_json_text(const char *bytes)
+{
+    return text_n(bytes, strlen(bytes));
+}
+
+json_t *seep_json_text_or_null(const char *bytes)
+{
+    return bytes && *bytes ? seep_json_text(bytes) : json_null();
+}
+
+json_t *seep_json_count(uint64_t n)
+{
+    return json_integer(n < INT64_MAX ? (json_int_t)n : INT64_MAX);
+}
+
+json_t *seep_json_real(double x)
+{
+    return json_real(isfinite(x) ? x : 0);
+}
+
+json_t *seep_json_argv(const char *argv, uint32_t n)
+{
+    json_t *list = json_array();
+
+    for (uint32_t i = 0; i < n;) {
+        size_t length = strnlen(argv + i, n - i);
+        if (json_array_append_new(list, text_n(argv + i, length))) {
+            json_decref(list);
+            return NULL;
+        }
+        i += (uint32_t)length + 1;
+    }
+    return list;
+}
+
+void seep_json_set(json_t *object, const char *key, json_t *value, bool *failed)
+{
+    if (json_object_set_new(object, key, value))
+        *failed = true;
+}
+
+json_t *seep_json_totals(const struct seep_totals *t)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:i}", "allocations",
+                     seep_json_count(t->allocations), "frees", seep_json_count(t->frees),
+                     "allocated_bytes", seep_json_count(t->allocated_bytes), "live_bytes",
+                     seep_json_count(seep_totals_live(t)), "peak_bytes",
+                     seep_json_count(t->peak_bytes), "peak_step", t->peak_step > 0 ? t->peak_step : 0);
+}
+
+static json_t *pseudo_frame(const struct seep_dict_frame *f)
+{
+    const char *what = f->where == SEEP_PSEUDO_BOUND ? "[beyond the profile's bound]" : "[unknown]";
+
+    return json_pack("{s:s, s:s, s:n, s:n}", "kind", "native", "function", what, "file", "line");
+}
+
+static json_t *python_frame(const struct seep_dictionary *d, const struct seep_dict_frame *f)
+{
+    const char *function = seep_dictionary_text(d, f->function);
+    json_t *frame = json_pack("{s:s, s:o, s:o, s:o}", "kind", "python", "function",
+                              seep_json_text_or_null(function), "file",
+                              seep_json_text_or_null(seep_dictionary_text(d, f->owner)), "line",
+                              f->where ? seep_json_count(f->where) : json_null());
+
+    if (frame && f->qualname &&
+        strcmp(seep_dictionary_text(d, f->qualname), function) != 0)
+        json_object_set_new(frame, "qualname",
+                            seep_json_text(seep_dictionary_text(d, f->qualname)));
+    return frame;
+}
+
+static json_t *native_frame(const struct seep_dictionary *d, const struct seep_dict_frame *f,
+                            const struct seep_symbol *symbol)
+{
+    static const struct seep_symbol nothing;
+    const struct seep_symbol *s = symbol ? symbol : &nothing;
+
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "kind", "native", "function",
+                     seep_json_text_or_null(s->function), "file", seep_json_text_or_null(s->file),
+                     "line", s->line ? json_integer((json_int_t)s->line) : json_null(), "module",
+                     seep_json_text_or_null(
+                         f->owner ? seep_dictionary_text(d, d->modules[f->owner].path) : NULL),
+                     "offset", seep_json_count(f->where));
+}
+
+int seep_json_frames_append(const struct seep_report_parts *parts, uint32_t frame, json_t *list)
+{
+    const struct seep_dictionary *d = &parts->m->dict;
+    const struct seep_dict_frame *f = &d->frames[frame];
+    const struct seep_symbol *symbols;
+
+    if (f->pseudo || !f->kind)
+        return json_array_append_new(list, pseudo_frame(f));
+    if (f->kind == SEEP_FRAME_PYTHON)
+        return json_array_append_new(list, python_frame(d, f));
+    size_t n = seep_symbols_get(parts->symbols, frame, &symbols);
+    if (n == 0)
+        return json_array_append_new(list, native_frame(d, f, NULL));
+    for (size_t i = 0; i < n; i++) {
+        json_t *one = native_frame(d, f, &symbols[i]);
+        if (one && i + 1 < n)
+            json_object_set_new(one, "inlined", json_true());
+        if (json_array_append_new(list, one))
+            return -1;
+    }
+    return 0;
+}

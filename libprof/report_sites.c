@@ -1,0 +1,226 @@
+/* report.json: sites and findings. */
+#include "libprof/report_parts.h"
+
+#include "libprof/level.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+json_t *seep_json_site_id(uint32_t site)
+{
+    char id[16];
+
+    snprintf(id, sizeof id, "S%u", site + 1);
+    return json_string(id);
+}
+
+static json_t *stack_of(const struct seep_report_parts *parts, uint32_t stack)
+{
+    const struct seep_dictionary *d = &parts->m->dict;
+    json_t *list = json_array();
+
+    for (; stack; stack = d->stacks[stack].parent) {
+        if (seep_json_frames_append(parts, d->stacks[stack].frame, list)) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+/* The age at which at least `share` of the frees had happened. */
+static uint64_t quantile(const struct seep_model_extra *e, uint64_t total, double share)
+{
+    uint64_t below = 0;
+
+    for (unsigned i = 0; i < SEEP_LIFETIME_BUCKETS; i++) {
+        below += e->lifetimes[i];
+        if ((double)below >= share * (double)total)
+            return seep_lifetime_floor(i);
+    }
+    return e->max_lifetime;
+}
+
+/* Ages of blocks that were freed; null where none was. */
+static json_t *lifetimes_of(const struct seep_model *m, const struct seep_model_site *site)
+{
+    const struct seep_model_extra *e = site->extra ? &m->extras[site->extra - 1] : NULL;
+    uint64_t total = 0;
+
+    for (int i = 0; e && i < SEEP_LIFETIME_BUCKETS; i++)
+        total += e->lifetimes[i];
+    if (!site->totals.frees || (e && !total))
+        return json_pack("{s:n, s:n, s:n}", "p50", "p99", "max");
+    if (!e) {
+        /* Active in a few steps only: the blocks lived no longer than those lie apart. */
+        uint64_t apart = (uint64_t)((int64_t)site->last_step - site->first_step);
+        uint64_t most = site->last_step > site->first_step ? apart : 0;
+        return json_pack("{s:o, s:o, s:o}", "p50", seep_json_count(most), "p99",
+                         seep_json_count(most), "max", seep_json_count(most));
+    }
+    return json_pack("{s:o, s:o, s:o}", "p50", seep_json_count(quantile(e, total, 0.5)), "p99",
+                     seep_json_count(quantile(e, total, 0.99)), "max",
+                     seep_json_count(e->max_lifetime));
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint32_t *p = a, *q = b;
+
+    return (*p > *q) - (*p < *q);
+}
+
+static json_t *pids_of(const struct seep_model *m, const struct seep_model_site *site)
+{
+    uint32_t n = 0, *list = malloc(((size_t)site->n_parts + 1) * sizeof *list);
+    json_t *pids = list ? json_array() : NULL;
+
+    for (uint32_t k = site->parts; pids && k && n < site->n_parts; k = m->parts[k - 1].next)
+        list[n++] = m->parts[k - 1].process;
+    if (n)
+        qsort(list, n, sizeof *list, by_number);
+    for (uint32_t i = 0; i < n; i++) {
+        if (i && list[i] == list[i - 1])
+            continue;
+        json_array_append_new(pids, seep_json_count(m->processes[list[i]].profile->header->pid));
+    }
+    free(list);
+    return pids;
+}
+
+static json_t *site_json(const struct seep_report_parts *parts, uint32_t id,
+                         struct seep_level *level, bool *failed)
+{
+    const struct seep_model *m = parts->m;
+    const struct seep_model_site *site = &m->sites[id];
+    json_t *json = seep_json_totals(&site->totals);
+    double slope = 0;
+
+    if (seep_growth_of_site(m, &parts->findings->span, id, level, &slope))
+        *failed = true;
+    seep_json_set(json, "id", seep_json_site_id(id), failed);
+    seep_json_set(json, "space", json_string(m->spaces[site->space].name), failed);
+    seep_json_set(json, "role",
+                  json_string(seep_role_name((enum seep_role)parts->frames->role[site->stack])),
+                  failed);
+    seep_json_set(json, "stack", stack_of(parts, site->stack), failed);
+    seep_json_set(json, "growth_bytes_per_step", seep_json_real(slope), failed);
+    seep_json_set(json, "lifetime_steps", lifetimes_of(m, site), failed);
+    seep_json_set(json, "processes", pids_of(m, site), failed);
+    return json;
+}
+
+json_t *seep_json_sites(const struct seep_report_parts *parts, const uint32_t *chosen, size_t n)
+{
+    json_t *list = json_array();
+    struct seep_level level = {0};
+    bool failed = false;
+
+    for (size_t i = 0; i < n && !failed; i++) {
+        if (json_array_append_new(list, site_json(parts, chosen[i], &level, &failed)))
+            failed = true;
+    }
+    seep_level_fini(&level);
+    if (!failed)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+/* ---- findings ---------------------------------------------------------------------------- */
+
+static json_t *look_at(const struct seep_report_parts *parts, uint32_t frame)
+{
+    json_t *list = json_array();
+    json_t *first = NULL;
+
+    if (!seep_json_frames_append(parts, frame, list))
+        first = json_incref(json_array_get(list, 0));
+    json_decref(list);
+    if (first)
+        json_object_del(first, "inlined");
+    return first;
+}
+
+static json_t *site_ids(const struct seep_finding *f)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < f->n_sites; i++)
+        json_array_append_new(list, seep_json_site_id(f->sites[i]));
+    return list;
+}
+
+static json_t *finding_pids(const struct seep_model *m, const struct seep_finding *f)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < f->n_processes; i++)
+        json_array_append_new(list,
+                              seep_json_count(m->processes[f->processes[i]].profile->header->pid));
+    return list;
+}
+
+static json_t *finding_evidence(const struct seep_finding *f)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < f->n_evidence; i++)
+        json_array_append_new(list, seep_json_text(f->evidence[i]));
+    return list;
+}
+
+static json_t *finding_json(const struct seep_report_parts *parts, const struct seep_finding *f,
+                            size_t number, bool *failed)
+{
+    const struct seep_model *m = parts->m;
+    json_t *json = json_object();
+    char id[24];
+
+    snprintf(id, sizeof id, "F%zu", number);
+    seep_json_set(json, "id", json_string(id), failed);
+    seep_json_set(json, "pattern", json_string(seep_pattern_name(f->pattern)), failed);
+    seep_json_set(json, "title", seep_json_text(f->title ? f->title : ""), failed);
+    seep_json_set(json, "severity", json_string(seep_severity_name(f->severity)), failed);
+    seep_json_set(json, "confidence", seep_json_real(f->confidence), failed);
+    seep_json_set(json, "space", json_string(m->spaces[f->space].name), failed);
+    seep_json_set(json, "role", json_string(seep_role_name(f->role)), failed);
+    seep_json_set(json, "processes", finding_pids(m, f), failed);
+    seep_json_set(json, "frame", look_at(parts, f->frame), failed);
+    seep_json_set(json, "sites", site_ids(f), failed);
+    seep_json_set(json, "live_bytes", seep_json_count(f->live_bytes), failed);
+    seep_json_set(json, "peak_bytes", seep_json_count(f->peak_bytes), failed);
+    seep_json_set(json, "count", seep_json_count(f->count), failed);
+    seep_json_set(json, "growth_bytes_per_step",
+                  json_pack("{s:o, s:o, s:o}", "value", seep_json_real(f->growth.value), "low",
+                            seep_json_real(f->growth.low), "high", seep_json_real(f->growth.high)),
+                  failed);
+    seep_json_set(json, "first_step", json_integer(f->first_step > 0 ? f->first_step : 0), failed);
+    seep_json_set(json, "plateau_step", f->plateau_step ? json_integer(f->plateau_step) : json_null(),
+                  failed);
+    seep_json_set(json, "limit_bytes", f->limit_bytes ? seep_json_count(f->limit_bytes) : json_null(),
+                  failed);
+    bool counts = f->steps_to_limit >= 0 && f->steps_to_limit < 9e15;
+    seep_json_set(json, "steps_to_limit",
+                  counts ? json_integer((json_int_t)f->steps_to_limit) : json_null(), failed);
+    seep_json_set(json, "evidence", finding_evidence(f), failed);
+    seep_json_set(json, "advice", seep_json_text(f->advice ? f->advice : ""), failed);
+    return json;
+}
+
+json_t *seep_json_findings(const struct seep_report_parts *parts)
+{
+    json_t *list = json_array();
+    bool failed = false;
+
+    for (size_t i = 0; i < parts->findings->n && !failed; i++) {
+        json_t *one = finding_json(parts, &parts->findings->list[i], i + 1, &failed);
+        if (json_array_append_new(list, one))
+            failed = true;
+    }
+    if (!failed)
+        return list;
+    json_decref(list);
+    return NULL;
+}
