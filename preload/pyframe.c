@@ -231,9 +231,11 @@ static void settle(void)
     const uint32_t minor = seep_python_version >> 16 & 255;
     const struct seep_pylayout *layout = seep_pylayout_find(minor);
 
-    if (minor == 14 && seep_pylayout_from_debug(&python.own_layout, python.image.runtime))
+    if (minor == 14 && python.image.runtime &&
+        seep_pylayout_from_debug(&python.own_layout, python.image.runtime))
         layout = &python.own_layout;
-    if (seep_python_version >> 24 != 3 || !layout ||
+    if (seep_python_version >> 24 != 3 || !layout || !python.image.runtime ||
+        !python.image.thread_state ||
         !seep_pylayout_fits(layout, python.image.code_type, python.image.runtime)) {
         seep_python_ready = false;
         __atomic_store_n(&walker, walk_nothing, __ATOMIC_RELEASE);

@@ -145,8 +145,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data)
         .cell_type = find_address(&e, "PyCell_Type"),
     };
     find_segments(image, info);
-    search->found = image->runtime && image->thread_state && image->code_type &&
-                    (image->version || image->version_word);
+    search->found = image->code_type && (image->version || image->version_word);
     return search->found;
 }
 

@@ -10,7 +10,7 @@ struct seep_pyrange {
     uintptr_t start, end;
 };
 
-/* 0 for a symbol that is not there (version_word: before 3.11). */
+/* 0 for a symbol that is not there (runtime: before 3.7, version_word: before 3.11). */
 struct seep_pyimage {
     uintptr_t bias;
     bool is_program;      /* else a shared libpython */

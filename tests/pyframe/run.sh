@@ -27,11 +27,27 @@ $CC -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -fPIC -shared -fvisibility=hidde
 $CC -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -fPIC -shared -fvisibility=hidden -pthread -I. \
     -DPRETEND_314 -o "$BUILD/probe314.so" tests/pyframe/probe.c preload/pyframe_*.c || exit 1
 
+# A version that cannot be read is known by its number, and has no frames.
+unsupported() {
+    "$1" -c 'import sys; sys.exit(sys.version_info < (3, 6))' 2>/dev/null || return 0
+    "$1" -c '
+import ctypes, sys
+probe, out = ctypes.CDLL(sys.argv[1]), ctypes.create_string_buffer(9999)
+probe.probe_attach()
+left_alone = probe.probe_stack(out, ctypes.c_size_t(9999)) == 0
+ok = left_alone and (probe.probe_version() & 0xffffffff) >> 8 == sys.hexversion >> 8
+print("%-8s %s" % (sys.version.split()[0], "left alone" if ok else "differs"))
+sys.exit(not ok)' "$BUILD/probe.so"
+}
+
 failed=0
 tried=0
 for python in "$@"; do
     "$python" -c 'import sys, ctypes; sys.exit(not (3, 8) <= sys.version_info[:2] <= (3, 14))' \
-        2>/dev/null || continue
+        2>/dev/null || {
+        unsupported "$python" || failed=1
+        continue
+    }
     tried=$((tried + 1))
     if [ -n "$bench" ]; then
         "$python" tests/pyframe/check.py "$BUILD/probe.so" --bench || failed=1
