@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#if __has_include("libprof/analysis.h") /* until the analysis is in */
+#if __has_include("libprof/report_text.h") /* until the analysis is in */
 #include "libprof/analysis.h"
 #include "libprof/report_text.h"
 #else

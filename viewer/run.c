@@ -151,16 +151,47 @@ static bool set_number(const char *name, uint64_t value)
     return setenv(name, text, 1) == 0;
 }
 
-/* The job's environment: the shim first in LD_PRELOAD, what was there behind it. */
-static bool set_environment(const struct run_options *o, const char *shim, const char *folder)
+/* Sets a list "first:second", without the colon where one of them is empty. */
+static bool set_list(const char *name, const char *first, const char *second)
+{
+    size_t capacity = strlen(first) + strlen(second) + 2;
+    char *both = malloc(capacity);
+
+    if (!both)
+        return false;
+    snprintf(both, capacity, "%s%s%s", first, *first && *second ? ":" : "", second);
+    bool good = setenv(name, both, 1) == 0;
+    free(both);
+    return good;
+}
+
+/* The shim first in LD_PRELOAD, what was there behind it. */
+static bool set_preload(const char *shim)
 {
     const char *old = getenv("LD_PRELOAD");
-    bool good = setenv("SEEP_OUT", folder, 1) == 0;
+    size_t n = strlen(shim);
 
-    if (strpbrk(shim, " :")) {
-        seep_complain("the path %s has a blank or colon, which LD_PRELOAD cannot hold: move seep", shim);
-        return false;
-    }
+    if (old && strncmp(old, shim, n) == 0 && (!old[n] || strchr(" :", old[n])))
+        return true;
+    return set_list("LD_PRELOAD", shim, old ? old : "");
+}
+
+/* The folder of the Python module last in PYTHONPATH, so that `import seep` works. */
+static bool set_python_path(const char *shim)
+{
+    char folder[SEEP_PATH_BYTES + 16];
+    const char *old = getenv("PYTHONPATH"), *slash = strrchr(shim, '/');
+
+    snprintf(folder, sizeof folder, "%.*s/python", (int)(slash ? slash - shim : 0), shim);
+    if (strchr(folder, ':') || access(folder, R_OK | X_OK) < 0 || (old && strstr(old, folder)))
+        return true;
+    return set_list("PYTHONPATH", old ? old : "", folder);
+}
+
+static bool set_environment(const struct run_options *o, const char *shim, const char *folder)
+{
+    bool good = setenv("SEEP_OUT", folder, 1) == 0 && set_python_path(shim) && set_preload(shim);
+
     if (o->sample_bytes)
         good &= set_number("SEEP_SAMPLE", o->sample_bytes);
     else
@@ -169,16 +200,6 @@ static bool set_environment(const struct run_options *o, const char *shim, const
         good &= set_number("SEEP_MAX_PROFILE", o->max_profile_bytes);
     if (o->python_allocators)
         good &= setenv("SEEP_PYTHON_ALLOCATORS", "1", 1) == 0 && setenv("PYTHONMALLOC", "malloc", 0) == 0;
-    if (old && *old && strncmp(old, shim, strlen(shim)) != 0) {
-        size_t capacity = strlen(shim) + strlen(old) + 2;
-        char *both = malloc(capacity);
-        if (both)
-            snprintf(both, capacity, "%s:%s", shim, old);
-        good &= both && setenv("LD_PRELOAD", both, 1) == 0;
-        free(both);
-    } else {
-        good &= setenv("LD_PRELOAD", shim, 1) == 0;
-    }
     if (!good)
         seep_complain("no memory for the job's environment: free some, or raise the limit");
     return good;
@@ -290,6 +311,10 @@ int seep_run_main(int argc, char **argv)
         return status;
     if (seep_program_shim(shim, sizeof shim, &err) < 0) {
         seep_complain("%s: %s: install seep again, or run it from its build folder", err.file, err.text);
+        return SEEP_EXIT_FAILED;
+    }
+    if (strpbrk(shim, " :")) {
+        seep_complain("%s has a blank or colon in its path, which LD_PRELOAD cannot hold: move seep", shim);
         return SEEP_EXIT_FAILED;
     }
     seep_program_label(options.command, label, sizeof label);

@@ -1,0 +1,114 @@
+"""Help, version, pages and wrong usage of every command."""
+import glob
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+from tests.e2e.support import ROOT, SEEP, SeepCase, needs
+
+COMMANDS = ("run", "report", "doctor")
+
+
+class Help(SeepCase):
+    def test_every_way_to_a_page_gives_the_same_text(self):
+        for command in COMMANDS:
+            text = self.seep("help", command)
+            self.assertEqual((text.status, text.stderr), (0, b""))
+            self.assertTrue(text.stdout.startswith(b"seep-%s - " % command.encode()))
+            for args in ((command, "-h"), (command, "--help")):
+                self.assertEqual(self.seep(*args).stdout, text.stdout, args)
+
+    def test_the_overview_names_every_command_and_no_other(self):
+        text = self.seep("help").stdout.decode()
+        listed = re.findall(r"^    ([a-z]+)(?: \[COMMAND\])?\n        ", text, re.M)
+        self.assertEqual(listed, ["run", "report", "doctor", "help", "version"])
+        for args in ((), ("-h",), ("--help",)):
+            self.assertEqual(self.seep(*args).stdout.decode(), text if args else "")
+
+    def test_every_option_of_run_is_in_its_page_with_its_variable(self):
+        page = self.seep("help", "run").stdout.decode()
+        source = (ROOT / "viewer/run.c").read_text()
+        options = re.findall(r'\{"([a-z-]+)", (?:no|required)_argument', source)
+        self.assertGreater(len(options), 5)
+        for option in options:
+            self.assertIn("--" + option, page)
+        for variable in re.findall(r'"(SEEP_[A-Z_]+)"', source):
+            self.assertIn("[%s]" % variable, page)
+
+    def test_completion_knows_every_option(self):
+        text = (ROOT / "viewer/completion.bash").read_text()
+        for command in COMMANDS:
+            for option in re.findall(r"(--[a-z-]+)", self.seep("help", command).stdout.decode().split("OPTIONS")[-1]
+                                     .split("STEPS")[0]):
+                if option not in ("--nproc-per-node", "--epochs"):
+                    self.assertIn(option, text)
+
+    def test_version(self):
+        for args in (("version",), ("--version",), ("-V",)):
+            self.assertRegex(self.seep(*args).stdout.decode(), r"^seep \d+\.\d+\.\d+\n$")
+
+    def test_wrong_usage_is_one_line_and_2(self):
+        for args in ((), ("walk",), ("help", "walk"), ("help", "run", "x"), ("report",), ("report", "--walk", "x"),
+                     ("report", "--format", "yaml", "x"), ("report", "--format"), ("doctor", "--walk"), ("-x",)):
+            done = self.seep(*args)
+            self.assertEqual((done.status, done.stdout), (2, b""), "%s %r" % (args, done))
+            self.one_line_error(done)
+
+    def test_output_that_nobody_takes_is_an_error(self):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([SEEP, "help"], stdout=full, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 2)
+
+    @needs(shutil.which("man"), "no man here")
+    def test_manual_pages_are_well_formed_and_say_what_help_says(self):
+        pages = sorted(glob.glob(os.path.join(os.path.dirname(SEEP), "man", "*.1")))
+        self.assertEqual([os.path.basename(p) for p in pages],
+                         ["seep-doctor.1", "seep-report.1", "seep-run.1", "seep.1"])
+        for page in pages:
+            done = self.command(["man", "--warnings", "-l", page],
+                                env=dict(os.environ, MANWIDTH="1000", MANROFFOPT="-Wall", LC_ALL="C"))
+            self.assertEqual((done.status, done.err), (0, ""), page)
+            name = os.path.basename(page)[:-2].replace("seep-", "")
+            words = re.sub(r"\x1b\[[0-9;]*m|.\x08", "", done.stdout.decode()).split()
+            missing = [w for w in self.seep("help", name).stdout.decode().split() if w not in words]
+            self.assertEqual(missing, [], page)
+
+
+class Doctor(SeepCase):
+    def test_this_machine_has_all(self):
+        done = self.seep("doctor", timeout=120)
+        self.assertEqual((done.status, done.err), (0, ""), repr(done))
+        for subject in ("libseep.so", "Python", "GPU", "memory"):
+            self.assertRegex(done.stdout.decode(), r"(?m)^%s +\S" % subject)
+
+    def test_a_command_that_cannot_be_recorded_is_told(self):
+        done = self.seep("doctor", "--", "/nonexistent/program", timeout=120)
+        self.assertEqual(done.status, 1)
+        self.assertRegex(done.stdout.decode(), r"command +MISSING +/nonexistent/program is not found")
+
+    def test_a_command_that_can(self):
+        done = self.seep("doctor", "sh", "-c", "exit 3", timeout=120)
+        self.assertEqual(done.status, 0, repr(done))
+        self.assertIn("takes the library", done.stdout.decode())
+
+    def test_without_the_library_it_says_so(self):
+        alone = self.path("seep")
+        shutil.copy(SEEP, alone)
+        done = self.command([alone, "doctor"], timeout=120)
+        self.assertEqual(done.status, 1)
+        self.assertRegex(done.stdout.decode(), r"libseep.so +MISSING")
+        done = self.command([alone, "run", "--", "true"], cwd=self.dir)
+        self.assertEqual(done.status, 125)
+        self.one_line_error(done)
+
+    def test_it_leaves_nothing_behind(self):
+        tmp = self.path("tmp")
+        os.mkdir(tmp)
+        self.seep("doctor", timeout=120, env=dict(os.environ, TMPDIR=tmp))
+        self.assertEqual(os.listdir(tmp), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
