@@ -4,7 +4,6 @@
 
 #include "libprof/intern.h"
 #include "preload/modules.h"
-#include "preload/pyframe_layout.h"
 #include "preload/steps.h"
 
 /* From what is met on a stack to the ref of its frame; one table for both kinds, in private memory,
@@ -67,24 +66,12 @@ static void enter(struct met *met, uintptr_t where, uintptr_t position)
     met->where = where;
 }
 
-/* A code object's address may have been used again: these words of it tell. */
-static uint64_t fingerprint_of(uintptr_t code)
-{
-    static const struct seep_pylayout *layout;
-    if (!layout)
-        layout = seep_pylayout_find(seep_python_version >> 16 & 255);
-    if (!layout)
-        return 1;
-    return seep_py_word(code + layout->code_name) * 31 ^ seep_py_word(code + layout->code_file) * 17 ^
-           seep_py_u32(code + layout->code_firstline);
-}
-
 static uint32_t python_frame(const struct seep_pyframe *frame, uint32_t *marks)
 {
     struct met *met = look_up(frame->code, frame->position + 1);
     if (!met)
         return 0;
-    uint64_t fingerprint = fingerprint_of(frame->code);
+    uint64_t fingerprint = seep_python_fingerprint(frame->code);
     if (!met->where || met->fingerprint != fingerprint) {
         struct seep_pycode_info info;
         if (seep_python_describe(frame, &info) != 0)
@@ -195,6 +182,7 @@ static uint32_t intern_locked(struct seep_thread *thread, unsigned n_native, uns
 
 static void forget_traces(struct seep_thread *thread)
 {
+    thread->generation = __atomic_load_n(&seep_threads_generation, __ATOMIC_ACQUIRE);
     memset(thread->traces, 0, (thread->trace_mask + 1) * sizeof(*thread->traces));
     thread->n_last_python = 0;
 }
@@ -220,11 +208,6 @@ static __attribute__((noinline)) uint32_t capture_new(struct seep_thread *thread
                                                       unsigned n_python, unsigned space, uint64_t hash)
 {
     uint32_t marks = 0;
-    uint32_t generation = __atomic_load_n(&seep_threads_generation, __ATOMIC_ACQUIRE);
-    if (thread->generation != generation) {
-        thread->generation = generation;
-        forget_traces(thread);
-    }
     uint32_t stack = intern_locked(thread, n_native, n_python, &marks);
     uint32_t site = seep_site_find(&thread->sites, stack, space);
     if (site) {
@@ -248,36 +231,56 @@ static inline bool in_import(const struct seep_thread *thread, unsigned n_python
            seep_steps_importer;
 }
 
+static inline uint64_t hash_python(const struct seep_pyframe *frames, unsigned n)
+{
+    uint64_t sum = n;
+    for (unsigned i = 0; i < n; i++) {
+        sum += frames[i].code * seep_hash_keys[2 * i];
+        sum += frames[i].position * seep_hash_keys[2 * i + 1];
+    }
+    return seep_hash_finish(sum);
+}
+_Static_assert(2 * SEEP_MAX_PYTHON_FRAMES <= SEEP_HASH_KEYS, "a key a word");
+
+static inline const struct seep_trace *find_trace(struct seep_thread *thread, uint64_t hash)
+{
+    const struct seep_trace *trace = trace_set(thread, hash);
+    for (unsigned way = 0; way < SEEP_TRACE_WAYS; way++)
+        if (trace[way].hash == hash)
+            return &trace[way];
+    return NULL;
+}
+
+static inline uint64_t join(uint64_t python, uint64_t native, unsigned space)
+{
+    return (seep_hash_finish(python * 3 + native * 5) + space) | (uint64_t)1 << 63;
+}
+
 uint32_t seep_capture(struct seep_thread *thread, const struct seep_regs *regs, unsigned space)
 {
     unsigned n_python = 0, n_native = 0;
-    uint64_t hash = 0;
+    uint64_t python = 0, native = 0;
+    const struct seep_trace *trace = NULL;
     if (seep_python_ready) {
         n_python = seep_python_walk(thread->python, SEEP_MAX_PYTHON_FRAMES);
-        for (unsigned i = 0; i < n_python; i++) {
-            hash = (hash ^ thread->python[i].code) * UINT64_C(0x9e3779b97f4a7c15);
-            hash = (hash ^ (hash >> 31) ^ thread->python[i].position) * UINT64_C(0xd6e8feb86659fd93);
-        }
+        python = hash_python(thread->python, n_python);
     }
-    if (!in_import(thread, n_python)) {
-        n_native = seep_walk_native(&thread->walk, regs, n_python != 0, thread->native,
-                                    SEEP_MAX_NATIVE_FRAMES);
-        hash ^= thread->walk.hash * UINT64_C(0x94d049bb133111eb);
-    }
-    hash += space;
-    hash ^= hash >> 32;
-    hash |= (uint64_t)1 << 63;
-    const struct seep_trace *trace = trace_set(thread, hash);
     if (__builtin_expect(thread->generation != seep_threads_generation, 0))
-        return capture_new(thread, n_native, n_python, space, hash);
-    for (unsigned way = 0; way < SEEP_TRACE_WAYS; way++, trace++) {
-        if (trace->hash != hash)
-            continue;
-        if (__builtin_expect(trace->marks != thread->marks, 0))
-            seep_steps_transition(thread, trace->marks, n_python);
-        return trace->site;
+        forget_traces(thread);
+    bool import = in_import(thread, n_python);
+    if (import || seep_walk_guess(&thread->walk, regs, n_python != 0, &native))
+        trace = find_trace(thread, join(python, native, space));
+    if (__builtin_expect(!trace, 0)) {
+        if (!import)
+            n_native = seep_walk_native(&thread->walk, regs, n_python != 0, thread->native,
+                                        SEEP_MAX_NATIVE_FRAMES, &native);
+        trace = find_trace(thread, join(python, native, space));
+        if (!trace)
+            return capture_new(thread, n_native, n_python, space, join(python, native, space));
     }
-    return capture_new(thread, n_native, n_python, space, hash);
+    if (__builtin_expect(trace->marks != thread->marks, 0))
+        seep_steps_transition(thread, trace->marks, n_python);
+    return trace->site;
 }
 
 void seep_capture_after_fork(void)

@@ -178,6 +178,7 @@ static bool start_program(void)
     seep_job_open(seep_options.dir);
     seep_arena.header->process_plus_1 = seep_job_enter(constants.start_ns, false);
     seep_threads_start();
+    seep_walk_start();
     seep_modules_refresh();
     seep_python_attach();
     seep_arena.header->python_version = seep_python_version;

@@ -94,7 +94,8 @@ struct seep_thread *seep_thread_acquire(void)
         return NULL;
     }
     struct seep_slot *slot = &seep_arena.header->slots[thread->sites.slot];
-    thread->walk = (struct seep_walk){0};
+    thread->walk.stack_low = thread->walk.stack_high = 0;
+    memset(thread->walk.shapes, 0, sizeof(thread->walk.shapes));
     thread->marks = 0;
     thread->random = seep_os_clock_ns(CLOCK_MONOTONIC) ^ (uintptr_t)thread;
     thread->until_sample = 0;

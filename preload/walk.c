@@ -150,23 +150,138 @@ static void find_bounds(struct seep_walk *walk, uintptr_t sp)
     }
 }
 
-static inline uint64_t mix(uint64_t hash, uintptr_t address)
+uint64_t seep_hash_keys[SEEP_HASH_KEYS];
+
+void seep_walk_start(void)
 {
-    hash = (hash ^ address) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 29;
+    uint64_t x = UINT64_C(0x5eedf00dcafe1234); /* splitmix64 */
+    for (unsigned i = 0; i < SEEP_HASH_KEYS; i++) {
+        uint64_t z = x += UINT64_C(0x9e3779b97f4a7c15);
+        z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+        z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+        seep_hash_keys[i] = (z ^ z >> 31) | 1;
+    }
+}
+
+static inline struct seep_shape *shape_slot(const struct seep_walk *walk, const struct seep_regs *regs)
+{
+    uintptr_t key = (regs->cfa >> 4) ^ (regs->ra * 5);
+    return (struct seep_shape *)&walk->shapes[(key ^ key >> 9) % SEEP_SHAPES];
+}
+
+static inline uint64_t shape_hash(const struct seep_shape *shape, const struct seep_regs *regs)
+{
+    const uintptr_t *stack = (const uintptr_t *)regs->cfa - 1;
+    uint64_t sum = regs->ra * seep_hash_keys[SEEP_MAX_SHAPE] + (uint64_t)shape->n + shape->stop_at_eval;
+    for (unsigned i = 0; i < shape->n; i++)
+        sum += (stack[shape->offsets[i]] ^ shape->offsets[i]) * seep_hash_keys[i];
+    if (shape->uses_rbp)
+        sum += regs->rbp * seep_hash_keys[SEEP_MAX_SHAPE + 1];
+    return seep_hash_finish(sum);
+}
+
+bool seep_walk_guess(const struct seep_walk *walk, const struct seep_regs *regs, bool stop_at_eval,
+                     uint64_t *hash)
+{
+    const struct seep_shape *shape = shape_slot(walk, regs);
+    if (shape->cfa != regs->cfa || shape->ra != regs->ra || shape->stop_at_eval != stop_at_eval ||
+        regs->cfa < walk->stack_low || regs->cfa + shape->reach * 8u > walk->stack_high)
+        return false;
+    *hash = shape_hash(shape, regs);
+    return true;
+}
+
+/* The walk as it goes: what it depends on. */
+struct trail {
+    struct seep_shape *shape;
+    uintptr_t base;
+    uintptr_t rbp_from; /* where rbp was loaded from; 0: initial; 1: noted already */
+    bool whole;
+};
+
+static inline void depend(struct trail *trail, uintptr_t address)
+{
+    uintptr_t offset = (address - trail->base) / 8;
+    struct seep_shape *shape = trail->shape;
+    if (shape->n == SEEP_MAX_SHAPE || offset > UINT16_MAX) {
+        trail->whole = false;
+        return;
+    }
+    shape->offsets[shape->n++] = (uint16_t)offset;
+    if (offset > shape->reach)
+        shape->reach = (uint16_t)offset;
+}
+
+static inline void depend_on_rbp(struct trail *trail)
+{
+    if (trail->rbp_from == 0)
+        trail->shape->uses_rbp = true;
+    else if (trail->rbp_from != 1)
+        depend(trail, trail->rbp_from);
+    trail->rbp_from = 1;
+}
+
+struct position {
+    uintptr_t cfa, ra, rbp;
+    uintptr_t low, high; /* bounds of what may be read */
+};
+
+/* To the caller's frame. False: there is none, or it cannot be. */
+static inline bool step(struct position *at, struct seep_cfi_rule rule, struct trail *trail)
+{
+    uintptr_t next;
+    if (__builtin_expect(rule.cfa_kind == SEEP_CFA_RSP, 1)) {
+        next = at->cfa + (uintptr_t)(intptr_t)rule.cfa_offset;
+    } else if (rule.cfa_kind == SEEP_CFA_RBP) {
+        depend_on_rbp(trail);
+        next = at->rbp + (uintptr_t)(intptr_t)rule.cfa_offset;
+    } else if (rule.cfa_kind == SEEP_CFA_RBP_DEREF) {
+        uintptr_t from = at->rbp + (uintptr_t)(intptr_t)rule.cfa_offset;
+        if (from < at->low || from > at->high || (from & 7))
+            return false;
+        depend_on_rbp(trail);
+        depend(trail, from);
+        next = *(uintptr_t *)from;
+    } else {
+        return false;
+    }
+    if (__builtin_expect(next <= at->cfa || next > at->high || (next & 7), 0))
+        return false;
+    if (rule.rbp_kind) {
+        uintptr_t from = next;
+        if (rule.rbp_kind == SEEP_RBP_AT_RBP) {
+            depend_on_rbp(trail);
+            from = at->rbp;
+        }
+        from += (uintptr_t)(intptr_t)rule.rbp_offset;
+        if (__builtin_expect(from < at->low || from > at->high || (from & 7), 0))
+            return false;
+        at->rbp = *(uintptr_t *)from;
+        trail->rbp_from = from;
+    }
+    at->ra = *(uintptr_t *)(next - 8);
+    at->cfa = next;
+    depend(trail, next - 8);
+    return at->ra != 0;
 }
 
 unsigned seep_walk_native(struct seep_walk *walk, const struct seep_regs *regs, bool stop_at_eval,
-                          uintptr_t *addresses, unsigned capacity)
+                          uintptr_t *addresses, unsigned capacity, uint64_t *hash)
 {
-    uintptr_t cfa = regs->cfa, ra = regs->ra, rbp = regs->rbp;
-    uint64_t hash = 0;
+    if (__builtin_expect(regs->cfa < walk->stack_low || regs->cfa >= walk->stack_high, 0))
+        find_bounds(walk, regs->cfa);
+    struct position at = {.cfa = regs->cfa, .ra = regs->ra, .rbp = regs->rbp, .low = regs->cfa - 16,
+                          .high = walk->stack_high - 8};
+    struct trail trail = {.shape = shape_slot(walk, regs), .base = regs->cfa - 8, .whole = true};
+    trail.shape->cfa = regs->cfa;
+    trail.shape->ra = regs->ra;
+    trail.shape->n = 0;
+    trail.shape->reach = 0;
+    trail.shape->uses_rbp = false;
+    trail.shape->stop_at_eval = stop_at_eval;
     unsigned n = 0;
-    if (__builtin_expect(cfa < walk->stack_low || cfa >= walk->stack_high, 0))
-        find_bounds(walk, cfa);
-    const uintptr_t high = walk->stack_high - 8;
     while (n < capacity) {
-        struct seep_cfi_rule rule = rule_of(ra);
+        struct seep_cfi_rule rule = rule_of(at.ra);
         if (__builtin_expect(rule.cfa_kind & (EVAL | LOADER), 0)) {
             if ((rule.cfa_kind & EVAL) && stop_at_eval)
                 break;
@@ -175,44 +290,26 @@ unsigned seep_walk_native(struct seep_walk *walk, const struct seep_regs *regs, 
             if ((rule.cfa_kind & LOADER) && n > 1) {
                 addresses[0] = addresses[n - 1];
                 n = 1;
-                hash = mix(0, addresses[0]);
             }
             rule.cfa_kind &= (uint8_t)~(EVAL | LOADER);
         }
-        addresses[n++] = ra;
-        hash = mix(hash, ra);
-        uintptr_t next;
-        if (__builtin_expect(rule.cfa_kind == SEEP_CFA_RSP, 1)) {
-            next = cfa + (uintptr_t)(intptr_t)rule.cfa_offset;
-        } else if (rule.cfa_kind == SEEP_CFA_RBP) {
-            next = rbp + (uintptr_t)(intptr_t)rule.cfa_offset;
-        } else if (rule.cfa_kind == SEEP_CFA_RBP_DEREF) {
-            uintptr_t at = rbp + (uintptr_t)(intptr_t)rule.cfa_offset;
-            if (at < cfa || at > high || (at & 7))
-                break;
-            next = *(uintptr_t *)at;
-        } else if (rule.cfa_kind == SEEP_CFA_SLOW) {
-            n = seep_unwind_rest(ra, stop_at_eval, addresses, n, capacity);
-            for (unsigned i = 0; i < n; i++)
-                hash = mix(hash, addresses[i]);
-            break;
-        } else {
+        addresses[n++] = at.ra;
+        if (__builtin_expect(rule.cfa_kind == SEEP_CFA_SLOW, 0)) {
+            n = seep_unwind_rest(at.ra, stop_at_eval, addresses, n, capacity);
+            trail.whole = false;
             break;
         }
-        if (__builtin_expect(next <= cfa || next > high || (next & 7), 0))
-            break;
-        if (rule.rbp_kind) {
-            uintptr_t at = (rule.rbp_kind == SEEP_RBP_AT_CFA ? next : rbp) +
-                           (uintptr_t)(intptr_t)rule.rbp_offset;
-            if (__builtin_expect(at < walk->stack_low || at > high || (at & 7), 0))
-                break;
-            rbp = *(uintptr_t *)at;
-        }
-        ra = *(uintptr_t *)(next - 8);
-        cfa = next;
-        if (!ra)
+        if (!step(&at, rule, &trail))
             break;
     }
-    walk->hash = hash;
+    if (trail.whole) {
+        *hash = shape_hash(trail.shape, regs);
+        return n;
+    }
+    trail.shape->cfa = 0; /* no guessing here */
+    uint64_t sum = n;
+    for (unsigned i = 0; i < n; i++)
+        sum += addresses[i] * seep_hash_keys[2 * SEEP_MAX_SHAPE + i];
+    *hash = seep_hash_finish(sum);
     return n;
 }

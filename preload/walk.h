@@ -21,15 +21,47 @@ struct seep_regs {
                         .ra = (uintptr_t)__builtin_return_address(0),     \
                         .rbp = *(uintptr_t *)__builtin_frame_address(0)})
 
-struct seep_walk {
-    uintptr_t stack_low, stack_high; /* bounds of the stack that the thread runs on */
-    uint64_t hash;                   /* over what was stored */
+/* Where a walk read the stack: all words that it depends on, as offsets from the first frame's stack
+ * pointer in units of 8. The same words at the same places make the same walk, so a stack is known
+ * again by reading them all at once, with no step waiting for the one before. */
+enum { SEEP_MAX_SHAPE = 90, SEEP_SHAPES = 128 };
+
+struct seep_shape {
+    uintptr_t cfa, ra;  /* of the walk's start: the key */
+    uint16_t n;
+    uint16_t reach;     /* the largest offset */
+    bool uses_rbp;      /* depends on the initial rbp too */
+    bool stop_at_eval;
+    uint16_t offsets[SEEP_MAX_SHAPE];
 };
 
+struct seep_walk {
+    uintptr_t stack_low, stack_high; /* bounds of the stack that the thread runs on */
+    struct seep_shape shapes[SEEP_SHAPES];
+};
+
+/* A hash that tells this stack from others, from the words of the shape that was met here last. False:
+ * none was. A stack that hashes as one that seep_walk_native() has walked is that one. */
+bool seep_walk_guess(const struct seep_walk *walk, const struct seep_regs *regs, bool stop_at_eval,
+                     uint64_t *hash);
+
 /* Stores return addresses, innermost first; returns how many. With `stop_at_eval` the walk ends before
- * the first frame of the Python evaluation loop. */
+ * the first frame of the Python evaluation loop. `*hash` is what seep_walk_guess() will give for the
+ * same stack. */
 unsigned seep_walk_native(struct seep_walk *walk, const struct seep_regs *regs, bool stop_at_eval,
-                          uintptr_t *addresses, unsigned capacity);
+                          uintptr_t *addresses, unsigned capacity, uint64_t *hash);
+
+/* Weights of a multilinear hash, all odd: independent of each other, so that words need not wait. */
+enum { SEEP_HASH_KEYS = 1024 };
+extern uint64_t seep_hash_keys[SEEP_HASH_KEYS];
+void seep_walk_start(void);
+
+static inline uint64_t seep_hash_finish(uint64_t sum)
+{
+    sum ^= sum >> 32;
+    sum *= UINT64_C(0xd6e8feb86659fd93);
+    return sum ^ sum >> 32;
+}
 
 /* Forgets all rules: code has been unloaded. */
 void seep_walk_forget(void);
