@@ -182,7 +182,7 @@ check: all tests ## build and run every test; the last line counts them
 
 demo: all ## profile a PyTorch job that leaks, and show the line that keeps the memory
 	$(Q)rm -rf build/demo.d
-	$(Q)$(SEEP) run -o build/demo.d -- $(PYTHON) tests/zoo/annotation_cache.py
+	$(Q)$(SEEP) run -o build/demo.d -- $(PYTHON) tests/zoo/annotation_cache.py --epochs 3 --images 600
 
 bench: all $(BENCH_BINS) ## cost per event by stage, memory per live block
 	$(Q)for b in $(BENCH_BINS); do echo "== $$b"; $$b || exit 1; done

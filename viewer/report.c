@@ -1,5 +1,7 @@
 #include "viewer/report.h"
 
+#include "libprof/analysis.h"
+#include "libprof/report_text.h"
 #include "viewer/viewer.h"
 
 #include <errno.h>

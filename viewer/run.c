@@ -1,4 +1,6 @@
+#include "libprof/analysis.h"
 #include "libprof/format.h"
+#include "libprof/report_text.h"
 #include "libprof/text.h"
 #include "viewer/job_folder.h"
 #include "viewer/launch.h"
@@ -226,7 +228,8 @@ static int analyse(const struct run_options *o, const char *folder)
         FILE *out = fdopen(dup(STDERR_FILENO), "w");
         if (out) {
             fputc('\n', out);
-            (void)seep_report_text(report, out, seep_report_colour(stderr));
+            if (seep_report_text(report, out, seep_report_colour(stderr)) < 0)
+                fputs("seep: the summary could not be printed in full: see `seep report`\n", out);
             fprintf(out, "Profile: %s (`seep report` shows this again)\n", folder);
             fclose(out);
         }
