@@ -89,7 +89,11 @@ static uint32_t python_frame(const struct seep_pyframe *frame, uint32_t *marks)
         met->fingerprint = fingerprint;
         enter(met, frame->code, frame->position + 1);
     }
-    *marks |= met->marks;
+    *marks |= met->marks & SEEP_MARKS_OF_TRAINING;
+    if (met->marks & SEEP_MARK_IMPORT)
+        *marks |= SEEP_MARK_IMPORT;
+    else if (!(met->marks & SEEP_MARK_LIBRARY))
+        *marks &= ~(uint32_t)SEEP_MARK_IMPORT;
     return met->frame;
 }
 
@@ -157,6 +161,10 @@ static uint32_t intern(struct seep_thread *thread, unsigned n_native, unsigned n
     uint32_t stack = intern_python(thread, n_python, marks);
     if (n_python && !stack)
         return 0;
+    /* What libraries do while they are imported, operator by operator, is of no interest beyond its
+     * Python line; with native frames it would be most of all stacks. */
+    if (*marks & SEEP_MARK_IMPORT)
+        n_native = 0;
     for (unsigned i = n_native; i-- > 0;)
         if (frames[i] && !(stack = seep_intern_stack(stack, frames[i])))
             return 0;
@@ -209,6 +217,7 @@ static __attribute__((noinline)) uint32_t capture_new(struct seep_thread *thread
 {
     uint32_t marks = 0;
     uint32_t stack = intern_locked(thread, n_native, n_python, &marks);
+    marks &= SEEP_MARKS_OF_TRAINING;
     uint32_t site = seep_site_find(&thread->sites, stack, space);
     if (site) {
         if (++thread->trace_misses > 4 * thread->trace_mask &&

@@ -27,28 +27,49 @@ static bool is(const char *text, uint32_t n, const char *name)
     return n == strlen(name) && memcmp(text, name, n) == 0;
 }
 
-uint32_t seep_steps_marks(uintptr_t code, const struct seep_pycode_info *info)
+static bool contains(const char *text, uint32_t n, const char *part)
 {
-    uint32_t marks = 0;
-    if (is(info->function, info->function_len, "_call_with_frames_removed") &&
-        is(info->file, info->file_len, "<frozen importlib._bootstrap>"))
-        seep_steps_importer = code;
-    if (is(info->function, info->function_len, "wrapper") &&
-        ends_with(info->file, info->file_len, "/torch/optim/optimizer.py"))
-        marks = SEEP_MARK_STEP;
-    else if (is(info->function, info->function_len, "__iter__") &&
-             ends_with(info->file, info->file_len, "/torch/utils/data/dataloader.py"))
-        marks = SEEP_MARK_ITER;
-    if (!marks)
-        return 0;
+    uint32_t n_part = (uint32_t)strlen(part);
+    for (uint32_t i = 0; i + n_part <= n; i++)
+        if (memcmp(text + i, part, n_part) == 0)
+            return true;
+    return false;
+}
+
+static void remember(uintptr_t code, uint32_t marks)
+{
     for (uint32_t i = 0; i < n_marked; i++)
         if (marked[i].code == code)
-            return marks;
+            return;
     if (n_marked < MAX_MARKED) {
         marked[n_marked].code = code;
         marked[n_marked].marks = marks;
         __atomic_store_n(&n_marked, n_marked + 1, __ATOMIC_RELEASE);
     }
+}
+
+uint32_t seep_steps_marks(uintptr_t code, const struct seep_pycode_info *info)
+{
+    const char *file = info->file;
+    uint32_t n = info->file_len, marks = 0;
+    if (n > 8 && memcmp(file, "<frozen ", 8) == 0)
+        marks = SEEP_MARK_LIBRARY;
+    else if (contains(file, n, "/site-packages/") || contains(file, n, "/dist-packages/") ||
+             contains(file, n, "/lib/python"))
+        marks = SEEP_MARK_LIBRARY;
+    if (is(info->function, info->function_len, "_call_with_frames_removed") &&
+        is(file, n, "<frozen importlib._bootstrap>")) {
+        seep_steps_importer = code;
+        marks |= SEEP_MARK_IMPORT;
+    } else if (is(info->function, info->function_len, "wrapper") &&
+               ends_with(file, n, "/torch/optim/optimizer.py")) {
+        marks |= SEEP_MARK_STEP;
+    } else if (is(info->function, info->function_len, "__iter__") &&
+               ends_with(file, n, "/torch/utils/data/dataloader.py")) {
+        marks |= SEEP_MARK_ITER;
+    }
+    if (marks & SEEP_MARKS_OF_TRAINING)
+        remember(code, marks);
     return marks;
 }
 

@@ -14,8 +14,14 @@ enum {
     SEEP_MAX_TRACE_SETS = 16 * 1024, /* 1 MiB */
 };
 
-/* What a stack says about training: bits of seep_trace.marks. */
-enum { SEEP_MARK_STEP = 1, SEEP_MARK_ITER = 2 };
+/* What a code object is, and what a stack says: bits of seep_code.flags and seep_trace.marks. */
+enum {
+    SEEP_MARK_STEP = 1,     /* an optimizer's step */
+    SEEP_MARK_ITER = 2,     /* a DataLoader's new iteration */
+    SEEP_MARK_IMPORT = 4,   /* code: of the import system; stack: a library is being imported */
+    SEEP_MARK_LIBRARY = 8,  /* code: of the standard library or an installed package */
+    SEEP_MARKS_OF_TRAINING = SEEP_MARK_STEP | SEEP_MARK_ITER,
+};
 
 struct seep_trace {
     uint64_t hash; /* of the stack as met and its space; 0: empty */
