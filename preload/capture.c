@@ -212,6 +212,17 @@ static inline struct seep_trace *trace_set(struct seep_thread *thread, uint64_t 
     return thread->traces[(uint32_t)(hash >> 24) & thread->trace_mask];
 }
 
+static void remember_trace(struct seep_thread *thread, uint64_t hash, uint32_t site, uint32_t marks)
+{
+    if (++thread->trace_misses > 4 * thread->trace_mask && thread->trace_mask + 1 < SEEP_MAX_TRACE_SETS) {
+        thread->trace_misses = 0;
+        grow_traces(thread);
+    }
+    struct seep_trace *set = trace_set(thread, hash);
+    memmove(set + 1, set, (SEEP_TRACE_WAYS - 1) * sizeof(*set));
+    set[0] = (struct seep_trace){.hash = hash, .site = site, .marks = marks};
+}
+
 static __attribute__((noinline)) uint32_t capture_new(struct seep_thread *thread, unsigned n_native,
                                                       unsigned n_python, unsigned space, uint64_t hash)
 {
@@ -219,16 +230,8 @@ static __attribute__((noinline)) uint32_t capture_new(struct seep_thread *thread
     uint32_t stack = intern_locked(thread, n_native, n_python, &marks);
     marks &= SEEP_MARKS_OF_TRAINING;
     uint32_t site = seep_site_find(&thread->sites, stack, space);
-    if (site) {
-        if (++thread->trace_misses > 4 * thread->trace_mask &&
-            thread->trace_mask + 1 < SEEP_MAX_TRACE_SETS) {
-            thread->trace_misses = 0;
-            grow_traces(thread);
-        }
-        struct seep_trace *set = trace_set(thread, hash);
-        memmove(set + 1, set, (SEEP_TRACE_WAYS - 1) * sizeof(*set));
-        set[0] = (struct seep_trace){.hash = hash, .site = site, .marks = marks};
-    }
+    if (site)
+        remember_trace(thread, hash, site, marks);
     if (marks != thread->marks)
         seep_steps_transition(thread, marks, n_python);
     return site;
@@ -290,6 +293,31 @@ uint32_t seep_capture(struct seep_thread *thread, const struct seep_regs *regs, 
     if (__builtin_expect(trace->marks != thread->marks, 0))
         seep_steps_transition(thread, trace->marks, n_python);
     return trace->site;
+}
+
+/* Marks by the hash of the Python stack, in the trace table: space numbers end below this. */
+enum { GLANCE = 255 };
+
+void seep_capture_glance(struct seep_thread *thread)
+{
+    if (!seep_python_ready || !seep_modules_torch)
+        return;
+    unsigned n = seep_python_walk(thread->python, SEEP_MAX_PYTHON_FRAMES);
+    uint64_t hash = join(hash_python(thread->python, n), 0, GLANCE);
+    const struct seep_trace *trace = find_trace(thread, hash);
+    uint32_t marks = 0;
+    if (trace) {
+        marks = trace->marks;
+    } else {
+        if (!seep_os_lock(&seep_arena.lock))
+            return;
+        (void)intern_python(thread, n, &marks);
+        seep_os_unlock(&seep_arena.lock);
+        marks &= SEEP_MARKS_OF_TRAINING;
+        remember_trace(thread, hash, 0, marks);
+    }
+    if (marks != thread->marks)
+        seep_steps_transition(thread, marks, n);
 }
 
 void seep_capture_after_fork(void)

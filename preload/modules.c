@@ -24,6 +24,7 @@ static unsigned long long adds, subs;
 static struct seep_lock table_lock;
 static uint32_t refreshing;
 static uint32_t last_id;
+bool seep_modules_torch;
 
 struct scan {
     struct entry *table;
@@ -82,6 +83,8 @@ static int add_object(struct dl_phdr_info *info, size_t size, void *data)
             note_build_id(entry, segment);
         }
     }
+    if (entry->path && strstr(entry->path, "libtorch_python."))
+        seep_modules_torch = true;
     scan->n += entry->loaded.end > entry->loaded.start;
     return 0;
 }

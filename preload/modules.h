@@ -21,6 +21,9 @@ bool seep_modules_find(uintptr_t address, struct seep_loaded *found);
 /* Ref of the struct seep_module that covers `address`, 0: none. Takes seep_arena.lock. */
 uint32_t seep_modules_ref(uintptr_t address, uintptr_t *bias);
 
+/* PyTorch's Python side has been loaded. */
+extern bool seep_modules_torch;
+
 /* Rereads the list if objects came or went. True when it has changed. */
 bool seep_modules_refresh(void);
 

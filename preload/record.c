@@ -101,8 +101,10 @@ void seep_record_allocation(void *address, uint64_t bytes, const struct seep_reg
     struct seep_thread *thread = seep_tls.thread;
     struct seep_block block, stale;
     count_event(thread);
-    if (__builtin_expect(seep_sample_bytes != 0, 0) && !sampled(thread, bytes))
+    if (__builtin_expect(seep_sample_bytes != 0, 0) && !sampled(thread, bytes)) {
+        seep_capture_glance(thread);
         return;
+    }
     block.site = seep_capture(thread, regs, SEEP_SPACE_HOST);
     if (__builtin_expect(!block.site, 0)) {
         seep_arena_drop(SEEP_DROP_MEMORY);

@@ -65,6 +65,11 @@ static void read_options(void)
         seep_options.max_bytes = parse_size(text);
     if ((text = getenv("SEEP_SAMPLE")))
         seep_options.sample_bytes = parse_size(text);
+    /* The bound is also reserved as address space. */
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        seep_options.max_bytes > limit.rlim_cur / 8)
+        seep_options.max_bytes = limit.rlim_cur / 8;
     uint64_t most = (uint64_t)SEEP_MAX_CHUNKS * SEEP_CHUNK_BYTES;
     uint64_t least = SEEP_HEADER_BYTES + 16 * SEEP_CHUNK_BYTES;
     if (seep_options.max_bytes > most)
