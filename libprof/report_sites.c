@@ -15,12 +15,17 @@ json_t *seep_json_site_id(uint32_t site)
     return json_string(id);
 }
 
-static json_t *stack_of(const struct seep_report_parts *parts, uint32_t stack)
+/* *look_at: index of the frame that the user should look at. */
+static json_t *stack_of(const struct seep_report_parts *parts, uint32_t stack, json_int_t *look_at)
 {
     const struct seep_dictionary *d = &parts->m->dict;
+    uint32_t wanted = parts->frames->look_at[stack];
     json_t *list = json_array();
 
+    *look_at = -1;
     for (; stack; stack = d->stacks[stack].parent) {
+        if (*look_at < 0 && d->stacks[stack].frame == wanted)
+            *look_at = (json_int_t)json_array_size(list);
         if (seep_json_frames_append(parts, d->stacks[stack].frame, list)) {
             json_decref(list);
             return NULL;
@@ -96,6 +101,7 @@ static json_t *site_json(const struct seep_report_parts *parts, uint32_t id,
     const struct seep_model_site *site = &m->sites[id];
     json_t *json = seep_json_totals(&site->totals);
     double slope = 0;
+    json_int_t look_at;
 
     if (seep_growth_of_site(m, &parts->findings->span, id, level, &slope))
         *failed = true;
@@ -104,7 +110,8 @@ static json_t *site_json(const struct seep_report_parts *parts, uint32_t id,
     seep_json_set(json, "role",
                   json_string(seep_role_name((enum seep_role)parts->frames->role[site->stack])),
                   failed);
-    seep_json_set(json, "stack", stack_of(parts, site->stack), failed);
+    seep_json_set(json, "stack", stack_of(parts, site->stack, &look_at), failed);
+    seep_json_set(json, "look_at", look_at >= 0 ? json_integer(look_at) : json_null(), failed);
     seep_json_set(json, "growth_bytes_per_step", seep_json_real(slope), failed);
     seep_json_set(json, "lifetime_steps", lifetimes_of(m, site), failed);
     seep_json_set(json, "processes", pids_of(m, site), failed);
