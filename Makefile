@@ -71,6 +71,8 @@ shim_obj = $(patsubst %.c,$(BUILD)/obj/shim/%.o,$(1))
 
 SEEP := $(BUILD)/seep
 SHIM := $(BUILD)/libseep.so
+SHIM_PARTS := $(BUILD)/libshim.a
+HOOKS := $(addprefix preload/,malloc.c maps.c process.c start.c steps.c)
 LIB := $(BUILD)/libprof.a
 VIEWER_LIB := $(BUILD)/libviewer.a
 TEST_BINS := $(TESTS:tests/%.c=$(BUILD)/tests/%)
@@ -125,6 +127,11 @@ $(SHIM): $(call shim_obj,$(PRELOAD) $(RUNTIME)) $(wildcard preload/exports.map)
 		$(addprefix -Wl$(comma)--version-script=,$(filter %.map,$^)) \
 		-o $@ $(filter %.o,$^) $(SHIM_LIBS)
 
+# The parts of the shim that replace nothing of libc's, for tests and benchmarks.
+$(SHIM_PARTS): $(call shim_obj,$(filter-out $(HOOKS),$(PRELOAD)))
+	$(say) AR $@
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
 # The command without its main(), for the tests too.
 $(VIEWER_LIB): $(call obj,$(filter-out viewer/main.c,$(VIEWER))) $(BUILD)/obj/gen/help_pages.o
 	$(say) AR $@
@@ -155,10 +162,10 @@ $(BUILD)/python/%.py: preload/python/%.py
 
 # ---- tests ----------------------------------------------------------------------------------
 
-$(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(TEST_HELPERS)) $(VIEWER_LIB) $(LIB)
+$(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(TEST_HELPERS)) $(VIEWER_LIB) $(SHIM_PARTS) $(LIB)
 	@mkdir -p $(@D)
 	$(say) LD $@
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CHECK_LIBS) $(LIBPROF_LIBS)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CHECK_LIBS) $(LIBPROF_LIBS) -Wl,--as-needed -lunwind -ldl
 
 # Subjects are ordinary programs: a plain build, no flag that would help a profiler.
 $(BUILD)/subjects/%: tests/subjects/%.c
@@ -167,7 +174,7 @@ $(BUILD)/subjects/%: tests/subjects/%.c
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -I. -O2 -g -pthread -Wall -Wextra \
 		-MMD -MP -MF $(BUILD)/obj/tests/subjects/$*.d -MT $@ -o $@ $< -ldl -lm
 
-$(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(LIB)
+$(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(SHIM_PARTS) $(LIB)
 	@mkdir -p $(@D)
 	$(say) LD $@
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBPROF_LIBS) -lunwind -ldl

@@ -1,0 +1,143 @@
+/* The live set of blocks and of maps against plain models. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libprof/live_map.h"
+#include "libprof/range_map.h"
+
+static void put(uintptr_t at, uint32_t site, uint32_t birth, uint64_t bytes)
+{
+    struct seep_block block = {.site = site, .birth = birth, .bytes = bytes};
+    ck_assert(seep_live_put(at, &block));
+}
+
+static void expect(uintptr_t at, uint32_t site, uint32_t birth, uint64_t bytes)
+{
+    struct seep_block block;
+    ck_assert(seep_live_take(at, &block));
+    ck_assert_uint_eq(block.site, site);
+    ck_assert_uint_eq(block.birth, birth);
+    ck_assert_uint_eq(block.bytes, bytes);
+    ck_assert(!seep_live_take(at, &block));
+}
+
+START_TEST(a_block_comes_back_as_it_went_in)
+{
+    static const uint64_t sizes[] = {0, 1, 24, 255, 256, 4096, (uint64_t)1 << 32, ((uint64_t)1 << 39) + 5};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        uintptr_t at = 0x7f0000000000 + i * ((uintptr_t)1 << 20);
+        put(at, 4000 + (uint32_t)i, 77, sizes[i]);
+        expect(at, 4000 + (uint32_t)i, 77, sizes[i]);
+    }
+    put(0x10000, (1u << 24) - 1, 0x7fffffff, 300);
+    expect(0x10000, (1u << 24) - 1, 0x7fffffff, 300);
+}
+END_TEST
+
+/* What a freed block leaves behind must not look like a block when the allocator cuts it in pieces. */
+START_TEST(pieces_of_a_freed_block_are_new)
+{
+    struct seep_block block;
+    uintptr_t at = 0x550000000000;
+    put(at, 5000, 3, 100000);
+    expect(at, 5000, 3, 100000);
+    for (uintptr_t i = 0; i < 8; i++)
+        ck_assert(!seep_live_take(at + i * 16, &block));
+}
+END_TEST
+
+START_TEST(the_last_block_of_a_region_fits)
+{
+    uintptr_t end = (uintptr_t)3 << SEEP_REGION_BITS;
+    put(end - 16, 2000, 9, 100000);
+    put(end + 32, 2001, 9, 10);
+    expect(end - 16, 2000, 9, 100000);
+    expect(end + 32, 2001, 9, 10);
+}
+END_TEST
+
+START_TEST(blocks_of_other_allocators_are_kept_beside)
+{
+    struct seep_block block;
+    seep_live_packed = true;
+    for (uintptr_t i = 0; i < 20000; i++)
+        put(0x660000000000 + i * 8, 3000 + (uint32_t)i, (uint32_t)i, 8); /* 8 bytes apart */
+    put((uintptr_t)1 << 50, 7, 7, 7);
+    ck_assert_uint_eq(seep_live_spilled, 20001);
+    for (uintptr_t i = 0; i < 20000; i++)
+        expect(0x660000000000 + i * 8, 3000 + (uint32_t)i, (uint32_t)i, 8);
+    expect((uintptr_t)1 << 50, 7, 7, 7);
+    ck_assert(!seep_live_take(0x660000000000, &block));
+    ck_assert_uint_eq(seep_live_spilled, 0);
+    seep_live_packed = false;
+}
+END_TEST
+
+enum { PAGES = 256, CALLS = 100000 };
+
+/* page → number of the mmap call that owns it */
+static uint32_t model[PAGES];
+
+static uint64_t take_and_compare(unsigned from, unsigned to)
+{
+    struct seep_range pieces[PAGES];
+    uint64_t gone = 0;
+    unsigned n = seep_range_take(from * 4096u, to * 4096u, pieces, PAGES);
+    for (unsigned i = 0; i < n; i++) {
+        gone += pieces[i].end - pieces[i].start;
+        for (uintptr_t page = pieces[i].start / 4096; page < pieces[i].end / 4096; page++) {
+            ck_assert_uint_eq(model[page], pieces[i].site);
+            ck_assert(page >= from && page < to);
+            model[page] = 0;
+        }
+        bool left = false;
+        for (unsigned page = 0; page < PAGES; page++)
+            left |= model[page] == pieces[i].site;
+        bool later = false; /* another piece of the same map in this very take */
+        for (unsigned k = i + 1; k < n; k++)
+            later |= pieces[k].site == pieces[i].site;
+        ck_assert_uint_eq(pieces[i].last, !left && !later);
+    }
+    for (unsigned page = from; page < to; page++)
+        ck_assert_uint_eq(model[page], 0);
+    return gone;
+}
+
+START_TEST(maps_are_cut_as_the_kernel_cuts_them)
+{
+    uint64_t live = 0;
+    srand(7);
+    for (uint32_t call = 1; call <= CALLS; call++) {
+        unsigned from = (unsigned)rand() % PAGES, n = 1 + (unsigned)rand() % 32;
+        unsigned to = from + n < PAGES ? from + n : PAGES;
+        live -= take_and_compare(from, to);
+        if (rand() & 1)
+            continue;
+        struct seep_range range = {.start = from * 4096u, .end = to * 4096u, .site = call, .birth = 1};
+        ck_assert(seep_range_put(&range));
+        live += range.end - range.start;
+        for (unsigned page = from; page < to; page++)
+            model[page] = call;
+    }
+    ck_assert_uint_eq(take_and_compare(0, PAGES), live);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("live set");
+    TCase *tests = tcase_create("live set");
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, a_block_comes_back_as_it_went_in);
+    tcase_add_test(tests, pieces_of_a_freed_block_are_new);
+    tcase_add_test(tests, the_last_block_of_a_region_fits);
+    tcase_add_test(tests, blocks_of_other_allocators_are_kept_beside);
+    tcase_add_test(tests, maps_are_cut_as_the_kernel_cuts_them);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}

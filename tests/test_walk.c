@@ -1,0 +1,249 @@
+/* The shim's own stack walk against libunwind's, frame by frame. */
+#define UNW_LOCAL_ONLY
+#include <alloca.h>
+#include <check.h>
+#include <libunwind.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "preload/modules.h"
+#include "preload/unwind.h"
+#include "preload/walk.h"
+
+#define NOIPA __attribute__((noipa))
+
+enum { CAPACITY = 192 };
+
+static struct seep_walk walk;
+static unsigned n_ours, n_theirs;
+static uintptr_t ours[CAPACITY], theirs[CAPACITY];
+static uint64_t hash, guess;
+static bool guessed;
+
+/* Stands where a hook stands. */
+static NOIPA void probe(void)
+{
+    struct seep_regs regs = SEEP_REGS();
+    unw_context_t context;
+    unw_cursor_t cursor;
+    guess = 0;
+    guessed = seep_walk_guess(&walk, &regs, false, &guess);
+    n_ours = seep_walk_native(&walk, &regs, false, ours, CAPACITY, &hash);
+    unw_getcontext(&context);
+    unw_init_local(&cursor, &context);
+    for (n_theirs = 0; n_theirs < CAPACITY && unw_step(&cursor) > 0;) {
+        unw_word_t ip;
+        unw_get_reg(&cursor, UNW_REG_IP, &ip);
+        if (ip)
+            theirs[n_theirs++] = (uintptr_t)ip;
+    }
+}
+
+static void expect_equal(void)
+{
+    ck_assert_uint_gt(n_ours, 2);
+    ck_assert_uint_eq(n_ours, n_theirs);
+    for (unsigned i = 0; i < n_ours; i++)
+        ck_assert_msg(ours[i] == theirs[i], "frame %u: %lx, libunwind has %lx", i, ours[i], theirs[i]);
+}
+
+static NOIPA int descend(int depth)
+{
+    if (depth == 0)
+        probe();
+    else if (depth & 1)
+        return descend(depth - 1) + 1;
+    else
+        return descend(depth - 1) * 2;
+    return 0;
+}
+
+static NOIPA int with_alloca(int n, int depth)
+{
+    volatile char *room = alloca((size_t)n);
+    room[0] = 1;
+    descend(depth);
+    return room[0];
+}
+
+static NOIPA int realigned(int depth)
+{
+    _Alignas(64) volatile char block[192];
+    block[0] = 1;
+    with_alloca(100 + depth, depth);
+    return block[0];
+}
+
+static NOIPA int with_variable_array(int n)
+{
+    _Alignas(64) volatile char block[64]; /* realigned and of variable size at once */
+    volatile char *room = alloca((size_t)n);
+    block[0] = room[0] = 2;
+    realigned(3);
+    return block[0];
+}
+
+START_TEST(plain_recursion_is_walked_to_its_end)
+{
+    descend(20);
+    expect_equal();
+}
+END_TEST
+
+START_TEST(frames_of_variable_size_are_stepped_over)
+{
+    with_alloca(5000, 3);
+    expect_equal();
+    realigned(2);
+    expect_equal();
+    with_variable_array(1000);
+    expect_equal();
+}
+END_TEST
+
+static int compare(const void *a, const void *b)
+{
+    descend(4);
+    return *(const int *)a - *(const int *)b;
+}
+
+START_TEST(callbacks_through_libc_are_walked)
+{
+    int values[] = {3, 1, 2};
+    qsort(values, 3, sizeof(values[0]), compare);
+    expect_equal();
+}
+END_TEST
+
+static void on_signal(int number)
+{
+    (void)number;
+    descend(2);
+}
+
+START_TEST(a_signal_frame_is_left_to_libunwind)
+{
+    signal(SIGUSR1, on_signal);
+    raise(SIGUSR1);
+    expect_equal();
+}
+END_TEST
+
+static void *thread_body(void *unused)
+{
+    memset(&walk, 0, sizeof(walk));
+    descend(9);
+    return unused;
+}
+
+START_TEST(a_thread_is_walked_to_its_start)
+{
+    pthread_t thread;
+    ck_assert_int_eq(pthread_create(&thread, NULL, thread_body, NULL), 0);
+    pthread_join(thread, NULL);
+    expect_equal();
+    memset(&walk, 0, sizeof(walk));
+}
+END_TEST
+
+START_TEST(a_stack_that_is_known_is_known_again)
+{
+    uint64_t first[2];
+    volatile int n = 2; /* one call, not two of an unrolled loop */
+    for (int i = 0; i < n; i++) {
+        descend(12);
+        first[i] = hash;
+    }
+    ck_assert(guessed);
+    ck_assert_uint_eq(first[0], first[1]);
+    ck_assert_uint_eq(guess, hash);
+}
+END_TEST
+
+/* Same depth, same frame sizes, other paths: only return addresses differ. */
+static NOIPA void left(unsigned path, int depth);
+static NOIPA void right(unsigned path, int depth)
+{
+    if (depth == 0)
+        probe();
+    else if (path & 1)
+        left(path >> 1, depth - 1);
+    else
+        right(path >> 1, depth - 1);
+    __asm__ volatile("" ::: "memory");
+}
+
+static NOIPA void left(unsigned path, int depth)
+{
+    if (depth == 0)
+        probe();
+    else if (path & 1)
+        left(path >> 1, depth - 1);
+    else
+        right(path >> 1, depth - 1);
+    __asm__ volatile("" ::: "memory");
+}
+
+START_TEST(no_two_paths_are_taken_for_one)
+{
+    enum { DEPTH = 8, PATHS = 1 << (DEPTH - 1) };
+    uint64_t seen[PATHS];
+    for (unsigned round = 0; round < 2; round++) {
+        for (unsigned path = 0; path < PATHS; path++) {
+            left(path, DEPTH);
+            expect_equal();
+            if (round == 0)
+                seen[path] = hash;
+            ck_assert_uint_eq(hash, seen[path]);
+            for (unsigned other = 0; round == 0 && other < path; other++)
+                ck_assert_uint_ne(seen[other], hash);
+        }
+    }
+}
+END_TEST
+
+START_TEST(a_walk_stays_within_its_capacity)
+{
+    uintptr_t few[3];
+    struct seep_regs regs = SEEP_REGS();
+    ck_assert_uint_le(seep_walk_native(&walk, &regs, false, few, 3, &hash), 3);
+}
+END_TEST
+
+/* Garbage where frames are expected must end the walk, not the process. */
+START_TEST(a_broken_stack_ends_the_walk)
+{
+    uintptr_t fake[64];
+    for (int i = 0; i < 64; i++)
+        fake[i] = (uintptr_t)&descend + 7;
+    struct seep_regs regs = {.cfa = (uintptr_t)fake, .ra = (uintptr_t)&descend + 7, .rbp = 0x1234567};
+    ck_assert_uint_le(seep_walk_native(&walk, &regs, false, ours, CAPACITY, &hash), CAPACITY);
+    regs.ra = 0x10;
+    ck_assert_uint_le(seep_walk_native(&walk, &regs, false, ours, CAPACITY, &hash), CAPACITY);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("walk");
+    TCase *tests = tcase_create("walk");
+    seep_walk_start();
+    seep_unwind_start();
+    tcase_add_test(tests, plain_recursion_is_walked_to_its_end);
+    tcase_add_test(tests, frames_of_variable_size_are_stepped_over);
+    tcase_add_test(tests, callbacks_through_libc_are_walked);
+    tcase_add_test(tests, a_signal_frame_is_left_to_libunwind);
+    tcase_add_test(tests, a_thread_is_walked_to_its_start);
+    tcase_add_test(tests, a_stack_that_is_known_is_known_again);
+    tcase_add_test(tests, no_two_paths_are_taken_for_one);
+    tcase_add_test(tests, a_walk_stays_within_its_capacity);
+    tcase_add_test(tests, a_broken_stack_ends_the_walk);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
