@@ -221,8 +221,7 @@ install: all ## install under PREFIX (/usr/local), below DESTDIR if given
 	install -m 644 $(MAN_PAGES) $(DESTDIR)$(PREFIX)/share/man/man1/
 	install -m 644 viewer/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/seep
 	install -m 644 LICENSE README.md $(DESTDIR)$(PREFIX)/share/doc/seep/
-	install -m 644 $(wildcard libprof/*.schema.json libprof/roles* docs/*.schema.json) \
-		$(DESTDIR)$(PREFIX)/share/seep/
+	install -m 644 docs/report.schema.json $(DESTDIR)$(PREFIX)/share/seep/
 
 clean: ## remove build/
 	rm -rf build
