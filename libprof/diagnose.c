@@ -253,7 +253,7 @@ static void set_limit(const struct seep_model *m, struct seep_finding *f)
         strcmp(m->spaces[f->space].name, "mmap") != 0 && strcmp(m->spaces[f->space].name, "shm") != 0)
         return;
     f->limit_bytes = seep_limit_of(m, &kind);
-    if (!f->limit_bytes || f->growth.value <= 0)
+    if (!f->limit_bytes || f->growth.value <= 0 || f->returns)
         return;
     const struct seep_model_process *main = &m->processes[m->main];
     uint64_t t = main->n_rows ? main->row_t_ns[main->n_rows - 1] : main->end_ns;

@@ -37,6 +37,7 @@ struct seep_finding {
     int32_t first_step;
     int32_t plateau_step; /* 0: none */
     uint64_t limit_bytes; /* 0: none known */
+    bool returns;          /* each process gives it back when it ends */
     double steps_to_limit; /* < 0: not growing, or no limit */
     char *title, *advice;
     char *evidence[SEEP_MAX_EVIDENCE];

@@ -5,6 +5,7 @@
 #include <string.h>
 
 /* A trend needs so many steps after the warm-up; fewer show nothing. */
+#define MAX_FALL 0.4 /* of the range of values: a deeper fall is a sawtooth's */
 enum { MIN_JUDGED = 10, MIN_GROWTH_BYTES = 64 * 1024, SITE_POINTS = 48 };
 
 void seep_span_settle(const struct seep_model *m, struct seep_span *span)
@@ -13,8 +14,9 @@ void seep_span_settle(const struct seep_model *m, struct seep_span *span)
     bool timed = m->step_source == SEEP_STEP_TIME;
 
     *span = (struct seep_span){0};
-    /* The end of a process frees what it held: the last slices are not its steady state. */
-    span->last = timed ? (n > 4 ? n - 2 : n) : n;
+    /* The end of a process frees what it held. The last slices are not its steady state; nor is the
+     * last step where its end showed only in the next event, which was the first of the teardown. */
+    span->last = timed ? (n > 4 ? n - 2 : n) : (n > 4 ? n - 1 : n);
     /* Without steps the start is mostly imports and the making of things. */
     span->warm = timed ? n / 4 : n / 10;
     if (span->warm < 3)
@@ -69,7 +71,8 @@ static bool measure_lane(const struct seep_level *level, int32_t from, int32_t t
     double least = g->shape.windows * 0.6;
     g->growing = g->slope.low > 0 && g->z > 2.5 && total >= MIN_GROWTH_BYTES &&
                  total > 3 * g->shape.noise && g->shape.rising >= least &&
-                 g->shape.falling * 4 <= g->shape.windows && g->shape.late_share > 0.1;
+                 g->shape.falling * 4 <= g->shape.windows && g->shape.late_share > 0.1 &&
+                 g->shape.fall < MAX_FALL;
     return true;
 }
 
@@ -115,6 +118,7 @@ static int measure_processes(const struct seep_model *m, const struct seep_span 
     struct seep_growth best = {0};
     struct seep_slope sum = {0, 0, 0};
     double lived = 0, grew = 0;
+    bool past_epoch = false;
     int rc = 0;
 
     for (uint32_t p = 0; p < m->n_processes && !rc; p++) {
@@ -127,11 +131,17 @@ static int measure_processes(const struct seep_model *m, const struct seep_span 
         if (rc || !level.n)
             continue;
         int32_t from = level.points[0].step > span->warm ? level.points[0].step : span->warm;
+        /* One that has seen most of the first epoch is judged by what comes after. */
+        bool past = span->epoch_passed && from <= span->judge - span->epoch_steps / 2 &&
+                    to - span->judge >= MIN_JUDGED;
+        if (past)
+            from = span->judge;
         if (to - from < MIN_JUDGED || !measure_lane(&level, from, to, &lane))
             continue;
         double life = to - from;
         lived += life;
         grew += lane.growing ? life : 0;
+        past_epoch = past_epoch || (past && lane.growing);
         sum.value += lane.slope.value * life;
         sum.low += lane.slope.low * life;
         sum.high += lane.slope.high * life;
@@ -144,6 +154,7 @@ static int measure_processes(const struct seep_model *m, const struct seep_span 
         return rc;
     double span_steps = span->last - span->warm > 0 ? span->last - span->warm : 1;
     g->by_process = true;
+    g->past_epoch = past_epoch || !span->epochs_known;
     g->slope = (struct seep_slope){sum.value / span_steps, sum.low / span_steps,
                                    sum.high / span_steps};
     g->shape = best.shape;
@@ -165,6 +176,7 @@ int seep_growth_measure(const struct seep_model *m, const struct seep_span *span
     g->at_start = seep_level_at(&g->level, 0);
     g->at_end = seep_level_at(&g->level, span->last);
     measure_lane(&g->level, span->judge, span->last, g);
+    g->past_epoch = !span->epochs_known || span->epoch_passed;
     find_plateau(g, span->last);
     if (came_and_went(m, sites, n, span->last))
         return measure_processes(m, span, sites, n, g);

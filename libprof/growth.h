@@ -7,7 +7,7 @@
 
 /* The job's step axis as verdicts see it. */
 struct seep_span {
-    int32_t last;        /* last finished step that is not the job's end */
+    int32_t last;        /* last finished step that the job's end does not reach into */
     int32_t warm;        /* judged are the steps after this one */
     int32_t judge;       /* the same, after the first epoch where that leaves enough steps */
     int32_t epoch_steps; /* of the first epoch, 0 when it did not end or is not known */
@@ -24,6 +24,7 @@ struct seep_growth {
     int32_t from, to;
     bool growing;      /* persistent: clear of zero, of the noise, in most windows, up to the end */
     bool by_process;   /* processes came and went: judged each by itself, slopes weighted by life */
+    bool past_epoch;   /* judged past the first epoch, or there are no epochs */
     int32_t plateau;   /* step from which on the level stays, 0 none; over (0, to] */
     double plateau_rise; /* bytes between step 0 and the plateau */
     bool plateau_gradual; /* it got there bit by bit */

@@ -73,7 +73,10 @@ static bool matches(const struct rule *rule, const char *file, const char *base,
 {
     if (rule->own != own)
         return false;
-    /* A user's folder may be called anything: only the file's own name speaks for it. */
+    /* A user's folder may be called anything: only the file's own name speaks, and not for the
+     * program's main line, which does everything. */
+    if (rule->file && own && (strcmp(function, "<module>") == 0 || strcmp(function, "main") == 0))
+        return false;
     if (rule->file && !(own ? holds(base, rule->file) : strstr(file, rule->file) != NULL))
         return false;
     if (!rule->function)

@@ -151,6 +151,42 @@ static struct turnover turnover_of(const struct seep_case *c, const struct seep_
     return t;
 }
 
+/* What a site keeps: at the end of the last step; or, where processes ended before, at its most. */
+static uint64_t kept_by(const struct seep_case *c, uint32_t site, uint64_t *blocks)
+{
+    struct seep_level level = {0};
+    struct seep_level_point p = {0};
+
+    if (!c->growth->by_process)
+        return live_at(c, site, c->span->last, blocks);
+    if (!seep_level_sum(c->m, &site, 1, SEEP_LEVEL_ALL, &level)) {
+        for (size_t i = 0; i < level.n; i++) {
+            if (level.points[i].bytes > p.bytes)
+                p = level.points[i];
+        }
+    }
+    seep_level_fini(&level);
+    *blocks = p.blocks > 0 ? (uint64_t)p.blocks : 0;
+    return (uint64_t)p.bytes;
+}
+
+/* What the last steps add lies in the period that the job ended in, together with its teardown: the
+ * peak of that period tells. */
+static void add_last_step(const struct seep_case *c, uint32_t site, uint64_t *bytes, uint64_t *blocks)
+{
+    const struct seep_model_site *s = &c->m->sites[site];
+    uint64_t peak = s->totals.peak_bytes;
+
+    if (s->n_parts != 1 || s->totals.peak_step <= c->span->last || peak <= *bytes || !*blocks)
+        return;
+    if ((double)(peak - *bytes) > 3 * c->growth->slope.value)
+        return;
+    *blocks += (uint64_t)((double)(peak - *bytes) / ((double)*bytes / (double)*blocks) + 0.5);
+    if (*blocks > s->totals.allocations)
+        *blocks = s->totals.allocations;
+    *bytes = peak;
+}
+
 /* The sites that hold the plateau: those with a fair share of what was retained on the way to it. */
 static void keep_retaining_sites(const struct seep_case *c, struct seep_finding *f)
 {
@@ -158,7 +194,8 @@ static void keep_retaining_sites(const struct seep_case *c, struct seep_finding 
 
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < c->n_sites; i++) {
-            uint64_t bytes = live_at(c, c->sites[i], c->span->last, &blocks);
+            uint64_t bytes = kept_by(c, c->sites[i], &blocks);
+            add_last_step(c, c->sites[i], &bytes, &blocks);
             uint64_t start = live_at(c, c->sites[i], 0, &before);
             uint64_t kept = bytes > start ? bytes - start : 0;
             if (pass == 0 && kept > largest)
@@ -227,6 +264,7 @@ static void note_growth(const struct seep_case *c, struct seep_finding *f)
     char value[SEEP_SIZE_TEXT], low[SEEP_SIZE_TEXT], high[SEEP_SIZE_TEXT];
 
     f->growth = g->slope;
+    f->returns = g->by_process && !(g->past_epoch && c->span->epochs_known);
     seep_finding_note(f, "grows by %s a step (95 %% interval %s to %s), steps %d to %d",
                       seep_text_size(g->slope.value, value), seep_text_size(g->slope.low, low),
                       seep_text_size(g->slope.high, high), (int)g->from, (int)g->to);
@@ -247,7 +285,7 @@ static bool judge_unbounded(const struct seep_case *c, struct seep_finding *f)
 {
     if (!c->growth->growing || !enough_steps(c))
         return false;
-    if (c->span->epochs_known && (!c->span->epoch_passed || c->growth->by_process))
+    if (!c->growth->past_epoch)
         return false;
     keep_retaining_sites(c, f);
     f->pattern = SEEP_PATTERN_UNBOUNDED_GROWTH;
@@ -269,7 +307,8 @@ static bool judge_undetermined(const struct seep_case *c, struct seep_finding *f
         return false;
     double total = g->slope.value * (g->to - g->from);
     bool steady = g->growing || (g->shape.windows && g->shape.rising >= 0.75 * g->shape.windows &&
-                                 g->shape.falling == 0 && g->shape.late_share > 0.15);
+                                 g->shape.falling == 0 && g->shape.late_share > 0.15 &&
+                                 g->shape.fall < 0.25);
     if (!steady || total < MIN_SHOWN_BYTES)
         return false;
     /* Little data carries only what is large. */

@@ -183,6 +183,19 @@ static size_t find_plateau(const double *y, size_t n, double final, double toler
     return at > 0 && (double)at < 0.85 * (double)n ? at : 0;
 }
 
+/* Memory that comes back in bursts (a cyclic collector's) rises and falls: a sawtooth, not a slope. */
+static double deepest_fall(const double *y, size_t n)
+{
+    double low = y[0], most = y[0], deepest = 0;
+
+    for (size_t i = 1; i < n; i++) {
+        low = fmin(low, y[i]);
+        most = fmax(most, y[i]);
+        deepest = fmax(deepest, most - y[i]);
+    }
+    return most > low ? deepest / (most - low) : 0;
+}
+
 int seep_shape_describe(const double *y, size_t n, struct seep_shape *out)
 {
     double medians[WINDOWS];
@@ -203,6 +216,7 @@ int seep_shape_describe(const double *y, size_t n, struct seep_shape *out)
     double third = window_median(y, n * 2 / 3 - 1, n * 2 / 3 + 1);
     double end = window_median(y, n - 2, n);
     out->rise = final - y[0];
+    out->fall = deepest_fall(y, n);
     out->late_share = out->rise > 0 ? (end - third) / out->rise : 0;
     double tolerance = 0.03 * fabs(out->rise) + 3 * out->noise;
     if (tolerance < 0.25 * fabs(out->rise))

@@ -46,6 +46,7 @@ struct seep_shape {
     double noise;
     double rise;       /* last window's median − first point */
     double late_share; /* of the rise, that which came in the last third */
+    double fall;       /* deepest fall below an earlier point, as a share of the whole range of values */
     size_t plateau_at;
 };
 SEEP_MUST_CHECK int seep_shape_describe(const double *y, size_t n, struct seep_shape *out);
