@@ -67,14 +67,18 @@ static void append(struct seep_detail *detail, const struct seep_point *point)
 
 void seep_series_note(struct seep_detail *detail, const struct seep_site *site, uint32_t period)
 {
+    uint64_t live = site->allocated_bytes - site->freed_bytes - detail->remote_freed_bytes;
+    if (detail->series && live == detail->noted_bytes)
+        return;
     if (__atomic_exchange_n(&detail->lock, 1, __ATOMIC_ACQUIRE))
         return;
     uint64_t blocks = site->allocations - site->frees - detail->remote_frees;
     struct seep_point point = {
         .period = period,
         .live_blocks = blocks < UINT32_MAX ? (uint32_t)blocks : UINT32_MAX,
-        .live_bytes = site->allocated_bytes - site->freed_bytes - detail->remote_freed_bytes,
+        .live_bytes = live,
     };
     append(detail, &point);
+    detail->noted_bytes = live;
     __atomic_store_n(&detail->lock, 0, __ATOMIC_RELEASE);
 }

@@ -277,12 +277,17 @@ uint32_t seep_capture(struct seep_thread *thread, const struct seep_regs *regs, 
         n_python = seep_python_walk(thread->python, SEEP_MAX_PYTHON_FRAMES);
         python = hash_python(thread->python, n_python);
     }
+    thread->walk.context = (uint32_t)python;
     if (__builtin_expect(thread->generation != seep_threads_generation, 0))
         forget_traces(thread);
     bool import = in_import(thread, n_python);
-    if (import || seep_walk_guess(&thread->walk, regs, n_python != 0, &native))
-        trace = find_trace(thread, join(python, native, space));
+    if (import)
+        trace = find_trace(thread, join(python, 0, space));
+    for (unsigned way = 0; way < SEEP_SHAPE_WAYS && !trace && !import; way++)
+        if (seep_walk_guess(&thread->walk, regs, n_python != 0, way, &native))
+            trace = find_trace(thread, join(python, native, space));
     if (__builtin_expect(!trace, 0)) {
+        native = 0;
         if (!import)
             n_native = seep_walk_native(&thread->walk, regs, n_python != 0, thread->native,
                                         SEEP_MAX_NATIVE_FRAMES, &native);

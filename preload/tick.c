@@ -75,7 +75,7 @@ static void add_row(struct seep_header *header, const struct seep_thread *thread
 
 static void look_for_python(struct seep_header *header)
 {
-    if (seep_modules_refresh())
+    if (!seep_python_ready && seep_modules_refresh())
         seep_python_attach();
     header->python_version = seep_python_version;
     header->python_support = seep_python_ready ? 1 : seep_python_version ? 2 : 0;
@@ -90,8 +90,7 @@ void seep_tick(struct seep_thread *thread)
     struct seep_header *header = seep_arena.header;
     __atomic_store_n(&next_ns, now + JOB_GAP_NS, __ATOMIC_RELAXED);
     seep_job_tick(now);
-    if (!seep_python_ready)
-        look_for_python(header);
+    look_for_python(header);
     if (now >= next_row_ns) {
         add_row(header, thread, now);
         next_row_ns = now + row_gap_ns;
@@ -103,6 +102,7 @@ void seep_tick_final(void)
 {
     if (__atomic_exchange_n(&lock.word, 1, __ATOMIC_ACQUIRE))
         return;
+    look_for_python(seep_arena.header);
     add_row(seep_arena.header, seep_tls.thread, seep_os_clock_ns(CLOCK_MONOTONIC_COARSE));
     __atomic_store_n(&lock.word, 0, __ATOMIC_RELEASE);
 }

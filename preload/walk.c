@@ -163,10 +163,10 @@ void seep_walk_start(void)
     }
 }
 
-static inline struct seep_shape *shape_slot(const struct seep_walk *walk, const struct seep_regs *regs)
+static inline struct seep_shape *shape_set(const struct seep_walk *walk, const struct seep_regs *regs)
 {
-    uintptr_t key = (regs->cfa >> 4) ^ (regs->ra * 5);
-    return (struct seep_shape *)&walk->shapes[(key ^ key >> 9) % SEEP_SHAPES];
+    uintptr_t key = ((regs->cfa >> 4) ^ (regs->ra * 5)) * 9 + walk->context;
+    return (struct seep_shape *)walk->shapes[(key ^ key >> 10) % SEEP_SHAPE_SETS];
 }
 
 static inline uint64_t shape_hash(const struct seep_shape *shape, const struct seep_regs *regs)
@@ -181,10 +181,11 @@ static inline uint64_t shape_hash(const struct seep_shape *shape, const struct s
 }
 
 bool seep_walk_guess(const struct seep_walk *walk, const struct seep_regs *regs, bool stop_at_eval,
-                     uint64_t *hash)
+                     unsigned way, uint64_t *hash)
 {
-    const struct seep_shape *shape = shape_slot(walk, regs);
-    if (shape->cfa != regs->cfa || shape->ra != regs->ra || shape->stop_at_eval != stop_at_eval ||
+    const struct seep_shape *shape = shape_set(walk, regs) + way;
+    if (shape->cfa != regs->cfa || shape->ra != regs->ra || shape->context != walk->context ||
+        shape->stop_at_eval != stop_at_eval ||
         regs->cfa < walk->stack_low || regs->cfa + shape->reach * 8u > walk->stack_high)
         return false;
     *hash = shape_hash(shape, regs);
@@ -272,9 +273,11 @@ unsigned seep_walk_native(struct seep_walk *walk, const struct seep_regs *regs, 
         find_bounds(walk, regs->cfa);
     struct position at = {.cfa = regs->cfa, .ra = regs->ra, .rbp = regs->rbp, .low = regs->cfa - 16,
                           .high = walk->stack_high - 8};
-    struct trail trail = {.shape = shape_slot(walk, regs), .base = regs->cfa - 8, .whole = true};
+    struct trail trail = {.shape = shape_set(walk, regs), .base = regs->cfa - 8, .whole = true};
+    trail.shape[1] = trail.shape[0];
     trail.shape->cfa = regs->cfa;
     trail.shape->ra = regs->ra;
+    trail.shape->context = walk->context;
     trail.shape->n = 0;
     trail.shape->reach = 0;
     trail.shape->uses_rbp = false;

@@ -24,10 +24,11 @@ struct seep_regs {
 /* Where a walk read the stack: all words that it depends on, as offsets from the first frame's stack
  * pointer in units of 8. The same words at the same places make the same walk, so a stack is known
  * again by reading them all at once, with no step waiting for the one before. */
-enum { SEEP_MAX_SHAPE = 90, SEEP_SHAPES = 128 };
+enum { SEEP_MAX_SHAPE = 74, SEEP_SHAPE_SETS = 1024, SEEP_SHAPE_WAYS = 2 };
 
 struct seep_shape {
-    uintptr_t cfa, ra;  /* of the walk's start: the key */
+    uintptr_t cfa, ra;  /* of the walk's start: the key, with the context */
+    uint32_t context;
     uint16_t n;
     uint16_t reach;     /* the largest offset */
     bool uses_rbp;      /* depends on the initial rbp too */
@@ -37,13 +38,15 @@ struct seep_shape {
 
 struct seep_walk {
     uintptr_t stack_low, stack_high; /* bounds of the stack that the thread runs on */
-    struct seep_shape shapes[SEEP_SHAPES];
+    uint32_t context; /* by the caller: of the shapes met at one place, this tells which to expect */
+    struct seep_shape shapes[SEEP_SHAPE_SETS][SEEP_SHAPE_WAYS]; /* of each set the latest first */
 };
 
-/* A hash that tells this stack from others, from the words of the shape that was met here last. False:
- * none was. A stack that hashes as one that seep_walk_native() has walked is that one. */
+/* A hash that tells this stack from others, from the words of a shape that was met here: `way` 0 is the
+ * latest, 1 the one before. False: none was. A stack that hashes as one that seep_walk_native() has
+ * walked is that one. */
 bool seep_walk_guess(const struct seep_walk *walk, const struct seep_regs *regs, bool stop_at_eval,
-                     uint64_t *hash);
+                     unsigned way, uint64_t *hash);
 
 /* Stores return addresses, innermost first; returns how many. With `stop_at_eval` the walk ends before
  * the first frame of the Python evaluation loop. `*hash` is what seep_walk_guess() will give for the

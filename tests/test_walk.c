@@ -29,7 +29,7 @@ static NOIPA void probe(void)
     unw_context_t context;
     unw_cursor_t cursor;
     guess = 0;
-    guessed = seep_walk_guess(&walk, &regs, false, &guess);
+    guessed = seep_walk_guess(&walk, &regs, false, 0, &guess);
     n_ours = seep_walk_native(&walk, &regs, false, ours, CAPACITY, &hash);
     unw_getcontext(&context);
     unw_init_local(&cursor, &context);
