@@ -181,11 +181,17 @@ $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(SHIM_PARTS) $(LIB)
 
 tests: $(TEST_BINS) $(if $(SAN),,$(SUBJECT_BINS)) ## build the tests without running them
 
+# Unit tests run a second time with the address and undefined-behaviour sanitizers; those of tables that
+# threads share, a third time with the thread sanitizer.
 SAN_DIR := build/san-address-undefined
+TSAN_DIR := build/san-thread
+TSAN_TESTS := $(filter tests/test_live_set.c tests/test_sites.c tests/test_walk.c,$(TESTS))
 check: all tests ## build and run every test; the last line counts them
 	+$(Q)$(MAKE) --no-print-directory SAN=address,undefined all tests
+	+$(Q)$(MAKE) --no-print-directory SAN=thread $(TSAN_TESTS:tests/%.c=$(TSAN_DIR)/tests/%)
 	$(Q)SEEP=$(SEEP) SEEP_SAN=$(SAN_DIR)/seep $(PYTHON) tests/run-all $(TEST_BINS) \
-		$(TESTS:tests/%.c=$(SAN_DIR)/tests/%) $(sort $(wildcard tests/*/test_*.py tests/*/run.sh))
+		$(TESTS:tests/%.c=$(SAN_DIR)/tests/%) $(TSAN_TESTS:tests/%.c=$(TSAN_DIR)/tests/%) \
+		$(sort $(wildcard tests/*/test_*.py tests/*/run.sh))
 
 demo: all ## profile a PyTorch job that leaks, and show the line that keeps the memory
 	$(Q)rm -rf build/demo.d
