@@ -1,0 +1,528 @@
+/* Reading profiles: what the shim writes comes back, and no bytes at all crash, hang or mislead. */
+#include "libprof/analysis.h"
+#include "libprof/folder_read.h"
+#include "libprof/merge.h"
+#include "libprof/profile_read.h"
+#include "tests/profile_builder.h"
+
+#include <check.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct builder b;
+static char dir[64];
+
+static void setup(void)
+{
+    builder_init(&b, 100, UINT64_C(1000000000));
+    strcpy(dir, "/tmp/seep-reader-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+}
+
+static void teardown(void)
+{
+    char path[512];
+    struct dirent *entry;
+    DIR *stream = opendir(dir);
+
+    while (stream && (entry = readdir(stream))) {
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof path, "%s/%s", dir, entry->d_name);
+        unlink(path);
+    }
+    if (stream)
+        closedir(stream);
+    rmdir(dir);
+    builder_fini(&b);
+}
+
+/* train.py:10 in main > train.py:20 in load, with a native frame inside. */
+static uint32_t stack_of_three(struct builder *to)
+{
+    uint32_t outer = builder_stack(to, 0, builder_python(to, "/home/user/train.py", "main", 10));
+    uint32_t middle = builder_stack(to, outer, builder_python(to, "/home/user/train.py", "load", 20));
+
+    return builder_stack(to, middle, builder_native(to, "/usr/lib/libc10.so", "00ff", 0x1234));
+}
+
+static struct seep_profile *profile_of(const struct builder *from)
+{
+    struct seep_profile *profile = NULL;
+    struct seep_error err = {0};
+    int rc = seep_profile_from_bytes(from->bytes, from->n_bytes, &profile, &err);
+
+    ck_assert_msg(rc == 0, "%s", err.text);
+    return profile;
+}
+
+/* The model of profiles in memory; the first profile's step axis is that of `job`. */
+static void merge_all(struct seep_model *m, struct seep_profile **profiles, size_t n,
+                      struct seep_job *job)
+{
+    memset(m, 0, sizeof *m);
+    ck_assert_int_eq(seep_folder_adopt(profiles, n, job, m), 0);
+    ck_assert_int_eq(seep_merge(m, NULL), 0);
+}
+
+static const char *function_at(const struct seep_model *m, uint32_t stack)
+{
+    return seep_dictionary_text(&m->dict, m->dict.frames[m->dict.stacks[stack].frame].function);
+}
+
+START_TEST(a_site_comes_back_with_its_stack_and_counts)
+{
+    struct seep_model m;
+
+    builder_site(&b, stack_of_three(&b), 0, 7, 7000, 3, 3000, 5);
+    struct seep_profile *p = profile_of(&b);
+    merge_all(&m, &p, 1, NULL);
+    ck_assert_uint_eq(m.n_sites, 1);
+    const struct seep_model_site *site = &m.sites[0];
+    ck_assert_uint_eq(site->totals.allocations, 7);
+    ck_assert_uint_eq(site->totals.frees, 3);
+    ck_assert_uint_eq(seep_totals_live(&site->totals), 4000);
+    const struct seep_dict_frame *f = &m.dict.frames[m.dict.stacks[site->stack].frame];
+    ck_assert_int_eq(f->kind, SEEP_FRAME_NATIVE);
+    ck_assert_uint_eq(f->where, 0x1234);
+    ck_assert_str_eq(seep_dictionary_text(&m.dict, m.dict.modules[f->owner].path),
+                     "/usr/lib/libc10.so");
+    uint32_t parent = m.dict.stacks[site->stack].parent;
+    ck_assert_str_eq(function_at(&m, parent), "load");
+    ck_assert_uint_eq(m.dict.frames[m.dict.stacks[parent].frame].where, 20);
+    ck_assert_str_eq(function_at(&m, m.dict.stacks[parent].parent), "main");
+    seep_model_fini(&m);
+}
+END_TEST
+
+START_TEST(threads_and_processes_with_one_stack_are_one_site)
+{
+    struct seep_model m;
+    struct builder c;
+    struct seep_profile *p[2];
+
+    builder_init(&c, 101, UINT64_C(2000000000));
+    uint32_t stack = stack_of_three(&b);
+    builder_site(&b, stack, 0, 1, 100, 0, 0, 5);
+    uint32_t second = builder_site(&b, stack, 0, 2, 200, 0, 0, 5);
+    ((struct seep_site *)builder_at(&b, second))->slot_plus_1 = 2;
+    builder_string(&c, "so that the references differ");
+    builder_site(&c, stack_of_three(&c), 0, 4, 400, 1, 100, 9);
+    p[0] = profile_of(&b);
+    p[1] = profile_of(&c);
+    merge_all(&m, p, 2, NULL);
+    ck_assert_uint_eq(m.n_sites, 1);
+    ck_assert_uint_eq(m.sites[0].totals.allocations, 7);
+    ck_assert_uint_eq(seep_totals_live(&m.sites[0].totals), 600);
+    ck_assert_uint_eq(m.sites[0].n_parts, 3);
+    seep_model_fini(&m);
+    builder_fini(&c);
+}
+END_TEST
+
+START_TEST(remote_frees_count_and_inherited_ones_do_not)
+{
+    struct seep_model m;
+    struct seep_point point = {5, 2, 200};
+
+    uint32_t site = builder_site(&b, stack_of_three(&b), 0, 5, 500, 1, 100, 6);
+    struct seep_detail *d = builder_at(&b, builder_detail(&b, site, &point, 1));
+    d->remote_frees = 2;
+    d->remote_freed_bytes = 200;
+    d->inherited_frees = 50;
+    d->inherited_freed_bytes = 5000;
+    struct seep_profile *p = profile_of(&b);
+    merge_all(&m, &p, 1, NULL);
+    ck_assert_uint_eq(m.sites[0].totals.frees, 3);
+    ck_assert_uint_eq(seep_totals_live(&m.sites[0].totals), 200);
+    ck_assert_uint_eq(m.extras[0].inherited_freed_bytes, 5000);
+    seep_model_fini(&m);
+}
+END_TEST
+
+START_TEST(a_detail_below_the_header_is_a_count_of_periods)
+{
+    struct seep_model m;
+
+    uint32_t site = builder_site(&b, stack_of_three(&b), 0, 5, 500, 0, 0, 6);
+    ((struct seep_site *)builder_at(&b, site))->detail = 3;
+    struct seep_profile *p = profile_of(&b);
+    merge_all(&m, &p, 1, NULL);
+    ck_assert_uint_eq(m.sites[0].extra, 0);
+    ck_assert_uint_eq(m.sites[0].totals.allocations, 5);
+    seep_model_fini(&m);
+}
+END_TEST
+
+START_TEST(points_whose_period_does_not_rise_are_skipped)
+{
+    struct seep_model m;
+    struct seep_point points[] = {{3, 1, 10}, {5, 2, 20}, {4, 9, 90}, {5, 8, 80}, {8, 3, 30}};
+
+    uint32_t site = builder_site(&b, stack_of_three(&b), 0, 9, 90, 0, 0, 9);
+    builder_detail(&b, site, points, 5);
+    struct seep_profile *p = profile_of(&b);
+    merge_all(&m, &p, 1, builder_job(100, UINT64_C(1000000000), 20, 1));
+    ck_assert_uint_eq(m.parts[0].n_points, 4);
+    const struct seep_model_point *got = &m.points[m.parts[0].points_at];
+    ck_assert_int_eq(got[0].step, 3);
+    ck_assert_int_eq(got[1].step, 5);
+    ck_assert_uint_eq(got[1].bytes, 20);
+    ck_assert_int_eq(got[2].step, 8);
+    ck_assert_int_eq(got[3].step, 9);
+    ck_assert_uint_eq(got[3].bytes, 90);
+    seep_model_fini(&m);
+}
+END_TEST
+
+/* ---- forks ------------------------------------------------------------------------------- */
+
+START_TEST(a_child_uses_its_parents_stacks)
+{
+    struct seep_model m;
+    struct builder c;
+
+    uint32_t stack = stack_of_three(&b);
+    builder_site(&b, stack, 0, 1, 100, 0, 0, 1);
+    builder_init_fork(&c, &b, "100-1.seep", 101, UINT64_C(2000000000));
+    uint32_t own = builder_stack(&c, stack, builder_native(&c, "/usr/lib/libc10.so", "00ff", 0x99));
+    builder_site(&c, stack, 0, 1, 50, 0, 0, 1);
+    builder_site(&c, own, 0, 1, 25, 0, 0, 1);
+    ck_assert_int_eq(builder_write(&b, dir, "100-1.seep"), 0);
+    ck_assert_int_eq(builder_write(&c, dir, "101-2.seep"), 0);
+    const char *dirs[] = {dir};
+    memset(&m, 0, sizeof m);
+    ck_assert_int_eq(seep_folder_read(dirs, 1, &m, NULL), 0);
+    ck_assert_int_eq(seep_merge(&m, NULL), 0);
+    ck_assert_uint_eq(m.n_sites, 2);
+    ck_assert_uint_eq(m.sites[0].totals.allocated_bytes, 150);
+    ck_assert_str_eq(function_at(&m, m.dict.stacks[m.sites[0].stack].parent), "load");
+    ck_assert_uint_eq(m.dict.stacks[m.sites[1].stack].parent, m.sites[0].stack);
+    ck_assert(!m.processes[1].orphaned);
+    seep_model_fini(&m);
+    builder_fini(&c);
+}
+END_TEST
+
+static const char *const bad_parents[] = {"gone.seep", "../100-1.seep", "", ".", "101-2.seep",
+                                          "/etc/passwd"};
+
+START_TEST(a_child_without_its_parent_keeps_its_counts)
+{
+    struct seep_model m;
+    struct builder c;
+
+    uint32_t stack = stack_of_three(&b);
+    builder_init_fork(&c, &b, bad_parents[_i], 101, UINT64_C(2000000000));
+    builder_site(&c, stack, 0, 1, 50, 0, 0, 1);
+    ck_assert_int_eq(builder_write(&c, dir, "101-2.seep"), 0);
+    const char *dirs[] = {dir};
+    memset(&m, 0, sizeof m);
+    ck_assert_int_eq(seep_folder_read(dirs, 1, &m, NULL), 0);
+    ck_assert_int_eq(seep_merge(&m, NULL), 0);
+    ck_assert_uint_eq(m.sites[0].totals.allocated_bytes, 50);
+    ck_assert(m.dict.frames[m.dict.stacks[m.sites[0].stack].frame].pseudo);
+    ck_assert(m.processes[0].orphaned);
+    seep_model_fini(&m);
+    builder_fini(&c);
+}
+END_TEST
+
+/* ---- hostile references ------------------------------------------------------------------ */
+
+START_TEST(stacks_in_a_ring_end)
+{
+    struct seep_model m;
+    uint32_t frame = builder_python(&b, "/a.py", "f", 1);
+    uint32_t one = builder_stack(&b, 0, frame), two = builder_stack(&b, one, frame);
+
+    ((struct seep_stack *)builder_at(&b, one))->parent = two;
+    uint32_t self = builder_stack(&b, 0, frame);
+    ((struct seep_stack *)builder_at(&b, self))->parent = self;
+    builder_site(&b, two, 0, 1, 10, 0, 0, 1);
+    builder_site(&b, self, 0, 1, 20, 0, 0, 1);
+    struct seep_profile *p = profile_of(&b);
+    merge_all(&m, &p, 1, NULL);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < m.n_sites; i++)
+        bytes += m.sites[i].totals.allocated_bytes;
+    ck_assert_uint_eq(bytes, 30);
+    seep_model_fini(&m);
+}
+END_TEST
+
+START_TEST(stacks_deeper_than_the_bound_are_cut)
+{
+    struct seep_model m;
+    uint32_t stack = 0;
+
+    for (unsigned i = 0; i < 3000; i++)
+        stack = builder_stack(&b, stack, builder_python(&b, "/a.py", "f", i + 1));
+    builder_site(&b, stack, 0, 1, 10, 0, 0, 1);
+    struct seep_profile *p = profile_of(&b);
+    merge_all(&m, &p, 1, NULL);
+    ck_assert_uint_le(m.dict.stacks[m.sites[0].stack].depth, SEEP_MAX_STACK_DEPTH);
+    seep_model_fini(&m);
+}
+END_TEST
+
+static const uint32_t bad_refs[] = {1, SEEP_HEADER_BYTES / 8 - 1, UINT32_MAX, UINT32_MAX - 1,
+                                    SEEP_HEADER_BYTES / 8 + 40000, 1u << 31};
+
+START_TEST(references_to_nowhere_read_as_unknown)
+{
+    struct seep_model m;
+    uint32_t frame = builder_python(&b, "/a.py", "f", 1);
+    uint32_t with_parent = builder_stack(&b, bad_refs[_i], frame);
+    uint32_t with_frame = builder_stack(&b, 0, bad_refs[_i]);
+    uint32_t code_frame = builder_python(&b, "/b.py", "g", 2);
+
+    ((struct seep_frame *)builder_at(&b, code_frame))->owner = bad_refs[_i];
+    builder_site(&b, bad_refs[_i], 0, 1, 1, 0, 0, 1);
+    builder_site(&b, with_parent, 0, 1, 2, 0, 0, 1);
+    builder_site(&b, with_frame, 0, 1, 4, 0, 0, 1);
+    builder_site(&b, builder_stack(&b, 0, code_frame), 0, 1, 8, 0, 0, 1);
+    uint32_t site = builder_site(&b, with_parent, 1, 1, 16, 0, 0, 1);
+    ((struct seep_site *)builder_at(&b, site))->detail = bad_refs[_i];
+    struct seep_profile *p = profile_of(&b);
+    merge_all(&m, &p, 1, NULL);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < m.n_sites; i++)
+        bytes += m.sites[i].totals.allocated_bytes;
+    ck_assert_uint_eq(bytes, 31);
+    seep_model_fini(&m);
+}
+END_TEST
+
+START_TEST(a_string_longer_than_its_chunk_is_none)
+{
+    struct seep_model m;
+    uint32_t frame = builder_python(&b, "/a.py", "function", 1);
+    struct seep_frame *f = builder_at(&b, frame);
+    struct seep_code *code = builder_at(&b, f->owner);
+
+    ((struct seep_string *)builder_at(&b, code->function))->n_bytes = _i ? UINT32_MAX : 40000;
+    builder_site(&b, builder_stack(&b, 0, frame), 0, 1, 1, 0, 0, 1);
+    struct seep_profile *p = profile_of(&b);
+    merge_all(&m, &p, 1, NULL);
+    ck_assert_str_eq(function_at(&m, m.sites[0].stack), "");
+    seep_model_fini(&m);
+}
+END_TEST
+
+/* ---- damaged files ----------------------------------------------------------------------- */
+
+static const struct {
+    size_t offset;
+    uint64_t value;
+    int rc;
+} damages[] = {
+    {offsetof(struct seep_header, magic), 0, -SEEP_EFORMAT},
+    {offsetof(struct seep_header, magic), 12345, -SEEP_EFORMAT},
+    {offsetof(struct seep_header, version), 2, -SEEP_EVERSION},
+    {offsetof(struct seep_header, chunk_bytes), 4096, -SEEP_EVERSION},
+    {offsetof(struct seep_header, pid), 77, -SEEP_EFORMAT},
+    {offsetof(struct seep_header, inherited_end), 5, -SEEP_EFORMAT},
+};
+
+START_TEST(a_damaged_header_is_one_clear_error)
+{
+    struct seep_profile *p = NULL;
+    struct seep_error err = {0};
+
+    memcpy(b.bytes + damages[_i].offset, &damages[_i].value, 4);
+    if (damages[_i].offset == offsetof(struct seep_header, magic))
+        memcpy(b.bytes, &damages[_i].value, 8);
+    ck_assert_int_eq(seep_profile_from_bytes(b.bytes, b.n_bytes, &p, &err), damages[_i].rc);
+    ck_assert_ptr_null(p);
+    ck_assert_int_ne(err.text[0], 0);
+    ck_assert_int_eq(builder_write(&b, dir, "x.seep"), 0);
+    char path[128];
+    snprintf(path, sizeof path, "%s/x.seep", dir);
+    ck_assert_int_eq(seep_profile_open(path, &p, NULL), damages[_i].rc);
+}
+END_TEST
+
+START_TEST(an_inherited_part_out_of_range_is_refused)
+{
+    static const uint64_t ends[] = {0, SEEP_HEADER_BYTES + 1, UINT64_MAX, UINT64_C(1) << 40};
+    struct seep_profile *p;
+
+    builder_header(&b)->inherited_end = ends[_i];
+    builder_seal(&b);
+    ck_assert_int_eq(seep_profile_from_bytes(b.bytes, b.n_bytes, &p, NULL), -SEEP_EFORMAT);
+}
+END_TEST
+
+static uint64_t allocated_in(const char *where, int *rc)
+{
+    const char *dirs[] = {where};
+    json_t *report = NULL;
+    struct seep_error err = {0};
+    uint64_t bytes = 0;
+
+    *rc = seep_analyse(dirs, 1, NULL, &report, &err);
+    if (*rc)
+        ck_assert_int_ne(err.text[0], 0);
+    json_t *host = json_object_get(json_object_get(report, "spaces"), "host");
+    bytes = (uint64_t)json_integer_value(json_object_get(host, "allocated_bytes"));
+    if (!*rc)
+        ck_assert(json_is_array(json_object_get(report, "findings")));
+    json_decref(report);
+    return bytes;
+}
+
+/* A file cut anywhere gives a report of what is left, or one error. */
+START_TEST(a_cut_file_reports_what_is_left)
+{
+    char path[128];
+    int rc;
+
+    for (uint64_t i = 0; i < 2000; i++)
+        builder_site(&b, stack_of_three(&b), 0, 1, 16, 0, 0, 1);
+    ck_assert_int_eq(builder_write(&b, dir, "100-1.seep"), 0);
+    snprintf(path, sizeof path, "%s/100-1.seep", dir);
+    ck_assert_uint_eq(allocated_in(dir, &rc), 32000);
+    uint64_t last = 32000;
+    for (size_t cut = b.n_bytes; cut > 0; cut -= cut < 40000 ? cut : 39999) {
+        ck_assert_int_eq(truncate(path, (off_t)cut), 0);
+        uint64_t left = allocated_in(dir, &rc);
+        ck_assert(rc == 0 || rc == -SEEP_ENODATA);
+        ck_assert_uint_le(left, last);
+        last = left;
+    }
+    ck_assert_int_eq(truncate(path, 0), 0);
+    allocated_in(dir, &rc);
+    ck_assert_int_eq(rc, -SEEP_ENODATA);
+}
+END_TEST
+
+START_TEST(any_flipped_bytes_give_a_report_or_an_error)
+{
+    uint64_t seed = (uint64_t)_i * 7919 + 1;
+    struct seep_point points[] = {{1, 1, 16}, {2, 2, 32}, {3, 3, 48}};
+    int rc;
+
+    for (int i = 0; i < 20; i++)
+        builder_detail(&b, builder_site(&b, stack_of_three(&b), 0, 9, 144, 0, 0, 9), points, 3);
+    builder_timeline(&b, 20, 1 << 20);
+    for (int i = 0; i < 60; i++) {
+        seed = seed * UINT64_C(6364136223846793005) + 1;
+        size_t used = b.n_bytes - SEEP_HEADER_BYTES;
+        size_t at = (seed >> 60) < 4 ? 200 + (seed >> 20) % (SEEP_HEADER_BYTES - 200)
+                                     : SEEP_HEADER_BYTES + (seed >> 20) % used;
+        b.bytes[at] = (uint8_t)(seed >> 50);
+    }
+    ck_assert_int_eq(builder_write(&b, dir, "100-1.seep"), 0);
+    allocated_in(dir, &rc);
+    ck_assert(rc == 0 || rc == -SEEP_ENODATA);
+}
+END_TEST
+
+START_TEST(what_is_no_file_is_passed_over)
+{
+    char path[128];
+    int rc;
+
+    snprintf(path, sizeof path, "%s/fifo.seep", dir);
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+    builder_site(&b, stack_of_three(&b), 0, 1, 16, 0, 0, 1);
+    ck_assert_int_eq(builder_write(&b, dir, "100-1.seep"), 0);
+    ck_assert_uint_eq(allocated_in(dir, &rc), 16);
+    ck_assert_int_eq(rc, 0);
+}
+END_TEST
+
+START_TEST(folders_without_profiles_say_so)
+{
+    int rc;
+    struct seep_error err = {0};
+    json_t *report;
+    const char *none[] = {"/nonexistent/seep"};
+
+    allocated_in(dir, &rc);
+    ck_assert_int_eq(rc, -SEEP_ENODATA);
+    ck_assert_int_eq(seep_analyse(none, 1, NULL, &report, &err), -SEEP_EIO);
+    ck_assert_int_eq(seep_analyse(none, 0, NULL, &report, NULL), -SEEP_EINVAL);
+}
+END_TEST
+
+/* ---- job tables -------------------------------------------------------------------------- */
+
+START_TEST(processes_that_follow_each_other_in_a_ring_end)
+{
+    struct seep_model m;
+    struct seep_job *job = builder_job(100, UINT64_C(1000000000), 10, 1);
+
+    job->n_processes = UINT32_MAX;
+    job->processes[0].follows = 2;
+    job->processes[1] = job->processes[0];
+    job->processes[1].follows = 1;
+    builder_site(&b, stack_of_three(&b), 0, 1, 16, 0, 0, 1);
+    ck_assert_int_eq(builder_write(&b, dir, "100-1.seep"), 0);
+    ck_assert_int_eq(builder_write_job(job, dir), 0);
+    const char *dirs[] = {dir};
+    memset(&m, 0, sizeof m);
+    ck_assert_int_eq(seep_folder_read(dirs, 1, &m, NULL), 0);
+    ck_assert_int_eq(seep_merge(&m, NULL), 0);
+    ck_assert_uint_eq(m.n_sites, 1);
+    seep_model_fini(&m);
+    free(job);
+}
+END_TEST
+
+START_TEST(a_cut_job_table_keeps_what_is_left)
+{
+    struct seep_job *job = builder_job(100, UINT64_C(1000000000), 10, 1), *back = NULL;
+
+    ck_assert_int_eq(
+        seep_job_from_bytes(job, offsetof(struct seep_job, processes) + 64, &back, NULL), 0);
+    ck_assert_uint_eq(back->processes[0].pid, 100);
+    ck_assert_uint_eq(back->processes[0].steps, 10);
+    free(back);
+    ck_assert_int_eq(seep_job_from_bytes(job, 5, &back, NULL), -SEEP_EFORMAT);
+    job->version = 9;
+    ck_assert_int_eq(seep_job_from_bytes(job, sizeof *job, &back, NULL), -SEEP_EVERSION);
+    free(job);
+}
+END_TEST
+
+#define N(array) ((int)(sizeof(array) / sizeof *(array)))
+
+int main(void)
+{
+    Suite *suite = suite_create("reader");
+    TCase *tcase = tcase_create("all");
+
+    tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_add_test(tcase, a_site_comes_back_with_its_stack_and_counts);
+    tcase_add_test(tcase, threads_and_processes_with_one_stack_are_one_site);
+    tcase_add_test(tcase, remote_frees_count_and_inherited_ones_do_not);
+    tcase_add_test(tcase, a_detail_below_the_header_is_a_count_of_periods);
+    tcase_add_test(tcase, points_whose_period_does_not_rise_are_skipped);
+    tcase_add_test(tcase, a_child_uses_its_parents_stacks);
+    tcase_add_loop_test(tcase, a_child_without_its_parent_keeps_its_counts, 0, N(bad_parents));
+    tcase_add_test(tcase, stacks_in_a_ring_end);
+    tcase_add_test(tcase, stacks_deeper_than_the_bound_are_cut);
+    tcase_add_loop_test(tcase, references_to_nowhere_read_as_unknown, 0, N(bad_refs));
+    tcase_add_loop_test(tcase, a_string_longer_than_its_chunk_is_none, 0, 2);
+    tcase_add_loop_test(tcase, a_damaged_header_is_one_clear_error, 0, N(damages));
+    tcase_add_loop_test(tcase, an_inherited_part_out_of_range_is_refused, 0, 4);
+    tcase_add_test(tcase, a_cut_file_reports_what_is_left);
+    tcase_add_loop_test(tcase, any_flipped_bytes_give_a_report_or_an_error, 0, 100);
+    tcase_add_test(tcase, what_is_no_file_is_passed_over);
+    tcase_add_test(tcase, folders_without_profiles_say_so);
+    tcase_add_test(tcase, processes_that_follow_each_other_in_a_ring_end);
+    tcase_add_test(tcase, a_cut_job_table_keeps_what_is_left);
+    tcase_set_timeout(tcase, 60);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? 1 : 0;
+}
