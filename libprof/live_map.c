@@ -4,26 +4,62 @@
 #define MADV_NOHUGEPAGE 15
 #endif
 
-uint32_t *seep_live_regions[SEEP_N_REGIONS];
+struct seep_live_page *seep_live_regions[SEEP_N_REGIONS];
 bool seep_live_packed;
 uint32_t seep_live_spilled;
 
-/* A region's last block may have its second and third word just beyond it. */
-enum { REGION_BYTES = SEEP_REGION_WORDS * 4 + 4096 };
+static struct seep_lock slab_lock;
 
-uint32_t *seep_live_region_create(uintptr_t address)
+/* Zeroed memory that is never given back: what a page of the heap has once needed, it needs again. */
+static void *slab_take(size_t bytes)
 {
-    uint32_t **slot = &seep_live_regions[address >> SEEP_REGION_BITS];
-    uint32_t *fresh = seep_os_pages(REGION_BYTES);
+    enum { SLAB_BYTES = 1024 * 1024 };
+    static char *slab;
+    static size_t used = SLAB_BYTES;
+    if (used + bytes > SLAB_BYTES) {
+        char *fresh = seep_os_pages(SLAB_BYTES);
+        if (!fresh)
+            return NULL;
+        (void)seep_os_call3(SYS_madvise, (long)fresh, SLAB_BYTES, MADV_NOHUGEPAGE);
+        slab = fresh;
+        used = 0;
+    }
+    void *taken = slab + used;
+    used += bytes;
+    return taken;
+}
+
+struct seep_live_page *seep_live_region_create(uintptr_t address)
+{
+    enum { BYTES = SEEP_REGION_PAGES * sizeof(struct seep_live_page) };
+    struct seep_live_page **slot = &seep_live_regions[address >> SEEP_REGION_BITS];
+    struct seep_live_page *fresh = seep_os_pages(BYTES), *expected = NULL;
     if (!fresh)
         return NULL;
-    (void)seep_os_call3(SYS_madvise, (long)fresh, REGION_BYTES, MADV_NOHUGEPAGE);
-    uint32_t *expected = NULL;
-    if (__atomic_compare_exchange_n(slot, &expected, fresh, false, __ATOMIC_ACQ_REL,
-                                    __ATOMIC_ACQUIRE))
-        return fresh;
-    seep_os_unmap(fresh, REGION_BYTES);
-    return expected;
+    if (!__atomic_compare_exchange_n(slot, &expected, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        seep_os_unmap(fresh, BYTES);
+    return seep_live_page(address);
+}
+
+struct seep_cell *seep_live_cell_create(struct seep_live_page *page)
+{
+    if (!seep_os_lock(&slab_lock))
+        return NULL;
+    struct seep_cell *cell = page->cell ? page->cell : slab_take(sizeof(struct seep_cell));
+    __atomic_store_n(&page->cell, cell, __ATOMIC_RELEASE);
+    seep_os_unlock(&slab_lock);
+    return cell;
+}
+
+uint32_t *seep_live_shadow_create(struct seep_live_page *page)
+{
+    size_t bytes = (SEEP_SHADOW_WORDS * sizeof(uint32_t) + 63) & ~(size_t)63;
+    if (!seep_os_lock(&slab_lock))
+        return NULL;
+    uint32_t *shadow = page->shadow ? page->shadow : slab_take(bytes);
+    __atomic_store_n(&page->shadow, shadow, __ATOMIC_RELEASE);
+    seep_os_unlock(&slab_lock);
+    return shadow;
 }
 
 /* Blocks that do not fit the shadow array: linear probing, deletions leave a mark. */
@@ -106,4 +142,5 @@ bool seep_live_spill_take(uintptr_t address, struct seep_block *block)
 void seep_live_after_fork(void)
 {
     table_lock.word = 0;
+    slab_lock.word = 0;
 }
