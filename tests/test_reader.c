@@ -54,7 +54,7 @@ static struct seep_profile *profile_of(const struct builder *from)
 {
     struct seep_profile *profile = NULL;
     struct seep_error err = {0};
-    int rc = seep_profile_from_bytes(from->bytes, from->n_bytes, &profile, &err);
+    int rc = seep_profile_from_bytes("100-1.seep", from->bytes, from->n_bytes, &profile, &err);
 
     ck_assert_msg(rc == 0, "%s", err.text);
     return profile;
@@ -337,7 +337,7 @@ START_TEST(a_damaged_header_is_one_clear_error)
     memcpy(b.bytes + damages[_i].offset, &damages[_i].value, 4);
     if (damages[_i].offset == offsetof(struct seep_header, magic))
         memcpy(b.bytes, &damages[_i].value, 8);
-    ck_assert_int_eq(seep_profile_from_bytes(b.bytes, b.n_bytes, &p, &err), damages[_i].rc);
+    ck_assert_int_eq(seep_profile_from_bytes("100-1.seep", b.bytes, b.n_bytes, &p, &err), damages[_i].rc);
     ck_assert_ptr_null(p);
     ck_assert_int_ne(err.text[0], 0);
     ck_assert_int_eq(builder_write(&b, dir, "x.seep"), 0);
@@ -354,7 +354,7 @@ START_TEST(an_inherited_part_out_of_range_is_refused)
 
     builder_header(&b)->inherited_end = ends[_i];
     builder_seal(&b);
-    ck_assert_int_eq(seep_profile_from_bytes(b.bytes, b.n_bytes, &p, NULL), -SEEP_EFORMAT);
+    ck_assert_int_eq(seep_profile_from_bytes("100-1.seep", b.bytes, b.n_bytes, &p, NULL), -SEEP_EFORMAT);
 }
 END_TEST
 

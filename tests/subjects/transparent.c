@@ -255,7 +255,7 @@ static void coroutine(int i)
 
 static void section_coroutines(void)
 {
-    for (int i = 0; i < COROUTINES; i++) {
+    for (volatile int i = 0; i < COROUTINES; i++) {
         MUST(getcontext(&coroutines[i]) == 0);
         coroutines[i].uc_stack.ss_size = 65536;
         coroutines[i].uc_stack.ss_sp = malloc(65536);
@@ -326,7 +326,7 @@ static void section_looks(void)
     static char text[65536], line[256];
     int n = 0;
     free(allocate(100));
-    for (int fd = 0; fd < 1024; fd++)
+    for (int fd = 0; fd < 200; fd++) /* the highest ones nobody asks for by number */
         if (fcntl(fd, F_GETFD) >= 0)
             n += snprintf(text + n, sizeof text - (size_t)n, "fd %d\n", fd);
     n += snprintf(text + n, sizeof text - (size_t)n, "next fd %d\n", dup(0));
@@ -350,6 +350,22 @@ static void section_looks(void)
     n += snprintf(text + n, sizeof text - (size_t)n, "cwd %s\numask %o\nnice %d\n", folder, (unsigned)mask,
                   getpriority(PRIO_PROCESS, 0));
     tally_write(text, (size_t)n);
+}
+
+/* More stacks than a small disk holds. */
+static NOIPA void *path_of(unsigned path, int depth)
+{
+    void *p;
+    if (depth == 0)
+        return allocate(64);
+    if (path & 1) {
+        p = path_of(path >> 1, depth - 1);
+        hits++;
+    } else {
+        p = path_of(path >> 1, depth - 1);
+        hits--;
+    }
+    return p;
 }
 
 TALLY(late_malloc, "host");
@@ -377,6 +393,43 @@ static void section_closes_all(void)
     }
     int status;
     MUST(waitpid(child, &status, 0) == child && status == 0);
+}
+
+/* Files of its own on every descriptor that anybody may have had: nobody else may write to them. */
+static void section_reuses_descriptors(void)
+{
+    enum { N = 300 };
+    char name[] = "/tmp/seep-subject-XXXXXX";
+    late_malloc(10);
+    for (int fd = 3; fd < 1024; fd++)
+        close(fd);
+    int first = mkstemp(name);
+    MUST(first == 3 && unlink(name) == 0 && ftruncate(first, 100) == 0);
+    for (int i = 4; i < N; i++) {
+        char other[] = "/tmp/seep-subject-XXXXXX";
+        MUST(mkstemp(other) == i && unlink(other) == 0 && ftruncate(i, 100) == 0);
+    }
+    for (unsigned i = 0; i < 60000; i++)
+        free(path_of(i, 17));
+    section_jit();
+    section_coroutines();
+    pthread_t t;
+    MUST(pthread_create(&t, NULL, errno_round, NULL) == 0);
+    pthread_join(t, NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        path_of(1, 17);
+        section_jit();
+        _exit(0);
+    }
+    int status;
+    MUST(waitpid(child, &status, 0) == child && status == 0);
+    for (int i = 3; i < N; i++) {
+        char text[101];
+        MUST(lseek(i, 0, SEEK_CUR) == 0 && read(i, text, sizeof text) == 100);
+        for (int k = 0; k < 100; k++)
+            MUST(text[k] == 0);
+    }
 }
 
 /* Drops its rights, then forks: the child may not be able to write, but it must run. */
@@ -419,22 +472,6 @@ static void section_work(void)
     late_malloc(1000);
 }
 
-/* More stacks than a small disk holds. */
-static NOIPA void *path_of(unsigned path, int depth)
-{
-    void *p;
-    if (depth == 0)
-        return allocate(64);
-    if (path & 1) {
-        p = path_of(path >> 1, depth - 1);
-        hits++;
-    } else {
-        p = path_of(path >> 1, depth - 1);
-        hits--;
-    }
-    return p;
-}
-
 static void section_many_stacks(void)
 {
     for (unsigned i = 0; i < 1u << 17; i++)
@@ -466,6 +503,7 @@ int main(int argc, char **argv)
         {"backtrace", section_backtrace}, {"looks", section_looks}, {"closes-all", section_closes_all},
         {"drops-rights", section_drops_rights}, {"chroot", section_chroot}, {"work", section_work},
         {"many-stacks", section_many_stacks}, {"own-xfsz", section_own_xfsz},
+        {"reuses-descriptors", section_reuses_descriptors},
     };
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++)
         if (argc > 1 && strcmp(argv[1], sections[i].name) == 0) {

@@ -1,0 +1,480 @@
+/* report.json and its text: the numbers of several processes together, the schema, harmless strings. */
+#include "libprof/analysis.h"
+#include "libprof/profile_read.h"
+#include "libprof/report_text.h"
+#include "libprof/text.h"
+#include "tests/profile_builder.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { START = 1000000000 };
+
+static struct builder a, c;
+static json_t *report;
+
+static void setup(void)
+{
+    builder_init(&a, 100, START);
+    builder_init(&c, 200, START + UINT64_C(1000000000));
+    builder_header(&c)->ppid = 100;
+    builder_header(&c)->process_plus_1 = 2;
+    report = NULL;
+}
+
+static void teardown(void)
+{
+    json_decref(report);
+    builder_fini(&a);
+    builder_fini(&c);
+}
+
+static struct seep_profile *open_one(const struct builder *b)
+{
+    struct seep_profile *p = NULL;
+
+    ck_assert_int_eq(seep_profile_from_bytes("100-1.seep", b->bytes, b->n_bytes, &p, NULL), 0);
+    return p;
+}
+
+static void analyse(size_t n, struct seep_job *job, bool all)
+{
+    struct seep_profile *p[] = {open_one(&a), n > 1 ? open_one(&c) : NULL};
+    struct seep_analysis_options opts = {.all_sites = all};
+
+    ck_assert_int_eq(seep_analyse_profiles(p, n, job, &opts, &report, NULL), 0);
+}
+
+static const json_t *at(const json_t *root, const char *path)
+{
+    char part[64];
+
+    while (root && *path) {
+        size_t n = strcspn(path, "/");
+        snprintf(part, sizeof part, "%.*s", (int)n, path);
+        root = json_is_array(root) ? json_array_get(root, (size_t)atoi(part))
+                                   : json_object_get(root, part);
+        path += n + (path[n] == '/');
+    }
+    return root;
+}
+
+static double number(const char *path)
+{
+    const json_t *value = at(report, path);
+
+    ck_assert_msg(json_is_number(value), "%s is no number", path);
+    return json_number_value(value);
+}
+
+static const char *string(const char *path)
+{
+    const char *text = json_string_value(at(report, path));
+
+    ck_assert_msg(text != NULL, "%s is no string", path);
+    return text;
+}
+
+static uint32_t python_stack(struct builder *b, const char *file, unsigned line)
+{
+    return builder_stack(b, 0, builder_python(b, file, "work", line));
+}
+
+/* What the text holds; all of it in memory. */
+static char *text_of(bool colour)
+{
+    char *text = NULL;
+    size_t n;
+    FILE *out = open_memstream(&text, &n);
+
+    ck_assert_int_eq(seep_report_text(report, out, colour), 0);
+    fclose(out);
+    return text;
+}
+
+/* ---- numbers ----------------------------------------------------------------------------- */
+
+START_TEST(totals_add_up_over_processes)
+{
+    builder_site(&a, python_stack(&a, "/home/user/t.py", 1), 0, 10, 1000, 4, 400, 1);
+    builder_site(&a, python_stack(&a, "/home/user/t.py", 2), 2, 1, 4096, 1, 4096, 1);
+    builder_site(&c, python_stack(&c, "/home/user/t.py", 1), 0, 5, 500, 0, 0, 1);
+    analyse(2, NULL, true);
+    ck_assert_double_eq(number("spaces/host/allocations"), 15);
+    ck_assert_double_eq(number("spaces/host/live_bytes"), 1100);
+    ck_assert_double_eq(number("spaces/shm/frees"), 1);
+    ck_assert_ptr_null(at(report, "spaces/mmap"));
+    ck_assert_ptr_null(at(report, "processes/1/spaces/shm"));
+    ck_assert_double_eq(number("processes/1/spaces/host/live_bytes"), 500);
+    ck_assert_uint_eq(json_array_size(at(report, "sites")), 2);
+    ck_assert_uint_eq(json_array_size(at(report, "sites/1/processes")), 2);
+}
+END_TEST
+
+static uint64_t until_10(uint32_t period, void *arg)
+{
+    (void)arg;
+    return period < 10 ? 100 : 0;
+}
+
+static uint64_t from_20(uint32_t period, void *arg)
+{
+    (void)arg;
+    return period >= 20 && period < 30 ? 60 : 0;
+}
+
+/* 100 KiB until 1.0 s of the first process; 60 KiB from 3.0 s of the job in the second: never together. */
+START_TEST(the_peak_of_the_sum_is_not_the_sum_of_the_peaks)
+{
+    builder_level(&a, python_stack(&a, "/home/user/t.py", 1), 0, 1024, 60, until_10, NULL);
+    builder_level(&c, python_stack(&c, "/home/user/t.py", 2), 0, 1024, 40, from_20, NULL);
+    builder_timeline(&a, 60, 1 << 20);
+    builder_timeline(&c, 40, 1 << 20);
+    analyse(2, NULL, false);
+    ck_assert_double_eq(number("processes/0/spaces/host/peak_bytes"), 100 * 1024);
+    ck_assert_double_eq(number("processes/1/spaces/host/peak_bytes"), 60 * 1024);
+    ck_assert_double_eq(number("spaces/host/peak_bytes"), 100 * 1024);
+    ck_assert_double_eq(number("processes/0/rss_peak_bytes"), 1 << 20);
+}
+END_TEST
+
+static uint64_t always_7(uint32_t period, void *arg)
+{
+    (void)arg;
+    return period > 0 ? 7 : 0;
+}
+
+START_TEST(peaks_at_one_time_add_up)
+{
+    builder_level(&a, python_stack(&a, "/home/user/t.py", 1), 0, 1024, 60, always_7, NULL);
+    builder_level(&c, python_stack(&c, "/home/user/t.py", 2), 0, 1024, 40, always_7, NULL);
+    builder_timeline(&a, 60, 1 << 20);
+    builder_timeline(&c, 40, 1 << 20);
+    analyse(2, NULL, false);
+    ck_assert_double_eq(number("spaces/host/peak_bytes"), 14 * 1024);
+    size_t n = json_array_size(at(report, "timeline/t_s"));
+    ck_assert_uint_gt(n, 10);
+    ck_assert_uint_eq(json_array_size(at(report, "timeline/spaces/host/live_bytes")), n);
+    ck_assert_uint_eq(json_array_size(at(report, "timeline/rss_bytes")), n);
+    ck_assert_uint_eq(json_array_size(at(report, "timeline/step")), n);
+}
+END_TEST
+
+START_TEST(lifetimes_are_quantiles_of_the_frees)
+{
+    struct seep_point point = {1, 1, 10};
+    uint32_t site = builder_site(&a, python_stack(&a, "/home/user/t.py", 1), 0, 1000, 10000, 1000,
+                                 10000, 90);
+    struct seep_detail *d = builder_at(&a, builder_detail(&a, site, &point, 1));
+
+    d->lifetimes[seep_lifetime_bucket(3)] = 300;
+    d->lifetimes[seep_lifetime_bucket(80)] = 20;
+    d->max_lifetime = 85;
+    analyse(1, NULL, true);
+    ck_assert_double_eq(number("sites/0/lifetime_steps/p50"), 0);
+    ck_assert_double_eq(number("sites/0/lifetime_steps/p99"), 80);
+    ck_assert_double_eq(number("sites/0/lifetime_steps/max"), 85);
+}
+END_TEST
+
+START_TEST(small_sites_are_left_out_unless_asked_for)
+{
+    builder_site(&a, python_stack(&a, "/home/user/t.py", 1), 0, 1, 1000000, 0, 0, 1);
+    builder_site(&a, python_stack(&a, "/home/user/t.py", 2), 0, 1, 999, 0, 0, 1);
+    builder_site(&a, python_stack(&a, "/home/user/t.py", 3), 0, 1, 1100, 0, 0, 1);
+    builder_header(&a)->spaces[0].peak_bytes = 1000000;
+    analyse(1, NULL, _i == 1);
+    ck_assert_uint_eq(json_array_size(at(report, "sites")), _i ? 3 : 2);
+}
+END_TEST
+
+/* ---- processes --------------------------------------------------------------------------- */
+
+static const struct {
+    int has_status, wait_status;
+    uint32_t exit_kind;
+    int32_t exit_value;
+    const char *kind;
+    int value;
+} exits[] = {
+    {1, 9, SEEP_EXIT_NONE, 0, "signal", 9},
+    {1, 3 << 8, SEEP_EXIT_NONE, 0, "exit", 3},
+    {1, 6, SEEP_EXIT_EXIT, 0, "signal", 6},
+    {0, 0, SEEP_EXIT_EXIT, 7, "exit", 7},
+    {0, 0, SEEP_EXIT_SIGNAL, 11, "signal", 11},
+    {0, 0, SEEP_EXIT_NONE, 0, "unknown", -1},
+};
+
+START_TEST(every_exit_is_told)
+{
+    struct seep_job *job = builder_job(100, START, 0, 0);
+
+    job->processes[0].has_status = (uint32_t)exits[_i].has_status;
+    job->processes[0].wait_status = exits[_i].wait_status;
+    builder_header(&a)->exit_kind = exits[_i].exit_kind;
+    builder_header(&a)->exit_value = exits[_i].exit_value;
+    analyse(1, job, false);
+    ck_assert_str_eq(string("processes/0/exit/kind"), exits[_i].kind);
+    if (exits[_i].value >= 0)
+        ck_assert_double_eq(number("processes/0/exit/value"), exits[_i].value);
+    else
+        ck_assert(json_is_null(at(report, "processes/0/exit/value")));
+}
+END_TEST
+
+START_TEST(a_loader_worker_is_known_by_its_loop)
+{
+    uint32_t loop = builder_stack(&c, 0, builder_python(&c,
+        "/usr/lib/python3/dist-packages/torch/utils/data/_utils/worker.py", "_worker_loop", 302));
+    uint32_t item = builder_stack(&c, loop, builder_python(&c, "/home/user/d.py", "__getitem__", 9));
+    struct seep_job *job = builder_job(100, START, 50, 1);
+
+    job->n_processes = 2;
+    job->processes[1] = (struct seep_process){.pid = 200, .ppid = 100, .follows = 1};
+    builder_site(&a, python_stack(&a, "/home/user/t.py", 1), 0, 1, 100, 0, 0, 1);
+    builder_site(&c, item, 0, 1, 100, 0, 0, 1);
+    analyse(2, job, true);
+    ck_assert_str_eq(string("processes/0/role"), "trainer");
+    ck_assert_str_eq(string("processes/1/role"), "loader-worker");
+    ck_assert_str_eq(string("sites/1/role"), "dataset");
+    ck_assert_double_eq(number("job/steps"), 50);
+}
+END_TEST
+
+START_TEST(stepping_processes_with_ranks_are_ranks)
+{
+    struct seep_job *job = builder_job(100, START, 50, 1);
+
+    job->n_processes = 2;
+    job->processes[1] = job->processes[0];
+    job->processes[1].pid = 200;
+    builder_header(&a)->rank = 0;
+    builder_header(&c)->rank = _i ? 1 : -1;
+    analyse(2, job, true);
+    ck_assert_str_eq(string("processes/0/role"), _i ? "rank" : "trainer");
+    ck_assert_str_eq(string("processes/1/role"), _i ? "rank" : "trainer");
+    ck_assert_double_eq(number("processes/0/rank"), 0);
+}
+END_TEST
+
+START_TEST(what_was_not_seen_is_said)
+{
+    struct seep_job *job = builder_job(100, START, 0, 0);
+
+    job->n_processes = 2;
+    job->processes[1].pid = 777;
+    builder_header(&a)->python_support = 2;
+    builder_header(&a)->python_version = 0x030f00f0;
+    builder_header(&a)->dropped[SEEP_DROP_BOUND] = 5;
+    builder_header(&a)->dropped[SEEP_DROP_FREE_UNKNOWN] = 9;
+    analyse(1, job, false);
+    char *gaps = json_dumps(at(report, "coverage/not_seen"), 0);
+    ck_assert_ptr_nonnull(strstr(gaps, "Python 3.15"));
+    ck_assert_ptr_nonnull(strstr(gaps, "5 events dropped"));
+    ck_assert_ptr_nonnull(strstr(gaps, "pid 777"));
+    ck_assert_ptr_nonnull(strstr(gaps, "no training steps"));
+    ck_assert_double_eq(number("job/dropped_events"), 5);
+    free(gaps);
+}
+END_TEST
+
+/* ---- strings ----------------------------------------------------------------------------- */
+
+static const struct {
+    const char *raw, *clean;
+} dirty[] = {
+    {"plain.py", "plain.py"},
+    {"\033[31mred\007", "?[31mred?"},
+    {"a\nb\tc\rd\x7f", "a?b?c?d?"},
+    {"gr\xc3\xb6\xc3\x9f" "e.py", "gr\xc3\xb6\xc3\x9f" "e.py"},
+    {"\xff\xfe", "??"},
+    {"\xc3", "?"},
+    {"\xc0\xaf", "??"},
+    {"\xed\xa0\x80", "???"},
+    {"\xc2\x9b" "31m", "?31m"},
+    {"\xe2\x80\xae" "evil", "?evil"},
+    {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
+    {"\xf5\x80\x80\x80", "????"},
+};
+
+START_TEST(strings_of_a_profile_cannot_harm_a_terminal)
+{
+    char *clean = seep_text_clean(dirty[_i].raw, strlen(dirty[_i].raw));
+
+    ck_assert_str_eq(clean, dirty[_i].clean);
+    free(clean);
+    snprintf(builder_header(&a)->cwd, sizeof builder_header(&a)->cwd, "/%s", dirty[_i].raw);
+    builder_site(&a, python_stack(&a, dirty[_i].raw, 1), 0, 1, 1000, 0, 0, 1);
+    analyse(1, NULL, true);
+    ck_assert_str_eq(string("sites/0/stack/0/file"), dirty[_i].clean);
+    char *text = text_of(false);
+    for (const char *p = text; *p; p++)
+        ck_assert_msg(*p == '\n' || (unsigned char)*p >= 0x20, "control character %d", *p);
+    ck_assert_ptr_nonnull(strstr(text, dirty[_i].clean));
+    free(text);
+}
+END_TEST
+
+START_TEST(sizes_read_well)
+{
+    static const struct {
+        double bytes;
+        const char *text;
+    } sizes[] = {{0, "0 B"},           {1, "1 B"},           {1.5, "1.5 B"},      {1023, "1023 B"},
+                 {1024, "1.0 KiB"},    {1536, "1.5 KiB"},    {-2048, "-2.0 KiB"}, {1048575, "1.0 MiB"},
+                 {26214400, "25.0 MiB"}, {1e24, "867361.7 EiB"}};
+    char text[SEEP_SIZE_TEXT];
+
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        ck_assert_str_eq(seep_text_size(sizes[i].bytes, text), sizes[i].text);
+}
+END_TEST
+
+/* ---- text -------------------------------------------------------------------------------- */
+
+static uint64_t two_a_step(uint32_t period, void *arg)
+{
+    (void)arg;
+    return period >= 5 ? 2 * (period - 4) : 0;
+}
+
+static void leaking_job(void)
+{
+    builder_level(&a, python_stack(&a, "/home/user/project/train.py", 40), 0, 4096, 105, two_a_step,
+                  NULL);
+    builder_timeline(&a, 105, 50 << 20);
+    builder_header(&a)->limit_ram_bytes = UINT64_C(1) << 30;
+    analyse(1, builder_job(100, START, 100, 5), false);
+}
+
+START_TEST(the_text_begins_with_the_line_to_look_at)
+{
+    leaking_job();
+    char *text = text_of(false);
+    char *where = strstr(text, "train.py:40 in work");
+    ck_assert_ptr_nonnull(where);
+    int lines = 0;
+    for (const char *p = text; p < where; p++)
+        lines += *p == '\n';
+    ck_assert_int_le(lines, 3);
+    ck_assert_ptr_nonnull(strstr(text, "unbounded-growth"));
+    ck_assert_ptr_nonnull(strstr(text, "8.0 KiB"));
+    ck_assert_ptr_nonnull(strstr(text, "1.0 GiB"));
+    ck_assert_ptr_nonnull(strstr(text, "to do:"));
+    ck_assert_ptr_null(strchr(text, '\033'));
+    ck_assert_msg(strstr(text, "/home/user/project/train.py") == NULL, "paths below the cwd are short");
+    free(text);
+    text = text_of(true);
+    ck_assert_ptr_nonnull(strchr(text, '\033'));
+    free(text);
+}
+END_TEST
+
+START_TEST(no_text_is_made_of_what_is_no_report)
+{
+    static const char *const others[] = {"{}", "[]", "{\"format\": \"seep-report\"}", "7",
+                                         "{\"format\": 1, \"job\": {}}"};
+
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        json_t *other = json_loads(others[i], JSON_DECODE_ANY, NULL);
+        ck_assert_int_eq(seep_report_text(other, stdout, false), -SEEP_EINVAL);
+        json_decref(other);
+    }
+}
+END_TEST
+
+START_TEST(text_of_a_report_with_missing_parts_is_no_crash)
+{
+    static const char *const keys[] = {"processes", "spaces", "findings", "sites", "timeline",
+                                       "coverage"};
+
+    leaking_job();
+    json_object_set_new(json_array_get(json_object_get(report, "findings"), 0), "frame", json_null());
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        free(text_of(true));
+        json_object_set_new(report, keys[i], i % 2 ? json_integer(7) : json_array());
+    }
+    free(text_of(true));
+}
+END_TEST
+
+START_TEST(a_full_disk_is_an_error_of_the_text)
+{
+    leaking_job();
+    FILE *full = fopen("/dev/full", "w");
+    if (!full)
+        return;
+    setvbuf(full, NULL, _IONBF, 0);
+    ck_assert_int_eq(seep_report_text(report, full, false), -SEEP_EIO);
+    fclose(full);
+}
+END_TEST
+
+/* ---- schema ------------------------------------------------------------------------------ */
+
+static void dump(const char *dir, const char *name)
+{
+    char path[128];
+
+    snprintf(path, sizeof path, "%s/%s.json", dir, name);
+    ck_assert_int_eq(json_dump_file(report, path, 0), 0);
+    json_decref(report);
+    report = NULL;
+}
+
+START_TEST(reports_obey_the_schema)
+{
+    char dir[] = "/tmp/seep-report-XXXXXX", command[256];
+
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    analyse(2, NULL, true);
+    dump(dir, "empty");
+    leaking_job();
+    dump(dir, "leak");
+    uint32_t native = builder_native(&a, "/usr/lib/x86_64-linux-gnu/libc.so.6", "00", 5);
+    builder_site(&a, builder_stack(&a, 0, native), 0, UINT64_MAX, UINT64_MAX, 0, 0, UINT32_MAX);
+    builder_site(&a, 0, 1, 1, 1, 9, 9, 0);
+    builder_site(&a, UINT32_MAX, 2, 1, 1, 0, 0, 7);
+    analyse(2, builder_job(100, UINT64_MAX, UINT32_MAX, UINT32_MAX), true);
+    dump(dir, "hostile");
+    snprintf(command, sizeof command, "/usr/bin/python3 tests/validate_reports.py %s/*.json && rm -r %s",
+             dir, dir);
+    ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
+#define N(array) ((int)(sizeof(array) / sizeof *(array)))
+
+int main(void)
+{
+    Suite *suite = suite_create("report");
+    TCase *tcase = tcase_create("all");
+
+    tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_add_test(tcase, totals_add_up_over_processes);
+    tcase_add_test(tcase, the_peak_of_the_sum_is_not_the_sum_of_the_peaks);
+    tcase_add_test(tcase, peaks_at_one_time_add_up);
+    tcase_add_test(tcase, lifetimes_are_quantiles_of_the_frees);
+    tcase_add_loop_test(tcase, small_sites_are_left_out_unless_asked_for, 0, 2);
+    tcase_add_loop_test(tcase, every_exit_is_told, 0, N(exits));
+    tcase_add_test(tcase, a_loader_worker_is_known_by_its_loop);
+    tcase_add_loop_test(tcase, stepping_processes_with_ranks_are_ranks, 0, 2);
+    tcase_add_test(tcase, what_was_not_seen_is_said);
+    tcase_add_loop_test(tcase, strings_of_a_profile_cannot_harm_a_terminal, 0, N(dirty));
+    tcase_add_test(tcase, sizes_read_well);
+    tcase_add_test(tcase, the_text_begins_with_the_line_to_look_at);
+    tcase_add_test(tcase, no_text_is_made_of_what_is_no_report);
+    tcase_add_test(tcase, text_of_a_report_with_missing_parts_is_no_crash);
+    tcase_add_test(tcase, a_full_disk_is_an_error_of_the_text);
+    tcase_add_test(tcase, reports_obey_the_schema);
+    tcase_set_timeout(tcase, 60);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? 1 : 0;
+}
