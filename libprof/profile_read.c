@@ -206,14 +206,14 @@ static int make_base(struct seep_profile *p, struct seep_error *err)
     return 0;
 }
 
-int seep_profile_from_bytes(const void *bytes, uint64_t size, struct seep_profile **out,
-                            struct seep_error *err)
+int seep_profile_from_bytes(const char *name, const void *bytes, uint64_t size,
+                            struct seep_profile **out, struct seep_error *err)
 {
-    struct seep_profile *p = profile_new("");
+    struct seep_profile *p = profile_new(name);
     int rc;
 
     if (!p)
-        return seep_error_set(err, SEEP_ENOMEM, "", 0, "no memory");
+        return seep_error_set(err, SEEP_ENOMEM, name, 0, "no memory");
     p->size = size;
     memcpy(p->header, bytes, size < SEEP_HEADER_BYTES ? size : SEEP_HEADER_BYTES);
     rc = adopt(p, &p, err);

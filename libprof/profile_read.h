@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 struct seep_profile {
-    char *path;            /* as opened; "" for a buffer */
+    char *path;            /* as opened */
     const char *name;      /* its last component */
     struct seep_header *header; /* private copy, validated */
     uint8_t *base;         /* copy of the file by offset; holes and unread chunks are zero */
@@ -32,8 +32,8 @@ struct seep_profile {
 SEEP_MUST_CHECK int seep_profile_open(const char *path, struct seep_profile **out,
                                       struct seep_error *err);
 
-/* The same from `size` bytes in memory, which are copied; chunks included. */
-SEEP_MUST_CHECK int seep_profile_from_bytes(const void *bytes, uint64_t size,
+/* The same from `size` bytes in memory, which are copied, chunks included; `name` stands for the file's. */
+SEEP_MUST_CHECK int seep_profile_from_bytes(const char *name, const void *bytes, uint64_t size,
                                             struct seep_profile **out, struct seep_error *err);
 
 /* Reads the chunks; a no-op when they are there. While the process runs, counters are read before the

@@ -11,6 +11,7 @@
  * site is reported; bit 2: no job table.
  * seed_profiles.c writes the corpus' beginnings. */
 #include "libprof/analysis.h"
+#include "libprof/job_read.h"
 #include "libprof/profile_read.h"
 #include "libprof/report_text.h"
 
