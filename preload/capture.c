@@ -121,7 +121,8 @@ static uint32_t intern_python(struct seep_thread *thread, unsigned n, uint32_t *
     struct seep_pyframe *last = thread->last_python;
     unsigned depth = 0; /* 0 is the outermost */
     while (depth < n && depth < thread->n_last_python && last[depth].code == now[-1 - (int)depth].code &&
-           last[depth].position == now[-1 - (int)depth].position)
+           last[depth].position == now[-1 - (int)depth].position &&
+           thread->last_glances[depth] == seep_python_glance(last[depth].code))
         depth++;
     uint32_t stack = depth ? thread->last_nodes[depth - 1] : 0;
     *marks = depth ? thread->last_marks[depth - 1] : 0;
@@ -135,6 +136,7 @@ static uint32_t intern_python(struct seep_thread *thread, unsigned n, uint32_t *
             return 0;
         if (thread->n_last_python == depth) {
             last[depth] = now[-1 - (int)depth];
+            thread->last_glances[depth] = seep_python_glance(last[depth].code);
             thread->last_nodes[depth] = stack;
             thread->last_marks[depth] = *marks;
             thread->n_last_python = depth + 1;
@@ -247,7 +249,7 @@ static inline uint64_t hash_python(const struct seep_pyframe *frames, unsigned n
 {
     uint64_t sum = n;
     for (unsigned i = 0; i < n; i++) {
-        sum += frames[i].code * seep_hash_keys[2 * i];
+        sum += (frames[i].code + seep_python_glance(frames[i].code)) * seep_hash_keys[2 * i];
         sum += frames[i].position * seep_hash_keys[2 * i + 1];
     }
     return seep_hash_finish(sum);

@@ -23,6 +23,7 @@ static walk_fn walk_nothing, walk_begin;
 
 bool seep_python_ready;
 uint32_t seep_python_version;
+struct seep_pycode_offsets seep_python_code_offsets;
 
 enum { MAX_COLD = 64 };
 
@@ -241,6 +242,12 @@ static void settle(void)
         __atomic_store_n(&walker, walk_nothing, __ATOMIC_RELEASE);
         return;
     }
+    seep_python_code_offsets = (struct seep_pycode_offsets){
+        .first_line = layout->code_firstline,
+        .file = layout->code_file,
+        .name = layout->code_name,
+        .lines = layout->code_lines,
+    };
     __atomic_store_n(&python.layout, layout, __ATOMIC_RELEASE);
     __atomic_store_n(&walker, walker_for(minor), __ATOMIC_RELEASE);
 }

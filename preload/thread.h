@@ -48,6 +48,7 @@ struct seep_thread {
     uint32_t generation;
     /* The Python part of the stack interned last: nodes of it that are still there are used again. */
     struct seep_pyframe last_python[SEEP_MAX_PYTHON_FRAMES];
+    uint64_t last_glances[SEEP_MAX_PYTHON_FRAMES];
     uint32_t last_nodes[SEEP_MAX_PYTHON_FRAMES];
     uint32_t last_marks[SEEP_MAX_PYTHON_FRAMES]; /* of the frame and all outside of it */
     uint32_t n_last_python;
