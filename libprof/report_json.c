@@ -152,13 +152,23 @@ static int resolve_symbols(const struct seep_report_parts *parts, const uint32_t
     return rc;
 }
 
-int seep_report_json(const struct seep_report_parts *parts, json_t **report)
+static void free_frames(struct seep_report_parts *parts)
+{
+    for (size_t i = 0; parts->frame_json && i < parts->m->dict.n_frames; i++)
+        json_decref(parts->frame_json[i]);
+    free(parts->frame_json);
+    parts->frame_json = NULL;
+}
+
+int seep_report_json(struct seep_report_parts *parts, json_t **report)
 {
     const struct seep_model *m = parts->m;
     uint32_t *chosen = calloc(m->n_sites + 1, sizeof *chosen);
     size_t n = chosen ? choose_sites(parts, chosen) : SIZE_MAX;
     bool failed = n == SIZE_MAX || resolve_symbols(parts, chosen, n);
-    json_t *json = failed ? NULL : json_object();
+
+    parts->frame_json = calloc(m->dict.n_frames, sizeof(json_t *));
+    json_t *json = failed || !parts->frame_json ? NULL : json_object();
 
     if (json) {
         seep_json_set(json, "format", json_string("seep-report"), &failed);
@@ -173,6 +183,7 @@ int seep_report_json(const struct seep_report_parts *parts, json_t **report)
         seep_json_set(json, "coverage", seep_json_coverage(parts), &failed);
     }
     free(chosen);
+    free_frames(parts);
     if (!json || failed) {
         json_decref(json);
         return -SEEP_ENOMEM;

@@ -101,25 +101,40 @@ static json_t *native_frame(const struct seep_dictionary *d, const struct seep_d
                      "offset", seep_json_count(f->where));
 }
 
-int seep_json_frames_append(const struct seep_report_parts *parts, uint32_t frame, json_t *list)
+static json_t *make_frames(const struct seep_report_parts *parts, uint32_t frame)
 {
     const struct seep_dictionary *d = &parts->m->dict;
     const struct seep_dict_frame *f = &d->frames[frame];
     const struct seep_symbol *symbols;
+    json_t *list = json_array();
+    int rc = 0;
 
+    size_t n = f->pseudo || f->kind != SEEP_FRAME_NATIVE
+                   ? 0
+                   : seep_symbols_get(parts->symbols, frame, &symbols);
     if (f->pseudo || !f->kind)
-        return json_array_append_new(list, pseudo_frame(f));
-    if (f->kind == SEEP_FRAME_PYTHON)
-        return json_array_append_new(list, python_frame(d, f));
-    size_t n = seep_symbols_get(parts->symbols, frame, &symbols);
-    if (n == 0)
-        return json_array_append_new(list, native_frame(d, f, NULL));
-    for (size_t i = 0; i < n; i++) {
+        rc = json_array_append_new(list, pseudo_frame(f));
+    else if (f->kind == SEEP_FRAME_PYTHON)
+        rc = json_array_append_new(list, python_frame(d, f));
+    else if (n == 0)
+        rc = json_array_append_new(list, native_frame(d, f, NULL));
+    for (size_t i = 0; i < n && !rc; i++) {
         json_t *one = native_frame(d, f, &symbols[i]);
         if (one && i + 1 < n)
             json_object_set_new(one, "inlined", json_true());
-        if (json_array_append_new(list, one))
-            return -1;
+        rc = json_array_append_new(list, one);
     }
-    return 0;
+    if (!rc)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+int seep_json_frames_append(const struct seep_report_parts *parts, uint32_t frame, json_t *list)
+{
+    json_t **made = &parts->frame_json[frame];
+
+    if (!*made)
+        *made = make_frames(parts, frame);
+    return json_array_extend(list, *made);
 }

@@ -143,7 +143,7 @@ static json_t *look_at(const struct seep_report_parts *parts, uint32_t frame)
     json_t *first = NULL;
 
     if (!seep_json_frames_append(parts, frame, list))
-        first = json_incref(json_array_get(list, 0));
+        first = json_copy(json_array_get(list, 0));
     json_decref(list);
     if (first)
         json_object_del(first, "inlined");
