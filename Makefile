@@ -72,7 +72,7 @@ shim_obj = $(patsubst %.c,$(BUILD)/obj/shim/%.o,$(1))
 SEEP := $(BUILD)/seep
 SHIM := $(BUILD)/libseep.so
 SHIM_PARTS := $(BUILD)/libshim.a
-HOOKS := $(addprefix preload/,malloc.c maps.c process.c start.c steps.c)
+HOOKS := $(addprefix preload/,malloc.c maps.c new.c process.c start.c steps.c)
 LIB := $(BUILD)/libprof.a
 VIEWER_LIB := $(BUILD)/libviewer.a
 TEST_BINS := $(TESTS:tests/%.c=$(BUILD)/tests/%)
@@ -89,7 +89,7 @@ PRODUCTS := $(if $(VIEWER),$(SEEP)) $(if $(SAN),,$(if $(PRELOAD),$(SHIM))) $(MAN
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all check tests demo bench fuzz install clean help format FORCE
+.PHONY: all check tests demo bench fuzz fuzz-keep install clean help format FORCE
 
 all: $(PRODUCTS) ## build the seep command, libseep.so and the manual pages (default)
 
@@ -179,7 +179,15 @@ $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(SHIM_PARTS) $(LIB)
 	$(say) LD $@
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBPROF_LIBS) -lunwind -ldl
 
-tests: $(TEST_BINS) $(if $(SAN),,$(SUBJECT_BINS)) ## build the tests without running them
+# Each fuzz target over its kept corpus.
+REPLAY_BINS := $(FUZZERS:tests/fuzz/%.c=$(BUILD)/replay/%)
+$(BUILD)/replay/%: tests/fuzz/replay.c $(BUILD)/obj/tests/fuzz/%.o $(LIB)
+	@mkdir -p $(@D)
+	$(say) LD $@
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -DSEEP_CORPUS='"tests/fuzz/corpus/$*"' $(LDFLAGS_ALL) \
+		-o $@ $^ $(LIBPROF_LIBS)
+
+tests: $(TEST_BINS) $(REPLAY_BINS) $(if $(SAN),,$(SUBJECT_BINS)) ## build the tests without running them
 
 # Unit tests run a second time with the address and undefined-behaviour sanitizers; those of tables that
 # threads share, a third time with the thread sanitizer.
@@ -190,7 +198,8 @@ check: all tests ## build and run every test; the last line counts them
 	+$(Q)$(MAKE) --no-print-directory SAN=address,undefined all tests
 	+$(Q)$(MAKE) --no-print-directory SAN=thread $(TSAN_TESTS:tests/%.c=$(TSAN_DIR)/tests/%)
 	$(Q)SEEP=$(SEEP) SEEP_SAN=$(SAN_DIR)/seep $(PYTHON) tests/run-all $(TEST_BINS) \
-		$(TESTS:tests/%.c=$(SAN_DIR)/tests/%) $(TSAN_TESTS:tests/%.c=$(TSAN_DIR)/tests/%) \
+		$(TESTS:tests/%.c=$(SAN_DIR)/tests/%) $(FUZZERS:tests/fuzz/%.c=$(SAN_DIR)/replay/%) \
+		$(TSAN_TESTS:tests/%.c=$(TSAN_DIR)/tests/%) \
 		$(sort $(wildcard tests/*/test_*.py tests/*/run.sh))
 
 demo: all ## profile a PyTorch job that leaks, and show the line that keeps the memory
@@ -208,11 +217,15 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c $(LIBPROF) $(wildcard libprof/*.h)
 		-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
 		-o $@ $< $(LIBPROF) $(LIBPROF_LIBS)
 
-fuzz: $(FUZZ_BINS) ## fuzz every reader, FUZZ_SECONDS each; the corpus is kept in tests/fuzz/corpus
+fuzz: $(FUZZ_BINS) ## fuzz every reader, FUZZ_SECONDS each, from tests/fuzz/corpus on; finds go to build/fuzz/found
 	$(Q)for f in $(FUZZERS:tests/fuzz/%.c=%); do \
-		mkdir -p tests/fuzz/corpus/$$f build/fuzz/found && \
-		$(BUILD)/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 \
-			-artifact_prefix=build/fuzz/found/ tests/fuzz/corpus/$$f || exit 1; done
+		mkdir -p build/fuzz/work/$$f build/fuzz/found && \
+		$(BUILD)/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+			-artifact_prefix=build/fuzz/found/ build/fuzz/work/$$f tests/fuzz/corpus/$$f || exit 1; done
+
+fuzz-keep: $(FUZZ_BINS) ## add what `make fuzz` has found to reach new code to tests/fuzz/corpus
+	$(Q)for f in $(FUZZERS:tests/fuzz/%.c=%); do \
+		$(BUILD)/fuzz/$$f -merge=1 tests/fuzz/corpus/$$f build/fuzz/work/$$f || exit 1; done
 
 # ---- the rest -------------------------------------------------------------------------------
 
@@ -236,7 +249,7 @@ format: ## clang-format over all sources
 	clang-format -i $(wildcard libprof/*.[ch] preload/*.[ch] viewer/*.[ch] tests/*.[ch] tests/*/*.[ch])
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@echo '  switches:  V=1 DEBUG=1 SAN=address,undefined COVERAGE=1 CUDA=auto|0|1 FUZZ_SECONDS=N'
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
