@@ -37,7 +37,7 @@ enum {
     SEEP_MAX_SLOTS = 1024, /* threads alive at once that get counters of their own */
     SEEP_TIMELINE_ROWS = 512,
     SEEP_EPOCH_MARKS = 512,
-    SEEP_MAX_COVERAGE = 48,
+    SEEP_MAX_COVERAGE = 64,
     SEEP_TEXT_BYTES = 4096,
     SEEP_PATH_BYTES = 1024,
     SEEP_NAME_BYTES = 64,

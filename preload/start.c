@@ -1,6 +1,7 @@
 /* Start and end of recording in a process: options, the profile, forked children. */
 #include "preload/start.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -168,8 +169,18 @@ static bool create_profile(void)
     return true;
 }
 
+/* Only of glibc's malloc it is known that no two blocks begin within 32 bytes. */
+static bool blocks_may_be_packed(void)
+{
+    Dl_info where;
+    const char *file = dladdr((void *)seep_real.malloc, &where) ? where.dli_fname : NULL;
+    const char *name = file ? strrchr(file, '/') : NULL;
+    return !name || (strncmp(name, "/libc.so", 8) != 0 && strncmp(name, "/libc-", 6) != 0);
+}
+
 static bool start_program(void)
 {
+    seep_live_packed = blocks_may_be_packed();
     read_options();
     if (!seep_options.dir[0])
         return false;
