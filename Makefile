@@ -49,7 +49,6 @@ CHECK_LIBS := $(call pkg,--libs check)
 
 # The shim: no lazily made TLS, nothing bound late, nothing visible but the hooks.
 SHIM_CFLAGS := -fPIC -ftls-model=initial-exec -fno-omit-frame-pointer -fno-semantic-interposition
-# libunwind is opened at run time (preload/unwind.c).
 SHIM_LIBS := -ldl
 
 # ---- files ----------------------------------------------------------------------------------

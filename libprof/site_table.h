@@ -109,6 +109,8 @@ static inline void seep_site_allocated(struct seep_sites *sites, struct seep_sit
 static inline void seep_site_freed(struct seep_sites *sites, const struct seep_block *block, uint64_t n,
                                    uint64_t bytes, uint32_t period)
 {
+    if (__builtin_expect(block->site < SEEP_HEADER_BYTES / 64, 0))
+        return; /* no site: the entry was damaged by a block that overlapped */
     struct seep_site *site = seep_site_at(block->site);
     if (__builtin_expect(block->site < seep_sites_first_own, 0)) {
         seep_site_free_inherited(sites, block, period);

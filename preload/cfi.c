@@ -176,7 +176,7 @@ struct machine {
 static void set_cfa(struct machine *m, uint64_t reg, int64_t offset)
 {
     m->cfa_register = reg;
-    m->row.rule.cfa_kind = reg == REG_RSP ? SEEP_CFA_RSP : reg == REG_RBP ? SEEP_CFA_RBP : SEEP_CFA_SLOW;
+    m->row.rule.cfa_kind = reg == REG_RSP ? SEEP_CFA_RSP : reg == REG_RBP ? SEEP_CFA_RBP : SEEP_CFA_UNKNOWN;
     m->row.rule.cfa_offset = (int32_t)offset;
 }
 
@@ -219,7 +219,7 @@ static void cfa_expression(struct machine *m, struct cursor *c)
 {
     int64_t offset = 0;
     bool deref = false;
-    m->row.rule.cfa_kind = SEEP_CFA_SLOW;
+    m->row.rule.cfa_kind = SEEP_CFA_UNKNOWN;
     if (simple_expression(c, &offset, &deref)) {
         m->row.rule.cfa_kind = deref ? SEEP_CFA_RBP_DEREF : SEEP_CFA_RBP;
         m->row.rule.cfa_offset = (int32_t)offset;
@@ -339,22 +339,24 @@ static const uint8_t *find_fde(const uint8_t *hdr, uintptr_t pc)
 
 struct seep_cfi_rule seep_cfi_find(const uint8_t *eh_frame_hdr, uintptr_t pc)
 {
-    static const struct seep_cfi_rule slow = {.cfa_kind = SEEP_CFA_SLOW};
+    static const struct seep_cfi_rule unknown = {.cfa_kind = SEEP_CFA_UNKNOWN};
     const uint8_t *fde = eh_frame_hdr ? find_fde(eh_frame_hdr, pc) : NULL;
     if (!fde)
-        return slow;
+        return unknown;
     const uint8_t *id_at;
     struct cursor c = entry_cursor(fde, &id_at);
     uint32_t back = (uint32_t)take(&c, 4);
     struct cie cie;
-    if (c.bad || !back || !read_cie(id_at - back, &cie) || cie.signal_frame || cie.ra_register != REG_RA)
-        return slow;
+    if (c.bad || !back || !read_cie(id_at - back, &cie) || cie.ra_register != REG_RA)
+        return unknown;
     uintptr_t start = take_pointer(&c, cie.fde_encoding, 0);
     uintptr_t length = take_pointer(&c, cie.fde_encoding & 0x0f, 0);
     if (cie.has_augmentation)
         skip(&c, take_uleb(&c));
     if (c.bad || pc < start || pc - start >= length)
-        return slow;
+        return unknown;
+    if (cie.signal_frame)
+        return (struct seep_cfi_rule){.cfa_kind = SEEP_CFA_SIGNAL};
     struct machine m = {.at = start, .pc = pc};
     while (cie.program.at < cie.program.end && !cie.program.bad)
         if (!step(&m, &cie.program, &cie))
@@ -365,7 +367,7 @@ struct seep_cfi_rule seep_cfi_find(const uint8_t *eh_frame_hdr, uintptr_t pc)
         if (!step(&m, &c, &cie))
             break;
     if (c.bad || cie.program.bad || m.row.ra_odd || m.row.rule.cfa_kind == SEEP_CFA_NONE)
-        return slow;
+        return unknown;
     if (m.row.ra_undefined)
         m.row.rule.cfa_kind = SEEP_CFA_END;
     return m.row.rule;

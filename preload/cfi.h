@@ -1,8 +1,8 @@
 /* Call-frame information: from a code address to the rule that finds the caller's frame.
  *
  * Reads .eh_frame through .eh_frame_hdr as the linkers write them (System V ABI, x86-64). No locks, no
- * allocation. Only what ordinary code needs is expressed; for the rest (signal frames, expressions)
- * the rule says so, and libunwind is asked. */
+ * allocation. What compilers write for ordinary code, realigned stacks and signal frames is expressed;
+ * other expressions (PLT stubs, hand-written code) are not, and end a walk. */
 #ifndef SEEP_PRELOAD_CFI_H
 #define SEEP_PRELOAD_CFI_H
 
@@ -14,7 +14,8 @@ enum seep_cfa_kind {
     SEEP_CFA_RBP,       /* CFA = rbp + cfa_offset */
     SEEP_CFA_RBP_DEREF, /* CFA = *(rbp + cfa_offset): realigned stacks */
     SEEP_CFA_END,       /* the outermost frame */
-    SEEP_CFA_SLOW,      /* cannot be expressed here */
+    SEEP_CFA_SIGNAL,    /* the kernel's signal frame: a ucontext_t at rsp */
+    SEEP_CFA_UNKNOWN,   /* cannot be expressed here */
 };
 
 enum seep_rbp_kind {
@@ -31,7 +32,7 @@ struct seep_cfi_rule {
 };
 
 /* The rule at `pc` (return address − 1) of the object whose .eh_frame_hdr is given. The return address
- * is always at CFA − 8. No entry for pc: SEEP_CFA_SLOW. */
+ * is always at CFA − 8. No entry for pc: SEEP_CFA_UNKNOWN. */
 struct seep_cfi_rule seep_cfi_find(const uint8_t *eh_frame_hdr, uintptr_t pc);
 
 #endif

@@ -20,7 +20,6 @@
 #include "preload/real.h"
 #include "preload/record.h"
 #include "preload/tick.h"
-#include "preload/unwind.h"
 #include "preload/walk.h"
 
 #ifndef SEEP_VERSION
@@ -304,6 +303,5 @@ __attribute__((constructor(101))) static void construct(void)
     on_exit(at_exit, NULL);
     if (!wipe_on_fork) /* a kernel before 4.14, or a sandbox */
         pthread_atfork(NULL, NULL, wipe);
-    seep_unwind_start();
     seep_leave();
 }

@@ -3,12 +3,12 @@
 #include <pthread.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
+#include <ucontext.h>
 
 #include "libprof/os.h"
 #include "preload/cfi.h"
 #include "preload/modules.h"
 #include "preload/pyframe.h"
-#include "preload/unwind.h"
 
 extern void *__libc_stack_end; /* of the loader: the main thread's stack begins here */
 
@@ -44,7 +44,7 @@ static uintptr_t loader_start(void)
 
 static struct seep_cfi_rule rule_make(uintptr_t address)
 {
-    struct seep_cfi_rule rule = {.cfa_kind = SEEP_CFA_SLOW};
+    struct seep_cfi_rule rule = {.cfa_kind = SEEP_CFA_UNKNOWN};
     struct seep_loaded loaded;
     uintptr_t pc = address - 1;
     if (seep_modules_find(pc, &loaded)) {
@@ -98,12 +98,12 @@ static uintptr_t parse_hex(const char **at)
 }
 
 /* A stack that is neither the main thread's nor one of pthread's: fibres, signal stacks. */
-static void bounds_from_maps(struct seep_walk *walk, uintptr_t sp)
+static void bounds_from_maps(uintptr_t sp, uintptr_t *stack_low, uintptr_t *stack_high)
 {
     char text[4096 + 1];
     size_t kept = 0;
-    walk->stack_low = sp;
-    walk->stack_high = sp + 16;
+    *stack_low = sp;
+    *stack_high = sp + 16;
     int fd = seep_os_open("/proc/self/maps", O_RDONLY, 0);
     if (fd < 0)
         return;
@@ -118,8 +118,8 @@ static void bounds_from_maps(struct seep_walk *walk, uintptr_t sp)
             uintptr_t low = parse_hex(&at);
             uintptr_t high = *at == '-' ? (++at, parse_hex(&at)) : 0;
             if (sp >= low && sp < high) {
-                walk->stack_low = low;
-                walk->stack_high = high;
+                *stack_low = low;
+                *stack_high = high;
                 seep_os_close(fd);
                 return;
             }
@@ -132,7 +132,7 @@ static void bounds_from_maps(struct seep_walk *walk, uintptr_t sp)
     seep_os_close(fd);
 }
 
-static void find_bounds(struct seep_walk *walk, uintptr_t sp)
+static void find_bounds(uintptr_t sp, uintptr_t *stack_low, uintptr_t *stack_high)
 {
     uintptr_t self = (uintptr_t)pthread_self(); /* glibc keeps it at the top of a thread's stack */
     uintptr_t main_end = (uintptr_t)__libc_stack_end;
@@ -140,13 +140,13 @@ static void find_bounds(struct seep_walk *walk, uintptr_t sp)
     (void)seep_os_call6(SYS_prlimit64, 0, RLIMIT_STACK, 0, (long)&limit, 0, 0);
     uint64_t main_size = limit.rlim_cur < (64u << 20) ? limit.rlim_cur : 64u << 20;
     if (sp < main_end && main_end - sp < main_size) {
-        walk->stack_low = sp & ~(uintptr_t)4095;
-        walk->stack_high = main_end;
+        *stack_low = sp & ~(uintptr_t)4095;
+        *stack_high = main_end;
     } else if (seep_os_tid() != seep_os_pid() && sp < self && self - sp < (64u << 20)) {
-        walk->stack_low = sp & ~(uintptr_t)4095;
-        walk->stack_high = self;
+        *stack_low = sp & ~(uintptr_t)4095;
+        *stack_high = self;
     } else {
-        bounds_from_maps(walk, sp);
+        bounds_from_maps(sp, stack_low, stack_high);
     }
 }
 
@@ -266,11 +266,31 @@ static inline bool step(struct position *at, struct seep_cfi_rule rule, struct t
     return at->ra != 0;
 }
 
+/* To what the signal has interrupted, on this stack or, from an alternate one, on another. There the
+ * program counter is no return address: one more makes it look like one. */
+static bool step_over_signal(struct position *at)
+{
+    const ucontext_t *context = (const ucontext_t *)at->cfa;
+    if ((at->cfa & 7) || at->cfa + sizeof(*context) > at->high)
+        return false;
+    const greg_t *registers = context->uc_mcontext.gregs;
+    at->ra = (uintptr_t)registers[REG_RIP] + 1;
+    at->rbp = (uintptr_t)registers[REG_RBP];
+    at->cfa = (uintptr_t)registers[REG_RSP];
+    if (at->cfa < at->low || at->cfa >= at->high) {
+        uintptr_t low, high;
+        find_bounds(at->cfa, &low, &high);
+        at->low = at->cfa - 16;
+        at->high = high - 8;
+    }
+    return true;
+}
+
 unsigned seep_walk_native(struct seep_walk *walk, const struct seep_regs *regs, bool stop_at_eval,
                           uintptr_t *addresses, unsigned capacity, uint64_t *hash)
 {
     if (__builtin_expect(regs->cfa < walk->stack_low || regs->cfa >= walk->stack_high, 0))
-        find_bounds(walk, regs->cfa);
+        find_bounds(regs->cfa, &walk->stack_low, &walk->stack_high);
     struct position at = {.cfa = regs->cfa, .ra = regs->ra, .rbp = regs->rbp, .low = regs->cfa - 16,
                           .high = walk->stack_high - 8};
     struct trail trail = {.shape = shape_set(walk, regs), .base = regs->cfa - 8, .whole = true};
@@ -297,13 +317,13 @@ unsigned seep_walk_native(struct seep_walk *walk, const struct seep_regs *regs, 
             rule.cfa_kind &= (uint8_t)~(EVAL | LOADER);
         }
         addresses[n++] = at.ra;
-        if (__builtin_expect(rule.cfa_kind == SEEP_CFA_SLOW, 0)) {
-            n = seep_unwind_rest(at.ra, stop_at_eval, addresses, n, capacity);
+        if (__builtin_expect(rule.cfa_kind == SEEP_CFA_SIGNAL, 0)) {
             trail.whole = false;
+            if (!step_over_signal(&at))
+                break;
+        } else if (!step(&at, rule, &trail)) {
             break;
         }
-        if (!step(&at, rule, &trail))
-            break;
     }
     if (trail.whole) {
         *hash = shape_hash(trail.shape, regs);

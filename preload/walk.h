@@ -1,7 +1,8 @@
 /* Native stacks, fast: a cache from return address to the rule that finds the next one.
  *
- * A step is one look-up and one or two loads. What the rules cannot express goes to libunwind
- * (unwind.h). Never reads outside the thread's stack. Threads: any, each its own stack. */
+ * A step is one look-up and one or two loads. libunwind is not asked: it checks addresses by writing
+ * them into a pipe, whose descriptors would be among the job's own. It is what the tests compare with.
+ * Never reads outside the thread's stack. Threads: any, each its own stack. */
 #ifndef SEEP_PRELOAD_WALK_H
 #define SEEP_PRELOAD_WALK_H
 
