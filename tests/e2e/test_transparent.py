@@ -367,7 +367,7 @@ class Limits(Alike):
         self.assertEqual((done.status, done.stdout), (0, b"ok\n"), repr(done))
 
     def test_data_segment(self):
-        self.under("-d 20000")
+        self.under("-d 60000")
 
     def test_open_files(self):
         for n in (16, 5, 4):
@@ -507,9 +507,11 @@ class OtherAllocators(Alike):
 
     def hold(self, profile):
         for function, said in profile.done.json().items():
-            seen = sum_sites(profile.report, function)
+            seen = sum_sites(profile.report, function, "host")
             for key in ("allocations", "frees", "allocated_bytes", "live_bytes"):
                 self.assertEqual(seen[key], said[key], "%s %s" % (function, key))
+            self.assertEqual(sum_sites(profile.report, function, "mmap")["allocations"], 0,
+                             "what the allocator maps for itself is not the job's map")
 
     def preloaded(self, path):
         for subject, section in self.SECTIONS:
