@@ -19,16 +19,16 @@ struct seep_analysis_options {
  * (docs/report.schema.json). What could not be read is said in the report's coverage.
  *   opts    NULL: defaults
  *   *report out, a new reference: json_decref() it
- * Returns 0; -SEEP_EINVAL if n_dirs == 0; -SEEP_EIO when a folder cannot be read; -SEEP_ENODATA when no
- * profile in them is readable; -SEEP_ENOMEM.
- * Threads: safe on distinct folders. Untrusted files are safe; native symbols are read from the files on
- * disk that they name, if those are regular ones with the recorded build id. */
+ * Returns 0; -SEEP_EINVAL if n_dirs == 0; -SEEP_EIO when a folder cannot be read; -SEEP_ENODATA
+ * when no profile in them is readable; -SEEP_ENOMEM. Threads: safe on distinct folders. Untrusted
+ * files are safe; native symbols are read from the files on disk that they name, if those are
+ * regular ones with the recorded build id. */
 SEEP_MUST_CHECK int seep_analyse(const char *const *dirs, size_t n_dirs,
                                  const struct seep_analysis_options *opts, json_t **report,
                                  struct seep_error *err);
 
-/* The same of profiles in memory (seep_profile_from_bytes) and a job table or NULL. Takes them over, also
- * on failure. Looks at nothing outside: neither /proc nor symbols of files. */
+/* The same of profiles in memory (seep_profile_from_bytes) and a job table or NULL. Takes them
+ * over, also on failure. Looks at nothing outside: neither /proc nor symbols of files. */
 SEEP_MUST_CHECK int seep_analyse_profiles(struct seep_profile **profiles, size_t n,
                                           struct seep_job *job,
                                           const struct seep_analysis_options *opts, json_t **report,

@@ -28,8 +28,9 @@ struct groups {
 
 const char *seep_pattern_name(enum seep_pattern pattern)
 {
-    static const char *const names[SEEP_N_PATTERNS] = {
-        "eager-retention", "first-touch-cache", "aliased-cache", "unbounded-growth", "undetermined"};
+    static const char *const names[SEEP_N_PATTERNS] = {"eager-retention", "first-touch-cache",
+                                                       "aliased-cache", "unbounded-growth",
+                                                       "undetermined"};
 
     return names[pattern];
 }
@@ -250,7 +251,8 @@ static void set_limit(const struct seep_model *m, struct seep_finding *f)
 
     f->steps_to_limit = -1;
     if (strcmp(m->spaces[f->space].name, "host") != 0 &&
-        strcmp(m->spaces[f->space].name, "mmap") != 0 && strcmp(m->spaces[f->space].name, "shm") != 0)
+        strcmp(m->spaces[f->space].name, "mmap") != 0 &&
+        strcmp(m->spaces[f->space].name, "shm") != 0)
         return;
     f->limit_bytes = seep_limit_of(m, &kind);
     if (!f->limit_bytes || f->growth.value <= 0 || f->returns)

@@ -25,18 +25,18 @@ struct seep_finding {
     double confidence; /* 0 … 1 */
     uint16_t space;
     enum seep_role role;
-    uint32_t frame;    /* of the dictionary: the line to look at */
-    uint32_t *sites;   /* most bytes first */
+    uint32_t frame;  /* of the dictionary: the line to look at */
+    uint32_t *sites; /* most bytes first */
     size_t n_sites;
     uint32_t *processes; /* indices */
     size_t n_processes;
     uint64_t live_bytes; /* at the end of the last step, before the job tears itself down */
     uint64_t peak_bytes;
-    uint64_t count;      /* blocks live then */
+    uint64_t count;           /* blocks live then */
     struct seep_slope growth; /* bytes per step */
     int32_t first_step;
-    int32_t plateau_step; /* 0: none */
-    uint64_t limit_bytes; /* 0: none known */
+    int32_t plateau_step;  /* 0: none */
+    uint64_t limit_bytes;  /* 0: none known */
     bool returns;          /* each process gives it back when it ends */
     double steps_to_limit; /* < 0: not growing, or no limit */
     char *title, *advice;
@@ -61,8 +61,8 @@ struct seep_case {
     uint32_t frame;
     uint16_t space;
     enum seep_role role;
-    uint16_t roles;        /* of all stacks */
-    uint64_t space_peak;   /* of the job */
+    uint16_t roles;      /* of all stacks */
+    uint64_t space_peak; /* of the job */
 };
 
 /* Judges every line of the model that keeps enough. Returns 0 or -SEEP_ENOMEM.
@@ -71,9 +71,9 @@ SEEP_MUST_CHECK int seep_diagnose(const struct seep_model *m, const struct seep_
                                   struct seep_symbols *symbols, struct seep_findings *out);
 void seep_findings_fini(struct seep_findings *f);
 
-/* The rules, in the order of preference: fills what is particular to the pattern (pattern, severity,
- * confidence, plateau_step, count and live_bytes of the sites it is about, evidence) and returns true,
- * or returns false. Rules may narrow finding->sites. */
+/* The rules, in the order of preference: fills what is particular to the pattern (pattern,
+ * severity, confidence, plateau_step, count and live_bytes of the sites it is about, evidence) and
+ * returns true, or returns false. Rules may narrow finding->sites. */
 bool seep_rules_judge(const struct seep_case *c, struct seep_finding *finding);
 
 /* Title and advice, once the rest is known. */
@@ -87,7 +87,8 @@ void seep_finding_note(struct seep_finding *finding, const char *format, ...)
 const char *seep_pattern_name(enum seep_pattern pattern);
 const char *seep_severity_name(enum seep_severity severity);
 
-/* The tightest memory limit that the processes of the job are under, 0 none known; *kind says which. */
+/* The tightest memory limit that the processes of the job are under, 0 none known; *kind says
+ * which. */
 uint64_t seep_limit_of(const struct seep_model *m, const char **kind);
 
 #endif

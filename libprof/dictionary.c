@@ -119,7 +119,8 @@ static bool is_worker_loop(const struct seep_dictionary *d, uint32_t frame)
     static const char file[] = "torch/utils/data/_utils/worker.py";
     const struct seep_dict_frame *f = &d->frames[frame];
 
-    if (f->kind != SEEP_FRAME_PYTHON || strcmp(seep_dictionary_text(d, f->function), "_worker_loop"))
+    if (f->kind != SEEP_FRAME_PYTHON ||
+        strcmp(seep_dictionary_text(d, f->function), "_worker_loop"))
         return false;
     const char *path = seep_dictionary_text(d, f->owner);
     size_t n = strlen(path);

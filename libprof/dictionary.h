@@ -3,8 +3,8 @@
  *
  * Ids are dense and count from 0; id 0 of each kind is the empty one. A stack's parent always has a
  * smaller id, so properties that pass down the tree are computed in one sweep.
- * Out of memory is sticky: functions then return 0 and `failed` is set; the caller looks once, at the end.
- * Threads: none may share one. */
+ * Out of memory is sticky: functions then return 0 and `failed` is set; the caller looks once, at
+ * the end. Threads: none may share one. */
 #ifndef SEEP_LIBPROF_DICTIONARY_H
 #define SEEP_LIBPROF_DICTIONARY_H
 

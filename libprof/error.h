@@ -17,8 +17,8 @@ enum {
 
 enum { SEEP_ERROR_FILE_BYTES = 1024, SEEP_ERROR_TEXT_BYTES = 256 };
 
-/* Where and why. The first error wins: a filled one (text[0] != 0) is left alone. Texts may quote names
- * from untrusted files; they hold no control characters. */
+/* Where and why. The first error wins: a filled one (text[0] != 0) is left alone. Texts may quote
+ * names from untrusted files; they hold no control characters. */
 struct seep_error {
     char file[SEEP_ERROR_FILE_BYTES]; /* "" where no file is concerned */
     uint64_t offset;                  /* in the file, 0 where none is meant */

@@ -1,19 +1,19 @@
-/* Finds the processes of a job: every profile in some folders, their job tables, who forked whom. */
+/* Finds the processes of a job: all profiles in some folders, job tables, who forked whom. */
 #ifndef SEEP_LIBPROF_FOLDER_READ_H
 #define SEEP_LIBPROF_FOLDER_READ_H
 
 #include "libprof/model.h"
 
-/* Opens every *.seep of the folders (headers only) and their job tables into the empty model *m; sorts
- * processes by start, links forked ones to their parents, settles each one's step axis, and chooses
- * m->main. Files that cannot be read are noted in m->not_read.
- * Returns 0; -SEEP_EIO when a folder cannot be read; -SEEP_ENODATA when no profile was readable;
- * -SEEP_ENOMEM. The caller calls seep_model_fini() in every case. */
+/* Opens every *.seep of the folders (headers only) and their job tables into the empty model *m;
+ * sorts processes by start, links forked ones to their parents, settles each one's step axis, and
+ * chooses m->main. Files that cannot be read are noted in m->not_read. Returns 0; -SEEP_EIO when a
+ * folder cannot be read; -SEEP_ENODATA when no profile was readable; -SEEP_ENOMEM. The caller calls
+ * seep_model_fini() in every case. */
 SEEP_MUST_CHECK int seep_folder_read(const char *const *dirs, size_t n_dirs, struct seep_model *m,
                                      struct seep_error *err);
 
-/* Takes over profiles that are open already (from memory), each with its job table or NULL in common;
- * on failure they stay the caller's. */
+/* Takes over profiles that are open already (from memory), each with its job table or NULL in
+ * common; on failure they stay the caller's. */
 SEEP_MUST_CHECK int seep_folder_adopt(struct seep_profile **profiles, size_t n,
                                       struct seep_job *job, struct seep_model *m);
 

@@ -72,15 +72,14 @@ static enum owner owner_of(const struct sweep *w, const struct seep_dict_frame *
 {
     if (f->kind == SEEP_FRAME_PYTHON) {
         if (!w->string_owner[f->owner])
-            w->string_owner[f->owner] =
-                (uint8_t)python_owner(seep_dictionary_text(w->d, f->owner));
+            w->string_owner[f->owner] = (uint8_t)python_owner(seep_dictionary_text(w->d, f->owner));
         return w->string_owner[f->owner];
     }
     if (f->pseudo || !f->owner)
         return OWNER_LIBRARY;
     if (!w->module_owner[f->owner])
-        w->module_owner[f->owner] = (uint8_t)native_owner(
-            seep_dictionary_text(w->d, w->d->modules[f->owner].path));
+        w->module_owner[f->owner] =
+            (uint8_t)native_owner(seep_dictionary_text(w->d, w->d->modules[f->owner].path));
     return w->module_owner[f->owner];
 }
 

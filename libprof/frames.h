@@ -1,5 +1,5 @@
-/* Whose code a frame is, which line of a stack the user should look at, and what part of a training job
- * a stack belongs to. */
+/* Whose code a frame is, which line of a stack the user should look at, and what part of a training
+ * job a stack belongs to. */
 #ifndef SEEP_LIBPROF_FRAMES_H
 #define SEEP_LIBPROF_FRAMES_H
 
@@ -22,11 +22,12 @@ enum seep_role {
 
 /* What is known of each stack of a dictionary, by its id. */
 struct seep_frames {
-    uint32_t *look_at;  /* the frame to look at: innermost of the user's own, else the best other one */
-    bool *is_own;       /* look_at is the user's own code */
-    bool *importing;    /* inside an import statement */
-    uint8_t *role;      /* enum seep_role: by the innermost frame that has one */
-    uint16_t *roles;    /* bit set of the roles of all frames */
+    uint32_t
+        *look_at; /* the frame to look at: innermost of the user's own, else the best other one */
+    bool *is_own; /* look_at is the user's own code */
+    bool *importing; /* inside an import statement */
+    uint8_t *role;   /* enum seep_role: by the innermost frame that has one */
+    uint16_t *roles; /* bit set of the roles of all frames */
     size_t n_stacks;
 };
 

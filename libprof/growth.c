@@ -15,7 +15,7 @@ void seep_span_settle(const struct seep_model *m, struct seep_span *span)
 
     *span = (struct seep_span){0};
     /* The end of a process frees what it held. The last slices are not its steady state; nor is the
-     * last step where its end showed only in the next event, which was the first of the teardown. */
+     * last step where its end showed only in the next event, the first of the teardown. */
     span->last = timed ? (n > 4 ? n - 2 : n) : (n > 4 ? n - 1 : n);
     /* Without steps the start is mostly imports and the making of things. */
     span->warm = timed ? n / 4 : n / 10;
@@ -155,8 +155,8 @@ static int measure_processes(const struct seep_model *m, const struct seep_span 
     double span_steps = span->last - span->warm > 0 ? span->last - span->warm : 1;
     g->by_process = true;
     g->past_epoch = past_epoch || !span->epochs_known;
-    g->slope = (struct seep_slope){sum.value / span_steps, sum.low / span_steps,
-                                   sum.high / span_steps};
+    g->slope =
+        (struct seep_slope){sum.value / span_steps, sum.low / span_steps, sum.high / span_steps};
     g->shape = best.shape;
     g->z = best.z;
     g->from = span->warm;

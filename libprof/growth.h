@@ -18,28 +18,30 @@ struct seep_span {
 void seep_span_settle(const struct seep_model *m, struct seep_span *span);
 
 struct seep_growth {
-    struct seep_slope slope;  /* bytes per step over (from, to] */
-    struct seep_shape shape;  /* of the same */
-    double z;                 /* Mann–Kendall */
+    struct seep_slope slope; /* bytes per step over (from, to] */
+    struct seep_shape shape; /* of the same */
+    double z;                /* Mann–Kendall */
     int32_t from, to;
-    bool growing;      /* persistent: clear of zero, of the noise, in most windows, up to the end */
-    bool by_process;   /* processes came and went: judged each by itself, slopes weighted by life */
-    bool past_epoch;   /* judged past the first epoch, or there are no epochs */
-    int32_t plateau;   /* step from which on the level stays, 0 none; over (0, to] */
-    double plateau_rise; /* bytes between step 0 and the plateau */
-    bool plateau_gradual; /* it got there bit by bit */
-    struct seep_level level; /* the sum */
+    bool growing;    /* persistent: clear of zero, of the noise, in most windows, up to the end */
+    bool by_process; /* processes came and went: judged each by itself, slopes weighted by life */
+    bool past_epoch; /* judged past the first epoch, or there are no epochs */
+    int32_t plateau; /* step from which on the level stays, 0 none; over (0, to] */
+    double plateau_rise;              /* bytes between step 0 and the plateau */
+    bool plateau_gradual;             /* it got there bit by bit */
+    struct seep_level level;          /* the sum */
     struct seep_level_point at_start; /* step 0 */
     struct seep_level_point at_end;   /* span.last */
 };
 
-/* Measures sites[0, n) as one. Returns 0 or -SEEP_ENOMEM. Allocates growth->level, which the next call
- * uses again: zero-initialise once, seep_growth_fini() at the end. */
+/* Measures sites[0, n) as one. Returns 0 or -SEEP_ENOMEM. Allocates growth->level, which the next
+ * call uses again: zero-initialise once, seep_growth_fini() at the end. */
 SEEP_MUST_CHECK int seep_growth_measure(const struct seep_model *m, const struct seep_span *span,
-                                        const uint32_t *sites, size_t n, struct seep_growth *growth);
+                                        const uint32_t *sites, size_t n,
+                                        struct seep_growth *growth);
 void seep_growth_fini(struct seep_growth *growth);
 
-/* Only the slope of one site over the judged steps; 0 where nothing changed in them. `level` is scratch. */
+/* Only the slope of one site over the judged steps; 0 where nothing changed in them. `level` is
+ * scratch. */
 SEEP_MUST_CHECK int seep_growth_of_site(const struct seep_model *m, const struct seep_span *span,
                                         uint32_t site, struct seep_level *level, double *slope);
 

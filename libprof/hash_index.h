@@ -1,12 +1,13 @@
-/* Open-addressed index from a 64-bit hash to small ids; the caller keeps the keys and compares them.
+/* Open-addressed index from a 64-bit hash to small ids; the caller keeps the keys and compares
+ * them.
  *
  *   uint32_t at = seep_hash_begin(&index, hash), id;
  *   while ((id = seep_hash_next(&index, hash, &at)) != SEEP_HASH_NONE)
  *       if (same(keys[id], key)) return id;
  *   seep_hash_add(&index, hash, new_id);
  *
- * Threads: none may share one. Zero-initialised is empty. Hashes are mixed here, so that untrusted keys
- * fill it evenly enough; an attacker who finds collisions slows the report, nothing more. */
+ * Threads: none may share one. Zero-initialised is empty. Hashes are mixed here, so that untrusted
+ * keys fill it evenly enough; an attacker who finds collisions slows the report, nothing more. */
 #ifndef SEEP_LIBPROF_HASH_INDEX_H
 #define SEEP_LIBPROF_HASH_INDEX_H
 
@@ -38,8 +39,8 @@ void seep_hash_fini(struct seep_hash_index *index);
 uint64_t seep_hash_bytes(const void *bytes, size_t n);
 uint64_t seep_hash_two(uint64_t a, uint64_t b);
 
-/* Grows *array to hold `need` elements of `each` bytes, doubling *capacity. New ones are not cleared.
- * Returns 0 or -SEEP_ENOMEM (the array is as before). Allocates. */
+/* Grows *array to hold `need` elements of `each` bytes, doubling *capacity. New ones are not
+ * cleared. Returns 0 or -SEEP_ENOMEM (the array is as before). Allocates. */
 SEEP_MUST_CHECK int seep_grow(void *array, size_t *capacity, size_t need, size_t each);
 
 #endif

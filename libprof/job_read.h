@@ -5,8 +5,8 @@
 #include "libprof/error.h"
 #include "libprof/format.h"
 
-/* *out: a private copy with every text closed and every count in range; what a truncated file lacks is
- * zero. Returns 0, -SEEP_EIO (also: there is none), -SEEP_EFORMAT, -SEEP_EVERSION, -SEEP_ENOMEM.
+/* *out: a private copy with every text closed and every count in range; what a truncated file lacks
+ * is zero. Returns 0, -SEEP_EIO (also: there is none), -SEEP_EFORMAT, -SEEP_EVERSION, -SEEP_ENOMEM.
  * Allocates: *out; free() it. */
 SEEP_MUST_CHECK int seep_job_read(const char *path, struct seep_job **out, struct seep_error *err);
 

@@ -19,8 +19,8 @@ struct seep_level {
 #define SEEP_LEVEL_ALL UINT32_MAX
 
 /* The sum over sites[0, n) of the model, of one process or of SEEP_LEVEL_ALL. A process that ended
- * before the job's main one counts until it ended. *level may hold an older one, whose storage is used.
- * Returns 0 or -SEEP_ENOMEM. Allocates: level->points; free with seep_level_fini(). */
+ * before the job's main one counts until it ended. *level may hold an older one, whose storage is
+ * used. Returns 0 or -SEEP_ENOMEM. Allocates: level->points; free with seep_level_fini(). */
 SEEP_MUST_CHECK int seep_level_sum(const struct seep_model *m, const uint32_t *sites, size_t n,
                                    uint32_t process, struct seep_level *level);
 void seep_level_fini(struct seep_level *level);

@@ -34,8 +34,8 @@ static uint16_t job_space(struct seep_model *m, const char *name)
     return (uint16_t)++m->n_spaces;
 }
 
-static int add_point(struct seep_model *m, struct seep_model_part *part, int32_t step, uint64_t blocks,
-                     uint64_t bytes)
+static int add_point(struct seep_model *m, struct seep_model_part *part, int32_t step,
+                     uint64_t blocks, uint64_t bytes)
 {
     if (part->n_points && m->points[m->n_points - 1].step >= step) {
         step = m->points[m->n_points - 1].step;
@@ -44,14 +44,14 @@ static int add_point(struct seep_model *m, struct seep_model_part *part, int32_t
     }
     if (seep_grow(&m->points, &m->points_capacity, m->n_points + 1, sizeof *m->points))
         return -SEEP_ENOMEM;
-    m->points[m->n_points++] = (struct seep_model_point){
-        step, blocks < UINT32_MAX ? (uint32_t)blocks : UINT32_MAX, bytes};
+    m->points[m->n_points++] =
+        (struct seep_model_point){step, blocks < UINT32_MAX ? (uint32_t)blocks : UINT32_MAX, bytes};
     part->n_points++;
     return 0;
 }
 
-/* A site without a series was active in a few periods only. If its peak is all that it ever allocated,
- * nothing was freed before, and the peak lasted until its last event. */
+/* A site without a series was active in a few periods only. If its peak is all that it ever
+ * allocated, nothing was freed before, and the peak lasted until its last event. */
 static int add_brief_points(struct seep_model *m, struct seep_model_part *part,
                             const struct record *r)
 {

@@ -72,27 +72,32 @@ struct seep_model_space {
 };
 
 enum seep_process_role { SEEP_ROLE_HELPER, SEEP_ROLE_TRAINER, SEEP_ROLE_WORKER, SEEP_ROLE_RANK };
-enum seep_process_exit { SEEP_ENDED_EXIT, SEEP_ENDED_SIGNAL, SEEP_ENDED_RUNNING, SEEP_ENDED_UNKNOWN };
+enum seep_process_exit {
+    SEEP_ENDED_EXIT,
+    SEEP_ENDED_SIGNAL,
+    SEEP_ENDED_RUNNING,
+    SEEP_ENDED_UNKNOWN
+};
 
 struct seep_model_process {
     struct seep_profile *profile;
     const struct seep_process *entry; /* in its folder's job table, or NULL */
     const struct seep_job *job;       /* that table, or NULL */
     uint32_t folder;
-    uint32_t steps;         /* finished by itself */
-    uint32_t period;        /* current, on the axis */
+    uint32_t steps;  /* finished by itself */
+    uint32_t period; /* current, on the axis */
     /* Of the process whose periods this one uses: its own, or whom it follows. */
     uint32_t axis_steps;
-    uint32_t axis_first;    /* period in which its step 1 ended */
+    uint32_t axis_first; /* period in which its step 1 ended */
     uint64_t axis_start_ns;
     enum seep_process_role role;
     enum seep_process_exit exit_kind;
     int exit_value;
-    bool execed;            /* its program was replaced: the next profile of this pid goes on */
-    bool in_worker_loop;    /* some stack lies inside a DataLoader worker's loop */
-    bool truncated, orphaned; /* cut file; a parent's file is missing */
+    bool execed;               /* its program was replaced: the next profile of this pid goes on */
+    bool in_worker_loop;       /* some stack lies inside a DataLoader worker's loop */
+    bool truncated, orphaned;  /* cut file; a parent's file is missing */
     uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC; end: last seen alive */
-    int32_t end_step;       /* step during which it ended before the job did, else INT32_MAX */
+    int32_t end_step;          /* step during which it ended before the job did, else INT32_MAX */
     uint64_t rss_peak_bytes, pss_peak_bytes; /* pss 0: not known */
     uint16_t space_of[SEEP_MAX_SPACES];      /* header index → job index + 1, 0 unused */
     struct seep_totals spaces[SEEP_MAX_SPACES];
@@ -129,13 +134,13 @@ struct seep_model {
     struct seep_not_read *not_read;
     size_t n_not_read;
 
-    uint32_t main;          /* the process with the most steps */
-    uint32_t root;          /* the first one */
-    uint32_t n_steps;       /* finished; time slices when step_source is time */
+    uint32_t main;    /* the process with the most steps */
+    uint32_t root;    /* the first one */
+    uint32_t n_steps; /* finished; time slices when step_source is time */
     enum seep_step_source step_source;
-    int32_t *epoch_starts;  /* steps during which an epoch began, rising, each once */
+    int32_t *epoch_starts; /* steps during which an epoch began, rising, each once */
     size_t n_epoch_starts;
-    uint32_t epochs;        /* 0: not known */
+    uint32_t epochs;           /* 0: not known */
     uint64_t start_ns, end_ns; /* of the whole job */
 };
 

@@ -53,8 +53,10 @@ static bool still_runs(const struct seep_header *h)
     fclose(f);
     text[n] = 0;
     const char *after = strrchr(text, ')');
-    if (!after || sscanf(after + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d "
-                                    "%*d %*d %*d %*d %llu", &state, &ticks) != 2)
+    if (!after || sscanf(after + 1,
+                         " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d "
+                         "%*d %*d %*d %*d %llu",
+                         &state, &ticks) != 2)
         return false;
     if (state == 'Z' || state == 'X')
         return false;
@@ -76,7 +78,7 @@ static void exit_from_status(struct seep_model_process *p, int status)
     }
 }
 
-/* Whoever reaped the process knows best; else what it said itself; else whether it is still there. */
+/* Whoever reaped the process knows best; else what it said itself; else whether it is there. */
 static void settle_exit(struct seep_model_process *p, bool may_look)
 {
     const struct seep_header *h = p->profile->header;

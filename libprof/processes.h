@@ -9,7 +9,7 @@
 void seep_processes_settle(struct seep_model *m, bool may_look);
 
 /* Totals of the job's spaces. A peak of the sum is exact with one process; with several it is the
- * largest sum over the points in time that the timelines hold, plus each process's own exact peak. */
+ * largest sum over the points in time that the timelines hold, and each process's own peak. */
 void seep_processes_add_spaces(struct seep_model *m);
 
 /* Live bytes of a job space in one process at a time: its latest row, 0 outside its life. */

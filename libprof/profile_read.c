@@ -20,7 +20,8 @@ static int check_header(struct seep_profile *p, struct seep_error *err)
     struct seep_header *h = p->header;
 
     if (h->magic == 0)
-        return seep_error_set(err, SEEP_EFORMAT, p->path, 0, "the process ended before it recorded");
+        return seep_error_set(err, SEEP_EFORMAT, p->path, 0,
+                              "the process ended before it recorded");
     if (h->magic != SEEP_PROFILE_MAGIC)
         return seep_error_set(err, SEEP_EFORMAT, p->path, 0, "not a profile of seep");
     if (h->version != SEEP_FORMAT_VERSION || h->header_bytes != SEEP_HEADER_BYTES ||
@@ -88,8 +89,8 @@ static struct seep_profile *profile_new(const char *path)
         return NULL;
     p->path = strdup(path);
     /* Most of a header is never written: what is a hole in the file costs no memory here either. */
-    void *header = mmap(NULL, SEEP_HEADER_BYTES, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *header =
+        mmap(NULL, SEEP_HEADER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     p->header = header == MAP_FAILED ? NULL : header;
     if (!p->path || !p->header) {
         seep_profile_close(p);
@@ -264,7 +265,7 @@ static int read_chunks(int fd, struct seep_profile *p, bool counters)
     return 0;
 }
 
-/* Chunks that came into use since the header was read. New counters are left for the next reader. */
+/* Chunks that came into use since the header was read. New counters wait for the next reader. */
 static void refresh_types(int fd, struct seep_profile *p)
 {
     static const size_t at = offsetof(struct seep_header, chunk_types);
@@ -294,7 +295,7 @@ int seep_profile_load(struct seep_profile *p, struct seep_error *err)
     int fd = open_regular(p->path, &size, err);
     if (fd < 0)
         return -SEEP_EIO;
-    /* Room for the chunks that a running process adds meanwhile costs nothing until it is written. */
+    /* Room for the chunks that a running process adds costs nothing until it is written. */
     uint32_t n_known = p->n_chunks;
     if (p->header->exit_kind == SEEP_EXIT_NONE)
         p->n_chunks = SEEP_MAX_CHUNKS;
@@ -414,7 +415,8 @@ const char *seep_profile_string(struct seep_profile *profile, uint32_t ref, uint
     return s->text;
 }
 
-const struct seep_point *seep_profile_series(struct seep_profile *profile, uint32_t ref, uint32_t *n)
+const struct seep_point *seep_profile_series(struct seep_profile *profile, uint32_t ref,
+                                             uint32_t *n)
 {
     const struct seep_series *s =
         seep_profile_at(profile, ref, SEEP_CHUNK_SERIES, sizeof(struct seep_series), NULL);

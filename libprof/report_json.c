@@ -46,7 +46,8 @@ static json_t *job_json(const struct seep_model *m, bool *failed)
 
     seep_json_set(json, "command",
                   launched ? seep_json_argv(job->argv, job->argv_bytes)
-                           : seep_json_argv(h->argv, h->argv_bytes), failed);
+                           : seep_json_argv(h->argv, h->argv_bytes),
+                  failed);
     seep_json_set(json, "cwd", seep_json_text(launched ? job->cwd : h->cwd), failed);
     seep_json_set(json, "host", seep_json_text(job && job->host[0] ? job->host : h->host), failed);
     seep_json_set(json, "started_unix_s", seep_json_real(started(m, job)), failed);
@@ -97,7 +98,7 @@ static void mark_findings(const struct seep_findings *f, bool *wanted)
     }
 }
 
-/* Sites with at least 0.1 % of their space's peak, and those that a finding names; largest first. */
+/* Sites with at least 0.1 % of their space's peak, and those of findings; largest first. */
 static size_t choose_sites(const struct seep_report_parts *parts, uint32_t *chosen)
 {
     const struct seep_model *m = parts->m;

@@ -12,12 +12,13 @@ struct seep_report_parts {
     struct seep_symbols *symbols;
     const struct seep_findings *findings;
     bool all_sites; /* every site, not only those of at least 0.1 % of their space's peak */
-    json_t **frame_json; /* scratch of seep_report_json(): [n_frames] arrays of what a frame prints as */
+    json_t **
+        frame_json; /* scratch of seep_report_json(): [n_frames] arrays of what a frame prints as */
 };
 
-/* *report: a new reference. Equal frames are one shared value: who changes one copies it first. Texts are valid UTF-8 without control characters whatever the profile held;
- * counts beyond 2⁶³−1 are cut there. Looks native symbols up for the frames that it prints.
- * Returns 0 or -SEEP_ENOMEM. */
+/* *report: a new reference. Equal frames are one shared value: who changes one copies it first.
+ * Texts are valid UTF-8 without control characters whatever the profile held; counts beyond 2⁶³−1
+ * are cut there. Looks native symbols up for what it prints. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_report_json(struct seep_report_parts *parts, json_t **report);
 
 #endif

@@ -58,11 +58,11 @@ void seep_json_set(json_t *object, const char *key, json_t *value, bool *failed)
 
 json_t *seep_json_totals(const struct seep_totals *t)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:i}", "allocations",
-                     seep_json_count(t->allocations), "frees", seep_json_count(t->frees),
-                     "allocated_bytes", seep_json_count(t->allocated_bytes), "live_bytes",
-                     seep_json_count(seep_totals_live(t)), "peak_bytes",
-                     seep_json_count(t->peak_bytes), "peak_step", t->peak_step > 0 ? t->peak_step : 0);
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:i}", "allocations", seep_json_count(t->allocations), "frees",
+        seep_json_count(t->frees), "allocated_bytes", seep_json_count(t->allocated_bytes),
+        "live_bytes", seep_json_count(seep_totals_live(t)), "peak_bytes",
+        seep_json_count(t->peak_bytes), "peak_step", t->peak_step > 0 ? t->peak_step : 0);
 }
 
 static json_t *pseudo_frame(const struct seep_dict_frame *f)
@@ -80,8 +80,7 @@ static json_t *python_frame(const struct seep_dictionary *d, const struct seep_d
                               seep_json_text_or_null(seep_dictionary_text(d, f->owner)), "line",
                               f->where ? seep_json_count(f->where) : json_null());
 
-    if (frame && f->qualname &&
-        strcmp(seep_dictionary_text(d, f->qualname), function) != 0)
+    if (frame && f->qualname && strcmp(seep_dictionary_text(d, f->qualname), function) != 0)
         json_object_set_new(frame, "qualname",
                             seep_json_text(seep_dictionary_text(d, f->qualname)));
     return frame;

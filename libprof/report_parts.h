@@ -4,16 +4,17 @@
 
 #include "libprof/report_json.h"
 
-/* All return new references, NULL without memory (json_object_set_new and kin take NULL as failure). */
-json_t *seep_json_text(const char *bytes);             /* cleaned */
-json_t *seep_json_text_or_null(const char *bytes);     /* null for NULL and "" */
-json_t *seep_json_count(uint64_t n);                   /* cut at 2⁶³−1 */
-json_t *seep_json_real(double x);                      /* 0 for what JSON cannot say */
-json_t *seep_json_argv(const char *argv, uint32_t n);  /* NUL-separated */
+/* All return new references, NULL without memory (json_object_set_new and kin take NULL as
+ * failure). */
+json_t *seep_json_text(const char *bytes);            /* cleaned */
+json_t *seep_json_text_or_null(const char *bytes);    /* null for NULL and "" */
+json_t *seep_json_count(uint64_t n);                  /* cut at 2⁶³−1 */
+json_t *seep_json_real(double x);                     /* 0 for what JSON cannot say */
+json_t *seep_json_argv(const char *argv, uint32_t n); /* NUL-separated */
 json_t *seep_json_totals(const struct seep_totals *t);
 
-/* The frames that one dictionary frame stands for: several where calls were inlined. Appends to `list`.
- * Returns 0 or -1. */
+/* The frames that one dictionary frame stands for: several where calls were inlined. Appends to
+ * `list`. Returns 0 or -1. */
 int seep_json_frames_append(const struct seep_report_parts *parts, uint32_t frame, json_t *list);
 
 /* Sets a key; a NULL value or object counts as out of memory: *failed becomes true. */

@@ -204,10 +204,10 @@ static json_t *finding_json(const struct seep_report_parts *parts, const struct 
                             seep_json_real(f->growth.low), "high", seep_json_real(f->growth.high)),
                   failed);
     seep_json_set(json, "first_step", json_integer(f->first_step > 0 ? f->first_step : 0), failed);
-    seep_json_set(json, "plateau_step", f->plateau_step ? json_integer(f->plateau_step) : json_null(),
-                  failed);
-    seep_json_set(json, "limit_bytes", f->limit_bytes ? seep_json_count(f->limit_bytes) : json_null(),
-                  failed);
+    seep_json_set(json, "plateau_step",
+                  f->plateau_step ? json_integer(f->plateau_step) : json_null(), failed);
+    seep_json_set(json, "limit_bytes",
+                  f->limit_bytes ? seep_json_count(f->limit_bytes) : json_null(), failed);
     bool counts = f->steps_to_limit >= 0 && f->steps_to_limit < 9e15;
     seep_json_set(json, "steps_to_limit",
                   counts ? json_integer((json_int_t)f->steps_to_limit) : json_null(), failed);

@@ -108,7 +108,8 @@ static const char *process_role(const json_t *report, json_int_t pid)
     size_t i;
     json_t *process;
 
-    json_array_foreach(json_object_get(report, "processes"), i, process) {
+    json_array_foreach(json_object_get(report, "processes"), i, process)
+    {
         if (json_integer_value(json_object_get(process, "pid")) == pid)
             return text_of(process, "role", "process");
     }
@@ -181,7 +182,8 @@ static void put_finding(const struct page *p, const json_t *report, const json_t
     put_processes_of(p, report, json_object_get(finding, "processes"));
     fputs("\n    ", p->out);
     put_wrapped(p, text_of(finding, "title", ""), 4, 4);
-    json_array_foreach(json_object_get(finding, "evidence"), i, line) {
+    json_array_foreach(json_object_get(finding, "evidence"), i, line)
+    {
         fputs("    - ", p->out);
         put_wrapped(p, json_string_value(line) ? json_string_value(line) : "", 6, 6);
     }
@@ -207,8 +209,7 @@ static void put_findings(const struct page *p, const json_t *report, const char 
         fputs("seep: no finding", p->out);
     paint(p, "0");
     fprintf(p->out, " in %.0f %ss\n\n", number_of(job, "steps"), unit);
-    json_array_foreach(findings, i, one)
-        put_finding(p, report, one, unit);
+    json_array_foreach(findings, i, one) put_finding(p, report, one, unit);
 }
 
 /* ---- the job ----------------------------------------------------------------------------- */
@@ -219,7 +220,8 @@ static void put_command(const struct page *p, const json_t *job)
     json_t *word;
 
     fputs("command  ", p->out);
-    json_array_foreach(json_object_get(job, "command"), i, word) {
+    json_array_foreach(json_object_get(job, "command"), i, word)
+    {
         const char *text = json_string_value(word) ? json_string_value(word) : "?";
         column += strlen(text) + 1;
         if (column > WIDTH && i > 0) {
@@ -254,7 +256,8 @@ static void put_spaces(const struct page *p, const json_t *report)
     const char *key, *label = "memory ";
     json_t *totals;
 
-    json_object_foreach(json_object_get(report, "spaces"), key, totals) {
+    json_object_foreach(json_object_get(report, "spaces"), key, totals)
+    {
         fprintf(p->out, "%s  ", label);
         put(p, key);
         fputs(": peak ", p->out);

@@ -12,7 +12,8 @@ static uint32_t pseudo_stack(struct seep_dictionary *d, enum seep_pseudo_frame w
     return seep_dictionary_stack(d, 0, seep_dictionary_frame(d, &frame));
 }
 
-static uint32_t resolve_string(struct seep_dictionary *d, struct seep_profile *profile, uint32_t ref)
+static uint32_t resolve_string(struct seep_dictionary *d, struct seep_profile *profile,
+                               uint32_t ref)
 {
     struct seep_profile *owner;
     uint32_t n;

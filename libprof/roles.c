@@ -3,8 +3,8 @@
 #include <ctype.h>
 #include <string.h>
 
-/* `file`: part of the path; `function`: whole name, or a part of it (any case) when it begins with '*'.
- * NULL matches all. `own`: 1 only the user's code, 0 only libraries. */
+/* `file`: part of the path; `function`: whole name, or a part of it (any case) when it begins with
+ * '*'. NULL matches all. `own`: 1 only the user's code, 0 only libraries. */
 struct rule {
     const char *file;
     const char *function;
@@ -46,8 +46,8 @@ static const struct rule rules[] = {
 };
 
 static const char *const names[SEEP_SITE_N_ROLES] = {
-    "other",   "dataset",    "loader",     "camera",  "model", "backward", "optimizer",
-    "logging", "checkpoint", "collective", "library",
+    "other",     "dataset", "loader",     "camera",     "model",   "backward",
+    "optimizer", "logging", "checkpoint", "collective", "library",
 };
 
 const char *seep_role_name(enum seep_role role)

@@ -8,19 +8,19 @@
 #include <stdlib.h>
 
 enum {
-    MIN_ITEMS = 8,                       /* blocks that make "one per item" a pattern */
-    MIN_SHOWN_BYTES = 64 * 1024,         /* growth below is CPython's own housekeeping */
+    MIN_ITEMS = 8,               /* blocks that make "one per item" a pattern */
+    MIN_SHOWN_BYTES = 64 * 1024, /* growth below is CPython's own housekeeping */
     MIN_CACHE_BYTES = 256 * 1024,
-    LARGE_BYTES = 16 * 1024 * 1024,      /* worth a word whatever its share */
+    LARGE_BYTES = 16 * 1024 * 1024, /* worth a word whatever its share */
     MIN_STEPS = 10,
     MIN_TIMED_SLICES = 30,
 };
 
 static const unsigned data_roles =
     1u << SEEP_SITE_DATASET | 1u << SEEP_SITE_LOADER | 1u << SEEP_SITE_CAMERA;
-static const unsigned network_roles =
-    1u << SEEP_SITE_MODEL | 1u << SEEP_SITE_OPTIMIZER | 1u << SEEP_SITE_BACKWARD |
-    1u << SEEP_SITE_CHECKPOINT | 1u << SEEP_SITE_COLLECTIVE;
+static const unsigned network_roles = 1u << SEEP_SITE_MODEL | 1u << SEEP_SITE_OPTIMIZER |
+                                      1u << SEEP_SITE_BACKWARD | 1u << SEEP_SITE_CHECKPOINT |
+                                      1u << SEEP_SITE_COLLECTIVE;
 
 static bool is_data(const struct seep_case *c)
 {
@@ -103,9 +103,9 @@ static bool judge_eager(const struct seep_case *c, struct seep_finding *f)
                       (unsigned long long)f->count,
                       seep_text_size((double)f->live_bytes / (double)f->count, each));
     seep_finding_note(f, "none was freed up to step %d, none was added", (int)c->span->last);
-    seep_finding_note(f, "%s, %.0f %% of the peak of %s", seep_text_size((double)f->live_bytes, size),
-                      100.0 * (double)f->live_bytes / (double)c->space_peak,
-                      c->m->spaces[c->space].name);
+    seep_finding_note(
+        f, "%s, %.0f %% of the peak of %s", seep_text_size((double)f->live_bytes, size),
+        100.0 * (double)f->live_bytes / (double)c->space_peak, c->m->spaces[c->space].name);
     return true;
 }
 
@@ -121,8 +121,8 @@ static uint64_t short_frees(const struct seep_case *c, const struct seep_model_s
 }
 
 struct turnover {
-    uint64_t kept;  /* blocks that stay at the plateau */
-    uint64_t lasting; /* allocations that were not freed at once */
+    uint64_t kept;      /* blocks that stay at the plateau */
+    uint64_t lasting;   /* allocations that were not freed at once */
     int32_t median_age; /* of those freed */
 };
 
@@ -172,7 +172,8 @@ static uint64_t kept_by(const struct seep_case *c, uint32_t site, uint64_t *bloc
 
 /* What the last steps add lies in the period that the job ended in, together with its teardown: the
  * peak of that period tells. */
-static void add_last_step(const struct seep_case *c, uint32_t site, uint64_t *bytes, uint64_t *blocks)
+static void add_last_step(const struct seep_case *c, uint32_t site, uint64_t *bytes,
+                          uint64_t *blocks)
 {
     const struct seep_model_site *s = &c->m->sites[site];
     uint64_t peak = s->totals.peak_bytes;
@@ -187,7 +188,7 @@ static void add_last_step(const struct seep_case *c, uint32_t site, uint64_t *by
     *bytes = peak;
 }
 
-/* The sites that hold the plateau: those with a fair share of what was retained on the way to it. */
+/* The sites that hold the plateau: those with a fair share of what was kept on the way to it. */
 static void keep_retaining_sites(const struct seep_case *c, struct seep_finding *f)
 {
     uint64_t largest = 0, blocks, before;
@@ -306,9 +307,9 @@ static bool judge_undetermined(const struct seep_case *c, struct seep_finding *f
     if (g->slope.low <= 0 || g->to - g->from < 4)
         return false;
     double total = g->slope.value * (g->to - g->from);
-    bool steady = g->growing || (g->shape.windows && g->shape.rising >= 0.75 * g->shape.windows &&
-                                 g->shape.falling == 0 && g->shape.late_share > 0.15 &&
-                                 g->shape.fall < 0.25);
+    bool steady =
+        g->growing || (g->shape.windows && g->shape.rising >= 0.75 * g->shape.windows &&
+                       g->shape.falling == 0 && g->shape.late_share > 0.15 && g->shape.fall < 0.25);
     if (!steady || total < MIN_SHOWN_BYTES)
         return false;
     /* Little data carries only what is large. */
@@ -322,8 +323,9 @@ static bool judge_undetermined(const struct seep_case *c, struct seep_finding *f
     f->confidence = 0.5;
     note_growth(c, f);
     if (c->span->epochs_known && !c->span->epoch_passed)
-        seep_finding_note(f, "the run ended within the first epoch: first-touch-cache, aliased-cache, "
-                             "graph-retention and unbounded-growth look alike until then");
+        seep_finding_note(f,
+                          "the run ended within the first epoch: first-touch-cache, aliased-cache, "
+                          "graph-retention and unbounded-growth look alike until then");
     else if (g->by_process)
         seep_finding_note(f, "each process lived for one epoch at most: a cache that fills "
                              "(first-touch-cache, aliased-cache) and unbounded-growth look alike");

@@ -19,7 +19,8 @@ static void swap(double *a, double *b)
     *b = t;
 }
 
-/* Puts the k-th smallest at v[k] (Hoare's quickselect; median of three, so sorted input is no trap). */
+/* Puts the k-th smallest at v[k] (Hoare's quickselect; median of three, so sorted input is no
+ * trap). */
 static double select_kth(double *v, size_t n, size_t k)
 {
     size_t left = 0, right = n - 1;
@@ -167,8 +168,8 @@ static double window_median(const double *y, size_t from, size_t to)
     return seep_median(v, to - from);
 }
 
-/* The first index from which every point stays near the final level. Two points astray are forgiven:
- * batches in flight come and go. */
+/* The first index from which every point stays near the final level. Two points astray are
+ * forgiven: batches in flight come and go. */
 static size_t find_plateau(const double *y, size_t n, double final, double tolerance)
 {
     size_t at = n, astray = 0;
@@ -183,7 +184,7 @@ static size_t find_plateau(const double *y, size_t n, double final, double toler
     return at > 0 && (double)at < 0.85 * (double)n ? at : 0;
 }
 
-/* Memory that comes back in bursts (a cyclic collector's) rises and falls: a sawtooth, not a slope. */
+/* Memory that comes back in bursts (a cyclic collector's) rises and falls: no slope. */
 static double deepest_fall(const double *y, size_t n)
 {
     double low = y[0], most = y[0], deepest = 0;

@@ -104,8 +104,7 @@ static const char *keep_text(struct seep_symbols *s, const char *bytes)
 static const char *keep_demangled(struct seep_symbols *s, const char *name)
 {
     int status = -1;
-    char *plain =
-        strncmp(name, "_Z", 2) == 0 ? __cxa_demangle(name, NULL, NULL, &status) : NULL;
+    char *plain = strncmp(name, "_Z", 2) == 0 ? __cxa_demangle(name, NULL, NULL, &status) : NULL;
     const char *kept = keep_text(s, plain && status == 0 ? plain : name);
 
     free(plain);
@@ -170,8 +169,8 @@ static void open_debug_file(struct module_file *file, const char *build_id)
 {
     char path[256];
 
-    if (strlen(build_id) < 3 || strlen(build_id) > 128 || strspn(build_id, "0123456789abcdef") !=
-        strlen(build_id))
+    if (strlen(build_id) < 3 || strlen(build_id) > 128 ||
+        strspn(build_id, "0123456789abcdef") != strlen(build_id))
         return;
     snprintf(path, sizeof path, "/usr/lib/debug/.build-id/%.2s/%s.debug", build_id, build_id + 2);
     file->debug_elf = open_elf(path, &file->debug_fd);
@@ -244,8 +243,7 @@ static void offer(struct query *q, const GElf_Sym *symbol, const char *name)
 {
     bool sized = symbol->st_size != 0;
 
-    if (q->name && (q->sized > sized ||
-                    (q->sized == sized && q->symbol_start >= symbol->st_value)))
+    if (q->name && (q->sized > sized || (q->sized == sized && q->symbol_start >= symbol->st_value)))
         return;
     q->name = name;
     q->symbol_start = symbol->st_value;

@@ -27,7 +27,8 @@ const char *seep_text_size(double bytes, char text[SEEP_SIZE_TEXT])
     return text;
 }
 
-/* Length of the valid UTF-8 sequence at p (RFC 3629: shortest form, no surrogates), 0 if it is none. */
+/* Length of the valid UTF-8 sequence at p (RFC 3629: shortest form, no surrogates), 0 if it is
+ * none. */
 static size_t sequence(const unsigned char *p, size_t n)
 {
     if (p[0] < 0x80)
@@ -45,7 +46,7 @@ static size_t sequence(const unsigned char *p, size_t n)
     return length;
 }
 
-/* C0, DEL, and the C1 controls that terminals obey as well; also what turns the direction of text. */
+/* C0, DEL, and the C1 controls that terminals obey as well; also what turns text around. */
 static int is_control(const unsigned char *p, size_t length)
 {
     if (length == 1)

@@ -50,12 +50,12 @@ void seep_wording_set(const struct seep_model *m, const struct seep_symbols *sym
     seep_text_size((double)f->live_bytes, size);
     switch (f->pattern) {
     case SEEP_PATTERN_EAGER_RETENTION:
-        f->title = seep_text_format("%s: %llu items loaded before step 1 and kept to the end: %s", who,
-                                    (unsigned long long)f->count, size);
+        f->title = seep_text_format("%s: %llu items loaded before step 1 and kept to the end: %s",
+                                    who, (unsigned long long)f->count, size);
         break;
     case SEEP_PATTERN_FIRST_TOUCH_CACHE:
-        f->title = seep_text_format("%s: keeps every item it has seen once: %s from step %d on", who,
-                                    size, (int)f->plateau_step);
+        f->title = seep_text_format("%s: keeps every item it has seen once: %s from step %d on",
+                                    who, size, (int)f->plateau_step);
         break;
     case SEEP_PATTERN_ALIASED_CACHE:
         f->title = seep_text_format("%s: writes into the dataset's own objects, which then keep %s",

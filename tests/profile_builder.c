@@ -153,7 +153,8 @@ uint32_t builder_stack(struct builder *b, uint32_t parent, uint32_t frame)
 }
 
 uint32_t builder_site(struct builder *b, uint32_t stack, unsigned space, uint64_t allocations,
-                      uint64_t allocated_bytes, uint64_t frees, uint64_t freed_bytes, uint32_t period)
+                      uint64_t allocated_bytes, uint64_t frees, uint64_t freed_bytes,
+                      uint32_t period)
 {
     struct seep_site site = {
         .stack = stack,
@@ -172,7 +173,8 @@ uint32_t builder_site(struct builder *b, uint32_t stack, unsigned space, uint64_
     return builder_record(b, SEEP_CHUNK_SITES, &site, sizeof site, 64);
 }
 
-uint32_t builder_detail(struct builder *b, uint32_t site, const struct seep_point *points, unsigned n)
+uint32_t builder_detail(struct builder *b, uint32_t site, const struct seep_point *points,
+                        unsigned n)
 {
     struct seep_detail detail = {.site = site};
     uint32_t capacity = n > SEEP_SERIES_SMALL ? SEEP_SERIES_LARGE : SEEP_SERIES_SMALL;
@@ -205,8 +207,8 @@ static unsigned coarsen(struct seep_point *points, unsigned n, unsigned most)
     return n;
 }
 
-uint32_t builder_level(struct builder *b, uint32_t stack, unsigned space, uint64_t each, uint32_t last,
-                       uint64_t (*blocks)(uint32_t period, void *arg), void *arg)
+uint32_t builder_level(struct builder *b, uint32_t stack, unsigned space, uint64_t each,
+                       uint32_t last, uint64_t (*blocks)(uint32_t period, void *arg), void *arg)
 {
     struct seep_point *points = calloc(last + 1, sizeof *points);
     struct seep_site s = {.stack = stack, .space = (uint16_t)space, .slot_plus_1 = 1};
@@ -235,7 +237,8 @@ uint32_t builder_level(struct builder *b, uint32_t stack, unsigned space, uint64
     s.freed_bytes = s.frees * each;
     uint32_t site = builder_record(b, SEEP_CHUNK_SITES, &s, sizeof s, 64);
     if (n > 1) {
-        uint32_t detail = builder_detail(b, site, points, coarsen(points, n - 1, SEEP_SERIES_LARGE));
+        uint32_t detail =
+            builder_detail(b, site, points, coarsen(points, n - 1, SEEP_SERIES_LARGE));
         struct seep_detail *d = builder_at(b, detail);
         d->min_bytes = d->max_bytes = each;
         d->size_marks = UINT64_C(1) << (seep_hash_mix(each) >> 26);
@@ -266,7 +269,8 @@ static uint64_t sum_at(struct builder *b, unsigned space, uint32_t period)
 
     for (uint32_t c = 0; c < builder_header(b)->n_chunks; c++) {
         size_t at = SEEP_HEADER_BYTES + (size_t)c * SEEP_CHUNK_BYTES;
-        if (builder_header(b)->chunk_types[c] != SEEP_CHUNK_SITES || at < builder_header(b)->inherited_end)
+        if (builder_header(b)->chunk_types[c] != SEEP_CHUNK_SITES ||
+            at < builder_header(b)->inherited_end)
             continue;
         const struct seep_site *sites = (const void *)(b->bytes + at);
         for (size_t i = 0; i < SEEP_CHUNK_BYTES / sizeof *sites; i++) {
@@ -283,8 +287,8 @@ void builder_timeline(struct builder *b, uint32_t last_period, uint64_t rss_byte
     uint64_t start = builder_header(b)->start_ns;
 
     for (unsigned space = 0; space < 3; space++) {
-        uint32_t ref = builder_record(b, SEEP_CHUNK_TIMELINES, NULL,
-                                      SEEP_TIMELINE_ROWS * sizeof(uint64_t), 8);
+        uint32_t ref =
+            builder_record(b, SEEP_CHUNK_TIMELINES, NULL, SEEP_TIMELINE_ROWS * sizeof(uint64_t), 8);
         builder_header(b)->spaces[space].timeline = ref;
         for (uint32_t i = 0; i < n; i++) {
             uint32_t period = n > 1 ? (uint32_t)((uint64_t)last_period * i / (n - 1)) : 0;
@@ -296,10 +300,10 @@ void builder_timeline(struct builder *b, uint32_t last_period, uint64_t rss_byte
                 h->spaces[space].peak_period = period;
             }
             h->spaces[space].live_bytes = live;
-            h->timeline[i] = (struct seep_timeline_row){
-                .t_ns = start + (period + 1) * UINT64_C(100000000),
-                .period = period,
-                .rss_bytes = rss_bytes};
+            h->timeline[i] =
+                (struct seep_timeline_row){.t_ns = start + (period + 1) * UINT64_C(100000000),
+                                           .period = period,
+                                           .rss_bytes = rss_bytes};
         }
     }
     struct seep_header *h = builder_header(b);

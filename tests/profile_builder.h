@@ -1,5 +1,5 @@
-/* Builds profiles and job tables in memory, for the tests of everything that reads them. Records are laid
- * out as the shim lays them out. Running out of memory or of chunks ends the test program. */
+/* Builds profiles and job tables in memory, for the tests of everything that reads them. Records
+ * are laid out as the shim lays them out. Running out of memory or chunks ends the program. */
 #ifndef SEEP_TESTS_PROFILE_BUILDER_H
 #define SEEP_TESTS_PROFILE_BUILDER_H
 
@@ -22,7 +22,7 @@ void builder_init_fork(struct builder *b, const struct builder *parent, const ch
                        uint32_t pid, uint64_t start_ns);
 void builder_fini(struct builder *b);
 struct seep_header *builder_header(struct builder *b); /* valid until the next record */
-void builder_seal(struct builder *b); /* computes the header's check again */
+void builder_seal(struct builder *b);                  /* computes the header's check again */
 
 /* All return refs. */
 uint32_t builder_record(struct builder *b, enum seep_chunk_type type, const void *bytes, size_t n,
@@ -37,20 +37,21 @@ uint32_t builder_stack(struct builder *b, uint32_t parent, uint32_t frame);
 uint32_t builder_site(struct builder *b, uint32_t stack, unsigned space, uint64_t allocations,
                       uint64_t allocated_bytes, uint64_t frees, uint64_t freed_bytes,
                       uint32_t period);
-/* Gives the site a detail and a series of n ≤ SEEP_SERIES_LARGE points; *detail (may be NULL) is its ref.
- * The last point is the state before the site's own counters. */
-uint32_t builder_detail(struct builder *b, uint32_t site, const struct seep_point *points, unsigned n);
+/* Gives the site a detail and a series of n ≤ SEEP_SERIES_LARGE points; *detail (may be NULL) is
+ * its ref. The last point is the state before the site's own counters. */
+uint32_t builder_detail(struct builder *b, uint32_t site, const struct seep_point *points,
+                        unsigned n);
 
 /* The site as a level that changes with the period: level(period) bytes in blocks of `each`, over
  * periods [0, last]; blocks live until the level falls. */
-uint32_t builder_level(struct builder *b, uint32_t stack, unsigned space, uint64_t each, uint32_t last,
-                       uint64_t (*blocks)(uint32_t period, void *arg), void *arg);
+uint32_t builder_level(struct builder *b, uint32_t stack, unsigned space, uint64_t each,
+                       uint32_t last, uint64_t (*blocks)(uint32_t period, void *arg), void *arg);
 
-/* Fills spaces[] (live, peak, timeline) and the timeline's rows from the sites: a row a period, 100 ms
- * apart, at most SEEP_TIMELINE_ROWS. */
+/* Fills spaces[] (live, peak, timeline) and the timeline's rows from the sites: a row a period, 100
+ * ms apart, at most SEEP_TIMELINE_ROWS. */
 void builder_timeline(struct builder *b, uint32_t last_period, uint64_t rss_bytes);
 
-/* A job table; entry 0 belongs to `pid`, with steps counted from period `first`. Allocates; free(). */
+/* A job table; entry 0 belongs to `pid`, steps counted from period `first`. Allocates; free(). */
 struct seep_job *builder_job(uint32_t pid, uint64_t start_ns, uint32_t steps, uint32_t first);
 
 /* Writes bytes to DIR/name; keeps holes. Returns 0 or -1. */

@@ -1,4 +1,5 @@
-/* Verdicts on jobs whose truth is known: what is accused, where, with which numbers, and who is not. */
+/* Verdicts on jobs whose truth is known: what is accused, where, with which numbers, and who is
+ * not. */
 #include "libprof/analysis.h"
 #include "libprof/profile_read.h"
 #include "tests/profile_builder.h"
@@ -7,7 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST = 10, STEPS = 200, LAST = FIRST + STEPS, IMAGE = 4 * 3 * 500 * 500, START = 1000000000 };
+enum {
+    FIRST = 10,
+    STEPS = 200,
+    LAST = FIRST + STEPS,
+    IMAGE = 4 * 3 * 500 * 500,
+    START = 1000000000
+};
 
 static struct builder b;
 static struct seep_job *job;
@@ -44,12 +51,14 @@ static void add_epochs(uint32_t n, uint32_t steps_each)
     struct seep_header *h = builder_header(&b);
 
     for (uint32_t i = 0; i < n; i++)
-        h->epochs[i] = (struct seep_epoch_mark){.t_ns = START + i, .period = FIRST + i * steps_each};
+        h->epochs[i] =
+            (struct seep_epoch_mark){.t_ns = START + i, .period = FIRST + i * steps_each};
     h->n_epochs = n;
     job->processes[0].epochs = n;
 }
 
-/* A steady gigabyte elsewhere would dwarf what is tested; 64 MiB of library make a plausible job. */
+/* A steady gigabyte elsewhere would dwarf what is tested; 64 MiB of library make a job plausible.
+ */
 static const json_t *findings(void)
 {
     struct seep_profile *p = NULL;
@@ -160,7 +169,8 @@ END_TEST
 START_TEST(eager_blocks_that_the_teardown_frees_are_found_too)
 {
     uint32_t stack = below(main_stack, "/home/user/data.py", "__getitem__", 12);
-    uint32_t site = builder_site(&b, stack, 0, 23, UINT64_C(23) * IMAGE, 23, UINT64_C(23) * IMAGE, 9);
+    uint32_t site =
+        builder_site(&b, stack, 0, 23, UINT64_C(23) * IMAGE, 23, UINT64_C(23) * IMAGE, 9);
     struct seep_site *s = builder_at(&b, site);
 
     s->last_period = LAST;
@@ -184,8 +194,8 @@ START_TEST(equal_layers_of_a_model_are_not_eager_data)
 {
     struct ramp r = {2, 9, 3, UINT32_MAX};
     uint32_t user = below(main_stack, "/home/user/model.py", "__init__", 20);
-    uint32_t layer = below(user, "/usr/lib/python3/dist-packages/torch/nn/modules/linear.py",
-                           "__init__", 96);
+    uint32_t layer =
+        below(user, "/usr/lib/python3/dist-packages/torch/nn/modules/linear.py", "__init__", 96);
 
     builder_level(&b, layer, 0, IMAGE, LAST, ramp, &r);
     nobody();
@@ -248,9 +258,11 @@ START_TEST(the_line_is_the_users_not_the_librarys)
 {
     struct ramp r = {FIRST, UINT32_MAX, 2, UINT32_MAX};
     uint32_t user = below(main_stack, "/home/user/train.py", "remember", 77);
-    uint32_t library = below(user, "/usr/lib/python3/dist-packages/torch/functional.py", "stack", 9);
+    uint32_t library =
+        below(user, "/usr/lib/python3/dist-packages/torch/functional.py", "stack", 9);
     uint32_t standard = below(library, "/usr/lib/python3.11/copy.py", "deepcopy", 128);
-    uint32_t native = builder_stack(&b, standard, builder_native(&b, "/usr/lib/libc10.so", NULL, 5));
+    uint32_t native =
+        builder_stack(&b, standard, builder_native(&b, "/usr/lib/libc10.so", NULL, 5));
 
     builder_level(&b, native, 0, 8192, LAST, ramp, &r);
     only("unbounded-growth", 77);
@@ -305,15 +317,16 @@ START_TEST(warm_up_is_no_growth)
 {
     struct ramp r = {FIRST, FIRST + 6, 20, UINT32_MAX};
 
-    builder_level(&b, below(main_stack, "/home/user/train.py", "warm", 61), 0, 8192, LAST, ramp, &r);
+    builder_level(&b, below(main_stack, "/home/user/train.py", "warm", 61), 0, 8192, LAST, ramp,
+                  &r);
     nobody();
 }
 END_TEST
 
 START_TEST(a_cyclic_collectors_sawtooth_is_no_leak)
 {
-    builder_level(&b, below(main_stack, "/home/user/train.py", "cycle", 61), 0, 8192, LAST, sawtooth,
-                  NULL);
+    builder_level(&b, below(main_stack, "/home/user/train.py", "cycle", 61), 0, 8192, LAST,
+                  sawtooth, NULL);
     nobody();
 }
 END_TEST
@@ -394,8 +407,8 @@ START_TEST(growth_that_turns_over_each_epoch_is_an_aliased_cache)
     struct ramp r = {FIRST, FIRST + 49, 8, UINT32_MAX};
 
     add_epochs(4, 50);
-    uint32_t site = builder_level(&b, below(main_stack, "/home/user/data.py", "collate", 40), 0, 65536,
-                                  LAST, ramp, &r);
+    uint32_t site = builder_level(&b, below(main_stack, "/home/user/data.py", "collate", 40), 0,
+                                  65536, LAST, ramp, &r);
     struct seep_site *s = builder_at(&b, site);
     struct seep_detail *d = builder_at(&b, s->detail);
     s->allocations += 1200;
@@ -413,9 +426,9 @@ START_TEST(optimizer_state_that_fills_is_not_a_cache)
     struct ramp r = {FIRST, FIRST + 49, 8, UINT32_MAX};
 
     add_epochs(4, 50);
-    builder_level(&b,
-                  below(main_stack, "/usr/lib/python3/dist-packages/torch/optim/adam.py", "step", 9), 0,
-                  65536, LAST, ramp, &r);
+    builder_level(
+        &b, below(main_stack, "/usr/lib/python3/dist-packages/torch/optim/adam.py", "step", 9), 0,
+        65536, LAST, ramp, &r);
     nobody();
 }
 END_TEST
@@ -428,7 +441,8 @@ START_TEST(the_largest_leak_comes_first_and_crumbs_beside_it_are_left_out)
 
     builder_level(&b, below(main_stack, "/home/user/a.py", "keep", 11), 0, 400, LAST, ramp, &r);
     builder_level(&b, below(main_stack, "/home/user/a.py", "keep", 12), 0, 1 << 18, LAST, ramp, &r);
-    builder_level(&b, below(main_stack, "/home/user/b.py", "other", 13), 0, 1 << 14, LAST, ramp, &r);
+    builder_level(&b, below(main_stack, "/home/user/b.py", "other", 13), 0, 1 << 14, LAST, ramp,
+                  &r);
     const json_t *list = findings();
     ck_assert_uint_eq(json_array_size(list), 2);
     ck_assert_double_eq(number(json_object_get(json_array_get(list, 0), "frame"), "line"), 12);
@@ -443,7 +457,8 @@ START_TEST(without_steps_growth_is_by_time_and_says_so)
 
     set_steps(0);
     job->processes[0].first_step_period = 0;
-    builder_level(&b, below(main_stack, "/home/user/serve.py", "handle", 21), 0, 8192, LAST, ramp, &r);
+    builder_level(&b, below(main_stack, "/home/user/serve.py", "handle", 21), 0, 8192, LAST, ramp,
+                  &r);
     only("unbounded-growth", 21);
     ck_assert_str_eq(text(json_object_get(report, "job"), "step_source"), "time");
 }

@@ -45,7 +45,8 @@ static void teardown(void)
 static uint32_t stack_of_three(struct builder *to)
 {
     uint32_t outer = builder_stack(to, 0, builder_python(to, "/home/user/train.py", "main", 10));
-    uint32_t middle = builder_stack(to, outer, builder_python(to, "/home/user/train.py", "load", 20));
+    uint32_t middle =
+        builder_stack(to, outer, builder_python(to, "/home/user/train.py", "load", 20));
 
     return builder_stack(to, middle, builder_native(to, "/usr/lib/libc10.so", "00ff", 0x1234));
 }
@@ -208,8 +209,8 @@ START_TEST(a_child_uses_its_parents_stacks)
 }
 END_TEST
 
-static const char *const bad_parents[] = {"gone.seep", "../100-1.seep", "", ".", "101-2.seep",
-                                          "/etc/passwd"};
+static const char *const bad_parents[] = {"gone.seep", "../100-1.seep", "",
+                                          ".",         "101-2.seep",    "/etc/passwd"};
 
 START_TEST(a_child_without_its_parent_keeps_its_counts)
 {
@@ -270,8 +271,9 @@ START_TEST(stacks_deeper_than_the_bound_are_cut)
 }
 END_TEST
 
-static const uint32_t bad_refs[] = {1, SEEP_HEADER_BYTES / 8 - 1, UINT32_MAX, UINT32_MAX - 1,
-                                    SEEP_HEADER_BYTES / 8 + 40000, 1u << 31};
+static const uint32_t bad_refs[] = {
+    1,       SEEP_HEADER_BYTES / 8 - 1, UINT32_MAX, UINT32_MAX - 1, SEEP_HEADER_BYTES / 8 + 40000,
+    1u << 31};
 
 START_TEST(references_to_nowhere_read_as_unknown)
 {
@@ -337,7 +339,8 @@ START_TEST(a_damaged_header_is_one_clear_error)
     memcpy(b.bytes + damages[_i].offset, &damages[_i].value, 4);
     if (damages[_i].offset == offsetof(struct seep_header, magic))
         memcpy(b.bytes, &damages[_i].value, 8);
-    ck_assert_int_eq(seep_profile_from_bytes("100-1.seep", b.bytes, b.n_bytes, &p, &err), damages[_i].rc);
+    ck_assert_int_eq(seep_profile_from_bytes("100-1.seep", b.bytes, b.n_bytes, &p, &err),
+                     damages[_i].rc);
     ck_assert_ptr_null(p);
     ck_assert_int_ne(err.text[0], 0);
     ck_assert_int_eq(builder_write(&b, dir, "x.seep"), 0);
@@ -354,7 +357,8 @@ START_TEST(an_inherited_part_out_of_range_is_refused)
 
     builder_header(&b)->inherited_end = ends[_i];
     builder_seal(&b);
-    ck_assert_int_eq(seep_profile_from_bytes("100-1.seep", b.bytes, b.n_bytes, &p, NULL), -SEEP_EFORMAT);
+    ck_assert_int_eq(seep_profile_from_bytes("100-1.seep", b.bytes, b.n_bytes, &p, NULL),
+                     -SEEP_EFORMAT);
 }
 END_TEST
 

@@ -1,4 +1,5 @@
-/* report.json and its text: the numbers of several processes together, the schema, harmless strings. */
+/* report.json and its text: the numbers of several processes together, the schema, harmless
+ * strings. */
 #include "libprof/analysis.h"
 #include "libprof/profile_read.h"
 #include "libprof/report_text.h"
@@ -126,7 +127,8 @@ static uint64_t from_20(uint32_t period, void *arg)
     return period >= 20 && period < 30 ? 60 : 0;
 }
 
-/* 100 KiB until 1.0 s of the first process; 60 KiB from 3.0 s of the job in the second: never together. */
+/* 100 KiB until 1.0 s of the first process; 60 KiB from 3.0 s of the job in the second: never
+ * together. */
 START_TEST(the_peak_of_the_sum_is_not_the_sum_of_the_peaks)
 {
     builder_level(&a, python_stack(&a, "/home/user/t.py", 1), 0, 1024, 60, until_10, NULL);
@@ -166,8 +168,8 @@ END_TEST
 START_TEST(lifetimes_are_quantiles_of_the_frees)
 {
     struct seep_point point = {1, 1, 10};
-    uint32_t site = builder_site(&a, python_stack(&a, "/home/user/t.py", 1), 0, 1000, 10000, 1000,
-                                 10000, 90);
+    uint32_t site =
+        builder_site(&a, python_stack(&a, "/home/user/t.py", 1), 0, 1000, 10000, 1000, 10000, 90);
     struct seep_detail *d = builder_at(&a, builder_detail(&a, site, &point, 1));
 
     d->lifetimes[seep_lifetime_bucket(3)] = 300;
@@ -200,12 +202,9 @@ static const struct {
     const char *kind;
     int value;
 } exits[] = {
-    {1, 9, SEEP_EXIT_NONE, 0, "signal", 9},
-    {1, 3 << 8, SEEP_EXIT_NONE, 0, "exit", 3},
-    {1, 6, SEEP_EXIT_EXIT, 0, "signal", 6},
-    {0, 0, SEEP_EXIT_EXIT, 7, "exit", 7},
-    {0, 0, SEEP_EXIT_SIGNAL, 11, "signal", 11},
-    {0, 0, SEEP_EXIT_NONE, 0, "unknown", -1},
+    {1, 9, SEEP_EXIT_NONE, 0, "signal", 9},     {1, 3 << 8, SEEP_EXIT_NONE, 0, "exit", 3},
+    {1, 6, SEEP_EXIT_EXIT, 0, "signal", 6},     {0, 0, SEEP_EXIT_EXIT, 7, "exit", 7},
+    {0, 0, SEEP_EXIT_SIGNAL, 11, "signal", 11}, {0, 0, SEEP_EXIT_NONE, 0, "unknown", -1},
 };
 
 START_TEST(every_exit_is_told)
@@ -227,9 +226,12 @@ END_TEST
 
 START_TEST(a_loader_worker_is_known_by_its_loop)
 {
-    uint32_t loop = builder_stack(&c, 0, builder_python(&c,
-        "/usr/lib/python3/dist-packages/torch/utils/data/_utils/worker.py", "_worker_loop", 302));
-    uint32_t item = builder_stack(&c, loop, builder_python(&c, "/home/user/d.py", "__getitem__", 9));
+    uint32_t loop = builder_stack(
+        &c, 0,
+        builder_python(&c, "/usr/lib/python3/dist-packages/torch/utils/data/_utils/worker.py",
+                       "_worker_loop", 302));
+    uint32_t item =
+        builder_stack(&c, loop, builder_python(&c, "/home/user/d.py", "__getitem__", 9));
     struct seep_job *job = builder_job(100, START, 50, 1);
 
     job->n_processes = 2;
@@ -289,13 +291,20 @@ static const struct {
     {"plain.py", "plain.py"},
     {"\033[31mred\007", "?[31mred?"},
     {"a\nb\tc\rd\x7f", "a?b?c?d?"},
-    {"gr\xc3\xb6\xc3\x9f" "e.py", "gr\xc3\xb6\xc3\x9f" "e.py"},
+    {"gr\xc3\xb6\xc3\x9f"
+     "e.py",
+     "gr\xc3\xb6\xc3\x9f"
+     "e.py"},
     {"\xff\xfe", "??"},
     {"\xc3", "?"},
     {"\xc0\xaf", "??"},
     {"\xed\xa0\x80", "???"},
-    {"\xc2\x9b" "31m", "?31m"},
-    {"\xe2\x80\xae" "evil", "?evil"},
+    {"\xc2\x9b"
+     "31m",
+     "?31m"},
+    {"\xe2\x80\xae"
+     "evil",
+     "?evil"},
     {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
     {"\xf5\x80\x80\x80", "????"},
 };
@@ -323,9 +332,16 @@ START_TEST(sizes_read_well)
     static const struct {
         double bytes;
         const char *text;
-    } sizes[] = {{0, "0 B"},           {1, "1 B"},           {1.5, "1.5 B"},      {1023, "1023 B"},
-                 {1024, "1.0 KiB"},    {1536, "1.5 KiB"},    {-2048, "-2.0 KiB"}, {1048575, "1.0 MiB"},
-                 {26214400, "25.0 MiB"}, {1e24, "867361.7 EiB"}};
+    } sizes[] = {{0, "0 B"},
+                 {1, "1 B"},
+                 {1.5, "1.5 B"},
+                 {1023, "1023 B"},
+                 {1024, "1.0 KiB"},
+                 {1536, "1.5 KiB"},
+                 {-2048, "-2.0 KiB"},
+                 {1048575, "1.0 MiB"},
+                 {26214400, "25.0 MiB"},
+                 {1e24, "867361.7 EiB"}};
     char text[SEEP_SIZE_TEXT];
 
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
@@ -365,7 +381,8 @@ START_TEST(the_text_begins_with_the_line_to_look_at)
     ck_assert_ptr_nonnull(strstr(text, "1.0 GiB"));
     ck_assert_ptr_nonnull(strstr(text, "to do:"));
     ck_assert_ptr_null(strchr(text, '\033'));
-    ck_assert_msg(strstr(text, "/home/user/project/train.py") == NULL, "paths below the cwd are short");
+    ck_assert_msg(strstr(text, "/home/user/project/train.py") == NULL,
+                  "paths below the cwd are short");
     free(text);
     text = text_of(true);
     ck_assert_ptr_nonnull(strchr(text, '\033'));
@@ -388,11 +405,12 @@ END_TEST
 
 START_TEST(text_of_a_report_with_missing_parts_is_no_crash)
 {
-    static const char *const keys[] = {"processes", "spaces", "findings", "sites", "timeline",
-                                       "coverage"};
+    static const char *const keys[] = {"processes", "spaces",   "findings",
+                                       "sites",     "timeline", "coverage"};
 
     leaking_job();
-    json_object_set_new(json_array_get(json_object_get(report, "findings"), 0), "frame", json_null());
+    json_object_set_new(json_array_get(json_object_get(report, "findings"), 0), "frame",
+                        json_null());
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         free(text_of(true));
         json_object_set_new(report, keys[i], i % 2 ? json_integer(7) : json_array());
@@ -440,8 +458,8 @@ START_TEST(reports_obey_the_schema)
     builder_site(&a, UINT32_MAX, 2, 1, 1, 0, 0, 7);
     analyse(2, builder_job(100, UINT64_MAX, UINT32_MAX, UINT32_MAX), true);
     dump(dir, "hostile");
-    snprintf(command, sizeof command, "/usr/bin/python3 tests/validate_reports.py %s/*.json && rm -r %s",
-             dir, dir);
+    snprintf(command, sizeof command,
+             "/usr/bin/python3 tests/validate_reports.py %s/*.json && rm -r %s", dir, dir);
     ck_assert_int_eq(system(command), 0);
 }
 END_TEST

@@ -1,4 +1,5 @@
-/* The robust statistics against values worked out by hand, and against what they must not be fooled by. */
+/* The robust statistics against values worked out by hand, and against what they must not be fooled
+ * by. */
 #include "libprof/statistics.h"
 
 #include <check.h>
@@ -75,8 +76,8 @@ START_TEST(a_straight_line_has_its_slope_and_no_doubt)
 }
 END_TEST
 
-/* Slopes of y = {0, 1, 5, 4, 7}, sorted: -1, 1, 1, 4/3, 1.5, 1.75, 2, 2.5, 3, 4. Var S = 5*4*15/18, so
- * C = 1.96 * 4.08 = 8.0: the interval reaches from (10 - C)/2 to (10 + C)/2 of 10, all of them. */
+/* Slopes of y = {0, 1, 5, 4, 7}, sorted: -1, 1, 1, 4/3, 1.5, 1.75, 2, 2.5, 3, 4. Var S = 5*4*15/18,
+ * so C = 1.96 * 4.08 = 8.0: the interval reaches from (10 - C)/2 to (10 + C)/2 of 10: all. */
 START_TEST(sens_interval_by_hand)
 {
     const double y[] = {0, 1, 5, 4, 7};

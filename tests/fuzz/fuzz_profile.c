@@ -1,15 +1,12 @@
-/* Any bytes as a job of two profiles, the second one forked from the first, and a job table: the reader,
- * the merge, the verdicts and both reports.
+/* Any bytes as a job of two profiles, the second one forked from the first, and a job table: the
+ * reader, the merge, the verdicts and both reports.
  *
- * Profiles are large and mostly zero, so the input is a compact form: a flag byte, then operations, each
- * an opcode and its operands (little-endian):
- *   0 n16 bytes…  n bytes go to the position
- *   1 n24         the position moves on by n
- *   2             goes on with the second profile, at 0
- *   3             goes on with the job table, at 0
- * Flag bit 0: headers are made valid afterwards, so that what lies behind them is reached; bit 1: every
- * site is reported; bit 2: no job table.
- * seed_profiles.c writes the corpus' beginnings. */
+ * Profiles are large and mostly zero, so the input is a compact form: a flag byte, then operations,
+ * each an opcode and its operands (little-endian): 0 n16 bytes…  n bytes go to the position 1 n24
+ * the position moves on by n 2             goes on with the second profile, at 0 3             goes
+ * on with the job table, at 0 Flag bit 0: headers are made valid afterwards, so that what lies
+ * behind them is reached; bit 1: every site is reported; bit 2: no job table. seed_profiles.c
+ * writes the corpus' beginnings. */
 #include "libprof/analysis.h"
 #include "libprof/job_read.h"
 #include "libprof/profile_read.h"
@@ -80,7 +77,8 @@ static void heal(struct area *a, const struct area *parent)
     h->version = SEEP_FORMAT_VERSION;
     h->header_bytes = SEEP_HEADER_BYTES;
     h->chunk_bytes = SEEP_CHUNK_BYTES;
-    h->n_chunks = (uint32_t)((a->used - SEEP_HEADER_BYTES + SEEP_CHUNK_BYTES - 1) / SEEP_CHUNK_BYTES);
+    h->n_chunks =
+        (uint32_t)((a->used - SEEP_HEADER_BYTES + SEEP_CHUNK_BYTES - 1) / SEEP_CHUNK_BYTES);
     if (!parent || h->inherited_end % SEEP_CHUNK_BYTES != SEEP_HEADER_BYTES % SEEP_CHUNK_BYTES ||
         h->inherited_end < SEEP_HEADER_BYTES || h->inherited_end > MAX_BYTES)
         h->inherited_end = SEEP_HEADER_BYTES;

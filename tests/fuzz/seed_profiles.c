@@ -1,5 +1,5 @@
-/* Writes the first inputs of fuzz_profile's corpus: seed_profiles DIR. Run by hand when the format changes:
- *   cc -D_GNU_SOURCE -I. -o /tmp/seed tests/fuzz/seed_profiles.c tests/profile_builder.c
+/* Writes the first inputs of fuzz_profile's corpus: seed_profiles DIR. Run by hand when the format
+ * changes: cc -D_GNU_SOURCE -I. -o /tmp/seed tests/fuzz/seed_profiles.c tests/profile_builder.c
  *   /tmp/seed tests/fuzz/corpus/fuzz_profile */
 #include "tests/profile_builder.h"
 
@@ -118,8 +118,10 @@ int main(int argc, char **argv)
     write_seed(argv[1], "unhealed", 0, &a, NULL, job);
     builder_init_fork(&b, &a, "a.seep", 101, start + 1000000000);
     builder_header(&b)->process_plus_1 = 2;
-    uint32_t loop = builder_stack(&b, 0, builder_python(&b,
-        "/usr/lib/python3/dist-packages/torch/utils/data/_utils/worker.py", "_worker_loop", 1));
+    uint32_t loop = builder_stack(
+        &b, 0,
+        builder_python(&b, "/usr/lib/python3/dist-packages/torch/utils/data/_utils/worker.py",
+                       "_worker_loop", 1));
     builder_level(&b, loop, 0, 65536, 43, rising, NULL);
     builder_timeline(&b, 30, 1 << 25);
     job->n_processes = 2;
