@@ -1,5 +1,5 @@
 """Allocates a block of a size of its own in every kind of Python frame, and prints for each what Python
-says the stack is: [{"name", "space", "bytes", "stack": [[file, function, line], ... innermost first]}].
+says the stack is: [{"group", "name", "space", "bytes", "stack": [[file, function, line], ... innermost first]}].
 
 usage: stacks.py [GROUP ...]; works with every CPython from 3.6 on."""
 import functools
@@ -13,6 +13,7 @@ import weakref
 
 kept = []
 expected = []
+current = "start"
 lock = threading.Lock()
 
 
@@ -20,7 +21,7 @@ def take(name, space="host", extra=1):
     """A size nobody else uses. `extra`: what the allocator is asked for beyond it."""
     with lock:
         size = 200000 + 1000 * len(expected)
-        expected.append({"name": name, "space": space, "bytes": size + extra, "stack": None, "pid": os.getpid()})
+        expected.append({"group": current, "name": name, "space": space, "bytes": size + extra, "stack": None})
     return size
 
 
@@ -384,8 +385,8 @@ def group_fork():
 if __name__ == "__main__":
     groups = sys.argv[1:] or sorted(k[6:] for k in globals() if k.startswith("group_"))
     keep(bytearray(take("module")), "module")
-    for group in groups:
-        globals()["group_" + group]()
+    for current in groups:
+        globals()["group_" + current]()
     json.dump(expected, sys.stdout)
     sys.stdout.flush()
     os._exit(0)
