@@ -4,7 +4,7 @@
 #define MADV_NOHUGEPAGE 15
 #endif
 
-struct seep_live_page *seep_live_regions[SEEP_N_REGIONS];
+struct seep_live_page **seep_live_roots[SEEP_N_ROOTS];
 bool seep_live_packed;
 uint32_t seep_live_spilled;
 
@@ -13,7 +13,7 @@ static struct seep_lock slab_lock;
 /* Zeroed memory that is never given back: what a page of the heap has once needed, it needs again. */
 static void *slab_take(size_t bytes)
 {
-    enum { SLAB_BYTES = 1024 * 1024 };
+    enum { SLAB_BYTES = 256 * 1024 };
     static char *slab;
     static size_t used = SLAB_BYTES;
     if (used + bytes > SLAB_BYTES) {
@@ -29,15 +29,27 @@ static void *slab_take(size_t bytes)
     return taken;
 }
 
+/* Puts zeroed pages of `bytes` at `slot`, unless another thread has been first. */
+static void *create_once(void **slot, size_t bytes)
+{
+    void *expected = NULL, *fresh = seep_os_pages(bytes);
+    if (!fresh)
+        return __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+    if (__atomic_compare_exchange_n(slot, &expected, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return fresh;
+    seep_os_unmap(fresh, bytes);
+    return expected;
+}
+
 struct seep_live_page *seep_live_region_create(uintptr_t address)
 {
-    enum { BYTES = SEEP_REGION_PAGES * sizeof(struct seep_live_page) };
-    struct seep_live_page **slot = &seep_live_regions[address >> SEEP_REGION_BITS];
-    struct seep_live_page *fresh = seep_os_pages(BYTES), *expected = NULL;
-    if (!fresh)
+    void **root = (void **)&seep_live_roots[address >> SEEP_ROOT_BITS];
+    void **regions = __atomic_load_n(root, __ATOMIC_ACQUIRE);
+    if (!regions && !(regions = create_once(root, SEEP_ROOT_REGIONS * sizeof(void *))))
         return NULL;
-    if (!__atomic_compare_exchange_n(slot, &expected, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-        seep_os_unmap(fresh, BYTES);
+    size_t index = (address >> SEEP_REGION_BITS) & (SEEP_ROOT_REGIONS - 1);
+    if (!create_once(&regions[index], SEEP_REGION_PAGES * sizeof(struct seep_live_page)))
+        return NULL;
     return seep_live_page(address);
 }
 

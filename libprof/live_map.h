@@ -29,10 +29,12 @@ struct seep_block {
 };
 
 enum {
-    SEEP_REGION_BITS = 26, /* address space of one directory: 64 MiB */
     SEEP_PAGE_BITS = 12,
+    SEEP_REGION_BITS = 26, /* 64 MiB: 16,384 pages, 256 KiB */
+    SEEP_ROOT_BITS = 36,   /* 64 GiB: 1,024 regions */
     SEEP_REGION_PAGES = 1 << (SEEP_REGION_BITS - SEEP_PAGE_BITS),
-    SEEP_N_REGIONS = 1 << (47 - SEEP_REGION_BITS),
+    SEEP_ROOT_REGIONS = 1 << (SEEP_ROOT_BITS - SEEP_REGION_BITS),
+    SEEP_N_ROOTS = 1 << (47 - SEEP_ROOT_BITS),
     SEEP_CELL_SLOTS = 4,
     SEEP_SHADOW_WORDS = (1 << (SEEP_PAGE_BITS - 4)) + 2, /* the last granules' blocks reach beyond */
 };
@@ -50,7 +52,8 @@ struct seep_live_page {
     uint32_t *shadow;
 };
 
-extern struct seep_live_page *seep_live_regions[SEEP_N_REGIONS];
+/* The directory has three levels, so that little address space is taken from a job that has little. */
+extern struct seep_live_page **seep_live_roots[SEEP_N_ROOTS];
 
 /* The allocator in use may place blocks of up to 16 bytes 16 bytes apart (set once, at start). */
 extern bool seep_live_packed;
@@ -73,8 +76,12 @@ static inline bool seep_live_spills(uintptr_t address, uint64_t bytes)
 
 static inline struct seep_live_page *seep_live_page(uintptr_t address)
 {
-    struct seep_live_page *region =
-        __atomic_load_n(&seep_live_regions[address >> SEEP_REGION_BITS], __ATOMIC_ACQUIRE);
+    struct seep_live_page **root =
+        __atomic_load_n(&seep_live_roots[address >> SEEP_ROOT_BITS], __ATOMIC_ACQUIRE);
+    if (__builtin_expect(!root, 0))
+        return NULL;
+    struct seep_live_page *region = __atomic_load_n(
+        &root[(address >> SEEP_REGION_BITS) & (SEEP_ROOT_REGIONS - 1)], __ATOMIC_ACQUIRE);
     return region ? &region[(address >> SEEP_PAGE_BITS) & (SEEP_REGION_PAGES - 1)] : NULL;
 }
 

@@ -9,6 +9,7 @@
 #include "preload/capture.h"
 #include "preload/job.h"
 #include "preload/real.h"
+#include "preload/start.h"
 #include "preload/tick.h"
 
 enum { MAX_PIECES = 64 };
@@ -52,7 +53,7 @@ static void note_made(unsigned space, uintptr_t start, uintptr_t bytes, const st
 static void mapped(enum seep_hook hook, void *at, size_t bytes, int protection, int flags,
                    struct seep_regs regs)
 {
-    if (at == MAP_FAILED || !seep_enter())
+    if (at == MAP_FAILED || seep_start_is_allocator(regs.ra) || !seep_enter())
         return;
     int saved_errno = errno;
     uintptr_t start = (uintptr_t)at, n = page_up(bytes);

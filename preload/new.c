@@ -38,7 +38,9 @@ static void *look_in_library(const char *name)
 static __attribute__((noinline)) void *resolve(enum seep_hook hook, void *next, const char *name)
 {
     Dl_info where;
+    seep_tls.depth++; /* the loader's own allocations are not the job's */
     void *function = next ? next : look_in_library(name);
+    seep_tls.depth--;
     if (!function)
         return NULL;
     bool standard = !dladdr(function, &where) || !where.dli_fname || strstr(where.dli_fname, "libstdc++.so") ||
@@ -51,7 +53,7 @@ static __attribute__((noinline)) void *resolve(enum seep_hook hook, void *next, 
 #define REAL(name)                                                                                  \
     ((__typeof__(seep_real.name))(__builtin_expect(providers[SEEP_HOOK_##name].function != NULL, 1) \
                                       ? providers[SEEP_HOOK_##name].function                        \
-                                      : resolve(SEEP_HOOK_##name, (void *)SEEP_REAL(name), #name)))
+                                      : resolve(SEEP_HOOK_##name, (void *)seep_real.name, #name)))
 #define OWN(name) __builtin_expect(providers[SEEP_HOOK_##name].own, 0)
 
 static void made(enum seep_hook hook, void *block, size_t bytes, struct seep_regs regs)

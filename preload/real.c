@@ -3,7 +3,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "libprof/os.h"
+#include "preload/thread.h"
 
 struct seep_real seep_real;
 
@@ -46,11 +46,14 @@ void seep_real_resolve(void)
     if (__atomic_exchange_n(&resolving, true, __ATOMIC_ACQ_REL))
         return;
     void *found;
+    seep_tls.depth++; /* what dlsym allocates is not the job's */
 #define SEEP_HOOK(name, type, parameters)                       \
     found = dlsym(RTLD_NEXT, #name);                            \
     __atomic_store_n((void **)&seep_real.name, found, __ATOMIC_RELEASE);
 #include "preload/hooks.def"
 #undef SEEP_HOOK
+    (void)dlerror(); /* of those that are not there: not for the job to see */
+    seep_tls.depth--;
     /* Missing only where libc has dropped them or never had them. */
     if (!seep_real.cfree)
         seep_real.cfree = seep_real.free;

@@ -168,18 +168,26 @@ static bool create_profile(void)
     return true;
 }
 
+uintptr_t seep_allocator_start, seep_allocator_end;
+
 /* Only of glibc's malloc it is known that no two blocks begin within 32 bytes. */
-static bool blocks_may_be_packed(void)
+static void look_at_allocator(void)
 {
     Dl_info where;
+    struct seep_loaded allocator;
     const char *file = dladdr((void *)seep_real.malloc, &where) ? where.dli_fname : NULL;
     const char *name = file ? strrchr(file, '/') : NULL;
-    return !name || (strncmp(name, "/libc.so", 8) != 0 && strncmp(name, "/libc-", 6) != 0);
+    if (name && (strncmp(name, "/libc.so", 8) == 0 || strncmp(name, "/libc-", 6) == 0))
+        return;
+    seep_live_packed = true;
+    if (seep_modules_find((uintptr_t)seep_real.malloc, &allocator)) {
+        seep_allocator_start = allocator.start;
+        seep_allocator_end = allocator.end;
+    }
 }
 
 static bool start_program(void)
 {
-    seep_live_packed = blocks_may_be_packed();
     read_options();
     if (!seep_options.dir[0])
         return false;
@@ -195,6 +203,7 @@ static bool start_program(void)
     seep_threads_start();
     seep_walk_start();
     seep_modules_refresh();
+    look_at_allocator();
     seep_python_attach();
     seep_arena.header->python_version = seep_python_version;
     seep_arena.header->python_support = seep_python_ready ? 1 : seep_python_version ? 2 : 0;

@@ -18,6 +18,14 @@ extern struct seep_options seep_options;
  * inside the guard. False: not now, or not at all. */
 bool seep_start(void);
 
+/* The code of an allocator other than libc's: what it maps, it maps to hand it out. */
+extern uintptr_t seep_allocator_start, seep_allocator_end;
+
+static inline bool seep_start_is_allocator(uintptr_t ra)
+{
+    return ra - seep_allocator_start < seep_allocator_end - seep_allocator_start;
+}
+
 /* Notes how the process ends (enum seep_exit_kind). Does nothing in a vfork child. */
 void seep_end(uint32_t kind, int value);
 
