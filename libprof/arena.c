@@ -5,7 +5,10 @@
 
 struct seep_arena seep_arena;
 
-enum { GROW_BYTES = 512 * 1024 };
+enum {
+    GROW_BYTES = 512 * 1024,
+    FIRST_CHUNKS = 8, /* at once: a job may change its root or its rights later */
+};
 
 /* Disk behind [from, to) of the file, so that a store into the mapping cannot raise SIGBUS. */
 static int reserve_disk(int fd, uint64_t from, uint64_t to)
@@ -67,6 +70,9 @@ int seep_arena_create(const char *path, const struct seep_header *constants)
     r = (int)seep_os_call3(SYS_fstat, fd, (long)&st, 0);
     if (r < 0)
         goto fail;
+    uint64_t allocated = end + FIRST_CHUNKS * SEEP_CHUNK_BYTES;
+    if (allocated > max_bytes || reserve_disk(fd, end, allocated) < 0)
+        allocated = end;
     seep_os_close(fd);
 
     memcpy(header, constants, sizeof(*header));
@@ -79,7 +85,7 @@ int seep_arena_create(const char *path, const struct seep_header *constants)
 
     strcpy(seep_arena.path, path);
     seep_arena.base = base;
-    seep_arena.end_allocated = end;
+    seep_arena.end_allocated = allocated;
     seep_arena.device = st.st_dev;
     seep_arena.inode = st.st_ino;
     seep_arena.full = false;
@@ -149,8 +155,6 @@ static bool new_chunk(enum seep_chunk_type type)
         uint64_t more = (end - SEEP_HEADER_BYTES) / 4;
         uint64_t target = end + (more > GROW_BYTES ? more : GROW_BYTES) / SEEP_CHUNK_BYTES *
                                     SEEP_CHUNK_BYTES;
-        if (index < 8)
-            target = end + 7 * SEEP_CHUNK_BYTES;
         if (target > header->max_bytes)
             target = end;
         if (grow(target) < 0) {
