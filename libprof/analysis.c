@@ -1,6 +1,7 @@
 #include "libprof/analysis.h"
 
 #include "libprof/folder_read.h"
+#include "libprof/level.h"
 #include "libprof/merge.h"
 #include "libprof/processes.h"
 #include "libprof/report_json.h"
@@ -19,7 +20,9 @@ static int analyse(struct seep_model *m, const struct seep_analysis_options *opt
         return rc;
     seep_processes_settle(m, outside);
     seep_processes_add_spaces(m);
-    rc = seep_frames_init(&frames, &m->dict);
+    rc = seep_level_raise_peaks(m, opts && opts->all_sites);
+    if (!rc)
+        rc = seep_frames_init(&frames, &m->dict);
     if (rc)
         goto fail;
     symbols = seep_symbols_create(&m->dict, outside);

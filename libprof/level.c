@@ -107,3 +107,32 @@ void seep_level_sample(const struct seep_level *level, int32_t from, int32_t to,
         bytes[i] = (double)now;
     }
 }
+
+int seep_level_raise_peaks(struct seep_model *m, bool all_sites)
+{
+    struct seep_level level = {0};
+    int rc = 0;
+
+    for (uint32_t i = 0; i < m->n_sites && !rc; i++) {
+        struct seep_totals *t = &m->sites[i].totals;
+        uint64_t live = seep_totals_live(t);
+        double most = (double)t->peak_bytes * m->sites[i].n_parts;
+        if (m->sites[i].n_parts < 2)
+            continue;
+        if (all_sites || most * 1000 >= (double)m->spaces[m->sites[i].space].totals.peak_bytes)
+            rc = seep_level_sum(m, &i, 1, SEEP_LEVEL_ALL, &level);
+        for (size_t k = 0; k < level.n && !rc; k++) {
+            if (level.points[k].bytes > (int64_t)t->peak_bytes) {
+                t->peak_bytes = (uint64_t)level.points[k].bytes;
+                t->peak_step = level.points[k].step;
+            }
+        }
+        level.n = 0;
+        if (t->peak_bytes < live) {
+            t->peak_bytes = live;
+            t->peak_step = m->sites[i].last_step;
+        }
+    }
+    seep_level_fini(&level);
+    return rc;
+}

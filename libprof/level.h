@@ -32,4 +32,9 @@ struct seep_level_point seep_level_at(const struct seep_level *level, int32_t st
 void seep_level_sample(const struct seep_level *level, int32_t from, int32_t to, size_t n,
                        double *bytes);
 
+/* Peaks of sites that several threads or processes share: the largest sum over the ends of steps,
+ * no less than any one part's own peak and than what was live as the processes ended. Sites too
+ * small for a report are only held to the latter. Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_level_raise_peaks(struct seep_model *m, bool all_sites);
+
 #endif

@@ -67,7 +67,7 @@ static bool still_runs(const struct seep_header *h)
     return started <= (double)h->start_ns / 1e9 + 2.0;
 }
 
-static void exit_from_status(struct seep_model_process *p, int status)
+void seep_process_set_exit(struct seep_model_process *p, int status)
 {
     if (WIFSIGNALED(status)) {
         p->exit_kind = SEEP_ENDED_SIGNAL;
@@ -85,7 +85,7 @@ static void settle_exit(struct seep_model_process *p, bool may_look)
 
     p->execed = h->exit_kind == SEEP_EXIT_EXEC;
     if (p->entry && p->entry->has_status && !p->execed) {
-        exit_from_status(p, p->entry->wait_status);
+        seep_process_set_exit(p, p->entry->wait_status);
     } else if (h->exit_kind == SEEP_EXIT_EXIT || h->exit_kind == SEEP_EXIT_SIGNAL) {
         p->exit_kind = h->exit_kind == SEEP_EXIT_EXIT ? SEEP_ENDED_EXIT : SEEP_ENDED_SIGNAL;
         p->exit_value = h->exit_value & 0xff;
@@ -168,10 +168,18 @@ static int64_t row_at(const struct seep_model_process *p, uint64_t t_ns)
 uint64_t seep_process_live_at(const struct seep_model_process *p, uint16_t space, uint64_t t_ns)
 {
     int64_t row = row_at(p, t_ns);
+    bool at_end = t_ns == p->end_ns || (t_ns > p->end_ns && p->end_step == INT32_MAX);
     uint64_t sum = 0;
 
-    for (int s = 0; s < SEEP_MAX_SPACES && row >= 0; s++) {
-        if (p->space_of[s] == space + 1)
+    /* A process too short for a row of its own had its last state throughout. */
+    if (t_ns >= p->start_ns && t_ns <= p->end_ns && !p->n_rows)
+        at_end = true;
+    for (int s = 0; s < SEEP_MAX_SPACES; s++) {
+        if (p->space_of[s] != space + 1)
+            continue;
+        if (at_end)
+            sum += seep_totals_live(&p->spaces[s]);
+        else if (row >= 0)
             sum += p->live[(size_t)s * p->n_rows + (size_t)row];
     }
     return sum;
@@ -233,6 +241,9 @@ static void find_peak(struct seep_model *m, uint16_t space)
             uint64_t other = paired ? others_at(m, i, space, time_of_peak(p, s)) : 0;
             raise_peak(t, p->spaces[s].peak_bytes + other, p->spaces[s].peak_step);
         }
+        if (paired)
+            raise_peak(t, others_at(m, SIZE_MAX, space, p->end_ns),
+                       seep_model_step_at(m, p->end_ns));
     }
     for (unsigned i = 0; i <= PEAK_POINTS && m->n_processes > 1; i++) {
         uint64_t at = m->start_ns + (uint64_t)((double)span * i / PEAK_POINTS);
@@ -242,6 +253,8 @@ static void find_peak(struct seep_model *m, uint16_t space)
 
 void seep_processes_add_spaces(struct seep_model *m)
 {
+    uint64_t at_end[SEEP_MODEL_MAX_SPACES] = {0};
+
     for (size_t i = 0; i < m->n_processes; i++) {
         const struct seep_model_process *p = &m->processes[i];
         for (int s = 0; s < SEEP_MAX_SPACES; s++) {
@@ -252,8 +265,13 @@ void seep_processes_add_spaces(struct seep_model *m)
             t->frees += p->spaces[s].frees;
             t->allocated_bytes += p->spaces[s].allocated_bytes;
             t->freed_bytes += p->spaces[s].freed_bytes;
+            /* What lived to the end lived together. */
+            if (p->end_step == INT32_MAX)
+                at_end[p->space_of[s] - 1] += seep_totals_live(&p->spaces[s]);
         }
     }
-    for (uint16_t i = 0; i < m->n_spaces; i++)
+    for (uint16_t i = 0; i < m->n_spaces; i++) {
         find_peak(m, i);
+        raise_peak(&m->spaces[i].totals, at_end[i], (int32_t)m->n_steps);
+    }
 }

@@ -12,9 +12,13 @@ void seep_processes_settle(struct seep_model *m, bool may_look);
  * largest sum over the points in time that the timelines hold, and each process's own peak. */
 void seep_processes_add_spaces(struct seep_model *m);
 
-/* Live bytes of a job space in one process at a time: its latest row, 0 outside its life. */
+/* Live bytes of a job space in one process at a time: its latest row, its last state as
+ * it ended, 0 outside its life. */
 uint64_t seep_process_live_at(const struct seep_model_process *p, uint16_t space, uint64_t t_ns);
 uint64_t seep_process_rss_at(const struct seep_model_process *p, uint64_t t_ns);
+
+/* Exit kind and value from a status of wait(2). */
+void seep_process_set_exit(struct seep_model_process *p, int status);
 
 /* "trainer", "loader-worker", "rank", "helper". */
 const char *seep_process_role_name(enum seep_process_role role);

@@ -75,6 +75,43 @@ static json_t *process_json(const struct seep_model *m, const struct seep_model_
     return json;
 }
 
+static bool has_profile(const struct seep_model *m, const struct seep_process *entry)
+{
+    for (size_t i = 0; i < m->n_processes; i++) {
+        if (m->processes[i].entry == entry)
+            return true;
+    }
+    return false;
+}
+
+/* A process of the job's table that ended before it could record anything, or whose file is gone.
+ */
+static json_t *bare_process_json(const struct seep_process *e)
+{
+    struct seep_model_process p = {.exit_kind = SEEP_ENDED_UNKNOWN};
+
+    if (e->has_status)
+        seep_process_set_exit(&p, e->wait_status);
+    return json_pack("{s:o, s:o, s:s, s:n, s:[], s:n, s:o, s:o, s:{}, s:o, s:o}", "pid",
+                     seep_json_count(e->pid), "ppid", seep_json_count(e->ppid), "role", "helper",
+                     "rank", "argv", "python", "exit", exit_of(&p), "steps",
+                     seep_json_count(e->steps), "spaces", "rss_peak_bytes",
+                     seep_json_count(e->rss_peak_bytes), "pss_peak_bytes",
+                     e->pss_peak_bytes ? seep_json_count(e->pss_peak_bytes) : json_null());
+}
+
+static void add_bare_processes(const struct seep_model *m, json_t *list, bool *failed)
+{
+    for (size_t j = 0; j < m->n_jobs; j++) {
+        const struct seep_job *job = m->jobs[j];
+        for (uint32_t i = 0; job && i < job->n_processes; i++) {
+            const struct seep_process *e = &job->processes[i];
+            if (e->pid && !has_profile(m, e) && json_array_append_new(list, bare_process_json(e)))
+                *failed = true;
+        }
+    }
+}
+
 json_t *seep_json_processes(const struct seep_report_parts *parts)
 {
     json_t *list = json_array();
@@ -85,6 +122,7 @@ json_t *seep_json_processes(const struct seep_report_parts *parts)
         if (json_array_append_new(list, one))
             failed = true;
     }
+    add_bare_processes(parts->m, list, &failed);
     if (!failed)
         return list;
     json_decref(list);
@@ -228,11 +266,9 @@ static void say_missing(json_t *list, const struct seep_model *m)
     for (size_t j = 0; j < m->n_jobs; j++) {
         const struct seep_job *job = m->jobs[j];
         for (uint32_t i = 0; job && i < job->n_processes; i++) {
-            bool found = !job->processes[i].pid;
-            for (size_t p = 0; p < m->n_processes && !found; p++)
-                found = m->processes[p].entry == &job->processes[i];
-            if (!found)
-                say(list, "pid %u: its profile is missing", job->processes[i].pid);
+            if (job->processes[i].pid && !has_profile(m, &job->processes[i]))
+                say(list, "pid %u: no profile: it ended before it recorded, or the file is gone",
+                    job->processes[i].pid);
         }
     }
 }

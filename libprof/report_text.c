@@ -264,7 +264,7 @@ static void put_spaces(const struct page *p, const json_t *report)
         put_size(p, number_of(totals, "peak_bytes"));
         fprintf(p->out, " in step %.0f, ", number_of(totals, "peak_step"));
         put_size(p, number_of(totals, "live_bytes"));
-        fprintf(p->out, " live at the end, %.0f allocations\n", number_of(totals, "allocations"));
+        fprintf(p->out, " live at exit, %.0f allocations\n", number_of(totals, "allocations"));
         label = "       ";
     }
 }
