@@ -133,7 +133,8 @@ struct seep_detail { /* published by site. 640 bytes, 64-aligned */
     uint64_t size_marks; /* bit hash(size) % 64 set for each size requested: linear counting */
     uint64_t noted_bytes; /* live bytes of the newest point of the series: an equal one is left out */
     uint32_t lifetimes[SEEP_LIFETIME_BUCKETS]; /* frees by age in periods, see seep_lifetime_bucket() */
-    uint32_t sizes[SEEP_SIZE_BUCKETS]; /* allocations by floor(log2(size)), saturating; 0 for size 0 */
+    uint32_t sizes[SEEP_SIZE_BUCKETS]; /* allocations by floor(log2(size)); 0 for size 0. Repeats of the first
+                                        * size are left out until another one comes */
     uint32_t reserved_2[28];
 };
 

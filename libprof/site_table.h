@@ -74,6 +74,8 @@ static inline void seep_space_add(struct seep_sites *sites, unsigned space, int6
 
 static inline void seep_size_note(struct seep_detail *detail, uint64_t bytes)
 {
+    if (bytes == detail->min_bytes && bytes == detail->max_bytes && bytes)
+        return; /* all alike so far: min_bytes says it, and most sites stay so */
     unsigned log2 = bytes ? 63u - (unsigned)__builtin_clzll(bytes) : 0;
     detail->sizes[log2 < SEEP_SIZE_BUCKETS ? log2 : SEEP_SIZE_BUCKETS - 1]++;
     detail->size_marks |= UINT64_C(1) << (seep_hash_mix(bytes) >> 26);

@@ -216,7 +216,8 @@ static inline struct seep_trace *trace_set(struct seep_thread *thread, uint64_t 
 
 static void remember_trace(struct seep_thread *thread, uint64_t hash, uint32_t site, uint32_t marks)
 {
-    if (++thread->trace_misses > 4 * thread->trace_mask && thread->trace_mask + 1 < SEEP_MAX_TRACE_SETS) {
+    /* Slowly: a start-up meets each stack once, and a small table stays in the processor's cache. */
+    if (++thread->trace_misses > 64 * thread->trace_mask && thread->trace_mask + 1 < SEEP_MAX_TRACE_SETS) {
         thread->trace_misses = 0;
         grow_traces(thread);
     }

@@ -246,7 +246,6 @@ static void settle(void)
         .first_line = layout->code_firstline,
         .file = layout->code_file,
         .name = layout->code_name,
-        .lines = layout->code_lines,
     };
     __atomic_store_n(&python.layout, layout, __ATOMIC_RELEASE);
     __atomic_store_n(&walker, walker_for(minor), __ATOMIC_RELEASE);

@@ -70,7 +70,7 @@ uint64_t seep_python_fingerprint(uintptr_t code);
 /* Where a code object keeps what tells it from another at the same address; set when the interpreter is
  * ready. */
 extern struct seep_pycode_offsets {
-    uint32_t first_line, file, name, lines;
+    uint32_t first_line, file, name;
 } seep_python_code_offsets;
 
 /* The same for every stack that is met: quick, and weaker. `code` comes from seep_python_walk(). */
@@ -78,8 +78,7 @@ static inline uint64_t seep_python_glance(uintptr_t code)
 {
     const struct seep_pycode_offsets *at = &seep_python_code_offsets;
     uint64_t file = *(const uint64_t *)(code + at->file);
-    uint64_t lines = *(const uint64_t *)(code + at->lines);
-    return (*(const uint64_t *)(code + at->name) ^ (file << 21 | file >> 43) ^ (lines << 42 | lines >> 22)) +
+    return (*(const uint64_t *)(code + at->name) ^ (file << 21 | file >> 43)) +
            *(const uint32_t *)(code + at->first_line);
 }
 
