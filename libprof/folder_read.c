@@ -166,6 +166,14 @@ static int link_parents(struct seep_model *m)
     return rc;
 }
 
+/* Times of an untrusted file stay where sums and floating point cannot go wrong: 73 years. */
+#define MAX_NS (UINT64_C(1) << 61)
+
+static uint64_t bounded_ns(uint64_t t_ns)
+{
+    return t_ns < MAX_NS ? t_ns : MAX_NS;
+}
+
 static uint64_t last_seen(const struct seep_header *h)
 {
     uint64_t t = h->end_ns ? h->end_ns : h->last_ns;
@@ -174,14 +182,14 @@ static uint64_t last_seen(const struct seep_header *h)
         if (h->timeline[i].t_ns > t)
             t = h->timeline[i].t_ns;
     }
-    return t > h->start_ns ? t : h->start_ns;
+    return bounded_ns(t > h->start_ns ? t : h->start_ns);
 }
 
 static void settle_axis(struct seep_model_process *p)
 {
     const struct seep_process *e = p->entry;
 
-    p->start_ns = p->profile->header->start_ns;
+    p->start_ns = bounded_ns(p->profile->header->start_ns);
     p->end_ns = last_seen(p->profile->header);
     p->axis_start_ns = p->start_ns;
     if (!e)
@@ -195,7 +203,7 @@ static void settle_axis(struct seep_model_process *p)
     p->period = e->period;
     p->axis_steps = e->first_step_period || e->steps ? e->steps : 0;
     p->axis_first = e->first_step_period;
-    p->axis_start_ns = e->start_ns ? e->start_ns : p->start_ns;
+    p->axis_start_ns = e->start_ns ? bounded_ns(e->start_ns) : p->start_ns;
 }
 
 static void choose_main(struct seep_model *m)
