@@ -196,7 +196,7 @@ TSAN_TESTS := $(filter tests/test_live_set.c tests/test_sites.c tests/test_walk.
 check: all tests ## build and run every test; the last line counts them
 	+$(Q)$(MAKE) --no-print-directory SAN=address,undefined all tests
 	+$(Q)$(MAKE) --no-print-directory SAN=thread $(TSAN_TESTS:tests/%.c=$(TSAN_DIR)/tests/%)
-	$(Q)SEEP=$(SEEP) SEEP_SAN=$(SAN_DIR)/seep $(PYTHON) tests/run-all $(TEST_BINS) \
+	$(Q)SEEP=$(SEEP) SEEP_SAN=$(SAN_DIR)/seep $(PYTHON) tests/run-all --closing build/check.txt $(TEST_BINS) \
 		$(TESTS:tests/%.c=$(SAN_DIR)/tests/%) $(FUZZERS:tests/fuzz/%.c=$(SAN_DIR)/replay/%) \
 		$(TSAN_TESTS:tests/%.c=$(TSAN_DIR)/tests/%) \
 		$(sort $(wildcard tests/*/test_*.py tests/*/run.sh))
