@@ -165,6 +165,22 @@ static int measure_processes(const struct seep_model *m, const struct seep_span 
     return 0;
 }
 
+/* Without steps nothing says when the job's work was over: a teardown at the end, which may take
+ * many slices, begins where the level was highest. */
+static int32_t end_of_work(const struct seep_level *level, int32_t last)
+{
+    int32_t end = last;
+    int64_t most = 0;
+
+    for (size_t i = 0; i < level->n && level->points[i].step <= last; i++) {
+        if (level->points[i].bytes >= most) {
+            most = level->points[i].bytes;
+            end = level->points[i].step;
+        }
+    }
+    return end >= last - last / 4 && seep_level_at(level, last).bytes < most / 2 ? end : last;
+}
+
 int seep_growth_measure(const struct seep_model *m, const struct seep_span *span,
                         const uint32_t *sites, size_t n, struct seep_growth *g)
 {
@@ -173,9 +189,10 @@ int seep_growth_measure(const struct seep_model *m, const struct seep_span *span
     *g = (struct seep_growth){.level = level};
     if (seep_level_sum(m, sites, n, SEEP_LEVEL_ALL, &g->level))
         return -SEEP_ENOMEM;
-    g->at_start = seep_level_at(&g->level, 0);
-    g->at_end = seep_level_at(&g->level, span->last);
-    measure_lane(&g->level, span->judge, span->last, g);
+    int32_t last = span->last;
+    if (m->step_source == SEEP_STEP_TIME)
+        last = end_of_work(&g->level, last);
+    measure_lane(&g->level, span->judge, last, g);
     g->past_epoch = !span->epochs_known || span->epoch_passed;
     find_plateau(g, span->last);
     if (came_and_went(m, sites, n, span->last))

@@ -29,8 +29,6 @@ struct seep_growth {
     double plateau_rise;              /* bytes between step 0 and the plateau */
     bool plateau_gradual;             /* it got there bit by bit */
     struct seep_level level;          /* the sum */
-    struct seep_level_point at_start; /* step 0 */
-    struct seep_level_point at_end;   /* span.last */
 };
 
 /* Measures sites[0, n) as one. Returns 0 or -SEEP_ENOMEM. Allocates growth->level, which the next

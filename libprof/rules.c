@@ -158,7 +158,7 @@ static uint64_t kept_by(const struct seep_case *c, uint32_t site, uint64_t *bloc
     struct seep_level_point p = {0};
 
     if (!c->growth->by_process)
-        return live_at(c, site, c->span->last, blocks);
+        return live_at(c, site, c->growth->to, blocks);
     if (!seep_level_sum(c->m, &site, 1, SEEP_LEVEL_ALL, &level)) {
         for (size_t i = 0; i < level.n; i++) {
             if (level.points[i].bytes > p.bytes)

@@ -464,6 +464,28 @@ START_TEST(without_steps_growth_is_by_time_and_says_so)
 }
 END_TEST
 
+/* A teardown of 2 s, slice by slice. */
+static uint64_t ramp_and_back(uint32_t period, void *arg)
+{
+    uint32_t turn = LAST - 20;
+
+    (void)arg;
+    return period < turn   ? 2 * period
+           : period < LAST ? (uint64_t)2 * turn * (LAST - period) / 20
+                           : 0;
+}
+
+START_TEST(a_long_teardown_does_not_hide_growth_by_time)
+{
+    set_steps(0);
+    job->processes[0].first_step_period = 0;
+    builder_level(&b, below(main_stack, "/home/user/serve.py", "handle", 21), 0, 8192, LAST,
+                  ramp_and_back, NULL);
+    const json_t *f = only("unbounded-growth", 21);
+    ck_assert_double_eq_tol(number(f, "count"), 2 * (LAST - 20), 8);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("diagnose");
@@ -496,6 +518,7 @@ int main(void)
     tcase_add_test(tcase, optimizer_state_that_fills_is_not_a_cache);
     tcase_add_test(tcase, the_largest_leak_comes_first_and_crumbs_beside_it_are_left_out);
     tcase_add_test(tcase, without_steps_growth_is_by_time_and_says_so);
+    tcase_add_test(tcase, a_long_teardown_does_not_hide_growth_by_time);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
