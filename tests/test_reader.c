@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct builder b;
@@ -455,6 +456,57 @@ START_TEST(folders_without_profiles_say_so)
 }
 END_TEST
 
+/* ---- running processes ------------------------------------------------------------------- */
+
+/* Between a reader's look at the header and its copy of the counters the process goes on: what
+ * those counters refer to is in chunks that the header did not name yet. */
+START_TEST(stacks_made_while_the_file_is_read_are_found)
+{
+    struct seep_profile *p = NULL;
+    char path[128];
+
+    builder_header(&b)->exit_kind = SEEP_EXIT_NONE;
+    uint32_t site = builder_site(&b, 0, 0, 1, 16, 0, 0, 1);
+    ck_assert_int_eq(builder_write(&b, dir, "100-1.seep"), 0);
+    snprintf(path, sizeof path, "%s/100-1.seep", dir);
+    ck_assert_int_eq(seep_profile_open(path, &p, NULL), 0);
+    uint32_t stack = stack_of_three(&b);
+    ((struct seep_site *)builder_at(&b, site))->stack = stack;
+    ck_assert_int_eq(builder_write(&b, dir, "100-1.seep"), 0);
+    ck_assert_int_eq(seep_profile_load(p, NULL), 0);
+    ck_assert_ptr_nonnull(
+        seep_profile_at(p, stack, SEEP_CHUNK_STACKS, sizeof(struct seep_stack), NULL));
+    seep_profile_close(p);
+}
+END_TEST
+
+START_TEST(a_process_that_still_runs_is_told_from_one_that_is_gone)
+{
+    struct timespec now;
+    const char *dirs[] = {dir};
+    json_t *report = NULL;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    struct seep_header *h = builder_header(&b);
+    h->exit_kind = SEEP_EXIT_NONE;
+    h->pid = (uint32_t)getpid();
+    /* The second file's process began long before this one: its pid was used again. */
+    h->start_ns = _i ? 1 : (uint64_t)now.tv_sec * 1000000000u;
+    gethostname(h->host, sizeof h->host);
+    builder_seal(&b);
+    ck_assert_int_eq(builder_write(&b, dir, "1-1.seep"), 0);
+    struct seep_job *job = builder_job(h->pid, h->start_ns, 0, 0);
+    ck_assert_int_eq(builder_write_job(job, dir), 0);
+    free(job);
+    ck_assert_int_eq(seep_analyse(dirs, 1, NULL, &report, NULL), 0);
+    const json_t *process = json_array_get(json_object_get(report, "processes"), 0);
+    ck_assert_str_eq(json_string_value(json_object_get(json_object_get(process, "exit"), "kind")),
+                     _i ? "unknown" : "running");
+    ck_assert(json_is_true(json_object_get(json_object_get(report, "job"), "complete")) == !!_i);
+    json_decref(report);
+}
+END_TEST
+
 /* ---- job tables -------------------------------------------------------------------------- */
 
 START_TEST(processes_that_follow_each_other_in_a_ring_end)
@@ -522,6 +574,8 @@ int main(void)
     tcase_add_test(tcase, folders_without_profiles_say_so);
     tcase_add_test(tcase, processes_that_follow_each_other_in_a_ring_end);
     tcase_add_test(tcase, a_cut_job_table_keeps_what_is_left);
+    tcase_add_test(tcase, stacks_made_while_the_file_is_read_are_found);
+    tcase_add_loop_test(tcase, a_process_that_still_runs_is_told_from_one_that_is_gone, 0, 2);
     tcase_set_timeout(tcase, 60);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
