@@ -70,30 +70,53 @@ static bool is_eager_site(const struct seep_case *c, uint32_t id, uint64_t *byte
     uint64_t blocks_at_1, bytes_at_1 = live_at(c, id, 1, &blocks_at_1);
 
     *bytes = live_at(c, id, c->span->last, blocks);
-    return site->first_step <= 1 && *blocks >= MIN_ITEMS && *bytes == bytes_at_1 &&
-           *blocks == blocks_at_1 && (double)site->totals.allocations <= 1.1 * (double)*blocks &&
-           equal_sizes(c, site);
+    return site->first_step <= 1 && *blocks && *bytes == bytes_at_1 && *blocks == blocks_at_1 &&
+           (double)site->totals.allocations <= 1.1 * (double)*blocks && equal_sizes(c, site);
+}
+
+/* Of one line, the site that holds the items. */
+static bool find_items(const struct seep_case *c, uint64_t *bytes, uint64_t *blocks)
+{
+    uint64_t its_bytes, its_blocks;
+
+    *bytes = *blocks = 0;
+    for (size_t i = 0; i < c->n_sites; i++) {
+        if (is_eager_site(c, c->sites[i], &its_bytes, &its_blocks) && its_blocks >= MIN_ITEMS &&
+            its_bytes > *bytes) {
+            *bytes = its_bytes;
+            *blocks = its_blocks;
+        }
+    }
+    return *bytes != 0;
+}
+
+/* Whether a site holds the same kind of thing as the line's main one: the objects around the data
+ * (headers, storages) are not what is counted, an item made by way of another function is. */
+static bool is_alike(uint64_t bytes, uint64_t blocks, uint64_t main_bytes, uint64_t main_blocks)
+{
+    if (!bytes || !blocks)
+        return false;
+    double size = (double)bytes / (double)blocks;
+    double main_size = main_blocks ? (double)main_bytes / (double)main_blocks : 0;
+    return bytes >= main_bytes / 4 || (size >= main_size / 2 && size <= main_size * 2);
 }
 
 static bool judge_eager(const struct seep_case *c, struct seep_finding *f)
 {
-    uint64_t bytes, blocks, largest = 0, site_bytes = 0;
+    uint64_t bytes, blocks, main_bytes, main_blocks;
 
     if (c->m->step_source == SEEP_STEP_TIME || c->span->last < 2 || (c->roles & network_roles))
         return false;
+    if (!find_items(c, &main_bytes, &main_blocks))
+        return false;
     for (size_t i = 0; i < c->n_sites; i++) {
-        if (is_eager_site(c, c->sites[i], &bytes, &blocks) && bytes > largest)
-            largest = bytes;
-    }
-    for (size_t i = 0; i < c->n_sites && largest; i++) {
-        /* The objects around the data (headers, storages) are not what is counted. */
-        if (is_eager_site(c, c->sites[i], &bytes, &blocks) && bytes >= largest / 4) {
+        if (is_eager_site(c, c->sites[i], &bytes, &blocks) &&
+            is_alike(bytes, blocks, main_bytes, main_blocks))
             keep_site(f, c->sites[i], bytes, blocks);
-            site_bytes += bytes;
-        }
     }
-    bool large = site_bytes * 10 >= c->space_peak || (is_data(c) && site_bytes >= LARGE_BYTES);
-    if (!largest || !large || site_bytes < MIN_CACHE_BYTES)
+    bool large =
+        f->live_bytes * 10 >= c->space_peak || (is_data(c) && f->live_bytes >= LARGE_BYTES);
+    if (!large || f->live_bytes < MIN_CACHE_BYTES)
         return false;
     char size[SEEP_SIZE_TEXT], each[SEEP_SIZE_TEXT];
     f->pattern = SEEP_PATTERN_EAGER_RETENTION;
@@ -191,7 +214,7 @@ static void add_last_step(const struct seep_case *c, uint32_t site, uint64_t *by
 /* The sites that hold the plateau: those with a fair share of what was kept on the way to it. */
 static void keep_retaining_sites(const struct seep_case *c, struct seep_finding *f)
 {
-    uint64_t largest = 0, blocks, before;
+    uint64_t largest = 0, its_blocks = 0, blocks, before;
 
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < c->n_sites; i++) {
@@ -199,9 +222,12 @@ static void keep_retaining_sites(const struct seep_case *c, struct seep_finding 
             add_last_step(c, c->sites[i], &bytes, &blocks);
             uint64_t start = live_at(c, c->sites[i], 0, &before);
             uint64_t kept = bytes > start ? bytes - start : 0;
-            if (pass == 0 && kept > largest)
+            if (pass == 0 && kept > largest) {
                 largest = kept;
-            if (pass == 1 && kept && kept >= largest / 4)
+                its_blocks = blocks > before ? blocks - before : blocks;
+            }
+            if (pass == 1 &&
+                is_alike(kept, blocks > before ? blocks - before : blocks, largest, its_blocks))
                 keep_site(f, c->sites[i], bytes, blocks);
         }
     }
