@@ -71,7 +71,7 @@ static uint32_t python_frame(const struct seep_pyframe *frame, uint32_t *marks)
     struct met *met = look_up(frame->code, frame->position + 1);
     if (!met)
         return 0;
-    uint64_t fingerprint = seep_python_fingerprint(frame->code);
+    uint64_t fingerprint = seep_python_fingerprint(frame->code) + seep_python_glance(frame->code);
     if (!met->where || met->fingerprint != fingerprint) {
         struct seep_pycode_info info;
         if (seep_python_describe(frame, &info) != 0)

@@ -246,6 +246,8 @@ static void settle(void)
         .first_line = layout->code_firstline,
         .file = layout->code_file,
         .name = layout->code_name,
+        .flags = layout->code_flags,
+        .lines = layout->code_lines,
     };
     __atomic_store_n(&python.layout, layout, __ATOMIC_RELEASE);
     __atomic_store_n(&walker, walker_for(minor), __ATOMIC_RELEASE);

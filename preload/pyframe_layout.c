@@ -60,6 +60,7 @@ bool seep_pylayout_from_debug(struct seep_pylayout *layout, uintptr_t runtime)
         .code_qualname = debug_offset(runtime, code + 3),
         .code_lines = debug_offset(runtime, code + 4),
         .code_firstline = debug_offset(runtime, code + 5),
+        .code_flags = 48, /* not in the table; where it has been since 3.11 */
         .code_instructions = debug_offset(runtime, code + 9),
         .text_ascii = debug_offset(runtime, SEEP_PYDEBUG_314_TEXT + 3),
         .tuple_items = debug_offset(runtime, SEEP_PYDEBUG_314_TUPLE + 1),

@@ -47,6 +47,7 @@ enum seep_pylines {
     X(frame_entry)                                                                                 \
     X(frame_locals)                                                                                \
     X(code_size)                                                                                   \
+    X(code_flags)                                                                                  \
     X(code_firstline)                                                                              \
     X(code_nlocals)                                                                                \
     X(code_cells)                                                                                  \
@@ -110,7 +111,7 @@ struct seep_pylayout {
 /* 3.8, 3.9 and 3.10 differ in little, as do 3.12 and 3.13. */
 #define SEEP_PYLAYOUT_OBJECTS                                                                      \
     .chain = SEEP_PYCHAIN_OBJECTS, .tstate_frame = 24, .frame_code = 32, .frame_back = 24,         \
-    .code_size = 176, .code_firstline = 40, .code_nlocals = 28, .code_cells = 96,                  \
+    .code_size = 176, .code_flags = 36, .code_firstline = 40, .code_nlocals = 28, .code_cells = 96,                  \
     .code_file = 104, .code_name = 112, .code_lines = 120, .text_ascii = 48, .text_compact = 72,   \
     .tuple_items = 24, .runtime_finalizing = 16
 
@@ -134,7 +135,8 @@ static const struct seep_pylayout seep_pylayout_311 = {
     .tstate_frame = 56, .cframe_frame = 8,
     .frame_code = 32, .frame_back = 48, .frame_position = 56, .frame_owner = 69, .frame_entry = 68,
     .frame_locals = 72,
-    .code_size = 184, .code_firstline = 72, .code_nlocals = 76, .code_file = 112, .code_name = 120,
+    .code_size = 184, .code_flags = 48, .code_firstline = 72, .code_nlocals = 76, .code_file = 112,
+    .code_name = 120,
     .code_qualname = 128, .code_lines = 136, .code_traceable = 168, .code_instructions = 184,
     .text_ascii = 48, .text_compact = 72, .tuple_items = 24,
     .runtime_finalizing = 24, .runtime_tss = 592,
@@ -142,7 +144,7 @@ static const struct seep_pylayout seep_pylayout_311 = {
 
 #define SEEP_PYLAYOUT_INTERPRETER                                                                  \
     .lines = SEEP_PYLINES_LOCATIONS, .frame_code = 0, .frame_back = 8, .frame_position = 56,       \
-    .frame_owner = 70, .frame_locals = 72, .code_firstline = 68, .code_nlocals = 72,               \
+    .frame_owner = 70, .frame_locals = 72, .code_flags = 48, .code_firstline = 68, .code_nlocals = 72, \
     .code_file = 112, .code_name = 120, .code_qualname = 128, .code_lines = 136,                   \
     .text_ascii = 40, .text_compact = 56, .tuple_items = 24
 

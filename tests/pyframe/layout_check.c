@@ -76,6 +76,7 @@ static const struct seep_pylayout actual = {
     .frame_back = offsetof(frame_type, FRAME_BACK),
     .frame_position = offsetof(frame_type, FRAME_POSITION),
     .frame_locals = offsetof(frame_type, FRAME_LOCALS),
+    .code_flags = offsetof(PyCodeObject, co_flags),
     .code_firstline = offsetof(PyCodeObject, co_firstlineno),
     .code_file = offsetof(PyCodeObject, co_filename),
     .code_name = offsetof(PyCodeObject, co_name),
