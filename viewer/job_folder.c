@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -87,8 +88,12 @@ static int make_job_file(struct seep_job_folder *folder, int dir_fd, char *const
     if (fd < 0)
         return seep_error_set(err, SEEP_EIO, folder->path, 0, "cannot be written to (%s)",
                               strerror(errno));
-    /* Allocated in full: a disk that is full says so now, and not by SIGBUS. */
+    /* Allocated in full: a disk that is full says so now, and not by SIGBUS. Beyond RLIMIT_FSIZE there
+     * is a signal with it, which must not end seep; the job's disposition stays as it was. */
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
+    sigaction(SIGXFSZ, &ignore, &old);
     int error = posix_fallocate(fd, 0, sizeof(struct seep_job));
+    sigaction(SIGXFSZ, &old, NULL);
     if (!error) {
         map = mmap(NULL, sizeof(struct seep_job), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         if (map == MAP_FAILED)

@@ -200,6 +200,19 @@ class LeftBehind(LauncherCase):
             return None
 
 
+class Limits(LauncherCase):
+    def test_a_file_size_limit_around_seep_is_one_line_and_125(self):
+        import resource
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100 << 10, 100 << 10))
+        folder = self.fresh()
+        done = self.seep("run", "-q", "-o", folder, "--", "sh", "-c", "echo ran", preexec_fn=limit)
+        self.assertEqual((done.status, done.stdout), (125, b""), repr(done))
+        self.assertIn("File too large", self.one_line_error(done))
+        self.assertFalse(os.path.exists(folder))
+
+
 class Environment(LauncherCase):
     def environment(self, *options, **variables):
         done = self.seep("run", "-q", "--no-report", "-o", self.fresh(), *options, "--", "env", "-0",
