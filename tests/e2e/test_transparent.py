@@ -374,7 +374,7 @@ class Limits(Alike):
             self.under("-n %d" % n)
 
     def test_file_size_must_not_kill_the_job(self):
-        for blocks in (1000, 100, 1, 0):
+        for blocks in (1000, 100, 1):  # not 0: its own "ok" goes to a file
             profile = self.under("-f %d" % blocks)
             report = profile.report
             seen = sum_sites(report, "late_malloc")["allocations"]
