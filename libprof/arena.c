@@ -51,8 +51,8 @@ int seep_arena_create(const char *path, const struct seep_header *constants)
     int r = reserve_disk(fd, 0, SEEP_HEADER_BYTES);
     if (r < 0)
         goto fail;
-    header = (void *)seep_os_call6(SYS_mmap, 0, SEEP_HEADER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
-                                   fd, 0);
+    header = (void *)seep_os_call6(SYS_mmap, 0, SEEP_HEADER_BYTES, PROT_READ | PROT_WRITE,
+                                   MAP_SHARED, fd, 0);
     if (seep_os_failed(header)) {
         r = (int)(long)header;
         header = NULL;
@@ -114,8 +114,8 @@ void seep_arena_leave(void)
         seep_os_unmap(header, SEEP_HEADER_BYTES);
 }
 
-/* The file is opened anew each time: a descriptor kept open might be closed by the job and become a file
- * of its own. */
+/* The file is opened anew each time: a descriptor kept open might be closed by the job and become a
+ * file of its own. */
 static int grow(uint64_t end)
 {
     if (!allowed_by_rlimit(end))
@@ -153,8 +153,8 @@ static bool new_chunk(enum seep_chunk_type type)
     if (end > seep_arena.end_allocated) {
         /* Grow in larger pieces as the file grows; near the end of the disk, chunk by chunk. */
         uint64_t more = (end - SEEP_HEADER_BYTES) / 4;
-        uint64_t target = end + (more > GROW_BYTES ? more : GROW_BYTES) / SEEP_CHUNK_BYTES *
-                                    SEEP_CHUNK_BYTES;
+        uint64_t target =
+            end + (more > GROW_BYTES ? more : GROW_BYTES) / SEEP_CHUNK_BYTES * SEEP_CHUNK_BYTES;
         if (target > header->max_bytes)
             target = end;
         if (grow(target) < 0) {

@@ -1,7 +1,7 @@
 /* The profile file of this process: creation, growth, records. Runtime part: no malloc, no stdio.
  *
- * One file a process, see format.h. All functions but seep_arena_at() and the inline counters want the
- * caller to hold `seep_arena.lock`, unless said otherwise. */
+ * One file a process, see format.h. All functions but seep_arena_at() and the inline counters want
+ * the caller to hold `seep_arena.lock`, unless said otherwise. */
 #ifndef SEEP_LIBPROF_ARENA_H
 #define SEEP_LIBPROF_ARENA_H
 
@@ -10,13 +10,13 @@
 
 struct seep_arena {
     struct seep_lock lock;
-    struct seep_header *header; /* NULL: no profile */
-    char *base;                 /* address of file offset 0 of the chunk area's mapping */
-    uint64_t end_allocated;     /* file bytes that surely have disk behind them */
+    struct seep_header *header;          /* NULL: no profile */
+    char *base;                          /* address of file offset 0 of the chunk area's mapping */
+    uint64_t end_allocated;              /* file bytes that surely have disk behind them */
     uint64_t cursor[SEEP_CHUNK_N_TYPES]; /* next free file offset, a type */
     uint64_t limit[SEEP_CHUNK_N_TYPES];  /* end of the chunk it lies in; 0: none yet */
     uint64_t device, inode;
-    bool full;                  /* disk full or bound reached: no more chunks */
+    bool full; /* disk full or bound reached: no more chunks */
     enum seep_drop full_reason;
     char path[SEEP_PATH_BYTES];
 };

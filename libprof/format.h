@@ -1,19 +1,20 @@
 /* The profile's format, version 1: what the shim writes and every reader reads.
  *
  * One file per process, DIR/PID-START.seep, mapped MAP_SHARED by the process itself. The page cache
- * outlives the process, so what has been stored is there after SIGKILL; a reader maps the same file,
- * at any time, while the process runs or later. docs/profile-format.md describes it in prose.
+ * outlives the process, so what has been stored is there after SIGKILL; a reader maps the same
+ * file, at any time, while the process runs or later. docs/profile-format.md describes it in prose.
  *
  *   [0, SEEP_HEADER_BYTES)   struct seep_header: fixed tables
  *   [SEEP_HEADER_BYTES, …)   chunks of SEEP_CHUNK_BYTES, each holding records of one type
  *
- * A *ref* is a file offset divided by 8; 0 means none. Records never move and, but for the counters of
- * sites, never change once published, so a ref stays valid for ever. A record is published by the
- * store of a nonzero field named in its comment; before that, the reader skips it.
+ * A *ref* is a file offset divided by 8; 0 means none. Records never move and, but for the counters
+ * of sites, never change once published, so a ref stays valid for ever. A record is published by
+ * the store of a nonzero field named in its comment; before that, the reader skips it.
  *
  * Fork: the child starts a file of its own but keeps using what the parent had written. Refs whose
- * offset is below header.inherited_end are looked up in the parent's file (header.parent_file), which
- * may itself inherit. The child's own chunks begin at inherited_end; below it its file is a hole.
+ * offset is below header.inherited_end are looked up in the parent's file (header.parent_file),
+ * which may itself inherit. The child's own chunks begin at inherited_end; below it its file is a
+ * hole.
  *
  * Host byte order, little-endian 64-bit machines only; sizes in bytes, times in nanoseconds of
  * CLOCK_MONOTONIC unless the name says otherwise. Everything in a file is untrusted to a reader. */
@@ -23,12 +24,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SEEP_PROFILE_MAGIC UINT64_C(0x464f525050454553) /* "SEEPPROF" */
-#define SEEP_JOB_MAGIC UINT64_C(0x424f4a5045455300)     /* "\0SEEPJOB" */
+#define SEEP_PROFILE_MAGIC  UINT64_C(0x464f525050454553) /* "SEEPPROF" */
+#define SEEP_JOB_MAGIC      UINT64_C(0x424f4a5045455300) /* "\0SEEPJOB" */
 #define SEEP_FORMAT_VERSION 1u
 
 #define SEEP_PROFILE_SUFFIX ".seep"
-#define SEEP_JOB_FILE "job.seepjob"
+#define SEEP_JOB_FILE       "job.seepjob"
 
 enum {
     SEEP_CHUNK_BYTES = 32 * 1024,
@@ -63,26 +64,27 @@ enum seep_chunk_type {
 };
 
 struct seep_string { /* published by n_bytes */
-    uint32_t n_bytes; /* without the closing NUL; the record takes 8 + n_bytes + 1, rounded up to 8 */
+    uint32_t
+        n_bytes; /* without the closing NUL; the record takes 8 + n_bytes + 1, rounded up to 8 */
     uint32_t hash;
     char text[];
 };
 
-struct seep_module { /* published by path. 48 bytes */
-    uint32_t path;      /* string */
-    uint32_t build_id;  /* string of lower-case hex, or 0 */
-    uint64_t bias;      /* run-time address − address in the file */
-    uint64_t start;     /* mapped [start, end), run-time addresses */
+struct seep_module {   /* published by path. 48 bytes */
+    uint32_t path;     /* string */
+    uint32_t build_id; /* string of lower-case hex, or 0 */
+    uint64_t bias;     /* run-time address − address in the file */
+    uint64_t start;    /* mapped [start, end), run-time addresses */
     uint64_t end;
     uint64_t reserved[2];
 };
 
-struct seep_code { /* a Python code object; published by file. 24 bytes */
-    uint32_t file;       /* string: co_filename */
-    uint32_t function;   /* string: co_name */
-    uint32_t qualname;   /* string: co_qualname, or 0 before 3.11 */
+struct seep_code {     /* a Python code object; published by file. 24 bytes */
+    uint32_t file;     /* string: co_filename */
+    uint32_t function; /* string: co_name */
+    uint32_t qualname; /* string: co_qualname, or 0 before 3.11 */
     uint32_t first_line;
-    uint32_t flags;      /* SEEP_CODE_… */
+    uint32_t flags; /* SEEP_CODE_… */
     uint32_t reserved;
 };
 
@@ -95,7 +97,7 @@ struct seep_frame { /* published by kind. 16 bytes */
                      * run-time address where owner is 0); Python: line, 0 unknown */
 };
 
-struct seep_stack { /* a node of the stack tree; published by frame. 8 bytes */
+struct seep_stack {  /* a node of the stack tree; published by frame. 8 bytes */
     uint32_t parent; /* stack: the caller's side, or 0: this frame is the outermost */
     uint32_t frame;
 };
@@ -121,27 +123,31 @@ struct seep_site {
 /* What is kept of a site once it is active in more than one period, or freed by other threads. */
 struct seep_detail { /* published by site. 640 bytes, 64-aligned */
     uint32_t site;
-    uint32_t lock; /* the writers'; a reader ignores it */
-    uint32_t series; /* or 0 */
+    uint32_t lock;         /* the writers'; a reader ignores it */
+    uint32_t series;       /* or 0 */
     uint32_t max_lifetime; /* in periods */
     uint64_t remote_frees; /* blocks of this site freed by other threads */
     uint64_t remote_freed_bytes;
-    uint64_t inherited_frees; /* blocks that the parent made before the fork, freed in this process */
+    uint64_t
+        inherited_frees; /* blocks that the parent made before the fork, freed in this process */
     uint64_t inherited_freed_bytes;
     uint64_t min_bytes; /* smallest and largest request since the detail exists; 0: none */
     uint64_t max_bytes;
     uint64_t size_marks; /* bit hash(size) % 64 set for each size requested: linear counting */
-    uint64_t noted_bytes; /* live bytes of the newest point of the series: an equal one is left out */
-    uint32_t lifetimes[SEEP_LIFETIME_BUCKETS]; /* frees by age in periods, see seep_lifetime_bucket() */
-    uint32_t sizes[SEEP_SIZE_BUCKETS]; /* allocations by floor(log2(size)); 0 for size 0. Repeats of the first
-                                        * size are left out until another one comes */
+    uint64_t
+        noted_bytes; /* live bytes of the newest point of the series: an equal one is left out */
+    uint32_t
+        lifetimes[SEEP_LIFETIME_BUCKETS]; /* frees by age in periods, see seep_lifetime_bucket() */
+    uint32_t sizes[SEEP_SIZE_BUCKETS]; /* allocations by floor(log2(size)); 0 for size 0. Repeats of
+                                        * the first size are left out until another one comes */
     uint32_t reserved_2[28];
 };
 
 /* Live bytes and blocks of a site at the end of the periods in which it changed. A period that is
- * not in it has the values of the one before. When `n` reaches the capacity, neighbours in one window
- * of 2^shift periods become one point, the latest. A reader takes points in order and skips one whose
- * period does not rise (a compaction was cut short). The site's own counters are the newest point. */
+ * not in it has the values of the one before. When `n` reaches the capacity, neighbours in one
+ * window of 2^shift periods become one point, the latest. A reader takes points in order and skips
+ * one whose period does not rise (a compaction was cut short). The site's own counters are the
+ * newest point. */
 struct seep_point {
     uint32_t period;
     uint32_t live_blocks;
@@ -150,7 +156,7 @@ struct seep_point {
 
 enum { SEEP_SERIES_SMALL = 15, SEEP_SERIES_LARGE = 127 };
 
-struct seep_series { /* published by capacity. 16 × (1 + capacity) bytes */
+struct seep_series {   /* published by capacity. 16 × (1 + capacity) bytes */
     uint32_t capacity; /* SEEP_SERIES_SMALL or SEEP_SERIES_LARGE */
     uint32_t n;
     uint32_t shift;
@@ -161,12 +167,12 @@ struct seep_series { /* published by capacity. 16 × (1 + capacity) bytes */
 /* Space 0 is host, 1 mmap, 2 shm; further ones get the next index when they are first used. */
 enum seep_space_id { SEEP_SPACE_HOST = 0, SEEP_SPACE_MMAP = 1, SEEP_SPACE_SHM = 2 };
 
-struct seep_space { /* published by name. 64 bytes */
-    char name[24];      /* "host", "mmap", "shm", "pinned", "device:0", "tensor:0", … */
+struct seep_space {      /* published by name. 64 bytes */
+    char name[24];       /* "host", "mmap", "shm", "pinned", "device:0", "tensor:0", … */
     uint64_t live_bytes; /* summed over threads, each up to 64 KiB behind */
     uint64_t peak_bytes; /* exact with one thread, else within 64 KiB a thread */
     uint32_t peak_period;
-    uint32_t timeline; /* ref of live_bytes[SEEP_TIMELINE_ROWS], or 0 */
+    uint32_t timeline;        /* ref of live_bytes[SEEP_TIMELINE_ROWS], or 0 */
     uint64_t inherited_bytes; /* live in the parent at the fork: shared pages, not counted above */
     uint64_t reserved;
 };
@@ -185,8 +191,8 @@ struct seep_epoch_mark { /* 16 bytes */
     uint32_t reserved;
 };
 
-struct seep_slot { /* a thread. 32 bytes */
-    uint32_t tid; /* 0: never used */
+struct seep_slot {    /* a thread. 32 bytes */
+    uint32_t tid;     /* 0: never used */
     uint32_t threads; /* how many threads have used this slot, one after the other */
     char name[16];
     uint64_t reserved;
@@ -202,11 +208,12 @@ enum seep_step_source {
 
 /* A *period* is the unit of the time axis of sites: one fixed time slice until the process (or the
  * ancestor whose steps it follows) has made its first step, from then on one training step. Periods
- * only rise. Step k (1-based) ends period first_step_period + k − 1; before that lie time slices. */
+ * only rise. Step k (1-based) ends period first_step_period + k − 1; before that lie time slices.
+ */
 enum { SEEP_TIME_SLICE_MS = 100 };
 
-/* One line of DIR/job.seepjob, shared by all processes of the job. Written by the process itself but for
- * the fields that say otherwise. */
+/* One line of DIR/job.seepjob, shared by all processes of the job. Written by the process itself
+ * but for the fields that say otherwise. */
 struct seep_process { /* published by pid. 128 bytes */
     uint32_t pid;
     uint32_t ppid;
@@ -229,15 +236,17 @@ struct seep_process { /* published by pid. 128 bytes */
 struct seep_job {
     uint64_t magic;
     uint32_t version;
-    uint32_t n_processes; /* taken entries of processes[] (more than SEEP_MAX_PROCESSES: the rest had none) */
+    uint32_t n_processes; /* taken entries of processes[] (more than SEEP_MAX_PROCESSES: the rest
+                             had none) */
     uint64_t started_unix_ns;
     uint64_t started_ns;
     uint64_t ended_ns; /* by the launcher; 0: not ended, or there was none */
     uint32_t launcher_pid;
-    int32_t wait_status; /* of the command; valid once ended_ns != 0 */
+    int32_t wait_status;     /* of the command; valid once ended_ns != 0 */
     uint64_t pss_peak_bytes; /* by the launcher: the peak of the sum over processes; 0: not known */
-    uint64_t limit_bytes;  /* the tightest memory limit the launcher or first process found; 0: none */
-    char limit_kind[16];   /* "cgroup-v2", "cgroup-v1", "ram" */
+    uint64_t
+        limit_bytes; /* the tightest memory limit the launcher or first process found; 0: none */
+    char limit_kind[16]; /* "cgroup-v2", "cgroup-v1", "ram" */
     char host[SEEP_NAME_BYTES];
     char cwd[SEEP_PATH_BYTES];
     char argv[SEEP_TEXT_BYTES]; /* NUL-separated, empty where there was no launcher */
@@ -248,7 +257,12 @@ struct seep_job {
 };
 
 /* How the process ended. */
-enum seep_exit_kind { SEEP_EXIT_NONE = 0, SEEP_EXIT_EXIT = 1, SEEP_EXIT_SIGNAL = 2, SEEP_EXIT_EXEC = 3 };
+enum seep_exit_kind {
+    SEEP_EXIT_NONE = 0,
+    SEEP_EXIT_EXIT = 1,
+    SEEP_EXIT_SIGNAL = 2,
+    SEEP_EXIT_EXEC = 3
+};
 
 /* Why events were not recorded: header.dropped[]. */
 enum seep_drop {
@@ -265,26 +279,28 @@ struct seep_header {
     uint32_t version;
     uint32_t header_bytes; /* SEEP_HEADER_BYTES of the writer */
     uint32_t chunk_bytes;
-    uint32_t check; /* seep_header_check() over the constant fields */
+    uint32_t check;     /* seep_header_check() over the constant fields */
     uint64_t max_bytes; /* bound of the whole file */
     uint32_t pid;
     uint32_t ppid;
     uint64_t start_ns;
     uint64_t start_unix_ns;
-    uint64_t inherited_end; /* file offset, chunk-aligned; SEEP_HEADER_BYTES: nothing inherited */
-    uint64_t sample_bytes;  /* mean gap of --sample, 0: every allocation */
+    uint64_t inherited_end;  /* file offset, chunk-aligned; SEEP_HEADER_BYTES: nothing inherited */
+    uint64_t sample_bytes;   /* mean gap of --sample, 0: every allocation */
     uint32_t process_plus_1; /* index + 1 in the job file's table, 0: none */
     uint32_t python_version; /* hex as PY_VERSION_HEX, 0: no Python seen */
-    uint32_t python_support; /* 0 unknown, 1 stacks are recorded, 2 this version is not known to seep */
+    uint32_t
+        python_support; /* 0 unknown, 1 stacks are recorded, 2 this version is not known to seep */
     uint32_t reserved_1;
-    char program[32];        /* version of seep that wrote it */
-    char parent_file[SEEP_NAME_BYTES]; /* name, in the same folder, of the forked parent's profile */
+    char program[32]; /* version of seep that wrote it */
+    char
+        parent_file[SEEP_NAME_BYTES]; /* name, in the same folder, of the forked parent's profile */
     char host[SEEP_NAME_BYTES];
     char exe[SEEP_PATH_BYTES];
     char cwd[SEEP_PATH_BYTES];
     char argv[SEEP_TEXT_BYTES]; /* NUL-separated */
     uint32_t argv_bytes;
-    int32_t rank; /* RANK, else the launcher's equivalents; −1: none */
+    int32_t rank;                 /* RANK, else the launcher's equivalents; −1: none */
     uint64_t limit_address_bytes; /* RLIMIT_AS, 0: none */
     uint64_t limit_data_bytes;    /* RLIMIT_DATA, 0: none */
     uint64_t limit_cgroup_bytes;  /* tightest along the path, 0: none */
@@ -301,7 +317,8 @@ struct seep_header {
     uint64_t dropped[SEEP_N_DROPS];
     uint32_t n_timeline;
     uint32_t n_epochs; /* marks in epochs[]; process.epochs counts on when it is full */
-    uint32_t coverage_seen[SEEP_MAX_COVERAGE]; /* 1: was called; in the order of preload/hooks.def */
+    uint32_t
+        coverage_seen[SEEP_MAX_COVERAGE]; /* 1: was called; in the order of preload/hooks.def */
     uint64_t reserved_2[32];
 
     struct seep_space spaces[SEEP_MAX_SPACES];

@@ -1,8 +1,8 @@
-/* Dictionaries of the profile: strings, modules, code objects, frames, stacks. Each distinct record is
- * stored once; an index in private memory finds it. Runtime part.
+/* Dictionaries of the profile: strings, modules, code objects, frames, stacks. Each distinct record
+ * is stored once; an index in private memory finds it. Runtime part.
  *
- * The caller holds seep_arena.lock. All return a ref, 0 when the profile or memory is full. Records are
- * complete before they are published, so the process may be killed or forked at any instant. */
+ * The caller holds seep_arena.lock. All return a ref, 0 when the profile or memory is full. Records
+ * are complete before they are published, so the process may be killed or forked at any instant. */
 #ifndef SEEP_LIBPROF_INTERN_H
 #define SEEP_LIBPROF_INTERN_H
 

@@ -10,7 +10,8 @@ uint32_t seep_live_spilled;
 
 static struct seep_lock slab_lock;
 
-/* Zeroed memory that is never given back: what a page of the heap has once needed, it needs again. */
+/* Zeroed memory that is never given back: what a page of the heap has once needed, it needs again.
+ */
 static void *slab_take(size_t bytes)
 {
     enum { SLAB_BYTES = 256 * 1024 };
@@ -35,7 +36,8 @@ static void *create_once(void **slot, size_t bytes)
     void *expected = NULL, *fresh = seep_os_pages(bytes);
     if (!fresh)
         return __atomic_load_n(slot, __ATOMIC_ACQUIRE);
-    if (__atomic_compare_exchange_n(slot, &expected, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    if (__atomic_compare_exchange_n(slot, &expected, fresh, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE))
         return fresh;
     seep_os_unmap(fresh, bytes);
     return expected;

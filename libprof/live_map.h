@@ -1,29 +1,29 @@
 /* The live set: which blocks exist, which site made them, how large they are, when they were made.
  *
- * A directory by address leads from a page of the heap to what is known of the blocks that begin in it:
- * a cell of four slots, and, for pages with more, a shadow of one 32-bit word for each 16 bytes. So there
- * is no lock and no rehash, and the cost in memory follows the blocks: 64 bytes for a page with up to
- * four, a quarter of the page for one full of small ones.
+ * A directory by address leads from a page of the heap to what is known of the blocks that begin in
+ * it: a cell of four slots, and, for pages with more, a shadow of one 32-bit word for each 16
+ * bytes. So there is no lock and no rehash, and the cost in memory follows the blocks: 64 bytes for
+ * a page with up to four, a quarter of the page for one full of small ones.
  *
- * In the shadow a block takes the words of its own first granules: allocators place blocks at least 32
- * bytes apart (glibc, also mimalloc and jemalloc above 16 bytes), and a block of more than 32 bytes
- * covers a third word.
+ * In the shadow a block takes the words of its own first granules: allocators place blocks at least
+ * 32 bytes apart (glibc, also mimalloc and jemalloc above 16 bytes), and a block of more than 32
+ * bytes covers a third word.
  *
  *   word 0   site index << 8 | low 8 bits of the size; 0: no block here
  *   word 1   birth period << 1 | (word 2 is in use)
  *   word 2   size >> 8
  *
- * Blocks that this cannot hold (below 16-byte alignment, above 47 bits, small blocks of an allocator that
- * packs them 16 bytes apart) go to a small hash beside it. Private memory: a forked child inherits it.
- * Runtime part. Threads: any, as long as a block is handled by one thread at a time, which its owner
- * guarantees by holding it. */
+ * Blocks that this cannot hold (below 16-byte alignment, above 47 bits, small blocks of an
+ * allocator that packs them 16 bytes apart) go to a small hash beside it. Private memory: a forked
+ * child inherits it. Runtime part. Threads: any, as long as a block is handled by one thread at a
+ * time, which its owner guarantees by holding it. */
 #ifndef SEEP_LIBPROF_LIVE_MAP_H
 #define SEEP_LIBPROF_LIVE_MAP_H
 
 #include "libprof/os.h"
 
 struct seep_block {
-    uint32_t site; /* site index: file offset / 64; 0: none */
+    uint32_t site;  /* site index: file offset / 64; 0: none */
     uint32_t birth; /* period */
     uint64_t bytes;
 };
@@ -36,7 +36,8 @@ enum {
     SEEP_ROOT_REGIONS = 1 << (SEEP_ROOT_BITS - SEEP_REGION_BITS),
     SEEP_N_ROOTS = 1 << (47 - SEEP_ROOT_BITS),
     SEEP_CELL_SLOTS = 4,
-    SEEP_SHADOW_WORDS = (1 << (SEEP_PAGE_BITS - 4)) + 2, /* the last granules' blocks reach beyond */
+    SEEP_SHADOW_WORDS =
+        (1 << (SEEP_PAGE_BITS - 4)) + 2, /* the last granules' blocks reach beyond */
 };
 
 /* key: site << 40 | granule in the page << 32 | birth; 0: empty */
@@ -52,7 +53,8 @@ struct seep_live_page {
     uint32_t *shadow;
 };
 
-/* The directory has three levels, so that little address space is taken from a job that has little. */
+/* The directory has three levels, so that little address space is taken from a job that has little.
+ */
 extern struct seep_live_page **seep_live_roots[SEEP_N_ROOTS];
 
 /* The allocator in use may place blocks of up to 16 bytes 16 bytes apart (set once, at start). */

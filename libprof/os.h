@@ -106,7 +106,8 @@ static inline uint64_t seep_os_clock_ns(clockid_t clock)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Reads a small file whole into `text` (always closed by NUL). Returns bytes read or negative errno. */
+/* Reads a small file whole into `text` (always closed by NUL). Returns bytes read or negative
+ * errno. */
 static inline long seep_os_read_file(const char *path, char *text, size_t capacity)
 {
     int fd = seep_os_open(path, O_RDONLY, 0);

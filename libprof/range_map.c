@@ -79,7 +79,8 @@ static bool any_piece_left(size_t around, uint32_t origin)
     return false;
 }
 
-unsigned seep_range_take(uintptr_t start, uintptr_t end, struct seep_range *pieces, unsigned capacity)
+unsigned seep_range_take(uintptr_t start, uintptr_t end, struct seep_range *pieces,
+                         unsigned capacity)
 {
     unsigned n = 0;
     if (start >= end || !seep_os_lock(&lock))

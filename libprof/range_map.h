@@ -14,13 +14,14 @@ struct seep_range {
     uint32_t last;   /* set on what seep_range_take() gives: no piece of its origin is left */
 };
 
-/* Enters a map that has just been made; `origin` 0 starts a new one. What it overlaps must have been taken.
- * False: no memory for it. */
+/* Enters a map that has just been made; `origin` 0 starts a new one. What it overlaps must have
+ * been taken. False: no memory for it. */
 bool seep_range_put(const struct seep_range *range);
 
-/* Removes what of [start, end) is mapped; partly covered ranges are cut. Stores up to `capacity` removed
- * pieces and returns how many; further ones stay in. */
-unsigned seep_range_take(uintptr_t start, uintptr_t end, struct seep_range *pieces, unsigned capacity);
+/* Removes what of [start, end) is mapped; partly covered ranges are cut. Stores up to `capacity`
+ * removed pieces and returns how many; further ones stay in. */
+unsigned seep_range_take(uintptr_t start, uintptr_t end, struct seep_range *pieces,
+                         unsigned capacity);
 
 void seep_range_after_fork(void);
 

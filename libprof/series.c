@@ -7,8 +7,8 @@ static struct seep_series *make_room(struct seep_detail *detail, const struct se
     uint32_t capacity = old ? SEEP_SERIES_LARGE : SEEP_SERIES_SMALL;
     if (seep_arena.full || !seep_os_lock(&seep_arena.lock))
         return NULL;
-    uint32_t bytes = (uint32_t)sizeof(struct seep_series) +
-                     capacity * (uint32_t)sizeof(struct seep_point);
+    uint32_t bytes =
+        (uint32_t)sizeof(struct seep_series) + capacity * (uint32_t)sizeof(struct seep_point);
     uint32_t ref = seep_arena_take(SEEP_CHUNK_SERIES, bytes, 8);
     seep_os_unlock(&seep_arena.lock);
     if (!ref)
@@ -25,15 +25,16 @@ static struct seep_series *make_room(struct seep_detail *detail, const struct se
     return series;
 }
 
-/* Doubles the window; of each window the latest point stays. Compacts in place, front to back, so that
- * at every instant the points whose period rises are true ones. */
+/* Doubles the window; of each window the latest point stays. Compacts in place, front to back, so
+ * that at every instant the points whose period rises are true ones. */
 static void coarsen(struct seep_series *series)
 {
     uint32_t shift = series->shift + 1;
     uint32_t kept = 0;
     series->shift = shift;
     for (uint32_t i = 0; i < series->n; i++) {
-        if (i + 1 < series->n && series->points[i].period >> shift == series->points[i + 1].period >> shift)
+        if (i + 1 < series->n &&
+            series->points[i].period >> shift == series->points[i + 1].period >> shift)
             continue;
         series->points[kept++] = series->points[i];
     }
@@ -42,7 +43,8 @@ static void coarsen(struct seep_series *series)
 
 static void append(struct seep_detail *detail, const struct seep_point *point)
 {
-    struct seep_series *series = detail->series ? seep_arena_at(detail->series) : make_room(detail, NULL);
+    struct seep_series *series =
+        detail->series ? seep_arena_at(detail->series) : make_room(detail, NULL);
     if (!series)
         return;
     if (series->n) {

@@ -5,8 +5,9 @@
 uint32_t seep_sites_first_own;
 bool seep_sites_threaded;
 
-/* A site gets a detail when it has been active in so many periods: most sites of a job belong to its
- * start, and a detail with its series is ten times a site. Until then `detail` holds the count. */
+/* A site gets a detail when it has been active in so many periods: most sites of a job belong to
+ * its start, and a detail with its series is ten times a site. Until then `detail` holds the count.
+ */
 enum { PERIODS_BEFORE_DETAIL = 3 };
 
 static uint32_t site_hash(uint32_t stack, unsigned space)
@@ -147,7 +148,8 @@ void seep_site_free_remote(struct seep_site *site, uint64_t n, uint64_t bytes, u
                            uint32_t period)
 {
     struct seep_detail *detail = detail_create(site);
-    if (!detail) { /* no room: an atomic add may race with the owner's store, and lose one of the two */
+    if (!detail) { /* no room: an atomic add may race with the owner's store, and lose one of the
+                      two */
         __atomic_fetch_add(&site->frees, n, __ATOMIC_RELAXED);
         __atomic_fetch_add(&site->freed_bytes, bytes, __ATOMIC_RELAXED);
         return;
@@ -160,7 +162,8 @@ void seep_site_free_remote(struct seep_site *site, uint64_t n, uint64_t bytes, u
         lifetime_note(detail, period - birth);
 }
 
-void seep_site_free_inherited(struct seep_sites *sites, const struct seep_block *block, uint32_t period)
+void seep_site_free_inherited(struct seep_sites *sites, const struct seep_block *block,
+                              uint32_t period)
 {
     const struct seep_site *parents = seep_site_at(block->site);
     unsigned space = parents->space;
@@ -180,8 +183,8 @@ void seep_site_free_inherited(struct seep_sites *sites, const struct seep_block 
 void seep_space_flush(struct seep_sites *sites, unsigned space, uint32_t period)
 {
     struct seep_space *s = &seep_arena.header->spaces[space];
-    uint64_t live = __atomic_add_fetch(&s->live_bytes, (uint64_t)sites->pending[space],
-                                       __ATOMIC_RELAXED);
+    uint64_t live =
+        __atomic_add_fetch(&s->live_bytes, (uint64_t)sites->pending[space], __ATOMIC_RELAXED);
     sites->pending[space] = 0;
     if ((int64_t)live > (int64_t)s->peak_bytes) {
         s->peak_bytes = live;

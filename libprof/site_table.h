@@ -1,8 +1,8 @@
 /* Counters of sites: who allocated how much, what of it was freed, how it went over the periods.
  *
  * A site record belongs to one thread slot, whose thread writes it with plain stores: no atomic
- * operation and no shared cache line on the common path. Blocks freed by another thread are counted in
- * the site's detail with atomic adds. Runtime part. */
+ * operation and no shared cache line on the common path. Blocks freed by another thread are counted
+ * in the site's detail with atomic adds. Runtime part. */
 #ifndef SEEP_LIBPROF_SITE_TABLE_H
 #define SEEP_LIBPROF_SITE_TABLE_H
 
@@ -30,9 +30,9 @@ extern uint32_t seep_sites_first_own;
 /* True while the process has more than one thread slot in use. */
 extern bool seep_sites_threaded;
 
-/* The site of (stack, space) in this slot, made when it is new; `stack` 0 stands for all sites beyond
- * the bound. Returns its index, 0 when nothing can be recorded. Takes seep_arena.lock when it must
- * create, so the caller does not hold it. */
+/* The site of (stack, space) in this slot, made when it is new; `stack` 0 stands for all sites
+ * beyond the bound. Returns its index, 0 when nothing can be recorded. Takes seep_arena.lock when
+ * it must create, so the caller does not hold it. */
 uint32_t seep_site_find(struct seep_sites *sites, uint32_t stack, unsigned space);
 
 /* Slow paths of the inline functions below. */
@@ -106,10 +106,10 @@ static inline void seep_site_allocated(struct seep_sites *sites, struct seep_sit
     seep_space_add(sites, site->space, (int64_t)bytes, period);
 }
 
-/* Counts the free of a block that the live set had: `n` objects of `bytes` in all; n is 0 when only a
- * part of a map has gone. */
-static inline void seep_site_freed(struct seep_sites *sites, const struct seep_block *block, uint64_t n,
-                                   uint64_t bytes, uint32_t period)
+/* Counts the free of a block that the live set had: `n` objects of `bytes` in all; n is 0 when only
+ * a part of a map has gone. */
+static inline void seep_site_freed(struct seep_sites *sites, const struct seep_block *block,
+                                   uint64_t n, uint64_t bytes, uint32_t period)
 {
     if (__builtin_expect(block->site < SEEP_HEADER_BYTES / 64, 0))
         return; /* no site: the entry was damaged by a block that overlapped */

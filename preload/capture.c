@@ -120,7 +120,8 @@ static uint32_t intern_python(struct seep_thread *thread, unsigned n, uint32_t *
     const struct seep_pyframe *now = thread->python + n;
     struct seep_pyframe *last = thread->last_python;
     unsigned depth = 0; /* 0 is the outermost */
-    while (depth < n && depth < thread->n_last_python && last[depth].code == now[-1 - (int)depth].code &&
+    while (depth < n && depth < thread->n_last_python &&
+           last[depth].code == now[-1 - (int)depth].code &&
            last[depth].position == now[-1 - (int)depth].position &&
            thread->last_glances[depth] == seep_python_glance(last[depth].code))
         depth++;
@@ -145,10 +146,10 @@ static uint32_t intern_python(struct seep_thread *thread, unsigned n, uint32_t *
     return stack;
 }
 
-/* 0: it does not fit. `*unknown` is the index of a native frame not met before: the caller has it made
- * and tries again; n_native when there is none. */
-static uint32_t intern(struct seep_thread *thread, unsigned n_native, unsigned n_python, uint32_t *marks,
-                       unsigned *unknown)
+/* 0: it does not fit. `*unknown` is the index of a native frame not met before: the caller has it
+ * made and tries again; n_native when there is none. */
+static uint32_t intern(struct seep_thread *thread, unsigned n_native, unsigned n_python,
+                       uint32_t *marks, unsigned *unknown)
 {
     uint32_t frames[SEEP_MAX_NATIVE_FRAMES];
     *unknown = n_native;
@@ -216,8 +217,10 @@ static inline struct seep_trace *trace_set(struct seep_thread *thread, uint64_t 
 
 static void remember_trace(struct seep_thread *thread, uint64_t hash, uint32_t site, uint32_t marks)
 {
-    /* Slowly: a start-up meets each stack once, and a small table stays in the processor's cache. */
-    if (++thread->trace_misses > 64 * thread->trace_mask && thread->trace_mask + 1 < SEEP_MAX_TRACE_SETS) {
+    /* Slowly: a start-up meets each stack once, and a small table stays in the processor's cache.
+     */
+    if (++thread->trace_misses > 64 * thread->trace_mask &&
+        thread->trace_mask + 1 < SEEP_MAX_TRACE_SETS) {
         thread->trace_misses = 0;
         grow_traces(thread);
     }
@@ -227,7 +230,8 @@ static void remember_trace(struct seep_thread *thread, uint64_t hash, uint32_t s
 }
 
 static __attribute__((noinline)) uint32_t capture_new(struct seep_thread *thread, unsigned n_native,
-                                                      unsigned n_python, unsigned space, uint64_t hash)
+                                                      unsigned n_python, unsigned space,
+                                                      uint64_t hash)
 {
     uint32_t marks = 0;
     uint32_t stack = intern_locked(thread, n_native, n_python, &marks);
@@ -242,8 +246,7 @@ static __attribute__((noinline)) uint32_t capture_new(struct seep_thread *thread
 
 static inline bool in_import(const struct seep_thread *thread, unsigned n_python)
 {
-    return n_python && thread->python[0].code == seep_steps_importer &&
-           seep_steps_importer;
+    return n_python && thread->python[0].code == seep_steps_importer && seep_steps_importer;
 }
 
 static inline uint64_t hash_python(const struct seep_pyframe *frames, unsigned n)

@@ -7,7 +7,8 @@
 /* Site index of the calling stack in `space`; 0 when nothing can be recorded. */
 uint32_t seep_capture(struct seep_thread *thread, const struct seep_regs *regs, unsigned space);
 
-/* For an allocation that --sample passes over: only looks whether a training step begins or ends. */
+/* For an allocation that --sample passes over: only looks whether a training step begins or ends.
+ */
 void seep_capture_glance(struct seep_thread *thread);
 
 /* In a forked child: locks are free. */

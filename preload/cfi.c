@@ -5,17 +5,43 @@
 
 /* DWARF 5, 7.24; pointer encodings: LSB, "DWARF Extensions". */
 enum {
-    DW_EH_PE_omit = 0xff, DW_EH_PE_pcrel = 0x10, DW_EH_PE_datarel = 0x30, DW_EH_PE_indirect = 0x80,
-    DW_CFA_advance_loc = 0x40, DW_CFA_offset = 0x80, DW_CFA_restore = 0xc0,
-    DW_CFA_nop = 0, DW_CFA_set_loc, DW_CFA_advance_loc1, DW_CFA_advance_loc2, DW_CFA_advance_loc4,
-    DW_CFA_offset_extended, DW_CFA_restore_extended, DW_CFA_undefined, DW_CFA_same_value,
-    DW_CFA_register, DW_CFA_remember_state, DW_CFA_restore_state, DW_CFA_def_cfa,
-    DW_CFA_def_cfa_register, DW_CFA_def_cfa_offset, DW_CFA_def_cfa_expression, DW_CFA_expression,
-    DW_CFA_offset_extended_sf, DW_CFA_def_cfa_sf, DW_CFA_def_cfa_offset_sf, DW_CFA_val_offset,
-    DW_CFA_val_offset_sf, DW_CFA_val_expression, DW_CFA_GNU_args_size = 0x2e,
+    DW_EH_PE_omit = 0xff,
+    DW_EH_PE_pcrel = 0x10,
+    DW_EH_PE_datarel = 0x30,
+    DW_EH_PE_indirect = 0x80,
+    DW_CFA_advance_loc = 0x40,
+    DW_CFA_offset = 0x80,
+    DW_CFA_restore = 0xc0,
+    DW_CFA_nop = 0,
+    DW_CFA_set_loc,
+    DW_CFA_advance_loc1,
+    DW_CFA_advance_loc2,
+    DW_CFA_advance_loc4,
+    DW_CFA_offset_extended,
+    DW_CFA_restore_extended,
+    DW_CFA_undefined,
+    DW_CFA_same_value,
+    DW_CFA_register,
+    DW_CFA_remember_state,
+    DW_CFA_restore_state,
+    DW_CFA_def_cfa,
+    DW_CFA_def_cfa_register,
+    DW_CFA_def_cfa_offset,
+    DW_CFA_def_cfa_expression,
+    DW_CFA_expression,
+    DW_CFA_offset_extended_sf,
+    DW_CFA_def_cfa_sf,
+    DW_CFA_def_cfa_offset_sf,
+    DW_CFA_val_offset,
+    DW_CFA_val_offset_sf,
+    DW_CFA_val_expression,
+    DW_CFA_GNU_args_size = 0x2e,
     DW_CFA_GNU_negative_offset_extended = 0x2f,
-    DW_OP_deref = 0x06, DW_OP_breg6 = 0x76,
-    REG_RBP = 6, REG_RSP = 7, REG_RA = 16,
+    DW_OP_deref = 0x06,
+    DW_OP_breg6 = 0x76,
+    REG_RBP = 6,
+    REG_RSP = 7,
+    REG_RA = 16,
 };
 
 struct cursor {
@@ -80,14 +106,32 @@ static uintptr_t take_pointer(struct cursor *c, uint8_t encoding, uintptr_t data
     uintptr_t here = (uintptr_t)c->at;
     int64_t value;
     switch (encoding & 0x0f) {
-    case 0x00: case 0x04: case 0x0c: value = (int64_t)take(c, 8); break;
-    case 0x01: value = (int64_t)take_uleb(c); break;
-    case 0x02: value = (int64_t)take(c, 2); break;
-    case 0x03: value = (int64_t)take(c, 4); break;
-    case 0x09: value = take_sleb(c); break;
-    case 0x0a: value = (int16_t)take(c, 2); break;
-    case 0x0b: value = (int32_t)take(c, 4); break;
-    default: c->bad = true; return 0;
+    case 0x00:
+    case 0x04:
+    case 0x0c:
+        value = (int64_t)take(c, 8);
+        break;
+    case 0x01:
+        value = (int64_t)take_uleb(c);
+        break;
+    case 0x02:
+        value = (int64_t)take(c, 2);
+        break;
+    case 0x03:
+        value = (int64_t)take(c, 4);
+        break;
+    case 0x09:
+        value = take_sleb(c);
+        break;
+    case 0x0a:
+        value = (int16_t)take(c, 2);
+        break;
+    case 0x0b:
+        value = (int32_t)take(c, 4);
+        break;
+    default:
+        c->bad = true;
+        return 0;
     }
     if ((encoding & 0x70) == DW_EH_PE_pcrel)
         value += (int64_t)here;
@@ -142,14 +186,21 @@ static bool read_cie(const uint8_t *entry, struct cie *cie)
         for (const char *a = augmentation + 1; *a && !c.bad; a++) {
             uint8_t encoding;
             switch (*a) {
-            case 'R': cie->fde_encoding = (uint8_t)take(&data, 1); break;
-            case 'L': (void)take(&data, 1); break;
+            case 'R':
+                cie->fde_encoding = (uint8_t)take(&data, 1);
+                break;
+            case 'L':
+                (void)take(&data, 1);
+                break;
             case 'P':
                 encoding = (uint8_t)take(&data, 1);
                 (void)take_pointer(&data, encoding & 0x0f, 0);
                 break;
-            case 'S': cie->signal_frame = true; break;
-            default: break;
+            case 'S':
+                cie->signal_frame = true;
+                break;
+            default:
+                break;
             }
         }
         c.bad |= data.bad;
@@ -176,7 +227,9 @@ struct machine {
 static void set_cfa(struct machine *m, uint64_t reg, int64_t offset)
 {
     m->cfa_register = reg;
-    m->row.rule.cfa_kind = reg == REG_RSP ? SEEP_CFA_RSP : reg == REG_RBP ? SEEP_CFA_RBP : SEEP_CFA_UNKNOWN;
+    m->row.rule.cfa_kind = reg == REG_RSP   ? SEEP_CFA_RSP
+                           : reg == REG_RBP ? SEEP_CFA_RBP
+                                            : SEEP_CFA_UNKNOWN;
     m->row.rule.cfa_offset = (int32_t)offset;
 }
 
@@ -259,20 +312,45 @@ static bool step(struct machine *m, struct cursor *c, const struct cie *cie)
     uint64_t reg;
     uint64_t advance = 0;
     switch (op & 0xc0) {
-    case DW_CFA_advance_loc: advance = op & 0x3f; goto advanced;
-    case DW_CFA_offset: set_saved(m, op & 0x3f, (int64_t)take_uleb(c) * cie->data_align); return true;
-    case DW_CFA_restore: restore(m, op & 0x3f); return true;
-    default: break;
+    case DW_CFA_advance_loc:
+        advance = op & 0x3f;
+        goto advanced;
+    case DW_CFA_offset:
+        set_saved(m, op & 0x3f, (int64_t)take_uleb(c) * cie->data_align);
+        return true;
+    case DW_CFA_restore:
+        restore(m, op & 0x3f);
+        return true;
+    default:
+        break;
     }
     switch (op) {
-    case DW_CFA_nop: return true;
-    case DW_CFA_advance_loc1: advance = take(c, 1); goto advanced;
-    case DW_CFA_advance_loc2: advance = take(c, 2); goto advanced;
-    case DW_CFA_advance_loc4: advance = take(c, 4); goto advanced;
-    case DW_CFA_offset_extended: reg = take_uleb(c); set_saved(m, reg, (int64_t)take_uleb(c) * cie->data_align); return true;
-    case DW_CFA_offset_extended_sf: reg = take_uleb(c); set_saved(m, reg, take_sleb(c) * cie->data_align); return true;
-    case DW_CFA_GNU_negative_offset_extended: reg = take_uleb(c); set_saved(m, reg, -(int64_t)take_uleb(c) * cie->data_align); return true;
-    case DW_CFA_restore_extended: restore(m, take_uleb(c)); return true;
+    case DW_CFA_nop:
+        return true;
+    case DW_CFA_advance_loc1:
+        advance = take(c, 1);
+        goto advanced;
+    case DW_CFA_advance_loc2:
+        advance = take(c, 2);
+        goto advanced;
+    case DW_CFA_advance_loc4:
+        advance = take(c, 4);
+        goto advanced;
+    case DW_CFA_offset_extended:
+        reg = take_uleb(c);
+        set_saved(m, reg, (int64_t)take_uleb(c) * cie->data_align);
+        return true;
+    case DW_CFA_offset_extended_sf:
+        reg = take_uleb(c);
+        set_saved(m, reg, take_sleb(c) * cie->data_align);
+        return true;
+    case DW_CFA_GNU_negative_offset_extended:
+        reg = take_uleb(c);
+        set_saved(m, reg, -(int64_t)take_uleb(c) * cie->data_align);
+        return true;
+    case DW_CFA_restore_extended:
+        restore(m, take_uleb(c));
+        return true;
     case DW_CFA_undefined:
         if (take_uleb(c) == REG_RA)
             m->row.ra_undefined = true;
@@ -286,23 +364,53 @@ static bool step(struct machine *m, struct cursor *c, const struct cie *cie)
         (void)take_uleb(c);
         m->row.ra_odd |= reg == REG_RBP || reg == REG_RA;
         return true;
-    case DW_CFA_remember_state: remember(m); return true;
+    case DW_CFA_remember_state:
+        remember(m);
+        return true;
     case DW_CFA_restore_state:
         if (m->n_saved)
             m->row = m->saved[--m->n_saved];
         m->cfa_register = m->row.rule.cfa_kind == SEEP_CFA_RBP ? REG_RBP : REG_RSP;
         return true;
-    case DW_CFA_def_cfa: reg = take_uleb(c); set_cfa(m, reg, (int64_t)take_uleb(c)); return true;
-    case DW_CFA_def_cfa_sf: reg = take_uleb(c); set_cfa(m, reg, take_sleb(c) * cie->data_align); return true;
-    case DW_CFA_def_cfa_register: set_cfa(m, take_uleb(c), m->row.rule.cfa_offset); return true;
-    case DW_CFA_def_cfa_offset: m->row.rule.cfa_offset = (int32_t)take_uleb(c); return true;
-    case DW_CFA_def_cfa_offset_sf: m->row.rule.cfa_offset = (int32_t)(take_sleb(c) * cie->data_align); return true;
-    case DW_CFA_def_cfa_expression: cfa_expression(m, c); return true;
-    case DW_CFA_expression: reg = take_uleb(c); register_expression(m, c, reg); return true;
-    case DW_CFA_val_offset: case DW_CFA_val_offset_sf: (void)take_uleb(c); (void)take_uleb(c); return true;
-    case DW_CFA_val_expression: (void)take_uleb(c); skip(c, take_uleb(c)); return true;
-    case DW_CFA_GNU_args_size: (void)take_uleb(c); return true;
-    default: c->bad = true; return false;
+    case DW_CFA_def_cfa:
+        reg = take_uleb(c);
+        set_cfa(m, reg, (int64_t)take_uleb(c));
+        return true;
+    case DW_CFA_def_cfa_sf:
+        reg = take_uleb(c);
+        set_cfa(m, reg, take_sleb(c) * cie->data_align);
+        return true;
+    case DW_CFA_def_cfa_register:
+        set_cfa(m, take_uleb(c), m->row.rule.cfa_offset);
+        return true;
+    case DW_CFA_def_cfa_offset:
+        m->row.rule.cfa_offset = (int32_t)take_uleb(c);
+        return true;
+    case DW_CFA_def_cfa_offset_sf:
+        m->row.rule.cfa_offset = (int32_t)(take_sleb(c) * cie->data_align);
+        return true;
+    case DW_CFA_def_cfa_expression:
+        cfa_expression(m, c);
+        return true;
+    case DW_CFA_expression:
+        reg = take_uleb(c);
+        register_expression(m, c, reg);
+        return true;
+    case DW_CFA_val_offset:
+    case DW_CFA_val_offset_sf:
+        (void)take_uleb(c);
+        (void)take_uleb(c);
+        return true;
+    case DW_CFA_val_expression:
+        (void)take_uleb(c);
+        skip(c, take_uleb(c));
+        return true;
+    case DW_CFA_GNU_args_size:
+        (void)take_uleb(c);
+        return true;
+    default:
+        c->bad = true;
+        return false;
     }
 advanced:
     m->at += advance * cie->code_align;
@@ -311,7 +419,8 @@ advanced:
 
 static const uint8_t *find_fde(const uint8_t *hdr, uintptr_t pc)
 {
-    /* version 1, eh_frame_ptr, fde_count udata4, table datarel|sdata4: what ld, lld and mold write */
+    /* version 1, eh_frame_ptr, fde_count udata4, table datarel|sdata4: what ld, lld and mold write
+     */
     if (hdr[0] != 1 || hdr[2] != 0x03 || hdr[3] != 0x3b)
         return NULL;
     struct cursor c = {hdr + 4, hdr + 32, false};

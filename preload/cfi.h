@@ -1,8 +1,8 @@
 /* Call-frame information: from a code address to the rule that finds the caller's frame.
  *
- * Reads .eh_frame through .eh_frame_hdr as the linkers write them (System V ABI, x86-64). No locks, no
- * allocation. What compilers write for ordinary code, realigned stacks and signal frames is expressed;
- * other expressions (PLT stubs, hand-written code) are not, and end a walk. */
+ * Reads .eh_frame through .eh_frame_hdr as the linkers write them (System V ABI, x86-64). No locks,
+ * no allocation. What compilers write for ordinary code, realigned stacks and signal frames is
+ * expressed; other expressions (PLT stubs, hand-written code) are not, and end a walk. */
 #ifndef SEEP_PRELOAD_CFI_H
 #define SEEP_PRELOAD_CFI_H
 
@@ -31,8 +31,8 @@ struct seep_cfi_rule {
     int32_t cfa_offset;
 };
 
-/* The rule at `pc` (return address − 1) of the object whose .eh_frame_hdr is given. The return address
- * is always at CFA − 8. No entry for pc: SEEP_CFA_UNKNOWN. */
+/* The rule at `pc` (return address − 1) of the object whose .eh_frame_hdr is given. The return
+ * address is always at CFA − 8. No entry for pc: SEEP_CFA_UNKNOWN. */
 struct seep_cfi_rule seep_cfi_find(const uint8_t *eh_frame_hdr, uintptr_t pc);
 
 #endif

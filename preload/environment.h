@@ -1,4 +1,5 @@
-/* What a program that this process starts must find in its environment, so that it is recorded too. */
+/* What a program that this process starts must find in its environment, so that it is recorded too.
+ */
 #ifndef SEEP_PRELOAD_ENVIRONMENT_H
 #define SEEP_PRELOAD_ENVIRONMENT_H
 
@@ -13,8 +14,8 @@ size_t seep_environment_room(char *const *environment);
 /* Bytes that it needs for a new LD_PRELOAD line. */
 size_t seep_environment_text(char *const *environment);
 
-/* `environment` itself when it is complete, else a copy in `room`, completed. A child of vfork may call
- * it: nothing but the two buffers is written. */
+/* `environment` itself when it is complete, else a copy in `room`, completed. A child of vfork may
+ * call it: nothing but the two buffers is written. */
 char *const *seep_environment_complete(char *const *environment, char **room, char *text);
 
 #endif

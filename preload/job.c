@@ -141,11 +141,13 @@ void seep_job_tick(uint64_t now_ns)
 {
     struct seep_process *p = leader();
     if (p != seep_process)
-        __atomic_store_n(&seep_process->follows, (uint32_t)(p - job->processes) + 1, __ATOMIC_RELAXED);
+        __atomic_store_n(&seep_process->follows, (uint32_t)(p - job->processes) + 1,
+                         __ATOMIC_RELAXED);
     else
         seep_process->follows = 0;
     if (!p->steps) {
-        uint32_t slice = 1 + (uint32_t)((now_ns - p->start_ns) / (SEEP_TIME_SLICE_MS * UINT64_C(1000000)));
+        uint32_t slice =
+            1 + (uint32_t)((now_ns - p->start_ns) / (SEEP_TIME_SLICE_MS * UINT64_C(1000000)));
         uint32_t period = __atomic_load_n(&p->period, __ATOMIC_RELAXED);
         while (now_ns > p->start_ns && period < slice && !p->steps &&
                !__atomic_compare_exchange_n(&p->period, &period, slice, true, __ATOMIC_RELAXED,

@@ -17,8 +17,8 @@ extern struct seep_process *seep_process;
  * process's own. */
 void seep_job_open(const char *dir);
 
-/* Takes an entry for this process: at start, and in a forked child. `forked`: the entry that is set now
- * is the parent's. Returns its index + 1, 0: a private one. */
+/* Takes an entry for this process: at start, and in a forked child. `forked`: the entry that is set
+ * now is the parent's. Returns its index + 1, 0: a private one. */
 uint32_t seep_job_enter(uint64_t start_ns, bool forked);
 
 /* Decides whose steps this process follows, and lets time slices pass while that one has none. */

@@ -4,8 +4,8 @@
 
 #include "libprof/format.h"
 
-/* Fills the limit_ fields: RLIMIT_AS, RLIMIT_DATA, the tightest cgroup (v2, else v1) on the way up from
- * the process's own, RAM. 0 where there is none or it cannot be read. */
+/* Fills the limit_ fields: RLIMIT_AS, RLIMIT_DATA, the tightest cgroup (v2, else v1) on the way up
+ * from the process's own, RAM. 0 where there is none or it cannot be read. */
 void seep_limits_read(struct seep_header *header);
 
 #endif

@@ -1,6 +1,6 @@
-/* Hooks of mmap and its kin. Only maps that the job itself asks for come here: libc's own (for large
- * blocks, thread stacks, libraries) are made inside libc. A shared map belongs to space shm, any
- * other to mmap. */
+/* Hooks of mmap and its kin. Only maps that the job itself asks for come here: libc's own (for
+ * large blocks, thread stacks, libraries) are made inside libc. A shared map belongs to space shm,
+ * any other to mmap. */
 #include <errno.h>
 #include <stdarg.h>
 #include <sys/mman.h>
@@ -21,7 +21,8 @@ static uintptr_t page_up(uintptr_t n)
 
 static void note_gone(const struct seep_range *piece)
 {
-    struct seep_block block = {.site = piece->site, .birth = piece->birth, .bytes = piece->end - piece->start};
+    struct seep_block block = {
+        .site = piece->site, .birth = piece->birth, .bytes = piece->end - piece->start};
     seep_site_freed(&seep_tls.thread->sites, &block, piece->last, block.bytes, *seep_period);
 }
 
@@ -37,7 +38,8 @@ static void forget(uintptr_t start, uintptr_t end)
     } while (n == MAX_PIECES);
 }
 
-static void note_made(unsigned space, uintptr_t start, uintptr_t bytes, const struct seep_regs *regs)
+static void note_made(unsigned space, uintptr_t start, uintptr_t bytes,
+                      const struct seep_regs *regs)
 {
     struct seep_thread *thread = seep_tls.thread;
     struct seep_range range = {.start = start, .end = start + bytes, .birth = *seep_period};
@@ -106,8 +108,8 @@ static int real_munmap(void *at, size_t bytes)
     return r < 0 ? -1 : 0;
 }
 
-/* Taken out before the real call, so that another thread may have the address at once; put back when
- * the call fails. */
+/* Taken out before the real call, so that another thread may have the address at once; put back
+ * when the call fails. */
 SEEP_EXPORT int munmap(void *at, size_t bytes)
 {
     if (!seep_enter())
@@ -131,8 +133,9 @@ SEEP_EXPORT int munmap(void *at, size_t bytes)
     return result;
 }
 
-static void note_remapped(const struct seep_range *pieces, unsigned n, uintptr_t old, size_t old_bytes,
-                          uintptr_t fresh, size_t new_bytes, const struct seep_regs *regs)
+static void note_remapped(const struct seep_range *pieces, unsigned n, uintptr_t old,
+                          size_t old_bytes, uintptr_t fresh, size_t new_bytes,
+                          const struct seep_regs *regs)
 {
     unsigned space = seep_site_at(pieces[0].site)->space;
     if (fresh == old && new_bytes <= old_bytes && n == 1) { /* the head stays as it is */
@@ -179,7 +182,8 @@ SEEP_EXPORT void *mremap(void *at, size_t old_bytes, size_t new_bytes, int flags
         if (flags & MREMAP_FIXED)
             forget((uintptr_t)fresh, (uintptr_t)fresh + page_up(new_bytes));
         if (n)
-            note_remapped(pieces, n, old, page_up(old_bytes), (uintptr_t)fresh, page_up(new_bytes), &regs);
+            note_remapped(pieces, n, old, page_up(old_bytes), (uintptr_t)fresh, page_up(new_bytes),
+                          &regs);
     }
     errno = saved_errno;
     seep_leave();

@@ -33,7 +33,7 @@ struct scan {
     bool changed;
 };
 
-static void note_build_id(struct entry *entry, const ElfW(Phdr) *segment)
+static void note_build_id(struct entry *entry, const ElfW(Phdr) * segment)
 {
     const char *at = (const char *)(entry->loaded.bias + segment->p_vaddr);
     const char *end = at + segment->p_memsz;
@@ -91,8 +91,8 @@ static int add_object(struct dl_phdr_info *info, size_t size, void *data)
 
 static void sort(struct entry *table, unsigned n)
 {
-    /* The loader lists objects by age, and addresses mostly fall with it: insertion is near linear when
-     * started from the reversed list. */
+    /* The loader lists objects by age, and addresses mostly fall with it: insertion is near linear
+     * when started from the reversed list. */
     for (unsigned i = 0, j = n; i + 1 < j; i++) {
         struct entry t = table[i];
         table[i] = table[--j];

@@ -1,6 +1,7 @@
-/* Hooks of C++'s operator new and delete. Those of libstdc++ and libc++ come to malloc, where they are
- * recorded: here they are only passed on. Allocators that bring their own (jemalloc, tcmalloc) never
- * come to malloc, and are recorded here. Nothing is held over the real call, which may throw. */
+/* Hooks of C++'s operator new and delete. Those of libstdc++ and libc++ come to malloc, where they
+ * are recorded: here they are only passed on. Allocators that bring their own (jemalloc, tcmalloc)
+ * never come to malloc, and are recorded here. Nothing is held over the real call, which may throw.
+ */
 #include <dlfcn.h>
 #include <link.h>
 #include <string.h>
@@ -20,13 +21,14 @@ static int find_library(struct dl_phdr_info *info, size_t size, void *data)
 {
     const char **path = data;
     (void)size;
-    if (info->dlpi_name && (strstr(info->dlpi_name, "/libstdc++.so") || strstr(info->dlpi_name, "/libc++.so")))
+    if (info->dlpi_name &&
+        (strstr(info->dlpi_name, "/libstdc++.so") || strstr(info->dlpi_name, "/libc++.so")))
         *path = info->dlpi_name;
     return *path != NULL;
 }
 
-/* Where the runtime of C++ came with a library that was loaded for itself (as Python does), it is not
- * among the objects that RTLD_NEXT searches. */
+/* Where the runtime of C++ came with a library that was loaded for itself (as Python does), it is
+ * not among the objects that RTLD_NEXT searches. */
 static void *look_in_library(const char *name)
 {
     const char *path = NULL;
@@ -43,16 +45,17 @@ static __attribute__((noinline)) void *resolve(enum seep_hook hook, void *next, 
     seep_tls.depth--;
     if (!function)
         return NULL;
-    bool standard = !dladdr(function, &where) || !where.dli_fname || strstr(where.dli_fname, "libstdc++.so") ||
-                    strstr(where.dli_fname, "libc++");
+    bool standard = !dladdr(function, &where) || !where.dli_fname ||
+                    strstr(where.dli_fname, "libstdc++.so") || strstr(where.dli_fname, "libc++");
     providers[hook].own = !standard;
     __atomic_store_n(&providers[hook].function, function, __ATOMIC_RELEASE);
     return function;
 }
 
-#define REAL(name)                                                                                  \
-    ((__typeof__(seep_real.name))(__builtin_expect(providers[SEEP_HOOK_##name].function != NULL, 1) \
-                                      ? providers[SEEP_HOOK_##name].function                        \
+#define REAL(name)                                                                                 \
+    ((__typeof__(seep_real.name))(__builtin_expect(providers[SEEP_HOOK_##name].function != NULL,   \
+                                                   1)                                              \
+                                      ? providers[SEEP_HOOK_##name].function                       \
                                       : resolve(SEEP_HOOK_##name, (void *)seep_real.name, #name)))
 #define OWN(name) __builtin_expect(providers[SEEP_HOOK_##name].own, 0)
 
@@ -75,32 +78,32 @@ static void gone(enum seep_hook hook, void *block)
 }
 
 /* Without a runtime of C++ nobody can call these; if somebody does, malloc is as good. */
-#define NEW(name, parameters, arguments)                    \
-    SEEP_EXPORT void *name parameters;                      \
-    SEEP_EXPORT void *name parameters                       \
-    {                                                       \
-        __typeof__(seep_real.name) real = REAL(name);       \
-        if (!real)                                          \
-            return SEEP_REAL(malloc)(bytes);                \
-        if (!OWN(name))                                     \
-            return real arguments;                          \
-        void *block = real arguments;                       \
-        made(SEEP_HOOK_##name, block, bytes, SEEP_REGS());  \
-        return block;                                       \
+#define NEW(name, parameters, arguments)                                                           \
+    SEEP_EXPORT void *name parameters;                                                             \
+    SEEP_EXPORT void *name parameters                                                              \
+    {                                                                                              \
+        __typeof__(seep_real.name) real = REAL(name);                                              \
+        if (!real)                                                                                 \
+            return SEEP_REAL(malloc)(bytes);                                                       \
+        if (!OWN(name))                                                                            \
+            return real arguments;                                                                 \
+        void *block = real arguments;                                                              \
+        made(SEEP_HOOK_##name, block, bytes, SEEP_REGS());                                         \
+        return block;                                                                              \
     }
 
-#define DELETE(name, parameters, arguments)                 \
-    SEEP_EXPORT void name parameters;                       \
-    SEEP_EXPORT void name parameters                        \
-    {                                                       \
-        __typeof__(seep_real.name) real = REAL(name);       \
-        if (!real) {                                        \
-            SEEP_REAL(free)(block);                         \
-            return;                                         \
-        }                                                   \
-        if (OWN(name))                                      \
-            gone(SEEP_HOOK_##name, block);                  \
-        real arguments;                                     \
+#define DELETE(name, parameters, arguments)                                                        \
+    SEEP_EXPORT void name parameters;                                                              \
+    SEEP_EXPORT void name parameters                                                               \
+    {                                                                                              \
+        __typeof__(seep_real.name) real = REAL(name);                                              \
+        if (!real) {                                                                               \
+            SEEP_REAL(free)(block);                                                                \
+            return;                                                                                \
+        }                                                                                          \
+        if (OWN(name))                                                                             \
+            gone(SEEP_HOOK_##name, block);                                                         \
+        real arguments;                                                                            \
     }
 
 NEW(_Znwm, (size_t bytes), (bytes))
@@ -109,8 +112,10 @@ NEW(_ZnwmRKSt9nothrow_t, (size_t bytes, const void *tag), (bytes, tag))
 NEW(_ZnamRKSt9nothrow_t, (size_t bytes, const void *tag), (bytes, tag))
 NEW(_ZnwmSt11align_val_t, (size_t bytes, size_t align), (bytes, align))
 NEW(_ZnamSt11align_val_t, (size_t bytes, size_t align), (bytes, align))
-NEW(_ZnwmSt11align_val_tRKSt9nothrow_t, (size_t bytes, size_t align, const void *tag), (bytes, align, tag))
-NEW(_ZnamSt11align_val_tRKSt9nothrow_t, (size_t bytes, size_t align, const void *tag), (bytes, align, tag))
+NEW(_ZnwmSt11align_val_tRKSt9nothrow_t, (size_t bytes, size_t align, const void *tag),
+    (bytes, align, tag))
+NEW(_ZnamSt11align_val_tRKSt9nothrow_t, (size_t bytes, size_t align, const void *tag),
+    (bytes, align, tag))
 DELETE(_ZdlPv, (void *block), (block))
 DELETE(_ZdaPv, (void *block), (block))
 DELETE(_ZdlPvm, (void *block, size_t bytes), (block, bytes))

@@ -50,8 +50,8 @@ static int exec_failed(int result)
 }
 
 /* On the stack: a child of vfork shares everything else with its parent. */
-#define COMPLETE(environment)                                                                       \
-    char *room_[seep_environment_room(environment)], text_[seep_environment_text(environment)];      \
+#define COMPLETE(environment)                                                                      \
+    char *room_[seep_environment_room(environment)], text_[seep_environment_text(environment)];    \
     char *const *complete_ = seep_environment_complete(environment, room_, text_)
 
 SEEP_EXPORT int execve(const char *path, char *const argv[], char *const environment[])
@@ -92,18 +92,18 @@ SEEP_EXPORT int fexecve(int fd, char *const argv[], char *const environment[])
 }
 
 /* Arguments up to the closing NULL, gathered twice: to count, and to copy. */
-#define GATHER(first)                                           \
-    va_list list_;                                              \
-    size_t n_ = 1;                                              \
-    va_start(list_, first);                                     \
-    while (va_arg(list_, char *))                               \
-        n_++;                                                   \
-    va_end(list_);                                              \
-    char *argv_[n_ + 1];                                        \
-    argv_[0] = (char *)(size_t)(first);                         \
-    va_start(list_, first);                                     \
-    for (size_t i_ = 1; i_ <= n_; i_++)                         \
-        argv_[i_] = va_arg(list_, char *)
+#define GATHER(first)                                                                              \
+    va_list list_;                                                                                 \
+    size_t n_ = 1;                                                                                 \
+    va_start(list_, first);                                                                        \
+    while (va_arg(list_, char *))                                                                  \
+        n_++;                                                                                      \
+    va_end(list_);                                                                                 \
+    char *argv_[n_ + 1];                                                                           \
+    argv_[0] = (char *)(size_t)(first);                                                            \
+    va_start(list_, first);                                                                        \
+    for (size_t i_ = 1; i_ <= n_; i_++)                                                            \
+    argv_[i_] = va_arg(list_, char *)
 
 SEEP_EXPORT int execl(const char *path, const char *first, ...)
 {
@@ -137,7 +137,8 @@ SEEP_EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file
     return seep_real.posix_spawn(pid, path, actions, attributes, argv, complete_);
 }
 
-SEEP_EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
+SEEP_EXPORT int posix_spawnp(pid_t *pid, const char *file,
+                             const posix_spawn_file_actions_t *actions,
                              const posix_spawnattr_t *attributes, char *const argv[],
                              char *const environment[])
 {

@@ -15,7 +15,7 @@
 #include "preload/pyframe_layout.h"
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
-#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define LIKELY(x)     __builtin_expect(!!(x), 1)
 
 typedef unsigned walk_fn(struct seep_pyframe *frames, unsigned capacity);
 
@@ -27,8 +27,8 @@ struct seep_pycode_offsets seep_python_code_offsets;
 
 enum { MAX_COLD = 64 };
 
-/* All that is known of the interpreter. Written by the one thread that attaches, before the pointers
- * that make others read it; what walk_begin() adds later is the same whoever adds it. */
+/* All that is known of the interpreter. Written by the one thread that attaches, before the
+ * pointers that make others read it; what walk_begin() adds later is the same whoever adds it. */
 static struct {
     struct seep_pyimage image;
     const struct seep_pylayout *layout; /* NULL until it is known */
@@ -101,7 +101,7 @@ static ALWAYS_INLINE struct seep_pyframe frame_read(const struct seep_pylayout *
     struct seep_pyframe read = {.code = word(frame + layout->frame_code)};
 
     if (layout->chain == SEEP_PYCHAIN_OBJECTS)
-        read.position = (uintptr_t)(intptr_t)*(const int *)(frame + layout->frame_position);
+        read.position = (uintptr_t)(intptr_t) * (const int *)(frame + layout->frame_position);
     else
         read.position = word(frame + layout->frame_position);
     if (layout->minor >= 14) /* a tagged reference */
@@ -227,8 +227,7 @@ static walk_fn *walker_for(uint32_t minor)
 static void settle(void)
 {
     if (!seep_python_version)
-        seep_python_version =
-            parse_version(((const char *(*)(void))python.image.version)());
+        seep_python_version = parse_version(((const char *(*)(void))python.image.version)());
     const uint32_t minor = seep_python_version >> 16 & 255;
     const struct seep_pylayout *layout = seep_pylayout_find(minor);
 
@@ -278,8 +277,7 @@ static void attach(void)
     python.image = image;
     python.thread_state = (uintptr_t(*)(void))image.thread_state;
     python.n_cold = seep_pyimage_cold(&image, python.cold, MAX_COLD);
-    seep_python_version =
-        image.version_word ? (uint32_t)seep_py_word(image.version_word) : 0;
+    seep_python_version = image.version_word ? (uint32_t)seep_py_word(image.version_word) : 0;
     __atomic_store_n(&walker, walk_begin, __ATOMIC_RELEASE);
     seep_python_ready = true;
     if (seep_py_word(image.code_type + SEEP_PYTYPE_FLAGS) & SEEP_PYTYPE_READY)
@@ -319,8 +317,7 @@ bool seep_python_is_eval(uintptr_t ip)
 
 static bool is_code(uintptr_t code)
 {
-    return code && !(code & 7) &&
-           seep_py_word(code + SEEP_PYOBJECT_TYPE) == python.image.code_type;
+    return code && !(code & 7) && seep_py_word(code + SEEP_PYOBJECT_TYPE) == python.image.code_type;
 }
 
 int seep_python_describe(const struct seep_pyframe *frame, struct seep_pycode_info *info)
@@ -378,7 +375,8 @@ static uintptr_t frame_at(const struct seep_pylayout *layout, unsigned depth)
     return frame;
 }
 
-/* Up to 3.10 an argument that an inner function uses lies in a cell of its own, behind the locals. */
+/* Up to 3.10 an argument that an inner function uses lies in a cell of its own, behind the locals.
+ */
 static uintptr_t moved_to_cell(const struct seep_pylayout *layout, uintptr_t code, uintptr_t locals,
                                unsigned n_locals)
 {

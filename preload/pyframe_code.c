@@ -1,4 +1,5 @@
-/* Texts (PEP 393) and line tables (Objects/lnotab_notes.txt ≤ 3.10, Objects/locations.md ≥ 3.11). */
+/* Texts (PEP 393) and line tables (Objects/lnotab_notes.txt ≤ 3.10, Objects/locations.md ≥ 3.11).
+ */
 #include "preload/pyframe_code.h"
 
 #include <stdbool.h>

@@ -19,8 +19,8 @@ struct seep_pyscratch {
     size_t used, size;
 };
 
-/* The text of a str object (or of a subclass). Empty when `object` is none. What does not fit is cut
- * after a whole character; lone surrogates (undecodable bytes of a file name) become U+FFFD. */
+/* The text of a str object (or of a subclass). Empty when `object` is none. What does not fit is
+ * cut after a whole character; lone surrogates (undecodable bytes of a file name) become U+FFFD. */
 struct seep_pytext seep_pytext_read(const struct seep_pylayout *layout, uintptr_t object,
                                     struct seep_pyscratch *scratch);
 

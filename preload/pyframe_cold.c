@@ -88,7 +88,7 @@ static bool is_part_name(const char *name, size_t room)
 static bool add_named(const struct seep_pyimage *image, const struct file *f, struct ranges *r)
 {
     const ElfW(Ehdr) *header = file_part(f, 0, sizeof(*header));
-    const ElfW(Shdr) *sections, *table = NULL;
+    const ElfW(Shdr) * sections, *table = NULL;
     bool same = false;
 
     if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)

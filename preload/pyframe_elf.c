@@ -9,13 +9,13 @@
 /* The dynamic symbols of one object, where the loader has mapped them. */
 struct exports {
     uintptr_t bias;
-    const ElfW(Sym) *symbols;
+    const ElfW(Sym) * symbols;
     const char *names;
     const uint32_t *gnu_hash;
     const uint32_t *sysv_hash;
 };
 
-static const ElfW(Sym) *gnu_find(const struct exports *e, const char *name)
+static const ElfW(Sym) * gnu_find(const struct exports *e, const char *name)
 {
     const uint32_t n_buckets = e->gnu_hash[0], first = e->gnu_hash[1], n_bloom = e->gnu_hash[2];
     const ElfW(Addr) *bloom = (const ElfW(Addr) *)(const void *)(e->gnu_hash + 4);
@@ -42,7 +42,7 @@ static const ElfW(Sym) *gnu_find(const struct exports *e, const char *name)
     }
 }
 
-static const ElfW(Sym) *sysv_find(const struct exports *e, const char *name)
+static const ElfW(Sym) * sysv_find(const struct exports *e, const char *name)
 {
     const uint32_t n_buckets = e->sysv_hash[0];
     const uint32_t *buckets = e->sysv_hash + 2, *chain = buckets + n_buckets;
@@ -58,7 +58,7 @@ static const ElfW(Sym) *sysv_find(const struct exports *e, const char *name)
     return NULL;
 }
 
-static const ElfW(Sym) *find_symbol(const struct exports *e, const char *name)
+static const ElfW(Sym) * find_symbol(const struct exports *e, const char *name)
 {
     const ElfW(Sym) *symbol = e->gnu_hash ? gnu_find(e, name) : sysv_find(e, name);
 

@@ -47,8 +47,8 @@ void seep_real_resolve(void)
         return;
     void *found;
     seep_tls.depth++; /* what dlsym allocates is not the job's */
-#define SEEP_HOOK(name, type, parameters)                       \
-    found = dlsym(RTLD_NEXT, #name);                            \
+#define SEEP_HOOK(name, type, parameters)                                                          \
+    found = dlsym(RTLD_NEXT, #name);                                                               \
     __atomic_store_n((void **)&seep_real.name, found, __ATOMIC_RELEASE);
 #include "preload/hooks.def"
 #undef SEEP_HOOK

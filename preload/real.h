@@ -1,5 +1,5 @@
-/* The functions that the shim stands in front of: RTLD_NEXT, so that jemalloc, tcmalloc and their kin
- * are found when they are under the job. */
+/* The functions that the shim stands in front of: RTLD_NEXT, so that jemalloc, tcmalloc and their
+ * kin are found when they are under the job. */
 #ifndef SEEP_PRELOAD_REAL_H
 #define SEEP_PRELOAD_REAL_H
 
@@ -30,7 +30,8 @@ enum seep_hook {
 
 extern struct seep_real seep_real;
 
-/* Resolves all of them; called by the first hook that finds its pointer empty, and by the constructor. */
+/* Resolves all of them; called by the first hook that finds its pointer empty, and by the
+ * constructor. */
 void seep_real_resolve(void);
 
 /* While they are being resolved, dlsym may allocate: a static pool serves it. */
@@ -39,7 +40,7 @@ bool seep_bootstrap_owns(const void *p);
 size_t seep_bootstrap_size(const void *p);
 
 /* The real function, or NULL where it is not there (yet). */
-#define SEEP_REAL(name) (__builtin_expect(!seep_real.name, 0) ? (seep_real_resolve(), seep_real.name) \
-                                                              : seep_real.name)
+#define SEEP_REAL(name)                                                                            \
+    (__builtin_expect(!seep_real.name, 0) ? (seep_real_resolve(), seep_real.name) : seep_real.name)
 
 #endif

@@ -28,15 +28,16 @@ static uint64_t random_next(struct seep_thread *thread)
     return thread->random = x;
 }
 
-/* −ln(u) for u uniform in (0, 1]: the gap to the next sample in units of the mean. ln by the series of
- * atanh on the mantissa. */
+/* −ln(u) for u uniform in (0, 1]: the gap to the next sample in units of the mean. ln by the series
+ * of atanh on the mantissa. */
 static double exponential(struct seep_thread *thread)
 {
     uint64_t bits = (random_next(thread) >> 12) | 1;
     unsigned leading = (unsigned)__builtin_clzll(bits) - 12;
     double mantissa = (double)(bits << leading) / 4503599627370496.0; /* [1/2, 1) */
     double z = (mantissa - 1) / (mantissa + 1), z2 = z * z;
-    double ln = 2 * z * (1 + z2 * (1. / 3 + z2 * (1. / 5 + z2 * (1. / 7 + z2 * (1. / 9 + z2 / 11)))));
+    double ln =
+        2 * z * (1 + z2 * (1. / 3 + z2 * (1. / 5 + z2 * (1. / 7 + z2 * (1. / 9 + z2 / 11)))));
     return 0.6931471805599453 * leading - ln;
 }
 
@@ -56,8 +57,8 @@ static bool sampled(struct seep_thread *thread, uint64_t bytes)
     return true;
 }
 
-/* How many objects a sampled one stands for: 1 / P(it is taken), rounded up or down by its address so
- * that the mean is right and its free finds the same number. */
+/* How many objects a sampled one stands for: 1 / P(it is taken), rounded up or down by its address
+ * so that the mean is right and its free finds the same number. */
 static uint64_t weight(uintptr_t block, uint64_t bytes)
 {
     if (bytes >= CERTAIN * seep_sample_bytes)

@@ -10,8 +10,8 @@ void seep_record_allocation(void *block, uint64_t bytes, const struct seep_regs 
 /* A block is about to be freed (before the real call). */
 void seep_record_free(void *block);
 
-/* realloc, in three: what the old block was is taken out before the real call; afterwards it is either
- * counted as freed, or put back. `held->site` is 0 where nothing was known of it. */
+/* realloc, in three: what the old block was is taken out before the real call; afterwards it is
+ * either counted as freed, or put back. `held->site` is 0 where nothing was known of it. */
 void seep_record_hold(void *block, struct seep_block *held);
 void seep_record_release(void *block, const struct seep_block *held);
 void seep_record_put_back(void *block, const struct seep_block *held);

@@ -6,9 +6,9 @@
  *         seep_step();
  *     }
  *
- * Nothing has to be linked: where libseep.so is not in the process, the functions return at once, and a
- * program that calls them runs as before. Growth is then reported per step as counted by seep_step(),
- * which takes precedence over steps that seep finds by itself.
+ * Nothing has to be linked: where libseep.so is not in the process, the functions return at once,
+ * and a program that calls them runs as before. Growth is then reported per step as counted by
+ * seep_step(), which takes precedence over steps that seep finds by itself.
  *
  * C99 and C++98, GCC and Clang, x86-64 Linux; elsewhere the functions do nothing.
  * Threads: any thread may call; steps are counted per process. Signal handlers: no.
@@ -24,20 +24,20 @@ extern "C" {
  * reference goes through the GOT, so that it stays open until run time in programs that are not
  * position independent, too. */
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__)
-#define SEEP_LOAD_(name, to) \
+#define SEEP_LOAD_(name, to)                                                                       \
     __asm__(".weak " name "\n\tmovq " name "@GOTPCREL(%%rip), %0" : "=r"(to))
 #else
 #define SEEP_LOAD_(name, to) ((to) = 0)
 #endif
 
-#define SEEP_DEFINE_(name)                                               \
-    static inline void name(void) __asm__(#name "_of_this_file");        \
-    static inline __attribute__((unused)) void name(void)                \
-    {                                                                    \
-        void (*call)(void);                                              \
-        SEEP_LOAD_(#name, call);                                         \
-        if (call)                                                        \
-            call();                                                      \
+#define SEEP_DEFINE_(name)                                                                         \
+    static inline void name(void) __asm__(#name "_of_this_file");                                  \
+    static inline __attribute__((unused)) void name(void)                                          \
+    {                                                                                              \
+        void (*call)(void);                                                                        \
+        SEEP_LOAD_(#name, call);                                                                   \
+        if (call)                                                                                  \
+            call();                                                                                \
     }
 
 /* The training step that this process was in has ended. */

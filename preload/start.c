@@ -31,7 +31,7 @@ struct seep_options seep_options = {.max_bytes = UINT64_C(256) << 20};
 /* Written before a fork, read in the child. */
 static uint64_t inherited_bytes[SEEP_MAX_SPACES];
 static bool started;
-static uint32_t *wiped;   /* the page behind seep_activity once started */
+static uint32_t *wiped; /* the page behind seep_activity once started */
 static bool wipe_on_fork;
 
 static uint64_t parse_size(const char *text)
@@ -41,10 +41,18 @@ static uint64_t parse_size(const char *text)
     double unit = 1;
     bool binary = end && end[0] && end[1] == 'i';
     switch (end ? end[0] : 0) {
-    case 'k': case 'K': unit = binary ? 1024. : 1e3; break;
-    case 'M': unit = binary ? 1048576. : 1e6; break;
-    case 'G': unit = binary ? 1073741824. : 1e9; break;
-    default: break;
+    case 'k':
+    case 'K':
+        unit = binary ? 1024. : 1e3;
+        break;
+    case 'M':
+        unit = binary ? 1048576. : 1e6;
+        break;
+    case 'G':
+        unit = binary ? 1073741824. : 1e9;
+        break;
+    default:
+        break;
     }
     return value > 0 && value * unit < 1e18 ? (uint64_t)(value * unit) : 0;
 }
@@ -213,8 +221,8 @@ static bool start_program(void)
 void seep_before_fork(void)
 {
     for (unsigned s = 0; s < SEEP_MAX_SPACES; s++)
-        inherited_bytes[s] = seep_arena.header->spaces[s].live_bytes +
-                             (uint64_t)seep_tls.thread->sites.pending[s];
+        inherited_bytes[s] =
+            seep_arena.header->spaces[s].live_bytes + (uint64_t)seep_tls.thread->sites.pending[s];
 }
 
 /* In the child. What the parent has written stays readable, its header goes at once. */

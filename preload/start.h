@@ -14,8 +14,8 @@ struct seep_options {
 
 extern struct seep_options seep_options;
 
-/* Begins to record, in a new program or in a forked child that has just noticed that it is one. Called
- * inside the guard. False: not now, or not at all. */
+/* Begins to record, in a new program or in a forked child that has just noticed that it is one.
+ * Called inside the guard. False: not now, or not at all. */
 bool seep_start(void);
 
 /* The code of an allocator other than libc's: what it maps, it maps to hand it out. */

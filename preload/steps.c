@@ -99,8 +99,8 @@ static bool leads(uintptr_t optimizer)
     return false;
 }
 
-/* An iteration of a DataLoader is an epoch once a step follows it, and its loader is the one that feeds
- * training: validation loaders see no steps, or only those of the epoch they interrupt. */
+/* An iteration of a DataLoader is an epoch once a step follows it, and its loader is the one that
+ * feeds training: validation loaders see no steps, or only those of the epoch they interrupt. */
 static struct {
     uintptr_t loader;
     bool pending;

@@ -16,10 +16,10 @@ enum {
 
 /* What a code object is, and what a stack says: bits of seep_code.flags and seep_trace.marks. */
 enum {
-    SEEP_MARK_STEP = 1,     /* an optimizer's step */
-    SEEP_MARK_ITER = 2,     /* a DataLoader's new iteration */
-    SEEP_MARK_IMPORT = 4,   /* code: of the import system; stack: a library is being imported */
-    SEEP_MARK_LIBRARY = 8,  /* code: of the standard library or an installed package */
+    SEEP_MARK_STEP = 1,    /* an optimizer's step */
+    SEEP_MARK_ITER = 2,    /* a DataLoader's new iteration */
+    SEEP_MARK_IMPORT = 4,  /* code: of the import system; stack: a library is being imported */
+    SEEP_MARK_LIBRARY = 8, /* code: of the standard library or an installed package */
     SEEP_MARKS_OF_TRAINING = SEEP_MARK_STEP | SEEP_MARK_ITER,
 };
 
@@ -33,10 +33,10 @@ struct seep_thread {
     struct seep_sites sites;
     struct seep_walk walk;
     uint32_t ticks;
-    uint32_t marks;         /* of the last stack seen */
-    uintptr_t mark_object;  /* the optimizer that is in its step */
+    uint32_t marks;        /* of the last stack seen */
+    uintptr_t mark_object; /* the optimizer that is in its step */
     uint64_t random;
-    int64_t until_sample;   /* bytes to go, --sample */
+    int64_t until_sample; /* bytes to go, --sample */
     bool in_use;
     struct seep_pyframe python[SEEP_MAX_PYTHON_FRAMES];
     uintptr_t native[SEEP_MAX_NATIVE_FRAMES];
@@ -46,7 +46,8 @@ struct seep_thread {
     uint32_t trace_mask; /* sets − 1 */
     uint32_t trace_misses;
     uint32_t generation;
-    /* The Python part of the stack interned last: nodes of it that are still there are used again. */
+    /* The Python part of the stack interned last: nodes of it that are still there are used again.
+     */
     struct seep_pyframe last_python[SEEP_MAX_PYTHON_FRAMES];
     uint64_t last_glances[SEEP_MAX_PYTHON_FRAMES];
     uint32_t last_nodes[SEEP_MAX_PYTHON_FRAMES];
@@ -62,9 +63,9 @@ struct seep_tls {
 extern __thread struct seep_tls seep_tls;
 
 enum seep_activity {
-    SEEP_IDLE = 0,     /* not started, or a child that does not know of its birth yet */
+    SEEP_IDLE = 0, /* not started, or a child that does not know of its birth yet */
     SEEP_RECORDING = 1,
-    SEEP_OFF = 2,      /* cannot go on */
+    SEEP_OFF = 2, /* cannot go on */
 };
 
 /* Lies in a page that the kernel clears in a forked child, however the child was made. */
@@ -82,8 +83,8 @@ void seep_threads_after_fork(void);
 /* Makes the key whose destructor gives a thread's slot back. */
 void seep_threads_start(void);
 
-/* Makes every thread forget its traces (code has been unloaded): each notices that the generation is
- * another one. */
+/* Makes every thread forget its traces (code has been unloaded): each notices that the generation
+ * is another one. */
 void seep_threads_forget(void);
 extern uint32_t seep_threads_generation;
 

@@ -30,7 +30,8 @@ static void halve(struct seep_header *header)
     for (uint32_t i = 1; 2 * i < SEEP_TIMELINE_ROWS; i++) {
         header->timeline[i] = header->timeline[2 * i];
         for (unsigned s = 0; s < SEEP_MAX_SPACES; s++) {
-            uint64_t *live = header->spaces[s].timeline ? seep_arena_at(header->spaces[s].timeline) : NULL;
+            uint64_t *live =
+                header->spaces[s].timeline ? seep_arena_at(header->spaces[s].timeline) : NULL;
             if (live)
                 live[i] = live[2 * i];
         }

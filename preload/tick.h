@@ -6,7 +6,8 @@
 
 enum { SEEP_EVENTS_PER_TICK = 64 };
 
-/* Looks at the (coarse) clock and does what is due. Called every so many events, inside the guard. */
+/* Looks at the (coarse) clock and does what is due. Called every so many events, inside the guard.
+ */
 void seep_tick(struct seep_thread *thread);
 
 /* The last one, as the process ends. */

@@ -163,7 +163,8 @@ void seep_walk_start(void)
     }
 }
 
-static inline struct seep_shape *shape_set(const struct seep_walk *walk, const struct seep_regs *regs)
+static inline struct seep_shape *shape_set(const struct seep_walk *walk,
+                                           const struct seep_regs *regs)
 {
     uintptr_t key = ((regs->cfa >> 4) ^ (regs->ra * 5)) * 9 + walk->context;
     return (struct seep_shape *)walk->shapes[(key ^ key >> 10) % SEEP_SHAPE_SETS];
@@ -172,7 +173,8 @@ static inline struct seep_shape *shape_set(const struct seep_walk *walk, const s
 static inline uint64_t shape_hash(const struct seep_shape *shape, const struct seep_regs *regs)
 {
     const uintptr_t *stack = (const uintptr_t *)regs->cfa - 1;
-    uint64_t sum = regs->ra * seep_hash_keys[SEEP_MAX_SHAPE] + (uint64_t)shape->n + shape->stop_at_eval;
+    uint64_t sum =
+        regs->ra * seep_hash_keys[SEEP_MAX_SHAPE] + (uint64_t)shape->n + shape->stop_at_eval;
     for (unsigned i = 0; i < shape->n; i++)
         sum += (stack[shape->offsets[i]] ^ shape->offsets[i]) * seep_hash_keys[i];
     if (shape->uses_rbp)
@@ -185,8 +187,8 @@ bool seep_walk_guess(const struct seep_walk *walk, const struct seep_regs *regs,
 {
     const struct seep_shape *shape = shape_set(walk, regs) + way;
     if (shape->cfa != regs->cfa || shape->ra != regs->ra || shape->context != walk->context ||
-        shape->stop_at_eval != stop_at_eval ||
-        regs->cfa < walk->stack_low || regs->cfa + shape->reach * 8u > walk->stack_high)
+        shape->stop_at_eval != stop_at_eval || regs->cfa < walk->stack_low ||
+        regs->cfa + shape->reach * 8u > walk->stack_high)
         return false;
     *hash = shape_hash(shape, regs);
     return true;
@@ -266,8 +268,8 @@ static inline bool step(struct position *at, struct seep_cfi_rule rule, struct t
     return at->ra != 0;
 }
 
-/* To what the signal has interrupted, on this stack or, from an alternate one, on another. There the
- * program counter is no return address: one more makes it look like one. */
+/* To what the signal has interrupted, on this stack or, from an alternate one, on another. There
+ * the program counter is no return address: one more makes it look like one. */
 static bool step_over_signal(struct position *at)
 {
     const ucontext_t *context = (const ucontext_t *)at->cfa;
@@ -291,7 +293,10 @@ unsigned seep_walk_native(struct seep_walk *walk, const struct seep_regs *regs, 
 {
     if (__builtin_expect(regs->cfa < walk->stack_low || regs->cfa >= walk->stack_high, 0))
         find_bounds(regs->cfa, &walk->stack_low, &walk->stack_high);
-    struct position at = {.cfa = regs->cfa, .ra = regs->ra, .rbp = regs->rbp, .low = regs->cfa - 16,
+    struct position at = {.cfa = regs->cfa,
+                          .ra = regs->ra,
+                          .rbp = regs->rbp,
+                          .low = regs->cfa - 16,
                           .high = walk->stack_high - 8};
     struct trail trail = {.shape = shape_set(walk, regs), .base = regs->cfa - 8, .whole = true};
     trail.shape[1] = trail.shape[0];
@@ -314,7 +319,7 @@ unsigned seep_walk_native(struct seep_walk *walk, const struct seep_regs *regs, 
                 addresses[0] = addresses[n - 1];
                 n = 1;
             }
-            rule.cfa_kind &= (uint8_t)~(EVAL | LOADER);
+            rule.cfa_kind &= (uint8_t) ~(EVAL | LOADER);
         }
         addresses[n++] = at.ra;
         if (__builtin_expect(rule.cfa_kind == SEEP_CFA_SIGNAL, 0)) {

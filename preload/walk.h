@@ -1,15 +1,16 @@
 /* Native stacks, fast: a cache from return address to the rule that finds the next one.
  *
- * A step is one look-up and one or two loads. libunwind is not asked: it checks addresses by writing
- * them into a pipe, whose descriptors would be among the job's own. It is what the tests compare with.
- * Never reads outside the thread's stack. Threads: any, each its own stack. */
+ * A step is one look-up and one or two loads. libunwind is not asked: it checks addresses by
+ * writing them into a pipe, whose descriptors would be among the job's own. It is what the tests
+ * compare with. Never reads outside the thread's stack. Threads: any, each its own stack. */
 #ifndef SEEP_PRELOAD_WALK_H
 #define SEEP_PRELOAD_WALK_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The caller's registers at a hook: what the function that called the hook sees after the return. */
+/* The caller's registers at a hook: what the function that called the hook sees after the return.
+ */
 struct seep_regs {
     uintptr_t cfa; /* its stack pointer */
     uintptr_t ra;  /* where the hook returns to */
@@ -17,45 +18,47 @@ struct seep_regs {
 };
 
 /* Of the function in which it is written, which must keep a frame pointer. */
-#define SEEP_REGS()                                                       \
-    ((struct seep_regs){.cfa = (uintptr_t)__builtin_frame_address(0) + 16, \
-                        .ra = (uintptr_t)__builtin_return_address(0),     \
+#define SEEP_REGS()                                                                                \
+    ((struct seep_regs){.cfa = (uintptr_t)__builtin_frame_address(0) + 16,                         \
+                        .ra = (uintptr_t)__builtin_return_address(0),                              \
                         .rbp = *(uintptr_t *)__builtin_frame_address(0)})
 
-/* Where a walk read the stack: all words that it depends on, as offsets from the first frame's stack
- * pointer in units of 8. The same words at the same places make the same walk, so a stack is known
- * again by reading them all at once, with no step waiting for the one before. */
+/* Where a walk read the stack: all words that it depends on, as offsets from the first frame's
+ * stack pointer in units of 8. The same words at the same places make the same walk, so a stack is
+ * known again by reading them all at once, with no step waiting for the one before. */
 enum { SEEP_MAX_SHAPE = 74, SEEP_SHAPE_SETS = 1024, SEEP_SHAPE_WAYS = 2 };
 
 struct seep_shape {
-    uintptr_t cfa, ra;  /* of the walk's start: the key, with the context */
+    uintptr_t cfa, ra; /* of the walk's start: the key, with the context */
     uint32_t context;
     uint16_t n;
-    uint16_t reach;     /* the largest offset */
-    bool uses_rbp;      /* depends on the initial rbp too */
+    uint16_t reach; /* the largest offset */
+    bool uses_rbp;  /* depends on the initial rbp too */
     bool stop_at_eval;
     uint16_t offsets[SEEP_MAX_SHAPE];
 };
 
 struct seep_walk {
     uintptr_t stack_low, stack_high; /* bounds of the stack that the thread runs on */
-    uint32_t context; /* by the caller: of the shapes met at one place, this tells which to expect */
+    uint32_t
+        context; /* by the caller: of the shapes met at one place, this tells which to expect */
     struct seep_shape shapes[SEEP_SHAPE_SETS][SEEP_SHAPE_WAYS]; /* of each set the latest first */
 };
 
-/* A hash that tells this stack from others, from the words of a shape that was met here: `way` 0 is the
- * latest, 1 the one before. False: none was. A stack that hashes as one that seep_walk_native() has
- * walked is that one. */
+/* A hash that tells this stack from others, from the words of a shape that was met here: `way` 0 is
+ * the latest, 1 the one before. False: none was. A stack that hashes as one that seep_walk_native()
+ * has walked is that one. */
 bool seep_walk_guess(const struct seep_walk *walk, const struct seep_regs *regs, bool stop_at_eval,
                      unsigned way, uint64_t *hash);
 
-/* Stores return addresses, innermost first; returns how many. With `stop_at_eval` the walk ends before
- * the first frame of the Python evaluation loop. `*hash` is what seep_walk_guess() will give for the
- * same stack. */
+/* Stores return addresses, innermost first; returns how many. With `stop_at_eval` the walk ends
+ * before the first frame of the Python evaluation loop. `*hash` is what seep_walk_guess() will give
+ * for the same stack. */
 unsigned seep_walk_native(struct seep_walk *walk, const struct seep_regs *regs, bool stop_at_eval,
                           uintptr_t *addresses, unsigned capacity, uint64_t *hash);
 
-/* Weights of a multilinear hash, all odd: independent of each other, so that words need not wait. */
+/* Weights of a multilinear hash, all odd: independent of each other, so that words need not wait.
+ */
 enum { SEEP_HASH_KEYS = 1024 };
 extern uint64_t seep_hash_keys[SEEP_HASH_KEYS];
 void seep_walk_start(void);

@@ -67,13 +67,17 @@ START_TEST(the_folder_and_the_job_file_are_private_and_complete)
     ck_assert_uint_eq(mode_of("p.d/job.seepjob"), 0600);
     ck_assert_int_eq(stat("p.d/job.seepjob", &st), 0);
     ck_assert_int_eq(st.st_size, (off_t)sizeof(struct seep_job));
-    ck_assert_int_ge(st.st_blocks * 512, (off_t)sizeof(struct seep_job)); /* a full disk shows now */
+    ck_assert_int_ge(st.st_blocks * 512,
+                     (off_t)sizeof(struct seep_job)); /* a full disk shows now */
     const struct seep_job *job = folder.job;
     ck_assert(job->magic == SEEP_JOB_MAGIC);
     ck_assert_uint_eq(job->version, SEEP_FORMAT_VERSION);
     ck_assert_uint_eq(job->launcher_pid, (uint32_t)getpid());
     ck_assert_uint_eq(job->argv_bytes, 27);
-    ck_assert_mem_eq(job->argv, "python3\0train.py\0--lr\0\0" "0.1", 27);
+    ck_assert_mem_eq(job->argv,
+                     "python3\0train.py\0--lr\0\0"
+                     "0.1",
+                     27);
     ck_assert_str_eq(job->cwd, base);
     ck_assert_uint_gt(job->limit_bytes, 0);
     ck_assert_uint_eq(job->ended_ns, 0);

@@ -24,7 +24,8 @@ static void expect(uintptr_t at, uint32_t site, uint32_t birth, uint64_t bytes)
 
 START_TEST(a_block_comes_back_as_it_went_in)
 {
-    static const uint64_t sizes[] = {0, 1, 24, 255, 256, 4096, (uint64_t)1 << 32, ((uint64_t)1 << 39) + 5};
+    static const uint64_t sizes[] = {
+        0, 1, 24, 255, 256, 4096, (uint64_t)1 << 32, ((uint64_t)1 << 39) + 5};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         uintptr_t at = 0x7f0000000000 + i * ((uintptr_t)1 << 20);
         put(at, 4000 + (uint32_t)i, 77, sizes[i]);
@@ -35,7 +36,8 @@ START_TEST(a_block_comes_back_as_it_went_in)
 }
 END_TEST
 
-/* What a freed block leaves behind must not look like a block when the allocator cuts it in pieces. */
+/* What a freed block leaves behind must not look like a block when the allocator cuts it in pieces.
+ */
 START_TEST(pieces_of_a_freed_block_are_new)
 {
     struct seep_block block;
@@ -114,7 +116,8 @@ START_TEST(maps_are_cut_as_the_kernel_cuts_them)
         live -= take_and_compare(from, to);
         if (rand() & 1)
             continue;
-        struct seep_range range = {.start = from * 4096u, .end = to * 4096u, .site = call, .birth = 1};
+        struct seep_range range = {
+            .start = from * 4096u, .end = to * 4096u, .site = call, .birth = 1};
         ck_assert(seep_range_put(&range));
         live += range.end - range.start;
         for (unsigned page = from; page < to; page++)

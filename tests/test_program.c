@@ -80,10 +80,11 @@ static void write_plain(const char *name, mode_t mode)
 static void expect(const char *name, enum seep_program_state state, const char *word)
 {
     seep_program_find(name, &program);
-    ck_assert_msg(program.state == state, "%s: state %d, %s", name, (int)program.state, program.why);
+    ck_assert_msg(program.state == state, "%s: state %d, %s", name, (int)program.state,
+                  program.why);
     if (word)
-        ck_assert_msg(strstr(program.why, word) != NULL, "%s: \"%s\" has no \"%s\"", name, program.why,
-                      word);
+        ck_assert_msg(strstr(program.why, word) != NULL, "%s: \"%s\" has no \"%s\"", name,
+                      program.why, word);
     if (state != SEEP_PROGRAM_OK)
         ck_assert_msg(strstr(program.why, ": ") != NULL, "what to do is missing: %s", program.why);
 }

@@ -14,7 +14,8 @@ static struct seep_sites sites;
 
 static void open_profile(uint64_t max_bytes)
 {
-    struct seep_header constants = {.max_bytes = max_bytes, .inherited_end = SEEP_HEADER_BYTES, .pid = 1};
+    struct seep_header constants = {
+        .max_bytes = max_bytes, .inherited_end = SEEP_HEADER_BYTES, .pid = 1};
     snprintf(path, sizeof(path), "/tmp/seep-test-%d.seep", getpid());
     unlink(path);
     memset(&sites, 0, sizeof(sites));
@@ -62,7 +63,8 @@ START_TEST(records_of_all_sizes_stay_in_their_chunks)
         uint64_t from = (uint64_t)ref * 8 - SEEP_HEADER_BYTES, to = from + bytes - 1;
         ck_assert_uint_gt(ref, last);
         ck_assert_uint_eq(from / SEEP_CHUNK_BYTES, to / SEEP_CHUNK_BYTES);
-        ck_assert_uint_eq(seep_arena.header->chunk_types[from / SEEP_CHUNK_BYTES], SEEP_CHUNK_STRINGS);
+        ck_assert_uint_eq(seep_arena.header->chunk_types[from / SEEP_CHUNK_BYTES],
+                          SEEP_CHUNK_STRINGS);
         for (uint32_t k = 0; k < bytes; k++)
             ck_assert_int_eq(((char *)seep_arena_at(ref))[k], 0);
         memset(seep_arena_at(ref), 0xff, bytes);

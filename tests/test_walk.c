@@ -48,8 +48,8 @@ static void expect_equal(void)
     ck_assert_uint_eq(n_ours, n_theirs);
     for (unsigned i = 0; i < n_ours; i++) {
         n_interrupted += ours[i] == theirs[i] + 1;
-        ck_assert_msg(ours[i] == theirs[i] || ours[i] == theirs[i] + 1, "frame %u: %lx, libunwind has %lx",
-                      i, ours[i], theirs[i]);
+        ck_assert_msg(ours[i] == theirs[i] || ours[i] == theirs[i] + 1,
+                      "frame %u: %lx, libunwind has %lx", i, ours[i], theirs[i]);
     }
     ck_assert_uint_eq(n_interrupted, in_signal);
 }
@@ -236,7 +236,8 @@ START_TEST(a_broken_stack_ends_the_walk)
     uintptr_t fake[64];
     for (int i = 0; i < 64; i++)
         fake[i] = (uintptr_t)&descend + 7;
-    struct seep_regs regs = {.cfa = (uintptr_t)fake, .ra = (uintptr_t)&descend + 7, .rbp = 0x1234567};
+    struct seep_regs regs = {
+        .cfa = (uintptr_t)fake, .ra = (uintptr_t)&descend + 7, .rbp = 0x1234567};
     ck_assert_uint_le(seep_walk_native(&walk, &regs, false, ours, CAPACITY, &hash), CAPACITY);
     regs.ra = 0x10;
     ck_assert_uint_le(seep_walk_native(&walk, &regs, false, ours, CAPACITY, &hash), CAPACITY);

@@ -16,8 +16,8 @@ void seep_doctor_line(const char *subject, enum seep_verdict verdict, const char
     __attribute__((format(printf, 3, 4)));
 
 /* Runs argv[0] (a path) with `environment`, standard input and error on /dev/null, for at most
- * `seconds`; the first capacity − 1 bytes of its output go to `output` (NULL: nowhere). Returns its wait
- * status, or −1. */
+ * `seconds`; the first capacity − 1 bytes of its output go to `output` (NULL: nowhere). Returns its
+ * wait status, or −1. */
 int seep_doctor_spawn(char *const *argv, char *const *environment, unsigned seconds, char *output,
                       int capacity);
 
@@ -28,8 +28,8 @@ void seep_doctor_gpu(void);
 void seep_doctor_memory(void);
 void seep_doctor_command(char *const *argv);
 
-/* A line for the CPython at `path` (absolute) and for its PyTorch. False where it is no CPython that
- * runs. `needed`: a version that seep cannot read counts as missing. */
+/* A line for the CPython at `path` (absolute) and for its PyTorch. False where it is no CPython
+ * that runs. `needed`: a version that seep cannot read counts as missing. */
 bool seep_doctor_python(const char *path, bool needed);
 
 #endif

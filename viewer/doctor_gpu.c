@@ -1,5 +1,5 @@
-/* Libraries are looked up as a job's would be. None is initialised: that would make a context on the
- * device. A machine without a GPU lacks nothing. */
+/* Libraries are looked up as a job's would be. None is initialised: that would make a context on
+ * the device. A machine without a GPU lacks nothing. */
 #include "viewer/doctor.h"
 
 #include <dlfcn.h>
@@ -66,13 +66,14 @@ static void check_library(const char *subject, const char *const *names)
     if (find_library(names, &path))
         seep_doctor_line(subject, SEEP_VERDICT_OK, "%s", path);
     else
-        seep_doctor_line(subject, SEEP_VERDICT_ABSENT, "%s is not among the system's libraries", names[0]);
+        seep_doctor_line(subject, SEEP_VERDICT_ABSENT, "%s is not among the system's libraries",
+                         names[0]);
 }
 
 void seep_doctor_gpu(void)
 {
-    static const char *const runtimes[] = {"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0",
-                                           "libcudart.so", NULL};
+    static const char *const runtimes[] = {"libcudart.so.13", "libcudart.so.12",
+                                           "libcudart.so.11.0", "libcudart.so", NULL};
     static const char *const cuptis[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so", NULL};
 
     check_driver();

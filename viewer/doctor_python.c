@@ -1,5 +1,5 @@
-/* CPythons and the PyTorch beside them. Each is asked once, by a script that imports neither torch nor
- * anything else that is not part of Python. */
+/* CPythons and the PyTorch beside them. Each is asked once, by a script that imports neither torch
+ * nor anything else that is not part of Python. */
 #include "viewer/doctor.h"
 
 #include <glob.h>
@@ -17,16 +17,15 @@ enum {
     NEWEST = 14,
 };
 
-static const char question[] =
-    "import os, sys\n"
-    "print(sys.implementation.name, '%d.%d.%d' % sys.version_info[:3])\n"
-    "for p in sys.path:\n"
-    "    t = os.path.join(p, 'torch')\n"
-    "    if os.path.isfile(os.path.join(t, 'version.py')):\n"
-    "        d = {}\n"
-    "        exec(open(os.path.join(t, 'version.py')).read(), d)\n"
-    "        print(d.get('__version__'), d.get('cuda') or '-', t)\n"
-    "        break\n";
+static const char question[] = "import os, sys\n"
+                               "print(sys.implementation.name, '%d.%d.%d' % sys.version_info[:3])\n"
+                               "for p in sys.path:\n"
+                               "    t = os.path.join(p, 'torch')\n"
+                               "    if os.path.isfile(os.path.join(t, 'version.py')):\n"
+                               "        d = {}\n"
+                               "        exec(open(os.path.join(t, 'version.py')).read(), d)\n"
+                               "        print(d.get('__version__'), d.get('cuda') or '-', t)\n"
+                               "        break\n";
 
 extern char **environ;
 
@@ -62,12 +61,12 @@ bool seep_doctor_python(const char *path, bool needed)
         return false;
     if (strcmp(name, "cpython") != 0)
         seep_doctor_line("Python", needed ? SEEP_VERDICT_MISSING : SEEP_VERDICT_PARTLY,
-                         "%s %d.%d.%d %s: native stacks only, seep reads those of CPython", name, major,
-                         minor, micro, path);
+                         "%s %d.%d.%d %s: native stacks only, seep reads those of CPython", name,
+                         major, minor, micro, path);
     else if (major != 3 || minor < OLDEST || minor > NEWEST)
         seep_doctor_line("Python", needed ? SEEP_VERDICT_MISSING : SEEP_VERDICT_PARTLY,
-                         "%d.%d.%d %s: native stacks only, seep reads those of 3.%d to 3.%d", major, minor,
-                         micro, path, OLDEST, NEWEST);
+                         "%d.%d.%d %s: native stacks only, seep reads those of 3.%d to 3.%d", major,
+                         minor, micro, path, OLDEST, NEWEST);
     else
         seep_doctor_line("Python", SEEP_VERDICT_OK, "%d.%d.%d %s", major, minor, micro, path);
     const char *torch = strchr(answer, '\n');

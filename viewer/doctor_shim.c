@@ -61,15 +61,17 @@ static void try_shim(const char *shim, const char *folder)
     int status = seep_doctor_spawn(argv, environment, PROBE_SECONDS, said, sizeof said);
     bool recorded = take_profile(folder);
     if (status == 0 && strncmp(said, "seep ", 5) == 0 && recorded)
-        seep_doctor_line("libseep.so", SEEP_VERDICT_OK, "%s; a test profile was written and read", shim);
+        seep_doctor_line("libseep.so", SEEP_VERDICT_OK, "%s; a test profile was written and read",
+                         shim);
     else if (status == 0)
-        seep_doctor_line("libseep.so", SEEP_VERDICT_MISSING,
-                         "%s left no profile in %s: check that LD_PRELOAD is allowed here, and its room",
-                         shim, folder);
+        seep_doctor_line(
+            "libseep.so", SEEP_VERDICT_MISSING,
+            "%s left no profile in %s: check that LD_PRELOAD is allowed here, and its room", shim,
+            folder);
     else
         seep_doctor_line("libseep.so", SEEP_VERDICT_MISSING,
-                         "a program that runs with %s ends by %s %d: build or install seep again", shim,
-                         WIFSIGNALED(status) ? "signal" : "status",
+                         "a program that runs with %s ends by %s %d: build or install seep again",
+                         shim, WIFSIGNALED(status) ? "signal" : "status",
                          WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 }
 
@@ -86,8 +88,8 @@ void seep_doctor_shim(void)
     }
     snprintf(folder, sizeof folder, "%.400s/seep-doctor-XXXXXX", tmp && *tmp ? tmp : "/tmp");
     if (!mkdtemp(folder)) {
-        seep_doctor_line("libseep.so", SEEP_VERDICT_MISSING, "no folder for a test at %s (%s): set TMPDIR",
-                         folder, strerror(errno));
+        seep_doctor_line("libseep.so", SEEP_VERDICT_MISSING,
+                         "no folder for a test at %s (%s): set TMPDIR", folder, strerror(errno));
         return;
     }
     try_shim(shim, folder);

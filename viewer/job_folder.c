@@ -83,13 +83,14 @@ static int make_job_file(struct seep_job_folder *folder, int dir_fd, char *const
                          struct seep_error *err)
 {
     void *map = MAP_FAILED;
-    int fd = openat(dir_fd, SEEP_JOB_FILE, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int fd =
+        openat(dir_fd, SEEP_JOB_FILE, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
     if (fd < 0)
         return seep_error_set(err, SEEP_EIO, folder->path, 0, "cannot be written to (%s)",
                               strerror(errno));
-    /* Allocated in full: a disk that is full says so now, and not by SIGBUS. Beyond RLIMIT_FSIZE there
-     * is a signal with it, which must not end seep; the job's disposition stays as it was. */
+    /* Allocated in full: a disk that is full says so now, and not by SIGBUS. Beyond RLIMIT_FSIZE
+     * there is a signal with it, which must not end seep; the job's disposition stays as it was. */
     struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
     sigaction(SIGXFSZ, &ignore, &old);
     int error = posix_fallocate(fd, 0, sizeof(struct seep_job));
@@ -115,10 +116,12 @@ static int try_folder(struct seep_job_folder *folder, char *const *argv, struct 
 {
     folder->made = mkdir(folder->path, 0700) == 0;
     if (!folder->made && errno != EEXIST)
-        return seep_error_set(err, SEEP_EIO, folder->path, 0, "cannot be made (%s)", strerror(errno));
+        return seep_error_set(err, SEEP_EIO, folder->path, 0, "cannot be made (%s)",
+                              strerror(errno));
     int fd = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
-        return seep_error_set(err, SEEP_EIO, folder->path, 0, "cannot be opened (%s)", strerror(errno));
+        return seep_error_set(err, SEEP_EIO, folder->path, 0, "cannot be opened (%s)",
+                              strerror(errno));
     int r;
     enum contents contents = folder->made ? CONTENTS_NONE : look_into(fd);
     if (contents == CONTENTS_UNREADABLE) {
@@ -141,7 +144,8 @@ static int make_absolute(char *path, size_t capacity, const char *dir, struct se
     char cwd[PATH_MAX] = "";
 
     if (dir[0] != '/' && !getcwd(cwd, sizeof cwd))
-        return seep_error_set(err, SEEP_EIO, ".", 0, "the working folder is gone (%s)", strerror(errno));
+        return seep_error_set(err, SEEP_EIO, ".", 0, "the working folder is gone (%s)",
+                              strerror(errno));
     int n = snprintf(path, capacity, "%s%s%s", cwd, cwd[0] && cwd[1] ? "/" : "", dir);
     if (n < 0 || (size_t)n + 8 >= capacity)
         return seep_error_set(err, SEEP_EIO, dir, 0, "the path is too long");

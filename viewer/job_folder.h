@@ -17,12 +17,12 @@ struct seep_job_folder {
 };
 
 /* Makes (or takes over, where it is there and holds no profile) the folder `dir`, relative to the
- * working folder, and job.seepjob in it, for the command argv. With `numbered`, a folder that is taken
- * is passed over for dir.2, dir.3, … (dir ends in ".d", which stays at the end).
- * Returns 0; -SEEP_EINVAL where the folder is taken; -SEEP_EIO where it cannot be written to. *err has
- * file and reason. On failure nothing is left behind. */
-SEEP_MUST_CHECK int seep_job_folder_make(struct seep_job_folder *folder, const char *dir, bool numbered,
-                                         char *const *argv, struct seep_error *err);
+ * working folder, and job.seepjob in it, for the command argv. With `numbered`, a folder that is
+ * taken is passed over for dir.2, dir.3, … (dir ends in ".d", which stays at the end). Returns 0;
+ * -SEEP_EINVAL where the folder is taken; -SEEP_EIO where it cannot be written to. *err has file
+ * and reason. On failure nothing is left behind. */
+SEEP_MUST_CHECK int seep_job_folder_make(struct seep_job_folder *folder, const char *dir,
+                                         bool numbered, char *const *argv, struct seep_error *err);
 
 /* Notes how a process of the job ended, in its youngest entry, unless somebody else has. */
 void seep_job_folder_reaped(struct seep_job_folder *folder, pid_t pid, int wait_status);

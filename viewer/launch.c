@@ -1,7 +1,7 @@
 /* Signals stay blocked and are taken one by one with sigtimedwait(): no handlers, and the sender is
- * known. Those that the terminal made (SI_KERNEL) have gone to the whole process group, so the job has
- * them already; those that a process sent to seep are passed on. Stop signals are left alone: the
- * terminal and the shell send them to the group, where they stop the job and seep alike. */
+ * known. Those that the terminal made (SI_KERNEL) have gone to the whole process group, so the job
+ * has them already; those that a process sent to seep are passed on. Stop signals are left alone:
+ * the terminal and the shell send them to the group, where they stop the job and seep alike. */
 #include "viewer/launch.h"
 
 #include "viewer/resident.h"
@@ -75,7 +75,8 @@ int seep_launch_start(struct seep_launch *launch, const char *path, char *const 
     close(fds[0]);
     if (error)
         return -error;
-    /* From here on nothing that happens to seep's own output may end it before the job has ended. */
+    /* From here on nothing that happens to seep's own output may end it before the job has ended.
+     */
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigaction(SIGPIPE, &ignore, NULL);
     sigaction(SIGXFSZ, &ignore, NULL);
@@ -108,7 +109,8 @@ static void pass_on(struct seep_launch *launch, const siginfo_t *info)
         kill(launch->pid, info->si_signo);
 }
 
-/* DataLoader workers and their like end right after the trainer; what goes on after that is a daemon. */
+/* DataLoader workers and their like end right after the trainer; what goes on after that is a
+ * daemon. */
 static void reap_last(struct seep_launch *launch, struct seep_job_folder *folder)
 {
     struct timespec moment = {.tv_nsec = 1000 * 1000};
@@ -131,7 +133,8 @@ int seep_launch_wait(struct seep_launch *launch, struct seep_job_folder *folder)
     while (!reap(launch, folder, &status)) {
         siginfo_t info;
         uint64_t gap_ns = seep_resident_sample(&resident, folder->job);
-        struct timespec wait = {.tv_sec = (time_t)(gap_ns / NS_PER_S), .tv_nsec = (long)(gap_ns % NS_PER_S)};
+        struct timespec wait = {.tv_sec = (time_t)(gap_ns / NS_PER_S),
+                                .tv_nsec = (long)(gap_ns % NS_PER_S)};
         int signal = sigtimedwait(&launch->waited, &info, &wait);
         if (signal > 0 && signal != SIGCHLD)
             pass_on(launch, &info);

@@ -13,14 +13,14 @@ struct seep_launch {
     sigset_t waited; /* the signals that seep_launch_wait() takes from its queue */
 };
 
-/* Forks and execs `path` with argv and environ as they are. The job gets the signal mask, dispositions
- * and open files that the caller had; from here on the caller blocks the signals it will pass on, and
- * reaps the job's orphans.
- * Returns 0; or a negative errno of fork() or exec(). */
-SEEP_MUST_CHECK int seep_launch_start(struct seep_launch *launch, const char *path, char *const *argv);
+/* Forks and execs `path` with argv and environ as they are. The job gets the signal mask,
+ * dispositions and open files that the caller had; from here on the caller blocks the signals it
+ * will pass on, and reaps the job's orphans. Returns 0; or a negative errno of fork() or exec(). */
+SEEP_MUST_CHECK int seep_launch_start(struct seep_launch *launch, const char *path,
+                                      char *const *argv);
 
-/* Waits for the job's first process, passes signals on, samples resident memory and notes how processes
- * end in the folder's job table. Does not wait for processes that outlive the first one.
+/* Waits for the job's first process, passes signals on, samples resident memory and notes how
+ * processes end in the folder's job table. Does not wait for processes that outlive the first one.
  * Returns its wait status. */
 int seep_launch_wait(struct seep_launch *launch, struct seep_job_folder *folder);
 

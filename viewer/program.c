@@ -15,9 +15,8 @@
 
 enum { MAX_INTERPRETERS = 5 }; /* as many as the kernel follows */
 
-__attribute__((format(printf, 3, 4))) static void judge(struct seep_program *program,
-                                                        enum seep_program_state state,
-                                                        const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void
+judge(struct seep_program *program, enum seep_program_state state, const char *format, ...)
 {
     va_list args;
 
@@ -75,7 +74,8 @@ static int look_up(const char *name, char path[PATH_MAX])
 }
 
 /* The loader drops LD_PRELOAD where the program gains rights. Where it would not (the owner runs a
- * setuid program) such a program still scrubs the environment of what it starts: sudo and its kin. */
+ * setuid program) such a program still scrubs the environment of what it starts: sudo and its kin.
+ */
 static bool gains_rights(int fd, const char *path, struct seep_program *program)
 {
     struct stat st;
@@ -83,13 +83,16 @@ static bool gains_rights(int fd, const char *path, struct seep_program *program)
 
     if (fstat(fd, &st) == 0 && (st.st_mode & S_ISUID))
         judge(program, SEEP_PROGRAM_REFUSED,
-              "%s is a setuid program, where LD_PRELOAD is dropped: run seep inside of it instead", path);
+              "%s is a setuid program, where LD_PRELOAD is dropped: run seep inside of it instead",
+              path);
     else if (fstat(fd, &st) == 0 && (st.st_mode & S_ISGID) && (st.st_mode & S_IXGRP))
         judge(program, SEEP_PROGRAM_REFUSED,
-              "%s is a setgid program, where LD_PRELOAD is dropped: run seep inside of it instead", path);
+              "%s is a setgid program, where LD_PRELOAD is dropped: run seep inside of it instead",
+              path);
     else if (fgetxattr(fd, "security.capability", capability, sizeof capability) > 0)
         judge(program, SEEP_PROGRAM_REFUSED,
-              "%s has file capabilities, where LD_PRELOAD is dropped: run a copy without them", path);
+              "%s has file capabilities, where LD_PRELOAD is dropped: run a copy without them",
+              path);
     return program->state != SEEP_PROGRAM_OK;
 }
 
@@ -132,10 +135,11 @@ static void judge_elf(int fd, const char *path, struct seep_program *program)
     }
     if (gains_rights(fd, path, program))
         return;
-    int found = h.e_phentsize == sizeof(Elf64_Phdr) ? read_interpreter(fd, &h, loader, sizeof loader)
-                                                    : -1;
+    int found =
+        h.e_phentsize == sizeof(Elf64_Phdr) ? read_interpreter(fd, &h, loader, sizeof loader) : -1;
     if (found < 0)
-        judge(program, SEEP_PROGRAM_REFUSED, "%s is a damaged program: build or install it again", path);
+        judge(program, SEEP_PROGRAM_REFUSED, "%s is a damaged program: build or install it again",
+              path);
     else if (found == 0 && strncmp(base_name(path), "ld-linux", 8) == 0)
         return; /* the loader called by hand takes LD_PRELOAD too */
     else if (found == 0)
@@ -146,10 +150,12 @@ static void judge_elf(int fd, const char *path, struct seep_program *program)
               "%s is linked with musl, and libseep.so needs glibc: run a glibc build of it", path);
     else if (strncmp(base_name(loader), "ld-linux", 8) != 0)
         judge(program, SEEP_PROGRAM_REFUSED,
-              "%s wants the loader %s, and libseep.so needs glibc: run a glibc build of it", path, loader);
+              "%s wants the loader %s, and libseep.so needs glibc: run a glibc build of it", path,
+              loader);
 }
 
-/* Takes "#! interpreter [argument]" apart; for env(1) `name` is the program that env will look up. */
+/* Takes "#! interpreter [argument]" apart; for env(1) `name` is the program that env will look up.
+ */
 static bool read_shebang(char *line, const char **interpreter, const char **name)
 {
     char *save, *p = line + 2 + strspn(line + 2, " \t");
@@ -186,7 +192,8 @@ static void judge_file(const char *path, struct seep_program *program, int depth
         int error = 0;
         if (!is_program(interpreter, &error))
             judge(program, SEEP_PROGRAM_NOT_EXECUTABLE,
-                  "the interpreter of %s, %s, cannot be run (%s): install it or correct the first line",
+                  "the interpreter of %s, %s, cannot be run (%s): install it or correct the first "
+                  "line",
                   path, interpreter, strerror(error));
         else
             judge_file(interpreter, program, depth + 1);
@@ -205,8 +212,8 @@ void seep_program_find(const char *name, struct seep_program *program)
               "%s cannot be executed (%s): name a program, or give it the permission", name,
               strerror(error));
     else if (error)
-        judge(program, SEEP_PROGRAM_NOT_FOUND, "%s is not found (%s): check its name and PATH", name,
-              strerror(error));
+        judge(program, SEEP_PROGRAM_NOT_FOUND, "%s is not found (%s): check its name and PATH",
+              name, strerror(error));
     else
         judge_file(program->path, program, 0);
 }
@@ -253,7 +260,8 @@ void seep_program_label(char *const *argv, char *label, size_t capacity)
 
 int seep_program_shim(char *path, size_t capacity, struct seep_error *err)
 {
-    static const char *const places[] = {"libseep.so", "../lib/seep/libseep.so", "../lib64/seep/libseep.so"};
+    static const char *const places[] = {"libseep.so", "../lib/seep/libseep.so",
+                                         "../lib64/seep/libseep.so"};
     char self[PATH_MAX], candidate[PATH_MAX + 32], real[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 
@@ -272,5 +280,6 @@ int seep_program_shim(char *path, size_t capacity, struct seep_error *err)
         strcpy(path, real);
         return 0;
     }
-    return seep_error_set(err, SEEP_ENODATA, self, 0, "libseep.so is neither here nor in ../lib/seep");
+    return seep_error_set(err, SEEP_ENODATA, self, 0,
+                          "libseep.so is neither here nor in ../lib/seep");
 }

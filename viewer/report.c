@@ -38,9 +38,8 @@ bool seep_report_colour(FILE *out)
 static int print(const json_t *report, enum format format, FILE *out)
 {
     if (format == FORMAT_JSON)
-        return json_dumpf(report, out, JSON_INDENT(1)) == 0 && fputc('\n', out) != EOF
-                   ? 0
-                   : -SEEP_EIO;
+        return json_dumpf(report, out, JSON_INDENT(1)) == 0 && fputc('\n', out) != EOF ? 0
+                                                                                       : -SEEP_EIO;
     return seep_report_text(report, out, out == stdout && seep_report_colour(out));
 }
 
@@ -68,10 +67,12 @@ static int write_file(const json_t *report, enum format format, const char *path
         /* /dev/stdout, a pipe: nothing to replace */
         FILE *out = fopen(path, "we");
         if (!out || print_and_close(report, format, out) < 0)
-            return seep_error_set(err, SEEP_EIO, path, 0, "cannot be written (%s)", strerror(errno));
+            return seep_error_set(err, SEEP_EIO, path, 0, "cannot be written (%s)",
+                                  strerror(errno));
         return 0;
     }
-    if ((size_t)snprintf(temporary, sizeof temporary, "%s.%d.tmp", path, (int)getpid()) >= sizeof temporary)
+    if ((size_t)snprintf(temporary, sizeof temporary, "%s.%d.tmp", path, (int)getpid()) >=
+        sizeof temporary)
         return seep_error_set(err, SEEP_EIO, path, 0, "has too long a name");
     int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     FILE *out = fd >= 0 ? fdopen(fd, "w") : NULL;
@@ -156,7 +157,8 @@ int seep_report_main(int argc, char **argv)
     int r = options.out ? write_file(report, options.format, options.out, 0666, &err)
                         : print_and_close(report, options.format, stdout);
     if (r < 0)
-        seep_complain("%s %s: make room or choose another place", options.out ? err.file : "standard output",
+        seep_complain("%s %s: make room or choose another place",
+                      options.out ? err.file : "standard output",
                       options.out ? err.text : "cannot be written");
     json_decref(report);
     return r < 0 ? SEEP_EXIT_UNUSABLE : 0;

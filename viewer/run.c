@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #define MAX_PROFILE_LEAST (UINT64_C(1) << 20)
-#define MAX_PROFILE_MOST ((uint64_t)SEEP_MAX_CHUNKS * SEEP_CHUNK_BYTES)
+#define MAX_PROFILE_MOST  ((uint64_t)SEEP_MAX_CHUNKS * SEEP_CHUNK_BYTES)
 
 enum {
     LABEL_BYTES = 64,
@@ -51,7 +51,8 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static bool take_size(const char *from, const char *text, uint64_t least, uint64_t most, uint64_t *bytes)
+static bool take_size(const char *from, const char *text, uint64_t least, uint64_t most,
+                      uint64_t *bytes)
 {
     char low[SEEP_SIZE_TEXT], high[SEEP_SIZE_TEXT];
 
@@ -201,7 +202,8 @@ static bool set_environment(const struct run_options *o, const char *shim, const
     if (o->max_profile_bytes)
         good &= set_number("SEEP_MAX_PROFILE", o->max_profile_bytes);
     if (o->python_allocators)
-        good &= setenv("SEEP_PYTHON_ALLOCATORS", "1", 1) == 0 && setenv("PYTHONMALLOC", "malloc", 0) == 0;
+        good &= setenv("SEEP_PYTHON_ALLOCATORS", "1", 1) == 0 &&
+                setenv("PYTHONMALLOC", "malloc", 0) == 0;
     if (!good)
         seep_complain("no memory for the job's environment: free some, or raise the limit");
     return good;
@@ -217,12 +219,14 @@ static int analyse(const struct run_options *o, const char *folder)
     char path[SEEP_PATH_BYTES];
 
     if (seep_analyse(dirs, 1, &options, &report, &err) < 0) {
-        seep_complain("no report could be made of %s (%s): see `seep report %s`", folder, err.text, folder);
+        seep_complain("no report could be made of %s (%s): see `seep report %s`", folder, err.text,
+                      folder);
         return 1;
     }
     snprintf(path, sizeof path, "%s/report.json", folder);
     if (seep_report_write(report, path, &err) < 0)
-        seep_complain("%s %s: the profile is there; make room and call `seep report`", path, err.text);
+        seep_complain("%s %s: the profile is there; make room and call `seep report`", path,
+                      err.text);
     if (!o->quiet) {
         /* Its own stream: stderr has no buffer, and a text that comes in one piece does not mix. */
         FILE *out = fdopen(dup(STDERR_FILENO), "w");
@@ -254,18 +258,22 @@ static void report_job(const struct run_options *o, const char *folder)
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     if (pid < 0)
-        seep_complain("no process for the report (%s): try `seep report %s`", strerror(errno), folder);
+        seep_complain("no process for the report (%s): try `seep report %s`", strerror(errno),
+                      folder);
     else if (WIFSIGNALED(status) && WTERMSIG(status) != SIGINT)
-        seep_complain("the analysis ended by signal %d: try `seep report %s`", WTERMSIG(status), folder);
+        seep_complain("the analysis ended by signal %d: try `seep report %s`", WTERMSIG(status),
+                      folder);
 }
 
-static int start(struct seep_launch *launch, const struct seep_program *program, char *const *command)
+static int start(struct seep_launch *launch, const struct seep_program *program,
+                 char *const *command)
 {
     int r = seep_launch_start(launch, program->path, command);
 
     if (r == 0)
         return 0;
-    if (r == -ENOENT || r == -EACCES || r == -ENOEXEC || r == -E2BIG || r == -ELOOP || r == -EPERM) {
+    if (r == -ENOENT || r == -EACCES || r == -ENOEXEC || r == -E2BIG || r == -ELOOP ||
+        r == -EPERM) {
         seep_complain("%s cannot be run (%s): check the program", program->path, strerror(-r));
         return SEEP_EXIT_CANNOT_RUN;
     }
@@ -273,7 +281,8 @@ static int start(struct seep_launch *launch, const struct seep_program *program,
     return SEEP_EXIT_FAILED;
 }
 
-/* A job whose standard streams are closed must find them closed; our own files must not take their place. */
+/* A job whose standard streams are closed must find them closed; our own files must not take their
+ * place. */
 static void guard_streams(void)
 {
     int fd;
@@ -313,22 +322,25 @@ int seep_run_main(int argc, char **argv)
     if (status)
         return status;
     if (seep_program_shim(shim, sizeof shim, &err) < 0) {
-        seep_complain("%s: %s: install seep again, or run it from its build folder", err.file, err.text);
+        seep_complain("%s: %s: install seep again, or run it from its build folder", err.file,
+                      err.text);
         return SEEP_EXIT_FAILED;
     }
     if (strpbrk(shim, " :")) {
-        seep_complain("%s has a blank or colon in its path, which LD_PRELOAD cannot hold: move seep", shim);
+        seep_complain(
+            "%s has a blank or colon in its path, which LD_PRELOAD cannot hold: move seep", shim);
         return SEEP_EXIT_FAILED;
     }
     seep_program_label(options.command, label, sizeof label);
     snprintf(name, sizeof name, "seep.%s.%d.d", label, (int)getpid());
-    if (seep_job_folder_make(&folder, options.out ? options.out : name, !options.out, options.command,
-                             &err) < 0) {
+    if (seep_job_folder_make(&folder, options.out ? options.out : name, !options.out,
+                             options.command, &err) < 0) {
         seep_complain("%s %s: choose another folder with -o DIR", err.file, err.text);
         return SEEP_EXIT_FAILED;
     }
-    status = set_environment(&options, shim, folder.path) ? start(&launch, &program, options.command)
-                                                          : SEEP_EXIT_FAILED;
+    status = set_environment(&options, shim, folder.path)
+                 ? start(&launch, &program, options.command)
+                 : SEEP_EXIT_FAILED;
     if (status) {
         seep_job_folder_undo(&folder);
         return status;

@@ -4,7 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Reads digits[.digits] by hand: strtod() would follow the locale and take "inf", "0x10" and "1e9". */
+/* Reads digits[.digits] by hand: strtod() would follow the locale and take "inf", "0x10" and "1e9".
+ */
 static int parse_number(const char **text, double *value)
 {
     const char *p = *text;

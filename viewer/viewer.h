@@ -1,5 +1,5 @@
-/* What the subcommands of `seep` share. Programs end through their return values; messages for the user
- * are one line on stderr, "seep: what went wrong: what to do". */
+/* What the subcommands of `seep` share. Programs end through their return values; messages for the
+ * user are one line on stderr, "seep: what went wrong: what to do". */
 #ifndef SEEP_VIEWER_VIEWER_H
 #define SEEP_VIEWER_VIEWER_H
 
@@ -45,7 +45,8 @@ const char *seep_help_page(const char *name);
 /* Prints the page of a command on stdout; returns 0, or SEEP_EXIT_UNUSABLE where there is none. */
 int seep_help_print(const char *name);
 
-/* True where the flag variable `name` is set to something other than "", "0", "no", "off", "false". */
+/* True where the flag variable `name` is set to something other than "", "0", "no", "off", "false".
+ */
 bool seep_env_flag(const char *name);
 
 #endif

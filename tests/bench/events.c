@@ -1,8 +1,7 @@
-/* What an event costs a program, shim and all, and what a live block costs in memory: this program runs
- * itself with and without the shim, in turns, and compares medians.
- *   events                    the table
- *   events pairs THREADS      free+malloc pairs; prints ns a pair and thread
- *   events live BYTES         keeps a million blocks of BYTES; prints its RSS in bytes */
+/* What an event costs a program, shim and all, and what a live block costs in memory: this program
+ * runs itself with and without the shim, in turns, and compares medians. events the table events
+ * pairs THREADS      free+malloc pairs; prints ns a pair and thread events live BYTES         keeps
+ * a million blocks of BYTES; prints its RSS in bytes */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -93,7 +92,8 @@ static double run_self(const char *self, const char *shim, const char *mode, con
     if (!mkdtemp(dir))
         return value;
     snprintf(command, sizeof(command), "%s%s%s%s '%s' %s %s; rm -rf %s", shim ? "SEEP_OUT=" : "",
-             shim ? dir : "", shim ? " LD_PRELOAD=" : "", shim ? shim : "", self, mode, argument, dir);
+             shim ? dir : "", shim ? " LD_PRELOAD=" : "", shim ? shim : "", self, mode, argument,
+             dir);
     FILE *pipe = popen(command, "r");
     if (!pipe)
         return value;
@@ -120,16 +120,16 @@ static void compare(const char *self, const char *shim, const char *mode, const 
 static int print_table(const char *self, const char *shim)
 {
     double plain, profiled;
-    printf("free+malloc below %d frames, ns a pair and thread\n%8s %10s %10s %10s\n", DEPTH + 4, "threads",
-           "plain", "seep", "added");
+    printf("free+malloc below %d frames, ns a pair and thread\n%8s %10s %10s %10s\n", DEPTH + 4,
+           "threads", "plain", "seep", "added");
     for (int n = 1; n <= MAX_THREADS; n *= 2) {
         char argument[16];
         snprintf(argument, sizeof(argument), "%d", n);
         compare(self, shim, "pairs", argument, &plain, &profiled);
         printf("%8d %10.1f %10.1f %10.1f\n", n, plain, profiled, profiled - plain);
     }
-    printf("memory for each of %d live blocks, bytes\n%8s %10s %10s %10s\n", LIVE, "block", "plain", "seep",
-           "added");
+    printf("memory for each of %d live blocks, bytes\n%8s %10s %10s %10s\n", LIVE, "block", "plain",
+           "seep", "added");
     static const char *const sizes[] = {"24", "120", "1000"};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         compare(self, shim, "live", sizes[i], &plain, &profiled);
@@ -141,7 +141,8 @@ static int print_table(const char *self, const char *shim)
 
 int main(int argc, char **argv)
 {
-    if (argc == 3 && strcmp(argv[1], "pairs") == 0 && atoi(argv[2]) > 0 && atoi(argv[2]) <= MAX_THREADS)
+    if (argc == 3 && strcmp(argv[1], "pairs") == 0 && atoi(argv[2]) > 0 &&
+        atoi(argv[2]) <= MAX_THREADS)
         return run_pairs(atoi(argv[2]));
     if (argc == 3 && strcmp(argv[1], "live") == 0)
         return run_live((size_t)atol(argv[2]));

@@ -34,16 +34,16 @@ static void print(const char *stage, double calls)
 }
 
 /* Runs `body` CALLS times a round. */
-#define MEASURE(stage, calls, body)                                             \
-    do {                                                                        \
-        for (int round_ = 0; round_ < ROUNDS; round_++) {                       \
-            uint64_t start_ = seep_os_clock_ns(CLOCK_MONOTONIC);                \
-            for (uint32_t i = 0; i < (calls); i++) {                            \
-                body;                                                           \
-            }                                                                   \
-            samples[round_] = (double)(seep_os_clock_ns(CLOCK_MONOTONIC) - start_); \
-        }                                                                       \
-        print(stage, (double)(calls));                                          \
+#define MEASURE(stage, calls, body)                                                                \
+    do {                                                                                           \
+        for (int round_ = 0; round_ < ROUNDS; round_++) {                                          \
+            uint64_t start_ = seep_os_clock_ns(CLOCK_MONOTONIC);                                   \
+            for (uint32_t i = 0; i < (calls); i++) {                                               \
+                body;                                                                              \
+            }                                                                                      \
+            samples[round_] = (double)(seep_os_clock_ns(CLOCK_MONOTONIC) - start_);                \
+        }                                                                                          \
+        print(stage, (double)(calls));                                                             \
     } while (0)
 
 static NOIPA void measure_stacks(void)
@@ -76,7 +76,8 @@ static uint32_t intern_stack(uint32_t number)
 {
     uint32_t stack = 0;
     for (unsigned i = n_frames; i-- > 0;)
-        stack = seep_intern_stack(stack, seep_intern_frame(SEEP_FRAME_NATIVE, 0, addresses[i] + number));
+        stack = seep_intern_stack(stack,
+                                  seep_intern_frame(SEEP_FRAME_NATIVE, 0, addresses[i] + number));
     return stack;
 }
 
@@ -106,7 +107,8 @@ static void measure_tables(void)
 int main(void)
 {
     char path[] = "/tmp/seep-bench-XXXXXX";
-    struct seep_header constants = {.max_bytes = 64 << 20, .inherited_end = SEEP_HEADER_BYTES, .pid = 1};
+    struct seep_header constants = {
+        .max_bytes = 64 << 20, .inherited_end = SEEP_HEADER_BYTES, .pid = 1};
     if (!mkdtemp(path)) {
         perror("seep-bench: /tmp");
         return 1;
