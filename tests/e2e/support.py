@@ -23,6 +23,10 @@ SCHEMA = ROOT / "docs/report.schema.json"
 FULL = os.environ.get("SEEP_TEST_FULL", "") not in ("", "0")
 SYSTEM_PYTHON = "/usr/bin/python3"
 
+# A shell's background job ignores Ctrl-C, and its children would inherit that.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 _validator = None
 
 

@@ -171,6 +171,11 @@ class ThreadCounts(Counts):
     def test_eight_threads_a_million_events(self):
         self.check("counts_threads", "storm")
 
+    def test_peak_of_a_site_that_many_threads_share_covers_what_lives(self):
+        profile, _ = self.profiled("counts_threads", "cross")
+        for site in profile.report["sites"]:
+            self.assertLessEqual(site["live_bytes"], site["peak_bytes"], site)
+
     def test_more_threads_than_counters_is_said_or_exact(self):
         profile, did = self.profiled("counts_threads", "crowd")
         said, seen = did["thread_malloc"], sum_sites(profile.report, "thread_malloc", "host")

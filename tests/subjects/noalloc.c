@@ -49,7 +49,7 @@ static void end(struct phase *f)
 /* New stacks all the way: interning, new chunks, growth of every table. */
 static void stacks(struct phase *f)
 {
-    enum { N = 60000, LIVE = 20000 };
+    enum { N = 30000, LIVE = 10000 };
     static void *live[LIVE];
     begin(f);
     for (unsigned i = 0; i < N; i++) {
@@ -58,7 +58,7 @@ static void stacks(struct phase *f)
             free(*slot);
             f->freed++;
         }
-        *slot = descend(i, 16, 24 + i % 3000);
+        *slot = descend(i, 15, 24 + i % 3000);
         f->made++;
     }
     end(f);
