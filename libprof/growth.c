@@ -103,7 +103,7 @@ static bool came_and_went(const struct seep_model *m, const uint32_t *sites, siz
 {
     for (size_t i = 0; i < n; i++) {
         for (uint32_t k = m->sites[sites[i]].parts; k; k = m->parts[k - 1].next) {
-            if (m->processes[m->parts[k - 1].process].end_step < last)
+            if (m->processes[m->parts[k - 1].process].end_step <= last)
                 return true;
         }
     }
