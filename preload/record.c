@@ -101,6 +101,7 @@ void seep_record_allocation(void *address, uint64_t bytes, const struct seep_reg
 {
     struct seep_thread *thread = seep_tls.thread;
     struct seep_block block, stale;
+    seep_live_prefetch((uintptr_t)address);
     count_event(thread);
     if (__builtin_expect(seep_sample_bytes != 0, 0) && !sampled(thread, bytes)) {
         seep_capture_glance(thread);

@@ -175,8 +175,14 @@ static inline uint64_t shape_hash(const struct seep_shape *shape, const struct s
     const uintptr_t *stack = (const uintptr_t *)regs->cfa - 1;
     uint64_t sum =
         regs->ra * seep_hash_keys[SEEP_MAX_SHAPE] + (uint64_t)shape->n + shape->stop_at_eval;
-    for (unsigned i = 0; i < shape->n; i++)
-        sum += (stack[shape->offsets[i]] ^ shape->offsets[i]) * seep_hash_keys[i];
+    intptr_t at = 0;
+    for (unsigned i = 0; i < shape->n; i++) {
+        int8_t step = shape->steps[i];
+        at += step;
+        if (__builtin_expect(step == SEEP_SHAPE_FORTH || step == SEEP_SHAPE_BACK, 0))
+            continue;
+        sum += (stack[at] ^ (uintptr_t)at) * seep_hash_keys[i];
+    }
     if (shape->uses_rbp)
         sum += regs->rbp * seep_hash_keys[SEEP_MAX_SHAPE + 1];
     return seep_hash_finish(sum);
@@ -198,21 +204,35 @@ bool seep_walk_guess(const struct seep_walk *walk, const struct seep_regs *regs,
 struct trail {
     struct seep_shape *shape;
     uintptr_t base;
+    intptr_t last;      /* distance of the word noted last */
     uintptr_t rbp_from; /* where rbp was loaded from; 0: initial; 1: noted already */
     bool whole;
 };
 
+static inline void note_step(struct trail *trail, intptr_t step)
+{
+    struct seep_shape *shape = trail->shape;
+    if (shape->n < SEEP_MAX_SHAPE)
+        shape->steps[shape->n++] = (int8_t)step;
+    else
+        trail->whole = false;
+    trail->last += step;
+}
+
 static inline void depend(struct trail *trail, uintptr_t address)
 {
-    uintptr_t offset = (address - trail->base) / 8;
-    struct seep_shape *shape = trail->shape;
-    if (shape->n == SEEP_MAX_SHAPE || offset > UINT16_MAX) {
+    intptr_t distance = (intptr_t)(address - trail->base) / 8;
+    if (distance > UINT16_MAX)
         trail->whole = false;
+    while (distance - trail->last >= SEEP_SHAPE_FORTH && trail->whole)
+        note_step(trail, SEEP_SHAPE_FORTH);
+    while (distance - trail->last <= SEEP_SHAPE_BACK && trail->whole)
+        note_step(trail, SEEP_SHAPE_BACK);
+    if (!trail->whole)
         return;
-    }
-    shape->offsets[shape->n++] = (uint16_t)offset;
-    if (offset > shape->reach)
-        shape->reach = (uint16_t)offset;
+    note_step(trail, distance - trail->last);
+    if (distance > trail->shape->reach)
+        trail->shape->reach = (uint16_t)distance;
 }
 
 static inline void depend_on_rbp(struct trail *trail)

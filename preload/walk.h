@@ -23,20 +23,31 @@ struct seep_regs {
                         .ra = (uintptr_t)__builtin_return_address(0),                              \
                         .rbp = *(uintptr_t *)__builtin_frame_address(0)})
 
-/* Where a walk read the stack: all words that it depends on, as offsets from the first frame's
- * stack pointer in units of 8. The same words at the same places make the same walk, so a stack is
- * known again by reading them all at once, with no step waiting for the one before. */
-enum { SEEP_MAX_SHAPE = 74, SEEP_SHAPE_SETS = 1024, SEEP_SHAPE_WAYS = 2 };
+/* Where a walk read the stack: all words that it depends on, from the first frame's stack pointer on, in
+ * steps of 8 bytes. The same words at the same places make the same walk, so a stack is known again by
+ * reading them all at once, with no step waiting for the one before.
+ *
+ * Two cache lines, which the processor fetches as one: between two of a job's allocations its own data
+ * has passed through the caches, and every line that is touched here must come back. */
+enum {
+    SEEP_MAX_SHAPE = 104,
+    SEEP_SHAPE_SETS = 1024,
+    SEEP_SHAPE_WAYS = 2,
+    SEEP_SHAPE_FORTH = INT8_MAX, /* steps that only move on: for larger frames */
+    SEEP_SHAPE_BACK = INT8_MIN,
+};
 
 struct seep_shape {
-    uintptr_t cfa, ra; /* of the walk's start: the key, with the context */
+    _Alignas(128) uintptr_t cfa; /* of the walk's start: the key, with ra and the context */
+    uintptr_t ra;
     uint32_t context;
-    uint16_t n;
-    uint16_t reach; /* the largest offset */
-    bool uses_rbp;  /* depends on the initial rbp too */
-    bool stop_at_eval;
-    uint16_t offsets[SEEP_MAX_SHAPE];
+    uint16_t reach; /* the largest distance */
+    uint8_t n;
+    uint8_t uses_rbp : 1; /* depends on the initial rbp too */
+    uint8_t stop_at_eval : 1;
+    int8_t steps[SEEP_MAX_SHAPE];
 };
+_Static_assert(sizeof(struct seep_shape) == 128, "two lines");
 
 struct seep_walk {
     uintptr_t stack_low, stack_high; /* bounds of the stack that the thread runs on */
