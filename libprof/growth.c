@@ -119,6 +119,7 @@ static int measure_processes(const struct seep_model *m, const struct seep_span 
     struct seep_slope sum = {0, 0, 0};
     double lived = 0, grew = 0;
     bool past_epoch = false;
+    int32_t first = INT32_MAX, last = INT32_MIN;
     int rc = 0;
 
     for (uint32_t p = 0; p < m->n_processes && !rc; p++) {
@@ -139,6 +140,8 @@ static int measure_processes(const struct seep_model *m, const struct seep_span 
         if (to - from < MIN_JUDGED || !measure_lane(&level, from, to, &lane))
             continue;
         double life = to - from;
+        first = from < first ? from : first;
+        last = to > last ? to : last;
         lived += life;
         grew += lane.growing ? life : 0;
         past_epoch = past_epoch || (past && lane.growing);
@@ -152,15 +155,15 @@ static int measure_processes(const struct seep_model *m, const struct seep_span 
     seep_level_fini(&level);
     if (rc || lived <= 0)
         return rc;
-    double span_steps = span->last - span->warm > 0 ? span->last - span->warm : 1;
+    double span_steps = last - first;
     g->by_process = true;
     g->past_epoch = past_epoch || !span->epochs_known;
     g->slope =
         (struct seep_slope){sum.value / span_steps, sum.low / span_steps, sum.high / span_steps};
     g->shape = best.shape;
     g->z = best.z;
-    g->from = span->warm;
-    g->to = span->last;
+    g->from = first;
+    g->to = last;
     g->growing = grew > 0.6 * lived;
     return 0;
 }
