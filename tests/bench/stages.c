@@ -107,7 +107,7 @@ static void measure_tables(void)
 int main(void)
 {
     char path[] = "/tmp/seep-bench-XXXXXX";
-    struct seep_header constants = {
+    static struct seep_header constants = {
         .max_bytes = 64 << 20, .inherited_end = SEEP_HEADER_BYTES, .pid = 1};
     if (!mkdtemp(path)) {
         perror("seep-bench: /tmp");
