@@ -117,7 +117,7 @@ struct seep_site {
     uint32_t peak_period;
     uint32_t first_period; /* of its first allocation */
     uint32_t last_period;  /* of its last event */
-    uint32_t detail;       /* detail, or 0: all events fell into first_period, by one thread */
+    uint32_t detail; /* detail; below SEEP_HEADER_BYTES / 8: none, a count of active periods */
 };
 
 /* What is kept of a site once it is active in more than one period, or freed by other threads. */

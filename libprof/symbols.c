@@ -364,7 +364,15 @@ static uint32_t lines_at(struct seep_symbols *s, Dwarf *dwarf, uint64_t address,
         at.file = file ? keep_text(s, file) : NULL;
         at.line = number > 0 ? (unsigned)number : 0;
     }
+    /* Those of dwarf_getscopes() lead from an inlined call to where its function is written; those of
+     * the innermost one, to where it stands. */
     int n_scopes = dwarf_getscopes(&unit, address, &scopes);
+    if (n_scopes > 0) {
+        Dwarf_Die innermost = scopes[0];
+        free(scopes);
+        scopes = NULL;
+        n_scopes = dwarf_getscopes_die(&innermost, &scopes);
+    }
     for (int i = 0; i < n_scopes && n < MAX_INLINES; i++) {
         int tag = dwarf_tag(&scopes[i]);
         if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine)

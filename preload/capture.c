@@ -191,6 +191,12 @@ static uint32_t intern_locked(struct seep_thread *thread, unsigned n_native, uns
     return stack;
 }
 
+/* Nobody trains while a library is imported: what looks like a step there is a decorator at work. */
+static uint32_t marks_of_training(uint32_t marks)
+{
+    return marks & SEEP_MARK_IMPORT ? 0 : marks & SEEP_MARKS_OF_TRAINING;
+}
+
 static void forget_traces(struct seep_thread *thread)
 {
     thread->generation = __atomic_load_n(&seep_threads_generation, __ATOMIC_ACQUIRE);
@@ -235,7 +241,7 @@ static __attribute__((noinline)) uint32_t capture_new(struct seep_thread *thread
 {
     uint32_t marks = 0;
     uint32_t stack = intern_locked(thread, n_native, n_python, &marks);
-    marks &= SEEP_MARKS_OF_TRAINING;
+    marks = marks_of_training(marks);
     uint32_t site = seep_site_find(&thread->sites, stack, space);
     if (site)
         remember_trace(thread, hash, site, marks);
@@ -324,7 +330,7 @@ void seep_capture_glance(struct seep_thread *thread)
             return;
         (void)intern_python(thread, n, &marks);
         seep_os_unlock(&seep_arena.lock);
-        marks &= SEEP_MARKS_OF_TRAINING;
+        marks = marks_of_training(marks);
         remember_trace(thread, hash, 0, marks);
     }
     if (marks != thread->marks)
