@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libprof/scopes.h"
+
 /* From the C++ runtime library; C has no header for it. */
 char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
 
@@ -48,6 +50,7 @@ struct module_file {
     int fd, debug_fd;
     Elf *elf, *debug_elf; /* debug_elf: the separate debug file, or NULL */
     Dwarf *dwarf;
+    struct seep_scopes scopes;
 };
 
 struct seep_symbols *seep_symbols_create(const struct seep_dictionary *dict, bool may_look)
@@ -206,6 +209,7 @@ static bool open_module(struct seep_symbols *s, uint32_t module, struct module_f
 
 static void close_module(struct module_file *file)
 {
+    seep_scopes_fini(&file->scopes);
     if (file->dwarf)
         dwarf_end(file->dwarf);
     if (file->debug_elf) {
@@ -347,14 +351,14 @@ static void call_site(struct seep_symbols *s, Dwarf_Die *unit, Dwarf_Die *die,
     }
 }
 
-static uint32_t lines_at(struct seep_symbols *s, Dwarf *dwarf, uint64_t address,
+static uint32_t lines_at(struct seep_symbols *s, struct module_file *module, uint64_t address,
                          struct seep_symbol *out)
 {
-    Dwarf_Die unit, *scopes = NULL;
+    Dwarf_Die unit, scopes[MAX_INLINES];
     struct seep_symbol at = {0};
     uint32_t n = 0;
 
-    if (!find_unit(dwarf, address, &unit))
+    if (!find_unit(module->dwarf, address, &unit))
         return 0;
     Dwarf_Line *line = dwarf_getsrc_die(&unit, address);
     if (line) {
@@ -364,26 +368,13 @@ static uint32_t lines_at(struct seep_symbols *s, Dwarf *dwarf, uint64_t address,
         at.file = file ? keep_text(s, file) : NULL;
         at.line = number > 0 ? (unsigned)number : 0;
     }
-    /* Those of dwarf_getscopes() lead from an inlined call to where its function is written; those of
-     * the innermost one, to where it stands. */
-    int n_scopes = dwarf_getscopes(&unit, address, &scopes);
-    if (n_scopes > 0) {
-        Dwarf_Die innermost = scopes[0];
-        free(scopes);
-        scopes = NULL;
-        n_scopes = dwarf_getscopes_die(&innermost, &scopes);
+    uint32_t n_scopes =
+        seep_scopes_at(&module->scopes, module->dwarf, &unit, address, scopes, MAX_INLINES);
+    for (; n < n_scopes; n++) {
+        at.function = function_of(s, &scopes[n]);
+        out[n] = at;
+        call_site(s, &unit, &scopes[n], &at);
     }
-    for (int i = 0; i < n_scopes && n < MAX_INLINES; i++) {
-        int tag = dwarf_tag(&scopes[i]);
-        if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine)
-            continue;
-        at.function = function_of(s, &scopes[i]);
-        out[n++] = at;
-        if (tag == DW_TAG_subprogram)
-            break;
-        call_site(s, &unit, &scopes[i], &at);
-    }
-    free(scopes);
     if (n == 0 && (at.file || at.line))
         out[n++] = at;
     return n;
@@ -391,10 +382,10 @@ static uint32_t lines_at(struct seep_symbols *s, Dwarf *dwarf, uint64_t address,
 
 /* ---- all together ------------------------------------------------------------------------ */
 
-static int answer(struct seep_symbols *s, const struct module_file *file, const struct query *q)
+static int answer(struct seep_symbols *s, struct module_file *file, const struct query *q)
 {
     struct seep_symbol found[MAX_INLINES] = {{0}};
-    uint32_t n = file->dwarf ? lines_at(s, file->dwarf, q->address, found) : 0;
+    uint32_t n = file->dwarf ? lines_at(s, file, q->address, found) : 0;
 
     if (q->name && n == 0)
         n = 1;

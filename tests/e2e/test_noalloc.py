@@ -7,7 +7,7 @@ import unittest
 
 from tests.e2e.support import SHIM, SOURCES, SeepCase, compile_c, job_env, needs, sum_sites
 
-# Not denied: dlopen, called once, at start, for libunwind; pthread_key_create and pthread_setspecific, whose
+# Not denied: dlopen, which only looks for what is loaded (operator new); pthread_key_create and pthread_setspecific, whose
 # first 32 keys lie in the thread's own descriptor. That none of them allocates later the counting test shows.
 DENIED = set("""
 malloc calloc realloc reallocarray free cfree posix_memalign memalign aligned_alloc valloc pvalloc
