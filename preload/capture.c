@@ -191,7 +191,8 @@ static uint32_t intern_locked(struct seep_thread *thread, unsigned n_native, uns
     return stack;
 }
 
-/* Nobody trains while a library is imported: what looks like a step there is a decorator at work. */
+/* Nobody trains while a library is imported: what looks like a step there is a decorator at work.
+ */
 static uint32_t marks_of_training(uint32_t marks)
 {
     return marks & SEEP_MARK_IMPORT ? 0 : marks & SEEP_MARKS_OF_TRAINING;

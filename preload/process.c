@@ -159,10 +159,43 @@ static void reaped(pid_t pid, int status)
     errno = saved_errno;
 }
 
+static void reaped_info(const siginfo_t *info)
+{
+    if (info->si_signo != SIGCHLD)
+        return;
+    if (info->si_code == CLD_EXITED)
+        reaped(info->si_pid, (info->si_status & 0xff) << 8);
+    else if (info->si_code == CLD_KILLED || info->si_code == CLD_DUMPED)
+        reaped(info->si_pid, info->si_status & 0x7f);
+}
+
+/* Looks how a child ended before the job takes it from the kernel: killed in between, this process
+ * would take the knowledge with it; so the child is left to whoever inherits it. False:
+ * interrupted, as the job's own call would have been. */
+static bool look_before(idtype_t type, id_t id, int no_hang)
+{
+    siginfo_t info = {0};
+    if (*seep_activity != SEEP_RECORDING || seep_tls.depth || !SEEP_REAL(waitid))
+        return true;
+    if (seep_real.waitid(type, id, &info, WEXITED | WNOWAIT | no_hang) == 0)
+        reaped_info(&info);
+    else if (errno == EINTR)
+        return false;
+    return true;
+}
+
+/* Only the plain ways to wait: not for groups, stopped children or clones. */
+static bool look_before_pid(pid_t pid, int options)
+{
+    if ((options & ~WNOHANG) || (pid != -1 && pid <= 0))
+        return true;
+    return look_before(pid == -1 ? P_ALL : P_PID, pid == -1 ? 0 : (id_t)pid, options & WNOHANG);
+}
+
 SEEP_EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
 {
     int own = 0;
-    if (UNAVAILABLE(wait4))
+    if (UNAVAILABLE(wait4) || !look_before_pid(pid, options))
         return -1;
     pid_t found = seep_real.wait4(pid, &own, options, usage);
     if (found > 0) {
@@ -176,7 +209,7 @@ SEEP_EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usag
 SEEP_EXPORT pid_t waitpid(pid_t pid, int *status, int options)
 {
     int own = 0;
-    if (UNAVAILABLE(waitpid))
+    if (UNAVAILABLE(waitpid) || !look_before_pid(pid, options))
         return -1;
     pid_t found = seep_real.waitpid(pid, &own, options);
     if (found > 0) {
@@ -201,13 +234,11 @@ SEEP_EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 {
     if (UNAVAILABLE(waitid))
         return -1;
+    if ((options & ~WNOHANG) == WEXITED && !look_before(type, id, options & WNOHANG))
+        return -1;
     int result = seep_real.waitid(type, id, info, options);
-    if (result != 0 || !info || info->si_signo != SIGCHLD)
-        return result;
-    if (info->si_code == CLD_EXITED)
-        reaped(info->si_pid, (info->si_status & 0xff) << 8);
-    else if (info->si_code == CLD_KILLED || info->si_code == CLD_DUMPED)
-        reaped(info->si_pid, info->si_status & 0x7f);
+    if (result == 0 && info)
+        reaped_info(info);
     return result;
 }
 
