@@ -50,6 +50,8 @@ class Statuses(Alike):
 
     def test_killed_by_a_signal_is_128_plus_n(self):
         for number in (1, 2, 3, 6, 9, 11, 13, 14, 15, 24, 25):
+            if signal.getsignal(number) == signal.SIG_IGN and number not in (13, 25):
+                continue  # ignored here (nohup), so it is in every job; Popen restores 13 and 25
             profile = self.run_seep(["sh", "-c", "kill -%d $$" % number], status=128 + number)
             exits = [p["exit"] for p in profile.report["processes"]]
             self.assertIn({"kind": "signal", "value": number}, exits)
