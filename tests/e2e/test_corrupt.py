@@ -6,6 +6,7 @@ import os
 import random
 import shutil
 import struct
+import tempfile
 import unittest
 
 from tests.e2e.support import FULL, SEEP, SYSTEM_PYTHON, SeepCase
@@ -38,6 +39,15 @@ class Corrupt(SeepCase):
         return folder
 
     def read(self, folder, message, args=("--format", "json", "--all")):
+        """The input of a failure is kept, for it depends on the run."""
+        try:
+            return self.read_once(folder, message, args)
+        except AssertionError as why:
+            kept = tempfile.mkdtemp(prefix="seep-found-")
+            shutil.copytree(folder, os.path.join(kept, "p.d"))
+            raise AssertionError("%s\nkept in %s" % (why, kept)) from None
+
+    def read_once(self, folder, message, args):
         done = self.command([READER, "report", folder, *args], timeout=20)
         self.assertIn(done.status, (0, 2), "%s: %r" % (message, done))
         lines = done.err.splitlines()
@@ -85,6 +95,14 @@ class Corrupt(SeepCase):
                 at = order.randrange(0, 16384)
                 content[at] ^= 1 << order.randrange(8)
             self.read(self.write({**data, name: bytes(content)}), "bits, round %d" % i)
+
+    def test_a_space_without_a_name(self):
+        files, data = self.make(self.subject("counts_heap"), "malloc")
+        content = bytearray(data[files[0]])
+        at = content.index(b"host\0\0\0\0")
+        for length in (1, 4):
+            content[at:at + length] = bytes(length)
+            self.read(self.write({**data, files[0]: bytes(content)}), "a space without a name")
 
     def test_python_profile_with_random_words(self):
         files, data = self.make(SYSTEM_PYTHON, "-c", "x = [bytearray(10**6) for _ in range(5)]")
