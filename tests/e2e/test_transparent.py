@@ -1,4 +1,6 @@
-"""The job does not notice: status, output, errno, signals, limits, other allocators, and its bad luck."""
+"""The job does not notice: status, output, errno, signals, limits, other allocators, and its bad luck.
+
+Longer than most files: one class a promise, all in one place to see what is promised."""
 import glob
 import os
 import resource

@@ -133,7 +133,8 @@ static NOIPA void subject_strndup(int slot, const char *text, size_t n)
     keep(slot, p, strnlen(text, n) + 1, &tally_subject_strndup, line);
 }
 
-/* glibc keeps exactly the text; how it gets there is its own affair, so only live bytes are compared. */
+/* glibc keeps exactly the text; how it gets there is its own affair, so only live bytes are
+ * compared. */
 TALLY(subject_asprintf, "host");
 static NOIPA void subject_asprintf(int slot, int width)
 {
@@ -392,10 +393,11 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } plain[] = {{"malloc", section_malloc}, {"calloc", section_calloc}, {"realloc", section_realloc},
-                 {"reallocarray", section_reallocarray}, {"aligned", section_aligned}, {"libc", section_libc},
-                 {"new", section_new}, {"zero", section_zero}, {"failure", section_failure},
-                 {"peak", section_peak}};
+    } plain[] = {{"malloc", section_malloc},   {"calloc", section_calloc},
+                 {"realloc", section_realloc}, {"reallocarray", section_reallocarray},
+                 {"aligned", section_aligned}, {"libc", section_libc},
+                 {"new", section_new},         {"zero", section_zero},
+                 {"failure", section_failure}, {"peak", section_peak}};
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
         if (strcmp(section, plain[i].name) == 0)
             plain[i].run();

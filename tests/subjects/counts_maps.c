@@ -1,7 +1,6 @@
-/* Maps that the program asks for, private and shared, one section a run; prints what it did (tally.h).
- *   usage: counts_maps SECTION
- * Allocations are calls that made a range, frees are ranges that vanished entirely; live bytes are
- * the bytes still mapped, in whole pages. */
+/* Maps that the program asks for, private and shared, one section a run; prints what it did
+ * (tally.h). usage: counts_maps SECTION Allocations are calls that made a range, frees are ranges
+ * that vanished entirely; live bytes are the bytes still mapped, in whole pages. */
 #include "tally.h"
 
 #include <errno.h>
@@ -120,9 +119,11 @@ static void section_anonymous(void)
         unmap(p[i], (size_t)(1 + i * 1500), &tally_subject_map);
     errno = 0;
     volatile size_t huge = (size_t)1 << 60;
-    MUST(mmap(NULL, huge, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED && errno == ENOMEM);
+    MUST(mmap(NULL, huge, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED &&
+         errno == ENOMEM);
     errno = 0;
-    MUST(mmap(NULL, 0, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED && errno == EINVAL);
+    MUST(mmap(NULL, 0, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED &&
+         errno == EINVAL);
     errno = 0;
     MUST(munmap(p[1] + 1, PAGE) == -1 && errno == EINVAL);
 }
@@ -140,13 +141,14 @@ static void section_file(void)
 
 static void section_partial(void)
 {
-    char *head = subject_map(10 * PAGE), *tail = subject_map(10 * PAGE), *middle = subject_map(10 * PAGE);
+    char *head = subject_map(10 * PAGE), *tail = subject_map(10 * PAGE),
+         *middle = subject_map(10 * PAGE);
     unmap_part(head, 3 * PAGE, &tally_subject_map);
     unmap_part(tail + 6 * PAGE, 4 * PAGE, &tally_subject_map);
     unmap_part(middle + 4 * PAGE, 2 * PAGE, &tally_subject_map);
     unmap_part(middle + PAGE, PAGE, &tally_subject_map);
     unmap(head + 3 * PAGE, 7 * PAGE, &tally_subject_map); /* what is left of it */
-    MUST(munmap(head, 3 * PAGE) == 0);                      /* nothing there any more */
+    MUST(munmap(head, 3 * PAGE) == 0);                    /* nothing there any more */
 }
 
 /* One munmap over three neighbours, the outer ones in part. */
@@ -232,9 +234,10 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } sections[] = {{"anonymous", section_anonymous}, {"file", section_file}, {"partial", section_partial},
-                    {"across", section_across}, {"fixed", section_fixed}, {"mremap", section_mremap},
-                    {"shrink", section_shrink}, {"shared", section_shared}, {"many", section_many}};
+    } sections[] = {
+        {"anonymous", section_anonymous}, {"file", section_file},     {"partial", section_partial},
+        {"across", section_across},       {"fixed", section_fixed},   {"mremap", section_mremap},
+        {"shrink", section_shrink},       {"shared", section_shared}, {"many", section_many}};
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++)
         if (argc > 1 && strcmp(argv[1], sections[i].name) == 0)
             sections[i].run();

@@ -30,14 +30,16 @@ static void *cross(void *seed)
     uint64_t state = 88172645463325252ull ^ (uint64_t)(uintptr_t)seed * 7919;
     for (int i = 0; i < ROUNDS; i++) {
         uint64_t r = tally_random(&state);
-        void *old = __atomic_exchange_n(&boxes[r % BOXES], thread_malloc(8 + (r >> 20) % 1000), __ATOMIC_ACQ_REL);
+        void *old = __atomic_exchange_n(&boxes[r % BOXES], thread_malloc(8 + (r >> 20) % 1000),
+                                        __ATOMIC_ACQ_REL);
         if (old)
             thread_free(old);
     }
     return NULL;
 }
 
-/* A short life: what a thread leaves behind stays counted after its counters went to another one. */
+/* A short life: what a thread leaves behind stays counted after its counters went to another one.
+ */
 static void *short_life(void *arg)
 {
     void *a = thread_malloc(100), *b = thread_malloc(200), *c = thread_malloc(300);
@@ -55,7 +57,8 @@ static NOIPA void run(int n, int at_once, void *(*work)(void *))
     pthread_attr_setstacksize(&attributes, 128 * 1024);
     for (int done = 0; done < n; done += at_once) {
         for (int i = 0; i < at_once; i++)
-            MUST(pthread_create(&threads[i], &attributes, work, (void *)(uintptr_t)(done + i + 1)) == 0);
+            MUST(pthread_create(&threads[i], &attributes, work,
+                                (void *)(uintptr_t)(done + i + 1)) == 0);
         for (int i = 0; i < at_once; i++) {
             void *left = NULL;
             pthread_join(threads[i], &left);

@@ -29,10 +29,11 @@ static void say(const char *who)
         const struct tally *t = tally_list[i];
         if (t->allocations == 0 && t->frees == 0)
             continue;
-        n += snprintf(text + n, sizeof text - (size_t)n,
-                      "%s\"%s\": {\"allocations\": %lld, \"frees\": %lld, \"allocated_bytes\": %lld}",
-                      first ? "" : ", ", t->function, (long long)t->allocations, (long long)t->frees,
-                      (long long)t->allocated_bytes);
+        n += snprintf(
+            text + n, sizeof text - (size_t)n,
+            "%s\"%s\": {\"allocations\": %lld, \"frees\": %lld, \"allocated_bytes\": %lld}",
+            first ? "" : ", ", t->function, (long long)t->allocations, (long long)t->frees,
+            (long long)t->allocated_bytes);
         first = 0;
     }
     n += snprintf(text + n, sizeof text - (size_t)n, "}}\n");
@@ -278,15 +279,42 @@ static pid_t child_that(void (*ends)(void))
     return child;
 }
 
-static void by_exit(void) { exit(3); }
-static void by_underscore_exit(void) { _exit(4); }
-static void by_Exit(void) { _Exit(5); }
-static void by_quick_exit(void) { quick_exit(6); }
-static void by_abort(void) { abort(); }
-static void by_segv(void) { *(volatile int *)0 = 1; }
-static void by_kill(void) { kill(getpid(), SIGKILL); }
-static void by_syscall(void) { syscall(SYS_exit_group, 7); }
-static void by_term(void) { raise(SIGTERM); }
+static void by_exit(void)
+{
+    exit(3);
+}
+static void by_underscore_exit(void)
+{
+    _exit(4);
+}
+static void by_Exit(void)
+{
+    _Exit(5);
+}
+static void by_quick_exit(void)
+{
+    quick_exit(6);
+}
+static void by_abort(void)
+{
+    abort();
+}
+static void by_segv(void)
+{
+    *(volatile int *)0 = 1;
+}
+static void by_kill(void)
+{
+    kill(getpid(), SIGKILL);
+}
+static void by_syscall(void)
+{
+    syscall(SYS_exit_group, 7);
+}
+static void by_term(void)
+{
+    raise(SIGTERM);
+}
 
 static void section_ends(void)
 {
@@ -300,7 +328,8 @@ static void section_ends(void)
     int numbers[] = {SIGABRT, SIGSEGV, SIGKILL, SIGTERM};
     for (int i = 0; i < 4; i++) {
         pid_t child = child_that(signals[i]);
-        MUST(waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == numbers[i]);
+        MUST(waitpid(child, &status, 0) == child && WIFSIGNALED(status) &&
+             WTERMSIG(status) == numbers[i]);
     }
 }
 
@@ -328,9 +357,10 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } sections[] = {
-        {"fork", section_fork}, {"threads", section_threads}, {"execs", section_execs},
-        {"failed-exec", section_failed_exec}, {"exec-self", section_exec_self},
-        {"raw-clone", section_raw_clone}, {"daemon", section_daemon}, {"ends", section_ends},
+        {"fork", section_fork},           {"threads", section_threads},
+        {"execs", section_execs},         {"failed-exec", section_failed_exec},
+        {"exec-self", section_exec_self}, {"raw-clone", section_raw_clone},
+        {"daemon", section_daemon},       {"ends", section_ends},
         {"many", section_many},
     };
     if (strcmp(section, "worker") == 0) {

@@ -1,6 +1,7 @@
 /* Allocates until it is killed, and says in a shared file how far each thread had come.
  *   usage: kill_target FILE single|threads|fork
- * FILE: per thread a line of 64 bytes, {uint64 pid, started, completed, frees started, frees completed}. */
+ * FILE: per thread a line of 64 bytes, {uint64 pid, started, completed, frees started, frees
+ * completed}. */
 #include "tally.h"
 
 #include <fcntl.h>

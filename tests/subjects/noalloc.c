@@ -1,6 +1,6 @@
-/* Makes a known number of calls and asks the malloc below the shim how many reached it: any other is
- * the shim's own. Prints {"phase": [made, reached, freed, reached], …}.
- *   usage: LD_PRELOAD="libseep.so counting_malloc.so" noalloc */
+/* Makes a known number of calls and asks the malloc below the shim how many reached it: any other
+ * is the shim's own. Prints {"phase": [made, reached, freed, reached], …}. usage:
+ * LD_PRELOAD="libseep.so counting_malloc.so" noalloc */
 #include "tally.h"
 
 #include <dlfcn.h>
@@ -68,7 +68,8 @@ static void kinds(struct phase *f)
 {
     begin(f);
     for (unsigned i = 0; i < 5000; i++) {
-        void *a = calloc(i % 7 + 1, 16), *b = realloc(NULL, 100), *c = NULL, *d = aligned_alloc(64, 640);
+        void *a = calloc(i % 7 + 1, 16), *b = realloc(NULL, 100), *c = NULL,
+             *d = aligned_alloc(64, 640);
         MUST(posix_memalign(&c, 64, 100) == 0);
         b = realloc(b, 3000);
         MUST(a && b && c && d);
@@ -87,7 +88,8 @@ static void maps(struct phase *f)
     begin(f);
     static void *p[3000];
     for (int i = 0; i < 3000; i++) {
-        p[i] = mmap(NULL, 8192, PROT_READ, (i % 2 ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS, -1, 0);
+        p[i] =
+            mmap(NULL, 8192, PROT_READ, (i % 2 ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS, -1, 0);
         MUST(p[i] != MAP_FAILED);
     }
     for (int i = 0; i < 3000; i += 2)
@@ -114,8 +116,9 @@ static void *thread(void *arg)
 static void print(const struct phase *f, int first)
 {
     char text[256];
-    tally_write(text, (size_t)snprintf(text, sizeof text, "%s\"%s\": [%lu, %lu, %lu, %lu]", first ? "{" : ", ", f->name,
-                                       f->made, f->after.allocations - f->before.allocations, f->freed,
+    tally_write(text, (size_t)snprintf(text, sizeof text, "%s\"%s\": [%lu, %lu, %lu, %lu]",
+                                       first ? "{" : ", ", f->name, f->made,
+                                       f->after.allocations - f->before.allocations, f->freed,
                                        f->after.frees - f->before.frees));
 }
 
@@ -123,8 +126,8 @@ int main(void)
 {
     *(void **)&counting = dlsym(RTLD_DEFAULT, "counting_calls");
     MUST(counting != NULL);
-    static struct phase all[] = {{.name = "new stacks"}, {.name = "kinds"}, {.name = "maps"},
-                                 {.name = "thread 1"}, {.name = "thread 2"}, {.name = "slow"}};
+    static struct phase all[] = {{.name = "new stacks"}, {.name = "kinds"},    {.name = "maps"},
+                                 {.name = "thread 1"},   {.name = "thread 2"}, {.name = "slow"}};
     stacks(&all[0]);
     kinds(&all[1]);
     maps(&all[2]);

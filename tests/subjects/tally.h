@@ -1,8 +1,8 @@
 /* What a subject counts about itself, to hold a report against.
  *
- * A subject makes its blocks in functions of its own, each marked NOIPA so that it keeps its name and
- * its frame; TALLY(name, space) gives the function its counters. tally_print() writes them as one line
- * of JSON with write(2). Nothing here allocates. Threads: any. */
+ * A subject makes its blocks in functions of its own, each marked NOIPA so that it keeps its name
+ * and its frame; TALLY(name, space) gives the function its counters. tally_print() writes them as
+ * one line of JSON with write(2). Nothing here allocates. Threads: any. */
 #ifndef SEEP_TESTS_TALLY_H
 #define SEEP_TESTS_TALLY_H
 
@@ -66,27 +66,29 @@ static inline void tally_print(void)
     int n = snprintf(text, sizeof text, "{");
     for (int i = 0; i < tally_n; i++) {
         const struct tally *t = tally_list[i];
-        n += snprintf(text + n, sizeof text - (size_t)n,
-                      "%s\"%s\": {\"space\": \"%s\", \"line\": %d, \"allocations\": %llu, \"frees\": %llu, "
-                      "\"allocated_bytes\": %llu, \"live_bytes\": %llu}",
-                      i > 0 ? ", " : "", t->function, t->space, t->line, (unsigned long long)t->allocations,
-                      (unsigned long long)t->frees, (unsigned long long)t->allocated_bytes,
-                      (unsigned long long)t->live_bytes);
+        n += snprintf(
+            text + n, sizeof text - (size_t)n,
+            "%s\"%s\": {\"space\": \"%s\", \"line\": %d, \"allocations\": %llu, \"frees\": %llu, "
+            "\"allocated_bytes\": %llu, \"live_bytes\": %llu}",
+            i > 0 ? ", " : "", t->function, t->space, t->line, (unsigned long long)t->allocations,
+            (unsigned long long)t->frees, (unsigned long long)t->allocated_bytes,
+            (unsigned long long)t->live_bytes);
     }
     n += snprintf(text + n, sizeof text - (size_t)n, "}\n");
     tally_write(text, (size_t)n);
 }
 
 /* Ends the program when the condition does not hold: the test sees status 98 and the line. */
-#define MUST(condition) \
-    do { \
-        if (!(condition)) { \
-            char must_text[64]; \
-            int must_n = snprintf(must_text, sizeof must_text, "line %d does not hold\n", __LINE__); \
-            if (write(2, must_text, (size_t)must_n) < 0) \
-                _exit(97); \
-            _exit(98); \
-        } \
+#define MUST(condition)                                                                            \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            char must_text[64];                                                                    \
+            int must_n =                                                                           \
+                snprintf(must_text, sizeof must_text, "line %d does not hold\n", __LINE__);        \
+            if (write(2, must_text, (size_t)must_n) < 0)                                           \
+                _exit(97);                                                                         \
+            _exit(98);                                                                             \
+        }                                                                                          \
     } while (0)
 
 static inline uint64_t tally_random(uint64_t *state)

@@ -1,5 +1,6 @@
 /* What a job could notice of the shim, one section a run; prints "ok" or what it saw.
- *   usage: transparent SECTION */
+ *   usage: transparent SECTION
+ * Longer than most files: the sections are small, stand alone, and share how they allocate. */
 #include "tally.h"
 
 #include <errno.h>
@@ -33,11 +34,11 @@ static NOIPA void *by_depth(int depth, size_t n)
 
 /* ---- errno ---- */
 
-#define KEEPS_ERRNO(call) \
-    do { \
-        errno = 4242; \
-        call; \
-        MUST(errno == 4242); \
+#define KEEPS_ERRNO(call)                                                                          \
+    do {                                                                                           \
+        errno = 4242;                                                                              \
+        call;                                                                                      \
+        MUST(errno == 4242);                                                                       \
     } while (0)
 
 static void *errno_round(void *arg)
@@ -98,7 +99,8 @@ static void count_only(int n)
     hits++;
 }
 
-/* mmap in a handler works without a profiler; it must not wait for what the interrupted call holds. */
+/* mmap in a handler works without a profiler; it must not wait for what the interrupted call holds.
+ */
 static void maps(int n)
 {
     (void)n;
@@ -271,17 +273,18 @@ static void section_coroutines(void)
 /* Code no module covers, with no unwind information, and with rubbish in the frame pointer. */
 static void section_jit(void)
 {
-    static const unsigned char code[] = {
-        0x55,                                                       /* push rbp */
-        0x53,                                                       /* push rbx */
-        0x48, 0x83, 0xec, 0x38,                                     /* sub rsp, 56 */
-        0x48, 0xbd, 0xef, 0xbe, 0xad, 0xde, 0x01, 0x00, 0x00, 0x00, /* mov rbp, 0x1deadbeef */
-        0xff, 0xd6,                                                 /* call rsi */
-        0x48, 0x83, 0xc4, 0x38,                                     /* add rsp, 56 */
-        0x5b,                                                       /* pop rbx */
-        0x5d,                                                       /* pop rbp */
-        0xc3};
-    unsigned char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    static const unsigned char code[] = {0x55,                   /* push rbp */
+                                         0x53,                   /* push rbx */
+                                         0x48, 0x83, 0xec, 0x38, /* sub rsp, 56 */
+                                         0x48, 0xbd, 0xef, 0xbe, 0xad,
+                                         0xde, 0x01, 0x00, 0x00, 0x00, /* mov rbp, 0x1deadbeef */
+                                         0xff, 0xd6,                   /* call rsi */
+                                         0x48, 0x83, 0xc4, 0x38,       /* add rsp, 56 */
+                                         0x5b,                         /* pop rbx */
+                                         0x5d,                         /* pop rbp */
+                                         0xc3};
+    unsigned char *page =
+        mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     MUST(page != MAP_FAILED);
     for (int at = 0; at < 4096 - 64; at += 61) {
         memset(page, 0x90, 4096);
@@ -296,7 +299,9 @@ static void section_jit(void)
     }
 }
 #else
-static void section_jit(void) {}
+static void section_jit(void)
+{
+}
 #endif
 
 static NOIPA int depth_seen(int depth)
@@ -333,7 +338,8 @@ static void section_looks(void)
     FILE *f = fopen("/proc/self/status", "r");
     MUST(f != NULL);
     while (fgets(line, sizeof line, f))
-        if (strncmp(line, "Sig", 3) == 0 || strncmp(line, "Threads", 7) == 0 || strncmp(line, "Shd", 3) == 0)
+        if (strncmp(line, "Sig", 3) == 0 || strncmp(line, "Threads", 7) == 0 ||
+            strncmp(line, "Shd", 3) == 0)
             if (strncmp(line, "SigQ", 4) != 0)
                 n += snprintf(text + n, sizeof text - (size_t)n, "%s", line);
     fclose(f);
@@ -347,8 +353,8 @@ static void section_looks(void)
     MUST(getcwd(folder, sizeof folder) != NULL);
     mode_t mask = umask(0);
     umask(mask);
-    n += snprintf(text + n, sizeof text - (size_t)n, "cwd %s\numask %o\nnice %d\n", folder, (unsigned)mask,
-                  getpriority(PRIO_PROCESS, 0));
+    n += snprintf(text + n, sizeof text - (size_t)n, "cwd %s\numask %o\nnice %d\n", folder,
+                  (unsigned)mask, getpriority(PRIO_PROCESS, 0));
     tally_write(text, (size_t)n);
 }
 
@@ -496,13 +502,24 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } sections[] = {
-        {"errno", section_errno}, {"alarms", section_alarms}, {"map-in-handler", section_map_in_handler},
-        {"exit-in-handler", section_exit_in_handler}, {"jump", section_jump},
-        {"malloc-in-handler", section_malloc_in_handler}, {"small-stack", section_small_stack},
-        {"deep", section_deep}, {"coroutines", section_coroutines}, {"jit", section_jit},
-        {"backtrace", section_backtrace}, {"looks", section_looks}, {"closes-all", section_closes_all},
-        {"drops-rights", section_drops_rights}, {"chroot", section_chroot}, {"work", section_work},
-        {"many-stacks", section_many_stacks}, {"own-xfsz", section_own_xfsz},
+        {"errno", section_errno},
+        {"alarms", section_alarms},
+        {"map-in-handler", section_map_in_handler},
+        {"exit-in-handler", section_exit_in_handler},
+        {"jump", section_jump},
+        {"malloc-in-handler", section_malloc_in_handler},
+        {"small-stack", section_small_stack},
+        {"deep", section_deep},
+        {"coroutines", section_coroutines},
+        {"jit", section_jit},
+        {"backtrace", section_backtrace},
+        {"looks", section_looks},
+        {"closes-all", section_closes_all},
+        {"drops-rights", section_drops_rights},
+        {"chroot", section_chroot},
+        {"work", section_work},
+        {"many-stacks", section_many_stacks},
+        {"own-xfsz", section_own_xfsz},
         {"reuses-descriptors", section_reuses_descriptors},
     };
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++)
