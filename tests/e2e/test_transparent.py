@@ -3,10 +3,12 @@
 Longer than most files: one class a promise, all in one place to see what is promised."""
 import glob
 import os
+import pty
 import resource
 import shutil
 import signal
 import subprocess
+import time
 import unittest
 
 from tests.e2e.support import (SHIM, SOURCES, SYSTEM_PYTHON, SeepCase, compile_c, functions, job_env, needs,
@@ -263,14 +265,34 @@ class ErrnoAndSignals(Alike):
     def test_backtrace_of_the_job_is_its_own(self):
         self.subject_ok("backtrace")
 
-    def test_interrupting_the_group_ends_the_job_not_the_report(self):
+    INTERRUPTED = ("import os, signal, time\nsignal.signal(signal.SIGINT, lambda *a: os._exit(5))\n"
+                   "print('ready', flush=True)\ntime.sleep(30)\n")
+
+    def test_ctrl_c_at_the_terminal_ends_the_job_not_the_report(self):
         """Ctrl-C goes to the job and to seep: the job decides, seep waits and reports."""
         from tests.e2e.support import SEEP, kill_session
         folder = self.fresh()
-        script = ("import signal, sys, time\nsignal.signal(signal.SIGINT, lambda *a: sys.exit(5))\n"
-                  "print('ready', flush=True)\ntime.sleep(30)\n")
-        p = subprocess.Popen([SEEP, "run", "-q", "-o", folder, "--", SYSTEM_PYTHON, "-c", script], env=job_env(),
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execve(SEEP, [SEEP, "run", "-q", "-o", folder, "--", SYSTEM_PYTHON, "-c", self.INTERRUPTED], job_env())
+        self.addCleanup(os.close, terminal)
+        self.addCleanup(kill_session, pid)
+        self.assertIn(b"ready", os.read(terminal, 100))
+        os.write(terminal, b"\x03")
+        deadline = time.monotonic() + 20
+        done = status = 0
+        while not done and time.monotonic() < deadline:
+            done, status = os.waitpid(pid, os.WNOHANG)
+            time.sleep(0.01)
+        self.assertTrue(done, "hung after Ctrl-C")
+        self.assertEqual(os.WEXITSTATUS(status), 5)
+        self.assertTrue(os.path.exists(os.path.join(folder, "report.json")))
+
+    def test_interrupting_the_whole_group_ends_the_job_not_the_report(self):
+        from tests.e2e.support import SEEP, kill_session
+        folder = self.fresh()
+        p = subprocess.Popen([SEEP, "run", "-q", "-o", folder, "--", SYSTEM_PYTHON, "-c", self.INTERRUPTED],
+                             env=job_env(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         self.addCleanup(p.stdout.close)
         self.addCleanup(p.stderr.close)
         self.addCleanup(kill_session, p.pid)
