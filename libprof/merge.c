@@ -24,6 +24,8 @@ static uint16_t job_space(struct seep_model *m, const char *name)
                      c == '_' || (c >= 'A' && c <= 'Z');
         clean[n] = plain ? c : '?';
     }
+    if (n == 0)
+        clean[0] = '?'; /* a damaged header */
     for (size_t i = 0; i < m->n_spaces; i++) {
         if (strcmp(m->spaces[i].name, clean) == 0)
             return (uint16_t)(i + 1);
