@@ -218,13 +218,13 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c $(LIBPROF) $(wildcard libprof/*.h)
 
 fuzz: $(FUZZ_BINS) ## fuzz every reader, FUZZ_SECONDS each, from tests/fuzz/corpus on; finds go to build/fuzz/found
 	$(Q)for f in $(FUZZERS:tests/fuzz/%.c=%); do \
-		mkdir -p build/fuzz/work/$$f build/fuzz/found && \
+		mkdir -p build/fuzz/grown/$$f build/fuzz/found && \
 		$(BUILD)/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-			-artifact_prefix=build/fuzz/found/ build/fuzz/work/$$f tests/fuzz/corpus/$$f || exit 1; done
+			-artifact_prefix=build/fuzz/found/ build/fuzz/grown/$$f tests/fuzz/corpus/$$f || exit 1; done
 
 fuzz-keep: $(FUZZ_BINS) ## add what `make fuzz` has found to reach new code to tests/fuzz/corpus
 	$(Q)for f in $(FUZZERS:tests/fuzz/%.c=%); do \
-		$(BUILD)/fuzz/$$f -merge=1 tests/fuzz/corpus/$$f build/fuzz/work/$$f || exit 1; done
+		$(BUILD)/fuzz/$$f -merge=1 tests/fuzz/corpus/$$f build/fuzz/grown/$$f || exit 1; done
 
 # ---- the rest -------------------------------------------------------------------------------
 

@@ -221,12 +221,10 @@ struct machine {
     struct row row, initial, saved[8];
     unsigned n_saved;
     uintptr_t at, pc;
-    uint64_t cfa_register;
 };
 
 static void set_cfa(struct machine *m, uint64_t reg, int64_t offset)
 {
-    m->cfa_register = reg;
     m->row.rule.cfa_kind = reg == REG_RSP   ? SEEP_CFA_RSP
                            : reg == REG_RBP ? SEEP_CFA_RBP
                                             : SEEP_CFA_UNKNOWN;
@@ -277,7 +275,6 @@ static void cfa_expression(struct machine *m, struct cursor *c)
         m->row.rule.cfa_kind = deref ? SEEP_CFA_RBP_DEREF : SEEP_CFA_RBP;
         m->row.rule.cfa_offset = (int32_t)offset;
     }
-    m->cfa_register = ~UINT64_C(0);
 }
 
 static void register_expression(struct machine *m, struct cursor *c, uint64_t reg)
@@ -370,7 +367,6 @@ static bool step(struct machine *m, struct cursor *c, const struct cie *cie)
     case DW_CFA_restore_state:
         if (m->n_saved)
             m->row = m->saved[--m->n_saved];
-        m->cfa_register = m->row.rule.cfa_kind == SEEP_CFA_RBP ? REG_RBP : REG_RSP;
         return true;
     case DW_CFA_def_cfa:
         reg = take_uleb(c);
