@@ -147,9 +147,9 @@ static void describe_process(void)
     seep_limits_read(&constants);
 }
 
-static void profile_name(char *name, size_t capacity)
+/* PID-START.seep; `name` has room for SEEP_NAME_BYTES. */
+static void profile_name(char *name)
 {
-    (void)capacity;
     name[0] = '\0';
     add_decimal(name, constants.pid);
     strcat(name, "-");
@@ -167,7 +167,7 @@ static bool create_profile(void)
     constants.start_unix_ns = seep_os_clock_ns(CLOCK_REALTIME);
     strcpy(path, seep_options.dir);
     strcat(path, "/");
-    profile_name(path + strlen(path), SEEP_NAME_BYTES);
+    profile_name(path + strlen(path));
     if (seep_arena_create(path, &constants) != 0)
         return false;
     static const char *const names[] = {"host", "mmap", "shm"};
@@ -232,7 +232,7 @@ static bool start_child(void)
     if (!parent)
         return false;
     constants.inherited_end = SEEP_HEADER_BYTES + (uint64_t)parent->n_chunks * SEEP_CHUNK_BYTES;
-    profile_name(constants.parent_file, sizeof(constants.parent_file));
+    profile_name(constants.parent_file);
     constants.python_version = parent->python_version;
     constants.python_support = parent->python_support;
     struct seep_space spaces[SEEP_MAX_SPACES];
