@@ -19,6 +19,7 @@
 #include "preload/pyframe.h"
 #include "preload/real.h"
 #include "preload/record.h"
+#include "preload/steps.h"
 #include "preload/tick.h"
 #include "preload/walk.h"
 
@@ -244,6 +245,7 @@ static bool start_child(void)
     seep_modules_after_fork();
     seep_capture_after_fork();
     seep_tick_after_fork();
+    seep_steps_after_fork();
     if (!create_profile())
         return false;
     for (unsigned s = 0; s < SEEP_MAX_SPACES; s++) {

@@ -166,6 +166,11 @@ void seep_steps_transition(struct seep_thread *thread, uint32_t marks, unsigned 
     }
 }
 
+void seep_steps_after_fork(void)
+{
+    lock.word = 0;
+}
+
 /* The functions of seep.h. */
 
 SEEP_EXPORT void seep_step(void)

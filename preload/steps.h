@@ -24,4 +24,7 @@ extern uintptr_t seep_steps_importer;
  */
 void seep_steps_transition(struct seep_thread *thread, uint32_t marks, unsigned n_python);
 
+/* In a forked child: nobody holds the lock. */
+void seep_steps_after_fork(void);
+
 #endif
