@@ -120,7 +120,7 @@ struct seep_site {
     uint32_t detail; /* detail; below SEEP_HEADER_BYTES / 8: none, a count of active periods */
 };
 
-/* What is kept of a site once it is active in more than one period, or freed by other threads. */
+/* What is kept of a site once it has been active in several periods, or freed by other threads. */
 struct seep_detail { /* published by site. 640 bytes, 64-aligned */
     uint32_t site;
     uint32_t lock;         /* the writers'; a reader ignores it */

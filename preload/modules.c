@@ -189,11 +189,8 @@ static uint32_t intern_entry(const struct entry *entry)
         hex[2 * i + 1] = digits[byte & 15];
     }
     const char *path = entry->path;
-    if (!path || !*path) {
-        if (entry->loaded.bias && seep_arena.header && entry != tables[in_use] && !path)
-            return 0;
+    if (!path || !*path)
         path = seep_arena.header->exe; /* the program itself has no name in the list */
-    }
     struct seep_module module = {
         .path = seep_intern_string(path, (uint32_t)strlen(path)),
         .build_id = seep_intern_string(hex, entry->build_id_bytes * 2),
