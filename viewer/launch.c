@@ -1,7 +1,8 @@
 /* Signals stay blocked and are taken one by one with sigtimedwait(): no handlers, and the sender is
- * known. Those that the terminal made (SI_KERNEL) have gone to the whole process group, so the job
- * has them already; those that a process sent to seep are passed on. Stop signals are left alone:
- * the terminal and the shell send them to the group, where they stop the job and seep alike. */
+ * known. Those that the terminal made (SI_KERNEL), and those that the witness got too, have gone to
+ * the whole process group, so the job has them already; those that a process sent to seep alone are
+ * passed on. Stop signals are left alone: the terminal and the shell send them to the group, where
+ * they stop the job and seep alike. */
 #include "viewer/launch.h"
 
 #include "viewer/resident.h"
@@ -57,6 +58,7 @@ int seep_launch_start(struct seep_launch *launch, const char *path, char *const 
     sigprocmask(SIG_BLOCK, &launch->waited, &mask);
     sigaction(SIGCHLD, &plain, &on_child); /* were it ignored, there would be no status */
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    seep_witness_start(&launch->witness);
     launch->pid = fork();
     if (launch->pid == 0)
         become_job(path, argv, fds[1], &mask, &on_child);
@@ -73,8 +75,10 @@ int seep_launch_start(struct seep_launch *launch, const char *path, char *const 
             waitpid(launch->pid, NULL, 0);
     }
     close(fds[0]);
-    if (error)
+    if (error) {
+        seep_witness_stop(&launch->witness);
         return -error;
+    }
     /* From here on nothing that happens to seep's own output may end it before the job has ended.
      */
     struct sigaction ignore = {.sa_handler = SIG_IGN};
@@ -101,7 +105,9 @@ static bool reap(struct seep_launch *launch, struct seep_job_folder *folder, int
 
 static void pass_on(struct seep_launch *launch, const siginfo_t *info)
 {
-    if (info->si_code == SI_KERNEL || info->si_pid == launch->pid)
+    bool to_all = seep_witness_saw(&launch->witness, info->si_signo);
+
+    if (to_all || info->si_code == SI_KERNEL || info->si_pid == launch->pid)
         return;
     if (info->si_code == SI_QUEUE)
         sigqueue(launch->pid, info->si_signo, info->si_value);
@@ -139,6 +145,7 @@ int seep_launch_wait(struct seep_launch *launch, struct seep_job_folder *folder)
         if (signal > 0 && signal != SIGCHLD)
             pass_on(launch, &info);
     }
+    seep_witness_stop(&launch->witness);
     reap_last(launch, folder);
     seep_job_folder_ended(folder, status);
     return status;

@@ -4,6 +4,7 @@
 
 #include "libprof/error.h"
 #include "viewer/job_folder.h"
+#include "viewer/witness.h"
 
 #include <signal.h>
 #include <sys/types.h>
@@ -11,6 +12,7 @@
 struct seep_launch {
     pid_t pid;
     sigset_t waited; /* the signals that seep_launch_wait() takes from its queue */
+    struct seep_witness witness;
 };
 
 /* Forks and execs `path` with argv and environ as they are. The job gets the signal mask,

@@ -74,6 +74,18 @@ class Signals(LauncherCase):
         self.assertEqual([int(x) for x in out.split()], [int(x) for x in sent], err)
         self.assertEqual(p.returncode, 9)
 
+    def test_signals_sent_to_the_whole_group_reach_the_job_once(self):
+        """`kill -- -PGID`, timeout(1) and batch systems send to every process, seep and the job alike."""
+        p, _ = self.begin([SYSTEM_PYTHON, "-c", NOTE_SIGNALS, self.path("ready")])
+        self.written("ready")
+        sent = [signal.SIGHUP, signal.SIGINT, signal.SIGUSR1, signal.SIGINT, signal.SIGRTMIN + 3, signal.SIGTERM]
+        for number in sent:
+            os.killpg(p.pid, number)
+            time.sleep(0.15)
+        out, err = p.communicate(timeout=20)
+        self.assertEqual([int(x) for x in out.split()], [int(x) for x in sent], err)
+        self.assertEqual(p.returncode, 9)
+
     def test_a_signal_that_ends_the_job_gives_128_plus_n(self):
         p, _ = self.begin(["sh", "-c", "echo ready > %s; exec sleep 60" % self.path("ready")])
         self.written("ready")
