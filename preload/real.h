@@ -4,6 +4,7 @@
 #define SEEP_PRELOAD_REAL_H
 
 #include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>

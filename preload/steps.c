@@ -1,8 +1,11 @@
 #include "preload/steps.h"
 
+#include <errno.h>
 #include <string.h>
 
+#include "preload/capture.h"
 #include "preload/job.h"
+#include "preload/modules.h"
 #include "preload/real.h"
 #include "preload/tick.h"
 
@@ -169,6 +172,19 @@ void seep_steps_transition(struct seep_thread *thread, uint32_t marks, unsigned 
 void seep_steps_after_fork(void)
 {
     lock.word = 0;
+}
+
+/* A DataLoader that keeps its workers begins an epoch without an allocation; but it passes each of
+ * them a message, by way of a semaphore. */
+SEEP_EXPORT int sem_trywait(sem_t *semaphore)
+{
+    int saved_errno = errno;
+    if (seep_modules_torch && seep_enter()) {
+        seep_capture_glance(seep_tls.thread);
+        seep_leave();
+    }
+    errno = saved_errno;
+    return SEEP_REAL(sem_trywait) ? seep_real.sem_trywait(semaphore) : (errno = ENOSYS, -1);
 }
 
 /* The functions of seep.h. */

@@ -162,6 +162,7 @@ class Workers(Training):
         profile = self.train(python, "workers.py", *args)
         report = profile.written
         self.assertEqual(report["job"]["steps"], 160)
+        self.assertEqual(report["job"]["epochs"], 2)
         self.assertEqual(report["job"]["dropped_events"], 0)
         roles = [p["role"] for p in report["processes"]]
         self.assertEqual(roles.count("trainer"), 1, roles)
