@@ -5,15 +5,28 @@
 #include <string.h>
 
 /* A trend needs so many steps after the warm-up; fewer show nothing. */
+#define SAMPLING_ERRORS 4 /* growth that many standard errors of --sample above 0 is real */
 #define MAX_FALL 0.4 /* of the range of values: a deeper fall is a sawtooth's */
 enum { MIN_JUDGED = 10, MIN_GROWTH_BYTES = 64 * 1024, SITE_POINTS = 48 };
+
+static double sample_gap(const struct seep_model *m)
+{
+    uint64_t gap = 0;
+
+    for (uint32_t p = 0; p < m->n_processes; p++) {
+        const struct seep_profile *profile = m->processes[p].profile;
+        if (profile && profile->header->sample_bytes > gap)
+            gap = profile->header->sample_bytes;
+    }
+    return (double)gap;
+}
 
 void seep_span_settle(const struct seep_model *m, struct seep_span *span)
 {
     int32_t n = (int32_t)m->n_steps;
     bool timed = m->step_source == SEEP_STEP_TIME;
 
-    *span = (struct seep_span){0};
+    *span = (struct seep_span){.sample_bytes = sample_gap(m)};
     /* The end of a process frees what it held. The last slices are not its steady state; nor is the
      * last step where its end showed only in the next event, the first of the teardown. */
     span->last = timed ? (n > 4 ? n - 2 : n) : (n > 4 ? n - 1 : n);
@@ -46,9 +59,36 @@ static size_t points_for(int32_t from, int32_t to)
     return n < SEEP_STATISTICS_MAX ? (size_t)(n > 0 ? n : 0) : SEEP_STATISTICS_MAX;
 }
 
+/* The variance of a sampled level, per byte of it. An object of s bytes is taken with the chance
+ * p = 1 − e^(−s/gap) and then counts for s/p: a variance of s·(1 − p)/p for each of its bytes. */
+static double sampling_variance(const struct seep_model *m, const struct seep_span *span,
+                                const uint32_t *sites, size_t n)
+{
+    double sum = 0, bytes = 0;
+
+    if (span->sample_bytes <= 0)
+        return 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct seep_totals *t = &m->sites[sites[i]].totals;
+        if (!t->allocations || !t->allocated_bytes)
+            continue;
+        double size = (double)t->allocated_bytes / (double)t->allocations;
+        sum += (double)t->allocated_bytes * size / expm1(size / span->sample_bytes);
+        bytes += (double)t->allocated_bytes;
+    }
+    return bytes > 0 ? sum / bytes : 0;
+}
+
+/* How far two points of a sampled level may differ though nothing changed but the blocks it is made
+ * of: one standard error. */
+static double sampling_error(double variance, double level, double other)
+{
+    return sqrt(variance * (fabs(level) + fabs(other)));
+}
+
 /* One level over (from, to]. False when it is too short to say anything. */
 static bool measure_lane(const struct seep_level *level, int32_t from, int32_t to,
-                         struct seep_growth *g)
+                         double variance, struct seep_growth *g)
 {
     double y[SEEP_STATISTICS_MAX];
     int64_t s;
@@ -69,8 +109,11 @@ static bool measure_lane(const struct seep_level *level, int32_t from, int32_t t
         return false;
     double total = g->slope.value * (double)(to - from);
     double least = g->shape.windows * 0.6;
+    double error = sampling_error(variance, y[0], y[n - 1]);
+    g->slope.low -= 2 * error / (double)(to - from);
+    g->slope.high += 2 * error / (double)(to - from);
     g->growing = g->slope.low > 0 && g->z > 2.5 && total >= MIN_GROWTH_BYTES &&
-                 total > 3 * g->shape.noise && g->shape.rising >= least &&
+                 total > 3 * g->shape.noise && total > SAMPLING_ERRORS * error && g->shape.rising >= least &&
                  g->shape.falling * 4 <= g->shape.windows && g->shape.late_share > 0.1 &&
                  g->shape.fall < MAX_FALL;
     return true;
@@ -112,7 +155,8 @@ static bool came_and_went(const struct seep_model *m, const uint32_t *sites, siz
 
 /* Each process over its own life; the slopes add up to what the job grew by a step. */
 static int measure_processes(const struct seep_model *m, const struct seep_span *span,
-                             const uint32_t *sites, size_t n, struct seep_growth *g)
+                             const uint32_t *sites, size_t n, double variance,
+                             struct seep_growth *g)
 {
     struct seep_level level = {0};
     struct seep_growth best = {0};
@@ -137,7 +181,7 @@ static int measure_processes(const struct seep_model *m, const struct seep_span 
                     to - span->judge >= MIN_JUDGED;
         if (past)
             from = span->judge;
-        if (to - from < MIN_JUDGED || !measure_lane(&level, from, to, &lane))
+        if (to - from < MIN_JUDGED || !measure_lane(&level, from, to, variance, &lane))
             continue;
         double life = to - from;
         first = from < first ? from : first;
@@ -192,14 +236,15 @@ int seep_growth_measure(const struct seep_model *m, const struct seep_span *span
     *g = (struct seep_growth){.level = level};
     if (seep_level_sum(m, sites, n, SEEP_LEVEL_ALL, &g->level))
         return -SEEP_ENOMEM;
+    double variance = sampling_variance(m, span, sites, n);
     int32_t last = span->last;
     if (m->step_source == SEEP_STEP_TIME)
         last = end_of_work(&g->level, last);
-    measure_lane(&g->level, span->judge, last, g);
+    measure_lane(&g->level, span->judge, last, variance, g);
     g->past_epoch = !span->epochs_known || span->epoch_passed;
     find_plateau(g, span->last);
     if (came_and_went(m, sites, n, span->last))
-        return measure_processes(m, span, sites, n, g);
+        return measure_processes(m, span, sites, n, variance, g);
     return 0;
 }
 

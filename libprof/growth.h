@@ -13,6 +13,7 @@ struct seep_span {
     int32_t epoch_steps; /* of the first epoch, 0 when it did not end or is not known */
     bool epochs_known;   /* the job has epochs */
     bool epoch_passed;   /* … and ran on long enough after the first one */
+    double sample_bytes; /* mean gap between samples, 0 where every allocation was recorded */
 };
 
 void seep_span_settle(const struct seep_model *m, struct seep_span *span);

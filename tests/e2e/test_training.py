@@ -83,6 +83,16 @@ class Leaks(Training):
         self.assertNotEqual(finding["pattern"], "unbounded-growth", "it stopped growing")
         self.assertEqual(profile.written["job"]["steps"], 180)
 
+    def each_sampling_noise_is_not_growth(self, python):
+        """A cache that is full turns its blocks over: under --sample its level wanders, and does not grow."""
+        for gap in ("64KiB", "512KiB"):
+            profile = self.train(python, "annotation_cache.py", "leak", "--epochs", 3, "--images", 480,
+                                 options=("--sample", gap))
+            self.assertFalse([f for f in profile.written["findings"] if f["severity"] == "leak"],
+                             gap + "\n" + self.brief(profile.written))
+        profile = self.train(python, "annotation_cache.py", "leak", options=("--sample", "64KiB"))
+        self.finding_at(profile.written, "annotation_cache.py", "LEAK")
+
     def each_fixed_annotation_cache_is_not_accused(self, python):
         for epochs in (1, 3):
             profile = self.train(python, "annotation_cache.py", "fixed", "--epochs", epochs, "--images", 480)
