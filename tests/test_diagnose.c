@@ -3,6 +3,7 @@
 #include "libprof/analysis.h"
 #include "libprof/profile_read.h"
 #include "tests/profile_builder.h"
+#include "tests/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -561,9 +562,5 @@ int main(void)
     tcase_add_loop_test(tcase, a_leaking_worker_is_found_whenever_it_ends, 0, 12);
     tcase_add_test(tcase, a_long_teardown_does_not_hide_growth_by_time);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return suite_run(suite);
 }

@@ -1,5 +1,6 @@
 /* The profile folder as the launcher makes it. */
 #include "viewer/job_folder.h"
+#include "tests/suite.h"
 
 #include <check.h>
 #include <dirent.h>
@@ -186,9 +187,5 @@ int main(void)
     tcase_add_test(c, a_job_that_did_not_start_leaves_nothing);
     tcase_add_test(c, how_a_process_ended_goes_to_its_youngest_entry_once);
     suite_add_tcase(suite, c);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

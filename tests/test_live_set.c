@@ -5,6 +5,7 @@
 
 #include "libprof/live_map.h"
 #include "libprof/range_map.h"
+#include "tests/suite.h"
 
 static void put(uintptr_t at, uint32_t site, uint32_t birth, uint64_t bytes)
 {
@@ -138,9 +139,5 @@ int main(void)
     tcase_add_test(tests, blocks_of_other_allocators_are_kept_beside);
     tcase_add_test(tests, maps_are_cut_as_the_kernel_cuts_them);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run(suite);
 }

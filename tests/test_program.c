@@ -1,5 +1,6 @@
 /* Finding a job's program, and telling where the shim cannot get in. */
 #include "viewer/program.h"
+#include "tests/suite.h"
 
 #include <check.h>
 #include <elf.h>
@@ -244,9 +245,5 @@ int main(void)
     tcase_add_test(c, scripts_are_followed_to_what_runs_them);
     tcase_add_loop_test(c, profiles_are_called_after_the_job, 0, sizeof labels / sizeof *labels);
     suite_add_tcase(suite, c);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

@@ -4,6 +4,7 @@
 #include "libprof/merge.h"
 #include "libprof/profile_read.h"
 #include "tests/profile_builder.h"
+#include "tests/suite.h"
 
 #include <check.h>
 #include <dirent.h>
@@ -578,9 +579,5 @@ int main(void)
     tcase_add_loop_test(tcase, a_process_that_still_runs_is_told_from_one_that_is_gone, 0, 2);
     tcase_set_timeout(tcase, 60);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return suite_run(suite);
 }

@@ -5,6 +5,7 @@
 #include "libprof/report_text.h"
 #include "libprof/text.h"
 #include "tests/profile_builder.h"
+#include "tests/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -490,9 +491,5 @@ int main(void)
     tcase_add_test(tcase, reports_obey_the_schema);
     tcase_set_timeout(tcase, 60);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return suite_run(suite);
 }

@@ -8,6 +8,7 @@
 #include "libprof/intern.h"
 #include "libprof/series.h"
 #include "libprof/site_table.h"
+#include "tests/suite.h"
 
 static char path[64];
 static struct seep_sites sites;
@@ -184,9 +185,5 @@ int main(void)
     tcase_add_test(tests, blocks_freed_by_another_thread_are_counted_apart);
     tcase_add_test(tests, a_full_profile_counts_on);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run(suite);
 }

@@ -1,5 +1,6 @@
 /* Sizes as users write them on the command line. */
 #include "viewer/size.h"
+#include "tests/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -75,9 +76,5 @@ int main(void)
     tcase_add_loop_test(c, a_size_means_what_its_unit_says, 0, sizeof good / sizeof *good);
     tcase_add_loop_test(c, what_is_no_size_is_refused, 0, sizeof bad / sizeof *bad);
     suite_add_tcase(suite, c);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

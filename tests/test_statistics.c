@@ -1,6 +1,7 @@
 /* The robust statistics against values worked out by hand, and against what they must not be fooled
  * by. */
 #include "libprof/statistics.h"
+#include "tests/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -254,9 +255,5 @@ int main(void)
     tcase_add_test(tcase, a_level_that_never_changes_has_no_plateau);
     tcase_add_test(tcase, a_collectors_sawtooth_falls_deep);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return suite_run(suite);
 }

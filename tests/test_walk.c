@@ -10,6 +10,7 @@
 
 #include "preload/modules.h"
 #include "preload/walk.h"
+#include "tests/suite.h"
 
 #define NOIPA __attribute__((noipa))
 
@@ -260,9 +261,5 @@ int main(void)
     tcase_add_test(tests, a_walk_stays_within_its_capacity);
     tcase_add_test(tests, a_broken_stack_ends_the_walk);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run(suite);
 }
