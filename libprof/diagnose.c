@@ -1,7 +1,6 @@
 #include "libprof/diagnose.h"
 
-#include "libprof/processes.h"
-#include "libprof/text.h"
+#include "libprof/limit.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,7 +14,7 @@ struct group {
     uint32_t frame;
     uint16_t space; /* the host's for host and mmap */
     uint32_t n;
-    uint64_t peak_bytes; /* upper bound: sum of the sites' */
+    uint64_t peak_bytes; /* upper bound: sum of the sites', each up to MIN_GROUP_BYTES */
     size_t first;        /* in the array of site ids */
 };
 
@@ -53,34 +52,6 @@ void seep_finding_note(struct seep_finding *f, const char *format, ...)
     if (vasprintf(&text, format, args) >= 0)
         f->evidence[f->n_evidence++] = text;
     va_end(args);
-}
-
-static void tighten(uint64_t *limit, const char **kind, uint64_t bytes, const char *name)
-{
-    if (bytes && (!*limit || bytes < *limit)) {
-        *limit = bytes;
-        *kind = name;
-    }
-}
-
-uint64_t seep_limit_of(const struct seep_model *m, const char **kind)
-{
-    uint64_t limit = 0;
-
-    *kind = "none";
-    for (size_t i = 0; i < m->n_jobs; i++) {
-        if (m->jobs[i])
-            tighten(&limit, kind, m->jobs[i]->limit_bytes, m->jobs[i]->limit_kind);
-    }
-    for (size_t i = 0; i < m->n_processes; i++) {
-        const struct seep_header *h = m->processes[i].profile->header;
-        tighten(&limit, kind, h->limit_cgroup_bytes,
-                h->limit_cgroup_version == 1 ? "cgroup-v1" : "cgroup-v2");
-        tighten(&limit, kind, h->limit_ram_bytes, "ram");
-        tighten(&limit, kind, h->limit_address_bytes, "RLIMIT_AS");
-        tighten(&limit, kind, h->limit_data_bytes, "RLIMIT_DATA");
-    }
-    return limit;
 }
 
 /* ---- grouping ---------------------------------------------------------------------------- */
@@ -121,7 +92,8 @@ static int group_site(const struct seep_model *m, const struct seep_frames *fram
     }
     g->of_site[id] = k + 1;
     g->list[k].n++;
-    g->list[k].peak_bytes += site->totals.peak_bytes * site->n_parts;
+    uint64_t peak = site->totals.peak_bytes;
+    g->list[k].peak_bytes += (peak < MIN_GROUP_BYTES ? peak : MIN_GROUP_BYTES) * site->n_parts;
     return 0;
 }
 
@@ -244,33 +216,6 @@ static int32_t first_step(const struct seep_model *m, const struct seep_finding 
     return first;
 }
 
-static void set_limit(const struct seep_model *m, struct seep_finding *f)
-{
-    const char *kind;
-    uint64_t now = 0;
-
-    f->steps_to_limit = -1;
-    if (strcmp(m->spaces[f->space].name, "host") != 0 &&
-        strcmp(m->spaces[f->space].name, "mmap") != 0 &&
-        strcmp(m->spaces[f->space].name, "shm") != 0)
-        return;
-    f->limit_bytes = seep_limit_of(m, &kind);
-    if (!f->limit_bytes || f->growth.value <= 0 || f->returns)
-        return;
-    const struct seep_model_process *main = &m->processes[m->main];
-    uint64_t t = main->n_rows ? main->row_t_ns[main->n_rows - 1] : main->end_ns;
-    for (size_t i = 0; i < m->n_processes; i++)
-        now += seep_process_rss_at(&m->processes[i], t);
-    if (!now)
-        now = seep_totals_live(&m->spaces[f->space].totals);
-    double left = f->limit_bytes > now ? (double)(f->limit_bytes - now) : 0;
-    f->steps_to_limit = left / f->growth.value;
-    char size[SEEP_SIZE_TEXT], used[SEEP_SIZE_TEXT];
-    seep_finding_note(f, "the limit is %s (%s), in use are %s",
-                      seep_text_size((double)f->limit_bytes, size), kind,
-                      seep_text_size((double)now, used));
-}
-
 static int complete(const struct seep_case *c, struct seep_finding *f)
 {
     struct seep_level level = {0};
@@ -286,7 +231,7 @@ static int complete(const struct seep_case *c, struct seep_finding *f)
     if (f->peak_bytes < f->live_bytes)
         f->peak_bytes = f->live_bytes;
     seep_level_fini(&level);
-    set_limit(c->m, f);
+    seep_limit_set(c->m, f);
     return rc;
 }
 

@@ -87,8 +87,4 @@ void seep_finding_note(struct seep_finding *finding, const char *format, ...)
 const char *seep_pattern_name(enum seep_pattern pattern);
 const char *seep_severity_name(enum seep_severity severity);
 
-/* The tightest memory limit that the processes of the job are under, 0 none known; *kind says
- * which. */
-uint64_t seep_limit_of(const struct seep_model *m, const char **kind);
-
 #endif

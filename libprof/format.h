@@ -319,7 +319,8 @@ struct seep_header {
     uint32_t n_epochs; /* marks in epochs[]; process.epochs counts on when it is full */
     uint32_t
         coverage_seen[SEEP_MAX_COVERAGE]; /* 1: was called; in the order of preload/hooks.def */
-    uint64_t reserved_2[32];
+    uint64_t address_bytes; /* size of its address space when last looked at */
+    uint64_t reserved_2[31];
 
     struct seep_space spaces[SEEP_MAX_SPACES];
     struct seep_slot slots[SEEP_MAX_SLOTS];

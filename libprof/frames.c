@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { RANK_OWN = 4 }; /* the least of a frame of the user's */
+
 enum owner { OWNER_UNKNOWN = 0, OWNER_USER, OWNER_LIBRARY, OWNER_IMPORT, OWNER_SEEP };
 
 /* …/lib/pythonX.Y/ and what replaces it: lib64, zipped. */
@@ -27,13 +29,22 @@ static bool in_python_library(const char *path)
     return false;
 }
 
+/* The module that ships with seep, installed or in the build folder. */
+static bool is_own_module(const char *file)
+{
+    size_t n = strlen(file);
+
+    return (n >= 20 && strcmp(file + n - 20, "/seep/python/seep.py") == 0) ||
+           (n >= 21 && strcmp(file + n - 21, "/build/python/seep.py") == 0);
+}
+
 static enum owner python_owner(const char *file)
 {
     if (strncmp(file, "<frozen importlib", 17) == 0)
         return OWNER_IMPORT;
     if (strncmp(file, "<frozen ", 8) == 0 || strncmp(file, "<__array_function__", 19) == 0)
         return OWNER_LIBRARY;
-    if (strstr(file, "/seep/python/") || strstr(file, "/build/python/"))
+    if (is_own_module(file))
         return OWNER_SEEP;
     if (strstr(file, "/site-packages/") || strstr(file, "/dist-packages/") ||
         in_python_library(file))
@@ -54,6 +65,7 @@ static enum owner native_owner(const char *path)
     if (starts_with(base, "libseep"))
         return OWNER_SEEP;
     if (path[0] != '/' || starts_with(path, "/usr/lib") || starts_with(path, "/lib") ||
+        (strstr(base, ".so") && (strstr(path, "/lib/") || strstr(path, "/lib64/"))) ||
         starts_with(base, "python") || starts_with(base, "libpython") ||
         strstr(path, "/site-packages/") || strstr(path, "/dist-packages/") ||
         in_python_library(path))
@@ -83,11 +95,16 @@ static enum owner owner_of(const struct sweep *w, const struct seep_dict_frame *
     return w->module_owner[f->owner];
 }
 
-/* How good a frame is as the one to look at; of equals the innermost stands. */
-static int rank_of(const struct seep_dict_frame *f, enum owner owner)
+/* How good a frame is as the one to look at; of equals the innermost stands. Generated code
+ * ("<string>": dataclasses, namedtuples, torch.fx) is not what a user wrote, except where there is
+ * nothing else (python -c). */
+static int rank_of(const struct sweep *w, const struct seep_dict_frame *f, enum owner owner)
 {
-    if (owner == OWNER_USER)
-        return f->kind == SEEP_FRAME_PYTHON ? 5 : 4;
+    if (owner == OWNER_USER) {
+        if (f->kind != SEEP_FRAME_PYTHON)
+            return RANK_OWN;
+        return seep_dictionary_text(w->d, f->owner)[0] == '<' ? RANK_OWN + 1 : RANK_OWN + 2;
+    }
     if (owner == OWNER_SEEP || owner == OWNER_IMPORT || f->pseudo)
         return 1;
     return f->kind == SEEP_FRAME_PYTHON ? 3 : 2;
@@ -98,7 +115,7 @@ static void sweep_stack(struct sweep *w, struct seep_frames *out, uint8_t *ranks
     const struct seep_dict_stack *s = &w->d->stacks[i];
     const struct seep_dict_frame *f = &w->d->frames[s->frame];
     enum owner owner = owner_of(w, f);
-    int rank = rank_of(f, owner);
+    int rank = rank_of(w, f, owner);
 
     /* Parents lie outside: what this frame is goes before what they are. */
     if (rank >= ranks[s->parent]) {
@@ -108,7 +125,7 @@ static void sweep_stack(struct sweep *w, struct seep_frames *out, uint8_t *ranks
         out->look_at[i] = out->look_at[s->parent];
         ranks[i] = ranks[s->parent];
     }
-    out->is_own[i] = ranks[i] >= 4;
+    out->is_own[i] = ranks[i] >= RANK_OWN;
     out->importing[i] = out->importing[s->parent] || owner == OWNER_IMPORT;
     uint8_t *known = &w->frame_role[s->frame];
     if (!*known)

@@ -1,5 +1,6 @@
 #include "libprof/report_json.h"
 
+#include "libprof/limit.h"
 #include "libprof/report_parts.h"
 
 #include <stdlib.h>

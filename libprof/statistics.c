@@ -111,7 +111,7 @@ static void estimate(const double *y, size_t n, double dx, struct seep_slope *ou
     double half = 1.959964 * sqrt(variance_of_s(y, n));
     double low = floor(((double)pairs - half) / 2);
     double high = ceil(((double)pairs + half) / 2);
-    size_t low_at = low < 0 ? 0 : (size_t)low;
+    size_t low_at = low < 1 ? 0 : (size_t)low - 1; /* the low-th from below, counted from 1 */
     size_t high_at = high >= (double)pairs ? pairs - 1 : (size_t)high;
     out->value = seep_median(slopes, pairs);
     out->low = select_kth(slopes, pairs, low_at);

@@ -12,16 +12,24 @@ static struct seep_lock lock;
 static uint64_t next_ns, next_row_ns;
 static uint64_t row_gap_ns = FIRST_GAP_NS;
 
-static uint64_t resident_bytes(void)
+static uint64_t take_pages(const char **at)
+{
+    uint64_t pages = 0;
+    for (; **at >= '0' && **at <= '9'; (*at)++)
+        pages = pages * 10 + (uint64_t)(**at - '0');
+    *at += **at == ' ';
+    return pages * 4096;
+}
+
+/* Size of the address space and of what of it is resident; 0 where /proc does not say. */
+static uint64_t measure(uint64_t *address_bytes)
 {
     char text[128];
-    uint64_t pages = 0;
+    const char *at = text;
     if (seep_os_read_file("/proc/self/statm", text, sizeof(text)) <= 0)
-        return 0;
-    const char *at = strchr(text, ' ');
-    for (at = at ? at + 1 : ""; *at >= '0' && *at <= '9'; at++)
-        pages = pages * 10 + (uint64_t)(*at - '0');
-    return pages * 4096;
+        return *address_bytes = 0;
+    *address_bytes = take_pages(&at);
+    return take_pages(&at);
 }
 
 /* Every second row goes; a reader skips rows whose time does not rise. */
@@ -62,7 +70,7 @@ static void add_row(struct seep_header *header, const struct seep_thread *thread
         if (live)
             live[n] = space->live_bytes + (uint64_t)(thread ? thread->sites.pending[s] : 0);
     }
-    uint64_t rss = resident_bytes();
+    uint64_t rss = measure(&header->address_bytes);
     header->timeline[n].period = *seep_period;
     header->timeline[n].rss_bytes = rss;
     __atomic_store_n(&header->timeline[n].t_ns, now, __ATOMIC_RELEASE);

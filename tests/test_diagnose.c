@@ -244,6 +244,54 @@ START_TEST(growth_without_an_end_is_unbounded)
 }
 END_TEST
 
+/* An address space is not resident memory: 900 of 1,000 MiB of it are taken, 300 MiB are resident. */
+START_TEST(each_limit_is_held_against_what_counts_towards_it)
+{
+    struct ramp r = {FIRST, UINT32_MAX, 2, UINT32_MAX};
+
+    builder_header(&b)->limit_ram_bytes = UINT64_C(8) << 30;
+    builder_header(&b)->limit_address_bytes = UINT64_C(1000) << 20;
+    builder_header(&b)->address_bytes = UINT64_C(900) << 20;
+    builder_level(&b, below(main_stack, "/home/user/train.py", "remember", 77), 0, 8192, LAST, ramp,
+                  &r);
+    const json_t *f = only("unbounded-growth", 77);
+    ck_assert_double_eq(number(f, "limit_bytes"), 1000 << 20);
+    ck_assert_double_eq_tol(number(f, "steps_to_limit"), 100 * 64, 200);
+}
+END_TEST
+
+/* The line that a user wrote, whatever runs below it. */
+static const struct {
+    const char *file, *below; /* the line to look at, and what it calls */
+} owners[] = {
+    {"/home/user/build/python/train.py", NULL},
+    {"/home/user/seep/python/train.py", NULL},
+    {"/home/user/model.py", "<string>"},
+    {"/home/user/model.py", "<eval_with_key>.7"},
+    {"<string>", "/usr/lib/python3.11/json/encoder.py"},
+    {"/home/user/model.py", "/opt/conda/lib/python3.11/site-packages/torch/nn/functional.py"},
+    {"/home/user/model.py", "/home/user/seep/build/python/seep.py"},
+    {"/home/user/model.py", "so:/opt/conda/lib/libmkl_core.so.2"},
+    {"/home/user/model.py", "so:/usr/local/cuda/lib64/libcudart.so"},
+};
+
+START_TEST(the_line_to_look_at_is_one_that_the_user_wrote)
+{
+    struct ramp r = {FIRST, UINT32_MAX, 2, UINT32_MAX};
+    const char *callee = owners[_i].below;
+    uint32_t parent = owners[_i].file[0] == '<' ? 0 : main_stack; /* python -c */
+    uint32_t stack = below(parent, owners[_i].file, "keep", 77);
+
+    if (callee && strncmp(callee, "so:", 3) == 0)
+        stack = builder_stack(&b, stack, builder_native(&b, callee + 3, NULL, 64));
+    else if (callee)
+        stack = below(stack, callee, "called", 5);
+    builder_level(&b, stack, 0, 8192, LAST, ramp, &r);
+    ck_assert_str_eq(text(json_object_get(only("unbounded-growth", 77), "frame"), "file"),
+                     owners[_i].file);
+}
+END_TEST
+
 START_TEST(growth_freed_by_the_jobs_end_is_growth)
 {
     struct ramp r = {FIRST, UINT32_MAX, 2, LAST};
@@ -541,6 +589,9 @@ int main(void)
     tcase_add_test(tcase, what_imports_keep_is_not_a_finding);
     tcase_add_test(tcase, one_big_buffer_is_not_a_row_of_items);
     tcase_add_test(tcase, growth_without_an_end_is_unbounded);
+    tcase_add_test(tcase, each_limit_is_held_against_what_counts_towards_it);
+    tcase_add_loop_test(tcase, the_line_to_look_at_is_one_that_the_user_wrote, 0,
+                        sizeof owners / sizeof *owners);
     tcase_add_test(tcase, growth_freed_by_the_jobs_end_is_growth);
     tcase_add_test(tcase, the_line_is_the_users_not_the_librarys);
     tcase_add_test(tcase, native_growth_names_the_programs_own_code);
