@@ -94,7 +94,10 @@ static bool reap(struct seep_launch *launch, struct seep_job_folder *folder, int
     int status;
 
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
-        seep_job_folder_reaped(folder, pid, status);
+        if (pid == launch->witness.pid)
+            launch->witness.pid = 0;
+        else
+            seep_job_folder_reaped(folder, pid, status);
         if (pid == launch->pid) {
             *job_status = status;
             ended = true;
