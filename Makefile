@@ -7,6 +7,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 PYTHON ?= /usr/bin/python3
 CC ?= gcc
+CXX ?= g++
 CLANG ?= $(firstword $(shell command -v clang clang-19 clang-18 clang-17 clang-16 clang-15 clang-14 2>/dev/null))
 
 V ?= 0
@@ -39,11 +40,13 @@ VARIANT := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer \
 
 CPPFLAGS_ALL := -I. -I$(BUILD)/gen -D_GNU_SOURCE -DSEEP_VERSION='"$(VERSION)"' $(CPPFLAGS)
 CFLAGS_ALL := -std=c11 $(WARN) $(OPT) -fvisibility=hidden -pthread $(CFLAGS) $(VARIANT)
+CXXFLAGS_ALL := -std=c++17 -Wall -Wextra -Wshadow $(OPT) -fvisibility=hidden $(CXXFLAGS) $(VARIANT)
 LDFLAGS_ALL := -pthread $(LDFLAGS) $(VARIANT)
 
 pkg = $(shell pkg-config $(1) 2>/dev/null)
 LIBPROF_CFLAGS := $(call pkg,--cflags jansson libdw libelf)
-LIBPROF_LIBS := -ljansson -ldw -lelf -lstdc++ -lm
+TOML_CFLAGS := $(call pkg,--cflags tomlplusplus)
+LIBPROF_LIBS := -ljansson -ldw -lelf $(call pkg,--libs tomlplusplus) -lstdc++ -lm
 CHECK_CFLAGS := $(call pkg,--cflags check)
 CHECK_LIBS := $(call pkg,--libs check)
 
@@ -98,7 +101,7 @@ all: $(PRODUCTS) ## build the seep command, libseep.so and the manual pages (def
 # ---- compiling ------------------------------------------------------------------------------
 
 # Rebuild everything when the flags change.
-FLAGS_NOW := $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(SHIM_CFLAGS) $(SHIM_LIBS)
+FLAGS_NOW := $(CC) $(CXX) $(CXXFLAGS_ALL) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(SHIM_CFLAGS) $(SHIM_LIBS)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' | cmp -s - $@ || \
@@ -116,7 +119,23 @@ $(BUILD)/obj/shim/%.o: %.c $(BUILD)/flags
 
 $(BUILD)/obj/tests/%.o: EXTRA_CFLAGS = $(CHECK_CFLAGS)
 
-$(LIB): $(call obj,$(LIBPROF))
+$(BUILD)/obj/%.o: %.cc $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(say) CXX $<
+	$(Q)$(CXX) $(CPPFLAGS_ALL) $(TOML_CFLAGS) $(CXXFLAGS_ALL) -MMD -MP -c -o $@ $<
+
+# Texts that are compiled in.
+$(BUILD)/gen/roles_toml.c: libprof/roles.toml
+	@mkdir -p $(@D)
+	$(say) GEN $@
+	$(Q)sed -e 's/[\\"]/\\&/g' -e '1i extern const char seep_roles_toml[];\nconst char seep_roles_toml[] =' \
+		-e 's/.*/"&\\n"/' -e '$$a ;' $< >$@
+
+$(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+
+$(LIB): $(call obj,$(LIBPROF)) $(BUILD)/obj/libprof/toml.o $(BUILD)/obj/gen/roles_toml.o
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
@@ -145,10 +164,6 @@ $(BUILD)/gen/help_pages.c: docs/man/pages-to-c.awk $(PAGES)
 	@mkdir -p $(@D)
 	$(say) GEN $@
 	$(Q)awk -f $^ >$@
-
-$(BUILD)/obj/gen/help_pages.o: $(BUILD)/gen/help_pages.c $(BUILD)/flags
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
 $(BUILD)/man/%.1: docs/man/page-to-roff.awk docs/man/%.txt
 	@mkdir -p $(@D)
@@ -209,12 +224,12 @@ bench: all $(BENCH_BINS) ## cost per event by stage, memory per live block
 	$(Q)for b in $(BENCH_BINS); do echo "== $$b"; $$b || exit 1; done
 
 # libFuzzer needs clang; libprof is compiled once more, instrumented.
-$(BUILD)/fuzz/%: tests/fuzz/%.c $(LIBPROF) $(wildcard libprof/*.h)
+$(BUILD)/fuzz/%: tests/fuzz/%.c $(LIBPROF) $(wildcard libprof/*.h) $(BUILD)/obj/libprof/toml.o $(BUILD)/gen/roles_toml.c
 	@mkdir -p $(@D)
 	$(say) FUZZ $@
 	$(Q)$(CLANG) -std=c11 $(CPPFLAGS_ALL) $(LIBPROF_CFLAGS) -O1 -g \
 		-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
-		-o $@ $< $(LIBPROF) $(LIBPROF_LIBS)
+		-o $@ $< $(LIBPROF) $(BUILD)/obj/libprof/toml.o $(BUILD)/gen/roles_toml.c $(LIBPROF_LIBS)
 
 fuzz: $(FUZZ_BINS) ## fuzz every reader, FUZZ_SECONDS each, from tests/fuzz/corpus on; finds go to build/fuzz/found
 	$(Q)for f in $(FUZZERS:tests/fuzz/%.c=%); do \
@@ -239,7 +254,7 @@ install: all ## install under PREFIX (/usr/local), below DESTDIR if given
 	install -m 644 $(MAN_PAGES) $(DESTDIR)$(PREFIX)/share/man/man1/
 	install -m 644 viewer/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/seep
 	install -m 644 LICENSE README.md $(DESTDIR)$(PREFIX)/share/doc/seep/
-	install -m 644 docs/report.schema.json $(DESTDIR)$(PREFIX)/share/seep/
+	install -m 644 docs/report.schema.json libprof/roles.toml $(DESTDIR)$(PREFIX)/share/seep/
 
 clean: ## remove build/
 	rm -rf build

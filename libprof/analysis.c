@@ -5,6 +5,7 @@
 #include "libprof/merge.h"
 #include "libprof/processes.h"
 #include "libprof/report_json.h"
+#include "libprof/roles.h"
 
 #include <stdlib.h>
 
@@ -14,15 +15,18 @@ static int analyse(struct seep_model *m, const struct seep_analysis_options *opt
     struct seep_frames frames = {0};
     struct seep_findings findings = {0};
     struct seep_symbols *symbols = NULL;
-    int rc = seep_merge(m, err);
+    struct seep_roles *roles = NULL;
+    int rc = seep_roles_load(&roles, opts ? opts->roles_file : NULL, err);
 
+    if (!rc)
+        rc = seep_merge(m, err);
     if (rc)
-        return rc;
+        goto fail;
     seep_processes_settle(m, outside);
     seep_processes_add_spaces(m);
     rc = seep_level_raise_peaks(m, opts && opts->all_sites);
     if (!rc)
-        rc = seep_frames_init(&frames, &m->dict);
+        rc = seep_frames_init(&frames, &m->dict, roles);
     if (rc)
         goto fail;
     symbols = seep_symbols_create(&m->dict, outside);
@@ -41,6 +45,7 @@ fail:
     seep_findings_fini(&findings);
     seep_symbols_destroy(symbols);
     seep_frames_fini(&frames);
+    seep_roles_free(roles);
     return rc;
 }
 

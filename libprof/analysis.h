@@ -13,6 +13,7 @@ struct seep_job;
 
 struct seep_analysis_options {
     bool all_sites; /* every site, not only those of at least 0.1 % of their space's peak */
+    const char *roles_file; /* further rules on roles (see roles.toml), or NULL */
 };
 
 /* Reads every profile in the folders, finished, running or cut, as one job, and makes its report
@@ -20,7 +21,7 @@ struct seep_analysis_options {
  *   opts    NULL: defaults
  *   *report out, a new reference: json_decref() it
  * Returns 0; -SEEP_EINVAL if n_dirs == 0; -SEEP_EIO when a folder cannot be read; -SEEP_ENODATA
- * when no profile in them is readable; -SEEP_ENOMEM. Threads: safe on distinct folders. Untrusted
+ * when no profile in them is readable; what seep_roles_load() gives; -SEEP_ENOMEM. Threads: safe on distinct folders. Untrusted
  * files are safe; native symbols are read from the files on disk that they name, if those are
  * regular ones with the recorded build id. */
 SEEP_MUST_CHECK int seep_analyse(const char *const *dirs, size_t n_dirs,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RANK_OWN = 4 }; /* the least of a frame of the user's */
+enum { MAX_CLASSES = 256, RANK_OWN = 4 }; /* RANK_OWN: the least of a frame of the user's */
 
 enum owner { OWNER_UNKNOWN = 0, OWNER_USER, OWNER_LIBRARY, OWNER_IMPORT, OWNER_SEEP };
 
@@ -75,9 +75,18 @@ static enum owner native_owner(const char *path)
 
 struct sweep {
     const struct seep_dictionary *d;
+    const struct seep_roles *roles;
     uint8_t *string_owner; /* of Python files */
     uint8_t *module_owner;
-    uint8_t *frame_role;
+    uint8_t *frame_role; /* + 1 */
+    uint64_t *calls;     /* by string: what rules on callers say of that library file; ~0 not asked */
+    struct { /* classes all of whose methods have a role */
+        uint32_t file;
+        const char *name; /* "Scenes." of "Scenes.__getitem__" */
+        size_t n;
+        enum seep_role role;
+    } classes[MAX_CLASSES];
+    size_t n_classes;
 };
 
 static enum owner owner_of(const struct sweep *w, const struct seep_dict_frame *f)
@@ -110,6 +119,99 @@ static int rank_of(const struct sweep *w, const struct seep_dict_frame *f, enum 
     return f->kind == SEEP_FRAME_PYTHON ? 3 : 2;
 }
 
+/* ---- roles ----------------------------------------------------------------------------------- */
+
+static struct seep_role_frame role_frame(const struct sweep *w, const struct seep_dict_frame *f,
+                                         enum owner owner)
+{
+    return (struct seep_role_frame){.file = seep_dictionary_text(w->d, f->owner),
+                                    .function = seep_dictionary_text(w->d, f->function),
+                                    .qualname = seep_dictionary_text(w->d, f->qualname),
+                                    .own = owner == OWNER_USER};
+}
+
+/* Of a stack's innermost frame, what rules on its caller say. */
+static enum seep_role role_as_callee(struct sweep *w, const struct seep_dict_stack *s,
+                                     bool *whole_class)
+{
+    const struct seep_dict_frame *f = &w->d->frames[s->frame];
+    const struct seep_dict_frame *caller = &w->d->frames[w->d->stacks[s->parent].frame];
+
+    *whole_class = false;
+    if (!s->parent || f->kind != SEEP_FRAME_PYTHON || caller->kind != SEEP_FRAME_PYTHON ||
+        owner_of(w, caller) != OWNER_LIBRARY)
+        return SEEP_SITE_OTHER;
+    uint64_t *rules = &w->calls[caller->owner];
+    if (*rules == ~UINT64_C(0))
+        *rules = seep_roles_of_caller(w->roles, seep_dictionary_text(w->d, caller->owner));
+    if (!*rules)
+        return SEEP_SITE_OTHER;
+    struct seep_role_frame asked = role_frame(w, f, owner_of(w, f));
+    return seep_roles_of_callee(w->roles, *rules, &asked, whole_class);
+}
+
+static void note_class(struct sweep *w, const struct seep_dict_frame *f, enum seep_role role)
+{
+    const char *name = seep_dictionary_text(w->d, f->qualname);
+    const char *dot = strrchr(name, '.');
+    size_t n = dot ? (size_t)(dot + 1 - name) : 0;
+
+    if (!n || w->n_classes == MAX_CLASSES)
+        return;
+    for (size_t i = 0; i < w->n_classes; i++) {
+        if (w->classes[i].file == f->owner && w->classes[i].n == n &&
+            memcmp(w->classes[i].name, name, n) == 0)
+            return;
+    }
+    w->classes[w->n_classes].file = f->owner;
+    w->classes[w->n_classes].name = name;
+    w->classes[w->n_classes].n = n;
+    w->classes[w->n_classes++].role = role;
+}
+
+static void find_classes(struct sweep *w)
+{
+    for (size_t i = 1; i < w->d->n_stacks; i++) {
+        bool whole_class;
+        enum seep_role role = role_as_callee(w, &w->d->stacks[i], &whole_class);
+        if (role && whole_class)
+            note_class(w, &w->d->frames[w->d->stacks[i].frame], role);
+    }
+}
+
+static enum seep_role role_by_class(const struct sweep *w, const struct seep_dict_frame *f)
+{
+    const char *name = seep_dictionary_text(w->d, f->qualname);
+
+    for (size_t i = 0; i < w->n_classes; i++) {
+        if (w->classes[i].file == f->owner &&
+            strncmp(w->classes[i].name, name, w->classes[i].n) == 0)
+            return w->classes[i].role;
+    }
+    return SEEP_SITE_OTHER;
+}
+
+static enum seep_role role_of(struct sweep *w, const struct seep_dict_stack *s, enum owner owner)
+{
+    const struct seep_dict_frame *f = &w->d->frames[s->frame];
+    uint8_t *known = &w->frame_role[s->frame];
+    bool whole_class;
+
+    if (f->kind != SEEP_FRAME_PYTHON)
+        return SEEP_SITE_OTHER;
+    enum seep_role role = role_as_callee(w, s, &whole_class);
+    if (role)
+        return role;
+    if (!*known) {
+        struct seep_role_frame asked = role_frame(w, f, owner);
+        role = role_by_class(w, f);
+        if (!role)
+            role = seep_roles_of_frame(w->roles, &asked);
+        *known = (uint8_t)(1 + role);
+    }
+    return (enum seep_role)(*known - 1);
+}
+
 static void sweep_stack(struct sweep *w, struct seep_frames *out, uint8_t *ranks, size_t i)
 {
     const struct seep_dict_stack *s = &w->d->stacks[i];
@@ -127,17 +229,15 @@ static void sweep_stack(struct sweep *w, struct seep_frames *out, uint8_t *ranks
     }
     out->is_own[i] = ranks[i] >= RANK_OWN;
     out->importing[i] = out->importing[s->parent] || owner == OWNER_IMPORT;
-    uint8_t *known = &w->frame_role[s->frame];
-    if (!*known)
-        *known = (uint8_t)(1 + seep_roles_of_frame(w->d, f, owner == OWNER_USER));
-    enum seep_role role = (enum seep_role)(*known - 1);
+    enum seep_role role = role_of(w, s, owner);
     out->roles[i] = (uint16_t)(out->roles[s->parent] | (role ? 1u << role : 0));
     out->role[i] = role ? (uint8_t)role : out->role[s->parent];
 }
 
-int seep_frames_init(struct seep_frames *out, const struct seep_dictionary *d)
+int seep_frames_init(struct seep_frames *out, const struct seep_dictionary *d,
+                     const struct seep_roles *roles)
 {
-    struct sweep w = {.d = d};
+    struct sweep w = {.d = d, .roles = roles};
     uint8_t *ranks = calloc(d->n_stacks, 1);
     int rc = -SEEP_ENOMEM;
 
@@ -150,8 +250,11 @@ int seep_frames_init(struct seep_frames *out, const struct seep_dictionary *d)
     w.string_owner = calloc(d->n_strings, 1);
     w.module_owner = calloc(d->n_modules, 1);
     w.frame_role = calloc(d->n_frames, 1);
+    w.calls = malloc(d->n_strings * sizeof *w.calls);
     if (out->look_at && out->is_own && out->importing && out->role && out->roles &&
-        w.string_owner && w.module_owner && w.frame_role && ranks) {
+        w.string_owner && w.module_owner && w.frame_role && w.calls && ranks) {
+        memset(w.calls, 0xff, d->n_strings * sizeof *w.calls);
+        find_classes(&w);
         for (size_t i = 1; i < d->n_stacks; i++)
             sweep_stack(&w, out, ranks, i);
         for (size_t i = 0; i < d->n_stacks; i++) {
@@ -163,6 +266,7 @@ int seep_frames_init(struct seep_frames *out, const struct seep_dictionary *d)
     free(w.string_owner);
     free(w.module_owner);
     free(w.frame_role);
+    free(w.calls);
     free(ranks);
     if (rc)
         seep_frames_fini(out);

@@ -31,8 +31,11 @@ struct seep_frames {
     size_t n_stacks;
 };
 
-/* Looks at every stack once, in linear time. Returns 0 or -SEEP_ENOMEM. */
-SEEP_MUST_CHECK int seep_frames_init(struct seep_frames *f, const struct seep_dictionary *d);
+struct seep_roles;
+
+/* Looks at every stack, in linear time. Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_frames_init(struct seep_frames *f, const struct seep_dictionary *d,
+                                     const struct seep_roles *roles);
 void seep_frames_fini(struct seep_frames *f);
 
 /* "dataset" and so on. */

@@ -1,48 +1,30 @@
 #include "libprof/roles.h"
 
+#include "libprof/toml.h"
+
 #include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* `file`: part of the path; `function`: whole name, or a part of it (any case) when it begins with
- * '*'. NULL matches all. `own`: 1 only the user's code, 0 only libraries. */
+enum { MAX_FILE_BYTES = 1 << 20 };
+
+extern const char seep_roles_toml[]; /* roles.toml */
+
 struct rule {
-    const char *file;
-    const char *function;
-    int own;
     enum seep_role role;
+    const char *library, *file, *function, *called_by; /* NULL: any; in `values` */
+    bool whole_class;
 };
 
-static const struct rule rules[] = {
-    {"/torch/utils/data/", NULL, 0, SEEP_SITE_LOADER},
-    {"/torch/utils/tensorboard/", NULL, 0, SEEP_SITE_LOGGING},
-    {"/tensorboardX/", NULL, 0, SEEP_SITE_LOGGING},
-    {"/wandb/", NULL, 0, SEEP_SITE_LOGGING},
-    {"/logging/", NULL, 0, SEEP_SITE_LOGGING},
-    {"/torch/serialization.py", NULL, 0, SEEP_SITE_CHECKPOINT},
-    {"/safetensors/", NULL, 0, SEEP_SITE_CHECKPOINT},
-    {"/torch/optim/", NULL, 0, SEEP_SITE_OPTIMIZER},
-    {"/torch/distributed/", NULL, 0, SEEP_SITE_COLLECTIVE},
-    {"/torch/nn/parallel/distributed.py", NULL, 0, SEEP_SITE_COLLECTIVE},
-    {"/torch/autograd/", NULL, 0, SEEP_SITE_BACKWARD},
-    {"/torch/_tensor.py", "backward", 0, SEEP_SITE_BACKWARD},
-    {"/torch/nn/", NULL, 0, SEEP_SITE_MODEL},
-    {"/transformers/", NULL, 0, SEEP_SITE_MODEL},
-    {"/diffusers/", NULL, 0, SEEP_SITE_MODEL},
-    {"/timm/", NULL, 0, SEEP_SITE_MODEL},
-    {"/torchvision/models/", NULL, 0, SEEP_SITE_MODEL},
-    {"/torchvision/datasets/", NULL, 0, SEEP_SITE_DATASET},
-    {NULL, "*collate", 1, SEEP_SITE_LOADER},
-    {NULL, "*camera", 1, SEEP_SITE_CAMERA},
-    {NULL, "*dataset", 1, SEEP_SITE_DATASET},
-    {NULL, "__getitem__", 1, SEEP_SITE_DATASET},
-    {NULL, "*dataloader", 1, SEEP_SITE_LOADER},
-    {NULL, "*sampler", 1, SEEP_SITE_LOADER},
-    {NULL, "backward", 1, SEEP_SITE_BACKWARD},
-    {NULL, "forward", 1, SEEP_SITE_MODEL},
-    {NULL, "*checkpoint", 1, SEEP_SITE_CHECKPOINT},
-    {NULL, "state_dict", 1, SEEP_SITE_CHECKPOINT},
-    {"camera", NULL, 1, SEEP_SITE_CAMERA},
-    {"dataset", NULL, 1, SEEP_SITE_DATASET},
+struct seep_roles {
+    struct rule rules[SEEP_MAX_ROLE_RULES];
+    size_t n;
+    size_t callers[SEEP_MAX_CALLER_RULES]; /* those with called_by */
+    size_t n_callers;
+    json_t *values[2]; /* the documents, which own the strings */
 };
 
 static const char *const names[SEEP_SITE_N_ROLES] = {
@@ -55,49 +37,190 @@ const char *seep_role_name(enum seep_role role)
     return names[role];
 }
 
-/* strstr() that takes capital letters of `text` for small ones. */
-static bool holds(const char *text, const char *part)
+/* ---- reading ------------------------------------------------------------------------------- */
+
+static int refuse(struct seep_error *err, const char *name, size_t i, const char *what)
 {
-    for (; *text; text++) {
-        size_t i = 0;
-        while (part[i] && tolower((unsigned char)text[i]) == part[i])
-            i++;
-        if (!part[i])
-            return true;
-    }
-    return false;
+    return seep_error_set(err, SEEP_EINVAL, name, 0, "rule %zu: %s", i + 1, what);
 }
 
-static bool matches(const struct rule *rule, const char *file, const char *base,
-                    const char *function, const char *qualname, bool own)
+static int take_role(struct rule *rule, const char *text)
 {
-    if (rule->own != own)
-        return false;
-    /* A user's folder may be called anything: only the file's own name speaks, and not for the
-     * program's main line, which does everything. */
-    if (rule->file && own && (strcmp(function, "<module>") == 0 || strcmp(function, "main") == 0))
-        return false;
-    if (rule->file && !(own ? holds(base, rule->file) : strstr(file, rule->file) != NULL))
-        return false;
-    if (!rule->function)
-        return true;
-    if (rule->function[0] == '*')
-        return holds(function, rule->function + 1) || holds(qualname, rule->function + 1);
-    return strcmp(function, rule->function) == 0;
+    for (int role = 0; role < SEEP_SITE_N_ROLES; role++) {
+        if (role != SEEP_SITE_LIBRARY && text && strcmp(text, names[role]) == 0) {
+            rule->role = (enum seep_role)role;
+            return 0;
+        }
+    }
+    return -SEEP_EINVAL;
 }
 
-enum seep_role seep_roles_of_frame(const struct seep_dictionary *d, const struct seep_dict_frame *f,
-                                   bool own)
+static int take_rule(struct seep_roles *roles, const char *name, size_t i, json_t *value,
+                     struct seep_error *err)
 {
-    if (f->kind != SEEP_FRAME_PYTHON)
-        return SEEP_SITE_OTHER;
-    const char *file = seep_dictionary_text(d, f->owner);
-    const char *slash = strrchr(file, '/');
-    const char *function = seep_dictionary_text(d, f->function);
-    const char *qualname = seep_dictionary_text(d, f->qualname);
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        if (matches(&rules[i], file, slash ? slash + 1 : file, function, qualname, own))
-            return rules[i].role;
+    struct rule rule = {0};
+    const char *key;
+    json_t *member;
+
+    if (!json_is_object(value))
+        return refuse(err, name, i, "not a table");
+    json_object_foreach(value, key, member)
+    {
+        const char *text = json_string_value(member);
+        const char **field = strcmp(key, "library") == 0     ? &rule.library
+                             : strcmp(key, "file") == 0      ? &rule.file
+                             : strcmp(key, "function") == 0  ? &rule.function
+                             : strcmp(key, "called_by") == 0 ? &rule.called_by
+                                                             : NULL;
+        if (field && text)
+            *field = text;
+        else if (strcmp(key, "whole_class") == 0 && json_is_boolean(member))
+            rule.whole_class = json_is_true(member);
+        else if (strcmp(key, "role") != 0)
+            return refuse(err, name, i,
+                          "knows role, library, file, function and called_by (strings) and "
+                          "whole_class (true or false)");
     }
+    if (take_role(&rule, json_string_value(json_object_get(value, "role"))))
+        return refuse(err, name, i, "role is missing or none of those that there are");
+    if (!rule.library && !rule.file && !rule.function)
+        return refuse(err, name, i, "says neither library nor file nor function");
+    if (roles->n == SEEP_MAX_ROLE_RULES ||
+        (rule.called_by && roles->n_callers == SEEP_MAX_CALLER_RULES))
+        return refuse(err, name, i, "too many rules");
+    if (rule.called_by)
+        roles->callers[roles->n_callers++] = roles->n;
+    roles->rules[roles->n++] = rule;
+    return 0;
+}
+
+static int take_document(struct seep_roles *roles, const char *name, const char *text,
+                         json_t **value, struct seep_error *err)
+{
+    int rc = seep_toml_parse(name, text, strlen(text), value, err);
+    const json_t *list = rc ? NULL : json_object_get(*value, "rule");
+
+    if (!rc && !json_is_array(list))
+        return seep_error_set(err, SEEP_EINVAL, name, 0, "no [[rule]] in it");
+    for (size_t i = 0; i < json_array_size(list) && !rc; i++)
+        rc = take_rule(roles, name, i, json_array_get(list, i), err);
+    return rc;
+}
+
+static int read_file(const char *file, char **text, struct seep_error *err)
+{
+    FILE *f = fopen(file, "re");
+
+    *text = NULL;
+    if (!f)
+        return seep_error_set(err, SEEP_EIO, file, 0, "%s", strerror(errno));
+    char *room = malloc(MAX_FILE_BYTES + 1);
+    size_t n = room ? fread(room, 1, MAX_FILE_BYTES + 1, f) : 0;
+    int rc = !room                   ? -SEEP_ENOMEM
+             : ferror(f)             ? seep_error_set(err, SEEP_EIO, file, 0, "%s", strerror(errno))
+             : n > MAX_FILE_BYTES    ? seep_error_set(err, SEEP_EINVAL, file, 0, "larger than 1 MiB")
+             : memchr(room, '\0', n) ? seep_error_set(err, SEEP_EINVAL, file, 0, "not a text")
+                                     : 0;
+    fclose(f);
+    if (rc) {
+        free(room);
+        return rc;
+    }
+    room[n] = '\0';
+    *text = room;
+    return 0;
+}
+
+int seep_roles_load(struct seep_roles **out, const char *file, struct seep_error *err)
+{
+    struct seep_roles *roles = calloc(1, sizeof *roles);
+    char *text = NULL;
+    int rc = roles ? 0 : -SEEP_ENOMEM;
+
+    *out = NULL;
+    if (!rc && file)
+        rc = read_file(file, &text, err);
+    if (!rc && file)
+        rc = take_document(roles, file, text, &roles->values[0], err);
+    if (!rc)
+        rc = take_document(roles, "roles.toml", seep_roles_toml, &roles->values[1], err);
+    free(text);
+    if (rc)
+        seep_roles_free(roles);
+    else
+        *out = roles;
+    return rc;
+}
+
+void seep_roles_free(struct seep_roles *roles)
+{
+    if (!roles)
+        return;
+    json_decref(roles->values[0]);
+    json_decref(roles->values[1]);
+    free(roles);
+}
+
+/* ---- asking -------------------------------------------------------------------------------- */
+
+/* A user's folder may be called anything: only the file's own name speaks, or the end of its path. */
+static bool is_file(const char *file, const char *part)
+{
+    size_t n = strlen(file), n_part = strlen(part);
+    const char *base = strrchr(file, '/');
+
+    if (strchr(part, '/'))
+        return n >= n_part && strcasecmp(file + n - n_part, part) == 0;
+    return strcasestr(base ? base + 1 : file, part) != NULL;
+}
+
+static bool is_main_line(const char *function)
+{
+    return strcmp(function, "<module>") == 0 || strcmp(function, "main") == 0;
+}
+
+static bool matches(const struct rule *rule, const struct seep_role_frame *f)
+{
+    if ((rule->library != NULL) == f->own)
+        return false;
+    if (rule->library && !strstr(f->file, rule->library))
+        return false;
+    if (rule->file && (is_main_line(f->function) || !is_file(f->file, rule->file)))
+        return false;
+    return !rule->function || fnmatch(rule->function, f->function, FNM_CASEFOLD) == 0 ||
+           (f->qualname[0] && fnmatch(rule->function, f->qualname, FNM_CASEFOLD) == 0);
+}
+
+enum seep_role seep_roles_of_frame(const struct seep_roles *roles, const struct seep_role_frame *f)
+{
+    for (size_t i = 0; i < roles->n; i++) {
+        if (!roles->rules[i].called_by && matches(&roles->rules[i], f))
+            return roles->rules[i].role;
+    }
+    return SEEP_SITE_OTHER;
+}
+
+uint64_t seep_roles_of_caller(const struct seep_roles *roles, const char *file)
+{
+    uint64_t rules = 0;
+
+    for (size_t i = 0; i < roles->n_callers; i++) {
+        if (strstr(file, roles->rules[roles->callers[i]].called_by))
+            rules |= UINT64_C(1) << i;
+    }
+    return rules;
+}
+
+enum seep_role seep_roles_of_callee(const struct seep_roles *roles, uint64_t rules,
+                                    const struct seep_role_frame *f, bool *whole_class)
+{
+    for (size_t i = 0; i < roles->n_callers; i++) {
+        const struct rule *rule = &roles->rules[roles->callers[i]];
+        if (((rules >> i) & 1) && matches(rule, f)) {
+            *whole_class = rule->whole_class;
+            return rule->role;
+        }
+    }
+    *whole_class = false;
     return SEEP_SITE_OTHER;
 }

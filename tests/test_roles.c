@@ -1,0 +1,132 @@
+/* The shipped rules on roles, a user's own before them, and files that are none. */
+#include "libprof/roles.h"
+#include "tests/suite.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct {
+    const char *file, *function, *qualname;
+    bool own;
+    const char *role;
+} shipped[] = {
+    {"/usr/lib/python3/dist-packages/torch/utils/data/dataloader.py", "__next__", "", false, "loader"},
+    {"/usr/lib/python3/dist-packages/torch/optim/adam.py", "step", "", false, "optimizer"},
+    {"/usr/lib/python3/dist-packages/torch/_utils.py", "_flatten_dense_tensors", "", false, "collective"},
+    {"/usr/lib/python3/dist-packages/torch/_utils.py", "_rebuild_tensor", "", false, "other"},
+    {"/x/site-packages/mmcv/runner/log_buffer.py", "update", "", false, "logging"},
+    {"/x/site-packages/mmcv/runner/checkpoint.py", "save_checkpoint", "", false, "checkpoint"},
+    {"/x/site-packages/nerfstudio/cameras/cameras.py", "__init__", "", false, "camera"},
+    {"/home/u/gaussian-splatting/scene/cameras.py", "__init__", "Camera.__init__", true, "camera"},
+    {"/home/u/gs/utils/camera_utils.py", "loadCam", "loadCam", true, "camera"},
+    {"/home/u/gs/scene/dataset_readers.py", "readColmapSceneInfo", "", true, "camera"},
+    {"/home/u/pg/data/scannetv2_inst.py", "trainMerge", "Dataset.trainMerge", true, "loader"},
+    {"/home/u/train.py", "my_collate_fn", "", true, "loader"},
+    {"/home/u/train.py", "allreduce_grads", "", true, "collective"},
+    {"/home/u/train.py", "update", "LogBuffer.update", true, "logging"},
+    {"/home/u/train.py", "forward", "Net.forward", true, "model"},
+    {"/home/u/dataset.py", "read", "", true, "dataset"},
+    {"/home/u/dataset.py", "<module>", "", true, "other"},
+    {"/home/u/cameras/train.py", "read", "", true, "other"},
+    {"/home/u/train.py", "train", "", true, "other"},
+    {"/x/site-packages/numpy/core/camera.py", "camera", "", false, "other"},
+};
+
+START_TEST(frames_have_the_role_that_their_names_say)
+{
+    struct seep_roles *roles;
+    struct seep_role_frame f = {shipped[_i].file, shipped[_i].function, shipped[_i].qualname,
+                                shipped[_i].own};
+
+    ck_assert_int_eq(seep_roles_load(&roles, NULL, NULL), 0);
+    ck_assert_str_eq(seep_role_name(seep_roles_of_frame(roles, &f)), shipped[_i].role);
+    seep_roles_free(roles);
+}
+END_TEST
+
+START_TEST(what_a_loader_calls_is_a_dataset_whatever_its_name)
+{
+    static const char fetch[] = "/usr/lib/python3/dist-packages/torch/utils/data/_utils/fetch.py";
+    struct seep_role_frame item = {"/home/u/x.py", "__getitem__", "Things.__getitem__", true};
+    struct seep_role_frame other = {"/home/u/x.py", "glue", "glue", true};
+    struct seep_roles *roles;
+    bool whole;
+
+    ck_assert_int_eq(seep_roles_load(&roles, NULL, NULL), 0);
+    uint64_t rules = seep_roles_of_caller(roles, fetch);
+    ck_assert_int_eq(seep_roles_of_callee(roles, rules, &item, &whole), SEEP_SITE_DATASET);
+    ck_assert(whole);
+    ck_assert_int_eq(seep_roles_of_callee(roles, rules, &other, &whole), SEEP_SITE_LOADER);
+    ck_assert(!whole);
+    ck_assert_uint_eq(seep_roles_of_caller(roles, "/usr/lib/python3.11/json/decoder.py"), 0);
+    seep_roles_free(roles);
+}
+END_TEST
+
+static char path[] = "/tmp/seep-roles-XXXXXX";
+
+static void write_rules(const char *text)
+{
+    strcpy(path + sizeof path - 7, "XXXXXX");
+    int fd = mkstemp(path);
+
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+    close(fd);
+}
+
+START_TEST(a_users_rules_go_first)
+{
+    struct seep_role_frame f = {"/home/u/train.py", "forward", "Net.forward", true};
+    struct seep_roles *roles;
+
+    write_rules("[[rule]]\nrole = \"logging\"\nfunction = \"Net.*\"\n");
+    ck_assert_int_eq(seep_roles_load(&roles, path, NULL), 0);
+    ck_assert_int_eq(seep_roles_of_frame(roles, &f), SEEP_SITE_LOGGING);
+    seep_roles_free(roles);
+    unlink(path);
+}
+END_TEST
+
+static const struct {
+    const char *text, *why;
+} bad[] = {
+    {"", "no [[rule]]"},
+    {"[[rule]]\nrole = \"logging\"\nfunction = 3\n", "rule 1"},
+    {"[[rule]]\nrole = \"pilot\"\nfunction = \"x\"\n", "role"},
+    {"[[rule]]\nrole = \"logging\"\n", "neither"},
+    {"[[rule]]\nrole = \"logging\"\nfunctoin = \"x\"\n", "rule 1"},
+    {"[[rule]\nrole", "line 1"},
+    {"rule = 3\n", "no [[rule]]"},
+    {"rule = [1]\n", "not a table"},
+};
+
+START_TEST(what_are_no_rules_is_refused_with_the_reason)
+{
+    struct seep_roles *roles;
+    struct seep_error err = {0};
+
+    write_rules(bad[_i].text);
+    ck_assert_int_eq(seep_roles_load(&roles, path, &err), -SEEP_EINVAL);
+    ck_assert_ptr_null(roles);
+    ck_assert_msg(strstr(err.text, bad[_i].why) != NULL, "%s", err.text);
+    unlink(path);
+    ck_assert_int_eq(seep_roles_load(&roles, path, NULL), -SEEP_EIO);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("roles");
+    TCase *tcase = tcase_create("all");
+
+    tcase_add_loop_test(tcase, frames_have_the_role_that_their_names_say, 0,
+                        sizeof shipped / sizeof *shipped);
+    tcase_add_test(tcase, what_a_loader_calls_is_a_dataset_whatever_its_name);
+    tcase_add_test(tcase, a_users_rules_go_first);
+    tcase_add_loop_test(tcase, what_are_no_rules_is_refused_with_the_reason, 0,
+                        sizeof bad / sizeof *bad);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}
