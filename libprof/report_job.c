@@ -84,8 +84,26 @@ static bool has_profile(const struct seep_model *m, const struct seep_process *e
     return false;
 }
 
-/* A process of the job's table that ended before it could record anything, or whose file is gone.
- */
+struct place { /* in the tables of all jobs; begins as zero */
+    size_t job;
+    uint32_t entry;
+};
+
+/* The next process of a job's table that ended before it could record anything, or whose file is
+ * gone; NULL after the last. */
+static const struct seep_process *next_bare(const struct seep_model *m, struct place *place)
+{
+    for (; place->job < m->n_jobs; place->job++, place->entry = 0) {
+        const struct seep_job *job = m->jobs[place->job];
+        while (job && place->entry < job->n_processes) {
+            const struct seep_process *e = &job->processes[place->entry++];
+            if (e->pid && !has_profile(m, e))
+                return e;
+        }
+    }
+    return NULL;
+}
+
 static json_t *bare_process_json(const struct seep_process *e)
 {
     struct seep_model_process p = {.exit_kind = SEEP_ENDED_UNKNOWN};
@@ -102,13 +120,11 @@ static json_t *bare_process_json(const struct seep_process *e)
 
 static void add_bare_processes(const struct seep_model *m, json_t *list, bool *failed)
 {
-    for (size_t j = 0; j < m->n_jobs; j++) {
-        const struct seep_job *job = m->jobs[j];
-        for (uint32_t i = 0; job && i < job->n_processes; i++) {
-            const struct seep_process *e = &job->processes[i];
-            if (e->pid && !has_profile(m, e) && json_array_append_new(list, bare_process_json(e)))
-                *failed = true;
-        }
+    struct place place = {0};
+
+    for (const struct seep_process *e; (e = next_bare(m, &place));) {
+        if (json_array_append_new(list, bare_process_json(e)))
+            *failed = true;
     }
 }
 
@@ -191,24 +207,29 @@ json_t *seep_json_timeline(const struct seep_report_parts *parts)
 
 /* ---- coverage ---------------------------------------------------------------------------- */
 
+/* The order of coverage_seen[] is that of hooks.def, which is a part of the file format: it is only
+ * appended to, so that its names are right for profiles of older builds too. */
 static const char *const hook_names[] = {
-#if __has_include("preload/hooks.def")
 #define SEEP_HOOK(name, ...) #name,
 #include "preload/hooks.def"
 #undef SEEP_HOOK
-#endif
-    NULL};
+};
+
+enum { N_HOOKS = sizeof hook_names / sizeof *hook_names };
+_Static_assert((int)N_HOOKS <= (int)SEEP_MAX_COVERAGE, "each hook has its place");
 
 static json_t *hooks_seen(const struct seep_model *m)
 {
     json_t *list = json_array();
 
-    for (size_t i = 0; hook_names[i] && i < SEEP_MAX_COVERAGE; i++) {
+    for (size_t i = 0; i < SEEP_MAX_COVERAGE; i++) {
         bool seen = false;
+        char number[24];
         for (size_t p = 0; p < m->n_processes && !seen; p++)
             seen = m->processes[p].profile->header->coverage_seen[i] != 0;
+        snprintf(number, sizeof number, "hook %zu", i); /* of a newer build */
         if (seen)
-            json_array_append_new(list, json_string(hook_names[i]));
+            json_array_append_new(list, json_string(i < N_HOOKS ? hook_names[i] : number));
     }
     return list;
 }
@@ -263,14 +284,10 @@ static void say_process(json_t *list, const struct seep_model_process *p)
 /* Entries of the job table that no profile belongs to. */
 static void say_missing(json_t *list, const struct seep_model *m)
 {
-    for (size_t j = 0; j < m->n_jobs; j++) {
-        const struct seep_job *job = m->jobs[j];
-        for (uint32_t i = 0; job && i < job->n_processes; i++) {
-            if (job->processes[i].pid && !has_profile(m, &job->processes[i]))
-                say(list, "pid %u: no profile: it ended before it recorded, or the file is gone",
-                    job->processes[i].pid);
-        }
-    }
+    struct place place = {0};
+
+    for (const struct seep_process *e; (e = next_bare(m, &place));)
+        say(list, "pid %u: no profile: it ended before it recorded, or the file is gone", e->pid);
 }
 
 json_t *seep_json_coverage(const struct seep_report_parts *parts)
@@ -288,16 +305,24 @@ json_t *seep_json_coverage(const struct seep_report_parts *parts)
     return json_pack("{s:o, s:o}", "hooks", hooks_seen(m), "not_seen", not_seen);
 }
 
+/* Where nobody can tell how a process ended, the launcher's word that the job has ended must do. */
+static bool has_ended(const struct seep_model_process *p)
+{
+    if (p->exit_kind == SEEP_ENDED_UNKNOWN)
+        return p->job && p->job->ended_ns;
+    return p->exit_kind != SEEP_ENDED_RUNNING;
+}
+
 bool seep_report_is_complete(const struct seep_model *m)
 {
     if (m->n_not_read)
         return false;
     for (size_t i = 0; i < m->n_processes; i++) {
         const struct seep_model_process *p = &m->processes[i];
-        if (p->truncated || p->orphaned || p->exit_kind == SEEP_ENDED_RUNNING)
+        if (p->truncated || p->orphaned || !has_ended(p))
             return false;
     }
-    return true;
+    return !next_bare(m, &(struct place){0});
 }
 
 uint64_t seep_report_dropped(const struct seep_model *m)

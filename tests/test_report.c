@@ -284,6 +284,44 @@ START_TEST(what_was_not_seen_is_said)
 }
 END_TEST
 
+static const struct {
+    uint32_t exit_kind; /* of the one process */
+    bool job, ended;    /* a job table; its launcher saw the end */
+    bool second;        /* the table knows of a process without a profile */
+    bool complete;
+} ends[] = {
+    {SEEP_EXIT_EXIT, true, true, false, true},   {SEEP_EXIT_EXIT, true, false, false, true},
+    {SEEP_EXIT_EXIT, false, false, false, true}, {SEEP_EXIT_EXIT, true, true, true, false},
+    {SEEP_EXIT_NONE, true, true, false, true},   {SEEP_EXIT_NONE, true, false, false, false},
+    {SEEP_EXIT_NONE, false, false, false, false}};
+
+START_TEST(complete_is_what_has_ended_and_was_read_whole)
+{
+    struct seep_job *job = ends[_i].job ? builder_job(100, START, 0, 0) : NULL;
+
+    builder_header(&a)->exit_kind = ends[_i].exit_kind;
+    if (ends[_i].ended)
+        job->ended_ns = START + 1;
+    if (ends[_i].second)
+        job->processes[job->n_processes++].pid = 777;
+    analyse(1, job, false);
+    ck_assert_int_eq(json_is_true(at(report, "job/complete")), ends[_i].complete);
+}
+END_TEST
+
+START_TEST(hooks_are_named_by_their_place)
+{
+    builder_header(&a)->coverage_seen[0] = 1;
+    builder_header(&a)->coverage_seen[4] = 1;
+    builder_header(&a)->coverage_seen[SEEP_MAX_COVERAGE - 1] = 1;
+    analyse(1, NULL, false);
+    ck_assert_uint_eq(json_array_size(at(report, "coverage/hooks")), 3);
+    ck_assert_str_eq(string("coverage/hooks/0"), "malloc");
+    ck_assert_str_eq(string("coverage/hooks/1"), "free");
+    ck_assert_ptr_nonnull(strstr(string("coverage/hooks/2"), "hook "));
+}
+END_TEST
+
 /* ---- strings ----------------------------------------------------------------------------- */
 
 static const struct {
@@ -482,6 +520,8 @@ int main(void)
     tcase_add_test(tcase, a_loader_worker_is_known_by_its_loop);
     tcase_add_loop_test(tcase, stepping_processes_with_ranks_are_ranks, 0, 2);
     tcase_add_test(tcase, what_was_not_seen_is_said);
+    tcase_add_loop_test(tcase, complete_is_what_has_ended_and_was_read_whole, 0, N(ends));
+    tcase_add_test(tcase, hooks_are_named_by_their_place);
     tcase_add_loop_test(tcase, strings_of_a_profile_cannot_harm_a_terminal, 0, N(dirty));
     tcase_add_test(tcase, sizes_read_well);
     tcase_add_test(tcase, the_text_begins_with_the_line_to_look_at);
