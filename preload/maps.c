@@ -60,8 +60,10 @@ static void mapped(enum seep_hook hook, void *at, size_t bytes, int protection, 
     int saved_errno = errno;
     uintptr_t start = (uintptr_t)at, n = page_up(bytes);
     seep_note_hook(hook);
-    if (flags & MAP_FIXED)
+    if (flags & MAP_FIXED) {
         forget(start, start + n);
+        seep_stack_range_unmap(start, start + n);
+    }
     bool address_space_only = protection == PROT_NONE && (flags & MAP_NORESERVE);
     if (!address_space_only) {
         int type = flags & MAP_TYPE;
@@ -117,6 +119,7 @@ SEEP_EXPORT int munmap(void *at, size_t bytes)
     struct seep_range pieces[MAX_PIECES];
     uintptr_t start = (uintptr_t)at, end = start + page_up(bytes);
     seep_note_hook(SEEP_HOOK_munmap);
+    seep_stack_range_unmap(start, end);
     unsigned n = (start & 4095) ? 0 : seep_range_take(start, end, pieces, MAX_PIECES);
     int result = real_munmap(at, bytes);
     int saved_errno = errno;
@@ -172,6 +175,9 @@ SEEP_EXPORT void *mremap(void *at, size_t old_bytes, size_t new_bytes, int flags
     struct seep_range pieces[MAX_PIECES];
     uintptr_t old = (uintptr_t)at;
     seep_note_hook(SEEP_HOOK_mremap);
+    seep_stack_range_unmap(old, old + page_up(old_bytes));
+    if (flags & MREMAP_FIXED)
+        seep_stack_range_unmap((uintptr_t)wanted, (uintptr_t)wanted + page_up(new_bytes));
     unsigned n = seep_range_take(old, old + page_up(old_bytes), pieces, MAX_PIECES);
     void *fresh = seep_real.mremap(at, old_bytes, new_bytes, flags, wanted);
     int saved_errno = errno;

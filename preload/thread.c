@@ -94,7 +94,7 @@ struct seep_thread *seep_thread_acquire(void)
         return NULL;
     }
     struct seep_slot *slot = &seep_arena.header->slots[thread->sites.slot];
-    thread->walk.stack_low = thread->walk.stack_high = 0;
+    memset(&thread->walk.stacks, 0, sizeof(thread->walk.stacks));
     memset(thread->walk.shapes, 0, sizeof(thread->walk.shapes));
     thread->marks = 0;
     thread->random = seep_os_clock_ns(CLOCK_MONOTONIC) ^ (uintptr_t)thread;
@@ -136,6 +136,7 @@ static void clear_sites(struct seep_sites *sites)
 void seep_threads_after_fork(void)
 {
     registry_lock.word = 0;
+    seep_stack_range_after_fork();
     seep_sites_threaded = false;
     for (uint32_t i = 0; i < n_threads; i++) {
         clear_sites(&threads[i]->sites);

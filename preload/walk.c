@@ -1,16 +1,11 @@
 #include "preload/walk.h"
 
-#include <pthread.h>
 #include <sys/auxv.h>
-#include <sys/resource.h>
 #include <ucontext.h>
 
-#include "libprof/os.h"
 #include "preload/cfi.h"
 #include "preload/modules.h"
 #include "preload/pyframe.h"
-
-extern void *__libc_stack_end; /* of the loader: the main thread's stack begins here */
 
 /* Shared by all threads, written without a lock: `address` is cleared first and stored last, and a
  * reader that sees it twice has read the rule in between. */
@@ -83,73 +78,6 @@ void seep_walk_forget(void)
             __atomic_store_n(&rules[i].address, 0, __ATOMIC_RELAXED);
 }
 
-static uintptr_t parse_hex(const char **at)
-{
-    uintptr_t value = 0;
-    for (;; ++*at) {
-        char c = **at;
-        if (c >= '0' && c <= '9')
-            value = value << 4 | (uintptr_t)(c - '0');
-        else if (c >= 'a' && c <= 'f')
-            value = value << 4 | (uintptr_t)(c - 'a' + 10);
-        else
-            return value;
-    }
-}
-
-/* A stack that is neither the main thread's nor one of pthread's: fibres, signal stacks. */
-static void bounds_from_maps(uintptr_t sp, uintptr_t *stack_low, uintptr_t *stack_high)
-{
-    char text[4096 + 1];
-    size_t kept = 0;
-    *stack_low = sp;
-    *stack_high = sp + 16;
-    int fd = seep_os_open("/proc/self/maps", O_RDONLY, 0);
-    if (fd < 0)
-        return;
-    for (;;) {
-        long n = seep_os_read(fd, text + kept, 4096 - kept);
-        if (n <= 0)
-            break;
-        text[kept + (size_t)n] = '\0';
-        char *line = text;
-        for (char *newline; (newline = __builtin_strchr(line, '\n')); line = newline + 1) {
-            const char *at = line;
-            uintptr_t low = parse_hex(&at);
-            uintptr_t high = *at == '-' ? (++at, parse_hex(&at)) : 0;
-            if (sp >= low && sp < high) {
-                *stack_low = low;
-                *stack_high = high;
-                seep_os_close(fd);
-                return;
-            }
-        }
-        kept = (size_t)(text + kept + (size_t)n - line);
-        if (kept >= 4096)
-            kept = 0;
-        __builtin_memmove(text, line, kept);
-    }
-    seep_os_close(fd);
-}
-
-static void find_bounds(uintptr_t sp, uintptr_t *stack_low, uintptr_t *stack_high)
-{
-    uintptr_t self = (uintptr_t)pthread_self(); /* glibc keeps it at the top of a thread's stack */
-    uintptr_t main_end = (uintptr_t)__libc_stack_end;
-    struct rlimit64 limit = {0};
-    (void)seep_os_call6(SYS_prlimit64, 0, RLIMIT_STACK, 0, (long)&limit, 0, 0);
-    uint64_t main_size = limit.rlim_cur < (64u << 20) ? limit.rlim_cur : 64u << 20;
-    if (sp < main_end && main_end - sp < main_size) {
-        *stack_low = sp & ~(uintptr_t)4095;
-        *stack_high = main_end;
-    } else if (seep_os_tid() != seep_os_pid() && sp < self && self - sp < (64u << 20)) {
-        *stack_low = sp & ~(uintptr_t)4095;
-        *stack_high = self;
-    } else {
-        bounds_from_maps(sp, stack_low, stack_high);
-    }
-}
-
 uint64_t seep_hash_keys[SEEP_HASH_KEYS];
 
 void seep_walk_start(void)
@@ -193,8 +121,11 @@ bool seep_walk_guess(const struct seep_walk *walk, const struct seep_regs *regs,
 {
     const struct seep_shape *shape = shape_set(walk, regs) + way;
     if (shape->cfa != regs->cfa || shape->ra != regs->ra || shape->context != walk->context ||
-        shape->stop_at_eval != stop_at_eval || regs->cfa < walk->stack_low ||
-        regs->cfa + shape->reach * 8u > walk->stack_high)
+        shape->stop_at_eval != stop_at_eval)
+        return false;
+    uintptr_t end = regs->cfa + shape->reach * 8u;
+    if (__builtin_expect(regs->cfa < walk->stacks.own.low || end > walk->stacks.own.high, 0) &&
+        !seep_stack_range_holds(&walk->stacks, regs->cfa, end))
         return false;
     *hash = shape_hash(shape, regs);
     return true;
@@ -290,7 +221,7 @@ static inline bool step(struct position *at, struct seep_cfi_rule rule, struct t
 
 /* To what the signal has interrupted, on this stack or, from an alternate one, on another. There
  * the program counter is no return address: one more makes it look like one. */
-static bool step_over_signal(struct position *at)
+static bool step_over_signal(struct position *at, struct seep_stacks *stacks)
 {
     const ucontext_t *context = (const ucontext_t *)at->cfa;
     if ((at->cfa & 7) || at->cfa + sizeof(*context) > at->high)
@@ -300,10 +231,8 @@ static bool step_over_signal(struct position *at)
     at->rbp = (uintptr_t)registers[REG_RBP];
     at->cfa = (uintptr_t)registers[REG_RSP];
     if (at->cfa < at->low || at->cfa >= at->high) {
-        uintptr_t low, high;
-        find_bounds(at->cfa, &low, &high);
         at->low = at->cfa - 16;
-        at->high = high - 8;
+        at->high = seep_stack_range_find(stacks, at->cfa).high - 8;
     }
     return true;
 }
@@ -311,13 +240,15 @@ static bool step_over_signal(struct position *at)
 unsigned seep_walk_native(struct seep_walk *walk, const struct seep_regs *regs, bool stop_at_eval,
                           uintptr_t *addresses, unsigned capacity, uint64_t *hash)
 {
-    if (__builtin_expect(regs->cfa < walk->stack_low || regs->cfa >= walk->stack_high, 0))
-        find_bounds(regs->cfa, &walk->stack_low, &walk->stack_high);
+    const struct seep_stack_range *own = &walk->stacks.own;
+    uintptr_t high = __builtin_expect(regs->cfa >= own->low && regs->cfa < own->high, 1)
+                         ? own->high
+                         : seep_stack_range_find(&walk->stacks, regs->cfa).high;
     struct position at = {.cfa = regs->cfa,
                           .ra = regs->ra,
                           .rbp = regs->rbp,
                           .low = regs->cfa - 16,
-                          .high = walk->stack_high - 8};
+                          .high = high - 8};
     struct trail trail = {.shape = shape_set(walk, regs), .base = regs->cfa - 8, .whole = true};
     trail.shape[1] = trail.shape[0];
     trail.shape->cfa = regs->cfa;
@@ -344,7 +275,7 @@ unsigned seep_walk_native(struct seep_walk *walk, const struct seep_regs *regs, 
         addresses[n++] = at.ra;
         if (__builtin_expect(rule.cfa_kind == SEEP_CFA_SIGNAL, 0)) {
             trail.whole = false;
-            if (!step_over_signal(&at))
+            if (!step_over_signal(&at, &walk->stacks))
                 break;
         } else if (!step(&at, rule, &trail)) {
             break;

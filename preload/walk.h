@@ -2,12 +2,15 @@
  *
  * A step is one look-up and one or two loads. libunwind is not asked: it checks addresses by
  * writing them into a pipe, whose descriptors would be among the job's own. It is what the tests
- * compare with. Never reads outside the thread's stack. Threads: any, each its own stack. */
+ * compare with. Never reads outside the stack that the thread runs on. Threads: any, each its own
+ * seep_walk. */
 #ifndef SEEP_PRELOAD_WALK_H
 #define SEEP_PRELOAD_WALK_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "preload/stack_range.h"
 
 /* The caller's registers at a hook: what the function that called the hook sees after the return.
  */
@@ -23,12 +26,12 @@ struct seep_regs {
                         .ra = (uintptr_t)__builtin_return_address(0),                              \
                         .rbp = *(uintptr_t *)__builtin_frame_address(0)})
 
-/* Where a walk read the stack: all words that it depends on, from the first frame's stack pointer on, in
- * steps of 8 bytes. The same words at the same places make the same walk, so a stack is known again by
- * reading them all at once, with no step waiting for the one before.
+/* Where a walk read the stack: all words that it depends on, from the first frame's stack pointer
+ * on, in steps of 8 bytes. The same words at the same places make the same walk, so a stack is
+ * known again by reading them all at once, with no step waiting for the one before.
  *
- * Two cache lines, which the processor fetches as one: between two of a job's allocations its own data
- * has passed through the caches, and every line that is touched here must come back. */
+ * Two cache lines, which the processor fetches as one: between two of a job's allocations its own
+ * data has passed through the caches, and every line that is touched here must come back. */
 enum {
     SEEP_MAX_SHAPE = 104,
     SEEP_SHAPE_SETS = 1024,
@@ -50,7 +53,7 @@ struct seep_shape {
 _Static_assert(sizeof(struct seep_shape) == 128, "two lines");
 
 struct seep_walk {
-    uintptr_t stack_low, stack_high; /* bounds of the stack that the thread runs on */
+    struct seep_stacks stacks;
     uint32_t
         context; /* by the caller: of the shapes met at one place, this tells which to expect */
     struct seep_shape shapes[SEEP_SHAPE_SETS][SEEP_SHAPE_WAYS]; /* of each set the latest first */
