@@ -170,33 +170,32 @@ static void reaped_info(const siginfo_t *info)
 }
 
 /* Looks how a child ended before the job takes it from the kernel: killed in between, this process
- * would take the knowledge with it; so the child is left to whoever inherits it. False:
- * interrupted, as the job's own call would have been. */
-static bool look_before(idtype_t type, id_t id, int no_hang)
+ * would take the knowledge with it; so the child is left to whoever inherits it. Never waits: what
+ * wakes this thread is the job's own call, so that it has the child before a handler of SIGCHLD runs
+ * that takes all there are. Who is killed as that call returns leaves a child of unknown end. */
+static void look_before(idtype_t type, id_t id)
 {
     siginfo_t info = {0};
-    if (*seep_activity != SEEP_RECORDING || seep_tls.depth || !SEEP_REAL(waitid))
-        return true;
-    if (seep_real.waitid(type, id, &info, WEXITED | WNOWAIT | no_hang) == 0)
+    int saved_errno = errno;
+    if (*seep_activity == SEEP_RECORDING && !seep_tls.depth && SEEP_REAL(waitid) &&
+        seep_real.waitid(type, id, &info, WEXITED | WNOWAIT | WNOHANG) == 0)
         reaped_info(&info);
-    else if (errno == EINTR)
-        return false;
-    return true;
+    errno = saved_errno;
 }
 
 /* Only the plain ways to wait: not for groups, stopped children or clones. */
-static bool look_before_pid(pid_t pid, int options)
+static void look_before_pid(pid_t pid, int options)
 {
-    if ((options & ~WNOHANG) || (pid != -1 && pid <= 0))
-        return true;
-    return look_before(pid == -1 ? P_ALL : P_PID, pid == -1 ? 0 : (id_t)pid, options & WNOHANG);
+    if (!(options & ~WNOHANG) && (pid == -1 || pid > 0))
+        look_before(pid == -1 ? P_ALL : P_PID, pid == -1 ? 0 : (id_t)pid);
 }
 
 SEEP_EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
 {
     int own = 0;
-    if (UNAVAILABLE(wait4) || !look_before_pid(pid, options))
+    if (UNAVAILABLE(wait4))
         return -1;
+    look_before_pid(pid, options);
     pid_t found = seep_real.wait4(pid, &own, options, usage);
     if (found > 0) {
         reaped(found, own);
@@ -209,8 +208,9 @@ SEEP_EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usag
 SEEP_EXPORT pid_t waitpid(pid_t pid, int *status, int options)
 {
     int own = 0;
-    if (UNAVAILABLE(waitpid) || !look_before_pid(pid, options))
+    if (UNAVAILABLE(waitpid))
         return -1;
+    look_before_pid(pid, options);
     pid_t found = seep_real.waitpid(pid, &own, options);
     if (found > 0) {
         reaped(found, own);
@@ -234,11 +234,12 @@ SEEP_EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 {
     if (UNAVAILABLE(waitid))
         return -1;
-    if ((options & ~WNOHANG) == WEXITED && !look_before(type, id, options & WNOHANG))
-        return -1;
-    int result = seep_real.waitid(type, id, info, options);
-    if (result == 0 && info)
-        reaped_info(info);
+    siginfo_t own = {0};
+    if ((options & ~WNOHANG) == WEXITED)
+        look_before(type, id);
+    int result = seep_real.waitid(type, id, info ? info : &own, options);
+    if (result == 0)
+        reaped_info(info ? info : &own);
     return result;
 }
 
