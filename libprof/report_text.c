@@ -12,6 +12,8 @@ struct page {
     FILE *out;
     bool colour;
     const char *cwd; /* of the job: paths below it are shown without it */
+    json_t *roles;   /* by pid, as text */
+    bool running;    /* some process was alive when the report was made */
 };
 
 static void paint(const struct page *p, const char *code)
@@ -39,6 +41,12 @@ static const char *text_of(const json_t *object, const char *key, const char *mi
 static double number_of(const json_t *object, const char *key)
 {
     return json_number_value(json_object_get(object, key));
+}
+
+/* "1 step", "2 steps" */
+static void put_count(const struct page *p, double n, const char *unit)
+{
+    fprintf(p->out, "%.0f %s%s", n, unit, n == 1 ? "" : "s");
 }
 
 static void put_size(const struct page *p, double bytes)
@@ -103,31 +111,75 @@ static void put_wrapped(const struct page *p, const char *text, int column, int 
 
 /* ---- findings ---------------------------------------------------------------------------- */
 
-static const char *process_role(const json_t *report, json_int_t pid)
+static bool any_runs(const json_t *report)
 {
     size_t i;
     json_t *process;
 
     json_array_foreach(json_object_get(report, "processes"), i, process)
     {
-        if (json_integer_value(json_object_get(process, "pid")) == pid)
-            return text_of(process, "role", "process");
+        if (strcmp(text_of(json_object_get(process, "exit"), "kind", ""), "running") == 0)
+            return true;
     }
-    return "process";
+    return false;
 }
 
-static void put_processes_of(const struct page *p, const json_t *report, const json_t *pids)
+static const char *pid_text(const json_t *pid, char text[24])
 {
-    size_t n = json_array_size(pids);
+    snprintf(text, 24, "%lld", (long long)json_integer_value(pid));
+    return text;
+}
 
-    if (!n)
-        return;
-    fputs(", ", p->out);
-    put(p, process_role(report, json_integer_value(json_array_get(pids, 0))));
-    for (size_t i = 0; i < n && i < MAX_PIDS; i++)
-        fprintf(p->out, " %lld", (long long)json_integer_value(json_array_get(pids, i)));
-    if (n > MAX_PIDS)
-        fprintf(p->out, " and %zu more", n - MAX_PIDS);
+/* What every pid was. One whose program was replaced has several entries: the last holds. */
+static json_t *roles_of(const json_t *report)
+{
+    json_t *roles = json_object(), *process;
+    char pid[24];
+    size_t i;
+
+    json_array_foreach(json_object_get(report, "processes"), i, process)
+    {
+        json_object_set_new(roles, pid_text(json_object_get(process, "pid"), pid),
+                            json_string(text_of(process, "role", "process")));
+    }
+    return roles;
+}
+
+/* Those of pids that are not in `seen` yet and had that role (NULL: any), as many as have room. */
+static void put_role(const struct page *p, const json_t *pids, const char *role, json_t *seen)
+{
+    bool first = true;
+    json_t *one;
+    char pid[24];
+    size_t i;
+
+    json_array_foreach(pids, i, one)
+    {
+        const char *its = text_of(p->roles, pid_text(one, pid), "process");
+        if ((role && strcmp(its, role) != 0) || json_object_get(seen, pid))
+            continue;
+        json_object_set_new(seen, pid, json_true());
+        if (json_object_size(seen) > MAX_PIDS)
+            continue;
+        if (first) {
+            fputs(", ", p->out);
+            put(p, its);
+        }
+        fprintf(p->out, " %s", pid);
+        first = false;
+    }
+}
+
+static void put_processes_of(const struct page *p, const json_t *pids)
+{
+    static const char *const roles[] = {"trainer", "rank", "loader-worker", "helper", NULL};
+    json_t *seen = json_object();
+
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
+        put_role(p, pids, roles[i], seen);
+    if (json_object_size(seen) > MAX_PIDS)
+        fprintf(p->out, " and %zu more", json_object_size(seen) - MAX_PIDS);
+    json_decref(seen);
 }
 
 static void put_growth(const struct page *p, const json_t *finding, const char *unit)
@@ -155,11 +207,12 @@ static void put_limit(const struct page *p, const json_t *finding, const char *u
         return;
     fputs("    limit  ", p->out);
     put_size(p, number_of(finding, "limit_bytes"));
-    fprintf(p->out, ", reached in about %.0f %ss at this pace\n", json_number_value(left), unit);
+    fputs(", reached in about ", p->out);
+    put_count(p, json_number_value(left), unit);
+    fputs(" at this pace\n", p->out);
 }
 
-static void put_finding(const struct page *p, const json_t *report, const json_t *finding,
-                        const char *unit)
+static void put_finding(const struct page *p, const json_t *finding, const char *unit)
 {
     const char *severity = text_of(finding, "severity", "info");
     size_t i;
@@ -176,10 +229,12 @@ static void put_finding(const struct page *p, const json_t *report, const json_t
     paint(p, "0");
     fputs("\n    ", p->out);
     put_size(p, number_of(finding, "live_bytes"));
-    fprintf(p->out, " kept in %.0f blocks of ", number_of(finding, "count"));
+    fputs(" kept in ", p->out);
+    put_count(p, number_of(finding, "count"), "block");
+    fputs(" of ", p->out);
     put(p, text_of(finding, "space", "?"));
     put_growth(p, finding, unit);
-    put_processes_of(p, report, json_object_get(finding, "processes"));
+    put_processes_of(p, json_object_get(finding, "processes"));
     fputs("\n    ", p->out);
     put_wrapped(p, text_of(finding, "title", ""), 4, 4);
     json_array_foreach(json_object_get(finding, "evidence"), i, line)
@@ -208,8 +263,10 @@ static void put_findings(const struct page *p, const json_t *report, const char 
     else
         fputs("seep: no finding", p->out);
     paint(p, "0");
-    fprintf(p->out, " in %.0f %ss\n\n", number_of(job, "steps"), unit);
-    json_array_foreach(findings, i, one) put_finding(p, report, one, unit);
+    fputs(" in ", p->out);
+    put_count(p, number_of(job, "steps"), unit);
+    fputs(p->running ? " so far\n\n" : "\n\n", p->out);
+    json_array_foreach(findings, i, one) put_finding(p, one, unit);
 }
 
 /* ---- the job ----------------------------------------------------------------------------- */
@@ -236,18 +293,26 @@ static void put_command(const struct page *p, const json_t *job)
 
 static void put_job(const struct page *p, const json_t *job)
 {
+    const char *source = text_of(job, "step_source", "time");
+
     put_command(p, job);
-    fprintf(p->out, "job      %.0f steps by %s", number_of(job, "steps"),
-            strcmp(text_of(job, "step_source", ""), "time") == 0 ? "time slices" : "");
-    if (strcmp(text_of(job, "step_source", "time"), "time") != 0)
-        put(p, text_of(job, "step_source", "?"));
-    if (json_is_number(json_object_get(job, "epochs")))
-        fprintf(p->out, ", %.0f epochs", number_of(job, "epochs"));
-    fprintf(p->out, ", %.1f s", number_of(job, "duration_s"));
+    fputs("job      ", p->out);
+    put_count(p, number_of(job, "steps"), "step");
+    fputs(" by ", p->out);
+    put(p, strcmp(source, "time") == 0 ? "time slices" : source);
+    if (json_is_number(json_object_get(job, "epochs"))) {
+        fputs(", ", p->out);
+        put_count(p, number_of(job, "epochs"), "epoch");
+    }
+    fprintf(p->out, ", %.1f s%s", number_of(job, "duration_s"),
+            p->running ? ", still running" : "");
     if (!json_is_true(json_object_get(job, "complete")))
         fputs(", incomplete", p->out);
-    if (number_of(job, "dropped_events") > 0)
-        fprintf(p->out, ", %.0f events dropped", number_of(job, "dropped_events"));
+    if (number_of(job, "dropped_events") > 0) {
+        fputs(", ", p->out);
+        put_count(p, number_of(job, "dropped_events"), "event");
+        fputs(" dropped", p->out);
+    }
     fputc('\n', p->out);
 }
 
@@ -264,7 +329,9 @@ static void put_spaces(const struct page *p, const json_t *report)
         put_size(p, number_of(totals, "peak_bytes"));
         fprintf(p->out, " in step %.0f, ", number_of(totals, "peak_step"));
         put_size(p, number_of(totals, "live_bytes"));
-        fprintf(p->out, " live at exit, %.0f allocations\n", number_of(totals, "allocations"));
+        fputs(p->running ? " live now, " : " live at exit, ", p->out);
+        put_count(p, number_of(totals, "allocations"), "allocation");
+        fputc('\n', p->out);
         label = "       ";
     }
 }
@@ -360,7 +427,11 @@ int seep_report_text(const json_t *report, FILE *out, bool colour)
 
     if (!json_is_object(job) || strcmp(text_of(report, "format", ""), "seep-report") != 0)
         return -SEEP_EINVAL;
-    struct page page = {.out = out, .colour = colour, .cwd = text_of(job, "cwd", "")};
+    struct page page = {.out = out,
+                        .colour = colour,
+                        .cwd = text_of(job, "cwd", ""),
+                        .roles = roles_of(report),
+                        .running = any_runs(report)};
     const char *unit =
         strcmp(text_of(job, "step_source", "time"), "time") == 0 ? "time slice" : "step";
     put_findings(&page, report, unit);
@@ -369,5 +440,6 @@ int seep_report_text(const json_t *report, FILE *out, bool colour)
     put_processes(&page, report);
     put_sites(&page, report);
     put_gaps(&page, report);
+    json_decref(page.roles);
     return ferror(out) ? -SEEP_EIO : 0;
 }

@@ -39,6 +39,15 @@ static const char *function_name(const struct seep_model *m, const struct seep_s
     return "this code";
 }
 
+static bool any_runs(const struct seep_model *m)
+{
+    for (size_t i = 0; i < m->n_processes; i++) {
+        if (m->processes[i].exit_kind == SEEP_ENDED_RUNNING)
+            return true;
+    }
+    return false;
+}
+
 void seep_wording_set(const struct seep_model *m, const struct seep_symbols *symbols,
                       const struct seep_span *span, struct seep_finding *f)
 {
@@ -50,8 +59,9 @@ void seep_wording_set(const struct seep_model *m, const struct seep_symbols *sym
     seep_text_size((double)f->live_bytes, size);
     switch (f->pattern) {
     case SEEP_PATTERN_EAGER_RETENTION:
-        f->title = seep_text_format("%s: %llu items loaded before step 1 and kept to the end: %s",
-                                    who, (unsigned long long)f->count, size);
+        f->title = seep_text_format("%s: %llu item%s loaded before step 1 and kept %s: %s", who,
+                                    (unsigned long long)f->count, f->count == 1 ? "" : "s",
+                                    any_runs(m) ? "so far" : "to the end", size);
         break;
     case SEEP_PATTERN_FIRST_TOUCH_CACHE:
         f->title = seep_text_format("%s: keeps every item it has seen once: %s from step %d on",

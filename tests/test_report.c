@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { START = 1000000000 };
@@ -48,6 +49,24 @@ static void analyse(size_t n, struct seep_job *job, bool all)
     struct seep_analysis_options opts = {.all_sites = all};
 
     ck_assert_int_eq(seep_analyse_profiles(p, n, job, &opts, &report, NULL), 0);
+}
+
+/* By way of files, so that /proc and the files of modules are looked at. */
+static void analyse_folder(struct seep_job *job, bool all)
+{
+    char dir[] = "/tmp/seep-report-XXXXXX", command[64];
+    const char *const dirs[] = {dir};
+    struct seep_analysis_options opts = {.all_sites = all};
+
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    ck_assert_int_eq(builder_write(&a, dir, "100-1.seep"), 0);
+    if (job)
+        ck_assert_int_eq(builder_write_job(job, dir), 0);
+    free(job);
+    int rc = seep_analyse(dirs, 1, &opts, &report, NULL);
+    snprintf(command, sizeof command, "rm -r %s", dir);
+    ck_assert_int_eq(system(command), 0);
+    ck_assert_int_eq(rc, 0);
 }
 
 static const json_t *at(const json_t *root, const char *path)
@@ -429,6 +448,99 @@ START_TEST(the_text_begins_with_the_line_to_look_at)
 }
 END_TEST
 
+/* Makes the first profile that of this very process, which runs. */
+static void run_on(uint64_t *now)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    *now = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+    builder_fini(&a);
+    builder_init(&a, (uint32_t)getpid(), *now);
+    builder_header(&a)->exit_kind = SEEP_EXIT_NONE;
+    builder_header(&a)->end_ns = 0;
+    memset(builder_header(&a)->host, 0, sizeof builder_header(&a)->host);
+    gethostname(builder_header(&a)->host, sizeof builder_header(&a)->host - 1);
+}
+
+static bool says(const char *what)
+{
+    char *text = text_of(false);
+    bool found = strstr(text, what) != NULL;
+
+    free(text);
+    return found;
+}
+
+START_TEST(the_text_of_a_running_job_speaks_of_now)
+{
+    uint64_t now = START;
+
+    if (_i)
+        run_on(&now);
+    builder_site(&a, python_stack(&a, "/home/user/cameras.py", 33), 0, 24, 24 << 20, 0, 0, 9);
+    builder_timeline(&a, 60, 1 << 20);
+    if (_i)
+        builder_header(&a)->end_ns = 0;
+    analyse_folder(builder_job(builder_header(&a)->pid, now, 50, 10), false);
+    ck_assert_str_eq(string("processes/0/exit/kind"), _i ? "running" : "exit");
+    ck_assert_str_eq(string("findings/0/pattern"), "eager-retention");
+    ck_assert_int_eq(says(" live now, "), _i);
+    ck_assert_int_eq(says(" live at exit, "), !_i);
+    ck_assert_int_eq(says("50 steps so far\n"), _i);
+    ck_assert_int_eq(says(" s, still running"), _i);
+    ck_assert_int_eq(says("24 items loaded before step 1 and kept so far: 24.0 MiB"), _i);
+    ck_assert_int_eq(says("24 items loaded before step 1 and kept to the end: 24.0 MiB"), !_i);
+}
+END_TEST
+
+START_TEST(one_of_a_kind_has_no_plural)
+{
+    builder_site(&a, python_stack(&a, "/home/user/t.py", 1), 0, 1, 1000, 0, 0, 1);
+    builder_header(&a)->dropped[SEEP_DROP_BOUND] = 1;
+    analyse(1, builder_job(100, START, 1, 1), false);
+    json_object_set_new(json_object_get(report, "job"), "epochs", json_integer(1));
+    ck_assert(says("seep: no finding in 1 step\n"));
+    ck_assert(says("job      1 step by optimizer, 1 epoch, "));
+    ck_assert(says(", 1 event dropped\n"));
+    ck_assert(says(", 1 allocation\n"));
+    json_object_set_new(json_object_get(report, "job"), "steps", json_integer(0));
+    json_object_set_new(json_object_get(report, "job"), "step_source", json_string("time"));
+    ck_assert(says("seep: no finding in 0 time slices\n"));
+    ck_assert(says("job      0 steps by time slices, 1 epoch, "));
+}
+END_TEST
+
+static const struct {
+    const char *entries, *pids; /* of the report's processes, and of its finding */
+    const char *text;
+} pids[] = {
+    {"[{'pid': 1, 'role': 'trainer'}]", "[1]", ", trainer 1\n"},
+    {"[{'pid': 7, 'role': 'helper'}, {'pid': 7, 'role': 'trainer'}]", "[7]", ", trainer 7\n"},
+    {"[{'pid': 7, 'role': 'helper'}, {'pid': 7, 'role': 'trainer'}]", "[7, 7]", ", trainer 7\n"},
+    {"[{'pid': 1, 'role': 'loader-worker'}, {'pid': 2, 'role': 'trainer'},"
+     " {'pid': 3, 'role': 'loader-worker'}]",
+     "[1, 2, 3]", ", trainer 2, loader-worker 1 3\n"},
+    {"[{'pid': 1, 'role': 'rank'}, {'pid': 9, 'role': 'trainer'}]", "[1, 2, 3, 4, 5, 6]",
+     ", rank 1, process 2 3 4 and 2 more\n"},
+    {"[]", "[]", " of host, +8.0 KiB a step\n"},
+};
+
+START_TEST(each_pid_stands_beside_its_own_role)
+{
+    leaking_job();
+    json_t *finding = json_array_get(json_object_get(report, "findings"), 0);
+    char entries[256];
+
+    snprintf(entries, sizeof entries, "%s", pids[_i].entries);
+    for (char *p = entries; *p; p++)
+        *p = *p == '\'' ? '"' : *p;
+    json_object_set_new(report, "processes", json_loads(entries, 0, NULL));
+    json_object_set_new(finding, "processes", json_loads(pids[_i].pids, 0, NULL));
+    ck_assert(says(pids[_i].text));
+}
+END_TEST
+
 START_TEST(no_text_is_made_of_what_is_no_report)
 {
     static const char *const others[] = {"{}", "[]", "{\"format\": \"seep-report\"}", "7",
@@ -525,6 +637,9 @@ int main(void)
     tcase_add_loop_test(tcase, strings_of_a_profile_cannot_harm_a_terminal, 0, N(dirty));
     tcase_add_test(tcase, sizes_read_well);
     tcase_add_test(tcase, the_text_begins_with_the_line_to_look_at);
+    tcase_add_loop_test(tcase, the_text_of_a_running_job_speaks_of_now, 0, 2);
+    tcase_add_test(tcase, one_of_a_kind_has_no_plural);
+    tcase_add_loop_test(tcase, each_pid_stands_beside_its_own_role, 0, N(pids));
     tcase_add_test(tcase, no_text_is_made_of_what_is_no_report);
     tcase_add_test(tcase, text_of_a_report_with_missing_parts_is_no_crash);
     tcase_add_test(tcase, a_full_disk_is_an_error_of_the_text);
