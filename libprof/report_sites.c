@@ -47,7 +47,8 @@ static uint64_t quantile(const struct seep_model_extra *e, uint64_t total, doubl
     return e->max_lifetime;
 }
 
-/* Ages of blocks that were freed; null where none was. */
+/* Ages of blocks that were freed; null where none was, or where nobody noted them. A site of a few
+ * steps has no detail: only when all is in one step is it known that nothing grew older. */
 static json_t *lifetimes_of(const struct seep_model *m, const struct seep_model_site *site)
 {
     const struct seep_model_extra *e = site->extra ? &m->extras[site->extra - 1] : NULL;
@@ -55,15 +56,11 @@ static json_t *lifetimes_of(const struct seep_model *m, const struct seep_model_
 
     for (int i = 0; e && i < SEEP_LIFETIME_BUCKETS; i++)
         total += e->lifetimes[i];
-    if (!site->totals.frees || (e && !total))
+    bool in_one_step = !e && site->first_step == site->last_step;
+    if (!site->totals.frees || (!total && !in_one_step))
         return json_pack("{s:n, s:n, s:n}", "p50", "p99", "max");
-    if (!e) {
-        /* Active in a few steps only: the blocks lived no longer than those lie apart. */
-        uint64_t apart = (uint64_t)((int64_t)site->last_step - site->first_step);
-        uint64_t most = site->last_step > site->first_step ? apart : 0;
-        return json_pack("{s:o, s:o, s:o}", "p50", seep_json_count(most), "p99",
-                         seep_json_count(most), "max", seep_json_count(most));
-    }
+    if (in_one_step)
+        return json_pack("{s:i, s:i, s:i}", "p50", 0, "p99", 0, "max", 0);
     return json_pack("{s:o, s:o, s:o}", "p50", seep_json_count(quantile(e, total, 0.5)), "p99",
                      seep_json_count(quantile(e, total, 0.99)), "max",
                      seep_json_count(e->max_lifetime));
@@ -76,20 +73,29 @@ static int by_number(const void *a, const void *b)
     return (*p > *q) - (*p < *q);
 }
 
+/* Each pid once: after an exec several processes of the model have the same. Sorts list[]. */
+static json_t *unique_pids(uint32_t *list, size_t n)
+{
+    json_t *pids = json_array();
+
+    if (n)
+        qsort(list, n, sizeof *list, by_number);
+    for (size_t i = 0; i < n; i++) {
+        if (!i || list[i] != list[i - 1])
+            json_array_append_new(pids, seep_json_count(list[i]));
+    }
+    return pids;
+}
+
 static json_t *pids_of(const struct seep_model *m, const struct seep_model_site *site)
 {
     uint32_t n = 0, *list = malloc(((size_t)site->n_parts + 1) * sizeof *list);
-    json_t *pids = list ? json_array() : NULL;
 
-    for (uint32_t k = site->parts; pids && k && n < site->n_parts; k = m->parts[k - 1].next)
-        list[n++] = m->parts[k - 1].process;
-    if (n)
-        qsort(list, n, sizeof *list, by_number);
-    for (uint32_t i = 0; i < n; i++) {
-        if (i && list[i] == list[i - 1])
-            continue;
-        json_array_append_new(pids, seep_json_count(m->processes[list[i]].profile->header->pid));
-    }
+    if (!list)
+        return NULL;
+    for (uint32_t k = site->parts; k && n < site->n_parts; k = m->parts[k - 1].next)
+        list[n++] = m->processes[m->parts[k - 1].process].profile->header->pid;
+    json_t *pids = unique_pids(list, n);
     free(list);
     return pids;
 }
@@ -161,12 +167,15 @@ static json_t *site_ids(const struct seep_finding *f)
 
 static json_t *finding_pids(const struct seep_model *m, const struct seep_finding *f)
 {
-    json_t *list = json_array();
+    uint32_t *list = malloc((f->n_processes + 1) * sizeof *list);
 
+    if (!list)
+        return NULL;
     for (size_t i = 0; i < f->n_processes; i++)
-        json_array_append_new(list,
-                              seep_json_count(m->processes[f->processes[i]].profile->header->pid));
-    return list;
+        list[i] = m->processes[f->processes[i]].profile->header->pid;
+    json_t *pids = unique_pids(list, f->n_processes);
+    free(list);
+    return pids;
 }
 
 static json_t *finding_evidence(const struct seep_finding *f)

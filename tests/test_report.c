@@ -185,6 +185,12 @@ START_TEST(peaks_at_one_time_add_up)
 }
 END_TEST
 
+static uint64_t two_a_step(uint32_t period, void *arg)
+{
+    (void)arg;
+    return period >= 5 ? 2 * (period - 4) : 0;
+}
+
 START_TEST(lifetimes_are_quantiles_of_the_frees)
 {
     struct seep_point point = {1, 1, 10};
@@ -199,6 +205,48 @@ START_TEST(lifetimes_are_quantiles_of_the_frees)
     ck_assert_double_eq(number("sites/0/lifetime_steps/p50"), 0);
     ck_assert_double_eq(number("sites/0/lifetime_steps/p99"), 80);
     ck_assert_double_eq(number("sites/0/lifetime_steps/max"), 85);
+}
+END_TEST
+
+static const struct {
+    uint32_t first, last;
+    uint64_t frees;
+    int known; /* -1: it is not */
+} short_lives[] = {{5, 5, 3, 0}, {5, 5, 0, -1}, {1, 900, 3, -1}, {5, 6, 3, -1}};
+
+START_TEST(lifetimes_that_nobody_noted_are_not_told)
+{
+    uint32_t site = builder_site(&a, python_stack(&a, "/home/user/t.py", 1), 0, 10, 1000,
+                                 short_lives[_i].frees, 10, short_lives[_i].last);
+    static const char *const keys[] = {"p50", "p99", "max"};
+    char path[64];
+
+    ((struct seep_site *)builder_at(&a, site))->first_period = short_lives[_i].first;
+    analyse(1, builder_job(100, START, 900, 1), true);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        snprintf(path, sizeof path, "sites/0/lifetime_steps/%s", keys[i]);
+        if (short_lives[_i].known < 0)
+            ck_assert_msg(json_is_null(at(report, path)), "%s is told", path);
+        else
+            ck_assert_double_eq(number(path), short_lives[_i].known);
+    }
+}
+END_TEST
+
+/* The second profile is the first one's process after an exec. */
+START_TEST(a_pid_is_named_once_after_an_exec)
+{
+    builder_fini(&c);
+    builder_init(&c, 100, START + UINT64_C(2000000000));
+    builder_header(&a)->exit_kind = SEEP_EXIT_EXEC;
+    builder_level(&a, python_stack(&a, "/home/user/t.py", 1), 0, 4096, 20, two_a_step, NULL);
+    builder_level(&c, python_stack(&c, "/home/user/t.py", 1), 0, 4096, 105, two_a_step, NULL);
+    builder_timeline(&c, 105, 50 << 20);
+    analyse(2, builder_job(100, START, 100, 5), true);
+    ck_assert_uint_eq(json_array_size(at(report, "processes")), 2);
+    ck_assert_uint_eq(json_array_size(at(report, "sites/0/processes")), 1);
+    ck_assert_double_eq(number("sites/0/processes/0"), 100);
+    ck_assert_uint_eq(json_array_size(at(report, "findings/0/processes")), 1);
 }
 END_TEST
 
@@ -408,12 +456,6 @@ START_TEST(sizes_read_well)
 END_TEST
 
 /* ---- text -------------------------------------------------------------------------------- */
-
-static uint64_t two_a_step(uint32_t period, void *arg)
-{
-    (void)arg;
-    return period >= 5 ? 2 * (period - 4) : 0;
-}
 
 static void leaking_job(void)
 {
@@ -627,6 +669,8 @@ int main(void)
     tcase_add_test(tcase, the_peak_of_the_sum_is_not_the_sum_of_the_peaks);
     tcase_add_test(tcase, peaks_at_one_time_add_up);
     tcase_add_test(tcase, lifetimes_are_quantiles_of_the_frees);
+    tcase_add_loop_test(tcase, lifetimes_that_nobody_noted_are_not_told, 0, N(short_lives));
+    tcase_add_test(tcase, a_pid_is_named_once_after_an_exec);
     tcase_add_loop_test(tcase, small_sites_are_left_out_unless_asked_for, 0, 2);
     tcase_add_loop_test(tcase, every_exit_is_told, 0, N(exits));
     tcase_add_test(tcase, a_loader_worker_is_known_by_its_loop);
