@@ -69,6 +69,13 @@ static inline void seep_os_unmap(void *p, size_t bytes)
     (void)seep_os_call3(SYS_munmap, (long)p, (long)bytes, 0);
 }
 
+/* Zeroes pages of seep_os_pages(), which costs nothing until they are used again. */
+static inline void seep_os_clear(void *p, size_t bytes)
+{
+    if (seep_os_call3(SYS_madvise, (long)p, (long)bytes, MADV_DONTNEED) < 0)
+        __builtin_memset(p, 0, bytes); /* locked in memory */
+}
+
 static inline int seep_os_open(const char *path, int flags, int mode)
 {
     return (int)seep_os_call6(SYS_openat, AT_FDCWD, (long)path, flags | O_CLOEXEC, mode, 0, 0);

@@ -212,9 +212,11 @@ static void grow_traces(struct seep_thread *thread)
     struct seep_trace(*fresh)[SEEP_TRACE_WAYS] = seep_os_pages(sets * sizeof(*fresh));
     if (!fresh)
         return;
-    seep_os_unmap(thread->traces, (thread->trace_mask + 1) * sizeof(*thread->traces));
-    thread->traces = fresh;
-    thread->trace_mask = sets - 1;
+    void *old = thread->traces;
+    size_t old_bytes = (thread->trace_mask + 1) * sizeof(*thread->traces);
+    __atomic_store_n(&thread->traces, fresh, __ATOMIC_RELEASE);
+    __atomic_store_n(&thread->trace_mask, sets - 1, __ATOMIC_RELEASE);
+    seep_os_unmap(old, old_bytes);
 }
 
 static inline struct seep_trace *trace_set(struct seep_thread *thread, uint64_t hash)

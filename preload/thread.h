@@ -37,7 +37,7 @@ struct seep_thread {
     uintptr_t mark_object; /* the optimizer that is in its step */
     uint64_t random;
     int64_t until_sample; /* bytes to go, --sample */
-    bool in_use;
+    uint32_t n_forks;     /* between the program's start and the process that filled this in */
     struct seep_pyframe python[SEEP_MAX_PYTHON_FRAMES];
     uintptr_t native[SEEP_MAX_NATIVE_FRAMES];
     /* Stacks that this thread finds again without interning them: sets of one cache line, latest

@@ -16,5 +16,25 @@ class Fibres(SeepCase):
         self.assertEqual(sum_sites(report, "body")["allocations"], 8000)
 
 
+class Crowds(SeepCase):
+    def compared(self, section, threads):
+        """The subject's number without seep and with it, each the least of three."""
+        argv = [self.subject("crowd"), section, str(threads)]
+        plain = min(int(self.command(argv).stdout) for _ in range(3))
+        return plain, min(int(self.run_seep(argv).done.stdout) for _ in range(3))
+
+    def test_a_thread_that_does_little_takes_little_memory(self):
+        plain, seen = self.compared("rss", 400)
+        self.assertLess(seen - plain, 30e6)
+
+    def test_threads_without_counters_of_their_own_do_not_wait(self):
+        plain, seen = self.compared("pairs", 1100)
+        self.assertLess(seen - plain, 200e3, "µs for 22,000 pairs")
+
+    def test_a_forked_child_does_not_copy_what_threads_had_learned(self):
+        plain, seen = self.compared("fork", 300)
+        self.assertLess(seen - plain, 6e6)
+
+
 if __name__ == "__main__":
     unittest.main()
