@@ -300,6 +300,9 @@ json_t *seep_json_coverage(const struct seep_report_parts *parts)
     for (size_t i = 0; i < m->n_processes; i++)
         say_process(not_seen, &m->processes[i]);
     say_missing(not_seen, m);
+    if (parts->n_left_out)
+        say(not_seen, "%zu more site%s left out of this list, which has a bound: --all lists all",
+            parts->n_left_out, parts->n_left_out == 1 ? " is" : "s are");
     if (m->step_source == SEEP_STEP_TIME)
         say(not_seen, "no training steps: growth is per time slice of %d ms", SEEP_TIME_SLICE_MS);
     return json_pack("{s:o, s:o}", "hooks", hooks_seen(m), "not_seen", not_seen);

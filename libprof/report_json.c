@@ -75,59 +75,6 @@ static json_t *spaces_json(const struct seep_model *m, bool *failed)
     return spaces;
 }
 
-/* ---- which sites ------------------------------------------------------------------------- */
-
-struct choice {
-    uint32_t site;
-    uint64_t bytes;
-};
-
-static int by_bytes(const void *a, const void *b)
-{
-    const struct choice *p = a, *q = b;
-
-    if (p->bytes != q->bytes)
-        return p->bytes > q->bytes ? -1 : 1;
-    return (p->site > q->site) - (p->site < q->site);
-}
-
-static void mark_findings(const struct seep_findings *f, bool *wanted)
-{
-    for (size_t i = 0; i < f->n; i++) {
-        for (size_t k = 0; k < f->list[i].n_sites; k++)
-            wanted[f->list[i].sites[k]] = true;
-    }
-}
-
-/* Sites with at least 0.1 % of their space's peak, and those of findings; largest first. */
-static size_t choose_sites(const struct seep_report_parts *parts, uint32_t *chosen)
-{
-    const struct seep_model *m = parts->m;
-    bool *wanted = calloc(m->n_sites + 1, sizeof *wanted);
-    struct choice *choices = calloc(m->n_sites + 1, sizeof *choices);
-    size_t n = 0;
-
-    if (!wanted || !choices) {
-        free(wanted);
-        free(choices);
-        return SIZE_MAX;
-    }
-    mark_findings(parts->findings, wanted);
-    for (uint32_t i = 0; i < m->n_sites; i++) {
-        const struct seep_totals *t = &m->sites[i].totals;
-        uint64_t peak = m->spaces[m->sites[i].space].totals.peak_bytes;
-        if (parts->all_sites || wanted[i] || (double)t->peak_bytes * 1000 >= (double)peak)
-            choices[n++] = (struct choice){i, t->peak_bytes};
-    }
-    if (n)
-        qsort(choices, n, sizeof *choices, by_bytes);
-    for (size_t i = 0; i < n; i++)
-        chosen[i] = choices[i].site;
-    free(wanted);
-    free(choices);
-    return n;
-}
-
 /* Every frame that will be printed is looked up at once, so that each module is read once. */
 static int resolve_symbols(const struct seep_report_parts *parts, const uint32_t *chosen, size_t n)
 {
@@ -154,23 +101,27 @@ static int resolve_symbols(const struct seep_report_parts *parts, const uint32_t
     return rc;
 }
 
-static void free_frames(struct seep_report_parts *parts)
+static void free_scratch(struct seep_report_parts *parts)
 {
     for (size_t i = 0; parts->frame_json && i < parts->m->dict.n_frames; i++)
         json_decref(parts->frame_json[i]);
     free(parts->frame_json);
+    free(parts->shown);
     parts->frame_json = NULL;
+    parts->shown = NULL;
 }
 
 int seep_report_json(struct seep_report_parts *parts, json_t **report)
 {
     const struct seep_model *m = parts->m;
     uint32_t *chosen = calloc(m->n_sites + 1, sizeof *chosen);
-    size_t n = chosen ? choose_sites(parts, chosen) : SIZE_MAX;
-    bool failed = n == SIZE_MAX || resolve_symbols(parts, chosen, n);
+    size_t n = 0;
 
+    parts->shown = calloc(m->n_sites + 1, sizeof *parts->shown);
     parts->frame_json = calloc(m->dict.n_frames, sizeof(json_t *));
-    json_t *json = failed || !parts->frame_json ? NULL : json_object();
+    bool failed = !chosen || !parts->shown || !parts->frame_json ||
+                  seep_report_choose(parts, chosen, &n) || resolve_symbols(parts, chosen, n);
+    json_t *json = failed ? NULL : json_object();
 
     if (json) {
         seep_json_set(json, "format", json_string("seep-report"), &failed);
@@ -185,7 +136,7 @@ int seep_report_json(struct seep_report_parts *parts, json_t **report)
         seep_json_set(json, "coverage", seep_json_coverage(parts), &failed);
     }
     free(chosen);
-    free_frames(parts);
+    free_scratch(parts);
     if (!json || failed) {
         json_decref(json);
         return -SEEP_ENOMEM;

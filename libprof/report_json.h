@@ -12,8 +12,11 @@ struct seep_report_parts {
     struct seep_symbols *symbols;
     const struct seep_findings *findings;
     bool all_sites; /* every site, not only those of at least 0.1 % of their space's peak */
-    json_t **
-        frame_json; /* scratch of seep_report_json(): [n_frames] arrays of what a frame prints as */
+
+    /* Scratch of seep_report_json(). */
+    json_t **frame_json; /* [n_frames] arrays of what a frame prints as */
+    bool *shown;         /* [n_sites] those listed */
+    size_t n_left_out;   /* large enough to be listed, but too many */
 };
 
 /* *report: a new reference. Equal frames are one shared value: who changes one copies it first.

@@ -20,6 +20,11 @@ int seep_json_frames_append(const struct seep_report_parts *parts, uint32_t fram
 /* Sets a key; a NULL value or object counts as out of memory: *failed becomes true. */
 void seep_json_set(json_t *object, const char *key, json_t *value, bool *failed);
 
+/* Fills chosen[n_sites] with the sites to list, largest peak first, and sets `shown` and
+ * n_left_out. The largest site of every finding is always among them. Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_report_choose(struct seep_report_parts *parts, uint32_t *chosen,
+                                       size_t *n_chosen);
+
 json_t *seep_json_sites(const struct seep_report_parts *parts, const uint32_t *chosen, size_t n);
 json_t *seep_json_site_id(uint32_t site);
 json_t *seep_json_findings(const struct seep_report_parts *parts);

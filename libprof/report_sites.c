@@ -156,12 +156,15 @@ static json_t *look_at(const struct seep_report_parts *parts, uint32_t frame)
     return first;
 }
 
-static json_t *site_ids(const struct seep_finding *f)
+/* Those that the report lists. */
+static json_t *site_ids(const struct seep_report_parts *parts, const struct seep_finding *f)
 {
     json_t *list = json_array();
 
-    for (size_t i = 0; i < f->n_sites; i++)
-        json_array_append_new(list, seep_json_site_id(f->sites[i]));
+    for (size_t i = 0; i < f->n_sites; i++) {
+        if (parts->shown[f->sites[i]])
+            json_array_append_new(list, seep_json_site_id(f->sites[i]));
+    }
     return list;
 }
 
@@ -204,7 +207,7 @@ static json_t *finding_json(const struct seep_report_parts *parts, const struct 
     seep_json_set(json, "role", json_string(seep_role_name(f->role)), failed);
     seep_json_set(json, "processes", finding_pids(m, f), failed);
     seep_json_set(json, "frame", look_at(parts, f->frame), failed);
-    seep_json_set(json, "sites", site_ids(f), failed);
+    seep_json_set(json, "sites", site_ids(parts, f), failed);
     seep_json_set(json, "live_bytes", seep_json_count(f->live_bytes), failed);
     seep_json_set(json, "peak_bytes", seep_json_count(f->peak_bytes), failed);
     seep_json_set(json, "count", seep_json_count(f->count), failed);

@@ -116,6 +116,21 @@ static char *text_of(bool colour)
     return text;
 }
 
+static uint64_t two_a_step(uint32_t period, void *arg)
+{
+    (void)arg;
+    return period >= 5 ? 2 * (period - 4) : 0;
+}
+
+static void leaking_job(bool all)
+{
+    builder_level(&a, python_stack(&a, "/home/user/project/train.py", 40), 0, 4096, 105, two_a_step,
+                  NULL);
+    builder_timeline(&a, 105, 50 << 20);
+    builder_header(&a)->limit_ram_bytes = UINT64_C(1) << 30;
+    analyse(1, builder_job(100, START, 100, 5), all);
+}
+
 /* ---- numbers ----------------------------------------------------------------------------- */
 
 START_TEST(totals_add_up_over_processes)
@@ -185,12 +200,6 @@ START_TEST(peaks_at_one_time_add_up)
 }
 END_TEST
 
-static uint64_t two_a_step(uint32_t period, void *arg)
-{
-    (void)arg;
-    return period >= 5 ? 2 * (period - 4) : 0;
-}
-
 START_TEST(lifetimes_are_quantiles_of_the_frees)
 {
     struct seep_point point = {1, 1, 10};
@@ -258,6 +267,61 @@ START_TEST(small_sites_are_left_out_unless_asked_for)
     builder_header(&a)->spaces[0].peak_bytes = 1000000;
     analyse(1, NULL, _i == 1);
     ck_assert_uint_eq(json_array_size(at(report, "sites")), _i ? 3 : 2);
+}
+END_TEST
+
+/* A hostile profile costs what it is worth: nothing is large in a space that never held anything. */
+START_TEST(sites_that_held_nothing_are_left_out_unless_asked_for)
+{
+    for (unsigned line = 1; line <= 50; line++) {
+        uint32_t site = builder_site(&a, python_stack(&a, "/home/user/t.py", line), 0, 1, 0, 0, 0, 1);
+        ((struct seep_site *)builder_at(&a, site))->peak_bytes = 0;
+    }
+    analyse(1, NULL, _i == 1);
+    ck_assert_uint_eq(json_array_size(at(report, "sites")), _i ? 50 : 0);
+}
+END_TEST
+
+enum { MOST_SITES = 2000 };
+
+START_TEST(sites_beyond_a_number_are_left_out_unless_asked_for)
+{
+    for (unsigned line = 100; line < 100 + MOST_SITES; line++)
+        builder_site(&a, python_stack(&a, "/home/user/big.py", line), 1, 1, 1 << 20, 1, 1 << 20,
+                     1);
+    builder_header(&a)->spaces[1].peak_bytes = 100 << 20;
+    leaking_job(_i == 1);
+    ck_assert_uint_eq(json_array_size(at(report, "findings")), 1);
+    ck_assert_uint_eq(json_array_size(at(report, "sites")), _i ? MOST_SITES + 1 : MOST_SITES);
+    const json_t *smallest = json_array_get(at(report, "sites"), _i ? MOST_SITES : MOST_SITES - 1);
+    ck_assert_str_eq(json_string_value(json_object_get(smallest, "space")), "host");
+    ck_assert_str_eq(string("findings/0/sites/0"),
+                     json_string_value(json_object_get(smallest, "id")));
+    char *gaps = json_dumps(at(report, "coverage/not_seen"), 0);
+    ck_assert_int_eq(strstr(gaps, "1 more site is left out") != NULL, !_i);
+    free(gaps);
+}
+END_TEST
+
+/* Stacks of 500 frames, each frame with a name of 4000 bytes and a file of as many. */
+START_TEST(stacks_beyond_a_size_are_left_out_unless_asked_for)
+{
+    char name[4001] = "", file[4001] = "/";
+    uint32_t stack = 0;
+
+    memset(name, 'n', sizeof name - 1);
+    memset(file + 1, 'f', sizeof file - 2);
+    for (unsigned i = 0; i < 500; i++)
+        stack = builder_stack(&a, stack, builder_python(&a, file, name, 1));
+    for (unsigned line = 1; line <= 50; line++)
+        builder_site(&a, builder_stack(&a, stack, builder_python(&a, file, name, line)), 0, 1, 1000,
+                     0, 0, 1);
+    analyse(1, NULL, _i == 1);
+    size_t n = json_array_size(at(report, "sites"));
+    if (_i)
+        ck_assert_uint_eq(n, 50);
+    else
+        ck_assert(n >= 10 && n * 500 * 8000 <= 64 << 20);
 }
 END_TEST
 
@@ -457,18 +521,9 @@ END_TEST
 
 /* ---- text -------------------------------------------------------------------------------- */
 
-static void leaking_job(void)
-{
-    builder_level(&a, python_stack(&a, "/home/user/project/train.py", 40), 0, 4096, 105, two_a_step,
-                  NULL);
-    builder_timeline(&a, 105, 50 << 20);
-    builder_header(&a)->limit_ram_bytes = UINT64_C(1) << 30;
-    analyse(1, builder_job(100, START, 100, 5), false);
-}
-
 START_TEST(the_text_begins_with_the_line_to_look_at)
 {
-    leaking_job();
+    leaking_job(false);
     char *text = text_of(false);
     char *where = strstr(text, "train.py:40 in work");
     ck_assert_ptr_nonnull(where);
@@ -570,7 +625,7 @@ static const struct {
 
 START_TEST(each_pid_stands_beside_its_own_role)
 {
-    leaking_job();
+    leaking_job(false);
     json_t *finding = json_array_get(json_object_get(report, "findings"), 0);
     char entries[256];
 
@@ -601,7 +656,7 @@ START_TEST(text_of_a_report_with_missing_parts_is_no_crash)
     static const char *const keys[] = {"processes", "spaces",   "findings",
                                        "sites",     "timeline", "coverage"};
 
-    leaking_job();
+    leaking_job(false);
     json_object_set_new(json_array_get(json_object_get(report, "findings"), 0), "frame",
                         json_null());
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
@@ -614,7 +669,7 @@ END_TEST
 
 START_TEST(a_full_disk_is_an_error_of_the_text)
 {
-    leaking_job();
+    leaking_job(false);
     FILE *full = fopen("/dev/full", "w");
     if (!full)
         return;
@@ -643,7 +698,7 @@ START_TEST(reports_obey_the_schema)
     ck_assert_ptr_nonnull(mkdtemp(dir));
     analyse(2, NULL, true);
     dump(dir, "empty");
-    leaking_job();
+    leaking_job(false);
     dump(dir, "leak");
     uint32_t native = builder_native(&a, "/usr/lib/x86_64-linux-gnu/libc.so.6", "00", 5);
     builder_site(&a, builder_stack(&a, 0, native), 0, UINT64_MAX, UINT64_MAX, 0, 0, UINT32_MAX);
@@ -672,6 +727,9 @@ int main(void)
     tcase_add_loop_test(tcase, lifetimes_that_nobody_noted_are_not_told, 0, N(short_lives));
     tcase_add_test(tcase, a_pid_is_named_once_after_an_exec);
     tcase_add_loop_test(tcase, small_sites_are_left_out_unless_asked_for, 0, 2);
+    tcase_add_loop_test(tcase, sites_that_held_nothing_are_left_out_unless_asked_for, 0, 2);
+    tcase_add_loop_test(tcase, sites_beyond_a_number_are_left_out_unless_asked_for, 0, 2);
+    tcase_add_loop_test(tcase, stacks_beyond_a_size_are_left_out_unless_asked_for, 0, 2);
     tcase_add_loop_test(tcase, every_exit_is_told, 0, N(exits));
     tcase_add_test(tcase, a_loader_worker_is_known_by_its_loop);
     tcase_add_loop_test(tcase, stepping_processes_with_ranks_are_ranks, 0, 2);
