@@ -16,7 +16,7 @@
 /* From the C++ runtime library; C has no header for it. */
 char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
 
-enum { MAX_INLINES = 16, MAX_NAME_BYTES = 480 };
+enum { MAX_INLINES = 16, MAX_NAME_BYTES = 480, UNSIZED_BYTES = 4096 };
 
 struct answer {
     struct seep_symbol *symbols;
@@ -254,15 +254,14 @@ static void offer(struct query *q, const GElf_Sym *symbol, const char *name)
     q->sized = sized;
 }
 
-/* Offers a symbol to the queries that it covers; one without a size (assembly) to the nearest. */
+/* Offers a symbol to the queries that it covers. One without a size (assembly) may reach as far as
+ * the next symbol, which the queries behind that one prefer. */
 static void offer_to_all(struct query *queries, size_t n, const GElf_Sym *symbol, const char *name)
 {
-    uint64_t end = symbol->st_value + symbol->st_size;
-    size_t i = first_at_or_above(queries, n, symbol->st_value);
+    uint64_t bytes = symbol->st_size ? symbol->st_size : UNSIZED_BYTES;
 
-    if (!symbol->st_size && i < n && queries[i].address - symbol->st_value < 4096)
-        offer(&queries[i], symbol, name);
-    for (; i < n && queries[i].address < end; i++)
+    for (size_t i = first_at_or_above(queries, n, symbol->st_value);
+         i < n && queries[i].address - symbol->st_value < bytes; i++)
         offer(&queries[i], symbol, name);
 }
 

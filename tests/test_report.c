@@ -519,6 +519,43 @@ START_TEST(sizes_read_well)
 }
 END_TEST
 
+/* ---- symbols ----------------------------------------------------------------------------- */
+
+/* Assembly without .type and .size, as people write it. */
+__asm__(".text\n"
+        "seep_test_blob:\n"
+        ".skip 64, 0x90\n"
+        "seep_test_next:\n"
+        ".skip 64, 0x90\n"
+        ".type seep_test_sized, @function\n"
+        "seep_test_sized:\n"
+        ".skip 64, 0x90\n"
+        ".size seep_test_sized, 64\n");
+extern const char seep_test_blob[];
+extern const char __executable_start[];
+
+static const char *const labels[] = {"seep_test_blob", "seep_test_blob",  "seep_test_blob",
+                                     "seep_test_next", "seep_test_next",  "seep_test_sized",
+                                     "seep_test_sized"};
+
+START_TEST(every_call_in_a_function_of_assembly_has_its_name)
+{
+    const uintptr_t places[] = {0, 8, 63, 64, 100, 128, 150};
+    uintptr_t blob = (uintptr_t)seep_test_blob - (uintptr_t)__executable_start;
+    char path[64], self[4096] = "";
+
+    ck_assert_int_gt((int)readlink("/proc/self/exe", self, sizeof self - 1), 0);
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        builder_site(&a, builder_stack(&a, 0, builder_native(&a, self, NULL, blob + places[i])), 0,
+                     1, 1000 - i, 0, 0, 1);
+    analyse_folder(NULL, true);
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        snprintf(path, sizeof path, "sites/%zu/stack/0/function", i);
+        ck_assert_str_eq(string(path), labels[i]);
+    }
+}
+END_TEST
+
 /* ---- text -------------------------------------------------------------------------------- */
 
 START_TEST(the_text_begins_with_the_line_to_look_at)
@@ -738,6 +775,7 @@ int main(void)
     tcase_add_test(tcase, hooks_are_named_by_their_place);
     tcase_add_loop_test(tcase, strings_of_a_profile_cannot_harm_a_terminal, 0, N(dirty));
     tcase_add_test(tcase, sizes_read_well);
+    tcase_add_test(tcase, every_call_in_a_function_of_assembly_has_its_name);
     tcase_add_test(tcase, the_text_begins_with_the_line_to_look_at);
     tcase_add_loop_test(tcase, the_text_of_a_running_job_speaks_of_now, 0, 2);
     tcase_add_test(tcase, one_of_a_kind_has_no_plural);
