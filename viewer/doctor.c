@@ -75,6 +75,7 @@ int seep_doctor_spawn(char *const *argv, char *const *environment, unsigned seco
     return status;
 }
 
+/* Limits of single processes; what is held against them is not what is resident. */
 static void show_rlimit(const char *name, int resource, const char *effect)
 {
     struct rlimit limit;
@@ -82,7 +83,7 @@ static void show_rlimit(const char *name, int resource, const char *effect)
 
     if (getrlimit((__rlimit_resource_t)resource, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
         return;
-    seep_doctor_line("memory", SEEP_VERDICT_PARTLY, "%s is limited to %s: %s", name,
+    seep_doctor_line("memory", SEEP_VERDICT_PARTLY, "%s limited to %s: %s", name,
                      seep_text_size((double)limit.rlim_cur, text), effect);
 }
 
@@ -104,11 +105,13 @@ void seep_doctor_memory(void)
         seep_doctor_line("memory", SEEP_VERDICT_OK, "memory of this machine: %s",
                          seep_text_size((double)limits.ram_bytes, text));
     if (tightest)
-        seep_doctor_line("memory", SEEP_VERDICT_OK, "reports count the steps left to %s (%s)",
+        seep_doctor_line("memory", SEEP_VERDICT_OK,
+                         "a job's processes together have %s (%s): reports count the steps left",
                          seep_text_size((double)tightest, text), kind);
-    show_rlimit("the address space (ulimit -v)", RLIMIT_AS,
+    show_rlimit("each process's address space (ulimit -v)", RLIMIT_AS,
                 "the library reserves some of it, and records less where it cannot");
-    show_rlimit("the data segment (ulimit -d)", RLIMIT_DATA, "the job and the library share it");
+    show_rlimit("each process's data segment (ulimit -d)", RLIMIT_DATA,
+                "the job and the library share it");
     show_rlimit("the size of files (ulimit -f)", RLIMIT_FSIZE, "a profile ends there");
     if (access("/proc/self/smaps_rollup", R_OK) < 0)
         seep_doctor_line("memory", SEEP_VERDICT_PARTLY,

@@ -1,3 +1,6 @@
+/* The shim reads limits too (preload/limits.c): it must not allocate, so it looks only where
+ * hierarchies usually are mounted; and a job may run without a launcher. Both take the same numbers
+ * for "no limit". */
 #include "viewer/job_limits.h"
 
 #include <inttypes.h>
@@ -8,8 +11,8 @@
 #include <string.h>
 #include <sys/sysinfo.h>
 
-/* cgroup v1 says "no limit" by the largest number of whole pages. */
-#define V1_NO_LIMIT (UINT64_C(1) << 62)
+/* cgroup v1 says "no limit" by the largest number of whole pages; nothing has an exabyte. */
+#define NO_LIMIT (UINT64_C(1) << 60)
 
 struct hierarchy {
     int version;
@@ -113,27 +116,40 @@ static uint64_t read_limit(const char *folder, int version)
     if (fgets(text, sizeof text, f) && sscanf(text, "%" SCNu64, &bytes) != 1)
         bytes = 0; /* "max" */
     fclose(f);
-    return version == 1 && bytes >= V1_NO_LIMIT ? 0 : bytes;
+    return bytes >= NO_LIMIT ? 0 : bytes;
 }
 
-/* From the process's folder up to the mount: each may set a limit. */
-static void walk_up(const struct hierarchy *h, struct seep_limits *limits)
+/* The part of `path` below `root`, "" for root itself. A container sees part of the tree, its root,
+ * under full paths. NULL where the path does not lie in what is mounted. */
+static const char *below_root(const char *path, const char *root)
+{
+    size_t n = strlen(root);
+
+    while (n && root[n - 1] == '/')
+        n--;
+    if (strncmp(path, root, n) == 0 && (!path[n] || path[n] == '/'))
+        return path + n;
+    /* A namespace whose root lies below what is mounted. */
+    return strncmp(root, "/..", 3) == 0 ? "" : NULL;
+}
+
+void seep_limits_add_cgroup(struct seep_limits *limits, int version, const char *mount,
+                            const char *root, const char *path)
 {
     char folder[2 * PATH_MAX];
-    const char *below = h->path;
-    size_t root_bytes = strlen(h->root);
+    const char *below = below_root(path, root);
 
-    if (root_bytes > 1 && strncmp(below, h->root, root_bytes) == 0)
-        below += root_bytes; /* a container sees part of the tree under the full path */
-    snprintf(folder, sizeof folder, "%s%s", h->mount, below);
-    size_t mount_bytes = strlen(h->mount);
+    if (!below)
+        return;
+    snprintf(folder, sizeof folder, "%s%s", mount, below);
+    size_t mount_bytes = strlen(mount);
     for (size_t n = strlen(folder); n >= mount_bytes;) {
         while (n > mount_bytes && folder[n - 1] == '/')
             folder[--n] = '\0';
-        uint64_t bytes = read_limit(folder, h->version);
+        uint64_t bytes = read_limit(folder, version);
         if (bytes && (!limits->cgroup_bytes || bytes < limits->cgroup_bytes)) {
             limits->cgroup_bytes = bytes;
-            limits->cgroup_version = h->version;
+            limits->cgroup_version = version;
             snprintf(limits->cgroup_path, sizeof limits->cgroup_path, "%.255s", folder);
         }
         if (n == mount_bytes)
@@ -154,7 +170,7 @@ void seep_limits_read(struct seep_limits *limits)
     for (int version = 2; version >= 1; version--) {
         struct hierarchy h = {.version = version};
         if (find_path(&h) && find_mount(&h))
-            walk_up(&h, limits);
+            seep_limits_add_cgroup(limits, version, h.mount, h.root, h.path);
     }
 }
 

@@ -15,6 +15,12 @@ struct seep_limits {
  * Threads: any. Allocates: through stdio. */
 void seep_limits_read(struct seep_limits *limits);
 
+/* Takes in the limits of one hierarchy, from the folder of the cgroup at `path` up to the mount:
+ * each may set one. `root` is the folder of the hierarchy that is mounted at `mount`; a path that
+ * does not lie in it adds nothing. */
+void seep_limits_add_cgroup(struct seep_limits *limits, int version, const char *mount,
+                            const char *root, const char *path);
+
 /* The tightest of the two, 0 for none; *kind becomes "cgroup-v2", "cgroup-v1", "ram" or "". */
 uint64_t seep_limits_tightest(const struct seep_limits *limits, const char **kind);
 

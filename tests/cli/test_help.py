@@ -2,6 +2,7 @@
 import glob
 import os
 import re
+import resource
 import shutil
 import subprocess
 import unittest
@@ -82,6 +83,18 @@ class Doctor(SeepCase):
         self.assertEqual((done.status, done.err), (0, ""), repr(done))
         for subject in ("libseep.so", "Python", "GPU", "memory"):
             self.assertRegex(done.stdout.decode(), r"(?m)^%s +\S" % subject)
+
+    def test_limits_of_single_processes_are_lines_of_their_own(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
+            resource.setrlimit(resource.RLIMIT_DATA, (5 << 30, 5 << 30))
+        plain = self.seep("doctor", timeout=120).stdout.decode()
+        said = self.seep("doctor", timeout=120, preexec_fn=limit).stdout.decode()
+        self.assertRegex(said, r"address space \(ulimit -v\) limited to 6.0 GiB: ")
+        self.assertRegex(said, r"data segment \(ulimit -d\) limited to 5.0 GiB: ")
+        together = re.findall(r"(?m)^.*processes together have .*$", said)
+        self.assertEqual(len(together), 1, said)
+        self.assertIn(together[0], plain, "what a job as a whole may hold is the same")
 
     def test_a_command_that_cannot_be_recorded_is_told(self):
         done = self.seep("doctor", "--", "/nonexistent/program", timeout=120)

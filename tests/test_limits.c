@@ -1,0 +1,133 @@
+/* The limits of a cgroup, by a tree of files that looks like one. */
+#include "viewer/job_limits.h"
+#include "tests/suite.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static char mount[32];
+
+static void set_up(void)
+{
+    strcpy(mount, "/tmp/seep-limits-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(mount));
+}
+
+static void tear_down(void)
+{
+    char command[64];
+
+    snprintf(command, sizeof command, "rm -r %s", mount);
+    ck_assert_int_eq(system(command), 0);
+}
+
+static void limit(const char *folder, const char *file, const char *text)
+{
+    char path[256];
+
+    snprintf(path, sizeof path, "%s%s", mount, folder);
+    mkdir(path, 0700);
+    snprintf(path, sizeof path, "%s%s/%s", mount, folder, file);
+    FILE *f = fopen(path, "w");
+    ck_assert_ptr_nonnull(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static const struct {
+    const char *root, *path;
+    unsigned long long bytes; /* /: 4000, /b: 3000, /b/c: none, /ab: 2000 */
+} places[] = {
+    {"/", "/", 4000},
+    {"/", "/b", 3000},
+    {"/", "/b/", 3000},
+    {"/", "/b/c", 3000},
+    {"/", "/b/c/not-here", 3000},
+    {"/", "/ab", 2000},
+    {"/a", "/a", 4000},
+    {"/a", "/a/b", 3000},
+    {"/a/", "/a/b/c", 3000},
+    {"/a", "/ab", 0}, /* not below /a: what is mounted does not hold for it */
+    {"/a", "/aab", 0},
+    {"/a/b", "/a", 0},
+    {"/../..", "/", 4000},
+    {"/..", "/b", 4000},
+};
+
+START_TEST(the_tightest_limit_along_the_path_holds)
+{
+    struct seep_limits limits = {0};
+    char folder[64];
+
+    limit("", "memory.max", "4000\n");
+    limit("/b", "memory.max", "3000\n");
+    limit("/b/c", "memory.max", "max\n");
+    limit("/ab", "memory.max", "2000\n");
+    seep_limits_add_cgroup(&limits, 2, mount, places[_i].root, places[_i].path);
+    ck_assert_uint_eq(limits.cgroup_bytes, places[_i].bytes);
+    ck_assert_int_eq(limits.cgroup_version, places[_i].bytes ? 2 : 0);
+    snprintf(folder, sizeof folder, "%s%s", mount,
+             places[_i].bytes == 3000 ? "/b" : places[_i].bytes == 2000 ? "/ab" : "");
+    ck_assert_str_eq(limits.cgroup_path, places[_i].bytes ? folder : "");
+}
+END_TEST
+
+static const struct {
+    const char *text;
+    unsigned long long bytes;
+} numbers[] = {
+    {"9223372036854771712\n", 0}, /* version 1 without a limit, pages of 4 KiB */
+    {"9223372036854710272\n", 0}, /* of 64 KiB */
+    {"2305843009213693952\n", 0}, /* 2^61 */
+    {"1152921504606846976\n", 0}, /* 2^60: as the shim takes it */
+    {"1152921504606846975\n", 1152921504606846975},
+    {"1073741824\n", 1073741824},
+    {"", 0},
+    {"what\n", 0},
+};
+
+START_TEST(huge_numbers_are_no_limit)
+{
+    struct seep_limits limits = {0};
+
+    limit("", "memory.limit_in_bytes", numbers[_i].text);
+    seep_limits_add_cgroup(&limits, 1, mount, "/", "/");
+    ck_assert_uint_eq(limits.cgroup_bytes, numbers[_i].bytes);
+    ck_assert_int_eq(limits.cgroup_version, numbers[_i].bytes ? 1 : 0);
+}
+END_TEST
+
+START_TEST(the_tightest_of_cgroup_and_machine_is_named)
+{
+    struct seep_limits limits = {.ram_bytes = 5000};
+    const char *kind;
+
+    ck_assert_uint_eq(seep_limits_tightest(&limits, &kind), 5000);
+    ck_assert_str_eq(kind, "ram");
+    limit("", "memory.max", "4000\n");
+    seep_limits_add_cgroup(&limits, 2, mount, "/", "/");
+    ck_assert_uint_eq(seep_limits_tightest(&limits, &kind), 4000);
+    ck_assert_str_eq(kind, "cgroup-v2");
+    limits.ram_bytes = 3000;
+    ck_assert_uint_eq(seep_limits_tightest(&limits, &kind), 3000);
+    ck_assert_str_eq(kind, "ram");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("limits");
+    TCase *tcase = tcase_create("all");
+
+    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_loop_test(tcase, the_tightest_limit_along_the_path_holds, 0,
+                        (int)(sizeof places / sizeof *places));
+    tcase_add_loop_test(tcase, huge_numbers_are_no_limit, 0,
+                        (int)(sizeof numbers / sizeof *numbers));
+    tcase_add_test(tcase, the_tightest_of_cgroup_and_machine_is_named);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}
