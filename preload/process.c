@@ -6,13 +6,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "preload/capture.h"
+#include "preload/thread.h"
 #include "preload/environment.h"
 #include "preload/job.h"
 #include "preload/modules.h"
 #include "preload/real.h"
 #include "preload/start.h"
-#include "preload/walk.h"
 
 #define UNAVAILABLE(name) (__builtin_expect(!SEEP_REAL(name), 0) && (errno = ENOSYS))
 
@@ -292,11 +291,7 @@ SEEP_EXPORT int dlclose(void *library)
     int saved_errno = errno;
     if (seep_enter()) {
         seep_note_hook(SEEP_HOOK_dlclose);
-        if (seep_modules_refresh()) {
-            seep_walk_forget();
-            seep_capture_forget();
-            seep_threads_forget();
-        }
+        seep_modules_closed();
         seep_leave();
     }
     errno = saved_errno;

@@ -195,6 +195,15 @@ static void look_at_allocator(void)
     }
 }
 
+/* Code has been unloaded: other code may lie there next. */
+static void forget_code(void)
+{
+    seep_walk_forget();
+    seep_capture_forget();
+    seep_threads_forget();
+    seep_python_attach();
+}
+
 static bool start_program(void)
 {
     read_options();
@@ -211,6 +220,8 @@ static bool start_program(void)
     seep_arena.header->process_plus_1 = seep_job_enter(constants.start_ns, false);
     seep_threads_start();
     seep_walk_start();
+    seep_modules_find_object = (seep_find_object_fn *)dlsym(RTLD_DEFAULT, "_dl_find_object");
+    seep_modules_on_unload = forget_code;
     seep_modules_refresh();
     look_at_allocator();
     seep_python_attach();

@@ -82,10 +82,21 @@ static void add_row(struct seep_header *header, const struct seep_thread *thread
     header->last_ns = now;
 }
 
-static void look_for_python(struct seep_header *header)
+static void look_for_python(void)
 {
-    if (!seep_python_ready && seep_modules_refresh())
-        seep_python_attach();
+    static uint32_t generation;
+    if (seep_python_ready)
+        return;
+    (void)seep_modules_refresh();
+    uint32_t now = __atomic_load_n(&seep_modules_generation, __ATOMIC_ACQUIRE);
+    if (now == generation)
+        return;
+    generation = now;
+    seep_python_attach();
+}
+
+static void note_python(struct seep_header *header)
+{
     header->python_version = seep_python_version;
     header->python_support = seep_python_ready ? 1 : seep_python_version ? 2 : 0;
 }
@@ -99,7 +110,8 @@ void seep_tick(struct seep_thread *thread)
     struct seep_header *header = seep_arena.header;
     __atomic_store_n(&next_ns, now + JOB_GAP_NS, __ATOMIC_RELAXED);
     seep_job_tick(now);
-    look_for_python(header);
+    look_for_python();
+    note_python(header);
     if (now >= next_row_ns) {
         add_row(header, thread, now);
         next_row_ns = now + row_gap_ns;
@@ -111,7 +123,7 @@ void seep_tick_final(void)
 {
     if (__atomic_exchange_n(&lock.word, 1, __ATOMIC_ACQUIRE))
         return;
-    look_for_python(seep_arena.header);
+    note_python(seep_arena.header); /* no look now: another thread may never let go of the loader */
     add_row(seep_arena.header, seep_tls.thread, seep_os_clock_ns(CLOCK_MONOTONIC_COARSE));
     __atomic_store_n(&lock.word, 0, __ATOMIC_RELEASE);
 }
