@@ -68,9 +68,9 @@ class Net(torch.nn.Module):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("variant", choices=("leaky", "fixed"))
-    parser.add_argument("--steps", type=int, default=500)
+    parser.add_argument("--steps", type=int, default=400)
     args = parser.parse_args()
-    gc.set_threshold(1000, 10, 10)
+    gc.set_threshold(900, 10, 10)
     torch.manual_seed(0)
     torch.set_num_threads(1)
     net = Net()
