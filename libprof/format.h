@@ -106,9 +106,9 @@ struct seep_stack {  /* a node of the stack tree; published by frame. 8 bytes */
  * Written by the slot's thread alone, each counter on its own; blocks of it that other threads free
  * are counted in its detail. live = allocated − freed − detail.remote_freed. */
 struct seep_site {
-    uint32_t stack; /* 0: sites beyond the bound, counted together */
+    uint32_t stack; /* 0: what has no site of its own, counted together */
     uint16_t space;
-    uint16_t slot_plus_1;
+    uint16_t slot_plus_1; /* SEEP_SLOT_SHARED: all threads' (stack 0) */
     uint64_t allocations;
     uint64_t allocated_bytes;
     uint64_t frees;
@@ -119,6 +119,8 @@ struct seep_site {
     uint32_t last_period;  /* of its last event */
     uint32_t detail; /* detail; below SEEP_HEADER_BYTES / 8: none, a count of active periods */
 };
+
+enum { SEEP_SLOT_SHARED = UINT16_MAX };
 
 /* What is kept of a site once it has been active in several periods, or freed by other threads. */
 struct seep_detail { /* published by site. 640 bytes, 64-aligned */
@@ -264,13 +266,16 @@ enum seep_exit_kind {
     SEEP_EXIT_EXEC = 3
 };
 
-/* Why events were not recorded: header.dropped[]. */
+/* Why allocations were not recorded with their stacks: header.dropped[]. Where the file had room for
+ * one site more, that is always, they are counted under the site with stack 0. */
 enum seep_drop {
-    SEEP_DROP_DISK_FULL = 0, /* the file could not grow */
-    SEEP_DROP_BOUND,         /* --max-profile reached: counted under the site with stack 0 */
+    SEEP_DROP_DISK_FULL = 0, /* the file could not grow: disk, quota, or limit of file sizes */
+    SEEP_DROP_BOUND,         /* --max-profile reached */
     SEEP_DROP_MEMORY,        /* no memory for the shim's own tables */
     SEEP_DROP_NO_SLOT,       /* more than SEEP_MAX_SLOTS threads */
     SEEP_DROP_FREE_UNKNOWN,  /* frees of blocks made before the shim was ready: not a loss */
+    SEEP_DROP_FILE,          /* the file could not be opened or grown just then: no descriptors, … */
+    SEEP_DROP_STALLED,       /* another thread took seconds, or for ever: a disk that hangs, … */
     SEEP_N_DROPS = 8
 };
 

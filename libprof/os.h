@@ -1,5 +1,6 @@
 /* System calls for the runtime part: no errno, no libc entry that a preload may have replaced.
- * All return a value ≥ 0, or a negative errno. x86-64 Linux. */
+ * System calls return a value ≥ 0, or a negative errno; what gives memory returns NULL without it.
+ * x86-64 Linux. */
 #ifndef SEEP_LIBPROF_OS_H
 #define SEEP_LIBPROF_OS_H
 
@@ -134,15 +135,18 @@ static inline long seep_os_read_file(const char *path, char *text, size_t capaci
     return (long)n;
 }
 
-/* A lock that survives its holder: who waits longer than about two seconds gives up. The word is 0
- * free, 1 held, 2 held and waited for. After a fork the child sets it to 0: what the lock guards is
- * consistent at every instant. */
+/* A lock that survives its holder: who waits longer than about two seconds gives up, and nobody
+ * waits for it again until it has been given back. The word is 0 free, 1 held, 2 held and waited
+ * for. After a fork the child sets it to 0: what the lock guards is consistent at every instant. */
 struct seep_lock {
     uint32_t word;
+    uint32_t given_up;
 };
 
 static inline void seep_os_unlock(struct seep_lock *lock)
 {
+    if (__atomic_load_n(&lock->given_up, __ATOMIC_RELAXED))
+        __atomic_store_n(&lock->given_up, 0, __ATOMIC_RELAXED);
     if (__atomic_exchange_n(&lock->word, 0, __ATOMIC_RELEASE) == 2)
         (void)seep_os_call3(SYS_futex, (long)&lock->word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
 }
@@ -157,13 +161,17 @@ static inline bool seep_os_lock(struct seep_lock *lock)
             return true;
         __builtin_ia32_pause();
     }
+    if (__atomic_load_n(&lock->given_up, __ATOMIC_RELAXED))
+        return false;
     uint64_t deadline = seep_os_clock_ns(CLOCK_MONOTONIC) + UINT64_C(2000000000);
     while (__atomic_exchange_n(&lock->word, 2, __ATOMIC_ACQUIRE) != 0) {
         struct timespec wait = {.tv_sec = 0, .tv_nsec = 100 * 1000 * 1000};
         (void)seep_os_call6(SYS_futex, (long)&lock->word, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 2,
                             (long)&wait, 0, 0);
-        if (seep_os_clock_ns(CLOCK_MONOTONIC) > deadline)
+        if (seep_os_clock_ns(CLOCK_MONOTONIC) > deadline) {
+            __atomic_store_n(&lock->given_up, 1, __ATOMIC_RELAXED);
             return false;
+        }
     }
     return true;
 }

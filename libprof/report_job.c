@@ -253,6 +253,8 @@ static void say_dropped(json_t *list, const struct seep_header *h)
         [SEEP_DROP_BOUND] = "--max-profile was reached: they are counted without their stacks",
         [SEEP_DROP_MEMORY] = "there was no memory for seep's own tables",
         [SEEP_DROP_NO_SLOT] = "more threads ran at once than have counters of their own",
+        [SEEP_DROP_FILE] = "the profile could not be opened or grown for a while",
+        [SEEP_DROP_STALLED] = "another thread of the job held up the profile for seconds",
     };
 
     for (int i = 0; i < SEEP_N_DROPS; i++) {

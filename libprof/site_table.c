@@ -32,45 +32,56 @@ static bool grow(struct seep_sites *sites)
     }
     uint32_t *old = sites->indices;
     uint32_t old_mask = sites->mask;
-    sites->indices = indices;
-    sites->mask = capacity - 1;
+    __atomic_store_n(&sites->indices, indices, __ATOMIC_RELEASE); /* the larger one first */
+    __atomic_store_n(&sites->mask, capacity - 1, __ATOMIC_RELEASE);
     if (old)
         seep_os_unmap(old, (size_t)(old_mask + 1) * sizeof(*old));
     return true;
+}
+
+static uint32_t create_locked(uint32_t stack, unsigned space, uint32_t slot_plus_1)
+{
+    uint32_t ref = seep_arena_take(SEEP_CHUNK_SITES, sizeof(struct seep_site), 64);
+    if (!ref)
+        return 0;
+    struct seep_site *site = seep_arena_at(ref);
+    site->stack = stack;
+    site->space = (uint16_t)space;
+    __atomic_store_n(&site->slot_plus_1, (uint16_t)slot_plus_1, __ATOMIC_RELEASE);
+    return ref / 8;
 }
 
 static uint32_t create(struct seep_sites *sites, uint32_t stack, unsigned space)
 {
     if (!seep_os_lock(&seep_arena.lock))
         return 0;
-    uint32_t ref = seep_arena_take(SEEP_CHUNK_SITES, sizeof(struct seep_site), 64);
+    uint32_t index = create_locked(stack, space, sites->slot + 1);
     seep_os_unlock(&seep_arena.lock);
-    if (!ref)
-        return 0;
-    struct seep_site *site = seep_arena_at(ref);
-    site->stack = stack;
-    site->space = (uint16_t)space;
-    __atomic_store_n(&site->slot_plus_1, (uint16_t)(sites->slot + 1), __ATOMIC_RELEASE);
-    return ref / 8;
+    return index;
 }
 
-/* Where the file is full, one site a space, made beforehand, takes the rest. */
-static uint32_t overflow(struct seep_sites *sites, unsigned space)
+/* One site a space takes what cannot have one of its own, in any thread. The file's first sites are
+ * those of the spaces that every job has, so that they are there when it is full. */
+static uint32_t overflow(unsigned space)
 {
-    seep_arena_drop(seep_arena.full ? seep_arena.full_reason : SEEP_DROP_MEMORY);
-    return sites->overflow[space];
+    uint32_t *index = &seep_arena.overflow[space];
+    uint32_t there = __atomic_load_n(index, __ATOMIC_ACQUIRE);
+    if (there || !seep_os_lock(&seep_arena.lock))
+        return there;
+    for (unsigned s = 0; s < SEEP_MAX_SPACES; s++)
+        if ((s <= SEEP_SPACE_SHM || s == space) && !seep_arena.overflow[s])
+            __atomic_store_n(&seep_arena.overflow[s], create_locked(0, s, SEEP_SLOT_SHARED),
+                             __ATOMIC_RELEASE);
+    seep_os_unlock(&seep_arena.lock);
+    return *index;
 }
 
 uint32_t seep_site_find(struct seep_sites *sites, uint32_t stack, unsigned space)
 {
-    if (!sites->overflow[space]) {
-        sites->overflow[space] = create(sites, 0, space);
-        if (!sites->overflow[space])
-            return 0;
-    }
+    uint32_t rest = overflow(space);
     if (!stack || (!sites->mask && !grow(sites)) ||
         ((sites->n + 1) * 3 >= sites->mask * 2 && !grow(sites)))
-        return overflow(sites, space);
+        return rest;
     uint32_t at = site_hash(stack, space) & sites->mask;
     for (uint32_t index; (index = sites->indices[at]); at = (at + 1) & sites->mask) {
         const struct seep_site *site = seep_site_at(index);
@@ -79,7 +90,7 @@ uint32_t seep_site_find(struct seep_sites *sites, uint32_t stack, unsigned space
     }
     uint32_t index = create(sites, stack, space);
     if (!index)
-        return overflow(sites, space);
+        return rest;
     sites->indices[at] = index;
     sites->n++;
     return index;
@@ -162,8 +173,34 @@ void seep_site_free_remote(struct seep_site *site, uint64_t n, uint64_t bytes, u
         lifetime_note(detail, period - birth);
 }
 
-void seep_site_free_inherited(struct seep_sites *sites, const struct seep_block *block,
-                              uint32_t period)
+static void raise_peak(uint64_t *peak, uint32_t *peak_period, uint64_t live, uint32_t period)
+{
+    uint64_t old = __atomic_load_n(peak, __ATOMIC_RELAXED);
+    while ((int64_t)live > (int64_t)old)
+        if (__atomic_compare_exchange_n(peak, &old, live, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED)) {
+            __atomic_store_n(peak_period, period, __ATOMIC_RELAXED);
+            return;
+        }
+}
+
+/* Of a site that no thread owns: sizes are not noted. Each such event is one without its stack. */
+void seep_site_allocated_shared(struct seep_site *site, uint64_t n, uint64_t bytes, uint32_t period)
+{
+    seep_arena_drop_n(seep_arena_reason(), n);
+    if (site->last_period != period)
+        seep_site_touch(site, period);
+    __atomic_fetch_add(&site->allocations, n, __ATOMIC_RELAXED);
+    uint64_t live = __atomic_add_fetch(&site->allocated_bytes, bytes, __ATOMIC_RELAXED) -
+                    __atomic_load_n(&site->freed_bytes, __ATOMIC_RELAXED);
+    const struct seep_detail *detail = seep_site_detail(site);
+    if (detail)
+        live -= __atomic_load_n(&detail->remote_freed_bytes, __ATOMIC_RELAXED);
+    raise_peak(&site->peak_bytes, &site->peak_period, live, period);
+}
+
+void seep_site_free_inherited(struct seep_sites *sites, const struct seep_block *block, uint64_t n,
+                              uint64_t bytes, uint32_t period)
 {
     const struct seep_site *parents = seep_site_at(block->site);
     unsigned space = parents->space;
@@ -173,8 +210,8 @@ void seep_site_free_inherited(struct seep_sites *sites, const struct seep_block 
     struct seep_site *site = seep_site_at(index);
     struct seep_detail *detail = detail_create(site);
     if (detail) {
-        __atomic_fetch_add(&detail->inherited_frees, 1, __ATOMIC_RELAXED);
-        __atomic_fetch_add(&detail->inherited_freed_bytes, block->bytes, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&detail->inherited_frees, n, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&detail->inherited_freed_bytes, bytes, __ATOMIC_RELAXED);
     }
     if (!site->first_period)
         site->first_period = period;
@@ -186,8 +223,5 @@ void seep_space_flush(struct seep_sites *sites, unsigned space, uint32_t period)
     uint64_t live =
         __atomic_add_fetch(&s->live_bytes, (uint64_t)sites->pending[space], __ATOMIC_RELAXED);
     sites->pending[space] = 0;
-    if ((int64_t)live > (int64_t)s->peak_bytes) {
-        s->peak_bytes = live;
-        s->peak_period = period;
-    }
+    raise_peak(&s->peak_bytes, &s->peak_period, live, period);
 }

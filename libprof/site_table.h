@@ -15,8 +15,7 @@ struct seep_sites {
     uint32_t mask; /* capacity − 1, or 0 */
     uint32_t n;
     uint32_t slot;
-    uint32_t overflow[SEEP_MAX_SPACES]; /* where events go once the file is full */
-    int64_t pending[SEEP_MAX_SPACES];   /* bytes not yet added to header.spaces[].live_bytes */
+    int64_t pending[SEEP_MAX_SPACES]; /* bytes not yet added to header.spaces[].live_bytes */
 };
 
 static inline struct seep_site *seep_site_at(uint32_t index)
@@ -27,21 +26,29 @@ static inline struct seep_site *seep_site_at(uint32_t index)
 /* Index of the first site that this process can own; lower ones were inherited by fork. */
 extern uint32_t seep_sites_first_own;
 
-/* True while the process has more than one thread slot in use. */
+/* True once two thread slots have been in use at the same time. */
 extern bool seep_sites_threaded;
 
-/* The site of (stack, space) in this slot, made when it is new; `stack` 0 stands for all sites
- * beyond the bound. Returns its index, 0 when nothing can be recorded. Takes seep_arena.lock when
- * it must create, so the caller does not hold it. */
+/* The site of (stack, space) in this slot, made when it is new; for `stack` 0, and where no more
+ * can be made, the one that all threads share. Returns its index, 0 when nothing can be recorded.
+ * Takes seep_arena.lock when it must create, so the caller does not hold it. */
 uint32_t seep_site_find(struct seep_sites *sites, uint32_t stack, unsigned space);
+
+/* True: of all threads, for what has no site of its own. */
+static inline bool seep_site_is_shared(const struct seep_site *site)
+{
+    return site->slot_plus_1 == SEEP_SLOT_SHARED;
+}
 
 /* Slow paths of the inline functions below. */
 void seep_site_touch(struct seep_site *site, uint32_t period);
 void seep_site_free_late(struct seep_site *site, uint32_t age);
 void seep_site_free_remote(struct seep_site *site, uint64_t n, uint64_t bytes, uint32_t birth,
                            uint32_t period);
-void seep_site_free_inherited(struct seep_sites *sites, const struct seep_block *block,
-                              uint32_t period);
+void seep_site_free_inherited(struct seep_sites *sites, const struct seep_block *block, uint64_t n,
+                              uint64_t bytes, uint32_t period);
+void seep_site_allocated_shared(struct seep_site *site, uint64_t n, uint64_t bytes,
+                                uint32_t period);
 void seep_space_flush(struct seep_sites *sites, unsigned space, uint32_t period);
 
 static inline struct seep_detail *seep_site_detail(const struct seep_site *site)
@@ -89,6 +96,11 @@ static inline void seep_size_note(struct seep_detail *detail, uint64_t bytes)
 static inline void seep_site_allocated(struct seep_sites *sites, struct seep_site *site, uint64_t n,
                                        uint64_t bytes, uint64_t object_bytes, uint32_t period)
 {
+    if (__builtin_expect(site->slot_plus_1 != sites->slot + 1, 0)) {
+        seep_site_allocated_shared(site, n, bytes, period);
+        seep_space_add(sites, site->space, (int64_t)bytes, period);
+        return;
+    }
     if (__builtin_expect(site->last_period != period, 0))
         seep_site_touch(site, period);
     seep_counter_add(&site->allocations, n);
@@ -115,7 +127,7 @@ static inline void seep_site_freed(struct seep_sites *sites, const struct seep_b
         return; /* no site: the entry was damaged by a block that overlapped */
     struct seep_site *site = seep_site_at(block->site);
     if (__builtin_expect(block->site < seep_sites_first_own, 0)) {
-        seep_site_free_inherited(sites, block, period);
+        seep_site_free_inherited(sites, block, n, bytes, period);
         return;
     }
     if (__builtin_expect(site->slot_plus_1 != sites->slot + 1, 0)) {

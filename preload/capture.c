@@ -66,16 +66,19 @@ static void enter(struct met *met, uintptr_t where, uintptr_t position)
     met->where = where;
 }
 
-static uint32_t python_frame(const struct seep_pyframe *frame, uint32_t *marks)
+/* The ref of its frame, 0 where it cannot be described. False: no room, only the marks are right.
+ */
+static bool python_frame(const struct seep_pyframe *frame, uint32_t *marks, uint32_t *ref)
 {
     struct met *met = look_up(frame->code, frame->position + 1);
+    *ref = 0;
     if (!met)
-        return 0;
+        return false;
     uint64_t fingerprint = seep_python_fingerprint(frame->code) + seep_python_glance(frame->code);
-    if (!met->where || met->fingerprint != fingerprint) {
+    if (!met->where || met->fingerprint != fingerprint || (!met->frame && !seep_arena.full)) {
         struct seep_pycode_info info;
         if (seep_python_describe(frame, &info) != 0)
-            return 0;
+            return true;
         struct seep_code code = {
             .file = seep_intern_string(info.file, info.file_len),
             .function = seep_intern_string(info.function, info.function_len),
@@ -94,16 +97,17 @@ static uint32_t python_frame(const struct seep_pyframe *frame, uint32_t *marks)
         *marks |= SEEP_MARK_IMPORT;
     else if (!(met->marks & SEEP_MARK_LIBRARY))
         *marks &= ~(uint32_t)SEEP_MARK_IMPORT;
-    return met->frame;
+    *ref = met->frame;
+    return met->frame != 0;
 }
 
-/* Called without the lock: the module list must not be asked for under it. */
-static void native_frame_make(uintptr_t address)
+/* Called without the lock: the module list must not be asked for under it. False: no room. */
+static bool native_frame_make(uintptr_t address)
 {
     uintptr_t bias;
     uint32_t module = seep_modules_ref(address - 1, &bias);
     if (!seep_os_lock(&seep_arena.lock))
-        return;
+        return false;
     uint32_t frame = seep_intern_frame(SEEP_FRAME_NATIVE, module, address - 1 - bias);
     struct met *met = frame ? look_up(address, 0) : NULL;
     if (met) {
@@ -112,9 +116,11 @@ static void native_frame_make(uintptr_t address)
         enter(met, address, 0);
     }
     seep_os_unlock(&seep_arena.lock);
+    return met != NULL;
 }
 
-/* Outermost in, beginning with the nodes of the stack before that are in this one too. */
+/* Outermost in, beginning with the nodes of the stack before that are in this one too. 0: it does
+ * not fit, but the marks are those of the whole stack. */
 static uint32_t intern_python(struct seep_thread *thread, unsigned n, uint32_t *marks)
 {
     const struct seep_pyframe *now = thread->python + n;
@@ -128,14 +134,15 @@ static uint32_t intern_python(struct seep_thread *thread, unsigned n, uint32_t *
     uint32_t stack = depth ? thread->last_nodes[depth - 1] : 0;
     *marks = depth ? thread->last_marks[depth - 1] : 0;
     thread->n_last_python = depth;
+    bool fits = true;
     for (; depth < n; depth++) {
-        uint32_t frame = python_frame(&now[-1 - (int)depth], marks);
-        if (!frame)
+        uint32_t frame;
+        fits = python_frame(&now[-1 - (int)depth], marks, &frame) && fits;
+        if (!fits || !frame)
             continue;
         stack = seep_intern_stack(stack, frame);
-        if (!stack)
-            return 0;
-        if (thread->n_last_python == depth) {
+        fits = stack != 0;
+        if (fits && thread->n_last_python == depth) {
             last[depth] = now[-1 - (int)depth];
             thread->last_glances[depth] = seep_python_glance(last[depth].code);
             thread->last_nodes[depth] = stack;
@@ -143,26 +150,28 @@ static uint32_t intern_python(struct seep_thread *thread, unsigned n, uint32_t *
             thread->n_last_python = depth + 1;
         }
     }
-    return stack;
+    return fits ? stack : 0;
 }
 
 /* 0: it does not fit. `*unknown` is the index of a native frame not met before: the caller has it
- * made and tries again; n_native when there is none. */
+ * made and tries again; n_native when there is none. With `no_room` there is no making it. */
 static uint32_t intern(struct seep_thread *thread, unsigned n_native, unsigned n_python,
-                       uint32_t *marks, unsigned *unknown)
+                       uint32_t *marks, bool no_room, unsigned *unknown)
 {
     uint32_t frames[SEEP_MAX_NATIVE_FRAMES];
     *unknown = n_native;
     for (unsigned i = 0; i < n_native; i++) {
         const struct met *met = look_up(thread->native[i], 0);
         frames[i] = met && met->where ? met->frame : 0;
-        if (met && !met->where) {
+        if (met && !met->where && !no_room) {
             *unknown = i;
             return 0;
         }
     }
     uint32_t stack = intern_python(thread, n_python, marks);
     if (n_python && !stack)
+        return 0;
+    if (no_room && !(*marks & SEEP_MARK_IMPORT))
         return 0;
     /* What libraries do while they are imported, operator by operator, is of no interest beyond its
      * Python line; with native frames it would be most of all stacks. */
@@ -179,14 +188,15 @@ static uint32_t intern_locked(struct seep_thread *thread, unsigned n_native, uns
 {
     uint32_t stack = 0;
     unsigned unknown = 0;
+    bool no_room = false;
     for (unsigned tries = 0; tries <= n_native; tries++) {
         if (!seep_os_lock(&seep_arena.lock))
             return 0;
-        stack = intern(thread, n_native, n_python, marks, &unknown);
+        stack = intern(thread, n_native, n_python, marks, no_room, &unknown);
         seep_os_unlock(&seep_arena.lock);
         if (unknown == n_native)
             break;
-        native_frame_make(thread->native[unknown]);
+        no_room = !native_frame_make(thread->native[unknown]);
     }
     return stack;
 }
@@ -242,11 +252,12 @@ static __attribute__((noinline)) uint32_t capture_new(struct seep_thread *thread
                                                       unsigned n_python, unsigned space,
                                                       uint64_t hash)
 {
-    uint32_t marks = 0;
+    uint32_t marks = thread->marks; /* if there is no telling, it stays as it was */
     uint32_t stack = intern_locked(thread, n_native, n_python, &marks);
     marks = marks_of_training(marks);
     uint32_t site = seep_site_find(&thread->sites, stack, space);
-    if (site)
+    /* Without a site of its own because of what may pass: it is tried again. */
+    if (site && (!seep_site_is_shared(seep_site_at(site)) || seep_arena.full))
         remember_trace(thread, hash, site, marks);
     if (marks != thread->marks)
         seep_steps_transition(thread, marks, n_python);

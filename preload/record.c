@@ -109,7 +109,7 @@ void seep_record_allocation(void *address, uint64_t bytes, const struct seep_reg
     }
     block.site = seep_capture(thread, regs, SEEP_SPACE_HOST);
     if (__builtin_expect(!block.site, 0)) {
-        seep_arena_drop(SEEP_DROP_MEMORY);
+        seep_arena_drop(seep_arena_reason());
         return;
     }
     block.birth = *seep_period;

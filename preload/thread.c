@@ -100,7 +100,6 @@ static void forget_parent(struct seep_thread *thread)
     if (sites->indices)
         seep_os_clear(sites->indices, ((size_t)sites->mask + 1) * sizeof(*sites->indices));
     sites->n = 0;
-    memset(sites->overflow, 0, sizeof(sites->overflow));
     memset(sites->pending, 0, sizeof(sites->pending));
     seep_os_clear(thread->traces, (thread->trace_mask + 1) * sizeof(*thread->traces));
     thread->n_last_python = 0;

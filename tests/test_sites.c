@@ -1,5 +1,6 @@
 /* What the shim writes: records, sites, series, and the bound of the file. */
 #include <check.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,11 +148,112 @@ START_TEST(blocks_freed_by_another_thread_are_counted_apart)
 }
 END_TEST
 
-START_TEST(a_full_profile_counts_on)
+static void open_small_profile(void)
 {
     teardown();
     seep_arena.base = NULL;
     open_profile(SEEP_HEADER_BYTES + 16 * SEEP_CHUNK_BYTES);
+}
+
+static void fill_profile(void)
+{
+    uint32_t i = 0;
+    while (!seep_arena.full)
+        ck_assert_uint_ne(seep_site_find(&sites, a_stack(i++), 0), 0);
+    while (a_stack(i++) || seep_arena_take(SEEP_CHUNK_SITES, 64, 64))
+        continue;
+}
+
+enum { SHARERS = 4, EACH = 100000 };
+
+static void *share(void *slot)
+{
+    struct seep_sites own = {.slot = (uint32_t)(uintptr_t)slot};
+    uint32_t index = seep_site_find(&own, 0, SEEP_SPACE_SHM);
+    struct seep_block block = {.site = index, .birth = 1, .bytes = 10};
+    for (int i = 0; i < EACH && index; i++) {
+        seep_site_allocated(&own, seep_site_at(index), 1, 10, 10, 1);
+        if (i % 2)
+            seep_site_freed(&own, &block, 1, 10, 1);
+    }
+    seep_space_flush(&own, SEEP_SPACE_SHM, 1);
+    return (void *)(uintptr_t)index;
+}
+
+START_TEST(threads_that_are_new_to_a_full_profile_share_a_site)
+{
+    pthread_t threads[SHARERS];
+    void *index = NULL;
+    open_small_profile();
+    fill_profile();
+    seep_sites_threaded = true;
+    for (uintptr_t i = 0; i < SHARERS; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, share, (void *)(i + 1)), 0);
+    for (int i = 0; i < SHARERS; i++) {
+        pthread_join(threads[i], &index);
+        ck_assert_ptr_nonnull(index);
+    }
+    const struct seep_site *site = seep_site_at((uint32_t)(uintptr_t)index);
+    const struct seep_space *space = &seep_arena.header->spaces[SEEP_SPACE_SHM];
+    ck_assert(seep_site_is_shared(site));
+    ck_assert_uint_eq(site->stack, 0);
+    ck_assert_uint_eq(site->allocations, SHARERS * EACH);
+    ck_assert_uint_eq(site->allocated_bytes, SHARERS * EACH * 10);
+    ck_assert_uint_eq(site->frees, SHARERS * EACH / 2);
+    ck_assert_uint_ge(site->peak_bytes, site->allocated_bytes - site->freed_bytes);
+    ck_assert_uint_eq(space->live_bytes, SHARERS * EACH * 5);
+    ck_assert_uint_ge(space->peak_bytes, space->live_bytes);
+    ck_assert_uint_ge(seep_arena.header->dropped[SEEP_DROP_BOUND], SHARERS * EACH);
+    ck_assert_uint_eq(seep_arena.header->dropped[SEEP_DROP_MEMORY], 0);
+}
+END_TEST
+
+/* As in a forked child: what lies below inherited_end is the parent's. */
+START_TEST(a_child_of_a_full_profile_has_room_of_its_own)
+{
+    open_small_profile();
+    uint32_t stack = a_stack(7), parents = seep_site_find(&sites, stack, 0);
+    fill_profile();
+    struct seep_header constants = {.max_bytes = seep_arena.header->max_bytes, .pid = 2};
+    constants.inherited_end =
+        SEEP_HEADER_BYTES + (uint64_t)seep_arena.header->n_chunks * SEEP_CHUNK_BYTES;
+    unlink(path);
+    ck_assert_uint_eq(constants.inherited_end, constants.max_bytes);
+    seep_arena_leave();
+    ck_assert_int_eq(seep_arena_create(path, &constants), 0);
+    seep_sites_first_own = (uint32_t)(constants.inherited_end / 64);
+    memset(&sites, 0, sizeof(sites));
+    struct seep_block block = {.site = parents, .birth = 1, .bytes = 300};
+    seep_site_freed(&sites, &block, 3, 900, 2);
+    uint32_t own = seep_site_find(&sites, stack, 0);
+    ck_assert_uint_ge(own, seep_sites_first_own);
+    const struct seep_detail *detail = seep_site_detail(seep_site_at(own));
+    ck_assert_ptr_nonnull(detail);
+    ck_assert_uint_eq(detail->inherited_frees, 3);
+    ck_assert_uint_eq(detail->inherited_freed_bytes, 900);
+}
+END_TEST
+
+/* Nobody waits twice for a lock whose holder is gone; given back, it is as before. */
+START_TEST(a_lock_whose_holder_is_gone_is_waited_for_once)
+{
+    struct seep_lock lock = {0};
+    ck_assert(seep_os_lock(&lock));
+    uint64_t start = seep_os_clock_ns(CLOCK_MONOTONIC);
+    ck_assert(!seep_os_lock(&lock));
+    uint64_t first = seep_os_clock_ns(CLOCK_MONOTONIC) - start;
+    for (int i = 0; i < 100; i++)
+        ck_assert(!seep_os_lock(&lock));
+    ck_assert_uint_lt(seep_os_clock_ns(CLOCK_MONOTONIC) - start - first, first / 2);
+    seep_os_unlock(&lock);
+    ck_assert(seep_os_lock(&lock));
+    ck_assert_uint_eq(lock.given_up, 0);
+}
+END_TEST
+
+START_TEST(a_full_profile_counts_on)
+{
+    open_small_profile();
     uint64_t n = 200000, counted = 0;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t index = seep_site_find(&sites, a_stack(i), 0);
@@ -184,6 +286,9 @@ int main(void)
     tcase_add_test(tests, ages_are_counted_in_their_buckets);
     tcase_add_test(tests, blocks_freed_by_another_thread_are_counted_apart);
     tcase_add_test(tests, a_full_profile_counts_on);
+    tcase_add_test(tests, threads_that_are_new_to_a_full_profile_share_a_site);
+    tcase_add_test(tests, a_child_of_a_full_profile_has_room_of_its_own);
+    tcase_add_test(tests, a_lock_whose_holder_is_gone_is_waited_for_once);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }
