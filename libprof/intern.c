@@ -30,8 +30,8 @@ static bool grow(struct index *index, hash_fn *hash)
     }
     uint32_t *old = index->refs;
     uint32_t old_mask = index->mask;
-    index->refs = refs;
-    index->mask = capacity - 1;
+    __atomic_store_n(&index->refs, refs, __ATOMIC_RELEASE); /* the larger one first */
+    __atomic_store_n(&index->mask, capacity - 1, __ATOMIC_RELEASE);
     if (old)
         seep_os_unmap(old, (size_t)(old_mask + 1) * sizeof(*old));
     return true;

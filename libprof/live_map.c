@@ -109,8 +109,11 @@ static bool rebuild(void)
     }
     struct spilled *old = table;
     size_t old_mask = table_mask;
-    table = fresh;
-    table_mask = capacity - 1;
+    /* A child may begin between any two of these: what it then has must be within bounds. */
+    if (capacity - 1 < table_mask)
+        __atomic_store_n(&table_mask, capacity - 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&table, fresh, __ATOMIC_RELEASE);
+    __atomic_store_n(&table_mask, capacity - 1, __ATOMIC_RELEASE);
     table_used = seep_live_spilled;
     if (old)
         seep_os_unmap(old, (old_mask + 1) * sizeof(*old));

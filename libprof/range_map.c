@@ -19,8 +19,8 @@ static bool reserve(size_t more)
         memcpy(fresh, ranges, n_ranges * sizeof(*fresh));
     struct seep_range *old = ranges;
     size_t old_capacity = capacity_ranges;
-    ranges = fresh;
-    capacity_ranges = capacity;
+    __atomic_store_n(&ranges, fresh, __ATOMIC_RELEASE); /* the larger one first */
+    __atomic_store_n(&capacity_ranges, capacity, __ATOMIC_RELEASE);
     if (old)
         seep_os_unmap(old, old_capacity * sizeof(*old));
     return true;

@@ -41,8 +41,8 @@ static bool grow(void)
     }
     struct met *old = table;
     uint32_t old_mask = table_mask;
-    table = fresh;
-    table_mask = capacity - 1;
+    __atomic_store_n(&table, fresh, __ATOMIC_RELEASE); /* the larger one first */
+    __atomic_store_n(&table_mask, capacity - 1, __ATOMIC_RELEASE);
     if (old)
         seep_os_unmap(old, ((size_t)old_mask + 1) * sizeof(*old));
     return true;

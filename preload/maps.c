@@ -3,6 +3,7 @@
  * any other to mmap. */
 #include <errno.h>
 #include <stdarg.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "libprof/range_map.h"
@@ -17,6 +18,50 @@ enum { MAX_PIECES = 64 };
 static uintptr_t page_up(uintptr_t n)
 {
     return (n + 4095) & ~(uintptr_t)4095;
+}
+
+/* What was taken out of the live set before a call, to be counted or put back after it: all of it,
+ * for once the address is free another thread may map it. */
+struct taken {
+    struct seep_range few[MAX_PIECES];
+    struct seep_range *pieces;
+    unsigned n;
+    size_t bytes; /* of `pieces`, when they are too many; 0: they are in `few` */
+};
+
+static void take(struct taken *taken, uintptr_t start, uintptr_t end)
+{
+    taken->pieces = taken->few;
+    taken->bytes = 0;
+    taken->n = seep_range_take(start, end, taken->few, MAX_PIECES);
+    while (taken->n >= MAX_PIECES) {
+        size_t bytes = (taken->bytes ? taken->bytes : sizeof(taken->few)) * 4;
+        struct seep_range *more = seep_os_pages(bytes);
+        if (!more)
+            return;
+        memcpy(more, taken->pieces, taken->n * sizeof(*more));
+        if (taken->bytes)
+            seep_os_unmap(taken->pieces, taken->bytes);
+        taken->pieces = more;
+        taken->bytes = bytes;
+        unsigned capacity = (unsigned)(bytes / sizeof(*more));
+        unsigned n = seep_range_take(start, end, more + taken->n, capacity - taken->n);
+        taken->n += n;
+        if (taken->n < capacity)
+            return;
+    }
+}
+
+static void drop(struct taken *taken)
+{
+    if (taken->bytes)
+        seep_os_unmap(taken->pieces, taken->bytes);
+}
+
+static void put_back(const struct taken *taken)
+{
+    for (unsigned i = 0; i < taken->n; i++)
+        (void)seep_range_put(&taken->pieces[i]);
 }
 
 static void note_gone(const struct seep_range *piece)
@@ -42,11 +87,12 @@ static void note_made(unsigned space, uintptr_t start, uintptr_t bytes,
                       const struct seep_regs *regs)
 {
     struct seep_thread *thread = seep_tls.thread;
-    struct seep_range range = {.start = start, .end = start + bytes, .birth = *seep_period};
+    struct seep_range range = {.start = start, .end = start + bytes};
     seep_tick(thread);
     range.site = seep_capture(thread, regs, space);
+    range.birth = *seep_period;
     if (!range.site || !seep_range_put(&range)) {
-        seep_arena_drop(SEEP_DROP_MEMORY);
+        seep_arena_drop(range.site ? SEEP_DROP_MEMORY : seep_arena_reason());
         return;
     }
     seep_site_allocated(&thread->sites, seep_site_at(range.site), 1, bytes, bytes, range.birth);
@@ -116,21 +162,18 @@ SEEP_EXPORT int munmap(void *at, size_t bytes)
 {
     if (!seep_enter())
         return real_munmap(at, bytes);
-    struct seep_range pieces[MAX_PIECES];
+    struct taken taken;
     uintptr_t start = (uintptr_t)at, end = start + page_up(bytes);
     seep_note_hook(SEEP_HOOK_munmap);
     seep_stack_range_unmap(start, end);
-    unsigned n = (start & 4095) ? 0 : seep_range_take(start, end, pieces, MAX_PIECES);
+    take(&taken, start, (start & 4095) ? start : end); /* else it fails */
     int result = real_munmap(at, bytes);
     int saved_errno = errno;
-    for (unsigned i = 0; i < n; i++) {
-        if (result == 0)
-            note_gone(&pieces[i]);
-        else
-            (void)seep_range_put(&pieces[i]);
-    }
-    if (result == 0 && n == MAX_PIECES)
-        forget(start, end);
+    if (result != 0)
+        put_back(&taken);
+    for (unsigned i = 0; result == 0 && i < taken.n; i++)
+        note_gone(&taken.pieces[i]);
+    drop(&taken);
     errno = saved_errno;
     seep_leave();
     return result;
@@ -141,9 +184,11 @@ static void note_remapped(const struct seep_range *pieces, unsigned n, uintptr_t
                           const struct seep_regs *regs)
 {
     unsigned space = seep_site_at(pieces[0].site)->space;
-    if (fresh == old && new_bytes <= old_bytes && n == 1) { /* the head stays as it is */
+    /* The head stays as it is. */
+    if (fresh == old && new_bytes <= old_bytes && n == 1 && pieces[0].start < old + new_bytes) {
         struct seep_range head = pieces[0], tail = pieces[0];
-        head.end = old + new_bytes;
+        if (head.end > old + new_bytes)
+            head.end = old + new_bytes;
         tail.start = head.end;
         tail.last = 0;
         (void)seep_range_put(&head);
@@ -172,25 +217,27 @@ SEEP_EXPORT void *mremap(void *at, size_t old_bytes, size_t new_bytes, int flags
     }
     if (!seep_enter())
         return seep_real.mremap(at, old_bytes, new_bytes, flags, wanted);
-    struct seep_range pieces[MAX_PIECES];
+    struct taken taken;
     uintptr_t old = (uintptr_t)at;
     seep_note_hook(SEEP_HOOK_mremap);
     seep_stack_range_unmap(old, old + page_up(old_bytes));
     if (flags & MREMAP_FIXED)
         seep_stack_range_unmap((uintptr_t)wanted, (uintptr_t)wanted + page_up(new_bytes));
-    unsigned n = seep_range_take(old, old + page_up(old_bytes), pieces, MAX_PIECES);
+    take(&taken, old, old + page_up(old_bytes));
     void *fresh = seep_real.mremap(at, old_bytes, new_bytes, flags, wanted);
     int saved_errno = errno;
     if (fresh == MAP_FAILED) {
-        for (unsigned i = 0; i < n; i++)
-            (void)seep_range_put(&pieces[i]);
+        put_back(&taken);
     } else {
         if (flags & MREMAP_FIXED)
             forget((uintptr_t)fresh, (uintptr_t)fresh + page_up(new_bytes));
-        if (n)
-            note_remapped(pieces, n, old, page_up(old_bytes), (uintptr_t)fresh, page_up(new_bytes),
-                          &regs);
+        if (taken.n)
+            note_remapped(taken.pieces, taken.n, old, page_up(old_bytes), (uintptr_t)fresh,
+                          page_up(new_bytes), &regs);
+        else if (!old_bytes && !seep_start_is_allocator(regs.ra)) /* a second map of shared pages */
+            note_made(SEEP_SPACE_SHM, (uintptr_t)fresh, page_up(new_bytes), &regs);
     }
+    drop(&taken);
     errno = saved_errno;
     seep_leave();
     return fresh;

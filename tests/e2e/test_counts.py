@@ -153,6 +153,9 @@ class MapCounts(Counts):
         self.assertEqual(sum(s["live_bytes"] for s in profile.report["sites"] if s["space"] == "mmap"), live)
         self.assertEqual(profile.report["spaces"]["mmap"]["live_bytes"], live)
 
+    def test_maps_of_odd_pieces(self):
+        self.check("counts_maps", "pieces")
+
     def test_shared_maps_are_a_space_of_their_own(self):
         profile, _ = self.check("counts_maps", "shared")
         self.assertFalse([s for s in profile.report["sites"]

@@ -87,6 +87,17 @@ static NOIPA char *subject_remap_to(char *old, size_t old_n, size_t n, char *to,
     return p;
 }
 
+/* Without an old size: the same shared pages once more, elsewhere. */
+TALLY(subject_map_again, "shm");
+static NOIPA char *subject_map_again(char *old, size_t n)
+{
+    const int line = __LINE__ + 1;
+    char *p = mremap(old, 0, n, MREMAP_MAYMOVE);
+    MUST(p != MAP_FAILED && p != old);
+    tally_made(&tally_subject_map_again, pages(n), line);
+    return p;
+}
+
 static NOIPA void unmap(char *p, size_t n, struct tally *t)
 {
     tally_gone(t, pages(n));
@@ -194,6 +205,28 @@ static void section_shrink(void)
     tally_shrunk(&tally_subject_map, 70 * PAGE);
 }
 
+/* Address space only: not counted. */
+static char *reserve(size_t n)
+{
+    char *p = mmap(NULL, n, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    MUST(p != MAP_FAILED);
+    return p;
+}
+
+static void section_pieces(void)
+{
+    char *a = subject_map_shared(-1, 30 * PAGE), *b = reserve(10 * PAGE), *c = reserve(600 * PAGE);
+    unmap(subject_map_again(a, 20 * PAGE), 20 * PAGE, &tally_subject_map_again);
+    subject_map_again(a, 30 * PAGE);
+    subject_map_over(b, PAGE); /* the page is not more than that when what is around it shrinks */
+    MUST(mremap(b, 10 * PAGE, 5 * PAGE, 0) == b);
+    for (int i = 0; i < 600; i += 2)
+        subject_map_over(c + i * PAGE, PAGE);
+    for (int i = 0; i < 600; i += 2)
+        tally_gone(&tally_subject_map_over, PAGE);
+    MUST(munmap(c, 600 * PAGE) == 0);
+}
+
 static void section_shared(void)
 {
     int posix = shm_open("/seep-subject", O_RDWR | O_CREAT | O_EXCL, 0600);
@@ -234,10 +267,11 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } sections[] = {
-        {"anonymous", section_anonymous}, {"file", section_file},     {"partial", section_partial},
-        {"across", section_across},       {"fixed", section_fixed},   {"mremap", section_mremap},
-        {"shrink", section_shrink},       {"shared", section_shared}, {"many", section_many}};
+    } sections[] = {{"anonymous", section_anonymous}, {"file", section_file},
+                    {"partial", section_partial},     {"across", section_across},
+                    {"fixed", section_fixed},         {"mremap", section_mremap},
+                    {"shrink", section_shrink},       {"shared", section_shared},
+                    {"many", section_many},           {"pieces", section_pieces}};
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++)
         if (argc > 1 && strcmp(argv[1], sections[i].name) == 0)
             sections[i].run();
