@@ -7,12 +7,18 @@
 #include "preload/modules.h"
 #include "preload/pyframe.h"
 
-/* Shared by all threads, written without a lock: `address` is cleared first and stored last, and a
- * reader that sees it twice has read the rule in between. */
+/* Shared by all threads, written without a lock: the key is the address ^ the rule's word, so that
+ * a key and a word of two writers do not make a rule of either's address. */
 struct rule {
-    uintptr_t address;
-    struct seep_cfi_rule rule;
+    uint64_t key;
+    uint64_t word;
 };
+
+union rule_word {
+    struct seep_cfi_rule rule;
+    uint64_t word;
+};
+_Static_assert(sizeof(struct seep_cfi_rule) == sizeof(uint64_t), "one word");
 
 enum {
     N_RULES = 1 << 15,
@@ -50,32 +56,28 @@ static struct seep_cfi_rule rule_make(uintptr_t address)
             rule.cfa_kind |= LOADER;
     }
     struct rule *slot = rule_slot(address);
-    __atomic_store_n(&slot->address, 0, __ATOMIC_RELAXED);
-    __atomic_thread_fence(__ATOMIC_RELEASE);
-    __atomic_store_n((uint64_t *)(void *)&slot->rule, *(uint64_t *)(void *)&rule, __ATOMIC_RELAXED);
-    __atomic_store_n(&slot->address, address, __ATOMIC_RELEASE);
+    union rule_word u = {.rule = rule};
+    __atomic_store_n(&slot->word, u.word, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->key, address ^ u.word, __ATOMIC_RELAXED);
     return rule;
 }
 
 static inline struct seep_cfi_rule rule_of(uintptr_t address)
 {
-    struct rule *slot = rule_slot(address);
-    if (__builtin_expect(__atomic_load_n(&slot->address, __ATOMIC_ACQUIRE) == address, 1)) {
-        union {
-            uint64_t word;
-            struct seep_cfi_rule rule;
-        } u = {.word = __atomic_load_n((uint64_t *)(void *)&slot->rule, __ATOMIC_ACQUIRE)};
-        if (__builtin_expect(__atomic_load_n(&slot->address, __ATOMIC_RELAXED) == address, 1))
-            return u.rule;
-    }
+    const struct rule *slot = rule_slot(address);
+    union rule_word u = {.word = __atomic_load_n(&slot->word, __ATOMIC_RELAXED)};
+    if (__builtin_expect((__atomic_load_n(&slot->key, __ATOMIC_RELAXED) ^ u.word) == address, 1))
+        return u.rule;
     return rule_make(address);
 }
 
 void seep_walk_forget(void)
 {
     for (unsigned i = 0; i < N_RULES; i++)
-        if (rules[i].address)
-            __atomic_store_n(&rules[i].address, 0, __ATOMIC_RELAXED);
+        if (__atomic_load_n(&rules[i].key, __ATOMIC_RELAXED)) {
+            __atomic_store_n(&rules[i].key, 0, __ATOMIC_RELAXED);
+            __atomic_store_n(&rules[i].word, 0, __ATOMIC_RELAXED);
+        }
 }
 
 uint64_t seep_hash_keys[SEEP_HASH_KEYS];
