@@ -2,14 +2,16 @@
  * are recorded: here they are only passed on. Allocators that bring their own (jemalloc, tcmalloc)
  * never come to malloc, and are recorded here. Nothing is held over the real call, which may throw.
  */
-#include <dlfcn.h>
 #include <link.h>
 #include <string.h>
 
+#include "preload/modules.h"
+#include "preload/new.h"
+#include "preload/pyframe_elf.h"
 #include "preload/real.h"
 #include "preload/record.h"
 
-/* A function and whether its blocks pass malloc by. */
+/* A function and whether its blocks may pass malloc by. */
 struct provider {
     void *function;
     bool own;
@@ -17,60 +19,111 @@ struct provider {
 
 static struct provider providers[SEEP_N_HOOKS];
 
-static int find_library(struct dl_phdr_info *info, size_t size, void *data)
+/* Of blocks made by a provider that is not the standard one: some came from malloc; some did not.
+ */
+static bool any_passed_on, any_kept;
+
+static const struct {
+    enum seep_hook hook;
+    const char *name;
+} operators[] = {
+#define SEEP_HOOK(name, type, parameters) {SEEP_HOOK_##name, #name},
+#include "preload/hooks.def"
+#undef SEEP_HOOK
+};
+
+static bool is_standard(const char *path)
 {
-    const char **path = data;
-    (void)size;
-    if (info->dlpi_name &&
-        (strstr(info->dlpi_name, "/libstdc++.so") || strstr(info->dlpi_name, "/libc++.so")))
-        *path = info->dlpi_name;
-    return *path != NULL;
+    return strstr(path, "libstdc++.so") || strstr(path, "libc++");
 }
 
 /* Where the runtime of C++ came with a library that was loaded for itself (as Python does), it is
- * not among the objects that RTLD_NEXT searches. */
-static void *look_in_library(const char *name)
+ * not among the objects that RTLD_NEXT searches. Nor may the loader be asked for it when an operator
+ * is called: it may be busy with a constructor that waits for the caller. */
+void seep_new_look(const struct dl_phdr_info *info)
 {
-    const char *path = NULL;
-    dl_iterate_phdr(find_library, &path);
-    void *library = path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-    return library ? dlsym(library, name) : NULL; /* kept open: it is in use */
+    if (!info->dlpi_name || !is_standard(info->dlpi_name))
+        return;
+    for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++) {
+        if (strncmp(operators[i].name, "_Zn", 3) != 0 && strncmp(operators[i].name, "_Zd", 3) != 0)
+            continue;
+        struct provider *provider = &providers[operators[i].hook];
+        const void *next = ((void *const *)&seep_real)[operators[i].hook];
+        void *found = next ? NULL : (void *)seep_elf_find(info, operators[i].name);
+        if (found && !provider->function)
+            __atomic_store_n(&provider->function, found, __ATOMIC_RELEASE);
+    }
 }
 
-static __attribute__((noinline)) void *resolve(enum seep_hook hook, void *next, const char *name)
+void seep_new_forget(void)
 {
-    Dl_info where;
-    seep_tls.depth++; /* the loader's own allocations are not the job's */
-    void *function = next ? next : look_in_library(name);
+    struct seep_loaded loaded;
+    for (unsigned hook = 0; hook < SEEP_N_HOOKS; hook++)
+        if (providers[hook].function &&
+            !seep_modules_known((uintptr_t)providers[hook].function, &loaded))
+            __atomic_store_n(&providers[hook].function, NULL, __ATOMIC_RELEASE);
+}
+
+static __attribute__((noinline)) void *resolve(enum seep_hook hook, void *next, uintptr_t caller)
+{
+    char path[1024];
+    struct seep_loaded loaded;
+    seep_tls.depth++; /* a signal handler would ask for the same locks */
+    if (!next) {
+        seep_modules_on_object = seep_new_look; /* a process that records nothing has no start */
+        (void)seep_modules_find(caller - 1, &loaded);
+    } else {
+        providers[hook].own =
+            seep_modules_path((uintptr_t)next, path, sizeof(path)) && !is_standard(path);
+        __atomic_store_n(&providers[hook].function, next, __ATOMIC_RELEASE);
+    }
     seep_tls.depth--;
-    if (!function)
-        return NULL;
-    bool standard = !dladdr(function, &where) || !where.dli_fname ||
-                    strstr(where.dli_fname, "libstdc++.so") || strstr(where.dli_fname, "libc++");
-    providers[hook].own = !standard;
-    __atomic_store_n(&providers[hook].function, function, __ATOMIC_RELEASE);
-    return function;
+    return __atomic_load_n(&providers[hook].function, __ATOMIC_ACQUIRE);
 }
 
 #define REAL(name)                                                                                 \
     ((__typeof__(seep_real.name))(__builtin_expect(providers[SEEP_HOOK_##name].function != NULL,   \
                                                    1)                                              \
                                       ? providers[SEEP_HOOK_##name].function                       \
-                                      : resolve(SEEP_HOOK_##name, (void *)seep_real.name, #name)))
+                                      : resolve(SEEP_HOOK_##name, (void *)seep_real.name,          \
+                                                (uintptr_t)__builtin_return_address(0))))
 #define OWN(name) __builtin_expect(providers[SEEP_HOOK_##name].own, 0)
 
-static void made(enum seep_hook hook, void *block, size_t bytes, struct seep_regs regs)
+/* How much this thread has recorded. */
+static uint32_t ticks(void)
+{
+    return seep_tls.thread ? seep_tls.thread->ticks : 0;
+}
+
+static bool recorded(void *block)
+{
+    struct seep_block held;
+    seep_record_hold(block, &held);
+    if (held.site)
+        seep_record_put_back(block, &held);
+    return held.site != 0;
+}
+
+/* `before`: ticks() before the call. A runtime that was linked statically into a library is not one
+ * of the standard ones, but gets its blocks from malloc all the same, which has recorded them. */
+static void made(enum seep_hook hook, void *block, size_t bytes, uint32_t before,
+                 struct seep_regs regs)
 {
     if (!block || !seep_enter())
         return;
     seep_note_hook(hook);
-    seep_record_allocation(block, bytes, &regs);
+    if (ticks() != before && (seep_sample_bytes || recorded(block))) {
+        any_passed_on = true;
+    } else {
+        any_kept = true;
+        seep_record_allocation(block, bytes, &regs);
+    }
     seep_leave();
 }
 
 static void gone(enum seep_hook hook, void *block)
 {
-    if (!block || !seep_enter())
+    if (!block || (any_passed_on && !any_kept) || !seep_enter())
         return;
     seep_note_hook(hook);
     seep_record_free(block);
@@ -87,8 +140,9 @@ static void gone(enum seep_hook hook, void *block)
             return SEEP_REAL(malloc)(bytes);                                                       \
         if (!OWN(name))                                                                            \
             return real arguments;                                                                 \
+        uint32_t before = ticks();                                                                 \
         void *block = real arguments;                                                              \
-        made(SEEP_HOOK_##name, block, bytes, SEEP_REGS());                                         \
+        made(SEEP_HOOK_##name, block, bytes, before, SEEP_REGS());                                 \
         return block;                                                                              \
     }
 

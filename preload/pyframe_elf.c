@@ -112,6 +112,13 @@ static void find_segments(struct seep_pyimage *image, const struct dl_phdr_info 
     }
 }
 
+uintptr_t seep_elf_find(const struct dl_phdr_info *info, const char *name)
+{
+    struct exports e;
+
+    return exports_open(&e, info) ? find_address(&e, name) : 0;
+}
+
 struct search {
     struct seep_pyimage *image;
     unsigned n_seen;

@@ -25,6 +25,10 @@ struct seep_pyimage {
     uintptr_t code_type, cell_type; /* PyCode_Type, PyCell_Type */
 };
 
+/* Address of a symbol that a loaded object exports, 0: none. Reads what is mapped: no lock. */
+struct dl_phdr_info;
+uintptr_t seep_elf_find(const struct dl_phdr_info *info, const char *name);
+
 /* The first object in link order that exports an interpreter. False: there is none.
  * Takes the loader's lock (dl_iterate_phdr). */
 bool seep_pyimage_find(struct seep_pyimage *image);

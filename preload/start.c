@@ -16,6 +16,7 @@
 #include "preload/job.h"
 #include "preload/limits.h"
 #include "preload/modules.h"
+#include "preload/new.h"
 #include "preload/pyframe.h"
 #include "preload/real.h"
 #include "preload/record.h"
@@ -201,6 +202,7 @@ static void forget_code(void)
     seep_walk_forget();
     seep_capture_forget();
     seep_threads_forget();
+    seep_new_forget();
     seep_python_attach();
 }
 
@@ -221,6 +223,7 @@ static bool start_program(void)
     seep_threads_start();
     seep_walk_start();
     seep_modules_find_object = (seep_find_object_fn *)dlsym(RTLD_DEFAULT, "_dl_find_object");
+    seep_modules_on_object = seep_new_look;
     seep_modules_on_unload = forget_code;
     seep_modules_refresh();
     look_at_allocator();

@@ -1,14 +1,39 @@
 """Libraries that come and go, also around a fork: nothing hangs, and code is told by where it lies now."""
 import os
+import shutil
 import unittest
 
-from tests.e2e.support import SeepCase, compile_c, functions
+from tests.e2e.support import SeepCase, compile_c, functions, needs, sum_sites
 
 LIBRARY = """
 #include <stdlib.h>
 void *kept_%(name)s;
 __attribute__((noinline)) void make_%(name)s(void) { kept_%(name)s = malloc(64); free(kept_%(name)s); }
 void go(void) { make_%(name)s(); __asm__ volatile(""); }
+"""
+
+WAITS_FOR_A_THREAD = """
+#include <new>
+#include <thread>
+static void work() { volatile char *p = new (std::nothrow) char[16]; delete[] p; }
+struct starter { starter() { std::thread t(work); t.join(); } } it;
+"""
+
+OWN_RUNTIME = """
+#include <string>
+static std::string text;
+extern "C" __attribute__((noinline)) void new_and_delete() {
+    for (int i = 0; i < 1000; i++) {
+        char *volatile kept = new char[100 + i % 2];
+        delete[] kept;
+    }
+}
+"""
+
+CALLS_IT = """
+extern void new_and_delete(void), *_Znwm(unsigned long), _ZdlPv(void *);
+__attribute__((noinline)) void program_new(void) { for (int i = 0; i < 1000; i++) _ZdlPv(_Znwm(100)); }
+int main(void) { new_and_delete(); program_new(); return 0; }
 """
 
 
@@ -45,6 +70,32 @@ class Loader(SeepCase):
         libraries = self.libraries("first", "other")
         profile = self.run_seep([self.subject("loader"), "load-in-child", *libraries], cwd=self.dir)
         self.assertEqual((self.made(profile, "first"), self.made(profile, "other")), (11, 10))
+
+    @needs(shutil.which("c++"), "no C++ compiler")
+    def test_a_constructor_that_waits_for_its_thread_does_not_hang(self):
+        with open(self.path("waits.cc"), "w") as f:
+            f.write(WAITS_FOR_A_THREAD)
+        done = self.command(["c++", "-O1", "-shared", "-fPIC", "-pthread", "-o", self.path("waits.so"), self.path("waits.cc")])
+        self.assertEqual(done.status, 0, repr(done))
+        profile = self.run_seep([self.subject("loader"), "construct", self.path("waits.so")], timeout=20)
+        self.assertEqual(profile.done.stdout, b"loaded\n")
+
+    @needs(shutil.which("c++"), "no C++ compiler")
+    def test_a_runtime_linked_into_a_library_is_not_counted_twice(self):
+        for name, text in (("own.cc", OWN_RUNTIME), ("calls.c", CALLS_IT)):
+            with open(self.path(name), "w") as f:
+                f.write(text)
+        done = self.command(["c++", "-O1", "-shared", "-fPIC", "-static-libstdc++", "-static-libgcc",
+                             "-o", self.path("libown.so"), self.path("own.cc")])
+        self.assertEqual(done.status, 0, repr(done))
+        program = compile_c(self, self.path("calls.c"), self.path("calls"), "-L" + self.dir, "-lown",
+                            "-Wl,-rpath," + self.dir)
+        profile = self.run_seep([program])
+        for function in ("program_new", "new_and_delete"):
+            seen = sum_sites(profile.report, function)
+            self.assertEqual((seen["allocations"], seen["frees"]), (1000, 1000), function)
+        seen = sum_sites(self.run_seep([program], ("--sample", "1k")).report, "program_new")
+        self.assertAlmostEqual(seen["allocations"], 1000, delta=400)
 
 
 if __name__ == "__main__":
