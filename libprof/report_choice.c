@@ -48,8 +48,7 @@ static bool is_large(const struct seep_model *m, uint32_t site)
 {
     uint64_t peak = m->sites[site].totals.peak_bytes;
 
-    return peak && (double)peak * 1000 >=
-                       (double)m->spaces[m->sites[site].space].totals.peak_bytes;
+    return peak && (double)peak * 1000 >= (double)m->spaces[m->sites[site].space].totals.peak_bytes;
 }
 
 static size_t text_bytes(const struct seep_dictionary *d, uint32_t string)
@@ -66,8 +65,8 @@ static size_t stack_bytes(const struct seep_dictionary *d, uint32_t stack)
         const struct seep_dict_frame *f = &d->frames[d->stacks[stack].frame];
         sum += FRAME_BYTES + text_bytes(d, f->function) + text_bytes(d, f->qualname);
         if (f->owner)
-            sum += text_bytes(d, f->kind == SEEP_FRAME_PYTHON ? f->owner
-                                                              : d->modules[f->owner].path);
+            sum +=
+                text_bytes(d, f->kind == SEEP_FRAME_PYTHON ? f->owner : d->modules[f->owner].path);
     }
     return sum;
 }

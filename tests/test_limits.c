@@ -1,6 +1,6 @@
 /* The limits of a cgroup, by a tree of files that looks like one. */
-#include "viewer/job_limits.h"
 #include "tests/suite.h"
+#include "viewer/job_limits.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -70,7 +70,9 @@ START_TEST(the_tightest_limit_along_the_path_holds)
     ck_assert_uint_eq(limits.cgroup_bytes, places[_i].bytes);
     ck_assert_int_eq(limits.cgroup_version, places[_i].bytes ? 2 : 0);
     snprintf(folder, sizeof folder, "%s%s", mount,
-             places[_i].bytes == 3000 ? "/b" : places[_i].bytes == 2000 ? "/ab" : "");
+             places[_i].bytes == 3000   ? "/b"
+             : places[_i].bytes == 2000 ? "/ab"
+                                        : "");
     ck_assert_str_eq(limits.cgroup_path, places[_i].bytes ? folder : "");
 }
 END_TEST

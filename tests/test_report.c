@@ -270,11 +270,13 @@ START_TEST(small_sites_are_left_out_unless_asked_for)
 }
 END_TEST
 
-/* A hostile profile costs what it is worth: nothing is large in a space that never held anything. */
+/* A hostile profile costs what it is worth: nothing is large in a space that never held anything.
+ */
 START_TEST(sites_that_held_nothing_are_left_out_unless_asked_for)
 {
     for (unsigned line = 1; line <= 50; line++) {
-        uint32_t site = builder_site(&a, python_stack(&a, "/home/user/t.py", line), 0, 1, 0, 0, 0, 1);
+        uint32_t site =
+            builder_site(&a, python_stack(&a, "/home/user/t.py", line), 0, 1, 0, 0, 0, 1);
         ((struct seep_site *)builder_at(&a, site))->peak_bytes = 0;
     }
     analyse(1, NULL, _i == 1);
@@ -287,8 +289,7 @@ enum { MOST_SITES = 2000 };
 START_TEST(sites_beyond_a_number_are_left_out_unless_asked_for)
 {
     for (unsigned line = 100; line < 100 + MOST_SITES; line++)
-        builder_site(&a, python_stack(&a, "/home/user/big.py", line), 1, 1, 1 << 20, 1, 1 << 20,
-                     1);
+        builder_site(&a, python_stack(&a, "/home/user/big.py", line), 1, 1, 1 << 20, 1, 1 << 20, 1);
     builder_header(&a)->spaces[1].peak_bytes = 100 << 20;
     leaking_job(_i == 1);
     ck_assert_uint_eq(json_array_size(at(report, "findings")), 1);
@@ -534,8 +535,8 @@ __asm__(".text\n"
 extern const char seep_test_blob[];
 extern const char __executable_start[];
 
-static const char *const labels[] = {"seep_test_blob", "seep_test_blob",  "seep_test_blob",
-                                     "seep_test_next", "seep_test_next",  "seep_test_sized",
+static const char *const labels[] = {"seep_test_blob", "seep_test_blob", "seep_test_blob",
+                                     "seep_test_next", "seep_test_next", "seep_test_sized",
                                      "seep_test_sized"};
 
 START_TEST(every_call_in_a_function_of_assembly_has_its_name)

@@ -21,6 +21,7 @@ SOURCES = ROOT / "tests/subjects"
 ZOO = ROOT / "tests/zoo"
 SCHEMA = ROOT / "docs/report.schema.json"
 SITES_CHECKED = 200
+WRAPPED = 1 << 62  # counts are unsigned: one that fell below 0 shows as more than this
 FULL = os.environ.get("SEEP_TEST_FULL", "") not in ("", "0")
 SYSTEM_PYTHON = "/usr/bin/python3"
 
@@ -166,6 +167,11 @@ class SeepCase(unittest.TestCase):
         done = self.seep("report", folder, "--format", "json", *args, timeout=timeout)
         self.assertEqual(done.status, 0, repr(done))
         return self.valid(json.loads(done.stdout))
+
+    def every_python(self):
+        """pythons(), of which there is at least one that seep supports."""
+        self.assertTrue([v for v, _ in pythons() if supported(v)], "no CPython that seep supports was found")
+        return pythons()
 
     def valid(self, report):
         """Holds a report against the schema; of very many sites a share, for the validator is slow."""

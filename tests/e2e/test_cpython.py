@@ -60,7 +60,17 @@ def chosen():
     return found if FULL else ([found[0], found[-1]] if len(found) > 1 else found)
 
 
-for _version, _path in chosen():
+CHOSEN = chosen()
+
+
+class Choice(SeepCase):
+    def test_some_python_with_its_own_tests_was_found(self):
+        if not CHOSEN and not os.environ.get("SEEP_CPYTHON"):
+            self.skipTest("no CPython here has its own tests")
+        self.assertTrue(CHOSEN, "SEEP_CPYTHON names none that is here")
+
+
+for _version, _path in CHOSEN:
     for _module in MODULES:
         def _test(self, path=_path, module=_module):
             if not has_module(path, "test." + module):

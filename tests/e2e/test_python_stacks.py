@@ -153,6 +153,9 @@ for _version, _path in pythons():
 
 
 class Settings(SeepCase):
+    def test_some_python_was_found_for_these_tests(self):
+        self.assertTrue(self.every_python())
+
     def test_a_virtual_environment_is_read_alike(self):
         version, python = [p for p in pythons() if supported(p[0])][-1]
         folder = self.path("bin")

@@ -4,7 +4,7 @@ import os
 import re
 import unittest
 
-from tests.e2e.support import (FULL, ROOT, SYSTEM_PYTHON, ZOO, SeepCase, has_module, marked_line, needs, pythons)
+from tests.e2e.support import FULL, ROOT, SYSTEM_PYTHON, ZOO, SeepCase, has_module, marked_line, needs
 
 TORCH2 = next((p for p in sorted(glob.glob(str(ROOT / "build/venv-torch2/bin/python3")))), None)
 TORCHES = [(n, p) for n, p in (("torch1", SYSTEM_PYTHON), ("torch2", TORCH2)) if p and has_module(p, "torch", "numpy")]
@@ -216,7 +216,7 @@ class StepsWithoutTorch(SeepCase):
     SCRIPT = "import seep\nfor i in range(25):\n    x = bytearray(100000)\n    seep.step()\nprint('done')\n"
 
     def test_step_api_of_every_python(self):
-        for version, python in pythons():
+        for version, python in self.every_python():
             profile = self.run_seep([python, "-c", self.SCRIPT])
             job = profile.written["job"]
             self.assertEqual((job["steps"], job["step_source"]), (25, "api"), version)
@@ -232,7 +232,7 @@ class StepsWithoutTorch(SeepCase):
             with open(os.path.join(folder, name + ".py"), "w") as f:
                 f.write("print(%r, flush=True)\n" % name)
         from tests.e2e.support import job_env
-        for _, python in pythons():
+        for _, python in self.every_python():
             plain = self.command([python, "-c", "print('job')"], env=job_env(PYTHONPATH=folder))
             done = self.run_seep([python, "-c", "print('job')"], env=job_env(PYTHONPATH=folder)).done
             self.assertEqual(done.stdout, plain.stdout, python)
@@ -242,7 +242,7 @@ class StepsWithoutTorch(SeepCase):
         """Code of ours in the job's Python must not show in what it imports or lists."""
         script = "import sys, json; print(json.dumps([sys.path, sys.flags.__repr__(), sorted(sys.modules)]))"
         from tests.e2e.support import job_env
-        for _, python in pythons():
+        for _, python in self.every_python():
             plain = self.command([python, "-c", script], env=job_env()).json()
             seen = self.run_seep([python, "-c", script]).done.json()
             self.assertEqual(plain[1], seen[1], python)
