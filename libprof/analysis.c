@@ -22,9 +22,11 @@ static int analyse(struct seep_model *m, const struct seep_analysis_options *opt
         rc = seep_merge(m, err);
     if (rc)
         goto fail;
-    seep_processes_settle(m, outside);
-    seep_processes_add_spaces(m);
-    rc = seep_level_raise_peaks(m, opts && opts->all_sites);
+    rc = seep_processes_settle(m, outside);
+    if (!rc)
+        rc = seep_processes_add_spaces(m);
+    if (!rc)
+        rc = seep_level_raise_peaks(m, opts && opts->all_sites);
     if (!rc)
         rc = seep_frames_init(&frames, &m->dict, roles);
     if (rc)

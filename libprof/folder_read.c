@@ -1,12 +1,14 @@
 #include "libprof/folder_read.h"
 
+#include "libprof/axis.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_FILES = 1 << 16, MAX_FOLLOWS = 64 };
+enum { MAX_FILES = 1 << 16 };
 
 static bool has_suffix(const char *name, const char *suffix)
 {
@@ -124,15 +126,6 @@ static int open_folder(struct seep_model *m, size_t *capacity, const char *dir, 
     return rc;
 }
 
-static int by_start(const void *a, const void *b)
-{
-    const struct seep_model_process *p = a, *q = b;
-
-    if (p->profile->header->start_unix_ns != q->profile->header->start_unix_ns)
-        return p->profile->header->start_unix_ns < q->profile->header->start_unix_ns ? -1 : 1;
-    return strcmp(p->profile->name, q->profile->name);
-}
-
 /* Links each forked profile to the file of the process it was forked from. */
 static int link_parents(struct seep_model *m)
 {
@@ -157,6 +150,7 @@ static int link_parents(struct seep_model *m)
             /* A parent began earlier: sorted by start, links cannot form a ring. */
             if (k < i && q->folder == p->folder && strcmp(q->profile->name, name) == 0) {
                 p->profile->parent = q->profile;
+                p->parent = k + 1;
                 p->orphaned = q->orphaned;
                 break;
             }
@@ -166,121 +160,13 @@ static int link_parents(struct seep_model *m)
     return rc;
 }
 
-/* Times of an untrusted file stay where sums and floating point cannot go wrong: 73 years. */
-#define MAX_NS (UINT64_C(1) << 61)
-
-static uint64_t bounded_ns(uint64_t t_ns)
-{
-    return t_ns < MAX_NS ? t_ns : MAX_NS;
-}
-
-static uint64_t last_seen(const struct seep_header *h)
-{
-    uint64_t t = h->end_ns ? h->end_ns : h->last_ns;
-
-    for (uint32_t i = 0; i < h->n_timeline && !h->end_ns; i++) {
-        if (h->timeline[i].t_ns > t)
-            t = h->timeline[i].t_ns;
-    }
-    return bounded_ns(t > h->start_ns ? t : h->start_ns);
-}
-
-static void settle_axis(struct seep_model_process *p)
-{
-    const struct seep_process *e = p->entry;
-
-    p->start_ns = bounded_ns(p->profile->header->start_ns);
-    p->end_ns = last_seen(p->profile->header);
-    p->axis_start_ns = p->start_ns;
-    if (!e)
-        return;
-    p->steps = e->steps;
-    for (int hops = 0; e->follows && hops < MAX_FOLLOWS; hops++) {
-        if (e->follows > p->job->n_processes)
-            break;
-        e = &p->job->processes[e->follows - 1];
-    }
-    p->period = e->period;
-    p->axis_steps = e->first_step_period || e->steps ? e->steps : 0;
-    p->axis_first = e->first_step_period;
-    p->axis_start_ns = e->start_ns ? bounded_ns(e->start_ns) : p->start_ns;
-}
-
-static void choose_main(struct seep_model *m)
-{
-    m->main = m->root = 0;
-    for (uint32_t i = 1; i < m->n_processes; i++) {
-        const struct seep_model_process *p = &m->processes[i], *best = &m->processes[m->main];
-        bool python = p->profile->header->python_version != 0;
-        bool best_python = best->profile->header->python_version != 0;
-        if (p->steps > best->steps || (p->steps == best->steps && python && !best_python))
-            m->main = i;
-    }
-}
-
-static void settle_steps(struct seep_model *m)
-{
-    const struct seep_model_process *main = &m->processes[m->main];
-
-    m->start_ns = UINT64_MAX;
-    for (uint32_t i = 0; i < m->n_processes; i++) {
-        const struct seep_model_process *p = &m->processes[i];
-        if (p->start_ns < m->start_ns)
-            m->start_ns = p->start_ns;
-        if (p->end_ns > m->end_ns)
-            m->end_ns = p->end_ns;
-    }
-    if (main->steps) {
-        m->n_steps = main->steps < INT32_MAX / 4 ? main->steps : INT32_MAX / 4;
-        m->step_source = main->entry->step_source <= SEEP_STEP_API
-                             ? (enum seep_step_source)main->entry->step_source
-                             : SEEP_STEP_TIME;
-    } else {
-        uint64_t slices = (m->end_ns - m->start_ns) / (SEEP_TIME_SLICE_MS * UINT64_C(1000000)) + 1;
-        m->n_steps = slices < INT32_MAX / 4 ? (uint32_t)slices : INT32_MAX / 4;
-        m->step_source = SEEP_STEP_TIME;
-    }
-}
-
-static int settle_epochs(struct seep_model *m)
-{
-    const struct seep_model_process *main = &m->processes[m->main];
-    const struct seep_header *h = main->profile->header;
-
-    m->epochs = main->entry ? main->entry->epochs : h->n_epochs;
-    if (!h->n_epochs)
-        return 0;
-    m->epoch_starts = calloc(h->n_epochs, sizeof *m->epoch_starts);
-    if (!m->epoch_starts)
-        return -SEEP_ENOMEM;
-    for (uint32_t i = 0; i < h->n_epochs; i++) {
-        int32_t step = seep_model_step(m, main, h->epochs[i].period);
-        /* A validation loader's iteration begins where no training step has been made since. */
-        if (m->n_epoch_starts && step <= m->epoch_starts[m->n_epoch_starts - 1])
-            continue;
-        m->epoch_starts[m->n_epoch_starts++] = step;
-    }
-    return 0;
-}
-
 static int settle(struct seep_model *m)
 {
-    qsort(m->processes, m->n_processes, sizeof *m->processes, by_start);
-    for (uint32_t i = 0; i < m->n_processes; i++) {
-        struct seep_model_process *p = &m->processes[i];
-        uint32_t at = p->profile->header->process_plus_1;
-        p->job = p->folder < m->n_jobs ? m->jobs[p->folder] : NULL;
-        if (p->job && at && at <= p->job->n_processes &&
-            p->job->processes[at - 1].pid == p->profile->header->pid)
-            p->entry = &p->job->processes[at - 1];
-        settle_axis(p);
-    }
-    int rc = link_parents(m);
-    if (rc)
-        return rc;
-    choose_main(m);
-    settle_steps(m);
-    return settle_epochs(m);
+    int rc = seep_axis_sort(m);
+
+    if (!rc)
+        rc = link_parents(m);
+    return rc ? rc : seep_axis_settle(m);
 }
 
 int seep_folder_read(const char *const *dirs, size_t n_dirs, struct seep_model *m,

@@ -21,35 +21,72 @@ static double sample_gap(const struct seep_model *m)
     return (double)gap;
 }
 
-void seep_span_settle(const struct seep_model *m, struct seep_span *span)
+/* What warms up of so many steps, and how many steps are judged past the first epoch if that took
+ * `epoch` of them, ended with step `ended`. All steps are the run's own. */
+static void settle_stepped(struct seep_span *span, int32_t n, int32_t epoch, int32_t ended)
 {
-    int32_t n = (int32_t)m->n_steps;
-    bool timed = m->step_source == SEEP_STEP_TIME;
-
-    *span = (struct seep_span){.sample_bytes = sample_gap(m)};
-    /* The end of a process frees what it held. The last slices are not its steady state; nor is the
-     * last step where its end showed only in the next event, the first of the teardown. */
-    span->last = timed ? (n > 4 ? n - 2 : n) : (n > 4 ? n - 1 : n);
-    /* Without steps the start is mostly imports and the making of things. */
-    span->warm = timed ? n / 4 : n / 10;
-    if (span->warm < 3)
-        span->warm = 3;
-    if (!timed && span->warm > 50)
-        span->warm = 50;
+    /* The last step's end shows only in the next event, the first of the teardown. */
+    span->last = n > 4 ? n - 1 : n;
+    span->warm = n / 10 < 3 ? 3 : n / 10 > 50 ? 50 : n / 10;
     if (span->warm > span->last)
         span->warm = span->last > 0 ? span->last - 1 : 0;
     span->judge = span->warm;
-    if (timed || !m->n_epoch_starts)
-        return;
-    span->epochs_known = true;
-    if (m->n_epoch_starts < 2)
-        return;
-    span->epoch_steps = m->epoch_starts[1] - (m->epoch_starts[0] > 1 ? m->epoch_starts[0] : 1);
-    int32_t ended = m->epoch_starts[1] - 1;
-    if (span->epoch_steps > 0 && span->last - ended >= MIN_JUDGED) {
+    span->epoch_steps = epoch;
+    if (epoch > 0 && span->last - ended >= MIN_JUDGED) {
         span->epoch_passed = true;
         span->judge = ended > span->warm ? ended : span->warm;
     }
+}
+
+static void settle_timed(struct seep_span *span, int32_t n)
+{
+    /* The end of a process frees what it held: the last slices are not its steady state. */
+    span->last = n > 4 ? n - 2 : n;
+    /* Without steps the start is mostly imports and the making of things. */
+    span->warm = n / 4 < 3 ? 3 : n / 4;
+    if (span->warm > span->last)
+        span->warm = span->last > 0 ? span->last - 1 : 0;
+    span->judge = span->warm;
+}
+
+void seep_span_settle(const struct seep_model *m, struct seep_span *span)
+{
+    int32_t epoch = 0, ended = 0;
+
+    *span = (struct seep_span){.sample_bytes = sample_gap(m)};
+    if (m->step_source == SEEP_STEP_TIME) {
+        settle_timed(span, (int32_t)m->n_steps);
+        return;
+    }
+    span->epochs_known = m->n_epoch_starts > 0;
+    if (m->n_epoch_starts > 1) {
+        epoch = m->epoch_starts[1] - (m->epoch_starts[0] > 1 ? m->epoch_starts[0] : 1);
+        ended = m->epoch_starts[1] - 1;
+    }
+    settle_stepped(span, (int32_t)m->n_steps, epoch, ended);
+}
+
+/* The same of another run than the main one, on the job's axis. */
+static struct seep_span span_of_run(const struct seep_model *m, const struct seep_span *span,
+                                    const struct seep_model_run *run)
+{
+    const struct seep_model_process *p = &m->processes[run->leader];
+    const struct seep_header *h = p->profile->header;
+    struct seep_span own = {.sample_bytes = span->sample_bytes, .epochs_known = h->n_epochs > 0};
+    int32_t starts[2], n = 0;
+
+    for (uint32_t i = 0; i < h->n_epochs && n < 2; i++) {
+        int32_t step = seep_model_step(m, p, h->epochs[i].period) - run->base;
+        if (!n || step > starts[0])
+            starts[n++] = step;
+    }
+    settle_stepped(&own, p->steps < INT32_MAX / 4 ? (int32_t)p->steps : INT32_MAX / 4,
+                   n < 2 ? 0 : starts[1] - (starts[0] > 1 ? starts[0] : 1),
+                   n < 2 ? 0 : starts[1] - 1);
+    own.last += run->base;
+    own.warm += run->base;
+    own.judge += run->base;
+    return own;
 }
 
 static size_t points_for(int32_t from, int32_t to)
@@ -142,74 +179,178 @@ static void find_plateau(struct seep_growth *g, int32_t to)
     g->plateau_gradual = !seep_shape_describe(y, n, &way) && way.rising >= way.windows * 0.7;
 }
 
-static bool came_and_went(const struct seep_model *m, const uint32_t *sites, size_t n, int32_t last)
+/* A part of the group, to be sorted by the run and the process that it is of. */
+struct share {
+    uint32_t run, process, part;
+};
+
+static int by_process(const void *a, const void *b)
 {
+    const struct share *p = a, *q = b;
+
+    if (p->run != q->run)
+        return p->run < q->run ? -1 : 1;
+    if (p->process != q->process)
+        return p->process < q->process ? -1 : 1;
+    return (p->part > q->part) - (p->part < q->part);
+}
+
+static struct share *list_shares(const struct seep_model *m, const uint32_t *sites, size_t n,
+                                 size_t *n_shares)
+{
+    struct share *shares = NULL;
+    size_t capacity = 0, at = 0;
+
+    if (seep_grow(&shares, &capacity, n + 1, sizeof *shares))
+        return NULL;
     for (size_t i = 0; i < n; i++) {
         for (uint32_t k = m->sites[sites[i]].parts; k; k = m->parts[k - 1].next) {
-            if (m->processes[m->parts[k - 1].process].end_step <= last)
-                return true;
+            if (seep_grow(&shares, &capacity, at + 1, sizeof *shares)) {
+                free(shares);
+                return NULL;
+            }
+            uint32_t process = m->parts[k - 1].process;
+            const struct seep_model_process *p = &m->processes[process];
+            uint32_t run = p->axis_steps && m->n_runs ? p->run : m->processes[m->main].run;
+            shares[at++] = (struct share){run, process, k - 1};
         }
+    }
+    if (at > 1)
+        qsort(shares, at, sizeof *shares, by_process);
+    *n_shares = at;
+    return shares;
+}
+
+/* Processes of the group that were gone in the midst of the main run. */
+static bool came_and_went(const struct seep_model *m, const struct share *shares, size_t n,
+                          int32_t last)
+{
+    for (size_t i = 0; i < n; i++) {
+        int32_t end = m->processes[shares[i].process].end_step;
+        if (end > 0 && end <= last)
+            return true;
     }
     return false;
 }
 
-/* Each process over its own life; the slopes add up to what the job grew by a step. */
-static int measure_processes(const struct seep_model *m, const struct seep_span *span,
-                             const uint32_t *sites, size_t n, double variance,
-                             struct seep_growth *g)
+/* What the processes of a run did, each over its own life. */
+struct lives {
+    struct seep_growth best;
+    struct seep_slope sum; /* weighted by life */
+    double lived, grew;
+    bool past_epoch;
+    int32_t first, last;
+};
+
+/* From where on a process is judged that began in the midst of the job: one that was forked has its
+ * imports behind it. */
+static int32_t warm_of(const struct seep_model *m, const struct seep_span *span,
+                       const struct seep_model_process *p, int32_t from, int32_t to)
+{
+    if (m->step_source == SEEP_STEP_TIME && !p->parent && from < to) {
+        int32_t start = seep_model_step_at(m, p->start_ns);
+        if (start + (to - start) / 4 > from)
+            from = start + (to - start) / 4;
+    }
+    return from > span->warm ? from : span->warm;
+}
+
+static void measure_life(const struct seep_model *m, const struct seep_span *span,
+                         const struct seep_model_process *p, const struct seep_level *level,
+                         double variance, struct lives *l)
+{
+    struct seep_growth lane = {0};
+    int32_t to = p->end_step > span->last ? span->last : p->end_step - 1;
+
+    if (!level->n || to - span->warm < MIN_JUDGED)
+        return;
+    int32_t from = warm_of(m, span, p, level->points[0].step, to);
+    /* One that has seen most of the first epoch is judged by what comes after. */
+    bool past = span->epoch_passed && from <= span->judge - span->epoch_steps / 2 &&
+                to - span->judge >= MIN_JUDGED;
+    if (past)
+        from = span->judge;
+    if (to - from < MIN_JUDGED || !measure_lane(level, from, to, variance, &lane))
+        return;
+    double life = to - from;
+    l->first = from < l->first ? from : l->first;
+    l->last = to > l->last ? to : l->last;
+    l->lived += life;
+    l->grew += lane.growing ? life : 0;
+    l->past_epoch |= past && lane.growing;
+    l->sum.value += lane.slope.value * life;
+    l->sum.low += lane.slope.low * life;
+    l->sum.high += lane.slope.high * life;
+    if (!l->best.to || (lane.growing && !l->best.growing) ||
+        (lane.growing == l->best.growing && life > l->best.to - l->best.from))
+        l->best = lane;
+}
+
+/* The processes of one run, shares[0, n); slopes add up to what the run grew by a step. *g stays as
+ * it is where nobody lived long enough. */
+static int measure_run(const struct seep_model *m, const struct seep_span *span,
+                       const struct share *shares, size_t n, double variance, int32_t base,
+                       struct seep_growth *g)
 {
     struct seep_level level = {0};
-    struct seep_growth best = {0};
-    struct seep_slope sum = {0, 0, 0};
-    double lived = 0, grew = 0;
-    bool past_epoch = false;
-    int32_t first = INT32_MAX, last = INT32_MIN;
+    struct lives l = {.first = INT32_MAX, .last = INT32_MIN};
+    uint32_t *parts = malloc((n + 1) * sizeof *parts);
+    int rc = parts ? 0 : -SEEP_ENOMEM;
+
+    for (size_t i = 0, next; i < n && !rc; i = next) {
+        for (next = i; next < n && shares[next].process == shares[i].process; next++)
+            parts[next - i] = shares[next].part;
+        rc = seep_level_sum_parts(m, parts, next - i, &level);
+        if (!rc)
+            measure_life(m, span, &m->processes[shares[i].process], &level, variance, &l);
+    }
+    free(parts);
+    seep_level_fini(&level);
+    if (rc || l.lived <= 0)
+        return rc;
+    double steps = l.last - l.first;
+    g->by_process = true;
+    g->past_epoch = l.past_epoch || !span->epochs_known;
+    g->slope = (struct seep_slope){l.sum.value / steps, l.sum.low / steps, l.sum.high / steps};
+    g->shape = l.best.shape;
+    g->z = l.best.z;
+    g->from = l.first - base;
+    g->to = l.last - base;
+    g->growing = l.grew > 0.6 * l.lived;
+    return 0;
+}
+
+/* Where the main run does not grow, another may. */
+static int measure_runs(const struct seep_model *m, const struct seep_span *span,
+                        const struct share *shares, size_t n, double variance,
+                        struct seep_growth *g)
+{
+    const uint32_t main = m->processes[m->main].run;
     int rc = 0;
 
-    for (uint32_t p = 0; p < m->n_processes && !rc; p++) {
-        struct seep_growth lane = {0};
-        int32_t to = m->processes[p].end_step;
-        to = to > span->last ? span->last : to - 1;
-        if (to - span->warm < MIN_JUDGED)
-            continue;
-        rc = seep_level_sum(m, sites, n, p, &level);
-        if (rc || !level.n)
-            continue;
-        int32_t from = level.points[0].step > span->warm ? level.points[0].step : span->warm;
-        /* One that has seen most of the first epoch is judged by what comes after. */
-        bool past = span->epoch_passed && from <= span->judge - span->epoch_steps / 2 &&
-                    to - span->judge >= MIN_JUDGED;
-        if (past)
-            from = span->judge;
-        if (to - from < MIN_JUDGED || !measure_lane(&level, from, to, variance, &lane))
-            continue;
-        double life = to - from;
-        first = from < first ? from : first;
-        last = to > last ? to : last;
-        lived += life;
-        grew += lane.growing ? life : 0;
-        past_epoch = past_epoch || (past && lane.growing);
-        sum.value += lane.slope.value * life;
-        sum.low += lane.slope.low * life;
-        sum.high += lane.slope.high * life;
-        if (!best.to || (lane.growing && !best.growing) ||
-            (lane.growing == best.growing && life > best.to - best.from))
-            best = lane;
+    for (size_t i = 0, next; i < n && !rc; i = next) {
+        for (next = i; next < n && shares[next].run == shares[i].run; next++)
+            ;
+        if (shares[i].run == main) {
+            if (came_and_went(m, shares + i, next - i, span->last))
+                rc = measure_run(m, span, shares + i, next - i, variance, 0, g);
+        }
     }
-    seep_level_fini(&level);
-    if (rc || lived <= 0)
-        return rc;
-    double span_steps = last - first;
-    g->by_process = true;
-    g->past_epoch = past_epoch || !span->epochs_known;
-    g->slope =
-        (struct seep_slope){sum.value / span_steps, sum.low / span_steps, sum.high / span_steps};
-    g->shape = best.shape;
-    g->z = best.z;
-    g->from = first;
-    g->to = last;
-    g->growing = grew > 0.6 * lived;
-    return 0;
+    for (size_t i = 0, next; i < n && !rc && !g->growing; i = next) {
+        for (next = i; next < n && shares[next].run == shares[i].run; next++)
+            ;
+        if (shares[i].run == main)
+            continue;
+        const struct seep_model_run *run = &m->runs[shares[i].run];
+        struct seep_span own = span_of_run(m, span, run);
+        struct seep_growth other = {0};
+        rc = measure_run(m, &own, shares + i, next - i, variance, run->base, &other);
+        if (!rc && other.growing) {
+            other.level = g->level;
+            *g = other;
+        }
+    }
+    return rc;
 }
 
 /* Without steps nothing says when the job's work was over: a teardown at the end, which may take
@@ -243,9 +384,13 @@ int seep_growth_measure(const struct seep_model *m, const struct seep_span *span
     measure_lane(&g->level, span->judge, last, variance, g);
     g->past_epoch = !span->epochs_known || span->epoch_passed;
     find_plateau(g, span->last);
-    if (came_and_went(m, sites, n, span->last))
-        return measure_processes(m, span, sites, n, variance, g);
-    return 0;
+    size_t n_shares;
+    struct share *shares = list_shares(m, sites, n, &n_shares);
+    if (!shares)
+        return -SEEP_ENOMEM;
+    int rc = measure_runs(m, span, shares, n_shares, variance, g);
+    free(shares);
+    return rc;
 }
 
 void seep_growth_fini(struct seep_growth *growth)

@@ -16,10 +16,20 @@ static int push(struct seep_level *level, int32_t step, int64_t bytes, int64_t b
     return 0;
 }
 
-/* Levels of an untrusted file may be anything: sums stay far from overflow. */
+/* Levels of an untrusted file may be anything, and there may be any number of parts. */
 static int64_t bounded(uint64_t bytes)
 {
     return bytes < (UINT64_C(1) << 48) ? (int64_t)bytes : INT64_C(1) << 48;
+}
+
+static int64_t bounded_sum(int64_t a, int64_t b)
+{
+    const int64_t most = INT64_C(1) << 62;
+    int64_t sum;
+
+    if (__builtin_add_overflow(a, b, &sum))
+        return a < 0 ? -most : most;
+    return sum > most ? most : sum < -most ? -most : sum;
 }
 
 /* A part as differences; they are sorted and summed at the end. */
@@ -40,7 +50,7 @@ static int add_part(const struct seep_model *m, const struct seep_model_part *pa
     }
     if (end_step == INT32_MAX || (!bytes && !blocks))
         return 0;
-    return push(level, end_step > step ? end_step : step + 1, -bytes, -blocks);
+    return push(level, end_step > step ? end_step : step, -bytes, -blocks);
 }
 
 static int by_step(const void *a, const void *b)
@@ -50,12 +60,26 @@ static int by_step(const void *a, const void *b)
     return (p->step > q->step) - (p->step < q->step);
 }
 
-int seep_level_sum(const struct seep_model *m, const uint32_t *sites, size_t n, uint32_t process,
-                   struct seep_level *level)
+static void add_up(struct seep_level *level)
 {
     int64_t bytes = 0, blocks = 0;
     size_t kept = 0;
 
+    if (level->n > 1)
+        qsort(level->points, level->n, sizeof *level->points, by_step);
+    for (size_t i = 0; i < level->n; i++) {
+        bytes = bounded_sum(bytes, level->points[i].bytes);
+        blocks = bounded_sum(blocks, level->points[i].blocks);
+        if (i + 1 < level->n && level->points[i + 1].step == level->points[i].step)
+            continue;
+        level->points[kept++] = (struct seep_level_point){level->points[i].step, bytes, blocks};
+    }
+    level->n = kept;
+}
+
+int seep_level_sum(const struct seep_model *m, const uint32_t *sites, size_t n, uint32_t process,
+                   struct seep_level *level)
+{
     level->n = 0;
     for (size_t i = 0; i < n; i++) {
         for (uint32_t k = m->sites[sites[i]].parts; k; k = m->parts[k - 1].next) {
@@ -64,16 +88,19 @@ int seep_level_sum(const struct seep_model *m, const uint32_t *sites, size_t n, 
                 return -SEEP_ENOMEM;
         }
     }
-    if (level->n > 1)
-        qsort(level->points, level->n, sizeof *level->points, by_step);
-    for (size_t i = 0; i < level->n; i++) {
-        bytes += level->points[i].bytes;
-        blocks += level->points[i].blocks;
-        if (i + 1 < level->n && level->points[i + 1].step == level->points[i].step)
-            continue;
-        level->points[kept++] = (struct seep_level_point){level->points[i].step, bytes, blocks};
+    add_up(level);
+    return 0;
+}
+
+int seep_level_sum_parts(const struct seep_model *m, const uint32_t *parts, size_t n,
+                         struct seep_level *level)
+{
+    level->n = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (add_part(m, &m->parts[parts[i]], level))
+            return -SEEP_ENOMEM;
     }
-    level->n = kept;
+    add_up(level);
     return 0;
 }
 
@@ -108,6 +135,19 @@ void seep_level_sample(const struct seep_level *level, int32_t from, int32_t to,
     }
 }
 
+/* What the parts of a site held together at the end of the job. */
+static uint64_t live_at_end(const struct seep_model *m, const struct seep_model_site *site)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t k = site->parts; k; k = m->parts[k - 1].next) {
+        const struct seep_model_part *part = &m->parts[k - 1];
+        if (!m->processes[part->process].gone && part->n_points)
+            sum = seep_sum(sum, m->points[part->points_at + part->n_points - 1].bytes);
+    }
+    return sum;
+}
+
 int seep_level_raise_peaks(struct seep_model *m, bool all_sites)
 {
     struct seep_level level = {0};
@@ -115,10 +155,10 @@ int seep_level_raise_peaks(struct seep_model *m, bool all_sites)
 
     for (uint32_t i = 0; i < m->n_sites && !rc; i++) {
         struct seep_totals *t = &m->sites[i].totals;
-        uint64_t live = seep_totals_live(t);
         double most = (double)t->peak_bytes * m->sites[i].n_parts;
         if (m->sites[i].n_parts < 2)
             continue;
+        uint64_t live = live_at_end(m, &m->sites[i]);
         if (all_sites || most * 1000 >= (double)m->spaces[m->sites[i].space].totals.peak_bytes)
             rc = seep_level_sum(m, &i, 1, SEEP_LEVEL_ALL, &level);
         for (size_t k = 0; k < level.n && !rc; k++) {

@@ -18,11 +18,15 @@ struct seep_level {
 
 #define SEEP_LEVEL_ALL UINT32_MAX
 
-/* The sum over sites[0, n) of the model, of one process or of SEEP_LEVEL_ALL. A process that ended
- * before the job's main one counts until it ended. *level may hold an older one, whose storage is
+/* The sum over sites[0, n) of the model, of one process or of SEEP_LEVEL_ALL. A process that
+ * was gone before the job ended counts until then. *level may hold an older one, whose storage is
  * used. Returns 0 or -SEEP_ENOMEM. Allocates: level->points; free with seep_level_fini(). */
 SEEP_MUST_CHECK int seep_level_sum(const struct seep_model *m, const uint32_t *sites, size_t n,
                                    uint32_t process, struct seep_level *level);
+
+/* The same over parts[0, n): indices in m->parts. */
+SEEP_MUST_CHECK int seep_level_sum_parts(const struct seep_model *m, const uint32_t *parts, size_t n,
+                                         struct seep_level *level);
 void seep_level_fini(struct seep_level *level);
 
 /* The level at the end of `step`; zeros before its first point. */
@@ -33,7 +37,7 @@ void seep_level_sample(const struct seep_level *level, int32_t from, int32_t to,
                        double *bytes);
 
 /* Peaks of sites that several threads or processes share: the largest sum over the ends of steps,
- * no less than any one part's own peak and than what was live as the processes ended. Sites too
+ * no less than any one part's own peak and than what was live together as the job ended. Sites too
  * small for a report are only held to the latter. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_level_raise_peaks(struct seep_model *m, bool all_sites);
 

@@ -161,10 +161,10 @@ static int add_part(struct seep_model *m, struct seep_model_site *site, const st
  * the largest one stands until the levels are added up. */
 static void add_totals(struct seep_totals *to, const struct seep_totals *t)
 {
-    to->allocations += t->allocations;
-    to->frees += t->frees;
-    to->allocated_bytes += t->allocated_bytes;
-    to->freed_bytes += t->freed_bytes;
+    to->allocations = seep_sum(to->allocations, t->allocations);
+    to->frees = seep_sum(to->frees, t->frees);
+    to->allocated_bytes = seep_sum(to->allocated_bytes, t->allocated_bytes);
+    to->freed_bytes = seep_sum(to->freed_bytes, t->freed_bytes);
     if (t->peak_bytes > to->peak_bytes) {
         to->peak_bytes = t->peak_bytes;
         to->peak_step = t->peak_step;
@@ -276,7 +276,7 @@ static int copy_timeline(struct seep_model_process *p)
     if (!p->row_t_ns || !p->row_rss || !p->row_period || !p->live)
         return -SEEP_ENOMEM;
     for (uint32_t i = 0; i < n; i++) {
-        p->row_t_ns[i] = h->timeline[rows[i]].t_ns;
+        p->row_t_ns[i] = seep_model_ns(p, h->timeline[rows[i]].t_ns);
         p->row_rss[i] = h->timeline[rows[i]].rss_bytes;
         p->row_period[i] = h->timeline[rows[i]].period;
     }

@@ -27,6 +27,7 @@ void seep_model_fini(struct seep_model *m)
     free(m->extras);
     free(m->points);
     free(m->epoch_starts);
+    free(m->runs);
     seep_hash_fini(&m->site_index);
     seep_dictionary_fini(&m->dict);
     memset(m, 0, sizeof *m);
@@ -56,28 +57,55 @@ static int32_t clamp_step(int64_t step)
     return (int32_t)(step > bound ? bound : step < -bound ? -bound : step);
 }
 
-/* Steps of the main process by its timeline: rows say in which period it was when. */
+static int32_t step_in_run(const struct seep_model_run *run, const struct seep_model_process *p,
+                           int64_t period)
+{
+    int64_t step = period - p->axis_first + 1;
+
+    if (run) {
+        step += run->base;
+        step = step < run->low ? run->low : step > run->high ? run->high : step;
+    }
+    return clamp_step(step);
+}
+
+static const struct seep_model_run *run_at(const struct seep_model *m, uint64_t t_ns)
+{
+    size_t low = 0, high = m->n_runs;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (m->runs[middle].start_ns <= t_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return m->n_runs ? &m->runs[low ? low - 1 : 0] : NULL;
+}
+
+/* Steps of a run by its leader's timeline: rows say in which period it was when. */
 static int32_t step_by_clock(const struct seep_model *m, uint64_t t_ns)
 {
-    const struct seep_model_process *main = &m->processes[m->main];
-    const struct seep_header *h = main->profile->header;
+    const struct seep_model_run *run = run_at(m, t_ns);
+    const struct seep_model_process *p = &m->processes[run ? run->leader : m->main];
+    const struct seep_header *h = p->profile->header;
     uint32_t low = 0, high = h->n_timeline;
 
     while (low < high) {
         uint32_t middle = (low + high) / 2;
-        if (h->timeline[middle].t_ns <= t_ns)
+        if (seep_model_ns(p, h->timeline[middle].t_ns) <= t_ns)
             low = middle + 1;
         else
             high = middle;
     }
     if (low == 0)
-        return clamp_step((int64_t)0 - main->axis_first + 1);
+        return step_in_run(run, p, 0);
     const struct seep_timeline_row *row = &h->timeline[low - 1];
     double period = row->period;
     if (low < h->n_timeline && row[1].t_ns > row->t_ns && row[1].period > row->period)
-        period += (double)(t_ns - row->t_ns) / (double)(row[1].t_ns - row->t_ns) *
-                  (row[1].period - row->period);
-    return clamp_step((int64_t)period - main->axis_first + 1);
+        period += (double)(t_ns - seep_model_ns(p, row->t_ns)) /
+                  (double)(row[1].t_ns - row->t_ns) * (row[1].period - row->period);
+    return step_in_run(run, p, (int64_t)period);
 }
 
 int32_t seep_model_step_at(const struct seep_model *m, uint64_t t_ns)
@@ -92,7 +120,7 @@ int32_t seep_model_step(const struct seep_model *m, const struct seep_model_proc
                         uint32_t period)
 {
     if (p->axis_steps)
-        return clamp_step((int64_t)period - p->axis_first + 1);
+        return step_in_run(m->n_runs ? &m->runs[p->run] : NULL, p, period);
     uint64_t t = p->axis_start_ns + (uint64_t)period * SEEP_TIME_SLICE_MS * UINT64_C(1000000);
     return seep_model_step_at(m, t);
 }

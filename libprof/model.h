@@ -1,7 +1,10 @@
 /* The job as one: what the merge makes of all profiles, and what every analysis reads.
  *
- * Step axis: step k ≥ 1 is the job's k-th training step (or time slice when nothing counts steps);
- * steps ≤ 0 lie before it. "At step k" means at its end. All steps are int32_t.
+ * Step axis: step k ≥ 1 is the k-th training step of the job's main run (or the job's time slice when
+ * nothing counts steps); steps ≤ 0 lie before it. A *run* is a training process with its workers and
+ * the ranks beside it. Where several came one after the other (a sweep), each has a stretch of the
+ * axis to itself: earlier ones below 1, later ones above n_steps. "At step k" means at its end. All
+ * steps are int32_t.
  * Bytes and blocks are what programs asked for. Levels are per site and step.
  * Threads: a finished model is read-only but for the scratch that functions name. */
 #ifndef SEEP_LIBPROF_MODEL_H
@@ -30,6 +33,11 @@ static inline uint64_t seep_totals_live(const struct seep_totals *t)
 static inline uint64_t seep_totals_live_blocks(const struct seep_totals *t)
 {
     return t->allocations > t->frees ? t->allocations - t->frees : 0;
+}
+
+static inline uint64_t seep_sum(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
 struct seep_model_point {
@@ -84,20 +92,25 @@ struct seep_model_process {
     const struct seep_process *entry; /* in its folder's job table, or NULL */
     const struct seep_job *job;       /* that table, or NULL */
     uint32_t folder;
+    uint32_t parent;  /* index + 1 of the process that it was forked from, where that is here */
+    int64_t clock_ns; /* added to its file's times: see seep_model_ns() */
     uint32_t steps;  /* finished by itself */
     uint32_t period; /* current, on the axis */
     /* Of the process whose periods this one uses: its own, or whom it follows. */
     uint32_t axis_steps;
     uint32_t axis_first; /* period in which its step 1 ended */
     uint64_t axis_start_ns;
+    uint32_t run; /* index in runs[]; of those with axis_steps, where there are runs */
     enum seep_process_role role;
     enum seep_process_exit exit_kind;
     int exit_value;
     bool execed;               /* its program was replaced: the next profile of this pid goes on */
     bool in_worker_loop;       /* some stack lies inside a DataLoader worker's loop */
     bool truncated, orphaned;  /* cut file; a parent's file is missing */
-    uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC; end: last seen alive */
-    int32_t end_step;          /* step during which it ended before the job did, else INT32_MAX */
+    uint64_t start_ns, end_ns; /* on the job's clock; end: last seen alive */
+    bool end_known;            /* … is when it said goodbye */
+    bool gone;                 /* ended before the job did: see ends.h */
+    int32_t end_step;          /* step during which it ended if it was gone, else INT32_MAX */
     uint64_t rss_peak_bytes, pss_peak_bytes; /* pss 0: not known */
     uint16_t space_of[SEEP_MAX_SPACES];      /* header index → job index + 1, 0 unused */
     struct seep_totals spaces[SEEP_MAX_SPACES];
@@ -107,6 +120,14 @@ struct seep_model_process {
     uint64_t *row_t_ns, *row_rss;
     uint32_t *row_period;
     uint64_t *live; /* [SEEP_MAX_SPACES][n_rows] by header index; zero where it has none */
+};
+
+/* One of several trainings that came one after the other. Step k of its own is base + k. */
+struct seep_model_run {
+    uint32_t leader;   /* the process with the most steps */
+    uint64_t start_ns; /* of the first process with steps */
+    int32_t base;
+    int32_t low, high; /* its stretch of the axis: from what came before step 1 to what came after */
 };
 
 struct seep_not_read {
@@ -136,13 +157,28 @@ struct seep_model {
 
     uint32_t main;    /* the process with the most steps */
     uint32_t root;    /* the first one */
-    uint32_t n_steps; /* finished; time slices when step_source is time */
+    uint32_t n_steps; /* finished by main; time slices when step_source is time */
+    struct seep_model_run *runs; /* by start; none where step_source is time */
+    size_t n_runs;
     enum seep_step_source step_source;
     int32_t *epoch_starts; /* steps during which an epoch began, rising, each once */
     size_t n_epoch_starts;
     uint32_t epochs;           /* 0: not known */
-    uint64_t start_ns, end_ns; /* of the whole job */
+    uint64_t start_ns, end_ns; /* of the whole job, on its clock */
 };
+
+/* Times of an untrusted file stay where sums and floating point cannot go wrong: 73 years. */
+#define SEEP_MAX_NS (UINT64_C(1) << 61)
+
+/* A time of a process's file on the job's clock: CLOCK_MONOTONIC where all processes share that,
+ * else Unix time, which one host's folder never takes but once, so that a step of its clock shows
+ * nowhere. 0 … SEEP_MAX_NS. */
+static inline uint64_t seep_model_ns(const struct seep_model_process *p, uint64_t t_ns)
+{
+    int64_t t = (int64_t)(t_ns < SEEP_MAX_NS ? t_ns : SEEP_MAX_NS) + p->clock_ns;
+
+    return t < 0 ? 0 : (uint64_t)t < SEEP_MAX_NS ? (uint64_t)t : SEEP_MAX_NS;
+}
 
 void seep_model_fini(struct seep_model *m);
 

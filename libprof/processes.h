@@ -5,15 +5,17 @@
 #include "libprof/model.h"
 
 /* Roles, exits, ends, RSS; needs a merged model. `may_look` allows looking into /proc for whether a
- * process still runs. */
-void seep_processes_settle(struct seep_model *m, bool may_look);
+ * process still runs. Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_processes_settle(struct seep_model *m, bool may_look);
 
-/* Totals of the job's spaces. A peak of the sum is exact with one process; with several it is the
- * largest sum over the points in time that the timelines hold, and each process's own peak. */
-void seep_processes_add_spaces(struct seep_model *m);
+/* Totals of the job's spaces. Live is what the processes that lived to the end held then (or hold
+ * now); what the others held when they ended counts as freed with them. A peak of the sum is exact with one process; with several it is the
+ * largest sum over the points in time that the timelines hold and over the ends of steps, and each
+ * process's own peak. Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_processes_add_spaces(struct seep_model *m);
 
 /* Live bytes of a job space in one process at a time: its latest row, its last state as
- * it ended, 0 outside its life. */
+ * it ended, 0 before its start and after it was gone. */
 uint64_t seep_process_live_at(const struct seep_model_process *p, uint16_t space, uint64_t t_ns);
 uint64_t seep_process_rss_at(const struct seep_model_process *p, uint64_t t_ns);
 

@@ -138,6 +138,7 @@ START_TEST(totals_add_up_over_processes)
     builder_site(&a, python_stack(&a, "/home/user/t.py", 1), 0, 10, 1000, 4, 400, 1);
     builder_site(&a, python_stack(&a, "/home/user/t.py", 2), 2, 1, 4096, 1, 4096, 1);
     builder_site(&c, python_stack(&c, "/home/user/t.py", 1), 0, 5, 500, 0, 0, 1);
+    builder_header(&a)->end_ns = builder_header(&c)->end_ns;
     analyse(2, NULL, true);
     ck_assert_double_eq(number("spaces/host/allocations"), 15);
     ck_assert_double_eq(number("spaces/host/live_bytes"), 1100);

@@ -181,6 +181,10 @@ class SeepCase(unittest.TestCase):
         errors = sorted(validator().iter_errors(checked), key=lambda e: list(map(str, e.absolute_path)))
         self.assertFalse(errors, "report.json breaks docs/report.schema.json: " + "; ".join(
             "%s: %s" % ("/".join(map(str, e.absolute_path)), e.message[:300]) for e in errors[:5]))
+        for who, spaces in [("job", report["spaces"])] + [(p["pid"], p["spaces"]) for p in report["processes"]]:
+            for space, totals in spaces.items():
+                self.assertGreaterEqual(totals["peak_bytes"], totals["live_bytes"],
+                                        "more live than the peak: %s of %s" % (space, who))
         return report
 
     def one_line_error(self, done):
