@@ -11,7 +11,7 @@ import gc
 import torch
 import torch.nn.functional as F
 
-WIDTH = 48
+WIDTH = 32
 BATCH = 512
 LAYERS = 4
 

@@ -18,6 +18,7 @@ from torch.utils.data import DataLoader, Dataset
 SIDE = 80
 CLASSES = 4
 BATCH = 8
+COLOURS = ((180, 0, 0), (0, 180, 0), (0, 0, 180), (180, 180, 0))
 
 
 def write_photographs(folder, n):
@@ -27,7 +28,7 @@ def write_photographs(folder, n):
         label = i % CLASSES
         pixels = rng.randint(0, 60, (SIDE, SIDE, 3)).astype(np.uint8)
         x, y = rng.randint(0, SIDE - 30, 2)
-        pixels[y:y + 30, x:x + 30] += np.array([(180, 0, 0), (0, 180, 0), (0, 0, 180), (180, 180, 0)][label], np.uint8)
+        pixels[y:y + 30, x:x + 30] += np.array(COLOURS[label], np.uint8)
         Image.fromarray(pixels).save(os.path.join(folder, "%05d_%d.jpg" % (i, label)), quality=90)
 
 
