@@ -399,13 +399,13 @@ void seep_growth_fini(struct seep_growth *growth)
 }
 
 int seep_growth_of_site(const struct seep_model *m, const struct seep_span *span, uint32_t site,
-                        struct seep_level *level, double *slope)
+                        struct seep_level *level, struct seep_slope *slope)
 {
     double y[SITE_POINTS];
     struct seep_slope estimate;
     int64_t n = (int64_t)span->last - span->judge + 1;
 
-    *slope = 0;
+    *slope = (struct seep_slope){0, 0, 0};
     /* Most sites belong to the start of the job: nothing happened in the judged steps. */
     if (m->sites[site].last_step <= span->judge || n < SEEP_STATISTICS_MIN)
         return 0;
@@ -418,6 +418,6 @@ int seep_growth_of_site(const struct seep_model *m, const struct seep_span *span
     seep_level_sample(level, span->judge, span->last, (size_t)n, y);
     double dx = (double)(span->last - span->judge) / (double)(n - 1);
     if (!seep_slope_estimate(y, 1, (size_t)n, dx, &estimate))
-        *slope = estimate.value;
+        *slope = estimate;
     return 0;
 }

@@ -39,9 +39,10 @@ SEEP_MUST_CHECK int seep_growth_measure(const struct seep_model *m, const struct
                                         struct seep_growth *growth);
 void seep_growth_fini(struct seep_growth *growth);
 
-/* Only the slope of one site over the judged steps; 0 where nothing changed in them. `level` is
+/* Only the slope of one site over the judged steps; zeros where nothing changed in them. `level` is
  * scratch. */
 SEEP_MUST_CHECK int seep_growth_of_site(const struct seep_model *m, const struct seep_span *span,
-                                        uint32_t site, struct seep_level *level, double *slope);
+                                        uint32_t site, struct seep_level *level,
+                                        struct seep_slope *slope);
 
 #endif

@@ -34,21 +34,24 @@ static json_t *exit_of(const struct seep_model_process *p)
                      valued ? json_integer(p->exit_value) : json_null());
 }
 
-static json_t *spaces_of(const struct seep_model *m, const struct seep_model_process *p,
+static json_t *spaces_of(const struct seep_report_parts *parts, const struct seep_model_process *p,
                          bool *failed)
 {
+    const struct seep_model *m = parts->m;
+    const struct seep_lane_growth *growths =
+        parts->growths->of_process + (size_t)(p - m->processes) * m->n_spaces;
     json_t *spaces = json_object();
 
     for (int i = 0; i < SEEP_MAX_SPACES; i++) {
         if (p->space_of[i])
             seep_json_set(spaces, m->spaces[p->space_of[i] - 1].name,
-                          seep_json_totals(&p->spaces[i]), failed);
+                          seep_json_space(&p->spaces[i], &growths[p->space_of[i] - 1]), failed);
     }
     return spaces;
 }
 
-static json_t *process_json(const struct seep_model *m, const struct seep_model_process *p,
-                            bool *failed)
+static json_t *process_json(const struct seep_report_parts *parts,
+                            const struct seep_model_process *p, bool *failed)
 {
     const struct seep_header *h = p->profile->header;
     json_t *json = json_object();
@@ -61,7 +64,7 @@ static json_t *process_json(const struct seep_model *m, const struct seep_model_
     seep_json_set(json, "python", python_of(h), failed);
     seep_json_set(json, "exit", exit_of(p), failed);
     seep_json_set(json, "steps", seep_json_count(p->steps), failed);
-    seep_json_set(json, "spaces", spaces_of(m, p, failed), failed);
+    seep_json_set(json, "spaces", spaces_of(parts, p, failed), failed);
     seep_json_set(json, "rss_peak_bytes", seep_json_count(p->rss_peak_bytes), failed);
     seep_json_set(json, "pss_peak_bytes",
                   p->pss_peak_bytes ? seep_json_count(p->pss_peak_bytes) : json_null(), failed);
@@ -134,7 +137,7 @@ json_t *seep_json_processes(const struct seep_report_parts *parts)
     bool failed = false;
 
     for (size_t i = 0; i < parts->m->n_processes && !failed; i++) {
-        json_t *one = process_json(parts->m, &parts->m->processes[i], &failed);
+        json_t *one = process_json(parts, &parts->m->processes[i], &failed);
         if (json_array_append_new(list, one))
             failed = true;
     }

@@ -66,12 +66,14 @@ static json_t *job_json(const struct seep_model *m, bool *failed)
     return json;
 }
 
-static json_t *spaces_json(const struct seep_model *m, bool *failed)
+static json_t *spaces_json(const struct seep_report_parts *parts, bool *failed)
 {
+    const struct seep_model *m = parts->m;
     json_t *spaces = json_object();
 
     for (size_t i = 0; i < m->n_spaces; i++)
-        seep_json_set(spaces, m->spaces[i].name, seep_json_totals(&m->spaces[i].totals), failed);
+        seep_json_set(spaces, m->spaces[i].name,
+                      seep_json_space(&m->spaces[i].totals, &parts->growths->of_space[i]), failed);
     return spaces;
 }
 
@@ -115,12 +117,14 @@ int seep_report_json(struct seep_report_parts *parts, json_t **report)
 {
     const struct seep_model *m = parts->m;
     uint32_t *chosen = calloc(m->n_sites + 1, sizeof *chosen);
+    struct seep_space_growths growths;
     size_t n = 0;
 
     parts->shown = calloc(m->n_sites + 1, sizeof *parts->shown);
     parts->frame_json = calloc(m->dict.n_frames, sizeof(json_t *));
-    bool failed = !chosen || !parts->shown || !parts->frame_json ||
+    bool failed = seep_space_growths_measure(m, &parts->findings->span, &growths) || !chosen || !parts->shown || !parts->frame_json ||
                   seep_report_choose(parts, chosen, &n) || resolve_symbols(parts, chosen, n);
+    parts->growths = &growths;
     json_t *json = failed ? NULL : json_object();
 
     if (json) {
@@ -129,12 +133,14 @@ int seep_report_json(struct seep_report_parts *parts, json_t **report)
         seep_json_set(json, "seep", json_string(SEEP_VERSION), &failed);
         seep_json_set(json, "job", job_json(m, &failed), &failed);
         seep_json_set(json, "processes", seep_json_processes(parts), &failed);
-        seep_json_set(json, "spaces", spaces_json(m, &failed), &failed);
+        seep_json_set(json, "spaces", spaces_json(parts, &failed), &failed);
         seep_json_set(json, "findings", seep_json_findings(parts), &failed);
         seep_json_set(json, "sites", seep_json_sites(parts, chosen, n), &failed);
         seep_json_set(json, "timeline", seep_json_timeline(parts), &failed);
         seep_json_set(json, "coverage", seep_json_coverage(parts), &failed);
     }
+    seep_space_growths_fini(&growths);
+    parts->growths = NULL;
     free(chosen);
     free_scratch(parts);
     if (!json || failed) {

@@ -6,6 +6,8 @@
 
 #include <jansson.h>
 
+struct seep_space_growths;
+
 struct seep_report_parts {
     const struct seep_model *m;
     const struct seep_frames *frames;
@@ -14,6 +16,7 @@ struct seep_report_parts {
     bool all_sites; /* every site, not only those of at least 0.1 % of their space's peak */
 
     /* Scratch of seep_report_json(). */
+    struct seep_space_growths *growths;
     json_t **frame_json; /* [n_frames] arrays of what a frame prints as */
     bool *shown;         /* [n_sites] those listed */
     size_t n_left_out;   /* large enough to be listed, but too many */

@@ -65,6 +65,27 @@ json_t *seep_json_totals(const struct seep_totals *t)
         seep_json_count(t->peak_bytes), "peak_step", t->peak_step > 0 ? t->peak_step : 0);
 }
 
+json_t *seep_json_slope(const struct seep_slope *slope)
+{
+    return json_pack("{s:o, s:o, s:o}", "value", seep_json_real(slope->value), "low",
+                     seep_json_real(slope->low), "high", seep_json_real(slope->high));
+}
+
+json_t *seep_json_space(const struct seep_totals *t, const struct seep_lane_growth *growth)
+{
+    json_t *json = seep_json_totals(t);
+    bool failed = false;
+
+    seep_json_set(json, "growth_bytes_per_step",
+                  growth->known ? seep_json_slope(&growth->slope) : json_null(), &failed);
+    seep_json_set(json, "retained_bytes", seep_json_count((uint64_t)growth->retained_bytes),
+                  &failed);
+    if (!failed)
+        return json;
+    json_decref(json);
+    return NULL;
+}
+
 static json_t *pseudo_frame(const struct seep_dict_frame *f)
 {
     const char *what = f->where == SEEP_PSEUDO_BOUND ? "[beyond the profile's bound]" : "[unknown]";

@@ -3,6 +3,7 @@
 #define SEEP_LIBPROF_REPORT_PARTS_H
 
 #include "libprof/report_json.h"
+#include "libprof/space_growth.h"
 
 /* All return new references, NULL without memory (json_object_set_new and kin take NULL as
  * failure). */
@@ -12,6 +13,9 @@ json_t *seep_json_count(uint64_t n);                  /* cut at 2⁶³−1 */
 json_t *seep_json_real(double x);                     /* 0 for what JSON cannot say */
 json_t *seep_json_argv(const char *argv, uint32_t n); /* NUL-separated */
 json_t *seep_json_totals(const struct seep_totals *t);
+json_t *seep_json_slope(const struct seep_slope *slope);
+/* Totals of a space with its growth, null where that is not known. */
+json_t *seep_json_space(const struct seep_totals *t, const struct seep_lane_growth *growth);
 
 /* The frames that one dictionary frame stands for: several where calls were inlined. Appends to
  * `list`. Returns 0 or -1. */

@@ -2,6 +2,7 @@
 #include "libprof/report_parts.h"
 
 #include "libprof/level.h"
+#include "libprof/space_growth.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,7 +107,7 @@ static json_t *site_json(const struct seep_report_parts *parts, uint32_t id,
     const struct seep_model *m = parts->m;
     const struct seep_model_site *site = &m->sites[id];
     json_t *json = seep_json_totals(&site->totals);
-    double slope = 0;
+    struct seep_slope slope = {0, 0, 0};
     json_int_t look_at;
 
     if (seep_growth_of_site(m, &parts->findings->span, id, level, &slope))
@@ -118,7 +119,13 @@ static json_t *site_json(const struct seep_report_parts *parts, uint32_t id,
                   failed);
     seep_json_set(json, "stack", stack_of(parts, site->stack, &look_at), failed);
     seep_json_set(json, "look_at", look_at >= 0 ? json_integer(look_at) : json_null(), failed);
-    seep_json_set(json, "growth_bytes_per_step", seep_json_real(slope), failed);
+    seep_json_set(json, "growth_bytes_per_step", seep_json_real(slope.value), failed);
+    seep_json_set(json, "growth_interval_bytes_per_step",
+                  json_pack("{s:o, s:o}", "low", seep_json_real(slope.low), "high",
+                            seep_json_real(slope.high)),
+                  failed);
+    seep_json_set(json, "retained_bytes",
+                  seep_json_count(seep_retained_of_site(m, &parts->findings->span, id)), failed);
     seep_json_set(json, "lifetime_steps", lifetimes_of(m, site), failed);
     seep_json_set(json, "processes", pids_of(m, site), failed);
     return json;
@@ -212,9 +219,7 @@ static json_t *finding_json(const struct seep_report_parts *parts, const struct 
     seep_json_set(json, "peak_bytes", seep_json_count(f->peak_bytes), failed);
     seep_json_set(json, "count", seep_json_count(f->count), failed);
     seep_json_set(json, "growth_bytes_per_step",
-                  json_pack("{s:o, s:o, s:o}", "value", seep_json_real(f->growth.value), "low",
-                            seep_json_real(f->growth.low), "high", seep_json_real(f->growth.high)),
-                  failed);
+                  seep_json_slope(&f->growth), failed);
     seep_json_set(json, "first_step", json_integer(f->first_step > 0 ? f->first_step : 0), failed);
     seep_json_set(json, "plateau_step",
                   f->plateau_step ? json_integer(f->plateau_step) : json_null(), failed);

@@ -1,5 +1,5 @@
 /* Sizes as users write them on the command line. */
-#include "viewer/size.h"
+#include "libprof/size.h"
 #include "tests/suite.h"
 
 #include <check.h>

@@ -6,7 +6,7 @@
 #include "viewer/launch.h"
 #include "viewer/program.h"
 #include "viewer/report.h"
-#include "viewer/size.h"
+#include "libprof/size.h"
 #include "viewer/viewer.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* Sizes as users write them. */
-#ifndef SEEP_VIEWER_SIZE_H
-#define SEEP_VIEWER_SIZE_H
+#ifndef SEEP_LIBPROF_SIZE_H
+#define SEEP_LIBPROF_SIZE_H
 
 #include "libprof/error.h"
 

@@ -1,4 +1,4 @@
-#include "viewer/size.h"
+#include "libprof/size.h"
 
 #include <ctype.h>
 #include <string.h>
