@@ -1,6 +1,7 @@
 /* The one file in C++: toml++ has no C interface. No exception leaves it. */
 #include "libprof/toml.h"
 
+#include <cmath>
 #include <sstream>
 #include <toml++/toml.h>
 
@@ -39,7 +40,7 @@ static json_t *convert(const toml::node &node)
         return json_stringn(text->get().c_str(), text->get().size());
     if (auto integer = node.as_integer())
         return json_integer(integer->get());
-    if (auto real = node.as_floating_point())
+    if (auto real = node.as_floating_point(); real && std::isfinite(real->get()))
         return json_real(real->get());
     if (auto boolean = node.as_boolean())
         return json_boolean(boolean->get());

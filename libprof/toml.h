@@ -10,8 +10,8 @@ extern "C" {
 
 #include "libprof/error.h"
 
-/* Parses text[0, n), a TOML document of any content. Tables become objects, arrays arrays; dates and
- * times become strings.
+/* Parses text[0, n), a TOML document of any content. Tables become objects, arrays arrays; dates,
+ * times, infinities and what is no number become strings.
  *   *value out, a new reference to an object
  * Returns 0; -SEEP_EINVAL when it is not TOML, with what is wrong and the line in *err, called
  * `name` there; -SEEP_ENOMEM. Threads: any. */
