@@ -21,7 +21,6 @@ SEEP_EXPORT pid_t fork(void)
         return -1;
     if (seep_enter()) {
         seep_note_hook(SEEP_HOOK_fork);
-        seep_before_fork();
         seep_leave();
     }
     return seep_real.fork();

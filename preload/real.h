@@ -34,6 +34,7 @@ extern struct seep_real seep_real;
 /* Resolves all of them; called by the first hook that finds its pointer empty, and by the
  * constructor. */
 void seep_real_resolve(void);
+void seep_real_after_fork(void);
 
 /* While they are being resolved, dlsym may allocate: a static pool serves it. */
 void *seep_bootstrap_take(size_t bytes, size_t align);

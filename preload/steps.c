@@ -174,6 +174,11 @@ void seep_steps_after_fork(void)
     lock.word = 0;
 }
 
+struct seep_lock *seep_steps_lock(void)
+{
+    return &lock;
+}
+
 /* A DataLoader that keeps its workers begins an epoch without an allocation; but it passes each of
  * them a message, by way of a semaphore. */
 SEEP_EXPORT int sem_trywait(sem_t *semaphore)
