@@ -253,6 +253,23 @@ static void section_raw_clone(void)
     say("parent");
 }
 
+/* A child of fork, and, after much more has been allocated, one of a bare clone. */
+static void section_inherit(void)
+{
+    parent_fills();
+    for (int raw = 0; raw < 2; raw++) {
+        pid_t child = raw ? (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) : fork();
+        if (child == 0) {
+            forget();
+            child_works(1);
+            say(raw ? "clone" : "fork");
+            _exit(0);
+        }
+        wait_for(child, 0);
+        (void)parent_malloc(9 << 20);
+    }
+}
+
 static void section_daemon(void)
 {
     child_works(20);
@@ -361,7 +378,7 @@ int main(int argc, char **argv)
         {"execs", section_execs},         {"failed-exec", section_failed_exec},
         {"exec-self", section_exec_self}, {"raw-clone", section_raw_clone},
         {"daemon", section_daemon},       {"ends", section_ends},
-        {"many", section_many},
+        {"many", section_many},           {"inherit", section_inherit},
     };
     if (strcmp(section, "worker") == 0) {
         child_works(500);
