@@ -14,6 +14,8 @@
 #include <sys/types.h>
 #include <sys/wait.h>
 
+#include "libprof/format.h"
+
 #define SEEP_EXPORT __attribute__((visibility("default")))
 
 struct seep_real {
@@ -28,6 +30,8 @@ enum seep_hook {
 #undef SEEP_HOOK
     SEEP_N_HOOKS
 };
+
+_Static_assert((int)SEEP_N_HOOKS <= (int)SEEP_MAX_COVERAGE, "a place for each in the profile");
 
 extern struct seep_real seep_real;
 

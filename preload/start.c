@@ -258,8 +258,10 @@ struct seep_lock *seep_start_lock(void)
 static bool start_child(void)
 {
     const struct seep_header *parent = seep_arena.header;
-    if (!parent)
+    if (!parent) { /* nor has its parent a profile */
+        (void)seep_job_enter(seep_os_clock_ns(CLOCK_MONOTONIC), true);
         return false;
+    }
     if (!fork_seen)
         seep_before_fork();
     fork_seen = false;
@@ -279,8 +281,10 @@ static bool start_child(void)
     seep_steps_after_fork();
     seep_python_after_fork();
     seep_real_after_fork();
-    if (!create_profile())
+    if (!create_profile()) {
+        (void)seep_job_enter(constants.start_ns, true); /* so that the report can tell of it */
         return false;
+    }
     for (unsigned s = 0; s < SEEP_MAX_SPACES; s++) {
         memcpy(seep_arena.header->spaces[s].name, spaces[s].name, sizeof(spaces[s].name));
         seep_arena.header->spaces[s].inherited_bytes = inherited_bytes[s];

@@ -4,7 +4,7 @@ import os
 import time
 import unittest
 
-from tests.e2e.support import ROOT, WRAPPED, SeepCase, compile_c, sum_sites
+from tests.e2e.support import ROOT, WRAPPED, SeepCase, compile_c, needs, sum_sites
 
 # Prints of each profile whose it is and how many bytes of the heap were there at its fork.
 DUMP = """
@@ -121,6 +121,15 @@ class Forks(SeepCase):
         filled = sum(100 + i for i in range(1000))
         self.assertLess(abs(inherited[lines["fork"]] - filled), 100000)
         self.assertLess(abs(inherited[lines["clone"]] - filled - (9 << 20)), 100000)
+
+    @needs(os.geteuid() == 0, "only root can change its root")
+    def test_children_without_a_profile_are_told_of(self):
+        report, lines = self.profiled("chroot", cwd=self.dir)
+        self.assertIs(report["job"]["complete"], False)
+        said = json.dumps(report["coverage"])
+        for line in lines:
+            if line["who"] != "parent":
+                self.assertIn("pid %d: no profile" % line["pid"], said)
 
     def test_exec_that_fails_leaves_the_job_profiled(self):
         report, lines = self.profiled("failed-exec")

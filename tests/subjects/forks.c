@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -270,6 +271,28 @@ static void section_inherit(void)
     }
 }
 
+/* A child that cannot have a profile, and a child of that one. */
+static void section_chroot(void)
+{
+    MUST(mkdir("root", 0700) == 0 && chroot("root") == 0);
+    pid_t child = fork();
+    if (child == 0) {
+        forget();
+        child_works(10);
+        pid_t grandchild = fork();
+        if (grandchild == 0) {
+            child_works(10);
+            say("grandchild");
+            _exit(0);
+        }
+        wait_for(grandchild, 0);
+        say("child");
+        _exit(0);
+    }
+    wait_for(child, 0);
+    say("parent");
+}
+
 static void section_daemon(void)
 {
     child_works(20);
@@ -379,6 +402,7 @@ int main(int argc, char **argv)
         {"exec-self", section_exec_self}, {"raw-clone", section_raw_clone},
         {"daemon", section_daemon},       {"ends", section_ends},
         {"many", section_many},           {"inherit", section_inherit},
+        {"chroot", section_chroot},
     };
     if (strcmp(section, "worker") == 0) {
         child_works(500);
