@@ -20,7 +20,7 @@ struct seep_analysis_options {
  * (docs/report.schema.json). What could not be read is said in the report's coverage.
  *   opts    NULL: defaults
  *   *report out, a new reference: json_decref() it
- * Returns 0; -SEEP_EINVAL if n_dirs == 0; -SEEP_EIO when a folder cannot be read; -SEEP_ENODATA
+ * Returns 0; -SEEP_EINVAL if n_dirs == 0; -SEEP_EIO when no folder can be read; -SEEP_ENODATA
  * when no profile in them is readable; what seep_roles_load() gives; -SEEP_ENOMEM. Threads: safe on distinct folders. Untrusted
  * files are safe; native symbols are read from the files on disk that they name, if those are
  * regular ones with the recorded build id. */

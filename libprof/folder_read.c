@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { MAX_FILES = 1 << 16 };
 
@@ -20,8 +21,6 @@ static bool has_suffix(const char *name, const char *suffix)
 static int add_process(struct seep_model *m, size_t *capacity, struct seep_profile *profile,
                        uint32_t folder)
 {
-    if (m->n_processes >= MAX_FILES)
-        return -SEEP_ENOMEM;
     if (seep_grow(&m->processes, capacity, m->n_processes + 1, sizeof *m->processes))
         return -SEEP_ENOMEM;
     struct seep_model_process *p = &m->processes[m->n_processes++];
@@ -56,8 +55,9 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Names of the profiles in `dir`, sorted, so that a report does not hang on the folder's order. */
-static int list_files(const char *dir, char ***names, size_t *n, struct seep_error *err)
+/* Names of the profiles in `dir`, sorted, so that a report does not hang on the folder's order; a
+ * bounded number. Returns 0, -SEEP_EIO (said in *why) or -SEEP_ENOMEM. */
+static int list_files(const char *dir, char ***names, size_t *n, bool *more, struct seep_error *why)
 {
     size_t capacity = 0;
     struct dirent *entry;
@@ -66,15 +66,20 @@ static int list_files(const char *dir, char ***names, size_t *n, struct seep_err
 
     *names = NULL;
     *n = 0;
+    *more = false;
     if (!stream)
-        return seep_error_set(err, SEEP_EIO, dir, 0, "cannot read the folder: %s", strerror(errno));
-    while (!rc && (entry = readdir(stream)) && *n < MAX_FILES) {
+        return seep_error_set(why, SEEP_EIO, dir, 0, "cannot read the folder: %s", strerror(errno));
+    while (!rc && !*more && (entry = readdir(stream))) {
         if (!has_suffix(entry->d_name, SEEP_PROFILE_SUFFIX) || entry->d_name[0] == '.')
             continue;
+        if (*n == MAX_FILES) {
+            *more = true;
+            continue;
+        }
         char *name = strdup(entry->d_name);
         if (!name || seep_grow(names, &capacity, *n + 1, sizeof **names)) {
             free(name);
-            rc = seep_error_set(err, SEEP_ENOMEM, dir, 0, "no memory");
+            rc = -SEEP_ENOMEM;
         } else {
             (*names)[(*n)++] = name;
         }
@@ -109,18 +114,30 @@ static int open_file(struct seep_model *m, size_t *capacity, const char *dir, co
     return rc;
 }
 
-static int open_folder(struct seep_model *m, size_t *capacity, const char *dir, uint32_t folder,
-                       struct seep_error *err)
+/* What cannot be read of a folder is noted; an error is only a lack of memory. */
+static int open_folder(struct seep_model *m, size_t *capacity, const char *dir)
 {
+    struct seep_error why = {0};
+    uint32_t folder = (uint32_t)m->n_jobs;
     char **names;
-    size_t n;
-    int rc = list_files(dir, &names, &n, err);
+    size_t n, i = 0;
+    bool more;
+    int rc = list_files(dir, &names, &n, &more, &why);
 
-    if (!rc)
+    if (rc == -SEEP_EIO) {
+        m->n_folders_not_read++;
+        seep_model_not_read(m, dir, why.text);
+        rc = 0;
+    } else if (!rc && !n) {
+        seep_model_not_read(m, dir, "no profile is in it");
+    } else if (!rc) {
         rc = add_job(m, dir);
-    for (size_t i = 0; i < n && !rc; i++)
+    }
+    for (; i < n && !rc && m->n_processes < MAX_FILES; i++)
         rc = open_file(m, capacity, dir, names[i], folder);
-    for (size_t i = 0; i < n; i++)
+    if (!rc && (more || i < n))
+        seep_model_not_read(m, dir, "more profiles than one report takes: the rest is left out");
+    for (i = 0; i < n; i++)
         free(names[i]);
     free(names);
     return rc;
@@ -169,23 +186,51 @@ static int settle(struct seep_model *m)
     return rc ? rc : seep_axis_settle(m);
 }
 
+/* Whether dirs[i] is a folder that came before, under whatever name. */
+static bool is_repeated(const char *const *dirs, size_t i)
+{
+    struct stat st, other;
+
+    if (stat(dirs[i], &st))
+        return false;
+    for (size_t k = 0; k < i; k++) {
+        if (!stat(dirs[k], &other) && st.st_dev == other.st_dev && st.st_ino == other.st_ino)
+            return true;
+    }
+    return false;
+}
+
+/* The reason for that nothing is there: a file that was not read, else the folder's own. */
+static int nothing_read(const struct seep_model *m, const char *const *dirs, size_t n_dirs,
+                        struct seep_error *err)
+{
+    const struct seep_not_read *why = NULL;
+
+    for (size_t i = 0; i < m->n_not_read && !why; i++) {
+        if (strcmp(m->not_read[i].name, SEEP_JOB_FILE) != 0)
+            why = &m->not_read[i];
+    }
+    int code = n_dirs && m->n_folders_not_read == n_dirs ? SEEP_EIO : SEEP_ENODATA;
+    return seep_error_set(err, code, n_dirs ? dirs[0] : "", 0, "%s",
+                          why ? why->reason : "no profile is in it");
+}
+
 int seep_folder_read(const char *const *dirs, size_t n_dirs, struct seep_model *m,
                      struct seep_error *err)
 {
-    size_t capacity = 0;
+    size_t capacity = 0, n_given = 0;
     int rc = seep_dictionary_init(&m->dict);
 
-    for (size_t i = 0; i < n_dirs && !rc; i++)
-        rc = open_folder(m, &capacity, dirs[i], (uint32_t)i, err);
-    if (rc == -SEEP_ENOMEM)
-        return seep_error_set(err, SEEP_ENOMEM, "", 0, "no memory");
-    if (rc)
-        return rc;
-    if (!m->n_processes) {
-        const char *why = m->n_not_read ? m->not_read[0].reason : "no profile is in it";
-        return seep_error_set(err, SEEP_ENODATA, n_dirs ? dirs[0] : "", 0, "%s", why);
+    for (size_t i = 0; i < n_dirs && !rc; i++) {
+        if (is_repeated(dirs, i))
+            continue;
+        n_given++;
+        rc = open_folder(m, &capacity, dirs[i]);
     }
-    rc = settle(m);
+    if (!rc && !m->n_processes)
+        return nothing_read(m, dirs, n_given, err);
+    if (!rc)
+        rc = settle(m);
     return rc ? seep_error_set(err, SEEP_ENOMEM, "", 0, "no memory") : 0;
 }
 

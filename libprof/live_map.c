@@ -161,3 +161,8 @@ void seep_live_after_fork(void)
     table_lock.word = 0;
     slab_lock.word = 0;
 }
+
+struct seep_lock *seep_live_lock(unsigned which)
+{
+    return which ? &slab_lock : &table_lock;
+}

@@ -71,6 +71,9 @@ extern uint32_t seep_live_spilled; /* blocks in the hash beside the array */
 /* In a forked child. */
 void seep_live_after_fork(void);
 
+/* Its locks, 0 and 1; neither is taken while the other is held. */
+struct seep_lock *seep_live_lock(unsigned which);
+
 static inline bool seep_live_spills(uintptr_t address, uint64_t bytes)
 {
     return (address & 15) != 0 || address >> 47 != 0 || (seep_live_packed && bytes <= 16);

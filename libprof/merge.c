@@ -9,6 +9,7 @@
 struct record {
     const struct seep_site *site;
     const struct seep_detail *detail; /* or NULL */
+    uint32_t detail_ref;
     struct seep_totals totals;
     uint32_t process;
 };
@@ -76,7 +77,7 @@ static int add_points(struct seep_model *m, struct seep_model_part *part, const 
 
     part->points_at = m->n_points;
     if (r->detail && r->detail->series)
-        points = seep_profile_series(p->profile, r->detail->series, &n);
+        points = seep_profile_series(p->profile, r->detail->series, r->detail_ref, &n);
     if (!points)
         rc = add_brief_points(m, part, r);
     for (uint32_t i = 0; points && i < n && !rc; i++) {
@@ -190,17 +191,30 @@ static int add_record(struct seep_model *m, struct record *r, uint32_t stack, ui
     return add_part(m, site, r);
 }
 
+/* A detail belongs to one site: many that name the same would be read many times over. */
+static void find_detail(struct seep_profile *profile, uint32_t site_ref, struct record *r)
+{
+    uint32_t ref = r->site->detail;
+
+    if ((uint64_t)ref * 8 < SEEP_HEADER_BYTES)
+        return;
+    const struct seep_detail *detail =
+        seep_profile_at(profile, ref, SEEP_CHUNK_DETAILS, sizeof(struct seep_detail), NULL);
+    if (!detail || detail->site != site_ref)
+        return;
+    r->detail = detail;
+    r->detail_ref = ref;
+}
+
 static int add_site(struct seep_model *m, struct seep_resolver *resolver, uint32_t process,
-                    const struct seep_site *s)
+                    const struct seep_site *s, uint32_t ref)
 {
     struct seep_model_process *p = &m->processes[process];
     struct record r = {.site = s, .process = process};
 
     if (!s->slot_plus_1 || s->space >= SEEP_MAX_SPACES)
         return 0;
-    if ((uint64_t)s->detail * 8 >= SEEP_HEADER_BYTES)
-        r.detail = seep_profile_at(p->profile, s->detail, SEEP_CHUNK_DETAILS,
-                                   sizeof(struct seep_detail), NULL);
+    find_detail(p->profile, ref, &r);
     if (!s->allocations && !s->frees && !(r.detail && r.detail->inherited_frees))
         return 0;
     uint16_t *space = &p->space_of[s->space];
@@ -233,7 +247,7 @@ static int add_sites(struct seep_model *m, struct seep_resolver *resolver, uint3
             continue;
         const struct seep_site *sites = (const void *)(profile->base + at);
         for (size_t i = 0; i < SEEP_CHUNK_BYTES / sizeof *sites; i++) {
-            if (add_site(m, resolver, process, &sites[i]))
+            if (add_site(m, resolver, process, &sites[i], (uint32_t)(at / 8 + i * sizeof *sites / 8)))
                 return -SEEP_ENOMEM;
         }
     }
@@ -292,48 +306,43 @@ static int copy_timeline(struct seep_model_process *p)
     return 0;
 }
 
-/* How many processes still need each profile's contents: its own turn and its descendants'. */
+/* How many still need each profile's contents: it itself in its turn, and its children. */
 static uint32_t *count_users(const struct seep_model *m)
 {
     uint32_t *users = calloc(m->n_processes, sizeof *users);
 
     for (size_t i = 0; users && i < m->n_processes; i++) {
-        const struct seep_profile *p = m->processes[i].profile;
-        for (size_t k = i + 1; p; p = p->parent) {
-            while (k > 0 && m->processes[k - 1].profile != p)
-                k--; /* parents come earlier */
-            if (k > 0)
-                users[k - 1]++;
-        }
+        users[i]++;
+        if (m->processes[i].parent)
+            users[m->processes[i].parent - 1]++;
     }
     return users;
 }
 
+/* One user less of process i; without any its contents go, and with them one user of its parent. */
 static void release(struct seep_model *m, uint32_t *users, size_t i)
 {
-    const struct seep_profile *p = m->processes[i].profile;
-
-    for (size_t k = i + 1; p; p = p->parent) {
-        while (k > 0 && m->processes[k - 1].profile != p)
-            k--;
-        if (k > 0 && --users[k - 1] == 0)
-            seep_profile_unload(m->processes[k - 1].profile);
+    while (--users[i] == 0) {
+        seep_profile_unload(m->processes[i].profile);
+        if (!m->processes[i].parent)
+            break;
+        i = m->processes[i].parent - 1;
     }
 }
 
-static int load_chain(struct seep_model *m, struct seep_model_process *p, struct seep_error *err)
+/* Parents come first, and have been kept for their children. */
+static int load(struct seep_model *m, struct seep_model_process *p, struct seep_error *err)
 {
-    for (struct seep_profile *q = p->profile; q; q = q->parent) {
-        struct seep_error why = {0};
-        int rc = seep_profile_load(q, &why);
-        if (rc == -SEEP_ENOMEM) {
-            if (err && !err->text[0])
-                *err = why;
-            return rc;
-        }
-        if (rc && q == p->profile)
-            seep_model_not_read(m, q->name, why.text);
+    struct seep_error why = {0};
+    int rc = seep_profile_load(p->profile, &why);
+
+    if (rc == -SEEP_ENOMEM) {
+        if (err && !err->text[0])
+            *err = why;
+        return rc;
     }
+    if (rc)
+        seep_model_not_read(m, p->profile->name, why.text);
     return 0;
 }
 
@@ -345,7 +354,7 @@ int seep_merge(struct seep_model *m, struct seep_error *err)
 
     for (uint32_t i = 0; i < m->n_processes && !rc; i++) {
         struct seep_model_process *p = &m->processes[i];
-        rc = load_chain(m, p, err);
+        rc = load(m, p, err);
         if (!rc && p->profile->loaded) {
             rc = add_sites(m, &resolver, i);
             set_peaks(m, p);

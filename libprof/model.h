@@ -131,13 +131,13 @@ struct seep_model_run {
 };
 
 struct seep_not_read {
-    char *name; /* file */
+    char *name; /* file or folder */
     char *reason;
 };
 
 struct seep_model {
     struct seep_dictionary dict;
-    struct seep_job **jobs; /* one a folder, NULL where it has none */
+    struct seep_job **jobs; /* one a folder that holds profiles, NULL where it has none */
     size_t n_jobs;
     struct seep_model_process *processes; /* by start */
     size_t n_processes;
@@ -154,6 +154,7 @@ struct seep_model {
     struct seep_hash_index site_index;
     struct seep_not_read *not_read;
     size_t n_not_read;
+    size_t n_folders_not_read; /* of those */
 
     uint32_t main;    /* the process with the most steps */
     uint32_t root;    /* the first one */

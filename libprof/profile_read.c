@@ -21,7 +21,7 @@ static int check_header(struct seep_profile *p, struct seep_error *err)
 
     if (h->magic == 0)
         return seep_error_set(err, SEEP_EFORMAT, p->path, 0,
-                              "the process ended before it recorded");
+                              "nothing is in it yet, or its process ended before it recorded");
     if (h->magic != SEEP_PROFILE_MAGIC)
         return seep_error_set(err, SEEP_EFORMAT, p->path, 0, "not a profile of seep");
     if (h->version != SEEP_FORMAT_VERSION || h->header_bytes != SEEP_HEADER_BYTES ||
@@ -236,20 +236,23 @@ int seep_profile_from_bytes(const char *name, const void *bytes, uint64_t size,
     return 0;
 }
 
-static bool is_counter_chunk(uint8_t type)
+/* What refers to other records is read before what it refers to. */
+static unsigned pass_of(uint8_t type)
 {
-    return type == SEEP_CHUNK_SITES || type == SEEP_CHUNK_DETAILS;
+    return type == SEEP_CHUNK_SITES ? 0 : type == SEEP_CHUNK_DETAILS ? 1 : 2;
 }
 
-/* Neighbouring chunks of the wanted kind are read together. */
-static int read_chunks(int fd, struct seep_profile *p, bool counters)
+enum { N_PASSES = 3 };
+
+/* Neighbouring chunks of the pass are read together. */
+static int read_chunks(int fd, struct seep_profile *p, unsigned pass)
 {
     const uint8_t *types = p->header->chunk_types;
 
     for (uint32_t i = p->first_chunk; i < p->n_chunks;) {
         uint32_t j = i;
         while (j < p->n_chunks && types[j] != SEEP_CHUNK_FREE && types[j] < SEEP_CHUNK_N_TYPES &&
-               is_counter_chunk(types[j]) == counters)
+               pass_of(types[j]) == pass)
             j++;
         if (j == i) {
             i++;
@@ -265,17 +268,19 @@ static int read_chunks(int fd, struct seep_profile *p, bool counters)
     return 0;
 }
 
-/* Chunks that came into use since the header was read. New counters wait for the next reader. */
-static void refresh_types(int fd, struct seep_profile *p)
+/* Chunks that came into use since the last look. Those of a pass that is over wait for the next
+ * reader: what they refer to may be younger than what has been read of it. */
+static void refresh_types(int fd, struct seep_profile *p, unsigned pass)
 {
     static const size_t at = offsetof(struct seep_header, chunk_types);
+    struct stat st;
     uint8_t types[4096];
 
     for (uint32_t i = 0; i < SEEP_MAX_CHUNKS; i += (uint32_t)sizeof types) {
         if (read_at(fd, types, sizeof types, at + i) != (ssize_t)sizeof types)
             return;
         for (uint32_t k = 0; k < sizeof types; k++) {
-            if (p->header->chunk_types[i + k] == SEEP_CHUNK_FREE && !is_counter_chunk(types[k]))
+            if (p->header->chunk_types[i + k] == SEEP_CHUNK_FREE && pass_of(types[k]) >= pass)
                 p->header->chunk_types[i + k] = types[k];
         }
     }
@@ -283,43 +288,40 @@ static void refresh_types(int fd, struct seep_profile *p)
     while (n > p->n_chunks && p->header->chunk_types[n - 1] == SEEP_CHUNK_FREE)
         n--;
     p->n_chunks = n;
+    if (!fstat(fd, &st))
+        p->size = (uint64_t)st.st_size;
 }
 
 int seep_profile_load(struct seep_profile *p, struct seep_error *err)
 {
-    struct stat st;
+    bool runs = p->header->exit_kind == SEEP_EXIT_NONE;
     uint64_t size;
+    int rc = 0;
 
     if (p->loaded)
         return 0;
     int fd = open_regular(p->path, &size, err);
     if (fd < 0)
         return -SEEP_EIO;
+    p->size = size;
+    if (runs)
+        refresh_types(fd, p, 0);
     /* Room for the chunks that a running process adds costs nothing until it is written. */
     uint32_t n_known = p->n_chunks;
-    if (p->header->exit_kind == SEEP_EXIT_NONE)
+    if (runs)
         p->n_chunks = SEEP_MAX_CHUNKS;
-    int rc = make_base(p, err);
+    rc = make_base(p, err);
     p->n_chunks = n_known;
     if (rc)
         goto fail;
-    p->size = size;
-    rc = read_chunks(fd, p, true);
-    if (!rc && p->header->exit_kind == SEEP_EXIT_NONE) {
-        free(p->memo);
-        refresh_types(fd, p);
-        p->memo = calloc(p->n_chunks + 1u, sizeof *p->memo);
-        if (!p->memo) {
-            rc = seep_error_set(err, SEEP_ENOMEM, p->path, 0, "no memory for the profile");
-            goto fail;
-        }
-        if (!fstat(fd, &st))
-            p->size = (uint64_t)st.st_size;
+    for (unsigned pass = 0; pass < N_PASSES && !rc; pass++) {
+        if (runs && pass)
+            refresh_types(fd, p, pass);
+        if (read_chunks(fd, p, pass))
+            rc = seep_error_set(err, SEEP_EIO, p->path, 0, "cannot read: %s", strerror(errno));
     }
-    if (rc || read_chunks(fd, p, false)) {
-        rc = seep_error_set(err, SEEP_EIO, p->path, 0, "cannot read: %s", strerror(errno));
+    if (rc)
         goto fail;
-    }
     p->loaded = true;
     close(fd);
     return 0;
@@ -416,12 +418,12 @@ const char *seep_profile_string(struct seep_profile *profile, uint32_t ref, uint
 }
 
 const struct seep_point *seep_profile_series(struct seep_profile *profile, uint32_t ref,
-                                             uint32_t *n)
+                                             uint32_t detail, uint32_t *n)
 {
     const struct seep_series *s =
         seep_profile_at(profile, ref, SEEP_CHUNK_SERIES, sizeof(struct seep_series), NULL);
 
-    if (!s || !s->capacity || s->capacity > SEEP_SERIES_LARGE)
+    if (!s || s->detail != detail || !s->capacity || s->capacity > SEEP_SERIES_LARGE)
         return NULL;
     if (!seep_profile_at(profile, ref, SEEP_CHUNK_SERIES,
                          sizeof *s + (uint64_t)s->capacity * sizeof(struct seep_point), NULL))

@@ -23,7 +23,7 @@ struct seep_profile {
     uint32_t n_chunks;
     bool loaded;                 /* chunks have been read */
     bool truncated;              /* the file ends before its own chunks do */
-    struct seep_profile *parent; /* set by seep_profile_link(), NULL: none or missing */
+    struct seep_profile *parent; /* set by who opened both, NULL: none or missing */
     uint32_t **memo;             /* [n_chunks] lazily made: see seep_profile_memo() */
 };
 
@@ -38,8 +38,9 @@ SEEP_MUST_CHECK int seep_profile_open(const char *path, struct seep_profile **ou
 SEEP_MUST_CHECK int seep_profile_from_bytes(const char *name, const void *bytes, uint64_t size,
                                             struct seep_profile **out, struct seep_error *err);
 
-/* Reads the chunks; a no-op when they are there. While the process runs, counters are read before
- * the dictionaries that they refer to, so that every reference resolves. Returns 0, -SEEP_EIO,
+/* Reads the chunks; a no-op when they are there. Of a process that runs, those in use now, not as it
+ * was opened: first the sites, then the details, then all that these refer to, so that every
+ * reference resolves. Returns 0, -SEEP_EIO,
  * -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_profile_load(struct seep_profile *profile, struct seep_error *err);
 
@@ -60,9 +61,10 @@ const void *seep_profile_at(struct seep_profile *profile, uint32_t ref, enum see
 const char *seep_profile_string(struct seep_profile *profile, uint32_t ref, uint32_t *n_bytes,
                                 struct seep_profile **owner);
 
-/* A series' points, or NULL; *n is clamped to the capacity. */
+/* Points of the series at `ref` that the detail at `detail` owns, or NULL; *n is clamped to the
+ * capacity. */
 const struct seep_point *seep_profile_series(struct seep_profile *profile, uint32_t ref,
-                                             uint32_t *n);
+                                             uint32_t detail, uint32_t *n);
 
 /* A word of scratch for the record at `ref` of `profile` itself (not of its parents), zero at
  * first: the merge keeps there what it made of the record. NULL when there is no memory. */

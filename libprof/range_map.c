@@ -116,3 +116,8 @@ void seep_range_after_fork(void)
 {
     lock.word = 0;
 }
+
+struct seep_lock *seep_range_lock(void)
+{
+    return &lock;
+}

@@ -24,5 +24,6 @@ unsigned seep_range_take(uintptr_t start, uintptr_t end, struct seep_range *piec
                          unsigned capacity);
 
 void seep_range_after_fork(void);
+struct seep_lock *seep_range_lock(void);
 
 #endif

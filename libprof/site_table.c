@@ -115,28 +115,28 @@ static struct seep_detail *detail_create(struct seep_site *site)
 void seep_site_touch(struct seep_site *site, uint32_t period)
 {
     struct seep_detail *detail = seep_site_detail(site);
-    uint32_t last = site->last_period;
-    if (!site->allocations && !detail) { /* its first event */
-        site->first_period = period;
-        site->last_period = period;
+    uint32_t last = seep_period_of(&site->last_period);
+    if (!__atomic_load_n(&site->allocations, __ATOMIC_RELAXED) && !detail) { /* its first event */
+        __atomic_store_n(&site->first_period, period, __ATOMIC_RELAXED);
+        __atomic_store_n(&site->last_period, period, __ATOMIC_RELAXED);
         return;
     }
     if (period < last)
         return; /* another thread has seen a later period */
     if (!detail) {
-        uint32_t touches = site->detail + 1;
+        uint32_t touches = __atomic_load_n(&site->detail, __ATOMIC_RELAXED) + 1;
         if (touches <= PERIODS_BEFORE_DETAIL) {
             uint32_t expected = touches - 1;
             (void)__atomic_compare_exchange_n(&site->detail, &expected, touches, false,
                                               __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-            site->last_period = period;
+            __atomic_store_n(&site->last_period, period, __ATOMIC_RELAXED);
             return;
         }
         detail = detail_create(site);
     }
     if (detail)
         seep_series_note(detail, site, last);
-    site->last_period = period;
+    __atomic_store_n(&site->last_period, period, __ATOMIC_RELAXED);
 }
 
 static void lifetime_note(struct seep_detail *detail, uint32_t age)
@@ -165,7 +165,7 @@ void seep_site_free_remote(struct seep_site *site, uint64_t n, uint64_t bytes, u
         __atomic_fetch_add(&site->freed_bytes, bytes, __ATOMIC_RELAXED);
         return;
     }
-    if (site->last_period < period)
+    if (seep_period_of(&site->last_period) < period)
         seep_site_touch(site, period);
     __atomic_fetch_add(&detail->remote_frees, n, __ATOMIC_RELAXED);
     __atomic_fetch_add(&detail->remote_freed_bytes, bytes, __ATOMIC_RELAXED);
@@ -188,7 +188,7 @@ static void raise_peak(uint64_t *peak, uint32_t *peak_period, uint64_t live, uin
 void seep_site_allocated_shared(struct seep_site *site, uint64_t n, uint64_t bytes, uint32_t period)
 {
     seep_arena_drop_n(seep_arena_reason(), n);
-    if (site->last_period != period)
+    if (seep_period_of(&site->last_period) != period)
         seep_site_touch(site, period);
     __atomic_fetch_add(&site->allocations, n, __ATOMIC_RELAXED);
     uint64_t live = __atomic_add_fetch(&site->allocated_bytes, bytes, __ATOMIC_RELAXED) -

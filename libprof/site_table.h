@@ -57,6 +57,12 @@ static inline struct seep_detail *seep_site_detail(const struct seep_site *site)
     return ref >= SEEP_HEADER_BYTES / 8 ? seep_arena_at(ref) : NULL;
 }
 
+/* Threads that free a site's blocks, or share it, write its periods too. */
+static inline uint32_t seep_period_of(const uint32_t *period)
+{
+    return __atomic_load_n(period, __ATOMIC_RELAXED);
+}
+
 static inline void seep_counter_add(uint64_t *counter, uint64_t n)
 {
     __atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
@@ -101,7 +107,7 @@ static inline void seep_site_allocated(struct seep_sites *sites, struct seep_sit
         seep_space_add(sites, site->space, (int64_t)bytes, period);
         return;
     }
-    if (__builtin_expect(site->last_period != period, 0))
+    if (__builtin_expect(seep_period_of(&site->last_period) != period, 0))
         seep_site_touch(site, period);
     seep_counter_add(&site->allocations, n);
     seep_counter_add(&site->allocated_bytes, bytes);
@@ -133,7 +139,7 @@ static inline void seep_site_freed(struct seep_sites *sites, const struct seep_b
     if (__builtin_expect(site->slot_plus_1 != sites->slot + 1, 0)) {
         seep_site_free_remote(site, n, bytes, block->birth, period);
     } else {
-        if (__builtin_expect(site->last_period != period, 0))
+        if (__builtin_expect(seep_period_of(&site->last_period) != period, 0))
             seep_site_touch(site, period);
         seep_counter_add(&site->frees, n);
         seep_counter_add(&site->freed_bytes, bytes);

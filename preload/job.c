@@ -17,9 +17,25 @@ static struct seep_job *map(int fd)
     return seep_os_failed(p) ? NULL : p;
 }
 
+/* Where the file system cannot promise room, zeros are written: a hole might raise SIGBUS. */
+static bool reserve_disk(int fd, uint64_t bytes)
+{
+    long r = seep_os_call6(SYS_fallocate, fd, 0, 0, (long)bytes, 0, 0);
+    if (r != -EOPNOTSUPP && r != -ENOSYS)
+        return r >= 0;
+    static const char zeros[4096];
+    for (uint64_t at = 0; at < bytes;) {
+        uint64_t n = bytes - at < sizeof(zeros) ? bytes - at : sizeof(zeros);
+        if (seep_os_call6(SYS_pwrite64, fd, (long)zeros, (long)n, (long)at, 0, 0) != (long)n)
+            return false;
+        at += n;
+    }
+    return true;
+}
+
 static struct seep_job *make(int fd)
 {
-    if (seep_os_call6(SYS_fallocate, fd, 0, 0, sizeof(struct seep_job), 0, 0) < 0)
+    if (!reserve_disk(fd, sizeof(struct seep_job)))
         return NULL;
     struct seep_job *made = map(fd);
     if (!made)
@@ -81,13 +97,20 @@ static uint32_t count(void)
     return n < SEEP_MAX_PROCESSES ? n : SEEP_MAX_PROCESSES;
 }
 
-/* The youngest entry of a pid: after an exec it has two. */
+/* The youngest entry of a pid: after an exec it has two, and pids are used again. */
 static uint32_t find(uint32_t pid)
 {
     for (uint32_t i = count(); pid && i-- > 0;)
-        if (job->processes[i].pid == pid)
+        if (__atomic_load_n(&job->processes[i].pid, __ATOMIC_ACQUIRE) == pid)
             return i + 1;
     return 0;
+}
+
+/* The same of a process that is there. */
+static uint32_t find_alive(uint32_t pid)
+{
+    uint32_t index = find(pid);
+    return index && !job->processes[index - 1].has_status ? index : 0;
 }
 
 uint32_t seep_job_enter(uint64_t start_ns, bool forked)
@@ -98,9 +121,10 @@ uint32_t seep_job_enter(uint64_t start_ns, bool forked)
     uint32_t index_plus_1 = 0;
     if (job) {
         bool parent_listed = forked && seep_process != &private_process;
-        parent = parent_listed ? (uint32_t)(seep_process - job->processes) + 1 : find(pid);
+        parent = parent_listed ? (uint32_t)(seep_process - job->processes) + 1
+                               : find_alive(pid);
         if (!parent)
-            parent = find(ppid);
+            parent = find_alive(ppid);
         uint32_t index = __atomic_fetch_add(&job->n_processes, 1, __ATOMIC_RELAXED);
         if (index < SEEP_MAX_PROCESSES) {
             entry = &job->processes[index];
@@ -171,11 +195,13 @@ void seep_job_step(enum seep_step_source source)
         p->follows = 0;
     }
     if (!p->steps || source != p->step_source) {
+        /* Never 0 in between: who follows would let time slices pass. */
         p->step_source = source;
         p->first_step_period = p->period;
-        p->steps = 0;
+        __atomic_store_n(&p->steps, 1, __ATOMIC_RELEASE);
+    } else {
+        __atomic_fetch_add(&p->steps, 1, __ATOMIC_RELAXED);
     }
-    __atomic_fetch_add(&p->steps, 1, __ATOMIC_RELAXED);
     __atomic_fetch_add(&p->period, 1, __ATOMIC_RELAXED);
 }
 

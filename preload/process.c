@@ -21,16 +21,16 @@ SEEP_EXPORT pid_t fork(void)
         return -1;
     if (seep_enter()) {
         seep_note_hook(SEEP_HOOK_fork);
-        seep_before_fork();
         seep_leave();
     }
     return seep_real.fork();
 }
 
-/* The profile says "exec" from now on; when the call fails, it takes it back. */
+/* The profile says "exec" from now on; when the call fails, it takes it back. A child that has
+ * recorded nothing yet gets no profile for this alone. */
 static void before_exec(enum seep_hook hook)
 {
-    if (!seep_enter())
+    if (*seep_activity != SEEP_RECORDING || !seep_enter())
         return;
     seep_note_hook(hook);
     seep_end(SEEP_EXIT_EXEC, 0);
@@ -40,7 +40,7 @@ static void before_exec(enum seep_hook hook)
 static int exec_failed(int result)
 {
     int saved_errno = errno;
-    if (seep_enter()) {
+    if (*seep_activity == SEEP_RECORDING && seep_enter()) {
         seep_end(SEEP_EXIT_NONE, 0);
         seep_leave();
     }

@@ -284,9 +284,15 @@ static void attach(void)
         settle();
 }
 
+static int busy;
+
+void seep_python_after_fork(void)
+{
+    busy = 0;
+}
+
 void seep_python_attach(void)
 {
-    static int busy;
     const int saved = errno;
 
     if (__atomic_exchange_n(&busy, 1, __ATOMIC_ACQUIRE))

@@ -46,6 +46,9 @@ extern uint32_t seep_python_version;
  * allocate or use stdio; keeps errno. */
 void seep_python_attach(void);
 
+/* In a forked child: nobody attaches. */
+void seep_python_after_fork(void);
+
 /* The calling thread's Python frames, innermost first. Returns how many were stored, 0 where the
  * thread runs no Python. Deeper stacks than `capacity` are cut at the outer end. */
 unsigned seep_python_walk(struct seep_pyframe *frames, unsigned capacity);

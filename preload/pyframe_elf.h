@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct dl_phdr_info;
+
 struct seep_pyrange {
     uintptr_t start, end;
 };
@@ -26,7 +28,6 @@ struct seep_pyimage {
 };
 
 /* Address of a symbol that a loaded object exports, 0: none. Reads what is mapped: no lock. */
-struct dl_phdr_info;
 uintptr_t seep_elf_find(const struct dl_phdr_info *info, const char *name);
 
 /* The first object in link order that exports an interpreter. False: there is none.

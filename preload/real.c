@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "preload/fork.h"
 #include "preload/thread.h"
 
 struct seep_real seep_real;
@@ -40,9 +41,15 @@ size_t seep_bootstrap_size(const void *p)
     return bytes;
 }
 
+static bool resolving; /* also by dlsym's own allocations, on this thread: they use the pool */
+
+void seep_real_after_fork(void)
+{
+    resolving = false;
+}
+
 void seep_real_resolve(void)
 {
-    static bool resolving; /* also by dlsym's own allocations, on this thread: they use the pool */
     if (__atomic_exchange_n(&resolving, true, __ATOMIC_ACQ_REL))
         return;
     void *found;
@@ -53,6 +60,7 @@ void seep_real_resolve(void)
 #include "preload/hooks.def"
 #undef SEEP_HOOK
     (void)dlerror(); /* of those that are not there: not for the job to see */
+    seep_fork_watch();
     seep_tls.depth--;
     /* Missing only where libc has dropped them or never had them. */
     if (!seep_real.cfree)

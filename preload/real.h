@@ -14,6 +14,8 @@
 #include <sys/types.h>
 #include <sys/wait.h>
 
+#include "libprof/format.h"
+
 #define SEEP_EXPORT __attribute__((visibility("default")))
 
 struct seep_real {
@@ -29,11 +31,14 @@ enum seep_hook {
     SEEP_N_HOOKS
 };
 
+_Static_assert((int)SEEP_N_HOOKS <= (int)SEEP_MAX_COVERAGE, "a place for each in the profile");
+
 extern struct seep_real seep_real;
 
 /* Resolves all of them; called by the first hook that finds its pointer empty, and by the
  * constructor. */
 void seep_real_resolve(void);
+void seep_real_after_fork(void);
 
 /* While they are being resolved, dlsym may allocate: a static pool serves it. */
 void *seep_bootstrap_take(size_t bytes, size_t align);

@@ -182,3 +182,8 @@ void seep_stack_range_after_fork(void)
 {
     lock.word = 0;
 }
+
+struct seep_lock *seep_stack_range_lock(void)
+{
+    return &lock;
+}

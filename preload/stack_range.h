@@ -35,5 +35,6 @@ void seep_stack_range_unmap(uintptr_t start, uintptr_t end);
 
 /* In a forked child. */
 void seep_stack_range_after_fork(void);
+struct seep_lock *seep_stack_range_lock(void);
 
 #endif

@@ -32,6 +32,8 @@ struct seep_options seep_options = {.max_bytes = UINT64_C(256) << 20};
 
 /* Written before a fork, read in the child. */
 static uint64_t inherited_bytes[SEEP_MAX_SPACES];
+static bool fork_seen;
+static struct seep_lock lock;
 static bool started;
 static uint32_t *wiped; /* the page behind seep_activity once started */
 static bool wipe_on_fork;
@@ -235,17 +237,34 @@ static bool start_program(void)
 
 void seep_before_fork(void)
 {
+    const struct seep_thread *thread = seep_tls.thread;
     for (unsigned s = 0; s < SEEP_MAX_SPACES; s++)
-        inherited_bytes[s] =
-            seep_arena.header->spaces[s].live_bytes + (uint64_t)seep_tls.thread->sites.pending[s];
+        inherited_bytes[s] = seep_arena.header->spaces[s].live_bytes +
+                             (uint64_t)(thread ? thread->sites.pending[s] : 0);
+    fork_seen = true;
+}
+
+void seep_after_fork(void)
+{
+    fork_seen = false;
+}
+
+struct seep_lock *seep_start_lock(void)
+{
+    return &lock;
 }
 
 /* In the child. What the parent has written stays readable, its header goes at once. */
 static bool start_child(void)
 {
     const struct seep_header *parent = seep_arena.header;
-    if (!parent)
+    if (!parent) { /* nor has its parent a profile */
+        (void)seep_job_enter(seep_os_clock_ns(CLOCK_MONOTONIC), true);
         return false;
+    }
+    if (!fork_seen)
+        seep_before_fork();
+    fork_seen = false;
     constants.inherited_end = SEEP_HEADER_BYTES + (uint64_t)parent->n_chunks * SEEP_CHUNK_BYTES;
     profile_name(constants.parent_file);
     constants.python_version = parent->python_version;
@@ -260,8 +279,12 @@ static bool start_child(void)
     seep_capture_after_fork();
     seep_tick_after_fork();
     seep_steps_after_fork();
-    if (!create_profile())
+    seep_python_after_fork();
+    seep_real_after_fork();
+    if (!create_profile()) {
+        (void)seep_job_enter(constants.start_ns, true); /* so that the report can tell of it */
         return false;
+    }
     for (unsigned s = 0; s < SEEP_MAX_SPACES; s++) {
         memcpy(seep_arena.header->spaces[s].name, spaces[s].name, sizeof(spaces[s].name));
         seep_arena.header->spaces[s].inherited_bytes = inherited_bytes[s];
@@ -287,7 +310,6 @@ static void wipe(void)
 
 bool seep_start(void)
 {
-    static struct seep_lock lock;
     if (!started && !environ)
         return false; /* libc itself is still starting */
     if (!wiped)
@@ -303,7 +325,7 @@ bool seep_start(void)
         __atomic_store_n(wiped, ok ? SEEP_RECORDING : SEEP_OFF, __ATOMIC_RELEASE);
         __atomic_store_n(&seep_activity, wiped, __ATOMIC_RELEASE);
     }
-    __atomic_store_n(&lock.word, 0, __ATOMIC_RELEASE);
+    seep_os_unlock(&lock);
     return ok;
 }
 

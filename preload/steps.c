@@ -135,13 +135,18 @@ static void confirm_epoch(void)
     }
 }
 
-static void step_ended(enum seep_step_source source)
+/* `optimizer`: whose step it was; 0: not an optimizer's. False: it does not count. */
+static bool step_ended(enum seep_step_source source, uintptr_t optimizer)
 {
     if (!seep_os_lock(&lock))
-        return;
-    confirm_epoch();
-    seep_job_step(source);
+        return false;
+    bool counts = source != SEEP_STEP_OPTIMIZER || leads(optimizer);
+    if (counts) {
+        confirm_epoch();
+        seep_job_step(source);
+    }
     seep_os_unlock(&lock);
+    return counts;
 }
 
 static void iteration_began(uintptr_t loader)
@@ -163,15 +168,19 @@ void seep_steps_transition(struct seep_thread *thread, uint32_t marks, unsigned 
         thread->mark_object = owner(thread, n_python, SEEP_MARK_STEP);
     if ((marks & ~before) & SEEP_MARK_ITER)
         iteration_began(owner(thread, n_python, SEEP_MARK_ITER));
-    if (((before & ~marks) & SEEP_MARK_STEP) && leads(thread->mark_object)) {
-        step_ended(SEEP_STEP_OPTIMIZER);
+    if (((before & ~marks) & SEEP_MARK_STEP) &&
+        step_ended(SEEP_STEP_OPTIMIZER, thread->mark_object))
         seep_tick(thread);
-    }
 }
 
 void seep_steps_after_fork(void)
 {
     lock.word = 0;
+}
+
+struct seep_lock *seep_steps_lock(void)
+{
+    return &lock;
 }
 
 /* A DataLoader that keeps its workers begins an epoch without an allocation; but it passes each of
@@ -193,7 +202,7 @@ SEEP_EXPORT void seep_step(void)
 {
     if (!seep_enter())
         return;
-    step_ended(SEEP_STEP_API);
+    (void)step_ended(SEEP_STEP_API, 0);
     seep_tick(seep_tls.thread);
     seep_leave();
 }

@@ -26,5 +26,6 @@ void seep_steps_transition(struct seep_thread *thread, uint32_t marks, unsigned 
 
 /* In a forked child: nobody holds the lock. */
 void seep_steps_after_fork(void);
+struct seep_lock *seep_steps_lock(void);
 
 #endif

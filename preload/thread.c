@@ -191,3 +191,8 @@ void seep_threads_forget(void)
 {
     __atomic_fetch_add(&seep_threads_generation, 1, __ATOMIC_RELEASE);
 }
+
+struct seep_lock *seep_threads_lock(void)
+{
+    return &registry_lock;
+}

@@ -79,6 +79,7 @@ struct seep_thread *seep_thread_acquire(void);
 
 /* After a fork, in the child: all other threads are gone. */
 void seep_threads_after_fork(void);
+struct seep_lock *seep_threads_lock(void);
 
 /* Makes the key whose destructor gives a thread's slot back. */
 void seep_threads_start(void);

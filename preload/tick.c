@@ -116,7 +116,7 @@ void seep_tick(struct seep_thread *thread)
         add_row(header, thread, now);
         next_row_ns = now + row_gap_ns;
     }
-    __atomic_store_n(&lock.word, 0, __ATOMIC_RELEASE);
+    seep_os_unlock(&lock);
 }
 
 void seep_tick_final(void)
@@ -125,7 +125,12 @@ void seep_tick_final(void)
         return;
     note_python(seep_arena.header); /* no look now: another thread may never let go of the loader */
     add_row(seep_arena.header, seep_tls.thread, seep_os_clock_ns(CLOCK_MONOTONIC_COARSE));
-    __atomic_store_n(&lock.word, 0, __ATOMIC_RELEASE);
+    seep_os_unlock(&lock);
+}
+
+struct seep_lock *seep_tick_lock(void)
+{
+    return &lock;
 }
 
 void seep_tick_after_fork(void)

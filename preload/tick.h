@@ -14,5 +14,6 @@ void seep_tick(struct seep_thread *thread);
 void seep_tick_final(void);
 
 void seep_tick_after_fork(void);
+struct seep_lock *seep_tick_lock(void);
 
 #endif

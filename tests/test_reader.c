@@ -1,7 +1,10 @@
-/* Reading profiles: what the shim writes comes back, and no bytes at all crash, hang or mislead. */
+/* One suite of all that reads profiles, which share the files that it builds: more than 500 lines.
+ * Reading profiles: what the shim writes comes back, and no bytes at all crash, hang or mislead. */
 #include "libprof/analysis.h"
 #include "libprof/folder_read.h"
+#include "libprof/level.h"
 #include "libprof/merge.h"
+#include "libprof/processes.h"
 #include "libprof/profile_read.h"
 #include "tests/profile_builder.h"
 #include "tests/suite.h"
@@ -235,7 +238,205 @@ START_TEST(a_child_without_its_parent_keeps_its_counts)
 }
 END_TEST
 
-/* ---- hostile references ------------------------------------------------------------------ */
+/* ---- clocks and folders ------------------------------------------------------------------ */
+
+/* The wall clock was set back between the two: by it the child is older than its parent. */
+START_TEST(a_step_of_the_wall_clock_does_not_part_a_child_from_its_parent)
+{
+    struct seep_model m = {0};
+    struct builder c;
+
+    uint32_t stack = stack_of_three(&b);
+    builder_init_fork(&c, &b, "100-1.seep", 101, UINT64_C(1500000000));
+    builder_header(&c)->start_unix_ns -= UINT64_C(60000000000);
+    builder_site(&c, stack, 0, 1, 50, 0, 0, 1);
+    ck_assert_int_eq(builder_write(&b, dir, "100-1.seep"), 0);
+    ck_assert_int_eq(builder_write(&c, dir, "101-2.seep"), 0);
+    const char *dirs[] = {dir};
+    ck_assert_int_eq(seep_folder_read(dirs, 1, &m, NULL), 0);
+    ck_assert_uint_eq(m.processes[1].profile->header->pid, 101);
+    ck_assert(!m.processes[1].orphaned);
+    ck_assert_uint_eq(m.end_ns - m.start_ns, 1500000000);
+    seep_model_fini(&m);
+    builder_fini(&c);
+}
+END_TEST
+
+/* Two hosts' monotonic clocks have nothing in common; their wall clocks have. */
+START_TEST(processes_of_several_hosts_lie_on_one_clock)
+{
+    struct seep_model m = {0};
+    struct builder c;
+
+    builder_init(&c, 101, UINT64_C(900000000000000));
+    builder_header(&c)->start_unix_ns = builder_header(&b)->start_unix_ns + 500000000;
+    strcpy(builder_header(&c)->host, "otherhost");
+    ck_assert_int_eq(builder_write(&b, dir, "100-1.seep"), 0);
+    ck_assert_int_eq(builder_write(&c, dir, "101-2.seep"), 0);
+    const char *dirs[] = {dir};
+    ck_assert_int_eq(seep_folder_read(dirs, 1, &m, NULL), 0);
+    ck_assert_uint_eq(m.processes[1].start_ns - m.processes[0].start_ns, 500000000);
+    ck_assert_uint_eq(m.end_ns - m.start_ns, 1500000000);
+    seep_model_fini(&m);
+    builder_fini(&c);
+}
+END_TEST
+
+START_TEST(a_folder_given_twice_counts_once)
+{
+    struct seep_model m = {0};
+    char again[128];
+
+    snprintf(again, sizeof again, "%s/../%s/", dir, dir + 5);
+    builder_site(&b, stack_of_three(&b), 0, 1, 50, 0, 0, 1);
+    ck_assert_int_eq(builder_write(&b, dir, "100-1.seep"), 0);
+    const char *dirs[] = {dir, again, dir};
+    ck_assert_int_eq(seep_folder_read(dirs, 3, &m, NULL), 0);
+    ck_assert_uint_eq(m.n_processes, 1);
+    seep_model_fini(&m);
+}
+END_TEST
+
+START_TEST(a_folder_that_cannot_be_read_leaves_the_others)
+{
+    struct seep_model m = {0};
+    const char *dirs[] = {"/nonexistent/seep", dir};
+
+    ck_assert_int_eq(builder_write(&b, dir, "100-1.seep"), 0);
+    ck_assert_int_eq(seep_folder_read(dirs, 2, &m, NULL), 0);
+    ck_assert_uint_eq(m.n_processes, 1);
+    ck_assert_uint_ge(m.n_not_read, 1);
+    ck_assert_str_eq(m.not_read[0].name, "/nonexistent/seep");
+    seep_model_fini(&m);
+}
+END_TEST
+
+START_TEST(an_empty_folder_is_said_to_be_empty)
+{
+    struct seep_model m = {0};
+    struct seep_error err = {0};
+    struct seep_job *job = builder_job(100, 1, 0, 0);
+    const char *dirs[] = {dir};
+
+    if (_i)
+        ck_assert_int_eq(builder_write_job(job, dir), 0);
+    ck_assert_int_eq(seep_folder_read(dirs, 1, &m, &err), -SEEP_ENODATA);
+    ck_assert_str_eq(err.text, "no profile is in it");
+    seep_model_fini(&m);
+    free(job);
+}
+END_TEST
+
+/* ---- processes one after the other ------------------------------------------------------- */
+
+/* 100 bytes each at the end of a second's life; the second one begins `after` ns later. */
+static void two_processes(struct seep_model *m, uint64_t after, void (*change)(struct seep_header *))
+{
+    struct builder c;
+    struct seep_profile *p[2];
+
+    builder_init(&c, 101, UINT64_C(1000000000) + after);
+    builder_site(&b, stack_of_three(&b), 0, 1, 100, 0, 0, 1);
+    builder_site(&c, stack_of_three(&c), 0, 1, 100, 0, 0, 1);
+    if (change)
+        change(builder_header(&b));
+    p[0] = profile_of(&b);
+    p[1] = profile_of(&c);
+    merge_all(m, p, 2, NULL);
+    ck_assert_int_eq(seep_processes_settle(m, false), 0);
+    ck_assert_int_eq(seep_processes_add_spaces(m), 0);
+    builder_fini(&c);
+}
+
+static void exec(struct seep_header *h)
+{
+    h->exit_kind = SEEP_EXIT_EXEC;
+}
+
+static void be_killed(struct seep_header *h)
+{
+    h->exit_kind = SEEP_EXIT_NONE;
+    h->end_ns = 0;
+}
+
+static const struct {
+    uint64_t after;
+    void (*change)(struct seep_header *);
+    uint64_t live;
+} pairs[] = {
+    {0, NULL, 200},                   /* side by side */
+    {50000000, NULL, 200},            /* one ends with the job, or almost */
+    {500000000, NULL, 100},           /* … well before it */
+    {1000000001, NULL, 100},          /* one after the other */
+    {1000000001, exec, 100},
+    {0, exec, 100},                   /* replaced, whatever the time */
+    {50000000, be_killed, 200},       /* its last sign of life is not its end */
+    {3000000000, be_killed, 100},     /* … but this is a stranger, long after */
+};
+
+START_TEST(live_is_what_was_live_at_one_time)
+{
+    struct seep_model m;
+
+    two_processes(&m, pairs[_i].after, pairs[_i].change);
+    const struct seep_totals *t = &m.spaces[0].totals;
+    ck_assert_uint_eq(seep_totals_live(t), pairs[_i].live);
+    ck_assert_uint_ge(t->peak_bytes, pairs[_i].live);
+    ck_assert_uint_eq(t->allocated_bytes, 200);
+    seep_model_fini(&m);
+}
+END_TEST
+
+/* A program replaced by one without a profile: who reaped the pid knows how that ended. */
+START_TEST(an_exec_into_the_unknown_ends_as_its_reaper_says)
+{
+    struct seep_model m;
+    struct seep_job *job = builder_job(100, UINT64_C(1000000000), 0, 0);
+
+    builder_header(&b)->exit_kind = SEEP_EXIT_EXEC;
+    job->processes[0].has_status = 1;
+    job->processes[0].wait_status = 7 << 8;
+    struct seep_profile *p = profile_of(&b);
+    merge_all(&m, &p, 1, job);
+    ck_assert_int_eq(seep_processes_settle(&m, false), 0);
+    ck_assert_int_eq(m.processes[0].exit_kind, SEEP_ENDED_EXIT);
+    ck_assert_int_eq(m.processes[0].exit_value, 7);
+    seep_model_fini(&m);
+}
+END_TEST
+
+/* Two trainings of ten steps in a row: each has a stretch of the axis to itself. */
+START_TEST(trainings_in_a_row_do_not_share_steps)
+{
+    struct seep_model m;
+    struct builder c;
+    struct seep_profile *p[2];
+    struct seep_job *job = builder_job(100, UINT64_C(1000000000), 10, 5);
+
+    builder_init(&c, 101, UINT64_C(2500000000));
+    builder_header(&c)->process_plus_1 = 2;
+    builder_seal(&c);
+    job->n_processes = 2;
+    job->processes[1] = job->processes[0];
+    job->processes[1].pid = 101;
+    p[0] = profile_of(&b);
+    p[1] = profile_of(&c);
+    merge_all(&m, p, 2, job);
+    ck_assert_int_eq(seep_processes_settle(&m, false), 0);
+    ck_assert_uint_eq(m.n_steps, 10);
+    ck_assert_int_eq(seep_model_step(&m, &m.processes[0], 5), 1);
+    ck_assert_int_eq(seep_model_step(&m, &m.processes[0], 14), 10);
+    ck_assert_int_eq(m.processes[0].end_step, 11);
+    ck_assert_int_gt(seep_model_step(&m, &m.processes[1], 0), 10);
+    ck_assert_int_eq(seep_model_step(&m, &m.processes[1], 14) -
+                         seep_model_step(&m, &m.processes[1], 5), 9);
+    ck_assert_int_eq(m.processes[1].end_step, INT32_MAX);
+    seep_model_fini(&m);
+    builder_fini(&c);
+}
+END_TEST
+
+/* ---- hostile sizes and references ------------------------------------------------------------------ */
 
 START_TEST(stacks_in_a_ring_end)
 {
@@ -269,6 +470,59 @@ START_TEST(stacks_deeper_than_the_bound_are_cut)
     struct seep_profile *p = profile_of(&b);
     merge_all(&m, &p, 1, NULL);
     ck_assert_uint_le(m.dict.stacks[m.sites[0].stack].depth, SEEP_MAX_STACK_DEPTH);
+    seep_model_fini(&m);
+}
+END_TEST
+
+/* More than 64 bits can add up to, in as many threads as one likes. */
+START_TEST(sizes_that_overflow_saturate)
+{
+    enum { PARTS = 40000 };
+    struct seep_model m;
+    struct seep_level level = {0};
+    uint32_t stack = stack_of_three(&b), site = 0;
+
+    for (int i = 0; i < PARTS; i++)
+        builder_site(&b, stack, 0, 1, UINT64_C(1) << 60, 0, 0, 1);
+    struct seep_profile *p = profile_of(&b);
+    merge_all(&m, &p, 1, NULL);
+    ck_assert_int_eq(seep_processes_settle(&m, false), 0);
+    ck_assert_int_eq(seep_processes_add_spaces(&m), 0);
+    ck_assert_int_eq(seep_level_sum(&m, &site, 1, SEEP_LEVEL_ALL, &level), 0);
+    for (size_t i = 0; i < level.n; i++)
+        ck_assert_int_gt(level.points[i].bytes, INT64_C(1) << 60);
+    ck_assert_uint_eq(m.sites[0].totals.allocated_bytes, UINT64_MAX);
+    ck_assert_uint_eq(m.spaces[0].totals.allocated_bytes, UINT64_MAX);
+    seep_level_fini(&level);
+    seep_model_fini(&m);
+}
+END_TEST
+
+/* One detail, one series; only the site that they name has them. */
+START_TEST(a_detail_that_many_sites_name_belongs_to_one)
+{
+    enum { SITES = 1000 };
+    struct seep_point points[100];
+    struct seep_model m;
+    uint32_t stack = stack_of_three(&b), sites[SITES];
+
+    for (uint32_t i = 0; i < 100; i++)
+        points[i] = (struct seep_point){i + 1, i + 1, i + 1};
+    for (int i = 0; i < SITES; i++)
+        sites[i] = builder_site(&b, stack, 0, 200, 200, 0, 0, 200);
+    uint32_t detail = builder_detail(&b, sites[0], points, 100);
+    for (int i = 1; i < SITES; i++)
+        ((struct seep_site *)builder_at(&b, sites[i]))->detail = detail;
+    if (_i) {
+        /* A detail of its own, but the other's series. */
+        uint32_t own = builder_detail(&b, sites[1], points, 1);
+        ((struct seep_detail *)builder_at(&b, own))->series =
+            ((struct seep_detail *)builder_at(&b, detail))->series;
+    }
+    struct seep_profile *p = profile_of(&b);
+    merge_all(&m, &p, 1, builder_job(100, UINT64_C(1000000000), 300, 1));
+    ck_assert_uint_le(m.n_points, 101 + SITES);
+    ck_assert_uint_gt(m.n_points, 100);
     seep_model_fini(&m);
 }
 END_TEST
@@ -459,6 +713,31 @@ END_TEST
 
 /* ---- running processes ------------------------------------------------------------------- */
 
+/* A report opens all files first: by the time it reads one, a site may have got its first detail. */
+START_TEST(details_made_after_a_file_was_opened_are_found)
+{
+    struct seep_profile *p = NULL;
+    struct seep_point points[] = {{1, 1, 16}, {2, 2, 32}};
+    char path[128];
+    uint32_t n = 0;
+
+    builder_header(&b)->exit_kind = SEEP_EXIT_NONE;
+    uint32_t site = builder_site(&b, 0, 0, 1, 16, 0, 0, 1);
+    ck_assert_int_eq(builder_write(&b, dir, "100-1.seep"), 0);
+    snprintf(path, sizeof path, "%s/100-1.seep", dir);
+    ck_assert_int_eq(seep_profile_open(path, &p, NULL), 0);
+    uint32_t ref = builder_detail(&b, site, points, 2);
+    ck_assert_int_eq(builder_write(&b, dir, "100-1.seep"), 0);
+    ck_assert_int_eq(seep_profile_load(p, NULL), 0);
+    const struct seep_detail *d =
+        seep_profile_at(p, ref, SEEP_CHUNK_DETAILS, sizeof(struct seep_detail), NULL);
+    ck_assert_ptr_nonnull(d);
+    ck_assert_ptr_nonnull(seep_profile_series(p, d->series, ref, &n));
+    ck_assert_uint_eq(n, 2);
+    seep_profile_close(p);
+}
+END_TEST
+
 /* Between a reader's look at the header and its copy of the counters the process goes on: what
  * those counters refer to is in chunks that the header did not name yet. */
 START_TEST(stacks_made_while_the_file_is_read_are_found)
@@ -564,6 +843,17 @@ int main(void)
     tcase_add_test(tcase, points_whose_period_does_not_rise_are_skipped);
     tcase_add_test(tcase, a_child_uses_its_parents_stacks);
     tcase_add_loop_test(tcase, a_child_without_its_parent_keeps_its_counts, 0, N(bad_parents));
+    tcase_add_test(tcase, a_step_of_the_wall_clock_does_not_part_a_child_from_its_parent);
+    tcase_add_test(tcase, processes_of_several_hosts_lie_on_one_clock);
+    tcase_add_test(tcase, a_folder_given_twice_counts_once);
+    tcase_add_test(tcase, a_folder_that_cannot_be_read_leaves_the_others);
+    tcase_add_loop_test(tcase, an_empty_folder_is_said_to_be_empty, 0, 2);
+    tcase_add_loop_test(tcase, live_is_what_was_live_at_one_time, 0, N(pairs));
+    tcase_add_test(tcase, an_exec_into_the_unknown_ends_as_its_reaper_says);
+    tcase_add_test(tcase, trainings_in_a_row_do_not_share_steps);
+    tcase_add_test(tcase, sizes_that_overflow_saturate);
+    tcase_add_loop_test(tcase, a_detail_that_many_sites_name_belongs_to_one, 0, 2);
+    tcase_add_test(tcase, details_made_after_a_file_was_opened_are_found);
     tcase_add_test(tcase, stacks_in_a_ring_end);
     tcase_add_test(tcase, stacks_deeper_than_the_bound_are_cut);
     tcase_add_loop_test(tcase, references_to_nowhere_read_as_unknown, 0, N(bad_refs));

@@ -4,6 +4,7 @@
 #include "libprof/report_text.h"
 #include "viewer/viewer.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -138,6 +139,19 @@ static int read_options(int argc, char **argv, struct report_options *o)
     return -1;
 }
 
+/* A report of the other folders is a report; which one is missing is said beside it. */
+static void complain_unreadable(const char *const *dirs, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        DIR *stream = opendir(dirs[i]);
+        if (stream)
+            closedir(stream);
+        else
+            seep_complain("%s cannot be read (%s): the report is of the other folders", dirs[i],
+                          strerror(errno));
+    }
+}
+
 int seep_report_main(int argc, char **argv)
 {
     struct report_options options = {0};
@@ -154,6 +168,7 @@ int seep_report_main(int argc, char **argv)
                       err.file[0] ? err.file : dirs[0], err.text);
         return SEEP_EXIT_UNUSABLE;
     }
+    complain_unreadable(dirs, (size_t)(argc - optind));
     int r = options.out ? write_file(report, options.format, options.out, 0666, &err)
                         : print_and_close(report, options.format, stdout);
     if (r < 0)

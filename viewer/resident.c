@@ -1,5 +1,7 @@
 #include "viewer/resident.h"
 
+#include "libprof/alive.h"
+
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -74,6 +76,9 @@ static void pass(struct seep_job *job, bool with_pss)
         struct seep_process *p = &job->processes[i];
         uint32_t pid = __atomic_load_n(&p->pid, __ATOMIC_ACQUIRE);
         if (!pid || __atomic_load_n(&p->has_status, __ATOMIC_ACQUIRE) || !is_youngest(job, n, i))
+            continue;
+        /* One that nobody in the job has reaped may have ended, and a stranger have its pid. */
+        if (!seep_process_is_alive(pid, p->start_ns))
             continue;
         if (with_pss) {
             uint64_t pss = read_kib(pid, "smaps_rollup", "Pss:");

@@ -4,7 +4,25 @@ import os
 import time
 import unittest
 
-from tests.e2e.support import WRAPPED, SeepCase, sum_sites
+from tests.e2e.support import ROOT, WRAPPED, SeepCase, compile_c, needs, sum_sites
+
+# Prints of each profile whose it is and how many bytes of the heap were there at its fork.
+DUMP = """
+#include <stdio.h>
+#include "libprof/format.h"
+static struct seep_header h;
+int main(int n, char **paths)
+{
+    for (int i = 1; i < n; i++) {
+        FILE *f = fopen(paths[i], "rb");
+        if (f && fread(&h, sizeof h, 1, f) == 1)
+            printf("%u %llu\\n", h.pid, (unsigned long long)h.spaces[0].inherited_bytes);
+        if (f)
+            fclose(f);
+    }
+    return 0;
+}
+"""
 
 
 class Forks(SeepCase):
@@ -84,6 +102,34 @@ class Forks(SeepCase):
         report, lines = self.profiled("execs")
         self.assertEqual(len(lines), 12)
         self.hold(report, lines)
+
+    def test_a_child_that_only_runs_another_program_is_in_the_report_once(self):
+        report, lines = self.profiled("execs")
+        workers = {line["pid"] for line in lines}
+        seen = [p["pid"] for p in report["processes"] if p["pid"] in workers]
+        self.assertEqual(sorted(seen), sorted(workers))
+
+    def test_every_child_knows_what_it_inherited(self):
+        with open(self.path("dump.c"), "w") as f:
+            f.write(DUMP)
+        dump = compile_c(self, self.path("dump.c"), self.path("dump"), "-I" + str(ROOT))
+        folder = self.fresh()
+        profile = self.run_seep([self.subject("forks"), "inherit"], folder=folder)
+        lines = {x["who"]: x["pid"] for x in map(json.loads, profile.done.stdout.decode().splitlines())}
+        out = self.command([dump] + [os.path.join(folder, f) for f in os.listdir(folder) if f.endswith(".seep")])
+        inherited = dict(map(int, x.split()) for x in out.stdout.decode().splitlines())
+        filled = sum(100 + i for i in range(1000))
+        self.assertLess(abs(inherited[lines["fork"]] - filled), 100000)
+        self.assertLess(abs(inherited[lines["clone"]] - filled - (9 << 20)), 100000)
+
+    @needs(os.geteuid() == 0, "only root can change its root")
+    def test_children_without_a_profile_are_told_of(self):
+        report, lines = self.profiled("chroot", cwd=self.dir)
+        self.assertIs(report["job"]["complete"], False)
+        said = json.dumps(report["coverage"])
+        for line in lines:
+            if line["who"] != "parent":
+                self.assertIn("pid %d: no profile" % line["pid"], said)
 
     def test_exec_that_fails_leaves_the_job_profiled(self):
         report, lines = self.profiled("failed-exec")

@@ -101,6 +101,20 @@ class InSequence(SeepCase):
         self.assertTrue(TRAIN.splitlines()[found[0]["frame"]["line"] - 1].endswith("# leak"))
         self.assertAlmostEqual(found[0]["growth_bytes_per_step"]["value"], 200000, delta=4000)
 
+    def test_a_folder_that_is_missing_leaves_a_report_of_the_others(self):
+        profile = self.run_seep(["/bin/true"])
+        gone = self.path("gone")
+        done = self.seep("report", profile.folder, gone, "--format", "json")
+        self.assertEqual(done.status, 0, repr(done))
+        self.assertIn(gone, self.one_line_error(done))
+        self.assertIn(gone, " ".join(self.valid(done.json())["coverage"]["not_seen"]))
+        self.assertEqual(self.seep("report", gone).status, 2)
+
+    def test_a_folder_given_twice_counts_once(self):
+        profile = self.run_seep(["/bin/true"])
+        done = self.seep("report", profile.folder, profile.folder + "/.", "--format", "json", "--all")
+        self.assertEqual(done.json()["spaces"], profile.report["spaces"])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -253,6 +254,45 @@ static void section_raw_clone(void)
     say("parent");
 }
 
+/* A child of fork, and, after much more has been allocated, one of a bare clone. */
+static void section_inherit(void)
+{
+    parent_fills();
+    for (int raw = 0; raw < 2; raw++) {
+        pid_t child = raw ? (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) : fork();
+        if (child == 0) {
+            forget();
+            child_works(1);
+            say(raw ? "clone" : "fork");
+            _exit(0);
+        }
+        wait_for(child, 0);
+        (void)parent_malloc(9 << 20);
+    }
+}
+
+/* A child that cannot have a profile, and a child of that one. */
+static void section_chroot(void)
+{
+    MUST(mkdir("root", 0700) == 0 && chroot("root") == 0);
+    pid_t child = fork();
+    if (child == 0) {
+        forget();
+        child_works(10);
+        pid_t grandchild = fork();
+        if (grandchild == 0) {
+            child_works(10);
+            say("grandchild");
+            _exit(0);
+        }
+        wait_for(grandchild, 0);
+        say("child");
+        _exit(0);
+    }
+    wait_for(child, 0);
+    say("parent");
+}
+
 static void section_daemon(void)
 {
     child_works(20);
@@ -361,7 +401,8 @@ int main(int argc, char **argv)
         {"execs", section_execs},         {"failed-exec", section_failed_exec},
         {"exec-self", section_exec_self}, {"raw-clone", section_raw_clone},
         {"daemon", section_daemon},       {"ends", section_ends},
-        {"many", section_many},
+        {"many", section_many},           {"inherit", section_inherit},
+        {"chroot", section_chroot},
     };
     if (strcmp(section, "worker") == 0) {
         child_works(500);

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch.utils.data import DataLoader, TensorDataset
 
-INPUTS, WIDTH, OUTPUTS = 48, 384, 16
+INPUTS, WIDTH, OUTPUTS = 48, 256, 16
 BATCH = 64
 
 

@@ -40,16 +40,16 @@ class HardExamples(object):
         self.variant = variant
         self.seen = []
 
-    def update(self, images, losses):
+    def update(self, images, labels, losses):
         if self.variant == "leaky":
-            self.seen.append((images, losses.tolist()))
+            self.seen.append((images, labels, losses.tolist()))
         else:
             worst = int(losses.argmax())
-            self.seen.append((images[worst, :, ::4, ::4].clone(), losses[worst].item()))
-            self.seen = sorted(self.seen, key=lambda pair: -pair[1])[:16]
+            self.seen.append((images[worst, :, ::4, ::4].clone(), labels[worst].item(), losses[worst].item()))
+            self.seen = sorted(self.seen, key=lambda example: -example[2])[:16]
 
     def worst(self):
-        return max(max(losses) if isinstance(losses, list) else losses for _, losses in self.seen)
+        return max(max(losses) if isinstance(losses, list) else losses for _, _, losses in self.seen)
 
 
 def main():
@@ -70,7 +70,7 @@ def main():
             optimizer.zero_grad()
             losses.mean().backward()
             optimizer.step()
-            hard.update(images, losses.detach())
+            hard.update(images, labels, losses.detach())
             steps += 1
         print("epoch %d: loss %.4f" % (epoch + 1, losses.mean().item()), flush=True)
     print("steps %d, worst loss %.3f" % (steps, hard.worst()))

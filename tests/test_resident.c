@@ -1,0 +1,62 @@
+/* Resident memory is that of the job's processes, and of nobody else. */
+#include "tests/suite.h"
+#include "viewer/resident.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+static uint64_t sampled(uint64_t start_ns, uint32_t has_status)
+{
+    struct seep_job *job = calloc(1, sizeof *job);
+    struct seep_resident resident = {0};
+
+    ck_assert_ptr_nonnull(job);
+    job->n_processes = 1;
+    job->processes[0] = (struct seep_process){
+        .pid = (uint32_t)getpid(), .start_ns = start_ns, .has_status = has_status};
+    seep_resident_sample(&resident, job);
+    uint64_t bytes = job->processes[0].rss_peak_bytes;
+    free(job);
+    return bytes;
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+START_TEST(a_process_that_runs_is_measured)
+{
+    ck_assert_uint_gt(sampled(now_ns(), 0), 0);
+}
+END_TEST
+
+/* The entry's process ended unseen, long before; this one has its pid now. */
+START_TEST(a_stranger_with_a_dead_process_s_pid_is_not_measured)
+{
+    ck_assert_uint_eq(sampled(1, 0), 0);
+}
+END_TEST
+
+START_TEST(a_process_that_was_reaped_is_not_measured)
+{
+    ck_assert_uint_eq(sampled(now_ns(), 1), 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("resident");
+    TCase *tcase = tcase_create("all");
+
+    tcase_add_test(tcase, a_process_that_runs_is_measured);
+    tcase_add_test(tcase, a_stranger_with_a_dead_process_s_pid_is_not_measured);
+    tcase_add_test(tcase, a_process_that_was_reaped_is_not_measured);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}
