@@ -6,6 +6,9 @@
 const struct seep_command seep_commands[] = {
     {"run", "run a job and find out what keeps its memory", seep_run_main},
     {"report", "analyse the profile of a job, running, finished or killed", seep_report_main},
+    {"check", "hold a run against budgets or an older run, for CI", seep_check_main},
+    {"verify", "prove a fix by a run before and one after it", seep_verify_main},
+    {"diff", "show two runs site by site", seep_diff_main},
     {"doctor", "say what can be captured on this machine", seep_doctor_main},
     {"help", "show the page of a command", seep_help_main},
     {"version", "print the version", seep_version_main},

@@ -1,0 +1,117 @@
+#include "viewer/output.h"
+
+#include "libprof/analysis.h"
+#include "viewer/report.h"
+#include "viewer/viewer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int seep_output_json(const json_t *document, FILE *out, bool colour)
+{
+    (void)colour;
+    return json_dumpf(document, out, JSON_INDENT(1)) == 0 && fputc('\n', out) != EOF ? 0
+                                                                                     : -SEEP_EIO;
+}
+
+const struct seep_output_format *seep_output_choose(const struct seep_output_format *list,
+                                                    const char *name)
+{
+    char known[128] = "";
+
+    for (const struct seep_output_format *f = list; f->name; f++) {
+        if (strcmp(f->name, name) == 0)
+            return f;
+        size_t n = strlen(known);
+        snprintf(known + n, sizeof known - n, "%s%s", !n ? "" : f[1].name ? ", " : " or ", f->name);
+    }
+    seep_complain("%s is not a format: choose %s", name, known);
+    return NULL;
+}
+
+/* Prints to a stream and closes it; 0 only when every byte got out. */
+static int print_and_close(const json_t *document, seep_printer *print, FILE *out)
+{
+    int r = print(document, out, out == stdout && seep_report_colour(out));
+
+    if (fflush(out) != 0 || ferror(out))
+        r = -SEEP_EIO;
+    int error = errno;
+    if (fclose(out) != 0 && r == 0)
+        return -SEEP_EIO;
+    errno = error;
+    return r;
+}
+
+static int cannot(const char *path, int error, struct seep_error *err)
+{
+    return seep_error_set(err, SEEP_EIO, path, 0, "cannot be written (%s)", strerror(error));
+}
+
+int seep_output_write(const json_t *document, seep_printer *print, const char *path, mode_t mode,
+                      struct seep_error *err)
+{
+    char temporary[4096];
+    struct stat st;
+
+    if (!path)
+        return print_and_close(document, print, stdout) < 0 ? cannot("standard output", errno, err)
+                                                            : 0;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+        /* /dev/stdout, a pipe: nothing to replace */
+        FILE *out = fopen(path, "we");
+        return !out || print_and_close(document, print, out) < 0 ? cannot(path, errno, err) : 0;
+    }
+    if ((size_t)snprintf(temporary, sizeof temporary, "%s.%d.tmp", path, (int)getpid()) >=
+        sizeof temporary)
+        return seep_error_set(err, SEEP_EIO, path, 0, "has too long a name");
+    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    FILE *out = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (!out) {
+        int error = errno;
+        if (fd >= 0)
+            close(fd);
+        return cannot(path, error, err);
+    }
+    if (print_and_close(document, print, out) < 0 || rename(temporary, path) < 0) {
+        int error = errno;
+        unlink(temporary);
+        return cannot(path, error, err);
+    }
+    return 0;
+}
+
+int seep_output(const json_t *document, seep_printer *print, const char *path)
+{
+    struct seep_error err = {0};
+
+    if (seep_output_write(document, print, path, 0666, &err) == 0)
+        return 0;
+    seep_complain("%s %s: make room or choose another place", err.file, err.text);
+    return SEEP_EXIT_UNUSABLE;
+}
+
+void seep_output_complain_analysis(const struct seep_error *err, const char *dir, const char *roles)
+{
+    if (roles && strcmp(err->file, roles) == 0)
+        seep_complain("%s: %s: correct the rules; roles.toml says how they are written", roles,
+                      err->text);
+    else
+        seep_complain("%s: %s: name a folder that `seep run` has written",
+                      err->file[0] ? err->file : dir, err->text);
+}
+
+json_t *seep_output_report_of(const char *dir, bool all_sites, const char *roles)
+{
+    struct seep_analysis_options options = {.all_sites = all_sites, .roles_file = roles};
+    struct seep_error err = {0};
+    json_t *report = NULL;
+
+    if (seep_analyse(&dir, 1, &options, &report, &err) == 0)
+        return report;
+    seep_output_complain_analysis(&err, dir, roles);
+    return NULL;
+}

@@ -1,0 +1,42 @@
+/* Where the documents of the subcommands go, and in which form. */
+#ifndef SEEP_VIEWER_OUTPUT_H
+#define SEEP_VIEWER_OUTPUT_H
+
+#include "libprof/error.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+/* Prints a document. Returns 0 or a negative SEEP_E…. */
+typedef int seep_printer(const json_t *document, FILE *out, bool colour);
+
+seep_printer seep_output_json; /* indented by one */
+
+struct seep_output_format {
+    const char *name;
+    seep_printer *print;
+};
+
+/* The format of that name in a list that ends with a NULL name, or NULL after a complaint that
+ * lists the known ones. */
+const struct seep_output_format *seep_output_choose(const struct seep_output_format *list,
+                                                    const char *name);
+
+/* Prints a document to the file `path`, by way of a file beside it that takes its place when it is
+ * complete (what is no regular file is written to as it is); NULL: to standard output, which is
+ * closed. Returns 0, or -SEEP_EIO with *err. */
+SEEP_MUST_CHECK int seep_output_write(const json_t *document, seep_printer *print, const char *path,
+                                      mode_t mode, struct seep_error *err);
+
+/* The same, complaining. Returns 0 or SEEP_EXIT_UNUSABLE. */
+int seep_output(const json_t *document, seep_printer *print, const char *path);
+
+/* The report of one folder, or NULL after a complaint. `roles`: a file, or NULL. */
+json_t *seep_output_report_of(const char *dir, bool all_sites, const char *roles);
+
+/* Complains about what seep_analyse() could not do. */
+void seep_output_complain_analysis(const struct seep_error *err, const char *dir, const char *roles);
+
+#endif
