@@ -143,17 +143,19 @@ int seep_compare_findings(const json_t *before, const json_t *after, json_t **pa
 
 /* ---- sites ------------------------------------------------------------------------------- */
 
-/* An arena of CPython's small objects (Objects/obmalloc.c: 256 KiB, from 3.10 on 1 MiB). Which line
- * needs the next one is chance, so those of a job are one site. */
-static bool is_arena(const json_t *site)
+/* A map of CPython itself: an arena of its small objects (Objects/obmalloc.c: 256 KiB, from 3.10 on
+ * 1 MiB), a piece of its stack (Python/pystate.c: 16 KiB). Which line needs the next one is chance,
+ * so those of a job are one site. Frames of the interpreter's own code are not in stacks. */
+static bool is_interpreters(const json_t *site)
 {
     const json_t *frame = json_array_get(json_object_get(site, "stack"), 0);
     const char *module = seep_text_base(seep_get_text(frame, "module", ""));
-    double n = seep_get_number(site, "allocations"), bytes = seep_get_number(site, "allocated_bytes");
+    bool inside = strcmp(seep_get_text(frame, "kind", ""), "python") == 0 ||
+                  strncmp(module, "python", 6) == 0 || strncmp(module, "libpython", 9) == 0;
 
-    return strcmp(seep_get_text(site, "space", ""), "mmap") == 0 &&
-           (strncmp(module, "python", 6) == 0 || strncmp(module, "libpython", 9) == 0) &&
-           (bytes == n * (1 << 20) || bytes == n * (1 << 18));
+    return inside && strcmp(seep_get_text(site, "space", ""), "mmap") == 0 &&
+           seep_get_number(site, "allocated_bytes") <=
+               (1 << 20) * seep_get_number(site, "allocations");
 }
 
 static struct key key_of_site(const json_t *site, enum seep_compare_by by)
@@ -163,8 +165,8 @@ static struct key key_of_site(const json_t *site, enum seep_compare_by by)
     json_t *frame;
     size_t i;
 
-    if (is_arena(site)) {
-        key_add(&key, "arena");
+    if (is_interpreters(site)) {
+        key_add(&key, "interpreter");
         return key;
     }
     if (by == SEEP_BY_PLACE) {
@@ -178,16 +180,16 @@ static struct key key_of_site(const json_t *site, enum seep_compare_by by)
 static json_t *new_pair(const json_t *site, enum seep_compare_by by)
 {
     const char *space = seep_get_text(site, "space", "");
-    json_t *frame = is_arena(site)
+    json_t *frame = is_interpreters(site)
                         ? json_pack("{s:s, s:s, s:n, s:n}", "kind", "native", "function",
-                                    "[arenas of Python's small objects]", "file", "line")
+                                    "[the Python interpreter]", "file", "line")
                         : json_deep_copy(seep_get_site_frame(site));
     json_t *pair =
         json_pack("{s:s, s:s, s:o?, s:n, s:n}", "space",
                   by == SEEP_BY_PLACE ? seep_get_space_class(space) : space, "role",
                   seep_get_text(site, "role", "other"), "frame", frame, "before", "after");
 
-    if (by == SEEP_BY_STACK && !is_arena(site))
+    if (by == SEEP_BY_STACK && !is_interpreters(site))
         json_object_set(pair, "stack", json_object_get(site, "stack"));
     return pair;
 }

@@ -37,7 +37,8 @@ enum seep_compare_by {
 };
 
 /* Pairs the sites of two reports, those of one kind as one; host and mmap stay apart by stack and
- * are one by place. The arenas of Python's small objects are one site.
+ * are one by place. The maps of the Python interpreter
+ * itself are one site.
  *   *pairs out, a new reference: [{ "space", "role", "frame", "stack" (by stack only),
  *          "before": SIDE|null, "after": SIDE|null }] in no order
  *   SIDE   { "retained_bytes", "peak_bytes", "growth_bytes_per_step": {value, low, high},
