@@ -14,6 +14,14 @@ _seep_words() {
     mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
 }
 
+_seep_folder_or() {
+    if [[ $2 == -* ]]; then
+        _seep_words "$1" "$2"
+    else
+        _seep_folders "$2"
+    fi
+}
+
 # The options of `run` and `doctor` end where the job's command begins: from there on it completes itself.
 _seep_job() {
     local word=$1 i=2
@@ -23,7 +31,7 @@ _seep_job() {
             ((i++))
             break
             ;;
-        -o | --output | --sample | --max-profile) ((i += 2)) ;;
+        -o | --output | --sample | --max-profile | --roles) ((i += 2)) ;;
         -*) ((i++)) ;;
         *) break ;;
         esac
@@ -40,7 +48,7 @@ _seep_job() {
 
 _seep() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-    local commands="run report doctor help version"
+    local commands="run report check verify diff doctor help version"
 
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
@@ -52,24 +60,47 @@ _seep() {
         case $before in
         -o | --output) _seep_folders "$word" ;;
         --sample) _seep_words "64KiB 512KiB 1MiB" "$word" ;;
+        --roles) _seep_files "$word" ;;
         --max-profile) _seep_words "64MiB 256MiB 1GiB" "$word" ;;
         *)
             _seep_job "$word" ||
                 _seep_words "-o --output -q --quiet --no-report --sample --max-profile \
-                    --python-allocators -h --help --" "$word"
+                    --python-allocators --roles -h --help --" "$word"
             ;;
         esac
         ;;
     report)
         case $before in
-        --format) _seep_words "text json" "$word" ;;
-        -o | --output) _seep_files "$word" ;;
+        --format) _seep_words "text json markdown sarif junit" "$word" ;;
+        -o | --output | --roles) _seep_files "$word" ;;
+        *) _seep_folder_or "--format -o --output --all --roles -h --help" "$word" ;;
+        esac
+        ;;
+    check)
+        case $before in
+        --format) _seep_words "text json markdown sarif junit" "$word" ;;
+        -o | --output | --roles | --budget) _seep_files "$word" ;;
+        --baseline) _seep_folders "$word" ;;
+        --max-growth | --max-peak)
+            compopt -o nospace
+            _seep_words "host= mmap= shm= pinned= device:0= tensor:0=" "$word"
+            ;;
+        --max-findings) _seep_words "leak=0 retention=0 pressure=0 info=0" "$word" ;;
         *)
-            if [[ $word == -* ]]; then
-                _seep_words "--format -o --output --all -h --help" "$word"
-            else
-                _seep_folders "$word"
-            fi
+            _seep_folder_or "--max-growth --max-peak --max-findings --budget --baseline --allow-incomplete \
+                --format -o --output --roles -h --help" "$word"
+            ;;
+        esac
+        ;;
+    verify | diff)
+        case $before in
+        --format) _seep_words "text json" "$word" ;;
+        --sort) _seep_words "retained growth" "$word" ;;
+        -o | --output | --roles) _seep_files "$word" ;;
+        *)
+            local own=--allow-incomplete
+            [[ ${COMP_WORDS[1]} == verify ]] || own=--sort
+            _seep_folder_or "$own --format -o --output --roles -h --help" "$word"
             ;;
         esac
         ;;

@@ -1,6 +1,7 @@
 #include "libprof/analysis.h"
 #include "libprof/format.h"
 #include "libprof/report_text.h"
+#include "libprof/roles.h"
 #include "libprof/text.h"
 #include "viewer/job_folder.h"
 #include "viewer/launch.h"
@@ -29,7 +30,8 @@ enum {
 };
 
 struct run_options {
-    const char *out; /* NULL: a name of our own */
+    const char *out;   /* NULL: a name of our own */
+    const char *roles; /* NULL: the shipped ones */
     bool quiet;
     bool no_report;
     bool python_allocators;
@@ -38,7 +40,7 @@ struct run_options {
     char *const *command;
 };
 
-enum { OPT_SAMPLE = 256, OPT_MAX_PROFILE, OPT_PYTHON_ALLOCATORS, OPT_NO_REPORT };
+enum { OPT_SAMPLE = 256, OPT_MAX_PROFILE, OPT_PYTHON_ALLOCATORS, OPT_NO_REPORT, OPT_ROLES };
 
 static const struct option long_options[] = {
     {"output", required_argument, NULL, 'o'},
@@ -48,6 +50,7 @@ static const struct option long_options[] = {
     {"max-profile", required_argument, NULL, OPT_MAX_PROFILE},
     {"python-allocators", no_argument, NULL, OPT_PYTHON_ALLOCATORS},
     {"no-report", no_argument, NULL, OPT_NO_REPORT},
+    {"roles", required_argument, NULL, OPT_ROLES},
     {NULL, 0, NULL, 0},
 };
 
@@ -86,8 +89,25 @@ static bool is_nested(void)
     return preload && strstr(preload, "libseep.so");
 }
 
+/* Wrong rules are told before the job runs for days. */
+static bool take_roles(const char *from, const char *file, struct run_options *o)
+{
+    struct seep_roles *roles = NULL;
+    struct seep_error err = {0};
+
+    if (seep_roles_load(&roles, file, &err) < 0) {
+        seep_complain("%s %s: %s: correct the rules; roles.toml says how they are written", from,
+                      file, err.text[0] ? err.text : "no memory");
+        return false;
+    }
+    seep_roles_free(roles);
+    o->roles = file;
+    return true;
+}
+
 static bool read_variables(struct run_options *o)
 {
+    const char *roles = getenv("SEEP_ROLES");
     const char *out = getenv("SEEP_OUT"), *sample = getenv("SEEP_SAMPLE");
     const char *max_profile = getenv("SEEP_MAX_PROFILE");
 
@@ -96,6 +116,7 @@ static bool read_variables(struct run_options *o)
     o->no_report = seep_env_flag("SEEP_NO_REPORT");
     o->python_allocators = seep_env_flag("SEEP_PYTHON_ALLOCATORS");
     return (!sample || !*sample || take_sample("SEEP_SAMPLE", sample, o)) &&
+           (!roles || !*roles || take_roles("SEEP_ROLES", roles, o)) &&
            (!max_profile || !*max_profile || take_max_profile("SEEP_MAX_PROFILE", max_profile, o));
 }
 
@@ -124,6 +145,9 @@ static int read_options(int argc, char **argv, struct run_options *o)
             break;
         case OPT_MAX_PROFILE:
             good = take_max_profile("--max-profile", optarg, o);
+            break;
+        case OPT_ROLES:
+            good = take_roles("--roles", optarg, o);
             break;
         case OPT_PYTHON_ALLOCATORS:
             o->python_allocators = true;
@@ -213,7 +237,7 @@ static bool set_environment(const struct run_options *o, const char *shim, const
 static int analyse(const struct run_options *o, const char *folder)
 {
     const char *dirs[] = {folder};
-    struct seep_analysis_options options = {0};
+    struct seep_analysis_options options = {.roles_file = o->roles};
     struct seep_error err = {0};
     json_t *report = NULL;
     char path[SEEP_PATH_BYTES];

@@ -9,7 +9,7 @@ import unittest
 
 from tests.e2e.support import ROOT, SEEP, SeepCase, needs
 
-COMMANDS = ("run", "report", "doctor")
+COMMANDS = ("run", "report", "check", "verify", "diff", "doctor")
 
 
 class Help(SeepCase):
@@ -24,7 +24,7 @@ class Help(SeepCase):
     def test_the_overview_names_every_command_and_no_other(self):
         text = self.seep("help").stdout.decode()
         listed = re.findall(r"^    ([a-z]+)(?: \[COMMAND\])?\n        ", text, re.M)
-        self.assertEqual(listed, ["run", "report", "doctor", "help", "version"])
+        self.assertEqual(listed, ["run", "report", "check", "verify", "diff", "doctor", "help", "version"])
         for args in ((), ("-h",), ("--help",)):
             self.assertEqual(self.seep(*args).stdout.decode(), text if args else "")
 
@@ -41,10 +41,21 @@ class Help(SeepCase):
     def test_completion_knows_every_option(self):
         text = (ROOT / "viewer/completion.bash").read_text()
         for command in COMMANDS:
-            for option in re.findall(r"(--[a-z-]+)", self.seep("help", command).stdout.decode().split("OPTIONS")[-1]
-                                     .split("STEPS")[0]):
-                if option not in ("--nproc-per-node", "--epochs"):
-                    self.assertIn(option, text)
+            page = self.seep("help", command).stdout.decode()
+            options = re.findall(r"(?m)^ {4}(?:-\w(?: [A-Z]+)?, )?(--[a-z-]+)", page.split("OPTIONS")[-1])
+            self.assertTrue(options or command == "doctor", command)
+            for option in options:
+                self.assertIn(option, text)
+
+    def test_every_option_of_the_other_commands_is_in_its_page(self):
+        for command, source, table in (("report", "report.c", "long_options"), ("check", "check.c", "long_options"),
+                                       ("verify", "verify.c", "verify_options"), ("diff", "verify.c", "diff_options")):
+            page = self.seep("help", command).stdout.decode()
+            text = (ROOT / "viewer" / source).read_text().split(" %s[]" % table)[1].split("};")[0]
+            options = re.findall(r'\{"([a-z-]+)", (?:no|required)_argument', text)
+            self.assertGreater(len(options), 3)
+            for option in options:
+                self.assertRegex(page, r"(?m)^    (-\w(?: FILE)?, )?--%s\b" % option)
 
     def test_version(self):
         for args in (("version",), ("--version",), ("-V",)):
@@ -66,7 +77,7 @@ class Help(SeepCase):
     def test_manual_pages_are_well_formed_and_say_what_help_says(self):
         pages = sorted(glob.glob(os.path.join(os.path.dirname(SEEP), "man", "*.1")))
         self.assertEqual([os.path.basename(p) for p in pages],
-                         ["seep-doctor.1", "seep-report.1", "seep-run.1", "seep.1"])
+                         ["seep-%s.1" % c for c in sorted(COMMANDS)] + ["seep.1"])
         for page in pages:
             done = self.command(["man", "--warnings", "-l", page],
                                 env=dict(os.environ, MANWIDTH="1000", MANROFFOPT="-Wall", LC_ALL="C"))
