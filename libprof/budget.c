@@ -438,9 +438,10 @@ void seep_budget_fini(struct seep_budget *budget)
 /* The glob of a path is that of its end too: data/index.py is that of every project folder. */
 static bool is_path(const char *glob, const char *path)
 {
-    for (const char *at = path; at; at = strchr(at, '/')) {
-        at += at != path;
-        if (fnmatch(glob, at, 0) == 0)
+    if (fnmatch(glob, path, 0) == 0)
+        return true;
+    for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+        if (fnmatch(glob, slash + 1, 0) == 0)
             return true;
     }
     return false;
