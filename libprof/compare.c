@@ -352,3 +352,19 @@ int seep_compare_usable(const json_t *report, bool allow_incomplete, struct seep
         return seep_error_set(err, SEEP_ENODATA, "", 0, "no training step was seen");
     return 0;
 }
+
+int seep_compare_long_enough(const json_t *report, struct seep_error *err)
+{
+    struct seep_slope growth;
+    const char *name;
+    json_t *space;
+
+    json_object_foreach(json_object_get(report, "spaces"), name, space)
+    {
+        if (seep_get_slope(space, "growth_bytes_per_step", &growth))
+            return 0;
+    }
+    return seep_error_set(err, SEEP_ENODATA, "", 0,
+                          "%.0f steps are too few to tell growth from the warm-up",
+                          seep_get_number(json_object_get(report, "job"), "steps"));
+}

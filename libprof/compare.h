@@ -61,4 +61,8 @@ SEEP_MUST_CHECK int seep_compare_jobs(const json_t *before, const json_t *after,
 SEEP_MUST_CHECK int seep_compare_usable(const json_t *report, bool allow_incomplete,
                                         struct seep_error *err);
 
+/* Whether a report's steps were enough to measure growth at all: that nothing was found in fewer
+ * says nothing. Returns 0, or -SEEP_ENODATA with *err. */
+SEEP_MUST_CHECK int seep_compare_long_enough(const json_t *report, struct seep_error *err);
+
 #endif

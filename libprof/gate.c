@@ -174,13 +174,6 @@ static struct measured measure_role(const json_t *report, const struct seep_budg
     return worst;
 }
 
-static int too_short(const json_t *report, struct seep_error *err)
-{
-    return seep_error_set(err, SEEP_ENODATA, "", 0,
-                          "%.0f steps are too few to measure growth after the warm-up",
-                          seep_get_number(json_object_get(report, "job"), "steps"));
-}
-
 static int judge_space(struct seep_judging *j, const struct seep_budget_line *line,
                        struct seep_error *err)
 {
@@ -195,7 +188,9 @@ static int judge_space(struct seep_judging *j, const struct seep_budget_line *li
         return 0;
     }
     if (!m.known)
-        return too_short(report, err);
+        return seep_error_set(err, SEEP_ENODATA, "", 0,
+                              "%.0f steps are too few to measure growth after the warm-up",
+                              seep_get_number(json_object_get(report, "job"), "steps"));
     add_measured(j, line, &m);
     if (n_unknown)
         seep_gate_note(j, "growth of %s: %zu of %zu %s processes lived for too few steps to be judged",
@@ -255,6 +250,16 @@ static void list_findings(struct seep_judging *j)
 }
 
 /* ---- all --------------------------------------------------------------------------------- */
+
+/* That there is no finding holds only for a job that was long enough to have one. */
+static bool asks_for_findings(const struct seep_gate *gate)
+{
+    bool asks = gate->baseline || !gate->budget->n_lines;
+
+    for (size_t i = 0; i < gate->budget->n_lines; i++)
+        asks = asks || gate->budget->lines[i].kind == SEEP_BUDGET_FINDINGS;
+    return asks;
+}
 
 static int judge_lines(struct seep_judging *j, struct seep_error *err)
 {
@@ -356,7 +361,17 @@ int seep_gate_judge(const struct seep_gate *gate, json_t **check, struct seep_er
         rc = seep_compare_usable(gate->baseline, budget->allow_incomplete, err);
     if (!rc && gate->baseline)
         rc = seep_compare_jobs(gate->baseline, gate->report, err);
-    return rc ? rc : judge(gate, check, err);
+    if (!rc)
+        rc = judge(gate, check, err);
+    if (!rc && asks_for_findings(gate) &&
+        strcmp(seep_get_text(*check, "verdict", ""), "holds") == 0) {
+        rc = seep_compare_long_enough(gate->report, err);
+        if (rc) {
+            json_decref(*check);
+            *check = NULL;
+        }
+    }
+    return rc;
 }
 
 int seep_gate_describe(const json_t *report, json_t **check)

@@ -208,9 +208,13 @@ static int comparable(const json_t *before, const json_t *after, bool allow_inco
     struct seep_error one = {0};
     int rc = seep_compare_usable(before, allow_incomplete, &one);
 
+    if (!rc)
+        rc = seep_compare_long_enough(before, &one);
     if (rc)
         return seep_error_set(err, -rc, "", 0, "before: %s", one.text);
     rc = seep_compare_usable(after, allow_incomplete, &one);
+    if (!rc)
+        rc = seep_compare_long_enough(after, &one);
     if (rc)
         return seep_error_set(err, -rc, "", 0, "after: %s", one.text);
     return seep_compare_jobs(before, after, err);

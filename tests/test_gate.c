@@ -399,9 +399,14 @@ START_TEST(what_cannot_be_judged_is_neither)
     budget.allow_incomplete = true;
     ck_assert_int_eq(judge(false), 0);
     ck_assert_uint_eq(json_array_size(json_object_get(check, "notes")), 1);
-    option(SEEP_BUDGET_GROWTH, "host=1GiB");
     json_object_set_new(json_object_get(json_object_get(report, "spaces"), "host"),
                         "growth_bytes_per_step", json_null());
+    ck_assert_int_eq(judge(false), -SEEP_ENODATA);
+    add_finding(report, "eager-retention", "retention", "load", 5, 1 << 20);
+    ck_assert_int_eq(judge(false), 0); /* what is found is found */
+    option(SEEP_BUDGET_PEAK, "host=1GiB");
+    ck_assert_int_eq(judge(false), 0);
+    option(SEEP_BUDGET_GROWTH, "host=1GiB");
     ck_assert_int_eq(judge(false), -SEEP_ENODATA);
     json_object_set_new(job, "steps", json_integer(0));
     budget.min_steps = 0;
