@@ -18,7 +18,7 @@ from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DataLoader, Dataset
 from torch.utils.data.distributed import DistributedSampler
 
-WORLD, N_SAMPLES, BATCH, HEIGHT, WIDTH, INTERVAL = 2, 320, 4, 64, 96, 20
+WORLD, N_SAMPLES, BATCH, HEIGHT, WIDTH, INTERVAL = 2, 320, 4, 96, 128, 20
 
 
 class Frames(Dataset):
