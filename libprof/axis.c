@@ -206,7 +206,7 @@ static void place_runs(struct seep_model *m)
 /* owners[i]: index + 1 of the process whose periods i uses, 0: it has no profile. */
 static int settle_runs(struct seep_model *m, const uint32_t *owners)
 {
-    if (!m->processes[m->main].steps)
+    if (m->step_source == SEEP_STEP_TIME)
         return 0;
     m->runs = calloc(m->n_processes, sizeof *m->runs);
     if (!m->runs)
@@ -296,8 +296,8 @@ static int find_owners(struct seep_model *m, uint32_t *owners)
         settle_life(p);
         const struct seep_process *e = settle_periods(p);
         if (e)
-            owners[i] = of_entry[(size_t)p->folder * SEEP_MAX_PROCESSES +
-                                 (size_t)(e - p->job->processes)];
+            owners[i] =
+                of_entry[(size_t)p->folder * SEEP_MAX_PROCESSES + (size_t)(e - p->job->processes)];
     }
     free(of_entry);
     return 0;

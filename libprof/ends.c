@@ -8,8 +8,9 @@
 #include <unistd.h>
 
 enum {
-    ROWS_KEPT = SEEP_TIMELINE_ROWS / 4, /* a timeline's rows lie no further apart than a life / this */
-    END_SHARE = 256,                    /* what ends in so small a share of the job ends with it */
+    ROWS_KEPT =
+        SEEP_TIMELINE_ROWS / 4, /* a timeline's rows lie no further apart than a life / this */
+    END_SHARE = 256,            /* what ends in so small a share of the job ends with it */
     MAX_DEPTH = 64,
     MAX_LOOKED_AT = 256,
 };
@@ -135,7 +136,8 @@ static bool is_gone(const struct seep_model *m, const struct seep_model_process 
     return p->end_known && p->end_ns + (share > SLICE_NS ? share : SLICE_NS) < m->end_ns;
 }
 
-/* The step during which it ended. Its own count knows better than the clock what it has finished. */
+/* The step during which it ended. Its own count knows better than the clock what it has finished.
+ */
 static int32_t end_step(const struct seep_model *m, const struct seep_model_process *p)
 {
     int32_t step = seep_model_step_at(m, p->end_ns);

@@ -5,8 +5,8 @@
 #include <string.h>
 
 /* A trend needs so many steps after the warm-up; fewer show nothing. */
-#define SAMPLING_ERRORS 4 /* growth that many standard errors of --sample above 0 is real */
-#define MAX_FALL 0.4 /* of the range of values: a deeper fall is a sawtooth's */
+#define SAMPLING_ERRORS 4   /* growth that many standard errors of --sample above 0 is real */
+#define MAX_FALL        0.4 /* of the range of values: a deeper fall is a sawtooth's */
 enum { MIN_JUDGED = 10, MIN_GROWTH_BYTES = 64 * 1024, SITE_POINTS = 48 };
 
 static double sample_gap(const struct seep_model *m)
@@ -124,8 +124,8 @@ static double sampling_error(double variance, double level, double other)
 }
 
 /* One level over (from, to]. False when it is too short to say anything. */
-static bool measure_lane(const struct seep_level *level, int32_t from, int32_t to,
-                         double variance, struct seep_growth *g)
+static bool measure_lane(const struct seep_level *level, int32_t from, int32_t to, double variance,
+                         struct seep_growth *g)
 {
     double y[SEEP_STATISTICS_MAX];
     int64_t s;
@@ -150,9 +150,9 @@ static bool measure_lane(const struct seep_level *level, int32_t from, int32_t t
     g->slope.low -= 2 * error / (double)(to - from);
     g->slope.high += 2 * error / (double)(to - from);
     g->growing = g->slope.low > 0 && g->z > 2.5 && total >= MIN_GROWTH_BYTES &&
-                 total > 3 * g->shape.noise && total > SAMPLING_ERRORS * error && g->shape.rising >= least &&
-                 g->shape.falling * 4 <= g->shape.windows && g->shape.late_share > 0.1 &&
-                 g->shape.fall < MAX_FALL;
+                 total > 3 * g->shape.noise && total > SAMPLING_ERRORS * error &&
+                 g->shape.rising >= least && g->shape.falling * 4 <= g->shape.windows &&
+                 g->shape.late_share > 0.1 && g->shape.fall < MAX_FALL;
     return true;
 }
 

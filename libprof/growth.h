@@ -22,14 +22,15 @@ struct seep_growth {
     struct seep_slope slope; /* bytes per step over (from, to] */
     struct seep_shape shape; /* of the same */
     double z;                /* Mann–Kendall */
-    int32_t from, to;
+    int32_t from, to;        /* steps of the run that it was measured in */
     bool growing;    /* persistent: clear of zero, of the noise, in most windows, up to the end */
-    bool by_process; /* processes came and went: judged each by itself, slopes weighted by life */
+    bool by_process; /* processes came and went, or another run than the main one grows: judged each
+                      * by itself, slopes weighted by life */
     bool past_epoch; /* judged past the first epoch, or there are no epochs */
     int32_t plateau; /* step from which on the level stays, 0 none; over (0, to] */
-    double plateau_rise;              /* bytes between step 0 and the plateau */
-    bool plateau_gradual;             /* it got there bit by bit */
-    struct seep_level level;          /* the sum */
+    double plateau_rise;     /* bytes between step 0 and the plateau */
+    bool plateau_gradual;    /* it got there bit by bit */
+    struct seep_level level; /* the sum */
 };
 
 /* Measures sites[0, n) as one. Returns 0 or -SEEP_ENOMEM. Allocates growth->level, which the next

@@ -25,8 +25,8 @@ SEEP_MUST_CHECK int seep_level_sum(const struct seep_model *m, const uint32_t *s
                                    uint32_t process, struct seep_level *level);
 
 /* The same over parts[0, n): indices in m->parts. */
-SEEP_MUST_CHECK int seep_level_sum_parts(const struct seep_model *m, const uint32_t *parts, size_t n,
-                                         struct seep_level *level);
+SEEP_MUST_CHECK int seep_level_sum_parts(const struct seep_model *m, const uint32_t *parts,
+                                         size_t n, struct seep_level *level);
 void seep_level_fini(struct seep_level *level);
 
 /* The level at the end of `step`; zeros before its first point. */

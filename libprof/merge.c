@@ -247,7 +247,8 @@ static int add_sites(struct seep_model *m, struct seep_resolver *resolver, uint3
             continue;
         const struct seep_site *sites = (const void *)(profile->base + at);
         for (size_t i = 0; i < SEEP_CHUNK_BYTES / sizeof *sites; i++) {
-            if (add_site(m, resolver, process, &sites[i], (uint32_t)(at / 8 + i * sizeof *sites / 8)))
+            if (add_site(m, resolver, process, &sites[i],
+                         (uint32_t)(at / 8 + i * sizeof *sites / 8)))
                 return -SEEP_ENOMEM;
         }
     }

@@ -103,8 +103,8 @@ static int32_t step_by_clock(const struct seep_model *m, uint64_t t_ns)
     const struct seep_timeline_row *row = &h->timeline[low - 1];
     double period = row->period;
     if (low < h->n_timeline && row[1].t_ns > row->t_ns && row[1].period > row->period)
-        period += (double)(t_ns - seep_model_ns(p, row->t_ns)) /
-                  (double)(row[1].t_ns - row->t_ns) * (row[1].period - row->period);
+        period += (double)(t_ns - seep_model_ns(p, row->t_ns)) / (double)(row[1].t_ns - row->t_ns) *
+                  (row[1].period - row->period);
     return step_in_run(run, p, (int64_t)period);
 }
 

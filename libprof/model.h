@@ -1,12 +1,11 @@
 /* The job as one: what the merge makes of all profiles, and what every analysis reads.
  *
- * Step axis: step k ≥ 1 is the k-th training step of the job's main run (or the job's time slice when
- * nothing counts steps); steps ≤ 0 lie before it. A *run* is a training process with its workers and
- * the ranks beside it. Where several came one after the other (a sweep), each has a stretch of the
- * axis to itself: earlier ones below 1, later ones above n_steps. "At step k" means at its end. All
- * steps are int32_t.
- * Bytes and blocks are what programs asked for. Levels are per site and step.
- * Threads: a finished model is read-only but for the scratch that functions name. */
+ * Step axis: step k ≥ 1 is the k-th training step of the job's main run (or the job's time slice
+ * when nothing counts steps); steps ≤ 0 lie before it. A *run* is a training process with its
+ * workers and the ranks beside it. Where several came one after the other (a sweep), each has a
+ * stretch of the axis to itself: earlier ones below 1, later ones above n_steps. "At step k" means
+ * at its end. All steps are int32_t. Bytes and blocks are what programs asked for. Levels are per
+ * site and step. Threads: a finished model is read-only but for the scratch that functions name. */
 #ifndef SEEP_LIBPROF_MODEL_H
 #define SEEP_LIBPROF_MODEL_H
 
@@ -94,8 +93,8 @@ struct seep_model_process {
     uint32_t folder;
     uint32_t parent;  /* index + 1 of the process that it was forked from, where that is here */
     int64_t clock_ns; /* added to its file's times: see seep_model_ns() */
-    uint32_t steps;  /* finished by itself */
-    uint32_t period; /* current, on the axis */
+    uint32_t steps;   /* finished by itself */
+    uint32_t period;  /* current, on the axis */
     /* Of the process whose periods this one uses: its own, or whom it follows. */
     uint32_t axis_steps;
     uint32_t axis_first; /* period in which its step 1 ended */
@@ -127,7 +126,8 @@ struct seep_model_run {
     uint32_t leader;   /* the process with the most steps */
     uint64_t start_ns; /* of the first process with steps */
     int32_t base;
-    int32_t low, high; /* its stretch of the axis: from what came before step 1 to what came after */
+    int32_t low,
+        high; /* its stretch of the axis: from what came before step 1 to what came after */
 };
 
 struct seep_not_read {
@@ -156,9 +156,9 @@ struct seep_model {
     size_t n_not_read;
     size_t n_folders_not_read; /* of those */
 
-    uint32_t main;    /* the process with the most steps */
-    uint32_t root;    /* the first one */
-    uint32_t n_steps; /* finished by main; time slices when step_source is time */
+    uint32_t main;               /* the process with the most steps */
+    uint32_t root;               /* the first one */
+    uint32_t n_steps;            /* finished by main; time slices when step_source is time */
     struct seep_model_run *runs; /* by start; none where step_source is time */
     size_t n_runs;
     enum seep_step_source step_source;

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
-
 const char *seep_process_role_name(enum seep_process_role role)
 {
     static const char *const names[] = {"helper", "trainer", "loader-worker", "rank"};
@@ -170,8 +169,8 @@ static void find_peak(struct seep_model *m, uint16_t space)
     }
 }
 
-/* Rows are taken when there is something to do: a process that waits shows none. At the ends of steps
- * all of them can be added up. Returns 0 or -SEEP_ENOMEM. */
+/* Rows are taken when there is something to do: a process that waits shows none. At the ends of
+ * steps all of them can be added up. Returns 0 or -SEEP_ENOMEM. */
 static int find_peak_by_step(struct seep_model *m, uint16_t space, uint32_t *sites)
 {
     struct seep_level level = {0};
@@ -198,8 +197,8 @@ static void add_totals(struct seep_totals *t, const struct seep_totals *its, boo
     t->allocations = seep_sum(t->allocations, its->allocations);
     t->frees = seep_sum(t->frees, its->frees);
     t->allocated_bytes = seep_sum(t->allocated_bytes, its->allocated_bytes);
-    t->freed_bytes = seep_sum(t->freed_bytes,
-                              its->allocated_bytes - (gone ? 0 : seep_totals_live(its)));
+    t->freed_bytes =
+        seep_sum(t->freed_bytes, its->allocated_bytes - (gone ? 0 : seep_totals_live(its)));
 }
 
 int seep_processes_add_spaces(struct seep_model *m)

@@ -9,9 +9,9 @@
 SEEP_MUST_CHECK int seep_processes_settle(struct seep_model *m, bool may_look);
 
 /* Totals of the job's spaces. Live is what the processes that lived to the end held then (or hold
- * now); what the others held when they ended counts as freed with them. A peak of the sum is exact with one process; with several it is the
- * largest sum over the points in time that the timelines hold and over the ends of steps, and each
- * process's own peak. Returns 0 or -SEEP_ENOMEM. */
+ * now); what the others held when they ended counts as freed with them. A peak of the sum is exact
+ * with one process; with several it is the largest sum over the points in time that the timelines
+ * hold and over the ends of steps, and each process's own peak. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_processes_add_spaces(struct seep_model *m);
 
 /* Live bytes of a job space in one process at a time: its latest row, its last state as

@@ -330,7 +330,8 @@ END_TEST
 /* ---- processes one after the other ------------------------------------------------------- */
 
 /* 100 bytes each at the end of a second's life; the second one begins `after` ns later. */
-static void two_processes(struct seep_model *m, uint64_t after, void (*change)(struct seep_header *))
+static void two_processes(struct seep_model *m, uint64_t after,
+                          void (*change)(struct seep_header *))
 {
     struct builder c;
     struct seep_profile *p[2];
@@ -364,14 +365,14 @@ static const struct {
     void (*change)(struct seep_header *);
     uint64_t live;
 } pairs[] = {
-    {0, NULL, 200},                   /* side by side */
-    {50000000, NULL, 200},            /* one ends with the job, or almost */
-    {500000000, NULL, 100},           /* … well before it */
-    {1000000001, NULL, 100},          /* one after the other */
+    {0, NULL, 200},          /* side by side */
+    {50000000, NULL, 200},   /* one ends with the job, or almost */
+    {500000000, NULL, 100},  /* … well before it */
+    {1000000001, NULL, 100}, /* one after the other */
     {1000000001, exec, 100},
-    {0, exec, 100},                   /* replaced, whatever the time */
-    {50000000, be_killed, 200},       /* its last sign of life is not its end */
-    {3000000000, be_killed, 100},     /* … but this is a stranger, long after */
+    {0, exec, 100},               /* replaced, whatever the time */
+    {50000000, be_killed, 200},   /* its last sign of life is not its end */
+    {3000000000, be_killed, 100}, /* … but this is a stranger, long after */
 };
 
 START_TEST(live_is_what_was_live_at_one_time)
@@ -428,15 +429,16 @@ START_TEST(trainings_in_a_row_do_not_share_steps)
     ck_assert_int_eq(seep_model_step(&m, &m.processes[0], 14), 10);
     ck_assert_int_eq(m.processes[0].end_step, 11);
     ck_assert_int_gt(seep_model_step(&m, &m.processes[1], 0), 10);
-    ck_assert_int_eq(seep_model_step(&m, &m.processes[1], 14) -
-                         seep_model_step(&m, &m.processes[1], 5), 9);
+    ck_assert_int_eq(
+        seep_model_step(&m, &m.processes[1], 14) - seep_model_step(&m, &m.processes[1], 5), 9);
     ck_assert_int_eq(m.processes[1].end_step, INT32_MAX);
     seep_model_fini(&m);
     builder_fini(&c);
 }
 END_TEST
 
-/* ---- hostile sizes and references ------------------------------------------------------------------ */
+/* ---- hostile sizes and references
+ * ------------------------------------------------------------------ */
 
 START_TEST(stacks_in_a_ring_end)
 {
@@ -713,7 +715,8 @@ END_TEST
 
 /* ---- running processes ------------------------------------------------------------------- */
 
-/* A report opens all files first: by the time it reads one, a site may have got its first detail. */
+/* A report opens all files first: by the time it reads one, a site may have got its first detail.
+ */
 START_TEST(details_made_after_a_file_was_opened_are_found)
 {
     struct seep_profile *p = NULL;

@@ -18,7 +18,7 @@ from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DataLoader, Dataset
 from torch.utils.data.distributed import DistributedSampler
 
-WORLD, N_SAMPLES, BATCH, HEIGHT, WIDTH, INTERVAL = 2, 320, 4, 64, 96, 20
+WORLD, N_SAMPLES, BATCH, HEIGHT, WIDTH, INTERVAL = 2, 320, 4, 96, 128, 20
 
 
 class Frames(Dataset):
@@ -81,8 +81,8 @@ class DistOptimizerHook:
 class TextLoggerHook:
     def after_train_iter(self, runner):
         if runner.rank == 0 and (runner.iter + 1) % INTERVAL == 0:
-            averages = runner.log_buffer.average(INTERVAL)
-            print("iter %d: %s" % (runner.iter + 1, " ".join("%s %.4f" % item for item in averages.items())), flush=True)
+            averages = runner.log_buffer.average(INTERVAL).items()
+            print("iter %d: %s" % (runner.iter + 1, " ".join("%s %.4f" % pair for pair in averages)), flush=True)
 
 
 class Runner:
