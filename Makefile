@@ -254,7 +254,7 @@ install: all ## install under PREFIX (/usr/local), below DESTDIR if given
 	install -m 644 $(MAN_PAGES) $(DESTDIR)$(PREFIX)/share/man/man1/
 	install -m 644 viewer/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/seep
 	install -m 644 LICENSE README.md $(DESTDIR)$(PREFIX)/share/doc/seep/
-	install -m 644 docs/report.schema.json libprof/roles.toml $(DESTDIR)$(PREFIX)/share/seep/
+	install -m 644 docs/report.schema.json docs/check.schema.json libprof/roles.toml $(DESTDIR)$(PREFIX)/share/seep/
 
 clean: ## remove build/
 	rm -rf build

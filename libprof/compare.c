@@ -143,17 +143,25 @@ int seep_compare_findings(const json_t *before, const json_t *after, json_t **pa
 
 /* ---- sites ------------------------------------------------------------------------------- */
 
+static bool is_of_python(const json_t *frame)
+{
+    const char *module = seep_text_base(seep_get_text(frame, "module", ""));
+
+    return strncmp(module, "python", 6) == 0 || strncmp(module, "libpython", 9) == 0;
+}
+
 /* A map of CPython itself: an arena of its small objects (Objects/obmalloc.c: 256 KiB, from 3.10 on
  * 1 MiB), a piece of its stack (Python/pystate.c: 16 KiB). Which line needs the next one is chance,
- * so those of a job are one site. Frames of the interpreter's own code are not in stacks. */
-static bool is_interpreters(const json_t *site)
+ * so those of a job are one site. Frames of the interpreter's own code are not in stacks. By place
+ * it has what no line of Python has asked for besides: it starts and ends threads and processes. */
+static bool is_interpreters(const json_t *site, enum seep_compare_by by)
 {
     const json_t *frame = json_array_get(json_object_get(site, "stack"), 0);
-    const char *module = seep_text_base(seep_get_text(frame, "module", ""));
-    bool inside = strcmp(seep_get_text(frame, "kind", ""), "python") == 0 ||
-                  strncmp(module, "python", 6) == 0 || strncmp(module, "libpython", 9) == 0;
 
-    return inside && strcmp(seep_get_text(site, "space", ""), "mmap") == 0 &&
+    if (by == SEEP_BY_PLACE && is_of_python(seep_get_site_frame(site)))
+        return true;
+    return (strcmp(seep_get_text(frame, "kind", ""), "python") == 0 || is_of_python(frame)) &&
+           strcmp(seep_get_text(site, "space", ""), "mmap") == 0 &&
            seep_get_number(site, "allocated_bytes") <=
                (1 << 20) * seep_get_number(site, "allocations");
 }
@@ -165,7 +173,7 @@ static struct key key_of_site(const json_t *site, enum seep_compare_by by)
     json_t *frame;
     size_t i;
 
-    if (is_interpreters(site)) {
+    if (is_interpreters(site, by)) {
         key_add(&key, "interpreter");
         return key;
     }
@@ -180,8 +188,8 @@ static struct key key_of_site(const json_t *site, enum seep_compare_by by)
 static json_t *new_pair(const json_t *site, enum seep_compare_by by)
 {
     const char *space = seep_get_text(site, "space", "");
-    json_t *frame = is_interpreters(site)
-                        ? json_pack("{s:s, s:s, s:n, s:n}", "kind", "native", "function",
+    bool own = is_interpreters(site, by);
+    json_t *frame = own ? json_pack("{s:s, s:s, s:n, s:n}", "kind", "native", "function",
                                     "[the Python interpreter]", "file", "line")
                         : json_deep_copy(seep_get_site_frame(site));
     json_t *pair =
@@ -189,7 +197,9 @@ static json_t *new_pair(const json_t *site, enum seep_compare_by by)
                   by == SEEP_BY_PLACE ? seep_get_space_class(space) : space, "role",
                   seep_get_text(site, "role", "other"), "frame", frame, "before", "after");
 
-    if (by == SEEP_BY_STACK && !is_interpreters(site))
+    if (own)
+        json_object_set_new(pair, "interpreter", json_true());
+    else if (by == SEEP_BY_STACK)
         json_object_set(pair, "stack", json_object_get(site, "stack"));
     return pair;
 }

@@ -16,6 +16,8 @@ struct seep_tolerance {
     double bytes;
 };
 #define SEEP_TOLERANCE ((struct seep_tolerance){0.10, 64 * 1024})
+/* Arenas are of 1 MiB, and one object keeps one alive. */
+#define SEEP_TOLERANCE_INTERPRETER ((struct seep_tolerance){0.25, 4 * 1024 * 1024})
 
 bool seep_compare_grown(double before, double after, const struct seep_tolerance *tolerance);
 
@@ -40,7 +42,7 @@ enum seep_compare_by {
  * are one by place. The maps of the Python interpreter
  * itself are one site.
  *   *pairs out, a new reference: [{ "space", "role", "frame", "stack" (by stack only),
- *          "before": SIDE|null, "after": SIDE|null }] in no order
+ *          "before": SIDE|null, "after": SIDE|null, "interpreter": true (where it is) }] in no order
  *   SIDE   { "retained_bytes", "peak_bytes", "growth_bytes_per_step": {value, low, high},
  *            "sites": [id…] }: sums
  * Returns 0 or -SEEP_ENOMEM. */

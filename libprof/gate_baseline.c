@@ -15,15 +15,16 @@ static double steps_of(const json_t *report)
 }
 
 /* Both sides are objects with the bytes at `key` and a growth. */
-static bool grew(const json_t *before, const json_t *after, const char *key, double steps)
+static bool grew(const json_t *before, const json_t *after, const char *key, double steps,
+                 const struct seep_tolerance *tolerance)
 {
     struct seep_slope was, is;
 
     seep_get_slope(before, "growth_bytes_per_step", &was);
     seep_get_slope(after, "growth_bytes_per_step", &is);
     return seep_compare_grown(seep_get_number(before, key), seep_get_number(after, key),
-                              &SEEP_TOLERANCE) ||
-           seep_compare_growth_grown(&was, &is, steps, &SEEP_TOLERANCE);
+                              tolerance) ||
+           seep_compare_growth_grown(&was, &is, steps, tolerance);
 }
 
 static char *text_of(const json_t *before, const json_t *after, const char *key)
@@ -87,7 +88,7 @@ static void judge_findings(struct seep_judging *j, const json_t *pairs, size_t *
             before = NULL;
         bool counts = copy && seep_get_severity(after) < 2 && !json_object_get(copy, "reason");
         if (!counts || (json_is_object(before) &&
-                        !grew(before, after, "live_bytes", steps_of(j->gate->report))))
+                        !grew(before, after, "live_bytes", steps_of(j->gate->report), &SEEP_TOLERANCE)))
             continue;
         char *frame = seep_get_frame_text(json_object_get(after, "frame"), cwd);
         add(j, "violated",
@@ -142,8 +143,11 @@ static void judge_places(struct seep_judging *j, json_t *pairs, size_t *n_violat
     json_array_foreach(pairs, i, pair)
     {
         const json_t *after = json_object_get(pair, "after");
+        const struct seep_tolerance *tolerance = json_object_get(pair, "interpreter")
+                                                     ? &SEEP_TOLERANCE_INTERPRETER
+                                                     : &SEEP_TOLERANCE;
         if (grown && json_is_object(after) &&
-            grew(json_object_get(pair, "before"), after, "retained_bytes", steps) &&
+            grew(json_object_get(pair, "before"), after, "retained_bytes", steps, tolerance) &&
             !is_told(j, json_object_get(pair, "frame"), seep_get_text(pair, "space", "")))
             grown[n++] = pair;
     }

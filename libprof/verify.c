@@ -256,7 +256,7 @@ int seep_verify(const json_t *before, const json_t *after, bool allow_incomplete
         rc = -SEEP_ENOMEM;
     else if (!v.n_vanished && !v.n_remaining && !v.n_new)
         rc = seep_error_set(err, SEEP_ENODATA, "", 0,
-                            "before has no finding, so there is nothing to verify");
+                            "before has no leak, retention or pressure: nothing to verify");
     else
         rc = finish(&v, verdict);
     json_decref(v.findings);

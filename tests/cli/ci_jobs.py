@@ -120,7 +120,10 @@ class CiCase(SeepCase):
         done = self.seep(*args, "--format", "json")
         self.assertEqual(done.status, status, repr(done))
         self.assertEqual(done.err, "")
-        return json.loads(done.stdout)
+        document = json.loads(done.stdout)
+        if args[0] == "check":
+            self.assertEqual(validate(ROOT / "docs/check.schema.json", document), [])
+        return document
 
 
 def validate(schema_file, document):
