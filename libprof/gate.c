@@ -284,25 +284,18 @@ static void note_job(struct seep_judging *j)
 {
     const json_t *job = json_object_get(j->gate->report, "job");
     double dropped = seep_get_number(job, "dropped_events");
-    json_t *process;
-    size_t i;
+    const json_t *process;
 
     if (dropped > 0)
         seep_gate_note(j, "%.0f events are not in the profile: what was measured is a lower bound",
                        dropped);
     if (!json_is_true(json_object_get(job, "complete")))
         seep_gate_note(j, "the profile is incomplete: what was measured is a lower bound");
-    json_array_foreach(json_object_get(j->gate->report, "processes"), i, process)
-    {
-        const json_t *exit = json_object_get(process, "exit");
-        const char *role = seep_get_text(process, "role", "helper"),
-                   *kind = seep_get_text(exit, "kind", "");
-        double value = seep_get_number(exit, "value");
-        bool failed = strcmp(kind, "signal") == 0 || (strcmp(kind, "exit") == 0 && value != 0);
-        if (failed && (strcmp(role, "trainer") == 0 || strcmp(role, "rank") == 0))
-            seep_gate_note(j, "the %s (process %.0f) ended with %s %.0f", role,
-                           seep_get_number(process, "pid"), kind, value);
-    }
+    for (size_t at = 0; (process = seep_get_failed(j->gate->report, &at));)
+        seep_gate_note(j, "the %s (process %.0f) ended with %s %.0f",
+                       seep_get_text(process, "role", ""), seep_get_number(process, "pid"),
+                       seep_get_text(json_object_get(process, "exit"), "kind", ""),
+                       seep_get_number(json_object_get(process, "exit"), "value"));
 }
 
 static int finish(struct seep_judging *j, json_t **check)

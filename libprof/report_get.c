@@ -54,6 +54,22 @@ int seep_get_severity(const json_t *finding)
     return 3;
 }
 
+const json_t *seep_get_failed(const json_t *report, size_t *at)
+{
+    const json_t *processes = json_object_get(report, "processes");
+
+    while (*at < json_array_size(processes)) {
+        const json_t *process = json_array_get(processes, (*at)++);
+        const json_t *exit = json_object_get(process, "exit");
+        const char *role = seep_get_text(process, "role", ""), *kind = seep_get_text(exit, "kind", "");
+        bool failed = strcmp(kind, "signal") == 0 ||
+                      (strcmp(kind, "exit") == 0 && seep_get_number(exit, "value") != 0);
+        if (failed && (strcmp(role, "trainer") == 0 || strcmp(role, "rank") == 0))
+            return process;
+    }
+    return NULL;
+}
+
 const char *seep_get_below(const char *cwd, const char *path)
 {
     size_t n = strlen(cwd);

@@ -25,6 +25,10 @@ const char *seep_get_space_class(const char *space);
 int seep_get_severity(const json_t *finding);
 extern const char *const seep_severities[4];
 
+/* The next trainer or rank, from *at on, that a signal or a status other than 0 ended; NULL after
+ * the last. *at begins as 0 and moves on. */
+const json_t *seep_get_failed(const json_t *report, size_t *at);
+
 /* The path below `cwd` where it lies there, else the path. */
 const char *seep_get_below(const char *cwd, const char *path);
 

@@ -226,7 +226,12 @@ static void note_jobs(struct verification *v)
     static const char *const names[] = {"before", "after"};
 
     for (int i = 0; i < 2; i++) {
-        const json_t *job = json_object_get(reports[i], "job");
+        const json_t *job = json_object_get(reports[i], "job"), *process;
+        for (size_t at = 0; (process = seep_get_failed(reports[i], &at));)
+            note(v, "%s: the %s (process %.0f) ended with %s %.0f", names[i],
+                 seep_get_text(process, "role", ""), seep_get_number(process, "pid"),
+                 seep_get_text(json_object_get(process, "exit"), "kind", ""),
+                 seep_get_number(json_object_get(process, "exit"), "value"));
         if (!json_is_true(json_object_get(job, "complete")))
             note(v, "%s: the profile is incomplete", names[i]);
         if (seep_get_number(job, "dropped_events") > 0)
