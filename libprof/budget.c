@@ -364,7 +364,7 @@ static int read_text(const char *file, char **text, size_t *n, struct seep_error
         return seep_error_set(err, SEEP_EIO, file, 0, "%s", strerror(errno));
     char *room = malloc(SEEP_BUDGET_MAX_FILE_BYTES + 1);
     *n = room ? fread(room, 1, SEEP_BUDGET_MAX_FILE_BYTES + 1, f) : 0;
-    int rc = !room        ? -SEEP_ENOMEM
+    int rc = !room       ? -SEEP_ENOMEM
              : ferror(f) ? seep_error_set(err, SEEP_EIO, file, 0, "%s", strerror(errno))
              : *n > SEEP_BUDGET_MAX_FILE_BYTES
                  ? seep_error_set(err, SEEP_EINVAL, file, 0, "larger than 1 MiB")

@@ -35,9 +35,9 @@ struct seep_budget {
 
 enum { SEEP_BUDGET_MAX_FILE_BYTES = 1 << 20, SEEP_BUDGET_MAX_IGNORES = 1000 };
 
-/* Adds a line, or changes the limit of the one for the same thing: the last one wins. `text` is what
- * an option says: SPACE=SIZE, or SEVERITY=N for findings. Returns 0; -SEEP_EINVAL with what is wrong
- * and what is right in *err; -SEEP_ENOMEM. *budget begins as zeros. */
+/* Adds a line, or changes the limit of the one for the same thing: the last one wins. `text` is
+ * what an option says: SPACE=SIZE, or SEVERITY=N for findings. Returns 0; -SEEP_EINVAL with what is
+ * wrong and what is right in *err; -SEEP_ENOMEM. *budget begins as zeros. */
 SEEP_MUST_CHECK int seep_budget_add(struct seep_budget *budget, enum seep_budget_kind kind,
                                     const char *text, struct seep_error *err);
 

@@ -99,8 +99,7 @@ static void match(const json_t *before, const json_t *after, enum likeness liken
 {
     for (size_t i = 0; i < json_array_size(before); i++) {
         for (size_t k = 0; !to[i] && k < json_array_size(after); k++) {
-            if (!taken[k] &&
-                alike(json_array_get(before, i), json_array_get(after, k), likeness)) {
+            if (!taken[k] && alike(json_array_get(before, i), json_array_get(after, k), likeness)) {
                 to[i] = k + 1;
                 taken[k] = true;
             }
@@ -110,8 +109,8 @@ static void match(const json_t *before, const json_t *after, enum likeness liken
 
 static int add_pair(json_t *pairs, json_t *before, json_t *after)
 {
-    return json_array_append_new(
-        pairs, json_pack("{s:O?, s:O?}", "before", before, "after", after));
+    return json_array_append_new(pairs,
+                                 json_pack("{s:O?, s:O?}", "before", before, "after", after));
 }
 
 int seep_compare_findings(const json_t *before, const json_t *after, json_t **pairs)
@@ -219,9 +218,9 @@ static int add_to_side(json_t *pair, const char *side, const json_t *site)
     double value = seep_get_number(site, "growth_bytes_per_step");
 
     if (!json_is_object(sum)) {
-        sum = json_pack("{s:f, s:f, s:{s:f, s:f, s:f}, s:[]}", "retained_bytes", 0.0, "peak_bytes",
-                        0.0, "growth_bytes_per_step", "value", 0.0, "low", 0.0, "high", 0.0,
-                        "sites");
+        sum =
+            json_pack("{s:f, s:f, s:{s:f, s:f, s:f}, s:[]}", "retained_bytes", 0.0, "peak_bytes",
+                      0.0, "growth_bytes_per_step", "value", 0.0, "low", 0.0, "high", 0.0, "sites");
         if (json_object_set_new(pair, side, sum))
             return -1;
     }
@@ -325,8 +324,9 @@ int seep_compare_jobs(const json_t *before, const json_t *after, struct seep_err
     int ranks = count_ranks(before), other_ranks = count_ranks(after);
 
     if (strcmp(job_name(before), job_name(after)) != 0)
-        return seep_error_set(err, SEEP_EINVAL, "", 0, "not the same job: one ran %.80s, the other %.80s",
-                              job_name(before), job_name(after));
+        return seep_error_set(err, SEEP_EINVAL, "", 0,
+                              "not the same job: one ran %.80s, the other %.80s", job_name(before),
+                              job_name(after));
     other = seep_get_text(b, "step_source", "");
     if (strcmp(source, other) != 0)
         return seep_error_set(err, SEEP_EINVAL, "", 0,

@@ -42,8 +42,8 @@ enum seep_compare_by {
  * are one by place. The maps of the Python interpreter
  * itself are one site.
  *   *pairs out, a new reference: [{ "space", "role", "frame", "stack" (by stack only),
- *          "before": SIDE|null, "after": SIDE|null, "interpreter": true (where it is) }] in no order
- *   SIDE   { "retained_bytes", "peak_bytes", "growth_bytes_per_step": {value, low, high},
+ *          "before": SIDE|null, "after": SIDE|null, "interpreter": true (where it is) }] in no
+ * order SIDE   { "retained_bytes", "peak_bytes", "growth_bytes_per_step": {value, low, high},
  *            "sites": [id…] }: sums
  * Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_compare_sites(const json_t *before, const json_t *after,

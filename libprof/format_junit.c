@@ -94,8 +94,8 @@ static void put_failure(FILE *out, const json_t *finding, const char *frame)
 static void put_finding(FILE *out, const json_t *finding, const char *cwd)
 {
     char *frame = seep_get_frame_text(json_object_get(finding, "frame"), cwd);
-    char *name = seep_text_format("%s at %s", seep_get_text(finding, "pattern", "?"),
-                                  frame ? frame : "?");
+    char *name =
+        seep_text_format("%s at %s", seep_get_text(finding, "pattern", "?"), frame ? frame : "?");
 
     begin_case(out, "seep.finding", name ? name : "?");
     if (is(finding, "ignored")) {

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SCHEMA "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+#define SCHEMA                                                                                     \
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 static const char BUDGET_RULE[] = "memory-budget";
 
@@ -86,8 +87,8 @@ static json_t *message_of(const json_t *finding)
         free(text);
         text = longer;
     }
-    longer = text ? seep_text_format("%s\nTo do: %s", text, seep_get_text(finding, "advice", ""))
-                  : NULL;
+    longer =
+        text ? seep_text_format("%s\nTo do: %s", text, seep_get_text(finding, "advice", "")) : NULL;
     message = longer ? json_pack("{s:s}", "text", longer) : NULL;
     free(text);
     free(longer);
@@ -126,18 +127,17 @@ static json_t *finding_result(const json_t *finding, const char *cwd)
         json_object_set_new(result, "locations", json_pack("[o]", location));
     add_fingerprint(result, seep_compare_fingerprint(finding));
     if (reason)
-        json_object_set_new(
-            result, "suppressions",
-            json_pack("[{s:s, s:s}]", "kind", "external", "justification",
-                      json_string_value(reason)));
-    json_object_set_new(
-        result, "properties",
-        json_pack("{s:O?, s:O?, s:O?, s:O?, s:O?, s:O?}", "id", json_object_get(finding, "id"),
-                  "severity", json_object_get(finding, "severity"), "confidence",
-                  json_object_get(finding, "confidence"), "space",
-                  json_object_get(finding, "space"), "live_bytes",
-                  json_object_get(finding, "live_bytes"), "growth_bytes_per_step",
-                  json_object_get(finding, "growth_bytes_per_step")));
+        json_object_set_new(result, "suppressions",
+                            json_pack("[{s:s, s:s}]", "kind", "external", "justification",
+                                      json_string_value(reason)));
+    json_object_set_new(result, "properties",
+                        json_pack("{s:O?, s:O?, s:O?, s:O?, s:O?, s:O?}", "id",
+                                  json_object_get(finding, "id"), "severity",
+                                  json_object_get(finding, "severity"), "confidence",
+                                  json_object_get(finding, "confidence"), "space",
+                                  json_object_get(finding, "space"), "live_bytes",
+                                  json_object_get(finding, "live_bytes"), "growth_bytes_per_step",
+                                  json_object_get(finding, "growth_bytes_per_step")));
     return result;
 }
 
@@ -163,8 +163,8 @@ static json_t *rules(void)
     for (int i = 0; i < SEEP_N_PATTERNS; i++) {
         const char *name = seep_pattern_name((enum seep_pattern)i);
         char *text = seep_text_format("Memory pattern: %s", name);
-        json_array_append_new(list, json_pack("{s:s, s:{s:s?}}", "id", name, "shortDescription",
-                                              "text", text));
+        json_array_append_new(
+            list, json_pack("{s:s, s:{s:s?}}", "id", name, "shortDescription", "text", text));
         free(text);
     }
     json_array_append_new(list, json_pack("{s:s, s:{s:s}}", "id", BUDGET_RULE, "shortDescription",
@@ -198,8 +198,8 @@ static json_t *notifications(const json_t *notes)
 
     json_array_foreach(notes, i, one)
     {
-        json_array_append_new(list, json_pack("{s:s, s:{s:O}}", "level", "note", "message", "text",
-                                              one));
+        json_array_append_new(list,
+                              json_pack("{s:s, s:{s:O}}", "level", "note", "message", "text", one));
     }
     return list;
 }
@@ -207,12 +207,12 @@ static json_t *notifications(const json_t *notes)
 int seep_format_sarif(const json_t *check, FILE *out, bool colour)
 {
     const char *cwd = seep_get_text(json_object_get(check, "job"), "cwd", "");
-    json_t *run = json_pack(
-        "{s:{s:{s:s, s:s, s:o}}, s:[{s:b, s:o}], s:s, s:o}", "tool", "driver", "name", "seep",
-        "version", seep_get_text(check, "seep", "0"), "rules", rules(), "invocations",
-        "executionSuccessful", 1, "toolExecutionNotifications",
-        notifications(json_object_get(check, "notes")), "columnKind", "unicodeCodePoints",
-        "results", results(check, cwd));
+    json_t *run =
+        json_pack("{s:{s:{s:s, s:s, s:o}}, s:[{s:b, s:o}], s:s, s:o}", "tool", "driver", "name",
+                  "seep", "version", seep_get_text(check, "seep", "0"), "rules", rules(),
+                  "invocations", "executionSuccessful", 1, "toolExecutionNotifications",
+                  notifications(json_object_get(check, "notes")), "columnKind", "unicodeCodePoints",
+                  "results", results(check, cwd));
     json_t *log;
     int rc;
 

@@ -1,5 +1,6 @@
-/* The forms in which a check (gate.h) is printed, for people and for other programs. All texts in it
- * are treated as untrusted. Each returns 0, -SEEP_EIO or -SEEP_ENOMEM; `colour` matters to text. */
+/* The forms in which a check (gate.h) is printed, for people and for other programs. All texts in
+ * it are treated as untrusted. Each returns 0, -SEEP_EIO or -SEEP_ENOMEM; `colour` matters to text.
+ */
 #ifndef SEEP_LIBPROF_FORMATS_H
 #define SEEP_LIBPROF_FORMATS_H
 

@@ -75,7 +75,7 @@ static const json_t *worst_frame(const json_t *report, const struct seep_budget_
 
 /* What a space of the job or of one process came to. */
 struct measured {
-    const json_t *process; /* NULL: the job */
+    const json_t *process;   /* NULL: the job */
     struct seep_slope value; /* a peak has no interval */
     bool known;
 };
@@ -87,10 +87,9 @@ static char *text_of_growth(const struct measured *m, const char *verdict)
     seep_text_size(m->value.value, value);
     seep_text_size(m->value.low, low);
     seep_text_size(m->value.high, high);
-    return seep_text_format("%s a step (95 %% interval %s to %s)%s", value, low, high,
-                            strcmp(verdict, "noise") == 0
-                                ? ": above the budget, but not clear of it: noise"
-                                : "");
+    return seep_text_format(
+        "%s a step (95 %% interval %s to %s)%s", value, low, high,
+        strcmp(verdict, "noise") == 0 ? ": above the budget, but not clear of it: noise" : "");
 }
 
 static char *name_of(const struct seep_budget_line *line)
@@ -111,16 +110,15 @@ static void add_measured(struct seep_judging *j, const struct seep_budget_line *
     const char *verdict = m->value.low > limit     ? "violated"
                           : m->value.value > limit ? "noise"
                                                    : "holds";
-    const json_t *frame = strcmp(verdict, "holds") == 0
-                              ? NULL
-                              : worst_frame(j->gate->report, line, m->process);
+    const json_t *frame =
+        strcmp(verdict, "holds") == 0 ? NULL : worst_frame(j->gate->report, line, m->process);
     json_t *more = json_pack("{s:s, s:o, s:f}", "space", line->space, "limit",
                              json_integer((json_int_t)line->limit), "value", m->value.value);
     char size[SEEP_SIZE_TEXT], *text;
 
     if (growth)
-        json_object_update_new(more, json_pack("{s:f, s:f}", "low", m->value.low, "high",
-                                               m->value.high));
+        json_object_update_new(more,
+                               json_pack("{s:f, s:f}", "low", m->value.low, "high", m->value.high));
     if (line->process[0])
         json_object_set_new(more, "process", json_string(line->process));
     if (frame)
@@ -128,7 +126,8 @@ static void add_measured(struct seep_judging *j, const struct seep_budget_line *
     text = growth ? text_of_growth(m, verdict)
                   : seep_text_format("%s", seep_text_size(m->value.value, size));
     if (m->process && text) {
-        char *longer = seep_text_format("%s, process %.0f", text, seep_get_number(m->process, "pid"));
+        char *longer =
+            seep_text_format("%s, process %.0f", text, seep_get_number(m->process, "pid"));
         free(text);
         text = longer;
         json_object_set(more, "pid", json_object_get(m->process, "pid"));
@@ -179,8 +178,8 @@ static int judge_space(struct seep_judging *j, const struct seep_budget_line *li
 {
     const json_t *report = j->gate->report;
     size_t n_unknown = 0, n = 0;
-    struct measured m = line->process[0] ? measure_role(report, line, &n_unknown, &n)
-                                         : measure(report, NULL, line);
+    struct measured m =
+        line->process[0] ? measure_role(report, line, &n_unknown, &n) : measure(report, NULL, line);
 
     if (line->process[0] && !n) {
         seep_gate_add_line(j, line->kind == SEEP_BUDGET_GROWTH ? "growth" : "peak", "holds",
@@ -193,7 +192,8 @@ static int judge_space(struct seep_judging *j, const struct seep_budget_line *li
                               seep_get_number(json_object_get(report, "job"), "steps"));
     add_measured(j, line, &m);
     if (n_unknown)
-        seep_gate_note(j, "growth of %s: %zu of %zu %s processes lived for too few steps to be judged",
+        seep_gate_note(j,
+                       "growth of %s: %zu of %zu %s processes lived for too few steps to be judged",
                        line->space, n_unknown, n, line->process);
     return 0;
 }
@@ -264,7 +264,8 @@ static bool asks_for_findings(const struct seep_gate *gate)
 static int judge_lines(struct seep_judging *j, struct seep_error *err)
 {
     static const struct seep_budget_line nothing_kept[] = {
-        {.kind = SEEP_BUDGET_FINDINGS, .severity = 0}, {.kind = SEEP_BUDGET_FINDINGS, .severity = 1}};
+        {.kind = SEEP_BUDGET_FINDINGS, .severity = 0},
+        {.kind = SEEP_BUDGET_FINDINGS, .severity = 1}};
     const struct seep_budget *budget = j->gate->budget;
     bool plain = !budget->n_lines && !j->gate->baseline;
     const struct seep_budget_line *lines = plain ? nothing_kept : budget->lines;
@@ -319,10 +320,8 @@ static int finish(struct seep_judging *j, json_t **check)
 
 static int judge(const struct seep_gate *gate, json_t **check, struct seep_error *err)
 {
-    struct seep_judging j = {.gate = gate,
-                             .lines = json_array(),
-                             .findings = json_array(),
-                             .notes = json_array()};
+    struct seep_judging j = {
+        .gate = gate, .lines = json_array(), .findings = json_array(), .notes = json_array()};
     int rc = j.lines && j.findings && j.notes ? 0 : -SEEP_ENOMEM;
 
     if (!rc) {

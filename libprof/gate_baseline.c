@@ -87,8 +87,9 @@ static void judge_findings(struct seep_judging *j, const json_t *pairs, size_t *
         if (json_is_object(before) && seep_get_severity(before) > 1 && seep_get_severity(after) < 2)
             before = NULL;
         bool counts = copy && seep_get_severity(after) < 2 && !json_object_get(copy, "reason");
-        if (!counts || (json_is_object(before) &&
-                        !grew(before, after, "live_bytes", steps_of(j->gate->report), &SEEP_TOLERANCE)))
+        if (!counts ||
+            (json_is_object(before) &&
+             !grew(before, after, "live_bytes", steps_of(j->gate->report), &SEEP_TOLERANCE)))
             continue;
         char *frame = seep_get_frame_text(json_object_get(after, "frame"), cwd);
         add(j, "violated",
@@ -143,9 +144,8 @@ static void judge_places(struct seep_judging *j, json_t *pairs, size_t *n_violat
     json_array_foreach(pairs, i, pair)
     {
         const json_t *after = json_object_get(pair, "after");
-        const struct seep_tolerance *tolerance = json_object_get(pair, "interpreter")
-                                                     ? &SEEP_TOLERANCE_INTERPRETER
-                                                     : &SEEP_TOLERANCE;
+        const struct seep_tolerance *tolerance =
+            json_object_get(pair, "interpreter") ? &SEEP_TOLERANCE_INTERPRETER : &SEEP_TOLERANCE;
         if (grown && json_is_object(after) &&
             grew(json_object_get(pair, "before"), after, "retained_bytes", steps, tolerance) &&
             !is_told(j, json_object_get(pair, "frame"), seep_get_text(pair, "space", "")))
@@ -182,7 +182,8 @@ void seep_gate_baseline(struct seep_judging *j)
         judge_findings(j, findings, &n_violated);
         judge_places(j, places, &n_violated);
         if (!n_violated)
-            seep_gate_add_line(j, "baseline", "holds", strdup("nothing new or grown since the baseline"),
+            seep_gate_add_line(j, "baseline", "holds",
+                               strdup("nothing new or grown since the baseline"),
                                strdup("all within 10 % or 64 KiB of it"), NULL);
     }
     json_decref(findings);

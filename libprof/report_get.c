@@ -61,7 +61,8 @@ const json_t *seep_get_failed(const json_t *report, size_t *at)
     while (*at < json_array_size(processes)) {
         const json_t *process = json_array_get(processes, (*at)++);
         const json_t *exit = json_object_get(process, "exit");
-        const char *role = seep_get_text(process, "role", ""), *kind = seep_get_text(exit, "kind", "");
+        const char *role = seep_get_text(process, "role", ""),
+                   *kind = seep_get_text(exit, "kind", "");
         bool failed = strcmp(kind, "signal") == 0 ||
                       (strcmp(kind, "exit") == 0 && seep_get_number(exit, "value") != 0);
         if (failed && (strcmp(role, "trainer") == 0 || strcmp(role, "rank") == 0))
@@ -94,8 +95,7 @@ char *seep_get_frame_text(const json_t *frame, const char *cwd)
     double line = seep_get_number(frame, "line");
 
     if (file && line > 0)
-        return clean(
-            seep_text_format("%s:%.0f%s%s", seep_get_below(cwd, file), line, in, of));
+        return clean(seep_text_format("%s:%.0f%s%s", seep_get_below(cwd, file), line, in, of));
     if (file)
         return clean(seep_text_format("%s%s%s", seep_get_below(cwd, file), in, of));
     if (module)

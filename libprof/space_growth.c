@@ -30,7 +30,8 @@ static void lane_init(struct lane *lane, int32_t from, int32_t to)
     lane->n = n < 2 ? 0 : n < POINTS ? (size_t)n : POINTS;
 }
 
-/* The first point at or after a step; n when there is none. Point i is at from + ⌊i·length/(n−1)⌋. */
+/* The first point at or after a step; n when there is none. Point i is at from + ⌊i·length/(n−1)⌋.
+ */
 static size_t point_at(const struct lane *lane, int32_t step)
 {
     int64_t length = (int64_t)lane->to - lane->from, since = (int64_t)step - lane->from;
@@ -146,7 +147,8 @@ static void judge(const struct lane *lane, double variance, struct seep_lane_gro
 }
 
 /* The processes' slopes, weighted by the share of the time that each was there. */
-static void add_up_lives(const struct measure *s, const struct seep_space_growths *out, size_t space)
+static void add_up_lives(const struct measure *s, const struct seep_space_growths *out,
+                         size_t space)
 {
     struct seep_slope sum = {0, 0, 0};
     double first = INT32_MAX, last = INT32_MIN;

@@ -166,13 +166,12 @@ static const char *plural(size_t n)
 
 static json_t *why(const struct verification *v, bool fixed)
 {
-    char *text =
-        fixed ? seep_text_format("%zu finding%s vanished, none remains, none is new", v->n_vanished,
-                                 plural(v->n_vanished))
-              : seep_text_format("%zu finding%s vanished, %zu remain%s, %zu %s new", v->n_vanished,
-                                 plural(v->n_vanished), v->n_remaining,
-                                 v->n_remaining == 1 ? "s" : "", v->n_new,
-                                 v->n_new == 1 ? "is" : "are");
+    char *text = fixed ? seep_text_format("%zu finding%s vanished, none remains, none is new",
+                                          v->n_vanished, plural(v->n_vanished))
+                       : seep_text_format("%zu finding%s vanished, %zu remain%s, %zu %s new",
+                                          v->n_vanished, plural(v->n_vanished), v->n_remaining,
+                                          v->n_remaining == 1 ? "s" : "", v->n_new,
+                                          v->n_new == 1 ? "is" : "are");
     json_t *json = text ? json_string(text) : NULL;
 
     free(text);

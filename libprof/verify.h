@@ -22,21 +22,18 @@
  *     SIDE { "peak_bytes", "growth_bytes_per_step": {value, low, high}|null }
  *   "savings": for spaces in which a vanished finding predicts one; measured is the fall of the
  *   space's peak, which agrees within a tenth.
- * Returns 0; -SEEP_ENODATA when it cannot be judged, -SEEP_EINVAL when they are not runs of one job,
- * with *err; -SEEP_ENOMEM. */
+ * Returns 0; -SEEP_ENODATA when it cannot be judged, -SEEP_EINVAL when they are not runs of one
+ * job, with *err; -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_verify(const json_t *before, const json_t *after, bool allow_incomplete,
                                 json_t **verdict, struct seep_error *err);
 int seep_verify_text(const json_t *verdict, FILE *out, bool colour);
 
-/* Sites whose stacks (functions and files, no lines) are the same, and what they keep and grow by in
- * each report. Give reports with all sites.
- *   *diff out, a new reference:
- *     { "format": "seep-diff", "version": 1, "seep", "base": job, "new": job,
- *       "spaces": as above,
- *       "sites": [ { as seep_compare_sites() says, and "retained_bytes_change",
- *                    "peak_bytes_change", "growth_change" } ], "notes": [ text… ] }
- *   those that changed, by the change of retained bytes, or of growth, largest first.
- * Returns 0 or -SEEP_ENOMEM. */
+/* Sites whose stacks (functions and files, no lines) are the same, and what they keep and grow by
+ * in each report. Give reports with all sites. *diff out, a new reference: { "format": "seep-diff",
+ * "version": 1, "seep", "base": job, "new": job, "spaces": as above, "sites": [ { as
+ * seep_compare_sites() says, and "retained_bytes_change", "peak_bytes_change", "growth_change" } ],
+ * "notes": [ text… ] } those that changed, by the change of retained bytes, or of growth, largest
+ * first. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_diff(const json_t *base, const json_t *other, bool by_growth,
                               json_t **diff);
 int seep_diff_text(const json_t *diff, FILE *out, bool colour);

@@ -172,14 +172,20 @@ static void put_site(FILE *out, const json_t *site, const char *cwd)
     char text[SEEP_SIZE_TEXT];
     double change = seep_get_number(site, "retained_bytes_change");
 
-    fprintf(out, "%s%-11s ", change > 0 ? "+" : change < 0 ? "" : " ",
+    fprintf(out, "%s%-11s ",
+            change > 0   ? "+"
+            : change < 0 ? ""
+                         : " ",
             seep_text_size(change, text));
     change = seep_get_number(site, "growth_change");
     fprintf(out, "%s%s a step  ", change > 0 ? "+" : "", seep_text_size(change, text));
     put(out, seep_get_text(site, "space", "?"));
     fputs("  ", out);
     put_frame(out, site, cwd);
-    fputs(!json_is_object(before) ? "  (new)\n" : !json_is_object(after) ? "  (gone)\n" : "\n", out);
+    fputs(!json_is_object(before)  ? "  (new)\n"
+          : !json_is_object(after) ? "  (gone)\n"
+                                   : "\n",
+          out);
 }
 
 int seep_diff_text(const json_t *diff, FILE *out, bool colour)

@@ -38,16 +38,16 @@ static json_t *space(int peak, double value, double low, double high)
 /* A finished job of 100 steps: a trainer and a worker, host grows by 1000 (900 to 1100) a step. */
 static json_t *make_report(void)
 {
-    return json_pack(
-        "{s:s, s:{s:[s,s,s], s:s, s:b, s:i, s:s, s:i},"
-        " s:[{s:i, s:s, s:{s:s, s:i}, s:{s:o}}, {s:i, s:s, s:{s:s, s:i}, s:{s:o}}],"
-        " s:{s:o}, s:[], s:[]}",
-        "format", "seep-report", "job", "command", "python3", "train.py", "--fast", "cwd", "/work",
-        "complete", 1, "dropped_events", 0, "step_source", "optimizer", "steps", 100, "processes",
-        "pid", 10, "role", "trainer", "exit", "kind", "exit", "value", 0, "spaces", "host",
-        space(1 << 20, 900, 800, 1000), "pid", 11, "role", "loader-worker", "exit", "kind", "exit",
-        "value", 0, "spaces", "host", space(1 << 19, 100, 50, 150), "spaces", "host",
-        space(1 << 20, 1000, 900, 1100), "findings", "sites");
+    return json_pack("{s:s, s:{s:[s,s,s], s:s, s:b, s:i, s:s, s:i},"
+                     " s:[{s:i, s:s, s:{s:s, s:i}, s:{s:o}}, {s:i, s:s, s:{s:s, s:i}, s:{s:o}}],"
+                     " s:{s:o}, s:[], s:[]}",
+                     "format", "seep-report", "job", "command", "python3", "train.py", "--fast",
+                     "cwd", "/work", "complete", 1, "dropped_events", 0, "step_source", "optimizer",
+                     "steps", 100, "processes", "pid", 10, "role", "trainer", "exit", "kind",
+                     "exit", "value", 0, "spaces", "host", space(1 << 20, 900, 800, 1000), "pid",
+                     11, "role", "loader-worker", "exit", "kind", "exit", "value", 0, "spaces",
+                     "host", space(1 << 19, 100, 50, 150), "spaces", "host",
+                     space(1 << 20, 1000, 900, 1100), "findings", "sites");
 }
 
 static json_t *add_finding(json_t *to, const char *pattern, const char *severity,
@@ -57,11 +57,11 @@ static json_t *add_finding(json_t *to, const char *pattern, const char *severity
     char id[16];
 
     snprintf(id, sizeof id, "F%zu", json_array_size(list) + 1);
-    json_t *finding = json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:o, s:i, s:o, s:[s], s:s}", "id", id, "pattern", pattern,
-        "severity", severity, "title", "grows", "space", "host", "frame",
-        frame(function, "/work/data/index.py", line), "live_bytes", live, "growth_bytes_per_step",
-        slope(0, 0, 0), "evidence", "seen", "advice", "stop it");
+    json_t *finding =
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:i, s:o, s:[s], s:s}", "id", id, "pattern",
+                  pattern, "severity", severity, "title", "grows", "space", "host", "frame",
+                  frame(function, "/work/data/index.py", line), "live_bytes", live,
+                  "growth_bytes_per_step", slope(0, 0, 0), "evidence", "seen", "advice", "stop it");
     json_array_append_new(list, finding);
     return finding;
 }
@@ -75,11 +75,10 @@ static json_t *add_site(json_t *to, const char *space_name, const char *function
     snprintf(id, sizeof id, "S%zu", json_array_size(list) + 1);
     json_t *site = json_pack(
         "{s:s, s:s, s:s, s:[o,o], s:i, s:i, s:i, s:f, s:{s:f, s:f}, s:[i], s:i, s:i}", "id", id,
-        "space", space_name, "role", "dataset", "stack",
-        frame("alloc", "/usr/lib/library.py", 3), frame(function, "/work/data/index.py", line),
-        "look_at", 1, "retained_bytes", retained, "peak_bytes", retained, "growth_bytes_per_step",
-        0.0, "growth_interval_bytes_per_step", "low", 0.0, "high", 0.0, "processes", 10,
-        "allocations", 1, "allocated_bytes", retained);
+        "space", space_name, "role", "dataset", "stack", frame("alloc", "/usr/lib/library.py", 3),
+        frame(function, "/work/data/index.py", line), "look_at", 1, "retained_bytes", retained,
+        "peak_bytes", retained, "growth_bytes_per_step", 0.0, "growth_interval_bytes_per_step",
+        "low", 0.0, "high", 0.0, "processes", 10, "allocations", 1, "allocated_bytes", retained);
     json_array_append_new(list, site);
     return site;
 }
@@ -163,13 +162,20 @@ static const struct {
     enum seep_budget_kind kind;
     const char *text;
 } bad_options[] = {
-    {SEEP_BUDGET_GROWTH, ""},          {SEEP_BUDGET_GROWTH, "host"},
-    {SEEP_BUDGET_GROWTH, "=4KiB"},     {SEEP_BUDGET_GROWTH, "host="},
-    {SEEP_BUDGET_GROWTH, "host=-1"},   {SEEP_BUDGET_GROWTH, "host=1 parsec"},
-    {SEEP_BUDGET_PEAK, "heap=1MiB"},   {SEEP_BUDGET_PEAK, "device:=1MiB"},
-    {SEEP_BUDGET_PEAK, "device:x=1"},  {SEEP_BUDGET_PEAK, "device:00000=1"},
-    {SEEP_BUDGET_FINDINGS, "leak=-1"}, {SEEP_BUDGET_FINDINGS, "leak=1.5"},
-    {SEEP_BUDGET_FINDINGS, "bug=0"},   {SEEP_BUDGET_FINDINGS, "leak=99999999999999999999"},
+    {SEEP_BUDGET_GROWTH, ""},
+    {SEEP_BUDGET_GROWTH, "host"},
+    {SEEP_BUDGET_GROWTH, "=4KiB"},
+    {SEEP_BUDGET_GROWTH, "host="},
+    {SEEP_BUDGET_GROWTH, "host=-1"},
+    {SEEP_BUDGET_GROWTH, "host=1 parsec"},
+    {SEEP_BUDGET_PEAK, "heap=1MiB"},
+    {SEEP_BUDGET_PEAK, "device:=1MiB"},
+    {SEEP_BUDGET_PEAK, "device:x=1"},
+    {SEEP_BUDGET_PEAK, "device:00000=1"},
+    {SEEP_BUDGET_FINDINGS, "leak=-1"},
+    {SEEP_BUDGET_FINDINGS, "leak=1.5"},
+    {SEEP_BUDGET_FINDINGS, "bug=0"},
+    {SEEP_BUDGET_FINDINGS, "leak=99999999999999999999"},
     {SEEP_BUDGET_PEAK, "a space whose name is longer than any that there can be=1"},
 };
 
@@ -306,8 +312,8 @@ START_TEST(a_growth_fails_only_when_its_interval_is_above_the_budget)
 {
     static const struct {
         const char *text, *verdict, *line;
-    } cases[] = {{"host=1200", "holds", "holds"},   {"host=1000", "holds", "holds"},
-                 {"host=950", "holds", "noise"},    {"host=900", "holds", "noise"},
+    } cases[] = {{"host=1200", "holds", "holds"},      {"host=1000", "holds", "holds"},
+                 {"host=950", "holds", "noise"},       {"host=900", "holds", "noise"},
                  {"host=899", "violated", "violated"}, {"host=0", "violated", "violated"},
                  {"shm=0", "holds", "holds"}};
 
@@ -344,11 +350,10 @@ END_TEST
 
 START_TEST(each_process_of_a_role_is_held_against_its_budget)
 {
-    static const char *const text[] = {"[process.loader-worker.host]\npeak = 524287\n",
-                                       "[process.loader-worker.host]\npeak = 524288\n",
-                                       "[process.trainer.host]\ngrowth = 799\n",
-                                       "[process.trainer.host]\ngrowth = 800\n",
-                                       "[process.rank.host]\npeak = 1\n"};
+    static const char *const text[] = {
+        "[process.loader-worker.host]\npeak = 524287\n",
+        "[process.loader-worker.host]\npeak = 524288\n", "[process.trainer.host]\ngrowth = 799\n",
+        "[process.trainer.host]\ngrowth = 800\n", "[process.rank.host]\npeak = 1\n"};
     static const char *const verdict[] = {"violated", "holds", "violated", "holds", "holds"};
 
     for (int i = 0; i < 5; i++) {
@@ -416,9 +421,10 @@ END_TEST
 
 START_TEST(anything_that_is_no_report_is_no_crash)
 {
-    static const char *const texts[] = {"{}", "[]", "{\"job\": 1, \"findings\": {}, \"sites\": 7}",
-                                        "{\"job\": {\"steps\": 5, \"complete\": true}, \"findings\": "
-                                        "[1, null, {}], \"processes\": [[], 3], \"spaces\": []}"};
+    static const char *const texts[] = {
+        "{}", "[]", "{\"job\": 1, \"findings\": {}, \"sites\": 7}",
+        "{\"job\": {\"steps\": 5, \"complete\": true}, \"findings\": "
+        "[1, null, {}], \"processes\": [[], 3], \"spaces\": []}"};
 
     for (int i = 0; i < 4; i++) {
         json_decref(report);
@@ -450,12 +456,9 @@ START_TEST(what_is_new_or_has_grown_is_violated)
     static const struct {
         int before, after; /* 0: not there */
         const char *verdict;
-    } cases[] = {{0, 1 << 20, "violated"},
-                 {1 << 20, 2 << 20, "violated"},
-                 {2 << 20, 1 << 20, "holds"},
-                 {100 << 20, 105 << 20, "holds"},
-                 {100 << 20, 111 << 20, "violated"},
-                 {0, 60 * 1024, "holds"}};
+    } cases[] = {{0, 1 << 20, "violated"},           {1 << 20, 2 << 20, "violated"},
+                 {2 << 20, 1 << 20, "holds"},        {100 << 20, 105 << 20, "holds"},
+                 {100 << 20, 111 << 20, "violated"}, {0, 60 * 1024, "holds"}};
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         json_array_clear(json_object_get(base, "sites"));
@@ -476,9 +479,9 @@ START_TEST(a_new_finding_is_violated_once_and_its_site_is_not_told_again)
     add_site(report, "host", "load", 5, 1 << 20);
     judged(true, "violated");
     ck_assert_uint_eq(json_array_size(json_object_get(check, "lines")), 1);
-    ck_assert_str_eq(seep_get_text(json_array_get(json_object_get(check, "findings"), 0),
-                                   "verdict", ""),
-                     "violated");
+    ck_assert_str_eq(
+        seep_get_text(json_array_get(json_object_get(check, "findings"), 0), "verdict", ""),
+        "violated");
 }
 END_TEST
 
@@ -487,7 +490,8 @@ START_TEST(a_growth_above_the_old_interval_is_violated)
     static const struct {
         double value, low, high;
         const char *verdict;
-    } cases[] = {{5000, 4000, 6000, "violated"}, {5000, 500, 9000, "holds"}, {100, 90, 110, "holds"}};
+    } cases[] = {
+        {5000, 4000, 6000, "violated"}, {5000, 500, 9000, "holds"}, {100, 90, 110, "holds"}};
 
     for (size_t i = 0; i < 3; i++) {
         json_array_clear(json_object_get(base, "sites"));
@@ -526,7 +530,8 @@ START_TEST(a_baseline_of_another_job_is_refused)
 {
     json_t *job = json_object_get(base, "job");
 
-    json_object_set_new(job, "command", json_pack("[s,s,s]", "python3.12", "/x/train.py", "--slow"));
+    json_object_set_new(job, "command",
+                        json_pack("[s,s,s]", "python3.12", "/x/train.py", "--slow"));
     ck_assert_int_eq(judge(true), 0);
     json_object_set_new(job, "steps", json_integer(89));
     ck_assert_int_eq(judge(true), -SEEP_EINVAL);
@@ -577,9 +582,8 @@ START_TEST(a_finding_is_known_by_its_pattern_before_its_place_alone)
     add_finding(report, "first-touch-cache", "retention", "load", 6, 2);
     ck_assert_int_eq(seep_compare_findings(base, report, &pairs), 0);
     ck_assert_uint_eq(json_array_size(pairs), 2);
-    ck_assert_int_eq((int)seep_get_number(json_object_get(json_array_get(pairs, 0), "after"),
-                                          "live_bytes"),
-                     2);
+    ck_assert_int_eq(
+        (int)seep_get_number(json_object_get(json_array_get(pairs, 0), "after"), "live_bytes"), 2);
     json_decref(pairs);
 }
 END_TEST

@@ -30,8 +30,9 @@ static const struct option long_options[] = {
 };
 
 static const struct seep_output_format formats[] = {
-    {"text", seep_format_check_text}, {"json", seep_output_json},   {"markdown", seep_format_markdown},
-    {"sarif", seep_format_sarif},     {"junit", seep_format_junit}, {NULL, NULL},
+    {"text", seep_format_check_text},   {"json", seep_output_json},
+    {"markdown", seep_format_markdown}, {"sarif", seep_format_sarif},
+    {"junit", seep_format_junit},       {NULL, NULL},
 };
 
 static bool take(struct seep_budget *budget, enum seep_budget_kind kind, const char *option,
@@ -126,10 +127,11 @@ static void complain(const char *dir, const struct check_options *o, const struc
                      int rc)
 {
     if (rc == -SEEP_EINVAL)
-        seep_complain("%s and %s: %s: take a baseline of the same job", o->baseline, dir, err->text);
+        seep_complain("%s and %s: %s: take a baseline of the same job", o->baseline, dir,
+                      err->text);
     else
-        seep_complain("%s: %s: record the whole job, with more steps, or see `seep help check`", dir,
-                      err->text[0] ? err->text : "no memory");
+        seep_complain("%s: %s: record the whole job, with more steps, or see `seep help check`",
+                      dir, err->text[0] ? err->text : "no memory");
 }
 
 static int check(const char *dir, const struct check_options *o, const struct seep_budget *budget)

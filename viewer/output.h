@@ -37,6 +37,7 @@ int seep_output(const json_t *document, seep_printer *print, const char *path);
 json_t *seep_output_report_of(const char *dir, bool all_sites, const char *roles);
 
 /* Complains about what seep_analyse() could not do. */
-void seep_output_complain_analysis(const struct seep_error *err, const char *dir, const char *roles);
+void seep_output_complain_analysis(const struct seep_error *err, const char *dir,
+                                   const char *roles);
 
 #endif

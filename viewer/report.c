@@ -22,12 +22,9 @@ struct report_options {
 };
 
 static const struct option long_options[] = {
-    {"format", required_argument, NULL, 'f'},
-    {"output", required_argument, NULL, 'o'},
-    {"all", no_argument, NULL, 'a'},
-    {"roles", required_argument, NULL, 'r'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+    {"format", required_argument, NULL, 'f'}, {"output", required_argument, NULL, 'o'},
+    {"all", no_argument, NULL, 'a'},          {"roles", required_argument, NULL, 'r'},
+    {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
 };
 
 bool seep_report_colour(FILE *out)
@@ -73,8 +70,8 @@ static int print_junit(const json_t *report, FILE *out, bool colour)
 }
 
 static const struct seep_output_format formats[] = {
-    {"text", seep_report_text}, {"json", seep_output_json},   {"markdown", print_markdown},
-    {"sarif", print_sarif},    {"junit", print_junit}, {NULL, NULL},
+    {"text", seep_report_text}, {"json", seep_output_json}, {"markdown", print_markdown},
+    {"sarif", print_sarif},     {"junit", print_junit},     {NULL, NULL},
 };
 
 /* Returns −1 to go on, or the exit status. */
@@ -133,8 +130,7 @@ int seep_report_main(int argc, char **argv)
 
     if (status >= 0)
         return status;
-    struct seep_analysis_options analysis = {.all_sites = options.all,
-                                             .roles_file = options.roles};
+    struct seep_analysis_options analysis = {.all_sites = options.all, .roles_file = options.roles};
     const char *const *dirs = (const char *const *)(argv + optind);
     if (seep_analyse(dirs, (size_t)(argc - optind), &analysis, &report, &err) < 0) {
         seep_output_complain_analysis(&err, dirs[0], options.roles);

@@ -25,12 +25,9 @@ static const struct option verify_options[] = {
 };
 
 static const struct option diff_options[] = {
-    {"sort", required_argument, NULL, 's'},
-    {"format", required_argument, NULL, 'f'},
-    {"output", required_argument, NULL, 'o'},
-    {"roles", required_argument, NULL, 'r'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+    {"sort", required_argument, NULL, 's'},   {"format", required_argument, NULL, 'f'},
+    {"output", required_argument, NULL, 'o'}, {"roles", required_argument, NULL, 'r'},
+    {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
 };
 
 static const struct seep_output_format verify_formats[] = {
