@@ -2,8 +2,6 @@
 
 #include "libprof/limit.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +11,8 @@ enum { MIN_GROUP_BYTES = 64 * 1024 };
 struct group {
     uint32_t frame;
     uint16_t space; /* the host's for host and mmap */
+    bool
+        in_worker_loop; /* a forked worker's stacks go on through the trainer's line that made it */
     uint32_t n;
     uint64_t peak_bytes; /* upper bound: sum of the sites', each up to MIN_GROUP_BYTES */
     size_t first;        /* in the array of site ids */
@@ -24,35 +24,6 @@ struct groups {
     uint32_t *of_site; /* group + 1 */
     uint32_t *sites;   /* ids, by group */
 };
-
-const char *seep_pattern_name(enum seep_pattern pattern)
-{
-    static const char *const names[SEEP_N_PATTERNS] = {"eager-retention", "first-touch-cache",
-                                                       "aliased-cache", "unbounded-growth",
-                                                       "undetermined"};
-
-    return names[pattern];
-}
-
-const char *seep_severity_name(enum seep_severity severity)
-{
-    static const char *const names[] = {"leak", "retention", "pressure", "info"};
-
-    return names[severity];
-}
-
-void seep_finding_note(struct seep_finding *f, const char *format, ...)
-{
-    va_list args;
-    char *text;
-
-    if (f->n_evidence >= SEEP_MAX_EVIDENCE)
-        return;
-    va_start(args, format);
-    if (vasprintf(&text, format, args) >= 0)
-        f->evidence[f->n_evidence++] = text;
-    va_end(args);
-}
 
 /* ---- grouping ---------------------------------------------------------------------------- */
 
@@ -74,13 +45,15 @@ static int group_site(const struct seep_model *m, const struct seep_frames *fram
     const struct seep_model_site *site = &m->sites[id];
     uint32_t frame = frames->look_at[site->stack];
     uint16_t space = space_class(m, site->space);
-    uint64_t hash = seep_hash_two(frame, space);
+    bool loop = seep_dictionary_in_worker_loop(&m->dict, site->stack);
+    uint64_t hash = seep_hash_two(frame, space * 2u + loop);
     uint32_t at = seep_hash_begin(index, hash), k;
 
     if (frames->importing[site->stack] || m->dict.frames[frame].pseudo)
         return 0;
     while ((k = seep_hash_next(index, hash, &at)) != SEEP_HASH_NONE) {
-        if (g->list[k].frame == frame && g->list[k].space == space)
+        if (g->list[k].frame == frame && g->list[k].space == space &&
+            g->list[k].in_worker_loop == loop)
             break;
     }
     if (k == SEEP_HASH_NONE) {
@@ -88,7 +61,7 @@ static int group_site(const struct seep_model *m, const struct seep_frames *fram
         if (seep_grow(&g->list, &g->capacity, g->n + 1, sizeof *g->list) ||
             seep_hash_add(index, hash, k))
             return -SEEP_ENOMEM;
-        g->list[g->n++] = (struct group){.frame = frame, .space = space};
+        g->list[g->n++] = (struct group){.frame = frame, .space = space, .in_worker_loop = loop};
     }
     g->of_site[id] = k + 1;
     g->list[k].n++;
@@ -134,22 +107,15 @@ static void groups_fini(struct groups *g)
 
 /* ---- one finding ------------------------------------------------------------------------- */
 
-static void finding_fini(struct seep_finding *f)
+static bool has_workers(const struct seep_case *c)
 {
-    free(f->sites);
-    free(f->processes);
-    free(f->title);
-    free(f->advice);
-    for (size_t i = 0; i < f->n_evidence; i++)
-        free(f->evidence[i]);
-}
-
-void seep_findings_fini(struct seep_findings *f)
-{
-    for (size_t i = 0; i < f->n; i++)
-        finding_fini(&f->list[i]);
-    free(f->list);
-    *f = (struct seep_findings){0};
+    for (size_t i = 0; i < c->n_sites; i++) {
+        for (uint32_t k = c->m->sites[c->sites[i]].parts; k; k = c->m->parts[k - 1].next) {
+            if (c->m->processes[c->m->parts[k - 1].process].role == SEEP_ROLE_WORKER)
+                return true;
+        }
+    }
+    return false;
 }
 
 /* The role of most bytes, and the space that they lie in. */
@@ -169,6 +135,7 @@ static void describe_group(struct seep_case *c)
             c->roles = c->frames->roles[site->stack];
         }
     }
+    c->has_workers = has_workers(c);
     c->space_peak = c->m->spaces[c->space].totals.peak_bytes;
 }
 
@@ -235,6 +202,17 @@ static int complete(const struct seep_case *c, struct seep_finding *f)
     return rc;
 }
 
+static int add_finding(const struct seep_case *c, struct seep_finding *f, struct seep_findings *out,
+                       size_t *capacity)
+{
+    if (complete(c, f) || seep_grow(&out->list, capacity, out->n + 1, sizeof *out->list)) {
+        seep_finding_fini(f);
+        return -SEEP_ENOMEM;
+    }
+    out->list[out->n++] = *f;
+    return 0;
+}
+
 static int judge_group(struct seep_case *c, struct seep_growth *growth, struct seep_findings *out,
                        size_t *capacity)
 {
@@ -244,61 +222,34 @@ static int judge_group(struct seep_case *c, struct seep_growth *growth, struct s
     if (seep_growth_measure(c->m, c->span, c->sites, c->n_sites, growth))
         return -SEEP_ENOMEM;
     c->growth = growth;
-    f.sites = calloc(c->n_sites, sizeof *f.sites);
+    f.sites = calloc(c->n_sites + 1, sizeof *f.sites);
     if (!f.sites)
         return -SEEP_ENOMEM;
-    if (!seep_rules_judge(c, &f)) {
-        finding_fini(&f);
-        return 0;
-    }
-    if (complete(c, &f) || seep_grow(&out->list, capacity, out->n + 1, sizeof *out->list)) {
-        finding_fini(&f);
-        return -SEEP_ENOMEM;
-    }
-    out->list[out->n++] = f;
+    if (seep_rules_judge(c, &f))
+        return add_finding(c, &f, out, capacity);
+    seep_finding_fini(&f);
     return 0;
 }
 
-/* ---- all of them ------------------------------------------------------------------------- */
-
-static int by_severity(const void *a, const void *b)
+static int judge_job(const struct seep_model *m, const struct seep_frames *frames,
+                     struct seep_symbols *symbols, struct seep_findings *out, size_t *capacity)
 {
-    const struct seep_finding *p = a, *q = b;
+    int rc = 0;
 
-    if (p->severity != q->severity)
-        return p->severity < q->severity ? -1 : 1;
-    if (p->live_bytes != q->live_bytes)
-        return p->live_bytes > q->live_bytes ? -1 : 1;
-    return (p->frame > q->frame) - (p->frame < q->frame);
-}
-
-static bool same_function(const struct seep_model *m, const struct seep_finding *a,
-                          const struct seep_finding *b)
-{
-    const struct seep_dict_frame *f = &m->dict.frames[a->frame], *g = &m->dict.frames[b->frame];
-
-    return f->kind == g->kind && f->owner == g->owner && f->function == g->function &&
-           f->kind == SEEP_FRAME_PYTHON;
-}
-
-/* Beside a large finding, small ones of the same function and pattern are the same matter. */
-static void drop_companions(const struct seep_model *m, struct seep_findings *f)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < f->n; i++) {
-        bool drop = kept >= SEEP_MAX_FINDINGS;
-        for (size_t k = 0; k < kept && !drop; k++)
-            drop = f->list[k].pattern == f->list[i].pattern &&
-                   same_function(m, &f->list[k], &f->list[i]) &&
-                   f->list[i].live_bytes < f->list[k].live_bytes / 50;
-        if (drop)
-            finding_fini(&f->list[i]);
+    for (unsigned i = 0; i < SEEP_JOB_RULES && !rc; i++) {
+        struct seep_case c = {.m = m, .frames = frames, .span = &out->span, .symbols = symbols};
+        struct seep_finding f = {.sites = calloc(m->n_sites + 1, sizeof *f.sites)};
+        if (!f.sites)
+            return -SEEP_ENOMEM;
+        if (seep_rules_judge_job(&c, i, &f))
+            rc = add_finding(&c, &f, out, capacity);
         else
-            f->list[kept++] = f->list[i];
+            seep_finding_fini(&f);
     }
-    f->n = kept;
+    return rc;
 }
+
+/* ---- all of them ------------------------------------------------------------------------- */
 
 int seep_diagnose(const struct seep_model *m, const struct seep_frames *frames,
                   struct seep_symbols *symbols, struct seep_findings *out)
@@ -317,6 +268,7 @@ int seep_diagnose(const struct seep_model *m, const struct seep_frames *frames,
         struct seep_case c = {.m = m,
                               .frames = frames,
                               .span = &out->span,
+                              .symbols = symbols,
                               .sites = groups.sites + g->first,
                               .n_sites = g->n,
                               .frame = g->frame};
@@ -324,12 +276,14 @@ int seep_diagnose(const struct seep_model *m, const struct seep_frames *frames,
     }
     groups_fini(&groups);
     seep_growth_fini(&growth);
-    if (out->n)
-        qsort(out->list, out->n, sizeof *out->list, by_severity);
-    drop_companions(m, out);
+    if (!rc)
+        rc = judge_job(m, frames, symbols, out, &capacity);
+    if (!rc)
+        rc = seep_findings_join(m, out);
+    seep_findings_sort(m, out);
     for (size_t i = 0; i < out->n && !rc; i++) {
         rc = seep_symbols_resolve(symbols, &out->list[i].frame, 1);
-        seep_wording_set(m, symbols, &out->span, &out->list[i]);
+        seep_wording_set(m, symbols, &out->list[i]);
     }
     return rc;
 }

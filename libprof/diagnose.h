@@ -10,6 +10,18 @@ enum seep_pattern {
     SEEP_PATTERN_EAGER_RETENTION,
     SEEP_PATTERN_FIRST_TOUCH_CACHE,
     SEEP_PATTERN_ALIASED_CACHE,
+    SEEP_PATTERN_GRAPH_RETENTION,
+    SEEP_PATTERN_CARRY_OVER,
+    SEEP_PATTERN_ALLOCATOR_CACHE,
+    SEEP_PATTERN_SIZE_SPIKE,
+    SEEP_PATTERN_WORKER_MULTIPLICATION,
+    SEEP_PATTERN_COW_GROWTH,
+    SEEP_PATTERN_PINNED_POOL,
+    SEEP_PATTERN_SHM_GROWTH,
+    SEEP_PATTERN_COLLECTIVE_BUFFER,
+    SEEP_PATTERN_WRONG_DEVICE,
+    SEEP_PATTERN_REFERENCE_CYCLE,
+    SEEP_PATTERN_LEGITIMATE_GROWTH,
     SEEP_PATTERN_UNBOUNDED_GROWTH,
     SEEP_PATTERN_UNDETERMINED,
     SEEP_N_PATTERNS
@@ -33,6 +45,7 @@ struct seep_finding {
     uint64_t live_bytes; /* at the end of the last step, before the job tears itself down */
     uint64_t peak_bytes;
     uint64_t count;           /* blocks live then */
+    uint64_t saving_bytes;    /* what the peak may fall by once it is fixed; 0 not known */
     struct seep_slope growth; /* bytes per step */
     int32_t first_step;
     int32_t plateau_step;  /* 0: none */
@@ -56,12 +69,14 @@ struct seep_case {
     const struct seep_frames *frames;
     const struct seep_span *span;
     const struct seep_growth *growth;
+    struct seep_symbols *symbols;
     const uint32_t *sites;
     size_t n_sites;
     uint32_t frame;
     uint16_t space;
     enum seep_role role;
-    uint16_t roles;      /* of all stacks */
+    uint16_t roles;      /* of the largest site's stack */
+    bool has_workers;    /* loader workers are among the processes */
     uint64_t space_peak; /* of the job */
 };
 
@@ -70,15 +85,30 @@ struct seep_case {
 SEEP_MUST_CHECK int seep_diagnose(const struct seep_model *m, const struct seep_frames *frames,
                                   struct seep_symbols *symbols, struct seep_findings *out);
 void seep_findings_fini(struct seep_findings *f);
+void seep_finding_fini(struct seep_finding *f);
+
+/* Makes one finding of those that are one autograd graph: it shows on every line that had a part in
+ * it; the line with most stands, the others are its evidence. Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_findings_join(const struct seep_model *m, struct seep_findings *f);
+
+/* Most severe first, without crumbs beside a large finding of the same function, and not more than
+ * SEEP_MAX_FINDINGS. */
+void seep_findings_sort(const struct seep_model *m, struct seep_findings *f);
 
 /* The rules, in the order of preference: fills what is particular to the pattern (pattern,
  * severity, confidence, plateau_step, count and live_bytes of the sites it is about, evidence) and
  * returns true, or returns false. Rules may narrow finding->sites. */
 bool seep_rules_judge(const struct seep_case *c, struct seep_finding *finding);
 
+/* Findings that are not of one line's own blocks, one a rule. `c` has no sites; the rule chooses
+ * frame, sites (finding->sites has room for all of the model), space and role. False where there is
+ * none. */
+enum { SEEP_JOB_RULES = 3 };
+bool seep_rules_judge_job(struct seep_case *c, unsigned which, struct seep_finding *finding);
+
 /* Title and advice, once the rest is known. */
 void seep_wording_set(const struct seep_model *m, const struct seep_symbols *symbols,
-                      const struct seep_span *span, struct seep_finding *finding);
+                      struct seep_finding *finding);
 
 /* Adds a line of evidence; silently none without memory or room. */
 void seep_finding_note(struct seep_finding *finding, const char *format, ...)

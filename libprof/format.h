@@ -184,7 +184,7 @@ struct seep_timeline_row { /* published by t_ns. 32 bytes */
     uint32_t period;
     uint32_t reserved;
     uint64_t rss_bytes;
-    uint64_t taken_bytes; /* reserved: memory taken from the system by an allocator, where known */
+    uint64_t anonymous_bytes; /* of rss_bytes, what is no file's and not shared: heaps and private maps */
 };
 
 struct seep_epoch_mark { /* 16 bytes */
@@ -232,7 +232,13 @@ struct seep_process { /* published by pid. 128 bytes */
     uint32_t reserved;
     uint64_t rss_peak_bytes;
     uint64_t pss_peak_bytes; /* by the launcher; 0: not known */
-    uint64_t reserved_2[7];
+    /* Pages that are the process's alone, written to, as the launcher first and last saw them, with
+     * the job's periods then; 0: not known. */
+    uint64_t private_first_bytes;
+    uint64_t private_last_bytes;
+    uint32_t private_first_period;
+    uint32_t private_last_period;
+    uint64_t reserved_2[4];
 };
 
 struct seep_job {

@@ -79,8 +79,8 @@ struct sweep {
     uint8_t *string_owner; /* of Python files */
     uint8_t *module_owner;
     uint8_t *frame_role; /* + 1 */
-    uint64_t *calls;     /* by string: what rules on callers say of that library file; ~0 not asked */
-    struct { /* classes all of whose methods have a role */
+    uint64_t *calls; /* by string: what rules on callers say of that library file; ~0 not asked */
+    struct {         /* classes all of whose methods have a role */
         uint32_t file;
         const char *name; /* "Scenes." of "Scenes.__getitem__" */
         size_t n;

@@ -4,10 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A trend needs so many steps after the warm-up; fewer show nothing. */
 #define SAMPLING_ERRORS 4   /* growth that many standard errors of --sample above 0 is real */
 #define MAX_FALL        0.4 /* of the range of values: a deeper fall is a sawtooth's */
-enum { MIN_JUDGED = 10, MIN_GROWTH_BYTES = 64 * 1024, SITE_POINTS = 48 };
+enum {
+    MIN_EPOCHS = 5,  /* where growth comes once an epoch */
+    MIN_JUDGED = 10, /* steps after the warm-up: fewer show no trend */
+    MIN_GROWTH_BYTES = 64 * 1024,
+    SITE_POINTS = 48,
+};
 
 static double sample_gap(const struct seep_model *m)
 {
@@ -123,6 +127,17 @@ static double sampling_error(double variance, double level, double other)
     return sqrt(variance * (fabs(level) + fabs(other)));
 }
 
+static double range_of(const double *y, size_t n)
+{
+    double low = y[0], high = y[0];
+
+    for (size_t i = 1; i < n; i++) {
+        low = fmin(low, y[i]);
+        high = fmax(high, y[i]);
+    }
+    return high - low;
+}
+
 /* One level over (from, to]. False when it is too short to say anything. */
 static bool measure_lane(const struct seep_level *level, int32_t from, int32_t to, double variance,
                          struct seep_growth *g)
@@ -140,6 +155,8 @@ static bool measure_lane(const struct seep_level *level, int32_t from, int32_t t
     if (n < SEEP_STATISTICS_MIN)
         return false;
     seep_level_sample(level, from, to, n, y);
+    if (range_of(y, n) < MIN_GROWTH_BYTES)
+        return true; /* most lines: nothing that any rule would speak of */
     double dx = (double)((int64_t)to - from) / (double)(n - 1);
     if (seep_slope_estimate(y, 1, n, dx, &g->slope) || seep_trend_test(y, n, &s, &g->z) ||
         seep_shape_describe(y, n, &g->shape))
@@ -168,7 +185,8 @@ static void find_plateau(struct seep_growth *g, int32_t to)
     if (n < 2 * SEEP_STATISTICS_MIN)
         return;
     seep_level_sample(&g->level, 0, to, n, y);
-    if (seep_shape_describe(y, n, &shape) || !shape.plateau_at || shape.rise <= 0)
+    if (range_of(y, n) < MIN_GROWTH_BYTES || seep_shape_describe(y, n, &shape) ||
+        !shape.plateau_at || shape.rise <= 0)
         return;
     g->plateau = (int32_t)((int64_t)to * (int64_t)shape.plateau_at / (int64_t)(n - 1));
     g->plateau_rise = shape.rise;
@@ -369,6 +387,45 @@ static int32_t end_of_work(const struct seep_level *level, int32_t last)
     return end >= last - last / 4 && seep_level_at(level, last).bytes < most / 2 ? end : last;
 }
 
+/* Growth that comes once an epoch (an evaluation that keeps what it makes) is flat in most windows:
+ * one point an epoch shows it. The first epoch is left out, as everywhere. */
+static void measure_epochs(const struct seep_model *m, const struct seep_span *span,
+                           struct seep_growth *g)
+{
+    double y[SEEP_STATISTICS_MAX], least = INFINITY, rises[SEEP_STATISTICS_MAX];
+    size_t n = 0;
+    int32_t first = 0, last = 0;
+    struct seep_slope slope;
+
+    for (size_t e = 1; e <= m->n_epoch_starts && n < SEEP_STATISTICS_MAX; e++) {
+        int32_t from = m->epoch_starts[e - 1];
+        int32_t to = e < m->n_epoch_starts ? m->epoch_starts[e] : from + span->epoch_steps;
+        if (from + (to - from) / 2 > span->last)
+            break;
+        last = from + (to - from) / 2;
+        first = n ? first : last;
+        y[n++] = (double)seep_level_at(&g->level, last).bytes;
+        if (n > 1) {
+            rises[n - 2] = y[n - 1] - y[n - 2];
+            least = fmin(least, rises[n - 2]);
+        }
+    }
+    if (n < MIN_EPOCHS || last <= first ||
+        seep_slope_estimate(y, 1, n, (double)(last - first) / (double)(n - 1), &slope))
+        return;
+    double median = seep_median(rises, n - 1);
+    if (least <= 0 || least < median / 2 || y[n - 1] - y[0] < MIN_GROWTH_BYTES)
+        return;
+    g->slope = slope;
+    g->shape = (struct seep_shape){.windows = (unsigned)n - 1,
+                                   .rising = (unsigned)n - 1,
+                                   .rise = y[n - 1] - y[0],
+                                   .late_share = 1.0 / (double)(n - 1)};
+    g->from = first;
+    g->to = last;
+    g->growing = true;
+}
+
 int seep_growth_measure(const struct seep_model *m, const struct seep_span *span,
                         const uint32_t *sites, size_t n, struct seep_growth *g)
 {
@@ -382,6 +439,8 @@ int seep_growth_measure(const struct seep_model *m, const struct seep_span *span
     if (m->step_source == SEEP_STEP_TIME)
         last = end_of_work(&g->level, last);
     measure_lane(&g->level, span->judge, last, variance, g);
+    if (!g->growing && span->epoch_passed)
+        measure_epochs(m, span, g);
     g->past_epoch = !span->epochs_known || span->epoch_passed;
     find_plateau(g, span->last);
     size_t n_shares;

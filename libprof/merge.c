@@ -286,13 +286,15 @@ static int copy_timeline(struct seep_model_process *p)
         return 0;
     p->row_t_ns = calloc(n, sizeof *p->row_t_ns);
     p->row_rss = calloc(n, sizeof *p->row_rss);
+    p->row_anonymous = calloc(n, sizeof *p->row_anonymous);
     p->row_period = calloc(n, sizeof *p->row_period);
     p->live = calloc((size_t)n * SEEP_MAX_SPACES, sizeof *p->live);
-    if (!p->row_t_ns || !p->row_rss || !p->row_period || !p->live)
+    if (!p->row_t_ns || !p->row_rss || !p->row_anonymous || !p->row_period || !p->live)
         return -SEEP_ENOMEM;
     for (uint32_t i = 0; i < n; i++) {
         p->row_t_ns[i] = seep_model_ns(p, h->timeline[rows[i]].t_ns);
         p->row_rss[i] = h->timeline[rows[i]].rss_bytes;
+        p->row_anonymous[i] = h->timeline[rows[i]].anonymous_bytes;
         p->row_period[i] = h->timeline[rows[i]].period;
     }
     for (int s = 0; s < SEEP_MAX_SPACES; s++) {

@@ -10,6 +10,7 @@ void seep_model_fini(struct seep_model *m)
         seep_profile_close(p->profile);
         free(p->row_t_ns);
         free(p->row_rss);
+        free(p->row_anonymous);
         free(p->row_period);
         free(p->live);
     }

@@ -116,7 +116,7 @@ struct seep_model_process {
 
     /* Copy of its timeline, times rising: row i of space s is live[s × n_rows + i]. */
     uint32_t n_rows;
-    uint64_t *row_t_ns, *row_rss;
+    uint64_t *row_t_ns, *row_rss, *row_anonymous;
     uint32_t *row_period;
     uint64_t *live; /* [SEEP_MAX_SPACES][n_rows] by header index; zero where it has none */
 };

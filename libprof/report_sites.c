@@ -218,6 +218,7 @@ static json_t *finding_json(const struct seep_report_parts *parts, const struct 
     seep_json_set(json, "live_bytes", seep_json_count(f->live_bytes), failed);
     seep_json_set(json, "peak_bytes", seep_json_count(f->peak_bytes), failed);
     seep_json_set(json, "count", seep_json_count(f->count), failed);
+    seep_json_set(json, "saving_bytes", seep_json_count(f->saving_bytes), failed);
     seep_json_set(json, "growth_bytes_per_step",
                   seep_json_slope(&f->growth), failed);
     seep_json_set(json, "first_step", json_integer(f->first_step > 0 ? f->first_step : 0), failed);

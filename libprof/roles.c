@@ -116,9 +116,9 @@ static int read_file(const char *file, char **text, struct seep_error *err)
         return seep_error_set(err, SEEP_EIO, file, 0, "%s", strerror(errno));
     char *room = malloc(MAX_FILE_BYTES + 1);
     size_t n = room ? fread(room, 1, MAX_FILE_BYTES + 1, f) : 0;
-    int rc = !room                   ? -SEEP_ENOMEM
-             : ferror(f)             ? seep_error_set(err, SEEP_EIO, file, 0, "%s", strerror(errno))
-             : n > MAX_FILE_BYTES    ? seep_error_set(err, SEEP_EINVAL, file, 0, "larger than 1 MiB")
+    int rc = !room                ? -SEEP_ENOMEM
+             : ferror(f)          ? seep_error_set(err, SEEP_EIO, file, 0, "%s", strerror(errno))
+             : n > MAX_FILE_BYTES ? seep_error_set(err, SEEP_EINVAL, file, 0, "larger than 1 MiB")
              : memchr(room, '\0', n) ? seep_error_set(err, SEEP_EINVAL, file, 0, "not a text")
                                      : 0;
     fclose(f);
@@ -163,7 +163,8 @@ void seep_roles_free(struct seep_roles *roles)
 
 /* ---- asking -------------------------------------------------------------------------------- */
 
-/* A user's folder may be called anything: only the file's own name speaks, or the end of its path. */
+/* A user's folder may be called anything: only the file's own name speaks, or the end of its path.
+ */
 static bool is_file(const char *file, const char *part)
 {
     size_t n = strlen(file), n_part = strlen(part);

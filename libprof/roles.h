@@ -1,4 +1,5 @@
-/* The rules that give a frame its role in a training job: roles.toml, and a user's own before it. */
+/* The rules that give a frame its role in a training job: roles.toml, and a user's own before it.
+ */
 #ifndef SEEP_LIBPROF_ROLES_H
 #define SEEP_LIBPROF_ROLES_H
 

@@ -6,9 +6,9 @@ uint32_t seep_sites_first_own;
 bool seep_sites_threaded;
 
 /* A site gets a detail when it has been active in so many periods: most sites of a job belong to
- * its start, and a detail with its series is ten times a site. Until then `detail` holds the count.
- */
-enum { PERIODS_BEFORE_DETAIL = 3 };
+ * its start, and a detail with its series is ten times a site. One that holds much gets it in its
+ * second: what comes once an epoch has few. Until then `detail` holds the count. */
+enum { PERIODS_BEFORE_DETAIL = 3, MUCH = 16 * 1024 };
 
 static uint32_t site_hash(uint32_t stack, unsigned space)
 {
@@ -125,7 +125,9 @@ void seep_site_touch(struct seep_site *site, uint32_t period)
         return; /* another thread has seen a later period */
     if (!detail) {
         uint32_t touches = __atomic_load_n(&site->detail, __ATOMIC_RELAXED) + 1;
-        if (touches <= PERIODS_BEFORE_DETAIL) {
+        uint64_t live = __atomic_load_n(&site->allocated_bytes, __ATOMIC_RELAXED) -
+                        __atomic_load_n(&site->freed_bytes, __ATOMIC_RELAXED);
+        if (touches <= PERIODS_BEFORE_DETAIL && (int64_t)live < MUCH) {
             uint32_t expected = touches - 1;
             (void)__atomic_compare_exchange_n(&site->detail, &expected, touches, false,
                                               __ATOMIC_RELAXED, __ATOMIC_RELAXED);

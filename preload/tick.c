@@ -6,30 +6,34 @@
 #include "preload/modules.h"
 #include "preload/pyframe.h"
 
-enum { FIRST_GAP_NS = 20 * 1000 * 1000, JOB_GAP_NS = 4 * 1000 * 1000 };
+enum { FIRST_GAP_NS = 20 * 1000 * 1000, JOB_GAP_NS = 4 * 1000 * 1000, PAGE = 4096 };
 
 static struct seep_lock lock;
 static uint64_t next_ns, next_row_ns;
 static uint64_t row_gap_ns = FIRST_GAP_NS;
 
-static uint64_t take_pages(const char **at)
+static uint64_t take_number(const char **at)
 {
-    uint64_t pages = 0;
+    uint64_t n = 0;
     for (; **at >= '0' && **at <= '9'; (*at)++)
-        pages = pages * 10 + (uint64_t)(**at - '0');
+        n = n * 10 + (uint64_t)(**at - '0');
     *at += **at == ' ';
-    return pages * 4096;
+    return n;
 }
 
-/* Size of the address space and of what of it is resident; 0 where /proc does not say. */
-static uint64_t measure(uint64_t *address_bytes)
+/* Size of the address space, what of it is resident, and what of that is no file's and not shared;
+ * zeros where /proc does not say. */
+static void measure(struct seep_timeline_row *row, uint64_t *address_bytes)
 {
     char text[128];
     const char *at = text;
+    row->rss_bytes = row->anonymous_bytes = *address_bytes = 0;
     if (seep_os_read_file("/proc/self/statm", text, sizeof(text)) <= 0)
-        return *address_bytes = 0;
-    *address_bytes = take_pages(&at);
-    return take_pages(&at);
+        return;
+    *address_bytes = take_number(&at) * PAGE;
+    row->rss_bytes = take_number(&at) * PAGE;
+    uint64_t shared = take_number(&at) * PAGE;
+    row->anonymous_bytes = row->rss_bytes > shared ? row->rss_bytes - shared : 0;
 }
 
 /* Every second row goes; a reader skips rows whose time does not rise. */
@@ -70,9 +74,9 @@ static void add_row(struct seep_header *header, const struct seep_thread *thread
         if (live)
             live[n] = space->live_bytes + (uint64_t)(thread ? thread->sites.pending[s] : 0);
     }
-    uint64_t rss = measure(&header->address_bytes);
+    measure(&header->timeline[n], &header->address_bytes);
+    uint64_t rss = header->timeline[n].rss_bytes;
     header->timeline[n].period = *seep_period;
-    header->timeline[n].rss_bytes = rss;
     __atomic_store_n(&header->timeline[n].t_ns, now, __ATOMIC_RELEASE);
     __atomic_store_n(&header->n_timeline, n + 1, __ATOMIC_RELEASE);
     if (rss > header->rss_peak_bytes)
@@ -119,12 +123,32 @@ void seep_tick(struct seep_thread *thread)
     seep_os_unlock(&lock);
 }
 
+/* Pages that a forked child has written to, and so owns, as it ends: the launcher looks rarely. The
+ * kernel walks all its pages for the answer, so very large ones are left alone. */
+static void note_private(const struct seep_header *header)
+{
+    enum { LARGE_GIB = 8 };
+    char text[4096];
+    if (!header->parent_file[0] || header->rss_peak_bytes >> 30 >= LARGE_GIB ||
+        seep_os_read_file("/proc/self/smaps_rollup", text, sizeof(text)) <= 0)
+        return;
+    const char *at = strstr(text, "Private_Dirty:");
+    for (at = at ? at + 14 : ""; *at == ' ';)
+        at++;
+    uint64_t kib = take_number(&at);
+    if (!kib)
+        return;
+    seep_process->private_last_period = *seep_period;
+    seep_process->private_last_bytes = kib * 1024;
+}
+
 void seep_tick_final(void)
 {
     if (__atomic_exchange_n(&lock.word, 1, __ATOMIC_ACQUIRE))
         return;
     note_python(seep_arena.header); /* no look now: another thread may never let go of the loader */
     add_row(seep_arena.header, seep_tls.thread, seep_os_clock_ns(CLOCK_MONOTONIC_COARSE));
+    note_private(seep_arena.header);
     seep_os_unlock(&lock);
 }
 

@@ -11,9 +11,11 @@ static const struct {
     bool own;
     const char *role;
 } shipped[] = {
-    {"/usr/lib/python3/dist-packages/torch/utils/data/dataloader.py", "__next__", "", false, "loader"},
+    {"/usr/lib/python3/dist-packages/torch/utils/data/dataloader.py", "__next__", "", false,
+     "loader"},
     {"/usr/lib/python3/dist-packages/torch/optim/adam.py", "step", "", false, "optimizer"},
-    {"/usr/lib/python3/dist-packages/torch/_utils.py", "_flatten_dense_tensors", "", false, "collective"},
+    {"/usr/lib/python3/dist-packages/torch/_utils.py", "_flatten_dense_tensors", "", false,
+     "collective"},
     {"/usr/lib/python3/dist-packages/torch/_utils.py", "_rebuild_tensor", "", false, "other"},
     {"/x/site-packages/mmcv/runner/log_buffer.py", "update", "", false, "logging"},
     {"/x/site-packages/mmcv/runner/checkpoint.py", "save_checkpoint", "", false, "checkpoint"},

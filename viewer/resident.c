@@ -26,21 +26,25 @@ static uint64_t clock_ns(clockid_t clock)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* The number behind `key` ("VmHWM:") in a file of /proc/PID, in bytes; 0 where it is not there. */
-static uint64_t read_kib(uint32_t pid, const char *file, const char *key)
+enum { TEXT_BYTES = 4096 };
+
+/* A file of /proc/PID; "" where it cannot be read. */
+static void read_file(uint32_t pid, const char *file, char text[TEXT_BYTES])
 {
-    char path[64], text[4096];
+    char path[64];
 
     snprintf(path, sizeof path, "/proc/%" PRIu32 "/%s", pid, file);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    ssize_t n = read(fd, text, sizeof text - 1);
-    close(fd);
-    if (n <= 0)
-        return 0;
-    text[n] = '\0';
-    for (char *line = text; line; line = strchr(line, '\n')) {
+    ssize_t n = fd < 0 ? 0 : read(fd, text, TEXT_BYTES - 1);
+    if (fd >= 0)
+        close(fd);
+    text[n < 0 ? 0 : n] = '\0';
+}
+
+/* The number behind `key` ("VmHWM:"), in bytes; 0 where it is not there. */
+static uint64_t find_kib(const char *text, const char *key)
+{
+    for (const char *line = text; line; line = strchr(line, '\n')) {
         line += *line == '\n';
         if (strncmp(line, key, strlen(key)) == 0)
             return strtoull(line + strlen(key), NULL, 10) * 1024;
@@ -64,9 +68,30 @@ static void raise_peak(uint64_t *peak, uint64_t bytes)
         __atomic_store_n(peak, bytes, __ATOMIC_RELAXED);
 }
 
+/* That of the process whose steps it takes part in. */
+static uint32_t period_of(const struct seep_job *job, const struct seep_process *p)
+{
+    return p->follows && p->follows <= SEEP_MAX_PROCESSES ? job->processes[p->follows - 1].period
+                                                          : p->period;
+}
+
+/* Pages written by a forked child become its own, without any call that a hook could see. */
+static void note_private(struct seep_process *p, uint64_t bytes, uint32_t period)
+{
+    if (!bytes)
+        return;
+    if (!p->private_first_bytes) {
+        p->private_first_period = period;
+        p->private_first_bytes = bytes;
+    }
+    p->private_last_period = period;
+    p->private_last_bytes = bytes;
+}
+
 /* One pass over the listed processes that have not been reaped yet. */
 static void pass(struct seep_job *job, bool with_pss)
 {
+    char text[TEXT_BYTES];
     uint64_t sum = 0;
     uint32_t n = __atomic_load_n(&job->n_processes, __ATOMIC_ACQUIRE);
 
@@ -80,12 +105,14 @@ static void pass(struct seep_job *job, bool with_pss)
         /* One that nobody in the job has reaped may have ended, and a stranger have its pid. */
         if (!seep_process_is_alive(pid, p->start_ns))
             continue;
+        read_file(pid, with_pss ? "smaps_rollup" : "status", text);
         if (with_pss) {
-            uint64_t pss = read_kib(pid, "smaps_rollup", "Pss:");
+            uint64_t pss = find_kib(text, "Pss:");
             raise_peak(&p->pss_peak_bytes, pss);
+            note_private(p, find_kib(text, "Private_Dirty:"), period_of(job, p));
             sum += pss;
         } else {
-            raise_peak(&p->rss_peak_bytes, read_kib(pid, "status", "VmHWM:"));
+            raise_peak(&p->rss_peak_bytes, find_kib(text, "VmHWM:"));
         }
     }
     if (with_pss)
