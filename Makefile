@@ -91,7 +91,7 @@ PRODUCTS := $(if $(VIEWER),$(SEEP)) $(if $(SAN),,$(if $(PRELOAD),$(SHIM))) $(MAN
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all check tests demo bench fuzz fuzz-keep install clean help format FORCE
+.PHONY: all check tests demo zoo bench fuzz fuzz-keep install clean help format FORCE
 
 all: $(PRODUCTS) ## build the seep command, libseep.so and the manual pages (default)
 
@@ -188,7 +188,9 @@ $(BUILD)/subjects/%: tests/subjects/%.c
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -I. -O2 -g -pthread -Wall -Wextra \
 		-MMD -MP -MF $(BUILD)/obj/tests/subjects/$*.d -MT $@ -o $@ $< -ldl -lm
 
-$(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(SHIM_PARTS) $(LIB)
+$(BUILD)/obj/tests/bench/report.o: EXTRA_CFLAGS = -DSEEP_PATH='"$(abspath $(SEEP))"'
+
+$(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(call obj,tests/profile_builder.c) $(SHIM_PARTS) $(LIB)
 	@mkdir -p $(@D)
 	$(say) LD $@
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBPROF_LIBS) -lunwind -ldl
@@ -219,6 +221,9 @@ check: all tests ## build and run every test; the last line counts them
 demo: all ## profile a PyTorch job that leaks, and show the line that keeps the memory
 	$(Q)rm -rf build/demo.d
 	$(Q)$(SEEP) run -o build/demo.d -- $(PYTHON) tests/zoo/annotation_cache.py --epochs 3 --images 600
+
+zoo: all ## run the zoo's training jobs and hold the verdicts against their tables
+	$(Q)SEEP=$(SEEP) $(PYTHON) tests/zoo/zoo.py
 
 bench: all $(BENCH_BINS) ## cost per event by stage, memory per live block
 	$(Q)for b in $(BENCH_BINS); do echo "== $$b"; $$b || exit 1; done

@@ -87,7 +87,7 @@ class Loader:
             self.remember(int(scene), key)
             coords.append(np.concatenate([np.full((len(at), 1), i), at], 1))
             feats.append(feat)
-        return torch.from_numpy(np.concatenate(coords)), torch.from_numpy(np.concatenate(feats))
+        return torch.from_numpy(np.concatenate(coords)), torch.from_numpy(np.concatenate(feats))  # LEAK
 
     def work(self, quantize, batches, out):
         for scenes in batches:

@@ -1,0 +1,42 @@
+"""The zoo's verdicts: every leak found on its line, nobody accused of what is healthy.
+
+SEEP_TEST_FULL=1 takes every job; without it a handful, one a family of patterns, keeps the check short."""
+import unittest
+
+from tests.e2e.support import FULL, SYSTEM_PYTHON, has_module, needs
+from tests.zoo import zoo
+
+QUICK = ("annotation_cache", "total_loss", "pointgroup_loader", "pointgroup_workers", "lru_cached_decode",
+         "kept_batches", "checkpoint_copies", "short_run", "healthy_densification", "healthy_lru_cache")
+
+
+class Verdicts(unittest.TestCase):
+    pass
+
+
+def _add(name, table, variant):
+    def test(self):
+        result = zoo.examine(name, table, variant)
+        self.assertTrue(result["ok"], result)
+    setattr(Verdicts, "test_%s_%s" % (name, variant), test)
+
+
+@needs(has_module(SYSTEM_PYTHON, "torch", "numpy"), "no torch here")
+class Tables(unittest.TestCase):
+    def test_every_table_is_of_a_job_with_its_lines(self):
+        for name, table in zoo.tables():
+            self.assertTrue((zoo.ZOO / (name + ".py")).exists(), name)
+            if "leaky" in table:
+                self.assertTrue(zoo.marked_lines(name), name)
+                self.assertIn("fixed", table, name)
+            else:
+                self.assertIn("healthy", table, name)
+
+
+if has_module(SYSTEM_PYTHON, "torch", "numpy"):
+    for _name, _table, _variant in zoo.variants(zoo.tables()):
+        if FULL or _name in QUICK:
+            _add(_name, _table, _variant)
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,160 @@
+"""Runs the zoo's jobs under seep and holds the verdicts against the tables beside them.
+
+usage: zoo.py [--jobs N] [--keep DIR] [NAME...]      prints recall, exact lines, patterns, false accusations
+
+A table (NAME.toml) says what is true of NAME.py: `patterns` (any of them is right), and for each variant its
+arguments and what must come out: [leaky] one finding on a line marked "# LEAK", `growth` bytes a step (in each of
+`processes`), `retained` bytes or `saving` bytes by the script's own arithmetic; [fixed] and [healthy] nobody accused."""
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+
+ZOO = pathlib.Path(__file__).resolve().parent
+SEEP = os.path.abspath(os.environ.get("SEEP", str(ZOO.parents[1] / "build/seep")))
+PYTHON = os.environ.get("PYTHON", "/usr/bin/python3")
+ACCUSING = ("leak", "retention")
+TOLERANCE = 0.1
+LIMIT_S = 240
+
+
+def tables(names=()):
+    """(name, table) of each job of the zoo, or of those named."""
+    found = {p.stem: tomllib.loads(p.read_text()) for p in sorted(ZOO.glob("*.toml"))}
+    return [(n, t) for n, t in found.items() if not names or n in names]
+
+
+def variants(found):
+    return [(name, table, v) for name, table in found for v in ("leaky", "fixed", "healthy") if v in table]
+
+
+def marked_lines(name):
+    return [i for i, line in enumerate((ZOO / (name + ".py")).read_text().splitlines(), 1) if "# LEAK" in line]
+
+
+def run(name, table, variant, folder):
+    """The report of one variant, and the seconds it took."""
+    began = time.monotonic()
+    argv = [SEEP, "run", "-q", "-o", str(folder), "--", PYTHON, str(ZOO / (name + ".py")), *table[variant].get("args", [])]
+    env = {k: v for k, v in os.environ.items() if not k.startswith("SEEP_")}
+    done = subprocess.run(argv, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT_S)
+    if done.returncode:
+        raise RuntimeError("%s %s: status %d\n%s" % (name, variant, done.returncode, done.stderr.decode()[-2000:]))
+    with open(folder / "report.json") as f:
+        return json.load(f), time.monotonic() - began
+
+
+def brief(finding):
+    frame = finding["frame"]
+    return "%s %s %s:%s live %s growth %.0f" % (
+        finding["severity"], finding["pattern"], os.path.basename(frame.get("file") or "?"), frame.get("line"),
+        finding["live_bytes"], finding["growth_bytes_per_step"]["value"])
+
+
+def hit_of(name, table, report):
+    """The finding that is meant: on a marked line, else of the right pattern, else any on the script's own lines."""
+    own = [f for f in report["findings"] if os.path.basename(f["frame"].get("file") or "") == name + ".py"]
+    lines, patterns = marked_lines(name), table["patterns"]
+    for right in (lambda f: f["frame"].get("line") in lines and f["pattern"] in patterns,
+                  lambda f: f["frame"].get("line") in lines and f["severity"] != "info",
+                  lambda f: f["pattern"] in patterns,
+                  lambda f: f["severity"] != "info"):
+        for finding in own:
+            if right(finding):
+                return finding
+    return None
+
+
+def measured(finding, truth):
+    """How far the bytes are from the script's arithmetic, as a share; None where the table says nothing."""
+    if "growth" in truth:
+        return finding["growth_bytes_per_step"]["value"] / truth["growth"] / truth.get("processes", 1) - 1
+    if "saving" in truth:
+        return finding["saving_bytes"] / truth["saving"] - 1
+    if "retained" in truth:  # a sawtooth may end anywhere: its height is what its fall saves
+        return min((finding[k] / truth["retained"] - 1 for k in ("live_bytes", "saving_bytes")), key=abs)
+    return None
+
+
+def judge(name, table, variant, report):
+    """A dict of what came out of one variant."""
+    accusations = [brief(f) for f in report["findings"] if f["severity"] in ACCUSING]
+    result = {"job": name, "variant": variant, "findings": [brief(f) for f in report["findings"]]}
+    if variant != "leaky":
+        return {**result, "accused": len(accusations), "ok": not accusations}
+    hit = hit_of(name, table, report)
+    if not hit:
+        return {**result, "found": False, "ok": False}
+    off = measured(hit, table["leaky"])
+    line = hit["frame"].get("line") in marked_lines(name)
+    pattern = hit["pattern"] in table["patterns"]
+    close = off is None or abs(off) <= TOLERANCE
+    return {**result, "found": True, "line": line, "pattern": pattern, "off": off, "close": close,
+            "hit": brief(hit), "ok": line and pattern and close}
+
+
+def examine(name, table, variant, keep=None):
+    with tempfile.TemporaryDirectory(prefix="seep-zoo-") as scratch:
+        folder = pathlib.Path(keep or scratch) / ("%s-%s" % (name, variant))
+        report, seconds = run(name, table, variant, folder)
+    return {**judge(name, table, variant, report), "seconds": seconds}
+
+
+def summary(results):
+    leaky = [r for r in results if r["variant"] == "leaky"]
+    found = [r for r in leaky if r["found"]]
+    quiet = [r for r in results if r["variant"] != "leaky"]
+    told = [r for r in found if r["off"] is not None]
+    return {"leaky": len(leaky), "found": len(found), "lines": sum(r["line"] for r in found),
+            "patterns": sum(r["pattern"] for r in found), "told": len(told), "close": sum(r["close"] for r in told),
+            "quiet": len(quiet), "accused": sum(r["accused"] > 0 for r in quiet)}
+
+
+def share(part, whole):
+    return "%d of %d (%.2f)" % (part, whole, part / whole if whole else 1)
+
+
+def print_result(r):
+    if r["variant"] != "leaky":
+        print("%-4s %-24s %-8s %4.1f s  %s" % ("ok" if r["ok"] else "BAD", r["job"], r["variant"], r["seconds"],
+                                               "; ".join(r["findings"][:3]) or "nothing"), flush=True)
+        return
+    wrong = [] if r["found"] else ["not found; " + ("; ".join(r["findings"][:4]) or "nothing")]
+    if r["found"]:
+        wrong = [w for w, bad in (("LINE", not r["line"]), ("PATTERN", not r["pattern"]),
+                                  ("BYTES", not r["close"])) if bad]
+    off = "" if r.get("off") is None else " (%+.1f %%)" % (100 * r["off"])
+    print("%-4s %-24s %-8s %4.1f s  %s%s %s" % ("ok" if r["ok"] else "BAD", r["job"], r["variant"], r["seconds"],
+                                                r.get("hit", ""), off, " ".join(wrong)), flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="run the zoo's jobs under seep")
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--keep", help="folder for the profiles")
+    args = parser.parse_args()
+    work = variants(tables(args.names))
+    if not work:
+        sys.exit("zoo.py: no such job")
+    results = []
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        for done in concurrent.futures.as_completed([pool.submit(examine, *w, args.keep) for w in work]):
+            results.append(done.result())
+            print_result(results[-1])
+    s = summary(results)
+    print("\nrecall             %s" % share(s["found"], s["leaky"]))
+    print("exact line         %s" % share(s["lines"], s["found"]))
+    print("right pattern      %s" % share(s["patterns"], s["found"]))
+    print("bytes within 10 %%  %s" % share(s["close"], s["told"]))
+    print("false accusations  %d on %d fixed and healthy jobs" % (s["accused"], s["quiet"]))
+
+
+if __name__ == "__main__":
+    main()
