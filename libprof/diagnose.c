@@ -213,8 +213,42 @@ static int add_finding(const struct seep_case *c, struct seep_finding *f, struct
     return 0;
 }
 
-static int judge_group(struct seep_case *c, struct seep_growth *growth, struct seep_findings *out,
-                       size_t *capacity)
+static bool same_function(const struct seep_model *m, const struct group *a, const struct group *b)
+{
+    const struct seep_dict_frame *f = &m->dict.frames[a->frame], *g = &m->dict.frames[b->frame];
+
+    return f->kind == SEEP_FRAME_PYTHON && g->kind == SEEP_FRAME_PYTHON && f->owner == g->owner &&
+           f->function == g->function && f->qualname == g->qualname && a->space == b->space &&
+           a->in_worker_loop == b->in_worker_loop;
+}
+
+/* Whether what a line gains, other lines of its function lose: a pool that one line fills, and
+ * another puts newer blocks into. */
+static int find_exchange(struct seep_case *c, const struct groups *groups, const struct group *of)
+{
+    struct seep_growth whole = {0};
+    uint32_t *sites = malloc((c->m->n_sites + 1) * sizeof *sites);
+    size_t n = 0;
+
+    if (!sites)
+        return -SEEP_ENOMEM;
+    for (size_t i = 0; i < groups->n; i++) {
+        const struct group *g = &groups->list[i];
+        if (!same_function(c->m, g, of))
+            continue;
+        memcpy(sites + n, groups->sites + g->first, g->n * sizeof *sites);
+        n += g->n;
+    }
+    int rc = n > c->n_sites ? seep_growth_measure(c->m, c->span, sites, n, &whole) : 0;
+    c->exchanges =
+        n > c->n_sites && !rc && !whole.growing && whole.slope.value < 0.3 * c->growth->slope.value;
+    seep_growth_fini(&whole);
+    free(sites);
+    return rc;
+}
+
+static int judge_group(struct seep_case *c, const struct groups *groups, const struct group *g,
+                       struct seep_growth *growth, struct seep_findings *out, size_t *capacity)
 {
     struct seep_finding f = {0};
 
@@ -222,6 +256,8 @@ static int judge_group(struct seep_case *c, struct seep_growth *growth, struct s
     if (seep_growth_measure(c->m, c->span, c->sites, c->n_sites, growth))
         return -SEEP_ENOMEM;
     c->growth = growth;
+    if (growth->growing && find_exchange(c, groups, g))
+        return -SEEP_ENOMEM;
     f.sites = calloc(c->n_sites + 1, sizeof *f.sites);
     if (!f.sites)
         return -SEEP_ENOMEM;
@@ -272,7 +308,7 @@ int seep_diagnose(const struct seep_model *m, const struct seep_frames *frames,
                               .sites = groups.sites + g->first,
                               .n_sites = g->n,
                               .frame = g->frame};
-        rc = judge_group(&c, &growth, out, &capacity);
+        rc = judge_group(&c, &groups, g, &growth, out, &capacity);
     }
     groups_fini(&groups);
     seep_growth_fini(&growth);

@@ -77,6 +77,7 @@ struct seep_case {
     enum seep_role role;
     uint16_t roles;      /* of the largest site's stack */
     bool has_workers;    /* loader workers are among the processes */
+    bool exchanges;      /* what this line gains, other lines of its function lose */
     uint64_t space_peak; /* of the job */
 };
 

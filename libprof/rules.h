@@ -87,6 +87,11 @@ void seep_rule_keep_retaining_sites(const struct seep_case *c, struct seep_findi
 /* Frees of a site whose blocks never outlived the step after their own. */
 uint64_t seep_rule_short_frees(const struct seep_case *c, const struct seep_model_site *site);
 
+/* Whether each epoch adds clearly less than the one before: items picked at random by each of
+ * several workers, or with replacement, or the caches of a library. An endless leak adds as much.
+ * *first and *last: bytes that the first and the last whole epoch added. */
+bool seep_rule_fades(const struct seep_case *c, int64_t *first, int64_t *last);
+
 /* What the pattern, the severity and the confidence are. */
 void seep_rule_verdict(struct seep_finding *f, enum seep_pattern pattern,
                        enum seep_severity severity, double confidence);

@@ -111,8 +111,12 @@ bool seep_rule_reference_cycle(const struct seep_case *c, struct seep_finding *f
 bool seep_rule_unbounded_growth(const struct seep_case *c, struct seep_finding *f)
 {
     bool shm = strcmp(seep_rule_space(c), "shm") == 0, timed = seep_rule_is_timed(c);
+    int64_t first, last;
 
-    if (!c->growth->growing || !seep_rule_has_enough_steps(c) || !c->growth->past_epoch)
+    if (seep_rule_fades(c, &first, &last))
+        return false;
+    if (!c->growth->growing || c->exchanges || !seep_rule_has_enough_steps(c) ||
+        !c->growth->past_epoch)
         return false;
     /* What items cost when they are first used looks like this until every one was: without epochs
      * nobody knows when that is. */
@@ -137,8 +141,9 @@ bool seep_rule_undetermined(const struct seep_case *c, struct seep_finding *f)
 {
     const struct seep_growth *g = c->growth;
     bool timed = seep_rule_is_timed(c), enough = seep_rule_has_enough_steps(c);
+    int64_t first, last;
 
-    if (g->slope.low <= 0 || g->to - g->from < 4)
+    if (g->slope.low <= 0 || c->exchanges || g->to - g->from < 4)
         return false;
     double total = g->slope.value * (g->to - g->from);
     bool steady =
@@ -161,6 +166,8 @@ bool seep_rule_undetermined(const struct seep_case *c, struct seep_finding *f)
     else if (g->by_process)
         seep_finding_note(f, "each process lived for one epoch at most: a cache that fills "
                              "(first-touch-cache, aliased-cache) and unbounded-growth look alike");
+    else if (seep_rule_fades(c, &first, &last))
+        seep_finding_note(f, "each epoch adds less than the one before: it may end");
     else if (enough)
         seep_finding_note(f,
                           "epochs are not known here: first-touch-cache (it ends when every item "

@@ -117,9 +117,7 @@ static struct turnover turnover_of(const struct seep_case *c, const struct seep_
     return t;
 }
 
-/* Items picked at random by each of several workers, or with replacement: no step ends the growth,
- * but each epoch adds less than the one before. An endless leak adds as much. */
-static bool fades(const struct seep_case *c, int64_t *first, int64_t *last)
+bool seep_rule_fades(const struct seep_case *c, int64_t *first, int64_t *last)
 {
     const struct seep_model *m = c->m;
     int64_t before = 0;
@@ -153,6 +151,15 @@ static bool has_cache_plateau(const struct seep_case *c)
         return false;
     /* Ends with the first pass over the data, where that is known. */
     return !c->span->epoch_passed || abs((int)(g->plateau - epoch)) <= epoch * 0.4;
+}
+
+/* A bounded cache is full when it is full, one that has become part of the dataset when the dataset
+ * was seen once. */
+static bool ends_with_epoch(const struct seep_case *c)
+{
+    double off = abs((int)(c->growth->plateau - c->span->epoch_steps));
+
+    return off <= 0.15 * c->span->epoch_steps + 0.02 * c->span->last + 2;
 }
 
 static void note_plateau(const struct seep_case *c, struct seep_finding *f)
@@ -197,8 +204,8 @@ bool seep_rule_cache(const struct seep_case *c, struct seep_finding *f)
 
     if (seep_rule_is_timed(c) || seep_rule_is_network(c))
         return false;
-    if (!plateau &&
-        (!fades(c, &first, &last) || first < SEEP_RULE_CACHE_BYTES || c->growth->by_process))
+    if (!plateau && (!seep_rule_fades(c, &first, &last) || first < SEEP_RULE_CACHE_BYTES ||
+                     c->growth->by_process))
         return false;
     seep_rule_keep_retaining_sites(c, f);
     struct turnover t = turnover_of(c, f);
@@ -206,9 +213,9 @@ bool seep_rule_cache(const struct seep_case *c, struct seep_finding *f)
     if (t.kept < SEEP_RULE_ITEMS || f->live_bytes < SEEP_RULE_CACHE_BYTES / 2)
         return false;
     double turns = (double)t.lasting / (double)t.kept;
-    bool aliased = plateau && turns >= 1.25 && c->span->epoch_passed;
-    if (!aliased && turns > 1.15)
-        return false;
+    bool aliased = plateau && turns >= 1.25 && c->span->epoch_passed && ends_with_epoch(c);
+    if (!aliased && (turns > 1.15 || turns < 0.8))
+        return false; /* below: what is live at a time comes and goes with the steps */
     double sure = (c->span->epoch_passed ? 0.75 : 0.6) + (seep_rule_is_data(c) ? 0.2 : 0);
     seep_rule_verdict(f, aliased ? SEEP_PATTERN_ALIASED_CACHE : SEEP_PATTERN_FIRST_TOUCH_CACHE,
                       SEEP_RETENTION, plateau ? sure : sure - 0.1);
@@ -312,7 +319,7 @@ bool seep_rule_worker_multiplication(const struct seep_case *c, struct seep_find
     int64_t first, last;
 
     if (seep_rule_is_timed(c) || !c->has_workers ||
-        (c->growth->growing && !fades(c, &first, &last)))
+        (c->growth->growing && !seep_rule_fades(c, &first, &last)))
         return false;
     struct workers w = weigh_workers(c);
     if (w.n < 2 || w.each_bytes < SEEP_RULE_PEAK_BYTES || w.others_bytes > w.each_bytes)

@@ -15,7 +15,9 @@ struct verification {
     const json_t *before, *after;
     json_t *findings, *savings, *notes;
     size_t n_vanished, n_remaining, n_new;
-    bool failed; /* no memory */
+    int counts;     /* the mildest severity of a finding of before's that counts */
+    int counts_new; /* the same of one that is new */
+    bool failed;    /* no memory */
 };
 
 static void note(struct verification *v, const char *format, ...)
@@ -72,10 +74,33 @@ json_t *seep_spaces_beside(const json_t *before, const json_t *after)
 
 /* ---- findings ---------------------------------------------------------------------------- */
 
-/* Gone: not there, no more than a remark, or a leak that has become some other, mere pressure. */
-static bool is_gone(const json_t *before, const json_t *after)
+static bool counts(const json_t *finding, int mildest)
 {
-    if (!json_is_object(after) || seep_get_severity(after) == INFO)
+    return json_is_object(finding) && (int)seep_get_severity(finding) <= mildest &&
+           strcmp(seep_get_text(finding, "pattern", ""), "legitimate-growth") != 0;
+}
+
+/* A fix is of what is worst: where there is nothing but remarks before, they are what it is of; and
+ * where there is nothing at all, whatever comes is new. */
+static void choose_what_counts(struct verification *v)
+{
+    const json_t *finding;
+    int worst = INFO + 1;
+    size_t i;
+
+    json_array_foreach(json_object_get(v->before, "findings"), i, finding)
+    {
+        if (counts(finding, INFO) && (int)seep_get_severity(finding) < worst)
+            worst = (int)seep_get_severity(finding);
+    }
+    v->counts = worst == INFO ? INFO : PRESSURE;
+    v->counts_new = worst > INFO ? INFO : RETENTION;
+}
+
+/* Gone: not there, no more than a remark, or a leak that has become some other, mere pressure. */
+static bool is_gone(const struct verification *v, const json_t *before, const json_t *after)
+{
+    if (!counts(after, v->counts))
         return true;
     return seep_get_severity(before) < PRESSURE && seep_get_severity(after) == PRESSURE &&
            strcmp(seep_get_text(before, "pattern", ""), seep_get_text(after, "pattern", "")) != 0;
@@ -86,11 +111,11 @@ static void judge_pair(struct verification *v, json_t *pair)
     const json_t *before = json_object_get(pair, "before"), *after = json_object_get(pair, "after");
     const char *state = NULL;
 
-    if (json_is_object(before) && seep_get_severity(before) < INFO) {
-        bool gone = is_gone(before, after);
+    if (counts(before, v->counts)) {
+        bool gone = is_gone(v, before, after);
         state = gone ? "vanished" : "remains";
         *(gone ? &v->n_vanished : &v->n_remaining) += 1;
-    } else if (json_is_object(after) && seep_get_severity(after) < PRESSURE) {
+    } else if (counts(after, v->counts_new)) {
         state = "new";
         v->n_new++;
     }
@@ -253,6 +278,7 @@ int seep_verify(const json_t *before, const json_t *after, bool allow_incomplete
     v.findings = json_array();
     v.savings = json_array();
     v.notes = json_array();
+    choose_what_counts(&v);
     judge_findings(&v);
     add_savings(&v);
     note_jobs(&v);
@@ -260,7 +286,7 @@ int seep_verify(const json_t *before, const json_t *after, bool allow_incomplete
         rc = -SEEP_ENOMEM;
     else if (!v.n_vanished && !v.n_remaining && !v.n_new)
         rc = seep_error_set(err, SEEP_ENODATA, "", 0,
-                            "before has no leak, retention or pressure: nothing to verify");
+                            "neither run has a finding: nothing to verify");
     else
         rc = finish(&v, verdict);
     json_decref(v.findings);

@@ -8,9 +8,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Judges a fix. Findings of severity leak, retention and pressure count; one that has become a
- * remark (info), or another pattern of mere pressure, is gone. Fixed: something is gone, nothing
- * that counts remains, no leak or retention is new.
+/* Judges a fix. Findings of severity leak, retention and pressure count, remarks (info) only where
+ * before has nothing worse; one that has become a remark, or another pattern of mere pressure, is
+ * gone. Fixed: something is gone, nothing that counts remains, no leak or retention is new. Where
+ * before has nothing, whatever after has is new.
  *   *verdict out, a new reference:
  *     { "format": "seep-verify", "version": 1, "seep", "verdict": "fixed|not-fixed", "why": text,
  *       "before": job, "after": job,

@@ -207,15 +207,27 @@ static unsigned coarsen(struct seep_point *points, unsigned n, unsigned most)
     return n;
 }
 
+/* Takes `n` of the oldest blocks out of born[period] and counts their ages. */
+static void free_oldest(uint64_t *born, uint64_t n, uint32_t now, uint32_t *lifetimes)
+{
+    for (uint32_t period = 0; period <= now && n; period++) {
+        uint64_t taken = born[period] < n ? born[period] : n;
+        born[period] -= taken;
+        n -= taken;
+        lifetimes[seep_lifetime_bucket(now - period)] += (uint32_t)taken;
+    }
+}
+
 uint32_t builder_level(struct builder *b, uint32_t stack, unsigned space, uint64_t each,
                        uint32_t last, uint64_t (*blocks)(uint32_t period, void *arg), void *arg)
 {
     struct seep_point *points = calloc(last + 1, sizeof *points);
     struct seep_site s = {.stack = stack, .space = (uint16_t)space, .slot_plus_1 = 1};
-    uint64_t before = 0;
+    uint64_t *born = calloc(last + 1, sizeof *born), before = 0;
+    uint32_t lifetimes[SEEP_LIFETIME_BUCKETS] = {0};
     unsigned n = 0;
 
-    if (!points)
+    if (!points || !born)
         abort();
     for (uint32_t period = 0; period <= last; period++) {
         uint64_t now = blocks(period, arg);
@@ -225,6 +237,8 @@ uint32_t builder_level(struct builder *b, uint32_t stack, unsigned space, uint64
             s.first_period = period;
         s.allocations += now > before ? now - before : 0;
         s.frees += now < before ? before - now : 0;
+        born[period] = now > before ? now - before : 0;
+        free_oldest(born, now < before ? before - now : 0, period, lifetimes);
         if (now * each > s.peak_bytes) {
             s.peak_bytes = now * each;
             s.peak_period = period;
@@ -242,7 +256,9 @@ uint32_t builder_level(struct builder *b, uint32_t stack, unsigned space, uint64
         struct seep_detail *d = builder_at(b, detail);
         d->min_bytes = d->max_bytes = each;
         d->size_marks = UINT64_C(1) << (seep_hash_mix(each) >> 26);
+        memcpy(d->lifetimes, lifetimes, sizeof lifetimes);
     }
+    free(born);
     free(points);
     return site;
 }

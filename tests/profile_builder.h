@@ -43,7 +43,7 @@ uint32_t builder_detail(struct builder *b, uint32_t site, const struct seep_poin
                         unsigned n);
 
 /* The site as a level that changes with the period: level(period) bytes in blocks of `each`, over
- * periods [0, last]; blocks live until the level falls. */
+ * periods [0, last]; where the level falls, the oldest blocks are freed. */
 uint32_t builder_level(struct builder *b, uint32_t stack, unsigned space, uint64_t each,
                        uint32_t last, uint64_t (*blocks)(uint32_t period, void *arg), void *arg);
 

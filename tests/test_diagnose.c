@@ -244,7 +244,8 @@ START_TEST(growth_without_an_end_is_unbounded)
 }
 END_TEST
 
-/* An address space is not resident memory: 900 of 1,000 MiB of it are taken, 300 MiB are resident. */
+/* An address space is not resident memory: 900 of 1,000 MiB of it are taken, 300 MiB are resident.
+ */
 START_TEST(each_limit_is_held_against_what_counts_towards_it)
 {
     struct ramp r = {FIRST, UINT32_MAX, 2, UINT32_MAX};
@@ -289,6 +290,25 @@ START_TEST(the_line_to_look_at_is_one_that_the_user_wrote)
     builder_level(&b, stack, 0, 8192, LAST, ramp, &r);
     ck_assert_str_eq(text(json_object_get(only("unbounded-growth", 77), "frame"), "file"),
                      owners[_i].file);
+}
+END_TEST
+
+static uint64_t falling(uint32_t period, void *arg)
+{
+    (void)arg;
+    return period < FIRST ? 2 * LAST : 2 * (LAST - period) + 1;
+}
+
+/* A pool: what one line of a function has put there, another replaces bit by bit. */
+START_TEST(lines_that_exchange_blocks_are_nobodys_fault)
+{
+    struct ramp r = {FIRST, UINT32_MAX, 2, UINT32_MAX};
+
+    builder_level(&b, below(main_stack, "/home/user/train.py", "query", 77), 0, 8192, LAST, ramp,
+                  &r);
+    builder_level(&b, below(main_stack, "/home/user/train.py", "query", 74), 0, 8192, LAST, falling,
+                  NULL);
+    nobody();
 }
 END_TEST
 
@@ -592,6 +612,7 @@ int main(void)
     tcase_add_test(tcase, each_limit_is_held_against_what_counts_towards_it);
     tcase_add_loop_test(tcase, the_line_to_look_at_is_one_that_the_user_wrote, 0,
                         sizeof owners / sizeof *owners);
+    tcase_add_test(tcase, lines_that_exchange_blocks_are_nobodys_fault);
     tcase_add_test(tcase, growth_freed_by_the_jobs_end_is_growth);
     tcase_add_test(tcase, the_line_is_the_users_not_the_librarys);
     tcase_add_test(tcase, native_growth_names_the_programs_own_code);

@@ -476,8 +476,12 @@ static const struct {
     {NULL, NULL, "unbounded-growth", "leak", 0, "not-fixed"},
     {"undetermined", "info", "unbounded-growth", "leak", 0, "not-fixed"},
     {NULL, NULL, NULL, NULL, -SEEP_ENODATA, ""},
-    {"undetermined", "info", NULL, NULL, -SEEP_ENODATA, ""},
-    {NULL, NULL, "size-spike", "pressure", -SEEP_ENODATA, ""},
+    {"carry-over", "info", NULL, NULL, 0, "fixed"},
+    {"carry-over", "info", "carry-over", "info", 0, "not-fixed"},
+    {"legitimate-growth", "info", NULL, NULL, -SEEP_ENODATA, ""},
+    {NULL, NULL, "legitimate-growth", "info", -SEEP_ENODATA, ""},
+    {NULL, NULL, "size-spike", "pressure", 0, "not-fixed"},
+    {NULL, NULL, "carry-over", "info", 0, "not-fixed"},
 };
 
 START_TEST(a_fix_is_judged_by_what_vanished_remains_and_is_new)
