@@ -60,13 +60,50 @@ static int by_step(const void *a, const void *b)
     return (p->step > q->step) - (p->step < q->step);
 }
 
-static void add_up(struct seep_level *level)
+/* Changes of one step become one, in the order of steps: by a table over the steps where they are
+ * dense, as in sums over many processes, else by sorting. */
+static int gather(struct seep_level *level)
+{
+    enum { FEW = 32 };
+    int32_t low = INT32_MAX, high = INT32_MIN;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < level->n; i++) {
+        low = level->points[i].step < low ? level->points[i].step : low;
+        high = level->points[i].step > high ? level->points[i].step : high;
+    }
+    size_t range = level->n ? (size_t)((int64_t)high - low) + 1 : 0;
+    if (level->n < FEW || range > level->n) {
+        if (level->n > 1)
+            qsort(level->points, level->n, sizeof *level->points, by_step);
+        return 0;
+    }
+    struct seep_level_point *table = calloc(range, sizeof *table);
+    if (!table)
+        return -SEEP_ENOMEM;
+    for (size_t i = 0; i < level->n; i++) {
+        const struct seep_level_point *p = &level->points[i];
+        struct seep_level_point *sum = &table[(int64_t)p->step - low];
+        sum->step = p->step;
+        sum->bytes = bounded_sum(sum->bytes, p->bytes);
+        sum->blocks = bounded_sum(sum->blocks, p->blocks);
+    }
+    for (size_t i = 0; i < range; i++) {
+        if (table[i].bytes || table[i].blocks)
+            level->points[kept++] = table[i];
+    }
+    level->n = kept;
+    free(table);
+    return 0;
+}
+
+static int add_up(struct seep_level *level)
 {
     int64_t bytes = 0, blocks = 0;
     size_t kept = 0;
 
-    if (level->n > 1)
-        qsort(level->points, level->n, sizeof *level->points, by_step);
+    if (gather(level))
+        return -SEEP_ENOMEM;
     for (size_t i = 0; i < level->n; i++) {
         bytes = bounded_sum(bytes, level->points[i].bytes);
         blocks = bounded_sum(blocks, level->points[i].blocks);
@@ -75,6 +112,7 @@ static void add_up(struct seep_level *level)
         level->points[kept++] = (struct seep_level_point){level->points[i].step, bytes, blocks};
     }
     level->n = kept;
+    return 0;
 }
 
 int seep_level_sum(const struct seep_model *m, const uint32_t *sites, size_t n, uint32_t process,
@@ -88,8 +126,7 @@ int seep_level_sum(const struct seep_model *m, const uint32_t *sites, size_t n, 
                 return -SEEP_ENOMEM;
         }
     }
-    add_up(level);
-    return 0;
+    return add_up(level);
 }
 
 int seep_level_sum_parts(const struct seep_model *m, const uint32_t *parts, size_t n,
@@ -100,8 +137,7 @@ int seep_level_sum_parts(const struct seep_model *m, const uint32_t *parts, size
         if (add_part(m, &m->parts[parts[i]], level))
             return -SEEP_ENOMEM;
     }
-    add_up(level);
-    return 0;
+    return add_up(level);
 }
 
 struct seep_level_point seep_level_at(const struct seep_level *level, int32_t step)
@@ -123,15 +159,21 @@ struct seep_level_point seep_level_at(const struct seep_level *level, int32_t st
 void seep_level_sample(const struct seep_level *level, int32_t from, int32_t to, size_t n,
                        double *bytes)
 {
-    size_t at = 0;
-    int64_t now = 0;
+    enum { WINDOWS = 64 };
+    int64_t span = (int64_t)to - from;
+    size_t at = 0; /* points before it have been passed */
 
     for (size_t i = 0; i < n; i++) {
-        int64_t span = (int64_t)to - from;
         int32_t step = n > 1 ? (int32_t)(from + span * (int64_t)i / (int64_t)(n - 1)) : to;
         while (at < level->n && level->points[at].step <= step)
-            now = level->points[at++].bytes;
-        bytes[i] = (double)now;
+            at++;
+        const struct seep_level_point *p = at ? &level->points[at - 1] : NULL;
+        const struct seep_level_point *next = at < level->n ? &level->points[at] : NULL;
+        bytes[i] = p ? (double)p->bytes : 0;
+        /* A long series has one point a window: in between the level is on its way. */
+        if (p && next && next->step - p->step <= span / WINDOWS && next->step <= to)
+            bytes[i] += (double)(next->bytes - p->bytes) * (double)(step - p->step) /
+                        (double)(next->step - p->step);
     }
 }
 

@@ -212,6 +212,17 @@ static void put_limit(const struct page *p, const json_t *finding, const char *u
     fputs(" at this pace\n", p->out);
 }
 
+static void put_saving(const struct page *p, const json_t *finding)
+{
+    double saving = number_of(finding, "saving_bytes");
+
+    if (!(saving > 0))
+        return;
+    fputs("    saves  ", p->out);
+    put_size(p, saving);
+    fputs(" of a run like this one, once it is fixed\n", p->out);
+}
+
 static void put_finding(const struct page *p, const json_t *finding, const char *unit)
 {
     const char *severity = text_of(finding, "severity", "info");
@@ -228,10 +239,14 @@ static void put_finding(const struct page *p, const json_t *finding, const char 
     put_frame(p, json_object_get(finding, "frame"));
     paint(p, "0");
     fputs("\n    ", p->out);
-    put_size(p, number_of(finding, "live_bytes"));
-    fputs(" kept in ", p->out);
-    put_count(p, number_of(finding, "count"), "block");
-    fputs(" of ", p->out);
+    if (number_of(finding, "count") > 0) {
+        put_size(p, number_of(finding, "live_bytes"));
+        fputs(" kept in ", p->out);
+        put_count(p, number_of(finding, "count"), "block");
+        fputs(" of ", p->out);
+    } else {
+        fputs("nothing kept in ", p->out);
+    }
     put(p, text_of(finding, "space", "?"));
     put_growth(p, finding, unit);
     put_processes_of(p, json_object_get(finding, "processes"));
@@ -243,6 +258,7 @@ static void put_finding(const struct page *p, const json_t *finding, const char 
         put_wrapped(p, json_string_value(line) ? json_string_value(line) : "", 6, 6);
     }
     put_limit(p, finding, unit);
+    put_saving(p, finding);
     paint(p, "32");
     fputs("    to do: ", p->out);
     put_wrapped(p, text_of(finding, "advice", ""), 11, 11);

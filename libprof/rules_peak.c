@@ -42,7 +42,9 @@ bool seep_rule_collective_buffer(const struct seep_case *c, struct seep_finding 
         if (!e || !is_active(c, site) || e->max_bytes < SEEP_RULE_PEAK_BYTES ||
             e->max_bytes * 20 < c->space_peak / (site->n_parts ? site->n_parts : 1))
             continue;
-        if (frees_of_age(e, 0, 0) * 10 < site->totals.frees * 9)
+        /* Ranks that take turns in being first see some of each other's steps begin in between. */
+        if (frees_of_age(e, 0, 1) * 10 < site->totals.frees * 9 ||
+            frees_of_age(e, 0, 0) * 2 < site->totals.frees)
             continue;
         if (!f->n_sites || e->max_bytes > f->saving_bytes)
             f->saving_bytes = e->max_bytes;
