@@ -51,7 +51,8 @@ class Forks(SeepCase):
         for process in report["processes"]:
             for space, totals in process["spaces"].items():
                 for key, value in totals.items():  # one that fell below 0 would be huge
-                    self.assertLess(value, WRAPPED, "%s of %s in %s" % (key, space, process["argv"]))
+                    if key != "growth_bytes_per_step":
+                        self.assertLess(value, WRAPPED, "%s of %s in %s" % (key, space, process["argv"]))
                 self.assertGreaterEqual(totals["allocations"], totals["frees"], process)
         for site in report["sites"]:
             self.assertGreaterEqual(site["allocations"], site["frees"], site)
