@@ -78,7 +78,7 @@ bool seep_rule_carry_over(struct seep_case *c, struct seep_finding *f)
 static bool find_arenas(struct seep_case *c, uint32_t parent, struct seep_finding *f)
 {
     const struct seep_model *m = c->m;
-    uint64_t most = 0;
+    uint64_t most = 0, blocks;
 
     for (uint32_t i = 0; i < m->n_sites; i++) {
         const struct seep_model_site *site = &m->sites[i];
@@ -87,23 +87,27 @@ static bool find_arenas(struct seep_case *c, uint32_t parent, struct seep_findin
         for (uint32_t k = site->parts; k && !theirs; k = m->parts[k - 1].next)
             theirs = m->parts[k - 1].process == parent;
         if (!theirs || strcmp(m->spaces[site->space].name, "mmap") != 0 || !t->allocations ||
-            c->frames->importing[site->stack])
+            c->frames->importing[site->stack] || !c->frames->is_own[site->stack])
             continue;
         uint64_t each = t->allocated_bytes / t->allocations;
-        if ((each != 256 * 1024 && each != 1024 * 1024) || seep_totals_live(t) <= most)
+        if ((each != 256 * 1024 && each != 1024 * 1024) || t->peak_bytes <= most)
             continue;
-        most = seep_totals_live(t);
+        /* The job's end frees them. */
+        uint64_t live = seep_rule_live_at(c, i, c->span->last, &blocks);
+        if (live <= most)
+            continue;
+        most = live;
+        f->count = blocks;
         f->sites[0] = i;
         f->n_sites = 1;
     }
-    if (!f->n_sites || !c->frames->is_own[m->sites[f->sites[0]].stack])
+    if (!f->n_sites)
         return false;
     uint32_t stack = m->sites[f->sites[0]].stack;
     c->frame = c->frames->look_at[stack];
     c->space = m->sites[f->sites[0]].space;
     c->role = (enum seep_role)c->frames->role[stack];
     f->live_bytes = most;
-    f->count = seep_totals_live_blocks(&m->sites[f->sites[0]].totals);
     return true;
 }
 
