@@ -115,9 +115,23 @@ static int add_up(struct seep_level *level)
     return 0;
 }
 
+/* Sums over a whole job have many more changes than steps: they are gathered on the way. */
+static int gather_if_many(struct seep_level *level, size_t *many)
+{
+    enum { MANY = 64 * 1024 };
+
+    if (level->n < *many || level->n < MANY)
+        return 0;
+    int rc = gather(level);
+    *many = 2 * level->n;
+    return rc;
+}
+
 int seep_level_sum(const struct seep_model *m, const uint32_t *sites, size_t n, uint32_t process,
                    struct seep_level *level)
 {
+    size_t many = 0;
+
     level->n = 0;
     for (size_t i = 0; i < n; i++) {
         for (uint32_t k = m->sites[sites[i]].parts; k; k = m->parts[k - 1].next) {
@@ -125,6 +139,8 @@ int seep_level_sum(const struct seep_model *m, const uint32_t *sites, size_t n, 
             if ((process == SEEP_LEVEL_ALL || part->process == process) && add_part(m, part, level))
                 return -SEEP_ENOMEM;
         }
+        if (gather_if_many(level, &many))
+            return -SEEP_ENOMEM;
     }
     return add_up(level);
 }
@@ -132,9 +148,11 @@ int seep_level_sum(const struct seep_model *m, const uint32_t *sites, size_t n, 
 int seep_level_sum_parts(const struct seep_model *m, const uint32_t *parts, size_t n,
                          struct seep_level *level)
 {
+    size_t many = 0;
+
     level->n = 0;
     for (size_t i = 0; i < n; i++) {
-        if (add_part(m, &m->parts[parts[i]], level))
+        if (add_part(m, &m->parts[parts[i]], level) || gather_if_many(level, &many))
             return -SEEP_ENOMEM;
     }
     return add_up(level);
