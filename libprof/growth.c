@@ -155,11 +155,15 @@ static bool measure_lane(const struct seep_level *level, int32_t from, int32_t t
     if (n < SEEP_STATISTICS_MIN)
         return false;
     seep_level_sample(level, from, to, n, y);
+    /* Most lines: nothing that any rule would speak of, or no trend, and so no slope clear of 0. */
     if (range_of(y, n) < MIN_GROWTH_BYTES)
-        return true; /* most lines: nothing that any rule would speak of */
+        return true;
+    if (seep_trend_test(y, n, &s, &g->z) || seep_shape_describe(y, n, &g->shape))
+        return false;
+    if (g->z < 1.5)
+        return true;
     double dx = (double)((int64_t)to - from) / (double)(n - 1);
-    if (seep_slope_estimate(y, 1, n, dx, &g->slope) || seep_trend_test(y, n, &s, &g->z) ||
-        seep_shape_describe(y, n, &g->shape))
+    if (seep_slope_estimate(y, 1, n, dx, &g->slope))
         return false;
     double total = g->slope.value * (double)(to - from);
     double least = g->shape.windows * 0.6;
