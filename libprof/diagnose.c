@@ -11,8 +11,8 @@ enum { MIN_GROUP_BYTES = 64 * 1024 };
 struct group {
     uint32_t frame;
     uint16_t space; /* the host's for host and mmap */
-    bool
-        in_worker_loop; /* a forked worker's stacks go on through the trainer's line that made it */
+    /* A forked worker's stacks go on through the trainer's line that made it. */
+    bool in_worker_loop;
     uint32_t n;
     uint64_t peak_bytes; /* upper bound: sum of the sites', each up to MIN_GROUP_BYTES */
     size_t first;        /* in the array of site ids */
@@ -213,13 +213,11 @@ static int add_finding(const struct seep_case *c, struct seep_finding *f, struct
     return 0;
 }
 
-static bool same_function(const struct seep_model *m, const struct group *a, const struct group *b)
+static bool may_exchange(const struct seep_model *m, const struct group *a, const struct group *b)
 {
-    const struct seep_dict_frame *f = &m->dict.frames[a->frame], *g = &m->dict.frames[b->frame];
-
-    return f->kind == SEEP_FRAME_PYTHON && g->kind == SEEP_FRAME_PYTHON && f->owner == g->owner &&
-           f->function == g->function && f->qualname == g->qualname && a->space == b->space &&
-           a->in_worker_loop == b->in_worker_loop;
+    return seep_finding_same_function(m, a->frame, b->frame) &&
+           m->dict.frames[a->frame].qualname == m->dict.frames[b->frame].qualname &&
+           a->space == b->space && a->in_worker_loop == b->in_worker_loop;
 }
 
 /* Whether what a line gains, other lines of its function lose: a pool that one line fills, and
@@ -234,7 +232,7 @@ static int find_exchange(struct seep_case *c, const struct groups *groups, const
         return -SEEP_ENOMEM;
     for (size_t i = 0; i < groups->n; i++) {
         const struct group *g = &groups->list[i];
-        if (!same_function(c->m, g, of))
+        if (!may_exchange(c->m, g, of))
             continue;
         memcpy(sites + n, groups->sites + g->first, g->n * sizeof *sites);
         n += g->n;

@@ -88,6 +88,9 @@ SEEP_MUST_CHECK int seep_diagnose(const struct seep_model *m, const struct seep_
 void seep_findings_fini(struct seep_findings *f);
 void seep_finding_fini(struct seep_finding *f);
 
+/* Whether two frames are lines of one Python function. */
+bool seep_finding_same_function(const struct seep_model *m, uint32_t frame, uint32_t other);
+
 /* Makes one finding of those that are one autograd graph: it shows on every line that had a part in
  * it; the line with most stands, the others are its evidence. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_findings_join(const struct seep_model *m, struct seep_findings *f);

@@ -60,10 +60,9 @@ void seep_findings_fini(struct seep_findings *f)
 
 /* ---- findings of one function -------------------------------------------------------------- */
 
-static bool same_function(const struct seep_model *m, const struct seep_finding *a,
-                          const struct seep_finding *b)
+bool seep_finding_same_function(const struct seep_model *m, uint32_t frame, uint32_t other)
 {
-    const struct seep_dict_frame *f = &m->dict.frames[a->frame], *g = &m->dict.frames[b->frame];
+    const struct seep_dict_frame *f = &m->dict.frames[frame], *g = &m->dict.frames[other];
 
     return f->kind == g->kind && f->owner == g->owner && f->function == g->function &&
            f->kind == SEEP_FRAME_PYTHON;
@@ -93,7 +92,8 @@ static bool is_of_graph(const struct seep_model *m, const struct seep_finding *g
     if (f->pattern == SEEP_PATTERN_GRAPH_RETENTION)
         return true;
     double blocks = pace(f);
-    return f->pattern == SEEP_PATTERN_UNBOUNDED_GROWTH && same_function(m, graph, f) &&
+    return f->pattern == SEEP_PATTERN_UNBOUNDED_GROWTH &&
+           seep_finding_same_function(m, graph->frame, f->frame) &&
            fabs(blocks - floor(blocks + 0.5)) < 0.05 && blocks > 0.9;
 }
 
@@ -179,7 +179,7 @@ static void drop_companions(const struct seep_model *m, struct seep_findings *f)
         bool drop = kept >= SEEP_MAX_FINDINGS;
         for (size_t k = 0; k < kept && !drop; k++)
             drop = f->list[k].pattern == f->list[i].pattern &&
-                   same_function(m, &f->list[k], &f->list[i]) &&
+                   seep_finding_same_function(m, f->list[k].frame, f->list[i].frame) &&
                    f->list[i].live_bytes < f->list[k].live_bytes / 50;
         if (drop)
             seep_finding_fini(&f->list[i]);

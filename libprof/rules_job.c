@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- carry-over: a step's blocks die in the next one, beside its own ---------------------------
- */
+/* ---- carry-over: a step's blocks die in the next one, beside its own ---------------------- */
 
 /* Bytes that the site has twice at its peak and once at the ends of steps; 0 where that is not what
  * it does. */
@@ -70,8 +69,7 @@ bool seep_rule_carry_over(struct seep_case *c, struct seep_finding *f)
     return true;
 }
 
-/* ---- cow-growth: no allocation, and a worker's own pages rise -----------------------------------
- */
+/* ---- cow-growth: no allocation, and a worker's own pages rise ---------------------------- */
 
 /* The trainer's line that had made most small objects when its workers were forked: they lie in the
  * arenas of Python's allocator, blocks of one of two sizes that it maps itself. */

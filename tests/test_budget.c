@@ -1,14 +1,11 @@
 /* Budgets from options and files: what is taken, and what is refused with which word. */
-#include "libprof/budget.h"
+#include "tests/budget_fixture.h"
 #include "tests/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static struct seep_budget budget;
-static struct seep_error err;
 
 static void setup(void)
 {
@@ -19,26 +16,6 @@ static void setup(void)
 static void teardown(void)
 {
     seep_budget_fini(&budget);
-}
-
-static void option(enum seep_budget_kind kind, const char *text)
-{
-    ck_assert_msg(seep_budget_add(&budget, kind, text, &err) == 0, "%s", err.text);
-}
-
-static int read_text(const char *text, size_t n)
-{
-    char path[] = "/tmp/seep-budget-XXXXXX";
-    int fd = mkstemp(path);
-
-    ck_assert_int_ge(fd, 0);
-    ck_assert_int_eq(write(fd, text, n), (ssize_t)n);
-    close(fd);
-    seep_budget_fini(&budget);
-    err.text[0] = '\0';
-    int rc = seep_budget_read(&budget, path, &err);
-    unlink(path);
-    return rc;
 }
 
 START_TEST(options_say_what_they_are_for_and_the_last_one_wins)

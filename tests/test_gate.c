@@ -1,10 +1,10 @@
 /* Comparing and judging, on made-up reports. Long, for it is mostly tables of cases. */
-#include "libprof/budget.h"
 #include "libprof/compare.h"
 #include "libprof/formats.h"
 #include "libprof/gate.h"
 #include "libprof/report_get.h"
 #include "libprof/verify.h"
+#include "tests/budget_fixture.h"
 #include "tests/suite.h"
 
 #include <check.h>
@@ -14,8 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct seep_budget budget;
-static struct seep_error err;
 static json_t *base, *report, *check;
 
 static json_t *frame(const char *function, const char *file, int line)
@@ -60,7 +58,7 @@ static json_t *add_finding(json_t *to, const char *pattern, const char *severity
     json_t *finding =
         json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:i, s:o, s:[s], s:s}", "id", id, "pattern",
                   pattern, "severity", severity, "title", "grows", "space", "host", "frame",
-                  frame(function, "/work/data/index.py", line), "live_bytes", live,
+                  frame(function, "/home/user/data/index.py", line), "live_bytes", live,
                   "growth_bytes_per_step", slope(0, 0, 0), "evidence", "seen", "advice", "stop it");
     json_array_append_new(list, finding);
     return finding;
@@ -76,7 +74,7 @@ static json_t *add_site(json_t *to, const char *space_name, const char *function
     json_t *site = json_pack(
         "{s:s, s:s, s:s, s:[o,o], s:i, s:i, s:i, s:f, s:{s:f, s:f}, s:[i], s:i, s:i}", "id", id,
         "space", space_name, "role", "dataset", "stack", frame("alloc", "/usr/lib/library.py", 3),
-        frame(function, "/work/data/index.py", line), "look_at", 1, "retained_bytes", retained,
+        frame(function, "/home/user/data/index.py", line), "look_at", 1, "retained_bytes", retained,
         "peak_bytes", retained, "growth_bytes_per_step", 0.0, "growth_interval_bytes_per_step",
         "low", 0.0, "high", 0.0, "processes", 10, "allocations", 1, "allocated_bytes", retained);
     json_array_append_new(list, site);
@@ -120,26 +118,6 @@ static void judged(bool with_baseline, const char *verdict)
 static const char *line_verdict(size_t i)
 {
     return seep_get_text(json_array_get(json_object_get(check, "lines"), i), "verdict", "");
-}
-
-static void option(enum seep_budget_kind kind, const char *text)
-{
-    ck_assert_msg(seep_budget_add(&budget, kind, text, &err) == 0, "%s", err.text);
-}
-
-static int read_text(const char *text, size_t n)
-{
-    char path[] = "/tmp/seep-budget-XXXXXX";
-    int fd = mkstemp(path);
-
-    ck_assert_int_ge(fd, 0);
-    ck_assert_int_eq(write(fd, text, n), (ssize_t)n);
-    close(fd);
-    seep_budget_fini(&budget);
-    err.text[0] = '\0';
-    int rc = seep_budget_read(&budget, path, &err);
-    unlink(path);
-    return rc;
 }
 
 /* ---- judging ----------------------------------------------------------------------------- */

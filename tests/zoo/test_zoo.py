@@ -7,7 +7,7 @@ from tests.e2e.support import FULL, SYSTEM_PYTHON, has_module, needs
 from tests.zoo import zoo
 
 QUICK = ("annotation_cache", "total_loss", "pointgroup_loader", "pointgroup_workers", "lru_cached_decode",
-         "kept_batches", "checkpoint_copies", "short_run", "healthy_densification", "healthy_lru_cache")
+         "kept_batches", "checkpoint_copies", "short_run", "healthy_densification", "healthy_lru_decode")
 
 
 class Verdicts(unittest.TestCase):
@@ -23,6 +23,9 @@ def _add(name, table, variant):
 
 @needs(has_module(SYSTEM_PYTHON, "torch", "numpy"), "no torch here")
 class Tables(unittest.TestCase):
+    def test_the_quick_jobs_are_there(self):
+        self.assertEqual([n for n in QUICK if n not in dict(zoo.tables())], [])
+
     def test_every_table_is_of_a_job_with_its_lines(self):
         for name, table in zoo.tables():
             self.assertTrue((zoo.ZOO / (name + ".py")).exists(), name)
