@@ -46,6 +46,8 @@ LDFLAGS_ALL := -pthread $(LDFLAGS) $(VARIANT)
 pkg = $(shell pkg-config $(1) 2>/dev/null)
 LIBPROF_CFLAGS := $(call pkg,--cflags jansson libdw libelf)
 TOML_CFLAGS := $(call pkg,--cflags tomlplusplus)
+LAB_CFLAGS := $(call pkg,--cflags libjpeg libpng libzip)
+LAB_LIBS := -ljpeg -lpng -lzip
 LIBPROF_LIBS := -ljansson -ldw -lelf $(call pkg,--libs tomlplusplus) -lstdc++ -lm
 CHECK_CFLAGS := $(call pkg,--cflags check)
 CHECK_LIBS := $(call pkg,--libs check)
@@ -54,6 +56,19 @@ CHECK_LIBS := $(call pkg,--libs check)
 SHIM_CFLAGS := -fPIC -ftls-model=initial-exec -fno-omit-frame-pointer -fno-semantic-interposition
 SHIM_LIBS := -ldl
 
+# The lab's kernels: loops over many items; a NaN is an input like any other, but no trap and no errno.
+KERNEL_CFLAGS := -O3 -fno-math-errno -fno-trapping-math
+
+# CUDA twins are built where nvcc is (CUDA=1 insists, CUDA=0 leaves them out).
+NVCC ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
+WITH_CUDA := $(if $(filter 0,$(CUDA)),,$(if $(SAN),,$(if $(NVCC),1,$(if $(filter 1,$(CUDA)),$(error CUDA=1, but there is no nvcc)))))
+# Real code for the GPU generations in use, and PTX for those to come.
+CUDA_ARCH ?= 80 90
+NVCC_ARCH = $(foreach a,$(CUDA_ARCH),-gencode arch=compute_$(a)$(comma)code=sm_$(a)) \
+	-gencode arch=compute_$(lastword $(CUDA_ARCH))$(comma)code=compute_$(lastword $(CUDA_ARCH))
+NVCC_FLAGS := -std=c++17 -O3 -lineinfo -Xcompiler -fvisibility=hidden,-Wall,-Wextra
+CUDA_LIBS := $(if $(WITH_CUDA),-L$(dir $(NVCC))../lib64 -lcudart_static -lrt -ldl -lstdc++)
+
 # ---- files ----------------------------------------------------------------------------------
 
 RUNTIME := $(wildcard $(addprefix libprof/,arena.c site_table.c live_map.c \
@@ -61,6 +76,8 @@ RUNTIME := $(wildcard $(addprefix libprof/,arena.c site_table.c live_map.c \
 LIBPROF := $(wildcard libprof/*.c)
 PRELOAD := $(wildcard preload/*.c)
 VIEWER := $(wildcard viewer/*.c)
+LAB := $(wildcard kernels/*/*.c)
+LAB_CUDA := $(if $(WITH_CUDA),$(wildcard kernels/*/*.cu))
 TESTS := $(wildcard tests/test_*.c)
 TEST_HELPERS := $(filter-out $(TESTS),$(wildcard tests/*.c))
 SUBJECTS := $(wildcard tests/subjects/*.c)
@@ -76,6 +93,8 @@ SHIM := $(BUILD)/libseep.so
 SHIM_PARTS := $(BUILD)/libshim.a
 HOOKS := $(addprefix preload/,malloc.c maps.c new.c process.c start.c steps.c)
 LIB := $(BUILD)/libprof.a
+SEEP_LAB := $(BUILD)/seep-lab
+LAB_LIB := $(BUILD)/liblab.a
 VIEWER_LIB := $(BUILD)/libviewer.a
 TEST_BINS := $(TESTS:tests/%.c=$(BUILD)/tests/%)
 SUBJECT_BINS := $(SUBJECTS:tests/subjects/%.c=$(BUILD)/subjects/%)
@@ -85,7 +104,7 @@ MAN_PAGES := $(PAGES:docs/man/%.txt=$(BUILD)/man/%.1)
 PYTHON_FILES := $(patsubst preload/python/%,$(BUILD)/python/%,$(wildcard preload/python/*.py))
 
 # A sanitizer's own malloc and ours do not go together: such a build has no shim.
-PRODUCTS := $(if $(VIEWER),$(SEEP)) $(if $(SAN),,$(if $(PRELOAD),$(SHIM))) $(MAN_PAGES) $(PYTHON_FILES)
+PRODUCTS := $(SEEP) $(SEEP_LAB) $(if $(SAN),,$(if $(PRELOAD),$(SHIM))) $(MAN_PAGES) $(PYTHON_FILES)
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -101,7 +120,7 @@ all: $(PRODUCTS) ## build the seep command, libseep.so and the manual pages (def
 # ---- compiling ------------------------------------------------------------------------------
 
 # Rebuild everything when the flags change.
-FLAGS_NOW := $(CC) $(CXX) $(CXXFLAGS_ALL) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(SHIM_CFLAGS) $(SHIM_LIBS)
+FLAGS_NOW := $(CC) $(CXX) $(if $(WITH_CUDA),$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCH)) $(KERNEL_CFLAGS) $(CXXFLAGS_ALL) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(SHIM_CFLAGS) $(SHIM_LIBS)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' | cmp -s - $@ || \
@@ -123,6 +142,13 @@ $(BUILD)/obj/%.o: %.cc $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(say) CXX $<
 	$(Q)$(CXX) $(CPPFLAGS_ALL) $(TOML_CFLAGS) $(CXXFLAGS_ALL) -MMD -MP -c -o $@ $<
+
+$(BUILD)/obj/kernels/%.o: EXTRA_CFLAGS = $(LAB_CFLAGS) $(KERNEL_CFLAGS) $(if $(WITH_CUDA),-DSEEP_WITH_CUDA)
+
+$(BUILD)/obj/kernels/%.cu.o: kernels/%.cu $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(say) NVCC $<
+	$(Q)$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCH) -I. -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
 # Texts that are compiled in.
 $(BUILD)/gen/roles_toml.c: libprof/roles.toml
@@ -159,6 +185,16 @@ $(SEEP): $(call obj,viewer/main.c) $(VIEWER_LIB) $(LIB)
 	$(say) LD $@
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBPROF_LIBS)
 
+# The lab without its main(), for the tests too.
+$(LAB_LIB): $(call obj,$(filter-out kernels/harness/main.c,$(LAB))) $(LAB_CUDA:%=$(BUILD)/obj/%.o)
+	$(say) AR $@
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+# Its own frames are what a report names: no frame is merged away at the end of a function.
+$(SEEP_LAB): $(call obj,kernels/harness/main.c) $(LAB_LIB) $(LIB)
+	$(say) LD $@
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LAB_LIBS) $(LIBPROF_LIBS) $(CUDA_LIBS)
+
 # The text of a command's page is the source of both its manual page and its help.
 $(BUILD)/gen/help_pages.c: docs/man/pages-to-c.awk $(PAGES)
 	@mkdir -p $(@D)
@@ -176,10 +212,10 @@ $(BUILD)/python/%.py: preload/python/%.py
 
 # ---- tests ----------------------------------------------------------------------------------
 
-$(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(TEST_HELPERS)) $(VIEWER_LIB) $(SHIM_PARTS) $(LIB)
+$(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(TEST_HELPERS)) $(VIEWER_LIB) $(LAB_LIB) $(SHIM_PARTS) $(LIB)
 	@mkdir -p $(@D)
 	$(say) LD $@
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CHECK_LIBS) $(LIBPROF_LIBS) -Wl,--as-needed -lunwind -ldl
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CHECK_LIBS) $(LAB_LIBS) $(LIBPROF_LIBS) $(CUDA_LIBS) -Wl,--as-needed -lunwind -ldl
 
 # Subjects are ordinary programs: a plain build, no flag that would help a profiler.
 $(BUILD)/subjects/%: tests/subjects/%.c
@@ -197,11 +233,11 @@ $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(call obj,tests/profile_builder.
 
 # Each fuzz target over its kept corpus.
 REPLAY_BINS := $(FUZZERS:tests/fuzz/%.c=$(BUILD)/replay/%)
-$(BUILD)/replay/%: tests/fuzz/replay.c $(BUILD)/obj/tests/fuzz/%.o $(LIB)
+$(BUILD)/replay/%: tests/fuzz/replay.c $(BUILD)/obj/tests/fuzz/%.o $(LAB_LIB) $(LIB)
 	@mkdir -p $(@D)
 	$(say) LD $@
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -DSEEP_CORPUS='"tests/fuzz/corpus/$*"' $(LDFLAGS_ALL) \
-		-o $@ $^ $(LIBPROF_LIBS)
+		-o $@ $^ $(LAB_LIBS) $(LIBPROF_LIBS) $(CUDA_LIBS)
 
 tests: $(TEST_BINS) $(REPLAY_BINS) $(if $(SAN),,$(SUBJECT_BINS)) ## build the tests without running them
 
@@ -228,13 +264,14 @@ zoo: all ## run the zoo's training jobs and hold the verdicts against their tabl
 bench: all $(BENCH_BINS) ## cost per event by stage, memory per live block
 	$(Q)for b in $(BENCH_BINS); do echo "== $$b"; $$b || exit 1; done
 
-# libFuzzer needs clang; libprof is compiled once more, instrumented.
-$(BUILD)/fuzz/%: tests/fuzz/%.c $(LIBPROF) $(wildcard libprof/*.h) $(BUILD)/obj/libprof/toml.o $(BUILD)/gen/roles_toml.c
+# libFuzzer needs clang; libprof and the lab's readers are compiled once more, instrumented.
+FUZZED := $(LIBPROF) $(wildcard kernels/formats/*.c)
+$(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZED) $(wildcard libprof/*.h kernels/formats/*.h) $(BUILD)/obj/libprof/toml.o $(BUILD)/gen/roles_toml.c
 	@mkdir -p $(@D)
 	$(say) FUZZ $@
 	$(Q)$(CLANG) -std=c11 $(CPPFLAGS_ALL) $(LIBPROF_CFLAGS) -O1 -g \
 		-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
-		-o $@ $< $(LIBPROF) $(BUILD)/obj/libprof/toml.o $(BUILD)/gen/roles_toml.c $(LIBPROF_LIBS)
+		-o $@ $< $(FUZZED) $(BUILD)/obj/libprof/toml.o $(BUILD)/gen/roles_toml.c $(LAB_LIBS) $(LIBPROF_LIBS)
 
 fuzz: $(FUZZ_BINS) ## fuzz every reader, FUZZ_SECONDS each, from tests/fuzz/corpus on; finds go to build/fuzz/found
 	$(Q)for f in $(FUZZERS:tests/fuzz/%.c=%); do \
@@ -252,7 +289,7 @@ LIBDIR := $(PREFIX)/lib/seep
 install: all ## install under PREFIX (/usr/local), below DESTDIR if given
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include lib/seep/python share/man/man1 \
 		share/seep share/doc/seep share/bash-completion/completions)
-	install -m 755 $(SEEP) $(DESTDIR)$(PREFIX)/bin/seep
+	install -m 755 $(SEEP) $(SEEP_LAB) $(DESTDIR)$(PREFIX)/bin/
 	install -m 755 $(SHIM) $(DESTDIR)$(LIBDIR)/libseep.so
 	install -m 644 preload/seep.h $(DESTDIR)$(PREFIX)/include/seep.h
 	install -m 644 $(PYTHON_FILES) $(DESTDIR)$(LIBDIR)/python/
@@ -265,7 +302,7 @@ clean: ## remove build/
 	rm -rf build
 
 format: ## clang-format over all sources
-	clang-format -i $(wildcard libprof/*.[ch] preload/*.[ch] viewer/*.[ch] tests/*.[ch] tests/*/*.[ch])
+	clang-format -i $(wildcard libprof/*.[ch] preload/*.[ch] viewer/*.[ch] kernels/*/*.[ch] tests/*.[ch] tests/*/*.[ch])
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))

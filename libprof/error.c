@@ -45,6 +45,8 @@ const char *seep_error_name(int code)
         return "unknown format version";
     case SEEP_ENODATA:
         return "nothing readable";
+    case SEEP_EDEVICE:
+        return "no such device, or it failed";
     default:
         return "unknown error";
     }

@@ -13,6 +13,7 @@ enum {
     SEEP_EFORMAT,    /* not such a file, or damaged beyond use */
     SEEP_EVERSION,   /* written by another version of the format */
     SEEP_ENODATA,    /* nothing readable there */
+    SEEP_EDEVICE,    /* no such device, or it failed */
 };
 
 enum { SEEP_ERROR_FILE_BYTES = 1024, SEEP_ERROR_TEXT_BYTES = 256 };

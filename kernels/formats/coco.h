@@ -1,0 +1,51 @@
+/* COCO instance annotations (Lin et al., 2014): instances_*.json with polygons, uncompressed and
+ * compressed run lengths. */
+#ifndef SEEP_KERNELS_COCO_H
+#define SEEP_KERNELS_COCO_H
+
+#include "libprof/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct seep_coco_annotation {
+    uint64_t id, image_id, category_id;
+    bool is_crowd;
+    double area, bbox[4]; /* x, y, width, height */
+    /* Either polygons, a ring after the other … */
+    size_t n_rings;
+    size_t *ring_starts; /* [n_rings + 1], in points */
+    double (*xy)[2];
+    /* … or run lengths by columns, the first of zeros. */
+    size_t n_runs;
+    uint32_t *runs;
+};
+
+struct seep_coco_image {
+    uint64_t id;
+    uint32_t width, height; /* 1 … 65535 */
+    char *file;             /* no "..", not absolute */
+};
+
+struct seep_coco {
+    struct seep_coco_image *images;
+    struct seep_coco_annotation *annotations;
+    size_t n_images, n_annotations;
+};
+
+SEEP_MUST_CHECK int seep_coco_read(const char *path, struct seep_coco **out,
+                                   struct seep_error *err);
+SEEP_MUST_CHECK int seep_coco_from_bytes(const void *bytes, size_t n, struct seep_coco **out,
+                                         struct seep_error *err);
+SEEP_MUST_CHECK int seep_coco_write(const char *path, const struct seep_coco *coco, bool compressed,
+                                    struct seep_error *err);
+void seep_coco_free(struct seep_coco *coco);
+
+/* The annotation's mask: 1 inside, 0 outside.
+ *   mask  [height][width] out
+ * -SEEP_EFORMAT where run lengths do not add up to width × height. */
+SEEP_MUST_CHECK int seep_coco_mask(const struct seep_coco_annotation *annotation, uint32_t width,
+                                   uint32_t height, uint8_t *mask);
+
+#endif

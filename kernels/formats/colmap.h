@@ -1,0 +1,65 @@
+/* COLMAP's sparse models: cameras, images and points3D, as .bin or .txt
+ * (https://colmap.github.io/format.html). */
+#ifndef SEEP_KERNELS_COLMAP_H
+#define SEEP_KERNELS_COLMAP_H
+
+#include "libprof/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SEEP_COLMAP_MAX_PARAMS = 12 };
+
+struct seep_colmap_camera {
+    uint32_t id;
+    int32_t model; /* 0 SIMPLE_PINHOLE, 1 PINHOLE, 2 SIMPLE_RADIAL, … 10 THIN_PRISM_FISHEYE */
+    uint64_t width, height;
+    unsigned n_params;
+    double params[SEEP_COLMAP_MAX_PARAMS];
+};
+
+struct seep_colmap_image {
+    uint32_t id, camera_id;
+    double rotation[4]; /* quaternion w, x, y, z: world to camera */
+    double translation[3];
+    char *name;
+    size_t n_points2d;
+    double (*xy)[2];      /* [n_points2d] pixels */
+    int64_t *point3d_ids; /* [n_points2d], −1: none */
+};
+
+struct seep_colmap_point {
+    uint64_t id;
+    double xyz[3];
+    uint8_t rgb[3];
+    double error;
+    size_t n_track;
+    uint32_t (*track)[2]; /* [n_track]: image id, index into its points2d */
+};
+
+struct seep_colmap {
+    struct seep_colmap_camera *cameras;
+    struct seep_colmap_image *images;
+    struct seep_colmap_point *points;
+    size_t n_cameras, n_images, n_points;
+};
+
+/* Reads the model in `folder` (cameras, images, points3D; .bin, else .txt). Counts in headers are held against the file's
+ * size before memory is taken. 0, -SEEP_EIO, -SEEP_EFORMAT, -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_colmap_read(const char *folder, struct seep_colmap **out,
+                                     struct seep_error *err);
+/* The three files as bytes; a NULL is an empty file. */
+SEEP_MUST_CHECK int seep_colmap_from_bytes(bool text, const void *cameras, size_t n_cameras,
+                                           const void *images, size_t n_images, const void *points,
+                                           size_t n_points, struct seep_colmap **out,
+                                           struct seep_error *err);
+SEEP_MUST_CHECK int seep_colmap_write(const char *folder, bool text, const struct seep_colmap *model,
+                                      struct seep_error *err);
+void seep_colmap_free(struct seep_colmap *model);
+
+/* fx, fy, cx, cy of the models without distortion to speak of (SIMPLE_PINHOLE, PINHOLE; the focal part of the radial
+ * ones); false for fisheye models. */
+bool seep_colmap_pinhole(const struct seep_colmap_camera *camera, double k[4]);
+
+#endif

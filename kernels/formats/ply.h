@@ -1,0 +1,53 @@
+/* PLY (Turk, 1994): ascii, binary_little_endian, binary_big_endian; any elements and properties,
+ * lists included. */
+#ifndef SEEP_KERNELS_PLY_H
+#define SEEP_KERNELS_PLY_H
+
+#include "libprof/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum seep_ply_type {
+    SEEP_PLY_I8, SEEP_PLY_U8, SEEP_PLY_I16, SEEP_PLY_U16, SEEP_PLY_I32, SEEP_PLY_U32,
+    SEEP_PLY_F32, SEEP_PLY_F64,
+};
+enum seep_ply_encoding { SEEP_PLY_ASCII, SEEP_PLY_LITTLE, SEEP_PLY_BIG };
+
+struct seep_ply_property {
+    char name[64];
+    enum seep_ply_type type;
+    bool is_list;
+    enum seep_ply_type count_type; /* lists */
+    void *values;                  /* scalars: [n] of `type`, host byte order; lists: all items in a row */
+    size_t *starts;                /* lists: [n + 1] */
+};
+
+struct seep_ply_element {
+    char name[64];
+    size_t n;
+    struct seep_ply_property *properties;
+    size_t n_properties;
+};
+
+struct seep_ply {
+    enum seep_ply_encoding encoding;
+    struct seep_ply_element *elements;
+    size_t n_elements;
+};
+
+SEEP_MUST_CHECK int seep_ply_read(const char *path, struct seep_ply **out, struct seep_error *err);
+SEEP_MUST_CHECK int seep_ply_from_bytes(const void *bytes, size_t n, struct seep_ply **out,
+                                        struct seep_error *err);
+SEEP_MUST_CHECK int seep_ply_write(const char *path, const struct seep_ply *ply,
+                                   struct seep_error *err);
+void seep_ply_free(struct seep_ply *ply);
+
+/* NULL where there is none of that name; the property must be a scalar of that type. */
+const struct seep_ply_element *seep_ply_element(const struct seep_ply *ply, const char *name);
+const void *seep_ply_scalars(const struct seep_ply_element *element, const char *name,
+                             enum seep_ply_type type);
+size_t seep_ply_type_bytes(enum seep_ply_type type);
+
+#endif

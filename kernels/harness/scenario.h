@@ -1,0 +1,74 @@
+/* A scenario: one of the seed systems (README.md names them), rebuilt small, in its leaking and its
+ * fixed variants. `seep-lab job` runs one variant in this process; `seep-lab run` and `seep-lab verify` start that under
+ * `seep run` and hold what seep says against what the scenario expects. */
+#ifndef SEEP_KERNELS_SCENARIO_H
+#define SEEP_KERNELS_SCENARIO_H
+
+#include "kernels/compute/stream.h"
+#include "libprof/error.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct seep_scenario_options {
+    const char *variant;
+    enum seep_device device;
+    double scale;         /* 1: the seed's own size; default 0.01 */
+    const char *data;     /* folder with the scenario's input; never NULL: made where not given */
+    const char *out;      /* folder for pictures, or NULL: none are written */
+    uint64_t seed;
+    unsigned epochs;      /* 0: the scenario's own number */
+    bool progress;        /* a progress line on stderr (a terminal) */
+};
+
+struct seep_variant {
+    const char *name;
+    const char *summary;
+    const char *pattern; /* the pattern that seep must find in it (see design of findings), NULL: no leak, no retention */
+    const char *function; /* the C function whose line the finding must name, NULL: not held */
+    bool fails;           /* the job itself must fail (alias-del) */
+};
+
+/* A leaking variant and its fix, for `seep verify`. */
+struct seep_fix {
+    const char *before, *after;
+};
+
+/* What one variant's run gave. */
+struct seep_outcome {
+    const struct seep_variant *variant;
+    int status;       /* wait status of the job */
+    json_t *report;   /* report.json of seep */
+    json_t *measured; /* what the scenario itself measured (object), or NULL where it failed */
+};
+
+/* One line of the table of figures. */
+struct seep_rows; /* see rows.h */
+
+struct seep_scenario {
+    const char *name;
+    const char *summary;
+    const struct seep_variant *variants; /* ends with name == NULL */
+    const struct seep_fix *fixes;        /* ends with before == NULL */
+
+    /* Writes the input of a run into an empty folder. NULL: the scenario needs none. */
+    int (*make_data)(const char *folder, double scale, uint64_t seed, struct seep_error *err);
+
+    /* Runs the variant in this process and its forks; `measured` is an object to fill with figures.
+     * 0 or a negative SEEP_E…, why in *err. */
+    int (*run)(const struct seep_scenario_options *options, json_t *measured,
+               struct seep_error *err);
+
+    /* Holds all variants' outcomes, in the order of `variants`, against the seed's figures. */
+    int (*judge)(const struct seep_outcome *outcomes, double scale, struct seep_rows *rows);
+};
+
+/* All of them; ends with NULL. */
+extern const struct seep_scenario *const seep_scenarios[];
+
+extern const struct seep_scenario seep_pointgroup, seep_minkowski, seep_maskrcnn, seep_splat,
+    seep_featdepth;
+
+#endif
