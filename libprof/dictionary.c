@@ -94,17 +94,24 @@ uint32_t seep_dictionary_module(struct seep_dictionary *d, uint32_t path, uint32
     return id;
 }
 
+static bool is_frame(const struct seep_dict_frame *k, const struct seep_dict_frame *f)
+{
+    return k->kind == f->kind && k->pseudo == f->pseudo && k->owner == f->owner &&
+           k->where == f->where && k->function == f->function && k->qualname == f->qualname;
+}
+
 uint32_t seep_dictionary_frame(struct seep_dictionary *d, const struct seep_dict_frame *f)
 {
+    uint32_t id = seep_hash_expected(&d->frame_index);
+
+    if (id < d->n_frames && is_frame(&d->frames[id], f))
+        return seep_hash_found(&d->frame_index, id);
     uint64_t hash = seep_hash_two(seep_hash_two((uint64_t)f->kind << 32 | f->owner, f->where),
                                   (uint64_t)f->function << 32 | f->qualname);
-    uint32_t at = seep_hash_begin(&d->frame_index, hash), id;
-
+    uint32_t at = seep_hash_begin(&d->frame_index, hash);
     while ((id = seep_hash_next(&d->frame_index, hash, &at)) != SEEP_HASH_NONE) {
-        const struct seep_dict_frame *k = &d->frames[id];
-        if (k->kind == f->kind && k->pseudo == f->pseudo && k->owner == f->owner &&
-            k->where == f->where && k->function == f->function && k->qualname == f->qualname)
-            return id;
+        if (is_frame(&d->frames[id], f))
+            return seep_hash_found(&d->frame_index, id);
     }
     id = (uint32_t)d->n_frames;
     if (seep_grow(&d->frames, &d->frames_capacity, d->n_frames + 1, sizeof *d->frames) ||
@@ -127,14 +134,22 @@ static bool is_worker_loop(const struct seep_dictionary *d, uint32_t frame)
     return n >= sizeof file - 1 && strcmp(path + n - (sizeof file - 1), file) == 0;
 }
 
+static bool is_stack(const struct seep_dict_stack *k, uint32_t parent, uint32_t frame)
+{
+    return k->parent == parent && k->frame == frame;
+}
+
 uint32_t seep_dictionary_stack(struct seep_dictionary *d, uint32_t parent, uint32_t frame)
 {
-    uint64_t hash = seep_hash_two(parent, frame);
-    uint32_t at = seep_hash_begin(&d->stack_index, hash), id;
+    uint32_t id = seep_hash_expected(&d->stack_index);
 
+    if (id && id < d->n_stacks && is_stack(&d->stacks[id], parent, frame))
+        return seep_hash_found(&d->stack_index, id);
+    uint64_t hash = seep_hash_two(parent, frame);
+    uint32_t at = seep_hash_begin(&d->stack_index, hash);
     while ((id = seep_hash_next(&d->stack_index, hash, &at)) != SEEP_HASH_NONE) {
-        if (d->stacks[id].parent == parent && d->stacks[id].frame == frame)
-            return id;
+        if (is_stack(&d->stacks[id], parent, frame))
+            return seep_hash_found(&d->stack_index, id);
     }
     if (d->stacks[parent].depth >= SEEP_MAX_STACK_DEPTH)
         return parent;

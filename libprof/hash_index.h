@@ -6,6 +6,11 @@
  *       if (same(keys[id], key)) return id;
  *   seep_hash_add(&index, hash, new_id);
  *
+ * Processes of one job bring the same keys in much the same order: what follows the one found last
+ * is worth a look first, for it lies in the cache and the index does not.
+ *
+ *   if ((id = seep_hash_expected(&index)) < n && same(keys[id], key)) return seep_hash_found(&index, id);
+ *
  * Threads: none may share one. Zero-initialised is empty. Hashes are mixed here, so that untrusted
  * keys fill it evenly enough; an attacker who finds collisions slows the report, nothing more. */
 #ifndef SEEP_LIBPROF_HASH_INDEX_H
@@ -27,7 +32,20 @@ struct seep_hash_index {
     struct seep_hash_entry *entries;
     uint32_t mask; /* size − 1; size 0 when entries is NULL */
     uint32_t n;
+    uint32_t expected;
 };
+
+static inline uint32_t seep_hash_expected(const struct seep_hash_index *index)
+{
+    return index->expected;
+}
+
+/* Notes that `id` was found (a new one breaks no order), and returns it. */
+static inline uint32_t seep_hash_found(struct seep_hash_index *index, uint32_t id)
+{
+    index->expected = id + 1;
+    return id;
+}
 
 uint32_t seep_hash_begin(const struct seep_hash_index *index, uint64_t hash);
 uint32_t seep_hash_next(const struct seep_hash_index *index, uint64_t hash, uint32_t *at);

@@ -127,12 +127,15 @@ static int add_extra(struct seep_model *m, struct seep_model_site *site, const s
 
 static struct seep_model_site *find_site(struct seep_model *m, uint32_t stack, uint16_t space)
 {
-    uint64_t hash = seep_hash_two(stack, space);
-    uint32_t at = seep_hash_begin(&m->site_index, hash), id;
+    uint32_t id = seep_hash_expected(&m->site_index);
 
+    if (id < m->n_sites && m->sites[id].stack == stack && m->sites[id].space == space)
+        return &m->sites[seep_hash_found(&m->site_index, id)];
+    uint64_t hash = seep_hash_two(stack, space);
+    uint32_t at = seep_hash_begin(&m->site_index, hash);
     while ((id = seep_hash_next(&m->site_index, hash, &at)) != SEEP_HASH_NONE) {
         if (m->sites[id].stack == stack && m->sites[id].space == space)
-            return &m->sites[id];
+            return &m->sites[seep_hash_found(&m->site_index, id)];
     }
     if (seep_grow(&m->sites, &m->sites_capacity, m->n_sites + 1, sizeof *m->sites) ||
         seep_hash_add(&m->site_index, hash, (uint32_t)m->n_sites))

@@ -34,7 +34,7 @@ struct seep_regs {
  * data has passed through the caches, and every line that is touched here must come back. */
 enum {
     SEEP_MAX_SHAPE = 104,
-    SEEP_SHAPE_SETS = 1024,
+    SEEP_SHAPE_SETS = 2048,
     SEEP_SHAPE_WAYS = 2,
     SEEP_SHAPE_FORTH = INT8_MAX, /* steps that only move on: for larger frames */
     SEEP_SHAPE_BACK = INT8_MIN,
