@@ -53,7 +53,7 @@ int seep_file_read(const char *path, size_t most, uint8_t **bytes, size_t *n,
                    struct seep_error *err)
 {
     /* A pipe that nobody writes to must not hold the reader up. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     int rc = fd < 0 ? -SEEP_EIO : read_all(fd, most, bytes, n);
 
     if (rc == -SEEP_EIO)
@@ -133,27 +133,51 @@ double seep_bytes_f64(struct seep_bytes *b)
     return value;
 }
 
+bool seep_name_is_safe(const char *name)
+{
+    size_t n = strlen(name);
+
+    if (!n || n >= 4096 || *name == '/' || *name == ' ' || name[n - 1] == ' ')
+        return false;
+    for (const char *p = name; *p; p++) {
+        if ((unsigned char)*p < 0x20 || *p == 0x7f)
+            return false;
+        if ((p == name || p[-1] == '/') && !strncmp(p, "..", 2) && (!p[2] || p[2] == '/'))
+            return false;
+    }
+    return true;
+}
+
+/* Not mkstemp(): its files are for the owner alone, and a data set is for whoever the umask says.
+ */
+static int open_temporary(struct seep_file_writer *w)
+{
+    unsigned first = (unsigned)getpid();
+    int fd = -1;
+
+    for (unsigned i = 0; i < 256 && fd < 0; i++) {
+        snprintf(w->temporary, sizeof w->temporary, "%s.%06x", w->path, (first + i) & 0xffffff);
+        fd = open(w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd < 0 && errno != EEXIST)
+            break;
+    }
+    return fd;
+}
+
 int seep_file_writer_open(struct seep_file_writer *w, const char *path, struct seep_error *err)
 {
     w->stream = NULL;
     if (!*path || strlen(path) >= sizeof w->path)
         return seep_error_set(err, SEEP_EINVAL, path, 0, "no path, or one too long");
     strcpy(w->path, path);
-    snprintf(w->temporary, sizeof w->temporary, "%s.XXXXXX", path);
-    int fd = mkostemp(w->temporary, O_CLOEXEC);
+    int fd = open_temporary(w);
     if (fd < 0)
         return seep_error_set(err, SEEP_EIO, path, 0, "%s", strerror(errno));
-    /* mkostemp() makes a file nobody else may read; a data set is for whoever the umask lets read.
-     */
-    mode_t mask = umask(0);
-    umask(mask);
-    if (!fchmod(fd, 0666 & ~mask))
-        w->stream = fdopen(fd, "wb");
+    w->stream = fdopen(fd, "wb");
     if (!w->stream) {
-        int reason = errno;
         close(fd);
         unlink(w->temporary);
-        return seep_error_set(err, SEEP_EIO, path, 0, "%s", strerror(reason));
+        return seep_error_set(err, SEEP_ENOMEM, path, 0, "no memory");
     }
     return 0;
 }

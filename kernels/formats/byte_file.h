@@ -9,8 +9,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Reads a regular file of at most `most` bytes; *bytes has a 0 behind it and is free()d by the caller. 0,
- * -SEEP_EIO, -SEEP_EFORMAT (too large), -SEEP_ENOMEM. */
+/* Reads a regular file of at most `most` bytes; *bytes has a 0 behind it and is free()d by the
+ * caller. 0, -SEEP_EIO (also what is no regular file, or grows meanwhile), -SEEP_EFORMAT (too
+ * large), -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_file_read(const char *path, size_t most, uint8_t **bytes, size_t *n,
                                    struct seep_error *err);
 
@@ -29,7 +30,13 @@ uint64_t seep_bytes_u64(struct seep_bytes *b);
 double seep_bytes_f64(struct seep_bytes *b);
 const uint8_t *seep_bytes_take(struct seep_bytes *b, size_t n); /* NULL past the end */
 
-/* A file written whole or not at all: a temporary beside `path`, renamed by _commit. */
+/* Whether a name out of an untrusted file stays in the folder it is taken from: not empty, not
+ * absolute, no component "..", no control character, no space at either end, under 4096 bytes. */
+bool seep_name_is_safe(const char *name);
+
+/* A file written whole or not at all: a temporary beside `path`, renamed by _commit. Either _commit
+ * or _cancel ends a writer that was opened; write errors may be left to _commit, which looks at the
+ * stream. -SEEP_EIO; -SEEP_EINVAL for a path that is empty or too long. */
 struct seep_file_writer {
     FILE *stream;
     char path[4096], temporary[4104];
