@@ -2,17 +2,20 @@
  * splatting, 2002): a differentiable rasteriser, forward and backward.
  *
  * Three calls make a picture: seep_splat_project() says how many pairs of Gaussian and tile there
- * are, seep_splat_bin() sorts them by tile and depth, seep_splat_render() blends front to back. Arrays lie in
- * the memory of the stream's device and are the caller's; nothing is allocated inside. Scratch as in
- * CUB (see voxels/voxelize.h).
+ * are, seep_splat_bin() sorts them by tile and depth, seep_splat_render() blends front to back.
+ * Arrays lie in the memory of the stream's device and are the caller's; nothing is allocated
+ * inside. Scratch as in CUB: with scratch == NULL nothing runs and *scratch_bytes is set; else
+ * *scratch_bytes is what there is (64-byte aligned; 256 on CUDA). Too little is -SEEP_EINVAL.
  *
- * Constants: near plane 0.2; +0.3 px² low-pass on the projected covariance; extent 3 sigma; alpha at most
- * 0.99; alpha below 1/255 is skipped; blending stops before the transmittance would fall below 1e-4; x/z and y/z of the
- * Jacobian clamped to 1.3 × the field of view. Tiles of 16 × 16 pixels; pixel (i, j) is sampled at its centre
- * (i + 0.5, j + 0.5).
+ * Constants: near plane 0.2; +0.3 px² low-pass on the projected covariance; x/z and y/z of the
+ * Jacobian clamped to 1.3 × half the picture's width and height over the focal length; extent 3
+ * sigma; alpha at most 0.99; alpha below 1/255 is skipped; blending stops before the transmittance
+ * would fall below 1e-4. Tiles of 16 × 16 pixels; pixel (i, j) is sampled at its centre (i + 0.5, j
+ * + 0.5). Gradients are those of this picture: none passes through a clamp that holds (alpha at
+ * 0.99, a colour at 0).
  *
- * A Gaussian with a NaN or Inf in its mean, scale, rotation or opacity, or with a rotation of length 0, is
- * skipped: it is not drawn and its gradients are 0.
+ * A Gaussian with a NaN or Inf among its parameters, or with a rotation of length 0, is skipped: it
+ * is not drawn and its gradients are 0.
  *
  * All functions: 0, -SEEP_EINVAL, -SEEP_EDEVICE. Threads: one call a stream at a time. */
 #ifndef SEEP_KERNELS_SPLAT_H
@@ -30,35 +33,43 @@ enum { SEEP_SPLAT_TILE = 16, SEEP_SPLAT_MAX_SH_DEGREE = 3 };
 
 /* A pinhole camera, OpenCV axes (x right, y down, z forward). */
 struct seep_splat_camera {
-    int width, height;     /* pixels, 1 … 16384 */
-    float fx, fy, cx, cy;  /* pixels */
-    float rotation[3][3];  /* world to camera */
+    int width, height;    /* pixels, 1 … 16384 */
+    float fx, fy, cx, cy; /* pixels */
+    float rotation[3][3]; /* world to camera */
     float translation[3];
-    float background[3];   /* colour behind everything */
+    float background[3]; /* colour behind everything */
 };
 
 /* The model. Parameters as they enter the picture: scales are lengths (after exp), opacities 0 … 1
  * (after the sigmoid), rotations quaternions w, x, y, z of any length but 0. */
 struct seep_splat_model {
-    size_t n;                  /* Gaussians, < 2^31 */
-    int sh_degree;             /* 0 … 3: coefficients used, (degree + 1)² a channel */
-    int sh_stride;             /* coefficients stored a Gaussian, >= (sh_degree + 1)² */
+    size_t n;      /* Gaussians, < 2^31 */
+    int sh_degree; /* 0 … 3: coefficients used, (degree + 1)² a channel */
+    int sh_stride; /* coefficients stored a Gaussian, >= (sh_degree + 1)² */
     const float (*means)[3];
     const float (*scales)[3];
     const float (*rotations)[4];
     const float *opacities;
-    const float *sh;           /* [n][sh_stride][3]; colour = max(0, 0.5 + sum sh · Y(direction)) */
+    const float *sh; /* [n][sh_stride][3]; colour = max(0, 0.5 + sum sh · Y(direction)) */
 };
 
-/* What seep_splat_project() leaves for the other calls: [n] each. */
+/* What seep_splat_project() leaves for the other calls: [n] each, undefined where culled.
+ *   means2d  pixels
+ *   roots    a, b, c of alpha = opacity · 2^−(u² + v²), u = a dx + b dy, v = c dy, (dx, dy) = pixel
+ * − mean2d: a triangular root of the inverse covariance. Squared in the picture it keeps a needle's
+ *            exponent exact where the inverse itself, in float, would cancel
+ *   depths   z before the camera, worked out in double and rounded: ties break alike everywhere
+ *   tiles    first x, first y, end x, end y; the first two are the last two where culled
+ *   offsets  [n + 1] running sum of tiles touched, offsets[0] = 0
+ * -SEEP_EINVAL also where there are 2^32 pairs or more. */
 struct seep_splat_projected {
-    float (*means2d)[2];    /* pixels */
-    float (*conics)[3];     /* inverse 2D covariance: xx, xy, yy */
+    float (*means2d)[2];
+    float (*roots)[3];
     float (*colors)[3];
     float *depths;
-    int32_t (*tiles)[4];    /* covered tiles: first x, first y, end x, end y; empty: culled */
-    uint32_t *offsets;      /* [n + 1] running sum of tiles touched */
-    size_t n_pairs;         /* out, on the host: offsets[n] */
+    uint16_t (*tiles)[4];
+    uint32_t *offsets;
+    size_t n_pairs; /* out, on the host: offsets[n] */
 };
 
 SEEP_MUST_CHECK int seep_splat_project(const struct seep_splat_camera *camera,
@@ -81,8 +92,8 @@ SEEP_MUST_CHECK int seep_splat_bin(const struct seep_splat_camera *camera, size_
 
 /* image           [height][width][3] out
  * transmittance   [height][width] out: what of the background is left
- * last            [height][width] out: index in the tile's list after the last pair that was blended (for
- *                 backward) */
+ * last            [height][width] out: index in the tile's list after the last pair that was
+ * blended (for backward) */
 struct seep_splat_picture {
     float *image;
     float *transmittance;
@@ -96,25 +107,23 @@ SEEP_MUST_CHECK int seep_splat_render(const struct seep_splat_camera *camera,
                                       struct seep_splat_picture *out, struct seep_stream *stream);
 
 /* Gradients of a loss, added up over the picture and written (not added) to:
- *   means2d is the gradient in pixels that densification looks at */
+ *   means2d is the gradient in pixels that densification looks at; may be NULL */
 struct seep_splat_gradients {
     float (*means)[3];
     float (*scales)[3];
     float (*rotations)[4]; /* of the quaternion as given, not of the normalised one */
     float *opacities;
-    float *sh;             /* [n][sh_stride][3] */
+    float *sh; /* [n][sh_stride][3] */
     float (*means2d)[2];
 };
 
 /*   image_grad  [height][width][3] */
-SEEP_MUST_CHECK int seep_splat_backward(const struct seep_splat_camera *camera,
-                                        const struct seep_splat_model *model,
-                                        const struct seep_splat_projected *projected,
-                                        const struct seep_splat_bins *bins,
-                                        const struct seep_splat_picture *picture,
-                                        const float *image_grad, struct seep_splat_gradients *out,
-                                        void *scratch, size_t *scratch_bytes,
-                                        struct seep_stream *stream);
+SEEP_MUST_CHECK int
+seep_splat_backward(const struct seep_splat_camera *camera, const struct seep_splat_model *model,
+                    const struct seep_splat_projected *projected,
+                    const struct seep_splat_bins *bins, const struct seep_splat_picture *picture,
+                    const float *image_grad, struct seep_splat_gradients *out, void *scratch,
+                    size_t *scratch_bytes, struct seep_stream *stream);
 
 #ifdef __cplusplus
 }
