@@ -1,0 +1,35 @@
+/* The views of a scene as 3D Gaussian Splatting takes them: where each photo was taken from, at the
+ * size it is trained on, and the points that the Gaussians begin with. No pixel is read. */
+#ifndef SEEP_KERNELS_SPLAT_VIEWS_H
+#define SEEP_KERNELS_SPLAT_VIEWS_H
+
+#include "kernels/splat/splat.h"
+
+struct seep_view {
+    struct seep_splat_camera camera; /* width, height and intrinsics of the picture trained on */
+    char *photo;                     /* path of the file */
+};
+
+struct seep_views {
+    struct seep_view *list;
+    size_t n;
+    float (*points)[3];
+    uint8_t (*colors)[3];
+    size_t n_points;
+    float extent; /* 1.1 × the largest distance of a camera from their mean: the scene's size */
+};
+
+/* Reads a folder with sparse/0/ or sparse/ (COLMAP) and images/, else with transforms_train.json
+ * (NeRF), whose scenes have no points: then `n_random` are drawn from `seed`, in the cube of ±1.3
+ * that the synthetic scenes fill. Photos of more than `most_pixels` are trained on at a size with
+ * the same ratio of sides and about that many. 0, -SEEP_EIO, -SEEP_EFORMAT (no pinhole camera, an
+ * image without a camera, not one photo), -SEEP_ENOMEM. Threads: safe on distinct outputs.
+ * Allocates: *out; free with _fini(). */
+SEEP_MUST_CHECK int seep_views_read(const char *folder, double most_pixels, size_t n_random,
+                                    uint64_t seed, struct seep_views *out, struct seep_error *err);
+void seep_views_fini(struct seep_views *views);
+
+/* The rotation matrix of a quaternion w, x, y, z of any length but 0. */
+void seep_view_rotation(const double q[4], float rotation[3][3]);
+
+#endif
