@@ -55,11 +55,11 @@ struct seep_splat_model {
 
 /* What seep_splat_project() leaves for the other calls: [n] each, undefined where culled.
  *   means2d  pixels
- *   roots    a, b, c of alpha = opacity · 2^−(u² + v²), u = a dx + b dy, v = c dy, (dx, dy) = pixel
- * − mean2d: a triangular root of the inverse covariance. Squared in the picture it keeps a needle's
- *            exponent exact where the inverse itself, in float, would cancel
+ *   roots    a, b, c of alpha = opacity · 2^−(u² + v²), u = a dx + b dy, v = c dy with (dx, dy) =
+ *            pixel − mean2d: a triangular root of the inverse covariance. Squared in the picture it
+ *            keeps a needle's exponent exact where the inverse itself, in float, would cancel
  *   depths   z before the camera, worked out in double and rounded: ties break alike everywhere
- *   tiles    first x, first y, end x, end y; the first two are the last two where culled
+ *   tiles    first x, first y, end x, end y; all 0 where culled
  *   offsets  [n + 1] running sum of tiles touched, offsets[0] = 0
  * -SEEP_EINVAL also where there are 2^32 pairs or more. */
 struct seep_splat_projected {

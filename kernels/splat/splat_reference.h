@@ -1,0 +1,43 @@
+/* Splatting in double precision, one thread, plain loops: what the twins of splat.h are held
+ * against. Same constants and rules (splat_twins.h lists them), but the textbook's formulas: full 3
+ * × 3 covariances and their inverses in the picture. Allocates what it needs with malloc. */
+#ifndef SEEP_KERNELS_SPLAT_REFERENCE_H
+#define SEEP_KERNELS_SPLAT_REFERENCE_H
+
+#include "kernels/splat/splat.h"
+
+/* As struct seep_splat_model; also its gradients. */
+struct seep_reference_model {
+    size_t n;
+    int sh_degree, sh_stride;
+    double (*means)[3];
+    double (*scales)[3];
+    double (*rotations)[4];
+    double *opacities;
+    double *sh; /* [n][sh_stride][3] */
+};
+
+/* Zeros. 0, -SEEP_ENOMEM. Freed with _free(), also after failure. */
+SEEP_MUST_CHECK int seep_reference_model_init(struct seep_reference_model *model, size_t n,
+                                              int sh_degree, int sh_stride);
+SEEP_MUST_CHECK int seep_reference_model_from(struct seep_reference_model *model,
+                                              const struct seep_splat_model *from);
+void seep_reference_model_free(struct seep_reference_model *model);
+
+/*   image          [height][width][3] out
+ *   transmittance  [height][width] out, or NULL
+ *   *n_pairs       out: pairs of Gaussian and tile, or NULL
+ * 0, -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_reference_render(const struct seep_splat_camera *camera,
+                                          const struct seep_reference_model *model, double *image,
+                                          double *transmittance, size_t *n_pairs);
+
+/*   image_grad  [height][width][3]
+ *   *out        out: made by _model_init() with the model's sizes
+ *   means2d     [n][2] out, or NULL */
+SEEP_MUST_CHECK int seep_reference_backward(const struct seep_splat_camera *camera,
+                                            const struct seep_reference_model *model,
+                                            const double *image_grad,
+                                            struct seep_reference_model *out, double (*means2d)[2]);
+
+#endif
