@@ -1,0 +1,15 @@
+/* Tables for a terminal. */
+#ifndef SEEP_KERNELS_TABLE_H
+#define SEEP_KERNELS_TABLE_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+/* The rows of rows.h, a scenario after the other, and a last line that counts them. */
+void seep_table_print_verdicts(const json_t *rows, FILE *out);
+
+/* An array of objects; the keys of the first are the columns, those of others that it lacks are
+ * left out. Numbers stand right, with four digits; texts left. */
+void seep_table_print(const json_t *objects, FILE *out);
+
+#endif
