@@ -195,7 +195,8 @@ void seep_reference_see(const struct seep_splat_camera *c, const struct seep_ref
         sum += color;
         out->color[e] = color > 0 ? color : 0;
     }
-    sum += out->mean2d[0] + out->mean2d[1] + out->conic[0] + out->conic[1] + out->conic[2];
+    sum += (double)out->depth + m->opacities[i] + out->mean2d[0] + out->mean2d[1] + out->conic[0] +
+           out->conic[1] + out->conic[2];
     if (!isfinite(sum))
         return;
     double larger = (xx + yy) / 2 + sqrt((xx - yy) * (xx - yy) / 4 + xy * xy);

@@ -1,0 +1,47 @@
+/* One loop, compiled for several instruction sets and chosen when it first runs. The loop is
+ * written once as an always-inlined function and vectorised by the compiler. Products and sums may
+ * be fused where the processor can (the files that use this say so), so results of two sets differ
+ * in the last bits. */
+#ifndef SEEP_KERNELS_SPLAT_LEVELS_H
+#define SEEP_KERNELS_SPLAT_LEVELS_H
+
+#define SEEP_INLINE static inline __attribute__((always_inline))
+
+enum seep_cpu_level { SEEP_CPU_BASE, SEEP_CPU_AVX2, SEEP_CPU_AVX512, SEEP_CPU_LEVELS };
+
+/* The best that this processor has, and at most what was last allowed. Threads: safe. */
+enum seep_cpu_level seep_cpu_level(void);
+
+/* For tests: nothing better than `most` from now on. */
+void seep_cpu_level_allow(enum seep_cpu_level most);
+
+/* Defines name##_levels[SEEP_CPU_LEVELS], pointers to functions of `parameters` that call body
+ * `arguments`. */
+#if defined(__x86_64__)
+#define SEEP_LEVELS(name, body, parameters, arguments)                                             \
+    static void name##_base parameters                                                             \
+    {                                                                                              \
+        body arguments;                                                                            \
+    }                                                                                              \
+    __attribute__((target("avx2,fma"))) static void name##_avx2 parameters                         \
+    {                                                                                              \
+        body arguments;                                                                            \
+    }                                                                                              \
+    __attribute__((target(                                                                         \
+        "avx2,fma,avx512f,avx512vl,avx512dq,avx512bw"))) static void name##_avx512 parameters      \
+    {                                                                                              \
+        body arguments;                                                                            \
+    }                                                                                              \
+    static void(*const name##_levels[SEEP_CPU_LEVELS])                                             \
+        parameters = {name##_base, name##_avx2, name##_avx512}
+#else
+#define SEEP_LEVELS(name, body, parameters, arguments)                                             \
+    static void name##_base parameters                                                             \
+    {                                                                                              \
+        body arguments;                                                                            \
+    }                                                                                              \
+    static void(*const name##_levels[SEEP_CPU_LEVELS])                                             \
+        parameters = {name##_base, name##_base, name##_base}
+#endif
+
+#endif
