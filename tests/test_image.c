@@ -368,8 +368,8 @@ END_TEST
 START_TEST(a_header_that_claims_a_huge_picture_takes_no_memory)
 {
     /* SOI, then a frame header of 65280 x 65280, or of 16000 x 16000 with nothing behind it. */
-    uint8_t jpeg[] = {0xff, 0xd8, 0xff, 0xc0, 0, 17, 8,  0xff, 0xff, 0xff, 0xff, 3,  1,
-                      0x11, 0,    2,    0x11, 0, 3,  17, 0,    0xff, 0xda, 0,    12, 3,
+    uint8_t jpeg[] = {0xff, 0xd8, 0xff, 0xc0, 0, 17, 8,  0xff, 0,    0xff, 0,   3,  1,
+                      0x11, 0,    2,    0x11, 0, 3,  17, 0,    0xff, 0xda, 0,   12, 3,
                       1,    0,    2,    0,    3, 0,  0,  63,   0,    0xff, 0xd9};
     struct seep_error err = {.text = ""};
     struct seep_image *image;
