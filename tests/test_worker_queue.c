@@ -116,16 +116,14 @@ START_TEST(batches_come_whole_and_in_order_from_any_number_of_workers)
 }
 END_TEST
 
-/* Waits until `made` has stood still for a while. */
-static uint64_t settled(void)
+/* Waits until that many tasks were made, and for more that must not come. */
+static uint64_t settled(uint64_t n)
 {
-    uint64_t before = UINT64_MAX, now;
-
-    while ((now = __atomic_load_n(&notes->made, __ATOMIC_SEQ_CST)) != before) {
-        before = now;
-        nanosleep(&(struct timespec){.tv_nsec = 30 * 1000 * 1000}, NULL);
-    }
-    return now;
+    for (int tries = SECONDS * 1000; tries && __atomic_load_n(&notes->made, __ATOMIC_SEQ_CST) < n;
+         tries--)
+        nanosleep(&(struct timespec){.tv_nsec = 1000 * 1000}, NULL);
+    nanosleep(&(struct timespec){.tv_nsec = 20 * 1000 * 1000}, NULL);
+    return __atomic_load_n(&notes->made, __ATOMIC_SEQ_CST);
 }
 
 START_TEST(workers_fill_the_queue_and_run_no_further_ahead)
@@ -133,11 +131,11 @@ START_TEST(workers_fill_the_queue_and_run_no_further_ahead)
     struct seep_worker_queue *queue = start(3, 2);
     struct seep_parcel parcel;
 
-    ck_assert_uint_eq(settled(), 6);
+    ck_assert_uint_eq(settled(6), 6);
     ck_assert_int_eq(seep_worker_queue_take(queue, &parcel, NULL), 0);
-    ck_assert_uint_eq(settled(), 7);
+    ck_assert_uint_eq(settled(7), 7);
     seep_worker_queue_release(queue, &parcel);
-    ck_assert_uint_eq(settled(), 7);
+    ck_assert_uint_eq(settled(7), 7);
     seep_worker_queue_destroy(queue);
 }
 END_TEST
@@ -163,12 +161,12 @@ START_TEST(shared_memory_of_a_batch_is_given_back_once_it_is_released)
     int rc;
 
     ck_assert_uint_eq(take_all(queue, 50, &rc, NULL), 50);
-    settled();
+    settled(54);
     ck_assert_uint_eq(maps_of_parcels(notes->pids[0]), 2);
     ck_assert_uint_eq(maps_of_parcels(notes->pids[1]), 2);
     ck_assert_uint_eq(maps_of_parcels(getpid()), 0);
     ck_assert_int_eq(seep_worker_queue_take(queue, &parcel, NULL), 0);
-    settled();
+    settled(55);
     ck_assert_uint_eq(maps_of_parcels(notes->pids[0]), 3);
     ck_assert_uint_eq(maps_of_parcels(getpid()), 1);
     seep_worker_queue_release(queue, &parcel);
@@ -258,8 +256,7 @@ START_TEST(a_killed_trainer_leaves_no_workers_behind)
         for (;;)
             pause();
     }
-    while (settled() < 6)
-        continue;
+    ck_assert_uint_eq(settled(6), 6);
     ck_assert_int_eq(kill(trainer, SIGKILL), 0);
     ck_assert_int_eq(waitpid(trainer, NULL, 0), trainer);
     for (unsigned i = 0; i < 3; i++) {
