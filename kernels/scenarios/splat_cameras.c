@@ -1,6 +1,7 @@
 #include "kernels/scenarios/splat_cameras.h"
 
 #include "kernels/formats/image.h"
+#include "kernels/scenarios/splat_draw.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -201,13 +202,6 @@ void seep_cameras_destroy(struct seep_cameras *c)
     free(c);
 }
 
-/* Knuth, MMIX; the high bits are scaled, so that no remainder is favoured. */
-static size_t draw_below(uint64_t *state, size_t n)
-{
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (size_t)(((*state >> 32) * (uint64_t)n) >> 32);
-}
-
 int seep_cameras_pop(struct seep_cameras *c, struct seep_camera **out, struct seep_error *err)
 {
     int rc = 0;
@@ -222,7 +216,7 @@ int seep_cameras_pop(struct seep_cameras *c, struct seep_camera **out, struct se
             return rc;
         c->n_stack = c->views->n;
     }
-    size_t i = draw_below(&c->random, c->n_stack);
+    size_t i = seep_draw_below(&c->random, c->n_stack);
     struct seep_camera *camera = c->stack[i];
     c->stack[i] = c->stack[--c->n_stack];
     c->stack[c->n_stack] = NULL;

@@ -3,6 +3,7 @@
 #include "kernels/formats/colmap.h"
 #include "kernels/formats/image.h"
 #include "kernels/formats/nerf.h"
+#include "kernels/scenarios/splat_draw.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -183,21 +184,14 @@ static int take_nerf_frame(const char *folder, const struct seep_nerf *scene,
     return set_size(view, k, width, height, most_pixels, err);
 }
 
-static uint32_t draw(uint64_t *state)
-{
-    /* Knuth, MMIX; the high bits. */
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(*state >> 32);
-}
-
 static void draw_points(struct seep_views *v, uint64_t seed)
 {
     uint64_t state = seed ^ UINT64_C(0x9E3779B97F4A7C15);
 
     for (size_t i = 0; i < v->n_points; i++) {
         for (int k = 0; k < 3; k++) {
-            v->points[i][k] = 2.6f * (float)draw(&state) * 0x1p-32f - 1.3f;
-            v->colors[i][k] = (uint8_t)(draw(&state) >> 24);
+            v->points[i][k] = (float)seep_draw_between(&state, -1.3, 1.3);
+            v->colors[i][k] = (uint8_t)(seep_draw(&state) >> 24);
         }
     }
 }
