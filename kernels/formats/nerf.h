@@ -1,5 +1,5 @@
-/* transforms_train.json of NeRF's synthetic scenes and of nerfstudio: cameras as 4×4 camera-to-world
- * matrices with OpenGL axes (x right, y up, z backward). */
+/* transforms_train.json of NeRF's synthetic scenes and of nerfstudio: cameras as 4×4
+ * camera-to-world matrices with OpenGL axes (x right, y up, z backward). */
 #ifndef SEEP_KERNELS_NERF_H
 #define SEEP_KERNELS_NERF_H
 
@@ -8,8 +8,8 @@
 #include <stddef.h>
 
 struct seep_nerf_frame {
-    char *file;            /* file_path as written, no "..", not absolute */
-    double to_world[4][4];
+    char *file;            /* file_path as written; seep_name_is_safe() */
+    double to_world[4][4]; /* finite */
     double fx, fy, cx, cy; /* pixels; 0 where the file says only camera_angle_x */
     int width, height;     /* 0 where the file does not say */
 };
@@ -20,10 +20,20 @@ struct seep_nerf {
     size_t n_frames;
 };
 
+/* Reads a file of at most 64 MiB. fl_x, fl_y, cx, cy, w and h hold for all frames, but for those
+ * that have their own; without fl_y it is fl_x, without cx or cy the middle of a picture whose size
+ * is given. A matrix may lack its last row, 0 0 0 1. Keys that are not named here are passed over,
+ * but a camera_model with another geometry (fisheye, equirectangular, …) is refused, as are a file
+ * without frames[], frames without file_path or transform_matrix, and frames without any focal
+ * length.
+ * 0, -SEEP_EIO, -SEEP_EFORMAT (err->offset: where the JSON is wrong), -SEEP_ENOMEM; *out only where
+ * 0. */
 SEEP_MUST_CHECK int seep_nerf_read(const char *path, struct seep_nerf **out,
                                    struct seep_error *err);
 SEEP_MUST_CHECK int seep_nerf_from_bytes(const void *bytes, size_t n, struct seep_nerf **out,
                                          struct seep_error *err);
+/* Intrinsics are written with each frame. -SEEP_EINVAL for a scene that seep_nerf_read() would
+ * refuse, or names that are no UTF-8; -SEEP_EIO, -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_nerf_write(const char *path, const struct seep_nerf *scene,
                                     struct seep_error *err);
 void seep_nerf_free(struct seep_nerf *scene);

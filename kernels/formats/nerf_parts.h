@@ -1,0 +1,16 @@
+/* What the files of the NeRF reader and writer share; for nobody else but their tests. */
+#ifndef SEEP_KERNELS_NERF_PARTS_H
+#define SEEP_KERNELS_NERF_PARTS_H
+
+#include "kernels/formats/nerf.h"
+
+#include <stdio.h>
+
+/* What nerf.h says is refused of a scene: the reason, NULL where there is none. */
+const char *seep_nerf_fault(const struct seep_nerf *scene);
+
+/* The file's text to a stream, whose error flag says whether that went well. -SEEP_EINVAL before
+ * anything is written, -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_nerf_print(FILE *out, const struct seep_nerf *scene);
+
+#endif

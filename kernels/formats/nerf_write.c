@@ -1,0 +1,130 @@
+#include "kernels/formats/byte_file.h"
+#include "kernels/formats/nerf_parts.h"
+
+#include <jansson.h>
+#include <math.h>
+
+static const char *frame_fault(const struct seep_nerf_frame *frame, bool has_angle)
+{
+    const double intrinsics[] = {frame->fx, frame->fy, frame->cx, frame->cy};
+
+    if (!frame->file || !seep_name_is_safe(frame->file))
+        return "a file_path that leads out of its folder or holds control characters";
+    for (unsigned i = 0; i < 16; i++) {
+        if (!isfinite(frame->to_world[i / 4][i % 4]))
+            return "a transform_matrix that is not finite";
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        if (!isfinite(intrinsics[i]))
+            return "an intrinsic that is not finite";
+    }
+    if (frame->fx != 0 || frame->fy != 0 || !has_angle) {
+        if (!(frame->fx > 0 && frame->fy > 0))
+            return "a frame without a focal length";
+    }
+    if (frame->width < 0 || frame->width > 65535 || frame->height < 0 || frame->height > 65535)
+        return "a side that is not 0 to 65535";
+    return NULL;
+}
+
+const char *seep_nerf_fault(const struct seep_nerf *scene)
+{
+    double angle = scene->camera_angle_x;
+    const char *fault = NULL;
+
+    if (!(angle >= 0 && angle < 3.141592653589793))
+        return "camera_angle_x is no angle of a camera";
+    for (size_t i = 0; i < scene->n_frames && !fault; i++)
+        fault = frame_fault(&scene->frames[i], angle > 0);
+    return fault;
+}
+
+/* json_dumpf() with 17 digits brings every double back. */
+static int put_intrinsics(json_t *json, const struct seep_nerf_frame *frame)
+{
+    int bad = 0;
+
+    if (frame->fx != 0) {
+        bad |= json_object_set_new(json, "fl_x", json_real(frame->fx));
+        bad |= json_object_set_new(json, "fl_y", json_real(frame->fy));
+        bad |= json_object_set_new(json, "cx", json_real(frame->cx));
+        bad |= json_object_set_new(json, "cy", json_real(frame->cy));
+    }
+    if (frame->width)
+        bad |= json_object_set_new(json, "w", json_integer(frame->width));
+    if (frame->height)
+        bad |= json_object_set_new(json, "h", json_integer(frame->height));
+    return bad;
+}
+
+static json_t *frame_json(const struct seep_nerf_frame *frame)
+{
+    json_t *json = json_object(), *rows = json_array();
+    int bad = json_object_set_new(json, "file_path", json_string(frame->file));
+
+    bad |= put_intrinsics(json, frame);
+    for (unsigned i = 0; i < 4; i++) {
+        json_t *row = json_array();
+        for (unsigned k = 0; k < 4; k++)
+            bad |= json_array_append_new(row, json_real(frame->to_world[i][k]));
+        bad |= json_array_append_new(rows, row);
+    }
+    bad |= json_object_set_new(json, "transform_matrix", rows);
+    if (!bad)
+        return json;
+    json_decref(json);
+    return NULL;
+}
+
+static bool is_utf8(const char *text)
+{
+    json_t *string = json_string(text);
+    bool is = string || !*text;
+
+    json_decref(string);
+    return is;
+}
+
+int seep_nerf_print(FILE *out, const struct seep_nerf *scene)
+{
+    json_t *json, *frames;
+    int bad = 0;
+
+    if (seep_nerf_fault(scene))
+        return -SEEP_EINVAL;
+    for (size_t i = 0; i < scene->n_frames; i++) {
+        if (!is_utf8(scene->frames[i].file))
+            return -SEEP_EINVAL;
+    }
+    json = json_object();
+    frames = json_array();
+    if (scene->camera_angle_x != 0)
+        bad |= json_object_set_new(json, "camera_angle_x", json_real(scene->camera_angle_x));
+    for (size_t i = 0; i < scene->n_frames && !bad; i++)
+        bad |= json_array_append_new(frames, frame_json(&scene->frames[i]));
+    bad |= json_object_set_new(json, "frames", frames);
+    /* A stream's own failure stays in its error flag. */
+    if (!bad) {
+        (void)json_dumpf(json, out, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+        putc('\n', out);
+    }
+    json_decref(json);
+    return bad ? -SEEP_ENOMEM : 0;
+}
+
+int seep_nerf_write(const char *path, const struct seep_nerf *scene, struct seep_error *err)
+{
+    struct seep_file_writer writer;
+    int rc = seep_file_writer_open(&writer, path, err);
+
+    if (rc)
+        return rc;
+    rc = seep_nerf_print(writer.stream, scene);
+    if (!rc)
+        return seep_file_writer_commit(&writer, err);
+    seep_file_writer_cancel(&writer);
+    if (rc == -SEEP_ENOMEM)
+        return seep_error_set(err, SEEP_ENOMEM, path, 0, "no memory");
+    const char *fault = seep_nerf_fault(scene);
+    return seep_error_set(err, SEEP_EINVAL, path, 0, "%s", fault ? fault : "a name is no UTF-8");
+}
