@@ -34,17 +34,25 @@ struct seep_coco {
     size_t n_images, n_annotations;
 };
 
+/* Run lengths are held against the size that the file gives with them, and that against the
+ * image's. An image_id may be of no image of the file (a subset). 0, -SEEP_EIO, -SEEP_EFORMAT,
+ * -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_coco_read(const char *path, struct seep_coco **out,
                                    struct seep_error *err);
 SEEP_MUST_CHECK int seep_coco_from_bytes(const void *bytes, size_t n, struct seep_coco **out,
                                          struct seep_error *err);
+/* Annotations with run lengths need their image. `compressed`: as pycocotools' strings.
+ * -SEEP_EINVAL also where memory ends or a number is none of JSON's; -SEEP_EIO. */
 SEEP_MUST_CHECK int seep_coco_write(const char *path, const struct seep_coco *coco, bool compressed,
                                     struct seep_error *err);
 void seep_coco_free(struct seep_coco *coco);
 
-/* The annotation's mask: 1 inside, 0 outside.
+/* The annotation's mask: 1 inside, 0 outside. A pixel is inside a ring where its centre is
+ * (even-odd; pixel x, y has its centre at x + 0.5, y + 0.5), and inside the annotation where it is
+ * inside any of its rings.
  *   mask  [height][width] out
- * -SEEP_EFORMAT where run lengths do not add up to width × height. */
+ * -SEEP_EFORMAT where run lengths do not add up to width × height; -SEEP_EINVAL where either is 0.
+ * Threads: safe on distinct masks. Allocates: nothing. */
 SEEP_MUST_CHECK int seep_coco_mask(const struct seep_coco_annotation *annotation, uint32_t width,
                                    uint32_t height, uint8_t *mask);
 
