@@ -1,7 +1,6 @@
 #include "kernels/formats/ply_parts.h"
 #include "kernels/formats/text_fields.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -35,9 +34,10 @@ static bool store_real(const struct seep_field *field, enum seep_ply_type type, 
         memcpy(to, &value, sizeof value);
         return true;
     }
-    if (isfinite(value) && fabs(value) > FLT_MAX)
-        return false;
+    /* Rounded first: the largest float in nine digits is a little larger than it. */
     float narrow = (float)value;
+    if (isfinite(value) && !isfinite(narrow))
+        return false;
     memcpy(to, &narrow, sizeof narrow);
     return true;
 }
