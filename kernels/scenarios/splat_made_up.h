@@ -1,0 +1,26 @@
+/* A made-up scene in COLMAP's form: a checkered table with three balls and a ring on it, of
+ * coloured Gaussians, photographed from all round by the lab's own rasteriser. */
+#ifndef SEEP_KERNELS_SPLAT_MADE_UP_H
+#define SEEP_KERNELS_SPLAT_MADE_UP_H
+
+#include "libprof/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct seep_made_up {
+    size_t n_photos, n_points; /* >= 1 */
+    uint32_t width, height;    /* of a photo */
+};
+
+/* The seed's own size times `scale`: 600 photos of 1600 × 1066 and 4 million Gaussians in the end,
+ * of four times fewer points. Pixels and Gaussians go by the scale; below 1:100 photos, too, and
+ * Gaussians once more with them, so that pictures and Gaussians keep their ratio. */
+struct seep_made_up seep_made_up_size(double scale);
+
+/* Writes sparse/0/{cameras,images,points3D}.bin and images/ (JPEG, each eighth a PNG) into
+ * `folder`. 0, -SEEP_EIO, -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_made_up_write(const char *folder, const struct seep_made_up *size,
+                                       uint64_t seed, struct seep_error *err);
+
+#endif
