@@ -1,0 +1,180 @@
+/* Gaussians to the picture, sixteen at a time. */
+#pragma GCC optimize("fp-contract=fast")
+
+#include "kernels/splat/splat_lanes.h"
+#include "kernels/splat/splat_twins.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+/* Lanes a thread takes at a time: enough to hide the counter, few enough to even out culled ones.
+ */
+enum { BATCH = 64 * LANES };
+
+struct project {
+    const struct seep_splat_camera *camera;
+    const struct seep_splat_model *model;
+    struct seep_splat_projected *out;
+    atomic_size_t next;
+    enum seep_cpu_level level;
+    uint64_t *sums; /* [n_threads] tiles touched, by stretches of Gaussians */
+};
+
+/* First and end tile along one axis of `size` pixels; false where no pixel centre is covered. */
+static inline bool tile_range(float mean, float half, int size, uint16_t *first, uint16_t *end)
+{
+    float from = ceilf(mean - half - 0.5f), to = floorf(mean + half - 0.5f);
+
+    from = from > 0 ? from : 0;
+    to = to < (float)(size - 1) ? to : (float)(size - 1);
+    if (!(from <= to))
+        return false;
+    *first = (uint16_t)((int)from / SEEP_SPLAT_TILE);
+    *end = (uint16_t)((int)to / SEEP_SPLAT_TILE + 1);
+    return true;
+}
+
+static inline bool extent(const struct seep_splat_camera *c, const struct lanes *b, int l,
+                          float opacity, uint16_t tiles[4])
+{
+    float reach = 2 * logf(255 * opacity);
+    float xx = b->cov[0][l], xy = b->cov[1][l], yy = b->cov[2][l], half = (xx - yy) / 2;
+    float r = SEEP_SPLAT_SIGMAS * sqrtf((xx + yy) / 2 + sqrtf(half * half + xy * xy));
+    float hx = sqrtf(reach * xx), hy = sqrtf(reach * yy);
+    float sum = b->mean2d[0][l] + b->mean2d[1][l] + b->root[0][l] + b->root[1][l] + b->root[2][l] +
+                b->depth[l] + opacity;
+
+    if (!(reach > 0) || !(b->depth[l] > SEEP_SPLAT_NEAR) || !isfinite(sum))
+        return false;
+    return tile_range(b->mean2d[0][l], hx < r ? hx : r, c->width, &tiles[0], &tiles[2]) &&
+           tile_range(b->mean2d[1][l], hy < r ? hy : r, c->height, &tiles[1], &tiles[3]);
+}
+
+SEEP_INLINE void lanes_color(const struct seep_splat_model *m, size_t first, struct lanes *b,
+                             float color[3][LANES])
+{
+    float y[MAX_SH][LANES];
+    int used = (m->sh_degree + 1) * (m->sh_degree + 1);
+
+    lanes_load_sh(m, first, b);
+    lanes_harmonics(m->sh_degree, b, y);
+    for (int e = 0; e < 3; e++)
+        for
+            EACH_LANE
+    color[e][l] = 0.5f;
+    for (int k = 0; k < used; k++)
+        for (int e = 0; e < 3; e++)
+            for
+                EACH_LANE
+    color[e][l] += y[k][l] * b->sh[3 * k + e][l];
+}
+
+static inline void store(const struct seep_splat_projected *out, size_t i, int l,
+                         const struct lanes *b, float color[3][LANES], const uint16_t tiles[4])
+{
+    out->depths[i] = b->depth[l];
+    for (int k = 0; k < 2; k++)
+        out->means2d[i][k] = b->mean2d[k][l];
+    for (int k = 0; k < 3; k++) {
+        out->roots[i][k] = b->root[k][l];
+        out->colors[i][k] = color[k][l] > 0 ? color[k][l] : 0;
+    }
+    memcpy(out->tiles[i], tiles, sizeof out->tiles[i]);
+    out->offsets[i + 1] = (uint32_t)(tiles[2] - tiles[0]) * (uint32_t)(tiles[3] - tiles[1]);
+}
+
+SEEP_INLINE void project_lanes(const struct project *p, size_t first, size_t n)
+{
+    struct lanes b;
+    float color[3][LANES];
+    uint16_t tiles[LANES][4];
+    bool any = false;
+
+    lanes_load(p->model, first, &b);
+    lanes_geometry(p->camera, &b);
+    for (int l = 0; l < (int)n; l++) {
+        if (extent(p->camera, &b, l, p->model->opacities[first + (size_t)l], tiles[l]))
+            any = true;
+        else
+            memset(tiles[l], 0, sizeof tiles[l]);
+    }
+    if (any)
+        lanes_color(p->model, first, &b, color);
+    for (int l = 0; l < (int)n; l++) {
+        size_t i = first + (size_t)l;
+        if (tiles[l][2] && isfinite(color[0][l] + color[1][l] + color[2][l])) {
+            store(p->out, i, l, &b, color, tiles[l]);
+        } else {
+            memset(p->out->tiles[i], 0, sizeof p->out->tiles[i]);
+            p->out->offsets[i + 1] = 0;
+        }
+    }
+}
+
+SEEP_INLINE void project_batch(const struct project *p, size_t first, size_t end)
+{
+    for (size_t i = first; i < end; i += LANES)
+        project_lanes(p, i, end - i < LANES ? end - i : LANES);
+}
+
+SEEP_LEVELS(project, project_batch, (const struct project *p, size_t first, size_t end),
+            (p, first, end));
+
+static void project_work(void *arg, unsigned thread, unsigned n_threads)
+{
+    struct project *p = arg;
+    size_t n = p->model->n, first;
+
+    (void)thread, (void)n_threads;
+    while ((first = atomic_fetch_add(&p->next, BATCH)) < n)
+        project_levels[p->level](p, first, n - first < BATCH ? n : first + BATCH);
+}
+
+static void sum_work(void *arg, unsigned thread, unsigned n_threads)
+{
+    struct project *p = arg;
+    size_t n = p->model->n, end = n * (thread + 1) / n_threads;
+
+    p->sums[thread] = 0;
+    for (size_t i = n * thread / n_threads; i < end; i++)
+        p->sums[thread] += p->out->offsets[i + 1];
+}
+
+static void offset_work(void *arg, unsigned thread, unsigned n_threads)
+{
+    struct project *p = arg;
+    size_t n = p->model->n, end = n * (thread + 1) / n_threads;
+    uint64_t sum = 0;
+
+    for (unsigned t = 0; t < thread; t++)
+        sum += p->sums[t];
+    for (size_t i = n * thread / n_threads; i < end; i++)
+        p->out->offsets[i + 1] = (uint32_t)(sum += p->out->offsets[i + 1]);
+}
+
+int seep_splat_project_cpu(const struct seep_splat_camera *camera,
+                           const struct seep_splat_model *model, struct seep_splat_projected *out,
+                           void *scratch, size_t *scratch_bytes, struct seep_stream *stream)
+{
+    unsigned n_threads = seep_stream_threads(stream);
+    uint64_t total = 0;
+    struct project p = {
+        .camera = camera, .model = model, .out = out, .level = seep_cpu_level(), .sums = scratch};
+
+    if (!scratch) {
+        *scratch_bytes = n_threads * sizeof *p.sums;
+        return 0;
+    }
+    if (*scratch_bytes < n_threads * sizeof *p.sums)
+        return -SEEP_EINVAL;
+    out->offsets[0] = 0;
+    seep_stream_run(stream, project_work, &p);
+    seep_stream_run(stream, sum_work, &p);
+    for (unsigned t = 0; t < n_threads; t++)
+        total += p.sums[t];
+    if (total > UINT32_MAX)
+        return -SEEP_EINVAL;
+    seep_stream_run(stream, offset_work, &p);
+    out->n_pairs = (size_t)total;
+    return 0;
+}
