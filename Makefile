@@ -56,8 +56,9 @@ CHECK_LIBS := $(call pkg,--libs check)
 SHIM_CFLAGS := -fPIC -ftls-model=initial-exec -fno-omit-frame-pointer -fno-semantic-interposition
 SHIM_LIBS := -ldl
 
-# The lab's kernels: loops over many items; a NaN is an input like any other, but no trap and no errno.
-KERNEL_CFLAGS := -O3 -fno-math-errno -fno-trapping-math
+# The lab: loops over many items, no trap and no errno; a call at the end of a function leaves its frame, so
+# that reports name the line.
+KERNEL_CFLAGS := -O3 -fno-math-errno -fno-trapping-math -fno-optimize-sibling-calls
 
 # CUDA twins are built where nvcc is (CUDA=1 insists, CUDA=0 leaves them out).
 NVCC ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
