@@ -191,7 +191,6 @@ $(LAB_LIB): $(call obj,$(filter-out kernels/harness/main.c,$(LAB))) $(LAB_CUDA:%
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-# Its own frames are what a report names: no frame is merged away at the end of a function.
 $(SEEP_LAB): $(call obj,kernels/harness/main.c) $(LAB_LIB) $(LIB)
 	$(say) LD $@
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LAB_LIBS) $(LIBPROF_LIBS) $(CUDA_LIBS)
