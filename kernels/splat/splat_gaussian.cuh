@@ -1,0 +1,413 @@
+/* The arithmetic of one Gaussian, as splat_twins.h states it, forward and by the chain rule back.
+ * Single precision but for the mean before the camera. Host and device: what a GPU computes can be
+ * held against the other twin where there is no GPU. */
+#ifndef SEEP_KERNELS_SPLAT_GAUSSIAN_CUH
+#define SEEP_KERNELS_SPLAT_GAUSSIAN_CUH
+
+#include "kernels/splat/splat.h"
+#include "kernels/splat/splat_math.h"
+
+#include <cuda_runtime.h>
+
+#define SEEP_HD __host__ __device__ __forceinline__
+
+/* The camera as kernels take it: by value, in constant memory. */
+struct splat_view {
+    struct seep_splat_camera camera;
+    float3 centre;
+    int tiles_x, tiles_y;
+};
+
+static inline struct splat_view splat_view_of(const struct seep_splat_camera *camera)
+{
+    struct splat_view view;
+    double c[3];
+
+    for (int k = 0; k < 3; k++) {
+        c[k] = 0;
+        for (int i = 0; i < 3; i++)
+            c[k] -= (double)camera->rotation[i][k] * (double)camera->translation[i];
+    }
+    view.camera = *camera;
+    view.centre = make_float3((float)c[0], (float)c[1], (float)c[2]);
+    view.tiles_x = (camera->width + SEEP_SPLAT_TILE - 1) / SEEP_SPLAT_TILE;
+    view.tiles_y = (camera->height + SEEP_SPLAT_TILE - 1) / SEEP_SPLAT_TILE;
+    return view;
+}
+
+SEEP_HD float dot(float3 a, float3 b)
+{
+    return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+
+SEEP_HD float3 cross(float3 a, float3 b)
+{
+    return make_float3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
+}
+
+SEEP_HD float3 operator*(float s, float3 a)
+{
+    return make_float3(s * a.x, s * a.y, s * a.z);
+}
+
+SEEP_HD float3 operator*(float3 a, float3 b)
+{
+    return make_float3(a.x * b.x, a.y * b.y, a.z * b.z);
+}
+
+SEEP_HD float3 operator+(float3 a, float3 b)
+{
+    return make_float3(a.x + b.x, a.y + b.y, a.z + b.z);
+}
+
+SEEP_HD float3 operator-(float3 a, float3 b)
+{
+    return make_float3(a.x - b.x, a.y - b.y, a.z - b.z);
+}
+
+SEEP_HD bool is_finite(float3 a)
+{
+    return isfinite(a.x) && isfinite(a.y) && isfinite(a.z);
+}
+
+SEEP_HD float3 load3(const float *from)
+{
+    return make_float3(from[0], from[1], from[2]);
+}
+
+SEEP_HD void store3(float *to, float3 a)
+{
+    to[0] = a.x;
+    to[1] = a.y;
+    to[2] = a.z;
+}
+
+/* Row i of a 3 × 3. */
+struct splat_rows {
+    float3 row[3];
+};
+
+SEEP_HD float3 transposed_times(const struct splat_rows &m, float3 v)
+{
+    return v.x * m.row[0] + v.y * m.row[1] + v.z * m.row[2];
+}
+
+SEEP_HD float3 times(const struct splat_rows &m, float3 v)
+{
+    return make_float3(dot(m.row[0], v), dot(m.row[1], v), dot(m.row[2], v));
+}
+
+/* A rotation of any length but 0 becomes one of length 1. The largest entry goes first, so that
+ * no square over- or underflows. False: there is none. */
+SEEP_HD bool normalized(const float q[4], float unit[4], float *length)
+{
+    float most = fmaxf(fmaxf(fabsf(q[0]), fabsf(q[1])), fmaxf(fabsf(q[2]), fabsf(q[3])));
+    float squares = 0;
+
+    if (!(isfinite(q[0]) && isfinite(q[1]) && isfinite(q[2]) && isfinite(q[3]) && most > 0))
+        return false;
+    for (int k = 0; k < 4; k++) {
+        unit[k] = q[k] / most;
+        squares += unit[k] * unit[k];
+    }
+    float root = sqrtf(squares);
+    for (int k = 0; k < 4; k++)
+        unit[k] /= root;
+    *length = most * root;
+    return true;
+}
+
+SEEP_HD struct splat_rows rotation_of(const float q[4])
+{
+    float w = q[0], x = q[1], y = q[2], z = q[3];
+    struct splat_rows r;
+
+    r.row[0] = make_float3(1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y));
+    r.row[1] = make_float3(2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x));
+    r.row[2] = make_float3(2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y));
+    return r;
+}
+
+/* A Gaussian before the camera: its mean there, and the two rows m1, m2 whose products are the
+ * covariance in the picture, with what they were made of. */
+struct splat_frame {
+    float3 p;
+    float slope_x, slope_y; /* tx/z, ty/z: x/z and y/z within the clamp */
+    bool free_x, free_y;    /* the clamp does not hold */
+    float unit[4], length;  /* the rotation's direction and length */
+    struct splat_rows turn;
+    float3 j1, j2; /* rows of J */
+    float3 y1, y2; /* rows of J · rotation */
+    float3 m1, m2;
+    float a, b, c, det; /* A, B, C of the covariance */
+};
+
+SEEP_HD float3 before_camera(const struct seep_splat_camera &camera, const float *mean)
+{
+    double m[3] = {mean[0], mean[1], mean[2]}, p[3];
+
+    for (int i = 0; i < 3; i++)
+        p[i] = camera.rotation[i][0] * m[0] + camera.rotation[i][1] * m[1] +
+               camera.rotation[i][2] * m[2] + camera.translation[i];
+    return make_float3((float)p[0], (float)p[1], (float)p[2]);
+}
+
+/* False: culled, by the near plane or for what is not finite in the parameters. */
+SEEP_HD bool frame_of(const struct seep_splat_camera &camera, const float *mean, const float *scale,
+                      const float *rotation, struct splat_frame *f)
+{
+    float3 s = load3(scale);
+
+    f->p = before_camera(camera, mean);
+    if (!(f->p.z > SEEP_SPLAT_NEAR) || !is_finite(f->p) || !is_finite(s) ||
+        !normalized(rotation, f->unit, &f->length))
+        return false;
+    float x = f->p.x / f->p.z, y = f->p.y / f->p.z;
+    float limit_x = SEEP_SPLAT_FOV_LIMIT * 0.5f * (float)camera.width / camera.fx;
+    float limit_y = SEEP_SPLAT_FOV_LIMIT * 0.5f * (float)camera.height / camera.fy;
+    f->slope_x = fminf(fmaxf(x, -limit_x), limit_x);
+    f->slope_y = fminf(fmaxf(y, -limit_y), limit_y);
+    f->free_x = f->slope_x == x;
+    f->free_y = f->slope_y == y;
+    f->turn = rotation_of(f->unit);
+    float3 axis_z = load3(camera.rotation[2]);
+    f->j1 = (camera.fx / f->p.z) * (load3(camera.rotation[0]) - f->slope_x * axis_z);
+    f->j2 = (camera.fy / f->p.z) * (load3(camera.rotation[1]) - f->slope_y * axis_z);
+    f->y1 = transposed_times(f->turn, f->j1);
+    f->y2 = transposed_times(f->turn, f->j2);
+    f->m1 = s * f->y1;
+    f->m2 = s * f->y2;
+
+    float n1 = dot(f->m1, f->m1), n2 = dot(f->m2, f->m2);
+    float3 normal = cross(f->m1, f->m2);
+    f->a = n1 + SEEP_SPLAT_LOW_PASS;
+    f->b = dot(f->m1, f->m2);
+    f->c = n2 + SEEP_SPLAT_LOW_PASS;
+    f->det = dot(normal, normal) + SEEP_SPLAT_LOW_PASS * (n1 + n2) +
+             SEEP_SPLAT_LOW_PASS * SEEP_SPLAT_LOW_PASS;
+    return true;
+}
+
+/* What is left of a Gaussian on the screen. */
+struct splat_print {
+    float2 mean;
+    float3 roots;
+    float depth;
+    uint16_t tiles[4];
+};
+
+/* First and last pixel whose centre lies within mean ± half, as tiles. False: none of the
+ * picture's. */
+SEEP_HD bool tiles_within(float mean, float half, int size, uint16_t *first, uint16_t *end)
+{
+    float low = fmaxf(ceilf(mean - half - 0.5f), 0);
+    float high = fminf(floorf(mean + half - 0.5f), (float)(size - 1));
+
+    if (!(low <= high))
+        return false;
+    *first = (uint16_t)((int)low / SEEP_SPLAT_TILE);
+    *end = (uint16_t)((int)high / SEEP_SPLAT_TILE + 1);
+    return true;
+}
+
+/* False: culled. */
+SEEP_HD bool print_of(const struct seep_splat_camera &camera, const struct splat_frame &f,
+                      float opacity, struct splat_print *out)
+{
+    const float k = (float)SEEP_ROOT;
+    float a = k * sqrtf(f.c / f.det), b = -a * f.b / f.c, c = k / sqrtf(f.c);
+    float half_difference = 0.5f * (f.a - f.c);
+    float eigenvalue = 0.5f * (f.a + f.c) + sqrtf(half_difference * half_difference + f.b * f.b);
+    float radius = SEEP_SPLAT_SIGMAS * sqrtf(eigenvalue);
+    float reach = 2 * logf(255 * opacity);
+
+    out->mean = make_float2(camera.fx * (f.p.x / f.p.z) + camera.cx,
+                            camera.fy * (f.p.y / f.p.z) + camera.cy);
+    out->roots = make_float3(a, b, c);
+    out->depth = f.p.z;
+    if (!(reach > 0) || !isfinite(opacity) || !isfinite(out->mean.x) || !isfinite(out->mean.y) ||
+        !is_finite(out->roots))
+        return false;
+    return tiles_within(out->mean.x, fminf(radius, sqrtf(reach * f.a)), camera.width,
+                        &out->tiles[0], &out->tiles[2]) &&
+           tiles_within(out->mean.y, fminf(radius, sqrtf(reach * f.c)), camera.height,
+                        &out->tiles[1], &out->tiles[3]);
+}
+
+/* From the camera's centre to the mean; *length 0: straight ahead. */
+SEEP_HD float3 direction_of(float3 centre, const float *mean, float *length)
+{
+    float3 v = load3(mean) - centre;
+
+    *length = sqrtf(dot(v, v));
+    return *length > 0 ? 1 / *length * v : make_float3(0, 0, 1);
+}
+
+/* Y(d), (DEGREE + 1)² of them. */
+template <int DEGREE> SEEP_HD void harmonics(float3 d, float *Y)
+{
+    float x = d.x, y = d.y, z = d.z, xx = x * x, yy = y * y, zz = z * z;
+
+    Y[0] = (float)SEEP_SH_0;
+    if constexpr (DEGREE > 0) {
+        Y[1] = -(float)SEEP_SH_1 * y;
+        Y[2] = (float)SEEP_SH_1 * z;
+        Y[3] = -(float)SEEP_SH_1 * x;
+    }
+    if constexpr (DEGREE > 1) {
+        Y[4] = (float)SEEP_SH_2_0 * x * y;
+        Y[5] = -(float)SEEP_SH_2_0 * y * z;
+        Y[6] = (float)SEEP_SH_2_1 * (2 * zz - xx - yy);
+        Y[7] = -(float)SEEP_SH_2_0 * x * z;
+        Y[8] = (float)SEEP_SH_2_2 * (xx - yy);
+    }
+    if constexpr (DEGREE > 2) {
+        Y[9] = -(float)SEEP_SH_3_0 * y * (3 * xx - yy);
+        Y[10] = (float)SEEP_SH_3_1 * x * y * z;
+        Y[11] = -(float)SEEP_SH_3_2 * y * (4 * zz - xx - yy);
+        Y[12] = (float)SEEP_SH_3_3 * z * (2 * zz - 3 * xx - 3 * yy);
+        Y[13] = -(float)SEEP_SH_3_2 * x * (4 * zz - xx - yy);
+        Y[14] = (float)SEEP_SH_3_4 * z * (xx - yy);
+        Y[15] = -(float)SEEP_SH_3_0 * x * (xx - 3 * yy);
+    }
+}
+
+/* The gradient of sum w · Y by d, as if x, y and z were free. */
+template <int DEGREE> SEEP_HD float3 harmonics_backward(float3 d, const float *w)
+{
+    float x = d.x, y = d.y, z = d.z, xx = x * x, yy = y * y, zz = z * z;
+    float3 g = make_float3(0, 0, 0);
+
+    if constexpr (DEGREE > 0)
+        g = (float)SEEP_SH_1 * make_float3(-w[3], -w[1], w[2]);
+    if constexpr (DEGREE > 1) {
+        const float c0 = (float)SEEP_SH_2_0, c1 = (float)SEEP_SH_2_1, c2 = (float)SEEP_SH_2_2;
+        g.x += c0 * (y * w[4] - z * w[7]) + 2 * x * (c2 * w[8] - c1 * w[6]);
+        g.y += c0 * (x * w[4] - z * w[5]) - 2 * y * (c2 * w[8] + c1 * w[6]);
+        g.z += 4 * c1 * z * w[6] - c0 * (y * w[5] + x * w[7]);
+    }
+    if constexpr (DEGREE > 2) {
+        const float c0 = (float)SEEP_SH_3_0, c1 = (float)SEEP_SH_3_1, c2 = (float)SEEP_SH_3_2,
+                    c3 = (float)SEEP_SH_3_3, c4 = (float)SEEP_SH_3_4;
+        g.x += -6 * c0 * x * y * w[9] + c1 * y * z * w[10] + 2 * c2 * x * y * w[11] -
+               6 * c3 * x * z * w[12] - c2 * (4 * zz - 3 * xx - yy) * w[13] +
+               2 * c4 * x * z * w[14] - 3 * c0 * (xx - yy) * w[15];
+        g.y += -3 * c0 * (xx - yy) * w[9] + c1 * x * z * w[10] -
+               c2 * (4 * zz - xx - 3 * yy) * w[11] - 6 * c3 * y * z * w[12] +
+               2 * c2 * x * y * w[13] - 2 * c4 * y * z * w[14] + 6 * c0 * x * y * w[15];
+        g.z += c1 * x * y * w[10] - 8 * c2 * y * z * w[11] + 3 * c3 * (2 * zz - xx - yy) * w[12] -
+               8 * c2 * x * z * w[13] + c4 * (xx - yy) * w[14];
+    }
+    return g;
+}
+
+/* Sums over a Gaussian's pixels, with w = dL/dalpha · alpha and (dx, dy) = pixel − mean. One after
+ * the other in memory: a record of SPLAT_SUMS floats. */
+enum {
+    SUM_W,     /* w */
+    SUM_WU,    /* w u */
+    SUM_WY,    /* w dy */
+    SUM_WUX,   /* w u dx */
+    SUM_WUY,   /* w u dy */
+    SUM_WYY,   /* w dy² */
+    SUM_COLOR, /* dL/dcolor, 3 */
+    SPLAT_SUMS = 9
+};
+
+/* The chain rule from the roots down to the parameters. */
+struct splat_chain {
+    float3 mean, scale;
+    float rotation[4];
+    float2 mean2d;
+    float opacity;
+};
+
+/* m1' and m2' from a', b', c'. det is differentiated in its form without cancellation. */
+SEEP_HD void rows_backward(const struct splat_frame &f, float3 roots, float3 roots_grad,
+                           float3 *m1_grad, float3 *m2_grad)
+{
+    float a_grad = roots_grad.x - roots_grad.y * f.b / f.c;
+    float b_grad = -roots_grad.y * roots.x / f.c;
+    float det_grad = -0.5f * a_grad * roots.x / f.det;
+    float c_grad =
+        (0.5f * a_grad * roots.x - roots_grad.y * roots.y - 0.5f * roots_grad.z * roots.z) / f.c;
+    float3 normal = cross(f.m1, f.m2);
+
+    *m1_grad = b_grad * f.m2 + 2 * det_grad * (cross(f.m2, normal) + SEEP_SPLAT_LOW_PASS * f.m1);
+    *m2_grad = b_grad * f.m1 + 2 * c_grad * f.m2 +
+               2 * det_grad * (cross(normal, f.m1) + SEEP_SPLAT_LOW_PASS * f.m2);
+}
+
+/* q' of the quaternion as given, from the gradient of its rotation. */
+SEEP_HD void rotation_backward(const struct splat_frame &f, const struct splat_rows &g,
+                               float out[4])
+{
+    float w = f.unit[0], x = f.unit[1], y = f.unit[2], z = f.unit[3];
+    float xy = g.row[0].y + g.row[1].x, xz = g.row[0].z + g.row[2].x, yz = g.row[1].z + g.row[2].y;
+    float around_x = g.row[2].y - g.row[1].z, around_y = g.row[0].z - g.row[2].x,
+          around_z = g.row[1].x - g.row[0].y;
+    float d[4] = {
+        2 * (x * around_x + y * around_y + z * around_z),
+        2 * (y * xy + z * xz + w * around_x) - 4 * x * (g.row[1].y + g.row[2].z),
+        2 * (x * xy + z * yz + w * around_y) - 4 * y * (g.row[0].x + g.row[2].z),
+        2 * (x * xz + y * yz + w * around_z) - 4 * z * (g.row[0].x + g.row[1].y),
+    };
+    float along = d[0] * w + d[1] * x + d[2] * y + d[3] * z;
+
+    for (int k = 0; k < 4; k++)
+        out[k] = (d[k] - along * f.unit[k]) / f.length;
+}
+
+/* All but the colour's part of the mean's gradient. */
+SEEP_HD void chain_of(const struct seep_splat_camera &camera, const struct splat_frame &f,
+                      const float *scale, float opacity, float3 roots, const float *sums,
+                      struct splat_chain *out)
+{
+    const float two_ln2 = (float)(2 * SEEP_LN2);
+    float3 s = load3(scale), m1_grad, m2_grad;
+    float3 roots_grad =
+        -two_ln2 * make_float3(sums[SUM_WUX], sums[SUM_WUY], roots.z * sums[SUM_WYY]);
+
+    out->opacity = sums[SUM_W] / opacity;
+    out->mean2d.x = two_ln2 * roots.x * sums[SUM_WU];
+    out->mean2d.y = two_ln2 * (roots.y * sums[SUM_WU] + roots.z * roots.z * sums[SUM_WY]);
+    rows_backward(f, roots, roots_grad, &m1_grad, &m2_grad);
+
+    out->scale = m1_grad * f.y1 + m2_grad * f.y2;
+    float3 y1_grad = s * m1_grad, y2_grad = s * m2_grad;
+    struct splat_rows turn_grad = {{f.j1.x * y1_grad + f.j2.x * y2_grad,
+                                    f.j1.y * y1_grad + f.j2.y * y2_grad,
+                                    f.j1.z * y1_grad + f.j2.z * y2_grad}};
+    rotation_backward(f, turn_grad, out->rotation);
+
+    /* j1 = fx/z (W0 − slope W2): by z in front, by the slope inside. */
+    float3 j1_grad = times(f.turn, y1_grad), j2_grad = times(f.turn, y2_grad);
+    float3 axis_z = load3(camera.rotation[2]);
+    float x_scale = camera.fx / f.p.z, y_scale = camera.fy / f.p.z;
+    float z_grad = -(dot(j1_grad, f.j1) + dot(j2_grad, f.j2)) / f.p.z;
+    /* By x/z and y/z: the mean in the picture takes them as they are, J clamped. */
+    float x_grad = camera.fx * out->mean2d.x - (f.free_x ? x_scale * dot(j1_grad, axis_z) : 0);
+    float y_grad = camera.fy * out->mean2d.y - (f.free_y ? y_scale * dot(j2_grad, axis_z) : 0);
+    z_grad -= (x_grad * f.p.x + y_grad * f.p.y) / (f.p.z * f.p.z);
+    float3 p_grad = make_float3(x_grad / f.p.z, y_grad / f.p.z, z_grad);
+    out->mean = p_grad.x * load3(camera.rotation[0]) + p_grad.y * load3(camera.rotation[1]) +
+                p_grad.z * axis_z;
+}
+
+/* Whether a pixel centre within [x0, x1] × [y0, y1] (relative to the mean) can have an alpha of
+ * 1/255 or more, that is u² + v² <= most. The least u² + v² of a rectangle that does not hold the
+ * mean lies on an edge that faces it. Errs on the side of yes by more than alpha's rounding. */
+SEEP_HD bool may_touch(float a, float b, float c, float most, float x0, float x1, float y0,
+                       float y1)
+{
+    float ex = fminf(fmaxf(0, x0), x1), ey = fminf(fmaxf(0, y0), y1);
+    float on_x = fminf(fmaxf(-a * b * ex / (b * b + c * c), y0), y1);
+    float on_y = fminf(fmaxf(-b * ey / a, x0), x1);
+    float u1 = fmaxf(fabsf(a * ex + b * on_x) - 1e-6f * (fabsf(a * ex) + fabsf(b * on_x)), 0);
+    float u2 = fmaxf(fabsf(a * on_y + b * ey) - 1e-6f * (fabsf(a * on_y) + fabsf(b * ey)), 0);
+    float v1 = c * on_x, v2 = c * ey;
+
+    return fminf(u1 * u1 + v1 * v1, u2 * u2 + v2 * v2) * (1 - 1e-5f) <= most + 0.01f;
+}
+
+#endif

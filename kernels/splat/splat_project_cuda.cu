@@ -1,0 +1,133 @@
+/* Projection on the GPU: one thread a Gaussian, colour included, then the running sum of tiles. */
+#include "kernels/splat/splat_cuda.cuh"
+#include "kernels/splat/splat_gaussian.cuh"
+#include "kernels/splat/splat_sh.cuh"
+
+#include <cub/device/device_scan.cuh>
+
+struct project_arrays {
+    struct seep_splat_model model;
+    struct seep_splat_projected out;
+    unsigned long long *n_pairs;
+    bool wide;
+};
+
+/* Tiles touched; 0: culled, and but for `tiles` nothing is written. */
+template <int DEGREE>
+__device__ static unsigned project_one(const struct splat_view &view,
+                                       const struct project_arrays &arrays, size_t i)
+{
+    const struct seep_splat_model &model = arrays.model;
+    const struct seep_splat_projected &out = arrays.out;
+    struct splat_frame frame;
+    struct splat_print print;
+    float rotation[4], length;
+    float4 q = splat_load4(model.rotations[i]);
+
+    rotation[0] = q.x, rotation[1] = q.y, rotation[2] = q.z, rotation[3] = q.w;
+    if (!frame_of(view.camera, model.means[i], model.scales[i], rotation, &frame) ||
+        !print_of(view.camera, frame, model.opacities[i], &print))
+        return 0;
+    float3 direction = direction_of(view.centre, model.means[i], &length);
+    const float *sh = model.sh + i * (size_t)model.sh_stride * 3;
+    float3 color = splat_color<DEGREE>(direction, sh, arrays.wide);
+    if (!is_finite(color))
+        return 0;
+    out.means2d[i][0] = print.mean.x;
+    out.means2d[i][1] = print.mean.y;
+    store3(out.roots[i], print.roots);
+    store3(out.colors[i], make_float3(fmaxf(color.x, 0), fmaxf(color.y, 0), fmaxf(color.z, 0)));
+    out.depths[i] = print.depth;
+    splat_store_tiles(out.tiles[i],
+                      make_ushort4(print.tiles[0], print.tiles[1], print.tiles[2], print.tiles[3]));
+    return (unsigned)(print.tiles[2] - print.tiles[0]) *
+           (unsigned)(print.tiles[3] - print.tiles[1]);
+}
+
+/* Leaves the number of tiles of each in offsets, and their sum, which may not fit there, aside. */
+template <int DEGREE>
+__global__ static void __launch_bounds__(SPLAT_BLOCK)
+    project(const struct splat_view view, const struct project_arrays arrays)
+{
+    __shared__ unsigned sums[SPLAT_BLOCK / 32];
+    size_t i = (size_t)blockIdx.x * SPLAT_BLOCK + threadIdx.x;
+    unsigned n_tiles = 0;
+
+    if (i < arrays.model.n) {
+        n_tiles = project_one<DEGREE>(view, arrays, i);
+        if (n_tiles == 0)
+            splat_store_tiles(arrays.out.tiles[i], make_ushort4(0, 0, 0, 0));
+        arrays.out.offsets[i] = n_tiles;
+    }
+    /* 256 Gaussians of at most 2^20 tiles. */
+    unsigned sum = __reduce_add_sync(~0u, n_tiles);
+    if (threadIdx.x % 32 == 0)
+        sums[threadIdx.x / 32] = sum;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        sum = 0;
+        for (int k = 0; k < SPLAT_BLOCK / 32; k++)
+            sum += sums[k];
+        if (sum)
+            atomicAdd(arrays.n_pairs, (unsigned long long)sum);
+    }
+}
+
+static cudaError_t project_all(const struct splat_view &view, const struct project_arrays &arrays,
+                               cudaStream_t stream)
+{
+    size_t n = arrays.model.n;
+
+    switch (arrays.model.sh_degree) {
+    case 0:
+        return splat_launch(project<0>, n, stream, view, arrays);
+    case 1:
+        return splat_launch(project<1>, n, stream, view, arrays);
+    case 2:
+        return splat_launch(project<2>, n, stream, view, arrays);
+    default:
+        return splat_launch(project<3>, n, stream, view, arrays);
+    }
+}
+
+int seep_splat_project_cuda(const struct seep_splat_camera *camera,
+                            const struct seep_splat_model *model, struct seep_splat_projected *out,
+                            void *scratch, size_t *scratch_bytes, struct seep_stream *stream)
+{
+    struct splat_scratch parts = {static_cast<char *>(scratch), 0};
+    cudaStream_t s = splat_stream(stream);
+    unsigned long long *sum = splat_take<unsigned long long>(&parts, 1), n_pairs = 0;
+    size_t scan_bytes = 0;
+    cudaError_t error = cub::DeviceScan::ExclusiveSum(
+        nullptr, scan_bytes, static_cast<uint32_t *>(nullptr), static_cast<uint32_t *>(nullptr),
+        (uint32_t)(model->n + 1), s);
+
+    if (error != cudaSuccess)
+        return splat_status(error);
+    char *scan = splat_take<char>(&parts, scan_bytes);
+    if (!scratch) {
+        *scratch_bytes = parts.used;
+        return 0;
+    }
+    if (*scratch_bytes < parts.used)
+        return -SEEP_EINVAL;
+    struct project_arrays arrays = {*model, *out, sum, splat_wide(model->sh, model->sh_stride)};
+    error = cudaMemsetAsync(sum, 0, sizeof *sum, s);
+    if (error == cudaSuccess)
+        error = cudaMemsetAsync(out->offsets + model->n, 0, sizeof *out->offsets, s);
+    if (error == cudaSuccess)
+        error = project_all(splat_view_of(camera), arrays, s);
+    if (error == cudaSuccess)
+        error = cub::DeviceScan::ExclusiveSum(scan, scan_bytes, out->offsets, out->offsets,
+                                              (uint32_t)(model->n + 1), s);
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync(&n_pairs, sum, sizeof n_pairs, cudaMemcpyDeviceToHost, s);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(s);
+    if (error != cudaSuccess)
+        return splat_status(error);
+    if (n_pairs > UINT32_MAX)
+        return -SEEP_EINVAL;
+    out->n_pairs = (size_t)n_pairs;
+    return 0;
+}
