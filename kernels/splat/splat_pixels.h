@@ -20,8 +20,9 @@ typedef int32_t pixel_ints __attribute__((vector_size(4 * PIXELS), may_alias));
 
 #define PIXEL_RAMP ((pixels){0, 1, 2, 3, 4, 5, 6, 7})
 
-/* Only inlined functions take vectors: their calling convention does not matter. */
-#pragma GCC diagnostic ignored "-Wpsabi"
+/* A macro, and vectors by pointer below: how they are passed by value depends on the instruction
+ * set. */
+#define CHOOSE(where, a, b) ((pixels)(((where) & (pixel_ints)(a)) | (~(where) & (pixel_ints)(b))))
 
 /* A Gaussian relative to the tile's first pixel centre, and the rows and halves it can reach. */
 struct footprint {
@@ -77,32 +78,32 @@ SEEP_INLINE struct footprint footprint_of(const struct seep_splat_model *m,
     return f;
 }
 
-/* `where` is all ones or all zeros in each pixel. */
-SEEP_INLINE pixels choose(pixel_ints where, pixels a, pixels b)
-{
-    return (pixels)((where & (pixel_ints)a) | (~where & (pixel_ints)b));
-}
-
 /* 2^−q, q in 0 … 126; what lies above gives 2^−126. The polynomial is that of 2^f on |f| <= 1/2. */
-SEEP_INLINE pixels exp2_minus(pixels q)
+SEEP_INLINE void exp2_minus(const pixels *given, pixels *out)
 {
-    const float magic =
-        12582912.0f; /* 1.5 · 2^23: what is added to it is rounded to a whole number */
-
-    q = choose(q < 126.0f, q, (pixels){0} + 126.0f);
+    const float magic = 12582912.0f; /* 1.5 · 2^23: a sum with it is rounded to a whole number */
+    pixels q = CHOOSE(*given < 126.0f, *given, (pixels){0} + 126.0f);
     pixels rounded = magic - q, f = (magic - rounded) - q;
     pixels p = f * 1.3333558e-3f + 9.6181291e-3f;
+
     p = p * f + 5.5504109e-2f;
     p = p * f + 2.4022651e-1f;
     p = p * f + 6.9314718e-1f;
     p = p * f + 1;
-    return (pixels)((pixel_ints)p + (((pixel_ints)rounded - 0x4b400000) << 23));
+    *out = (pixels)((pixel_ints)p + (((pixel_ints)rounded - 0x4b400000) << 23));
 }
 
-/* opacity · 2^−(u² + v²) at eight pixels of a row, before it is held to 0.99. */
-SEEP_INLINE pixels opacity_at(const struct footprint *f, pixels u, float v)
+/* u, and opacity · 2^−(u² + v²), at eight pixels of a row: (dx, dy) is from the mean to the first.
+ */
+SEEP_INLINE void opacity_at(const struct footprint *f, float dx, float dy, pixels *u,
+                            pixels *opacity)
 {
-    return f->opacity * exp2_minus(u * u + v * v);
+    float v = f->c * dy;
+
+    *u = f->a * (PIXEL_RAMP + dx) + f->b * dy;
+    pixels q = *u * *u + v * v, power;
+    exp2_minus(&q, &power);
+    *opacity = f->opacity * power;
 }
 
 #endif

@@ -29,15 +29,15 @@ struct tile {
     _Alignas(32) int32_t last[TILE_PIXELS];
 };
 
-SEEP_INLINE void blend_pixels(struct tile *t, int at, const struct footprint *f, float first_dx,
-                              float dy, int32_t end)
+SEEP_INLINE void blend_pixels(struct tile *t, int at, const struct footprint *f, float dx, float dy,
+                              int32_t end)
 {
-    const pixels dx = PIXEL_RAMP + first_dx;
     pixels *through = (pixels *)(t->through + at);
     pixel_ints *last = (pixel_ints *)(t->last + at);
-    pixels alpha = opacity_at(f, f->a * dx + f->b * dy, f->c * dy);
+    pixels u, alpha;
 
-    alpha = choose(alpha < SEEP_SPLAT_MAX_ALPHA, alpha, (pixels){0} + SEEP_SPLAT_MAX_ALPHA);
+    opacity_at(f, dx, dy, &u, &alpha);
+    alpha = CHOOSE(alpha < SEEP_SPLAT_MAX_ALPHA, alpha, (pixels){0} + SEEP_SPLAT_MAX_ALPHA);
     pixels before = *through, after = before - before * alpha;
     pixel_ints drawn = alpha >= SEEP_SPLAT_MIN_ALPHA;
     pixel_ints blends = drawn & (after >= SEEP_SPLAT_MIN_TRANSMITTANCE);
@@ -46,7 +46,7 @@ SEEP_INLINE void blend_pixels(struct tile *t, int at, const struct footprint *f,
     pixels kept = (pixels)((pixel_ints)before | (drawn & INT32_MIN));
     for (int e = 0; e < 3; e++)
         *(pixels *)(t->color[e] + at) += weight * f->color[e];
-    *through = choose(blends, after, kept);
+    *through = CHOOSE(blends, after, kept);
     *last = (blends & end) | (~blends & *last);
 }
 
