@@ -157,9 +157,11 @@ static int parse(const struct source *source, const void *bytes, size_t n, struc
         return seep_error_set(source->err, SEEP_EFORMAT, source->file, 0, "larger than 64 MiB");
     json = json_loadb(n ? bytes : "", n, 0, &error);
     if (!json) {
-        bool memory = json_error_code(&error) == json_error_out_of_memory;
+        /* It has no words for what goes wrong without its text being wrong: want of memory. */
+        bool memory = !error.text[0] || json_error_code(&error) == json_error_out_of_memory;
         return seep_error_set(source->err, memory ? SEEP_ENOMEM : SEEP_EFORMAT, source->file,
-                              error.position > 0 ? (uint64_t)error.position : 0, "%s", error.text);
+                              error.position > 0 ? (uint64_t)error.position : 0, "%s",
+                              memory ? "no memory" : error.text);
     }
     scene = calloc(1, sizeof *scene);
     if (scene)

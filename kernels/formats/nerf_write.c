@@ -39,7 +39,6 @@ const char *seep_nerf_fault(const struct seep_nerf *scene)
     return fault;
 }
 
-/* json_dumpf() with 17 digits brings every double back. */
 static int put_intrinsics(json_t *json, const struct seep_nerf_frame *frame)
 {
     int bad = 0;
@@ -103,11 +102,14 @@ int seep_nerf_print(FILE *out, const struct seep_nerf *scene)
     for (size_t i = 0; i < scene->n_frames && !bad; i++)
         bad |= json_array_append_new(frames, frame_json(&scene->frames[i]));
     bad |= json_object_set_new(json, "frames", frames);
-    /* A stream's own failure stays in its error flag. */
     if (!bad) {
-        (void)json_dumpf(json, out, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+        /* 17 digits bring every double back. */
+        bad = json_dumpf(json, out, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
         putc('\n', out);
     }
+    /* A stream's own failure stays in its error flag; any other is want of memory. */
+    if (ferror(out))
+        bad = 0;
     json_decref(json);
     return bad ? -SEEP_ENOMEM : 0;
 }
