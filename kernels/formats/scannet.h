@@ -14,27 +14,51 @@
 
 /* What PointGroup keeps of a point: 40 bytes. */
 struct seep_scannet_point {
-    float xyz[3]; /* metres, centred on the mean as PointGroup does */
-    float rgb[3]; /* −1 … 1 */
+    float xyz[3];    /* metres, centred on the mean as PointGroup does */
+    float rgb[3];    /* −1 … 1 */
     double label;    /* 0 … 19: the twenty benchmark classes; −100: none of them */
-    double instance; /* 0 …; −100: none */
+    double instance; /* 0 …: its place in the aggregation; −100: none */
 };
 
 struct seep_scannet_scene {
     size_t n_points;
     struct seep_scannet_point *points;
-    size_t n_instances;
+    size_t n_instances; /* objects of the aggregation, also such that own no point */
 };
 
-/* Reads scene `name` of `folder`. Without label files (a test scan) all labels are −100. */
+/* The four files' bytes, in this order. */
+enum {
+    SEEP_SCANNET_FILE_MESH,
+    SEEP_SCANNET_FILE_LABELS,
+    SEEP_SCANNET_FILE_SEGMENTS,
+    SEEP_SCANNET_FILE_OBJECTS,
+    SEEP_SCANNET_FILES
+};
+struct seep_scannet_bytes {
+    const void *bytes;
+    size_t n;
+};
+
+/* Reads scene `name` of `folder`. Without its labels.ply (a test scan) all labels and instances are
+ * −100; with it the other two files must be there too. 0, -SEEP_EIO, -SEEP_EFORMAT, -SEEP_EINVAL (a
+ * path too long), -SEEP_ENOMEM. Threads: safe on distinct outputs. */
 SEEP_MUST_CHECK int seep_scannet_read(const char *folder, const char *name,
                                       struct seep_scannet_scene **out, struct seep_error *err);
-/* A made-up room in the four files: floor, walls and boxes, each box an object. */
+/* The same of bytes; labels whose bytes are NULL are not there. */
+SEEP_MUST_CHECK int
+seep_scannet_from_bytes(const struct seep_scannet_bytes files[SEEP_SCANNET_FILES],
+                        struct seep_scannet_scene **out, struct seep_error *err);
+
+/* A made-up room of n_points (1 … 2^26) vertices in the four files: floor, walls and boxes with
+ * triangles between them, each box, each wall and the floor an object; one more box is an object of
+ * none of the twenty classes, one is neither object nor class. The same seed gives the same bytes.
+ * -SEEP_EINVAL, -SEEP_EIO, -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_scannet_write_room(const char *folder, const char *name, size_t n_points,
                                             uint64_t seed, struct seep_error *err);
 void seep_scannet_free(struct seep_scannet_scene *scene);
 
-/* Names of the scenes in a folder, sorted; free() each and the array. */
+/* Names of the scenes in a folder (what stands before _vh_clean_2.ply), sorted; free() each and the
+ * array. None is no error: *names may be NULL. -SEEP_EIO, -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_scannet_list(const char *folder, char ***names, size_t *n,
                                       struct seep_error *err);
 

@@ -1,0 +1,129 @@
+/* A vertex belongs to a segment (segs.json), a segment to an object (aggregation.json). */
+#include "kernels/formats/scannet_parts.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+struct member {
+    json_int_t segment;
+    int32_t object;
+};
+
+struct members {
+    struct member *items; /* by segment, then by object */
+    size_t n;
+};
+
+static int compare_members(const void *a, const void *b)
+{
+    const struct member *left = a, *right = b;
+
+    if (left->segment != right->segment)
+        return left->segment < right->segment ? -1 : 1;
+    return (left->object > right->object) - (left->object < right->object);
+}
+
+/* Of a segment that several objects claim the last one has it, as in PointGroup's preparation. */
+static int32_t object_of(const struct members *members, json_int_t segment)
+{
+    size_t low = 0, high = members->n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (members->items[middle].segment <= segment)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low && members->items[low - 1].segment == segment ? members->items[low - 1].object : -1;
+}
+
+/* scene0217_00 of ScanNet lists its objects twice. */
+static size_t count_objects(const json_t *groups)
+{
+    size_t n = json_array_size(groups);
+
+    if (n >= 2 && json_equal(json_object_get(json_array_get(groups, 0), "segments"),
+                             json_object_get(json_array_get(groups, n / 2), "segments")))
+        return n / 2;
+    return n;
+}
+
+static int collect(const json_t *groups, size_t n_groups, struct members *members)
+{
+    size_t total = 0;
+
+    for (size_t i = 0; i < n_groups; i++) {
+        const json_t *segments = json_object_get(json_array_get(groups, i), "segments");
+        if (!json_is_array(segments))
+            return -SEEP_EFORMAT;
+        total += json_array_size(segments);
+    }
+    members->items = calloc(total ? total : 1, sizeof *members->items);
+    if (!members->items)
+        return -SEEP_ENOMEM;
+    for (size_t i = 0; i < n_groups; i++) {
+        const json_t *segments = json_object_get(json_array_get(groups, i), "segments");
+        for (size_t j = 0; j < json_array_size(segments); j++) {
+            const json_t *segment = json_array_get(segments, j);
+            if (!json_is_integer(segment))
+                return -SEEP_EFORMAT;
+            members->items[members->n++] = (struct member){json_integer_value(segment), (int32_t)i};
+        }
+    }
+    qsort(members->items, members->n, sizeof *members->items, compare_members);
+    return 0;
+}
+
+static int read_objects(const void *bytes, size_t n, struct members *members, size_t *n_instances,
+                        struct seep_error *err)
+{
+    json_error_t where;
+    json_t *root = json_loadb(n ? bytes : "", n, 0, &where);
+    const json_t *groups = json_object_get(root, "segGroups");
+    size_t n_groups = count_objects(groups);
+    int rc = -SEEP_EFORMAT;
+
+    if (json_is_array(groups) && n_groups <= INT32_MAX)
+        rc = collect(groups, n_groups, members);
+    json_decref(root);
+    *n_instances = n_groups;
+    if (rc == -SEEP_ENOMEM)
+        return seep_error_set(err, SEEP_ENOMEM, "", 0, "no memory");
+    if (rc)
+        return seep_error_set(err, SEEP_EFORMAT, "", 0,
+                              "aggregation: no JSON with the segments of objects");
+    return 0;
+}
+
+int seep_scannet_objects(const void *segments, size_t n_segments, const void *objects,
+                         size_t n_objects, size_t n, int32_t *instances, size_t *n_instances,
+                         struct seep_error *err)
+{
+    struct members members = {.n = 0};
+    json_error_t where;
+    json_t *root = NULL;
+    int rc = read_objects(objects, n_objects, &members, n_instances, err);
+
+    if (rc)
+        goto fail;
+    root = json_loadb(n_segments ? segments : "", n_segments, 0, &where);
+    const json_t *list = json_object_get(root, "segIndices");
+    if (!json_is_array(list) || json_array_size(list) != n) {
+        rc = seep_error_set(err, SEEP_EFORMAT, "", 0,
+                            "segs: no JSON with the segments of %zu vertices", n);
+        goto fail;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const json_t *segment = json_array_get(list, i);
+        if (!json_is_integer(segment)) {
+            rc = seep_error_set(err, SEEP_EFORMAT, "", 0, "segs: the segment of vertex %zu", i);
+            goto fail;
+        }
+        instances[i] = object_of(&members, json_integer_value(segment));
+    }
+fail:
+    json_decref(root);
+    free(members.items);
+    return rc;
+}
