@@ -1,0 +1,345 @@
+/* Mask R-CNN's annotation cache: __getitem__ hands out the cached dictionary itself, and collate_fn
+ * writes tensors into it. */
+#include "kernels/harness/rows.h"
+#include "kernels/harness/scenario.h"
+#include "kernels/scenarios/maskrcnn_dataset.h"
+#include "preload/seep.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BATCH = 2, EPOCHS = 3 };
+enum variant { ALIAS, ALIAS_DEL, SHALLOW, DEEP };
+
+/* What a sample's __getitem__ gives, and what collate_fn makes of it. */
+struct sample {
+    struct seep_image *picture;
+    float *pixels; /* ToTensor(): [channels][height][width], 0 … 1 */
+    struct seep_target *target;
+    bool own_target; /* a copy: the step frees it */
+};
+
+struct job {
+    enum variant variant;
+    struct seep_maskrcnn_dataset dataset;
+    uint32_t *order;   /* [n_images], shuffled anew each epoch */
+    size_t per_epoch;  /* steps */
+    size_t mask_bytes; /* of all images of the last epoch */
+    size_t most_masks; /* bytes of the image with most */
+    double foreground; /* share of mask pixels set, summed over steps: the step's work */
+};
+
+/* ---- the data set and its collate function --------------------------------------------------- */
+
+static int getitem(const struct job *job, size_t i, struct sample *out, struct seep_error *err)
+{
+    struct seep_target *cached = job->dataset.cache[i];
+
+    *out = (struct sample){.target = cached};
+    if (job->variant == SHALLOW || job->variant == DEEP) {
+        out->target =
+            job->variant == DEEP ? seep_target_deepcopy(cached) : seep_target_copy(cached);
+        out->own_target = true;
+        if (!out->target)
+            return -SEEP_ENOMEM;
+    }
+    return seep_maskrcnn_picture(&job->dataset, i, &out->picture, err);
+}
+
+static int collate_picture(struct sample *s)
+{
+    size_t n = (size_t)s->picture->width * s->picture->height, channels = s->picture->channels;
+
+    s->pixels = malloc(n * channels * sizeof *s->pixels);
+    for (size_t i = 0; i < n && s->pixels; i++) {
+        for (size_t c = 0; c < channels; c++)
+            s->pixels[c * n + i] = (float)s->picture->pixels[i * channels + c] / 255;
+    }
+    seep_image_free(s->picture); /* its pixels are in the tensor */
+    s->picture = NULL;
+    return s->pixels ? 0 : -SEEP_ENOMEM;
+}
+
+/* masks / 255: NumPy makes doubles of it, eight times the masks. */
+static __attribute__((noinline)) double *collate_divide(const uint8_t *masks, size_t n)
+{
+    double *divided = malloc(n * sizeof *divided + 1);
+
+    for (size_t i = 0; i < n && divided; i++)
+        divided[i] = masks[i] / 255.0;
+    return divided;
+}
+
+/* .astype(np.uint8): the tensor that the target gets. */
+static __attribute__((noinline)) uint8_t *collate_tensor(const double *divided, size_t n)
+{
+    uint8_t *tensor = malloc(n + 1);
+
+    for (size_t i = 0; i < n && tensor; i++)
+        tensor[i] = (uint8_t)divided[i];
+    return tensor;
+}
+
+/* target['masks'] = torch.from_numpy(...). The tensor remembers the list that it was read from: in
+ * the document a second epoch would hand tensors to cv2.imread(). */
+static int collate_masks(struct job *job, struct seep_target *target, struct seep_error *err)
+{
+    struct seep_target_value *masks = target->of[SEEP_TARGET_MASKS];
+    if (!masks)
+        return seep_error_set(err, SEEP_ENODATA, "", 0,
+                              "an annotation has no 'masks' any more (KeyError): they were deleted "
+                              "from the data set's own");
+    struct seep_target_value *list = masks->source ? masks->source : masks;
+    const struct seep_maskrcnn_source *sources = list->bytes;
+    size_t each = target->n ? (size_t)sources->width * sources->height : 0, n = target->n * each;
+    uint8_t *read = malloc(n + 1), *tensor = NULL;
+    double *divided = NULL;
+    int rc = read ? 0 : -SEEP_ENOMEM;
+
+    for (size_t i = 0; i < target->n && !rc; i++)
+        rc = seep_maskrcnn_mask(&job->dataset, &sources[i], read + i * each, err);
+    if (!rc) {
+        divided = collate_divide(read, n);
+        tensor = divided ? collate_tensor(divided, n) : NULL;
+        struct seep_target_value *value = seep_target_value_create(tensor, n, list);
+        rc = value ? 0 : -SEEP_ENOMEM;
+        if (value)
+            seep_target_set(target, SEEP_TARGET_MASKS, value);
+    }
+    job->mask_bytes += n;
+    job->most_masks = n > job->most_masks ? n : job->most_masks;
+    free(divided);
+    free(read);
+    return rc;
+}
+
+static int collate(struct job *job, struct sample samples[BATCH], struct seep_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < BATCH && !rc; i++) {
+        rc = collate_picture(&samples[i]);
+        if (!rc)
+            rc = collate_masks(job, samples[i].target, err);
+    }
+    return rc;
+}
+
+/* ---- training -------------------------------------------------------------------------------- */
+
+/* A step's work, made up: what share of each sample its masks cover. */
+static void train(struct job *job, const struct sample samples[BATCH])
+{
+    for (size_t i = 0; i < BATCH; i++) {
+        const struct seep_target_value *masks = samples[i].target->of[SEEP_TARGET_MASKS];
+        const uint8_t *pixels = masks->bytes;
+        size_t set = 0;
+        for (size_t k = 0; k < masks->n_bytes; k++)
+            set += pixels[k];
+        job->foreground += (double)set / (double)(masks->n_bytes + 1);
+    }
+}
+
+static int step(struct job *job, size_t first, struct seep_error *err)
+{
+    struct sample samples[BATCH] = {{0}};
+    int rc = 0;
+
+    for (size_t i = 0; i < BATCH && !rc; i++)
+        rc = getitem(job, job->order[first + i], &samples[i], err);
+    if (!rc)
+        rc = collate(job, samples, err);
+    if (!rc)
+        train(job, samples);
+    for (size_t i = 0; i < BATCH; i++) {
+        if (!rc && job->variant == ALIAS_DEL)
+            seep_target_set(samples[i].target, SEEP_TARGET_MASKS, NULL);
+        if (samples[i].own_target)
+            seep_target_free(samples[i].target);
+        seep_image_free(samples[i].picture);
+        free(samples[i].pixels);
+    }
+    return rc;
+}
+
+static void shuffle(uint32_t *order, size_t n, unsigned short state[3])
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t k = (size_t)((double)(i + 1) * erand48(state));
+        order[i] = order[k];
+        order[k] = (uint32_t)i;
+    }
+}
+
+static int train_all(struct job *job, const struct seep_scenario_options *options,
+                     struct seep_error *err)
+{
+    unsigned short state[3] = {(unsigned short)options->seed, 11, 13};
+    unsigned epochs = options->epochs ? options->epochs : EPOCHS;
+    int rc = 0;
+
+    for (unsigned e = 0; e < epochs && !rc; e++) {
+        shuffle(job->order, job->dataset.coco->n_images, state);
+        job->mask_bytes = 0;
+        for (size_t i = 0; i < job->per_epoch && !rc; i++) {
+            rc = step(job, i * BATCH, err);
+            if (rc)
+                break;
+            seep_step();
+            if (options->progress)
+                fprintf(stderr, "\rmaskrcnn: epoch %u, step %zu of %zu ", e + 1, i + 1,
+                        job->per_epoch);
+        }
+        if (!rc)
+            seep_epoch();
+    }
+    if (options->progress)
+        fputs("\r\033[K", stderr);
+    return rc;
+}
+
+static int run(const struct seep_scenario_options *options, json_t *measured,
+               struct seep_error *err)
+{
+    static const char *const names[] = {"alias", "alias-del", "shallow", "deep"};
+    struct job job = {.variant = ALIAS};
+
+    while (job.variant < DEEP && strcmp(options->variant, names[job.variant]) != 0)
+        job.variant++;
+    int rc = seep_maskrcnn_dataset_open(options->data, &job.dataset, err);
+    if (!rc) {
+        size_t n = job.dataset.coco->n_images;
+        job.per_epoch = n / BATCH;
+        job.order = malloc(n * sizeof *job.order);
+        rc = job.order ? 0 : -SEEP_ENOMEM;
+    }
+    if (!rc)
+        rc = train_all(&job, options, err);
+    if (!rc) {
+        json_t *figures =
+            json_pack("{s:I, s:I, s:I, s:f}", "steps_per_epoch", (json_int_t)job.per_epoch,
+                      "mask_bytes", (json_int_t)job.mask_bytes, "largest_mask_bytes",
+                      (json_int_t)job.most_masks, "foreground", job.foreground);
+        rc = figures && !json_object_update(measured, figures) ? 0 : -SEEP_ENOMEM;
+        json_decref(figures);
+    }
+    free(job.order);
+    seep_maskrcnn_dataset_close(&job.dataset);
+    return rc;
+}
+
+/* ---- figures --------------------------------------------------------------------------------- */
+
+/* The largest peak of the host's sites of a function; NAN where it has none. */
+static double peak_of_function(const json_t *report, const char *function)
+{
+    const json_t *site, *frame;
+    double most = NAN;
+    size_t i, k;
+
+    json_array_foreach(json_object_get(report, "sites"), i, site)
+    {
+        json_array_foreach(json_object_get(site, "stack"), k, frame)
+        {
+            const char *name = seep_rows_text(frame, "function");
+            if (name && strcmp(name, function) == 0)
+                most = fmax(most, seep_rows_number(site, "peak_bytes"));
+        }
+    }
+    return most;
+}
+
+/* The least of what the host held around a step. Rows of a timeline are taken within steps, when
+ * something passing may be there, too: the least is what stays. */
+static double kept_around(const json_t *report, double from, double to)
+{
+    const json_t *timeline = json_object_get(report, "timeline");
+    const json_t *steps = json_object_get(timeline, "step"), *step;
+    const json_t *host = json_object_get(json_object_get(timeline, "spaces"), "host");
+    double least = NAN;
+    size_t i;
+
+    json_array_foreach(steps, i, step)
+    {
+        const json_t *live = json_array_get(json_object_get(host, "live_bytes"), i);
+        double at = json_number_value(step);
+        if (json_is_number(live) && at > from && at <= to)
+            least = fmin(least, json_number_value(live));
+    }
+    return least;
+}
+
+static void judge_levels(const struct seep_outcome *o, double n, double masks,
+                         struct seep_rows *rows)
+{
+    static const struct {
+        const char *name;
+        double steps, share; /* in epochs; of the masks that the data set then owns */
+        double tolerance;    /* images have from 2 to 12 instances */
+    } points[] = {
+        {"alias: masks that the data set owns around step N/2", 0.5, 0.5, 0.3},
+        {"alias: ... around step N, the first epoch's end", 1.125, 1, 0.1},
+        {"alias: ... around step 2N", 2, 1, 0.1},
+    };
+
+    for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
+        double kept = kept_around(o[ALIAS].report, (points[i].steps - 0.125) * n,
+                                  (points[i].steps + 0.125) * n);
+        seep_rows_add_near(rows, points[i].name, kept, points[i].share * masks, points[i].tolerance,
+                           "MB");
+    }
+    for (int v = ALIAS_DEL; v <= DEEP; v++) {
+        char name[96];
+        double kept = kept_around(o[v].report, 0.75 * n, n);
+        snprintf(name, sizeof name, "%s: masks that the data set owns before step N",
+                 o[v].variant->name);
+        seep_rows_add(rows, kept < 0.02 * masks, name, "< 2 % of all", "%.3g MB", kept / 1e6);
+    }
+}
+
+static int judge(const struct seep_outcome *o, double scale, struct seep_rows *rows)
+{
+    double n = seep_rows_number(o[ALIAS].measured, "steps_per_epoch");
+    double masks = seep_rows_number(o[ALIAS].measured, "mask_bytes");
+    double images = BATCH * n;
+    double steps = seep_rows_number(o[ALIAS_DEL].report, "job.steps");
+
+    (void)scale;
+    seep_rows_add_near(rows, "masks of an image, 640x480 and 7.3 instances", masks / images, 2.24e6,
+                       0.1, "MB");
+    judge_levels(o, n, masks, rows);
+    seep_rows_add_near(rows, "masks / 255: times the masks' size",
+                       peak_of_function(o[DEEP].report, "collate_divide") /
+                           seep_rows_number(o[DEEP].measured, "largest_mask_bytes"),
+                       8, 0.01, "times");
+    seep_rows_add(rows, steps == n, "alias-del: the step it fails in",
+                  "the first of the second epoch", "step %.0f of %.0f an epoch", steps + 1, n);
+    return 0;
+}
+
+/* ---- the scenario ---------------------------------------------------------------------------- */
+
+static const struct seep_variant variants[] = {
+    [ALIAS] = {"alias",
+               "the cached annotation itself is handed out, and gets its masks written into",
+               "aliased-cache", "collate_tensor", false},
+    [ALIAS_DEL] = {"alias-del", "… and 'masks' is deleted after use: gone in the second epoch",
+                   NULL, NULL, true},
+    [SHALLOW] = {"shallow", "a shallow copy of the annotation is handed out", NULL, NULL, false},
+    [DEEP] = {"deep", "a deep copy of the annotation is handed out", NULL, NULL, false},
+    {0},
+};
+
+static const struct seep_fix fixes[] = {{"alias", "shallow"}, {"alias", "deep"}, {0}};
+
+const struct seep_scenario seep_maskrcnn = {
+    .name = "maskrcnn",
+    .summary = "Mask R-CNN's annotation cache, which comes to own every image's masks",
+    .variants = variants,
+    .fixes = fixes,
+    .make_data = seep_maskrcnn_make_data,
+    .run = run,
+    .judge = judge,
+};

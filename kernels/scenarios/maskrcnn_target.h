@@ -1,0 +1,42 @@
+/* What a data set for Mask R-CNN hands out beside a picture: a dictionary with the keys "boxes",
+ * "labels" and "masks", whose values are shared by reference, as Python's are. */
+#ifndef SEEP_KERNELS_MASKRCNN_TARGET_H
+#define SEEP_KERNELS_MASKRCNN_TARGET_H
+
+#include "libprof/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A list or a tensor: bytes that nobody changes once others refer to them. */
+struct seep_target_value {
+    unsigned n_owners;
+    size_t n_bytes;
+    void *bytes;                      /* free()d with the last owner */
+    struct seep_target_value *source; /* what a tensor was made from, kept; or NULL */
+};
+
+enum seep_target_key { SEEP_TARGET_BOXES, SEEP_TARGET_LABELS, SEEP_TARGET_MASKS, SEEP_TARGET_KEYS };
+
+struct seep_target {
+    struct seep_target_value *of[SEEP_TARGET_KEYS]; /* NULL: no such key */
+    size_t n;                                       /* instances */
+};
+
+/* Takes over `bytes` (malloc) in any case; `source` gets one owner more. NULL without memory. */
+struct seep_target_value *seep_target_value_create(void *bytes, size_t n_bytes,
+                                                   struct seep_target_value *source);
+
+/* dict[key] = value: takes over the reference, lets go of the old value. NULL: del dict[key]. */
+void seep_target_set(struct seep_target *target, enum seep_target_key key,
+                     struct seep_target_value *value);
+
+/* copy.copy(): another dictionary of the same values. NULL without memory. */
+struct seep_target *seep_target_copy(const struct seep_target *target);
+
+/* copy.deepcopy(): of values of its own. */
+struct seep_target *seep_target_deepcopy(const struct seep_target *target);
+
+void seep_target_free(struct seep_target *target); /* NULL: nothing */
+
+#endif
