@@ -1,4 +1,4 @@
-/* Whole files, bounded, and a cursor over untrusted bytes. */
+/* Whole files, bounded, and a cursor over untrusted bytes. Threads: safe on distinct outputs. */
 #ifndef SEEP_KERNELS_BYTE_FILE_H
 #define SEEP_KERNELS_BYTE_FILE_H
 

@@ -57,7 +57,8 @@ struct seep_colmap {
  * images or points of one id; bytes behind the last record. Whether tracks and point3d_ids lead
  * anywhere is not looked at. In text, a name is the rest of its line.
  *
- * 0, -SEEP_EIO, -SEEP_EFORMAT, -SEEP_ENOMEM; *out only where 0. */
+ * 0, -SEEP_EIO, -SEEP_EFORMAT, -SEEP_ENOMEM; *out only where 0.
+ * Threads: safe on distinct outputs. */
 SEEP_MUST_CHECK int seep_colmap_read(const char *folder, struct seep_colmap **out,
                                      struct seep_error *err);
 /* The three files as bytes; a NULL is an empty file. */

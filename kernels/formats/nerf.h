@@ -26,8 +26,9 @@ struct seep_nerf {
  * but a camera_model with another geometry (fisheye, equirectangular, …) is refused, as are a file
  * without frames[], frames without file_path or transform_matrix, and frames without any focal
  * length.
+ *
  * 0, -SEEP_EIO, -SEEP_EFORMAT (err->offset: where the JSON is wrong), -SEEP_ENOMEM; *out only where
- * 0. */
+ * 0. When memory is short, jansson may call the JSON wrong. Threads: safe on distinct outputs. */
 SEEP_MUST_CHECK int seep_nerf_read(const char *path, struct seep_nerf **out,
                                    struct seep_error *err);
 SEEP_MUST_CHECK int seep_nerf_from_bytes(const void *bytes, size_t n, struct seep_nerf **out,

@@ -78,7 +78,7 @@ static json_t *frame_json(const struct seep_nerf_frame *frame)
 static bool is_utf8(const char *text)
 {
     json_t *string = json_string(text);
-    bool is = string || !*text;
+    bool is = string != NULL;
 
     json_decref(string);
     return is;

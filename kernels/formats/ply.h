@@ -48,8 +48,10 @@ struct seep_ply {
  * split by any white space; comments and obj_info are not kept; the first of two properties of one
  * name counts. Infinities and NaN are values like others. Strict: a list's count is an integer and
  * not negative, an element that has items has properties, integers fit their types, nothing but
- * white space (ascii) or nothing at all (binary) follows the last item. 0, -SEEP_EIO, -SEEP_EFORMAT
- * (err->offset says where), -SEEP_ENOMEM; *out only where 0. */
+ * white space (ascii) or nothing at all (binary) follows the last item.
+ *
+ * 0, -SEEP_EIO, -SEEP_EFORMAT (err->offset says where), -SEEP_ENOMEM; *out only where 0.
+ * Threads: safe on distinct outputs. */
 SEEP_MUST_CHECK int seep_ply_read(const char *path, struct seep_ply **out, struct seep_error *err);
 SEEP_MUST_CHECK int seep_ply_from_bytes(const void *bytes, size_t n, struct seep_ply **out,
                                         struct seep_error *err);
