@@ -1,0 +1,85 @@
+/* Points of one voxel found together, by all threads of a CPU stream: points are dealt out to
+ * partitions by a key, each small enough for a hash table in cache; a partition keeps the order of
+ * its points. */
+#ifndef SEEP_KERNELS_VOXEL_GROUPS_H
+#define SEEP_KERNELS_VOXEL_GROUPS_H
+
+#include "kernels/voxels/voxel_keys.h"
+
+#include <stdatomic.h>
+
+enum { SEEP_VOXEL_MAX_CHUNKS = 64, SEEP_VOXEL_BLOCK = 128 };
+
+/* For the threads of one seep_stream_run(), which can wait for each other: all of them run at once.
+ */
+struct seep_voxel_barrier {
+    atomic_uint arrived, asleep;
+    _Atomic uint32_t turn;
+};
+
+/* What a thread found out about each chunk of the points. */
+struct seep_voxel_tally {
+    struct seep_voxel_box box;
+    uint32_t firsts[SEEP_VOXEL_MAX_CHUNKS]; /* points of the chunk that are their voxel's first */
+    uint32_t
+        members[SEEP_VOXEL_MAX_CHUNKS]; /* points whose voxel's first lies in the chunk or after */
+};
+
+struct seep_voxel_groups {
+    const int32_t (*coords)[4];
+    size_t n, chunk;   /* points; points a chunk */
+    unsigned n_chunks; /* as many threads take part, each with a chunk of its own */
+    unsigned partition_bits;
+    struct seep_voxel_barrier barrier;
+    atomic_uint next_partition;
+    struct seep_voxel_tally *tallies; /* [n_chunks] */
+    uint16_t *partitions;             /* [n] of each point; 2^partition_bits: refused */
+    uint32_t *starts, *cursors;       /* [n_chunks][2^partition_bits + 1] */
+    uint64_t *tables;                 /* [n_chunks][table_slots] */
+    size_t table_slots;
+    uint64_t *large_tables; /* [2 n] for partitions that came out too large for those */
+
+    /* [n] by partition, then by point: first << 32 | number, where `first` is the first point of
+     * the same voxel and the point its number-th after that; of a first point, the number of the
+     * voxel's points. */
+    uint64_t *records;
+};
+
+/* A part of the scratch. Returns where it lies: NULL where `base` is, to add up sizes. */
+void *seep_voxel_take(void *base, size_t *at, size_t bytes);
+
+/* Lays the arrays out in scratch from *at on, which moves; large_tables is the caller's to set: 16
+ * n bytes. */
+void seep_voxel_groups_init(struct seep_voxel_groups *g, const int32_t (*coords)[4], size_t n,
+                            unsigned n_threads, void *scratch, size_t *at);
+
+/* By threads 0 … n_chunks − 1, each once; all return after the last has filled its records. */
+void seep_voxel_groups_find(struct seep_voxel_groups *g, unsigned thread);
+void seep_voxel_groups_wait(struct seep_voxel_groups *g);
+
+/* Sums over threads: of chunks before `chunk`, and with n_chunks of all. */
+uint32_t seep_voxel_groups_firsts_before(const struct seep_voxel_groups *g, unsigned chunk);
+uint32_t seep_voxel_groups_members_before(const struct seep_voxel_groups *g, unsigned chunk);
+
+/* The points of a chunk once more, in order, a block at a time. */
+struct seep_voxel_member {
+    uint32_t point, pad;
+    uint64_t record;
+};
+
+struct seep_voxel_block {
+    unsigned n_firsts, n_later, n_early, n_refused;
+    struct seep_voxel_member firsts[SEEP_VOXEL_BLOCK];
+    struct seep_voxel_member later[SEEP_VOXEL_BLOCK]; /* the voxel's first lies in this chunk … */
+    struct seep_voxel_member early[SEEP_VOXEL_BLOCK]; /* … or in an earlier one */
+    uint32_t refused[SEEP_VOXEL_BLOCK];
+};
+
+void seep_voxel_groups_rewind(struct seep_voxel_groups *g, unsigned chunk);
+/* At most SEEP_VOXEL_BLOCK points from `begin` on; returns how many. 0 at the chunk's end. */
+size_t seep_voxel_groups_block(struct seep_voxel_groups *g, unsigned chunk, size_t begin,
+                               struct seep_voxel_block *block);
+
+size_t seep_voxel_chunk_begin(const struct seep_voxel_groups *g, unsigned chunk);
+
+#endif

@@ -1,0 +1,51 @@
+/* Short keys of voxels for the CPU twin: a partition, and 32 bits that tell its voxels apart. */
+#ifndef SEEP_KERNELS_VOXEL_KEYS_H
+#define SEEP_KERNELS_VOXEL_KEYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SEEP_VOXEL_MAX_PARTITION_BITS = 14 };
+
+/* Smallest and largest coordinate of points that are not refused; empty: lo > hi. */
+struct seep_voxel_box {
+    int32_t lo[4], hi[4];
+};
+
+struct seep_voxel_box seep_voxel_box_empty(void);
+void seep_voxel_box_add(struct seep_voxel_box *box, const struct seep_voxel_box *other);
+void seep_voxel_box_of(const int32_t (*coords)[4], size_t n, struct seep_voxel_box *box);
+
+/* A key is a sum of products modulo 2^64 of which the top 32 + partition_bits are kept. Where the
+ * box has no more cells than that, the sum is the cell's number times an odd constant: keys are
+ * `exact`, equal only for equal voxels. Elsewhere equal keys say that coordinates must be compared.
+ */
+struct seep_voxel_key {
+    uint64_t factor[4], sum;
+    unsigned partition_bits;
+    bool exact;
+};
+
+struct seep_voxel_key seep_voxel_key_for(const struct seep_voxel_box *box, unsigned partition_bits);
+
+/*   keys  [n] out; UINT64_MAX for refused points */
+void seep_voxel_keys(const struct seep_voxel_key *key, const int32_t (*coords)[4], size_t n,
+                     uint64_t *keys);
+
+/* 0 … 2^partition_bits − 1, or 2^partition_bits for a refused point. The low bits of a product are
+ * poor ones: the top ones are folded in, which together with seep_voxel_low() still says the whole
+ * key. */
+static inline uint32_t seep_voxel_partition(uint64_t key, unsigned partition_bits)
+{
+    uint64_t end = UINT64_C(1) << partition_bits;
+
+    return (uint32_t)(((key ^ key >> 32) & (end - 1)) | (key >> 63 << partition_bits));
+}
+
+static inline uint32_t seep_voxel_low(uint64_t key, unsigned partition_bits)
+{
+    return (uint32_t)(key >> partition_bits);
+}
+
+#endif

@@ -1,0 +1,174 @@
+/* Mean features of voxels and their gradients. Rows are gathered in an order that the CPU cannot
+ * foresee, so they are asked for ahead of time; sums are kept in registers, a few channels at a
+ * time. */
+#include "kernels/voxels/voxelize_twins.h"
+
+#include <string.h>
+
+enum { AHEAD = 12, LANES = 16 };
+
+struct mean_job {
+    const struct seep_voxel_maps *maps;
+    const float *from;
+    float *to;
+    size_t n_channels, n_points;
+};
+
+#ifdef __x86_64__
+#define WITH_AVX2 __attribute__((target("avx2")))
+#endif
+#define INLINE static inline __attribute__((always_inline))
+
+/* `width` channels from `channel` on of one voxel; `width` is a constant of the caller's. */
+INLINE void mean_of(const struct mean_job *job, const int32_t *points, size_t n, size_t voxel,
+                    size_t channel, size_t width)
+{
+    double sums[LANES] = {0};
+    float *to = job->to + voxel * job->n_channels + channel;
+
+    for (size_t i = 0; i < n; i++) {
+        const float *row = job->from + (size_t)points[i] * job->n_channels + channel;
+        for (size_t c = 0; c < width; c++)
+            sums[c] += row[c];
+    }
+    for (size_t c = 0; c < width; c++)
+        to[c] = (float)(sums[c] / (double)n);
+}
+
+INLINE void means(const struct mean_job *job, size_t begin, size_t end)
+{
+    const struct seep_voxel_maps *maps = job->maps;
+    size_t n_members = (size_t)maps->voxel_start[maps->n_voxels], n_channels = job->n_channels;
+
+    for (size_t v = begin; v < end; v++) {
+        size_t at = (size_t)maps->voxel_start[v], n = (size_t)maps->voxel_start[v + 1] - at, c = 0;
+        const int32_t *points = maps->voxel_points + at;
+        if (at + n + AHEAD < n_members)
+            __builtin_prefetch(job->from + (size_t)points[n + AHEAD - 1] * n_channels);
+        if (n_channels == 3) {
+            mean_of(job, points, n, v, 0, 3);
+            continue;
+        }
+        for (; c + LANES <= n_channels; c += LANES)
+            mean_of(job, points, n, v, c, LANES);
+        for (; c + 4 <= n_channels; c += 4)
+            mean_of(job, points, n, v, c, 4);
+        for (; c < n_channels; c++)
+            mean_of(job, points, n, v, c, 1);
+    }
+}
+
+INLINE void spread(const struct mean_job *job, size_t begin, size_t end)
+{
+    const struct seep_voxel_maps *maps = job->maps;
+    size_t n_channels = job->n_channels;
+
+    for (size_t p = begin; p < end; p++) {
+        int32_t voxel = maps->point_to_voxel[p];
+        float *to = job->to + p * n_channels;
+        if (p + AHEAD < end && maps->point_to_voxel[p + AHEAD] >= 0)
+            __builtin_prefetch(job->from + (size_t)maps->point_to_voxel[p + AHEAD] * n_channels);
+        if (voxel < 0) {
+            memset(to, 0, n_channels * sizeof *to);
+            continue;
+        }
+        const float *from = job->from + (size_t)voxel * n_channels;
+        float share = 1 / (float)(maps->voxel_start[voxel + 1] - maps->voxel_start[voxel]);
+        if (n_channels == 3) {
+            for (size_t c = 0; c < 3; c++)
+                to[c] = from[c] * share;
+            continue;
+        }
+        for (size_t c = 0; c < n_channels; c++)
+            to[c] = from[c] * share;
+    }
+}
+
+static void means_plain(const struct mean_job *job, size_t begin, size_t end)
+{
+    means(job, begin, end);
+}
+
+static void spread_plain(const struct mean_job *job, size_t begin, size_t end)
+{
+    spread(job, begin, end);
+}
+
+#ifdef WITH_AVX2
+
+WITH_AVX2 static void means_avx2(const struct mean_job *job, size_t begin, size_t end)
+{
+    means(job, begin, end);
+}
+
+WITH_AVX2 static void spread_avx2(const struct mean_job *job, size_t begin, size_t end)
+{
+    spread(job, begin, end);
+}
+
+#endif
+
+/* The voxel in which point number `at` of voxel_points lies: threads get equal shares of points. */
+static size_t voxel_at(const struct seep_voxel_maps *maps, size_t at)
+{
+    size_t lo = 0, hi = maps->n_voxels;
+
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if ((size_t)maps->voxel_start[mid] < at)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static void run_means(void *arg, unsigned thread, unsigned n_threads)
+{
+    const struct mean_job *job = arg;
+    size_t n = (size_t)job->maps->voxel_start[job->maps->n_voxels];
+    size_t begin = voxel_at(job->maps, n * thread / n_threads);
+    size_t end = voxel_at(job->maps, n * (thread + 1) / n_threads);
+
+#ifdef WITH_AVX2
+    if (__builtin_cpu_supports("avx2")) {
+        means_avx2(job, begin, end);
+        return;
+    }
+#endif
+    means_plain(job, begin, end);
+}
+
+static void run_spread(void *arg, unsigned thread, unsigned n_threads)
+{
+    const struct mean_job *job = arg;
+    size_t begin = job->n_points * thread / n_threads;
+    size_t end = job->n_points * (thread + 1) / n_threads;
+
+#ifdef WITH_AVX2
+    if (__builtin_cpu_supports("avx2")) {
+        spread_avx2(job, begin, end);
+        return;
+    }
+#endif
+    spread_plain(job, begin, end);
+}
+
+int seep_voxel_mean_cpu(const struct seep_voxel_maps *maps, const float *features,
+                        size_t n_channels, float *voxel_features, struct seep_stream *stream)
+{
+    struct mean_job job = {maps, features, voxel_features, n_channels, 0};
+
+    seep_stream_run(stream, run_means, &job);
+    return 0;
+}
+
+int seep_voxel_mean_backward_cpu(const struct seep_voxel_maps *maps, size_t n_points,
+                                 const float *voxel_grads, size_t n_channels, float *feature_grads,
+                                 struct seep_stream *stream)
+{
+    struct mean_job job = {maps, voxel_grads, feature_grads, n_channels, n_points};
+
+    seep_stream_run(stream, run_spread, &job);
+    return 0;
+}

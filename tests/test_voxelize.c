@@ -1,0 +1,538 @@
+/* Points to voxels, on pools of several sizes and on a GPU where there is one, against the sorted
+ * reference. */
+#include "kernels/voxels/voxel_keys.h"
+#include "kernels/voxels/voxelize_reference.h"
+#include "tests/suite.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N_STREAMS = 5, MANY = 30123 };
+
+static const unsigned pool[N_STREAMS - 1] = {1, 2, 3, 7};
+static struct seep_stream *streams[N_STREAMS];
+static unsigned n_streams;
+
+static void open_streams(void)
+{
+    for (n_streams = 0; n_streams < N_STREAMS - 1; n_streams++)
+        ck_assert_int_eq(seep_stream_create_cpu(pool[n_streams], &streams[n_streams]), 0);
+    if (seep_stream_create_cuda(0, &streams[n_streams], NULL) == 0)
+        n_streams++;
+}
+
+static void close_streams(void)
+{
+    while (n_streams)
+        seep_stream_destroy(streams[--n_streams]);
+}
+
+static uint64_t random_state = 42;
+
+static uint64_t random_bits(void)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return random_state >> 11;
+}
+
+static int32_t random_below(int64_t lo, int64_t end)
+{
+    return (int32_t)(lo + (int64_t)(random_bits() % (uint64_t)(end - lo)));
+}
+
+/* Memory of the stream's device, filled from the host if `from` is given. */
+static void *on_device(struct seep_stream *s, const void *from, size_t bytes)
+{
+    void *block;
+
+    ck_assert_int_eq(seep_stream_alloc(s, bytes, &block), 0);
+    if (from && bytes)
+        ck_assert_int_eq(seep_stream_upload(s, block, from, bytes), 0);
+    return block;
+}
+
+static void *to_host(struct seep_stream *s, void *block, size_t bytes)
+{
+    void *copy = malloc(bytes + 1);
+
+    ck_assert_ptr_nonnull(copy);
+    if (bytes)
+        ck_assert_int_eq(seep_stream_download(s, copy, block, bytes), 0);
+    return copy;
+}
+
+static struct seep_voxel_maps maps_on_device(struct seep_stream *s, size_t n)
+{
+    return (struct seep_voxel_maps){on_device(s, NULL, n * 4), on_device(s, NULL, n * 16),
+                                    on_device(s, NULL, n * 4 + 4), on_device(s, NULL, n * 4), 0};
+}
+
+static void free_maps(struct seep_stream *s, struct seep_voxel_maps *maps)
+{
+    seep_stream_free(s, maps->point_to_voxel);
+    seep_stream_free(s, maps->voxel_coords);
+    seep_stream_free(s, maps->voxel_start);
+    seep_stream_free(s, maps->voxel_points);
+}
+
+static int voxelize(struct seep_stream *s, int32_t (*coords)[4], size_t n,
+                    struct seep_voxel_maps *maps)
+{
+    size_t bytes = 0;
+    void *scratch;
+
+    ck_assert_int_eq(seep_voxelize(NULL, n, NULL, NULL, &bytes, s), 0);
+    scratch = on_device(s, NULL, bytes);
+    int err = seep_voxelize((const int32_t(*)[4])coords, n, maps, scratch, &bytes, s);
+    seep_stream_free(s, scratch);
+    return err;
+}
+
+static void assert_same(struct seep_stream *s, void *block, const void *wanted, size_t bytes)
+{
+    void *got = to_host(s, block, bytes);
+
+    ck_assert_int_eq(memcmp(got, wanted, bytes), 0);
+    free(got);
+}
+
+/* Host coords on every stream, against the reference. Returns the number of voxels. */
+static size_t check_maps(int32_t (*coords)[4], size_t n)
+{
+    struct seep_voxel_maps wanted = {malloc(n * 4 + 4), malloc(n * 16 + 16), malloc(n * 4 + 4),
+                                     malloc(n * 4 + 4), 0};
+
+    ck_assert_int_eq(seep_voxelize_reference((const int32_t(*)[4])coords, n, &wanted), 0);
+    for (unsigned i = 0; i < n_streams; i++) {
+        struct seep_stream *s = streams[i];
+        struct seep_voxel_maps maps = maps_on_device(s, n);
+        void *device_coords = on_device(s, coords, n * 16);
+        ck_assert_int_eq(voxelize(s, device_coords, n, &maps), 0);
+        ck_assert_uint_eq(maps.n_voxels, wanted.n_voxels);
+        assert_same(s, maps.point_to_voxel, wanted.point_to_voxel, n * 4);
+        assert_same(s, maps.voxel_coords, wanted.voxel_coords, wanted.n_voxels * 16);
+        assert_same(s, maps.voxel_start, wanted.voxel_start, wanted.n_voxels * 4 + 4);
+        assert_same(s, maps.voxel_points, wanted.voxel_points,
+                    (size_t)wanted.voxel_start[wanted.n_voxels] * 4);
+        free_maps(s, &maps);
+        seep_stream_free(s, device_coords);
+    }
+    free(wanted.point_to_voxel);
+    free(wanted.voxel_coords);
+    free(wanted.voxel_start);
+    free(wanted.voxel_points);
+    return wanted.n_voxels;
+}
+
+/* Coordinates of `n_batches` samples in lo … end − 1; every refuse_each-th point is refused. */
+static const struct distribution {
+    size_t n;
+    int64_t lo, end;
+    int32_t n_batches;
+    unsigned refuse_each;
+} distributions[] = {
+    {1, -5, -4, 1, 0},         {2, 0, 1, 1, 0},           {37, -2, 2, 2, 5},
+    {4097, -8, 8, 3, 0},       {20000, -9, 9, 4, 7},      {MANY, -3, 3, 2, 3},
+    {MANY, -30, 30, 5, 0},     {MANY, -400, 400, 1, 100}, {MANY, -(1 << 20), 1 << 20, 1 << 20, 11},
+    {MANY, 7, 8, 1, 0},        {MANY, -1, 1, 1, 2},       {MANY, INT32_MIN, INT32_MAX, 2, 0},
+    {MANY, -30, 30, 20000, 0}, {MANY, 0, 5, 1, 1},
+};
+
+static int32_t (*draw(const struct distribution *d))[4]
+{
+    int32_t(*coords)[4] = malloc(d->n * sizeof *coords);
+
+    ck_assert_ptr_nonnull(coords);
+    for (size_t i = 0; i < d->n; i++) {
+        coords[i][0] = random_below(0, d->n_batches);
+        for (int c = 1; c < 4; c++)
+            coords[i][c] = random_below(d->lo, d->end);
+        /* Some points come again, wherever coordinates are drawn from. */
+        if (i && random_bits() % 4 == 0)
+            memcpy(coords[i], coords[random_bits() % i], sizeof coords[i]);
+        if (d->refuse_each && i % d->refuse_each == 0)
+            coords[i][0] = -1 - random_below(0, 3);
+    }
+    return coords;
+}
+
+START_TEST(maps_are_the_reference_s_for_any_number_of_threads)
+{
+    int32_t(*coords)[4] = draw(&distributions[_i]);
+
+    check_maps(coords, distributions[_i].n);
+    free(coords);
+}
+END_TEST
+
+START_TEST(no_points_make_no_voxels)
+{
+    for (unsigned i = 0; i < n_streams; i++) {
+        struct seep_voxel_maps maps = maps_on_device(streams[i], 0);
+        size_t n_refused = 1, n_voxels = 1, bytes = 0;
+        int32_t zero = 0;
+        void *scratch = on_device(streams[i], NULL, 64);
+        maps.n_voxels = 1;
+        ck_assert_int_eq(voxelize(streams[i], NULL, 0, &maps), 0);
+        ck_assert_uint_eq(maps.n_voxels, 0);
+        assert_same(streams[i], maps.voxel_start, &zero, 4);
+        ck_assert_int_eq(seep_voxel_mean(&maps, NULL, 3, NULL, streams[i]), 0);
+        ck_assert_int_eq(seep_voxel_mean_backward(&maps, 0, NULL, 3, NULL, streams[i]), 0);
+        ck_assert_int_eq(seep_quantize(NULL, NULL, 0, 1, NULL, &n_refused, streams[i]), 0);
+        ck_assert_uint_eq(n_refused, 0);
+        ck_assert_int_eq(seep_sparse_quantize(NULL, NULL, 0, 0, NULL, NULL, NULL, &n_voxels,
+                                              scratch, &bytes, streams[i]),
+                         0);
+        ck_assert_uint_eq(n_voxels, 0);
+        seep_stream_free(streams[i], scratch);
+        free_maps(streams[i], &maps);
+    }
+}
+END_TEST
+
+START_TEST(all_distinct_points_are_a_voxel_each_in_their_order)
+{
+    int32_t(*coords)[4] = malloc(MANY * sizeof *coords);
+
+    for (int32_t i = 0; i < MANY; i++)
+        memcpy(coords[i], (int32_t[]){i % 3, i / 250, -(i % 250), i}, sizeof coords[i]);
+    ck_assert_uint_eq(check_maps(coords, MANY), MANY);
+    free(coords);
+}
+END_TEST
+
+START_TEST(batches_are_kept_apart)
+{
+    int32_t coords[6][4] = {{0, 1, 2, 3}, {1, 1, 2, 3}, {0, 1, 2, 3},
+                            {2, 1, 2, 3}, {1, 1, 2, 3}, {0, 3, 2, 1}};
+
+    ck_assert_uint_eq(check_maps(coords, 6), 4);
+}
+END_TEST
+
+/* Distinct voxels far apart of which the short keys are equal, with the corners that make the box.
+ */
+START_TEST(voxels_with_the_same_short_key_are_kept_apart)
+{
+    enum { DRAWN = 400000, SLOTS = 1 << 20 };
+    struct seep_voxel_box box = {{0, INT32_MIN, INT32_MIN, INT32_MIN},
+                                 {INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX}};
+    struct seep_voxel_key key = seep_voxel_key_for(&box, 0);
+    int32_t(*drawn)[4] = malloc(DRAWN * sizeof *drawn), coords[64][4];
+    uint64_t *keys = malloc(DRAWN * sizeof *keys);
+    uint32_t *table = calloc(SLOTS, sizeof *table);
+    size_t n = 2, n_voxels;
+
+    ck_assert(!key.exact);
+    memcpy(coords[0], box.lo, sizeof coords[0]);
+    memcpy(coords[1], box.hi, sizeof coords[1]);
+    for (size_t i = 0; i < DRAWN; i++)
+        for (int d = 0; d < 4; d++)
+            drawn[i][d] = random_below(d ? INT32_MIN : 0, INT32_MAX);
+    seep_voxel_keys(&key, (const int32_t(*)[4])drawn, DRAWN, keys);
+    for (uint32_t i = 0; i < DRAWN; i++) {
+        uint32_t *seen = &table[keys[i] % SLOTS];
+        if (*seen && keys[*seen - 1] == keys[i] && n + 2 < 60) {
+            memcpy(coords[n++], drawn[*seen - 1], sizeof coords[0]);
+            memcpy(coords[n++], drawn[i], sizeof coords[0]);
+        }
+        *seen = i + 1;
+    }
+    ck_assert_uint_gt(n, 2);
+    n_voxels = n;
+    memcpy(coords[n++], coords[3], sizeof coords[0]);
+    memcpy(coords[n++], coords[2], sizeof coords[0]);
+    ck_assert_uint_eq(check_maps(coords, n), n_voxels);
+    free(table);
+    free(keys);
+    free(drawn);
+}
+END_TEST
+
+START_TEST(cells_are_floors_also_below_zero_and_bad_points_are_refused)
+{
+    static const float points[][3] = {
+        {0, 0, 0},
+        {-0.01f, 0.99f, 1},
+        {-0.5f, -1, -1.01f},
+        {NAN, 0, 0},
+        {0, INFINITY, 0},
+        {0, 0, -INFINITY},
+        {1048576.f / 2, 0, 0},
+        {-1048576.f / 2, 0, 0},
+        {1048575.f / 2, 0, 0},
+        {0, -1048577.f / 2, 0},
+        {3e38f, -3e38f, 0},
+        {1, 2, 3},
+        {4, 5, 6},
+    };
+    enum { N = sizeof points / sizeof *points };
+    static const int32_t batch[N] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, -1, INT32_MAX};
+    static const int32_t wanted[N][4] = {
+        {0, 0, 0, 0},  {1, -1, 1, 2}, {2, -1, -2, -3},        {-1, 0, 0, 0},      {-1, 0, 0, 0},
+        {-1, 0, 0, 0}, {-1, 0, 0, 0}, {7, -1048576, 0, 0},    {8, 1048575, 0, 0}, {-1, 0, 0, 0},
+        {-1, 0, 0, 0}, {-1, 0, 0, 0}, {INT32_MAX, 8, 10, 12},
+    };
+
+    for (unsigned i = 0; i < n_streams; i++) {
+        struct seep_stream *s = streams[i];
+        void *p = on_device(s, points, sizeof points), *b = on_device(s, batch, sizeof batch);
+        void *coords = on_device(s, NULL, sizeof wanted);
+        size_t n_refused = 0;
+        ck_assert_int_eq(seep_quantize(p, b, N, 0.5f, coords, &n_refused, s), 0);
+        ck_assert_uint_eq(n_refused, 7);
+        assert_same(s, coords, wanted, sizeof wanted);
+        seep_stream_free(s, p);
+        seep_stream_free(s, b);
+        seep_stream_free(s, coords);
+    }
+}
+END_TEST
+
+START_TEST(quantised_points_are_the_reference_s)
+{
+    float(*points)[3] = malloc(MANY * sizeof *points);
+    int32_t(*wanted)[4] = malloc(MANY * sizeof *wanted);
+    size_t n_wanted, n_refused;
+
+    for (size_t i = 0; i < MANY; i++)
+        for (int d = 0; d < 3; d++)
+            points[i][d] = random_bits() % 50 ? (float)random_below(-900000, 900000) / 9999.f : NAN;
+    seep_quantize_reference((const float(*)[3])points, NULL, MANY, 0.05f, wanted, &n_wanted);
+    for (unsigned i = 0; i < n_streams; i++) {
+        struct seep_stream *s = streams[i];
+        void *p = on_device(s, points, MANY * sizeof *points);
+        void *coords = on_device(s, NULL, MANY * sizeof *wanted);
+        ck_assert_int_eq(seep_quantize(p, NULL, MANY, 0.05f, coords, &n_refused, s), 0);
+        ck_assert_uint_eq(n_refused, n_wanted);
+        assert_same(s, coords, wanted, MANY * sizeof *wanted);
+        seep_stream_free(s, p);
+        seep_stream_free(s, coords);
+    }
+    free(wanted);
+    free(points);
+}
+END_TEST
+
+static float *random_floats(size_t n)
+{
+    float *values = malloc((n + 1) * sizeof *values);
+
+    for (size_t i = 0; i < n; i++)
+        values[i] = (float)random_below(-1000000, 1000001) * 1e-4f;
+    return values;
+}
+
+static const struct {
+    size_t n;
+    int64_t range;
+    size_t n_channels;
+} mean_cases[] = {
+    {1, 1, 1},    {50, 2, 3},    {3000, 5, 1},  {3000, 5, 3},  {3000, 5, 4},
+    {3000, 5, 7}, {3000, 5, 16}, {3000, 9, 35}, {20000, 1, 6}, {20000, 40, 32},
+};
+
+/* Means against double precision; and <mean(f), g> = <f, backward(g)>, which only the mean's own
+ * gradient fulfils for random f and g. */
+static void check_means(struct seep_stream *s, const struct distribution *d, size_t n_channels)
+{
+    int32_t(*coords)[4] = draw(d);
+    struct seep_voxel_maps maps = maps_on_device(s, d->n), host;
+    size_t floats = d->n * n_channels;
+    void *device_coords = on_device(s, coords, d->n * 16);
+    float *f = random_floats(floats), *g = random_floats(floats), *mean, *back;
+    void *device_f = on_device(s, f, floats * 4), *device_g = on_device(s, g, floats * 4);
+    void *device_mean = on_device(s, NULL, floats * 4),
+         *device_back = on_device(s, NULL, floats * 4);
+    double *wanted = malloc(floats * sizeof *wanted), left = 0, right = 0, size = 0;
+    size_t n_wrong = 0;
+
+    ck_assert_int_eq(voxelize(s, device_coords, d->n, &maps), 0);
+    host = maps;
+    host.point_to_voxel = to_host(s, maps.point_to_voxel, d->n * 4);
+    host.voxel_start = to_host(s, maps.voxel_start, maps.n_voxels * 4 + 4);
+    host.voxel_points = to_host(s, maps.voxel_points, d->n * 4);
+    ck_assert_int_eq(seep_voxel_mean(&maps, device_f, n_channels, device_mean, s), 0);
+    ck_assert_int_eq(seep_voxel_mean_backward(&maps, d->n, device_g, n_channels, device_back, s),
+                     0);
+    mean = to_host(s, device_mean, maps.n_voxels * n_channels * 4);
+    back = to_host(s, device_back, floats * 4);
+    seep_voxel_mean_reference(&host, f, n_channels, wanted);
+    for (size_t i = 0; i < maps.n_voxels * n_channels; i++) {
+        bool close = fabs((double)mean[i] - wanted[i]) <= 1e-6 * fabs(wanted[i]) + 1e-30;
+        n_wrong += !close;
+        left += (double)mean[i] * (double)g[i];
+    }
+    for (size_t i = 0; i < floats; i++) {
+        right += (double)back[i] * (double)f[i];
+        size += fabs((double)back[i] * (double)f[i]);
+        n_wrong += host.point_to_voxel[i / n_channels] < 0 && back[i] != 0;
+    }
+    ck_assert_uint_eq(n_wrong, 0);
+    ck_assert_double_le(fabs(left - right), 1e-6 * size);
+    free(host.point_to_voxel), free(host.voxel_start), free(host.voxel_points);
+    free(coords), free(f), free(g), free(mean), free(back), free(wanted);
+    free_maps(s, &maps);
+    seep_stream_free(s, device_coords), seep_stream_free(s, device_f);
+    seep_stream_free(s, device_g), seep_stream_free(s, device_mean);
+    seep_stream_free(s, device_back);
+}
+
+START_TEST(means_and_their_gradients_are_right)
+{
+    struct distribution d = {mean_cases[_i].n, 0, mean_cases[_i].range, 2, 9};
+
+    d.refuse_each = mean_cases[_i].n > 1 ? 9 : 0;
+    for (unsigned i = 0; i < n_streams; i++)
+        check_means(streams[i], &d, mean_cases[_i].n_channels);
+}
+END_TEST
+
+/* What sparse_quantize must say by the reference's maps. */
+struct sparse {
+    int32_t *first, *labels, *inverse;
+    size_t n_voxels;
+};
+
+enum { IGNORE = 255 };
+
+static struct sparse sparse_reference(int32_t (*coords)[4], const int32_t *labels, size_t n)
+{
+    struct seep_voxel_maps maps = {malloc(n * 4), malloc(n * 16), malloc(n * 4 + 4), malloc(n * 4),
+                                   0};
+
+    ck_assert_int_eq(seep_voxelize_reference((const int32_t(*)[4])coords, n, &maps), 0);
+    struct sparse wanted = {malloc(n * 4), malloc(n * 4), maps.point_to_voxel, maps.n_voxels};
+    for (size_t v = 0; v < maps.n_voxels; v++) {
+        const int32_t *points = maps.voxel_points + maps.voxel_start[v];
+        wanted.first[v] = points[0];
+        wanted.labels[v] = labels[points[0]];
+        for (int32_t k = 1; k < maps.voxel_start[v + 1] - maps.voxel_start[v]; k++)
+            if (labels[points[k]] != labels[points[0]])
+                wanted.labels[v] = IGNORE;
+    }
+    free(maps.voxel_coords), free(maps.voxel_start), free(maps.voxel_points);
+    return wanted;
+}
+
+static void check_sparse(struct seep_stream *s, int32_t (*coords)[4], const int32_t *labels,
+                         size_t n, const struct sparse *wanted, bool with_labels, bool with_inverse)
+{
+    size_t bytes = 0, n_voxels = 0;
+    void *device_coords = on_device(s, coords, n * 16),
+         *device_labels = on_device(s, labels, n * 4);
+    void *first = on_device(s, NULL, n * 4), *voxel_labels = on_device(s, NULL, n * 4);
+    void *inverse = on_device(s, NULL, n * 4);
+
+    ck_assert_int_eq(
+        seep_sparse_quantize(NULL, NULL, n, IGNORE, NULL, NULL, NULL, NULL, NULL, &bytes, s), 0);
+    void *scratch = on_device(s, NULL, bytes);
+    ck_assert_int_eq(seep_sparse_quantize(device_coords, with_labels ? device_labels : NULL, n,
+                                          IGNORE, first, with_labels ? voxel_labels : NULL,
+                                          with_inverse ? inverse : NULL, &n_voxels, scratch, &bytes,
+                                          s),
+                     0);
+    ck_assert_uint_eq(n_voxels, wanted->n_voxels);
+    assert_same(s, first, wanted->first, n_voxels * 4);
+    if (with_labels)
+        assert_same(s, voxel_labels, wanted->labels, n_voxels * 4);
+    if (with_inverse)
+        assert_same(s, inverse, wanted->inverse, n * 4);
+    seep_stream_free(s, device_coords), seep_stream_free(s, device_labels);
+    seep_stream_free(s, first), seep_stream_free(s, voxel_labels);
+    seep_stream_free(s, inverse), seep_stream_free(s, scratch);
+}
+
+START_TEST(one_point_a_voxel_and_labels_that_disagree_are_ignored)
+{
+    const struct distribution *d = &distributions[_i];
+    int32_t(*coords)[4] = draw(d), *labels = malloc(d->n * 4);
+
+    for (size_t i = 0; i < d->n; i++)
+        labels[i] = random_below(0, 1 + _i % 3);
+    struct sparse wanted = sparse_reference(coords, labels, d->n);
+    for (unsigned i = 0; i < n_streams; i++) {
+        check_sparse(streams[i], coords, labels, d->n, &wanted, true, _i % 2);
+        check_sparse(streams[i], coords, labels, d->n, &wanted, false, !(_i % 2));
+    }
+    free(coords), free(labels);
+    free(wanted.first), free(wanted.labels), free(wanted.inverse);
+}
+END_TEST
+
+START_TEST(what_cannot_be_is_refused)
+{
+    struct seep_stream *s = streams[_i];
+    float points[1][3] = {{0}};
+    int32_t coords[1][4] = {{0}}, one[2];
+    struct seep_voxel_maps maps = {one, coords, one, one, 0}, holed = maps;
+    char *scratch = aligned_alloc(64, 1 << 20);
+    size_t n, bytes = 0, beyond = (size_t)INT32_MAX;
+
+    ck_assert_int_eq(seep_quantize(points, NULL, 1, 0, coords, &n, s), -SEEP_EINVAL);
+    ck_assert_int_eq(seep_quantize(points, NULL, 1, -1, coords, &n, s), -SEEP_EINVAL);
+    ck_assert_int_eq(seep_quantize(points, NULL, 1, NAN, coords, &n, s), -SEEP_EINVAL);
+    ck_assert_int_eq(seep_quantize(points, NULL, 1, INFINITY, coords, &n, s), -SEEP_EINVAL);
+    ck_assert_int_eq(seep_quantize(NULL, NULL, 1, 1, coords, &n, s), -SEEP_EINVAL);
+    ck_assert_int_eq(seep_quantize(points, NULL, 1, 1, NULL, &n, s), -SEEP_EINVAL);
+    ck_assert_int_eq(seep_quantize(points, NULL, beyond, 1, coords, &n, s), -SEEP_EINVAL);
+    ck_assert_int_eq(seep_voxelize(coords, beyond, &maps, NULL, &bytes, s), -SEEP_EINVAL);
+    ck_assert_int_eq(seep_voxelize(coords, SIZE_MAX / 4, &maps, NULL, &bytes, s), -SEEP_EINVAL);
+    ck_assert_int_eq(
+        seep_sparse_quantize(coords, NULL, beyond, 0, one, NULL, NULL, &n, NULL, &bytes, s),
+        -SEEP_EINVAL);
+    ck_assert_int_eq(seep_voxel_mean_backward(&maps, beyond, points[0], 1, points[0], s),
+                     -SEEP_EINVAL);
+    ck_assert_int_eq(seep_voxelize(NULL, 1, NULL, NULL, NULL, s), -SEEP_EINVAL);
+    ck_assert_int_eq(seep_voxelize(NULL, 1, NULL, NULL, &bytes, s), 0);
+    ck_assert_uint_le(bytes, (1 << 20) - 64);
+    bytes--;
+    ck_assert_int_eq(seep_voxelize(coords, 1, &maps, scratch, &bytes, s), -SEEP_EINVAL);
+    bytes++;
+    ck_assert_int_eq(seep_voxelize(coords, 1, &maps, scratch + 4, &bytes, s), -SEEP_EINVAL);
+    ck_assert_int_eq(seep_voxelize(NULL, 1, &maps, scratch, &bytes, s), -SEEP_EINVAL);
+    ck_assert_int_eq(seep_voxelize(coords, 1, NULL, scratch, &bytes, s), -SEEP_EINVAL);
+    holed.voxel_points = NULL;
+    ck_assert_int_eq(seep_voxelize(coords, 1, &holed, scratch, &bytes, s), -SEEP_EINVAL);
+    ck_assert_int_eq(
+        seep_sparse_quantize(NULL, NULL, 1, 0, NULL, NULL, NULL, NULL, NULL, &bytes, s), 0);
+    ck_assert_int_eq(
+        seep_sparse_quantize(coords, one, 1, 0, one, NULL, NULL, &n, scratch, &bytes, s),
+        -SEEP_EINVAL);
+    bytes = 1;
+    ck_assert_int_eq(
+        seep_sparse_quantize(coords, NULL, 1, 0, one, NULL, NULL, &n, scratch, &bytes, s),
+        -SEEP_EINVAL);
+    maps.n_voxels = 1;
+    ck_assert_int_eq(seep_voxel_mean(&maps, NULL, 1, points[0], s), -SEEP_EINVAL);
+    free(scratch);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("voxelize");
+    TCase *c = tcase_create("voxelize");
+
+    tcase_add_checked_fixture(c, open_streams, close_streams);
+    tcase_set_timeout(c, 60);
+    tcase_add_test(c, no_points_make_no_voxels);
+    tcase_add_loop_test(c, maps_are_the_reference_s_for_any_number_of_threads, 0,
+                        sizeof distributions / sizeof *distributions);
+    tcase_add_test(c, all_distinct_points_are_a_voxel_each_in_their_order);
+    tcase_add_test(c, batches_are_kept_apart);
+    tcase_add_test(c, voxels_with_the_same_short_key_are_kept_apart);
+    tcase_add_test(c, cells_are_floors_also_below_zero_and_bad_points_are_refused);
+    tcase_add_test(c, quantised_points_are_the_reference_s);
+    tcase_add_loop_test(c, means_and_their_gradients_are_right, 0,
+                        sizeof mean_cases / sizeof *mean_cases);
+    tcase_add_loop_test(c, one_point_a_voxel_and_labels_that_disagree_are_ignored, 0,
+                        sizeof distributions / sizeof *distributions);
+    tcase_add_loop_test(c, what_cannot_be_is_refused, 0, 4);
+    suite_add_tcase(suite, c);
+    return suite_run(suite);
+}
