@@ -1,0 +1,177 @@
+#include "kernels/formats/npz.h"
+
+#include "kernels/formats/npz_header.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <zip.h>
+
+#define MAX_ARRAY_BYTES (UINT64_C(4) << 30)
+
+/* A zlib stream unpacks to at most this many times its size (zlib's technical notes). */
+enum { MAX_DEFLATE_RATIO = 1032 };
+
+/* Takes all of an entry, whose size is claimed to be n; reading on past it lets libzip hold the
+ * checksum against the values. */
+static int take_entry(zip_file_t *entry, size_t n, uint8_t *bytes)
+{
+    size_t used = 0;
+    uint8_t more;
+
+    while (used < n) {
+        zip_int64_t got = zip_fread(entry, bytes + used, n - used);
+        if (got <= 0)
+            return -SEEP_EFORMAT;
+        used += (size_t)got;
+    }
+    return zip_fread(entry, &more, 1) == 0 ? 0 : -SEEP_EFORMAT;
+}
+
+/* The entry's size, where that much can lie in an archive of n_archive bytes. */
+static int check_entry(zip_t *archive, zip_uint64_t index, uint64_t n_archive, const char *file,
+                       size_t *n, struct seep_error *err)
+{
+    const zip_uint64_t needed = ZIP_STAT_SIZE | ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD;
+    zip_stat_t stat;
+
+    zip_stat_init(&stat);
+    if (zip_stat_index(archive, index, 0, &stat) || (stat.valid & needed) != needed)
+        return seep_error_set(err, SEEP_EFORMAT, file, 0, "%s", zip_strerror(archive));
+    if ((stat.comp_method != ZIP_CM_STORE && stat.comp_method != ZIP_CM_DEFLATE) ||
+        stat.encryption_method != ZIP_EM_NONE)
+        return seep_error_set(err, SEEP_EFORMAT, file, 0, "neither stored nor deflated");
+    if (stat.size > MAX_ARRAY_BYTES || stat.size / MAX_DEFLATE_RATIO > n_archive)
+        return seep_error_set(err, SEEP_EFORMAT, file, 0, "an array of %llu bytes",
+                              (unsigned long long)stat.size);
+    *n = (size_t)stat.size;
+    return 0;
+}
+
+static int read_entry(zip_t *archive, zip_uint64_t index, uint64_t n_archive, const char *file,
+                      uint8_t **bytes, size_t *n, struct seep_error *err)
+{
+    int rc = check_entry(archive, index, n_archive, file, n, err);
+
+    if (rc)
+        return rc;
+    uint8_t *memory = malloc(*n ? *n : 1);
+    if (!memory)
+        return seep_error_set(err, SEEP_ENOMEM, file, 0, "no memory for %zu bytes", *n);
+    zip_file_t *entry = zip_fopen_index(archive, index, 0);
+    if (!entry) {
+        rc = seep_error_set(err, SEEP_EFORMAT, file, 0, "%s", zip_strerror(archive));
+        goto fail;
+    }
+    rc = take_entry(entry, *n, memory);
+    if (rc)
+        rc = seep_error_set(err, SEEP_EFORMAT, file, 0, "a damaged entry of the archive");
+    zip_fclose(entry);
+    if (rc)
+        goto fail;
+    *bytes = memory;
+    return 0;
+fail:
+    free(memory);
+    return rc;
+}
+
+/* The block of the whole array becomes that of its values. */
+static int adopt(uint8_t *bytes, size_t n, const char *file, struct seep_npy *out,
+                 struct seep_error *err)
+{
+    struct seep_error first = {.text = ""};
+    size_t begin = 0;
+    int rc = seep_npy_header(bytes, n, out, &begin, &first);
+
+    if (rc) {
+        free(bytes);
+        return seep_error_set(err, -rc, file, first.offset, "%s", first.text);
+    }
+    memmove(bytes, bytes + begin, n - begin);
+    void *fitting = realloc(bytes, n - begin ? n - begin : 1);
+    out->values = fitting ? fitting : bytes;
+    return 0;
+}
+
+static int read_array(zip_t *archive, uint64_t n_archive, const char *file, const char *name,
+                      struct seep_npy *out, struct seep_error *err)
+{
+    char entry[256];
+    uint8_t *bytes = NULL;
+    size_t n = 0;
+
+    if (snprintf(entry, sizeof entry, "%s.npy", name) >= (int)sizeof entry)
+        return seep_error_set(err, SEEP_ENODATA, file, 0, "no array of so long a name");
+    zip_int64_t index = zip_name_locate(archive, entry, ZIP_FL_ENC_RAW);
+    if (index < 0)
+        return seep_error_set(err, SEEP_ENODATA, file, 0, "no array \"%s\"", name);
+    int rc = read_entry(archive, (zip_uint64_t)index, n_archive, file, &bytes, &n, err);
+    return rc ? rc : adopt(bytes, n, file, out, err);
+}
+
+/* Takes the source of n bytes; NULL where `reason` says why there is none. */
+static int read_source(zip_source_t *source, zip_error_t *reason, uint64_t n, const char *file,
+                       const char *name, struct seep_npy *out, struct seep_error *err)
+{
+    zip_t *archive = source ? zip_open_from_source(source, ZIP_RDONLY, reason) : NULL;
+    int rc;
+
+    if (!archive) {
+        int kind = zip_error_code_zip(reason);
+        bool outside = kind == ZIP_ER_OPEN || kind == ZIP_ER_READ || kind == ZIP_ER_NOENT;
+        rc = seep_error_set(err, outside ? SEEP_EIO : SEEP_EFORMAT, file, 0, "%s",
+                            zip_error_strerror(reason));
+        if (source)
+            zip_source_free(source);
+        return rc;
+    }
+    rc = read_array(archive, n, file, name, out, err);
+    zip_discard(archive);
+    return rc;
+}
+
+int seep_npz_read(const char *path, const char *name, struct seep_npy *out, struct seep_error *err)
+{
+    zip_error_t reason;
+    struct stat st;
+
+    /* libzip would wait for a pipe's writer. */
+    if (stat(path, &st))
+        return seep_error_set(err, SEEP_EIO, path, 0, "%s", strerror(errno));
+    if (!S_ISREG(st.st_mode))
+        return seep_error_set(err, SEEP_EIO, path, 0, "no regular file");
+    zip_error_init(&reason);
+    int rc = read_source(zip_source_file_create(path, 0, -1, &reason), &reason,
+                         (uint64_t)st.st_size, path, name, out, err);
+    zip_error_fini(&reason);
+    return rc;
+}
+
+int seep_npz_from_bytes(const void *bytes, size_t n, const char *name, struct seep_npy *out,
+                        struct seep_error *err)
+{
+    zip_error_t reason;
+
+    zip_error_init(&reason);
+    int rc =
+        read_source(zip_source_buffer_create(bytes, n, 0, &reason), &reason, n, "", name, out, err);
+    zip_error_fini(&reason);
+    return rc;
+}
+
+int seep_npy_from_bytes(const void *bytes, size_t n, struct seep_npy *out, struct seep_error *err)
+{
+    size_t begin = 0;
+    int rc = seep_npy_header(bytes, n, out, &begin, err);
+
+    if (rc)
+        return rc;
+    out->values = malloc(n - begin ? n - begin : 1);
+    if (!out->values)
+        return seep_error_set(err, SEEP_ENOMEM, "", 0, "no memory for %zu bytes", n - begin);
+    memcpy(out->values, (const uint8_t *)bytes + begin, n - begin);
+    return 0;
+}
