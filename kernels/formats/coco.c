@@ -1,7 +1,7 @@
 #include "kernels/formats/coco.h"
 
 #include "kernels/formats/byte_file.h"
-#include "kernels/formats/coco_index.h"
+#include "kernels/formats/coco_parts.h"
 #include "kernels/formats/coco_runs.h"
 
 #include <jansson.h>

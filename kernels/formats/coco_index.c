@@ -1,4 +1,4 @@
-#include "kernels/formats/coco_index.h"
+#include "kernels/formats/coco_parts.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* The writer of COCO annotations. Categories have no names in what we keep: they are named by their
  * number, so that readers that insist on the list find it. */
 #include "kernels/formats/byte_file.h"
-#include "kernels/formats/coco_index.h"
+#include "kernels/formats/coco_parts.h"
 #include "kernels/formats/coco_runs.h"
 
 #include <errno.h>
@@ -118,41 +118,42 @@ static json_t *build_categories(struct writer *w)
     return list;
 }
 
-static int dump(const char *path, const json_t *root, struct seep_error *err)
+int seep_coco_print(FILE *out, const struct seep_coco *coco, bool compressed)
 {
-    struct seep_file_writer w;
-    int rc = seep_file_writer_open(&w, path, err);
+    struct writer w = {.coco = coco, .compressed = compressed};
 
-    if (rc)
-        return rc;
-    if (!json_dumpf(root, w.stream, JSON_COMPACT))
-        return seep_file_writer_commit(&w, err);
-    rc = seep_error_set(err, SEEP_EIO, path, 0, "%s", errno ? strerror(errno) : "not written");
-    seep_file_writer_cancel(&w);
+    if (seep_coco_index_init(&w.index, coco->images, coco->n_images))
+        return -SEEP_ENOMEM;
+    json_t *images = build_images(&w), *annotations = build_annotations(&w);
+    json_t *root = json_pack("{s:o, s:o, s:o}", "images", images, "annotations", annotations,
+                             "categories", build_categories(&w));
+    int rc = 0;
+    if (!root || w.failed)
+        rc = -SEEP_EINVAL;
+    else if (json_dumpf(root, out, JSON_COMPACT))
+        rc = -SEEP_EIO;
+    json_decref(root);
+    seep_coco_index_fini(&w.index);
     return rc;
 }
 
 int seep_coco_write(const char *path, const struct seep_coco *coco, bool compressed,
                     struct seep_error *err)
 {
-    struct writer w = {.coco = coco, .compressed = compressed};
-    json_t *root = NULL;
-    int rc;
+    struct seep_file_writer w;
+    int rc = seep_file_writer_open(&w, path, err);
 
-    if (seep_coco_index_init(&w.index, coco->images, coco->n_images)) {
-        rc = seep_error_set(err, SEEP_ENOMEM, path, 0, "no memory");
-        goto fail;
-    }
-    json_t *images = build_images(&w), *annotations = build_annotations(&w);
-    root = json_pack("{s:o, s:o, s:o}", "images", images, "annotations", annotations, "categories",
-                     build_categories(&w));
-    if (!root || w.failed)
+    if (rc)
+        return rc;
+    errno = 0;
+    rc = seep_coco_print(w.stream, coco, compressed);
+    if (!rc)
+        return seep_file_writer_commit(&w, err);
+    if (rc == -SEEP_EINVAL)
         rc = seep_error_set(err, SEEP_EINVAL, path, 0,
                             "an annotation without its image, or a value that JSON cannot hold");
     else
-        rc = dump(path, root, err);
-fail:
-    json_decref(root);
-    seep_coco_index_fini(&w.index);
+        rc = seep_error_set(err, -rc, path, 0, "%s", errno ? strerror(errno) : seep_error_name(rc));
+    seep_file_writer_cancel(&w);
     return rc;
 }
