@@ -54,13 +54,20 @@ SEEP_INLINE void unblend_pixels(struct tile *t, int at, const struct footprint *
                                 float dy, int32_t index, pixels sums[PAIR_SUMS])
 {
     pixels *through = (pixels *)(t->through + at), *rest = (pixels *)(t->rest + at);
-    pixels red = *(pixels *)(t->grad[0] + at), green = *(pixels *)(t->grad[1] + at);
-    pixels blue = *(pixels *)(t->grad[2] + at), u, opacity;
+    pixel_ints blended = *(pixel_ints *)(t->last + at) > index;
+    pixels u, q, opacity;
 
-    opacity_at(f, dx, dy, &u, &opacity);
+    exponents(f, dx, dy, &u, &q);
+    blended &= q <= f->reach;
+    if (!any_of(&blended))
+        return;
+    exp2_minus(&q, &opacity);
+    opacity *= f->opacity;
     pixel_ints held = opacity >= SEEP_SPLAT_MAX_ALPHA;
     pixels alpha = CHOOSE(held, (pixels){0} + SEEP_SPLAT_MAX_ALPHA, opacity);
-    pixel_ints drawn = (alpha >= SEEP_SPLAT_MIN_ALPHA) & (*(pixel_ints *)(t->last + at) > index);
+    pixel_ints drawn = (alpha >= SEEP_SPLAT_MIN_ALPHA) & blended;
+    pixels red = *(pixels *)(t->grad[0] + at), green = *(pixels *)(t->grad[1] + at);
+    pixels blue = *(pixels *)(t->grad[2] + at);
     alpha = (pixels)(drawn & (pixel_ints)alpha);
     pixels inverse = 1 / (1 - alpha), before = *through * inverse, weight = alpha * before;
     pixels along = red * f->color[0] + green * f->color[1] + blue * f->color[2];

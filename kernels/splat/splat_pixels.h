@@ -8,6 +8,7 @@
 #include "kernels/splat/splat_math.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -28,6 +29,7 @@ typedef int32_t pixel_ints __attribute__((vector_size(4 * PIXELS), may_alias));
 struct footprint {
     float x, y; /* its mean */
     float a, b, c, opacity;
+    float reach; /* of u² + v²: beyond, alpha is under 1/255 */
     float color[3];
     int first_row, end_row, first_half, end_half;
 };
@@ -69,8 +71,8 @@ SEEP_INLINE struct footprint footprint_of(const struct seep_splat_model *m,
     int first, end;
 
     memcpy(f.color, p->colors[gaussian], sizeof f.color);
-    /* u² + v² <= log2(255 opacity), or alpha is under 1/255 */
-    float reach = sqrtf(log2_above(255 * f.opacity)), slope = f.b / f.c;
+    f.reach = log2_above(255 * f.opacity);
+    float reach = sqrtf(f.reach), slope = f.b / f.c;
     pixel_range(f.x, reach * sqrtf(1 + slope * slope) / f.a, &first, &end);
     f.first_half = first / PIXELS;
     f.end_half = (end + PIXELS - 1) / PIXELS;
@@ -78,32 +80,37 @@ SEEP_INLINE struct footprint footprint_of(const struct seep_splat_model *m,
     return f;
 }
 
-/* 2^−q, q in 0 … 126; what lies above gives 2^−126. The polynomial is that of 2^f on |f| <= 1/2. */
-SEEP_INLINE void exp2_minus(const pixels *given, pixels *out)
+/* 2^−q for q in 0 … 126, anything elsewhere. The polynomial is that of 2^f on |f| <= 1/2. */
+SEEP_INLINE void exp2_minus(const pixels *q, pixels *out)
 {
     const float magic = 12582912.0f; /* 1.5 · 2^23: a sum with it is rounded to a whole number */
-    pixels q = CHOOSE(*given < 126.0f, *given, (pixels){0} + 126.0f);
-    pixels rounded = magic - q, f = (magic - rounded) - q;
+    pixels rounded = magic - *q, f = (magic - rounded) - *q;
     pixels p = f * 1.3333558e-3f + 9.6181291e-3f;
 
     p = p * f + 5.5504109e-2f;
     p = p * f + 2.4022651e-1f;
     p = p * f + 6.9314718e-1f;
     p = p * f + 1;
-    *out = (pixels)((pixel_ints)p + (((pixel_ints)rounded - 0x4b400000) << 23));
+    /* The whole number's low bits become the exponent's; those of the constant are shifted out. */
+    *out = (pixels)((pixel_ints)p + ((pixel_ints)rounded << 23));
 }
 
-/* u, and opacity · 2^−(u² + v²), at eight pixels of a row: (dx, dy) is from the mean to the first.
- */
-SEEP_INLINE void opacity_at(const struct footprint *f, float dx, float dy, pixels *u,
-                            pixels *opacity)
+/* u and u² + v² at eight pixels of a row: (dx, dy) is from the mean to the first. */
+SEEP_INLINE void exponents(const struct footprint *f, float dx, float dy, pixels *u, pixels *q)
 {
     float v = f->c * dy;
 
     *u = f->a * (PIXEL_RAMP + dx) + f->b * dy;
-    pixels q = *u * *u + v * v, power;
-    exp2_minus(&q, &power);
-    *opacity = f->opacity * power;
+    *q = *u * *u + v * v;
+}
+
+/* Whether any of eight is not 0. */
+SEEP_INLINE bool any_of(const pixel_ints *where)
+{
+    typedef int64_t pairs __attribute__((vector_size(4 * PIXELS), may_alias));
+    const pairs w = *(const pairs *)where;
+
+    return (w[0] | w[1] | w[2] | w[3]) != 0;
 }
 
 #endif

@@ -34,12 +34,18 @@ SEEP_INLINE void blend_pixels(struct tile *t, int at, const struct footprint *f,
 {
     pixels *through = (pixels *)(t->through + at);
     pixel_ints *last = (pixel_ints *)(t->last + at);
-    pixels u, alpha;
+    pixels before = *through, u, q, alpha;
 
-    opacity_at(f, dx, dy, &u, &alpha);
-    alpha = CHOOSE(alpha < SEEP_SPLAT_MAX_ALPHA, alpha, (pixels){0} + SEEP_SPLAT_MAX_ALPHA);
-    pixels before = *through, after = before - before * alpha;
-    pixel_ints drawn = alpha >= SEEP_SPLAT_MIN_ALPHA;
+    exponents(f, dx, dy, &u, &q);
+    pixel_ints near = (q <= f->reach) & (before > 0);
+    if (!any_of(&near))
+        return;
+    exp2_minus(&q, &alpha);
+    alpha *= f->opacity;
+    if (f->opacity >= SEEP_SPLAT_MAX_ALPHA)
+        alpha = CHOOSE(alpha < SEEP_SPLAT_MAX_ALPHA, alpha, (pixels){0} + SEEP_SPLAT_MAX_ALPHA);
+    pixels after = before - before * alpha;
+    pixel_ints drawn = near & (alpha >= SEEP_SPLAT_MIN_ALPHA);
     pixel_ints blends = drawn & (after >= SEEP_SPLAT_MIN_TRANSMITTANCE);
     pixels weight = (pixels)(blends & (pixel_ints)(alpha * before));
     /* Drawn but not blended: stops, or has stopped. */

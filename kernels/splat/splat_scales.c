@@ -1,0 +1,147 @@
+/* Nearest neighbours by a k-d tree that is only an order of the points: the middle one of a stretch
+ * parts it along the axis of its depth. A grid would not do: real clouds have outliers. */
+#include "kernels/splat/splat_scales.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { NEAREST = 3 };
+
+struct search {
+    const float (*means)[3];
+    const uint32_t *order;
+    uint32_t self;
+    double best[NEAREST]; /* squared distances, rising */
+};
+
+int seep_splat_host_init(struct seep_splat_host *h, size_t n, int sh_degree)
+{
+    size_t room = n ? n : 1;
+    int stride = (sh_degree + 1) * (sh_degree + 1);
+
+    *h = (struct seep_splat_host){.means = calloc(room, sizeof *h->means),
+                                  .scales = calloc(room, sizeof *h->scales),
+                                  .rotations = calloc(room, sizeof *h->rotations),
+                                  .opacities = calloc(room, sizeof *h->opacities),
+                                  .sh = calloc(room * (size_t)stride, 3 * sizeof *h->sh)};
+    h->model = (struct seep_splat_model){.n = n,
+                                         .sh_degree = sh_degree,
+                                         .sh_stride = stride,
+                                         .means = (const float(*)[3])h->means,
+                                         .scales = (const float(*)[3])h->scales,
+                                         .rotations = (const float(*)[4])h->rotations,
+                                         .opacities = h->opacities,
+                                         .sh = h->sh};
+    return h->means && h->scales && h->rotations && h->opacities && h->sh ? 0 : -SEEP_ENOMEM;
+}
+
+void seep_splat_host_fini(struct seep_splat_host *h)
+{
+    free(h->means);
+    free(h->scales);
+    free(h->rotations);
+    free(h->opacities);
+    free(h->sh);
+}
+
+/* Moves the middle of order [first, end) to where sorting by `axis` would put it (Hoare's
+ * selection). */
+static void select_middle(const float (*means)[3], uint32_t *order, size_t first, size_t end,
+                          int axis)
+{
+    size_t middle = first + (end - first) / 2;
+
+    while (end - first > 1) {
+        float pivot = means[order[first + (end - first) / 2]][axis];
+        size_t i = first, j = end - 1;
+        for (;;) {
+            while (means[order[i]][axis] < pivot)
+                i++;
+            while (means[order[j]][axis] > pivot)
+                j--;
+            if (i >= j)
+                break;
+            uint32_t swapped = order[i];
+            order[i++] = order[j];
+            order[j--] = swapped;
+        }
+        size_t cut = i == first ? i + 1 : i;
+        if (middle < cut)
+            end = cut;
+        else
+            first = cut;
+    }
+}
+
+static void build(const float (*means)[3], uint32_t *order, size_t first, size_t end, int axis)
+{
+    if (end - first < 2)
+        return;
+    size_t middle = first + (end - first) / 2;
+    select_middle(means, order, first, end, axis);
+    build(means, order, first, middle, (axis + 1) % 3);
+    build(means, order, middle + 1, end, (axis + 1) % 3);
+}
+
+static void offer(struct search *s, double distance)
+{
+    int at = NEAREST - 1;
+
+    if (distance >= s->best[at])
+        return;
+    for (; at > 0 && s->best[at - 1] > distance; at--)
+        s->best[at] = s->best[at - 1];
+    s->best[at] = distance;
+}
+
+static void look(struct search *s, size_t first, size_t end, int axis)
+{
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+        uint32_t i = s->order[middle];
+        const float *here = s->means[s->self], *there = s->means[i];
+        double x = (double)here[0] - (double)there[0], y = (double)here[1] - (double)there[1];
+        double z = (double)here[2] - (double)there[2];
+        double across = (double)here[axis] - (double)there[axis];
+        if (i != s->self)
+            offer(s, x * x + y * y + z * z);
+        int next = (axis + 1) % 3;
+        if (across < 0) {
+            look(s, first, middle, next);
+            first = middle + 1;
+        } else {
+            look(s, middle + 1, end, next);
+            end = middle;
+        }
+        if (across * across >= s->best[NEAREST - 1])
+            return;
+        axis = next;
+    }
+}
+
+int seep_splat_scales(const float (*means)[3], size_t n, float (*scales)[3])
+{
+    uint32_t *order = malloc((n ? n : 1) * sizeof *order);
+
+    if (!order)
+        return -SEEP_ENOMEM;
+    for (size_t i = 0; i < n; i++)
+        order[i] = (uint32_t)i;
+    build(means, order, 0, n, 0);
+    for (size_t i = 0; i < n; i++) {
+        struct search s = {.means = means,
+                           .order = order,
+                           .self = (uint32_t)i,
+                           .best = {INFINITY, INFINITY, INFINITY}};
+        double sum = 0;
+        int found = 0;
+        look(&s, 0, n, 0);
+        for (; found < NEAREST && isfinite(s.best[found]); found++)
+            sum += sqrt(s.best[found]);
+        float scale = found ? fmaxf((float)(sum / found), 1e-7f) : 1;
+        for (int k = 0; k < 3; k++)
+            scales[i][k] = scale;
+    }
+    free(order);
+    return 0;
+}
