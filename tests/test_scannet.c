@@ -152,6 +152,19 @@ START_TEST(objects_listed_twice_count_once)
 }
 END_TEST
 
+START_TEST(objects_without_segments_are_not_taken_for_a_list_given_twice)
+{
+    struct seep_scannet_scene *scene = NULL;
+    const char empty[] = "{\"segGroups\": [{\"segments\": []}, {\"segments\": [7]}, "
+                         "{\"segments\": []}, {\"segments\": [-3]}]}";
+
+    ck_assert_int_eq(read_four(some_labels, some_segments, empty, &scene, NULL), 0);
+    ck_assert_uint_eq(scene->n_instances, 4);
+    ck_assert_double_eq(scene->points[3].instance, 3);
+    seep_scannet_free(scene);
+}
+END_TEST
+
 START_TEST(a_segment_of_two_objects_goes_to_the_last)
 {
     struct seep_scannet_scene *scene = NULL;
@@ -412,6 +425,7 @@ int main(void)
     tcase_add_test(c, the_twenty_classes_of_the_benchmark_are_told_from_the_other_labels);
     tcase_add_test(c, a_test_scan_without_labels_is_read);
     tcase_add_test(c, objects_listed_twice_count_once);
+    tcase_add_test(c, objects_without_segments_are_not_taken_for_a_list_given_twice);
     tcase_add_test(c, a_segment_of_two_objects_goes_to_the_last);
     LOOP(annotations_of_another_scan_are_refused, bad);
     LOOP(a_mesh_without_places_and_colours_is_refused, bad_meshes);

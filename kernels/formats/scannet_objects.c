@@ -42,11 +42,10 @@ static int32_t object_of(const struct members *members, json_int_t segment)
 static size_t count_objects(const json_t *groups)
 {
     size_t n = json_array_size(groups);
+    const json_t *first = json_object_get(json_array_get(groups, 0), "segments");
+    const json_t *middle = json_object_get(json_array_get(groups, n / 2), "segments");
 
-    if (n >= 2 && json_equal(json_object_get(json_array_get(groups, 0), "segments"),
-                             json_object_get(json_array_get(groups, n / 2), "segments")))
-        return n / 2;
-    return n;
+    return n >= 2 && json_array_size(first) && json_equal(first, middle) ? n / 2 : n;
 }
 
 static int collect(const json_t *groups, size_t n_groups, struct members *members)
