@@ -67,7 +67,7 @@ bool seep_lab_has_device(enum seep_device device);
 
 /* A folder of its own below TMPDIR, and its end with all that is in it (a missing one is no error).
  * 0 or -SEEP_EIO. */
-SEEP_MUST_CHECK int seep_lab_make_temporary(char path[PATH_MAX], struct seep_error *err);
+SEEP_MUST_CHECK int seep_lab_make_temporary(char *path, size_t capacity, struct seep_error *err);
 void seep_lab_remove(const char *folder);
 
 /* mkdir -p. */

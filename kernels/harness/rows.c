@@ -16,9 +16,8 @@ void seep_rows_add(struct seep_rows *rows, bool pass, const char *name, const ch
     va_start(args, measured);
     vsnprintf(text, sizeof text, measured, args);
     va_end(args);
-    json_t *row =
-        json_pack("{s:s, s:s, s:s, s:s, s:b}", "scenario", rows->scenario, "name", name,
-                  "expected", expected, "measured", text, "pass", pass);
+    json_t *row = json_pack("{s:s, s:s, s:s, s:s, s:b}", "scenario", rows->scenario, "name", name,
+                            "expected", expected, "measured", text, "pass", pass);
     /* A line that cannot be kept must not pass in silence. */
     if (!row || json_array_append_new(rows->rows, row) || !pass)
         rows->n_failed++;

@@ -7,7 +7,7 @@
 
 struct seep_rows {
     const char *scenario;
-    json_t *rows;      /* [{ "scenario", "name", "expected", "measured", "pass" }] */
+    json_t *rows; /* [{ "scenario", "name", "expected", "measured", "pass" }] */
     unsigned n_failed;
 };
 
@@ -19,12 +19,13 @@ void seep_rows_add(struct seep_rows *rows, bool pass, const char *name, const ch
 void seep_rows_add_near(struct seep_rows *rows, const char *name, double value, double target,
                         double share, const char *unit);
 
-/* Reading reports: numbers and texts at a path such as "spaces.host.peak_bytes"; NAN, NULL where absent. */
+/* Reading reports: numbers and texts at a path such as "spaces.host.peak_bytes"; NAN, NULL where
+ * absent. */
 double seep_rows_number(const json_t *object, const char *path);
 const char *seep_rows_text(const json_t *object, const char *path);
 
-/* live_bytes of `space` ("host", …, or "rss") in the report's timeline at the end of `step` (the last row at or
- * before it); NAN where unknown. */
+/* live_bytes of `space` ("host", …, or "rss") in the report's timeline at the end of `step` (the
+ * last row at or before it); NAN where unknown. */
 double seep_rows_live_at(const json_t *report, const char *space, double step);
 
 #endif

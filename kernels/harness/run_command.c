@@ -42,7 +42,8 @@ static void print_outcome(const struct seep_outcome *o, const struct seep_rows *
             printf("  %-32s %.6g\n", key, json_number_value(measured));
     }
     json_array_foreach(rows->rows, i, item)
-        printf("%s  %s: %s (expected: %s)\n", json_is_true(json_object_get(item, "pass")) ? "PASS" : "FAIL",
+        printf("%s  %s: %s (expected: %s)\n",
+               json_is_true(json_object_get(item, "pass")) ? "PASS" : "FAIL",
                seep_get_text(item, "name", ""), seep_get_text(item, "measured", ""),
                seep_get_text(item, "expected", ""));
 }
@@ -93,7 +94,7 @@ int seep_lab_run_main(int argc, char **argv)
     struct seep_lab_arguments a;
     struct seep_error err = {0};
     struct seep_trial t = {0};
-    char profile[PATH_MAX], room[PATH_MAX], data[PATH_MAX];
+    char profile[PATH_MAX], room[PATH_MAX / 2], data[PATH_MAX];
     int status = seep_lab_read_arguments(argc, argv, "vdsDSeopfj", &a);
 
     if (status >= 0)
@@ -111,12 +112,12 @@ int seep_lab_run_main(int argc, char **argv)
     t.epochs = a.epochs;
     int rc = a.pictures ? seep_lab_make_folder(a.pictures, &err) : 0;
     if (!rc)
-        rc = seep_lab_make_temporary(room, &err);
+        rc = seep_lab_make_temporary(room, sizeof room, &err);
     if (rc) {
         seep_lab_complain_error(rc, &err, "name a folder that can be written");
         return SEEP_LAB_UNUSABLE;
     }
-    snprintf(data, sizeof data, "%.*s/data", PATH_MAX - 8, room);
+    snprintf(data, sizeof data, "%s/data", room);
     status = run_trial(&t, &a, data);
     seep_lab_remove(room);
     return status;

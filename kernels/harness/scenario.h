@@ -1,6 +1,6 @@
 /* A scenario: one of the seed systems (README.md names them), rebuilt small, in its leaking and its
- * fixed variants. `seep-lab job` runs one variant in this process; `seep-lab run` and `seep-lab verify` start that under
- * `seep run` and hold what seep says against what the scenario expects. */
+ * fixed variants. `seep-lab job` runs one variant in this process; `seep-lab run` and `seep-lab
+ * verify` start that under `seep run` and hold what seep says against what the scenario expects. */
 #ifndef SEEP_KERNELS_SCENARIO_H
 #define SEEP_KERNELS_SCENARIO_H
 
@@ -15,18 +15,19 @@
 struct seep_scenario_options {
     const char *variant;
     enum seep_device device;
-    double scale;         /* 1: the seed's own size; default 0.01 */
-    const char *data;     /* folder with the scenario's input; never NULL: made where not given */
-    const char *out;      /* folder for pictures, or NULL: none are written */
+    double scale;     /* 1: the seed's own size; default 0.01 */
+    const char *data; /* folder with the scenario's input; never NULL: made where not given */
+    const char *out;  /* folder for pictures, or NULL: none are written */
     uint64_t seed;
-    unsigned epochs;      /* 0: the scenario's own number */
-    bool progress;        /* a progress line on stderr (a terminal) */
+    unsigned epochs; /* 0: the scenario's own number */
+    bool progress;   /* a progress line on stderr (a terminal) */
 };
 
 struct seep_variant {
     const char *name;
     const char *summary;
-    const char *pattern; /* the pattern that seep must find in it (see design of findings), NULL: no leak, no retention */
+    const char *pattern; /* the pattern that seep must find in it (see design of findings), NULL: no
+                            leak, no retention */
     const char *function; /* the C function whose line the finding must name, NULL: not held */
     bool fails;           /* the job itself must fail (alias-del) */
 };

@@ -2,6 +2,5 @@
 
 const struct seep_scenario *const seep_scenarios[] = {
     &seep_minkowski,
-    &seep_featdepth,
     NULL,
 };

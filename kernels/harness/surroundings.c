@@ -12,12 +12,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-int seep_lab_make_temporary(char path[PATH_MAX], struct seep_error *err)
+int seep_lab_make_temporary(char *path, size_t capacity, struct seep_error *err)
 {
     const char *base = getenv("TMPDIR");
-    int n = snprintf(path, PATH_MAX, "%s/seep-lab-XXXXXX", base && *base ? base : "/tmp");
+    int n = snprintf(path, capacity, "%s/seep-lab-XXXXXX", base && *base ? base : "/tmp");
 
-    if (n < 0 || n >= PATH_MAX)
+    if (n < 0 || (size_t)n >= capacity)
         return seep_error_set(err, SEEP_EIO, "", 0, "the path in TMPDIR is too long");
     if (!mkdtemp(path))
         return seep_error_set(err, SEEP_EIO, path, 0, "%s", strerror(errno));
@@ -91,7 +91,8 @@ int seep_lab_find_seep(char path[PATH_MAX], struct seep_error *err)
     return seep_error_set(err, SEEP_ENODATA, "seep", 0, "neither beside seep-lab nor in PATH");
 }
 
-/* In the child. The lab's verdicts must not hang on what the user's shell has set for other runs. */
+/* In the child. The lab's verdicts must not hang on what the user's shell has set for other runs.
+ */
 static void start(char *const *argv, const char *log)
 {
     static const char *const foreign[] = {"SEEP_OUT",   "SEEP_QUIET",       "SEEP_NO_REPORT",

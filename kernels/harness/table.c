@@ -1,5 +1,6 @@
 #include "kernels/harness/table.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 enum { MAX_COLUMNS = 24, CELL_BYTES = 96 };
@@ -44,7 +45,7 @@ void seep_table_print_verdicts(const json_t *rows, FILE *out)
     json_array_foreach(rows, i, row)
     {
         bool pass = json_is_true(json_object_get(row, "pass"));
-        n_passed += pass;
+        n_passed += pass ? 1 : 0;
         fputs(pass ? "PASS  " : "FAIL  ", out);
         for (int k = 0; k < 3; k++) {
             fputs(text_of(row, keys[k]), out);

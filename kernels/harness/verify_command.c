@@ -13,7 +13,7 @@ enum { MAX_VARIANTS = 16 };
 
 struct verification {
     const struct seep_lab_arguments *a;
-    char folder[PATH_MAX]; /* of all of it */
+    char folder[PATH_MAX / 2]; /* of all of it */
     json_t *rows, *measured;
     unsigned n_failed;
 };
@@ -36,7 +36,7 @@ static void last_line(const char *log, char *line, size_t capacity)
     while (f && fgets(text, sizeof text, f)) {
         text[strcspn(text, "\n")] = '\0';
         if (text[0])
-            snprintf(line, capacity, "%s", text);
+            snprintf(line, capacity, "%.*s", (int)capacity - 1, text);
     }
     if (f)
         fclose(f);
@@ -160,7 +160,8 @@ static int verify_scenario(struct verification *v, const struct seep_scenario *s
     return rc;
 }
 
-/* ---- all --------------------------------------------------------------------------------------- */
+/* ---- all ---------------------------------------------------------------------------------------
+ */
 
 static int print_rows(const struct verification *v)
 {
@@ -173,9 +174,8 @@ static int print_rows(const struct verification *v)
     if (v->a->json) {
         json_t *document = json_pack(
             "{s:s, s:i, s:s, s:f, s:i, s:i, s:O, s:O}", "format", "seep-lab-verify", "version", 1,
-            "seep", SEEP_VERSION, "scale", v->a->scale, "rows_total",
-            (int)json_array_size(v->rows), "rows_failed", (int)v->n_failed, "rows", v->rows,
-            "measured", v->measured);
+            "seep", SEEP_VERSION, "scale", v->a->scale, "rows_total", (int)json_array_size(v->rows),
+            "rows_failed", (int)v->n_failed, "rows", v->rows, "measured", v->measured);
         json_dumpf(document, out, JSON_INDENT(1));
         putc('\n', out);
         json_decref(document);
@@ -225,12 +225,12 @@ int seep_lab_verify_main(int argc, char **argv)
         return status;
     if (!words_are_scenarios(&a) || !seep_lab_has_device(a.device))
         return SEEP_LAB_UNUSABLE;
-    if (a.keep) {
-        snprintf(v.folder, sizeof v.folder, "%s", a.keep);
+    if (!a.keep)
+        rc = seep_lab_make_temporary(v.folder, sizeof v.folder, &err);
+    else if ((size_t)snprintf(v.folder, sizeof v.folder, "%s", a.keep) >= sizeof v.folder)
+        rc = seep_error_set(&err, SEEP_EIO, a.keep, 0, "the path is too long");
+    else
         rc = seep_lab_make_folder(a.keep, &err);
-    } else {
-        rc = seep_lab_make_temporary(v.folder, &err);
-    }
     v.rows = json_array();
     v.measured = json_object();
     for (const struct seep_scenario *const *s = seep_scenarios; *s && !rc; s++) {
