@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Rows that go through the host at a time. */
-enum { CHUNK = 16384 };
+enum { CHUNK = 1024 };
 
 static const float split_size = 1.6f, large_share = 0.01f; /* Kerbl et al., section 5.2 */
 

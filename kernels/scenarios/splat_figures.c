@@ -21,16 +21,11 @@ static double measured(const struct figures *f, enum seep_splat_variant variant,
     return seep_rows_number(f->outcomes[variant].measured, name);
 }
 
-static double live_at(const struct figures *f, enum seep_splat_variant variant, double step)
+static double of_space(const struct figures *f, enum seep_splat_variant variant, const char *what)
 {
-    return seep_rows_live_at(f->outcomes[variant].report, f->space, step);
-}
+    char path[96];
 
-static double peak_of(const struct figures *f, enum seep_splat_variant variant)
-{
-    char path[64];
-
-    snprintf(path, sizeof path, "spaces.%s.peak_bytes", f->space);
+    snprintf(path, sizeof path, "spaces.%s.%s", f->space, what);
     return seep_rows_number(f->outcomes[variant].report, path);
 }
 
@@ -48,38 +43,94 @@ static void add_between(struct figures *f, const char *name, double value, doubl
 
 static void judge_peaks(struct figures *f)
 {
-    double evicting = peak_of(f, SEEP_SPLAT_LAZY_EVICTING);
+    double evicting = of_space(f, SEEP_SPLAT_LAZY_EVICTING, "peak_bytes");
 
     add_between(f, "peak before : after (eager : lazy-evicting)",
-                peak_of(f, SEEP_SPLAT_EAGER) / evicting, 2, INFINITY, "at least 2", "times");
-    double carried = peak_of(f, SEEP_SPLAT_LAZY_CARRYING) - evicting;
-    double step = measured(f, SEEP_SPLAT_LAZY_CARRYING, "pass_bytes") + 4 * f->photo_bytes;
+                of_space(f, SEEP_SPLAT_EAGER, "peak_bytes") / evicting, 2, INFINITY, "at least 2",
+                "times");
     /* Of a picture's pixels: the true one, the rendered one, its gradient, and 8 bytes each. */
+    double carried = of_space(f, SEEP_SPLAT_LAZY_CARRYING, "peak_bytes") - evicting;
+    double step = measured(f, SEEP_SPLAT_LAZY_CARRYING, "pass_bytes") + 4 * f->photo_bytes;
     add_between(f, "lazy-carrying costs one step's pictures and pass at most", carried / step, 0, 1,
                 "0 to 1", "steps");
 }
 
+/* Gaussians after `step`. */
+static double gaussians_at(const json_t *figures, double step)
+{
+    double n = seep_rows_number(figures, "gaussians_first");
+    const json_t *at;
+    size_t i;
+
+    json_array_foreach(json_object_get(figures, "densifications"), i, at)
+    {
+        if (step >= json_number_value(json_array_get(at, 0)))
+            n = json_number_value(json_array_get(at, 1));
+    }
+    return n;
+}
+
+struct level {
+    double step, bytes;
+};
+
+/* The timeline's row nearest to `step`. Rows lie in the midst of steps: one in which Gaussians are
+ * made more says nothing. */
+static struct level row_near(const struct figures *f, enum seep_splat_variant variant, double step)
+{
+    const json_t *timeline = json_object_get(f->outcomes[variant].report, "timeline");
+    const json_t *steps = json_object_get(timeline, "step");
+    const json_t *bytes = json_object_get(
+        json_object_get(json_object_get(timeline, "spaces"), f->space), "live_bytes");
+    const json_t *figures = f->outcomes[variant].measured;
+    struct level best = {NAN, NAN};
+
+    for (size_t i = 0; i < json_array_size(steps); i++) {
+        double at = json_number_value(json_array_get(steps, i));
+        if (at < 2 || gaussians_at(figures, at - 2) != gaussians_at(figures, at + 2))
+            continue;
+        if (isnan(best.step) || fabs(at - step) < fabs(best.step - step))
+            best = (struct level){at, json_number_value(json_array_get(bytes, i))};
+    }
+    return best;
+}
+
+/* What a step takes and gives back, in pictures: a row of the timeline may hold all of it. */
+static double pictures_of_a_step(const struct figures *f)
+{
+    return (measured(f, SEEP_SPLAT_LAZY_CACHED, "pass_bytes") +
+            measured(f, SEEP_SPLAT_LAZY_CACHED, "scratch_bytes")) /
+               f->photo_bytes +
+           4;
+}
+
 static void judge_first_touch(struct figures *f)
 {
-    const double shares[] = {0.25, 0.5, 0.75, 0.9, 1};
-    char name[128];
+    enum seep_splat_variant v = SEEP_SPLAT_LAZY_CACHED;
+    static const struct {
+        double share;
+        const char *name;
+    } moments[] = {
+        {0.25, "lazy-cached, a quarter through the first epoch: pictures kept"},
+        {0.5, "lazy-cached, half through it: pictures kept"},
+        {0.75, "lazy-cached, three quarters through it: pictures kept"},
+    };
+    double kept = measured(f, v, "gaussian_kept_bytes"), end = of_space(f, v, "retained_bytes");
+    double slack = pictures_of_a_step(f) + 0.01 * f->photos;
 
-    /* Both hold the same Gaussians after the same steps: what lies between them is pictures. */
-    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
-        double step = floor(shares[i] * f->photos);
-        double missing =
-            (live_at(f, SEEP_SPLAT_EAGER, step) - live_at(f, SEEP_SPLAT_LAZY_CACHED, step)) *
-            f->photos / f->photos_bytes;
-        double want = f->photos - step, slack = fmax(1, 0.01 * f->photos);
+    for (size_t i = 0; i < sizeof moments / sizeof *moments; i++) {
+        struct level row = row_near(f, v, moments[i].share * f->photos);
+        double fewer =
+            measured(f, v, "gaussians_last") - gaussians_at(f->outcomes[v].measured, row.step);
+        double pictures = f->photos - (end - kept * fewer - row.bytes) / f->photo_bytes;
         char expected[64];
-        snprintf(name, sizeof name, "lazy-cached, after step %g: pictures short of eager's", step);
-        snprintf(expected, sizeof expected, "%g ± %.3g", want, slack);
-        add_between(f, name, missing, want - slack, want + slack, expected, "pictures");
+        snprintf(expected, sizeof expected, "%g ± %.3g, as steps", row.step, slack);
+        add_between(f, moments[i].name, pictures, row.step - slack, row.step + slack, expected,
+                    "pictures");
     }
-    double end = live_at(f, SEEP_SPLAT_EAGER, f->steps - 1) -
-                 live_at(f, SEEP_SPLAT_LAZY_CACHED, f->steps - 1);
-    add_between(f, "lazy-cached, at the end: pictures short of eager's", end / f->photo_bytes, -1,
-                1, "0 ± 1", "pictures");
+    add_between(f, "lazy-cached, at the end: pictures short of eager's",
+                (of_space(f, SEEP_SPLAT_EAGER, "retained_bytes") - end) / f->photo_bytes, -0.5, 0.5,
+                "0", "pictures");
 }
 
 /* Blocks made by `function`, or by an allocating function that it called: most at a time. */
@@ -128,10 +179,14 @@ static void judge_residents(struct figures *f)
                     residents[i].least - 0.01, residents[i].most + 0.01, residents[i].expected,
                     "pictures");
     }
-    double rise = live_at(f, SEEP_SPLAT_LAZY_EVICTING, f->steps - 1) -
-                  live_at(f, SEEP_SPLAT_LAZY_EVICTING, f->photos);
-    add_between(f, "lazy-evicting: rise over the last epoch", rise / f->photo_bytes, -1, 1, "0 ± 1",
-                "pictures");
+    double slope = of_space(f, SEEP_SPLAT_LAZY_EVICTING, "growth_bytes_per_step.value");
+    add_between(f, "lazy-evicting: rise over an epoch after the first",
+                slope * f->photos / f->photo_bytes, -0.5, 0.5, "0", "pictures");
+    add_between(f, "eager : lazy-evicting, what lies between them at the end",
+                (of_space(f, SEEP_SPLAT_EAGER, "retained_bytes") -
+                 of_space(f, SEEP_SPLAT_LAZY_EVICTING, "retained_bytes")) /
+                    f->photos_bytes,
+                0.98, 1.02, "all pictures ± 2 %", "of them");
 }
 
 /* ---- findings -------------------------------------------------------------------------------- */
@@ -151,34 +206,57 @@ static const json_t *find(const struct figures *f, enum seep_splat_variant varia
     return NULL;
 }
 
+static void judge_densification(struct figures *f, enum seep_splat_variant variant)
+{
+    const struct seep_outcome *outcome = &f->outcomes[variant];
+    const json_t *grown = find(f, variant, "legitimate-growth");
+    const char *severity = grown ? seep_rows_text(grown, "severity") : NULL;
+    char name[96];
+
+    snprintf(name, sizeof name, "%s: densification is", outcome->variant->name);
+    seep_rows_add(f->rows, severity && strcmp(severity, "info") == 0, name,
+                  "legitimate-growth, info", "%s%s", grown ? "legitimate-growth, " : "no finding",
+                  severity ? severity : "");
+    double last = seep_rows_number(outcome->measured, "last_densification");
+    snprintf(name, sizeof name, "%s: seep sees densification end in step", outcome->variant->name);
+    seep_rows_add_near(f->rows, name, seep_rows_number(grown, "plateau_step"), last, 0.02, "");
+}
+
 static void judge_findings(struct figures *f)
 {
-    static const enum seep_splat_variant variants[] = {SEEP_SPLAT_EAGER, SEEP_SPLAT_LAZY_CACHED,
-                                                       SEEP_SPLAT_LAZY_EVICTING};
     const json_t *eager = find(f, SEEP_SPLAT_EAGER, "eager-retention");
+    const json_t *cached = find(f, SEEP_SPLAT_LAZY_CACHED, "first-touch-cache");
     const json_t *host = find(f, SEEP_SPLAT_HOST_RESIDENT, "eager-retention");
     const char *role = eager ? seep_rows_text(eager, "role") : NULL;
 
     seep_rows_add(f->rows, role && strcmp(role, "camera") == 0, "eager: whose pictures they are",
                   "camera", "%s", role ? role : "not known");
+    seep_rows_add_near(f->rows, "eager: pictures kept", seep_rows_number(eager, "count"), f->photos,
+                       0, "pictures");
+    seep_rows_add_near(f->rows, "lazy-cached: pictures kept in the end",
+                       seep_rows_number(cached, "count"), f->photos, 0.01, "pictures");
+    seep_rows_add_near(f->rows, "lazy-cached: seep sees it full in step",
+                       seep_rows_number(cached, "plateau_step"), f->photos, 0.03, "");
     add_between(f, "eager : host-resident, bytes kept",
                 seep_rows_number(eager, "live_bytes") / seep_rows_number(host, "live_bytes"), 3.9,
                 4.1, "4 ± 0.1", "times");
-    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
-        char name[96];
-        const char *variant = f->outcomes[variants[i]].variant->name;
-        const json_t *grown = find(f, variants[i], "legitimate-growth");
-        const char *severity = grown ? seep_rows_text(grown, "severity") : NULL;
-        snprintf(name, sizeof name, "%s: densification is", variant);
-        seep_rows_add(f->rows, severity && strcmp(severity, "info") == 0, name,
-                      "legitimate-growth, info", "%s%s",
-                      grown ? "legitimate-growth, " : "no finding", severity ? severity : "");
-        double off = seep_rows_number(grown, "plateau_step") -
-                     measured(f, variants[i], "last_densification");
-        snprintf(name, sizeof name, "%s: densification ends, against when it did", variant);
-        add_between(f, name, off, -0.02 * f->steps, 0.02 * f->steps, "0 ± 2 % of the steps",
-                    "steps");
-    }
+    judge_densification(f, SEEP_SPLAT_EAGER);
+    judge_densification(f, SEEP_SPLAT_LAZY_CACHED);
+    judge_densification(f, SEEP_SPLAT_LAZY_EVICTING);
+}
+
+/* What a step leaves to the next is worth a word from 1 MiB and 3 % of the peak on. */
+static void judge_carry_over(struct figures *f)
+{
+    double carried = of_space(f, SEEP_SPLAT_LAZY_CARRYING, "retained_bytes") -
+                     of_space(f, SEEP_SPLAT_LAZY_EVICTING, "retained_bytes");
+    double peak = of_space(f, SEEP_SPLAT_LAZY_CARRYING, "peak_bytes");
+    const json_t *finding = find(f, SEEP_SPLAT_LAZY_CARRYING, "carry-over");
+    bool host = strcmp(f->space, "host") == 0;
+
+    if (host && carried >= 1.25 * 1048576 && carried >= 0.04 * peak)
+        seep_rows_add(f->rows, finding != NULL, "lazy-carrying: seep finds", "carry-over", "%s",
+                      finding ? "carry-over" : "none");
 }
 
 /* ---- Gaussians and pictures ------------------------------------------------------------------ */
@@ -186,16 +264,13 @@ static void judge_findings(struct figures *f)
 static void judge_gaussians(struct figures *f)
 {
     enum seep_splat_variant v = SEEP_SPLAT_LAZY_EVICTING;
-    double first = measured(f, v, "first_densification"),
-           last = measured(f, v, "last_densification");
-    double more = measured(f, v, "gaussians_last") - measured(f, v, "gaussians_first");
     double kept = measured(f, v, "gaussian_kept_bytes");
     double whole =
         kept + measured(f, v, "gaussian_pass_bytes") + measured(f, v, "gaussian_scratch_bytes");
+    double seen = seep_rows_number(find(f, v, "legitimate-growth"), "live_bytes");
 
-    seep_rows_add_near(f->rows, "a Gaussian between steps, by seep's levels",
-                       (live_at(f, v, last + 1) - live_at(f, v, first - 2)) / more, kept, 0.02,
-                       "B");
+    seep_rows_add_near(f->rows, "a Gaussian between steps, by what seep sees kept",
+                       seen / measured(f, v, "gaussians_last"), kept, 0.01, "B");
     add_between(f, "a Gaussian with its part of pass and scratch (the seed's: about 1580 B)", whole,
                 kept, SEEP_SPLAT_SEED_GAUSSIAN_BYTES, "at most 1580 B", "B");
 }
@@ -210,9 +285,11 @@ static void judge_training(struct figures *f)
     add_between(f, "training raises PSNR by", gain, 3, INFINITY, "at least 3 dB", "dB");
     add_between(f, "training lowers the loss to", loss, 0, 0.7, "at most 0.7 of the first",
                 "of it");
-    for (int i = 0; i <= SEEP_SPLAT_HOST_RESIDENT; i++)
-        apart = fmax(apart, fabs(measured(f, (enum seep_splat_variant)i, "psnr_last") -
-                                 measured(f, v, "psnr_last")));
+    for (int i = 0; i <= SEEP_SPLAT_HOST_RESIDENT; i++) {
+        double psnr = measured(f, (enum seep_splat_variant)i, "psnr_last");
+        double off = fabs(psnr - measured(f, v, "psnr_last"));
+        apart = isnan(off) || isnan(apart) ? NAN : fmax(apart, off);
+    }
     /* On a GPU the order in which gradients are added up differs from run to run. */
     add_between(f, "the variants' results, apart by at most", apart, 0, cuda ? 0.5 : 0,
                 cuda ? "0.5 dB" : "0 dB: memory is all they differ in", "dB");
@@ -238,6 +315,7 @@ int seep_splat_judge(const struct seep_outcome *outcomes, double scale, struct s
     judge_first_touch(&f);
     judge_residents(&f);
     judge_findings(&f);
+    judge_carry_over(&f);
     judge_gaussians(&f);
     judge_training(&f);
     return 0;

@@ -66,8 +66,11 @@ __attribute__((noinline)) int seep_gaussian_array_make(const struct seep_gaussia
                                                        size_t n, struct seep_stream *stream,
                                                        void **values)
 {
-    *values = NULL;
     int rc = seep_stream_alloc(stream, n * array->width * sizeof(float), values);
+
+    /* Not the last call: this frame must stand in the stack, it is what the finding names. */
+    if (rc)
+        *values = NULL;
     return rc;
 }
 

@@ -18,7 +18,7 @@ static const struct seep_variant variants[] = {
     {"lazy-evicting", "second patch: the list is made anew each epoch, what was used dies", NULL,
      NULL, false},
     {"lazy-carrying", "as lazy-evicting, but a step's picture lives on until the next has its own",
-     "carry-over", NULL, false},
+     NULL, NULL, false}, /* carry-over is a word, not a leak: see the figures */
     {"host-resident", "photos stay on the host as bytes, a step's is converted for the device",
      "eager-retention", "seep_photo_read", false},
     {0},
@@ -81,7 +81,6 @@ static int write_measured(const struct seep_splat_job *job, const struct seep_sp
         {"photos_bytes", sum},
         {"epochs", job->epochs},
         {"steps", r->steps},
-        {"first_densification", seep_splat_densification_step(0, r->steps)},
         {"last_densification",
          seep_splat_densification_step(SEEP_SPLAT_DENSIFICATIONS - 1, r->steps)},
         {"gaussians_first", (double)r->n_first},
@@ -90,6 +89,7 @@ static int write_measured(const struct seep_splat_job *job, const struct seep_sp
         {"gaussian_pass_bytes", (double)r->pass_bytes / (double)r->n_last},
         {"gaussian_scratch_bytes", (double)r->scratch_bytes / (double)r->n_last},
         {"pass_bytes", (double)r->pass_bytes},
+        {"scratch_bytes", (double)r->scratch_bytes},
         {"loss_first", r->first.l1},
         {"loss_last", r->last.l1},
         {"psnr_first", r->first.psnr_db},
@@ -105,7 +105,15 @@ static int write_measured(const struct seep_splat_job *job, const struct seep_sp
         if (json_object_set_new(measured, figures[i].name, json_real(value)))
             return -SEEP_ENOMEM;
     }
-    return json_object_set_new(measured, "space", json_string(cuda ? "device:0" : "host"))
+    json_t *counts = json_array();
+    for (unsigned i = 0; i < SEEP_SPLAT_DENSIFICATIONS; i++) {
+        json_int_t step = seep_splat_densification_step(i, r->steps);
+        json_int_t n = (json_int_t)seep_splat_densified(i, r->n_first, job->n_last);
+        if (json_array_append_new(counts, json_pack("[I, I]", step, n)))
+            return -SEEP_ENOMEM;
+    }
+    return json_object_set_new(measured, "densifications", counts) ||
+                   json_object_set_new(measured, "space", json_string(cuda ? "device:0" : "host"))
                ? -SEEP_ENOMEM
                : 0;
 }

@@ -41,6 +41,15 @@ unsigned seep_splat_densification_step(unsigned which, unsigned n_steps)
     return step ? step : 1;
 }
 
+size_t seep_splat_densified(unsigned which, size_t n_first, size_t n_last)
+{
+    double factor = (double)n_last / (double)n_first;
+
+    if (which + 1 >= SEEP_SPLAT_DENSIFICATIONS)
+        return n_last;
+    return (size_t)((double)n_first * pow(factor, (which + 1.0) / SEEP_SPLAT_DENSIFICATIONS));
+}
+
 static int sh_degree_at(unsigned step)
 {
     unsigned degree = step ? (step - 1) / STEPS_A_SH_DEGREE : 0;
@@ -89,10 +98,7 @@ static int densify(struct training *t)
             rc = seep_gaussians_watch(&t->gaussians);
         if (rc || t->step != at)
             continue;
-        double whole = (double)job->n_last / (double)t->result->n_first;
-        double now_n =
-            (double)t->result->n_first * pow(whole, (i + 1.0) / SEEP_SPLAT_DENSIFICATIONS);
-        size_t n = i + 1 == SEEP_SPLAT_DENSIFICATIONS ? job->n_last : (size_t)(now_n + 0.5);
+        size_t n = seep_splat_densified(i, t->result->n_first, job->n_last);
         if (n > t->gaussians.n)
             rc = seep_gaussians_densify(&t->gaussians, n, job->views->extent, job->seed + i);
     }

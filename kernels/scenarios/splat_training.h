@@ -7,12 +7,13 @@
 #include "kernels/scenarios/splat_gaussians.h"
 #include "kernels/splat/splat_loss.h"
 
-/* Of a job's steps, densification happens after these shares; by them, the number of Gaussians
- * grows evenly, on a logarithmic scale, from that of points to that of the end. */
+/* Densification happens in steps of its own, all in the first half of a job; from one to the next
+ * the number of Gaussians grows by the same factor, from that of the points to that of the end. */
 enum { SEEP_SPLAT_DENSIFICATIONS = 5 };
 
-/* The step (1 … n_steps) of densification `which`. */
+/* The step (1 … n_steps) of densification `which`, and how many Gaussians there are after it. */
 unsigned seep_splat_densification_step(unsigned which, unsigned n_steps);
+size_t seep_splat_densified(unsigned which, size_t n_first, size_t n_last);
 
 struct seep_splat_job {
     const struct seep_views *views;
