@@ -1,7 +1,7 @@
 #include "kernels/scenarios/splat_gaussians.h"
 
-#include "kernels/scenarios/splat_neighbours.h"
 #include "kernels/splat/splat_math.h"
+#include "kernels/splat/splat_scales.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -89,7 +89,7 @@ size_t seep_gaussian_bytes(void)
 /* ---- from points ----------------------------------------------------------------------------- */
 
 /* The first values of the arrays that have any; the others' are 0. */
-static void fill_from_points(const struct seep_views *v, const float *distances,
+static void fill_from_points(const struct seep_views *v, const float (*scales)[3],
                              const struct seep_gaussians *at,
                              const struct seep_gaussian_array *array, float *values)
 {
@@ -99,12 +99,10 @@ static void fill_from_points(const struct seep_views *v, const float *distances,
     memset(values, 0, v->n_points * array->width * sizeof *values);
     for (size_t i = 0; i < v->n_points; i++) {
         float *row = values + i * array->width;
-        /* Two points in one place are no Gaussian of size 0. */
-        float size = fmaxf(distances[i], 1e-7f * v->extent);
         for (int k = 0; k < 3 && which == (const void *)&p->means; k++)
             row[k] = v->points[i][k];
         for (int k = 0; k < 3 && which == (const void *)&p->log_scales; k++)
-            row[k] = logf(size);
+            row[k] = logf(scales[i][k]);
         for (int k = 0; k < 3 && which == (const void *)&p->sh; k++)
             row[k] = (float)((v->colors[i][k] / 255.0 - 0.5) / SEEP_SH_0);
         if (which == (const void *)&p->rotations)
@@ -117,18 +115,18 @@ static void fill_from_points(const struct seep_views *v, const float *distances,
 static int upload_points(const struct seep_views *v, struct seep_gaussians *g,
                          const struct seep_gaussian_array *arrays)
 {
-    float *distances = malloc((v->n_points + 1) * sizeof *distances);
+    float(*scales)[3] = malloc((v->n_points + 1) * sizeof *scales);
     float *values = malloc((v->n_points + 1) * SH_FLOATS * sizeof *values);
-    int rc = distances && values ? 0 : -SEEP_ENOMEM;
+    int rc = scales && values ? 0 : -SEEP_ENOMEM;
 
     if (!rc)
-        rc = seep_neighbour_distances((const float(*)[3])v->points, v->n_points, distances);
+        rc = seep_splat_scales((const float(*)[3])v->points, v->n_points, scales);
     for (int i = 0; i < SEEP_GAUSSIAN_ARRAYS && !rc; i++) {
-        fill_from_points(v, distances, g, &arrays[i], values);
+        fill_from_points(v, (const float(*)[3])scales, g, &arrays[i], values);
         rc = seep_stream_upload(g->stream, seep_gaussian_array_get(&arrays[i]), values,
                                 v->n_points * arrays[i].width * sizeof *values);
     }
-    free(distances);
+    free(scales);
     free(values);
     return rc;
 }

@@ -5,7 +5,7 @@
 #include "kernels/formats/nerf.h"
 #include "kernels/scenarios/splat_draw.h"
 
-#include <errno.h>
+#include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -113,10 +113,15 @@ static int read_colmap_cameras(const char *folder, const char *sparse, double mo
         v->n = i + 1;
         rc = take_colmap_image(folder, model, &model->images[i], most_pixels, &v->list[i], err);
     }
+    v->n_points = 0;
     for (size_t i = 0; i < model->n_points && !rc; i++) {
+        const double *xyz = model->points[i].xyz;
+        /* A point that no float can say begins no Gaussian. */
+        if (!(fabs(xyz[0]) < FLT_MAX && fabs(xyz[1]) < FLT_MAX && fabs(xyz[2]) < FLT_MAX))
+            continue;
         for (int k = 0; k < 3; k++)
-            v->points[i][k] = (float)model->points[i].xyz[k];
-        memcpy(v->colors[i], model->points[i].rgb, 3);
+            v->points[v->n_points][k] = (float)xyz[k];
+        memcpy(v->colors[v->n_points++], model->points[i].rgb, 3);
     }
     seep_colmap_free(model);
     return rc;
