@@ -2,7 +2,8 @@
  * point lies in, which points a voxel holds, mean features forward and backward. The maps are in
  * CSR form: a voxel costs what it holds, not what the densest one holds.
  *
- * All functions: arrays lie in the memory of the stream's device and do not overlap; return 0,
+ * All functions: arrays lie in the memory of the stream's device, rows of coordinates on CUDA at
+ * multiples of 16 bytes, and do not overlap; return 0,
  * -SEEP_EINVAL (sizes, NULL), -SEEP_EDEVICE. Scratch as in CUB: with scratch == NULL nothing runs
  * and *scratch_bytes is set, all other pointers may be NULL; else *scratch_bytes is what there is
  * (64-byte aligned), -SEEP_EINVAL where that is too little. Nothing is allocated inside; on CUDA

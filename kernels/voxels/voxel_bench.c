@@ -1,0 +1,323 @@
+#include "kernels/voxels/voxel_bench.h"
+
+#include "kernels/formats/npz.h"
+#include "kernels/voxels/voxel_baseline.h"
+#include "kernels/voxels/voxelize.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { LEAST_ROUNDS = 5, MOST_ROUNDS = 31, RANDOM_POINTS = 1000000, CHANNELS = 16 };
+
+static const double enough_ms = 400; /* of rounds of one kernel */
+static const float voxel_size = 0.05f;
+
+struct bench {
+    json_t *results;
+    struct seep_stream *stream;
+    const char *input;
+    size_t n, n_voxels;
+    /* On the stream's device. */
+    float (*points)[3], *features, *means;
+    int32_t (*coords)[4];
+    struct seep_voxel_maps maps;
+    int32_t *first;
+    void *scratch, *copy;
+    size_t scratch_bytes, copied_bytes; /* the copy reads, and writes as many */
+    /* On the host, for the baseline. */
+    int32_t (*host_coords)[4], *host_map;
+};
+
+typedef int bench_call(struct bench *b);
+
+static double now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The first call is not counted: it touches memory for the first time. */
+static int measure(struct bench *b, bench_call *call, double *median_ms)
+{
+    double times[MOST_ROUNDS], begin = now_ms();
+    int n = 0, err = call(b);
+
+    while (!err && n < MOST_ROUNDS && (n < LEAST_ROUNDS || now_ms() - begin < enough_ms)) {
+        double start = now_ms();
+        err = call(b);
+        if (!err)
+            err = seep_stream_wait(b->stream);
+        times[n++] = now_ms() - start;
+    }
+    if (err)
+        return err;
+    qsort(times, (size_t)n, sizeof *times, by_value);
+    *median_ms = times[n / 2];
+    return 0;
+}
+
+static int call_quantize(struct bench *b)
+{
+    size_t n_refused;
+
+    return seep_quantize((const float(*)[3])b->points, NULL, b->n, voxel_size, b->coords,
+                         &n_refused, b->stream);
+}
+
+static int call_voxelize(struct bench *b)
+{
+    return seep_voxelize((const int32_t(*)[4])b->coords, b->n, &b->maps, b->scratch,
+                         &b->scratch_bytes, b->stream);
+}
+
+static int call_both(struct bench *b)
+{
+    int err = call_quantize(b);
+
+    return err ? err : call_voxelize(b);
+}
+
+static int call_sparse(struct bench *b)
+{
+    size_t n_voxels;
+
+    return seep_sparse_quantize((const int32_t(*)[4])b->coords, NULL, b->n, 0, b->first, NULL,
+                                b->maps.point_to_voxel, &n_voxels, b->scratch, &b->scratch_bytes,
+                                b->stream);
+}
+
+static int call_mean(struct bench *b)
+{
+    return seep_voxel_mean(&b->maps, b->features, CHANNELS, b->means, b->stream);
+}
+
+static int call_backward(struct bench *b)
+{
+    return seep_voxel_mean_backward(&b->maps, b->n, b->means, CHANNELS, b->features, b->stream);
+}
+
+static int call_baseline(struct bench *b)
+{
+    struct seep_voxel_baseline *baseline;
+    int err = seep_voxel_baseline_create((const int32_t(*)[4])b->host_coords, b->n, b->host_map,
+                                         &baseline);
+
+    if (!err)
+        seep_voxel_baseline_destroy(baseline);
+    return err;
+}
+
+static int call_copy(struct bench *b)
+{
+    return seep_stream_upload(b->stream, (char *)b->copy + b->copied_bytes, b->copy,
+                              b->copied_bytes);
+}
+
+static int add(struct bench *b, const char *kernel, bench_call *call, size_t bytes,
+               double *median_ms)
+{
+    double copy_ms;
+    int err = measure(b, call, median_ms);
+
+    b->copied_bytes = bytes / 2;
+    if (!err)
+        err = measure(b, call_copy, &copy_ms);
+    if (err)
+        return err;
+    json_t *entry =
+        json_pack("{ss ss sI sI sf sf sI sf}", "kernel", kernel, "input", b->input, "points",
+                  (json_int_t)b->n, "voxels", (json_int_t)b->n_voxels, "median_ms", *median_ms,
+                  "points_per_s", (double)b->n / *median_ms * 1e3, "bytes_moved", (json_int_t)bytes,
+                  "copy_ms", copy_ms);
+    return json_array_append_new(b->results, entry) ? -SEEP_ENOMEM : 0;
+}
+
+static int add_baseline(struct bench *b, double ours_ms)
+{
+    json_t *entry = json_array_get(b->results, json_array_size(b->results) - 1);
+    double ms;
+    int err = seep_stream_download(b->stream, b->host_coords, b->coords, b->n * 16);
+
+    if (!err)
+        err = measure(b, call_baseline, &ms);
+    if (err)
+        return err;
+    if (json_object_set_new(entry, "baseline", json_string("serial hash map, a vector a voxel")) ||
+        json_object_set_new(entry, "baseline_ms", json_real(ms)) ||
+        json_object_set_new(entry, "speedup", json_real(ms / ours_ms)))
+        return -SEEP_ENOMEM;
+    return 0;
+}
+
+static int run_kernels(struct bench *b)
+{
+    double ms;
+    int err = call_both(b);
+    size_t n = b->n, n_voxels = b->maps.n_voxels, row = CHANNELS * sizeof(float);
+    size_t maps_bytes = n * (16 + 4 + 4) + n_voxels * (16 + 4);
+
+    b->n_voxels = n_voxels;
+    if (!err)
+        err = add(b, "quantize", call_quantize, n * (12 + 16), &ms);
+    if (!err)
+        err = add(b, "voxelize", call_voxelize, maps_bytes, &ms);
+    if (!err && seep_stream_device(b->stream) == SEEP_DEVICE_CPU)
+        err = add_baseline(b, ms);
+    if (!err)
+        err = add(b, "quantize and voxelize", call_both, n * (12 + 16) + maps_bytes, &ms);
+    if (!err)
+        err = add(b, "sparse_quantize", call_sparse, n * (16 + 4) + n_voxels * 4, &ms);
+    if (!err)
+        err = add(b, "mean of 16 channels", call_mean, n * (row + 4) + n_voxels * (row + 4), &ms);
+    if (!err)
+        err = add(b, "mean of 16 channels, backward", call_backward,
+                  n * (row + 4) + n_voxels * (row + 4), &ms);
+    return err;
+}
+
+static int get(struct bench *b, size_t bytes, void *out)
+{
+    void *block;
+    int err = seep_stream_alloc(b->stream, bytes, &block);
+
+    if (!err)
+        memcpy(out, &block, sizeof block);
+    return err;
+}
+
+static int get_all(struct bench *b)
+{
+    size_t n = b->n, most_bytes = n * (CHANNELS * sizeof(float) + 4) * 2, sparse_bytes = 0;
+    int err = seep_voxelize(NULL, n, NULL, NULL, &b->scratch_bytes, b->stream);
+
+    if (!err)
+        err = seep_sparse_quantize(NULL, NULL, n, 0, NULL, NULL, NULL, NULL, NULL, &sparse_bytes,
+                                   b->stream);
+    if (sparse_bytes > b->scratch_bytes)
+        b->scratch_bytes = sparse_bytes;
+    b->host_coords = malloc(n * sizeof *b->host_coords);
+    b->host_map = malloc(n * sizeof *b->host_map);
+    if (!err && (!b->host_coords || !b->host_map))
+        err = -SEEP_ENOMEM;
+    const struct {
+        size_t bytes;
+        void *out;
+    } wanted[] = {
+        {n * 12, &b->points},
+        {n * CHANNELS * sizeof(float), &b->features},
+        {n * CHANNELS * sizeof(float), &b->means},
+        {n * 16, &b->coords},
+        {n * 4, &b->maps.point_to_voxel},
+        {n * 16, &b->maps.voxel_coords},
+        {n * 4 + 4, &b->maps.voxel_start},
+        {n * 4, &b->maps.voxel_points},
+        {n * 4, &b->first},
+        {b->scratch_bytes, &b->scratch},
+        {most_bytes, &b->copy},
+    };
+    for (size_t i = 0; !err && i < sizeof wanted / sizeof *wanted; i++)
+        err = get(b, wanted[i].bytes, wanted[i].out);
+    return err;
+}
+
+static void free_all(struct bench *b)
+{
+    void *const blocks[] = {b->points,
+                            b->features,
+                            b->means,
+                            b->coords,
+                            b->maps.point_to_voxel,
+                            b->maps.voxel_coords,
+                            b->maps.voxel_start,
+                            b->maps.voxel_points,
+                            b->first,
+                            b->scratch,
+                            b->copy};
+
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        seep_stream_free(b->stream, blocks[i]);
+    free(b->host_coords);
+    free(b->host_map);
+}
+
+static int bench_input(json_t *results, struct seep_stream *stream, const char *name,
+                       const float *points, size_t n)
+{
+    struct bench b = {.results = results, .stream = stream, .input = name, .n = n};
+    float *features = calloc(n, CHANNELS * sizeof *features);
+    int err = features ? get_all(&b) : -SEEP_ENOMEM;
+
+    if (!err)
+        err = seep_stream_upload(stream, b.points, points, n * 12);
+    for (size_t i = 0; features && i < n * CHANNELS; i++)
+        features[i] = (float)(i % 1009);
+    if (!err)
+        err = seep_stream_upload(stream, b.features, features, n * CHANNELS * sizeof *features);
+    if (!err)
+        err = run_kernels(&b);
+    free_all(&b);
+    free(features);
+    return err;
+}
+
+/* Points in the middle of cells, each of 0 … range − 1 with equal chance. */
+static int bench_random(json_t *results, struct seep_stream *stream, unsigned range)
+{
+    float *points = malloc((size_t)RANDOM_POINTS * 3 * sizeof *points);
+    uint64_t state = 88172645463325252u;
+    char name[64];
+
+    if (!points)
+        return -SEEP_ENOMEM;
+    for (size_t i = 0; i < (size_t)RANDOM_POINTS * 3; i++) {
+        state ^= state << 13; /* xorshift64: Marsaglia, 2003 */
+        state ^= state >> 7;
+        state ^= state << 17;
+        points[i] = ((float)((state >> 20) % range) + 0.5f) * voxel_size;
+    }
+    snprintf(name, sizeof name, "random %u^3", range);
+    int err = bench_input(results, stream, name, points, RANDOM_POINTS);
+    free(points);
+    return err;
+}
+
+static int bench_lidar(json_t *results, struct seep_stream *stream, const char *folder)
+{
+    struct seep_npy cloud;
+    char path[4096];
+    int err;
+
+    if (snprintf(path, sizeof path, "%s/lidar-pc.npz", folder) >= (int)sizeof path)
+        return -SEEP_EINVAL;
+    err = seep_npz_read(path, "pc", &cloud, NULL);
+    if (err)
+        return err;
+    if (cloud.kind == 'f' && cloud.item_bytes == 4 && cloud.n_dims == 2 && cloud.shape[1] == 3 &&
+        cloud.shape[0] > 0)
+        err = bench_input(results, stream, "lidar-pc.npz", cloud.values, cloud.shape[0]);
+    else
+        err = -SEEP_EFORMAT;
+    free(cloud.values);
+    return err;
+}
+
+int seep_voxel_bench(json_t *results, const char *data_folder, struct seep_stream *stream)
+{
+    static const unsigned ranges[] = {20, 64, 100, 200, 1000};
+    int err = data_folder ? bench_lidar(results, stream, data_folder) : 0;
+
+    for (size_t i = 0; !err && i < sizeof ranges / sizeof *ranges; i++)
+        err = bench_random(results, stream, ranges[i]);
+    return err;
+}

@@ -1,0 +1,466 @@
+// Voxels on a GPU. Points are put into a hash table of which a slot is the index of one point of the
+// voxel, lowered until it is the first: 4 bytes a slot, 8 MB for 10^6 points, which stays in L2. A sort
+// by coordinates would take 8 passes over 12 bytes a point (64-bit keys would not hold all batches and
+// coordinates at that); with the table there is one short sort left, by voxel number, 3 passes over 8
+// bytes for 10^6 points. It is stable, so the order within a voxel is the points', on any GPU and run.
+#include "kernels/voxels/voxelize_twins.h"
+
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+#include <cuda_runtime.h>
+
+namespace
+{
+
+constexpr unsigned threads_a_block = 256;
+constexpr uint32_t none = 0xffffffffu;
+
+int status_of(cudaError_t error)
+{
+    if (error != cudaSuccess)
+        (void)cudaGetLastError();
+    return error == cudaSuccess ? 0 : -SEEP_EDEVICE;
+}
+
+cudaStream_t cuda_of(const struct seep_stream *stream)
+{
+    return static_cast<cudaStream_t>(seep_stream_cuda(stream));
+}
+
+unsigned blocks_for(size_t n)
+{
+    return static_cast<unsigned>((n + threads_a_block - 1) / threads_a_block);
+}
+
+__device__ inline size_t thread_index()
+{
+    return static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+
+// ---- quantise -------------------------------------------------------------------------------
+
+// batch, x, y, z; the batch is −1 where the point is refused. A NaN is in no range.
+__device__ int4 cell_of(const float (*points)[3], const int32_t *batch, size_t i, float size)
+{
+    constexpr float reach = SEEP_VOXEL_REACH;
+    const float x = floorf(__fdiv_rn(points[i][0], size));
+    const float y = floorf(__fdiv_rn(points[i][1], size));
+    const float z = floorf(__fdiv_rn(points[i][2], size));
+    const int32_t b = batch ? batch[i] : 0;
+    const bool good = b >= 0 && x >= -reach && x < reach && y >= -reach && y < reach &&
+                      z >= -reach && z < reach;
+
+    return good ? make_int4(b, static_cast<int>(x), static_cast<int>(y), static_cast<int>(z))
+                : make_int4(-1, 0, 0, 0);
+}
+
+__global__ void count_refused(const float (*points)[3], const int32_t *batch, size_t n, float size,
+                              unsigned *n_refused)
+{
+    const size_t i = thread_index();
+    const int refused = i < n && cell_of(points, batch, i, size).x < 0;
+    const int in_block = __syncthreads_count(refused);
+
+    if (threadIdx.x == 0 && in_block)
+        atomicAdd(n_refused, static_cast<unsigned>(in_block));
+}
+
+__global__ void quantize(const float (*points)[3], const int32_t *batch, size_t n, float size,
+                         int4 *coords)
+{
+    const size_t i = thread_index();
+
+    if (i < n)
+        coords[i] = cell_of(points, batch, i, size);
+}
+
+// ---- grouping -------------------------------------------------------------------------------
+
+__device__ uint32_t hash_of(int4 c)
+{
+    uint64_t h = static_cast<uint32_t>(c.y) * 0x9e3779b97f4a7c15ull +
+                 static_cast<uint32_t>(c.z) * 0xc2b2ae3d27d4eb4full +
+                 static_cast<uint32_t>(c.w) * 0x165667b19e3779f9ull +
+                 static_cast<uint32_t>(c.x) * 0xd6e8feb86659fd93ull;
+
+    h ^= h >> 32;
+    h *= 0xd6e8feb86659fd93ull;
+    return static_cast<uint32_t>(h >> 32);
+}
+
+__device__ bool same(int4 a, int4 b)
+{
+    return a.x == b.x && a.y == b.y && a.z == b.z && a.w == b.w;
+}
+
+// slots[i]: where the voxel of point i is in the table, none for a refused point. A slot once taken
+// belongs to its voxel for good, whichever of its points it names: comparing with an old value is no
+// mistake. n_slots is at least twice the number of points, so that there always is an empty one.
+__global__ void insert(const int4 *coords, uint32_t n, uint32_t *table, uint32_t n_slots,
+                       uint32_t *slots)
+{
+    const size_t index = thread_index();
+
+    if (index >= n)
+        return;
+    const uint32_t i = static_cast<uint32_t>(index);
+    const int4 c = coords[i];
+    if (c.x < 0) {
+        slots[i] = none;
+        return;
+    }
+    uint32_t slot = __umulhi(hash_of(c), n_slots);
+    for (;;) {
+        uint32_t owner = __ldcg(table + slot);
+        if (owner == none)
+            owner = atomicCAS(table + slot, none, i);
+        if (owner == none)
+            break;
+        if (same(coords[owner], c)) {
+            if (i < owner)
+                atomicMin(table + slot, i);
+            break;
+        }
+        slot = slot + 1 == n_slots ? 0 : slot + 1;
+    }
+    slots[i] = slot;
+}
+
+// slots to first points of voxels; is_first[0 … n], of which the last is 0, for the running sum.
+__global__ void find_firsts(const uint32_t *table, uint32_t n, uint32_t *slots, uint32_t *is_first)
+{
+    const size_t i = thread_index();
+
+    if (i > n)
+        return;
+    const uint32_t slot = i < n ? slots[i] : none;
+    const uint32_t first = slot == none ? none : table[slot];
+    if (i < n)
+        slots[i] = first;
+    is_first[i] = first == i;
+}
+
+struct grouping {
+    uint32_t *table, *firsts; // [n_slots], [n]
+    uint32_t *numbers;        // [n + 1]: of voxels that begin before a point; [n]: of all
+    uint32_t *sorted;         // [n] voxels, by voxel
+    void *sort_room;
+    uint32_t n_slots;
+    size_t sort_bytes;
+    int n_bits; // of voxel numbers: enough for n, and all ones are more than any number
+};
+
+void *take(void *base, size_t *at, size_t bytes)
+{
+    void *part = base ? static_cast<char *>(base) + *at : nullptr;
+
+    *at += (bytes + 255) / 256 * 256;
+    return part;
+}
+
+// *at comes to all bytes; with scratch == NULL the pointers mean nothing.
+cudaError_t lay_out(size_t n, void *scratch, size_t *at, struct grouping *g)
+{
+    const uint32_t *const in = nullptr;
+    uint32_t *const out = nullptr;
+    const int items = static_cast<int>(n);
+    size_t scan_bytes = 0, sort_bytes = 0;
+
+    *at = 0;
+    g->n_bits = 0;
+    while (n >> g->n_bits)
+        g->n_bits++;
+    g->n_slots = static_cast<uint32_t>(2 * n);
+    cudaError_t error = cub::DeviceScan::ExclusiveSum(nullptr, scan_bytes, out, out, items + 1);
+    if (error == cudaSuccess)
+        error = cub::DeviceRadixSort::SortPairs(nullptr, sort_bytes, in, out, in, out, items, 0,
+                                                g->n_bits);
+    g->sort_bytes = scan_bytes > sort_bytes ? scan_bytes : sort_bytes;
+    g->table = static_cast<uint32_t *>(take(scratch, at, sizeof(uint32_t) * g->n_slots));
+    g->firsts = static_cast<uint32_t *>(take(scratch, at, sizeof(uint32_t) * n));
+    g->numbers = static_cast<uint32_t *>(take(scratch, at, sizeof(uint32_t) * (n + 1)));
+    g->sorted = static_cast<uint32_t *>(take(scratch, at, sizeof(uint32_t) * n));
+    g->sort_room = take(scratch, at, g->sort_bytes);
+    return error;
+}
+
+// Fills firsts and numbers.
+cudaError_t group(const int4 *coords, size_t n, struct grouping *g, cudaStream_t stream)
+{
+    const uint32_t n_points = static_cast<uint32_t>(n);
+    cudaError_t error = cudaMemsetAsync(g->table, 0xff, sizeof(uint32_t) * g->n_slots, stream);
+
+    if (error != cudaSuccess)
+        return error;
+    insert<<<blocks_for(n), threads_a_block, 0, stream>>>(coords, n_points, g->table, g->n_slots,
+                                                          g->firsts);
+    find_firsts<<<blocks_for(n + 1), threads_a_block, 0, stream>>>(g->table, n_points, g->firsts,
+                                                                   g->numbers);
+    error = cudaGetLastError();
+    if (error != cudaSuccess)
+        return error;
+    return cub::DeviceScan::ExclusiveSum(g->sort_room, g->sort_bytes, g->numbers, g->numbers,
+                                         static_cast<int>(n) + 1, stream);
+}
+
+// The number of voxels, once all work is done.
+int finish(const struct grouping *g, size_t n, size_t *n_voxels, cudaStream_t stream)
+{
+    uint32_t count = 0;
+    cudaError_t error = cudaMemcpyAsync(&count, g->numbers + n, sizeof count,
+                                        cudaMemcpyDeviceToHost, stream);
+    const cudaError_t waited = cudaStreamSynchronize(stream);
+
+    if (error == cudaSuccess)
+        error = waited;
+    *n_voxels = error == cudaSuccess ? count : 0;
+    return status_of(error);
+}
+
+bool rows_are_aligned(const void *rows)
+{
+    return reinterpret_cast<uintptr_t>(rows) % sizeof(int4) == 0;
+}
+
+// ---- maps -----------------------------------------------------------------------------------
+
+// Numbers of voxels; firsts become 0 … n − 1, what the sort carries along.
+__global__ void number(const int4 *coords, uint32_t n, const uint32_t *numbers, uint32_t *firsts,
+                       int32_t *point_to_voxel, int4 *voxel_coords)
+{
+    const size_t i = thread_index();
+
+    if (i >= n)
+        return;
+    const uint32_t first = firsts[i];
+    const uint32_t voxel = first == none ? none : numbers[first];
+    point_to_voxel[i] = static_cast<int32_t>(voxel);
+    if (first == i)
+        voxel_coords[voxel] = coords[i];
+    firsts[i] = static_cast<uint32_t>(i);
+}
+
+// Where another voxel begins; refused points come last.
+__global__ void find_starts(const uint32_t *sorted, uint32_t n, const uint32_t *n_voxels,
+                            int32_t *voxel_start)
+{
+    const size_t j = thread_index();
+
+    if (j >= n)
+        return;
+    const uint32_t voxel = sorted[j];
+    if (j == 0 || sorted[j - 1] != voxel)
+        voxel_start[voxel == none ? *n_voxels : voxel] = static_cast<int32_t>(j);
+    if (j + 1 == n && voxel != none)
+        voxel_start[voxel + 1] = static_cast<int32_t>(n);
+}
+
+// ---- means ----------------------------------------------------------------------------------
+
+// A thread a voxel and channel: neighbours read neighbouring channels of the same rows.
+template <typename Index>
+__global__ void mean(const int32_t *voxel_start, const int32_t *voxel_points, const float *features,
+                     Index n_channels, Index n, float *voxel_features)
+{
+    const Index i = static_cast<Index>(thread_index());
+
+    if (thread_index() >= n)
+        return;
+    const Index voxel = i / n_channels, channel = i - voxel * n_channels;
+    const int32_t begin = voxel_start[voxel], end = voxel_start[voxel + 1];
+    double sum = 0;
+    for (int32_t k = begin; k < end; k++)
+        sum += features[static_cast<size_t>(voxel_points[k]) * n_channels + channel];
+    voxel_features[i] = static_cast<float>(sum / (end - begin));
+}
+
+template <typename Index>
+__global__ void mean_backward(const int32_t *voxel_start, const int32_t *point_to_voxel,
+                              const float *voxel_grads, Index n_channels, Index n,
+                              float *feature_grads)
+{
+    const Index i = static_cast<Index>(thread_index());
+
+    if (thread_index() >= n)
+        return;
+    const Index point = i / n_channels, channel = i - point * n_channels;
+    const int32_t voxel = point_to_voxel[point];
+    float grad = 0;
+    if (voxel >= 0) {
+        const float share = 1 / static_cast<float>(voxel_start[voxel + 1] - voxel_start[voxel]);
+        grad = voxel_grads[static_cast<size_t>(voxel) * n_channels + channel] * share;
+    }
+    feature_grads[i] = grad;
+}
+
+// One thread an item, and no more blocks than a launch can have.
+constexpr size_t most_items = static_cast<size_t>(INT32_MAX) * threads_a_block;
+
+// ---- one point a voxel ----------------------------------------------------------------------
+
+__global__ void pick(const int32_t *labels, uint32_t n, const uint32_t *numbers,
+                     const uint32_t *firsts, int32_t *first_points, int32_t *voxel_labels,
+                     int32_t *inverse)
+{
+    const size_t i = thread_index();
+
+    if (i >= n)
+        return;
+    const uint32_t first = firsts[i];
+    const uint32_t voxel = first == none ? none : numbers[first];
+    if (inverse)
+        inverse[i] = static_cast<int32_t>(voxel);
+    if (first != i)
+        return;
+    first_points[voxel] = static_cast<int32_t>(i);
+    if (labels)
+        voxel_labels[voxel] = labels[i];
+}
+
+// Threads that write to the same voxel write the same.
+__global__ void ignore_disagreement(const int32_t *labels, uint32_t n, const uint32_t *numbers,
+                                    const uint32_t *firsts, int32_t ignore_label,
+                                    int32_t *voxel_labels)
+{
+    const size_t i = thread_index();
+
+    if (i < n && firsts[i] != none && labels[i] != labels[firsts[i]])
+        voxel_labels[numbers[firsts[i]]] = ignore_label;
+}
+
+} // namespace
+
+// The count is kept in the last row of coords before rows are written: no memory is needed for it.
+int seep_quantize_cuda(const float (*points)[3], const int32_t *batch, size_t n_points, float size,
+                       int32_t (*coords)[4], size_t *n_refused, struct seep_stream *stream)
+{
+    cudaStream_t s = cuda_of(stream);
+    unsigned *counter = reinterpret_cast<unsigned *>(coords[n_points - 1]), count = 0;
+
+    if (!rows_are_aligned(coords))
+        return -SEEP_EINVAL;
+    cudaError_t error = cudaMemsetAsync(counter, 0, sizeof *counter, s);
+    if (error != cudaSuccess)
+        return status_of(error);
+    count_refused<<<blocks_for(n_points), threads_a_block, 0, s>>>(points, batch, n_points, size,
+                                                                   counter);
+    error = cudaGetLastError();
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync(&count, counter, sizeof count, cudaMemcpyDeviceToHost, s);
+    if (error == cudaSuccess) {
+        quantize<<<blocks_for(n_points), threads_a_block, 0, s>>>(points, batch, n_points, size,
+                                                                  reinterpret_cast<int4 *>(coords));
+        error = cudaGetLastError();
+    }
+    const cudaError_t waited = cudaStreamSynchronize(s);
+    *n_refused = count;
+    return status_of(error == cudaSuccess ? waited : error);
+}
+
+int seep_voxelize_scratch_cuda(size_t n_points, size_t *bytes, struct seep_stream *stream)
+{
+    struct grouping g;
+
+    (void)stream;
+    return status_of(lay_out(n_points, nullptr, bytes, &g));
+}
+
+int seep_voxelize_cuda(const int32_t (*coords)[4], size_t n_points, struct seep_voxel_maps *maps,
+                       void *scratch, size_t scratch_bytes, struct seep_stream *stream)
+{
+    const int4 *rows = reinterpret_cast<const int4 *>(coords);
+    const uint32_t n = static_cast<uint32_t>(n_points);
+    cudaStream_t s = cuda_of(stream);
+    struct grouping g;
+
+    maps->n_voxels = 0;
+    if (!rows_are_aligned(coords) || !rows_are_aligned(maps->voxel_coords))
+        return -SEEP_EINVAL;
+    cudaError_t error = lay_out(n_points, scratch, &scratch_bytes, &g);
+    if (error == cudaSuccess)
+        error = group(rows, n_points, &g, s);
+    if (error != cudaSuccess)
+        return status_of(error);
+    number<<<blocks_for(n), threads_a_block, 0, s>>>(rows, n, g.numbers, g.firsts,
+                                                     maps->point_to_voxel,
+                                                     reinterpret_cast<int4 *>(maps->voxel_coords));
+    error = cudaGetLastError();
+    if (error == cudaSuccess)
+        error = cub::DeviceRadixSort::SortPairs(
+            g.sort_room, g.sort_bytes, reinterpret_cast<const uint32_t *>(maps->point_to_voxel),
+            g.sorted, static_cast<const uint32_t *>(g.firsts),
+            reinterpret_cast<uint32_t *>(maps->voxel_points), static_cast<int>(n), 0, g.n_bits, s);
+    if (error != cudaSuccess)
+        return status_of(error);
+    find_starts<<<blocks_for(n), threads_a_block, 0, s>>>(g.sorted, n, g.numbers + n,
+                                                          maps->voxel_start);
+    error = cudaGetLastError();
+    const int err = finish(&g, n_points, &maps->n_voxels, s);
+    return error == cudaSuccess ? err : status_of(error);
+}
+
+int seep_voxel_mean_cuda(const struct seep_voxel_maps *maps, const float *features,
+                         size_t n_channels, float *voxel_features, struct seep_stream *stream)
+{
+    const size_t n = maps->n_voxels * n_channels;
+
+    if (n > most_items)
+        return -SEEP_EINVAL;
+    if (n <= UINT32_MAX)
+        mean<uint32_t><<<blocks_for(n), threads_a_block, 0, cuda_of(stream)>>>(
+            maps->voxel_start, maps->voxel_points, features, static_cast<uint32_t>(n_channels),
+            static_cast<uint32_t>(n), voxel_features);
+    else
+        mean<size_t><<<blocks_for(n), threads_a_block, 0, cuda_of(stream)>>>(
+            maps->voxel_start, maps->voxel_points, features, n_channels, n, voxel_features);
+    return status_of(cudaGetLastError());
+}
+
+int seep_voxel_mean_backward_cuda(const struct seep_voxel_maps *maps, size_t n_points,
+                                  const float *voxel_grads, size_t n_channels, float *feature_grads,
+                                  struct seep_stream *stream)
+{
+    const size_t n = n_points * n_channels;
+
+    if (n > most_items)
+        return -SEEP_EINVAL;
+    if (n <= UINT32_MAX)
+        mean_backward<uint32_t><<<blocks_for(n), threads_a_block, 0, cuda_of(stream)>>>(
+            maps->voxel_start, maps->point_to_voxel, voxel_grads, static_cast<uint32_t>(n_channels),
+            static_cast<uint32_t>(n), feature_grads);
+    else
+        mean_backward<size_t><<<blocks_for(n), threads_a_block, 0, cuda_of(stream)>>>(
+            maps->voxel_start, maps->point_to_voxel, voxel_grads, n_channels, n, feature_grads);
+    return status_of(cudaGetLastError());
+}
+
+int seep_sparse_quantize_scratch_cuda(size_t n_points, size_t *bytes, struct seep_stream *stream)
+{
+    return seep_voxelize_scratch_cuda(n_points, bytes, stream);
+}
+
+int seep_sparse_quantize_cuda(const int32_t (*coords)[4], const int32_t *labels, size_t n_points,
+                              int32_t ignore_label, int32_t *first, int32_t *voxel_labels,
+                              int32_t *inverse, size_t *n_voxels, void *scratch,
+                              size_t scratch_bytes, struct seep_stream *stream)
+{
+    const uint32_t n = static_cast<uint32_t>(n_points);
+    cudaStream_t s = cuda_of(stream);
+    struct grouping g;
+
+    if (!rows_are_aligned(coords))
+        return -SEEP_EINVAL;
+    cudaError_t error = lay_out(n_points, scratch, &scratch_bytes, &g);
+    if (error == cudaSuccess)
+        error = group(reinterpret_cast<const int4 *>(coords), n_points, &g, s);
+    if (error != cudaSuccess)
+        return status_of(error);
+    pick<<<blocks_for(n), threads_a_block, 0, s>>>(labels, n, g.numbers, g.firsts, first,
+                                                   voxel_labels, inverse);
+    if (labels)
+        ignore_disagreement<<<blocks_for(n), threads_a_block, 0, s>>>(
+            labels, n, g.numbers, g.firsts, ignore_label, voxel_labels);
+    error = cudaGetLastError();
+    const int err = finish(&g, n_points, n_voxels, s);
+    return error == cudaSuccess ? err : status_of(error);
+}
