@@ -62,7 +62,7 @@ static int make(void *arg, uint64_t task, struct seep_parcel *out, struct seep_e
         raise(SIGKILL);
     if (task == n->fails_at)
         return seep_error_set(err, SEEP_EFORMAT, "scene.ply", 12, "no vertices");
-    int rc = seep_parcel_make(size_of(task), out);
+    int rc = seep_parcel_alloc(size_of(task), out);
     if (!rc)
         memset(out->bytes, (int)(task % 251), out->n);
     return rc;
@@ -282,8 +282,8 @@ START_TEST(sizes_that_make_no_sense_are_refused)
     ck_assert_int_eq(
         seep_worker_queue_create(&job, 1, SEEP_WORKER_QUEUE_MAX_DEPTH + 1, &queue, NULL),
         -SEEP_EINVAL);
-    ck_assert_int_eq(seep_parcel_make(0, &parcel), -SEEP_EINVAL);
-    ck_assert_int_ne(seep_parcel_make(SIZE_MAX / 2, &parcel), 0);
+    ck_assert_int_eq(seep_parcel_alloc(0, &parcel), -SEEP_EINVAL);
+    ck_assert_int_ne(seep_parcel_alloc(SIZE_MAX / 2, &parcel), 0);
     seep_parcel_drop(&parcel);
     seep_worker_queue_destroy(NULL);
 }

@@ -1,26 +1,19 @@
 #include "kernels/scenarios/pointgroup_batch.h"
 
+#include "kernels/scenarios/pointgroup_piece.h"
 #include "kernels/voxels/voxelize.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { POINT_BYTES = 112, CROP_POINTS = 250000, NO_INSTANCE = -100, INFO = 9 };
+enum { POINT_BYTES = SEEP_POINTGROUP_POINT_BYTES, CROP_POINTS = 250000 };
 
 /* PointGroup's scale is 50: voxels of 2 cm. */
 static const double voxel_metres = 0.02;
 
 struct header { /* of a parcel; the arrays follow */
     uint64_t task, n_points, n_voxels, row;
-};
-
-/* One scene of the batch, before it is merged with the others. */
-struct piece {
-    size_t n;
-    size_t n_instances;
-    void *block;
-    struct seep_pointgroup_points p;
 };
 
 int seep_pointgroup_maker_init(struct seep_pointgroup_maker *m,
@@ -71,160 +64,10 @@ static void shuffle(struct seep_pointgroup_maker *m, uint64_t epoch)
     }
 }
 
-/* ---- one scene ---------------------------------------------------------------------------------
- */
-
-static void place_points(struct seep_pointgroup_points *p, void *block, size_t n)
-{
-    char *at = block;
-
-    p->locs = (void *)at;
-    p->labels = (void *)(at += n * sizeof *p->locs);
-    p->instances = (void *)(at += n * sizeof *p->labels);
-    p->xyz = (void *)(at += n * sizeof *p->instances);
-    p->feats = (void *)(at += n * sizeof *p->xyz);
-    p->info = (void *)(at += n * sizeof *p->feats);
-    p->voxel = (void *)(at + n * sizeof *p->info);
-}
-
-/* Jitter, a flip, and a turn about the vertical axis. */
-static void augment(const struct seep_pointgroup_scene *scene, unsigned short state[3],
-                    float (*moved)[3])
-{
-    double turn = 2 * M_PI * erand48(state), flip = erand48(state) < 0.5 ? -1 : 1;
-    double jitter[3][3];
-
-    for (int i = 0; i < 9; i++)
-        jitter[i / 3][i % 3] = (i % 4 == 0) + 0.1 * (erand48(state) - 0.5);
-    for (size_t i = 0; i < scene->n; i++) {
-        const float *from = scene->points[i].xyz;
-        double at[3];
-        for (int k = 0; k < 3; k++)
-            at[k] = from[0] * jitter[0][k] + from[1] * jitter[1][k] + from[2] * jitter[2][k];
-        at[0] *= flip;
-        moved[i][0] = (float)(cos(turn) * at[0] + sin(turn) * at[1]);
-        moved[i][1] = (float)(cos(turn) * at[1] - sin(turn) * at[0]);
-        moved[i][2] = (float)at[2];
-    }
-}
-
-/* Keeps the points up to a plane across the scene, which moves until few enough are left. Returns
- * how many; `kept` are their indices. */
-static size_t crop(const float (*moved)[3], size_t n, size_t most, uint32_t *kept)
-{
-    float low = INFINITY, high = -INFINITY;
-    size_t n_kept = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        low = fminf(low, moved[i][0]);
-        high = fmaxf(high, moved[i][0]);
-    }
-    for (float share = 1; n > most && share > 0.01f; share -= 0.02f) {
-        size_t below = 0;
-        for (size_t i = 0; i < n; i++)
-            below += moved[i][0] <= low + share * (high - low);
-        high = low + share * (high - low);
-        if (below <= most)
-            break;
-    }
-    for (size_t i = 0; i < n && n_kept < most; i++) {
-        if (moved[i][0] <= high)
-            kept[n_kept++] = (uint32_t)i;
-    }
-    return n_kept;
-}
-
-static int64_t instance_of(const struct seep_scannet_point *point, size_t n)
-{
-    return point->instance >= 0 && point->instance < (double)n ? (int64_t)point->instance
-                                                               : NO_INSTANCE;
-}
-
-static void fill_piece(struct piece *piece, const struct seep_pointgroup_scene *scene,
-                       const float (*moved)[3], const uint32_t *kept, double voxel, size_t index)
-{
-    float low[3] = {INFINITY, INFINITY, INFINITY};
-
-    for (size_t i = 0; i < piece->n; i++) {
-        for (int k = 0; k < 3; k++)
-            low[k] = fminf(low[k], moved[kept[i]][k]);
-    }
-    for (size_t i = 0; i < piece->n; i++) {
-        const struct seep_scannet_point *from = &scene->points[kept[i]];
-        piece->p.locs[i][0] = (int64_t)index;
-        for (int k = 0; k < 3; k++) {
-            double at = ((double)moved[kept[i]][k] - low[k]) / voxel;
-            piece->p.locs[i][1 + k] = at < 1 << 20 ? (int64_t)at : 1 << 20;
-            piece->p.xyz[i][k] = moved[kept[i]][k];
-            piece->p.feats[i][k] = from->rgb[k];
-        }
-        piece->p.labels[i] = from->label >= 0 && from->label < 20 ? (int64_t)from->label : -100;
-        int64_t instance = instance_of(from, scene->n);
-        piece->p.instances[i] = instance;
-        if (instance >= 0 && (size_t)instance >= piece->n_instances)
-            piece->n_instances = (size_t)instance + 1;
-    }
-}
-
-/* Each point gets its instance's mean, least and greatest coordinates. */
-static int fill_info(struct piece *piece)
-{
-    float(*sums)[INFO + 1] = calloc(piece->n_instances + 1, sizeof *sums);
-
-    if (!sums)
-        return -SEEP_ENOMEM;
-    for (size_t i = 0; i < piece->n; i++) {
-        int64_t of = piece->p.instances[i];
-        float *s = of < 0 ? NULL : sums[of];
-        for (int k = 0; k < 3 && s; k++) {
-            float at = piece->p.xyz[i][k];
-            s[k] += at;
-            s[3 + k] = s[INFO] > 0 ? fminf(s[3 + k], at) : at;
-            s[6 + k] = s[INFO] > 0 ? fmaxf(s[6 + k], at) : at;
-        }
-        if (s)
-            s[INFO]++;
-    }
-    for (size_t i = 0; i < piece->n; i++) {
-        int64_t of = piece->p.instances[i];
-        for (int k = 0; k < INFO; k++)
-            piece->p.info[i][k] = of < 0  ? NO_INSTANCE
-                                  : k < 3 ? sums[of][k] / sums[of][INFO]
-                                          : sums[of][k];
-    }
-    free(sums);
-    return 0;
-}
-
-static int collate_scene(const struct seep_pointgroup_maker *m,
-                         const struct seep_pointgroup_scene *scene, size_t index,
-                         unsigned short state[3], struct piece *out)
-{
-    float(*moved)[3] = malloc((scene->n + 1) * sizeof *moved);
-    uint32_t *kept = malloc((scene->n + 1) * sizeof *kept);
-    int rc = moved && kept ? 0 : -SEEP_ENOMEM;
-
-    *out = (struct piece){0};
-    if (!rc) {
-        augment(scene, state, moved);
-        out->n = crop(moved, scene->n, m->max_points, kept);
-        out->block = malloc(out->n * POINT_BYTES + 1);
-        rc = out->block ? 0 : -SEEP_ENOMEM;
-    }
-    if (!rc) {
-        place_points(&out->p, out->block, out->n);
-        fill_piece(out, scene, moved, kept, m->voxel, index);
-        rc = fill_info(out);
-    }
-    free(moved);
-    free(kept);
-    return rc;
-}
-
 /* ---- the batch ---------------------------------------------------------------------------------
  */
 
-static int collate_merge(const struct piece pieces[SEEP_POINTGROUP_BATCH],
+static int collate_merge(const struct seep_pointgroup_piece pieces[SEEP_POINTGROUP_BATCH],
                          struct seep_pointgroup_batch *out)
 {
     size_t at = 0, instances = 0;
@@ -234,9 +77,9 @@ static int collate_merge(const struct piece pieces[SEEP_POINTGROUP_BATCH],
     out->blocks[0] = malloc(out->n_points * POINT_BYTES + 1);
     if (!out->blocks[0])
         return -SEEP_ENOMEM;
-    place_points(&out->points, out->blocks[0], out->n_points);
+    seep_pointgroup_place_points(&out->points, out->blocks[0], out->n_points);
     for (size_t s = 0; s < SEEP_POINTGROUP_BATCH; s++) {
-        const struct piece *from = &pieces[s];
+        const struct seep_pointgroup_piece *from = &pieces[s];
         memcpy(out->points.locs + at, from->p.locs, from->n * sizeof *from->p.locs);
         memcpy(out->points.labels + at, from->p.labels, from->n * sizeof *from->p.labels);
         memcpy(out->points.xyz + at, from->p.xyz, from->n * sizeof *from->p.xyz);
@@ -317,7 +160,7 @@ static int collate_voxels(const struct seep_pointgroup_maker *m, struct seep_poi
 int seep_pointgroup_make_batch(struct seep_pointgroup_maker *m, uint64_t task,
                                struct seep_pointgroup_batch *out, struct seep_error *err)
 {
-    struct piece pieces[SEEP_POINTGROUP_BATCH] = {{0}};
+    struct seep_pointgroup_piece pieces[SEEP_POINTGROUP_BATCH] = {{0}};
     unsigned short state[3];
     int rc = 0;
 
@@ -332,7 +175,8 @@ int seep_pointgroup_make_batch(struct seep_pointgroup_maker *m, uint64_t task,
         else
             rc = seep_pointgroup_read_scene(m->scenes, which, &read, err);
         if (!rc)
-            rc = collate_scene(m, scene, i, state, &pieces[i]);
+            rc =
+                seep_pointgroup_collate_scene(scene, i, m->max_points, m->voxel, state, &pieces[i]);
         free(read.points);
     }
     if (!rc)
@@ -366,7 +210,7 @@ size_t seep_pointgroup_batch_bytes(const struct seep_pointgroup_batch *b)
 int seep_pointgroup_batch_pack(const struct seep_pointgroup_batch *b, struct seep_parcel *out)
 {
     struct header header = {b->task, b->n_points, b->n_voxels, b->row};
-    int rc = seep_parcel_make(sizeof header + seep_pointgroup_batch_bytes(b), out);
+    int rc = seep_parcel_alloc(sizeof header + seep_pointgroup_batch_bytes(b), out);
 
     if (rc)
         return rc;
@@ -392,7 +236,7 @@ int seep_pointgroup_batch_unpack(const struct seep_parcel *parcel, struct seep_p
                                         .row = header->row};
     if (parcel->n != sizeof *header + seep_pointgroup_batch_bytes(b))
         return -SEEP_EFORMAT;
-    place_points(&b->points, at, b->n_points);
+    seep_pointgroup_place_points(&b->points, at, b->n_points);
     b->voxel_locs = (void *)(at += b->n_points * POINT_BYTES);
     b->voxel_points = (void *)(at + b->n_voxels * sizeof *b->voxel_locs);
     return 0;

@@ -3,17 +3,8 @@
 #define SEEP_KERNELS_POINTGROUP_BATCH_H
 
 #include "kernels/compute/stream.h"
-#include "kernels/scenarios/pointgroup_scenes.h"
+#include "kernels/scenarios/pointgroup_piece.h"
 #include "kernels/scenarios/worker_queue.h"
-
-/* Arrays of n points in one block. */
-struct seep_pointgroup_points {
-    int64_t (*locs)[4]; /* scene of the batch, voxel x, y, z */
-    int64_t *labels, *instances;
-    float (*xyz)[3], (*feats)[3];
-    float (*info)[9]; /* of the point's instance: centre, least and greatest coordinates */
-    int32_t *voxel;   /* p2v_map; −1 where a point has no voxel */
-};
 
 struct seep_pointgroup_batch {
     uint64_t task;

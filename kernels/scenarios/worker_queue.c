@@ -39,7 +39,7 @@ struct seep_worker_queue {
 
 /* ---- parcels ------------------------------------------------------------------------------- */
 
-int seep_parcel_make(size_t n, struct seep_parcel *out)
+int seep_parcel_alloc(size_t n, struct seep_parcel *out)
 {
     *out = (struct seep_parcel){.fd = -1};
     if (!n || n > PTRDIFF_MAX)

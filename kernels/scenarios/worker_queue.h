@@ -28,13 +28,13 @@ struct seep_worker_job {
     /* Once in each worker before its first task; NULL: nothing. */
     int (*begin)(void *arg, unsigned worker, struct seep_error *err);
 
-    /* Makes a task's result with seep_parcel_make(). An error ends the worker, and is what the
+    /* Makes a task's result with seep_parcel_alloc(). An error ends the worker, and is what the
      * trainer's take() gives. */
     int (*make)(void *arg, uint64_t task, struct seep_parcel *out, struct seep_error *err);
 };
 
 /* A shared memory file of n > 0 bytes, mapped. 0, -SEEP_EINVAL, -SEEP_ENOMEM. */
-SEEP_MUST_CHECK int seep_parcel_make(size_t n, struct seep_parcel *out);
+SEEP_MUST_CHECK int seep_parcel_alloc(size_t n, struct seep_parcel *out);
 
 /* Unmaps and closes; a parcel of zeros is nothing. */
 void seep_parcel_drop(struct seep_parcel *parcel);
