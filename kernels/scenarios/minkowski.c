@@ -231,7 +231,7 @@ static int judge(const struct seep_outcome *outcomes, double scale, struct seep_
         double most = of(outcomes, v, "reserved_peak_bytes");
         double end = of(outcomes, NONE, "reserved_bytes");
         snprintf(name, sizeof name, "%s: highest reserved, beside none's end", variants[v].name);
-        seep_rows_add(rows, most <= 0.8 * end, name, "<= 80 %", "%.0f %%, %.2f times its live",
+        seep_rows_add(rows, most <= 0.9 * end, name, "<= 90 %", "%.0f %%, %.2f times its live",
                       100 * most / end, of(outcomes, v, "reserved_over_live_highest"));
     }
     seep_rows_add(rows, emptied > 5 * calls, "driver calls a step, empty-every-10 and none",

@@ -122,14 +122,14 @@ static int width_of(int stage, int i)
     return channels[level] + (stage >= LEVELS && i == 0 ? channels[level + 1] : 0);
 }
 
-/* Bytes that a step has at its highest for each voxel of the level: all that is kept, and at the
- * finest level the gradient of the logits and the one that is made of it. */
+/* Bytes that a step has at its highest for each voxel of the level: what is kept; of the finest level
+ * the logits have gone by then, their gradient and the one that is made of it are there. */
 static double weight_of(int level)
 {
     double weight = level == 0 ? (CLASSES + channels[0]) * FLOAT : 0;
 
     for (int stage = 0; stage < N_STAGES; stage++) {
-        if (level_of(stage) != level)
+        if (level_of(stage) != level || stage == HEAD)
             continue;
         weight += stage < LEVELS ? COORDINATE_MAP : 0;
         for (int i = 0; i < KEPT_A_LEVEL; i++)
