@@ -90,8 +90,10 @@ int seep_splat_adam_cpu(size_t n, int sh_stride, const struct seep_splat_gradien
                      .trained = trained,
                      .step = step};
 
-    a.first_share = (float)(1 / (1 - pow((double)beta1, step)));
-    a.second_share = (float)(1 / (1 - pow((double)beta2, step)));
+    if (step) {
+        a.first_share = (float)(1 / (1 - pow((double)beta1, step)));
+        a.second_share = (float)(1 / (1 - pow((double)beta2, step)));
+    }
     seep_stream_run(stream, adam_work, &a);
     return 0;
 }

@@ -1,0 +1,121 @@
+/* Scenes for the tests of the splatting rasteriser, and the streams they run on. */
+#ifndef SEEP_TESTS_RASTER_FIXTURE_H
+#define SEEP_TESTS_RASTER_FIXTURE_H
+
+#include "kernels/splat/splat_bench_room.h"
+#include "kernels/splat/splat_garden.h"
+#include "kernels/splat/splat_reference.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CPU_1, CPU_3, CUDA_0, N_STREAMS };
+
+/* NULL where there is no such device. */
+static inline struct seep_stream *make_stream(int kind)
+{
+    struct seep_stream *stream = NULL;
+
+    if (kind == CUDA_0)
+        return seep_stream_create_cuda(0, &stream, NULL) ? NULL : stream;
+    ck_assert_int_eq(seep_stream_create_cpu(kind == CPU_1 ? 1 : 3, &stream), 0);
+    return stream;
+}
+
+/* SplitMix64, between −1 and 1. */
+static inline double next_number(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return (double)((z ^ z >> 31) >> 11) * 0x1p-52 - 1;
+}
+
+/* A camera turned and moved a little off the axes, with an off-centre principal point. */
+static inline struct seep_splat_camera make_camera(int width, int height)
+{
+    struct seep_splat_camera c = {.width = width,
+                                  .height = height,
+                                  .fx = 0.9f * (float)width,
+                                  .fy = 1.1f * (float)width,
+                                  .cx = 0.5f * (float)width + 1.25f,
+                                  .cy = 0.5f * (float)height - 0.75f,
+                                  .translation = {0.1f, -0.2f, 0.3f},
+                                  .background = {0.2f, 0.1f, 0.4f}};
+    const float a = 0.3f, b = -0.2f; /* about y, then x */
+    const float r[3][3] = {{cosf(a), 0, sinf(a)},
+                           {sinf(b) * sinf(a), cosf(b), -sinf(b) * cosf(a)},
+                           {-cosf(b) * sinf(a), sinf(b), cosf(b) * cosf(a)}};
+
+    memcpy(c.rotation, r, sizeof r);
+    return c;
+}
+
+/* n Gaussians in front of make_camera()'s camera, a few of them behind it or out of sight;
+ * `stretch` is how much longer a Gaussian may be one way than another, as a power of two. */
+static inline void make_scene(struct seep_splat_host *h, size_t n, int sh_degree, double stretch,
+                              uint64_t seed)
+{
+    ck_assert_int_eq(seep_splat_host_init(h, n, sh_degree), 0);
+    for (size_t i = 0; i < n; i++) {
+        double z = 4 + 4.5 * next_number(&seed);
+        double x = 0.7 * z * next_number(&seed), y = 0.7 * z * next_number(&seed);
+        h->means[i][0] = (float)(x - 0.3 * z);
+        h->means[i][1] = (float)(y - 0.2 * z);
+        h->means[i][2] = (float)z;
+        for (int k = 0; k < 3; k++)
+            h->scales[i][k] = (float)(0.15 * exp2(stretch * next_number(&seed)));
+        for (int k = 0; k < 4; k++)
+            h->rotations[i][k] = (float)(2 * next_number(&seed));
+        h->opacities[i] = (float)(0.5 + 0.499 * next_number(&seed));
+        for (int k = 0; k < 3 * h->model.sh_stride; k++)
+            h->sh[3 * (size_t)h->model.sh_stride * i + (size_t)k] =
+                (float)((k < 3 ? 1.5 : 0.4) * next_number(&seed));
+    }
+}
+
+/* garden.npz of the folder in SEEP_DATA; NULL without. */
+static inline const char *garden_path(void)
+{
+    static char path[4096];
+    const char *folder = getenv("SEEP_DATA");
+
+    if (!folder)
+        return NULL;
+    snprintf(path, sizeof path, "%s/garden.npz", folder);
+    return path;
+}
+
+/* Root of summed squared differences over that of the reference's. */
+static inline double relative_error(const float *got, const double *expected, size_t n)
+{
+    double difference = 0, whole = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        double d = (double)got[i] - expected[i];
+        difference += d * d;
+        whole += expected[i] * expected[i];
+    }
+    return whole > 0 ? sqrt(difference / whole) : sqrt(difference);
+}
+
+/* Share of numbers off by more than `bound` × (their size + the largest's hundredth). NaN is off.
+ */
+static inline double share_off(const float *got, const double *expected, size_t n, double bound)
+{
+    double largest = 0;
+    size_t off = 0;
+
+    for (size_t i = 0; i < n; i++)
+        largest = fmax(largest, fabs(expected[i]));
+    for (size_t i = 0; i < n; i++)
+        off += !(fabs((double)got[i] - expected[i]) <= bound * (fabs(expected[i]) + largest / 100));
+    return n ? (double)off / (double)n : 0;
+}
+
+#endif
