@@ -226,20 +226,26 @@ static void group_partition(struct seep_voxel_groups *g, bool exact, size_t p,
         tally->members[c] += count_from(g->records, begin, end, seep_voxel_chunk_begin(g, c));
 }
 
-void seep_voxel_groups_find(struct seep_voxel_groups *g, unsigned thread)
+struct seep_voxel_box seep_voxel_groups_survey(struct seep_voxel_groups *g, unsigned thread)
 {
-    struct seep_voxel_tally *tally = &g->tallies[thread];
     size_t begin = seep_voxel_chunk_begin(g, thread), end = seep_voxel_chunk_begin(g, thread + 1);
     struct seep_voxel_box box = seep_voxel_box_empty();
-    struct seep_voxel_key key;
-    unsigned p;
 
-    memset(tally, 0, sizeof *tally);
-    seep_voxel_box_of(g->coords + begin, end - begin, &tally->box);
+    memset(&g->tallies[thread], 0, sizeof *g->tallies);
+    seep_voxel_box_of(g->coords + begin, end - begin, &g->tallies[thread].box);
     seep_voxel_groups_wait(g);
     for (unsigned c = 0; c < g->n_chunks; c++)
         seep_voxel_box_add(&box, &g->tallies[c].box);
-    key = seep_voxel_key_for(&box, g->partition_bits);
+    return box;
+}
+
+void seep_voxel_groups_find(struct seep_voxel_groups *g, unsigned thread,
+                            const struct seep_voxel_box *box)
+{
+    struct seep_voxel_key key = seep_voxel_key_for(box, g->partition_bits);
+    uint64_t *table = g->tables + thread * g->table_slots;
+    unsigned p;
+
     count(g, &key, thread);
     seep_voxel_groups_wait(g);
     if (thread == 0)
@@ -248,7 +254,7 @@ void seep_voxel_groups_find(struct seep_voxel_groups *g, unsigned thread)
     deal(g, &key, thread);
     seep_voxel_groups_wait(g);
     while ((p = atomic_fetch_add(&g->next_partition, 1)) >> g->partition_bits == 0)
-        group_partition(g, key.exact, p, tally, g->tables + thread * g->table_slots);
+        group_partition(g, key.exact, p, &g->tallies[thread], table);
     seep_voxel_groups_wait(g);
 }
 

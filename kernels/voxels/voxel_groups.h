@@ -53,8 +53,11 @@ void *seep_voxel_take(void *base, size_t *at, size_t bytes);
 void seep_voxel_groups_init(struct seep_voxel_groups *g, const int32_t (*coords)[4], size_t n,
                             unsigned n_threads, void *scratch, size_t *at);
 
-/* By threads 0 … n_chunks − 1, each once; all return after the last has filled its records. */
-void seep_voxel_groups_find(struct seep_voxel_groups *g, unsigned thread);
+/* By threads 0 … n_chunks − 1, each once: first the box of all points, the same for every thread,
+ * then the records; both return after the last thread is done. */
+struct seep_voxel_box seep_voxel_groups_survey(struct seep_voxel_groups *g, unsigned thread);
+void seep_voxel_groups_find(struct seep_voxel_groups *g, unsigned thread,
+                            const struct seep_voxel_box *box);
 void seep_voxel_groups_wait(struct seep_voxel_groups *g);
 
 /* Sums over threads: of chunks before `chunk`, and with n_chunks of all. */

@@ -144,25 +144,62 @@ void seep_voxel_keys(const struct seep_voxel_key *key, const int32_t (*coords)[4
     keys_plain(key, coords, n, keys);
 }
 
-struct seep_voxel_key seep_voxel_key_for(const struct seep_voxel_box *box, unsigned partition_bits)
+static uint64_t extent(const struct seep_voxel_box *box, int d)
 {
-    struct seep_voxel_key key = {.partition_bits = partition_bits, .exact = true};
-    uint64_t most = UINT64_C(1) << (32 + partition_bits), cells = 1, wide = golden;
+    return box->lo[d] > box->hi[d] ? 1 : (uint64_t)((int64_t)box->hi[d] - box->lo[d]) + 1;
+}
+
+uint64_t seep_voxel_box_cells(const struct seep_voxel_box *box)
+{
+    uint64_t cells = 1;
+
+    for (int d = 0; d < 4; d++) {
+        if (extent(box, d) > UINT64_MAX / cells)
+            return UINT64_MAX;
+        cells *= extent(box, d);
+    }
+    return cells;
+}
+
+/* factor[d] = that of the cells of a box × times; sums begin at the box's corner. */
+static void number_cells(const struct seep_voxel_box *box, uint64_t times,
+                         struct seep_voxel_key *key)
+{
+    uint64_t cells = 1;
 
     for (int d = 3; d >= 0; d--) {
-        uint64_t extent =
-            box->lo[d] > box->hi[d] ? 1 : (uint64_t)((int64_t)box->hi[d] - box->lo[d]) + 1;
-        key.factor[d] = cells;
-        key.exact = key.exact && extent <= most / cells;
-        cells = key.exact ? cells * extent : 1;
+        key->factor[d] = cells * times;
+        cells *= extent(box, d);
     }
-    for (int d = 0; d < 4; d++) {
-        /* Modulo 2^64 with the number in the top bits is modulo 2^(32 + partition_bits). */
-        if (key.exact)
-            key.factor[d] = key.factor[d] * golden << (32 - partition_bits);
-        else
+}
+
+static void start_at_corner(const struct seep_voxel_box *box, struct seep_voxel_key *key)
+{
+    for (int d = 0; d < 4; d++)
+        key->sum -= (uint64_t)(int64_t)box->lo[d] * key->factor[d];
+}
+
+struct seep_voxel_key seep_voxel_key_of_cells(const struct seep_voxel_box *box)
+{
+    struct seep_voxel_key key = {.exact = true};
+
+    number_cells(box, UINT64_C(1) << 32, &key);
+    start_at_corner(box, &key);
+    return key;
+}
+
+struct seep_voxel_key seep_voxel_key_for(const struct seep_voxel_box *box, unsigned partition_bits)
+{
+    struct seep_voxel_key key = {.partition_bits = partition_bits};
+    uint64_t wide = golden;
+
+    key.exact = seep_voxel_box_cells(box) <= UINT64_C(1) << (32 + partition_bits);
+    if (key.exact) /* modulo 2^64 with the number in the top bits is modulo 2^(32 + partition_bits)
+                    */
+        number_cells(box, golden << (32 - partition_bits), &key);
+    else
+        for (int d = 0; d < 4; d++)
             key.factor[d] = wide *= golden;
-        key.sum -= (uint64_t)(int64_t)box->lo[d] * key.factor[d];
-    }
+    start_at_corner(box, &key);
     return key;
 }

@@ -17,6 +17,9 @@ struct seep_voxel_box seep_voxel_box_empty(void);
 void seep_voxel_box_add(struct seep_voxel_box *box, const struct seep_voxel_box *other);
 void seep_voxel_box_of(const int32_t (*coords)[4], size_t n, struct seep_voxel_box *box);
 
+/* How many voxels lie in the box; UINT64_MAX where that is not less than 2^64. */
+uint64_t seep_voxel_box_cells(const struct seep_voxel_box *box);
+
 /* A key is a sum of products modulo 2^64 of which the top 32 + partition_bits are kept. Where the
  * box has no more cells than that, the sum is the cell's number times an odd constant: keys are
  * `exact`, equal only for equal voxels. Elsewhere equal keys say that coordinates must be compared.
@@ -28,6 +31,9 @@ struct seep_voxel_key {
 };
 
 struct seep_voxel_key seep_voxel_key_for(const struct seep_voxel_box *box, unsigned partition_bits);
+
+/* Keys 0 … cells − 1 that say the place in a box of less than 2^32 cells. */
+struct seep_voxel_key seep_voxel_key_of_cells(const struct seep_voxel_box *box);
 
 /*   keys  [n] out; UINT64_MAX for refused points */
 void seep_voxel_keys(const struct seep_voxel_key *key, const int32_t (*coords)[4], size_t n,

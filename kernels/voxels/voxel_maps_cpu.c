@@ -1,6 +1,7 @@
 /* From groups of points to both maps, and to one point a voxel: voxels are numbered by going
  * through the points in order. A point whose voxel begins in another thread's chunk has to wait
  * until that has been numbered; it is kept in a list in the meantime. */
+#include "kernels/voxels/voxel_dense.h"
 #include "kernels/voxels/voxel_groups.h"
 #include "kernels/voxels/voxelize_twins.h"
 
@@ -31,21 +32,14 @@ static inline void place(struct seep_voxel_maps *maps, struct seep_voxel_member 
         (int32_t)member.point;
 }
 
-static void fill_maps(void *arg, unsigned thread, unsigned n_threads)
+static void fill_maps(struct seep_voxel_groups *g, unsigned thread, struct seep_voxel_maps *maps)
 {
-    struct maps_job *job = arg;
-    struct seep_voxel_groups *g = &job->groups;
-    struct seep_voxel_maps *maps = job->maps;
-    struct seep_voxel_block block;
-    size_t n_waiting = 0, n;
-
-    (void)n_threads;
-    if (thread >= g->n_chunks)
-        return;
-    seep_voxel_groups_find(g, thread);
     struct seep_voxel_member *waiting = waiting_room(g, maps->voxel_coords, thread);
     uint32_t voxel = seep_voxel_groups_firsts_before(g, thread);
     uint32_t start = seep_voxel_groups_members_before(g, thread);
+    struct seep_voxel_block block;
+    size_t n_waiting = 0, n;
+
     seep_voxel_groups_rewind(g, thread);
     for (size_t at = seep_voxel_chunk_begin(g, thread);
          (n = seep_voxel_groups_block(g, thread, at, &block)); at += n) {
@@ -67,9 +61,28 @@ static void fill_maps(void *arg, unsigned thread, unsigned n_threads)
     seep_voxel_groups_wait(g);
     for (size_t i = 0; i < n_waiting; i++)
         place(maps, waiting[i]);
-    if (thread + 1 == g->n_chunks) {
-        maps->n_voxels = voxel;
-        maps->voxel_start[voxel] = (int32_t)start;
+}
+
+static void make_maps(void *arg, unsigned thread, unsigned n_threads)
+{
+    struct maps_job *job = arg;
+    struct seep_voxel_groups *g = &job->groups;
+
+    (void)n_threads;
+    if (thread >= g->n_chunks)
+        return;
+    struct seep_voxel_box box = seep_voxel_groups_survey(g, thread);
+    if (seep_voxel_is_dense(g, &box)) {
+        seep_voxel_dense_maps(g, thread, &box, job->maps);
+    } else {
+        seep_voxel_groups_find(g, thread, &box);
+        fill_maps(g, thread, job->maps);
+    }
+    if (thread == 0) {
+        uint32_t n_voxels = seep_voxel_groups_firsts_before(g, g->n_chunks);
+        job->maps->n_voxels = n_voxels;
+        job->maps->voxel_start[n_voxels] =
+            (int32_t)seep_voxel_groups_members_before(g, g->n_chunks);
     }
 }
 
@@ -92,7 +105,7 @@ int seep_voxelize_cpu(const int32_t (*coords)[4], size_t n_points, struct seep_v
     seep_voxel_groups_init(&job.groups, coords, n_points, seep_stream_threads(stream), scratch,
                            &at);
     job.groups.large_tables = (uint64_t *)(void *)maps->voxel_coords;
-    seep_stream_run(stream, fill_maps, &job);
+    seep_stream_run(stream, make_maps, &job);
     return 0;
 }
 
@@ -125,7 +138,8 @@ static void pick_points(void *arg, unsigned thread, unsigned n_threads)
     (void)n_threads;
     if (thread >= g->n_chunks)
         return;
-    seep_voxel_groups_find(g, thread);
+    struct seep_voxel_box box = seep_voxel_groups_survey(g, thread);
+    seep_voxel_groups_find(g, thread, &box);
     struct seep_voxel_member *waiting = waiting_room(g, job->room, thread);
     uint32_t voxel = seep_voxel_groups_firsts_before(g, thread);
     seep_voxel_groups_rewind(g, thread);
