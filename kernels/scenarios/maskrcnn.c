@@ -2,7 +2,7 @@
  * writes tensors into it. */
 #include "kernels/harness/rows.h"
 #include "kernels/harness/scenario.h"
-#include "kernels/scenarios/maskrcnn_dataset.h"
+#include "kernels/scenarios/maskrcnn_collate.h"
 #include "preload/seep.h"
 
 #include <math.h>
@@ -11,126 +11,21 @@
 #include <string.h>
 
 enum { BATCH = 2, EPOCHS = 3 };
-enum variant { ALIAS, ALIAS_DEL, SHALLOW, DEEP };
-
-/* What a sample's __getitem__ gives, and what collate_fn makes of it. */
-struct sample {
-    struct seep_image *picture;
-    float *pixels; /* ToTensor(): [channels][height][width], 0 … 1 */
-    struct seep_target *target;
-    bool own_target; /* a copy: the step frees it */
-};
+enum { ALIAS, ALIAS_DEL, SHALLOW, DEEP };
 
 struct job {
-    enum variant variant;
+    bool deletes; /* 'masks' of the targets after use */
     struct seep_maskrcnn_dataset dataset;
+    struct seep_maskrcnn_loader loader;
     uint32_t *order;   /* [n_images], shuffled anew each epoch */
     size_t per_epoch;  /* steps */
-    size_t mask_bytes; /* of all images of the last epoch */
-    size_t most_masks; /* bytes of the image with most */
     double foreground; /* share of mask pixels set, summed over steps: the step's work */
 };
-
-/* ---- the data set and its collate function --------------------------------------------------- */
-
-static int getitem(const struct job *job, size_t i, struct sample *out, struct seep_error *err)
-{
-    struct seep_target *cached = job->dataset.cache[i];
-
-    *out = (struct sample){.target = cached};
-    if (job->variant == SHALLOW || job->variant == DEEP) {
-        out->target =
-            job->variant == DEEP ? seep_target_deepcopy(cached) : seep_target_copy(cached);
-        out->own_target = true;
-        if (!out->target)
-            return -SEEP_ENOMEM;
-    }
-    return seep_maskrcnn_picture(&job->dataset, i, &out->picture, err);
-}
-
-static int collate_picture(struct sample *s)
-{
-    size_t n = (size_t)s->picture->width * s->picture->height, channels = s->picture->channels;
-
-    s->pixels = malloc(n * channels * sizeof *s->pixels);
-    for (size_t i = 0; i < n && s->pixels; i++) {
-        for (size_t c = 0; c < channels; c++)
-            s->pixels[c * n + i] = (float)s->picture->pixels[i * channels + c] / 255;
-    }
-    seep_image_free(s->picture); /* its pixels are in the tensor */
-    s->picture = NULL;
-    return s->pixels ? 0 : -SEEP_ENOMEM;
-}
-
-/* masks / 255: NumPy makes doubles of it, eight times the masks. */
-static __attribute__((noinline)) double *collate_divide(const uint8_t *masks, size_t n)
-{
-    double *divided = malloc(n * sizeof *divided + 1);
-
-    for (size_t i = 0; i < n && divided; i++)
-        divided[i] = masks[i] / 255.0;
-    return divided;
-}
-
-/* .astype(np.uint8): the tensor that the target gets. */
-static __attribute__((noinline)) uint8_t *collate_tensor(const double *divided, size_t n)
-{
-    uint8_t *tensor = malloc(n + 1);
-
-    for (size_t i = 0; i < n && tensor; i++)
-        tensor[i] = (uint8_t)divided[i];
-    return tensor;
-}
-
-/* target['masks'] = torch.from_numpy(...). The tensor remembers the list that it was read from: in
- * the document a second epoch would hand tensors to cv2.imread(). */
-static int collate_masks(struct job *job, struct seep_target *target, struct seep_error *err)
-{
-    struct seep_target_value *masks = target->of[SEEP_TARGET_MASKS];
-    if (!masks)
-        return seep_error_set(err, SEEP_ENODATA, "", 0,
-                              "an annotation has no 'masks' any more (KeyError): they were deleted "
-                              "from the data set's own");
-    struct seep_target_value *list = masks->source ? masks->source : masks;
-    const struct seep_maskrcnn_source *sources = list->bytes;
-    size_t each = target->n ? (size_t)sources->width * sources->height : 0, n = target->n * each;
-    uint8_t *read = malloc(n + 1), *tensor = NULL;
-    double *divided = NULL;
-    int rc = read ? 0 : -SEEP_ENOMEM;
-
-    for (size_t i = 0; i < target->n && !rc; i++)
-        rc = seep_maskrcnn_mask(&job->dataset, &sources[i], read + i * each, err);
-    if (!rc) {
-        divided = collate_divide(read, n);
-        tensor = divided ? collate_tensor(divided, n) : NULL;
-        struct seep_target_value *value = seep_target_value_create(tensor, n, list);
-        rc = value ? 0 : -SEEP_ENOMEM;
-        if (value)
-            seep_target_set(target, SEEP_TARGET_MASKS, value);
-    }
-    job->mask_bytes += n;
-    job->most_masks = n > job->most_masks ? n : job->most_masks;
-    free(divided);
-    free(read);
-    return rc;
-}
-
-static int collate(struct job *job, struct sample samples[BATCH], struct seep_error *err)
-{
-    int rc = 0;
-
-    for (size_t i = 0; i < BATCH && !rc; i++) {
-        rc = collate_picture(&samples[i]);
-        if (!rc)
-            rc = collate_masks(job, samples[i].target, err);
-    }
-    return rc;
-}
 
 /* ---- training -------------------------------------------------------------------------------- */
 
 /* A step's work, made up: what share of each sample its masks cover. */
-static void train(struct job *job, const struct sample samples[BATCH])
+static void train(struct job *job, const struct seep_maskrcnn_sample samples[BATCH])
 {
     for (size_t i = 0; i < BATCH; i++) {
         const struct seep_target_value *masks = samples[i].target->of[SEEP_TARGET_MASKS];
@@ -144,22 +39,19 @@ static void train(struct job *job, const struct sample samples[BATCH])
 
 static int step(struct job *job, size_t first, struct seep_error *err)
 {
-    struct sample samples[BATCH] = {{0}};
+    struct seep_maskrcnn_sample samples[BATCH] = {{0}};
     int rc = 0;
 
     for (size_t i = 0; i < BATCH && !rc; i++)
-        rc = getitem(job, job->order[first + i], &samples[i], err);
+        rc = seep_maskrcnn_getitem(&job->loader, job->order[first + i], &samples[i], err);
     if (!rc)
-        rc = collate(job, samples, err);
+        rc = seep_maskrcnn_collate(&job->loader, samples, BATCH, err);
     if (!rc)
         train(job, samples);
     for (size_t i = 0; i < BATCH; i++) {
-        if (!rc && job->variant == ALIAS_DEL)
+        if (!rc && job->deletes)
             seep_target_set(samples[i].target, SEEP_TARGET_MASKS, NULL);
-        if (samples[i].own_target)
-            seep_target_free(samples[i].target);
-        seep_image_free(samples[i].picture);
-        free(samples[i].pixels);
+        seep_maskrcnn_sample_fini(&samples[i]);
     }
     return rc;
 }
@@ -182,7 +74,7 @@ static int train_all(struct job *job, const struct seep_scenario_options *option
 
     for (unsigned e = 0; e < epochs && !rc; e++) {
         shuffle(job->order, job->dataset.coco->n_images, state);
-        job->mask_bytes = 0;
+        job->loader.mask_bytes = 0;
         for (size_t i = 0; i < job->per_epoch && !rc; i++) {
             rc = step(job, i * BATCH, err);
             if (rc)
@@ -203,25 +95,30 @@ static int train_all(struct job *job, const struct seep_scenario_options *option
 static int run(const struct seep_scenario_options *options, json_t *measured,
                struct seep_error *err)
 {
-    static const char *const names[] = {"alias", "alias-del", "shallow", "deep"};
-    struct job job = {.variant = ALIAS};
+    struct job job = {.deletes = strcmp(options->variant, "alias-del") == 0};
 
-    while (job.variant < DEEP && strcmp(options->variant, names[job.variant]) != 0)
-        job.variant++;
+    job.loader.dataset = &job.dataset;
+    if (strcmp(options->variant, "shallow") == 0)
+        job.loader.copies = seep_target_copy;
+    else if (strcmp(options->variant, "deep") == 0)
+        job.loader.copies = seep_target_deepcopy;
     int rc = seep_maskrcnn_dataset_open(options->data, &job.dataset, err);
     if (!rc) {
         size_t n = job.dataset.coco->n_images;
         job.per_epoch = n / BATCH;
         job.order = malloc(n * sizeof *job.order);
-        rc = job.order ? 0 : -SEEP_ENOMEM;
+        rc = !job.per_epoch ? seep_error_set(err, SEEP_ENODATA, options->data, 0,
+                                             "%zu images are too few for a batch", n)
+             : job.order    ? 0
+                            : -SEEP_ENOMEM;
     }
     if (!rc)
         rc = train_all(&job, options, err);
     if (!rc) {
         json_t *figures =
             json_pack("{s:I, s:I, s:I, s:f}", "steps_per_epoch", (json_int_t)job.per_epoch,
-                      "mask_bytes", (json_int_t)job.mask_bytes, "largest_mask_bytes",
-                      (json_int_t)job.most_masks, "foreground", job.foreground);
+                      "mask_bytes", (json_int_t)job.loader.mask_bytes, "largest_mask_bytes",
+                      (json_int_t)job.loader.most_masks, "foreground", job.foreground);
         rc = figures && !json_object_update(measured, figures) ? 0 : -SEEP_ENOMEM;
         json_decref(figures);
     }

@@ -174,11 +174,22 @@ void seep_maskrcnn_dataset_close(struct seep_maskrcnn_dataset *d)
 int seep_maskrcnn_picture(const struct seep_maskrcnn_dataset *d, size_t i, struct seep_image **out,
                           struct seep_error *err)
 {
+    const struct seep_coco_image *of = &d->coco->images[i];
     char path[PATH_BYTES];
-    int rc = join(path, d->folder, d->pictures, d->coco->images[i].file, err);
+    int rc = join(path, d->folder, d->pictures, of->file, err);
 
     *out = NULL;
-    return rc ? rc : seep_image_read(path, out, err);
+    if (!rc)
+        rc = seep_image_read(path, out, err);
+    /* Masks are as large as the annotations say: no memory for a claim that no picture bears out.
+     */
+    if (!rc && ((*out)->width != of->width || (*out)->height != of->height)) {
+        rc = seep_error_set(err, SEEP_EFORMAT, path, 0, "not of %ux%u, as its annotations say",
+                            of->width, of->height);
+        seep_image_free(*out);
+        *out = NULL;
+    }
+    return rc;
 }
 
 int seep_maskrcnn_mask(const struct seep_maskrcnn_dataset *d,

@@ -17,7 +17,7 @@ struct seep_maskrcnn_dataset {
     const char *folder; /* the caller's */
     const char *pictures;
     struct seep_coco *coco;
-    struct seep_target **cache; /* [coco->n_images], the documents's self.anns */
+    struct seep_target **cache; /* [coco->n_images], the document's self.anns */
 };
 
 /* The document does not say how many pictures it has; 5,000 are COCO's val2017. */
@@ -34,6 +34,7 @@ SEEP_MUST_CHECK int seep_maskrcnn_dataset_open(const char *folder,
                                                struct seep_error *err);
 void seep_maskrcnn_dataset_close(struct seep_maskrcnn_dataset *dataset);
 
+/* -SEEP_EFORMAT where it is not as large as its annotations say. */
 SEEP_MUST_CHECK int seep_maskrcnn_picture(const struct seep_maskrcnn_dataset *dataset, size_t i,
                                           struct seep_image **out, struct seep_error *err);
 
