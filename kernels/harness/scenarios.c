@@ -2,5 +2,6 @@
 
 const struct seep_scenario *const seep_scenarios[] = {
     &seep_minkowski,
+    &seep_featdepth,
     NULL,
 };
