@@ -252,7 +252,8 @@ static int from_bytes(const char *file, const void *bytes, size_t n, struct seep
     int rc;
 
     if (!root) {
-        rc = json_error_code(&where) == json_error_out_of_memory
+        /* jansson has no word for most places where its memory may end. */
+        rc = !where.text[0] || json_error_code(&where) == json_error_out_of_memory
                  ? no_memory(&r)
                  : seep_error_set(err, SEEP_EFORMAT, file,
                                   where.position > 0 ? (uint64_t)where.position : 0, "no JSON: %s",

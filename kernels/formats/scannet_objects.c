@@ -74,17 +74,30 @@ static int collect(const json_t *groups, size_t n_groups, struct members *member
     return 0;
 }
 
+/* -SEEP_ENOMEM also where jansson has no word for what is wrong: for most places where its memory
+ * may end. */
+static int load(const void *bytes, size_t n, json_t **root)
+{
+    json_error_t where;
+
+    *root = json_loadb(n ? bytes : "", n, 0, &where);
+    if (*root)
+        return 0;
+    return !where.text[0] || json_error_code(&where) == json_error_out_of_memory ? -SEEP_ENOMEM
+                                                                                 : -SEEP_EFORMAT;
+}
+
 static int read_objects(const void *bytes, size_t n, struct members *members, size_t *n_instances,
                         struct seep_error *err)
 {
-    json_error_t where;
-    json_t *root = json_loadb(n ? bytes : "", n, 0, &where);
+    json_t *root;
+    int rc = load(bytes, n, &root);
     const json_t *groups = json_object_get(root, "segGroups");
     size_t n_groups = count_objects(groups);
-    int rc = -SEEP_EFORMAT;
 
-    if (json_is_array(groups) && n_groups <= INT32_MAX)
-        rc = collect(groups, n_groups, members);
+    if (!rc)
+        rc = json_is_array(groups) && n_groups <= INT32_MAX ? collect(groups, n_groups, members)
+                                                            : -SEEP_EFORMAT;
     json_decref(root);
     *n_instances = n_groups;
     if (rc == -SEEP_ENOMEM)
@@ -100,13 +113,16 @@ int seep_scannet_objects(const void *segments, size_t n_segments, const void *ob
                          struct seep_error *err)
 {
     struct members members = {.n = 0};
-    json_error_t where;
     json_t *root = NULL;
     int rc = read_objects(objects, n_objects, &members, n_instances, err);
 
     if (rc)
         goto fail;
-    root = json_loadb(n_segments ? segments : "", n_segments, 0, &where);
+    rc = load(segments, n_segments, &root);
+    if (rc == -SEEP_ENOMEM) {
+        rc = seep_error_set(err, SEEP_ENOMEM, "", 0, "no memory");
+        goto fail;
+    }
     const json_t *list = json_object_get(root, "segIndices");
     if (!json_is_array(list) || json_array_size(list) != n) {
         rc = seep_error_set(err, SEEP_EFORMAT, "", 0,
