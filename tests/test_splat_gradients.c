@@ -118,12 +118,13 @@ static double loss_of(const struct seep_splat_camera *c, const struct seep_refer
 }
 
 /* The clamps are in it: a Gaussian beyond the Jacobian's limit, colours at 0, alpha at 0.99. */
-static void make_clamped(struct seep_splat_host *h)
+static void make_clamped(struct seep_splat_host *h, const struct seep_splat_camera *camera)
 {
     make_scene(h, 8, 3, 1, 41);
     h->opacities[2] = 1;
-    memcpy(h->means[2], h->means[5], sizeof h->means[2]);
     for (int k = 0; k < 3; k++) {
+        h->means[2][k] = 8 * camera->rotation[2][k];
+        h->scales[2][k] = 1 + 0.5f * (float)k;
         h->scales[3][k] = 2;
         h->sh[4 * 48 + k] = -3;
     }
@@ -140,7 +141,7 @@ START_TEST(the_references_gradients_are_those_of_finite_differences)
     float *image_grad = make_image_grad(&c, 23);
     double *image = calloc(30 * 24 * 3, sizeof *image), *wide = calloc(30 * 24 * 3, sizeof *wide);
 
-    make_clamped(&h);
+    make_clamped(&h, &c);
     ck_assert_int_eq(seep_reference_model_from(&m, &h.model), 0);
     ck_assert_int_eq(seep_reference_model_init(&gradient, m.n, 3, 16), 0);
     for (int i = 0; i < 30 * 24 * 3; i++)
@@ -221,7 +222,7 @@ START_TEST(no_gradient_passes_through_a_clamp)
 
     if (!stream)
         return;
-    make_clamped(&h);
+    make_clamped(&h, &c);
     check_gradients(stream, &c, &h.model, 1e-4, 0);
     seep_splat_host_fini(&h);
     seep_stream_destroy(stream);
