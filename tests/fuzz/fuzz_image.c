@@ -41,7 +41,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct seep_error err = {.text = ""};
     struct seep_image *image = NULL;
-    static volatile uint8_t last;
 
     if (!size)
         return 0;
@@ -61,7 +60,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         image->height > SEEP_IMAGE_MAX_SIDE ||
         (image->channels != 1 && image->channels != 3 && image->channels != 4))
         abort();
-    last = image->pixels[(size_t)image->width * image->height * image->channels - 1];
+    volatile uint8_t last =
+        image->pixels[(size_t)image->width * image->height * image->channels - 1];
+    (void)last;
     seep_image_free(image);
     return 0;
 }

@@ -8,7 +8,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct seep_error err = {.text = ""};
     struct seep_npy a;
-    static volatile uint8_t last;
 
     if (!size)
         return 0;
@@ -23,8 +22,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         n *= a.shape[i];
     if (n != a.n_items || a.n_dims > 4)
         abort();
-    if (n)
-        last = ((const uint8_t *)a.values)[n * a.item_bytes - 1];
+    volatile uint8_t last = n ? ((const uint8_t *)a.values)[n * a.item_bytes - 1] : 0;
+    (void)last;
     free(a.values);
     return 0;
 }
