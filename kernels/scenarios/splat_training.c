@@ -47,7 +47,7 @@ size_t seep_splat_densified(unsigned which, size_t n_first, size_t n_last)
 
     if (which + 1 >= SEEP_SPLAT_DENSIFICATIONS)
         return n_last;
-    return (size_t)((double)n_first * pow(factor, (which + 1.0) / SEEP_SPLAT_DENSIFICATIONS));
+    return (size_t)((double)n_first * pow(factor, (which + 1.0) / SEEP_SPLAT_DENSIFICATIONS) + 0.5);
 }
 
 static int sh_degree_at(unsigned step)
@@ -86,22 +86,23 @@ static int improve(struct training *t, struct seep_splat_pass *pass, const float
     return rc;
 }
 
-/* Whether step is one of densification, or one that is watched for the next. */
+/* Watches the steps before a densification, once each, and makes more Gaussians in those that are
+ * one: their gradients are new then, and say nothing. */
 static int densify(struct training *t)
 {
     const struct seep_splat_job *job = t->job;
-    int rc = 0;
+    size_t n = t->gaussians.n;
+    bool watched = false;
 
-    for (unsigned i = 0; i < SEEP_SPLAT_DENSIFICATIONS && !rc; i++) {
+    for (unsigned i = 0; i < SEEP_SPLAT_DENSIFICATIONS; i++) {
         unsigned at = seep_splat_densification_step(i, t->result->steps);
-        if (t->step <= at && t->step + WATCHED_STEPS > at)
-            rc = seep_gaussians_watch(&t->gaussians);
-        if (rc || t->step != at)
-            continue;
-        size_t n = seep_splat_densified(i, t->result->n_first, job->n_last);
-        if (n > t->gaussians.n)
-            rc = seep_gaussians_densify(&t->gaussians, n, job->views->extent, job->seed + i);
+        watched |= t->step <= at && t->step + WATCHED_STEPS > at;
+        if (t->step == at)
+            n = seep_splat_densified(i, t->result->n_first, job->n_last);
     }
+    int rc = watched ? seep_gaussians_watch(&t->gaussians) : 0;
+    if (!rc && n > t->gaussians.n)
+        rc = seep_gaussians_densify(&t->gaussians, n, job->views->extent, job->seed + t->step);
     return rc;
 }
 
@@ -198,7 +199,7 @@ int seep_splat_train(const struct seep_splat_job *job, struct seep_splat_result 
 
     *result = (struct seep_splat_result){.n_first = n_points,
                                          .steps = job->epochs * (unsigned)job->views->n};
-    if (job->n_last < n_points || job->n_last > 32 * n_points || !job->epochs)
+    if (job->n_last < n_points || job->n_last > 16 * n_points || !job->epochs)
         return seep_error_set(err, SEEP_EINVAL, "", 0, "not so many Gaussians of so many points");
     t.rates = seep_splat_rates_of_paper(job->views->extent);
     int rc = make(&t, err);

@@ -20,7 +20,7 @@ struct seep_splat_job {
     enum seep_camera_policy policy;
     bool carries;    /* a step's picture and passes are freed after the next one's are made */
     unsigned epochs; /* >= 1 */
-    size_t n_last;   /* Gaussians after densification: n_points … 32 n_points */
+    size_t n_last;   /* Gaussians after densification: n_points … 16 n_points */
     uint64_t seed;
     const char *pictures; /* folder for PNGs of what was rendered beside the truth; NULL: none */
     bool progress;        /* a line on stderr */
