@@ -234,6 +234,7 @@ START_TEST(pairs_come_by_tile_then_depth_however_many_tiles)
         {100, 100, 0, 1, 1500, 0.7f, 0.02f, 1}, /* small Gaussians */
         {256, 256, 0, 1, 300, 0.5f, 0.3f, 1},   /* 256 tiles: keys of 8 bits */
         {272, 256, 0, 1, 300, 0.5f, 0.3f, 1},   /* 272: of 9 */
+        {272, 256, 0, 1, 9, 0.3f, 0.02f, 1},    /* a handful: CUDA sorts them otherwise */
         {640, 480, 0, 1, 40, 0.3f, 3, 1},       /* each over the whole picture */
         {4112, 4096, 0, 1, 60, 0.4f, 0.06f, 1}, /* 65,792: keys beyond 16 bits */
     };
