@@ -173,17 +173,17 @@ static void judge_levels(const struct seep_outcome *o, double n, double masks,
 {
     static const struct {
         const char *name;
-        double steps, share; /* in epochs; of the masks that the data set then owns */
-        double tolerance;    /* images have from 2 to 12 instances */
+        double from, to;  /* in epochs */
+        double share;     /* of the masks that the data set then owns */
+        double tolerance; /* images have from 2 to 12 instances */
     } points[] = {
-        {"alias: masks that the data set owns around step N/2", 0.5, 0.5, 0.3},
-        {"alias: ... around step N, the first epoch's end", 1.125, 1, 0.1},
-        {"alias: ... around step 2N", 2, 1, 0.1},
+        {"alias: masks that the data set owns from step N/2 on", 0.5, 0.7, 0.5, 0.3},
+        {"alias: ... from step N on, the first epoch's end", 1, 1.25, 1, 0.1},
+        {"alias: ... around step 2N", 1.875, 2.125, 1, 0.1},
     };
 
     for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
-        double kept = kept_around(o[ALIAS].report, (points[i].steps - 0.125) * n,
-                                  (points[i].steps + 0.125) * n);
+        double kept = kept_around(o[ALIAS].report, points[i].from * n, points[i].to * n);
         seep_rows_add_near(rows, points[i].name, kept, points[i].share * masks, points[i].tolerance,
                            "MB");
     }
