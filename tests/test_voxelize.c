@@ -1,5 +1,6 @@
 /* Points to voxels, on pools of several sizes and on a GPU where there is one, against the sorted
  * reference. */
+#include "kernels/voxels/voxel_baseline.h"
 #include "kernels/voxels/voxel_keys.h"
 #include "kernels/voxels/voxelize_reference.h"
 #include "tests/suite.h"
@@ -169,6 +170,24 @@ START_TEST(maps_are_the_reference_s_for_any_number_of_threads)
 }
 END_TEST
 
+START_TEST(what_the_bench_measures_against_makes_the_same_voxels)
+{
+    struct distribution d = {MANY, -9, 9, 3, 0};
+    int32_t(*coords)[4] = draw(&d), *map = malloc(MANY * sizeof *map);
+    struct seep_voxel_maps maps = maps_on_device(streams[0], MANY);
+    struct seep_voxel_baseline *baseline;
+
+    ck_assert_int_eq(voxelize(streams[0], coords, MANY, &maps), 0);
+    ck_assert_int_eq(seep_voxel_baseline_create((const int32_t(*)[4])coords, MANY, map, &baseline),
+                     0);
+    ck_assert_uint_eq(seep_voxel_baseline_count(baseline), maps.n_voxels);
+    ck_assert_int_eq(memcmp(map, maps.point_to_voxel, MANY * sizeof *map), 0);
+    seep_voxel_baseline_destroy(baseline);
+    free_maps(streams[0], &maps);
+    free(map), free(coords);
+}
+END_TEST
+
 START_TEST(no_points_make_no_voxels)
 {
     for (unsigned i = 0; i < n_streams; i++) {
@@ -201,6 +220,19 @@ START_TEST(all_distinct_points_are_a_voxel_each_in_their_order)
     for (int32_t i = 0; i < MANY; i++)
         memcpy(coords[i], (int32_t[]){i % 3, i / 250, -(i % 250), i}, sizeof coords[i]);
     ck_assert_uint_eq(check_maps(coords, MANY), MANY);
+    free(coords);
+}
+END_TEST
+
+START_TEST(a_voxel_with_most_points_among_many_far_apart_is_whole)
+{
+    struct distribution d = {MANY, -(1 << 20), 1 << 20, 2, 50};
+    int32_t(*coords)[4] = draw(&d);
+
+    for (size_t i = 0; i < MANY; i++)
+        if (i % 16 && coords[i][0] >= 0)
+            memcpy(coords[i], (int32_t[]){0, 1, 2, 3}, sizeof coords[i]);
+    ck_assert_uint_gt(check_maps(coords, MANY), 500);
     free(coords);
 }
 END_TEST
@@ -521,9 +553,11 @@ int main(void)
     tcase_add_checked_fixture(c, open_streams, close_streams);
     tcase_set_timeout(c, 60);
     tcase_add_test(c, no_points_make_no_voxels);
+    tcase_add_test(c, what_the_bench_measures_against_makes_the_same_voxels);
     tcase_add_loop_test(c, maps_are_the_reference_s_for_any_number_of_threads, 0,
                         sizeof distributions / sizeof *distributions);
     tcase_add_test(c, all_distinct_points_are_a_voxel_each_in_their_order);
+    tcase_add_test(c, a_voxel_with_most_points_among_many_far_apart_is_whole);
     tcase_add_test(c, batches_are_kept_apart);
     tcase_add_test(c, voxels_with_the_same_short_key_are_kept_apart);
     tcase_add_test(c, cells_are_floors_also_below_zero_and_bad_points_are_refused);

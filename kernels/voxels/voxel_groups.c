@@ -38,6 +38,8 @@ void seep_voxel_groups_init(struct seep_voxel_groups *g, const int32_t (*coords)
 
     if (n_chunks > n_threads)
         n_chunks = n_threads;
+    if (n_chunks > SEEP_VOXEL_MAX_CHUNKS)
+        n_chunks = SEEP_VOXEL_MAX_CHUNKS;
     memset(g, 0, sizeof *g);
     g->coords = coords;
     g->n = n;

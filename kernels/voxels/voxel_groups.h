@@ -10,8 +10,7 @@
 
 enum { SEEP_VOXEL_MAX_CHUNKS = 64, SEEP_VOXEL_BLOCK = 128 };
 
-/* For the threads of one seep_stream_run(), which can wait for each other: all of them run at once.
- */
+/* The threads of one seep_stream_run() may wait for each other: all of them are there. */
 struct seep_voxel_barrier {
     atomic_uint arrived, asleep;
     _Atomic uint32_t turn;
@@ -20,9 +19,8 @@ struct seep_voxel_barrier {
 /* What a thread found out about each chunk of the points. */
 struct seep_voxel_tally {
     struct seep_voxel_box box;
-    uint32_t firsts[SEEP_VOXEL_MAX_CHUNKS]; /* points of the chunk that are their voxel's first */
-    uint32_t
-        members[SEEP_VOXEL_MAX_CHUNKS]; /* points whose voxel's first lies in the chunk or after */
+    uint32_t firsts[SEEP_VOXEL_MAX_CHUNKS];  /* points that are their voxel's first */
+    uint32_t members[SEEP_VOXEL_MAX_CHUNKS]; /* points of voxels that begin there or later */
 };
 
 struct seep_voxel_groups {
@@ -48,8 +46,8 @@ struct seep_voxel_groups {
 /* A part of the scratch. Returns where it lies: NULL where `base` is, to add up sizes. */
 void *seep_voxel_take(void *base, size_t *at, size_t bytes);
 
-/* Lays the arrays out in scratch from *at on, which moves; large_tables is the caller's to set: 16
- * n bytes. */
+/* Lays the arrays out in scratch from *at on, which moves: about 10 bytes a point, and 128 to 256
+ * KiB a thread. large_tables is the caller's to set. */
 void seep_voxel_groups_init(struct seep_voxel_groups *g, const int32_t (*coords)[4], size_t n,
                             unsigned n_threads, void *scratch, size_t *at);
 

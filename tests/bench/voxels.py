@@ -1,0 +1,90 @@
+#!/usr/bin/python3
+"""seep-lab's voxelize beside NumPy, in turns, in one run: medians.
+
+    tests/bench/voxels.py [--rounds N]        SEEP_LAB=build/seep-lab  SEEP_DATA=folder of lidar-pc.npz
+
+NumPy is given what seep_voxelize() is given, integer coordinates, and makes what it makes: voxels, the
+first point of each, and the voxel of each point; once with np.unique(axis=0), once over one 64-bit number a
+point, whose making is timed too. The second column of ours has the quantisation in it as well. Random
+points are drawn from the same distributions on both sides, the sweep is the same file.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+SIZE = np.float32(0.05)
+
+
+def lab_times(lab, data):
+    command = [lab, "bench", "voxels", "--json"] + (["--data", data] if data else [])
+    out = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    return {(e["input"], e["kernel"]): e for e in out["voxels"]}
+
+
+def coordinates(name, data):
+    if name == "lidar-pc.npz":
+        points = np.load(os.path.join(data, name))["pc"]
+        return np.floor(points / SIZE).astype(np.int32)
+    side = int(name.split()[1].split("^")[0])
+    return np.random.default_rng(1).integers(0, side, (1_000_000, 3)).astype(np.int32)
+
+
+def by_rows(coords):
+    return np.unique(coords, axis=0, return_index=True, return_inverse=True)
+
+
+def by_number(coords):
+    low = coords.min(0).astype(np.int64)
+    sides = coords.max(0) - low + 1
+    x, y, z = (coords - low).T
+    return np.unique((x * sides[1] + y) * sides[2] + z, return_index=True, return_inverse=True)
+
+
+def timed_ms(call, *arguments):
+    start = time.perf_counter()
+    call(*arguments)
+    return (time.perf_counter() - start) * 1e3
+
+
+def main():
+    parser = argparse.ArgumentParser(description="voxelize beside np.unique")
+    parser.add_argument("--rounds", type=int, default=5)
+    rounds = parser.parse_args().rounds
+    lab = os.environ.get("SEEP_LAB", "build/seep-lab")
+    data = os.environ.get("SEEP_DATA")
+    first = lab_times(lab, data)
+    inputs = list(dict.fromkeys(name for name, _ in first))
+    times = {name: {"ours": [], "quantized": [], "map": [], "rows": [], "number": []}
+             for name in inputs}
+    for _ in range(rounds):
+        ours = lab_times(lab, data)
+        for name in inputs:
+            t = times[name]
+            coords = coordinates(name, data)
+            t["ours"].append(ours[name, "voxelize"]["median_ms"])
+            t["map"].append(ours[name, "voxelize"]["baseline_ms"])
+            t["quantized"].append(ours[name, "quantize and voxelize"]["median_ms"])
+            t["rows"].append(timed_ms(by_rows, coords))
+            t["number"].append(timed_ms(by_number, coords))
+    print(f"NumPy {np.__version__}; medians of {rounds} rounds, ms; in brackets: times of ours")
+    print(f"{'input':14} {'points':>8} {'voxels':>8} {'voxelize':>9} {'+quantize':>9} "
+          f"{'unique(axis=0)':>18} {'unique(number)':>18} {'serial hash map':>18}")
+    for name in inputs:
+        m = {key: statistics.median(values) for key, values in times[name].items()}
+        entry = first[name, "voxelize"]
+        beside = " ".join(f"{m[key]:10.2f} ({m[key] / m['ours']:5.1f})"
+                          for key in ("rows", "number", "map"))
+        print(f"{name:14} {entry['points']:8} {entry['voxels']:8} {m['ours']:9.2f} "
+              f"{m['quantized']:9.2f} {beside}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
