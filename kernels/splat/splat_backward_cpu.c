@@ -20,23 +20,23 @@ struct backward {
     enum seep_cpu_level level;
 };
 
-/* through: behind the pair at hand; rest: of the picture behind it, times the gradient. */
-struct tile {
-    _Alignas(32) float through[TILE_PIXELS];
-    _Alignas(32) float rest[TILE_PIXELS];
-    _Alignas(32) float grad[3][TILE_PIXELS];
-    _Alignas(32) int32_t last[TILE_PIXELS];
-    int32_t longest;
+/* Eight by eight pixels. through: behind the pair at hand; rest: of the picture behind it, times
+ * the gradient. */
+struct block {
+    _Alignas(32) float through[BLOCK_PIXELS];
+    _Alignas(32) float rest[BLOCK_PIXELS];
+    _Alignas(32) float grad[3][BLOCK_PIXELS];
+    _Alignas(32) int32_t last[BLOCK_PIXELS];
+    int32_t longest; /* last */
 };
 
-SEEP_INLINE void load_tile(const struct backward *b, size_t tile, struct tile *t)
+SEEP_INLINE void load_block(const struct backward *b, int left, int top, struct block *t)
 {
     int width = b->camera->width, height = b->camera->height;
-    int left = (int)(tile % b->tiles_x) * TILE, top = (int)(tile / b->tiles_x) * TILE;
 
     memset(t, 0, sizeof *t);
-    for (int i = 0; i < TILE_PIXELS; i++) {
-        int x = left + i % TILE, y = top + i / TILE;
+    for (int i = 0; i < BLOCK_PIXELS; i++) {
+        int x = left + i % PIXELS, y = top + i / PIXELS;
         if (x >= width || y >= height)
             continue;
         size_t pixel = (size_t)y * (size_t)width + (size_t)x;
@@ -50,41 +50,47 @@ SEEP_INLINE void load_tile(const struct backward *b, size_t tile, struct tile *t
     }
 }
 
-SEEP_INLINE void unblend_pixels(struct tile *t, int at, const struct footprint *f, float dx,
-                                float dy, int32_t index, pixels sums[PAIR_SUMS])
+/* The block's pixels under Gaussian i of the batch, which is `index` of the tile's list. */
+SEEP_INLINE void unblend(struct block *t, int block, const struct batch *b, int i, int32_t index,
+                         pixels sums[PAIR_SUMS])
 {
-    pixels *through = (pixels *)(t->through + at), *rest = (pixels *)(t->rest + at);
-    pixel_ints blended = *(pixel_ints *)(t->last + at) > index;
-    pixels u, q, opacity;
+    int top = block / 2 * PIXELS, left = block % 2 * PIXELS;
+    int first = b->first_row[i] > top ? b->first_row[i] - top : 0;
+    int last_row = b->end_row[i] < top + PIXELS ? b->end_row[i] - top : PIXELS;
+    const pixels dx = PIXEL_RAMP + ((float)left - b->x[i]), adx = b->a[i] * dx;
 
-    exponents(f, dx, dy, &u, &q);
-    blended &= q <= f->reach;
-    if (!any_of(&blended))
-        return;
-    exp2_minus(&q, &opacity);
-    opacity *= f->opacity;
-    pixel_ints held = opacity >= SEEP_SPLAT_MAX_ALPHA;
-    pixels alpha = CHOOSE(held, (pixels){0} + SEEP_SPLAT_MAX_ALPHA, opacity);
-    pixel_ints drawn = (alpha >= SEEP_SPLAT_MIN_ALPHA) & blended;
-    pixels red = *(pixels *)(t->grad[0] + at), green = *(pixels *)(t->grad[1] + at);
-    pixels blue = *(pixels *)(t->grad[2] + at);
-    alpha = (pixels)(drawn & (pixel_ints)alpha);
-    pixels inverse = 1 / (1 - alpha), before = *through * inverse, weight = alpha * before;
-    pixels along = red * f->color[0] + green * f->color[1] + blue * f->color[2];
-    pixels w = (before * along - *rest * inverse) * alpha;
-    w = (pixels)(~held & (pixel_ints)w);
-    *rest += weight * along;
-    *through = before;
-    pixels wu = w * u;
-    sums[SUM_W] += w;
-    sums[SUM_WU] += wu;
-    sums[SUM_WUX] += wu * (PIXEL_RAMP + dx);
-    sums[SUM_WY] += w * dy;
-    sums[SUM_WUY] += wu * dy;
-    sums[SUM_WYY] += w * (dy * dy);
-    sums[SUM_COLOR] += weight * red;
-    sums[SUM_COLOR + 1] += weight * green;
-    sums[SUM_COLOR + 2] += weight * blue;
+    for (int row = first; row < last_row; row++) {
+        float dy = (float)(row + top) - b->y[i], v = b->c[i] * dy;
+        pixels *through = (pixels *)(t->through + row * PIXELS);
+        pixels *rest = (pixels *)(t->rest + row * PIXELS);
+        pixels red = *(pixels *)(t->grad[0] + row * PIXELS);
+        pixels green = *(pixels *)(t->grad[1] + row * PIXELS);
+        pixels blue = *(pixels *)(t->grad[2] + row * PIXELS);
+        pixels u = adx + b->b[i] * dy, q = u * u + v * v, alpha;
+        exp2_minus(&q, &alpha);
+        alpha *= b->opacity[i];
+        pixel_ints held = alpha >= SEEP_SPLAT_MAX_ALPHA;
+        alpha = CHOOSE(held, (pixels){0} + SEEP_SPLAT_MAX_ALPHA, alpha);
+        pixel_ints drawn = (q <= b->reach[i]) & (alpha >= SEEP_SPLAT_MIN_ALPHA) &
+                           (*(pixel_ints *)(t->last + row * PIXELS) > index);
+        alpha = (pixels)(drawn & (pixel_ints)alpha);
+        pixels inverse = 1 / (1 - alpha), before = *through * inverse, weight = alpha * before;
+        pixels along = red * b->color[0][i] + green * b->color[1][i] + blue * b->color[2][i];
+        pixels w = (before * along - *rest * inverse) * alpha;
+        w = (pixels)(~held & (pixel_ints)w);
+        *rest += weight * along;
+        *through = before;
+        pixels wu = w * u;
+        sums[SUM_W] += w;
+        sums[SUM_WU] += wu;
+        sums[SUM_WUX] += wu * dx;
+        sums[SUM_WY] += w * dy;
+        sums[SUM_WUY] += wu * dy;
+        sums[SUM_WYY] += w * (dy * dy);
+        sums[SUM_COLOR] += weight * red;
+        sums[SUM_COLOR + 1] += weight * green;
+        sums[SUM_COLOR + 2] += weight * blue;
+    }
 }
 
 /* Where the sums of the tile's pair with this Gaussian lie. */
@@ -96,28 +102,50 @@ SEEP_INLINE float *pair_of(const struct backward *b, size_t tile, uint32_t gauss
     return b->sums[b->projected->offsets[gaussian] + y * (size_t)(t[2] - t[0]) + x];
 }
 
+/* Gaussians first … of the tile's list, the last one first. */
+SEEP_INLINE void unblend_batch(struct block blocks[BLOCKS], struct batch *b, int32_t first,
+                               pixels sums[BATCH][PAIR_SUMS])
+{
+    memset(sums, 0, BATCH * sizeof *sums);
+    for (int block = 0; block < BLOCKS; block++) {
+        if (blocks[block].longest <= first)
+            continue;
+        for (int k = batch_touching(b, block); k-- > 0;) {
+            int i = b->touching[k];
+            if (first + i < blocks[block].longest)
+                unblend(&blocks[block], block, b, i, first + i, sums[i]);
+        }
+    }
+}
+
 SEEP_INLINE void unblend_tile(const struct backward *b, size_t tile)
 {
     const uint32_t *list = b->bins->gaussians + b->bins->tile_start[tile];
-    int32_t n = (int32_t)(b->bins->tile_start[tile + 1] - b->bins->tile_start[tile]);
-    float left = (float)(tile % b->tiles_x * TILE), top = (float)(tile / b->tiles_x * TILE);
-    struct tile t;
+    int32_t n = (int32_t)(b->bins->tile_start[tile + 1] - b->bins->tile_start[tile]), longest = 0;
+    int left = (int)(tile % b->tiles_x) * TILE, top = (int)(tile / b->tiles_x) * TILE;
+    struct block blocks[BLOCKS];
+    struct batch batch = {0};
+    pixels sums[BATCH][PAIR_SUMS];
 
-    load_tile(b, tile, &t);
-    for (int32_t k = t.longest; k < n; k++)
+    for (int k = 0; k < BLOCKS; k++) {
+        load_block(b, left + k % 2 * PIXELS, top + k / 2 * PIXELS, &blocks[k]);
+        longest = blocks[k].longest > longest ? blocks[k].longest : longest;
+    }
+    for (int32_t k = longest; k < n; k++)
         memset(pair_of(b, tile, list[k]), 0, sizeof b->sums[0]);
-    for (int32_t k = t.longest; k-- > 0;) {
-        pixels sums[PAIR_SUMS] = {{0}};
-        struct footprint f = footprint_of(b->model, b->projected, list[k], left, top);
-        for (int row = f.first_row; row < f.end_row; row++)
-            for (int half = f.first_half; half < f.end_half; half++)
-                unblend_pixels(&t, row * TILE + half * PIXELS, &f, (float)(half * PIXELS) - f.x,
-                               (float)row - f.y, k, sums);
-        float *pair = pair_of(b, tile, list[k]);
-        for (int s = 0; s < PAIR_SUMS; s++) {
-            pixels v = sums[s];
-            pair[s] = ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
+    for (int32_t end = longest; end > 0;) {
+        int32_t first = end > BATCH ? end - BATCH : 0;
+        batch_load(&batch, b->model, b->projected, list + first, end - first, (float)left,
+                   (float)top);
+        unblend_batch(blocks, &batch, first, sums);
+        for (int i = 0; i < batch.n; i++) {
+            float *pair = pair_of(b, tile, batch.gaussians[i]);
+            for (int s = 0; s < PAIR_SUMS; s++) {
+                pixels v = sums[i][s];
+                pair[s] = ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
+            }
         }
+        end = first;
     }
 }
 

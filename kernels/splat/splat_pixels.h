@@ -13,9 +13,11 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Pixels of a row that are worked on together: half a tile's, so that a small Gaussian wastes few.
- * The vectors are GCC's: one register with AVX2, two with SSE2. */
-enum { PIXELS = 8, TILE = SEEP_SPLAT_TILE, TILE_PIXELS = TILE * TILE };
+/* A tile is worked on in four blocks of 8 × 8 pixels, a block's rows one vector each: a small
+ * Gaussian touches few of them, and which, is found for BATCH Gaussians at once, so that the loop
+ * over pixels has no branch that cannot be foreseen. The vectors are GCC's: one register with AVX2,
+ * more with SSE2. */
+enum { PIXELS = 8, TILE = SEEP_SPLAT_TILE, BLOCKS = 4, BLOCK_PIXELS = PIXELS * PIXELS, BATCH = 32 };
 typedef float pixels __attribute__((vector_size(4 * PIXELS), may_alias));
 typedef int32_t pixel_ints __attribute__((vector_size(4 * PIXELS), may_alias));
 
@@ -25,59 +27,90 @@ typedef int32_t pixel_ints __attribute__((vector_size(4 * PIXELS), may_alias));
  * set. */
 #define CHOOSE(where, a, b) ((pixels)(((where) & (pixel_ints)(a)) | (~(where) & (pixel_ints)(b))))
 
-/* A Gaussian relative to the tile's first pixel centre, and the rows and halves it can reach. */
-struct footprint {
-    float x, y; /* its mean */
-    float a, b, c, opacity;
-    float reach; /* of u² + v²: beyond, alpha is under 1/255 */
-    float color[3];
-    int first_row, end_row, first_half, end_half;
+/* Gaussians of a tile, positions relative to its first pixel's centre.
+ *   reach  of u² + v²: beyond, alpha is under 1/255
+ *   rows   that it can touch: first and end, of the tile's */
+struct batch {
+    int n;
+    uint32_t gaussians[BATCH];
+    float x[BATCH], y[BATCH], a[BATCH], b[BATCH], c[BATCH], opacity[BATCH], color[3][BATCH];
+    float reach[BATCH];
+    int32_t first_row[BATCH], end_row[BATCH];
+    int32_t left[BATCH], right[BATCH], top[BATCH], bottom[BATCH]; /* 1: touches that half */
+    uint8_t touching[BATCH];                                      /* those of one block */
 };
 
-/* An upper bound of log2(x), x > 0, above by at most 0.09: the exponent and the mantissa, read
- * linearly. */
-SEEP_INLINE float log2_above(float x)
+SEEP_INLINE float clip(float x, float most)
 {
-    int32_t bits;
-
-    memcpy(&bits, &x, sizeof bits);
-    return (float)(bits - (127 << 23)) * (1.0f / (1 << 23)) + 0.0871f;
+    x = x < most ? x : most;
+    return x > 0 ? x : 0;
 }
 
-/* Pixels 0 … 15 within mean ± half; half finite. */
-SEEP_INLINE void pixel_range(float mean, float half, int *first, int *end)
+/* Where each can be seen. log2(255 opacity) is read off the number's bits, the mantissa linearly:
+ * at most 0.0861 too small, so that much and a little more is added. */
+SEEP_INLINE void batch_reach(struct batch *b)
 {
-    float from = mean - half, to = mean + half + 1;
-
-    from = from > 0 ? from : 0;
-    to = to < TILE ? to : TILE;
-    from = from < TILE ? from : TILE;
-    to = to > 0 ? to : 0;
-    *first = (int)from; /* a pixel too early at most */
-    *end = (int)to;
+    for (int i = 0; i < BATCH; i++) {
+        float level = 255 * b->opacity[i];
+        int32_t bits;
+        memcpy(&bits, &level, sizeof bits);
+        float reach = (float)(bits - (127 << 23)) * (1.0f / (1 << 23)) + 0.0871f;
+        float radius = sqrtf(reach), slope = b->b[i] / b->c[i];
+        float hx = radius * sqrtf(1 + slope * slope) / b->a[i], hy = radius / b->c[i];
+        b->reach[i] = reach;
+        b->left[i] = (b->x[i] - hx <= PIXELS - 1) & (b->x[i] + hx >= 0);
+        b->right[i] = (b->x[i] - hx <= TILE - 1) & (b->x[i] + hx >= PIXELS);
+        b->top[i] = (b->y[i] - hy <= PIXELS - 1) & (b->y[i] + hy >= 0);
+        b->bottom[i] = (b->y[i] - hy <= TILE - 1) & (b->y[i] + hy >= PIXELS);
+        b->first_row[i] = (int32_t)clip(b->y[i] - hy, TILE);
+        b->end_row[i] = (int32_t)clip(b->y[i] + hy + 1, TILE);
+    }
 }
 
-SEEP_INLINE struct footprint footprint_of(const struct seep_splat_model *m,
-                                          const struct seep_splat_projected *p, uint32_t gaussian,
-                                          float left, float top)
+/* Gaussians list[0 … n), n <= BATCH, of the tile whose first pixel is (left, top). */
+SEEP_INLINE void batch_load(struct batch *b, const struct seep_splat_model *m,
+                            const struct seep_splat_projected *p, const uint32_t *list, int n,
+                            float left, float top)
 {
-    const float *root = p->roots[gaussian], *mean = p->means2d[gaussian];
-    struct footprint f = {.x = mean[0] - left - 0.5f,
-                          .y = mean[1] - top - 0.5f,
-                          .a = root[0],
-                          .b = root[1],
-                          .c = root[2],
-                          .opacity = m->opacities[gaussian]};
-    int first, end;
+    b->n = n;
+    for (int i = 0; i < n; i++) {
+        uint32_t g = list[i];
+        b->gaussians[i] = g;
+        b->x[i] = p->means2d[g][0] - left - 0.5f;
+        b->y[i] = p->means2d[g][1] - top - 0.5f;
+        b->a[i] = p->roots[g][0];
+        b->b[i] = p->roots[g][1];
+        b->c[i] = p->roots[g][2];
+        b->opacity[i] = m->opacities[g];
+        for (int e = 0; e < 3; e++)
+            b->color[e][i] = p->colors[g][e];
+    }
+    batch_reach(b);
+}
 
-    memcpy(f.color, p->colors[gaussian], sizeof f.color);
-    f.reach = log2_above(255 * f.opacity);
-    float reach = sqrtf(f.reach), slope = f.b / f.c;
-    pixel_range(f.x, reach * sqrtf(1 + slope * slope) / f.a, &first, &end);
-    f.first_half = first / PIXELS;
-    f.end_half = (end + PIXELS - 1) / PIXELS;
-    pixel_range(f.y, reach / f.c, &f.first_row, &f.end_row);
-    return f;
+/* Asks for what batch_load() will read. */
+SEEP_INLINE void batch_fetch(const struct seep_splat_model *m, const struct seep_splat_projected *p,
+                             const uint32_t *list, int n)
+{
+    for (int i = 0; i < n; i++) {
+        __builtin_prefetch(p->means2d[list[i]]);
+        __builtin_prefetch(p->roots[list[i]]);
+        __builtin_prefetch(p->colors[list[i]]);
+        __builtin_prefetch(&m->opacities[list[i]]);
+    }
+}
+
+/* Fills touching[] with those that touch the block; how many. */
+SEEP_INLINE int batch_touching(struct batch *b, int block)
+{
+    const int32_t *x = block % 2 ? b->right : b->left, *y = block / 2 ? b->bottom : b->top;
+    int n = 0;
+
+    for (int i = 0; i < b->n; i++) {
+        b->touching[n] = (uint8_t)i;
+        n += x[i] & y[i];
+    }
+    return n;
 }
 
 /* 2^−q for q in 0 … 126, anything elsewhere. The polynomial is that of 2^f on |f| <= 1/2. */
@@ -93,24 +126,6 @@ SEEP_INLINE void exp2_minus(const pixels *q, pixels *out)
     p = p * f + 1;
     /* The whole number's low bits become the exponent's; those of the constant are shifted out. */
     *out = (pixels)((pixel_ints)p + ((pixel_ints)rounded << 23));
-}
-
-/* u and u² + v² at eight pixels of a row: (dx, dy) is from the mean to the first. */
-SEEP_INLINE void exponents(const struct footprint *f, float dx, float dy, pixels *u, pixels *q)
-{
-    float v = f->c * dy;
-
-    *u = f->a * (PIXEL_RAMP + dx) + f->b * dy;
-    *q = *u * *u + v * v;
-}
-
-/* Whether any of eight is not 0. */
-SEEP_INLINE bool any_of(const pixel_ints *where)
-{
-    typedef int64_t pairs __attribute__((vector_size(4 * PIXELS), may_alias));
-    const pairs w = *(const pairs *)where;
-
-    return (w[0] | w[1] | w[2] | w[3]) != 0;
 }
 
 #endif

@@ -7,10 +7,6 @@
 
 #include <stdatomic.h>
 
-/* Pairs between two looks at whether any pixel still lets light through, and ahead of which a
- * Gaussian is fetched into the cache. */
-enum { LOOK_EVERY = 16, FETCH_AHEAD = 8 };
-
 struct render {
     const struct seep_splat_camera *camera;
     const struct seep_splat_model *model;
@@ -22,88 +18,77 @@ struct render {
     enum seep_cpu_level level;
 };
 
-/* A negative transmittance is that of a pixel that has stopped. */
-struct tile {
-    _Alignas(32) float through[TILE_PIXELS];
-    _Alignas(32) float color[3][TILE_PIXELS];
-    _Alignas(32) int32_t last[TILE_PIXELS];
+/* Eight by eight pixels. A negative transmittance is that of a pixel that has stopped. */
+struct block {
+    _Alignas(32) float through[BLOCK_PIXELS];
+    _Alignas(32) float color[3][BLOCK_PIXELS];
+    _Alignas(32) int32_t last[BLOCK_PIXELS];
+    bool open; /* some pixel has not stopped */
 };
 
-SEEP_INLINE void blend_pixels(struct tile *t, int at, const struct footprint *f, float dx, float dy,
-                              int32_t end)
+/* The block's pixels under Gaussian i of the batch; `end`: its index in the tile's list, and one.
+ */
+SEEP_INLINE void blend(struct block *t, int block, const struct batch *b, int i, int32_t end)
 {
-    pixels *through = (pixels *)(t->through + at);
-    pixel_ints *last = (pixel_ints *)(t->last + at);
-    pixels before = *through, u, q, alpha;
+    int top = block / 2 * PIXELS, left = block % 2 * PIXELS;
+    int first = b->first_row[i] > top ? b->first_row[i] - top : 0;
+    int last_row = b->end_row[i] < top + PIXELS ? b->end_row[i] - top : PIXELS;
+    float opacity = b->opacity[i], reach = b->reach[i], c = b->c[i], bb = b->b[i];
+    const pixels adx = b->a[i] * (PIXEL_RAMP + ((float)left - b->x[i]));
 
-    exponents(f, dx, dy, &u, &q);
-    pixel_ints near = (q <= f->reach) & (before > 0);
-    if (!any_of(&near))
-        return;
-    exp2_minus(&q, &alpha);
-    alpha *= f->opacity;
-    if (f->opacity >= SEEP_SPLAT_MAX_ALPHA)
-        alpha = CHOOSE(alpha < SEEP_SPLAT_MAX_ALPHA, alpha, (pixels){0} + SEEP_SPLAT_MAX_ALPHA);
-    pixels after = before - before * alpha;
-    pixel_ints drawn = near & (alpha >= SEEP_SPLAT_MIN_ALPHA);
-    pixel_ints blends = drawn & (after >= SEEP_SPLAT_MIN_TRANSMITTANCE);
-    pixels weight = (pixels)(blends & (pixel_ints)(alpha * before));
-    /* Drawn but not blended: stops, or has stopped. */
-    pixels kept = (pixels)((pixel_ints)before | (drawn & INT32_MIN));
-    for (int e = 0; e < 3; e++)
-        *(pixels *)(t->color[e] + at) += weight * f->color[e];
-    *through = CHOOSE(blends, after, kept);
-    *last = (blends & end) | (~blends & *last);
-}
-
-SEEP_INLINE bool any_open(const struct tile *t)
-{
-    float most = -1;
-
-    for (int i = 0; i < TILE_PIXELS; i++)
-        most = t->through[i] > most ? t->through[i] : most;
-    return most > 0;
-}
-
-SEEP_INLINE void blend_tile(const struct render *r, size_t tile, struct tile *t)
-{
-    const uint32_t *list = r->bins->gaussians + r->bins->tile_start[tile];
-    uint32_t n = r->bins->tile_start[tile + 1] - r->bins->tile_start[tile];
-    float left = (float)(tile % r->tiles_x * TILE), top = (float)(tile / r->tiles_x * TILE);
-
-    for (int i = 0; i < TILE_PIXELS; i++) {
-        bool inside =
-            (int)left + i % TILE < r->camera->width && (int)top + i / TILE < r->camera->height;
-        t->through[i] = inside ? 1 : -1;
-        t->color[0][i] = t->color[1][i] = t->color[2][i] = 0;
-        t->last[i] = 0;
-    }
-    for (uint32_t k = 0; k < n; k++) {
-        if (k + FETCH_AHEAD < n) {
-            uint32_t ahead = list[k + FETCH_AHEAD];
-            __builtin_prefetch(r->projected->means2d[ahead]);
-            __builtin_prefetch(r->projected->roots[ahead]);
-            __builtin_prefetch(r->projected->colors[ahead]);
-            __builtin_prefetch(&r->model->opacities[ahead]);
-        }
-        struct footprint f = footprint_of(r->model, r->projected, list[k], left, top);
-        for (int row = f.first_row; row < f.end_row; row++)
-            for (int half = f.first_half; half < f.end_half; half++)
-                blend_pixels(t, row * TILE + half * PIXELS, &f, (float)(half * PIXELS) - f.x,
-                             (float)row - f.y, (int32_t)k + 1);
-        if (k % LOOK_EVERY == LOOK_EVERY - 1 && !any_open(t))
-            break;
+    for (int row = first; row < last_row; row++) {
+        float dy = (float)(row + top) - b->y[i], v = c * dy;
+        pixels *through = (pixels *)(t->through + row * PIXELS);
+        pixel_ints *last = (pixel_ints *)(t->last + row * PIXELS);
+        pixels before = *through, u = adx + bb * dy, q = u * u + v * v, alpha;
+        exp2_minus(&q, &alpha);
+        alpha *= opacity;
+        if (opacity >= SEEP_SPLAT_MAX_ALPHA)
+            alpha = CHOOSE(alpha < SEEP_SPLAT_MAX_ALPHA, alpha, (pixels){0} + SEEP_SPLAT_MAX_ALPHA);
+        pixels after = before - before * alpha;
+        pixel_ints drawn = (q <= reach) & (alpha >= SEEP_SPLAT_MIN_ALPHA);
+        pixel_ints blends = drawn & (after >= SEEP_SPLAT_MIN_TRANSMITTANCE);
+        pixels weight = (pixels)(blends & (pixel_ints)(alpha * before));
+        /* Drawn but not blended: stops, or has stopped. */
+        pixels kept = (pixels)((pixel_ints)before | (drawn & INT32_MIN));
+        for (int e = 0; e < 3; e++)
+            *(pixels *)(t->color[e] + row * PIXELS) += weight * b->color[e][i];
+        *through = CHOOSE(blends, after, kept);
+        *last = (blends & end) | (~blends & *last);
     }
 }
 
-SEEP_INLINE void store_tile(const struct render *r, size_t tile, const struct tile *t)
+SEEP_INLINE void blend_batch(struct block blocks[BLOCKS], struct batch *b, int32_t first)
+{
+    for (int block = 0; block < BLOCKS; block++) {
+        struct block *t = &blocks[block];
+        if (!t->open)
+            continue;
+        int n = batch_touching(b, block);
+        for (int k = 0; k < n; k++)
+            blend(t, block, b, b->touching[k], first + b->touching[k] + 1);
+        float most = -1;
+        for (int i = 0; i < BLOCK_PIXELS; i++)
+            most = t->through[i] > most ? t->through[i] : most;
+        t->open = most > 0;
+    }
+}
+
+SEEP_INLINE void clear_block(struct block *t, int width, int height)
+{
+    memset(t, 0, sizeof *t);
+    t->open = width > 0 && height > 0;
+    for (int i = 0; i < BLOCK_PIXELS; i++)
+        t->through[i] = i % PIXELS < width && i / PIXELS < height ? 1 : -1;
+}
+
+SEEP_INLINE void store_block(const struct render *r, int left, int top, const struct block *t)
 {
     int width = r->camera->width, height = r->camera->height;
-    int left = (int)(tile % r->tiles_x) * TILE, top = (int)(tile / r->tiles_x) * TILE;
 
-    for (int y = top; y < top + TILE && y < height; y++)
-        for (int x = left; x < left + TILE && x < width; x++) {
-            int i = (y - top) * TILE + x - left;
+    for (int y = top; y < top + PIXELS && y < height; y++)
+        for (int x = left; x < left + PIXELS && x < width; x++) {
+            int i = (y - top) * PIXELS + x - left;
             size_t pixel = (size_t)y * (size_t)width + (size_t)x;
             float through = fabsf(t->through[i]);
             for (int e = 0; e < 3; e++)
@@ -116,10 +101,25 @@ SEEP_INLINE void store_tile(const struct render *r, size_t tile, const struct ti
 
 SEEP_INLINE void render_tile(const struct render *r, size_t tile)
 {
-    struct tile t;
+    const uint32_t *list = r->bins->gaussians + r->bins->tile_start[tile];
+    int32_t n = (int32_t)(r->bins->tile_start[tile + 1] - r->bins->tile_start[tile]);
+    int left = (int)(tile % r->tiles_x) * TILE, top = (int)(tile / r->tiles_x) * TILE;
+    struct block blocks[BLOCKS];
+    struct batch batch = {0};
 
-    blend_tile(r, tile, &t);
-    store_tile(r, tile, &t);
+    for (int k = 0; k < BLOCKS; k++)
+        clear_block(&blocks[k], r->camera->width - left - k % 2 * PIXELS,
+                    r->camera->height - top - k / 2 * PIXELS);
+    for (int32_t k = 0; k < n; k += BATCH) {
+        int now = n - k < BATCH ? n - k : BATCH, next = n - k - now < BATCH ? n - k - now : BATCH;
+        batch_load(&batch, r->model, r->projected, list + k, now, (float)left, (float)top);
+        batch_fetch(r->model, r->projected, list + k + now, next);
+        blend_batch(blocks, &batch, k);
+        if (!(blocks[0].open | blocks[1].open | blocks[2].open | blocks[3].open))
+            break;
+    }
+    for (int k = 0; k < BLOCKS; k++)
+        store_block(r, left + k % 2 * PIXELS, top + k / 2 * PIXELS, &blocks[k]);
 }
 
 SEEP_LEVELS(render, render_tile, (const struct render *r, size_t tile), (r, tile));
