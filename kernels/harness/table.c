@@ -71,43 +71,70 @@ static bool write_cell(const json_t *value, char text[CELL_BYTES])
     return json_is_number(value);
 }
 
-void seep_table_print(const json_t *objects, FILE *out)
-{
-    const char *keys[MAX_COLUMNS], *key;
+struct columns {
+    const char *keys[MAX_COLUMNS];
     int widths[MAX_COLUMNS];
-    size_t n = 0, i;
+    size_t n;
+};
+
+static size_t column_of(struct columns *c, const char *key)
+{
+    size_t k = 0;
+
+    while (k < c->n && strcmp(c->keys[k], key) != 0)
+        k++;
+    if (k == c->n && c->n < MAX_COLUMNS) {
+        c->keys[c->n] = key;
+        c->widths[c->n++] = width_of(key);
+    }
+    return k;
+}
+
+static void find_columns(const json_t *objects, struct columns *c)
+{
+    const json_t *row;
+    const char *key;
     char text[CELL_BYTES];
     json_t *value;
-    const json_t *row;
+    size_t i;
 
-    json_object_foreach(json_array_get(objects, 0), key, value)
-    {
-        if (n == MAX_COLUMNS)
-            break;
-        keys[n] = key;
-        widths[n++] = width_of(key);
-    }
     json_array_foreach(objects, i, row)
     {
-        for (size_t k = 0; k < n; k++) {
-            write_cell(json_object_get(row, keys[k]), text);
-            widths[k] = width_of(text) > widths[k] ? width_of(text) : widths[k];
+        json_object_foreach((json_t *)row, key, value)
+        {
+            size_t k = column_of(c, key);
+            write_cell(value, text);
+            if (k < c->n && width_of(text) > c->widths[k])
+                c->widths[k] = width_of(text);
         }
     }
-    for (size_t k = 0; k < n; k++) {
-        fputs(keys[k], out);
-        pad(out, k + 1 < n ? widths[k] - width_of(keys[k]) + 2 : 0);
+}
+
+static void print_row(const json_t *row, const struct columns *c, FILE *out)
+{
+    char text[CELL_BYTES];
+
+    for (size_t k = 0; k < c->n; k++) {
+        bool right = write_cell(json_object_get(row, c->keys[k]), text);
+        int space = c->widths[k] - width_of(text);
+        pad(out, right ? space : 0);
+        fputs(text, out);
+        pad(out, k + 1 < c->n ? (right ? 0 : space) + 2 : 0);
     }
     putc('\n', out);
-    json_array_foreach(objects, i, row)
-    {
-        for (size_t k = 0; k < n; k++) {
-            bool right = write_cell(json_object_get(row, keys[k]), text);
-            int space = widths[k] - width_of(text);
-            pad(out, right ? space : 0);
-            fputs(text, out);
-            pad(out, k + 1 < n ? (right ? 0 : space) + 2 : 0);
-        }
-        putc('\n', out);
+}
+
+void seep_table_print(const json_t *objects, FILE *out)
+{
+    struct columns c = {.n = 0};
+    const json_t *row;
+    size_t i;
+
+    find_columns(objects, &c);
+    for (size_t k = 0; k < c.n; k++) {
+        fputs(c.keys[k], out);
+        pad(out, k + 1 < c.n ? c.widths[k] - width_of(c.keys[k]) + 2 : 0);
     }
+    putc('\n', out);
+    json_array_foreach(objects, i, row) print_row(row, &c, out);
 }

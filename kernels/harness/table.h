@@ -8,8 +8,8 @@
 /* The rows of rows.h, a scenario after the other, and a last line that counts them. */
 void seep_table_print_verdicts(const json_t *rows, FILE *out);
 
-/* An array of objects; the keys of the first are the columns, those of others that it lacks are
- * left out. Numbers stand right, with four digits; texts left. */
+/* An array of objects; their keys are the columns, as they come up. Numbers stand right, with four
+ * digits; texts left. */
 void seep_table_print(const json_t *objects, FILE *out);
 
 #endif

@@ -1,0 +1,227 @@
+/* The model of PyTorch's caching allocator: its constants, and what it keeps. */
+#include "kernels/scenarios/caching_allocator.h"
+#include "kernels/scenarios/chance.h"
+#include "kernels/scenarios/segment_driver.h"
+#include "tests/suite.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+#define KIB ((size_t)1 << 10)
+#define MIB ((size_t)1 << 20)
+
+static struct seep_segment_driver *driver;
+static struct seep_caching_allocator *a;
+
+static void start(bool expandable, size_t capacity)
+{
+    ck_assert_int_eq(seep_segment_driver_create(NULL, capacity, &driver), 0);
+    struct seep_caching_driver calls = seep_segment_driver_calls(driver);
+    ck_assert_int_eq(seep_caching_create(&calls, expandable, "device:0", "tensor:0", &a), 0);
+}
+
+static void set_up(void)
+{
+    start(false, (size_t)8 << 30);
+}
+
+static void tear_down(void)
+{
+    seep_caching_destroy(a);
+    seep_segment_driver_destroy(driver);
+}
+
+static struct seep_caching_block *get(size_t bytes)
+{
+    struct seep_caching_block *block = NULL;
+
+    ck_assert_int_eq(seep_caching_alloc(a, bytes, &block), 0);
+    return block;
+}
+
+static const struct {
+    size_t bytes, block, segment;
+} requests[] = {
+    {0, 512, 2 * MIB},
+    {1, 512, 2 * MIB},
+    {513, 1024, 2 * MIB},
+    {MIB, MIB, 2 * MIB},
+    {MIB + 1, MIB + 512, 20 * MIB},
+    {10 * MIB - 512, 10 * MIB - 512, 20 * MIB},
+    {10 * MIB, 10 * MIB, 10 * MIB},
+    {10 * MIB + 1, 10 * MIB + 512, 12 * MIB},
+    {64 * MIB, 64 * MIB, 64 * MIB},
+};
+
+START_TEST(a_request_takes_the_segment_that_pytorch_takes_for_it)
+{
+    struct seep_caching_block *block = get(requests[_i].bytes);
+    /* The rest of a segment of its own is too small to be cut off. */
+    size_t rest = requests[_i].segment - requests[_i].block;
+    bool whole = requests[_i].bytes > MIB && rest <= MIB;
+
+    ck_assert_uint_eq(seep_caching_bytes(block), whole ? requests[_i].segment : requests[_i].block);
+    ck_assert_uint_eq(seep_caching_counts(a).reserved_bytes, requests[_i].segment);
+    ck_assert_uint_eq(seep_caching_counts(a).driver_calls, 1);
+}
+END_TEST
+
+START_TEST(small_requests_share_a_segment)
+{
+    struct seep_caching_block *first = get(512), *second = get(MIB);
+
+    ck_assert_uint_eq(seep_caching_address(second), seep_caching_address(first) + 512);
+    ck_assert_uint_eq(seep_caching_counts(a).n_segments, 1);
+    get(MIB); /* 512 bytes short */
+    ck_assert_uint_eq(seep_caching_counts(a).n_segments, 2);
+}
+END_TEST
+
+START_TEST(what_comes_back_is_used_again_and_neighbours_join)
+{
+    struct seep_caching_block *blocks[4];
+
+    for (int i = 0; i < 4; i++)
+        blocks[i] = get(5 * MIB);
+    uintptr_t begin = seep_caching_address(blocks[0]);
+    seep_caching_free(a, blocks[0]);
+    seep_caching_free(a, blocks[2]);
+    seep_caching_free(a, blocks[1]); /* between two free ones */
+    struct seep_caching_block *large = get(15 * MIB);
+    ck_assert_uint_eq(seep_caching_address(large), begin);
+    ck_assert_uint_eq(seep_caching_counts(a).driver_calls, 1);
+}
+END_TEST
+
+START_TEST(the_smallest_block_that_fits_is_taken)
+{
+    struct seep_caching_block *large = get(40 * MIB), *fits = get(24 * MIB), *small = get(12 * MIB);
+    uintptr_t address = seep_caching_address(fits);
+
+    seep_caching_free(a, large);
+    seep_caching_free(a, fits);
+    seep_caching_free(a, small);
+    ck_assert_uint_eq(seep_caching_address(get(23 * MIB)), address);
+}
+END_TEST
+
+/* The leak of the scenario in one step. */
+START_TEST(a_little_more_than_what_came_back_needs_a_new_segment)
+{
+    seep_caching_free(a, get(30 * MIB));
+    seep_caching_free(a, get(32 * MIB));
+    ck_assert_uint_eq(seep_caching_counts(a).reserved_bytes, 62 * MIB);
+    ck_assert_uint_eq(seep_caching_counts(a).live_bytes, 0);
+}
+END_TEST
+
+START_TEST(emptying_gives_back_only_segments_that_are_free)
+{
+    struct seep_caching_block *kept = get(3 * MIB), *gone = get(30 * MIB);
+
+    seep_caching_free(a, gone);
+    seep_caching_empty(a);
+    ck_assert_uint_eq(seep_caching_counts(a).reserved_bytes, 20 * MIB);
+    seep_caching_free(a, kept);
+    seep_caching_empty(a);
+    ck_assert_uint_eq(seep_caching_counts(a).reserved_bytes, 0);
+    ck_assert_uint_eq(seep_caching_counts(a).driver_calls, 4);
+}
+END_TEST
+
+START_TEST(a_full_device_is_asked_again_after_the_cache_is_emptied)
+{
+    struct seep_caching_block *block;
+
+    tear_down();
+    start(false, 100 * MIB);
+    seep_caching_free(a, get(60 * MIB));
+    block = get(80 * MIB);
+    ck_assert_uint_eq(seep_caching_counts(a).reserved_bytes, 80 * MIB);
+    ck_assert_int_eq(seep_caching_alloc(a, 40 * MIB, &block), -SEEP_ENOMEM);
+    ck_assert_int_eq(seep_caching_alloc(a, SIZE_MAX, &block), -SEEP_ENOMEM);
+}
+END_TEST
+
+START_TEST(an_expandable_pool_is_one_segment)
+{
+    tear_down();
+    start(true, (size_t)8 << 30);
+    struct seep_caching_block *first = get(30 * MIB), *second = get(50 * MIB);
+    ck_assert_uint_eq(seep_caching_counts(a).n_segments, 1);
+    ck_assert_uint_eq(seep_caching_address(second), seep_caching_address(first) + 30 * MIB);
+    size_t reserved = seep_caching_counts(a).reserved_bytes;
+    ck_assert_uint_eq(reserved % (20 * MIB), 0);
+    seep_caching_free(a, second);
+    get(51 * MIB); /* the free end grows: no second block of 50 MiB beside it */
+    ck_assert_uint_le(seep_caching_counts(a).reserved_bytes, reserved + 20 * MIB);
+    get(KIB);
+    ck_assert_uint_eq(seep_caching_counts(a).n_segments, 2);
+}
+END_TEST
+
+/* Blocks that are out never overlap, and counts add up. */
+static void churn(bool expandable)
+{
+    enum { N = 64, ROUNDS = 1500 };
+    struct seep_caching_block *blocks[N] = {NULL};
+    struct seep_chance chance = {7};
+    size_t live = 0;
+
+    tear_down();
+    start(expandable, (size_t)8 << 30);
+    for (int round = 0; round < ROUNDS; round++) {
+        size_t i = seep_chance_next(&chance) % N;
+        if (blocks[i]) {
+            live -= seep_caching_bytes(blocks[i]);
+            seep_caching_free(a, blocks[i]);
+            blocks[i] = NULL;
+        } else {
+            blocks[i] = get((size_t)1 << (seep_chance_next(&chance) % 24));
+            live += seep_caching_bytes(blocks[i]);
+        }
+        ck_assert_uint_eq(seep_caching_counts(a).live_bytes, live);
+        ck_assert_uint_le(live, seep_caching_counts(a).reserved_bytes);
+        for (size_t k = 0; k < N && blocks[i]; k++) {
+            uintptr_t p = blocks[k] ? seep_caching_address(blocks[k]) : 0;
+            uintptr_t q = seep_caching_address(blocks[i]);
+            ck_assert(k == i || !p || p + seep_caching_bytes(blocks[k]) <= q ||
+                      q + seep_caching_bytes(blocks[i]) <= p);
+        }
+        if (round % 300 == 299)
+            seep_caching_empty(a);
+    }
+    for (size_t i = 0; i < N; i++) {
+        if (blocks[i])
+            seep_caching_free(a, blocks[i]);
+    }
+    seep_caching_empty(a);
+    ck_assert_uint_eq(seep_caching_counts(a).live_bytes, 0);
+    ck_assert(expandable || seep_caching_counts(a).reserved_bytes == 0);
+}
+
+START_TEST(blocks_never_overlap_and_all_comes_back)
+{
+    churn(_i);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("caching_allocator");
+    TCase *c = tcase_create("caching_allocator");
+
+    tcase_add_checked_fixture(c, set_up, tear_down);
+    tcase_add_loop_test(c, a_request_takes_the_segment_that_pytorch_takes_for_it, 0,
+                        sizeof requests / sizeof *requests);
+    tcase_add_test(c, small_requests_share_a_segment);
+    tcase_add_test(c, what_comes_back_is_used_again_and_neighbours_join);
+    tcase_add_test(c, the_smallest_block_that_fits_is_taken);
+    tcase_add_test(c, a_little_more_than_what_came_back_needs_a_new_segment);
+    tcase_add_test(c, emptying_gives_back_only_segments_that_are_free);
+    tcase_add_test(c, a_full_device_is_asked_again_after_the_cache_is_emptied);
+    tcase_add_test(c, an_expandable_pool_is_one_segment);
+    tcase_add_loop_test(c, blocks_never_overlap_and_all_comes_back, 0, 2);
+    suite_add_tcase(suite, c);
+    return suite_run(suite);
+}

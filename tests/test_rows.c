@@ -1,0 +1,93 @@
+/* The lab's table of expectations, and how it reads reports. */
+#include "kernels/harness/rows.h"
+#include "tests/suite.h"
+
+#include <check.h>
+#include <math.h>
+
+static struct seep_rows rows;
+static json_t *report;
+
+static void set_up(void)
+{
+    rows = (struct seep_rows){.scenario = "made-up", .rows = json_array()};
+    report = json_loads("{\"spaces\": {\"tensor:0\": {\"peak_bytes\": 7}, \"host\": {}},"
+                        " \"processes\": [{\"rank\": 0}, {\"rank\": 1}],"
+                        " \"timeline\": {\"step\": [0, 2, 2, 5], \"rss_bytes\": [1, 2, 3, null],"
+                        "  \"spaces\": {\"host\": {\"live_bytes\": [10, 20, 30, 40]}}}}",
+                        0, NULL);
+    ck_assert_ptr_nonnull(report);
+}
+
+static void tear_down(void)
+{
+    json_decref(rows.rows);
+    json_decref(report);
+}
+
+START_TEST(a_row_that_fails_is_counted_and_kept)
+{
+    seep_rows_add(&rows, true, "good", "1", "%d", 1);
+    seep_rows_add(&rows, false, "bad", "1", "%d", 2);
+    ck_assert_uint_eq(rows.n_failed, 1);
+    ck_assert_uint_eq(json_array_size(rows.rows), 2);
+    const json_t *bad = json_array_get(rows.rows, 1);
+    ck_assert_str_eq(seep_rows_text(bad, "measured"), "2");
+    ck_assert_str_eq(seep_rows_text(bad, "scenario"), "made-up");
+    ck_assert(json_is_false(json_object_get(bad, "pass")));
+}
+END_TEST
+
+static const struct {
+    double value, target, share;
+    unsigned failed;
+} near[] = {
+    {109e6, 100e6, 0.1, 0}, {110e6, 100e6, 0.1, 0}, {111e6, 100e6, 0.1, 1}, {89e6, 100e6, 0.1, 1},
+    {0, 0, 0, 0},           {NAN, 100e6, 0.1, 1},   {INFINITY, 1, 0.1, 1},
+};
+
+START_TEST(near_is_within_its_share_and_what_is_not_known_fails)
+{
+    seep_rows_add_near(&rows, "size", near[_i].value, near[_i].target, near[_i].share, "MB");
+    ck_assert_uint_eq(rows.n_failed, near[_i].failed);
+}
+END_TEST
+
+START_TEST(numbers_and_texts_are_found_by_their_path)
+{
+    ck_assert_double_eq(seep_rows_number(report, "spaces.tensor:0.peak_bytes"), 7);
+    ck_assert_double_eq(seep_rows_number(report, "processes.1.rank"), 1);
+    ck_assert(isnan(seep_rows_number(report, "processes.2.rank")));
+    ck_assert(isnan(seep_rows_number(report, "processes.x.rank")));
+    ck_assert(isnan(seep_rows_number(report, "spaces.host.peak_bytes")));
+    ck_assert(isnan(seep_rows_number(NULL, "spaces")));
+    ck_assert_ptr_null(seep_rows_text(report, "spaces"));
+}
+END_TEST
+
+START_TEST(the_level_at_a_step_is_that_of_its_last_row)
+{
+    ck_assert_double_eq(seep_rows_live_at(report, "host", 0), 10);
+    ck_assert_double_eq(seep_rows_live_at(report, "host", 2), 30);
+    ck_assert_double_eq(seep_rows_live_at(report, "host", 4), 30);
+    ck_assert_double_eq(seep_rows_live_at(report, "host", 9), 40);
+    ck_assert_double_eq(seep_rows_live_at(report, "rss", 9), 3);
+    ck_assert(isnan(seep_rows_live_at(report, "host", -1)));
+    ck_assert(isnan(seep_rows_live_at(report, "shm", 3)));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("rows");
+    TCase *c = tcase_create("rows");
+
+    tcase_add_checked_fixture(c, set_up, tear_down);
+    tcase_add_test(c, a_row_that_fails_is_counted_and_kept);
+    tcase_add_loop_test(c, near_is_within_its_share_and_what_is_not_known_fails, 0,
+                        sizeof near / sizeof *near);
+    tcase_add_test(c, numbers_and_texts_are_found_by_their_path);
+    tcase_add_test(c, the_level_at_a_step_is_that_of_its_last_row);
+    suite_add_tcase(suite, c);
+    return suite_run(suite);
+}
