@@ -194,7 +194,7 @@ START_TEST(an_epoch_shows_each_photo_once_and_its_own_picture)
             for (size_t k = 0; k < WIDTH * HEIGHT * 3; k++)
                 ck_assert_float_eq_tol(camera->original[k] * 255, bytes[k], 0.01f);
             free(bytes);
-            ck_assert_int_eq(seep_cameras_epoch_is_over(cameras), i == PHOTOS - 1);
+            ck_assert_int_eq(seep_cameras_begin_epoch(cameras), i == PHOTOS - 1);
             seep_cameras_give_back(cameras, camera);
         }
     }

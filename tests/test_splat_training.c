@@ -174,6 +174,18 @@ START_TEST(training_brings_the_pictures_nearer_to_the_photos)
 }
 END_TEST
 
+START_TEST(a_job_of_one_step_densifies_all_the_same)
+{
+    struct seep_views views = read_scene(1e9);
+
+    for (size_t i = 1; i < views.n; i++)
+        free(views.list[i].photo);
+    views.n = 1;
+    train(&views, SEEP_CAMERAS_EAGER, false, 1, NULL);
+    seep_views_fini(&views);
+}
+END_TEST
+
 START_TEST(how_pictures_are_kept_changes_nothing_that_is_learnt)
 {
     static const struct {
@@ -318,6 +330,7 @@ int main(void)
     tcase_add_checked_fixture(jobs, make_scene, remove_scene);
     tcase_set_timeout(jobs, 60);
     tcase_add_test(jobs, training_brings_the_pictures_nearer_to_the_photos);
+    tcase_add_test(jobs, a_job_of_one_step_densifies_all_the_same);
     tcase_add_test(jobs, how_pictures_are_kept_changes_nothing_that_is_learnt);
     tcase_add_test(jobs, pictures_show_what_was_rendered_beside_the_photo);
     tcase_add_test(jobs, a_photo_lost_in_the_midst_ends_the_job_with_its_name);

@@ -232,7 +232,7 @@ void seep_cameras_give_back(struct seep_cameras *c, struct seep_camera *camera)
         unload_camera(c, camera);
 }
 
-bool seep_cameras_epoch_is_over(const struct seep_cameras *c)
+bool seep_cameras_begin_epoch(const struct seep_cameras *c)
 {
     return c->n_stack == 0;
 }

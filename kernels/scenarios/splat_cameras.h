@@ -35,8 +35,8 @@ SEEP_MUST_CHECK int seep_cameras_pop(struct seep_cameras *cameras, struct seep_c
                                      struct seep_error *err);
 void seep_cameras_give_back(struct seep_cameras *cameras, struct seep_camera *camera);
 
-/* Whether the epoch is over: the next _pop() begins another one. */
-bool seep_cameras_epoch_is_over(const struct seep_cameras *cameras);
+/* Whether the next _pop() begins an epoch. */
+bool seep_cameras_begin_epoch(const struct seep_cameras *cameras);
 
 /* Decodes a photo at its view's size. *bytes is [height][width][3], free()d by the caller. */
 SEEP_MUST_CHECK int seep_photo_read(const struct seep_view *view, uint8_t **bytes,

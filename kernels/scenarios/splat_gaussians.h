@@ -39,8 +39,7 @@ SEEP_MUST_CHECK int seep_gaussians_watch(struct seep_gaussians *g);
 SEEP_MUST_CHECK int seep_gaussians_densify(struct seep_gaussians *g, size_t n_new, float extent,
                                            uint64_t seed);
 
-/* ---- for splat_densify.c ----------------------------------------------------------------------
- */
+/* ---- for splat_densify.c --------------------------------------------------------------------- */
 
 enum seep_gaussian_kind {
     SEEP_GAUSSIAN_COPIED, /* a child has its parent's */

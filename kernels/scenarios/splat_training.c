@@ -11,6 +11,7 @@ enum {
     WATCHED_STEPS = 10,       /* before a densification: whose gradients choose what is divided */
     STEPS_A_SH_DEGREE = 1000, /* Kerbl et al., section 7.1 */
     PICTURES = 4,
+    MOST_STEPS = 1 << 30,
 };
 
 struct training {
@@ -19,7 +20,8 @@ struct training {
     struct seep_gaussians gaussians;
     struct seep_splat_rates rates;
     struct seep_cameras *cameras;
-    unsigned step; /* 1 … result->steps */
+    unsigned step;               /* 1 … result->steps */
+    struct seep_splat_loss loss; /* of the last step */
     /* Of the step before, where the job lets it live on. */
     struct seep_camera *carried_camera;
     struct seep_splat_pass carried_pass;
@@ -72,11 +74,10 @@ static void free_carried(struct training *t)
     t->carried_camera = NULL;
 }
 
-static int improve(struct training *t, struct seep_splat_pass *pass, const float *target,
-                   struct seep_splat_loss *loss)
+static int improve(struct training *t, struct seep_splat_pass *pass, const float *target)
 {
     struct seep_splat_model model = seep_gaussians_model(&t->gaussians, sh_degree_at(t->step));
-    int rc = seep_splat_pass_loss(pass, target, true, loss);
+    int rc = seep_splat_pass_loss(pass, target, true, &t->loss);
 
     if (!rc)
         rc = seep_splat_pass_backward(pass, &model, &t->gaussians.gradients);
@@ -101,8 +102,12 @@ static int densify(struct training *t)
             n = seep_splat_densified(i, t->result->n_first, job->n_last);
     }
     int rc = watched ? seep_gaussians_watch(&t->gaussians) : 0;
-    if (!rc && n > t->gaussians.n)
-        rc = seep_gaussians_densify(&t->gaussians, n, job->views->extent, job->seed + t->step);
+    /* In a job of very few steps several fall together: no more than twice as many at a time. */
+    while (!rc && n > t->gaussians.n) {
+        size_t most = 2 * t->gaussians.n;
+        rc = seep_gaussians_densify(&t->gaussians, n < most ? n : most, job->views->extent,
+                                    job->seed + t->step);
+    }
     return rc;
 }
 
@@ -110,7 +115,6 @@ static int take_step(struct training *t, struct seep_error *err)
 {
     struct seep_splat_model model = seep_gaussians_model(&t->gaussians, sh_degree_at(t->step));
     struct seep_splat_pass pass = {0};
-    struct seep_splat_loss loss;
     struct seep_camera *camera;
     int rc = seep_cameras_pop(t->cameras, &camera, err);
 
@@ -119,7 +123,7 @@ static int take_step(struct training *t, struct seep_error *err)
     rc = seep_splat_pass_forward(&camera->view->camera, &model, t->job->stream, &pass);
     free_carried(t);
     if (!rc)
-        rc = improve(t, &pass, camera->original, &loss);
+        rc = improve(t, &pass, camera->original);
     if (pass.gaussian_bytes > t->result->pass_bytes)
         t->result->pass_bytes = pass.gaussian_bytes;
     if (pass.scratch_bytes > t->result->scratch_bytes)
@@ -145,8 +149,8 @@ static void show_progress(const struct training *t, double *shown)
     if (!t->job->progress || (!last && time - *shown < 0.2))
         return;
     *shown = time;
-    (void)fprintf(stderr, "\rstep %u of %u, %zu Gaussians%s", t->step, t->result->steps,
-                  t->gaussians.n, last ? "\n" : "");
+    (void)fprintf(stderr, "\rstep %u of %u, %zu Gaussians, loss %.4f%s", t->step, t->result->steps,
+                  t->gaussians.n, t->loss.l1, last ? "\n" : "");
 }
 
 static int train(struct training *t, struct seep_error *err)
@@ -156,6 +160,8 @@ static int train(struct training *t, struct seep_error *err)
     int rc = 0;
 
     for (t->step = 1; t->step <= n && !rc; t->step++) {
+        if (seep_cameras_begin_epoch(t->cameras))
+            seep_epoch();
         rc = take_step(t, err);
         if (rc)
             break;
@@ -166,8 +172,6 @@ static int train(struct training *t, struct seep_error *err)
                                      t->job->pictures, t->step, &mean, err);
         }
         seep_step();
-        if (seep_cameras_epoch_is_over(t->cameras))
-            seep_epoch();
     }
     free_carried(t);
     return rc;
@@ -199,8 +203,10 @@ int seep_splat_train(const struct seep_splat_job *job, struct seep_splat_result 
 
     *result = (struct seep_splat_result){.n_first = n_points,
                                          .steps = job->epochs * (unsigned)job->views->n};
-    if (job->n_last < n_points || job->n_last > 16 * n_points || !job->epochs)
+    if (job->n_last < n_points || job->n_last > 16 * n_points)
         return seep_error_set(err, SEEP_EINVAL, "", 0, "not so many Gaussians of so many points");
+    if (!job->epochs || job->views->n > MOST_STEPS / job->epochs)
+        return seep_error_set(err, SEEP_EINVAL, "", 0, "not so many epochs");
     t.rates = seep_splat_rates_of_paper(job->views->extent);
     int rc = make(&t, err);
     double start = now();
