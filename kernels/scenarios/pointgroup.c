@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { WORKERS = 16, PREFETCH = 2, PROGRESS_STEPS = 10 };
 enum { EAGER, IN_THREAD, WORKER };
@@ -230,8 +231,9 @@ static int judge(const struct seep_outcome *outcomes, double scale, struct seep_
                        dataset_bytes * size.points * size.scenes, 0.1, "MB");
     /* The wall's clock says as much about the machine: the workers want CPUs of their own. */
     seep_rows_add(rows, isfinite(thread_s / worker_s), "batch time, in-thread : worker",
-                  "reported (the document: about 2)", "%.2f (%.2f : %.2f ms)", thread_s / worker_s,
-                  1e3 * thread_s, 1e3 * worker_s);
+                  "reported (the document: about 2)", "%.2f (%.2f : %.2f ms, %ld CPUs)",
+                  thread_s / worker_s, 1e3 * thread_s, 1e3 * worker_s,
+                  sysconf(_SC_NPROCESSORS_ONLN));
     seep_rows_add(rows, own_thread_s > 1.5 * own_worker_s,
                   "what the training thread computes a batch, in-thread : worker", "> 1.5",
                   "%.2f (%.2f : %.2f ms)", own_thread_s / own_worker_s, 1e3 * own_thread_s,

@@ -4,7 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POINT_BYTES = SEEP_POINTGROUP_POINT_BYTES, NO_INSTANCE = -100, INFO = 9 };
+enum {
+    POINT_BYTES = SEEP_POINTGROUP_POINT_BYTES,
+    NO_INSTANCE = -100,
+    INFO = 9,
+    MOST_VOXELS = 1 << 20
+};
 
 /* ---- one scene ---------------------------------------------------------------------------------
  */
@@ -90,7 +95,7 @@ static void fill_piece(struct seep_pointgroup_piece *piece,
         piece->p.locs[i][0] = (int64_t)index;
         for (int k = 0; k < 3; k++) {
             double at = ((double)moved[kept[i]][k] - low[k]) / voxel;
-            piece->p.locs[i][1 + k] = at < 1 << 20 ? (int64_t)at : 1 << 20;
+            piece->p.locs[i][1 + k] = at < MOST_VOXELS ? (int64_t)at : MOST_VOXELS - 1;
             piece->p.xyz[i][k] = moved[kept[i]][k];
             piece->p.feats[i][k] = from->rgb[k];
         }

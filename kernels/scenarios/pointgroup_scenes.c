@@ -62,7 +62,7 @@ static int crowd_vertices(const char *path, struct seep_error *err)
         return rc;
     const struct seep_ply_element *vertices = seep_ply_element(ply, "vertex");
     for (size_t axis = 0; axis < 3 && vertices; axis++) {
-        /* The model is this function's own. */
+        /* What was read is this function's own to change. */
         float *at = (float *)(uintptr_t)seep_ply_scalars(vertices, names[axis], SEEP_PLY_F32);
         for (size_t i = 1; at && i < vertices->n && i < DENSE_VERTICES; i++)
             at[i] = at[0] + 1e-6f * (float)(i % 7);
