@@ -394,20 +394,34 @@ SEEP_HD void chain_of(const struct seep_splat_camera &camera, const struct splat
                 p_grad.z * axis_z;
 }
 
-/* Whether a pixel centre within [x0, x1] × [y0, y1] (relative to the mean) can have an alpha of
- * 1/255 or more, that is u² + v² <= most. The least u² + v² of a rectangle that does not hold the
- * mean lies on an edge that faces it. Errs on the side of yes by more than alpha's rounding. */
-SEEP_HD bool may_touch(float a, float b, float c, float most, float x0, float x1, float y0,
-                       float y1)
-{
-    float ex = fminf(fmaxf(0, x0), x1), ey = fminf(fmaxf(0, y0), y1);
-    float on_x = fminf(fmaxf(-a * b * ex / (b * b + c * c), y0), y1);
-    float on_y = fminf(fmaxf(-b * ey / a, x0), x1);
-    float u1 = fmaxf(fabsf(a * ex + b * on_x) - 1e-6f * (fabsf(a * ex) + fabsf(b * on_x)), 0);
-    float u2 = fmaxf(fabsf(a * on_y + b * ey) - 1e-6f * (fabsf(a * on_y) + fabsf(b * ey)), 0);
-    float v1 = c * on_x, v2 = c * ey;
+/* Where a Gaussian's alpha reaches 1/255: u² + v² <= most. */
+struct splat_reach {
+    float a, b, c, most;
+    float y_of_x, x_of_y; /* along x, the y of the least u² + v², over x; and the other way round */
+};
 
-    return fminf(u1 * u1 + v1 * v1, u2 * u2 + v2 * v2) * (1 - 1e-5f) <= most + 0.01f;
+SEEP_HD struct splat_reach reach_of(const float *roots, float log2_opacity)
+{
+    float a = roots[0], b = roots[1], c = roots[2];
+    struct splat_reach reach = {a, b, c, 0, -a * b / (b * b + c * c), -b / a};
+
+    reach.most = log2_opacity - log2f(SEEP_SPLAT_MIN_ALPHA);
+    return reach;
+}
+
+/* Whether a pixel centre within [x0, x1] × [y0, y1] (relative to the mean) can be reached. The
+ * least u² + v² of a rectangle that does not hold the mean lies on an edge that faces it. Errs on
+ * the side of yes, by more than alpha's rounding. */
+SEEP_HD bool may_touch(const struct splat_reach &r, float x0, float x1, float y0, float y1)
+{
+    float x = fminf(fmaxf(0, x0), x1), y = fminf(fmaxf(0, y0), y1);
+    float y_at_x = fminf(fmaxf(r.y_of_x * x, y0), y1);
+    float x_at_y = fminf(fmaxf(r.x_of_y * y, x0), x1);
+    float ux = r.a * x, uy = r.b * y_at_x, wx = r.a * x_at_y, wy = r.b * y;
+    float u = fmaxf(fabsf(ux + uy) - 1e-6f * (fabsf(ux) + fabsf(uy)), 0), v = r.c * y_at_x;
+    float w = fmaxf(fabsf(wx + wy) - 1e-6f * (fabsf(wx) + fabsf(wy)), 0), z = r.c * y;
+
+    return fminf(u * u + v * v, w * w + z * z) * (1 - 1e-5f) <= r.most + 0.01f;
 }
 
 #endif

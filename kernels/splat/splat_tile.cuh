@@ -66,23 +66,23 @@ __device__ __forceinline__ void tile_fill(struct tile_batch *batch,
                                           uint32_t gaussian)
 {
     unsigned slot = threadIdx.x;
-    float a = 0, b = 0, c = 0, most = -1, x = 0, y = 0;
+    float2 mean = make_float2(0, 0);
+    struct splat_reach reach = {};
 
     if (there) {
         const float *roots = arrays.roots[gaussian], *color = arrays.colors[gaussian];
         float exponent = log2f(arrays.opacities[gaussian]);
-        a = roots[0], b = roots[1], c = roots[2];
-        x = arrays.means2d[gaussian][0], y = arrays.means2d[gaussian][1];
-        most = exponent - log2f(SEEP_SPLAT_MIN_ALPHA);
-        batch->shape[slot] = make_float4(x, y, a, b);
-        batch->look[slot] = make_float4(c, exponent, color[0], color[1]);
+        mean = make_float2(arrays.means2d[gaussian][0], arrays.means2d[gaussian][1]);
+        reach = reach_of(roots, exponent);
+        batch->shape[slot] = make_float4(mean.x, mean.y, reach.a, reach.b);
+        batch->look[slot] = make_float4(reach.c, exponent, color[0], color[1]);
         batch->blue[slot] = color[2];
     }
     for (int part = 0; part < TILE_WARPS; part++) {
-        float left = (float)(place.tile_x + part % 2 * PART_WIDTH) + 0.5f - x;
-        float top = (float)(place.tile_y + part / 2 * PART_HEIGHT) + 0.5f - y;
-        bool reaches = there && may_touch(a, b, c, most, left, left + (PART_WIDTH - 1), top,
-                                          top + (PART_HEIGHT - 1));
+        float left = (float)(place.tile_x + part % 2 * PART_WIDTH) + 0.5f - mean.x;
+        float top = (float)(place.tile_y + part / 2 * PART_HEIGHT) + 0.5f - mean.y;
+        bool reaches =
+            there && may_touch(reach, left, left + (PART_WIDTH - 1), top, top + (PART_HEIGHT - 1));
         uint32_t ballot = __ballot_sync((unsigned)ALL_LANES, reaches);
         if (slot % 32 == 0)
             batch->touched[part][slot / 32] = ballot;
