@@ -110,3 +110,51 @@ _seep() {
 }
 
 complete -F _seep seep
+
+# The scenarios and their variants are what the program itself lists: "name: …", then "  variant  …".
+_seep_lab() {
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} own=""
+    local listed
+    listed=$("${COMP_WORDS[0]}" list 2>/dev/null)
+
+    COMPREPLY=()
+    if ((COMP_CWORD == 1)); then
+        _seep_words "list run verify make-data bench job --help --version" "$word"
+        return
+    fi
+    case $before in
+    --variant)
+        _seep_words "$(awk -v s="${COMP_WORDS[2]}:" '/^[^ ]/ { own = $1 == s } /^ / && own { print $1 }' \
+            <<<"$listed")" "$word"
+        return
+        ;;
+    --device) _seep_words "cpu cuda" "$word" && return ;;
+    --format) _seep_words "text json" "$word" && return ;;
+    --data | --pictures | --keep) _seep_folders "$word" && return ;;
+    -o | --output | --measured) _seep_files "$word" && return ;;
+    --scale) _seep_words "0.002 0.01 0.1 1" "$word" && return ;;
+    --seed | --epochs) return ;;
+    esac
+    case ${COMP_WORDS[1]} in
+    list) own="--format --json" ;;
+    run) own="--variant --device --scale --data --seed --epochs --pictures -o --output --format --json" ;;
+    verify) own="--device --scale --data --seed --epochs -o --output --keep --format --json" ;;
+    make-data) own="--scale --seed" ;;
+    bench) own="--device --data --format --json" ;;
+    job) own="--variant --device --scale --data --seed --epochs --pictures --measured" ;;
+    esac
+    case $word,${COMP_WORDS[1]} in
+    -*) _seep_words "$own -h --help" "$word" ;;
+    *,run | *,verify | *,job) _seep_words "$(awk -F: '/^[^ ]/ { print $1 }' <<<"$listed")" "$word" ;;
+    *,make-data)
+        if ((COMP_CWORD == 2)); then
+            _seep_words "pointgroup maskrcnn splat colmap colmap-text nerf ply scannet coco" "$word"
+        else
+            _seep_folders "$word"
+        fi
+        ;;
+    *,bench) _seep_words "copy voxels splat" "$word" ;;
+    esac
+}
+
+complete -F _seep_lab seep-lab

@@ -39,7 +39,7 @@ static const struct seep_variant variants[] = {
                     "collective-buffer", "allreduce_coalesced", false},
     [BUCKET_25] = {"bucket-25", "gradients are reduced in pieces of 25 MB", NULL, NULL, false},
     [WRONG_DEVICE] = {"wrong-device", "rank 1 never sets its device: context and batches on GPU 0",
-                      "wrong-device", NULL, false},
+                      "wrong-device", "set_up_devices", false},
     [RIGHT] = {"right", "each rank sets its device first", NULL, NULL, false},
     {NULL, NULL, NULL, NULL, false},
 };
@@ -85,8 +85,9 @@ struct rank {
 /* ---- devices
  * ------------------------------------------------------------------------------------- */
 
-/* Blocks of a device that nobody allocates need addresses that nobody has. */
-static void announce(struct rank *r, unsigned device, uintptr_t number, size_t bytes)
+/* Stands for cudaMalloc(): nothing is taken, and the address is nobody's. */
+static __attribute__((noinline)) void device_alloc(struct rank *r, unsigned device,
+                                                   uintptr_t number, size_t bytes)
 {
     char space[24];
 
@@ -100,18 +101,18 @@ enum { CONTEXT = 1, WEIGHTS, GRADIENTS, MOMENTUM, IMAGES };
 
 /* cuda() without torch.cuda.set_device() goes to GPU 0, and takes a context there; the network was
  * moved by number. */
-static void set_up_devices(struct rank *r, size_t sample_bytes)
+static __attribute__((noinline)) void set_up_devices(struct rank *r, size_t sample_bytes)
 {
     unsigned own = r->number, current = r->job->variant == WRONG_DEVICE ? 0 : own;
     size_t bytes = r->net.n_values * sizeof(float);
 
-    announce(r, own, CONTEXT, context_bytes);
+    device_alloc(r, own, CONTEXT, context_bytes);
     if (current != own)
-        announce(r, current, CONTEXT, context_bytes);
-    announce(r, own, WEIGHTS, bytes);
-    announce(r, own, GRADIENTS, bytes);
-    announce(r, own, MOMENTUM, bytes);
-    announce(r, current, IMAGES, BATCH * sample_bytes);
+        device_alloc(r, current, CONTEXT, context_bytes);
+    device_alloc(r, own, WEIGHTS, bytes);
+    device_alloc(r, own, GRADIENTS, bytes);
+    device_alloc(r, own, MOMENTUM, bytes);
+    device_alloc(r, current, IMAGES, BATCH * sample_bytes);
 }
 
 /* ---- a step
