@@ -20,8 +20,9 @@ struct backward_pixel {
     uint32_t last;
 };
 
-/* Adds up eight values over the warp. Every step halves the values a lane holds instead of adding
- * all eight five times: 9 shuffles, not 40. Lane l returns the sum of v[l / 4]. */
+/* Adds up eight values over the warp. Each of the first three steps halves the values a lane holds
+ * instead of adding all eight five times: 9 shuffles, not 40. Lane l returns the sum of v[l / 4].
+ */
 __device__ __forceinline__ float warp_sums_of_8(const float *v)
 {
     const unsigned all = (unsigned)ALL_LANES;
@@ -51,16 +52,15 @@ __device__ __forceinline__ float warp_sum(float v)
     return v;
 }
 
-/* To be called by whole warps. The lanes that hold a sum write it in one go, next to each other. */
+/* To be called by whole warps. The lanes that hold a sum add it in one go, next to each other. */
 __device__ __forceinline__ void add_to_record(float *record, const float *v)
 {
     unsigned lane = threadIdx.x % 32;
     float sum = warp_sums_of_8(v), ninth = warp_sum(v[8]);
+    bool of_eight = lane % 4 == 0;
 
-    if (lane % 4 == 0)
-        atomicAdd(&record[lane / 4], sum);
-    else if (lane == 1)
-        atomicAdd(&record[8], ninth);
+    if (of_eight || lane == 1)
+        atomicAdd(&record[of_eight ? lane / 4 : 8], of_eight ? sum : ninth);
 }
 
 /* One Gaussian over one pixel: its nine addends, and the pixel as it is in front of it. */
@@ -68,11 +68,11 @@ __device__ __forceinline__ void step_back(struct backward_pixel *pixel, const st
                                           float red, float green, float blue, float *v)
 {
     float alpha = fminf(s.alpha, SEEP_SPLAT_MAX_ALPHA);
-    float rest = __fdividef(1, 1 - alpha);
-    float in_front = pixel->transmittance * rest;
+    float undo = __fdividef(1, 1 - alpha);
+    float in_front = pixel->transmittance * undo;
     float weight = alpha * in_front;
     float seen = red * pixel->red + green * pixel->green + blue * pixel->blue;
-    float w = s.alpha > SEEP_SPLAT_MAX_ALPHA ? 0 : alpha * (in_front * seen - pixel->behind * rest);
+    float w = s.alpha > SEEP_SPLAT_MAX_ALPHA ? 0 : alpha * (in_front * seen - pixel->behind * undo);
 
     pixel->behind += weight * seen;
     pixel->transmittance = in_front;
