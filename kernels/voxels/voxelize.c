@@ -19,6 +19,11 @@ static bool good_scratch(const void *scratch, const size_t *scratch_bytes, size_
     return (uintptr_t)scratch % 64 == 0 && *scratch_bytes >= needed;
 }
 
+static bool good_rows(const void *rows)
+{
+    return rows && (uintptr_t)rows % 16 == 0;
+}
+
 int seep_quantize(const float (*points)[3], const int32_t *batch, size_t n_points, float size,
                   int32_t (*coords)[4], size_t *n_refused, struct seep_stream *stream)
 {
@@ -27,7 +32,7 @@ int seep_quantize(const float (*points)[3], const int32_t *batch, size_t n_point
     *n_refused = 0;
     if (n_points == 0)
         return 0;
-    if (!points || !coords)
+    if (!points || !good_rows(coords))
         return -SEEP_EINVAL;
     return TWIN(stream, quantize, points, batch, n_points, size, coords, n_refused, stream);
 }
@@ -62,8 +67,8 @@ int seep_voxelize(const int32_t (*coords)[4], size_t n_points, struct seep_voxel
         return -SEEP_EINVAL;
     if (n_points == 0)
         return empty_maps(maps, stream);
-    if (!coords || !maps->point_to_voxel || !maps->voxel_coords || !maps->voxel_start ||
-        !maps->voxel_points)
+    if (!good_rows(coords) || !good_rows(maps->voxel_coords) || !maps->point_to_voxel ||
+        !maps->voxel_start || !maps->voxel_points)
         return -SEEP_EINVAL;
     return TWIN(stream, voxelize, coords, n_points, maps, scratch, needed, stream);
 }
@@ -119,7 +124,7 @@ int seep_sparse_quantize(const int32_t (*coords)[4], const int32_t *labels, size
     *n_voxels = 0;
     if (n_points == 0)
         return 0;
-    if (!coords || !first)
+    if (!good_rows(coords) || !first)
         return -SEEP_EINVAL;
     return TWIN(stream, sparse_quantize, coords, labels, n_points, ignore_label, first,
                 voxel_labels, inverse, n_voxels, scratch, needed, stream);

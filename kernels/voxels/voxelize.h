@@ -2,12 +2,12 @@
  * point lies in, which points a voxel holds, mean features forward and backward. The maps are in
  * CSR form: a voxel costs what it holds, not what the densest one holds.
  *
- * All functions: arrays lie in the memory of the stream's device, rows of coordinates on CUDA at
- * multiples of 16 bytes, and do not overlap; return 0, -SEEP_EINVAL (sizes, NULL), -SEEP_EDEVICE.
- * Scratch as in CUB: with scratch == NULL nothing runs and *scratch_bytes is set, all other
- * pointers may be NULL; else *scratch_bytes is what there is (64-byte aligned), -SEEP_EINVAL where
- * that is too little. Nothing is allocated inside; on CUDA the call is asynchronous but for the
- * counts it must give back. Threads: one call a stream at a time. */
+ * All functions: arrays lie in the memory of the stream's device, rows of coordinates at multiples
+ * of 16 bytes (-SEEP_EINVAL if not), and do not overlap; return 0, -SEEP_EINVAL (sizes, NULL),
+ * -SEEP_EDEVICE. Scratch as in CUB: with scratch == NULL nothing runs and *scratch_bytes is set,
+ * all other pointers may be NULL; else *scratch_bytes is what there is (64-byte aligned),
+ * -SEEP_EINVAL where that is too little. Nothing is allocated inside; on CUDA the call is
+ * asynchronous but for the counts it must give back. Threads: one call a stream at a time. */
 #ifndef SEEP_KERNELS_VOXELIZE_H
 #define SEEP_KERNELS_VOXELIZE_H
 

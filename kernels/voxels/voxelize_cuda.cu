@@ -1,8 +1,9 @@
-// Voxels on a GPU. Points are put into a hash table of which a slot is the index of one point of the
-// voxel, lowered until it is the first: 4 bytes a slot, 8 MB for 10^6 points, which stays in L2. A sort
-// by coordinates would take 8 passes over 12 bytes a point (64-bit keys would not hold all batches and
-// coordinates at that); with the table there is one short sort left, by voxel number, 3 passes over 8
-// bytes for 10^6 points. It is stable, so the order within a voxel is the points', on any GPU and run.
+// Voxels on a GPU. Points are put into a hash table of which a slot is the index of one point of
+// the voxel, lowered until it is the first: 4 bytes a slot, 8 MB for 10^6 points, which stays in
+// L2. A sort by coordinates would take 8 passes over 12 bytes a point (64-bit keys would not hold
+// all batches and coordinates at that); with the table there is one short sort left, by voxel
+// number, 3 passes over 8 bytes for 10^6 points. It is stable, so the order within a voxel is the
+// points', on any GPU and run.
 #include "kernels/voxels/voxelize_twins.h"
 
 #include <cub/device/device_radix_sort.cuh>
@@ -93,9 +94,10 @@ __device__ bool same(int4 a, int4 b)
     return a.x == b.x && a.y == b.y && a.z == b.z && a.w == b.w;
 }
 
-// slots[i]: where the voxel of point i is in the table, none for a refused point. A slot once taken
-// belongs to its voxel for good, whichever of its points it names: comparing with an old value is no
-// mistake. n_slots is at least twice the number of points, so that there always is an empty one.
+// slots[i]: where the voxel of point i is in the table, none for a refused point. A slot once
+// taken belongs to its voxel for good, whichever of its points it names: comparing with an old
+// value is no mistake. n_slots is at least twice the number of points, so that there always is an
+// empty one.
 __global__ void insert(const int4 *coords, uint32_t n, uint32_t *table, uint32_t n_slots,
                        uint32_t *slots)
 {
@@ -217,11 +219,6 @@ int finish(const struct grouping *g, size_t n, size_t *n_voxels, cudaStream_t st
     return status_of(error);
 }
 
-bool rows_are_aligned(const void *rows)
-{
-    return reinterpret_cast<uintptr_t>(rows) % sizeof(int4) == 0;
-}
-
 // ---- maps -----------------------------------------------------------------------------------
 
 // Numbers of voxels; firsts become 0 … n − 1, what the sort carries along.
@@ -337,8 +334,6 @@ int seep_quantize_cuda(const float (*points)[3], const int32_t *batch, size_t n_
     cudaStream_t s = cuda_of(stream);
     unsigned *counter = reinterpret_cast<unsigned *>(coords[n_points - 1]), count = 0;
 
-    if (!rows_are_aligned(coords))
-        return -SEEP_EINVAL;
     cudaError_t error = cudaMemsetAsync(counter, 0, sizeof *counter, s);
     if (error != cudaSuccess)
         return status_of(error);
@@ -374,8 +369,6 @@ int seep_voxelize_cuda(const int32_t (*coords)[4], size_t n_points, struct seep_
     struct grouping g;
 
     maps->n_voxels = 0;
-    if (!rows_are_aligned(coords) || !rows_are_aligned(maps->voxel_coords))
-        return -SEEP_EINVAL;
     cudaError_t error = lay_out(n_points, scratch, &scratch_bytes, &g);
     if (error == cudaSuccess)
         error = group(rows, n_points, &g, s);
@@ -448,8 +441,6 @@ int seep_sparse_quantize_cuda(const int32_t (*coords)[4], const int32_t *labels,
     cudaStream_t s = cuda_of(stream);
     struct grouping g;
 
-    if (!rows_are_aligned(coords))
-        return -SEEP_EINVAL;
     cudaError_t error = lay_out(n_points, scratch, &scratch_bytes, &g);
     if (error == cudaSuccess)
         error = group(reinterpret_cast<const int4 *>(coords), n_points, &g, s);
