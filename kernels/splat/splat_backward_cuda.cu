@@ -1,17 +1,11 @@
 /* Backward on the GPU. First a block a tile, back to front: each warp adds up what its pixels say
- * of a Gaussian and adds nine sums to the Gaussian's record. Then a thread a Gaussian: the chain
- * rule from the sums to the parameters.
+ * of a Gaussian and adds nine sums to the Gaussian's record. splat_unproject_cuda.cu goes on from
+ * there.
  *
  * A record lies where the Gaussian's SH gradient will, which is at least as large from degree 1
  * on, and is read before that is written: backward takes no memory of its own. */
-#include "kernels/splat/splat_sh.cuh"
 #include "kernels/splat/splat_tile.cuh"
-
-/* Sums of Gaussian i are at [i * stride]. */
-struct record_array {
-    float *sums;
-    size_t stride;
-};
+#include "kernels/splat/splat_unproject.cuh"
 
 struct backward_pixel {
     float transmittance;    /* behind the Gaussian at hand */
@@ -92,7 +86,7 @@ __device__ __forceinline__ void step_back(struct backward_pixel *pixel, const st
 __device__ static void go_back_over(const struct tile_batch *batch, const uint32_t *gaussians,
                                     const struct tile_place &place, uint32_t top,
                                     uint32_t warp_last, struct backward_pixel *pixel,
-                                    const struct record_array &records)
+                                    const struct splat_records &records)
 {
     float x = (float)place.x + 0.5f, y = (float)place.y + 0.5f;
     const uint32_t *touched = batch->touched[threadIdx.x / 32];
@@ -139,7 +133,7 @@ __device__ static struct backward_pixel pixel_behind_all(const struct splat_view
 __global__ static void __launch_bounds__(SPLAT_BLOCK)
     sum_over_pixels(const struct splat_view view, const struct tile_arrays arrays,
                     const struct seep_splat_picture picture, const float *image_grad,
-                    const struct record_array records)
+                    const struct splat_records records)
 {
     __shared__ struct tile_batch batch;
     __shared__ uint32_t gaussians[SPLAT_BLOCK], lasts[TILE_WARPS];
@@ -167,133 +161,13 @@ __global__ static void __launch_bounds__(SPLAT_BLOCK)
 
 /* Culled Gaussians' records are neither added to nor read. */
 __global__ static void __launch_bounds__(SPLAT_BLOCK)
-    clear_records(const struct record_array records, const uint32_t *offsets, size_t n)
+    clear_records(const struct splat_records records, const uint32_t *offsets, size_t n)
 {
     size_t i = (size_t)blockIdx.x * SPLAT_BLOCK + threadIdx.x;
 
     if (i < n && offsets[i] != offsets[i + 1])
         for (int k = 0; k < SPLAT_SUMS; k++)
             records.sums[i * records.stride + (size_t)k] = 0;
-}
-
-struct chain_arrays {
-    struct seep_splat_model model;
-    struct seep_splat_projected projected;
-    struct seep_splat_gradients out;
-    struct record_array records;
-    bool wide;
-};
-
-/* What a record of SH gradients is made of: Y(direction) and the colour's gradient. An odd number
- * of floats, so that lanes meet in no bank. */
-template <int DEGREE> struct harmonics_room {
-    float Y[((DEGREE + 1) * (DEGREE + 1) + 1) / 2 * 2], color_grad[3];
-};
-
-__device__ static void store_chain(const struct seep_splat_gradients &out, size_t i,
-                                   const struct splat_chain &chain)
-{
-    store3(out.means[i], chain.mean);
-    store3(out.scales[i], chain.scale);
-    splat_store4(out.rotations[i], make_float4(chain.rotation[0], chain.rotation[1],
-                                               chain.rotation[2], chain.rotation[3]));
-    out.opacities[i] = chain.opacity;
-    if (out.means2d) {
-        out.means2d[i][0] = chain.mean2d.x;
-        out.means2d[i][1] = chain.mean2d.y;
-    }
-}
-
-/* All gradients of Gaussian i but those of SH, of which it leaves the factors. */
-template <int DEGREE>
-__device__ static void chain_one(const struct splat_view &view, const struct chain_arrays &arrays,
-                                 size_t i, struct harmonics_room<DEGREE> *room)
-{
-    const struct seep_splat_model &model = arrays.model;
-    const uint32_t *offsets = arrays.projected.offsets + i;
-    struct splat_chain chain = {};
-    struct splat_frame frame;
-    float4 q = splat_load4(model.rotations[i]);
-    float rotation[4] = {q.x, q.y, q.z, q.w}, sums[SPLAT_SUMS], length;
-
-    room->color_grad[0] = room->color_grad[1] = room->color_grad[2] = 0;
-    for (int k = 0; k < (DEGREE + 1) * (DEGREE + 1); k++)
-        room->Y[k] = 0;
-    if (offsets[0] != offsets[1] &&
-        frame_of(view.camera, model.means[i], model.scales[i], rotation, &frame)) {
-        for (int k = 0; k < SPLAT_SUMS; k++)
-            sums[k] = arrays.records.sums[i * arrays.records.stride + (size_t)k];
-        const float *color = arrays.projected.colors[i];
-        float3 color_grad =
-            make_float3(color[0] > 0 ? sums[SUM_COLOR] : 0, color[1] > 0 ? sums[SUM_COLOR + 1] : 0,
-                        color[2] > 0 ? sums[SUM_COLOR + 2] : 0);
-        float3 direction = direction_of(view.centre, model.means[i], &length);
-        chain_of(view.camera, frame, model.scales[i], model.opacities[i],
-                 load3(arrays.projected.roots[i]), sums, &chain);
-        if (DEGREE > 0 && length > 0)
-            chain.mean = chain.mean + splat_color_backward<DEGREE>(
-                                          direction, length, color_grad,
-                                          model.sh + i * (size_t)model.sh_stride * 3, arrays.wide);
-        harmonics<DEGREE>(direction, room->Y);
-        store3(room->color_grad, color_grad);
-    }
-    store_chain(arrays.out, i, chain);
-}
-
-/* The SH gradients of up to 32 Gaussians from `first` on, by their warp together: they are next to
- * each other in memory, culled ones and coefficients beyond the degree with zeros. */
-template <int DEGREE>
-__device__ static void store_harmonics(const struct harmonics_room<DEGREE> *rooms, size_t first,
-                                       size_t n, unsigned stride, float *sh)
-{
-    unsigned length = stride * 3, record = 0, at = threadIdx.x % 32;
-    unsigned records = n - first < 32 ? (unsigned)(n - first) : 32;
-    float *to = sh + first * length;
-
-    for (unsigned k = at;; k += 32, at += 32) {
-        for (; at >= length; at -= length)
-            record++;
-        if (record >= records)
-            break;
-        unsigned coefficient = at / 3;
-        to[k] = coefficient < (DEGREE + 1) * (DEGREE + 1)
-                    ? rooms[record].Y[coefficient] * rooms[record].color_grad[at - 3 * coefficient]
-                    : 0;
-    }
-}
-
-template <int DEGREE>
-__global__ static void __launch_bounds__(SPLAT_BLOCK)
-    chain_to_parameters(const struct splat_view view, const struct chain_arrays arrays)
-{
-    __shared__ struct harmonics_room<DEGREE> rooms[SPLAT_BLOCK];
-    size_t n = arrays.model.n, i = (size_t)blockIdx.x * SPLAT_BLOCK + threadIdx.x;
-    unsigned lane = threadIdx.x % 32;
-
-    if (i < n)
-        chain_one<DEGREE>(view, arrays, i, &rooms[threadIdx.x]);
-    /* The warp's records have been read, and its rooms are filled. */
-    __syncwarp();
-    if (i - lane < n)
-        store_harmonics<DEGREE>(&rooms[threadIdx.x - lane], i - lane, n,
-                                (unsigned)arrays.model.sh_stride, arrays.out.sh);
-}
-
-static cudaError_t chain_all(const struct splat_view &view, const struct chain_arrays &arrays,
-                             cudaStream_t stream)
-{
-    size_t n = arrays.model.n;
-
-    switch (arrays.model.sh_degree) {
-    case 0:
-        return splat_launch(chain_to_parameters<0>, n, stream, view, arrays);
-    case 1:
-        return splat_launch(chain_to_parameters<1>, n, stream, view, arrays);
-    case 2:
-        return splat_launch(chain_to_parameters<2>, n, stream, view, arrays);
-    default:
-        return splat_launch(chain_to_parameters<3>, n, stream, view, arrays);
-    }
 }
 
 int seep_splat_backward_cuda(const struct seep_splat_camera *camera,
@@ -317,16 +191,16 @@ int seep_splat_backward_cuda(const struct seep_splat_camera *camera,
     }
     if (*scratch_bytes < parts.used)
         return -SEEP_EINVAL;
-    struct record_array records = {in_place ? out->sh : aside,
-                                   in_place ? (size_t)model->sh_stride * 3 : (size_t)SPLAT_SUMS};
-    struct chain_arrays chain = {*model, *projected, *out, records,
-                                 splat_wide(model->sh, model->sh_stride)};
+    struct splat_records records = {in_place ? out->sh : aside,
+                                    in_place ? (size_t)model->sh_stride * 3 : (size_t)SPLAT_SUMS};
+    struct splat_unprojected chain = {*model, *projected, *out, records,
+                                      splat_wide(model->sh, model->sh_stride)};
     cudaError_t error = splat_launch(clear_records, model->n, s, records,
                                      static_cast<const uint32_t *>(projected->offsets), model->n);
     if (error == cudaSuccess && projected->n_pairs > 0)
         error = splat_launch(sum_over_pixels, blocks * SPLAT_BLOCK, s, view,
                              tile_arrays_of(model, projected, bins), *picture, image_grad, records);
     if (error == cudaSuccess)
-        error = chain_all(view, chain, s);
+        error = seep_splat_unproject_cuda(view, chain, s);
     return splat_status(error);
 }
