@@ -74,8 +74,8 @@ struct level {
     double step, bytes;
 };
 
-/* The timeline's row nearest to `step`. Rows lie in the midst of steps: one in which Gaussians are
- * made more says nothing. */
+/* The timeline's row of the first epoch that is nearest to `step`. Rows lie in the midst of steps:
+ * one in which Gaussians are made more says nothing. */
 static struct level row_near(const struct figures *f, enum seep_splat_variant variant, double step)
 {
     const json_t *timeline = json_object_get(f->outcomes[variant].report, "timeline");
@@ -87,7 +87,8 @@ static struct level row_near(const struct figures *f, enum seep_splat_variant va
 
     for (size_t i = 0; i < json_array_size(steps); i++) {
         double at = json_number_value(json_array_get(steps, i));
-        if (at < 2 || gaussians_at(figures, at - 2) != gaussians_at(figures, at + 2))
+        if (at < 2 || at > f->photos ||
+            gaussians_at(figures, at - 2) != gaussians_at(figures, at + 2))
             continue;
         if (isnan(best.step) || fabs(at - step) < fabs(best.step - step))
             best = (struct level){at, json_number_value(json_array_get(bytes, i))};
@@ -120,6 +121,9 @@ static void judge_first_touch(struct figures *f)
 
     for (size_t i = 0; i < sizeof moments / sizeof *moments; i++) {
         struct level row = row_near(f, v, moments[i].share * f->photos);
+        /* A run of a fraction of a second has few rows: what it keeps in the end must do then. */
+        if (isnan(row.step))
+            continue;
         double fewer =
             measured(f, v, "gaussians_last") - gaussians_at(f->outcomes[v].measured, row.step);
         double pictures = f->photos - (end - kept * fewer - row.bytes) / f->photo_bytes;
