@@ -30,7 +30,7 @@ void seep_rows_add_near(struct seep_rows *rows, const char *name, double value, 
     double divisor = strcmp(unit, "MB") == 0 ? 1e6 : 1;
     bool pass = isfinite(value) && fabs(value - target) <= share * fabs(target);
 
-    snprintf(expected, sizeof expected, "%.4g %s ± %.0f %%", target / divisor, unit, 100 * share);
+    snprintf(expected, sizeof expected, "%.4g %s ± %.3g %%", target / divisor, unit, 100 * share);
     if (isfinite(value))
         seep_rows_add(rows, pass, name, expected, "%.4g %s", value / divisor, unit);
     else
