@@ -85,7 +85,7 @@ static inline const char *garden_path(void)
     static char path[4096];
     const char *folder = getenv("SEEP_DATA");
 
-    if (!folder)
+    if (!folder || !*folder)
         return NULL;
     snprintf(path, sizeof path, "%s/garden.npz", folder);
     return path;

@@ -19,6 +19,7 @@
  * more with SSE2. */
 enum { PIXELS = 8, TILE = SEEP_SPLAT_TILE, BLOCKS = 4, BLOCK_PIXELS = PIXELS * PIXELS, BATCH = 32 };
 typedef float pixels __attribute__((vector_size(4 * PIXELS), may_alias));
+typedef uint32_t pixel_bits __attribute__((vector_size(4 * PIXELS), may_alias));
 typedef int32_t pixel_ints __attribute__((vector_size(4 * PIXELS), may_alias));
 
 #define PIXEL_RAMP ((pixels){0, 1, 2, 3, 4, 5, 6, 7})
@@ -125,7 +126,7 @@ SEEP_INLINE void exp2_minus(const pixels *q, pixels *out)
     p = p * f + 6.9314718e-1f;
     p = p * f + 1;
     /* The whole number's low bits become the exponent's; those of the constant are shifted out. */
-    *out = (pixels)((pixel_ints)p + ((pixel_ints)rounded << 23));
+    *out = (pixels)((pixel_bits)p + ((pixel_bits)rounded << 23));
 }
 
 #endif

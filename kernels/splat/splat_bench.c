@@ -1,0 +1,272 @@
+#include "kernels/splat/splat_bench.h"
+
+#include "kernels/splat/splat_bench_room.h"
+#include "kernels/splat/splat_garden.h"
+#include "kernels/splat/splat_reference.h"
+#include "libprof/statistics.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* The stages that are timed, each on what the one before it left. */
+enum stage { PROJECT, BIN, RENDER, BACKWARD, STAGES };
+enum { REPEATS = 11, REFERENCE_REPEATS = 3 };
+
+static const char *const names[STAGES] = {"project", "bin", "render", "backward"};
+
+struct timing {
+    struct seep_splat_room room;
+    double stages[STAGES][REPEATS], forward[REPEATS]; /* ms */
+};
+
+static double now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static int run_stage(struct seep_splat_room *room, enum stage stage)
+{
+    int rc = stage == PROJECT  ? seep_splat_room_project(room)
+             : stage == BIN    ? seep_splat_room_bin(room)
+             : stage == RENDER ? seep_splat_room_render(room)
+                               : seep_splat_room_backward(room, NULL);
+
+    return rc ? rc : seep_stream_wait(room->stream);
+}
+
+/* All stages in turn, once to warm up and grow what must grow. */
+static int time_stages(struct timing *t)
+{
+    size_t values = (size_t)t->room.camera.width * (size_t)t->room.camera.height * 3;
+    float *grad = malloc(values * sizeof *grad);
+    int rc = grad ? 0 : -SEEP_ENOMEM;
+
+    for (size_t i = 0; i < values && rc == 0; i++)
+        grad[i] = (float)(i % 7) / 7 - 0.4f;
+    if (rc == 0)
+        rc = seep_stream_upload(t->room.stream, t->room.image_grad, grad, values * sizeof *grad);
+    free(grad);
+    for (int turn = -1; turn < REPEATS && rc == 0; turn++) {
+        double forward = 0;
+        for (int stage = 0; stage < STAGES && rc == 0; stage++) {
+            double start = now_ms();
+            rc = run_stage(&t->room, (enum stage)stage);
+            double ms = now_ms() - start;
+            if (turn >= 0)
+                t->stages[stage][turn] = ms;
+            forward += stage == BACKWARD ? 0 : ms;
+        }
+        if (turn >= 0)
+            t->forward[turn] = forward;
+    }
+    return rc;
+}
+
+/* The reference's forward time. */
+static int time_reference(const struct seep_splat_camera *camera,
+                          const struct seep_splat_model *model, double *ms)
+{
+    struct seep_reference_model m;
+    size_t values = (size_t)camera->width * (size_t)camera->height * 3;
+    double *image = malloc(values * sizeof *image), times[REFERENCE_REPEATS];
+    int rc = seep_reference_model_from(&m, model);
+
+    if (!image)
+        rc = -SEEP_ENOMEM;
+    for (int i = 0; i < REFERENCE_REPEATS && rc == 0; i++) {
+        double start = now_ms();
+        rc = seep_reference_render(camera, &m, image, NULL, NULL);
+        times[i] = now_ms() - start;
+    }
+    if (rc == 0)
+        *ms = seep_median(times, REFERENCE_REPEATS);
+    seep_reference_model_free(&m);
+    free(image);
+    return rc;
+}
+
+/* What a stage cannot do without reading and writing once, in bytes. */
+static double bytes_moved(const struct seep_splat_room *r, enum stage stage)
+{
+    double n = (double)r->model.n, pairs = (double)r->projected.n_pairs;
+    double pixels = (double)r->camera.width * r->camera.height;
+    double model = 44 + 12 * (double)r->model.sh_stride, projected = 8 + 12 + 12 + 4 + 8 + 4;
+
+    switch (stage) {
+    case PROJECT:
+        return n * (model + projected);
+    case BIN:
+        return n * (4 + 8 + 4) + pairs * 4;
+    case RENDER:
+        return pairs * (4 + 36) + pixels * (12 + 4 + 4);
+    default:
+        return pairs * (4 + 36) + pixels * (12 + 12 + 4 + 4) + n * (2 * model + projected + 8);
+    }
+}
+
+/* A copy on the device that reads and writes `bytes` in all. */
+static int time_copy(struct seep_stream *stream, double bytes, double *ms)
+{
+    void *from = NULL, *to = NULL;
+    size_t half = (size_t)(bytes / 2);
+    double times[REPEATS];
+    int rc = seep_stream_alloc(stream, half, &from);
+
+    if (rc == 0)
+        rc = seep_stream_alloc(stream, half, &to);
+    for (int i = -1; i < REPEATS && rc == 0; i++) {
+        double start = now_ms();
+        rc = seep_stream_upload(stream, to, from, half);
+        if (i >= 0)
+            times[i] = now_ms() - start;
+    }
+    if (rc == 0)
+        *ms = seep_median(times, REPEATS);
+    if (from)
+        seep_stream_free(stream, from);
+    if (to)
+        seep_stream_free(stream, to);
+    return rc;
+}
+
+static json_t *row_of(const struct timing *t, const char *kernel, const char *input,
+                      const double *times)
+{
+    return json_pack(
+        "{s:s, s:s, s:I, s:I, s:f, s:I}", "kernel", kernel, "input", input, "gaussians",
+        (json_int_t)t->room.model.n, "pairs", (json_int_t)t->room.projected.n_pairs, "median_ms",
+        seep_median((double *)times, REPEATS), "bytes_held", (json_int_t)t->room.bytes);
+}
+
+static int add_stages(json_t *results, struct timing *t, const char *input)
+{
+    bool cuda = seep_stream_device(t->room.stream) == SEEP_DEVICE_CUDA;
+
+    for (int stage = 0; stage < STAGES; stage++) {
+        json_t *row = row_of(t, names[stage], input, t->stages[stage]);
+        double bytes = bytes_moved(&t->room, (enum stage)stage), ms = 0;
+        int rc = cuda ? time_copy(t->room.stream, bytes, &ms) : 0;
+        if (cuda && rc == 0 && row) {
+            json_object_set_new(row, "bytes_moved", json_integer((json_int_t)bytes));
+            json_object_set_new(row, "copy_ms", json_real(ms));
+        }
+        if (json_array_append_new(results, row) && rc == 0)
+            rc = -SEEP_ENOMEM;
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+static int bench_scene(json_t *results, const char *input, const struct seep_splat_camera *camera,
+                       const struct seep_splat_model *model, struct seep_stream *stream)
+{
+    struct timing *t = calloc(1, sizeof *t);
+    double baseline = NAN;
+
+    if (!t)
+        return -SEEP_ENOMEM;
+    int rc = seep_splat_room_init(&t->room, stream, camera, model);
+    if (rc == 0)
+        rc = time_stages(t);
+    if (rc == 0 && seep_stream_device(stream) == SEEP_DEVICE_CPU)
+        rc = time_reference(camera, model, &baseline);
+    if (rc == 0) {
+        json_t *row = row_of(t, "forward", input, t->forward);
+        if (row && !isnan(baseline)) {
+            double median = json_number_value(json_object_get(row, "median_ms"));
+            json_object_set_new(row, "baseline",
+                                json_string("double-precision reference, one thread"));
+            json_object_set_new(row, "baseline_ms", json_real(baseline));
+            json_object_set_new(row, "speedup", json_real(baseline / median));
+        }
+        rc = json_array_append_new(results, row) ? -SEEP_ENOMEM : 0;
+    }
+    if (rc == 0)
+        rc = add_stages(results, t, input);
+    seep_splat_room_fini(&t->room);
+    free(t);
+    return rc;
+}
+
+/* SplitMix64, between 0 and 1. */
+static float next_random(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return (float)((double)((z ^ z >> 31) >> 40) * 0x1p-24);
+}
+
+/* Gaussians strewn over the view between 2 and 22 away; their size in the picture falls with their
+ * number, so that some 20 lie behind each pixel. */
+static int make_scene(struct seep_splat_host *h, struct seep_splat_camera *c, size_t n, int width,
+                      int height)
+{
+    uint64_t seed = 1;
+    int rc = seep_splat_host_init(h, n, 3);
+    float size = 1.2f * sqrtf((float)width * (float)height / (float)n) / (float)width;
+
+    *c = (struct seep_splat_camera){.width = width,
+                                    .height = height,
+                                    .fx = (float)width,
+                                    .fy = (float)width,
+                                    .cx = (float)width / 2,
+                                    .cy = (float)height / 2,
+                                    .rotation = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        float z = 2 + 20 * next_random(&seed);
+        h->means[i][0] = z * 1.1f * (next_random(&seed) - 0.5f);
+        h->means[i][1] = z * 1.1f * (next_random(&seed) - 0.5f) * (float)height / (float)width;
+        h->means[i][2] = z;
+        for (int k = 0; k < 3; k++)
+            h->scales[i][k] = z * size * exp2f(3 * next_random(&seed) - 1.5f);
+        for (int k = 0; k < 4; k++)
+            h->rotations[i][k] = next_random(&seed) - 0.5f + (float)(k == 0);
+        h->opacities[i] = 0.05f + 0.9f * next_random(&seed);
+        for (size_t k = 0; k < 48; k++)
+            h->sh[48 * i + k] = (k < 3 ? 2.0f : 0.2f) * (next_random(&seed) - 0.5f);
+    }
+    return rc;
+}
+
+static int bench_made_up(json_t *results, struct seep_stream *stream)
+{
+    bool cuda = seep_stream_device(stream) == SEEP_DEVICE_CUDA;
+    struct seep_splat_camera camera;
+    struct seep_splat_host host;
+    int rc = cuda ? make_scene(&host, &camera, 2800000, 1920, 1080)
+                  : make_scene(&host, &camera, 100000, 640, 360);
+
+    if (rc == 0)
+        rc = bench_scene(results, cuda ? "2.8 M at 1920x1080" : "100,000 at 640x360", &camera,
+                         &host.model, stream);
+    seep_splat_host_fini(&host);
+    return rc;
+}
+
+int seep_splat_bench(json_t *results, const char *data_folder, struct seep_stream *stream)
+{
+    char path[4096];
+    struct seep_garden garden;
+    int rc;
+
+    if (data_folder) {
+        if (snprintf(path, sizeof path, "%s/garden.npz", data_folder) >= (int)sizeof path)
+            return -SEEP_EINVAL;
+        rc = seep_garden_read(path, 3, 1, &garden, NULL);
+        if (rc)
+            return rc;
+        rc = bench_scene(results, "garden.npz", &garden.cameras[0], &garden.host.model, stream);
+        seep_garden_free(&garden);
+        if (rc)
+            return rc;
+    }
+    return bench_made_up(results, stream);
+}
