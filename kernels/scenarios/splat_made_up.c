@@ -17,21 +17,22 @@
 
 /* The document's job: ../../docs/lab.md. */
 enum { SEED_PHOTOS = 600, SEED_WIDTH = 1600, SEED_HEIGHT = 1066, SEED_POINTS = 1000000 };
-enum { LEAST_PHOTOS = 24, LEAST_POINTS = 64 };
 
-static const double full_list_scale = 0.01;
+/* Below the second, what the scene keeps would be less than seep has a word for (256 KiB). */
+static const double full_list_scale = 0.01, least_scale = 0.001;
 
 struct seep_made_up seep_made_up_size(double scale)
 {
+    scale = fmax(scale, least_scale);
     double side = sqrt(scale), share = fmin(1, scale / full_list_scale);
-    double photos = fmax(LEAST_PHOTOS, floor(SEED_PHOTOS * share + 0.5));
+    double photos = floor(SEED_PHOTOS * share + 0.5);
     double points = floor(SEED_POINTS * scale * photos / SEED_PHOTOS + 0.5);
 
     return (struct seep_made_up){
         .n_photos = (size_t)photos,
-        .n_points = (size_t)fmax(LEAST_POINTS, points),
-        .width = (uint32_t)fmax(16, floor(SEED_WIDTH * side + 0.5)),
-        .height = (uint32_t)fmax(16, floor(SEED_HEIGHT * side + 0.5)),
+        .n_points = (size_t)points,
+        .width = (uint32_t)floor(SEED_WIDTH * side + 0.5),
+        .height = (uint32_t)floor(SEED_HEIGHT * side + 0.5),
     };
 }
 

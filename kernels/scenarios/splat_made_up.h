@@ -15,7 +15,8 @@ struct seep_made_up {
 
 /* The seed's own size times `scale`: 600 photos of 1600 × 1066 and 4 million Gaussians in the end,
  * of four times fewer points. Pixels and Gaussians go by the scale; below 1:100 photos, too, and
- * Gaussians once more with them, so that pictures and Gaussians keep their ratio. */
+ * Gaussians once more with them, so that pictures and Gaussians keep their ratio. Below 1:1000
+ * nothing shrinks any more. */
 struct seep_made_up seep_made_up_size(double scale);
 
 /* Writes sparse/0/{cameras,images,points3D}.bin and images/ (JPEG, each eighth a PNG) into
