@@ -2,6 +2,7 @@
 #include "kernels/harness/copy_bench.h"
 #include "kernels/harness/lab.h"
 #include "kernels/harness/table.h"
+#include "kernels/splat/splat_bench.h"
 #include "kernels/voxels/voxel_bench.h"
 
 #include <stdio.h>
@@ -15,6 +16,7 @@ static const struct {
 } benches[] = {
     {"copy", seep_copy_bench},
     {"voxels", seep_voxel_bench},
+    {"splat", seep_splat_bench},
 };
 
 static bool is_chosen(const struct seep_lab_arguments *a, const char *name)

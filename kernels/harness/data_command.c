@@ -54,8 +54,11 @@ int seep_lab_data_main(int argc, char **argv)
     int rc = seep_lab_make_folder(a.words[1], &err);
     if (!rc && !is_empty(a.words[1]))
         rc = seep_error_set(&err, SEEP_EIO, a.words[1], 0, "not an empty folder");
-    if (!rc)
+    if (!rc) {
+        seep_lab_progress("making %s …", a.words[0]);
         rc = make(a.words[1], a.scale, a.seed, &err);
+        seep_lab_progress(NULL);
+    }
     if (!rc)
         return 0;
     seep_lab_complain_error(rc, &err, "name an empty or new folder with room");

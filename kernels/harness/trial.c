@@ -86,6 +86,9 @@ int seep_trial_run(const struct seep_trial *t, struct seep_outcome *outcome, str
     if (!rc && WIFEXITED(outcome->status) && WEXITSTATUS(outcome->status) >= SEEP_FAILED &&
         WEXITSTATUS(outcome->status) < 128)
         rc = seep_error_set(err, SEEP_EIO, c->seep, 0, "could not run the job");
+    if (!rc && WIFEXITED(outcome->status) && WEXITSTATUS(outcome->status) == SEEP_LAB_UNUSABLE)
+        rc = seep_error_set(err, SEEP_EIO, t->profile, 0, "%s %s cannot be run here",
+                            t->scenario->name, t->variant->name);
     free(c);
     if (rc)
         return rc;

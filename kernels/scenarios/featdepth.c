@@ -2,8 +2,8 @@
  * gradients are gathered for the reduction, and which GPU a rank sits on each cost memory of their
  * own.
  *
- * The GPUs are told, not used: contexts, weights and batches are announced to seep where a rank
- * would have them, and the arithmetic runs on the CPU. */
+ * The GPUs are told, not used, whatever the device: contexts, weights and batches are announced to
+ * seep where a rank would have them, and the arithmetic runs on the CPU. */
 #include "kernels/harness/rows.h"
 #include "kernels/harness/scenario.h"
 #include "kernels/scenarios/depth_network.h"
@@ -266,9 +266,6 @@ static int run(const struct seep_scenario_options *o, json_t *measured, struct s
     struct job job = {.scale = o->scale, .seed = o->seed};
     struct result results[RANKS];
 
-    if (o->device == SEEP_DEVICE_CUDA)
-        return seep_error_set(err, SEEP_EDEVICE, "", 0,
-                              "featdepth's ranks tell of two GPUs and run on the CPU");
     for (int v = 0; v < N_VARIANTS; v++) {
         if (strcmp(variants[v].name, o->variant) == 0)
             job.variant = (enum variant)v;

@@ -98,15 +98,14 @@ static int prepare(struct training *t, const struct seep_scenario_options *o,
     t->reserved = calloc(t->n_steps, sizeof *t->reserved);
     if (!t->live || !t->reserved)
         return -SEEP_ENOMEM;
-    int rc = o->device == SEEP_DEVICE_CUDA ? seep_stream_create_cuda(0, &t->stream, err) : 0;
+    /* What cudaMalloc gave cannot grow: that variant has the stand-in on every device. */
+    bool real = o->device == SEEP_DEVICE_CUDA && t->variant != EXPANDABLE;
+    int rc = real ? seep_stream_create_cuda(0, &t->stream, err) : 0;
     if (!rc)
         rc = seep_segment_driver_create(t->stream, capacity_bytes, &t->driver);
     if (rc)
         return rc;
     struct seep_caching_driver calls = seep_segment_driver_calls(t->driver);
-    if (t->variant == EXPANDABLE && !calls.grow)
-        return seep_error_set(err, SEEP_EDEVICE, "", 0,
-                              "expandable segments are modelled on the CPU only");
     rc = seep_caching_create(&calls, t->variant == EXPANDABLE, "device:0", "tensor:0",
                              &t->allocator);
     return rc ? rc : seep_sparse_network_create(t->allocator, t->variant == BUCKETED, &t->net);
