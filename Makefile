@@ -146,6 +146,9 @@ $(BUILD)/obj/%.o: %.cc $(BUILD)/flags
 
 $(BUILD)/obj/kernels/%.o: EXTRA_CFLAGS = $(LAB_CFLAGS) $(KERNEL_CFLAGS) $(if $(WITH_CUDA),-DSEEP_WITH_CUDA)
 
+# The page of seep-lab is taken in as it is (.incbin).
+$(BUILD)/obj/kernels/harness/lab_page.o: docs/man/seep-lab.txt
+
 $(BUILD)/obj/kernels/%.cu.o: kernels/%.cu $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(say) NVCC $<
@@ -295,6 +298,7 @@ install: all ## install under PREFIX (/usr/local), below DESTDIR if given
 	install -m 644 $(PYTHON_FILES) $(DESTDIR)$(LIBDIR)/python/
 	install -m 644 $(MAN_PAGES) $(DESTDIR)$(PREFIX)/share/man/man1/
 	install -m 644 viewer/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/seep
+	install -m 644 viewer/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/seep-lab
 	install -m 644 LICENSE README.md $(DESTDIR)$(PREFIX)/share/doc/seep/
 	install -m 644 docs/report.schema.json docs/check.schema.json libprof/roles.toml $(DESTDIR)$(PREFIX)/share/seep/
 
