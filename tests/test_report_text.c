@@ -1,0 +1,262 @@
+/* The report's text: harmless strings, words and numbers that read well. */
+#include "tests/report_fixture.h"
+
+/* What the text holds; all of it in memory. */
+static char *text_of(bool colour)
+{
+    char *text = NULL;
+    size_t n;
+    FILE *out = open_memstream(&text, &n);
+
+    ck_assert_int_eq(seep_report_text(report, out, colour), 0);
+    fclose(out);
+    return text;
+}
+
+/* ---- strings ----------------------------------------------------------------------------- */
+
+static const struct {
+    const char *raw, *clean;
+} dirty[] = {
+    {"plain.py", "plain.py"},
+    {"\033[31mred\007", "?[31mred?"},
+    {"a\nb\tc\rd\x7f", "a?b?c?d?"},
+    {"gr\xc3\xb6\xc3\x9f"
+     "e.py",
+     "gr\xc3\xb6\xc3\x9f"
+     "e.py"},
+    {"\xff\xfe", "??"},
+    {"\xc3", "?"},
+    {"\xc0\xaf", "??"},
+    {"\xed\xa0\x80", "???"},
+    {"\xc2\x9b"
+     "31m",
+     "?31m"},
+    {"\xe2\x80\xae"
+     "evil",
+     "?evil"},
+    {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
+    {"\xf5\x80\x80\x80", "????"},
+};
+
+START_TEST(strings_of_a_profile_cannot_harm_a_terminal)
+{
+    char *clean = seep_text_clean(dirty[_i].raw, strlen(dirty[_i].raw));
+
+    ck_assert_str_eq(clean, dirty[_i].clean);
+    free(clean);
+    snprintf(builder_header(&a)->cwd, sizeof builder_header(&a)->cwd, "/%s", dirty[_i].raw);
+    builder_site(&a, python_stack(&a, dirty[_i].raw, 1), 0, 1, 1000, 0, 0, 1);
+    analyse(1, NULL, true);
+    ck_assert_str_eq(string("sites/0/stack/0/file"), dirty[_i].clean);
+    char *text = text_of(false);
+    for (const char *p = text; *p; p++)
+        ck_assert_msg(*p == '\n' || (unsigned char)*p >= 0x20, "control character %d", *p);
+    ck_assert_ptr_nonnull(strstr(text, dirty[_i].clean));
+    free(text);
+}
+END_TEST
+
+START_TEST(sizes_read_well)
+{
+    static const struct {
+        double bytes;
+        const char *text;
+    } sizes[] = {{0, "0 B"},
+                 {1, "1 B"},
+                 {1.5, "1.5 B"},
+                 {1023, "1023 B"},
+                 {1024, "1.0 KiB"},
+                 {1536, "1.5 KiB"},
+                 {-2048, "-2.0 KiB"},
+                 {1048575, "1.0 MiB"},
+                 {26214400, "25.0 MiB"},
+                 {1e24, "867361.7 EiB"}};
+    char text[SEEP_SIZE_TEXT];
+
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        ck_assert_str_eq(seep_text_size(sizes[i].bytes, text), sizes[i].text);
+}
+END_TEST
+
+/* ---- text -------------------------------------------------------------------------------- */
+
+START_TEST(the_text_begins_with_the_line_to_look_at)
+{
+    leaking_job(false);
+    char *text = text_of(false);
+    char *where = strstr(text, "train.py:40 in work");
+    ck_assert_ptr_nonnull(where);
+    int lines = 0;
+    for (const char *p = text; p < where; p++)
+        lines += *p == '\n';
+    ck_assert_int_le(lines, 3);
+    ck_assert_ptr_nonnull(strstr(text, "unbounded-growth"));
+    ck_assert_ptr_nonnull(strstr(text, "8.0 KiB"));
+    ck_assert_ptr_nonnull(strstr(text, "1.0 GiB"));
+    ck_assert_ptr_nonnull(strstr(text, "to do:"));
+    ck_assert_ptr_null(strchr(text, '\033'));
+    ck_assert_msg(strstr(text, "/home/user/project/train.py") == NULL,
+                  "paths below the cwd are short");
+    free(text);
+    text = text_of(true);
+    ck_assert_ptr_nonnull(strchr(text, '\033'));
+    free(text);
+}
+END_TEST
+
+/* Makes the first profile that of this very process, which runs. */
+static void run_on(uint64_t *now)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    *now = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+    builder_fini(&a);
+    builder_init(&a, (uint32_t)getpid(), *now);
+    builder_header(&a)->exit_kind = SEEP_EXIT_NONE;
+    builder_header(&a)->end_ns = 0;
+    memset(builder_header(&a)->host, 0, sizeof builder_header(&a)->host);
+    gethostname(builder_header(&a)->host, sizeof builder_header(&a)->host - 1);
+}
+
+static bool says(const char *what)
+{
+    char *text = text_of(false);
+    bool found = strstr(text, what) != NULL;
+
+    free(text);
+    return found;
+}
+
+START_TEST(the_text_of_a_running_job_speaks_of_now)
+{
+    uint64_t now = START;
+
+    if (_i)
+        run_on(&now);
+    builder_site(&a, python_stack(&a, "/home/user/cameras.py", 33), 0, 24, 24 << 20, 0, 0, 9);
+    builder_timeline(&a, 60, 1 << 20);
+    if (_i)
+        builder_header(&a)->end_ns = 0;
+    analyse_folder(builder_job(builder_header(&a)->pid, now, 50, 10), false);
+    ck_assert_str_eq(string("processes/0/exit/kind"), _i ? "running" : "exit");
+    ck_assert_str_eq(string("findings/0/pattern"), "eager-retention");
+    ck_assert_int_eq(says(" live now, "), _i);
+    ck_assert_int_eq(says(" live at exit, "), !_i);
+    ck_assert_int_eq(says("50 steps so far\n"), _i);
+    ck_assert_int_eq(says(" s, still running"), _i);
+    ck_assert_int_eq(says("24 items loaded before step 1 and kept so far: 24.0 MiB"), _i);
+    ck_assert_int_eq(says("24 items loaded before step 1 and kept to the end: 24.0 MiB"), !_i);
+}
+END_TEST
+
+START_TEST(one_of_a_kind_has_no_plural)
+{
+    builder_site(&a, python_stack(&a, "/home/user/t.py", 1), 0, 1, 1000, 0, 0, 1);
+    builder_header(&a)->dropped[SEEP_DROP_BOUND] = 1;
+    analyse(1, builder_job(100, START, 1, 1), false);
+    json_object_set_new(json_object_get(report, "job"), "epochs", json_integer(1));
+    ck_assert(says("seep: no finding in 1 step\n"));
+    ck_assert(says("job      1 step by optimizer, 1 epoch, "));
+    ck_assert(says(", 1 event dropped\n"));
+    ck_assert(says(", 1 allocation\n"));
+    json_object_set_new(json_object_get(report, "job"), "steps", json_integer(0));
+    json_object_set_new(json_object_get(report, "job"), "step_source", json_string("time"));
+    ck_assert(says("seep: no finding in 0 time slices\n"));
+    ck_assert(says("job      0 steps by time slices, 1 epoch, "));
+}
+END_TEST
+
+static const struct {
+    const char *entries, *pids; /* of the report's processes, and of its finding */
+    const char *text;
+} pids[] = {
+    {"[{'pid': 1, 'role': 'trainer'}]", "[1]", ", trainer 1\n"},
+    {"[{'pid': 7, 'role': 'helper'}, {'pid': 7, 'role': 'trainer'}]", "[7]", ", trainer 7\n"},
+    {"[{'pid': 7, 'role': 'helper'}, {'pid': 7, 'role': 'trainer'}]", "[7, 7]", ", trainer 7\n"},
+    {"[{'pid': 1, 'role': 'loader-worker'}, {'pid': 2, 'role': 'trainer'},"
+     " {'pid': 3, 'role': 'loader-worker'}]",
+     "[1, 2, 3]", ", trainer 2, loader-worker 1 3\n"},
+    {"[{'pid': 1, 'role': 'rank'}, {'pid': 9, 'role': 'trainer'}]", "[1, 2, 3, 4, 5, 6]",
+     ", rank 1, process 2 3 4 and 2 more\n"},
+    {"[]", "[]", " of host, +8.0 KiB a step\n"},
+};
+
+START_TEST(each_pid_stands_beside_its_own_role)
+{
+    leaking_job(false);
+    json_t *finding = json_array_get(json_object_get(report, "findings"), 0);
+    char entries[256];
+
+    snprintf(entries, sizeof entries, "%s", pids[_i].entries);
+    for (char *p = entries; *p; p++)
+        *p = *p == '\'' ? '"' : *p;
+    json_object_set_new(report, "processes", json_loads(entries, 0, NULL));
+    json_object_set_new(finding, "processes", json_loads(pids[_i].pids, 0, NULL));
+    ck_assert(says(pids[_i].text));
+}
+END_TEST
+
+START_TEST(no_text_is_made_of_what_is_no_report)
+{
+    static const char *const others[] = {"{}", "[]", "{\"format\": \"seep-report\"}", "7",
+                                         "{\"format\": 1, \"job\": {}}"};
+
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        json_t *other = json_loads(others[i], JSON_DECODE_ANY, NULL);
+        ck_assert_int_eq(seep_report_text(other, stdout, false), -SEEP_EINVAL);
+        json_decref(other);
+    }
+}
+END_TEST
+
+START_TEST(text_of_a_report_with_missing_parts_is_no_crash)
+{
+    static const char *const keys[] = {"processes", "spaces",   "findings",
+                                       "sites",     "timeline", "coverage"};
+
+    leaking_job(false);
+    json_object_set_new(json_array_get(json_object_get(report, "findings"), 0), "frame",
+                        json_null());
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        free(text_of(true));
+        json_object_set_new(report, keys[i], i % 2 ? json_integer(7) : json_array());
+    }
+    free(text_of(true));
+}
+END_TEST
+
+START_TEST(a_full_disk_is_an_error_of_the_text)
+{
+    leaking_job(false);
+    FILE *full = fopen("/dev/full", "w");
+    if (!full)
+        return;
+    setvbuf(full, NULL, _IONBF, 0);
+    ck_assert_int_eq(seep_report_text(report, full, false), -SEEP_EIO);
+    fclose(full);
+}
+END_TEST
+
+#define N(array) ((int)(sizeof(array) / sizeof *(array)))
+
+int main(void)
+{
+    Suite *suite = suite_create("report text");
+    TCase *tcase = tcase_create("all");
+
+    tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_add_loop_test(tcase, strings_of_a_profile_cannot_harm_a_terminal, 0, N(dirty));
+    tcase_add_test(tcase, sizes_read_well);
+    tcase_add_test(tcase, the_text_begins_with_the_line_to_look_at);
+    tcase_add_loop_test(tcase, the_text_of_a_running_job_speaks_of_now, 0, 2);
+    tcase_add_test(tcase, one_of_a_kind_has_no_plural);
+    tcase_add_loop_test(tcase, each_pid_stands_beside_its_own_role, 0, N(pids));
+    tcase_add_test(tcase, no_text_is_made_of_what_is_no_report);
+    tcase_add_test(tcase, text_of_a_report_with_missing_parts_is_no_crash);
+    tcase_add_test(tcase, a_full_disk_is_an_error_of_the_text);
+    tcase_set_timeout(tcase, 60);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}
