@@ -1,4 +1,5 @@
-/* seep.h: telling seep, the memory profiler, where training steps and epochs end.
+/* seep.h: telling seep, the memory profiler, where training steps and epochs end, and what an
+ * allocator of the program's own hands out.
  *
  *     #include <seep.h>
  *     for (int step = 0; step < n; step++) {
@@ -15,6 +16,8 @@
  * Allocates: nothing. Errors: none. */
 #ifndef SEEP_H
 #define SEEP_H
+
+#include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -53,6 +56,36 @@ static inline __attribute__((unused)) int seep_active(void)
 
     SEEP_LOAD_("seep_step", call);
     return call != 0;
+}
+
+/* A block of memory that seep cannot see being made: of a pool or an arena, of a device's driver.
+ *   space    where it lies: "device:N" what the driver of GPU N gave, "tensor:N" what an allocator cut
+ *            from that, "pinned", or a name of your own (letters, digits, ':', '-', '_', up to 23).
+ *            "host", "mmap" and "shm" are seen without, and left alone here
+ *   address  of the block, not NULL; one that is announced again replaces the one before
+ * The report has the block with the stack of this call, in its space. */
+static inline void seep_block_made(const char *space, const void *address, size_t bytes)
+    __asm__("seep_block_made_of_this_file");
+static inline __attribute__((unused)) void seep_block_made(const char *space, const void *address,
+                                                           size_t bytes)
+{
+    void (*call)(const char *, const void *, size_t);
+
+    SEEP_LOAD_("seep_block_made", call);
+    if (call)
+        call(space, address, bytes);
+}
+
+/* The block of `space` at `address` is no more. One that was never announced is no error. */
+static inline void seep_block_gone(const char *space, const void *address)
+    __asm__("seep_block_gone_of_this_file");
+static inline __attribute__((unused)) void seep_block_gone(const char *space, const void *address)
+{
+    void (*call)(const char *, const void *);
+
+    SEEP_LOAD_("seep_block_gone", call);
+    if (call)
+        call(space, address);
 }
 
 #undef SEEP_DEFINE_

@@ -267,6 +267,7 @@ static bool start_child(void)
     fork_seen = false;
     constants.inherited_end = SEEP_HEADER_BYTES + (uint64_t)parent->n_chunks * SEEP_CHUNK_BYTES;
     profile_name(constants.parent_file);
+    constants.rank = rank_of_job(); /* a launcher that forks its ranks sets it for each */
     constants.python_version = parent->python_version;
     constants.python_support = parent->python_support;
     struct seep_space spaces[SEEP_MAX_SPACES];

@@ -165,6 +165,36 @@ class MapCounts(Counts):
         self.check("counts_maps", "many")
 
 
+class AnnouncedCounts(Counts):
+    """Blocks that an allocator of the job's own announces through seep.h."""
+
+    def test_tensors_at_the_addresses_of_their_segment_and_of_the_heap(self):
+        profile, _ = self.check("counts_announced", "overlap")
+        self.assertEqual(profile.report["spaces"]["pool"]["live_bytes"], 0)
+        self.assertEqual(profile.report["spaces"]["pool"]["allocated_bytes"], 1000)
+
+    def test_no_block_no_name_and_spaces_that_are_seen_anyway(self):
+        profile, _ = self.check("counts_announced", "refused")
+        self.assertEqual([s for s in profile.report["spaces"] if s not in ("host", "mmap", "shm")], ["device:0"])
+        self.assertEqual(profile.report["spaces"]["device:0"]["allocations"], 1)
+
+    def test_an_address_announced_again_replaces_its_block(self):
+        self.check("counts_announced", "again")
+
+    def test_a_forked_childs_blocks_lie_in_the_same_spaces(self):
+        profile, _ = self.profiled("counts_announced", "forked")
+        parent, child = (p["spaces"] for p in profile.report["processes"])
+        self.assertEqual((parent["device:0"]["live_bytes"], child["device:0"]["live_bytes"]), (4096, 8192))
+        self.assertEqual(child["device:1"]["live_bytes"], 16384)
+        self.assertEqual(profile.report["spaces"]["device:0"]["peak_bytes"], 4096 + 8192)
+
+    def test_more_names_than_spaces_leave_the_rest_out(self):
+        profile, _ = self.profiled("counts_announced", "crowd")
+        pools = [s for s in profile.report["spaces"] if s.startswith("pool-")]
+        self.assertTrue(20 <= len(pools) < 32, pools)
+        self.assertTrue(all(profile.report["spaces"][s]["live_bytes"] == 64 for s in pools))
+
+
 class ThreadCounts(Counts):
     def test_threads_that_free_each_others_blocks(self):
         self.check("counts_threads", "cross")
