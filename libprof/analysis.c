@@ -1,6 +1,7 @@
 #include "libprof/analysis.h"
 
 #include "libprof/folder_read.h"
+#include "libprof/kinds.h"
 #include "libprof/level.h"
 #include "libprof/merge.h"
 #include "libprof/processes.h"
@@ -13,6 +14,7 @@ static int analyse(struct seep_model *m, const struct seep_analysis_options *opt
                    json_t **report, struct seep_error *err)
 {
     struct seep_frames frames = {0};
+    struct seep_kinds kinds = {0};
     struct seep_findings findings = {0};
     struct seep_symbols *symbols = NULL;
     struct seep_roles *roles = NULL;
@@ -22,17 +24,20 @@ static int analyse(struct seep_model *m, const struct seep_analysis_options *opt
         rc = seep_merge(m, err);
     if (rc)
         goto fail;
+    symbols = seep_symbols_create(&m->dict, outside);
+    rc = symbols ? seep_kinds_init(&kinds, &m->dict, roles, symbols) : -SEEP_ENOMEM;
+    if (rc)
+        goto fail;
+    seep_kinds_mark_workers(&kinds, m);
     rc = seep_processes_settle(m, outside);
     if (!rc)
         rc = seep_processes_add_spaces(m);
     if (!rc)
         rc = seep_level_raise_peaks(m, opts && opts->all_sites);
     if (!rc)
-        rc = seep_frames_init(&frames, &m->dict, roles);
-    if (rc)
-        goto fail;
-    symbols = seep_symbols_create(&m->dict, outside);
-    rc = symbols ? seep_diagnose(m, &frames, symbols, &findings) : -SEEP_ENOMEM;
+        rc = seep_frames_init(&frames, &m->dict, roles, &kinds, symbols);
+    if (!rc)
+        rc = seep_diagnose(m, &frames, symbols, &findings);
     if (rc)
         goto fail;
     struct seep_report_parts parts = {.m = m,
@@ -47,6 +52,7 @@ fail:
     seep_findings_fini(&findings);
     seep_symbols_destroy(symbols);
     seep_frames_fini(&frames);
+    seep_kinds_fini(&kinds);
     seep_roles_free(roles);
     return rc;
 }

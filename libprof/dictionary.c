@@ -121,19 +121,6 @@ uint32_t seep_dictionary_frame(struct seep_dictionary *d, const struct seep_dict
     return id;
 }
 
-static bool is_worker_loop(const struct seep_dictionary *d, uint32_t frame)
-{
-    static const char file[] = "torch/utils/data/_utils/worker.py";
-    const struct seep_dict_frame *f = &d->frames[frame];
-
-    if (f->kind != SEEP_FRAME_PYTHON ||
-        strcmp(seep_dictionary_text(d, f->function), "_worker_loop"))
-        return false;
-    const char *path = seep_dictionary_text(d, f->owner);
-    size_t n = strlen(path);
-    return n >= sizeof file - 1 && strcmp(path + n - (sizeof file - 1), file) == 0;
-}
-
 static bool is_stack(const struct seep_dict_stack *k, uint32_t parent, uint32_t frame)
 {
     return k->parent == parent && k->frame == frame;
@@ -161,7 +148,6 @@ uint32_t seep_dictionary_stack(struct seep_dictionary *d, uint32_t parent, uint3
         .parent = parent,
         .frame = frame,
         .depth = (uint16_t)(d->stacks[parent].depth + 1),
-        .in_worker_loop = d->stacks[parent].in_worker_loop || is_worker_loop(d, frame),
     };
     return id;
 }

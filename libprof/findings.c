@@ -170,6 +170,34 @@ static int by_severity(const void *a, const void *b)
     return (p->frame > q->frame) - (p->frame < q->frame);
 }
 
+/* Where an allocator's cache is what a device's memory goes into, the line that asks the driver for
+ * it is not to blame for how much it asks. */
+static bool is_of_cache(const struct seep_model *m, const struct seep_findings *f,
+                        const struct seep_finding *one)
+{
+    if (one->pattern == SEEP_PATTERN_ALLOCATOR_CACHE || one->pattern == SEEP_PATTERN_WRONG_DEVICE ||
+        strncmp(m->spaces[one->space].name, "device:", 7) != 0)
+        return false;
+    for (size_t i = 0; i < f->n; i++) {
+        if (f->list[i].pattern == SEEP_PATTERN_ALLOCATOR_CACHE && f->list[i].space == one->space)
+            return true;
+    }
+    return false;
+}
+
+static void drop_of_caches(const struct seep_model *m, struct seep_findings *f)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < f->n; i++) {
+        if (is_of_cache(m, f, &f->list[i]))
+            seep_finding_fini(&f->list[i]);
+        else
+            f->list[kept++] = f->list[i];
+    }
+    f->n = kept;
+}
+
 /* Beside a large finding, small ones of the same function and pattern are the same matter. */
 static void drop_companions(const struct seep_model *m, struct seep_findings *f)
 {
@@ -193,5 +221,6 @@ void seep_findings_sort(const struct seep_model *m, struct seep_findings *f)
 {
     if (f->n)
         qsort(f->list, f->n, sizeof *f->list, by_severity);
+    drop_of_caches(m, f);
     drop_companions(m, f);
 }

@@ -1,83 +1,23 @@
 #include "libprof/frames.h"
 
+#include "libprof/kinds.h"
+#include "libprof/owners.h"
 #include "libprof/roles.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_CLASSES = 256, RANK_OWN = 4 }; /* RANK_OWN: the least of a frame of the user's */
-
-enum owner { OWNER_UNKNOWN = 0, OWNER_USER, OWNER_LIBRARY, OWNER_IMPORT, OWNER_SEEP };
-
-/* …/lib/pythonX.Y/ and what replaces it: lib64, zipped. */
-static bool in_python_library(const char *path)
-{
-    for (const char *at = path; (at = strstr(at, "/python")); at += 7) {
-        const char *digit = at + 7;
-        if (!isdigit((unsigned char)*digit))
-            continue;
-        while (isdigit((unsigned char)*digit) || *digit == '.')
-            digit++;
-        bool below_lib = at - path >= 4 && (strncmp(at - 4, "/lib", 4) == 0 ||
-                                            (at - path >= 6 && strncmp(at - 6, "/lib64", 6) == 0));
-        if (*digit == 't') /* free-threaded builds */
-            digit++;
-        if (below_lib && (*digit == '/' || strncmp(digit, "zip/", 4) == 0))
-            return true;
-    }
-    return false;
-}
-
-/* The module that ships with seep, installed or in the build folder. */
-static bool is_own_module(const char *file)
-{
-    size_t n = strlen(file);
-
-    return (n >= 20 && strcmp(file + n - 20, "/seep/python/seep.py") == 0) ||
-           (n >= 21 && strcmp(file + n - 21, "/build/python/seep.py") == 0);
-}
-
-static enum owner python_owner(const char *file)
-{
-    if (strncmp(file, "<frozen importlib", 17) == 0)
-        return OWNER_IMPORT;
-    if (strncmp(file, "<frozen ", 8) == 0 || strncmp(file, "<__array_function__", 19) == 0)
-        return OWNER_LIBRARY;
-    if (is_own_module(file))
-        return OWNER_SEEP;
-    if (strstr(file, "/site-packages/") || strstr(file, "/dist-packages/") ||
-        in_python_library(file))
-        return strstr(file, "/importlib/") ? OWNER_IMPORT : OWNER_LIBRARY;
-    return OWNER_USER;
-}
-
-static bool starts_with(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
-static enum owner native_owner(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    const char *base = slash ? slash + 1 : path;
-
-    if (starts_with(base, "libseep"))
-        return OWNER_SEEP;
-    if (path[0] != '/' || starts_with(path, "/usr/lib") || starts_with(path, "/lib") ||
-        (strstr(base, ".so") && (strstr(path, "/lib/") || strstr(path, "/lib64/"))) ||
-        starts_with(base, "python") || starts_with(base, "libpython") ||
-        strstr(path, "/site-packages/") || strstr(path, "/dist-packages/") ||
-        in_python_library(path))
-        return OWNER_LIBRARY;
-    return OWNER_USER;
-}
+enum {
+    MAX_CLASSES = 256,
+    RANK_OWN = 4, /* the least of a frame of the user's */
+};
 
 struct sweep {
     const struct seep_dictionary *d;
     const struct seep_roles *roles;
-    uint8_t *string_owner; /* of Python files */
-    uint8_t *module_owner;
+    const struct seep_kinds *kinds;
+    const struct seep_symbols *symbols;
+    struct seep_owners owners;
     uint8_t *frame_role; /* + 1 */
     uint64_t *calls; /* by string: what rules on callers say of that library file; ~0 not asked */
     struct {         /* classes all of whose methods have a role */
@@ -89,32 +29,19 @@ struct sweep {
     size_t n_classes;
 };
 
-static enum owner owner_of(const struct sweep *w, const struct seep_dict_frame *f)
-{
-    if (f->kind == SEEP_FRAME_PYTHON) {
-        if (!w->string_owner[f->owner])
-            w->string_owner[f->owner] = (uint8_t)python_owner(seep_dictionary_text(w->d, f->owner));
-        return w->string_owner[f->owner];
-    }
-    if (f->pseudo || !f->owner)
-        return OWNER_LIBRARY;
-    if (!w->module_owner[f->owner])
-        w->module_owner[f->owner] =
-            (uint8_t)native_owner(seep_dictionary_text(w->d, w->d->modules[f->owner].path));
-    return w->module_owner[f->owner];
-}
-
 /* How good a frame is as the one to look at; of equals the innermost stands. Generated code
  * ("<string>": dataclasses, namedtuples, torch.fx) is not what a user wrote, except where there is
- * nothing else (python -c). */
-static int rank_of(const struct sweep *w, const struct seep_dict_frame *f, enum owner owner)
+ * nothing else (python -c); what a wrapper of malloc is called for, its caller knows. */
+static int rank_of(const struct sweep *w, uint32_t frame, enum seep_owner owner)
 {
-    if (owner == OWNER_USER) {
+    const struct seep_dict_frame *f = &w->d->frames[frame];
+
+    if (owner == SEEP_OWNER_USER) {
         if (f->kind != SEEP_FRAME_PYTHON)
-            return RANK_OWN;
-        return seep_dictionary_text(w->d, f->owner)[0] == '<' ? RANK_OWN + 1 : RANK_OWN + 2;
+            return seep_kinds_is(w->kinds, frame, SEEP_KIND_ALLOCATOR) ? RANK_OWN : RANK_OWN + 1;
+        return seep_dictionary_text(w->d, f->owner)[0] == '<' ? RANK_OWN + 2 : RANK_OWN + 3;
     }
-    if (owner == OWNER_SEEP || owner == OWNER_IMPORT || f->pseudo)
+    if (owner == SEEP_OWNER_SEEP || owner == SEEP_OWNER_IMPORT || f->pseudo)
         return 1;
     return f->kind == SEEP_FRAME_PYTHON ? 3 : 2;
 }
@@ -122,12 +49,12 @@ static int rank_of(const struct sweep *w, const struct seep_dict_frame *f, enum 
 /* ---- roles ----------------------------------------------------------------------------------- */
 
 static struct seep_role_frame role_frame(const struct sweep *w, const struct seep_dict_frame *f,
-                                         enum owner owner)
+                                         enum seep_owner owner)
 {
     return (struct seep_role_frame){.file = seep_dictionary_text(w->d, f->owner),
                                     .function = seep_dictionary_text(w->d, f->function),
                                     .qualname = seep_dictionary_text(w->d, f->qualname),
-                                    .own = owner == OWNER_USER};
+                                    .own = owner == SEEP_OWNER_USER};
 }
 
 /* Of a stack's innermost frame, what rules on its caller say. */
@@ -139,14 +66,14 @@ static enum seep_role role_as_callee(struct sweep *w, const struct seep_dict_sta
 
     *whole_class = false;
     if (!s->parent || f->kind != SEEP_FRAME_PYTHON || caller->kind != SEEP_FRAME_PYTHON ||
-        owner_of(w, caller) != OWNER_LIBRARY)
+        seep_owner_of(&w->owners, caller) != SEEP_OWNER_LIBRARY)
         return SEEP_SITE_OTHER;
     uint64_t *rules = &w->calls[caller->owner];
     if (*rules == ~UINT64_C(0))
         *rules = seep_roles_of_caller(w->roles, seep_dictionary_text(w->d, caller->owner));
     if (!*rules)
         return SEEP_SITE_OTHER;
-    struct seep_role_frame asked = role_frame(w, f, owner_of(w, f));
+    struct seep_role_frame asked = role_frame(w, f, seep_owner_of(&w->owners, f));
     return seep_roles_of_callee(w->roles, *rules, &asked, whole_class);
 }
 
@@ -191,14 +118,34 @@ static enum seep_role role_by_class(const struct sweep *w, const struct seep_dic
     return SEEP_SITE_OTHER;
 }
 
-static enum seep_role role_of(struct sweep *w, const struct seep_dict_stack *s, enum owner owner)
+/* Of calls that were inlined at one address the innermost that has a role speaks. */
+static enum seep_role role_of_native(const struct sweep *w, uint32_t frame, enum seep_owner owner)
+{
+    const struct seep_symbol *all;
+    size_t n = owner == SEEP_OWNER_USER ? seep_symbols_get(w->symbols, frame, &all) : 0;
+    enum seep_role role = SEEP_SITE_OTHER;
+
+    for (size_t i = 0; i < n && !role; i++) {
+        struct seep_native_name name;
+        seep_native_name_set(&name, &all[i]);
+        struct seep_role_frame asked = {name.file, name.function, name.qualname, true};
+        role = seep_roles_of_frame(w->roles, &asked);
+    }
+    return role;
+}
+
+static enum seep_role role_of(struct sweep *w, const struct seep_dict_stack *s,
+                              enum seep_owner owner)
 {
     const struct seep_dict_frame *f = &w->d->frames[s->frame];
     uint8_t *known = &w->frame_role[s->frame];
     bool whole_class;
 
-    if (f->kind != SEEP_FRAME_PYTHON)
-        return SEEP_SITE_OTHER;
+    if (f->kind != SEEP_FRAME_PYTHON) {
+        if (!*known)
+            *known = (uint8_t)(1 + role_of_native(w, s->frame, owner));
+        return (enum seep_role)(*known - 1);
+    }
     enum seep_role role = role_as_callee(w, s, &whole_class);
     if (role)
         return role;
@@ -216,8 +163,8 @@ static void sweep_stack(struct sweep *w, struct seep_frames *out, uint8_t *ranks
 {
     const struct seep_dict_stack *s = &w->d->stacks[i];
     const struct seep_dict_frame *f = &w->d->frames[s->frame];
-    enum owner owner = owner_of(w, f);
-    int rank = rank_of(w, f, owner);
+    enum seep_owner owner = seep_owner_of(&w->owners, f);
+    int rank = rank_of(w, s->frame, owner);
 
     /* Parents lie outside: what this frame is goes before what they are. */
     if (rank >= ranks[s->parent]) {
@@ -228,31 +175,72 @@ static void sweep_stack(struct sweep *w, struct seep_frames *out, uint8_t *ranks
         ranks[i] = ranks[s->parent];
     }
     out->is_own[i] = ranks[i] >= RANK_OWN;
-    out->importing[i] = out->importing[s->parent] || owner == OWNER_IMPORT;
+    out->importing[i] = out->importing[s->parent] || owner == SEEP_OWNER_IMPORT;
     enum seep_role role = role_of(w, s, owner);
     out->roles[i] = (uint16_t)(out->roles[s->parent] | (role ? 1u << role : 0));
     out->role[i] = role ? (uint8_t)role : out->role[s->parent];
 }
 
-int seep_frames_init(struct seep_frames *out, const struct seep_dictionary *d,
-                     const struct seep_roles *roles)
-{
-    struct sweep w = {.d = d, .roles = roles};
-    uint8_t *ranks = calloc(d->n_stacks, 1);
-    int rc = -SEEP_ENOMEM;
+/* ---- lines ----------------------------------------------------------------------------------- */
 
-    *out = (struct seep_frames){.n_stacks = d->n_stacks};
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* A line of native code has an address for each call on it, and for each copy that the compiler
+ * made: the first one stands for all. */
+static int join_lines(struct sweep *w, struct seep_frames *out)
+{
+    struct seep_hash_index index = {0};
+    uint32_t *stands_for = calloc(w->d->n_frames, sizeof *stands_for);
+    int rc = stands_for ? 0 : -SEEP_ENOMEM;
+
+    for (uint32_t i = 1; i < w->d->n_frames && !rc; i++) {
+        const struct seep_symbol *a, *b;
+        stands_for[i] = i;
+        if (w->d->frames[i].kind != SEEP_FRAME_NATIVE || !seep_symbols_get(w->symbols, i, &a) ||
+            !a->file || !a->line)
+            continue;
+        uint64_t hash = seep_hash_two(seep_hash_bytes(a->file, strlen(a->file)), a->line);
+        uint32_t at = seep_hash_begin(&index, hash), k;
+        while ((k = seep_hash_next(&index, hash, &at)) != SEEP_HASH_NONE) {
+            if (seep_symbols_get(w->symbols, k, &b) && a->line == b->line &&
+                same_text(a->file, b->file) && same_text(a->function, b->function))
+                break;
+        }
+        if (k == SEEP_HASH_NONE)
+            rc = seep_hash_add(&index, hash, i);
+        else
+            stands_for[i] = k;
+    }
+    for (size_t i = 1; i < w->d->n_stacks && !rc; i++)
+        out->look_at[i] = stands_for[out->look_at[i]];
+    seep_hash_fini(&index);
+    free(stands_for);
+    return rc;
+}
+
+int seep_frames_init(struct seep_frames *out, const struct seep_dictionary *d,
+                     const struct seep_roles *roles, const struct seep_kinds *kinds,
+                     const struct seep_symbols *symbols)
+{
+    struct sweep w = {.d = d, .roles = roles, .kinds = kinds, .symbols = symbols};
+    uint8_t *ranks = calloc(d->n_stacks, 1);
+    int rc = seep_owners_init(&w.owners, d);
+
+    *out = (struct seep_frames){.n_stacks = d->n_stacks, .kinds = kinds};
     out->look_at = calloc(d->n_stacks, sizeof *out->look_at);
     out->is_own = calloc(d->n_stacks, sizeof *out->is_own);
     out->importing = calloc(d->n_stacks, sizeof *out->importing);
     out->role = calloc(d->n_stacks, sizeof *out->role);
     out->roles = calloc(d->n_stacks, sizeof *out->roles);
-    w.string_owner = calloc(d->n_strings, 1);
-    w.module_owner = calloc(d->n_modules, 1);
     w.frame_role = calloc(d->n_frames, 1);
     w.calls = malloc(d->n_strings * sizeof *w.calls);
-    if (out->look_at && out->is_own && out->importing && out->role && out->roles &&
-        w.string_owner && w.module_owner && w.frame_role && w.calls && ranks) {
+    if (!out->look_at || !out->is_own || !out->importing || !out->role || !out->roles ||
+        !w.frame_role || !w.calls || !ranks)
+        rc = -SEEP_ENOMEM;
+    if (!rc) {
         memset(w.calls, 0xff, d->n_strings * sizeof *w.calls);
         find_classes(&w);
         for (size_t i = 1; i < d->n_stacks; i++)
@@ -261,10 +249,9 @@ int seep_frames_init(struct seep_frames *out, const struct seep_dictionary *d,
             if (out->role[i] == SEEP_SITE_OTHER && !out->is_own[i])
                 out->role[i] = SEEP_SITE_LIBRARY;
         }
-        rc = 0;
+        rc = join_lines(&w, out);
     }
-    free(w.string_owner);
-    free(w.module_owner);
+    seep_owners_fini(&w.owners);
     free(w.frame_role);
     free(w.calls);
     free(ranks);

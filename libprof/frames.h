@@ -5,6 +5,8 @@
 
 #include "libprof/dictionary.h"
 
+struct seep_kinds;
+
 enum seep_role {
     SEEP_SITE_OTHER = 0, /* the user's own code, nothing more is known */
     SEEP_SITE_DATASET,
@@ -29,13 +31,17 @@ struct seep_frames {
     uint8_t *role;   /* enum seep_role: by the innermost frame that has one */
     uint16_t *roles; /* bit set of the roles of all frames */
     size_t n_stacks;
+    const struct seep_kinds *kinds; /* of their frames */
 };
 
 struct seep_roles;
+struct seep_symbols;
 
-/* Looks at every stack, in linear time. Returns 0 or -SEEP_ENOMEM. */
+/* Looks at every stack, in linear time. Native code of the user's has the names that
+ * seep_kinds_init() looked up. `kinds` outlives *f. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_frames_init(struct seep_frames *f, const struct seep_dictionary *d,
-                                     const struct seep_roles *roles);
+                                     const struct seep_roles *roles, const struct seep_kinds *kinds,
+                                     const struct seep_symbols *symbols);
 void seep_frames_fini(struct seep_frames *f);
 
 /* "dataset" and so on. */

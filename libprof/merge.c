@@ -235,8 +235,6 @@ static int add_site(struct seep_model *m, struct seep_resolver *resolver, uint32
     };
     add_totals(&p->spaces[s->space], &r.totals);
     uint32_t stack = seep_resolve_stack(resolver, p->profile, s->stack);
-    if (seep_dictionary_in_worker_loop(&m->dict, stack))
-        p->in_worker_loop = true;
     return add_record(m, &r, stack, (uint16_t)(*space - 1));
 }
 

@@ -24,7 +24,7 @@ static void settle_roles(struct seep_model *m)
     }
     for (size_t i = 0; i < m->n_processes; i++) {
         struct seep_model_process *p = &m->processes[i];
-        if (p->in_worker_loop)
+        if (p->in_worker_loop && !p->steps)
             p->role = SEEP_ROLE_WORKER;
         else if (p->steps && p->profile->header->rank >= 0 && n_ranks >= 2)
             p->role = SEEP_ROLE_RANK;

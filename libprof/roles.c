@@ -15,6 +15,7 @@ extern const char seep_roles_toml[]; /* roles.toml */
 
 struct rule {
     enum seep_role role;
+    int kind; /* enum seep_kind, SEEP_N_KINDS: the rule says a role */
     const char *library, *file, *function, *called_by; /* NULL: any; in `values` */
     bool whole_class;
 };
@@ -24,6 +25,8 @@ struct seep_roles {
     size_t n;
     size_t callers[SEEP_MAX_CALLER_RULES]; /* those with called_by */
     size_t n_callers;
+    size_t kinds[SEEP_MAX_KIND_RULES]; /* those with `is` */
+    size_t n_kinds;
     json_t *values[2]; /* the documents, which own the strings */
 };
 
@@ -31,6 +34,8 @@ static const char *const names[SEEP_SITE_N_ROLES] = {
     "other",     "dataset", "loader",     "camera",     "model",   "backward",
     "optimizer", "logging", "checkpoint", "collective", "library",
 };
+
+static const char *const kind_names[SEEP_N_KINDS] = {"allocator", "worker-loop", "graph-node"};
 
 const char *seep_role_name(enum seep_role role)
 {
@@ -55,6 +60,35 @@ static int take_role(struct rule *rule, const char *text)
     return -SEEP_EINVAL;
 }
 
+/* A rule says what part of the job a function belongs to, or what it is. */
+static int take_meaning(struct rule *rule, const char *role, const char *is)
+{
+    rule->kind = SEEP_N_KINDS;
+    if (!is)
+        return take_role(rule, role);
+    for (int kind = 0; kind < SEEP_N_KINDS && !role; kind++) {
+        if (strcmp(is, kind_names[kind]) == 0)
+            rule->kind = kind;
+    }
+    return rule->kind == SEEP_N_KINDS ? -SEEP_EINVAL : 0;
+}
+
+/* Each rule lies in one list more, of those that are asked for its purpose. */
+static int list_rule(struct seep_roles *roles, const struct rule *rule)
+{
+    bool is = rule->kind != SEEP_N_KINDS;
+
+    if (roles->n == SEEP_MAX_ROLE_RULES || (is && roles->n_kinds == SEEP_MAX_KIND_RULES) ||
+        (rule->called_by && roles->n_callers == SEEP_MAX_CALLER_RULES))
+        return -SEEP_EINVAL;
+    if (is)
+        roles->kinds[roles->n_kinds++] = roles->n;
+    else if (rule->called_by)
+        roles->callers[roles->n_callers++] = roles->n;
+    roles->rules[roles->n++] = *rule;
+    return 0;
+}
+
 static int take_rule(struct seep_roles *roles, const char *name, size_t i, json_t *value,
                      struct seep_error *err)
 {
@@ -76,21 +110,18 @@ static int take_rule(struct seep_roles *roles, const char *name, size_t i, json_
             *field = text;
         else if (strcmp(key, "whole_class") == 0 && json_is_boolean(member))
             rule.whole_class = json_is_true(member);
-        else if (strcmp(key, "role") != 0)
+        else if (!text || (strcmp(key, "role") != 0 && strcmp(key, "is") != 0))
             return refuse(err, name, i,
-                          "knows role, library, file, function and called_by (strings) and "
+                          "knows role, is, library, file, function and called_by (strings) and "
                           "whole_class (true or false)");
     }
-    if (take_role(&rule, json_string_value(json_object_get(value, "role"))))
-        return refuse(err, name, i, "role is missing or none of those that there are");
+    if (take_meaning(&rule, json_string_value(json_object_get(value, "role")),
+                     json_string_value(json_object_get(value, "is"))))
+        return refuse(err, name, i, "role, or is, is missing or none of those that there are");
     if (!rule.library && !rule.file && !rule.function)
         return refuse(err, name, i, "says neither library nor file nor function");
-    if (roles->n == SEEP_MAX_ROLE_RULES ||
-        (rule.called_by && roles->n_callers == SEEP_MAX_CALLER_RULES))
+    if (list_rule(roles, &rule))
         return refuse(err, name, i, "too many rules");
-    if (rule.called_by)
-        roles->callers[roles->n_callers++] = roles->n;
-    roles->rules[roles->n++] = rule;
     return 0;
 }
 
@@ -195,10 +226,23 @@ static bool matches(const struct rule *rule, const struct seep_role_frame *f)
 enum seep_role seep_roles_of_frame(const struct seep_roles *roles, const struct seep_role_frame *f)
 {
     for (size_t i = 0; i < roles->n; i++) {
-        if (!roles->rules[i].called_by && matches(&roles->rules[i], f))
-            return roles->rules[i].role;
+        const struct rule *rule = &roles->rules[i];
+        if (!rule->called_by && rule->kind == SEEP_N_KINDS && matches(rule, f))
+            return rule->role;
     }
     return SEEP_SITE_OTHER;
+}
+
+uint8_t seep_roles_kinds_of_frame(const struct seep_roles *roles, const struct seep_role_frame *f)
+{
+    uint8_t kinds = 0;
+
+    for (size_t i = 0; i < roles->n_kinds; i++) {
+        const struct rule *rule = &roles->rules[roles->kinds[i]];
+        if (matches(rule, f))
+            kinds |= (uint8_t)(1u << rule->kind);
+    }
+    return kinds;
 }
 
 uint64_t seep_roles_of_caller(const struct seep_roles *roles, const char *file)

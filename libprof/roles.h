@@ -8,7 +8,15 @@
 
 #include <stdbool.h>
 
-enum { SEEP_MAX_ROLE_RULES = 1024, SEEP_MAX_CALLER_RULES = 64 };
+enum { SEEP_MAX_ROLE_RULES = 1024, SEEP_MAX_CALLER_RULES = 64, SEEP_MAX_KIND_RULES = 64 };
+
+/* What a function is, beside its role: `is` in roles.toml. */
+enum seep_kind {
+    SEEP_KIND_ALLOCATOR,   /* native: hands out memory, for its caller's purposes */
+    SEEP_KIND_WORKER_LOOP, /* all that a loader's worker process does */
+    SEEP_KIND_GRAPH_NODE,  /* makes nodes of an autograd graph */
+    SEEP_N_KINDS
+};
 
 struct seep_roles;
 
@@ -19,14 +27,18 @@ SEEP_MUST_CHECK int seep_roles_load(struct seep_roles **roles, const char *file,
                                     struct seep_error *err);
 void seep_roles_free(struct seep_roles *roles);
 
-/* A Python frame as rules see it. Strings are not NULL. */
+/* A frame as rules see it: of Python, or of the user's native code. Strings are not NULL. */
 struct seep_role_frame {
-    const char *file, *function, *qualname; /* qualname "" before Python 3.11 */
-    bool own;                               /* the user's code */
+    const char *file, *function,
+        *qualname; /* qualname "" before Python 3.11; file: of the source */
+    bool own;      /* the user's code */
 };
 
 /* SEEP_SITE_OTHER where no rule without a caller matches. Pure, as all below. */
 enum seep_role seep_roles_of_frame(const struct seep_roles *roles, const struct seep_role_frame *f);
+
+/* Bits of 1 << enum seep_kind. */
+uint8_t seep_roles_kinds_of_frame(const struct seep_roles *roles, const struct seep_role_frame *f);
 
 /* Which of the rules with a caller speak of what frames of this library's file call: a bit each. */
 uint64_t seep_roles_of_caller(const struct seep_roles *roles, const char *file);

@@ -1,6 +1,7 @@
 /* graph-retention: nodes of autograd graphs pile up, step by step or until an epoch ends. */
 #include "libprof/rules.h"
 
+#include "libprof/kinds.h"
 #include "libprof/text.h"
 
 #include <string.h>
@@ -28,6 +29,8 @@ static bool makes_node(const struct seep_case *c, uint32_t stack)
 
     for (uint32_t s = stack; s; s = d->stacks[s].parent) {
         const struct seep_dict_frame *f = &d->frames[d->stacks[s].frame];
+        if (seep_kinds_is(c->frames->kinds, d->stacks[s].frame, SEEP_KIND_GRAPH_NODE))
+            return true;
         if (f->kind != SEEP_FRAME_NATIVE)
             return false;
         const char *name = name_of(c, d->stacks[s].frame);
@@ -37,7 +40,8 @@ static bool makes_node(const struct seep_case *c, uint32_t stack)
             return true;
         else if (begins(name, "at::_ops::"))
             return unknown > 0 && strstr(name, "::call") != NULL;
-        else if (!begins(name, "operator new"))
+        else if (!begins(name, "operator new") &&
+                 !seep_kinds_is(c->frames->kinds, d->stacks[s].frame, SEEP_KIND_ALLOCATOR))
             return false;
     }
     return false;

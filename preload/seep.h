@@ -59,13 +59,13 @@ static inline __attribute__((unused)) int seep_active(void)
 }
 
 /* A block of memory that seep cannot see being made: of a pool or an arena, of a device's driver.
- *   space    where it lies: "device:N" what the driver of GPU N gave, "tensor:N" what an allocator cut
- *            from that, "pinned", or a name of your own (letters, digits, ':', '-', '_', up to 23).
+ *   space    where it lies: "device:N" what the driver of GPU N gave, "tensor:N" what an allocator
+ * cut from that, "pinned", or a name of your own (letters, digits, ':', '-', '_', up to 23).
  *            "host", "mmap" and "shm" are seen without, and left alone here
  *   address  of the block, not NULL; one that is announced again replaces the one before
  * The report has the block with the stack of this call, in its space. */
-static inline void seep_block_made(const char *space, const void *address, size_t bytes)
-    __asm__("seep_block_made_of_this_file");
+static inline void seep_block_made(const char *space, const void *address,
+                                   size_t bytes) __asm__("seep_block_made_of_this_file");
 static inline __attribute__((unused)) void seep_block_made(const char *space, const void *address,
                                                            size_t bytes)
 {
@@ -77,8 +77,8 @@ static inline __attribute__((unused)) void seep_block_made(const char *space, co
 }
 
 /* The block of `space` at `address` is no more. One that was never announced is no error. */
-static inline void seep_block_gone(const char *space, const void *address)
-    __asm__("seep_block_gone_of_this_file");
+static inline void seep_block_gone(const char *space,
+                                   const void *address) __asm__("seep_block_gone_of_this_file");
 static inline __attribute__((unused)) void seep_block_gone(const char *space, const void *address)
 {
     void (*call)(const char *, const void *);

@@ -1,4 +1,5 @@
-/* What the suites that read profiles share: a folder, a builder, and ways from profiles to a model. */
+/* What the suites that read profiles share: a folder, a builder, and ways from profiles to a model.
+ */
 #ifndef SEEP_TESTS_READER_FIXTURE_H
 #define SEEP_TESTS_READER_FIXTURE_H
 
@@ -70,7 +71,7 @@ static inline struct seep_profile *profile_of(const struct builder *from)
 
 /* The model of profiles in memory; the first profile's step axis is that of `job`. */
 static inline void merge_all(struct seep_model *m, struct seep_profile **profiles, size_t n,
-                      struct seep_job *job)
+                             struct seep_job *job)
 {
     memset(m, 0, sizeof *m);
     ck_assert_int_eq(seep_folder_adopt(profiles, n, job, m), 0);

@@ -1,4 +1,4 @@
-/* Verdicts on jobs whose truth is known: what is accused, where, with which numbers, and who is
+/* Long, for it is a table of jobs. Verdicts on jobs whose truth is known: what is accused, where, with which numbers, and who is
  * not. */
 #include "libprof/analysis.h"
 #include "libprof/profile_read.h"

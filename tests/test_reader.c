@@ -1,4 +1,5 @@
-/* Reading profiles: what the shim writes comes back, of one process and of many, ended or running. */
+/* Reading profiles: what the shim writes comes back, of one process and of many, ended or running.
+ */
 #include "tests/reader_fixture.h"
 
 START_TEST(a_site_comes_back_with_its_stack_and_counts)

@@ -1,5 +1,5 @@
 /* The shipped rules on roles, a user's own before them, and files that are none. */
-#include "libprof/roles.h"
+#include "libprof/kinds.h"
 #include "tests/suite.h"
 
 #include <stdio.h>
@@ -43,6 +43,75 @@ START_TEST(frames_have_the_role_that_their_names_say)
 
     ck_assert_int_eq(seep_roles_load(&roles, NULL, NULL), 0);
     ck_assert_str_eq(seep_role_name(seep_roles_of_frame(roles, &f)), shipped[_i].role);
+    seep_roles_free(roles);
+}
+END_TEST
+
+static const struct {
+    const char *symbol, *function, *qualname;
+} native[] = {
+    {"load_item", "load_item", "load_item"},
+    {"load_item.constprop.0", "load_item", "load_item"},
+    {"Scenes::load(std::vector<int> const&) const", "load", "Scenes::load"},
+    {"std::map<a::b, c(d)>::at(e::f)", "at", "std::map<a::b, c(d)>::at"},
+    {"(anonymous namespace)::Cameras::operator()(int)", "operator()",
+     "(anonymous namespace)::Cameras::operator()"},
+    {"operator new(unsigned long)", "operator new", "operator new"},
+    {".hidden", ".hidden", ".hidden"},
+    {")", ")", ")"},
+    {"", "", ""},
+    {NULL, "", ""},
+};
+
+START_TEST(names_of_native_code_lose_what_no_rule_speaks_of)
+{
+    struct seep_symbol symbol = {.function = native[_i].symbol};
+    struct seep_native_name name;
+
+    seep_native_name_set(&name, &symbol);
+    ck_assert_str_eq(name.function, native[_i].function);
+    ck_assert_str_eq(name.qualname, native[_i].qualname);
+    ck_assert_str_eq(name.file, "");
+}
+END_TEST
+
+START_TEST(a_name_of_any_length_is_cut)
+{
+    char text[2000];
+    struct seep_symbol symbol = {.function = text};
+    struct seep_native_name name;
+
+    memset(text, 'a', sizeof text - 1);
+    text[sizeof text - 1] = 0;
+    seep_native_name_set(&name, &symbol);
+    ck_assert_uint_eq(strlen(name.function), sizeof name.function - 1);
+}
+END_TEST
+
+static const struct {
+    const char *file, *function;
+    bool own;
+    unsigned kinds;
+} kinds[] = {
+    {"/usr/lib/python3/dist-packages/torch/utils/data/_utils/worker.py", "_worker_loop", false,
+     1u << SEEP_KIND_WORKER_LOOP},
+    {"/usr/lib/python3/dist-packages/torch/utils/data/_utils/worker.py", "get_worker_info", false,
+     0},
+    {"/home/u/loader.c", "loader_worker_loop", true, 1u << SEEP_KIND_WORKER_LOOP},
+    {"/home/u/util.c", "xmalloc", true, 1u << SEEP_KIND_ALLOCATOR},
+    {"/home/u/util.c", "pool_alloc_aligned", true, 1u << SEEP_KIND_ALLOCATOR},
+    {"/home/u/net.c", "graph_node_make", true, 1u << SEEP_KIND_GRAPH_NODE},
+    {"/home/u/net.c", "forward", true, 0},
+};
+
+START_TEST(functions_are_what_their_names_say)
+{
+    struct seep_roles *roles;
+    struct seep_role_frame f = {kinds[_i].file, kinds[_i].function, kinds[_i].function,
+                                kinds[_i].own};
+
+    ck_assert_int_eq(seep_roles_load(&roles, NULL, NULL), 0);
+    ck_assert_uint_eq(seep_roles_kinds_of_frame(roles, &f), kinds[_i].kinds);
     seep_roles_free(roles);
 }
 END_TEST
@@ -99,6 +168,9 @@ static const struct {
     {"[[rule]]\nrole = \"pilot\"\nfunction = \"x\"\n", "role"},
     {"[[rule]]\nrole = \"logging\"\n", "neither"},
     {"[[rule]]\nrole = \"logging\"\nfunctoin = \"x\"\n", "rule 1"},
+    {"[[rule]]\nrole = \"logging\"\nis = \"allocator\"\nfunction = \"x\"\n", "is missing or"},
+    {"[[rule]]\nis = \"pilot\"\nfunction = \"x\"\n", "is missing or"},
+    {"[[rule]]\nis = 3\nfunction = \"x\"\n", "rule 1"},
     {"[[rule]\nrole", "line 1"},
     {"rule = 3\n", "no [[rule]]"},
     {"rule = [1]\n", "not a table"},
@@ -125,6 +197,10 @@ int main(void)
 
     tcase_add_loop_test(tcase, frames_have_the_role_that_their_names_say, 0,
                         sizeof shipped / sizeof *shipped);
+    tcase_add_loop_test(tcase, names_of_native_code_lose_what_no_rule_speaks_of, 0,
+                        sizeof native / sizeof *native);
+    tcase_add_test(tcase, a_name_of_any_length_is_cut);
+    tcase_add_loop_test(tcase, functions_are_what_their_names_say, 0, sizeof kinds / sizeof *kinds);
     tcase_add_test(tcase, what_a_loader_calls_is_a_dataset_whatever_its_name);
     tcase_add_test(tcase, a_users_rules_go_first);
     tcase_add_loop_test(tcase, what_are_no_rules_is_refused_with_the_reason, 0,

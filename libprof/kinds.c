@@ -1,0 +1,139 @@
+#include "libprof/kinds.h"
+
+#include "libprof/owners.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Where the parameters begin: the parenthesis that the last one closes. */
+static size_t name_length(const char *text)
+{
+    const char *close = strrchr(text, ')');
+    int depth = 0;
+
+    for (const char *at = close; at && at > text; at--) {
+        depth += *at == ')' ? 1 : *at == '(' ? -1 : 0;
+        if (depth == 0)
+            return (size_t)(at - text);
+    }
+    size_t n = strcspn(text, "."); /* .constprop.0, .part.1 */
+    return n ? n : strlen(text);
+}
+
+/* The last part of a qualified name; what stands in <> or () has colons of its own. */
+static size_t last_part(const char *name, size_t n)
+{
+    int depth = 0;
+
+    for (size_t i = n; i-- > 1;) {
+        depth += name[i] == '>' || name[i] == ')' ? 1 : name[i] == '<' || name[i] == '(' ? -1 : 0;
+        if (depth == 0 && name[i] == ':' && name[i - 1] == ':')
+            return i + 1;
+    }
+    return 0;
+}
+
+void seep_native_name_set(struct seep_native_name *name, const struct seep_symbol *symbol)
+{
+    const char *text = symbol->function ? symbol->function : "";
+    size_t n = name_length(text);
+
+    if (n >= sizeof name->qualname)
+        n = sizeof name->qualname - 1;
+    memcpy(name->qualname, text, n);
+    name->qualname[n] = 0;
+    strcpy(name->function, name->qualname + last_part(name->qualname, n));
+    name->file = symbol->file ? symbol->file : "";
+}
+
+static bool is_own_native(struct seep_owners *owners, const struct seep_dict_frame *f)
+{
+    return f->kind == SEEP_FRAME_NATIVE && !f->pseudo &&
+           seep_owner_of(owners, f) == SEEP_OWNER_USER;
+}
+
+static int look_up_names(const struct seep_dictionary *d, struct seep_owners *owners,
+                         struct seep_symbols *symbols)
+{
+    uint32_t *frames = malloc(d->n_frames * sizeof *frames);
+    size_t n = 0;
+
+    if (!frames)
+        return -SEEP_ENOMEM;
+    for (uint32_t i = 1; i < d->n_frames; i++) {
+        if (is_own_native(owners, &d->frames[i]))
+            frames[n++] = i;
+    }
+    int rc = seep_symbols_resolve(symbols, frames, n);
+    free(frames);
+    return rc;
+}
+
+static uint8_t kinds_of_native(const struct seep_roles *roles, const struct seep_symbols *symbols,
+                               uint32_t frame)
+{
+    const uint8_t allocator = 1u << SEEP_KIND_ALLOCATOR;
+    const struct seep_symbol *all;
+    size_t n = seep_symbols_get(symbols, frame, &all);
+    uint8_t kinds = 0, outermost = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        struct seep_native_name name;
+        seep_native_name_set(&name, &all[i]);
+        struct seep_role_frame asked = {name.file, name.function, name.qualname, true};
+        outermost = seep_roles_kinds_of_frame(roles, &asked);
+        kinds |= outermost;
+    }
+    /* What was inlined into a function is part of it, and does not make it a wrapper. */
+    return (uint8_t)((kinds & ~allocator) | (outermost & allocator));
+}
+
+int seep_kinds_init(struct seep_kinds *kinds, const struct seep_dictionary *d,
+                    const struct seep_roles *roles, struct seep_symbols *symbols)
+{
+    struct seep_owners owners;
+    int rc = seep_owners_init(&owners, d);
+
+    *kinds = (struct seep_kinds){.of_frame = calloc(d->n_frames, 1)};
+    if (!rc && !kinds->of_frame)
+        rc = -SEEP_ENOMEM;
+    if (!rc)
+        rc = look_up_names(d, &owners, symbols);
+    for (uint32_t i = 1; i < d->n_frames && !rc; i++) {
+        const struct seep_dict_frame *f = &d->frames[i];
+        if (f->kind == SEEP_FRAME_PYTHON) {
+            struct seep_role_frame asked = {.file = seep_dictionary_text(d, f->owner),
+                                            .function = seep_dictionary_text(d, f->function),
+                                            .qualname = seep_dictionary_text(d, f->qualname),
+                                            .own = seep_owner_of(&owners, f) == SEEP_OWNER_USER};
+            kinds->of_frame[i] =
+                (uint8_t)(seep_roles_kinds_of_frame(roles, &asked) & ~(1u << SEEP_KIND_ALLOCATOR));
+        } else if (is_own_native(&owners, f)) {
+            kinds->of_frame[i] = kinds_of_native(roles, symbols, i);
+        }
+    }
+    seep_owners_fini(&owners);
+    return rc;
+}
+
+void seep_kinds_fini(struct seep_kinds *kinds)
+{
+    free(kinds->of_frame);
+    *kinds = (struct seep_kinds){0};
+}
+
+void seep_kinds_mark_workers(const struct seep_kinds *kinds, struct seep_model *m)
+{
+    /* Parents come before what they call. */
+    for (size_t i = 1; i < m->dict.n_stacks; i++) {
+        struct seep_dict_stack *s = &m->dict.stacks[i];
+        s->in_worker_loop = m->dict.stacks[s->parent].in_worker_loop ||
+                            seep_kinds_is(kinds, s->frame, SEEP_KIND_WORKER_LOOP);
+    }
+    for (size_t i = 0; i < m->n_sites; i++) {
+        if (!seep_dictionary_in_worker_loop(&m->dict, m->sites[i].stack))
+            continue;
+        for (uint32_t k = m->sites[i].parts; k; k = m->parts[k - 1].next)
+            m->processes[m->parts[k - 1].process].in_worker_loop = true;
+    }
+}

@@ -1,0 +1,40 @@
+/* What functions are, besides the part of a training job that they belong to: by the rules of
+ * roles.toml that say `is`. */
+#ifndef SEEP_LIBPROF_KINDS_H
+#define SEEP_LIBPROF_KINDS_H
+
+#include "libprof/model.h"
+#include "libprof/roles.h"
+#include "libprof/symbols.h"
+
+/* A function of the user's native code as rules see it: the name without parameters and without
+ * what the compiler adds to it. */
+struct seep_native_name {
+    char function[256]; /* "load" of "Scenes::load(int) const", "" unknown */
+    char qualname[256]; /* "Scenes::load" */
+    const char *file;   /* never NULL */
+};
+
+void seep_native_name_set(struct seep_native_name *name, const struct seep_symbol *symbol);
+
+struct seep_kinds {
+    uint8_t *of_frame; /* by frame of the dictionary: bits of 1 << enum seep_kind */
+};
+
+static inline bool seep_kinds_is(const struct seep_kinds *kinds, uint32_t frame,
+                                 enum seep_kind kind)
+{
+    return (kinds->of_frame[frame] >> kind) & 1;
+}
+
+/* Looks up the names of the user's native code, and asks the rules about every frame. Returns 0 or
+ * -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_kinds_init(struct seep_kinds *kinds, const struct seep_dictionary *d,
+                                    const struct seep_roles *roles, struct seep_symbols *symbols);
+void seep_kinds_fini(struct seep_kinds *kinds);
+
+/* Marks the stacks that lie inside the loop of a loader's worker, and the processes that have such.
+ */
+void seep_kinds_mark_workers(const struct seep_kinds *kinds, struct seep_model *m);
+
+#endif

@@ -1,0 +1,51 @@
+"""Verdicts on jobs in C: the names of functions say what they are for, as in Python."""
+import re
+
+from tests.e2e.support import ROOT, SeepCase
+
+SOURCE = "native_job.c"
+
+
+def line_of(mark):
+    """The line of the subject that carries this mark."""
+    text = (ROOT / "tests/subjects" / SOURCE).read_text()
+    return next(i for i, line in enumerate(text.splitlines(), 1) if re.search(r"/\* LINE %s\b" % mark, line))
+
+
+class NativeJobs(SeepCase):
+    def findings(self, section):
+        profile = self.run_seep([self.subject("native_job"), section])
+        self.report_json = profile.report
+        return profile.report["findings"]
+
+    def only(self, section, pattern, role, function, mark):
+        found = self.findings(section)
+        self.assertEqual(len(found), 1, [f["title"] for f in found])
+        finding = found[0]
+        self.assertEqual((finding["pattern"], finding["role"], finding["frame"]["function"], finding["frame"]["line"]),
+                         (pattern, role, function, line_of(mark)))
+        return finding
+
+    def test_items_loaded_up_front_are_the_datasets_not_the_wrappers(self):
+        finding = self.only("eager", "eager-retention", "dataset", "dataset_load_item", "item")
+        self.assertEqual(finding["count"], 40)
+
+    def test_items_kept_when_first_seen(self):
+        self.only("lazy", "first-touch-cache", "dataset", "dataset_load_item", "item")
+
+    def test_a_graph_of_nodes_that_is_kept(self):
+        finding = self.only("graph", "graph-retention", "model", "graph_node_make", "saved")
+        per_step = 4 * (4096 + 16)
+        self.assertAlmostEqual(finding["growth_bytes_per_step"]["value"], per_step, delta=per_step / 50)
+
+    def test_workers_are_known_by_their_loop(self):
+        finding = self.only("workers", "worker-multiplication", "other", "worker_loop", "table")
+        self.assertEqual(finding["live_bytes"], 3 * (4 << 20))
+        self.assertEqual(sorted(p["role"] for p in self.report_json["processes"]),
+                         ["loader-worker"] * 3 + ["trainer"])
+
+    def test_a_cache_of_a_device_is_one_finding(self):
+        self.only("cache", "allocator-cache", "other", "convolve", "segment")
+
+    def test_nothing_is_found_in_a_job_that_keeps_nothing(self):
+        self.assertEqual(self.findings("nothing"), [])
