@@ -317,7 +317,7 @@ int seep_diagnose(const struct seep_model *m, const struct seep_frames *frames,
     seep_findings_sort(m, out);
     for (size_t i = 0; i < out->n && !rc; i++) {
         rc = seep_symbols_resolve(symbols, &out->list[i].frame, 1);
-        seep_wording_set(m, symbols, &out->list[i]);
+        seep_wording_set(m, frames->kinds, symbols, &out->list[i]);
     }
     return rc;
 }

@@ -111,8 +111,8 @@ enum { SEEP_JOB_RULES = 3 };
 bool seep_rules_judge_job(struct seep_case *c, unsigned which, struct seep_finding *finding);
 
 /* Title and advice, once the rest is known. */
-void seep_wording_set(const struct seep_model *m, const struct seep_symbols *symbols,
-                      struct seep_finding *finding);
+void seep_wording_set(const struct seep_model *m, const struct seep_kinds *kinds,
+                      const struct seep_symbols *symbols, struct seep_finding *finding);
 
 /* Adds a line of evidence; silently none without memory or room. */
 void seep_finding_note(struct seep_finding *finding, const char *format, ...)

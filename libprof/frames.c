@@ -193,31 +193,31 @@ static bool same_text(const char *a, const char *b)
 static int join_lines(struct sweep *w, struct seep_frames *out)
 {
     struct seep_hash_index index = {0};
-    uint32_t *stands_for = calloc(w->d->n_frames, sizeof *stands_for);
-    int rc = stands_for ? 0 : -SEEP_ENOMEM;
+    int rc = 0;
 
     for (uint32_t i = 1; i < w->d->n_frames && !rc; i++) {
-        const struct seep_symbol *a, *b;
-        stands_for[i] = i;
-        if (w->d->frames[i].kind != SEEP_FRAME_NATIVE || !seep_symbols_get(w->symbols, i, &a) ||
-            !a->file || !a->line)
+        const struct seep_symbol *a = w->d->frames[i].kind == SEEP_FRAME_NATIVE
+                                          ? seep_kinds_symbol(w->kinds, w->symbols, i, NULL)
+                                          : NULL;
+        out->line_of[i] = i;
+        if (!a || !a->file || !a->line)
             continue;
         uint64_t hash = seep_hash_two(seep_hash_bytes(a->file, strlen(a->file)), a->line);
         uint32_t at = seep_hash_begin(&index, hash), k;
         while ((k = seep_hash_next(&index, hash, &at)) != SEEP_HASH_NONE) {
-            if (seep_symbols_get(w->symbols, k, &b) && a->line == b->line &&
-                same_text(a->file, b->file) && same_text(a->function, b->function))
+            const struct seep_symbol *b = seep_kinds_symbol(w->kinds, w->symbols, k, NULL);
+            if (a->line == b->line && same_text(a->file, b->file) &&
+                same_text(a->function, b->function))
                 break;
         }
         if (k == SEEP_HASH_NONE)
             rc = seep_hash_add(&index, hash, i);
         else
-            stands_for[i] = k;
+            out->line_of[i] = k;
     }
     for (size_t i = 1; i < w->d->n_stacks && !rc; i++)
-        out->look_at[i] = stands_for[out->look_at[i]];
+        out->look_at[i] = out->line_of[out->look_at[i]];
     seep_hash_fini(&index);
-    free(stands_for);
     return rc;
 }
 
@@ -235,10 +235,11 @@ int seep_frames_init(struct seep_frames *out, const struct seep_dictionary *d,
     out->importing = calloc(d->n_stacks, sizeof *out->importing);
     out->role = calloc(d->n_stacks, sizeof *out->role);
     out->roles = calloc(d->n_stacks, sizeof *out->roles);
+    out->line_of = calloc(d->n_frames, sizeof *out->line_of);
     w.frame_role = calloc(d->n_frames, 1);
     w.calls = malloc(d->n_strings * sizeof *w.calls);
     if (!out->look_at || !out->is_own || !out->importing || !out->role || !out->roles ||
-        !w.frame_role || !w.calls || !ranks)
+        !out->line_of || !w.frame_role || !w.calls || !ranks)
         rc = -SEEP_ENOMEM;
     if (!rc) {
         memset(w.calls, 0xff, d->n_strings * sizeof *w.calls);
@@ -267,5 +268,6 @@ void seep_frames_fini(struct seep_frames *f)
     free(f->importing);
     free(f->role);
     free(f->roles);
+    free(f->line_of);
     *f = (struct seep_frames){0};
 }

@@ -31,6 +31,7 @@ struct seep_frames {
     uint8_t *role;   /* enum seep_role: by the innermost frame that has one */
     uint16_t *roles; /* bit set of the roles of all frames */
     size_t n_stacks;
+    uint32_t *line_of; /* by frame of the dictionary: the one that stands for its line in look_at */
     const struct seep_kinds *kinds; /* of their frames */
 };
 

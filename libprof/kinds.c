@@ -69,23 +69,38 @@ static int look_up_names(const struct seep_dictionary *d, struct seep_owners *ow
     return rc;
 }
 
-static uint8_t kinds_of_native(const struct seep_roles *roles, const struct seep_symbols *symbols,
-                               uint32_t frame)
+static void set_native(struct seep_kinds *kinds, const struct seep_roles *roles,
+                       const struct seep_symbols *symbols, uint32_t frame)
 {
     const uint8_t allocator = 1u << SEEP_KIND_ALLOCATOR;
     const struct seep_symbol *all;
-    size_t n = seep_symbols_get(symbols, frame, &all);
-    uint8_t kinds = 0, outermost = 0;
+    size_t n = seep_symbols_get(symbols, frame, &all), named_by = SIZE_MAX;
+    uint8_t sum = 0;
 
     for (size_t i = 0; i < n; i++) {
         struct seep_native_name name;
         seep_native_name_set(&name, &all[i]);
         struct seep_role_frame asked = {name.file, name.function, name.qualname, true};
-        outermost = seep_roles_kinds_of_frame(roles, &asked);
-        kinds |= outermost;
+        uint8_t its = seep_roles_kinds_of_frame(roles, &asked);
+        if (!(its & allocator) && named_by == SIZE_MAX)
+            named_by = i;
+        sum |= its;
     }
-    /* What was inlined into a function is part of it, and does not make it a wrapper. */
-    return (uint8_t)((kinds & ~allocator) | (outermost & allocator));
+    /* An allocator that was inlined into a function is part of that. */
+    kinds->of_frame[frame] = (uint8_t)(named_by == SIZE_MAX ? sum : sum & ~allocator);
+    kinds->named_by[frame] = named_by < UINT8_MAX ? (uint8_t)named_by : 0;
+}
+
+const struct seep_symbol *seep_kinds_symbol(const struct seep_kinds *kinds,
+                                            const struct seep_symbols *symbols, uint32_t frame,
+                                            size_t *index)
+{
+    const struct seep_symbol *all;
+    size_t at = kinds->named_by[frame];
+
+    if (index)
+        *index = at;
+    return seep_symbols_get(symbols, frame, &all) > at ? &all[at] : NULL;
 }
 
 int seep_kinds_init(struct seep_kinds *kinds, const struct seep_dictionary *d,
@@ -94,8 +109,9 @@ int seep_kinds_init(struct seep_kinds *kinds, const struct seep_dictionary *d,
     struct seep_owners owners;
     int rc = seep_owners_init(&owners, d);
 
-    *kinds = (struct seep_kinds){.of_frame = calloc(d->n_frames, 1)};
-    if (!rc && !kinds->of_frame)
+    *kinds =
+        (struct seep_kinds){.of_frame = calloc(d->n_frames, 1), .named_by = calloc(d->n_frames, 1)};
+    if (!rc && (!kinds->of_frame || !kinds->named_by))
         rc = -SEEP_ENOMEM;
     if (!rc)
         rc = look_up_names(d, &owners, symbols);
@@ -109,7 +125,7 @@ int seep_kinds_init(struct seep_kinds *kinds, const struct seep_dictionary *d,
             kinds->of_frame[i] =
                 (uint8_t)(seep_roles_kinds_of_frame(roles, &asked) & ~(1u << SEEP_KIND_ALLOCATOR));
         } else if (is_own_native(&owners, f)) {
-            kinds->of_frame[i] = kinds_of_native(roles, symbols, i);
+            set_native(kinds, roles, symbols, i);
         }
     }
     seep_owners_fini(&owners);
@@ -119,6 +135,7 @@ int seep_kinds_init(struct seep_kinds *kinds, const struct seep_dictionary *d,
 void seep_kinds_fini(struct seep_kinds *kinds)
 {
     free(kinds->of_frame);
+    free(kinds->named_by);
     *kinds = (struct seep_kinds){0};
 }
 

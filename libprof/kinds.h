@@ -19,6 +19,7 @@ void seep_native_name_set(struct seep_native_name *name, const struct seep_symbo
 
 struct seep_kinds {
     uint8_t *of_frame; /* by frame of the dictionary: bits of 1 << enum seep_kind */
+    uint8_t *named_by; /* of the calls that were inlined at its address, which names it */
 };
 
 static inline bool seep_kinds_is(const struct seep_kinds *kinds, uint32_t frame,
@@ -26,6 +27,13 @@ static inline bool seep_kinds_is(const struct seep_kinds *kinds, uint32_t frame,
 {
     return (kinds->of_frame[frame] >> kind) & 1;
 }
+
+/* The function, file and line that a native frame is called by: of calls that were inlined at its
+ * address the innermost that is no allocator; else the innermost. NULL unknown. *index, where that
+ * is not NULL, is its place among them. */
+const struct seep_symbol *seep_kinds_symbol(const struct seep_kinds *kinds,
+                                            const struct seep_symbols *symbols, uint32_t frame,
+                                            size_t *index);
 
 /* Looks up the names of the user's native code, and asks the rules about every frame. Returns 0 or
  * -SEEP_ENOMEM. */

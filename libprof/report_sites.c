@@ -1,6 +1,7 @@
 /* report.json: sites and findings. */
 #include "libprof/report_parts.h"
 
+#include "libprof/kinds.h"
 #include "libprof/level.h"
 #include "libprof/space_growth.h"
 
@@ -25,9 +26,10 @@ static json_t *stack_of(const struct seep_report_parts *parts, uint32_t stack, j
 
     *look_at = -1;
     for (; stack; stack = d->stacks[stack].parent) {
-        if (*look_at < 0 && d->stacks[stack].frame == wanted)
-            *look_at = (json_int_t)json_array_size(list);
-        if (seep_json_frames_append(parts, d->stacks[stack].frame, list)) {
+        uint32_t frame = d->stacks[stack].frame;
+        if (*look_at < 0 && parts->frames->line_of[frame] == wanted)
+            *look_at = (json_int_t)(json_array_size(list) + parts->frames->kinds->named_by[frame]);
+        if (seep_json_frames_append(parts, frame, list)) {
             json_decref(list);
             return NULL;
         }
@@ -156,7 +158,7 @@ static json_t *look_at(const struct seep_report_parts *parts, uint32_t frame)
     json_t *first = NULL;
 
     if (!seep_json_frames_append(parts, frame, list))
-        first = json_copy(json_array_get(list, 0));
+        first = json_copy(json_array_get(list, parts->frames->kinds->named_by[frame]));
     json_decref(list);
     if (first)
         json_object_del(first, "inlined");
@@ -219,8 +221,7 @@ static json_t *finding_json(const struct seep_report_parts *parts, const struct 
     seep_json_set(json, "peak_bytes", seep_json_count(f->peak_bytes), failed);
     seep_json_set(json, "count", seep_json_count(f->count), failed);
     seep_json_set(json, "saving_bytes", seep_json_count(f->saving_bytes), failed);
-    seep_json_set(json, "growth_bytes_per_step",
-                  seep_json_slope(&f->growth), failed);
+    seep_json_set(json, "growth_bytes_per_step", seep_json_slope(&f->growth), failed);
     seep_json_set(json, "first_step", json_integer(f->first_step > 0 ? f->first_step : 0), failed);
     seep_json_set(json, "plateau_step",
                   f->plateau_step ? json_integer(f->plateau_step) : json_null(), failed);

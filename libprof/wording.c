@@ -1,6 +1,7 @@
 /* The words of findings: a title that says what happens, and what to do. */
 #include "libprof/diagnose.h"
 
+#include "libprof/kinds.h"
 #include "libprof/text.h"
 
 #include <stdlib.h>
@@ -62,19 +63,17 @@ static const char *const advice[SEEP_N_PATTERNS] = {
         "from growth without an end",
 };
 
-static const char *function_name(const struct seep_model *m, const struct seep_symbols *symbols,
-                                 uint32_t frame)
+static const char *function_name(const struct seep_model *m, const struct seep_kinds *kinds,
+                                 const struct seep_symbols *symbols, uint32_t frame)
 {
     const struct seep_dict_frame *f = &m->dict.frames[frame];
-    const struct seep_symbol *symbol;
+    const struct seep_symbol *symbol = seep_kinds_symbol(kinds, symbols, frame, NULL);
 
     if (f->kind == SEEP_FRAME_PYTHON) {
         const char *name = seep_dictionary_text(&m->dict, f->function);
         return *name ? name : "this line";
     }
-    if (seep_symbols_get(symbols, frame, &symbol) && symbol[0].function)
-        return symbol[0].function;
-    return "this code";
+    return symbol && symbol->function ? symbol->function : "this code";
 }
 
 static bool any_runs(const struct seep_model *m)
@@ -86,10 +85,10 @@ static bool any_runs(const struct seep_model *m)
     return false;
 }
 
-void seep_wording_set(const struct seep_model *m, const struct seep_symbols *symbols,
-                      struct seep_finding *f)
+void seep_wording_set(const struct seep_model *m, const struct seep_kinds *kinds,
+                      const struct seep_symbols *symbols, struct seep_finding *f)
 {
-    const char *who = function_name(m, symbols, f->frame);
+    const char *who = function_name(m, kinds, symbols, f->frame);
     const char *unit = m->step_source == SEEP_STEP_TIME ? "time slice" : "step";
     char size[SEEP_SIZE_TEXT], each[SEEP_SIZE_TEXT], saving[SEEP_SIZE_TEXT];
 
