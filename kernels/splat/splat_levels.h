@@ -1,7 +1,9 @@
-/* One loop, compiled for several instruction sets and chosen when it first runs. The loop is
- * written once as an always-inlined function and vectorised by the compiler. Products and sums may
- * be fused where the processor can (the files that use this say so), so results of two sets differ
- * in the last bits. */
+/* One loop, compiled for several instruction sets and chosen when it runs. It is written once as an
+ * always-inlined function. Products and sums may be fused where the processor can (the files that
+ * use this say so), so results of two sets differ in their last bits. The plain set is there to be
+ * right: GCC takes vectors wider than a register apart, and a picture takes about six times as
+ * long.
+ */
 #ifndef SEEP_KERNELS_SPLAT_LEVELS_H
 #define SEEP_KERNELS_SPLAT_LEVELS_H
 

@@ -1,28 +1,7 @@
 /* The twins behind splat.h, splat_loss.h and splat_adam.h. The dispatchers there have checked all
  * arguments, so that a twin sees no NULL but for scratch (and gradients' means2d), and no camera or
- * count out of bounds.
- *
- * What both twins and the double-precision reference compute, in this order:
- *
- *   p = R mean + t; depth = (float)p.z with p in double; culled unless depth > 0.2
- *   M = J R(q/|q|) diag(scale) of two rows m1, m2, with J = [fx/z 0 −fx tx/z; 0 fy/z −fy ty/z] W,
- *       tx = clamp(x/z, ±1.3 width / 2 fx), ty alike (the clamp's derivative is 0)
- *   A = |m1|² + 0.3, B = m1·m2, C = |m2|² + 0.3
- *   det = |m1 × m2|² + 0.3 (|m1|² + |m2|²) + 0.09   (Cauchy and Binet: no cancellation, unlike AC −
- * B²) roots: k = sqrt(log2(e) / 2); a = k sqrt(C / det), b = −a B / C, c = k / sqrt(C) mean2d = fx
- * x/z + cx, fy y/z + cy extent: r = 3 sqrt(larger eigenvalue of [A B; B C]), the eigenvalue by (A +
- * C)/2 + sqrt((A − C)²/4 + B²); e = 2 ln(255 opacity), culled unless > 0; hx = min(r, sqrt(e A)),
- * hy = min(r, sqrt(e C)). The second bound leaves out only pixels whose alpha is under 1/255 tiles:
- * those that hold a pixel centre of the picture in mean2d ± (hx, hy), both ends included; none:
- * culled direction = (mean − camera centre) / length; the centre is −Rᵀt; length 0: (0, 0, 1) color
- * = max(0, 0.5 + sum sh Y(direction)) not finite in mean2d, roots, depth or color before max:
- * culled blend, in order of (depth, index): alpha = min(0.99, opacity 2^−(u² + v²)); < 1/255: next;
- *       T (1 − alpha) < 1e-4: stop; image += color alpha T; T *= 1 − alpha
- *   image += background T
- *
- * Backward, w = dL/dalpha · alpha (0 where 0.99 holds), sums over the Gaussian's pixels:
- *   opacity' = Σw / opacity; mean2d' = 2 ln2 (a Σwu, b Σwu + c² Σw dy)
- *   a' = −2 ln2 Σwu dx; b' = −2 ln2 Σwu dy; c' = −2 ln2 c Σw dy² */
+ * count out of bounds. What both twins and the double-precision reference compute is written below;
+ * the reference by the textbook's formulas, which are the same in exact arithmetic. */
 #ifndef SEEP_KERNELS_SPLAT_TWINS_H
 #define SEEP_KERNELS_SPLAT_TWINS_H
 
@@ -33,6 +12,35 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* clang-format off */
+/* Forward, in this order:
+ *
+ *   p = R mean + t; depth = (float)p.z with p in double; culled unless depth > 0.2
+ *   M = J W R(q / |q|) diag(scale) of two rows m1, m2, where W is the camera's R and
+ *       J = [fx/z 0 −fx tx/z; 0 fy/z −fy ty/z], tx = clamp(x/z, ±1.3 width / 2 fx), ty alike
+ *   A = |m1|² + 0.3, B = m1·m2, C = |m2|² + 0.3
+ *   det = |m1 × m2|² + 0.3 (|m1|² + |m2|²) + 0.09   (Cauchy and Binet; AC − B² would cancel)
+ *   roots: k = sqrt(log2(e) / 2); a = k sqrt(C / det), b = −a B / C, c = k / sqrt(C)
+ *   mean2d = fx x/z + cx, fy y/z + cy
+ *   extent: r = 3 sqrt(larger eigenvalue of [A B; B C]), which is (A + C)/2 + sqrt((A − C)²/4 + B²);
+ *       e = 2 ln(255 opacity), culled unless > 0; hx = min(r, sqrt(e A)), hy = min(r, sqrt(e C)).
+ *       The second bound leaves out only pixels whose alpha is under 1/255
+ *   tiles: those that hold a pixel centre of the picture in mean2d ± (hx, hy), ends included;
+ *       none: culled
+ *   direction = (mean − camera's centre) / its length, the centre −Rᵀt; length 0: (0, 0, 1)
+ *   color = max(0, 0.5 + sum sh Y(direction))
+ *   culled where opacity, depth, mean2d, roots or color (before max) are not finite
+ *   blend, in order of (depth, index): alpha = min(0.99, opacity 2^−(u² + v²)); < 1/255: next;
+ *       T (1 − alpha) < 1e-4: stop; image += color alpha T; T *= 1 − alpha
+ *   image += background T
+ *
+ * Backward, w = dL/dalpha · alpha (0 where 0.99 holds), sums over the Gaussian's pixels:
+ *
+ *   opacity' = Σw / opacity; mean2d' = 2 ln2 (a Σwu, b Σwu + c² Σw dy)
+ *   a' = −2 ln2 Σwu dx; b' = −2 ln2 Σwu dy; c' = −2 ln2 c Σw dy²
+ *   tx and ty count as constants where they are clamped */
+/* clang-format on */
 
 #define SEEP_SPLAT_TWIN(suffix)                                                                    \
     SEEP_MUST_CHECK int seep_splat_project_##suffix(                                               \
