@@ -1,8 +1,6 @@
 /* The splatting rasteriser forward: its closed forms, its twins against the double-precision
  * reference, its edges. */
-#include "kernels/splat/splat_adam.h"
 #include "kernels/splat/splat_levels.h"
-#include "kernels/splat/splat_loss.h"
 #include "kernels/splat/splat_math.h"
 #include "tests/raster_fixture.h"
 #include "tests/suite.h"
@@ -30,8 +28,7 @@ static float *picture_of(struct seep_stream *stream, const struct seep_splat_cam
     return image;
 }
 
-/* K Gaussians on the axis, at depths that fall with the index, of deviation 0.2 / 40 · depth · 40.
- */
+/* K Gaussians on the axis, the last one nearest: 40 · 0.4 / depth pixels wide. */
 static void put_on_axis(struct seep_splat_host *h, size_t k)
 {
     ck_assert_int_eq(seep_splat_host_init(h, k, 0), 0);
@@ -396,6 +393,43 @@ START_TEST(too_little_scratch_is_refused_and_nothing_is_written_past_it)
 }
 END_TEST
 
+/* 4200 Gaussians that cover all of 1024 × 1024 tiles. */
+START_TEST(more_pairs_than_can_be_counted_are_refused)
+{
+    enum { N = 4200 };
+    struct seep_stream *stream = make_stream(CPU_3);
+    struct seep_splat_camera c = {.width = 16384,
+                                  .height = 16384,
+                                  .fx = 16384,
+                                  .fy = 16384,
+                                  .cx = 8192,
+                                  .cy = 8192,
+                                  .rotation = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    static float means2d[N][2], roots[N][3], colors[N][3], depths[N];
+    static uint16_t tiles[N][4];
+    static uint32_t offsets[N + 1];
+    static uint64_t scratch[64];
+    struct seep_splat_projected p = {means2d, roots, colors, depths, tiles, offsets, 0};
+    struct seep_splat_host h;
+    size_t bytes = sizeof scratch;
+
+    ck_assert_int_eq(seep_splat_host_init(&h, N, 0), 0);
+    for (size_t i = 0; i < N; i++) {
+        h.means[i][2] = 5;
+        h.scales[i][0] = h.scales[i][1] = h.scales[i][2] = 100;
+        h.rotations[i][0] = 1;
+        h.opacities[i] = 0.9f;
+    }
+    ck_assert_int_eq(seep_splat_project(&c, &h.model, &p, scratch, &bytes, stream), -SEEP_EINVAL);
+    h.model.n = 4095;
+    ck_assert_int_eq(seep_splat_project(&c, &h.model, &p, scratch, &bytes, stream), 0);
+    ck_assert_uint_eq(p.n_pairs, (size_t)4095 << 20);
+    ck_assert_uint_eq(offsets[4095], (uint32_t)4095 << 20);
+    seep_splat_host_fini(&h);
+    seep_stream_destroy(stream);
+}
+END_TEST
+
 START_TEST(scales_are_the_mean_distance_to_the_three_nearest)
 {
     enum { N = 400 };
@@ -472,6 +506,7 @@ int main(void)
     tcase_add_test(c, wrong_arguments_are_refused);
     tcase_add_loop_test(c, too_little_scratch_is_refused_and_nothing_is_written_past_it, 0,
                         N_STREAMS);
+    tcase_add_test(c, more_pairs_than_can_be_counted_are_refused);
     tcase_add_test(c, scales_are_the_mean_distance_to_the_three_nearest);
     suite_add_tcase(suite, c);
     tcase_set_timeout(garden, 60);

@@ -66,8 +66,8 @@ static void gradients_of(struct seep_stream *stream, const struct seep_splat_cam
     seep_splat_room_fini(&room);
 }
 
-/* All arrays of the twin against the reference's: by norm, and number by number; most numbers must
- * agree, none may where a pair at a threshold went the other way. */
+/* All arrays of the twin against the reference's, by norm and number by number: at most `most_off`
+ * of the numbers may differ by more than 1e-3, where a pair at a threshold went the other way. */
 static void check_gradients(struct seep_stream *stream, const struct seep_splat_camera *c,
                             const struct seep_splat_model *m, double most_norm, double most_off)
 {
