@@ -74,15 +74,13 @@ __attribute__((noinline)) int seep_photo_read(const struct seep_view *view, uint
     return rc;
 }
 
-/* ---- cameras --------------------------------------------------------------------------------- */
-
 static void to_floats(const uint8_t *bytes, size_t n, float *floats)
 {
     for (size_t i = 0; i < n; i++)
         floats[i] = (float)bytes[i] * (1 / 255.0f);
 }
 
-static int fill(struct seep_stream *stream, const uint8_t *bytes, size_t n, float *device)
+int seep_photo_upload(struct seep_stream *stream, const uint8_t *bytes, size_t n, float *device)
 {
     if (seep_stream_device(stream) == SEEP_DEVICE_CPU) {
         to_floats(bytes, n, device);
@@ -96,6 +94,8 @@ static int fill(struct seep_stream *stream, const uint8_t *bytes, size_t n, floa
     free(floats);
     return rc;
 }
+
+/* ---- cameras --------------------------------------------------------------------------------- */
 
 /* What the scenario is about: this line's blocks are the pictures. */
 static __attribute__((noinline)) int load_camera(const struct seep_cameras *c,
@@ -111,7 +111,7 @@ static __attribute__((noinline)) int load_camera(const struct seep_cameras *c,
     if (!rc)
         rc = seep_stream_alloc(c->stream, n * sizeof(float), &device);
     if (!rc)
-        rc = fill(c->stream, bytes, n, device);
+        rc = seep_photo_upload(c->stream, bytes, n, device);
     if (rc)
         seep_stream_free(c->stream, device);
     else

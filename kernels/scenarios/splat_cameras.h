@@ -38,6 +38,10 @@ void seep_cameras_give_back(struct seep_cameras *cameras, struct seep_camera *ca
 /* Whether the next _pop() begins an epoch. */
 bool seep_cameras_begin_epoch(const struct seep_cameras *cameras);
 
+/* n bytes as n floats 0 … 1, to `device`. 0, -SEEP_ENOMEM, -SEEP_EDEVICE. */
+SEEP_MUST_CHECK int seep_photo_upload(struct seep_stream *stream, const uint8_t *bytes, size_t n,
+                                      float *device);
+
 /* Decodes a photo at its view's size. *bytes is [height][width][3], free()d by the caller. */
 SEEP_MUST_CHECK int seep_photo_read(const struct seep_view *view, uint8_t **bytes,
                                     struct seep_error *err);

@@ -44,32 +44,20 @@ static int write_picture(const char *path, const struct seep_splat_pass *pass, c
     return rc;
 }
 
-static int upload_truth(const struct seep_view *view, const uint8_t *bytes,
-                        struct seep_stream *stream, void **target)
-{
-    size_t n = (size_t)view->camera.width * (size_t)view->camera.height * 3;
-    float *floats = malloc(n * sizeof *floats);
-    int rc = floats ? seep_stream_alloc(stream, n * sizeof *floats, target) : -SEEP_ENOMEM;
-
-    for (size_t i = 0; i < n && !rc; i++)
-        floats[i] = (float)bytes[i] * (1 / 255.0f);
-    if (!rc)
-        rc = seep_stream_upload(stream, *target, floats, n * sizeof *floats);
-    free(floats);
-    return rc;
-}
-
 static int evaluate_view(const struct seep_view *view, const struct seep_splat_model *model,
                          struct seep_stream *stream, const char *picture,
                          struct seep_splat_loss *loss, struct seep_error *err)
 {
+    size_t n = (size_t)view->camera.width * (size_t)view->camera.height * 3;
     struct seep_splat_pass pass = {0};
     void *target = NULL;
     uint8_t *bytes;
     int rc = seep_photo_read(view, &bytes, err);
 
     if (!rc)
-        rc = upload_truth(view, bytes, stream, &target);
+        rc = seep_stream_alloc(stream, n * sizeof(float), &target);
+    if (!rc)
+        rc = seep_photo_upload(stream, bytes, n, target);
     if (!rc)
         rc = seep_splat_pass_forward(&view->camera, model, stream, &pass);
     if (!rc)

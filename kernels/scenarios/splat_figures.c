@@ -13,7 +13,7 @@ struct figures {
     const struct seep_outcome *outcomes;
     struct seep_rows *rows;
     const char *space;
-    double photos, photo_bytes, photos_bytes, steps; /* of the eager variant; all have the same */
+    double photos, photo_bytes, photos_bytes; /* of the eager variant; all have the same */
 };
 
 static double measured(const struct figures *f, enum seep_splat_variant variant, const char *name)
@@ -307,8 +307,7 @@ int seep_splat_judge(const struct seep_outcome *outcomes, double scale, struct s
                         .space = seep_rows_text(eager, "space"),
                         .photos = seep_rows_number(eager, "photos"),
                         .photo_bytes = seep_rows_number(eager, "photo_bytes"),
-                        .photos_bytes = seep_rows_number(eager, "photos_bytes"),
-                        .steps = seep_rows_number(eager, "steps")};
+                        .photos_bytes = seep_rows_number(eager, "photos_bytes")};
 
     (void)scale;
     if (!f.space) {
