@@ -17,12 +17,13 @@ struct staircase {
     int64_t least_blocks, most_blocks;
 };
 
-/* The level as stairs; false where it ever falls back by more than a tenth. */
+/* The level as stairs; false where it ever falls back by more than a tenth of what it was, at once
+ * or by and by: blocks of many sizes in a queue go up and down, too. */
 static bool climb(const struct seep_case *c, struct staircase *s)
 {
     const struct seep_level *level = &c->growth->level;
     struct seep_level_point from = seep_level_at(level, c->span->warm < 1 ? 1 : c->span->warm);
-    int64_t before = from.bytes;
+    int64_t before = from.bytes, highest = from.bytes;
 
     *s = (struct staircase){
         .start = from.bytes, .least_blocks = from.blocks, .most_blocks = from.blocks};
@@ -30,8 +31,9 @@ static bool climb(const struct seep_case *c, struct staircase *s)
         const struct seep_level_point *p = &level->points[i];
         if (p->step <= c->span->warm)
             continue;
-        if (p->bytes < before - before / 10)
+        if (p->bytes < highest - highest / 10)
             return false;
+        highest = p->bytes > highest ? p->bytes : highest;
         if (p->bytes > before + before / 50) {
             s->jumps++;
             s->last_jump = p->step;
