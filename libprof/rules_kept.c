@@ -125,7 +125,8 @@ bool seep_rule_fades(const struct seep_case *c, int64_t *first, int64_t *last)
 
     *first = *last = 0;
     for (size_t e = 0; e + 1 <= m->n_epoch_starts; e++) {
-        int32_t from = m->epoch_starts[e] - 1;
+        /* What was there before step 1 was over is no gain of an epoch's. */
+        int32_t from = m->epoch_starts[e] > 2 ? m->epoch_starts[e] - 1 : 1;
         int32_t to = e + 1 < m->n_epoch_starts ? m->epoch_starts[e + 1] - 1 : c->span->last;
         if (to - from < c->span->epoch_steps * 9 / 10)
             break;

@@ -46,7 +46,8 @@ extern "C" {
 /* The training step that this process was in has ended. */
 SEEP_DEFINE_(seep_step)
 
-/* The epoch that this process was in has ended. */
+/* The epoch that this process was in has ended; or, as good, one begins: before the first step, and
+ * where another one is over. */
 SEEP_DEFINE_(seep_epoch)
 
 /* Nonzero where seep records this process. */

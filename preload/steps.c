@@ -207,10 +207,27 @@ SEEP_EXPORT void seep_step(void)
     seep_leave();
 }
 
+/* A job that tells of an epoch's end for the first time has had a first epoch, from its first step
+ * on; one that tells of beginnings does so before it. */
+static void begin_first_epoch(void)
+{
+    if (seep_process->epochs || !seep_process->steps || !seep_os_lock(&lock))
+        return;
+    if (!epoch.pending) {
+        epoch.loader = 1;
+        epoch.t_ns = seep_process->start_ns;
+        epoch.period = seep_process->first_step_period;
+        epoch.pending = true;
+        confirm_epoch();
+    }
+    seep_os_unlock(&lock);
+}
+
 SEEP_EXPORT void seep_epoch(void)
 {
     if (!seep_enter())
         return;
+    begin_first_epoch();
     iteration_began(1);
     seep_leave();
 }

@@ -49,3 +49,8 @@ class NativeJobs(SeepCase):
 
     def test_nothing_is_found_in_a_job_that_keeps_nothing(self):
         self.assertEqual(self.findings("nothing"), [])
+
+    def test_epochs_are_counted_by_their_beginnings_and_by_their_ends(self):
+        for section in ("nothing", "ends"):
+            self.findings(section)
+            self.assertEqual(self.report_json["job"]["epochs"], 3, section)
