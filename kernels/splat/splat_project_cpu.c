@@ -59,14 +59,12 @@ SEEP_INLINE void lanes_color(const struct seep_splat_model *m, size_t first, str
     lanes_load_sh(m, first, b);
     lanes_harmonics(m->sh_degree, b, y);
     for (int e = 0; e < 3; e++)
-        for
-            EACH_LANE
-    color[e][l] = 0.5f;
+        EACH_LANE (l)
+            color[e][l] = 0.5f;
     for (int k = 0; k < used; k++)
         for (int e = 0; e < 3; e++)
-            for
-                EACH_LANE
-    color[e][l] += y[k][l] * b->sh[3 * k + e][l];
+            EACH_LANE (l)
+                color[e][l] += y[k][l] * b->sh[3 * k + e][l];
 }
 
 static inline void store(const struct seep_splat_projected *out, size_t i, int l,

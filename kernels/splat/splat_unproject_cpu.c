@@ -51,75 +51,67 @@ SEEP_INLINE void root_backward(const struct lanes *b, struct slopes *s)
 {
     const float k = 2 * (float)SEEP_LN2;
 
-    for
-        EACH_LANE
-        {
-            float ra = b->root[0][l], rb = b->root[1][l], rc = b->root[2][l];
-            float by_a = -k * s->sums[SUM_WUX][l], by_b = -k * s->sums[SUM_WUY][l];
-            float by_c = -k * rc * s->sums[SUM_WYY][l];
-            float inverse = 1 / b->cov[2][l], t = b->cov[1][l] * inverse;
-            float by_schur = -0.5f * ra / b->schur[l] * (by_a - by_b * t);
-            s->mean2d[0][l] = k * ra * s->sums[SUM_WU][l];
-            s->mean2d[1][l] = k * (rb * s->sums[SUM_WU][l] + rc * rc * s->sums[SUM_WY][l]);
-            s->cov[0][l] = by_schur;
-            s->cov[1][l] = -2 * t * by_schur - ra * inverse * by_b;
-            s->cov[2][l] = t * t * by_schur + inverse * (ra * t * by_b - 0.5f * rc * by_c);
-        }
+    EACH_LANE (l) {
+        float ra = b->root[0][l], rb = b->root[1][l], rc = b->root[2][l];
+        float by_a = -k * s->sums[SUM_WUX][l], by_b = -k * s->sums[SUM_WUY][l];
+        float by_c = -k * rc * s->sums[SUM_WYY][l];
+        float inverse = 1 / b->cov[2][l], t = b->cov[1][l] * inverse;
+        float by_schur = -0.5f * ra / b->schur[l] * (by_a - by_b * t);
+        s->mean2d[0][l] = k * ra * s->sums[SUM_WU][l];
+        s->mean2d[1][l] = k * (rb * s->sums[SUM_WU][l] + rc * rc * s->sums[SUM_WY][l]);
+        s->cov[0][l] = by_schur;
+        s->cov[1][l] = -2 * t * by_schur - ra * inverse * by_b;
+        s->cov[2][l] = t * t * by_schur + inverse * (ra * t * by_b - 0.5f * rc * by_c);
+    }
 }
 
 /* Through A = |m1|² + …, the rows m of N diag(scale), and N = (J W) R. */
 SEEP_INLINE void shape_backward(const struct lanes *b, struct slopes *s)
 {
     for (int j = 0; j < 3; j++)
-        for
-            EACH_LANE
-            {
-                float scale = b->scale[j][l], n0 = b->n[j][l], n1 = b->n[3 + j][l];
-                float by_0 = 2 * s->cov[0][l] * n0 * scale + s->cov[1][l] * n1 * scale;
-                float by_1 = s->cov[1][l] * n0 * scale + 2 * s->cov[2][l] * n1 * scale;
-                s->scale[j][l] = by_0 * n0 + by_1 * n1;
-                s->n[j][l] = by_0 * scale;
-                s->n[3 + j][l] = by_1 * scale;
-            }
+        EACH_LANE (l) {
+            float scale = b->scale[j][l], n0 = b->n[j][l], n1 = b->n[3 + j][l];
+            float by_0 = 2 * s->cov[0][l] * n0 * scale + s->cov[1][l] * n1 * scale;
+            float by_1 = s->cov[1][l] * n0 * scale + 2 * s->cov[2][l] * n1 * scale;
+            s->scale[j][l] = by_0 * n0 + by_1 * n1;
+            s->n[j][l] = by_0 * scale;
+            s->n[3 + j][l] = by_1 * scale;
+        }
     for (int k = 0; k < 3; k++)
         for (int j = 0; j < 3; j++)
-            for
-                EACH_LANE
-    s->rotation[3 * k + j][l] =
-        b->project[k][l] * s->n[j][l] + b->project[3 + k][l] * s->n[3 + j][l];
+            EACH_LANE (l)
+                s->rotation[3 * k + j][l] =
+                    b->project[k][l] * s->n[j][l] + b->project[3 + k][l] * s->n[3 + j][l];
     for (int r = 0; r < 2; r++)
         for (int k = 0; k < 3; k++)
-            for
-                EACH_LANE
-    s->project[3 * r + k][l] = s->n[3 * r][l] * b->rotation[3 * k][l] +
-                               s->n[3 * r + 1][l] * b->rotation[3 * k + 1][l] +
-                               s->n[3 * r + 2][l] * b->rotation[3 * k + 2][l];
+            EACH_LANE (l)
+                s->project[3 * r + k][l] = s->n[3 * r][l] * b->rotation[3 * k][l] +
+                                           s->n[3 * r + 1][l] * b->rotation[3 * k + 1][l] +
+                                           s->n[3 * r + 2][l] * b->rotation[3 * k + 2][l];
 }
 
 /* Through R(q / |q|). */
 SEEP_INLINE void rotation_backward(const struct lanes *b, struct slopes *s)
 {
-    for
-        EACH_LANE
-        {
-            float w = b->q[0][l], x = b->q[1][l], y = b->q[2][l], z = b->q[3][l];
-            float xy = s->rotation[1][l] + s->rotation[3][l],
-                  xz = s->rotation[2][l] + s->rotation[6][l];
-            float yz = s->rotation[5][l] + s->rotation[7][l],
-                  wx = s->rotation[7][l] - s->rotation[5][l];
-            float wy = s->rotation[2][l] - s->rotation[6][l],
-                  wz = s->rotation[3][l] - s->rotation[1][l];
-            float xx = s->rotation[0][l], yy = s->rotation[4][l], zz = s->rotation[8][l];
-            float dw = 2 * (x * wx + y * wy + z * wz);
-            float dx = 2 * (w * wx + y * xy + z * xz - 2 * x * (yy + zz));
-            float dy = 2 * (w * wy + x * xy + z * yz - 2 * y * (xx + zz));
-            float dz = 2 * (w * wz + x * xz + y * yz - 2 * z * (xx + yy));
-            float along = w * dw + x * dx + y * dy + z * dz, inverse = b->q_inverse[l];
-            s->q[0][l] = (dw - w * along) * inverse;
-            s->q[1][l] = (dx - x * along) * inverse;
-            s->q[2][l] = (dy - y * along) * inverse;
-            s->q[3][l] = (dz - z * along) * inverse;
-        }
+    EACH_LANE (l) {
+        float w = b->q[0][l], x = b->q[1][l], y = b->q[2][l], z = b->q[3][l];
+        float xy = s->rotation[1][l] + s->rotation[3][l],
+              xz = s->rotation[2][l] + s->rotation[6][l];
+        float yz = s->rotation[5][l] + s->rotation[7][l],
+              wx = s->rotation[7][l] - s->rotation[5][l];
+        float wy = s->rotation[2][l] - s->rotation[6][l],
+              wz = s->rotation[3][l] - s->rotation[1][l];
+        float xx = s->rotation[0][l], yy = s->rotation[4][l], zz = s->rotation[8][l];
+        float dw = 2 * (x * wx + y * wy + z * wz);
+        float dx = 2 * (w * wx + y * xy + z * xz - 2 * x * (yy + zz));
+        float dy = 2 * (w * wy + x * xy + z * yz - 2 * y * (xx + zz));
+        float dz = 2 * (w * wz + x * xz + y * yz - 2 * z * (xx + yy));
+        float along = w * dw + x * dx + y * dy + z * dz, inverse = b->q_inverse[l];
+        s->q[0][l] = (dw - w * along) * inverse;
+        s->q[1][l] = (dx - x * along) * inverse;
+        s->q[2][l] = (dy - y * along) * inverse;
+        s->q[3][l] = (dz - z * along) * inverse;
+    }
 }
 
 /* Through the harmonics up to `degree` to the direction, given s->sh, by each harmonic's value. */
@@ -132,42 +124,35 @@ SEEP_INLINE void harmonics_backward(int degree, const struct lanes *b, struct sl
 
     memset(s->dir, 0, sizeof s->dir);
     if (degree >= 1)
-        for
-            EACH_LANE
-            {
-                s->dir[0][l] = -c1 * g[3][l];
-                s->dir[1][l] = -c1 * g[1][l];
-                s->dir[2][l] = c1 * g[2][l];
-            }
+        EACH_LANE (l) {
+            s->dir[0][l] = -c1 * g[3][l];
+            s->dir[1][l] = -c1 * g[1][l];
+            s->dir[2][l] = c1 * g[2][l];
+        }
     if (degree >= 2)
-        for
-            EACH_LANE
-            {
-                float x = b->dir[0][l], y = b->dir[1][l], z = b->dir[2][l];
-                s->dir[0][l] +=
-                    c20 * (y * g[4][l] - z * g[7][l]) + 2 * x * (c22 * g[8][l] - c21 * g[6][l]);
-                s->dir[1][l] +=
-                    c20 * (x * g[4][l] - z * g[5][l]) - 2 * y * (c22 * g[8][l] + c21 * g[6][l]);
-                s->dir[2][l] += 4 * c21 * z * g[6][l] - c20 * (y * g[5][l] + x * g[7][l]);
-            }
+        EACH_LANE (l) {
+            float x = b->dir[0][l], y = b->dir[1][l], z = b->dir[2][l];
+            s->dir[0][l] +=
+                c20 * (y * g[4][l] - z * g[7][l]) + 2 * x * (c22 * g[8][l] - c21 * g[6][l]);
+            s->dir[1][l] +=
+                c20 * (x * g[4][l] - z * g[5][l]) - 2 * y * (c22 * g[8][l] + c21 * g[6][l]);
+            s->dir[2][l] += 4 * c21 * z * g[6][l] - c20 * (y * g[5][l] + x * g[7][l]);
+        }
     if (degree >= 3)
-        for
-            EACH_LANE
-            {
-                float x = b->dir[0][l], y = b->dir[1][l], z = b->dir[2][l];
-                float xx = x * x, yy = y * y, zz = z * z, xy = x * y, xz = x * z, yz = y * z;
-                s->dir[0][l] += c31 * yz * g[10][l] - 6 * c30 * xy * g[9][l] +
-                                2 * c32 * xy * g[11][l] - 6 * c33 * xz * g[12][l] -
-                                c32 * (4 * zz - 3 * xx - yy) * g[13][l] + 2 * c34 * xz * g[14][l] -
-                                3 * c30 * (xx - yy) * g[15][l];
-                s->dir[1][l] += c31 * xz * g[10][l] - 3 * c30 * (xx - yy) * g[9][l] -
-                                c32 * (4 * zz - xx - 3 * yy) * g[11][l] - 6 * c33 * yz * g[12][l] +
-                                2 * c32 * xy * g[13][l] - 2 * c34 * yz * g[14][l] +
-                                6 * c30 * xy * g[15][l];
-                s->dir[2][l] += c31 * xy * g[10][l] - 8 * c32 * yz * g[11][l] +
-                                3 * c33 * (2 * zz - xx - yy) * g[12][l] - 8 * c32 * xz * g[13][l] +
-                                c34 * (xx - yy) * g[14][l];
-            }
+        EACH_LANE (l) {
+            float x = b->dir[0][l], y = b->dir[1][l], z = b->dir[2][l];
+            float xx = x * x, yy = y * y, zz = z * z, xy = x * y, xz = x * z, yz = y * z;
+            s->dir[0][l] += c31 * yz * g[10][l] - 6 * c30 * xy * g[9][l] + 2 * c32 * xy * g[11][l] -
+                            6 * c33 * xz * g[12][l] - c32 * (4 * zz - 3 * xx - yy) * g[13][l] +
+                            2 * c34 * xz * g[14][l] - 3 * c30 * (xx - yy) * g[15][l];
+            s->dir[1][l] += c31 * xz * g[10][l] - 3 * c30 * (xx - yy) * g[9][l] -
+                            c32 * (4 * zz - xx - 3 * yy) * g[11][l] - 6 * c33 * yz * g[12][l] +
+                            2 * c32 * xy * g[13][l] - 2 * c34 * yz * g[14][l] +
+                            6 * c30 * xy * g[15][l];
+            s->dir[2][l] += c31 * xy * g[10][l] - 8 * c32 * yz * g[11][l] +
+                            3 * c33 * (2 * zz - xx - yy) * g[12][l] - 8 * c32 * xz * g[13][l] +
+                            c34 * (xx - yy) * g[14][l];
+        }
 }
 
 SEEP_INLINE void color_backward(const struct seep_splat_model *m, size_t first, struct lanes *b,
@@ -176,11 +161,10 @@ SEEP_INLINE void color_backward(const struct seep_splat_model *m, size_t first, 
     lanes_load_sh(m, first, b);
     lanes_harmonics(m->sh_degree, b, s->y);
     for (int k = 0; k < (m->sh_degree + 1) * (m->sh_degree + 1); k++)
-        for
-            EACH_LANE
-    s->sh[k][l] = s->sums[SUM_COLOR][l] * b->sh[3 * k][l] +
-                  s->sums[SUM_COLOR + 1][l] * b->sh[3 * k + 1][l] +
-                  s->sums[SUM_COLOR + 2][l] * b->sh[3 * k + 2][l];
+        EACH_LANE (l)
+            s->sh[k][l] = s->sums[SUM_COLOR][l] * b->sh[3 * k][l] +
+                          s->sums[SUM_COLOR + 1][l] * b->sh[3 * k + 1][l] +
+                          s->sums[SUM_COLOR + 2][l] * b->sh[3 * k + 2][l];
     harmonics_backward(m->sh_degree, b, s);
 }
 
@@ -192,29 +176,25 @@ SEEP_INLINE void mean_backward(const struct seep_splat_camera *c, const struct l
     float by_p[3][LANES] = {{0}};
 
     for (int r = 0; r < 2; r++)
-        for
-            EACH_LANE
-            {
-                float near = 0, far = 0, z = b->z_inverse[l], slope = b->slope[r][l];
-                for (int k = 0; k < 3; k++) {
-                    near += s->project[3 * r + k][l] * c->rotation[r][k];
-                    far += s->project[3 * r + k][l] * c->rotation[2][k];
-                }
-                float by_ratio = b->ratio[r][l] != slope ? 0 : -z * far;
-                float by_slope = f[r] * (by_ratio + s->mean2d[r][l]);
-                by_p[r][l] = by_slope * z;
-                by_p[2][l] += z * (f[r] * z * (b->ratio[r][l] * far - near) - by_slope * slope);
+        EACH_LANE (l) {
+            float near = 0, far = 0, z = b->z_inverse[l], slope = b->slope[r][l];
+            for (int k = 0; k < 3; k++) {
+                near += s->project[3 * r + k][l] * c->rotation[r][k];
+                far += s->project[3 * r + k][l] * c->rotation[2][k];
             }
-    for
-        EACH_LANE
-        {
-            float along = s->dir[0][l] * b->dir[0][l] + s->dir[1][l] * b->dir[1][l] +
-                          s->dir[2][l] * b->dir[2][l];
-            for (int j = 0; j < 3; j++)
-                s->mean[j][l] = c->rotation[0][j] * by_p[0][l] + c->rotation[1][j] * by_p[1][l] +
-                                c->rotation[2][j] * by_p[2][l] +
-                                (s->dir[j][l] - b->dir[j][l] * along) * b->dir_inverse[l];
+            float by_ratio = b->ratio[r][l] != slope ? 0 : -z * far;
+            float by_slope = f[r] * (by_ratio + s->mean2d[r][l]);
+            by_p[r][l] = by_slope * z;
+            by_p[2][l] += z * (f[r] * z * (b->ratio[r][l] * far - near) - by_slope * slope);
         }
+    EACH_LANE (l) {
+        float along =
+            s->dir[0][l] * b->dir[0][l] + s->dir[1][l] * b->dir[1][l] + s->dir[2][l] * b->dir[2][l];
+        for (int j = 0; j < 3; j++)
+            s->mean[j][l] = c->rotation[0][j] * by_p[0][l] + c->rotation[1][j] * by_p[1][l] +
+                            c->rotation[2][j] * by_p[2][l] +
+                            (s->dir[j][l] - b->dir[j][l] * along) * b->dir_inverse[l];
+    }
 }
 
 static inline void store(const struct unproject *p, size_t i, int l, const struct slopes *s)
