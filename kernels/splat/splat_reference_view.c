@@ -150,15 +150,16 @@ static bool geometry_of(const struct seep_splat_camera *c, const struct seep_ref
     return true;
 }
 
-/* The tiles that hold a pixel centre within `half` of the mean. */
-static void tiles_of(const struct seep_splat_camera *c, const double mean[2], const double half[2],
+/* The tiles that hold a pixel centre within `half` of the mean: all of the square, so that what the
+ * twins leave out of it is held against the whole. */
+static void tiles_of(const struct seep_splat_camera *c, const double mean[2], double half,
                      int tiles[4])
 {
     const int size[2] = {c->width, c->height};
 
     for (int r = 0; r < 2; r++) {
-        double first = fmax(ceil(mean[r] - half[r] - 0.5), 0);
-        double last = fmin(floor(mean[r] + half[r] - 0.5), size[r] - 1);
+        double first = fmax(ceil(mean[r] - half - 0.5), 0);
+        double last = fmin(floor(mean[r] + half - 0.5), size[r] - 1);
         if (!(first <= last)) {
             memset(tiles, 0, 4 * sizeof *tiles);
             return;
@@ -176,8 +177,7 @@ void seep_reference_see(const struct seep_splat_camera *c, const struct seep_ref
     const double *sh = m->sh + i * (size_t)m->sh_stride * 3;
 
     memset(out, 0, sizeof *out);
-    double reach = 2 * log(255 * m->opacities[i]);
-    if (!(reach > 0) || !geometry_of(c, m, i, &g))
+    if (!geometry_of(c, m, i, &g))
         return;
     double xx = g.cov[0], xy = g.cov[1], yy = g.cov[2], det = xx * yy - xy * xy;
     out->depth = (float)g.p[2];
@@ -201,8 +201,7 @@ void seep_reference_see(const struct seep_splat_camera *c, const struct seep_ref
         return;
     double larger = (xx + yy) / 2 + sqrt((xx - yy) * (xx - yy) / 4 + xy * xy);
     double r = (double)SEEP_SPLAT_SIGMAS * sqrt(larger);
-    const double half[2] = {fmin(r, sqrt(reach * xx)), fmin(r, sqrt(reach * yy))};
-    tiles_of(c, out->mean2d, half, out->tiles);
+    tiles_of(c, out->mean2d, r, out->tiles);
 }
 
 /* Through color = max(0, 0.5 + sum sh · Y(direction)). */
