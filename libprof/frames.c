@@ -197,7 +197,7 @@ static int join_lines(struct sweep *w, struct seep_frames *out)
 
     for (uint32_t i = 1; i < w->d->n_frames && !rc; i++) {
         const struct seep_symbol *a = w->d->frames[i].kind == SEEP_FRAME_NATIVE
-                                          ? seep_kinds_symbol(w->kinds, w->symbols, i, NULL)
+                                          ? seep_kinds_symbol(w->kinds, w->symbols, i)
                                           : NULL;
         out->line_of[i] = i;
         if (!a || !a->file || !a->line)
@@ -205,7 +205,7 @@ static int join_lines(struct sweep *w, struct seep_frames *out)
         uint64_t hash = seep_hash_two(seep_hash_bytes(a->file, strlen(a->file)), a->line);
         uint32_t at = seep_hash_begin(&index, hash), k;
         while ((k = seep_hash_next(&index, hash, &at)) != SEEP_HASH_NONE) {
-            const struct seep_symbol *b = seep_kinds_symbol(w->kinds, w->symbols, k, NULL);
+            const struct seep_symbol *b = seep_kinds_symbol(w->kinds, w->symbols, k);
             if (a->line == b->line && same_text(a->file, b->file) &&
                 same_text(a->function, b->function))
                 break;

@@ -92,14 +92,11 @@ static void set_native(struct seep_kinds *kinds, const struct seep_roles *roles,
 }
 
 const struct seep_symbol *seep_kinds_symbol(const struct seep_kinds *kinds,
-                                            const struct seep_symbols *symbols, uint32_t frame,
-                                            size_t *index)
+                                            const struct seep_symbols *symbols, uint32_t frame)
 {
     const struct seep_symbol *all;
     size_t at = kinds->named_by[frame];
 
-    if (index)
-        *index = at;
     return seep_symbols_get(symbols, frame, &all) > at ? &all[at] : NULL;
 }
 

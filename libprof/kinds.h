@@ -29,11 +29,9 @@ static inline bool seep_kinds_is(const struct seep_kinds *kinds, uint32_t frame,
 }
 
 /* The function, file and line that a native frame is called by: of calls that were inlined at its
- * address the innermost that is no allocator; else the innermost. NULL unknown. *index, where that
- * is not NULL, is its place among them. */
+ * address the innermost that is no allocator; else the innermost. NULL unknown. */
 const struct seep_symbol *seep_kinds_symbol(const struct seep_kinds *kinds,
-                                            const struct seep_symbols *symbols, uint32_t frame,
-                                            size_t *index);
+                                            const struct seep_symbols *symbols, uint32_t frame);
 
 /* Looks up the names of the user's native code, and asks the rules about every frame. Returns 0 or
  * -SEEP_ENOMEM. */

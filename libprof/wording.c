@@ -67,7 +67,7 @@ static const char *function_name(const struct seep_model *m, const struct seep_k
                                  const struct seep_symbols *symbols, uint32_t frame)
 {
     const struct seep_dict_frame *f = &m->dict.frames[frame];
-    const struct seep_symbol *symbol = seep_kinds_symbol(kinds, symbols, frame, NULL);
+    const struct seep_symbol *symbol = seep_kinds_symbol(kinds, symbols, frame);
 
     if (f->kind == SEEP_FRAME_PYTHON) {
         const char *name = seep_dictionary_text(&m->dict, f->function);
