@@ -66,7 +66,7 @@ START_TEST(a_nerf_scene_looks_where_its_colmap_twin_looks)
     /* As Blender's scenes say it: the angle only, and files without their extension. */
     struct seep_nerf nerf = {
         .camera_angle_x = 2 * atan(0.5 / 0.8), .frames = frames, .n_frames = 7};
-    char path[128], file[PHOTOS][32];
+    char path[128], file[PHOTOS][40];
     struct seep_error err = {0};
 
     for (size_t i = 0; i < nerf.n_frames; i++) {

@@ -136,10 +136,8 @@ static double peak_of_function(const json_t *report, const char *function)
     double most = NAN;
     size_t i, k;
 
-    json_array_foreach(json_object_get(report, "sites"), i, site)
-    {
-        json_array_foreach(json_object_get(site, "stack"), k, frame)
-        {
+    json_array_foreach (json_object_get(report, "sites"), i, site) {
+        json_array_foreach (json_object_get(site, "stack"), k, frame) {
             const char *name = seep_rows_text(frame, "function");
             if (name && strcmp(name, function) == 0)
                 most = fmax(most, seep_rows_number(site, "peak_bytes"));
@@ -158,8 +156,7 @@ static double kept_around(const json_t *report, double from, double to)
     double least = NAN;
     size_t i;
 
-    json_array_foreach(steps, i, step)
-    {
+    json_array_foreach (steps, i, step) {
         const json_t *live = json_array_get(json_object_get(host, "live_bytes"), i);
         double at = json_number_value(step);
         if (json_is_number(live) && at > from && at <= to)
@@ -177,9 +174,9 @@ static void judge_levels(const struct seep_outcome *o, double n, double masks,
         double share;     /* of the masks that the data set then owns */
         double tolerance; /* images have from 2 to 12 instances */
     } points[] = {
-        {"alias: masks that the data set owns from step N/2 on", 0.5, 0.7, 0.5, 0.3},
-        {"alias: ... from step N on, the first epoch's end", 1, 1.25, 1, 0.1},
-        {"alias: ... around step 2N", 1.875, 2.125, 1, 0.1},
+        {"alias: masks that the data set owns from step N/2 on", 0.5, 0.9, 0.5, 0.3},
+        {"alias: ... from step N on, the first epoch's end", 1, 1.75, 1, 0.1},
+        {"alias: ... around step 2N", 1.75, 2.5, 1, 0.1},
     };
 
     for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
@@ -189,8 +186,8 @@ static void judge_levels(const struct seep_outcome *o, double n, double masks,
     }
     for (int v = ALIAS_DEL; v <= DEEP; v++) {
         char name[96];
-        double kept = kept_around(o[v].report, 0.75 * n, n);
-        snprintf(name, sizeof name, "%s: masks that the data set owns before step N",
+        double kept = kept_around(o[v].report, 0.25 * n, v == ALIAS_DEL ? n : 2.9 * n);
+        snprintf(name, sizeof name, "%s: masks that the data set owns from step N/4 on",
                  o[v].variant->name);
         seep_rows_add(rows, kept < 0.02 * masks, name, "< 2 % of all", "%.3g MB", kept / 1e6);
     }
