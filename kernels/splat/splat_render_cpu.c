@@ -25,21 +25,33 @@ SEEP_INLINE void clear_block(struct block *t, int width, int height)
         t->through[i] = i % PIXELS < width && i / PIXELS < height ? 1 : -1;
 }
 
+/* The first n of a row's pixels, nearly always all of them. */
+SEEP_INLINE void copy_row(void *to, const void *from, size_t pixel_bytes, int n)
+{
+    if (n == PIXELS)
+        memcpy(to, from, PIXELS * pixel_bytes);
+    else
+        memcpy(to, from, (size_t)n * pixel_bytes);
+}
+
 SEEP_INLINE void store_block(const struct render *r, int left, int top, const struct block *t)
 {
     int width = r->camera->width, height = r->camera->height;
+    int n = width - left < PIXELS ? width - left : PIXELS;
 
-    for (int y = top; y < top + ROWS && y < height; y++)
-        for (int x = left; x < left + PIXELS && x < width; x++) {
-            int i = (y - top) * PIXELS + x - left;
-            size_t pixel = (size_t)y * (size_t)width + (size_t)x;
-            float through = fabsf(t->through[i]);
+    for (int row = 0; n > 0 && row < ROWS && top + row < height; row++) {
+        size_t pixel = (size_t)(top + row) * (size_t)width + (size_t)left;
+        float through[PIXELS], image[PIXELS][3];
+        for (int x = 0; x < PIXELS; x++) {
+            int i = row * PIXELS + x;
+            through[x] = fabsf(t->through[i]);
             for (int e = 0; e < 3; e++)
-                r->out->image[3 * pixel + (size_t)e] =
-                    t->color[e][i] + through * r->camera->background[e];
-            r->out->transmittance[pixel] = through;
-            r->out->last[pixel] = (uint32_t)t->last[i];
+                image[x][e] = t->color[e][i] + through[x] * r->camera->background[e];
         }
+        copy_row(r->out->image + 3 * pixel, image, sizeof image[0], n);
+        copy_row(r->out->transmittance + pixel, through, sizeof through[0], n);
+        copy_row(r->out->last + pixel, t->last + row * PIXELS, sizeof t->last[0], n);
+    }
 }
 
 SEEP_INLINE void render_tile(const struct render *r, size_t tile)
