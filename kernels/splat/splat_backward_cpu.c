@@ -64,13 +64,11 @@ SEEP_INLINE void unblend(struct block *t, int block, const struct batch *b, int 
         pixels red = *(pixels *)(t->grad[0] + row * PIXELS);
         pixels green = *(pixels *)(t->grad[1] + row * PIXELS);
         pixels blue = *(pixels *)(t->grad[2] + row * PIXELS);
-        pixels u = adx + b->b[i] * dy, q = u * u + v * v, alpha;
+        pixels u = adx + b->b[i] * dy, q = u * u + (v * v + b->faint[i]), alpha;
         exp2_minus(&q, &alpha);
-        alpha *= b->opacity[i];
         pixel_ints held = alpha >= SEEP_SPLAT_MAX_ALPHA;
         alpha = CHOOSE(held, (pixels){0} + SEEP_SPLAT_MAX_ALPHA, alpha);
-        pixel_ints drawn = (q <= b->reach[i]) & (alpha >= SEEP_SPLAT_MIN_ALPHA) &
-                           (*(pixel_ints *)(t->last + row * PIXELS) > index);
+        pixel_ints drawn = (q <= SEEN_EXPONENT) & (*(pixel_ints *)(t->last + row * PIXELS) > index);
         alpha = (pixels)(drawn & (pixel_ints)alpha);
         pixels inverse = 1 / (1 - alpha), before = *through * inverse, weight = alpha * before;
         pixels along = red * b->color[0][i] + green * b->color[1][i] + blue * b->color[2][i];

@@ -18,20 +18,19 @@ struct block {
 SEEP_INLINE void blend(struct block *t, int block, const struct batch *b, int i, int32_t end)
 {
     int top = block_top(block), left = block_left(block);
-    float opacity = b->opacity[i], reach = b->reach[i], c = b->c[i], bb = b->b[i];
+    float opacity = b->opacity[i], faint = b->faint[i], c = b->c[i], bb = b->b[i];
     const pixels adx = b->a[i] * (PIXEL_RAMP + (float)left - b->x[i]);
 
     for (int row = 0; row < ROWS; row++) {
         float dy = (float)(row + top) - b->y[i], v = c * dy;
         pixels *through = (pixels *)(t->through + row * PIXELS);
         pixel_ints *last = (pixel_ints *)(t->last + row * PIXELS);
-        pixels before = *through, u = adx + bb * dy, q = u * u + v * v, alpha;
+        pixels before = *through, u = adx + bb * dy, q = u * u + (v * v + faint), alpha;
         exp2_minus(&q, &alpha);
-        alpha *= opacity;
         if (opacity >= SEEP_SPLAT_MAX_ALPHA)
             alpha = CHOOSE(alpha < SEEP_SPLAT_MAX_ALPHA, alpha, (pixels){0} + SEEP_SPLAT_MAX_ALPHA);
         pixels after = before - before * alpha;
-        pixel_ints drawn = (q <= reach) & (alpha >= SEEP_SPLAT_MIN_ALPHA);
+        pixel_ints drawn = q <= SEEN_EXPONENT;
         pixel_ints blends = drawn & (after >= SEEP_SPLAT_MIN_TRANSMITTANCE);
         pixels weight = (pixels)(blends & (pixel_ints)(alpha * before));
         /* Drawn but not blended: stops, or has stopped. */

@@ -24,13 +24,12 @@ AVX512_INLINE __m512 exp2_minus_avx512(__m512 q)
 {
     const __m512 magic = _mm512_set1_ps(12582912.0f);
     __m512 rounded = _mm512_sub_ps(magic, q);
-    __m512 f = _mm512_sub_ps(_mm512_sub_ps(magic, rounded), q), p = _mm512_set1_ps(EXP2_5);
+    __m512 f = _mm512_sub_ps(_mm512_sub_ps(magic, rounded), q), p = _mm512_set1_ps(EXP2_4);
 
-    p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(EXP2_4));
     p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(EXP2_3));
     p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(EXP2_2));
     p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(EXP2_1));
-    p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(1));
+    p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(EXP2_0));
     return _mm512_castsi512_ps(_mm512_add_epi32(
         _mm512_castps_si512(p), _mm512_slli_epi32(_mm512_castps_si512(rounded), 23)));
 }
@@ -43,14 +42,11 @@ AVX512_INLINE void blend_half_avx512(struct half_block *t, __m512 adx, __m512 y,
     /* With a rounding of its own, so that it is not fused: the plain code's is not. */
     __m512 u = _mm512_add_round_ps(adx, _mm512_mul_ps(dy, _mm512_set1_ps(b->b[i])),
                                    _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-    __m512 q = _mm512_fmadd_ps(u, u, _mm512_mul_ps(v, v));
-    __m512 alpha = _mm512_mul_ps(exp2_minus_avx512(q), _mm512_set1_ps(b->opacity[i]));
-    alpha = _mm512_min_ps(alpha, _mm512_set1_ps(SEEP_SPLAT_MAX_ALPHA));
+    __m512 q = _mm512_fmadd_ps(u, u, _mm512_fmadd_ps(v, v, _mm512_set1_ps(b->faint[i])));
+    __m512 alpha = _mm512_min_ps(exp2_minus_avx512(q), _mm512_set1_ps(SEEP_SPLAT_MAX_ALPHA));
     __m512 weight = _mm512_mul_ps(alpha, t->through);
     __m512 after = _mm512_sub_ps(t->through, weight);
-    __mmask16 near = _mm512_cmp_ps_mask(q, _mm512_set1_ps(b->reach[i]), _CMP_LE_OQ);
-    __mmask16 drawn =
-        _mm512_mask_cmp_ps_mask(near, alpha, _mm512_set1_ps(SEEP_SPLAT_MIN_ALPHA), _CMP_GE_OQ);
+    __mmask16 drawn = _mm512_cmp_ps_mask(q, _mm512_set1_ps(SEEN_EXPONENT), _CMP_LE_OQ);
     __mmask16 blends = _mm512_mask_cmp_ps_mask(
         drawn, after, _mm512_set1_ps(SEEP_SPLAT_MIN_TRANSMITTANCE), _CMP_GE_OQ);
     for (int e = 0; e < 3; e++)
