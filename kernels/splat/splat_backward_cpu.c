@@ -20,7 +20,7 @@ struct backward {
     enum seep_cpu_level level;
 };
 
-/* Eight by eight pixels. through: behind the pair at hand; rest: of the picture behind it, times
+/* through: behind the pair at hand; rest: of the picture behind it, times
  * the gradient. */
 struct block {
     _Alignas(32) float through[BLOCK_PIXELS];
@@ -54,25 +54,21 @@ SEEP_INLINE void load_block(const struct backward *b, int left, int top, struct 
 SEEP_INLINE void unblend(struct block *t, int block, const struct batch *b, int i, int32_t index,
                          pixels sums[PAIR_SUMS])
 {
-    int top = block / 2 * PIXELS, left = block % 2 * PIXELS;
-    int first = b->first_row[i] > top ? b->first_row[i] - top : 0;
-    int last_row = b->end_row[i] < top + PIXELS ? b->end_row[i] - top : PIXELS;
-    const pixels dx = PIXEL_RAMP + ((float)left - b->x[i]), adx = b->a[i] * dx;
+    int top = block_top(block), left = block_left(block);
+    const pixels dx = PIXEL_RAMP + (float)left - b->x[i], adx = b->a[i] * dx;
 
-    for (int row = first; row < last_row; row++) {
+    for (int row = 0; row < ROWS; row++) {
         float dy = (float)(row + top) - b->y[i], v = b->c[i] * dy;
         pixels *through = (pixels *)(t->through + row * PIXELS);
         pixels *rest = (pixels *)(t->rest + row * PIXELS);
         pixels red = *(pixels *)(t->grad[0] + row * PIXELS);
         pixels green = *(pixels *)(t->grad[1] + row * PIXELS);
         pixels blue = *(pixels *)(t->grad[2] + row * PIXELS);
-        pixels u = adx + b->b[i] * dy, q = u * u + v * v, alpha;
+        pixels u = adx + b->b[i] * dy, q = u * u + (v * v + b->faint[i]), alpha;
         exp2_minus(&q, &alpha);
-        alpha *= b->opacity[i];
         pixel_ints held = alpha >= SEEP_SPLAT_MAX_ALPHA;
         alpha = CHOOSE(held, (pixels){0} + SEEP_SPLAT_MAX_ALPHA, alpha);
-        pixel_ints drawn = (q <= b->reach[i]) & (alpha >= SEEP_SPLAT_MIN_ALPHA) &
-                           (*(pixel_ints *)(t->last + row * PIXELS) > index);
+        pixel_ints drawn = (q <= SEEN_EXPONENT) & (*(pixel_ints *)(t->last + row * PIXELS) > index);
         alpha = (pixels)(drawn & (pixel_ints)alpha);
         pixels inverse = 1 / (1 - alpha), before = *through * inverse, weight = alpha * before;
         pixels along = red * b->color[0][i] + green * b->color[1][i] + blue * b->color[2][i];
@@ -128,7 +124,7 @@ SEEP_INLINE void unblend_tile(const struct backward *b, size_t tile)
     pixels sums[BATCH][PAIR_SUMS];
 
     for (int k = 0; k < BLOCKS; k++) {
-        load_block(b, left + k % 2 * PIXELS, top + k / 2 * PIXELS, &blocks[k]);
+        load_block(b, left + block_left(k), top + block_top(k), &blocks[k]);
         longest = blocks[k].longest > longest ? blocks[k].longest : longest;
     }
     for (int32_t k = longest; k < n; k++)

@@ -89,6 +89,16 @@ static void counts_to_places(uint32_t *counts, unsigned n_threads, size_t n, uin
     }
 }
 
+/* The tiles of the i-th Gaussian by depth; asks for those of one further on. */
+static inline const uint16_t *tiles_of(const struct bin *b, size_t i)
+{
+    enum { AHEAD = 16 };
+
+    if (i + AHEAD < b->n_seen)
+        __builtin_prefetch(b->projected->tiles[b->from[i + AHEAD].gaussian]);
+    return b->projected->tiles[b->from[i].gaussian];
+}
+
 static void count_tiles(void *arg, unsigned thread, unsigned n_threads)
 {
     struct bin *b = arg;
@@ -97,7 +107,7 @@ static void count_tiles(void *arg, unsigned thread, unsigned n_threads)
 
     memset(counts, 0, b->n_tiles * sizeof *counts);
     for (size_t i = b->n_seen * thread / n_threads; i < end; i++) {
-        const uint16_t *t = b->projected->tiles[b->from[i].gaussian];
+        const uint16_t *t = tiles_of(b, i);
         for (size_t y = t[1]; y < t[3]; y++)
             for (size_t x = t[0]; x < t[2]; x++)
                 counts[y * b->tiles_x + x]++;
@@ -112,7 +122,7 @@ static void deal_tiles(void *arg, unsigned thread, unsigned n_threads)
 
     for (size_t i = b->n_seen * thread / n_threads; i < end; i++) {
         uint32_t gaussian = b->from[i].gaussian;
-        const uint16_t *t = b->projected->tiles[gaussian];
+        const uint16_t *t = tiles_of(b, i);
         for (size_t y = t[1]; y < t[3]; y++)
             for (size_t x = t[0]; x < t[2]; x++)
                 b->bins->gaussians[places[y * b->tiles_x + x]++] = gaussian;

@@ -51,13 +51,13 @@ SEEP_INLINE void lanes_load(const struct seep_splat_model *m, size_t first, stru
     }
 }
 
-SEEP_INLINE void lanes_load_sh(const struct seep_splat_model *m, size_t first, struct lanes *b)
+SEEP_INLINE void lanes_load_sh(const struct seep_splat_model *m, const uint32_t gaussians[LANES],
+                               struct lanes *b)
 {
     int used = 3 * (m->sh_degree + 1) * (m->sh_degree + 1);
 
     EACH_LANE (l) {
-        size_t i = first + (size_t)l < m->n ? first + (size_t)l : m->n - 1;
-        const float *sh = m->sh + i * (size_t)m->sh_stride * 3;
+        const float *sh = m->sh + (size_t)gaussians[l] * (size_t)m->sh_stride * 3;
         for (int k = 0; k < used; k++)
             b->sh[k][l] = sh[k];
     }

@@ -7,9 +7,17 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* Lanes a thread takes at a time: enough to hide the counter, few enough to even out culled ones.
- */
-enum { BATCH = 64 * LANES };
+/* Gaussians a thread takes at a time: enough to hide the counter, few enough to even out culled
+ * ones and to keep the coefficients of all in the second cache. */
+enum { BATCH = 32 * LANES };
+
+/* Those of a batch that are not culled so far. Their colours come second, so that coefficients of
+ * culled Gaussians are never read and those of the others have been asked for long before. */
+struct seen {
+    int n;
+    uint32_t gaussians[BATCH];
+    float dir[3][BATCH];
+};
 
 struct project {
     const struct seep_splat_camera *camera;
@@ -34,85 +42,129 @@ static inline bool tile_range(float mean, float half, int size, uint16_t *first,
     return true;
 }
 
-static inline bool extent(const struct seep_splat_camera *c, const struct lanes *b, int l,
-                          float opacity, uint16_t tiles[4])
+/* The extent of 3 sigma, and whether any of it is in the picture. */
+SEEP_INLINE void lanes_extent(const struct seep_splat_camera *c, const struct lanes *b,
+                              float extent[LANES], int32_t inside[LANES])
+{
+    float width = (float)c->width, height = (float)c->height;
+
+    EACH_LANE (l) {
+        float xx = b->cov[0][l], xy = b->cov[1][l], yy = b->cov[2][l], half = (xx - yy) / 2;
+        float r = SEEP_SPLAT_SIGMAS * sqrtf((xx + yy) / 2 + sqrtf(half * half + xy * xy));
+        float x = b->mean2d[0][l], y = b->mean2d[1][l];
+        extent[l] = r;
+        inside[l] = (b->depth[l] > SEEP_SPLAT_NEAR) & (x + r >= 0) & (x - r <= width) &
+                    (y + r >= 0) & (y - r <= height);
+    }
+}
+
+static inline bool tiles_of(const struct seep_splat_camera *c, const struct lanes *b, int l,
+                            float opacity, float r, uint16_t tiles[4])
 {
     float reach = 2 * logf(255 * opacity);
-    float xx = b->cov[0][l], xy = b->cov[1][l], yy = b->cov[2][l], half = (xx - yy) / 2;
-    float r = SEEP_SPLAT_SIGMAS * sqrtf((xx + yy) / 2 + sqrtf(half * half + xy * xy));
-    float hx = sqrtf(reach * xx), hy = sqrtf(reach * yy);
+    float hx = sqrtf(reach * b->cov[0][l]), hy = sqrtf(reach * b->cov[2][l]);
     float sum = b->mean2d[0][l] + b->mean2d[1][l] + b->root[0][l] + b->root[1][l] + b->root[2][l] +
                 b->depth[l] + opacity;
 
-    if (!(reach > 0) || !(b->depth[l] > SEEP_SPLAT_NEAR) || !isfinite(sum))
+    if (!(reach > 0) || !isfinite(sum))
         return false;
     return tile_range(b->mean2d[0][l], hx < r ? hx : r, c->width, &tiles[0], &tiles[2]) &&
            tile_range(b->mean2d[1][l], hy < r ? hy : r, c->height, &tiles[1], &tiles[3]);
 }
 
-SEEP_INLINE void lanes_color(const struct seep_splat_model *m, size_t first, struct lanes *b,
-                             float color[3][LANES])
+static inline void cull(const struct seep_splat_projected *out, size_t i)
 {
-    float y[MAX_SH][LANES];
-    int used = (m->sh_degree + 1) * (m->sh_degree + 1);
+    memset(out->tiles[i], 0, sizeof out->tiles[i]);
+    out->offsets[i + 1] = 0;
+}
 
-    lanes_load_sh(m, first, b);
-    lanes_harmonics(m->sh_degree, b, y);
+static inline void store(const struct seep_splat_projected *out, size_t i, int l,
+                         const struct lanes *b, const uint16_t tiles[4])
+{
+    out->depths[i] = b->depth[l];
+    for (int k = 0; k < 2; k++)
+        out->means2d[i][k] = b->mean2d[k][l];
+    for (int k = 0; k < 3; k++)
+        out->roots[i][k] = b->root[k][l];
+    memcpy(out->tiles[i], tiles, sizeof out->tiles[i]);
+    out->offsets[i + 1] = (uint32_t)(tiles[2] - tiles[0]) * (uint32_t)(tiles[3] - tiles[1]);
+}
+
+static inline void see(const struct seep_splat_model *m, size_t i, const struct lanes *b, int l,
+                       struct seen *s)
+{
+    const char *sh = (const char *)(m->sh + i * (size_t)m->sh_stride * 3);
+    size_t used = 3 * sizeof *m->sh * (size_t)((m->sh_degree + 1) * (m->sh_degree + 1));
+
+    for (size_t byte = 0; byte < used; byte += 64)
+        __builtin_prefetch(sh + byte);
+    s->gaussians[s->n] = (uint32_t)i;
+    for (int k = 0; k < 3; k++)
+        s->dir[k][s->n] = b->dir[k][l];
+    s->n++;
+}
+
+SEEP_INLINE void project_lanes(const struct project *p, size_t first, size_t n, struct seen *s)
+{
+    struct lanes b;
+    float extent[LANES];
+    int32_t inside[LANES];
+
+    lanes_load(p->model, first, &b);
+    lanes_geometry(p->camera, &b);
+    lanes_extent(p->camera, &b, extent, inside);
+    for (int l = 0; l < (int)n; l++) {
+        size_t i = first + (size_t)l;
+        uint16_t tiles[4];
+        if (inside[l] && tiles_of(p->camera, &b, l, p->model->opacities[i], extent[l], tiles)) {
+            store(p->out, i, l, &b, tiles);
+            see(p->model, i, &b, l, s);
+        } else {
+            cull(p->out, i);
+        }
+    }
+}
+
+/* Colours of those seen from `first` on, at most LANES. */
+SEEP_INLINE void color_lanes(const struct project *p, const struct seen *s, int first)
+{
+    struct lanes b;
+    float y[MAX_SH][LANES], color[3][LANES];
+    uint32_t gaussians[LANES];
+    int used = (p->model->sh_degree + 1) * (p->model->sh_degree + 1);
+
+    EACH_LANE (l) {
+        int from = first + l < s->n ? first + l : s->n - 1;
+        gaussians[l] = s->gaussians[from];
+        for (int k = 0; k < 3; k++)
+            b.dir[k][l] = s->dir[k][from];
+    }
+    lanes_load_sh(p->model, gaussians, &b);
+    lanes_harmonics(p->model->sh_degree, &b, y);
     for (int e = 0; e < 3; e++)
         EACH_LANE (l)
             color[e][l] = 0.5f;
     for (int k = 0; k < used; k++)
         for (int e = 0; e < 3; e++)
             EACH_LANE (l)
-                color[e][l] += y[k][l] * b->sh[3 * k + e][l];
-}
-
-static inline void store(const struct seep_splat_projected *out, size_t i, int l,
-                         const struct lanes *b, float color[3][LANES], const uint16_t tiles[4])
-{
-    out->depths[i] = b->depth[l];
-    for (int k = 0; k < 2; k++)
-        out->means2d[i][k] = b->mean2d[k][l];
-    for (int k = 0; k < 3; k++) {
-        out->roots[i][k] = b->root[k][l];
-        out->colors[i][k] = color[k][l] > 0 ? color[k][l] : 0;
-    }
-    memcpy(out->tiles[i], tiles, sizeof out->tiles[i]);
-    out->offsets[i + 1] = (uint32_t)(tiles[2] - tiles[0]) * (uint32_t)(tiles[3] - tiles[1]);
-}
-
-SEEP_INLINE void project_lanes(const struct project *p, size_t first, size_t n)
-{
-    struct lanes b;
-    float color[3][LANES];
-    uint16_t tiles[LANES][4];
-    bool any = false;
-
-    lanes_load(p->model, first, &b);
-    lanes_geometry(p->camera, &b);
-    for (int l = 0; l < (int)n; l++) {
-        if (extent(p->camera, &b, l, p->model->opacities[first + (size_t)l], tiles[l]))
-            any = true;
-        else
-            memset(tiles[l], 0, sizeof tiles[l]);
-    }
-    if (any)
-        lanes_color(p->model, first, &b, color);
-    for (int l = 0; l < (int)n; l++) {
-        size_t i = first + (size_t)l;
-        if (tiles[l][2] && isfinite(color[0][l] + color[1][l] + color[2][l])) {
-            store(p->out, i, l, &b, color, tiles[l]);
-        } else {
-            memset(p->out->tiles[i], 0, sizeof p->out->tiles[i]);
-            p->out->offsets[i + 1] = 0;
-        }
+                color[e][l] += y[k][l] * b.sh[3 * k + e][l];
+    for (int l = 0; l < LANES && first + l < s->n; l++) {
+        if (!isfinite(color[0][l] + color[1][l] + color[2][l]))
+            cull(p->out, gaussians[l]);
+        for (int e = 0; e < 3; e++)
+            p->out->colors[gaussians[l]][e] = color[e][l] > 0 ? color[e][l] : 0;
     }
 }
 
 SEEP_INLINE void project_batch(const struct project *p, size_t first, size_t end)
 {
+    struct seen s;
+
+    s.n = 0;
     for (size_t i = first; i < end; i += LANES)
-        project_lanes(p, i, end - i < LANES ? end - i : LANES);
+        project_lanes(p, i, end - i < LANES ? end - i : LANES, &s);
+    for (int k = 0; k < s.n; k += LANES)
+        color_lanes(p, &s, k);
 }
 
 SEEP_LEVELS(project, project_batch, (const struct project *p, size_t first, size_t end),

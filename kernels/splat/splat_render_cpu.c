@@ -1,8 +1,7 @@
-/* The picture, tile by tile: threads take tiles from a counter, a row's pixels are blended side by
- * side. */
+/* The picture, tile by tile: threads take tiles from a counter. */
 #pragma GCC optimize("fp-contract=fast")
 
-#include "kernels/splat/splat_pixels.h"
+#include "kernels/splat/splat_blend_avx512.h"
 #include "kernels/splat/splat_twins.h"
 
 #include <stdatomic.h>
@@ -18,62 +17,6 @@ struct render {
     enum seep_cpu_level level;
 };
 
-/* Eight by eight pixels. A negative transmittance is that of a pixel that has stopped. */
-struct block {
-    _Alignas(32) float through[BLOCK_PIXELS];
-    _Alignas(32) float color[3][BLOCK_PIXELS];
-    _Alignas(32) int32_t last[BLOCK_PIXELS];
-    bool open; /* some pixel has not stopped */
-};
-
-/* The block's pixels under Gaussian i of the batch; `end`: its index in the tile's list, and one.
- */
-SEEP_INLINE void blend(struct block *t, int block, const struct batch *b, int i, int32_t end)
-{
-    int top = block / 2 * PIXELS, left = block % 2 * PIXELS;
-    int first = b->first_row[i] > top ? b->first_row[i] - top : 0;
-    int last_row = b->end_row[i] < top + PIXELS ? b->end_row[i] - top : PIXELS;
-    float opacity = b->opacity[i], reach = b->reach[i], c = b->c[i], bb = b->b[i];
-    const pixels adx = b->a[i] * (PIXEL_RAMP + ((float)left - b->x[i]));
-
-    for (int row = first; row < last_row; row++) {
-        float dy = (float)(row + top) - b->y[i], v = c * dy;
-        pixels *through = (pixels *)(t->through + row * PIXELS);
-        pixel_ints *last = (pixel_ints *)(t->last + row * PIXELS);
-        pixels before = *through, u = adx + bb * dy, q = u * u + v * v, alpha;
-        exp2_minus(&q, &alpha);
-        alpha *= opacity;
-        if (opacity >= SEEP_SPLAT_MAX_ALPHA)
-            alpha = CHOOSE(alpha < SEEP_SPLAT_MAX_ALPHA, alpha, (pixels){0} + SEEP_SPLAT_MAX_ALPHA);
-        pixels after = before - before * alpha;
-        pixel_ints drawn = (q <= reach) & (alpha >= SEEP_SPLAT_MIN_ALPHA);
-        pixel_ints blends = drawn & (after >= SEEP_SPLAT_MIN_TRANSMITTANCE);
-        pixels weight = (pixels)(blends & (pixel_ints)(alpha * before));
-        /* Drawn but not blended: stops, or has stopped. */
-        pixels kept = (pixels)((pixel_ints)before | (drawn & INT32_MIN));
-        for (int e = 0; e < 3; e++)
-            *(pixels *)(t->color[e] + row * PIXELS) += weight * b->color[e][i];
-        *through = CHOOSE(blends, after, kept);
-        *last = (blends & end) | (~blends & *last);
-    }
-}
-
-SEEP_INLINE void blend_batch(struct block blocks[BLOCKS], struct batch *b, int32_t first)
-{
-    for (int block = 0; block < BLOCKS; block++) {
-        struct block *t = &blocks[block];
-        if (!t->open)
-            continue;
-        int n = batch_touching(b, block);
-        for (int k = 0; k < n; k++)
-            blend(t, block, b, b->touching[k], first + b->touching[k] + 1);
-        float most = -1;
-        for (int i = 0; i < BLOCK_PIXELS; i++)
-            most = t->through[i] > most ? t->through[i] : most;
-        t->open = most > 0;
-    }
-}
-
 SEEP_INLINE void clear_block(struct block *t, int width, int height)
 {
     memset(t, 0, sizeof *t);
@@ -82,21 +25,33 @@ SEEP_INLINE void clear_block(struct block *t, int width, int height)
         t->through[i] = i % PIXELS < width && i / PIXELS < height ? 1 : -1;
 }
 
+/* The first n of a row's pixels, nearly always all of them. */
+SEEP_INLINE void copy_row(void *to, const void *from, size_t pixel_bytes, int n)
+{
+    if (n == PIXELS)
+        memcpy(to, from, PIXELS * pixel_bytes);
+    else
+        memcpy(to, from, (size_t)n * pixel_bytes);
+}
+
 SEEP_INLINE void store_block(const struct render *r, int left, int top, const struct block *t)
 {
     int width = r->camera->width, height = r->camera->height;
+    int n = width - left < PIXELS ? width - left : PIXELS;
 
-    for (int y = top; y < top + PIXELS && y < height; y++)
-        for (int x = left; x < left + PIXELS && x < width; x++) {
-            int i = (y - top) * PIXELS + x - left;
-            size_t pixel = (size_t)y * (size_t)width + (size_t)x;
-            float through = fabsf(t->through[i]);
+    for (int row = 0; n > 0 && row < ROWS && top + row < height; row++) {
+        size_t pixel = (size_t)(top + row) * (size_t)width + (size_t)left;
+        float through[PIXELS], image[PIXELS][3];
+        for (int x = 0; x < PIXELS; x++) {
+            int i = row * PIXELS + x;
+            through[x] = fabsf(t->through[i]);
             for (int e = 0; e < 3; e++)
-                r->out->image[3 * pixel + (size_t)e] =
-                    t->color[e][i] + through * r->camera->background[e];
-            r->out->transmittance[pixel] = through;
-            r->out->last[pixel] = (uint32_t)t->last[i];
+                image[x][e] = t->color[e][i] + through[x] * r->camera->background[e];
         }
+        copy_row(r->out->image + 3 * pixel, image, sizeof image[0], n);
+        copy_row(r->out->transmittance + pixel, through, sizeof through[0], n);
+        copy_row(r->out->last + pixel, t->last + row * PIXELS, sizeof t->last[0], n);
+    }
 }
 
 SEEP_INLINE void render_tile(const struct render *r, size_t tile)
@@ -108,18 +63,23 @@ SEEP_INLINE void render_tile(const struct render *r, size_t tile)
     struct batch batch = {0};
 
     for (int k = 0; k < BLOCKS; k++)
-        clear_block(&blocks[k], r->camera->width - left - k % 2 * PIXELS,
-                    r->camera->height - top - k / 2 * PIXELS);
+        clear_block(&blocks[k], r->camera->width - left - block_left(k),
+                    r->camera->height - top - block_top(k));
     for (int32_t k = 0; k < n; k += BATCH) {
         int now = n - k < BATCH ? n - k : BATCH, next = n - k - now < BATCH ? n - k - now : BATCH;
         batch_load(&batch, r->model, r->projected, list + k, now, (float)left, (float)top);
         batch_fetch(r->model, r->projected, list + k + now, next);
-        blend_batch(blocks, &batch, k);
-        if (!(blocks[0].open | blocks[1].open | blocks[2].open | blocks[3].open))
+#if defined(__x86_64__)
+        bool open = r->level == SEEP_CPU_AVX512 ? blend_batch_avx512(blocks, &batch, k)
+                                                : blend_batch(blocks, &batch, k);
+#else
+        bool open = blend_batch(blocks, &batch, k);
+#endif
+        if (!open)
             break;
     }
     for (int k = 0; k < BLOCKS; k++)
-        store_block(r, left + k % 2 * PIXELS, top + k / 2 * PIXELS, &blocks[k]);
+        store_block(r, left + block_left(k), top + block_top(k), &blocks[k]);
 }
 
 SEEP_LEVELS(render, render_tile, (const struct render *r, size_t tile), (r, tile));

@@ -158,7 +158,11 @@ SEEP_INLINE void harmonics_backward(int degree, const struct lanes *b, struct sl
 SEEP_INLINE void color_backward(const struct seep_splat_model *m, size_t first, struct lanes *b,
                                 struct slopes *s)
 {
-    lanes_load_sh(m, first, b);
+    uint32_t gaussians[LANES];
+
+    EACH_LANE (l)
+        gaussians[l] = (uint32_t)(first + (size_t)l < m->n ? first + (size_t)l : m->n - 1);
+    lanes_load_sh(m, gaussians, b);
     lanes_harmonics(m->sh_degree, b, s->y);
     for (int k = 0; k < (m->sh_degree + 1) * (m->sh_degree + 1); k++)
         EACH_LANE (l)
