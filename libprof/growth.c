@@ -277,6 +277,22 @@ static int32_t warm_of(const struct seep_model *m, const struct seep_span *span,
     return from > span->warm ? from : span->warm;
 }
 
+/* Without steps nothing says when a job's work, or a process's, was over: a teardown at the end,
+ * which may take many slices, begins where the level was highest. */
+static int32_t end_of_work(const struct seep_level *level, int32_t last)
+{
+    int32_t end = last;
+    int64_t most = 0;
+
+    for (size_t i = 0; i < level->n && level->points[i].step <= last; i++) {
+        if (level->points[i].bytes >= most) {
+            most = level->points[i].bytes;
+            end = level->points[i].step;
+        }
+    }
+    return end >= last - last / 4 && seep_level_at(level, last).bytes < most - most / 4 ? end : last;
+}
+
 static void measure_life(const struct seep_model *m, const struct seep_span *span,
                          const struct seep_model_process *p, const struct seep_level *level,
                          double variance, struct lives *l)
@@ -286,6 +302,8 @@ static void measure_life(const struct seep_model *m, const struct seep_span *spa
 
     if (!level->n || to - span->warm < MIN_JUDGED)
         return;
+    if (m->step_source == SEEP_STEP_TIME)
+        to = end_of_work(level, to);
     int32_t from = warm_of(m, span, p, level->points[0].step, to);
     /* One that has seen most of the first epoch is judged by what comes after. */
     bool past = span->epoch_passed && from <= span->judge - span->epoch_steps / 2 &&
@@ -373,22 +391,6 @@ static int measure_runs(const struct seep_model *m, const struct seep_span *span
         }
     }
     return rc;
-}
-
-/* Without steps nothing says when the job's work was over: a teardown at the end, which may take
- * many slices, begins where the level was highest. */
-static int32_t end_of_work(const struct seep_level *level, int32_t last)
-{
-    int32_t end = last;
-    int64_t most = 0;
-
-    for (size_t i = 0; i < level->n && level->points[i].step <= last; i++) {
-        if (level->points[i].bytes >= most) {
-            most = level->points[i].bytes;
-            end = level->points[i].step;
-        }
-    }
-    return end >= last - last / 4 && seep_level_at(level, last).bytes < most / 2 ? end : last;
 }
 
 /* Growth that comes once an epoch (an evaluation that keeps what it makes) is flat in most windows:
