@@ -5,6 +5,7 @@
 #include "kernels/splat/splat_bench_room.h"
 #include "kernels/splat/splat_garden.h"
 #include "kernels/splat/splat_reference.h"
+#include "tests/cuda_device.h"
 
 #include <check.h>
 #include <math.h>
@@ -13,16 +14,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CPU_1, CPU_3, CUDA_0, N_STREAMS };
+enum { CPU_1, CPU_3, CUDA_0 };
 
-/* NULL where there is no such device. */
+/* How many of these there are on this machine. */
+static inline int n_streams(void)
+{
+    return has_cuda() ? CUDA_0 + 1 : CUDA_0;
+}
+
 static inline struct seep_stream *make_stream(int kind)
 {
     struct seep_stream *stream = NULL;
+    struct seep_error err = {0};
 
     if (kind == CUDA_0)
-        return seep_stream_create_cuda(0, &stream, NULL) ? NULL : stream;
-    ck_assert_int_eq(seep_stream_create_cpu(kind == CPU_1 ? 1 : 3, &stream), 0);
+        ck_assert_msg(seep_stream_create_cuda(0, &stream, &err) == 0, "%s", err.text);
+    else
+        ck_assert_int_eq(seep_stream_create_cpu(kind == CPU_1 ? 1 : 3, &stream), 0);
     return stream;
 }
 
@@ -55,6 +63,16 @@ static inline struct seep_splat_camera make_camera(int width, int height)
     memcpy(c.rotation, r, sizeof r);
     return c;
 }
+
+/* Along the z axis. */
+static const struct seep_splat_camera straight = {.width = 41,
+                                                  .height = 35,
+                                                  .fx = 40,
+                                                  .fy = 40,
+                                                  .cx = 20.5f,
+                                                  .cy = 17.5f,
+                                                  .rotation = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+                                                  .background = {0.25f, 0.5f, 0.75f}};
 
 /* n Gaussians in front of make_camera()'s camera, a few of them behind it or out of sight;
  * `stretch` is how much longer a Gaussian may be one way than another, as a power of two. */
@@ -116,6 +134,29 @@ static inline double share_off(const float *got, const double *expected, size_t 
     for (size_t i = 0; i < n; i++)
         off += !(fabs((double)got[i] - expected[i]) <= bound * (fabs(expected[i]) + largest / 100));
     return n ? (double)off / (double)n : 0;
+}
+
+static inline void alloc_gradients(struct seep_splat_gradients *g, const struct seep_splat_model *m)
+{
+    size_t room = m->n ? m->n : 1;
+
+    g->means = calloc(room, sizeof *g->means);
+    g->scales = calloc(room, sizeof *g->scales);
+    g->rotations = calloc(room, sizeof *g->rotations);
+    g->opacities = calloc(room, sizeof *g->opacities);
+    g->sh = calloc(room * (size_t)m->sh_stride, 3 * sizeof *g->sh);
+    g->means2d = calloc(room, sizeof *g->means2d);
+    ck_assert(g->means && g->scales && g->rotations && g->opacities && g->sh && g->means2d);
+}
+
+static inline void free_gradients(struct seep_splat_gradients *g)
+{
+    free(g->means);
+    free(g->scales);
+    free(g->rotations);
+    free(g->opacities);
+    free(g->sh);
+    free(g->means2d);
 }
 
 #endif

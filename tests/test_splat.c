@@ -5,15 +5,6 @@
 #include "tests/raster_fixture.h"
 #include "tests/suite.h"
 
-static const struct seep_splat_camera straight = {.width = 41,
-                                                  .height = 35,
-                                                  .fx = 40,
-                                                  .fy = 40,
-                                                  .cx = 20.5f,
-                                                  .cy = 17.5f,
-                                                  .rotation = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
-                                                  .background = {0.25f, 0.5f, 0.75f}};
-
 /* The picture of `h` on the stream; freed by the caller. */
 static float *picture_of(struct seep_stream *stream, const struct seep_splat_camera *c,
                          const struct seep_splat_model *model)
@@ -50,8 +41,6 @@ static void check_coaxial(int stream_kind, size_t k)
     struct seep_stream *stream = make_stream(stream_kind);
     struct seep_splat_host h;
 
-    if (!stream)
-        return;
     put_on_axis(&h, k);
     float *image = picture_of(stream, &straight, &h.model);
     for (int y = 0; y < straight.height; y++)
@@ -107,18 +96,16 @@ static void check_against_reference(int stream_kind, size_t scene)
     size_t values = (size_t)c.width * (size_t)c.height * 3;
     double *expected = calloc(values, sizeof *expected);
 
-    if (stream) {
-        make_scene(&h, scenes[scene].n, scenes[scene].sh_degree, scenes[scene].stretch, scene + 1);
-        ck_assert_int_eq(seep_reference_model_from(&reference, &h.model), 0);
-        ck_assert_int_eq(seep_reference_render(&c, &reference, expected, NULL, NULL), 0);
-        float *image = picture_of(stream, &c, &h.model);
-        ck_assert_double_lt(relative_error(image, expected, values), 1e-5);
-        ck_assert_double_eq(share_off(image, expected, values, 1e-4), 0);
-        free(image);
-        seep_reference_model_free(&reference);
-        seep_splat_host_fini(&h);
-        seep_stream_destroy(stream);
-    }
+    make_scene(&h, scenes[scene].n, scenes[scene].sh_degree, scenes[scene].stretch, scene + 1);
+    ck_assert_int_eq(seep_reference_model_from(&reference, &h.model), 0);
+    ck_assert_int_eq(seep_reference_render(&c, &reference, expected, NULL, NULL), 0);
+    float *image = picture_of(stream, &c, &h.model);
+    ck_assert_double_lt(relative_error(image, expected, values), 1e-5);
+    ck_assert_double_eq(share_off(image, expected, values, 1e-4), 0);
+    free(image);
+    seep_reference_model_free(&reference);
+    seep_splat_host_fini(&h);
+    seep_stream_destroy(stream);
     free(expected);
 }
 
@@ -128,7 +115,8 @@ START_TEST(a_picture_agrees_with_the_double_precision_reference)
         seep_cpu_level_allow((enum seep_cpu_level)level);
         check_against_reference(CPU_3, (size_t)_i);
     }
-    check_against_reference(CUDA_0, (size_t)_i);
+    if (has_cuda())
+        check_against_reference(CUDA_0, (size_t)_i);
 }
 END_TEST
 
@@ -137,8 +125,6 @@ START_TEST(nothing_to_draw_leaves_the_background)
     struct seep_stream *stream = make_stream(_i);
     struct seep_splat_host empty, behind;
 
-    if (!stream)
-        return;
     ck_assert_int_eq(seep_splat_host_init(&empty, 0, 3), 0);
     make_scene(&behind, 40, 2, 1, 5);
     for (size_t i = 0; i < behind.model.n; i++)
@@ -191,8 +177,6 @@ START_TEST(gaussians_that_are_no_numbers_are_not_drawn_and_spoil_nothing)
     struct seep_splat_host h, good;
     size_t n = 100, n_bad = 63, bytes = 50 * 40 * 3 * sizeof(float);
 
-    if (!stream)
-        return;
     make_scene(&h, n, 1, 1, 9);
     make_scene(&good, n, 1, 1, 9);
     for (size_t i = 0; i < n_bad; i++) {
@@ -278,158 +262,6 @@ START_TEST(a_picture_does_not_hang_on_the_number_of_threads)
 }
 END_TEST
 
-static void spoil_arguments(int how, struct seep_splat_camera *c, struct seep_splat_model *m,
-                            struct seep_splat_projected *p)
-{
-    switch (how) {
-    case 0:
-        c->width = 0;
-        break;
-    case 1:
-        c->height = 16385;
-        break;
-    case 2:
-        c->fx = 0;
-        break;
-    case 3:
-        c->fy = NAN;
-        break;
-    case 4:
-        c->rotation[1][2] = INFINITY;
-        break;
-    case 5:
-        m->sh_degree = 4;
-        break;
-    case 6:
-        m->sh_degree = -1;
-        break;
-    case 7:
-        m->sh_stride = 3;
-        break;
-    case 8:
-        m->n = (size_t)1 << 31;
-        break;
-    case 9:
-        m->opacities = NULL;
-        break;
-    case 10:
-        p->offsets = NULL;
-        break;
-    default:
-        p->roots = NULL;
-    }
-}
-
-START_TEST(wrong_arguments_are_refused)
-{
-    struct seep_stream *stream = make_stream(CPU_1);
-    struct seep_splat_host h;
-    struct seep_splat_room r;
-    size_t bytes = 1 << 20;
-
-    make_scene(&h, 10, 1, 1, 3);
-    ck_assert_int_eq(seep_splat_room_init(&r, stream, &straight, &h.model), 0);
-    ck_assert_int_eq(seep_splat_room_forward(&r, NULL), 0);
-    for (int how = 0; how < 12; how++) {
-        struct seep_splat_camera c = straight;
-        struct seep_splat_model m = r.model;
-        struct seep_splat_projected p = r.projected;
-        spoil_arguments(how, &c, &m, &p);
-        ck_assert_int_eq(seep_splat_project(&c, &m, &p, r.scratch, &bytes, stream), -SEEP_EINVAL);
-    }
-    ck_assert_int_eq(seep_splat_project(NULL, &r.model, &r.projected, NULL, &bytes, stream),
-                     -SEEP_EINVAL);
-    struct seep_splat_bins bins = {r.bins.gaussians, NULL};
-    struct seep_splat_picture picture = {r.picture.image, NULL, r.picture.last};
-    ck_assert_int_eq(seep_splat_bin(&straight, 10, &r.projected, &bins, r.scratch, &bytes, stream),
-                     -SEEP_EINVAL);
-    ck_assert_int_eq(
-        seep_splat_render(&straight, &r.model, &r.projected, &r.bins, &picture, stream),
-        -SEEP_EINVAL);
-    ck_assert_int_eq(seep_splat_backward(&straight, &r.model, &r.projected, &r.bins, &r.picture,
-                                         NULL, &r.gradients, r.scratch, &bytes, stream),
-                     -SEEP_EINVAL);
-    seep_splat_room_fini(&r);
-    seep_splat_host_fini(&h);
-    seep_stream_destroy(stream);
-}
-END_TEST
-
-START_TEST(too_little_scratch_is_refused_and_nothing_is_written_past_it)
-{
-    struct seep_stream *stream = make_stream(_i);
-    struct seep_splat_host h;
-    struct seep_splat_room r;
-    size_t needed = 0, less;
-
-    if (!stream)
-        return;
-    make_scene(&h, 100, 1, 1, 3);
-    ck_assert_int_eq(seep_splat_room_init(&r, stream, &straight, &h.model), 0);
-    ck_assert_int_eq(seep_splat_room_forward(&r, NULL), 0);
-    ck_assert_int_eq(seep_splat_room_backward(&r, NULL), 0);
-    ck_assert_int_eq(seep_splat_project(&straight, &r.model, &r.projected, NULL, &needed, stream),
-                     0);
-    less = needed - 1;
-    ck_assert_int_eq(
-        seep_splat_project(&straight, &r.model, &r.projected, r.scratch, &less, stream),
-        -SEEP_EINVAL);
-    ck_assert_int_eq(seep_splat_bin(&straight, 100, &r.projected, &r.bins, NULL, &needed, stream),
-                     0);
-    less = needed - 1;
-    ck_assert_int_eq(
-        seep_splat_bin(&straight, 100, &r.projected, &r.bins, r.scratch, &less, stream),
-        -SEEP_EINVAL);
-    ck_assert_int_eq(seep_splat_backward(&straight, &r.model, &r.projected, &r.bins, &r.picture,
-                                         r.image_grad, &r.gradients, NULL, &needed, stream),
-                     0);
-    less = needed - 1;
-    ck_assert_int_eq(seep_splat_backward(&straight, &r.model, &r.projected, &r.bins, &r.picture,
-                                         r.image_grad, &r.gradients, r.scratch, &less, stream),
-                     -SEEP_EINVAL);
-    seep_splat_room_fini(&r);
-    seep_splat_host_fini(&h);
-    seep_stream_destroy(stream);
-}
-END_TEST
-
-/* 4200 Gaussians that cover all of 1024 × 1024 tiles. */
-START_TEST(more_pairs_than_can_be_counted_are_refused)
-{
-    enum { N = 4200 };
-    struct seep_stream *stream = make_stream(CPU_3);
-    struct seep_splat_camera c = {.width = 16384,
-                                  .height = 16384,
-                                  .fx = 16384,
-                                  .fy = 16384,
-                                  .cx = 8192,
-                                  .cy = 8192,
-                                  .rotation = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
-    static float means2d[N][2], roots[N][3], colors[N][3], depths[N];
-    static uint16_t tiles[N][4];
-    static uint32_t offsets[N + 1];
-    static uint64_t scratch[64];
-    struct seep_splat_projected p = {means2d, roots, colors, depths, tiles, offsets, 0};
-    struct seep_splat_host h;
-    size_t bytes = sizeof scratch;
-
-    ck_assert_int_eq(seep_splat_host_init(&h, N, 0), 0);
-    for (size_t i = 0; i < N; i++) {
-        h.means[i][2] = 5;
-        h.scales[i][0] = h.scales[i][1] = h.scales[i][2] = 100;
-        h.rotations[i][0] = 1;
-        h.opacities[i] = 0.9f;
-    }
-    ck_assert_int_eq(seep_splat_project(&c, &h.model, &p, scratch, &bytes, stream), -SEEP_EINVAL);
-    h.model.n = 4095;
-    ck_assert_int_eq(seep_splat_project(&c, &h.model, &p, scratch, &bytes, stream), 0);
-    ck_assert_uint_eq(p.n_pairs, (size_t)4095 << 20);
-    ck_assert_uint_eq(offsets[4095], (uint32_t)4095 << 20);
-    seep_splat_host_fini(&h);
-    seep_stream_destroy(stream);
-}
-END_TEST
-
 START_TEST(scales_are_the_mean_distance_to_the_three_nearest)
 {
     enum { N = 400 };
@@ -469,8 +301,6 @@ START_TEST(the_garden_agrees_with_the_double_precision_reference)
     struct seep_reference_model reference;
     struct seep_error err = {0};
 
-    if (!stream || !garden_path())
-        return;
     ck_assert_msg(seep_garden_read(garden_path(), 3, 1, &g, &err) == 0, "%s", err.text);
     size_t values = (size_t)g.cameras[0].width * (size_t)g.cameras[0].height * 3;
     double *expected = calloc(values, sizeof *expected);
@@ -492,26 +322,25 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("splat");
-    TCase *c = tcase_create("splat"), *garden = tcase_create("garden");
+    TCase *c = tcase_create("splat");
 
-    tcase_add_loop_test(c, one_gaussian_on_the_axis_is_its_closed_form, 0, N_STREAMS);
-    tcase_add_loop_test(c, gaussians_behind_each_other_are_blended_front_to_back, 0, N_STREAMS);
+    tcase_add_loop_test(c, one_gaussian_on_the_axis_is_its_closed_form, 0, n_streams());
+    tcase_add_loop_test(c, gaussians_behind_each_other_are_blended_front_to_back, 0, n_streams());
     tcase_add_loop_test(c, a_picture_agrees_with_the_double_precision_reference, 0,
                         sizeof scenes / sizeof *scenes);
-    tcase_add_loop_test(c, nothing_to_draw_leaves_the_background, 0, N_STREAMS);
+    tcase_add_loop_test(c, nothing_to_draw_leaves_the_background, 0, n_streams());
     tcase_add_loop_test(c, gaussians_that_are_no_numbers_are_not_drawn_and_spoil_nothing, 0,
-                        N_STREAMS);
+                        n_streams());
     tcase_add_test(c, a_tile_lists_its_gaussians_by_depth_then_index);
     tcase_add_test(c, a_picture_does_not_hang_on_the_number_of_threads);
-    tcase_add_test(c, wrong_arguments_are_refused);
-    tcase_add_loop_test(c, too_little_scratch_is_refused_and_nothing_is_written_past_it, 0,
-                        N_STREAMS);
-    tcase_add_test(c, more_pairs_than_can_be_counted_are_refused);
     tcase_add_test(c, scales_are_the_mean_distance_to_the_three_nearest);
     suite_add_tcase(suite, c);
-    tcase_set_timeout(garden, 60);
-    tcase_add_loop_test(garden, the_garden_agrees_with_the_double_precision_reference, CPU_3,
-                        N_STREAMS);
-    suite_add_tcase(suite, garden);
+    if (garden_path()) { /* real data, where there is some */
+        TCase *garden = tcase_create("garden");
+        tcase_set_timeout(garden, 60);
+        tcase_add_loop_test(garden, the_garden_agrees_with_the_double_precision_reference, CPU_3,
+                            n_streams());
+        suite_add_tcase(suite, garden);
+    }
     return suite_run(suite);
 }

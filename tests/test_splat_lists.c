@@ -1,32 +1,23 @@
 /* Splatting where lists are long, tiles many, and arrays lie oddly: on every stream there is. Pairs
  * are held against what makes them right, pictures and gradients against the double reference. */
-#include "kernels/splat/splat_bench_room.h"
-#include "kernels/splat/splat_reference.h"
 #include "kernels/splat/splat_scales.h"
+#include "tests/raster_fixture.h"
 #include "tests/suite.h"
-
-#include <math.h>
-#include <string.h>
 
 enum { MAX_STREAMS = 3 };
 
 static struct seep_stream *streams[MAX_STREAMS];
-static int n_streams;
+static int n_in_use;
 
 static void open_streams(void)
 {
-    struct seep_error why = {.text = ""};
-
-    ck_assert_int_eq(seep_stream_create_cpu(1, &streams[0]), 0);
-    ck_assert_int_eq(seep_stream_create_cpu(3, &streams[1]), 0);
-    n_streams = 2;
-    if (seep_stream_create_cuda(0, &streams[2], &why) == 0)
-        n_streams = 3;
+    for (n_in_use = 0; n_in_use < n_streams(); n_in_use++)
+        streams[n_in_use] = make_stream(n_in_use);
 }
 
 static void close_streams(void)
 {
-    for (int k = 0; k < n_streams; k++)
+    for (int k = 0; k < n_in_use; k++)
         seep_stream_destroy(streams[k]);
 }
 
@@ -239,7 +230,7 @@ START_TEST(pairs_come_by_tile_then_depth_however_many_tiles)
         {4112, 4096, 0, 1, 60, 0.4f, 0.06f, 1}, /* 65,792: keys beyond 16 bits */
     };
 
-    for (int k = 0; k < n_streams; k++)
+    for (int k = 0; k < n_in_use; k++)
         for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++)
             check_lists(&scenes[i], 0, streams[k]);
 }
@@ -249,7 +240,7 @@ START_TEST(arrays_may_lie_at_any_multiple_of_four_bytes)
 {
     static const struct scene scene = {70, 45, 3, 16, 300, 0.5f, 0.1f, 1};
 
-    for (int k = 0; k < n_streams; k++)
+    for (int k = 0; k < n_in_use; k++)
         check_lists(&scene, 4, streams[k]);
 }
 END_TEST
@@ -259,7 +250,7 @@ START_TEST(pairs_that_no_longer_fit_32_bits_are_refused)
     /* Over a picture of 2^20 tiles, 4096 that cover it all make 2^32 pairs. */
     static const struct scene scene = {16384, 16384, 0, 1, 4700, 0.1f, 100, 1};
 
-    for (int k = 0; k < n_streams; k++) {
+    for (int k = 0; k < n_in_use; k++) {
         struct lists l = {.stream = streams[k]};
         struct seep_splat_camera camera = camera_of(&scene);
         struct seep_splat_host host;
@@ -363,7 +354,7 @@ static void check_scene(const struct scene *s)
 
     fill_scene(&host, s);
     reference_of(s, &host.model, &r);
-    for (int k = 0; k < n_streams; k++)
+    for (int k = 0; k < n_in_use; k++)
         check_room(s, &host.model, &r, streams[k]);
     reference_free(&r);
     seep_splat_host_fini(&host);
