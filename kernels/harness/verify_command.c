@@ -1,5 +1,6 @@
 /* `seep-lab verify`: all variants of scenarios under seep, and the table of what was expected and
  * what came out. */
+#include "kernels/harness/fix_judge.h"
 #include "kernels/harness/lab.h"
 #include "kernels/harness/table.h"
 #include "kernels/harness/trial.h"
@@ -74,9 +75,11 @@ static int run_variant(struct verification *v, const struct seep_scenario *s,
 
 /* ---- fixes --------------------------------------------------------------------------------- */
 
-/* `seep verify BEFORE AFTER`: its exit status, −1 where there is none; "why" of its document. */
+/* `seep verify BEFORE AFTER`: its exit status, −1 where there is none; its document, or NULL, for
+ * the caller to give back, and the document's "why". */
 static int verify_pair(struct verification *v, const struct seep_scenario *s, const char *before,
-                       const char *after, char *why, size_t capacity, struct seep_error *err)
+                       const char *after, json_t **verdict, char *why, size_t capacity,
+                       struct seep_error *err)
 {
     char seep[PATH_MAX], from[PATH_MAX], to[PATH_MAX], document[PATH_MAX], log[PATH_MAX];
     char name[128];
@@ -91,16 +94,16 @@ static int verify_pair(struct verification *v, const struct seep_scenario *s, co
     snprintf(name, sizeof name, "%s-to-%s.log", before, after);
     path_of(log, v, s, name);
     char *argv[] = {seep, "verify", "--format", "json", "-o", document, from, to, NULL};
+    *verdict = NULL;
     snprintf(why, capacity, "seep could not be started");
     if (seep_lab_find_seep(seep, err) || seep_lab_spawn(argv, log, &status, err))
         return -1;
-    json_t *verdict = json_load_file(document, 0, NULL);
-    const char *text = seep_rows_text(verdict, "why");
+    *verdict = json_load_file(document, 0, NULL);
+    const char *text = seep_rows_text(*verdict, "why");
     if (text)
         snprintf(why, capacity, "%s", text);
     else
         last_line(log, why, capacity);
-    json_decref(verdict);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
@@ -109,13 +112,20 @@ static void verify_fix(struct verification *v, const struct seep_scenario *s,
 {
     struct seep_error err = {0};
     char name[128], why[160];
+    int expected = seep_fix_status(fix);
+    json_t *verdict;
 
     snprintf(name, sizeof name, "seep verify %s %s", fix->before, fix->after);
-    int status = verify_pair(v, s, fix->before, fix->after, why, sizeof why, &err);
-    seep_rows_add(rows, status == 0, name, "status 0, fixed", "status %d, %s", status, why);
+    int status = verify_pair(v, s, fix->before, fix->after, &verdict, why, sizeof why, &err);
+    seep_rows_add(rows, status == expected, name,
+                  expected ? "status 1, not fixed" : "status 0, fixed", "status %d, %s", status,
+                  why);
+    seep_fix_judge(fix, verdict, rows);
+    json_decref(verdict);
     snprintf(name, sizeof name, "seep verify %s %s", fix->after, fix->before);
-    status = verify_pair(v, s, fix->after, fix->before, why, sizeof why, &err);
+    status = verify_pair(v, s, fix->after, fix->before, &verdict, why, sizeof why, &err);
     seep_rows_add(rows, status == 1, name, "status 1, not fixed", "status %d, %s", status, why);
+    json_decref(verdict);
 }
 
 /* ---- a scenario ------------------------------------------------------------------------------ */
@@ -131,8 +141,10 @@ static void judge_scenario(struct verification *v, const struct seep_scenario *s
         json_object_set(measured, s->variants[n].name, outcomes[n].measured);
     }
     json_object_set_new(v->measured, s->name, measured);
-    for (const struct seep_fix *fix = s->fixes; fix && fix->before; fix++)
-        verify_fix(v, s, fix, rows);
+    for (const struct seep_fix *fix = s->fixes; fix && fix->before; fix++) {
+        if (v->a->scale >= fix->least_scale)
+            verify_fix(v, s, fix, rows);
+    }
     if (s->judge && s->judge(outcomes, v->a->scale, rows))
         seep_rows_add(rows, false, "figures", "can be judged", "cannot");
 }

@@ -45,10 +45,11 @@ static const struct seep_variant variants[] = {
 };
 
 static const struct seep_fix fixes[] = {
-    {"log-node", "log-scalar"},
-    {"bucket-all", "bucket-25"},
-    {"wrong-device", "right"},
-    {NULL, NULL},
+    {.before = "log-node", .after = "log-scalar", .as_predicted = true},
+    {.before = "bucket-all",
+     .after = "bucket-25"}, /* the prediction is of the whole buffer, and a piece stays */
+    {.before = "wrong-device", .after = "right", .as_predicted = true},
+    {0},
 };
 
 /* What a rank tells its parent. */
@@ -292,8 +293,7 @@ static double seen_on_device_0(const json_t *report)
     double bytes = 0;
     size_t i;
 
-    json_array_foreach(json_object_get(report, "processes"), i, process)
-    {
+    json_array_foreach (json_object_get(report, "processes"), i, process) {
         double peak = seep_rows_number(process, "spaces.device:0.peak_bytes");
         if (seep_rows_number(process, "rank") > 0 && peak > 0)
             bytes += peak;
@@ -306,8 +306,7 @@ static double found(const struct seep_outcome *outcomes, enum variant v, const c
     const json_t *finding;
     size_t i;
 
-    json_array_foreach(json_object_get(outcomes[v].report, "findings"), i, finding)
-    {
+    json_array_foreach (json_object_get(outcomes[v].report, "findings"), i, finding) {
         const char *pattern = seep_rows_text(finding, "pattern");
         if (pattern && strcmp(pattern, variants[v].pattern) == 0)
             return seep_rows_number(finding, key);

@@ -226,7 +226,11 @@ static const struct seep_variant variants[] = {
     {0},
 };
 
-static const struct seep_fix fixes[] = {{"alias", "shallow"}, {"alias", "deep"}, {0}};
+static const struct seep_fix fixes[] = {
+    {.before = "alias", .after = "shallow", .as_predicted = true},
+    {.before = "alias", .after = "deep", .as_predicted = true},
+    {0},
+};
 
 const struct seep_scenario seep_maskrcnn = {
     .name = "maskrcnn",

@@ -40,10 +40,10 @@ static const struct seep_variant variants[] = {
 };
 
 static const struct seep_fix fixes[] = {
-    {"none", "empty-every-10"},
-    {"none", "bucketed"},
-    {"none", "expandable"},
-    {NULL, NULL},
+    {.before = "none", .after = "empty-every-10"},
+    {.before = "none", .after = "bucketed"},
+    {.before = "none", .after = "expandable"},
+    {0},
 };
 
 struct training {
