@@ -201,16 +201,29 @@ static int run(const struct seep_scenario_options *options, json_t *measured,
 static const double peaks[] = {[EAGER] = 25e9, [IN_THREAD] = 4e9, [WORKER] = 14e9};
 static const double dataset_bytes = 11e9;
 
+static double peak_of(const struct seep_outcome *outcomes, int variant)
+{
+    return seep_rows_number(outcomes[variant].report, "job.pss_peak_bytes");
+}
+
 static void judge_peaks(const struct seep_outcome *outcomes, struct seep_pointgroup_size size,
                         struct seep_rows *rows)
 {
     char name[64];
 
     for (int i = EAGER; i <= WORKER; i++) {
-        snprintf(name, sizeof name, "%s: peak PSS of all processes", outcomes[i].variant->name);
-        seep_rows_add_near(rows, name, seep_rows_number(outcomes[i].report, "job.pss_peak_bytes"),
-                           peaks[i] * size.points, 0.1, "MB");
+        snprintf(name, sizeof name, "%s: peak PSS of all processes%s", outcomes[i].variant->name,
+                 i == IN_THREAD ? " (calibrated: the framework is made as large)" : "");
+        seep_rows_add_near(rows, name, peak_of(outcomes, i), peaks[i] * size.points, 0.1, "MB");
     }
+    /* What no constant makes: the base is in all three. The document's figures are read off a
+     * system monitor. */
+    seep_rows_add_near(rows, "eager - worker: peak PSS, which is the data set's",
+                       peak_of(outcomes, EAGER) - peak_of(outcomes, WORKER),
+                       (peaks[EAGER] - peaks[WORKER]) * size.points, 0.2, "MB");
+    seep_rows_add_near(rows, "worker - in-thread: peak PSS, which is the workers'",
+                       peak_of(outcomes, WORKER) - peak_of(outcomes, IN_THREAD),
+                       (peaks[WORKER] - peaks[IN_THREAD]) * size.points, 0.2, "MB");
 }
 
 static int judge(const struct seep_outcome *outcomes, double scale, struct seep_rows *rows)
@@ -220,8 +233,7 @@ static int judge(const struct seep_outcome *outcomes, double scale, struct seep_
     double worker_s = seep_rows_number(outcomes[WORKER].measured, "batch_seconds");
     double own_thread_s = seep_rows_number(outcomes[IN_THREAD].measured, "own_batch_seconds");
     double own_worker_s = seep_rows_number(outcomes[WORKER].measured, "own_batch_seconds");
-    double loss = seep_rows_number(outcomes[EAGER].measured, "loss");
-    double other = seep_rows_number(outcomes[IN_THREAD].measured, "loss");
+    double losses[WORKER + 1];
 
     /* Below 1:100 the workers keep their size, and the data set does not. */
     if (scale >= 0.01)
@@ -238,8 +250,11 @@ static int judge(const struct seep_outcome *outcomes, double scale, struct seep_
                   "what the training thread computes a batch, in-thread : worker", "> 1.5",
                   "%.2f (%.2f : %.2f ms)", own_thread_s / own_worker_s, 1e3 * own_thread_s,
                   1e3 * own_worker_s);
-    seep_rows_add(rows, loss == other, "the same training, wherever batches are made", "one loss",
-                  "%.9g and %.9g", loss, other);
+    for (int i = EAGER; i <= WORKER; i++)
+        losses[i] = seep_rows_number(outcomes[i].measured, "loss");
+    seep_rows_add(rows, losses[EAGER] == losses[IN_THREAD] && losses[EAGER] == losses[WORKER],
+                  "the same training, wherever batches are made", "one loss", "%.9g, %.9g, %.9g",
+                  losses[EAGER], losses[IN_THREAD], losses[WORKER]);
     return 0;
 }
 
@@ -262,8 +277,7 @@ static const struct seep_fix fixes[] = {
     {.before = "eager",
      .after = "worker",
      .vanishes = "eager-retention",
-     .leaves = "worker-multiplication",
-     .as_predicted = true},
+     .leaves = "worker-multiplication"},
     {.before = "worker",
      .after = "in-thread",
      .vanishes = "worker-multiplication",
