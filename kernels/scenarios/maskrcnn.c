@@ -2,6 +2,7 @@
  * writes tensors into it. */
 #include "kernels/harness/rows.h"
 #include "kernels/harness/scenario.h"
+#include "kernels/scenarios/chance.h"
 #include "kernels/scenarios/maskrcnn_collate.h"
 #include "preload/seep.h"
 
@@ -56,24 +57,15 @@ static int step(struct job *job, size_t first, struct seep_error *err)
     return rc;
 }
 
-static void shuffle(uint32_t *order, size_t n, unsigned short state[3])
-{
-    for (size_t i = 0; i < n; i++) {
-        size_t k = (size_t)((double)(i + 1) * erand48(state));
-        order[i] = order[k];
-        order[k] = (uint32_t)i;
-    }
-}
-
 static int train_all(struct job *job, const struct seep_scenario_options *options,
                      struct seep_error *err)
 {
-    unsigned short state[3] = {(unsigned short)options->seed, 11, 13};
+    struct seep_chance chance = {options->seed};
     unsigned epochs = options->epochs ? options->epochs : EPOCHS;
     int rc = 0;
 
     for (unsigned e = 0; e < epochs && !rc; e++) {
-        shuffle(job->order, job->dataset.coco->n_images, state);
+        seep_chance_shuffle(&chance, job->order, job->dataset.coco->n_images);
         job->loader.mask_bytes = 0;
         for (size_t i = 0; i < job->per_epoch && !rc; i++) {
             rc = step(job, i * BATCH, err);

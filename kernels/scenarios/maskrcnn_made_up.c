@@ -1,4 +1,5 @@
 /* Made-up pictures of blobs, their annotations and masks. */
+#include "kernels/scenarios/chance.h"
 #include "kernels/scenarios/maskrcnn_dataset.h"
 
 #include <errno.h>
@@ -25,12 +26,12 @@ static const double instances_an_image = 7.3;
 /* ---- annotations ----------------------------------------------------------------------------- */
 
 /* A star-shaped blob: what is drawn, and its box and area. */
-static int draw_annotation(struct seep_coco_annotation *a, unsigned short state[3])
+static int draw_annotation(struct seep_coco_annotation *a, struct seep_chance *chance)
 {
-    double size = 20 + 100 * erand48(state), x = WIDTH * erand48(state);
-    double y = HEIGHT * erand48(state), low[2] = {WIDTH, HEIGHT}, high[2] = {0, 0};
+    double size = 20 + 100 * seep_chance_uniform(chance), x = WIDTH * seep_chance_uniform(chance);
+    double y = HEIGHT * seep_chance_uniform(chance), low[2] = {WIDTH, HEIGHT}, high[2] = {0, 0};
 
-    a->category_id = 1 + (uint64_t)(CATEGORIES * erand48(state));
+    a->category_id = 1 + (uint64_t)(CATEGORIES * seep_chance_uniform(chance));
     a->n_rings = 1;
     a->ring_starts = calloc(2, sizeof *a->ring_starts);
     a->xy = calloc(CORNERS, sizeof *a->xy);
@@ -38,7 +39,8 @@ static int draw_annotation(struct seep_coco_annotation *a, unsigned short state[
         return -SEEP_ENOMEM;
     a->ring_starts[1] = CORNERS;
     for (int i = 0; i < CORNERS; i++) {
-        double turn = 2 * M_PI * i / CORNERS, radius = size * (0.6 + 0.4 * erand48(state));
+        double turn = 2 * M_PI * i / CORNERS,
+               radius = size * (0.6 + 0.4 * seep_chance_uniform(chance));
         a->xy[i][0] = fmin(fmax(x + radius * cos(turn), 0), WIDTH);
         a->xy[i][1] = fmin(fmax(y + radius * sin(turn), 0), HEIGHT);
         for (int k = 0; k < 2; k++) {
@@ -56,14 +58,14 @@ static int draw_annotation(struct seep_coco_annotation *a, unsigned short state[
 }
 
 /* Shares of the whole number that differ from image to image, and add up to it exactly. */
-static void share_out(struct seep_coco *coco, unsigned short state[3])
+static void share_out(struct seep_coco *coco, struct seep_chance *chance)
 {
     double sum = 0, at = 0;
     double *weights = malloc(coco->n_images * sizeof *weights);
     size_t k = 0;
 
     for (size_t i = 0; i < coco->n_images && weights; i++)
-        sum += weights[i] = 0.3 + 1.4 * erand48(state);
+        sum += weights[i] = 0.3 + 1.4 * seep_chance_uniform(chance);
     for (size_t i = 0; i < coco->n_images && weights; i++) {
         at += weights[i];
         size_t end = i + 1 == coco->n_images ? coco->n_annotations
@@ -78,7 +80,7 @@ static void share_out(struct seep_coco *coco, unsigned short state[3])
 
 static int make_coco(size_t n, uint64_t seed, struct seep_coco **out)
 {
-    unsigned short state[3] = {(unsigned short)seed, (unsigned short)(seed >> 16), 7};
+    struct seep_chance chance = seep_chance_of(seed, 0);
     struct seep_coco *coco = calloc(1, sizeof *coco);
     int rc = 0;
 
@@ -103,10 +105,10 @@ static int make_coco(size_t n, uint64_t seed, struct seep_coco **out)
     while (coco->n_annotations < n_annotations && !rc) {
         struct seep_coco_annotation *a = &coco->annotations[coco->n_annotations++];
         a->id = coco->n_annotations;
-        rc = draw_annotation(a, state);
+        rc = draw_annotation(a, &chance);
     }
     if (!rc)
-        share_out(coco, state);
+        share_out(coco, &chance);
     return rc;
 }
 

@@ -213,7 +213,7 @@ static void judge_peaks(const struct seep_outcome *outcomes, struct seep_pointgr
 
     for (int i = EAGER; i <= WORKER; i++) {
         snprintf(name, sizeof name, "%s: peak PSS of all processes%s", outcomes[i].variant->name,
-                 i == IN_THREAD ? " (calibrated: the framework is made as large)" : "");
+                 i == IN_THREAD ? " (calibrated)" : "");
         seep_rows_add_near(rows, name, peak_of(outcomes, i), peaks[i] * size.points, 0.1, "MB");
     }
     /* What no constant makes: the base is in all three. The document's figures are read off a

@@ -2,7 +2,7 @@
 
 #include "kernels/formats/colmap.h"
 #include "kernels/formats/image.h"
-#include "kernels/scenarios/splat_draw.h"
+#include "kernels/scenarios/chance.h"
 #include "kernels/scenarios/splat_pass.h"
 #include "kernels/scenarios/splat_things.h"
 #include "kernels/scenarios/splat_views.h"
@@ -89,7 +89,7 @@ static int fill_model(const struct seep_made_up *size, const struct seep_things 
 {
     struct seep_colmap_camera *camera = model->cameras;
     double spacing = seep_things_spacing(t);
-    uint64_t random = ~seed;
+    struct seep_chance chance = {~seed};
 
     *camera = (struct seep_colmap_camera){
         .id = 1,
@@ -113,7 +113,7 @@ static int fill_model(const struct seep_made_up *size, const struct seep_things 
         struct seep_colmap_point *point = &model->points[i];
         point->id = i + 1;
         for (int k = 0; k < 3; k++)
-            point->xyz[k] = (double)t->means[i][k] + 0.2 * spacing * seep_draw_normal(&random);
+            point->xyz[k] = (double)t->means[i][k] + 0.2 * spacing * seep_chance_normal(&chance);
         memcpy(point->rgb, t->colors[i], 3);
     }
     return 0;
