@@ -216,14 +216,14 @@ static void judge_peaks(const struct seep_outcome *outcomes, struct seep_pointgr
                  i == IN_THREAD ? " (calibrated)" : "");
         seep_rows_add_near(rows, name, peak_of(outcomes, i), peaks[i] * size.points, 0.1, "MB");
     }
-    /* What no constant makes: the base is in all three. The document's figures are read off a
-     * system monitor. */
+    /* The base is in all three, and of what workers have the constant makes at most a seventh.
+     * Each of the document's figures is read off a system monitor, ± 20 %. */
     seep_rows_add_near(rows, "eager - worker: peak PSS, which is the data set's",
                        peak_of(outcomes, EAGER) - peak_of(outcomes, WORKER),
-                       (peaks[EAGER] - peaks[WORKER]) * size.points, 0.2, "MB");
+                       (peaks[EAGER] - peaks[WORKER]) * size.points, 0.25, "MB");
     seep_rows_add_near(rows, "worker - in-thread: peak PSS, which is the workers'",
                        peak_of(outcomes, WORKER) - peak_of(outcomes, IN_THREAD),
-                       (peaks[WORKER] - peaks[IN_THREAD]) * size.points, 0.2, "MB");
+                       (peaks[WORKER] - peaks[IN_THREAD]) * size.points, 0.25, "MB");
 }
 
 static int judge(const struct seep_outcome *outcomes, double scale, struct seep_rows *rows)
