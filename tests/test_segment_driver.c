@@ -62,13 +62,16 @@ START_TEST(a_growing_segment_counts_with_the_others)
 {
     uintptr_t growing = 0, other;
 
-    ck_assert_int_eq(calls.grow(calls.context, 0, 30 * MIB, &growing), 0);
+    ck_assert_int_eq(calls.grow(calls.context, 30 * MIB, 30 * MIB, &growing), 0);
     uintptr_t begin = growing;
-    ck_assert_int_eq(calls.grow(calls.context, 30 * MIB, 50 * MIB, &growing), 0);
+    ck_assert_int_eq(calls.grow(calls.context, 50 * MIB, 20 * MIB, &growing), 0);
     ck_assert_uint_eq(growing, begin);
     ck_assert_int_eq(calls.take(calls.context, 51 * MIB, &other), -SEEP_ENOMEM);
-    calls.give(calls.context, growing, 50 * MIB);
-    take(100 * MIB);
+    calls.give(calls.context, growing, 10 * MIB); /* in parts */
+    take(60 * MIB);
+    ck_assert_int_eq(calls.grow(calls.context, 60 * MIB, 10 * MIB, &growing), -SEEP_ENOMEM);
+    calls.give(calls.context, growing + 10 * MIB, 40 * MIB);
+    take(40 * MIB);
 }
 END_TEST
 

@@ -4,9 +4,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* A growing segment gets a range of its own, as large as the device; others follow each other, from
- * the begin on again at the range's end, around those that are still out. */
-enum { RANGES = 64, GROWING_RANGES = 4 };
+/* A growing segment gets a range of its own, larger than the device, for it has holes; others
+ * follow each other, from the begin on again at the range's end, around those that are still out.
+ */
+enum { RANGES = 64, GROWING_RANGES = 4, RANGE_CAPACITIES = 2 };
 
 struct part { /* of the range */
     size_t at, bytes;
@@ -15,6 +16,7 @@ struct part { /* of the range */
 struct seep_segment_driver {
     struct seep_stream *stream; /* NULL: the stand-in */
     size_t capacity, taken, range_bytes;
+    size_t growing_bytes; /* of a growing segment's range */
     char *range;
     struct part *out; /* whole segments, by their place */
     size_t n_out, out_capacity;
@@ -27,7 +29,7 @@ struct seep_segment_driver {
 static size_t find_gap(const struct seep_segment_driver *d, size_t from, size_t bytes,
                        size_t *index)
 {
-    size_t end = d->range_bytes - GROWING_RANGES * d->capacity, i = 0;
+    size_t end = d->range_bytes - GROWING_RANGES * d->growing_bytes, i = 0;
 
     while (i < d->n_out && d->out[i].at + d->out[i].bytes <= from)
         i++;
@@ -95,21 +97,22 @@ static void give(void *context, uintptr_t address, size_t bytes)
 
     if (d->stream)
         seep_stream_free(d->stream, (void *)address);
-    else if (address >= (uintptr_t)d->range + d->range_bytes - d->growing * d->capacity)
+    else if (address >= (uintptr_t)d->range + d->range_bytes - d->growing * d->growing_bytes)
         d->taken -= bytes; /* a growing segment; its range is not used again */
     else
         give_part(d, address);
 }
 
-static int grow(void *context, size_t old_bytes, size_t bytes, uintptr_t *address)
+static int grow(void *context, size_t bytes, size_t more_bytes, uintptr_t *address)
 {
     struct seep_segment_driver *d = context;
 
-    if (bytes - old_bytes > d->capacity - d->taken || (!*address && d->growing == GROWING_RANGES))
+    if (more_bytes > d->capacity - d->taken || bytes > d->growing_bytes ||
+        (!*address && d->growing == GROWING_RANGES))
         return -SEEP_ENOMEM;
     if (!*address)
-        *address = (uintptr_t)(d->range + d->range_bytes - ++d->growing * d->capacity);
-    d->taken += bytes - old_bytes;
+        *address = (uintptr_t)(d->range + d->range_bytes - ++d->growing * d->growing_bytes);
+    d->taken += more_bytes;
     return 0;
 }
 
@@ -123,6 +126,7 @@ int seep_segment_driver_create(struct seep_stream *stream, size_t capacity_bytes
     d->stream = stream;
     d->capacity = capacity_bytes;
     d->range_bytes = RANGES * capacity_bytes;
+    d->growing_bytes = RANGE_CAPACITIES * capacity_bytes;
     if (!stream) {
         d->range = mmap(NULL, d->range_bytes, PROT_NONE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
