@@ -1,8 +1,10 @@
 /* JSON in bounded memory. */
 #include "kernels/formats/json_file.h"
+#include "libprof/text.h"
 #include "tests/suite.h"
 
 #include <check.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,6 +117,31 @@ START_TEST(jansson_is_as_before_for_all_others)
 }
 END_TEST
 
+static const struct {
+    const char *text;
+    bool is_utf8;
+} texts[] = {
+    {"", true},
+    {"a", true},
+    {"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", true},
+    {"\xff", false},
+    {"a\xc3", false},
+    {"\xc3\x28", false},
+    {"\xc0\xaf", false},
+    {"\xed\xa0\x80", false},
+    {"\xf5\x80\x80\x80", false},
+};
+
+START_TEST(a_text_is_one_that_json_can_hold_or_it_is_not)
+{
+    json_t *string = json_string(texts[_i].text);
+
+    ck_assert_int_eq(seep_text_is_utf8(texts[_i].text), texts[_i].is_utf8);
+    ck_assert_int_eq(string != NULL, texts[_i].is_utf8);
+    json_decref(string);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("json_file");
@@ -127,6 +154,8 @@ int main(void)
     tcase_add_test(c, a_token_larger_than_the_bound_is_refused);
     tcase_add_test(c, what_is_no_json_is_refused_with_its_place);
     tcase_add_test(c, jansson_is_as_before_for_all_others);
+    tcase_add_loop_test(c, a_text_is_one_that_json_can_hold_or_it_is_not, 0,
+                        sizeof texts / sizeof *texts);
     suite_add_tcase(suite, c);
     return suite_run(suite);
 }
