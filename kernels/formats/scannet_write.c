@@ -98,17 +98,16 @@ static int write_json(const char *path, json_t *root, struct seep_error *err)
     struct seep_file_writer w;
     int rc = seep_file_writer_open(&w, path, err);
 
-    if (rc)
-        goto fail;
-    rc = seep_json_print(w.stream, root, JSON_COMPACT);
     if (!rc) {
-        rc = seep_file_writer_commit(&w, err);
-        goto fail;
+        rc = seep_json_print(w.stream, root, JSON_COMPACT);
+        if (rc) {
+            rc = seep_error_set(err, -rc, path, 0, "%s",
+                                rc == -SEEP_EIO ? strerror(errno) : seep_error_name(rc));
+            seep_file_writer_cancel(&w);
+        } else {
+            rc = seep_file_writer_commit(&w, err);
+        }
     }
-    rc = seep_error_set(err, -rc, path, 0, "%s",
-                        rc == -SEEP_EIO ? strerror(errno) : seep_error_name(rc));
-    seep_file_writer_cancel(&w);
-fail:
     json_decref(root);
     return rc;
 }
