@@ -4,6 +4,7 @@
 #include "kernels/formats/npz_header.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,18 +12,19 @@
 
 #define MAX_ARRAY_BYTES (UINT64_C(4) << 30)
 
-/* What libzip fails for need not be the archive's fault, nor what it says: where its memory ends in
- * an archive's directory it says that this is none. errno was 0 before. */
+/* What libzip fails for need not be the archive's fault, nor what it says: where its memory ends or
+ * a read fails in an archive's directory it says that this is none. errno was 0 before. */
 static int refuse(zip_error_t *reason, const char *file, struct seep_error *err)
 {
     int kind = zip_error_code_zip(reason), code = SEEP_EFORMAT;
 
     if (kind == ZIP_ER_MEMORY || errno == ENOMEM)
         code = SEEP_ENOMEM;
-    else if (kind == ZIP_ER_OPEN || kind == ZIP_ER_READ || kind == ZIP_ER_NOENT)
+    else if (kind == ZIP_ER_OPEN || kind == ZIP_ER_READ || kind == ZIP_ER_NOENT || errno == EIO)
         code = SEEP_EIO;
+    bool by_system = errno == ENOMEM || errno == EIO;
     return seep_error_set(err, code, file, 0, "%s",
-                          code == SEEP_ENOMEM ? "no memory" : zip_error_strerror(reason));
+                          by_system ? strerror(errno) : zip_error_strerror(reason));
 }
 
 /* Takes all of an entry, whose size is claimed to be n; reading on past it lets libzip hold the
