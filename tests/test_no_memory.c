@@ -71,6 +71,12 @@ PUBLIC const char *__lsan_default_suppressions(void)
 {
     return "leak:libzip.so";
 }
+
+PUBLIC const char *__lsan_default_options(void);
+PUBLIC const char *__lsan_default_options(void)
+{
+    return "print_suppressions=0";
+}
 #endif
 
 /* ---- a scene of every format ---- */
