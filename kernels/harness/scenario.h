@@ -26,9 +26,8 @@ struct seep_scenario_options {
 struct seep_variant {
     const char *name;
     const char *summary;
-    const char *pattern;  /* that seep must find in it (of those in docs/report.schema.json), NULL:
-                           * no leak, no retention
-                           */
+    const char *pattern;  /* that seep must find in it (docs/report.schema.json has them), NULL: no
+                             leak, no retention */
     const char *severity; /* that this finding must have; given with every pattern */
     const char *function; /* the C function whose line the finding must name, NULL: not held */
     const char *others;   /* "first, second": patterns of further leaks and retentions that are its
@@ -60,8 +59,8 @@ struct seep_scenario {
     const char *summary;
     const struct seep_variant *variants; /* ends with name == NULL */
     const struct seep_fix *fixes;        /* ends with before == NULL */
-    bool uses_device;    /* with SEEP_DEVICE_CUDA it does what it does on the CPU not */
-    bool draws_pictures; /* into options.out */
+    bool uses_device;                    /* SEEP_DEVICE_CUDA makes a difference to it */
+    bool draws_pictures;                 /* into options.out */
 
     /* Writes the input of a run into an empty folder. NULL: the scenario needs none. */
     int (*make_data)(const char *folder, double scale, uint64_t seed, struct seep_error *err);

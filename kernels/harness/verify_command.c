@@ -277,7 +277,9 @@ int seep_lab_verify_main(int argc, char **argv)
         rc = print_rows(&v, out, rc == 0) ? -SEEP_EIO : rc;
     json_decref(v.rows.rows);
     json_decref(v.measured);
-    if (a.out && fclose(out) && !rc)
+    if (a.out && fclose(out) && !rc) {
+        seep_lab_complain("%s cannot be written: check the room there", a.out);
         rc = -SEEP_EIO;
+    }
     return rc ? SEEP_LAB_UNUSABLE : v.rows.n_failed ? SEEP_LAB_UNEXPECTED : SEEP_LAB_EXPECTED;
 }
