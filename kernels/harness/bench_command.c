@@ -64,6 +64,7 @@ static int run_benches(const struct seep_lab_arguments *a, struct seep_stream *s
         seep_lab_progress(NULL);
         json_object_set_new(all, b->name, results);
         if (rc) {
+            (void)seep_error_set(&err, -rc, "", 0, "bench %s: %s", b->name, seep_error_name(rc));
             seep_lab_complain_error(rc, &err, "check --data and free memory");
             return rc;
         }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static void print_finding(const json_t *finding, const char *cwd)
@@ -128,8 +129,9 @@ int seep_lab_run_main(int argc, char **argv)
         status = judge_and_print(&t, &outcome, a.json);
     else
         status = SEEP_LAB_UNUSABLE;
-    /* A job that ran has said why itself. */
-    if (rc && !outcome.status && !seep_lab_interrupted())
+    /* A job that cannot be run says why itself. */
+    bool said = WIFEXITED(outcome.status) && WEXITSTATUS(outcome.status) == SEEP_LAB_UNUSABLE;
+    if (rc && !said && !seep_lab_interrupted())
         seep_lab_complain_error(rc, &err, "see `seep-lab --help`");
     seep_trial_fini(&outcome);
     return status;
