@@ -186,7 +186,7 @@ START_TEST(ranks_do_not_outlive_the_job_that_forked_them)
     close(ends[1]);
     ck_assert_int_eq(read(ends[0], &byte, 1), 1);
     ck_assert_int_eq(read(ends[0], &byte, 1), 1);
-    kill(job, SIGTERM);
+    kill(job, SIGKILL);
     ck_assert_int_eq(waitpid(job, NULL, 0), job);
     ck_assert_int_eq(read(ends[0], &byte, 1), 0);
     close(ends[0]);
