@@ -90,7 +90,7 @@ int seep_trial_run(const struct seep_trial *t, struct seep_outcome *outcome, str
     if (rc)
         return rc;
     if (WIFEXITED(outcome->status) && WEXITSTATUS(outcome->status) == SEEP_LAB_UNUSABLE)
-        return seep_error_set(err, SEEP_EIO, t->data, 0, "%s %s cannot be run with this input",
+        return seep_error_set(err, SEEP_EIO, t->data, 0, "%s %s cannot be run here",
                               t->scenario->name, t->variant->name);
     outcome->report = read_json(t->profile, "report.json");
     outcome->measured = read_json(t->profile, "measured.json");
