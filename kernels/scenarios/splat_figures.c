@@ -4,6 +4,7 @@
 #include "kernels/scenarios/splat_figures.h"
 
 #include "kernels/harness/rows.h"
+#include "kernels/harness/trial_judge.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -62,8 +63,7 @@ static double gaussians_at(const json_t *figures, double step)
     const json_t *at;
     size_t i;
 
-    json_array_foreach(json_object_get(figures, "densifications"), i, at)
-    {
+    json_array_foreach (json_object_get(figures, "densifications"), i, at) {
         if (step >= json_number_value(json_array_get(at, 0)))
             n = json_number_value(json_array_get(at, 1));
     }
@@ -144,8 +144,7 @@ static double peak_of_function(const json_t *report, const char *function, const
     double peak = NAN;
     size_t i;
 
-    json_array_foreach(json_object_get(report, "sites"), i, site)
-    {
+    json_array_foreach (json_object_get(report, "sites"), i, site) {
         const json_t *stack = json_object_get(site, "stack");
         const char *in = seep_rows_text(site, "space"), *name = NULL;
         size_t n = json_array_size(stack), k = 0;
@@ -198,16 +197,7 @@ static void judge_residents(struct figures *f)
 static const json_t *find(const struct figures *f, enum seep_splat_variant variant,
                           const char *pattern)
 {
-    const json_t *finding;
-    size_t i;
-
-    json_array_foreach(json_object_get(f->outcomes[variant].report, "findings"), i, finding)
-    {
-        const char *its = seep_rows_text(finding, "pattern");
-        if (its && strcmp(its, pattern) == 0)
-            return finding;
-    }
-    return NULL;
+    return seep_trial_finding(f->outcomes[variant].report, pattern);
 }
 
 static void judge_densification(struct figures *f, enum seep_splat_variant variant)
@@ -299,7 +289,7 @@ static void judge_training(struct figures *f)
                 cuda ? "0.5 dB" : "0 dB: memory is all they differ in", "dB");
 }
 
-int seep_splat_judge(const struct seep_outcome *outcomes, double scale, struct seep_rows *rows)
+void seep_splat_judge(const struct seep_outcome *outcomes, double scale, struct seep_rows *rows)
 {
     const json_t *eager = outcomes[SEEP_SPLAT_EAGER].measured;
     struct figures f = {.outcomes = outcomes,
@@ -312,7 +302,7 @@ int seep_splat_judge(const struct seep_outcome *outcomes, double scale, struct s
     (void)scale;
     if (!f.space) {
         seep_rows_add(rows, false, "what was measured", "figures of each variant", "none");
-        return 0;
+        return;
     }
     judge_peaks(&f);
     judge_first_touch(&f);
@@ -321,5 +311,4 @@ int seep_splat_judge(const struct seep_outcome *outcomes, double scale, struct s
     judge_carry_over(&f);
     judge_gaussians(&f);
     judge_training(&f);
-    return 0;
 }
