@@ -81,8 +81,9 @@ PRELOAD := $(wildcard preload/*.c)
 VIEWER := $(wildcard viewer/*.c)
 LAB := $(wildcard kernels/*/*.c)
 LAB_CUDA := $(if $(WITH_CUDA),$(wildcard kernels/*/*.cu)) $(if $(CUDA_ON_CPU),$(wildcard tests/cuda_on_cpu/*.cc))
-TESTS := $(wildcard tests/test_*.c)
-TEST_HELPERS := $(filter-out $(TESTS),$(wildcard tests/*.c))
+ALL_TESTS := $(wildcard tests/test_*.c)
+TESTS := $(filter-out $(if $(CUDA_ON_CPU),,tests/test_cuda_on_cpu.c),$(ALL_TESTS))
+TEST_HELPERS := $(filter-out $(ALL_TESTS),$(wildcard tests/*.c))
 SUBJECTS := $(wildcard tests/subjects/*.c)
 BENCHES := $(wildcard tests/bench/*.c)
 FUZZERS := $(wildcard tests/fuzz/fuzz_*.c)
@@ -250,6 +251,7 @@ tests: $(TEST_BINS) $(REPLAY_BINS) $(if $(SAN),,$(SUBJECT_BINS)) ## build the te
 # Unit tests run a second time with the address and undefined-behaviour sanitizers; those of tables that
 # threads share, and of kernels, a third time with the thread sanitizer. Both see the CUDA twins, too.
 SAN_DIR := build/san-address-undefined
+SAN_TESTS := $(if $(filter 0,$(CUDA)),$(TESTS),$(ALL_TESTS))
 TSAN_DIR := build/san-thread
 TSAN_TESTS := $(filter $(addprefix tests/test_,live_set.c sites.c walk.c splat.c splat_gradients.c \
 	splat_optimizer.c voxelize.c voxel_features.c),$(TESTS))
@@ -257,7 +259,7 @@ check: all tests ## build and run every test; the last line counts them
 	+$(Q)$(MAKE) --no-print-directory SAN=address,undefined all tests
 	+$(Q)$(MAKE) --no-print-directory SAN=thread $(TSAN_TESTS:tests/%.c=$(TSAN_DIR)/tests/%)
 	$(Q)SEEP=$(SEEP) SEEP_SAN=$(SAN_DIR)/seep $(PYTHON) tests/run-all --closing build/check.txt $(TEST_BINS) \
-		$(TESTS:tests/%.c=$(SAN_DIR)/tests/%) $(FUZZERS:tests/fuzz/%.c=$(SAN_DIR)/replay/%) \
+		$(SAN_TESTS:tests/%.c=$(SAN_DIR)/tests/%) $(FUZZERS:tests/fuzz/%.c=$(SAN_DIR)/replay/%) \
 		$(TSAN_TESTS:tests/%.c=$(TSAN_DIR)/tests/%) \
 		$(sort $(wildcard tests/*/test_*.py tests/*/run.sh))
 

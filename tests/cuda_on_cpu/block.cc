@@ -59,7 +59,7 @@ UNSEEN uint64_t next_chance()
 
 [[noreturn]] UNSEEN void give_up(const char *why)
 {
-    fprintf(stderr, "block %u, thread %u: %s\n", blockIdx.x, threadIdx.x, why);
+    fprintf(stderr, "block %u, at thread %u: %s\n", blockIdx.x, threadIdx.x, why);
     abort();
 }
 
@@ -258,5 +258,5 @@ UNSEEN void run_block(unsigned threads, uint64_t seed, const std::function<void(
     }
     tsan_take(&body);
     if (n_alive > 0)
-        give_up("or others before it wait for threads of their warp or block that never come");
+        give_up("threads wait for others of their warp or block that never come");
 }
