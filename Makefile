@@ -60,15 +60,17 @@ SHIM_LIBS := -ldl
 # that reports name the line.
 KERNEL_CFLAGS := -O3 -fno-math-errno -fno-trapping-math -fno-optimize-sibling-calls
 
-# CUDA twins are built where nvcc is (CUDA=1 insists, CUDA=0 leaves them out).
+# CUDA twins are built where nvcc is (CUDA=1 insists, CUDA=0 leaves them out). With CUDA=cpu, and in
+# sanitized builds, the C++ compiler takes them, and they run on the CPU (tests/cuda_on_cpu).
 NVCC ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
-WITH_CUDA := $(if $(filter 0,$(CUDA)),,$(if $(SAN),,$(if $(NVCC),1,$(if $(filter 1,$(CUDA)),$(error CUDA=1, but there is no nvcc)))))
+CUDA_ON_CPU := $(if $(filter 0,$(CUDA)),,$(or $(filter cpu,$(CUDA)),$(if $(SAN),cpu)))
+WITH_CUDA := $(or $(CUDA_ON_CPU),$(if $(filter 0,$(CUDA)),,$(if $(NVCC),1,$(if $(filter 1,$(CUDA)),$(error CUDA=1, but there is no nvcc)))))
 # Real code for the GPU generations in use, and PTX for those to come.
 CUDA_ARCH ?= 80 90
 NVCC_ARCH = $(foreach a,$(CUDA_ARCH),-gencode arch=compute_$(a)$(comma)code=sm_$(a)) \
 	-gencode arch=compute_$(lastword $(CUDA_ARCH))$(comma)code=compute_$(lastword $(CUDA_ARCH))
 NVCC_FLAGS := -std=c++17 -O3 -lineinfo -Xcompiler -fvisibility=hidden,-Wall,-Wextra
-CUDA_LIBS := $(if $(WITH_CUDA),-L$(dir $(NVCC))../lib64 -lcudart_static -lrt -ldl -lstdc++)
+CUDA_LIBS := $(if $(filter 1,$(WITH_CUDA)),-L$(dir $(NVCC))../lib64 -lcudart_static -lrt -ldl -lstdc++)
 
 # ---- files ----------------------------------------------------------------------------------
 
@@ -78,9 +80,10 @@ LIBPROF := $(wildcard libprof/*.c)
 PRELOAD := $(wildcard preload/*.c)
 VIEWER := $(wildcard viewer/*.c)
 LAB := $(wildcard kernels/*/*.c)
-LAB_CUDA := $(if $(WITH_CUDA),$(wildcard kernels/*/*.cu))
-TESTS := $(wildcard tests/test_*.c)
-TEST_HELPERS := $(filter-out $(TESTS),$(wildcard tests/*.c))
+LAB_CUDA := $(if $(WITH_CUDA),$(wildcard kernels/*/*.cu)) $(if $(CUDA_ON_CPU),$(wildcard tests/cuda_on_cpu/*.cc))
+ALL_TESTS := $(wildcard tests/test_*.c)
+TESTS := $(filter-out $(if $(CUDA_ON_CPU),,tests/test_cuda_on_cpu.c),$(ALL_TESTS))
+TEST_HELPERS := $(filter-out $(ALL_TESTS),$(wildcard tests/*.c))
 SUBJECTS := $(wildcard tests/subjects/*.c)
 BENCHES := $(wildcard tests/bench/*.c)
 FUZZERS := $(wildcard tests/fuzz/fuzz_*.c)
@@ -121,7 +124,7 @@ all: $(PRODUCTS) ## build the seep command, libseep.so and the manual pages (def
 # ---- compiling ------------------------------------------------------------------------------
 
 # Rebuild everything when the flags change.
-FLAGS_NOW := $(CC) $(CXX) $(if $(WITH_CUDA),$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCH)) $(KERNEL_CFLAGS) $(CXXFLAGS_ALL) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(SHIM_CFLAGS) $(SHIM_LIBS)
+FLAGS_NOW := $(CC) $(CXX) $(if $(WITH_CUDA),$(or $(CUDA_ON_CPU),$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCH))) $(KERNEL_CFLAGS) $(CXXFLAGS_ALL) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(SHIM_CFLAGS) $(SHIM_LIBS)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' | cmp -s - $@ || \
@@ -151,8 +154,9 @@ $(BUILD)/obj/kernels/harness/lab_page.o: docs/man/seep-lab.txt
 
 $(BUILD)/obj/kernels/%.cu.o: kernels/%.cu $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(say) NVCC $<
-	$(Q)$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCH) -I. -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+	$(say) $(if $(CUDA_ON_CPU),CXX,NVCC) $<
+	$(Q)$(if $(CUDA_ON_CPU),$(CXX) -Itests/cuda_on_cpu $(CPPFLAGS_ALL) $(CXXFLAGS_ALL) -Wno-unknown-pragmas -Wno-shadow -x c++,\
+		$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCH) -I.) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
 # Texts that are compiled in.
 $(BUILD)/gen/roles_toml.c: libprof/roles.toml
@@ -190,7 +194,7 @@ $(SEEP): $(call obj,viewer/main.c) $(VIEWER_LIB) $(LIB)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBPROF_LIBS)
 
 # The lab without its main(), for the tests too.
-$(LAB_LIB): $(call obj,$(filter-out kernels/harness/main.c,$(LAB))) $(LAB_CUDA:%=$(BUILD)/obj/%.o)
+$(LAB_LIB): $(call obj,$(filter-out kernels/harness/main.c,$(LAB))) $(patsubst %,$(BUILD)/obj/%.o,$(LAB_CUDA:.cc=))
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
@@ -245,15 +249,17 @@ $(BUILD)/replay/%: tests/fuzz/replay.c $(BUILD)/obj/tests/fuzz/%.o $(LAB_LIB) $(
 tests: $(TEST_BINS) $(REPLAY_BINS) $(if $(SAN),,$(SUBJECT_BINS)) ## build the tests without running them
 
 # Unit tests run a second time with the address and undefined-behaviour sanitizers; those of tables that
-# threads share, a third time with the thread sanitizer.
+# threads share, and of kernels, a third time with the thread sanitizer. Both see the CUDA twins, too.
 SAN_DIR := build/san-address-undefined
+SAN_TESTS := $(if $(filter 0,$(CUDA)),$(TESTS),$(ALL_TESTS))
 TSAN_DIR := build/san-thread
-TSAN_TESTS := $(filter tests/test_live_set.c tests/test_sites.c tests/test_walk.c,$(TESTS))
+TSAN_TESTS := $(filter $(addprefix tests/test_,live_set.c sites.c walk.c splat.c splat_gradients.c \
+	splat_optimizer.c voxelize.c voxel_features.c),$(TESTS))
 check: all tests ## build and run every test; the last line counts them
 	+$(Q)$(MAKE) --no-print-directory SAN=address,undefined all tests
 	+$(Q)$(MAKE) --no-print-directory SAN=thread $(TSAN_TESTS:tests/%.c=$(TSAN_DIR)/tests/%)
 	$(Q)SEEP=$(SEEP) SEEP_SAN=$(SAN_DIR)/seep $(PYTHON) tests/run-all --closing build/check.txt $(TEST_BINS) \
-		$(TESTS:tests/%.c=$(SAN_DIR)/tests/%) $(FUZZERS:tests/fuzz/%.c=$(SAN_DIR)/replay/%) \
+		$(SAN_TESTS:tests/%.c=$(SAN_DIR)/tests/%) $(FUZZERS:tests/fuzz/%.c=$(SAN_DIR)/replay/%) \
 		$(TSAN_TESTS:tests/%.c=$(TSAN_DIR)/tests/%) \
 		$(sort $(wildcard tests/*/test_*.py tests/*/run.sh))
 
@@ -310,6 +316,6 @@ format: ## clang-format over all sources
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
-	@echo '  switches:  V=1 DEBUG=1 SAN=address,undefined COVERAGE=1 CUDA=auto|0|1 FUZZ_SECONDS=N'
+	@echo '  switches:  V=1 DEBUG=1 SAN=address,undefined COVERAGE=1 CUDA=auto|0|1|cpu FUZZ_SECONDS=N'
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

@@ -81,6 +81,19 @@ char *seep_text_clean(const char *bytes, size_t n)
     return text;
 }
 
+bool seep_text_is_utf8(const char *text)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    size_t left = strlen(text), length;
+
+    for (; left; p += length, left -= length) {
+        length = sequence(p, left);
+        if (!length)
+            return false;
+    }
+    return true;
+}
+
 char *seep_text_format(const char *format, ...)
 {
     va_list args;

@@ -2,6 +2,7 @@
 #ifndef SEEP_LIBPROF_TEXT_H
 #define SEEP_LIBPROF_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { SEEP_SIZE_TEXT = 32 };
@@ -12,6 +13,9 @@ const char *seep_text_size(double bytes, char text[SEEP_SIZE_TEXT]);
 /* Copies `n` bytes as valid UTF-8 without control characters: what is neither becomes '?'.
  * Allocates the result (free() it); NULL without memory. */
 char *seep_text_clean(const char *bytes, size_t n);
+
+/* Whether it is valid UTF-8 (RFC 3629). Allocates: nothing. */
+bool seep_text_is_utf8(const char *text);
 
 /* Formats into an allocated string; NULL without memory. */
 char *seep_text_format(const char *format, ...) __attribute__((format(printf, 1, 2)));

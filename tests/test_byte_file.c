@@ -243,6 +243,30 @@ START_TEST(a_number_with_a_zero_byte_or_without_end_is_none)
 }
 END_TEST
 
+/* A locale that writes a comma, made here: few machines have one installed. */
+static void use_commas(void)
+{
+    char command[256];
+
+    set_up();
+    snprintf(command, sizeof command,
+             "LC_ALL=C localedef --no-archive -i de_DE -f UTF-8 %s/de_DE.UTF-8 2>&1", folder);
+    ck_assert_msg(system(command) == 0, "no \"%s\": the package \"locales\" has de_DE", command);
+    ck_assert_int_eq(setenv("LOCPATH", folder, 1), 0);
+    ck_assert_ptr_nonnull(setlocale(LC_ALL, "de_DE.UTF-8"));
+    ck_assert_str_eq(localeconv()->decimal_point, ",");
+}
+
+static void unuse_commas(void)
+{
+    char command[64];
+
+    setlocale(LC_ALL, "C");
+    snprintf(command, sizeof command, "rm -r %s/de_DE.UTF-8", folder);
+    ck_assert_int_eq(system(command), 0);
+    tear_down();
+}
+
 START_TEST(a_double_printed_comes_back_bit_for_bit)
 {
     static const double values[] = {1.0 / 3, DBL_MAX, -DBL_TRUE_MIN, INFINITY, -0.0, 1e23};
@@ -252,8 +276,7 @@ START_TEST(a_double_printed_comes_back_bit_for_bit)
     FILE *out = open_memstream(&text, &length);
 
     ck_assert_ptr_nonnull(out);
-    /* Where it is installed, a locale that writes a comma. */
-    setlocale(LC_ALL, "de_DE.UTF-8");
+    use_commas();
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         seep_text_print(out, values[i], 17);
         putc(' ', out);
@@ -267,6 +290,7 @@ START_TEST(a_double_printed_comes_back_bit_for_bit)
     }
     ck_assert_ptr_null(strchr(text, ','));
     free(text);
+    unuse_commas();
 }
 END_TEST
 

@@ -367,9 +367,11 @@ START_TEST(what_json_cannot_hold_is_not_written)
 {
     uint32_t runs[] = {12};
     struct seep_coco_annotation annotations[] = {{.id = 1, .n_runs = 1, .runs = runs}};
-    const struct seep_coco coco = {NULL, annotations, 0, 1};
+    struct seep_coco_image image = {1, 3, 4, (char *)"\xff.jpg"};
+    const struct seep_coco coco = {NULL, annotations, 0, 1}, odd_name = {&image, NULL, 1, 0};
     const char *path = "/tmp/seep-coco-not-written.json";
 
+    ck_assert_int_eq(seep_coco_write(path, &odd_name, true, NULL), -SEEP_EINVAL);
     ck_assert_int_eq(seep_coco_write(path, &coco, true, NULL), -SEEP_EINVAL);
     annotations[0].n_runs = 0;
     annotations[0].area = NAN;

@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +84,7 @@ START_TEST(a_matrix_of_three_rows_has_the_fourth_of_every_pose)
     static const double last[4] = {0, 0, 0, 1};
 
     ck_assert_int_eq(read_text("{\"fl_x\":5,\"frames\":[{" NAME ",\"transform_matrix\":"
-                               "[[1,2,3,4],[5,6,7,8],[9,10,11,12]]}]}"),
+                               "[[0,-1,0,4],[0,0,-1,8],[1,0,0,12]]}]}"),
                      0);
     ck_assert(scene->frames->to_world[2][3] == 12);
     ck_assert_mem_eq(scene->frames->to_world[3], last, sizeof last);
@@ -93,8 +94,8 @@ END_TEST
 START_TEST(a_scene_written_comes_back_bit_for_bit)
 {
     struct seep_nerf_frame frames[] = {
-        {(char *)"a/ä b.png", {{1.0 / 3, 5e-324, -1e300}, {[3] = 0.1}}, 1e3 / 7, 2, 0, -1.5, 7, 9},
-        {(char *)"c.jpg", {{0}}, 0, 0, 0, 0, 0, 65535},
+        {(char *)"a/ä b.png", {{1, 5e-324, -1.0 / 3e300, -1e300}, {0, 0.6, -0.8, 0.1}, {0, 0.8, 0.6}, {[3] = 1}}, 1e3 / 7, 2, 0, -1.5, 7, 9},
+        {(char *)"c.jpg", {{1}, {0, 1}, {0, 0, 1}, {0, 0, 0, 1}}, 0, 0, 0, 0, 0, 65535},
     };
     struct seep_nerf wanted = {2.0 / 3, frames, 2};
 
@@ -157,6 +158,37 @@ START_TEST(a_damaged_file_is_refused_with_its_reason)
 }
 END_TEST
 
+/* The rows of a second frame's matrix. */
+static const struct {
+    const char *rows;
+    bool good;
+} matrices[] = {
+    /* A turn of 30 degrees as tools round it. */
+    {"[0.866,-0.5,0,1],[0.5,0.866,0,2],[0,0,1,3],[0,0,0,1]", true},
+    {"[0.8660254,-0.5,0,1],[0.5,0.8660254,0,2],[0,0,1,3],[0,0,0,1.0]", true},
+    {"[0,0,0,0],[0,0,0,0],[0,0,0,0],[0,0,0,1]", false},
+    {"[2,0,0,1],[0,2,0,2],[0,0,2,3],[0,0,0,1]", false},
+    {"[1,0,0,1],[0,1,0,2],[0,0,0.99,3],[0,0,0,1]", false},
+    {"[1,0.1,0,1],[0,1,0,2],[0,0,1,3],[0,0,0,1]", false},
+    {"[1,0,0,1],[0,1,0,2],[0,0,-1,3],[0,0,0,1]", false},
+    {"[1,0,0,1],[0,1,0,2],[0,0,1,3],[0,0,0,0]", false},
+    {"[1,0,0,0],[0,1,0,0],[0,0,1,0],[1,2,3,1]", false},
+    {"[1,0,0,1],[0,1,0,2],[0,0,1,3],[0,0,0,2]", false},
+};
+
+START_TEST(a_matrix_that_is_no_cameras_pose_is_refused_and_its_frame_named)
+{
+    char text[512];
+
+    snprintf(text, sizeof text,
+             "{\"fl_x\":5,\"frames\":[" FRAME ",{" NAME ",\"transform_matrix\":[%s]}]}",
+             matrices[_i].rows);
+    ck_assert_int_eq(read_text(text), matrices[_i].good ? 0 : -SEEP_EFORMAT);
+    if (!matrices[_i].good)
+        ck_assert_msg(strstr(err.text, "frame 1: a transform_matrix"), "\"%s\"", err.text);
+}
+END_TEST
+
 START_TEST(deep_nesting_is_refused)
 {
     enum { N = 1 << 20 };
@@ -171,7 +203,7 @@ END_TEST
 
 START_TEST(a_scene_that_could_not_be_read_is_not_written)
 {
-    struct seep_nerf_frame frame = {(char *)"a", {{0}}, 1, 1, 0, 0, 0, 0};
+    struct seep_nerf_frame frame = {(char *)"a", {{1}, {0, 1}, {0, 0, 1}, {0, 0, 0, 1}}, 1, 1, 0, 0, 0, 0};
     struct seep_nerf wanted = {0, &frame, 1};
 
     frame.file = (char *)"\xff.png";
@@ -179,9 +211,12 @@ START_TEST(a_scene_that_could_not_be_read_is_not_written)
     frame.file = (char *)"../a";
     ck_assert_int_eq(seep_nerf_write(path, &wanted, &err), -SEEP_EINVAL);
     frame.file = (char *)"a";
-    frame.to_world[3][0] = NAN;
+    frame.to_world[0][3] = NAN;
     ck_assert_int_eq(seep_nerf_write(path, &wanted, &err), -SEEP_EINVAL);
-    frame.to_world[3][0] = 0;
+    frame.to_world[0][3] = 0;
+    frame.to_world[0][0] = 2;
+    ck_assert_int_eq(seep_nerf_write(path, &wanted, &err), -SEEP_EINVAL);
+    frame.to_world[0][0] = 1;
     frame.fx = 0;
     ck_assert_int_eq(seep_nerf_write(path, &wanted, &err), -SEEP_EINVAL);
     ck_assert_int_eq(seep_nerf_read(path, &scene, &err), -SEEP_EIO);
@@ -200,6 +235,8 @@ int main(void)
     tcase_add_test(c, a_matrix_of_three_rows_has_the_fourth_of_every_pose);
     tcase_add_test(c, a_scene_written_comes_back_bit_for_bit);
     tcase_add_loop_test(c, a_damaged_file_is_refused_with_its_reason, 0, sizeof bad / sizeof *bad);
+    tcase_add_loop_test(c, a_matrix_that_is_no_cameras_pose_is_refused_and_its_frame_named, 0,
+                        sizeof matrices / sizeof *matrices);
     tcase_add_test(c, deep_nesting_is_refused);
     tcase_add_test(c, a_scene_that_could_not_be_read_is_not_written);
     suite_add_tcase(suite, c);

@@ -3,6 +3,7 @@
 #include "tests/suite.h"
 
 #include <check.h>
+#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -242,6 +243,44 @@ START_TEST(arrays_come_out_of_an_archive_as_they_were_saved)
 }
 END_TEST
 
+/* libzip's own reads, too: the one with this number fails, none where it is negative. */
+static long failing_read = -1;
+
+__attribute__((visibility("default"))) size_t fread(void *to, size_t size, size_t n, FILE *f)
+{
+    if (failing_read >= 0 && failing_read-- == 0) {
+        fputc(0, f); /* into a stream to read from: its error flag is set */
+        errno = EIO;
+        return 0;
+    }
+    return (fread_unlocked)(to, size, n, f);
+}
+
+START_TEST(a_disk_that_fails_is_not_called_a_damaged_archive)
+{
+    static uint32_t x[40000];
+    long n_failed = 0;
+    int rc;
+
+    for (uint32_t i = 0; i < 40000; i++)
+        x[i] = i * 2654435761;
+    save(x, sizeof x, methods[_i]);
+    do {
+        struct seep_npy a = {.values = NULL};
+        struct seep_error err = {.text = ""};
+        failing_read = n_failed;
+        rc = seep_npz_read(path, "x", &a, &err);
+        bool failed = failing_read < 0;
+        failing_read = -1;
+        free(a.values);
+        ck_assert_msg(rc == (failed ? -SEEP_EIO : 0), "read %ld: %d, %s", n_failed, rc, err.text);
+        n_failed++;
+    } while (rc);
+    /* The archive's end and directory, and the array's own bytes. */
+    ck_assert_int_gt(n_failed, 3);
+}
+END_TEST
+
 START_TEST(a_missing_array_or_file_is_named)
 {
     static int32_t x[4];
@@ -395,6 +434,7 @@ int main(void)
     tcase_add_test(c, an_array_cut_off_anywhere_is_refused);
     tcase_add_test(c, a_version_to_come_is_named);
     LOOP(arrays_come_out_of_an_archive_as_they_were_saved, methods);
+    LOOP(a_disk_that_fails_is_not_called_a_damaged_archive, methods);
     tcase_add_test(c, a_missing_array_or_file_is_named);
     tcase_add_test(c, a_bit_that_tipped_over_is_noticed);
     LOOP(damaged_archives_give_an_array_or_an_error, methods);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { ROWS = 3, VALUES = 400 };
@@ -176,6 +177,35 @@ START_TEST(a_rank_that_ends_does_not_leave_the_others_waiting)
 }
 END_TEST
 
+static int say_and_wait(struct seep_ranks *ranks, unsigned rank, void *arg, void *result,
+                        struct seep_error *err)
+{
+    int fd = *(int *)arg;
+
+    (void)ranks, (void)rank, (void)result, (void)err;
+    return write(fd, "r", 1) == 1 ? pause() : 0;
+}
+
+/* Each rank holds the pipe's writing end: that it is closed says that none is left. */
+START_TEST(ranks_do_not_outlive_the_job_that_forked_them)
+{
+    int ends[2], nothing[2];
+    char byte;
+
+    ck_assert_int_eq(pipe(ends), 0);
+    pid_t job = fork();
+    if (job == 0)
+        _exit(seep_ranks_run(2, say_and_wait, &ends[1], nothing, sizeof *nothing, NULL) != 0);
+    close(ends[1]);
+    ck_assert_int_eq(read(ends[0], &byte, 1), 1);
+    ck_assert_int_eq(read(ends[0], &byte, 1), 1);
+    kill(job, SIGKILL);
+    ck_assert_int_eq(waitpid(job, NULL, 0), job);
+    ck_assert_int_eq(read(ends[0], &byte, 1), 0);
+    close(ends[0]);
+}
+END_TEST
+
 START_TEST(no_ranks_or_too_many_are_refused)
 {
     size_t n = 1;
@@ -202,6 +232,7 @@ int main(void)
     tcase_add_loop_test(ranks, ranks_get_the_mean_of_what_they_have, 0,
                         sizeof lengths / sizeof *lengths);
     tcase_add_loop_test(ranks, a_rank_that_ends_does_not_leave_the_others_waiting, 0, 2);
+    tcase_add_test(ranks, ranks_do_not_outlive_the_job_that_forked_them);
     tcase_add_test(ranks, no_ranks_or_too_many_are_refused);
     suite_add_tcase(suite, ranks);
     return suite_run(suite);

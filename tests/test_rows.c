@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <math.h>
+#include <string.h>
 
 static struct seep_rows rows;
 static json_t *report;
@@ -35,6 +36,26 @@ START_TEST(a_row_that_fails_is_counted_and_kept)
     ck_assert_str_eq(seep_rows_text(bad, "measured"), "2");
     ck_assert_str_eq(seep_rows_text(bad, "scenario"), "made-up");
     ck_assert(json_is_false(json_object_get(bad, "pass")));
+}
+END_TEST
+
+START_TEST(a_text_of_any_length_is_kept_whole_and_any_byte_becomes_text)
+{
+    char text[1201] = "";
+
+    for (int i = 0; i < 600; i++)
+        strcat(text, "é"); /* two bytes: any cut at an odd place would halve one */
+    seep_rows_add(&rows, false, "long", "é", "x%s", text);
+    seep_rows_add(&rows, true, "not UTF-8",
+                  "a\xff"
+                  "b",
+                  "%s", "\xc3");
+    ck_assert_uint_eq(json_array_size(rows.rows), 2);
+    ck_assert_uint_eq(rows.n_failed, 1);
+    ck_assert(!rows.lost);
+    ck_assert_uint_eq(strlen(seep_rows_text(rows.rows, "0.measured")), 1201);
+    ck_assert_str_eq(seep_rows_text(rows.rows, "1.measured"), "?");
+    ck_assert_str_eq(seep_rows_text(rows.rows, "1.expected"), "a?b");
 }
 END_TEST
 
@@ -84,6 +105,7 @@ int main(void)
 
     tcase_add_checked_fixture(c, set_up, tear_down);
     tcase_add_test(c, a_row_that_fails_is_counted_and_kept);
+    tcase_add_test(c, a_text_of_any_length_is_kept_whole_and_any_byte_becomes_text);
     tcase_add_loop_test(c, near_is_within_its_share_and_what_is_not_known_fails, 0,
                         sizeof near / sizeof *near);
     tcase_add_test(c, numbers_and_texts_are_found_by_their_path);

@@ -408,6 +408,9 @@ START_TEST(a_room_that_cannot_be_is_refused)
 {
     ck_assert_int_eq(seep_scannet_write_room(folder, "a", 0, 1, NULL), -SEEP_EINVAL);
     ck_assert_int_eq(seep_scannet_write_room(folder, "a", SIZE_MAX, 1, NULL), -SEEP_EINVAL);
+    /* More than the reader's bounds leave room for. */
+    ck_assert_int_eq(seep_scannet_write_room(folder, "a", (1 << 22) + 1, 1, NULL), -SEEP_EINVAL);
+    ck_assert_int_eq(seep_scannet_write_room(folder, "\xff", 9, 1, NULL), -SEEP_EINVAL);
     ck_assert_int_eq(seep_scannet_write_room("/nonexistent", "a", 9, 1, NULL), -SEEP_EIO);
 }
 END_TEST

@@ -58,7 +58,7 @@ START_TEST(a_loss_and_its_gradient_are_those_of_plain_loops)
 }
 END_TEST
 
-/* A model's arrays for Adam on the CPU, in calloc()ed memory. */
+/* A model's arrays for Adam, on the host. */
 static void alloc_parameters(struct seep_splat_parameters *p, const struct seep_splat_model *m)
 {
     p->means = calloc(m->n, sizeof *p->means);
@@ -107,6 +107,85 @@ static void train_fini(struct seep_splat_trained *t)
     free(t->opacities);
 }
 
+/* All arrays of a step, so that they can be copied to the stream's device and back. */
+enum { ARRAYS = 3 * 5 + 2 + 6 };
+
+struct array {
+    void **at;
+    size_t bytes;
+};
+
+static void list_parameters(struct seep_splat_parameters *p, size_t n, size_t sh_bytes,
+                            struct array out[5])
+{
+    out[0] = (struct array){(void **)&p->means, n * sizeof *p->means};
+    out[1] = (struct array){(void **)&p->log_scales, n * sizeof *p->log_scales};
+    out[2] = (struct array){(void **)&p->rotations, n * sizeof *p->rotations};
+    out[3] = (struct array){(void **)&p->logits, n * sizeof *p->logits};
+    out[4] = (struct array){(void **)&p->sh, n * sh_bytes};
+}
+
+static void list_arrays(struct seep_splat_trained *t, struct seep_splat_gradients *g,
+                        const struct seep_splat_model *m, struct array out[ARRAYS])
+{
+    size_t n = m->n, sh_bytes = (size_t)m->sh_stride * 3 * sizeof(float);
+
+    list_parameters(&t->parameters, n, sh_bytes, out);
+    list_parameters(&t->first, n, sh_bytes, out + 5);
+    list_parameters(&t->second, n, sh_bytes, out + 10);
+    out[15] = (struct array){(void **)&t->scales, n * sizeof *t->scales};
+    out[16] = (struct array){(void **)&t->opacities, n * sizeof *t->opacities};
+    out[17] = (struct array){(void **)&g->means, n * sizeof *g->means};
+    out[18] = (struct array){(void **)&g->scales, n * sizeof *g->scales};
+    out[19] = (struct array){(void **)&g->rotations, n * sizeof *g->rotations};
+    out[20] = (struct array){(void **)&g->opacities, n * sizeof *g->opacities};
+    out[21] = (struct array){(void **)&g->sh, n * sh_bytes};
+    out[22] = (struct array){(void **)&g->means2d, n * sizeof *g->means2d};
+}
+
+/* A step's arrays on the host, and the same on the stream's device. */
+struct step_arrays {
+    struct seep_stream *stream;
+    struct seep_splat_trained t, t_there;
+    struct seep_splat_gradients g, g_there;
+    struct array here[ARRAYS], there[ARRAYS];
+};
+
+static void upload_all(struct step_arrays *s)
+{
+    for (int k = 0; k < ARRAYS; k++)
+        ck_assert_int_eq(
+            seep_stream_upload(s->stream, *s->there[k].at, *s->here[k].at, s->here[k].bytes), 0);
+}
+
+static void download_all(struct step_arrays *s)
+{
+    for (int k = 0; k < ARRAYS; k++)
+        ck_assert_int_eq(
+            seep_stream_download(s->stream, *s->here[k].at, *s->there[k].at, s->here[k].bytes), 0);
+}
+
+static void step_arrays_init(struct step_arrays *s, struct seep_stream *stream,
+                             const struct seep_splat_host *h)
+{
+    s->stream = stream;
+    train_from(&s->t, h);
+    alloc_gradients(&s->g, &h->model);
+    list_arrays(&s->t, &s->g, &h->model, s->here);
+    list_arrays(&s->t_there, &s->g_there, &h->model, s->there);
+    for (int k = 0; k < ARRAYS; k++)
+        ck_assert_int_eq(seep_stream_alloc(stream, s->here[k].bytes, s->there[k].at), 0);
+    upload_all(s);
+}
+
+static void step_arrays_fini(struct step_arrays *s)
+{
+    for (int k = 0; k < ARRAYS; k++)
+        seep_stream_free(s->stream, *s->there[k].at);
+    train_fini(&s->t);
+    free_gradients(&s->g);
+}
+
 /* Adam of one number, in double, as the paper has it. */
 struct plain_adam {
     double value, first, second;
@@ -122,17 +201,18 @@ static void plain_step(struct plain_adam *a, double rate, double gradient, int s
 
 START_TEST(adam_steps_every_parameter_as_its_paper_says)
 {
-    struct seep_stream *stream = make_stream(CPU_3);
+    struct seep_stream *stream = make_stream(_i);
     struct seep_splat_host h;
-    struct seep_splat_trained t;
-    struct seep_splat_gradients g;
+    struct step_arrays a;
     struct seep_splat_rates rates = seep_splat_rates_of_paper(3);
     uint64_t seed = 6;
 
     make_scene(&h, 5, 1, 1, 2);
-    train_from(&t, &h);
-    alloc_gradients(&g, &h.model);
-    ck_assert_int_eq(seep_splat_adam(5, 4, NULL, NULL, 0, &t, stream), 0);
+    step_arrays_init(&a, stream, &h);
+    ck_assert_int_eq(seep_splat_adam(5, 4, NULL, NULL, 0, &a.t_there, stream), 0);
+    download_all(&a);
+    struct seep_splat_trained t = a.t; /* the arrays are the same */
+    struct seep_splat_gradients g = a.g;
     ck_assert_float_eq_tol(t.opacities[1], h.opacities[1], 1e-6f);
     ck_assert_float_eq_tol(t.scales[1][2], h.scales[1][2], 1e-6f);
     struct plain_adam mean = {.value = (double)t.parameters.means[4][1]};
@@ -150,7 +230,10 @@ START_TEST(adam_steps_every_parameter_as_its_paper_says)
                    step);
         plain_step(&first_sh, 2.5e-3, (double)(g.sh[12 * 2 + 2] = (float)next_number(&seed)), step);
         plain_step(&rest_sh, 1.25e-4, (double)(g.sh[12 * 2 + 3] = (float)next_number(&seed)), step);
-        ck_assert_int_eq(seep_splat_adam(5, 4, &g, &rates, (unsigned)step, &t, stream), 0);
+        upload_all(&a);
+        ck_assert_int_eq(
+            seep_splat_adam(5, 4, &a.g_there, &rates, (unsigned)step, &a.t_there, stream), 0);
+        download_all(&a);
     }
     ck_assert_double_eq_tol((double)t.parameters.means[4][1], mean.value, 2e-6);
     ck_assert_double_eq_tol((double)t.parameters.log_scales[3][0], scale.value, 2e-6);
@@ -161,67 +244,79 @@ START_TEST(adam_steps_every_parameter_as_its_paper_says)
     ck_assert_double_eq_tol((double)t.parameters.sh[12 * 2 + 2], first_sh.value, 2e-6);
     ck_assert_double_eq_tol((double)t.parameters.sh[12 * 2 + 3], rest_sh.value, 2e-6);
     ck_assert_float_eq(t.parameters.means[0][0], h.means[0][0]); /* gradient 0: stays */
-    ck_assert_int_eq(seep_splat_adam(5, 4, NULL, &rates, 1, &t, stream), -SEEP_EINVAL);
-    train_fini(&t);
-    free_gradients(&g);
+    ck_assert_int_eq(seep_splat_adam(5, 4, NULL, &rates, 1, &a.t_there, stream), -SEEP_EINVAL);
+    step_arrays_fini(&a);
     seep_splat_host_fini(&h);
     seep_stream_destroy(stream);
 }
 END_TEST
 
 /* Train a spoilt model on the picture of the good one: the loss must fall to a fraction. */
+/* The model of a good picture, spoilt. */
+static void spoil(struct seep_splat_trained *t, size_t n)
+{
+    uint64_t seed = 3;
+
+    for (size_t i = 0; i < n; i++) {
+        t->parameters.logits[i] += (float)next_number(&seed);
+        for (int k = 0; k < 3; k++) {
+            t->parameters.log_scales[i][k] += 0.4f * (float)next_number(&seed);
+            t->parameters.sh[12 * i + (size_t)k] += (float)next_number(&seed);
+            t->parameters.means[i][k] += 0.03f * (float)next_number(&seed);
+        }
+    }
+}
+
+/* Train a spoilt model on the picture of the good one: the loss must fall to a fraction. */
 START_TEST(training_brings_a_picture_back)
 {
-    struct seep_stream *stream = make_stream(CPU_3);
-    struct seep_splat_camera c = make_camera(48, 40);
+    enum { WIDTH = 48, HEIGHT = 40, VALUES = WIDTH * HEIGHT * 3, STEPS = 40 };
+    struct seep_stream *stream = make_stream(_i);
+    struct seep_splat_camera c = make_camera(WIDTH, HEIGHT);
     struct seep_splat_host h;
-    struct seep_splat_trained t;
+    struct step_arrays a;
     struct seep_splat_room r;
     struct seep_splat_rates rates = seep_splat_rates_of_paper(10);
-    size_t values = 48 * 40 * 3, bytes = 0;
-    float *target = calloc(values, sizeof *target);
-    uint64_t seed = 3;
-    double losses[151];
+    struct seep_splat_loss loss;
+    static float picture[VALUES];
+    void *target, *scratch;
+    size_t bytes = 0;
+    double first = 0;
 
     make_scene(&h, 60, 1, 1, 19);
     ck_assert_int_eq(seep_splat_room_init(&r, stream, &c, &h.model), 0);
-    ck_assert_int_eq(seep_splat_room_forward(&r, target), 0);
-    train_from(&t, &h);
-    for (size_t i = 0; i < 60; i++) {
-        t.parameters.logits[i] += (float)next_number(&seed);
-        for (int k = 0; k < 3; k++) {
-            t.parameters.log_scales[i][k] += 0.4f * (float)next_number(&seed);
-            t.parameters.sh[12 * i + (size_t)k] += (float)next_number(&seed);
-            t.parameters.means[i][k] += 0.03f * (float)next_number(&seed);
-        }
-    }
+    ck_assert_int_eq(seep_splat_room_forward(&r, picture), 0);
+    ck_assert_int_eq(seep_stream_alloc(stream, sizeof picture, &target), 0);
+    ck_assert_int_eq(seep_stream_upload(stream, target, picture, sizeof picture), 0);
+    step_arrays_init(&a, stream, &h);
+    spoil(&a.t, 60);
+    upload_all(&a);
     struct seep_splat_model given = r.model;
-    r.model.means = (const float(*)[3])t.parameters.means;
-    r.model.scales = (const float(*)[3])t.scales;
-    r.model.rotations = (const float(*)[4])t.parameters.rotations;
-    r.model.opacities = t.opacities;
-    r.model.sh = t.parameters.sh;
-    ck_assert_int_eq(seep_splat_adam(60, 4, NULL, NULL, 0, &t, stream), 0);
-    ck_assert_int_eq(seep_splat_loss(target, target, values, NULL, &(struct seep_splat_loss){0},
-                                     NULL, &bytes, stream),
-                     0);
-    void *scratch = malloc(bytes);
-    for (unsigned step = 0; step <= 150; step++) {
-        struct seep_splat_loss loss;
+    r.model.means = (const float(*)[3])a.t_there.parameters.means;
+    r.model.scales = (const float(*)[3])a.t_there.scales;
+    r.model.rotations = (const float(*)[4])a.t_there.parameters.rotations;
+    r.model.opacities = a.t_there.opacities;
+    r.model.sh = a.t_there.parameters.sh;
+    ck_assert_int_eq(seep_splat_adam(60, 4, NULL, NULL, 0, &a.t_there, stream), 0);
+    ck_assert_int_eq(seep_splat_loss(target, target, VALUES, NULL, &loss, NULL, &bytes, stream), 0);
+    ck_assert_int_eq(seep_stream_alloc(stream, bytes, &scratch), 0);
+    for (unsigned step = 0; step <= STEPS; step++) {
         ck_assert_int_eq(seep_splat_room_forward(&r, NULL), 0);
-        ck_assert_int_eq(seep_splat_loss(r.picture.image, target, values, r.image_grad, &loss,
+        ck_assert_int_eq(seep_splat_loss(r.picture.image, target, VALUES, r.image_grad, &loss,
                                          scratch, &bytes, stream),
                          0);
-        losses[step] = loss.l1;
+        if (step == 0)
+            first = loss.l1;
         ck_assert_int_eq(seep_splat_room_backward(&r, NULL), 0);
-        ck_assert_int_eq(seep_splat_adam(60, 4, &r.gradients, &rates, step + 1, &t, stream), 0);
+        ck_assert_int_eq(seep_splat_adam(60, 4, &r.gradients, &rates, step + 1, &a.t_there, stream),
+                         0);
     }
-    ck_assert_msg(losses[150] < losses[0] / 5, "loss %g, then %g", losses[0], losses[150]);
+    ck_assert_msg(loss.l1 < first / 3, "loss %g, then %g", first, loss.l1);
     r.model = given;
     seep_splat_room_fini(&r);
-    train_fini(&t);
-    free(scratch);
-    free(target);
+    step_arrays_fini(&a);
+    seep_stream_free(stream, scratch);
+    seep_stream_free(stream, target);
     seep_splat_host_fini(&h);
     seep_stream_destroy(stream);
 }
@@ -232,10 +327,10 @@ int main(void)
     Suite *suite = suite_create("splat optimizer");
     TCase *c = tcase_create("optimizer");
 
-    tcase_set_timeout(c, 20);
+    tcase_set_timeout(c, 60);
     tcase_add_loop_test(c, a_loss_and_its_gradient_are_those_of_plain_loops, 0, n_streams());
-    tcase_add_test(c, adam_steps_every_parameter_as_its_paper_says);
-    tcase_add_test(c, training_brings_a_picture_back);
+    tcase_add_loop_test(c, adam_steps_every_parameter_as_its_paper_says, 0, n_streams());
+    tcase_add_loop_test(c, training_brings_a_picture_back, 0, n_streams());
     suite_add_tcase(suite, c);
     return suite_run(suite);
 }

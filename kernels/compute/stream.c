@@ -1,9 +1,11 @@
 #include "kernels/compute/stream.h"
 
 #include "kernels/compute/stream_cuda.h"
+#include "preload/seep.h"
 
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +14,8 @@ enum { MAX_THREADS = 64, ALIGNMENT = 64 };
 struct seep_stream {
     enum seep_device device;
     void *cuda; /* cudaStream_t */
+    int cuda_device;
+    char space[sizeof "device:2147483647"]; /* of seep's, that the device's blocks are in */
     unsigned n_threads;
     pthread_t threads[MAX_THREADS];
     pthread_mutex_t lock;
@@ -105,6 +109,8 @@ int seep_stream_create_cuda(int device, struct seep_stream **out, struct seep_er
         seep_stream_destroy(s);
         return seep_error_set(err, SEEP_EDEVICE, "", 0, "no CUDA device: %s", why);
     }
+    s->cuda_device = device;
+    snprintf(s->space, sizeof s->space, "device:%d", device);
     *out = s;
     return 0;
 }
@@ -119,8 +125,10 @@ void seep_stream_destroy(struct seep_stream *s)
     pthread_mutex_unlock(&s->lock);
     for (unsigned i = 1; i < s->n_threads; i++)
         pthread_join(s->threads[i], NULL);
-    if (s->cuda)
+    if (s->cuda) {
+        seep_cuda_use(s->cuda_device);
         seep_cuda_stream_destroy(s->cuda);
+    }
     pthread_cond_destroy(&s->ends);
     pthread_cond_destroy(&s->begins);
     pthread_mutex_destroy(&s->lock);
@@ -139,6 +147,8 @@ unsigned seep_stream_threads(const struct seep_stream *s)
 
 void *seep_stream_cuda(const struct seep_stream *s)
 {
+    if (s->cuda)
+        seep_cuda_use(s->cuda_device);
     return s->cuda;
 }
 
@@ -164,29 +174,38 @@ void seep_stream_run(struct seep_stream *s, seep_stream_work *work, void *arg)
 
 int seep_stream_wait(struct seep_stream *s)
 {
-    return s->device == SEEP_DEVICE_CUDA ? seep_cuda_stream_wait(s->cuda) : 0;
+    return s->cuda ? seep_cuda_stream_wait(seep_stream_cuda(s)) : 0;
 }
 
 int seep_stream_alloc(struct seep_stream *s, size_t bytes, void **out)
 {
-    if (s->device == SEEP_DEVICE_CUDA)
-        return seep_cuda_alloc(bytes, out);
     *out = NULL;
+    if (s->cuda) {
+        seep_cuda_use(s->cuda_device);
+        int rc = seep_cuda_alloc(bytes, out);
+        if (!rc)
+            seep_block_made(s->space, *out, bytes);
+        return rc;
+    }
     return posix_memalign(out, ALIGNMENT, bytes ? bytes : 1) ? -SEEP_ENOMEM : 0;
 }
 
 void seep_stream_free(struct seep_stream *s, void *block)
 {
-    if (s->device == SEEP_DEVICE_CUDA)
-        seep_cuda_free(block);
-    else
+    if (!s->cuda) {
         free(block);
+        return;
+    }
+    seep_cuda_use(s->cuda_device);
+    if (block)
+        seep_block_gone(s->space, block);
+    seep_cuda_free(block);
 }
 
 int seep_stream_upload(struct seep_stream *s, void *to, const void *from, size_t bytes)
 {
-    if (s->device == SEEP_DEVICE_CUDA)
-        return seep_cuda_copy(s->cuda, to, from, bytes);
+    if (s->cuda)
+        return seep_cuda_copy(seep_stream_cuda(s), to, from, bytes);
     memcpy(to, from, bytes);
     return 0;
 }

@@ -21,8 +21,8 @@ struct seep_stream;
  * one. Returns 0, -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_stream_create_cpu(unsigned n_threads, struct seep_stream **out);
 
-/* A stream of the current CUDA device. -SEEP_EDEVICE where there is none, or this build has no
- * CUDA; why is in *err. */
+/* A stream of CUDA device `device`; a thread may use streams of several. -SEEP_EDEVICE where there
+ * is none, or this build has no CUDA or no code for it; why is in *err. */
 SEEP_MUST_CHECK int seep_stream_create_cuda(int device, struct seep_stream **out,
                                             struct seep_error *err);
 
@@ -39,11 +39,13 @@ typedef void seep_stream_work(void *arg, unsigned thread, unsigned n_threads);
 void seep_stream_run(struct seep_stream *stream, seep_stream_work *work, void *arg);
 unsigned seep_stream_threads(const struct seep_stream *stream);
 
-/* CUDA streams: the cudaStream_t. NULL otherwise. */
+/* CUDA streams: the cudaStream_t, whose device is the calling thread's from here on. NULL
+ * otherwise. */
 void *seep_stream_cuda(const struct seep_stream *stream);
 
-/* Memory of the stream's device: malloc (64-byte aligned) or cudaMalloc. Copies are in order with the
- * stream's work and done on return. 0, -SEEP_ENOMEM, -SEEP_EDEVICE. */
+/* Memory of the stream's device: malloc (64-byte aligned), or cudaMalloc, announced to seep in the
+ * space "device:N". Freeing waits for work on the block. Copies are in order with the stream's work
+ * and done on return. 0, -SEEP_ENOMEM, -SEEP_EDEVICE. */
 SEEP_MUST_CHECK int seep_stream_alloc(struct seep_stream *stream, size_t bytes, void **out);
 void seep_stream_free(struct seep_stream *stream, void *block);
 SEEP_MUST_CHECK int seep_stream_upload(struct seep_stream *stream, void *to, const void *from,

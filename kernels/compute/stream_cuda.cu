@@ -6,6 +6,7 @@ extern "C" {
 #include "libprof/error.h"
 }
 
+/* An error that is not taken from CUDA would be reported to the next call. */
 static int status_of(cudaError_t error)
 {
     if (error == cudaSuccess)
@@ -14,20 +15,33 @@ static int status_of(cudaError_t error)
     return error == cudaErrorMemoryAllocation ? -SEEP_ENOMEM : -SEEP_EDEVICE;
 }
 
+__global__ static void any_kernel(void)
+{
+}
+
+/* A GPU that this build has no code for is found out here and not by the first kernel. */
 const char *seep_cuda_stream_create(int device, void **stream)
 {
     cudaStream_t made = nullptr;
+    cudaFuncAttributes attributes;
     cudaError_t error = cudaSetDevice(device);
 
     if (error == cudaSuccess)
+        error = cudaFuncGetAttributes(&attributes, any_kernel);
+    if (error == cudaSuccess)
         error = cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking);
     *stream = made;
-    return error == cudaSuccess ? nullptr : cudaGetErrorString(error);
+    return status_of(error) == 0 ? nullptr : cudaGetErrorString(error);
+}
+
+void seep_cuda_use(int device)
+{
+    (void)status_of(cudaSetDevice(device));
 }
 
 void seep_cuda_stream_destroy(void *stream)
 {
-    (void)cudaStreamDestroy(static_cast<cudaStream_t>(stream));
+    (void)status_of(cudaStreamDestroy(static_cast<cudaStream_t>(stream)));
 }
 
 int seep_cuda_stream_wait(void *stream)
@@ -42,7 +56,7 @@ int seep_cuda_alloc(size_t bytes, void **out)
 
 void seep_cuda_free(void *block)
 {
-    (void)cudaFree(block);
+    (void)status_of(cudaFree(block));
 }
 
 int seep_cuda_copy(void *stream, void *to, const void *from, size_t bytes)

@@ -13,7 +13,10 @@ extern "C" {
 const char *seep_cuda_stream_create(int device, void **stream);
 void seep_cuda_stream_destroy(void *stream);
 
-/* 0, -SEEP_EDEVICE, -SEEP_ENOMEM. */
+/* Makes the device the thread's: what every other call is about. */
+void seep_cuda_use(int device);
+
+/* 0, -SEEP_EDEVICE, -SEEP_ENOMEM. seep_cuda_free() waits for work that may use the block. */
 int seep_cuda_stream_wait(void *stream);
 int seep_cuda_alloc(size_t bytes, void **out);
 void seep_cuda_free(void *block);

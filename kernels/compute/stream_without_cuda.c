@@ -16,6 +16,11 @@ void seep_cuda_stream_destroy(void *stream)
     (void)stream;
 }
 
+void seep_cuda_use(int device)
+{
+    (void)device;
+}
+
 int seep_cuda_stream_wait(void *stream)
 {
     (void)stream;

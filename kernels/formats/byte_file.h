@@ -15,6 +15,9 @@
 SEEP_MUST_CHECK int seep_file_read(const char *path, size_t most, uint8_t **bytes, size_t *n,
                                    struct seep_error *err);
 
+/* A zlib stream unpacks to at most this many times its size (zlib's technical notes). */
+enum { SEEP_MAX_DEFLATE_RATIO = 1032 };
+
 /* Little-endian records; reading past the end gives zeros and sets `short_`. */
 struct seep_bytes {
     const uint8_t *at, *end, *begin;

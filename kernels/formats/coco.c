@@ -3,14 +3,15 @@
 #include "kernels/formats/byte_file.h"
 #include "kernels/formats/coco_parts.h"
 #include "kernels/formats/coco_runs.h"
+#include "kernels/formats/json_file.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* instances_train2017.json has 470 MB. */
-#define MAX_FILE_BYTES ((size_t)1 << 30)
+/* instances_train2017.json has 470 MB and, as some 60 million values, about 4 GB. */
+#define MAX_FILE_BYTES  ((size_t)512 << 20)
+#define MAX_VALUE_BYTES ((size_t)6 << 30)
 
 enum { MAX_SIDE = 65535 };
 
@@ -73,8 +74,7 @@ static int parse_images(struct reader *r, const json_t *list, struct seep_coco *
     if (!coco->images)
         return no_memory(r);
     coco->n_images = n;
-    json_array_foreach(list, i, item)
-    {
+    json_array_foreach (list, i, item) {
         int rc = parse_image(r, item, i, &coco->images[i]);
         if (rc)
             return rc;
@@ -102,8 +102,7 @@ static int parse_rings(const struct reader *r, const json_t *list,
     if (!annotation->ring_starts)
         return no_memory(r);
     annotation->n_rings = n_rings;
-    json_array_foreach(list, i, ring)
-    {
+    json_array_foreach (list, i, ring) {
         if (!json_array_size(ring) || json_array_size(ring) % 2)
             return -SEEP_EFORMAT;
         n_points += json_array_size(ring) / 2;
@@ -112,11 +111,9 @@ static int parse_rings(const struct reader *r, const json_t *list,
     annotation->xy = calloc(n_points, sizeof *annotation->xy);
     if (!annotation->xy)
         return no_memory(r);
-    json_array_foreach(list, i, ring)
-    {
+    json_array_foreach (list, i, ring) {
         double(*to)[2] = annotation->xy + annotation->ring_starts[i];
-        json_array_foreach(ring, j, number)
-        {
+        json_array_foreach (ring, j, number) {
             if (!json_is_number(number) || !(fabs(json_number_value(number)) <= max_coordinate))
                 return -SEEP_EFORMAT;
             to[j / 2][j % 2] = json_number_value(number);
@@ -137,8 +134,7 @@ static int parse_run_list(const struct reader *r, const json_t *counts,
     if (!annotation->runs)
         return no_memory(r);
     annotation->n_runs = json_array_size(counts);
-    json_array_foreach(counts, i, item)
-    {
+    json_array_foreach (counts, i, item) {
         json_int_t run = json_is_integer(item) ? json_integer_value(item) : -1;
         if (run < 0 || run > UINT32_MAX)
             return -SEEP_EFORMAT;
@@ -233,8 +229,7 @@ static int parse(struct reader *r, const json_t *root, struct seep_coco *coco)
     if (!coco->annotations)
         return no_memory(r);
     coco->n_annotations = json_array_size(list);
-    json_array_foreach(list, i, item)
-    {
+    json_array_foreach (list, i, item) {
         rc = parse_annotation(r, item, i, &coco->annotations[i]);
         if (rc)
             return rc;
@@ -247,27 +242,19 @@ static int from_bytes(const char *file, const void *bytes, size_t n, struct seep
 {
     struct reader r = {.file = file, .err = err};
     struct seep_coco *coco = NULL;
-    json_error_t where;
-    json_t *root = json_loadb(n ? bytes : "", n, 0, &where);
-    int rc;
+    struct seep_json json = {NULL, NULL};
+    int rc = seep_json_load(file, bytes, n, MAX_VALUE_BYTES, &json, err);
 
-    if (!root) {
-        /* jansson has no word for most places where its memory may end. */
-        rc = !where.text[0] || json_error_code(&where) == json_error_out_of_memory
-                 ? no_memory(&r)
-                 : seep_error_set(err, SEEP_EFORMAT, file,
-                                  where.position > 0 ? (uint64_t)where.position : 0, "no JSON: %s",
-                                  where.text);
+    if (rc)
         goto fail;
-    }
     coco = calloc(1, sizeof *coco);
-    rc = coco ? parse(&r, root, coco) : no_memory(&r);
+    rc = coco ? parse(&r, json.root, coco) : no_memory(&r);
     if (rc)
         goto fail;
     *out = coco;
     coco = NULL;
 fail:
-    json_decref(root);
+    seep_json_free(&json);
     seep_coco_index_fini(&r.index);
     seep_coco_free(coco);
     return rc;

@@ -3,9 +3,11 @@
 #include "kernels/formats/byte_file.h"
 #include "kernels/formats/coco_parts.h"
 #include "kernels/formats/coco_runs.h"
+#include "kernels/formats/json_file.h"
+#include "libprof/text.h"
 
 #include <errno.h>
-#include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,13 +15,40 @@ struct writer {
     const struct seep_coco *coco;
     bool compressed;
     struct seep_coco_index index;
-    bool failed; /* no memory, or a value that JSON cannot hold */
+    bool failed; /* no memory */
 };
 
 static void append(struct writer *w, json_t *list, json_t *item)
 {
     if (json_array_append_new(list, item))
         w->failed = true;
+}
+
+static bool are_finite(const double *values, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!isfinite(values[i]))
+            return false;
+    }
+    return true;
+}
+
+/* Whether the file can hold it all: then what jansson refuses is for want of memory. */
+static bool is_writable(const struct writer *w)
+{
+    for (size_t i = 0; i < w->coco->n_images; i++) {
+        if (!seep_text_is_utf8(w->coco->images[i].file))
+            return false;
+    }
+    for (size_t i = 0; i < w->coco->n_annotations; i++) {
+        const struct seep_coco_annotation *a = &w->coco->annotations[i];
+        size_t n_points = a->n_rings ? a->ring_starts[a->n_rings] : 0;
+        if (!isfinite(a->area) || !are_finite(a->bbox, 4) ||
+            (n_points && !are_finite(a->xy[0], 2 * n_points)) ||
+            (a->n_runs && !seep_coco_index_find(&w->index, a->image_id)))
+            return false;
+    }
+    return true;
 }
 
 static json_t *build_images(struct writer *w)
@@ -54,10 +83,8 @@ static json_t *build_rings(struct writer *w, const struct seep_coco_annotation *
 static json_t *build_runs(struct writer *w, const struct seep_coco_annotation *annotation)
 {
     const struct seep_coco_image *image = seep_coco_index_find(&w->index, annotation->image_id);
-    json_t *counts = NULL;
+    json_t *counts;
 
-    if (!image)
-        return NULL;
     if (w->compressed) {
         char *text = seep_coco_runs_to_text(annotation->runs, annotation->n_runs);
         counts = json_string(text);
@@ -124,15 +151,14 @@ int seep_coco_print(FILE *out, const struct seep_coco *coco, bool compressed)
 
     if (seep_coco_index_init(&w.index, coco->images, coco->n_images))
         return -SEEP_ENOMEM;
-    json_t *images = build_images(&w), *annotations = build_annotations(&w);
-    json_t *root = json_pack("{s:o, s:o, s:o}", "images", images, "annotations", annotations,
-                             "categories", build_categories(&w));
-    int rc = 0;
-    if (!root || w.failed)
-        rc = -SEEP_EINVAL;
-    else if (json_dumpf(root, out, JSON_COMPACT))
-        rc = -SEEP_EIO;
-    json_decref(root);
+    int rc = -SEEP_EINVAL;
+    if (is_writable(&w)) {
+        json_t *images = build_images(&w), *annotations = build_annotations(&w);
+        json_t *root = json_pack("{s:o, s:o, s:o}", "images", images, "annotations", annotations,
+                                 "categories", build_categories(&w));
+        rc = w.failed ? -SEEP_ENOMEM : seep_json_print(out, root, JSON_COMPACT);
+        json_decref(root);
+    }
     seep_coco_index_fini(&w.index);
     return rc;
 }
@@ -153,7 +179,8 @@ int seep_coco_write(const char *path, const struct seep_coco *coco, bool compres
         rc = seep_error_set(err, SEEP_EINVAL, path, 0,
                             "an annotation without its image, or a value that JSON cannot hold");
     else
-        rc = seep_error_set(err, -rc, path, 0, "%s", errno ? strerror(errno) : seep_error_name(rc));
+        rc = seep_error_set(err, -rc, path, 0, "%s",
+                            rc == -SEEP_EIO ? strerror(errno) : seep_error_name(rc));
     seep_file_writer_cancel(&w);
     return rc;
 }

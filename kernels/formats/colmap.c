@@ -29,9 +29,8 @@ static int parse(bool text, struct seep_colmap_source sources[SEEP_COLMAP_PARTS]
     if (!model)
         return seep_colmap_error(&sources[0], SEEP_ENOMEM, "no memory");
     for (unsigned i = 0; i < SEEP_COLMAP_PARTS && !rc; i++) {
-        if (seep_bytes_left(&sources[i].bytes))
-            rc = text ? seep_colmap_parse_text(&sources[i], i, model)
-                      : seep_colmap_parse_binary(&sources[i], i, model);
+        rc = text ? seep_colmap_parse_text(&sources[i], i, model)
+                  : seep_colmap_parse_binary(&sources[i], i, model);
     }
     if (!rc)
         rc = seep_colmap_check(model,

@@ -61,7 +61,7 @@ struct seep_colmap {
  * Threads: safe on distinct outputs. */
 SEEP_MUST_CHECK int seep_colmap_read(const char *folder, struct seep_colmap **out,
                                      struct seep_error *err);
-/* The three files as bytes; a NULL is an empty file. */
+/* The three files as bytes; a NULL is an empty file: no records in text, cut off in binary. */
 SEEP_MUST_CHECK int seep_colmap_from_bytes(bool text, const void *cameras, size_t n_cameras,
                                            const void *images, size_t n_images, const void *points,
                                            size_t n_points, struct seep_colmap **out,

@@ -18,7 +18,9 @@ static int take_count(struct seep_colmap_source *source, size_t least, size_t *c
 {
     uint64_t n = seep_bytes_u64(&source->bytes);
 
-    if (source->bytes.short_ || n > seep_bytes_left(&source->bytes) / least)
+    if (source->bytes.short_)
+        return seep_colmap_error(source, SEEP_EFORMAT, "the file ends early");
+    if (n > seep_bytes_left(&source->bytes) / least)
         return seep_colmap_error(source, SEEP_EFORMAT, "a count of more than the file holds");
     *count = (size_t)n;
     return 0;

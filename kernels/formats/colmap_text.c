@@ -1,4 +1,5 @@
 #include "kernels/formats/colmap_parts.h"
+#include "kernels/formats/growing.h"
 #include "kernels/formats/text_fields.h"
 
 #include <inttypes.h>
@@ -74,32 +75,15 @@ static int row_error(struct seep_colmap_source *source, const struct row *row, c
     return seep_colmap_error(source, SEEP_EFORMAT, text);
 }
 
-/* An array that doubles where its length is a power of two; the new item is all zeros. */
-static void *append(struct seep_colmap_source *source, void *array, size_t n, size_t size)
-{
-    void *items;
-
-    memcpy(&items, array, sizeof items);
-    if (!(n & (n - 1))) {
-        items = realloc(items, (n ? 2 * n : 1) * size);
-        if (!items) {
-            (void)!seep_colmap_error(source, SEEP_ENOMEM, "no memory");
-            return NULL;
-        }
-        memcpy(array, &items, sizeof items);
-    }
-    return memset((uint8_t *)items + n * size, 0, size);
-}
-
 static int parse_camera(struct seep_colmap_source *source, struct row *row,
                         struct seep_colmap *model)
 {
     struct seep_colmap_camera *camera =
-        append(source, &model->cameras, model->n_cameras, sizeof *camera);
+        seep_array_append(&model->cameras, model->n_cameras, sizeof *camera);
     struct seep_field name = {"", 0};
 
     if (!camera)
-        return -SEEP_ENOMEM;
+        return seep_colmap_error(source, SEEP_ENOMEM, "no memory");
     model->n_cameras++;
     camera->id = (uint32_t)take_u64(row, UINT32_MAX);
     next(row, &name);
@@ -165,10 +149,10 @@ static int parse_image(struct seep_colmap_source *source, struct row *row,
                        struct seep_colmap *model)
 {
     struct seep_colmap_image *image =
-        append(source, &model->images, model->n_images, sizeof *image);
+        seep_array_append(&model->images, model->n_images, sizeof *image);
 
     if (!image)
-        return -SEEP_ENOMEM;
+        return seep_colmap_error(source, SEEP_ENOMEM, "no memory");
     model->n_images++;
     image->id = (uint32_t)take_u64(row, UINT32_MAX);
     for (unsigned i = 0; i < 4; i++)
@@ -186,10 +170,10 @@ static int parse_point(struct seep_colmap_source *source, struct row *row,
                        struct seep_colmap *model)
 {
     struct seep_colmap_point *point =
-        append(source, &model->points, model->n_points, sizeof *point);
+        seep_array_append(&model->points, model->n_points, sizeof *point);
 
     if (!point)
-        return -SEEP_ENOMEM;
+        return seep_colmap_error(source, SEEP_ENOMEM, "no memory");
     model->n_points++;
     point->id = take_u64(row, UINT64_MAX);
     for (unsigned i = 0; i < 3; i++)

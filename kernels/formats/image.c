@@ -118,7 +118,8 @@ int seep_image_size(const char *path, uint32_t *width, uint32_t *height, struct 
     FILE *f = fd < 0 ? NULL : fdopen(fd, "rb");
 
     if (!f) {
-        rc = seep_error_set(err, SEEP_EIO, path, 0, "%s", strerror(errno));
+        rc = seep_error_set(err, errno == ENOMEM ? SEEP_ENOMEM : SEEP_EIO, path, 0, "%s",
+                            strerror(errno));
         if (fd >= 0)
             close(fd);
         return rc;
@@ -147,37 +148,36 @@ static bool is_writable(const struct seep_image *image)
            (image->channels == 1 || image->channels == 3 || image->channels == 4);
 }
 
-int seep_image_write_png(const char *path, const struct seep_image *image, struct seep_error *err)
+/* `quality` 0: as PNG. */
+static int write_whole(const char *path, const struct seep_image *image, int quality,
+                       struct seep_error *err)
 {
     struct seep_file_writer w;
-
-    if (!is_writable(image))
-        return seep_error_set(err, SEEP_EINVAL, path, 0, "no picture that can be written");
     int rc = seep_file_writer_open(&w, path, err);
+
     if (rc)
         return rc;
-    rc = seep_png_encode(w.stream, path, image, err);
+    rc = quality ? seep_jpeg_encode(w.stream, path, image, quality, err)
+                 : seep_png_encode(w.stream, path, image, err);
     if (!rc)
         return seep_file_writer_commit(&w, err);
     seep_file_writer_cancel(&w);
     return rc;
 }
 
+int seep_image_write_png(const char *path, const struct seep_image *image, struct seep_error *err)
+{
+    if (!is_writable(image))
+        return seep_error_set(err, SEEP_EINVAL, path, 0, "no picture that can be written");
+    return write_whole(path, image, 0, err);
+}
+
 int seep_image_write_jpeg(const char *path, const struct seep_image *image, int quality,
                           struct seep_error *err)
 {
-    struct seep_file_writer w;
-
     if (!is_writable(image) || image->channels == 4 || quality < 1 || quality > 100)
         return seep_error_set(err, SEEP_EINVAL, path, 0, "no picture that JPEG can hold");
-    int rc = seep_file_writer_open(&w, path, err);
-    if (rc)
-        return rc;
-    rc = seep_jpeg_encode(w.stream, path, image, quality, err);
-    if (!rc)
-        return seep_file_writer_commit(&w, err);
-    seep_file_writer_cancel(&w);
-    return rc;
+    return write_whole(path, image, quality, err);
 }
 
 void seep_image_free(struct seep_image *image)

@@ -60,6 +60,11 @@ static void limit_scans(j_common_ptr jpeg)
     }
 }
 
+static bool is_out_of_memory(const struct trap *trap)
+{
+    return trap->manager.msg_code == JERR_OUT_OF_MEMORY;
+}
+
 static struct jpeg_error_mgr *trap_init(struct trap *trap)
 {
     struct jpeg_error_mgr *manager = jpeg_std_error(&trap->manager);
@@ -147,9 +152,9 @@ int seep_jpeg_decode(const struct seep_image_source *source, bool size_only, str
     d->jpeg.err = trap_init(&d->trap);
     if (setjmp(d->trap.back)) {
         uint64_t left = d->jpeg.src ? d->jpeg.src->bytes_in_buffer : 0;
-        bool memory = d->trap.manager.msg_code == JERR_OUT_OF_MEMORY;
-        rc = seep_error_set(source->err, memory ? SEEP_ENOMEM : SEEP_EFORMAT, source->file,
-                            source->n > left ? source->n - left : 0, "%s", d->trap.text);
+        rc = seep_error_set(source->err, is_out_of_memory(&d->trap) ? SEEP_ENOMEM : SEEP_EFORMAT,
+                            source->file, source->n > left ? source->n - left : 0, "%s",
+                            d->trap.text);
     } else {
         rc = decode(source, size_only, d, out);
     }
@@ -192,7 +197,8 @@ int seep_jpeg_encode(FILE *stream, const char *path, const struct seep_image *im
         return seep_error_set(err, SEEP_ENOMEM, path, 0, "no memory");
     e->jpeg.err = trap_init(&e->trap);
     if (setjmp(e->trap.back)) {
-        rc = seep_error_set(err, SEEP_EIO, path, 0, "%s", e->trap.text);
+        rc = seep_error_set(err, is_out_of_memory(&e->trap) ? SEEP_ENOMEM : SEEP_EIO, path, 0, "%s",
+                            e->trap.text);
     } else {
         encode(stream, image, quality, e);
         rc = 0;

@@ -1,5 +1,6 @@
 /* PNG through libpng. Its errors come back by longjmp; everything that lives across it is in struct
  * state. */
+#include "kernels/formats/byte_file.h"
 #include "kernels/formats/image_codec.h"
 
 #include <png.h>
@@ -10,9 +11,6 @@
 /* Texts and colour profiles, unpacked. */
 enum { MAX_CHUNK_BYTES = 8 << 20 };
 
-/* A zlib stream unpacks to at most this many times its size (zlib's technical notes). */
-enum { MAX_DEFLATE_RATIO = 1032 };
-
 struct state {
     png_structp png;
     png_infop info;
@@ -20,6 +18,7 @@ struct state {
     size_t at;
     FILE *stream; /* writing */
     uint8_t *pixels;
+    bool no_memory; /* what libpng says of it is one error like others */
     jmp_buf back;
     char text[128];
 };
@@ -36,6 +35,21 @@ static void ignore(png_structp png, png_const_charp text)
 {
     (void)png;
     (void)text;
+}
+
+static void *allocate(png_structp png, png_alloc_size_t n)
+{
+    struct state *s = png_get_mem_ptr(png);
+    void *memory = malloc(n);
+
+    s->no_memory |= !memory;
+    return memory;
+}
+
+static void release(png_structp png, void *memory)
+{
+    (void)png;
+    free(memory);
 }
 
 static void take(png_structp png, png_bytep to, size_t n)
@@ -72,7 +86,7 @@ static int check_header(struct state *s, struct seep_image *out)
     if (rc)
         return rc;
     uint64_t packed = ((uint64_t)png_get_rowbytes(s->png, s->info) + 1) * out->height;
-    if (packed / MAX_DEFLATE_RATIO > source->n)
+    if (packed / SEEP_MAX_DEFLATE_RATIO > source->n)
         return seep_error_set(source->err, SEEP_EFORMAT, source->file, source->n,
                               "%u x %u pixels, but %zu bytes", out->width, out->height, source->n);
     return 0;
@@ -124,9 +138,11 @@ int seep_png_decode(const struct seep_image_source *source, bool size_only, stru
         return seep_error_set(source->err, SEEP_ENOMEM, source->file, 0, "no memory");
     s->source = source;
     if (setjmp(s->back)) {
-        rc = seep_error_set(source->err, SEEP_EFORMAT, source->file, s->at, "%s", s->text);
+        rc = seep_error_set(source->err, s->no_memory ? SEEP_ENOMEM : SEEP_EFORMAT, source->file,
+                            s->at, "%s", s->text);
     } else {
-        s->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, s, fail, ignore);
+        s->png =
+            png_create_read_struct_2(PNG_LIBPNG_VER_STRING, s, fail, ignore, s, allocate, release);
         s->info = s->png ? png_create_info_struct(s->png) : NULL;
         rc = s->info ? decode(s, size_only, out)
                      : seep_error_set(source->err, SEEP_ENOMEM, source->file, 0, "no memory");
@@ -166,9 +182,10 @@ int seep_png_encode(FILE *stream, const char *path, const struct seep_image *ima
         return seep_error_set(err, SEEP_ENOMEM, path, 0, "no memory");
     s->stream = stream;
     if (setjmp(s->back)) {
-        rc = seep_error_set(err, SEEP_EIO, path, 0, "%s", s->text);
+        rc = seep_error_set(err, s->no_memory ? SEEP_ENOMEM : SEEP_EIO, path, 0, "%s", s->text);
     } else {
-        s->png = png_create_write_struct(PNG_LIBPNG_VER_STRING, s, fail, ignore);
+        s->png =
+            png_create_write_struct_2(PNG_LIBPNG_VER_STRING, s, fail, ignore, s, allocate, release);
         s->info = s->png ? png_create_info_struct(s->png) : NULL;
         rc = s->info ? encode(s, image) : seep_error_set(err, SEEP_ENOMEM, path, 0, "no memory");
     }

@@ -1,13 +1,14 @@
 #include "kernels/formats/nerf.h"
 #include "kernels/formats/byte_file.h"
+#include "kernels/formats/json_file.h"
 #include "kernels/formats/nerf_parts.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_BYTES = 64 << 20, MAX_SIDE = 65535 };
+/* A frame takes some 500 bytes of text, and 3000 as values. */
+enum { MAX_BYTES = 64 << 20, MAX_VALUE_BYTES = 512 << 20, MAX_SIDE = 65535 };
 
 struct source {
     const char *file; /* for errors */
@@ -142,33 +143,25 @@ static int parse_scene(const struct source *source, const json_t *json, struct s
         if (rc)
             return rc;
     }
-    const char *fault = seep_nerf_fault(scene);
-    return fault ? seep_error_set(source->err, SEEP_EFORMAT, source->file, 0, "%s", fault) : 0;
+    return seep_nerf_check(scene, source->file, SEEP_EFORMAT, source->err);
 }
 
 static int parse(const struct source *source, const void *bytes, size_t n, struct seep_nerf **out)
 {
-    json_error_t error;
-    json_t *json = NULL;
+    struct seep_json json;
     struct seep_nerf *scene = NULL;
-    int rc;
 
     if (n > MAX_BYTES)
         return seep_error_set(source->err, SEEP_EFORMAT, source->file, 0, "larger than 64 MiB");
-    json = json_loadb(n ? bytes : "", n, 0, &error);
-    if (!json) {
-        /* It has no words for what goes wrong without its text being wrong: want of memory. */
-        bool memory = !error.text[0] || json_error_code(&error) == json_error_out_of_memory;
-        return seep_error_set(source->err, memory ? SEEP_ENOMEM : SEEP_EFORMAT, source->file,
-                              error.position > 0 ? (uint64_t)error.position : 0, "%s",
-                              memory ? "no memory" : error.text);
-    }
+    int rc = seep_json_load(source->file, bytes, n, MAX_VALUE_BYTES, &json, source->err);
+    if (rc)
+        return rc;
     scene = calloc(1, sizeof *scene);
     if (scene)
-        rc = parse_scene(source, json, scene);
+        rc = parse_scene(source, json.root, scene);
     else
         rc = seep_error_set(source->err, SEEP_ENOMEM, source->file, 0, "no memory");
-    json_decref(json);
+    seep_json_free(&json);
     if (rc) {
         seep_nerf_free(scene);
         return rc;

@@ -9,7 +9,7 @@
 
 struct seep_nerf_frame {
     char *file;            /* file_path as written; seep_name_is_safe() */
-    double to_world[4][4]; /* finite */
+    double to_world[4][4]; /* a rotation and a translation, last row 0 0 0 1: to 5e-3 */
     double fx, fy, cx, cy; /* pixels; 0 where the file says only camera_angle_x */
     int width, height;     /* 0 where the file does not say */
 };
@@ -20,15 +20,15 @@ struct seep_nerf {
     size_t n_frames;
 };
 
-/* Reads a file of at most 64 MiB. fl_x, fl_y, cx, cy, w and h hold for all frames, but for those
- * that have their own; without fl_y it is fl_x, without cx or cy the middle of a picture whose size
- * is given. A matrix may lack its last row, 0 0 0 1. Keys that are not named here are passed over,
- * but a camera_model with another geometry (fisheye, equirectangular, …) is refused, as are a file
- * without frames[], frames without file_path or transform_matrix, and frames without any focal
- * length.
+/* Reads a file of at most 64 MiB, whose JSON values take at most 512 MiB. fl_x, fl_y, cx, cy, w and
+ * h hold for all frames, but for those that have their own; without fl_y it is fl_x, without cx or
+ * cy the middle of a picture whose size is given. A matrix may lack its last row, 0 0 0 1. Keys
+ * that are not named here are passed over, but a camera_model with another geometry (fisheye,
+ * equirectangular, …) is refused, as are a file without frames[], matrices that scale, shear or
+ * mirror, frames without file_path or transform_matrix, and frames without any focal length.
  *
  * 0, -SEEP_EIO, -SEEP_EFORMAT (err->offset: where the JSON is wrong), -SEEP_ENOMEM; *out only where
- * 0. When memory is short, jansson may call the JSON wrong. Threads: safe on distinct outputs. */
+ * 0. Threads: safe on distinct outputs. */
 SEEP_MUST_CHECK int seep_nerf_read(const char *path, struct seep_nerf **out,
                                    struct seep_error *err);
 SEEP_MUST_CHECK int seep_nerf_from_bytes(const void *bytes, size_t n, struct seep_nerf **out,

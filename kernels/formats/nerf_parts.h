@@ -6,8 +6,9 @@
 
 #include <stdio.h>
 
-/* What nerf.h says is refused of a scene: the reason, NULL where there is none. */
-const char *seep_nerf_fault(const struct seep_nerf *scene);
+/* What nerf.h says is refused of a scene: -code. `file`: for the error. */
+SEEP_MUST_CHECK int seep_nerf_check(const struct seep_nerf *scene, const char *file, int code,
+                                    struct seep_error *err);
 
 /* The file's text to a stream, whose error flag says whether that went well. -SEEP_EINVAL before
  * anything is written, -SEEP_ENOMEM. */

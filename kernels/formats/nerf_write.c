@@ -1,8 +1,35 @@
 #include "kernels/formats/byte_file.h"
+#include "kernels/formats/json_file.h"
 #include "kernels/formats/nerf_parts.h"
+#include "libprof/text.h"
 
-#include <jansson.h>
 #include <math.h>
+
+/* Files round; those of three digits behind the point are still taken. */
+static const double tolerance = 5e-3;
+
+static bool is_near(double a, double b)
+{
+    return fabs(a - b) <= tolerance;
+}
+
+/* Turned and moved, as a camera is: neither scaled, sheared nor mirrored. */
+static bool is_pose(const double m[4][4])
+{
+    double det = 0;
+
+    for (unsigned i = 0; i < 3; i++) {
+        unsigned next = (i + 1) % 3, last = (i + 2) % 3;
+        for (unsigned k = 0; k < 3; k++) {
+            double dot = m[i][0] * m[k][0] + m[i][1] * m[k][1] + m[i][2] * m[k][2];
+            if (!is_near(dot, i == k))
+                return false;
+        }
+        det += m[0][i] * (m[1][next] * m[2][last] - m[1][last] * m[2][next]);
+    }
+    return det > 0 && is_near(m[3][0], 0) && is_near(m[3][1], 0) && is_near(m[3][2], 0) &&
+           is_near(m[3][3], 1);
+}
 
 static const char *frame_fault(const struct seep_nerf_frame *frame, bool has_angle)
 {
@@ -14,6 +41,8 @@ static const char *frame_fault(const struct seep_nerf_frame *frame, bool has_ang
         if (!isfinite(frame->to_world[i / 4][i % 4]))
             return "a transform_matrix that is not finite";
     }
+    if (!is_pose(frame->to_world))
+        return "a transform_matrix that is no rotation and translation of a camera";
     for (unsigned i = 0; i < 4; i++) {
         if (!isfinite(intrinsics[i]))
             return "an intrinsic that is not finite";
@@ -27,16 +56,19 @@ static const char *frame_fault(const struct seep_nerf_frame *frame, bool has_ang
     return NULL;
 }
 
-const char *seep_nerf_fault(const struct seep_nerf *scene)
+int seep_nerf_check(const struct seep_nerf *scene, const char *file, int code,
+                    struct seep_error *err)
 {
     double angle = scene->camera_angle_x;
-    const char *fault = NULL;
 
     if (!(angle >= 0 && angle < 3.141592653589793))
-        return "camera_angle_x is no angle of a camera";
-    for (size_t i = 0; i < scene->n_frames && !fault; i++)
-        fault = frame_fault(&scene->frames[i], angle > 0);
-    return fault;
+        return seep_error_set(err, code, file, 0, "camera_angle_x is no angle of a camera");
+    for (size_t i = 0; i < scene->n_frames; i++) {
+        const char *fault = frame_fault(&scene->frames[i], angle > 0);
+        if (fault)
+            return seep_error_set(err, code, file, 0, "frame %zu: %s", i, fault);
+    }
+    return 0;
 }
 
 static int put_intrinsics(json_t *json, const struct seep_nerf_frame *frame)
@@ -75,24 +107,16 @@ static json_t *frame_json(const struct seep_nerf_frame *frame)
     return NULL;
 }
 
-static bool is_utf8(const char *text)
-{
-    json_t *string = json_string(text);
-    bool is = string != NULL;
-
-    json_decref(string);
-    return is;
-}
-
 int seep_nerf_print(FILE *out, const struct seep_nerf *scene)
 {
     json_t *json, *frames;
-    int bad = 0;
+    int bad = 0, rc;
 
-    if (seep_nerf_fault(scene))
-        return -SEEP_EINVAL;
+    rc = seep_nerf_check(scene, "", SEEP_EINVAL, NULL);
+    if (rc)
+        return rc;
     for (size_t i = 0; i < scene->n_frames; i++) {
-        if (!is_utf8(scene->frames[i].file))
+        if (!seep_text_is_utf8(scene->frames[i].file))
             return -SEEP_EINVAL;
     }
     json = json_object();
@@ -102,16 +126,12 @@ int seep_nerf_print(FILE *out, const struct seep_nerf *scene)
     for (size_t i = 0; i < scene->n_frames && !bad; i++)
         bad |= json_array_append_new(frames, frame_json(&scene->frames[i]));
     bad |= json_object_set_new(json, "frames", frames);
-    if (!bad) {
-        /* 17 digits bring every double back. */
-        bad = json_dumpf(json, out, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
-        putc('\n', out);
-    }
-    /* A stream's own failure stays in its error flag; any other is want of memory. */
-    if (ferror(out))
-        bad = 0;
+    /* 17 digits bring every double back. */
+    rc = bad ? -SEEP_ENOMEM : seep_json_print(out, json, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    putc('\n', out);
     json_decref(json);
-    return bad ? -SEEP_ENOMEM : 0;
+    /* A stream's own failure stays in its error flag. */
+    return rc == -SEEP_EIO ? 0 : rc;
 }
 
 int seep_nerf_write(const char *path, const struct seep_nerf *scene, struct seep_error *err)
@@ -127,6 +147,6 @@ int seep_nerf_write(const char *path, const struct seep_nerf *scene, struct seep
     seep_file_writer_cancel(&writer);
     if (rc == -SEEP_ENOMEM)
         return seep_error_set(err, SEEP_ENOMEM, path, 0, "no memory");
-    const char *fault = seep_nerf_fault(scene);
-    return seep_error_set(err, SEEP_EINVAL, path, 0, "%s", fault ? fault : "a name is no UTF-8");
+    rc = seep_nerf_check(scene, path, SEEP_EINVAL, err);
+    return rc ? rc : seep_error_set(err, SEEP_EINVAL, path, 0, "a file_path that is no UTF-8");
 }

@@ -1,5 +1,6 @@
 #include "kernels/formats/npz.h"
 
+#include "kernels/formats/byte_file.h"
 #include "kernels/formats/npz_header.h"
 
 #include <errno.h>
@@ -11,23 +12,41 @@
 
 #define MAX_ARRAY_BYTES (UINT64_C(4) << 30)
 
-/* A zlib stream unpacks to at most this many times its size (zlib's technical notes). */
-enum { MAX_DEFLATE_RATIO = 1032 };
+/* What libzip fails for need not be the archive's fault, nor what it says: where its memory ends or
+ * a read fails in an archive's directory it says that this is none. errno was 0 before. */
+static int refuse(zip_error_t *reason, const char *file, struct seep_error *err)
+{
+    int kind = zip_error_code_zip(reason), code = SEEP_EFORMAT;
+
+    if (kind == ZIP_ER_MEMORY || errno == ENOMEM)
+        code = SEEP_ENOMEM;
+    else if (kind == ZIP_ER_OPEN || kind == ZIP_ER_READ || kind == ZIP_ER_NOENT || errno == EIO)
+        code = SEEP_EIO;
+    bool by_system = errno == ENOMEM || errno == EIO;
+    return seep_error_set(err, code, file, 0, "%s",
+                          by_system ? strerror(errno) : zip_error_strerror(reason));
+}
 
 /* Takes all of an entry, whose size is claimed to be n; reading on past it lets libzip hold the
  * checksum against the values. */
-static int take_entry(zip_file_t *entry, size_t n, uint8_t *bytes)
+static int take_entry(zip_file_t *entry, size_t n, uint8_t *bytes, const char *file,
+                      struct seep_error *err)
 {
     size_t used = 0;
+    zip_int64_t got = 1;
     uint8_t more;
 
-    while (used < n) {
-        zip_int64_t got = zip_fread(entry, bytes + used, n - used);
-        if (got <= 0)
-            return -SEEP_EFORMAT;
-        used += (size_t)got;
+    while (used < n && got > 0) {
+        got = zip_fread(entry, bytes + used, n - used);
+        used += got > 0 ? (size_t)got : 0;
     }
-    return zip_fread(entry, &more, 1) == 0 ? 0 : -SEEP_EFORMAT;
+    if (used == n)
+        got = zip_fread(entry, &more, 1);
+    if (got < 0)
+        return refuse(zip_file_get_error(entry), file, err);
+    if (used < n || got > 0)
+        return seep_error_set(err, SEEP_EFORMAT, file, 0, "an entry of another size than it says");
+    return 0;
 }
 
 /* The entry's size, where that much can lie in an archive of n_archive bytes. */
@@ -39,11 +58,11 @@ static int check_entry(zip_t *archive, zip_uint64_t index, uint64_t n_archive, c
 
     zip_stat_init(&stat);
     if (zip_stat_index(archive, index, 0, &stat) || (stat.valid & needed) != needed)
-        return seep_error_set(err, SEEP_EFORMAT, file, 0, "%s", zip_strerror(archive));
+        return refuse(zip_get_error(archive), file, err);
     if ((stat.comp_method != ZIP_CM_STORE && stat.comp_method != ZIP_CM_DEFLATE) ||
         stat.encryption_method != ZIP_EM_NONE)
         return seep_error_set(err, SEEP_EFORMAT, file, 0, "neither stored nor deflated");
-    if (stat.size > MAX_ARRAY_BYTES || stat.size / MAX_DEFLATE_RATIO > n_archive)
+    if (stat.size > MAX_ARRAY_BYTES || stat.size / SEEP_MAX_DEFLATE_RATIO > n_archive)
         return seep_error_set(err, SEEP_EFORMAT, file, 0, "an array of %llu bytes",
                               (unsigned long long)stat.size);
     *n = (size_t)stat.size;
@@ -62,12 +81,10 @@ static int read_entry(zip_t *archive, zip_uint64_t index, uint64_t n_archive, co
         return seep_error_set(err, SEEP_ENOMEM, file, 0, "no memory for %zu bytes", *n);
     zip_file_t *entry = zip_fopen_index(archive, index, 0);
     if (!entry) {
-        rc = seep_error_set(err, SEEP_EFORMAT, file, 0, "%s", zip_strerror(archive));
+        rc = refuse(zip_get_error(archive), file, err);
         goto fail;
     }
-    rc = take_entry(entry, *n, memory);
-    if (rc)
-        rc = seep_error_set(err, SEEP_EFORMAT, file, 0, "a damaged entry of the archive");
+    rc = take_entry(entry, *n, memory, file, err);
     zip_fclose(entry);
     if (rc)
         goto fail;
@@ -120,10 +137,7 @@ static int read_source(zip_source_t *source, zip_error_t *reason, uint64_t n, co
     int rc;
 
     if (!archive) {
-        int kind = zip_error_code_zip(reason);
-        bool outside = kind == ZIP_ER_OPEN || kind == ZIP_ER_READ || kind == ZIP_ER_NOENT;
-        rc = seep_error_set(err, outside ? SEEP_EIO : SEEP_EFORMAT, file, 0, "%s",
-                            zip_error_strerror(reason));
+        rc = refuse(reason, file, err);
         if (source)
             zip_source_free(source);
         return rc;
@@ -143,6 +157,7 @@ int seep_npz_read(const char *path, const char *name, struct seep_npy *out, stru
         return seep_error_set(err, SEEP_EIO, path, 0, "%s", strerror(errno));
     if (!S_ISREG(st.st_mode))
         return seep_error_set(err, SEEP_EIO, path, 0, "no regular file");
+    errno = 0;
     zip_error_init(&reason);
     int rc = read_source(zip_source_file_create(path, 0, -1, &reason), &reason,
                          (uint64_t)st.st_size, path, name, out, err);
@@ -155,6 +170,7 @@ int seep_npz_from_bytes(const void *bytes, size_t n, const char *name, struct se
 {
     zip_error_t reason;
 
+    errno = 0;
     zip_error_init(&reason);
     int rc =
         read_source(zip_source_buffer_create(bytes, n, 0, &reason), &reason, n, "", name, out, err);

@@ -10,11 +10,16 @@ static const uint64_t max_bytes = UINT64_C(4) << 30;
 static const struct {
     const char *names[2];
     size_t bytes;
+    int64_t least, most; /* of integers; none of the others */
 } types[] = {
-    [SEEP_PLY_I8] = {{"char", "int8"}, 1},      [SEEP_PLY_U8] = {{"uchar", "uint8"}, 1},
-    [SEEP_PLY_I16] = {{"short", "int16"}, 2},   [SEEP_PLY_U16] = {{"ushort", "uint16"}, 2},
-    [SEEP_PLY_I32] = {{"int", "int32"}, 4},     [SEEP_PLY_U32] = {{"uint", "uint32"}, 4},
-    [SEEP_PLY_F32] = {{"float", "float32"}, 4}, [SEEP_PLY_F64] = {{"double", "float64"}, 8},
+    [SEEP_PLY_I8] = {{"char", "int8"}, 1, INT8_MIN, INT8_MAX},
+    [SEEP_PLY_U8] = {{"uchar", "uint8"}, 1, 0, UINT8_MAX},
+    [SEEP_PLY_I16] = {{"short", "int16"}, 2, INT16_MIN, INT16_MAX},
+    [SEEP_PLY_U16] = {{"ushort", "uint16"}, 2, 0, UINT16_MAX},
+    [SEEP_PLY_I32] = {{"int", "int32"}, 4, INT32_MIN, INT32_MAX},
+    [SEEP_PLY_U32] = {{"uint", "uint32"}, 4, 0, UINT32_MAX},
+    [SEEP_PLY_F32] = {{"float", "float32"}, 4, 1, 0},
+    [SEEP_PLY_F64] = {{"double", "float64"}, 8, 1, 0},
 };
 
 size_t seep_ply_type_bytes(enum seep_ply_type type)
@@ -38,6 +43,20 @@ bool seep_ply_type_of(const char *word, size_t n, enum seep_ply_type *type)
         }
     }
     return false;
+}
+
+bool seep_ply_type_holds(enum seep_ply_type type, int64_t value)
+{
+    return value >= types[type].least && value <= types[type].most;
+}
+
+bool seep_ply_is_name(const char *text, size_t n)
+{
+    for (size_t i = 0; i < n && n < 64; i++) {
+        if ((uint8_t)text[i] <= 0x20 || text[i] == 0x7f)
+            return false;
+    }
+    return n > 0 && n < 64;
 }
 
 int seep_ply_error(struct seep_ply_source *source, int code, const char *text)

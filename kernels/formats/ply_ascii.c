@@ -4,26 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-static bool in_range(enum seep_ply_type type, int64_t value)
-{
-    switch (type) {
-    case SEEP_PLY_I8:
-        return value >= INT8_MIN && value <= INT8_MAX;
-    case SEEP_PLY_U8:
-        return value >= 0 && value <= UINT8_MAX;
-    case SEEP_PLY_I16:
-        return value >= INT16_MIN && value <= INT16_MAX;
-    case SEEP_PLY_U16:
-        return value >= 0 && value <= UINT16_MAX;
-    case SEEP_PLY_I32:
-        return value >= INT32_MIN && value <= INT32_MAX;
-    case SEEP_PLY_U32:
-        return value >= 0 && value <= UINT32_MAX;
-    default:
-        return false;
-    }
-}
-
 static bool store_real(const struct seep_field *field, enum seep_ply_type type, void *to)
 {
     double value;
@@ -48,7 +28,7 @@ static bool store(const struct seep_field *field, enum seep_ply_type type, void 
 
     if (type == SEEP_PLY_F32 || type == SEEP_PLY_F64)
         return store_real(field, type, to);
-    if (!seep_field_i64(field, &value) || !in_range(type, value))
+    if (!seep_field_i64(field, &value) || !seep_ply_type_holds(type, value))
         return false;
     switch (seep_ply_type_bytes(type)) {
     case 1:
@@ -90,8 +70,8 @@ static int parse_list(struct seep_ply_source *source, struct seep_ply_property *
     int64_t count;
 
     seep_text_field(&source->bytes, &field);
-    if (!seep_field_i64(&field, &count) || count < 0 || !in_range(list->count_type, count) ||
-        !may_hold(&source->bytes, (size_t)count))
+    if (!seep_field_i64(&field, &count) || count < 0 ||
+        !seep_ply_type_holds(list->count_type, count) || !may_hold(&source->bytes, (size_t)count))
         return seep_ply_error(source, SEEP_EFORMAT, "a list's length that cannot be");
     uint8_t *room = seep_ply_list_room(list, used, (size_t)count);
     if (!room)

@@ -1,33 +1,16 @@
+#include "kernels/formats/growing.h"
 #include "kernels/formats/ply_parts.h"
 #include "kernels/formats/text_fields.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static bool take_name(const struct seep_field *field, char name[64])
 {
-    if (!field->n || field->n >= 64)
+    if (!seep_ply_is_name(field->at, field->n))
         return false;
-    for (size_t i = 0; i < field->n; i++) {
-        if ((uint8_t)field->at[i] <= 0x20 || field->at[i] == 0x7f)
-            return false;
-    }
     memcpy(name, field->at, field->n);
     name[field->n] = 0;
     return true;
-}
-
-static bool is_integer(enum seep_ply_type type)
-{
-    return type != SEEP_PLY_F32 && type != SEEP_PLY_F64;
-}
-
-/* Arrays double where their length is a power of two. */
-static void *grown(void *items, size_t n, size_t size)
-{
-    if (n & (n - 1))
-        return items;
-    return realloc(items, (n ? 2 * n : 1) * size);
 }
 
 static int parse_format(struct seep_ply_source *source, struct seep_bytes *line,
@@ -66,11 +49,12 @@ static int parse_element(struct seep_ply_source *source, struct seep_bytes *line
         seep_text_field(line, &rest))
         return seep_ply_error(source, SEEP_EFORMAT, "a line that is no \"element NAME COUNT\"");
     element.n = (size_t)n;
-    void *elements = grown(ply->elements, ply->n_elements, sizeof element);
-    if (!elements)
+    struct seep_ply_element *place =
+        seep_array_append(&ply->elements, ply->n_elements, sizeof *place);
+    if (!place)
         return seep_ply_error(source, SEEP_ENOMEM, "no memory");
-    ply->elements = elements;
-    ply->elements[ply->n_elements++] = element;
+    *place = element;
+    ply->n_elements++;
     return 0;
 }
 
@@ -89,7 +73,7 @@ static int parse_property(struct seep_ply_source *source, struct seep_bytes *lin
         property.is_list = true;
         seep_text_field(line, &word);
         good = seep_ply_type_of(word.at, word.n, &property.count_type) &&
-               is_integer(property.count_type);
+               seep_ply_type_holds(property.count_type, 0);
         seep_text_field(line, &word);
     }
     good = good && seep_ply_type_of(word.at, word.n, &property.type);
@@ -97,11 +81,12 @@ static int parse_property(struct seep_ply_source *source, struct seep_bytes *lin
     if (!good || !take_name(&word, property.name) || seep_text_field(line, &rest))
         return seep_ply_error(source, SEEP_EFORMAT,
                               "a line that is no \"property [list COUNT-TYPE] TYPE NAME\"");
-    void *properties = grown(element->properties, element->n_properties, sizeof property);
-    if (!properties)
+    struct seep_ply_property *place =
+        seep_array_append(&element->properties, element->n_properties, sizeof *place);
+    if (!place)
         return seep_ply_error(source, SEEP_ENOMEM, "no memory");
-    element->properties = properties;
-    element->properties[element->n_properties++] = property;
+    *place = property;
+    element->n_properties++;
     return 0;
 }
 

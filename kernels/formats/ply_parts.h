@@ -31,6 +31,10 @@ SEEP_MUST_CHECK int seep_ply_error(struct seep_ply_source *source, int code, con
 const char *seep_ply_type_name(enum seep_ply_type type);
 /* False where the word names no type. */
 bool seep_ply_type_of(const char *word, size_t n, enum seep_ply_type *type);
+/* Whether the type is one of integers, and the value one of them. */
+bool seep_ply_type_holds(enum seep_ply_type type, int64_t value);
+/* A word of 1 to 63 bytes, without control characters: what elements and properties are called. */
+bool seep_ply_is_name(const char *text, size_t n);
 
 /* The file's text to a stream, whose error flag says whether that went well. -SEEP_EINVAL as
  * seep_ply_write(), before anything is written. */

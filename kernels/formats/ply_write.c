@@ -5,52 +5,25 @@
 #include <inttypes.h>
 #include <string.h>
 
-static bool is_word(const char name[64])
+static bool is_name(const char name[64])
 {
-    size_t n = strnlen(name, 64);
-
-    if (!n || n == 64)
-        return false;
-    for (size_t i = 0; i < n; i++) {
-        if ((uint8_t)name[i] <= 0x20 || name[i] == 0x7f)
-            return false;
-    }
-    return true;
-}
-
-static uint64_t longest(enum seep_ply_type count_type)
-{
-    switch (count_type) {
-    case SEEP_PLY_I8:
-        return INT8_MAX;
-    case SEEP_PLY_U8:
-        return UINT8_MAX;
-    case SEEP_PLY_I16:
-        return INT16_MAX;
-    case SEEP_PLY_U16:
-        return UINT16_MAX;
-    case SEEP_PLY_I32:
-        return INT32_MAX;
-    case SEEP_PLY_U32:
-        return UINT32_MAX;
-    default:
-        return 0;
-    }
+    return seep_ply_is_name(name, strnlen(name, 64));
 }
 
 static int check(const struct seep_ply *ply)
 {
     for (size_t i = 0; i < ply->n_elements; i++) {
         const struct seep_ply_element *element = &ply->elements[i];
-        if (!is_word(element->name) || (element->n && !element->n_properties))
+        if (!is_name(element->name) || (element->n && !element->n_properties))
             return -SEEP_EINVAL;
         for (size_t k = 0; k < element->n_properties; k++) {
             const struct seep_ply_property *p = &element->properties[k];
-            if (!is_word(p->name) || (p->is_list && !longest(p->count_type)))
+            if (!is_name(p->name) || (p->is_list && !seep_ply_type_holds(p->count_type, 0)))
                 return -SEEP_EINVAL;
             for (size_t j = 0; p->is_list && j < element->n; j++) {
-                if (p->starts[j + 1] < p->starts[j] ||
-                    p->starts[j + 1] - p->starts[j] > longest(p->count_type))
+                /* A list that ends before it begins is of a negative length. */
+                int64_t length = (int64_t)(p->starts[j + 1] - p->starts[j]);
+                if (length < 0 || !seep_ply_type_holds(p->count_type, length))
                     return -SEEP_EINVAL;
             }
         }

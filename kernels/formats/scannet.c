@@ -10,9 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The largest scan of ScanNet has 0.6 M vertices, 24 MB. */
-#define MAX_FILE_BYTES ((size_t)1 << 30)
-
 enum { MAX_PATH = 4096 };
 
 /* Metres from the origin; a vertex further out was never scanned. */
@@ -96,8 +93,8 @@ static int fill_instances(const struct seep_scannet_bytes *segments,
 
     if (!instances)
         return seep_error_set(err, SEEP_ENOMEM, "", 0, "no memory");
-    int rc = seep_scannet_objects(segments->bytes, segments->n, objects->bytes, objects->n,
-                                  scene->n_points, instances, &scene->n_instances, err);
+    int rc = seep_scannet_objects(segments, objects, scene->n_points, instances,
+                                  &scene->n_instances, err);
     for (size_t i = 0; !rc && i < scene->n_points; i++)
         scene->points[i].instance = instances[i] < 0 ? none : instances[i];
     free(instances);
@@ -160,7 +157,7 @@ static int path_of(char path[MAX_PATH], const char *folder, const char *name, co
     return seep_error_set(err, SEEP_EINVAL, folder, 0, "a path too long");
 }
 
-static int read_file(const char *folder, const char *name, const char *suffix,
+static int read_file(const char *folder, const char *name, const char *suffix, size_t most,
                      struct seep_scannet_bytes *file, struct seep_error *err)
 {
     char path[MAX_PATH];
@@ -168,7 +165,7 @@ static int read_file(const char *folder, const char *name, const char *suffix,
     int rc = path_of(path, folder, name, suffix, err);
 
     if (!rc)
-        rc = seep_file_read(path, MAX_FILE_BYTES, &bytes, &file->n, err);
+        rc = seep_file_read(path, most, &bytes, &file->n, err);
     if (!rc)
         file->bytes = bytes;
     return rc;
@@ -195,7 +192,10 @@ int seep_scannet_read(const char *folder, const char *name, struct seep_scannet_
         is_there(folder, name, SEEP_SCANNET_OTHER_OBJECTS))
         suffixes[SEEP_SCANNET_FILE_OBJECTS] = SEEP_SCANNET_OTHER_OBJECTS;
     for (int i = 0; i < n_files && !rc; i++)
-        rc = read_file(folder, name, suffixes[i], &files[i], err);
+        rc = read_file(folder, name, suffixes[i],
+                       i < SEEP_SCANNET_FILE_SEGMENTS ? SEEP_SCANNET_MAX_MESH_BYTES
+                                                      : SEEP_SCANNET_MAX_JSON_BYTES,
+                       &files[i], err);
     if (rc)
         goto fail;
     rc = assemble(files, &which, out, &first);

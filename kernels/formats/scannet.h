@@ -39,7 +39,8 @@ struct seep_scannet_bytes {
     size_t n;
 };
 
-/* Reads scene `name` of `folder`. Without its labels.ply (a test scan) all labels and instances are
+/* Reads scene `name` of `folder`: meshes of at most 256 MiB, JSON files of at most 64 MiB, whose
+ * values take at most 512 MiB. Without its labels.ply (a test scan) all labels and instances are
  * −100; with it the other two files must be there too. 0, -SEEP_EIO, -SEEP_EFORMAT, -SEEP_EINVAL (a
  * path too long), -SEEP_ENOMEM. Threads: safe on distinct outputs. */
 SEEP_MUST_CHECK int seep_scannet_read(const char *folder, const char *name,
@@ -49,7 +50,7 @@ SEEP_MUST_CHECK int
 seep_scannet_from_bytes(const struct seep_scannet_bytes files[SEEP_SCANNET_FILES],
                         struct seep_scannet_scene **out, struct seep_error *err);
 
-/* A made-up room of n_points (1 … 2^26) vertices in the four files: floor, walls and boxes with
+/* A made-up room of n_points (1 … 2^22) vertices in the four files: floor, walls and boxes with
  * triangles between them, each box, each wall and the floor an object; one more box is an object of
  * none of the twenty classes, one is neither object nor class. The same seed gives the same bytes.
  * -SEEP_EINVAL, -SEEP_EIO, -SEEP_ENOMEM. */

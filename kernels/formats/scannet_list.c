@@ -1,3 +1,4 @@
+#include "kernels/formats/growing.h"
 #include "kernels/formats/scannet.h"
 #include "kernels/formats/scannet_parts.h"
 
@@ -8,21 +9,17 @@
 
 struct list {
     char **names;
-    size_t n, capacity;
+    size_t n;
 };
 
 static int add(struct list *list, const char *name, size_t n)
 {
-    if (list->n == list->capacity) {
-        size_t capacity = list->capacity ? 2 * list->capacity : 64;
-        char **grown = realloc(list->names, capacity * sizeof *grown);
-        if (!grown)
-            return -SEEP_ENOMEM;
-        list->names = grown;
-        list->capacity = capacity;
-    }
-    list->names[list->n] = strndup(name, n);
-    if (!list->names[list->n])
+    char **place = seep_array_append(&list->names, list->n, sizeof *place);
+
+    if (!place)
+        return -SEEP_ENOMEM;
+    *place = strndup(name, n);
+    if (!*place)
         return -SEEP_ENOMEM;
     list->n++;
     return 0;
@@ -55,7 +52,8 @@ int seep_scannet_list(const char *folder, char ***names, size_t *n, struct seep_
     DIR *dir = opendir(folder);
 
     if (!dir)
-        return seep_error_set(err, SEEP_EIO, folder, 0, "%s", strerror(errno));
+        return seep_error_set(err, errno == ENOMEM ? SEEP_ENOMEM : SEEP_EIO, folder, 0, "%s",
+                              strerror(errno));
     int rc = collect(dir, &list);
     int reason = errno;
     closedir(dir);

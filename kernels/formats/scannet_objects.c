@@ -1,8 +1,11 @@
 /* A vertex belongs to a segment (segs.json), a segment to an object (aggregation.json). */
+#include "kernels/formats/json_file.h"
 #include "kernels/formats/scannet_parts.h"
 
-#include <jansson.h>
 #include <stdlib.h>
+
+/* Of the segments of SEEP_SCANNET_MAX_POINTS vertices: twice. */
+enum { MAX_VALUE_BYTES = 512 << 20 };
 
 struct member {
     json_int_t segment;
@@ -74,71 +77,67 @@ static int collect(const json_t *groups, size_t n_groups, struct members *member
     return 0;
 }
 
-/* -SEEP_ENOMEM also where jansson has no word for what is wrong: for most places where its memory
- * may end. */
-static int load(const void *bytes, size_t n, json_t **root)
+static int load(const char *what, const struct seep_scannet_bytes *file, struct seep_json *json,
+                struct seep_error *err)
 {
-    json_error_t where;
+    struct seep_error first = {.text = ""};
+    int rc = seep_json_load("", file->bytes, file->n, MAX_VALUE_BYTES, json, &first);
 
-    *root = json_loadb(n ? bytes : "", n, 0, &where);
-    if (*root)
-        return 0;
-    return !where.text[0] || json_error_code(&where) == json_error_out_of_memory ? -SEEP_ENOMEM
-                                                                                 : -SEEP_EFORMAT;
+    return rc ? seep_error_set(err, -rc, "", first.offset, "%s: %s", what, first.text) : 0;
 }
 
-static int read_objects(const void *bytes, size_t n, struct members *members, size_t *n_instances,
-                        struct seep_error *err)
+static int read_objects(const struct seep_scannet_bytes *file, struct members *members,
+                        size_t *n_instances, struct seep_error *err)
 {
-    json_t *root;
-    int rc = load(bytes, n, &root);
-    const json_t *groups = json_object_get(root, "segGroups");
-    size_t n_groups = count_objects(groups);
+    struct seep_json json;
+    int rc = load("aggregation", file, &json, err);
 
-    if (!rc)
-        rc = json_is_array(groups) && n_groups <= INT32_MAX ? collect(groups, n_groups, members)
-                                                            : -SEEP_EFORMAT;
-    json_decref(root);
+    if (rc)
+        return rc;
+    const json_t *groups = json_object_get(json.root, "segGroups");
+    size_t n_groups = count_objects(groups);
+    rc = json_is_array(groups) && n_groups <= INT32_MAX ? collect(groups, n_groups, members)
+                                                        : -SEEP_EFORMAT;
+    seep_json_free(&json);
     *n_instances = n_groups;
     if (rc == -SEEP_ENOMEM)
         return seep_error_set(err, SEEP_ENOMEM, "", 0, "no memory");
     if (rc)
-        return seep_error_set(err, SEEP_EFORMAT, "", 0,
-                              "aggregation: no JSON with the segments of objects");
+        return seep_error_set(err, SEEP_EFORMAT, "", 0, "aggregation: no segments of objects");
     return 0;
 }
 
-int seep_scannet_objects(const void *segments, size_t n_segments, const void *objects,
-                         size_t n_objects, size_t n, int32_t *instances, size_t *n_instances,
-                         struct seep_error *err)
+static int read_segments(const struct seep_scannet_bytes *file, const struct members *members,
+                         size_t n, int32_t *instances, struct seep_error *err)
 {
-    struct members members = {.n = 0};
-    json_t *root = NULL;
-    int rc = read_objects(objects, n_objects, &members, n_instances, err);
+    struct seep_json json;
+    int rc = load("segs", file, &json, err);
 
     if (rc)
-        goto fail;
-    rc = load(segments, n_segments, &root);
-    if (rc == -SEEP_ENOMEM) {
-        rc = seep_error_set(err, SEEP_ENOMEM, "", 0, "no memory");
-        goto fail;
-    }
-    const json_t *list = json_object_get(root, "segIndices");
-    if (!json_is_array(list) || json_array_size(list) != n) {
-        rc = seep_error_set(err, SEEP_EFORMAT, "", 0,
-                            "segs: no JSON with the segments of %zu vertices", n);
-        goto fail;
-    }
-    for (size_t i = 0; i < n; i++) {
+        return rc;
+    const json_t *list = json_object_get(json.root, "segIndices");
+    if (!json_is_array(list) || json_array_size(list) != n)
+        rc = seep_error_set(err, SEEP_EFORMAT, "", 0, "segs: not the segments of %zu vertices", n);
+    for (size_t i = 0; i < n && !rc; i++) {
         const json_t *segment = json_array_get(list, i);
-        if (!json_is_integer(segment)) {
+        if (json_is_integer(segment))
+            instances[i] = object_of(members, json_integer_value(segment));
+        else
             rc = seep_error_set(err, SEEP_EFORMAT, "", 0, "segs: the segment of vertex %zu", i);
-            goto fail;
-        }
-        instances[i] = object_of(&members, json_integer_value(segment));
     }
-fail:
-    json_decref(root);
+    seep_json_free(&json);
+    return rc;
+}
+
+int seep_scannet_objects(const struct seep_scannet_bytes *segments,
+                         const struct seep_scannet_bytes *objects, size_t n, int32_t *instances,
+                         size_t *n_instances, struct seep_error *err)
+{
+    struct members members = {.n = 0};
+    int rc = read_objects(objects, &members, n_instances, err);
+
+    if (!rc)
+        rc = read_segments(segments, &members, n, instances, err);
     free(members.items);
     return rc;
 }

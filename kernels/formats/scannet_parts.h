@@ -2,7 +2,7 @@
 #ifndef SEEP_KERNELS_SCANNET_PARTS_H
 #define SEEP_KERNELS_SCANNET_PARTS_H
 
-#include "libprof/error.h"
+#include "kernels/formats/scannet.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -13,13 +13,21 @@
 #define SEEP_SCANNET_OBJECTS       ".aggregation.json"
 #define SEEP_SCANNET_OTHER_OBJECTS "_vh_clean.aggregation.json"
 
+/* The largest scan of ScanNet has 0.6 M vertices: a mesh of 24 MB and 5 MB of segments. A made-up
+ * room of SEEP_SCANNET_MAX_POINTS takes 180 and 34 MB. */
+enum {
+    SEEP_SCANNET_MAX_POINTS = 1 << 22,
+    SEEP_SCANNET_MAX_MESH_BYTES = 256 << 20,
+    SEEP_SCANNET_MAX_JSON_BYTES = 64 << 20,
+};
+
 /* The object of each vertex.
- *   segments  the bytes of segs.json, objects those of aggregation.json
+ *   segments  segs.json, objects aggregation.json
  *   instances [n] out, −1: none
  * 0, -SEEP_EFORMAT (also where segs.json is of another number of vertices), -SEEP_ENOMEM; the error
  * says which of the two files is meant. */
-SEEP_MUST_CHECK int seep_scannet_objects(const void *segments, size_t n_segments,
-                                         const void *objects, size_t n_objects, size_t n,
+SEEP_MUST_CHECK int seep_scannet_objects(const struct seep_scannet_bytes *segments,
+                                         const struct seep_scannet_bytes *objects, size_t n,
                                          int32_t *instances, size_t *n_instances,
                                          struct seep_error *err);
 

@@ -1,18 +1,17 @@
 /* The made-up room in ScanNet's four files. */
 #include "kernels/formats/byte_file.h"
+#include "kernels/formats/json_file.h"
 #include "kernels/formats/ply.h"
 #include "kernels/formats/scannet.h"
 #include "kernels/formats/scannet_parts.h"
 #include "kernels/formats/scannet_room.h"
+#include "libprof/text.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <stdbool.h>
 #include <string.h>
 
 enum { MAX_PATH = 4096 };
-
-#define MAX_POINTS ((size_t)1 << 26)
 
 static int write_mesh(const struct seep_room *room, const char *path, bool with_labels,
                       struct seep_error *err)
@@ -97,16 +96,17 @@ static json_t *build_objects(const struct seep_room *room, const char *name)
 static int write_json(const char *path, json_t *root, struct seep_error *err)
 {
     struct seep_file_writer w;
-    int rc;
+    int rc = seep_file_writer_open(&w, path, err);
 
-    if (!root)
-        return seep_error_set(err, SEEP_ENOMEM, path, 0, "no memory, or a name that is no UTF-8");
-    rc = seep_file_writer_open(&w, path, err);
-    if (!rc && json_dumpf(root, w.stream, JSON_COMPACT)) {
-        rc = seep_error_set(err, SEEP_EIO, path, 0, "%s", strerror(errno));
-        seep_file_writer_cancel(&w);
-    } else if (!rc) {
-        rc = seep_file_writer_commit(&w, err);
+    if (!rc) {
+        rc = seep_json_print(w.stream, root, JSON_COMPACT);
+        if (rc) {
+            rc = seep_error_set(err, -rc, path, 0, "%s",
+                                rc == -SEEP_EIO ? strerror(errno) : seep_error_name(rc));
+            seep_file_writer_cancel(&w);
+        } else {
+            rc = seep_file_writer_commit(&w, err);
+        }
     }
     json_decref(root);
     return rc;
@@ -137,8 +137,11 @@ int seep_scannet_write_room(const char *folder, const char *name, size_t n_point
 {
     struct seep_room room;
 
-    if (!n_points || n_points > MAX_POINTS)
-        return seep_error_set(err, SEEP_EINVAL, folder, 0, "a room of 1 to %zu points", MAX_POINTS);
+    if (!seep_text_is_utf8(name))
+        return seep_error_set(err, SEEP_EINVAL, folder, 0, "a scene's name that is no UTF-8");
+    if (!n_points || n_points > SEEP_SCANNET_MAX_POINTS)
+        return seep_error_set(err, SEEP_EINVAL, folder, 0, "a room of 1 to %d points",
+                              SEEP_SCANNET_MAX_POINTS);
     int rc = seep_room_init(&room, n_points, seed);
     rc = rc ? seep_error_set(err, -rc, folder, 0, "no memory for a room of %zu points", n_points)
             : write_files(&room, folder, name, err);

@@ -138,6 +138,15 @@ int seep_lab_read_arguments(int argc, char **argv, const char *allowed,
     return -1;
 }
 
+bool seep_lab_is_chosen(const struct seep_lab_arguments *a, const char *name)
+{
+    bool chosen = a->n_words == 0;
+
+    for (int i = 0; i < a->n_words; i++)
+        chosen |= strcmp(a->words[i], name) == 0;
+    return chosen;
+}
+
 /* "none, bucketed, expandable" */
 static void list_variants(const struct seep_scenario *scenario, char *text, size_t capacity)
 {
@@ -163,6 +172,14 @@ bool seep_lab_take_variant(const char *command, const struct seep_lab_arguments 
     *scenario = seep_lab_find_scenario(a->words[0]);
     if (!*scenario) {
         seep_lab_complain("%s is no scenario: `seep-lab list` names them", a->words[0]);
+        return false;
+    }
+    if (a->device == SEEP_DEVICE_CUDA && !(*scenario)->uses_device) {
+        seep_lab_complain("%s does nothing on a GPU: leave --device away", (*scenario)->name);
+        return false;
+    }
+    if (a->pictures && !(*scenario)->draws_pictures) {
+        seep_lab_complain("%s draws no pictures: leave --pictures away", (*scenario)->name);
         return false;
     }
     *variant = a->variant ? seep_lab_find_variant(*scenario, a->variant) : NULL;

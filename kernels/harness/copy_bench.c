@@ -1,9 +1,9 @@
 #include "kernels/harness/copy_bench.h"
 
+#include "kernels/compute/clock.h"
 #include "libprof/statistics.h"
 
 #include <string.h>
-#include <time.h>
 
 enum { REPEATS = 15 };
 
@@ -29,23 +29,15 @@ static int copy_once(struct copy *c)
     return 0;
 }
 
-static double now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
-
 static int time_copy(struct copy *c, const char *input, json_t *results)
 {
     double times[REPEATS];
     int rc = copy_once(c); /* pages and caches are warm after it */
 
     for (int i = 0; i < REPEATS && !rc; i++) {
-        double start = now_ms();
+        double start = seep_clock_ms();
         rc = copy_once(c);
-        times[i] = now_ms() - start;
+        times[i] = seep_clock_ms() - start;
     }
     if (rc)
         return rc;
@@ -56,7 +48,8 @@ static int time_copy(struct copy *c, const char *input, json_t *results)
     return json_array_append_new(results, row) ? -SEEP_ENOMEM : 0;
 }
 
-int seep_copy_bench(json_t *results, const char *data, struct seep_stream *stream)
+int seep_copy_bench(json_t *results, const char *data, struct seep_stream *stream,
+                    struct seep_error *err)
 {
     static const struct {
         const char *name;
@@ -64,7 +57,7 @@ int seep_copy_bench(json_t *results, const char *data, struct seep_stream *strea
     } inputs[] = {{"1 MiB", (size_t)1 << 20}, {"256 MiB", (size_t)256 << 20}};
     int rc = 0;
 
-    (void)data;
+    (void)data, (void)err;
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs && !rc; i++) {
         struct copy c = {.stream = stream, .bytes = inputs[i].bytes};
         void *from = NULL, *to = NULL;

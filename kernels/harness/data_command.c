@@ -2,21 +2,8 @@
 #include "kernels/harness/data_kinds.h"
 #include "kernels/harness/lab.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
-
-static bool is_empty(const char *folder)
-{
-    DIR *dir = opendir(folder);
-    bool empty = dir != NULL;
-
-    for (struct dirent *e; dir && (e = readdir(dir));)
-        empty &= strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
-    if (dir)
-        closedir(dir);
-    return empty;
-}
 
 typedef int maker(const char *folder, double scale, uint64_t seed, struct seep_error *err);
 
@@ -52,7 +39,7 @@ int seep_lab_data_main(int argc, char **argv)
         return SEEP_LAB_UNUSABLE;
     }
     int rc = seep_lab_make_folder(a.words[1], &err);
-    if (!rc && !is_empty(a.words[1]))
+    if (!rc && !seep_lab_is_empty(a.words[1]))
         rc = seep_error_set(&err, SEEP_EIO, a.words[1], 0, "not an empty folder");
     if (!rc) {
         seep_lab_progress("making %s …", a.words[0]);

@@ -39,8 +39,12 @@ int seep_lab_job_main(int argc, char **argv)
     json_t *measured = json_object();
     int rc = measured ? scenario->run(&options, measured, &err) : -SEEP_ENOMEM;
     if (rc) {
-        seep_lab_complain_error(rc, &err, "see `seep-lab list` for what this variant does");
-        status = rc == -SEEP_EDEVICE ? SEEP_LAB_UNUSABLE : SEEP_LAB_UNEXPECTED;
+        seep_lab_complain_error(rc, &err,
+                                rc == -SEEP_EVARIANT
+                                    ? "see `seep-lab list` for what this variant does"
+                                    : "check its input, and room and memory here");
+        /* Anything else (a damaged input, no memory, no device) says nothing of the variant. */
+        status = rc == -SEEP_EVARIANT ? SEEP_LAB_UNEXPECTED : SEEP_LAB_UNUSABLE;
     } else {
         status = write_measured(measured, a.measured);
     }

@@ -43,10 +43,14 @@ struct seep_lab_arguments {
 int seep_lab_read_arguments(int argc, char **argv, const char *allowed,
                             struct seep_lab_arguments *a);
 
-/* SCENARIO --variant V, as `run` and `job` take them. False after a complaint. */
+/* SCENARIO --variant V, as `run` and `job` take them, and what that scenario can do. False after a
+ * complaint. */
 bool seep_lab_take_variant(const char *command, const struct seep_lab_arguments *a,
                            const struct seep_scenario **scenario,
                            const struct seep_variant **variant);
+
+/* Whether the command line names it, or nothing at all. */
+bool seep_lab_is_chosen(const struct seep_lab_arguments *a, const char *name);
 
 /* The page of the manual, on stdout. Returns an exit status. */
 int seep_lab_help(void);
@@ -59,9 +63,30 @@ int seep_lab_verify_main(int argc, char **argv);
 int seep_lab_data_main(int argc, char **argv);
 int seep_lab_bench_main(int argc, char **argv);
 
-/* False after a complaint where the device cannot be had; asked in a child, so that this process
- * takes no memory of it. */
+/* False after a complaint where the device cannot be had. Asks in a child; signals must be held. */
 bool seep_lab_has_device(enum seep_device device);
+
+/* ---- children and signals -------------------------------------------------------------------- */
+
+/* From here on a SIGHUP, SIGINT, SIGQUIT or SIGTERM that is not ignored does not end this process:
+ * a child that is waited for gets it too, and the caller tidies up. */
+void seep_lab_hold_signals(void);
+
+/* Whether one has come. Whoever runs one child after the other asks, and stops. */
+bool seep_lab_interrupted(void);
+
+/* Ends this process by the signal that came, if one did. */
+void seep_lab_release_signals(void);
+
+/* Runs argv[0] and waits; stdout goes to /dev/null, stderr to the file `log` unless NULL. Its
+ * wait status in *status. 0, -SEEP_EIO. Signals must be held. */
+SEEP_MUST_CHECK int seep_lab_spawn(char *const *argv, const char *log, int *status,
+                                   struct seep_error *err);
+
+/* Calls `work` in a fork, so that this process takes no memory of it and signals can end it.
+ * Returns what it returned, *err as it left it; -SEEP_EIO, -SEEP_ENOMEM. Signals must be held. */
+typedef int seep_lab_work(void *arg, struct seep_error *err);
+SEEP_MUST_CHECK int seep_lab_in_child(seep_lab_work *work, void *arg, struct seep_error *err);
 
 /* ---- folders and programs ------------------------------------------------------------------ */
 
@@ -70,17 +95,15 @@ bool seep_lab_has_device(enum seep_device device);
 SEEP_MUST_CHECK int seep_lab_make_temporary(char *path, size_t capacity, struct seep_error *err);
 void seep_lab_remove(const char *folder);
 
-/* mkdir -p. */
+/* mkdir -p. 0, -SEEP_EIO. */
 SEEP_MUST_CHECK int seep_lab_make_folder(const char *path, struct seep_error *err);
+
+/* True also where there is no such folder. */
+bool seep_lab_is_empty(const char *folder);
 
 /* This executable; `seep` beside it, else in PATH. 0 or -SEEP_ENODATA. */
 SEEP_MUST_CHECK int seep_lab_find_self(char path[PATH_MAX], struct seep_error *err);
 SEEP_MUST_CHECK int seep_lab_find_seep(char path[PATH_MAX], struct seep_error *err);
-
-/* Runs argv[0] and waits; stdout goes to /dev/null, stderr to the file `log` unless NULL. Its
- * wait status in *status. 0, -SEEP_EIO. */
-SEEP_MUST_CHECK int seep_lab_spawn(char *const *argv, const char *log, int *status,
-                                   struct seep_error *err);
 
 /* A line on stderr where that is a terminal, in the place of the one before; NULL wipes it. */
 void seep_lab_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -1,5 +1,6 @@
 #include "kernels/harness/lab.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@ int main(int argc, char **argv)
         seep_lab_complain("no command given: try `seep-lab list`, or `seep-lab --help`");
         return SEEP_LAB_UNUSABLE;
     }
+    signal(SIGCHLD, SIG_DFL); /* were it ignored, no child would leave a status */
     const char *name = argv[1];
     if (strcmp(name, "-h") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "help") == 0)
         return seep_lab_help();
@@ -26,8 +28,11 @@ int main(int argc, char **argv)
         return fflush(stdout) ? SEEP_LAB_UNUSABLE : 0;
     }
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        if (strcmp(name, commands[i].name) == 0)
-            return commands[i].main(argc - 1, argv + 1);
+        if (strcmp(name, commands[i].name) != 0)
+            continue;
+        int status = commands[i].main(argc - 1, argv + 1);
+        seep_lab_release_signals(); /* one that came while files had to be removed ends it now */
+        return status;
     }
     seep_lab_complain("%s is not a command: `seep-lab --help` lists them", name);
     return SEEP_LAB_UNUSABLE;

@@ -1,25 +1,42 @@
 #include "kernels/harness/rows.h"
 
+#include "libprof/text.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { TEXT_BYTES = 256, PATH_BYTES = 256 };
 
+/* A file's name or a job's last word may hold any bytes; JSON holds UTF-8. */
+static json_t *clean(const char *bytes)
+{
+    char *text = bytes ? seep_text_clean(bytes, strlen(bytes)) : NULL;
+    json_t *string = text ? json_string(text) : NULL;
+
+    free(text);
+    return string;
+}
+
 void seep_rows_add(struct seep_rows *rows, bool pass, const char *name, const char *expected,
                    const char *measured, ...)
 {
-    char text[TEXT_BYTES];
     va_list args;
+    char *text = NULL;
 
     va_start(args, measured);
-    vsnprintf(text, sizeof text, measured, args);
+    if (vasprintf(&text, measured, args) < 0)
+        text = NULL;
     va_end(args);
-    json_t *row = json_pack("{s:s, s:s, s:s, s:s, s:b}", "scenario", rows->scenario, "name", name,
-                            "expected", expected, "measured", text, "pass", pass);
-    /* A line that cannot be kept must not pass in silence. */
-    if (!row || json_array_append_new(rows->rows, row) || !pass)
+    json_t *row =
+        json_pack("{s:o, s:o, s:o, s:o, s:b}", "scenario", clean(rows->scenario), "name",
+                  clean(name), "expected", clean(expected), "measured", clean(text), "pass", pass);
+    free(text);
+    if (!row || json_array_append_new(rows->rows, row))
+        rows->lost = true;
+    else if (!pass)
         rows->n_failed++;
 }
 

@@ -7,11 +7,13 @@
 
 struct seep_rows {
     const char *scenario;
-    json_t *rows; /* [{ "scenario", "name", "expected", "measured", "pass" }] */
-    unsigned n_failed;
+    json_t *rows;      /* [{ "scenario", "name", "expected", "measured", "pass" }] */
+    unsigned n_failed; /* those of `rows` that do not pass */
+    bool lost;         /* a line could not be kept: no memory */
 };
 
-/* Adds a line; `expected` is plain text, `measured` is formatted. */
+/* Adds a line; `expected` is plain text, `measured` is formatted. Texts may be of any length and
+ * bytes: what is not UTF-8 becomes '?'. */
 void seep_rows_add(struct seep_rows *rows, bool pass, const char *name, const char *expected,
                    const char *measured, ...) __attribute__((format(printf, 5, 6)));
 

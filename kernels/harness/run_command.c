@@ -1,6 +1,7 @@
 /* `seep-lab run`: one variant under seep, and whether it shows what it is there to show. */
 #include "kernels/harness/lab.h"
 #include "kernels/harness/trial.h"
+#include "kernels/harness/trial_judge.h"
 
 #include "libprof/report_get.h"
 #include "libprof/text.h"
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static void print_finding(const json_t *finding, const char *cwd)
@@ -35,13 +37,13 @@ static void print_outcome(const struct seep_outcome *o, const struct seep_rows *
 
     printf("%s %s: %zu finding%s (%s)\n", rows->scenario, o->variant->name,
            json_array_size(findings), json_array_size(findings) == 1 ? "" : "s", profile);
-    json_array_foreach(findings, i, item) print_finding(item, cwd);
-    json_object_foreach(o->measured, key, measured)
-    {
+    json_array_foreach (findings, i, item)
+        print_finding(item, cwd);
+    json_object_foreach (o->measured, key, measured) {
         if (json_is_number(measured))
             printf("  %-32s %.6g\n", key, json_number_value(measured));
     }
-    json_array_foreach(rows->rows, i, item)
+    json_array_foreach (rows->rows, i, item)
         printf("%s  %s: %s (expected: %s)\n",
                json_is_true(json_object_get(item, "pass")) ? "PASS" : "FAIL",
                seep_get_text(item, "name", ""), seep_get_text(item, "measured", ""),
@@ -60,33 +62,42 @@ static void print_json(const struct seep_outcome *o, const struct seep_rows *row
     json_decref(document);
 }
 
-static int run_trial(struct seep_trial *t, const struct seep_lab_arguments *a, const char *room)
+static int judge_and_print(const struct seep_trial *t, const struct seep_outcome *outcome,
+                           bool json)
 {
-    struct seep_error err = {0};
-    struct seep_outcome outcome = {0};
     struct seep_rows rows = {.scenario = t->scenario->name, .rows = json_array()};
-    int rc = seep_trial_data(t->scenario, a->data, room, a->scale, a->seed, &t->data, &err);
-    int status = SEEP_LAB_UNUSABLE;
+    int status = seep_trial_judge(outcome, &rows) ? SEEP_LAB_EXPECTED : SEEP_LAB_UNEXPECTED;
 
-    if (!rc) {
+    if (json)
+        print_json(outcome, &rows);
+    else
+        print_outcome(outcome, &rows, t->profile);
+    if (rows.lost || fflush(stdout) || ferror(stdout))
+        status = SEEP_LAB_UNUSABLE;
+    json_decref(rows.rows);
+    return status;
+}
+
+/* In a room of its own, which is gone before anything is printed: a reader may have gone, too. */
+static int run_trial(struct seep_trial *t, const struct seep_lab_arguments *a,
+                     struct seep_outcome *outcome, struct seep_error *err)
+{
+    char room[PATH_MAX / 2], data[PATH_MAX];
+    int rc = a->pictures ? seep_lab_make_folder(a->pictures, err) : 0;
+
+    if (!rc)
+        rc = seep_lab_make_temporary(room, sizeof room, err);
+    if (rc)
+        return rc;
+    snprintf(data, sizeof data, "%s/data", room);
+    rc = seep_trial_data(t->scenario, a->data, data, a->scale, a->seed, &t->data, err);
+    if (!rc && !seep_lab_interrupted()) {
         seep_lab_progress("%s %s …", t->scenario->name, t->variant->name);
-        rc = seep_trial_run(t, &outcome, &err);
+        rc = seep_trial_run(t, outcome, err);
         seep_lab_progress(NULL);
     }
-    if (rc) {
-        seep_lab_complain_error(rc, &err, "see `seep-lab --help`");
-    } else {
-        status = seep_trial_judge(&outcome, &rows) ? SEEP_LAB_EXPECTED : SEEP_LAB_UNEXPECTED;
-        if (a->json)
-            print_json(&outcome, &rows);
-        else
-            print_outcome(&outcome, &rows, t->profile);
-        if (fflush(stdout) || ferror(stdout))
-            status = SEEP_LAB_UNUSABLE;
-    }
-    json_decref(rows.rows);
-    seep_trial_fini(&outcome);
-    return status;
+    seep_lab_remove(room);
+    return rc;
 }
 
 int seep_lab_run_main(int argc, char **argv)
@@ -94,13 +105,16 @@ int seep_lab_run_main(int argc, char **argv)
     struct seep_lab_arguments a;
     struct seep_error err = {0};
     struct seep_trial t = {0};
-    char profile[PATH_MAX], room[PATH_MAX / 2], data[PATH_MAX];
+    struct seep_outcome outcome = {0};
+    char profile[PATH_MAX];
     int status = seep_lab_read_arguments(argc, argv, "vdsDSeopfj", &a);
 
     if (status >= 0)
         return status;
-    if (!seep_lab_take_variant(argv[0], &a, &t.scenario, &t.variant) ||
-        !seep_lab_has_device(a.device))
+    if (!seep_lab_take_variant(argv[0], &a, &t.scenario, &t.variant))
+        return SEEP_LAB_UNUSABLE;
+    seep_lab_hold_signals();
+    if (!seep_lab_has_device(a.device))
         return SEEP_LAB_UNUSABLE;
     snprintf(profile, sizeof profile, "seep.%s-%s.%d.d", t.scenario->name, t.variant->name,
              (int)getpid());
@@ -110,15 +124,15 @@ int seep_lab_run_main(int argc, char **argv)
     t.scale = a.scale;
     t.seed = a.seed;
     t.epochs = a.epochs;
-    int rc = a.pictures ? seep_lab_make_folder(a.pictures, &err) : 0;
-    if (!rc)
-        rc = seep_lab_make_temporary(room, sizeof room, &err);
-    if (rc) {
-        seep_lab_complain_error(rc, &err, "name a folder that can be written");
-        return SEEP_LAB_UNUSABLE;
-    }
-    snprintf(data, sizeof data, "%s/data", room);
-    status = run_trial(&t, &a, data);
-    seep_lab_remove(room);
+    int rc = run_trial(&t, &a, &outcome, &err);
+    if (!rc && !seep_lab_interrupted())
+        status = judge_and_print(&t, &outcome, a.json);
+    else
+        status = SEEP_LAB_UNUSABLE;
+    /* A job that cannot be run says why itself. */
+    bool said = WIFEXITED(outcome.status) && WEXITSTATUS(outcome.status) == SEEP_LAB_UNUSABLE;
+    if (rc && !said && !seep_lab_interrupted())
+        seep_lab_complain_error(rc, &err, "see `seep-lab --help`");
+    seep_trial_fini(&outcome);
     return status;
 }

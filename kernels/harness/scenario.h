@@ -26,11 +26,18 @@ struct seep_scenario_options {
 struct seep_variant {
     const char *name;
     const char *summary;
-    const char *pattern; /* the pattern that seep must find in it (see design of findings), NULL: no
-                            leak, no retention */
+    const char *pattern;  /* that seep must find in it (docs/report.schema.json has them), NULL: no
+                             leak, no retention */
+    const char *severity; /* that this finding must have; given with every pattern */
     const char *function; /* the C function whose line the finding must name, NULL: not held */
+    const char *others;   /* "first, second": patterns of further leaks and retentions that are its
+                             own, too. NULL: there are none */
     bool fails;           /* the job itself must fail (alias-del) */
 };
+
+/* What run() returns, negated and with a text, where the training failed of the very mistake that
+ * the variant shows; beside those of libprof/error.h. */
+enum { SEEP_EVARIANT = 64 };
 
 /* A leaking variant and its fix, for `seep verify`: 0 from before to after, 1 from after to before.
  * A fix that leaves something is none for seep: 1 both ways. */
@@ -46,11 +53,10 @@ struct seep_fix {
 struct seep_outcome {
     const struct seep_variant *variant;
     int status;       /* wait status of the job */
-    json_t *report;   /* report.json of seep */
+    json_t *report;   /* report.json of seep, or NULL where it left none */
     json_t *measured; /* what the scenario itself measured (object), or NULL where it failed */
 };
 
-/* One line of the table of figures. */
 struct seep_rows; /* see rows.h */
 
 struct seep_scenario {
@@ -58,17 +64,20 @@ struct seep_scenario {
     const char *summary;
     const struct seep_variant *variants; /* ends with name == NULL */
     const struct seep_fix *fixes;        /* ends with before == NULL */
+    bool uses_device;                    /* SEEP_DEVICE_CUDA makes a difference to it */
+    bool draws_pictures;                 /* into options.out */
 
     /* Writes the input of a run into an empty folder. NULL: the scenario needs none. */
     int (*make_data)(const char *folder, double scale, uint64_t seed, struct seep_error *err);
 
     /* Runs the variant in this process and its forks; `measured` is an object to fill with figures.
-     * 0 or a negative SEEP_E…, why in *err. */
+     * 0 or a negative SEEP_E…, -SEEP_EVARIANT included, why in *err. */
     int (*run)(const struct seep_scenario_options *options, json_t *measured,
                struct seep_error *err);
 
-    /* Holds all variants' outcomes, in the order of `variants`, against the seed's figures. */
-    int (*judge)(const struct seep_outcome *outcomes, double scale, struct seep_rows *rows);
+    /* Holds all variants' outcomes, in the order of `variants`, against the seed's figures. Any of
+     * them may lack its report or its measured figures. */
+    void (*judge)(const struct seep_outcome *outcomes, double scale, struct seep_rows *rows);
 };
 
 /* All of them; ends with NULL. */

@@ -2,7 +2,6 @@
 #ifndef SEEP_KERNELS_TRIAL_H
 #define SEEP_KERNELS_TRIAL_H
 
-#include "kernels/harness/rows.h"
 #include "kernels/harness/scenario.h"
 
 struct seep_trial {
@@ -16,29 +15,21 @@ struct seep_trial {
     double scale;
     uint64_t seed;
     unsigned epochs;
-    bool progress;
 };
 
-/* Fills *outcome (also where the job itself failed: its wait status is there). 0; -SEEP_EIO,
- * -SEEP_ENODATA where seep could not run or left no report.
+/* Fills *outcome, also where the job itself failed (its wait status is there) or seep left no
+ * report (that is NULL then). 0; -SEEP_ENODATA without seep; -SEEP_EIO where seep could not run the
+ * job, or the job could not be run with its input: it has said why on its stderr. Signals must be
+ * held (lab.h).
  * Allocates: outcome->report and outcome->measured; seep_trial_fini(). */
 SEEP_MUST_CHECK int seep_trial_run(const struct seep_trial *trial, struct seep_outcome *outcome,
                                    struct seep_error *err);
 void seep_trial_fini(struct seep_outcome *outcome);
 
 /* The folder with the scenario's input: `given`, else one made at `room` (below which nothing is
- * yet). *data is one of these. */
+ * yet), by a child: signals must be held. *data is one of these. */
 SEEP_MUST_CHECK int seep_trial_data(const struct seep_scenario *scenario, const char *given,
                                     const char *room, double scale, uint64_t seed,
                                     const char **data, struct seep_error *err);
-
-/* Whether seep found in the variant what there is to find: adds the lines for it. Returns whether
- * all of them hold. */
-bool seep_trial_judge(const struct seep_outcome *outcome, struct seep_rows *rows);
-
-/* The finding of that pattern that weighs most, NULL where there is none; its look-at function or
- * "". */
-const json_t *seep_trial_finding(const json_t *report, const char *pattern);
-const char *seep_trial_function(const json_t *finding);
 
 #endif

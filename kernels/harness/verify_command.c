@@ -4,40 +4,46 @@
 #include "kernels/harness/lab.h"
 #include "kernels/harness/table.h"
 #include "kernels/harness/trial.h"
+#include "kernels/harness/trial_judge.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
-enum { MAX_VARIANTS = 16 };
+enum { MAX_VARIANTS = 16, NAME_BYTES = 128, LINE_BYTES = 512 };
 
 struct verification {
     const struct seep_lab_arguments *a;
     char folder[PATH_MAX / 2]; /* of all of it */
-    json_t *rows, *measured;
-    unsigned n_failed;
+    struct seep_rows rows;
+    json_t *measured;
 };
 
-static const char *path_of(char path[PATH_MAX], const struct verification *v,
-                           const struct seep_scenario *scenario, const char *name)
+/* FOLDER/SCENARIO/NAMEend. */
+static int path_of(char path[PATH_MAX], const struct verification *v,
+                   const struct seep_scenario *scenario, const char *name, const char *end,
+                   struct seep_error *err)
 {
-    int n = snprintf(path, PATH_MAX, "%s/%s/%s", v->folder, scenario->name, name);
+    int n = snprintf(path, PATH_MAX, "%s/%s/%s%s", v->folder, scenario->name, name, end);
 
-    return n > 0 && n < PATH_MAX ? path : "";
+    if (n > 0 && n < PATH_MAX)
+        return 0;
+    return seep_error_set(err, SEEP_EIO, v->folder, 0, "the path is too long");
 }
 
-/* The last line that the job said, for an error's text. */
-static void last_line(const char *log, char *line, size_t capacity)
+/* The last line that the job said; "" where it said nothing. */
+static void last_line(const char *log, char line[LINE_BYTES])
 {
     FILE *f = fopen(log, "re");
-    char text[512];
+    char text[LINE_BYTES];
 
     line[0] = '\0';
     while (f && fgets(text, sizeof text, f)) {
         text[strcspn(text, "\n")] = '\0';
         if (text[0])
-            snprintf(line, capacity, "%.*s", (int)capacity - 1, text);
+            strcpy(line, text);
     }
     if (f)
         fclose(f);
@@ -47,127 +53,143 @@ static int run_variant(struct verification *v, const struct seep_scenario *s,
                        const struct seep_variant *variant, const char *data,
                        struct seep_outcome *outcome, struct seep_error *err)
 {
-    char profile[PATH_MAX], log[PATH_MAX], line[256], name[128];
+    char profile[PATH_MAX], log[PATH_MAX], line[LINE_BYTES];
     struct seep_trial t = {.scenario = s,
                            .variant = variant,
+                           .profile = profile,
+                           .log = log,
                            .data = data,
-                           .device = v->a->device,
+                           .device = s->uses_device ? v->a->device : SEEP_DEVICE_CPU,
                            .scale = v->a->scale,
                            .seed = v->a->seed,
                            .epochs = v->a->epochs};
+    int rc = path_of(profile, v, s, variant->name, ".d", err);
 
-    snprintf(name, sizeof name, "%s.d", variant->name);
-    t.profile = path_of(profile, v, s, name);
-    snprintf(name, sizeof name, "%s.log", variant->name);
-    t.log = path_of(log, v, s, name);
+    if (!rc)
+        rc = path_of(log, v, s, variant->name, ".log", err);
+    if (rc)
+        return rc;
     seep_lab_progress("%s: %s …", s->name, variant->name);
-    int rc = seep_trial_run(&t, outcome, err);
+    rc = seep_trial_run(&t, outcome, err);
     seep_lab_progress(NULL);
     bool failed = !WIFEXITED(outcome->status) || WEXITSTATUS(outcome->status);
-    if (failed && !variant->fails) {
-        last_line(log, line, sizeof line);
-        if (line[0])
-            seep_lab_complain("%s %s said \"%.150s\": it is expected to end well", s->name,
-                              variant->name, line);
-    }
+    last_line(log, line);
+    if (failed && line[0] && (rc || !variant->fails) && !seep_lab_interrupted())
+        seep_lab_complain("%s %s said \"%s\": it is expected to %s", s->name, variant->name, line,
+                          variant->fails ? "fail of its mistake" : "end well");
     return rc;
 }
 
 /* ---- fixes --------------------------------------------------------------------------------- */
 
-/* `seep verify BEFORE AFTER`: its exit status, −1 where there is none; its document, or NULL, for
- * the caller to give back, and the document's "why". */
-static int verify_pair(struct verification *v, const struct seep_scenario *s, const char *before,
-                       const char *after, json_t **verdict, char *why, size_t capacity,
-                       struct seep_error *err)
+/* "why" of what `seep verify` wrote, or else its last word.
+ * Allocates the result (free() it); NULL without memory. */
+static char *read_why(const json_t *verdict, const char *log)
 {
-    char seep[PATH_MAX], from[PATH_MAX], to[PATH_MAX], document[PATH_MAX], log[PATH_MAX];
-    char name[128];
-    int status = 0;
+    char line[LINE_BYTES];
+    const char *text = seep_rows_text(verdict, "why");
 
-    snprintf(name, sizeof name, "%s.d", before);
-    path_of(from, v, s, name);
-    snprintf(name, sizeof name, "%s.d", after);
-    path_of(to, v, s, name);
-    snprintf(name, sizeof name, "%s-to-%s.json", before, after);
-    path_of(document, v, s, name);
-    snprintf(name, sizeof name, "%s-to-%s.log", before, after);
-    path_of(log, v, s, name);
-    char *argv[] = {seep, "verify", "--format", "json", "-o", document, from, to, NULL};
-    *verdict = NULL;
-    snprintf(why, capacity, "seep could not be started");
-    if (seep_lab_find_seep(seep, err) || seep_lab_spawn(argv, log, &status, err))
-        return -1;
-    *verdict = json_load_file(document, 0, NULL);
-    const char *text = seep_rows_text(*verdict, "why");
-    if (text)
-        snprintf(why, capacity, "%s", text);
-    else
-        last_line(log, why, capacity);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    if (!text)
+        last_line(log, line);
+    return strdup(text ? text : line);
 }
 
-static void verify_fix(struct verification *v, const struct seep_scenario *s,
-                       const struct seep_fix *fix, struct seep_rows *rows)
+/* `seep verify BEFORE AFTER`, and a line on how it ended. Its document, or NULL, is the caller's.
+ */
+static int verify_pair(struct verification *v, const struct seep_scenario *s, const char *before,
+                       const char *after, int expected, json_t **verdict, struct seep_error *err)
 {
-    struct seep_error err = {0};
-    char name[128], why[160];
-    int expected = seep_fix_status(fix);
-    json_t *verdict;
+    char seep[PATH_MAX], from[PATH_MAX], to[PATH_MAX], document[PATH_MAX], log[PATH_MAX];
+    char name[NAME_BYTES], stem[NAME_BYTES];
+    char *argv[] = {seep, "verify", "--format", "json", "-o", document, from, to, NULL};
+    int status = 0, rc = seep_lab_find_seep(seep, err);
 
-    snprintf(name, sizeof name, "seep verify %s %s", fix->before, fix->after);
-    int status = verify_pair(v, s, fix->before, fix->after, &verdict, why, sizeof why, &err);
-    seep_rows_add(rows, status == expected, name,
-                  expected ? "status 1, not fixed" : "status 0, fixed", "status %d, %s", status,
-                  why);
-    seep_fix_judge(fix, verdict, rows);
+    *verdict = NULL;
+    snprintf(stem, sizeof stem, "%s-to-%s", before, after);
+    if (!rc)
+        rc = path_of(from, v, s, before, ".d", err);
+    if (!rc)
+        rc = path_of(to, v, s, after, ".d", err);
+    if (!rc)
+        rc = path_of(document, v, s, stem, ".json", err);
+    if (!rc)
+        rc = path_of(log, v, s, stem, ".log", err);
+    if (!rc)
+        rc = seep_lab_spawn(argv, log, &status, err);
+    if (rc)
+        return rc;
+    *verdict = json_load_file(document, 0, NULL);
+    char *why = read_why(*verdict, log);
+    int ended = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    snprintf(name, sizeof name, "seep verify %s %s", before, after);
+    seep_rows_add(&v->rows, ended == expected, name,
+                  expected ? "status 1, not fixed" : "status 0, fixed", "status %d, %s", ended,
+                  why ? why : "no memory");
+    free(why);
+    return 0;
+}
+
+static int verify_fix(struct verification *v, const struct seep_scenario *s,
+                      const struct seep_fix *fix, struct seep_error *err)
+{
+    json_t *verdict;
+    int rc = verify_pair(v, s, fix->before, fix->after, seep_fix_status(fix), &verdict, err);
+
+    if (!rc)
+        seep_fix_judge(fix, verdict, &v->rows);
     json_decref(verdict);
-    snprintf(name, sizeof name, "seep verify %s %s", fix->after, fix->before);
-    status = verify_pair(v, s, fix->after, fix->before, &verdict, why, sizeof why, &err);
-    seep_rows_add(rows, status == 1, name, "status 1, not fixed", "status %d, %s", status, why);
-    json_decref(verdict);
+    if (!rc) {
+        rc = verify_pair(v, s, fix->after, fix->before, 1, &verdict, err);
+        json_decref(verdict);
+    }
+    return rc;
 }
 
 /* ---- a scenario ------------------------------------------------------------------------------ */
 
-static void judge_scenario(struct verification *v, const struct seep_scenario *s,
-                           const struct seep_outcome *outcomes, struct seep_rows *rows)
+static int run_variants(struct verification *v, const struct seep_scenario *s, const char *data,
+                        struct seep_outcome outcomes[MAX_VARIANTS], struct seep_error *err)
 {
     json_t *measured = json_object();
-    size_t n = 0;
+    int rc = 0;
 
-    for (; s->variants[n].name; n++) {
-        seep_trial_judge(&outcomes[n], rows);
-        json_object_set(measured, s->variants[n].name, outcomes[n].measured);
+    for (size_t i = 0; s->variants[i].name && i < MAX_VARIANTS && !rc; i++) {
+        rc = run_variant(v, s, &s->variants[i], data, &outcomes[i], err);
+        if (rc)
+            break;
+        seep_trial_judge(&outcomes[i], &v->rows);
+        json_object_set(measured, s->variants[i].name, outcomes[i].measured);
     }
     json_object_set_new(v->measured, s->name, measured);
-    for (const struct seep_fix *fix = s->fixes; fix && fix->before; fix++) {
-        if (v->a->scale >= fix->least_scale)
-            verify_fix(v, s, fix, rows);
-    }
-    if (s->judge && s->judge(outcomes, v->a->scale, rows))
-        seep_rows_add(rows, false, "figures", "can be judged", "cannot");
+    return rc;
 }
 
 static int verify_scenario(struct verification *v, const struct seep_scenario *s,
                            struct seep_error *err)
 {
     struct seep_outcome outcomes[MAX_VARIANTS] = {{0}};
-    struct seep_rows rows = {.scenario = s->name, .rows = v->rows};
-    char room[PATH_MAX];
+    char folder[PATH_MAX], room[PATH_MAX];
     const char *data;
-    size_t n = 0;
-    int rc = seep_lab_make_folder(path_of(room, v, s, ""), err);
+    int rc = path_of(folder, v, s, "", "", err);
 
+    v->rows.scenario = s->name;
     if (!rc)
-        rc = seep_trial_data(s, v->a->data, path_of(room, v, s, "data"), v->a->scale, v->a->seed,
-                             &data, err);
-    for (; !rc && s->variants[n].name && n < MAX_VARIANTS; n++)
-        rc = run_variant(v, s, &s->variants[n], data, &outcomes[n], err);
+        rc = path_of(room, v, s, "data", "", err);
     if (!rc)
-        judge_scenario(v, s, outcomes, &rows);
-    v->n_failed += rows.n_failed;
-    for (size_t i = 0; i < n; i++)
+        rc = seep_lab_make_folder(folder, err);
+    if (!rc)
+        rc = seep_trial_data(s, v->a->data, room, v->a->scale, v->a->seed, &data, err);
+    if (!rc)
+        rc = run_variants(v, s, data, outcomes, err);
+    for (const struct seep_fix *fix = s->fixes; fix && fix->before && !rc; fix++) {
+        if (v->a->scale >= fix->least_scale)
+            rc = verify_fix(v, s, fix, err);
+    }
+    if (!rc && s->judge)
+        s->judge(outcomes, v->a->scale, &v->rows);
+    if (!rc && v->rows.lost)
+        rc = -SEEP_ENOMEM;
+    for (size_t i = 0; i < MAX_VARIANTS; i++)
         seep_trial_fini(&outcomes[i]);
     return rc;
 }
@@ -175,40 +197,26 @@ static int verify_scenario(struct verification *v, const struct seep_scenario *s
 /* ---- all ---------------------------------------------------------------------------------------
  */
 
-static int print_rows(const struct verification *v)
+static int print_rows(const struct verification *v, FILE *out, bool complete)
 {
-    FILE *out = v->a->out ? fopen(v->a->out, "we") : stdout;
+    const json_t *rows = v->rows.rows;
 
-    if (!out) {
-        seep_lab_complain("%s cannot be written: name another file", v->a->out);
-        return -SEEP_EIO;
-    }
     if (v->a->json) {
-        json_t *document = json_pack(
-            "{s:s, s:i, s:s, s:f, s:i, s:i, s:O, s:O}", "format", "seep-lab-verify", "version", 1,
-            "seep", SEEP_VERSION, "scale", v->a->scale, "rows_total", (int)json_array_size(v->rows),
-            "rows_failed", (int)v->n_failed, "rows", v->rows, "measured", v->measured);
+        json_t *document =
+            json_pack("{s:s, s:i, s:s, s:f, s:b, s:i, s:i, s:O, s:O}", "format", "seep-lab-verify",
+                      "version", 1, "seep", SEEP_VERSION, "scale", v->a->scale, "complete",
+                      complete, "rows_total", (int)json_array_size(rows), "rows_failed",
+                      (int)v->rows.n_failed, "rows", rows, "measured", v->measured);
         json_dumpf(document, out, JSON_INDENT(1));
         putc('\n', out);
         json_decref(document);
     } else {
-        seep_table_print_verdicts(v->rows, out);
+        seep_table_print_verdicts(rows, out);
     }
-    bool bad = fflush(out) || ferror(out);
-    if (v->a->out)
-        bad |= fclose(out) != 0;
-    if (bad)
-        seep_lab_complain("the table cannot be written: check the room there");
-    return bad ? -SEEP_EIO : 0;
-}
-
-static bool is_chosen(const struct seep_lab_arguments *a, const char *name)
-{
-    bool chosen = a->n_words == 0;
-
-    for (int i = 0; i < a->n_words; i++)
-        chosen |= strcmp(a->words[i], name) == 0;
-    return chosen;
+    if (!fflush(out) && !ferror(out))
+        return 0;
+    seep_lab_complain("the table cannot be written: check the room there");
+    return -SEEP_EIO;
 }
 
 static bool words_are_scenarios(const struct seep_lab_arguments *a)
@@ -226,36 +234,68 @@ static bool words_are_scenarios(const struct seep_lab_arguments *a)
     return true;
 }
 
+/* What is kept must be of one run: else reports and inputs of two would mix. */
+static int prepare_folder(struct verification *v, struct seep_error *err)
+{
+    const char *keep = v->a->keep;
+    char path[PATH_MAX];
+    int rc = 0;
+
+    if (!keep)
+        return seep_lab_make_temporary(v->folder, sizeof v->folder, err);
+    if ((size_t)snprintf(v->folder, sizeof v->folder, "%s", keep) >= sizeof v->folder)
+        return seep_error_set(err, SEEP_EIO, keep, 0, "the path is too long");
+    for (const struct seep_scenario *const *s = seep_scenarios; *s && !rc; s++) {
+        rc = path_of(path, v, *s, "", "", err);
+        if (!rc && seep_lab_is_chosen(v->a, (*s)->name) && !seep_lab_is_empty(path))
+            rc = seep_error_set(err, SEEP_EIO, path, 0, "not an empty folder");
+    }
+    return rc ? rc : seep_lab_make_folder(keep, err);
+}
+
+static int verify_all(struct verification *v, struct seep_error *err)
+{
+    int rc = prepare_folder(v, err);
+
+    for (const struct seep_scenario *const *s = seep_scenarios; *s && !rc; s++) {
+        if (seep_lab_is_chosen(v->a, (*s)->name))
+            rc = verify_scenario(v, *s, err);
+    }
+    if (!v->a->keep)
+        seep_lab_remove(v->folder);
+    return rc;
+}
+
 int seep_lab_verify_main(int argc, char **argv)
 {
     struct seep_lab_arguments a;
     struct verification v = {.a = &a};
     struct seep_error err = {0};
-    int status = seep_lab_read_arguments(argc, argv, "dsDSefjok", &a), rc = 0;
+    int status = seep_lab_read_arguments(argc, argv, "dsDSefjok", &a);
 
     if (status >= 0)
         return status;
+    seep_lab_hold_signals();
     if (!words_are_scenarios(&a) || !seep_lab_has_device(a.device))
         return SEEP_LAB_UNUSABLE;
-    if (!a.keep)
-        rc = seep_lab_make_temporary(v.folder, sizeof v.folder, &err);
-    else if ((size_t)snprintf(v.folder, sizeof v.folder, "%s", a.keep) >= sizeof v.folder)
-        rc = seep_error_set(&err, SEEP_EIO, a.keep, 0, "the path is too long");
-    else
-        rc = seep_lab_make_folder(a.keep, &err);
-    v.rows = json_array();
-    v.measured = json_object();
-    for (const struct seep_scenario *const *s = seep_scenarios; *s && !rc; s++) {
-        if (is_chosen(&a, (*s)->name))
-            rc = verify_scenario(&v, *s, &err);
+    /* Before the work: who learns after it that the file cannot be has lost all of it. */
+    FILE *out = a.out ? fopen(a.out, "we") : stdout;
+    if (!out) {
+        seep_lab_complain("%s cannot be written (%s): name another file", a.out, strerror(errno));
+        return SEEP_LAB_UNUSABLE;
     }
-    if (rc)
+    v.rows.rows = json_array();
+    v.measured = json_object();
+    int rc = verify_all(&v, &err);
+    if (rc && !seep_lab_interrupted())
         seep_lab_complain_error(rc, &err, "see `seep-lab --help`");
-    else
-        rc = print_rows(&v);
-    json_decref(v.rows);
+    if (!rc || json_array_size(v.rows.rows))
+        rc = print_rows(&v, out, rc == 0) ? -SEEP_EIO : rc;
+    json_decref(v.rows.rows);
     json_decref(v.measured);
-    if (!a.keep)
-        seep_lab_remove(v.folder);
-    return rc ? SEEP_LAB_UNUSABLE : v.n_failed ? SEEP_LAB_UNEXPECTED : SEEP_LAB_EXPECTED;
+    if (a.out && fclose(out) && !rc) {
+        seep_lab_complain("%s cannot be written: check the room there", a.out);
+        rc = -SEEP_EIO;
+    }
+    return rc ? SEEP_LAB_UNUSABLE : v.rows.n_failed ? SEEP_LAB_UNEXPECTED : SEEP_LAB_EXPECTED;
 }

@@ -6,6 +6,7 @@
  * seep where a rank would have them, and the arithmetic runs on the CPU. */
 #include "kernels/harness/rows.h"
 #include "kernels/harness/scenario.h"
+#include "kernels/harness/trial_judge.h"
 #include "kernels/scenarios/depth_network.h"
 #include "kernels/scenarios/ranks.h"
 #include "preload/seep.h"
@@ -31,17 +32,27 @@ static const size_t context_bytes = 450000000;
 enum variant { LOG_NODE, LOG_SCALAR, BUCKET_ALL, BUCKET_25, WRONG_DEVICE, RIGHT, N_VARIANTS };
 
 static const struct seep_variant variants[] = {
-    [LOG_NODE] = {"log-node", "the log buffer keeps each step's loss, and with it the graph",
-                  "graph-retention", "graph_node_make", false},
-    [LOG_SCALAR] = {"log-scalar", "the log buffer keeps each step's loss as a number", NULL, NULL,
-                    false},
-    [BUCKET_ALL] = {"bucket-all", "all gradients are made one array for the reduction",
-                    "collective-buffer", "allreduce_coalesced", false},
-    [BUCKET_25] = {"bucket-25", "gradients are reduced in pieces of 25 MB", NULL, NULL, false},
-    [WRONG_DEVICE] = {"wrong-device", "rank 1 never sets its device: context and batches on GPU 0",
-                      "wrong-device", "set_up_devices", false},
-    [RIGHT] = {"right", "each rank sets its device first", NULL, NULL, false},
-    {NULL, NULL, NULL, NULL, false},
+    [LOG_NODE] = {.name = "log-node",
+                  .summary = "the log buffer keeps each step's loss, and with it the graph",
+                  .pattern = "graph-retention",
+                  .severity = "leak",
+                  .function = "graph_node_make",
+                  .others = "unbounded-growth"}, /* the target, which the loss's node holds */
+    [LOG_SCALAR] = {.name = "log-scalar",
+                    .summary = "the log buffer keeps each step's loss as a number"},
+    [BUCKET_ALL] = {.name = "bucket-all",
+                    .summary = "all gradients are made one array for the reduction",
+                    .pattern = "collective-buffer",
+                    .severity = "pressure",
+                    .function = "allreduce_coalesced"},
+    [BUCKET_25] = {.name = "bucket-25", .summary = "gradients are reduced in pieces of 25 MB"},
+    [WRONG_DEVICE] = {.name = "wrong-device",
+                      .summary = "rank 1 never sets its device: context and batches on GPU 0",
+                      .pattern = "wrong-device",
+                      .severity = "retention",
+                      .function = "set_up_devices"},
+    [RIGHT] = {.name = "right", .summary = "each rank sets its device first"},
+    {0},
 };
 
 static const struct seep_fix fixes[] = {
@@ -303,15 +314,7 @@ static double seen_on_device_0(const json_t *report)
 
 static double found(const struct seep_outcome *outcomes, enum variant v, const char *key)
 {
-    const json_t *finding;
-    size_t i;
-
-    json_array_foreach (json_object_get(outcomes[v].report, "findings"), i, finding) {
-        const char *pattern = seep_rows_text(finding, "pattern");
-        if (pattern && strcmp(pattern, variants[v].pattern) == 0)
-            return seep_rows_number(finding, key);
-    }
-    return NAN;
+    return seep_rows_number(seep_trial_finding(outcomes[v].report, variants[v].pattern), key);
 }
 
 static void judge_devices(const struct seep_outcome *outcomes, struct seep_rows *rows)
@@ -328,7 +331,7 @@ static void judge_devices(const struct seep_outcome *outcomes, struct seep_rows 
     }
 }
 
-static int judge(const struct seep_outcome *outcomes, double scale, struct seep_rows *rows)
+static void judge(const struct seep_outcome *outcomes, double scale, struct seep_rows *rows)
 {
     double piece = fmin(full_piece_bytes * scale / of(outcomes, BUCKET_25, "gradient_bytes"), 1);
     double last = of(outcomes, RIGHT, "loss_last"), worst = 0;
@@ -352,7 +355,6 @@ static int judge(const struct seep_outcome *outcomes, double scale, struct seep_
                   "loss within 1e-6", "within %.1g", worst);
     seep_rows_add(rows, last < of(outcomes, RIGHT, "loss_first"), "the loss falls",
                   "< first epoch's", "%.4g after %.4g", last, of(outcomes, RIGHT, "loss_first"));
-    return 0;
 }
 
 const struct seep_scenario seep_featdepth = {

@@ -185,7 +185,7 @@ static void judge_levels(const struct seep_outcome *o, double n, double masks,
     }
 }
 
-static int judge(const struct seep_outcome *o, double scale, struct seep_rows *rows)
+static void judge(const struct seep_outcome *o, double scale, struct seep_rows *rows)
 {
     double n = seep_rows_number(o[ALIAS].measured, "steps_per_epoch");
     double masks = seep_rows_number(o[ALIAS].measured, "mask_bytes");
@@ -202,19 +202,22 @@ static int judge(const struct seep_outcome *o, double scale, struct seep_rows *r
                        8, 0.01, "times");
     seep_rows_add(rows, steps == n, "alias-del: the step it fails in",
                   "the first of the second epoch", "step %.0f of %.0f an epoch", steps + 1, n);
-    return 0;
 }
 
 /* ---- the scenario ---------------------------------------------------------------------------- */
 
 static const struct seep_variant variants[] = {
-    [ALIAS] = {"alias",
-               "the cached annotation itself is handed out, and gets its masks written into",
-               "aliased-cache", "collate_tensor", false},
-    [ALIAS_DEL] = {"alias-del", "… and 'masks' is deleted after use: gone in the second epoch",
-                   NULL, NULL, true},
-    [SHALLOW] = {"shallow", "a shallow copy of the annotation is handed out", NULL, NULL, false},
-    [DEEP] = {"deep", "a deep copy of the annotation is handed out", NULL, NULL, false},
+    [ALIAS] = {.name = "alias",
+               .summary =
+                   "the cached annotation itself is handed out, and gets its masks written into",
+               .pattern = "aliased-cache",
+               .severity = "retention",
+               .function = "collate_tensor"},
+    [ALIAS_DEL] = {.name = "alias-del",
+                   .summary = "… and 'masks' is deleted after use: gone in the second epoch",
+                   .fails = true},
+    [SHALLOW] = {.name = "shallow", .summary = "a shallow copy of the annotation is handed out"},
+    [DEEP] = {.name = "deep", .summary = "a deep copy of the annotation is handed out"},
     {0},
 };
 

@@ -1,5 +1,7 @@
 #include "kernels/scenarios/maskrcnn_collate.h"
 
+#include "kernels/harness/scenario.h"
+
 #include <stdlib.h>
 
 int seep_maskrcnn_getitem(const struct seep_maskrcnn_loader *loader, size_t i,
@@ -58,7 +60,7 @@ static int collate_masks(struct seep_maskrcnn_loader *loader, struct seep_target
 {
     struct seep_target_value *masks = target->of[SEEP_TARGET_MASKS];
     if (!masks)
-        return seep_error_set(err, SEEP_ENODATA, "", 0,
+        return seep_error_set(err, SEEP_EVARIANT, "", 0,
                               "an annotation has no 'masks' any more (KeyError): they were deleted "
                               "from the data set's own");
     struct seep_target_value *list = masks->source ? masks->source : masks;

@@ -27,7 +27,7 @@ SEEP_MUST_CHECK int seep_maskrcnn_getitem(const struct seep_maskrcnn_loader *loa
                                           struct seep_maskrcnn_sample *out, struct seep_error *err);
 
 /* Makes tensors of pictures and masks, and writes the masks into the samples' targets.
- * -SEEP_ENODATA where a target has no "masks". */
+ * -SEEP_EVARIANT (scenario.h) where a target has no "masks". */
 SEEP_MUST_CHECK int seep_maskrcnn_collate(struct seep_maskrcnn_loader *loader,
                                           struct seep_maskrcnn_sample *samples, size_t n,
                                           struct seep_error *err);

@@ -1,13 +1,12 @@
 #include "kernels/scenarios/maskrcnn_dataset.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { PATH_BYTES = 4096 };
 
 static const struct {
     const char *annotations, *pictures;
@@ -17,16 +16,16 @@ static const struct {
 };
 enum { N_LAYOUTS = sizeof layouts / sizeof *layouts };
 
-static int join(char path[PATH_BYTES], const char *folder, const char *part, const char *name,
+static int join(char path[PATH_MAX], const char *folder, const char *part, const char *name,
                 struct seep_error *err)
 {
-    if ((size_t)snprintf(path, PATH_BYTES, "%s/%s%s%s", folder, part, *name ? "/" : "", name) >=
-        PATH_BYTES)
+    if ((size_t)snprintf(path, PATH_MAX, "%s/%s%s%s", folder, part, *name ? "/" : "", name) >=
+        PATH_MAX)
         return seep_error_set(err, SEEP_EIO, folder, 0, "the path is too long");
     return 0;
 }
 
-static int mask_path(char path[PATH_BYTES], const char *folder, uint64_t id, struct seep_error *err)
+static int mask_path(char path[PATH_MAX], const char *folder, uint64_t id, struct seep_error *err)
 {
     char name[32];
 
@@ -135,7 +134,7 @@ static int fill_cache(struct seep_maskrcnn_dataset *d)
 int seep_maskrcnn_dataset_open(const char *folder, struct seep_maskrcnn_dataset *out,
                                struct seep_error *err)
 {
-    char path[PATH_BYTES];
+    char path[PATH_MAX];
     size_t at = 0;
     int rc = 0;
 
@@ -175,7 +174,7 @@ int seep_maskrcnn_picture(const struct seep_maskrcnn_dataset *d, size_t i, struc
                           struct seep_error *err)
 {
     const struct seep_coco_image *of = &d->coco->images[i];
-    char path[PATH_BYTES];
+    char path[PATH_MAX];
     int rc = join(path, d->folder, d->pictures, of->file, err);
 
     *out = NULL;
@@ -198,7 +197,7 @@ int seep_maskrcnn_mask(const struct seep_maskrcnn_dataset *d,
 {
     size_t n = (size_t)source->width * source->height;
     struct seep_image *image = NULL;
-    char path[PATH_BYTES];
+    char path[PATH_MAX];
     int rc = mask_path(path, d->folder, source->annotation_id, err);
 
     if (!rc && access(path, R_OK)) {

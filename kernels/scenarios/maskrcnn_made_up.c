@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,6 @@ enum {
     CORNERS = 16,
     JPEG_QUALITY = 85,
     CATEGORIES = 90,
-    PATH_BYTES = 4096,
 };
 
 /* Instances of an image: COCO's train2017 has 860,001 in 117,266 images. */
@@ -118,7 +118,7 @@ static int write_mask(const char *folder, const struct seep_coco_annotation *a, 
                       struct seep_error *err)
 {
     struct seep_image image = {WIDTH, HEIGHT, 1, pixels};
-    char path[PATH_BYTES];
+    char path[PATH_MAX];
     int rc = seep_coco_mask(a, WIDTH, HEIGHT, pixels);
 
     for (size_t i = 0; i < (size_t)WIDTH * HEIGHT && !rc; i++)
@@ -133,7 +133,7 @@ static int write_picture(const char *folder, const struct seep_coco_image *of, u
                          struct seep_error *err)
 {
     struct seep_image image = {WIDTH, HEIGHT, 3, pixels};
-    char path[PATH_BYTES];
+    char path[PATH_MAX];
 
     for (size_t i = 0; i < (size_t)WIDTH * HEIGHT * 3; i++)
         pixels[i] = (uint8_t)(of->id * 37 + i / WIDTH / 8 + i % 3 * 60);
@@ -142,10 +142,10 @@ static int write_picture(const char *folder, const struct seep_coco_image *of, u
     return seep_image_write_jpeg(path, &image, JPEG_QUALITY, err);
 }
 
-static int make_folder(const char *folder, const char *name, char path[PATH_BYTES],
+static int make_folder(const char *folder, const char *name, char path[PATH_MAX],
                        struct seep_error *err)
 {
-    if ((size_t)snprintf(path, PATH_BYTES, "%s/%s", folder, name) >= PATH_BYTES)
+    if ((size_t)snprintf(path, PATH_MAX, "%s/%s", folder, name) >= PATH_MAX)
         return seep_error_set(err, SEEP_EIO, folder, 0, "the path is too long");
     if (mkdir(path, 0777) && errno != EEXIST)
         return seep_error_set(err, SEEP_EIO, path, 0, "%s", strerror(errno));
@@ -157,7 +157,7 @@ int seep_maskrcnn_make_data(const char *folder, double scale, uint64_t seed, str
     size_t n = (size_t)fmax(LEAST_IMAGES, round(SEEP_MASKRCNN_IMAGES * fmin(scale, 1)));
     uint8_t *pixels = malloc((size_t)WIDTH * HEIGHT * 3);
     struct seep_coco *coco = NULL;
-    char path[PATH_BYTES];
+    char path[PATH_MAX];
     int rc = pixels ? make_coco(n, seed, &coco) : -SEEP_ENOMEM;
 
     if (!rc)

@@ -31,15 +31,18 @@ static const size_t capacity_bytes = (size_t)80 << 30; /* a large GPU's */
 enum variant { NONE, EMPTY_EVERY_10, BUCKETED, EXPANDABLE };
 
 static const struct seep_variant variants[] = {
-    [NONE] = {"none", "the allocator as it is: reserved climbs, live does not", "allocator-cache",
-              "take_segment", false},
-    [EMPTY_EVERY_10] = {"empty-every-10", "the cache is emptied every 10 steps (the seed's fix)",
-                        NULL, NULL, false},
-    [BUCKETED] = {"bucketed", "sizes are padded to powers of two: what comes back fits", NULL, NULL,
-                  false},
-    [EXPANDABLE] = {"expandable", "one segment a pool, which grows (expandable_segments)", NULL,
-                    NULL, false},
-    {NULL, NULL, NULL, NULL, false},
+    [NONE] = {.name = "none",
+              .summary = "the allocator as it is: reserved climbs, live does not",
+              .pattern = "allocator-cache",
+              .severity = "pressure",
+              .function = "take_segment"},
+    [EMPTY_EVERY_10] = {.name = "empty-every-10",
+                        .summary = "the cache is emptied every 10 steps (the seed's fix)"},
+    [BUCKETED] = {.name = "bucketed",
+                  .summary = "sizes are padded to powers of two: what comes back fits"},
+    [EXPANDABLE] = {.name = "expandable",
+                    .summary = "one segment a pool, which grows (expandable_segments)"},
+    {0},
 };
 
 static const struct seep_fix fixes[] = {
@@ -240,7 +243,7 @@ static void judge_cures(const struct seep_outcome *outcomes, struct seep_rows *r
     }
 }
 
-static int judge(const struct seep_outcome *outcomes, double scale, struct seep_rows *rows)
+static void judge(const struct seep_outcome *outcomes, double scale, struct seep_rows *rows)
 {
     (void)scale;
     judge_none(outcomes, rows);
@@ -252,7 +255,6 @@ static int judge(const struct seep_outcome *outcomes, double scale, struct seep_
     judge_cures(outcomes, rows);
     seep_rows_add(rows, emptied > 5 * calls, "driver calls a step, empty-every-10 and none",
                   "> 5 times", "%.2f and %.2f", emptied, calls);
-    return 0;
 }
 
 const struct seep_scenario seep_minkowski = {
@@ -260,6 +262,7 @@ const struct seep_scenario seep_minkowski = {
     .summary = "MinkowskiEngine: sparse tensors of ever new sizes on a caching allocator",
     .variants = variants,
     .fixes = fixes,
+    .uses_device = true,
     .run = run,
     .judge = judge,
 };

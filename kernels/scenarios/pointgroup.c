@@ -1,9 +1,11 @@
 /* PointGroup's ScanNet loader: all scenes up front, a scene at a time in the training thread, or a
  * scene at a time in 16 workers. Author's figures: 25 GB, 4 GB and 14 GB. */
+#include "kernels/compute/clock.h"
 #include "kernels/harness/rows.h"
 #include "kernels/harness/scenario.h"
 #include "kernels/scenarios/pointgroup_trainer.h"
 #include "kernels/scenarios/worker_queue.h"
+#include "libprof/statistics.h"
 #include "preload/seep.h"
 
 #include <math.h>
@@ -11,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { WORKERS = 16, PREFETCH = 2, PROGRESS_STEPS = 10 };
@@ -92,24 +93,16 @@ static int train_on_next(struct job *job, uint64_t step, struct seep_error *err)
 
 /* ---- the job --------------------------------------------------------------------------------- */
 
-static double now_s(clockid_t clock)
-{
-    struct timespec t;
-
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static int train(struct job *job, struct seep_error *err)
 {
     size_t per_epoch = job->maker.steps_per_epoch;
     int rc = 0;
 
     for (size_t i = 0; i < job->n_steps && !rc; i++) {
-        double start = now_s(CLOCK_MONOTONIC), own = now_s(CLOCK_THREAD_CPUTIME_ID);
+        double start = seep_clock_s(CLOCK_MONOTONIC), own = seep_clock_s(CLOCK_THREAD_CPUTIME_ID);
         rc = train_on_next(job, i, err);
-        job->seconds[i] = now_s(CLOCK_MONOTONIC) - start;
-        job->own_seconds[i] = now_s(CLOCK_THREAD_CPUTIME_ID) - own;
+        job->seconds[i] = seep_clock_s(CLOCK_MONOTONIC) - start;
+        job->own_seconds[i] = seep_clock_s(CLOCK_THREAD_CPUTIME_ID) - own;
         seep_step();
         if ((i + 1) % per_epoch == 0)
             seep_epoch();
@@ -122,19 +115,6 @@ static int train(struct job *job, struct seep_error *err)
     return rc;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, size_t n)
-{
-    qsort(values, n, sizeof *values, by_value);
-    return values[n / 2];
-}
-
 static int fill_measured(const struct job *job, json_t *measured)
 {
     double n = (double)job->n_steps, points = 0;
@@ -145,11 +125,11 @@ static int fill_measured(const struct job *job, json_t *measured)
         "{s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:f}", "steps",
         (json_int_t)job->n_steps, "scenes", (json_int_t)job->scenes.n, "dataset_bytes",
         points * sizeof(struct seep_scannet_point), "batch_seconds",
-        median(job->seconds, job->n_steps), "own_batch_seconds",
-        median(job->own_seconds, job->n_steps), "batch_bytes", job->bytes / n, "voxels_per_point",
-        job->voxels / fmax(job->points, 1), "densest_voxel", (json_int_t)job->widest_row - 1,
-        "largest_map_bytes", (json_int_t)job->largest_map_bytes, "framework_bytes",
-        (json_int_t)job->trainer.framework_bytes, "program_bytes",
+        seep_median(job->seconds, job->n_steps), "own_batch_seconds",
+        seep_median(job->own_seconds, job->n_steps), "batch_bytes", job->bytes / n,
+        "voxels_per_point", job->voxels / fmax(job->points, 1), "densest_voxel",
+        (json_int_t)job->widest_row - 1, "largest_map_bytes", (json_int_t)job->largest_map_bytes,
+        "framework_bytes", (json_int_t)job->trainer.framework_bytes, "program_bytes",
         (json_int_t)job->trainer.program_bytes, "loss", job->trainer.loss);
     int rc = figures ? json_object_update(measured, figures) : -1;
 
@@ -226,7 +206,7 @@ static void judge_peaks(const struct seep_outcome *outcomes, struct seep_pointgr
                        (peaks[WORKER] - peaks[IN_THREAD]) * size.points, 0.25, "MB");
 }
 
-static int judge(const struct seep_outcome *outcomes, double scale, struct seep_rows *rows)
+static void judge(const struct seep_outcome *outcomes, double scale, struct seep_rows *rows)
 {
     struct seep_pointgroup_size size = seep_pointgroup_size(scale);
     double thread_s = seep_rows_number(outcomes[IN_THREAD].measured, "batch_seconds");
@@ -255,18 +235,27 @@ static int judge(const struct seep_outcome *outcomes, double scale, struct seep_
     seep_rows_add(rows, losses[EAGER] == losses[IN_THREAD] && losses[EAGER] == losses[WORKER],
                   "the same training, wherever batches are made", "one loss", "%.9g, %.9g, %.9g",
                   losses[EAGER], losses[IN_THREAD], losses[WORKER]);
-    return 0;
 }
 
 /* ---- the scenario ---------------------------------------------------------------------------- */
 
 static const struct seep_variant variants[] = {
-    [EAGER] = {"eager", "all scenes are read up front, and the workers collate", "eager-retention",
-               "dataset_keep", false},
-    [IN_THREAD] = {"in-thread", "no workers: the training thread reads a batch's scenes",
-                   "size-spike", "collate_voxel_map", false},
-    [WORKER] = {"worker", "16 workers read a batch's scenes, two batches ahead each",
-                "worker-multiplication", "seep_pointgroup_batch_pack", false},
+    [EAGER] = {.name = "eager",
+               .summary = "all scenes are read up front, and the workers collate",
+               .pattern = "eager-retention",
+               .severity = "retention",
+               .function = "dataset_keep",
+               .others = "worker-multiplication"}, /* what the workers have ready, as in "worker" */
+    [IN_THREAD] = {.name = "in-thread",
+                   .summary = "no workers: the training thread reads a batch's scenes",
+                   .pattern = "size-spike",
+                   .severity = "pressure",
+                   .function = "collate_voxel_map"},
+    [WORKER] = {.name = "worker",
+                .summary = "16 workers read a batch's scenes, two batches ahead each",
+                .pattern = "worker-multiplication",
+                .severity = "retention",
+                .function = "seep_pointgroup_batch_pack"},
     {0},
 };
 

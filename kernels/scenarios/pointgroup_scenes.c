@@ -3,6 +3,7 @@
 #include "kernels/formats/ply.h"
 #include "kernels/scenarios/chance.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,7 +77,7 @@ static int make_scene(const char *folder, size_t i, size_t n_points, uint64_t se
                       struct seep_error *err)
 {
     static const char *const files[] = {"_vh_clean_2.ply", "_vh_clean_2.labels.ply"};
-    char name[32], path[4096];
+    char name[32], path[PATH_MAX];
 
     snprintf(name, sizeof name, "scene%04zu_00", i);
     int rc = seep_scannet_write_room(folder, name, n_points, seep_chance_of(seed, i).state, err);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -52,8 +53,12 @@ static pid_t start_rank(struct seep_ranks *ranks, unsigned rank, seep_rank_work 
     snprintf(text, sizeof text, "%u", ranks->n);
     setenv("WORLD_SIZE", text, 1);
     fflush(NULL);
-    pid_t pid = fork();
+    pid_t parent = getpid(), pid = fork();
     if (pid == 0) {
+        /* A rank alone would wait for the others without an end. */
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent)
+            _exit(EXIT_FAILURE);
         int rc = work(ranks, rank, arg, ranks->results + rank * result_bytes, &ranks->errors[rank]);
         ranks->codes[rank] = rc;
         exit(rc ? EXIT_FAILURE : EXIT_SUCCESS);

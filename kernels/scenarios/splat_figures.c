@@ -4,6 +4,7 @@
 #include "kernels/scenarios/splat_figures.h"
 
 #include "kernels/harness/rows.h"
+#include "kernels/harness/trial_judge.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -229,15 +230,7 @@ static void judge_residents(struct figures *f)
 static const json_t *find(const struct figures *f, enum seep_splat_variant variant,
                           const char *pattern)
 {
-    const json_t *finding;
-    size_t i;
-
-    json_array_foreach (json_object_get(f->outcomes[variant].report, "findings"), i, finding) {
-        const char *its = seep_rows_text(finding, "pattern");
-        if (its && strcmp(its, pattern) == 0)
-            return finding;
-    }
-    return NULL;
+    return seep_trial_finding(f->outcomes[variant].report, pattern);
 }
 
 static void judge_densification(struct figures *f, enum seep_splat_variant variant)
@@ -351,7 +344,7 @@ static void judge_training(struct figures *f)
                 cuda ? "0.5 dB" : "0 dB: memory is all they differ in", "dB");
 }
 
-int seep_splat_judge(const struct seep_outcome *outcomes, double scale, struct seep_rows *rows)
+void seep_splat_judge(const struct seep_outcome *outcomes, double scale, struct seep_rows *rows)
 {
     const json_t *eager = outcomes[SEEP_SPLAT_EAGER].measured;
     struct figures f = {.outcomes = outcomes,
@@ -363,7 +356,7 @@ int seep_splat_judge(const struct seep_outcome *outcomes, double scale, struct s
 
     if (!f.space) {
         seep_rows_add(rows, false, "what was measured", "figures of each variant", "none");
-        return 0;
+        return;
     }
     judge_peaks(&f);
     judge_first_touch(&f, scale);
@@ -372,5 +365,4 @@ int seep_splat_judge(const struct seep_outcome *outcomes, double scale, struct s
     judge_carry_over(&f);
     judge_gaussians(&f);
     judge_training(&f);
-    return 0;
 }

@@ -18,6 +18,6 @@ enum {
 };
 
 /* See scenario.h. */
-int seep_splat_judge(const struct seep_outcome *outcomes, double scale, struct seep_rows *rows);
+void seep_splat_judge(const struct seep_outcome *outcomes, double scale, struct seep_rows *rows);
 
 #endif

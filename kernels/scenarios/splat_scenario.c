@@ -11,16 +11,26 @@
 
 /* In the order of enum seep_splat_variant. */
 static const struct seep_variant variants[] = {
-    {"eager", "every photo is decoded and on the device before step 1, for the whole run",
-     "eager-retention", "load_camera", false},
-    {"lazy-cached", "first patch: loaded when first used; the scene's list keeps what was loaded",
-     "first-touch-cache", "load_camera", false},
-    {"lazy-evicting", "second patch: the list is made anew each epoch, what was used dies", NULL,
-     NULL, false},
-    {"lazy-carrying", "as lazy-evicting, but a step's picture lives on until the next has its own",
-     NULL, NULL, false}, /* carry-over is a word, not a leak: see the figures */
-    {"host-resident", "photos stay on the host as bytes, a step's is converted for the device",
-     "eager-retention", "seep_photo_read", false},
+    {.name = "eager",
+     .summary = "every photo is decoded and on the device before step 1, for the whole run",
+     .pattern = "eager-retention",
+     .severity = "retention",
+     .function = "load_camera"},
+    {.name = "lazy-cached",
+     .summary = "first patch: loaded when first used; the scene's list keeps what was loaded",
+     .pattern = "first-touch-cache",
+     .severity = "retention",
+     .function = "load_camera"},
+    {.name = "lazy-evicting",
+     .summary = "second patch: the list is made anew each epoch, what was used dies"},
+    /* Its carry-over is a word, not a leak: see the figures. */
+    {.name = "lazy-carrying",
+     .summary = "as lazy-evicting, but a step's picture lives on until the next has its own"},
+    {.name = "host-resident",
+     .summary = "photos stay on the host as bytes, a step's is converted for the device",
+     .pattern = "eager-retention",
+     .severity = "retention",
+     .function = "seep_photo_read"},
     {0},
 };
 
@@ -179,6 +189,8 @@ const struct seep_scenario seep_splat = {
     .summary = "3D Gaussian Splatting: a list of cameras that owns every picture",
     .variants = variants,
     .fixes = fixes,
+    .uses_device = true,
+    .draws_pictures = true,
     .make_data = make_data,
     .run = run,
     .judge = seep_splat_judge,

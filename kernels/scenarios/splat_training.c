@@ -1,11 +1,11 @@
 #include "kernels/scenarios/splat_training.h"
 
+#include "kernels/compute/clock.h"
 #include "kernels/scenarios/splat_pass.h"
 #include "preload/seep.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <time.h>
 
 enum {
     WATCHED_STEPS = 10,       /* before a densification: whose gradients choose what is divided */
@@ -26,14 +26,6 @@ struct training {
     struct seep_camera *carried_camera;
     struct seep_splat_pass carried_pass;
 };
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Done with before half of the job is: 12, 20, 28, 36 and 44 % of its steps. */
 unsigned seep_splat_densification_step(unsigned which, unsigned n_steps)
@@ -143,7 +135,7 @@ static int take_step(struct training *t, struct seep_error *err)
 
 static void show_progress(const struct training *t, double *shown)
 {
-    double time = now();
+    double time = seep_clock_s(CLOCK_MONOTONIC);
     bool last = t->step == t->result->steps;
 
     if (!t->job->progress || (!last && time - *shown < 0.2))
@@ -189,9 +181,9 @@ static int make(struct training *t, struct seep_error *err)
         seep_splat_evaluate(job->views, &t->gaussians, 0, job->pictures, 0, &t->result->first, err);
     if (rc)
         return rc;
-    double start = now();
+    double start = seep_clock_s(CLOCK_MONOTONIC);
     rc = seep_cameras_create(job->policy, job->views, job->seed, job->stream, &t->cameras, err);
-    t->result->load_seconds = now() - start;
+    t->result->load_seconds = seep_clock_s(CLOCK_MONOTONIC) - start;
     return rc;
 }
 
@@ -209,10 +201,10 @@ int seep_splat_train(const struct seep_splat_job *job, struct seep_splat_result 
         return seep_error_set(err, SEEP_EINVAL, "", 0, "not so many epochs");
     t.rates = seep_splat_rates_of_paper(job->views->extent);
     int rc = make(&t, err);
-    double start = now();
+    double start = seep_clock_s(CLOCK_MONOTONIC);
     if (!rc)
         rc = train(&t, err);
-    result->train_seconds = now() - start;
+    result->train_seconds = seep_clock_s(CLOCK_MONOTONIC) - start;
     seep_cameras_destroy(t.cameras);
     if (!rc)
         rc = seep_splat_evaluate(job->views, &t.gaussians, sh_degree_at(result->steps),

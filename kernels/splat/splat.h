@@ -22,7 +22,9 @@
  * A Gaussian with a NaN or Inf among its parameters, or with a rotation of length 0, is skipped: it
  * is not drawn and its gradients are 0.
  *
- * All functions: 0, -SEEP_EINVAL, -SEEP_EDEVICE. Threads: one call a stream at a time. */
+ * All functions: 0, -SEEP_EINVAL, -SEEP_EDEVICE. Threads: one call a stream at a time. On a CUDA
+ * stream only seep_splat_project() waits; the others may return before their work is done, and what
+ * fails in it is reported by a later call. */
 #ifndef SEEP_KERNELS_SPLAT_H
 #define SEEP_KERNELS_SPLAT_H
 
@@ -122,7 +124,8 @@ struct seep_splat_gradients {
     float (*means2d)[2];
 };
 
-/*   image_grad  [height][width][3] */
+/*   image_grad  [height][width][3]
+ * On CUDA sums over pixels come in any order: the last bits change from run to run. */
 SEEP_MUST_CHECK int
 seep_splat_backward(const struct seep_splat_camera *camera, const struct seep_splat_model *model,
                     const struct seep_splat_projected *projected,

@@ -3,6 +3,9 @@
 
 #include <cmath>
 
+/* As floats in the moments and in what unbiases them: 1 − 0.999f is not 0.001. */
+constexpr float beta1 = 0.9f, beta2 = 0.999f;
+
 /* What a value stands for, beside itself. */
 enum meaning { AS_IT_IS, LOGARITHM, LOGIT };
 
@@ -24,7 +27,7 @@ struct adam_step {
 __device__ static float step_value(const struct adam_array &array, size_t i,
                                    const struct adam_step &step)
 {
-    const float beta1 = 0.9f, beta2 = 0.999f, epsilon = 1e-15f;
+    const float epsilon = 1e-15f;
     float grad = array.grads[i];
 
     if (array.meaning == LOGARITHM)
@@ -35,7 +38,7 @@ __device__ static float step_value(const struct adam_array &array, size_t i,
     float second = beta2 * array.second[i] + (1 - beta2) * grad * grad;
     /* i % record, without a division of 64 bits */
     unsigned within =
-        (blockIdx.x % array.record * (SPLAT_BLOCK % array.record) + threadIdx.x) % array.record;
+        (blockIdx.x % array.record * (SEEP_BLOCK % array.record) + threadIdx.x) % array.record;
     float rate = within < 3 ? array.rate_first : array.rate;
     array.first[i] = first;
     array.second[i] = second;
@@ -43,10 +46,10 @@ __device__ static float step_value(const struct adam_array &array, size_t i,
            rate * (first * step.unbias_first) / (sqrtf(second * step.unbias_second) + epsilon);
 }
 
-__global__ static void __launch_bounds__(SPLAT_BLOCK)
+__global__ static void __launch_bounds__(SEEP_BLOCK)
     adam(const struct adam_array array, const struct adam_step step)
 {
-    size_t i = (size_t)blockIdx.x * SPLAT_BLOCK + threadIdx.x;
+    size_t i = (size_t)blockIdx.x * SEEP_BLOCK + threadIdx.x;
 
     if (i >= array.n)
         return;
@@ -87,11 +90,11 @@ int seep_splat_adam_cuda(size_t n, int sh_stride, const struct seep_splat_gradie
     cudaError_t error = cudaSuccess;
 
     if (step) {
-        scales.unbias_first = (float)(1 / (1 - std::pow(0.9, (double)step)));
-        scales.unbias_second = (float)(1 / (1 - std::pow(0.999, (double)step)));
+        scales.unbias_first = (float)(1 / (1 - std::pow((double)beta1, (double)step)));
+        scales.unbias_second = (float)(1 / (1 - std::pow((double)beta2, (double)step)));
     }
     for (const struct adam_array &array : arrays)
         if (error == cudaSuccess)
-            error = splat_launch(adam, array.n, splat_stream(stream), array, scales);
-    return splat_status(error);
+            error = seep_launch(adam, array.n, seep_cuda_of(stream), array, scales);
+    return seep_cuda_status(error);
 }

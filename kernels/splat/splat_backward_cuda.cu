@@ -92,7 +92,7 @@ __device__ static void go_back_over(const struct tile_batch *batch, const uint32
     const uint32_t *touched = batch->touched[threadIdx.x / 32];
     uint32_t skipped = top > warp_last ? top - warp_last : 0;
 
-    for (uint32_t word = skipped / 32; word < SPLAT_BLOCK / 32; word++) {
+    for (uint32_t word = skipped / 32; word < SEEP_BLOCK / 32; word++) {
         uint32_t bits = touched[word];
         if (word == skipped / 32)
             bits &= ~0u << skipped % 32;
@@ -130,13 +130,13 @@ __device__ static struct backward_pixel pixel_behind_all(const struct splat_view
     return pixel;
 }
 
-__global__ static void __launch_bounds__(SPLAT_BLOCK)
+__global__ static void __launch_bounds__(SEEP_BLOCK)
     sum_over_pixels(const struct splat_view view, const struct tile_arrays arrays,
                     const struct seep_splat_picture picture, const float *image_grad,
                     const struct splat_records records)
 {
     __shared__ struct tile_batch batch;
-    __shared__ uint32_t gaussians[SPLAT_BLOCK], lasts[TILE_WARPS];
+    __shared__ uint32_t gaussians[SEEP_BLOCK], lasts[TILE_WARPS];
     struct tile_place place = tile_place_of(view);
     const uint32_t *list = arrays.gaussians + arrays.tile_start[blockIdx.x];
     struct backward_pixel pixel = pixel_behind_all(view, place, picture, image_grad);
@@ -155,15 +155,15 @@ __global__ static void __launch_bounds__(SPLAT_BLOCK)
         __syncthreads();
         go_back_over(&batch, gaussians, place, top, warp_last, &pixel, records);
         __syncthreads();
-        top -= top < SPLAT_BLOCK ? top : SPLAT_BLOCK;
+        top -= top < SEEP_BLOCK ? top : SEEP_BLOCK;
     }
 }
 
 /* Culled Gaussians' records are neither added to nor read. */
-__global__ static void __launch_bounds__(SPLAT_BLOCK)
+__global__ static void __launch_bounds__(SEEP_BLOCK)
     clear_records(const struct splat_records records, const uint32_t *offsets, size_t n)
 {
-    size_t i = (size_t)blockIdx.x * SPLAT_BLOCK + threadIdx.x;
+    size_t i = (size_t)blockIdx.x * SEEP_BLOCK + threadIdx.x;
 
     if (i < n && offsets[i] != offsets[i + 1])
         for (int k = 0; k < SPLAT_SUMS; k++)
@@ -183,7 +183,7 @@ int seep_splat_backward_cuda(const struct seep_splat_camera *camera,
     bool in_place = model->sh_stride * 3 >= SPLAT_SUMS;
     float *aside = splat_take<float>(&parts, in_place ? 1 : model->n * SPLAT_SUMS);
     size_t blocks = (size_t)view.tiles_x * (size_t)view.tiles_y;
-    cudaStream_t s = splat_stream(stream);
+    cudaStream_t s = seep_cuda_of(stream);
 
     if (!scratch) {
         *scratch_bytes = parts.used;
@@ -195,12 +195,12 @@ int seep_splat_backward_cuda(const struct seep_splat_camera *camera,
                                     in_place ? (size_t)model->sh_stride * 3 : (size_t)SPLAT_SUMS};
     struct splat_unprojected chain = {*model, *projected, *out, records,
                                       splat_wide(model->sh, model->sh_stride)};
-    cudaError_t error = splat_launch(clear_records, model->n, s, records,
-                                     static_cast<const uint32_t *>(projected->offsets), model->n);
+    cudaError_t error = seep_launch(clear_records, model->n, s, records,
+                                    static_cast<const uint32_t *>(projected->offsets), model->n);
     if (error == cudaSuccess && projected->n_pairs > 0)
-        error = splat_launch(sum_over_pixels, blocks * SPLAT_BLOCK, s, view,
-                             tile_arrays_of(model, projected, bins), *picture, image_grad, records);
+        error = seep_launch(sum_over_pixels, blocks * SEEP_BLOCK, s, view,
+                            tile_arrays_of(model, projected, bins), *picture, image_grad, records);
     if (error == cudaSuccess)
         error = seep_splat_unproject_cuda(view, chain, s);
-    return splat_status(error);
+    return seep_cuda_status(error);
 }

@@ -1,14 +1,15 @@
 #include "kernels/splat/splat_bench.h"
 
+#include "kernels/compute/clock.h"
 #include "kernels/splat/splat_bench_room.h"
 #include "kernels/splat/splat_garden.h"
 #include "kernels/splat/splat_reference.h"
 #include "libprof/statistics.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 /* The stages that are timed, each on what the one before it left. */
 enum stage { PROJECT, BIN, RENDER, BACKWARD, STAGES };
@@ -20,14 +21,6 @@ struct timing {
     struct seep_splat_room room;
     double stages[STAGES][REPEATS], forward[REPEATS]; /* ms */
 };
-
-static double now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
 
 static int run_stage(struct seep_splat_room *room, enum stage stage)
 {
@@ -54,9 +47,9 @@ static int time_stages(struct timing *t)
     for (int turn = -1; turn < REPEATS && rc == 0; turn++) {
         double forward = 0;
         for (int stage = 0; stage < STAGES && rc == 0; stage++) {
-            double start = now_ms();
+            double start = seep_clock_ms();
             rc = run_stage(&t->room, (enum stage)stage);
-            double ms = now_ms() - start;
+            double ms = seep_clock_ms() - start;
             if (turn >= 0)
                 t->stages[stage][turn] = ms;
             forward += stage == BACKWARD ? 0 : ms;
@@ -79,9 +72,9 @@ static int time_reference(const struct seep_splat_camera *camera,
     if (!image)
         rc = -SEEP_ENOMEM;
     for (int i = 0; i < REFERENCE_REPEATS && rc == 0; i++) {
-        double start = now_ms();
+        double start = seep_clock_ms();
         rc = seep_reference_render(camera, &m, image, NULL, NULL);
-        times[i] = now_ms() - start;
+        times[i] = seep_clock_ms() - start;
     }
     if (rc == 0)
         *ms = seep_median(times, REFERENCE_REPEATS);
@@ -120,10 +113,10 @@ static int time_copy(struct seep_stream *stream, double bytes, double *ms)
     if (rc == 0)
         rc = seep_stream_alloc(stream, half, &to);
     for (int i = -1; i < REPEATS && rc == 0; i++) {
-        double start = now_ms();
+        double start = seep_clock_ms();
         rc = seep_stream_upload(stream, to, from, half);
         if (i >= 0)
-            times[i] = now_ms() - start;
+            times[i] = seep_clock_ms() - start;
     }
     if (rc == 0)
         *ms = seep_median(times, REPEATS);
@@ -251,19 +244,22 @@ static int bench_made_up(json_t *results, struct seep_stream *stream)
     return rc;
 }
 
-int seep_splat_bench(json_t *results, const char *data_folder, struct seep_stream *stream)
+int seep_splat_bench(json_t *results, const char *data_folder, struct seep_stream *stream,
+                     struct seep_error *err)
 {
-    char path[4096];
+    char path[PATH_MAX];
     struct seep_garden garden;
     int rc;
 
     if (data_folder) {
-        if (snprintf(path, sizeof path, "%s/garden.npz", data_folder) >= (int)sizeof path)
-            return -SEEP_EINVAL;
-        rc = seep_garden_read(path, 3, 1, &garden, NULL);
+        if (snprintf(path, sizeof path, "%s/" SEEP_SPLAT_BENCH_FILE, data_folder) >=
+            (int)sizeof path)
+            return seep_error_set(err, SEEP_EINVAL, data_folder, 0, "the path is too long");
+        rc = seep_garden_read(path, 3, 1, &garden, err);
         if (rc)
             return rc;
-        rc = bench_scene(results, "garden.npz", &garden.cameras[0], &garden.host.model, stream);
+        rc = bench_scene(results, SEEP_SPLAT_BENCH_FILE, &garden.cameras[0], &garden.host.model,
+                         stream);
         seep_garden_free(&garden);
         if (rc)
             return rc;

@@ -6,6 +6,9 @@
 
 #include <jansson.h>
 
+/* What of a data folder is timed. */
+#define SEEP_SPLAT_BENCH_FILE "garden.npz"
+
 /* Appends an object for each kernel and input to the array `results`:
  *   "kernel" ("project", "bin", "render", "forward", "backward"), "input", "gaussians", "pairs",
  * "median_ms" of whole calls, until the results are there; "bytes_held": all arrays and scratch;
@@ -15,6 +18,6 @@
  * is not NULL, with colours of degree 3; made-up Gaussians: 100,000 at 640 × 360 on a CPU, 2.8 M at
  * 1920 × 1080 on CUDA. 0, -SEEP_ENOMEM, -SEEP_EDEVICE, or what seep_npz_read() says. */
 SEEP_MUST_CHECK int seep_splat_bench(json_t *results, const char *data_folder,
-                                     struct seep_stream *stream);
+                                     struct seep_stream *stream, struct seep_error *err);
 
 #endif

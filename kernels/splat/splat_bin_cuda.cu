@@ -1,6 +1,8 @@
 /* Binning on the GPU. Gaussians are sorted by depth first (n keys of 31 bits); their pairs are then
  * made in that order and sorted, stably, by tile alone. At 1080p (8160 tiles) a pair of 6 bytes is
- * moved twice; with a 64-bit key of tile and depth it would be one of 12 bytes, moved six times. */
+ * moved twice; with a 64-bit key of tile and depth it would be one of 12 bytes, moved six times.
+ * (That is CUB's policy for sm_90. For 16-bit keys on sm_80 it takes 7 bits a pass, and reads keys
+ * twice: as many passes at 1080p, one more at 4K.) */
 #include "kernels/splat/splat_cuda.cuh"
 #include "kernels/splat/splat_gaussian.cuh"
 
@@ -10,7 +12,7 @@
 
 enum {
     PAIRS_A_THREAD = 8,
-    PAIRS_A_BLOCK = SPLAT_BLOCK * PAIRS_A_THREAD,
+    PAIRS_A_BLOCK = SEEP_BLOCK * PAIRS_A_THREAD,
     DEPTH_BITS = 31, /* depths are > 0: as bits they are in order, and the sign is 0 */
 };
 
@@ -40,17 +42,17 @@ static int bits_of(size_t n)
     return bits;
 }
 
-/* CUB sorts 8 bits a pass, and each pass changes the buffer: where pairs must be made for the
- * result to end up in the caller's. Were it wrong, a copy would follow. */
+/* Each pass of CUB's changes the buffer: where pairs must be made for the result to end up in the
+ * caller's, at 8 bits a pass. Where CUB takes fewer, a copy may follow. */
 static bool made_in_result(size_t n_tiles)
 {
     return (bits_of(n_tiles) + 7) / 8 % 2 == 0;
 }
 
-__global__ static void __launch_bounds__(SPLAT_BLOCK)
+__global__ static void __launch_bounds__(SEEP_BLOCK)
     key_depths(const struct seep_splat_projected in, size_t n, uint32_t *keys, uint32_t *order)
 {
-    size_t i = (size_t)blockIdx.x * SPLAT_BLOCK + threadIdx.x;
+    size_t i = (size_t)blockIdx.x * SEEP_BLOCK + threadIdx.x;
 
     if (i < n) {
         keys[i] = in.offsets[i + 1] == in.offsets[i] ? ~0u : __float_as_uint(in.depths[i]);
@@ -58,10 +60,10 @@ __global__ static void __launch_bounds__(SPLAT_BLOCK)
     }
 }
 
-__global__ static void __launch_bounds__(SPLAT_BLOCK)
+__global__ static void __launch_bounds__(SEEP_BLOCK)
     count_in_order(const uint32_t *offsets, const uint32_t *order, size_t n, uint32_t *counts)
 {
-    size_t i = (size_t)blockIdx.x * SPLAT_BLOCK + threadIdx.x;
+    size_t i = (size_t)blockIdx.x * SEEP_BLOCK + threadIdx.x;
 
     if (i < n)
         counts[i] = offsets[order[i] + 1] - offsets[order[i]];
@@ -70,10 +72,10 @@ __global__ static void __launch_bounds__(SPLAT_BLOCK)
 }
 
 /* Every block of pairs has one Gaussian that its first pair belongs to. */
-__global__ static void __launch_bounds__(SPLAT_BLOCK)
+__global__ static void __launch_bounds__(SEEP_BLOCK)
     find_firsts(const uint32_t *starts, size_t n, uint32_t *firsts)
 {
-    size_t i = (size_t)blockIdx.x * SPLAT_BLOCK + threadIdx.x;
+    size_t i = (size_t)blockIdx.x * SEEP_BLOCK + threadIdx.x;
 
     if (i >= n)
         return;
@@ -93,11 +95,11 @@ struct larger_index {
  * picture cost no more than their pairs. Each Gaussian marks its first pair; a running maximum
  * tells every pair whose it is. */
 template <class Key>
-__global__ static void __launch_bounds__(SPLAT_BLOCK)
+__global__ static void __launch_bounds__(SEEP_BLOCK)
     make_pairs(const uint16_t (*tiles)[4], const struct by_depth depth, size_t n, size_t n_pairs,
                unsigned tiles_x, Key *keys, uint32_t *values)
 {
-    typedef cub::BlockScan<unsigned, SPLAT_BLOCK> scan;
+    typedef cub::BlockScan<unsigned, SEEP_BLOCK> scan;
     __shared__ typename scan::TempStorage scan_room;
     __shared__ uint16_t owner[PAIRS_A_BLOCK];
     size_t begin = (size_t)blockIdx.x * PAIRS_A_BLOCK;
@@ -105,10 +107,10 @@ __global__ static void __launch_bounds__(SPLAT_BLOCK)
     size_t first = depth.firsts[blockIdx.x];
     unsigned own[PAIRS_A_THREAD], most = 0;
 
-    for (unsigned k = threadIdx.x; k < PAIRS_A_BLOCK; k += SPLAT_BLOCK)
+    for (unsigned k = threadIdx.x; k < PAIRS_A_BLOCK; k += SEEP_BLOCK)
         owner[k] = 0;
     __syncthreads();
-    for (size_t i = first + 1 + threadIdx.x; i < n && depth.starts[i] < end; i += SPLAT_BLOCK)
+    for (size_t i = first + 1 + threadIdx.x; i < n && depth.starts[i] < end; i += SEEP_BLOCK)
         owner[depth.starts[i] - begin] = (uint16_t)(i - first);
     __syncthreads();
 #pragma unroll
@@ -122,7 +124,7 @@ __global__ static void __launch_bounds__(SPLAT_BLOCK)
     for (int k = 0; k < PAIRS_A_THREAD; k++)
         owner[threadIdx.x * PAIRS_A_THREAD + k] = (uint16_t)max(own[k], before);
     __syncthreads();
-    for (size_t at = begin + threadIdx.x; at < end; at += SPLAT_BLOCK) {
+    for (size_t at = begin + threadIdx.x; at < end; at += SEEP_BLOCK) {
         size_t i = first + owner[at - begin];
         uint32_t gaussian = depth.order[0][i], nth = (uint32_t)at - depth.starts[i];
         ushort4 box = splat_load_tiles(tiles[gaussian]);
@@ -134,10 +136,10 @@ __global__ static void __launch_bounds__(SPLAT_BLOCK)
 
 /* tile_start[tile]: how many pairs are of tiles before it. */
 template <class Key>
-__global__ static void __launch_bounds__(SPLAT_BLOCK)
+__global__ static void __launch_bounds__(SEEP_BLOCK)
     find_tiles(const Key *keys, size_t n_pairs, size_t n_tiles, uint32_t *tile_start)
 {
-    size_t tile = (size_t)blockIdx.x * SPLAT_BLOCK + threadIdx.x, low = 0, high = n_pairs;
+    size_t tile = (size_t)blockIdx.x * SEEP_BLOCK + threadIdx.x, low = 0, high = n_pairs;
 
     if (tile > n_tiles)
         return;
@@ -212,23 +214,23 @@ static cudaError_t sort_depths(const struct seep_splat_projected *projected, siz
     cub::DoubleBuffer<uint32_t> order(depth->order[0], depth->order[1]);
     size_t bytes = room_bytes;
     cudaError_t error =
-        splat_launch(key_depths, n, s, *projected, n, keys.Current(), order.Current());
+        seep_launch(key_depths, n, s, *projected, n, keys.Current(), order.Current());
 
     if (error == cudaSuccess)
         error = cub::DeviceRadixSort::SortPairs(room, bytes, keys, order, (uint32_t)n, 0,
                                                 DEPTH_BITS, s);
     depth->order[0] = order.Current();
     if (error == cudaSuccess)
-        error = splat_launch(count_in_order, n + 1, s,
-                             static_cast<const uint32_t *>(projected->offsets),
-                             static_cast<const uint32_t *>(depth->order[0]), n, depth->starts);
+        error =
+            seep_launch(count_in_order, n + 1, s, static_cast<const uint32_t *>(projected->offsets),
+                        static_cast<const uint32_t *>(depth->order[0]), n, depth->starts);
     bytes = room_bytes;
     if (error == cudaSuccess)
         error = cub::DeviceScan::ExclusiveSum(room, bytes, depth->starts, depth->starts,
                                               (uint32_t)(n + 1), s);
     if (error == cudaSuccess)
-        error = splat_launch(find_firsts, n, s, static_cast<const uint32_t *>(depth->starts), n,
-                             depth->firsts);
+        error = seep_launch(find_firsts, n, s, static_cast<const uint32_t *>(depth->starts), n,
+                            depth->firsts);
     return error;
 }
 
@@ -244,9 +246,9 @@ static cudaError_t sort_pairs(const struct seep_splat_projected *projected, size
     cub::DoubleBuffer<uint32_t> values(in_result ? bins->gaussians : room->values,
                                        in_result ? room->values : bins->gaussians);
     cudaError_t error =
-        splat_launch(make_pairs<Key>, blocks * SPLAT_BLOCK, s,
-                     reinterpret_cast<const uint16_t(*)[4]>(projected->tiles), room->depth, n,
-                     n_pairs, tiles_x, keys.Current(), values.Current());
+        seep_launch(make_pairs<Key>, blocks * SEEP_BLOCK, s,
+                    reinterpret_cast<const uint16_t(*)[4]>(projected->tiles), room->depth, n,
+                    n_pairs, tiles_x, keys.Current(), values.Current());
 
     if (error == cudaSuccess)
         error = cub::DeviceRadixSort::SortPairs(room->cub, bytes, keys, values, (uint32_t)n_pairs,
@@ -256,8 +258,8 @@ static cudaError_t sort_pairs(const struct seep_splat_projected *projected, size
                                 cudaMemcpyDeviceToDevice, s);
     if (error == cudaSuccess)
         error =
-            splat_launch(find_tiles<Key>, n_tiles + 1, s, static_cast<const Key *>(keys.Current()),
-                         n_pairs, n_tiles, bins->tile_start);
+            seep_launch(find_tiles<Key>, n_tiles + 1, s, static_cast<const Key *>(keys.Current()),
+                        n_pairs, n_tiles, bins->tile_start);
     return error;
 }
 
@@ -271,7 +273,7 @@ static int bin(const struct splat_view *view, size_t n,
     cudaError_t error = lay_out(n, projected->n_pairs, n_tiles, scratch, s, &room);
 
     if (error != cudaSuccess)
-        return splat_status(error);
+        return seep_cuda_status(error);
     if (!scratch) {
         *scratch_bytes = room.bytes;
         return 0;
@@ -279,12 +281,12 @@ static int bin(const struct splat_view *view, size_t n,
     if (*scratch_bytes < room.bytes)
         return -SEEP_EINVAL;
     if (projected->n_pairs == 0)
-        return splat_status(
+        return seep_cuda_status(
             cudaMemsetAsync(bins->tile_start, 0, (n_tiles + 1) * sizeof(uint32_t), s));
     error = sort_depths(projected, n, &room.depth, room.cub, room.cub_bytes, s);
     if (error == cudaSuccess)
         error = sort_pairs(projected, n, (unsigned)view->tiles_x, n_tiles, bins, &room, s);
-    return splat_status(error);
+    return seep_cuda_status(error);
 }
 
 int seep_splat_bin_cuda(const struct seep_splat_camera *camera, size_t n,
@@ -292,7 +294,7 @@ int seep_splat_bin_cuda(const struct seep_splat_camera *camera, size_t n,
                         void *scratch, size_t *scratch_bytes, struct seep_stream *stream)
 {
     struct splat_view view = splat_view_of(camera);
-    cudaStream_t s = splat_stream(stream);
+    cudaStream_t s = seep_cuda_of(stream);
 
     if ((size_t)view.tiles_x * (size_t)view.tiles_y <= 65536)
         return bin<uint16_t>(&view, n, projected, bins, scratch, scratch_bytes, s);

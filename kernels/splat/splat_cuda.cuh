@@ -1,40 +1,11 @@
-/* What the CUDA twins share: statuses, launches, scratch, loads of four. */
+/* What the CUDA twins of splatting share: scratch, loads of four. */
 #ifndef SEEP_KERNELS_SPLAT_CUDA_CUH
 #define SEEP_KERNELS_SPLAT_CUDA_CUH
 
+#include "kernels/compute/launch.cuh"
 #include "kernels/splat/splat_twins.h"
 
-#include <cuda_runtime.h>
-
-enum { SPLAT_BLOCK = 256, SPLAT_SCRATCH_ALIGNMENT = 256 };
-
-static inline cudaStream_t splat_stream(const struct seep_stream *stream)
-{
-    return static_cast<cudaStream_t>(seep_stream_cuda(stream));
-}
-
-/* 0 or -SEEP_EDEVICE. The error is taken from CUDA, which else would report it to the next call. */
-static inline int splat_status(cudaError_t error)
-{
-    if (error != cudaSuccess)
-        (void)cudaGetLastError();
-    return error == cudaSuccess ? 0 : -SEEP_EDEVICE;
-}
-
-/* One thread for each of n items, in blocks of SPLAT_BLOCK; n == 0: nothing. */
-template <class... Parameters, class... Arguments>
-static cudaError_t splat_launch(void (*kernel)(Parameters...), size_t n, cudaStream_t stream,
-                                Arguments... arguments)
-{
-    size_t blocks = (n + SPLAT_BLOCK - 1) / SPLAT_BLOCK;
-
-    if (blocks == 0)
-        return cudaSuccess;
-    if (blocks > 0x7fffffff)
-        return cudaErrorInvalidConfiguration;
-    kernel<<<(unsigned)blocks, SPLAT_BLOCK, 0, stream>>>(arguments...);
-    return cudaGetLastError();
-}
+enum { SPLAT_SCRATCH_ALIGNMENT = 256 };
 
 /* Parts of a caller's scratch, one behind the other. With base NULL it only adds up. */
 struct splat_scratch {

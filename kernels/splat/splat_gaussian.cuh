@@ -14,22 +14,20 @@
 /* The camera as kernels take it: by value, in constant memory. */
 struct splat_view {
     struct seep_splat_camera camera;
-    float3 centre;
+    double centre[3]; /* what is left of mean − centre far from the origin, floats would not tell */
     int tiles_x, tiles_y;
 };
 
 static inline struct splat_view splat_view_of(const struct seep_splat_camera *camera)
 {
     struct splat_view view;
-    double c[3];
 
     for (int k = 0; k < 3; k++) {
-        c[k] = 0;
+        view.centre[k] = 0;
         for (int i = 0; i < 3; i++)
-            c[k] -= (double)camera->rotation[i][k] * (double)camera->translation[i];
+            view.centre[k] -= (double)camera->rotation[i][k] * (double)camera->translation[i];
     }
     view.camera = *camera;
-    view.centre = make_float3((float)c[0], (float)c[1], (float)c[2]);
     view.tiles_x = (camera->width + SEEP_SPLAT_TILE - 1) / SEEP_SPLAT_TILE;
     view.tiles_y = (camera->height + SEEP_SPLAT_TILE - 1) / SEEP_SPLAT_TILE;
     return view;
@@ -132,6 +130,7 @@ SEEP_HD struct splat_rows rotation_of(const float q[4])
  * covariance in the picture, with what they were made of. */
 struct splat_frame {
     float3 p;
+    float2 mean;            /* in the picture */
     float slope_x, slope_y; /* tx/z, ty/z: x/z and y/z within the clamp */
     bool free_x, free_y;    /* the clamp does not hold */
     float unit[4], length;  /* the rotation's direction and length */
@@ -142,14 +141,18 @@ struct splat_frame {
     float a, b, c, det; /* A, B, C of the covariance */
 };
 
-SEEP_HD float3 before_camera(const struct seep_splat_camera &camera, const float *mean)
+/* p and the mean in the picture, in double: half a unit in a float's last place is 3e-5 pixels. */
+SEEP_HD void place_of(const struct seep_splat_camera &camera, const float *mean,
+                      struct splat_frame *f)
 {
     double m[3] = {mean[0], mean[1], mean[2]}, p[3];
 
     for (int i = 0; i < 3; i++)
         p[i] = camera.rotation[i][0] * m[0] + camera.rotation[i][1] * m[1] +
                camera.rotation[i][2] * m[2] + camera.translation[i];
-    return make_float3((float)p[0], (float)p[1], (float)p[2]);
+    f->p = make_float3((float)p[0], (float)p[1], (float)p[2]);
+    f->mean = make_float2((float)(camera.fx * (p[0] / p[2]) + camera.cx),
+                          (float)(camera.fy * (p[1] / p[2]) + camera.cy));
 }
 
 /* False: culled, by the near plane or for what is not finite in the parameters. */
@@ -158,7 +161,7 @@ SEEP_HD bool frame_of(const struct seep_splat_camera &camera, const float *mean,
 {
     float3 s = load3(scale);
 
-    f->p = before_camera(camera, mean);
+    place_of(camera, mean, f);
     if (!(f->p.z > SEEP_SPLAT_NEAR) || !is_finite(f->p) || !is_finite(s) ||
         !normalized(rotation, f->unit, &f->length))
         return false;
@@ -221,8 +224,7 @@ SEEP_HD bool print_of(const struct seep_splat_camera &camera, const struct splat
     float radius = SEEP_SPLAT_SIGMAS * sqrtf(eigenvalue);
     float reach = 2 * logf(255 * opacity);
 
-    out->mean = make_float2(camera.fx * (f.p.x / f.p.z) + camera.cx,
-                            camera.fy * (f.p.y / f.p.z) + camera.cy);
+    out->mean = f.mean;
     out->roots = make_float3(a, b, c);
     out->depth = f.p.z;
     if (!(reach > 0) || !isfinite(opacity) || !isfinite(out->mean.x) || !isfinite(out->mean.y) ||

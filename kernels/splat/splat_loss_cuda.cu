@@ -19,17 +19,17 @@ struct add_sums {
     }
 };
 
-typedef cub::BlockReduce<struct loss_sums, SPLAT_BLOCK> reduce_sums;
+typedef cub::BlockReduce<struct loss_sums, SEEP_BLOCK> reduce_sums;
 
-__global__ static void __launch_bounds__(SPLAT_BLOCK)
+__global__ static void __launch_bounds__(SEEP_BLOCK)
     compare(const float *image, const float *target, size_t n, float grad, float *image_grad,
             struct loss_sums *sums)
 {
     __shared__ typename reduce_sums::TempStorage room;
     struct loss_sums mine = {0, 0};
 
-    for (size_t i = (size_t)blockIdx.x * SPLAT_BLOCK + threadIdx.x; i < n;
-         i += (size_t)LOSS_BLOCKS * SPLAT_BLOCK) {
+    for (size_t i = (size_t)blockIdx.x * SEEP_BLOCK + threadIdx.x; i < n;
+         i += (size_t)LOSS_BLOCKS * SEEP_BLOCK) {
         double difference = (double)image[i] - (double)target[i];
         mine.absolute += fabs(difference);
         mine.squared += difference * difference;
@@ -42,12 +42,12 @@ __global__ static void __launch_bounds__(SPLAT_BLOCK)
 }
 
 /* One block; the result takes the place of the first. */
-__global__ static void __launch_bounds__(SPLAT_BLOCK) add_up(struct loss_sums *sums)
+__global__ static void __launch_bounds__(SEEP_BLOCK) add_up(struct loss_sums *sums)
 {
     __shared__ typename reduce_sums::TempStorage room;
     struct loss_sums mine = {0, 0};
 
-    for (int k = (int)threadIdx.x; k < LOSS_BLOCKS; k += SPLAT_BLOCK)
+    for (int k = (int)threadIdx.x; k < LOSS_BLOCKS; k += SEEP_BLOCK)
         mine = add_sums{}(mine, sums[k]);
     struct loss_sums all = reduce_sums(room).Reduce(mine, add_sums{});
     if (threadIdx.x == 0)
@@ -61,7 +61,7 @@ int seep_splat_loss_cuda(const float *image, const float *target, size_t n_value
     struct splat_scratch parts = {static_cast<char *>(scratch), 0};
     struct loss_sums *sums = splat_take<struct loss_sums>(&parts, LOSS_BLOCKS), all = {0, 0};
     double n = n_values ? (double)n_values : 1;
-    cudaStream_t s = splat_stream(stream);
+    cudaStream_t s = seep_cuda_of(stream);
 
     if (!scratch) {
         *scratch_bytes = parts.used;
@@ -69,16 +69,16 @@ int seep_splat_loss_cuda(const float *image, const float *target, size_t n_value
     }
     if (*scratch_bytes < parts.used)
         return -SEEP_EINVAL;
-    cudaError_t error = splat_launch(compare, (size_t)LOSS_BLOCKS * SPLAT_BLOCK, s, image, target,
-                                     n_values, (float)(1 / n), image_grad, sums);
+    cudaError_t error = seep_launch(compare, (size_t)LOSS_BLOCKS * SEEP_BLOCK, s, image, target,
+                                    n_values, (float)(1 / n), image_grad, sums);
     if (error == cudaSuccess)
-        error = splat_launch(add_up, SPLAT_BLOCK, s, sums);
+        error = seep_launch(add_up, SEEP_BLOCK, s, sums);
     if (error == cudaSuccess)
         error = cudaMemcpyAsync(&all, sums, sizeof all, cudaMemcpyDeviceToHost, s);
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(s);
     if (error != cudaSuccess)
-        return splat_status(error);
+        return seep_cuda_status(error);
     out->l1 = all.absolute / n;
     out->mse = all.squared / n;
     out->psnr_db = out->mse == 0 ? (double)INFINITY : -10 * std::log10(out->mse);

@@ -46,11 +46,11 @@ __device__ static unsigned project_one(const struct splat_view &view,
 
 /* Leaves the number of tiles of each in offsets, and their sum, which may not fit there, aside. */
 template <int DEGREE>
-__global__ static void __launch_bounds__(SPLAT_BLOCK)
+__global__ static void __launch_bounds__(SEEP_BLOCK)
     project(const struct splat_view view, const struct project_arrays arrays)
 {
-    __shared__ unsigned sums[SPLAT_BLOCK / 32];
-    size_t i = (size_t)blockIdx.x * SPLAT_BLOCK + threadIdx.x;
+    __shared__ unsigned sums[SEEP_BLOCK / 32];
+    size_t i = (size_t)blockIdx.x * SEEP_BLOCK + threadIdx.x;
     unsigned n_tiles = 0;
 
     if (i < arrays.model.n) {
@@ -66,7 +66,7 @@ __global__ static void __launch_bounds__(SPLAT_BLOCK)
     __syncthreads();
     if (threadIdx.x == 0) {
         sum = 0;
-        for (int k = 0; k < SPLAT_BLOCK / 32; k++)
+        for (unsigned k = 0; k < SEEP_BLOCK / 32; k++)
             sum += sums[k];
         if (sum)
             atomicAdd(arrays.n_pairs, (unsigned long long)sum);
@@ -80,13 +80,13 @@ static cudaError_t project_all(const struct splat_view &view, const struct proje
 
     switch (arrays.model.sh_degree) {
     case 0:
-        return splat_launch(project<0>, n, stream, view, arrays);
+        return seep_launch(project<0>, n, stream, view, arrays);
     case 1:
-        return splat_launch(project<1>, n, stream, view, arrays);
+        return seep_launch(project<1>, n, stream, view, arrays);
     case 2:
-        return splat_launch(project<2>, n, stream, view, arrays);
+        return seep_launch(project<2>, n, stream, view, arrays);
     default:
-        return splat_launch(project<3>, n, stream, view, arrays);
+        return seep_launch(project<3>, n, stream, view, arrays);
     }
 }
 
@@ -95,7 +95,7 @@ int seep_splat_project_cuda(const struct seep_splat_camera *camera,
                             void *scratch, size_t *scratch_bytes, struct seep_stream *stream)
 {
     struct splat_scratch parts = {static_cast<char *>(scratch), 0};
-    cudaStream_t s = splat_stream(stream);
+    cudaStream_t s = seep_cuda_of(stream);
     unsigned long long *sum = splat_take<unsigned long long>(&parts, 1), n_pairs = 0;
     size_t scan_bytes = 0;
     cudaError_t error = cub::DeviceScan::ExclusiveSum(
@@ -103,7 +103,7 @@ int seep_splat_project_cuda(const struct seep_splat_camera *camera,
         (uint32_t)(model->n + 1), s);
 
     if (error != cudaSuccess)
-        return splat_status(error);
+        return seep_cuda_status(error);
     char *scan = splat_take<char>(&parts, scan_bytes);
     if (!scratch) {
         *scratch_bytes = parts.used;
@@ -125,7 +125,7 @@ int seep_splat_project_cuda(const struct seep_splat_camera *camera,
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(s);
     if (error != cudaSuccess)
-        return splat_status(error);
+        return seep_cuda_status(error);
     if (n_pairs > UINT32_MAX)
         return -SEEP_EINVAL;
     out->n_pairs = (size_t)n_pairs;

@@ -14,7 +14,7 @@ __device__ static void blend_batch(const struct tile_batch *batch, const struct 
     float x = (float)place.x + 0.5f, y = (float)place.y + 0.5f;
     const uint32_t *touched = batch->touched[threadIdx.x / 32];
 
-    for (unsigned word = 0; word < SPLAT_BLOCK / 32; word++) {
+    for (unsigned word = 0; word < SEEP_BLOCK / 32; word++) {
         if (__all_sync((unsigned)ALL_LANES, pixel->done))
             return;
         for (uint32_t bits = touched[word]; bits; bits &= bits - 1) {
@@ -39,7 +39,7 @@ __device__ static void blend_batch(const struct tile_batch *batch, const struct 
     }
 }
 
-__global__ static void __launch_bounds__(SPLAT_BLOCK)
+__global__ static void __launch_bounds__(SEEP_BLOCK)
     render(const struct splat_view view, const struct tile_arrays arrays,
            const struct seep_splat_picture out)
 {
@@ -50,15 +50,15 @@ __global__ static void __launch_bounds__(SPLAT_BLOCK)
     struct render_pixel pixel = {1, 0, 0, 0, 0, !place.inside};
 
     /* `left` counts down: a list may be as long as 2^32 − 1, where a sum with 256 would wrap. */
-    for (uint32_t base = 0, left = n; left > 0; base += SPLAT_BLOCK) {
-        if (__syncthreads_count(pixel.done) == SPLAT_BLOCK)
+    for (uint32_t base = 0, left = n; left > 0; base += SEEP_BLOCK) {
+        if (__syncthreads_count(pixel.done) == SEEP_BLOCK)
             break;
         bool there = threadIdx.x < left;
         tile_fill(&batch, arrays, place, there,
                   there ? arrays.gaussians[begin + base + threadIdx.x] : 0);
         __syncthreads();
         blend_batch(&batch, place, base, &pixel);
-        left -= left < SPLAT_BLOCK ? left : SPLAT_BLOCK;
+        left -= left < SEEP_BLOCK ? left : SEEP_BLOCK;
     }
     if (!place.inside)
         return;
@@ -80,6 +80,6 @@ int seep_splat_render_cuda(const struct seep_splat_camera *camera,
     struct splat_view view = splat_view_of(camera);
     size_t blocks = (size_t)view.tiles_x * (size_t)view.tiles_y;
 
-    return splat_status(splat_launch(render, blocks * SPLAT_BLOCK, splat_stream(stream), view,
-                                     tile_arrays_of(model, projected, bins), *out));
+    return seep_cuda_status(seep_launch(render, blocks * SEEP_BLOCK, seep_cuda_of(stream), view,
+                                        tile_arrays_of(model, projected, bins), *out));
 }

@@ -7,9 +7,10 @@
 #include "kernels/splat/splat_gaussian.cuh"
 
 /* From the camera's centre to the mean; *length 0: straight ahead. */
-SEEP_HD float3 direction_of(float3 centre, const float *mean, float *length)
+SEEP_HD float3 direction_of(const double *centre, const float *mean, float *length)
 {
-    float3 v = load3(mean) - centre;
+    float3 v = make_float3((float)(mean[0] - centre[0]), (float)(mean[1] - centre[1]),
+                           (float)(mean[2] - centre[2]));
 
     *length = sqrtf(dot(v, v));
     return *length > 0 ? 1 / *length * v : make_float3(0, 0, 1);

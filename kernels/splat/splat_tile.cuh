@@ -8,7 +8,7 @@
 #include "kernels/splat/splat_cuda.cuh"
 #include "kernels/splat/splat_gaussian.cuh"
 
-enum { TILE_WARPS = SPLAT_BLOCK / 32, PART_WIDTH = 8, PART_HEIGHT = 4, ALL_LANES = -1 };
+enum { TILE_WARPS = SEEP_BLOCK / 32, PART_WIDTH = 8, PART_HEIGHT = 4, ALL_LANES = -1 };
 
 /* What all Gaussians of the list are read from. */
 struct tile_arrays {
@@ -30,10 +30,10 @@ static inline struct tile_arrays tile_arrays_of(const struct seep_splat_model *m
 }
 
 struct tile_batch {
-    float4 shape[SPLAT_BLOCK]; /* mean x, mean y, a, b */
-    float4 look[SPLAT_BLOCK];  /* c, log2(opacity), red, green */
-    float blue[SPLAT_BLOCK];
-    uint32_t touched[TILE_WARPS][SPLAT_BLOCK / 32]; /* by part of the tile: a bit a Gaussian */
+    float4 shape[SEEP_BLOCK]; /* mean x, mean y, a, b */
+    float4 look[SEEP_BLOCK];  /* c, log2(opacity), red, green */
+    float blue[SEEP_BLOCK];
+    uint32_t touched[TILE_WARPS][SEEP_BLOCK / 32]; /* by part of the tile: a bit a Gaussian */
 };
 
 /* Where this thread's tile and pixel are. */
@@ -98,10 +98,14 @@ struct tile_sample {
 
 __device__ __forceinline__ float exp2_fast(float x)
 {
+#ifdef __CUDACC__
     float y;
 
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x)); /* 2 ulp */
     return y;
+#else
+    return exp2f(x);
+#endif
 }
 
 __device__ __forceinline__ struct tile_sample tile_sample_at(float4 shape, float4 look, float x,

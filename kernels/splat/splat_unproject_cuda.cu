@@ -85,11 +85,11 @@ __device__ static void store_harmonics(const struct harmonics_room<DEGREE> *room
 }
 
 template <int DEGREE>
-__global__ static void __launch_bounds__(SPLAT_BLOCK)
+__global__ static void __launch_bounds__(SEEP_BLOCK)
     chain_to_parameters(const struct splat_view view, const struct splat_unprojected arrays)
 {
-    __shared__ struct harmonics_room<DEGREE> rooms[SPLAT_BLOCK];
-    size_t n = arrays.model.n, i = (size_t)blockIdx.x * SPLAT_BLOCK + threadIdx.x;
+    __shared__ struct harmonics_room<DEGREE> rooms[SEEP_BLOCK];
+    size_t n = arrays.model.n, i = (size_t)blockIdx.x * SEEP_BLOCK + threadIdx.x;
     unsigned lane = threadIdx.x % 32;
 
     if (i < n)
@@ -108,12 +108,12 @@ cudaError_t seep_splat_unproject_cuda(const struct splat_view &view,
 
     switch (arrays.model.sh_degree) {
     case 0:
-        return splat_launch(chain_to_parameters<0>, n, stream, view, arrays);
+        return seep_launch(chain_to_parameters<0>, n, stream, view, arrays);
     case 1:
-        return splat_launch(chain_to_parameters<1>, n, stream, view, arrays);
+        return seep_launch(chain_to_parameters<1>, n, stream, view, arrays);
     case 2:
-        return splat_launch(chain_to_parameters<2>, n, stream, view, arrays);
+        return seep_launch(chain_to_parameters<2>, n, stream, view, arrays);
     default:
-        return splat_launch(chain_to_parameters<3>, n, stream, view, arrays);
+        return seep_launch(chain_to_parameters<3>, n, stream, view, arrays);
     }
 }

@@ -1,13 +1,15 @@
 #include "kernels/voxels/voxel_bench.h"
 
+#include "kernels/compute/clock.h"
 #include "kernels/formats/npz.h"
 #include "kernels/voxels/voxel_baseline.h"
 #include "kernels/voxels/voxelize.h"
+#include "libprof/statistics.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { LEAST_ROUNDS = 5, MOST_ROUNDS = 31, RANDOM_POINTS = 1000000, CHANNELS = 16 };
 
@@ -32,38 +34,22 @@ struct bench {
 
 typedef int bench_call(struct bench *b);
 
-static double now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* The first call is not counted: it touches memory for the first time. */
 static int measure(struct bench *b, bench_call *call, double *median_ms)
 {
-    double times[MOST_ROUNDS], begin = now_ms();
+    double times[MOST_ROUNDS], begin = seep_clock_ms();
     int n = 0, err = call(b);
 
-    while (!err && n < MOST_ROUNDS && (n < LEAST_ROUNDS || now_ms() - begin < enough_ms)) {
-        double start = now_ms();
+    while (!err && n < MOST_ROUNDS && (n < LEAST_ROUNDS || seep_clock_ms() - begin < enough_ms)) {
+        double start = seep_clock_ms();
         err = call(b);
         if (!err)
             err = seep_stream_wait(b->stream);
-        times[n++] = now_ms() - start;
+        times[n++] = seep_clock_ms() - start;
     }
     if (err)
         return err;
-    qsort(times, (size_t)n, sizeof *times, by_value);
-    *median_ms = times[n / 2];
+    *median_ms = seep_median(times, (size_t)n);
     return 0;
 }
 
@@ -292,30 +278,33 @@ static int bench_random(json_t *results, struct seep_stream *stream, unsigned ra
     return err;
 }
 
-static int bench_lidar(json_t *results, struct seep_stream *stream, const char *folder)
+static int bench_lidar(json_t *results, struct seep_stream *stream, const char *folder,
+                       struct seep_error *why)
 {
     struct seep_npy cloud;
-    char path[4096];
+    char path[PATH_MAX];
     int err;
 
-    if (snprintf(path, sizeof path, "%s/lidar-pc.npz", folder) >= (int)sizeof path)
-        return -SEEP_EINVAL;
-    err = seep_npz_read(path, "pc", &cloud, NULL);
+    if (snprintf(path, sizeof path, "%s/" SEEP_VOXEL_BENCH_FILE, folder) >= (int)sizeof path)
+        return seep_error_set(why, SEEP_EINVAL, folder, 0, "the path is too long");
+    err = seep_npz_read(path, "pc", &cloud, why);
     if (err)
         return err;
     if (cloud.kind == 'f' && cloud.item_bytes == 4 && cloud.n_dims == 2 && cloud.shape[1] == 3 &&
         cloud.shape[0] > 0)
-        err = bench_input(results, stream, "lidar-pc.npz", cloud.values, cloud.shape[0]);
+        err = bench_input(results, stream, SEEP_VOXEL_BENCH_FILE, cloud.values, cloud.shape[0]);
     else
-        err = -SEEP_EFORMAT;
+        err =
+            seep_error_set(why, SEEP_EFORMAT, path, 0, "\"pc\" is not of floats in rows of three");
     free(cloud.values);
     return err;
 }
 
-int seep_voxel_bench(json_t *results, const char *data_folder, struct seep_stream *stream)
+int seep_voxel_bench(json_t *results, const char *data_folder, struct seep_stream *stream,
+                     struct seep_error *why)
 {
     static const unsigned ranges[] = {20, 64, 100, 200, 1000};
-    int err = data_folder ? bench_lidar(results, stream, data_folder) : 0;
+    int err = data_folder ? bench_lidar(results, stream, data_folder, why) : 0;
 
     for (size_t i = 0; !err && i < sizeof ranges / sizeof *ranges; i++)
         err = bench_random(results, stream, ranges[i]);

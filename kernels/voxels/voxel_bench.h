@@ -6,6 +6,9 @@
 
 #include <jansson.h>
 
+/* What of a data folder is timed. */
+#define SEEP_VOXEL_BENCH_FILE "lidar-pc.npz"
+
 /* Appends an object for each kernel and input to the array `results`:
  *   "kernel", "input", "points", "voxels", "median_ms", "points_per_s", "bytes_moved" (what must be
  * read and written at least), "copy_ms" (a copy that moves as many bytes on the same device), and
@@ -15,6 +18,6 @@
  * are medians of whole calls, until the results are there. 0, -SEEP_ENOMEM, -SEEP_EDEVICE, or what
  * seep_npz_read() says. */
 SEEP_MUST_CHECK int seep_voxel_bench(json_t *results, const char *data_folder,
-                                     struct seep_stream *stream);
+                                     struct seep_stream *stream, struct seep_error *why);
 
 #endif

@@ -4,6 +4,7 @@
 // all batches and coordinates at that); with the table there is one short sort left, by voxel
 // number, 3 passes over 8 bytes for 10^6 points. It is stable, so the order within a voxel is the
 // points', on any GPU and run.
+#include "kernels/compute/launch.cuh"
 #include "kernels/voxels/voxelize_twins.h"
 
 #include <cub/device/device_radix_sort.cuh>
@@ -13,25 +14,7 @@
 namespace
 {
 
-constexpr unsigned threads_a_block = 256;
 constexpr uint32_t none = 0xffffffffu;
-
-int status_of(cudaError_t error)
-{
-    if (error != cudaSuccess)
-        (void)cudaGetLastError();
-    return error == cudaSuccess ? 0 : -SEEP_EDEVICE;
-}
-
-cudaStream_t cuda_of(const struct seep_stream *stream)
-{
-    return static_cast<cudaStream_t>(seep_stream_cuda(stream));
-}
-
-unsigned blocks_for(size_t n)
-{
-    return static_cast<unsigned>((n + threads_a_block - 1) / threads_a_block);
-}
 
 __device__ inline size_t thread_index()
 {
@@ -48,8 +31,8 @@ __device__ int4 cell_of(const float (*points)[3], const int32_t *batch, size_t i
     const float y = floorf(__fdiv_rn(points[i][1], size));
     const float z = floorf(__fdiv_rn(points[i][2], size));
     const int32_t b = batch ? batch[i] : 0;
-    const bool good = b >= 0 && x >= -reach && x < reach && y >= -reach && y < reach &&
-                      z >= -reach && z < reach;
+    const bool good =
+        b >= 0 && x >= -reach && x < reach && y >= -reach && y < reach && z >= -reach && z < reach;
 
     return good ? make_int4(b, static_cast<int>(x), static_cast<int>(y), static_cast<int>(z))
                 : make_int4(-1, 0, 0, 0);
@@ -145,10 +128,10 @@ __global__ void find_firsts(const uint32_t *table, uint32_t n, uint32_t *slots, 
 struct grouping {
     uint32_t *table, *firsts; // [n_slots], [n]
     uint32_t *numbers;        // [n + 1]: of voxels that begin before a point; [n]: of all
-    uint32_t *sorted;         // [n] voxels, by voxel
-    void *sort_room;
+    uint32_t *sorted;         // [n] voxels, by voxel; only where points are sorted
+    void *cub_room;
     uint32_t n_slots;
-    size_t sort_bytes;
+    size_t cub_bytes;
     int n_bits; // of voxel numbers: enough for n, and all ones are more than any number
 };
 
@@ -160,29 +143,37 @@ void *take(void *base, size_t *at, size_t bytes)
     return part;
 }
 
-// *at comes to all bytes; with scratch == NULL the pointers mean nothing.
-cudaError_t lay_out(size_t n, void *scratch, size_t *at, struct grouping *g)
+// What CUB wants for the calls below, in bytes.
+cudaError_t room_of(size_t n, bool sorts, int n_bits, size_t *bytes)
 {
     const uint32_t *const in = nullptr;
     uint32_t *const out = nullptr;
     const int items = static_cast<int>(n);
     size_t scan_bytes = 0, sort_bytes = 0;
+    cudaError_t error = cub::DeviceScan::ExclusiveSum(nullptr, scan_bytes, out, out, items + 1);
 
+    if (error == cudaSuccess && sorts)
+        error = cub::DeviceRadixSort::SortPairs(nullptr, sort_bytes, in, out, in, out, items, 0,
+                                                n_bits);
+    *bytes = scan_bytes > sort_bytes ? scan_bytes : sort_bytes;
+    return error;
+}
+
+// *at comes to all bytes; with scratch == NULL the pointers mean nothing. `sorts`: points are
+// sorted by voxel, too.
+cudaError_t lay_out(size_t n, bool sorts, void *scratch, size_t *at, struct grouping *g)
+{
     *at = 0;
     g->n_bits = 0;
     while (n >> g->n_bits)
         g->n_bits++;
     g->n_slots = static_cast<uint32_t>(2 * n);
-    cudaError_t error = cub::DeviceScan::ExclusiveSum(nullptr, scan_bytes, out, out, items + 1);
-    if (error == cudaSuccess)
-        error = cub::DeviceRadixSort::SortPairs(nullptr, sort_bytes, in, out, in, out, items, 0,
-                                                g->n_bits);
-    g->sort_bytes = scan_bytes > sort_bytes ? scan_bytes : sort_bytes;
+    cudaError_t error = room_of(n, sorts, g->n_bits, &g->cub_bytes);
     g->table = static_cast<uint32_t *>(take(scratch, at, sizeof(uint32_t) * g->n_slots));
     g->firsts = static_cast<uint32_t *>(take(scratch, at, sizeof(uint32_t) * n));
     g->numbers = static_cast<uint32_t *>(take(scratch, at, sizeof(uint32_t) * (n + 1)));
-    g->sorted = static_cast<uint32_t *>(take(scratch, at, sizeof(uint32_t) * n));
-    g->sort_room = take(scratch, at, g->sort_bytes);
+    g->sorted = static_cast<uint32_t *>(take(scratch, at, sorts ? sizeof(uint32_t) * n : 0));
+    g->cub_room = take(scratch, at, g->cub_bytes);
     return error;
 }
 
@@ -194,14 +185,12 @@ cudaError_t group(const int4 *coords, size_t n, struct grouping *g, cudaStream_t
 
     if (error != cudaSuccess)
         return error;
-    insert<<<blocks_for(n), threads_a_block, 0, stream>>>(coords, n_points, g->table, g->n_slots,
-                                                          g->firsts);
-    find_firsts<<<blocks_for(n + 1), threads_a_block, 0, stream>>>(g->table, n_points, g->firsts,
-                                                                   g->numbers);
-    error = cudaGetLastError();
+    error = seep_launch(insert, n, stream, coords, n_points, g->table, g->n_slots, g->firsts);
+    if (error == cudaSuccess)
+        error = seep_launch(find_firsts, n + 1, stream, g->table, n_points, g->firsts, g->numbers);
     if (error != cudaSuccess)
         return error;
-    return cub::DeviceScan::ExclusiveSum(g->sort_room, g->sort_bytes, g->numbers, g->numbers,
+    return cub::DeviceScan::ExclusiveSum(g->cub_room, g->cub_bytes, g->numbers, g->numbers,
                                          static_cast<int>(n) + 1, stream);
 }
 
@@ -209,14 +198,14 @@ cudaError_t group(const int4 *coords, size_t n, struct grouping *g, cudaStream_t
 int finish(const struct grouping *g, size_t n, size_t *n_voxels, cudaStream_t stream)
 {
     uint32_t count = 0;
-    cudaError_t error = cudaMemcpyAsync(&count, g->numbers + n, sizeof count,
-                                        cudaMemcpyDeviceToHost, stream);
+    cudaError_t error =
+        cudaMemcpyAsync(&count, g->numbers + n, sizeof count, cudaMemcpyDeviceToHost, stream);
     const cudaError_t waited = cudaStreamSynchronize(stream);
 
     if (error == cudaSuccess)
         error = waited;
     *n_voxels = error == cudaSuccess ? count : 0;
-    return status_of(error);
+    return seep_cuda_status(error);
 }
 
 // ---- maps -----------------------------------------------------------------------------------
@@ -291,7 +280,7 @@ __global__ void mean_backward(const int32_t *voxel_start, const int32_t *point_t
 }
 
 // One thread an item, and no more blocks than a launch can have.
-constexpr size_t most_items = static_cast<size_t>(INT32_MAX) * threads_a_block;
+constexpr size_t most_items = static_cast<size_t>(INT32_MAX) * SEEP_BLOCK;
 
 // ---- one point a voxel ----------------------------------------------------------------------
 
@@ -331,25 +320,20 @@ __global__ void ignore_disagreement(const int32_t *labels, uint32_t n, const uin
 int seep_quantize_cuda(const float (*points)[3], const int32_t *batch, size_t n_points, float size,
                        int32_t (*coords)[4], size_t *n_refused, struct seep_stream *stream)
 {
-    cudaStream_t s = cuda_of(stream);
+    cudaStream_t s = seep_cuda_of(stream);
     unsigned *counter = reinterpret_cast<unsigned *>(coords[n_points - 1]), count = 0;
 
     cudaError_t error = cudaMemsetAsync(counter, 0, sizeof *counter, s);
-    if (error != cudaSuccess)
-        return status_of(error);
-    count_refused<<<blocks_for(n_points), threads_a_block, 0, s>>>(points, batch, n_points, size,
-                                                                   counter);
-    error = cudaGetLastError();
+    if (error == cudaSuccess)
+        error = seep_launch(count_refused, n_points, s, points, batch, n_points, size, counter);
     if (error == cudaSuccess)
         error = cudaMemcpyAsync(&count, counter, sizeof count, cudaMemcpyDeviceToHost, s);
-    if (error == cudaSuccess) {
-        quantize<<<blocks_for(n_points), threads_a_block, 0, s>>>(points, batch, n_points, size,
-                                                                  reinterpret_cast<int4 *>(coords));
-        error = cudaGetLastError();
-    }
+    if (error == cudaSuccess)
+        error = seep_launch(quantize, n_points, s, points, batch, n_points, size,
+                            reinterpret_cast<int4 *>(coords));
     const cudaError_t waited = cudaStreamSynchronize(s);
     *n_refused = count;
-    return status_of(error == cudaSuccess ? waited : error);
+    return seep_cuda_status(error == cudaSuccess ? waited : error);
 }
 
 int seep_voxelize_scratch_cuda(size_t n_points, size_t *bytes, struct seep_stream *stream)
@@ -357,7 +341,7 @@ int seep_voxelize_scratch_cuda(size_t n_points, size_t *bytes, struct seep_strea
     struct grouping g;
 
     (void)stream;
-    return status_of(lay_out(n_points, nullptr, bytes, &g));
+    return seep_cuda_status(lay_out(n_points, true, nullptr, bytes, &g));
 }
 
 int seep_voxelize_cuda(const int32_t (*coords)[4], size_t n_points, struct seep_voxel_maps *maps,
@@ -365,31 +349,26 @@ int seep_voxelize_cuda(const int32_t (*coords)[4], size_t n_points, struct seep_
 {
     const int4 *rows = reinterpret_cast<const int4 *>(coords);
     const uint32_t n = static_cast<uint32_t>(n_points);
-    cudaStream_t s = cuda_of(stream);
+    cudaStream_t s = seep_cuda_of(stream);
     struct grouping g;
 
     maps->n_voxels = 0;
-    cudaError_t error = lay_out(n_points, scratch, &scratch_bytes, &g);
+    cudaError_t error = lay_out(n_points, true, scratch, &scratch_bytes, &g);
     if (error == cudaSuccess)
         error = group(rows, n_points, &g, s);
-    if (error != cudaSuccess)
-        return status_of(error);
-    number<<<blocks_for(n), threads_a_block, 0, s>>>(rows, n, g.numbers, g.firsts,
-                                                     maps->point_to_voxel,
-                                                     reinterpret_cast<int4 *>(maps->voxel_coords));
-    error = cudaGetLastError();
+    if (error == cudaSuccess)
+        error = seep_launch(number, n, s, rows, n, g.numbers, g.firsts, maps->point_to_voxel,
+                            reinterpret_cast<int4 *>(maps->voxel_coords));
     if (error == cudaSuccess)
         error = cub::DeviceRadixSort::SortPairs(
-            g.sort_room, g.sort_bytes, reinterpret_cast<const uint32_t *>(maps->point_to_voxel),
+            g.cub_room, g.cub_bytes, reinterpret_cast<const uint32_t *>(maps->point_to_voxel),
             g.sorted, static_cast<const uint32_t *>(g.firsts),
             reinterpret_cast<uint32_t *>(maps->voxel_points), static_cast<int>(n), 0, g.n_bits, s);
+    if (error == cudaSuccess)
+        error = seep_launch(find_starts, n, s, g.sorted, n, g.numbers + n, maps->voxel_start);
     if (error != cudaSuccess)
-        return status_of(error);
-    find_starts<<<blocks_for(n), threads_a_block, 0, s>>>(g.sorted, n, g.numbers + n,
-                                                          maps->voxel_start);
-    error = cudaGetLastError();
-    const int err = finish(&g, n_points, &maps->n_voxels, s);
-    return error == cudaSuccess ? err : status_of(error);
+        return seep_cuda_status(error);
+    return finish(&g, n_points, &maps->n_voxels, s);
 }
 
 int seep_voxel_mean_cuda(const struct seep_voxel_maps *maps, const float *features,
@@ -399,14 +378,14 @@ int seep_voxel_mean_cuda(const struct seep_voxel_maps *maps, const float *featur
 
     if (n > most_items)
         return -SEEP_EINVAL;
-    if (n <= UINT32_MAX)
-        mean<uint32_t><<<blocks_for(n), threads_a_block, 0, cuda_of(stream)>>>(
-            maps->voxel_start, maps->voxel_points, features, static_cast<uint32_t>(n_channels),
-            static_cast<uint32_t>(n), voxel_features);
-    else
-        mean<size_t><<<blocks_for(n), threads_a_block, 0, cuda_of(stream)>>>(
-            maps->voxel_start, maps->voxel_points, features, n_channels, n, voxel_features);
-    return status_of(cudaGetLastError());
+    cudaError_t error =
+        n <= UINT32_MAX
+            ? seep_launch(mean<uint32_t>, n, seep_cuda_of(stream), maps->voxel_start,
+                          maps->voxel_points, features, static_cast<uint32_t>(n_channels),
+                          static_cast<uint32_t>(n), voxel_features)
+            : seep_launch(mean<size_t>, n, seep_cuda_of(stream), maps->voxel_start,
+                          maps->voxel_points, features, n_channels, n, voxel_features);
+    return seep_cuda_status(error);
 }
 
 int seep_voxel_mean_backward_cuda(const struct seep_voxel_maps *maps, size_t n_points,
@@ -417,19 +396,22 @@ int seep_voxel_mean_backward_cuda(const struct seep_voxel_maps *maps, size_t n_p
 
     if (n > most_items)
         return -SEEP_EINVAL;
-    if (n <= UINT32_MAX)
-        mean_backward<uint32_t><<<blocks_for(n), threads_a_block, 0, cuda_of(stream)>>>(
-            maps->voxel_start, maps->point_to_voxel, voxel_grads, static_cast<uint32_t>(n_channels),
-            static_cast<uint32_t>(n), feature_grads);
-    else
-        mean_backward<size_t><<<blocks_for(n), threads_a_block, 0, cuda_of(stream)>>>(
-            maps->voxel_start, maps->point_to_voxel, voxel_grads, n_channels, n, feature_grads);
-    return status_of(cudaGetLastError());
+    cudaError_t error =
+        n <= UINT32_MAX
+            ? seep_launch(mean_backward<uint32_t>, n, seep_cuda_of(stream), maps->voxel_start,
+                          maps->point_to_voxel, voxel_grads, static_cast<uint32_t>(n_channels),
+                          static_cast<uint32_t>(n), feature_grads)
+            : seep_launch(mean_backward<size_t>, n, seep_cuda_of(stream), maps->voxel_start,
+                          maps->point_to_voxel, voxel_grads, n_channels, n, feature_grads);
+    return seep_cuda_status(error);
 }
 
 int seep_sparse_quantize_scratch_cuda(size_t n_points, size_t *bytes, struct seep_stream *stream)
 {
-    return seep_voxelize_scratch_cuda(n_points, bytes, stream);
+    struct grouping g;
+
+    (void)stream;
+    return seep_cuda_status(lay_out(n_points, false, nullptr, bytes, &g));
 }
 
 int seep_sparse_quantize_cuda(const int32_t (*coords)[4], const int32_t *labels, size_t n_points,
@@ -438,20 +420,19 @@ int seep_sparse_quantize_cuda(const int32_t (*coords)[4], const int32_t *labels,
                               size_t scratch_bytes, struct seep_stream *stream)
 {
     const uint32_t n = static_cast<uint32_t>(n_points);
-    cudaStream_t s = cuda_of(stream);
+    cudaStream_t s = seep_cuda_of(stream);
     struct grouping g;
 
-    cudaError_t error = lay_out(n_points, scratch, &scratch_bytes, &g);
+    cudaError_t error = lay_out(n_points, false, scratch, &scratch_bytes, &g);
     if (error == cudaSuccess)
         error = group(reinterpret_cast<const int4 *>(coords), n_points, &g, s);
+    if (error == cudaSuccess)
+        error =
+            seep_launch(pick, n, s, labels, n, g.numbers, g.firsts, first, voxel_labels, inverse);
+    if (error == cudaSuccess && labels)
+        error = seep_launch(ignore_disagreement, n, s, labels, n, g.numbers, g.firsts, ignore_label,
+                            voxel_labels);
     if (error != cudaSuccess)
-        return status_of(error);
-    pick<<<blocks_for(n), threads_a_block, 0, s>>>(labels, n, g.numbers, g.firsts, first,
-                                                   voxel_labels, inverse);
-    if (labels)
-        ignore_disagreement<<<blocks_for(n), threads_a_block, 0, s>>>(
-            labels, n, g.numbers, g.firsts, ignore_label, voxel_labels);
-    error = cudaGetLastError();
-    const int err = finish(&g, n_points, n_voxels, s);
-    return error == cudaSuccess ? err : status_of(error);
+        return seep_cuda_status(error);
+    return finish(&g, n_points, n_voxels, s);
 }

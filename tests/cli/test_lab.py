@@ -1,12 +1,18 @@
 """`seep-lab`: its page, wrong usage, what it lists and makes, every exit status."""
+import glob
 import json
 import os
 import pathlib
 import re
 import shutil
+import signal
+import struct
+import subprocess
+import time
 import unittest
+import zlib
 
-from tests.e2e.support import ROOT, SEEP, SeepCase, job_env, needs
+from tests.e2e.support import ROOT, SEEP, SeepCase, job_env, kill_session, needs, session_members
 
 LAB = os.path.join(os.path.dirname(SEEP), "seep-lab")
 SCENARIOS = ("pointgroup", "minkowski", "maskrcnn", "splat", "featdepth")
@@ -61,9 +67,13 @@ class Words(LabCase):
                      run + ("--keep", "x"), run + ("--data", "/nonexistent/folder"), run + ("-o", ""),
                      ("list", "x"), ("list", "--format", "yaml"), ("verify", "walk"), ("verify", "--variant", "none"),
                      ("verify", "--data", "."), ("make-data",), ("make-data", "walk", "x"), ("make-data", "minkowski", "x"),
-                     ("make-data", "ply", "/proc/x"), ("bench", "walk"), ("job", "splat", "--variant", "eager")):
+                     ("make-data", "ply", "/proc/x"), ("make-data", "colmap", ""), ("bench", "walk"), ("bench", "--data", "x"),
+                     ("run", "maskrcnn", "--variant", "alias", "--device", "cuda"),
+                     ("run", "pointgroup", "--variant", "eager", "--pictures", "pictures"),
+                     ("job", "featdepth", "--variant", "right", "--device", "cuda"), ("job", "splat", "--variant", "eager")):
             with self.subTest(args=args):
                 self.cannot(*args)
+        self.assertEqual(os.listdir(self.dir), [])
 
     def test_list_names_all_scenarios_and_their_patterns(self):
         done = self.lab("list", "--format", "json")
@@ -97,15 +107,47 @@ class MakeData(LabCase):
         self.assertEqual(texts[0], texts[1])
         self.assertNotEqual(texts[0], texts[2])
 
+    def made(self, kind, *options):
+        folder = self.path(kind)
+        self.assertEqual(self.lab("make-data", kind, folder, "--scale", "0.0005", *options).status, 0)
+        return folder
+
     def test_a_scene_in_another_form_trains_as_well(self):
-        for kind in ("colmap-text", "nerf"):
-            folder = self.path(kind)
-            self.assertEqual(self.lab("make-data", kind, folder, "--scale", "0.0005").status, 0)
+        for kind in ("colmap", "colmap-text", "nerf"):
+            folder = self.made(kind)
             done = self.lab("run", "splat", "--variant", "lazy-evicting", "--scale", "0.0005", "--data", folder, "--json",
                             "-o", self.fresh())
             self.assertEqual(done.status, 0, repr(done))
             measured = done.json()["measured"]
             self.assertGreater(measured["psnr_last"], measured["psnr_first"] + 3)
+
+    def test_annotations_and_rooms_are_what_their_jobs_read(self):
+        room = self.made("scannet", "--seed", "3")
+        for name in os.listdir(room):
+            for i in range(1, 8):  # a batch is of more than one
+                shutil.copy(os.path.join(room, name), os.path.join(room, name.replace("scene0000", "scene%04d" % i)))
+        for folder, scenario, variant, key in ((self.made("coco"), "maskrcnn", "deep", "mask_bytes"),
+                                               (room, "pointgroup", "in-thread", "batch_bytes")):
+            job = self.lab("job", scenario, "--variant", variant, "--scale", "0.001", "--data", folder,
+                           "--measured", self.path("measured"))
+            self.assertEqual((job.status, job.err), (0, ""), repr(job))
+            with open(self.path("measured")) as f:
+                self.assertGreater(json.load(f)[key], 1000)
+
+    def test_a_point_cloud_holds_the_points_of_the_scene(self):
+        with open(os.path.join(self.made("colmap-text"), "sparse/0/points3D.txt")) as f:
+            scene = [line.split() for line in f if line.strip() and not line.startswith("#")]
+        folder = self.made("ply")
+        self.assertEqual(os.listdir(folder), ["points.ply"])
+        head, body = pathlib.Path(folder, "points.ply").read_bytes().split(b"end_header\n", 1)
+        self.assertIn(b"element vertex %d\n" % len(scene), head)
+        points = list(struct.iter_unpack("<3f3B", body))
+        self.assertGreaterEqual(len(points), 100)
+        self.assertEqual(len(points), len(scene))
+        for point, line in zip(points, scene):
+            self.assertEqual(point[3:], tuple(map(int, line[4:7])))
+            for got, true in zip(point, map(float, line[1:4])):
+                self.assertAlmostEqual(got, true, delta=1e-5 * (1 + abs(true)))
 
 
 class Run(LabCase):
@@ -125,6 +167,67 @@ class Run(LabCase):
                         "-o", self.fresh())
         self.assertEqual(done.status, 1, repr(done))
         self.assertRegex(done.stdout.decode(), r"(?m)^FAIL +alias-del: the job: ends with status 0")
+
+    def test_a_job_that_could_not_be_run_is_2_also_where_it_is_to_fail(self):
+        empty, damaged = self.path("empty"), self.path("damaged")
+        os.mkdir(empty)
+        self.assertEqual(self.lab("make-data", "maskrcnn", damaged, "--scale", "0.0005").status, 0)
+        for name in os.listdir(os.path.join(damaged, "images")):
+            pathlib.Path(damaged, "images", name).write_bytes(b"no picture")
+        for scenario, variant, data, word in (("maskrcnn", "alias-del", empty, "annotations.json"),
+                                              ("maskrcnn", "alias-del", damaged, "images/"),
+                                              ("splat", "eager", empty, "sparse/0"),
+                                              ("pointgroup", "in-thread", empty, "")):
+            with self.subTest((scenario, data)):
+                done = self.lab("run", scenario, "--variant", variant, "--data", data, "--scale", "0.001",
+                                "-o", self.fresh())
+                self.assertEqual((done.status, done.stdout), (2, b""), repr(done))
+                self.assertRegex(done.err, r"\Aseep-lab: [^\n]+: [^\n]+\n\Z")
+                self.assertIn(word, done.err)
+
+    def test_alias_del_fails_of_its_own_mistake(self):
+        done = self.lab("run", "maskrcnn", "--variant", "alias-del", "--scale", "0.001", "-o", self.fresh())
+        self.assertEqual(done.status, 0, repr(done))
+        self.assertIn("KeyError", done.err)
+        self.assertRegex(done.stdout.decode(), r"(?m)^PASS +alias-del: the job: ends with status 1")
+
+    def test_without_a_report_nothing_holds(self):
+        """A seep that profiles nothing must not make a fixed variant look good."""
+        shutil.copy(LAB, self.path("seep-lab"))
+        pathlib.Path(self.path("seep")).write_text("#!/bin/sh\nexit 0\n")
+        os.chmod(self.path("seep"), 0o755)
+        run = self.command([self.path("seep-lab"), "run", "minkowski", "--variant", "bucketed"], cwd=self.dir)
+        self.assertEqual((run.status, run.err), (1, ""), repr(run))
+        self.assertRegex(run.stdout.decode(), r"(?m)^FAIL +bucketed: seep's report: none")
+        verify = self.command([self.path("seep-lab"), "verify", "minkowski", "--json"], cwd=self.dir)
+        self.assertEqual((verify.status, verify.err), (1, ""), repr(verify))
+        verdict = verify.json()
+        self.assertTrue(verdict["complete"])
+        self.assertEqual(sum(not r["pass"] for r in verdict["rows"]), verdict["rows_failed"])
+        self.assertEqual([r["name"] for r in verdict["rows"] if r["name"].endswith("report") and not r["pass"]],
+                         [v + ": seep's report" for v in ("none", "empty-every-10", "bucketed", "expandable")])
+
+    def test_pictures_are_pictures(self):
+        folder = self.path("pictures")
+        done = self.lab("run", "splat", "--variant", "lazy-evicting", "--scale", "0.0005", "--pictures", folder,
+                        "-o", self.fresh())
+        self.assertEqual(done.status, 0, repr(done))
+        names = os.listdir(folder)
+        self.assertGreater(len(names), 1)
+        for name in names:
+            self.assertRegex(name, r"^view-\d+-step-\d{5}\.png$")
+            picture = pathlib.Path(folder, name).read_bytes()
+            self.assertEqual(picture[:16], b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
+            width, height, depth, colour = struct.unpack(">IIBB", picture[16:26])
+            self.assertEqual((depth, colour), (8, 2))
+            pixels, at = b"", 8
+            while at < len(picture):
+                n, kind = struct.unpack(">I4s", picture[at:at + 8])
+                pixels += picture[at + 8:at + 8 + n] if kind == b"IDAT" else b""
+                at += n + 12
+            pixels = zlib.decompress(pixels)
+            self.assertEqual(len(pixels), height * (1 + 3 * width))
+            self.assertGreater(len(set(pixels)), 10, "one colour is no picture")
 
     def test_a_seed_gives_the_same_figures(self):
         figures = []
@@ -176,12 +279,128 @@ class Run(LabCase):
         self.assertEqual(os.listdir(tmp), [])
 
 
+class Verify(LabCase):
+    def test_what_does_not_hold_is_1(self):
+        """One epoch is too short for the aliasing to be seen, and for what was deleted to be missed."""
+        done = self.lab("verify", "maskrcnn", "--scale", "0.001", "--epochs", "1", "--json")
+        self.assertEqual((done.status, done.err), (1, ""), repr(done))
+        verdict = done.json()
+        failed = [r["name"] for r in verdict["rows"] if not r["pass"]]
+        self.assertEqual(len(failed), verdict["rows_failed"])
+        self.assertIn("alias: seep finds", failed)
+        self.assertIn("alias-del: the job", failed)
+        self.assertNotIn("deep: seep finds", failed)
+
+    def test_what_is_kept_is_of_one_run(self):
+        kept, args = self.path("kept"), ("verify", "maskrcnn", "--scale", "0.001", "--keep", self.path("kept"))
+        self.assertEqual(self.lab(*args, "--epochs", "3").status, 0)
+        before = sorted(os.listdir(os.path.join(kept, "maskrcnn")))
+        self.assertIn("not an empty folder", self.cannot(*args))
+        self.assertEqual(sorted(os.listdir(os.path.join(kept, "maskrcnn"))), before)
+
+    def test_a_file_that_cannot_be_written_is_known_before_anything_runs(self):
+        err = self.cannot("verify", "minkowski", "-o", self.path("none/table"), "--keep", self.path("kept"))
+        self.assertIn("none/table", err)
+        self.assertEqual(os.listdir(self.dir), [])
+
+    def test_a_failure_leaves_the_rows_there_are(self):
+        os.mkdir(self.path("kept"))
+        os.symlink("/nonexistent/seep", self.path("kept/maskrcnn"))
+        done = self.lab("verify", "minkowski", "maskrcnn", "--scale", "0.002", "--keep", self.path("kept"), "--json",
+                        "-o", self.path("table"))
+        self.assertEqual((done.status, done.stdout), (2, b""), repr(done))
+        self.assertRegex(done.err, r"\Aseep-lab: [^\n]+kept/maskrcnn[^\n]*: [^\n]+\n\Z")
+        with open(self.path("table")) as f:
+            verdict = json.load(f)
+        self.assertFalse(verdict["complete"])
+        self.assertEqual({r["scenario"] for r in verdict["rows"]}, {"minkowski"})
+        self.assertGreater(verdict["rows_total"], 10)
+
+
+class Signals(LabCase):
+    """What ends seep-lab ends its job, too, and leaves nothing in the temporary folder."""
+    def setUp(self):
+        super().setUp()
+        self.tmp = self.path("tmp")
+        os.mkdir(self.tmp)
+
+    def end(self, number, args, begun, group=False):
+        """Starts seep-lab, waits until begun(), sends the signal; it must end by that."""
+        log = open(self.path("log"), "wb+")
+        self.addCleanup(log.close)
+        lab = subprocess.Popen([LAB, *args], cwd=self.dir, env=job_env(TMPDIR=self.tmp), start_new_session=True,
+                               stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        self.addCleanup(kill_session, lab.pid)
+        for _ in range(3000):
+            if begun() or lab.poll() is not None:
+                break
+            time.sleep(0.01)
+        self.assertIsNone(lab.poll(), "ended too early: %r" % pathlib.Path(log.name).read_text())
+        (os.killpg if group else os.kill)(lab.pid, number)
+        self.assertEqual(lab.wait(60), -number, pathlib.Path(log.name).read_text())
+        self.assertEqual(os.listdir(self.tmp), [])
+        for _ in range(200):
+            if not session_members(lab.pid):
+                return
+            time.sleep(0.01)
+        self.fail("left behind: %s" % session_members(lab.pid))
+
+    def below(self, *patterns):
+        return lambda: all(glob.glob(os.path.join(self.dir, p)) for p in patterns)
+
+    def test_while_the_input_is_made(self):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            with self.subTest(number):
+                self.end(number, ("run", "pointgroup", "--variant", "eager", "--scale", "1"),
+                         self.below("tmp/*/data/*.ply"))
+        self.end(signal.SIGINT, ("verify", "pointgroup", "--scale", "1"), self.below("tmp/*/*/data/*.ply"), group=True)
+
+    def test_while_the_job_runs(self):
+        for n, (number, group) in enumerate(((signal.SIGTERM, False), (signal.SIGINT, True), (signal.SIGINT, False))):
+            with self.subTest(number, group=group):
+                self.end(number, ("run", "featdepth", "--variant", "right", "--epochs", "1000", "-o", "p%d.d" % n),
+                         self.below("p%d.d/*" % n), group)
+
+    def test_verify_does_not_go_on_with_the_next_variant(self):
+        self.end(signal.SIGQUIT, ("verify", "featdepth", "--epochs", "1000", "--keep", "kept", "-o", "table", "--json"),
+                 self.below("kept/featdepth/log-node.d/*"), group=True)
+        self.assertEqual(glob.glob(self.path("kept/featdepth/log-scalar*")), [])
+
+    def test_one_that_is_ignored_stays_so(self):
+        done = self.lab("run", "minkowski", "--variant", "bucketed", "--scale", "0.002", "-o", self.fresh(),
+                        preexec_fn=lambda: (signal.signal(signal.SIGINT, signal.SIG_IGN),
+                                            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]),
+                                            os.kill(os.getpid(), signal.SIGINT)))
+        self.assertEqual(done.status, 0, repr(done))
+
+    def test_a_parent_that_ignores_its_children_changes_no_verdict(self):
+        for epochs, status in (("3", 0), ("1", 1)):
+            done = self.lab("run", "maskrcnn", "--variant", "alias-del", "--scale", "0.001", "--epochs", epochs,
+                            "-o", self.fresh(), preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+            self.assertEqual(done.status, status, repr(done))
+
+
 class Bench(LabCase):
     def test_the_copy_is_timed(self):
         rows = self.lab("bench", "copy", "--json").json()["copy"]
         self.assertEqual([r["kernel"] for r in rows], ["copy", "copy"])
         for row in rows:
             self.assertAlmostEqual(row["gb_per_s"], row["bytes_moved"] / row["median_ms"] / 1e6, delta=1e-6 * row["gb_per_s"])
+
+    def test_a_file_that_is_not_there_is_named_and_left_out(self):
+        os.mkdir(self.path("data"))
+        done = self.lab("bench", "splat", "--data", "data", "--json")
+        self.assertEqual(done.status, 0, repr(done))
+        self.assertEqual(done.err, "seep-lab: data/garden.npz is not there: splat is timed on made-up inputs alone\n")
+        self.assertEqual({r["input"] for r in done.json()["splat"]}, {"100,000 at 640x360"})
+
+    def test_a_damaged_file_is_named_and_finished_benches_are_printed(self):
+        os.mkdir(self.path("data"))
+        pathlib.Path(self.path("data/garden.npz")).write_bytes(b"no archive")
+        done = self.lab("bench", "copy", "splat", "--data", "data", "--json")
+        self.assertEqual(done.status, 2, repr(done))
+        self.assertRegex(done.err, r"\Aseep-lab: data/garden\.npz: [^\n]+: [^\n]+\n\Z")
+        self.assertEqual(len(done.json()["copy"]), 2)
 
 
 if __name__ == "__main__":

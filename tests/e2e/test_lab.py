@@ -19,6 +19,7 @@ class Verify(SeepCase):
         self.assertEqual((done.status, done.stdout), (0, b""), repr(done) + self.failed(table))
         with open(table) as f:
             verdict = json.load(f)
+        self.assertTrue(verdict["complete"])
         self.assertEqual(verdict["rows_failed"], 0)
         self.assertEqual(len(verdict["rows"]), verdict["rows_total"])
         self.assertGreater(verdict["rows_total"], 10)

@@ -1,0 +1,166 @@
+/* Launches and memory of the device that is not there. */
+#include "tests/cuda_on_cpu/cuda_runtime.h"
+
+#include <cstdlib>
+#include <map>
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(p, bytes)   ((void)(p), (void)(bytes))
+#define ASAN_UNPOISON_MEMORY_REGION(p, bytes) ((void)(p), (void)(bytes))
+#endif
+
+/* Of all kernels' __shared__ variables; without any there is no such section. */
+extern "C" {
+extern char __start_cuda_shared[] __attribute__((weak));
+extern char __stop_cuda_shared[] __attribute__((weak));
+}
+
+struct CUstream_st {
+    int none;
+};
+
+namespace
+{
+
+enum { NEVER_WRITTEN = 0xff }; /* as floats: NaN; as indices: too large */
+
+cudaError_t last_error;
+uint64_t n_launches;
+
+/* All memory of the device. The host must not touch it: between calls it is poisoned, which the
+ * address sanitizer reports as a GPU's machine would. */
+std::map<void *, size_t> &blocks()
+{
+    static std::map<void *, size_t> all;
+
+    return all;
+}
+
+struct device_in_use {
+    device_in_use()
+    {
+        for (auto &block : blocks())
+            ASAN_UNPOISON_MEMORY_REGION(block.first, block.second);
+    }
+    ~device_in_use()
+    {
+        for (auto &block : blocks())
+            ASAN_POISON_MEMORY_REGION(block.first, block.second);
+    }
+};
+
+cudaError_t fail(cudaError_t error)
+{
+    return last_error = error;
+}
+
+void fill_shared()
+{
+    size_t bytes = (size_t)(__stop_cuda_shared - __start_cuda_shared);
+
+    if (__start_cuda_shared && bytes > 0)
+        memset(__start_cuda_shared, NEVER_WRITTEN, bytes);
+}
+
+} // namespace
+
+cudaError_t cudaSetDevice(int device)
+{
+    return device == 0 ? cudaSuccess : fail(cudaErrorInvalidDevice);
+}
+
+cudaError_t cudaGetLastError()
+{
+    cudaError_t error = last_error;
+
+    last_error = cudaSuccess;
+    return error;
+}
+
+const char *cudaGetErrorString(cudaError_t error)
+{
+    return error == cudaErrorInvalidDevice ? "invalid device ordinal" : "an error of CUDA's";
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
+{
+    *stream = new CUstream_st();
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+    delete stream;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t)
+{
+    return cudaSuccess;
+}
+
+cudaError_t cudaMalloc(void **p, size_t bytes)
+{
+    if (posix_memalign(p, 256, bytes) != 0) {
+        *p = nullptr;
+        return fail(cudaErrorMemoryAllocation);
+    }
+    memset(*p, NEVER_WRITTEN, bytes);
+    ASAN_POISON_MEMORY_REGION(*p, bytes);
+    blocks()[*p] = bytes;
+    return cudaSuccess;
+}
+
+cudaError_t cudaFree(void *p)
+{
+    auto found = blocks().find(p);
+
+    if (!p)
+        return cudaSuccess;
+    if (found == blocks().end())
+        return fail(cudaErrorInvalidValue);
+    ASAN_UNPOISON_MEMORY_REGION(p, found->second);
+    blocks().erase(found);
+    free(p);
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemsetAsync(void *p, int byte, size_t bytes, cudaStream_t)
+{
+    device_in_use device;
+
+    memset(p, byte, bytes);
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind, cudaStream_t)
+{
+    device_in_use device;
+
+    memmove(to, from, bytes);
+    return cudaSuccess;
+}
+
+/* Blocks come in an order that changes from launch to launch. */
+cudaError_t cuda_on_cpu_launch(const cudaLaunchConfig_t &config,
+                               const std::function<void()> &thread)
+{
+    device_in_use device;
+    unsigned n = config.gridDim.x;
+    uint64_t launch = n_launches++;
+
+    if (n == 0 || n > 0x7fffffff || config.gridDim.y != 1 || config.gridDim.z != 1 ||
+        config.blockDim.x > 1024 || config.blockDim.y != 1 || config.blockDim.z != 1)
+        return fail(cudaErrorInvalidConfiguration);
+    blockDim = {config.blockDim.x, 1, 1};
+    gridDim = {n, 1, 1};
+    for (unsigned k = 0; k < n; k++) {
+        unsigned from = (unsigned)(launch * 0x9e3779b9u % n);
+        blockIdx = {(launch & 1 ? from + n - k : from + k) % n, 0, 0};
+        fill_shared();
+        run_block(blockDim.x, launch * 8191 + blockIdx.x, thread);
+    }
+    return cudaSuccess;
+}

@@ -1,0 +1,55 @@
+/* The stand-in for a GPU notices what it is there to notice: faults that are planted. */
+#include "tests/cuda_on_cpu/planted.h"
+#include "tests/suite.h"
+
+#include <check.h>
+#include <signal.h>
+
+START_TEST(kernels_that_are_right_come_out_right)
+{
+    ck_assert_int_eq(planted_block_reversal(true), 0);
+    ck_assert_int_eq(planted_warp_reversal(true), 0);
+    ck_assert_int_eq(planted_block_sum(), 0);
+    ck_assert_int_eq(planted_sum(true), 0);
+}
+END_TEST
+
+START_TEST(a_barrier_left_out_shows)
+{
+    ck_assert_int_gt(planted_block_reversal(false), 0);
+    ck_assert_int_gt(planted_warp_reversal(false), 0);
+}
+END_TEST
+
+START_TEST(memory_that_was_never_written_shows)
+{
+    ck_assert_int_ne(planted_sum(false), 0);
+}
+END_TEST
+
+START_TEST(a_warp_that_parts_before_it_meets_ends_the_program)
+{
+    planted_parting();
+}
+END_TEST
+
+START_TEST(a_launch_that_cannot_be_is_refused)
+{
+    ck_assert_int_eq(planted_launches(), 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("cuda on cpu");
+    TCase *c = tcase_create("planted");
+
+    tcase_set_timeout(c, 60);
+    tcase_add_test(c, kernels_that_are_right_come_out_right);
+    tcase_add_test(c, memory_that_was_never_written_shows);
+    tcase_add_test(c, a_launch_that_cannot_be_is_refused);
+    tcase_add_test(c, a_barrier_left_out_shows);
+    tcase_add_test_raise_signal(c, a_warp_that_parts_before_it_meets_ends_the_program, SIGABRT);
+    suite_add_tcase(suite, c);
+    return suite_run(suite);
+}
