@@ -8,6 +8,7 @@
 #include "libprof/statistics.h"
 #include "preload/seep.h"
 
+#include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,6 +138,17 @@ static int fill_measured(const struct job *job, json_t *measured)
     return rc ? -SEEP_ENOMEM : 0;
 }
 
+/* malloc maps blocks of their own above a threshold that follows what is freed, and so hangs on
+ * what was read before the fork. It is held where blocks of 200 MB at full size bring it, a
+ * batch's; 32 MiB is its own limit. */
+static void settle_malloc(double scale)
+{
+    double threshold = fmin(200e6 * seep_pointgroup_size(scale).points, 32 << 20);
+
+    mallopt(M_MMAP_THRESHOLD, (int)threshold);
+    mallopt(M_TRIM_THRESHOLD, 2 * (int)threshold);
+}
+
 static int run(const struct seep_scenario_options *options, json_t *measured,
                struct seep_error *err)
 {
@@ -147,6 +159,7 @@ static int run(const struct seep_scenario_options *options, json_t *measured,
 
     /* What a process holds must not hang on where the kernel has a huge page to spare. */
     (void)prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+    settle_malloc(options->scale);
     int rc = seep_pointgroup_scenes_open(options->data, &job.scenes, err);
     if (!rc)
         rc = seep_pointgroup_trainer_init(&job.trainer, options->scale, options->seed);
