@@ -349,8 +349,10 @@ static void judge(const struct seep_outcome *outcomes, double scale, struct seep
     seep_rows_add_near(rows, "bucket-25: transient / gradients",
                        of(outcomes, BUCKET_25, "transient_over_gradients"), piece, 0.01, "of them");
     judge_devices(outcomes, rows);
-    for (int v = 0; v < N_VARIANTS; v++)
-        worst = fmax(worst, fabs(of(outcomes, v, "loss_last") / last - 1));
+    for (int v = 0; v < N_VARIANTS; v++) {
+        double apart = fabs(of(outcomes, v, "loss_last") / last - 1);
+        worst = isnan(apart) || apart > worst ? apart : worst; /* NAN stays */
+    }
     seep_rows_add(rows, worst < 1e-6, "the training itself is the same in all variants",
                   "loss within 1e-6", "within %.1g", worst);
     seep_rows_add(rows, last < of(outcomes, RIGHT, "loss_first"), "the loss falls",

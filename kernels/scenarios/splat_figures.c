@@ -282,7 +282,8 @@ static bool is_about(const json_t *report, const json_t *finding, const char *fu
     json_array_foreach (json_object_get(report, "sites"), i, site) {
         const char *own = seep_rows_text(site, "id");
         json_array_foreach (json_object_get(finding, "sites"), k, id) {
-            if (own && strcmp(own, json_string_value(id)) == 0 && is_site_of(site, function, space))
+            const char *its = json_string_value(id);
+            if (own && its && strcmp(own, its) == 0 && is_site_of(site, function, space))
                 return true;
         }
     }
