@@ -169,7 +169,7 @@ static const struct {
     {&splat, 1, true, "findings.0.plateau_step", 60, "sees it full"},
     {&splat, 4, true, "findings.0.live_bytes", 50e6, "eager : host-resident"},
     {&splat, 2, true, "findings.0.plateau_step", 60, "lazy-evicting: seep sees densification"},
-    {&splat, 3, true, "findings.0.sites.0", 0, "lazy-carrying: seep finds"},
+    {&splat, 3, true, "findings.0.sites.0", 0, "lazy-carrying: what lives on"},
     {&splat, 2, true, "findings.0.live_bytes", 20000, "a Gaussian between steps"},
     {&splat, 2, false, "gaussian_pass_bytes", 900, "a Gaussian with its part"},
     {&splat, 2, false, "psnr_first", 19, "training raises PSNR"},

@@ -304,7 +304,7 @@ static void judge_carry_over(struct figures *f)
     if (!host || !(carried >= 1.25 * 1048576 && carried >= 0.04 * peak))
         return;
     bool picture = is_about(report, finding, "load_camera", f->space);
-    seep_rows_add(f->rows, finding && picture, "lazy-carrying: seep finds",
+    seep_rows_add(f->rows, finding && picture, "lazy-carrying: what lives on",
                   "carry-over, the picture in it", "%s, %s picture in it",
                   finding ? "carry-over" : "none", picture ? "the" : "no");
 }
