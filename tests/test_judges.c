@@ -48,7 +48,8 @@ static const struct texts featdepth = {
 
 #define OWNED(steps, live)                                                                         \
     "{'job': {'steps': 10}, 'timeline': {'step': [" steps "], 'spaces': {'host': {'live_bytes': "  \
-    "[" live "]}}}, 'sites': [{'peak_bytes': 16000000, 'stack': [{'function': 'malloc'}, "         \
+    "[" live                                                                                       \
+    "]}}}, 'sites': [{'space': 'host', 'peak_bytes': 16000000, 'stack': [{'function': 'malloc'}, " \
     "{'function': 'collate_divide'}]}]}"
 #define FLAT OWNED("4, 8, 12, 22", "0, 5000, 0, 0")
 static const struct texts maskrcnn = {

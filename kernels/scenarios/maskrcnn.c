@@ -121,23 +121,6 @@ static int run(const struct seep_scenario_options *options, json_t *measured,
 
 /* ---- figures --------------------------------------------------------------------------------- */
 
-/* The largest peak of the host's sites of a function; NAN where it has none. */
-static double peak_of_function(const json_t *report, const char *function)
-{
-    const json_t *site, *frame;
-    double most = NAN;
-    size_t i, k;
-
-    json_array_foreach (json_object_get(report, "sites"), i, site) {
-        json_array_foreach (json_object_get(site, "stack"), k, frame) {
-            const char *name = seep_rows_text(frame, "function");
-            if (name && strcmp(name, function) == 0)
-                most = fmax(most, seep_rows_number(site, "peak_bytes"));
-        }
-    }
-    return most;
-}
-
 /* The least of what the host held around a step. Rows of a timeline are taken within steps, when
  * something passing may be there, too: the least is what stays. */
 static double kept_around(const json_t *report, double from, double to)
@@ -197,7 +180,7 @@ static void judge(const struct seep_outcome *o, double scale, struct seep_rows *
                        0.1, "MB");
     judge_levels(o, n, masks, rows);
     seep_rows_add_near(rows, "masks / 255: times the masks' size",
-                       peak_of_function(o[DEEP].report, "collate_divide") /
+                       seep_rows_peak_of(o[DEEP].report, "collate_divide", "host") /
                            seep_rows_number(o[DEEP].measured, "largest_mask_bytes"),
                        8, 0.01, "times");
     seep_rows_add(rows, steps == n, "alias-del: the step it fails in",

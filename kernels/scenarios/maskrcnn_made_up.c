@@ -1,15 +1,14 @@
 /* Made-up pictures of blobs, their annotations and masks. */
+#include "kernels/harness/lab.h"
 #include "kernels/scenarios/chance.h"
 #include "kernels/scenarios/maskrcnn_dataset.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum {
     WIDTH = 640,
@@ -142,14 +141,18 @@ static int write_picture(const char *folder, const struct seep_coco_image *of, u
     return seep_image_write_jpeg(path, &image, JPEG_QUALITY, err);
 }
 
-static int make_folder(const char *folder, const char *name, char path[PATH_MAX],
-                       struct seep_error *err)
+static int make_folders(const char *folder, struct seep_error *err)
 {
-    if ((size_t)snprintf(path, PATH_MAX, "%s/%s", folder, name) >= PATH_MAX)
-        return seep_error_set(err, SEEP_EIO, folder, 0, "the path is too long");
-    if (mkdir(path, 0777) && errno != EEXIST)
-        return seep_error_set(err, SEEP_EIO, path, 0, "%s", strerror(errno));
-    return 0;
+    static const char *const names[] = {"images", "masks"};
+    char path[PATH_MAX];
+    int rc = 0;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names && !rc; i++) {
+        if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, names[i]) >= sizeof path)
+            return seep_error_set(err, SEEP_EIO, folder, 0, "the path is too long");
+        rc = seep_lab_make_folder(path, err);
+    }
+    return rc;
 }
 
 int seep_maskrcnn_make_data(const char *folder, double scale, uint64_t seed, struct seep_error *err)
@@ -161,9 +164,7 @@ int seep_maskrcnn_make_data(const char *folder, double scale, uint64_t seed, str
     int rc = pixels ? make_coco(n, seed, &coco) : -SEEP_ENOMEM;
 
     if (!rc)
-        rc = make_folder(folder, "images", path, err);
-    if (!rc)
-        rc = make_folder(folder, "masks", path, err);
+        rc = make_folders(folder, err);
     for (size_t i = 0; !rc && i < coco->n_images; i++)
         rc = write_picture(folder, &coco->images[i], pixels, err);
     for (size_t i = 0; !rc && i < coco->n_annotations; i++)

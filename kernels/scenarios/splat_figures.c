@@ -103,40 +103,6 @@ static double pictures_of_a_step(const struct figures *f)
            4;
 }
 
-/* The function that asked for a site's blocks, behind the allocating ones that it called. */
-static const char *maker_of(const json_t *site)
-{
-    const json_t *stack = json_object_get(site, "stack");
-
-    for (size_t k = 0; k < json_array_size(stack); k++) {
-        const char *name = seep_rows_text(json_array_get(stack, k), "function");
-        if (name && !strstr(name, "alloc") && !strstr(name, "memalign") && !strstr(name, "Malloc"))
-            return name;
-    }
-    return "";
-}
-
-static bool is_site_of(const json_t *site, const char *function, const char *space)
-{
-    const char *in = seep_rows_text(site, "space");
-
-    return in && strcmp(in, space) == 0 && strcmp(maker_of(site), function) == 0;
-}
-
-/* Blocks made by `function`: most at a time. */
-static double peak_of_function(const json_t *report, const char *function, const char *space)
-{
-    const json_t *site;
-    double peak = NAN;
-    size_t i;
-
-    json_array_foreach (json_object_get(report, "sites"), i, site) {
-        if (is_site_of(site, function, space))
-            peak = (isnan(peak) ? 0 : peak) + seep_rows_number(site, "peak_bytes");
-    }
-    return peak;
-}
-
 /* seep's own count, to the step: that of its peak is the first with all of them. */
 static void judge_all_touched(struct figures *f, double photos)
 {
@@ -146,7 +112,7 @@ static void judge_all_touched(struct figures *f, double photos)
     size_t i;
 
     json_array_foreach (json_object_get(report, "sites"), i, site) {
-        if (!is_site_of(site, "load_camera", f->space))
+        if (!seep_rows_is_made_by(site, "load_camera", f->space))
             continue;
         pictures += seep_rows_number(site, "peak_bytes") / f->photo_bytes;
         step = fmax(step, seep_rows_number(site, "peak_step"));
@@ -211,7 +177,7 @@ static void judge_residents(struct figures *f)
     for (size_t i = 0; i < sizeof residents / sizeof *residents; i++) {
         const json_t *report = f->outcomes[residents[i].variant].report;
         add_between(f, residents[i].name,
-                    peak_of_function(report, "load_camera", f->space) / f->photo_bytes,
+                    seep_rows_peak_of(report, "load_camera", f->space) / f->photo_bytes,
                     residents[i].least - 0.01, residents[i].most + 0.01, residents[i].expected,
                     "pictures");
     }
@@ -283,7 +249,7 @@ static bool is_about(const json_t *report, const json_t *finding, const char *fu
         const char *own = seep_rows_text(site, "id");
         json_array_foreach (json_object_get(finding, "sites"), k, id) {
             const char *its = json_string_value(id);
-            if (own && its && strcmp(own, its) == 0 && is_site_of(site, function, space))
+            if (own && its && strcmp(own, its) == 0 && seep_rows_is_made_by(site, function, space))
                 return true;
         }
     }
