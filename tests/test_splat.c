@@ -262,38 +262,6 @@ START_TEST(a_picture_does_not_hang_on_the_number_of_threads)
 }
 END_TEST
 
-START_TEST(scales_are_the_mean_distance_to_the_three_nearest)
-{
-    enum { N = 400 };
-    static float means[N][3], scales[N][3];
-    uint64_t seed = 4;
-
-    for (int i = 0; i < N; i++)
-        for (int k = 0; k < 3; k++) /* some alike, some far out */
-            means[i][k] = (float)(floor(9 * next_number(&seed)) * (i % 50 ? 1 : 1000));
-    ck_assert_int_eq(seep_splat_scales((const float(*)[3])means, N, scales), 0);
-    for (int i = 0; i < N; i++) {
-        double best[4] = {INFINITY, INFINITY, INFINITY, INFINITY};
-        for (int j = 0; j < N; j++) {
-            double d = 0;
-            for (int k = 0; k < 3; k++)
-                d += pow((double)means[i][k] - (double)means[j][k], 2);
-            best[3] = j == i ? INFINITY : sqrt(d);
-            for (int b = 3; b > 0 && best[b] < best[b - 1]; b--) {
-                double swapped = best[b];
-                best[b] = best[b - 1];
-                best[b - 1] = swapped;
-            }
-        }
-        double mean = fmax((best[0] + best[1] + best[2]) / 3, 1e-7);
-        ck_assert_double_eq_tol((double)scales[i][0], mean, 1e-6 * mean);
-        ck_assert_float_eq(scales[i][2], scales[i][0]);
-    }
-    for (size_t n = 0; n < 3; n++)
-        ck_assert_int_eq(seep_splat_scales((const float(*)[3])means, n, scales), 0);
-}
-END_TEST
-
 START_TEST(the_garden_agrees_with_the_double_precision_reference)
 {
     struct seep_stream *stream = make_stream(_i);
@@ -333,7 +301,6 @@ int main(void)
                         n_streams());
     tcase_add_test(c, a_tile_lists_its_gaussians_by_depth_then_index);
     tcase_add_test(c, a_picture_does_not_hang_on_the_number_of_threads);
-    tcase_add_test(c, scales_are_the_mean_distance_to_the_three_nearest);
     suite_add_tcase(suite, c);
     if (garden_path()) { /* real data, where there is some */
         TCase *garden = tcase_create("garden");

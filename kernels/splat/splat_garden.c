@@ -20,6 +20,7 @@ static int read_array(const char *path, const char *name, char kind, unsigned it
         (a == 0 || out->shape[1] == a) && (b == 0 || out->shape[2] == b))
         return 0;
     free(out->values);
+    out->values = NULL; /* callers free what they were given, after a failure too */
     return seep_error_set(err, SEEP_EFORMAT, path, 0, "array %s has another type or shape", name);
 }
 
