@@ -1,6 +1,8 @@
 #include "kernels/voxels/voxel_keys.h"
 
 #include <limits.h>
+#include <string.h>
+#include <sys/auxv.h>
 
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -188,10 +190,23 @@ struct seep_voxel_key seep_voxel_key_of_cells(const struct seep_voxel_box *box)
     return key;
 }
 
+/* From the 16 random bytes that the kernel gives a process (getauxval(3)): no system call, and no
+ * state. */
+struct seep_chance seep_voxel_chance(void)
+{
+    const void *given = (const void *)getauxval(AT_RANDOM);
+    struct seep_chance chance = {0};
+
+    if (given)
+        memcpy(&chance.state, given, sizeof chance.state);
+    chance.state = seep_chance_next(&chance);
+    return chance;
+}
+
 struct seep_voxel_key seep_voxel_key_for(const struct seep_voxel_box *box, unsigned partition_bits)
 {
     struct seep_voxel_key key = {.partition_bits = partition_bits};
-    uint64_t wide = golden;
+    struct seep_chance chance = seep_voxel_chance();
 
     key.exact = seep_voxel_box_cells(box) <= UINT64_C(1) << (32 + partition_bits);
     if (key.exact) /* modulo 2^64 with the number in the top bits is modulo 2^(32 + partition_bits)
@@ -199,7 +214,7 @@ struct seep_voxel_key seep_voxel_key_for(const struct seep_voxel_box *box, unsig
         number_cells(box, golden << (32 - partition_bits), &key);
     else
         for (int d = 0; d < 4; d++)
-            key.factor[d] = wide *= golden;
+            key.factor[d] = seep_chance_next(&chance) | 1;
     start_at_corner(box, &key);
     return key;
 }
