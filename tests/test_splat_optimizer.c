@@ -205,7 +205,7 @@ START_TEST(training_brings_a_picture_back)
     ck_assert_int_eq(seep_splat_loss(target, target, values, NULL, &(struct seep_splat_loss){0},
                                      NULL, &bytes, stream),
                      0);
-    void *scratch = malloc(bytes);
+    void *scratch = aligned_alloc(64, (bytes + 63) / 64 * 64);
     for (unsigned step = 0; step <= 150; step++) {
         struct seep_splat_loss loss;
         ck_assert_int_eq(seep_splat_room_forward(&r, NULL), 0);

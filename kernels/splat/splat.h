@@ -5,7 +5,8 @@
  * are, seep_splat_bin() sorts them by tile and depth, seep_splat_render() blends front to back.
  * Arrays lie in the memory of the stream's device and are the caller's; nothing is allocated
  * inside. Scratch as in CUB: with scratch == NULL nothing runs and *scratch_bytes is set; else
- * *scratch_bytes is what there is (64-byte aligned; 256 on CUDA). Too little is -SEEP_EINVAL.
+ * *scratch_bytes is what there is, at a multiple of 64 bytes (256 on CUDA); -SEEP_EINVAL where it
+ * is not, or too little.
  *
  * Constants: near plane 0.2; +0.3 px² low-pass on the projected covariance; x/z and y/z of the
  * Jacobian clamped to 1.3 × half the picture's width and height over the focal length; extent 3

@@ -5,8 +5,8 @@
  * All functions: arrays lie in the memory of the stream's device, rows of coordinates at multiples
  * of 16 bytes (-SEEP_EINVAL if not), and do not overlap; return 0, -SEEP_EINVAL (sizes, NULL),
  * -SEEP_EDEVICE. Scratch as in CUB: with scratch == NULL nothing runs and *scratch_bytes is set,
- * all other pointers may be NULL; else *scratch_bytes is what there is (64-byte aligned),
- * -SEEP_EINVAL where that is too little. Nothing is allocated inside; on CUDA the call is
+ * all other pointers may be NULL; else *scratch_bytes is what there is, at a multiple of
+ * 64 bytes (256 on CUDA); -SEEP_EINVAL where it is not, or too little. Nothing is allocated inside; on CUDA the call is
  * asynchronous but for the counts it must give back. Threads: one call a stream at a time. */
 #ifndef SEEP_KERNELS_VOXELIZE_H
 #define SEEP_KERNELS_VOXELIZE_H
