@@ -1,6 +1,6 @@
 /* The splatting rasteriser forward: its closed forms, its twins against the double-precision
  * reference, its edges. */
-#include "kernels/splat/splat_levels.h"
+#include "kernels/compute/cpu_levels.h"
 #include "kernels/splat/splat_math.h"
 #include "tests/raster_fixture.h"
 #include "tests/suite.h"

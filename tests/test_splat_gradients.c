@@ -1,6 +1,6 @@
 /* The splatting rasteriser backward: the reference against finite differences, the twins against
  * the reference. */
-#include "kernels/splat/splat_levels.h"
+#include "kernels/compute/cpu_levels.h"
 #include "kernels/splat/splat_math.h"
 #include "tests/raster_fixture.h"
 #include "tests/suite.h"

@@ -1,7 +1,7 @@
 /* The CPU's instruction sets: AVX-512 blends by code of its own, and the way back decides once more
  * which pairs were blended. All must decide alike, above all where alpha is a rounding from 1/255.
  */
-#include "kernels/splat/splat_levels.h"
+#include "kernels/compute/cpu_levels.h"
 #include "kernels/splat/splat_math.h"
 #include "tests/raster_fixture.h"
 #include "tests/suite.h"

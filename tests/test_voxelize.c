@@ -334,13 +334,11 @@ START_TEST(what_cannot_be_is_refused)
 }
 END_TEST
 
-int main(void)
+static void add_tests(Suite *suite, int level)
 {
-    Suite *suite = suite_create("voxelize");
-    TCase *c = tcase_create("voxelize");
+    TCase *c = tcase_create(level_names[level]);
 
-    (void)has_cuda(); /* asked once, for all tests */
-    tcase_add_checked_fixture(c, open_streams, close_streams);
+    tcase_add_checked_fixture(c, open_at[level], close_streams);
     tcase_set_timeout(c, 60);
     tcase_add_test(c, no_points_make_no_voxels);
     tcase_add_test(c, what_the_bench_measures_against_makes_the_same_voxels);
@@ -355,5 +353,14 @@ int main(void)
     tcase_add_test(c, quantised_points_are_the_reference_s);
     tcase_add_loop_test(c, what_cannot_be_is_refused, 0, 4);
     suite_add_tcase(suite, c);
+}
+
+int main(void)
+{
+    Suite *suite = suite_create("voxelize");
+
+    (void)has_cuda(); /* asked once, for all tests */
+    for (int level = 0; level < SEEP_CPU_LEVELS; level++)
+        add_tests(suite, level);
     return suite_run(suite);
 }

@@ -2,6 +2,7 @@
 #ifndef SEEP_TESTS_VOXEL_FIXTURE_H
 #define SEEP_TESTS_VOXEL_FIXTURE_H
 
+#include "kernels/compute/cpu_levels.h"
 #include "kernels/voxels/voxelize.h"
 #include "kernels/voxels/voxelize_reference.h"
 #include "tests/cuda_device.h"
@@ -27,6 +28,24 @@ static inline void open_streams(void)
         n_streams++;
     }
 }
+
+/* As on a processor with nothing better than the plain instructions, and with AVX2. */
+static inline void open_streams_plain(void)
+{
+    seep_cpu_level_allow(SEEP_CPU_BASE);
+    open_streams();
+}
+
+static inline void open_streams_avx2(void)
+{
+    seep_cpu_level_allow(SEEP_CPU_AVX2);
+    open_streams();
+}
+
+/* Each level's way to open the streams. */
+static void (*const open_at[SEEP_CPU_LEVELS])(void) = {open_streams_plain, open_streams_avx2,
+                                                       open_streams};
+static const char *const level_names[SEEP_CPU_LEVELS] = {"plain", "AVX2", "best"};
 
 static inline void close_streams(void)
 {

@@ -1,5 +1,7 @@
 #include "kernels/voxels/voxel_keys.h"
 
+#include "kernels/compute/cpu_levels.h"
+
 #include <limits.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -126,7 +128,7 @@ void seep_voxel_box_of(const int32_t (*coords)[4], size_t n, struct seep_voxel_b
 {
     *box = seep_voxel_box_empty();
 #ifdef __x86_64__
-    if (__builtin_cpu_supports("avx2")) {
+    if (seep_cpu_level() >= SEEP_CPU_AVX2) {
         box_avx2(coords, n, box);
         return;
     }
@@ -138,7 +140,7 @@ void seep_voxel_keys(const struct seep_voxel_key *key, const int32_t (*coords)[4
                      uint64_t *keys)
 {
 #ifdef __x86_64__
-    if (__builtin_cpu_supports("avx2")) {
+    if (seep_cpu_level() >= SEEP_CPU_AVX2) {
         keys_avx2(key, coords, n, keys);
         return;
     }
