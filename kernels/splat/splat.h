@@ -96,10 +96,10 @@ SEEP_MUST_CHECK int seep_splat_bin(const struct seep_splat_camera *camera, size_
                                    struct seep_splat_bins *bins, void *scratch,
                                    size_t *scratch_bytes, struct seep_stream *stream);
 
-/* image           [height][width][3] out
- * transmittance   [height][width] out: what of the background is left
- * last            [height][width] out: index in the tile's list after the last pair that was
- * blended (for backward) */
+/*   image          [height][width][3] out
+ *   transmittance  [height][width] out: what of the background is left
+ *   last           [height][width] out: index in the tile's list after the last pair that was
+ *                  blended (for backward) */
 struct seep_splat_picture {
     float *image;
     float *transmittance;

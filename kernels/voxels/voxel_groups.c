@@ -198,9 +198,8 @@ static inline __attribute__((always_inline)) uint32_t group(struct seep_voxel_gr
     return firsts;
 }
 
-/* Points of the voxels whose first points are among records begin … end of a partition. A record is
- * of a first point where no record before it, whatever the chunk, names a point as late: *latest.
- */
+/* Points of the voxels that begin among records begin … end of a partition. A record is a first
+ * point's where it names a later point than all before it, in other chunks too: *latest. */
 static uint32_t members_of(const uint64_t *records, size_t begin, size_t end, uint32_t *latest)
 {
     uint32_t n = 0, seen = *latest;
