@@ -1,6 +1,7 @@
 /* From a file of points to Gaussians: arrays that are not what they should be, and the scales that
  * training starts from. */
 #include "kernels/splat/splat_garden.h"
+#include "kernels/splat/splat_scales.h"
 #include "tests/raster_fixture.h"
 #include "tests/suite.h"
 

@@ -1,7 +1,9 @@
 #include "kernels/splat/splat_bench.h"
 
+#include "kernels/scenarios/chance.h"
 #include "kernels/splat/splat_bench_room.h"
 #include "kernels/splat/splat_garden.h"
+#include "kernels/splat/splat_host.h"
 #include "kernels/splat/splat_reference.h"
 #include "libprof/statistics.h"
 
@@ -215,14 +217,9 @@ static int bench_scene(json_t *results, const char *input, const struct seep_spl
     return rc;
 }
 
-/* SplitMix64, between 0 and 1. */
-static float next_random(uint64_t *state)
+static float next_random(struct seep_chance *chance)
 {
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return (float)((double)((z ^ z >> 31) >> 40) * 0x1p-24);
+    return (float)seep_chance_uniform(chance);
 }
 
 /* Gaussians strewn over the view between 2 and 22 away; their size in the picture falls with their
@@ -230,7 +227,7 @@ static float next_random(uint64_t *state)
 static int make_scene(struct seep_splat_host *h, struct seep_splat_camera *c, size_t n, int width,
                       int height)
 {
-    uint64_t seed = 1;
+    struct seep_chance chance = {1};
     int rc = seep_splat_host_init(h, n, 3);
     float size = 1.2f * sqrtf((float)width * (float)height / (float)n) / (float)width;
 
@@ -242,17 +239,17 @@ static int make_scene(struct seep_splat_host *h, struct seep_splat_camera *c, si
                                     .cy = (float)height / 2,
                                     .rotation = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
     for (size_t i = 0; i < n && rc == 0; i++) {
-        float z = 2 + 20 * next_random(&seed);
-        h->means[i][0] = z * 1.1f * (next_random(&seed) - 0.5f);
-        h->means[i][1] = z * 1.1f * (next_random(&seed) - 0.5f) * (float)height / (float)width;
+        float z = 2 + 20 * next_random(&chance);
+        h->means[i][0] = z * 1.1f * (next_random(&chance) - 0.5f);
+        h->means[i][1] = z * 1.1f * (next_random(&chance) - 0.5f) * (float)height / (float)width;
         h->means[i][2] = z;
         for (int k = 0; k < 3; k++)
-            h->scales[i][k] = z * size * exp2f(3 * next_random(&seed) - 1.5f);
+            h->scales[i][k] = z * size * exp2f(3 * next_random(&chance) - 1.5f);
         for (int k = 0; k < 4; k++)
-            h->rotations[i][k] = next_random(&seed) - 0.5f + (float)(k == 0);
-        h->opacities[i] = 0.05f + 0.9f * next_random(&seed);
+            h->rotations[i][k] = next_random(&chance) - 0.5f + (float)(k == 0);
+        h->opacities[i] = 0.05f + 0.9f * next_random(&chance);
         for (size_t k = 0; k < 48; k++)
-            h->sh[48 * i + k] = (k < 3 ? 2.0f : 0.2f) * (next_random(&seed) - 0.5f);
+            h->sh[48 * i + k] = (k < 3 ? 2.0f : 0.2f) * (next_random(&chance) - 0.5f);
     }
     return rc;
 }
