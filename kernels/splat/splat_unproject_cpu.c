@@ -22,7 +22,7 @@ struct unproject {
 /* Gradients by … */
 struct slopes {
     float sums[PAIR_SUMS][LANES];
-    float mean2d[2][LANES], cov[3][LANES]; /* cov: 2 by S, by B, 2 by C, S and C counted apart */
+    float mean2d[2][LANES], cov[3][LANES]; /* cov: 2 C by det, by B, 2 by C where det stays */
     float rows[6][LANES], n[6][LANES], rotation[9][LANES], project[6][LANES];
     float dir[3][LANES], sh[MAX_SH][LANES];
     float mean[3][LANES], scale[3][LANES], q[4][LANES];
