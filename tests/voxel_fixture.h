@@ -18,28 +18,32 @@ static const unsigned pool[N_STREAMS - 1] = {1, 2, 3, 7};
 static struct seep_stream *streams[N_STREAMS];
 static unsigned n_streams;
 
-static inline void open_streams(void)
+static inline void open_pools(enum seep_cpu_level most)
 {
+    seep_cpu_level_allow(most);
     for (n_streams = 0; n_streams < N_STREAMS - 1; n_streams++)
         ck_assert_int_eq(seep_stream_create_cpu(pool[n_streams], &streams[n_streams]), 0);
-    if (has_cuda()) {
-        struct seep_error err = {0};
-        ck_assert_msg(seep_stream_create_cuda(0, &streams[n_streams], &err) == 0, "%s", err.text);
-        n_streams++;
-    }
 }
 
 /* As on a processor with nothing better than the plain instructions, and with AVX2. */
 static inline void open_streams_plain(void)
 {
-    seep_cpu_level_allow(SEEP_CPU_BASE);
-    open_streams();
+    open_pools(SEEP_CPU_BASE);
 }
 
 static inline void open_streams_avx2(void)
 {
-    seep_cpu_level_allow(SEEP_CPU_AVX2);
-    open_streams();
+    open_pools(SEEP_CPU_AVX2);
+}
+
+static inline void open_streams(void)
+{
+    open_pools(SEEP_CPU_LEVELS - 1);
+    if (has_cuda()) {
+        struct seep_error err = {0};
+        ck_assert_msg(seep_stream_create_cuda(0, &streams[n_streams], &err) == 0, "%s", err.text);
+        n_streams++;
+    }
 }
 
 /* Each level's way to open the streams. */
