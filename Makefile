@@ -57,8 +57,8 @@ SHIM_CFLAGS := -fPIC -ftls-model=initial-exec -fno-omit-frame-pointer -fno-seman
 SHIM_LIBS := -ldl
 
 # The lab: loops over many items, no trap and no errno; a call at the end of a function leaves its frame, so
-# that reports name the line.
-KERNEL_CFLAGS := -O3 -fno-math-errno -fno-trapping-math -fno-optimize-sibling-calls
+# that reports name the line. What the user asks for (CFLAGS) comes behind it.
+KERNEL_CFLAGS := $(if $(filter 1,$(DEBUG)),,-O3) -fno-math-errno -fno-trapping-math -fno-optimize-sibling-calls
 
 # CUDA twins are built where nvcc is (CUDA=1 insists, CUDA=0 leaves them out). With CUDA=cpu, and in
 # sanitized builds, the C++ compiler takes them, and they run on the CPU (tests/cuda_on_cpu).
@@ -147,7 +147,7 @@ $(BUILD)/obj/%.o: %.cc $(BUILD)/flags
 	$(say) CXX $<
 	$(Q)$(CXX) $(CPPFLAGS_ALL) $(TOML_CFLAGS) $(CXXFLAGS_ALL) -MMD -MP -c -o $@ $<
 
-$(BUILD)/obj/kernels/%.o: EXTRA_CFLAGS = $(LAB_CFLAGS) $(KERNEL_CFLAGS) $(if $(WITH_CUDA),-DSEEP_WITH_CUDA)
+$(BUILD)/obj/kernels/%.o: EXTRA_CFLAGS = $(LAB_CFLAGS) $(KERNEL_CFLAGS) $(CFLAGS) $(if $(WITH_CUDA),-DSEEP_WITH_CUDA)
 
 # The page of seep-lab is taken in as it is (.incbin).
 $(BUILD)/obj/kernels/harness/lab_page.o: docs/man/seep-lab.txt
