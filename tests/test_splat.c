@@ -86,22 +86,20 @@ static const struct {
     {100, 7, 3, 150, 3}, {33, 70, 3, 17, 0}, {80, 64, 1, 60, 6}, {48, 48, 3, 4000, 1},
 };
 
-/* Every scene on every stream, CPU streams with every instruction set. */
-static void check_against_reference(int stream_kind, size_t scene)
+static void check_picture(int stream_kind, const struct seep_splat_camera *camera,
+                          const struct seep_splat_model *model)
 {
     struct seep_stream *stream = make_stream(stream_kind);
-    struct seep_splat_camera c = make_camera(scenes[scene].width, scenes[scene].height);
-    struct seep_splat_host h;
+    struct seep_splat_camera c = *camera;
     struct seep_reference_model reference;
     size_t pixels = (size_t)c.width * (size_t)c.height, values = 3 * pixels;
     double *expected = calloc(values, sizeof *expected), *left = calloc(pixels, sizeof *left);
     float *image = calloc(values, sizeof *image), *through = calloc(pixels, sizeof *through);
     struct seep_splat_room room;
 
-    make_scene(&h, scenes[scene].n, scenes[scene].sh_degree, scenes[scene].stretch, scene + 1);
-    ck_assert_int_eq(seep_reference_model_from(&reference, &h.model), 0);
+    ck_assert_int_eq(seep_reference_model_from(&reference, model), 0);
     ck_assert_int_eq(seep_reference_render(&c, &reference, expected, left, NULL), 0);
-    ck_assert_int_eq(seep_splat_room_init(&room, stream, &c, &h.model), 0);
+    ck_assert_int_eq(seep_splat_room_init(&room, stream, &c, model), 0);
     ck_assert_int_eq(seep_splat_room_forward(&room, image), 0);
     ck_assert_int_eq(
         seep_stream_download(stream, through, room.picture.transmittance, pixels * sizeof *through),
@@ -114,19 +112,49 @@ static void check_against_reference(int stream_kind, size_t scene)
     free(through);
     free(left);
     seep_reference_model_free(&reference);
-    seep_splat_host_fini(&h);
     seep_stream_destroy(stream);
     free(expected);
 }
 
-START_TEST(a_picture_agrees_with_the_double_precision_reference)
+/* On every stream, on CPU streams with every instruction set. */
+static void check_against_reference(const struct seep_splat_camera *c,
+                                    const struct seep_splat_model *model)
 {
     for (int level = 0; level < SEEP_CPU_LEVELS; level++) {
         seep_cpu_level_allow((enum seep_cpu_level)level);
-        check_against_reference(CPU_3, (size_t)_i);
+        check_picture(CPU_3, c, model);
     }
     if (has_cuda())
-        check_against_reference(CUDA_0, (size_t)_i);
+        check_picture(CUDA_0, c, model);
+}
+
+START_TEST(a_picture_agrees_with_the_double_precision_reference)
+{
+    struct seep_splat_camera c = make_camera(scenes[_i].width, scenes[_i].height);
+    struct seep_splat_host h;
+
+    make_scene(&h, scenes[_i].n, scenes[_i].sh_degree, scenes[_i].stretch, (uint64_t)_i + 1);
+    check_against_reference(&c, &h.model);
+    seep_splat_host_fini(&h);
+}
+END_TEST
+
+/* Coordinates of a map's grid: what tells a direction is lost where mean − centre is rounded. */
+START_TEST(a_scene_500_km_from_the_origin_is_drawn_as_well)
+{
+    const float away[3] = {5e5f, -3e5f, 1e2f};
+    struct seep_splat_camera c = make_camera(64, 48);
+    struct seep_splat_host h;
+
+    make_scene(&h, 300, 3, 1, 4);
+    for (size_t i = 0; i < 300; i++)
+        for (int k = 0; k < 3; k++)
+            h.means[i][k] += away[k];
+    for (int k = 0; k < 3; k++)
+        for (int j = 0; j < 3; j++)
+            c.translation[k] -= c.rotation[k][j] * away[j];
+    check_against_reference(&c, &h.model);
+    seep_splat_host_fini(&h);
 }
 END_TEST
 
@@ -348,6 +376,7 @@ int main(void)
     tcase_add_loop_test(c, gaussians_behind_each_other_are_blended_front_to_back, 0, n_streams());
     tcase_add_loop_test(c, a_picture_agrees_with_the_double_precision_reference, 0,
                         sizeof scenes / sizeof *scenes);
+    tcase_add_test(c, a_scene_500_km_from_the_origin_is_drawn_as_well);
     tcase_add_loop_test(c, the_reference_draws_the_same_over_the_twins_lists, 0,
                         sizeof scenes / sizeof *scenes);
     tcase_add_loop_test(c, nothing_to_draw_leaves_the_background, 0, n_streams());
