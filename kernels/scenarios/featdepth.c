@@ -32,7 +32,7 @@ enum variant { LOG_NODE, LOG_SCALAR, BUCKET_ALL, BUCKET_25, WRONG_DEVICE, RIGHT,
 
 static const struct seep_variant variants[] = {
     [LOG_NODE] = {"log-node", "the log buffer keeps each step's loss, and with it the graph",
-                  "graph-retention", "graph_node_make", false},
+                  "graph-retention", "autograd_node_make", false},
     [LOG_SCALAR] = {"log-scalar", "the log buffer keeps each step's loss as a number", NULL, NULL,
                     false},
     [BUCKET_ALL] = {"bucket-all", "all gradients are made one array for the reduction",

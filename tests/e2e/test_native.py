@@ -34,7 +34,7 @@ class NativeJobs(SeepCase):
         self.only("lazy", "first-touch-cache", "dataset", "dataset_load_item", "item")
 
     def test_a_graph_of_nodes_that_is_kept(self):
-        finding = self.only("graph", "graph-retention", "model", "graph_node_make", "saved")
+        finding = self.only("graph", "graph-retention", "model", "autograd_node_make", "saved")
         per_step = 4 * (4096 + 16)
         self.assertAlmostEqual(finding["growth_bytes_per_step"]["value"], per_step, delta=per_step / 50)
 
