@@ -312,7 +312,7 @@ struct seep_header {
     char cwd[SEEP_PATH_BYTES];
     char argv[SEEP_TEXT_BYTES]; /* NUL-separated */
     uint32_t argv_bytes;
-    int32_t rank;                 /* RANK, else the launcher's equivalents, at its first step if not before; −1: none */
+    int32_t rank; /* RANK, else the launcher's equivalents, as of its first step; −1: none */
     uint64_t limit_address_bytes; /* RLIMIT_AS, 0: none */
     uint64_t limit_data_bytes;    /* RLIMIT_DATA, 0: none */
     uint64_t limit_cgroup_bytes;  /* tightest along the path, 0: none */
