@@ -164,6 +164,21 @@ START_TEST(bursts_apart_from_epochs_are_reference_cycles)
 }
 END_TEST
 
+/* On a device only where no allocator stands between the driver and the tensors. */
+START_TEST(bursts_of_a_device_are_its_allocators_if_there_is_one)
+{
+    uint32_t every = 17;
+
+    builder_level(&b, user(7), DEVICE_1, 512 * 1024, LAST, bursts, &every);
+    if (_i) {
+        transient(user(9), TENSOR_1, 4096, STEPS, 0, 0);
+        nobody();
+    } else {
+        only("reference-cycle", "pressure", 7);
+    }
+}
+END_TEST
+
 START_TEST(a_request_far_above_the_others_is_a_spike)
 {
     transient(user(7), HOST, 100 * 1024, 190, 48 * MIB, 4);
@@ -317,6 +332,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_test(tcase, shared_maps_that_outlive_their_steps);
     tcase_add_test(tcase, bursts_apart_from_epochs_are_reference_cycles);
+    tcase_add_loop_test(tcase, bursts_of_a_device_are_its_allocators_if_there_is_one, 0, 2);
     tcase_add_test(tcase, a_request_far_above_the_others_is_a_spike);
     tcase_add_test(tcase, sizes_within_a_few_times_are_no_spike);
     tcase_add_test(tcase, a_buffer_of_all_gradients_is_a_collective_buffer);
