@@ -1,9 +1,23 @@
 """Verdicts on jobs in C: the names of functions say what they are for, as in Python."""
+import os
 import re
 
-from tests.e2e.support import ROOT, SeepCase
+from tests.e2e.support import ROOT, SeepCase, compile_c
 
 SOURCE = "native_job.c"
+LEAK = """
+#include <seep.h>
+#include <stdlib.h>
+char *volatile kept;
+int main(void)
+{
+    for (int step = 0; step < 120; step++) {
+        kept = malloc(%d);
+        seep_step();
+    }
+    return kept == 0;
+}
+"""
 
 
 def line_of(mark):
@@ -46,6 +60,21 @@ class NativeJobs(SeepCase):
 
     def test_a_cache_of_a_device_is_one_finding(self):
         self.only("cache", "allocator-cache", "other", "convolve", "segment")
+
+    def test_lines_of_two_programs_are_two_lines_though_their_names_are_relative(self):
+        commands = []
+        for name, size in (("one", 30000), ("two", 50000)):
+            folder = self.path(name)
+            os.mkdir(folder)
+            source = os.path.join(folder, "job.c")
+            with open(source, "w") as f:
+                f.write(LEAK % size)
+            commands.append(compile_c(self, source, os.path.join(folder, "job"), "-g", "-I%s" % (ROOT / "preload"),
+                                      "-fdebug-prefix-map=%s=." % folder))
+        report = self.run_seep(["/bin/sh", "-c", "; ".join(commands)]).report
+        found = [f for f in report["findings"] if f["pattern"] == "unbounded-growth"]
+        self.assertEqual([f["frame"]["file"][0] for f in found], [".", "."], found)
+        self.assertEqual(sorted(round(f["growth_bytes_per_step"]["value"], -3) for f in found), [30000, 50000])
 
     def test_nothing_is_found_in_a_job_that_keeps_nothing(self):
         self.assertEqual(self.findings("nothing"), [])
