@@ -76,6 +76,20 @@ class NativeJobs(SeepCase):
         self.assertEqual([f["frame"]["file"][0] for f in found], [".", "."], found)
         self.assertEqual(sorted(round(f["growth_bytes_per_step"]["value"], -3) for f in found), [30000, 50000])
 
+    def test_lines_are_named_without_an_index_of_units(self):
+        """As Clang writes it. main() lies before what is linked before it."""
+        sources = [self.path("one.c"), self.path("main.c")]
+        with open(sources[0], "w") as f:
+            f.write("#include <stdlib.h>\nchar *kept;\nvoid one(void)\n{\n    kept = malloc(70000);\n    kept[0] = 1;\n}\n")
+        with open(sources[1], "w") as f:
+            f.write("void one(void);\nint main(void)\n{\n    one();\n    return 0;\n}\n")
+        job = compile_c(self, sources[0], self.path("job"), sources[1])
+        self.assertEqual(self.command(["objcopy", "--remove-section=.debug_aranges", job]).status, 0)
+        report = self.run_seep([job]).report
+        site = next(s for s in report["sites"] if s["allocated_bytes"] == 70000)
+        self.assertEqual([(os.path.basename(f["file"]), f["line"]) for f in site["stack"][:2]],
+                         [("one.c", 5), ("main.c", 4)])
+
     def test_nothing_is_found_in_a_job_that_keeps_nothing(self):
         self.assertEqual(self.findings("nothing"), [])
 
