@@ -170,17 +170,15 @@ static int by_severity(const void *a, const void *b)
     return (p->frame > q->frame) - (p->frame < q->frame);
 }
 
-static bool has_site(const struct seep_finding *f, uint32_t site)
+static int by_id(const void *a, const void *b)
 {
-    for (size_t i = 0; i < f->n_sites; i++) {
-        if (f->sites[i] == site)
-            return true;
-    }
-    return false;
+    const uint32_t *p = a, *q = b;
+
+    return (*p > *q) - (*p < *q);
 }
 
 /* Where an allocator's cache is what a device's memory goes into, a line that only asks the driver
- * for segments of it is not to blame for how much it asks. */
+ * for segments of it is not to blame for how much it asks. The cache has them in order of id. */
 static bool is_of_cache(const struct seep_model *m, const struct seep_findings *f,
                         const struct seep_finding *one)
 {
@@ -192,7 +190,8 @@ static bool is_of_cache(const struct seep_model *m, const struct seep_findings *
         size_t k = 0;
         if (cache->pattern != SEEP_PATTERN_ALLOCATOR_CACHE || cache->space != one->space)
             continue;
-        while (k < one->n_sites && has_site(cache, one->sites[k]))
+        while (k < one->n_sites &&
+               bsearch(&one->sites[k], cache->sites, cache->n_sites, sizeof *cache->sites, by_id))
             k++;
         if (k == one->n_sites)
             return true;

@@ -297,7 +297,8 @@ static int32_t end_of_work(const struct seep_level *level, int32_t start, int32_
         return left < most - most / 4 ? end : last;
     int64_t halfway = seep_level_at(level, end + (last - end) / 2).bytes;
     bool goes_on = halfway - left > (most - left) / 8;
-    return (last - end) * TEARDOWN_SHARE <= last - start && left < most / 2 && goes_on ? end : last;
+    bool brief = last - end <= (last - start) / TEARDOWN_SHARE;
+    return brief && goes_on && left < most / 2 ? end : last;
 }
 
 static void measure_life(const struct seep_model *m, const struct seep_span *span,

@@ -144,55 +144,51 @@ static bool judge_host_cache(struct seep_case *c, struct seep_finding *f)
     return false;
 }
 
-/* ---- the device's twin: what the driver gave, and what is in use of it ------------------------
- */
+/* ---- the device's twin: what the driver gave, and what is in use of it --------------------- */
 
-/* Whether a frame is of what `line` stands for as the place that tensors are asked for at: the
- * line; in native code the function, since what it announces has lines of its own; of a library,
- * whose names nobody looked up, all of it. */
-static bool is_at(const struct seep_case *c, uint32_t frame, uint32_t line, bool own)
+/* What a frame is to whoever asks for memory in it: the line; in native code the function, since
+ * what it announces has lines of its own; of a library, whose names nobody looked up, all of it. */
+static uint64_t place_of(const struct seep_case *c, uint32_t frame)
 {
-    const struct seep_dict_frame *f = &c->m->dict.frames[frame], *g = &c->m->dict.frames[line];
+    const struct seep_dict_frame *f = &c->m->dict.frames[frame];
 
-    if (c->frames->line_of[frame] == line)
-        return true;
-    if (f->kind != SEEP_FRAME_NATIVE || g->kind != SEEP_FRAME_NATIVE || f->owner != g->owner ||
-        f->pseudo || g->pseudo)
-        return false;
-    const struct seep_symbol *a = seep_kinds_symbol(c->frames->kinds, c->symbols, frame);
-    const struct seep_symbol *b = seep_kinds_symbol(c->frames->kinds, c->symbols, line);
-    return !own || (a && b && a->function && b->function && strcmp(a->function, b->function) == 0);
+    if (f->kind != SEEP_FRAME_NATIVE || f->pseudo)
+        return seep_hash_two(c->frames->line_of[frame], f->kind);
+    const struct seep_symbol *s = seep_kinds_symbol(c->frames->kinds, c->symbols, frame);
+    const char *name = s && s->function ? s->function : "";
+    return seep_hash_two(seep_hash_bytes(name, strlen(name)), f->owner);
 }
 
-/* Marks the frames at which a tensor space's blocks are asked for. *vary: some line asks for ever
- * new sizes. Returns 0 or -SEEP_ENOMEM. */
-static int mark_requests(const struct seep_case *c, const uint32_t *tensors, size_t n, bool *marked,
-                         bool *vary)
+static int by_value(const void *a, const void *b)
 {
-    const size_t n_frames = c->m->dict.n_frames;
-    bool *asked = calloc(n_frames, sizeof *asked);
+    const uint64_t *p = a, *q = b;
 
-    if (!asked)
-        return -SEEP_ENOMEM;
-    for (size_t i = 0; i < n; i++) {
-        const struct seep_model_site *site = &c->m->sites[tensors[i]];
-        uint32_t line = c->frames->look_at[site->stack];
-        *vary |= has_many_sizes(c->m, site);
-        if (asked[line])
-            continue;
-        asked[line] = true;
-        for (uint32_t frame = 1; frame < n_frames; frame++)
-            marked[frame] |= is_at(c, frame, line, c->frames->is_own[site->stack]);
+    return (*p > *q) - (*p < *q);
+}
+
+/* Marks the stacks, by id, that pass through a place that tensors are asked for at. Returns 0 or
+ * -SEEP_ENOMEM. */
+static int mark_requests(const struct seep_case *c, const uint32_t *tensors, size_t n, bool *marked)
+{
+    const struct seep_dictionary *d = &c->m->dict;
+    uint64_t *places = malloc((n + 1) * sizeof *places);
+    bool *asked = calloc(d->n_frames, sizeof *asked);
+    int rc = places && asked ? 0 : -SEEP_ENOMEM;
+
+    for (size_t i = 0; i < n && !rc; i++)
+        places[i] = place_of(c, c->frames->look_at[c->m->sites[tensors[i]].stack]);
+    if (!rc)
+        qsort(places, n, sizeof *places, by_value);
+    for (uint32_t i = 1; i < d->n_frames && !rc; i++) {
+        uint64_t place = place_of(c, i);
+        asked[i] = bsearch(&place, places, n, sizeof *places, by_value) != NULL;
     }
+    /* Parents come before what they call. */
+    for (size_t i = 1; i < d->n_stacks && !rc; i++)
+        marked[i] = marked[d->stacks[i].parent] || asked[d->stacks[i].frame];
+    free(places);
     free(asked);
-    return 0;
-}
-
-static bool passes(const struct seep_model *m, uint32_t stack, const bool *marked)
-{
-    while (stack && !marked[m->dict.stacks[stack].frame])
-        stack = m->dict.stacks[stack].parent;
-    return stack != 0;
+    return rc;
 }
 
 static size_t sites_of_space(const struct seep_model *m, const char *name, uint32_t *sites)
@@ -206,29 +202,38 @@ static size_t sites_of_space(const struct seep_model *m, const char *name, uint3
     return n;
 }
 
-/* An allocator asks the driver in the midst of a request for a tensor, so that of all that a device
- * gave, its segments are those asked for where tensors are. Leaves them in sites[0, *n). *vary: the
- * requests differ, or segments go and come again; what never does either fits what was freed. */
-static int choose_segments(const struct seep_case *c, const uint32_t *tensors, size_t n_tensors,
-                           uint32_t *sites, size_t *n, bool *vary)
+/* Whether a site asks for other sizes, or gives back and asks again. */
+static bool changes(const struct seep_case *c, const struct seep_model_site *site)
 {
     const struct seep_model *m = c->m;
-    bool *marked = calloc(m->dict.n_frames, sizeof *marked);
-    int rc = marked ? mark_requests(c, tensors, n_tensors, marked, vary) : -SEEP_ENOMEM;
+
+    return site->extra && site->last_step > c->span->judge &&
+           (site->totals.frees || __builtin_popcountll(m->extras[site->extra - 1].size_marks) > 1);
+}
+
+/* An allocator asks the driver in the midst of a request for a tensor, so that of all that a device
+ * gave, its segments are those asked for where tensors are: sites[0, *n) from here on. False where
+ * there are none, or neither requests nor segments ever change: what was freed then always fits. */
+static bool choose_segments(const struct seep_case *c, const uint32_t *tensors, size_t n_tensors,
+                            uint32_t *sites, size_t *n)
+{
+    const struct seep_model *m = c->m;
+    bool *marked = calloc(m->dict.n_stacks, sizeof *marked), vary = false;
+    bool found = marked && !mark_requests(c, tensors, n_tensors, marked);
     size_t kept = 0;
 
-    for (size_t i = 0; i < *n && !rc; i++) {
+    for (size_t i = 0; i < n_tensors; i++)
+        vary |= has_many_sizes(m, &m->sites[tensors[i]]);
+    for (size_t i = 0; i < *n && found; i++) {
         const struct seep_model_site *site = &m->sites[sites[i]];
-        if (!passes(m, site->stack, marked))
+        if (!marked[site->stack])
             continue;
-        if (site->extra && site->last_step > c->span->judge)
-            *vary |= site->totals.frees || (m->extras[site->extra - 1].size_marks &
-                                            (m->extras[site->extra - 1].size_marks - 1));
+        vary |= changes(c, site);
         sites[kept++] = sites[i];
     }
     *n = kept;
     free(marked);
-    return rc;
+    return found && kept && vary;
 }
 
 /* The line whose sites grow most, by the site of it that does. */
@@ -258,7 +263,7 @@ static bool outgrows(const struct seep_case *c, const uint32_t *segments, size_t
                      struct seep_slope *in_use)
 {
     struct seep_growth live = {0};
-    bool found = n && !seep_growth_measure(c->m, c->span, segments, n, taken) && taken->growing &&
+    bool found = !seep_growth_measure(c->m, c->span, segments, n, taken) && taken->growing &&
                  !seep_growth_measure(c->m, c->span, tensors, n_tensors, &live) && !live.growing &&
                  live.slope.value * 3 < taken->slope.value;
 
@@ -274,12 +279,11 @@ static bool judge_device(struct seep_case *c, uint16_t space, uint32_t *tensors,
     char tensor[24] = "tensor:", one[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT];
     struct seep_growth taken = {0};
     struct seep_slope in_use;
-    bool vary = false;
 
     strncat(tensor, m->spaces[space].name + 7, sizeof tensor - 8);
     size_t n_tensors = sites_of_space(m, tensor, tensors);
     size_t n = n_tensors ? sites_of_space(m, m->spaces[space].name, f->sites) : 0;
-    bool found = n && !choose_segments(c, tensors, n_tensors, f->sites, &n, &vary) && vary &&
+    bool found = n && choose_segments(c, tensors, n_tensors, f->sites, &n) &&
                  outgrows(c, f->sites, n, tensors, n_tensors, &taken, &in_use);
     seep_growth_fini(&taken);
     if (!found)
