@@ -116,7 +116,7 @@ PRODUCTS := $(SEEP) $(SEEP_LAB) $(if $(SAN),,$(if $(PRELOAD),$(SHIM))) $(MAN_PAG
 .SECONDARY:
 .PHONY: all check tests demo zoo bench fuzz fuzz-keep install clean help format FORCE
 
-all: $(PRODUCTS) ## build the seep command, libseep.so and the manual pages (default)
+all: $(PRODUCTS) ## build seep, seep-lab, libseep.so and the manual pages (default)
 
 # Suites that need rules of their own keep them beside themselves.
 -include $(wildcard tests/*/rules.mk)
@@ -278,7 +278,7 @@ FUZZED := $(LIBPROF) $(wildcard kernels/formats/*.c)
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZED) $(wildcard libprof/*.h kernels/formats/*.h) $(BUILD)/obj/libprof/toml.o $(BUILD)/gen/roles_toml.c
 	@mkdir -p $(@D)
 	$(say) FUZZ $@
-	$(Q)$(CLANG) -std=c11 $(CPPFLAGS_ALL) $(LIBPROF_CFLAGS) -O1 -g \
+	$(Q)$(CLANG) -std=c11 $(CPPFLAGS_ALL) $(LIBPROF_CFLAGS) $(LAB_CFLAGS) -O1 -g \
 		-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
 		-o $@ $< $(FUZZED) $(BUILD)/obj/libprof/toml.o $(BUILD)/gen/roles_toml.c $(LAB_LIBS) $(LIBPROF_LIBS)
 
