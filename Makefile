@@ -255,10 +255,12 @@ SAN_TESTS := $(if $(filter 0,$(CUDA)),$(TESTS),$(ALL_TESTS))
 TSAN_DIR := build/san-thread
 TSAN_TESTS := $(filter $(addprefix tests/test_,live_set.c sites.c walk.c splat.c splat_gradients.c \
 	splat_optimizer.c voxelize.c voxel_features.c),$(TESTS))
+# Real pictures, point clouds and scenes, which the repository does not hold: tests on them run where they are.
+SEEP_DATA ?= $(wildcard ../shared/data)
 check: all tests ## build and run every test; the last line counts them
 	+$(Q)$(MAKE) --no-print-directory SAN=address,undefined all tests
 	+$(Q)$(MAKE) --no-print-directory SAN=thread $(TSAN_TESTS:tests/%.c=$(TSAN_DIR)/tests/%)
-	$(Q)SEEP=$(SEEP) SEEP_SAN=$(SAN_DIR)/seep $(PYTHON) tests/run-all --closing build/check.txt $(TEST_BINS) \
+	$(Q)$(if $(SEEP_DATA),SEEP_DATA=$(abspath $(SEEP_DATA))) SEEP=$(SEEP) SEEP_SAN=$(SAN_DIR)/seep $(PYTHON) tests/run-all --closing build/check.txt $(TEST_BINS) \
 		$(SAN_TESTS:tests/%.c=$(SAN_DIR)/tests/%) $(FUZZERS:tests/fuzz/%.c=$(SAN_DIR)/replay/%) \
 		$(TSAN_TESTS:tests/%.c=$(TSAN_DIR)/tests/%) \
 		$(sort $(wildcard tests/*/test_*.py tests/*/run.sh))

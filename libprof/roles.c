@@ -263,7 +263,7 @@ uint8_t seep_roles_kinds_of_frame(const struct seep_roles *roles, const struct s
     for (size_t i = 0; i < roles->n_kinds; i++) {
         const struct rule *rule = &roles->rules[roles->kinds[i]];
         if (matches(rule, f))
-            return rule->kind == SEEP_KIND_NOTHING ? 0 : (uint8_t)(1u << rule->kind);
+            return (uint8_t)(rule->kind == SEEP_KIND_NOTHING ? 0u : 1u << rule->kind);
     }
     return 0;
 }

@@ -99,12 +99,16 @@ static inline void make_scene(struct seep_splat_host *h, size_t n, int sh_degree
     }
 }
 
-/* garden.npz of the folder in SEEP_DATA; NULL without. */
+/* garden.npz of the folder in SEEP_DATA; NULL without, and in sanitized builds, where CUDA's kernels
+ * on the CPU would take minutes over it. */
 static inline const char *garden_path(void)
 {
     static char path[4096];
     const char *folder = getenv("SEEP_DATA");
 
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+    folder = NULL;
+#endif
     if (!folder || !*folder)
         return NULL;
     snprintf(path, sizeof path, "%s/garden.npz", folder);
