@@ -57,8 +57,8 @@ SHIM_CFLAGS := -fPIC -ftls-model=initial-exec -fno-omit-frame-pointer -fno-seman
 SHIM_LIBS := -ldl
 
 # The lab: loops over many items, no trap and no errno; a call at the end of a function leaves its frame, so
-# that reports name the line.
-KERNEL_CFLAGS := -O3 -fno-math-errno -fno-trapping-math -fno-optimize-sibling-calls
+# that reports name the line. What the user asks for (CFLAGS) comes behind it.
+KERNEL_CFLAGS := $(if $(filter 1,$(DEBUG)),,-O3) -fno-math-errno -fno-trapping-math -fno-optimize-sibling-calls
 
 # CUDA twins are built where nvcc is (CUDA=1 insists, CUDA=0 leaves them out). With CUDA=cpu, and in
 # sanitized builds, the C++ compiler takes them, and they run on the CPU (tests/cuda_on_cpu).
@@ -116,7 +116,7 @@ PRODUCTS := $(SEEP) $(SEEP_LAB) $(if $(SAN),,$(if $(PRELOAD),$(SHIM))) $(MAN_PAG
 .SECONDARY:
 .PHONY: all check tests demo zoo bench fuzz fuzz-keep install clean help format FORCE
 
-all: $(PRODUCTS) ## build the seep command, libseep.so and the manual pages (default)
+all: $(PRODUCTS) ## build seep, seep-lab, libseep.so and the manual pages (default)
 
 # Suites that need rules of their own keep them beside themselves.
 -include $(wildcard tests/*/rules.mk)
@@ -147,7 +147,7 @@ $(BUILD)/obj/%.o: %.cc $(BUILD)/flags
 	$(say) CXX $<
 	$(Q)$(CXX) $(CPPFLAGS_ALL) $(TOML_CFLAGS) $(CXXFLAGS_ALL) -MMD -MP -c -o $@ $<
 
-$(BUILD)/obj/kernels/%.o: EXTRA_CFLAGS = $(LAB_CFLAGS) $(KERNEL_CFLAGS) $(if $(WITH_CUDA),-DSEEP_WITH_CUDA)
+$(BUILD)/obj/kernels/%.o: EXTRA_CFLAGS = $(LAB_CFLAGS) $(KERNEL_CFLAGS) $(CFLAGS) $(if $(WITH_CUDA),-DSEEP_WITH_CUDA)
 
 # The page of seep-lab is taken in as it is (.incbin).
 $(BUILD)/obj/kernels/harness/lab_page.o: docs/man/seep-lab.txt
@@ -255,10 +255,12 @@ SAN_TESTS := $(if $(filter 0,$(CUDA)),$(TESTS),$(ALL_TESTS))
 TSAN_DIR := build/san-thread
 TSAN_TESTS := $(filter $(addprefix tests/test_,live_set.c sites.c walk.c splat.c splat_gradients.c \
 	splat_optimizer.c voxelize.c voxel_features.c),$(TESTS))
+# Real pictures, point clouds and scenes, which the repository does not hold: tests on them run where they are.
+SEEP_DATA ?= $(wildcard ../shared/data)
 check: all tests ## build and run every test; the last line counts them
 	+$(Q)$(MAKE) --no-print-directory SAN=address,undefined all tests
 	+$(Q)$(MAKE) --no-print-directory SAN=thread $(TSAN_TESTS:tests/%.c=$(TSAN_DIR)/tests/%)
-	$(Q)SEEP=$(SEEP) SEEP_SAN=$(SAN_DIR)/seep $(PYTHON) tests/run-all --closing build/check.txt $(TEST_BINS) \
+	$(Q)$(if $(SEEP_DATA),SEEP_DATA=$(abspath $(SEEP_DATA))) SEEP=$(SEEP) SEEP_SAN=$(SAN_DIR)/seep $(PYTHON) tests/run-all --closing build/check.txt $(TEST_BINS) \
 		$(SAN_TESTS:tests/%.c=$(SAN_DIR)/tests/%) $(FUZZERS:tests/fuzz/%.c=$(SAN_DIR)/replay/%) \
 		$(TSAN_TESTS:tests/%.c=$(TSAN_DIR)/tests/%) \
 		$(sort $(wildcard tests/*/test_*.py tests/*/run.sh))
@@ -278,7 +280,7 @@ FUZZED := $(LIBPROF) $(wildcard kernels/formats/*.c)
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZED) $(wildcard libprof/*.h kernels/formats/*.h) $(BUILD)/obj/libprof/toml.o $(BUILD)/gen/roles_toml.c
 	@mkdir -p $(@D)
 	$(say) FUZZ $@
-	$(Q)$(CLANG) -std=c11 $(CPPFLAGS_ALL) $(LIBPROF_CFLAGS) -O1 -g \
+	$(Q)$(CLANG) -std=c11 $(CPPFLAGS_ALL) $(LIBPROF_CFLAGS) $(LAB_CFLAGS) -O1 -g \
 		-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
 		-o $@ $< $(FUZZED) $(BUILD)/obj/libprof/toml.o $(BUILD)/gen/roles_toml.c $(LAB_LIBS) $(LIBPROF_LIBS)
 

@@ -170,8 +170,15 @@ static int by_severity(const void *a, const void *b)
     return (p->frame > q->frame) - (p->frame < q->frame);
 }
 
-/* Where an allocator's cache is what a device's memory goes into, the line that asks the driver for
- * it is not to blame for how much it asks. */
+static int by_id(const void *a, const void *b)
+{
+    const uint32_t *p = a, *q = b;
+
+    return (*p > *q) - (*p < *q);
+}
+
+/* Where an allocator's cache is what a device's memory goes into, a line that only asks the driver
+ * for segments of it is not to blame for how much it asks. The cache has them in order of id. */
 static bool is_of_cache(const struct seep_model *m, const struct seep_findings *f,
                         const struct seep_finding *one)
 {
@@ -179,7 +186,14 @@ static bool is_of_cache(const struct seep_model *m, const struct seep_findings *
         strncmp(m->spaces[one->space].name, "device:", 7) != 0)
         return false;
     for (size_t i = 0; i < f->n; i++) {
-        if (f->list[i].pattern == SEEP_PATTERN_ALLOCATOR_CACHE && f->list[i].space == one->space)
+        const struct seep_finding *cache = &f->list[i];
+        size_t k = 0;
+        if (cache->pattern != SEEP_PATTERN_ALLOCATOR_CACHE || cache->space != one->space)
+            continue;
+        while (k < one->n_sites &&
+               bsearch(&one->sites[k], cache->sites, cache->n_sites, sizeof *cache->sites, by_id))
+            k++;
+        if (k == one->n_sites)
             return true;
     }
     return false;

@@ -282,6 +282,7 @@ enum seep_drop {
     SEEP_DROP_FREE_UNKNOWN,  /* frees of blocks made before the shim was ready: not a loss */
     SEEP_DROP_FILE,          /* the file could not be opened or grown just then: no descriptors, … */
     SEEP_DROP_STALLED,       /* another thread took seconds, or for ever: a disk that hangs, … */
+    SEEP_DROP_NO_SPACE,      /* announced in more spaces than SEEP_MAX_SPACES */
     SEEP_N_DROPS = 8
 };
 
@@ -311,7 +312,7 @@ struct seep_header {
     char cwd[SEEP_PATH_BYTES];
     char argv[SEEP_TEXT_BYTES]; /* NUL-separated */
     uint32_t argv_bytes;
-    int32_t rank;                 /* RANK, else the launcher's equivalents; −1: none */
+    int32_t rank; /* RANK, else the launcher's equivalents, as of its first step; −1: none */
     uint64_t limit_address_bytes; /* RLIMIT_AS, 0: none */
     uint64_t limit_data_bytes;    /* RLIMIT_DATA, 0: none */
     uint64_t limit_cgroup_bytes;  /* tightest along the path, 0: none */

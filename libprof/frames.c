@@ -188,6 +188,14 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
+/* Programs may be built from files of one name, each in its own folder. */
+static bool same_file(const struct sweep *w, uint32_t frame, const char *file, uint32_t other,
+                      const char *other_file)
+{
+    return same_text(file, other_file) &&
+           (file[0] == '/' || w->d->frames[frame].owner == w->d->frames[other].owner);
+}
+
 /* A line of native code has an address for each call on it, and for each copy that the compiler
  * made: the first one stands for all. */
 static int join_lines(struct sweep *w, struct seep_frames *out)
@@ -206,7 +214,7 @@ static int join_lines(struct sweep *w, struct seep_frames *out)
         uint32_t at = seep_hash_begin(&index, hash), k;
         while ((k = seep_hash_next(&index, hash, &at)) != SEEP_HASH_NONE) {
             const struct seep_symbol *b = seep_kinds_symbol(w->kinds, w->symbols, k);
-            if (a->line == b->line && same_text(a->file, b->file) &&
+            if (a->line == b->line && same_file(w, i, a->file, k, b->file) &&
                 same_text(a->function, b->function))
                 break;
         }

@@ -11,6 +11,8 @@ enum {
     MIN_JUDGED = 10, /* steps after the warm-up: fewer show no trend */
     MIN_GROWTH_BYTES = 64 * 1024,
     SITE_POINTS = 48,
+    LAST_SLICES = 2,    /* of a life without steps: what falls in them is its end */
+    TEARDOWN_SHARE = 8, /* and takes no larger part of the life than 1 of these */
 };
 
 static double sample_gap(const struct seep_model *m)
@@ -277,12 +279,13 @@ static int32_t warm_of(const struct seep_model *m, const struct seep_span *span,
     return from > span->warm ? from : span->warm;
 }
 
-/* Without steps nothing says when a job's work, or a process's, was over: a teardown at the end,
- * which may take many slices, begins where the level was highest. */
-static int32_t end_of_work(const struct seep_level *level, int32_t last)
+/* Without steps nothing says when a life's work was over. What is freed from its height on, in the
+ * last slices or, where most of it goes, bit by bit until the end, is the teardown. A level that
+ * drops and is then used on, or drains for long, belongs to the work. */
+static int32_t end_of_work(const struct seep_level *level, int32_t start, int32_t last)
 {
     int32_t end = last;
-    int64_t most = 0;
+    int64_t most = 0, left = seep_level_at(level, last).bytes;
 
     for (size_t i = 0; i < level->n && level->points[i].step <= last; i++) {
         if (level->points[i].bytes >= most) {
@@ -290,7 +293,12 @@ static int32_t end_of_work(const struct seep_level *level, int32_t last)
             end = level->points[i].step;
         }
     }
-    return end >= last - last / 4 && seep_level_at(level, last).bytes < most - most / 4 ? end : last;
+    if (last - end <= LAST_SLICES)
+        return left < most - most / 4 ? end : last;
+    int64_t halfway = seep_level_at(level, end + (last - end) / 2).bytes;
+    bool goes_on = halfway - left > (most - left) / 8;
+    bool brief = last - end <= (last - start) / TEARDOWN_SHARE;
+    return brief && goes_on && left < most / 2 ? end : last;
 }
 
 static void measure_life(const struct seep_model *m, const struct seep_span *span,
@@ -303,7 +311,7 @@ static void measure_life(const struct seep_model *m, const struct seep_span *spa
     if (!level->n || to - span->warm < MIN_JUDGED)
         return;
     if (m->step_source == SEEP_STEP_TIME)
-        to = end_of_work(level, to);
+        to = end_of_work(level, seep_model_step_at(m, p->start_ns), to);
     int32_t from = warm_of(m, span, p, level->points[0].step, to);
     /* One that has seen most of the first epoch is judged by what comes after. */
     bool past = span->epoch_passed && from <= span->judge - span->epoch_steps / 2 &&
@@ -443,7 +451,7 @@ int seep_growth_measure(const struct seep_model *m, const struct seep_span *span
     double variance = sampling_variance(m, span, sites, n);
     int32_t last = span->last;
     if (m->step_source == SEEP_STEP_TIME)
-        last = end_of_work(&g->level, last);
+        last = end_of_work(&g->level, 0, last);
     measure_lane(&g->level, span->judge, last, variance, g);
     if (!g->growing && span->epoch_passed)
         measure_epochs(m, span, g);

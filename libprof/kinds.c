@@ -2,6 +2,7 @@
 
 #include "libprof/owners.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,15 +21,70 @@ static size_t name_length(const char *text)
     return n ? n : strlen(text);
 }
 
-/* The last part of a qualified name; what stands in <> or () has colons of its own. */
-static size_t last_part(const char *name, size_t n)
+/* +1 where a bracket closes, -1 where one opens: names are read from their end. */
+static int bracket(char c)
+{
+    return c == '>' || c == ')' || c == '}' ? 1 : c == '<' || c == '(' || c == '{' ? -1 : 0;
+}
+
+static bool is_operator(const char *name, size_t i, size_t n)
+{
+    return i + 8 < n && memcmp(name + i, "operator", 8) == 0 && name[i + 8] != '_' &&
+           !isalnum((unsigned char)name[i + 8]) &&
+           (i == 0 || name[i - 1] == ' ' || name[i - 1] == ':');
+}
+
+/* How much of a name is left of its last template arguments: "pool" of "pool<float>". */
+static size_t without_arguments(const char *name, size_t n)
+{
+    int angles = 0, others = 0;
+    size_t i = n;
+
+    if (!n || name[n - 1] != '>')
+        return n;
+    while (i-- > 0) {
+        bool angle = name[i] == '<' || name[i] == '>';
+        others += angle ? 0 : bracket(name[i]);
+        angles += angle && !others ? bracket(name[i]) : 0;
+        if (!angles)
+            break;
+    }
+    if (angles || !i || (i >= 8 && is_operator(name, i - 8, n)))
+        return n; /* operator>, operator->, operator<=> */
+    while (i > 1 && name[i - 1] == ' ')
+        i--; /* operator< <int> */
+    return i;
+}
+
+/* Where the name of an operator begins, whose signs look like brackets, and whose words (new, a
+ * type that is converted to) like a type and a name; n where it is none. */
+static size_t operator_at(const char *name, size_t n)
+{
+    size_t signs = n;
+    int depth = 0;
+
+    while (signs && strchr("<>=!+-*/%^&|~,()[]", name[signs - 1]))
+        signs--;
+    if (signs >= 8 && is_operator(name, signs - 8, n))
+        return signs - 8;
+    for (size_t i = n; i-- > 0;) {
+        depth += bracket(name[i]);
+        if (depth == 0 && is_operator(name, i, n))
+            return i;
+    }
+    return n;
+}
+
+/* Where the part of name[0, n) begins that follows the last space, or, of the parts that it is
+ * qualified by, the last colon; what stands in brackets has some of its own. */
+static size_t last_part(const char *name, size_t n, char separator)
 {
     int depth = 0;
 
-    for (size_t i = n; i-- > 1;) {
-        depth += name[i] == '>' || name[i] == ')' ? 1 : name[i] == '<' || name[i] == '(' ? -1 : 0;
-        if (depth == 0 && name[i] == ':' && name[i - 1] == ':')
+    for (size_t i = operator_at(name, n); i-- > 0;) {
+        if (depth == 0 && name[i] == separator)
             return i + 1;
+        depth += bracket(name[i]);
     }
     return 0;
 }
@@ -36,13 +92,17 @@ static size_t last_part(const char *name, size_t n)
 void seep_native_name_set(struct seep_native_name *name, const struct seep_symbol *symbol)
 {
     const char *text = symbol->function ? symbol->function : "";
-    size_t n = name_length(text);
+    size_t n = without_arguments(text, name_length(text));
+    /* Of templates the type that they return stands before the name. */
+    size_t start = last_part(text, n, ' ');
 
+    text += start;
+    n -= start;
     if (n >= sizeof name->qualname)
         n = sizeof name->qualname - 1;
     memcpy(name->qualname, text, n);
     name->qualname[n] = 0;
-    strcpy(name->function, name->qualname + last_part(name->qualname, n));
+    strcpy(name->function, name->qualname + last_part(name->qualname, n, ':'));
     name->file = symbol->file ? symbol->file : "";
 }
 
@@ -148,6 +208,6 @@ void seep_kinds_mark_workers(const struct seep_kinds *kinds, struct seep_model *
         if (!seep_dictionary_in_worker_loop(&m->dict, m->sites[i].stack))
             continue;
         for (uint32_t k = m->sites[i].parts; k; k = m->parts[k - 1].next)
-            m->processes[m->parts[k - 1].process].in_worker_loop = true;
+            m->processes[m->parts[k - 1].process].in_worker_loop |= m->parts[k - 1].first_thread;
     }
 }

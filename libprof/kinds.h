@@ -7,8 +7,8 @@
 #include "libprof/roles.h"
 #include "libprof/symbols.h"
 
-/* A function of the user's native code as rules see it: the name without parameters and without
- * what the compiler adds to it. */
+/* A function of the user's native code as rules see it: the name without parameters, without what a
+ * template was made for and returns, and without what the compiler adds to it. */
 struct seep_native_name {
     char function[256]; /* "load" of "Scenes::load(int) const", "" unknown */
     char qualname[256]; /* "Scenes::load" */
@@ -39,8 +39,8 @@ SEEP_MUST_CHECK int seep_kinds_init(struct seep_kinds *kinds, const struct seep_
                                     const struct seep_roles *roles, struct seep_symbols *symbols);
 void seep_kinds_fini(struct seep_kinds *kinds);
 
-/* Marks the stacks that lie inside the loop of a loader's worker, and the processes that have such.
- */
+/* Marks the stacks that lie inside the loop of a loader's worker, and the processes whose first
+ * thread has such: a thread that prefetches makes no worker of its process. */
 void seep_kinds_mark_workers(const struct seep_kinds *kinds, struct seep_model *m);
 
 #endif

@@ -188,7 +188,9 @@ static inline bool seep_live_take(uintptr_t address, struct seep_block *block)
             }
         }
     }
-    return __builtin_expect(seep_live_spilled != 0, 0) && seep_live_spill_take(address, block);
+    /* What an ordinary malloc asks must not meet the lock of blocks that are merely announced. */
+    return __builtin_expect(seep_live_packed, 0) && seep_live_spilled &&
+           seep_live_spill_take(address, block);
 }
 
 #endif

@@ -149,12 +149,21 @@ static struct seep_model_site *find_site(struct seep_model *m, uint32_t stack, u
     return site;
 }
 
+static bool is_first_thread(const struct seep_header *h, uint32_t slot_plus_1)
+{
+    return slot_plus_1 && slot_plus_1 <= SEEP_MAX_SLOTS && h->slots[slot_plus_1 - 1].tid == h->pid;
+}
+
 static int add_part(struct seep_model *m, struct seep_model_site *site, const struct record *r)
 {
     if (seep_grow(&m->parts, &m->parts_capacity, m->n_parts + 1, sizeof *m->parts))
         return -SEEP_ENOMEM;
     struct seep_model_part *part = &m->parts[m->n_parts++];
-    *part = (struct seep_model_part){.next = site->parts, .process = r->process};
+    *part = (struct seep_model_part){
+        .next = site->parts,
+        .process = r->process,
+        .first_thread =
+            is_first_thread(m->processes[r->process].profile->header, r->site->slot_plus_1)};
     site->parts = (uint32_t)m->n_parts;
     if (site->n_parts < UINT16_MAX)
         site->n_parts++;

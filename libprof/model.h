@@ -50,6 +50,7 @@ struct seep_model_part {
     uint32_t next; /* index + 1 */
     uint32_t process;
     uint32_t n_points; /* live bytes over steps, rising; the last is the final state */
+    bool first_thread; /* of its process */
     size_t points_at;
 };
 
@@ -104,7 +105,7 @@ struct seep_model_process {
     enum seep_process_exit exit_kind;
     int exit_value;
     bool execed;               /* its program was replaced: the next profile of this pid goes on */
-    bool in_worker_loop;       /* some stack lies inside a DataLoader worker's loop */
+    bool in_worker_loop;       /* a stack of its first thread lies inside a loader worker's loop */
     bool truncated, orphaned;  /* cut file; a parent's file is missing */
     uint64_t start_ns, end_ns; /* on the job's clock; end: last seen alive */
     bool end_known;            /* … is when it said goodbye */

@@ -13,6 +13,16 @@ const char *seep_process_role_name(enum seep_process_role role)
     return names[role];
 }
 
+/* A loader makes its workers; the process that trains is nobody's, whatever its functions are
+ * called. */
+static bool is_worker(const struct seep_model *m, size_t i)
+{
+    const struct seep_model_process *p = &m->processes[i];
+
+    return p->in_worker_loop && !p->steps && i != m->main &&
+           (p->parent || (p->entry && p->entry->parent_plus_1));
+}
+
 static void settle_roles(struct seep_model *m)
 {
     unsigned n_ranks = 0;
@@ -24,7 +34,7 @@ static void settle_roles(struct seep_model *m)
     }
     for (size_t i = 0; i < m->n_processes; i++) {
         struct seep_model_process *p = &m->processes[i];
-        if (p->in_worker_loop && !p->steps)
+        if (is_worker(m, i))
             p->role = SEEP_ROLE_WORKER;
         else if (p->steps && p->profile->header->rank >= 0 && n_ranks >= 2)
             p->role = SEEP_ROLE_RANK;

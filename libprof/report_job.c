@@ -258,6 +258,7 @@ static void say_dropped(json_t *list, const struct seep_header *h)
         [SEEP_DROP_NO_SLOT] = "more threads ran at once than have counters of their own",
         [SEEP_DROP_FILE] = "the profile could not be opened or grown for a while",
         [SEEP_DROP_STALLED] = "another thread of the job held up the profile for seconds",
+        [SEEP_DROP_NO_SPACE] = "blocks were announced in more spaces than a profile has",
     };
 
     for (int i = 0; i < SEEP_N_DROPS; i++) {

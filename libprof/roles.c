@@ -15,7 +15,8 @@ extern const char seep_roles_toml[]; /* roles.toml */
 
 struct rule {
     enum seep_role role;
-    int kind; /* enum seep_kind, SEEP_N_KINDS: the rule says a role */
+    bool says_kind;                                    /* `is`, not a role */
+    enum seep_kind kind;                               /* SEEP_KIND_NOTHING: none */
     const char *library, *file, *function, *called_by; /* NULL: any; in `values` */
     bool whole_class;
 };
@@ -35,7 +36,8 @@ static const char *const names[SEEP_SITE_N_ROLES] = {
     "optimizer", "logging", "checkpoint", "collective", "library",
 };
 
-static const char *const kind_names[SEEP_N_KINDS] = {"allocator", "worker-loop", "graph-node"};
+static const char *const kind_names[SEEP_N_KINDS + 1] = {"allocator", "worker-loop", "graph-node",
+                                                         "nothing"};
 
 const char *seep_role_name(enum seep_role role)
 {
@@ -63,25 +65,26 @@ static int take_role(struct rule *rule, const char *text)
 /* A rule says what part of the job a function belongs to, or what it is. */
 static int take_meaning(struct rule *rule, const char *role, const char *is)
 {
-    rule->kind = SEEP_N_KINDS;
+    rule->says_kind = is != NULL;
     if (!is)
         return take_role(rule, role);
-    for (int kind = 0; kind < SEEP_N_KINDS && !role; kind++) {
-        if (strcmp(is, kind_names[kind]) == 0)
-            rule->kind = kind;
+    for (int kind = 0; kind <= SEEP_N_KINDS && !role; kind++) {
+        if (strcmp(is, kind_names[kind]) == 0) {
+            rule->kind = (enum seep_kind)kind;
+            return 0;
+        }
     }
-    return rule->kind == SEEP_N_KINDS ? -SEEP_EINVAL : 0;
+    return -SEEP_EINVAL;
 }
 
 /* Each rule lies in one list more, of those that are asked for its purpose. */
 static int list_rule(struct seep_roles *roles, const struct rule *rule)
 {
-    bool is = rule->kind != SEEP_N_KINDS;
-
-    if (roles->n == SEEP_MAX_ROLE_RULES || (is && roles->n_kinds == SEEP_MAX_KIND_RULES) ||
+    if (roles->n == SEEP_MAX_ROLE_RULES ||
+        (rule->says_kind && roles->n_kinds == SEEP_MAX_KIND_RULES) ||
         (rule->called_by && roles->n_callers == SEEP_MAX_CALLER_RULES))
         return -SEEP_EINVAL;
-    if (is)
+    if (rule->says_kind)
         roles->kinds[roles->n_kinds++] = roles->n;
     else if (rule->called_by)
         roles->callers[roles->n_callers++] = roles->n;
@@ -98,8 +101,7 @@ static int take_rule(struct seep_roles *roles, const char *name, size_t i, json_
 
     if (!json_is_object(value))
         return refuse(err, name, i, "not a table");
-    json_object_foreach(value, key, member)
-    {
+    json_object_foreach (value, key, member) {
         const char *text = json_string_value(member);
         const char **field = strcmp(key, "library") == 0     ? &rule.library
                              : strcmp(key, "file") == 0      ? &rule.file
@@ -120,6 +122,10 @@ static int take_rule(struct seep_roles *roles, const char *name, size_t i, json_
         return refuse(err, name, i, "role, or is, is missing or none of those that there are");
     if (!rule.library && !rule.file && !rule.function)
         return refuse(err, name, i, "says neither library nor file nor function");
+    if (rule.says_kind && rule.called_by)
+        return refuse(err, name, i, "what a function is does not hang on called_by");
+    if (rule.whole_class && !rule.called_by)
+        return refuse(err, name, i, "whole_class goes with called_by only");
     if (list_rule(roles, &rule))
         return refuse(err, name, i, "too many rules");
     return 0;
@@ -211,6 +217,25 @@ static bool is_main_line(const char *function)
     return strcmp(function, "<module>") == 0 || strcmp(function, "main") == 0;
 }
 
+/* C++ writes Class::function. */
+static bool is_qualname(const char *pattern, const char *qualname)
+{
+    char dotted[256];
+    size_t n = 0;
+
+    if (fnmatch(pattern, qualname, FNM_CASEFOLD) == 0)
+        return true;
+    if (!strstr(qualname, "::"))
+        return false;
+    for (const char *at = qualname; *at && n < sizeof dotted - 1; at++, n++) {
+        bool colons = at[0] == ':' && at[1] == ':';
+        dotted[n] = colons ? '.' : *at;
+        at += colons;
+    }
+    dotted[n] = 0;
+    return fnmatch(pattern, dotted, FNM_CASEFOLD) == 0;
+}
+
 static bool matches(const struct rule *rule, const struct seep_role_frame *f)
 {
     if ((rule->library != NULL) == f->own)
@@ -220,14 +245,14 @@ static bool matches(const struct rule *rule, const struct seep_role_frame *f)
     if (rule->file && (is_main_line(f->function) || !is_file(f->file, rule->file)))
         return false;
     return !rule->function || fnmatch(rule->function, f->function, FNM_CASEFOLD) == 0 ||
-           (f->qualname[0] && fnmatch(rule->function, f->qualname, FNM_CASEFOLD) == 0);
+           (f->qualname[0] && is_qualname(rule->function, f->qualname));
 }
 
 enum seep_role seep_roles_of_frame(const struct seep_roles *roles, const struct seep_role_frame *f)
 {
     for (size_t i = 0; i < roles->n; i++) {
         const struct rule *rule = &roles->rules[i];
-        if (!rule->called_by && rule->kind == SEEP_N_KINDS && matches(rule, f))
+        if (!rule->called_by && !rule->says_kind && matches(rule, f))
             return rule->role;
     }
     return SEEP_SITE_OTHER;
@@ -235,14 +260,12 @@ enum seep_role seep_roles_of_frame(const struct seep_roles *roles, const struct 
 
 uint8_t seep_roles_kinds_of_frame(const struct seep_roles *roles, const struct seep_role_frame *f)
 {
-    uint8_t kinds = 0;
-
     for (size_t i = 0; i < roles->n_kinds; i++) {
         const struct rule *rule = &roles->rules[roles->kinds[i]];
         if (matches(rule, f))
-            kinds |= (uint8_t)(1u << rule->kind);
+            return (uint8_t)(rule->kind == SEEP_KIND_NOTHING ? 0u : 1u << rule->kind);
     }
-    return kinds;
+    return 0;
 }
 
 uint64_t seep_roles_of_caller(const struct seep_roles *roles, const char *file)

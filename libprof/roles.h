@@ -15,7 +15,8 @@ enum seep_kind {
     SEEP_KIND_ALLOCATOR,   /* native: hands out memory, for its caller's purposes */
     SEEP_KIND_WORKER_LOOP, /* all that a loader's worker process does */
     SEEP_KIND_GRAPH_NODE,  /* makes nodes of an autograd graph */
-    SEEP_N_KINDS
+    SEEP_N_KINDS,
+    SEEP_KIND_NOTHING = SEEP_N_KINDS /* takes a later rule back */
 };
 
 struct seep_roles;
@@ -37,7 +38,7 @@ struct seep_role_frame {
 /* SEEP_SITE_OTHER where no rule without a caller matches. Pure, as all below. */
 enum seep_role seep_roles_of_frame(const struct seep_roles *roles, const struct seep_role_frame *f);
 
-/* Bits of 1 << enum seep_kind. */
+/* What the first rule that says `is` and matches says: 1 << enum seep_kind, or 0. */
 uint8_t seep_roles_kinds_of_frame(const struct seep_roles *roles, const struct seep_role_frame *f);
 
 /* Which of the rules with a caller speak of what frames of this library's file call: a bit each. */

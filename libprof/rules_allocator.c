@@ -1,8 +1,10 @@
 /* allocator-cache: live is flat, what is taken from the system, or from the driver, rises. */
 #include "libprof/rules.h"
 
+#include "libprof/kinds.h"
 #include "libprof/text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Taken from the system and live, at points spread evenly over the judged steps. */
@@ -142,56 +144,175 @@ static bool judge_host_cache(struct seep_case *c, struct seep_finding *f)
     return false;
 }
 
-/* The device's twin: of two spaces that say what the driver gave and what is in use. */
+/* ---- the device's twin: what the driver gave, and what is in use of it --------------------- */
+
+/* What a frame is to whoever asks for memory in it: the line; in native code the function, since
+ * what it announces has lines of its own; of a library, whose names nobody looked up, all of it. */
+static uint64_t place_of(const struct seep_case *c, uint32_t frame)
+{
+    const struct seep_dict_frame *f = &c->m->dict.frames[frame];
+
+    if (f->kind != SEEP_FRAME_NATIVE || f->pseudo)
+        return seep_hash_two(c->frames->line_of[frame], f->kind);
+    const struct seep_symbol *s = seep_kinds_symbol(c->frames->kinds, c->symbols, frame);
+    const char *name = s && s->function ? s->function : "";
+    return seep_hash_two(seep_hash_bytes(name, strlen(name)), f->owner);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const uint64_t *p = a, *q = b;
+
+    return (*p > *q) - (*p < *q);
+}
+
+/* Marks the stacks, by id, that pass through a place that tensors are asked for at. Returns 0 or
+ * -SEEP_ENOMEM. */
+static int mark_requests(const struct seep_case *c, const uint32_t *tensors, size_t n, bool *marked)
+{
+    const struct seep_dictionary *d = &c->m->dict;
+    uint64_t *places = malloc((n + 1) * sizeof *places);
+    bool *asked = calloc(d->n_frames, sizeof *asked);
+    int rc = places && asked ? 0 : -SEEP_ENOMEM;
+
+    for (size_t i = 0; i < n && !rc; i++)
+        places[i] = place_of(c, c->frames->look_at[c->m->sites[tensors[i]].stack]);
+    if (!rc)
+        qsort(places, n, sizeof *places, by_value);
+    for (uint32_t i = 1; i < d->n_frames && !rc; i++) {
+        uint64_t place = place_of(c, i);
+        asked[i] = bsearch(&place, places, n, sizeof *places, by_value) != NULL;
+    }
+    /* Parents come before what they call. */
+    for (size_t i = 1; i < d->n_stacks && !rc; i++)
+        marked[i] = marked[d->stacks[i].parent] || asked[d->stacks[i].frame];
+    free(places);
+    free(asked);
+    return rc;
+}
+
+static size_t sites_of_space(const struct seep_model *m, const char *name, uint32_t *sites)
+{
+    size_t n = 0;
+
+    for (uint32_t i = 0; i < m->n_sites; i++) {
+        if (strcmp(m->spaces[m->sites[i].space].name, name) == 0)
+            sites[n++] = i;
+    }
+    return n;
+}
+
+/* Whether a site asks for other sizes, or gives back and asks again. */
+static bool changes(const struct seep_case *c, const struct seep_model_site *site)
+{
+    const struct seep_model *m = c->m;
+
+    return site->extra && site->last_step > c->span->judge &&
+           (site->totals.frees || __builtin_popcountll(m->extras[site->extra - 1].size_marks) > 1);
+}
+
+/* An allocator asks the driver in the midst of a request for a tensor, so that of all that a device
+ * gave, its segments are those asked for where tensors are: sites[0, *n) from here on. False where
+ * there are none, or neither requests nor segments ever change: what was freed then always fits. */
+static bool choose_segments(const struct seep_case *c, const uint32_t *tensors, size_t n_tensors,
+                            uint32_t *sites, size_t *n)
+{
+    const struct seep_model *m = c->m;
+    bool *marked = calloc(m->dict.n_stacks, sizeof *marked), vary = false;
+    bool found = marked && !mark_requests(c, tensors, n_tensors, marked);
+    size_t kept = 0;
+
+    for (size_t i = 0; i < n_tensors; i++)
+        vary |= has_many_sizes(m, &m->sites[tensors[i]]);
+    for (size_t i = 0; i < *n && found; i++) {
+        const struct seep_model_site *site = &m->sites[sites[i]];
+        if (!marked[site->stack])
+            continue;
+        vary |= changes(c, site);
+        sites[kept++] = sites[i];
+    }
+    *n = kept;
+    free(marked);
+    return found && kept && vary;
+}
+
+/* The line whose sites grow most, by the site of it that does. */
+static uint32_t find_growing(const struct seep_case *c, const uint32_t *sites, size_t n)
+{
+    double *grew = calloc(c->m->dict.n_frames, sizeof *grew);
+    struct seep_level level = {0};
+    uint32_t best = sites[0];
+
+    for (size_t i = 0; i < n && grew; i++) {
+        uint32_t line = c->frames->look_at[c->m->sites[sites[i]].stack];
+        if (seep_level_sum(c->m, &sites[i], 1, SEEP_LEVEL_ALL, &level))
+            break;
+        grew[line] += (double)(seep_level_at(&level, c->span->last).bytes -
+                               seep_level_at(&level, c->span->judge).bytes);
+        if (grew[line] > grew[c->frames->look_at[c->m->sites[best].stack]])
+            best = sites[i];
+    }
+    seep_level_fini(&level);
+    free(grew);
+    return best;
+}
+
+/* What the driver gave for tensors rises, and what is in use of it does not. */
+static bool outgrows(const struct seep_case *c, const uint32_t *segments, size_t n,
+                     const uint32_t *tensors, size_t n_tensors, struct seep_growth *taken,
+                     struct seep_slope *in_use)
+{
+    struct seep_growth live = {0};
+    bool found = !seep_growth_measure(c->m, c->span, segments, n, taken) && taken->growing &&
+                 !seep_growth_measure(c->m, c->span, tensors, n_tensors, &live) && !live.growing &&
+                 live.slope.value * 3 < taken->slope.value;
+
+    *in_use = live.slope;
+    seep_growth_fini(&live);
+    return found;
+}
+
+static bool judge_device(struct seep_case *c, uint16_t space, uint32_t *tensors,
+                         struct seep_finding *f)
+{
+    const struct seep_model *m = c->m;
+    char tensor[24] = "tensor:", one[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT];
+    struct seep_growth taken = {0};
+    struct seep_slope in_use;
+
+    strncat(tensor, m->spaces[space].name + 7, sizeof tensor - 8);
+    size_t n_tensors = sites_of_space(m, tensor, tensors);
+    size_t n = n_tensors ? sites_of_space(m, m->spaces[space].name, f->sites) : 0;
+    bool found = n && choose_segments(c, tensors, n_tensors, f->sites, &n) &&
+                 outgrows(c, f->sites, n, tensors, n_tensors, &taken, &in_use);
+    seep_growth_fini(&taken);
+    if (!found)
+        return false;
+    uint32_t site = find_growing(c, f->sites, n);
+    f->n_sites = n;
+    f->growth = taken.slope;
+    for (size_t i = 0; i < n; i++)
+        f->live_bytes += seep_totals_live(&m->sites[f->sites[i]].totals);
+    f->saving_bytes = (uint64_t)(taken.slope.value * (taken.to - taken.from));
+    c->space = space;
+    c->frame = c->frames->look_at[m->sites[site].stack];
+    c->role = (enum seep_role)c->frames->role[m->sites[site].stack];
+    seep_rule_verdict(f, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, 0.85);
+    seep_finding_note(f, "%s rises by %s a step, %s by %s", m->spaces[space].name,
+                      seep_text_size(taken.slope.value, one), tensor,
+                      seep_text_size(in_use.value, other));
+    return true;
+}
+
 static bool judge_device_cache(struct seep_case *c, struct seep_finding *f)
 {
-    char one[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT];
+    uint32_t *tensors = malloc((c->m->n_sites + 1) * sizeof *tensors);
+    bool found = false;
 
-    for (uint16_t s = 0; s < c->m->n_spaces; s++) {
-        struct seep_growth taken = {0}, live = {0};
-        char tensor[24] = "tensor:";
-        if (strncmp(c->m->spaces[s].name, "device:", 7) != 0)
-            continue;
-        strncat(tensor, c->m->spaces[s].name + 7, sizeof tensor - 8);
-        size_t n = 0;
-        for (uint32_t i = 0; i < c->m->n_sites; i++) {
-            if (c->m->sites[i].space == s)
-                f->sites[n++] = i;
-        }
-        bool found = n && !seep_growth_measure(c->m, c->span, f->sites, n, &taken) && taken.growing;
-        size_t n_live = n;
-        for (uint32_t i = 0; i < c->m->n_sites && found; i++) {
-            if (strcmp(c->m->spaces[c->m->sites[i].space].name, tensor) == 0 &&
-                n_live < c->m->n_sites)
-                f->sites[n_live++] = i;
-        }
-        found = found && n_live > n &&
-                !seep_growth_measure(c->m, c->span, f->sites + n, n_live - n, &live) &&
-                !live.growing && live.slope.value * 3 < taken.slope.value;
-        seep_growth_fini(&taken);
-        seep_growth_fini(&live);
-        if (!found)
-            continue;
-        uint32_t largest = f->sites[0];
-        for (size_t i = 1; i < n; i++) {
-            if (c->m->sites[f->sites[i]].totals.peak_bytes > c->m->sites[largest].totals.peak_bytes)
-                largest = f->sites[i];
-        }
-        f->n_sites = n;
-        f->growth = taken.slope;
-        f->live_bytes = seep_totals_live(&c->m->spaces[s].totals);
-        f->saving_bytes = (uint64_t)(taken.slope.value * (taken.to - taken.from));
-        c->space = s;
-        c->frame = c->frames->look_at[c->m->sites[largest].stack];
-        c->role = (enum seep_role)c->frames->role[c->m->sites[largest].stack];
-        seep_rule_verdict(f, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, 0.85);
-        seep_finding_note(f, "%s rises by %s a step, %s by %s", c->m->spaces[s].name,
-                          seep_text_size(taken.slope.value, one), tensor,
-                          seep_text_size(live.slope.value, other));
-        return true;
-    }
-    f->n_sites = 0;
-    return false;
+    for (uint16_t s = 0; s < c->m->n_spaces && tensors && !found; s++)
+        found = strncmp(c->m->spaces[s].name, "device:", 7) == 0 && judge_device(c, s, tensors, f);
+    free(tensors);
+    return found;
 }
 
 bool seep_rule_allocator_cache(struct seep_case *c, struct seep_finding *f)

@@ -89,14 +89,29 @@ static bool is_worth_a_word(const struct seep_case *c, const struct seep_sawtoot
            s->steps >= s->falls * 3;
 }
 
+/* What a driver gave to an allocator, and takes back from it: that has no cycles. Without one each
+ * tensor is the driver's own block. */
+static bool is_of_allocator(const struct seep_case *c)
+{
+    const char *space = seep_rule_space(c);
+
+    if (strncmp(space, "device:", 7) != 0)
+        return false;
+    for (size_t i = 0; i < c->m->n_spaces; i++) {
+        const char *other = c->m->spaces[i].name;
+        if (strncmp(other, "tensor:", 7) == 0 && strcmp(other + 7, space + 7) == 0)
+            return true;
+    }
+    return false;
+}
+
 bool seep_rule_reference_cycle(const struct seep_case *c, struct seep_finding *f)
 {
     struct seep_sawtooth s = seep_sawtooth_find(c);
     char top[SEEP_SIZE_TEXT], base[SEEP_SIZE_TEXT], rise[SEEP_SIZE_TEXT];
 
-    /* What a driver gave and takes back is an allocator's, which has no cycles. */
     if (seep_rule_is_timed(c) || !is_worth_a_word(c, &s) || s.epoch_falls * 2 > s.falls ||
-        strncmp(seep_rule_space(c), "device:", 7) == 0)
+        is_of_allocator(c))
         return false;
     seep_rule_keep_retaining_sites(c, f);
     if (!f->n_sites)

@@ -50,6 +50,7 @@ struct module_file {
     int fd, debug_fd;
     Elf *elf, *debug_elf; /* debug_elf: the separate debug file, or NULL */
     Dwarf *dwarf;
+    Dwarf_Off unit_at; /* where the last unit was found that .debug_aranges does not name */
     struct seep_scopes scopes;
 };
 
@@ -302,20 +303,30 @@ static void scan_symbols(const struct module_file *file, struct query *queries, 
 
 /* ---- lines and inlined calls ------------------------------------------------------------- */
 
-static bool find_unit(Dwarf *dwarf, uint64_t address, Dwarf_Die *unit)
+static bool find_unit_between(Dwarf *dwarf, uint64_t address, Dwarf_Off from, Dwarf_Off to,
+                              Dwarf_Off *at, Dwarf_Die *unit)
 {
-    Dwarf_Off at = 0, next;
+    Dwarf_Off next;
     size_t header_bytes;
 
-    if (dwarf_addrdie(dwarf, address, unit))
-        return true;
-    /* Some compilers write no .debug_aranges. */
-    while (dwarf_nextcu(dwarf, at, &next, &header_bytes, NULL, NULL, NULL) == 0) {
-        if (dwarf_offdie(dwarf, at + header_bytes, unit) && dwarf_haspc(unit, address) > 0)
+    for (*at = from;
+         *at < to && dwarf_nextcu(dwarf, *at, &next, &header_bytes, NULL, NULL, NULL) == 0;
+         *at = next) {
+        if (dwarf_offdie(dwarf, *at + header_bytes, unit) && dwarf_haspc(unit, address) > 0)
             return true;
-        at = next;
     }
     return false;
+}
+
+/* Some compilers write no .debug_aranges. Addresses are asked for in order, and units mostly lie in
+ * the same: the search goes on where the last one ended. */
+static bool find_unit(struct module_file *module, uint64_t address, Dwarf_Die *unit)
+{
+    Dwarf_Off last = module->unit_at;
+
+    return dwarf_addrdie(module->dwarf, address, unit) ||
+           find_unit_between(module->dwarf, address, last, UINT64_MAX, &module->unit_at, unit) ||
+           find_unit_between(module->dwarf, address, 0, last, &module->unit_at, unit);
 }
 
 static const char *function_of(struct seep_symbols *s, Dwarf_Die *die)
@@ -357,7 +368,7 @@ static uint32_t lines_at(struct seep_symbols *s, struct module_file *module, uin
     struct seep_symbol at = {0};
     uint32_t n = 0;
 
-    if (!find_unit(module->dwarf, address, &unit))
+    if (!find_unit(module, address, &unit))
         return 0;
     Dwarf_Line *line = dwarf_getsrc_die(&unit, address);
     if (line) {

@@ -39,16 +39,28 @@ static unsigned find_space(const char *name)
     return 0;
 }
 
+static bool is_of_hooks(const char *name)
+{
+    for (unsigned i = 0; i < FIRST_ANNOUNCED; i++) {
+        if (strcmp(seep_arena.header->spaces[i].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* 0 where it cannot be announced, or, which is counted, where there is no room for one more. */
 static unsigned enter_space(const char *name)
 {
     struct seep_space *spaces = seep_arena.header->spaces;
     unsigned space = find_space(name);
-    if (space || !is_name(name) || !seep_os_lock(&seep_arena.lock))
+    if (space || !is_name(name) || is_of_hooks(name))
         return space;
+    if (!seep_os_lock(&seep_arena.lock)) {
+        seep_arena_drop(SEEP_DROP_STALLED);
+        return 0;
+    }
     space = find_space(name); /* another thread may have been first */
-    for (unsigned i = 0; i < SEEP_MAX_SPACES && !space; i++) {
-        if (strcmp(spaces[i].name, name) == 0)
-            break;
+    for (unsigned i = FIRST_ANNOUNCED; i < SEEP_MAX_SPACES && !space; i++) {
         if (spaces[i].name[0])
             continue;
         memcpy(spaces[i].name + 1, name + 1, strlen(name));
@@ -56,6 +68,8 @@ static unsigned enter_space(const char *name)
         space = i;
     }
     seep_os_unlock(&seep_arena.lock);
+    if (!space)
+        seep_arena_drop(SEEP_DROP_NO_SPACE);
     return space;
 }
 

@@ -64,7 +64,9 @@ static inline __attribute__((unused)) int seep_active(void)
  * cut from that, "pinned", or a name of your own (letters, digits, ':', '-', '_', up to 23).
  *            "host", "mmap" and "shm" are seen without, and left alone here
  *   address  of the block, not NULL; one that is announced again replaces the one before
- * The report has the block with the stack of this call, in its space. */
+ * The report has the block with the stack of this call, in its space. Call it after the block was
+ * made, and seep_block_gone() before another thread may be given the address: what is announced in
+ * another order takes one block for the other. */
 static inline void seep_block_made(const char *space, const void *address,
                                    size_t bytes) __asm__("seep_block_made_of_this_file");
 static inline __attribute__((unused)) void seep_block_made(const char *space, const void *address,

@@ -102,6 +102,14 @@ static int rank_of_job(void)
     return -1;
 }
 
+void seep_start_settle_rank(void)
+{
+    struct seep_header *header = seep_arena.header;
+    int rank = rank_of_job();
+    if (header && rank >= 0)
+        __atomic_store_n(&header->rank, rank, __ATOMIC_RELAXED);
+}
+
 static void add_hex(char *text, uint64_t value)
 {
     char digits[17];
@@ -267,7 +275,7 @@ static bool start_child(void)
     fork_seen = false;
     constants.inherited_end = SEEP_HEADER_BYTES + (uint64_t)parent->n_chunks * SEEP_CHUNK_BYTES;
     profile_name(constants.parent_file);
-    constants.rank = rank_of_job(); /* a launcher that forks its ranks sets it for each */
+    constants.rank = rank_of_job(); /* it may have been set before the fork for each, or will be */
     constants.python_version = parent->python_version;
     constants.python_support = parent->python_support;
     struct seep_space spaces[SEEP_MAX_SPACES];

@@ -33,6 +33,10 @@ void seep_end(uint32_t kind, int value);
 void seep_before_fork(void);
 void seep_after_fork(void);
 
+/* Looks for the rank once more: a child that was forked to be one sets its own environment. Called
+ * where the environment may be read, in a thread that trains. */
+void seep_start_settle_rank(void);
+
 struct seep_lock *seep_start_lock(void);
 
 #endif

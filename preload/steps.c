@@ -7,6 +7,7 @@
 #include "preload/job.h"
 #include "preload/modules.h"
 #include "preload/real.h"
+#include "preload/start.h"
 #include "preload/tick.h"
 
 enum { MAX_MARKED = 64 };
@@ -142,6 +143,8 @@ static bool step_ended(enum seep_step_source source, uintptr_t optimizer)
         return false;
     bool counts = source != SEEP_STEP_OPTIMIZER || leads(optimizer);
     if (counts) {
+        if (!seep_process->steps)
+            seep_start_settle_rank();
         confirm_epoch();
         seep_job_step(source);
     }
@@ -211,9 +214,9 @@ SEEP_EXPORT void seep_step(void)
  * on; one that tells of beginnings does so before it. */
 static void begin_first_epoch(void)
 {
-    if (seep_process->epochs || !seep_process->steps || !seep_os_lock(&lock))
+    if (!seep_os_lock(&lock))
         return;
-    if (!epoch.pending) {
+    if (!seep_process->epochs && seep_process->steps && !epoch.pending) {
         epoch.loader = 1;
         epoch.t_ns = seep_process->start_ns;
         epoch.period = seep_process->first_step_period;

@@ -51,6 +51,7 @@ void builder_init(struct builder *b, uint32_t pid, uint64_t start_ns)
     h->inherited_end = SEEP_HEADER_BYTES;
     h->rank = -1;
     h->process_plus_1 = 1;
+    h->slots[0].tid = pid;
     h->python_version = 0x030b02f0;
     h->python_support = 1;
     h->exit_kind = SEEP_EXIT_EXIT;

@@ -2,8 +2,10 @@
 #ifndef SEEP_TESTS_RASTER_FIXTURE_H
 #define SEEP_TESTS_RASTER_FIXTURE_H
 
+#include "kernels/scenarios/chance.h"
 #include "kernels/splat/splat_bench_room.h"
 #include "kernels/splat/splat_garden.h"
+#include "kernels/splat/splat_host.h"
 #include "kernels/splat/splat_reference.h"
 #include "tests/cuda_device.h"
 
@@ -34,14 +36,14 @@ static inline struct seep_stream *make_stream(int kind)
     return stream;
 }
 
-/* SplitMix64, between −1 and 1. */
+/* Between −1 and 1. */
 static inline double next_number(uint64_t *state)
 {
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    struct seep_chance chance = {*state};
+    double number = 2 * seep_chance_uniform(&chance) - 1;
 
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return (double)((z ^ z >> 31) >> 11) * 0x1p-52 - 1;
+    *state = chance.state;
+    return number;
 }
 
 /* A camera turned and moved a little off the axes, with an off-centre principal point. */
@@ -97,12 +99,16 @@ static inline void make_scene(struct seep_splat_host *h, size_t n, int sh_degree
     }
 }
 
-/* garden.npz of the folder in SEEP_DATA; NULL without. */
+/* garden.npz of the folder in SEEP_DATA; NULL without, and in sanitized builds, where CUDA's kernels
+ * on the CPU would take minutes over it. */
 static inline const char *garden_path(void)
 {
     static char path[4096];
     const char *folder = getenv("SEEP_DATA");
 
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+    folder = NULL;
+#endif
     if (!folder || !*folder)
         return NULL;
     snprintf(path, sizeof path, "%s/garden.npz", folder);

@@ -77,6 +77,21 @@ START_TEST(blocks_of_other_allocators_are_kept_beside)
 }
 END_TEST
 
+/* Announced blocks lie above every address; each malloc asks whether it knows its address. */
+START_TEST(a_block_beside_costs_the_others_no_lock)
+{
+    struct seep_block block;
+    put((uintptr_t)1 << 56, 7, 7, 7);
+    struct seep_lock *lock = seep_live_lock(0);
+    ck_assert(seep_os_lock(lock));
+    ck_assert(!seep_live_take(0x660000000000, &block));
+    ck_assert_uint_eq(lock->word, 1); /* nobody waited for it, or gave up */
+    ck_assert_uint_eq(lock->given_up, 0);
+    seep_os_unlock(lock);
+    expect((uintptr_t)1 << 56, 7, 7, 7);
+}
+END_TEST
+
 enum { PAGES = 256, CALLS = 100000 };
 
 /* page → number of the mmap call that owns it */
@@ -137,6 +152,7 @@ int main(void)
     tcase_add_test(tests, pieces_of_a_freed_block_are_new);
     tcase_add_test(tests, the_last_block_of_a_region_fits);
     tcase_add_test(tests, blocks_of_other_allocators_are_kept_beside);
+    tcase_add_test(tests, a_block_beside_costs_the_others_no_lock);
     tcase_add_test(tests, maps_are_cut_as_the_kernel_cuts_them);
     suite_add_tcase(suite, tests);
     return suite_run(suite);

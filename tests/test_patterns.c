@@ -113,9 +113,15 @@ static uint64_t bursts(uint32_t period, void *arg)
     return period < FIRST ? 1 : 1 + (period - FIRST) % *(uint32_t *)arg;
 }
 
-/* A site whose blocks live within their steps, with this many requests of each size. */
-static void transient(uint32_t stack, unsigned space, uint64_t usual, uint64_t n, uint64_t largest,
-                      uint64_t n_largest)
+static uint64_t constant(uint32_t period, void *arg)
+{
+    return period < 3 ? 0 : *(uint64_t *)arg;
+}
+
+/* A site whose blocks live within their steps, with this many requests of each size. Returns its
+ * detail. */
+static struct seep_detail *transient(uint32_t stack, unsigned space, uint64_t usual, uint64_t n,
+                                     uint64_t largest, uint64_t n_largest)
 {
     uint64_t bytes = usual * n + largest * n_largest;
     struct seep_point points[] = {{FIRST, 0, 0}, {LAST - 1, 0, 0}};
@@ -134,6 +140,7 @@ static void transient(uint32_t stack, unsigned space, uint64_t usual, uint64_t n
     d->sizes[63 - __builtin_clzll(usual)] += (uint32_t)n;
     if (largest)
         d->sizes[63 - __builtin_clzll(largest)] += (uint32_t)n_largest;
+    return d;
 }
 
 /* ---- the patterns ---------------------------------------------------------------------------- */
@@ -154,6 +161,21 @@ START_TEST(bursts_apart_from_epochs_are_reference_cycles)
     builder_level(&b, user(7), HOST, 512 * 1024, LAST, bursts, &every);
     const json_t *f = only("reference-cycle", "pressure", 7);
     ck_assert_double_eq_tol(number(f, "saving_bytes"), 17 * 512 * 1024, 2 * 512 * 1024);
+}
+END_TEST
+
+/* On a device only where no allocator stands between the driver and the tensors. */
+START_TEST(bursts_of_a_device_are_its_allocators_if_there_is_one)
+{
+    uint32_t every = 17;
+
+    builder_level(&b, user(7), DEVICE_1, 512 * 1024, LAST, bursts, &every);
+    if (_i) {
+        transient(user(9), TENSOR_1, 4096, STEPS, 0, 0);
+        nobody();
+    } else {
+        only("reference-cycle", "pressure", 7);
+    }
 }
 END_TEST
 
@@ -246,15 +268,63 @@ START_TEST(memory_on_another_ranks_device_is_on_the_wrong_one)
 }
 END_TEST
 
-/* The driver gives ever more, what is in use stays. */
+/* Tensors of ever new sizes, none of which outlives its step. */
+static void tensors_at(unsigned line)
+{
+    transient(user(line), TENSOR_1, 2 * MIB, STEPS, 0, 0)->size_marks = UINT64_C(0xffffffff);
+}
+
+static const char *pattern_at(const json_t *list, unsigned line)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *f = json_array_get(list, i);
+        if (number(json_object_get(f, "frame"), "line") == line)
+            return text(f, "pattern");
+    }
+    return "";
+}
+
+/* The driver gives ever more for tensors, what is in use stays: the line that grows is named, not
+ * the one that once took most. */
 START_TEST(a_device_that_rises_above_what_is_in_use_is_a_cache)
 {
+    uint64_t once = 1;
+
+    tensors_at(6);
+    tensors_at(7);
+    builder_level(&b, user(6), DEVICE_1, 900 * (uint64_t)MIB, LAST, constant, &once);
     builder_level(&b, user(7), DEVICE_1, 2 * MIB, LAST, one_a_step, NULL);
-    builder_level(&b, user(9), TENSOR_1, 2 * MIB, LAST, four, NULL);
-    const json_t *list = findings();
-    const json_t *f = json_array_get(list, json_array_size(list) - 1);
-    ck_assert_str_eq(text(f, "pattern"), "allocator-cache");
+    const json_t *f = only("allocator-cache", "pressure", 7);
     ck_assert_str_eq(text(f, "space"), "device:1");
+}
+END_TEST
+
+START_TEST(a_leak_of_raw_device_memory_is_no_cache)
+{
+    builder_level(&b, user(7), DEVICE_1, 2 * MIB, LAST, one_a_step, NULL);
+    tensors_at(9);
+    only("unbounded-growth", "leak", 7);
+}
+END_TEST
+
+START_TEST(a_leak_of_raw_device_memory_shows_beside_a_cache)
+{
+    builder_level(&b, user(7), DEVICE_1, 2 * MIB, LAST, one_a_step, NULL);
+    builder_level(&b, user(9), DEVICE_1, 4 * MIB, LAST, one_a_step, NULL);
+    tensors_at(9);
+    const json_t *list = findings();
+    ck_assert_uint_eq(json_array_size(list), 2);
+    ck_assert_str_eq(pattern_at(list, 7), "unbounded-growth");
+    ck_assert_str_eq(pattern_at(list, 9), "allocator-cache");
+}
+END_TEST
+
+/* Whoever asks for one size only, and gives nothing back, has a cache that always fits. */
+START_TEST(growth_where_one_size_is_asked_for_is_no_cache)
+{
+    builder_level(&b, user(7), DEVICE_1, 2 * MIB, LAST, one_a_step, NULL);
+    builder_level(&b, user(7), TENSOR_1, 2 * MIB, LAST, four, NULL);
+    only("unbounded-growth", "leak", 7);
 }
 END_TEST
 
@@ -266,6 +336,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_test(tcase, shared_maps_that_outlive_their_steps);
     tcase_add_test(tcase, bursts_apart_from_epochs_are_reference_cycles);
+    tcase_add_loop_test(tcase, bursts_of_a_device_are_its_allocators_if_there_is_one, 0, 2);
     tcase_add_test(tcase, a_request_far_above_the_others_is_a_spike);
     tcase_add_test(tcase, sizes_within_a_few_times_are_no_spike);
     tcase_add_test(tcase, a_buffer_of_all_gradients_is_a_collective_buffer);
@@ -276,6 +347,9 @@ int main(void)
     tcase_add_test(tcase, pinned_blocks_of_their_own_sizes_are_nobodys_fault);
     tcase_add_loop_test(tcase, memory_on_another_ranks_device_is_on_the_wrong_one, 0, 2);
     tcase_add_test(tcase, a_device_that_rises_above_what_is_in_use_is_a_cache);
+    tcase_add_test(tcase, a_leak_of_raw_device_memory_is_no_cache);
+    tcase_add_test(tcase, a_leak_of_raw_device_memory_shows_beside_a_cache);
+    tcase_add_test(tcase, growth_where_one_size_is_asked_for_is_no_cache);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

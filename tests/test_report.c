@@ -228,6 +228,13 @@ START_TEST(every_exit_is_told)
 }
 END_TEST
 
+/* Whose loop it is: of a process that the trainer made, of a thread of that, of one that nobody of
+ * the job made. */
+static const struct {
+    uint32_t tid, parent_plus_1;
+    const char *role;
+} loops[] = {{200, 1, "loader-worker"}, {201, 1, "helper"}, {200, 0, "helper"}};
+
 START_TEST(a_loader_worker_is_known_by_its_loop)
 {
     uint32_t loop = builder_stack(
@@ -239,14 +246,28 @@ START_TEST(a_loader_worker_is_known_by_its_loop)
     struct seep_job *job = builder_job(100, START, 50, 1);
 
     job->n_processes = 2;
-    job->processes[1] = (struct seep_process){.pid = 200, .ppid = 100, .follows = 1};
+    job->processes[1] = (struct seep_process){
+        .pid = 200, .ppid = 100, .parent_plus_1 = loops[_i].parent_plus_1, .follows = 1};
     builder_site(&a, python_stack(&a, "/home/user/t.py", 1), 0, 1, 100, 0, 0, 1);
     builder_site(&c, item, 0, 1, 100, 0, 0, 1);
+    builder_header(&c)->slots[0].tid = loops[_i].tid;
     analyse(2, job, true);
     ck_assert_str_eq(string("processes/0/role"), "trainer");
-    ck_assert_str_eq(string("processes/1/role"), "loader-worker");
+    ck_assert_str_eq(string("processes/1/role"), loops[_i].role);
     ck_assert_str_eq(string("sites/1/role"), "dataset");
     ck_assert_double_eq(number("job/steps"), 50);
+}
+END_TEST
+
+/* Without steps the only process trains, however it calls its functions. */
+START_TEST(a_job_that_prefetches_is_no_worker)
+{
+    uint32_t loop = python_stack(&a, "/home/user/t.py", 1);
+
+    loop = builder_stack(&a, loop, builder_python(&a, "/home/user/t.py", "my_worker_loop", 2));
+    builder_site(&a, loop, 0, 1, 100, 0, 0, 1);
+    analyse(1, NULL, true);
+    ck_assert_str_eq(string("processes/0/role"), "trainer");
 }
 END_TEST
 
@@ -414,7 +435,8 @@ int main(void)
     tcase_add_loop_test(tcase, sites_beyond_a_number_are_left_out_unless_asked_for, 0, 2);
     tcase_add_loop_test(tcase, stacks_beyond_a_size_are_left_out_unless_asked_for, 0, 2);
     tcase_add_loop_test(tcase, every_exit_is_told, 0, N(exits));
-    tcase_add_test(tcase, a_loader_worker_is_known_by_its_loop);
+    tcase_add_loop_test(tcase, a_loader_worker_is_known_by_its_loop, 0, N(loops));
+    tcase_add_test(tcase, a_job_that_prefetches_is_no_worker);
     tcase_add_loop_test(tcase, stepping_processes_with_ranks_are_ranks, 0, 2);
     tcase_add_test(tcase, what_was_not_seen_is_said);
     tcase_add_loop_test(tcase, complete_is_what_has_ended_and_was_read_whole, 0, N(ends));

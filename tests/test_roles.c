@@ -57,6 +57,23 @@ static const struct {
     {"(anonymous namespace)::Cameras::operator()(int)", "operator()",
      "(anonymous namespace)::Cameras::operator()"},
     {"operator new(unsigned long)", "operator new", "operator new"},
+    {"float* pool_alloc<float>(unsigned long)", "pool_alloc", "pool_alloc"},
+    {"float* pool_alloc<float>(unsigned long) [clone .constprop.0]", "pool_alloc", "pool_alloc"},
+    {"std::vector<int, std::allocator<int> > Scenes::load<(3 > 2)>(int)", "load", "Scenes::load"},
+    {"Pool<float>::take(int)", "take", "Pool<float>::take"},
+    {"void f<int (*)(char)>(int (*)(char))", "f", "f"},
+    {"bool ns::operator< <int>(A<int> const&)", "operator<", "ns::operator<"},
+    {"bool A<int>::operator>(A<int> const&)", "operator>", "A<int>::operator>"},
+    {"A::operator->() const", "operator->", "A::operator->"},
+    {"auto A::operator<=><int>(int)", "operator<=>", "A::operator<=>"},
+    {"A::operator std::vector<int>() const", "operator std::vector", "A::operator std::vector"},
+    {"void* A::operator new[]<int>(unsigned long)", "operator new[]", "A::operator new[]"},
+    {"main::{lambda(int, float)#1}::operator()(int, float) const", "operator()",
+     "main::{lambda(int, float)#1}::operator()"},
+    {"void my_operator<int>(int)", "my_operator", "my_operator"},
+    {"<", "<", "<"},
+    {">", ">", ">"},
+    {"operator", "operator", "operator"},
     {".hidden", ".hidden", ".hidden"},
     {")", ")", ")"},
     {"", "", ""},
@@ -100,7 +117,10 @@ static const struct {
     {"/home/u/loader.c", "loader_worker_loop", true, 1u << SEEP_KIND_WORKER_LOOP},
     {"/home/u/util.c", "xmalloc", true, 1u << SEEP_KIND_ALLOCATOR},
     {"/home/u/util.c", "pool_alloc_aligned", true, 1u << SEEP_KIND_ALLOCATOR},
-    {"/home/u/net.c", "graph_node_make", true, 1u << SEEP_KIND_GRAPH_NODE},
+    {"/home/u/net.c", "autograd_node_make", true, 1u << SEEP_KIND_GRAPH_NODE},
+    {"/home/u/knowledge.c", "kb_add_graph_node", true, 0},
+    {"/home/u/.local/include/seep.h", "seep_block_made", true, 1u << SEEP_KIND_ALLOCATOR},
+    {"", "seep_block_made_of_this_file", true, 1u << SEEP_KIND_ALLOCATOR},
     {"/home/u/net.c", "forward", true, 0},
 };
 
@@ -160,6 +180,21 @@ START_TEST(a_users_rules_go_first)
 }
 END_TEST
 
+START_TEST(a_user_takes_back_what_a_shipped_rule_says)
+{
+    struct seep_role_frame own = {"/home/u/pool.cc", "make_alloc", "Pool::make_alloc", true};
+    struct seep_role_frame other = {"/home/u/pool.cc", "make_alloc", "Heap::make_alloc", true};
+    struct seep_roles *roles;
+
+    write_rules("[[rule]]\nis = \"nothing\"\nfunction = \"Pool.make*\"\n");
+    ck_assert_int_eq(seep_roles_load(&roles, path, NULL), 0);
+    ck_assert_uint_eq(seep_roles_kinds_of_frame(roles, &own), 0);
+    ck_assert_uint_eq(seep_roles_kinds_of_frame(roles, &other), 1u << SEEP_KIND_ALLOCATOR);
+    seep_roles_free(roles);
+    unlink(path);
+}
+END_TEST
+
 static const struct {
     const char *text, *why;
 } bad[] = {
@@ -170,6 +205,9 @@ static const struct {
     {"[[rule]]\nrole = \"logging\"\nfunctoin = \"x\"\n", "rule 1"},
     {"[[rule]]\nrole = \"logging\"\nis = \"allocator\"\nfunction = \"x\"\n", "is missing or"},
     {"[[rule]]\nis = \"pilot\"\nfunction = \"x\"\n", "is missing or"},
+    {"[[rule]]\nis = \"allocator\"\nfunction = \"x\"\ncalled_by = \"y\"\n", "called_by"},
+    {"[[rule]]\nis = \"allocator\"\nfunction = \"x\"\nwhole_class = true\n", "whole_class"},
+    {"[[rule]]\nrole = \"model\"\nfunction = \"x\"\nwhole_class = true\n", "whole_class"},
     {"[[rule]]\nis = 3\nfunction = \"x\"\n", "rule 1"},
     {"[[rule]\nrole", "line 1"},
     {"rule = 3\n", "no [[rule]]"},
@@ -203,6 +241,7 @@ int main(void)
     tcase_add_loop_test(tcase, functions_are_what_their_names_say, 0, sizeof kinds / sizeof *kinds);
     tcase_add_test(tcase, what_a_loader_calls_is_a_dataset_whatever_its_name);
     tcase_add_test(tcase, a_users_rules_go_first);
+    tcase_add_test(tcase, a_user_takes_back_what_a_shipped_rule_says);
     tcase_add_loop_test(tcase, what_are_no_rules_is_refused_with_the_reason, 0,
                         sizeof bad / sizeof *bad);
     suite_add_tcase(suite, tcase);

@@ -1,6 +1,5 @@
 /* Splatting where lists are long, tiles many, and arrays lie oddly: on every stream there is. Pairs
  * are held against what makes them right, pictures and gradients against the double reference. */
-#include "kernels/splat/splat_scales.h"
 #include "tests/raster_fixture.h"
 #include "tests/suite.h"
 

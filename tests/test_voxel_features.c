@@ -148,18 +148,25 @@ START_TEST(one_point_a_voxel_and_labels_that_disagree_are_ignored)
 }
 END_TEST
 
-int main(void)
+static void add_tests(Suite *suite, int level)
 {
-    Suite *suite = suite_create("voxel features");
-    TCase *c = tcase_create("features");
+    TCase *c = tcase_create(level_names[level]);
 
-    (void)has_cuda(); /* asked once, for all tests */
-    tcase_add_checked_fixture(c, open_streams, close_streams);
+    tcase_add_checked_fixture(c, open_at[level], close_streams);
     tcase_set_timeout(c, 60);
     tcase_add_loop_test(c, means_and_their_gradients_are_right, 0,
                         sizeof mean_cases / sizeof *mean_cases);
     tcase_add_loop_test(c, one_point_a_voxel_and_labels_that_disagree_are_ignored, 0,
                         sizeof distributions / sizeof *distributions);
     suite_add_tcase(suite, c);
+}
+
+int main(void)
+{
+    Suite *suite = suite_create("voxel features");
+
+    (void)has_cuda(); /* asked once, for all tests */
+    for (int level = 0; level < SEEP_CPU_LEVELS; level++)
+        add_tests(suite, level);
     return suite_run(suite);
 }

@@ -4,6 +4,8 @@
 #include "tests/suite.h"
 #include "tests/voxel_fixture.h"
 
+#include <time.h>
+
 /* Host coords on every stream, against the reference. Returns the number of voxels. */
 static size_t check_maps(int32_t (*coords)[4], size_t n)
 {
@@ -156,6 +158,90 @@ START_TEST(voxels_with_the_same_short_key_are_kept_apart)
 }
 END_TEST
 
+/* The inverse of an odd number modulo 2^64 (Newton). */
+static uint64_t inverse_of(uint64_t odd)
+{
+    uint64_t inverse = odd;
+
+    for (int i = 0; i < 5; i++)
+        inverse *= 2 - odd * inverse;
+    return inverse;
+}
+
+enum { CRAFTED = 60000, CRAFTED_BITS = 4 };
+
+/* In a box small enough for exact keys: those of the golden ratio are in one partition and, hashed
+ * by it once more, in one slot. */
+static void craft_exact(int32_t (*coords)[4])
+{
+    const uint64_t back = inverse_of(UINT64_C(0x9e3779b97f4a7c15));
+    const uint32_t back_32 = (uint32_t)inverse_of(UINT32_C(0x9e3779b1));
+    const uint64_t last = (UINT64_C(1) << (32 + CRAFTED_BITS)) - 1;
+
+    for (uint32_t i = 0; i < CRAFTED; i++) {
+        uint32_t t = i * back_32, low = t ^ t >> 15 ^ t >> 30;
+        uint64_t key = (uint64_t)low << CRAFTED_BITS;
+        uint64_t cell = (key ^ (key >> 32 & 15)) * back & last;
+        if (i < 2) /* the corners of the box */
+            cell = i ? last : 0;
+        memcpy(coords[i],
+               (int32_t[]){0, (int32_t)(cell >> 24), (int32_t)(cell >> 12 & 4095),
+                           (int32_t)(cell & 4095)},
+               sizeof coords[i]);
+    }
+}
+
+/* In a larger box: sums of these vectors have all the same key where the factors are the golden
+ * ratio's powers 2 to 5 (the vectors are short ones of the lattice that those span; LLL). */
+static void craft_inexact(int32_t (*coords)[4])
+{
+    static const int32_t vectors[4][4] = {{169, 110, 709, 391},
+                                          {-1194, -807, -128, -341},
+                                          {-609, -1523, 675, 971},
+                                          {2165, -643, -191, -162}};
+
+    for (int i = 0; i < CRAFTED; i++)
+        for (int d = 0; d < 4; d++) {
+            coords[i][d] = 30000;
+            for (int v = 0; v < 4; v++)
+                coords[i][d] += (i >> 4 * v & 15) * vectors[v][d];
+        }
+    for (int d = 0; d < 4; d++) {
+        coords[0][d] = 0;
+        coords[1][d] = INT32_MAX;
+    }
+}
+
+static void (*const crafts[])(int32_t (*coords)[4]) = {craft_exact, craft_inexact};
+
+static double voxelize_ms(int32_t (*coords)[4], size_t n, size_t n_voxels)
+{
+    struct seep_voxel_maps maps = maps_on_device(streams[0], n);
+    struct timespec from, to;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
+    ck_assert_int_eq(voxelize(streams[0], coords, n, &maps), 0);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
+    ck_assert_uint_ge(maps.n_voxels, n_voxels);
+    free_maps(streams[0], &maps);
+    return (double)(to.tv_sec - from.tv_sec) * 1e3 + (double)(to.tv_nsec - from.tv_nsec) * 1e-6;
+}
+
+/* The multipliers are numbers that everybody may read. */
+START_TEST(points_made_up_to_share_a_slot_take_no_longer_than_others)
+{
+    struct distribution d = {CRAFTED, 0, 4096, 1, 0};
+    int32_t(*crafted)[4] = malloc(CRAFTED * sizeof *crafted), (*drawn)[4] = draw(&d);
+
+    crafts[_i](crafted);
+    double others = voxelize_ms(drawn, CRAFTED, 1) + voxelize_ms(drawn, CRAFTED, 1);
+    double ms = voxelize_ms(crafted, CRAFTED, CRAFTED - 2);
+    ck_assert_msg(ms < 10 * others, "%g ms, others %g", ms, others);
+    free(crafted);
+    free(drawn);
+}
+END_TEST
+
 START_TEST(cells_are_floors_also_below_zero_and_bad_points_are_refused)
 {
     static const float points[][3] = {
@@ -272,13 +358,11 @@ START_TEST(what_cannot_be_is_refused)
 }
 END_TEST
 
-int main(void)
+static void add_tests(Suite *suite, int level)
 {
-    Suite *suite = suite_create("voxelize");
-    TCase *c = tcase_create("voxelize");
+    TCase *c = tcase_create(level_names[level]);
 
-    (void)has_cuda(); /* asked once, for all tests */
-    tcase_add_checked_fixture(c, open_streams, close_streams);
+    tcase_add_checked_fixture(c, open_at[level], close_streams);
     tcase_set_timeout(c, 60);
     tcase_add_test(c, no_points_make_no_voxels);
     tcase_add_test(c, what_the_bench_measures_against_makes_the_same_voxels);
@@ -288,9 +372,20 @@ int main(void)
     tcase_add_test(c, a_voxel_with_most_points_among_many_far_apart_is_whole);
     tcase_add_test(c, batches_are_kept_apart);
     tcase_add_test(c, voxels_with_the_same_short_key_are_kept_apart);
+    tcase_add_loop_test(c, points_made_up_to_share_a_slot_take_no_longer_than_others, 0,
+                        sizeof crafts / sizeof *crafts);
     tcase_add_test(c, cells_are_floors_also_below_zero_and_bad_points_are_refused);
     tcase_add_test(c, quantised_points_are_the_reference_s);
     tcase_add_loop_test(c, what_cannot_be_is_refused, 0, 4);
     suite_add_tcase(suite, c);
+}
+
+int main(void)
+{
+    Suite *suite = suite_create("voxelize");
+
+    (void)has_cuda(); /* asked once, for all tests */
+    for (int level = 0; level < SEEP_CPU_LEVELS; level++)
+        add_tests(suite, level);
     return suite_run(suite);
 }

@@ -2,6 +2,7 @@
 #ifndef SEEP_TESTS_VOXEL_FIXTURE_H
 #define SEEP_TESTS_VOXEL_FIXTURE_H
 
+#include "kernels/compute/cpu_levels.h"
 #include "kernels/voxels/voxelize.h"
 #include "kernels/voxels/voxelize_reference.h"
 #include "tests/cuda_device.h"
@@ -17,16 +18,38 @@ static const unsigned pool[N_STREAMS - 1] = {1, 2, 3, 7};
 static struct seep_stream *streams[N_STREAMS];
 static unsigned n_streams;
 
-static inline void open_streams(void)
+static inline void open_pools(enum seep_cpu_level most)
 {
+    seep_cpu_level_allow(most);
     for (n_streams = 0; n_streams < N_STREAMS - 1; n_streams++)
         ck_assert_int_eq(seep_stream_create_cpu(pool[n_streams], &streams[n_streams]), 0);
+}
+
+/* As on a processor with nothing better than the plain instructions, and with AVX2. */
+static inline void open_streams_plain(void)
+{
+    open_pools(SEEP_CPU_BASE);
+}
+
+static inline void open_streams_avx2(void)
+{
+    open_pools(SEEP_CPU_AVX2);
+}
+
+static inline void open_streams(void)
+{
+    open_pools(SEEP_CPU_LEVELS - 1);
     if (has_cuda()) {
         struct seep_error err = {0};
         ck_assert_msg(seep_stream_create_cuda(0, &streams[n_streams], &err) == 0, "%s", err.text);
         n_streams++;
     }
 }
+
+/* Each level's way to open the streams. */
+static void (*const open_at[SEEP_CPU_LEVELS])(void) = {open_streams_plain, open_streams_avx2,
+                                                       open_streams};
+static const char *const level_names[SEEP_CPU_LEVELS] = {"plain", "AVX2", "best"};
 
 static inline void close_streams(void)
 {

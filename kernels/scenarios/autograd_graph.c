@@ -24,9 +24,10 @@ static __attribute__((noinline)) float *tensor_alloc(size_t rows, size_t columns
 }
 
 /* Not inlined: the frame of what a graph is made of. */
-static __attribute__((noinline)) int graph_node_make(enum operation operation,
-                                                     struct seep_graph_node *from, size_t rows,
-                                                     size_t columns, struct seep_graph_node **out)
+static __attribute__((noinline)) int autograd_node_make(enum operation operation,
+                                                        struct seep_graph_node *from, size_t rows,
+                                                        size_t columns,
+                                                        struct seep_graph_node **out)
 {
     struct seep_graph_node *node = calloc(1, sizeof *node);
     float *value = tensor_alloc(rows, columns);
@@ -49,7 +50,7 @@ static __attribute__((noinline)) int graph_node_make(enum operation operation,
 
 int seep_graph_input(const float *values, size_t rows, size_t columns, struct seep_graph_node **out)
 {
-    int rc = graph_node_make(INPUT, NULL, rows, columns, out);
+    int rc = autograd_node_make(INPUT, NULL, rows, columns, out);
 
     if (!rc)
         memcpy((*out)->value, values, rows * columns * sizeof *values);
@@ -59,7 +60,7 @@ int seep_graph_input(const float *values, size_t rows, size_t columns, struct se
 int seep_graph_linear(struct seep_graph_node *x, struct seep_graph_parameter *p,
                       struct seep_graph_node **out)
 {
-    int rc = graph_node_make(LINEAR, x, x->rows, p->n_out, out);
+    int rc = autograd_node_make(LINEAR, x, x->rows, p->n_out, out);
     const float *bias = p->weights + p->n_in * p->n_out;
 
     if (rc)
@@ -80,7 +81,7 @@ int seep_graph_linear(struct seep_graph_node *x, struct seep_graph_parameter *p,
 
 int seep_graph_relu(struct seep_graph_node *x, struct seep_graph_node **out)
 {
-    int rc = graph_node_make(RELU, x, x->rows, x->columns, out);
+    int rc = autograd_node_make(RELU, x, x->rows, x->columns, out);
 
     for (size_t i = 0; !rc && i < x->rows * x->columns; i++)
         (*out)->value[i] = x->value[i] > 0 ? x->value[i] : 0;
@@ -91,7 +92,7 @@ int seep_graph_loss(struct seep_graph_node *x, const float *target, struct seep_
 {
     size_t n = x->rows * x->columns;
     double sum = 0;
-    int rc = graph_node_make(LOSS, x, 1, 1, out);
+    int rc = autograd_node_make(LOSS, x, 1, 1, out);
 
     if (rc)
         return rc;

@@ -36,7 +36,7 @@ static const struct seep_variant variants[] = {
                   .summary = "the log buffer keeps each step's loss, and with it the graph",
                   .pattern = "graph-retention",
                   .severity = "leak",
-                  .function = "graph_node_make",
+                  .function = "autograd_node_make",
                   .others = "unbounded-growth"}, /* the target, which the loss's node holds */
     [LOG_SCALAR] = {.name = "log-scalar",
                     .summary = "the log buffer keeps each step's loss as a number"},

@@ -108,11 +108,12 @@ static int fill_model(const struct seep_made_up *size, const struct seep_things 
         }
     }
     /* As structure from motion finds them: near the surfaces. */
-    for (size_t i = 0; i < t->n; i++) {
+    for (size_t i = 0; i < t->host.model.n; i++) {
         struct seep_colmap_point *point = &model->points[i];
         point->id = i + 1;
         for (int k = 0; k < 3; k++)
-            point->xyz[k] = (double)t->means[i][k] + 0.2 * spacing * seep_chance_normal(&chance);
+            point->xyz[k] =
+                (double)t->host.means[i][k] + 0.2 * spacing * seep_chance_normal(&chance);
         memcpy(point->rgb, t->colors[i], 3);
     }
     return 0;
@@ -162,14 +163,13 @@ static int take_photo(const char *folder, const struct seep_colmap *model, size_
 static int take_photos(const char *folder, const struct seep_colmap *model,
                        const struct seep_things *t, struct seep_error *err)
 {
-    const struct seep_splat_model things = seep_things_model(t);
     const struct seep_colmap_camera *c = &model->cameras[0];
     uint8_t *bytes = malloc((size_t)(c->width * c->height) * 3);
     struct seep_stream *stream = NULL;
     int rc = bytes ? seep_stream_create_cpu(0, &stream) : -SEEP_ENOMEM;
 
     for (size_t i = 0; i < model->n_images && !rc; i++)
-        rc = take_photo(folder, model, i, &things, stream, bytes, err);
+        rc = take_photo(folder, model, i, &t->host.model, stream, bytes, err);
     seep_stream_destroy(stream);
     free(bytes);
     return rc;

@@ -59,7 +59,7 @@ double seep_things_spacing(const struct seep_things *t)
 {
     /* The table has 7.1 units of area, the ring 4.5, the balls 3.9: about 16, of which half of the
      * Gaussians are on the table. */
-    return sqrt(16.0 / (double)t->n);
+    return sqrt(16.0 / (double)t->host.model.n);
 }
 
 static void place(struct seep_things *t, size_t i, struct seep_chance *chance)
@@ -76,21 +76,17 @@ static void place(struct seep_things *t, size_t i, struct seep_chance *chance)
     else
         on_ring(chance, at, t->colors[i]);
     for (int k = 0; k < 3; k++) {
-        t->means[i][k] = (float)at[k];
-        t->scales[i][k] = size;
-        t->sh[i][k] = (float)((t->colors[i][k] / 255.0 - 0.5) / SEEP_SH_0);
+        t->host.means[i][k] = (float)at[k];
+        t->host.scales[i][k] = size;
+        t->host.sh[3 * i + (size_t)k] = (float)((t->colors[i][k] / 255.0 - 0.5) / SEEP_SH_0);
     }
-    t->rotations[i][0] = 1;
-    t->opacities[i] = 0.9f;
+    t->host.rotations[i][0] = 1;
+    t->host.opacities[i] = 0.9f;
 }
 
 void seep_things_fini(struct seep_things *t)
 {
-    free(t->means);
-    free(t->scales);
-    free(t->rotations);
-    free(t->opacities);
-    free(t->sh);
+    seep_splat_host_fini(&t->host);
     free(t->colors);
 }
 
@@ -98,27 +94,10 @@ int seep_things_init(struct seep_things *t, size_t n, uint64_t seed)
 {
     struct seep_chance chance = {seed};
 
-    *t = (struct seep_things){.n = n};
-    t->means = calloc(n, sizeof *t->means);
-    t->scales = calloc(n, sizeof *t->scales);
-    t->rotations = calloc(n, sizeof *t->rotations);
-    t->opacities = calloc(n, sizeof *t->opacities);
-    t->sh = calloc(n, sizeof *t->sh);
     t->colors = calloc(n, sizeof *t->colors);
-    if (!t->means || !t->scales || !t->rotations || !t->opacities || !t->sh || !t->colors)
+    if (seep_splat_host_init(&t->host, n, 0) || !t->colors)
         return -SEEP_ENOMEM;
     for (size_t i = 0; i < n; i++)
         place(t, i, &chance);
     return 0;
-}
-
-struct seep_splat_model seep_things_model(const struct seep_things *t)
-{
-    return (struct seep_splat_model){.n = t->n,
-                                     .sh_stride = 1,
-                                     .means = (const float(*)[3])t->means,
-                                     .scales = (const float(*)[3])t->scales,
-                                     .rotations = (const float(*)[4])t->rotations,
-                                     .opacities = t->opacities,
-                                     .sh = &t->sh[0][0]};
 }

@@ -1,6 +1,7 @@
 /* What every twin may rely on is checked here, once. */
 #include "kernels/splat/splat.h"
 
+#include "kernels/compute/scratch.h"
 #include "kernels/splat/splat_twins.h"
 
 #include <math.h>
@@ -62,7 +63,7 @@ int seep_splat_project(const struct seep_splat_camera *camera, const struct seep
 {
     if (!stream || !scratch_bytes || !camera_good(camera) || !model_good(model) || !out)
         return -SEEP_EINVAL;
-    if (scratch && !projected_good(out, model->n))
+    if (!seep_scratch_aligned(stream, scratch) || (scratch && !projected_good(out, model->n)))
         return -SEEP_EINVAL;
     return TWIN(stream, project)(camera, model, out, scratch, scratch_bytes, stream);
 }
@@ -72,6 +73,8 @@ int seep_splat_bin(const struct seep_splat_camera *camera, size_t n,
                    void *scratch, size_t *scratch_bytes, struct seep_stream *stream)
 {
     if (!stream || !scratch_bytes || !camera_good(camera) || n >= (size_t)1 << 31 || !projected)
+        return -SEEP_EINVAL;
+    if (!seep_scratch_aligned(stream, scratch))
         return -SEEP_EINVAL;
     if (scratch && (!projected_good(projected, n) || !bins_good(bins, projected->n_pairs)))
         return -SEEP_EINVAL;
@@ -100,6 +103,8 @@ int seep_splat_backward(const struct seep_splat_camera *camera,
 {
     if (!stream || !scratch_bytes || !camera_good(camera) || !model_good(model) || !projected)
         return -SEEP_EINVAL;
+    if (!seep_scratch_aligned(stream, scratch))
+        return -SEEP_EINVAL;
     if (scratch && (!projected_good(projected, model->n) || !bins_good(bins, projected->n_pairs) ||
                     !picture_good(picture) || !image_grad || !out ||
                     (model->n && (!out->means || !out->scales || !out->rotations ||
@@ -113,7 +118,8 @@ int seep_splat_loss(const float *image, const float *target, size_t n_values, fl
                     struct seep_splat_loss *out, void *scratch, size_t *scratch_bytes,
                     struct seep_stream *stream)
 {
-    if (!stream || !scratch_bytes || !out || (scratch && n_values && (!image || !target)))
+    if (!stream || !scratch_bytes || !seep_scratch_aligned(stream, scratch) || !out ||
+        (scratch && n_values && (!image || !target)))
         return -SEEP_EINVAL;
     return TWIN(stream, loss)(image, target, n_values, image_grad, out, scratch, scratch_bytes,
                               stream);

@@ -5,7 +5,8 @@
  * are, seep_splat_bin() sorts them by tile and depth, seep_splat_render() blends front to back.
  * Arrays lie in the memory of the stream's device and are the caller's; nothing is allocated
  * inside. Scratch as in CUB: with scratch == NULL nothing runs and *scratch_bytes is set; else
- * *scratch_bytes is what there is (64-byte aligned; 256 on CUDA). Too little is -SEEP_EINVAL.
+ * *scratch_bytes is what there is, at a multiple of 64 bytes (256 on CUDA); -SEEP_EINVAL where it
+ * is not, or too little.
  *
  * Constants: near plane 0.2; +0.3 px² low-pass on the projected covariance; x/z and y/z of the
  * Jacobian clamped to 1.3 × half the picture's width and height over the focal length; extent 3
@@ -97,10 +98,10 @@ SEEP_MUST_CHECK int seep_splat_bin(const struct seep_splat_camera *camera, size_
                                    struct seep_splat_bins *bins, void *scratch,
                                    size_t *scratch_bytes, struct seep_stream *stream);
 
-/* image           [height][width][3] out
- * transmittance   [height][width] out: what of the background is left
- * last            [height][width] out: index in the tile's list after the last pair that was
- * blended (for backward) */
+/*   image          [height][width][3] out
+ *   transmittance  [height][width] out: what of the background is left
+ *   last           [height][width] out: index in the tile's list after the last pair that was
+ *                  blended (for backward) */
 struct seep_splat_picture {
     float *image;
     float *transmittance;

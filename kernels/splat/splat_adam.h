@@ -17,8 +17,7 @@ struct seep_splat_rates {
 };
 
 /* The rates of Kerbl et al. as gsplat's trainer lists them: 1.6e-4 × extent, 5e-3, 1e-3,
- * 5e-2, 2.5e-3, 2.5e-3 / 20.
- */
+ * 5e-2, 2.5e-3, 2.5e-3 / 20. */
 struct seep_splat_rates seep_splat_rates_of_paper(float extent);
 
 /* [n] each. What Adam steps: means, log_scales, rotations, logits, sh, with first and second
@@ -38,11 +37,11 @@ struct seep_splat_trained {
 };
 
 /* Steps all parameters and writes scales and opacities.
- *   gradients  of the picture, as seep_splat_backward() leaves them: by scales and opacities before
- * the step, that is those in trained->scales and ->opacities step       1, 2, … for the moments'
- * correction; 0: nothing is stepped, scales and opacities are written from the parameters and
- * moments set to 0 (gradients may be NULL) n == 0 is a no-op. 0, -SEEP_EINVAL, -SEEP_EDEVICE.
- * Threads: one call a stream at a time. */
+ *   gradients  of the picture, as seep_splat_backward() leaves them: by scales and opacities
+ *              before the step, that is those in trained->scales and ->opacities
+ *   step       1, 2, … for the moments' correction; 0: nothing is stepped, scales and opacities
+ *              are written from the parameters and moments set to 0 (gradients may be NULL)
+ * n == 0 is a no-op. 0, -SEEP_EINVAL, -SEEP_EDEVICE. Threads: one call a stream at a time. */
 SEEP_MUST_CHECK int seep_splat_adam(size_t n, int sh_stride,
                                     const struct seep_splat_gradients *gradients,
                                     const struct seep_splat_rates *rates, unsigned step,

@@ -1,8 +1,10 @@
 #include "kernels/splat/splat_bench.h"
 
 #include "kernels/compute/clock.h"
+#include "kernels/scenarios/chance.h"
 #include "kernels/splat/splat_bench_room.h"
 #include "kernels/splat/splat_garden.h"
+#include "kernels/splat/splat_host.h"
 #include "kernels/splat/splat_reference.h"
 #include "libprof/statistics.h"
 
@@ -60,9 +62,14 @@ static int time_stages(struct timing *t)
     return rc;
 }
 
-/* The reference's forward time. */
+typedef int reference_render(const struct seep_splat_camera *camera,
+                             const struct seep_reference_model *model, double *image,
+                             double *transmittance, size_t *n_pairs);
+
+/* The reference's forward time, and over how many pairs. */
 static int time_reference(const struct seep_splat_camera *camera,
-                          const struct seep_splat_model *model, double *ms)
+                          const struct seep_splat_model *model, reference_render *render,
+                          double *ms, size_t *n_pairs)
 {
     struct seep_reference_model m;
     size_t values = (size_t)camera->width * (size_t)camera->height * 3;
@@ -73,7 +80,7 @@ static int time_reference(const struct seep_splat_camera *camera,
         rc = -SEEP_ENOMEM;
     for (int i = 0; i < REFERENCE_REPEATS && rc == 0; i++) {
         double start = seep_clock_ms();
-        rc = seep_reference_render(camera, &m, image, NULL, NULL);
+        rc = render(camera, &m, image, NULL, n_pairs);
         times[i] = seep_clock_ms() - start;
     }
     if (rc == 0)
@@ -156,29 +163,45 @@ static int add_stages(json_t *results, struct timing *t, const char *input)
     return 0;
 }
 
+/* Beside the forward time: the reference over its own lists, of the whole 3 sigma square, and over
+ * those of the kernel. */
+static int add_baselines(json_t *row, const struct seep_splat_camera *camera,
+                         const struct seep_splat_model *model)
+{
+    double forward = json_number_value(json_object_get(row, "median_ms")), ms = 0, tight_ms = 0;
+    size_t n_pairs = 0, n_tight = 0;
+    int rc = time_reference(camera, model, seep_reference_render, &ms, &n_pairs);
+
+    if (rc == 0)
+        rc = time_reference(camera, model, seep_reference_render_tight, &tight_ms, &n_tight);
+    if (rc)
+        return rc;
+    json_t *more = json_pack(
+        "{s:s, s:f, s:I, s:f, s:f, s:I, s:f}", "baseline",
+        "double-precision reference, one thread, tiles of the whole 3 sigma square", "baseline_ms",
+        ms, "baseline_pairs", (json_int_t)n_pairs, "speedup", ms / forward, "tight_baseline_ms",
+        tight_ms, "tight_baseline_pairs", (json_int_t)n_tight, "tight_speedup", tight_ms / forward);
+    rc = more && json_object_update(row, more) == 0 ? 0 : -SEEP_ENOMEM;
+    json_decref(more);
+    return rc;
+}
+
 static int bench_scene(json_t *results, const char *input, const struct seep_splat_camera *camera,
                        const struct seep_splat_model *model, struct seep_stream *stream)
 {
     struct timing *t = calloc(1, sizeof *t);
-    double baseline = NAN;
 
     if (!t)
         return -SEEP_ENOMEM;
     int rc = seep_splat_room_init(&t->room, stream, camera, model);
     if (rc == 0)
         rc = time_stages(t);
-    if (rc == 0 && seep_stream_device(stream) == SEEP_DEVICE_CPU)
-        rc = time_reference(camera, model, &baseline);
     if (rc == 0) {
         json_t *row = row_of(t, "forward", input, t->forward);
-        if (row && !isnan(baseline)) {
-            double median = json_number_value(json_object_get(row, "median_ms"));
-            json_object_set_new(row, "baseline",
-                                json_string("double-precision reference, one thread"));
-            json_object_set_new(row, "baseline_ms", json_real(baseline));
-            json_object_set_new(row, "speedup", json_real(baseline / median));
-        }
-        rc = json_array_append_new(results, row) ? -SEEP_ENOMEM : 0;
+        if (row && seep_stream_device(stream) == SEEP_DEVICE_CPU)
+            rc = add_baselines(row, camera, model);
+        if (json_array_append_new(results, row) && rc == 0)
+            rc = -SEEP_ENOMEM;
     }
     if (rc == 0)
         rc = add_stages(results, t, input);
@@ -187,14 +210,9 @@ static int bench_scene(json_t *results, const char *input, const struct seep_spl
     return rc;
 }
 
-/* SplitMix64, between 0 and 1. */
-static float next_random(uint64_t *state)
+static float next_random(struct seep_chance *chance)
 {
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return (float)((double)((z ^ z >> 31) >> 40) * 0x1p-24);
+    return (float)seep_chance_uniform(chance);
 }
 
 /* Gaussians strewn over the view between 2 and 22 away; their size in the picture falls with their
@@ -202,7 +220,7 @@ static float next_random(uint64_t *state)
 static int make_scene(struct seep_splat_host *h, struct seep_splat_camera *c, size_t n, int width,
                       int height)
 {
-    uint64_t seed = 1;
+    struct seep_chance chance = {1};
     int rc = seep_splat_host_init(h, n, 3);
     float size = 1.2f * sqrtf((float)width * (float)height / (float)n) / (float)width;
 
@@ -214,17 +232,17 @@ static int make_scene(struct seep_splat_host *h, struct seep_splat_camera *c, si
                                     .cy = (float)height / 2,
                                     .rotation = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
     for (size_t i = 0; i < n && rc == 0; i++) {
-        float z = 2 + 20 * next_random(&seed);
-        h->means[i][0] = z * 1.1f * (next_random(&seed) - 0.5f);
-        h->means[i][1] = z * 1.1f * (next_random(&seed) - 0.5f) * (float)height / (float)width;
+        float z = 2 + 20 * next_random(&chance);
+        h->means[i][0] = z * 1.1f * (next_random(&chance) - 0.5f);
+        h->means[i][1] = z * 1.1f * (next_random(&chance) - 0.5f) * (float)height / (float)width;
         h->means[i][2] = z;
         for (int k = 0; k < 3; k++)
-            h->scales[i][k] = z * size * exp2f(3 * next_random(&seed) - 1.5f);
+            h->scales[i][k] = z * size * exp2f(3 * next_random(&chance) - 1.5f);
         for (int k = 0; k < 4; k++)
-            h->rotations[i][k] = next_random(&seed) - 0.5f + (float)(k == 0);
-        h->opacities[i] = 0.05f + 0.9f * next_random(&seed);
+            h->rotations[i][k] = next_random(&chance) - 0.5f + (float)(k == 0);
+        h->opacities[i] = 0.05f + 0.9f * next_random(&chance);
         for (size_t k = 0; k < 48; k++)
-            h->sh[48 * i + k] = (k < 3 ? 2.0f : 0.2f) * (next_random(&seed) - 0.5f);
+            h->sh[48 * i + k] = (k < 3 ? 2.0f : 0.2f) * (next_random(&chance) - 0.5f);
     }
     return rc;
 }

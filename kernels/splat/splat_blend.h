@@ -13,8 +13,7 @@ struct block {
     bool open; /* some pixel has not stopped */
 };
 
-/* The block's pixels under Gaussian i of the batch; `end`: its index in the tile's list, and one.
- */
+/* The block's pixels under Gaussian i of the batch; `end`: one past its index in the list. */
 SEEP_INLINE void blend(struct block *t, int block, const struct batch *b, int i, int32_t end)
 {
     int top = block_top(block), left = block_left(block);

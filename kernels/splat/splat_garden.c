@@ -1,7 +1,9 @@
 #include "kernels/splat/splat_garden.h"
 
 #include "kernels/formats/npz.h"
+#include "kernels/scenarios/chance.h"
 #include "kernels/splat/splat_math.h"
+#include "kernels/splat/splat_scales.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,6 +22,7 @@ static int read_array(const char *path, const char *name, char kind, unsigned it
         (a == 0 || out->shape[1] == a) && (b == 0 || out->shape[2] == b))
         return 0;
     free(out->values);
+    out->values = NULL; /* callers free what they were given, after a failure too */
     return seep_error_set(err, SEEP_EFORMAT, path, 0, "array %s has another type or shape", name);
 }
 
@@ -78,14 +81,10 @@ fail:
     return status;
 }
 
-/* SplitMix64 (Steele, Lea, Flood, 2014), as a number between −1 and 1. */
-static float next_random(uint64_t *state)
+/* Between −1 and 1. */
+static float next_random(struct seep_chance *chance)
 {
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return (float)((double)((z ^ z >> 31) >> 11) * 0x1p-52 - 1);
+    return (float)(2 * seep_chance_uniform(chance) - 1);
 }
 
 /* What training would have found: opacities about 0.1 … 0.9, axes stretched by up to 2, any
@@ -93,18 +92,19 @@ static float next_random(uint64_t *state)
 static void make_up(struct seep_splat_host *h, const uint8_t *colors, uint64_t seed)
 {
     size_t values = (size_t)h->model.sh_stride * 3;
+    struct seep_chance chance = {seed};
 
     for (size_t i = 0; i < h->model.n; i++) {
         for (int k = 0; k < 3; k++)
-            h->scales[i][k] *= exp2f(next_random(&seed));
+            h->scales[i][k] *= exp2f(next_random(&chance));
         for (int k = 0; k < 4; k++)
-            h->rotations[i][k] = next_random(&seed);
+            h->rotations[i][k] = next_random(&chance);
         h->rotations[i][0] += 1.5f;
-        h->opacities[i] = 0.5f + 0.4f * next_random(&seed);
+        h->opacities[i] = 0.5f + 0.4f * next_random(&chance);
         for (size_t k = 0; k < values; k++)
             h->sh[i * values + k] = k < 3
                                         ? ((float)colors[3 * i + k] / 255 - 0.5f) / (float)SEEP_SH_0
-                                        : 0.1f * next_random(&seed);
+                                        : 0.1f * next_random(&chance);
     }
 }
 

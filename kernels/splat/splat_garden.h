@@ -3,7 +3,7 @@
 #ifndef SEEP_KERNELS_SPLAT_GARDEN_H
 #define SEEP_KERNELS_SPLAT_GARDEN_H
 
-#include "kernels/splat/splat_scales.h"
+#include "kernels/splat/splat_host.h"
 
 struct seep_garden {
     struct seep_splat_host host;

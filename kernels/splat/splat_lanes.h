@@ -4,8 +4,8 @@
 #ifndef SEEP_KERNELS_SPLAT_LANES_H
 #define SEEP_KERNELS_SPLAT_LANES_H
 
+#include "kernels/compute/cpu_levels.h"
 #include "kernels/splat/splat.h"
-#include "kernels/splat/splat_levels.h"
 #include "kernels/splat/splat_math.h"
 
 #include <math.h>

@@ -16,8 +16,9 @@ struct seep_splat_loss {
 
 /*   image, target  [n_values] in the stream's memory
  *   image_grad     [n_values] out: of l1, sign(image − target) / n_values; NULL: not wanted
- *   *out           out, on the host; sums in double in an order that the number of threads does not
- * change n_values == 0 gives zeros (and psnr_db INFINITY). Scratch as in splat.h. 0, -SEEP_EINVAL,
+ *   *out           out, on the host; sums in double, in an order that the number of threads does
+ *                  not change
+ * n_values == 0 gives zeros (and psnr_db INFINITY). Scratch as in splat.h. 0, -SEEP_EINVAL,
  * -SEEP_EDEVICE. */
 SEEP_MUST_CHECK int seep_splat_loss(const float *image, const float *target, size_t n_values,
                                     float *image_grad, struct seep_splat_loss *out, void *scratch,

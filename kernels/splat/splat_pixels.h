@@ -3,8 +3,8 @@
 #ifndef SEEP_KERNELS_SPLAT_PIXELS_H
 #define SEEP_KERNELS_SPLAT_PIXELS_H
 
+#include "kernels/compute/cpu_levels.h"
 #include "kernels/splat/splat.h"
-#include "kernels/splat/splat_levels.h"
 #include "kernels/splat/splat_math.h"
 
 #include <math.h>
@@ -41,8 +41,8 @@ struct batch {
     _Alignas(64) float x[BATCH], y[BATCH], a[BATCH], b[BATCH], c[BATCH];
     float opacity[BATCH], faint[BATCH], color[3][BATCH];
     float radius[BATCH], half_x[BATCH], half_y[BATCH];
-    int32_t touches[BATCH];  /* 1: touches the block at hand */
-    uint8_t touching[BATCH]; /* those that do */
+    _Alignas(64) int32_t touches[BATCH]; /* 1: touches the block at hand */
+    uint8_t touching[BATCH];             /* those that do */
 };
 
 /* Fills faint[]. With a mantissa m in 1/√2 … √2 and s = (m − 1) / (m + 1), ln m is 2 (s + s³/3 +

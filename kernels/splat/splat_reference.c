@@ -4,6 +4,7 @@
 #include "kernels/splat/splat_reference_view.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,7 +108,7 @@ static void list_tiles(const struct scene *s, const struct by_depth *order, size
 }
 
 static int scene_init(struct scene *s, const struct seep_splat_camera *camera,
-                      const struct seep_reference_model *model)
+                      const struct seep_reference_model *model, bool tight)
 {
     size_t n = model->n, n_tiles;
     struct by_depth *order = calloc(n ? n : 1, sizeof *order);
@@ -123,7 +124,7 @@ static int scene_init(struct scene *s, const struct seep_splat_camera *camera,
     if (!order || !s->views || !s->starts || !ends)
         goto fail;
     for (size_t i = 0; i < n; i++) {
-        seep_reference_see(camera, model, i, &s->views[i]);
+        seep_reference_see(camera, model, i, tight, &s->views[i]);
         order[i] = (struct by_depth){s->views[i].depth, (uint32_t)i};
     }
     qsort(order, n, sizeof *order, compare_depth);
@@ -176,12 +177,11 @@ static size_t blend_pixel(const struct scene *s, int x, int y, struct blend *ble
     return n;
 }
 
-int seep_reference_render(const struct seep_splat_camera *camera,
-                          const struct seep_reference_model *model, double *image,
-                          double *transmittance, size_t *n_pairs)
+static int render(const struct seep_splat_camera *camera, const struct seep_reference_model *model,
+                  bool tight, double *image, double *transmittance, size_t *n_pairs)
 {
     struct scene s;
-    int status = scene_init(&s, camera, model);
+    int status = scene_init(&s, camera, model, tight);
 
     if (status)
         return status;
@@ -209,6 +209,20 @@ int seep_reference_render(const struct seep_splat_camera *camera,
     free(blends);
     scene_fini(&s);
     return 0;
+}
+
+int seep_reference_render(const struct seep_splat_camera *camera,
+                          const struct seep_reference_model *model, double *image,
+                          double *transmittance, size_t *n_pairs)
+{
+    return render(camera, model, false, image, transmittance, n_pairs);
+}
+
+int seep_reference_render_tight(const struct seep_splat_camera *camera,
+                                const struct seep_reference_model *model, double *image,
+                                double *transmittance, size_t *n_pairs)
+{
+    return render(camera, model, true, image, transmittance, n_pairs);
 }
 
 /* Adds what one pixel says of the Gaussians it blended. */
@@ -256,7 +270,7 @@ int seep_reference_backward(const struct seep_splat_camera *camera,
                             struct seep_reference_model *out, double (*means2d)[2])
 {
     struct scene s;
-    int status = scene_init(&s, camera, model);
+    int status = scene_init(&s, camera, model, false);
 
     if (status)
         return status;

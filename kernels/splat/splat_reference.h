@@ -1,6 +1,9 @@
 /* Splatting in double precision, one thread, plain loops: what the twins of splat.h are held
  * against. Same constants and rules (splat_twins.h lists them), but the textbook's formulas: full 3
- * × 3 covariances and their inverses in the picture. Allocates what it needs with malloc. */
+ * × 3 covariances and their inverses in the picture. One rule is left out: a Gaussian is listed in
+ * all tiles of its square of 3 sigma, opaque or faint, so that what the twins leave out of it is
+ * held against the whole; the picture is the same, the pairs are more. Allocates what it needs with
+ * malloc. */
 #ifndef SEEP_KERNELS_SPLAT_REFERENCE_H
 #define SEEP_KERNELS_SPLAT_REFERENCE_H
 
@@ -31,6 +34,12 @@ void seep_reference_model_free(struct seep_reference_model *model);
 SEEP_MUST_CHECK int seep_reference_render(const struct seep_splat_camera *camera,
                                           const struct seep_reference_model *model, double *image,
                                           double *transmittance, size_t *n_pairs);
+
+/* The same over the lists that the twins make: to compare speed on equal work. */
+SEEP_MUST_CHECK int seep_reference_render_tight(const struct seep_splat_camera *camera,
+                                                const struct seep_reference_model *model,
+                                                double *image, double *transmittance,
+                                                size_t *n_pairs);
 
 /*   image_grad  [height][width][3]
  *   *out        out: made by _model_init() with the model's sizes

@@ -3,7 +3,6 @@
 #include "kernels/splat/splat_math.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 /* Everything between a Gaussian's parameters and its covariance in the picture. */
@@ -150,16 +149,15 @@ static bool geometry_of(const struct seep_splat_camera *c, const struct seep_ref
     return true;
 }
 
-/* The tiles that hold a pixel centre within `half` of the mean: all of the square, so that what the
- * twins leave out of it is held against the whole. */
-static void tiles_of(const struct seep_splat_camera *c, const double mean[2], double half,
+/* The tiles that hold a pixel centre within `half` of the mean. */
+static void tiles_of(const struct seep_splat_camera *c, const double mean[2], const double half[2],
                      int tiles[4])
 {
     const int size[2] = {c->width, c->height};
 
     for (int r = 0; r < 2; r++) {
-        double first = fmax(ceil(mean[r] - half - 0.5), 0);
-        double last = fmin(floor(mean[r] + half - 0.5), size[r] - 1);
+        double first = fmax(ceil(mean[r] - half[r] - 0.5), 0);
+        double last = fmin(floor(mean[r] + half[r] - 0.5), size[r] - 1);
         if (!(first <= last)) {
             memset(tiles, 0, 4 * sizeof *tiles);
             return;
@@ -170,7 +168,7 @@ static void tiles_of(const struct seep_splat_camera *c, const double mean[2], do
 }
 
 void seep_reference_see(const struct seep_splat_camera *c, const struct seep_reference_model *m,
-                        size_t i, struct seep_reference_view *out)
+                        size_t i, bool tight, struct seep_reference_view *out)
 {
     struct geometry g;
     double dir[3], y[16], dy[16][3], sum = 0;
@@ -201,7 +199,14 @@ void seep_reference_see(const struct seep_splat_camera *c, const struct seep_ref
         return;
     double larger = (xx + yy) / 2 + sqrt((xx - yy) * (xx - yy) / 4 + xy * xy);
     double r = (double)SEEP_SPLAT_SIGMAS * sqrt(larger);
-    tiles_of(c, out->mean2d, r, out->tiles);
+    double half[2] = {r, r}, reach = 2 * log(255 * m->opacities[i]);
+    if (tight && !(reach > 0))
+        return;
+    if (tight) {
+        half[0] = fmin(r, sqrt(reach * xx));
+        half[1] = fmin(r, sqrt(reach * yy));
+    }
+    tiles_of(c, out->mean2d, half, out->tiles);
 }
 
 /* Through color = max(0, 0.5 + sum sh · Y(direction)). */

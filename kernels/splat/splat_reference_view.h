@@ -5,6 +5,8 @@
 
 #include "kernels/splat/splat_reference.h"
 
+#include <stdbool.h>
+
 struct seep_reference_view {
     float depth; /* rounded: ties must break as in the twins */
     double mean2d[2];
@@ -21,8 +23,10 @@ struct seep_reference_view_grad {
     double opacity;
 };
 
+/* tight: tiles are bounded as the twins bound them, by where alpha reaches 1/255; else they are
+ * those of the whole square of 3 sigma. */
 void seep_reference_see(const struct seep_splat_camera *camera,
-                        const struct seep_reference_model *model, size_t i,
+                        const struct seep_reference_model *model, size_t i, bool tight,
                         struct seep_reference_view *out);
 
 /* Writes entry i of `out`. */

@@ -2,6 +2,8 @@
  * parts it along the axis of its depth. A grid would not do: real clouds have outliers. */
 #include "kernels/splat/splat_scales.h"
 
+#include "kernels/scenarios/chance.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -14,45 +16,16 @@ struct search {
     double best[NEAREST]; /* squared distances, rising */
 };
 
-int seep_splat_host_init(struct seep_splat_host *h, size_t n, int sh_degree)
-{
-    size_t room = n ? n : 1;
-    int stride = (sh_degree + 1) * (sh_degree + 1);
-
-    *h = (struct seep_splat_host){.means = calloc(room, sizeof *h->means),
-                                  .scales = calloc(room, sizeof *h->scales),
-                                  .rotations = calloc(room, sizeof *h->rotations),
-                                  .opacities = calloc(room, sizeof *h->opacities),
-                                  .sh = calloc(room * (size_t)stride, 3 * sizeof *h->sh)};
-    h->model = (struct seep_splat_model){.n = n,
-                                         .sh_degree = sh_degree,
-                                         .sh_stride = stride,
-                                         .means = (const float(*)[3])h->means,
-                                         .scales = (const float(*)[3])h->scales,
-                                         .rotations = (const float(*)[4])h->rotations,
-                                         .opacities = h->opacities,
-                                         .sh = h->sh};
-    return h->means && h->scales && h->rotations && h->opacities && h->sh ? 0 : -SEEP_ENOMEM;
-}
-
-void seep_splat_host_fini(struct seep_splat_host *h)
-{
-    free(h->means);
-    free(h->scales);
-    free(h->rotations);
-    free(h->opacities);
-    free(h->sh);
-}
-
 /* Moves the middle of order [first, end) to where sorting by `axis` would put it (Hoare's
- * selection). */
+ * selection). By chance, for of any fixed place there is an order of points, such as rising and
+ * then falling, that makes it take quadratic time. */
 static void select_middle(const float (*means)[3], uint32_t *order, size_t first, size_t end,
-                          int axis)
+                          int axis, struct seep_chance *chance)
 {
     size_t middle = first + (end - first) / 2;
 
     while (end - first > 1) {
-        float pivot = means[order[first + (end - first) / 2]][axis];
+        float pivot = means[order[first + seep_chance_next(chance) % (end - first)]][axis];
         size_t i = first, j = end - 1;
         for (;;) {
             while (means[order[i]][axis] < pivot)
@@ -73,14 +46,15 @@ static void select_middle(const float (*means)[3], uint32_t *order, size_t first
     }
 }
 
-static void build(const float (*means)[3], uint32_t *order, size_t first, size_t end, int axis)
+static void build(const float (*means)[3], uint32_t *order, size_t first, size_t end, int axis,
+                  struct seep_chance *chance)
 {
     if (end - first < 2)
         return;
     size_t middle = first + (end - first) / 2;
-    select_middle(means, order, first, end, axis);
-    build(means, order, first, middle, (axis + 1) % 3);
-    build(means, order, middle + 1, end, (axis + 1) % 3);
+    select_middle(means, order, first, end, axis, chance);
+    build(means, order, first, middle, (axis + 1) % 3, chance);
+    build(means, order, middle + 1, end, (axis + 1) % 3, chance);
 }
 
 static void offer(struct search *s, double distance)
@@ -122,12 +96,13 @@ static void look(struct search *s, size_t first, size_t end, int axis)
 int seep_splat_scales(const float (*means)[3], size_t n, float (*scales)[3])
 {
     uint32_t *order = malloc((n ? n : 1) * sizeof *order);
+    struct seep_chance chance = {1};
 
     if (!order)
         return -SEEP_ENOMEM;
     for (size_t i = 0; i < n; i++)
         order[i] = (uint32_t)i;
-    build(means, order, 0, n, 0);
+    build(means, order, 0, n, 0, &chance);
     for (size_t i = 0; i < n; i++) {
         struct search s = {.means = means,
                            .order = order,

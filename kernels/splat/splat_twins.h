@@ -1,7 +1,8 @@
 /* The twins behind splat.h, splat_loss.h and splat_adam.h. The dispatchers there have checked all
  * arguments, so that a twin sees no NULL but for scratch (and gradients' means2d), and no camera or
  * count out of bounds. What both twins and the double-precision reference compute is written below;
- * the reference by the textbook's formulas, which are the same in exact arithmetic. */
+ * the reference by the textbook's formulas, which are the same in exact arithmetic, and without the
+ * bounds by e, which change lists and not the picture: hx = hy = r. */
 #ifndef SEEP_KERNELS_SPLAT_TWINS_H
 #define SEEP_KERNELS_SPLAT_TWINS_H
 

@@ -22,7 +22,8 @@ struct unproject {
 /* Gradients by … */
 struct slopes {
     float sums[PAIR_SUMS][LANES];
-    float mean2d[2][LANES], cov[3][LANES], n[6][LANES], rotation[9][LANES], project[6][LANES];
+    float mean2d[2][LANES], cov[3][LANES]; /* cov: 2 C by det, by B, 2 by C where det stays */
+    float rows[6][LANES], n[6][LANES], rotation[9][LANES], project[6][LANES];
     float dir[3][LANES], sh[MAX_SH][LANES];
     float mean[3][LANES], scale[3][LANES], q[4][LANES];
     float y[MAX_SH][LANES]; /* the harmonics themselves */
@@ -45,8 +46,9 @@ SEEP_INLINE void add_pairs(const struct unproject *p, size_t first, size_t n, st
     }
 }
 
-/* Through the roots a, b, c to the covariance A, B, C: a = k h^−½ with h = A − B²/C, b = −a B/C, c
- * = k C^−½. */
+/* The mean in the picture, and through the roots a, b, c to the rows m of N diag(scale): a = k S^−½
+ * with S = det / C, b = −a B/C, c = k C^−½. det is taken in its form without cancellation (Cauchy
+ * and Binet, splat_twins.h): through A − B²/C a needle's gradients would be lost. */
 SEEP_INLINE void root_backward(const struct lanes *b, struct slopes *s)
 {
     const float k = 2 * (float)SEEP_LN2;
@@ -55,25 +57,38 @@ SEEP_INLINE void root_backward(const struct lanes *b, struct slopes *s)
         float ra = b->root[0][l], rb = b->root[1][l], rc = b->root[2][l];
         float by_a = -k * s->sums[SUM_WUX][l], by_b = -k * s->sums[SUM_WUY][l];
         float by_c = -k * rc * s->sums[SUM_WYY][l];
-        float inverse = 1 / b->cov[2][l], t = b->cov[1][l] * inverse;
-        float by_schur = -0.5f * ra / b->schur[l] * (by_a - by_b * t);
+        float inverse = 1 / b->cov[2][l];
         s->mean2d[0][l] = k * ra * s->sums[SUM_WU][l];
         s->mean2d[1][l] = k * (rb * s->sums[SUM_WU][l] + rc * rc * s->sums[SUM_WY][l]);
-        s->cov[0][l] = by_schur;
-        s->cov[1][l] = -2 * t * by_schur - ra * inverse * by_b;
-        s->cov[2][l] = t * t * by_schur + inverse * (ra * t * by_b - 0.5f * rc * by_c);
+        by_a -= by_b * b->cov[1][l] * inverse;
+        s->cov[0][l] = -by_a * ra / b->schur[l];
+        s->cov[1][l] = -by_b * ra * inverse;
+        s->cov[2][l] = (by_a * ra - 2 * by_b * rb - by_c * rc) * inverse;
+    }
+    EACH_LANE (l) {
+        float s0 = b->scale[0][l], s1 = b->scale[1][l], s2 = b->scale[2][l];
+        float u0 = b->n[0][l] * s0, u1 = b->n[1][l] * s1, u2 = b->n[2][l] * s2;
+        float v0 = b->n[3][l] * s0, v1 = b->n[4][l] * s1, v2 = b->n[5][l] * s2;
+        float inverse = 1 / b->cov[2][l], low = SEEP_SPLAT_LOW_PASS * inverse;
+        float h0 = (u1 * v2 - u2 * v1) * inverse, h1 = (u2 * v0 - u0 * v2) * inverse;
+        float h2 = (u0 * v1 - u1 * v0) * inverse;
+        float by_s = s->cov[0][l], by_uv = s->cov[1][l], by_vv = s->cov[2][l];
+        s->rows[0][l] = by_uv * v0 + by_s * (v1 * h2 - v2 * h1 + low * u0);
+        s->rows[1][l] = by_uv * v1 + by_s * (v2 * h0 - v0 * h2 + low * u1);
+        s->rows[2][l] = by_uv * v2 + by_s * (v0 * h1 - v1 * h0 + low * u2);
+        s->rows[3][l] = by_uv * u0 + by_vv * v0 + by_s * (h1 * u2 - h2 * u1 + low * v0);
+        s->rows[4][l] = by_uv * u1 + by_vv * v1 + by_s * (h2 * u0 - h0 * u2 + low * v1);
+        s->rows[5][l] = by_uv * u2 + by_vv * v2 + by_s * (h0 * u1 - h1 * u0 + low * v2);
     }
 }
 
-/* Through A = |m1|² + …, the rows m of N diag(scale), and N = (J W) R. */
+/* Through the rows m of N diag(scale), and N = (J W) R. */
 SEEP_INLINE void shape_backward(const struct lanes *b, struct slopes *s)
 {
     for (int j = 0; j < 3; j++)
         EACH_LANE (l) {
-            float scale = b->scale[j][l], n0 = b->n[j][l], n1 = b->n[3 + j][l];
-            float by_0 = 2 * s->cov[0][l] * n0 * scale + s->cov[1][l] * n1 * scale;
-            float by_1 = s->cov[1][l] * n0 * scale + 2 * s->cov[2][l] * n1 * scale;
-            s->scale[j][l] = by_0 * n0 + by_1 * n1;
+            float scale = b->scale[j][l], by_0 = s->rows[j][l], by_1 = s->rows[3 + j][l];
+            s->scale[j][l] = by_0 * b->n[j][l] + by_1 * b->n[3 + j][l];
             s->n[j][l] = by_0 * scale;
             s->n[3 + j][l] = by_1 * scale;
         }

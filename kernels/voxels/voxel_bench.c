@@ -40,6 +40,8 @@ static int measure(struct bench *b, bench_call *call, double *median_ms)
     double times[MOST_ROUNDS], begin = seep_clock_ms();
     int n = 0, err = call(b);
 
+    if (!err)
+        err = seep_stream_wait(b->stream);
     while (!err && n < MOST_ROUNDS && (n < LEAST_ROUNDS || seep_clock_ms() - begin < enough_ms)) {
         double start = seep_clock_ms();
         err = call(b);
@@ -150,12 +152,13 @@ static int run_kernels(struct bench *b)
 {
     double ms;
     int err = call_both(b);
+
+    if (err)
+        return err;
     size_t n = b->n, n_voxels = b->maps.n_voxels, row = CHANNELS * sizeof(float);
     size_t maps_bytes = n * (16 + 4 + 4) + n_voxels * (16 + 4);
-
     b->n_voxels = n_voxels;
-    if (!err)
-        err = add(b, "quantize", call_quantize, n * (12 + 16), &ms);
+    err = add(b, "quantize", call_quantize, n * (12 + 16), &ms);
     if (!err)
         err = add(b, "voxelize", call_voxelize, maps_bytes, &ms);
     if (!err && seep_stream_device(b->stream) == SEEP_DEVICE_CPU)

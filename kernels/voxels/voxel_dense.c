@@ -75,8 +75,7 @@ static size_t keep_voxels(struct seep_voxel_groups *g, unsigned chunk, uint64_t 
         n_members += members;
     }
     tally->firsts[chunk] = (uint32_t)n_kept;
-    for (unsigned c = 0; c <= chunk; c++)
-        tally->members[c] = (uint32_t)n_members;
+    tally->members[chunk] = (uint32_t)n_members;
     return n_kept;
 }
 

@@ -35,12 +35,14 @@ void seep_voxel_groups_init(struct seep_voxel_groups *g, const int32_t (*coords)
                             unsigned n_threads, void *scratch, size_t *at)
 {
     size_t n_chunks = n / LEAST_CHUNK + 1, rows;
+    struct seep_chance chance = seep_voxel_chance();
 
     if (n_chunks > n_threads)
         n_chunks = n_threads;
     if (n_chunks > SEEP_VOXEL_MAX_CHUNKS)
         n_chunks = SEEP_VOXEL_MAX_CHUNKS;
     memset(g, 0, sizeof *g);
+    g->scatter = (uint32_t)(seep_chance_next(&chance) >> 32) | 1;
     g->coords = coords;
     g->n = n;
     g->chunk = ((n + n_chunks - 1) / n_chunks + 15) / 16 * 16; /* whole cache lines of indices */
@@ -175,7 +177,7 @@ static inline __attribute__((always_inline)) uint32_t group(struct seep_voxel_gr
 
     for (size_t r = begin; r < end; r++) {
         uint32_t low = (uint32_t)(records[r] >> 32), point = (uint32_t)records[r];
-        uint32_t mixed = (low ^ low >> 15) * UINT32_C(0x9e3779b1);
+        uint32_t mixed = (low ^ low >> 15) * g->scatter;
         uint32_t slot = (uint32_t)((uint64_t)mixed * n_slots >> 32);
         uint64_t entry = table[slot];
         while ((entry != empty) & ((uint32_t)(entry >> 32) != low ||
@@ -196,13 +198,18 @@ static inline __attribute__((always_inline)) uint32_t group(struct seep_voxel_gr
     return firsts;
 }
 
-static uint32_t count_from(const uint64_t *records, size_t begin, size_t end, size_t point)
+/* Points of the voxels that begin among records begin … end of a partition. A record is a first
+ * point's where it names a later point than all before it, in other chunks too: *latest. */
+static uint32_t members_of(const uint64_t *records, size_t begin, size_t end, uint32_t *latest)
 {
-    uint64_t least = (uint64_t)point << 32;
-    uint32_t n = 0;
+    uint32_t n = 0, seen = *latest;
 
-    for (size_t r = begin; r < end; r++)
-        n += records[r] >= least;
+    for (size_t r = begin; r < end; r++) {
+        uint32_t first = (uint32_t)(records[r] >> 32) + 1;
+        n += first > seen ? (uint32_t)records[r] : 0;
+        seen = first > seen ? first : seen;
+    }
+    *latest = seen;
     return n;
 }
 
@@ -211,6 +218,7 @@ static void group_partition(struct seep_voxel_groups *g, bool exact, size_t p,
 {
     size_t begin = g->starts[p], end = g->starts[p + 1];
     size_t n_slots = 4 * (end - begin);
+    uint32_t latest = 0, left = (uint32_t)(end - begin);
 
     if (n_slots > g->table_slots) {
         n_slots = 2 * (end - begin);
@@ -223,9 +231,13 @@ static void group_partition(struct seep_voxel_groups *g, bool exact, size_t p,
         tally->firsts[c] += exact ? group(g, table, (uint32_t)n_slots, from, to, true)
                                   : group(g, table, (uint32_t)n_slots, from, to, false);
     }
-    tally->members[0] += (uint32_t)(end - begin);
-    for (unsigned c = 1; c < g->n_chunks; c++)
-        tally->members[c] += count_from(g->records, begin, end, seep_voxel_chunk_begin(g, c));
+    for (unsigned c = 0; c + 1 < g->n_chunks; c++) {
+        size_t from = row(g, g->starts, c)[p], to = row(g, g->starts, c + 1)[p];
+        uint32_t n = members_of(g->records, from, to, &latest);
+        tally->members[c] += n;
+        left -= n;
+    }
+    tally->members[g->n_chunks - 1] += left;
 }
 
 struct seep_voxel_box seep_voxel_groups_survey(struct seep_voxel_groups *g, unsigned thread)
@@ -274,10 +286,9 @@ uint32_t seep_voxel_groups_members_before(const struct seep_voxel_groups *g, uns
 {
     uint32_t sum = 0;
 
-    for (unsigned t = 0; t < g->n_chunks; t++) {
-        sum += g->tallies[t].members[0];
-        sum -= chunk < g->n_chunks ? g->tallies[t].members[chunk] : 0;
-    }
+    for (unsigned t = 0; t < g->n_chunks; t++)
+        for (unsigned c = 0; c < chunk; c++)
+            sum += g->tallies[t].members[c];
     return sum;
 }
 

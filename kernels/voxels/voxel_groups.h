@@ -20,7 +20,7 @@ struct seep_voxel_barrier {
 struct seep_voxel_tally {
     struct seep_voxel_box box;
     uint32_t firsts[SEEP_VOXEL_MAX_CHUNKS];  /* points that are their voxel's first */
-    uint32_t members[SEEP_VOXEL_MAX_CHUNKS]; /* points of voxels that begin there or later */
+    uint32_t members[SEEP_VOXEL_MAX_CHUNKS]; /* points of the voxels that begin there */
 };
 
 struct seep_voxel_groups {
@@ -35,6 +35,7 @@ struct seep_voxel_groups {
     uint32_t *starts, *cursors;       /* [n_chunks][2^partition_bits + 1] */
     uint64_t *tables;                 /* [n_chunks][table_slots] */
     size_t table_slots;
+    uint32_t scatter;       /* over a table; odd, by chance: see seep_voxel_key_for() */
     uint64_t *large_tables; /* [2 n] for partitions that came out too large for those */
 
     /* [n] by partition, then by point: first << 32 | number, where `first` is the first point of
@@ -46,8 +47,9 @@ struct seep_voxel_groups {
 /* A part of the scratch. Returns where it lies: NULL where `base` is, to add up sizes. */
 void *seep_voxel_take(void *base, size_t *at, size_t bytes);
 
-/* Lays the arrays out in scratch from *at on, which moves: about 10 bytes a point, and 128 to 256
- * KiB a thread. large_tables is the caller's to set. */
+/* Lays the arrays out in scratch from *at on, which moves: about 10 bytes a point, and a table of
+ * at most 256 KiB a thread (above 67 million points 40 to 80 bytes for each 2^14 of them).
+ * large_tables is the caller's to set. */
 void seep_voxel_groups_init(struct seep_voxel_groups *g, const int32_t (*coords)[4], size_t n,
                             unsigned n_threads, void *scratch, size_t *at);
 

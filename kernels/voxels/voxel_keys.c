@@ -1,6 +1,10 @@
 #include "kernels/voxels/voxel_keys.h"
 
+#include "kernels/compute/cpu_levels.h"
+
 #include <limits.h>
+#include <string.h>
+#include <sys/auxv.h>
 
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -124,7 +128,7 @@ void seep_voxel_box_of(const int32_t (*coords)[4], size_t n, struct seep_voxel_b
 {
     *box = seep_voxel_box_empty();
 #ifdef __x86_64__
-    if (__builtin_cpu_supports("avx2")) {
+    if (seep_cpu_level() >= SEEP_CPU_AVX2) {
         box_avx2(coords, n, box);
         return;
     }
@@ -136,7 +140,7 @@ void seep_voxel_keys(const struct seep_voxel_key *key, const int32_t (*coords)[4
                      uint64_t *keys)
 {
 #ifdef __x86_64__
-    if (__builtin_cpu_supports("avx2")) {
+    if (seep_cpu_level() >= SEEP_CPU_AVX2) {
         keys_avx2(key, coords, n, keys);
         return;
     }
@@ -188,10 +192,23 @@ struct seep_voxel_key seep_voxel_key_of_cells(const struct seep_voxel_box *box)
     return key;
 }
 
+/* From the 16 random bytes that the kernel gives a process (getauxval(3)): no system call, and no
+ * state. */
+struct seep_chance seep_voxel_chance(void)
+{
+    const void *given = (const void *)getauxval(AT_RANDOM);
+    struct seep_chance chance = {0};
+
+    if (given)
+        memcpy(&chance.state, given, sizeof chance.state);
+    chance.state = seep_chance_next(&chance);
+    return chance;
+}
+
 struct seep_voxel_key seep_voxel_key_for(const struct seep_voxel_box *box, unsigned partition_bits)
 {
     struct seep_voxel_key key = {.partition_bits = partition_bits};
-    uint64_t wide = golden;
+    struct seep_chance chance = seep_voxel_chance();
 
     key.exact = seep_voxel_box_cells(box) <= UINT64_C(1) << (32 + partition_bits);
     if (key.exact) /* modulo 2^64 with the number in the top bits is modulo 2^(32 + partition_bits)
@@ -199,7 +216,7 @@ struct seep_voxel_key seep_voxel_key_for(const struct seep_voxel_box *box, unsig
         number_cells(box, golden << (32 - partition_bits), &key);
     else
         for (int d = 0; d < 4; d++)
-            key.factor[d] = wide *= golden;
+            key.factor[d] = seep_chance_next(&chance) | 1;
     start_at_corner(box, &key);
     return key;
 }

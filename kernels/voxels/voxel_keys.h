@@ -2,6 +2,8 @@
 #ifndef SEEP_KERNELS_VOXEL_KEYS_H
 #define SEEP_KERNELS_VOXEL_KEYS_H
 
+#include "kernels/scenarios/chance.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,10 +32,15 @@ struct seep_voxel_key {
     bool exact;
 };
 
+/* Factors that are not those of an exact key are drawn by chance, once a process: nobody can write
+ * a file of voxels that all have the same key, which would take quadratic time. */
 struct seep_voxel_key seep_voxel_key_for(const struct seep_voxel_box *box, unsigned partition_bits);
 
 /* Keys 0 … cells − 1 that say the place in a box of less than 2^32 cells. */
 struct seep_voxel_key seep_voxel_key_of_cells(const struct seep_voxel_box *box);
+
+/* Numbers that are the same for as long as the process lives and that nobody else knows. */
+struct seep_chance seep_voxel_chance(void);
 
 /*   keys  [n] out; UINT64_MAX for refused points */
 void seep_voxel_keys(const struct seep_voxel_key *key, const int32_t (*coords)[4], size_t n,

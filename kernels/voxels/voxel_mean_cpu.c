@@ -1,6 +1,7 @@
 /* Mean features of voxels and their gradients. Rows are gathered in an order that the CPU cannot
  * foresee, so they are asked for ahead of time; sums are kept in registers, a few channels at a
  * time. */
+#include "kernels/compute/cpu_levels.h"
 #include "kernels/voxels/voxelize_twins.h"
 
 #include <string.h>
@@ -12,16 +13,12 @@ struct mean_job {
     const float *from;
     float *to;
     size_t n_channels, n_points;
+    enum seep_cpu_level level;
 };
 
-#ifdef __x86_64__
-#define WITH_AVX2 __attribute__((target("avx2")))
-#endif
-#define INLINE static inline __attribute__((always_inline))
-
 /* `width` channels from `channel` on of one voxel; `width` is a constant of the caller's. */
-INLINE void mean_of(const struct mean_job *job, const int32_t *points, size_t n, size_t voxel,
-                    size_t channel, size_t width)
+SEEP_INLINE void mean_of(const struct mean_job *job, const int32_t *points, size_t n, size_t voxel,
+                         size_t channel, size_t width)
 {
     double sums[LANES] = {0};
     float *to = job->to + voxel * job->n_channels + channel;
@@ -35,7 +32,7 @@ INLINE void mean_of(const struct mean_job *job, const int32_t *points, size_t n,
         to[c] = (float)(sums[c] / (double)n);
 }
 
-INLINE void means(const struct mean_job *job, size_t begin, size_t end)
+SEEP_INLINE void means(const struct mean_job *job, size_t begin, size_t end)
 {
     const struct seep_voxel_maps *maps = job->maps;
     size_t n_members = (size_t)maps->voxel_start[maps->n_voxels], n_channels = job->n_channels;
@@ -58,7 +55,7 @@ INLINE void means(const struct mean_job *job, size_t begin, size_t end)
     }
 }
 
-INLINE void spread(const struct mean_job *job, size_t begin, size_t end)
+SEEP_INLINE void spread(const struct mean_job *job, size_t begin, size_t end)
 {
     const struct seep_voxel_maps *maps = job->maps;
     size_t n_channels = job->n_channels;
@@ -84,29 +81,10 @@ INLINE void spread(const struct mean_job *job, size_t begin, size_t end)
     }
 }
 
-static void means_plain(const struct mean_job *job, size_t begin, size_t end)
-{
-    means(job, begin, end);
-}
-
-static void spread_plain(const struct mean_job *job, size_t begin, size_t end)
-{
-    spread(job, begin, end);
-}
-
-#ifdef WITH_AVX2
-
-WITH_AVX2 static void means_avx2(const struct mean_job *job, size_t begin, size_t end)
-{
-    means(job, begin, end);
-}
-
-WITH_AVX2 static void spread_avx2(const struct mean_job *job, size_t begin, size_t end)
-{
-    spread(job, begin, end);
-}
-
-#endif
+SEEP_LEVELS(means, means, (const struct mean_job *job, size_t begin, size_t end),
+            (job, begin, end));
+SEEP_LEVELS(spread, spread, (const struct mean_job *job, size_t begin, size_t end),
+            (job, begin, end));
 
 /* The voxel in which point number `at` of voxel_points lies: threads get equal shares of points. */
 static size_t voxel_at(const struct seep_voxel_maps *maps, size_t at)
@@ -130,13 +108,7 @@ static void run_means(void *arg, unsigned thread, unsigned n_threads)
     size_t begin = voxel_at(job->maps, n * thread / n_threads);
     size_t end = voxel_at(job->maps, n * (thread + 1) / n_threads);
 
-#ifdef WITH_AVX2
-    if (__builtin_cpu_supports("avx2")) {
-        means_avx2(job, begin, end);
-        return;
-    }
-#endif
-    means_plain(job, begin, end);
+    means_levels[job->level](job, begin, end);
 }
 
 static void run_spread(void *arg, unsigned thread, unsigned n_threads)
@@ -145,19 +117,13 @@ static void run_spread(void *arg, unsigned thread, unsigned n_threads)
     size_t begin = job->n_points * thread / n_threads;
     size_t end = job->n_points * (thread + 1) / n_threads;
 
-#ifdef WITH_AVX2
-    if (__builtin_cpu_supports("avx2")) {
-        spread_avx2(job, begin, end);
-        return;
-    }
-#endif
-    spread_plain(job, begin, end);
+    spread_levels[job->level](job, begin, end);
 }
 
 int seep_voxel_mean_cpu(const struct seep_voxel_maps *maps, const float *features,
                         size_t n_channels, float *voxel_features, struct seep_stream *stream)
 {
-    struct mean_job job = {maps, features, voxel_features, n_channels, 0};
+    struct mean_job job = {maps, features, voxel_features, n_channels, 0, seep_cpu_level()};
 
     seep_stream_run(stream, run_means, &job);
     return 0;
@@ -167,7 +133,8 @@ int seep_voxel_mean_backward_cpu(const struct seep_voxel_maps *maps, size_t n_po
                                  const float *voxel_grads, size_t n_channels, float *feature_grads,
                                  struct seep_stream *stream)
 {
-    struct mean_job job = {maps, voxel_grads, feature_grads, n_channels, n_points};
+    struct mean_job job = {maps,       voxel_grads, feature_grads,
+                           n_channels, n_points,    seep_cpu_level()};
 
     seep_stream_run(stream, run_spread, &job);
     return 0;

@@ -1,3 +1,4 @@
+#include "kernels/compute/cpu_levels.h"
 #include "kernels/voxels/voxelize_twins.h"
 
 #include <math.h>
@@ -83,7 +84,7 @@ static void quantize(void *arg, unsigned thread, unsigned n_threads)
     size_t begin = share * thread, end = thread + 1 == n_threads ? job->n : begin + share, n;
 
 #ifdef __x86_64__
-    if (__builtin_cpu_supports("avx2"))
+    if (seep_cpu_level() >= SEEP_CPU_AVX2)
         n = quantize_avx2(job, begin, end);
     else
 #endif

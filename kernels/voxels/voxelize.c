@@ -1,3 +1,4 @@
+#include "kernels/compute/scratch.h"
 #include "kernels/voxels/voxelize_twins.h"
 
 #include <math.h>
@@ -13,11 +14,6 @@ static const size_t most_points = INT32_MAX - 1;
 #else
 #define TWIN(stream, name, ...) seep_##name##_cpu(__VA_ARGS__)
 #endif
-
-static bool good_scratch(const void *scratch, const size_t *scratch_bytes, size_t needed)
-{
-    return (uintptr_t)scratch % 64 == 0 && *scratch_bytes >= needed;
-}
 
 static bool good_rows(const void *rows)
 {
@@ -63,7 +59,7 @@ int seep_voxelize(const int32_t (*coords)[4], size_t n_points, struct seep_voxel
         *scratch_bytes = needed ? needed : 64;
         return 0;
     }
-    if (!maps || !good_scratch(scratch, scratch_bytes, needed))
+    if (!maps || !seep_scratch_aligned(stream, scratch) || *scratch_bytes < needed)
         return -SEEP_EINVAL;
     if (n_points == 0)
         return empty_maps(maps, stream);
@@ -119,7 +115,8 @@ int seep_sparse_quantize(const int32_t (*coords)[4], const int32_t *labels, size
         *scratch_bytes = needed ? needed : 64;
         return 0;
     }
-    if (!n_voxels || !labels != !voxel_labels || !good_scratch(scratch, scratch_bytes, needed))
+    if (!n_voxels || !labels != !voxel_labels || !seep_scratch_aligned(stream, scratch) ||
+        *scratch_bytes < needed)
         return -SEEP_EINVAL;
     *n_voxels = 0;
     if (n_points == 0)

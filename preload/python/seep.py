@@ -62,7 +62,8 @@ def step():
 
 
 def epoch():
-    """The epoch that this process was in has ended."""
+    """The epoch that this process was in has ended; or, as good, one begins: before the first step, and
+    where another one is over."""
     (_epoch or _nothing)()
 
 

@@ -192,6 +192,8 @@ class AnnouncedCounts(Counts):
         pools = [s for s in profile.report["spaces"] if s.startswith("pool-")]
         self.assertTrue(20 <= len(pools) < 32, pools)
         self.assertTrue(all(profile.report["spaces"][s]["live_bytes"] == 64 for s in pools))
+        self.assertEqual(profile.report["job"]["dropped_events"], 100 - len(pools))
+        self.assertIn("more spaces", " ".join(profile.report["coverage"]["not_seen"]))
 
 
 class ThreadCounts(Counts):

@@ -1,9 +1,23 @@
 """Verdicts on jobs in C: the names of functions say what they are for, as in Python."""
+import os
 import re
 
-from tests.e2e.support import ROOT, SeepCase
+from tests.e2e.support import ROOT, SeepCase, compile_c
 
 SOURCE = "native_job.c"
+LEAK = """
+#include <seep.h>
+#include <stdlib.h>
+char *volatile kept;
+int main(void)
+{
+    for (int step = 0; step < 120; step++) {
+        kept = malloc(%d);
+        seep_step();
+    }
+    return kept == 0;
+}
+"""
 
 
 def line_of(mark):
@@ -34,7 +48,7 @@ class NativeJobs(SeepCase):
         self.only("lazy", "first-touch-cache", "dataset", "dataset_load_item", "item")
 
     def test_a_graph_of_nodes_that_is_kept(self):
-        finding = self.only("graph", "graph-retention", "model", "graph_node_make", "saved")
+        finding = self.only("graph", "graph-retention", "model", "autograd_node_make", "saved")
         per_step = 4 * (4096 + 16)
         self.assertAlmostEqual(finding["growth_bytes_per_step"]["value"], per_step, delta=per_step / 50)
 
@@ -46,6 +60,35 @@ class NativeJobs(SeepCase):
 
     def test_a_cache_of_a_device_is_one_finding(self):
         self.only("cache", "allocator-cache", "other", "convolve", "segment")
+
+    def test_lines_of_two_programs_are_two_lines_though_their_names_are_relative(self):
+        commands = []
+        for name, size in (("one", 30000), ("two", 50000)):
+            folder = self.path(name)
+            os.mkdir(folder)
+            source = os.path.join(folder, "job.c")
+            with open(source, "w") as f:
+                f.write(LEAK % size)
+            commands.append(compile_c(self, source, os.path.join(folder, "job"), "-g", "-I%s" % (ROOT / "preload"),
+                                      "-fdebug-prefix-map=%s=." % folder))
+        report = self.run_seep(["/bin/sh", "-c", "; ".join(commands)]).report
+        found = [f for f in report["findings"] if f["pattern"] == "unbounded-growth"]
+        self.assertEqual([f["frame"]["file"][0] for f in found], [".", "."], found)
+        self.assertEqual(sorted(round(f["growth_bytes_per_step"]["value"], -3) for f in found), [30000, 50000])
+
+    def test_lines_are_named_without_an_index_of_units(self):
+        """As Clang writes it. main() lies before what is linked before it."""
+        sources = [self.path("one.c"), self.path("main.c")]
+        with open(sources[0], "w") as f:
+            f.write("#include <stdlib.h>\nchar *kept;\nvoid one(void)\n{\n    kept = malloc(70000);\n    kept[0] = 1;\n}\n")
+        with open(sources[1], "w") as f:
+            f.write("void one(void);\nint main(void)\n{\n    one();\n    return 0;\n}\n")
+        job = compile_c(self, sources[0], self.path("job"), sources[1])
+        self.assertEqual(self.command(["objcopy", "--remove-section=.debug_aranges", job]).status, 0)
+        report = self.run_seep([job]).report
+        site = next(s for s in report["sites"] if s["allocated_bytes"] == 70000)
+        self.assertEqual([(os.path.basename(f["file"]), f["line"]) for f in site["stack"][:2]],
+                         [("one.c", 5), ("main.c", 4)])
 
     def test_nothing_is_found_in_a_job_that_keeps_nothing(self):
         self.assertEqual(self.findings("nothing"), [])

@@ -101,6 +101,17 @@ class InSequence(SeepCase):
         self.assertTrue(TRAIN.splitlines()[found[0]["frame"]["line"] - 1].endswith("# leak"))
         self.assertAlmostEqual(found[0]["growth_bytes_per_step"]["value"], 200000, delta=4000)
 
+    def test_forked_ranks_that_set_their_own_environment_are_ranks(self):
+        script = self.write("ranks.py", "import os, seep\npids = []\nfor rank in range(2):\n"
+                                        "    pids.append(os.fork())\n    if not pids[-1]:\n"
+                                        "        os.environ['RANK'] = str(rank)\n"
+                                        "        for i in range(40):\n            bytearray(100000)\n"
+                                        "            seep.step()\n        os._exit(0)\n"
+                                        "for pid in pids:\n    os.waitpid(pid, 0)\n")
+        report = self.run_seep([sys.executable, script]).report
+        self.assertEqual(sorted((p["role"], p["rank"]) for p in report["processes"] if p["steps"]),
+                         [("rank", 0), ("rank", 1)])
+
     def test_a_folder_that_is_missing_leaves_a_report_of_the_others(self):
         profile = self.run_seep(["/bin/true"])
         gone = self.path("gone")

@@ -85,7 +85,7 @@ static struct node {
     void *saved;
 } * kept;
 
-static NOIPA struct node *graph_node_make(struct node *before)
+static NOIPA struct node *autograd_node_make(struct node *before)
 {
     struct node *node = xmalloc(sizeof *node);
 
@@ -98,7 +98,7 @@ static NOIPA void forward(unsigned step)
 {
     (void)step;
     for (int layer = 0; layer < 4; layer++)
-        kept = graph_node_make(kept);
+        kept = autograd_node_make(kept);
 }
 
 static void graph(void)

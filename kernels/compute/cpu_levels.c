@@ -1,4 +1,4 @@
-#include "kernels/splat/splat_levels.h"
+#include "kernels/compute/cpu_levels.h"
 
 #include <stdatomic.h>
 

@@ -1,11 +1,10 @@
 /* One loop, compiled for several instruction sets and chosen when it runs. It is written once as an
- * always-inlined function. Products and sums may be fused where the processor can (the files that
- * use this say so), so results of two sets differ in their last bits. The plain set is there to be
- * right: GCC takes vectors wider than a register apart, and a picture takes about ten times as
- * long.
- */
-#ifndef SEEP_KERNELS_SPLAT_LEVELS_H
-#define SEEP_KERNELS_SPLAT_LEVELS_H
+ * always-inlined function. Products and sums may be fused where the processor can: files that allow
+ * it say so, and their results differ in the last bits from set to set. The plain set is there to
+ * be right: GCC takes vectors wider than a register apart, and a picture takes about ten times as
+ * long. */
+#ifndef SEEP_KERNELS_CPU_LEVELS_H
+#define SEEP_KERNELS_CPU_LEVELS_H
 
 #define SEEP_INLINE static inline __attribute__((always_inline))
 

@@ -1,0 +1,21 @@
+/* Scratch as kernels are given it: a block that they lay their own arrays out in. */
+#ifndef SEEP_KERNELS_SCRATCH_H
+#define SEEP_KERNELS_SCRATCH_H
+
+#include "kernels/compute/stream.h"
+
+#include <stdint.h>
+
+/* A cache line, and on CUDA what cudaMalloc() aligns to and CUB expects. */
+enum { SEEP_SCRATCH_ALIGNMENT_CPU = 64, SEEP_SCRATCH_ALIGNMENT_CUDA = 256 };
+
+/* NULL, which asks for the size, is aligned. */
+static inline bool seep_scratch_aligned(const struct seep_stream *stream, const void *scratch)
+{
+    uintptr_t unit = seep_stream_device(stream) == SEEP_DEVICE_CUDA ? SEEP_SCRATCH_ALIGNMENT_CUDA
+                                                                    : SEEP_SCRATCH_ALIGNMENT_CPU;
+
+    return (uintptr_t)scratch % unit == 0;
+}
+
+#endif
