@@ -13,17 +13,16 @@ struct seep_segment {
     struct seep_segment *next; /* in the allocator's list */
 };
 
+/* A hole has no memory: of an expandable segment. */
+enum seep_block_state { SEEP_BLOCK_OUT, SEEP_BLOCK_FREE, SEEP_BLOCK_HOLE };
+
 struct seep_caching_block {
     uintptr_t address;
     size_t bytes;
     struct seep_segment *segment;
     struct seep_caching_block *before, *after; /* neighbours in the segment */
     unsigned pool;
-    enum {
-        SEEP_BLOCK_OUT,
-        SEEP_BLOCK_FREE,
-        SEEP_BLOCK_HOLE
-    } state; /* a hole has no memory: of an expandable segment */
+    enum seep_block_state state;
 };
 
 enum { SEEP_POOL_SMALL, SEEP_POOL_LARGE, SEEP_POOLS };

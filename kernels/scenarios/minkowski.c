@@ -19,8 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ScanNet's 1,201 scenes in batches of six. One pass is the default at any scale: nothing else of
- * the seed's job is left out. */
+/* ScanNet's 1,201 scenes in batches of six; a run is one pass unless it is told otherwise, at any
+ * scale: its sizes are the real ones. */
 enum { EPOCH_STEPS = 200, EMPTY_EVERY = 10, WARM_SHARE = 10 };
 
 /* Voxels of a batch of six scenes at 5 cm: lognormal about 150,000. */

@@ -139,8 +139,8 @@ static int fill_measured(const struct job *job, json_t *measured)
 }
 
 /* malloc maps blocks of their own above a threshold that follows what is freed, and so hangs on
- * what was read before the fork. It is held where blocks of 200 MB at full size bring it, a
- * batch's; 32 MiB is its own limit. */
+ * what was read before the fork. It is held at 200 MB of full size, between a batch's points and
+ * the largest padded map; malloc's own limit is 32 MiB. */
 static void settle_malloc(double scale)
 {
     double threshold = fmin(200e6 * seep_pointgroup_size(scale).points, 32 << 20);
