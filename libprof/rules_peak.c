@@ -30,6 +30,17 @@ static bool is_active(const struct seep_case *c, const struct seep_model_site *s
 
 /* ---- collective-buffer: all gradients once more, for the length of a reduction --------------- */
 
+/* Whether one block is about all that the site reduces in a step. Buckets one after the other are
+ * the pattern's fix, whatever their size. */
+static bool is_most_of_a_step(const struct seep_model_site *site, uint64_t block_bytes)
+{
+    double steps = site->last_step - site->first_step + 1;
+    double step_bytes =
+        (double)site->totals.allocated_bytes / steps / (site->n_parts ? site->n_parts : 1);
+
+    return (double)block_bytes > 0.6 * step_bytes;
+}
+
 bool seep_rule_collective_buffer(const struct seep_case *c, struct seep_finding *f)
 {
     char size[SEEP_SIZE_TEXT];
@@ -40,7 +51,8 @@ bool seep_rule_collective_buffer(const struct seep_case *c, struct seep_finding 
         const struct seep_model_site *site = &c->m->sites[c->sites[i]];
         const struct seep_model_extra *e = extra_of(c, c->sites[i]);
         if (!e || !is_active(c, site) || e->max_bytes < SEEP_RULE_PEAK_BYTES ||
-            e->max_bytes * 20 < c->space_peak / (site->n_parts ? site->n_parts : 1))
+            e->max_bytes * 20 < c->space_peak / (site->n_parts ? site->n_parts : 1) ||
+            !is_most_of_a_step(site, e->max_bytes))
             continue;
         /* Ranks that take turns in being first see some of each other's steps begin in between. */
         if (frees_of_age(e, 0, 1) * 10 < site->totals.frees * 9 ||
@@ -63,8 +75,7 @@ bool seep_rule_collective_buffer(const struct seep_case *c, struct seep_finding 
     return true;
 }
 
-/* ---- size-spike: one request far above the site's others --------------------------------------
- */
+/* ---- size-spike: one request far above the site's others ------------------------------------- */
 
 struct spike {
     uint64_t largest, median; /* bytes; the median rounded up to a power of two */

@@ -77,6 +77,23 @@ START_TEST(small_requests_share_a_segment)
 }
 END_TEST
 
+/* A rest of 512 bytes is a block of its own in the small pool, and in all with expandable segments.
+ */
+START_TEST(the_least_rest_is_split_off_where_pytorch_splits_it)
+{
+    tear_down();
+    start(_i, (size_t)8 << 30);
+    struct seep_caching_block *small = get(2 * 512), *behind = get(512);
+    struct seep_caching_block *large = get(30 * MIB), *next = get(512 * KIB * 4);
+    seep_caching_free(a, small);
+    ck_assert_uint_eq(seep_caching_bytes(get(512)), 512);
+    seep_caching_free(a, large);
+    ck_assert_uint_eq(seep_caching_bytes(get(30 * MIB - 512)), _i ? 30 * MIB - 512 : 30 * MIB);
+    seep_caching_free(a, behind);
+    seep_caching_free(a, next);
+}
+END_TEST
+
 START_TEST(what_comes_back_is_used_again_and_neighbours_join)
 {
     struct seep_caching_block *blocks[4];
@@ -160,6 +177,70 @@ START_TEST(an_expandable_pool_is_one_segment)
 }
 END_TEST
 
+/* Pages of 20 MiB: [40, 80) lies free between two blocks, with halves of pages beside it. */
+START_TEST(emptying_an_expandable_segment_gives_back_pages_that_are_asked_for_again)
+{
+    tear_down();
+    start(true, (size_t)8 << 30);
+    struct seep_caching_block *first = get(30 * MIB), *middle = get(60 * MIB),
+                              *last = get(25 * MIB);
+    uintptr_t begin = seep_caching_address(first);
+    seep_caching_free(a, middle);
+    ck_assert_uint_eq(seep_caching_counts(a).reserved_bytes, 120 * MIB);
+    seep_caching_empty(a);
+    ck_assert_uint_eq(seep_caching_counts(a).reserved_bytes, 80 * MIB);
+    uint64_t calls = seep_caching_counts(a).driver_calls;
+    seep_caching_empty(a);
+    ck_assert_uint_eq(seep_caching_counts(a).driver_calls, calls);
+    middle = get(25 * MIB); /* 10 MiB before the hole are free: one page is enough */
+    ck_assert_uint_eq(seep_caching_address(middle), begin + 30 * MIB);
+    ck_assert_uint_eq(seep_caching_counts(a).reserved_bytes, 100 * MIB);
+    ck_assert_uint_eq(seep_caching_counts(a).n_segments, 1);
+    seep_caching_free(a, first);
+    seep_caching_free(a, middle);
+    seep_caching_free(a, last);
+    seep_caching_empty(a);
+    ck_assert_uint_eq(seep_caching_counts(a).reserved_bytes, 0);
+    ck_assert_uint_eq(seep_caching_address(get(30 * MIB)), begin);
+}
+END_TEST
+
+START_TEST(a_full_device_has_room_for_an_expandable_segment_once_it_is_emptied)
+{
+    struct seep_caching_block *block;
+
+    tear_down();
+    start(true, 100 * MIB);
+    struct seep_caching_block *gone = get(50 * MIB);
+    get(5 * MIB);
+    seep_caching_free(a, gone);
+    get(60 * MIB); /* 60 are mapped; its own fit once 40 of them, which are free, are not */
+    ck_assert_uint_le(seep_caching_counts(a).reserved_bytes, 100 * MIB);
+    ck_assert_int_eq(seep_caching_alloc(a, 60 * MIB, &block), -SEEP_ENOMEM);
+    ck_assert_uint_le(seep_caching_counts(a).reserved_bytes, 100 * MIB);
+}
+END_TEST
+
+static int fail_to_take(void *context, size_t bytes, uintptr_t *address)
+{
+    (void)bytes, (void)address;
+    *(unsigned *)context += 1;
+    return -SEEP_EDEVICE;
+}
+
+START_TEST(a_device_that_fails_is_no_full_one)
+{
+    unsigned asked = 0;
+    struct seep_caching_driver broken = {.context = &asked, .take = fail_to_take};
+    struct seep_caching_block *block;
+
+    seep_caching_destroy(a);
+    ck_assert_int_eq(seep_caching_create(&broken, false, "device:0", "tensor:0", &a), 0);
+    ck_assert_int_eq(seep_caching_alloc(a, MIB, &block), -SEEP_EDEVICE);
+    ck_assert_uint_eq(asked, 1);
+}
+END_TEST
+
 /* Blocks that are out never overlap, and counts add up. */
 static void churn(bool expandable)
 {
@@ -197,7 +278,7 @@ static void churn(bool expandable)
     }
     seep_caching_empty(a);
     ck_assert_uint_eq(seep_caching_counts(a).live_bytes, 0);
-    ck_assert(expandable || seep_caching_counts(a).reserved_bytes == 0);
+    ck_assert_uint_eq(seep_caching_counts(a).reserved_bytes, 0);
 }
 
 START_TEST(blocks_never_overlap_and_all_comes_back)
@@ -215,12 +296,16 @@ int main(void)
     tcase_add_loop_test(c, a_request_takes_the_segment_that_pytorch_takes_for_it, 0,
                         sizeof requests / sizeof *requests);
     tcase_add_test(c, small_requests_share_a_segment);
+    tcase_add_loop_test(c, the_least_rest_is_split_off_where_pytorch_splits_it, 0, 2);
     tcase_add_test(c, what_comes_back_is_used_again_and_neighbours_join);
     tcase_add_test(c, the_smallest_block_that_fits_is_taken);
     tcase_add_test(c, a_little_more_than_what_came_back_needs_a_new_segment);
     tcase_add_test(c, emptying_gives_back_only_segments_that_are_free);
     tcase_add_test(c, a_full_device_is_asked_again_after_the_cache_is_emptied);
     tcase_add_test(c, an_expandable_pool_is_one_segment);
+    tcase_add_test(c, emptying_an_expandable_segment_gives_back_pages_that_are_asked_for_again);
+    tcase_add_test(c, a_full_device_has_room_for_an_expandable_segment_once_it_is_emptied);
+    tcase_add_test(c, a_device_that_fails_is_no_full_one);
     tcase_add_loop_test(c, blocks_never_overlap_and_all_comes_back, 0, 2);
     suite_add_tcase(suite, c);
     return suite_run(suite);

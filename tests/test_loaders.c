@@ -197,11 +197,11 @@ START_TEST(large_scenes_are_cropped_in_the_batch)
 {
     struct seep_pointgroup_scene scene;
     struct seep_pointgroup_piece piece;
-    unsigned short state[3] = {1, 2, 3};
+    struct seep_chance chance = {1};
 
     ck_assert_int_eq(seep_pointgroup_read_scene(&scenes, 0, &scene, NULL), 0);
     for (size_t most = 0; most < ROOM_POINTS; most += 150) {
-        ck_assert_int_eq(seep_pointgroup_collate_scene(&scene, 0, most, 0.2, state, &piece), 0);
+        ck_assert_int_eq(seep_pointgroup_collate_scene(&scene, 0, most, 0.2, &chance, &piece), 0);
         ck_assert_uint_le(piece.n, most);
         ck_assert_uint_ge(piece.n, most / 2);
         free(piece.block);

@@ -206,12 +206,16 @@ START_TEST(a_buffer_of_all_gradients_is_a_collective_buffer)
 }
 END_TEST
 
-START_TEST(small_buckets_are_nobodys_fault)
+static const struct {
+    uint64_t bytes, a_step;
+} buckets[] = {{MIB / 2, 10}, {25 * MIB, 6}, {25 * MIB, 2}};
+
+START_TEST(buckets_one_after_the_other_are_nobodys_fault_whatever_their_size)
 {
     uint32_t stack = below(user(7), "/usr/lib/python3/dist-packages/torch/_utils.py",
                            "_flatten_dense_tensors", 358);
 
-    transient(stack, HOST, MIB / 2, 10 * STEPS, 0, 0);
+    transient(stack, HOST, buckets[_i].bytes, buckets[_i].a_step * STEPS, 0, 0);
     nobody();
 }
 END_TEST
@@ -336,7 +340,8 @@ int main(void)
     tcase_add_test(tcase, a_request_far_above_the_others_is_a_spike);
     tcase_add_test(tcase, sizes_within_a_few_times_are_no_spike);
     tcase_add_test(tcase, a_buffer_of_all_gradients_is_a_collective_buffer);
-    tcase_add_test(tcase, small_buckets_are_nobodys_fault);
+    tcase_add_loop_test(tcase, buckets_one_after_the_other_are_nobodys_fault_whatever_their_size, 0,
+                        sizeof buckets / sizeof *buckets);
     tcase_add_test(tcase, parameters_replaced_by_larger_ones_are_legitimate);
     tcase_add_test(tcase, pinned_blocks_of_powers_of_two_are_a_pool);
     tcase_add_test(tcase, pinned_blocks_of_their_own_sizes_are_nobodys_fault);

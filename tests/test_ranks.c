@@ -69,6 +69,19 @@ START_TEST(gradients_are_what_differences_of_the_loss_say)
 }
 END_TEST
 
+static const size_t sizes[] = {1, 400, 350000, 1000000};
+
+START_TEST(a_network_has_the_weights_it_is_asked_for)
+{
+    struct seep_depth_network other;
+
+    ck_assert_int_eq(seep_depth_init(&other, sizes[_i], 1), 0);
+    ck_assert_uint_ge(other.n_values, sizes[_i]);
+    ck_assert(sizes[_i] < 1000 || other.n_values < sizes[_i] + sizes[_i] / 20);
+    seep_depth_fini(&other);
+}
+END_TEST
+
 START_TEST(a_step_lowers_the_loss)
 {
     float before = loss_of(true);
@@ -211,6 +224,8 @@ int main(void)
 
     tcase_add_checked_fixture(graph, set_up, tear_down);
     tcase_add_test(graph, gradients_are_what_differences_of_the_loss_say);
+    tcase_add_loop_test(graph, a_network_has_the_weights_it_is_asked_for, 0,
+                        sizeof sizes / sizeof *sizes);
     tcase_add_test(graph, a_step_lowers_the_loss);
     tcase_add_test(graph, who_keeps_a_loss_keeps_its_graph_and_nobody_else_does);
     suite_add_tcase(suite, graph);

@@ -12,11 +12,15 @@ static json_t *report;
 static void set_up(void)
 {
     rows = (struct seep_rows){.scenario = "made-up", .rows = json_array()};
-    report = json_loads("{\"spaces\": {\"tensor:0\": {\"peak_bytes\": 7}, \"host\": {}},"
-                        " \"processes\": [{\"rank\": 0}, {\"rank\": 1}],"
-                        " \"timeline\": {\"step\": [0, 2, 2, 5], \"rss_bytes\": [1, 2, 3, null],"
-                        "  \"spaces\": {\"host\": {\"live_bytes\": [10, 20, 30, 40]}}}}",
-                        0, NULL);
+    report = json_loads(
+        "{\"spaces\": {\"tensor:0\": {\"peak_bytes\": 7}, \"host\": {}},"
+        " \"processes\": [{\"rank\": 0}, {\"rank\": 1}],"
+        " \"sites\": [{\"space\": \"host\", \"peak_bytes\": 3, \"stack\": [{\"function\": "
+        "\"load\"}]},"
+        "  {\"space\": \"host\", \"peak_bytes\": 4, \"stack\": [{\"function\": \"pool_alloc\"},"
+        "   {\"function\": \"load\"}, {\"function\": \"main\"}]},"
+        "  {\"space\": \"shm\", \"peak_bytes\": 8, \"stack\": [{\"function\": \"load\"}]}]}",
+        0, NULL);
     ck_assert_ptr_nonnull(report);
 }
 
@@ -86,15 +90,13 @@ START_TEST(numbers_and_texts_are_found_by_their_path)
 }
 END_TEST
 
-START_TEST(the_level_at_a_step_is_that_of_its_last_row)
+START_TEST(a_site_is_of_the_function_that_asked_and_not_of_its_allocator)
 {
-    ck_assert_double_eq(seep_rows_live_at(report, "host", 0), 10);
-    ck_assert_double_eq(seep_rows_live_at(report, "host", 2), 30);
-    ck_assert_double_eq(seep_rows_live_at(report, "host", 4), 30);
-    ck_assert_double_eq(seep_rows_live_at(report, "host", 9), 40);
-    ck_assert_double_eq(seep_rows_live_at(report, "rss", 9), 3);
-    ck_assert(isnan(seep_rows_live_at(report, "host", -1)));
-    ck_assert(isnan(seep_rows_live_at(report, "shm", 3)));
+    ck_assert_double_eq(seep_rows_peak_of(report, "load", "host"), 7);
+    ck_assert_double_eq(seep_rows_peak_of(report, "load", "shm"), 8);
+    ck_assert(isnan(seep_rows_peak_of(report, "pool_alloc", "host")));
+    ck_assert(isnan(seep_rows_peak_of(report, "main", "host")));
+    ck_assert(isnan(seep_rows_peak_of(NULL, "load", "host")));
 }
 END_TEST
 
@@ -109,7 +111,7 @@ int main(void)
     tcase_add_loop_test(c, near_is_within_its_share_and_what_is_not_known_fails, 0,
                         sizeof near / sizeof *near);
     tcase_add_test(c, numbers_and_texts_are_found_by_their_path);
-    tcase_add_test(c, the_level_at_a_step_is_that_of_its_last_row);
+    tcase_add_test(c, a_site_is_of_the_function_that_asked_and_not_of_its_allocator);
     suite_add_tcase(suite, c);
     return suite_run(suite);
 }

@@ -58,11 +58,11 @@ static void *wait_for_work(void *arg)
 
 static unsigned usable_cpus(void)
 {
-    cpu_set_t set;
+    cpu_set_t sets[16]; /* one holds 1,024; Linux is built for 8,192 at most */
 
-    if (sched_getaffinity(0, sizeof set, &set))
+    if (sched_getaffinity(0, sizeof sets, sets))
         return 1;
-    return (unsigned)CPU_COUNT(&set);
+    return (unsigned)CPU_COUNT_S(sizeof sets, sets);
 }
 
 int seep_stream_create_cpu(unsigned n_threads, struct seep_stream **out)

@@ -88,24 +88,36 @@ const char *seep_rows_text(const json_t *object, const char *path)
     return json_string_value(find(object, path));
 }
 
-/* Lists of a timeline stand side by side; one that does not know a step holds null there. */
-double seep_rows_live_at(const json_t *report, const char *space, double step)
+/* The function that asked for a site's blocks, behind the allocating ones that it called. */
+static const char *maker_of(const json_t *site)
 {
-    const json_t *timeline = json_object_get(report, "timeline");
-    const json_t *steps = json_object_get(timeline, "step"), *live;
-    double value = NAN;
+    const json_t *frame;
+    size_t i;
 
-    if (strcmp(space, "rss") == 0)
-        live = json_object_get(timeline, "rss_bytes");
-    else
-        live = json_object_get(json_object_get(json_object_get(timeline, "spaces"), space),
-                               "live_bytes");
-    for (size_t i = 0; i < json_array_size(steps); i++) {
-        const json_t *at = json_array_get(steps, i), *bytes = json_array_get(live, i);
-        if (!json_is_number(at) || json_number_value(at) > step)
-            continue;
-        if (json_is_number(bytes))
-            value = json_number_value(bytes);
+    json_array_foreach (json_object_get(site, "stack"), i, frame) {
+        const char *name = seep_rows_text(frame, "function");
+        if (name && !strstr(name, "alloc") && !strstr(name, "memalign") && !strstr(name, "Malloc"))
+            return name;
     }
-    return value;
+    return "";
+}
+
+bool seep_rows_is_made_by(const json_t *site, const char *function, const char *space)
+{
+    const char *in = seep_rows_text(site, "space");
+
+    return in && strcmp(in, space) == 0 && strcmp(maker_of(site), function) == 0;
+}
+
+double seep_rows_peak_of(const json_t *report, const char *function, const char *space)
+{
+    const json_t *site;
+    double peak = NAN;
+    size_t i;
+
+    json_array_foreach (json_object_get(report, "sites"), i, site) {
+        if (seep_rows_is_made_by(site, function, space))
+            peak = (isnan(peak) ? 0 : peak) + seep_rows_number(site, "peak_bytes");
+    }
+    return peak;
 }

@@ -26,8 +26,12 @@ void seep_rows_add_near(struct seep_rows *rows, const char *name, double value, 
 double seep_rows_number(const json_t *object, const char *path);
 const char *seep_rows_text(const json_t *object, const char *path);
 
-/* live_bytes of `space` ("host", …, or "rss") in the report's timeline at the end of `step` (the
- * last row at or before it); NAN where unknown. */
-double seep_rows_live_at(const json_t *report, const char *space, double step);
+/* Whether `function` asked for the blocks of a report's site, itself or through an allocating
+ * function (one with "alloc" in its name and the like). */
+bool seep_rows_is_made_by(const json_t *site, const char *function, const char *space);
+
+/* The most that such sites had, in bytes, the peaks of several added up; NAN where there is none.
+ */
+double seep_rows_peak_of(const json_t *report, const char *function, const char *space);
 
 #endif

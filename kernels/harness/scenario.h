@@ -39,9 +39,14 @@ struct seep_variant {
  * the variant shows; beside those of libprof/error.h. */
 enum { SEEP_EVARIANT = 64 };
 
-/* A leaking variant and its fix, for `seep verify`. */
+/* A leaking variant and its fix, for `seep verify`: 0 from before to after, 1 from after to before.
+ * A fix that leaves something is none for seep: 1 both ways. */
 struct seep_fix {
     const char *before, *after;
+    const char *vanishes; /* pattern; NULL: not held beyond seep's verdict */
+    const char *leaves;   /* pattern of all that remains or is new; NULL: there is nothing */
+    bool as_predicted;    /* peaks fall as much as seep said they would */
+    double least_scale;   /* below it there is too little for a word: not held */
 };
 
 /* What one variant's run gave. */

@@ -1,5 +1,6 @@
 /* `seep-lab verify`: all variants of scenarios under seep, and the table of what was expected and
  * what came out. */
+#include "kernels/harness/fix_judge.h"
 #include "kernels/harness/lab.h"
 #include "kernels/harness/table.h"
 #include "kernels/harness/trial.h"
@@ -83,28 +84,27 @@ static int run_variant(struct verification *v, const struct seep_scenario *s,
 
 /* "why" of what `seep verify` wrote, or else its last word.
  * Allocates the result (free() it); NULL without memory. */
-static char *read_why(const char *document, const char *log)
+static char *read_why(const json_t *verdict, const char *log)
 {
     char line[LINE_BYTES];
-    json_t *verdict = json_load_file(document, 0, NULL);
     const char *text = seep_rows_text(verdict, "why");
 
     if (!text)
         last_line(log, line);
-    char *why = strdup(text ? text : line);
-    json_decref(verdict);
-    return why;
+    return strdup(text ? text : line);
 }
 
-/* `seep verify BEFORE AFTER`, and a line on how it ended. */
+/* `seep verify BEFORE AFTER`, and a line on how it ended. Its document, or NULL, is the caller's.
+ */
 static int verify_pair(struct verification *v, const struct seep_scenario *s, const char *before,
-                       const char *after, int expected, struct seep_error *err)
+                       const char *after, int expected, json_t **verdict, struct seep_error *err)
 {
     char seep[PATH_MAX], from[PATH_MAX], to[PATH_MAX], document[PATH_MAX], log[PATH_MAX];
     char name[NAME_BYTES], stem[NAME_BYTES];
     char *argv[] = {seep, "verify", "--format", "json", "-o", document, from, to, NULL};
     int status = 0, rc = seep_lab_find_seep(seep, err);
 
+    *verdict = NULL;
     snprintf(stem, sizeof stem, "%s-to-%s", before, after);
     if (!rc)
         rc = path_of(from, v, s, before, ".d", err);
@@ -118,7 +118,8 @@ static int verify_pair(struct verification *v, const struct seep_scenario *s, co
         rc = seep_lab_spawn(argv, log, &status, err);
     if (rc)
         return rc;
-    char *why = read_why(document, log);
+    *verdict = json_load_file(document, 0, NULL);
+    char *why = read_why(*verdict, log);
     int ended = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     snprintf(name, sizeof name, "seep verify %s %s", before, after);
     seep_rows_add(&v->rows, ended == expected, name,
@@ -126,6 +127,22 @@ static int verify_pair(struct verification *v, const struct seep_scenario *s, co
                   why ? why : "no memory");
     free(why);
     return 0;
+}
+
+static int verify_fix(struct verification *v, const struct seep_scenario *s,
+                      const struct seep_fix *fix, struct seep_error *err)
+{
+    json_t *verdict;
+    int rc = verify_pair(v, s, fix->before, fix->after, seep_fix_status(fix), &verdict, err);
+
+    if (!rc)
+        seep_fix_judge(fix, verdict, &v->rows);
+    json_decref(verdict);
+    if (!rc) {
+        rc = verify_pair(v, s, fix->after, fix->before, 1, &verdict, err);
+        json_decref(verdict);
+    }
+    return rc;
 }
 
 /* ---- a scenario ------------------------------------------------------------------------------ */
@@ -165,9 +182,8 @@ static int verify_scenario(struct verification *v, const struct seep_scenario *s
     if (!rc)
         rc = run_variants(v, s, data, outcomes, err);
     for (const struct seep_fix *fix = s->fixes; fix && fix->before && !rc; fix++) {
-        rc = verify_pair(v, s, fix->before, fix->after, 0, err);
-        if (!rc)
-            rc = verify_pair(v, s, fix->after, fix->before, 1, err);
+        if (v->a->scale >= fix->least_scale)
+            rc = verify_fix(v, s, fix, err);
     }
     if (!rc && s->judge)
         s->judge(outcomes, v->a->scale, &v->rows);

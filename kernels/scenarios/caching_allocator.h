@@ -4,10 +4,11 @@
  * Sizes are rounded up to 512 B. A request of at most 1 MiB is cut from a segment of 2 MiB, one
  * below 10 MiB from a segment of 20 MiB, a larger one has a segment of its size rounded up to 2
  * MiB. The smallest free block of its pool that is large enough serves; it is split where the rest
- * is more than 512 B (small pool) or 1 MiB (large pool). Free neighbours become one block again.
+ * is 512 B (small pool) or more than 1 MiB (large pool). Free neighbours become one block again.
  * Where nothing fits, the driver is asked; where that refuses, the cache is emptied and it is asked
- * again. With expandable segments each pool is one segment, which grows by steps of 2 MiB (small)
- * or 20 MiB (large). One stream only: nothing waits for an event.
+ * again. With expandable segments each pool is one segment, which has memory by pages of 2 MiB
+ * (small) or 20 MiB (large); both pools split from a rest of 512 B on. One stream only: nothing
+ * waits for an event.
  *
  * Segments are announced to seep as blocks of `device_space`, tensors as blocks of `tensor_space`.
  *
@@ -24,12 +25,13 @@
 /* What gives segments. Addresses are not touched here. */
 struct seep_caching_driver {
     void *context;
-    /* 0 with *address, -SEEP_ENOMEM where it has no more. */
+    /* 0 with *address; -SEEP_ENOMEM where it has no more, and any other code where it failed. */
     int (*take)(void *context, size_t bytes, uintptr_t *address);
     void (*give)(void *context, uintptr_t address, size_t bytes);
-    /* For expandable segments: memory behind what a segment has, up to `bytes`; `address` is 0 at
-     * first and the segment's from then on. NULL: this driver cannot. */
-    int (*grow)(void *context, size_t old_bytes, size_t bytes, uintptr_t *address);
+    /* For expandable segments: memory for `more_bytes` among the first `bytes` of a segment's
+     * range, which give() takes away in parts; *address is 0 at first and the segment's from then
+     * on. 0, -SEEP_ENOMEM. NULL: this driver cannot. */
+    int (*grow)(void *context, size_t bytes, size_t more_bytes, uintptr_t *address);
 };
 
 struct seep_caching_counts {
@@ -52,15 +54,15 @@ SEEP_MUST_CHECK int seep_caching_create(const struct seep_caching_driver *driver
 /* Gives back all segments, whether blocks of them are out or not. NULL: nothing. */
 void seep_caching_destroy(struct seep_caching_allocator *a);
 
-/* 0, -SEEP_ENOMEM. 0 bytes count as 1. */
+/* 0, -SEEP_ENOMEM, what the driver failed with. 0 bytes count as 1. */
 SEEP_MUST_CHECK int seep_caching_alloc(struct seep_caching_allocator *a, size_t bytes,
                                        struct seep_caching_block **out);
 void seep_caching_free(struct seep_caching_allocator *a, struct seep_caching_block *block);
 uintptr_t seep_caching_address(const struct seep_caching_block *block);
 size_t seep_caching_bytes(const struct seep_caching_block *block);
 
-/* torch.cuda.empty_cache(): segments without a block that is out go back to the driver. An
- * expandable segment stays. */
+/* torch.cuda.empty_cache(): segments without a block that is out go back to the driver, and of
+ * expandable ones all pages without one. */
 void seep_caching_empty(struct seep_caching_allocator *a);
 
 struct seep_caching_counts seep_caching_counts(const struct seep_caching_allocator *a);

@@ -4,6 +4,7 @@
 #define SEEP_KERNELS_CHANCE_H
 
 #include <math.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct seep_chance {
@@ -19,10 +20,42 @@ static inline uint64_t seep_chance_next(struct seep_chance *c)
     return z ^ z >> 31;
 }
 
+/* The n-th sequence of a seed: neither n nor the seed next to it gives the same numbers later on.
+ */
+static inline struct seep_chance seep_chance_of(uint64_t seed, uint64_t n)
+{
+    struct seep_chance c = {seed};
+
+    c.state = seep_chance_next(&c) + n;
+    c.state = seep_chance_next(&c);
+    return c;
+}
+
 /* In (0, 1). */
 static inline double seep_chance_uniform(struct seep_chance *c)
 {
     return ((double)(seep_chance_next(c) >> 11) + 0.5) * 0x1p-53;
+}
+
+static inline double seep_chance_between(struct seep_chance *c, double low, double high)
+{
+    return low + (high - low) * seep_chance_uniform(c);
+}
+
+/* 0 … n − 1. */
+static inline size_t seep_chance_below(struct seep_chance *c, size_t n)
+{
+    return (size_t)((double)n * seep_chance_uniform(c));
+}
+
+/* order[n] becomes 0 … n − 1 in some order (Durstenfeld, 1964). */
+static inline void seep_chance_shuffle(struct seep_chance *c, uint32_t *order, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t k = seep_chance_below(c, i + 1);
+        order[i] = order[k];
+        order[k] = (uint32_t)i;
+    }
 }
 
 /* Mean 0, deviation 1 (Box and Muller, 1958). */

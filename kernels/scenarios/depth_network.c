@@ -13,10 +13,10 @@ static const float momentum = 0.9f;
 int seep_depth_init(struct seep_depth_network *net, size_t n_values, uint64_t seed)
 {
     struct seep_chance chance = {seed};
-    size_t width = (size_t)sqrt((double)n_values / (2 + 1.0 / DEPTH_SHARE)), at = 0;
+    double eighths = sqrt((double)n_values / (2 + 1.0 / DEPTH_SHARE)) / DEPTH_SHARE;
+    size_t width = (size_t)fmax(1, ceil(eighths)) * DEPTH_SHARE, at = 0;
 
     *net = (struct seep_depth_network){0};
-    width = width < DEPTH_SHARE ? DEPTH_SHARE : width / DEPTH_SHARE * DEPTH_SHARE;
     for (int i = 0; i < SEEP_DEPTH_LAYERS; i++) {
         size_t n_out = i == SEEP_DEPTH_LAYERS - 1 ? width / DEPTH_SHARE : width;
         net->layers[i] = (struct seep_graph_parameter){.n_in = width, .n_out = n_out};

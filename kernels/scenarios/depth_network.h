@@ -13,8 +13,8 @@ struct seep_depth_network {
     float *weights, *gradients, *speed; /* [n_values] each; the layers' lie in them */
 };
 
-/* A network of about n_values weights, drawn by `seed`. 0, -SEEP_ENOMEM; seep_depth_fini() either
- * way. */
+/* A network of n_values weights or a few more, drawn by `seed`. 0, -SEEP_ENOMEM; seep_depth_fini()
+ * either way. */
 SEEP_MUST_CHECK int seep_depth_init(struct seep_depth_network *net, size_t n_values, uint64_t seed);
 void seep_depth_fini(struct seep_depth_network *net);
 

@@ -56,10 +56,12 @@ static const struct seep_variant variants[] = {
 };
 
 static const struct seep_fix fixes[] = {
-    {"log-node", "log-scalar"},
-    {"bucket-all", "bucket-25"},
-    {"wrong-device", "right"},
-    {NULL, NULL},
+    /* The peak falls by what is kept, more or less what two ranks have at once of their steps. */
+    {.before = "log-node", .after = "log-scalar"},
+    {.before = "bucket-all",
+     .after = "bucket-25"}, /* the prediction is of the whole buffer, and a piece stays */
+    {.before = "wrong-device", .after = "right", .as_predicted = true},
+    {0},
 };
 
 /* What a rank tells its parent. */
@@ -348,8 +350,10 @@ static void judge(const struct seep_outcome *outcomes, double scale, struct seep
     seep_rows_add_near(rows, "bucket-25: transient / gradients",
                        of(outcomes, BUCKET_25, "transient_over_gradients"), piece, 0.01, "of them");
     judge_devices(outcomes, rows);
-    for (int v = 0; v < N_VARIANTS; v++)
-        worst = fmax(worst, fabs(of(outcomes, v, "loss_last") / last - 1));
+    for (int v = 0; v < N_VARIANTS; v++) {
+        double apart = fabs(of(outcomes, v, "loss_last") / last - 1);
+        worst = isnan(apart) || apart > worst ? apart : worst; /* NAN stays */
+    }
     seep_rows_add(rows, worst < 1e-6, "the training itself is the same in all variants",
                   "loss within 1e-6", "within %.1g", worst);
     seep_rows_add(rows, last < of(outcomes, RIGHT, "loss_first"), "the loss falls",

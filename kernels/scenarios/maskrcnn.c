@@ -2,6 +2,7 @@
  * writes tensors into it. */
 #include "kernels/harness/rows.h"
 #include "kernels/harness/scenario.h"
+#include "kernels/scenarios/chance.h"
 #include "kernels/scenarios/maskrcnn_collate.h"
 #include "preload/seep.h"
 
@@ -56,24 +57,15 @@ static int step(struct job *job, size_t first, struct seep_error *err)
     return rc;
 }
 
-static void shuffle(uint32_t *order, size_t n, unsigned short state[3])
-{
-    for (size_t i = 0; i < n; i++) {
-        size_t k = (size_t)((double)(i + 1) * erand48(state));
-        order[i] = order[k];
-        order[k] = (uint32_t)i;
-    }
-}
-
 static int train_all(struct job *job, const struct seep_scenario_options *options,
                      struct seep_error *err)
 {
-    unsigned short state[3] = {(unsigned short)options->seed, 11, 13};
+    struct seep_chance chance = {options->seed};
     unsigned epochs = options->epochs ? options->epochs : EPOCHS;
     int rc = 0;
 
     for (unsigned e = 0; e < epochs && !rc; e++) {
-        shuffle(job->order, job->dataset.coco->n_images, state);
+        seep_chance_shuffle(&chance, job->order, job->dataset.coco->n_images);
         job->loader.mask_bytes = 0;
         for (size_t i = 0; i < job->per_epoch && !rc; i++) {
             rc = step(job, i * BATCH, err);
@@ -128,23 +120,6 @@ static int run(const struct seep_scenario_options *options, json_t *measured,
 }
 
 /* ---- figures --------------------------------------------------------------------------------- */
-
-/* The largest peak of the host's sites of a function; NAN where it has none. */
-static double peak_of_function(const json_t *report, const char *function)
-{
-    const json_t *site, *frame;
-    double most = NAN;
-    size_t i, k;
-
-    json_array_foreach (json_object_get(report, "sites"), i, site) {
-        json_array_foreach (json_object_get(site, "stack"), k, frame) {
-            const char *name = seep_rows_text(frame, "function");
-            if (name && strcmp(name, function) == 0)
-                most = fmax(most, seep_rows_number(site, "peak_bytes"));
-        }
-    }
-    return most;
-}
 
 /* The least of what the host held around a step. Rows of a timeline are taken within steps, when
  * something passing may be there, too: the least is what stays. */
@@ -205,7 +180,7 @@ static void judge(const struct seep_outcome *o, double scale, struct seep_rows *
                        0.1, "MB");
     judge_levels(o, n, masks, rows);
     seep_rows_add_near(rows, "masks / 255: times the masks' size",
-                       peak_of_function(o[DEEP].report, "collate_divide") /
+                       seep_rows_peak_of(o[DEEP].report, "collate_divide", "host") /
                            seep_rows_number(o[DEEP].measured, "largest_mask_bytes"),
                        8, 0.01, "times");
     seep_rows_add(rows, steps == n, "alias-del: the step it fails in",
@@ -229,7 +204,11 @@ static const struct seep_variant variants[] = {
     {0},
 };
 
-static const struct seep_fix fixes[] = {{"alias", "shallow"}, {"alias", "deep"}, {0}};
+static const struct seep_fix fixes[] = {
+    {.before = "alias", .after = "shallow", .as_predicted = true},
+    {.before = "alias", .after = "deep", .as_predicted = true},
+    {0},
+};
 
 const struct seep_scenario seep_maskrcnn = {
     .name = "maskrcnn",

@@ -1,14 +1,14 @@
 /* Made-up pictures of blobs, their annotations and masks. */
+#include "kernels/harness/lab.h"
+#include "kernels/scenarios/chance.h"
 #include "kernels/scenarios/maskrcnn_dataset.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum {
     WIDTH = 640,
@@ -25,12 +25,12 @@ static const double instances_an_image = 7.3;
 /* ---- annotations ----------------------------------------------------------------------------- */
 
 /* A star-shaped blob: what is drawn, and its box and area. */
-static int draw_annotation(struct seep_coco_annotation *a, unsigned short state[3])
+static int draw_annotation(struct seep_coco_annotation *a, struct seep_chance *chance)
 {
-    double size = 20 + 100 * erand48(state), x = WIDTH * erand48(state);
-    double y = HEIGHT * erand48(state), low[2] = {WIDTH, HEIGHT}, high[2] = {0, 0};
+    double size = 20 + 100 * seep_chance_uniform(chance), x = WIDTH * seep_chance_uniform(chance);
+    double y = HEIGHT * seep_chance_uniform(chance), low[2] = {WIDTH, HEIGHT}, high[2] = {0, 0};
 
-    a->category_id = 1 + (uint64_t)(CATEGORIES * erand48(state));
+    a->category_id = 1 + (uint64_t)(CATEGORIES * seep_chance_uniform(chance));
     a->n_rings = 1;
     a->ring_starts = calloc(2, sizeof *a->ring_starts);
     a->xy = calloc(CORNERS, sizeof *a->xy);
@@ -38,7 +38,8 @@ static int draw_annotation(struct seep_coco_annotation *a, unsigned short state[
         return -SEEP_ENOMEM;
     a->ring_starts[1] = CORNERS;
     for (int i = 0; i < CORNERS; i++) {
-        double turn = 2 * M_PI * i / CORNERS, radius = size * (0.6 + 0.4 * erand48(state));
+        double turn = 2 * M_PI * i / CORNERS,
+               radius = size * (0.6 + 0.4 * seep_chance_uniform(chance));
         a->xy[i][0] = fmin(fmax(x + radius * cos(turn), 0), WIDTH);
         a->xy[i][1] = fmin(fmax(y + radius * sin(turn), 0), HEIGHT);
         for (int k = 0; k < 2; k++) {
@@ -56,14 +57,14 @@ static int draw_annotation(struct seep_coco_annotation *a, unsigned short state[
 }
 
 /* Shares of the whole number that differ from image to image, and add up to it exactly. */
-static void share_out(struct seep_coco *coco, unsigned short state[3])
+static void share_out(struct seep_coco *coco, struct seep_chance *chance)
 {
     double sum = 0, at = 0;
     double *weights = malloc(coco->n_images * sizeof *weights);
     size_t k = 0;
 
     for (size_t i = 0; i < coco->n_images && weights; i++)
-        sum += weights[i] = 0.3 + 1.4 * erand48(state);
+        sum += weights[i] = 0.3 + 1.4 * seep_chance_uniform(chance);
     for (size_t i = 0; i < coco->n_images && weights; i++) {
         at += weights[i];
         size_t end = i + 1 == coco->n_images ? coco->n_annotations
@@ -78,7 +79,7 @@ static void share_out(struct seep_coco *coco, unsigned short state[3])
 
 static int make_coco(size_t n, uint64_t seed, struct seep_coco **out)
 {
-    unsigned short state[3] = {(unsigned short)seed, (unsigned short)(seed >> 16), 7};
+    struct seep_chance chance = seep_chance_of(seed, 0);
     struct seep_coco *coco = calloc(1, sizeof *coco);
     int rc = 0;
 
@@ -103,10 +104,10 @@ static int make_coco(size_t n, uint64_t seed, struct seep_coco **out)
     while (coco->n_annotations < n_annotations && !rc) {
         struct seep_coco_annotation *a = &coco->annotations[coco->n_annotations++];
         a->id = coco->n_annotations;
-        rc = draw_annotation(a, state);
+        rc = draw_annotation(a, &chance);
     }
     if (!rc)
-        share_out(coco, state);
+        share_out(coco, &chance);
     return rc;
 }
 
@@ -140,14 +141,18 @@ static int write_picture(const char *folder, const struct seep_coco_image *of, u
     return seep_image_write_jpeg(path, &image, JPEG_QUALITY, err);
 }
 
-static int make_folder(const char *folder, const char *name, char path[PATH_MAX],
-                       struct seep_error *err)
+static int make_folders(const char *folder, struct seep_error *err)
 {
-    if ((size_t)snprintf(path, PATH_MAX, "%s/%s", folder, name) >= PATH_MAX)
-        return seep_error_set(err, SEEP_EIO, folder, 0, "the path is too long");
-    if (mkdir(path, 0777) && errno != EEXIST)
-        return seep_error_set(err, SEEP_EIO, path, 0, "%s", strerror(errno));
-    return 0;
+    static const char *const names[] = {"images", "masks"};
+    char path[PATH_MAX];
+    int rc = 0;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names && !rc; i++) {
+        if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, names[i]) >= sizeof path)
+            return seep_error_set(err, SEEP_EIO, folder, 0, "the path is too long");
+        rc = seep_lab_make_folder(path, err);
+    }
+    return rc;
 }
 
 int seep_maskrcnn_make_data(const char *folder, double scale, uint64_t seed, struct seep_error *err)
@@ -159,9 +164,7 @@ int seep_maskrcnn_make_data(const char *folder, double scale, uint64_t seed, str
     int rc = pixels ? make_coco(n, seed, &coco) : -SEEP_ENOMEM;
 
     if (!rc)
-        rc = make_folder(folder, "images", path, err);
-    if (!rc)
-        rc = make_folder(folder, "masks", path, err);
+        rc = make_folders(folder, err);
     for (size_t i = 0; !rc && i < coco->n_images; i++)
         rc = write_picture(folder, &coco->images[i], pixels, err);
     for (size_t i = 0; !rc && i < coco->n_annotations; i++)

@@ -8,6 +8,7 @@
 #include "libprof/statistics.h"
 #include "preload/seep.h"
 
+#include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,6 +138,17 @@ static int fill_measured(const struct job *job, json_t *measured)
     return rc ? -SEEP_ENOMEM : 0;
 }
 
+/* malloc maps blocks of their own above a threshold that follows what is freed, and so hangs on
+ * what was read before the fork. It is held at 200 MB of full size, between a batch's points and
+ * the largest padded map; malloc's own limit is 32 MiB. */
+static void settle_malloc(double scale)
+{
+    double threshold = fmin(200e6 * seep_pointgroup_size(scale).points, 32 << 20);
+
+    mallopt(M_MMAP_THRESHOLD, (int)threshold);
+    mallopt(M_TRIM_THRESHOLD, 2 * (int)threshold);
+}
+
 static int run(const struct seep_scenario_options *options, json_t *measured,
                struct seep_error *err)
 {
@@ -147,6 +159,7 @@ static int run(const struct seep_scenario_options *options, json_t *measured,
 
     /* What a process holds must not hang on where the kernel has a huge page to spare. */
     (void)prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+    settle_malloc(options->scale);
     int rc = seep_pointgroup_scenes_open(options->data, &job.scenes, err);
     if (!rc)
         rc = seep_pointgroup_trainer_init(&job.trainer, options->scale, options->seed);
@@ -181,16 +194,29 @@ static int run(const struct seep_scenario_options *options, json_t *measured,
 static const double peaks[] = {[EAGER] = 25e9, [IN_THREAD] = 4e9, [WORKER] = 14e9};
 static const double dataset_bytes = 11e9;
 
+static double peak_of(const struct seep_outcome *outcomes, int variant)
+{
+    return seep_rows_number(outcomes[variant].report, "job.pss_peak_bytes");
+}
+
 static void judge_peaks(const struct seep_outcome *outcomes, struct seep_pointgroup_size size,
                         struct seep_rows *rows)
 {
     char name[64];
 
     for (int i = EAGER; i <= WORKER; i++) {
-        snprintf(name, sizeof name, "%s: peak PSS of all processes", outcomes[i].variant->name);
-        seep_rows_add_near(rows, name, seep_rows_number(outcomes[i].report, "job.pss_peak_bytes"),
-                           peaks[i] * size.points, 0.1, "MB");
+        snprintf(name, sizeof name, "%s: peak PSS of all processes%s", outcomes[i].variant->name,
+                 i == IN_THREAD ? " (calibrated)" : "");
+        seep_rows_add_near(rows, name, peak_of(outcomes, i), peaks[i] * size.points, 0.1, "MB");
     }
+    /* The base is in all three, and of what workers have the constant makes at most a seventh.
+     * Each of the document's figures is read off a system monitor, ± 20 %. */
+    seep_rows_add_near(rows, "eager - worker: peak PSS, which is the data set's",
+                       peak_of(outcomes, EAGER) - peak_of(outcomes, WORKER),
+                       (peaks[EAGER] - peaks[WORKER]) * size.points, 0.25, "MB");
+    seep_rows_add_near(rows, "worker - in-thread: peak PSS, which is the workers'",
+                       peak_of(outcomes, WORKER) - peak_of(outcomes, IN_THREAD),
+                       (peaks[WORKER] - peaks[IN_THREAD]) * size.points, 0.25, "MB");
 }
 
 static void judge(const struct seep_outcome *outcomes, double scale, struct seep_rows *rows)
@@ -200,8 +226,7 @@ static void judge(const struct seep_outcome *outcomes, double scale, struct seep
     double worker_s = seep_rows_number(outcomes[WORKER].measured, "batch_seconds");
     double own_thread_s = seep_rows_number(outcomes[IN_THREAD].measured, "own_batch_seconds");
     double own_worker_s = seep_rows_number(outcomes[WORKER].measured, "own_batch_seconds");
-    double loss = seep_rows_number(outcomes[EAGER].measured, "loss");
-    double other = seep_rows_number(outcomes[IN_THREAD].measured, "loss");
+    double losses[WORKER + 1];
 
     /* Below 1:100 the workers keep their size, and the data set does not. */
     if (scale >= 0.01)
@@ -218,8 +243,11 @@ static void judge(const struct seep_outcome *outcomes, double scale, struct seep
                   "what the training thread computes a batch, in-thread : worker", "> 1.5",
                   "%.2f (%.2f : %.2f ms)", own_thread_s / own_worker_s, 1e3 * own_thread_s,
                   1e3 * own_worker_s);
-    seep_rows_add(rows, loss == other, "the same training, wherever batches are made", "one loss",
-                  "%.9g and %.9g", loss, other);
+    for (int i = EAGER; i <= WORKER; i++)
+        losses[i] = seep_rows_number(outcomes[i].measured, "loss");
+    seep_rows_add(rows, losses[EAGER] == losses[IN_THREAD] && losses[EAGER] == losses[WORKER],
+                  "the same training, wherever batches are made", "one loss", "%.9g, %.9g, %.9g",
+                  losses[EAGER], losses[IN_THREAD], losses[WORKER]);
 }
 
 /* ---- the scenario ---------------------------------------------------------------------------- */
@@ -244,9 +272,20 @@ static const struct seep_variant variants[] = {
     {0},
 };
 
-/* Between eager and worker the batches ahead remain, between worker and in-thread the padded map.
- */
-static const struct seep_fix fixes[] = {{"eager", "in-thread"}, {0}};
+/* The document's fix is "worker"; what it leaves is its price. Predicted savings are of what a
+ * finding names: without workers their own memory and all parcels go, too. */
+static const struct seep_fix fixes[] = {
+    {.before = "eager", .after = "in-thread", .vanishes = "eager-retention"},
+    {.before = "eager",
+     .after = "worker",
+     .vanishes = "eager-retention",
+     .leaves = "worker-multiplication"},
+    {.before = "worker",
+     .after = "in-thread",
+     .vanishes = "worker-multiplication",
+     .leaves = "size-spike"},
+    {0},
+};
 
 const struct seep_scenario seep_pointgroup = {
     .name = "pointgroup",

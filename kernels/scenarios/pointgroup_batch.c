@@ -40,28 +40,14 @@ void seep_pointgroup_maker_fini(struct seep_pointgroup_maker *m)
     *m = (struct seep_pointgroup_maker){0};
 }
 
-static void seed_state(unsigned short state[3], uint64_t seed, uint64_t n)
-{
-    uint64_t mixed = (seed + n + 1) * UINT64_C(0x9e3779b97f4a7c15); /* 2^64 ÷ golden ratio */
-
-    state[0] = (unsigned short)(mixed >> 48);
-    state[1] = (unsigned short)(mixed >> 32);
-    state[2] = (unsigned short)(mixed >> 16);
-}
-
 static void shuffle(struct seep_pointgroup_maker *m, uint64_t epoch)
 {
-    unsigned short state[3];
+    struct seep_chance chance = seep_chance_of(m->seed, epoch);
 
     if (m->order_epoch == epoch)
         return;
     m->order_epoch = epoch;
-    seed_state(state, m->seed, epoch);
-    for (size_t i = 0; i < m->scenes->n_train; i++) {
-        size_t k = (size_t)((double)(i + 1) * erand48(state));
-        m->order[i] = m->order[k];
-        m->order[k] = (uint32_t)i;
-    }
+    seep_chance_shuffle(&chance, m->order, m->scenes->n_train);
 }
 
 /* ---- the batch ---------------------------------------------------------------------------------
@@ -161,12 +147,11 @@ int seep_pointgroup_make_batch(struct seep_pointgroup_maker *m, uint64_t task,
                                struct seep_pointgroup_batch *out, struct seep_error *err)
 {
     struct seep_pointgroup_piece pieces[SEEP_POINTGROUP_BATCH] = {{0}};
-    unsigned short state[3];
+    struct seep_chance chance = seep_chance_of(~m->seed, task);
     int rc = 0;
 
     *out = (struct seep_pointgroup_batch){.task = task};
     shuffle(m, task / m->steps_per_epoch);
-    seed_state(state, ~m->seed, task);
     for (size_t i = 0; i < SEEP_POINTGROUP_BATCH && !rc; i++) {
         size_t which = m->order[task % m->steps_per_epoch * SEEP_POINTGROUP_BATCH + i];
         struct seep_pointgroup_scene read = {0}, *scene = &read;
@@ -175,8 +160,8 @@ int seep_pointgroup_make_batch(struct seep_pointgroup_maker *m, uint64_t task,
         else
             rc = seep_pointgroup_read_scene(m->scenes, which, &read, err);
         if (!rc)
-            rc =
-                seep_pointgroup_collate_scene(scene, i, m->max_points, m->voxel, state, &pieces[i]);
+            rc = seep_pointgroup_collate_scene(scene, i, m->max_points, m->voxel, &chance,
+                                               &pieces[i]);
         free(read.points);
     }
     if (!rc)

@@ -28,14 +28,15 @@ void seep_pointgroup_place_points(struct seep_pointgroup_points *p, void *block,
 }
 
 /* Jitter, a flip, and a turn about the vertical axis. */
-static void augment(const struct seep_pointgroup_scene *scene, unsigned short state[3],
+static void augment(const struct seep_pointgroup_scene *scene, struct seep_chance *chance,
                     float (*moved)[3])
 {
-    double turn = 2 * M_PI * erand48(state), flip = erand48(state) < 0.5 ? -1 : 1;
+    double turn = 2 * M_PI * seep_chance_uniform(chance),
+           flip = seep_chance_uniform(chance) < 0.5 ? -1 : 1;
     double jitter[3][3];
 
     for (int i = 0; i < 9; i++)
-        jitter[i / 3][i % 3] = (i % 4 == 0) + 0.1 * (erand48(state) - 0.5);
+        jitter[i / 3][i % 3] = (i % 4 == 0) + 0.1 * (seep_chance_uniform(chance) - 0.5);
     for (size_t i = 0; i < scene->n; i++) {
         const float *from = scene->points[i].xyz;
         double at[3];
@@ -138,7 +139,7 @@ static int fill_info(struct seep_pointgroup_piece *piece)
 }
 
 int seep_pointgroup_collate_scene(const struct seep_pointgroup_scene *scene, size_t index,
-                                  size_t max_points, double voxel, unsigned short state[3],
+                                  size_t max_points, double voxel, struct seep_chance *chance,
                                   struct seep_pointgroup_piece *out)
 {
     float(*moved)[3] = malloc((scene->n + 1) * sizeof *moved);
@@ -147,7 +148,7 @@ int seep_pointgroup_collate_scene(const struct seep_pointgroup_scene *scene, siz
 
     *out = (struct seep_pointgroup_piece){0};
     if (!rc) {
-        augment(scene, state, moved);
+        augment(scene, chance, moved);
         out->n = crop(moved, scene->n, max_points, kept);
         out->block = malloc(out->n * POINT_BYTES + 1);
         rc = out->block ? 0 : -SEEP_ENOMEM;

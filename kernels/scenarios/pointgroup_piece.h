@@ -3,6 +3,7 @@
 #ifndef SEEP_KERNELS_POINTGROUP_PIECE_H
 #define SEEP_KERNELS_POINTGROUP_PIECE_H
 
+#include "kernels/scenarios/chance.h"
 #include "kernels/scenarios/pointgroup_scenes.h"
 
 enum { SEEP_POINTGROUP_POINT_BYTES = 112 };
@@ -28,11 +29,11 @@ struct seep_pointgroup_piece {
 /* The scene as number `index` of its batch.
  *   max_points  of a scene: a larger one is cropped
  *   voxel       edge, metres
- *   state       of erand48(): the augmentation
+ *   chance      the augmentation
  * 0, -SEEP_ENOMEM; out->block is to be freed in any case. */
 SEEP_MUST_CHECK int seep_pointgroup_collate_scene(const struct seep_pointgroup_scene *scene,
                                                   size_t index, size_t max_points, double voxel,
-                                                  unsigned short state[3],
+                                                  struct seep_chance *chance,
                                                   struct seep_pointgroup_piece *out);
 
 #endif

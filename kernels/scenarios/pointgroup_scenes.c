@@ -1,6 +1,7 @@
 #include "kernels/scenarios/pointgroup_scenes.h"
 
 #include "kernels/formats/ply.h"
+#include "kernels/scenarios/chance.h"
 
 #include <limits.h>
 #include <math.h>
@@ -33,13 +34,12 @@ struct seep_pointgroup_size seep_pointgroup_size(double scale)
 /* Points of each scene: lognormal, then scaled to the wanted mean. */
 static size_t *draw_sizes(size_t n, double mean, uint64_t seed)
 {
-    unsigned short state[3] = {(unsigned short)seed, (unsigned short)(seed >> 16), 0x330e};
+    struct seep_chance chance = {seed};
     double *drawn = malloc(n * sizeof *drawn), sum = 0;
     size_t *sizes = malloc(n * sizeof *sizes);
 
     for (size_t i = 0; i < n && drawn && sizes; i++) {
-        double radius = sqrt(-2 * log(1 - erand48(state))), turn = 2 * M_PI * erand48(state);
-        drawn[i] = exp(size_spread * radius * cos(turn));
+        drawn[i] = exp(size_spread * seep_chance_normal(&chance));
         sum += drawn[i];
     }
     for (size_t i = 0; i < n && drawn && sizes; i++)
@@ -80,7 +80,7 @@ static int make_scene(const char *folder, size_t i, size_t n_points, uint64_t se
     char name[32], path[PATH_MAX];
 
     snprintf(name, sizeof name, "scene%04zu_00", i);
-    int rc = seep_scannet_write_room(folder, name, n_points, seed + i, err);
+    int rc = seep_scannet_write_room(folder, name, n_points, seep_chance_of(seed, i).state, err);
     for (size_t k = 0; k < 2 && !rc && i % DENSE_EVERY == DENSE_EVERY / 2; k++) {
         if ((size_t)snprintf(path, sizeof path, "%s/%s%s", folder, name, files[k]) >= sizeof path)
             return seep_error_set(err, SEEP_EIO, folder, 0, "the path is too long");

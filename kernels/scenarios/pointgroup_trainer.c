@@ -48,7 +48,7 @@ static double sum_of_maps(const char *which)
 int seep_pointgroup_trainer_init(struct seep_pointgroup_trainer *t, double scale, uint64_t seed)
 {
     double wanted = (base_bytes - making_bytes) * seep_pointgroup_size(scale).points;
-    unsigned short state[3] = {(unsigned short)seed, 2, 3};
+    struct seep_chance chance = {seed};
 
     /* This program, and the profiler in it (some 0.8 MB a process, at any scale), stand for the
      * framework: what they have by now is not taken twice. */
@@ -59,9 +59,10 @@ int seep_pointgroup_trainer_init(struct seep_pointgroup_trainer *t, double scale
         return -SEEP_ENOMEM;
     memset(t->framework, 1, t->framework_bytes);
     for (int i = 0; i < HIDDEN * 4; i++)
-        t->first[i / 4][i % 4] = (float)(erand48(state) - 0.5);
+        t->first[i / 4][i % 4] = (float)(seep_chance_uniform(&chance) - 0.5);
     for (int i = 0; i < CLASSES * (HIDDEN + 1); i++)
-        t->second[i / (HIDDEN + 1)][i % (HIDDEN + 1)] = (float)(0.2 * (erand48(state) - 0.5));
+        t->second[i / (HIDDEN + 1)][i % (HIDDEN + 1)] =
+            (float)(0.2 * (seep_chance_uniform(&chance) - 0.5));
     return 0;
 }
 

@@ -17,9 +17,12 @@ SEEP_MUST_CHECK int seep_sparse_network_create(struct seep_caching_allocator *al
 void seep_sparse_network_destroy(struct seep_sparse_network *net);
 
 /* A batch waits on the device for its step: quantised coordinates and colours. It takes the place
- * of the one before. points    of the batch; the finest level has about as many voxels progress  0
- * … 1, how far in the list of scenes: from cluttered to open ones, whose coarser levels have fewer
- * voxels a voxel of the finest. What a step takes stays the same */
+ * of the one before.
+ *   points    of the batch; the finest level has about as many voxels
+ *   progress  0 … 1, how far in the list of scenes: from cluttered to open ones, whose coarser
+ *             levels have fewer voxels for each of the finest
+ * Levels are scaled so that a step takes the same at its highest, whatever the progress.
+ * 0, -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_sparse_network_load(struct seep_sparse_network *net, double points,
                                              double progress, struct seep_chance *chance);
 

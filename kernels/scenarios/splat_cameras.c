@@ -1,7 +1,7 @@
 #include "kernels/scenarios/splat_cameras.h"
 
 #include "kernels/formats/image.h"
-#include "kernels/scenarios/splat_draw.h"
+#include "kernels/scenarios/chance.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@ struct seep_cameras {
     enum seep_camera_policy policy;
     const struct seep_views *views;
     struct seep_stream *stream;
-    uint64_t random;
+    struct seep_chance chance;
     struct seep_camera **owned; /* by the scene: [views->n], NULL where it keeps no list */
     struct seep_camera **stack; /* [views->n]: what steps pop from */
     size_t n_stack;
@@ -168,7 +168,8 @@ int seep_cameras_create(enum seep_camera_policy policy, const struct seep_views 
     *out = NULL;
     if (!c)
         return seep_error_set(err, SEEP_ENOMEM, "", 0, "no memory");
-    *c = (struct seep_cameras){.policy = policy, .views = views, .stream = stream, .random = seed};
+    *c =
+        (struct seep_cameras){.policy = policy, .views = views, .stream = stream, .chance = {seed}};
     c->stack = calloc(views->n + 1, sizeof(struct seep_camera *));
     if (policy != SEEP_CAMERAS_EVICTING)
         c->owned = calloc(views->n + 1, sizeof(struct seep_camera *));
@@ -212,7 +213,7 @@ int seep_cameras_pop(struct seep_cameras *c, struct seep_camera **out, struct se
             return rc;
         c->n_stack = c->views->n;
     }
-    size_t i = seep_draw_below(&c->random, c->n_stack);
+    size_t i = seep_chance_below(&c->chance, c->n_stack);
     struct seep_camera *camera = c->stack[i];
     c->stack[i] = c->stack[--c->n_stack];
     c->stack[c->n_stack] = NULL;

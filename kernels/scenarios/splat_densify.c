@@ -1,6 +1,6 @@
 /* More Gaussians, in larger arrays. What legitimate growth looks like: each array is replaced by a
  * larger one, now and then, and that ends. */
-#include "kernels/scenarios/splat_draw.h"
+#include "kernels/scenarios/chance.h"
 #include "kernels/scenarios/splat_gaussians.h"
 
 #include <math.h>
@@ -88,7 +88,7 @@ static void parents_in(const struct densification *d, size_t to, size_t *first, 
 }
 
 static void place_child(struct parent *p, const float scale[3], const float rotation[4],
-                        float extent, uint64_t *random)
+                        float extent, struct seep_chance *chance)
 {
     double q[4] = {rotation[0], rotation[1], rotation[2], rotation[3]}, at[3];
     float r[3][3];
@@ -97,7 +97,7 @@ static void place_child(struct parent *p, const float scale[3], const float rota
     if (!p->split)
         return;
     for (int k = 0; k < 3; k++)
-        at[k] = scale[k] * seep_draw_normal(random);
+        at[k] = scale[k] * seep_chance_normal(chance);
     seep_view_rotation(q, r);
     for (int row = 0; row < 3; row++) {
         for (int k = 0; k < 3; k++)
@@ -112,7 +112,7 @@ static int place_children(const struct densification *d, float extent, uint64_t 
 {
     const struct seep_gaussians *g = d->g;
     float *scales = d->rows, *rotations = d->children;
-    uint64_t random = seed;
+    struct seep_chance chance = {seed};
     size_t first, end = 0;
     int rc = 0;
 
@@ -126,7 +126,7 @@ static int place_children(const struct densification *d, float extent, uint64_t 
         parents_in(d, from + n, &first, &end);
         for (size_t i = first; i < end && !rc; i++) {
             size_t row = d->parents[i].index - from;
-            place_child(&d->parents[i], scales + 3 * row, rotations + 4 * row, extent, &random);
+            place_child(&d->parents[i], scales + 3 * row, rotations + 4 * row, extent, &chance);
         }
     }
     return rc;

@@ -74,26 +74,24 @@ struct level {
     double step, bytes;
 };
 
-/* The timeline's row of the first epoch that is nearest to `step`. Rows lie in the midst of steps:
- * one in which Gaussians are made more says nothing. */
-static struct level row_near(const struct figures *f, enum seep_splat_variant variant, double step)
+/* The timeline's first row in these steps. Rows lie in the midst of steps: one in which Gaussians
+ * are made more says nothing. */
+static struct level first_row(const struct figures *f, enum seep_splat_variant variant, double from,
+                              double to)
 {
     const json_t *timeline = json_object_get(f->outcomes[variant].report, "timeline");
     const json_t *steps = json_object_get(timeline, "step");
     const json_t *bytes = json_object_get(
         json_object_get(json_object_get(timeline, "spaces"), f->space), "live_bytes");
     const json_t *figures = f->outcomes[variant].measured;
-    struct level best = {NAN, NAN};
 
     for (size_t i = 0; i < json_array_size(steps); i++) {
         double at = json_number_value(json_array_get(steps, i));
-        if (at < 2 || at > f->photos ||
-            gaussians_at(figures, at - 2) != gaussians_at(figures, at + 2))
-            continue;
-        if (isnan(best.step) || fabs(at - step) < fabs(best.step - step))
-            best = (struct level){at, json_number_value(json_array_get(bytes, i))};
+        if (at >= from && at <= to &&
+            gaussians_at(figures, at - 2) == gaussians_at(figures, at + 2))
+            return (struct level){at, json_number_value(json_array_get(bytes, i))};
     }
-    return best;
+    return (struct level){NAN, NAN};
 }
 
 /* What a step takes and gives back, in pictures: a row of the timeline may hold all of it. */
@@ -105,61 +103,62 @@ static double pictures_of_a_step(const struct figures *f)
            4;
 }
 
-static void judge_first_touch(struct figures *f)
+/* seep's own count, to the step: that of its peak is the first with all of them. */
+static void judge_all_touched(struct figures *f, double photos)
 {
-    enum seep_splat_variant v = SEEP_SPLAT_LAZY_CACHED;
-    static const struct {
-        double share;
-        const char *name;
-    } moments[] = {
-        {0.25, "lazy-cached, a quarter through the first epoch: pictures kept"},
-        {0.5, "lazy-cached, half through it: pictures kept"},
-        {0.75, "lazy-cached, three quarters through it: pictures kept"},
-    };
-    double kept = measured(f, v, "gaussian_kept_bytes"), end = of_space(f, v, "retained_bytes");
-    double slack = pictures_of_a_step(f) + 0.01 * f->photos;
-
-    for (size_t i = 0; i < sizeof moments / sizeof *moments; i++) {
-        struct level row = row_near(f, v, moments[i].share * f->photos);
-        /* A run of a fraction of a second has few rows: what it keeps in the end must do then. */
-        if (isnan(row.step))
-            continue;
-        double fewer =
-            measured(f, v, "gaussians_last") - gaussians_at(f->outcomes[v].measured, row.step);
-        double pictures = f->photos - (end - kept * fewer - row.bytes) / f->photo_bytes;
-        char expected[64];
-        snprintf(expected, sizeof expected, "%g ± %.3g, as steps", row.step, slack);
-        add_between(f, moments[i].name, pictures, row.step - slack, row.step + slack, expected,
-                    "pictures");
-    }
-    add_between(f, "lazy-cached, at the end: pictures short of eager's",
-                (of_space(f, SEEP_SPLAT_EAGER, "retained_bytes") - end) / f->photo_bytes, -0.5, 0.5,
-                "0", "pictures");
-}
-
-/* Blocks made by `function`, or by an allocating function that it called: most at a time. */
-static double peak_of_function(const json_t *report, const char *function, const char *space)
-{
-    const json_t *site;
-    double peak = NAN;
+    const json_t *report = f->outcomes[SEEP_SPLAT_LAZY_CACHED].report, *site;
+    double pictures = 0, step = NAN;
+    char expected[64];
     size_t i;
 
     json_array_foreach (json_object_get(report, "sites"), i, site) {
-        const json_t *stack = json_object_get(site, "stack");
-        const char *in = seep_rows_text(site, "space"), *name = NULL;
-        size_t n = json_array_size(stack), k = 0;
-        if (!in || strcmp(in, space) != 0)
+        if (!seep_rows_is_made_by(site, "load_camera", f->space))
             continue;
-        for (; k < n; k++) {
-            name = seep_rows_text(json_array_get(stack, k), "function");
-            if (name && !strstr(name, "alloc") && !strstr(name, "memalign") &&
-                !strstr(name, "Malloc"))
-                break;
-        }
-        if (k < n && strcmp(name, function) == 0)
-            peak = (isnan(peak) ? 0 : peak) + seep_rows_number(site, "peak_bytes");
+        pictures += seep_rows_number(site, "peak_bytes") / f->photo_bytes;
+        step = fmax(step, seep_rows_number(site, "peak_step"));
     }
-    return peak;
+    snprintf(expected, sizeof expected, "%g, first in step %g", photos, photos);
+    seep_rows_add(f->rows, fabs(pictures - photos) < 0.01 && step == photos,
+                  "lazy-cached: most pictures at a time", expected, "%.6g, first in step %.6g",
+                  pictures, step);
+}
+
+static void judge_first_touch(struct figures *f, double scale)
+{
+    enum seep_splat_variant v = SEEP_SPLAT_LAZY_CACHED;
+    static const struct {
+        double share; /* of the first epoch's steps, N */
+        const char *name;
+    } moments[] = {
+        {0.25, "lazy-cached, from step N / 4 on: pictures kept"},
+        {0.5, "lazy-cached, from N / 2 on: pictures kept"},
+        {0.75, "lazy-cached, from 3 N / 4 on: pictures kept"},
+        {0.97, "lazy-cached, shortly before N: pictures kept"},
+        {1, "lazy-cached, shortly after N: pictures kept"},
+    };
+    static const double window = 0.03;
+    double kept = measured(f, v, "gaussian_kept_bytes"), end = of_space(f, v, "retained_bytes");
+    double n = f->photos, steps = measured(f, v, "steps"), noise = 0.01 * n;
+
+    for (size_t i = 0; i < sizeof moments / sizeof *moments; i++) {
+        double from = floor(moments[i].share * n) + 1, to = from + fmax(1, window * n);
+        struct level row = first_row(f, v, from, moments[i].share < 1 ? fmin(to, n - 1) : to);
+        /* A run of a fraction of a second has few rows: what it keeps in the end must do then. */
+        if (isnan(row.step) && (scale < 0.01 || steps < to))
+            continue;
+        double fewer =
+            measured(f, v, "gaussians_last") - gaussians_at(f->outcomes[v].measured, row.step);
+        double pictures = n - (end - kept * fewer - row.bytes) / f->photo_bytes;
+        double touched = fmin(row.step, n);
+        char expected[64];
+        snprintf(expected, sizeof expected, "%g, and at most a step more", touched);
+        add_between(f, moments[i].name, pictures, touched - noise,
+                    touched + noise + pictures_of_a_step(f), expected, "pictures");
+    }
+    judge_all_touched(f, n);
+    add_between(f, "lazy-cached, at the end: pictures short of eager's",
+                (of_space(f, SEEP_SPLAT_EAGER, "retained_bytes") - end) / f->photo_bytes, -0.5, 0.5,
+                "0", "pictures");
 }
 
 static void judge_residents(struct figures *f)
@@ -178,7 +177,7 @@ static void judge_residents(struct figures *f)
     for (size_t i = 0; i < sizeof residents / sizeof *residents; i++) {
         const json_t *report = f->outcomes[residents[i].variant].report;
         add_between(f, residents[i].name,
-                    peak_of_function(report, "load_camera", f->space) / f->photo_bytes,
+                    seep_rows_peak_of(report, "load_camera", f->space) / f->photo_bytes,
                     residents[i].least - 0.01, residents[i].most + 0.01, residents[i].expected,
                     "pictures");
     }
@@ -239,18 +238,41 @@ static void judge_findings(struct figures *f)
     judge_densification(f, SEEP_SPLAT_LAZY_EVICTING);
 }
 
-/* What a step leaves to the next is worth a word from 1 MiB and 3 % of the peak on. */
+/* Whether the finding counts blocks of `function` among what it is about. */
+static bool is_about(const json_t *report, const json_t *finding, const char *function,
+                     const char *space)
+{
+    const json_t *site, *id;
+    size_t i, k;
+
+    json_array_foreach (json_object_get(report, "sites"), i, site) {
+        const char *own = seep_rows_text(site, "id");
+        json_array_foreach (json_object_get(finding, "sites"), k, id) {
+            const char *its = json_string_value(id);
+            if (own && its && strcmp(own, its) == 0 && seep_rows_is_made_by(site, function, space))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* What a step leaves to the next (its picture, and what its pass made) is worth a word from 1 MiB
+ * and 3 % of the peak on. The pass is the larger part, and its line the one that is named. */
 static void judge_carry_over(struct figures *f)
 {
+    const json_t *report = f->outcomes[SEEP_SPLAT_LAZY_CARRYING].report;
     double carried = of_space(f, SEEP_SPLAT_LAZY_CARRYING, "retained_bytes") -
                      of_space(f, SEEP_SPLAT_LAZY_EVICTING, "retained_bytes");
     double peak = of_space(f, SEEP_SPLAT_LAZY_CARRYING, "peak_bytes");
     const json_t *finding = find(f, SEEP_SPLAT_LAZY_CARRYING, "carry-over");
     bool host = strcmp(f->space, "host") == 0;
 
-    if (host && carried >= 1.25 * 1048576 && carried >= 0.04 * peak)
-        seep_rows_add(f->rows, finding != NULL, "lazy-carrying: seep finds", "carry-over", "%s",
-                      finding ? "carry-over" : "none");
+    if (!host || !(carried >= 1.25 * 1048576 && carried >= 0.04 * peak))
+        return;
+    bool picture = is_about(report, finding, "load_camera", f->space);
+    seep_rows_add(f->rows, finding && picture, "lazy-carrying: what lives on",
+                  "carry-over, the picture in it", "%s, %s picture in it",
+                  finding ? "carry-over" : "none", picture ? "the" : "no");
 }
 
 /* ---- Gaussians and pictures ------------------------------------------------------------------ */
@@ -299,13 +321,12 @@ void seep_splat_judge(const struct seep_outcome *outcomes, double scale, struct 
                         .photo_bytes = seep_rows_number(eager, "photo_bytes"),
                         .photos_bytes = seep_rows_number(eager, "photos_bytes")};
 
-    (void)scale;
     if (!f.space) {
         seep_rows_add(rows, false, "what was measured", "figures of each variant", "none");
         return;
     }
     judge_peaks(&f);
-    judge_first_touch(&f);
+    judge_first_touch(&f, scale);
     judge_residents(&f);
     judge_findings(&f);
     judge_carry_over(&f);

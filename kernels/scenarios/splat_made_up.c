@@ -2,18 +2,17 @@
 
 #include "kernels/formats/colmap.h"
 #include "kernels/formats/image.h"
-#include "kernels/scenarios/splat_draw.h"
+#include "kernels/harness/lab.h"
+#include "kernels/scenarios/chance.h"
 #include "kernels/scenarios/splat_pass.h"
 #include "kernels/scenarios/splat_things.h"
 #include "kernels/scenarios/splat_views.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* The document's job: ../../docs/lab.md. */
 enum { SEED_PHOTOS = 600, SEED_WIDTH = 1600, SEED_HEIGHT = 1066, SEED_POINTS = 1000000 };
@@ -89,7 +88,7 @@ static int fill_model(const struct seep_made_up *size, const struct seep_things 
 {
     struct seep_colmap_camera *camera = model->cameras;
     double spacing = seep_things_spacing(t);
-    uint64_t random = ~seed;
+    struct seep_chance chance = {~seed};
 
     *camera = (struct seep_colmap_camera){
         .id = 1,
@@ -113,7 +112,8 @@ static int fill_model(const struct seep_made_up *size, const struct seep_things 
         struct seep_colmap_point *point = &model->points[i];
         point->id = i + 1;
         for (int k = 0; k < 3; k++)
-            point->xyz[k] = (double)t->host.means[i][k] + 0.2 * spacing * seep_draw_normal(&random);
+            point->xyz[k] =
+                (double)t->host.means[i][k] + 0.2 * spacing * seep_chance_normal(&chance);
         memcpy(point->rgb, t->colors[i], 3);
     }
     return 0;
@@ -177,23 +177,17 @@ static int take_photos(const char *folder, const struct seep_colmap *model,
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-static int make_folder(const char *folder, const char *name, char path[PATH_MAX],
-                       struct seep_error *err)
-{
-    if (snprintf(path, PATH_MAX, "%s/%s", folder, name) >= PATH_MAX)
-        return seep_error_set(err, SEEP_EIO, folder, 0, "the folder's name is too long");
-    if (mkdir(path, 0777) && errno != EEXIST)
-        return seep_error_set(err, SEEP_EIO, path, 0, "%s", strerror(errno));
-    return 0;
-}
-
 static int make_folders(const char *folder, char sparse[PATH_MAX], struct seep_error *err)
 {
-    int rc = make_folder(folder, "images", sparse, err);
+    static const char *const names[] = {"images", "sparse/0"};
+    int rc = 0;
 
-    if (!rc)
-        rc = make_folder(folder, "sparse", sparse, err);
-    return rc ? rc : make_folder(folder, "sparse/0", sparse, err);
+    for (size_t i = 0; i < sizeof names / sizeof *names && !rc; i++) {
+        if (snprintf(sparse, PATH_MAX, "%s/%s", folder, names[i]) >= PATH_MAX)
+            return seep_error_set(err, SEEP_EIO, folder, 0, "the folder's name is too long");
+        rc = seep_lab_make_folder(sparse, err);
+    }
+    return rc;
 }
 
 int seep_made_up_write(const char *folder, const struct seep_made_up *size, uint64_t seed,

@@ -35,8 +35,19 @@ static const struct seep_variant variants[] = {
 };
 
 static const struct seep_fix fixes[] = {
-    {"eager", "lazy-evicting"},
-    {"lazy-cached", "lazy-evicting"},
+    {.before = "eager", .after = "lazy-evicting", .as_predicted = true},
+    {.before = "lazy-cached", .after = "lazy-evicting", .as_predicted = true},
+    {.before = "eager",
+     .after = "lazy-cached",
+     .leaves = "first-touch-cache"}, /* the first patch saves nothing */
+    {.before = "eager",
+     .after = "host-resident",
+     .vanishes = "eager-retention",
+     .leaves = "eager-retention"},
+    {.before = "lazy-carrying",
+     .after = "lazy-evicting",
+     .vanishes = "carry-over",
+     .least_scale = 0.01},
     {0},
 };
 

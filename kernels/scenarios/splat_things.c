@@ -1,6 +1,6 @@
 #include "kernels/scenarios/splat_things.h"
 
-#include "kernels/scenarios/splat_draw.h"
+#include "kernels/scenarios/chance.h"
 #include "kernels/splat/splat_math.h"
 
 #include <stdlib.h>
@@ -16,10 +16,10 @@ static const struct ball {
 };
 
 /* A point of the table's top, in checks. */
-static void on_table(uint64_t *random, double at[3], uint8_t color[3])
+static void on_table(struct seep_chance *chance, double at[3], uint8_t color[3])
 {
-    double radius = 1.5 * sqrt(seep_draw_between(random, 0, 1));
-    double angle = seep_draw_between(random, 0, 2 * SEEP_PI);
+    double radius = 1.5 * sqrt(seep_chance_between(chance, 0, 1));
+    double angle = seep_chance_between(chance, 0, 2 * SEEP_PI);
 
     at[0] = radius * cos(angle);
     at[1] = radius * sin(angle);
@@ -30,9 +30,11 @@ static void on_table(uint64_t *random, double at[3], uint8_t color[3])
     color[2] = dark ? 90 : 170;
 }
 
-static void on_ball(const struct ball *ball, uint64_t *random, double at[3], uint8_t color[3])
+static void on_ball(const struct ball *ball, struct seep_chance *chance, double at[3],
+                    uint8_t color[3])
 {
-    double z = seep_draw_between(random, -1, 1), angle = seep_draw_between(random, 0, 2 * SEEP_PI);
+    double z = seep_chance_between(chance, -1, 1),
+           angle = seep_chance_between(chance, 0, 2 * SEEP_PI);
 
     at[0] = ball->at[0] + ball->radius * sqrt(1 - z * z) * cos(angle);
     at[1] = ball->at[1] + ball->radius * sqrt(1 - z * z) * sin(angle);
@@ -40,10 +42,10 @@ static void on_ball(const struct ball *ball, uint64_t *random, double at[3], uin
     memcpy(color, (int)floor(4 * z + 8) & 1 ? ball->dark : ball->light, 3);
 }
 
-static void on_ring(uint64_t *random, double at[3], uint8_t color[3])
+static void on_ring(struct seep_chance *chance, double at[3], uint8_t color[3])
 {
-    double around = seep_draw_between(random, 0, 2 * SEEP_PI);
-    double across = seep_draw_between(random, 0, 2 * SEEP_PI), radius = 1.15 + 0.1 * cos(across);
+    double around = seep_chance_between(chance, 0, 2 * SEEP_PI);
+    double across = seep_chance_between(chance, 0, 2 * SEEP_PI), radius = 1.15 + 0.1 * cos(across);
 
     at[0] = radius * cos(around);
     at[1] = radius * sin(around);
@@ -60,19 +62,19 @@ double seep_things_spacing(const struct seep_things *t)
     return sqrt(16.0 / (double)t->host.model.n);
 }
 
-static void place(struct seep_things *t, size_t i, uint64_t *random)
+static void place(struct seep_things *t, size_t i, struct seep_chance *chance)
 {
     /* Wide enough to close the surfaces at any number. */
     float size = (float)(0.8 * seep_things_spacing(t));
     double at[3];
-    size_t kind = seep_draw_below(random, 10);
+    size_t kind = seep_chance_below(chance, 10);
 
     if (kind < 5)
-        on_table(random, at, t->colors[i]);
+        on_table(chance, at, t->colors[i]);
     else if (kind < 8)
-        on_ball(&balls[kind - 5], random, at, t->colors[i]);
+        on_ball(&balls[kind - 5], chance, at, t->colors[i]);
     else
-        on_ring(random, at, t->colors[i]);
+        on_ring(chance, at, t->colors[i]);
     for (int k = 0; k < 3; k++) {
         t->host.means[i][k] = (float)at[k];
         t->host.scales[i][k] = size;
@@ -90,12 +92,12 @@ void seep_things_fini(struct seep_things *t)
 
 int seep_things_init(struct seep_things *t, size_t n, uint64_t seed)
 {
-    uint64_t random = seed;
+    struct seep_chance chance = {seed};
 
     t->colors = calloc(n, sizeof *t->colors);
     if (seep_splat_host_init(&t->host, n, 0) || !t->colors)
         return -SEEP_ENOMEM;
     for (size_t i = 0; i < n; i++)
-        place(t, i, &random);
+        place(t, i, &chance);
     return 0;
 }

@@ -3,7 +3,7 @@
 #include "kernels/formats/colmap.h"
 #include "kernels/formats/image.h"
 #include "kernels/formats/nerf.h"
-#include "kernels/scenarios/splat_draw.h"
+#include "kernels/scenarios/chance.h"
 
 #include <float.h>
 #include <limits.h>
@@ -191,12 +191,12 @@ static int take_nerf_frame(const char *folder, const struct seep_nerf *scene,
 
 static void draw_points(struct seep_views *v, uint64_t seed)
 {
-    uint64_t state = seed ^ UINT64_C(0x9E3779B97F4A7C15);
+    struct seep_chance chance = {seed};
 
     for (size_t i = 0; i < v->n_points; i++) {
         for (int k = 0; k < 3; k++) {
-            v->points[i][k] = (float)seep_draw_between(&state, -1.3, 1.3);
-            v->colors[i][k] = (uint8_t)(seep_draw(&state) >> 24);
+            v->points[i][k] = (float)seep_chance_between(&chance, -1.3, 1.3);
+            v->colors[i][k] = (uint8_t)seep_chance_next(&chance);
         }
     }
 }

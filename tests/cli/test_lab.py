@@ -239,6 +239,11 @@ class Run(LabCase):
         self.assertEqual(figures[0], figures[1])
         self.assertNotEqual(figures[0], figures[2])
 
+    def test_epochs_are_passes_over_the_list(self):
+        done = self.lab("run", "minkowski", "--variant", "expandable", "--epochs", "2", "--json", "-o", self.fresh())
+        self.assertEqual(done.status, 0, repr(done))
+        self.assertEqual(done.json()["measured"]["steps"], 400)
+
     def test_the_users_own_settings_for_seep_do_not_change_the_verdict(self):
         env = job_env(SEEP_NO_REPORT="1", SEEP_SAMPLE="1GiB", SEEP_QUIET="1", SEEP_OUT=self.path("elsewhere"), RANK="7")
         done = self.lab("run", "featdepth", "--variant", "wrong-device", "--scale", "0.002", "--epochs", "1", env=env)
