@@ -2,7 +2,7 @@
 #ifndef SEEP_TESTS_RASTER_FIXTURE_H
 #define SEEP_TESTS_RASTER_FIXTURE_H
 
-#include "kernels/scenarios/chance.h"
+#include "kernels/compute/chance.h"
 #include "kernels/splat/splat_bench_room.h"
 #include "kernels/splat/splat_garden.h"
 #include "kernels/splat/splat_host.h"
@@ -99,8 +99,8 @@ static inline void make_scene(struct seep_splat_host *h, size_t n, int sh_degree
     }
 }
 
-/* garden.npz of the folder in SEEP_DATA; NULL without, and in sanitized builds, where CUDA's kernels
- * on the CPU would take minutes over it. */
+/* garden.npz of the folder in SEEP_DATA; NULL without, and in sanitized builds, where CUDA's
+ * kernels on the CPU would take minutes over it. */
 static inline const char *garden_path(void)
 {
     static char path[4096];

@@ -1,6 +1,6 @@
 /* The model of PyTorch's caching allocator: its constants, and what it keeps. */
+#include "kernels/compute/chance.h"
 #include "kernels/scenarios/caching_allocator.h"
-#include "kernels/scenarios/chance.h"
 #include "kernels/scenarios/segment_driver.h"
 #include "tests/suite.h"
 

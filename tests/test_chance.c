@@ -1,5 +1,5 @@
 /* The lab's chance: what a seed repeats, and that seeds do not share. */
-#include "kernels/scenarios/chance.h"
+#include "kernels/compute/chance.h"
 #include "tests/suite.h"
 
 #include <check.h>

@@ -2,8 +2,8 @@
 #ifndef SEEP_KERNELS_DEPTH_NETWORK_H
 #define SEEP_KERNELS_DEPTH_NETWORK_H
 
+#include "kernels/compute/chance.h"
 #include "kernels/scenarios/autograd_graph.h"
-#include "kernels/scenarios/chance.h"
 
 enum { SEEP_DEPTH_LAYERS = 3 };
 

@@ -1,8 +1,8 @@
 /* Mask R-CNN's annotation cache: __getitem__ hands out the cached dictionary itself, and collate_fn
  * writes tensors into it. */
+#include "kernels/compute/chance.h"
 #include "kernels/harness/rows.h"
 #include "kernels/harness/scenario.h"
-#include "kernels/scenarios/chance.h"
 #include "kernels/scenarios/maskrcnn_collate.h"
 #include "preload/seep.h"
 

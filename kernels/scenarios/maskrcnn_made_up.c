@@ -1,6 +1,6 @@
 /* Made-up pictures of blobs, their annotations and masks. */
+#include "kernels/compute/chance.h"
 #include "kernels/harness/lab.h"
-#include "kernels/scenarios/chance.h"
 #include "kernels/scenarios/maskrcnn_dataset.h"
 
 #include <inttypes.h>

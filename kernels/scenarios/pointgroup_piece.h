@@ -3,7 +3,7 @@
 #ifndef SEEP_KERNELS_POINTGROUP_PIECE_H
 #define SEEP_KERNELS_POINTGROUP_PIECE_H
 
-#include "kernels/scenarios/chance.h"
+#include "kernels/compute/chance.h"
 #include "kernels/scenarios/pointgroup_scenes.h"
 
 enum { SEEP_POINTGROUP_POINT_BYTES = 112 };

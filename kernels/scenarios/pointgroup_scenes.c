@@ -1,7 +1,7 @@
 #include "kernels/scenarios/pointgroup_scenes.h"
 
+#include "kernels/compute/chance.h"
 #include "kernels/formats/ply.h"
-#include "kernels/scenarios/chance.h"
 
 #include <limits.h>
 #include <math.h>

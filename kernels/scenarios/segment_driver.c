@@ -1,4 +1,8 @@
+/* Below the streams, which announce what they give to seep: a segment is announced by the allocator
+ * that asked for it. */
 #include "kernels/scenarios/segment_driver.h"
+
+#include "kernels/compute/stream_cuda.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -79,10 +83,11 @@ static void give_part(struct seep_segment_driver *d, uintptr_t address)
 static int take(void *context, size_t bytes, uintptr_t *address)
 {
     struct seep_segment_driver *d = context;
-    void *block;
+    void *block = NULL;
 
     if (d->stream) {
-        int rc = seep_stream_alloc(d->stream, bytes, &block);
+        (void)seep_stream_cuda(d->stream); /* its device is this thread's now */
+        int rc = seep_cuda_alloc(bytes, &block);
         *address = rc ? 0 : (uintptr_t)block;
         return rc;
     }
@@ -95,12 +100,14 @@ static void give(void *context, uintptr_t address, size_t bytes)
 {
     struct seep_segment_driver *d = context;
 
-    if (d->stream)
-        seep_stream_free(d->stream, (void *)address);
-    else if (address >= (uintptr_t)d->range + d->range_bytes - d->growing * d->growing_bytes)
+    if (d->stream) {
+        (void)seep_stream_cuda(d->stream);
+        seep_cuda_free((void *)address);
+    } else if (address >= (uintptr_t)d->range + d->range_bytes - d->growing * d->growing_bytes) {
         d->taken -= bytes; /* a growing segment; its range is not used again */
-    else
+    } else {
         give_part(d, address);
+    }
 }
 
 static int grow(void *context, size_t bytes, size_t more_bytes, uintptr_t *address)

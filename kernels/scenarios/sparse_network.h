@@ -3,8 +3,8 @@
 #ifndef SEEP_KERNELS_SPARSE_NETWORK_H
 #define SEEP_KERNELS_SPARSE_NETWORK_H
 
+#include "kernels/compute/chance.h"
 #include "kernels/scenarios/caching_allocator.h"
-#include "kernels/scenarios/chance.h"
 
 struct seep_sparse_network;
 

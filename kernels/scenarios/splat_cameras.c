@@ -1,7 +1,7 @@
 #include "kernels/scenarios/splat_cameras.h"
 
+#include "kernels/compute/chance.h"
 #include "kernels/formats/image.h"
-#include "kernels/scenarios/chance.h"
 
 #include <stdlib.h>
 #include <string.h>

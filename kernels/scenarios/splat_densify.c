@@ -1,6 +1,6 @@
 /* More Gaussians, in larger arrays. What legitimate growth looks like: each array is replaced by a
  * larger one, now and then, and that ends. */
-#include "kernels/scenarios/chance.h"
+#include "kernels/compute/chance.h"
 #include "kernels/scenarios/splat_gaussians.h"
 
 #include <math.h>

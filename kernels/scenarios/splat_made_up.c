@@ -1,9 +1,9 @@
 #include "kernels/scenarios/splat_made_up.h"
 
+#include "kernels/compute/chance.h"
 #include "kernels/formats/colmap.h"
 #include "kernels/formats/image.h"
 #include "kernels/harness/lab.h"
-#include "kernels/scenarios/chance.h"
 #include "kernels/scenarios/splat_pass.h"
 #include "kernels/scenarios/splat_things.h"
 #include "kernels/scenarios/splat_views.h"

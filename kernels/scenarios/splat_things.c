@@ -1,6 +1,6 @@
 #include "kernels/scenarios/splat_things.h"
 
-#include "kernels/scenarios/chance.h"
+#include "kernels/compute/chance.h"
 #include "kernels/splat/splat_math.h"
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 #include "kernels/scenarios/splat_views.h"
 
+#include "kernels/compute/chance.h"
 #include "kernels/formats/colmap.h"
 #include "kernels/formats/image.h"
 #include "kernels/formats/nerf.h"
-#include "kernels/scenarios/chance.h"
 
 #include <float.h>
 #include <limits.h>

@@ -1,7 +1,7 @@
 #include "kernels/splat/splat_garden.h"
 
+#include "kernels/compute/chance.h"
 #include "kernels/formats/npz.h"
-#include "kernels/scenarios/chance.h"
 #include "kernels/splat/splat_math.h"
 #include "kernels/splat/splat_scales.h"
 

@@ -2,7 +2,7 @@
  * parts it along the axis of its depth. A grid would not do: real clouds have outliers. */
 #include "kernels/splat/splat_scales.h"
 
-#include "kernels/scenarios/chance.h"
+#include "kernels/compute/chance.h"
 
 #include <math.h>
 #include <stdlib.h>

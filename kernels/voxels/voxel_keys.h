@@ -2,7 +2,7 @@
 #ifndef SEEP_KERNELS_VOXEL_KEYS_H
 #define SEEP_KERNELS_VOXEL_KEYS_H
 
-#include "kernels/scenarios/chance.h"
+#include "kernels/compute/chance.h"
 
 #include <stdbool.h>
 #include <stddef.h>
