@@ -24,6 +24,7 @@ static const struct seep_variant two = {.name = "two",
 static const struct seep_variant peaky = {
     .name = "peaky", .pattern = "size-spike", .severity = "pressure", .function = "pad"};
 static const struct seep_variant fixed = {.name = "fixed"};
+static const struct seep_variant smooth = {.name = "smooth", .cured = "size-spike"};
 static const struct seep_variant failing = {.name = "failing", .fails = true};
 
 #define EXITED(status) ((status) << 8) /* as wait() has it */
@@ -66,6 +67,10 @@ static const struct {
     {&fixed, 0, "", {NULL}},
     {&fixed, 0, SPIKE, {NULL}},
     {&fixed, 0, KEPT, {"fixed: seep finds"}},
+    {&smooth, 0, "", {NULL}},
+    {&smooth, 0, FOUND("pressure", "carry-over", "main"), {NULL}},
+    {&smooth, 0, SPIKE, {"smooth: seep finds"}},
+    {&smooth, 0, KEPT, {"smooth: seep finds"}},
     {&fixed, 0, NULL, {"fixed: seep's report"}},
     {&failing, EXITED(1), "", {NULL}},
     {&failing, 0, "", {"failing: the job"}},

@@ -32,6 +32,7 @@ struct seep_variant {
     const char *function; /* the C function whose line the finding must name, NULL: not held */
     const char *others;   /* "first, second": patterns of further leaks and retentions that are its
                              own, too. NULL: there are none */
+    const char *cured;    /* pattern that it must be without, however mild; NULL: not held */
     bool fails;           /* the job itself must fail (alias-del) */
 };
 

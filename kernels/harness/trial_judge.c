@@ -70,6 +70,8 @@ static bool is_any(const struct seep_variant *v, const json_t *finding)
 
 static bool is_further(const struct seep_variant *v, const json_t *finding)
 {
+    if (v->cured && strcmp(seep_get_text(finding, "pattern", ""), v->cured) == 0)
+        return true;
     return is_serious(finding) && !belongs(v, finding);
 }
 
@@ -155,8 +157,8 @@ static void judge_further(const struct seep_outcome *o, struct seep_rows *rows)
     char *further = list_findings(o, is_further, &n);
 
     snprintf(name, sizeof name, "%s: seep finds%s", v->name, v->pattern ? " beside that" : "");
-    snprintf(expected, sizeof expected, "no leak, no retention%s%s", v->others ? " but " : "",
-             v->others ? v->others : "");
+    snprintf(expected, sizeof expected, "no leak, no retention%s%s%s%s", v->others ? " but " : "",
+             v->others ? v->others : "", v->cured ? ", no " : "", v->cured ? v->cured : "");
     seep_rows_add(rows, further && n == 0, name, expected, "%s", further ? further : "no memory");
     free(further);
 }

@@ -37,11 +37,14 @@ static const struct seep_variant variants[] = {
               .severity = "pressure",
               .function = "take_segment"},
     [EMPTY_EVERY_10] = {.name = "empty-every-10",
-                        .summary = "the cache is emptied every 10 steps (the seed's fix)"},
+                        .summary = "the cache is emptied every 10 steps (the seed's fix)",
+                        .cured = "allocator-cache"},
     [BUCKETED] = {.name = "bucketed",
-                  .summary = "sizes are padded to powers of two: what comes back fits"},
+                  .summary = "sizes are padded to powers of two: what comes back fits",
+                  .cured = "allocator-cache"},
     [EXPANDABLE] = {.name = "expandable",
-                    .summary = "one segment a pool, which grows (expandable_segments)"},
+                    .summary = "one segment a pool, which grows (expandable_segments)",
+                    .cured = "allocator-cache"},
     {0},
 };
 
