@@ -214,8 +214,10 @@ int seep_shape_describe(const double *y, size_t n, struct seep_shape *out)
         before = medians[w];
     }
     double final = medians[windows - 1];
-    double third = window_median(y, n * 2 / 3 - 1, n * 2 / 3 + 1);
-    double end = window_median(y, n - 2, n);
+    /* As many points on a long series as its noise needs. */
+    size_t few = n / 24 > 1 ? n / 24 : 1;
+    double third = window_median(y, n * 2 / 3 - few, n * 2 / 3 + few);
+    double end = window_median(y, n - 2 * few, n);
     out->rise = final - y[0];
     out->fall = deepest_fall(y, n);
     out->late_share = out->rise > 0 ? (end - third) / out->rise : 0;

@@ -188,6 +188,20 @@ START_TEST(a_leak_rises_in_every_window)
 }
 END_TEST
 
+/* An allocator's reserve: it wavers, and has just fallen when the job ends. */
+START_TEST(a_dip_at_the_end_does_not_hide_a_climb)
+{
+    double y[96];
+
+    for (int i = 0; i < 96; i++)
+        y[i] = 1000 * i + (i % 5 == 0 ? -7000 : 0);
+    y[63] += 9000;
+    y[64] += 9000;
+    y[94] = y[95] = 72000;
+    ck_assert(shape_of(y, 96).late_share > 0.2);
+}
+END_TEST
+
 START_TEST(a_plateau_is_found_where_it_begins)
 {
     double y[120];
@@ -250,6 +264,7 @@ int main(void)
     tcase_add_test(tcase, ranges_that_say_nothing_are_refused);
     tcase_add_test(tcase, mann_kendall_by_hand);
     tcase_add_test(tcase, a_leak_rises_in_every_window);
+    tcase_add_test(tcase, a_dip_at_the_end_does_not_hide_a_climb);
     tcase_add_test(tcase, a_plateau_is_found_where_it_begins);
     tcase_add_test(tcase, batches_in_flight_do_not_hide_a_plateau);
     tcase_add_test(tcase, a_level_that_never_changes_has_no_plateau);
