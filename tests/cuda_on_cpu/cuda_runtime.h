@@ -5,7 +5,8 @@
  * Every thread of a block is a fibre, a block runs at a time (block.h), a stream does its work
  * at once. What a GPU leaves undefined is made to show: memory is filled with NaNs before its
  * first use, the order of threads and blocks changes, warps and blocks whose threads part ways at a
- * barrier end the program with a message. Speed is not what it is for. */
+ * barrier end the program with a message. What blocks alone do to each other is not seen: one is
+ * over before the next begins. */
 #ifndef SEEP_TESTS_CUDA_RUNTIME_H
 #define SEEP_TESTS_CUDA_RUNTIME_H
 
