@@ -65,6 +65,8 @@ KERNEL_CFLAGS := $(if $(filter 1,$(DEBUG)),,-O3) -fno-math-errno -fno-trapping-m
 NVCC ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
 CUDA_ON_CPU := $(if $(filter 0,$(CUDA)),,$(or $(filter cpu,$(CUDA)),$(if $(SAN),cpu)))
 WITH_CUDA := $(or $(CUDA_ON_CPU),$(if $(filter 0,$(CUDA)),,$(if $(NVCC),1,$(if $(filter 1,$(CUDA)),$(error CUDA=1, but there is no nvcc)))))
+CUDA_ON_CPU_FLAGS := -Itests/cuda_on_cpu -Wno-unknown-pragmas -Wno-shadow \
+	$(if $(findstring address,$(SAN)),-fsanitize-sections=cuda_shared)
 # Real code for the GPU generations in use, and PTX for those to come.
 CUDA_ARCH ?= 80 90
 NVCC_ARCH = $(foreach a,$(CUDA_ARCH),-gencode arch=compute_$(a)$(comma)code=sm_$(a)) \
@@ -145,7 +147,9 @@ $(BUILD)/obj/tests/%.o: EXTRA_CFLAGS = $(CHECK_CFLAGS)
 $(BUILD)/obj/%.o: %.cc $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(say) CXX $<
-	$(Q)$(CXX) $(CPPFLAGS_ALL) $(TOML_CFLAGS) $(CXXFLAGS_ALL) -MMD -MP -c -o $@ $<
+	$(Q)$(CXX) $(CPPFLAGS_ALL) $(TOML_CFLAGS) $(CXXFLAGS_ALL) $(EXTRA_CXXFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/obj/tests/cuda_on_cpu/%.o: EXTRA_CXXFLAGS = $(CUDA_ON_CPU_FLAGS)
 
 $(BUILD)/obj/kernels/%.o: EXTRA_CFLAGS = $(LAB_CFLAGS) $(KERNEL_CFLAGS) $(CFLAGS) $(if $(WITH_CUDA),-DSEEP_WITH_CUDA)
 
@@ -155,7 +159,7 @@ $(BUILD)/obj/kernels/harness/lab_page.o: docs/man/seep-lab.txt
 $(BUILD)/obj/kernels/%.cu.o: kernels/%.cu $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(say) $(if $(CUDA_ON_CPU),CXX,NVCC) $<
-	$(Q)$(if $(CUDA_ON_CPU),$(CXX) -Itests/cuda_on_cpu $(CPPFLAGS_ALL) $(CXXFLAGS_ALL) -Wno-unknown-pragmas -Wno-shadow -x c++,\
+	$(Q)$(if $(CUDA_ON_CPU),$(CXX) $(CPPFLAGS_ALL) $(CXXFLAGS_ALL) $(CUDA_ON_CPU_FLAGS) -x c++,\
 		$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCH) -I.) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
 # Texts that are compiled in.
@@ -253,8 +257,8 @@ tests: $(TEST_BINS) $(REPLAY_BINS) $(if $(SAN),,$(SUBJECT_BINS)) ## build the te
 SAN_DIR := build/san-address-undefined
 SAN_TESTS := $(if $(filter 0,$(CUDA)),$(TESTS),$(ALL_TESTS))
 TSAN_DIR := build/san-thread
-TSAN_TESTS := $(filter $(addprefix tests/test_,live_set.c sites.c walk.c splat.c splat_gradients.c \
-	splat_optimizer.c voxelize.c voxel_features.c),$(TESTS))
+TSAN_TESTS := $(filter $(addprefix tests/test_,live_set.c sites.c walk.c cuda_on_cpu.c splat.c splat_gradients.c \
+	splat_optimizer.c voxelize.c voxel_features.c),$(SAN_TESTS))
 # Real pictures, point clouds and scenes, which the repository does not hold: tests on them run where they are.
 SEEP_DATA ?= $(wildcard ../shared/data)
 check: all tests ## build and run every test; the last line counts them

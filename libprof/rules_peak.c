@@ -30,15 +30,19 @@ static bool is_active(const struct seep_case *c, const struct seep_model_site *s
 
 /* ---- collective-buffer: all gradients once more, for the length of a reduction --------------- */
 
-/* Whether one block is about all that the site reduces in a step. Buckets one after the other are
- * the pattern's fix, whatever their size. */
-static bool is_most_of_a_step(const struct seep_model_site *site, uint64_t block_bytes)
+enum { BUCKET_BYTES = 25 << 20 }; /* PyTorch's default, which the advice names */
+
+/* Whether the blocks are copies of all the gradients there are: one a step, or one for each type of
+ * number or model. Buckets one after the other are the pattern's fix: many, or of the size that
+ * is advised. */
+static bool is_flat_copy(const struct seep_model_site *site, uint64_t block_bytes)
 {
     double steps = site->last_step - site->first_step + 1;
     double step_bytes =
         (double)site->totals.allocated_bytes / steps / (site->n_parts ? site->n_parts : 1);
 
-    return (double)block_bytes > 0.6 * step_bytes;
+    double least = block_bytes > BUCKET_BYTES + BUCKET_BYTES / 10 ? 0.3 : 0.6;
+    return (double)block_bytes > least * step_bytes;
 }
 
 bool seep_rule_collective_buffer(const struct seep_case *c, struct seep_finding *f)
@@ -52,7 +56,7 @@ bool seep_rule_collective_buffer(const struct seep_case *c, struct seep_finding 
         const struct seep_model_extra *e = extra_of(c, c->sites[i]);
         if (!e || !is_active(c, site) || e->max_bytes < SEEP_RULE_PEAK_BYTES ||
             e->max_bytes * 20 < c->space_peak / (site->n_parts ? site->n_parts : 1) ||
-            !is_most_of_a_step(site, e->max_bytes))
+            !is_flat_copy(site, e->max_bytes))
             continue;
         /* Ranks that take turns in being first see some of each other's steps begin in between. */
         if (frees_of_age(e, 0, 1) * 10 < site->totals.frees * 9 ||

@@ -206,6 +206,17 @@ START_TEST(a_buffer_of_all_gradients_is_a_collective_buffer)
 }
 END_TEST
 
+/* One for each type of number, or each of two models. */
+START_TEST(two_buffers_of_all_gradients_are_collective_buffers)
+{
+    uint32_t stack = below(user(7), "/usr/lib/python3/dist-packages/torch/_utils.py",
+                           "_flatten_dense_tensors", 358);
+
+    transient(stack, HOST, 40 * MIB, 2 * STEPS, 0, 0);
+    only("collective-buffer", "pressure", 7);
+}
+END_TEST
+
 static const struct {
     uint64_t bytes, a_step;
 } buckets[] = {{MIB / 2, 10}, {25 * MIB, 6}, {25 * MIB, 2}};
@@ -340,6 +351,7 @@ int main(void)
     tcase_add_test(tcase, a_request_far_above_the_others_is_a_spike);
     tcase_add_test(tcase, sizes_within_a_few_times_are_no_spike);
     tcase_add_test(tcase, a_buffer_of_all_gradients_is_a_collective_buffer);
+    tcase_add_test(tcase, two_buffers_of_all_gradients_are_collective_buffers);
     tcase_add_loop_test(tcase, buckets_one_after_the_other_are_nobodys_fault_whatever_their_size, 0,
                         sizeof buckets / sizeof *buckets);
     tcase_add_test(tcase, parameters_replaced_by_larger_ones_are_legitimate);

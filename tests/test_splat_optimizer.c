@@ -251,7 +251,6 @@ START_TEST(adam_steps_every_parameter_as_its_paper_says)
 }
 END_TEST
 
-/* Train a spoilt model on the picture of the good one: the loss must fall to a fraction. */
 /* The model of a good picture, spoilt. */
 static void spoil(struct seep_splat_trained *t, size_t n)
 {
@@ -270,7 +269,7 @@ static void spoil(struct seep_splat_trained *t, size_t n)
 /* Train a spoilt model on the picture of the good one: the loss must fall to a fraction. */
 START_TEST(training_brings_a_picture_back)
 {
-    enum { WIDTH = 48, HEIGHT = 40, VALUES = WIDTH * HEIGHT * 3, STEPS = 40 };
+    enum { WIDTH = 48, HEIGHT = 40, VALUES = WIDTH * HEIGHT * 3 };
     struct seep_stream *stream = make_stream(_i);
     struct seep_splat_camera c = make_camera(WIDTH, HEIGHT);
     struct seep_splat_host h;
@@ -281,6 +280,8 @@ START_TEST(training_brings_a_picture_back)
     static float picture[VALUES];
     void *target, *scratch;
     size_t bytes = 0;
+    /* CUDA's kernels may be running on the CPU, which takes its time. */
+    unsigned steps = _i == CUDA_0 ? 40 : 150;
     double first = 0;
 
     make_scene(&h, 60, 1, 1, 19);
@@ -300,7 +301,7 @@ START_TEST(training_brings_a_picture_back)
     ck_assert_int_eq(seep_splat_adam(60, 4, NULL, NULL, 0, &a.t_there, stream), 0);
     ck_assert_int_eq(seep_splat_loss(target, target, VALUES, NULL, &loss, NULL, &bytes, stream), 0);
     ck_assert_int_eq(seep_stream_alloc(stream, bytes, &scratch), 0);
-    for (unsigned step = 0; step <= STEPS; step++) {
+    for (unsigned step = 0; step <= steps; step++) {
         ck_assert_int_eq(seep_splat_room_forward(&r, NULL), 0);
         ck_assert_int_eq(seep_splat_loss(r.picture.image, target, VALUES, r.image_grad, &loss,
                                          scratch, &bytes, stream),
@@ -311,7 +312,7 @@ START_TEST(training_brings_a_picture_back)
         ck_assert_int_eq(seep_splat_adam(60, 4, &r.gradients, &rates, step + 1, &a.t_there, stream),
                          0);
     }
-    ck_assert_msg(loss.l1 < first / 3, "loss %g, then %g", first, loss.l1);
+    ck_assert_msg(loss.l1 < first / (_i == CUDA_0 ? 3 : 5), "loss %g, then %g", first, loss.l1);
     r.model = given;
     seep_splat_room_fini(&r);
     step_arrays_fini(&a);

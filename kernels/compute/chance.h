@@ -34,7 +34,7 @@ static inline struct seep_chance seep_chance_of(uint64_t seed, uint64_t n)
 /* In (0, 1). */
 static inline double seep_chance_uniform(struct seep_chance *c)
 {
-    return ((double)(seep_chance_next(c) >> 11) + 0.5) * 0x1p-53;
+    return ((double)(seep_chance_next(c) >> 12) + 0.5) * 0x1p-52;
 }
 
 static inline double seep_chance_between(struct seep_chance *c, double low, double high)
@@ -45,7 +45,7 @@ static inline double seep_chance_between(struct seep_chance *c, double low, doub
 /* 0 … n − 1. */
 static inline size_t seep_chance_below(struct seep_chance *c, size_t n)
 {
-    return (size_t)((double)n * seep_chance_uniform(c));
+    return (size_t)((unsigned __int128)seep_chance_next(c) * n >> 64);
 }
 
 /* order[n] becomes 0 … n − 1 in some order (Durstenfeld, 1964). */

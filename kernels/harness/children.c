@@ -70,6 +70,8 @@ static int await(pid_t pid, int *status, struct seep_error *err)
 {
     if (pid < 0)
         return seep_error_set(err, SEEP_EIO, "", 0, "no process: %s", strerror(errno));
+    if (came) /* taken before this child began */
+        kill(pid, came);
     for (pid_t ended; (ended = waitpid(pid, status, WNOHANG)) != pid;) {
         if (ended < 0 && errno != EINTR)
             return seep_error_set(err, SEEP_EIO, "", 0, "a process is lost: %s", strerror(errno));

@@ -48,6 +48,7 @@ struct seep_fix {
     const char *leaves;   /* pattern of all that remains or is new; NULL: there is nothing */
     bool as_predicted;    /* peaks fall as much as seep said they would */
     double least_scale;   /* below it there is too little for a word: not held */
+    bool on_host; /* seep looks for this in memory of the host alone: not held on a device */
 };
 
 /* What one variant's run gave. */

@@ -35,15 +35,13 @@ void seep_table_print_verdicts(const json_t *rows, FILE *out)
     const json_t *row;
     size_t i, n_passed = 0;
 
-    json_array_foreach(rows, i, row)
-    {
+    json_array_foreach (rows, i, row) {
         for (int k = 0; k < 3; k++) {
             int width = width_of(text_of(row, keys[k]));
             widths[k] = width > widths[k] ? width : widths[k];
         }
     }
-    json_array_foreach(rows, i, row)
-    {
+    json_array_foreach (rows, i, row) {
         bool pass = json_is_true(json_object_get(row, "pass"));
         n_passed += pass ? 1 : 0;
         fputs(pass ? "PASS  " : "FAIL  ", out);
@@ -98,10 +96,8 @@ static void find_columns(const json_t *objects, struct columns *c)
     json_t *value;
     size_t i;
 
-    json_array_foreach(objects, i, row)
-    {
-        json_object_foreach((json_t *)row, key, value)
-        {
+    json_array_foreach (objects, i, row) {
+        json_object_foreach ((json_t *)row, key, value) {
             size_t k = column_of(c, key);
             write_cell(value, text);
             if (k < c->n && width_of(text) > c->widths[k])
@@ -136,5 +132,6 @@ void seep_table_print(const json_t *objects, FILE *out)
         pad(out, k + 1 < c.n ? c.widths[k] - width_of(c.keys[k]) + 2 : 0);
     }
     putc('\n', out);
-    json_array_foreach(objects, i, row) print_row(row, &c, out);
+    json_array_foreach (objects, i, row)
+        print_row(row, &c, out);
 }

@@ -5,7 +5,8 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* The rows of rows.h, a scenario after the other, and a last line that counts them. */
+/* The rows of rows.h, a scenario after the other, and a last line that counts them: those of a run
+ * that was not ended are fewer than there would be, and are said to be. */
 void seep_table_print_verdicts(const json_t *rows, FILE *out);
 
 /* An array of objects; their keys are the columns, as they come up. Numbers stand right, with four

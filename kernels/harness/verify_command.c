@@ -7,10 +7,12 @@
 #include "kernels/harness/trial_judge.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 enum { MAX_VARIANTS = 16, NAME_BYTES = 128, LINE_BYTES = 512 };
 
@@ -182,6 +184,8 @@ static int verify_scenario(struct verification *v, const struct seep_scenario *s
     if (!rc)
         rc = run_variants(v, s, data, outcomes, err);
     for (const struct seep_fix *fix = s->fixes; fix && fix->before && !rc; fix++) {
+        if (fix->on_host && s->uses_device && v->a->device != SEEP_DEVICE_CPU)
+            continue;
         if (v->a->scale >= fix->least_scale)
             rc = verify_fix(v, s, fix, err);
     }
@@ -197,10 +201,23 @@ static int verify_scenario(struct verification *v, const struct seep_scenario *s
 /* ---- all ---------------------------------------------------------------------------------------
  */
 
+/* Until there is something to be written, an old file stays as it is. */
+static FILE *open_output(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+
+    if (!out && fd >= 0)
+        close(fd);
+    return out;
+}
+
 static int print_rows(const struct verification *v, FILE *out, bool complete)
 {
     const json_t *rows = v->rows.rows;
 
+    if (v->a->out && ftruncate(fileno(out), 0) && errno != EINVAL) /* it may be a pipe */
+        return -SEEP_EIO;
     if (v->a->json) {
         json_t *document =
             json_pack("{s:s, s:i, s:s, s:f, s:b, s:i, s:i, s:O, s:O}", "format", "seep-lab-verify",
@@ -212,6 +229,8 @@ static int print_rows(const struct verification *v, FILE *out, bool complete)
         json_decref(document);
     } else {
         seep_table_print_verdicts(rows, out);
+        if (!complete)
+            fputs("the run ended early: what is missing here was not tried\n", out);
     }
     if (!fflush(out) && !ferror(out))
         return 0;
@@ -232,6 +251,15 @@ static bool words_are_scenarios(const struct seep_lab_arguments *a)
         return false;
     }
     return true;
+}
+
+static bool uses_device(const struct seep_lab_arguments *a)
+{
+    for (const struct seep_scenario *const *s = seep_scenarios; *s; s++) {
+        if (seep_lab_is_chosen(a, (*s)->name) && (*s)->uses_device)
+            return true;
+    }
+    return false;
 }
 
 /* What is kept must be of one run: else reports and inputs of two would mix. */
@@ -276,10 +304,10 @@ int seep_lab_verify_main(int argc, char **argv)
     if (status >= 0)
         return status;
     seep_lab_hold_signals();
-    if (!words_are_scenarios(&a) || !seep_lab_has_device(a.device))
+    if (!words_are_scenarios(&a) || (uses_device(&a) && !seep_lab_has_device(a.device)))
         return SEEP_LAB_UNUSABLE;
     /* Before the work: who learns after it that the file cannot be has lost all of it. */
-    FILE *out = a.out ? fopen(a.out, "we") : stdout;
+    FILE *out = a.out ? open_output(a.out) : stdout;
     if (!out) {
         seep_lab_complain("%s cannot be written (%s): name another file", a.out, strerror(errno));
         return SEEP_LAB_UNUSABLE;

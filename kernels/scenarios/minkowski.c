@@ -23,7 +23,7 @@
  * scale: its sizes are the real ones. */
 enum { EPOCH_STEPS = 200, EMPTY_EVERY = 10, WARM_SHARE = 10 };
 
-/* Voxels of a batch of six scenes at 5 cm: lognormal about 150,000. */
+/* Voxels of a batch: lognormal. Both are made up. */
 static const double mean_points = 150000, sigma_points = 0.08;
 
 static const size_t capacity_bytes = (size_t)80 << 30; /* a large GPU's */

@@ -47,7 +47,8 @@ static const struct seep_fix fixes[] = {
     {.before = "lazy-carrying",
      .after = "lazy-evicting",
      .vanishes = "carry-over",
-     .least_scale = 0.01},
+     .least_scale = 0.01,
+     .on_host = true},
     {0},
 };
 

@@ -1,5 +1,6 @@
 #include "kernels/scenarios/splat_training.h"
 
+#include "kernels/compute/chance.h"
 #include "kernels/compute/clock.h"
 #include "kernels/scenarios/splat_pass.h"
 #include "preload/seep.h"
@@ -98,7 +99,7 @@ static int densify(struct training *t)
     while (!rc && n > t->gaussians.n) {
         size_t most = 2 * t->gaussians.n;
         rc = seep_gaussians_densify(&t->gaussians, n < most ? n : most, job->views->extent,
-                                    job->seed + t->step);
+                                    seep_chance_of(job->seed, t->step).state);
     }
     return rc;
 }

@@ -8,6 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { SEEP_VOXEL_MAX_PARTITION_BITS = 14 };
 
 /* Smallest and largest coordinate of points that are not refused; empty: lo > hi. */
@@ -61,4 +65,7 @@ static inline uint32_t seep_voxel_low(uint64_t key, unsigned partition_bits)
     return (uint32_t)(key >> partition_bits);
 }
 
+#ifdef __cplusplus
+}
+#endif
 #endif

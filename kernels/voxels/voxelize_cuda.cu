@@ -5,6 +5,7 @@
 // number, 3 passes over 8 bytes for 10^6 points. It is stable, so the order within a voxel is the
 // points', on any GPU and run.
 #include "kernels/compute/launch.cuh"
+#include "kernels/voxels/voxel_keys.h"
 #include "kernels/voxels/voxelize_twins.h"
 
 #include <cub/device/device_radix_sort.cuh>
@@ -60,15 +61,29 @@ __global__ void quantize(const float (*points)[3], const int32_t *batch, size_t 
 
 // ---- grouping -------------------------------------------------------------------------------
 
-__device__ uint32_t hash_of(int4 c)
+// Drawn by chance, once a process: nobody can write a file of voxels that all have the same hash,
+// which would take quadratic time.
+struct hash_factors {
+    uint64_t batch, x, y, z, last;
+};
+
+struct hash_factors draw_factors()
 {
-    uint64_t h = static_cast<uint32_t>(c.y) * 0x9e3779b97f4a7c15ull +
-                 static_cast<uint32_t>(c.z) * 0xc2b2ae3d27d4eb4full +
-                 static_cast<uint32_t>(c.w) * 0x165667b19e3779f9ull +
-                 static_cast<uint32_t>(c.x) * 0xd6e8feb86659fd93ull;
+    struct seep_chance chance = seep_voxel_chance();
+    uint64_t drawn[5];
+
+    for (uint64_t &factor : drawn)
+        factor = seep_chance_next(&chance) | 1;
+    return {drawn[0], drawn[1], drawn[2], drawn[3], drawn[4]};
+}
+
+__device__ uint32_t hash_of(int4 c, const struct hash_factors &by)
+{
+    uint64_t h = static_cast<uint32_t>(c.x) * by.batch + static_cast<uint32_t>(c.y) * by.x +
+                 static_cast<uint32_t>(c.z) * by.y + static_cast<uint32_t>(c.w) * by.z;
 
     h ^= h >> 32;
-    h *= 0xd6e8feb86659fd93ull;
+    h *= by.last;
     return static_cast<uint32_t>(h >> 32);
 }
 
@@ -81,8 +96,8 @@ __device__ bool same(int4 a, int4 b)
 // taken belongs to its voxel for good, whichever of its points it names: comparing with an old
 // value is no mistake. n_slots is at least twice the number of points, so that there always is an
 // empty one.
-__global__ void insert(const int4 *coords, uint32_t n, uint32_t *table, uint32_t n_slots,
-                       uint32_t *slots)
+__global__ void insert(const int4 *coords, uint32_t n, const struct hash_factors by,
+                       uint32_t *table, uint32_t n_slots, uint32_t *slots)
 {
     const size_t index = thread_index();
 
@@ -94,7 +109,7 @@ __global__ void insert(const int4 *coords, uint32_t n, uint32_t *table, uint32_t
         slots[i] = none;
         return;
     }
-    uint32_t slot = __umulhi(hash_of(c), n_slots);
+    uint32_t slot = __umulhi(hash_of(c, by), n_slots);
     for (;;) {
         uint32_t owner = __ldcg(table + slot);
         if (owner == none)
@@ -185,7 +200,8 @@ cudaError_t group(const int4 *coords, size_t n, struct grouping *g, cudaStream_t
 
     if (error != cudaSuccess)
         return error;
-    error = seep_launch(insert, n, stream, coords, n_points, g->table, g->n_slots, g->firsts);
+    error = seep_launch(insert, n, stream, coords, n_points, draw_factors(), g->table, g->n_slots,
+                        g->firsts);
     if (error == cudaSuccess)
         error = seep_launch(find_firsts, n + 1, stream, g->table, n_points, g->firsts, g->numbers);
     if (error != cudaSuccess)
@@ -303,7 +319,7 @@ __global__ void pick(const int32_t *labels, uint32_t n, const uint32_t *numbers,
         voxel_labels[voxel] = labels[i];
 }
 
-// Threads that write to the same voxel write the same.
+// Threads that write to the same voxel write the same, but plainly it would still be a race.
 __global__ void ignore_disagreement(const int32_t *labels, uint32_t n, const uint32_t *numbers,
                                     const uint32_t *firsts, int32_t ignore_label,
                                     int32_t *voxel_labels)
@@ -311,7 +327,7 @@ __global__ void ignore_disagreement(const int32_t *labels, uint32_t n, const uin
     const size_t i = thread_index();
 
     if (i < n && firsts[i] != none && labels[i] != labels[firsts[i]])
-        voxel_labels[numbers[firsts[i]]] = ignore_label;
+        atomicExch(voxel_labels + numbers[firsts[i]], ignore_label);
 }
 
 } // namespace

@@ -295,7 +295,11 @@ class Verify(LabCase):
         kept, args = self.path("kept"), ("verify", "maskrcnn", "--scale", "0.001", "--keep", self.path("kept"))
         self.assertEqual(self.lab(*args, "--epochs", "3").status, 0)
         before = sorted(os.listdir(os.path.join(kept, "maskrcnn")))
-        self.assertIn("not an empty folder", self.cannot(*args))
+        with open(self.path("table"), "w") as f:
+            f.write("the last one\n")
+        self.assertIn("not an empty folder", self.cannot(*args, "-o", self.path("table")))
+        with open(self.path("table")) as f:
+            self.assertEqual(f.read(), "the last one\n")
         self.assertEqual(sorted(os.listdir(os.path.join(kept, "maskrcnn"))), before)
 
     def test_a_file_that_cannot_be_written_is_known_before_anything_runs(self):
@@ -315,6 +319,10 @@ class Verify(LabCase):
         self.assertFalse(verdict["complete"])
         self.assertEqual({r["scenario"] for r in verdict["rows"]}, {"minkowski"})
         self.assertGreater(verdict["rows_total"], 10)
+        shutil.rmtree(self.path("kept/minkowski"))
+        done = self.lab("verify", "minkowski", "maskrcnn", "--scale", "0.002", "--keep", self.path("kept"))
+        self.assertEqual(done.status, 2, repr(done))
+        self.assertRegex(done.stdout.decode(), r"hold\nthe run ended early: [^\n]+\n\Z")
 
 
 class Signals(LabCase):

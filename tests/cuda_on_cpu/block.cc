@@ -20,7 +20,7 @@ uint3 threadIdx, blockIdx, blockDim, gridDim;
 namespace
 {
 
-enum { MOST_THREADS = 1024, LANES = 32, STACK_BYTES = 256 * 1024 };
+enum { MOST_THREADS = 1024, LANES = 32, STACK_BYTES = 256 * 1024, GUARD_BYTES = 4096 };
 
 /* Where warps and blocks meet. Two rooms by turns: who leaves a meeting late still finds its own,
  * for nobody can be two meetings ahead of him. */
@@ -44,6 +44,7 @@ void *host_place[5];
 meeting block_meeting, warp_meetings[MOST_THREADS / LANES];
 unsigned n_threads, n_alive;
 const std::function<void()> *body;
+char begins, ends; /* what the host and the block's threads wait for, and nobody else */
 
 /* Threads that can go on. The next is the one that waits longest, so that warps keep step, or the
  * one that came last, so that one runs ahead as far as it can. */
@@ -146,9 +147,9 @@ UNSEEN void live()
     fibre *self = &fibres[threadIdx.x];
 
     for (;;) {
-        tsan_take(&body);
+        tsan_take(&begins);
         (*body)();
-        tsan_give(&body);
+        tsan_give(&ends);
         self->done = true;
         n_alive--;
         /* A block does not wait for threads that have ended. */
@@ -164,7 +165,7 @@ UNSEEN void live()
     void *stack =
         mmap(nullptr, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-    if (stack == MAP_FAILED)
+    if (stack == MAP_FAILED || mprotect(stack, GUARD_BYTES, PROT_NONE) != 0)
         give_up("no memory for a stack");
     getcontext(&context);
     context.uc_stack.ss_sp = stack;
@@ -211,11 +212,14 @@ UNSEEN const uint64_t *meet_warp(meeting_kind kind, unsigned mask, uint64_t mine
     if (mask != ~0u)
         give_up("parts of warps cannot meet here");
     m->given[room][thread % LANES] = mine;
-    tsan_give(&m->given[room]);
+    /* Votes and shuffles hand over their values and order no other memory. */
+    if (kind == MEET_SYNCWARP)
+        tsan_give(&m->given[room]);
     if (m->arrived == LANES)
         open_meeting(m, first, LANES);
     to_host(&fibres[thread]);
-    tsan_take(&m->given[room]);
+    if (kind == MEET_SYNCWARP)
+        tsan_take(&m->given[room]);
     return m->given[room];
 }
 
@@ -250,13 +254,13 @@ UNSEEN void run_block(unsigned threads, uint64_t seed, const std::function<void(
 #ifdef __SANITIZE_THREAD__
     host_tsan = __tsan_get_current_fiber();
 #endif
-    tsan_give(&body);
+    tsan_give(&begins);
     wake_all(0, threads);
     while (n_ready > 0) {
         threadIdx.x = next_ready();
         resume(&fibres[threadIdx.x]);
     }
-    tsan_take(&body);
+    tsan_take(&ends);
     if (n_alive > 0)
         give_up("threads wait for others of their warp or block that never come");
 }

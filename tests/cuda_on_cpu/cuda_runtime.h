@@ -5,8 +5,11 @@
  * Every thread of a block is a fibre, a block runs at a time (block.h), a stream does its work
  * at once. What a GPU leaves undefined is made to show: memory is filled with NaNs before its
  * first use, the order of threads and blocks changes, warps and blocks whose threads part ways at a
- * barrier end the program with a message. What blocks alone do to each other is not seen: one is
- * over before the next begins. */
+ * barrier end the program with a message, copies must be of the sides and sizes that they say.
+ *
+ * Not seen: what blocks alone do to each other (one is over before the next begins), a pointer of
+ * the host's that a kernel is given, a host that does not wait, one part of a scratch that runs
+ * into the next, the rounding of approximate functions. */
 #ifndef SEEP_TESTS_CUDA_RUNTIME_H
 #define SEEP_TESTS_CUDA_RUNTIME_H
 
@@ -29,8 +32,27 @@
 #define __shared__ static __attribute__((section("cuda_shared")))
 
 using std::isfinite;
-using std::max;
-using std::min;
+
+/* Of a number and a NaN: the number. */
+static inline float max(float a, float b)
+{
+    return fmaxf(a, b);
+}
+
+static inline float min(float a, float b)
+{
+    return fminf(a, b);
+}
+
+static inline unsigned max(unsigned a, unsigned b)
+{
+    return a > b ? a : b;
+}
+
+static inline unsigned min(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
 
 /* ---- vectors ------------------------------------------------------------------------------ */
 
@@ -138,6 +160,11 @@ template <class T, class Change> static inline T change_atomically(T *p, Change 
 template <class T> static inline T atomicAdd(T *p, T more)
 {
     return change_atomically(p, [=](T old) { return (T)(old + more); });
+}
+
+template <class T> static inline T atomicExch(T *p, T other)
+{
+    return change_atomically(p, [=](T) { return other; });
 }
 
 template <class T> static inline T atomicMin(T *p, T other)

@@ -51,6 +51,33 @@ __global__ void count_block(int *out)
     out[blockIdx.x * THREADS + threadIdx.x] = left;
 }
 
+__global__ void add_plainly(float *sum)
+{
+    *sum += 1;
+}
+
+__global__ void reverse_after_vote(int *out)
+{
+    __shared__ int room[THREADS];
+
+    room[threadIdx.x] = (int)threadIdx.x;
+    if (__any_sync(~0u, true))
+        out[blockIdx.x * THREADS + threadIdx.x] = room[threadIdx.x ^ 31];
+}
+
+__device__ __attribute__((noinline)) int read(const int *room, unsigned k)
+{
+    return room[k];
+}
+
+__global__ void overrun(int *out)
+{
+    __shared__ int room[THREADS];
+
+    room[threadIdx.x] = 1;
+    out[blockIdx.x * THREADS + threadIdx.x] = read(room, threadIdx.x + 1);
+}
+
 __global__ void part()
 {
     if (threadIdx.x % 32 < 16)
@@ -127,6 +154,30 @@ int planted_sum(bool cleared)
     return !(result == N);
 }
 
+void planted_plain_add(void)
+{
+    const cudaLaunchConfig_t config = grid(1, THREADS);
+    void *sum = nullptr;
+
+    if (cudaMalloc(&sum, sizeof(float)) == cudaSuccess)
+        (void)cudaLaunchKernelEx(&config, add_plainly, static_cast<float *>(sum));
+    (void)cudaFree(sum);
+}
+
+void planted_ballot_barrier(void)
+{
+    (void)count_wrong([](const cudaLaunchConfig_t &c,
+                         int *out) { return cudaLaunchKernelEx(&c, reverse_after_vote, out); },
+                      [](int i) { return i ^ 31; });
+}
+
+void planted_overrun(void)
+{
+    (void)count_wrong(
+        [](const cudaLaunchConfig_t &c, int *out) { return cudaLaunchKernelEx(&c, overrun, out); },
+        [](int) { return 1; });
+}
+
 void planted_parting(void)
 {
     const cudaLaunchConfig_t config = grid(1, 64);
@@ -134,12 +185,23 @@ void planted_parting(void)
     (void)cudaLaunchKernelEx(&config, part);
 }
 
-int planted_launches(void)
+int planted_wrong_calls(void)
 {
     const cudaLaunchConfig_t none = grid(0, THREADS), large = grid(1, 2048);
-    bool refused = cudaLaunchKernelEx(&none, part) == cudaErrorInvalidConfiguration &&
-                   cudaLaunchKernelEx(&large, part) == cudaErrorInvalidConfiguration &&
-                   cudaGetLastError() == cudaErrorInvalidConfiguration;
+    char host[16];
+    void *device = nullptr;
+    bool refused =
+        cudaMalloc(&device, 8) == cudaSuccess &&
+        cudaMemsetAsync(host, 0, 8, nullptr) == cudaErrorInvalidValue &&
+        cudaMemcpyAsync(device, host, 8, cudaMemcpyDeviceToHost, nullptr) ==
+            cudaErrorInvalidValue &&
+        cudaMemcpyAsync(host, device, 9, cudaMemcpyDeviceToHost, nullptr) == cudaErrorInvalidValue;
+
+    (void)cudaFree(device);
+    (void)cudaGetLastError();
+    refused = refused && cudaLaunchKernelEx(&none, part) == cudaErrorInvalidConfiguration &&
+              cudaLaunchKernelEx(&large, part) == cudaErrorInvalidConfiguration &&
+              cudaGetLastError() == cudaErrorInvalidConfiguration;
 
     return !(refused && cudaGetLastError() == cudaSuccess);
 }

@@ -14,11 +14,19 @@ int planted_warp_reversal(bool with_barrier);
 int planted_sum(bool cleared); /* of memory that is set to 0 before, or not */
 int planted_block_sum(void);   /* all kinds of meetings, none left out */
 
+/* Right by their values, on one CPU: for the thread sanitizer. */
+void planted_plain_add(void);      /* many threads add to one number, not atomically */
+void planted_ballot_barrier(void); /* shared memory handed on after a vote alone */
+
+/* Shared memory read beyond the array's end: for the address sanitizer. */
+void planted_overrun(void);
+
 /* Half of a warp leaves before the other half meets it. */
 void planted_parting(void);
 
-/* 0: a launch of nothing, and one of blocks too large, are refused and then forgotten. */
-int planted_launches(void);
+/* 0: a launch of nothing, one of blocks too large, and copies of the wrong side or size are refused
+ * and then forgotten. */
+int planted_wrong_calls(void);
 
 #ifdef __cplusplus
 }
