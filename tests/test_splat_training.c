@@ -308,10 +308,12 @@ START_TEST(a_real_scene_is_learnt)
     double last, loss_last;
 
     snprintf(data, sizeof data, "%s/colmap-scene", getenv("SEEP_DATA"));
-    double first = measured_of("lazy-evicting", data, 0.002, 6, "psnr_first", "psnr_last", &last);
-    ck_assert_double_ge(last, first + 2);
-    double loss_first = measured_of("eager", data, 0.002, 6, "loss_first", "loss_last", &loss_last);
-    ck_assert_double_le(loss_last, 0.8 * loss_first);
+    /* Seeds 1 to 4: 4.8 to 6.9 dB, the loss to 0.39 to 0.48. */
+    double first = measured_of("lazy-evicting", data, 0.002, 12, "psnr_first", "psnr_last", &last);
+    ck_assert_double_ge(last, first + 3);
+    double loss_first =
+        measured_of("eager", data, 0.002, 12, "loss_first", "loss_last", &loss_last);
+    ck_assert_double_le(loss_last, 0.6 * loss_first);
 }
 END_TEST
 
