@@ -264,18 +264,6 @@ START_TEST(pairs_that_no_longer_fit_32_bits_are_refused)
 }
 END_TEST
 
-/* |a − b| ÷ |b|; a NaN counts. */
-static double distance(const float *a, const double *b, size_t n)
-{
-    double difference = 0, length = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        difference += ((double)a[i] - b[i]) * ((double)a[i] - b[i]);
-        length += b[i] * b[i];
-    }
-    return sqrt(difference) / (length > 0 ? sqrt(length) : 1);
-}
-
 struct reference_result {
     struct seep_reference_model model, grads;
     double *image, *image_grad, (*means2d)[2];
@@ -331,13 +319,13 @@ static void check_room(const struct scene *s, const struct seep_splat_model *mod
     ck_assert_int_eq(seep_splat_room_forward(&room, image), 0);
     ck_assert_int_eq(seep_splat_room_backward(&room, r->image_grad_f), 0);
     ck_assert_int_eq(seep_splat_room_download(&room, &to), 0);
-    ck_assert_double_lt(distance(image, r->image, r->values), 1e-4);
-    ck_assert_double_lt(distance(*to.means, *r->grads.means, 3 * n), 1e-3);
-    ck_assert_double_lt(distance(*to.scales, *r->grads.scales, 3 * n), 1e-3);
-    ck_assert_double_lt(distance(*to.rotations, *r->grads.rotations, 4 * n), 1e-3);
-    ck_assert_double_lt(distance(*to.means2d, *r->means2d, 2 * n), 1e-3);
-    ck_assert_double_lt(distance(to.opacities, r->grads.opacities, n), 1e-3);
-    ck_assert_double_lt(distance(to.sh, r->grads.sh, sh), 1e-3);
+    ck_assert_double_lt(relative_error(image, r->image, r->values), 1e-4);
+    ck_assert_double_lt(relative_error(*to.means, *r->grads.means, 3 * n), 1e-3);
+    ck_assert_double_lt(relative_error(*to.scales, *r->grads.scales, 3 * n), 1e-3);
+    ck_assert_double_lt(relative_error(*to.rotations, *r->grads.rotations, 4 * n), 1e-3);
+    ck_assert_double_lt(relative_error(*to.means2d, *r->means2d, 2 * n), 1e-3);
+    ck_assert_double_lt(relative_error(to.opacities, r->grads.opacities, n), 1e-3);
+    ck_assert_double_lt(relative_error(to.sh, r->grads.sh, sh), 1e-3);
     for (size_t i = 36; i < n; i += 37) /* the one with the NaN */
         ck_assert(to.means[i][0] == 0 && to.opacities[i] == 0 && to.rotations[i][3] == 0 &&
                   to.sh[i * (size_t)s->sh_stride * 3] == 0);

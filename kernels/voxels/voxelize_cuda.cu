@@ -295,8 +295,26 @@ __global__ void mean_backward(const int32_t *voxel_start, const int32_t *point_t
     feature_grads[i] = grad;
 }
 
-// One thread an item, and no more blocks than a launch can have.
-constexpr size_t most_items = static_cast<size_t>(INT32_MAX) * SEEP_BLOCK;
+template <typename Index>
+using channel_kernel = void (*)(const int32_t *voxel_start, const int32_t *of, const float *from,
+                                Index n_channels, Index n, float *to);
+
+// A thread for each channel of `rows` rows, with indices of 32 bits where they do.
+int launch_channels(channel_kernel<uint32_t> narrow, channel_kernel<size_t> wide, size_t rows,
+                    size_t n_channels, const int32_t *voxel_start, const int32_t *of,
+                    const float *from, float *to, struct seep_stream *stream)
+{
+    const size_t n = rows * n_channels, most = static_cast<size_t>(INT32_MAX) * SEEP_BLOCK;
+    cudaStream_t s = seep_cuda_of(stream);
+
+    if (n > most) // blocks of a launch
+        return -SEEP_EINVAL;
+    return seep_cuda_status(
+        n <= UINT32_MAX
+            ? seep_launch(narrow, n, s, voxel_start, of, from, static_cast<uint32_t>(n_channels),
+                          static_cast<uint32_t>(n), to)
+            : seep_launch(wide, n, s, voxel_start, of, from, n_channels, n, to));
+}
 
 // ---- one point a voxel ----------------------------------------------------------------------
 
@@ -390,36 +408,17 @@ int seep_voxelize_cuda(const int32_t (*coords)[4], size_t n_points, struct seep_
 int seep_voxel_mean_cuda(const struct seep_voxel_maps *maps, const float *features,
                          size_t n_channels, float *voxel_features, struct seep_stream *stream)
 {
-    const size_t n = maps->n_voxels * n_channels;
-
-    if (n > most_items)
-        return -SEEP_EINVAL;
-    cudaError_t error =
-        n <= UINT32_MAX
-            ? seep_launch(mean<uint32_t>, n, seep_cuda_of(stream), maps->voxel_start,
-                          maps->voxel_points, features, static_cast<uint32_t>(n_channels),
-                          static_cast<uint32_t>(n), voxel_features)
-            : seep_launch(mean<size_t>, n, seep_cuda_of(stream), maps->voxel_start,
-                          maps->voxel_points, features, n_channels, n, voxel_features);
-    return seep_cuda_status(error);
+    return launch_channels(mean<uint32_t>, mean<size_t>, maps->n_voxels, n_channels,
+                           maps->voxel_start, maps->voxel_points, features, voxel_features, stream);
 }
 
 int seep_voxel_mean_backward_cuda(const struct seep_voxel_maps *maps, size_t n_points,
                                   const float *voxel_grads, size_t n_channels, float *feature_grads,
                                   struct seep_stream *stream)
 {
-    const size_t n = n_points * n_channels;
-
-    if (n > most_items)
-        return -SEEP_EINVAL;
-    cudaError_t error =
-        n <= UINT32_MAX
-            ? seep_launch(mean_backward<uint32_t>, n, seep_cuda_of(stream), maps->voxel_start,
-                          maps->point_to_voxel, voxel_grads, static_cast<uint32_t>(n_channels),
-                          static_cast<uint32_t>(n), feature_grads)
-            : seep_launch(mean_backward<size_t>, n, seep_cuda_of(stream), maps->voxel_start,
-                          maps->point_to_voxel, voxel_grads, n_channels, n, feature_grads);
-    return seep_cuda_status(error);
+    return launch_channels(mean_backward<uint32_t>, mean_backward<size_t>, n_points, n_channels,
+                           maps->voxel_start, maps->point_to_voxel, voxel_grads, feature_grads,
+                           stream);
 }
 
 int seep_sparse_quantize_scratch_cuda(size_t n_points, size_t *bytes, struct seep_stream *stream)

@@ -52,6 +52,7 @@ unsigned ready[MOST_THREADS], ready_first, n_ready;
 bool keeps_step;
 uint64_t chance;
 
+/* Not chance.h, whose accesses the sanitizers would see. */
 UNSEEN uint64_t next_chance()
 {
     chance = chance * 6364136223846793005u + 1442695040888963407u;

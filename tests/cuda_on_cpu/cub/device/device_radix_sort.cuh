@@ -2,7 +2,7 @@
 #ifndef SEEP_TESTS_CUB_DEVICE_RADIX_SORT_CUH
 #define SEEP_TESTS_CUB_DEVICE_RADIX_SORT_CUH
 
-#include <cuda_runtime.h>
+#include <cub/one_thread.cuh>
 
 #include <numeric>
 #include <vector>
@@ -40,21 +40,14 @@ class DeviceRadixSort
                                  const Value *values, Value *values_out, unsigned n, int begin_bit,
                                  int end_bit, cudaStream_t stream = nullptr)
     {
-        /* Besides its counts it keeps a copy of the pairs. */
-        size_t wanted = 1024 + (size_t)n * (sizeof(Key) + sizeof(Value));
+        cudaError_t error;
 
-        if (!room) {
-            room_bytes = wanted;
-            return cudaSuccess;
-        }
-        if (room_bytes < wanted)
-            return cudaErrorInvalidValue;
-        cudaError_t error = cudaMemsetAsync(room, 0xff, wanted, stream);
-        const cudaLaunchConfig_t one_warp = {dim3(1), dim3(32), 0, stream, nullptr, 0};
-        return error != cudaSuccess ? error : cuda_on_cpu_launch(one_warp, [=] {
-            if (threadIdx.x == 0)
-                sort(keys, keys_out, values, values_out, n, begin_bit, end_bit);
-        });
+        /* Besides its counts it keeps a copy of the pairs. */
+        if (is_over(room, room_bytes, 1024 + (size_t)n * (sizeof(Key) + sizeof(Value)), stream,
+                    &error))
+            return error;
+        return on_one_thread(
+            stream, [=] { sort(keys, keys_out, values, values_out, n, begin_bit, end_bit); });
     }
 
     /* Either buffer may end up as the current one: a single pass for few pairs, one for each 8 bits
@@ -65,15 +58,10 @@ class DeviceRadixSort
                                  int end_bit, cudaStream_t stream = nullptr)
     {
         int passes = n <= ONE_TILE ? 1 : (end_bit - begin_bit + BITS_A_PASS - 1) / BITS_A_PASS;
-        size_t wanted = 1024;
+        cudaError_t error;
 
-        if (!room) {
-            room_bytes = wanted;
-            return cudaSuccess;
-        }
-        if (room_bytes < wanted)
-            return cudaErrorInvalidValue;
-        cudaError_t error = cudaMemsetAsync(room, 0xff, wanted, stream);
+        if (is_over(room, room_bytes, 1024, stream, &error))
+            return error;
         for (int pass = 0; error == cudaSuccess && pass < passes; pass++) {
             const Key *from = keys.Current();
             const Value *from_values = values.Current();
@@ -82,11 +70,8 @@ class DeviceRadixSort
             int begin = begin_bit + pass * BITS_A_PASS, end = begin + BITS_A_PASS;
             if (passes == 1 || end > end_bit)
                 end = end_bit;
-            const cudaLaunchConfig_t one_warp = {dim3(1), dim3(32), 0, stream, nullptr, 0};
-            error = cuda_on_cpu_launch(one_warp, [=] {
-                if (threadIdx.x == 0)
-                    sort(from, to, from_values, to_values, n, begin, end);
-            });
+            error = on_one_thread(stream,
+                                  [=] { sort(from, to, from_values, to_values, n, begin, end); });
             keys.selector ^= 1;
             values.selector ^= 1;
         }
