@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -224,21 +225,24 @@ def session_members(leader):
                 fields = pathlib.Path("/proc/%s/stat" % name).read_text().rsplit(") ", 1)[1].split()
             except OSError:
                 continue
-            if int(fields[3]) == leader:
+            if int(fields[3]) == leader and fields[0] not in "ZX":  # a zombie has ended
                 found.append(int(name))
     return found
 
 
 def kill_session(leader):
-    for _ in range(3):
+    """Ends the session's processes, and waits until they have ended."""
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
         members = session_members(leader)
+        if not members:
+            break
         for pid in members:
             try:
                 os.kill(pid, signal.SIGKILL)
             except OSError:
                 pass
-        if not members:
-            break
+        time.sleep(0.001)
 
 
 def children_of(pid):
