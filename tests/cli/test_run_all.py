@@ -1,6 +1,7 @@
 """tests/run-all counts what ran: a suite in which nothing ran has failed."""
 import importlib.machinery
 import importlib.util
+import subprocess
 import sys
 import unittest
 
@@ -55,6 +56,16 @@ class Counting(SeepCase):
         self.assertEqual(count(b"100%: Checks: 3, Failures: 0, Errors: 0\n", 0)[:3], (3, 0, 0))
         self.assertEqual(count(b"66%: Checks: 3, Failures: 1, Errors: 0\n", 1)[:3], (2, 1, 0))
         self.assertEqual(count(b"", 0)[:3], (0, 1, 0))
+
+    def test_a_suite_that_hangs_says_where(self):
+        script = "import time\ndef stuck():\n    time.sleep(60)\nstuck()\n"
+        p = subprocess.Popen([sys.executable, "-X", "faulthandler", "-c", script], stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, start_new_session=True)
+        self.assertTrue(load().overdue(p, 1))
+        self.assertIn(b"in stuck", p.communicate()[0])
+        self.assertNotEqual(p.returncode, 0)
+        p = subprocess.Popen(["true"], start_new_session=True)
+        self.assertFalse(load().overdue(p, 20))
 
 
 if __name__ == "__main__":
