@@ -1,7 +1,7 @@
 /* allocator-cache: live is flat, what is taken from the system, or from the driver, rises. */
 #include "libprof/rules.h"
 
-#include "libprof/kinds.h"
+#include "libprof/segments.h"
 #include "libprof/text.h"
 
 #include <stdlib.h>
@@ -146,62 +146,6 @@ static bool judge_host_cache(struct seep_case *c, struct seep_finding *f)
 
 /* ---- the device's twin: what the driver gave, and what is in use of it --------------------- */
 
-/* What a frame is to whoever asks for memory in it: the line; in native code the function, since
- * what it announces has lines of its own; of a library, whose names nobody looked up, all of it. */
-static uint64_t place_of(const struct seep_case *c, uint32_t frame)
-{
-    const struct seep_dict_frame *f = &c->m->dict.frames[frame];
-
-    if (f->kind != SEEP_FRAME_NATIVE || f->pseudo)
-        return seep_hash_two(c->frames->line_of[frame], f->kind);
-    const struct seep_symbol *s = seep_kinds_symbol(c->frames->kinds, c->symbols, frame);
-    const char *name = s && s->function ? s->function : "";
-    return seep_hash_two(seep_hash_bytes(name, strlen(name)), f->owner);
-}
-
-static int by_value(const void *a, const void *b)
-{
-    const uint64_t *p = a, *q = b;
-
-    return (*p > *q) - (*p < *q);
-}
-
-/* Marks the stacks, by id, that pass through a place that tensors are asked for at. Returns 0 or
- * -SEEP_ENOMEM. */
-static int mark_requests(const struct seep_case *c, const uint32_t *tensors, size_t n, bool *marked)
-{
-    const struct seep_dictionary *d = &c->m->dict;
-    uint64_t *places = malloc((n + 1) * sizeof *places);
-    bool *asked = calloc(d->n_frames, sizeof *asked);
-    int rc = places && asked ? 0 : -SEEP_ENOMEM;
-
-    for (size_t i = 0; i < n && !rc; i++)
-        places[i] = place_of(c, c->frames->look_at[c->m->sites[tensors[i]].stack]);
-    if (!rc)
-        qsort(places, n, sizeof *places, by_value);
-    for (uint32_t i = 1; i < d->n_frames && !rc; i++) {
-        uint64_t place = place_of(c, i);
-        asked[i] = bsearch(&place, places, n, sizeof *places, by_value) != NULL;
-    }
-    /* Parents come before what they call. */
-    for (size_t i = 1; i < d->n_stacks && !rc; i++)
-        marked[i] = marked[d->stacks[i].parent] || asked[d->stacks[i].frame];
-    free(places);
-    free(asked);
-    return rc;
-}
-
-static size_t sites_of_space(const struct seep_model *m, const char *name, uint32_t *sites)
-{
-    size_t n = 0;
-
-    for (uint32_t i = 0; i < m->n_sites; i++) {
-        if (strcmp(m->spaces[m->sites[i].space].name, name) == 0)
-            sites[n++] = i;
-    }
-    return n;
-}
-
 /* Whether a site asks for other sizes, or gives back and asks again. */
 static bool changes(const struct seep_case *c, const struct seep_model_site *site)
 {
@@ -211,15 +155,15 @@ static bool changes(const struct seep_case *c, const struct seep_model_site *sit
            (site->totals.frees || __builtin_popcountll(m->extras[site->extra - 1].size_marks) > 1);
 }
 
-/* An allocator asks the driver in the midst of a request for a tensor, so that of all that a device
- * gave, its segments are those asked for where tensors are: sites[0, *n) from here on. False where
- * there are none, or neither requests nor segments ever change: what was freed then always fits. */
+/* Of what a device gave, the segments: sites[0, *n) from here on. False where there are none, or
+ * neither requests nor segments ever change: what was freed then always fits. */
 static bool choose_segments(const struct seep_case *c, const uint32_t *tensors, size_t n_tensors,
                             uint32_t *sites, size_t *n)
 {
     const struct seep_model *m = c->m;
     bool *marked = calloc(m->dict.n_stacks, sizeof *marked), vary = false;
-    bool found = marked && !mark_requests(c, tensors, n_tensors, marked);
+    bool found =
+        marked && !seep_segments_mark(m, c->frames, c->symbols, tensors, n_tensors, marked);
     size_t kept = 0;
 
     for (size_t i = 0; i < n_tensors; i++)
@@ -276,13 +220,14 @@ static bool judge_device(struct seep_case *c, uint16_t space, uint32_t *tensors,
                          struct seep_finding *f)
 {
     const struct seep_model *m = c->m;
-    char tensor[24] = "tensor:", one[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT];
+    char tensor[SEEP_TENSOR_SPACE], one[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT];
     struct seep_growth taken = {0};
     struct seep_slope in_use;
 
-    strncat(tensor, m->spaces[space].name + 7, sizeof tensor - 8);
-    size_t n_tensors = sites_of_space(m, tensor, tensors);
-    size_t n = n_tensors ? sites_of_space(m, m->spaces[space].name, f->sites) : 0;
+    if (!seep_tensor_space(m->spaces[space].name, tensor))
+        return false;
+    size_t n_tensors = seep_sites_of_space(m, tensor, tensors);
+    size_t n = n_tensors ? seep_sites_of_space(m, m->spaces[space].name, f->sites) : 0;
     bool found = n && choose_segments(c, tensors, n_tensors, f->sites, &n) &&
                  outgrows(c, f->sites, n, tensors, n_tensors, &taken, &in_use);
     seep_growth_fini(&taken);
@@ -310,7 +255,7 @@ static bool judge_device_cache(struct seep_case *c, struct seep_finding *f)
     bool found = false;
 
     for (uint16_t s = 0; s < c->m->n_spaces && tensors && !found; s++)
-        found = strncmp(c->m->spaces[s].name, "device:", 7) == 0 && judge_device(c, s, tensors, f);
+        found = judge_device(c, s, tensors, f);
     free(tensors);
     return found;
 }

@@ -354,6 +354,39 @@ START_TEST(deleting_the_masks_of_the_cached_annotation_breaks_the_second_epoch)
 }
 END_TEST
 
+/* _to_device() writes into the dictionary that it was given. */
+START_TEST(masks_moved_to_a_gpu_are_the_cached_annotations_unless_it_was_copied)
+{
+    struct seep_cached_gpu gpu;
+
+    ck_assert_int_eq(seep_cached_gpu_init(&gpu, SEEP_DEVICE_CPU, false, NULL), 0);
+    loader.copies = _i ? seep_target_deepcopy : NULL;
+    for (int epoch = 0; epoch < 3; epoch++) {
+        struct seep_maskrcnn_sample sample = use(0);
+        struct seep_target_value *on_host = sample.target->of[SEEP_TARGET_MASKS], *moved;
+        struct seep_caching_block *block;
+        ck_assert_ptr_nonnull(on_host->bytes); /* made anew on the host, whatever was there */
+        ck_assert_int_eq(seep_caching_alloc(gpu.allocator, on_host->n_bytes, &block), 0);
+        ck_assert_int_eq(seep_target_value_to_gpu(on_host, &gpu, block, &moved), 0);
+        ck_assert_ptr_null(moved->bytes);
+        seep_target_set(sample.target, SEEP_TARGET_MASKS, moved);
+        seep_maskrcnn_sample_fini(&sample);
+        ck_assert_uint_eq(seep_caching_counts(gpu.allocator).live_bytes, _i ? 0 : 1024);
+    }
+    const struct seep_target *cached = dataset.cache[0];
+    ck_assert(_i || cached->of[SEEP_TARGET_MASKS]->on_gpu != NULL);
+    /* A deep copy of what is on a GPU has it in common. */
+    struct seep_target *copy = seep_target_deepcopy(cached);
+    ck_assert_ptr_nonnull(copy);
+    ck_assert_ptr_eq(copy->of[SEEP_TARGET_MASKS]->on_gpu, cached->of[SEEP_TARGET_MASKS]->on_gpu);
+    seep_target_free(copy);
+    seep_maskrcnn_dataset_close(&dataset);
+    dataset = (struct seep_maskrcnn_dataset){0};
+    ck_assert_uint_eq(seep_caching_counts(gpu.allocator).live_bytes, 0);
+    seep_cached_gpu_fini(&gpu);
+}
+END_TEST
+
 START_TEST(a_picture_without_instances_has_no_masks)
 {
     struct seep_maskrcnn_sample sample = use(1);
@@ -396,6 +429,8 @@ int main(void)
     tcase_add_test(maskrcnn, without_a_copy_the_data_set_comes_to_own_the_masks);
     tcase_add_loop_test(maskrcnn, a_copy_of_either_kind_leaves_the_data_set_as_it_was, 0, 2);
     tcase_add_test(maskrcnn, deleting_the_masks_of_the_cached_annotation_breaks_the_second_epoch);
+    tcase_add_loop_test(maskrcnn,
+                        masks_moved_to_a_gpu_are_the_cached_annotations_unless_it_was_copied, 0, 2);
     tcase_add_test(maskrcnn, a_picture_without_instances_has_no_masks);
     tcase_add_test(maskrcnn, a_picture_of_another_size_than_its_annotations_is_refused);
     suite_add_tcase(suite, maskrcnn);

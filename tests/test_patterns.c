@@ -330,6 +330,40 @@ START_TEST(a_leak_of_raw_device_memory_shows_beside_a_cache)
 }
 END_TEST
 
+/* What the driver gave for tensors that stay is the tensors' matter, whoever happened to ask. */
+START_TEST(segments_of_tensors_that_are_kept_are_no_finding_of_their_own)
+{
+    char *all;
+
+    builder_level(&b, user(7), TENSOR_1, 2 * MIB, LAST, one_a_step, NULL);
+    builder_level(&b, user(_i ? 9 : 7), DEVICE_1, 2 * MIB, LAST, one_a_step, NULL);
+    tensors_at(9);
+    const json_t *f = only("unbounded-growth", "leak", 7);
+    ck_assert_str_eq(text(f, "space"), "tensor:1");
+    all = json_dumps(json_object_get(f, "evidence"), 0);
+    ck_assert_msg(strstr(all, "an allocator holds 396.0 MiB of device:1") != NULL, "%s", all);
+    free(all);
+}
+END_TEST
+
+START_TEST(device_memory_beyond_twice_the_tensors_is_a_finding_of_its_own)
+{
+    builder_level(&b, user(7), TENSOR_1, MIB / 2, LAST, one_a_step, NULL);
+    builder_level(&b, user(7), DEVICE_1, 2 * MIB, LAST, one_a_step, NULL);
+    ck_assert_uint_eq(json_array_size(findings()), 2);
+}
+END_TEST
+
+START_TEST(device_memory_that_is_asked_for_elsewhere_is_a_finding_of_its_own)
+{
+    builder_level(&b, user(7), TENSOR_1, 2 * MIB, LAST, one_a_step, NULL);
+    builder_level(&b, user(8), DEVICE_1, 2 * MIB, LAST, one_a_step, NULL);
+    const json_t *list = findings();
+    ck_assert_uint_eq(json_array_size(list), 2);
+    ck_assert_str_eq(pattern_at(list, 8), "unbounded-growth");
+}
+END_TEST
+
 /* Whoever asks for one size only, and gives nothing back, has a cache that always fits. */
 START_TEST(growth_where_one_size_is_asked_for_is_no_cache)
 {
@@ -361,6 +395,9 @@ int main(void)
     tcase_add_test(tcase, a_device_that_rises_above_what_is_in_use_is_a_cache);
     tcase_add_test(tcase, a_leak_of_raw_device_memory_is_no_cache);
     tcase_add_test(tcase, a_leak_of_raw_device_memory_shows_beside_a_cache);
+    tcase_add_loop_test(tcase, segments_of_tensors_that_are_kept_are_no_finding_of_their_own, 0, 2);
+    tcase_add_test(tcase, device_memory_beyond_twice_the_tensors_is_a_finding_of_its_own);
+    tcase_add_test(tcase, device_memory_that_is_asked_for_elsewhere_is_a_finding_of_its_own);
     tcase_add_test(tcase, growth_where_one_size_is_asked_for_is_no_cache);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);

@@ -3,6 +3,7 @@
 #include "kernels/compute/chance.h"
 #include "kernels/harness/rows.h"
 #include "kernels/harness/scenario.h"
+#include "kernels/harness/trial_judge.h"
 #include "kernels/scenarios/maskrcnn_collate.h"
 #include "preload/seep.h"
 
@@ -11,11 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 2, EPOCHS = 3 };
-enum { ALIAS, ALIAS_DEL, SHALLOW, DEEP };
+enum { BATCH = 2, EPOCHS = 3, LEAST_EPOCH_STEPS = 20 };
+enum { ALIAS, ALIAS_DEL, SHALLOW, DEEP, ALIAS_ON_GPU, DEEP_ON_GPU };
 
 struct job {
     bool deletes; /* 'masks' of the targets after use */
+    bool moves;   /* samples to the GPU, and does nothing else: the document's loop for bisecting */
+    struct seep_cached_gpu gpu;
     struct seep_maskrcnn_dataset dataset;
     struct seep_maskrcnn_loader loader;
     uint32_t *order;   /* [n_images], shuffled anew each epoch */
@@ -38,6 +41,49 @@ static void train(struct job *job, const struct seep_maskrcnn_sample samples[BAT
     }
 }
 
+/* imgs = [img.to(device) for img in imgs] */
+static __attribute__((noinline)) int picture_to_device(struct job *job,
+                                                       struct seep_maskrcnn_sample *sample)
+{
+    struct seep_target_value *on_host = sample->pixels, *moved;
+    struct seep_caching_block *block;
+    int rc = seep_caching_alloc(job->gpu.allocator, on_host->n_bytes, &block);
+
+    if (!rc)
+        rc = seep_target_value_to_gpu(on_host, &job->gpu, block, &moved);
+    if (!rc) {
+        sample->pixels = moved;
+        seep_target_value_drop(on_host);
+    }
+    return rc;
+}
+
+/* targets = [_to_device(target, device) for target in targets], which writes into the dictionary
+ * that it was given, as collate_fn does. */
+static __attribute__((noinline)) int target_to_device(struct job *job, struct seep_target *target)
+{
+    struct seep_target_value *on_host = target->of[SEEP_TARGET_MASKS], *moved;
+    struct seep_caching_block *block;
+    int rc = seep_caching_alloc(job->gpu.allocator, on_host->n_bytes, &block);
+
+    if (!rc)
+        rc = seep_target_value_to_gpu(on_host, &job->gpu, block, &moved);
+    if (!rc)
+        seep_target_set(target, SEEP_TARGET_MASKS, moved);
+    return rc;
+}
+
+static int move(struct job *job, struct seep_maskrcnn_sample samples[BATCH])
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < BATCH && !rc; i++)
+        rc = picture_to_device(job, &samples[i]);
+    for (size_t i = 0; i < BATCH && !rc; i++)
+        rc = target_to_device(job, samples[i].target);
+    return rc;
+}
+
 static int step(struct job *job, size_t first, struct seep_error *err)
 {
     struct seep_maskrcnn_sample samples[BATCH] = {{0}};
@@ -47,7 +93,9 @@ static int step(struct job *job, size_t first, struct seep_error *err)
         rc = seep_maskrcnn_getitem(&job->loader, job->order[first + i], &samples[i], err);
     if (!rc)
         rc = seep_maskrcnn_collate(&job->loader, samples, BATCH, err);
-    if (!rc)
+    if (!rc && job->moves)
+        rc = move(job, samples);
+    else if (!rc)
         train(job, samples);
     for (size_t i = 0; i < BATCH; i++) {
         if (!rc && job->deletes)
@@ -84,26 +132,37 @@ static int train_all(struct job *job, const struct seep_scenario_options *option
     return rc;
 }
 
+static int prepare(struct job *job, const struct seep_scenario_options *options,
+                   struct seep_error *err)
+{
+    bool on_gpu = strstr(options->variant, "-on-gpu") != NULL;
+
+    job->deletes = strcmp(options->variant, "alias-del") == 0;
+    if (strcmp(options->variant, "shallow") == 0)
+        job->loader.copies = seep_target_copy;
+    else if (strncmp(options->variant, "deep", strlen("deep")) == 0)
+        job->loader.copies = seep_target_deepcopy;
+    int rc = seep_maskrcnn_dataset_open(options->data, &job->dataset, err);
+    if (rc)
+        return rc;
+    size_t n = job->dataset.coco->n_images;
+    job->per_epoch = n / BATCH;
+    if (!job->per_epoch)
+        return seep_error_set(err, SEEP_ENODATA, options->data, 0,
+                              "%zu images are too few for a batch", n);
+    job->order = malloc(n * sizeof *job->order);
+    if (!job->order)
+        return -SEEP_ENOMEM;
+    job->moves = on_gpu;
+    return on_gpu ? seep_cached_gpu_init(&job->gpu, options->device, false, err) : 0;
+}
+
 static int run(const struct seep_scenario_options *options, json_t *measured,
                struct seep_error *err)
 {
-    struct job job = {.deletes = strcmp(options->variant, "alias-del") == 0};
+    struct job job = {.loader.dataset = &job.dataset};
+    int rc = prepare(&job, options, err);
 
-    job.loader.dataset = &job.dataset;
-    if (strcmp(options->variant, "shallow") == 0)
-        job.loader.copies = seep_target_copy;
-    else if (strcmp(options->variant, "deep") == 0)
-        job.loader.copies = seep_target_deepcopy;
-    int rc = seep_maskrcnn_dataset_open(options->data, &job.dataset, err);
-    if (!rc) {
-        size_t n = job.dataset.coco->n_images;
-        job.per_epoch = n / BATCH;
-        job.order = malloc(n * sizeof *job.order);
-        rc = !job.per_epoch ? seep_error_set(err, SEEP_ENODATA, options->data, 0,
-                                             "%zu images are too few for a batch", n)
-             : job.order    ? 0
-                            : -SEEP_ENOMEM;
-    }
     if (!rc)
         rc = train_all(&job, options, err);
     if (!rc) {
@@ -116,23 +175,24 @@ static int run(const struct seep_scenario_options *options, json_t *measured,
     }
     free(job.order);
     seep_maskrcnn_dataset_close(&job.dataset);
+    seep_cached_gpu_fini(&job.gpu);
     return rc;
 }
 
 /* ---- figures --------------------------------------------------------------------------------- */
 
-/* The least of what the host held around a step. Rows of a timeline are taken within steps, when
+/* The least of what a space held around a step. Rows of a timeline are taken within steps, when
  * something passing may be there, too: the least is what stays. */
-static double kept_around(const json_t *report, double from, double to)
+static double kept_around(const json_t *report, const char *space, double from, double to)
 {
     const json_t *timeline = json_object_get(report, "timeline");
     const json_t *steps = json_object_get(timeline, "step"), *step;
-    const json_t *host = json_object_get(json_object_get(timeline, "spaces"), "host");
+    const json_t *held = json_object_get(json_object_get(timeline, "spaces"), space);
     double least = NAN;
     size_t i;
 
     json_array_foreach (steps, i, step) {
-        const json_t *live = json_array_get(json_object_get(host, "live_bytes"), i);
+        const json_t *live = json_array_get(json_object_get(held, "live_bytes"), i);
         double at = json_number_value(step);
         if (json_is_number(live) && at > from && at <= to)
             least = fmin(least, json_number_value(live));
@@ -140,8 +200,33 @@ static double kept_around(const json_t *report, double from, double to)
     return least;
 }
 
-static void judge_levels(const struct seep_outcome *o, double n, double masks,
-                         struct seep_rows *rows)
+static const struct place {
+    int variant;
+    const char *space; /* that its masks end up in */
+    bool keeps;
+    double tolerance; /* the GPU's blocks are up to 1 MiB larger than what was asked for */
+} places[] = {
+    {ALIAS, "host", true, 0.02},           {ALIAS_DEL, "host", false, 0},
+    {SHALLOW, "host", false, 0},           {DEEP, "host", false, 0},
+    {ALIAS_ON_GPU, "tensor:0", true, 0.1}, {DEEP_ON_GPU, "tensor:0", false, 0},
+};
+
+/* What seep says of a variant that keeps them: levels at the ends of steps. */
+static void judge_finding(const struct seep_outcome *o, const struct place *place, double n,
+                          double masks, struct seep_rows *rows)
+{
+    const json_t *finding = seep_trial_finding(o->report, "aliased-cache");
+    char name[96];
+
+    snprintf(name, sizeof name, "%s: masks that the data set owns in the end", o->variant->name);
+    seep_rows_add_near(rows, name, seep_rows_number(finding, "live_bytes"), masks, place->tolerance,
+                       "MB");
+    snprintf(name, sizeof name, "%s: seep sees it level from step N on", o->variant->name);
+    seep_rows_add_near(rows, name, seep_rows_number(finding, "plateau_step"), n, 0.1, "");
+}
+
+static void judge_level(const struct seep_outcome *o, const struct place *place, double n,
+                        double masks, struct seep_rows *rows)
 {
     static const struct {
         const char *name;
@@ -149,21 +234,23 @@ static void judge_levels(const struct seep_outcome *o, double n, double masks,
         double share;     /* of the masks that the data set then owns */
         double tolerance; /* images have from 2 to 12 instances */
     } points[] = {
-        {"alias: masks that the data set owns from step N/2 on", 0.5, 0.9, 0.5, 0.3},
-        {"alias: ... from step N on, the first epoch's end", 1, 1.75, 1, 0.1},
-        {"alias: ... around step 2N", 1.75, 2.5, 1, 0.1},
+        {"from step N/2 on", 0.5, 0.9, 0.5, 0.3},
+        {"from step N on", 1, 1.75, 1, 0.1},
+        {"around step 2N", 1.75, 2.5, 1, 0.1},
     };
+    char name[128];
 
-    for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
-        double kept = kept_around(o[ALIAS].report, points[i].from * n, points[i].to * n);
-        seep_rows_add_near(rows, points[i].name, kept, points[i].share * masks, points[i].tolerance,
-                           "MB");
+    for (size_t i = 0; i < sizeof points / sizeof *points && place->keeps; i++) {
+        double kept = kept_around(o->report, place->space, points[i].from * n, points[i].to * n);
+        snprintf(name, sizeof name, "%s: masks that the data set owns on %s %s", o->variant->name,
+                 place->space, points[i].name);
+        seep_rows_add_near(rows, name, kept, points[i].share * masks, points[i].tolerance, "MB");
     }
-    for (int v = ALIAS_DEL; v <= DEEP; v++) {
-        char name[96];
-        double kept = kept_around(o[v].report, 0.25 * n, v == ALIAS_DEL ? n : 2.9 * n);
-        snprintf(name, sizeof name, "%s: masks that the data set owns from step N/4 on",
-                 o[v].variant->name);
+    if (!place->keeps) {
+        double to = o->variant->fails ? n : 2.9 * n;
+        double kept = kept_around(o->report, place->space, 0.25 * n, to);
+        snprintf(name, sizeof name, "%s: masks that the data set owns on %s from step N/4 on",
+                 o->variant->name, place->space);
         seep_rows_add(rows, kept < 0.02 * masks, name, "< 2 % of all", "%.3g MB", kept / 1e6);
     }
 }
@@ -178,7 +265,17 @@ static void judge(const struct seep_outcome *o, double scale, struct seep_rows *
     (void)scale;
     seep_rows_add_near(rows, "masks of an image, 640x480 and 7.3 instances", masks / images, 2.24e6,
                        0.1, "MB");
-    judge_levels(o, n, masks, rows);
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        const struct seep_outcome *one = &o[places[i].variant];
+        if (places[i].keeps)
+            judge_finding(one, &places[i], n, masks, rows);
+        /* Of few steps, too few rows of the timeline lie between two batches. */
+        if (!(n < LEAST_EPOCH_STEPS))
+            judge_level(one, &places[i], n, masks, rows);
+    }
+    double driver = seep_rows_number(o[ALIAS_ON_GPU].report, "spaces.device:0.peak_bytes");
+    seep_rows_add(rows, driver >= masks, "alias-on-gpu: what the driver gave", ">= all masks",
+                  "%.3g of %.3g MB", driver / 1e6, masks / 1e6);
     seep_rows_add_near(rows, "masks / 255: times the masks' size",
                        seep_rows_peak_of(o[DEEP].report, "collate_divide", "host") /
                            seep_rows_number(o[DEEP].measured, "largest_mask_bytes"),
@@ -201,12 +298,21 @@ static const struct seep_variant variants[] = {
                    .fails = true},
     [SHALLOW] = {.name = "shallow", .summary = "a shallow copy of the annotation is handed out"},
     [DEEP] = {.name = "deep", .summary = "a deep copy of the annotation is handed out"},
+    [ALIAS_ON_GPU] = {.name = "alias-on-gpu",
+                      .summary =
+                          "as alias; then _to_device writes into it what it moved to the GPU",
+                      .pattern = "aliased-cache",
+                      .severity = "retention",
+                      .function = "target_to_device"},
+    [DEEP_ON_GPU] = {.name = "deep-on-gpu",
+                     .summary = "as deep; the GPU's tensors go into the copy"},
     {0},
 };
 
 static const struct seep_fix fixes[] = {
     {.before = "alias", .after = "shallow", .as_predicted = true},
     {.before = "alias", .after = "deep", .as_predicted = true},
+    {.before = "alias-on-gpu", .after = "deep-on-gpu"},
     {0},
 };
 
@@ -215,6 +321,7 @@ const struct seep_scenario seep_maskrcnn = {
     .summary = "Mask R-CNN's annotation cache, which comes to own every image's masks",
     .variants = variants,
     .fixes = fixes,
+    .uses_device = true,
     .make_data = seep_maskrcnn_make_data,
     .run = run,
     .judge = judge,

@@ -22,14 +22,16 @@ int seep_maskrcnn_getitem(const struct seep_maskrcnn_loader *loader, size_t i,
 static int collate_picture(struct seep_maskrcnn_sample *s)
 {
     size_t n = (size_t)s->picture->width * s->picture->height, channels = s->picture->channels;
+    size_t bytes = n * channels * sizeof(float);
+    float *pixels = malloc(bytes);
 
-    s->pixels = malloc(n * channels * sizeof *s->pixels);
-    for (size_t i = 0; i < n && s->pixels; i++) {
+    for (size_t i = 0; i < n && pixels; i++) {
         for (size_t c = 0; c < channels; c++)
-            s->pixels[c * n + i] = (float)s->picture->pixels[i * channels + c] / 255;
+            pixels[c * n + i] = (float)s->picture->pixels[i * channels + c] / 255;
     }
     seep_image_free(s->picture); /* its pixels are in the tensor */
     s->picture = NULL;
+    s->pixels = seep_target_value_create(pixels, bytes, NULL);
     return s->pixels ? 0 : -SEEP_ENOMEM;
 }
 
@@ -105,6 +107,6 @@ void seep_maskrcnn_sample_fini(struct seep_maskrcnn_sample *sample)
     if (sample->own_target)
         seep_target_free(sample->target);
     seep_image_free(sample->picture);
-    free(sample->pixels);
+    seep_target_value_drop(sample->pixels);
     *sample = (struct seep_maskrcnn_sample){0};
 }

@@ -16,8 +16,8 @@ struct seep_maskrcnn_loader {
 };
 
 struct seep_maskrcnn_sample {
-    struct seep_image *picture;
-    float *pixels; /* ToTensor(): [channels][height][width], 0 ... 1 */
+    struct seep_image *picture;       /* until it is collated */
+    struct seep_target_value *pixels; /* ToTensor(): float [channels][height][width], 0 ... 1 */
     struct seep_target *target;
     bool own_target; /* a copy, freed with the sample */
 };

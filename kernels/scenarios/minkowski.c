@@ -10,7 +10,7 @@
  */
 #include "kernels/harness/rows.h"
 #include "kernels/harness/scenario.h"
-#include "kernels/scenarios/segment_driver.h"
+#include "kernels/scenarios/cached_gpu.h"
 #include "kernels/scenarios/sparse_network.h"
 #include "libprof/statistics.h"
 #include "preload/seep.h"
@@ -25,8 +25,6 @@ enum { EPOCH_STEPS = 200, EMPTY_EVERY = 10, WARM_SHARE = 10 };
 
 /* Voxels of a batch: lognormal. Both are made up. */
 static const double mean_points = 150000, sigma_points = 0.08;
-
-static const size_t capacity_bytes = (size_t)80 << 30; /* a large GPU's */
 
 enum variant { NONE, EMPTY_EVERY_10, BUCKETED, EXPANDABLE };
 
@@ -57,9 +55,7 @@ static const struct seep_fix fixes[] = {
 
 struct training {
     enum variant variant;
-    struct seep_stream *stream; /* CUDA's, or NULL */
-    struct seep_segment_driver *driver;
-    struct seep_caching_allocator *allocator;
+    struct seep_cached_gpu gpu;
     struct seep_sparse_network *net;
     struct seep_chance chance;
     unsigned n_steps;
@@ -84,15 +80,15 @@ static int train(struct training *t)
     int rc = load(t, 0);
 
     for (unsigned step = 0; step < t->n_steps && !rc; step++) {
-        seep_caching_reset_peak(t->allocator);
+        seep_caching_reset_peak(t->gpu.allocator);
         rc = seep_sparse_network_step(t->net);
         if (!rc)
             rc = load(t, step + 1);
-        struct seep_caching_counts counts = seep_caching_counts(t->allocator);
+        struct seep_caching_counts counts = seep_caching_counts(t->gpu.allocator);
         t->live[step] = (double)counts.peak_bytes;
         t->reserved[step] = (double)counts.reserved_bytes;
         if (t->variant == EMPTY_EVERY_10 && (step + 1) % EMPTY_EVERY == 0)
-            seep_caching_empty(t->allocator);
+            seep_caching_empty(t->gpu.allocator);
         seep_step();
         if ((step + 1) % EPOCH_STEPS == 0)
             seep_epoch();
@@ -110,24 +106,16 @@ static int prepare(struct training *t, const struct seep_scenario_options *o,
     if (!t->live || !t->reserved)
         return -SEEP_ENOMEM;
     /* What cudaMalloc gave cannot grow: that variant has the stand-in on every device. */
-    bool real = o->device == SEEP_DEVICE_CUDA && t->variant != EXPANDABLE;
-    int rc = real ? seep_stream_create_cuda(0, &t->stream, err) : 0;
-    if (!rc)
-        rc = seep_segment_driver_create(t->stream, capacity_bytes, &t->driver);
-    if (rc)
-        return rc;
-    struct seep_caching_driver calls = seep_segment_driver_calls(t->driver);
-    rc = seep_caching_create(&calls, t->variant == EXPANDABLE, "device:0", "tensor:0",
-                             &t->allocator);
-    return rc ? rc : seep_sparse_network_create(t->allocator, t->variant == BUCKETED, &t->net);
+    bool expandable = t->variant == EXPANDABLE;
+    int rc =
+        seep_cached_gpu_init(&t->gpu, expandable ? SEEP_DEVICE_CPU : o->device, expandable, err);
+    return rc ? rc : seep_sparse_network_create(t->gpu.allocator, t->variant == BUCKETED, &t->net);
 }
 
 static void finish(struct training *t)
 {
     seep_sparse_network_destroy(t->net);
-    seep_caching_destroy(t->allocator);
-    seep_segment_driver_destroy(t->driver);
-    seep_stream_destroy(t->stream);
+    seep_cached_gpu_fini(&t->gpu);
     free(t->live);
     free(t->reserved);
 }
@@ -166,7 +154,7 @@ static void measure(const struct training *t, json_t *measured)
         live += t->live[i] / tail;
     for (unsigned i = n / WARM_SHARE; i < n; i++)
         highest = fmax(highest, t->reserved[i] / t->live[i]);
-    struct seep_caching_counts counts = seep_caching_counts(t->allocator);
+    struct seep_caching_counts counts = seep_caching_counts(t->gpu.allocator);
     json_object_set_new(measured, "steps", json_integer(n));
     json_object_set_new(measured, "live_bytes", json_real(live));
     json_object_set_new(measured, "reserved_bytes", json_real(t->reserved[n - 1]));

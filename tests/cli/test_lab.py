@@ -68,7 +68,7 @@ class Words(LabCase):
                      ("list", "x"), ("list", "--format", "yaml"), ("verify", "walk"), ("verify", "--variant", "none"),
                      ("verify", "--data", "."), ("make-data",), ("make-data", "walk", "x"), ("make-data", "minkowski", "x"),
                      ("make-data", "ply", "/proc/x"), ("make-data", "colmap", ""), ("bench", "walk"), ("bench", "--data", "x"),
-                     ("run", "maskrcnn", "--variant", "alias", "--device", "cuda"),
+                     ("run", "pointgroup", "--variant", "in-thread", "--device", "cuda"),
                      ("run", "pointgroup", "--variant", "eager", "--pictures", "pictures"),
                      ("job", "featdepth", "--variant", "right", "--device", "cuda"), ("job", "splat", "--variant", "eager")):
             with self.subTest(args=args):
