@@ -34,47 +34,89 @@ static void fill_waited(sigset_t *set)
     sigaddset(set, SIGCHLD);
 }
 
-_Noreturn static void become_job(const char *path, char *const *argv, int error_fd,
+struct pipes {
+    int error[2]; /* an errno where there was no exec() */
+    int gate[2];  /* the job begins when it is closed */
+};
+
+static int pipes_open(struct pipes *p)
+{
+    if (pipe2(p->error, O_CLOEXEC) < 0)
+        return -errno;
+    if (pipe2(p->gate, O_CLOEXEC) == 0)
+        return 0;
+    int error = errno;
+    close(p->error[0]);
+    close(p->error[1]);
+    return -error;
+}
+
+/* Reads up to `n` bytes, through signals; fewer at the end. */
+static size_t read_from(int fd, void *bytes, size_t n)
+{
+    ssize_t got;
+
+    do
+        got = read(fd, bytes, n);
+    while (got < 0 && errno == EINTR);
+    return got > 0 ? (size_t)got : 0;
+}
+
+_Noreturn static void become_job(const char *path, char *const *argv, const struct pipes *p,
                                  const sigset_t *mask, const struct sigaction *on_child)
 {
+    char none;
+
+    close(p->gate[1]);
+    read_from(p->gate[0], &none, 1);
     sigaction(SIGCHLD, on_child, NULL);
     sigprocmask(SIG_SETMASK, mask, NULL);
     execvp(path, argv); /* a path with a slash: no search; a file without "#!" goes to the shell */
     int error = errno;
-    ssize_t n = write(error_fd, &error, sizeof error);
+    ssize_t n = write(p->error[1], &error, sizeof error);
     (void)n;
     _exit(127);
+}
+
+/* A signal to the whole group that came before the job was born never reached it, though the
+ * witness has it. The job, which does not begin before, has signals blocked: one that it has as
+ * well is still one. */
+static void pass_early(const struct seep_launch *launch)
+{
+    const struct timespec at_once = {0};
+    sigset_t early = launch->waited;
+
+    sigdelset(&early, SIGCHLD);
+    for (int signal; (signal = sigtimedwait(&early, NULL, &at_once)) > 0;)
+        kill(launch->pid, signal);
 }
 
 int seep_launch_start(struct seep_launch *launch, const char *path, char *const *argv)
 {
     struct sigaction plain = {.sa_handler = SIG_DFL}, on_child;
+    struct pipes pipes;
     sigset_t mask;
-    int fds[2], error = 0;
 
-    if (pipe2(fds, O_CLOEXEC) < 0)
-        return -errno;
     fill_waited(&launch->waited);
     sigprocmask(SIG_BLOCK, &launch->waited, &mask);
     sigaction(SIGCHLD, &plain, &on_child); /* were it ignored, there would be no status */
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-    seep_witness_start(&launch->witness);
-    launch->pid = fork();
-    if (launch->pid == 0)
-        become_job(path, argv, fds[1], &mask, &on_child);
-    error = launch->pid < 0 ? errno : 0;
-    close(fds[1]);
+    seep_witness_start(&launch->witness); /* before the pipes, whose ends it must not hold */
+    int error = -pipes_open(&pipes);
     if (!error) {
-        ssize_t n;
-        do
-            n = read(fds[0], &error, sizeof error);
-        while (n < 0 && errno == EINTR);
-        if (n != (ssize_t)sizeof error)
-            error = 0;
-        else
+        launch->pid = fork();
+        if (launch->pid == 0)
+            become_job(path, argv, &pipes, &mask, &on_child);
+        error = launch->pid < 0 ? errno : 0;
+        if (!error)
+            pass_early(launch);
+        close(pipes.error[1]);
+        close(pipes.gate[0]);
+        close(pipes.gate[1]);
+        if (!error && read_from(pipes.error[0], &error, sizeof error) == sizeof error)
             waitpid(launch->pid, NULL, 0);
+        close(pipes.error[0]);
     }
-    close(fds[0]);
     if (error) {
         seep_witness_stop(&launch->witness);
         return -error;

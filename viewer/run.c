@@ -275,6 +275,7 @@ static void report_job(const struct run_options *o, const char *folder)
     if (pid == 0) {
         sigset_t none;
         sigemptyset(&none);
+        signal(SIGALRM, SIG_DFL); /* seep may have been started with it ignored */
         alarm(ANALYSIS_SECONDS);
         sigprocmask(SIG_SETMASK, &none, NULL);
         _exit(analyse(o, folder));

@@ -1,6 +1,6 @@
 /* Tells a signal sent to seep alone from one sent to all of a process group, or to everything in a
- * batch system's job step: the latter has reached the job already. The witness is a child that stands
- * in seep's group, blocks every signal, and notes when it got which. */
+ * batch system's job step: the latter has reached the job already. The witness is a child that
+ * stands in seep's group, blocks every signal, and notes when it got which. */
 #ifndef SEEP_VIEWER_WITNESS_H
 #define SEEP_VIEWER_WITNESS_H
 
@@ -20,8 +20,8 @@ struct seep_witness {
  * every signal counts as sent to seep alone. */
 void seep_witness_start(struct seep_witness *witness);
 
-/* Whether the signal that the caller just took was sent to the witness too. Waits a few
- * milliseconds, since a sender may reach its targets one by one. */
+/* Whether the signal that the caller just took was sent to the witness too. Waits up to 50 ms,
+ * since a sender may reach its targets one by one. */
 bool seep_witness_saw(const struct seep_witness *witness, int signal);
 
 /* Ends it. Where the caller has reaped it already, it sets `pid` to 0 first. */

@@ -11,7 +11,7 @@ import termios
 import time
 import unittest
 
-from tests.e2e.support import ROOT, SEEP, SYSTEM_PYTHON, SeepCase, job_env, kill_session
+from tests.e2e.support import ROOT, SEEP, SYSTEM_PYTHON, SeepCase, compile_c, job_env, kill_session
 
 
 def wait_for(condition, seconds=20.0):
@@ -52,6 +52,7 @@ def note(number, frame):
     if number == signal.SIGTERM:
         print(*seen, flush=True)
         os._exit(9)
+    open(sys.argv[2], "a").write("%d\\n" % number)
 for n in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM,
           signal.SIGALRM, signal.SIGRTMIN + 3):
     signal.signal(n, note)
@@ -61,30 +62,105 @@ while True:
 """
 
 
+# The second process that seep makes is the job.
+LATE_JOB = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+static int n_forks;
+pid_t fork(void)
+{
+    pid_t (*real)(void) = (pid_t (*)(void))dlsym(RTLD_NEXT, "fork");
+    if (++n_forks == 2) {
+        close(open(getenv("ABOUT_TO_FORK"), O_WRONLY | O_CREAT, 0600));
+        usleep(100 * 1000);
+    }
+    return real();
+}
+"""
+
+
+OLD_KERNEL = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+long syscall(long n, ...)
+{
+    long (*real)(long, ...) = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall"), a[6];
+    va_list args;
+    va_start(args, n);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(args, long);
+    va_end(args);
+    if (n == SYS_close_range) {
+        errno = ENOSYS;
+        return -1;
+    }
+    return real(n, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+"""
+
+
 class Signals(LauncherCase):
-    def test_signals_sent_to_seep_reach_the_job_once(self):
-        p, _ = self.begin([SYSTEM_PYTHON, "-c", NOTE_SIGNALS, self.path("ready")])
+    def note(self, send, sent):
+        """Sends one after the other, each once the job has the one before; the last one ends it."""
+        p, _ = self.begin([SYSTEM_PYTHON, "-c", NOTE_SIGNALS, self.path("ready"), self.path("noted")])
         self.written("ready")
+        for n, number in enumerate(sent, 1):
+            send(p.pid, number)
+            end = time.monotonic() + 20
+            while n < len(sent) and time.monotonic() < end and self.noted() < n:
+                time.sleep(0.005)
+            time.sleep(0.1)  # for one that comes twice
+        return p
+
+    def noted(self):
+        try:
+            with open(self.path("noted")) as f:
+                return len(f.readlines())
+        except FileNotFoundError:
+            return 0
+
+    def test_signals_sent_to_seep_reach_the_job_once(self):
         sent = [signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM,
                 signal.SIGRTMIN + 3, signal.SIGTERM]
-        for number in sent:
-            os.kill(p.pid, number)
-            time.sleep(0.15)
+        p = self.note(os.kill, sent)
         out, err = p.communicate(timeout=20)
         self.assertEqual([int(x) for x in out.split()], [int(x) for x in sent], err)
         self.assertEqual(p.returncode, 9)
 
     def test_signals_sent_to_the_whole_group_reach_the_job_once(self):
         """`kill -- -PGID`, timeout(1) and batch systems send to every process, seep and the job alike."""
-        p, _ = self.begin([SYSTEM_PYTHON, "-c", NOTE_SIGNALS, self.path("ready")])
-        self.written("ready")
         sent = [signal.SIGHUP, signal.SIGINT, signal.SIGUSR1, signal.SIGINT, signal.SIGRTMIN + 3, signal.SIGTERM]
-        for number in sent:
-            os.killpg(p.pid, number)
-            time.sleep(0.15)
+        p = self.note(os.killpg, sent)
         out, err = p.communicate(timeout=20)
         self.assertEqual([int(x) for x in out.split()], [int(x) for x in sent], err)
         self.assertEqual(p.returncode, 9)
+
+    def preloaded(self, source, **env):
+        with open(self.path("preloaded.c"), "w") as f:
+            f.write(source)
+        library = compile_c(self, self.path("preloaded.c"), self.path("preloaded.so"), "-shared", "-fPIC")
+        return job_env(LD_PRELOAD=library, **env)
+
+    def test_a_kernel_that_cannot_close_ranges_of_files_holds_nothing_up(self):
+        """Before Linux 5.9: seep's helper must not hold the pipes that seep and its caller wait at."""
+        p, _ = self.begin(["echo", "done"], env=self.preloaded(OLD_KERNEL))
+        self.assertEqual(p.communicate(timeout=20)[0], b"done\n")
+
+    def test_a_signal_to_the_whole_group_just_before_the_job_is_born_is_not_lost(self):
+        env = self.preloaded(LATE_JOB, ABOUT_TO_FORK=self.path("forking"))
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with self.subTest(number):
+                p, _ = self.begin(["sleep", "60"], env=env)
+                self.assertTrue(wait_for(lambda: os.path.exists(self.path("forking"))))
+                os.killpg(p.pid, number)
+                self.assertEqual(p.wait(20), 128 + number)
+                os.unlink(self.path("forking"))
 
     def test_a_signal_that_ends_the_job_gives_128_plus_n(self):
         p, _ = self.begin(["sh", "-c", "echo ready > %s; exec sleep 60" % self.path("ready")])
