@@ -154,6 +154,16 @@ static unsigned maps_of_parcels(pid_t pid)
     return n;
 }
 
+/* Waits until the process has that many maps of parcels (a task counts as made before it has its
+   own), and for a change that must not come. */
+static void expect_maps(pid_t pid, unsigned n)
+{
+    for (int tries = SECONDS * 1000; tries && maps_of_parcels(pid) != n; tries--)
+        nanosleep(&(struct timespec){.tv_nsec = 1000 * 1000}, NULL);
+    nanosleep(&(struct timespec){.tv_nsec = 20 * 1000 * 1000}, NULL);
+    ck_assert_uint_eq(maps_of_parcels(pid), n);
+}
+
 START_TEST(shared_memory_of_a_batch_is_given_back_once_it_is_released)
 {
     struct seep_worker_queue *queue = start(2, 2);
@@ -162,13 +172,13 @@ START_TEST(shared_memory_of_a_batch_is_given_back_once_it_is_released)
 
     ck_assert_uint_eq(take_all(queue, 50, &rc, NULL), 50);
     settled(54);
-    ck_assert_uint_eq(maps_of_parcels(notes->pids[0]), 2);
-    ck_assert_uint_eq(maps_of_parcels(notes->pids[1]), 2);
-    ck_assert_uint_eq(maps_of_parcels(getpid()), 0);
+    expect_maps(notes->pids[0], 2);
+    expect_maps(notes->pids[1], 2);
+    expect_maps(getpid(), 0);
     ck_assert_int_eq(seep_worker_queue_take(queue, &parcel, NULL), 0);
     settled(55);
-    ck_assert_uint_eq(maps_of_parcels(notes->pids[0]), 3);
-    ck_assert_uint_eq(maps_of_parcels(getpid()), 1);
+    expect_maps(notes->pids[0], 3);
+    expect_maps(getpid(), 1);
     seep_worker_queue_release(queue, &parcel);
     seep_worker_queue_destroy(queue);
 }
