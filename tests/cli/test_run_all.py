@@ -1,13 +1,24 @@
 """tests/run-all counts what ran: a suite in which nothing ran has failed."""
 import importlib.machinery
 import importlib.util
+import signal
 import subprocess
 import sys
+import time
 import unittest
 
-from tests.e2e.support import ROOT, SeepCase
+from tests.e2e.support import ROOT, SeepCase, kill_session, session_members
 
 CASE = "import unittest\nclass Some(unittest.TestCase):\n%s"
+# In a session of its own, one with an orphan; in the suite's session, but in a group of its own; tells both sessions.
+STARTS_OTHERS = """
+import os, subprocess, time
+nest = subprocess.Popen(["sh", "-c", "(sleep 60 &) ; setsid sleep 60 & echo $! ; exec sleep 60"],
+                        stdout=subprocess.PIPE, start_new_session=True)
+subprocess.Popen(["sleep", "60"], preexec_fn=lambda: os.setpgid(0, 0))
+print(nest.pid, int(nest.stdout.readline()), flush=True)
+time.sleep(60)
+"""
 PASSING = "    def test_it(self):\n        self.assertTrue(True)\n"
 
 
@@ -58,14 +69,47 @@ class Counting(SeepCase):
         self.assertEqual(count(b"", 0)[:3], (0, 1, 0))
 
     def test_a_suite_that_hangs_says_where(self):
-        script = "import time\ndef stuck():\n    time.sleep(60)\nstuck()\n"
-        p = subprocess.Popen([sys.executable, "-X", "faulthandler", "-c", script], stdout=subprocess.PIPE,
-                             stderr=subprocess.STDOUT, start_new_session=True)
-        self.assertTrue(load().overdue(p, 1))
+        p = self.hanging("import time\ndef stuck():\n    print(flush=True)\n    time.sleep(60)\nstuck()\n")
+        p.stdout.readline()
+        self.assertTrue(load().overdue(p, 0.2, signal.SIGABRT))
         self.assertIn(b"in stuck", p.communicate()[0])
-        self.assertNotEqual(p.returncode, 0)
+        self.assertEqual(p.returncode, -signal.SIGABRT)
         p = subprocess.Popen(["true"], start_new_session=True)
         self.assertFalse(load().overdue(p, 20))
+
+    def test_a_suite_that_hangs_takes_along_what_it_started(self):
+        for first in (signal.SIGABRT, signal.SIGTERM):
+            p = self.hanging(STARTS_OTHERS)
+            sessions = [int(x) for x in p.stdout.readline().split()]
+            for leader in sessions:
+                self.addCleanup(kill_session, leader)
+            self.assertTrue(load().overdue(p, 0.2, first))
+            self.assertEqual(p.returncode, -first)
+            self.gone([p.pid] + sessions)
+
+    def test_a_suite_that_hears_no_signal_is_killed_all_the_same(self):
+        p = self.hanging("import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + STARTS_OTHERS)
+        sessions = [int(x) for x in p.stdout.readline().split()]
+        for leader in sessions:
+            self.addCleanup(kill_session, leader)
+        run_all = load()
+        run_all.GRACE = 0.2
+        self.assertTrue(run_all.overdue(p, 0.2))
+        self.assertEqual(p.wait(20), -signal.SIGKILL)
+        self.gone([p.pid] + sessions)
+
+    def hanging(self, script):
+        p = subprocess.Popen([sys.executable, "-X", "faulthandler", "-c", script], stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, start_new_session=True)
+        self.addCleanup(p.stdout.close)
+        self.addCleanup(kill_session, p.pid)
+        return p
+
+    def gone(self, sessions):
+        deadline = time.monotonic() + 20
+        while any(map(session_members, sessions)) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        self.assertEqual([session_members(leader) for leader in sessions], [[]] * len(sessions))
 
 
 if __name__ == "__main__":
