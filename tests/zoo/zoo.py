@@ -17,11 +17,16 @@ import time
 import tomllib
 
 ZOO = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(ZOO.parents[1]))  # for what the tests share, also when this runs as a script
+
+from tests.e2e.support import kill_session  # noqa: E402
+
 SEEP = os.path.abspath(os.environ.get("SEEP", str(ZOO.parents[1] / "build/seep")))
 PYTHON = os.environ.get("PYTHON", "/usr/bin/python3")
 ACCUSING = ("leak", "retention")
 TOLERANCE = 0.1
 LIMIT_S = 240
+running = set()  # sessions
 
 
 def tables(names=()):
@@ -38,14 +43,32 @@ def marked_lines(name):
     return [i for i, line in enumerate((ZOO / (name + ".py")).read_text().splitlines(), 1) if "# LEAK" in line]
 
 
+def watched(argv, env):
+    """The status (None: it hung) and the errors of a command, which ends with all of its session. Output goes through
+    files, so that what outlives seep cannot hold this up."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        p = subprocess.Popen(argv, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True)
+        running.add(p.pid)
+        try:
+            status = p.wait(LIMIT_S)
+        except subprocess.TimeoutExpired:
+            status = None
+        finally:
+            kill_session(p.pid)
+            p.wait()
+            running.discard(p.pid)
+        err.seek(0)
+        return status, err.read().decode("utf-8", "replace")
+
+
 def run(name, table, variant, folder):
     """The report of one variant, and the seconds it took."""
     began = time.monotonic()
     argv = [SEEP, "run", "-q", "-o", str(folder), "--", PYTHON, str(ZOO / (name + ".py")), *table[variant].get("args", [])]
     env = {k: v for k, v in os.environ.items() if not k.startswith("SEEP_")}
-    done = subprocess.run(argv, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT_S)
-    if done.returncode:
-        raise RuntimeError("%s %s: status %d\n%s" % (name, variant, done.returncode, done.stderr.decode()[-2000:]))
+    status, err = watched(argv, env)
+    if status:
+        raise RuntimeError("%s %s: status %s\n%s" % (name, variant, "hung" if status is None else status, err[-2000:]))
     with open(folder / "report.json") as f:
         return json.load(f), time.monotonic() - began
 
@@ -145,9 +168,15 @@ def main():
         sys.exit("zoo.py: no such job")
     results = []
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        for done in concurrent.futures.as_completed([pool.submit(examine, *w, args.keep) for w in work]):
-            results.append(done.result())
-            print_result(results[-1])
+        try:
+            for done in concurrent.futures.as_completed([pool.submit(examine, *w, args.keep) for w in work]):
+                results.append(done.result())
+                print_result(results[-1])
+        except BaseException:  # Ctrl-C, too, which sessions of their own do not hear
+            pool.shutdown(wait=False, cancel_futures=True)
+            for session in list(running):
+                kill_session(session)
+            raise
     s = summary(results)
     print("\nrecall             %s" % share(s["found"], s["leaky"]))
     print("exact line         %s" % share(s["lines"], s["found"]))
