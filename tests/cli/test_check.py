@@ -117,7 +117,7 @@ class Status(CiCase):
         job = subprocess.Popen([SEEP, "run", "-q", "-o", folder, "--", sys.executable, "job.py", "leak", "--hang"],
                                cwd=self._root, env=job_env(), stdout=subprocess.PIPE, start_new_session=True)
         try:
-            self.assertEqual(job.stdout.readline(), b"ready\n")
+            self.assertEqual(self.until(job.stdout.fileno(), b"\n"), b"ready\n")
             self.assertIn("still runs", self.cannot("check", folder))
             self.assertIn("still runs", self.cannot("verify", folder, self.fixed))
             self.document("check", folder, "--allow-incomplete", status=1)

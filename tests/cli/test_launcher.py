@@ -3,7 +3,6 @@ import fcntl
 import os
 import pathlib
 import pty
-import select
 import signal
 import struct
 import subprocess
@@ -214,24 +213,15 @@ class Terminal(LauncherCase):
         self.output = b""
         return master
 
-    def until(self, master, text, seconds=20.0):
-        end = time.monotonic() + seconds
-        while text not in self.output:
-            left = end - time.monotonic()
-            self.assertGreater(left, 0, "no %r in %r" % (text, self.output))
-            if select.select([master], [], [], left)[0]:
-                try:
-                    self.output += os.read(master, 4096)
-                except OSError:
-                    self.fail("the shell ended: %r" % self.output)
-        self.output = self.output.split(text, 1)[1]
+    def expect(self, master, text):
+        self.output = self.until(master, text, self.output).split(text, 1)[1]
 
     def test_control_c_ends_the_job_and_not_the_report(self):
         tty = self.shell()
         os.write(tty, b"%s run -q -o p.d -- sh -c 'echo rea''dy; exec sleep 60'; echo status $?\n" % SEEP.encode())
-        self.until(tty, b"ready")
+        self.expect(tty, b"ready")
         os.write(tty, b"\x03")
-        self.until(tty, b"status 130")
+        self.expect(tty, b"status 130")
         self.assertTrue(os.path.exists(self.path("p.d", "report.json")))
 
     def test_control_c_reaches_the_job_once(self):
@@ -240,22 +230,22 @@ class Terminal(LauncherCase):
                "print('rea' + 'dy', flush=True); time.sleep(2); print('cou' + 'nt', len(n))")
         os.write(tty, b"%s run -q --no-report -o p.d -- %s -c \"%s\"; echo\n"
                  % (SEEP.encode(), SYSTEM_PYTHON.encode(), job.encode()))
-        self.until(tty, b"ready")
+        self.expect(tty, b"ready")
         os.write(tty, b"\x03")
-        self.until(tty, b"count 1")
+        self.expect(tty, b"count 1")
 
     def test_control_z_and_fg(self):
         tty = self.shell()
         os.write(tty, b"%s run -q --no-report -o p.d -- sh -c 'echo rea''dy; sleep 1; read x; echo got $x'\n"
                  % SEEP.encode())
-        self.until(tty, b"ready")
+        self.expect(tty, b"ready")
         os.write(tty, b"\x1a")
-        self.until(tty, b"Stopped")
+        self.expect(tty, b"Stopped")
         os.write(tty, b"fg\n")
-        self.until(tty, b"run -q")
+        self.expect(tty, b"run -q")
         time.sleep(0.2)
         os.write(tty, b"line\n")
-        self.until(tty, b"got line")
+        self.expect(tty, b"got line")
 
 
 class LeftBehind(LauncherCase):

@@ -70,7 +70,7 @@ class Counting(SeepCase):
 
     def test_a_suite_that_hangs_says_where(self):
         p = self.hanging("import time\ndef stuck():\n    print(flush=True)\n    time.sleep(60)\nstuck()\n")
-        p.stdout.readline()
+        self.until(p.stdout.fileno(), b"\n")
         self.assertTrue(load().overdue(p, 0.2, signal.SIGABRT))
         self.assertIn(b"in stuck", p.communicate()[0])
         self.assertEqual(p.returncode, -signal.SIGABRT)
@@ -80,7 +80,7 @@ class Counting(SeepCase):
     def test_a_suite_that_hangs_takes_along_what_it_started(self):
         for first in (signal.SIGABRT, signal.SIGTERM):
             p = self.hanging(STARTS_OTHERS)
-            sessions = [int(x) for x in p.stdout.readline().split()]
+            sessions = [int(x) for x in self.until(p.stdout.fileno(), b"\n").split()]
             for leader in sessions:
                 self.addCleanup(kill_session, leader)
             self.assertTrue(load().overdue(p, 0.2, first))
@@ -89,7 +89,7 @@ class Counting(SeepCase):
 
     def test_a_suite_that_hears_no_signal_is_killed_all_the_same(self):
         p = self.hanging("import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + STARTS_OTHERS)
-        sessions = [int(x) for x in p.stdout.readline().split()]
+        sessions = [int(x) for x in self.until(p.stdout.fileno(), b"\n").split()]
         for leader in sessions:
             self.addCleanup(kill_session, leader)
         run_all = load()

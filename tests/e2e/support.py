@@ -6,6 +6,7 @@ import glob
 import json
 import os
 import pathlib
+import select
 import shutil
 import signal
 import subprocess
@@ -147,6 +148,21 @@ class SeepCase(unittest.TestCase):
         if hung:
             self.fail("hung after %s s: %r\n%s" % (timeout, done, where))
         return done
+
+    def until(self, fd, text, output=b"", seconds=20.0):
+        """What was read, with output before it, once text is in it; what does not come in time fails the test."""
+        end = time.monotonic() + seconds
+        while text not in output:
+            left = end - time.monotonic()
+            self.assertGreater(left, 0, "no %r in %r" % (text, output))
+            if select.select([fd], [], [], left)[0]:
+                try:
+                    more = os.read(fd, 4096)
+                except OSError:  # a terminal that nobody holds any more
+                    more = b""
+                self.assertTrue(more, "it ended: %r" % output)
+                output += more
+        return output
 
     def subject(self, name):
         path = SUBJECTS / name

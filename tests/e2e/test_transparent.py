@@ -277,7 +277,7 @@ class ErrnoAndSignals(Alike):
             os.execve(SEEP, [SEEP, "run", "-q", "-o", folder, "--", SYSTEM_PYTHON, "-c", self.INTERRUPTED], job_env())
         self.addCleanup(os.close, terminal)
         self.addCleanup(kill_session, pid)
-        self.assertIn(b"ready", os.read(terminal, 100))
+        self.until(terminal, b"ready")
         os.write(terminal, b"\x03")
         deadline = time.monotonic() + 20
         done = status = 0
@@ -296,7 +296,7 @@ class ErrnoAndSignals(Alike):
         self.addCleanup(p.stdout.close)
         self.addCleanup(p.stderr.close)
         self.addCleanup(kill_session, p.pid)
-        self.assertEqual(p.stdout.readline(), b"ready\n")
+        self.assertEqual(self.until(p.stdout.fileno(), b"\n"), b"ready\n")
         os.killpg(p.pid, signal.SIGINT)
         self.assertEqual(p.wait(20), 5)
         self.assertTrue(os.path.exists(os.path.join(folder, "report.json")))
