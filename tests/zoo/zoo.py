@@ -67,7 +67,7 @@ def run(name, table, variant, folder):
     argv = [SEEP, "run", "-q", "-o", str(folder), "--", PYTHON, str(ZOO / (name + ".py")), *table[variant].get("args", [])]
     env = {k: v for k, v in os.environ.items() if not k.startswith("SEEP_")}
     status, err = watched(argv, env)
-    if status:
+    if status != 0:
         raise RuntimeError("%s %s: status %s\n%s" % (name, variant, "hung" if status is None else status, err[-2000:]))
     with open(folder / "report.json") as f:
         return json.load(f), time.monotonic() - began
