@@ -260,7 +260,14 @@ class LeftBehind(LauncherCase):
 
     def test_an_orphan_that_ends_is_reaped_with_its_status(self):
         """Its parent ends first, so that nobody but seep can tell how it ended."""
-        profile = self.run_seep(["sh", "-c", "(sh -c 'sleep 0.3; kill -9 $$' & ) ; sleep 1.2"])
+        script = """
+            (sh -c 'echo $$ > $0; until [ -e $0.go ]; do sleep 0.05; done; kill -9 $$' "$0" & )
+            until [ -s "$0" ]; do sleep 0.05; done
+            read -r pid < "$0"
+            : > "$0.go"
+            while kill -0 $pid; do sleep 0.05; done  # finds it until it has been reaped, though it has ended
+        """
+        profile = self.run_seep(["sh", "-c", script, self.path("pid")])
         exits = [p["exit"] for p in profile.report["processes"]]
         self.assertIn({"kind": "signal", "value": 9}, exits)
 
