@@ -108,11 +108,12 @@ static void graph(void)
 
 /* ---- workers that each hold the same ---- */
 
-static NOIPA void worker_loop(int go)
+static NOIPA void worker_loop(int go, int ready)
 {
     char *table = xmalloc(4 << 20); /* LINE table */
     char done;
 
+    MUST(write(ready, "x", 1) == 1);
     while (read(go, &done, 1) > 0)
         free(xmalloc(10000));
     _exit(table[0] != 1);
@@ -120,19 +121,23 @@ static NOIPA void worker_loop(int go)
 
 static void workers(void)
 {
-    int go[2], status;
+    int go[2], ready[2], status;
     pid_t pids[WORKERS];
+    char byte;
 
-    MUST(pipe(go) == 0);
+    MUST(pipe(go) == 0 && pipe(ready) == 0);
     for (int i = 0; i < WORKERS; i++) {
         pids[i] = fork();
         MUST(pids[i] >= 0);
         if (pids[i] == 0) {
             close(go[1]);
-            worker_loop(go[0]);
+            worker_loop(go[0], ready[1]);
         }
     }
     close(go[0]);
+    close(ready[1]);                  /* a worker that ends early must not hold this up */
+    for (int i = 0; i < WORKERS; i++) /* that they hold the same at once is the case to judge */
+        MUST(read(ready[0], &byte, 1) == 1);
     for (unsigned step = 0; step < STEPS; step++) {
         MUST(write(go[1], "x", 1) == 1);
         train_step();
