@@ -41,7 +41,7 @@ static void section_swap(char **libraries)
 static int ends(pid_t child)
 {
     int status = 0;
-    for (int i = 0; i < 300; i++) {
+    for (int i = 0; i < 3000; i++) { /* a disk that is written to may hold a child up for seconds */
         if (waitpid(child, &status, WNOHANG) == child)
             return status == 0;
         usleep(10000);
