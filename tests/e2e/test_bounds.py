@@ -46,8 +46,8 @@ class Bounds(SeepCase):
         # By way of a small process: a child's peak begins with that of the process it was forked from.
         ask = ("import resource, subprocess, sys\nsubprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)\n"
                "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)")
-        peaks = [int(self.command([SYSTEM_PYTHON, "-S", "-c", ask, *argv]).stdout) for _ in range(2)]
-        seen = self.run_seep(argv).written["processes"][0]["rss_peak_bytes"]
+        peaks = [int(self.command([SYSTEM_PYTHON, "-S", "-c", ask, *argv], timeout=240).stdout) for _ in range(2)]
+        seen = self.run_seep(argv, timeout=240).written["processes"][0]["rss_peak_bytes"]
         self.assertGreater(seen, min(peaks) * 0.9, "the peak is told at all")
         self.assertLess(seen - min(peaks), 40e6)
 

@@ -1,4 +1,5 @@
 """Jobs of several processes, one after the other or side by side: what is live is what is live at once."""
+import os
 import sys
 import unittest
 
@@ -43,9 +44,14 @@ class InSequence(SeepCase):
         self.assertLess(max(report["timeline"]["spaces"]["host"]["live_bytes"]), 115 * MIB)
 
     def test_memory_of_two_processes_side_by_side_adds_up(self):
-        script = self.write("beside.py", "import time\nx = bytearray(100 << 20)\nend = time.time() + 1\n"
-                                         "while time.time() < end:\n    bytearray(2000)\n")
-        report = self.shell("%s %s & %s %s & wait" % (sys.executable, script, sys.executable, script)).report
+        os.mkdir(self.path("here"))
+        script = self.write("beside.py", "import os, sys, time\nx = bytearray(100 << 20)\n"
+                                         "open('%s/%d' % (sys.argv[1], os.getpid()), 'w').close()\n"
+                                         "while len(os.listdir(sys.argv[1])) < 2:\n    bytearray(2000)\n"
+                                         "end = time.monotonic() + 1\n"
+                                         "while time.monotonic() < end:\n    bytearray(2000)\n")
+        one = "%s %s %s" % (sys.executable, script, self.path("here"))
+        report = self.shell("%s & %s & wait" % (one, one)).report
         self.assertGreater(report["spaces"]["host"]["peak_bytes"], 200 * MIB)
 
     def test_healthy_scripts_in_a_loop_leak_nothing(self):
@@ -84,8 +90,8 @@ class InSequence(SeepCase):
     def test_three_trainings_in_a_row_are_three_runs(self):
         script = self.write("train.py", TRAIN)
         command = "%s %s" % (SYSTEM_PYTHON, script)
-        one = self.shell(command).report["spaces"]["host"]["peak_bytes"]
-        report = self.shell("; ".join([command] * 3)).report
+        one = self.shell(command, timeout=240).report["spaces"]["host"]["peak_bytes"]
+        report = self.shell("; ".join([command] * 3), timeout=240).report
         self.assertEqual([(f["pattern"], f["frame"]) for f in report["findings"]], [])
         self.assertLess(report["spaces"]["host"]["peak_bytes"], one * 1.1)
         self.assertEqual(sorted(p["steps"] for p in report["processes"] if p["steps"]), [80, 80, 80])
@@ -95,7 +101,7 @@ class InSequence(SeepCase):
     def test_a_leak_in_the_second_of_three_trainings_is_found(self):
         script = self.write("train.py", TRAIN)
         command = "%s %s" % (SYSTEM_PYTHON, script)
-        report = self.shell("%s; %s leak; %s" % (command, command, command)).report
+        report = self.shell("%s; %s leak; %s" % (command, command, command), timeout=240).report
         found = [f for f in report["findings"] if f["pattern"] == "unbounded-growth"]
         self.assertEqual(len(found), 1, report["findings"])
         self.assertTrue(TRAIN.splitlines()[found[0]["frame"]["line"] - 1].endswith("# leak"))

@@ -63,7 +63,8 @@ class Exhaustion(SeepCase):
                     "m = torch.nn.Linear(8, 8)\no = torch.optim.SGD(m.parameters(), lr=.1)\n"
                     "for i in range(50):\n"
                     "    o.zero_grad()\n    m(torch.ones(4, 8)).sum().backward()\n    o.step()\n")
-        job = self.run_seep([SYSTEM_PYTHON, self.path("full.py")], ("--max-profile", "1MiB")).report["job"]
+        job = self.run_seep([SYSTEM_PYTHON, self.path("full.py")], ("--max-profile", "1MiB"),
+                            timeout=240).report["job"]
         self.assertGreater(job["dropped_events"], 0, "it must have been full")
         self.assertEqual(job["steps"], 50)
 
