@@ -315,9 +315,10 @@ int seep_diagnose(const struct seep_model *m, const struct seep_frames *frames,
         rc = judge_job(m, frames, symbols, out, &capacity);
     if (!rc)
         rc = seep_findings_join(m, out);
+    seep_findings_sort(m, out);
     if (!rc)
         rc = seep_segments_join(m, frames, symbols, out);
-    seep_findings_sort(m, out);
+    seep_findings_cut(m, out);
     for (size_t i = 0; i < out->n && !rc; i++) {
         rc = seep_symbols_resolve(symbols, &out->list[i].frame, 1);
         seep_wording_set(m, frames->kinds, symbols, &out->list[i]);

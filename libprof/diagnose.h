@@ -95,9 +95,11 @@ bool seep_finding_same_function(const struct seep_model *m, uint32_t frame, uint
  * it; the line with most stands, the others are its evidence. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_findings_join(const struct seep_model *m, struct seep_findings *f);
 
-/* Most severe first, without crumbs beside a large finding of the same function, and not more than
- * SEEP_MAX_FINDINGS. */
+/* Most severe first, without those of lines that only fill an allocator's cache. */
 void seep_findings_sort(const struct seep_model *m, struct seep_findings *f);
+
+/* Drops crumbs beside a large finding of the same function, and more than SEEP_MAX_FINDINGS. */
+void seep_findings_cut(const struct seep_model *m, struct seep_findings *f);
 
 /* The rules, in the order of preference: fills what is particular to the pattern (pattern,
  * severity, confidence, plateau_step, count and live_bytes of the sites it is about, evidence) and

@@ -114,7 +114,8 @@ static int absorb(const struct seep_model *m, struct seep_finding *graph, struct
     graph->growth.value += f->growth.value;
     graph->growth.low += f->growth.low;
     graph->growth.high += f->growth.high;
-    if (at->kind == SEEP_FRAME_PYTHON)
+    /* Some room stays for what is said later. */
+    if (at->kind == SEEP_FRAME_PYTHON && graph->n_evidence + 2 < SEEP_MAX_EVIDENCE)
         seep_finding_note(graph, "the same graph also holds what %s:%llu makes",
                           seep_dictionary_text(&m->dict, at->owner), (unsigned long long)at->where);
     seep_finding_fini(f);
@@ -213,7 +214,7 @@ static void drop_of_caches(const struct seep_model *m, struct seep_findings *f)
 }
 
 /* Beside a large finding, small ones of the same function and pattern are the same matter. */
-static void drop_companions(const struct seep_model *m, struct seep_findings *f)
+void seep_findings_cut(const struct seep_model *m, struct seep_findings *f)
 {
     size_t kept = 0;
 
@@ -236,5 +237,4 @@ void seep_findings_sort(const struct seep_model *m, struct seep_findings *f)
     if (f->n)
         qsort(f->list, f->n, sizeof *f->list, by_severity);
     drop_of_caches(m, f);
-    drop_companions(m, f);
 }

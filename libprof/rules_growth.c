@@ -2,6 +2,7 @@
  * and of what is only ever added to. */
 #include "libprof/rules.h"
 
+#include "libprof/segments.h"
 #include "libprof/text.h"
 
 #include <math.h>
@@ -93,13 +94,12 @@ static bool is_worth_a_word(const struct seep_case *c, const struct seep_sawtoot
  * tensor is the driver's own block. */
 static bool is_of_allocator(const struct seep_case *c)
 {
-    const char *space = seep_rule_space(c);
+    char tensors[SEEP_TENSOR_SPACE];
 
-    if (strncmp(space, "device:", 7) != 0)
+    if (!seep_tensor_space(seep_rule_space(c), tensors))
         return false;
     for (size_t i = 0; i < c->m->n_spaces; i++) {
-        const char *other = c->m->spaces[i].name;
-        if (strncmp(other, "tensor:", 7) == 0 && strcmp(other + 7, space + 7) == 0)
+        if (strcmp(c->m->spaces[i].name, tensors) == 0)
             return true;
     }
     return false;

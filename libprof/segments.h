@@ -14,14 +14,17 @@ bool seep_tensor_space(const char *device_space, char tensor_space[SEEP_TENSOR_S
 /* The sites of the space of that name, to sites[], which has room for all; how many. */
 size_t seep_sites_of_space(const struct seep_model *m, const char *name, uint32_t *sites);
 
-/* marked[stack] of the dictionary's stacks, false so far, becomes true where tensors[0, n), sites,
- * are asked for: what a device gave there are segments. Returns 0 or -SEEP_ENOMEM. */
+/* Marks the stacks that what a device gives on is a segment, marked[] of the dictionary's, all
+ * false before: they pass through a place that tensors[0, n), sites, are asked for at, by the call
+ * that tensors are asked for with. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_segments_mark(const struct seep_model *m, const struct seep_frames *frames,
                                        struct seep_symbols *symbols, const uint32_t *tensors,
                                        size_t n, bool *marked);
 
-/* Drops findings of segments that are kept because tensors are, and about which there are findings,
- * too; these get it as evidence. Returns 0 or -SEEP_ENOMEM. */
+/* Drops findings of segments that are kept because tensors are, where there are findings of these,
+ * too, which get it as evidence: together, segments grow at most twice as fast as the tensors; or,
+ * where they do not grow, hold at most twice as much. Most severe ones are first in *f. Returns 0
+ * or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_segments_join(const struct seep_model *m, const struct seep_frames *frames,
                                        struct seep_symbols *symbols, struct seep_findings *f);
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum { FIRST = 10, STEPS = 200, LAST = FIRST + STEPS, START = 1000000000, MIB = 1 << 20 };
-enum { HOST, MMAP, SHM, PINNED, DEVICE_0, DEVICE_1, TENSOR_1 };
+enum { HOST, MMAP, SHM, PINNED, DEVICE_0, DEVICE_1, TENSOR_1, TENSOR_0 };
 
 static struct builder b;
 static struct seep_job *job;
@@ -27,6 +27,7 @@ static void setup(void)
     strcpy(h->spaces[DEVICE_0].name, "device:0");
     strcpy(h->spaces[DEVICE_1].name, "device:1");
     strcpy(h->spaces[TENSOR_1].name, "tensor:1");
+    strcpy(h->spaces[TENSOR_0].name, "tensor:0");
     report = NULL;
 }
 
@@ -346,21 +347,81 @@ START_TEST(segments_of_tensors_that_are_kept_are_no_finding_of_their_own)
 }
 END_TEST
 
-START_TEST(device_memory_beyond_twice_the_tensors_is_a_finding_of_its_own)
+/* What is there before the growth, activations here, is no part of it. */
+START_TEST(segments_are_held_against_tensors_by_what_is_added)
 {
-    builder_level(&b, user(7), TENSOR_1, MIB / 2, LAST, one_a_step, NULL);
+    uint64_t once = 1;
+
+    builder_level(&b, user(7), TENSOR_1, 2 * MIB, LAST, one_a_step, NULL);
     builder_level(&b, user(7), DEVICE_1, 2 * MIB, LAST, one_a_step, NULL);
-    ck_assert_uint_eq(json_array_size(findings()), 2);
+    builder_level(&b, user(7), DEVICE_1, 900 * (uint64_t)MIB, LAST, constant, &once);
+    const json_t *f = only("unbounded-growth", "leak", 7);
+    ck_assert_str_eq(text(f, "space"), "tensor:1");
 }
 END_TEST
 
-START_TEST(device_memory_that_is_asked_for_elsewhere_is_a_finding_of_its_own)
+static size_t leaks_of(const json_t *list, const char *space)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *f = json_array_get(list, i);
+        n += strcmp(text(f, "space"), space) == 0 && strcmp(text(f, "severity"), "leak") == 0;
+    }
+    return n;
+}
+
+/* However much tensors hold, and how many lines such growth is spread over. */
+START_TEST(device_memory_that_grows_beyond_twice_the_tensors_is_a_leak_of_its_own)
+{
+    uint64_t once = 1;
+
+    builder_level(&b, user(7), TENSOR_1, MIB, LAST, one_a_step, NULL);
+    builder_level(&b, user(7), TENSOR_1, 4000 * (uint64_t)MIB, LAST, constant, &once);
+    builder_level(&b, user(7), DEVICE_1, (_i ? 1 : 3) * MIB, LAST, one_a_step, NULL);
+    if (_i) {
+        tensors_at(9);
+        tensors_at(11);
+        builder_level(&b, user(9), DEVICE_1, MIB, LAST, one_a_step, NULL);
+        builder_level(&b, user(11), DEVICE_1, MIB, LAST, one_a_step, NULL);
+    }
+    ck_assert_uint_eq(leaks_of(findings(), "device:1"), _i ? 3 : 1);
+}
+END_TEST
+
+START_TEST(device_memory_that_is_asked_for_elsewhere_is_a_leak_of_its_own)
 {
     builder_level(&b, user(7), TENSOR_1, 2 * MIB, LAST, one_a_step, NULL);
     builder_level(&b, user(8), DEVICE_1, 2 * MIB, LAST, one_a_step, NULL);
     const json_t *list = findings();
     ck_assert_uint_eq(json_array_size(list), 2);
     ck_assert_str_eq(pattern_at(list, 8), "unbounded-growth");
+}
+END_TEST
+
+/* One line, or one function, may ask for tensors and for raw memory, too: by other calls. */
+START_TEST(device_memory_that_another_call_asks_for_is_a_leak_of_its_own)
+{
+    uint32_t tensor = below(user(7), "/usr/lib/python3/dist-packages/torch/functional.py", "f", 1);
+    uint32_t raw = below(user(7), "/usr/lib/python3/dist-packages/cupy/cuda.py", "alloc", 1);
+
+    builder_level(&b, tensor, TENSOR_1, 2 * MIB, LAST, one_a_step, NULL);
+    builder_level(&b, _i ? raw : tensor, DEVICE_1, 2 * MIB, LAST, one_a_step, NULL);
+    ck_assert_uint_eq(leaks_of(findings(), "device:1"), _i ? 1 : 0);
+}
+END_TEST
+
+START_TEST(a_rank_on_the_wrong_device_has_one_finding_for_its_tensors_and_their_segments)
+{
+    builder_header(&b)->rank = 1;
+    builder_level(&b, user(7), DEVICE_0, 20 * MIB, LAST, four, NULL);
+    builder_level(&b, user(7), TENSOR_0, 16 * MIB, LAST, four, NULL);
+    builder_level(&b, user(9), DEVICE_1, 20 * MIB, LAST, four, NULL);
+    const json_t *list = findings();
+    size_t wrong = 0;
+    for (size_t i = 0; i < json_array_size(list); i++)
+        wrong += strcmp(text(json_array_get(list, i), "pattern"), "wrong-device") == 0;
+    ck_assert_uint_eq(wrong, 1);
 }
 END_TEST
 
@@ -396,8 +457,13 @@ int main(void)
     tcase_add_test(tcase, a_leak_of_raw_device_memory_is_no_cache);
     tcase_add_test(tcase, a_leak_of_raw_device_memory_shows_beside_a_cache);
     tcase_add_loop_test(tcase, segments_of_tensors_that_are_kept_are_no_finding_of_their_own, 0, 2);
-    tcase_add_test(tcase, device_memory_beyond_twice_the_tensors_is_a_finding_of_its_own);
-    tcase_add_test(tcase, device_memory_that_is_asked_for_elsewhere_is_a_finding_of_its_own);
+    tcase_add_test(tcase, segments_are_held_against_tensors_by_what_is_added);
+    tcase_add_loop_test(
+        tcase, device_memory_that_grows_beyond_twice_the_tensors_is_a_leak_of_its_own, 0, 2);
+    tcase_add_test(tcase, device_memory_that_is_asked_for_elsewhere_is_a_leak_of_its_own);
+    tcase_add_loop_test(tcase, device_memory_that_another_call_asks_for_is_a_leak_of_its_own, 0, 2);
+    tcase_add_test(tcase,
+                   a_rank_on_the_wrong_device_has_one_finding_for_its_tensors_and_their_segments);
     tcase_add_test(tcase, growth_where_one_size_is_asked_for_is_no_cache);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
