@@ -78,17 +78,28 @@ _Noreturn static void become_job(const char *path, char *const *argv, const stru
     _exit(127);
 }
 
+static void hand_on(pid_t job, const siginfo_t *info)
+{
+    if (info->si_code == SI_QUEUE)
+        sigqueue(job, info->si_signo, info->si_value);
+    else
+        kill(job, info->si_signo);
+}
+
 /* A signal to the whole group that came before the job was born never reached it, though the
  * witness has it. The job, which does not begin before, has signals blocked: one that it has as
- * well is still one. */
+ * well is still one. Real-time signals would be two, and wait for seep_launch_wait(). */
 static void pass_early(const struct seep_launch *launch)
 {
     const struct timespec at_once = {0};
     sigset_t early = launch->waited;
+    siginfo_t info;
 
     sigdelset(&early, SIGCHLD);
-    for (int signal; (signal = sigtimedwait(&early, NULL, &at_once)) > 0;)
-        kill(launch->pid, signal);
+    for (int s = SIGRTMIN; s <= SIGRTMAX; s++)
+        sigdelset(&early, s);
+    while (sigtimedwait(&early, &info, &at_once) > 0)
+        hand_on(launch->pid, &info);
 }
 
 int seep_launch_start(struct seep_launch *launch, const char *path, char *const *argv)
@@ -154,10 +165,7 @@ static void pass_on(struct seep_launch *launch, const siginfo_t *info)
 
     if (to_all || info->si_code == SI_KERNEL || info->si_pid == launch->pid)
         return;
-    if (info->si_code == SI_QUEUE)
-        sigqueue(launch->pid, info->si_signo, info->si_value);
-    else
-        kill(launch->pid, info->si_signo);
+    hand_on(launch->pid, info);
 }
 
 /* DataLoader workers and their like end right after the trainer; what goes on after that is a

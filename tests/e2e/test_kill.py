@@ -80,7 +80,7 @@ class Kills(SeepCase):
             self.assertLessEqual(site["frees"], site["allocations"], message + " %s" % site)
 
     def kill_once(self, mode, at_work, delay, order, message):
-        """Kills the job a while after it has begun, or after it has come to work, which a busy machine delays."""
+        """Kills the job a while after it has begun, or after it has come to work."""
         p, folder, counters = self.start(mode)
         pids = self.await_job(p, folder)
         if at_work:
@@ -109,7 +109,7 @@ class Kills(SeepCase):
         done = self.seep("report", folder, "--format", "json", "--all")
         if not lines and done.status == 2:  # killed before the shim was up: nothing was recorded
             self.one_line_error(done)
-            return 0
+            return
         self.assertEqual(done.status, 0, message + repr(done))
         report = self.valid(done.json())
         self.hold(report, lines, message)
@@ -122,20 +122,19 @@ class Kills(SeepCase):
             exit_ = exits.get(line["pid"], KILLED)
             child = mode == "fork" and not line["first"]
             self.children += child
-            if child and exit_["kind"] in ("unknown", "running"):
+            if child and exit_["kind"] == "unknown":
                 self.unseen += 1  # it took longer to end than the launcher looks for the last ones
             else:
                 self.assertEqual(exit_, KILLED, message)
-        return sum(x["completed"] for x in lines)
 
     def kill_at_instants(self, mode, n, seed):
+        """Half of them once the job is at work, which a busy machine delays; others as it starts, and from then on."""
         order = random.Random(seed)
-        at_work = self.children = self.unseen = 0
+        self.children = self.unseen = 0
         for i in range(n):
-            delay = order.uniform(0, 0.12) if i % 4 else order.uniform(0, 0.01)
-            message = "%s, kill %d after %.4f s" % (mode, i, delay)
-            at_work += self.kill_once(mode, i % 4 != 0, delay, order, message) > 0
-        self.assertGreater(at_work, n // 2, "too many kills came before the job was at work")
+            delay = order.uniform(0, 0.01 if i % 4 == 0 else 0.12)
+            self.kill_once(mode, i % 4 > 1, delay, order, "%s, kill %d after %.4f s" % (mode, i, delay))
+        self.assertEqual(self.children > 0, mode == "fork")
         self.assertLessEqual(self.unseen * 10, self.children, "too many children whose end nobody saw")
 
     def test_nothing_is_lost_when_one_thread_is_killed(self):
