@@ -13,12 +13,54 @@
 #include <string.h>
 
 enum { BATCH = 2, EPOCHS = 3, LEAST_EPOCH_STEPS = 20 };
-enum { ALIAS, ALIAS_DEL, SHALLOW, DEEP, ALIAS_ON_GPU, DEEP_ON_GPU };
+enum variant { ALIAS, ALIAS_DEL, SHALLOW, DEEP, ALIAS_ON_GPU, DEEP_ON_GPU, N_VARIANTS };
 
-struct job {
+static const struct seep_variant variants[] = {
+    [ALIAS] = {.name = "alias",
+               .summary =
+                   "the cached annotation itself is handed out, and gets its masks written into",
+               .pattern = "aliased-cache",
+               .severity = "retention",
+               .function = "collate_tensor"},
+    [ALIAS_DEL] = {.name = "alias-del",
+                   .summary = "… and 'masks' is deleted after use: gone in the second epoch",
+                   .fails = true},
+    [SHALLOW] = {.name = "shallow", .summary = "a shallow copy of the annotation is handed out"},
+    [DEEP] = {.name = "deep", .summary = "a deep copy of the annotation is handed out"},
+    [ALIAS_ON_GPU] = {.name = "alias-on-gpu",
+                      .summary =
+                          "as alias; then _to_device writes into it what it moved to the GPU",
+                      .pattern = "aliased-cache",
+                      .severity = "retention",
+                      .function = "target_to_device"},
+    [DEEP_ON_GPU] = {.name = "deep-on-gpu",
+                     .summary = "as deep; the GPU's tensors go into the copy"},
+    {0},
+};
+
+static const struct seep_fix fixes[] = {
+    {.before = "alias", .after = "shallow", .as_predicted = true},
+    {.before = "alias", .after = "deep", .as_predicted = true},
+    {.before = "alias-on-gpu", .after = "deep-on-gpu"},
+    {0},
+};
+
+/* What a variant does otherwise than `alias`. */
+static const struct way {
+    struct seep_target *(*copies)(const struct seep_target *);
     bool deletes; /* 'masks' of the targets after use */
     bool moves;   /* samples to the GPU, and does nothing else: the document's loop for bisecting */
-    struct seep_cached_gpu gpu;
+} ways[N_VARIANTS] = {
+    [ALIAS_DEL] = {.deletes = true},
+    [SHALLOW] = {.copies = seep_target_copy},
+    [DEEP] = {.copies = seep_target_deepcopy},
+    [ALIAS_ON_GPU] = {.moves = true},
+    [DEEP_ON_GPU] = {.copies = seep_target_deepcopy, .moves = true},
+};
+
+struct job {
+    const struct way *way;
+    struct seep_cached_gpu gpu; /* where it moves */
     struct seep_maskrcnn_dataset dataset;
     struct seep_maskrcnn_loader loader;
     uint32_t *order;   /* [n_images], shuffled anew each epoch */
@@ -93,12 +135,12 @@ static int step(struct job *job, size_t first, struct seep_error *err)
         rc = seep_maskrcnn_getitem(&job->loader, job->order[first + i], &samples[i], err);
     if (!rc)
         rc = seep_maskrcnn_collate(&job->loader, samples, BATCH, err);
-    if (!rc && job->moves)
+    if (!rc && job->way->moves)
         rc = move(job, samples);
     else if (!rc)
         train(job, samples);
     for (size_t i = 0; i < BATCH; i++) {
-        if (!rc && job->deletes)
+        if (!rc && job->way->deletes)
             seep_target_set(samples[i].target, SEEP_TARGET_MASKS, NULL);
         seep_maskrcnn_sample_fini(&samples[i]);
     }
@@ -135,13 +177,11 @@ static int train_all(struct job *job, const struct seep_scenario_options *option
 static int prepare(struct job *job, const struct seep_scenario_options *options,
                    struct seep_error *err)
 {
-    bool on_gpu = strstr(options->variant, "-on-gpu") != NULL;
-
-    job->deletes = strcmp(options->variant, "alias-del") == 0;
-    if (strcmp(options->variant, "shallow") == 0)
-        job->loader.copies = seep_target_copy;
-    else if (strncmp(options->variant, "deep", strlen("deep")) == 0)
-        job->loader.copies = seep_target_deepcopy;
+    for (int v = ALIAS; v < N_VARIANTS; v++) {
+        if (strcmp(variants[v].name, options->variant) == 0)
+            job->way = &ways[v];
+    }
+    job->loader.copies = job->way->copies;
     int rc = seep_maskrcnn_dataset_open(options->data, &job->dataset, err);
     if (rc)
         return rc;
@@ -153,14 +193,13 @@ static int prepare(struct job *job, const struct seep_scenario_options *options,
     job->order = malloc(n * sizeof *job->order);
     if (!job->order)
         return -SEEP_ENOMEM;
-    job->moves = on_gpu;
-    return on_gpu ? seep_cached_gpu_init(&job->gpu, options->device, false, err) : 0;
+    return job->way->moves ? seep_cached_gpu_init(&job->gpu, options->device, false, err) : 0;
 }
 
 static int run(const struct seep_scenario_options *options, json_t *measured,
                struct seep_error *err)
 {
-    struct job job = {.loader.dataset = &job.dataset};
+    struct job job = {.way = &ways[ALIAS], .loader.dataset = &job.dataset};
     int rc = prepare(&job, options, err);
 
     if (!rc)
@@ -283,38 +322,6 @@ static void judge(const struct seep_outcome *o, double scale, struct seep_rows *
     seep_rows_add(rows, steps == n, "alias-del: the step it fails in",
                   "the first of the second epoch", "step %.0f of %.0f an epoch", steps + 1, n);
 }
-
-/* ---- the scenario ---------------------------------------------------------------------------- */
-
-static const struct seep_variant variants[] = {
-    [ALIAS] = {.name = "alias",
-               .summary =
-                   "the cached annotation itself is handed out, and gets its masks written into",
-               .pattern = "aliased-cache",
-               .severity = "retention",
-               .function = "collate_tensor"},
-    [ALIAS_DEL] = {.name = "alias-del",
-                   .summary = "… and 'masks' is deleted after use: gone in the second epoch",
-                   .fails = true},
-    [SHALLOW] = {.name = "shallow", .summary = "a shallow copy of the annotation is handed out"},
-    [DEEP] = {.name = "deep", .summary = "a deep copy of the annotation is handed out"},
-    [ALIAS_ON_GPU] = {.name = "alias-on-gpu",
-                      .summary =
-                          "as alias; then _to_device writes into it what it moved to the GPU",
-                      .pattern = "aliased-cache",
-                      .severity = "retention",
-                      .function = "target_to_device"},
-    [DEEP_ON_GPU] = {.name = "deep-on-gpu",
-                     .summary = "as deep; the GPU's tensors go into the copy"},
-    {0},
-};
-
-static const struct seep_fix fixes[] = {
-    {.before = "alias", .after = "shallow", .as_predicted = true},
-    {.before = "alias", .after = "deep", .as_predicted = true},
-    {.before = "alias-on-gpu", .after = "deep-on-gpu"},
-    {0},
-};
 
 const struct seep_scenario seep_maskrcnn = {
     .name = "maskrcnn",

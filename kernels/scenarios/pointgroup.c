@@ -124,9 +124,9 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The lowest decile of n ≥ 1 values, which it reorders: neighbours on the machine slow a thread's
+/* Of n ≥ 1 values, which it reorders: neighbours on the machine slow a thread's
  * own computing too, by way of its caches, but hardly nine steps of ten. */
-static double calm(double *values, size_t n)
+static double lowest_decile(double *values, size_t n)
 {
     qsort(values, n, sizeof *values, ascending);
     return values[n / 10];
@@ -143,10 +143,10 @@ static int fill_measured(const struct job *job, json_t *measured)
         (json_int_t)job->n_steps, "scenes", (json_int_t)job->scenes.n, "dataset_bytes",
         points * sizeof(struct seep_scannet_point), "batch_seconds",
         seep_median(job->seconds, job->n_steps), "own_batch_seconds",
-        calm(job->own_seconds, job->n_steps), "batch_bytes", job->bytes / n, "voxels_per_point",
-        job->voxels / fmax(job->points, 1), "densest_voxel", (json_int_t)job->widest_row - 1,
-        "largest_map_bytes", (json_int_t)job->largest_map_bytes, "framework_bytes",
-        (json_int_t)job->trainer.framework_bytes, "program_bytes",
+        lowest_decile(job->own_seconds, job->n_steps), "batch_bytes", job->bytes / n,
+        "voxels_per_point", job->voxels / fmax(job->points, 1), "densest_voxel",
+        (json_int_t)job->widest_row - 1, "largest_map_bytes", (json_int_t)job->largest_map_bytes,
+        "framework_bytes", (json_int_t)job->trainer.framework_bytes, "program_bytes",
         (json_int_t)job->trainer.program_bytes, "loss", job->trainer.loss);
     int rc = figures ? json_object_update(measured, figures) : -1;
 
