@@ -116,7 +116,7 @@ PRODUCTS := $(SEEP) $(SEEP_LAB) $(if $(SAN),,$(if $(PRELOAD),$(SHIM))) $(MAN_PAG
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all check tests demo zoo bench fuzz fuzz-keep install clean help format FORCE
+.PHONY: all check check-gpu gpu-kit tests demo zoo bench fuzz fuzz-keep install clean help format FORCE
 
 all: $(PRODUCTS) ## build seep, seep-lab, libseep.so and the manual pages (default)
 
@@ -278,6 +278,14 @@ zoo: all ## run the zoo's training jobs and hold the verdicts against their tabl
 
 bench: all $(BENCH_BINS) ## cost per event by stage, memory per live block
 	$(Q)for b in $(BENCH_BINS); do echo "== $$b"; $$b || exit 1; done
+
+# Libraries that a machine without Debian's packages lacks; the C library is its own.
+gpu-kit: all tests ## gather in build/lib what tests/on-gpu needs on a machine with a GPU and nothing else installed
+	$(Q)mkdir -p $(BUILD)/lib && ldd $(SEEP) $(SEEP_LAB) $(TEST_BINS) | awk '$$3 ~ /^\// { print $$3 }' | sort -u | \
+		grep -v '/lib\(c\|m\|dl\|rt\|pthread\)\.so' | xargs cp -Lt $(BUILD)/lib
+
+check-gpu: all tests ## what needs a GPU: the kernels' tests, scenarios and timings on it
+	$(Q)$(if $(SEEP_DATA),SEEP_DATA=$(abspath $(SEEP_DATA))) tests/on-gpu $(BUILD)
 
 # libFuzzer needs clang; libprof and the lab's readers are compiled once more, instrumented.
 FUZZED := $(LIBPROF) $(wildcard kernels/formats/*.c)
