@@ -137,6 +137,7 @@ struct pairing {
     char tensors[SEEP_TENSOR_SPACE];
     size_t n;
     bool is_segment[MOST], is_tensor[MOST], drop[MOST];
+    double added[MOST]; /* bytes since the first step */
 };
 
 /* Whether all processes of one are among the other's; both lists rise. */
@@ -159,9 +160,30 @@ static bool is_alike(const struct seep_finding *a, const struct seep_finding *b)
     return (a->pattern == SEEP_PATTERN_WRONG_DEVICE) == (b->pattern == SEEP_PATTERN_WRONG_DEVICE);
 }
 
-static double weight_of(const struct seep_finding *f, bool grows)
+/* What was there in the first step, as activations are, may be anybody's; but where nothing came
+ * later, it is what is kept. */
+static int weigh(const struct seep_model *m, const struct seep_findings *f, struct pairing *p)
 {
-    return grows ? f->growth.value : (double)f->live_bytes;
+    struct seep_level level = {0};
+    int rc = 0;
+
+    for (size_t i = 0; i < p->n && !rc; i++) {
+        const struct seep_finding *one = &f->list[i];
+        if (!p->is_segment[i] && !p->is_tensor[i])
+            continue;
+        rc = seep_level_sum(m, one->sites, one->n_sites, SEEP_LEVEL_ALL, &level);
+        int64_t rise =
+            rc ? 0 : seep_level_at(&level, f->span.last).bytes - seep_level_at(&level, 1).bytes;
+        p->added[i] = rise > 0 ? (double)rise : (double)one->live_bytes;
+    }
+    seep_level_fini(&level);
+    return rc;
+}
+
+/* Growth is held against growth: a level says nothing of what comes. */
+static double weight_of(const struct pairing *p, size_t i, bool by_growth)
+{
+    return by_growth ? fmax(p->f->list[i].growth.value, 0) : p->added[i];
 }
 
 /* The finding of tensors that segments[at] is evidence of; −1 where tensors are too few for all
@@ -169,18 +191,18 @@ static double weight_of(const struct seep_finding *f, bool grows)
 static long find_tensors(const struct pairing *p, size_t at)
 {
     const struct seep_finding *one = &p->f->list[at], *other;
-    bool grows = one->growth.value > 0;
     double segments = 0, tensors = 0, most = 0;
     long best = -1;
 
     for (size_t i = 0; i < p->n; i++) {
+        double weight = weight_of(p, i, one->growth.value > 0);
         other = &p->f->list[i];
-        if (p->is_segment[i] && (other->growth.value > 0) == grows && is_alike(one, other) &&
-            is_among(other, one))
-            segments += weight_of(other, grows);
-        if (!p->is_tensor[i] || !is_alike(one, other) || !is_among(one, other))
+        if (!is_alike(one, other))
             continue;
-        double weight = fmax(weight_of(other, grows), 0);
+        if (p->is_segment[i] && is_among(other, one))
+            segments += weight;
+        if (!p->is_tensor[i] || !is_among(one, other))
+            continue;
         tensors += weight;
         if (weight > most) {
             most = weight;
@@ -235,6 +257,8 @@ static int join_device(const struct seep_model *m, const struct seep_frames *fra
     if (!seep_tensor_space(m->spaces[device].name, p.tensors))
         return 0;
     int rc = sort_out(m, frames, symbols, device, &p);
+    if (!rc)
+        rc = weigh(m, f, &p);
     for (size_t i = 0; i < p.n && !rc; i++) {
         long of = p.is_segment[i] ? find_tensors(&p, i) : -1;
         p.drop[i] = of >= 0;

@@ -23,8 +23,8 @@ SEEP_MUST_CHECK int seep_segments_mark(const struct seep_model *m, const struct 
 
 /* Drops findings of segments that are kept because tensors are, where there are findings of these,
  * too, which get it as evidence: together, segments grow at most twice as fast as the tensors; or,
- * where they do not grow, hold at most twice as much. Most severe ones are first in *f. Returns 0
- * or -SEEP_ENOMEM. */
+ * where they do not grow any more, have grown at most twice as much. Most severe ones are first in
+ * *f. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_segments_join(const struct seep_model *m, const struct seep_frames *frames,
                                        struct seep_symbols *symbols, struct seep_findings *f);
 

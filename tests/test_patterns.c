@@ -114,6 +114,13 @@ static uint64_t bursts(uint32_t period, void *arg)
     return period < FIRST ? 1 : 1 + (period - FIRST) % *(uint32_t *)arg;
 }
 
+static uint64_t until_half(uint32_t period, void *arg)
+{
+    uint64_t n = one_a_step(period, arg);
+
+    return n < STEPS / 2 ? n : STEPS / 2;
+}
+
 static uint64_t constant(uint32_t period, void *arg)
 {
     return period < 3 ? 0 : *(uint64_t *)arg;
@@ -360,6 +367,21 @@ START_TEST(segments_are_held_against_tensors_by_what_is_added)
 }
 END_TEST
 
+/* A cache that is full after the first epoch, and segments of the line of the network, which the
+ * cache's tensors take from it. */
+START_TEST(segments_of_a_full_cache_are_held_against_it_by_what_was_added)
+{
+    uint64_t once = 1;
+
+    builder_level(&b, user(7), TENSOR_1, 2 * MIB, LAST, until_half, NULL);
+    tensors_at(9);
+    builder_level(&b, user(9), DEVICE_1, 2 * MIB, LAST, until_half, NULL);
+    builder_level(&b, user(9), DEVICE_1, 900 * (uint64_t)MIB, LAST, constant, &once);
+    const json_t *f = only("first-touch-cache", "retention", 7);
+    ck_assert_str_eq(text(f, "space"), "tensor:1");
+}
+END_TEST
+
 static size_t leaks_of(const json_t *list, const char *space)
 {
     size_t n = 0;
@@ -386,6 +408,15 @@ START_TEST(device_memory_that_grows_beyond_twice_the_tensors_is_a_leak_of_its_ow
         builder_level(&b, user(11), DEVICE_1, MIB, LAST, one_a_step, NULL);
     }
     ck_assert_uint_eq(leaks_of(findings(), "device:1"), _i ? 3 : 1);
+}
+END_TEST
+
+/* A cache that is full explains no growth that goes on. */
+START_TEST(device_memory_that_grows_on_beside_a_full_cache_is_a_leak_of_its_own)
+{
+    builder_level(&b, user(7), TENSOR_1, 8 * MIB, LAST, until_half, NULL);
+    builder_level(&b, user(7), DEVICE_1, MIB, LAST, one_a_step, NULL);
+    ck_assert_uint_eq(leaks_of(findings(), "device:1"), 1);
 }
 END_TEST
 
@@ -458,8 +489,10 @@ int main(void)
     tcase_add_test(tcase, a_leak_of_raw_device_memory_shows_beside_a_cache);
     tcase_add_loop_test(tcase, segments_of_tensors_that_are_kept_are_no_finding_of_their_own, 0, 2);
     tcase_add_test(tcase, segments_are_held_against_tensors_by_what_is_added);
+    tcase_add_test(tcase, segments_of_a_full_cache_are_held_against_it_by_what_was_added);
     tcase_add_loop_test(
         tcase, device_memory_that_grows_beyond_twice_the_tensors_is_a_leak_of_its_own, 0, 2);
+    tcase_add_test(tcase, device_memory_that_grows_on_beside_a_full_cache_is_a_leak_of_its_own);
     tcase_add_test(tcase, device_memory_that_is_asked_for_elsewhere_is_a_leak_of_its_own);
     tcase_add_loop_test(tcase, device_memory_that_another_call_asks_for_is_a_leak_of_its_own, 0, 2);
     tcase_add_test(tcase,
