@@ -14,9 +14,9 @@ bool seep_tensor_space(const char *device_space, char tensor_space[SEEP_TENSOR_S
 /* The sites of the space of that name, to sites[], which has room for all; how many. */
 size_t seep_sites_of_space(const struct seep_model *m, const char *name, uint32_t *sites);
 
-/* Marks the stacks that what a device gives on is a segment, marked[] of the dictionary's, all
- * false before: they pass through a place that tensors[0, n), sites, are asked for at, by the call
- * that tensors are asked for with. Returns 0 or -SEEP_ENOMEM. */
+/* Which of the dictionary's stacks ask a device for segments, to marked[], all false before: those
+ * through a place that tensors[0, n), sites, are asked for at, by the call that tensors are asked
+ * for with. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_segments_mark(const struct seep_model *m, const struct seep_frames *frames,
                                        struct seep_symbols *symbols, const uint32_t *tensors,
                                        size_t n, bool *marked);
