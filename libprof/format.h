@@ -1,4 +1,4 @@
-/* The profile's format, version 1: what the shim writes and every reader reads.
+/* The profile's format, version 2: what the shim writes and every reader reads.
  *
  * One file per process, DIR/PID-START.seep, mapped MAP_SHARED by the process itself. The page cache
  * outlives the process, so what has been stored is there after SIGKILL; a reader maps the same
@@ -26,7 +26,7 @@
 
 #define SEEP_PROFILE_MAGIC  UINT64_C(0x464f525050454553) /* "SEEPPROF" */
 #define SEEP_JOB_MAGIC      UINT64_C(0x424f4a5045455300) /* "\0SEEPJOB" */
-#define SEEP_FORMAT_VERSION 1u
+#define SEEP_FORMAT_VERSION 2u
 
 #define SEEP_PROFILE_SUFFIX ".seep"
 #define SEEP_JOB_FILE       "job.seepjob"
@@ -38,7 +38,8 @@ enum {
     SEEP_MAX_SLOTS = 1024, /* threads alive at once that get counters of their own */
     SEEP_TIMELINE_ROWS = 512,
     SEEP_EPOCH_MARKS = 512,
-    SEEP_MAX_COVERAGE = 64,
+    SEEP_RSS_SAMPLES = 64,
+    SEEP_MAX_COVERAGE = 128,
     SEEP_TEXT_BYTES = 4096,
     SEEP_PATH_BYTES = 1024,
     SEEP_NAME_BYTES = 64,
@@ -187,6 +188,23 @@ struct seep_timeline_row { /* published by t_ns. 32 bytes */
     uint64_t anonymous_bytes; /* of rss_bytes, what is no file's and not shared: heaps and private maps */
 };
 
+/* Where resident memory was at an instant, by /proc/self/smaps and the live set. 104 bytes */
+struct seep_rss_sample { /* published by t_ns */
+    uint64_t t_ns;
+    uint32_t period;
+    uint32_t reserved;
+    uint64_t rss_bytes;         /* the sum of all that follows, but for overlaps that are cut to 0 */
+    uint64_t heap_live_bytes;   /* of the malloc family's blocks that are live, what is resident */
+    uint64_t heap_free_bytes;   /* the rest of the maps that such blocks lie in */
+    uint64_t maps_bytes;        /* private maps that the job asked for */
+    uint64_t shm_bytes;         /* shared maps, but for files on a disk */
+    uint64_t stacks_bytes;      /* of threads */
+    uint64_t files_bytes;       /* programs, libraries, mapped files */
+    uint64_t seep_bytes;        /* seep's own */
+    uint64_t unexplained_bytes; /* none of these */
+    uint64_t reserved_2[2];
+};
+
 struct seep_epoch_mark { /* 16 bytes */
     uint64_t t_ns;
     uint32_t period;
@@ -214,9 +232,45 @@ enum seep_step_source {
  */
 enum { SEEP_TIME_SLICE_MS = 100 };
 
+/* What is known of a space of a process that records no stacks. */
+struct seep_count {
+    uint64_t allocations;
+    uint64_t frees;
+    uint64_t allocated_bytes;
+    uint64_t live_bytes;
+    uint64_t peak_bytes;
+};
+
+enum { SEEP_COUNTED_SPACES = 3 }; /* host, mmap, shm */
+
+/* Flags of a process. */
+enum {
+    SEEP_PROCESS_COUNTED = 1, /* it is only counted: no profile, so far */
+    SEEP_PROCESS_PROFILE = 2, /* it has a profile */
+};
+
+/* Why a process records nothing, or no more: seep_process.trouble. */
+enum seep_trouble {
+    SEEP_TROUBLE_NONE = 0,
+    SEEP_TROUBLE_PROFILE, /* its profile could not be made: trouble_errno */
+    SEEP_TROUBLE_GROW,    /* its profile could not be grown: trouble_errno */
+    SEEP_TROUBLE_SANDBOX, /* a seccomp filter of its own forbids what seep needs */
+};
+
+/* What a program is to a preloaded library: seep_process.exec_entry, libprof/program_entry.h. */
+enum seep_entry {
+    SEEP_ENTRY_OK = 0,
+    SEEP_ENTRY_STATIC,    /* no loader: LD_PRELOAD has no effect */
+    SEEP_ENTRY_RIGHTS,    /* setuid, setgid or file capabilities: LD_PRELOAD is dropped */
+    SEEP_ENTRY_MACHINE,   /* another machine's, or 32 bits */
+    SEEP_ENTRY_LIBC,      /* musl, or another loader than glibc's */
+    SEEP_ENTRY_SANITIZER, /* a sanitizer's runtime wants to be first, and its malloc */
+    SEEP_ENTRY_DAMAGED,
+};
+
 /* One line of DIR/job.seepjob, shared by all processes of the job. Written by the process itself
  * but for the fields that say otherwise. */
-struct seep_process { /* published by pid. 128 bytes */
+struct seep_process { /* published by pid. 384 bytes */
     uint32_t pid;
     uint32_t ppid;
     uint64_t start_ns;
@@ -229,7 +283,7 @@ struct seep_process { /* published by pid. 128 bytes */
     uint32_t parent_plus_1; /* index + 1 of the parent in this table, 0: none */
     uint32_t has_status;    /* by whoever reaped it (launcher or parent): 1 */
     int32_t wait_status;    /* as wait(2) gives it */
-    uint32_t reserved;
+    uint32_t reserved_1;
     uint64_t rss_peak_bytes;
     uint64_t pss_peak_bytes; /* by the launcher; 0: not known */
     /* Pages that are the process's alone, written to, as the launcher first and last saw them, with
@@ -238,8 +292,29 @@ struct seep_process { /* published by pid. 128 bytes */
     uint64_t private_last_bytes;
     uint32_t private_first_period;
     uint32_t private_last_period;
-    uint64_t reserved_2[4];
+    uint32_t flags; /* SEEP_PROCESS_… */
+    uint32_t uid;
+    uint16_t trouble;    /* enum seep_trouble */
+    uint16_t exec_entry; /* enum seep_entry of exec_path */
+    int32_t trouble_errno;
+    uint32_t optimizer_calls; /* ends of an optimizer's step() seen, whether they counted or not */
+    uint32_t reserved;
+    uint64_t reserved_2[6];
+    char name[32]; /* base name of its program, cut */
+    char exec_path[64]; /* what it became by an exec that cannot be entered: the path's end; "" */
+    struct seep_count counts[SEEP_COUNTED_SPACES]; /* while, and so far as, it is only counted */
 };
+
+/* Processes that were only counted and have ended, folded into one line for each name when the
+ * table of processes is full. */
+struct seep_folded { /* published by n */
+    char name[32];   /* "": all that found no line of their own */
+    uint64_t n;
+    uint64_t rss_peak_bytes; /* the largest */
+    struct seep_count counts[SEEP_COUNTED_SPACES]; /* sums; peaks are the largest */
+};
+
+enum { SEEP_MAX_FOLDED = 64 }; /* the last is for the rest */
 
 struct seep_job {
     uint64_t magic;
@@ -259,8 +334,12 @@ struct seep_job {
     char cwd[SEEP_PATH_BYTES];
     char argv[SEEP_TEXT_BYTES]; /* NUL-separated, empty where there was no launcher */
     uint32_t argv_bytes;
-    uint32_t reserved;
-    uint64_t reserved_2[16];
+    uint32_t seccomp_plus_1; /* seccomp filters that the job began with, + 1; 0: not known */
+    uint64_t folder_bytes;     /* on disk, of all profiles together */
+    uint64_t max_folder_bytes; /* their bound; 0: none */
+    uint64_t n_folded;         /* processes in folded[] */
+    uint64_t reserved_2[13];
+    struct seep_folded folded[SEEP_MAX_FOLDED];
     struct seep_process processes[SEEP_MAX_PROCESSES];
 };
 
@@ -283,7 +362,10 @@ enum seep_drop {
     SEEP_DROP_FILE,          /* the file could not be opened or grown just then: no descriptors, … */
     SEEP_DROP_STALLED,       /* another thread took seconds, or for ever: a disk that hangs, … */
     SEEP_DROP_NO_SPACE,      /* announced in more spaces than SEEP_MAX_SPACES */
-    SEEP_N_DROPS = 8
+    SEEP_DROP_STACK,         /* no room on the stack: a signal handler's, or a fibre's, is too small */
+    SEEP_DROP_FOLDER,        /* --max-folder reached */
+    SEEP_DROP_SANDBOX,       /* a seccomp filter forbids the calls that would be needed */
+    SEEP_N_DROPS = 16
 };
 
 struct seep_header {
@@ -332,20 +414,26 @@ struct seep_header {
     uint32_t
         coverage_seen[SEEP_MAX_COVERAGE]; /* 1: was called; in the order of preload/hooks.def */
     uint64_t address_bytes; /* size of its address space when last looked at */
-    uint64_t reserved_2[31];
+    uint64_t uncounted_stacks_bytes; /* allocated while it was only counted, before this profile */
+    uint32_t n_rss_samples;
+    uint32_t reserved_2;
+    struct seep_rss_sample rss_peak; /* the sample with the largest RSS */
+    char allocator[SEEP_PATH_BYTES]; /* the object whose malloc stands before ours; "": none */
+    uint64_t reserved_3[32];
 
     struct seep_space spaces[SEEP_MAX_SPACES];
     struct seep_slot slots[SEEP_MAX_SLOTS];
     struct seep_timeline_row timeline[SEEP_TIMELINE_ROWS];
     struct seep_epoch_mark epochs[SEEP_EPOCH_MARKS];
+    struct seep_rss_sample rss_samples[SEEP_RSS_SAMPLES]; /* every second one goes when it is full */
     uint8_t chunk_types[SEEP_MAX_CHUNKS];
 };
 
-#define SEEP_HEADER_BYTES (112u * 1024u)
+#define SEEP_HEADER_BYTES (120u * 1024u)
 _Static_assert(sizeof(struct seep_header) <= SEEP_HEADER_BYTES, "header must fit");
 _Static_assert(sizeof(struct seep_site) == 64, "one cache line");
 _Static_assert(sizeof(struct seep_detail) == 640, "cache lines");
-_Static_assert(sizeof(struct seep_process) == 128, "cache lines");
+_Static_assert(sizeof(struct seep_process) == 384, "cache lines");
 _Static_assert(SEEP_HEADER_BYTES % 4096 == 0, "pages");
 
 /* Ages of 0–15 periods have a bucket each; then four an octave; the last takes all above. */

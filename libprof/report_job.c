@@ -259,6 +259,9 @@ static void say_dropped(json_t *list, const struct seep_header *h)
         [SEEP_DROP_FILE] = "the profile could not be opened or grown for a while",
         [SEEP_DROP_STALLED] = "another thread of the job held up the profile for seconds",
         [SEEP_DROP_NO_SPACE] = "blocks were announced in more spaces than a profile has",
+        [SEEP_DROP_STACK] = "a signal handler's or fibre's stack had no room to record on",
+        [SEEP_DROP_FOLDER] = "--max-folder was reached: they are counted without their stacks",
+        [SEEP_DROP_SANDBOX] = "a seccomp filter forbids what recording them would need",
     };
 
     for (int i = 0; i < SEEP_N_DROPS; i++) {

@@ -147,7 +147,7 @@ static const struct {
 } damages[] = {
     {offsetof(struct seep_header, magic), 0, -SEEP_EFORMAT},
     {offsetof(struct seep_header, magic), 12345, -SEEP_EFORMAT},
-    {offsetof(struct seep_header, version), 2, -SEEP_EVERSION},
+    {offsetof(struct seep_header, version), SEEP_FORMAT_VERSION + 1, -SEEP_EVERSION},
     {offsetof(struct seep_header, chunk_bytes), 4096, -SEEP_EVERSION},
     {offsetof(struct seep_header, pid), 77, -SEEP_EFORMAT},
     {offsetof(struct seep_header, inherited_end), 5, -SEEP_EFORMAT},
