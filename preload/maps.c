@@ -9,6 +9,7 @@
 #include "libprof/range_map.h"
 #include "preload/capture.h"
 #include "preload/job.h"
+#include "preload/maps.h"
 #include "preload/real.h"
 #include "preload/start.h"
 #include "preload/tick.h"
@@ -268,4 +269,23 @@ SEEP_EXPORT int memfd_create(const char *name, unsigned int flags)
         return seep_real.memfd_create(name, flags);
     errno = ENOSYS;
     return -1;
+}
+
+uint64_t seep_maps_overlap(uintptr_t start, uintptr_t end)
+{
+    (void)start;
+    (void)end;
+    return 0;
+}
+
+void seep_maps_resident(uintptr_t start, uintptr_t end, uint64_t resident_bytes)
+{
+    (void)start;
+    (void)end;
+    (void)resident_bytes;
+}
+
+bool seep_maps_any_by_touch(void)
+{
+    return false;
 }
