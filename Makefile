@@ -179,7 +179,8 @@ $(LIB): $(call obj,$(LIBPROF)) $(BUILD)/obj/libprof/toml.o $(BUILD)/obj/gen/role
 
 $(SHIM): $(call shim_obj,$(PRELOAD) $(RUNTIME)) $(wildcard preload/exports.map)
 	$(say) LD $@
-	$(Q)$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libseep.so -Wl,-z,now -Wl,-z,relro -Wl,-z,defs -Wl,-z,initfirst \
+	$(Q)$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libseep.so -Wl,-z,now -Wl,-z,relro -Wl,-z,defs -Wl,-z,initfirst -Wl,-z,noseparate-code \
+		-Wl,--sort-section=name \
 		$(addprefix -Wl$(comma)--version-script=,$(filter %.map,$^)) \
 		-o $@ $(filter %.o,$^) $(SHIM_LIBS)
 

@@ -166,7 +166,7 @@ static void add_decimal(char *text, uint64_t value)
 }
 
 /* Of this program; static, since it is large and a signal stack may be small. */
-static struct seep_header constants;
+static SEEP_LARGE struct seep_header constants;
 
 /* What takes a while to find out, for a profile. */
 static void describe_process(void)
@@ -219,7 +219,7 @@ static void profile_path(char path[SEEP_PATH_BYTES + SEEP_NAME_BYTES])
  * can be no file, counters in memory. */
 static bool create_profile(bool count)
 {
-    static char path[SEEP_PATH_BYTES + SEEP_NAME_BYTES]; /* static: a signal stack may be small */
+    static SEEP_LARGE char path[SEEP_PATH_BYTES + SEEP_NAME_BYTES]; /* static: a signal stack may be small */
     profile_path(path);
     int error = count ? 0 : -seep_arena_create(path, &constants);
     seep_job_trouble(error ? SEEP_TROUBLE_PROFILE : SEEP_TROUBLE_NONE, error);
@@ -237,17 +237,15 @@ uintptr_t seep_allocator_start, seep_allocator_end;
 /* Only of glibc's malloc it is known that no two blocks begin within 32 bytes. */
 static void look_at_allocator(void)
 {
-    static char path[SEEP_PATH_BYTES];
     struct seep_loaded allocator;
-    if (!seep_modules_path((uintptr_t)seep_real.malloc, path, sizeof(path)) ||
-        !seep_modules_known((uintptr_t)seep_real.malloc, &allocator))
-        return;
-    const char *name = strrchr(path, '/');
+    const char *name = strrchr(seep_real_allocator, '/');
     if (name && (strncmp(name, "/libc.so", 8) == 0 || strncmp(name, "/libc-", 6) == 0))
         return;
     seep_live_packed = true;
-    seep_allocator_start = allocator.start;
-    seep_allocator_end = allocator.end;
+    if (seep_modules_find((uintptr_t)seep_real.malloc, &allocator)) {
+        seep_allocator_start = allocator.start;
+        seep_allocator_end = allocator.end;
+    }
 }
 
 /* Code has been unloaded: other code may lie there next. */
@@ -301,7 +299,7 @@ static bool start_program(void)
     if (!seep_options.dir[0])
         return false;
     seep_job_open(seep_options.dir, seep_options.max_folder_bytes);
-    if (!seep_sandbox_permits())
+    if (!seep_sandbox_permits(variable("SEEP_SANDBOX") != NULL))
         return false;
     seep_environment_start(environment);
     seep_sample_bytes = seep_options.sample_bytes;
@@ -326,7 +324,7 @@ static bool start_program(void)
 
 void seep_start_grown_up(uint64_t now_ns)
 {
-    static char path[SEEP_PATH_BYTES + SEEP_NAME_BYTES];
+    static SEEP_LARGE char path[SEEP_PATH_BYTES + SEEP_NAME_BYTES];
     struct seep_header *header = seep_arena.header;
     int64_t live = (int64_t)(header->spaces[SEEP_SPACE_HOST].live_bytes +
                              header->spaces[SEEP_SPACE_MMAP].live_bytes);
@@ -384,7 +382,7 @@ static bool start_child(void)
     constants.rank = rank_of_job(); /* it may have been set before the fork for each, or will be */
     constants.python_version = parent->python_version;
     constants.python_support = parent->python_support;
-    static struct seep_space spaces[SEEP_MAX_SPACES];
+    static SEEP_LARGE struct seep_space spaces[SEEP_MAX_SPACES];
     memcpy(spaces, parent->spaces, sizeof(spaces));
     seep_arena_leave();
     seep_sites_first_own = (uint32_t)(constants.inherited_end / 64);
