@@ -44,7 +44,7 @@ class LoaderLock(SeepCase):
     def test_a_callback_that_waits_for_somebody_who_allocates_is_not_a_deadlock(self):
         argv = [self.subject("loader_lock"), "order"]
         self.assertEqual(self.command(argv).stdout, b"ok\n")
-        self.assertEqual(self.run_seep(argv).done.stdout, b"ok\n")
+        self.assertEqual(self.run_seep(argv, timeout=30).done.stdout, b"ok\n")
 
     def test_allocations_do_not_stall_beside_callbacks_that_allocate(self):
         """How long a thread that only looks at the clock is left alone says how busy the machine is."""
