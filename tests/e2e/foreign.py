@@ -225,8 +225,10 @@ RUNTIMES = [
 
 # ---- servers --------------------------------------------------------------------------------
 
+# The server is the same file as redis-check-rdb, which comes without a service that starts by itself.
 REDIS = UNTIL + """
-redis-server --port 0 --unixsocket $PWD/s --save '' --appendonly no >log &
+ln -s "$(command -v redis-check-rdb)" redis-server
+./redis-server --port 0 --unixsocket $PWD/s --save '' --appendonly no >log &
 until_ redis-cli -s s PING
 redis-cli -s s SET key value
 for i in $(seq 20); do redis-cli -s s RPUSH list "entry $i"; done
@@ -276,7 +278,7 @@ echo "ended $?"
 """ % postgres_bin()
 
 SERVERS = [
-    Program("redis", REDIS, ("redis-server", "redis-cli"), seen=("redis-server", "redis-cli")),
+    Program("redis", REDIS, ("redis-check-rdb", "redis-cli"), seen=("redis-server", "redis-cli")),
     Program("nginx", NGINX, ("nginx",), files={"conf": NGINX_CONF, "page.txt": "served\n", "fetch.py": FETCH},
             seen=("nginx",)),
     # It will not run as root.

@@ -23,7 +23,8 @@ class OwnLoader(SeepCase):
     def setUp(self):
         super().setUp()
         source, include = SOURCES / "lib/own_loader.c", ("-D_GNU_SOURCE", "-I", str(ROOT))
-        library = compile_c(self, source, self.path("libown_loader.so"), *include, "-shared", "-fPIC")
+        library = compile_c(self, source, self.path("libown_loader.so"), *include, "-shared", "-fPIC",
+                            "-lstdc++")
         self.program = compile_c(self, source, self.path("own_loader"), *include, "-DPROGRAM", library,
                                  "-Wl,-rpath," + self.dir, "-pthread")
 
@@ -34,6 +35,11 @@ class OwnLoader(SeepCase):
         self.assertEqual(profile.done.stdout.decode(), "ok\n")
         said = set(profile.report["coverage"]["hooks"])  # they were hooks that ran
         self.assertLessEqual({"mmap", "munmap", "fork", "execve", "posix_spawn", "waitpid", "sem_trywait"}, said)
+
+    def test_nor_does_operator_new_where_its_library_was_there_from_the_start(self):
+        self.assertEqual(self.command([self.program, "new"]).stdout, b"ok\n")
+        called = self.run_seep([self.program, "new"]).done.stdout.decode()
+        self.assertEqual([line for line in called.splitlines() if line.startswith(("p = _Z", "_Z"))], [])
 
     @needs(shutil.which("nm"), "no nm")
     def test_the_shim_refers_to_no_other_function_of_the_loader(self):

@@ -1,20 +1,26 @@
 /* Threads that have libc make buffers of its own for them, freed when they end. Prints resident bytes
- * before and after. usage: many_threads row THREADS | at-once THREADS
- * row: one after the other. at-once: THREADS side by side, and once more: before is after the first. */
+ * before and after. usage: many_threads row|names|at-once THREADS
+ * row: one after the other. names: those look up a host's address. at-once: THREADS side by side, and
+ * once more: before is after the first. */
 #include "tally.h"
 
 #include <dlfcn.h>
+#include <netdb.h>
 #include <pthread.h>
 
 enum { STACK_BYTES = 64 * 1024, SOME = 100 };
 
 static pthread_barrier_t barrier;
+static int with_names;
 
 static NOIPA void buffers_of_libc(void)
 {
     void *volatile p = malloc(100);
     const char *volatile text = strerror(4321);
+    struct addrinfo *found = NULL;
     MUST(p && text && !dlsym(RTLD_DEFAULT, "no_such_name_anywhere"));
+    if (with_names && getaddrinfo("localhost", "80", NULL, &found) == 0)
+        freeaddrinfo(found);
     free(p);
 }
 
@@ -67,8 +73,9 @@ int main(int argc, char **argv)
 {
     MUST(argc == 3);
     int n = atoi(argv[2]);
-    void (*work)(int) = strcmp(argv[1], "row") == 0 ? row : at_once;
+    void (*work)(int) = strcmp(argv[1], "at-once") == 0 ? at_once : row;
     char text[64];
+    with_names = strcmp(argv[1], "names") == 0;
     work(work == row ? SOME : n);
     long before = resident();
     work(n);

@@ -1,17 +1,18 @@
 /* A library that stands before libc with the loader's functions of its own, and tells which of them were
  * called while this thread was in a hook of libseep.so. Its constructor runs before libseep.so's, the
  * threads start with hooks. Built with -shared; program: the same file with -DPROGRAM, linked to it.
- * Prints "ok", or a line for every hook and function. */
+ * Prints "ok", or a line for every hook and function. usage: PROGRAM [new] */
 #include "tests/subjects/tally.h"
 
 #ifdef PROGRAM
 
-void own_loader_in_threads(void);
+void own_loader_in_threads(int);
 void own_loader_print(void);
 
-int main(void)
+int main(int argc, char **argv)
 {
-    own_loader_in_threads();
+    (void)argv;
+    own_loader_in_threads(argc > 1); /* new: operator new and delete, too */
     own_loader_print();
     return 0;
 }
@@ -221,6 +222,28 @@ static void others(void)
     IN_HOOK(MUST(setresuid((uid_t)-1, (uid_t)-1, (uid_t)-1) == 0));
 }
 
+/* As C++ names them. */
+void *_Znwm(size_t);
+void *_Znam(size_t);
+void *_ZnwmSt11align_val_t(size_t, size_t);
+void _ZdlPv(void *);
+void _ZdaPv(void *);
+void _ZdlPvm(void *, size_t);
+void _ZdlPvSt11align_val_t(void *, size_t);
+
+static void news(void)
+{
+    void *p;
+    IN_HOOK(p = _Znwm(100));
+    IN_HOOK(_ZdlPv(p));
+    IN_HOOK(p = _Znwm(100));
+    IN_HOOK(_ZdlPvm(p, 100));
+    IN_HOOK(p = _Znam(100));
+    IN_HOOK(_ZdaPv(p));
+    IN_HOOK(p = _ZnwmSt11align_val_t(128, 64));
+    IN_HOOK(_ZdlPvSt11align_val_t(p, 64));
+}
+
 static void *first_maps(void *unused)
 {
     maps();
@@ -245,6 +268,12 @@ static void *first_others(void *unused)
     return unused;
 }
 
+static void *first_news(void *unused)
+{
+    news();
+    return unused;
+}
+
 static void share(void)
 {
     struct calls *shared = (struct calls *)syscall(SYS_mmap, NULL, sizeof(*shared),
@@ -264,10 +293,10 @@ __attribute__((constructor)) static void in_a_constructor(void)
     others();
 }
 
-__attribute__((visibility("default"))) void own_loader_in_threads(void)
+__attribute__((visibility("default"))) void own_loader_in_threads(int with_new)
 {
-    void *(*const works[])(void *) = {first_maps, first_execs, first_children, first_others};
-    for (unsigned i = 0; i < sizeof(works) / sizeof(works[0]); i++) {
+    void *(*const works[])(void *) = {first_maps, first_execs, first_children, first_others, first_news};
+    for (int i = 0; i < 4 + (with_new != 0); i++) {
         pthread_t thread;
         MUST(pthread_create(&thread, NULL, works[i], NULL) == 0);
         pthread_join(thread, NULL);
