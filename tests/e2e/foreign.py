@@ -1,7 +1,7 @@
 """The table of foreign programs that test_foreign.py runs: what each needs, does, and what must be said of it.
 
-A script runs in an empty folder of its own (with `files`), which is HOME and TMPDIR, and whose path is @WORK@ in the files;
-servers listen on sockets in it. Their states are waited for, never a time."""
+A script runs in an empty folder of its own (with `files`), which is HOME and TMPDIR, and whose path is @WORK@ in the
+files; servers listen on sockets in it. Their states are waited for, never a time."""
 import glob
 import os
 import re
@@ -71,7 +71,8 @@ class Program:
 
 def output_of(*argv):
     try:
-        return subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=60).stdout.strip()
+        done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=60)
+        return done.stdout.strip()
     except (OSError, subprocess.TimeoutExpired):
         return ""
 
@@ -101,10 +102,12 @@ def rustc_itself():
 COMPILERS = [
     Program("rustc", "rustc -O hello.rs -o hello && ./hello", ("rustc", "cc"), files={"hello.rs": RUST},
             env=rust_environment, seen=("hello",), brings={"rustc": rustc_itself}),
-    Program("cargo", "mkdir src; mv main.rs src; cargo build --offline -q && target/debug/tiny", ("cargo", "rustc", "cc"),
+    Program("cargo", "mkdir src; mv main.rs src; cargo build --offline -q && target/debug/tiny",
+            ("cargo", "rustc", "cc"),
             files={"main.rs": RUST, "Cargo.toml": '[package]\nname = "tiny"\nversion = "0.1.0"\nedition = "2018"\n'},
             env=rust_environment, seen=("cargo", "tiny"), brings={"rustc": rustc_itself}),
-    Program("gcc", "gcc -O2 -c a.c; ar rcs liba.a a.o; gcc -O2 -o b b.c -L. -la; ./b; gcc -E b.c | md5sum", ("gcc", "ar"),
+    Program("gcc", "gcc -O2 -c a.c; ar rcs liba.a a.o; gcc -O2 -o b b.c -L. -la; ./b; gcc -E b.c | md5sum",
+            ("gcc", "ar"),
             files={"a.c": "#include <stdlib.h>\n#include <string.h>\n"
                           "char *twice(const char *s) { char *p = malloc(2 * strlen(s) + 1);\n"
                           "    return strcat(strcpy(p, s), s); }\n",
@@ -146,13 +149,18 @@ my $pid = fork; if (!$pid) { print "child\\n"; exit 5 } waitpid $pid, 0;
 print $? >> 8, " ", join(" ", map { length } @h{sort keys %h}), "\\n";
 """
 
+FFMPEG = """
+ffmpeg -nostdin -v error -f lavfi -i testsrc=duration=1:size=96x64:rate=10 -c:v mpeg4 -threads 1 \\
+    -fflags +bitexact -flags:v +bitexact out.avi
+ffmpeg -nostdin -v error -i out.avi -f framemd5 -
+md5sum out.avi
+"""
+
 TOOLS = [
     Program("git", GIT, ("git",), env=GIT_ENV, seen=("git",)),
     Program("perl", "perl a.pl", ("perl",), files={"a.pl": "$| = 1;\n" + PERL}, seen=("perl",)),
     Program("bash", "bash a.sh", ("bash", "awk"), files={"a.sh": BASH}, seen=("bash", "sed", "sort")),
-    Program("ffmpeg", "ffmpeg -nostdin -v error -f lavfi -i testsrc=duration=1:size=96x64:rate=10 -c:v mpeg4 -threads 1 "
-                      "-fflags +bitexact -flags:v +bitexact out.avi; ffmpeg -nostdin -v error -i out.avi -f framemd5 -; "
-                      "md5sum out.avi", ("ffmpeg",), seen=("ffmpeg",)),
+    Program("ffmpeg", FFMPEG, ("ffmpeg",), seen=("ffmpeg",)),
 ]
 
 # ---- runtimes -------------------------------------------------------------------------------
@@ -201,6 +209,12 @@ int main(int n, char **v) {
 }
 """
 MPIRUN = "mpirun --oversubscribe --mca btl self,vader --mca plm isolated -n 2 ./ranks"
+PAGE = """<html><body><p id=p>none</p><script>
+let a = [];
+for (let i = 0; i < 1e5; i++) a.push({i});
+document.getElementById('p').textContent = a.length;
+</script></body></html>
+"""
 CHROMIUM = next(filter(shutil.which, ("chromium", "chromium-browser", "google-chrome")), None)
 
 
@@ -215,11 +229,9 @@ RUNTIMES = [
             files={"Small.java": JAVA}, seen=("java", "javac")),
     Program("mpirun", "mpicc -O1 -o ranks ranks.c && " + MPIRUN, ("mpirun", "mpicc"), files={"ranks.c": MPI},
             env={"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}, seen=("mpirun", "ranks")),
-    Program("chromium", "%s --headless %s --disable-gpu --disable-dev-shm-usage --no-first-run --user-data-dir=$PWD/profile "
-                        "--dump-dom file://$PWD/page.html" % (CHROMIUM, "--no-sandbox" if os.geteuid() == 0 else ""),
-            (CHROMIUM,), files={"page.html": "<html><body><p id=p>none</p><script>"
-                                             "let a = []; for (let i = 0; i < 1e5; i++) a.push({i});"
-                                             "document.getElementById('p').textContent = a.length;</script></body></html>"},
+    Program("chromium", "%s --headless %s --disable-gpu --disable-dev-shm-usage --no-first-run "
+                        "--user-data-dir=$PWD/profile --dump-dom file://$PWD/page.html"
+            % (CHROMIUM, "--no-sandbox" if os.geteuid() == 0 else ""), (CHROMIUM,), files={"page.html": PAGE},
             brings={"chromium": chromium_itself}),
 ]
 

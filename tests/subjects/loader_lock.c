@@ -1,7 +1,7 @@
 /* Threads that meet in the loader's lock. usage: loader_lock order | stall SECONDS
  * order: a callback of dl_iterate_phdr waits for a lock whose holder allocates from places not met
- * before; prints "ok". stall: a callback of dl_iterate_phdr allocates, as Rust's backtraces do, beside
- * threads that allocate, always from new places; prints the longest times in seconds. */
+ * before; prints "ok". stall: a callback of dl_iterate_phdr allocates, as Rust's backtraces do,
+ * beside threads that allocate, always from new places; prints the longest times in seconds. */
 #include "tally.h"
 
 #include <link.h>
@@ -97,14 +97,14 @@ static void order(void)
 
 /* void site(allocate, release) { release(allocate(100)); } */
 static const unsigned char code[] = {
-    0x53,                    /* push rbx */
-    0x48, 0x89, 0xf3,        /* mov rbx, rsi */
-    0x48, 0x89, 0xf8,        /* mov rax, rdi */
-    0xbf, 0x64, 0,    0,  0, /* mov edi, 100 */
-    0xff, 0xd0,              /* call rax */
-    0x48, 0x89, 0xc7,        /* mov rdi, rax */
-    0xff, 0xd3,              /* call rbx */
-    0x5b, 0xc3,              /* pop rbx; ret */
+    0x53,                   /* push rbx */
+    0x48, 0x89, 0xf3,       /* mov rbx, rsi */
+    0x48, 0x89, 0xf8,       /* mov rax, rdi */
+    0xbf, 0x64, 0,    0, 0, /* mov edi, 100 */
+    0xff, 0xd0,             /* call rax */
+    0x48, 0x89, 0xc7,       /* mov rdi, rax */
+    0xff, 0xd3,             /* call rbx */
+    0x5b, 0xc3,             /* pop rbx; ret */
 };
 
 /* New code at each call: a return address that nobody has met. */

@@ -1,6 +1,6 @@
-/* Many maps that stay apart, neighbours having different protections, and one of them after the other
- * unmapped and mapped again; prints how many nanoseconds a pair of calls takes.
- * usage: many_maps MAPS PAIRS */
+/* Many maps that stay apart, neighbours having different protections, and one of them after the
+ * other unmapped and mapped again; prints how many nanoseconds a pair of calls takes. usage:
+ * many_maps MAPS PAIRS */
 #include "tally.h"
 
 #include <sys/mman.h>
@@ -13,8 +13,8 @@ static char *low;
 static NOIPA void map(size_t i)
 {
     int protection = i % 2 ? PROT_READ : PROT_READ | PROT_WRITE;
-    void *p = mmap(low + i * BYTES, BYTES, protection,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    void *p =
+        mmap(low + i * BYTES, BYTES, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     MUST(p == low + i * BYTES);
 }
 

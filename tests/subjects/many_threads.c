@@ -1,7 +1,7 @@
-/* Threads that have libc make buffers of its own for them, freed when they end. Prints resident bytes
- * before and after. usage: many_threads row|names|at-once THREADS
- * row: one after the other. names: those look up a host's address. at-once: THREADS side by side, and
- * once more: before is after the first. */
+/* Threads that have libc make buffers of its own for them, freed when they end. Prints resident
+ * bytes before and after. usage: many_threads row|names|at-once THREADS row: one after the other.
+ * names: those look up a host's address. at-once: THREADS side by side, and once more: before is
+ * after the first. */
 #include "tally.h"
 
 #include <dlfcn.h>

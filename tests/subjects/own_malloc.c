@@ -1,5 +1,5 @@
-/* A program that brings its own malloc, as jemalloc and tcmalloc linked in statically do; prints "ok".
- * Whoever allocates from within its mmap comes back into it: that is said, and ends it. */
+/* A program that brings its own malloc, as jemalloc and tcmalloc linked in statically do; prints
+ * "ok". Whoever allocates from within its mmap comes back into it: that is said, and ends it. */
 #include "tally.h"
 
 #include <pthread.h>
@@ -9,10 +9,10 @@ enum { PIECE = 1 << 20, ALIGNMENT = 16, BLOCKS = 20000, BLOCK = 1000 };
 
 #ifdef OWN_MALLOC_LOCK /* one lock, which is held around mmap: see own_malloc_locked.c */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-#define LOCK() pthread_mutex_lock(&lock)
+#define LOCK()   pthread_mutex_lock(&lock)
 #define UNLOCK() pthread_mutex_unlock(&lock)
 #else
-#define LOCK() (void)0
+#define LOCK()   (void)0
 #define UNLOCK() (void)0
 #endif
 
@@ -85,7 +85,8 @@ static void *work(void *unused)
     return unused;
 }
 
-/* Before any library's constructor: what a constructor that allocates does to a library behind it. */
+/* Before any library's constructor: what a constructor that allocates does to a library behind it.
+ */
 static void first_of_all(void)
 {
     char *p = malloc(BLOCK);

@@ -1,7 +1,7 @@
-/* A program that locks itself in with a seccomp filter, as libseccomp's and Chromium's do, and goes on
- * to allocate; prints what it does. usage: sandbox HOW ACTION
- * HOW: prctl, syscall, threads (syscall and SECCOMP_FILTER_FLAG_TSYNC), exec (and becomes itself inside
- * of it). ACTION: kill or errno, for what is not on its list; strict: SECCOMP_MODE_STRICT. */
+/* A program that locks itself in with a seccomp filter, as libseccomp's and Chromium's do, and goes
+ * on to allocate; prints what it does. usage: sandbox HOW ACTION HOW: prctl, syscall, threads
+ * (syscall and SECCOMP_FILTER_FLAG_TSYNC), exec (and becomes itself inside of it). ACTION: kill or
+ * errno, for what is not on its list; strict: SECCOMP_MODE_STRICT. */
 #include "tally.h"
 
 #include <linux/audit.h>
@@ -19,12 +19,33 @@ static volatile int ready, locked_in, finished;
 
 /* What the program and libc need, and what the loader needs to start it again. */
 static const unsigned allowed[] = {
-    SYS_read,     SYS_write,   SYS_close,      SYS_fstat,         SYS_newfstatat,   SYS_mmap,
-    SYS_munmap,   SYS_mremap,  SYS_mprotect,   SYS_brk,           SYS_exit,         SYS_exit_group,
-    SYS_futex,    SYS_madvise, SYS_rt_sigreturn, SYS_clock_gettime,
+    SYS_read,
+    SYS_write,
+    SYS_close,
+    SYS_fstat,
+    SYS_newfstatat,
+    SYS_mmap,
+    SYS_munmap,
+    SYS_mremap,
+    SYS_mprotect,
+    SYS_brk,
+    SYS_exit,
+    SYS_exit_group,
+    SYS_futex,
+    SYS_madvise,
+    SYS_rt_sigreturn,
+    SYS_clock_gettime,
     /* the loader's */
-    SYS_execve,   SYS_openat,  SYS_pread64,    SYS_access,        SYS_arch_prctl,   SYS_rseq,
-    SYS_getrandom, SYS_prlimit64, SYS_set_tid_address, SYS_set_robust_list,
+    SYS_execve,
+    SYS_openat,
+    SYS_pread64,
+    SYS_access,
+    SYS_arch_prctl,
+    SYS_rseq,
+    SYS_getrandom,
+    SYS_prlimit64,
+    SYS_set_tid_address,
+    SYS_set_robust_list,
 };
 enum { N_ALLOWED = sizeof(allowed) / sizeof(allowed[0]), N_BEFORE_EXEC = 16 };
 
@@ -33,8 +54,8 @@ static struct sock_filter filter[2 * N_ALLOWED + 2];
 static struct sock_fprog make_filter(int with_exec, unsigned action)
 {
     unsigned n = 0, calls = with_exec ? N_ALLOWED : N_BEFORE_EXEC;
-    filter[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-                                               offsetof(struct seccomp_data, nr));
+    filter[n++] =
+        (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
     for (unsigned i = 0; i < calls; i++) {
         filter[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, allowed[i], 0, 1);
         filter[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
@@ -55,8 +76,8 @@ static NOIPA void in_the_sandbox(void)
     MUST(p != MAP_FAILED && munmap(p, MAP / 2) == 0);
 }
 
-/* Strict mode has no call to ask for memory by, and libc opens a file to shrink a thread's heap: all
- * comes from what the heap has. */
+/* Strict mode has no call to ask for memory by, and libc opens a file to shrink a thread's heap:
+ * all comes from what the heap has. */
 static NOIPA void out_of_the_heap(void)
 {
     for (int i = 0; i < ROUNDS; i++) {
@@ -101,7 +122,8 @@ static void lock_in(const char *how, const char *action)
     if (strcmp(how, "syscall") == 0)
         MUST(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0);
     else if (strcmp(how, "threads") == 0)
-        MUST(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0);
+        MUST(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) ==
+             0);
     else
         MUST(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
 }

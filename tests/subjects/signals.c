@@ -1,6 +1,7 @@
 /* Signal handlers of other people's. usage: signals stack BYTES | jump CALL
- * stack: a handler that allocates on an alternate stack of BYTES below a guard page. jump: a handler
- * that jumps out of CALL, as timeouts do, many times; then some blocks are made. Prints "ok". */
+ * stack: a handler that allocates on an alternate stack of BYTES below a guard page. jump: a
+ * handler that jumps out of CALL, as timeouts do, many times; then some blocks are made. Prints
+ * "ok". */
 #include "tally.h"
 
 #include <semaphore.h>
@@ -40,7 +41,8 @@ static void on_small_stack(int number)
 static void *on_a_stack_of(size_t bytes)
 {
     size_t whole = (bytes + PAGE - 1) / PAGE * PAGE;
-    char *low = mmap(NULL, PAGE + whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *low =
+        mmap(NULL, PAGE + whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     MUST(low != MAP_FAILED && mprotect(low, PAGE, PROT_NONE) == 0);
     stack_t stack = {.ss_sp = low + PAGE, .ss_size = bytes};
     struct sigaction action = {.sa_handler = on_small_stack, .sa_flags = SA_ONSTACK};
@@ -99,9 +101,10 @@ static void call_madvise(void)
 static const struct {
     const char *name;
     void (*call)(void);
-} calls[] = {{"waitpid", call_waitpid},   {"waitid", call_waitid},     {"syscall", call_syscall},
-             {"prctl", call_prctl},       {"sem_trywait", call_sem_trywait},
-             {"mprotect", call_mprotect}, {"madvise", call_madvise}};
+} calls[] = {{"waitpid", call_waitpid},         {"waitid", call_waitid},
+             {"syscall", call_syscall},         {"prctl", call_prctl},
+             {"sem_trywait", call_sem_trywait}, {"mprotect", call_mprotect},
+             {"madvise", call_madvise}};
 
 static void jump_out_of(void (*call)(void))
 {

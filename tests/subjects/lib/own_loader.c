@@ -1,7 +1,8 @@
-/* A library that stands before libc with the loader's functions of its own, and tells which of them were
- * called while this thread was in a hook of libseep.so. Its constructor runs before libseep.so's, the
- * threads start with hooks. Built with -shared; program: the same file with -DPROGRAM, linked to it.
- * Prints "ok", or a line for every hook and function. usage: PROGRAM [new] */
+/* A library that stands before libc with the loader's functions of its own, and tells which of them
+ * were called while this thread was in a hook of libseep.so. Its constructor runs before
+ * libseep.so's, the threads start with hooks. Built with -shared; program: the same file with
+ * -DPROGRAM, linked to it. Prints "ok", or a line for every hook and function. usage: PROGRAM [new]
+ */
 #include "tests/subjects/tally.h"
 
 #ifdef PROGRAM
@@ -97,7 +98,8 @@ static void note(const char *function)
         return ((type(*) parameters)of_libc(#name))arguments;                                      \
     }
 
-/* dlsym and dlopen look at who calls them (RTLD_NEXT): the call is a jump, which keeps their caller. */
+/* dlsym and dlopen look at who calls them (RTLD_NEXT): the call is a jump, which keeps their
+ * caller. */
 #define LOADER_JUMP(name)                                                                          \
     __attribute__((visibility("hidden"), used)) void *own_##name(void)                             \
     {                                                                                              \
@@ -119,8 +121,8 @@ LOADER(int, dladdr1, (const void *at, Dl_info *info, void **extra, int flags),
        (at, info, extra, flags))
 LOADER(int, dlinfo, (void *handle, int request, void *info), (handle, request, info))
 LOADER(char *, dlerror, (void), ())
-LOADER(int, dl_iterate_phdr,
-       (int (*visit)(struct dl_phdr_info *, size_t, void *), void *data), (visit, data))
+LOADER(int, dl_iterate_phdr, (int (*visit)(struct dl_phdr_info *, size_t, void *), void *data),
+       (visit, data))
 
 /* ---- the hooks ---- */
 
@@ -222,14 +224,15 @@ static void others(void)
     IN_HOOK(MUST(setresuid((uid_t)-1, (uid_t)-1, (uid_t)-1) == 0));
 }
 
-/* As C++ names them. */
-void *_Znwm(size_t);
-void *_Znam(size_t);
-void *_ZnwmSt11align_val_t(size_t, size_t);
-void _ZdlPv(void *);
-void _ZdaPv(void *);
-void _ZdlPvm(void *, size_t);
-void _ZdlPvSt11align_val_t(void *, size_t);
+/* As C++ names them; there where the program is linked to libstdc++, whose constructor allocates.
+ */
+__attribute__((weak)) void *_Znwm(size_t);
+__attribute__((weak)) void *_Znam(size_t);
+__attribute__((weak)) void *_ZnwmSt11align_val_t(size_t, size_t);
+__attribute__((weak)) void _ZdlPv(void *);
+__attribute__((weak)) void _ZdaPv(void *);
+__attribute__((weak)) void _ZdlPvm(void *, size_t);
+__attribute__((weak)) void _ZdlPvSt11align_val_t(void *, size_t);
 
 static void news(void)
 {
@@ -276,9 +279,8 @@ static void *first_news(void *unused)
 
 static void share(void)
 {
-    struct calls *shared = (struct calls *)syscall(SYS_mmap, NULL, sizeof(*shared),
-                                                   PROT_READ | PROT_WRITE,
-                                                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct calls *shared = (struct calls *)syscall(
+        SYS_mmap, NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     MUST(shared != MAP_FAILED);
     *shared = early_calls;
     seen = shared;
@@ -295,7 +297,8 @@ __attribute__((constructor)) static void in_a_constructor(void)
 
 __attribute__((visibility("default"))) void own_loader_in_threads(int with_new)
 {
-    void *(*const works[])(void *) = {first_maps, first_execs, first_children, first_others, first_news};
+    void *(*const works[])(void *) = {first_maps, first_execs, first_children, first_others,
+                                      first_news};
     for (int i = 0; i < 4 + (with_new != 0); i++) {
         pthread_t thread;
         MUST(pthread_create(&thread, NULL, works[i], NULL) == 0);
