@@ -37,7 +37,8 @@ class Seccomp(SeepCase):
     def test_what_came_before_is_recorded_and_the_sandbox_is_told_of(self):
         for how, action in (("prctl", "kill"), ("syscall", "errno")):
             report = self.alike(how, action).report
-            self.assertEqual(sum_sites(report, "before")["allocations"], 20000, how)
+            self.assertGreater(sum_sites(report, "before")["allocations"], 0, how)
+            self.assertGreaterEqual(report["spaces"]["host"]["allocations"], 20000, how)
             inside = sum_sites(report, "in_the_sandbox")["allocations"]
             if inside != 100000:  # all of it could be recorded, or a word says why not
                 self.assertRegex(said_of(report), r"(?i)seccomp|sandbox", how)
