@@ -13,13 +13,11 @@ enum {
     LARGEST_OWN = 64 << 20,
     FIRST_CAPACITY = 1024,
     PAGES_UP = 256,     /* deeper stacks are cut: 1 MiB */
-    PAGES_DOWN = 511,   /* so many, or more */
-    ROOM = 8 * 1024,    /* what recording may need, the analysis of a new stack included */
+    ROOM = 8 * 1024, /* what recording may need, the analysis of a new stack included */
 };
 
-/* One word a page of a stack: page number << 18 | readable pages from it on << 9 | pages below it
- * that belong to the stack. Without readable pages: forgotten. */
-enum { UP_SHIFT = 9, PAGE_SHIFT = 18, COUNT_MASK = 511 };
+/* One word a page of a stack: page number << 9 | readable pages from it on. Without any: forgotten. */
+enum { PAGE_SHIFT = 9, COUNT_MASK = 511 };
 
 static struct table {
     uint64_t mask; /* capacity − 1 */
@@ -45,7 +43,7 @@ static uint64_t look_up(uintptr_t page)
         if (!word)
             return 0;
         if (word >> PAGE_SHIFT == page)
-            return word >> UP_SHIFT & COUNT_MASK ? word : 0;
+            return word & COUNT_MASK ? word : 0;
     }
 }
 
@@ -63,7 +61,7 @@ static bool grow(void)
     struct table *old = table;
     uint64_t capacity = FIRST_CAPACITY, in_use = 0;
     for (uint64_t i = 0; old && i <= old->mask; i++)
-        in_use += (old->words[i] >> UP_SHIFT & COUNT_MASK) != 0;
+        in_use += (old->words[i] & COUNT_MASK) != 0;
     while (capacity < in_use * 4)
         capacity *= 2;
     struct table *fresh = seep_os_pages(sizeof(*fresh) + capacity * sizeof(fresh->words[0]));
@@ -72,7 +70,7 @@ static bool grow(void)
     fresh->mask = capacity - 1;
     n_words = 0;
     for (uint64_t i = 0; old && i <= old->mask; i++)
-        if (old->words[i] >> UP_SHIFT & COUNT_MASK)
+        if (old->words[i] & COUNT_MASK)
             enter(fresh, old->words[i]);
     __atomic_store_n(&table, fresh, __ATOMIC_RELEASE);
     return true;
@@ -80,7 +78,7 @@ static bool grow(void)
 
 static void remember(uint64_t word)
 {
-    uintptr_t page = word >> PAGE_SHIFT, end = page + (word >> UP_SHIFT & COUNT_MASK);
+    uintptr_t page = word >> PAGE_SHIFT, end = page + (word & COUNT_MASK);
     if (page < lowest)
         __atomic_store_n(&lowest, page, __ATOMIC_RELEASE);
     if (end > highest)
@@ -114,25 +112,13 @@ static bool extend_own(struct seep_stack_range *own, uintptr_t sp)
     return true;
 }
 
-/* Of a page that was not met before. A signal stack's lower end is the kernel's to tell; a fibre's
- * is not known, and taken to be as far as fibres need it. */
+/* Of a page that was not met before. */
 static uint64_t measure(uintptr_t page)
 {
-    stack_t signal_stack = {0};
-    uintptr_t up = 0, down = PAGES_DOWN;
-    while (up < PAGES_UP && readable((page + up) * PAGE)) {
-        uint64_t above = look_up(page + ++up);
-        if (above)
-            up += above >> UP_SHIFT & COUNT_MASK;
-    }
-    if (up > PAGES_UP)
-        up = PAGES_UP;
-    if (seep_os_call3(SYS_sigaltstack, 0, (long)&signal_stack, 0) == 0 &&
-        (signal_stack.ss_flags & SS_ONSTACK)) {
-        uintptr_t low = ((uintptr_t)signal_stack.ss_sp + PAGE - 1) / PAGE;
-        down = page < low ? 0 : page - low < PAGES_DOWN ? page - low : PAGES_DOWN;
-    }
-    return (uint64_t)page << PAGE_SHIFT | up << UP_SHIFT | down;
+    uintptr_t up = 0;
+    while (up < PAGES_UP && readable((page + up) * PAGE))
+        up += 1 + (look_up(page + up + 1) & COUNT_MASK);
+    return (uint64_t)page << PAGE_SHIFT | (up < PAGES_UP ? up : PAGES_UP);
 }
 
 static uint64_t find_other(uintptr_t sp)
@@ -141,7 +127,7 @@ static uint64_t find_other(uintptr_t sp)
     if (word || !seep_os_lock(&lock))
         return word;
     word = measure(sp / PAGE);
-    if (word >> UP_SHIFT & COUNT_MASK)
+    if (word & COUNT_MASK)
         remember(word);
     seep_os_unlock(&lock);
     return word;
@@ -154,7 +140,7 @@ static bool within(const struct seep_stack_range *range, uintptr_t from, uintptr
 
 static uintptr_t end_of(uint64_t word)
 {
-    return ((word >> PAGE_SHIFT) + (word >> UP_SHIFT & COUNT_MASK)) * PAGE;
+    return ((word >> PAGE_SHIFT) + (word & COUNT_MASK)) * PAGE;
 }
 
 struct seep_stack_range seep_stack_range_find(struct seep_stacks *stacks, uintptr_t sp)
@@ -176,11 +162,15 @@ bool seep_stack_range_holds(const struct seep_stacks *stacks, uintptr_t from, ui
     return within(&stacks->own, from, to) || to <= end_of(look_up(from / PAGE));
 }
 
-bool seep_stack_range_roomy(struct seep_stacks *stacks, uintptr_t sp)
+bool seep_stack_range_roomy(uintptr_t sp)
 {
-    if (within(&stacks->own, sp, sp + 1) || extend_own(&stacks->own, sp))
+    stack_t signal_stack = {0};
+    if (look_up(sp / PAGE))
+        return true; /* it had room when it was measured, or more came below */
+    if (seep_os_call3(SYS_sigaltstack, 0, (long)&signal_stack, 0) != 0 ||
+        !(signal_stack.ss_flags & SS_ONSTACK))
         return true;
-    return (find_other(sp) & COUNT_MASK) * PAGE + (sp & (PAGE - 1)) >= ROOM;
+    return sp - (uintptr_t)signal_stack.ss_sp >= ROOM;
 }
 
 void seep_stack_range_unmap(uintptr_t start, uintptr_t end)
@@ -194,7 +184,7 @@ void seep_stack_range_unmap(uintptr_t start, uintptr_t end)
     if (n <= PAGES_UP) { /* those below reach into it */
         for (uintptr_t page = first > PAGES_UP ? first - PAGES_UP : 0; page < first + n; page++) {
             uint64_t word = look_up(page);
-            if (word && page + (word >> UP_SHIFT & COUNT_MASK) > first)
+            if (word && page + (word & COUNT_MASK) > first)
                 enter(t, (uint64_t)page << PAGE_SHIFT);
         }
     } else {

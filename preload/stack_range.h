@@ -28,9 +28,10 @@ struct seep_stack_range seep_stack_range_find(struct seep_stacks *stacks, uintpt
 /* True: [from, to) lies in one stack that is known and, but for the thread's own, still mapped. */
 bool seep_stack_range_holds(const struct seep_stacks *stacks, uintptr_t from, uintptr_t to);
 
-/* Whether a stack that is not the thread's own has room for the shim's work below `sp`: that of a
- * signal handler (sigaltstack) may not. Inside the guard only. */
-bool seep_stack_range_roomy(struct seep_stacks *stacks, uintptr_t sp);
+/* Whether there is room for the shim's work below `sp`, which does not point into the thread's own
+ * stack as far as that is known: a signal handler's stack (sigaltstack) may be small. Needs little
+ * stack itself. */
+bool seep_stack_range_roomy(uintptr_t sp);
 
 /* [start, end) is about to be unmapped, replaced or freed. Inside the guard only. */
 void seep_stack_range_unmap(uintptr_t start, uintptr_t end);

@@ -200,30 +200,31 @@ static bool was_left(uintptr_t frame)
            !(stack.ss_flags & SS_ONSTACK);
 }
 
-/* Whether there is stack enough to go on; the thread's own becomes known as it is used. */
-static bool has_room(uintptr_t frame)
+/* The thread's own stack becomes known as it is used. */
+static void know_stack(uintptr_t frame)
 {
     struct seep_stacks *stacks = &seep_tls.thread->walk.stacks;
-    if (!seep_stack_range_roomy(stacks, frame)) {
-        seep_arena_drop(SEEP_DROP_STACK);
-        return false;
-    }
+    (void)seep_stack_range_find(stacks, frame);
     seep_tls.stack_low = stacks->own.low;
     seep_tls.stack_bytes = stacks->own.high - stacks->own.low;
-    return true;
 }
 
 bool seep_enter_slow(uintptr_t frame)
 {
     if (*seep_activity == SEEP_OFF || (seep_tls.depth && !was_left(frame)))
         return false;
+    if (!seep_stack_range_roomy(frame)) {
+        seep_arena_drop(SEEP_DROP_STACK);
+        return false;
+    }
     seep_tls.frame = 0;
     seep_tls.depth = 1;
     int saved_errno = errno;
     bool ok = *seep_activity == SEEP_RECORDING || seep_start();
     if (ok && !seep_tls.thread)
         ok = seep_thread_acquire() != NULL;
-    ok = ok && has_room(frame);
+    if (ok)
+        know_stack(frame);
     errno = saved_errno;
     if (ok)
         seep_tls.frame = frame;
