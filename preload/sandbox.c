@@ -1,0 +1,5 @@
+#include "preload/sandbox.h"
+
+void seep_sandbox_before(void)
+{
+}
