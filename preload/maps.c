@@ -64,7 +64,7 @@ static void *real_mmap(enum seep_hook hook, void *at, size_t bytes, int protecti
     if (hook != SEEP_HOOK_mmap64 && seep_real.mmap)
         return seep_real.mmap(at, bytes, protection, flags, fd, offset);
     return (void *)result_of(
-        seep_os_call6(SYS_mmap, (long)at, (long)bytes, protection, flags, fd, offset));
+        seep_passed_on(SYS_mmap, (long)at, (long)bytes, protection, flags, fd, offset));
 }
 
 void *seep_maps_mmap(enum seep_hook hook, void *at, size_t bytes, int protection, int flags, int fd,
@@ -98,8 +98,9 @@ SEEP_EXPORT void *mmap64(void *at, size_t bytes, int protection, int flags, int 
 
 static int real_munmap(void *at, size_t bytes)
 {
-    return seep_real.munmap ? seep_real.munmap(at, bytes)
-                            : (int)result_of(seep_os_call3(SYS_munmap, (long)at, (long)bytes, 0));
+    return seep_real.munmap
+               ? seep_real.munmap(at, bytes)
+               : (int)result_of(seep_passed_on(SYS_munmap, (long)at, (long)bytes, 0, 0, 0, 0));
 }
 
 /* Taken out before the real call, so that another thread may have the address at once; put back
@@ -135,8 +136,8 @@ static void *real_mremap(void *at, size_t old_bytes, size_t new_bytes, int flags
 {
     return seep_real.mremap
                ? seep_real.mremap(at, old_bytes, new_bytes, flags, wanted)
-               : (void *)result_of(seep_os_call6(SYS_mremap, (long)at, (long)old_bytes,
-                                                 (long)new_bytes, flags, (long)wanted, 0));
+               : (void *)result_of(seep_passed_on(SYS_mremap, (long)at, (long)old_bytes,
+                                                  (long)new_bytes, flags, (long)wanted, 0));
 }
 
 static void remapped(const struct seep_map_taken *taken, uintptr_t old, uintptr_t old_bytes,
@@ -193,10 +194,10 @@ SEEP_EXPORT void *mremap(void *at, size_t old_bytes, size_t new_bytes, int flags
 int seep_maps_mprotect(void *at, size_t bytes, int protection, struct seep_regs regs)
 {
     uint64_t mask;
-    int result =
-        seep_real.mprotect
-            ? seep_real.mprotect(at, bytes, protection)
-            : (int)result_of(seep_os_call3(SYS_mprotect, (long)at, (long)bytes, protection));
+    int result = seep_real.mprotect
+                     ? seep_real.mprotect(at, bytes, protection)
+                     : (int)result_of(seep_passed_on(SYS_mprotect, (long)at, (long)bytes,
+                                                     protection, 0, 0, 0));
     if (result != 0 || protection == PROT_NONE || !seep_range_n(SEEP_RANGE_RESERVED) ||
         !seep_enter_call(&mask))
         return result;
@@ -223,9 +224,10 @@ static bool gives_back(int advice)
 int seep_maps_madvise(void *at, size_t bytes, int advice)
 {
     uint64_t mask;
-    int result = seep_real.madvise
-                     ? seep_real.madvise(at, bytes, advice)
-                     : (int)result_of(seep_os_call3(SYS_madvise, (long)at, (long)bytes, advice));
+    int result =
+        seep_real.madvise
+            ? seep_real.madvise(at, bytes, advice)
+            : (int)result_of(seep_passed_on(SYS_madvise, (long)at, (long)bytes, advice, 0, 0, 0));
     if (result != 0 || !gives_back(advice) || !seep_enter_call(&mask))
         return result;
     int saved_errno = errno;
@@ -252,8 +254,9 @@ static uintptr_t segment_bytes(int id)
 void *seep_maps_shmat(int id, const void *at, int flags, struct seep_regs regs)
 {
     uint64_t mask;
-    void *made = seep_real.shmat ? seep_real.shmat(id, at, flags)
-                                 : (void *)result_of(seep_os_call3(SYS_shmat, id, (long)at, flags));
+    void *made = seep_real.shmat
+                     ? seep_real.shmat(id, at, flags)
+                     : (void *)result_of(seep_passed_on(SYS_shmat, id, (long)at, flags, 0, 0, 0));
     if (made == MAP_FAILED || seep_start_is_allocator(regs.ra) || !seep_enter_call(&mask))
         return made;
     int saved_errno = errno;
@@ -276,7 +279,7 @@ SEEP_EXPORT void *shmat(int id, const void *at, int flags)
 static int real_shmdt(const void *at)
 {
     return seep_real.shmdt ? seep_real.shmdt(at)
-                           : (int)result_of(seep_os_call3(SYS_shmdt, (long)at, 0, 0));
+                           : (int)result_of(seep_passed_on(SYS_shmdt, (long)at, 0, 0, 0, 0, 0));
 }
 
 int seep_maps_shmdt(const void *at)
@@ -329,7 +332,8 @@ static int raw_shm_open(const char *name, int flags, mode_t mode)
         return -1;
     }
     strcpy(path + strlen(path), name);
-    int fd = (int)result_of(seep_os_open(path, flags | O_NOFOLLOW, (int)mode));
+    int fd = (int)result_of(seep_passed_on(SYS_openat, AT_FDCWD, (long)path,
+                                           flags | O_NOFOLLOW | O_CLOEXEC, mode, 0, 0));
     if (fd < 0 && errno == EISDIR)
         errno = EINVAL;
     return fd;
@@ -347,7 +351,7 @@ int seep_maps_memfd_create(const char *name, unsigned int flags)
     seen(SEEP_HOOK_memfd_create);
     return seep_real.memfd_create
                ? seep_real.memfd_create(name, flags)
-               : (int)result_of(seep_os_call3(SYS_memfd_create, (long)name, flags, 0));
+               : (int)result_of(seep_passed_on(SYS_memfd_create, (long)name, flags, 0, 0, 0, 0));
 }
 
 SEEP_EXPORT int memfd_create(const char *name, unsigned int flags)

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "libprof/os.h"
 #include "preload/real.h"
 #include "preload/walk.h"
 
@@ -20,6 +21,12 @@ void seep_maps_resident(uintptr_t start, uintptr_t end, uint64_t resident_bytes)
 
 /* True while there are maps that count by what is touched. */
 bool seep_maps_any_by_touch(void);
+
+/* The job's own call, which a hook passes on: made whatever seep itself may not do. */
+static inline long seep_passed_on(long number, long a, long b, long c, long d, long e, long f)
+{
+    return seep_os_call6(number, a, b, c, d, e, f);
+}
 
 /* What the functions of these names do, for a caller with these registers. */
 void *seep_maps_mmap(enum seep_hook hook, void *at, size_t bytes, int protection, int flags, int fd,

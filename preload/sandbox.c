@@ -1,5 +1,6 @@
 #include "preload/sandbox.h"
 
-void seep_sandbox_before(void)
+void seep_sandbox_before(bool strict)
 {
+    (void)strict;
 }

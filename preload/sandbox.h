@@ -2,7 +2,10 @@
 #ifndef SEEP_PRELOAD_SANDBOX_H
 #define SEEP_PRELOAD_SANDBOX_H
 
-/* The job is about to set a seccomp filter, for one thread or all. Called outside the guard. */
-void seep_sandbox_before(void);
+#include <stdbool.h>
+
+/* A filter is about to be installed in this process; `strict`: one that knows four calls. Called
+ * outside the guard. */
+void seep_sandbox_before(bool strict);
 
 #endif

@@ -28,9 +28,11 @@ static inline void seep_signals_restore(const uint64_t *old)
  * ends with seep_leave_call(). */
 static inline bool seep_enter_call(uint64_t *old)
 {
-    if (seep_tls.depth || *seep_activity == SEEP_OFF)
+    if (*seep_activity == SEEP_OFF || (seep_tls.depth && !seep_enter()))
         return false;
     seep_signals_block(old);
+    if (seep_tls.depth)
+        return true;
     if (__builtin_expect(seep_enter(), 1))
         return true;
     seep_signals_restore(old);

@@ -17,7 +17,7 @@ extern void *__curbrk __attribute__((weak));
 
 static uintptr_t raw_break(uintptr_t end)
 {
-    return (uintptr_t)seep_os_call3(SYS_brk, (long)end, 0, 0);
+    return (uintptr_t)seep_passed_on(SYS_brk, (long)end, 0, 0, 0, 0, 0);
 }
 
 static uintptr_t known_break(void)
@@ -103,7 +103,7 @@ typedef long call_fn(long number, long a, long b, long c, long d, long e, long f
 call_fn seep_syscall_unwatched, seep_syscall_watched;
 long seep_syscall_unwatched(long number, long a, long b, long c, long d, long e, long f)
 {
-    long result = seep_os_call6(number, a, b, c, d, e, f);
+    long result = seep_passed_on(number, a, b, c, d, e, f);
     if (!seep_os_failed((void *)result))
         return result;
     errno = (int)-result;
@@ -135,11 +135,11 @@ static __attribute__((noinline)) long by_number(const long *call, struct seep_re
         return seep_maps_memfd_create((const char *)call[1], (unsigned)call[2]);
     case SYS_seccomp:
         if (call[1] == SECCOMP_SET_MODE_STRICT || call[1] == SECCOMP_SET_MODE_FILTER)
-            seep_sandbox_before();
+            seep_sandbox_before(call[1] == SECCOMP_SET_MODE_STRICT);
         break;
     case SYS_prctl:
         if (call[1] == PR_SET_SECCOMP)
-            seep_sandbox_before();
+            seep_sandbox_before(call[2] == SECCOMP_MODE_STRICT);
         break;
     }
     call_fn *behind =
@@ -180,7 +180,7 @@ SEEP_EXPORT int prctl(int option, ...)
         a[i] = va_arg(list, unsigned long);
     va_end(list);
     if (option == PR_SET_SECCOMP)
-        seep_sandbox_before();
+        seep_sandbox_before(a[0] == SECCOMP_MODE_STRICT);
     if (seep_real.prctl)
         return seep_real.prctl(option, a[0], a[1], a[2], a[3]);
     return (int)seep_syscall_unwatched(SYS_prctl, option, (long)a[0], (long)a[1], (long)a[2],
