@@ -32,7 +32,7 @@ static int run_live(int n)
     }
     double start = now_ns();
     for (int i = 0; i < PAIRS; i++) {
-        int k = n ? (int)((unsigned)i * 40503u % (unsigned)n) : 0;
+        int k = n ? (int)((unsigned)i * 7919u % (unsigned)n) : 0;
         int protection = k % 2 ? PROT_READ : PROT_READ | PROT_WRITE;
         if (pages[k])
             munmap(pages[k], PAGE);
