@@ -25,7 +25,7 @@ bool seep_maps_any_by_touch(void);
 /* The job's own call, which a hook passes on: made whatever seep itself may not do. */
 static inline long seep_passed_on(long number, long a, long b, long c, long d, long e, long f)
 {
-    return seep_os_call6(number, a, b, c, d, e, f);
+    return seep_os_raw6(number, a, b, c, d, e, f);
 }
 
 /* What the functions of these names do, for a caller with these registers. */
