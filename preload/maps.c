@@ -26,14 +26,22 @@ static uintptr_t page_up(uintptr_t n)
     return (n + 4095) & ~(uintptr_t)4095;
 }
 
-/* As libc tells of a failure. */
-static long result_of(long result)
+/* The call that is passed on where no function of its name is known to stand behind ours: by number
+ * if it came so, for a function that stands behind may itself call by number. */
+static long passed_on(enum seep_hook hook, long number, long a, long b, long c, long d, long e,
+                      long f)
 {
+    if (hook == SEEP_HOOK_syscall && seep_real.syscall)
+        return seep_real.syscall(number, a, b, c, d, e, f);
+    long result = seep_os_raw6(number, a, b, c, d, e, f);
     if (!seep_os_failed((void *)result))
         return result;
     errno = (int)-result;
     return -1;
 }
+
+/* The function that stands behind ours, NULL if it is not known or not to be called. */
+#define BEHIND(hook, name) (hook != SEEP_HOOK_syscall ? seep_real.name : NULL)
 
 static bool is_shared(int flags)
 {
@@ -61,26 +69,28 @@ static void *real_mmap(enum seep_hook hook, void *at, size_t bytes, int protecti
 {
     if (hook == SEEP_HOOK_mmap64 && seep_real.mmap64)
         return seep_real.mmap64(at, bytes, protection, flags, fd, offset);
-    if (hook != SEEP_HOOK_mmap64 && seep_real.mmap)
+    if (hook == SEEP_HOOK_mmap && seep_real.mmap)
         return seep_real.mmap(at, bytes, protection, flags, fd, offset);
-    return (void *)result_of(
-        seep_passed_on(SYS_mmap, (long)at, (long)bytes, protection, flags, fd, offset));
+    return (void *)passed_on(hook, SYS_mmap, (long)at, (long)bytes, protection, flags, fd, offset);
 }
 
+/* The guard is up around the real call in these: what it calls in its turn is not the job's. */
 void *seep_maps_mmap(enum seep_hook hook, void *at, size_t bytes, int protection, int flags, int fd,
                      off64_t offset, struct seep_regs regs)
 {
     uint64_t mask;
+    if (seep_start_is_allocator(regs.ra) || !seep_enter_call(&mask))
+        return real_mmap(hook, at, bytes, protection, flags, fd, offset);
     void *made = real_mmap(hook, at, bytes, protection, flags, fd, offset);
-    if (made == MAP_FAILED || seep_start_is_allocator(regs.ra) || !seep_enter_call(&mask))
-        return made;
     int saved_errno = errno;
     uintptr_t start = (uintptr_t)made, n = page_up(bytes);
     seep_note_hook(hook);
-    if (flags & MAP_FIXED)
-        replaced(start, start + n);
-    seep_map_made(is_shared(flags) ? SEEP_SPACE_SHM : SEEP_SPACE_MMAP, state_of(protection, flags),
-                  start, n, &regs);
+    if (made != MAP_FAILED) {
+        if (flags & MAP_FIXED)
+            replaced(start, start + n);
+        seep_map_made(is_shared(flags) ? SEEP_SPACE_SHM : SEEP_SPACE_MMAP,
+                      state_of(protection, flags), start, n, &regs);
+    }
     errno = saved_errno;
     seep_leave_call(&mask);
     return made;
@@ -96,32 +106,37 @@ SEEP_EXPORT void *mmap64(void *at, size_t bytes, int protection, int flags, int 
     return seep_maps_mmap(SEEP_HOOK_mmap64, at, bytes, protection, flags, fd, offset, SEEP_REGS());
 }
 
-static int real_munmap(void *at, size_t bytes)
+static int real_munmap(enum seep_hook hook, void *at, size_t bytes)
 {
-    return seep_real.munmap
+    return BEHIND(hook, munmap)
                ? seep_real.munmap(at, bytes)
-               : (int)result_of(seep_passed_on(SYS_munmap, (long)at, (long)bytes, 0, 0, 0, 0));
+               : (int)passed_on(hook, SYS_munmap, (long)at, (long)bytes, 0, 0, 0, 0);
 }
 
-/* Taken out before the real call, so that another thread may have the address at once; put back
- * when the call fails. */
-int seep_maps_munmap(void *at, size_t bytes)
+/* Counts what was taken before a call as gone, or puts it back where the call has failed. */
+static void settle(struct seep_map_taken *taken, bool gone)
+{
+    if (gone)
+        seep_map_note_gone(taken);
+    else
+        seep_map_put_back(taken);
+    seep_map_drop(taken);
+}
+
+/* Taken out before the real call, so that another thread may have the address at once. */
+int seep_maps_munmap(enum seep_hook hook, void *at, size_t bytes)
 {
     uint64_t mask;
     if (!seep_enter_call(&mask))
-        return real_munmap(at, bytes);
+        return real_munmap(hook, at, bytes);
     struct seep_map_taken taken;
     uintptr_t start = (uintptr_t)at, end = start + page_up(bytes);
-    seep_note_hook(SEEP_HOOK_munmap);
+    seep_note_hook(hook);
     seep_stack_range_unmap(start, end);
     seep_map_take(&taken, start, (start & 4095) ? start : end); /* else it fails */
-    int result = real_munmap(at, bytes);
+    int result = real_munmap(hook, at, bytes);
     int saved_errno = errno;
-    if (result == 0)
-        seep_map_note_gone(&taken);
-    else
-        seep_map_put_back(&taken);
-    seep_map_drop(&taken);
+    settle(&taken, result == 0);
     errno = saved_errno;
     seep_leave_call(&mask);
     return result;
@@ -129,15 +144,15 @@ int seep_maps_munmap(void *at, size_t bytes)
 
 SEEP_EXPORT int munmap(void *at, size_t bytes)
 {
-    return seep_maps_munmap(at, bytes);
+    return seep_maps_munmap(SEEP_HOOK_munmap, at, bytes);
 }
 
-static void *real_mremap(void *at, size_t old_bytes, size_t new_bytes, int flags, void *wanted)
+static void *real_mremap(enum seep_hook hook, void *at, size_t old_bytes, size_t new_bytes,
+                         int flags, void *wanted)
 {
-    return seep_real.mremap
-               ? seep_real.mremap(at, old_bytes, new_bytes, flags, wanted)
-               : (void *)result_of(seep_passed_on(SYS_mremap, (long)at, (long)old_bytes,
-                                                  (long)new_bytes, flags, (long)wanted, 0));
+    return BEHIND(hook, mremap) ? seep_real.mremap(at, old_bytes, new_bytes, flags, wanted)
+                                : (void *)passed_on(hook, SYS_mremap, (long)at, (long)old_bytes,
+                                                    (long)new_bytes, flags, (long)wanted, 0);
 }
 
 static void remapped(const struct seep_map_taken *taken, uintptr_t old, uintptr_t old_bytes,
@@ -151,21 +166,21 @@ static void remapped(const struct seep_map_taken *taken, uintptr_t old, uintptr_
         seep_map_made(SEEP_SPACE_SHM, SEEP_RANGE_COMMITTED, fresh, new_bytes, regs);
 }
 
-void *seep_maps_mremap(void *at, size_t old_bytes, size_t new_bytes, int flags, void *wanted,
-                       struct seep_regs regs)
+void *seep_maps_mremap(enum seep_hook hook, void *at, size_t old_bytes, size_t new_bytes, int flags,
+                       void *wanted, struct seep_regs regs)
 {
     uint64_t mask;
     if (!seep_enter_call(&mask))
-        return real_mremap(at, old_bytes, new_bytes, flags, wanted);
+        return real_mremap(hook, at, old_bytes, new_bytes, flags, wanted);
     struct seep_map_taken taken;
     uintptr_t old = (uintptr_t)at, n = page_up(old_bytes), new_n = page_up(new_bytes);
-    seep_note_hook(SEEP_HOOK_mremap);
+    seep_note_hook(hook);
     if (!(flags & MREMAP_DONTUNMAP))
         seep_stack_range_unmap(old, old + n);
     if (flags & MREMAP_FIXED)
         seep_stack_range_unmap((uintptr_t)wanted, (uintptr_t)wanted + new_n);
     seep_map_take(&taken, old, old + n);
-    void *fresh = real_mremap(at, old_bytes, new_bytes, flags, wanted);
+    void *fresh = real_mremap(hook, at, old_bytes, new_bytes, flags, wanted);
     int saved_errno = errno;
     if (fresh == MAP_FAILED)
         seep_map_put_back(&taken);
@@ -186,23 +201,23 @@ SEEP_EXPORT void *mremap(void *at, size_t old_bytes, size_t new_bytes, int flags
         wanted = va_arg(list, void *);
         va_end(list);
     }
-    return seep_maps_mremap(at, old_bytes, new_bytes, flags, wanted, SEEP_REGS());
+    return seep_maps_mremap(SEEP_HOOK_mremap, at, old_bytes, new_bytes, flags, wanted, SEEP_REGS());
 }
 
 /* Compilers change the protection of their code all the time: where nothing is reserved, nothing is
  * done. */
-int seep_maps_mprotect(void *at, size_t bytes, int protection, struct seep_regs regs)
+int seep_maps_mprotect(enum seep_hook hook, void *at, size_t bytes, int protection,
+                       struct seep_regs regs)
 {
     uint64_t mask;
-    int result = seep_real.mprotect
-                     ? seep_real.mprotect(at, bytes, protection)
-                     : (int)result_of(seep_passed_on(SYS_mprotect, (long)at, (long)bytes,
-                                                     protection, 0, 0, 0));
+    int result = BEHIND(hook, mprotect) ? seep_real.mprotect(at, bytes, protection)
+                                        : (int)passed_on(hook, SYS_mprotect, (long)at, (long)bytes,
+                                                         protection, 0, 0, 0);
     if (result != 0 || protection == PROT_NONE || !seep_range_n(SEEP_RANGE_RESERVED) ||
         !seep_enter_call(&mask))
         return result;
     int saved_errno = errno;
-    seep_note_hook(SEEP_HOOK_mprotect);
+    seep_note_hook(hook);
     seep_map_committed((uintptr_t)at, (uintptr_t)at + page_up(bytes), &regs);
     errno = saved_errno;
     seep_leave_call(&mask);
@@ -211,28 +226,33 @@ int seep_maps_mprotect(void *at, size_t bytes, int protection, struct seep_regs 
 
 SEEP_EXPORT int mprotect(void *at, size_t bytes, int protection)
 {
-    return seep_maps_mprotect(at, bytes, protection, SEEP_REGS());
+    return seep_maps_mprotect(SEEP_HOOK_mprotect, at, bytes, protection, SEEP_REGS());
 }
 
-/* A shared map's pages are its file's: only MADV_REMOVE takes them from there. */
+static int real_madvise(enum seep_hook hook, void *at, size_t bytes, int advice)
+{
+    return BEHIND(hook, madvise)
+               ? seep_real.madvise(at, bytes, advice)
+               : (int)passed_on(hook, SYS_madvise, (long)at, (long)bytes, advice, 0, 0, 0);
+}
+
 static bool gives_back(int advice)
 {
     return advice == MADV_DONTNEED || advice == MADV_FREE || advice == MADV_REMOVE ||
            advice == MADV_DONTNEED_LOCKED;
 }
 
-int seep_maps_madvise(void *at, size_t bytes, int advice)
+/* A shared map's pages are its file's: only MADV_REMOVE takes them from there. */
+int seep_maps_madvise(enum seep_hook hook, void *at, size_t bytes, int advice)
 {
     uint64_t mask;
-    int result =
-        seep_real.madvise
-            ? seep_real.madvise(at, bytes, advice)
-            : (int)result_of(seep_passed_on(SYS_madvise, (long)at, (long)bytes, advice, 0, 0, 0));
-    if (result != 0 || !gives_back(advice) || !seep_enter_call(&mask))
-        return result;
+    if (!gives_back(advice) || !seep_enter_call(&mask))
+        return real_madvise(hook, at, bytes, advice);
+    int result = real_madvise(hook, at, bytes, advice);
     int saved_errno = errno;
-    seep_note_hook(SEEP_HOOK_madvise);
-    seep_map_released((uintptr_t)at, (uintptr_t)at + page_up(bytes), advice == MADV_REMOVE);
+    seep_note_hook(hook);
+    if (result == 0)
+        seep_map_released((uintptr_t)at, (uintptr_t)at + page_up(bytes), advice == MADV_REMOVE);
     errno = saved_errno;
     seep_leave_call(&mask);
     return result;
@@ -240,7 +260,7 @@ int seep_maps_madvise(void *at, size_t bytes, int advice)
 
 SEEP_EXPORT int madvise(void *at, size_t bytes, int advice)
 {
-    return seep_maps_madvise(at, bytes, advice);
+    return seep_maps_madvise(SEEP_HOOK_madvise, at, bytes, advice);
 }
 
 /* Of a System V segment, in whole pages; 0 where the kernel does not say. */
@@ -251,18 +271,22 @@ static uintptr_t segment_bytes(int id)
                                                                       : page_up(status.shm_segsz);
 }
 
-void *seep_maps_shmat(int id, const void *at, int flags, struct seep_regs regs)
+static void *real_shmat(enum seep_hook hook, int id, const void *at, int flags)
+{
+    return BEHIND(hook, shmat) ? seep_real.shmat(id, at, flags)
+                               : (void *)passed_on(hook, SYS_shmat, id, (long)at, flags, 0, 0, 0);
+}
+
+void *seep_maps_shmat(enum seep_hook hook, int id, const void *at, int flags, struct seep_regs regs)
 {
     uint64_t mask;
-    void *made = seep_real.shmat
-                     ? seep_real.shmat(id, at, flags)
-                     : (void *)result_of(seep_passed_on(SYS_shmat, id, (long)at, flags, 0, 0, 0));
-    if (made == MAP_FAILED || seep_start_is_allocator(regs.ra) || !seep_enter_call(&mask))
-        return made;
+    if (seep_start_is_allocator(regs.ra) || !seep_enter_call(&mask))
+        return real_shmat(hook, id, at, flags);
+    void *made = real_shmat(hook, id, at, flags);
     int saved_errno = errno;
-    uintptr_t start = (uintptr_t)made, n = segment_bytes(id);
-    seep_note_hook(SEEP_HOOK_shmat);
-    if (flags & SHM_REMAP)
+    uintptr_t start = (uintptr_t)made, n = made == MAP_FAILED ? 0 : segment_bytes(id);
+    seep_note_hook(hook);
+    if (n && (flags & SHM_REMAP))
         replaced(start, start + n);
     if (n)
         seep_map_made(SEEP_SPACE_SHM, SEEP_RANGE_COMMITTED, start, n, &regs);
@@ -273,34 +297,30 @@ void *seep_maps_shmat(int id, const void *at, int flags, struct seep_regs regs)
 
 SEEP_EXPORT void *shmat(int id, const void *at, int flags)
 {
-    return seep_maps_shmat(id, at, flags, SEEP_REGS());
+    return seep_maps_shmat(SEEP_HOOK_shmat, id, at, flags, SEEP_REGS());
 }
 
-static int real_shmdt(const void *at)
+static int real_shmdt(enum seep_hook hook, const void *at)
 {
-    return seep_real.shmdt ? seep_real.shmdt(at)
-                           : (int)result_of(seep_passed_on(SYS_shmdt, (long)at, 0, 0, 0, 0, 0));
+    return BEHIND(hook, shmdt) ? seep_real.shmdt(at)
+                               : (int)passed_on(hook, SYS_shmdt, (long)at, 0, 0, 0, 0, 0);
 }
 
-int seep_maps_shmdt(const void *at)
+int seep_maps_shmdt(enum seep_hook hook, const void *at)
 {
     uint64_t mask;
     struct seep_range segment;
     uintptr_t start = (uintptr_t)at;
     if (!seep_enter_call(&mask))
-        return real_shmdt(at);
+        return real_shmdt(hook, at);
     struct seep_map_taken taken;
-    seep_note_hook(SEEP_HOOK_shmdt);
+    seep_note_hook(hook);
     bool known = seep_range_find(start, SEEP_RANGES_OF_MEMORY, &segment) &&
                  segment.start == start && segment.space == SEEP_SPACE_SHM;
     seep_map_take(&taken, start, known ? segment.end : start);
-    int result = real_shmdt(at);
+    int result = real_shmdt(hook, at);
     int saved_errno = errno;
-    if (result == 0)
-        seep_map_note_gone(&taken);
-    else
-        seep_map_put_back(&taken);
-    seep_map_drop(&taken);
+    settle(&taken, result == 0);
     errno = saved_errno;
     seep_leave_call(&mask);
     return result;
@@ -308,7 +328,7 @@ int seep_maps_shmdt(const void *at)
 
 SEEP_EXPORT int shmdt(const void *at)
 {
-    return seep_maps_shmdt(at);
+    return seep_maps_shmdt(SEEP_HOOK_shmdt, at);
 }
 
 /* Names for memory that mmap then maps: seen, so that coverage can tell. */
@@ -332,8 +352,8 @@ static int raw_shm_open(const char *name, int flags, mode_t mode)
         return -1;
     }
     strcpy(path + strlen(path), name);
-    int fd = (int)result_of(seep_passed_on(SYS_openat, AT_FDCWD, (long)path,
-                                           flags | O_NOFOLLOW | O_CLOEXEC, mode, 0, 0));
+    int fd = (int)passed_on(SEEP_HOOK_shm_open, SYS_openat, AT_FDCWD, (long)path,
+                            flags | O_NOFOLLOW | O_CLOEXEC, mode, 0, 0);
     if (fd < 0 && errno == EISDIR)
         errno = EINVAL;
     return fd;
@@ -346,15 +366,15 @@ SEEP_EXPORT int shm_open(const char *name, int flags, mode_t mode)
                               : raw_shm_open(name, flags, mode);
 }
 
-int seep_maps_memfd_create(const char *name, unsigned int flags)
+int seep_maps_memfd_create(enum seep_hook hook, const char *name, unsigned int flags)
 {
-    seen(SEEP_HOOK_memfd_create);
-    return seep_real.memfd_create
+    seen(hook);
+    return BEHIND(hook, memfd_create)
                ? seep_real.memfd_create(name, flags)
-               : (int)result_of(seep_passed_on(SYS_memfd_create, (long)name, flags, 0, 0, 0, 0));
+               : (int)passed_on(hook, SYS_memfd_create, (long)name, flags, 0, 0, 0, 0);
 }
 
 SEEP_EXPORT int memfd_create(const char *name, unsigned int flags)
 {
-    return seep_maps_memfd_create(name, flags);
+    return seep_maps_memfd_create(SEEP_HOOK_memfd_create, name, flags);
 }

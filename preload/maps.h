@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "libprof/os.h"
 #include "preload/real.h"
 #include "preload/walk.h"
 
@@ -22,22 +21,19 @@ void seep_maps_resident(uintptr_t start, uintptr_t end, uint64_t resident_bytes)
 /* True while there are maps that count by what is touched. */
 bool seep_maps_any_by_touch(void);
 
-/* The job's own call, which a hook passes on: made whatever seep itself may not do. */
-static inline long seep_passed_on(long number, long a, long b, long c, long d, long e, long f)
-{
-    return seep_os_raw6(number, a, b, c, d, e, f);
-}
-
-/* What the functions of these names do, for a caller with these registers. */
+/* What the functions of these names do, for a caller with these registers that called `hook`: the
+ * function of that name, or SEEP_HOOK_syscall. */
 void *seep_maps_mmap(enum seep_hook hook, void *at, size_t bytes, int protection, int flags, int fd,
                      off64_t offset, struct seep_regs regs);
-int seep_maps_munmap(void *at, size_t bytes);
-void *seep_maps_mremap(void *at, size_t old_bytes, size_t new_bytes, int flags, void *wanted,
+int seep_maps_munmap(enum seep_hook hook, void *at, size_t bytes);
+void *seep_maps_mremap(enum seep_hook hook, void *at, size_t old_bytes, size_t new_bytes, int flags,
+                       void *wanted, struct seep_regs regs);
+int seep_maps_mprotect(enum seep_hook hook, void *at, size_t bytes, int protection,
                        struct seep_regs regs);
-int seep_maps_mprotect(void *at, size_t bytes, int protection, struct seep_regs regs);
-int seep_maps_madvise(void *at, size_t bytes, int advice);
-void *seep_maps_shmat(int id, const void *at, int flags, struct seep_regs regs);
-int seep_maps_shmdt(const void *at);
-int seep_maps_memfd_create(const char *name, unsigned int flags);
+int seep_maps_madvise(enum seep_hook hook, void *at, size_t bytes, int advice);
+void *seep_maps_shmat(enum seep_hook hook, int id, const void *at, int flags,
+                      struct seep_regs regs);
+int seep_maps_shmdt(enum seep_hook hook, const void *at);
+int seep_maps_memfd_create(enum seep_hook hook, const char *name, unsigned int flags);
 
 #endif

@@ -17,7 +17,7 @@ extern void *__curbrk __attribute__((weak));
 
 static uintptr_t raw_break(uintptr_t end)
 {
-    return (uintptr_t)seep_passed_on(SYS_brk, (long)end, 0, 0, 0, 0, 0);
+    return (uintptr_t)seep_os_raw6(SYS_brk, (long)end, 0, 0, 0, 0, 0);
 }
 
 static uintptr_t known_break(void)
@@ -50,43 +50,54 @@ static void *real_sbrk(intptr_t more)
     return more && real_brk((void *)wanted) != 0 ? (void *)-1 : (void *)before;
 }
 
-/* The job's own: what libc's malloc takes from there does not come here. */
-static void moved(enum seep_hook hook, uintptr_t before, uintptr_t now, struct seep_regs regs)
+/* Of the job's own: what libc's malloc takes from there does not come here. Inside the guard. */
+static void moved(enum seep_hook hook, uintptr_t before, uintptr_t now,
+                  const struct seep_regs *regs)
 {
-    uint64_t mask;
-    if (before == now || seep_start_is_allocator(regs.ra) || !seep_enter_call(&mask))
-        return;
     int saved_errno = errno;
     seep_note_hook(hook);
     if (now < before)
         seep_map_gone(now, before);
-    else
-        seep_map_made(SEEP_SPACE_MMAP, SEEP_RANGE_COMMITTED, before, now - before, &regs);
+    else if (now > before)
+        seep_map_made(SEEP_SPACE_MMAP, SEEP_RANGE_COMMITTED, before, now - before, regs);
     errno = saved_errno;
-    seep_leave_call(&mask);
 }
 
 SEEP_EXPORT void *sbrk(intptr_t more)
 {
+    uint64_t mask;
+    struct seep_regs regs = SEEP_REGS();
+    if (!more || seep_start_is_allocator(regs.ra) || !seep_enter_call(&mask))
+        return real_sbrk(more);
     void *before = real_sbrk(more);
     if (before != (void *)-1)
-        moved(SEEP_HOOK_sbrk, (uintptr_t)before, (uintptr_t)before + (uintptr_t)more, SEEP_REGS());
+        moved(SEEP_HOOK_sbrk, (uintptr_t)before, (uintptr_t)before + (uintptr_t)more, &regs);
+    seep_leave_call(&mask);
     return before;
 }
 
 SEEP_EXPORT int brk(void *end)
 {
+    uint64_t mask;
+    struct seep_regs regs = SEEP_REGS();
+    if (seep_start_is_allocator(regs.ra) || !seep_enter_call(&mask))
+        return real_brk(end);
     uintptr_t before = known_break();
     int result = real_brk(end);
     if (result == 0)
-        moved(SEEP_HOOK_brk, before, (uintptr_t)end, SEEP_REGS());
+        moved(SEEP_HOOK_brk, before, (uintptr_t)end, &regs);
+    seep_leave_call(&mask);
     return result;
 }
 
-static long break_by_number(uintptr_t end, struct seep_regs regs)
+static long break_by_number(uintptr_t end, const struct seep_regs *regs)
 {
+    uint64_t mask;
+    if (!end || seep_start_is_allocator(regs->ra) || !seep_enter_call(&mask))
+        return (long)raw_break(end);
     uintptr_t before = raw_break(0), now = raw_break(end);
-    moved(SEEP_HOOK_brk, before, now, regs);
+    moved(SEEP_HOOK_syscall, before, now, regs);
+    seep_leave_call(&mask);
     return (long)now;
 }
 
@@ -103,7 +114,7 @@ typedef long call_fn(long number, long a, long b, long c, long d, long e, long f
 call_fn seep_syscall_unwatched, seep_syscall_watched;
 long seep_syscall_unwatched(long number, long a, long b, long c, long d, long e, long f)
 {
-    long result = seep_passed_on(number, a, b, c, d, e, f);
+    long result = seep_os_raw6(number, a, b, c, d, e, f);
     if (!seep_os_failed((void *)result))
         return result;
     errno = (int)-result;
@@ -117,22 +128,24 @@ static __attribute__((noinline)) long by_number(const long *call, struct seep_re
         return (long)seep_maps_mmap(SEEP_HOOK_syscall, (void *)call[1], (size_t)call[2],
                                     (int)call[3], (int)call[4], (int)call[5], call[6], regs);
     case SYS_munmap:
-        return seep_maps_munmap((void *)call[1], (size_t)call[2]);
+        return seep_maps_munmap(SEEP_HOOK_syscall, (void *)call[1], (size_t)call[2]);
     case SYS_mremap:
-        return (long)seep_maps_mremap((void *)call[1], (size_t)call[2], (size_t)call[3],
-                                      (int)call[4], (void *)call[5], regs);
+        return (long)seep_maps_mremap(SEEP_HOOK_syscall, (void *)call[1], (size_t)call[2],
+                                      (size_t)call[3], (int)call[4], (void *)call[5], regs);
     case SYS_mprotect:
-        return seep_maps_mprotect((void *)call[1], (size_t)call[2], (int)call[3], regs);
+        return seep_maps_mprotect(SEEP_HOOK_syscall, (void *)call[1], (size_t)call[2], (int)call[3],
+                                  regs);
     case SYS_madvise:
-        return seep_maps_madvise((void *)call[1], (size_t)call[2], (int)call[3]);
+        return seep_maps_madvise(SEEP_HOOK_syscall, (void *)call[1], (size_t)call[2], (int)call[3]);
     case SYS_brk:
-        return break_by_number((uintptr_t)call[1], regs);
+        return break_by_number((uintptr_t)call[1], &regs);
     case SYS_shmat:
-        return (long)seep_maps_shmat((int)call[1], (const void *)call[2], (int)call[3], regs);
+        return (long)seep_maps_shmat(SEEP_HOOK_syscall, (int)call[1], (const void *)call[2],
+                                     (int)call[3], regs);
     case SYS_shmdt:
-        return seep_maps_shmdt((const void *)call[1]);
+        return seep_maps_shmdt(SEEP_HOOK_syscall, (const void *)call[1]);
     case SYS_memfd_create:
-        return seep_maps_memfd_create((const char *)call[1], (unsigned)call[2]);
+        return seep_maps_memfd_create(SEEP_HOOK_syscall, (const char *)call[1], (unsigned)call[2]);
     case SYS_seccomp:
         if (call[1] == SECCOMP_SET_MODE_STRICT || call[1] == SECCOMP_SET_MODE_FILTER)
             seep_sandbox_before(call[1] == SECCOMP_SET_MODE_STRICT);
