@@ -175,6 +175,15 @@ class MemoryCounts(Counts):
     def test_maps_without_reserve_count_by_what_is_touched(self):
         self.check("counts_memory", "untouched")
 
+    def test_what_counts_by_touch_is_what_is_resident_at_the_end(self):
+        profile, did = self.profiled("counts_memory", "touched")
+        if "rss" not in profile.report["coverage"]:
+            self.skipTest("this version does not look at resident memory")
+        for function, said in did.items():
+            seen = sum_sites(profile.report, function, "mmap")
+            for key in ("allocations", "frees", "live_bytes"):
+                self.assertEqual(seen[key], said[key], "%s %s" % (function, key))
+
     def test_pages_given_back_are_no_longer_counted(self):
         self.check("counts_memory", "given-back")
 

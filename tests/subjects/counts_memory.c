@@ -107,6 +107,20 @@ static void section_untouched(void)
     tally_subject_map_lazily.live_bytes = 0;
 }
 
+/* What is there at the end is known: the last look is at the process's end. */
+static void section_touched(void)
+{
+    char *a = subject_map_lazily((size_t)1 << 34), *b = subject_map(4096 * PAGE);
+    MUST(madvise(a, (size_t)1 << 34, MADV_NOHUGEPAGE) == 0);
+    MUST(madvise(b, 4096 * PAGE, MADV_NOHUGEPAGE) == 0);
+    memset(a + (1 << 30), 1, 5000 * PAGE);
+    tally_subject_map_lazily.live_bytes += 5000 * PAGE;
+    memset(b, 1, 4096 * PAGE);
+    give_back(b, 4096 * PAGE, MADV_DONTNEED, &tally_subject_map);
+    memset(b + 10 * PAGE, 1, 700 * PAGE);
+    tally_subject_map.live_bytes += 700 * PAGE;
+}
+
 static void section_given_back(void)
 {
     char *p[5];
@@ -400,17 +414,12 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } sections[] = {{"reserved", section_reserved},
-                    {"untouched", section_untouched},
-                    {"given-back", section_given_back},
-                    {"shared", section_shared},
-                    {"segments", section_segments},
-                    {"heap-end", section_heap_end},
-                    {"by-number", section_by_number},
-                    {"passed-on", section_passed_on},
-                    {"dontunmap", section_dontunmap},
-                    {"crowd", section_crowd},
-                    {"jumps", section_jumps}};
+    } sections[] = {{"reserved", section_reserved},   {"untouched", section_untouched},
+                    {"touched", section_touched},     {"given-back", section_given_back},
+                    {"shared", section_shared},       {"segments", section_segments},
+                    {"heap-end", section_heap_end},   {"by-number", section_by_number},
+                    {"passed-on", section_passed_on}, {"dontunmap", section_dontunmap},
+                    {"crowd", section_crowd},         {"jumps", section_jumps}};
     int ran = 0;
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++)
         if (argc > 1 && strcmp(argv[1], sections[i].name) == 0)
