@@ -7,22 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
+
+#include "tests/bench/side_by_side.h"
 
 #define NOIPA __attribute__((noipa))
 
-enum { ROUNDS = 5, PAIRS = 300000, DEPTH = 20, KEPT = 2048, LIVE = 1000000, MAX_THREADS = 8 };
+enum { PAIRS = 300000, DEPTH = 20, KEPT = 2048, LIVE = 1000000, MAX_THREADS = 8 };
 
 static _Thread_local void *kept[KEPT];
-
-static double now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
 
 /* Two call sites a level on the three innermost levels: eight stacks. */
 static NOIPA void descend(int depth, uint32_t random)
@@ -78,45 +70,6 @@ static int run_live(size_t bytes)
     return 0;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Runs this program with the shim or without, and reads the number that it prints. */
-static double run_self(const char *self, const char *shim, const char *mode, const char *argument)
-{
-    char command[2048], dir[] = "/tmp/seep-bench-XXXXXX";
-    double value = -1;
-    if (!mkdtemp(dir))
-        return value;
-    snprintf(command, sizeof(command), "%s%s%s%s '%s' %s %s; rm -rf %s", shim ? "SEEP_OUT=" : "",
-             shim ? dir : "", shim ? " LD_PRELOAD=" : "", shim ? shim : "", self, mode, argument,
-             dir);
-    FILE *pipe = popen(command, "r");
-    if (!pipe)
-        return value;
-    if (fscanf(pipe, "%lf", &value) != 1)
-        value = -1;
-    pclose(pipe);
-    return value;
-}
-
-static void compare(const char *self, const char *shim, const char *mode, const char *argument,
-                    double *plain, double *profiled)
-{
-    double a[ROUNDS], b[ROUNDS];
-    for (int i = 0; i < ROUNDS; i++) {
-        a[i] = run_self(self, NULL, mode, argument);
-        b[i] = run_self(self, shim, mode, argument);
-    }
-    qsort(a, ROUNDS, sizeof(a[0]), by_value);
-    qsort(b, ROUNDS, sizeof(b[0]), by_value);
-    *plain = a[ROUNDS / 2];
-    *profiled = b[ROUNDS / 2];
-}
-
 static int print_table(const char *self, const char *shim)
 {
     double plain, profiled;
@@ -147,14 +100,5 @@ int main(int argc, char **argv)
     if (argc == 3 && strcmp(argv[1], "live") == 0)
         return run_live((size_t)atol(argv[2]));
     char self[1024], shim[1100];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    if (n <= 0)
-        return 1;
-    self[n] = '\0';
-    snprintf(shim, sizeof(shim), "%.*s/../libseep.so", (int)(strrchr(self, '/') - self), self);
-    if (access(shim, R_OK) != 0) {
-        fprintf(stderr, "events: no %s: run make first\n", shim);
-        return 1;
-    }
-    return print_table(self, shim);
+    return find_shim(self, shim) ? print_table(self, shim) : 1;
 }
