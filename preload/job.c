@@ -213,3 +213,8 @@ void seep_job_reaped(int pid, int wait_status)
     job->processes[index - 1].wait_status = wait_status;
     __atomic_store_n(&job->processes[index - 1].has_status, 1, __ATOMIC_RELEASE);
 }
+
+struct seep_job *seep_job_table(void)
+{
+    return job;
+}

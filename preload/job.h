@@ -27,6 +27,9 @@ void seep_job_tick(uint64_t now_ns);
 /* One step of this process has ended. */
 void seep_job_step(enum seep_step_source source);
 
+/* The file itself, mapped; NULL where it cannot be had. */
+struct seep_job *seep_job_table(void);
+
 /* Notes how a child ended, as wait(2) told the parent. */
 void seep_job_reaped(int pid, int wait_status);
 
