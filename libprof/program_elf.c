@@ -7,7 +7,7 @@
 #include "libprof/os.h"
 
 enum {
-    WINDOW = 8,            /* program headers, or dynamic entries, read at once */
+    WINDOW = 8, /* program headers, or dynamic entries, read at once */
     MAX_HEADERS = 64 * 1024 / sizeof(Elf64_Phdr), /* the kernel takes no more */
     MAX_DYNAMIC = 1024,
     MAX_NEEDED = 256,
@@ -219,8 +219,8 @@ static bool asks_for_symbolizer(const struct reader *r, const struct hash_head *
 
     for (uint32_t i = 0; i < head->first_symbol && i < MAX_UNDEFINED; i++) {
         uint32_t left = head->first_symbol - i < WINDOW ? head->first_symbol - i : WINDOW;
-        if (i % WINDOW == 0 && !read_at(r, symbols + (uint64_t)i * sizeof *window, window,
-                                        left * sizeof *window))
+        if (i % WINDOW == 0 &&
+            !read_at(r, symbols + (uint64_t)i * sizeof *window, window, left * sizeof *window))
             return false;
         if (window[i % WINDOW].st_name &&
             read_text(r, strings + window[i % WINDOW].st_name, name) &&

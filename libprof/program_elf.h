@@ -13,11 +13,11 @@ enum { SEEP_ELF_NAME_BYTES = 64 };
 struct seep_program_elf {
     bool is_foreign; /* not 64 bits, little-endian, x86-64: nothing else is known */
     bool is_damaged;
-    bool has_loader;  /* PT_INTERP */
-    bool own_malloc;  /* exports malloc: it stands before that of every library */
-    bool own_runtime; /* exports malloc, and has a sanitizer's runtime linked in */
-    char loader[SEEP_ELF_NAME_BYTES];    /* base name of PT_INTERP, its end if that is longer */
-    char soname[SEEP_ELF_NAME_BYTES];    /* "": none */
+    bool has_loader;                  /* PT_INTERP */
+    bool own_malloc;                  /* exports malloc: it stands before that of every library */
+    bool own_runtime;                 /* exports malloc, and has a sanitizer's runtime linked in */
+    char loader[SEEP_ELF_NAME_BYTES]; /* base name of PT_INTERP, its end if that is longer */
+    char soname[SEEP_ELF_NAME_BYTES]; /* "": none */
     char sanitizer[SEEP_ELF_NAME_BYTES]; /* the sanitizer's runtime among DT_NEEDED; "": none */
 };
 

@@ -49,8 +49,8 @@ static void judge_rights(int fd, const struct stat *st, struct seep_program_entr
     } else if ((st->st_mode & S_ISGID) && (st->st_mode & S_IXGRP)) {
         judge(e, SEEP_ENTRY_RIGHTS, "setgid");
         e->gains = st->st_gid != (gid_t)seep_os_call3(SYS_getgid, 0, 0, 0);
-    } else if (fd >= 0 && seep_os_call6(SYS_fgetxattr, fd, (long)"security.capability", 0, 0, 0,
-                                        0) > 0) {
+    } else if (fd >= 0 &&
+               seep_os_call6(SYS_fgetxattr, fd, (long)"security.capability", 0, 0, 0, 0) > 0) {
         judge(e, SEEP_ENTRY_RIGHTS, "file capabilities");
         e->gains = uid != 0;
     }

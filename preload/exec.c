@@ -50,8 +50,7 @@ static __attribute__((noinline)) enum seep_entry judge(int at, const char *path,
  * hand the environment on to what they start: that can be entered again. */
 static bool must_not_see(enum seep_entry entry)
 {
-    return entry == SEEP_ENTRY_MACHINE || entry == SEEP_ENTRY_LIBC ||
-           entry == SEEP_ENTRY_SANITIZER;
+    return entry == SEEP_ENTRY_MACHINE || entry == SEEP_ENTRY_LIBC || entry == SEEP_ENTRY_SANITIZER;
 }
 
 static const char *search_path(void)
@@ -73,10 +72,10 @@ static const char *search_path(void)
 /* What execvp finds; where that is not known, the name itself, which is judged OK. */
 #define FIND(name)                                                                                 \
     char found_[SEEP_ENTRY_PATH_BYTES];                                                            \
-    const char *path_ =                                                                            \
-        seep_environment_known() && seep_entry_find(name, search_path(), found_, sizeof found_) == 0 \
-            ? found_                                                                               \
-            : ""
+    const char *path_ = seep_environment_known() &&                                                \
+                                seep_entry_find(name, search_path(), found_, sizeof found_) == 0   \
+                            ? found_                                                               \
+                            : ""
 
 /* ---- the job's table ------------------------------------------------------------------------ */
 
@@ -112,8 +111,8 @@ static struct seep_process *take_entry(uint32_t ppid, const char *path)
 }
 
 /* Says that `pid` becomes a program that cannot be entered. The entry of this process is the
- * parent's in a child that has not noticed its birth, or is one of vfork. Returns the entry that says it, for
- * unlist(); NULL: none. */
+ * parent's in a child that has not noticed its birth, or is one of vfork. Returns the entry that
+ * says it, for unlist(); NULL: none. */
 static struct seep_process *list(uint32_t pid, uint32_t ppid, const char *path,
                                  enum seep_entry entry)
 {
@@ -178,8 +177,8 @@ static int call_execveat(int folder, const char *path, char *const argv[],
 {
     if (seep_real.execveat)
         return seep_real.execveat(folder, path, argv, environment, flags);
-    return result_of(seep_os_call6(SYS_execveat, folder, (long)path, (long)argv, (long)environment,
-                                   flags, 0));
+    return result_of(
+        seep_os_call6(SYS_execveat, folder, (long)path, (long)argv, (long)environment, flags, 0));
 }
 
 SEEP_EXPORT int execve(const char *path, char *const argv[], char *const environment[])
@@ -202,10 +201,9 @@ SEEP_EXPORT int execvpe(const char *file, char *const argv[], char *const enviro
     FIND(file);
     PREPARE(AT_FDCWD, path_, environment);
     struct seep_process *listed = before_exec(SEEP_HOOK_execvpe, path_, entry_);
-    int r = seep_real.execvpe
-                ? seep_real.execvpe(file, argv, environment_)
-                : result_of(seep_os_call3(SYS_execve, (long)(*path_ ? path_ : file), (long)argv,
-                                          (long)environment_));
+    int r = seep_real.execvpe ? seep_real.execvpe(file, argv, environment_)
+                              : result_of(seep_os_call3(SYS_execve, (long)(*path_ ? path_ : file),
+                                                        (long)argv, (long)environment_));
     return exec_failed(r, listed);
 }
 
@@ -233,8 +231,8 @@ static void name_of_descriptor(int fd, char name[32])
 /* The path behind it, for the list. */
 static void path_of_descriptor(const char *name, char *path, size_t capacity)
 {
-    long n = seep_os_call6(SYS_readlinkat, AT_FDCWD, (long)name, (long)path, (long)capacity - 1, 0,
-                           0);
+    long n =
+        seep_os_call6(SYS_readlinkat, AT_FDCWD, (long)name, (long)path, (long)capacity - 1, 0, 0);
     path[n > 0 ? n : 0] = '\0';
 }
 

@@ -1,7 +1,7 @@
 /* Finding a job's program, and telling where the shim cannot get in. */
-#include "viewer/program.h"
 #include "tests/program_builder.h"
 #include "tests/suite.h"
+#include "viewer/program.h"
 
 #include <check.h>
 #include <elf.h>
@@ -43,9 +43,8 @@ static void write_script(const char *name, const char *text)
 static void write_elf(const char *name, const char *loader, unsigned char class, uint16_t machine,
                       mode_t mode)
 {
-    program_write(name,
-                  &(struct program_parts){.loader = loader, .class = class, .machine = machine},
-                  mode);
+    program_write(
+        name, &(struct program_parts){.loader = loader, .class = class, .machine = machine}, mode);
 }
 
 static void write_plain(const char *name, mode_t mode)

@@ -61,9 +61,8 @@ static void judge_file(const char *path, struct seep_program *program, int depth
         r == 1 && depth < MAX_INTERPRETERS ? seep_entry_interpreter(line, &argument) : NULL;
     if (!interpreter)
         return; /* also what is executable but not readable: the kernel decides */
-    int error = strchr(interpreter, '/')
-                    ? -seep_entry_find(interpreter, NULL, found, sizeof found)
-                    : (access(interpreter, X_OK) < 0 ? errno : 0);
+    int error = strchr(interpreter, '/') ? -seep_entry_find(interpreter, NULL, found, sizeof found)
+                                         : (access(interpreter, X_OK) < 0 ? errno : 0);
     if (error) {
         judge(program, SEEP_PROGRAM_NOT_EXECUTABLE,
               "the interpreter of %s, %s, cannot be run (%s): install it or correct the first line",
@@ -71,9 +70,8 @@ static void judge_file(const char *path, struct seep_program *program, int depth
         return;
     }
     judge_file(interpreter, program, depth + 1);
-    const char *name = argument && strcmp(base_name(interpreter), "env") == 0
-                           ? name_for_env(argument)
-                           : NULL;
+    const char *name =
+        argument && strcmp(base_name(interpreter), "env") == 0 ? name_for_env(argument) : NULL;
     if (program->state == SEEP_PROGRAM_OK && name &&
         seep_entry_find(name, getenv("PATH"), found, sizeof found) == 0)
         judge_file(found, program, depth + 1);

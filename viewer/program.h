@@ -17,8 +17,8 @@ enum seep_program_state {
 
 struct seep_program {
     enum seep_program_state state;
-    char path[PATH_MAX]; /* what to exec; "" where not found */
-    bool own_malloc;     /* it runs, and only its maps are seen */
+    char path[PATH_MAX];      /* what to exec; "" where not found */
+    bool own_malloc;          /* it runs, and only its maps are seen */
     char why[PATH_MAX + 512]; /* for every state but OK: "what is wrong: what to do" */
 };
 
