@@ -77,66 +77,6 @@ static const char *search_path(void)
                             ? found_                                                               \
                             : ""
 
-/* ---- the job's table ------------------------------------------------------------------------ */
-
-static void set_text(char *to, size_t capacity, const char *text, size_t n)
-{
-    if (n >= capacity) { /* the end of a path says more */
-        text += n - (capacity - 1);
-        n = capacity - 1;
-    }
-    memcpy(to, text, n);
-    to[n] = '\0';
-}
-
-/* A fresh entry for a process that has none of its own. */
-static struct seep_process *take_entry(uint32_t ppid, const char *path)
-{
-    struct seep_job *job = seep_job_table();
-    if (!job)
-        return NULL;
-    uint32_t index = __atomic_fetch_add(&job->n_processes, 1, __ATOMIC_RELAXED);
-    if (index >= SEEP_MAX_PROCESSES)
-        return NULL;
-    struct seep_process *p = &job->processes[index];
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    p->ppid = ppid;
-    p->start_ns = seep_os_clock_ns(CLOCK_MONOTONIC);
-    p->period = *seep_period;
-    p->uid = (uint32_t)seep_os_call3(SYS_geteuid, 0, 0, 0);
-    if (seep_process >= job->processes && seep_process < job->processes + SEEP_MAX_PROCESSES)
-        p->parent_plus_1 = (uint32_t)(seep_process - job->processes) + 1;
-    memcpy(p->name, name, strnlen(name, sizeof p->name - 1));
-    return p;
-}
-
-/* Says that `pid` becomes a program that cannot be entered. The entry of this process is the
- * parent's in a child that has not noticed its birth, or is one of vfork. Returns the entry that
- * says it, for unlist(); NULL: none. */
-static struct seep_process *list(uint32_t pid, uint32_t ppid, const char *path,
-                                 enum seep_entry entry)
-{
-    bool own = seep_process->pid == pid;
-    struct seep_process *p = own ? seep_process : take_entry(ppid, path);
-    if (!p)
-        return NULL;
-    set_text(p->exec_path, sizeof p->exec_path, path, strlen(path));
-    p->exec_entry = (uint16_t)entry;
-    if (!own)
-        __atomic_store_n(&p->pid, pid, __ATOMIC_RELEASE);
-    return p;
-}
-
-static void unlist(struct seep_process *p)
-{
-    if (!p)
-        return;
-    if (p != seep_process)
-        __atomic_store_n(&p->pid, 0, __ATOMIC_RELEASE);
-    p->exec_entry = SEEP_ENTRY_OK;
-    p->exec_path[0] = '\0';
-}
-
 /* ---- exec ----------------------------------------------------------------------------------- */
 
 /* The profile says "exec" from now on; when the call fails, it takes it back. A child that has
@@ -145,7 +85,7 @@ static struct seep_process *before_exec(enum seep_hook hook, const char *path,
                                         enum seep_entry entry)
 {
     struct seep_process *listed =
-        entry ? list((uint32_t)seep_os_pid(), (uint32_t)seep_os_ppid(), path, entry) : NULL;
+        entry ? seep_job_list(seep_os_pid(), seep_os_ppid(), path, entry) : NULL;
     if (*seep_activity == SEEP_RECORDING && seep_enter()) {
         seep_note_hook(hook);
         seep_end(SEEP_EXIT_EXEC, 0);
@@ -157,7 +97,8 @@ static struct seep_process *before_exec(enum seep_hook hook, const char *path,
 static int exec_failed(int result, struct seep_process *listed)
 {
     int saved_errno = errno;
-    unlist(listed);
+    if (listed)
+        seep_job_unlist(listed);
     if (*seep_activity == SEEP_RECORDING && seep_enter()) {
         seep_end(SEEP_EXIT_NONE, 0);
         seep_leave();
@@ -305,7 +246,7 @@ SEEP_EXPORT int execle(const char *path, const char *first, ...)
 static int spawned(int result, pid_t pid, const char *path, enum seep_entry entry)
 {
     if (result == 0 && entry != SEEP_ENTRY_OK && pid > 0)
-        (void)list((uint32_t)pid, (uint32_t)seep_os_pid(), path, entry);
+        (void)seep_job_list(pid, seep_os_pid(), path, entry);
     return result;
 }
 

@@ -214,7 +214,43 @@ void seep_job_reaped(int pid, int wait_status)
     __atomic_store_n(&job->processes[index - 1].has_status, 1, __ATOMIC_RELEASE);
 }
 
-struct seep_job *seep_job_table(void)
+/* Counted, so that its line makes room for others once it has ended. */
+static struct seep_process *fresh_entry(int ppid, const char *name)
 {
-    return job;
+    uint32_t index = job ? __atomic_fetch_add(&job->n_processes, 1, __ATOMIC_RELAXED) : UINT32_MAX;
+    if (index >= SEEP_MAX_PROCESSES)
+        return NULL;
+    struct seep_process *p = &job->processes[index];
+    p->ppid = (uint32_t)ppid;
+    p->start_ns = seep_os_clock_ns(CLOCK_MONOTONIC);
+    p->period = *seep_period;
+    p->flags = SEEP_PROCESS_COUNTED;
+    p->uid = (uint32_t)seep_os_call3(SYS_geteuid, 0, 0, 0);
+    if (seep_process != &private_process)
+        p->parent_plus_1 = (uint32_t)(seep_process - job->processes) + 1;
+    memcpy(p->name, name, strnlen(name, sizeof(p->name) - 1));
+    return p;
+}
+
+struct seep_process *seep_job_list(int pid, int ppid, const char *path, enum seep_entry entry)
+{
+    const char *slash = strrchr(path, '/');
+    bool own = seep_process->pid == (uint32_t)pid;
+    struct seep_process *p = own ? seep_process : fresh_entry(ppid, slash ? slash + 1 : path);
+    if (!p)
+        return NULL;
+    size_t n = strlen(path), most = sizeof(p->exec_path) - 1;
+    memcpy(p->exec_path, n > most ? path + (n - most) : path, (n > most ? most : n) + 1);
+    p->exec_entry = (uint16_t)entry;
+    if (!own)
+        __atomic_store_n(&p->pid, (uint32_t)pid, __ATOMIC_RELEASE);
+    return p;
+}
+
+void seep_job_unlist(struct seep_process *listed)
+{
+    if (listed != seep_process)
+        __atomic_store_n(&listed->pid, 0, __ATOMIC_RELEASE);
+    listed->exec_entry = SEEP_ENTRY_OK;
+    listed->exec_path[0] = '\0';
 }
