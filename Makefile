@@ -54,7 +54,7 @@ CHECK_LIBS := $(call pkg,--libs check)
 
 # The shim: no lazily made TLS, nothing bound late, nothing visible but the hooks.
 SHIM_CFLAGS := -fPIC -ftls-model=initial-exec -fno-omit-frame-pointer -fno-semantic-interposition
-SHIM_LIBS := -ldl
+SHIM_LIBS :=
 
 # The lab: loops over many items, no trap and no errno; a call at the end of a function leaves its frame, so
 # that reports name the line. What the user asks for (CFLAGS) comes behind it.
@@ -179,7 +179,7 @@ $(LIB): $(call obj,$(LIBPROF)) $(BUILD)/obj/libprof/toml.o $(BUILD)/obj/gen/role
 
 $(SHIM): $(call shim_obj,$(PRELOAD) $(RUNTIME)) $(wildcard preload/exports.map)
 	$(say) LD $@
-	$(Q)$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libseep.so -Wl,-z,now -Wl,-z,relro -Wl,-z,defs \
+	$(Q)$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libseep.so -Wl,-z,now -Wl,-z,relro -Wl,-z,defs -Wl,-z,initfirst \
 		$(addprefix -Wl$(comma)--version-script=,$(filter %.map,$^)) \
 		-o $@ $(filter %.o,$^) $(SHIM_LIBS)
 

@@ -314,7 +314,10 @@ struct seep_folded { /* published by n */
     struct seep_count counts[SEEP_COUNTED_SPACES]; /* sums; peaks are the largest */
 };
 
-enum { SEEP_MAX_FOLDED = 64 }; /* the last is for the rest */
+enum {
+    SEEP_MAX_FOLDED = 64, /* the last is for the rest */
+    SEEP_PID_HINTS = 8192,
+};
 
 struct seep_job {
     uint64_t magic;
@@ -340,6 +343,7 @@ struct seep_job {
     uint64_t n_folded;         /* processes in folded[] */
     uint64_t reserved_2[13];
     struct seep_folded folded[SEEP_MAX_FOLDED];
+    uint16_t by_pid[SEEP_PID_HINTS]; /* pid % SEEP_PID_HINTS: index + 1 of the last that had one like it */
     struct seep_process processes[SEEP_MAX_PROCESSES];
 };
 

@@ -299,6 +299,8 @@ uint32_t seep_capture(struct seep_thread *thread, const struct seep_regs *regs, 
     unsigned n_python = 0, n_native = 0;
     uint64_t python = 0, native = 0;
     const struct seep_trace *trace = NULL;
+    if (__builtin_expect(seep_arena.counting, 0))
+        return seep_site_find(&thread->sites, 0, space);
     if (seep_python_ready) {
         n_python = seep_python_walk(thread->python, SEEP_MAX_PYTHON_FRAMES);
         python = hash_python(thread->python, n_python);

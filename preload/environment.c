@@ -1,10 +1,10 @@
 #include "preload/environment.h"
 
-#include <dlfcn.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "libprof/program_entry.h"
+#include "preload/loader.h"
 
 enum { MAX_KEPT = 32, TEXT_BYTES = 8192, LIBRARY_BYTES = 1024 };
 
@@ -29,11 +29,10 @@ static void keep(const char *line, size_t *used)
 
 void seep_environment_start(char *const *environment)
 {
-    Dl_info self;
+    const struct link_map *self = seep_loader_self();
     size_t used = 0;
-    if (dladdr((void *)(size_t)&seep_environment_start, &self) && self.dli_fname &&
-        strlen(self.dli_fname) < LIBRARY_BYTES)
-        strcpy(library, self.dli_fname);
+    if (self && strlen(self->l_name) < LIBRARY_BYTES)
+        strcpy(library, self->l_name);
     for (; environment && *environment; environment++)
         if (starts_with(*environment, "SEEP_"))
             keep(*environment, &used);

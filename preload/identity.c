@@ -16,6 +16,7 @@
 #include "preload/thread.h"
 
 enum { FOLDER = 1, JOB = 2, PROFILE = 4 }; /* what a grant was new for */
+enum { CLOSED = 8 };                       /* there was none */
 
 static uint32_t effective_uid(void)
 {
@@ -122,8 +123,10 @@ static int grant(uint32_t uid, int files, unsigned permissions)
 {
     int changed = 0;
     unsigned search = permissions ? permissions | SEEP_ACL_SEARCH : 0;
-    if ((files & FOLDER) && grant_folder(uid, search) == 1)
-        changed |= FOLDER;
+    if (files & FOLDER) {
+        int r = grant_folder(uid, search);
+        changed |= r < 0 ? CLOSED : r ? FOLDER : 0;
+    }
     if ((files & JOB) && grant_job(uid, permissions) == 1)
         changed |= JOB;
     if ((files & PROFILE) && grant_profile(uid, permissions) == 1)
@@ -131,16 +134,28 @@ static int grant(uint32_t uid, int files, unsigned permissions)
     return changed;
 }
 
+/* The last chance to get disk. */
+static void stock_up(void)
+{
+    if (!is_own_profile(seep_arena.path) || !seep_os_lock(&seep_arena.lock))
+        return;
+    seep_arena_stock_up();
+    seep_os_unlock(&seep_arena.lock);
+}
+
 /* Before the effective uid becomes `uid`. Returns what is to be taken back if it does not. A forked
  * child that has not noticed its birth does so here, while it may write. */
 static int before_change(enum seep_hook hook, uint32_t uid)
 {
     int changed = 0;
-    if (uid == UINT32_MAX || uid == 0 || uid == effective_uid() || !seep_enter())
+    if (seep_os_sandboxed || uid == UINT32_MAX || uid == 0 || uid == effective_uid() ||
+        !seep_enter())
         return 0;
     seep_note_hook(hook);
-    if (may_reach(uid))
-        changed = grant(uid, FOLDER | JOB | PROFILE, SEEP_ACL_READ | SEEP_ACL_WRITE);
+    changed = may_reach(uid) ? grant(uid, FOLDER | JOB | PROFILE, SEEP_ACL_READ | SEEP_ACL_WRITE)
+                             : CLOSED;
+    if (changed & CLOSED)
+        stock_up();
     seep_leave();
     return changed;
 }
@@ -165,7 +180,7 @@ static void note_change(void)
 static int after_change(int result, uint32_t uid, int changed)
 {
     int saved_errno = errno;
-    if (*seep_activity == SEEP_RECORDING && !seep_tls.depth) {
+    if (!seep_os_sandboxed && *seep_activity == SEEP_RECORDING && !seep_tls.depth) {
         if (result != 0 && changed)
             (void)grant(uid, changed, 0);
         else if (result == 0)

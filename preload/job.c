@@ -1,8 +1,10 @@
 #include "preload/job.h"
 
 #include <string.h>
+#include <sys/prctl.h>
 
-#include "libprof/os.h"
+#include "libprof/arena.h"
+#include "libprof/site_table.h"
 
 static struct seep_process private_process = {.period = 1};
 static struct seep_job *job;
@@ -68,7 +70,7 @@ static struct seep_job *join(int fd)
     return NULL;
 }
 
-void seep_job_open(const char *dir)
+void seep_job_open(const char *dir, uint64_t max_folder_bytes)
 {
     char path[SEEP_PATH_BYTES + 32];
     size_t n = strlen(dir);
@@ -82,6 +84,8 @@ void seep_job_open(const char *dir)
         job = make(fd);
         if (!job)
             (void)seep_os_call3(SYS_unlinkat, AT_FDCWD, (long)path, 0);
+        else
+            job->max_folder_bytes = max_folder_bytes;
     } else {
         fd = seep_os_open(path, O_RDWR | O_NOFOLLOW, 0);
         if (fd >= 0)
@@ -89,6 +93,21 @@ void seep_job_open(const char *dir)
     }
     if (fd >= 0)
         seep_os_close(fd);
+    if (!job)
+        return;
+    seep_arena.folder_bytes = &job->folder_bytes;
+    seep_arena.max_folder_bytes = job->max_folder_bytes;
+}
+
+uint32_t seep_job_filters(uint32_t filters)
+{
+    uint32_t known = 0;
+    if (!job)
+        return filters;
+    if (__atomic_compare_exchange_n(&job->seccomp_plus_1, &known, filters + 1, false,
+                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        return filters;
+    return known - 1;
 }
 
 static uint32_t count(void)
@@ -100,7 +119,12 @@ static uint32_t count(void)
 /* The youngest entry of a pid: after an exec it has two, and pids are used again. */
 static uint32_t find(uint32_t pid)
 {
-    for (uint32_t i = count(); pid && i-- > 0;)
+    uint32_t hint = __atomic_load_n(&job->by_pid[pid % SEEP_PID_HINTS], __ATOMIC_ACQUIRE);
+    if (!pid || !hint || hint > SEEP_MAX_PROCESSES)
+        return 0;
+    if (__atomic_load_n(&job->processes[hint - 1].pid, __ATOMIC_ACQUIRE) == pid)
+        return hint;
+    for (uint32_t i = count(); i-- > 0;)
         if (__atomic_load_n(&job->processes[i].pid, __ATOMIC_ACQUIRE) == pid)
             return i + 1;
     return 0;
@@ -113,35 +137,199 @@ static uint32_t find_alive(uint32_t pid)
     return index && !job->processes[index - 1].has_status ? index : 0;
 }
 
-uint32_t seep_job_enter(uint64_t start_ns, bool forked)
+static bool same_name(const char *a, const char *b)
 {
-    uint32_t pid = (uint32_t)seep_os_pid(), ppid = (uint32_t)seep_os_ppid();
-    uint32_t parent = 0;
-    struct seep_process *entry = &private_process;
-    uint32_t index_plus_1 = 0;
-    if (job) {
-        bool parent_listed = forked && seep_process != &private_process;
-        parent = parent_listed ? (uint32_t)(seep_process - job->processes) + 1
-                               : find_alive(pid);
-        if (!parent)
-            parent = find_alive(ppid);
-        uint32_t index = __atomic_fetch_add(&job->n_processes, 1, __ATOMIC_RELAXED);
-        if (index < SEEP_MAX_PROCESSES) {
-            entry = &job->processes[index];
-            index_plus_1 = index + 1;
+    return strncmp(a, b, sizeof(((struct seep_folded *)0)->name)) == 0;
+}
+
+/* The line for a name; the last one where there are too many. */
+static struct seep_folded *folded_of(const char *name)
+{
+    for (unsigned i = 0; i + 1 < SEEP_MAX_FOLDED; i++) {
+        struct seep_folded *line = &job->folded[i];
+        uint64_t none = 0;
+        if (__atomic_compare_exchange_n(&line->n, &none, 1, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE)) {
+            memcpy(line->name, name, sizeof(line->name));
+            __atomic_fetch_sub(&line->n, 1, __ATOMIC_RELEASE); /* one that is counted follows */
+            return line;
         }
+        if (same_name(line->name, name))
+            return line;
     }
-    uint32_t period = forked ? *seep_period : 1;
+    return &job->folded[SEEP_MAX_FOLDED - 1];
+}
+
+static void raise_to(uint64_t *most, uint64_t value)
+{
+    if (value > __atomic_load_n(most, __ATOMIC_RELAXED))
+        __atomic_store_n(most, value, __ATOMIC_RELAXED);
+}
+
+static void fold(const struct seep_process *p)
+{
+    struct seep_folded *line = folded_of(p->name);
+    for (unsigned s = 0; s < SEEP_COUNTED_SPACES; s++) {
+        __atomic_fetch_add(&line->counts[s].allocations, p->counts[s].allocations, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&line->counts[s].frees, p->counts[s].frees, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&line->counts[s].allocated_bytes, p->counts[s].allocated_bytes,
+                           __ATOMIC_RELAXED);
+        raise_to(&line->counts[s].peak_bytes, p->counts[s].peak_bytes);
+    }
+    raise_to(&line->rss_peak_bytes, p->rss_peak_bytes);
+    __atomic_fetch_add(&line->n, 1, __ATOMIC_RELEASE);
+    __atomic_fetch_add(&job->n_folded, 1, __ATOMIC_RELAXED);
+}
+
+/* The table is full: an entry of a process that was only counted and has ended makes room. */
+static uint32_t take_over(void)
+{
+    enum { LOOKS = 256, FREED = 2 };
+    static uint32_t at;
+    for (unsigned i = 0; i < LOOKS; i++) {
+        uint32_t index = at++ % SEEP_MAX_PROCESSES, ended = 1;
+        struct seep_process *p = &job->processes[index];
+        if (!(p->flags & SEEP_PROCESS_COUNTED) ||
+            !__atomic_compare_exchange_n(&p->has_status, &ended, FREED, false, __ATOMIC_ACQ_REL,
+                                         __ATOMIC_RELAXED))
+            continue;
+        fold(p);
+        return index + 1;
+    }
+    return 0;
+}
+
+/* Index + 1 of an entry for this process, 0: there is none. */
+static uint32_t take_entry(uint32_t own)
+{
+    /* What was only counted until it became another program goes on. */
+    if (own && (job->processes[own - 1].flags & SEEP_PROCESS_COUNTED))
+        return own;
+    if (__atomic_load_n(&job->n_processes, __ATOMIC_RELAXED) < SEEP_MAX_PROCESSES) {
+        uint32_t index = __atomic_fetch_add(&job->n_processes, 1, __ATOMIC_RELAXED);
+        if (index < SEEP_MAX_PROCESSES)
+            return index + 1;
+    }
+    uint32_t taken = take_over();
+    if (!taken)
+        __atomic_fetch_add(&job->n_processes, 1, __ATOMIC_RELAXED);
+    return taken;
+}
+
+/* What was counted before an exec stays; what was live then is gone. */
+static struct seep_count counted_before[SEEP_COUNTED_SPACES];
+
+static void fill_entry(struct seep_process *entry, uint32_t pid, uint32_t ppid, uint64_t start_ns,
+                       uint32_t period, uint32_t parent)
+{
+    char name[sizeof(entry->name)] = "";
+    if (seep_process != entry)
+        memcpy(name, seep_process->name, sizeof(name));
+    (void)seep_os_call3(SYS_prctl, PR_GET_NAME, (long)name, 0);
+    __atomic_store_n(&entry->pid, 0, __ATOMIC_RELEASE);
     memset(entry, 0, sizeof(*entry));
+    memcpy(entry->name, name, sizeof(name));
     entry->ppid = ppid;
     entry->start_ns = start_ns;
     entry->period = period ? period : 1;
     entry->parent_plus_1 = parent;
+    long uid = seep_os_call3(SYS_geteuid, 0, 0, 0);
+    entry->uid = uid >= 0 ? (uint32_t)uid : 0;
+    memcpy(entry->counts, counted_before, sizeof(entry->counts));
     __atomic_store_n(&entry->pid, pid, __ATOMIC_RELEASE);
+}
+
+uint32_t seep_job_enter(uint64_t start_ns, bool forked)
+{
+    uint32_t pid = (uint32_t)seep_os_pid(), ppid = (uint32_t)seep_os_ppid();
+    uint32_t parent = 0, index_plus_1 = 0;
+    struct seep_process *entry = &private_process;
+    memset(counted_before, 0, sizeof(counted_before));
+    if (job) {
+        uint32_t own = forked ? 0 : find_alive(pid);
+        bool parent_listed = forked && seep_process != &private_process;
+        parent = parent_listed ? (uint32_t)(seep_process - job->processes) + 1 : own;
+        if (!parent)
+            parent = find_alive(ppid);
+        index_plus_1 = take_entry(own);
+        if (index_plus_1)
+            entry = &job->processes[index_plus_1 - 1];
+        if (own && index_plus_1 == own) {
+            parent = entry->parent_plus_1;
+            memcpy(counted_before, entry->counts, sizeof(counted_before));
+            for (unsigned s = 0; s < SEEP_COUNTED_SPACES; s++)
+                counted_before[s].live_bytes = 0;
+        }
+    }
+    uint32_t period = forked ? *seep_period : 1;
+    fill_entry(entry, pid, ppid, start_ns, period, parent);
+    if (index_plus_1)
+        __atomic_store_n(&job->by_pid[pid % SEEP_PID_HINTS], (uint16_t)index_plus_1,
+                         __ATOMIC_RELEASE);
     seep_process = entry;
     seep_period = &entry->period;
     seep_job_tick(start_ns);
     return index_plus_1;
+}
+
+void seep_job_note_sandboxed(uint32_t pid, uint32_t ppid, const char *name)
+{
+    uint32_t index_plus_1 = job ? take_entry(find_alive(pid)) : 0;
+    if (!index_plus_1)
+        return;
+    struct seep_process *entry = &job->processes[index_plus_1 - 1];
+    uint32_t parent = entry->pid == pid ? entry->parent_plus_1 : find_alive(ppid);
+    fill_entry(entry, pid, ppid, seep_os_clock_ns(CLOCK_MONOTONIC), 1, parent);
+    strncpy(entry->name, name, sizeof(entry->name) - 1);
+    entry->trouble = SEEP_TROUBLE_SANDBOX;
+    __atomic_store_n(&job->by_pid[pid % SEEP_PID_HINTS], (uint16_t)index_plus_1, __ATOMIC_RELEASE);
+}
+
+bool seep_job_is_root(void)
+{
+    return !job || seep_process == &private_process || seep_process == &job->processes[0] ||
+           seep_process->pid == job->processes[0].pid;
+}
+
+void seep_job_flag(uint32_t flag)
+{
+    __atomic_store_n(&seep_process->flags, flag, __ATOMIC_RELEASE);
+}
+
+void seep_job_trouble(enum seep_trouble trouble, int error)
+{
+    seep_process->trouble_errno = error;
+    __atomic_store_n(&seep_process->trouble, (uint16_t)trouble, __ATOMIC_RELEASE);
+}
+
+void seep_job_count(void)
+{
+    for (unsigned s = 0; s < SEEP_COUNTED_SPACES; s++) {
+        struct seep_count *count = &seep_process->counts[s];
+        const struct seep_count *before = &counted_before[s];
+        uint32_t index = seep_arena.overflow[s];
+        if (!index)
+            continue;
+        const struct seep_site *site = seep_site_at(index);
+        const struct seep_detail *detail = seep_site_detail(site);
+        uint64_t frees = site->frees + (detail ? detail->remote_frees : 0);
+        uint64_t freed = site->freed_bytes + (detail ? detail->remote_freed_bytes : 0);
+        uint64_t peak = site->peak_bytes;
+        count->allocations = before->allocations + site->allocations;
+        count->frees = before->frees + frees;
+        count->allocated_bytes = before->allocated_bytes + site->allocated_bytes;
+        count->live_bytes = site->allocated_bytes > freed ? site->allocated_bytes - freed : 0;
+        count->peak_bytes = before->peak_bytes > peak ? before->peak_bytes : peak;
+    }
+}
+
+uint64_t seep_job_allocated_bytes(void)
+{
+    uint64_t sum = 0;
+    seep_job_count();
+    for (unsigned s = 0; s < SEEP_COUNTED_SPACES; s++)
+        sum += seep_process->counts[s].allocated_bytes;
+    return sum;
 }
 
 /* Own steps come first, then those of the nearest ancestor that has any. */
@@ -153,7 +341,10 @@ static struct seep_process *leader(void)
     for (int depth = 0; depth < 64 && p->parent_plus_1; depth++) {
         if (p->parent_plus_1 > count())
             break;
+        const struct seep_process *child = p;
         p = &job->processes[p->parent_plus_1 - 1];
+        if (p->start_ns > child->start_ns)
+            break; /* the parent's entry has gone to another process */
         if (p->steps)
             return p;
         oldest = p;
@@ -214,13 +405,15 @@ void seep_job_reaped(int pid, int wait_status)
     __atomic_store_n(&job->processes[index - 1].has_status, 1, __ATOMIC_RELEASE);
 }
 
-/* Counted, so that its line makes room for others once it has ended. */
+/* Counted, so that its line makes room for others once it has ended. Not published yet. */
 static struct seep_process *fresh_entry(int ppid, const char *name)
 {
-    uint32_t index = job ? __atomic_fetch_add(&job->n_processes, 1, __ATOMIC_RELAXED) : UINT32_MAX;
-    if (index >= SEEP_MAX_PROCESSES)
+    uint32_t index_plus_1 = job ? take_entry(0) : 0;
+    if (!index_plus_1)
         return NULL;
-    struct seep_process *p = &job->processes[index];
+    struct seep_process *p = &job->processes[index_plus_1 - 1];
+    __atomic_store_n(&p->pid, 0, __ATOMIC_RELEASE);
+    memset(p, 0, sizeof(*p));
     p->ppid = (uint32_t)ppid;
     p->start_ns = seep_os_clock_ns(CLOCK_MONOTONIC);
     p->period = *seep_period;
@@ -242,8 +435,11 @@ struct seep_process *seep_job_list(int pid, int ppid, const char *path, enum see
     size_t n = strlen(path), most = sizeof(p->exec_path) - 1;
     memcpy(p->exec_path, n > most ? path + (n - most) : path, (n > most ? most : n) + 1);
     p->exec_entry = (uint16_t)entry;
-    if (!own)
+    if (!own) {
         __atomic_store_n(&p->pid, (uint32_t)pid, __ATOMIC_RELEASE);
+        __atomic_store_n(&job->by_pid[(uint32_t)pid % SEEP_PID_HINTS],
+                         (uint16_t)(p - job->processes + 1), __ATOMIC_RELEASE);
+    }
     return p;
 }
 

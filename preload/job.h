@@ -13,9 +13,28 @@ extern uint32_t *seep_period;
 /* This process's entry; a private one when the job's file cannot be had or is full. Never NULL. */
 extern struct seep_process *seep_process;
 
-/* Maps DIR/job.seepjob, and makes it where there is none. Failure is no error: steps are then the
- * process's own. */
-void seep_job_open(const char *dir);
+/* Maps DIR/job.seepjob, and makes it where there is none, with that bound for the folder (0: none).
+ * Failure is no error: steps are then the process's own. */
+void seep_job_open(const char *dir, uint64_t max_folder_bytes);
+
+/* This process is the job's first, or what that has become by exec. After seep_job_enter(). */
+bool seep_job_is_root(void);
+
+/* The number of seccomp filters that the job began with: `filters`, where nobody has said before. */
+uint32_t seep_job_filters(uint32_t filters);
+
+/* Lists a process that nothing is recorded of: its own filter may forbid it. */
+void seep_job_note_sandboxed(uint32_t pid, uint32_t ppid, const char *name);
+
+/* What this process's entry says: how it is recorded (SEEP_PROCESS_…); why it is not (any more). */
+void seep_job_flag(uint32_t flag);
+void seep_job_trouble(enum seep_trouble trouble, int error);
+
+/* Puts into the entry what has been counted so far, where that is all there is. */
+void seep_job_count(void);
+
+/* What the entry then says was allocated, in all spaces. */
+uint64_t seep_job_allocated_bytes(void);
 
 /* Takes an entry for this process: at start, and in a forked child. `forked`: the entry that is set
  * now is the parent's. Returns its index + 1, 0: a private one. */

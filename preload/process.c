@@ -1,7 +1,6 @@
 /* Hooks of what begins and ends processes; those of exec are in exec.c. A forked child needs none:
  * it notices by a page that the kernel has cleared (start.c). vfork is left alone for the same
  * reason. */
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -12,7 +11,7 @@
 #include "preload/real.h"
 #include "preload/start.h"
 
-#define UNAVAILABLE(name) (__builtin_expect(!SEEP_REAL(name), 0) && (errno = ENOSYS))
+#define UNAVAILABLE(name) (__builtin_expect(!seep_real.name, 0) && (errno = ENOSYS))
 
 SEEP_EXPORT pid_t fork(void)
 {
@@ -54,7 +53,7 @@ static void look_before(idtype_t type, id_t id)
 {
     siginfo_t info = {0};
     int saved_errno = errno;
-    if (*seep_activity == SEEP_RECORDING && !seep_tls.depth && SEEP_REAL(waitid) &&
+    if (*seep_activity == SEEP_RECORDING && !seep_tls.depth && seep_real.waitid &&
         seep_real.waitid(type, id, &info, WEXITED | WNOWAIT | WNOHANG) == 0)
         reaped_info(&info);
     errno = saved_errno;
@@ -132,7 +131,7 @@ static void ending(enum seep_hook hook, uint32_t kind, int value)
 SEEP_EXPORT void _exit(int status)
 {
     ending(SEEP_HOOK__exit, SEEP_EXIT_EXIT, status & 0xff);
-    if (SEEP_REAL(_exit))
+    if (seep_real._exit)
         seep_real._exit(status);
     for (;;)
         (void)seep_os_call3(SYS_exit_group, status, 0, 0);
@@ -146,7 +145,7 @@ SEEP_EXPORT void _Exit(int status)
 SEEP_EXPORT void quick_exit(int status)
 {
     ending(SEEP_HOOK_quick_exit, SEEP_EXIT_EXIT, status & 0xff);
-    if (SEEP_REAL(quick_exit))
+    if (seep_real.quick_exit)
         seep_real.quick_exit(status);
     _exit(status);
 }
@@ -154,7 +153,7 @@ SEEP_EXPORT void quick_exit(int status)
 SEEP_EXPORT void abort(void)
 {
     ending(SEEP_HOOK_abort, SEEP_EXIT_SIGNAL, SIGABRT);
-    if (SEEP_REAL(abort))
+    if (seep_real.abort)
         seep_real.abort();
     for (;;)
         __builtin_trap();
@@ -163,7 +162,7 @@ SEEP_EXPORT void abort(void)
 /* What is loaded next may lie where this did. */
 SEEP_EXPORT int dlclose(void *library)
 {
-    if (!SEEP_REAL(dlclose))
+    if (!seep_real.dlclose)
         return -1;
     int result = seep_real.dlclose(library);
     int saved_errno = errno;

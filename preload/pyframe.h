@@ -42,8 +42,8 @@ extern bool seep_python_ready;
 extern uint32_t seep_python_version;
 
 /* Looks for an interpreter in this process (program or shared libpython). Cheap when there is none;
- * call it again when the set of loaded modules has changed. Takes the loader's lock. Does not
- * allocate or use stdio; keeps errno. */
+ * call it again when the set of loaded modules has changed. Does not allocate or use stdio; keeps
+ * errno. */
 void seep_python_attach(void);
 
 /* In a forked child: nobody attaches. */

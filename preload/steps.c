@@ -196,7 +196,7 @@ SEEP_EXPORT int sem_trywait(sem_t *semaphore)
         seep_leave();
     }
     errno = saved_errno;
-    return SEEP_REAL(sem_trywait) ? seep_real.sem_trywait(semaphore) : (errno = ENOSYS, -1);
+    return seep_real.sem_trywait ? seep_real.sem_trywait(semaphore) : (errno = ENOSYS, -1);
 }
 
 /* The functions of seep.h. */

@@ -55,10 +55,14 @@ struct seep_thread {
     uint32_t n_last_python;
 };
 
+/* One cache line: every hook looks at it. */
 struct seep_tls {
     struct seep_thread *thread;
-    uint32_t depth; /* > 0: inside the shim; hooks pass through */
-};
+    uint32_t depth;    /* > 0: inside the shim; hooks pass through */
+    uint32_t ended;    /* the thread's state was given back: what comes now is libc's tidying up */
+    uintptr_t frame;   /* of the hook that is inside; 0: not to be taken for one that was left */
+    uintptr_t stack_low, stack_bytes; /* of the thread's own stack, as far as known; 0 without state */
+} __attribute__((aligned(64)));
 
 extern __thread struct seep_tls seep_tls;
 
@@ -71,8 +75,8 @@ enum seep_activity {
 /* Lies in a page that the kernel clears in a forked child, however the child was made. */
 extern uint32_t *seep_activity;
 
-/* Slow path of seep_enter(). */
-bool seep_enter_slow(void);
+/* Slow path of seep_enter(); `frame` is the hook's. */
+bool seep_enter_slow(uintptr_t frame);
 
 /* This thread's state; NULL when no more can be had. Called inside the guard. */
 struct seep_thread *seep_thread_acquire(void);
@@ -92,13 +96,27 @@ extern uint32_t seep_threads_generation;
 /* True: recording, and the guard is up; ends with seep_leave(). */
 static inline bool seep_enter(void)
 {
-    if (__builtin_expect(seep_tls.depth != 0, 0))
-        return false;
-    if (__builtin_expect(*seep_activity != SEEP_RECORDING || !seep_tls.thread, 0))
-        return seep_enter_slow();
+    uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+    if (__builtin_expect(seep_tls.depth != 0, 0) ||
+        __builtin_expect(*seep_activity != SEEP_RECORDING, 0) ||
+        __builtin_expect(frame - seep_tls.stack_low >= seep_tls.stack_bytes, 0))
+        return seep_enter_slow(frame);
+    seep_tls.frame = frame;
     seep_tls.depth = 1;
     __asm__ volatile("" ::: "memory");
     return true;
+}
+
+/* The guard where nothing is recorded, and other handlers and destructors may come in between. */
+static inline void seep_guard_raise(void)
+{
+    seep_tls.frame = 0;
+    seep_tls.depth++;
+}
+
+static inline void seep_guard_lower(void)
+{
+    seep_tls.depth--;
 }
 
 /* For coverage in the report. Stores once: the line is shared by all threads. */
