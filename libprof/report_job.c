@@ -291,6 +291,12 @@ static void say_process(json_t *list, const struct seep_model_process *p)
     say_dropped(list, h);
 }
 
+/* Without a profile by choice: nothing is missing. */
+static bool was_counted(const struct seep_process *e)
+{
+    return (e->flags & SEEP_PROCESS_COUNTED) && !e->trouble;
+}
+
 /* Entries of the job table that no profile belongs to. */
 static void say_missing(json_t *list, const struct seep_model *m)
 {
@@ -301,7 +307,7 @@ static void say_missing(json_t *list, const struct seep_model *m)
             say(list, "pid %u became %.*s, which %s: nothing is recorded of that", e->pid,
                 (int)sizeof e->exec_path, e->exec_path,
                 seep_entry_words((enum seep_entry)e->exec_entry));
-        else if (!(e->flags & SEEP_PROCESS_COUNTED))
+        else if (!was_counted(e))
             say(list, "pid %u: no profile: it ended before it recorded, or the file is gone",
                 e->pid);
     }
@@ -344,7 +350,7 @@ bool seep_report_is_complete(const struct seep_model *m)
     }
     struct place place = {0};
     for (const struct seep_process *e; (e = next_bare(m, &place));) {
-        if (!e->exec_entry && !(e->flags & SEEP_PROCESS_COUNTED))
+        if (!e->exec_entry && !was_counted(e))
             return false;
     }
     return true;
