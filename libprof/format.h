@@ -317,6 +317,7 @@ struct seep_folded { /* published by n */
 enum {
     SEEP_MAX_FOLDED = 64, /* the last is for the rest */
     SEEP_PID_HINTS = 8192,
+    SEEP_PROCESS_PIECE = 256, /* entries for which disk is got at once */
 };
 
 struct seep_job {
@@ -341,10 +342,18 @@ struct seep_job {
     uint64_t folder_bytes;     /* on disk, of all profiles together */
     uint64_t max_folder_bytes; /* their bound; 0: none */
     uint64_t n_folded;         /* processes in folded[] */
-    uint64_t reserved_2[13];
+    uint32_t n_reserved;       /* entries of processes[] that have disk behind them; the rest is a hole */
+    uint32_t reserved;
+    uint64_t reserved_2[12];
     struct seep_folded folded[SEEP_MAX_FOLDED];
     uint16_t by_pid[SEEP_PID_HINTS]; /* pid % SEEP_PID_HINTS: index + 1 of the last that had one like it */
     struct seep_process processes[SEEP_MAX_PROCESSES];
+};
+
+/* What of the job's file has disk behind it from the start. */
+enum {
+    SEEP_JOB_FIRST_BYTES = offsetof(struct seep_job, processes) +
+                           SEEP_PROCESS_PIECE * sizeof(struct seep_process)
 };
 
 /* How the process ended. */

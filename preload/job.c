@@ -8,6 +8,7 @@
 
 static struct seep_process private_process = {.period = 1};
 static struct seep_job *job;
+static char job_path[SEEP_PATH_BYTES + 32];
 
 uint32_t *seep_period = &private_process.period;
 struct seep_process *seep_process = &private_process;
@@ -19,29 +20,33 @@ static struct seep_job *map(int fd)
     return seep_os_failed(p) ? NULL : p;
 }
 
-/* Where the file system cannot promise room, zeros are written: a hole might raise SIGBUS. */
-static bool reserve_disk(int fd, uint64_t bytes)
+/* Where the file system cannot promise room, zeros are written: a hole might raise SIGBUS. Returns how
+ * many entries may be used, 0: there is no room. */
+static uint32_t reserve_disk(int fd)
 {
-    long r = seep_os_call6(SYS_fallocate, fd, 0, 0, (long)bytes, 0, 0);
-    if (r != -EOPNOTSUPP && r != -ENOSYS)
-        return r >= 0;
     static const char zeros[4096];
-    for (uint64_t at = 0; at < bytes;) {
-        uint64_t n = bytes - at < sizeof(zeros) ? bytes - at : sizeof(zeros);
+    long r = seep_os_call6(SYS_fallocate, fd, 0, 0, SEEP_JOB_FIRST_BYTES, 0, 0);
+    if (r >= 0)
+        r = seep_os_call3(SYS_ftruncate, fd, sizeof(struct seep_job), 0);
+    if (r != -EOPNOTSUPP && r != -ENOSYS)
+        return r >= 0 ? SEEP_PROCESS_PIECE : 0;
+    for (uint64_t at = 0; at < sizeof(struct seep_job);) {
+        uint64_t n = sizeof(struct seep_job) - at;
+        n = n < sizeof(zeros) ? n : sizeof(zeros);
         if (seep_os_call6(SYS_pwrite64, fd, (long)zeros, (long)n, (long)at, 0, 0) != (long)n)
-            return false;
+            return 0;
         at += n;
     }
-    return true;
+    return SEEP_MAX_PROCESSES;
 }
 
 static struct seep_job *make(int fd)
 {
-    if (!reserve_disk(fd, sizeof(struct seep_job)))
-        return NULL;
-    struct seep_job *made = map(fd);
+    uint32_t n_reserved = reserve_disk(fd);
+    struct seep_job *made = n_reserved ? map(fd) : NULL;
     if (!made)
         return NULL;
+    made->n_reserved = n_reserved;
     made->version = SEEP_FORMAT_VERSION;
     made->started_ns = seep_os_clock_ns(CLOCK_MONOTONIC);
     made->started_unix_ns = seep_os_clock_ns(CLOCK_REALTIME);
@@ -72,27 +77,30 @@ static struct seep_job *join(int fd)
 
 void seep_job_open(const char *dir, uint64_t max_folder_bytes)
 {
-    char path[SEEP_PATH_BYTES + 32];
+    char *path = job_path;
+    bool made = false;
     size_t n = strlen(dir);
     if (n >= SEEP_PATH_BYTES)
         return;
     memcpy(path, dir, n);
     path[n] = '/';
     strcpy(path + n + 1, SEEP_JOB_FILE);
-    int fd = seep_os_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
-    if (fd >= 0) {
-        job = make(fd);
-        if (!job)
-            (void)seep_os_call3(SYS_unlinkat, AT_FDCWD, (long)path, 0);
-        else
-            job->max_folder_bytes = max_folder_bytes;
-    } else {
-        fd = seep_os_open(path, O_RDWR | O_NOFOLLOW, 0);
-        if (fd >= 0)
-            job = join(fd);
+    int fd = seep_os_open(path, O_RDWR | O_NOFOLLOW, 0);
+    if (fd == -ENOENT) {
+        (void)seep_os_call3(SYS_mkdirat, AT_FDCWD, (long)dir, 0700);
+        fd = seep_os_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+        made = fd >= 0;
+        if (fd == -EEXIST) /* another process was first */
+            fd = seep_os_open(path, O_RDWR | O_NOFOLLOW, 0);
     }
-    if (fd >= 0)
-        seep_os_close(fd);
+    if (fd < 0)
+        return;
+    job = made ? make(fd) : join(fd);
+    seep_os_close(fd);
+    if (made && !job)
+        (void)seep_os_call3(SYS_unlinkat, AT_FDCWD, (long)path, 0);
+    if (made && job)
+        job->max_folder_bytes = max_folder_bytes;
     if (!job)
         return;
     seep_arena.folder_bytes = &job->folder_bytes;
@@ -199,6 +207,26 @@ static uint32_t take_over(void)
     return 0;
 }
 
+/* Whether an entry has disk behind it: it is got piece by piece. */
+static bool has_disk(uint32_t index)
+{
+    uint32_t n = __atomic_load_n(&job->n_reserved, __ATOMIC_ACQUIRE);
+    if (index < n)
+        return true;
+    int fd = seep_os_open(job_path, O_RDWR | O_NOFOLLOW, 0);
+    uint32_t wanted = (index / SEEP_PROCESS_PIECE + 1) * SEEP_PROCESS_PIECE;
+    long from = (long)offsetof(struct seep_job, processes[n]);
+    long bytes = (long)((wanted - n) * sizeof(struct seep_process));
+    bool ok = fd >= 0 && seep_os_call6(SYS_fallocate, fd, 0, from, bytes, 0, 0) >= 0;
+    if (fd >= 0)
+        seep_os_close(fd);
+    while (ok && n < wanted &&
+           !__atomic_compare_exchange_n(&job->n_reserved, &n, wanted, false, __ATOMIC_RELEASE,
+                                        __ATOMIC_ACQUIRE))
+        ;
+    return ok;
+}
+
 /* Index + 1 of an entry for this process, 0: there is none. */
 static uint32_t take_entry(uint32_t own)
 {
@@ -208,7 +236,7 @@ static uint32_t take_entry(uint32_t own)
     if (__atomic_load_n(&job->n_processes, __ATOMIC_RELAXED) < SEEP_MAX_PROCESSES) {
         uint32_t index = __atomic_fetch_add(&job->n_processes, 1, __ATOMIC_RELAXED);
         if (index < SEEP_MAX_PROCESSES)
-            return index + 1;
+            return has_disk(index) ? index + 1 : 0;
     }
     uint32_t taken = take_over();
     if (!taken)

@@ -300,7 +300,6 @@ static bool start_program(void)
     read_options();
     if (!seep_options.dir[0])
         return false;
-    (void)seep_os_call3(SYS_mkdirat, AT_FDCWD, (long)seep_options.dir, 0700);
     seep_job_open(seep_options.dir, seep_options.max_folder_bytes);
     if (!seep_sandbox_permits())
         return false;
@@ -451,7 +450,7 @@ void seep_end(uint32_t kind, int value)
     header->exit_value = value;
     header->end_ns = kind ? seep_os_clock_ns(CLOCK_MONOTONIC) : 0;
     __atomic_store_n(&header->exit_kind, kind, __ATOMIC_RELEASE);
-    if (kind)
+    if (kind && !(seep_arena.counting && kind == SEEP_EXIT_EXEC))
         seep_tick_final();
     if (seep_arena.counting)
         seep_job_count();
