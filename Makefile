@@ -88,6 +88,7 @@ TESTS := $(filter-out $(if $(CUDA_ON_CPU),,tests/test_cuda_on_cpu.c),$(ALL_TESTS
 TEST_HELPERS := $(filter-out $(ALL_TESTS),$(wildcard tests/*.c))
 SUBJECTS := $(wildcard tests/subjects/*.c)
 BENCHES := $(wildcard tests/bench/*.c)
+BENCH_SCRIPTS := tests/bench/foreign
 FUZZERS := $(wildcard tests/fuzz/fuzz_*.c)
 PAGES := $(wildcard docs/man/*.txt)
 
@@ -179,7 +180,8 @@ $(LIB): $(call obj,$(LIBPROF)) $(BUILD)/obj/libprof/toml.o $(BUILD)/obj/gen/role
 
 $(SHIM): $(call shim_obj,$(PRELOAD) $(RUNTIME)) $(wildcard preload/exports.map)
 	$(say) LD $@
-	$(Q)$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libseep.so -Wl,-z,now -Wl,-z,relro -Wl,-z,defs -Wl,-z,initfirst \
+	$(Q)$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libseep.so -Wl,-z,now -Wl,-z,relro -Wl,-z,defs -Wl,-z,initfirst -Wl,-z,noseparate-code \
+		-Wl,--sort-section=name \
 		$(addprefix -Wl$(comma)--version-script=,$(filter %.map,$^)) \
 		-o $@ $(filter %.o,$^) $(SHIM_LIBS)
 
@@ -276,8 +278,8 @@ demo: all ## profile a PyTorch job that leaks, and show the line that keeps the 
 zoo: all ## run the zoo's training jobs and hold the verdicts against their tables
 	$(Q)SEEP=$(SEEP) $(PYTHON) tests/zoo/zoo.py
 
-bench: all $(BENCH_BINS) ## cost per event by stage, memory per live block
-	$(Q)for b in $(BENCH_BINS); do echo "== $$b"; $$b || exit 1; done
+bench: all $(BENCH_BINS) $(SUBJECT_BINS) ## cost per event by stage, memory per live block, what other programs cost more
+	$(Q)for b in $(BENCH_BINS) $(BENCH_SCRIPTS); do echo "== $$b"; SEEP=$(SEEP) $$b || exit 1; done
 
 # Libraries that a machine without Debian's packages lacks; the C library is its own.
 gpu-kit: all tests ## gather in build/lib what tests/on-gpu needs on a machine with a GPU and nothing else installed

@@ -143,7 +143,10 @@ static void begin(struct seep_header *header, const struct seep_header *constant
                   uint64_t max_bytes, uint64_t allocated)
 {
     uint64_t end = end_of(constants);
-    memcpy(header, constants, sizeof(*header));
+    /* Its pages are fresh: zeros. What is only counted needs no texts, and has them in the end. */
+    memcpy(header, constants,
+           seep_arena.counting ? offsetof(struct seep_header, host)
+                               : offsetof(struct seep_header, n_chunks));
     header->n_chunks = (uint32_t)((end - SEEP_HEADER_BYTES) / SEEP_CHUNK_BYTES);
     complete_header(header, max_bytes);
     seep_arena.end_allocated = allocated;

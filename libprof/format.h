@@ -338,7 +338,7 @@ struct seep_job {
     char cwd[SEEP_PATH_BYTES];
     char argv[SEEP_TEXT_BYTES]; /* NUL-separated, empty where there was no launcher */
     uint32_t argv_bytes;
-    uint32_t seccomp_plus_1; /* seccomp filters that the job began with, + 1; 0: not known */
+    uint32_t reserved_1;
     uint64_t folder_bytes;     /* on disk, of all profiles together */
     uint64_t max_folder_bytes; /* their bound; 0: none */
     uint64_t n_folded;         /* processes in folded[] */

@@ -3,15 +3,16 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "libprof/os.h"
 #include "libprof/program_entry.h"
 #include "preload/loader.h"
 
 enum { MAX_KEPT = 32, TEXT_BYTES = 8192, LIBRARY_BYTES = 1024 };
 
-static char kept_text[TEXT_BYTES];
+static SEEP_LARGE char kept_text[TEXT_BYTES];
 static char *kept[MAX_KEPT]; /* "SEEP_X=…" lines */
 static size_t n_kept;
-static char library[LIBRARY_BYTES]; /* path of this library, as LD_PRELOAD had it */
+static SEEP_LARGE char library[LIBRARY_BYTES]; /* path of this library, as LD_PRELOAD had it */
 
 static bool starts_with(const char *text, const char *start)
 {

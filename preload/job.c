@@ -8,7 +8,7 @@
 
 static struct seep_process private_process = {.period = 1};
 static struct seep_job *job;
-static char job_path[SEEP_PATH_BYTES + 32];
+static SEEP_LARGE char job_path[SEEP_PATH_BYTES + 32];
 
 uint32_t *seep_period = &private_process.period;
 struct seep_process *seep_process = &private_process;
@@ -105,17 +105,6 @@ void seep_job_open(const char *dir, uint64_t max_folder_bytes)
         return;
     seep_arena.folder_bytes = &job->folder_bytes;
     seep_arena.max_folder_bytes = job->max_folder_bytes;
-}
-
-uint32_t seep_job_filters(uint32_t filters)
-{
-    uint32_t known = 0;
-    if (!job)
-        return filters;
-    if (__atomic_compare_exchange_n(&job->seccomp_plus_1, &known, filters + 1, false,
-                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        return filters;
-    return known - 1;
 }
 
 static uint32_t count(void)

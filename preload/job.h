@@ -20,9 +20,6 @@ void seep_job_open(const char *dir, uint64_t max_folder_bytes);
 /* This process is the job's first, or what that has become by exec. After seep_job_enter(). */
 bool seep_job_is_root(void);
 
-/* The number of seccomp filters that the job began with: `filters`, where nobody has said before. */
-uint32_t seep_job_filters(uint32_t filters);
-
 /* Lists a process that nothing is recorded of: its own filter may forbid it. */
 void seep_job_note_sandboxed(uint32_t pid, uint32_t ppid, const char *name);
 

@@ -182,7 +182,7 @@ static void commit(bool gone)
 /* The loader keeps a path as it was given to it: a relative one is of the folder of that time. */
 static void make_absolute(char path[SEEP_PATH_BYTES])
 {
-    static char cwd[SEEP_PATH_BYTES]; /* the lock's */
+    static SEEP_LARGE char cwd[SEEP_PATH_BYTES]; /* the lock's */
     if (!path[0] || path[0] == '/' || !strchr(path, '/') ||
         seep_os_call3(SYS_getcwd, (long)cwd, sizeof(cwd), 0) <= 0 || cwd[0] != '/')
         return;
@@ -229,7 +229,7 @@ static void insert(struct table *t, const struct seep_object *o)
         seep_modules_on_object(o);
 }
 
-static struct seep_object object; /* the lock's: too large for a small stack */
+static SEEP_LARGE struct seep_object object; /* the lock's: too large for a small stack */
 
 static bool has_map(const struct table *t, const struct link_map *map)
 {

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "libprof/os.h"
 #include "preload/elf_find.h"
 #include "preload/loader.h"
 
@@ -43,7 +44,7 @@ static bool look(const struct seep_object *o, bool is_program, struct seep_pyima
 
 bool seep_pyimage_find(struct seep_pyimage *image)
 {
-    static struct seep_object object; /* one thread attaches at a time, on a stack that may be small */
+    static SEEP_LARGE struct seep_object object; /* one thread attaches at a time, on a stack that may be small */
     const struct link_map *map = seep_loader_first();
     bool found = false;
 

@@ -7,6 +7,7 @@
 #include "preload/loader.h"
 
 struct seep_real seep_real;
+const char *seep_real_allocator = "";
 
 static const char *const names[] = {
 #define SEEP_HOOK(name, type, parameters) #name,
@@ -24,6 +25,8 @@ static void take_from(const struct link_map *map)
         uintptr_t found = real[i] ? 0 : seep_elf_address(&e, names[i]);
         if (found)
             __atomic_store_n(&real[i], (void *)found, __ATOMIC_RELEASE);
+        if (found && i == SEEP_HOOK_malloc)
+            seep_real_allocator = map->l_name;
     }
 }
 

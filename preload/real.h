@@ -39,6 +39,9 @@ extern struct seep_real seep_real;
  * and wait. Called by the first call of the malloc family, and by the constructor. */
 void seep_real_resolve(void);
 
+/* Path of the object that malloc comes from, as the loader was given it. */
+extern const char *seep_real_allocator;
+
 /* The real function, for the malloc family, which always has one. The other hooks are system calls:
  * who makes them may hold what an allocation waits for, so they take `seep_real.name` where it is
  * known, and the raw call where it is not (yet). */

@@ -8,8 +8,8 @@
  * on no call is made but those of malloc. `strict`: not even those. */
 void seep_sandbox_before(bool strict);
 
-/* Whether this program may be entered: it does not run under a filter that the job began without.
- * Makes no call that a program's own start does not make. After seep_job_open(). */
-bool seep_sandbox_permits(void);
+/* Whether this program may be entered; `told`: it runs under a filter that a process of the job has
+ * installed, and is then only listed, by calls that any program's start makes. After seep_job_open(). */
+bool seep_sandbox_permits(bool told);
 
 #endif

@@ -41,8 +41,13 @@ struct seep_options seep_options = {
 static bool is_helper;
 enum { GROWN_UP_NS = 500 * 1000 * 1000, GROWN_UP_BYTES = 16 << 20 };
 
-/* Written before a fork, read in the child. */
-static uint64_t inherited_bytes[SEEP_MAX_SPACES];
+/* Written before a fork, read in the child: the header's pages would have to be mapped there anew. */
+static struct {
+    uint64_t live_bytes[SEEP_MAX_SPACES];
+    char names[SEEP_MAX_SPACES][sizeof(((struct seep_space *)0)->name)];
+    uint64_t end;
+    uint32_t python_version, python_support;
+} inherited;
 static bool fork_seen;
 static struct seep_lock lock;
 static bool started;
@@ -166,7 +171,7 @@ static void add_decimal(char *text, uint64_t value)
 }
 
 /* Of this program; static, since it is large and a signal stack may be small. */
-static struct seep_header constants;
+static SEEP_LARGE struct seep_header constants;
 
 /* What takes a while to find out, for a profile. */
 static void describe_process(void)
@@ -219,7 +224,7 @@ static void profile_path(char path[SEEP_PATH_BYTES + SEEP_NAME_BYTES])
  * can be no file, counters in memory. */
 static bool create_profile(bool count)
 {
-    static char path[SEEP_PATH_BYTES + SEEP_NAME_BYTES]; /* static: a signal stack may be small */
+    static SEEP_LARGE char path[SEEP_PATH_BYTES + SEEP_NAME_BYTES]; /* static: a signal stack may be small */
     profile_path(path);
     int error = count ? 0 : -seep_arena_create(path, &constants);
     seep_job_trouble(error ? SEEP_TROUBLE_PROFILE : SEEP_TROUBLE_NONE, error);
@@ -237,17 +242,15 @@ uintptr_t seep_allocator_start, seep_allocator_end;
 /* Only of glibc's malloc it is known that no two blocks begin within 32 bytes. */
 static void look_at_allocator(void)
 {
-    static char path[SEEP_PATH_BYTES];
     struct seep_loaded allocator;
-    if (!seep_modules_path((uintptr_t)seep_real.malloc, path, sizeof(path)) ||
-        !seep_modules_known((uintptr_t)seep_real.malloc, &allocator))
-        return;
-    const char *name = strrchr(path, '/');
+    const char *name = strrchr(seep_real_allocator, '/');
     if (name && (strncmp(name, "/libc.so", 8) == 0 || strncmp(name, "/libc-", 6) == 0))
         return;
     seep_live_packed = true;
-    seep_allocator_start = allocator.start;
-    seep_allocator_end = allocator.end;
+    if (seep_modules_find((uintptr_t)seep_real.malloc, &allocator)) {
+        seep_allocator_start = allocator.start;
+        seep_allocator_end = allocator.end;
+    }
 }
 
 /* Code has been unloaded: other code may lie there next. */
@@ -301,7 +304,7 @@ static bool start_program(void)
     if (!seep_options.dir[0])
         return false;
     seep_job_open(seep_options.dir, seep_options.max_folder_bytes);
-    if (!seep_sandbox_permits())
+    if (!seep_sandbox_permits(variable("SEEP_SANDBOX") != NULL))
         return false;
     seep_environment_start(environment);
     seep_sample_bytes = seep_options.sample_bytes;
@@ -326,7 +329,7 @@ static bool start_program(void)
 
 void seep_start_grown_up(uint64_t now_ns)
 {
-    static char path[SEEP_PATH_BYTES + SEEP_NAME_BYTES];
+    static SEEP_LARGE char path[SEEP_PATH_BYTES + SEEP_NAME_BYTES];
     struct seep_header *header = seep_arena.header;
     int64_t live = (int64_t)(header->spaces[SEEP_SPACE_HOST].live_bytes +
                              header->spaces[SEEP_SPACE_MMAP].live_bytes);
@@ -350,9 +353,15 @@ void seep_start_grown_up(uint64_t now_ns)
 void seep_before_fork(void)
 {
     const struct seep_thread *thread = seep_tls.thread;
-    for (unsigned s = 0; s < SEEP_MAX_SPACES; s++)
-        inherited_bytes[s] = seep_arena.header->spaces[s].live_bytes +
-                             (uint64_t)(thread ? thread->sites.pending[s] : 0);
+    const struct seep_header *header = seep_arena.header;
+    for (unsigned s = 0; s < SEEP_MAX_SPACES && header->spaces[s].name[0]; s++) {
+        inherited.live_bytes[s] = header->spaces[s].live_bytes +
+                                  (uint64_t)(thread ? thread->sites.pending[s] : 0);
+        memcpy(inherited.names[s], header->spaces[s].name, sizeof(inherited.names[s]));
+    }
+    inherited.end = SEEP_HEADER_BYTES + (uint64_t)header->n_chunks * SEEP_CHUNK_BYTES;
+    inherited.python_version = header->python_version;
+    inherited.python_support = header->python_support;
     fork_seen = true;
 }
 
@@ -369,23 +378,21 @@ struct seep_lock *seep_start_lock(void)
 /* In the child. What the parent has written stays readable, its header goes at once. */
 static bool start_child(void)
 {
-    const struct seep_header *parent = seep_arena.header;
-    if (!parent) { /* nor has its parent a profile */
+    if (!seep_arena.header) { /* nor has its parent a profile */
         (void)seep_job_enter(seep_os_clock_ns(CLOCK_MONOTONIC), true);
         return false;
     }
     if (!fork_seen)
         seep_before_fork();
     fork_seen = false;
-    constants.inherited_end = SEEP_HEADER_BYTES + (uint64_t)parent->n_chunks * SEEP_CHUNK_BYTES;
+    constants.inherited_end = inherited.end;
     /* A parent that was only counted has given no stacks on. */
     if (!seep_arena.counting)
         profile_name(constants.parent_file);
-    constants.rank = rank_of_job(); /* it may have been set before the fork for each, or will be */
-    constants.python_version = parent->python_version;
-    constants.python_support = parent->python_support;
-    static struct seep_space spaces[SEEP_MAX_SPACES];
-    memcpy(spaces, parent->spaces, sizeof(spaces));
+    if (!is_helper)
+        constants.rank = rank_of_job(); /* set before the fork for each, or it will be */
+    constants.python_version = inherited.python_version;
+    constants.python_support = inherited.python_support;
     seep_arena_leave();
     seep_sites_first_own = (uint32_t)(constants.inherited_end / 64);
     seep_live_after_fork();
@@ -399,9 +406,10 @@ static bool start_child(void)
     uint32_t process_plus_1 = seep_job_enter(constants.start_ns, true);
     if (!create_profile(is_helper))
         return false;
-    for (unsigned s = 0; s < SEEP_MAX_SPACES; s++) {
-        memcpy(seep_arena.header->spaces[s].name, spaces[s].name, sizeof(spaces[s].name));
-        seep_arena.header->spaces[s].inherited_bytes = inherited_bytes[s];
+    for (unsigned s = 0; s < SEEP_MAX_SPACES && inherited.names[s][0]; s++) {
+        struct seep_space *space = &seep_arena.header->spaces[s];
+        memcpy(space->name, inherited.names[s], sizeof(space->name));
+        space->inherited_bytes = inherited.live_bytes[s];
     }
     seep_threads_after_fork();
     seep_arena.header->process_plus_1 = process_plus_1;

@@ -29,30 +29,31 @@ struct seep_trace {
     uint32_t marks;
 };
 
+/* What every event needs comes first, on few pages. */
 struct seep_thread {
     struct seep_sites sites;
-    struct seep_walk walk;
     uint32_t ticks;
     uint32_t marks;        /* of the last stack seen */
     uintptr_t mark_object; /* the optimizer that is in its step */
     uint64_t random;
     int64_t until_sample; /* bytes to go, --sample */
     uint32_t n_forks;     /* between the program's start and the process that filled this in */
-    struct seep_pyframe python[SEEP_MAX_PYTHON_FRAMES];
-    uintptr_t native[SEEP_MAX_NATIVE_FRAMES];
+    uint32_t generation;
     /* Stacks that this thread finds again without interning them: sets of one cache line, latest
      * first. Grows while it misses. */
     struct seep_trace (*traces)[SEEP_TRACE_WAYS];
     uint32_t trace_mask; /* sets − 1 */
     uint32_t trace_misses;
-    uint32_t generation;
+    uint32_t n_last_python;
+    struct seep_walk walk;
+    struct seep_pyframe python[SEEP_MAX_PYTHON_FRAMES];
+    uintptr_t native[SEEP_MAX_NATIVE_FRAMES];
     /* The Python part of the stack interned last: nodes of it that are still there are used again.
      */
     struct seep_pyframe last_python[SEEP_MAX_PYTHON_FRAMES];
     uint64_t last_glances[SEEP_MAX_PYTHON_FRAMES];
     uint32_t last_nodes[SEEP_MAX_PYTHON_FRAMES];
     uint32_t last_marks[SEEP_MAX_PYTHON_FRAMES]; /* of the frame and all outside of it */
-    uint32_t n_last_python;
 };
 
 /* One cache line: every hook looks at it. */

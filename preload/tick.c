@@ -1,6 +1,7 @@
 #include "preload/tick.h"
 
 #include <string.h>
+#include <sys/resource.h>
 
 #include "preload/job.h"
 #include "preload/modules.h"
@@ -157,11 +158,11 @@ void seep_tick_final(void)
     if (__atomic_exchange_n(&lock.word, 1, __ATOMIC_ACQUIRE))
         return;
     if (seep_arena.counting) {
-        struct seep_timeline_row row;
-        uint64_t address_bytes;
-        measure(&row, &address_bytes);
-        if (row.rss_bytes > seep_process->rss_peak_bytes)
-            seep_process->rss_peak_bytes = row.rss_bytes;
+        struct rusage usage = {0};
+        (void)seep_os_call3(SYS_getrusage, RUSAGE_SELF, (long)&usage, 0);
+        uint64_t peak = (uint64_t)usage.ru_maxrss * 1024;
+        if (peak > seep_process->rss_peak_bytes)
+            seep_process->rss_peak_bytes = peak;
         seep_os_unlock(&lock);
         return;
     }

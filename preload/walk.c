@@ -3,6 +3,7 @@
 #include <sys/auxv.h>
 #include <ucontext.h>
 
+#include "libprof/os.h"
 #include "preload/cfi.h"
 #include "preload/modules.h"
 #include "preload/pyframe.h"
@@ -26,7 +27,7 @@ enum {
     LOADER = 0x40, /* in the dynamic loader */
 };
 
-static struct rule rules[N_RULES];
+static SEEP_LARGE struct rule rules[N_RULES];
 
 static inline struct rule *rule_slot(uintptr_t address)
 {
@@ -80,7 +81,7 @@ void seep_walk_forget(void)
         }
 }
 
-uint64_t seep_hash_keys[SEEP_HASH_KEYS];
+SEEP_LARGE uint64_t seep_hash_keys[SEEP_HASH_KEYS];
 
 void seep_walk_start(void)
 {
