@@ -77,7 +77,7 @@ CUDA_LIBS := $(if $(filter 1,$(WITH_CUDA)),-L$(dir $(NVCC))../lib64 -lcudart_sta
 # ---- files ----------------------------------------------------------------------------------
 
 RUNTIME := $(wildcard $(addprefix libprof/,arena.c site_table.c live_map.c \
-	own_pages.c range_map.c series.c intern.c))
+	own_pages.c range_map.c series.c intern.c program_entry.c program_elf.c))
 LIBPROF := $(wildcard libprof/*.c)
 PRELOAD := $(wildcard preload/*.c)
 VIEWER := $(wildcard viewer/*.c)
@@ -98,7 +98,7 @@ shim_obj = $(patsubst %.c,$(BUILD)/obj/shim/%.o,$(1))
 SEEP := $(BUILD)/seep
 SHIM := $(BUILD)/libseep.so
 SHIM_PARTS := $(BUILD)/libshim.a
-HOOKS := $(addprefix preload/,malloc.c maps.c new.c process.c start.c steps.c system.c lock.c)
+HOOKS := $(addprefix preload/,malloc.c maps.c new.c process.c exec.c identity.c start.c steps.c system.c lock.c)
 LIB := $(BUILD)/libprof.a
 SEEP_LAB := $(BUILD)/seep-lab
 LAB_LIB := $(BUILD)/liblab.a

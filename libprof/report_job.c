@@ -1,4 +1,5 @@
 /* report.json: processes, timeline, coverage. */
+#include "libprof/program_entry.h"
 #include "libprof/report_parts.h"
 
 #include "libprof/processes.h"
@@ -290,13 +291,26 @@ static void say_process(json_t *list, const struct seep_model_process *p)
     say_dropped(list, h);
 }
 
+/* Without a profile by choice: nothing is missing. */
+static bool was_counted(const struct seep_process *e)
+{
+    return (e->flags & SEEP_PROCESS_COUNTED) && !e->trouble;
+}
+
 /* Entries of the job table that no profile belongs to. */
 static void say_missing(json_t *list, const struct seep_model *m)
 {
     struct place place = {0};
 
-    for (const struct seep_process *e; (e = next_bare(m, &place));)
-        say(list, "pid %u: no profile: it ended before it recorded, or the file is gone", e->pid);
+    for (const struct seep_process *e; (e = next_bare(m, &place));) {
+        if (e->exec_entry)
+            say(list, "pid %u became %.*s, which %s: nothing is recorded of that", e->pid,
+                (int)sizeof e->exec_path, e->exec_path,
+                seep_entry_words((enum seep_entry)e->exec_entry));
+        else if (!was_counted(e))
+            say(list, "pid %u: no profile: it ended before it recorded, or the file is gone",
+                e->pid);
+    }
 }
 
 json_t *seep_json_coverage(const struct seep_report_parts *parts)
@@ -334,7 +348,12 @@ bool seep_report_is_complete(const struct seep_model *m)
         if (p->truncated || p->orphaned || !has_ended(p))
             return false;
     }
-    return !next_bare(m, &(struct place){0});
+    struct place place = {0};
+    for (const struct seep_process *e; (e = next_bare(m, &place));) {
+        if (!e->exec_entry && !was_counted(e))
+            return false;
+    }
+    return true;
 }
 
 uint64_t seep_report_dropped(const struct seep_model *m)

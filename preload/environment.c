@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "libprof/os.h"
+#include "libprof/program_entry.h"
 #include "preload/loader.h"
 
 enum { MAX_KEPT = 32, TEXT_BYTES = 8192, LIBRARY_BYTES = 1024 };
@@ -92,6 +93,67 @@ char *const *seep_environment_complete(char *const *environment, char **room, ch
             strcat(text, others);
         }
         room[n++] = text;
+    }
+    room[n] = NULL;
+    return room;
+}
+
+bool seep_environment_known(void)
+{
+    return library[0] != '\0';
+}
+
+bool seep_environment_has_sanitizer(char *const *environment)
+{
+    const char *preload = find(environment, "LD_PRELOAD=");
+    size_t n;
+    return preload && seep_entry_sanitizer_in(strchr(preload, '=') + 1, &n);
+}
+
+/* Copies a list of libraries without ours; the separators between the others stay. */
+static void copy_others(char *to, const char *list)
+{
+    size_t own = strlen(library), used = 0;
+    char separator = '\0';
+    while (*list) {
+        size_t n = strcspn(list, ": ");
+        if (n && !(n == own && memcmp(list, library, n) == 0)) {
+            if (used)
+                to[used++] = separator;
+            memcpy(to + used, list, n);
+            used += n;
+            separator = '\0';
+        }
+        list += n;
+        if (*list && !separator)
+            separator = *list;
+        list += *list != '\0';
+    }
+    to[used] = '\0';
+}
+
+static bool is_kept(const char *line)
+{
+    for (size_t i = 0; i < n_kept; i++)
+        if (strcmp(line, kept[i]) == 0)
+            return true;
+    return false;
+}
+
+char *const *seep_environment_without(char *const *environment, char **room, char *text)
+{
+    static const char name[] = "LD_PRELOAD=";
+    char *preload = find(environment, name);
+    size_t n = 0;
+    for (char *const *e = environment; e && *e; e++) {
+        if (*e == preload && strstr(preload, library)) {
+            memcpy(text, name, sizeof(name));
+            copy_others(text + sizeof(name) - 1, preload + sizeof(name) - 1);
+            if (text[sizeof(name) - 1])
+                room[n++] = text;
+        } else if (!is_kept(*e)) {
+            room[n++] = *e;
+        }
     }
     room[n] = NULL;
     return room;

@@ -421,3 +421,49 @@ void seep_job_reaped(int pid, int wait_status)
     job->processes[index - 1].wait_status = wait_status;
     __atomic_store_n(&job->processes[index - 1].has_status, 1, __ATOMIC_RELEASE);
 }
+
+/* Counted, so that its line makes room for others once it has ended. Not published yet. */
+static struct seep_process *fresh_entry(int ppid, const char *name)
+{
+    uint32_t index_plus_1 = job ? take_entry(0) : 0;
+    if (!index_plus_1)
+        return NULL;
+    struct seep_process *p = &job->processes[index_plus_1 - 1];
+    __atomic_store_n(&p->pid, 0, __ATOMIC_RELEASE);
+    memset(p, 0, sizeof(*p));
+    p->ppid = (uint32_t)ppid;
+    p->start_ns = seep_os_clock_ns(CLOCK_MONOTONIC);
+    p->period = *seep_period;
+    p->flags = SEEP_PROCESS_COUNTED;
+    p->uid = (uint32_t)seep_os_call3(SYS_geteuid, 0, 0, 0);
+    if (seep_process != &private_process)
+        p->parent_plus_1 = (uint32_t)(seep_process - job->processes) + 1;
+    memcpy(p->name, name, strnlen(name, sizeof(p->name) - 1));
+    return p;
+}
+
+struct seep_process *seep_job_list(int pid, int ppid, const char *path, enum seep_entry entry)
+{
+    const char *slash = strrchr(path, '/');
+    bool own = seep_process->pid == (uint32_t)pid;
+    struct seep_process *p = own ? seep_process : fresh_entry(ppid, slash ? slash + 1 : path);
+    if (!p)
+        return NULL;
+    size_t n = strlen(path), most = sizeof(p->exec_path) - 1;
+    memcpy(p->exec_path, n > most ? path + (n - most) : path, (n > most ? most : n) + 1);
+    p->exec_entry = (uint16_t)entry;
+    if (!own) {
+        __atomic_store_n(&p->pid, (uint32_t)pid, __ATOMIC_RELEASE);
+        __atomic_store_n(&job->by_pid[(uint32_t)pid % SEEP_PID_HINTS],
+                         (uint16_t)(p - job->processes + 1), __ATOMIC_RELEASE);
+    }
+    return p;
+}
+
+void seep_job_unlist(struct seep_process *listed)
+{
+    if (listed != seep_process)
+        __atomic_store_n(&listed->pid, 0, __ATOMIC_RELEASE);
+    listed->exec_entry = SEEP_ENTRY_OK;
+    listed->exec_path[0] = '\0';
+}

@@ -46,4 +46,12 @@ void seep_job_step(enum seep_step_source source);
 /* Notes how a child ended, as wait(2) told the parent. */
 void seep_job_reaped(int pid, int wait_status);
 
+/* Lists that `pid` becomes the program at `path`, which this library cannot enter: in the entry of
+ * this process where that is its own, else in a fresh one (a child that has not noticed its birth,
+ * or of vfork, or of posix_spawn). No lock. Returns the entry, NULL: there is none. */
+struct seep_process *seep_job_list(int pid, int ppid, const char *path, enum seep_entry entry);
+
+/* The same taken back: it did not come to that. */
+void seep_job_unlist(struct seep_process *listed);
+
 #endif

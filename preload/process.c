@@ -1,12 +1,11 @@
-/* Hooks of what begins, changes and ends processes. A forked child needs none: it notices by a page
- * that the kernel has cleared (start.c). vfork is left alone for the same reason. */
+/* Hooks of what begins and ends processes; those of exec are in exec.c. A forked child needs none:
+ * it notices by a page that the kernel has cleared (start.c). vfork is left alone for the same
+ * reason. */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "preload/thread.h"
-#include "preload/environment.h"
 #include "preload/job.h"
 #include "preload/modules.h"
 #include "preload/real.h"
@@ -23,127 +22,6 @@ SEEP_EXPORT pid_t fork(void)
         seep_leave();
     }
     return seep_real.fork();
-}
-
-/* The profile says "exec" from now on; when the call fails, it takes it back. A child that has
- * recorded nothing yet gets no profile for this alone. */
-static void before_exec(enum seep_hook hook)
-{
-    if (*seep_activity != SEEP_RECORDING || !seep_enter())
-        return;
-    seep_note_hook(hook);
-    seep_end(SEEP_EXIT_EXEC, 0);
-    seep_leave();
-}
-
-static int exec_failed(int result)
-{
-    int saved_errno = errno;
-    if (*seep_activity == SEEP_RECORDING && seep_enter()) {
-        seep_end(SEEP_EXIT_NONE, 0);
-        seep_leave();
-    }
-    errno = saved_errno;
-    return result;
-}
-
-/* On the stack: a child of vfork shares everything else with its parent. */
-#define COMPLETE(environment)                                                                      \
-    char *room_[seep_environment_room(environment)], text_[seep_environment_text(environment)];    \
-    char *const *complete_ = seep_environment_complete(environment, room_, text_)
-
-SEEP_EXPORT int execve(const char *path, char *const argv[], char *const environment[])
-{
-    if (UNAVAILABLE(execve))
-        return -1;
-    COMPLETE(environment);
-    before_exec(SEEP_HOOK_execve);
-    return exec_failed(seep_real.execve(path, argv, complete_));
-}
-
-SEEP_EXPORT int execv(const char *path, char *const argv[])
-{
-    return execve(path, argv, environ);
-}
-
-SEEP_EXPORT int execvpe(const char *file, char *const argv[], char *const environment[])
-{
-    if (UNAVAILABLE(execvpe))
-        return -1;
-    COMPLETE(environment);
-    before_exec(SEEP_HOOK_execvpe);
-    return exec_failed(seep_real.execvpe(file, argv, complete_));
-}
-
-SEEP_EXPORT int execvp(const char *file, char *const argv[])
-{
-    return execvpe(file, argv, environ);
-}
-
-SEEP_EXPORT int fexecve(int fd, char *const argv[], char *const environment[])
-{
-    if (UNAVAILABLE(fexecve))
-        return -1;
-    COMPLETE(environment);
-    before_exec(SEEP_HOOK_fexecve);
-    return exec_failed(seep_real.fexecve(fd, argv, complete_));
-}
-
-/* Arguments up to the closing NULL, gathered twice: to count, and to copy. */
-#define GATHER(first)                                                                              \
-    va_list list_;                                                                                 \
-    size_t n_ = 1;                                                                                 \
-    va_start(list_, first);                                                                        \
-    while (va_arg(list_, char *))                                                                  \
-        n_++;                                                                                      \
-    va_end(list_);                                                                                 \
-    char *argv_[n_ + 1];                                                                           \
-    argv_[0] = (char *)(size_t)(first);                                                            \
-    va_start(list_, first);                                                                        \
-    for (size_t i_ = 1; i_ <= n_; i_++)                                                            \
-    argv_[i_] = va_arg(list_, char *)
-
-SEEP_EXPORT int execl(const char *path, const char *first, ...)
-{
-    GATHER(first);
-    va_end(list_);
-    return execve(path, argv_, environ);
-}
-
-SEEP_EXPORT int execlp(const char *file, const char *first, ...)
-{
-    GATHER(first);
-    va_end(list_);
-    return execvpe(file, argv_, environ);
-}
-
-SEEP_EXPORT int execle(const char *path, const char *first, ...)
-{
-    GATHER(first);
-    char *const *environment = va_arg(list_, char *const *);
-    va_end(list_);
-    return execve(path, argv_, environment);
-}
-
-SEEP_EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
-                            const posix_spawnattr_t *attributes, char *const argv[],
-                            char *const environment[])
-{
-    if (!seep_real.posix_spawn)
-        return ENOSYS;
-    COMPLETE(environment);
-    return seep_real.posix_spawn(pid, path, actions, attributes, argv, complete_);
-}
-
-SEEP_EXPORT int posix_spawnp(pid_t *pid, const char *file,
-                             const posix_spawn_file_actions_t *actions,
-                             const posix_spawnattr_t *attributes, char *const argv[],
-                             char *const environment[])
-{
-    if (!seep_real.posix_spawnp)
-        return ENOSYS;
-    COMPLETE(environment);
-    return seep_real.posix_spawnp(pid, file, actions, attributes, argv, complete_);
 }
 
 /* How a child ended is known to who waits for it, and to nobody else. */

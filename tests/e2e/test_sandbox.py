@@ -2,11 +2,13 @@
 import os
 import shutil
 import stat
+import struct
 import unittest
 
 from tests.e2e.support import SHIM, SOURCES, SeepCase, compile_c, job_env, needs, said_of, sum_sites
 
 NOBODY = 65534
+ACL = "system.posix_acl_access"
 
 
 class Seccomp(SeepCase):
@@ -53,9 +55,14 @@ class OtherUsers(SeepCase):
         os.chmod(self.program, 0o755)
 
     def closed(self, folder):
-        """Nobody but its owner can look into the folder or the files in it."""
+        """Nobody but its owner and that user can look into the folder or the files in it."""
         for path in [folder] + [os.path.join(folder, name) for name in os.listdir(folder)]:
-            self.assertEqual(stat.S_IMODE(os.stat(path).st_mode) & 0o077, 0, path)
+            acl = os.getxattr(path, ACL) if ACL in os.listxattr(path) else b""
+            entries = list(struct.iter_unpack("<HHI", acl[4:]))  # tag, permissions, id
+            self.assertEqual({e[2] for e in entries if e[0] == 2} - {NOBODY}, set(), path)
+            self.assertEqual([e[1] for e in entries if e[0] in (4, 32)], [0, 0] if entries else [], path)
+            # With a list the group's bits are its mask.
+            self.assertEqual(stat.S_IMODE(os.stat(path).st_mode) & (0o007 if entries else 0o077), 0, path)
         self.assertEqual(os.stat(folder).st_uid, 0)
 
     def hold(self, argv, runs):
