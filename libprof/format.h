@@ -247,6 +247,7 @@ enum { SEEP_COUNTED_SPACES = 3 }; /* host, mmap, shm */
 enum {
     SEEP_PROCESS_COUNTED = 1, /* it is only counted: no profile, so far */
     SEEP_PROCESS_PROFILE = 2, /* it has a profile */
+    SEEP_PROCESS_OWN_MALLOC = 4, /* its program brings its own malloc */
 };
 
 /* Why a process records nothing, or no more: seep_process.trouble. */

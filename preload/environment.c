@@ -14,6 +14,10 @@ static char *kept[MAX_KEPT]; /* "SEEP_X=…" lines */
 static size_t n_kept;
 static SEEP_LARGE char library[LIBRARY_BYTES]; /* path of this library, as LD_PRELOAD had it */
 
+/* What is started under a seccomp filter of the job's must know: it may kill for what seep's start
+ * does. */
+static char in_a_sandbox[] = "SEEP_SANDBOX=1";
+
 static bool starts_with(const char *text, const char *start)
 {
     return strncmp(text, start, strlen(start)) == 0;
@@ -59,7 +63,7 @@ static char *find(char *const *environment, const char *line)
 
 size_t seep_environment_room(char *const *environment)
 {
-    return count(environment) + n_kept + 2;
+    return count(environment) + n_kept + 3;
 }
 
 size_t seep_environment_text(char *const *environment)
@@ -75,7 +79,8 @@ char *const *seep_environment_complete(char *const *environment, char **room, ch
     bool complete = preloaded || !library[0];
     for (size_t i = 0; complete && i < n_kept; i++)
         complete = find(environment, kept[i]) != NULL;
-    if (complete || !library[0])
+    bool sandbox = seep_os_sandboxed && !find(environment, in_a_sandbox);
+    if ((complete && !sandbox) || !library[0])
         return environment;
     size_t n = 0;
     for (char *const *e = environment; e && *e; e++)
@@ -84,6 +89,8 @@ char *const *seep_environment_complete(char *const *environment, char **room, ch
     for (size_t i = 0; i < n_kept; i++)
         if (!find(environment, kept[i]))
             room[n++] = kept[i];
+    if (sandbox)
+        room[n++] = in_a_sandbox;
     if (!preloaded) {
         strcpy(text, "LD_PRELOAD=");
         strcat(text, library);

@@ -119,7 +119,7 @@ static int call_execveat(int folder, const char *path, char *const argv[],
     if (seep_real.execveat)
         return seep_real.execveat(folder, path, argv, environment, flags);
     return result_of(
-        seep_os_call6(SYS_execveat, folder, (long)path, (long)argv, (long)environment, flags, 0));
+        seep_os_raw6(SYS_execveat, folder, (long)path, (long)argv, (long)environment, flags, 0));
 }
 
 SEEP_EXPORT int execve(const char *path, char *const argv[], char *const environment[])
@@ -128,7 +128,7 @@ SEEP_EXPORT int execve(const char *path, char *const argv[], char *const environ
     struct seep_process *listed = before_exec(SEEP_HOOK_execve, path, entry_);
     int r = seep_real.execve
                 ? seep_real.execve(path, argv, environment_)
-                : result_of(seep_os_call3(SYS_execve, (long)path, (long)argv, (long)environment_));
+                : result_of(seep_os_raw6(SYS_execve, (long)path, (long)argv, (long)environment_, 0, 0, 0));
     return exec_failed(r, listed);
 }
 
@@ -143,8 +143,8 @@ SEEP_EXPORT int execvpe(const char *file, char *const argv[], char *const enviro
     PREPARE(AT_FDCWD, path_, environment);
     struct seep_process *listed = before_exec(SEEP_HOOK_execvpe, path_, entry_);
     int r = seep_real.execvpe ? seep_real.execvpe(file, argv, environment_)
-                              : result_of(seep_os_call3(SYS_execve, (long)(*path_ ? path_ : file),
-                                                        (long)argv, (long)environment_));
+                              : result_of(seep_os_raw6(SYS_execve, (long)(*path_ ? path_ : file),
+                                                       (long)argv, (long)environment_, 0, 0, 0));
     return exec_failed(r, listed);
 }
 
@@ -243,8 +243,11 @@ SEEP_EXPORT int execle(const char *path, const char *first, ...)
 /* ---- posix_spawn ---------------------------------------------------------------------------- */
 
 /* The child has an entry of its own, taken here: it may not have lived long enough to. */
-static int spawned(int result, pid_t pid, const char *path, enum seep_entry entry)
+static int spawned(enum seep_hook hook, int result, pid_t pid, const char *path,
+                   enum seep_entry entry)
 {
+    if (*seep_activity == SEEP_RECORDING)
+        seep_note_hook(hook);
     if (result == 0 && entry != SEEP_ENTRY_OK && pid > 0)
         (void)seep_job_list(pid, seep_os_pid(), path, entry);
     return result;
@@ -261,7 +264,7 @@ SEEP_EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file
     int r = seep_real.posix_spawn(&own, path, actions, attributes, argv, environment_);
     if (r == 0 && pid)
         *pid = own;
-    return spawned(r, own, path, entry_);
+    return spawned(SEEP_HOOK_posix_spawn, r, own, path, entry_);
 }
 
 SEEP_EXPORT int posix_spawnp(pid_t *pid, const char *file,
@@ -277,5 +280,5 @@ SEEP_EXPORT int posix_spawnp(pid_t *pid, const char *file,
     int r = seep_real.posix_spawnp(&own, file, actions, attributes, argv, environment_);
     if (r == 0 && pid)
         *pid = own;
-    return spawned(r, own, path_, entry_);
+    return spawned(SEEP_HOOK_posix_spawnp, r, own, path_, entry_);
 }

@@ -310,7 +310,8 @@ bool seep_job_is_root(void)
 
 void seep_job_flag(uint32_t flag)
 {
-    __atomic_store_n(&seep_process->flags, flag, __ATOMIC_RELEASE);
+    uint32_t kept = seep_process->flags & SEEP_PROCESS_OWN_MALLOC;
+    __atomic_store_n(&seep_process->flags, kept | flag, __ATOMIC_RELEASE);
 }
 
 void seep_job_trouble(enum seep_trouble trouble, int error)

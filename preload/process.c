@@ -9,6 +9,7 @@
 #include "preload/job.h"
 #include "preload/modules.h"
 #include "preload/real.h"
+#include "preload/signals.h"
 #include "preload/start.h"
 
 #define UNAVAILABLE(name) (__builtin_expect(!seep_real.name, 0) && (errno = ENOSYS))
@@ -17,9 +18,10 @@ SEEP_EXPORT pid_t fork(void)
 {
     if (UNAVAILABLE(fork))
         return -1;
-    if (seep_enter()) {
+    uint64_t mask;
+    if (seep_enter_call(&mask)) {
         seep_note_hook(SEEP_HOOK_fork);
-        seep_leave();
+        seep_leave_call(&mask);
     }
     return seep_real.fork();
 }
@@ -28,9 +30,10 @@ SEEP_EXPORT pid_t fork(void)
 static void reaped(pid_t pid, int status)
 {
     int saved_errno = errno;
-    if (pid > 0 && (WIFEXITED(status) || WIFSIGNALED(status)) && seep_enter()) {
+    uint64_t mask;
+    if (pid > 0 && (WIFEXITED(status) || WIFSIGNALED(status)) && seep_enter_call(&mask)) {
         seep_job_reaped(pid, status);
-        seep_leave();
+        seep_leave_call(&mask);
     }
     errno = saved_errno;
 }
@@ -45,6 +48,18 @@ static void reaped_info(const siginfo_t *info)
         reaped(info->si_pid, info->si_status & 0x7f);
 }
 
+static bool is_recording(void)
+{
+    return *seep_activity == SEEP_RECORDING && !seep_tls.depth;
+}
+
+/* For coverage: one store, which needs no guard. */
+static void note_wait(enum seep_hook hook)
+{
+    if (is_recording())
+        seep_note_hook(hook);
+}
+
 /* Looks how a child ended before the job takes it from the kernel: killed in between, this process
  * would take the knowledge with it; so the child is left to whoever inherits it. Never waits: what
  * wakes this thread is the job's own call, so that it has the child before a handler of SIGCHLD runs
@@ -53,7 +68,7 @@ static void look_before(idtype_t type, id_t id)
 {
     siginfo_t info = {0};
     int saved_errno = errno;
-    if (*seep_activity == SEEP_RECORDING && !seep_tls.depth && seep_real.waitid &&
+    if (is_recording() && seep_real.waitid &&
         seep_real.waitid(type, id, &info, WEXITED | WNOWAIT | WNOHANG) == 0)
         reaped_info(&info);
     errno = saved_errno;
@@ -71,6 +86,7 @@ SEEP_EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usag
     int own = 0;
     if (UNAVAILABLE(wait4))
         return -1;
+    note_wait(SEEP_HOOK_wait4);
     look_before_pid(pid, options);
     pid_t found = seep_real.wait4(pid, &own, options, usage);
     if (found > 0) {
@@ -86,6 +102,7 @@ SEEP_EXPORT pid_t waitpid(pid_t pid, int *status, int options)
     int own = 0;
     if (UNAVAILABLE(waitpid))
         return -1;
+    note_wait(SEEP_HOOK_waitpid);
     look_before_pid(pid, options);
     pid_t found = seep_real.waitpid(pid, &own, options);
     if (found > 0) {
@@ -110,6 +127,7 @@ SEEP_EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 {
     if (UNAVAILABLE(waitid))
         return -1;
+    note_wait(SEEP_HOOK_waitid);
     siginfo_t own = {0};
     if ((options & ~WNOHANG) == WEXITED)
         look_before(type, id);
@@ -121,11 +139,12 @@ SEEP_EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 
 static void ending(enum seep_hook hook, uint32_t kind, int value)
 {
-    if (!seep_enter())
+    uint64_t mask;
+    if (!seep_enter_call(&mask))
         return;
     seep_note_hook(hook);
     seep_end(kind, value);
-    seep_leave();
+    seep_leave_call(&mask);
 }
 
 SEEP_EXPORT void _exit(int status)

@@ -275,15 +275,20 @@ static void prepare_stacks(void)
     seep_arena.header->python_support = seep_python_ready ? 1 : seep_python_version ? 2 : 0;
 }
 
-static bool is_python(void)
+static bool program_exports(const char *name)
 {
     struct seep_elf_exports e;
     const struct link_map *program = seep_loader_first();
-    for (const struct link_map *map = program; map; map = map->l_next)
+    return program && seep_elf_open(&e, program->l_addr, program->l_ld) &&
+           seep_elf_symbol(&e, name);
+}
+
+static bool is_python(void)
+{
+    for (const struct link_map *map = seep_loader_first(); map; map = map->l_next)
         if (map->l_name && strstr(map->l_name, "libpython"))
             return true;
-    return program && seep_elf_open(&e, program->l_addr, program->l_ld) &&
-           seep_elf_symbol(&e, "_PyEval_EvalFrameDefault");
+    return program_exports("_PyEval_EvalFrameDefault");
 }
 
 /* Programs that only start others: what they allocate is of no interest by itself. */
@@ -315,6 +320,8 @@ static bool start_program(void)
     bool root = seep_job_is_root(); /* recorded whole even if it only starts others */
     is_helper = (!root || is_starter(seep_process->name)) && !is_python() &&
                 !seep_options.record_helpers;
+    if (program_exports("malloc"))
+        seep_process->flags = SEEP_PROCESS_OWN_MALLOC;
     if (root || !is_helper)
         describe_process();
     if (!create_profile(is_helper && !root))

@@ -192,6 +192,7 @@ SEEP_EXPORT int sem_trywait(sem_t *semaphore)
 {
     int saved_errno = errno;
     if (seep_modules_torch && seep_enter()) {
+        seep_note_hook(SEEP_HOOK_sem_trywait);
         seep_capture_glance(seep_tls.thread);
         seep_leave();
     }
