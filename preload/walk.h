@@ -38,6 +38,7 @@ enum {
     SEEP_SHAPE_WAYS = 2,
     SEEP_SHAPE_FORTH = INT8_MAX, /* steps that only move on: for larger frames */
     SEEP_SHAPE_BACK = INT8_MIN,
+    SEEP_WALK_GUESSES = 2,
 };
 
 struct seep_shape {
