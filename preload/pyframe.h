@@ -23,8 +23,8 @@ struct seep_pyframe {
 #define SEEP_PYCODE_SCRATCH 2048
 
 /* What a code object says. Strings are UTF-8, not terminated: inside the interpreter's own objects
- * where they are ASCII (valid while the code object lives), else in `scratch`, cut where they do not
- * fit; len 0 where unknown. Before 3.11 code has no qualified name: qualname is function. */
+ * where they are ASCII (valid while the code object lives), else in `scratch`, cut where they do
+ * not fit; len 0 where unknown. Before 3.11 code has no qualified name: qualname is function. */
 struct seep_pycode_info {
     const char *file, *function, *qualname;
     uint32_t file_len, function_len, qualname_len;

@@ -234,8 +234,8 @@ static __attribute__((noinline)) void note_far(struct trail *trail, intptr_t by)
 {
     enum { FARTHEST = 1 << 23, FAR_BYTES = 4 };
     struct seep_shape *shape = trail->shape;
-    trail->whole = trail->whole && shape->n + FAR_BYTES <= SEEP_MAX_SHAPE && by < FARTHEST &&
-                   by >= -FARTHEST;
+    trail->whole =
+        trail->whole && shape->n + FAR_BYTES <= SEEP_MAX_SHAPE && by < FARTHEST && by >= -FARTHEST;
     if (!trail->whole)
         return;
     shape->has_far = true;

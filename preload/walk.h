@@ -63,7 +63,7 @@ struct seep_walk {
     struct seep_stacks stacks;
     uint32_t
         context; /* by the caller: of the shapes met at one place, this tells which to expect */
-    struct seep_shape made; /* the one being made */
+    struct seep_shape made;                                     /* the one being made */
     struct seep_shape shapes[SEEP_SHAPE_SETS][SEEP_SHAPE_WAYS]; /* of each set the latest first */
 };
 

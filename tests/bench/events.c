@@ -180,12 +180,18 @@ static const struct table {
     const char *title, *unit, *mode, *arguments[5];
     double per;
 } tables[] = {
-    {"free+malloc below 24 frames, ns a pair and thread", "threads", "pairs",
-     {"1", "2", "4", "8"}, 1},
+    {"free+malloc below 24 frames, ns a pair and thread",
+     "threads",
+     "pairs",
+     {"1", "2", "4", "8"},
+     1},
     {"free+malloc below many frames, ns a pair", "frames", "deep", {"100", "250", "600"}, 1},
     {"2^bits stacks in turn, ns a free+malloc", "bits", "stacks", {"12", "15", "18", "20"}, 1},
     {"2^bits stacks for the first time, ns a free+malloc", "bits", "first", {"18"}, 1},
-    {"memory for each of a million live blocks, bytes", "block", "live", {"24", "120", "1000"},
+    {"memory for each of a million live blocks, bytes",
+     "block",
+     "live",
+     {"24", "120", "1000"},
      LIVE},
 };
 
