@@ -95,9 +95,11 @@ static ALWAYS_INLINE bool is_shim(const struct seep_pylayout *layout, uintptr_t 
            *(const uint8_t *)(frame + layout->frame_owner) >= SEEP_PYOWNER_SHIM;
 }
 
+/* Word by word: a vector of two that the interpreter has just stored one by one must wait for both.
+ */
 static ALWAYS_INLINE uintptr_t frame_code(const struct seep_pylayout *layout, uintptr_t frame)
 {
-    const uintptr_t code = word(frame + layout->frame_code);
+    const uintptr_t code = seep_py_word(frame + layout->frame_code);
     return layout->minor >= 14 ? code & ~(uintptr_t)3 : code; /* a tagged reference */
 }
 
@@ -105,7 +107,7 @@ static ALWAYS_INLINE uintptr_t frame_position(const struct seep_pylayout *layout
 {
     if (layout->chain == SEEP_PYCHAIN_OBJECTS)
         return (uintptr_t)(intptr_t) * (const int *)(frame + layout->frame_position);
-    return word(frame + layout->frame_position);
+    return seep_py_word(frame + layout->frame_position);
 }
 
 static ALWAYS_INLINE struct seep_pyframe frame_read(const struct seep_pylayout *layout,

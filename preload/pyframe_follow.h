@@ -116,7 +116,7 @@ static ALWAYS_INLINE unsigned confirm(const struct seep_pylayout *layout,
             changed = FRAMES + 1 - (unsigned)(end - read);
         }
         inner = frame;
-        uintptr_t back = word(frame + layout->frame_back);
+        uintptr_t back = seep_py_word(frame + layout->frame_back);
         if (layout->minor >= 11 && !LIKELY(!link->via)) {
             if (back != link->via)
                 return BROKEN;
