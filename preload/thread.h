@@ -7,11 +7,10 @@
 #include "preload/walk.h"
 
 enum {
-    SEEP_MAX_PYTHON_FRAMES = 320,
     SEEP_MAX_NATIVE_FRAMES = SEEP_MAX_STACK_DEPTH - SEEP_MAX_PYTHON_FRAMES,
     SEEP_TRACE_WAYS = 4,
     SEEP_MIN_TRACE_SETS = 512,
-    SEEP_MAX_TRACE_SETS = 16 * 1024, /* 1 MiB */
+    SEEP_MAX_TRACE_SETS = 512 * 1024, /* 32 MiB: two million stacks */
 };
 
 /* What a code object is, and what a stack says: bits of seep_code.flags and seep_trace.marks. */
@@ -40,20 +39,26 @@ struct seep_thread {
     uint32_t n_forks;     /* between the program's start and the process that filled this in */
     uint32_t generation;
     /* Stacks that this thread finds again without interning them: sets of one cache line, latest
-     * first. Grows while it misses. */
+     * first. Grows while it misses what it has had. */
     struct seep_trace (*traces)[SEEP_TRACE_WAYS];
-    uint32_t trace_mask; /* sets − 1 */
-    uint32_t trace_misses;
-    uint32_t n_last_python;
+    uint32_t trace_mask;   /* sets − 1 */
+    uint32_t trace_misses; /* of stacks that had been met, since trace_ticks */
+    uint32_t trace_ticks;
+    bool importing;                    /* so said the stack interned last */
+    const struct seep_pyframe *python; /* innermost first: the frames of `stack` */
     struct seep_walk walk;
-    struct seep_pyframe python[SEEP_MAX_PYTHON_FRAMES];
+    struct seep_pystack stack;
     uintptr_t native[SEEP_MAX_NATIVE_FRAMES];
-    /* The Python part of the stack interned last: nodes of it that are still there are used again.
-     */
-    struct seep_pyframe last_python[SEEP_MAX_PYTHON_FRAMES];
-    uint64_t last_glances[SEEP_MAX_PYTHON_FRAMES];
+    /* Of the stack interned last, outermost first: nodes of frames that are still there are used
+     * again. */
+    uint32_t n_last_python, n_last_native;
+    uint32_t last_forks;
+    uint32_t last_native_base; /* the node that its native part stands on */
     uint32_t last_nodes[SEEP_MAX_PYTHON_FRAMES];
     uint32_t last_marks[SEEP_MAX_PYTHON_FRAMES]; /* of the frame and all outside of it */
+    uintptr_t last_native[SEEP_MAX_NATIVE_FRAMES];
+    uint32_t last_native_nodes[SEEP_MAX_NATIVE_FRAMES];
+    uint32_t native_frames[SEEP_MAX_NATIVE_FRAMES]; /* refs, while a stack is interned */
 };
 
 /* One cache line: every hook looks at it. */
