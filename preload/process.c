@@ -140,8 +140,11 @@ SEEP_EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 static void ending(enum seep_hook hook, uint32_t kind, int value)
 {
     uint64_t mask;
-    if (!seep_enter_call(&mask))
+    if (!seep_enter_call(&mask)) {
+        if (*seep_activity == SEEP_IDLE)
+            seep_start_list();
         return;
+    }
     seep_note_hook(hook);
     seep_end(kind, value);
     seep_leave_call(&mask);

@@ -423,6 +423,9 @@ static bool start_child(void)
     return true;
 }
 
+/* In the page that reads 0 in every child, beside its activity: events that were let pass. */
+enum { WAITED = 1, FIRST_EVENTS = 256 };
+
 /* A page that reads 0 in every child, however it was made. */
 static void make_activity_page(void)
 {
@@ -435,6 +438,7 @@ static void make_activity_page(void)
 static void wipe(void)
 {
     *wiped = SEEP_IDLE;
+    wiped[WAITED] = 0;
 }
 
 static bool start(void)
@@ -450,6 +454,19 @@ static bool start(void)
     }
     seep_os_unlock(&lock);
     return ok;
+}
+
+bool seep_start_waits(void)
+{
+    return is_helper && started && wiped && wiped[WAITED]++ < FIRST_EVENTS;
+}
+
+void seep_start_list(void)
+{
+    if (!is_helper || !started || !wiped || *wiped != SEEP_IDLE || !wiped[WAITED])
+        return;
+    (void)seep_job_enter(seep_os_clock_ns(CLOCK_MONOTONIC), true);
+    seep_job_flag(SEEP_PROCESS_COUNTED);
 }
 
 bool seep_start(void)
@@ -474,8 +491,10 @@ void seep_end(uint32_t kind, int value)
 static void at_exit(int status, void *unused)
 {
     (void)unused;
-    if (!seep_enter())
+    if (!seep_enter()) {
+        seep_start_list();
         return;
+    }
     seep_end(SEEP_EXIT_EXIT, status & 0xff);
     seep_leave();
 }

@@ -20,6 +20,13 @@ extern struct seep_options seep_options;
  * constructor. Called inside the guard. False: not now, or not at all. */
 bool seep_start(void);
 
+/* A forked child of a helper most often becomes another program at once: its first events are not
+ * even counted. True: not yet. Called in a child that has not begun. */
+bool seep_start_waits(void);
+
+/* Such a child ends before it has begun: it is listed. */
+void seep_start_list(void);
+
 /* A process that was only counted so far gets its profile, once it has lived for a while or grown.
  * Called from the tick, inside the guard. */
 void seep_start_grown_up(uint64_t now_ns);

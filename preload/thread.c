@@ -213,6 +213,8 @@ bool seep_enter_slow(uintptr_t frame)
 {
     if (*seep_activity == SEEP_OFF || (seep_tls.depth && !was_left(frame)))
         return false;
+    if (*seep_activity == SEEP_IDLE && seep_start_waits())
+        return false;
     if (!seep_stack_range_roomy(frame)) {
         seep_arena_drop(SEEP_DROP_STACK);
         return false;
