@@ -26,9 +26,17 @@ static inline uint32_t place(uintptr_t where, uintptr_t position)
     return seep_hash_mix(where ^ (position << 17 | position >> 47));
 }
 
+/* A larger one; but what a job makes anew without end (code that is compiled as it runs) is forgotten
+ * in the end, and what is still there is met again: threads wait for this. */
 static bool grow(void)
 {
+    enum { MOST = 1 << 19 };
     uint32_t capacity = table_mask ? (table_mask + 1) * 2 : 4096;
+    if (capacity > MOST) {
+        seep_os_clear(table, ((size_t)table_mask + 1) * sizeof(*table));
+        n_met = 0;
+        return true;
+    }
     struct met *fresh = seep_os_pages((size_t)capacity * sizeof(*fresh));
     if (!fresh)
         return false;
