@@ -123,11 +123,12 @@ static inline uint64_t shape_finish(const struct seep_shape *shape, uint64_t wor
     return seep_hash_finish(shape->places + words);
 }
 
+/* From the first far step on: mostly the last few frames, for it is main() that has large ones. */
 static __attribute__((noinline)) uint64_t far_words(const struct seep_shape *shape,
                                                     const uintptr_t *word)
 {
     uint64_t sum = 0;
-    for (unsigned i = 0, key; i < shape->n; i++) {
+    for (unsigned i = shape->first_far, key; i < shape->n; i++) {
         key = i;
         if (shape->steps[i] == SEEP_SHAPE_FAR) {
             word += far_step(&shape->steps[i + 1]);
@@ -144,11 +145,9 @@ static inline uint64_t shape_hash(const struct seep_shape *shape, const struct s
 {
     const uintptr_t *word = (const uintptr_t *)regs->cfa - 1;
     const int8_t *step = shape->steps;
-    const unsigned n = shape->n;
+    const unsigned n = shape->first_far;
     uint64_t sum = 0, other = 0;
     unsigned i = 0;
-    if (__builtin_expect(shape->has_far, 0))
-        return shape_finish(shape, far_words(shape, word), regs->rbp);
     for (; i + 4 <= n; i += 4) {
         sum += *(word += step[i]) * seep_hash_keys[i];
         other += *(word += step[i + 1]) * seep_hash_keys[i + 1];
@@ -157,6 +156,8 @@ static inline uint64_t shape_hash(const struct seep_shape *shape, const struct s
     }
     for (; i < n; i++)
         sum += *(word += step[i]) * seep_hash_keys[i];
+    if (__builtin_expect(n < shape->n, 0))
+        other += far_words(shape, word);
     return shape_finish(shape, sum + other, regs->rbp);
 }
 
@@ -244,7 +245,8 @@ static __attribute__((noinline)) void note_far(struct trail *trail, intptr_t by)
         trail->whole && shape->n + FAR_BYTES <= SEEP_MAX_SHAPE && by < FARTHEST && by >= -FARTHEST;
     if (!trail->whole)
         return;
-    shape->has_far = true;
+    if (shape->first_far == UINT8_MAX)
+        shape->first_far = shape->n;
     shape->steps[shape->n++] = SEEP_SHAPE_FAR;
     for (unsigned shift = 0; shift < 24; shift += 8)
         shape->steps[shape->n++] = (int8_t)(by >> shift);
@@ -337,7 +339,7 @@ static void begin_shape(struct seep_walk *walk, struct trail *trail, const struc
     shape->uses_rbp = false;
     shape->stop_at_eval = stop_at_eval;
     shape->goes_on = false;
-    shape->has_far = false;
+    shape->first_far = UINT8_MAX;
     shape->places = at->ra * seep_hash_keys[SEEP_MAX_SHAPE] + stop_at_eval;
     trail->words = 0;
     shape->rbp_at = UINT32_MAX;
@@ -350,6 +352,8 @@ static void end_shape(struct seep_walk *walk, struct trail *trail)
     const size_t bytes = offsetof(struct seep_shape, steps) + made->n;
     struct seep_shape *set = shape_set(walk, &trail->regs);
     made->places += made->n;
+    if (made->first_far > made->n)
+        made->first_far = made->n;
     uint64_t hash = shape_finish(made, trail->words, trail->regs.rbp);
     trail->hash = trail->first ? hash : hash_on(trail->hash, hash);
     trail->first = false;

@@ -53,9 +53,9 @@ struct seep_shape {
     uint32_t reach;  /* the largest distance */
     uint32_t rbp_at; /* distance of the word that is rbp there; UINT32_MAX: the initial one */
     uint8_t n;
+    uint8_t first_far;    /* step, n: none */
     uint8_t uses_rbp : 1; /* depends on the initial rbp too */
     uint8_t stop_at_eval : 1;
-    uint8_t has_far : 1; /* among the steps */
     uint8_t goes_on : 1; /* to another shape, where rbp_at is for */
     int8_t steps[SEEP_MAX_SHAPE];
 };
