@@ -77,7 +77,7 @@ CUDA_LIBS := $(if $(filter 1,$(WITH_CUDA)),-L$(dir $(NVCC))../lib64 -lcudart_sta
 # ---- files ----------------------------------------------------------------------------------
 
 RUNTIME := $(wildcard $(addprefix libprof/,arena.c site_table.c live_map.c \
-	range_map.c series.c intern.c))
+	own_pages.c range_map.c series.c intern.c))
 LIBPROF := $(wildcard libprof/*.c)
 PRELOAD := $(wildcard preload/*.c)
 VIEWER := $(wildcard viewer/*.c)

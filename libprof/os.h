@@ -15,6 +15,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "libprof/own_pages.h"
+
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
 #endif
@@ -47,7 +49,10 @@ static inline void *seep_os_pages(size_t bytes)
 {
     void *p = (void *)seep_os_call6(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return seep_os_failed(p) ? NULL : p;
+    if (seep_os_failed(p))
+        return NULL;
+    seep_own_add(p, bytes);
+    return p;
 }
 
 /* Address space without memory behind it, or NULL. */
@@ -67,6 +72,7 @@ static inline int seep_os_map_file(void *at, size_t bytes, int fd, uint64_t offs
 
 static inline void seep_os_unmap(void *p, size_t bytes)
 {
+    seep_own_drop(p, bytes);
     (void)seep_os_call3(SYS_munmap, (long)p, (long)bytes, 0);
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "libprof/range_map.h"
+#include "preload/allocators.h"
 #include "preload/capture.h"
 #include "preload/environment.h"
 #include "preload/job.h"
@@ -237,6 +238,7 @@ static bool start_program(void)
     seep_modules_on_unload = forget_code;
     seep_modules_refresh();
     look_at_allocator();
+    seep_allocators_first(seep_arena.header->allocator, sizeof(seep_arena.header->allocator));
     seep_python_attach();
     seep_arena.header->python_version = seep_python_version;
     seep_arena.header->python_support = seep_python_ready ? 1 : seep_python_version ? 2 : 0;

@@ -5,6 +5,7 @@
 #include "preload/job.h"
 #include "preload/modules.h"
 #include "preload/pyframe.h"
+#include "preload/rss_sample.h"
 
 enum { FIRST_GAP_NS = 20 * 1000 * 1000, JOB_GAP_NS = 4 * 1000 * 1000, PAGE = 4096 };
 
@@ -120,6 +121,7 @@ void seep_tick(struct seep_thread *thread)
         add_row(header, thread, now);
         next_row_ns = now + row_gap_ns;
     }
+    seep_rss_tick(thread, now);
     seep_os_unlock(&lock);
 }
 
@@ -148,6 +150,7 @@ void seep_tick_final(void)
         return;
     note_python(seep_arena.header); /* no look now: another thread may never let go of the loader */
     add_row(seep_arena.header, seep_tls.thread, seep_os_clock_ns(CLOCK_MONOTONIC_COARSE));
+    seep_rss_final(seep_tls.thread);
     note_private(seep_arena.header);
     seep_os_unlock(&lock);
 }
@@ -163,4 +166,5 @@ void seep_tick_after_fork(void)
     next_ns = 0;
     next_row_ns = 0;
     row_gap_ns = FIRST_GAP_NS;
+    seep_rss_after_fork();
 }
