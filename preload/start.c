@@ -225,6 +225,7 @@ static bool start_program(void)
     seep_environment_start(environ);
     seep_sample_bytes = seep_options.sample_bytes;
     describe_process();
+    seep_allocators_first(constants.allocator, sizeof(constants.allocator));
     constants.inherited_end = SEEP_HEADER_BYTES;
     seep_sites_first_own = SEEP_HEADER_BYTES / 64;
     if (!create_profile())
@@ -238,7 +239,6 @@ static bool start_program(void)
     seep_modules_on_unload = forget_code;
     seep_modules_refresh();
     look_at_allocator();
-    seep_allocators_first(seep_arena.header->allocator, sizeof(seep_arena.header->allocator));
     seep_python_attach();
     seep_arena.header->python_version = seep_python_version;
     seep_arena.header->python_support = seep_python_ready ? 1 : seep_python_version ? 2 : 0;
