@@ -74,7 +74,7 @@ def run(name, table, variant, folder):
 
 
 def brief(finding):
-    frame = finding["frame"]
+    frame = finding["frame"] or {}
     return "%s %s %s:%s live %s growth %.0f" % (
         finding["severity"], finding["pattern"], os.path.basename(frame.get("file") or "?"), frame.get("line"),
         finding["live_bytes"], finding["growth_bytes_per_step"]["value"])
