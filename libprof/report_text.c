@@ -394,8 +394,9 @@ static void put_grows(const struct page *p, const json_t *rss, const char *grows
     fprintf(p->out, " a %s", p->unit);
 }
 
-/* "1.0 GiB at its peak: 700.0 MiB heap, …; 12.0 MiB (1 %) not explained, which grows by …" */
-static void put_rss(const struct page *p, const json_t *rss)
+/* "1.0 GiB at its peak: 700.0 MiB heap, …; 12.0 MiB (1 %) not explained, which grows by …"; samples
+ * may have missed the highest instant. */
+static void put_rss(const struct page *p, const json_t *rss, double highest)
 {
     static const struct {
         const char *key, *what;
@@ -407,7 +408,13 @@ static void put_rss(const struct page *p, const json_t *rss)
     bool any = false;
 
     put_size(p, all);
-    fputs(" at its peak: ", p->out);
+    if (highest > 1.05 * all) {
+        fputs(" near its peak of ", p->out);
+        put_size(p, highest);
+        fputs(": ", p->out);
+    } else {
+        fputs(" at its peak: ", p->out);
+    }
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         put_part(p, number_of(explained, parts[i].key), all, parts[i].what, &any);
     put_part(p, number_of(rss, "seep_bytes"), all, "seep's own", &any);
@@ -419,7 +426,7 @@ static void put_rss(const struct page *p, const json_t *rss)
     put_grows(p, rss, "unexplained_grows", "unexplained_growth_bytes_per_step", "which grows");
 }
 
-static void put_rss_wrapped(const struct page *p, const json_t *rss, int column)
+static void put_rss_wrapped(const struct page *p, const json_t *rss, double highest, int column)
 {
     char *text = NULL;
     size_t n;
@@ -428,7 +435,7 @@ static void put_rss_wrapped(const struct page *p, const json_t *rss, int column)
     line.out = open_memstream(&text, &n);
     if (!line.out)
         return;
-    put_rss(&line, rss);
+    put_rss(&line, rss, highest);
     if (fclose(line.out) == 0)
         put_wrapped(p, text, column, column);
     free(text);
@@ -446,11 +453,18 @@ static bool is_notable(const json_t *rss)
 static void put_rss_of_job(const struct page *p, const json_t *report)
 {
     const json_t *rss = json_object_get(json_object_get(report, "coverage"), "rss");
+    json_t *process;
+    double highest = 0;
+    size_t i;
 
     if (!json_is_object(rss))
         return;
+    json_array_foreach (json_object_get(report, "processes"), i, process) {
+        if (json_is_object(json_object_get(process, "rss")))
+            highest += number_of(process, "rss_peak_bytes");
+    }
     fputs("RSS      ", p->out);
-    put_rss_wrapped(p, rss, 9);
+    put_rss_wrapped(p, rss, highest, 9);
 }
 
 static void put_rss_of(const struct page *p, const json_t *process)
@@ -460,7 +474,7 @@ static void put_rss_of(const struct page *p, const json_t *process)
     if (!json_is_object(rss) || !(p->all || is_notable(rss)))
         return;
     fputs("           RSS ", p->out);
-    put_rss_wrapped(p, rss, 15);
+    put_rss_wrapped(p, rss, number_of(process, "rss_peak_bytes"), 15);
 }
 
 /* ---- processes --------------------------------------------------------------------------- */

@@ -132,11 +132,12 @@ static void judge(const struct points *p, double rss_bytes, struct seep_rss_grow
                  shape.rising * 2 >= shape.windows;
 }
 
-static void measure(const struct seep_model *m, const struct seep_span *span,
-                    const struct seep_model_process *p, struct seep_rss *rss)
+void seep_rss_measure_process(const struct seep_model *m, const struct seep_span *span,
+                              const struct seep_model_process *p, struct seep_rss *rss)
 {
     struct points points;
 
+    *rss = (struct seep_rss){0};
     find_peak(m, p, rss);
     take_points(m, p, span, heap_free_of, &points);
     judge(&points, (double)rss->peak.rss_bytes, &rss->heap_free);
@@ -216,7 +217,7 @@ int seep_rss_measure(const struct seep_model *m, const struct seep_span *span,
     if (!out->of_process)
         return -SEEP_ENOMEM;
     for (size_t i = 0; i < m->n_processes; i++)
-        measure(m, span, &m->processes[i], &out->of_process[i]);
+        seep_rss_measure_process(m, span, &m->processes[i], &out->of_process[i]);
     add_up(m, out);
     return 0;
 }

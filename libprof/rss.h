@@ -32,6 +32,10 @@ SEEP_MUST_CHECK int seep_rss_measure(const struct seep_model *m, const struct se
                                      struct seep_rss_table *out);
 void seep_rss_fini(struct seep_rss_table *table);
 
+/* The same of one process. */
+void seep_rss_measure_process(const struct seep_model *m, const struct seep_span *span,
+                              const struct seep_model_process *p, struct seep_rss *rss);
+
 /* Adds a finding where the unexplained part grows: it has no line, so no frame and no sites. And a
  * word to a finding of the heap's cache, where what is free in libc's arenas grows. Returns 0 or
  * -SEEP_ENOMEM. */

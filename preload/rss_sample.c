@@ -10,7 +10,7 @@
 
 enum {
     COST = 1000,     /* one nanosecond of so many goes into samples … */
-    COST_SOON = 100, /* … but more while the process grows by … */
+    COST_SOON = 200, /* … but more while the process grows by … */
     RISE_SHARE = 20, /* … one part of so many from one to the next */
     LARGE_GIB = 8,
     SMALL_BYTES = 8 << 20,
