@@ -1,5 +1,6 @@
 #include "libprof/report_text.h"
 
+#include "libprof/rss_text.h"
 #include "libprof/text.h"
 
 #include <math.h>
@@ -371,83 +372,13 @@ static void put_spaces(const struct page *p, const json_t *report)
 
 /* ---- resident memory --------------------------------------------------------------------- */
 
-/* Parts below this share of RSS are not worth their place in the line. */
-static const double least_part = 0.005;
-
-static void put_part(const struct page *p, double bytes, double all, const char *what, bool *any)
+static void put_rss(const struct page *p, const json_t *rss, double highest, int column)
 {
-    if (bytes < all * least_part)
-        return;
-    fputs(*any ? ", " : "", p->out);
-    put_size(p, bytes);
-    fprintf(p->out, " %s", what);
-    *any = true;
-}
+    char *text = seep_rss_text(rss, highest, p->unit);
 
-static void put_grows(const struct page *p, const json_t *rss, const char *grows,
-                      const char *growth, const char *what)
-{
-    if (!json_is_true(json_object_get(rss, grows)))
-        return;
-    fprintf(p->out, ", %s by ", what);
-    put_size(p, number_of(json_object_get(rss, growth), "value"));
-    fprintf(p->out, " a %s", p->unit);
-}
-
-/* "1.0 GiB at its peak: 700.0 MiB heap, …; 12.0 MiB (1 %) not explained, which grows by …"; samples
- * may have missed the highest instant. */
-static void put_rss(const struct page *p, const json_t *rss, double highest)
-{
-    static const struct {
-        const char *key, *what;
-    } parts[] = {{"heap_live", "heap"}, {"heap_free", "free in libc's arenas"},
-                 {"maps", "maps"},      {"shm", "shared"},
-                 {"stacks", "stacks"},  {"files", "of files"}};
-    const json_t *explained = json_object_get(rss, "explained");
-    double all = number_of(rss, "peak_bytes"), rest = number_of(rss, "unexplained_bytes");
-    bool any = false;
-
-    put_size(p, all);
-    if (highest > 1.05 * all) {
-        fputs(" near its peak of ", p->out);
-        put_size(p, highest);
-        fputs(": ", p->out);
-    } else {
-        fputs(" at its peak: ", p->out);
-    }
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        put_part(p, number_of(explained, parts[i].key), all, parts[i].what, &any);
-    put_part(p, number_of(rss, "seep_bytes"), all, "seep's own", &any);
-    put_grows(p, rss, "heap_free_grows", "heap_free_growth_bytes_per_step",
-              "what is free in libc's arenas grows");
-    fputs("; ", p->out);
-    put_size(p, rest);
-    fprintf(p->out, " (%.0f %%) not explained", all > 0 ? 100 * rest / all : 0);
-    put_grows(p, rss, "unexplained_grows", "unexplained_growth_bytes_per_step", "which grows");
-}
-
-static void put_rss_wrapped(const struct page *p, const json_t *rss, double highest, int column)
-{
-    char *text = NULL;
-    size_t n;
-    struct page line = *p;
-
-    line.out = open_memstream(&text, &n);
-    if (!line.out)
-        return;
-    put_rss(&line, rss, highest);
-    if (fclose(line.out) == 0)
+    if (text)
         put_wrapped(p, text, column, column);
     free(text);
-}
-
-/* Much of it is not explained, or what is not grows. */
-static bool is_notable(const json_t *rss)
-{
-    double rest = number_of(rss, "unexplained_bytes");
-
-    return json_is_true(json_object_get(rss, "unexplained_grows")) ||
-           (rest > NOTABLE_BYTES && rest * 10 > number_of(rss, "peak_bytes"));
 }
 
 static void put_rss_of_job(const struct page *p, const json_t *report)
@@ -464,17 +395,17 @@ static void put_rss_of_job(const struct page *p, const json_t *report)
             highest += number_of(process, "rss_peak_bytes");
     }
     fputs("RSS      ", p->out);
-    put_rss_wrapped(p, rss, highest, 9);
+    put_rss(p, rss, highest, 9);
 }
 
 static void put_rss_of(const struct page *p, const json_t *process)
 {
     const json_t *rss = json_object_get(process, "rss");
 
-    if (!json_is_object(rss) || !(p->all || is_notable(rss)))
+    if (!json_is_object(rss) || !(p->all || seep_rss_is_notable(rss)))
         return;
     fputs("           RSS ", p->out);
-    put_rss_wrapped(p, rss, number_of(process, "rss_peak_bytes"), 15);
+    put_rss(p, rss, number_of(process, "rss_peak_bytes"), 15);
 }
 
 /* ---- processes --------------------------------------------------------------------------- */

@@ -259,6 +259,35 @@ START_TEST(free_memory_of_the_heap_that_grows_is_said_and_no_finding)
 }
 END_TEST
 
+static uint64_t back_and_forth(uint32_t period, void *arg)
+{
+    (void)arg;
+    return 10 + period % 2;
+}
+
+/* A line that asks for ever new sizes is blamed for what was taken beyond what is live, unless
+ * samples say that it is nothing of the heap's. */
+START_TEST(what_nobody_recorded_is_no_allocators_cache)
+{
+    uint32_t site = builder_level(&a, python_stack(&a, "/home/user/project/t.py", 7), 0, 4096,
+                                  FIRST + STEPS, back_and_forth, NULL);
+    struct seep_detail *d = builder_at(&a, ((struct seep_site *)builder_at(&a, site))->detail);
+
+    d->size_marks = UINT64_MAX;
+    d->max_bytes = MIB;
+    builder_timeline(&a, FIRST + STEPS, 500 * MIB);
+    struct seep_header *h = builder_header(&a);
+    for (uint32_t i = 0; i < h->n_timeline; i++)
+        h->timeline[i].anonymous_bytes = 50 * MIB + h->timeline[i].period * MIB;
+    if (_i)
+        sample_steps(grows, stays, 2);
+    analyse(1, builder_job(100, START, STEPS, FIRST), false);
+    const json_t *findings = at(report, "findings");
+    ck_assert_uint_eq(json_array_size(findings), 1);
+    ck_assert_str_eq(string("findings/0/pattern"), _i ? "undetermined" : "allocator-cache");
+}
+END_TEST
+
 /* ---- processes without a profile ----------------------------------------------------------- */
 
 static struct seep_process *counted(struct seep_job *job, uint32_t pid, const char *name)
@@ -571,6 +600,7 @@ int main(void)
     tcase_add_test(tcase, growth_that_nobody_recorded_is_a_finding_without_a_line);
     tcase_add_loop_test(tcase, what_stays_levels_off_or_is_little_is_no_finding, 0, N(quiet));
     tcase_add_test(tcase, free_memory_of_the_heap_that_grows_is_said_and_no_finding);
+    tcase_add_loop_test(tcase, what_nobody_recorded_is_no_allocators_cache, 0, 2);
     tcase_add_test(tcase, processes_that_were_only_counted_are_helpers_and_nothing_is_missing);
     tcase_add_test(tcase, processes_that_were_folded_are_one_entry_each_name);
     tcase_add_loop_test(tcase, a_process_that_should_have_a_profile_is_missed, 0, 2);
