@@ -73,9 +73,9 @@ class Rss(SeepCase):
         self.assertIn(self.seep("check", folder, "--baseline", folder).status, (0, 1))
 
     def test_memory_of_an_allocator_that_the_program_brings_is_named(self):
-        profile = self.run_seep([self.subject("own_malloc"), "64"])
+        profile = self.run_seep([self.subject("bump_malloc"), "64"])
         said = " ".join(profile.report["coverage"]["not_seen"])
-        self.assertIn("malloc was never called here: own_malloc brings its own (jemalloc 5.9.1)", said)
+        self.assertIn("malloc was never called here: bump_malloc brings its own (jemalloc 5.9.1)", said)
         rss = explained(profile.report["coverage"]["rss"])
         self.about(rss["maps"] + rss["unexplained"], 64 * MIB, repr(rss))
         self.assertLess(rss["heap_live"] + rss["heap_free"], MIB)

@@ -1,5 +1,5 @@
 /* A program that brings its own malloc: one that only ever takes more, from maps of 4 MiB. It says
- * what jemalloc says, so that it is known by its file. usage: own_malloc MIB */
+ * what jemalloc says, so that it is known by its file. usage: bump_malloc MIB */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
