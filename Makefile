@@ -54,7 +54,7 @@ CHECK_LIBS := $(call pkg,--libs check)
 
 # The shim: no lazily made TLS, nothing bound late, nothing visible but the hooks.
 SHIM_CFLAGS := -fPIC -ftls-model=initial-exec -fno-omit-frame-pointer -fno-semantic-interposition
-SHIM_LIBS := -ldl
+SHIM_LIBS :=
 
 # The lab: loops over many items, no trap and no errno; a call at the end of a function leaves its frame, so
 # that reports name the line. What the user asks for (CFLAGS) comes behind it.
@@ -77,7 +77,7 @@ CUDA_LIBS := $(if $(filter 1,$(WITH_CUDA)),-L$(dir $(NVCC))../lib64 -lcudart_sta
 # ---- files ----------------------------------------------------------------------------------
 
 RUNTIME := $(wildcard $(addprefix libprof/,arena.c site_table.c live_map.c \
-	own_pages.c range_map.c series.c intern.c))
+	own_pages.c range_map.c series.c intern.c program_entry.c program_elf.c))
 LIBPROF := $(wildcard libprof/*.c)
 PRELOAD := $(wildcard preload/*.c)
 VIEWER := $(wildcard viewer/*.c)
@@ -88,6 +88,7 @@ TESTS := $(filter-out $(if $(CUDA_ON_CPU),,tests/test_cuda_on_cpu.c),$(ALL_TESTS
 TEST_HELPERS := $(filter-out $(ALL_TESTS),$(wildcard tests/*.c))
 SUBJECTS := $(wildcard tests/subjects/*.c)
 BENCHES := $(wildcard tests/bench/*.c)
+BENCH_SCRIPTS := tests/bench/foreign
 FUZZERS := $(wildcard tests/fuzz/fuzz_*.c)
 PAGES := $(wildcard docs/man/*.txt)
 
@@ -97,7 +98,7 @@ shim_obj = $(patsubst %.c,$(BUILD)/obj/shim/%.o,$(1))
 SEEP := $(BUILD)/seep
 SHIM := $(BUILD)/libseep.so
 SHIM_PARTS := $(BUILD)/libshim.a
-HOOKS := $(addprefix preload/,malloc.c maps.c new.c process.c start.c steps.c)
+HOOKS := $(addprefix preload/,malloc.c maps.c new.c process.c exec.c identity.c start.c steps.c system.c lock.c)
 LIB := $(BUILD)/libprof.a
 SEEP_LAB := $(BUILD)/seep-lab
 LAB_LIB := $(BUILD)/liblab.a
@@ -179,7 +180,8 @@ $(LIB): $(call obj,$(LIBPROF)) $(BUILD)/obj/libprof/toml.o $(BUILD)/obj/gen/role
 
 $(SHIM): $(call shim_obj,$(PRELOAD) $(RUNTIME)) $(wildcard preload/exports.map)
 	$(say) LD $@
-	$(Q)$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libseep.so -Wl,-z,now -Wl,-z,relro -Wl,-z,defs \
+	$(Q)$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libseep.so -Wl,-z,now -Wl,-z,relro -Wl,-z,defs -Wl,-z,initfirst -Wl,-z,noseparate-code \
+		-Wl,--sort-section=name \
 		$(addprefix -Wl$(comma)--version-script=,$(filter %.map,$^)) \
 		-o $@ $(filter %.o,$^) $(SHIM_LIBS)
 
@@ -276,8 +278,8 @@ demo: all ## profile a PyTorch job that leaks, and show the line that keeps the 
 zoo: all ## run the zoo's training jobs and hold the verdicts against their tables
 	$(Q)SEEP=$(SEEP) $(PYTHON) tests/zoo/zoo.py
 
-bench: all $(BENCH_BINS) ## cost per event by stage, memory per live block
-	$(Q)for b in $(BENCH_BINS); do echo "== $$b"; $$b || exit 1; done
+bench: all $(BENCH_BINS) $(SUBJECT_BINS) ## cost per event by stage, memory per live block, what other programs cost more
+	$(Q)for b in $(BENCH_BINS) $(BENCH_SCRIPTS); do echo "== $$b"; SEEP=$(SEEP) $$b || exit 1; done
 
 # Libraries that a machine without Debian's packages lacks; the C library is its own.
 gpu-kit: all tests ## gather in build/lib what tests/on-gpu needs on a machine with a GPU and nothing else installed

@@ -18,7 +18,10 @@ struct seep_arena {
     uint64_t limit[SEEP_CHUNK_N_TYPES];  /* end of the chunk it lies in; 0: none yet */
     uint64_t device, inode;
     uint64_t reserved_bytes; /* of address space, from `base` on */
-    bool full;               /* disk full or bound reached: no more chunks, ever */
+    bool counting;           /* no file yet: in private memory, and without stacks */
+    uint64_t *folder_bytes;  /* of all files of the folder, shared by its processes; NULL: none */
+    uint64_t max_folder_bytes;
+    bool full; /* disk full or bound reached: no more chunks, ever */
     enum seep_drop full_reason;
     uint64_t retry_ns;     /* CLOCK_MONOTONIC_COARSE; not 0: growing failed, and may not then */
     uint64_t retry_gap_ns; /* doubles as it goes on failing */
@@ -32,6 +35,18 @@ extern struct seep_arena seep_arena;
  * (magic and check are set here). `max_bytes` bounds the file; one that inherits has room for some
  * records of its own even so. Returns 0 or a negative errno. */
 int seep_arena_create(const char *path, const struct seep_header *constants);
+
+/* The same without a file, in private memory, with room for the sites that count what has no stack
+ * (seep_arena.counting). */
+int seep_arena_count(const struct seep_header *constants);
+
+/* Makes the file after all: what was counted goes into it, and all refs stay valid. `constants` as
+ * above, with the same start and inherited_end. What other threads count just then may be lost. */
+int seep_arena_persist(const char *path, const struct seep_header *constants);
+
+/* Gets room for some megabytes more at once, where that is possible: later it may not be. The caller
+ * holds the lock. */
+void seep_arena_stock_up(void);
 
 /* In a forked child, at once: drops the parent's header mapping so that nothing more is written
  * there. Refs stay readable. Until seep_arena_create() nothing can be taken. */

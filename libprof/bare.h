@@ -15,6 +15,12 @@ void seep_bares_add_spaces(struct seep_model *m);
 /* The count of a space as totals; `gone`: what was live has been given back. */
 struct seep_totals seep_count_totals(const struct seep_count *count, bool gone);
 
+/* Without a profile by choice: nothing of it is missing. */
+static inline bool seep_bare_was_counted(const struct seep_process *entry)
+{
+    return seep_bare_is_counted(entry) && !entry->trouble;
+}
+
 /* Whether its process has ended, as far as its parent, the launcher or the job's end tells. */
 bool seep_bare_has_ended(const struct seep_bare *bare);
 

@@ -6,6 +6,7 @@
 
 #include "libprof/bare.h"
 #include "libprof/own_allocator.h"
+#include "libprof/program_entry.h"
 #include "libprof/text.h"
 
 #include <errno.h>
@@ -162,45 +163,66 @@ static const char *own_malloc_of(const struct seep_model_process *p)
     return never_called_malloc(p) && h->exe[0] ? h->exe : NULL;
 }
 
-static void say_own_malloc(struct said *said, const char *path, uint32_t first, size_t n,
-                           bool never)
+/* Those that bring the same one: by the path of the file, or where only that is known, its name. */
+struct own_malloc {
+    const char *path;
+    uint32_t pid;
+    size_t n;
+    bool never;
+};
+
+struct own_mallocs {
+    struct own_malloc list[MAX_SAID];
+    size_t n;
+};
+
+static void note_own_malloc(struct own_mallocs *all, const char *path, uint32_t pid, bool never)
+{
+    size_t k = 0;
+
+    if (!path)
+        return;
+    while (k < all->n && strcmp(all->list[k].path, path) != 0)
+        k++;
+    if (k == MAX_SAID)
+        return;
+    if (k == all->n)
+        all->list[all->n++] = (struct own_malloc){path, pid, 0, true};
+    all->list[k].n++;
+    all->list[k].never &= never;
+}
+
+static void say_own_malloc(struct said *said, const struct own_malloc *own)
 {
     char name[SEEP_OWN_ALLOCATOR_TEXT] = "", pids[64];
     struct seep_own_allocator found;
 
-    if (said->parts->may_look && seep_own_allocator_find(path, &found))
+    if (said->parts->may_look && own->path[0] == '/' && seep_own_allocator_find(own->path, &found))
         seep_own_allocator_text(&found, name);
     say(said,
         "%s: malloc was %s here: %s brings its own%s%s%s: what it hands out shows in RSS and "
         "in its maps only: use its own profiler, or build it without",
-        pids_text(first, n, pids), never ? "never called" : "mostly not called",
-        seep_text_base(path), name[0] ? " (" : "", name, name[0] ? ")" : "");
+        pids_text(own->pid, own->n, pids), own->never ? "never called" : "mostly not called",
+        seep_text_base(own->path), name[0] ? " (" : "", name, name[0] ? ")" : "");
 }
 
 static void say_own_mallocs(struct said *said)
 {
     const struct seep_model *m = said->parts->m;
-    const char *paths[MAX_SAID];
-    size_t n_paths = 0;
+    struct own_mallocs all = {.n = 0};
 
     for (size_t i = 0; i < m->n_processes; i++) {
-        const char *path = own_malloc_of(&m->processes[i]);
-        size_t k = 0, n = 0;
-        bool never = true;
-        while (path && k < n_paths && strcmp(paths[k], path) != 0)
-            k++;
-        if (!path || k < n_paths || n_paths == MAX_SAID)
-            continue;
-        paths[n_paths++] = path;
-        for (size_t j = i; j < m->n_processes; j++) {
-            const char *its = own_malloc_of(&m->processes[j]);
-            if (!its || strcmp(its, path) != 0)
-                continue;
-            never &= !m->processes[j].profile->header->coverage_seen[HOOK_malloc];
-            n++;
-        }
-        say_own_malloc(said, path, m->processes[i].profile->header->pid, n, never);
+        const struct seep_header *h = m->processes[i].profile->header;
+        note_own_malloc(&all, own_malloc_of(&m->processes[i]), h->pid,
+                        !h->coverage_seen[HOOK_malloc]);
     }
+    for (size_t i = 0; i < m->n_bares; i++) {
+        const struct seep_process *e = m->bares[i].entry;
+        if (e->flags & SEEP_PROCESS_OWN_MALLOC)
+            note_own_malloc(&all, e->name, e->pid, true);
+    }
+    for (size_t i = 0; i < all.n; i++)
+        say_own_malloc(said, &all.list[i]);
 }
 
 /* ---- allocators inside libraries ----------------------------------------------------------- */
@@ -304,23 +326,6 @@ static void say_troubles(struct said *said)
 
 /* ---- programs that could not be entered ------------------------------------------------------ */
 
-static const char *entry_text(uint16_t entry)
-{
-    static const char *const texts[] = {
-        [SEEP_ENTRY_STATIC] = "is linked statically: link it dynamically to see it",
-        [SEEP_ENTRY_RIGHTS] = "has rights of its own (setuid, setgid, capabilities), for which "
-                              "LD_PRELOAD is dropped: run a copy without",
-        [SEEP_ENTRY_MACHINE] = "is for another machine or has 32 bits",
-        [SEEP_ENTRY_LIBC] = "uses another libc than glibc",
-        [SEEP_ENTRY_SANITIZER] =
-            "is built with a sanitizer, whose malloc wants to be first: build it "
-            "without",
-        [SEEP_ENTRY_DAMAGED] = "is no program that can be loaded",
-    };
-
-    return entry && entry < sizeof texts / sizeof *texts ? texts[entry] : "cannot be entered";
-}
-
 static bool same_exec(const struct seep_process *a, const struct seep_process *b)
 {
     return a->exec_entry == b->exec_entry && strcmp(a->exec_path, b->exec_path) == 0;
@@ -332,15 +337,17 @@ static void say_entries_of(struct said *said, const struct seep_job *job, size_t
     for (uint32_t i = 0; i < job->n_processes; i++) {
         const struct seep_process *e = &job->processes[i];
         size_t n = 0;
-        bool first = e->pid && e->exec_path[0];
+        bool first = e->pid && e->exec_path[0] && e->exec_entry;
         char pids[64];
         for (uint32_t k = 0; k < i && first; k++)
             first = !(job->processes[k].pid && same_exec(&job->processes[k], e));
         for (uint32_t k = i; k < job->n_processes && first; k++)
             n += job->processes[k].pid && same_exec(&job->processes[k], e);
         if (first && ++*n_said <= MAX_SAID)
-            say(said, "%s became %s, which %s: nothing of it was seen", pids_text(e->pid, n, pids),
-                e->exec_path, entry_text(e->exec_entry));
+            say(said, "%s became %s, which %s: nothing is recorded of that: %s",
+                pids_text(e->pid, n, pids), e->exec_path,
+                seep_entry_words((enum seep_entry)e->exec_entry),
+                seep_entry_advice((enum seep_entry)e->exec_entry));
     }
 }
 
@@ -455,9 +462,11 @@ static void say_missing(struct said *said)
 
     for (size_t i = 0; i < m->n_bares; i++) {
         const struct seep_process *e = m->bares[i].entry;
+        if (e->trouble || e->exec_entry)
+            continue; /* said already */
         if (seep_bare_is_counted(e))
             n_counted++;
-        else if (!e->trouble && ++n_missing <= MAX_SAID)
+        else if (++n_missing <= MAX_SAID)
             say(said, "pid %u: no profile: it ended before it recorded, or the file is gone",
                 e->pid);
     }

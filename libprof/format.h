@@ -45,7 +45,7 @@ enum {
     SEEP_NAME_BYTES = 64,
     SEEP_LIFETIME_BUCKETS = 64,
     SEEP_SIZE_BUCKETS = 48,
-    SEEP_MAX_STACK_DEPTH = 512,
+    SEEP_MAX_STACK_DEPTH = 1024,
     SEEP_MAX_PROCESSES = 4096,
 };
 
@@ -247,6 +247,7 @@ enum { SEEP_COUNTED_SPACES = 3 }; /* host, mmap, shm */
 enum {
     SEEP_PROCESS_COUNTED = 1, /* it is only counted: no profile, so far */
     SEEP_PROCESS_PROFILE = 2, /* it has a profile */
+    SEEP_PROCESS_OWN_MALLOC = 4, /* its program brings its own malloc */
 };
 
 /* Why a process records nothing, or no more: seep_process.trouble. */
@@ -314,7 +315,11 @@ struct seep_folded { /* published by n */
     struct seep_count counts[SEEP_COUNTED_SPACES]; /* sums; peaks are the largest */
 };
 
-enum { SEEP_MAX_FOLDED = 64 }; /* the last is for the rest */
+enum {
+    SEEP_MAX_FOLDED = 64, /* the last is for the rest */
+    SEEP_PID_HINTS = 8192,
+    SEEP_PROCESS_PIECE = 256, /* entries for which disk is got at once */
+};
 
 struct seep_job {
     uint64_t magic;
@@ -334,13 +339,22 @@ struct seep_job {
     char cwd[SEEP_PATH_BYTES];
     char argv[SEEP_TEXT_BYTES]; /* NUL-separated, empty where there was no launcher */
     uint32_t argv_bytes;
-    uint32_t seccomp_plus_1; /* seccomp filters that the job began with, + 1; 0: not known */
+    uint32_t reserved_1;
     uint64_t folder_bytes;     /* on disk, of all profiles together */
     uint64_t max_folder_bytes; /* their bound; 0: none */
     uint64_t n_folded;         /* processes in folded[] */
-    uint64_t reserved_2[13];
+    uint32_t n_reserved;       /* entries of processes[] that have disk behind them; the rest is a hole */
+    uint32_t reserved;
+    uint64_t reserved_2[12];
     struct seep_folded folded[SEEP_MAX_FOLDED];
+    uint16_t by_pid[SEEP_PID_HINTS]; /* pid % SEEP_PID_HINTS: index + 1 of the last that had one like it */
     struct seep_process processes[SEEP_MAX_PROCESSES];
+};
+
+/* What of the job's file has disk behind it from the start. */
+enum {
+    SEEP_JOB_FIRST_BYTES = offsetof(struct seep_job, processes) +
+                           SEEP_PROCESS_PIECE * sizeof(struct seep_process)
 };
 
 /* How the process ended. */

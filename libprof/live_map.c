@@ -4,7 +4,7 @@
 #define MADV_NOHUGEPAGE 15
 #endif
 
-struct seep_live_page **seep_live_roots[SEEP_N_ROOTS];
+SEEP_LARGE struct seep_live_page **seep_live_roots[SEEP_N_ROOTS];
 bool seep_live_packed;
 uint32_t seep_live_spilled;
 

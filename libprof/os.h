@@ -21,7 +21,22 @@
 #define MADV_WIPEONFORK 18
 #endif
 
-static inline long seep_os_call6(long number, long a, long b, long c, long d, long e, long f)
+/* For tables: they lie behind all that is small, which so lies on a few pages. A forked child, and its
+ * parent, copy each page that they write to. */
+#define SEEP_LARGE __attribute__((section(".bss.large")))
+
+/* Once set, the process has a seccomp filter of its own, which may kill for a call that it does not
+ * know: no call is made but those that malloc itself makes. */
+extern bool seep_os_sandboxed;
+
+static inline bool seep_os_allowed(long number)
+{
+    return number == SYS_mmap || number == SYS_munmap || number == SYS_futex ||
+           number == SYS_exit_group;
+}
+
+/* The job's own call, which a hook passes on. */
+static inline long seep_os_raw6(long number, long a, long b, long c, long d, long e, long f)
 {
     register long r10 __asm__("r10") = d;
     register long r8 __asm__("r8") = e;
@@ -32,6 +47,13 @@ static inline long seep_os_call6(long number, long a, long b, long c, long d, lo
                      : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
                      : "rcx", "r11", "memory");
     return result;
+}
+
+static inline long seep_os_call6(long number, long a, long b, long c, long d, long e, long f)
+{
+    if (__builtin_expect(seep_os_sandboxed, 0) && !seep_os_allowed(number))
+        return -EPERM;
+    return seep_os_raw6(number, a, b, c, d, e, f);
 }
 
 static inline long seep_os_call3(long number, long a, long b, long c)

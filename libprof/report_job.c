@@ -247,7 +247,9 @@ bool seep_report_is_complete(const struct seep_model *m)
             return false;
     }
     for (size_t i = 0; i < m->n_bares; i++) {
-        if (!seep_bare_is_counted(m->bares[i].entry) || !seep_bare_has_ended(&m->bares[i]))
+        const struct seep_bare *bare = &m->bares[i];
+        if (!bare->entry->exec_entry &&
+            !(seep_bare_was_counted(bare->entry) && seep_bare_has_ended(bare)))
             return false;
     }
     return true;

@@ -186,10 +186,12 @@ static void raise_peak(uint64_t *peak, uint32_t *peak_period, uint64_t live, uin
         }
 }
 
-/* Of a site that no thread owns: sizes are not noted. Each such event is one without its stack. */
+/* Of a site that no thread owns: sizes are not noted. Each such event is one without its stack, but
+ * where stacks are not wanted (yet). */
 void seep_site_allocated_shared(struct seep_site *site, uint64_t n, uint64_t bytes, uint32_t period)
 {
-    seep_arena_drop_n(seep_arena_reason(), n);
+    if (!seep_arena.counting)
+        seep_arena_drop_n(seep_arena_reason(), n);
     if (seep_period_of(&site->last_period) != period)
         seep_site_touch(site, period);
     __atomic_fetch_add(&site->allocations, n, __ATOMIC_RELAXED);

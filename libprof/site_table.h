@@ -98,7 +98,8 @@ static inline void seep_size_note(struct seep_detail *detail, uint64_t bytes)
         detail->min_bytes = bytes;
 }
 
-/* Counts an allocation of `n` objects (1, or more for a sampled one) of `bytes` in all. */
+/* Counts an allocation of `n` objects (1, or more for a sampled one) of `bytes` in all; n is 0 when
+ * more of a map is in use than before. */
 static inline void seep_site_allocated(struct seep_sites *sites, struct seep_site *site, uint64_t n,
                                        uint64_t bytes, uint64_t object_bytes, uint32_t period)
 {
@@ -115,7 +116,8 @@ static inline void seep_site_allocated(struct seep_sites *sites, struct seep_sit
     struct seep_detail *detail = seep_site_detail(site);
     if (detail) {
         live -= __atomic_load_n(&detail->remote_freed_bytes, __ATOMIC_RELAXED);
-        seep_size_note(detail, object_bytes);
+        if (n)
+            seep_size_note(detail, object_bytes);
     }
     if (live > site->peak_bytes) {
         site->peak_bytes = live;

@@ -1,51 +1,32 @@
 #include "preload/allocators.h"
 
-#include <link.h>
 #include <string.h>
 
 #include "libprof/os.h"
-#include "preload/pyframe_elf.h"
+#include "preload/elf_find.h"
+#include "preload/loader.h"
 
-struct search {
-    char *path;
-    size_t capacity;
-    unsigned n_seen;
-};
-
-static bool holds(const struct dl_phdr_info *info, const void *address)
+static bool exports_malloc(const struct link_map *map)
 {
-    for (unsigned i = 0; i < info->dlpi_phnum; i++)
-        if (info->dlpi_phdr[i].p_type == PT_LOAD &&
-            (uintptr_t)address - (info->dlpi_addr + info->dlpi_phdr[i].p_vaddr) <
-                info->dlpi_phdr[i].p_memsz)
-            return true;
-    return false;
+    struct seep_elf_exports e;
+    return seep_elf_open(&e, map->l_addr, map->l_ld) && seep_elf_symbol(&e, "malloc");
 }
 
 /* Objects come in the order in which symbols are looked for, the program first. */
-static int visit(struct dl_phdr_info *info, size_t size, void *data)
-{
-    struct search *search = data;
-    bool is_program = search->n_seen++ == 0;
-    (void)size;
-    if (holds(info, (const void *)seep_allocators_first))
-        return 1;
-    if (!seep_elf_find(info, "malloc"))
-        return 0;
-    const char *name = is_program || !info->dlpi_name ? "" : info->dlpi_name;
-    if (!*name) {
-        long n = seep_os_call6(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)search->path,
-                               (long)search->capacity - 1, 0, 0);
-        search->path[n > 0 ? n : 0] = '\0';
-    } else if (strlen(name) < search->capacity) {
-        strcpy(search->path, name);
-    }
-    return 1;
-}
-
 void seep_allocators_first(char *path, size_t capacity)
 {
-    struct search search = {path, capacity, 0};
+    const struct link_map *program = seep_loader_first(), *self = seep_loader_self();
+    const struct link_map *map = program;
     path[0] = '\0';
-    (void)dl_iterate_phdr(visit, &search);
+    while (map && map != self && !exports_malloc(map))
+        map = map->l_next;
+    if (!map || map == self || !self)
+        return;
+    if (map != program && map->l_name && strlen(map->l_name) < capacity) {
+        strcpy(path, map->l_name);
+    } else if (map == program) {
+        long n = seep_os_call6(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)path,
+                               (long)capacity - 1, 0, 0);
+        path[n > 0 ? n : 0] = '\0';
+    }
 }

@@ -5,8 +5,9 @@
 #include <stddef.h>
 
 /* Path of the object whose malloc stands before this library's, so that what it hands out is never
- * seen: the program itself, or a library that was preloaded before. "" where there is none. Asks
- * the loader, so it may be called while the program starts only (in a constructor). */
+ * seen: the program itself, or a library that was preloaded before. "" where there is none. Walks
+ * the loader's list without a lock, so it may be called only while the program starts (in a
+ * constructor). */
 void seep_allocators_first(char *path, size_t capacity);
 
 #endif

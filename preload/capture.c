@@ -19,6 +19,7 @@ struct met {
 
 static struct met *table;
 static uint32_t table_mask, n_met;
+static uint32_t n_forks; /* of this process and those that it comes from */
 
 static inline uint32_t place(uintptr_t where, uintptr_t position)
 {
@@ -66,48 +67,78 @@ static void enter(struct met *met, uintptr_t where, uintptr_t position)
     met->where = where;
 }
 
-/* The ref of its frame, 0 where it cannot be described. False: no room, only the marks are right.
- */
-static bool python_frame(const struct seep_pyframe *frame, uint32_t *marks, uint32_t *ref)
+/* What is known of a code object lies under this position. */
+static const uintptr_t of_code = UINTPTR_MAX - 1;
+
+/* A code object's ref, 0: no room, and its marks. False: it cannot be described. */
+static bool python_code(uintptr_t code, uint64_t fingerprint, uint32_t *ref, uint32_t *marks)
 {
-    struct met *met = look_up(frame->code, frame->position + 1);
-    *ref = 0;
-    if (!met)
-        return false;
-    uint64_t fingerprint = seep_python_fingerprint(frame->code) + seep_python_glance(frame->code);
-    if (!met->where || met->fingerprint != fingerprint || (!met->frame && !seep_arena.full)) {
-        struct seep_pycode_info info;
-        if (seep_python_describe(frame, &info) != 0)
-            return true;
-        struct seep_code code = {
-            .file = seep_intern_string(info.file, info.file_len),
-            .function = seep_intern_string(info.function, info.function_len),
-            .qualname = seep_intern_string(info.qualname, info.qualname_len),
-            .first_line = info.first_line,
-        };
-        code.flags = seep_steps_marks(frame->code, &info);
-        uint32_t owner = seep_intern_code(&code);
-        met->frame = owner ? seep_intern_frame(SEEP_FRAME_PYTHON, owner, info.line) : 0;
-        met->marks = code.flags;
-        met->fingerprint = fingerprint;
-        enter(met, frame->code, frame->position + 1);
+    static struct seep_pycode_info info; /* guarded as all this is; too large for a small stack */
+    struct met *met = look_up(code, of_code);
+    if (met && met->where && met->fingerprint == fingerprint) {
+        *marks = met->marks;
+        *ref = met->frame;
+        return true;
     }
-    *marks |= met->marks & SEEP_MARKS_OF_TRAINING;
-    if (met->marks & SEEP_MARK_IMPORT)
-        *marks |= SEEP_MARK_IMPORT;
-    else if (!(met->marks & SEEP_MARK_LIBRARY))
-        *marks &= ~(uint32_t)SEEP_MARK_IMPORT;
-    *ref = met->frame;
-    return met->frame != 0;
+    if (seep_python_describe(code, &info) != 0)
+        return false;
+    struct seep_code made = {
+        .file = seep_intern_string(info.file, info.file_len),
+        .function = seep_intern_string(info.function, info.function_len),
+        .qualname = seep_intern_string(info.qualname, info.qualname_len),
+        .first_line = info.first_line,
+    };
+    *marks = made.flags = seep_steps_marks(code, &info);
+    *ref = seep_intern_code(&made);
+    if (met && *ref) {
+        met->frame = *ref;
+        met->marks = made.flags;
+        met->fingerprint = fingerprint;
+        enter(met, code, of_code);
+    }
+    return true;
 }
 
-/* Called without the lock: the module list must not be asked for under it. False: no room. */
-static bool native_frame_make(uintptr_t address)
+/* The ref of a frame, 0 where it cannot be described. False: no room, only the marks are right. */
+static bool python_frame(const struct seep_pyframe *frame, uint64_t glance, uint32_t *marks,
+                         uint32_t *ref)
+{
+    static struct seep_pyline_memo lines[64];
+    uint64_t fingerprint = seep_python_fingerprint(frame->code) + glance;
+    const struct met *known = look_up(frame->code, frame->position + 1);
+    uint32_t code_marks = known ? known->marks : 0, owner = 0;
+    *ref = known ? known->frame : 0;
+    if (!known || !known->where || known->fingerprint != fingerprint ||
+        (!*ref && !seep_arena.full)) {
+        *ref = 0;
+        if (!python_code(frame->code, fingerprint, &owner, &code_marks))
+            return true;
+        struct seep_pyline_memo *memo = &lines[place(frame->code, 0) % 64];
+        struct met *met = look_up(frame->code, frame->position + 1); /* it may have grown */
+        if (owner && met) {
+            uint32_t line = seep_python_line(frame, fingerprint, memo);
+            *ref = seep_intern_frame(SEEP_FRAME_PYTHON, owner, line);
+            met->frame = *ref;
+            met->marks = code_marks;
+            met->fingerprint = fingerprint;
+            enter(met, frame->code, frame->position + 1);
+        }
+    }
+    *marks |= code_marks & SEEP_MARKS_OF_TRAINING;
+    if (code_marks & SEEP_MARK_IMPORT)
+        *marks |= SEEP_MARK_IMPORT;
+    else if (!(code_marks & SEEP_MARK_LIBRARY))
+        *marks &= ~(uint32_t)SEEP_MARK_IMPORT;
+    return *ref != 0;
+}
+
+/* Called without the lock: the module list must not be asked for under it. 0: no room. */
+static uint32_t native_frame_make(uintptr_t address)
 {
     uintptr_t bias;
     uint32_t module = seep_modules_ref(address - 1, &bias);
     if (!seep_os_lock(&seep_arena.lock))
-        return false;
+        return 0;
     uint32_t frame = seep_intern_frame(SEEP_FRAME_NATIVE, module, address - 1 - bias);
     struct met *met = frame ? look_up(address, 0) : NULL;
     if (met) {
@@ -116,35 +147,32 @@ static bool native_frame_make(uintptr_t address)
         enter(met, address, 0);
     }
     seep_os_unlock(&seep_arena.lock);
-    return met != NULL;
+    return met ? frame : 0;
 }
 
 /* Outermost in, beginning with the nodes of the stack before that are in this one too. 0: it does
  * not fit, but the marks are those of the whole stack. */
-static uint32_t intern_python(struct seep_thread *thread, unsigned n, uint32_t *marks)
+static uint32_t intern_python(struct seep_thread *thread, uint32_t *marks)
 {
-    const struct seep_pyframe *now = thread->python + n;
-    struct seep_pyframe *last = thread->last_python;
-    unsigned depth = 0; /* 0 is the outermost */
-    while (depth < n && depth < thread->n_last_python &&
-           last[depth].code == now[-1 - (int)depth].code &&
-           last[depth].position == now[-1 - (int)depth].position &&
-           thread->last_glances[depth] == seep_python_glance(last[depth].code))
-        depth++;
+    const unsigned n = thread->stack.n;
+    unsigned depth = thread->n_last_python; /* 0 is the outermost */
+    if (depth > thread->stack.n_kept)
+        depth = thread->stack.n_kept;
     uint32_t stack = depth ? thread->last_nodes[depth - 1] : 0;
     *marks = depth ? thread->last_marks[depth - 1] : 0;
     thread->n_last_python = depth;
+    thread->stack.n_kept = n;
     bool fits = true;
     for (; depth < n; depth++) {
+        const unsigned i = SEEP_MAX_PYTHON_FRAMES - 1 - depth;
+        const uint64_t glance = thread->stack.links[i].glance;
         uint32_t frame;
-        fits = python_frame(&now[-1 - (int)depth], marks, &frame) && fits;
+        fits = python_frame(&thread->stack.frames[i], glance, marks, &frame) && fits;
         if (!fits || !frame)
             continue;
         stack = seep_intern_stack(stack, frame);
         fits = stack != 0;
         if (fits && thread->n_last_python == depth) {
-            last[depth] = now[-1 - (int)depth];
-            thread->last_glances[depth] = seep_python_glance(last[depth].code);
             thread->last_nodes[depth] = stack;
             thread->last_marks[depth] = *marks;
             thread->n_last_python = depth + 1;
@@ -153,52 +181,78 @@ static uint32_t intern_python(struct seep_thread *thread, unsigned n, uint32_t *
     return fits ? stack : 0;
 }
 
-/* 0: it does not fit. `*unknown` is the index of a native frame not met before: the caller has it
- * made and tries again; n_native when there is none. With `no_room` there is no making it. */
-static uint32_t intern(struct seep_thread *thread, unsigned n_native, unsigned n_python,
-                       uint32_t *marks, bool no_room, unsigned *unknown)
+/* How many of the outermost native frames stand on the nodes that they stood on last. */
+static unsigned same_native(const struct seep_thread *thread, unsigned n, uint32_t base)
 {
-    uint32_t frames[SEEP_MAX_NATIVE_FRAMES];
-    *unknown = n_native;
-    for (unsigned i = 0; i < n_native; i++) {
-        const struct met *met = look_up(thread->native[i], 0);
-        frames[i] = met && met->where ? met->frame : 0;
-        if (met && !met->where && !no_room) {
-            *unknown = i;
-            return 0;
-        }
-    }
-    uint32_t stack = intern_python(thread, n_python, marks);
-    if (n_python && !stack)
+    unsigned same = 0;
+    if (thread->last_native_base != base)
         return 0;
-    if (no_room && !(*marks & SEEP_MARK_IMPORT))
-        return 0;
-    /* What libraries do while they are imported, operator by operator, is of no interest beyond its
-     * Python line; with native frames it would be most of all stacks. */
-    if (*marks & SEEP_MARK_IMPORT)
-        n_native = 0;
-    for (unsigned i = n_native; i-- > 0;)
-        if (frames[i] && !(stack = seep_intern_stack(stack, frames[i])))
-            return 0;
-    return stack;
+    while (same < n && same < thread->n_last_native &&
+           thread->last_native[same] == thread->native[n - 1 - same])
+        same++;
+    return same;
 }
 
-static uint32_t intern_locked(struct seep_thread *thread, unsigned n_native, unsigned n_python,
-                              uint32_t *marks)
+/* False: frame `*n_refs`, counted from the outermost, was not met before. The caller has it made,
+ * without the lock, and tries again. Else `*stack` becomes that of all frames, or 0: no room. */
+static bool intern_native(struct seep_thread *thread, unsigned n, unsigned *n_refs, uint32_t *stack)
+{
+    unsigned depth = same_native(thread, n, *stack);
+    if (*n_refs < depth)
+        *n_refs = depth;
+    for (; *n_refs < n; ++*n_refs) {
+        const struct met *met = look_up(thread->native[n - 1 - *n_refs], 0);
+        if (met && !met->where)
+            return false;
+        thread->native_frames[*n_refs] = met ? met->frame : 0;
+    }
+    thread->last_native_base = *stack;
+    thread->n_last_native = depth;
+    if (depth)
+        *stack = thread->last_native_nodes[depth - 1];
+    for (; depth < n; depth++) {
+        uint32_t frame = thread->native_frames[depth];
+        if (frame && !(*stack = seep_intern_stack(*stack, frame)))
+            return true;
+        thread->last_native[depth] = thread->native[n - 1 - depth];
+        thread->last_native_nodes[depth] = *stack;
+        thread->n_last_native = depth + 1;
+    }
+    return true;
+}
+
+/* What libraries do while they are imported, operator by operator, is of no interest beyond its
+ * Python line; with native frames it would be most of all stacks. */
+static bool intern_locked(struct seep_thread *thread, unsigned n_native, uint32_t *marks,
+                          unsigned *n_refs, uint32_t *stack)
+{
+    *stack = intern_python(thread, marks);
+    if (thread->stack.n && !*stack)
+        return true;
+    return *marks & SEEP_MARK_IMPORT || intern_native(thread, n_native, n_refs, stack);
+}
+
+/* The node of the calling stack, 0: no room. */
+static uint32_t intern(struct seep_thread *thread, unsigned n_native, uint32_t *marks)
 {
     uint32_t stack = 0;
-    unsigned unknown = 0;
-    bool no_room = false;
-    for (unsigned tries = 0; tries <= n_native; tries++) {
+    unsigned n_refs = 0;
+    if (thread->last_forks != n_forks) {
+        thread->last_forks = n_forks;
+        thread->n_last_native = 0;
+    }
+    for (;;) {
         if (!seep_os_lock(&seep_arena.lock))
             return 0;
-        stack = intern(thread, n_native, n_python, marks, no_room, &unknown);
+        bool done = intern_locked(thread, n_native, marks, &n_refs, &stack);
         seep_os_unlock(&seep_arena.lock);
-        if (unknown == n_native)
-            break;
-        no_room = !native_frame_make(thread->native[unknown]);
+        if (done)
+            return stack;
+        uint32_t frame = native_frame_make(thread->native[n_native - 1 - n_refs]);
+        if (!frame)
+            return 0;
+        thread->native_frames[n_refs++] = frame;
     }
-    return stack;
 }
 
 /* Nobody trains while a library is imported: what looks like a step there is a decorator at work.
@@ -211,22 +265,9 @@ static uint32_t marks_of_training(uint32_t marks)
 static void forget_traces(struct seep_thread *thread)
 {
     thread->generation = __atomic_load_n(&seep_threads_generation, __ATOMIC_ACQUIRE);
-    memset(thread->traces, 0, (thread->trace_mask + 1) * sizeof(*thread->traces));
+    seep_os_clear(thread->traces, (thread->trace_mask + 1) * sizeof(*thread->traces));
     thread->n_last_python = 0;
-}
-
-/* Empty at first: what is needed comes back. */
-static void grow_traces(struct seep_thread *thread)
-{
-    uint32_t sets = (thread->trace_mask + 1) * 2;
-    struct seep_trace(*fresh)[SEEP_TRACE_WAYS] = seep_os_pages(sets * sizeof(*fresh));
-    if (!fresh)
-        return;
-    void *old = thread->traces;
-    size_t old_bytes = (thread->trace_mask + 1) * sizeof(*thread->traces);
-    __atomic_store_n(&thread->traces, fresh, __ATOMIC_RELEASE);
-    __atomic_store_n(&thread->trace_mask, sets - 1, __ATOMIC_RELEASE);
-    seep_os_unmap(old, old_bytes);
+    thread->n_last_native = 0;
 }
 
 static inline struct seep_trace *trace_set(struct seep_thread *thread, uint64_t hash)
@@ -234,51 +275,43 @@ static inline struct seep_trace *trace_set(struct seep_thread *thread, uint64_t 
     return thread->traces[(uint32_t)(hash >> 24) & thread->trace_mask];
 }
 
-static void remember_trace(struct seep_thread *thread, uint64_t hash, uint32_t site, uint32_t marks)
+static void put_trace(struct seep_thread *thread, const struct seep_trace *trace)
 {
-    /* Slowly: a start-up meets each stack once, and a small table stays in the processor's cache.
-     */
-    if (++thread->trace_misses > 64 * thread->trace_mask &&
-        thread->trace_mask + 1 < SEEP_MAX_TRACE_SETS) {
-        thread->trace_misses = 0;
-        grow_traces(thread);
-    }
-    struct seep_trace *set = trace_set(thread, hash);
+    struct seep_trace *set = trace_set(thread, trace->hash);
     memmove(set + 1, set, (SEEP_TRACE_WAYS - 1) * sizeof(*set));
-    set[0] = (struct seep_trace){.hash = hash, .site = site, .marks = marks};
+    set[0] = *trace;
 }
 
-static __attribute__((noinline)) uint32_t capture_new(struct seep_thread *thread, unsigned n_native,
-                                                      unsigned n_python, unsigned space,
-                                                      uint64_t hash)
+static void grow_traces(struct seep_thread *thread)
 {
-    uint32_t marks = thread->marks; /* if there is no telling, it stays as it was */
-    uint32_t stack = intern_locked(thread, n_native, n_python, &marks);
-    marks = marks_of_training(marks);
-    uint32_t site = seep_site_find(&thread->sites, stack, space);
-    /* Without a site of its own because of what may pass: it is tried again. */
-    if (site && (!seep_site_is_shared(seep_site_at(site)) || seep_arena.full))
-        remember_trace(thread, hash, site, marks);
-    if (marks != thread->marks)
-        seep_steps_transition(thread, marks, n_python);
-    return site;
+    size_t old_sets = thread->trace_mask + 1;
+    struct seep_trace(*old)[SEEP_TRACE_WAYS] = thread->traces;
+    struct seep_trace(*fresh)[SEEP_TRACE_WAYS] = seep_os_pages(2 * old_sets * sizeof(*fresh));
+    if (!fresh)
+        return;
+    __atomic_store_n(&thread->traces, fresh, __ATOMIC_RELEASE); /* the larger one first */
+    __atomic_store_n(&thread->trace_mask, (uint32_t)(2 * old_sets - 1), __ATOMIC_RELEASE);
+    for (size_t i = 0; i < old_sets; i++)
+        for (unsigned way = SEEP_TRACE_WAYS; way-- > 0;)
+            if (old[i][way].hash)
+                put_trace(thread, &old[i][way]);
+    seep_os_unmap(old, old_sets * sizeof(*old));
 }
 
-static inline bool in_import(const struct seep_thread *thread, unsigned n_python)
+/* `met`: it was there once, and has been pushed out. A small table stays in the processor's cache,
+ * and a start-up meets each stack once; but where one event in sixteen finds its stack gone, there
+ * are more stacks in use than it holds. */
+static void remember_trace(struct seep_thread *thread, const struct seep_trace *trace, bool met)
 {
-    return n_python && thread->python[0].code == seep_steps_importer && seep_steps_importer;
-}
-
-static inline uint64_t hash_python(const struct seep_pyframe *frames, unsigned n)
-{
-    uint64_t sum = n;
-    for (unsigned i = 0; i < n; i++) {
-        sum += (frames[i].code + seep_python_glance(frames[i].code)) * seep_hash_keys[2 * i];
-        sum += frames[i].position * seep_hash_keys[2 * i + 1];
+    if (met && ++thread->trace_misses > thread->trace_mask) {
+        uint32_t events = thread->ticks - thread->trace_ticks;
+        if (events / 16 < thread->trace_misses && thread->trace_mask + 1 < SEEP_MAX_TRACE_SETS)
+            grow_traces(thread);
+        thread->trace_misses = 0;
+        thread->trace_ticks = thread->ticks;
     }
-    return seep_hash_finish(sum);
+    put_trace(thread, trace);
 }
-_Static_assert(2 * SEEP_MAX_PYTHON_FRAMES <= SEEP_HASH_KEYS, "a key a word");
 
 static inline const struct seep_trace *find_trace(struct seep_thread *thread, uint64_t hash)
 {
@@ -294,35 +327,91 @@ static inline uint64_t join(uint64_t python, uint64_t native, unsigned space)
     return (seep_hash_finish(python * 3 + native * 5) + space) | (uint64_t)1 << 63;
 }
 
+/* A stack that is not among the traces. `python` is its Python part's hash. */
+static uint32_t capture_new(struct seep_thread *thread, unsigned n_native, uint64_t python,
+                            uint64_t native, unsigned space)
+{
+    uint32_t marks = thread->marks; /* if there is no telling, it stays as it was */
+    uint32_t stack = intern(thread, n_native, &marks);
+    thread->importing = marks & SEEP_MARK_IMPORT;
+    if (thread->importing)
+        native = 0;
+    marks = marks_of_training(marks);
+    uint32_t n_sites = thread->sites.n;
+    uint32_t site = seep_site_find(&thread->sites, stack, space);
+    struct seep_trace trace = {join(python, native, space), site, marks};
+    /* Without a site of its own because of what may pass: it is tried again. */
+    if (site && (!seep_site_is_shared(seep_site_at(site)) || seep_arena.full))
+        remember_trace(thread, &trace, thread->sites.n == n_sites);
+    if (marks != thread->marks)
+        seep_steps_transition(thread, marks, thread->stack.n);
+    return site;
+}
+
+/* Whether this is still an import's stack: then its Python part is all that matters. */
+static bool still_importing(struct seep_thread *thread)
+{
+    uint32_t marks = 0;
+    if (!seep_os_lock(&seep_arena.lock))
+        return true;
+    (void)intern_python(thread, &marks);
+    seep_os_unlock(&seep_arena.lock);
+    return marks & SEEP_MARK_IMPORT;
+}
+
+static __attribute__((noinline)) uint32_t capture_slow(struct seep_thread *thread,
+                                                       const struct seep_regs *regs,
+                                                       uint64_t python, unsigned space, bool import)
+{
+    uint64_t native = 0;
+    unsigned n_native = 0;
+    if (!import || !still_importing(thread)) {
+        n_native = seep_walk_native(&thread->walk, regs, thread->stack.n != 0, thread->native,
+                                    SEEP_MAX_NATIVE_FRAMES, &native);
+        const struct seep_trace *trace = find_trace(thread, join(python, native, space));
+        thread->importing = false;
+        if (trace) {
+            if (trace->marks != thread->marks)
+                seep_steps_transition(thread, trace->marks, thread->stack.n);
+            return trace->site;
+        }
+    }
+    return capture_new(thread, n_native, python, native, space);
+}
+
+static inline void follow_python(struct seep_thread *thread)
+{
+    seep_python_follow(&thread->stack);
+    thread->python = seep_pystack_frames(&thread->stack);
+}
+
 uint32_t seep_capture(struct seep_thread *thread, const struct seep_regs *regs, unsigned space)
 {
-    unsigned n_python = 0, n_native = 0;
     uint64_t python = 0, native = 0;
     const struct seep_trace *trace = NULL;
+    bool import = false;
+    if (__builtin_expect(seep_arena.counting, 0))
+        return seep_site_find(&thread->sites, 0, space);
     if (seep_python_ready) {
-        n_python = seep_python_walk(thread->python, SEEP_MAX_PYTHON_FRAMES);
-        python = hash_python(thread->python, n_python);
+        follow_python(thread);
+        python = seep_pystack_hash(&thread->stack);
+        import =
+            thread->stack.n && (thread->importing || thread->python[0].code == seep_steps_importer);
+    } else {
+        thread->stack.n = 0;
     }
     thread->walk.context = (uint32_t)python;
     if (__builtin_expect(thread->generation != seep_threads_generation, 0))
         forget_traces(thread);
-    bool import = in_import(thread, n_python);
     if (import)
         trace = find_trace(thread, join(python, 0, space));
-    for (unsigned way = 0; way < SEEP_SHAPE_WAYS && !trace && !import; way++)
-        if (seep_walk_guess(&thread->walk, regs, n_python != 0, way, &native))
+    for (unsigned guess = 0; guess < SEEP_WALK_GUESSES && !trace && !import; guess++)
+        if (seep_walk_guess(&thread->walk, regs, thread->stack.n != 0, guess, &native))
             trace = find_trace(thread, join(python, native, space));
-    if (__builtin_expect(!trace, 0)) {
-        native = 0;
-        if (!import)
-            n_native = seep_walk_native(&thread->walk, regs, n_python != 0, thread->native,
-                                        SEEP_MAX_NATIVE_FRAMES, &native);
-        trace = find_trace(thread, join(python, native, space));
-        if (!trace)
-            return capture_new(thread, n_native, n_python, space, join(python, native, space));
-    }
+    if (__builtin_expect(!trace, 0))
+        return capture_slow(thread, regs, python, space, import);
     if (__builtin_expect(trace->marks != thread->marks, 0))
-        seep_steps_transition(thread, trace->marks, n_python);
+        seep_steps_transition(thread, trace->marks, thread->stack.n);
     return trace->site;
 }
 
@@ -333,8 +422,8 @@ void seep_capture_glance(struct seep_thread *thread)
 {
     if (!seep_python_ready || !seep_modules_torch)
         return;
-    unsigned n = seep_python_walk(thread->python, SEEP_MAX_PYTHON_FRAMES);
-    uint64_t hash = join(hash_python(thread->python, n), 0, GLANCE);
+    follow_python(thread);
+    uint64_t hash = join(seep_pystack_hash(&thread->stack), 0, GLANCE);
     const struct seep_trace *trace = find_trace(thread, hash);
     uint32_t marks = 0;
     if (trace) {
@@ -342,13 +431,13 @@ void seep_capture_glance(struct seep_thread *thread)
     } else {
         if (!seep_os_lock(&seep_arena.lock))
             return;
-        (void)intern_python(thread, n, &marks);
+        (void)intern_python(thread, &marks);
         seep_os_unlock(&seep_arena.lock);
         marks = marks_of_training(marks);
-        remember_trace(thread, hash, 0, marks);
+        remember_trace(thread, &(struct seep_trace){.hash = hash, .marks = marks}, false);
     }
     if (marks != thread->marks)
-        seep_steps_transition(thread, marks, n);
+        seep_steps_transition(thread, marks, thread->stack.n);
 }
 
 void seep_capture_after_fork(void)
@@ -357,6 +446,7 @@ void seep_capture_after_fork(void)
     table = NULL;
     table_mask = 0;
     n_met = 0;
+    n_forks++;
 }
 
 void seep_capture_forget(void)

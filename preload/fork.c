@@ -16,7 +16,7 @@
 #include "preload/thread.h"
 #include "preload/tick.h"
 
-enum { N_LOCKS = 11 };
+enum { N_LOCKS = 10 };
 
 static struct seep_lock *lock_at(unsigned place)
 {
@@ -26,18 +26,17 @@ static struct seep_lock *lock_at(unsigned place)
     case 1:
         return seep_tick_lock();
     case 2:
+        return seep_modules_lock();
     case 3:
-        return seep_modules_lock(place - 2);
-    case 4:
         return seep_steps_lock();
-    case 5:
+    case 4:
         return seep_threads_lock();
-    case 6:
+    case 5:
         return seep_stack_range_lock();
+    case 6:
     case 7:
+        return seep_live_lock(place - 6);
     case 8:
-        return seep_live_lock(place - 7);
-    case 9:
         return seep_range_lock();
     default:
         return &seep_arena.lock;
@@ -53,7 +52,7 @@ static void prepare(void)
     /* In a signal handler that has interrupted the shim, a lock may be this thread's own. */
     if (seep_tls.depth || *seep_activity == SEEP_OFF)
         return;
-    seep_tls.depth = 1;
+    seep_guard_raise();
     held = FORKS;
     for (unsigned i = 0; i < N_LOCKS; i++)
         if (seep_os_lock(lock_at(i)))
@@ -70,7 +69,7 @@ static void release(void)
         if (held & 1u << i)
             seep_os_unlock(lock_at(i));
     held = 0;
-    seep_tls.depth = 0;
+    seep_guard_lower();
 }
 
 static void in_parent(void)

@@ -1,11 +1,14 @@
 #include "preload/job.h"
 
 #include <string.h>
+#include <sys/prctl.h>
 
-#include "libprof/os.h"
+#include "libprof/arena.h"
+#include "libprof/site_table.h"
 
 static struct seep_process private_process = {.period = 1};
 static struct seep_job *job;
+static SEEP_LARGE char job_path[SEEP_PATH_BYTES + 32];
 
 uint32_t *seep_period = &private_process.period;
 struct seep_process *seep_process = &private_process;
@@ -17,29 +20,33 @@ static struct seep_job *map(int fd)
     return seep_os_failed(p) ? NULL : p;
 }
 
-/* Where the file system cannot promise room, zeros are written: a hole might raise SIGBUS. */
-static bool reserve_disk(int fd, uint64_t bytes)
+/* Where the file system cannot promise room, zeros are written: a hole might raise SIGBUS. Returns how
+ * many entries may be used, 0: there is no room. */
+static uint32_t reserve_disk(int fd)
 {
-    long r = seep_os_call6(SYS_fallocate, fd, 0, 0, (long)bytes, 0, 0);
-    if (r != -EOPNOTSUPP && r != -ENOSYS)
-        return r >= 0;
     static const char zeros[4096];
-    for (uint64_t at = 0; at < bytes;) {
-        uint64_t n = bytes - at < sizeof(zeros) ? bytes - at : sizeof(zeros);
+    long r = seep_os_call6(SYS_fallocate, fd, 0, 0, SEEP_JOB_FIRST_BYTES, 0, 0);
+    if (r >= 0)
+        r = seep_os_call3(SYS_ftruncate, fd, sizeof(struct seep_job), 0);
+    if (r != -EOPNOTSUPP && r != -ENOSYS)
+        return r >= 0 ? SEEP_PROCESS_PIECE : 0;
+    for (uint64_t at = 0; at < sizeof(struct seep_job);) {
+        uint64_t n = sizeof(struct seep_job) - at;
+        n = n < sizeof(zeros) ? n : sizeof(zeros);
         if (seep_os_call6(SYS_pwrite64, fd, (long)zeros, (long)n, (long)at, 0, 0) != (long)n)
-            return false;
+            return 0;
         at += n;
     }
-    return true;
+    return SEEP_MAX_PROCESSES;
 }
 
 static struct seep_job *make(int fd)
 {
-    if (!reserve_disk(fd, sizeof(struct seep_job)))
-        return NULL;
-    struct seep_job *made = map(fd);
+    uint32_t n_reserved = reserve_disk(fd);
+    struct seep_job *made = n_reserved ? map(fd) : NULL;
     if (!made)
         return NULL;
+    made->n_reserved = n_reserved;
     made->version = SEEP_FORMAT_VERSION;
     made->started_ns = seep_os_clock_ns(CLOCK_MONOTONIC);
     made->started_unix_ns = seep_os_clock_ns(CLOCK_REALTIME);
@@ -68,27 +75,36 @@ static struct seep_job *join(int fd)
     return NULL;
 }
 
-void seep_job_open(const char *dir)
+void seep_job_open(const char *dir, uint64_t max_folder_bytes)
 {
-    char path[SEEP_PATH_BYTES + 32];
+    char *path = job_path;
+    bool made = false;
     size_t n = strlen(dir);
     if (n >= SEEP_PATH_BYTES)
         return;
     memcpy(path, dir, n);
     path[n] = '/';
     strcpy(path + n + 1, SEEP_JOB_FILE);
-    int fd = seep_os_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
-    if (fd >= 0) {
-        job = make(fd);
-        if (!job)
-            (void)seep_os_call3(SYS_unlinkat, AT_FDCWD, (long)path, 0);
-    } else {
-        fd = seep_os_open(path, O_RDWR | O_NOFOLLOW, 0);
-        if (fd >= 0)
-            job = join(fd);
+    int fd = seep_os_open(path, O_RDWR | O_NOFOLLOW, 0);
+    if (fd == -ENOENT) {
+        (void)seep_os_call3(SYS_mkdirat, AT_FDCWD, (long)dir, 0700);
+        fd = seep_os_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+        made = fd >= 0;
+        if (fd == -EEXIST) /* another process was first */
+            fd = seep_os_open(path, O_RDWR | O_NOFOLLOW, 0);
     }
-    if (fd >= 0)
-        seep_os_close(fd);
+    if (fd < 0)
+        return;
+    job = made ? make(fd) : join(fd);
+    seep_os_close(fd);
+    if (made && !job)
+        (void)seep_os_call3(SYS_unlinkat, AT_FDCWD, (long)path, 0);
+    if (made && job)
+        job->max_folder_bytes = max_folder_bytes;
+    if (!job)
+        return;
+    seep_arena.folder_bytes = &job->folder_bytes;
+    seep_arena.max_folder_bytes = job->max_folder_bytes;
 }
 
 static uint32_t count(void)
@@ -100,7 +116,12 @@ static uint32_t count(void)
 /* The youngest entry of a pid: after an exec it has two, and pids are used again. */
 static uint32_t find(uint32_t pid)
 {
-    for (uint32_t i = count(); pid && i-- > 0;)
+    uint32_t hint = __atomic_load_n(&job->by_pid[pid % SEEP_PID_HINTS], __ATOMIC_ACQUIRE);
+    if (!pid || !hint || hint > SEEP_MAX_PROCESSES)
+        return 0;
+    if (__atomic_load_n(&job->processes[hint - 1].pid, __ATOMIC_ACQUIRE) == pid)
+        return hint;
+    for (uint32_t i = count(); i-- > 0;)
         if (__atomic_load_n(&job->processes[i].pid, __ATOMIC_ACQUIRE) == pid)
             return i + 1;
     return 0;
@@ -113,35 +134,220 @@ static uint32_t find_alive(uint32_t pid)
     return index && !job->processes[index - 1].has_status ? index : 0;
 }
 
-uint32_t seep_job_enter(uint64_t start_ns, bool forked)
+static bool same_name(const char *a, const char *b)
 {
-    uint32_t pid = (uint32_t)seep_os_pid(), ppid = (uint32_t)seep_os_ppid();
-    uint32_t parent = 0;
-    struct seep_process *entry = &private_process;
-    uint32_t index_plus_1 = 0;
-    if (job) {
-        bool parent_listed = forked && seep_process != &private_process;
-        parent = parent_listed ? (uint32_t)(seep_process - job->processes) + 1
-                               : find_alive(pid);
-        if (!parent)
-            parent = find_alive(ppid);
-        uint32_t index = __atomic_fetch_add(&job->n_processes, 1, __ATOMIC_RELAXED);
-        if (index < SEEP_MAX_PROCESSES) {
-            entry = &job->processes[index];
-            index_plus_1 = index + 1;
+    return strncmp(a, b, sizeof(((struct seep_folded *)0)->name)) == 0;
+}
+
+/* The line for a name; the last one where there are too many. */
+static struct seep_folded *folded_of(const char *name)
+{
+    for (unsigned i = 0; i + 1 < SEEP_MAX_FOLDED; i++) {
+        struct seep_folded *line = &job->folded[i];
+        uint64_t none = 0;
+        if (__atomic_compare_exchange_n(&line->n, &none, 1, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE)) {
+            memcpy(line->name, name, sizeof(line->name));
+            __atomic_fetch_sub(&line->n, 1, __ATOMIC_RELEASE); /* one that is counted follows */
+            return line;
         }
+        if (same_name(line->name, name))
+            return line;
     }
-    uint32_t period = forked ? *seep_period : 1;
+    return &job->folded[SEEP_MAX_FOLDED - 1];
+}
+
+static void raise_to(uint64_t *most, uint64_t value)
+{
+    if (value > __atomic_load_n(most, __ATOMIC_RELAXED))
+        __atomic_store_n(most, value, __ATOMIC_RELAXED);
+}
+
+static void fold(const struct seep_process *p)
+{
+    struct seep_folded *line = folded_of(p->name);
+    for (unsigned s = 0; s < SEEP_COUNTED_SPACES; s++) {
+        __atomic_fetch_add(&line->counts[s].allocations, p->counts[s].allocations, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&line->counts[s].frees, p->counts[s].frees, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&line->counts[s].allocated_bytes, p->counts[s].allocated_bytes,
+                           __ATOMIC_RELAXED);
+        raise_to(&line->counts[s].peak_bytes, p->counts[s].peak_bytes);
+    }
+    raise_to(&line->rss_peak_bytes, p->rss_peak_bytes);
+    __atomic_fetch_add(&line->n, 1, __ATOMIC_RELEASE);
+    __atomic_fetch_add(&job->n_folded, 1, __ATOMIC_RELAXED);
+}
+
+/* The table is full: an entry of a process that was only counted and has ended makes room. */
+static uint32_t take_over(void)
+{
+    enum { LOOKS = 256, FREED = 2 };
+    static uint32_t at;
+    for (unsigned i = 0; i < LOOKS; i++) {
+        uint32_t index = at++ % SEEP_MAX_PROCESSES, ended = 1;
+        struct seep_process *p = &job->processes[index];
+        if (!(p->flags & SEEP_PROCESS_COUNTED) ||
+            !__atomic_compare_exchange_n(&p->has_status, &ended, FREED, false, __ATOMIC_ACQ_REL,
+                                         __ATOMIC_RELAXED))
+            continue;
+        fold(p);
+        return index + 1;
+    }
+    return 0;
+}
+
+/* Whether an entry has disk behind it: it is got piece by piece. */
+static bool has_disk(uint32_t index)
+{
+    uint32_t n = __atomic_load_n(&job->n_reserved, __ATOMIC_ACQUIRE);
+    if (index < n)
+        return true;
+    int fd = seep_os_open(job_path, O_RDWR | O_NOFOLLOW, 0);
+    uint32_t wanted = (index / SEEP_PROCESS_PIECE + 1) * SEEP_PROCESS_PIECE;
+    long from = (long)offsetof(struct seep_job, processes[n]);
+    long bytes = (long)((wanted - n) * sizeof(struct seep_process));
+    bool ok = fd >= 0 && seep_os_call6(SYS_fallocate, fd, 0, from, bytes, 0, 0) >= 0;
+    if (fd >= 0)
+        seep_os_close(fd);
+    while (ok && n < wanted &&
+           !__atomic_compare_exchange_n(&job->n_reserved, &n, wanted, false, __ATOMIC_RELEASE,
+                                        __ATOMIC_ACQUIRE))
+        ;
+    return ok;
+}
+
+/* Index + 1 of an entry for this process, 0: there is none. */
+static uint32_t take_entry(uint32_t own)
+{
+    /* What was only counted until it became another program goes on. */
+    if (own && (job->processes[own - 1].flags & SEEP_PROCESS_COUNTED))
+        return own;
+    if (__atomic_load_n(&job->n_processes, __ATOMIC_RELAXED) < SEEP_MAX_PROCESSES) {
+        uint32_t index = __atomic_fetch_add(&job->n_processes, 1, __ATOMIC_RELAXED);
+        if (index < SEEP_MAX_PROCESSES)
+            return has_disk(index) ? index + 1 : 0;
+    }
+    uint32_t taken = take_over();
+    if (!taken)
+        __atomic_fetch_add(&job->n_processes, 1, __ATOMIC_RELAXED);
+    return taken;
+}
+
+/* What was counted before an exec stays; what was live then is gone. */
+static struct seep_count counted_before[SEEP_COUNTED_SPACES];
+
+static void fill_entry(struct seep_process *entry, uint32_t pid, uint32_t ppid, uint64_t start_ns,
+                       uint32_t period, uint32_t parent)
+{
+    char name[sizeof(entry->name)] = "";
+    if (seep_process != entry)
+        memcpy(name, seep_process->name, sizeof(name));
+    (void)seep_os_call3(SYS_prctl, PR_GET_NAME, (long)name, 0);
+    __atomic_store_n(&entry->pid, 0, __ATOMIC_RELEASE);
     memset(entry, 0, sizeof(*entry));
+    memcpy(entry->name, name, sizeof(name));
     entry->ppid = ppid;
     entry->start_ns = start_ns;
     entry->period = period ? period : 1;
     entry->parent_plus_1 = parent;
+    long uid = seep_os_call3(SYS_geteuid, 0, 0, 0);
+    entry->uid = uid >= 0 ? (uint32_t)uid : 0;
+    memcpy(entry->counts, counted_before, sizeof(entry->counts));
     __atomic_store_n(&entry->pid, pid, __ATOMIC_RELEASE);
+}
+
+uint32_t seep_job_enter(uint64_t start_ns, bool forked)
+{
+    uint32_t pid = (uint32_t)seep_os_pid(), ppid = (uint32_t)seep_os_ppid();
+    uint32_t parent = 0, index_plus_1 = 0;
+    struct seep_process *entry = &private_process;
+    memset(counted_before, 0, sizeof(counted_before));
+    if (job) {
+        uint32_t own = forked ? 0 : find_alive(pid);
+        bool parent_listed = forked && seep_process != &private_process;
+        parent = parent_listed ? (uint32_t)(seep_process - job->processes) + 1 : own;
+        if (!parent)
+            parent = find_alive(ppid);
+        index_plus_1 = take_entry(own);
+        if (index_plus_1)
+            entry = &job->processes[index_plus_1 - 1];
+        if (own && index_plus_1 == own) {
+            parent = entry->parent_plus_1;
+            memcpy(counted_before, entry->counts, sizeof(counted_before));
+            for (unsigned s = 0; s < SEEP_COUNTED_SPACES; s++)
+                counted_before[s].live_bytes = 0;
+        }
+    }
+    uint32_t period = forked ? *seep_period : 1;
+    fill_entry(entry, pid, ppid, start_ns, period, parent);
+    if (index_plus_1)
+        __atomic_store_n(&job->by_pid[pid % SEEP_PID_HINTS], (uint16_t)index_plus_1,
+                         __ATOMIC_RELEASE);
     seep_process = entry;
     seep_period = &entry->period;
     seep_job_tick(start_ns);
     return index_plus_1;
+}
+
+void seep_job_note_sandboxed(uint32_t pid, uint32_t ppid, const char *name)
+{
+    uint32_t index_plus_1 = job ? take_entry(find_alive(pid)) : 0;
+    if (!index_plus_1)
+        return;
+    struct seep_process *entry = &job->processes[index_plus_1 - 1];
+    uint32_t parent = entry->pid == pid ? entry->parent_plus_1 : find_alive(ppid);
+    fill_entry(entry, pid, ppid, seep_os_clock_ns(CLOCK_MONOTONIC), 1, parent);
+    strncpy(entry->name, name, sizeof(entry->name) - 1);
+    entry->trouble = SEEP_TROUBLE_SANDBOX;
+    __atomic_store_n(&job->by_pid[pid % SEEP_PID_HINTS], (uint16_t)index_plus_1, __ATOMIC_RELEASE);
+}
+
+bool seep_job_is_root(void)
+{
+    return !job || seep_process == &private_process || seep_process == &job->processes[0] ||
+           seep_process->pid == job->processes[0].pid;
+}
+
+void seep_job_flag(uint32_t flag)
+{
+    uint32_t kept = seep_process->flags & SEEP_PROCESS_OWN_MALLOC;
+    __atomic_store_n(&seep_process->flags, kept | flag, __ATOMIC_RELEASE);
+}
+
+void seep_job_trouble(enum seep_trouble trouble, int error)
+{
+    seep_process->trouble_errno = error;
+    __atomic_store_n(&seep_process->trouble, (uint16_t)trouble, __ATOMIC_RELEASE);
+}
+
+void seep_job_count(void)
+{
+    for (unsigned s = 0; s < SEEP_COUNTED_SPACES; s++) {
+        struct seep_count *count = &seep_process->counts[s];
+        const struct seep_count *before = &counted_before[s];
+        uint32_t index = seep_arena.overflow[s];
+        if (!index)
+            continue;
+        const struct seep_site *site = seep_site_at(index);
+        const struct seep_detail *detail = seep_site_detail(site);
+        uint64_t frees = site->frees + (detail ? detail->remote_frees : 0);
+        uint64_t freed = site->freed_bytes + (detail ? detail->remote_freed_bytes : 0);
+        uint64_t peak = site->peak_bytes;
+        count->allocations = before->allocations + site->allocations;
+        count->frees = before->frees + frees;
+        count->allocated_bytes = before->allocated_bytes + site->allocated_bytes;
+        count->live_bytes = site->allocated_bytes > freed ? site->allocated_bytes - freed : 0;
+        count->peak_bytes = before->peak_bytes > peak ? before->peak_bytes : peak;
+    }
+}
+
+uint64_t seep_job_allocated_bytes(void)
+{
+    uint64_t sum = 0;
+    seep_job_count();
+    for (unsigned s = 0; s < SEEP_COUNTED_SPACES; s++)
+        sum += seep_process->counts[s].allocated_bytes;
+    return sum;
 }
 
 /* Own steps come first, then those of the nearest ancestor that has any. */
@@ -153,7 +359,10 @@ static struct seep_process *leader(void)
     for (int depth = 0; depth < 64 && p->parent_plus_1; depth++) {
         if (p->parent_plus_1 > count())
             break;
+        const struct seep_process *child = p;
         p = &job->processes[p->parent_plus_1 - 1];
+        if (p->start_ns > child->start_ns)
+            break; /* the parent's entry has gone to another process */
         if (p->steps)
             return p;
         oldest = p;
@@ -212,4 +421,50 @@ void seep_job_reaped(int pid, int wait_status)
         return;
     job->processes[index - 1].wait_status = wait_status;
     __atomic_store_n(&job->processes[index - 1].has_status, 1, __ATOMIC_RELEASE);
+}
+
+/* Counted, so that its line makes room for others once it has ended. Not published yet. */
+static struct seep_process *fresh_entry(int ppid, const char *name)
+{
+    uint32_t index_plus_1 = job ? take_entry(0) : 0;
+    if (!index_plus_1)
+        return NULL;
+    struct seep_process *p = &job->processes[index_plus_1 - 1];
+    __atomic_store_n(&p->pid, 0, __ATOMIC_RELEASE);
+    memset(p, 0, sizeof(*p));
+    p->ppid = (uint32_t)ppid;
+    p->start_ns = seep_os_clock_ns(CLOCK_MONOTONIC);
+    p->period = *seep_period;
+    p->flags = SEEP_PROCESS_COUNTED;
+    p->uid = (uint32_t)seep_os_call3(SYS_geteuid, 0, 0, 0);
+    if (seep_process != &private_process)
+        p->parent_plus_1 = (uint32_t)(seep_process - job->processes) + 1;
+    memcpy(p->name, name, strnlen(name, sizeof(p->name) - 1));
+    return p;
+}
+
+struct seep_process *seep_job_list(int pid, int ppid, const char *path, enum seep_entry entry)
+{
+    const char *slash = strrchr(path, '/');
+    bool own = seep_process->pid == (uint32_t)pid;
+    struct seep_process *p = own ? seep_process : fresh_entry(ppid, slash ? slash + 1 : path);
+    if (!p)
+        return NULL;
+    size_t n = strlen(path), most = sizeof(p->exec_path) - 1;
+    memcpy(p->exec_path, n > most ? path + (n - most) : path, (n > most ? most : n) + 1);
+    p->exec_entry = (uint16_t)entry;
+    if (!own) {
+        __atomic_store_n(&p->pid, (uint32_t)pid, __ATOMIC_RELEASE);
+        __atomic_store_n(&job->by_pid[(uint32_t)pid % SEEP_PID_HINTS],
+                         (uint16_t)(p - job->processes + 1), __ATOMIC_RELEASE);
+    }
+    return p;
+}
+
+void seep_job_unlist(struct seep_process *listed)
+{
+    if (listed != seep_process)
+        __atomic_store_n(&listed->pid, 0, __ATOMIC_RELEASE);
+    listed->exec_entry = SEEP_ENTRY_OK;
+    listed->exec_path[0] = '\0';
 }

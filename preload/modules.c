@@ -1,321 +1,371 @@
 #include "preload/modules.h"
 
-#include <elf.h>
 #include <string.h>
 
 #include "libprof/arena.h"
 #include "libprof/intern.h"
-#include "libprof/site_table.h"
+#include "preload/elf_find.h"
 
-enum { MAX_MODULES = 4096, TEXT_BYTES = 512 * 1024, BUILD_ID_BYTES = 32 };
+enum { MAX_MODULES = SEEP_LOADER_MOST, TEXT_BYTES = 512 * 1024, MAX_TRIES = 64 };
 
-/* Everything is copied: the object may be gone when it is asked for. */
 struct entry {
     struct seep_loaded loaded;
-    const void *map; /* what the loader's own look-up says of `start` */
+    const struct link_map *map;
     const char *path;
     uint32_t build_id_bytes; /* 0: none */
-    unsigned char build_id[BUILD_ID_BYTES];
+    unsigned char build_id[SEEP_BUILD_ID_BYTES];
 };
 
-/* Two tables, each with its texts: one in use, one being filled. */
-static struct entry *tables[2];
-static char *texts[2];
-static unsigned in_use;
-static unsigned n_entries;
-static unsigned long long adds, subs;
-static struct seep_lock table_lock;
-static struct seep_lock refresh_lock; /* taken before table_lock */
+/* Two tables in the order of addresses, each with its texts: the one that `version` tells is in use,
+ * the other is filled for the next version. Who reads looks at `version` before and after. */
+static struct table {
+    struct entry *entries;
+    char *texts;
+    size_t text_used;
+    unsigned n;
+} tables[2];
+static uint32_t version;
+static struct seep_lock lock; /* of who writes */
 static uint32_t last_id;
 
-/* In a forked child the loader's lock may be held for good, by a thread that is not there. The list
- * is asked for only once an object has come or gone in the child: then the lock was free. */
-static bool inherited;
+/* The last of the loader's list as it was read: what is new hangs behind it. */
+static const struct link_map *list_end;
 
 bool seep_modules_torch;
 uint32_t seep_modules_generation;
-seep_find_object_fn *seep_modules_find_object;
-void (*seep_modules_on_object)(const struct dl_phdr_info *info);
+void (*seep_modules_on_object)(const struct seep_object *object);
 void (*seep_modules_on_unload)(void);
 
-struct scan {
-    struct entry *table;
-    unsigned n;
-    char *text; /* TEXT_BYTES */
-    size_t used;
-    unsigned long long adds, subs;
-    bool changed;
+/* ---- _dl_find_object() of glibc 2.35 and later: neither locks nor waits ---------------------- */
+
+struct found_object {
+    unsigned long long flags;
+    void *start, *end;
+    const struct link_map *map;
+    void *eh_frame;
+    unsigned long long reserved[7];
 };
+typedef int find_object_fn(void *address, struct found_object *found);
 
-/* The loader keeps a path as it was given to it. */
-static const char *keep_path(struct scan *scan, const char *path)
+static find_object_fn *find_object;
+static bool find_object_sought;
+
+static void seek_find_object(void)
 {
-    char cwd[SEEP_PATH_BYTES];
-    size_t n = path ? strlen(path) : 0, n_cwd = 0;
-    bool relative = n && path[0] != '/' && strchr(path, '/');
-    if (relative && seep_os_call3(SYS_getcwd, (long)cwd, sizeof(cwd), 0) > 0 && cwd[0] == '/') {
-        n_cwd = strlen(cwd) + 1;
-        while (n > 2 && path[0] == '.' && path[1] == '/') {
-            path += 2;
-            n -= 2;
-        }
-    }
-    if (!n || n_cwd + n + 1 > TEXT_BYTES - scan->used)
-        return "";
-    char *kept = scan->text + scan->used;
-    scan->used += n_cwd + n + 1;
-    if (n_cwd) {
-        memcpy(kept, cwd, n_cwd - 1);
-        kept[n_cwd - 1] = '/';
-    }
-    memcpy(kept + n_cwd, path, n);
-    kept[n_cwd + n] = '\0';
-    return kept;
+    struct seep_elf_exports e;
+    uintptr_t at = 0;
+    for (const struct link_map *map = _r_debug.r_map; map && !at; map = map->l_next)
+        if (seep_elf_open(&e, map->l_addr, map->l_ld))
+            at = seep_elf_address(&e, "_dl_find_object");
+    find_object = (find_object_fn *)at;
+    find_object_sought = true;
 }
 
-static const void *map_of(uintptr_t address)
+static bool ask(uintptr_t address, struct found_object *found)
 {
-    struct seep_found_object found;
-    if (!seep_modules_find_object || seep_modules_find_object((void *)address, &found) != 0)
-        return NULL;
-    return found.map;
+    return find_object && find_object((void *)address, found) == 0;
 }
 
-static void note_build_id(struct entry *entry, const ElfW(Phdr) * segment)
-{
-    const char *at = (const char *)(entry->loaded.bias + segment->p_vaddr);
-    const char *end = at + segment->p_memsz;
-    while (end - at > (long)sizeof(ElfW(Nhdr))) {
-        const ElfW(Nhdr) *note = (const void *)at;
-        size_t name = (note->n_namesz + 3u) & ~3u;
-        size_t value = (note->n_descsz + 3u) & ~3u;
-        at += sizeof(*note);
-        if ((size_t)(end - at) < name + value)
-            return;
-        if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && !memcmp(at, "GNU", 4)) {
-            entry->build_id_bytes =
-                note->n_descsz < BUILD_ID_BYTES ? note->n_descsz : BUILD_ID_BYTES;
-            memcpy(entry->build_id, at + name, entry->build_id_bytes);
-            return;
-        }
-        at += name + value;
-    }
-}
+/* ---- reading ---------------------------------------------------------------------------------- */
 
-static int add_object(struct dl_phdr_info *info, size_t size, void *data)
+static struct entry *search(const struct table *t, uintptr_t address)
 {
-    struct scan *scan = data;
-    (void)size;
-    scan->adds = info->dlpi_adds;
-    scan->subs = info->dlpi_subs;
-    if (info->dlpi_adds == adds && info->dlpi_subs == subs && n_entries)
-        return 1; /* as it was */
-    scan->changed = true;
-    if (scan->n >= MAX_MODULES)
-        return 1;
-    struct entry *entry = &scan->table[scan->n];
-    memset(entry, 0, sizeof(*entry));
-    entry->loaded.bias = info->dlpi_addr;
-    entry->path = keep_path(scan, info->dlpi_name);
-    entry->loaded.start = UINTPTR_MAX;
-    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-        uintptr_t from = info->dlpi_addr + segment->p_vaddr;
-        if (segment->p_type == PT_LOAD) {
-            if (from < entry->loaded.start)
-                entry->loaded.start = from;
-            if (from + segment->p_memsz > entry->loaded.end)
-                entry->loaded.end = from + segment->p_memsz;
-        } else if (segment->p_type == PT_GNU_EH_FRAME) {
-            entry->loaded.eh_frame_hdr = (const uint8_t *)from;
-        } else if (segment->p_type == PT_NOTE && !entry->build_id_bytes) {
-            note_build_id(entry, segment);
-        }
-    }
-    entry->map = map_of(entry->loaded.start);
-    if (strstr(entry->path, "libtorch_python."))
-        seep_modules_torch = true;
-    if (seep_modules_on_object)
-        seep_modules_on_object(info);
-    scan->n += entry->loaded.end > entry->loaded.start;
-    return 0;
-}
-
-static void sort(struct entry *table, unsigned n)
-{
-    /* The loader lists objects by age, and addresses mostly fall with it: insertion is near linear
-     * when started from the reversed list. */
-    for (unsigned i = 0, j = n; i + 1 < j; i++) {
-        struct entry t = table[i];
-        table[i] = table[--j];
-        table[j] = t;
-    }
-    for (unsigned i = 1; i < n; i++) {
-        struct entry t = table[i];
-        unsigned j = i;
-        for (; j > 0 && table[j - 1].loaded.start > t.loaded.start; j--)
-            table[j] = table[j - 1];
-        table[j] = t;
-    }
-}
-
-static bool same(const struct entry *a, const struct entry *b)
-{
-    return a->loaded.start == b->loaded.start && a->loaded.end == b->loaded.end &&
-           a->build_id_bytes == b->build_id_bytes &&
-           memcmp(a->build_id, b->build_id, a->build_id_bytes) == 0 &&
-           strcmp(a->path, b->path) == 0;
-}
-
-/* What has stayed keeps its id and its record. */
-static void carry_over(struct entry *table, unsigned n, const struct entry *old, unsigned n_old)
-{
-    for (unsigned i = 0, j = 0; i < n; i++) {
-        while (j < n_old && old[j].loaded.start < table[i].loaded.start)
-            j++;
-        if (j < n_old && same(&table[i], &old[j])) {
-            table[i].loaded.module = old[j].loaded.module;
-            table[i].loaded.id = old[j].loaded.id;
-        } else {
-            table[i].loaded.id = ++last_id;
-        }
-    }
-}
-
-static struct entry *search(uintptr_t address)
-{
-    struct entry *table = tables[in_use];
-    unsigned low = 0, high = n_entries;
+    unsigned low = 0, high = t->n;
     while (low < high) {
         unsigned middle = (low + high) / 2;
-        if (table[middle].loaded.start <= address)
+        if (t->entries[middle].loaded.start <= address)
             low = middle + 1;
         else
             high = middle;
     }
-    return low && address < table[low - 1].loaded.end ? &table[low - 1] : NULL;
+    return low && address < t->entries[low - 1].loaded.end ? &t->entries[low - 1] : NULL;
 }
 
-/* The caller holds refresh_lock. */
-static bool reread(void)
+/* Copies the entry, and its path where there is room for one. */
+static bool copy_entry(const struct entry *from, struct entry *entry, char *path, size_t capacity)
 {
-    unsigned spare = !in_use;
-    if (!tables[spare])
-        tables[spare] = seep_os_pages(MAX_MODULES * sizeof(struct entry));
-    if (!texts[spare])
-        texts[spare] = seep_os_pages(TEXT_BYTES);
-    struct scan scan = {.table = tables[spare], .text = texts[spare]};
-    if (scan.table && scan.text)
-        dl_iterate_phdr(add_object, &scan);
-    if (!scan.changed || !seep_os_lock(&table_lock))
+    if (!from)
         return false;
-    bool gone = scan.subs != subs;
-    sort(scan.table, scan.n);
-    carry_over(scan.table, scan.n, tables[in_use], n_entries);
-    in_use = spare;
-    n_entries = scan.n;
-    adds = scan.adds;
-    subs = scan.subs;
-    inherited = false;
-    seep_os_unlock(&table_lock);
-    if (gone && seep_modules_on_unload)
-        seep_modules_on_unload();
-    __atomic_fetch_add(&seep_modules_generation, 1, __ATOMIC_RELEASE);
+    *entry = *from;
+    if (!path)
+        return true;
+    size_t n = strnlen(from->path, capacity);
+    if (n == capacity)
+        return false;
+    memcpy(path, from->path, n);
+    path[n] = '\0';
     return true;
 }
 
-/* Whether the loader has an object that the table has not, for a libc that cannot be asked for one
- * address. Its list is read without its lock, so only while no other thread can change it. */
-static bool any_fresh(void)
+static bool read_entry(uintptr_t address, bool by_index, struct entry *entry, char *path,
+                       size_t capacity)
 {
-    if (seep_modules_find_object || seep_sites_threaded)
+    for (int tries = 0; tries < MAX_TRIES; tries++) {
+        uint32_t now = __atomic_load_n(&version, __ATOMIC_ACQUIRE);
+        const struct table *t = &tables[now & 1];
+        const struct entry *at = !by_index        ? search(t, address)
+                                 : address < t->n ? &t->entries[address]
+                                                  : NULL;
+        bool ok = copy_entry(at, entry, path, capacity);
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        if (__atomic_load_n(&version, __ATOMIC_RELAXED) == now)
+            return ok;
+    }
+    return false;
+}
+
+bool seep_modules_known(uintptr_t address, struct seep_loaded *found)
+{
+    struct entry entry;
+    if (!read_entry(address, false, &entry, NULL, 0))
         return false;
-    for (const struct link_map *map = _r_debug.r_map; map; map = map->l_next)
-        if (!search((uintptr_t)map->l_ld))
+    *found = entry.loaded;
+    return true;
+}
+
+bool seep_modules_at(unsigned index, struct seep_loaded *found, char *path, size_t capacity)
+{
+    struct entry entry;
+    if (!read_entry(index, true, &entry, path, capacity))
+        return false;
+    *found = entry.loaded;
+    return true;
+}
+
+/* ---- writing: the caller holds the lock ------------------------------------------------------- */
+
+static const char *keep_text(struct table *t, const char *text)
+{
+    size_t n = strlen(text) + 1;
+    if (n > TEXT_BYTES - t->text_used)
+        return "";
+    char *kept = memcpy(t->texts + t->text_used, text, n);
+    t->text_used += n;
+    return kept;
+}
+
+/* The other table, with what of this one is still there; NULL without memory. */
+static struct table *begin(bool *gone)
+{
+    const struct table *now = &tables[version & 1];
+    struct table *next = &tables[!(version & 1)];
+    if (!next->entries)
+        next->entries = seep_os_pages(MAX_MODULES * sizeof(struct entry));
+    if (!next->texts)
+        next->texts = seep_os_pages(TEXT_BYTES);
+    if (!next->entries || !next->texts)
+        return NULL;
+    next->n = 0;
+    next->text_used = 0;
+    *gone = false;
+    for (unsigned i = 0; i < now->n; i++) {
+        const struct entry *entry = &now->entries[i];
+        struct found_object found;
+        if (find_object && (!ask(entry->loaded.start, &found) || found.map != entry->map)) {
+            *gone = true;
+            continue;
+        }
+        next->entries[next->n] = *entry;
+        next->entries[next->n++].path = keep_text(next, entry->path);
+    }
+    return next;
+}
+
+static void commit(bool gone)
+{
+    __atomic_store_n(&version, version + 1, __ATOMIC_RELEASE);
+    if (gone && seep_modules_on_unload)
+        seep_modules_on_unload();
+    __atomic_fetch_add(&seep_modules_generation, 1, __ATOMIC_RELEASE);
+}
+
+/* The loader keeps a path as it was given to it: a relative one is of the folder of that time. */
+static void make_absolute(char path[SEEP_PATH_BYTES])
+{
+    static SEEP_LARGE char cwd[SEEP_PATH_BYTES]; /* the lock's */
+    if (!path[0] || path[0] == '/' || !strchr(path, '/') ||
+        seep_os_call3(SYS_getcwd, (long)cwd, sizeof(cwd), 0) <= 0 || cwd[0] != '/')
+        return;
+    const char *name = path;
+    while (name[0] == '.' && name[1] == '/')
+        name += 2;
+    size_t n = strlen(cwd), n_name = strlen(name);
+    if (n + 1 + n_name >= SEEP_PATH_BYTES)
+        return;
+    memmove(path + n + 1, name, n_name + 1);
+    memcpy(path, cwd, n);
+    path[n] = '/';
+}
+
+/* Takes the place of whatever it overlaps. */
+static void insert(struct table *t, const struct seep_object *o)
+{
+    unsigned at = 0, kept = 0;
+    for (unsigned i = 0; i < t->n; i++)
+        if (t->entries[i].loaded.end <= o->start || t->entries[i].loaded.start >= o->end)
+            t->entries[kept++] = t->entries[i];
+    t->n = kept;
+    if (t->n >= MAX_MODULES)
+        return;
+    for (at = t->n; at > 0 && t->entries[at - 1].loaded.start > o->start; at--)
+        t->entries[at] = t->entries[at - 1];
+    struct entry *entry = &t->entries[at];
+    *entry = (struct entry){
+        .loaded = {.start = o->start,
+                   .end = o->end,
+                   .bias = o->bias,
+                   .eh_frame_hdr = o->eh_frame_hdr,
+                   .dynamic = o->dynamic,
+                   .id = ++last_id},
+        .map = o->map,
+        .path = keep_text(t, o->path),
+        .build_id_bytes = o->build_id_bytes,
+    };
+    memcpy(entry->build_id, o->build_id, o->build_id_bytes);
+    t->n++;
+    if (strstr(o->path, "libtorch_python."))
+        seep_modules_torch = true;
+    if (seep_modules_on_object)
+        seep_modules_on_object(o);
+}
+
+static SEEP_LARGE struct seep_object object; /* the lock's: too large for a small stack */
+
+static bool has_map(const struct table *t, const struct link_map *map)
+{
+    for (unsigned i = 0; i < t->n; i++)
+        if (t->entries[i].map == map)
             return true;
     return false;
 }
 
-/* Whether what is known of `address` is out of date, as far as can be told without a lock. */
-static bool outdated(uintptr_t address)
+/* Of the loader's list all that the table has not. */
+static bool read_list(void)
 {
-    const struct entry *entry = search(address);
-    if (seep_modules_find_object)
-        return map_of(address) != (entry ? entry->map : NULL);
-    return !entry && any_fresh();
-}
-
-static bool any_gone(void)
-{
-    for (unsigned i = 0; seep_modules_find_object && i < n_entries; i++)
-        if (map_of(tables[in_use][i].loaded.start) != tables[in_use][i].map)
-            return true;
-    return false;
-}
-
-/* `address`: which one it is about. */
-static bool refresh_for(uintptr_t address)
-{
-    if (!seep_os_lock(&refresh_lock))
+    bool gone, added = false;
+    struct table *next = begin(&gone);
+    const struct link_map *last = NULL;
+    unsigned n = 0;
+    if (!next)
         return false;
-    bool changed = (!inherited || outdated(address)) && reread();
-    seep_os_unlock(&refresh_lock);
-    return changed;
+    for (const struct link_map *map = seep_loader_first(); map && n++ < MAX_MODULES;
+         last = map, map = seep_loader_next(map)) {
+        if (has_map(next, map) || !seep_loader_describe(map, &object))
+            continue;
+        make_absolute(object.path);
+        insert(next, &object);
+        added = true;
+    }
+    list_end = last;
+    if (!added && !gone)
+        return false;
+    commit(gone);
+    return true;
+}
+
+/* Whether the loader has appended to its list, or the end that is known is no longer in it. */
+static bool list_changed(void)
+{
+    struct link_map copy;
+    if (!find_object_sought)
+        seek_find_object();
+    return !list_end || seep_loader_read((uintptr_t)list_end, &copy, sizeof(copy)) != sizeof(copy) ||
+           copy.l_next || !copy.l_prev ||
+           seep_loader_next(copy.l_prev) != list_end;
 }
 
 bool seep_modules_refresh(void)
 {
-    if (!seep_os_lock(&refresh_lock))
+    if (!seep_os_lock(&lock))
         return false;
-    bool changed = !inherited && reread();
-    seep_os_unlock(&refresh_lock);
+    bool changed = list_changed() && read_list();
+    seep_os_unlock(&lock);
     return changed;
 }
 
 void seep_modules_closed(void)
 {
-    if (!seep_os_lock(&refresh_lock))
+    bool gone;
+    if (!seep_os_lock(&lock))
         return;
-    if (!inherited || any_gone())
-        (void)reread();
-    seep_os_unlock(&refresh_lock);
+    if (begin(&gone) && gone)
+        commit(gone);
+    seep_os_unlock(&lock);
 }
 
-/* What was known may be of an object that has gone and made place for another. */
+/* An object whose code is on the stack cannot go; what cannot be read of it is known otherwise. */
+static void enter(const struct found_object *found)
+{
+    bool gone;
+    struct table *next = begin(&gone);
+    if (!next)
+        return;
+    if (!seep_loader_describe(found->map, &object)) {
+        object.map = found->map;
+        object.bias = found->map->l_addr;
+        object.dynamic = found->map->l_ld;
+        object.start = (uintptr_t)found->start;
+        object.end = (uintptr_t)found->end;
+        object.eh_frame_hdr = found->eh_frame;
+        object.build_id_bytes = 0;
+        object.path[0] = '\0';
+    }
+    make_absolute(object.path);
+    insert(next, &object);
+    commit(gone);
+}
+
+/* What is known may be of an object that has gone and made place for another. */
+static bool is_current(const struct entry *entry, const struct found_object *found)
+{
+    return entry->map == found->map && entry->loaded.start <= (uintptr_t)found->start &&
+           entry->loaded.end >= (uintptr_t)found->end;
+}
+
+static bool find_entry(uintptr_t address, struct entry *entry, char *path, size_t capacity)
+{
+    struct found_object found;
+    bool known = read_entry(address, false, entry, path, capacity);
+    if (!find_object) {
+        if (known || !seep_modules_refresh())
+            return known;
+    } else {
+        bool there = ask(address, &found);
+        if (there ? known && is_current(entry, &found) : !known)
+            return known;
+        if (!seep_os_lock(&lock))
+            return false;
+        bool late = read_entry(address, false, entry, NULL, 0) && there && is_current(entry, &found);
+        if (there && !late)
+            enter(&found);
+        seep_os_unlock(&lock);
+        if (!there) {
+            seep_modules_closed();
+            return false;
+        }
+    }
+    return read_entry(address, false, entry, path, capacity);
+}
+
 bool seep_modules_find(uintptr_t address, struct seep_loaded *found)
 {
-    (void)refresh_for(address);
-    return seep_modules_known(address, found);
-}
-
-bool seep_modules_known(uintptr_t address, struct seep_loaded *found)
-{
-    if (!seep_os_lock(&table_lock))
+    struct entry entry;
+    if (!find_entry(address, &entry, NULL, 0))
         return false;
-    const struct entry *entry = search(address);
-    if (entry)
-        *found = entry->loaded;
-    seep_os_unlock(&table_lock);
-    return entry != NULL;
+    *found = entry.loaded;
+    return true;
 }
 
 bool seep_modules_path(uintptr_t address, char *path, size_t capacity)
 {
+    struct entry entry;
     path[0] = '\0';
-    (void)refresh_for(address);
-    if (!seep_os_lock(&table_lock))
-        return false;
-    const struct entry *entry = search(address);
-    bool fits = entry && strlen(entry->path) < capacity;
-    if (fits)
-        strcpy(path, entry->path);
-    seep_os_unlock(&table_lock);
-    return fits;
+    return find_entry(address, &entry, path, capacity);
 }
 
 static uint32_t intern_entry(const struct entry *entry)
 {
-    char hex[2 * BUILD_ID_BYTES + 1];
+    char hex[2 * SEEP_BUILD_ID_BYTES + 1];
     for (uint32_t i = 0; i < entry->build_id_bytes; i++) {
         static const char digits[] = "0123456789abcdef";
         unsigned char byte = entry->build_id[i];
@@ -342,26 +392,25 @@ uint32_t seep_modules_ref(uintptr_t address, uintptr_t *bias)
     if (!seep_modules_find(address, &loaded))
         return 0;
     *bias = loaded.bias;
-    if (loaded.module || !seep_os_lock(&table_lock))
+    if (loaded.module || !seep_os_lock(&lock))
         return loaded.module;
-    struct entry *entry = search(address);
+    struct entry *entry = search(&tables[version & 1], address);
     if (entry && !entry->loaded.module && seep_os_lock(&seep_arena.lock)) {
-        entry->loaded.module = intern_entry(entry);
+        uint32_t ref = intern_entry(entry);
+        __atomic_store_n(&entry->loaded.module, ref, __ATOMIC_RELEASE);
         seep_os_unlock(&seep_arena.lock);
     }
     uint32_t ref = entry ? entry->loaded.module : 0;
-    seep_os_unlock(&table_lock);
+    seep_os_unlock(&lock);
     return ref;
 }
 
 void seep_modules_after_fork(void)
 {
-    table_lock.word = 0;
-    refresh_lock.word = 0;
-    inherited = true;
+    lock.word = 0;
 }
 
-struct seep_lock *seep_modules_lock(unsigned which)
+struct seep_lock *seep_modules_lock(void)
 {
-    return which ? &table_lock : &refresh_lock;
+    return &lock;
 }

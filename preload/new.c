@@ -2,12 +2,11 @@
  * are recorded: here they are only passed on. Allocators that bring their own (jemalloc, tcmalloc)
  * never come to malloc, and are recorded here. Nothing is held over the real call, which may throw.
  */
-#include <link.h>
 #include <string.h>
 
+#include "preload/elf_find.h"
 #include "preload/modules.h"
 #include "preload/new.h"
-#include "preload/pyframe_elf.h"
 #include "preload/real.h"
 #include "preload/record.h"
 
@@ -40,16 +39,17 @@ static bool is_standard(const char *path)
 /* Where the runtime of C++ came with a library that was loaded for itself (as Python does), it is
  * not among the objects that RTLD_NEXT searches. Nor may the loader be asked for it when an operator
  * is called: it may be busy with a constructor that waits for the caller. */
-void seep_new_look(const struct dl_phdr_info *info)
+void seep_new_look(const struct seep_object *object)
 {
-    if (!info->dlpi_name || !is_standard(info->dlpi_name))
+    struct seep_elf_exports e;
+    if (!is_standard(object->path) || !seep_elf_open(&e, object->bias, object->dynamic))
         return;
     for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++) {
         if (strncmp(operators[i].name, "_Zn", 3) != 0 && strncmp(operators[i].name, "_Zd", 3) != 0)
             continue;
         struct provider *provider = &providers[operators[i].hook];
         const void *next = ((void *const *)&seep_real)[operators[i].hook];
-        void *found = next ? NULL : (void *)seep_elf_find(info, operators[i].name);
+        void *found = next ? NULL : (void *)seep_elf_address(&e, operators[i].name);
         if (found && !provider->function)
             __atomic_store_n(&provider->function, found, __ATOMIC_RELEASE);
     }
@@ -64,20 +64,19 @@ void seep_new_forget(void)
             __atomic_store_n(&providers[hook].function, NULL, __ATOMIC_RELEASE);
 }
 
-static __attribute__((noinline)) void *resolve(enum seep_hook hook, void *next, uintptr_t caller)
+static __attribute__((noinline)) void *resolve(enum seep_hook hook, void *next)
 {
     char path[1024];
-    struct seep_loaded loaded;
-    seep_tls.depth++; /* a signal handler would ask for the same locks */
+    seep_guard_raise(); /* a signal handler would ask for the same locks */
     if (!next) {
         seep_modules_on_object = seep_new_look; /* a process that records nothing has no start */
-        (void)seep_modules_find(caller - 1, &loaded);
+        (void)seep_modules_refresh();
     } else {
         providers[hook].own =
             seep_modules_path((uintptr_t)next, path, sizeof(path)) && !is_standard(path);
         __atomic_store_n(&providers[hook].function, next, __ATOMIC_RELEASE);
     }
-    seep_tls.depth--;
+    seep_guard_lower();
     return __atomic_load_n(&providers[hook].function, __ATOMIC_ACQUIRE);
 }
 
@@ -85,8 +84,7 @@ static __attribute__((noinline)) void *resolve(enum seep_hook hook, void *next, 
     ((__typeof__(seep_real.name))(__builtin_expect(providers[SEEP_HOOK_##name].function != NULL,   \
                                                    1)                                              \
                                       ? providers[SEEP_HOOK_##name].function                       \
-                                      : resolve(SEEP_HOOK_##name, (void *)seep_real.name,          \
-                                                (uintptr_t)__builtin_return_address(0))))
+                                      : resolve(SEEP_HOOK_##name, (void *)seep_real.name)))
 #define OWN(name) __builtin_expect(providers[SEEP_HOOK_##name].own, 0)
 
 /* How much this thread has recorded. */

@@ -2,10 +2,10 @@
 #ifndef SEEP_PRELOAD_NEW_H
 #define SEEP_PRELOAD_NEW_H
 
-struct dl_phdr_info;
+struct seep_object;
 
 /* For seep_modules_on_object. */
-void seep_new_look(const struct dl_phdr_info *info);
+void seep_new_look(const struct seep_object *object);
 
 /* Objects have been unloaded, perhaps the runtime too. */
 void seep_new_forget(void);

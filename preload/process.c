@@ -1,159 +1,39 @@
-/* Hooks of what begins, changes and ends processes. A forked child needs none: it notices by a page
- * that the kernel has cleared (start.c). vfork is left alone for the same reason. */
-#include <dlfcn.h>
+/* Hooks of what begins and ends processes; those of exec are in exec.c. A forked child needs none:
+ * it notices by a page that the kernel has cleared (start.c). vfork is left alone for the same
+ * reason. */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "preload/thread.h"
-#include "preload/environment.h"
 #include "preload/job.h"
 #include "preload/modules.h"
 #include "preload/real.h"
+#include "preload/signals.h"
 #include "preload/start.h"
 
-#define UNAVAILABLE(name) (__builtin_expect(!SEEP_REAL(name), 0) && (errno = ENOSYS))
+#define UNAVAILABLE(name) (__builtin_expect(!seep_real.name, 0) && (errno = ENOSYS))
 
 SEEP_EXPORT pid_t fork(void)
 {
     if (UNAVAILABLE(fork))
         return -1;
-    if (seep_enter()) {
+    uint64_t mask;
+    if (seep_enter_call(&mask)) {
         seep_note_hook(SEEP_HOOK_fork);
-        seep_leave();
+        seep_leave_call(&mask);
     }
     return seep_real.fork();
-}
-
-/* The profile says "exec" from now on; when the call fails, it takes it back. A child that has
- * recorded nothing yet gets no profile for this alone. */
-static void before_exec(enum seep_hook hook)
-{
-    if (*seep_activity != SEEP_RECORDING || !seep_enter())
-        return;
-    seep_note_hook(hook);
-    seep_end(SEEP_EXIT_EXEC, 0);
-    seep_leave();
-}
-
-static int exec_failed(int result)
-{
-    int saved_errno = errno;
-    if (*seep_activity == SEEP_RECORDING && seep_enter()) {
-        seep_end(SEEP_EXIT_NONE, 0);
-        seep_leave();
-    }
-    errno = saved_errno;
-    return result;
-}
-
-/* On the stack: a child of vfork shares everything else with its parent. */
-#define COMPLETE(environment)                                                                      \
-    char *room_[seep_environment_room(environment)], text_[seep_environment_text(environment)];    \
-    char *const *complete_ = seep_environment_complete(environment, room_, text_)
-
-SEEP_EXPORT int execve(const char *path, char *const argv[], char *const environment[])
-{
-    if (UNAVAILABLE(execve))
-        return -1;
-    COMPLETE(environment);
-    before_exec(SEEP_HOOK_execve);
-    return exec_failed(seep_real.execve(path, argv, complete_));
-}
-
-SEEP_EXPORT int execv(const char *path, char *const argv[])
-{
-    return execve(path, argv, environ);
-}
-
-SEEP_EXPORT int execvpe(const char *file, char *const argv[], char *const environment[])
-{
-    if (UNAVAILABLE(execvpe))
-        return -1;
-    COMPLETE(environment);
-    before_exec(SEEP_HOOK_execvpe);
-    return exec_failed(seep_real.execvpe(file, argv, complete_));
-}
-
-SEEP_EXPORT int execvp(const char *file, char *const argv[])
-{
-    return execvpe(file, argv, environ);
-}
-
-SEEP_EXPORT int fexecve(int fd, char *const argv[], char *const environment[])
-{
-    if (UNAVAILABLE(fexecve))
-        return -1;
-    COMPLETE(environment);
-    before_exec(SEEP_HOOK_fexecve);
-    return exec_failed(seep_real.fexecve(fd, argv, complete_));
-}
-
-/* Arguments up to the closing NULL, gathered twice: to count, and to copy. */
-#define GATHER(first)                                                                              \
-    va_list list_;                                                                                 \
-    size_t n_ = 1;                                                                                 \
-    va_start(list_, first);                                                                        \
-    while (va_arg(list_, char *))                                                                  \
-        n_++;                                                                                      \
-    va_end(list_);                                                                                 \
-    char *argv_[n_ + 1];                                                                           \
-    argv_[0] = (char *)(size_t)(first);                                                            \
-    va_start(list_, first);                                                                        \
-    for (size_t i_ = 1; i_ <= n_; i_++)                                                            \
-    argv_[i_] = va_arg(list_, char *)
-
-SEEP_EXPORT int execl(const char *path, const char *first, ...)
-{
-    GATHER(first);
-    va_end(list_);
-    return execve(path, argv_, environ);
-}
-
-SEEP_EXPORT int execlp(const char *file, const char *first, ...)
-{
-    GATHER(first);
-    va_end(list_);
-    return execvpe(file, argv_, environ);
-}
-
-SEEP_EXPORT int execle(const char *path, const char *first, ...)
-{
-    GATHER(first);
-    char *const *environment = va_arg(list_, char *const *);
-    va_end(list_);
-    return execve(path, argv_, environment);
-}
-
-SEEP_EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
-                            const posix_spawnattr_t *attributes, char *const argv[],
-                            char *const environment[])
-{
-    if (!SEEP_REAL(posix_spawn))
-        return ENOSYS;
-    COMPLETE(environment);
-    return seep_real.posix_spawn(pid, path, actions, attributes, argv, complete_);
-}
-
-SEEP_EXPORT int posix_spawnp(pid_t *pid, const char *file,
-                             const posix_spawn_file_actions_t *actions,
-                             const posix_spawnattr_t *attributes, char *const argv[],
-                             char *const environment[])
-{
-    if (!SEEP_REAL(posix_spawnp))
-        return ENOSYS;
-    COMPLETE(environment);
-    return seep_real.posix_spawnp(pid, file, actions, attributes, argv, complete_);
 }
 
 /* How a child ended is known to who waits for it, and to nobody else. */
 static void reaped(pid_t pid, int status)
 {
     int saved_errno = errno;
-    if (pid > 0 && (WIFEXITED(status) || WIFSIGNALED(status)) && seep_enter()) {
+    uint64_t mask;
+    if (pid > 0 && (WIFEXITED(status) || WIFSIGNALED(status)) && seep_enter_call(&mask)) {
         seep_job_reaped(pid, status);
-        seep_leave();
+        seep_leave_call(&mask);
     }
     errno = saved_errno;
 }
@@ -168,6 +48,18 @@ static void reaped_info(const siginfo_t *info)
         reaped(info->si_pid, info->si_status & 0x7f);
 }
 
+static bool is_recording(void)
+{
+    return *seep_activity == SEEP_RECORDING && !seep_tls.depth;
+}
+
+/* For coverage: one store, which needs no guard. */
+static void note_wait(enum seep_hook hook)
+{
+    if (is_recording())
+        seep_note_hook(hook);
+}
+
 /* Looks how a child ended before the job takes it from the kernel: killed in between, this process
  * would take the knowledge with it; so the child is left to whoever inherits it. Never waits: what
  * wakes this thread is the job's own call, so that it has the child before a handler of SIGCHLD runs
@@ -176,7 +68,7 @@ static void look_before(idtype_t type, id_t id)
 {
     siginfo_t info = {0};
     int saved_errno = errno;
-    if (*seep_activity == SEEP_RECORDING && !seep_tls.depth && SEEP_REAL(waitid) &&
+    if (is_recording() && seep_real.waitid &&
         seep_real.waitid(type, id, &info, WEXITED | WNOWAIT | WNOHANG) == 0)
         reaped_info(&info);
     errno = saved_errno;
@@ -194,6 +86,7 @@ SEEP_EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usag
     int own = 0;
     if (UNAVAILABLE(wait4))
         return -1;
+    note_wait(SEEP_HOOK_wait4);
     look_before_pid(pid, options);
     pid_t found = seep_real.wait4(pid, &own, options, usage);
     if (found > 0) {
@@ -209,6 +102,7 @@ SEEP_EXPORT pid_t waitpid(pid_t pid, int *status, int options)
     int own = 0;
     if (UNAVAILABLE(waitpid))
         return -1;
+    note_wait(SEEP_HOOK_waitpid);
     look_before_pid(pid, options);
     pid_t found = seep_real.waitpid(pid, &own, options);
     if (found > 0) {
@@ -233,6 +127,7 @@ SEEP_EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 {
     if (UNAVAILABLE(waitid))
         return -1;
+    note_wait(SEEP_HOOK_waitid);
     siginfo_t own = {0};
     if ((options & ~WNOHANG) == WEXITED)
         look_before(type, id);
@@ -244,17 +139,21 @@ SEEP_EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 
 static void ending(enum seep_hook hook, uint32_t kind, int value)
 {
-    if (!seep_enter())
+    uint64_t mask;
+    if (!seep_enter_call(&mask)) {
+        if (*seep_activity == SEEP_IDLE)
+            seep_start_list();
         return;
+    }
     seep_note_hook(hook);
     seep_end(kind, value);
-    seep_leave();
+    seep_leave_call(&mask);
 }
 
 SEEP_EXPORT void _exit(int status)
 {
     ending(SEEP_HOOK__exit, SEEP_EXIT_EXIT, status & 0xff);
-    if (SEEP_REAL(_exit))
+    if (seep_real._exit)
         seep_real._exit(status);
     for (;;)
         (void)seep_os_call3(SYS_exit_group, status, 0, 0);
@@ -268,7 +167,7 @@ SEEP_EXPORT void _Exit(int status)
 SEEP_EXPORT void quick_exit(int status)
 {
     ending(SEEP_HOOK_quick_exit, SEEP_EXIT_EXIT, status & 0xff);
-    if (SEEP_REAL(quick_exit))
+    if (seep_real.quick_exit)
         seep_real.quick_exit(status);
     _exit(status);
 }
@@ -276,7 +175,7 @@ SEEP_EXPORT void quick_exit(int status)
 SEEP_EXPORT void abort(void)
 {
     ending(SEEP_HOOK_abort, SEEP_EXIT_SIGNAL, SIGABRT);
-    if (SEEP_REAL(abort))
+    if (seep_real.abort)
         seep_real.abort();
     for (;;)
         __builtin_trap();
@@ -285,7 +184,7 @@ SEEP_EXPORT void abort(void)
 /* What is loaded next may lie where this did. */
 SEEP_EXPORT int dlclose(void *library)
 {
-    if (!SEEP_REAL(dlclose))
+    if (!seep_real.dlclose)
         return -1;
     int result = seep_real.dlclose(library);
     int saved_errno = errno;

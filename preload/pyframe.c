@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "preload/pyframe_code.h"
 #include "preload/pyframe_elf.h"
@@ -17,13 +18,12 @@
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 #define LIKELY(x)     __builtin_expect(!!(x), 1)
 
-typedef unsigned walk_fn(struct seep_pyframe *frames, unsigned capacity);
+typedef void follow_fn(struct seep_pystack *stack);
 
-static walk_fn walk_nothing, walk_begin;
+static follow_fn follow_nothing, follow_begin;
 
 bool seep_python_ready;
 uint32_t seep_python_version;
-struct seep_pycode_offsets seep_python_code_offsets;
 
 enum { MAX_COLD = 64 };
 
@@ -38,7 +38,7 @@ static struct {
     unsigned n_cold;
 } python;
 
-static walk_fn *walker = walk_nothing;
+static follow_fn *follower = follow_nothing;
 
 /* ---- the calling thread's state ------------------------------------------------------------- */
 
@@ -95,18 +95,25 @@ static ALWAYS_INLINE bool is_shim(const struct seep_pylayout *layout, uintptr_t 
            *(const uint8_t *)(frame + layout->frame_owner) >= SEEP_PYOWNER_SHIM;
 }
 
+/* Word by word: a vector of two that the interpreter has just stored one by one must wait for both.
+ */
+static ALWAYS_INLINE uintptr_t frame_code(const struct seep_pylayout *layout, uintptr_t frame)
+{
+    const uintptr_t code = seep_py_word(frame + layout->frame_code);
+    return layout->minor >= 14 ? code & ~(uintptr_t)3 : code; /* a tagged reference */
+}
+
+static ALWAYS_INLINE uintptr_t frame_position(const struct seep_pylayout *layout, uintptr_t frame)
+{
+    if (layout->chain == SEEP_PYCHAIN_OBJECTS)
+        return (uintptr_t)(intptr_t) * (const int *)(frame + layout->frame_position);
+    return seep_py_word(frame + layout->frame_position);
+}
+
 static ALWAYS_INLINE struct seep_pyframe frame_read(const struct seep_pylayout *layout,
                                                     uintptr_t frame)
 {
-    struct seep_pyframe read = {.code = word(frame + layout->frame_code)};
-
-    if (layout->chain == SEEP_PYCHAIN_OBJECTS)
-        read.position = (uintptr_t)(intptr_t) * (const int *)(frame + layout->frame_position);
-    else
-        read.position = word(frame + layout->frame_position);
-    if (layout->minor >= 14) /* a tagged reference */
-        read.code &= ~(uintptr_t)3;
-    return read;
+    return (struct seep_pyframe){frame_code(layout, frame), frame_position(layout, frame)};
 }
 
 /* The interpreter's own idea of which frames are there (_PyFrame_IsIncomplete): not those that make
@@ -150,53 +157,33 @@ static ALWAYS_INLINE uintptr_t frame_first(const struct seep_pylayout *layout)
     return frame;
 }
 
-static ALWAYS_INLINE unsigned walk_layout(const struct seep_pylayout *layout,
-                                          struct seep_pyframe *frames, unsigned capacity)
-{
-    uintptr_t frame = frame_first(layout), inner;
-    unsigned n = 0;
+#include "preload/pyframe_follow.h"
 
-    if (!frame || !capacity)
-        return 0;
-    frames[n++] = frame_read(layout, frame);
-    while (n < capacity) {
-        inner = frame;
-        frame = word(frame + layout->frame_back);
-        if (!frame)
-            break;
-        frames[n] = frame_read(layout, frame);
-        n += !is_hidden(layout, frame, inner);
-    }
-    return n;
-}
-
-#define WALK(minor)                                                                                \
-    static unsigned walk_##minor(struct seep_pyframe *frames, unsigned capacity)                   \
+#define FOLLOW(minor)                                                                              \
+    static void follow_##minor(struct seep_pystack *stack)                                         \
     {                                                                                              \
-        return walk_layout(&seep_pylayout_##minor, frames, capacity);                              \
+        follow_layout(&seep_pylayout_##minor, stack);                                              \
     }
-WALK(38)
-WALK(39)
-WALK(310)
-WALK(311)
-WALK(312)
-WALK(313)
+FOLLOW(38)
+FOLLOW(39)
+FOLLOW(310)
+FOLLOW(311)
+FOLLOW(312)
+FOLLOW(313)
 
-static unsigned walk_own(struct seep_pyframe *frames, unsigned capacity)
+static void follow_own(struct seep_pystack *stack)
 {
-    return walk_layout(&python.own_layout, frames, capacity);
+    follow_layout(&python.own_layout, stack);
 }
 
-static unsigned walk_nothing(struct seep_pyframe *frames, unsigned capacity)
+static void follow_nothing(struct seep_pystack *stack)
 {
-    (void)frames;
-    (void)capacity;
-    return 0;
+    stack->n = stack->n_kept = 0;
 }
 
-unsigned seep_python_walk(struct seep_pyframe *frames, unsigned capacity)
+void seep_python_follow(struct seep_pystack *stack)
 {
-    return __atomic_load_n(&walker, __ATOMIC_ACQUIRE)(frames, capacity);
+    __atomic_load_n(&follower, __ATOMIC_ACQUIRE)(stack);
 }
 
 /* ---- attaching ------------------------------------------------------------------------------ */
@@ -216,11 +203,14 @@ static uint32_t parse_version(const char *text)
     return part[0] << 24 | (part[1] & 255) << 16 | (part[2] & 255) << 8 | 0xf0;
 }
 
-static walk_fn *walker_for(uint32_t minor)
+static follow_fn *follower_for(uint32_t minor)
 {
-    static walk_fn *const walkers[] = {walk_38, walk_39, walk_310, walk_311, walk_312, walk_313};
+    static follow_fn *const followers[] = {follow_38,  follow_39,  follow_310,
+                                           follow_311, follow_312, follow_313};
 
-    return minor >= 8 && minor <= 13 ? walkers[minor - 8] : minor == 14 ? walk_own : walk_nothing;
+    if (minor == 14)
+        return follow_own;
+    return minor >= 8 && minor <= 13 ? followers[minor - 8] : follow_nothing;
 }
 
 /* Decides how this interpreter is read. Only once it runs: its data is relocated then. */
@@ -238,27 +228,21 @@ static void settle(void)
         !python.image.thread_state ||
         !seep_pylayout_fits(layout, python.image.code_type, python.image.runtime)) {
         seep_python_ready = false;
-        __atomic_store_n(&walker, walk_nothing, __ATOMIC_RELEASE);
+        __atomic_store_n(&follower, follow_nothing, __ATOMIC_RELEASE);
         return;
     }
-    seep_python_code_offsets = (struct seep_pycode_offsets){
-        .first_line = layout->code_firstline,
-        .file = layout->code_file,
-        .name = layout->code_name,
-        .flags = layout->code_flags,
-        .lines = layout->code_lines,
-    };
     __atomic_store_n(&python.layout, layout, __ATOMIC_RELEASE);
-    __atomic_store_n(&walker, walker_for(minor), __ATOMIC_RELEASE);
+    __atomic_store_n(&follower, follower_for(minor), __ATOMIC_RELEASE);
 }
 
-/* The walk of an interpreter that has not begun to run when it was found. */
-static unsigned walk_begin(struct seep_pyframe *frames, unsigned capacity)
+/* Of an interpreter that has not begun to run when it was found. */
+static void follow_begin(struct seep_pystack *stack)
 {
+    stack->n = stack->n_kept = 0;
     if (!(seep_py_word(python.image.code_type + SEEP_PYTYPE_FLAGS) & SEEP_PYTYPE_READY))
-        return 0;
+        return;
     settle();
-    return seep_python_walk(frames, capacity);
+    seep_python_follow(stack);
 }
 
 static void attach(void)
@@ -267,7 +251,7 @@ static void attach(void)
 
     if (python.image.eval.start && !seep_pyimage_loaded(python.image.bias)) {
         seep_python_ready = false;
-        __atomic_store_n(&walker, walk_nothing, __ATOMIC_RELEASE);
+        __atomic_store_n(&follower, follow_nothing, __ATOMIC_RELEASE);
         __atomic_store_n(&python.layout, NULL, __ATOMIC_RELEASE);
         __atomic_store_n(&key_place, KEY_UNKNOWN, __ATOMIC_RELAXED);
         python.image.eval.start = 0;
@@ -278,7 +262,7 @@ static void attach(void)
     python.thread_state = (uintptr_t(*)(void))image.thread_state;
     python.n_cold = seep_pyimage_cold(&image, python.cold, MAX_COLD);
     seep_python_version = image.version_word ? (uint32_t)seep_py_word(image.version_word) : 0;
-    __atomic_store_n(&walker, walk_begin, __ATOMIC_RELEASE);
+    __atomic_store_n(&follower, follow_begin, __ATOMIC_RELEASE);
     seep_python_ready = true;
     if (seep_py_word(image.code_type + SEEP_PYTYPE_FLAGS) & SEEP_PYTYPE_READY)
         settle();
@@ -326,23 +310,23 @@ static bool is_code(uintptr_t code)
     return code && !(code & 7) && seep_py_word(code + SEEP_PYOBJECT_TYPE) == python.image.code_type;
 }
 
-int seep_python_describe(const struct seep_pyframe *frame, struct seep_pycode_info *info)
+int seep_python_describe(uintptr_t code, struct seep_pycode_info *info)
 {
     const struct seep_pylayout *layout = __atomic_load_n(&python.layout, __ATOMIC_ACQUIRE);
 
-    if (!layout || !is_code(frame->code))
+    if (!layout || !is_code(code))
         return -1;
     /* A long file name leaves room for the names of what is in it. */
     struct seep_pyscratch scratch = {info->scratch, 0, SEEP_PYCODE_SCRATCH / 2};
     const struct seep_pytext file =
-        seep_pytext_read(layout, word(frame->code + layout->code_file), &scratch);
+        seep_pytext_read(layout, word(code + layout->code_file), &scratch);
     scratch.size = SEEP_PYCODE_SCRATCH * 3 / 4;
     const struct seep_pytext function =
-        seep_pytext_read(layout, word(frame->code + layout->code_name), &scratch);
+        seep_pytext_read(layout, word(code + layout->code_name), &scratch);
     scratch.size = SEEP_PYCODE_SCRATCH;
     struct seep_pytext qualname = function;
     if (layout->code_qualname)
-        qualname = seep_pytext_read(layout, word(frame->code + layout->code_qualname), &scratch);
+        qualname = seep_pytext_read(layout, word(code + layout->code_qualname), &scratch);
 
     info->file = file.text;
     info->file_len = file.len;
@@ -350,9 +334,20 @@ int seep_python_describe(const struct seep_pyframe *frame, struct seep_pycode_in
     info->function_len = function.len;
     info->qualname = qualname.text;
     info->qualname_len = qualname.len;
-    info->first_line = seep_py_u32(frame->code + layout->code_firstline);
-    info->line = seep_pycode_line(layout, frame->code, frame->position);
+    info->first_line = seep_py_u32(code + layout->code_firstline);
     return 0;
+}
+
+uint32_t seep_python_line(const struct seep_pyframe *frame, uint64_t key,
+                          struct seep_pyline_memo *memo)
+{
+    const struct seep_pylayout *layout = __atomic_load_n(&python.layout, __ATOMIC_ACQUIRE);
+
+    if (!layout || !is_code(frame->code))
+        return 0;
+    if (memo->code != key)
+        *memo = (struct seep_pyline_memo){.code = key};
+    return seep_pycode_line(layout, frame->code, frame->position, memo);
 }
 
 uint64_t seep_python_fingerprint(uintptr_t code)

@@ -7,6 +7,7 @@
 #define SEEP_PRELOAD_PYFRAME_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* A frame as it is met on the stack: enough to compare two stacks, cheap to collect.
@@ -21,15 +22,21 @@ struct seep_pyframe {
 /* Room for the UTF-8 of texts that are not ASCII: file, name and qualified name together. */
 #define SEEP_PYCODE_SCRATCH 2048
 
-/* What a pair means. Strings are UTF-8, not terminated: inside the interpreter's own objects where
- * they are ASCII (valid while the code object lives), else in `scratch`, cut where they do not fit;
- * len 0 where unknown. Before 3.11 code has no qualified name: qualname is function. */
+/* What a code object says. Strings are UTF-8, not terminated: inside the interpreter's own objects
+ * where they are ASCII (valid while the code object lives), else in `scratch`, cut where they do
+ * not fit; len 0 where unknown. Before 3.11 code has no qualified name: qualname is function. */
 struct seep_pycode_info {
     const char *file, *function, *qualname;
     uint32_t file_len, function_len, qualname_len;
     uint32_t first_line;
-    uint32_t line; /* of the instruction; 0 when unknown */
     char scratch[SEEP_PYCODE_SCRATCH];
+};
+
+/* How far a line table has been read: the next line is mostly found behind the last. */
+struct seep_pyline_memo {
+    uint64_t code; /* the key that the caller gives; 0: none */
+    size_t at;
+    int64_t unit, line;
 };
 
 /* True once an interpreter has been found that can be read as far as is known by then. It need not
@@ -42,24 +49,60 @@ extern bool seep_python_ready;
 extern uint32_t seep_python_version;
 
 /* Looks for an interpreter in this process (program or shared libpython). Cheap when there is none;
- * call it again when the set of loaded modules has changed. Takes the loader's lock. Does not
- * allocate or use stdio; keeps errno. */
+ * call it again when the set of loaded modules has changed. Does not allocate or use stdio; keeps
+ * errno. */
 void seep_python_attach(void);
 
 /* In a forked child: nobody attaches. */
 void seep_python_after_fork(void);
 
-/* The calling thread's Python frames, innermost first. Returns how many were stored, 0 where the
- * thread runs no Python. Deeper stacks than `capacity` are cut at the outer end. */
-unsigned seep_python_walk(struct seep_pyframe *frames, unsigned capacity);
+enum { SEEP_MAX_PYTHON_FRAMES = 320, SEEP_FRESH_PYTHON_FRAMES = 32 };
+
+/* A thread's Python stack as last seen; all zero at first. The frames are the last `n` of the
+ * array, innermost first, so that the outermost has its place for good. */
+struct seep_pystack {
+    uint32_t n;
+    uint32_t n_kept; /* lowered to how many of the outermost have stayed: the reader sets it to n */
+    bool cut;        /* there are more, further out */
+    struct seep_pyframe frames[SEEP_MAX_PYTHON_FRAMES];
+    struct seep_pylink {
+        uintptr_t frame; /* of the interpreter */
+        uintptr_t via;   /* one of its own between this one and the next, 0: none */
+        uint64_t glance; /* at the code object: differs where another has taken its address */
+        uint64_t hash;   /* of this frame and all outside of it */
+    } links[SEEP_MAX_PYTHON_FRAMES];
+    struct {
+        struct seep_pyframe frame;
+        struct seep_pylink link;
+    } fresh[SEEP_FRESH_PYTHON_FRAMES];
+};
+
+/* Brings `stack` up to date for the calling thread; n is 0 where that runs no Python. */
+void seep_python_follow(struct seep_pystack *stack);
+
+static inline const struct seep_pyframe *seep_pystack_frames(const struct seep_pystack *stack)
+{
+    return stack->frames + SEEP_MAX_PYTHON_FRAMES - stack->n;
+}
+
+/* Of the whole stack; 0 where there is none. */
+static inline uint64_t seep_pystack_hash(const struct seep_pystack *stack)
+{
+    return stack->n ? stack->links[SEEP_MAX_PYTHON_FRAMES - stack->n].hash : 0;
+}
 
 /* True when `ip` (a return address − 1) lies in the interpreter's evaluation loop: outside of that
  * frame the Python stack says more than the native one. */
 bool seep_python_is_eval(uintptr_t ip);
 
-/* Decodes a frame that is on the calling thread's stack now. Returns 0, or −1 when the code object
- * does not look like one. */
-int seep_python_describe(const struct seep_pyframe *frame, struct seep_pycode_info *info);
+/* Reads a code object that is on the calling thread's stack now. Returns 0, or −1 when it does not
+ * look like one. */
+int seep_python_describe(uintptr_t code, struct seep_pycode_info *info);
+
+/* The line of a frame that is on the calling thread's stack now; 0 when unknown. `key` is different
+ * for each code object and not 0, `memo` whichever was used for it last, or any other. */
+uint32_t seep_python_line(const struct seep_pyframe *frame, uint64_t key,
+                          struct seep_pyline_memo *memo);
 
 /* Address of the object in the first local variable of the `depth`-th frame (0 is the innermost);
  * where that variable is a tuple, its first element instead. 0 when there is none. Used to tell one
@@ -69,28 +112,5 @@ uintptr_t seep_python_first_local(unsigned depth);
 /* Changes when another code object takes the place of the one at `code`: holds what its texts and
  * lines are. 0 when there is no code object there (any more). `code` must be readable memory. */
 uint64_t seep_python_fingerprint(uintptr_t code);
-
-/* Where a code object keeps what tells it from another at the same address; set when the
- * interpreter is ready. */
-extern struct seep_pycode_offsets {
-    uint32_t flags, first_line, file, name, lines;
-} seep_python_code_offsets;
-
-/* The same for every stack that is met: quick, and weaker. `code` comes from seep_python_walk(). */
-static inline uint64_t seep_python_glance(uintptr_t code)
-{
-    enum { CO_OPTIMIZED_FUNCTION = 1, BYTES_SIZE = 16, BYTES_DATA = 32 };
-    const struct seep_pycode_offsets *at = &seep_python_code_offsets;
-    uint64_t file = *(const uint64_t *)(code + at->file);
-    uint64_t glance = (*(const uint64_t *)(code + at->name) ^ (file << 21 | file >> 43)) +
-                      *(const uint32_t *)(code + at->first_line);
-    /* Modules, and what exec() runs, may share all that: their line tables tell. */
-    if (__builtin_expect(!(*(const uint32_t *)(code + at->flags) & CO_OPTIMIZED_FUNCTION), 0)) {
-        uintptr_t lines = *(const uintptr_t *)(code + at->lines);
-        glance += *(const uint64_t *)(lines + BYTES_SIZE) * 31 +
-                  *(const uint64_t *)(lines + BYTES_DATA) * 17;
-    }
-    return glance;
-}
 
 #endif

@@ -110,11 +110,21 @@ static int64_t take_signed(const uint8_t *table, size_t n, size_t *at)
 
 /* ≥ 3.11: entries that begin with a byte with the top bit set: kind in four bits, code units − 1 in
  * three; what follows has it clear, so that whatever a kind carries can be skipped. */
-static int64_t line_locations(const uint8_t *table, size_t n, int64_t unit, int64_t line)
+static int64_t line_locations(const uint8_t *table, size_t n, int64_t unit, int64_t line,
+                              struct seep_pyline_memo *memo)
 {
     int64_t end = 0;
+    size_t i = 0;
 
-    for (size_t i = 0; i < n;) {
+    if (memo->at && memo->at < n && memo->unit <= unit) {
+        i = memo->at;
+        end = memo->unit;
+        line = memo->line;
+    }
+    while (i < n) {
+        memo->at = i;
+        memo->unit = end;
+        memo->line = line;
         const unsigned kind = table[i] >> 3 & 15u;
         end += (table[i] & 7u) + 1;
         i++;
@@ -130,7 +140,8 @@ static int64_t line_locations(const uint8_t *table, size_t n, int64_t unit, int6
     return 0;
 }
 
-uint32_t seep_pycode_line(const struct seep_pylayout *layout, uintptr_t code, uintptr_t position)
+uint32_t seep_pycode_line(const struct seep_pylayout *layout, uintptr_t code, uintptr_t position,
+                          struct seep_pyline_memo *memo)
 {
     const uint32_t first = seep_py_u32(code + layout->code_firstline);
     const uintptr_t lines = seep_py_word(code + layout->code_lines);
@@ -147,7 +158,7 @@ uint32_t seep_pycode_line(const struct seep_pylayout *layout, uintptr_t code, ui
     if (offset < 0) /* not begun */
         return first;
     if (layout->lines == SEEP_PYLINES_LOCATIONS)
-        line = line_locations(table, n, offset, first);
+        line = line_locations(table, n, offset, first, memo);
     else if (layout->lines == SEEP_PYLINES_RANGES)
         line = line_ranges(table, n, offset * 2, first);
     else

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "preload/pyframe.h"
 #include "preload/pyframe_layout.h"
 
 /* A text as UTF-8: in place where it is ASCII, else converted into the free part of a buffer. */
@@ -26,7 +27,9 @@ struct seep_pytext seep_pytext_read(const struct seep_pylayout *layout, uintptr_
 
 /* The line of an instruction, as frame.f_lineno has it; 0 where it has none.
  *   code      a code object of this layout
- *   position  as a walk stores it */
-uint32_t seep_pycode_line(const struct seep_pylayout *layout, uintptr_t code, uintptr_t position);
+ *   position  as a walk stores it
+ *   memo      of this code object, or all but its key zero */
+uint32_t seep_pycode_line(const struct seep_pylayout *layout, uintptr_t code, uintptr_t position,
+                          struct seep_pyline_memo *memo);
 
 #endif

@@ -6,8 +6,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct dl_phdr_info;
-
 struct seep_pyrange {
     uintptr_t start, end;
 };
@@ -27,11 +25,8 @@ struct seep_pyimage {
     uintptr_t code_type, cell_type; /* PyCode_Type, PyCell_Type */
 };
 
-/* Address of a symbol that a loaded object exports, 0: none. Reads what is mapped: no lock. */
-uintptr_t seep_elf_find(const struct dl_phdr_info *info, const char *name);
-
 /* The first object in link order that exports an interpreter. False: there is none.
- * Takes the loader's lock (dl_iterate_phdr). */
+ * One thread at a time. */
 bool seep_pyimage_find(struct seep_pyimage *image);
 
 /* Whether an object with this load bias is still there. */

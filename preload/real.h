@@ -1,5 +1,5 @@
-/* The functions that the shim stands in front of: RTLD_NEXT, so that jemalloc, tcmalloc and their
- * kin are found when they are under the job. */
+/* The functions that the shim stands in front of: those of the next object in the loader's order, so
+ * that jemalloc, tcmalloc and their kin are found when they are under the job. */
 #ifndef SEEP_PRELOAD_REAL_H
 #define SEEP_PRELOAD_REAL_H
 
@@ -35,17 +35,16 @@ _Static_assert((int)SEEP_N_HOOKS <= (int)SEEP_MAX_COVERAGE, "a place for each in
 
 extern struct seep_real seep_real;
 
-/* Resolves all of them; called by the first hook that finds its pointer empty, and by the
- * constructor. */
+/* Finds all of them, by the tables of what is loaded: no call into the loader, which would allocate
+ * and wait. Called by the first call of the malloc family, and by the constructor. */
 void seep_real_resolve(void);
-void seep_real_after_fork(void);
 
-/* While they are being resolved, dlsym may allocate: a static pool serves it. */
-void *seep_bootstrap_take(size_t bytes, size_t align);
-bool seep_bootstrap_owns(const void *p);
-size_t seep_bootstrap_size(const void *p);
+/* Path of the object that malloc comes from, as the loader was given it. */
+extern const char *seep_real_allocator;
 
-/* The real function, or NULL where it is not there (yet). */
+/* The real function, for the malloc family, which always has one. The other hooks are system calls:
+ * who makes them may hold what an allocation waits for, so they take `seep_real.name` where it is
+ * known, and the raw call where it is not (yet). */
 #define SEEP_REAL(name)                                                                            \
     (__builtin_expect(!seep_real.name, 0) ? (seep_real_resolve(), seep_real.name) : seep_real.name)
 

@@ -41,6 +41,8 @@ static double exponential(struct seep_thread *thread)
     return 0.6931471805599453 * leading - ln;
 }
 
+enum { LARGE = 64 * 1024 };
+
 /* Above this many mean gaps an object is certain (> 99 %) to be taken, so it is, as itself. */
 enum { CERTAIN = 5 };
 
@@ -88,6 +90,9 @@ static inline void count_event(struct seep_thread *thread)
 static void freed(uintptr_t address, const struct seep_block *block)
 {
     uint64_t n, bytes;
+    /* Libc unmaps large blocks where no hook sees it, and one may have been a fibre's stack. */
+    if (__builtin_expect(block->bytes >= LARGE, 0))
+        seep_stack_range_unmap(address, address + block->bytes);
     scale(address, block->bytes, &n, &bytes);
     seep_site_freed(&seep_tls.thread->sites, block, n, bytes, *seep_period);
 }

@@ -54,7 +54,7 @@ struct look {
 };
 
 /* One chunk of a map at a time. */
-static uint8_t kinds[CHUNK_PAGES], resident[CHUNK_PAGES];
+static SEEP_LARGE uint8_t kinds[CHUNK_PAGES], resident[CHUNK_PAGES];
 
 struct chunk {
     uintptr_t start, end;

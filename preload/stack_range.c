@@ -8,26 +8,89 @@
 
 extern void *__libc_stack_end; /* of the loader: the main thread's stack begins here */
 
-enum { PAGE = 4096, LARGEST_OWN = 64 << 20, N_NOTED = 128 };
+enum {
+    PAGE = 4096,
+    LARGEST_OWN = 64 << 20,
+    FIRST_CAPACITY = 1024,
+    PAGES_UP = 256,     /* deeper stacks are cut: 1 MiB */
+    ROOM = 8 * 1024, /* what recording may need, the analysis of a new stack included */
+};
 
-/* The other stacks that any thread may have in its `others`: those of the generation are here. */
-static struct seep_stack_range noted[N_NOTED];
-static uint32_t n_noted, next_noted;
-static uint32_t generation;
-static struct seep_lock lock;
+/* One word a page of a stack: page number << 9 | readable pages from it on. Without any: forgotten. */
+enum { PAGE_SHIFT = 9, COUNT_MASK = 511 };
 
-static bool within(const struct seep_stack_range *range, uintptr_t from, uintptr_t to)
+static struct table {
+    uint64_t mask; /* capacity − 1 */
+    uint64_t words[];
+} *table; /* replaced by a larger one; those before stay, for who reads them still */
+static uint64_t n_words;
+static uintptr_t lowest = UINTPTR_MAX, highest; /* pages that were ever entered */
+static struct seep_lock lock; /* of who writes */
+
+static uint64_t hash_of(uintptr_t page)
 {
-    return from >= range->low && to <= range->high;
+    return (page * UINT64_C(0x9e3779b97f4a7c15)) >> 20;
+}
+
+/* 0: not known. */
+static uint64_t look_up(uintptr_t page)
+{
+    const struct table *t = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
+    if (!t)
+        return 0;
+    for (uint64_t at = hash_of(page);; at++) {
+        uint64_t word = __atomic_load_n(&t->words[at & t->mask], __ATOMIC_RELAXED);
+        if (!word)
+            return 0;
+        if (word >> PAGE_SHIFT == page)
+            return word & COUNT_MASK ? word : 0;
+    }
+}
+
+static void enter(struct table *t, uint64_t word)
+{
+    uint64_t at = hash_of(word >> PAGE_SHIFT);
+    while (t->words[at & t->mask] && t->words[at & t->mask] >> PAGE_SHIFT != word >> PAGE_SHIFT)
+        at++;
+    n_words += !t->words[at & t->mask];
+    __atomic_store_n(&t->words[at & t->mask], word, __ATOMIC_RELAXED);
+}
+
+static bool grow(void)
+{
+    struct table *old = table;
+    uint64_t capacity = FIRST_CAPACITY, in_use = 0;
+    for (uint64_t i = 0; old && i <= old->mask; i++)
+        in_use += (old->words[i] & COUNT_MASK) != 0;
+    while (capacity < in_use * 4)
+        capacity *= 2;
+    struct table *fresh = seep_os_pages(sizeof(*fresh) + capacity * sizeof(fresh->words[0]));
+    if (!fresh)
+        return false;
+    fresh->mask = capacity - 1;
+    n_words = 0;
+    for (uint64_t i = 0; old && i <= old->mask; i++)
+        if (old->words[i] & COUNT_MASK)
+            enter(fresh, old->words[i]);
+    __atomic_store_n(&table, fresh, __ATOMIC_RELEASE);
+    return true;
+}
+
+static void remember(uint64_t word)
+{
+    uintptr_t page = word >> PAGE_SHIFT, end = page + (word & COUNT_MASK);
+    if (page < lowest)
+        __atomic_store_n(&lowest, page, __ATOMIC_RELEASE);
+    if (end > highest)
+        __atomic_store_n(&highest, end, __ATOMIC_RELEASE);
+    if ((table && (n_words + 1) * 2 < table->mask) || grow())
+        enter(table, word);
 }
 
 /* The kernel reads the mask before it finds that there is nothing to be done with it. */
-static bool readable(uintptr_t from, uintptr_t to)
+static bool readable(uintptr_t page)
 {
-    for (uintptr_t page = from; page < to; page += PAGE)
-        if (seep_os_call6(SYS_rt_sigprocmask, -1, (long)page, 0, 8, 0, 0) == -EFAULT)
-            return false;
-    return true;
+    return seep_os_call6(SYS_rt_sigprocmask, -1, (long)page, 0, 8, 0, 0) == -EINVAL;
 }
 
 /* All pages between the stack's top and `sp` can be read: no guard page lies between, so it is one
@@ -39,142 +102,98 @@ static bool extend_own(struct seep_stack_range *own, uintptr_t sp)
         own->high = seep_os_tid() == seep_os_pid() ? (uintptr_t)__libc_stack_end : pthread_self();
         own->low = own->high & ~(uintptr_t)(PAGE - 1);
     }
-    if (sp >= own->high || own->high - sp > LARGEST_OWN || !readable(page, own->low))
+    if (sp >= own->high || own->high - sp > LARGEST_OWN)
         return false;
+    for (uintptr_t at = page; at < own->low; at += PAGE)
+        if (!readable(at))
+            return false;
     if (page < own->low)
         own->low = page;
     return true;
 }
 
-static uintptr_t parse_hex(const char **at)
+/* Of a page that was not met before. */
+static uint64_t measure(uintptr_t page)
 {
-    uintptr_t value = 0;
-    for (;; ++*at) {
-        char c = **at;
-        if (c >= '0' && c <= '9')
-            value = value << 4 | (uintptr_t)(c - '0');
-        else if (c >= 'a' && c <= 'f')
-            value = value << 4 | (uintptr_t)(c - 'a' + 10);
-        else
-            return value;
-    }
+    uintptr_t up = 0;
+    while (up < PAGES_UP && readable((page + up) * PAGE))
+        up += 1 + (look_up(page + up + 1) & COUNT_MASK);
+    return (uint64_t)page << PAGE_SHIFT | (up < PAGES_UP ? up : PAGES_UP);
 }
 
-static bool find_in_maps(uintptr_t sp, struct seep_stack_range *found)
+static uint64_t find_other(uintptr_t sp)
 {
-    char text[4096 + 1];
-    size_t kept = 0;
-    int fd = seep_os_open("/proc/self/maps", O_RDONLY, 0);
-    if (fd < 0)
-        return false;
-    for (;;) {
-        long n = seep_os_read(fd, text + kept, 4096 - kept);
-        if (n <= 0)
-            break;
-        text[kept + (size_t)n] = '\0';
-        char *line = text;
-        for (char *newline; (newline = strchr(line, '\n')); line = newline + 1) {
-            const char *at = line;
-            found->low = parse_hex(&at);
-            found->high = *at == '-' ? (++at, parse_hex(&at)) : 0;
-            if (within(found, sp, sp + 1)) {
-                seep_os_close(fd);
-                return true;
-            }
-        }
-        kept = (size_t)(text + kept + (size_t)n - line);
-        if (kept >= 4096)
-            kept = 0;
-        memmove(text, line, kept);
-    }
-    seep_os_close(fd);
-    return false;
-}
-
-static bool find_noted(uintptr_t sp, struct seep_stack_range *found)
-{
-    for (uint32_t i = 0; i < n_noted; i++) {
-        if (within(&noted[i], sp, sp + 1)) {
-            *found = noted[i];
-            return true;
-        }
-    }
-    return false;
-}
-
-static void note(const struct seep_stack_range *range)
-{
-    if (n_noted < N_NOTED) {
-        noted[n_noted] = *range;
-        __atomic_store_n(&n_noted, n_noted + 1, __ATOMIC_RELEASE);
-        return;
-    }
-    noted[next_noted++ % N_NOTED] = *range;
-    __atomic_fetch_add(&generation, 1, __ATOMIC_RELEASE); /* a thread may have what was here */
-}
-
-static bool find_other(uintptr_t sp, struct seep_stack_range *found)
-{
-    if (!seep_os_lock(&lock))
-        return false;
-    bool ok = find_noted(sp, found);
-    if (!ok && (ok = find_in_maps(sp, found)))
-        note(found);
+    uint64_t word = look_up(sp / PAGE);
+    if (word || !seep_os_lock(&lock))
+        return word;
+    word = measure(sp / PAGE);
+    if (word & COUNT_MASK)
+        remember(word);
     seep_os_unlock(&lock);
-    return ok;
+    return word;
+}
+
+static bool within(const struct seep_stack_range *range, uintptr_t from, uintptr_t to)
+{
+    return from >= range->low && to <= range->high;
+}
+
+static uintptr_t end_of(uint64_t word)
+{
+    return ((word >> PAGE_SHIFT) + (word & COUNT_MASK)) * PAGE;
 }
 
 struct seep_stack_range seep_stack_range_find(struct seep_stacks *stacks, uintptr_t sp)
 {
-    struct seep_stack_range found;
-    if (within(&stacks->own, sp, sp + 1))
+    if (within(&stacks->own, sp, sp + 1) || extend_own(&stacks->own, sp))
         return stacks->own;
-    uint32_t now = __atomic_load_n(&generation, __ATOMIC_ACQUIRE);
-    if (stacks->generation != now) {
-        memset(stacks->others, 0, sizeof(stacks->others));
-        stacks->generation = now;
-    }
-    for (unsigned i = 0; i < SEEP_OTHER_STACKS; i++)
-        if (within(&stacks->others[i], sp, sp + 1))
-            return stacks->others[i];
-    if (extend_own(&stacks->own, sp))
-        return stacks->own;
-    if (!find_other(sp, &found))
+    uint64_t word = find_other(sp);
+    if (end_of(word) < sp + 16)
         return (struct seep_stack_range){sp, sp + 16};
+    struct seep_stack_range found = {sp & ~(uintptr_t)(PAGE - 1), end_of(word)};
     /* Neighbours may have become one mapping: the thread's own stack is none of it. */
     if (stacks->own.high > sp && stacks->own.high < found.high)
         found.high = stacks->own.low;
-    stacks->others[stacks->next++ % SEEP_OTHER_STACKS] = found;
     return found;
 }
 
 bool seep_stack_range_holds(const struct seep_stacks *stacks, uintptr_t from, uintptr_t to)
 {
-    if (within(&stacks->own, from, to))
+    return within(&stacks->own, from, to) || to <= end_of(look_up(from / PAGE));
+}
+
+bool seep_stack_range_roomy(uintptr_t sp)
+{
+    stack_t signal_stack = {0};
+    if (look_up(sp / PAGE))
+        return true; /* it had room when it was measured, or more came below */
+    if (seep_os_call3(SYS_sigaltstack, 0, (long)&signal_stack, 0) != 0 ||
+        !(signal_stack.ss_flags & SS_ONSTACK))
         return true;
-    if (stacks->generation != __atomic_load_n(&generation, __ATOMIC_ACQUIRE))
-        return false;
-    for (unsigned i = 0; i < SEEP_OTHER_STACKS; i++)
-        if (within(&stacks->others[i], from, to))
-            return true;
-    return false;
+    return sp - (uintptr_t)signal_stack.ss_sp >= ROOM;
 }
 
 void seep_stack_range_unmap(uintptr_t start, uintptr_t end)
 {
-    if (!__atomic_load_n(&n_noted, __ATOMIC_ACQUIRE) || !seep_os_lock(&lock))
+    if (start / PAGE >= __atomic_load_n(&highest, __ATOMIC_ACQUIRE) ||
+        end / PAGE < __atomic_load_n(&lowest, __ATOMIC_ACQUIRE) || !seep_os_lock(&lock))
         return;
-    bool any = false;
-    for (uint32_t i = 0; i < n_noted;) {
-        if (start < noted[i].high && end > noted[i].low) {
-            noted[i] = noted[--n_noted];
-            any = true;
-        } else {
-            i++;
+    struct table *t = table;
+    uintptr_t first = start / PAGE;
+    uintptr_t n = (end + PAGE - 1) / PAGE - first;
+    if (n <= PAGES_UP) { /* those below reach into it */
+        for (uintptr_t page = first > PAGES_UP ? first - PAGES_UP : 0; page < first + n; page++) {
+            uint64_t word = look_up(page);
+            if (word && page + (word & COUNT_MASK) > first)
+                enter(t, (uint64_t)page << PAGE_SHIFT);
+        }
+    } else {
+        for (uint64_t i = 0; i <= t->mask; i++) {
+            uintptr_t page = t->words[i] >> PAGE_SHIFT;
+            if (page < first + n && end_of(t->words[i]) > start)
+                __atomic_store_n(&t->words[i], (uint64_t)page << PAGE_SHIFT, __ATOMIC_RELAXED);
         }
     }
-    if (any)
-        __atomic_fetch_add(&generation, 1, __ATOMIC_RELEASE);
     seep_os_unlock(&lock);
 }
 

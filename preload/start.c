@@ -1,7 +1,6 @@
 /* Start and end of recording in a process: options, the profile, forked children. */
 #include "preload/start.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -14,6 +13,8 @@
 #include "preload/allocators.h"
 #include "preload/capture.h"
 #include "preload/environment.h"
+#include "preload/elf_find.h"
+#include "preload/fork.h"
 #include "preload/job.h"
 #include "preload/limits.h"
 #include "preload/modules.h"
@@ -21,6 +22,7 @@
 #include "preload/pyframe.h"
 #include "preload/real.h"
 #include "preload/record.h"
+#include "preload/sandbox.h"
 #include "preload/steps.h"
 #include "preload/tick.h"
 #include "preload/walk.h"
@@ -29,10 +31,24 @@
 #define SEEP_VERSION "0"
 #endif
 
-struct seep_options seep_options = {.max_bytes = UINT64_C(256) << 20};
+struct seep_options seep_options = {
+    .max_bytes = UINT64_C(256) << 20,
+    .max_folder_bytes = UINT64_C(4) << 30,
+};
 
-/* Written before a fork, read in the child. */
-static uint64_t inherited_bytes[SEEP_MAX_SPACES];
+/* A program that others are started by, or that the job starts beside its training: it and its forks
+ * are only counted until they have lived for a while or grown. Most never do, and a profile costs
+ * more than their work. */
+static bool is_helper;
+enum { GROWN_UP_NS = 500 * 1000 * 1000, GROWN_UP_BYTES = 16 << 20 };
+
+/* Written before a fork, read in the child: the header's pages would have to be mapped there anew. */
+static struct {
+    uint64_t live_bytes[SEEP_MAX_SPACES];
+    char names[SEEP_MAX_SPACES][sizeof(((struct seep_space *)0)->name)];
+    uint64_t end;
+    uint32_t python_version, python_support;
+} inherited;
 static bool fork_seen;
 static struct seep_lock lock;
 static bool started;
@@ -62,9 +78,28 @@ static uint64_t parse_size(const char *text)
     return value > 0 && value * unit < 1e18 ? (uint64_t)(value * unit) : 0;
 }
 
+/* The environment that the program began with: libc has not set its own when the constructor runs. */
+static char *const *environment;
+
+static const char *variable(const char *name)
+{
+    size_t n = strlen(name);
+    for (char *const *at = environ ? environ : environment; at && *at; at++)
+        if (strncmp(*at, name, n) == 0 && (*at)[n] == '=')
+            return *at + n + 1;
+    return NULL;
+}
+
+static void read_size(const char *name, uint64_t *bytes)
+{
+    const char *text = variable(name);
+    if (text && parse_size(text))
+        *bytes = parse_size(text);
+}
+
 static void read_options(void)
 {
-    const char *dir = getenv("SEEP_OUT"), *text;
+    const char *dir = variable("SEEP_OUT"), *helpers = variable("SEEP_HELPERS");
     if (!dir || !*dir)
         return;
     if (dir[0] != '/' && getcwd(seep_options.dir, sizeof(seep_options.dir) - 1))
@@ -74,10 +109,10 @@ static void read_options(void)
         return;
     }
     strcat(seep_options.dir, dir);
-    if ((text = getenv("SEEP_MAX_PROFILE")) && parse_size(text))
-        seep_options.max_bytes = parse_size(text);
-    if ((text = getenv("SEEP_SAMPLE")))
-        seep_options.sample_bytes = parse_size(text);
+    read_size("SEEP_MAX_PROFILE", &seep_options.max_bytes);
+    read_size("SEEP_MAX_FOLDER", &seep_options.max_folder_bytes);
+    read_size("SEEP_SAMPLE", &seep_options.sample_bytes);
+    seep_options.record_helpers = helpers && strcmp(helpers, "full") == 0;
     /* The bound is also reserved as address space. */
     struct rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
@@ -89,14 +124,13 @@ static void read_options(void)
         seep_options.max_bytes = most;
     if (seep_options.max_bytes < least)
         seep_options.max_bytes = least;
-    (void)mkdir(seep_options.dir, 0700);
 }
 
 static int rank_of_job(void)
 {
     static const char *const names[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        const char *text = getenv(names[i]);
+        const char *text = variable(names[i]);
         if (text && *text >= '0' && *text <= '9')
             return (int)strtol(text, NULL, 10);
     }
@@ -138,8 +172,9 @@ static void add_decimal(char *text, uint64_t value)
 }
 
 /* Of this program; static, since it is large and a signal stack may be small. */
-static struct seep_header constants;
+static SEEP_LARGE struct seep_header constants;
 
+/* What takes a while to find out, for a profile. */
 static void describe_process(void)
 {
     struct utsname names = {0};
@@ -154,10 +189,19 @@ static void describe_process(void)
     memcpy(constants.host, names.nodename, strnlen(names.nodename, sizeof(constants.host) - 1));
     _Static_assert(sizeof(SEEP_VERSION) <= sizeof(constants.program), "fits");
     strcpy(constants.program, SEEP_VERSION);
-    constants.max_bytes = seep_options.max_bytes;
-    constants.sample_bytes = seep_options.sample_bytes;
     constants.rank = rank_of_job();
     seep_limits_read(&constants);
+}
+
+/* What a profile cannot begin without. */
+static void describe_start(void)
+{
+    constants.pid = (uint32_t)seep_os_pid();
+    constants.ppid = (uint32_t)seep_os_ppid();
+    constants.start_ns = seep_os_clock_ns(CLOCK_MONOTONIC);
+    constants.start_unix_ns = seep_os_clock_ns(CLOCK_REALTIME);
+    constants.max_bytes = seep_options.max_bytes;
+    constants.sample_bytes = seep_options.sample_bytes;
 }
 
 /* PID-START.seep; `name` has room for SEEP_NAME_BYTES. */
@@ -170,22 +214,27 @@ static void profile_name(char *name)
     strcat(name, SEEP_PROFILE_SUFFIX);
 }
 
-/* The profile of this process, as `constants` describe it. */
-static bool create_profile(void)
+static void profile_path(char path[SEEP_PATH_BYTES + SEEP_NAME_BYTES])
 {
-    char path[SEEP_PATH_BYTES + SEEP_NAME_BYTES];
-    constants.pid = (uint32_t)seep_os_pid();
-    constants.ppid = (uint32_t)seep_os_ppid();
-    constants.start_ns = seep_os_clock_ns(CLOCK_MONOTONIC);
-    constants.start_unix_ns = seep_os_clock_ns(CLOCK_REALTIME);
     strcpy(path, seep_options.dir);
     strcat(path, "/");
     profile_name(path + strlen(path));
-    if (seep_arena_create(path, &constants) != 0)
+}
+
+/* The profile of this process, as `constants` describe it: a file, or, for a helper, and where there
+ * can be no file, counters in memory. */
+static bool create_profile(bool count)
+{
+    static SEEP_LARGE char path[SEEP_PATH_BYTES + SEEP_NAME_BYTES]; /* static: a signal stack may be small */
+    profile_path(path);
+    int error = count ? 0 : -seep_arena_create(path, &constants);
+    seep_job_trouble(error ? SEEP_TROUBLE_PROFILE : SEEP_TROUBLE_NONE, error);
+    if ((count || error) && seep_arena_count(&constants) != 0)
         return false;
     static const char *const names[] = {"host", "mmap", "shm"};
     for (unsigned i = 0; i < 3; i++)
         strcpy(seep_arena.header->spaces[i].name, names[i]);
+    seep_job_flag(seep_arena.counting ? SEEP_PROCESS_COUNTED : SEEP_PROCESS_PROFILE);
     return true;
 }
 
@@ -194,10 +243,8 @@ uintptr_t seep_allocator_start, seep_allocator_end;
 /* Only of glibc's malloc it is known that no two blocks begin within 32 bytes. */
 static void look_at_allocator(void)
 {
-    Dl_info where;
     struct seep_loaded allocator;
-    const char *file = dladdr((void *)seep_real.malloc, &where) ? where.dli_fname : NULL;
-    const char *name = file ? strrchr(file, '/') : NULL;
+    const char *name = strrchr(seep_real_allocator, '/');
     if (name && (strncmp(name, "/libc.so", 8) == 0 || strncmp(name, "/libc-", 6) == 0))
         return;
     seep_live_packed = true;
@@ -217,40 +264,113 @@ static void forget_code(void)
     seep_python_attach();
 }
 
+/* What only stacks need. */
+static void prepare_stacks(void)
+{
+    seep_walk_start();
+    seep_modules_on_object = seep_new_look;
+    seep_modules_on_unload = forget_code;
+    (void)seep_modules_refresh();
+    seep_python_attach();
+    seep_arena.header->python_version = seep_python_version;
+    seep_arena.header->python_support = seep_python_ready ? 1 : seep_python_version ? 2 : 0;
+}
+
+static bool program_exports(const char *name)
+{
+    struct seep_elf_exports e;
+    const struct link_map *program = seep_loader_first();
+    return program && seep_elf_open(&e, program->l_addr, program->l_ld) &&
+           seep_elf_symbol(&e, name);
+}
+
+static bool is_python(void)
+{
+    for (const struct link_map *map = seep_loader_first(); map; map = map->l_next)
+        if (map->l_name && strstr(map->l_name, "libpython"))
+            return true;
+    return program_exports("_PyEval_EvalFrameDefault");
+}
+
+/* Programs that only start others: what they allocate is of no interest by itself. */
+static bool is_starter(const char *name)
+{
+    static const char *const names[] = {"bash", "sh",      "dash", "zsh",   "ksh",   "busybox",
+                                        "env",  "timeout", "nice", "xargs", "nohup", "setsid",
+                                        "make", "setpriv", "time", "stdbuf"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
 static bool start_program(void)
 {
     read_options();
     if (!seep_options.dir[0])
         return false;
-    seep_environment_start(environ);
+    seep_job_open(seep_options.dir, seep_options.max_folder_bytes);
+    if (!seep_sandbox_permits(variable("SEEP_SANDBOX") != NULL))
+        return false;
+    seep_environment_start(environment);
     seep_sample_bytes = seep_options.sample_bytes;
-    describe_process();
+    describe_start();
     seep_allocators_first(constants.allocator, sizeof(constants.allocator));
     constants.inherited_end = SEEP_HEADER_BYTES;
     seep_sites_first_own = SEEP_HEADER_BYTES / 64;
-    if (!create_profile())
+    uint32_t process_plus_1 = seep_job_enter(constants.start_ns, false);
+    bool root = seep_job_is_root(); /* recorded whole even if it only starts others */
+    is_helper = (!root || is_starter(seep_process->name)) && !is_python() &&
+                !seep_options.record_helpers;
+    if (program_exports("malloc"))
+        seep_process->flags = SEEP_PROCESS_OWN_MALLOC;
+    if (root || !is_helper)
+        describe_process();
+    if (!create_profile(is_helper && !root))
         return false;
-    seep_job_open(seep_options.dir);
-    seep_arena.header->process_plus_1 = seep_job_enter(constants.start_ns, false);
+    seep_arena.header->process_plus_1 = process_plus_1;
     seep_threads_start();
-    seep_walk_start();
-    seep_modules_find_object = (seep_find_object_fn *)dlsym(RTLD_DEFAULT, "_dl_find_object");
-    seep_modules_on_object = seep_new_look;
-    seep_modules_on_unload = forget_code;
-    seep_modules_refresh();
     look_at_allocator();
-    seep_python_attach();
-    seep_arena.header->python_version = seep_python_version;
-    seep_arena.header->python_support = seep_python_ready ? 1 : seep_python_version ? 2 : 0;
+    if (!seep_arena.counting)
+        prepare_stacks();
     return true;
+}
+
+void seep_start_grown_up(uint64_t now_ns)
+{
+    static SEEP_LARGE char path[SEEP_PATH_BYTES + SEEP_NAME_BYTES];
+    struct seep_header *header = seep_arena.header;
+    int64_t live = (int64_t)(header->spaces[SEEP_SPACE_HOST].live_bytes +
+                             header->spaces[SEEP_SPACE_MMAP].live_bytes);
+    int64_t age_ns = (int64_t)(now_ns - header->start_ns); /* the coarse clock lags behind */
+    if (!seep_arena.counting || seep_process->trouble ||
+        (age_ns < GROWN_UP_NS && live < GROWN_UP_BYTES) ||
+        __atomic_exchange_n(&lock.word, 1, __ATOMIC_ACQUIRE))
+        return;
+    describe_process();
+    profile_path(path);
+    int error = -seep_arena_persist(path, &constants);
+    seep_job_trouble(error ? SEEP_TROUBLE_PROFILE : SEEP_TROUBLE_NONE, error);
+    if (!error) {
+        seep_arena.header->uncounted_stacks_bytes = seep_job_allocated_bytes();
+        seep_job_flag(SEEP_PROCESS_PROFILE);
+        prepare_stacks();
+    }
+    seep_os_unlock(&lock);
 }
 
 void seep_before_fork(void)
 {
     const struct seep_thread *thread = seep_tls.thread;
-    for (unsigned s = 0; s < SEEP_MAX_SPACES; s++)
-        inherited_bytes[s] = seep_arena.header->spaces[s].live_bytes +
-                             (uint64_t)(thread ? thread->sites.pending[s] : 0);
+    const struct seep_header *header = seep_arena.header;
+    for (unsigned s = 0; s < SEEP_MAX_SPACES && header->spaces[s].name[0]; s++) {
+        inherited.live_bytes[s] = header->spaces[s].live_bytes +
+                                  (uint64_t)(thread ? thread->sites.pending[s] : 0);
+        memcpy(inherited.names[s], header->spaces[s].name, sizeof(inherited.names[s]));
+    }
+    inherited.end = SEEP_HEADER_BYTES + (uint64_t)header->n_chunks * SEEP_CHUNK_BYTES;
+    inherited.python_version = header->python_version;
+    inherited.python_support = header->python_support;
     fork_seen = true;
 }
 
@@ -267,21 +387,21 @@ struct seep_lock *seep_start_lock(void)
 /* In the child. What the parent has written stays readable, its header goes at once. */
 static bool start_child(void)
 {
-    const struct seep_header *parent = seep_arena.header;
-    if (!parent) { /* nor has its parent a profile */
+    if (!seep_arena.header) { /* nor has its parent a profile */
         (void)seep_job_enter(seep_os_clock_ns(CLOCK_MONOTONIC), true);
         return false;
     }
     if (!fork_seen)
         seep_before_fork();
     fork_seen = false;
-    constants.inherited_end = SEEP_HEADER_BYTES + (uint64_t)parent->n_chunks * SEEP_CHUNK_BYTES;
-    profile_name(constants.parent_file);
-    constants.rank = rank_of_job(); /* it may have been set before the fork for each, or will be */
-    constants.python_version = parent->python_version;
-    constants.python_support = parent->python_support;
-    struct seep_space spaces[SEEP_MAX_SPACES];
-    memcpy(spaces, parent->spaces, sizeof(spaces));
+    constants.inherited_end = inherited.end;
+    /* A parent that was only counted has given no stacks on. */
+    if (!seep_arena.counting)
+        profile_name(constants.parent_file);
+    if (!is_helper)
+        constants.rank = rank_of_job(); /* set before the fork for each, or it will be */
+    constants.python_version = inherited.python_version;
+    constants.python_support = inherited.python_support;
     seep_arena_leave();
     seep_sites_first_own = (uint32_t)(constants.inherited_end / 64);
     seep_live_after_fork();
@@ -291,19 +411,22 @@ static bool start_child(void)
     seep_tick_after_fork();
     seep_steps_after_fork();
     seep_python_after_fork();
-    seep_real_after_fork();
-    if (!create_profile()) {
-        (void)seep_job_enter(constants.start_ns, true); /* so that the report can tell of it */
+    describe_start();
+    uint32_t process_plus_1 = seep_job_enter(constants.start_ns, true);
+    if (!create_profile(is_helper))
         return false;
-    }
-    for (unsigned s = 0; s < SEEP_MAX_SPACES; s++) {
-        memcpy(seep_arena.header->spaces[s].name, spaces[s].name, sizeof(spaces[s].name));
-        seep_arena.header->spaces[s].inherited_bytes = inherited_bytes[s];
+    for (unsigned s = 0; s < SEEP_MAX_SPACES && inherited.names[s][0]; s++) {
+        struct seep_space *space = &seep_arena.header->spaces[s];
+        memcpy(space->name, inherited.names[s], sizeof(space->name));
+        space->inherited_bytes = inherited.live_bytes[s];
     }
     seep_threads_after_fork();
-    seep_arena.header->process_plus_1 = seep_job_enter(constants.start_ns, true);
+    seep_arena.header->process_plus_1 = process_plus_1;
     return true;
 }
+
+/* In the page that reads 0 in every child, beside its activity: events that were let pass. */
+enum { WAITED = 1, FIRST_EVENTS = 256 };
 
 /* A page that reads 0 in every child, however it was made. */
 static void make_activity_page(void)
@@ -317,16 +440,11 @@ static void make_activity_page(void)
 static void wipe(void)
 {
     *wiped = SEEP_IDLE;
+    wiped[WAITED] = 0;
 }
 
-bool seep_start(void)
+static bool start(void)
 {
-    if (!started && !environ)
-        return false; /* libc itself is still starting */
-    if (!wiped)
-        make_activity_page();
-    if (!wiped || *wiped == SEEP_OFF)
-        return false;
     if (__atomic_exchange_n(&lock.word, 1, __ATOMIC_ACQUIRE))
         return false;
     bool ok = *wiped == SEEP_RECORDING;
@@ -340,6 +458,24 @@ bool seep_start(void)
     return ok;
 }
 
+bool seep_start_waits(void)
+{
+    return is_helper && started && wiped && wiped[WAITED]++ < FIRST_EVENTS;
+}
+
+void seep_start_list(void)
+{
+    if (!is_helper || !started || !wiped || *wiped != SEEP_IDLE || !wiped[WAITED])
+        return;
+    (void)seep_job_enter(seep_os_clock_ns(CLOCK_MONOTONIC), true);
+    seep_job_flag(SEEP_PROCESS_COUNTED);
+}
+
+bool seep_start(void)
+{
+    return started && wiped && *wiped != SEEP_OFF && start();
+}
+
 void seep_end(uint32_t kind, int value)
 {
     struct seep_header *header = seep_arena.header;
@@ -348,26 +484,42 @@ void seep_end(uint32_t kind, int value)
     header->exit_value = value;
     header->end_ns = kind ? seep_os_clock_ns(CLOCK_MONOTONIC) : 0;
     __atomic_store_n(&header->exit_kind, kind, __ATOMIC_RELEASE);
-    if (kind)
+    if (kind && !(seep_arena.counting && kind == SEEP_EXIT_EXEC))
         seep_tick_final();
+    if (seep_arena.counting)
+        seep_job_count();
 }
 
 static void at_exit(int status, void *unused)
 {
     (void)unused;
-    if (!seep_enter())
+    if (!seep_enter()) {
+        seep_start_list();
         return;
+    }
     seep_end(SEEP_EXIT_EXIT, status & 0xff);
     seep_leave();
 }
 
-__attribute__((constructor(101))) static void construct(void)
+/* The first of all constructors (-z initfirst): what other libraries allocate is recorded, and no
+ * allocator holds a lock. Libc has not run its own: the environment comes as an argument. */
+__attribute__((constructor)) static void construct(int argc, char **argv, char **environment_given)
 {
+    (void)argc;
+    (void)argv;
+    environment = environment_given;
+    seep_loader_starting = true;
+    seep_guard_raise();
     seep_real_resolve();
-    if (!seep_enter())
-        return;
-    on_exit(at_exit, NULL);
-    if (!wipe_on_fork) /* a kernel before 4.14, or a sandbox */
-        pthread_atfork(NULL, NULL, wipe);
-    seep_leave();
+    seep_fork_watch();
+    make_activity_page();
+    if (wiped)
+        (void)start();
+    if (*seep_activity == SEEP_RECORDING) {
+        on_exit(at_exit, NULL);
+        if (!wipe_on_fork) /* a kernel before 4.14, or a sandbox */
+            pthread_atfork(NULL, NULL, wipe);
+    }
+    seep_guard_lower();
+    seep_loader_starting = false;
 }

@@ -9,14 +9,27 @@
 struct seep_options {
     char dir[1024]; /* absolute; empty: record nothing */
     uint64_t max_bytes;
+    uint64_t max_folder_bytes;
     uint64_t sample_bytes;
+    bool record_helpers; /* whole, from their start */
 };
 
 extern struct seep_options seep_options;
 
-/* Begins to record, in a new program or in a forked child that has just noticed that it is one.
- * Called inside the guard. False: not now, or not at all. */
+/* Begins to record in a forked child that has just noticed that it is one; a program begins with the
+ * constructor. Called inside the guard. False: not now, or not at all. */
 bool seep_start(void);
+
+/* A forked child of a helper most often becomes another program at once: its first events are not
+ * even counted. True: not yet. Called in a child that has not begun. */
+bool seep_start_waits(void);
+
+/* Such a child ends before it has begun: it is listed. */
+void seep_start_list(void);
+
+/* A process that was only counted so far gets its profile, once it has lived for a while or grown.
+ * Called from the tick, inside the guard. */
+void seep_start_grown_up(uint64_t now_ns);
 
 /* The code of an allocator other than libc's: what it maps, it maps to hand it out. */
 extern uintptr_t seep_allocator_start, seep_allocator_end;

@@ -194,11 +194,12 @@ SEEP_EXPORT int sem_trywait(sem_t *semaphore)
 {
     int saved_errno = errno;
     if (seep_modules_torch && seep_enter()) {
+        seep_note_hook(SEEP_HOOK_sem_trywait);
         seep_capture_glance(seep_tls.thread);
         seep_leave();
     }
     errno = saved_errno;
-    return SEEP_REAL(sem_trywait) ? seep_real.sem_trywait(semaphore) : (errno = ENOSYS, -1);
+    return seep_real.sem_trywait ? seep_real.sem_trywait(semaphore) : (errno = ENOSYS, -1);
 }
 
 /* The functions of seep.h. */

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 
@@ -14,9 +15,11 @@ uint32_t *seep_activity = &idle;
 
 uint32_t seep_threads_generation;
 
-static struct seep_thread *threads[SEEP_MAX_SLOTS];
+static SEEP_LARGE struct seep_thread *threads[SEEP_MAX_SLOTS];
 static uint32_t n_threads;
-static bool in_use[SEEP_MAX_SLOTS]; /* apart: a forked child clears it, and would copy each page */
+static SEEP_LARGE bool in_use[SEEP_MAX_SLOTS]; /* apart: a forked child clears it, and would copy each page */
+static SEEP_LARGE bool late[SEEP_MAX_SLOTS];   /* taken again after the thread had given its own back */
+static uint32_t n_late;
 static uint32_t n_forks;
 static struct seep_lock registry_lock;
 static pthread_key_t key;
@@ -32,14 +35,16 @@ static void release(void *state)
     struct seep_thread *thread = state;
     if (seep_tls.thread != thread)
         return;
-    seep_tls.depth++;
+    seep_guard_raise();
     for (unsigned space = 0; space < SEEP_MAX_SPACES && *seep_activity == SEEP_RECORDING; space++)
         if (thread->sites.pending[space])
             seep_space_flush(&thread->sites, space, 0);
     seep_tls.thread = NULL;
+    seep_tls.stack_bytes = 0;
+    seep_tls.ended = 1;
     __atomic_store_n(&in_use[thread->sites.slot], false, __ATOMIC_RELEASE);
     __atomic_fetch_add(&n_released, 1, __ATOMIC_RELEASE);
-    seep_tls.depth--;
+    seep_guard_lower();
 }
 
 void seep_threads_start(void)
@@ -72,11 +77,28 @@ static struct seep_thread *make_slot(void)
     return fresh;
 }
 
+/* Libc frees what it keeps for a thread (strerror's text, resolvers, …) when all destructors are
+ * through: the slot that the thread takes for that has nobody to give it back. */
+static struct seep_thread *take_late_slot(void)
+{
+    for (uint32_t i = 0; n_late && i < n_threads; i++) {
+        if (!late[i] || !abandoned(i))
+            continue;
+        late[i] = false;
+        n_late--;
+        return threads[i];
+    }
+    return NULL;
+}
+
 static struct seep_thread *take_slot(void)
 {
     for (uint32_t i = 0; i < n_threads; i++)
         if (!__atomic_load_n(&in_use[i], __ATOMIC_ACQUIRE))
             return threads[i];
+    struct seep_thread *thread = take_late_slot();
+    if (thread)
+        return thread;
     if (n_threads < SEEP_MAX_SLOTS)
         return make_slot();
     for (uint32_t i = 0; i < n_threads; i++)
@@ -115,9 +137,12 @@ static struct seep_thread *register_thread(void)
     struct seep_thread *thread = take_slot();
     if (thread) {
         struct seep_slot *slot = &seep_arena.header->slots[thread->sites.slot];
+        long tid = seep_os_tid();
         in_use[thread->sites.slot] = true;
-        slot->threads++;
-        __atomic_store_n(&slot->tid, (uint32_t)seep_os_tid(), __ATOMIC_RELEASE);
+        late[thread->sites.slot] = seep_tls.ended;
+        n_late += seep_tls.ended;
+        slot->threads += !seep_tls.ended;
+        __atomic_store_n(&slot->tid, tid > 0 ? (uint32_t)tid : UINT32_MAX, __ATOMIC_RELEASE);
         seep_sites_threaded = seep_sites_threaded || another_in_use(thread->sites.slot);
     } else {
         __atomic_store_n(&n_released_then, released, __ATOMIC_RELAXED);
@@ -151,9 +176,10 @@ struct seep_thread *seep_thread_acquire(void)
     thread->marks = 0;
     thread->random = seep_os_clock_ns(CLOCK_MONOTONIC) ^ (uintptr_t)thread;
     thread->until_sample = 0;
-    (void)prctl(PR_GET_NAME, seep_arena.header->slots[thread->sites.slot].name);
+    (void)seep_os_call3(SYS_prctl, PR_GET_NAME,
+                        (long)seep_arena.header->slots[thread->sites.slot].name, 0);
     seep_tls.thread = thread;
-    if (key_made) {
+    if (key_made && !seep_tls.ended) {
         int saved_errno = errno;
         (void)pthread_setspecific(key, thread);
         errno = saved_errno;
@@ -161,15 +187,50 @@ struct seep_thread *seep_thread_acquire(void)
     return thread;
 }
 
-bool seep_enter_slow(void)
+/* A signal handler has left the hook that it interrupted, by siglongjmp(): a hook that is called
+ * from further out on the same stack shows it. A handler on a stack of its own does not. */
+static bool was_left(uintptr_t frame)
 {
+    stack_t stack = {0};
+    uintptr_t inside = seep_tls.frame;
+    if (!inside || frame < inside || inside - seep_tls.stack_low >= seep_tls.stack_bytes ||
+        frame - seep_tls.stack_low >= seep_tls.stack_bytes)
+        return false;
+    return seep_os_call3(SYS_sigaltstack, 0, (long)&stack, 0) == 0 &&
+           !(stack.ss_flags & SS_ONSTACK);
+}
+
+/* The thread's own stack becomes known as it is used. */
+static void know_stack(uintptr_t frame)
+{
+    struct seep_stacks *stacks = &seep_tls.thread->walk.stacks;
+    (void)seep_stack_range_find(stacks, frame);
+    seep_tls.stack_low = stacks->own.low;
+    seep_tls.stack_bytes = stacks->own.high - stacks->own.low;
+}
+
+bool seep_enter_slow(uintptr_t frame)
+{
+    if (*seep_activity == SEEP_OFF || (seep_tls.depth && !was_left(frame)))
+        return false;
+    if (*seep_activity == SEEP_IDLE && seep_start_waits())
+        return false;
+    if (!seep_stack_range_roomy(frame)) {
+        seep_arena_drop(SEEP_DROP_STACK);
+        return false;
+    }
+    seep_tls.frame = 0;
     seep_tls.depth = 1;
     int saved_errno = errno;
     bool ok = *seep_activity == SEEP_RECORDING || seep_start();
     if (ok && !seep_tls.thread)
         ok = seep_thread_acquire() != NULL;
+    if (ok)
+        know_stack(frame);
     errno = saved_errno;
-    if (!ok)
+    if (ok)
+        seep_tls.frame = frame;
+    else
         seep_tls.depth = 0;
     return ok;
 }
@@ -184,7 +245,10 @@ void seep_threads_after_fork(void)
     n_forks++;
     retry_ns = 0;
     memset(in_use, 0, sizeof(in_use));
+    memset(late, 0, sizeof(late));
+    n_late = 0;
     seep_tls.thread = NULL;
+    seep_tls.stack_bytes = 0;
 }
 
 void seep_threads_forget(void)

@@ -1,11 +1,13 @@
 #include "preload/tick.h"
 
 #include <string.h>
+#include <sys/resource.h>
 
 #include "preload/job.h"
 #include "preload/modules.h"
 #include "preload/pyframe.h"
 #include "preload/rss_sample.h"
+#include "preload/start.h"
 
 enum { FIRST_GAP_NS = 20 * 1000 * 1000, JOB_GAP_NS = 4 * 1000 * 1000, PAGE = 4096 };
 
@@ -115,6 +117,15 @@ void seep_tick(struct seep_thread *thread)
     struct seep_header *header = seep_arena.header;
     __atomic_store_n(&next_ns, now + JOB_GAP_NS, __ATOMIC_RELAXED);
     seep_job_tick(now);
+    if (seep_arena.counting) {
+        seep_job_count();
+        seep_start_grown_up(now);
+        if (seep_arena.counting) {
+            seep_os_unlock(&lock);
+            return;
+        }
+        header = seep_arena.header;
+    }
     look_for_python();
     note_python(header);
     if (now >= next_row_ns) {
@@ -148,6 +159,15 @@ void seep_tick_final(void)
 {
     if (__atomic_exchange_n(&lock.word, 1, __ATOMIC_ACQUIRE))
         return;
+    if (seep_arena.counting) {
+        struct rusage usage = {0};
+        (void)seep_os_call3(SYS_getrusage, RUSAGE_SELF, (long)&usage, 0);
+        uint64_t peak = (uint64_t)usage.ru_maxrss * 1024;
+        if (peak > seep_process->rss_peak_bytes)
+            seep_process->rss_peak_bytes = peak;
+        seep_os_unlock(&lock);
+        return;
+    }
     note_python(seep_arena.header); /* no look now: another thread may never let go of the loader */
     add_row(seep_arena.header, seep_tls.thread, seep_os_clock_ns(CLOCK_MONOTONIC_COARSE));
     seep_rss_final(seep_tls.thread);

@@ -1,8 +1,11 @@
 #include "preload/walk.h"
 
+#include <stddef.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <ucontext.h>
 
+#include "libprof/os.h"
 #include "preload/cfi.h"
 #include "preload/modules.h"
 #include "preload/pyframe.h"
@@ -22,11 +25,12 @@ _Static_assert(sizeof(struct seep_cfi_rule) == sizeof(uint64_t), "one word");
 
 enum {
     N_RULES = 1 << 15,
+    ROOM = 12,     /* in a shape: what a step takes at most */
     EVAL = 0x80,   /* in the evaluation loop of Python */
     LOADER = 0x40, /* in the dynamic loader */
 };
 
-static struct rule rules[N_RULES];
+static SEEP_LARGE struct rule rules[N_RULES];
 
 static inline struct rule *rule_slot(uintptr_t address)
 {
@@ -80,7 +84,7 @@ void seep_walk_forget(void)
         }
 }
 
-uint64_t seep_hash_keys[SEEP_HASH_KEYS];
+SEEP_LARGE uint64_t seep_hash_keys[SEEP_HASH_KEYS];
 
 void seep_walk_start(void)
 {
@@ -93,41 +97,126 @@ void seep_walk_start(void)
     }
 }
 
+static inline uintptr_t depth_of(const struct seep_walk *walk, uintptr_t cfa)
+{
+    return walk->stacks.own.high - cfa;
+}
+
 static inline struct seep_shape *shape_set(const struct seep_walk *walk,
                                            const struct seep_regs *regs)
 {
-    uintptr_t key = ((regs->cfa >> 4) ^ (regs->ra * 5)) * 9 + walk->context;
+    uintptr_t key = ((depth_of(walk, regs->cfa) >> 4) ^ (regs->ra * 5)) * 9 + walk->context;
     return (struct seep_shape *)walk->shapes[(key ^ key >> 10) % SEEP_SHAPE_SETS];
+}
+
+static intptr_t far_step(const int8_t *bytes)
+{
+    return (intptr_t)bytes[2] << 16 | (uint8_t)bytes[1] << 8 | (uint8_t)bytes[0];
+}
+
+/* The multilinear hash of (word + distance) over all words that the walk depends on: what the shape
+ * alone decides has been summed already. */
+static inline uint64_t shape_finish(const struct seep_shape *shape, uint64_t words, uintptr_t rbp)
+{
+    if (shape->uses_rbp)
+        words += rbp * seep_hash_keys[SEEP_MAX_SHAPE + 1];
+    return seep_hash_finish(shape->places + words);
+}
+
+static __attribute__((noinline)) uint64_t far_words(const struct seep_shape *shape,
+                                                    const uintptr_t *word)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0, key; i < shape->n; i++) {
+        key = i;
+        if (shape->steps[i] == SEEP_SHAPE_FAR) {
+            word += far_step(&shape->steps[i + 1]);
+            i += 3;
+        } else {
+            word += shape->steps[i];
+        }
+        sum += *word * seep_hash_keys[key];
+    }
+    return sum;
 }
 
 static inline uint64_t shape_hash(const struct seep_shape *shape, const struct seep_regs *regs)
 {
-    const uintptr_t *stack = (const uintptr_t *)regs->cfa - 1;
-    uint64_t sum =
-        regs->ra * seep_hash_keys[SEEP_MAX_SHAPE] + (uint64_t)shape->n + shape->stop_at_eval;
-    intptr_t at = 0;
-    for (unsigned i = 0; i < shape->n; i++) {
-        int8_t step = shape->steps[i];
-        at += step;
-        if (__builtin_expect(step == SEEP_SHAPE_FORTH || step == SEEP_SHAPE_BACK, 0))
-            continue;
-        sum += (stack[at] ^ (uintptr_t)at) * seep_hash_keys[i];
+    const uintptr_t *word = (const uintptr_t *)regs->cfa - 1;
+    const int8_t *step = shape->steps;
+    const unsigned n = shape->n;
+    uint64_t sum = 0, other = 0;
+    unsigned i = 0;
+    if (__builtin_expect(shape->has_far, 0))
+        return shape_finish(shape, far_words(shape, word), regs->rbp);
+    for (; i + 4 <= n; i += 4) {
+        sum += *(word += step[i]) * seep_hash_keys[i];
+        other += *(word += step[i + 1]) * seep_hash_keys[i + 1];
+        sum += *(word += step[i + 2]) * seep_hash_keys[i + 2];
+        other += *(word += step[i + 3]) * seep_hash_keys[i + 3];
     }
-    if (shape->uses_rbp)
-        sum += regs->rbp * seep_hash_keys[SEEP_MAX_SHAPE + 1];
-    return seep_hash_finish(sum);
+    for (; i < n; i++)
+        sum += *(word += step[i]) * seep_hash_keys[i];
+    return shape_finish(shape, sum + other, regs->rbp);
+}
+
+/* Where the next shape begins. */
+static inline struct seep_regs shape_end(const struct seep_shape *shape,
+                                         const struct seep_regs *regs)
+{
+    const uintptr_t *stack = (const uintptr_t *)regs->cfa - 1;
+    return (struct seep_regs){
+        .cfa = regs->cfa + shape->reach * UINT64_C(8),
+        .ra = stack[shape->reach],
+        .rbp = shape->rbp_at == UINT32_MAX ? regs->rbp : stack[shape->rbp_at],
+    };
+}
+
+static inline uint64_t hash_on(uint64_t hash, uint64_t next)
+{
+    return seep_hash_finish(hash * 7 + next);
+}
+
+static inline bool fits(const struct seep_walk *walk, const struct seep_shape *shape,
+                        const struct seep_regs *regs, bool stop_at_eval)
+{
+    if (shape->depth != depth_of(walk, regs->cfa) || shape->ra != regs->ra || shape->context != walk->context ||
+        shape->stop_at_eval != stop_at_eval)
+        return false;
+    uintptr_t end = regs->cfa + shape->reach * UINT64_C(8);
+    return __builtin_expect(regs->cfa >= walk->stacks.own.low && end <= walk->stacks.own.high, 1) ||
+           seep_stack_range_holds(&walk->stacks, regs->cfa, end);
+}
+
+/* The same for a stack of several shapes. */
+static __attribute__((noinline)) bool guess_long(const struct seep_walk *walk,
+                                                 const struct seep_shape *shape,
+                                                 const struct seep_regs *regs, bool stop_at_eval,
+                                                 unsigned way, uint64_t *hash)
+{
+    struct seep_regs at = *regs;
+    *hash = shape_hash(shape, regs);
+    while (shape->goes_on) {
+        at = shape_end(shape, &at);
+        const struct seep_shape *set = shape_set(walk, &at);
+        shape = &set[way];
+        if (!fits(walk, shape, &at, stop_at_eval) &&
+            !fits(walk, shape = &set[!way], &at, stop_at_eval))
+            return false;
+        *hash = hash_on(*hash, shape_hash(shape, &at));
+    }
+    return true;
 }
 
 bool seep_walk_guess(const struct seep_walk *walk, const struct seep_regs *regs, bool stop_at_eval,
-                     unsigned way, uint64_t *hash)
+                     unsigned guess, uint64_t *hash)
 {
-    const struct seep_shape *shape = shape_set(walk, regs) + way;
-    if (shape->cfa != regs->cfa || shape->ra != regs->ra || shape->context != walk->context ||
-        shape->stop_at_eval != stop_at_eval)
+    const struct seep_shape *shape = shape_set(walk, regs) + guess % SEEP_SHAPE_WAYS;
+    if (!fits(walk, shape, regs, stop_at_eval))
         return false;
-    uintptr_t end = regs->cfa + shape->reach * 8u;
-    if (__builtin_expect(regs->cfa < walk->stacks.own.low || end > walk->stacks.own.high, 0) &&
-        !seep_stack_range_holds(&walk->stacks, regs->cfa, end))
+    if (__builtin_expect(shape->goes_on, 0))
+        return guess_long(walk, shape, regs, stop_at_eval, guess / SEEP_SHAPE_WAYS, hash);
+    if (guess >= SEEP_SHAPE_WAYS) /* none follows */
         return false;
     *hash = shape_hash(shape, regs);
     return true;
@@ -136,36 +225,47 @@ bool seep_walk_guess(const struct seep_walk *walk, const struct seep_regs *regs,
 /* The walk as it goes: what it depends on. */
 struct trail {
     struct seep_shape *shape;
+    struct seep_regs regs; /* where the shape begins */
     uintptr_t base;
     intptr_t last;      /* distance of the word noted last */
     uintptr_t rbp_from; /* where rbp was loaded from; 0: initial; 1: noted already */
+    uintptr_t rbp_at;   /* the same, but for the notes */
+    uint64_t words;     /* sum over the words noted, each by its key */
+    uint64_t hash;      /* of the shapes before */
+    bool first;         /* there is none */
     bool whole;
 };
 
-static inline void note_step(struct trail *trail, intptr_t step)
+static __attribute__((noinline)) void note_far(struct trail *trail, intptr_t by)
 {
+    enum { FARTHEST = 1 << 23, FAR_BYTES = 4 };
     struct seep_shape *shape = trail->shape;
-    if (shape->n < SEEP_MAX_SHAPE)
-        shape->steps[shape->n++] = (int8_t)step;
-    else
-        trail->whole = false;
-    trail->last += step;
+    trail->whole =
+        trail->whole && shape->n + FAR_BYTES <= SEEP_MAX_SHAPE && by < FARTHEST && by >= -FARTHEST;
+    if (!trail->whole)
+        return;
+    shape->has_far = true;
+    shape->steps[shape->n++] = SEEP_SHAPE_FAR;
+    for (unsigned shift = 0; shift < 24; shift += 8)
+        shape->steps[shape->n++] = (int8_t)(by >> shift);
 }
 
 static inline void depend(struct trail *trail, uintptr_t address)
 {
-    intptr_t distance = (intptr_t)(address - trail->base) / 8;
-    if (distance > UINT16_MAX)
+    struct seep_shape *shape = trail->shape;
+    intptr_t distance = (intptr_t)(address - trail->base) / 8, by = distance - trail->last;
+    trail->last = distance;
+    const uint64_t key = seep_hash_keys[shape->n];
+    trail->words += *(const uintptr_t *)address * key;
+    shape->places += (uintptr_t)distance * key;
+    if (__builtin_expect(by > INT8_MIN && by <= INT8_MAX && shape->n < SEEP_MAX_SHAPE, 1))
+        shape->steps[shape->n++] = (int8_t)by;
+    else
+        note_far(trail, by);
+    if (distance > shape->reach)
+        shape->reach = (uint32_t)distance;
+    else if (__builtin_expect(distance < 0 && !trail->first, 0)) /* not of this shape */
         trail->whole = false;
-    while (distance - trail->last >= SEEP_SHAPE_FORTH && trail->whole)
-        note_step(trail, SEEP_SHAPE_FORTH);
-    while (distance - trail->last <= SEEP_SHAPE_BACK && trail->whole)
-        note_step(trail, SEEP_SHAPE_BACK);
-    if (!trail->whole)
-        return;
-    note_step(trail, distance - trail->last);
-    if (distance > trail->shape->reach)
-        trail->shape->reach = (uint16_t)distance;
 }
 
 static inline void depend_on_rbp(struct trail *trail)
@@ -213,12 +313,66 @@ static inline bool step(struct position *at, struct seep_cfi_rule rule, struct t
         if (__builtin_expect(from < at->low || from > at->high || (from & 7), 0))
             return false;
         at->rbp = *(uintptr_t *)from;
-        trail->rbp_from = from;
+        trail->rbp_from = trail->rbp_at = from;
     }
     at->ra = *(uintptr_t *)(next - 8);
     at->cfa = next;
     depend(trail, next - 8);
     return at->ra != 0;
+}
+
+static void begin_shape(struct seep_walk *walk, struct trail *trail, const struct position *at,
+                        bool stop_at_eval)
+{
+    trail->regs = (struct seep_regs){at->cfa, at->ra, at->rbp};
+    trail->base = at->cfa - 8;
+    trail->last = 0;
+    trail->rbp_from = trail->rbp_at = 0;
+    struct seep_shape *shape = trail->shape;
+    shape->depth = depth_of(walk, at->cfa);
+    shape->ra = at->ra;
+    shape->context = walk->context;
+    shape->n = 0;
+    shape->reach = 0;
+    shape->uses_rbp = false;
+    shape->stop_at_eval = stop_at_eval;
+    shape->goes_on = false;
+    shape->has_far = false;
+    shape->places = at->ra * seep_hash_keys[SEEP_MAX_SHAPE] + stop_at_eval;
+    trail->words = 0;
+    shape->rbp_at = UINT32_MAX;
+}
+
+/* The shape is whole: it becomes the latest of its set. */
+static void end_shape(struct seep_walk *walk, struct trail *trail)
+{
+    struct seep_shape *made = trail->shape;
+    const size_t bytes = offsetof(struct seep_shape, steps) + made->n;
+    struct seep_shape *set = shape_set(walk, &trail->regs);
+    made->places += made->n;
+    uint64_t hash = shape_finish(made, trail->words, trail->regs.rbp);
+    trail->hash = trail->first ? hash : hash_on(trail->hash, hash);
+    trail->first = false;
+    if (memcmp(&set[0], made, bytes) == 0)
+        return;
+    set[1] = set[0];
+    set[0] = *made;
+}
+
+/* Where there is little room left: ends the shape before the frame at `at`, if it can end there,
+ * and begins the next. */
+static __attribute__((noinline)) void next_shape(struct seep_walk *walk, struct trail *trail,
+                                                 const struct position *at)
+{
+    struct seep_shape *shape = trail->shape;
+    uintptr_t rbp_at = trail->rbp_at ? (trail->rbp_at - trail->base) / 8 : UINT32_MAX;
+    if (!trail->whole || at->cfa != trail->regs.cfa + shape->reach * UINT64_C(8) ||
+        (trail->rbp_at && rbp_at > shape->reach))
+        return;
+    shape->goes_on = true;
+    shape->rbp_at = (uint32_t)rbp_at;
+    end_shape(walk, trail);
+    begin_shape(walk, trail, at, shape->stop_at_eval);
 }
 
 /* To what the signal has interrupted, on this stack or, from an alternate one, on another. There
@@ -251,15 +405,8 @@ unsigned seep_walk_native(struct seep_walk *walk, const struct seep_regs *regs, 
                           .rbp = regs->rbp,
                           .low = regs->cfa - 16,
                           .high = high - 8};
-    struct trail trail = {.shape = shape_set(walk, regs), .base = regs->cfa - 8, .whole = true};
-    trail.shape[1] = trail.shape[0];
-    trail.shape->cfa = regs->cfa;
-    trail.shape->ra = regs->ra;
-    trail.shape->context = walk->context;
-    trail.shape->n = 0;
-    trail.shape->reach = 0;
-    trail.shape->uses_rbp = false;
-    trail.shape->stop_at_eval = stop_at_eval;
+    struct trail trail = {.shape = &walk->made, .first = true, .whole = true};
+    begin_shape(walk, &trail, &at, stop_at_eval);
     unsigned n = 0;
     while (n < capacity) {
         struct seep_cfi_rule rule = rule_of(at.ra);
@@ -279,15 +426,19 @@ unsigned seep_walk_native(struct seep_walk *walk, const struct seep_regs *regs, 
             trail.whole = false;
             if (!step_over_signal(&at, &walk->stacks))
                 break;
-        } else if (!step(&at, rule, &trail)) {
-            break;
+        } else {
+            if (__builtin_expect(walk->made.n > SEEP_MAX_SHAPE - ROOM, 0))
+                next_shape(walk, &trail, &at);
+            if (!step(&at, rule, &trail))
+                break;
         }
     }
     if (trail.whole) {
-        *hash = shape_hash(trail.shape, regs);
+        end_shape(walk, &trail);
+        *hash = trail.hash;
         return n;
     }
-    trail.shape->cfa = 0; /* no guessing here */
+    /* No guessing here. */
     uint64_t sum = n;
     for (unsigned i = 0; i < n; i++)
         sum += addresses[i] * seep_hash_keys[2 * SEEP_MAX_SHAPE + i];

@@ -31,23 +31,32 @@ struct seep_regs {
  * known again by reading them all at once, with no step waiting for the one before.
  *
  * Two cache lines, which the processor fetches as one: between two of a job's allocations its own
- * data has passed through the caches, and every line that is touched here must come back. */
+ * data has passed through the caches, and every line that is touched here must come back.
+ *
+ * A long stack is several shapes. One that is full ends at a frame's return address, its farthest
+ * word, and the next begins there as if a hook had been called by that frame. */
 enum {
-    SEEP_MAX_SHAPE = 104,
+    SEEP_MAX_SHAPE = 88,
     SEEP_SHAPE_SETS = 2048,
     SEEP_SHAPE_WAYS = 2,
-    SEEP_SHAPE_FORTH = INT8_MAX, /* steps that only move on: for larger frames */
-    SEEP_SHAPE_BACK = INT8_MIN,
+    SEEP_SHAPE_FAR = INT8_MIN, /* three bytes follow, least first: for larger frames */
+    SEEP_WALK_GUESSES = 4,
 };
 
 struct seep_shape {
-    _Alignas(128) uintptr_t cfa; /* of the walk's start: the key, with ra and the context */
+    /* The key, with ra and the context: how far below the stack's top the walk starts. Threads that
+     * follow one another do the same at the same place, on other stacks. */
+    _Alignas(128) uintptr_t depth;
     uintptr_t ra;
+    uint64_t places; /* what the hash has of ra and of where the words lie */
     uint32_t context;
-    uint16_t reach; /* the largest distance */
+    uint32_t reach;  /* the largest distance */
+    uint32_t rbp_at; /* distance of the word that is rbp there; UINT32_MAX: the initial one */
     uint8_t n;
     uint8_t uses_rbp : 1; /* depends on the initial rbp too */
     uint8_t stop_at_eval : 1;
+    uint8_t has_far : 1; /* among the steps */
+    uint8_t goes_on : 1; /* to another shape, where rbp_at is for */
     int8_t steps[SEEP_MAX_SHAPE];
 };
 _Static_assert(sizeof(struct seep_shape) == 128, "two lines");
@@ -56,14 +65,16 @@ struct seep_walk {
     struct seep_stacks stacks;
     uint32_t
         context; /* by the caller: of the shapes met at one place, this tells which to expect */
+    struct seep_shape made;                                     /* the one being made */
     struct seep_shape shapes[SEEP_SHAPE_SETS][SEEP_SHAPE_WAYS]; /* of each set the latest first */
 };
 
-/* A hash that tells this stack from others, from the words of a shape that was met here: `way` 0 is
- * the latest, 1 the one before. False: none was. A stack that hashes as one that seep_walk_native()
- * has walked is that one. */
+/* A hash that tells this stack from others, from the words of shapes that were met here. Guess 0
+ * takes the latest, 1 the one before for the first shape, 2 and 3 the same with the one before for
+ * all that follow. False: none was. A stack that hashes as one that seep_walk_native() has walked
+ * is that one. */
 bool seep_walk_guess(const struct seep_walk *walk, const struct seep_regs *regs, bool stop_at_eval,
-                     unsigned way, uint64_t *hash);
+                     unsigned guess, uint64_t *hash);
 
 /* Stores return addresses, innermost first; returns how many. With `stop_at_eval` the walk ends
  * before the first frame of the Python evaluation loop. `*hash` is what seep_walk_guess() will give

@@ -437,13 +437,26 @@ static const struct {
     uint16_t entry;
     const char *said;
 } entries[] = {
-    {SEEP_ENTRY_STATIC, "pid 300 and 1 more became /bin/busybox, which is linked statically"},
-    {SEEP_ENTRY_RIGHTS, "which has rights of its own (setuid"},
-    {SEEP_ENTRY_MACHINE, "another machine"},
-    {SEEP_ENTRY_LIBC, "another libc than glibc"},
-    {SEEP_ENTRY_SANITIZER, "with a sanitizer"},
-    {SEEP_ENTRY_DAMAGED, "no program that can be loaded"},
-    {60000, "which cannot be entered"}};
+    {SEEP_ENTRY_STATIC, "pid 300 and 1 more became /bin/busybox, which is a static program"},
+    {SEEP_ENTRY_RIGHTS, "which gains rights"},
+    {SEEP_ENTRY_MACHINE, "not a 64-bit x86 program"},
+    {SEEP_ENTRY_LIBC, "another C library"},
+    {SEEP_ENTRY_SANITIZER, "brings a sanitizer"},
+    {SEEP_ENTRY_DAMAGED, "a damaged program"},
+    {60000, "which cannot be entered"},
+};
+
+START_TEST(small_programs_with_a_malloc_of_their_own_are_named_once)
+{
+    struct seep_job *job = stepped_job();
+
+    for (uint32_t pid = 300; pid < 303; pid++)
+        counted(job, pid, "tool")->flags |= SEEP_PROCESS_OWN_MALLOC;
+    analyse(1, job, false);
+    ck_assert(not_seen("pid 300 and 2 more: malloc was never called here: tool brings its own"));
+    ck_assert(!not_seen("pid 301"));
+}
+END_TEST
 
 START_TEST(programs_that_cannot_be_entered_are_named_once)
 {
@@ -606,6 +619,7 @@ int main(void)
     tcase_add_loop_test(tcase, a_process_that_should_have_a_profile_is_missed, 0, 2);
     tcase_add_test(tcase, a_job_without_profiles_is_reported_from_its_table);
     tcase_add_loop_test(tcase, a_process_in_trouble_is_named_with_its_reason, 0, N(troubles));
+    tcase_add_test(tcase, small_programs_with_a_malloc_of_their_own_are_named_once);
     tcase_add_loop_test(tcase, programs_that_cannot_be_entered_are_named_once, 0, N(entries));
     tcase_add_loop_test(tcase, a_program_that_was_replaced_by_nobody_known_is_said, 0, 2);
     tcase_add_loop_test(tcase, optimizers_that_did_not_count_are_said, 0, N(calls));

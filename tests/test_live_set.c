@@ -1,10 +1,9 @@
-/* The live set of blocks and of maps against plain models. */
+/* The live set of blocks against what is known of it. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "libprof/live_map.h"
-#include "libprof/range_map.h"
 #include "tests/suite.h"
 
 static void put(uintptr_t at, uint32_t site, uint32_t birth, uint64_t bytes)
@@ -92,67 +91,6 @@ START_TEST(a_block_beside_costs_the_others_no_lock)
 }
 END_TEST
 
-enum { PAGES = 256, CALLS = 100000 };
-
-/* page → number of the mmap call that owns it */
-static uint32_t model[PAGES];
-
-/* What is wrong is counted and checked once a take: a check tells Check's parent each time. */
-static uint64_t take_and_compare(unsigned from, unsigned to)
-{
-    struct seep_range pieces[PAGES];
-    unsigned others = 0, outside = 0, wrong_last = 0, left_behind = 0;
-    uint64_t gone = 0;
-    unsigned n = seep_range_take(from * 4096u, to * 4096u, pieces, PAGES);
-    for (unsigned i = 0; i < n; i++) {
-        gone += pieces[i].end - pieces[i].start;
-        for (uintptr_t page = pieces[i].start / 4096; page < pieces[i].end / 4096; page++) {
-            if (page < from || page >= to) {
-                outside++;
-                break; /* the model may have no such page */
-            }
-            others += model[page] != pieces[i].site;
-            model[page] = 0;
-        }
-        bool left = false;
-        for (unsigned page = 0; page < PAGES; page++)
-            left |= model[page] == pieces[i].site;
-        bool later = false; /* another piece of the same map in this very take */
-        for (unsigned k = i + 1; k < n; k++)
-            later |= pieces[k].site == pieces[i].site;
-        wrong_last += pieces[i].last != (!left && !later);
-    }
-    for (unsigned page = from; page < to; page++)
-        left_behind += model[page] != 0;
-    ck_assert_msg(
-        !(others | outside | wrong_last | left_behind),
-        "of %u pieces of pages %u to %u: %u pages of other maps, %u pieces outside, %u wrong "
-        "`last`, %u pages left behind",
-        n, from, to, others, outside, wrong_last, left_behind);
-    return gone;
-}
-
-START_TEST(maps_are_cut_as_the_kernel_cuts_them)
-{
-    uint64_t live = 0;
-    srand(7);
-    for (uint32_t call = 1; call <= CALLS; call++) {
-        unsigned from = (unsigned)rand() % PAGES, n = 1 + (unsigned)rand() % 32;
-        unsigned to = from + n < PAGES ? from + n : PAGES;
-        live -= take_and_compare(from, to);
-        if (rand() & 1)
-            continue;
-        struct seep_range range = {
-            .start = from * 4096u, .end = to * 4096u, .site = call, .birth = 1};
-        ck_assert(seep_range_put(&range));
-        live += range.end - range.start;
-        for (unsigned page = from; page < to; page++)
-            model[page] = call;
-    }
-    ck_assert_uint_eq(take_and_compare(0, PAGES), live);
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("live set");
@@ -163,7 +101,6 @@ int main(void)
     tcase_add_test(tests, the_last_block_of_a_region_fits);
     tcase_add_test(tests, blocks_of_other_allocators_are_kept_beside);
     tcase_add_test(tests, a_block_beside_costs_the_others_no_lock);
-    tcase_add_test(tests, maps_are_cut_as_the_kernel_cuts_them);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

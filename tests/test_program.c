@@ -1,6 +1,7 @@
 /* Finding a job's program, and telling where the shim cannot get in. */
-#include "viewer/program.h"
+#include "tests/program_builder.h"
 #include "tests/suite.h"
+#include "viewer/program.h"
 
 #include <check.h>
 #include <elf.h>
@@ -11,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define GLIBC "/lib64/ld-linux-x86-64.so.2"
+#define GLIBC PROGRAM_GLIBC
 
 static char folder[] = "/tmp/seep-program-XXXXXX";
 static struct seep_program program;
@@ -33,44 +34,17 @@ static void tear_down(void)
     ck_assert_int_eq(system(command), 0);
 }
 
-static void write_file(const char *name, const void *bytes, size_t n, mode_t mode)
-{
-    int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-
-    ck_assert_int_ge(fd, 0);
-    ck_assert_int_eq(write(fd, bytes, n), (ssize_t)n);
-    ck_assert_int_eq(fchmod(fd, mode), 0);
-    close(fd);
-}
-
 static void write_script(const char *name, const char *text)
 {
-    write_file(name, text, strlen(text), 0755);
+    program_write_bytes(name, text, strlen(text), 0755);
 }
 
 /* A program as far as its headers; `loader` NULL: static. */
 static void write_elf(const char *name, const char *loader, unsigned char class, uint16_t machine,
                       mode_t mode)
 {
-    struct {
-        Elf64_Ehdr h;
-        Elf64_Phdr p;
-        char loader[64];
-    } f = {0};
-
-    memcpy(f.h.e_ident, ELFMAG, SELFMAG);
-    f.h.e_ident[EI_CLASS] = class;
-    f.h.e_ident[EI_DATA] = ELFDATA2LSB;
-    f.h.e_type = ET_DYN;
-    f.h.e_machine = machine;
-    f.h.e_phoff = sizeof f.h;
-    f.h.e_phentsize = sizeof f.p;
-    f.h.e_phnum = 1;
-    f.p.p_type = loader ? PT_INTERP : PT_LOAD;
-    f.p.p_offset = sizeof f.h + sizeof f.p;
-    f.p.p_filesz = loader ? strlen(loader) + 1 : 0;
-    snprintf(f.loader, sizeof f.loader, "%s", loader ? loader : "");
-    write_file(name, &f, sizeof f, mode);
+    program_write(
+        name, &(struct program_parts){.loader = loader, .class = class, .machine = machine}, mode);
 }
 
 static void write_plain(const char *name, mode_t mode)
@@ -127,7 +101,12 @@ START_TEST(programs_that_the_shim_cannot_enter_are_refused_with_a_word)
     write_elf("nix", "/nix/store/x-glibc/lib/ld-linux-x86-64.so.2", ELFCLASS64, EM_X86_64, 0755);
     write_elf("arm", "/lib/ld-linux-aarch64.so.1", ELFCLASS64, EM_AARCH64, 0755);
     write_elf("small", "/lib/ld-linux.so.2", ELFCLASS32, EM_386, 0755);
-    write_elf("ld-linux-x86-64.so.2", NULL, ELFCLASS64, EM_X86_64, 0755);
+    program_write("loader", &(struct program_parts){.soname = "ld-linux-x86-64.so.2"}, 0755);
+    program_write("asan",
+                  &(struct program_parts){.loader = GLIBC, .needed = {"libasan.so.8", "libc.so.6"}},
+                  0755);
+    program_write("ubsan", &(struct program_parts){.loader = GLIBC, .needed = {"libubsan.so.1"}},
+                  0755);
     write_plain("suid", 04755);
     write_plain("sgid", 02755);
     write_plain("lock", 02644 | 0100); /* mandatory locking, no setgid */
@@ -137,10 +116,35 @@ START_TEST(programs_that_the_shim_cannot_enter_are_refused_with_a_word)
     expect("nix", SEEP_PROGRAM_OK, NULL);
     expect("arm", SEEP_PROGRAM_REFUSED, "64-bit x86");
     expect("small", SEEP_PROGRAM_REFUSED, "64-bit x86");
-    expect("ld-linux-x86-64.so.2", SEEP_PROGRAM_OK, NULL);
+    expect("loader", SEEP_PROGRAM_OK, NULL);
+    expect("asan", SEEP_PROGRAM_REFUSED, "libasan.so.8");
+    expect("ubsan", SEEP_PROGRAM_OK, NULL);
     expect("suid", SEEP_PROGRAM_REFUSED, "setuid");
     expect("sgid", SEEP_PROGRAM_REFUSED, "setgid");
     expect("lock", SEEP_PROGRAM_OK, NULL);
+}
+END_TEST
+
+START_TEST(a_malloc_of_its_own_is_no_refusal)
+{
+    program_write("own", &(struct program_parts){.loader = GLIBC, .defined = {"free", "malloc"}},
+                  0755);
+    write_plain("job", 0755);
+    expect("own", SEEP_PROGRAM_OK, NULL);
+    ck_assert(program.own_malloc);
+    expect("job", SEEP_PROGRAM_OK, NULL);
+    ck_assert(!program.own_malloc);
+}
+END_TEST
+
+START_TEST(a_sanitizer_that_the_user_preloads_is_refused)
+{
+    write_plain("job", 0755);
+    setenv("LD_PRELOAD", "/x/libmine.so /usr/lib/libasan.so.8", 1);
+    expect("job", SEEP_PROGRAM_REFUSED, "LD_PRELOAD names /usr/lib/libasan.so.8");
+    setenv("LD_PRELOAD", "/x/libmine.so:libubsan.so.1", 1);
+    expect("job", SEEP_PROGRAM_OK, NULL);
+    unsetenv("LD_PRELOAD");
 }
 END_TEST
 
@@ -150,19 +154,19 @@ START_TEST(damaged_programs_do_no_harm)
 
     memset(bytes, 0xff, sizeof bytes);
     memcpy(bytes, ELFMAG, SELFMAG);
-    write_file("short", bytes, 5, 0755);
+    program_write_bytes("short", bytes, 5, 0755);
     expect("short", SEEP_PROGRAM_REFUSED, NULL);
-    write_file("ones", bytes, sizeof bytes, 0755);
+    program_write_bytes("ones", bytes, sizeof bytes, 0755);
     expect("ones", SEEP_PROGRAM_REFUSED, NULL);
     bytes[EI_CLASS] = ELFCLASS64;
     bytes[EI_DATA] = ELFDATA2LSB;
     ((Elf64_Ehdr *)(void *)bytes)->e_machine = EM_X86_64;
-    write_file("wild", bytes, sizeof bytes, 0755);
+    program_write_bytes("wild", bytes, sizeof bytes, 0755);
     expect("wild", SEEP_PROGRAM_REFUSED, "damaged");
     ((Elf64_Ehdr *)(void *)bytes)->e_phentsize = sizeof(Elf64_Phdr);
-    write_file("wilder", bytes, sizeof bytes, 0755);
+    program_write_bytes("wilder", bytes, sizeof bytes, 0755);
     expect("wilder", SEEP_PROGRAM_REFUSED, "damaged");
-    write_file("empty", bytes, 0, 0755);
+    program_write_bytes("empty", bytes, 0, 0755);
     expect("empty", SEEP_PROGRAM_OK, NULL); /* the shell runs it */
 }
 END_TEST
@@ -241,6 +245,8 @@ int main(void)
     tcase_add_checked_fixture(c, set_up, tear_down);
     tcase_add_test(c, programs_are_looked_up_like_execvp_does);
     tcase_add_test(c, programs_that_the_shim_cannot_enter_are_refused_with_a_word);
+    tcase_add_test(c, a_malloc_of_its_own_is_no_refusal);
+    tcase_add_test(c, a_sanitizer_that_the_user_preloads_is_refused);
     tcase_add_test(c, damaged_programs_do_no_harm);
     tcase_add_test(c, scripts_are_followed_to_what_runs_them);
     tcase_add_loop_test(c, profiles_are_called_after_the_job, 0, sizeof labels / sizeof *labels);

@@ -14,13 +14,13 @@
 
 #define NOIPA __attribute__((noipa))
 
-enum { CAPACITY = 192 };
+enum { CAPACITY = 1024, LONG = 300 };
 
 static struct seep_walk walk;
 static unsigned n_ours, n_theirs;
 static uintptr_t ours[CAPACITY], theirs[CAPACITY];
-static uint64_t hash, guess;
-static bool guessed;
+static uint64_t hash, guesses[SEEP_WALK_GUESSES];
+static unsigned n_guesses;
 static bool in_signal; /* one frame is not at a call: its address is one more than libunwind's */
 
 /* Stands where a hook stands. */
@@ -29,8 +29,9 @@ static NOIPA void probe(void)
     struct seep_regs regs = SEEP_REGS();
     unw_context_t context;
     unw_cursor_t cursor;
-    guess = 0;
-    guessed = seep_walk_guess(&walk, &regs, false, 0, &guess);
+    n_guesses = 0;
+    for (unsigned i = 0; i < SEEP_WALK_GUESSES; i++)
+        n_guesses += seep_walk_guess(&walk, &regs, false, i, &guesses[n_guesses]);
     n_ours = seep_walk_native(&walk, &regs, false, ours, CAPACITY, &hash);
     unw_getcontext(&context);
     unw_init_local(&cursor, &context);
@@ -55,15 +56,25 @@ static void expect_equal(void)
     ck_assert_uint_eq(n_interrupted, in_signal);
 }
 
+static bool guessed(void)
+{
+    for (unsigned i = 0; i < n_guesses; i++)
+        if (guesses[i] == hash)
+            return true;
+    return false;
+}
+
 static NOIPA int descend(int depth)
 {
+    int result = 0;
     if (depth == 0)
         probe();
     else if (depth & 1)
-        return descend(depth - 1) + 1;
+        result = descend(depth - 1) + 1;
     else
-        return descend(depth - 1) * 2;
-    return 0;
+        result = descend(depth - 1) * 2;
+    __asm__ volatile("" : "+r"(result)); /* or the recursion becomes a loop */
+    return result;
 }
 
 static NOIPA int with_alloca(int n, int depth)
@@ -175,9 +186,8 @@ START_TEST(a_stack_that_is_known_is_known_again)
         descend(12);
         first[i] = hash;
     }
-    ck_assert(guessed);
+    ck_assert(guessed());
     ck_assert_uint_eq(first[0], first[1]);
-    ck_assert_uint_eq(guess, hash);
 }
 END_TEST
 
@@ -223,6 +233,90 @@ START_TEST(no_two_paths_are_taken_for_one)
 }
 END_TEST
 
+START_TEST(deep_stacks_are_walked_whole_and_known_again)
+{
+    static const int depths[] = {40, 70, 90, 100, 120, 250, 600};
+    uint64_t first = 0;
+    volatile int n = 2;
+    for (int i = 0; i < n; i++) {
+        descend(depths[_i]);
+        expect_equal();
+        ck_assert_uint_gt(n_ours, (unsigned)depths[_i]);
+        first = i ? first : hash;
+    }
+    ck_assert(guessed());
+    ck_assert_uint_eq(hash, first);
+}
+END_TEST
+
+/* A long stack whose turns are chosen. */
+static bool turns[LONG];
+static NOIPA void here(int depth);
+static NOIPA void there(int depth)
+{
+    volatile uintptr_t room[3]; /* another size of frame */
+    room[1] = 0;
+    if (depth == 0)
+        probe();
+    else if (turns[depth - 1])
+        here(depth - 1);
+    else
+        there(depth - 1);
+    room[2] = room[1];
+}
+
+static NOIPA void here(int depth)
+{
+    if (depth == 0)
+        probe();
+    else if (turns[depth - 1])
+        here(depth - 1);
+    else
+        there(depth - 1);
+    __asm__ volatile("" ::: "memory");
+}
+
+START_TEST(one_other_frame_anywhere_makes_a_long_stack_another)
+{
+    uint64_t seen[LONG];
+    volatile int n = 2;
+    for (int i = 0; i < LONG; i += 7) {
+        turns[i] = true;
+        for (int k = 0; k < n; k++) {
+            here(LONG);
+            expect_equal();
+        }
+        ck_assert(guessed());
+        turns[i] = false;
+        seen[i] = hash;
+        for (int other = 0; other < i; other += 7)
+            ck_assert_uint_ne(seen[other], seen[i]);
+    }
+}
+END_TEST
+
+static NOIPA int with_large_frame(int n, int outside, int inside)
+{
+    if (outside)
+        return with_large_frame(n, outside - 1, inside) + 1;
+    volatile char *room = alloca((size_t)n);
+    room[0] = 1;
+    descend(inside);
+    return room[0];
+}
+
+START_TEST(frames_of_any_size_are_known_again)
+{
+    volatile int n = 2;
+    for (int size = 100; size < 4 << 20; size *= 3) {
+        for (int i = 0; i < n; i++)
+            with_large_frame(size, 90, 90);
+        expect_equal();
+        ck_assert(guessed());
+    }
+}
+END_TEST
+
 START_TEST(a_walk_stays_within_its_capacity)
 {
     uintptr_t few[3];
@@ -258,6 +352,9 @@ int main(void)
     tcase_add_test(tests, a_thread_is_walked_to_its_start);
     tcase_add_test(tests, a_stack_that_is_known_is_known_again);
     tcase_add_test(tests, no_two_paths_are_taken_for_one);
+    tcase_add_loop_test(tests, deep_stacks_are_walked_whole_and_known_again, 0, 7);
+    tcase_add_test(tests, one_other_frame_anywhere_makes_a_long_stack_another);
+    tcase_add_test(tests, frames_of_any_size_are_known_again);
     tcase_add_test(tests, a_walk_stays_within_its_capacity);
     tcase_add_test(tests, a_broken_stack_ends_the_walk);
     suite_add_tcase(suite, tests);

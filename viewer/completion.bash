@@ -62,10 +62,12 @@ _seep() {
         --sample) _seep_words "64KiB 512KiB 1MiB" "$word" ;;
         --roles) _seep_files "$word" ;;
         --max-profile) _seep_words "64MiB 256MiB 1GiB" "$word" ;;
+        --max-folder) _seep_words "1GiB 4GiB 16GiB" "$word" ;;
+        --helpers) _seep_words "count full" "$word" ;;
         *)
             _seep_job "$word" ||
                 _seep_words "-o --output -q --quiet --no-report --sample --max-profile \
-                    --python-allocators --roles -h --help --" "$word"
+                    --python-allocators --max-folder --helpers --roles -h --help --" "$word"
             ;;
         esac
         ;;

@@ -143,7 +143,12 @@ void seep_doctor_command(char *const *argv)
         seep_doctor_line("command", SEEP_VERDICT_MISSING, "%s", program.why);
         return;
     }
-    seep_doctor_line("command", SEEP_VERDICT_OK, "%s takes the library", program.path);
+    if (program.own_malloc)
+        seep_doctor_line("command", SEEP_VERDICT_PARTLY,
+                         "%s takes the library, but brings its own malloc: only its maps are seen",
+                         program.path);
+    else
+        seep_doctor_line("command", SEEP_VERDICT_OK, "%s takes the library", program.path);
     if (is_python_program(program.path))
         (void)seep_doctor_python(program.path, true);
 }

@@ -79,6 +79,27 @@ static void fill_job(struct seep_job *job, char *const *argv)
     __atomic_store_n(&job->magic, SEEP_JOB_MAGIC, __ATOMIC_RELEASE);
 }
 
+/* Gets disk for what is used first, more comes as it is needed: a disk that is full says so now, and
+ * not by SIGBUS. Beyond RLIMIT_FSIZE there is a signal with it, which must not end seep; the job's
+ * disposition stays as it was. Returns an errno, or 0 and how many processes there is room for. */
+static int reserve_disk(int fd, uint32_t *n_processes)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
+    int error = 0;
+
+    sigaction(SIGXFSZ, &ignore, &old);
+    *n_processes = SEEP_PROCESS_PIECE;
+    if (ftruncate(fd, sizeof(struct seep_job)) < 0 ||
+        fallocate(fd, 0, 0, SEEP_JOB_FIRST_BYTES) < 0)
+        error = errno;
+    if (error == EOPNOTSUPP) { /* zeros are written then, and what has been written stays */
+        *n_processes = SEEP_MAX_PROCESSES;
+        error = posix_fallocate(fd, 0, sizeof(struct seep_job));
+    }
+    sigaction(SIGXFSZ, &old, NULL);
+    return error;
+}
+
 static int make_job_file(struct seep_job_folder *folder, int dir_fd, char *const *argv,
                          struct seep_error *err)
 {
@@ -89,12 +110,8 @@ static int make_job_file(struct seep_job_folder *folder, int dir_fd, char *const
     if (fd < 0)
         return seep_error_set(err, SEEP_EIO, folder->path, 0, "cannot be written to (%s)",
                               strerror(errno));
-    /* Allocated in full: a disk that is full says so now, and not by SIGBUS. Beyond RLIMIT_FSIZE
-     * there is a signal with it, which must not end seep; the job's disposition stays as it was. */
-    struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
-    sigaction(SIGXFSZ, &ignore, &old);
-    int error = posix_fallocate(fd, 0, sizeof(struct seep_job));
-    sigaction(SIGXFSZ, &old, NULL);
+    uint32_t n_reserved = 0;
+    int error = reserve_disk(fd, &n_reserved);
     if (!error) {
         map = mmap(NULL, sizeof(struct seep_job), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         if (map == MAP_FAILED)
@@ -107,6 +124,7 @@ static int make_job_file(struct seep_job_folder *folder, int dir_fd, char *const
                               strerror(error));
     }
     folder->job = map;
+    folder->job->n_reserved = n_reserved;
     fill_job(folder->job, argv);
     return 0;
 }

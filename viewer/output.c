@@ -51,20 +51,11 @@ static int cannot(const char *path, int error, struct seep_error *err)
     return seep_error_set(err, SEEP_EIO, path, 0, "cannot be written (%s)", strerror(error));
 }
 
-int seep_output_write(const json_t *document, seep_printer *print, const char *path, mode_t mode,
-                      struct seep_error *err)
+int seep_output_replace(const json_t *document, seep_printer *print, const char *path, mode_t mode,
+                        struct seep_error *err)
 {
     char temporary[4096];
-    struct stat st;
 
-    if (!path)
-        return print_and_close(document, print, stdout) < 0 ? cannot("standard output", errno, err)
-                                                            : 0;
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
-        /* /dev/stdout, a pipe: nothing to replace */
-        FILE *out = fopen(path, "we");
-        return !out || print_and_close(document, print, out) < 0 ? cannot(path, errno, err) : 0;
-    }
     if ((size_t)snprintf(temporary, sizeof temporary, "%s.%d.tmp", path, (int)getpid()) >=
         sizeof temporary)
         return seep_error_set(err, SEEP_EIO, path, 0, "has too long a name");
@@ -82,6 +73,21 @@ int seep_output_write(const json_t *document, seep_printer *print, const char *p
         return cannot(path, error, err);
     }
     return 0;
+}
+
+int seep_output_write(const json_t *document, seep_printer *print, const char *path, mode_t mode,
+                      struct seep_error *err)
+{
+    struct stat st;
+
+    if (!path)
+        return print_and_close(document, print, stdout) < 0 ? cannot("standard output", errno, err)
+                                                            : 0;
+    if (stat(path, &st) != 0 || S_ISREG(st.st_mode))
+        return seep_output_replace(document, print, path, mode, err);
+    /* /dev/stdout, a pipe: nothing to replace */
+    FILE *out = fopen(path, "we");
+    return !out || print_and_close(document, print, out) < 0 ? cannot(path, errno, err) : 0;
 }
 
 int seep_output(const json_t *document, seep_printer *print, const char *path)

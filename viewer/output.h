@@ -30,6 +30,11 @@ const struct seep_output_format *seep_output_choose(const struct seep_output_for
 SEEP_MUST_CHECK int seep_output_write(const json_t *document, seep_printer *print, const char *path,
                                       mode_t mode, struct seep_error *err);
 
+/* The same for a file in a folder that others may write to: whatever bears that name is replaced,
+ * and never written to. */
+SEEP_MUST_CHECK int seep_output_replace(const json_t *document, seep_printer *print,
+                                        const char *path, mode_t mode, struct seep_error *err);
+
 /* The same, complaining. Returns 0 or SEEP_EXIT_UNUSABLE. */
 int seep_output(const json_t *document, seep_printer *print, const char *path);
 

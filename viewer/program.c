@@ -1,7 +1,8 @@
 #include "viewer/program.h"
 
+#include "libprof/program_entry.h"
+
 #include <ctype.h>
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -9,8 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 enum { MAX_INTERPRETERS = 5 }; /* as many as the kernel follows */
@@ -26,95 +25,6 @@ judge(struct seep_program *program, enum seep_program_state state, const char *f
     va_end(args);
 }
 
-static bool is_program(const char *path, int *error)
-{
-    struct stat st;
-
-    if (stat(path, &st) < 0) {
-        *error = errno;
-        return false;
-    }
-    if (S_ISDIR(st.st_mode) || access(path, X_OK) < 0) {
-        *error = EACCES;
-        return false;
-    }
-    return true;
-}
-
-/* execvp's search. Returns 0 with the path, or the errno that tells why not. */
-static int look_up(const char *name, char path[PATH_MAX])
-{
-    int error = ENOENT, denied = 0;
-
-    if (!*name)
-        return ENOENT;
-    if (strchr(name, '/')) {
-        if ((size_t)snprintf(path, PATH_MAX, "%s", name) >= PATH_MAX)
-            return ENAMETOOLONG;
-        return is_program(path, &error) ? 0 : error;
-    }
-    const char *list = getenv("PATH");
-    if (!list)
-        list = "/bin:/usr/bin";
-    for (const char *p = list;; p++) {
-        size_t n = strcspn(p, ":");
-        const char *folder = n ? p : ".";
-        int folder_bytes = n ? (int)n : 1;
-        if ((size_t)snprintf(path, PATH_MAX, "%.*s/%s", folder_bytes, folder, name) < PATH_MAX) {
-            if (is_program(path, &error))
-                return 0;
-            denied |= error == EACCES;
-        }
-        p += n;
-        if (!*p)
-            break;
-    }
-    path[0] = '\0';
-    return denied ? EACCES : ENOENT;
-}
-
-/* The loader drops LD_PRELOAD where the program gains rights. Where it would not (the owner runs a
- * setuid program) such a program still scrubs the environment of what it starts: sudo and its kin.
- */
-static bool gains_rights(int fd, const char *path, struct seep_program *program)
-{
-    struct stat st;
-    char capability[64];
-
-    if (fstat(fd, &st) == 0 && (st.st_mode & S_ISUID))
-        judge(program, SEEP_PROGRAM_REFUSED,
-              "%s is a setuid program, where LD_PRELOAD is dropped: run seep inside of it instead",
-              path);
-    else if (fstat(fd, &st) == 0 && (st.st_mode & S_ISGID) && (st.st_mode & S_IXGRP))
-        judge(program, SEEP_PROGRAM_REFUSED,
-              "%s is a setgid program, where LD_PRELOAD is dropped: run seep inside of it instead",
-              path);
-    else if (fgetxattr(fd, "security.capability", capability, sizeof capability) > 0)
-        judge(program, SEEP_PROGRAM_REFUSED,
-              "%s has file capabilities, where LD_PRELOAD is dropped: run a copy without them",
-              path);
-    return program->state != SEEP_PROGRAM_OK;
-}
-
-/* Reads the path in PT_INTERP. 1 found, 0 there is none, -1 not readable as ELF. */
-static int read_interpreter(int fd, const Elf64_Ehdr *h, char *text, size_t capacity)
-{
-    for (unsigned i = 0; i < h->e_phnum; i++) {
-        Elf64_Phdr ph;
-        if (pread(fd, &ph, sizeof ph, (off_t)(h->e_phoff + (uint64_t)i * sizeof ph)) !=
-            (ssize_t)sizeof ph)
-            return -1;
-        if (ph.p_type != PT_INTERP)
-            continue;
-        size_t n = ph.p_filesz < capacity ? ph.p_filesz : capacity - 1;
-        if (pread(fd, text, n, (off_t)ph.p_offset) != (ssize_t)n)
-            return -1;
-        text[n] = '\0';
-        return 1;
-    }
-    return 0;
-}
-
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -122,91 +32,71 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static void judge_elf(int fd, const char *path, struct seep_program *program)
+/* For env(1): the program that it will look up. */
+static const char *name_for_env(char *arguments)
 {
-    Elf64_Ehdr h;
-    char loader[PATH_MAX];
+    char *save;
 
-    if (pread(fd, &h, sizeof h, 0) != (ssize_t)sizeof h || h.e_ident[EI_CLASS] != ELFCLASS64 ||
-        h.e_ident[EI_DATA] != ELFDATA2LSB || h.e_machine != EM_X86_64) {
-        judge(program, SEEP_PROGRAM_REFUSED,
-              "%s is not a 64-bit x86 program: run a build for x86-64", path);
-        return;
+    for (char *word = strtok_r(arguments, " \t", &save); word;
+         word = strtok_r(NULL, " \t", &save)) {
+        if (word[0] != '-' && !strchr(word, '='))
+            return word; /* not -S, -i, NAME=value */
     }
-    if (gains_rights(fd, path, program))
-        return;
-    int found =
-        h.e_phentsize == sizeof(Elf64_Phdr) ? read_interpreter(fd, &h, loader, sizeof loader) : -1;
-    if (found < 0)
-        judge(program, SEEP_PROGRAM_REFUSED, "%s is a damaged program: build or install it again",
-              path);
-    else if (found == 0 && strncmp(base_name(path), "ld-linux", 8) == 0)
-        return; /* the loader called by hand takes LD_PRELOAD too */
-    else if (found == 0)
-        judge(program, SEEP_PROGRAM_REFUSED,
-              "%s is a static program, where LD_PRELOAD has no effect: link it dynamically", path);
-    else if (strstr(loader, "musl"))
-        judge(program, SEEP_PROGRAM_REFUSED,
-              "%s is linked with musl, and libseep.so needs glibc: run a glibc build of it", path);
-    else if (strncmp(base_name(loader), "ld-linux", 8) != 0)
-        judge(program, SEEP_PROGRAM_REFUSED,
-              "%s wants the loader %s, and libseep.so needs glibc: run a glibc build of it", path,
-              loader);
-}
-
-/* Takes "#! interpreter [argument]" apart; for env(1) `name` is the program that env will look up.
- */
-static bool read_shebang(char *line, const char **interpreter, const char **name)
-{
-    char *save, *p = line + 2 + strspn(line + 2, " \t");
-
-    p[strcspn(p, "\n")] = '\0';
-    *name = NULL;
-    *interpreter = strtok_r(p, " \t", &save);
-    if (!*interpreter)
-        return false;
-    if (strcmp(base_name(*interpreter), "env") != 0)
-        return true;
-    for (char *word; (word = strtok_r(NULL, " \t", &save));) {
-        if (word[0] == '-' || strchr(word, '='))
-            continue; /* -S, -i, NAME=value */
-        *name = word;
-        break;
-    }
-    return true;
+    return NULL;
 }
 
 static void judge_file(const char *path, struct seep_program *program, int depth)
 {
-    char head[512] = "", found[PATH_MAX];
-    const char *interpreter, *name;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct seep_program_entry entry;
+    char line[SEEP_ENTRY_LINE_BYTES], found[PATH_MAX], text[256], *argument;
+    int r = seep_entry_of_file(AT_FDCWD, path, &entry, line);
 
-    if (fd < 0)
-        return; /* executable but not readable: the kernel decides */
-    ssize_t n = pread(fd, head, sizeof head - 1, 0);
-    if (n >= SELFMAG && memcmp(head, ELFMAG, SELFMAG) == 0) {
-        judge_elf(fd, path, program);
-    } else if (n >= 2 && head[0] == '#' && head[1] == '!' && depth < MAX_INTERPRETERS &&
-               read_shebang(head, &interpreter, &name)) {
-        int error = 0;
-        if (!is_program(interpreter, &error))
-            judge(program, SEEP_PROGRAM_NOT_EXECUTABLE,
-                  "the interpreter of %s, %s, cannot be run (%s): install it or correct the first "
-                  "line",
-                  path, interpreter, strerror(error));
-        else
-            judge_file(interpreter, program, depth + 1);
-        if (program->state == SEEP_PROGRAM_OK && name && look_up(name, found) == 0)
-            judge_file(found, program, depth + 1);
+    if (entry.entry != SEEP_ENTRY_OK) {
+        judge(program, SEEP_PROGRAM_REFUSED, "%s %s: %s", path,
+              seep_entry_describe(&entry, text, sizeof text), seep_entry_advice(entry.entry));
+        return;
     }
-    close(fd);
+    program->own_malloc = entry.own_malloc;
+    const char *interpreter =
+        r == 1 && depth < MAX_INTERPRETERS ? seep_entry_interpreter(line, &argument) : NULL;
+    if (!interpreter)
+        return; /* also what is executable but not readable: the kernel decides */
+    int error = strchr(interpreter, '/') ? -seep_entry_find(interpreter, NULL, found, sizeof found)
+                                         : (access(interpreter, X_OK) < 0 ? errno : 0);
+    if (error) {
+        judge(program, SEEP_PROGRAM_NOT_EXECUTABLE,
+              "the interpreter of %s, %s, cannot be run (%s): install it or correct the first line",
+              path, interpreter, strerror(error));
+        return;
+    }
+    judge_file(interpreter, program, depth + 1);
+    const char *name =
+        argument && strcmp(base_name(interpreter), "env") == 0 ? name_for_env(argument) : NULL;
+    if (program->state == SEEP_PROGRAM_OK && name &&
+        seep_entry_find(name, getenv("PATH"), found, sizeof found) == 0)
+        judge_file(found, program, depth + 1);
+}
+
+/* A sanitizer's runtime that the user preloads must come first, as this library must. */
+static void judge_preload(struct seep_program *program)
+{
+    const char *preload = getenv("LD_PRELOAD"), *name;
+    size_t n;
+
+    if (program->state == SEEP_PROGRAM_OK && preload &&
+        (name = seep_entry_sanitizer_in(preload, &n)))
+        judge(program, SEEP_PROGRAM_REFUSED,
+              "LD_PRELOAD names %.*s, a sanitizer's runtime that must come first and has a malloc "
+              "of its own: run seep without it",
+              (int)(n < 256 ? n : 256), name);
 }
 
 void seep_program_find(const char *name, struct seep_program *program)
 {
     memset(program, 0, sizeof *program);
-    int error = look_up(name, program->path);
+    int error = -seep_entry_find(name, getenv("PATH"), program->path, sizeof program->path);
+    if (error)
+        program->path[0] = '\0';
     if (error == EACCES)
         judge(program, SEEP_PROGRAM_NOT_EXECUTABLE,
               "%s cannot be executed (%s): name a program, or give it the permission", name,
@@ -216,6 +106,7 @@ void seep_program_find(const char *name, struct seep_program *program)
               name, strerror(error));
     else
         judge_file(program->path, program, 0);
+    judge_preload(program);
 }
 
 static bool is_python(const char *name)

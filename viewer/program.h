@@ -5,6 +5,7 @@
 #include "libprof/error.h"
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 enum seep_program_state {
@@ -16,8 +17,9 @@ enum seep_program_state {
 
 struct seep_program {
     enum seep_program_state state;
-    char path[PATH_MAX]; /* what to exec; "" where not found */
-    char why[512];       /* for every state but OK: "what is wrong: what to do" */
+    char path[PATH_MAX];      /* what to exec; "" where not found */
+    bool own_malloc;          /* it runs, and only its maps are seen */
+    char why[PATH_MAX + 512]; /* for every state but OK: "what is wrong: what to do" */
 };
 
 /* Looks `name` up as execvp(3) does (a name with a slash is a path) and follows "#!" lines, those

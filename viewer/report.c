@@ -36,7 +36,7 @@ bool seep_report_colour(FILE *out)
 
 int seep_report_write(const json_t *report, const char *path, struct seep_error *err)
 {
-    return seep_output_write(report, seep_output_json, path, 0600, err);
+    return seep_output_replace(report, seep_output_json, path, 0600, err);
 }
 
 /* Formats that show verdicts: what `seep check` without budgets would say. */

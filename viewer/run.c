@@ -21,6 +21,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define MAX_FOLDER_LEAST  (UINT64_C(4) << 20)
+#define MAX_FOLDER_MOST   (UINT64_C(1) << 50)
+#define MAX_FOLDER        (UINT64_C(4) << 30)
 #define MAX_PROFILE_LEAST (UINT64_C(1) << 20)
 #define MAX_PROFILE_MOST  ((uint64_t)SEEP_MAX_CHUNKS * SEEP_CHUNK_BYTES)
 
@@ -37,10 +40,20 @@ struct run_options {
     bool python_allocators;
     uint64_t sample_bytes;      /* 0: every allocation */
     uint64_t max_profile_bytes; /* 0: the shim's default */
+    uint64_t max_folder_bytes;
+    bool full_helpers; /* record them whole */
     char *const *command;
 };
 
-enum { OPT_SAMPLE = 256, OPT_MAX_PROFILE, OPT_PYTHON_ALLOCATORS, OPT_NO_REPORT, OPT_ROLES };
+enum {
+    OPT_SAMPLE = 256,
+    OPT_MAX_PROFILE,
+    OPT_MAX_FOLDER,
+    OPT_HELPERS,
+    OPT_PYTHON_ALLOCATORS,
+    OPT_NO_REPORT,
+    OPT_ROLES,
+};
 
 static const struct option long_options[] = {
     {"output", required_argument, NULL, 'o'},
@@ -48,6 +61,8 @@ static const struct option long_options[] = {
     {"help", no_argument, NULL, 'h'},
     {"sample", required_argument, NULL, OPT_SAMPLE},
     {"max-profile", required_argument, NULL, OPT_MAX_PROFILE},
+    {"max-folder", required_argument, NULL, OPT_MAX_FOLDER},
+    {"helpers", required_argument, NULL, OPT_HELPERS},
     {"python-allocators", no_argument, NULL, OPT_PYTHON_ALLOCATORS},
     {"no-report", no_argument, NULL, OPT_NO_REPORT},
     {"roles", required_argument, NULL, OPT_ROLES},
@@ -81,6 +96,20 @@ static bool take_max_profile(const char *from, const char *text, struct run_opti
     return take_size(from, text, MAX_PROFILE_LEAST, MAX_PROFILE_MOST, &o->max_profile_bytes);
 }
 
+static bool take_max_folder(const char *from, const char *text, struct run_options *o)
+{
+    return take_size(from, text, MAX_FOLDER_LEAST, MAX_FOLDER_MOST, &o->max_folder_bytes);
+}
+
+static bool take_helpers(const char *from, const char *text, struct run_options *o)
+{
+    o->full_helpers = strcmp(text, "full") == 0;
+    if (o->full_helpers || strcmp(text, "count") == 0)
+        return true;
+    seep_complain("%s %s is not known: choose count or full", from, text);
+    return false;
+}
+
 /* True where seep itself runs under seep: SEEP_OUT is then that of the outer run. */
 static bool is_nested(void)
 {
@@ -109,15 +138,46 @@ static bool read_variables(struct run_options *o)
 {
     const char *roles = getenv("SEEP_ROLES");
     const char *out = getenv("SEEP_OUT"), *sample = getenv("SEEP_SAMPLE");
-    const char *max_profile = getenv("SEEP_MAX_PROFILE");
+    const char *max_profile = getenv("SEEP_MAX_PROFILE"), *max_folder = getenv("SEEP_MAX_FOLDER");
+    const char *helpers = getenv("SEEP_HELPERS");
 
+    o->max_folder_bytes = MAX_FOLDER;
     o->out = out && *out && !is_nested() ? out : NULL;
     o->quiet = seep_env_flag("SEEP_QUIET");
     o->no_report = seep_env_flag("SEEP_NO_REPORT");
     o->python_allocators = seep_env_flag("SEEP_PYTHON_ALLOCATORS");
     return (!sample || !*sample || take_sample("SEEP_SAMPLE", sample, o)) &&
            (!roles || !*roles || take_roles("SEEP_ROLES", roles, o)) &&
-           (!max_profile || !*max_profile || take_max_profile("SEEP_MAX_PROFILE", max_profile, o));
+           (!max_profile || !*max_profile || take_max_profile("SEEP_MAX_PROFILE", max_profile, o)) &&
+           (!max_folder || !*max_folder || take_max_folder("SEEP_MAX_FOLDER", max_folder, o)) &&
+           (!helpers || !*helpers || take_helpers("SEEP_HELPERS", helpers, o));
+}
+
+static bool take_output(const char *text, struct run_options *o)
+{
+    o->out = text;
+    if (!*text)
+        seep_complain("the name of the profile folder is empty: give -o a name");
+    return *text;
+}
+
+/* One option that has a value. False: said what is wrong. */
+static bool take_value(int c, struct run_options *o)
+{
+    switch (c) {
+    case 'o':
+        return take_output(optarg, o);
+    case OPT_SAMPLE:
+        return take_sample("--sample", optarg, o);
+    case OPT_MAX_PROFILE:
+        return take_max_profile("--max-profile", optarg, o);
+    case OPT_MAX_FOLDER:
+        return take_max_folder("--max-folder", optarg, o);
+    case OPT_HELPERS:
+        return take_helpers("--helpers", optarg, o);
+    default:
+        return take_roles("--roles", optarg, o);
+    }
 }
 
 /* Returns −1 to go on, or the exit status. */
@@ -127,40 +187,26 @@ static int read_options(int argc, char **argv, struct run_options *o)
         return SEEP_EXIT_FAILED;
     opterr = 0;
     for (int c; (c = getopt_long(argc, argv, "+:o:qh", long_options, NULL)) != -1;) {
-        bool good = true;
         switch (c) {
-        case 'o':
-            o->out = optarg;
-            good = *optarg;
-            if (!good)
-                seep_complain("the name of the profile folder is empty: give -o a name");
-            break;
         case 'q':
             o->quiet = true;
             break;
         case 'h':
             return seep_help_print("run");
-        case OPT_SAMPLE:
-            good = take_sample("--sample", optarg, o);
-            break;
-        case OPT_MAX_PROFILE:
-            good = take_max_profile("--max-profile", optarg, o);
-            break;
-        case OPT_ROLES:
-            good = take_roles("--roles", optarg, o);
-            break;
         case OPT_PYTHON_ALLOCATORS:
             o->python_allocators = true;
             break;
         case OPT_NO_REPORT:
             o->no_report = true;
             break;
-        default:
+        case '?':
+        case ':':
             seep_complain_option("run", c, argv);
-            good = false;
-        }
-        if (!good)
             return SEEP_EXIT_FAILED;
+        default:
+            if (!take_value(c, o))
+                return SEEP_EXIT_FAILED;
+        }
     }
     if (optind >= argc) {
         seep_complain("no job is given: try `seep run -- python train.py`");
@@ -225,6 +271,11 @@ static bool set_environment(const struct run_options *o, const char *shim, const
         good &= unsetenv("SEEP_SAMPLE") == 0;
     if (o->max_profile_bytes)
         good &= set_number("SEEP_MAX_PROFILE", o->max_profile_bytes);
+    good &= set_number("SEEP_MAX_FOLDER", o->max_folder_bytes);
+    if (o->full_helpers)
+        good &= setenv("SEEP_HELPERS", "full", 1) == 0;
+    else
+        good &= unsetenv("SEEP_HELPERS") == 0;
     if (o->python_allocators)
         good &= setenv("SEEP_PYTHON_ALLOCATORS", "1", 1) == 0 &&
                 setenv("PYTHONMALLOC", "malloc", 0) == 0;
@@ -363,6 +414,7 @@ int seep_run_main(int argc, char **argv)
         seep_complain("%s %s: choose another folder with -o DIR", err.file, err.text);
         return SEEP_EXIT_FAILED;
     }
+    folder.job->max_folder_bytes = options.max_folder_bytes;
     status = set_environment(&options, shim, folder.path)
                  ? start(&launch, &program, options.command)
                  : SEEP_EXIT_FAILED;

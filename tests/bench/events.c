@@ -1,28 +1,21 @@
 /* What an event costs a program, shim and all, and what a live block costs in memory: this program
- * runs itself with and without the shim, in turns, and compares medians. events the table events
- * pairs THREADS      free+malloc pairs; prints ns a pair and thread events live BYTES         keeps
- * a million blocks of BYTES; prints its RSS in bytes */
+ * runs itself with and without the shim, in turns, and compares medians.
+ *   events                 the tables
+ *   events pairs THREADS   free+malloc pairs; prints ns a pair and thread
+ *   events deep FRAMES     pairs below so many frames, which stay; prints ns a pair
+ *   events stacks BITS     2^BITS stacks in turn, a pair each; prints ns a pair, once all were met
+ *   events first BITS      the same, the first time
+ *   events live BYTES      keeps a million blocks of BYTES; prints its RSS in bytes */
+#include "tests/bench/side_by_side.h"
+
 #include <pthread.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #define NOIPA __attribute__((noipa))
 
-enum { ROUNDS = 5, PAIRS = 300000, DEPTH = 20, KEPT = 2048, LIVE = 1000000, MAX_THREADS = 8 };
+enum { PAIRS = 300000, DEPTH = 20, KEPT = 2048, LIVE = 1000000, MAX_THREADS = 8 };
 
 static _Thread_local void *kept[KEPT];
-
-static double now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
 
 /* Two call sites a level on the three innermost levels: eight stacks. */
 static NOIPA void descend(int depth, uint32_t random)
@@ -33,10 +26,11 @@ static NOIPA void descend(int depth, uint32_t random)
         kept[k] = malloc(16 + (random >> 20) % 500);
     } else if (depth <= 3 && (random >> depth & 1)) {
         descend(depth - 1, random);
+        __asm__ volatile("# one" ::: "memory"); /* or they become one call */
     } else {
         descend(depth - 1, random);
+        __asm__ volatile("# other" ::: "memory");
     }
-    __asm__ volatile("" ::: "memory");
 }
 
 static void *work(void *seed)
@@ -63,6 +57,50 @@ static int run_pairs(int n_threads)
     return 0;
 }
 
+/* Below many frames that stay: the eight stacks of descend(). */
+static NOIPA void below(int depth)
+{
+    if (depth > 0) {
+        below(depth - 1);
+    } else {
+        double start = now_ns();
+        for (uint32_t i = 0; i < PAIRS; i++)
+            descend(3, i * 2654435761u);
+        printf("%.1f\n", (now_ns() - start) / PAIRS);
+    }
+    __asm__ volatile("" ::: "memory");
+}
+
+/* One of two call sites by each bit of `path`. */
+static NOIPA void branch(int bits, uint32_t path)
+{
+    if (bits == 0) {
+        free(kept[0]);
+        kept[0] = malloc(100);
+    } else if (path & 1) {
+        branch(bits - 1, path >> 1);
+        __asm__ volatile("# one" ::: "memory");
+    } else {
+        branch(bits - 1, path >> 1);
+        __asm__ volatile("# other" ::: "memory");
+    }
+}
+
+static int run_stacks(int bits, bool first)
+{
+    enum { AGAIN = 8 };
+    uint32_t n = (uint32_t)1 << bits;
+    double times[2];
+    for (int i = 0; i < 2; i++) {
+        double start = now_ns();
+        for (uint32_t path = 0; path < (i ? AGAIN * n : n); path++)
+            branch(bits, path % n * 40503u);
+        times[i] = now_ns() - start;
+    }
+    printf("%.1f\n", first ? times[0] / n : times[1] / n / AGAIN);
+    return 0;
+}
+
 static int run_live(size_t bytes)
 {
     long pages = 0;
@@ -78,65 +116,43 @@ static int run_live(size_t bytes)
     return 0;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Runs this program with the shim or without, and reads the number that it prints. */
-static double run_self(const char *self, const char *shim, const char *mode, const char *argument)
-{
-    char command[2048], dir[] = "/tmp/seep-bench-XXXXXX";
-    double value = -1;
-    if (!mkdtemp(dir))
-        return value;
-    snprintf(command, sizeof(command), "%s%s%s%s '%s' %s %s; rm -rf %s", shim ? "SEEP_OUT=" : "",
-             shim ? dir : "", shim ? " LD_PRELOAD=" : "", shim ? shim : "", self, mode, argument,
-             dir);
-    FILE *pipe = popen(command, "r");
-    if (!pipe)
-        return value;
-    if (fscanf(pipe, "%lf", &value) != 1)
-        value = -1;
-    pclose(pipe);
-    return value;
-}
-
-static void compare(const char *self, const char *shim, const char *mode, const char *argument,
-                    double *plain, double *profiled)
-{
-    double a[ROUNDS], b[ROUNDS];
-    for (int i = 0; i < ROUNDS; i++) {
-        a[i] = run_self(self, NULL, mode, argument);
-        b[i] = run_self(self, shim, mode, argument);
-    }
-    qsort(a, ROUNDS, sizeof(a[0]), by_value);
-    qsort(b, ROUNDS, sizeof(b[0]), by_value);
-    *plain = a[ROUNDS / 2];
-    *profiled = b[ROUNDS / 2];
-}
-
-static int print_table(const char *self, const char *shim)
+static void print_row(const char *self, const char *shim, const char *mode, const char *argument,
+                      double per)
 {
     double plain, profiled;
-    printf("free+malloc below %d frames, ns a pair and thread\n%8s %10s %10s %10s\n", DEPTH + 4,
-           "threads", "plain", "seep", "added");
-    for (int n = 1; n <= MAX_THREADS; n *= 2) {
-        char argument[16];
-        snprintf(argument, sizeof(argument), "%d", n);
-        compare(self, shim, "pairs", argument, &plain, &profiled);
-        printf("%8d %10.1f %10.1f %10.1f\n", n, plain, profiled, profiled - plain);
+    compare(self, shim, mode, argument, &plain, &profiled);
+    printf("%8s %10.1f %10.1f %10.1f %7.2f\n", argument, plain / per, profiled / per,
+           (profiled - plain) / per, profiled / plain);
+}
+
+static const struct table {
+    const char *title, *unit, *mode, *arguments[5];
+    double per;
+} tables[] = {
+    {"free+malloc below 24 frames, ns a pair and thread",
+     "threads",
+     "pairs",
+     {"1", "2", "4", "8"},
+     1},
+    {"free+malloc below many frames, ns a pair", "frames", "deep", {"100", "250", "600"}, 1},
+    {"2^bits stacks in turn, ns a free+malloc", "bits", "stacks", {"12", "15", "18", "20"}, 1},
+    {"2^bits stacks for the first time, ns a free+malloc", "bits", "first", {"18"}, 1},
+    {"memory for each of a million live blocks, bytes",
+     "block",
+     "live",
+     {"24", "120", "1000"},
+     LIVE},
+};
+
+static void print_tables(const char *self, const char *shim)
+{
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+        const struct table *table = &tables[i];
+        printf("%s\n%8s %10s %10s %10s %7s\n", table->title, table->unit, "plain", "seep", "added",
+               "ratio");
+        for (size_t k = 0; k < 5 && table->arguments[k]; k++)
+            print_row(self, shim, table->mode, table->arguments[k], table->per);
     }
-    printf("memory for each of %d live blocks, bytes\n%8s %10s %10s %10s\n", LIVE, "block", "plain",
-           "seep", "added");
-    static const char *const sizes[] = {"24", "120", "1000"};
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-        compare(self, shim, "live", sizes[i], &plain, &profiled);
-        printf("%8s %10.1f %10.1f %10.1f\n", sizes[i], plain / LIVE, profiled / LIVE,
-               (profiled - plain) / LIVE);
-    }
-    return 0;
 }
 
 int main(int argc, char **argv)
@@ -144,17 +160,17 @@ int main(int argc, char **argv)
     if (argc == 3 && strcmp(argv[1], "pairs") == 0 && atoi(argv[2]) > 0 &&
         atoi(argv[2]) <= MAX_THREADS)
         return run_pairs(atoi(argv[2]));
+    if (argc == 3 && strcmp(argv[1], "deep") == 0) {
+        below(atoi(argv[2]));
+        return 0;
+    }
+    if (argc == 3 && (strcmp(argv[1], "stacks") == 0 || strcmp(argv[1], "first") == 0))
+        return run_stacks(atoi(argv[2]), argv[1][0] == 'f');
     if (argc == 3 && strcmp(argv[1], "live") == 0)
         return run_live((size_t)atol(argv[2]));
     char self[1024], shim[1100];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    if (n <= 0)
+    if (!find_shim(self, shim))
         return 1;
-    self[n] = '\0';
-    snprintf(shim, sizeof(shim), "%.*s/../libseep.so", (int)(strrchr(self, '/') - self), self);
-    if (access(shim, R_OK) != 0) {
-        fprintf(stderr, "events: no %s: run make first\n", shim);
-        return 1;
-    }
-    return print_table(self, shim);
+    print_tables(self, shim);
+    return 0;
 }

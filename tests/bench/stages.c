@@ -13,7 +13,7 @@
 
 #define NOIPA __attribute__((noipa))
 
-enum { ROUNDS = 9, CALLS = 100000, DEPTH = 24, CAPACITY = 192 };
+enum { ROUNDS = 9, CALLS = 100000, DEPTH = 24, DEEP = 250, CAPACITY = 704 };
 
 static double samples[ROUNDS];
 static struct seep_walk walk;
@@ -122,6 +122,7 @@ int main(void)
     seep_sites_first_own = SEEP_HEADER_BYTES / 64;
     seep_walk_start();
     printf("%-44s %9s\n", "stage", "ns");
+    descend(DEEP);
     descend(DEPTH);
     measure_tables();
     unlink(file);

@@ -291,6 +291,18 @@ def sum_sites(report, function, space=None):
     return total
 
 
+# "malloc was never called here: the program brings its own (jemalloc, 5.3)", however it is put
+MALLOC_WORD = r"malloc\b.*\bown\b|\bown malloc\b"
+
+
+def said_of(report):
+    """All that the report says was not seen, of the job and of each process, a line each."""
+    said = list(report["coverage"]["not_seen"])
+    for process in report["processes"]:
+        said += (process.get("coverage") or {}).get("not_seen") or []
+    return "\n".join(said)
+
+
 def marked_line(path, mark):
     """The 1-based number of the line that ends in `# MARK`."""
     hits = [n for n, line in enumerate(pathlib.Path(path).read_text().splitlines(), 1)

@@ -165,6 +165,54 @@ class MapCounts(Counts):
         self.check("counts_maps", "many")
 
 
+class MemoryCounts(Counts):
+    """What of the address space is memory, and so is counted."""
+
+    def test_address_space_is_not_counted_before_it_may_be_used(self):
+        profile, _ = self.check("counts_memory", "reserved")
+        self.assertLess(profile.report["spaces"]["mmap"]["peak_bytes"], 2 << 20, "256 GiB were reserved")
+
+    def test_maps_without_reserve_count_by_what_is_touched(self):
+        self.check("counts_memory", "untouched")
+
+    def test_what_counts_by_touch_is_what_is_resident_at_the_end(self):
+        profile, did = self.profiled("counts_memory", "touched")
+        if "rss" not in profile.report["coverage"]:
+            self.skipTest("this version does not look at resident memory")
+        for function, said in did.items():
+            seen = sum_sites(profile.report, function, "mmap")
+            for key in ("allocations", "frees", "live_bytes"):
+                self.assertEqual(seen[key], said[key], "%s %s" % (function, key))
+
+    def test_pages_given_back_are_no_longer_counted(self):
+        self.check("counts_memory", "given-back")
+
+    def test_shared_pages_stay_in_their_file_but_when_they_are_removed(self):
+        self.check("counts_memory", "shared")
+
+    def test_system_v_segments_are_shared_memory(self):
+        self.check("counts_memory", "segments")
+
+    def test_the_end_of_the_heap_as_the_job_moves_it(self):
+        self.check("counts_memory", "heap-end")
+
+    def test_calls_by_number_count_as_those_by_name(self):
+        self.check("counts_memory", "by-number")
+
+    def test_calls_by_number_are_the_kernels(self):
+        profile = self.run_seep([self.subject("counts_memory"), "passed-on"])
+        self.assertEqual(profile.done.json(), {})
+
+    def test_mremap_takes_its_hint_and_may_leave_the_old_addresses_mapped(self):
+        self.check("counts_memory", "dontunmap")
+
+    def test_sixty_thousand_live_maps(self):
+        self.check("counts_memory", "crowd")
+
+    def test_a_handler_may_jump_out_of_mmap_and_munmap(self):
+        self.check("counts_memory", "jumps")
+
+
 class AnnouncedCounts(Counts):
     """Blocks that an allocator of the job's own announces through seep.h."""
 

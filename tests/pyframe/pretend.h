@@ -38,7 +38,7 @@ static int pretend_314(void)
         !seep_pylayout_fits(&python.own_layout, python.image.code_type, python.image.runtime))
         return -1;
     python.layout = &python.own_layout;
-    walker = walk_own;
+    follower = follow_own;
     key_place = KEY_UNKNOWN;
     made.free_threaded = 1;
     struct seep_pylayout refused;

@@ -2,16 +2,16 @@
  * allocation as the shim does.
  *
  *   probe_stack   a line with the number of evaluation loops on the native stack, then the Python
- *                 stack: a line a frame, innermost first, its fields (file, function, qualified name,
- *                 first line, line) separated by '\1'
- *   probe_local   seep_python_first_local()
- *   probe_bench   mean cost of a walk, ns
- *   probe_call    runs `function` in a new thread of C; then how many frames that thread shows
- *   probe_events  allocations during which a Python stack was there (preloaded only)
+ *                 stack: a line a frame, innermost first, its fields (file, function, qualified
+ * name, first line, line) separated by '\1' probe_local   seep_python_first_local() probe_bench
+ * mean cost of following a stack that stays, ns probe_call    runs `function` in a new thread of C;
+ * then how many frames that thread shows probe_events  allocations during which a Python stack was
+ * there (preloaded only)
  */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unwind.h>
 
@@ -24,9 +24,8 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-enum { MAX_FRAMES = 2048 };
-
 static __thread int inside __attribute__((tls_model("initial-exec")));
+static __thread struct seep_pystack *stacks __attribute__((tls_model("initial-exec"))); /* two */
 static unsigned long n_events, n_described, checksum;
 
 __attribute__((constructor)) static void begin(void)
@@ -77,20 +76,44 @@ static _Unwind_Reason_Code count_eval(struct _Unwind_Context *context, void *n)
     return _URC_NO_REASON;
 }
 
+static unsigned line_of(const struct seep_pyframe *frame)
+{
+    static __thread struct seep_pyline_memo memos[4] __attribute__((tls_model("initial-exec")));
+    return seep_python_line(frame, frame->code + seep_python_fingerprint(frame->code),
+                            &memos[frame->code / 64 % 4]);
+}
+
+/* The stack as followed from call to call, held against one that is read anew. */
+static unsigned follow(void)
+{
+    if (!stacks && (stacks = mmap(NULL, 2 * sizeof(*stacks), PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) == MAP_FAILED)
+        abort();
+    struct seep_pystack *stack = &stacks[0], *anew = &stacks[1];
+    anew->n = 0;
+    seep_python_follow(anew);
+    seep_python_follow(stack);
+    if (stack->n != anew->n || seep_pystack_hash(stack) != seep_pystack_hash(anew) ||
+        memcmp(seep_pystack_frames(stack), seep_pystack_frames(anew),
+               stack->n * sizeof(struct seep_pyframe)) != 0)
+        abort();
+    return stack->n;
+}
+
 /* Returns the number of frames, −1 when one could not be described. */
 EXPORT int probe_stack(char *out, size_t size)
 {
-    struct seep_pyframe frames[MAX_FRAMES];
     struct seep_pycode_info info;
     char *at = out, *end = out + size - 1;
-    const unsigned n = seep_python_walk(frames, MAX_FRAMES);
+    const unsigned n = follow();
+    const struct seep_pyframe *frames = seep_pystack_frames(stacks);
     int result = (int)n;
     unsigned n_loops = 0;
 
     _Unwind_Backtrace(count_eval, &n_loops);
     at = put_number(at, end, n_loops, '\n');
     for (unsigned i = 0; i < n; i++) {
-        if (seep_python_describe(&frames[i], &info) != 0 ||
+        if (seep_python_describe(frames[i].code, &info) != 0 ||
             !seep_python_fingerprint(frames[i].code)) {
             result = -1;
             continue;
@@ -99,7 +122,7 @@ EXPORT int probe_stack(char *out, size_t size)
         at = put(at, end, info.function, info.function_len, 1);
         at = put(at, end, info.qualname, info.qualname_len, 1);
         at = put_number(at, end, info.first_line, 1);
-        at = put_number(at, end, info.line, '\n');
+        at = put_number(at, end, line_of(&frames[i]), '\n');
     }
     *at = 0;
     return result;
@@ -112,14 +135,13 @@ EXPORT void *probe_local(unsigned depth)
 
 EXPORT double probe_bench(unsigned rounds)
 {
-    struct seep_pyframe frames[256];
     struct timespec start, end;
-    unsigned n = 0;
+    unsigned n = follow();
 
     clock_gettime(CLOCK_MONOTONIC, &start);
     for (unsigned i = 0; i < rounds; i++) {
-        n += seep_python_walk(frames, 256);
-        __asm__ volatile("" ::"r"(frames) : "memory");
+        seep_python_follow(stacks);
+        n += stacks->n;
     }
     clock_gettime(CLOCK_MONOTONIC, &end);
     (void)n;
@@ -129,10 +151,8 @@ EXPORT double probe_bench(unsigned rounds)
 
 static void *run(void *function)
 {
-    struct seep_pyframe frame;
-
     ((void (*)(void))(uintptr_t)function)();
-    return (void *)(uintptr_t)seep_python_walk(&frame, 1);
+    return (void *)(uintptr_t)follow();
 }
 
 EXPORT int probe_call(void (*function)(void))
@@ -160,18 +180,18 @@ extern void __libc_free(void *);
 
 static void look(void)
 {
-    struct seep_pyframe frames[MAX_FRAMES];
     struct seep_pycode_info info;
 
     if (inside++ == 0 && seep_python_ready) {
-        const unsigned n = seep_python_walk(frames, MAX_FRAMES);
+        const unsigned n = follow();
+        const struct seep_pyframe *frames = seep_pystack_frames(stacks);
         if (n && __atomic_fetch_add(&n_events, 1, __ATOMIC_RELAXED) % 64 == 0)
             for (unsigned i = 0; i < n; i++) {
-                if (seep_python_describe(&frames[i], &info) != 0 || !info.file_len ||
+                if (seep_python_describe(frames[i].code, &info) != 0 || !info.file_len ||
                     !info.function_len)
                     abort();
                 n_described++;
-                checksum += (unsigned char)info.file[info.file_len - 1] + info.line +
+                checksum += (unsigned char)info.file[info.file_len - 1] + line_of(&frames[i]) +
                             (seep_python_first_local(i) & 1);
             }
     }

@@ -28,7 +28,7 @@ TALLY(subject_map64, "mmap");
 static NOIPA char *subject_map64(size_t n)
 {
     const int line = __LINE__ + 1;
-    char *p = mmap64(NULL, n, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *p = mmap64(NULL, n, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     MUST(p != MAP_FAILED);
     tally_made(&tally_subject_map64, pages(n), line);
     return p;

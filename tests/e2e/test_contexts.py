@@ -1,0 +1,55 @@
+"""Allocations from places that are not a thread's ordinary stack: fibres, small signal stacks, after a jump."""
+import os
+import unittest
+
+from tests.e2e.support import SeepCase, functions, sum_sites
+
+AFTER = 1000  # blocks that the subject makes when all is done
+
+
+class Fibres(SeepCase):
+    def test_every_allocation_of_2000_fibres_has_its_stack(self):
+        n, rounds = 2000, 20
+        report = self.run_seep([self.subject("fibre_pool"), str(n), str(rounds)]).report
+        made = sum_sites(report, "in_a_fibre")
+        self.assertEqual((made["allocations"], made["frees"]), (n * rounds, n * rounds))
+        self.assertEqual(made["allocated_bytes"], n * rounds * 100)
+        for site in report["sites"]:
+            if "in_a_fibre" in functions(site):
+                self.assertIn("fibre_main", functions(site))
+        self.assertEqual(report["job"]["dropped_events"], 0)
+
+
+class SmallSignalStacks(SeepCase):
+    def test_a_handler_may_allocate_on_what_suffices_without_seep(self):
+        ran = 0
+        for size in (4096, 6144, 8192, 16384):
+            argv = [self.subject("signals"), "stack", str(size)]
+            if self.command(argv).stdout != b"ok\n":
+                continue  # too small for this processor's signal frame alone
+            ran += 1
+            profile = self.run_seep(argv, status=None)
+            self.assertEqual((profile.done.status, profile.done.stdout), (0, b"ok\n"), "%d %r" % (size, profile.done))
+            # Three from signals and one from a call, if not with their stacks then as ones without.
+            self.assertEqual(sum_sites(profile.report, "afterwards")["allocations"], AFTER)
+            seen = sum_sites(profile.report, "in_a_handler")["allocations"]
+            self.assertGreaterEqual(seen + profile.report["job"]["dropped_events"], 4, size)
+        if not ran:
+            self.skipTest("no small signal stack suffices on this processor (AT_MINSIGSTKSZ %d)" % os.sysconf(
+                "SC_MINSIGSTKSZ"))
+
+
+class Jumps(SeepCase):
+    def test_a_jump_out_of_a_hook_leaves_the_thread_seen(self):
+        """As timeouts do by siglongjmp: out of a wait, or of whatever the handler interrupted."""
+        for call in ("waitpid", "waitid", "syscall", "prctl", "sem_trywait", "mprotect", "madvise"):
+            argv = [self.subject("signals"), "jump", call]
+            self.assertEqual(self.command(argv).stdout, b"ok\n", call)
+            profile = self.run_seep(argv)
+            self.assertEqual(profile.done.stdout, b"ok\n", call)
+            made = sum_sites(profile.report, "afterwards")
+            self.assertEqual((made["allocations"], made["allocated_bytes"]), (AFTER, 1000 * AFTER), call)
+
+
+if __name__ == "__main__":
+    unittest.main()
