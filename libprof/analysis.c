@@ -16,6 +16,7 @@ static int analyse(struct seep_model *m, const struct seep_analysis_options *opt
     struct seep_frames frames = {0};
     struct seep_kinds kinds = {0};
     struct seep_findings findings = {0};
+    struct seep_rss_table rss = {0};
     struct seep_symbols *symbols = NULL;
     struct seep_roles *roles = NULL;
     int rc = seep_roles_load(&roles, opts ? opts->roles_file : NULL, err);
@@ -38,18 +39,25 @@ static int analyse(struct seep_model *m, const struct seep_analysis_options *opt
         rc = seep_frames_init(&frames, &m->dict, roles, &kinds, symbols);
     if (!rc)
         rc = seep_diagnose(m, &frames, symbols, &findings);
+    if (!rc)
+        rc = seep_rss_measure(m, &findings.span, &rss);
+    if (!rc)
+        rc = seep_rss_judge(m, &rss, &findings);
     if (rc)
         goto fail;
     struct seep_report_parts parts = {.m = m,
                                       .frames = &frames,
                                       .symbols = symbols,
                                       .findings = &findings,
+                                      .rss = &rss,
+                                      .may_look = outside,
                                       .all_sites = opts && opts->all_sites};
     rc = seep_report_json(&parts, report);
 fail:
     if (rc)
         seep_error_set(err, -rc, "", 0, "no memory for the analysis");
     seep_findings_fini(&findings);
+    seep_rss_fini(&rss);
     seep_symbols_destroy(symbols);
     seep_frames_fini(&frames);
     seep_kinds_fini(&kinds);

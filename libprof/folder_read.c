@@ -1,6 +1,7 @@
 #include "libprof/folder_read.h"
 
 #include "libprof/axis.h"
+#include "libprof/bare.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -48,6 +49,15 @@ static int add_job(struct seep_model *m, const char *dir)
     if (rc)
         seep_model_not_read(m, SEEP_JOB_FILE, why.text);
     return 0;
+}
+
+static bool has_job(const char *dir)
+{
+    char path[4096];
+    struct stat st;
+
+    return snprintf(path, sizeof path, "%s/%s", dir, SEEP_JOB_FILE) < (int)sizeof path &&
+           !stat(path, &st);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -114,6 +124,19 @@ static int open_file(struct seep_model *m, size_t *capacity, const char *dir, co
     return rc;
 }
 
+/* Where no profile could be read, the job may be one whose processes were all only counted. */
+static int add_counted(struct seep_model *m, size_t *capacity, uint32_t folder)
+{
+    struct seep_profile *profile = NULL;
+    int rc = m->jobs[folder] ? seep_bare_stand_in(m->jobs[folder], &profile) : 0;
+
+    if (!rc && profile)
+        rc = add_process(m, capacity, profile, folder);
+    if (rc)
+        seep_profile_close(profile);
+    return rc;
+}
+
 /* What cannot be read of a folder is noted; an error is only a lack of memory. */
 static int open_folder(struct seep_model *m, size_t *capacity, const char *dir)
 {
@@ -128,13 +151,16 @@ static int open_folder(struct seep_model *m, size_t *capacity, const char *dir)
         m->n_folders_not_read++;
         seep_model_not_read(m, dir, why.text);
         rc = 0;
-    } else if (!rc && !n) {
-        seep_model_not_read(m, dir, "no profile is in it");
     } else if (!rc) {
-        rc = add_job(m, dir);
+        rc = n || has_job(dir) ? add_job(m, dir) : 0;
     }
+    size_t n_before = m->n_processes;
     for (; i < n && !rc && m->n_processes < MAX_FILES; i++)
         rc = open_file(m, capacity, dir, names[i], folder);
+    if (!rc && m->n_processes == n_before && m->n_jobs > folder)
+        rc = add_counted(m, capacity, folder);
+    if (!rc && !n && m->n_processes == n_before && why.text[0] == 0)
+        seep_model_not_read(m, dir, "no profile is in it");
     if (!rc && (more || i < n))
         seep_model_not_read(m, dir, "more profiles than one report takes: the rest is left out");
     for (i = 0; i < n; i++)

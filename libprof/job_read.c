@@ -17,6 +17,13 @@ static void close_texts(struct seep_job *job)
         job->argv_bytes = sizeof job->argv;
     if (job->n_processes > SEEP_MAX_PROCESSES)
         job->n_processes = SEEP_MAX_PROCESSES;
+    for (uint32_t i = 0; i < job->n_processes; i++) {
+        struct seep_process *p = &job->processes[i];
+        p->name[sizeof p->name - 1] = 0;
+        p->exec_path[sizeof p->exec_path - 1] = 0;
+    }
+    for (int i = 0; i < SEEP_MAX_FOLDED; i++)
+        job->folded[i].name[sizeof job->folded[i].name - 1] = 0;
 }
 
 static int check(struct seep_job *job, const char *path, struct seep_error *err)

@@ -11,19 +11,24 @@ uint32_t seep_live_spilled;
 static struct seep_lock slab_lock;
 
 /* Zeroed memory that is never given back: what a page of the heap has once needed, it needs again.
- */
+ * Slabs grow with what has been taken, so that there are few of them. */
 static void *slab_take(size_t bytes)
 {
-    enum { SLAB_BYTES = 256 * 1024 };
+    enum { SLAB_BYTES = 256 * 1024, SHARE = 16 };
     static char *slab;
-    static size_t used = SLAB_BYTES;
-    if (used + bytes > SLAB_BYTES) {
-        char *fresh = seep_os_pages(SLAB_BYTES);
+    static size_t used, size, total;
+    if (used + bytes > size) {
+        size_t more = (SLAB_BYTES + total / SHARE) / SLAB_BYTES * SLAB_BYTES;
+        char *fresh = seep_os_pages(more);
+        if (!fresh && more > SLAB_BYTES)
+            fresh = seep_os_pages(more = SLAB_BYTES);
         if (!fresh)
             return NULL;
-        (void)seep_os_call3(SYS_madvise, (long)fresh, SLAB_BYTES, MADV_NOHUGEPAGE);
+        (void)seep_os_call3(SYS_madvise, (long)fresh, (long)more, MADV_NOHUGEPAGE);
         slab = fresh;
         used = 0;
+        size = more;
+        total += more;
     }
     void *taken = slab + used;
     used += bytes;
@@ -74,6 +79,20 @@ uint32_t *seep_live_shadow_create(struct seep_live_page *page)
     __atomic_store_n(&page->shadow, shadow, __ATOMIC_RELEASE);
     seep_os_unlock(&slab_lock);
     return shadow;
+}
+
+bool seep_live_any(uintptr_t start, uintptr_t end)
+{
+    const uintptr_t region = (uintptr_t)1 << SEEP_REGION_BITS, page = 1 << SEEP_PAGE_BITS;
+    const uintptr_t root = (uintptr_t)1 << SEEP_ROOT_BITS, top = (uintptr_t)1 << 47;
+    for (uintptr_t at = start & ~(page - 1); at < end && at < top;) {
+        const struct seep_live_page *known = seep_live_page(at);
+        if (known && (known->cell || known->shadow))
+            return true;
+        uintptr_t step = known ? page : seep_live_roots[at >> SEEP_ROOT_BITS] ? region : root;
+        at = (at & ~(step - 1)) + step;
+    }
+    return false;
 }
 
 /* Blocks that do not fit the shadow array: linear probing, deletions leave a mark. */

@@ -68,6 +68,9 @@ bool seep_live_spill_put(uintptr_t address, const struct seep_block *block);
 bool seep_live_spill_take(uintptr_t address, struct seep_block *block);
 extern uint32_t seep_live_spilled; /* blocks in the hash beside the array */
 
+/* Whether blocks begin, or have ever begun, in pages of [start, end). */
+bool seep_live_any(uintptr_t start, uintptr_t end);
+
 /* In a forked child. */
 void seep_live_after_fork(void);
 

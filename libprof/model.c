@@ -21,6 +21,7 @@ void seep_model_fini(struct seep_model *m)
         free(m->not_read[i].reason);
     }
     free(m->processes);
+    free(m->bares);
     free(m->jobs);
     free(m->not_read);
     free(m->sites);

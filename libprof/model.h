@@ -122,6 +122,17 @@ struct seep_model_process {
     uint64_t *live; /* [SEEP_MAX_SPACES][n_rows] by header index; zero where it has none */
 };
 
+/* A process of a job's table that no profile belongs to: it was only counted, or could not record. */
+struct seep_bare {
+    const struct seep_process *entry;
+    const struct seep_job *job;
+};
+
+static inline bool seep_bare_is_counted(const struct seep_process *entry)
+{
+    return (entry->flags & SEEP_PROCESS_COUNTED) && !(entry->flags & SEEP_PROCESS_PROFILE);
+}
+
 /* One of several trainings that came one after the other. Step k of its own is base + k. */
 struct seep_model_run {
     uint32_t leader;   /* the process with the most steps */
@@ -142,6 +153,8 @@ struct seep_model {
     size_t n_jobs;
     struct seep_model_process *processes; /* by start */
     size_t n_processes;
+    struct seep_bare *bares; /* by table and place in it; see bare.h */
+    size_t n_bares;
     struct seep_model_space spaces[SEEP_MODEL_MAX_SPACES];
     size_t n_spaces;
     struct seep_model_site *sites;

@@ -1,8 +1,8 @@
-#include "libprof/own_pages.h"
+#include "libprof/os.h"
 
 enum { BUSY = 1, MAX_TRIES = 16 }; /* of `start`: 0 free, 1 being filled in */
 
-static struct seep_own_range ranges[SEEP_OWN_RANGES];
+static SEEP_LARGE struct seep_own_range ranges[SEEP_OWN_RANGES];
 static uint32_t n_used; /* entries beyond were never in use */
 
 static uintptr_t page_up(uintptr_t n)

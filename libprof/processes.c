@@ -1,5 +1,6 @@
 #include "libprof/processes.h"
 
+#include "libprof/bare.h"
 #include "libprof/ends.h"
 #include "libprof/level.h"
 
@@ -214,7 +215,7 @@ static void add_totals(struct seep_totals *t, const struct seep_totals *its, boo
 int seep_processes_add_spaces(struct seep_model *m)
 {
     uint32_t *sites = malloc((m->n_sites + 1) * sizeof *sites);
-    int rc = sites ? 0 : -SEEP_ENOMEM;
+    int rc = sites ? seep_bares_find(m) : -SEEP_ENOMEM;
 
     for (size_t i = 0; i < m->n_processes; i++) {
         const struct seep_model_process *p = &m->processes[i];
@@ -230,6 +231,8 @@ int seep_processes_add_spaces(struct seep_model *m)
             rc = find_peak_by_step(m, i, sites);
         raise_peak(t, seep_totals_live(t), (int32_t)m->n_steps);
     }
+    if (!rc)
+        seep_bares_add_spaces(m);
     free(sites);
     return rc;
 }

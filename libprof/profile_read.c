@@ -48,6 +48,9 @@ static void close_texts(struct seep_header *h)
     h->argv[sizeof h->argv - 1] = 0;
     if (h->argv_bytes > sizeof h->argv)
         h->argv_bytes = sizeof h->argv;
+    h->allocator[sizeof h->allocator - 1] = 0;
+    if (h->n_rss_samples > SEEP_RSS_SAMPLES)
+        h->n_rss_samples = SEEP_RSS_SAMPLES;
     if (h->n_timeline > SEEP_TIMELINE_ROWS)
         h->n_timeline = SEEP_TIMELINE_ROWS;
     if (h->n_epochs > SEEP_EPOCH_MARKS)

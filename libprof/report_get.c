@@ -102,6 +102,8 @@ char *seep_get_frame_text(const json_t *frame, const char *cwd)
         return clean(seep_text_format("%s+0x%llx%s%s", seep_text_base(module),
                                       (unsigned long long)seep_get_number(frame, "offset"), in,
                                       of));
+    if (json_is_null(frame))
+        return strdup("memory that was not recorded");
     return clean(seep_text_format("%s", function ? function : "unknown code"));
 }
 

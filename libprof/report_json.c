@@ -133,6 +133,7 @@ int seep_report_json(struct seep_report_parts *parts, json_t **report)
         seep_json_set(json, "seep", json_string(SEEP_VERSION), &failed);
         seep_json_set(json, "job", job_json(m, &failed), &failed);
         seep_json_set(json, "processes", seep_json_processes(parts), &failed);
+        seep_json_set(json, "helpers", seep_json_helpers(parts), &failed);
         seep_json_set(json, "spaces", spaces_json(parts, &failed), &failed);
         seep_json_set(json, "findings", seep_json_findings(parts), &failed);
         seep_json_set(json, "sites", seep_json_sites(parts, chosen, n), &failed);

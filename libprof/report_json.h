@@ -3,6 +3,7 @@
 #define SEEP_LIBPROF_REPORT_JSON_H
 
 #include "libprof/diagnose.h"
+#include "libprof/rss.h"
 
 #include <jansson.h>
 
@@ -13,6 +14,8 @@ struct seep_report_parts {
     const struct seep_frames *frames;
     struct seep_symbols *symbols;
     const struct seep_findings *findings;
+    const struct seep_rss_table *rss;
+    bool may_look;  /* into the files of programs and libraries */
     bool all_sites; /* every site, not only those of at least 0.1 % of their space's peak */
 
     /* Scratch of seep_report_json(). */

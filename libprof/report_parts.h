@@ -34,7 +34,11 @@ json_t *seep_json_site_id(uint32_t site);
 json_t *seep_json_findings(const struct seep_report_parts *parts);
 json_t *seep_json_processes(const struct seep_report_parts *parts);
 json_t *seep_json_timeline(const struct seep_report_parts *parts);
+json_t *seep_json_helpers(const struct seep_report_parts *parts);
+
+/* What was seen, and what could not be (coverage.c). */
 json_t *seep_json_coverage(const struct seep_report_parts *parts);
+json_t *seep_json_rss(const struct seep_rss *rss); /* null where it is not known */
 
 /* Whether every process ended and was read whole. */
 bool seep_report_is_complete(const struct seep_model *m);

@@ -215,7 +215,7 @@ static json_t *finding_json(const struct seep_report_parts *parts, const struct 
     seep_json_set(json, "space", json_string(m->spaces[f->space].name), failed);
     seep_json_set(json, "role", json_string(seep_role_name(f->role)), failed);
     seep_json_set(json, "processes", finding_pids(m, f), failed);
-    seep_json_set(json, "frame", look_at(parts, f->frame), failed);
+    seep_json_set(json, "frame", f->n_sites ? look_at(parts, f->frame) : json_null(), failed);
     seep_json_set(json, "sites", site_ids(parts, f), failed);
     seep_json_set(json, "live_bytes", seep_json_count(f->live_bytes), failed);
     seep_json_set(json, "peak_bytes", seep_json_count(f->peak_bytes), failed);

@@ -1,19 +1,29 @@
 #include "libprof/report_text.h"
 
+#include "libprof/rss_text.h"
 #include "libprof/text.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SHOWN_PROCESSES = 8, MAX_SHOWN_SITES = 8, MAX_SHOWN_GAPS = 8, MAX_PIDS = 4, WIDTH = 96 };
+enum {
+    MAX_SHOWN_PROCESSES = 8,
+    MAX_SHOWN_SITES = 8,
+    MAX_SHOWN_GAPS = 8,
+    MAX_PIDS = 4,
+    WIDTH = 96,
+    NOTABLE_BYTES = 32 << 20
+};
 
 struct page {
     FILE *out;
     bool colour;
-    const char *cwd; /* of the job: paths below it are shown without it */
-    json_t *roles;   /* by pid, as text */
-    bool running;    /* some process was alive when the report was made */
+    const char *cwd;  /* of the job: paths below it are shown without it */
+    json_t *roles;    /* by pid, as text */
+    const char *unit; /* what growth is told by: "step" or "time slice" */
+    bool all;         /* each process's RSS */
+    bool running;     /* some process was alive when the report was made */
 };
 
 static void paint(const struct page *p, const char *code)
@@ -116,8 +126,7 @@ static bool any_runs(const json_t *report)
     size_t i;
     json_t *process;
 
-    json_array_foreach(json_object_get(report, "processes"), i, process)
-    {
+    json_array_foreach (json_object_get(report, "processes"), i, process) {
         if (strcmp(text_of(json_object_get(process, "exit"), "kind", ""), "running") == 0)
             return true;
     }
@@ -137,8 +146,7 @@ static json_t *roles_of(const json_t *report)
     char pid[24];
     size_t i;
 
-    json_array_foreach(json_object_get(report, "processes"), i, process)
-    {
+    json_array_foreach (json_object_get(report, "processes"), i, process) {
         json_object_set_new(roles, pid_text(json_object_get(process, "pid"), pid),
                             json_string(text_of(process, "role", "process")));
     }
@@ -153,8 +161,7 @@ static void put_role(const struct page *p, const json_t *pids, const char *role,
     char pid[24];
     size_t i;
 
-    json_array_foreach(pids, i, one)
-    {
+    json_array_foreach (pids, i, one) {
         const char *its = text_of(p->roles, pid_text(one, pid), "process");
         if ((role && strcmp(its, role) != 0) || json_object_get(seen, pid))
             continue;
@@ -223,6 +230,13 @@ static void put_saving(const struct page *p, const json_t *finding)
     fputs(" of a run like this one, once it is fixed\n", p->out);
 }
 
+/* What nobody recorded has no line. */
+static bool is_unseen(const json_t *finding)
+{
+    return json_is_null(json_object_get(finding, "frame")) &&
+           json_array_size(json_object_get(finding, "sites")) == 0;
+}
+
 static void put_finding(const struct page *p, const json_t *finding, const char *unit)
 {
     const char *severity = text_of(finding, "severity", "info");
@@ -236,13 +250,19 @@ static void put_finding(const struct page *p, const json_t *finding, const char 
     paint(p, "0");
     fputs("  ", p->out);
     paint(p, "1");
-    put_frame(p, json_object_get(finding, "frame"));
+    if (is_unseen(finding))
+        fputs("memory that was not recorded", p->out);
+    else
+        put_frame(p, json_object_get(finding, "frame"));
     paint(p, "0");
     fputs("\n    ", p->out);
     if (number_of(finding, "count") > 0) {
         put_size(p, number_of(finding, "live_bytes"));
         fputs(" kept in ", p->out);
         put_count(p, number_of(finding, "count"), "block");
+        fputs(" of ", p->out);
+    } else if (is_unseen(finding)) {
+        put_size(p, number_of(finding, "live_bytes"));
         fputs(" of ", p->out);
     } else {
         fputs("nothing kept in ", p->out);
@@ -252,8 +272,7 @@ static void put_finding(const struct page *p, const json_t *finding, const char 
     put_processes_of(p, json_object_get(finding, "processes"));
     fputs("\n    ", p->out);
     put_wrapped(p, text_of(finding, "title", ""), 4, 4);
-    json_array_foreach(json_object_get(finding, "evidence"), i, line)
-    {
+    json_array_foreach (json_object_get(finding, "evidence"), i, line) {
         fputs("    - ", p->out);
         put_wrapped(p, json_string_value(line) ? json_string_value(line) : "", 6, 6);
     }
@@ -282,7 +301,8 @@ static void put_findings(const struct page *p, const json_t *report, const char 
     fputs(" in ", p->out);
     put_count(p, number_of(job, "steps"), unit);
     fputs(p->running ? " so far\n\n" : "\n\n", p->out);
-    json_array_foreach(findings, i, one) put_finding(p, one, unit);
+    json_array_foreach (findings, i, one)
+        put_finding(p, one, unit);
 }
 
 /* ---- the job ----------------------------------------------------------------------------- */
@@ -293,8 +313,7 @@ static void put_command(const struct page *p, const json_t *job)
     json_t *word;
 
     fputs("command  ", p->out);
-    json_array_foreach(json_object_get(job, "command"), i, word)
-    {
+    json_array_foreach (json_object_get(job, "command"), i, word) {
         const char *text = json_string_value(word) ? json_string_value(word) : "?";
         column += strlen(text) + 1;
         if (column > WIDTH && i > 0) {
@@ -337,8 +356,7 @@ static void put_spaces(const struct page *p, const json_t *report)
     const char *key, *label = "memory ";
     json_t *totals;
 
-    json_object_foreach(json_object_get(report, "spaces"), key, totals)
-    {
+    json_object_foreach (json_object_get(report, "spaces"), key, totals) {
         fprintf(p->out, "%s  ", label);
         put(p, key);
         fputs(": peak ", p->out);
@@ -351,6 +369,46 @@ static void put_spaces(const struct page *p, const json_t *report)
         label = "       ";
     }
 }
+
+/* ---- resident memory --------------------------------------------------------------------- */
+
+static void put_rss(const struct page *p, const json_t *rss, double highest, int column)
+{
+    char *text = seep_rss_text(rss, highest, p->unit);
+
+    if (text)
+        put_wrapped(p, text, column, column);
+    free(text);
+}
+
+static void put_rss_of_job(const struct page *p, const json_t *report)
+{
+    const json_t *rss = json_object_get(json_object_get(report, "coverage"), "rss");
+    json_t *process;
+    double highest = 0;
+    size_t i;
+
+    if (!json_is_object(rss))
+        return;
+    json_array_foreach (json_object_get(report, "processes"), i, process) {
+        if (json_is_object(json_object_get(process, "rss")))
+            highest += number_of(process, "rss_peak_bytes");
+    }
+    fputs("RSS      ", p->out);
+    put_rss(p, rss, highest, 9);
+}
+
+static void put_rss_of(const struct page *p, const json_t *process)
+{
+    const json_t *rss = json_object_get(process, "rss");
+
+    if (!json_is_object(rss) || !(p->all || seep_rss_is_notable(rss)))
+        return;
+    fputs("           RSS ", p->out);
+    put_rss(p, rss, number_of(process, "rss_peak_bytes"), 15);
+}
+
+/* ---- processes --------------------------------------------------------------------------- */
 
 static void put_process(const struct page *p, const json_t *process)
 {
@@ -397,6 +455,7 @@ static void put_processes(const struct page *p, const json_t *report)
                 continue;
             fputs(shown ? "         " : "process  ", p->out);
             put_process(p, process);
+            put_rss_of(p, process);
             shown++;
         }
     }
@@ -437,7 +496,7 @@ static void put_gaps(const struct page *p, const json_t *report)
         fprintf(p->out, "         and %zu more\n", n - MAX_SHOWN_GAPS);
 }
 
-int seep_report_text(const json_t *report, FILE *out, bool colour)
+static int print_report(const json_t *report, FILE *out, bool colour, bool all)
 {
     const json_t *job = json_object_get(report, "job");
 
@@ -447,15 +506,28 @@ int seep_report_text(const json_t *report, FILE *out, bool colour)
                         .colour = colour,
                         .cwd = text_of(job, "cwd", ""),
                         .roles = roles_of(report),
+                        .all = all,
                         .running = any_runs(report)};
     const char *unit =
         strcmp(text_of(job, "step_source", "time"), "time") == 0 ? "time slice" : "step";
+    page.unit = unit;
     put_findings(&page, report, unit);
     put_job(&page, job);
     put_spaces(&page, report);
+    put_rss_of_job(&page, report);
     put_processes(&page, report);
     put_sites(&page, report);
     put_gaps(&page, report);
     json_decref(page.roles);
     return ferror(out) ? -SEEP_EIO : 0;
+}
+
+int seep_report_text(const json_t *report, FILE *out, bool colour)
+{
+    return print_report(report, out, colour, false);
+}
+
+int seep_report_text_all(const json_t *report, FILE *out, bool colour)
+{
+    return print_report(report, out, colour, true);
 }

@@ -15,4 +15,8 @@
  * -SEEP_EIO when `out` fails. */
 SEEP_MUST_CHECK int seep_report_text(const json_t *report, FILE *out, bool colour);
 
+/* The same with what resident memory is of every process, not only where much of it is not
+ * explained. */
+SEEP_MUST_CHECK int seep_report_text_all(const json_t *report, FILE *out, bool colour);
+
 #endif

@@ -1,6 +1,7 @@
 /* allocator-cache: live is flat, what is taken from the system, or from the driver, rises. */
 #include "libprof/rules.h"
 
+#include "libprof/rss.h"
 #include "libprof/segments.h"
 #include "libprof/text.h"
 
@@ -120,6 +121,16 @@ static bool find_churn(struct seep_case *c, uint32_t process, struct seep_findin
     return frame != 0;
 }
 
+/* Samples of resident memory say that what was taken is no allocator's that is known. */
+static bool is_unexplained(const struct seep_case *c, const struct seep_model_process *p,
+                           const struct seep_slope *taken)
+{
+    struct seep_rss rss;
+
+    seep_rss_measure_process(c->m, c->span, p, &rss);
+    return rss.unexplained.growing && rss.unexplained.slope.value * 2 > taken->value;
+}
+
 static bool judge_host_cache(struct seep_case *c, struct seep_finding *f)
 {
     struct taking t;
@@ -129,7 +140,7 @@ static bool judge_host_cache(struct seep_case *c, struct seep_finding *f)
     for (uint32_t p = 0; p < c->m->n_processes; p++) {
         f->n_sites = 0;
         if (!take_rows(c, &c->m->processes[p], &t) || !takes_more(&t, &f->growth, &shape) ||
-            !find_churn(c, p, f))
+            is_unexplained(c, &c->m->processes[p], &f->growth) || !find_churn(c, p, f))
             continue;
         seep_rule_verdict(f, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, 0.75);
         f->saving_bytes = (uint64_t)(f->growth.value * (t.to - t.from));

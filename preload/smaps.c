@@ -103,7 +103,7 @@ static size_t take_lines(char *text, size_t n, void (*each)(const struct seep_vm
 
 bool seep_smaps_read(void (*each)(const struct seep_vma *vma, void *arg), void *arg)
 {
-    static char text[BUFFER];
+    static SEEP_LARGE char text[BUFFER];
     size_t left = 0;
     int interrupts = 0;
     long n;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "libprof/range_map.h"
+#include "preload/allocators.h"
 #include "preload/capture.h"
 #include "preload/environment.h"
 #include "preload/elf_find.h"
@@ -314,6 +315,7 @@ static bool start_program(void)
     seep_environment_start(environment);
     seep_sample_bytes = seep_options.sample_bytes;
     describe_start();
+    seep_allocators_first(constants.allocator, sizeof(constants.allocator));
     constants.inherited_end = SEEP_HEADER_BYTES;
     seep_sites_first_own = SEEP_HEADER_BYTES / 64;
     uint32_t process_plus_1 = seep_job_enter(constants.start_ns, false);

@@ -171,6 +171,8 @@ void seep_steps_transition(struct seep_thread *thread, uint32_t marks, unsigned 
         thread->mark_object = owner(thread, n_python, SEEP_MARK_STEP);
     if ((marks & ~before) & SEEP_MARK_ITER)
         iteration_began(owner(thread, n_python, SEEP_MARK_ITER));
+    if ((before & ~marks) & SEEP_MARK_STEP)
+        __atomic_fetch_add(&seep_process->optimizer_calls, 1, __ATOMIC_RELAXED);
     if (((before & ~marks) & SEEP_MARK_STEP) &&
         step_ended(SEEP_STEP_OPTIMIZER, thread->mark_object))
         seep_tick(thread);

@@ -6,6 +6,7 @@
 #include "preload/job.h"
 #include "preload/modules.h"
 #include "preload/pyframe.h"
+#include "preload/rss_sample.h"
 #include "preload/start.h"
 
 enum { FIRST_GAP_NS = 20 * 1000 * 1000, JOB_GAP_NS = 4 * 1000 * 1000, PAGE = 4096 };
@@ -131,6 +132,7 @@ void seep_tick(struct seep_thread *thread)
         add_row(header, thread, now);
         next_row_ns = now + row_gap_ns;
     }
+    seep_rss_tick(thread, now);
     seep_os_unlock(&lock);
 }
 
@@ -168,6 +170,7 @@ void seep_tick_final(void)
     }
     note_python(seep_arena.header); /* no look now: another thread may never let go of the loader */
     add_row(seep_arena.header, seep_tls.thread, seep_os_clock_ns(CLOCK_MONOTONIC_COARSE));
+    seep_rss_final(seep_tls.thread);
     note_private(seep_arena.header);
     seep_os_unlock(&lock);
 }
@@ -183,4 +186,5 @@ void seep_tick_after_fork(void)
     next_ns = 0;
     next_row_ns = 0;
     row_gap_ns = FIRST_GAP_NS;
+    seep_rss_after_fork();
 }

@@ -137,7 +137,9 @@ int seep_report_main(int argc, char **argv)
         return SEEP_EXIT_UNUSABLE;
     }
     complain_unreadable(dirs, (size_t)(argc - optind));
-    status = seep_output(report, options.format->print, options.out);
+    bool all_text = options.all && options.format->print == seep_report_text;
+    status = seep_output(report, all_text ? seep_report_text_all : options.format->print,
+                         options.out);
     json_decref(report);
     return status;
 }

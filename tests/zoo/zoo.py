@@ -74,7 +74,7 @@ def run(name, table, variant, folder):
 
 
 def brief(finding):
-    frame = finding["frame"]
+    frame = finding["frame"] or {}
     return "%s %s %s:%s live %s growth %.0f" % (
         finding["severity"], finding["pattern"], os.path.basename(frame.get("file") or "?"), frame.get("line"),
         finding["live_bytes"], finding["growth_bytes_per_step"]["value"])
@@ -82,10 +82,10 @@ def brief(finding):
 
 def hit_of(name, table, report):
     """The finding that is meant: on a marked line, else of the right pattern, else any on the script's own lines."""
-    own = [f for f in report["findings"] if os.path.basename(f["frame"].get("file") or "") == name + ".py"]
+    own = [f for f in report["findings"] if os.path.basename((f["frame"] or {}).get("file") or "") == name + ".py"]
     lines, patterns = marked_lines(name), table["patterns"]
-    for right in (lambda f: f["frame"].get("line") in lines and f["pattern"] in patterns,
-                  lambda f: f["frame"].get("line") in lines and f["severity"] != "info",
+    for right in (lambda f: (f["frame"] or {}).get("line") in lines and f["pattern"] in patterns,
+                  lambda f: (f["frame"] or {}).get("line") in lines and f["severity"] != "info",
                   lambda f: f["pattern"] in patterns,
                   lambda f: f["severity"] != "info"):
         for finding in own:
@@ -115,7 +115,7 @@ def judge(name, table, variant, report):
     if not hit:
         return {**result, "found": False, "ok": False}
     off = measured(hit, table["leaky"])
-    line = hit["frame"].get("line") in marked_lines(name)
+    line = (hit["frame"] or {}).get("line") in marked_lines(name)
     pattern = hit["pattern"] in table["patterns"]
     close = off is None or abs(off) <= TOLERANCE
     return {**result, "found": True, "line": line, "pattern": pattern, "off": off, "close": close,

@@ -1,0 +1,58 @@
+/* A training of 80 steps that takes 1 MiB more in each. usage: rss_grows heap|instruction|fixed
+ * heap: blocks of malloc; instruction: maps by a system call instruction of its own, which no hook
+ * sees; fixed: none. */
+#include "preload/seep.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { MIB = 1 << 20, STEPS = 80 };
+
+static void *by_instruction(size_t n)
+{
+    register long flags __asm__("r10") = MAP_PRIVATE | MAP_ANONYMOUS;
+    register long fd __asm__("r8") = -1;
+    register long offset __asm__("r9") = 0;
+    void *p;
+    __asm__ volatile("syscall"
+                     : "=a"(p)
+                     : "a"(SYS_mmap), "D"(0), "S"(n), "d"(PROT_READ | PROT_WRITE), "r"(flags),
+                       "r"(fd), "r"(offset)
+                     : "rcx", "r11", "memory");
+    return p;
+}
+
+/* Time passes, and seep's clock sees it. */
+static void work(void)
+{
+    for (int i = 0; i < 60; i++) {
+        usleep(1000);
+        for (int k = 0; k < 64; k++) {
+            char *volatile p = malloc(100);
+            free(p);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const char *how = argc > 1 ? argv[1] : "fixed";
+    static void *kept[STEPS];
+    for (int step = 0; step < STEPS; step++) {
+        if (strcmp(how, "heap") == 0)
+            kept[step] = malloc(MIB);
+        else if (strcmp(how, "instruction") == 0)
+            kept[step] = by_instruction(MIB);
+        if (kept[step])
+            memset(kept[step], 1, MIB);
+        work();
+        seep_step();
+    }
+    printf("%p\n", kept[STEPS - 1]);
+    return 0;
+}
