@@ -1,6 +1,7 @@
 #include "preload/rss_sample.h"
 
 #include "preload/job.h"
+#include "preload/maps.h"
 #include "preload/rss_look.h"
 
 #define MILLISECOND UINT64_C(1000000)
@@ -94,7 +95,8 @@ static bool is_small_and_short(const struct seep_header *header)
 void seep_rss_final(const struct seep_thread *thread)
 {
     struct seep_header *header = seep_arena.header;
-    if (rss_now(header) >> 30 < LARGE_GIB && last_cost_ns < TOO_LONG && !is_small_and_short(header))
+    bool worth_it = !is_small_and_short(header) || seep_maps_any_by_touch();
+    if (rss_now(header) >> 30 < LARGE_GIB && last_cost_ns < TOO_LONG && worth_it)
         take(header, thread);
 }
 
