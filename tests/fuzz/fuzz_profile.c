@@ -124,6 +124,7 @@ static void print(const json_t *report)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static const size_t all_bytes = 2 * (size_t)MAX_BYTES + sizeof(struct seep_job);
     static uint8_t *memory;
     struct seep_profile *profiles[2];
     size_t n = 0;
@@ -132,13 +133,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 2)
         return 0;
     if (!memory)
-        memory = malloc(3 * (size_t)MAX_BYTES);
+        memory = malloc(all_bytes);
     if (!memory)
         return 0;
     struct area areas[3] = {{memory, MAX_BYTES, 0, 0},
                             {memory + MAX_BYTES, MAX_BYTES, 0, 0},
                             {memory + 2 * (size_t)MAX_BYTES, sizeof(struct seep_job), 0, 0}};
-    memset(memory, 0, 3 * (size_t)MAX_BYTES);
+    memset(memory, 0, all_bytes);
     expand(data + 1, size - 1, areas);
     if (data[0] & 1) {
         heal(&areas[0], NULL);
