@@ -5,10 +5,9 @@
 
 #include "libprof/arena.h"
 #include "libprof/site_table.h"
+#include "preload/job_table.h"
 
 static struct seep_process private_process = {.period = 1};
-static struct seep_job *job;
-static SEEP_LARGE char job_path[SEEP_PATH_BYTES + 32];
 
 uint32_t *seep_period = &private_process.period;
 struct seep_process *seep_process = &private_process;
@@ -77,7 +76,7 @@ static struct seep_job *join(int fd)
 
 void seep_job_open(const char *dir, uint64_t max_folder_bytes)
 {
-    char *path = job_path;
+    char *path = seep_job_path;
     bool made = false;
     size_t n = strlen(dir);
     if (n >= SEEP_PATH_BYTES)
@@ -95,142 +94,16 @@ void seep_job_open(const char *dir, uint64_t max_folder_bytes)
     }
     if (fd < 0)
         return;
-    job = made ? make(fd) : join(fd);
+    seep_job_map = made ? make(fd) : join(fd);
     seep_os_close(fd);
-    if (made && !job)
+    if (made && !seep_job_map)
         (void)seep_os_call3(SYS_unlinkat, AT_FDCWD, (long)path, 0);
-    if (made && job)
-        job->max_folder_bytes = max_folder_bytes;
-    if (!job)
+    if (made && seep_job_map)
+        seep_job_map->max_folder_bytes = max_folder_bytes;
+    if (!seep_job_map)
         return;
-    seep_arena.folder_bytes = &job->folder_bytes;
-    seep_arena.max_folder_bytes = job->max_folder_bytes;
-}
-
-static uint32_t count(void)
-{
-    uint32_t n = __atomic_load_n(&job->n_processes, __ATOMIC_RELAXED);
-    return n < SEEP_MAX_PROCESSES ? n : SEEP_MAX_PROCESSES;
-}
-
-/* The youngest entry of a pid: after an exec it has two, and pids are used again. */
-static uint32_t find(uint32_t pid)
-{
-    uint32_t hint = __atomic_load_n(&job->by_pid[pid % SEEP_PID_HINTS], __ATOMIC_ACQUIRE);
-    if (!pid || !hint || hint > SEEP_MAX_PROCESSES)
-        return 0;
-    if (__atomic_load_n(&job->processes[hint - 1].pid, __ATOMIC_ACQUIRE) == pid)
-        return hint;
-    for (uint32_t i = count(); i-- > 0;)
-        if (__atomic_load_n(&job->processes[i].pid, __ATOMIC_ACQUIRE) == pid)
-            return i + 1;
-    return 0;
-}
-
-/* The same of a process that is there. */
-static uint32_t find_alive(uint32_t pid)
-{
-    uint32_t index = find(pid);
-    return index && !job->processes[index - 1].has_status ? index : 0;
-}
-
-static bool same_name(const char *a, const char *b)
-{
-    return strncmp(a, b, sizeof(((struct seep_folded *)0)->name)) == 0;
-}
-
-/* The line for a name; the last one where there are too many. */
-static struct seep_folded *folded_of(const char *name)
-{
-    for (unsigned i = 0; i + 1 < SEEP_MAX_FOLDED; i++) {
-        struct seep_folded *line = &job->folded[i];
-        uint64_t none = 0;
-        if (__atomic_compare_exchange_n(&line->n, &none, 1, false, __ATOMIC_ACQ_REL,
-                                        __ATOMIC_ACQUIRE)) {
-            memcpy(line->name, name, sizeof(line->name));
-            __atomic_fetch_sub(&line->n, 1, __ATOMIC_RELEASE); /* one that is counted follows */
-            return line;
-        }
-        if (same_name(line->name, name))
-            return line;
-    }
-    return &job->folded[SEEP_MAX_FOLDED - 1];
-}
-
-static void raise_to(uint64_t *most, uint64_t value)
-{
-    if (value > __atomic_load_n(most, __ATOMIC_RELAXED))
-        __atomic_store_n(most, value, __ATOMIC_RELAXED);
-}
-
-static void fold(const struct seep_process *p)
-{
-    struct seep_folded *line = folded_of(p->name);
-    for (unsigned s = 0; s < SEEP_COUNTED_SPACES; s++) {
-        __atomic_fetch_add(&line->counts[s].allocations, p->counts[s].allocations, __ATOMIC_RELAXED);
-        __atomic_fetch_add(&line->counts[s].frees, p->counts[s].frees, __ATOMIC_RELAXED);
-        __atomic_fetch_add(&line->counts[s].allocated_bytes, p->counts[s].allocated_bytes,
-                           __ATOMIC_RELAXED);
-        raise_to(&line->counts[s].peak_bytes, p->counts[s].peak_bytes);
-    }
-    raise_to(&line->rss_peak_bytes, p->rss_peak_bytes);
-    __atomic_fetch_add(&line->n, 1, __ATOMIC_RELEASE);
-    __atomic_fetch_add(&job->n_folded, 1, __ATOMIC_RELAXED);
-}
-
-/* The table is full: an entry of a process that was only counted and has ended makes room. */
-static uint32_t take_over(void)
-{
-    enum { LOOKS = 256, FREED = 2 };
-    static uint32_t at;
-    for (unsigned i = 0; i < LOOKS; i++) {
-        uint32_t index = at++ % SEEP_MAX_PROCESSES, ended = 1;
-        struct seep_process *p = &job->processes[index];
-        if (!(p->flags & SEEP_PROCESS_COUNTED) ||
-            !__atomic_compare_exchange_n(&p->has_status, &ended, FREED, false, __ATOMIC_ACQ_REL,
-                                         __ATOMIC_RELAXED))
-            continue;
-        fold(p);
-        return index + 1;
-    }
-    return 0;
-}
-
-/* Whether an entry has disk behind it: it is got piece by piece. */
-static bool has_disk(uint32_t index)
-{
-    uint32_t n = __atomic_load_n(&job->n_reserved, __ATOMIC_ACQUIRE);
-    if (index < n)
-        return true;
-    int fd = seep_os_open(job_path, O_RDWR | O_NOFOLLOW, 0);
-    uint32_t wanted = (index / SEEP_PROCESS_PIECE + 1) * SEEP_PROCESS_PIECE;
-    long from = (long)offsetof(struct seep_job, processes[n]);
-    long bytes = (long)((wanted - n) * sizeof(struct seep_process));
-    bool ok = fd >= 0 && seep_os_call6(SYS_fallocate, fd, 0, from, bytes, 0, 0) >= 0;
-    if (fd >= 0)
-        seep_os_close(fd);
-    while (ok && n < wanted &&
-           !__atomic_compare_exchange_n(&job->n_reserved, &n, wanted, false, __ATOMIC_RELEASE,
-                                        __ATOMIC_ACQUIRE))
-        ;
-    return ok;
-}
-
-/* Index + 1 of an entry for this process, 0: there is none. */
-static uint32_t take_entry(uint32_t own)
-{
-    /* What was only counted until it became another program goes on. */
-    if (own && (job->processes[own - 1].flags & SEEP_PROCESS_COUNTED))
-        return own;
-    if (__atomic_load_n(&job->n_processes, __ATOMIC_RELAXED) < SEEP_MAX_PROCESSES) {
-        uint32_t index = __atomic_fetch_add(&job->n_processes, 1, __ATOMIC_RELAXED);
-        if (index < SEEP_MAX_PROCESSES)
-            return has_disk(index) ? index + 1 : 0;
-    }
-    uint32_t taken = take_over();
-    if (!taken)
-        __atomic_fetch_add(&job->n_processes, 1, __ATOMIC_RELAXED);
-    return taken;
+    seep_arena.folder_bytes = &seep_job_map->folder_bytes;
+    seep_arena.max_folder_bytes = seep_job_map->max_folder_bytes;
 }
 
 /* What was counted before an exec stays; what was live then is gone. */
@@ -262,15 +135,15 @@ uint32_t seep_job_enter(uint64_t start_ns, bool forked)
     uint32_t parent = 0, index_plus_1 = 0;
     struct seep_process *entry = &private_process;
     memset(counted_before, 0, sizeof(counted_before));
-    if (job) {
-        uint32_t own = forked ? 0 : find_alive(pid);
+    if (seep_job_map) {
+        uint32_t own = forked ? 0 : seep_table_find_alive(pid);
         bool parent_listed = forked && seep_process != &private_process;
-        parent = parent_listed ? (uint32_t)(seep_process - job->processes) + 1 : own;
+        parent = parent_listed ? (uint32_t)(seep_process - seep_job_map->processes) + 1 : own;
         if (!parent)
-            parent = find_alive(ppid);
-        index_plus_1 = take_entry(own);
+            parent = seep_table_find_alive(ppid);
+        index_plus_1 = seep_table_take(own);
         if (index_plus_1)
-            entry = &job->processes[index_plus_1 - 1];
+            entry = &seep_job_map->processes[index_plus_1 - 1];
         if (own && index_plus_1 == own) {
             parent = entry->parent_plus_1;
             memcpy(counted_before, entry->counts, sizeof(counted_before));
@@ -281,7 +154,7 @@ uint32_t seep_job_enter(uint64_t start_ns, bool forked)
     uint32_t period = forked ? *seep_period : 1;
     fill_entry(entry, pid, ppid, start_ns, period, parent);
     if (index_plus_1)
-        __atomic_store_n(&job->by_pid[pid % SEEP_PID_HINTS], (uint16_t)index_plus_1,
+        __atomic_store_n(&seep_job_map->by_pid[pid % SEEP_PID_HINTS], (uint16_t)index_plus_1,
                          __ATOMIC_RELEASE);
     seep_process = entry;
     seep_period = &entry->period;
@@ -291,21 +164,21 @@ uint32_t seep_job_enter(uint64_t start_ns, bool forked)
 
 void seep_job_note_sandboxed(uint32_t pid, uint32_t ppid, const char *name)
 {
-    uint32_t index_plus_1 = job ? take_entry(find_alive(pid)) : 0;
+    uint32_t index_plus_1 = seep_job_map ? seep_table_take(seep_table_find_alive(pid)) : 0;
     if (!index_plus_1)
         return;
-    struct seep_process *entry = &job->processes[index_plus_1 - 1];
-    uint32_t parent = entry->pid == pid ? entry->parent_plus_1 : find_alive(ppid);
+    struct seep_process *entry = &seep_job_map->processes[index_plus_1 - 1];
+    uint32_t parent = entry->pid == pid ? entry->parent_plus_1 : seep_table_find_alive(ppid);
     fill_entry(entry, pid, ppid, seep_os_clock_ns(CLOCK_MONOTONIC), 1, parent);
     strncpy(entry->name, name, sizeof(entry->name) - 1);
     entry->trouble = SEEP_TROUBLE_SANDBOX;
-    __atomic_store_n(&job->by_pid[pid % SEEP_PID_HINTS], (uint16_t)index_plus_1, __ATOMIC_RELEASE);
+    __atomic_store_n(&seep_job_map->by_pid[pid % SEEP_PID_HINTS], (uint16_t)index_plus_1, __ATOMIC_RELEASE);
 }
 
 bool seep_job_is_root(void)
 {
-    return !job || seep_process == &private_process || seep_process == &job->processes[0] ||
-           seep_process->pid == job->processes[0].pid;
+    return !seep_job_map || seep_process == &private_process || seep_process == &seep_job_map->processes[0] ||
+           seep_process->pid == seep_job_map->processes[0].pid;
 }
 
 void seep_job_flag(uint32_t flag)
@@ -354,13 +227,13 @@ uint64_t seep_job_allocated_bytes(void)
 static struct seep_process *leader(void)
 {
     struct seep_process *p = seep_process, *oldest = p;
-    if (p->steps || !job)
+    if (p->steps || !seep_job_map)
         return p;
     for (int depth = 0; depth < 64 && p->parent_plus_1; depth++) {
-        if (p->parent_plus_1 > count())
+        if (p->parent_plus_1 > seep_table_count())
             break;
         const struct seep_process *child = p;
-        p = &job->processes[p->parent_plus_1 - 1];
+        p = &seep_job_map->processes[p->parent_plus_1 - 1];
         if (p->start_ns > child->start_ns)
             break; /* the parent's entry has gone to another process */
         if (p->steps)
@@ -374,7 +247,7 @@ void seep_job_tick(uint64_t now_ns)
 {
     struct seep_process *p = leader();
     if (p != seep_process)
-        __atomic_store_n(&seep_process->follows, (uint32_t)(p - job->processes) + 1,
+        __atomic_store_n(&seep_process->follows, (uint32_t)(p - seep_job_map->processes) + 1,
                          __ATOMIC_RELAXED);
     else
         seep_process->follows = 0;
@@ -416,20 +289,20 @@ void seep_job_step(enum seep_step_source source)
 
 void seep_job_reaped(int pid, int wait_status)
 {
-    uint32_t index = job && pid > 0 ? find((uint32_t)pid) : 0;
-    if (!index || job->processes[index - 1].has_status)
+    uint32_t index = seep_job_map && pid > 0 ? seep_table_find((uint32_t)pid) : 0;
+    if (!index || seep_job_map->processes[index - 1].has_status)
         return;
-    job->processes[index - 1].wait_status = wait_status;
-    __atomic_store_n(&job->processes[index - 1].has_status, 1, __ATOMIC_RELEASE);
+    seep_job_map->processes[index - 1].wait_status = wait_status;
+    __atomic_store_n(&seep_job_map->processes[index - 1].has_status, 1, __ATOMIC_RELEASE);
 }
 
 /* Counted, so that its line makes room for others once it has ended. Not published yet. */
 static struct seep_process *fresh_entry(int ppid, const char *name)
 {
-    uint32_t index_plus_1 = job ? take_entry(0) : 0;
+    uint32_t index_plus_1 = seep_job_map ? seep_table_take(0) : 0;
     if (!index_plus_1)
         return NULL;
-    struct seep_process *p = &job->processes[index_plus_1 - 1];
+    struct seep_process *p = &seep_job_map->processes[index_plus_1 - 1];
     __atomic_store_n(&p->pid, 0, __ATOMIC_RELEASE);
     memset(p, 0, sizeof(*p));
     p->ppid = (uint32_t)ppid;
@@ -438,7 +311,7 @@ static struct seep_process *fresh_entry(int ppid, const char *name)
     p->flags = SEEP_PROCESS_COUNTED;
     p->uid = (uint32_t)seep_os_call3(SYS_geteuid, 0, 0, 0);
     if (seep_process != &private_process)
-        p->parent_plus_1 = (uint32_t)(seep_process - job->processes) + 1;
+        p->parent_plus_1 = (uint32_t)(seep_process - seep_job_map->processes) + 1;
     memcpy(p->name, name, strnlen(name, sizeof(p->name) - 1));
     return p;
 }
@@ -455,8 +328,8 @@ struct seep_process *seep_job_list(int pid, int ppid, const char *path, enum see
     p->exec_entry = (uint16_t)entry;
     if (!own) {
         __atomic_store_n(&p->pid, (uint32_t)pid, __ATOMIC_RELEASE);
-        __atomic_store_n(&job->by_pid[(uint32_t)pid % SEEP_PID_HINTS],
-                         (uint16_t)(p - job->processes + 1), __ATOMIC_RELEASE);
+        __atomic_store_n(&seep_job_map->by_pid[(uint32_t)pid % SEEP_PID_HINTS],
+                         (uint16_t)(p - seep_job_map->processes + 1), __ATOMIC_RELEASE);
     }
     return p;
 }

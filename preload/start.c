@@ -13,12 +13,12 @@
 #include "preload/allocators.h"
 #include "preload/capture.h"
 #include "preload/environment.h"
-#include "preload/elf_find.h"
 #include "preload/fork.h"
 #include "preload/job.h"
 #include "preload/limits.h"
 #include "preload/modules.h"
 #include "preload/new.h"
+#include "preload/program_kind.h"
 #include "preload/pyframe.h"
 #include "preload/real.h"
 #include "preload/record.h"
@@ -30,11 +30,6 @@
 #ifndef SEEP_VERSION
 #define SEEP_VERSION "0"
 #endif
-
-struct seep_options seep_options = {
-    .max_bytes = UINT64_C(256) << 20,
-    .max_folder_bytes = UINT64_C(4) << 30,
-};
 
 /* A program that others are started by, or that the job starts beside its training: it and its forks
  * are only counted until they have lived for a while or grown. Most never do, and a profile costs
@@ -55,92 +50,10 @@ static bool started;
 static uint32_t *wiped; /* the page behind seep_activity once started */
 static bool wipe_on_fork;
 
-static uint64_t parse_size(const char *text)
-{
-    char *end = NULL;
-    double value = strtod(text, &end);
-    double unit = 1;
-    bool binary = end && end[0] && end[1] == 'i';
-    switch (end ? end[0] : 0) {
-    case 'k':
-    case 'K':
-        unit = binary ? 1024. : 1e3;
-        break;
-    case 'M':
-        unit = binary ? 1048576. : 1e6;
-        break;
-    case 'G':
-        unit = binary ? 1073741824. : 1e9;
-        break;
-    default:
-        break;
-    }
-    return value > 0 && value * unit < 1e18 ? (uint64_t)(value * unit) : 0;
-}
-
-/* The environment that the program began with: libc has not set its own when the constructor runs. */
-static char *const *environment;
-
-static const char *variable(const char *name)
-{
-    size_t n = strlen(name);
-    for (char *const *at = environ ? environ : environment; at && *at; at++)
-        if (strncmp(*at, name, n) == 0 && (*at)[n] == '=')
-            return *at + n + 1;
-    return NULL;
-}
-
-static void read_size(const char *name, uint64_t *bytes)
-{
-    const char *text = variable(name);
-    if (text && parse_size(text))
-        *bytes = parse_size(text);
-}
-
-static void read_options(void)
-{
-    const char *dir = variable("SEEP_OUT"), *helpers = variable("SEEP_HELPERS");
-    if (!dir || !*dir)
-        return;
-    if (dir[0] != '/' && getcwd(seep_options.dir, sizeof(seep_options.dir) - 1))
-        strcat(seep_options.dir, "/");
-    if (strlen(seep_options.dir) + strlen(dir) >= sizeof(seep_options.dir) - 64) {
-        seep_options.dir[0] = '\0';
-        return;
-    }
-    strcat(seep_options.dir, dir);
-    read_size("SEEP_MAX_PROFILE", &seep_options.max_bytes);
-    read_size("SEEP_MAX_FOLDER", &seep_options.max_folder_bytes);
-    read_size("SEEP_SAMPLE", &seep_options.sample_bytes);
-    seep_options.record_helpers = helpers && strcmp(helpers, "full") == 0;
-    /* The bound is also reserved as address space. */
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-        seep_options.max_bytes > limit.rlim_cur / 8)
-        seep_options.max_bytes = limit.rlim_cur / 8;
-    uint64_t most = (uint64_t)SEEP_MAX_CHUNKS * SEEP_CHUNK_BYTES;
-    uint64_t least = SEEP_HEADER_BYTES + 16 * SEEP_CHUNK_BYTES;
-    if (seep_options.max_bytes > most)
-        seep_options.max_bytes = most;
-    if (seep_options.max_bytes < least)
-        seep_options.max_bytes = least;
-}
-
-static int rank_of_job(void)
-{
-    static const char *const names[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        const char *text = variable(names[i]);
-        if (text && *text >= '0' && *text <= '9')
-            return (int)strtol(text, NULL, 10);
-    }
-    return -1;
-}
-
 void seep_start_settle_rank(void)
 {
     struct seep_header *header = seep_arena.header;
-    int rank = rank_of_job();
+    int rank = seep_options_rank();
     if (header && rank >= 0)
         __atomic_store_n(&header->rank, rank, __ATOMIC_RELAXED);
 }
@@ -189,7 +102,7 @@ static void describe_process(void)
     memcpy(constants.host, names.nodename, strnlen(names.nodename, sizeof(constants.host) - 1));
     _Static_assert(sizeof(SEEP_VERSION) <= sizeof(constants.program), "fits");
     strcpy(constants.program, SEEP_VERSION);
-    constants.rank = rank_of_job();
+    constants.rank = seep_options_rank();
     seep_limits_read(&constants);
 }
 
@@ -276,41 +189,15 @@ static void prepare_stacks(void)
     seep_arena.header->python_support = seep_python_ready ? 1 : seep_python_version ? 2 : 0;
 }
 
-static bool program_exports(const char *name)
-{
-    struct seep_elf_exports e;
-    const struct link_map *program = seep_loader_first();
-    return program && seep_elf_open(&e, program->l_addr, program->l_ld) &&
-           seep_elf_symbol(&e, name);
-}
-
-static bool is_python(void)
-{
-    for (const struct link_map *map = seep_loader_first(); map; map = map->l_next)
-        if (map->l_name && strstr(map->l_name, "libpython"))
-            return true;
-    return program_exports("_PyEval_EvalFrameDefault");
-}
-
-/* Programs that only start others: what they allocate is of no interest by itself. */
-static bool is_starter(const char *name)
-{
-    static const char *const names[] = {"bash", "sh",      "dash", "zsh",   "ksh",   "busybox",
-                                        "env",  "timeout", "nice", "xargs", "nohup", "setsid",
-                                        "make", "setpriv", "time", "stdbuf"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
-}
+static char *const *environment; /* that the program began with */
 
 static bool start_program(void)
 {
-    read_options();
+    seep_options_read(environment);
     if (!seep_options.dir[0])
         return false;
     seep_job_open(seep_options.dir, seep_options.max_folder_bytes);
-    if (!seep_sandbox_permits(variable("SEEP_SANDBOX") != NULL))
+    if (!seep_sandbox_permits(seep_options_variable("SEEP_SANDBOX") != NULL))
         return false;
     seep_environment_start(environment);
     seep_sample_bytes = seep_options.sample_bytes;
@@ -320,9 +207,9 @@ static bool start_program(void)
     seep_sites_first_own = SEEP_HEADER_BYTES / 64;
     uint32_t process_plus_1 = seep_job_enter(constants.start_ns, false);
     bool root = seep_job_is_root(); /* recorded whole even if it only starts others */
-    is_helper = (!root || is_starter(seep_process->name)) && !is_python() &&
+    is_helper = (!root || seep_program_is_starter(seep_process->name)) && !seep_program_is_python() &&
                 !seep_options.record_helpers;
-    if (program_exports("malloc"))
+    if (seep_program_exports("malloc"))
         seep_process->flags = SEEP_PROCESS_OWN_MALLOC;
     if (root || !is_helper)
         describe_process();
@@ -399,7 +286,7 @@ static bool start_child(void)
     if (!seep_arena.counting)
         profile_name(constants.parent_file);
     if (!is_helper)
-        constants.rank = rank_of_job(); /* set before the fork for each, or it will be */
+        constants.rank = seep_options_rank(); /* set before the fork for each, or it will be */
     constants.python_version = inherited.python_version;
     constants.python_support = inherited.python_support;
     seep_arena_leave();

@@ -5,16 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the environment asked for (seep help run). */
-struct seep_options {
-    char dir[1024]; /* absolute; empty: record nothing */
-    uint64_t max_bytes;
-    uint64_t max_folder_bytes;
-    uint64_t sample_bytes;
-    bool record_helpers; /* whole, from their start */
-};
-
-extern struct seep_options seep_options;
+#include "preload/options.h"
 
 /* Begins to record in a forked child that has just noticed that it is one; a program begins with the
  * constructor. Called inside the guard. False: not now, or not at all. */
