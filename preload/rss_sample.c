@@ -19,7 +19,7 @@ enum {
 
 static uint64_t due_ns, soonest_ns; /* 0: not known yet */
 static uint64_t least_gap_ns = LEAST_GAP;
-static uint64_t last_cost_ns;
+static uint64_t last_cost_ns, last_rss_bytes;
 
 static uint64_t rss_now(const struct seep_header *header)
 {
@@ -59,6 +59,7 @@ static void take(struct seep_header *header, const struct seep_thread *thread)
     bool taken = seep_rss_look(host_live(header, thread), &sample);
     uint64_t now = seep_os_clock_ns(CLOCK_MONOTONIC), cost = last_cost_ns = now - began;
     if (taken) {
+        last_rss_bytes = sample.rss_bytes;
         if (header->n_rss_samples >= SEEP_RSS_SAMPLES)
             halve(header);
         store(&header->rss_samples[header->n_rss_samples], &sample);
@@ -92,10 +93,18 @@ static bool is_small_and_short(const struct seep_header *header)
            seep_os_clock_ns(CLOCK_MONOTONIC) - header->start_ns < SOON;
 }
 
+/* The last one was taken so shortly before that none would be due, and RSS is what it was then. */
+static bool is_known(const struct seep_header *header)
+{
+    uint64_t rss = rss_now(header), last = last_rss_bytes;
+    uint64_t apart = rss > last ? rss - last : last - rss;
+    return seep_os_clock_ns(CLOCK_MONOTONIC) < soonest_ns && apart < last / RISE_SHARE;
+}
+
 void seep_rss_final(const struct seep_thread *thread)
 {
     struct seep_header *header = seep_arena.header;
-    bool worth_it = !is_small_and_short(header) || seep_maps_any_by_touch();
+    bool worth_it = (!is_small_and_short(header) && !is_known(header)) || seep_maps_any_by_touch();
     if (rss_now(header) >> 30 < LARGE_GIB && last_cost_ns < TOO_LONG && worth_it)
         take(header, thread);
 }
@@ -104,5 +113,5 @@ void seep_rss_after_fork(void)
 {
     due_ns = soonest_ns = 0;
     least_gap_ns = LEAST_GAP;
-    last_cost_ns = 0;
+    last_cost_ns = last_rss_bytes = 0;
 }

@@ -9,8 +9,8 @@
  * whether the process has grown since the largest one. */
 void seep_rss_tick(const struct seep_thread *thread, uint64_t now_ns);
 
-/* The last one, as the process ends; none where it would take too long: of many GiB, or of a small
- * process that has just begun. */
+/* The last one, as the process ends; none where it would take too long: of many GiB, of a small
+ * process that has just begun, or where the last one has just been taken and RSS is the same. */
 void seep_rss_final(const struct seep_thread *thread);
 
 void seep_rss_after_fork(void);
