@@ -6,7 +6,7 @@
 #include "libprof/intern.h"
 #include "preload/elf_find.h"
 
-enum { MAX_MODULES = SEEP_LOADER_MOST, TEXT_BYTES = 512 * 1024, MAX_TRIES = 64 };
+enum { FIRST_CAPACITY = 128, PATH_ROOM = 128, MAX_TRIES = 64 };
 
 struct entry {
     struct seep_loaded loaded;
@@ -21,9 +21,11 @@ struct entry {
 static struct table {
     struct entry *entries;
     char *texts;
-    size_t text_used;
-    unsigned n;
+    size_t text_used, text_bytes;
+    unsigned n, capacity;
 } tables[2];
+static unsigned wanted = FIRST_CAPACITY; /* entries that a table has room for, at least */
+static bool overflowed;                  /* one had not */
 static uint32_t version;
 static struct seep_lock lock; /* of who writes */
 static uint32_t last_id;
@@ -137,11 +139,29 @@ bool seep_modules_at(unsigned index, struct seep_loaded *found, char *path, size
 static const char *keep_text(struct table *t, const char *text)
 {
     size_t n = strlen(text) + 1;
-    if (n > TEXT_BYTES - t->text_used)
+    if (n > t->text_bytes - t->text_used) {
+        overflowed = true;
         return "";
+    }
     char *kept = memcpy(t->texts + t->text_used, text, n);
     t->text_used += n;
     return kept;
+}
+
+/* What was there before stays: a thread may be reading it still. */
+static bool make_room(struct table *t)
+{
+    if (t->capacity >= wanted)
+        return true;
+    struct entry *entries = seep_os_pages(wanted * sizeof(*entries));
+    char *texts = seep_os_pages((size_t)wanted * PATH_ROOM);
+    if (!entries || !texts)
+        return false;
+    t->entries = entries;
+    t->texts = texts;
+    t->capacity = wanted;
+    t->text_bytes = (size_t)wanted * PATH_ROOM;
+    return true;
 }
 
 /* The other table, with what of this one is still there; NULL without memory. */
@@ -149,11 +169,10 @@ static struct table *begin(bool *gone)
 {
     const struct table *now = &tables[version & 1];
     struct table *next = &tables[!(version & 1)];
-    if (!next->entries)
-        next->entries = seep_os_pages(MAX_MODULES * sizeof(struct entry));
-    if (!next->texts)
-        next->texts = seep_os_pages(TEXT_BYTES);
-    if (!next->entries || !next->texts)
+    if (overflowed && wanted < SEEP_LOADER_MOST)
+        wanted *= 2;
+    overflowed = false;
+    if (!make_room(next))
         return NULL;
     next->n = 0;
     next->text_used = 0;
@@ -205,8 +224,10 @@ static void insert(struct table *t, const struct seep_object *o)
         if (t->entries[i].loaded.end <= o->start || t->entries[i].loaded.start >= o->end)
             t->entries[kept++] = t->entries[i];
     t->n = kept;
-    if (t->n >= MAX_MODULES)
+    if (t->n >= t->capacity) {
+        overflowed = true;
         return;
+    }
     for (at = t->n; at > 0 && t->entries[at - 1].loaded.start > o->start; at--)
         t->entries[at] = t->entries[at - 1];
     struct entry *entry = &t->entries[at];
@@ -240,7 +261,7 @@ static bool has_map(const struct table *t, const struct link_map *map)
 }
 
 /* Of the loader's list all that the table has not. */
-static bool read_list(void)
+static bool read_list_once(void)
 {
     bool gone, added = false;
     struct table *next = begin(&gone);
@@ -248,7 +269,7 @@ static bool read_list(void)
     unsigned n = 0;
     if (!next)
         return false;
-    for (const struct link_map *map = seep_loader_first(); map && n++ < MAX_MODULES;
+    for (const struct link_map *map = seep_loader_first(); map && n++ < SEEP_LOADER_MOST;
          last = map, map = seep_loader_next(map)) {
         if (has_map(next, map) || !seep_loader_describe(map, &object))
             continue;
@@ -261,6 +282,15 @@ static bool read_list(void)
         return false;
     commit(gone);
     return true;
+}
+
+/* The table grows until it holds them. */
+static bool read_list(void)
+{
+    bool changed = read_list_once();
+    while (overflowed && wanted < SEEP_LOADER_MOST)
+        changed = read_list_once() || changed;
+    return changed;
 }
 
 /* Whether the loader has appended to its list, or the end that is known is no longer in it. */
