@@ -124,7 +124,10 @@ static inline uint64_t shape_finish(const struct seep_shape *shape, uint64_t wor
 }
 
 /* From the first far step on: mostly the last few frames, for it is main() that has large ones. */
-static __attribute__((noinline)) uint64_t far_words(const struct seep_shape *shape,
+/* Words are read wherever they lie on the stack, also between what a sanitizer lets be read. */
+#define READS_STACK __attribute__((no_sanitize("address")))
+
+static READS_STACK __attribute__((noinline)) uint64_t far_words(const struct seep_shape *shape,
                                                     const uintptr_t *word)
 {
     uint64_t sum = 0;
@@ -141,7 +144,8 @@ static __attribute__((noinline)) uint64_t far_words(const struct seep_shape *sha
     return sum;
 }
 
-static inline uint64_t shape_hash(const struct seep_shape *shape, const struct seep_regs *regs)
+static inline READS_STACK uint64_t shape_hash(const struct seep_shape *shape,
+                                              const struct seep_regs *regs)
 {
     const uintptr_t *word = (const uintptr_t *)regs->cfa - 1;
     const int8_t *step = shape->steps;
@@ -162,8 +166,8 @@ static inline uint64_t shape_hash(const struct seep_shape *shape, const struct s
 }
 
 /* Where the next shape begins. */
-static inline struct seep_regs shape_end(const struct seep_shape *shape,
-                                         const struct seep_regs *regs)
+static inline READS_STACK struct seep_regs shape_end(const struct seep_shape *shape,
+                                                     const struct seep_regs *regs)
 {
     const uintptr_t *stack = (const uintptr_t *)regs->cfa - 1;
     return (struct seep_regs){
@@ -252,7 +256,7 @@ static __attribute__((noinline)) void note_far(struct trail *trail, intptr_t by)
         shape->steps[shape->n++] = (int8_t)(by >> shift);
 }
 
-static inline void depend(struct trail *trail, uintptr_t address)
+static inline READS_STACK void depend(struct trail *trail, uintptr_t address)
 {
     struct seep_shape *shape = trail->shape;
     intptr_t distance = (intptr_t)(address - trail->base) / 8, by = distance - trail->last;
@@ -285,7 +289,8 @@ struct position {
 };
 
 /* To the caller's frame. False: there is none, or it cannot be. */
-static inline bool step(struct position *at, struct seep_cfi_rule rule, struct trail *trail)
+static inline READS_STACK bool step(struct position *at, struct seep_cfi_rule rule,
+                                    struct trail *trail)
 {
     uintptr_t next;
     if (__builtin_expect(rule.cfa_kind == SEEP_CFA_RSP, 1)) {
@@ -381,7 +386,7 @@ static __attribute__((noinline)) void next_shape(struct seep_walk *walk, struct 
 
 /* To what the signal has interrupted, on this stack or, from an alternate one, on another. There
  * the program counter is no return address: one more makes it look like one. */
-static bool step_over_signal(struct position *at, struct seep_stacks *stacks)
+static READS_STACK bool step_over_signal(struct position *at, struct seep_stacks *stacks)
 {
     const ucontext_t *context = (const ucontext_t *)at->cfa;
     if ((at->cfa & 7) || at->cfa + sizeof(*context) > at->high)

@@ -64,9 +64,9 @@ static bool guessed(void)
     return false;
 }
 
-static NOIPA int descend(int depth)
+static NOIPA unsigned descend(int depth)
 {
-    int result = 0;
+    unsigned result = 0;
     if (depth == 0)
         probe();
     else if (depth & 1)
