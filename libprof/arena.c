@@ -93,7 +93,7 @@ static int make_file(const char *path, uint64_t end, struct stat *st)
     if (!allowed_by_rlimit(end + GROW_BYTES))
         return -EFBIG;
     if (!take_folder(FIRST_BYTES))
-        return -EDQUOT;
+        return -EXFULL;
     int fd = seep_os_open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
     int r = fd < 0 ? fd : reserve_disk(fd, 0, SEEP_HEADER_BYTES);
     if (r >= 0)

@@ -32,7 +32,8 @@ struct seep_arena {
 extern struct seep_arena seep_arena;
 
 /* Creates and maps the profile `path` with a header whose constant fields come from `constants`
- * (magic and check are set here). `max_bytes` bounds the file; one that inherits has room for some
+ * (magic and check are set here). -EXFULL: below --max-folder there
+ * is no room for it. `max_bytes` bounds the file; one that inherits has room for some
  * records of its own even so. Returns 0 or a negative errno. */
 int seep_arena_create(const char *path, const struct seep_header *constants);
 

@@ -297,6 +297,8 @@ static void say_trouble(struct said *said, const struct seep_process *e, uint32_
             "%s: a seccomp filter of its own forbids what seep needs: nothing more of it was "
             "recorded",
             who);
+    else if (e->trouble == SEEP_TROUBLE_FOLDER)
+        say(said, "%s: --max-folder was reached: it is only counted, without stacks", who);
     else if (e->uid != job_uid && (e->trouble_errno == EACCES || e->trouble_errno == EPERM))
         say(said,
             "%s became uid %u and could not write %s: let the job keep its user, or give that "

@@ -256,6 +256,7 @@ enum seep_trouble {
     SEEP_TROUBLE_PROFILE, /* its profile could not be made: trouble_errno */
     SEEP_TROUBLE_GROW,    /* its profile could not be grown: trouble_errno */
     SEEP_TROUBLE_SANDBOX, /* a seccomp filter of its own forbids what seep needs */
+    SEEP_TROUBLE_FOLDER,  /* there was no room for its profile below --max-folder */
 };
 
 /* What a program is to a preloaded library: seep_process.exec_entry, libprof/program_entry.h. */

@@ -134,6 +134,14 @@ static void profile_path(char path[SEEP_PATH_BYTES + SEEP_NAME_BYTES])
     profile_name(path + strlen(path));
 }
 
+static void note_trouble(int error)
+{
+    seep_job_trouble(!error             ? SEEP_TROUBLE_NONE
+                     : error == EXFULL ? SEEP_TROUBLE_FOLDER
+                                       : SEEP_TROUBLE_PROFILE,
+                     error);
+}
+
 /* The profile of this process, as `constants` describe it: a file, or, for a helper, and where there
  * can be no file, counters in memory. */
 static bool create_profile(bool count)
@@ -141,7 +149,7 @@ static bool create_profile(bool count)
     static SEEP_LARGE char path[SEEP_PATH_BYTES + SEEP_NAME_BYTES]; /* static: a signal stack may be small */
     profile_path(path);
     int error = count ? 0 : -seep_arena_create(path, &constants);
-    seep_job_trouble(error ? SEEP_TROUBLE_PROFILE : SEEP_TROUBLE_NONE, error);
+    note_trouble(error);
     if ((count || error) && seep_arena_count(&constants) != 0)
         return false;
     static const char *const names[] = {"host", "mmap", "shm"};
@@ -237,7 +245,7 @@ void seep_start_grown_up(uint64_t now_ns)
     describe_process();
     profile_path(path);
     int error = -seep_arena_persist(path, &constants);
-    seep_job_trouble(error ? SEEP_TROUBLE_PROFILE : SEEP_TROUBLE_NONE, error);
+    note_trouble(error);
     if (!error) {
         seep_arena.header->uncounted_stacks_bytes = seep_job_allocated_bytes();
         seep_job_flag(SEEP_PROCESS_PROFILE);

@@ -415,6 +415,7 @@ static const struct {
     {SEEP_TROUBLE_PROFILE, ENOSPC, 0,
      "pid 300 (postgres): its profile could not be made: No space"},
     {SEEP_TROUBLE_SANDBOX, 0, 0, "pid 300 (postgres): a seccomp filter of its own"},
+    {SEEP_TROUBLE_FOLDER, 54, 0, "pid 300 (postgres): --max-folder was reached"},
     {999, -5, 0, "its profile could not be grown"},
 };
 
