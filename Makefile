@@ -76,7 +76,7 @@ CUDA_LIBS := $(if $(filter 1,$(WITH_CUDA)),-L$(dir $(NVCC))../lib64 -lcudart_sta
 
 # ---- files ----------------------------------------------------------------------------------
 
-RUNTIME := $(wildcard $(addprefix libprof/,arena.c site_table.c live_map.c \
+RUNTIME := $(wildcard $(addprefix libprof/,os.c arena.c site_table.c live_map.c \
 	own_pages.c range_map.c series.c intern.c program_entry.c program_elf.c))
 LIBPROF := $(wildcard libprof/*.c)
 PRELOAD := $(wildcard preload/*.c)

@@ -4,7 +4,6 @@
 #include <sys/resource.h>
 
 struct seep_arena seep_arena;
-bool seep_os_sandboxed;
 
 enum {
     GROW_BYTES = 512 * 1024,

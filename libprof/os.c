@@ -1,0 +1,3 @@
+#include "libprof/os.h"
+
+bool seep_os_sandboxed;
