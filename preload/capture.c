@@ -107,19 +107,22 @@ static bool python_code(uintptr_t code, uint64_t fingerprint, uint32_t *ref, uin
     return true;
 }
 
-/* The ref of a frame, 0 where it cannot be described. False: no room, only the marks are right. */
+/* The ref of a frame, 0 where it cannot be described, and its code's marks. False: no room, only the
+ * marks are right. */
 static bool python_frame(const struct seep_pyframe *frame, uint64_t glance, uint32_t *marks,
                          uint32_t *ref)
 {
     static struct seep_pyline_memo lines[64];
     uint64_t fingerprint = seep_python_fingerprint(frame->code) + glance;
     const struct met *known = look_up(frame->code, frame->position + 1);
-    uint32_t code_marks = known ? known->marks : 0, owner = 0;
+    uint32_t owner = 0;
+    *marks = known ? known->marks : 0;
     *ref = known ? known->frame : 0;
     if (!known || !known->where || known->fingerprint != fingerprint ||
         (!*ref && !seep_arena.full)) {
         *ref = 0;
-        if (!python_code(frame->code, fingerprint, &owner, &code_marks))
+        *marks = 0;
+        if (!python_code(frame->code, fingerprint, &owner, marks))
             return true;
         struct seep_pyline_memo *memo = &lines[place(frame->code, 0) % 64];
         struct met *met = look_up(frame->code, frame->position + 1); /* it may have grown */
@@ -127,17 +130,21 @@ static bool python_frame(const struct seep_pyframe *frame, uint64_t glance, uint
             uint32_t line = seep_python_line(frame, fingerprint, memo);
             *ref = seep_intern_frame(SEEP_FRAME_PYTHON, owner, line);
             met->frame = *ref;
-            met->marks = code_marks;
+            met->marks = *marks;
             met->fingerprint = fingerprint;
             enter(met, frame->code, frame->position + 1);
         }
     }
-    *marks |= code_marks & SEEP_MARKS_OF_TRAINING;
-    if (code_marks & SEEP_MARK_IMPORT)
-        *marks |= SEEP_MARK_IMPORT;
-    else if (!(code_marks & SEEP_MARK_LIBRARY))
-        *marks &= ~(uint32_t)SEEP_MARK_IMPORT;
     return *ref != 0;
+}
+
+/* The marks of a stack, from those of all but its innermost frame and of that one's code. */
+static uint32_t marks_of_stack(uint32_t outer, uint32_t code)
+{
+    uint32_t marks = outer | (code & SEEP_MARKS_OF_TRAINING);
+    if (code & SEEP_MARK_IMPORT)
+        return marks | SEEP_MARK_IMPORT;
+    return code & SEEP_MARK_LIBRARY ? marks : marks & ~(uint32_t)SEEP_MARK_IMPORT;
 }
 
 /* Called without the lock: the module list must not be asked for under it. 0: no room. */
@@ -174,8 +181,12 @@ static uint32_t intern_python(struct seep_thread *thread, uint32_t *marks)
     for (; depth < n; depth++) {
         const unsigned i = SEEP_MAX_PYTHON_FRAMES - 1 - depth;
         const uint64_t glance = thread->stack.links[i].glance;
-        uint32_t frame;
-        fits = python_frame(&thread->stack.frames[i], glance, marks, &frame) && fits;
+        uint32_t frame, code_marks;
+        fits = python_frame(&thread->stack.frames[i], glance, &code_marks, &frame) && fits;
+        *marks = marks_of_stack(*marks, code_marks);
+        if (code_marks & SEEP_MARK_MODULE && depth &&
+            thread->stack.frames[i + 1].code == seep_steps_importer)
+            seep_pystack_seal(&thread->stack, depth);
         if (!fits || !frame)
             continue;
         stack = seep_intern_stack(stack, frame);

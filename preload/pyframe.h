@@ -58,6 +58,9 @@ void seep_python_after_fork(void);
 
 enum { SEEP_MAX_PYTHON_FRAMES = 320, SEEP_FRESH_PYTHON_FRAMES = 32 };
 
+/* In a link's `via`: nothing outside of this frame changes as long as it runs the same code. */
+#define SEEP_PYLINK_SEAL ((uintptr_t)2)
+
 /* A thread's Python stack as last seen; all zero at first. The frames are the last `n` of the
  * array, innermost first, so that the outermost has its place for good. */
 struct seep_pystack {
@@ -67,7 +70,7 @@ struct seep_pystack {
     struct seep_pyframe frames[SEEP_MAX_PYTHON_FRAMES];
     struct seep_pylink {
         uintptr_t frame; /* of the interpreter */
-        uintptr_t via;   /* one of its own between this one and the next, 0: none */
+        uintptr_t via;   /* one of its own between this one and the next, 0: none; and the seal */
         uint64_t glance; /* at the code object: differs where another has taken its address */
         uint64_t hash;   /* of this frame and all outside of it */
     } links[SEEP_MAX_PYTHON_FRAMES];
@@ -83,6 +86,14 @@ void seep_python_follow(struct seep_pystack *stack);
 static inline const struct seep_pyframe *seep_pystack_frames(const struct seep_pystack *stack)
 {
     return stack->frames + SEEP_MAX_PYTHON_FRAMES - stack->n;
+}
+
+/* The frame at `depth`, 0 being the outermost, runs a module's code, called by the import system: what
+ * is outside of it need not be looked at while it runs. The outermost has nothing outside. */
+static inline void seep_pystack_seal(struct seep_pystack *stack, unsigned depth)
+{
+    if (depth)
+        stack->links[SEEP_MAX_PYTHON_FRAMES - 1 - depth].via |= SEEP_PYLINK_SEAL;
 }
 
 /* Of the whole stack; 0 where there is none. */

@@ -4,7 +4,13 @@
  * Most events have the stack of the event before, or one whose inner end differs. Each frame that
  * is remembered is held against what lies there now; but where the next one lies is taken from
  * memory and only then confirmed by the link, so that the processor need not wait for link after
- * link. A remembered address is never read before the link that leads to it has been read. */
+ * link. A remembered address is never read before the link that leads to it has been read.
+ *
+ * A frame that runs an imported module's code may be sealed: outside of it nothing changes as long
+ * as it is there, and it is there as long as the same code is at the same place. (Other frames may
+ * have gone and come again between two events; a module's code runs once, and before the next one
+ * runs its file is read, below the import system's frames: an event.) An import of many modules has
+ * more than a hundred frames, and a million events. */
 #ifndef SEEP_PRELOAD_PYFRAME_FOLLOW_H
 #define SEEP_PRELOAD_PYFRAME_FOLLOW_H
 
@@ -110,6 +116,8 @@ static ALWAYS_INLINE unsigned confirm(const struct seep_pylayout *layout,
                 return BROKEN;
             stack->n = 0; /* until the hashes are right again: a signal may end this */
             __asm__ volatile("" ::: "memory");
+            if (code != read->code || now != link->glance)
+                link->via &= ~SEEP_PYLINK_SEAL;
             read->code = code;
             read->position = position;
             link->glance = now;
@@ -117,8 +125,11 @@ static ALWAYS_INLINE unsigned confirm(const struct seep_pylayout *layout,
         }
         inner = frame;
         uintptr_t back = seep_py_word(frame + layout->frame_back);
-        if (layout->minor >= 11 && !LIKELY(!link->via)) {
-            if (back != link->via)
+        if (!LIKELY(!link->via)) {
+            const uintptr_t via = link->via & ~SEEP_PYLINK_SEAL;
+            if (link->via & SEEP_PYLINK_SEAL)
+                return back == (via ? via : link[1].frame) ? changed : BROKEN;
+            if (back != via)
                 return BROKEN;
             inner = back;
             back = word(back + layout->frame_back);

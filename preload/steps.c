@@ -72,6 +72,8 @@ uint32_t seep_steps_marks(uintptr_t code, const struct seep_pycode_info *info)
                ends_with(file, n, "/torch/utils/data/dataloader.py")) {
         marks |= SEEP_MARK_ITER;
     }
+    if (is(info->function, info->function_len, "<module>"))
+        marks |= SEEP_MARK_MODULE;
     if (marks & SEEP_MARKS_OF_TRAINING)
         remember(code, marks);
     return marks;

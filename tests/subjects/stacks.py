@@ -332,6 +332,84 @@ def group_import():
     sys.path.insert(0, folder)
     import seep_test_module  # noqa: F401
     os.unlink(path)
+    import_chain(folder)
+    import_again(folder)
+    import_cached()
+
+
+def import_chain(folder):
+    """Modules that import each other, each with something to keep before and after, deeper in and further out."""
+    for i in range(12):
+        with open(os.path.join(folder, "seep_chain_%d.py" % i), "w") as f:
+            f.write("import __main__ as m\n"
+                    "def deeper(n):\n"
+                    "    if n:\n"
+                    "        return deeper(n - 1)\n"
+                    "    m.keep(bytearray(m.take('chain')), 'chain')\n"
+                    "class Body:\n"
+                    "    m.keep(bytearray(m.take('class body')), 'class body')\n"
+                    "m.keep(bytearray(m.take('before')), 'before')\n"
+                    "deeper({0})\n"
+                    "{1}"
+                    "m.keep(bytearray(m.take('after')), 'after')\n"
+                    "deeper({0})\n"
+                    "for _ in range(2):\n"
+                    "    class Again:\n"
+                    "        m.keep(bytearray(m.take('again')), 'again')\n"
+                    .format(i % 4, "import seep_chain_%d\n" % (i + 1) if i < 11 else ""))
+    __import__("seep_chain_0")
+
+
+def import_again(folder):
+    """One module run again and again, from one line and from another."""
+    import importlib
+    with open(os.path.join(folder, "seep_again.py"), "w") as f:
+        f.write("import __main__ as m\nm.keep(bytearray(m.take('reload')), 'reload')\n")
+    module = __import__("seep_again")
+    for _ in range(5):
+        importlib.reload(module)
+        importlib.reload(module)
+        del sys.modules["seep_again"]
+        import seep_again as module  # noqa: F401
+
+
+class Cached(object):
+    """Finder and loader of a module whose code is made once."""
+    code = compile("import __main__ as m\nm.keep(bytearray(m.take('cached')), 'cached')\n", "cached.py", "exec")
+
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        import importlib.machinery
+        return importlib.machinery.ModuleSpec(name, CachedLoader()) if name == "seep_cached" else None
+
+
+def cached_loader():
+    from importlib.abc import InspectLoader
+
+    class Loader(InspectLoader):
+        def get_source(self, name):
+            return None
+
+        def get_code(self, name):
+            return Cached.code
+    return Loader()
+
+
+def import_cached():
+    """Nothing is read and nothing compiled between two runs of one code object."""
+    global CachedLoader
+    CachedLoader = type(cached_loader())
+    sys.meta_path.insert(0, Cached)
+    try:
+        for _ in range(10):
+            import seep_cached  # noqa: F401
+            del sys.modules["seep_cached"]
+            import seep_cached  # noqa: F401, F811
+            del sys.modules["seep_cached"]
+            exec(Cached.code, {})
+            exec(Cached.code, {})
+    finally:
+        sys.meta_path.remove(Cached)
 
 
 def group_native():
