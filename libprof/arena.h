@@ -45,8 +45,8 @@ int seep_arena_count(const struct seep_header *constants);
  * above, with the same start and inherited_end. What other threads count just then may be lost. */
 int seep_arena_persist(const char *path, const struct seep_header *constants);
 
-/* Gets room for some megabytes more at once, where that is possible: later it may not be. The caller
- * holds the lock. */
+/* Gets room for some megabytes more at once, where that is possible: later it may not be. The
+ * caller holds the lock. */
 void seep_arena_stock_up(void);
 
 /* In a forked child, at once: drops the parent's header mapping so that nothing more is written

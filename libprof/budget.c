@@ -183,8 +183,7 @@ static int take_space(struct seep_budget *budget, const char *file, const char *
 
     if (!json_is_object(table))
         return no_table(file, where, err);
-    json_object_foreach(table, key, value)
-    {
+    json_object_foreach (table, key, value) {
         snprintf(path, sizeof path, "%.60s.%.40s", where, key);
         if (strcmp(key, "growth") == 0)
             line.kind = SEEP_BUDGET_GROWTH;
@@ -211,8 +210,7 @@ static int take_spaces(struct seep_budget *budget, const char *file, const char 
 
     if (!json_is_object(table))
         return no_table(file, parent, err);
-    json_object_foreach(table, key, value)
-    {
+    json_object_foreach (table, key, value) {
         snprintf(path, sizeof path, "%.60s.%.40s", parent, key);
         rc = set_space(&line, key, file, err);
         if (!rc)
@@ -233,8 +231,7 @@ static int take_processes(struct seep_budget *budget, const char *file, json_t *
 
     if (!json_is_object(table))
         return no_table(file, "process", err);
-    json_object_foreach(table, key, value)
-    {
+    json_object_foreach (table, key, value) {
         struct seep_budget_line line = {.kind = SEEP_BUDGET_PEAK};
         if (!is_one_of(key, process_roles))
             return seep_error_set(err, SEEP_EINVAL, file, 0,
@@ -260,8 +257,7 @@ static int take_findings(struct seep_budget *budget, const char *file, json_t *t
 
     if (!json_is_object(table))
         return no_table(file, "findings", err);
-    json_object_foreach(table, key, value)
-    {
+    json_object_foreach (table, key, value) {
         struct seep_budget_line line = {.kind = SEEP_BUDGET_FINDINGS};
         snprintf(path, sizeof path, "findings.%.40s", key);
         rc = set_severity(&line, key, file, err);
@@ -283,8 +279,7 @@ static int take_ignore(struct seep_budget_ignore *rule, const char *file, json_t
 
     if (!json_is_object(table))
         return no_table(file, "ignore", err);
-    json_object_foreach(table, key, value)
-    {
+    json_object_foreach (table, key, value) {
         char **field = strcmp(key, "pattern") == 0    ? &rule->pattern
                        : strcmp(key, "file") == 0     ? &rule->file
                        : strcmp(key, "function") == 0 ? &rule->function
@@ -410,8 +405,7 @@ int seep_budget_read(struct seep_budget *budget, const char *file, struct seep_e
     free(text);
     if (rc)
         return rc;
-    json_object_foreach(document, key, value)
-    {
+    json_object_foreach (document, key, value) {
         rc = take_key(budget, file, key, value, err);
         if (rc)
             break;

@@ -89,13 +89,12 @@ int seep_format_check_text(const json_t *check, FILE *out, bool colour)
     paint(out, colour, "0");
     fprintf(out, ", %.0f steps by %s\n\n", seep_get_number(job, "steps"),
             seep_get_text(job, "step_source", "?"));
-    json_array_foreach(lines, i, one) put_line(out, one, cwd, colour);
-    json_array_foreach(json_object_get(check, "findings"), i, one)
-    {
+    json_array_foreach (lines, i, one)
+        put_line(out, one, cwd, colour);
+    json_array_foreach (json_object_get(check, "findings"), i, one) {
         put_finding(out, one, cwd, colour);
     }
-    json_array_foreach(json_object_get(check, "notes"), i, one)
-    {
+    json_array_foreach (json_object_get(check, "notes"), i, one) {
         fputs(i ? "  note: " : "\n  note: ", out);
         put(out, json_string_value(one) ? json_string_value(one) : "");
         fputc('\n', out);

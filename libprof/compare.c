@@ -180,7 +180,8 @@ static struct key key_of_site(const json_t *site, enum seep_compare_by by)
         key_add_frame(&key, seep_get_site_frame(site));
         return key;
     }
-    json_array_foreach(json_object_get(site, "stack"), i, frame) key_add_frame(&key, frame);
+    json_array_foreach (json_object_get(site, "stack"), i, frame)
+        key_add_frame(&key, frame);
     return key;
 }
 
@@ -242,8 +243,7 @@ static int add_sites(json_t *index, json_t *pairs, const json_t *report, const c
     json_t *site;
     size_t i;
 
-    json_array_foreach(json_object_get(report, "sites"), i, site)
-    {
+    json_array_foreach (json_object_get(report, "sites"), i, site) {
         struct key key = key_of_site(site, by);
         char name[40];
         snprintf(name, sizeof name, "%016" PRIx64 "%016" PRIx64, key.a, key.b);
@@ -308,8 +308,7 @@ static int count_ranks(const json_t *report)
     size_t i;
     int n = 0;
 
-    json_array_foreach(json_object_get(report, "processes"), i, process)
-    {
+    json_array_foreach (json_object_get(report, "processes"), i, process) {
         if (strcmp(seep_get_text(process, "role", ""), "rank") == 0)
             n++;
     }
@@ -349,8 +348,7 @@ int seep_compare_usable(const json_t *report, bool allow_incomplete, struct seep
     json_t *process;
     size_t i;
 
-    json_array_foreach(json_object_get(report, "processes"), i, process)
-    {
+    json_array_foreach (json_object_get(report, "processes"), i, process) {
         const json_t *exit = json_object_get(process, "exit");
         if (!allow_incomplete && strcmp(seep_get_text(exit, "kind", ""), "running") == 0)
             return seep_error_set(err, SEEP_ENODATA, "", 0, "the job still runs (process %.0f)",
@@ -369,8 +367,7 @@ int seep_compare_long_enough(const json_t *report, struct seep_error *err)
     const char *name;
     json_t *space;
 
-    json_object_foreach(json_object_get(report, "spaces"), name, space)
-    {
+    json_object_foreach (json_object_get(report, "spaces"), name, space) {
         if (seep_get_slope(space, "growth_bytes_per_step", &growth))
             return 0;
     }

@@ -249,8 +249,8 @@ static bool is_own_malloc_of_any(const struct seep_model *m, const char *path)
     return false;
 }
 
-/* CPython carries mimalloc from 3.13 on. What it maps are arenas of its objects, with that or with its
- * own allocator: they are known as such. */
+/* CPython carries mimalloc from 3.13 on. What it maps are arenas of its objects, with that or with
+ * its own allocator: they are known as such. */
 static bool is_interpreter(const char *path)
 {
     const char *name = seep_text_base(path);
@@ -265,7 +265,8 @@ static void add_library(const struct seep_model *m, uint32_t module, char *text,
     struct seep_own_allocator found;
     size_t n = strlen(text);
 
-    if (!is_interpreter(path) && !is_own_malloc_of_any(m, path) && seep_own_allocator_find(path, &found))
+    if (!is_interpreter(path) && !is_own_malloc_of_any(m, path) &&
+        seep_own_allocator_find(path, &found))
         snprintf(text + n, capacity - n, "%s%s (%s)", n ? ", " : "", seep_text_base(path),
                  seep_own_allocator_text(&found, name));
 }

@@ -51,8 +51,7 @@ static json_t *sort_changes(const json_t *pairs, bool by_growth)
     size_t i, n = 0;
     int failed = !changes || !list;
 
-    json_array_foreach(pairs, i, pair)
-    {
+    json_array_foreach (pairs, i, pair) {
         double retained = change_of(pair, "retained_bytes"), peak = change_of(pair, "peak_bytes"),
                growth = growth_change(pair);
         if (failed || (retained == 0 && peak == 0 && growth == 0))

@@ -185,7 +185,8 @@ struct seep_timeline_row { /* published by t_ns. 32 bytes */
     uint32_t period;
     uint32_t reserved;
     uint64_t rss_bytes;
-    uint64_t anonymous_bytes; /* of rss_bytes, what is no file's and not shared: heaps and private maps */
+    uint64_t anonymous_bytes; /* of rss_bytes, what is no file's and not shared: heaps and private
+                                 maps */
 };
 
 /* Where resident memory was at an instant, by /proc/self/smaps and the live set. 104 bytes */
@@ -193,14 +194,14 @@ struct seep_rss_sample { /* published by t_ns */
     uint64_t t_ns;
     uint32_t period;
     uint32_t reserved;
-    uint64_t rss_bytes;         /* the sum of all that follows, but for overlaps that are cut to 0 */
-    uint64_t heap_live_bytes;   /* of the malloc family's blocks that are live, what is resident */
-    uint64_t heap_free_bytes;   /* the rest of the maps that such blocks lie in */
-    uint64_t maps_bytes;        /* private maps that the job asked for */
-    uint64_t shm_bytes;         /* shared maps, but for files on a disk */
-    uint64_t stacks_bytes;      /* of threads */
-    uint64_t files_bytes;       /* programs, libraries, mapped files */
-    uint64_t seep_bytes;        /* seep's own */
+    uint64_t rss_bytes;       /* the sum of all that follows, but for overlaps that are cut to 0 */
+    uint64_t heap_live_bytes; /* of the malloc family's blocks that are live, what is resident */
+    uint64_t heap_free_bytes; /* the rest of the maps that such blocks lie in */
+    uint64_t maps_bytes;      /* private maps that the job asked for */
+    uint64_t shm_bytes;       /* shared maps, but for files on a disk */
+    uint64_t stacks_bytes;    /* of threads */
+    uint64_t files_bytes;     /* programs, libraries, mapped files */
+    uint64_t seep_bytes;      /* seep's own */
     uint64_t unexplained_bytes; /* none of these */
     uint64_t reserved_2[2];
 };
@@ -245,8 +246,8 @@ enum { SEEP_COUNTED_SPACES = 3 }; /* host, mmap, shm */
 
 /* Flags of a process. */
 enum {
-    SEEP_PROCESS_COUNTED = 1, /* it is only counted: no profile, so far */
-    SEEP_PROCESS_PROFILE = 2, /* it has a profile */
+    SEEP_PROCESS_COUNTED = 1,    /* it is only counted: no profile, so far */
+    SEEP_PROCESS_PROFILE = 2,    /* it has a profile */
     SEEP_PROCESS_OWN_MALLOC = 4, /* its program brings its own malloc */
 };
 
@@ -302,7 +303,7 @@ struct seep_process { /* published by pid. 384 bytes */
     uint32_t optimizer_calls; /* ends of an optimizer's step() seen, whether they counted or not */
     uint32_t reserved;
     uint64_t reserved_2[6];
-    char name[32]; /* base name of its program, cut */
+    char name[32];      /* base name of its program, cut */
     char exec_path[64]; /* what it became by an exec that cannot be entered: the path's end; "" */
     struct seep_count counts[SEEP_COUNTED_SPACES]; /* while, and so far as, it is only counted */
 };
@@ -312,7 +313,7 @@ struct seep_process { /* published by pid. 384 bytes */
 struct seep_folded { /* published by n */
     char name[32];   /* "": all that found no line of their own */
     uint64_t n;
-    uint64_t rss_peak_bytes; /* the largest */
+    uint64_t rss_peak_bytes;                       /* the largest */
     struct seep_count counts[SEEP_COUNTED_SPACES]; /* sums; peaks are the largest */
 };
 
@@ -344,18 +345,19 @@ struct seep_job {
     uint64_t folder_bytes;     /* on disk, of all profiles together */
     uint64_t max_folder_bytes; /* their bound; 0: none */
     uint64_t n_folded;         /* processes in folded[] */
-    uint32_t n_reserved;       /* entries of processes[] that have disk behind them; the rest is a hole */
+    uint32_t n_reserved; /* entries of processes[] that have disk behind them; the rest is a hole */
     uint32_t reserved;
     uint64_t reserved_2[12];
     struct seep_folded folded[SEEP_MAX_FOLDED];
-    uint16_t by_pid[SEEP_PID_HINTS]; /* pid % SEEP_PID_HINTS: index + 1 of the last that had one like it */
+    uint16_t by_pid[SEEP_PID_HINTS]; /* pid % SEEP_PID_HINTS: index + 1 of the last that had one
+                                        like it */
     struct seep_process processes[SEEP_MAX_PROCESSES];
 };
 
 /* What of the job's file has disk behind it from the start. */
 enum {
-    SEEP_JOB_FIRST_BYTES = offsetof(struct seep_job, processes) +
-                           SEEP_PROCESS_PIECE * sizeof(struct seep_process)
+    SEEP_JOB_FIRST_BYTES =
+        offsetof(struct seep_job, processes) + SEEP_PROCESS_PIECE * sizeof(struct seep_process)
 };
 
 /* How the process ended. */
@@ -366,20 +368,20 @@ enum seep_exit_kind {
     SEEP_EXIT_EXEC = 3
 };
 
-/* Why allocations were not recorded with their stacks: header.dropped[]. Where the file had room for
- * one site more, that is always, they are counted under the site with stack 0. */
+/* Why allocations were not recorded with their stacks: header.dropped[]. Where the file had room
+ * for one site more, that is always, they are counted under the site with stack 0. */
 enum seep_drop {
     SEEP_DROP_DISK_FULL = 0, /* the file could not grow: disk, quota, or limit of file sizes */
     SEEP_DROP_BOUND,         /* --max-profile reached */
     SEEP_DROP_MEMORY,        /* no memory for the shim's own tables */
     SEEP_DROP_NO_SLOT,       /* more than SEEP_MAX_SLOTS threads */
     SEEP_DROP_FREE_UNKNOWN,  /* frees of blocks made before the shim was ready: not a loss */
-    SEEP_DROP_FILE,          /* the file could not be opened or grown just then: no descriptors, … */
-    SEEP_DROP_STALLED,       /* another thread took seconds, or for ever: a disk that hangs, … */
-    SEEP_DROP_NO_SPACE,      /* announced in more spaces than SEEP_MAX_SPACES */
-    SEEP_DROP_STACK,         /* no room on the stack: a signal handler's, or a fibre's, is too small */
-    SEEP_DROP_FOLDER,        /* --max-folder reached */
-    SEEP_DROP_SANDBOX,       /* a seccomp filter forbids the calls that would be needed */
+    SEEP_DROP_FILE,     /* the file could not be opened or grown just then: no descriptors, … */
+    SEEP_DROP_STALLED,  /* another thread took seconds, or for ever: a disk that hangs, … */
+    SEEP_DROP_NO_SPACE, /* announced in more spaces than SEEP_MAX_SPACES */
+    SEEP_DROP_STACK,    /* no room on the stack: a signal handler's, or a fibre's, is too small */
+    SEEP_DROP_FOLDER,   /* --max-folder reached */
+    SEEP_DROP_SANDBOX,  /* a seccomp filter forbids the calls that would be needed */
     SEEP_N_DROPS = 16
 };
 
@@ -428,7 +430,7 @@ struct seep_header {
     uint32_t n_epochs; /* marks in epochs[]; process.epochs counts on when it is full */
     uint32_t
         coverage_seen[SEEP_MAX_COVERAGE]; /* 1: was called; in the order of preload/hooks.def */
-    uint64_t address_bytes; /* size of its address space when last looked at */
+    uint64_t address_bytes;               /* size of its address space when last looked at */
     uint64_t uncounted_stacks_bytes; /* allocated while it was only counted, before this profile */
     uint32_t n_rss_samples;
     uint32_t reserved_2;
@@ -440,7 +442,8 @@ struct seep_header {
     struct seep_slot slots[SEEP_MAX_SLOTS];
     struct seep_timeline_row timeline[SEEP_TIMELINE_ROWS];
     struct seep_epoch_mark epochs[SEEP_EPOCH_MARKS];
-    struct seep_rss_sample rss_samples[SEEP_RSS_SAMPLES]; /* every second one goes when it is full */
+    struct seep_rss_sample
+        rss_samples[SEEP_RSS_SAMPLES]; /* every second one goes when it is full */
     uint8_t chunk_types[SEEP_MAX_CHUNKS];
 };
 

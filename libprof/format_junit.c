@@ -81,8 +81,7 @@ static void put_failure(FILE *out, const json_t *finding, const char *frame)
     put_attribute(out, "message", seep_get_text(finding, "title", ""));
     fputc('>', out);
     put(out, frame);
-    json_array_foreach(json_object_get(finding, "evidence"), i, line)
-    {
+    json_array_foreach (json_object_get(finding, "evidence"), i, line) {
         fputs("\n- ", out);
         put(out, json_string_value(line) ? json_string_value(line) : "");
     }
@@ -116,7 +115,8 @@ static size_t count(const json_t *list, const char *verdict)
     size_t i, n = 0;
     json_t *one;
 
-    json_array_foreach(list, i, one) n += is(one, verdict);
+    json_array_foreach (list, i, one)
+        n += is(one, verdict);
     return n;
 }
 
@@ -154,11 +154,12 @@ int seep_format_junit(const json_t *check, FILE *out, bool colour)
     (void)colour;
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n", out);
     begin_suite(out, check);
-    json_array_foreach(json_object_get(check, "lines"), i, one) put_line(out, one, cwd);
-    json_array_foreach(json_object_get(check, "findings"), i, one) put_finding(out, one, cwd);
+    json_array_foreach (json_object_get(check, "lines"), i, one)
+        put_line(out, one, cwd);
+    json_array_foreach (json_object_get(check, "findings"), i, one)
+        put_finding(out, one, cwd);
     fputs("    <system-out>", out);
-    json_array_foreach(json_object_get(check, "notes"), i, one)
-    {
+    json_array_foreach (json_object_get(check, "notes"), i, one) {
         put(out, json_string_value(one) ? json_string_value(one) : "");
         fputc('\n', out);
     }

@@ -75,8 +75,7 @@ static void put_lines(FILE *out, const json_t *lines, const char *cwd)
     if (!json_array_size(lines))
         return;
     fputs("| | budget | measured | most of it |\n| --- | --- | --- | --- |\n", out);
-    json_array_foreach(lines, i, line)
-    {
+    json_array_foreach (lines, i, line) {
         fprintf(out, "| %s | ", mark(line));
         put_key(out, line, "name");
         fputs(" | ", out);
@@ -115,8 +114,7 @@ static void put_details(FILE *out, const json_t *finding)
     fputs(": ", out);
     put_key(out, finding, "title");
     fputs("</summary>\n\n", out);
-    json_array_foreach(json_object_get(finding, "evidence"), i, line)
-    {
+    json_array_foreach (json_object_get(finding, "evidence"), i, line) {
         fputs("- ", out);
         put(out, json_string_value(line) ? json_string_value(line) : "");
         fputc('\n', out);
@@ -148,12 +146,13 @@ int seep_format_markdown(const json_t *check, FILE *out, bool colour)
         fputs("| | | pattern | severity | line | kept | a step |\n"
               "| --- | --- | --- | --- | --- | --- | --- |\n",
               out);
-    json_array_foreach(findings, i, one) put_row(out, one, cwd);
+    json_array_foreach (findings, i, one)
+        put_row(out, one, cwd);
     if (json_array_size(findings))
         fputc('\n', out);
-    json_array_foreach(findings, i, one) put_details(out, one);
-    json_array_foreach(json_object_get(check, "notes"), i, one)
-    {
+    json_array_foreach (findings, i, one)
+        put_details(out, one);
+    json_array_foreach (json_object_get(check, "notes"), i, one) {
         fputs("> ", out);
         put(out, json_string_value(one) ? json_string_value(one) : "");
         fputs("\n\n", out);

@@ -81,8 +81,7 @@ static json_t *message_of(const json_t *finding)
     json_t *line, *message;
     size_t i;
 
-    json_array_foreach(json_object_get(finding, "evidence"), i, line)
-    {
+    json_array_foreach (json_object_get(finding, "evidence"), i, line) {
         longer = text ? seep_text_format("%s\n- %s", text, json_string_value(line)) : NULL;
         free(text);
         text = longer;
@@ -177,12 +176,10 @@ static json_t *results(const json_t *check, const char *cwd)
     json_t *list = json_array(), *one;
     size_t i;
 
-    json_array_foreach(json_object_get(check, "findings"), i, one)
-    {
+    json_array_foreach (json_object_get(check, "findings"), i, one) {
         json_array_append_new(list, finding_result(one, cwd));
     }
-    json_array_foreach(json_object_get(check, "lines"), i, one)
-    {
+    json_array_foreach (json_object_get(check, "lines"), i, one) {
         /* What a line on findings says, its findings have said. */
         if (strcmp(seep_get_text(one, "verdict", ""), "violated") == 0 &&
             strcmp(seep_get_text(one, "kind", ""), "findings") != 0)
@@ -196,8 +193,7 @@ static json_t *notifications(const json_t *notes)
     json_t *list = json_array(), *one;
     size_t i;
 
-    json_array_foreach(notes, i, one)
-    {
+    json_array_foreach (notes, i, one) {
         json_array_append_new(list,
                               json_pack("{s:s, s:{s:O}}", "level", "note", "message", "text", one));
     }

@@ -57,11 +57,9 @@ static const json_t *worst_frame(const json_t *report, const struct seep_budget_
     double most = 0;
     size_t i, k;
 
-    json_array_foreach(json_object_get(report, "sites"), i, site)
-    {
+    json_array_foreach (json_object_get(report, "sites"), i, site) {
         bool inside = !process;
-        json_array_foreach(json_object_get(site, "processes"), k, one)
-        {
+        json_array_foreach (json_object_get(site, "processes"), k, one) {
             inside = inside || json_integer_value(one) == pid;
         }
         if (!inside || strcmp(seep_get_text(site, "space", ""), line->space) != 0 ||
@@ -159,8 +157,7 @@ static struct measured measure_role(const json_t *report, const struct seep_budg
     json_t *process;
     size_t i;
 
-    json_array_foreach(json_object_get(report, "processes"), i, process)
-    {
+    json_array_foreach (json_object_get(report, "processes"), i, process) {
         if (strcmp(seep_get_text(process, "role", ""), line->process) != 0)
             continue;
         struct measured m = measure(process, process, line);
@@ -208,14 +205,12 @@ static void judge_findings(struct seep_judging *j, const struct seep_budget_line
     json_t *finding;
     size_t i;
 
-    json_array_foreach(j->findings, i, finding)
-    {
+    json_array_foreach (j->findings, i, finding) {
         if (seep_get_severity(finding) == line->severity && !json_object_get(finding, "reason"))
             counted++;
     }
     verdict = counted > line->limit ? "violated" : "holds";
-    json_array_foreach(j->findings, i, finding)
-    {
+    json_array_foreach (j->findings, i, finding) {
         if (counted > line->limit && seep_get_severity(finding) == line->severity &&
             !json_object_get(finding, "reason"))
             json_object_set_new(finding, "verdict", json_string("violated"));
@@ -233,8 +228,7 @@ static void list_findings(struct seep_judging *j)
     json_t *finding;
     size_t i;
 
-    json_array_foreach(json_object_get(j->gate->report, "findings"), i, finding)
-    {
+    json_array_foreach (json_object_get(j->gate->report, "findings"), i, finding) {
         const json_t *frame = json_object_get(finding, "frame");
         const struct seep_budget_ignore *rule = seep_budget_ignored(
             j->gate->budget, seep_get_text(finding, "pattern", ""),

@@ -64,8 +64,7 @@ static json_t *judged(const struct seep_judging *j, const json_t *finding)
     json_t *copy;
     size_t i;
 
-    json_array_foreach(j->findings, i, copy)
-    {
+    json_array_foreach (j->findings, i, copy) {
         if (strcmp(seep_get_text(copy, "id", ""), id) == 0)
             return copy;
     }
@@ -78,8 +77,7 @@ static void judge_findings(struct seep_judging *j, const json_t *pairs, size_t *
     json_t *pair;
     size_t i;
 
-    json_array_foreach(pairs, i, pair)
-    {
+    json_array_foreach (pairs, i, pair) {
         const json_t *before = json_object_get(pair, "before"),
                      *after = json_object_get(pair, "after");
         json_t *copy = judged(j, after);
@@ -108,8 +106,7 @@ static bool is_told(const struct seep_judging *j, const json_t *frame, const cha
     json_t *finding;
     size_t i;
 
-    json_array_foreach(j->findings, i, finding)
-    {
+    json_array_foreach (j->findings, i, finding) {
         const json_t *its = json_object_get(finding, "frame");
         const char *class = seep_get_space_class(seep_get_text(finding, "space", ""));
         if (strcmp(class, space) == 0 &&
@@ -141,8 +138,7 @@ static void judge_places(struct seep_judging *j, json_t *pairs, size_t *n_violat
     json_t **grown = calloc(json_array_size(pairs) + 1, sizeof(json_t *)), *pair;
     size_t i, n = 0;
 
-    json_array_foreach(pairs, i, pair)
-    {
+    json_array_foreach (pairs, i, pair) {
         const json_t *after = json_object_get(pair, "after");
         const struct seep_tolerance *tolerance =
             json_object_get(pair, "interpreter") ? &SEEP_TOLERANCE_INTERPRETER : &SEEP_TOLERANCE;

@@ -9,7 +9,8 @@
  * Processes of one job bring the same keys in much the same order: what follows the one found last
  * is worth a look first, for it lies in the cache and the index does not.
  *
- *   if ((id = seep_hash_expected(&index)) < n && same(keys[id], key)) return seep_hash_found(&index, id);
+ *   if ((id = seep_hash_expected(&index)) < n && same(keys[id], key)) return
+ * seep_hash_found(&index, id);
  *
  * Threads: none may share one. Zero-initialised is empty. Hashes are mixed here, so that untrusted
  * keys fill it evenly enough; an attacker who finds collisions slows the report, nothing more. */

@@ -122,7 +122,8 @@ struct seep_model_process {
     uint64_t *live; /* [SEEP_MAX_SPACES][n_rows] by header index; zero where it has none */
 };
 
-/* A process of a job's table that no profile belongs to: it was only counted, or could not record. */
+/* A process of a job's table that no profile belongs to: it was only counted, or could not record.
+ */
 struct seep_bare {
     const struct seep_process *entry;
     const struct seep_job *job;

@@ -122,8 +122,9 @@ int seep_report_json(struct seep_report_parts *parts, json_t **report)
 
     parts->shown = calloc(m->n_sites + 1, sizeof *parts->shown);
     parts->frame_json = calloc(m->dict.n_frames, sizeof(json_t *));
-    bool failed = seep_space_growths_measure(m, &parts->findings->span, &growths) || !chosen || !parts->shown || !parts->frame_json ||
-                  seep_report_choose(parts, chosen, &n) || resolve_symbols(parts, chosen, n);
+    bool failed = seep_space_growths_measure(m, &parts->findings->span, &growths) || !chosen ||
+                  !parts->shown || !parts->frame_json || seep_report_choose(parts, chosen, &n) ||
+                  resolve_symbols(parts, chosen, n);
     parts->growths = &growths;
     json_t *json = failed ? NULL : json_object();
 

@@ -4,8 +4,9 @@
  * coefficient based on Kendall's tau", JASA 63:1379); its interval: the order statistics of those
  * slopes that the variance of Kendall's S gives (Sen 1968, eq. 2.6, with the correction for ties).
  * Trend: Mann–Kendall's S and its normal score (Mann 1945; Kendall 1975).
- * Both take the points as independent: of a wandering level (a random walk) they call 5–8 % a trend.
- * All take equally spaced points and are pure. n ≤ SEEP_STATISTICS_MAX: work grows with n². */
+ * Both take the points as independent: of a wandering level (a random walk) they call 5–8 % a
+ * trend. All take equally spaced points and are pure. n ≤ SEEP_STATISTICS_MAX: work grows with n².
+ */
 #ifndef SEEP_LIBPROF_STATISTICS_H
 #define SEEP_LIBPROF_STATISTICS_H
 
@@ -42,9 +43,8 @@ SEEP_MUST_CHECK int seep_trend_test(const double *y, size_t n, int64_t *s, doubl
  * `rising` counts windows whose median exceeds that of the one before by more than the noise;
  * `falling` likewise. `noise` is the median absolute difference of neighbours around their own
  * median. `plateau_at`: the first index from which all points but two stay within three times the
- * noise and 3 % of the series' rise of the final level, 0 when there is none in the first 85 % of the
- * range. Errors as
- * above. Allocates: nothing. */
+ * noise and 3 % of the series' rise of the final level, 0 when there is none in the first 85 % of
+ * the range. Errors as above. Allocates: nothing. */
 struct seep_shape {
     unsigned windows, rising, falling;
     double noise;

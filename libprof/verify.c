@@ -56,8 +56,7 @@ json_t *seep_spaces_beside(const json_t *before, const json_t *after)
     const char *name;
 
     for (int side = 0; side < 2; side++) {
-        json_object_foreach((json_t *)spaces[side], name, space)
-        {
+        json_object_foreach ((json_t *)spaces[side], name, space) {
             if (side == 1 && json_object_get(spaces[0], name))
                 continue;
             if (json_array_append_new(
@@ -88,8 +87,7 @@ static void choose_what_counts(struct verification *v)
     int worst = INFO + 1;
     size_t i;
 
-    json_array_foreach(json_object_get(v->before, "findings"), i, finding)
-    {
+    json_array_foreach (json_object_get(v->before, "findings"), i, finding) {
         if (counts(finding, INFO) && (int)seep_get_severity(finding) < worst)
             worst = (int)seep_get_severity(finding);
     }
@@ -133,7 +131,8 @@ static void judge_findings(struct verification *v)
         v->failed = true;
         return;
     }
-    json_array_foreach(pairs, i, pair) judge_pair(v, pair);
+    json_array_foreach (pairs, i, pair)
+        judge_pair(v, pair);
     json_decref(pairs);
 }
 
@@ -163,8 +162,7 @@ static void add_savings(struct verification *v)
     const char *space;
     size_t i;
 
-    json_array_foreach(v->findings, i, pair)
-    {
+    json_array_foreach (v->findings, i, pair) {
         const json_t *before = json_object_get(pair, "before");
         const json_t *saving = json_object_get(before, "saving_bytes");
         space = seep_get_text(before, "space", "");
@@ -174,8 +172,7 @@ static void add_savings(struct verification *v)
         if (json_object_set_new(sums, space, json_real(all)))
             v->failed = true;
     }
-    json_object_foreach(sums, space, sum)
-    {
+    json_object_foreach (sums, space, sum) {
         if (json_real_value(sum) > 0)
             add_saving(v, space, json_real_value(sum));
     }

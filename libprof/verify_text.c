@@ -67,8 +67,7 @@ void seep_spaces_beside_text(const json_t *spaces, FILE *out)
     json_t *space;
     size_t i;
 
-    json_array_foreach(spaces, i, space)
-    {
+    json_array_foreach (spaces, i, space) {
         const json_t *before = json_object_get(space, "before"),
                      *after = json_object_get(space, "after");
         fputs("  ", out);
@@ -89,8 +88,7 @@ static void put_notes(FILE *out, const json_t *notes)
     json_t *one;
     size_t i;
 
-    json_array_foreach(notes, i, one)
-    {
+    json_array_foreach (notes, i, one) {
         fputs("  note: ", out);
         put(out, json_string_value(one) ? json_string_value(one) : "");
         fputc('\n', out);
@@ -149,8 +147,7 @@ int seep_verify_text(const json_t *verdict, FILE *out, bool colour)
     fputs(": ", out);
     put(out, seep_get_text(verdict, "why", ""));
     fputs("\n\n", out);
-    json_array_foreach(json_object_get(verdict, "findings"), i, one)
-    {
+    json_array_foreach (json_object_get(verdict, "findings"), i, one) {
         const char *state = seep_get_text(one, "state", "?");
         bool gone = strcmp(state, "vanished") == 0;
         put_finding(out, state, json_object_get(one, gone ? "before" : "after"), cwd);
@@ -159,7 +156,8 @@ int seep_verify_text(const json_t *verdict, FILE *out, bool colour)
     }
     fputc('\n', out);
     seep_spaces_beside_text(json_object_get(verdict, "spaces"), out);
-    json_array_foreach(json_object_get(verdict, "savings"), i, one) put_saving(out, one);
+    json_array_foreach (json_object_get(verdict, "savings"), i, one)
+        put_saving(out, one);
     put_notes(out, json_object_get(verdict, "notes"));
     return ferror(out) ? -SEEP_EIO : 0;
 }

@@ -26,8 +26,8 @@ static inline uint32_t place(uintptr_t where, uintptr_t position)
     return seep_hash_mix(where ^ (position << 17 | position >> 47));
 }
 
-/* A larger one; but what a job makes anew without end (code that is compiled as it runs) is forgotten
- * in the end, and what is still there is met again: threads wait for this. */
+/* A larger one; but what a job makes anew without end (code that is compiled as it runs) is
+ * forgotten in the end, and what is still there is met again: threads wait for this. */
 static bool grow(void)
 {
     enum { MOST = 1 << 19 };
@@ -107,8 +107,8 @@ static bool python_code(uintptr_t code, uint64_t fingerprint, uint32_t *ref, uin
     return true;
 }
 
-/* The ref of a frame, 0 where it cannot be described, and its code's marks. False: no room, only the
- * marks are right. */
+/* The ref of a frame, 0 where it cannot be described, and its code's marks. False: no room, only
+ * the marks are right. */
 static bool python_frame(const struct seep_pyframe *frame, uint64_t glance, uint32_t *marks,
                          uint32_t *ref)
 {

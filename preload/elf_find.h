@@ -1,5 +1,5 @@
-/* Symbols that a loaded object exports, found in its own tables where the loader has mapped them: no
- * call into the loader, no lock, no allocation. */
+/* Symbols that a loaded object exports, found in its own tables where the loader has mapped them:
+ * no call into the loader, no lock, no allocation. */
 #ifndef SEEP_PRELOAD_ELF_FIND_H
 #define SEEP_PRELOAD_ELF_FIND_H
 

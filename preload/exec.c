@@ -126,9 +126,9 @@ SEEP_EXPORT int execve(const char *path, char *const argv[], char *const environ
 {
     PREPARE(AT_FDCWD, path, environment);
     struct seep_process *listed = before_exec(SEEP_HOOK_execve, path, entry_);
-    int r = seep_real.execve
-                ? seep_real.execve(path, argv, environment_)
-                : result_of(seep_os_raw6(SYS_execve, (long)path, (long)argv, (long)environment_, 0, 0, 0));
+    int r = seep_real.execve ? seep_real.execve(path, argv, environment_)
+                             : result_of(seep_os_raw6(SYS_execve, (long)path, (long)argv,
+                                                      (long)environment_, 0, 0, 0));
     return exec_failed(r, listed);
 }
 

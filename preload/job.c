@@ -19,8 +19,8 @@ static struct seep_job *map(int fd)
     return seep_os_failed(p) ? NULL : p;
 }
 
-/* Where the file system cannot promise room, zeros are written: a hole might raise SIGBUS. Returns how
- * many entries may be used, 0: there is no room. */
+/* Where the file system cannot promise room, zeros are written: a hole might raise SIGBUS. Returns
+ * how many entries may be used, 0: there is no room. */
 static uint32_t reserve_disk(int fd)
 {
     static const char zeros[4096];
@@ -172,12 +172,14 @@ void seep_job_note_sandboxed(uint32_t pid, uint32_t ppid, const char *name)
     fill_entry(entry, pid, ppid, seep_os_clock_ns(CLOCK_MONOTONIC), 1, parent);
     strncpy(entry->name, name, sizeof(entry->name) - 1);
     entry->trouble = SEEP_TROUBLE_SANDBOX;
-    __atomic_store_n(&seep_job_map->by_pid[pid % SEEP_PID_HINTS], (uint16_t)index_plus_1, __ATOMIC_RELEASE);
+    __atomic_store_n(&seep_job_map->by_pid[pid % SEEP_PID_HINTS], (uint16_t)index_plus_1,
+                     __ATOMIC_RELEASE);
 }
 
 bool seep_job_is_root(void)
 {
-    return !seep_job_map || seep_process == &private_process || seep_process == &seep_job_map->processes[0] ||
+    return !seep_job_map || seep_process == &private_process ||
+           seep_process == &seep_job_map->processes[0] ||
            seep_process->pid == seep_job_map->processes[0].pid;
 }
 

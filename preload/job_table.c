@@ -44,8 +44,8 @@ static bool same_name(const char *a, const char *b)
     return strncmp(a, b, sizeof(((struct seep_folded *)0)->name)) == 0;
 }
 
-/* The line for a name, with this process counted; the last one where there are too many. Two that are
- * first at the same time may make two lines of one name. */
+/* The line for a name, with this process counted; the last one where there are too many. Two that
+ * are first at the same time may make two lines of one name. */
 static struct seep_folded *count_in(const char *name)
 {
     struct seep_folded *line = job_line(0);
@@ -73,7 +73,8 @@ static void fold(const struct seep_process *p)
 {
     struct seep_folded *line = count_in(p->name);
     for (unsigned s = 0; s < SEEP_COUNTED_SPACES; s++) {
-        __atomic_fetch_add(&line->counts[s].allocations, p->counts[s].allocations, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&line->counts[s].allocations, p->counts[s].allocations,
+                           __ATOMIC_RELAXED);
         __atomic_fetch_add(&line->counts[s].frees, p->counts[s].frees, __ATOMIC_RELAXED);
         __atomic_fetch_add(&line->counts[s].allocated_bytes, p->counts[s].allocated_bytes,
                            __ATOMIC_RELAXED);
@@ -115,8 +116,8 @@ static bool has_disk(uint32_t index)
     if (fd >= 0)
         seep_os_close(fd);
     while (ok && n < wanted &&
-           !__atomic_compare_exchange_n(&seep_job_map->n_reserved, &n, wanted, false, __ATOMIC_RELEASE,
-                                        __ATOMIC_ACQUIRE))
+           !__atomic_compare_exchange_n(&seep_job_map->n_reserved, &n, wanted, false,
+                                        __ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
         ;
     return ok;
 }

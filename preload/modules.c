@@ -16,8 +16,8 @@ struct entry {
     unsigned char build_id[SEEP_BUILD_ID_BYTES];
 };
 
-/* Two tables in the order of addresses, each with its texts: the one that `version` tells is in use,
- * the other is filled for the next version. Who reads looks at `version` before and after. */
+/* Two tables in the order of addresses, each with its texts: the one that `version` tells is in
+ * use, the other is filled for the next version. Who reads looks at `version` before and after. */
 static struct table {
     struct entry *entries;
     char *texts;
@@ -68,7 +68,8 @@ static bool ask(uintptr_t address, struct found_object *found)
     return find_object && find_object((void *)address, found) == 0;
 }
 
-/* ---- reading ---------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------------
+ */
 
 static struct entry *search(const struct table *t, uintptr_t address)
 {
@@ -134,7 +135,8 @@ bool seep_modules_at(unsigned index, struct seep_loaded *found, char *path, size
     return true;
 }
 
-/* ---- writing: the caller holds the lock ------------------------------------------------------- */
+/* ---- writing: the caller holds the lock -------------------------------------------------------
+ */
 
 static const char *keep_text(struct table *t, const char *text)
 {
@@ -299,9 +301,9 @@ static bool list_changed(void)
     struct link_map copy;
     if (!find_object_sought)
         seek_find_object();
-    return !list_end || seep_loader_read((uintptr_t)list_end, &copy, sizeof(copy)) != sizeof(copy) ||
-           copy.l_next || !copy.l_prev ||
-           seep_loader_next(copy.l_prev) != list_end;
+    return !list_end ||
+           seep_loader_read((uintptr_t)list_end, &copy, sizeof(copy)) != sizeof(copy) ||
+           copy.l_next || !copy.l_prev || seep_loader_next(copy.l_prev) != list_end;
 }
 
 bool seep_modules_refresh(void)
@@ -365,7 +367,8 @@ static bool find_entry(uintptr_t address, struct entry *entry, char *path, size_
             return known;
         if (!seep_os_lock(&lock))
             return false;
-        bool late = read_entry(address, false, entry, NULL, 0) && there && is_current(entry, &found);
+        bool late =
+            read_entry(address, false, entry, NULL, 0) && there && is_current(entry, &found);
         if (there && !late)
             enter(&found);
         seep_os_unlock(&lock);

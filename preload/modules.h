@@ -50,7 +50,8 @@ void seep_modules_closed(void);
 extern uint32_t seep_modules_generation;
 
 /* Called for each object that is entered; and after objects have gone, so that what was known of
- * their code is forgotten. Set once, at start; neither may call back but for seep_modules_known(). */
+ * their code is forgotten. Set once, at start; neither may call back but for seep_modules_known().
+ */
 extern void (*seep_modules_on_object)(const struct seep_object *object);
 extern void (*seep_modules_on_unload)(void);
 

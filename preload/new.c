@@ -37,8 +37,8 @@ static bool is_standard(const char *path)
 }
 
 /* Where the runtime of C++ came with a library that was loaded for itself (as Python does), it is
- * not among the objects that RTLD_NEXT searches. Nor may the loader be asked for it when an operator
- * is called: it may be busy with a constructor that waits for the caller. */
+ * not among the objects that RTLD_NEXT searches. Nor may the loader be asked for it when an
+ * operator is called: it may be busy with a constructor that waits for the caller. */
 void seep_new_look(const struct seep_object *object)
 {
     struct seep_elf_exports e;

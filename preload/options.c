@@ -35,7 +35,8 @@ static uint64_t parse_size(const char *text)
     return value > 0 && value * unit < 1e18 ? (uint64_t)(value * unit) : 0;
 }
 
-/* The environment that the program began with: libc has not set its own when the constructor runs. */
+/* The environment that the program began with: libc has not set its own when the constructor runs.
+ */
 static char *const *environment;
 
 const char *seep_options_variable(const char *name)
@@ -57,7 +58,8 @@ static void read_size(const char *name, uint64_t *bytes)
 void seep_options_read(char *const *given)
 {
     environment = given;
-    const char *dir = seep_options_variable("SEEP_OUT"), *helpers = seep_options_variable("SEEP_HELPERS");
+    const char *dir = seep_options_variable("SEEP_OUT"),
+               *helpers = seep_options_variable("SEEP_HELPERS");
     if (!dir || !*dir)
         return;
     if (dir[0] != '/' && getcwd(seep_options.dir, sizeof(seep_options.dir) - 1))

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "preload/thread.h"
 #include "preload/job.h"
 #include "preload/modules.h"
 #include "preload/real.h"
 #include "preload/signals.h"
 #include "preload/start.h"
+#include "preload/thread.h"
 
 #define UNAVAILABLE(name) (__builtin_expect(!seep_real.name, 0) && (errno = ENOSYS))
 
@@ -62,8 +62,9 @@ static void note_wait(enum seep_hook hook)
 
 /* Looks how a child ended before the job takes it from the kernel: killed in between, this process
  * would take the knowledge with it; so the child is left to whoever inherits it. Never waits: what
- * wakes this thread is the job's own call, so that it has the child before a handler of SIGCHLD runs
- * that takes all there are. Who is killed as that call returns leaves a child of unknown end. */
+ * wakes this thread is the job's own call, so that it has the child before a handler of SIGCHLD
+ * runs that takes all there are. Who is killed as that call returns leaves a child of unknown end.
+ */
 static void look_before(idtype_t type, id_t id)
 {
     siginfo_t info = {0};

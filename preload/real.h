@@ -1,5 +1,5 @@
-/* The functions that the shim stands in front of: those of the next object in the loader's order, so
- * that jemalloc, tcmalloc and their kin are found when they are under the job. */
+/* The functions that the shim stands in front of: those of the next object in the loader's order,
+ * so that jemalloc, tcmalloc and their kin are found when they are under the job. */
 #ifndef SEEP_PRELOAD_REAL_H
 #define SEEP_PRELOAD_REAL_H
 

@@ -39,7 +39,8 @@ enum {
     DENSE = 8, /* blocks in one of so many pages: the others are libc's as well */
 };
 
-#define HEAP_SPAN ((uintptr_t)64 << 20) /* HEAP_MAX_SIZE of glibc: its arenas begin at multiples   \
+#define HEAP_SPAN                                                                                  \
+    ((uintptr_t)64 << 20)               /* HEAP_MAX_SIZE of glibc: its arenas begin at multiples   \
                                          */
 #define SPARSE_MAP (UINT64_C(64) << 30) /* larger ones are looked at as a whole if nearly empty */
 

@@ -12,20 +12,21 @@ enum {
     PAGE = 4096,
     LARGEST_OWN = 64 << 20,
     FIRST_CAPACITY = 1024,
-    PAGES_UP = 256,     /* deeper stacks are cut: 1 MiB */
+    PAGES_UP = 256,  /* deeper stacks are cut: 1 MiB */
     ROOM = 8 * 1024, /* what recording may need, the analysis of a new stack included */
 };
 
-/* One word a page of a stack: page number << 9 | readable pages from it on. Without any: forgotten. */
+/* One word a page of a stack: page number << 9 | readable pages from it on. Without any: forgotten.
+ */
 enum { PAGE_SHIFT = 9, COUNT_MASK = 511 };
 
 static struct table {
     uint64_t mask; /* capacity − 1 */
     uint64_t words[];
-} *table; /* replaced by a larger one; those before stay, for who reads them still */
+} * table; /* replaced by a larger one; those before stay, for who reads them still */
 static uint64_t n_words;
 static uintptr_t lowest = UINTPTR_MAX, highest; /* pages that were ever entered */
-static struct seep_lock lock; /* of who writes */
+static struct seep_lock lock;                   /* of who writes */
 
 static uint64_t hash_of(uintptr_t page)
 {

@@ -31,13 +31,14 @@
 #define SEEP_VERSION "0"
 #endif
 
-/* A program that others are started by, or that the job starts beside its training: it and its forks
- * are only counted until they have lived for a while or grown. Most never do, and a profile costs
- * more than their work. */
+/* A program that others are started by, or that the job starts beside its training: it and its
+ * forks are only counted until they have lived for a while or grown. Most never do, and a profile
+ * costs more than their work. */
 static bool is_helper;
 enum { GROWN_UP_NS = 500 * 1000 * 1000, GROWN_UP_BYTES = 16 << 20 };
 
-/* Written before a fork, read in the child: the header's pages would have to be mapped there anew. */
+/* Written before a fork, read in the child: the header's pages would have to be mapped there anew.
+ */
 static struct {
     uint64_t live_bytes[SEEP_MAX_SPACES];
     char names[SEEP_MAX_SPACES][sizeof(((struct seep_space *)0)->name)];
@@ -136,17 +137,18 @@ static void profile_path(char path[SEEP_PATH_BYTES + SEEP_NAME_BYTES])
 
 static void note_trouble(int error)
 {
-    seep_job_trouble(!error             ? SEEP_TROUBLE_NONE
+    seep_job_trouble(!error            ? SEEP_TROUBLE_NONE
                      : error == EXFULL ? SEEP_TROUBLE_FOLDER
                                        : SEEP_TROUBLE_PROFILE,
                      error);
 }
 
-/* The profile of this process, as `constants` describe it: a file, or, for a helper, and where there
- * can be no file, counters in memory. */
+/* The profile of this process, as `constants` describe it: a file, or, for a helper, and where
+ * there can be no file, counters in memory. */
 static bool create_profile(bool count)
 {
-    static SEEP_LARGE char path[SEEP_PATH_BYTES + SEEP_NAME_BYTES]; /* static: a signal stack may be small */
+    static SEEP_LARGE char
+        path[SEEP_PATH_BYTES + SEEP_NAME_BYTES]; /* static: a signal stack may be small */
     profile_path(path);
     int error = count ? 0 : -seep_arena_create(path, &constants);
     note_trouble(error);
@@ -215,8 +217,8 @@ static bool start_program(void)
     seep_sites_first_own = SEEP_HEADER_BYTES / 64;
     uint32_t process_plus_1 = seep_job_enter(constants.start_ns, false);
     bool root = seep_job_is_root(); /* recorded whole even if it only starts others */
-    is_helper = (!root || seep_program_is_starter(seep_process->name)) && !seep_program_is_python() &&
-                !seep_options.record_helpers;
+    is_helper = (!root || seep_program_is_starter(seep_process->name)) &&
+                !seep_program_is_python() && !seep_options.record_helpers;
     if (seep_program_exports("malloc"))
         seep_process->flags = SEEP_PROCESS_OWN_MALLOC;
     if (root || !is_helper)
@@ -259,8 +261,8 @@ void seep_before_fork(void)
     const struct seep_thread *thread = seep_tls.thread;
     const struct seep_header *header = seep_arena.header;
     for (unsigned s = 0; s < SEEP_MAX_SPACES && header->spaces[s].name[0]; s++) {
-        inherited.live_bytes[s] = header->spaces[s].live_bytes +
-                                  (uint64_t)(thread ? thread->sites.pending[s] : 0);
+        inherited.live_bytes[s] =
+            header->spaces[s].live_bytes + (uint64_t)(thread ? thread->sites.pending[s] : 0);
         memcpy(inherited.names[s], header->spaces[s].name, sizeof(inherited.names[s]));
     }
     inherited.end = SEEP_HEADER_BYTES + (uint64_t)header->n_chunks * SEEP_CHUNK_BYTES;

@@ -7,8 +7,8 @@
 
 #include "preload/options.h"
 
-/* Begins to record in a forked child that has just noticed that it is one; a program begins with the
- * constructor. Called inside the guard. False: not now, or not at all. */
+/* Begins to record in a forked child that has just noticed that it is one; a program begins with
+ * the constructor. Called inside the guard. False: not now, or not at all. */
 bool seep_start(void);
 
 /* A forked child of a helper most often becomes another program at once: its first events are not

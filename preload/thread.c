@@ -17,8 +17,10 @@ uint32_t seep_threads_generation;
 
 static SEEP_LARGE struct seep_thread *threads[SEEP_MAX_SLOTS];
 static uint32_t n_threads;
-static SEEP_LARGE bool in_use[SEEP_MAX_SLOTS]; /* apart: a forked child clears it, and would copy each page */
-static SEEP_LARGE bool late[SEEP_MAX_SLOTS];   /* taken again after the thread had given its own back */
+static SEEP_LARGE bool
+    in_use[SEEP_MAX_SLOTS]; /* apart: a forked child clears it, and would copy each page */
+static SEEP_LARGE bool
+    late[SEEP_MAX_SLOTS]; /* taken again after the thread had given its own back */
 static uint32_t n_late;
 static uint32_t n_forks;
 static struct seep_lock registry_lock;

@@ -65,10 +65,11 @@ struct seep_thread {
 /* One cache line: every hook looks at it. */
 struct seep_tls {
     struct seep_thread *thread;
-    uint32_t depth;    /* > 0: inside the shim; hooks pass through */
-    uint32_t ended;    /* the thread's state was given back: what comes now is libc's tidying up */
-    uintptr_t frame;   /* of the hook that is inside; 0: not to be taken for one that was left */
-    uintptr_t stack_low, stack_bytes; /* of the thread's own stack, as far as known; 0 without state */
+    uint32_t depth;  /* > 0: inside the shim; hooks pass through */
+    uint32_t ended;  /* the thread's state was given back: what comes now is libc's tidying up */
+    uintptr_t frame; /* of the hook that is inside; 0: not to be taken for one that was left */
+    uintptr_t stack_low,
+        stack_bytes; /* of the thread's own stack, as far as known; 0 without state */
 } __attribute__((aligned(64)));
 
 extern __thread struct seep_tls seep_tls;

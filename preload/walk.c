@@ -128,7 +128,7 @@ static inline uint64_t shape_finish(const struct seep_shape *shape, uint64_t wor
 #define READS_STACK __attribute__((no_sanitize("address")))
 
 static READS_STACK __attribute__((noinline)) uint64_t far_words(const struct seep_shape *shape,
-                                                    const uintptr_t *word)
+                                                                const uintptr_t *word)
 {
     uint64_t sum = 0;
     for (unsigned i = shape->first_far, key; i < shape->n; i++) {
@@ -185,8 +185,8 @@ static inline uint64_t hash_on(uint64_t hash, uint64_t next)
 static inline bool fits(const struct seep_walk *walk, const struct seep_shape *shape,
                         const struct seep_regs *regs, bool stop_at_eval)
 {
-    if (shape->depth != depth_of(walk, regs->cfa) || shape->ra != regs->ra || shape->context != walk->context ||
-        shape->stop_at_eval != stop_at_eval)
+    if (shape->depth != depth_of(walk, regs->cfa) || shape->ra != regs->ra ||
+        shape->context != walk->context || shape->stop_at_eval != stop_at_eval)
         return false;
     uintptr_t end = regs->cfa + shape->reach * UINT64_C(8);
     return __builtin_expect(regs->cfa >= walk->stacks.own.low && end <= walk->stacks.own.high, 1) ||

@@ -1,5 +1,5 @@
-/* Long, for it is a table of jobs. Verdicts on jobs whose truth is known: what is accused, where, with which numbers, and who is
- * not. */
+/* Long, for it is a table of jobs. Verdicts on jobs whose truth is known: what is accused, where,
+ * with which numbers, and who is not. */
 #include "libprof/analysis.h"
 #include "libprof/profile_read.h"
 #include "tests/profile_builder.h"
@@ -525,7 +525,8 @@ START_TEST(a_leaking_worker_is_found_whenever_it_ends)
     builder_header(&worker)->process_plus_1 = 2;
     builder_header(&worker)->end_ns = builder_header(&b)->end_ns - (uint64_t)_i * 100000000;
     job->n_processes = 2;
-    job->processes[1] = (struct seep_process){.pid = 200, .ppid = 100, .parent_plus_1 = 1, .follows = 1};
+    job->processes[1] =
+        (struct seep_process){.pid = 200, .ppid = 100, .parent_plus_1 = 1, .follows = 1};
     ck_assert_int_eq(seep_profile_from_bytes("1.seep", b.bytes, b.n_bytes, &p[0], NULL), 0);
     ck_assert_int_eq(seep_profile_from_bytes("2.seep", worker.bytes, worker.n_bytes, &p[1], NULL),
                      0);

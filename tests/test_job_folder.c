@@ -1,6 +1,6 @@
 /* The profile folder as the launcher makes it. */
-#include "viewer/job_folder.h"
 #include "tests/suite.h"
+#include "viewer/job_folder.h"
 
 #include <check.h>
 #include <dirent.h>
@@ -68,8 +68,7 @@ START_TEST(the_folder_and_the_job_file_are_private_and_complete)
     ck_assert_uint_eq(mode_of("p.d/job.seepjob"), 0600);
     ck_assert_int_eq(stat("p.d/job.seepjob", &st), 0);
     ck_assert_int_eq(st.st_size, (off_t)sizeof(struct seep_job));
-    ck_assert_int_ge(st.st_blocks * 512,
-                     (off_t)SEEP_JOB_FIRST_BYTES); /* a full disk shows now */
+    ck_assert_int_ge(st.st_blocks * 512, (off_t)SEEP_JOB_FIRST_BYTES); /* a full disk shows now */
     const struct seep_job *job = folder.job;
     ck_assert(job->magic == SEEP_JOB_MAGIC);
     ck_assert_uint_eq(job->version, SEEP_FORMAT_VERSION);

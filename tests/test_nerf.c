@@ -94,7 +94,14 @@ END_TEST
 START_TEST(a_scene_written_comes_back_bit_for_bit)
 {
     struct seep_nerf_frame frames[] = {
-        {(char *)"a/ä b.png", {{1, 5e-324, -1.0 / 3e300, -1e300}, {0, 0.6, -0.8, 0.1}, {0, 0.8, 0.6}, {[3] = 1}}, 1e3 / 7, 2, 0, -1.5, 7, 9},
+        {(char *)"a/ä b.png",
+         {{1, 5e-324, -1.0 / 3e300, -1e300}, {0, 0.6, -0.8, 0.1}, {0, 0.8, 0.6}, {[3] = 1}},
+         1e3 / 7,
+         2,
+         0,
+         -1.5,
+         7,
+         9},
         {(char *)"c.jpg", {{1}, {0, 1}, {0, 0, 1}, {0, 0, 0, 1}}, 0, 0, 0, 0, 0, 65535},
     };
     struct seep_nerf wanted = {2.0 / 3, frames, 2};
@@ -203,7 +210,8 @@ END_TEST
 
 START_TEST(a_scene_that_could_not_be_read_is_not_written)
 {
-    struct seep_nerf_frame frame = {(char *)"a", {{1}, {0, 1}, {0, 0, 1}, {0, 0, 0, 1}}, 1, 1, 0, 0, 0, 0};
+    struct seep_nerf_frame frame = {
+        (char *)"a", {{1}, {0, 1}, {0, 0, 1}, {0, 0, 0, 1}}, 1, 1, 0, 0, 0, 0};
     struct seep_nerf wanted = {0, &frame, 1};
 
     frame.file = (char *)"\xff.png";

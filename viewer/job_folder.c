@@ -79,9 +79,10 @@ static void fill_job(struct seep_job *job, char *const *argv)
     __atomic_store_n(&job->magic, SEEP_JOB_MAGIC, __ATOMIC_RELEASE);
 }
 
-/* Gets disk for what is used first, more comes as it is needed: a disk that is full says so now, and
- * not by SIGBUS. Beyond RLIMIT_FSIZE there is a signal with it, which must not end seep; the job's
- * disposition stays as it was. Returns an errno, or 0 and how many processes there is room for. */
+/* Gets disk for what is used first, more comes as it is needed: a disk that is full says so now,
+ * and not by SIGBUS. Beyond RLIMIT_FSIZE there is a signal with it, which must not end seep; the
+ * job's disposition stays as it was. Returns an errno, or 0 and how many processes there is room
+ * for. */
 static int reserve_disk(int fd, uint32_t *n_processes)
 {
     struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
@@ -89,8 +90,7 @@ static int reserve_disk(int fd, uint32_t *n_processes)
 
     sigaction(SIGXFSZ, &ignore, &old);
     *n_processes = SEEP_PROCESS_PIECE;
-    if (ftruncate(fd, sizeof(struct seep_job)) < 0 ||
-        fallocate(fd, 0, 0, SEEP_JOB_FIRST_BYTES) < 0)
+    if (ftruncate(fd, sizeof(struct seep_job)) < 0 || fallocate(fd, 0, 0, SEEP_JOB_FIRST_BYTES) < 0)
         error = errno;
     if (error == EOPNOTSUPP) { /* zeros are written then, and what has been written stays */
         *n_processes = SEEP_MAX_PROCESSES;

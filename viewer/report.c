@@ -138,8 +138,8 @@ int seep_report_main(int argc, char **argv)
     }
     complain_unreadable(dirs, (size_t)(argc - optind));
     bool all_text = options.all && options.format->print == seep_report_text;
-    status = seep_output(report, all_text ? seep_report_text_all : options.format->print,
-                         options.out);
+    status =
+        seep_output(report, all_text ? seep_report_text_all : options.format->print, options.out);
     json_decref(report);
     return status;
 }

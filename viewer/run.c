@@ -2,12 +2,12 @@
 #include "libprof/format.h"
 #include "libprof/report_text.h"
 #include "libprof/roles.h"
+#include "libprof/size.h"
 #include "libprof/text.h"
 #include "viewer/job_folder.h"
 #include "viewer/launch.h"
 #include "viewer/program.h"
 #include "viewer/report.h"
-#include "libprof/size.h"
 #include "viewer/viewer.h"
 
 #include <errno.h>
@@ -148,7 +148,8 @@ static bool read_variables(struct run_options *o)
     o->python_allocators = seep_env_flag("SEEP_PYTHON_ALLOCATORS");
     return (!sample || !*sample || take_sample("SEEP_SAMPLE", sample, o)) &&
            (!roles || !*roles || take_roles("SEEP_ROLES", roles, o)) &&
-           (!max_profile || !*max_profile || take_max_profile("SEEP_MAX_PROFILE", max_profile, o)) &&
+           (!max_profile || !*max_profile ||
+            take_max_profile("SEEP_MAX_PROFILE", max_profile, o)) &&
            (!max_folder || !*max_folder || take_max_folder("SEEP_MAX_FOLDER", max_folder, o)) &&
            (!helpers || !*helpers || take_helpers("SEEP_HELPERS", helpers, o));
 }

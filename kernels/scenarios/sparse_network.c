@@ -122,8 +122,8 @@ static int width_of(int stage, int i)
     return channels[level] + (stage >= LEVELS && i == 0 ? channels[level + 1] : 0);
 }
 
-/* Bytes that a step has at its highest for each voxel of the level: what is kept; of the finest level
- * the logits have gone by then, their gradient and the one that is made of it are there. */
+/* Bytes that a step has at its highest for each voxel of the level: what is kept; of the finest
+ * level the logits have gone by then, their gradient and the one that is made of it are there. */
 static double weight_of(int level)
 {
     double weight = level == 0 ? (CLASSES + channels[0]) * FLOAT : 0;

@@ -54,6 +54,7 @@ int main(void)
     if (d)
         closedir(d);
     /* No corpus is a failure: a replay of nothing shows nothing. */
-    printf("%d%%: Checks: %d, Failures: %d, Errors: 0\n", inputs ? 100 : 0, inputs ? inputs : 1, !inputs);
+    printf("%d%%: Checks: %d, Failures: %d, Errors: 0\n", inputs ? 100 : 0, inputs ? inputs : 1,
+           !inputs);
     return inputs ? 0 : 1;
 }

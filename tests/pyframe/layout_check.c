@@ -20,19 +20,19 @@
 
 #if PY_VERSION_HEX < 0x030B0000
 typedef PyFrameObject frame_type;
-#define FRAME_CODE f_code
-#define FRAME_BACK f_back
+#define FRAME_CODE     f_code
+#define FRAME_BACK     f_back
 #define FRAME_POSITION f_lasti
-#define FRAME_LOCALS f_localsplus
+#define FRAME_LOCALS   f_localsplus
 #else
 typedef _PyInterpreterFrame frame_type;
-#define FRAME_BACK previous
+#define FRAME_BACK   previous
 #define FRAME_LOCALS localsplus
 #if PY_VERSION_HEX < 0x030D0000
-#define FRAME_CODE f_code
+#define FRAME_CODE     f_code
 #define FRAME_POSITION prev_instr
 #else
-#define FRAME_CODE f_executable
+#define FRAME_CODE     f_executable
 #define FRAME_POSITION instr_ptr
 #endif
 #endif
@@ -117,7 +117,8 @@ _Static_assert(FRAME_OWNED_BY_CSTACK >= SEEP_PYOWNER_SHIM, "owner");
 #if PY_VERSION_HEX >= 0x030D0000
 _Static_assert(offsetof(_Py_DebugOffsets, thread_state) == 8 * SEEP_PYDEBUG_313_THREAD, "3.13");
 _Static_assert(offsetof(_Py_DebugOffsets, code_object.co_code_adaptive) ==
-                   8 * (SEEP_PYDEBUG_313_CODE + 9), "3.13");
+                   8 * (SEEP_PYDEBUG_313_CODE + 9),
+               "3.13");
 #endif
 
 /* The text's state is a bit field: its bits are found by setting them. */
@@ -141,7 +142,9 @@ int main(int argc, char **argv)
     if (argc > 1) {
         printf("    .minor = %u, .chain = %d, .lines = %d,\n", actual.minor, (int)actual.chain,
                (int)actual.lines);
-#define X(field) if (actual.field) printf("    ." #field " = %u,\n", actual.field);
+#define X(field)                                                                                   \
+    if (actual.field)                                                                              \
+        printf("    ." #field " = %u,\n", actual.field);
         SEEP_PYLAYOUT_FIELDS(X)
 #undef X
         return 0;
@@ -152,15 +155,15 @@ int main(int argc, char **argv)
     }
 #define X(field)                                                                                   \
     if (ours->field != actual.field) {                                                             \
-        printf("%s is %u in %s, %u here\n", #field, actual.field, PY_VERSION, ours->field);         \
+        printf("%s is %u in %s, %u here\n", #field, actual.field, PY_VERSION, ours->field);        \
         wrong = 1;                                                                                 \
     }
     X(minor)
     SEEP_PYLAYOUT_FIELDS(X)
 #undef X
     wrong |= ours->chain != actual.chain || ours->lines != actual.lines;
-    if (state_bits(4, 1, 1) != (4u << SEEP_PYTEXT_KIND_SHIFT | SEEP_PYTEXT_COMPACT |
-                                SEEP_PYTEXT_ASCII)) {
+    if (state_bits(4, 1, 1) !=
+        (4u << SEEP_PYTEXT_KIND_SHIFT | SEEP_PYTEXT_COMPACT | SEEP_PYTEXT_ASCII)) {
         printf("the bits of a text's state differ in %s\n", PY_VERSION);
         wrong = 1;
     }

@@ -1,5 +1,5 @@
-/* Reads a 3.13 as if it were a 3.14: the same offsets, handed over in 3.14's _Py_DebugOffsets. So the
- * way that takes its layout from there runs without a 3.14; what only a 3.14 has is not covered
+/* Reads a 3.13 as if it were a 3.14: the same offsets, handed over in 3.14's _Py_DebugOffsets. So
+ * the way that takes its layout from there runs without a 3.14; what only a 3.14 has is not covered
  * (tagged references, tail-calling handlers). Included by probe.c after pyframe.c. */
 #include <string.h>
 
@@ -8,14 +8,15 @@ typedef uint64_t u64;
 /* 3.13's and 3.14's, as far as they are read (Include/internal/pycore_debug_offsets.h). */
 struct offsets_313 {
     char cookie[8];
-    u64 version, free_threaded, runtime[3], interpreter[13], thread[9], frame[6], code[10], object[2],
-        type[4], tuple[3], list[3], dict[3], floating[2], integer[3], bytes[3], text[4];
+    u64 version, free_threaded, runtime[3], interpreter[13], thread[9], frame[6], code[10],
+        object[2], type[4], tuple[3], list[3], dict[3], floating[2], integer[3], bytes[3], text[4];
 };
 
 struct offsets_314 {
     char cookie[8];
-    u64 version, free_threaded, runtime[3], interpreter[16], thread[9], frame[8], code[11], object[2],
-        type[4], tuple[3], list[3], set[4], dict[3], floating[2], integer[3], bytes[3], text[4];
+    u64 version, free_threaded, runtime[3], interpreter[16], thread[9], frame[8], code[11],
+        object[2], type[4], tuple[3], list[3], set[4], dict[3], floating[2], integer[3], bytes[3],
+        text[4];
 };
 
 /* 0, or −1 where this is no 3.13 or the offsets were not accepted. */

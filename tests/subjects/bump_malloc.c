@@ -19,8 +19,7 @@ void *malloc(size_t n)
     n = (n + 31) & ~(size_t)15;
     if ((size_t)(end - next) < n) {
         size_t bytes = n > EXTENT ? n : EXTENT;
-        char *fresh =
-            mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        char *fresh = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (fresh == MAP_FAILED) {
             errno = ENOMEM;
             return NULL;

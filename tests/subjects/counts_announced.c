@@ -101,8 +101,11 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } sections[] = {{"overlap", overlap}, {"refused", refused}, {"again", again},
-                    {"forked", forked},   {"crowd", crowd}};
+    } sections[] = {{"overlap", overlap},
+                    {"refused", refused},
+                    {"again", again},
+                    {"forked", forked},
+                    {"crowd", crowd}};
 
     for (size_t i = 0; argc > 1 && i < sizeof sections / sizeof sections[0]; i++) {
         if (strcmp(argv[1], sections[i].name) == 0) {
