@@ -163,11 +163,14 @@ bool seep_stack_range_holds(const struct seep_stacks *stacks, uintptr_t from, ui
     return within(&stacks->own, from, to) || to <= end_of(look_up(from / PAGE));
 }
 
+bool seep_stack_range_met(uintptr_t sp)
+{
+    return look_up(sp / PAGE) != 0;
+}
+
 bool seep_stack_range_roomy(uintptr_t sp)
 {
     stack_t signal_stack = {0};
-    if (look_up(sp / PAGE))
-        return true; /* it had room when it was measured, or more came below */
     if (seep_os_call3(SYS_sigaltstack, 0, (long)&signal_stack, 0) != 0 ||
         !(signal_stack.ss_flags & SS_ONSTACK))
         return true;

@@ -28,9 +28,11 @@ struct seep_stack_range seep_stack_range_find(struct seep_stacks *stacks, uintpt
 /* True: [from, to) lies in one stack that is known and, but for the thread's own, still mapped. */
 bool seep_stack_range_holds(const struct seep_stacks *stacks, uintptr_t from, uintptr_t to);
 
-/* Whether there is room for the shim's work below `sp`, which does not point into the thread's own
- * stack as far as that is known: a signal handler's stack (sigaltstack) may be small. Needs little
- * stack itself. */
+/* Whether `sp` points into another stack than the thread's own that was met before. */
+bool seep_stack_range_met(uintptr_t sp);
+
+/* Whether there is room for the shim's work below `sp`, in a stack that was not met before: a signal
+ * handler's (sigaltstack) may be small. Needs little stack itself. */
 bool seep_stack_range_roomy(uintptr_t sp);
 
 /* [start, end) is about to be unmapped, replaced or freed. Inside the guard only. */

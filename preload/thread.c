@@ -217,7 +217,8 @@ bool seep_enter_slow(uintptr_t frame)
         return false;
     if (*seep_activity == SEEP_IDLE && seep_start_waits())
         return false;
-    if (!seep_stack_range_roomy(frame)) {
+    const bool met = seep_stack_range_met(frame);
+    if (!met && !seep_stack_range_roomy(frame)) {
         seep_arena_drop(SEEP_DROP_STACK);
         return false;
     }
@@ -227,7 +228,7 @@ bool seep_enter_slow(uintptr_t frame)
     bool ok = *seep_activity == SEEP_RECORDING || seep_start();
     if (ok && !seep_tls.thread)
         ok = seep_thread_acquire() != NULL;
-    if (ok)
+    if (ok && !met)
         know_stack(frame);
     errno = saved_errno;
     if (ok)
