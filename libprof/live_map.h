@@ -117,12 +117,10 @@ static inline void seep_shadow_put(uint32_t *word, const struct seep_block *bloc
     word[0] = block->site << 8 | (uint32_t)(block->bytes & 255);
 }
 
-/* Enters a block that has none of its granules taken by another block. False: no memory for it. */
-static inline bool seep_live_put(uintptr_t address, const struct seep_block *block)
+/* Enters a block that is in no page's shadow or cell yet; `page` may be NULL. */
+static inline bool seep_live_put_in(struct seep_live_page *page, uintptr_t address,
+                                    const struct seep_block *block)
 {
-    if (__builtin_expect(seep_live_spills(address, block->bytes), 0))
-        return seep_live_spill_put(address, block);
-    struct seep_live_page *page = seep_live_page(address);
     if (__builtin_expect(!page, 0) && !(page = seep_live_region_create(address)))
         return false;
     uint32_t granule = seep_live_granule(address);
@@ -168,32 +166,64 @@ static inline bool seep_shadow_take(uint32_t *word, struct seep_block *block)
     return true;
 }
 
+static inline bool seep_live_take_from(struct seep_live_page *page, uintptr_t address,
+                                       struct seep_block *block)
+{
+    const uint64_t granule = seep_live_granule(address);
+    uint32_t *shadow = __atomic_load_n(&page->shadow, __ATOMIC_ACQUIRE);
+    if (shadow && seep_shadow_take(shadow + granule, block))
+        return true;
+    struct seep_cell *cell = __atomic_load_n(&page->cell, __ATOMIC_ACQUIRE);
+    for (unsigned i = 0; cell && i < SEEP_CELL_SLOTS; i++) {
+        uint64_t key = __atomic_load_n(&cell->slots[i].key, __ATOMIC_RELAXED);
+        if ((key & UINT64_C(255) << 32) == granule << 32 && key) {
+            block->site = (uint32_t)(key >> 40);
+            block->birth = (uint32_t)key;
+            block->bytes = cell->slots[i].bytes;
+            __atomic_store_n(&cell->slots[i].key, 0, __ATOMIC_RELEASE);
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Removes the block at `address` and tells what it was. False: there is none. */
 static inline bool seep_live_take(uintptr_t address, struct seep_block *block)
 {
     if (__builtin_expect((address & 15) != 0 || address >> 47 != 0, 0))
         return seep_live_spill_take(address, block);
     struct seep_live_page *page = seep_live_page(address);
-    if (__builtin_expect(page != NULL, 1)) {
-        uint32_t granule = seep_live_granule(address);
-        uint32_t *shadow = __atomic_load_n(&page->shadow, __ATOMIC_ACQUIRE);
-        if (shadow && seep_shadow_take(shadow + granule, block))
-            return true;
-        struct seep_cell *cell = __atomic_load_n(&page->cell, __ATOMIC_ACQUIRE);
-        for (unsigned i = 0; cell && i < SEEP_CELL_SLOTS; i++) {
-            uint64_t key = __atomic_load_n(&cell->slots[i].key, __ATOMIC_RELAXED);
-            if (key && (key >> 32 & 255) == granule) {
-                block->site = (uint32_t)(key >> 40);
-                block->birth = (uint32_t)key;
-                block->bytes = cell->slots[i].bytes;
-                __atomic_store_n(&cell->slots[i].key, 0, __ATOMIC_RELEASE);
-                return true;
-            }
-        }
-    }
+    if (__builtin_expect(page != NULL, 1) && seep_live_take_from(page, address, block))
+        return true;
     /* What an ordinary malloc asks must not meet the lock of blocks that are merely announced. */
     return __builtin_expect(seep_live_packed, 0) && seep_live_spilled &&
            seep_live_spill_take(address, block);
+}
+
+/* Enters a block in place of what may be there: a block that is believed live where another one
+ * begins was freed where no hook could see it. `stale` tells of it; its site is 0 where there was
+ * none. False: no memory for the new one. */
+static inline bool seep_live_replace(uintptr_t address, const struct seep_block *block,
+                                     struct seep_block *stale)
+{
+    stale->site = 0;
+    if (__builtin_expect(seep_live_spills(address, block->bytes), 0)) {
+        (void)seep_live_take(address, stale);
+        return seep_live_spill_put(address, block);
+    }
+    struct seep_live_page *page = seep_live_page(address);
+    if (__builtin_expect(page != NULL, 1) && !seep_live_take_from(page, address, stale) &&
+        __builtin_expect(seep_live_packed, 0))
+        (void)seep_live_spill_take(address, stale);
+    return seep_live_put_in(page, address, block);
+}
+
+/* Enters a block where none is. False: no memory for it. */
+static inline bool seep_live_put(uintptr_t address, const struct seep_block *block)
+{
+    if (__builtin_expect(seep_live_spills(address, block->bytes), 0))
+        return seep_live_spill_put(address, block);
+    return seep_live_put_in(seep_live_page(address), address, block);
 }
 
 #endif

@@ -147,6 +147,16 @@ static uint32_t marks_of_stack(uint32_t outer, uint32_t code)
     return code & SEEP_MARK_LIBRARY ? marks : marks & ~(uint32_t)SEEP_MARK_IMPORT;
 }
 
+/* Between two runs of the frame there is an event outside of it: the import system makes a lock for
+ * each module (which takes no memory from 3.14 on), and reads a module's file. */
+static bool runs_once(uint32_t code_marks, uint32_t outer_marks)
+{
+    if (code_marks & SEEP_MARK_MODULE)
+        return outer_marks & SEEP_MARK_IMPORT;
+    return code_marks & SEEP_MARK_IMPORT && outer_marks & SEEP_MARK_LOAD &&
+           seep_python_version < 0x030e0000;
+}
+
 /* Called without the lock: the module list must not be asked for under it. 0: no room. */
 static uint32_t native_frame_make(uintptr_t address)
 {
@@ -173,8 +183,13 @@ static uint32_t intern_python(struct seep_thread *thread, uint32_t *marks)
     unsigned depth = thread->n_last_python; /* 0 is the outermost */
     if (depth > thread->stack.n_kept)
         depth = thread->stack.n_kept;
-    uint32_t stack = depth ? thread->last_nodes[depth - 1] : 0;
+    uint32_t stack = depth ? thread->last_nodes[depth - 1] : 0, outer_marks = 0;
     *marks = depth ? thread->last_marks[depth - 1] : 0;
+    if (depth) {
+        const struct met *met =
+            look_up(thread->stack.frames[SEEP_MAX_PYTHON_FRAMES - depth].code, of_code);
+        outer_marks = met ? met->marks : 0;
+    }
     thread->n_last_python = depth;
     thread->stack.n_kept = n;
     bool fits = true;
@@ -184,9 +199,9 @@ static uint32_t intern_python(struct seep_thread *thread, uint32_t *marks)
         uint32_t frame, code_marks;
         fits = python_frame(&thread->stack.frames[i], glance, &code_marks, &frame) && fits;
         *marks = marks_of_stack(*marks, code_marks);
-        if (code_marks & SEEP_MARK_MODULE && depth &&
-            thread->stack.frames[i + 1].code == seep_steps_importer)
+        if (runs_once(code_marks, outer_marks))
             seep_pystack_seal(&thread->stack, depth);
+        outer_marks = code_marks;
         if (!fits || !frame)
             continue;
         stack = seep_intern_stack(stack, frame);

@@ -88,8 +88,8 @@ static inline const struct seep_pyframe *seep_pystack_frames(const struct seep_p
     return stack->frames + SEEP_MAX_PYTHON_FRAMES - stack->n;
 }
 
-/* The frame at `depth`, 0 being the outermost, runs a module's code, called by the import system:
- * what is outside of it need not be looked at while it runs. The outermost has nothing outside. */
+/* The frame at `depth`, 0 being the outermost, does not come again without an event in between that
+ * is outside of it: what is outside need not be looked at while it is there. */
 static inline void seep_pystack_seal(struct seep_pystack *stack, unsigned depth)
 {
     if (depth)

@@ -6,11 +6,10 @@
  * memory and only then confirmed by the link, so that the processor need not wait for link after
  * link. A remembered address is never read before the link that leads to it has been read.
  *
- * A frame that runs an imported module's code may be sealed: outside of it nothing changes as long
- * as it is there, and it is there as long as the same code is at the same place. (Other frames may
- * have gone and come again between two events; a module's code runs once, and before the next one
- * runs its file is read, below the import system's frames: an event.) An import of many modules has
- * more than a hundred frames, and a million events. */
+ * At a sealed frame the look ends: it is there as long as the same code is at the same place, and
+ * outside of it nothing has changed. (Of other frames that is not known: they may have gone and
+ * come again between two events.) An import of many modules has more than a hundred frames, and a
+ * million events. */
 #ifndef SEEP_PRELOAD_PYFRAME_FOLLOW_H
 #define SEEP_PRELOAD_PYFRAME_FOLLOW_H
 

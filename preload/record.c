@@ -119,10 +119,10 @@ void seep_record_allocation(void *address, uint64_t bytes, const struct seep_reg
     }
     block.birth = *seep_period;
     block.bytes = bytes;
-    /* A block that we believed live was freed where no hook could see it. */
-    if (__builtin_expect(seep_live_take((uintptr_t)address, &stale), 0))
+    const bool entered = seep_live_replace((uintptr_t)address, &block, &stale);
+    if (__builtin_expect(stale.site != 0, 0))
         freed((uintptr_t)address, &stale);
-    if (__builtin_expect(!seep_live_put((uintptr_t)address, &block), 0)) {
+    if (__builtin_expect(!entered, 0)) {
         seep_arena_drop(SEEP_DROP_MEMORY);
         return;
     }

@@ -31,8 +31,8 @@ bool seep_stack_range_holds(const struct seep_stacks *stacks, uintptr_t from, ui
 /* Whether `sp` points into another stack than the thread's own that was met before. */
 bool seep_stack_range_met(uintptr_t sp);
 
-/* Whether there is room for the shim's work below `sp`, in a stack that was not met before: a signal
- * handler's (sigaltstack) may be small. Needs little stack itself. */
+/* Whether there is room for the shim's work below `sp`, in a stack that was not met before: a
+ * signal handler's (sigaltstack) may be small. Needs little stack itself. */
 bool seep_stack_range_roomy(uintptr_t sp);
 
 /* [start, end) is about to be unmapped, replaced or freed. Inside the guard only. */

@@ -74,6 +74,10 @@ uint32_t seep_steps_marks(uintptr_t code, const struct seep_pycode_info *info)
     }
     if (is(info->function, info->function_len, "<module>"))
         marks |= SEEP_MARK_MODULE;
+    else if (is(file, n, "<frozen importlib._bootstrap_external>") &&
+             (is(info->function, info->function_len, "create_module") ||
+              is(info->function, info->function_len, "exec_module")))
+        marks |= SEEP_MARK_LOAD;
     if (marks & SEEP_MARKS_OF_TRAINING)
         remember(code, marks);
     return marks;

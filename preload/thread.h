@@ -20,6 +20,7 @@ enum {
     SEEP_MARK_IMPORT = 4,  /* code: of the import system; stack: a library is being imported */
     SEEP_MARK_LIBRARY = 8, /* code: of the standard library or an installed package */
     SEEP_MARK_MODULE = 16, /* code: of a module, or what exec() makes of a text */
+    SEEP_MARK_LOAD = 32,   /* code: makes a module, for the import system, from a file */
     SEEP_MARKS_OF_TRAINING = SEEP_MARK_STEP | SEEP_MARK_ITER,
 };
 

@@ -2,10 +2,11 @@
 first, for every CPython found."""
 import json
 import os
+import shutil
 import subprocess
 import unittest
 
-from tests.e2e.support import SOURCES, SeepCase, has_module, python_frames, pythons, supported
+from tests.e2e.support import SOURCES, SeepCase, compile_c, has_module, python_frames, pythons, supported
 
 SCRIPT = str(SOURCES / "stacks.py")
 LARGE = 150000  # bytes: the blocks of the script, none of the interpreter's own
@@ -166,6 +167,30 @@ class Settings(SeepCase):
         profile = self.run_seep([os.path.join(folder, "python3"), "-c", "x = bytearray(3000000)"])
         site = next(s for s in profile.report["sites"] if s["allocated_bytes"] == 3000001)
         self.assertEqual([f["line"] for f in python_frames(site)], [1])
+
+    def test_each_extension_module_belongs_to_the_line_that_imports_it(self):
+        STEP = 100000
+        source = SOURCES / "lib/initialiser.c"
+        sizes = [3000000 + STEP * i for i in range(12)]  # and the loader's own blocks, at the same stack
+        lines = ["import sys", "sys.path.insert(0, %r)" % self.path("modules")]
+        wanted = {}
+        os.mkdir(self.path("modules"))
+        library = compile_c(self, source, self.path("library.so"), "-fPIC", "-shared")
+        for size in sizes:
+            shutil.copy(library, self.path("modules/seep_extension_%d.so" % size))
+            lines += ["try:", "    import seep_extension_%d" % size, "except ImportError:", "    pass"]
+            wanted[size] = len(lines) - 2
+        job = self.path("job.py")
+        with open(job, "w") as f:
+            f.write("\n".join(lines) + "\n")
+        for version, python in pythons():
+            if not supported(version):
+                continue
+            report = self.run_seep([python, job]).report
+            seen = {s["allocated_bytes"] // STEP * STEP: python_frames(s)[-1] for s in report["sites"]
+                    if s["allocated_bytes"] >= sizes[0]}
+            self.assertEqual({size: (f["file"], f["line"]) for size, f in seen.items()},
+                             {size: (job, line) for size, line in wanted.items()}, python)
 
     def test_python_frames_of_a_job_killed_by_an_exception(self):
         _, python = [p for p in pythons() if supported(p[0])][0]
