@@ -76,15 +76,15 @@ CUDA_LIBS := $(if $(filter 1,$(WITH_CUDA)),-L$(dir $(NVCC))../lib64 -lcudart_sta
 
 # ---- files ----------------------------------------------------------------------------------
 
-RUNTIME := $(wildcard $(addprefix libprof/,os.c arena.c site_table.c live_map.c \
-	own_pages.c range_map.c series.c intern.c program_entry.c program_elf.c))
-LIBPROF := $(wildcard libprof/*.c)
-PRELOAD := $(wildcard preload/*.c)
+# Rooms, in the order in which docs/architecture.md goes through them.
+RUNTIME := $(wildcard libprof/record/*.c) $(addprefix libprof/program/,program_elf.c program_entry.c)
+LIBPROF := $(wildcard libprof/*.c libprof/*/*.c)
+PRELOAD := $(wildcard preload/*/*.c)
 VIEWER := $(wildcard viewer/*.c)
 LAB := $(wildcard kernels/*/*.c)
 LAB_CUDA := $(if $(WITH_CUDA),$(wildcard kernels/*/*.cu)) $(if $(CUDA_ON_CPU),$(wildcard tests/cuda_on_cpu/*.cc))
-ALL_TESTS := $(wildcard tests/test_*.c)
-TESTS := $(filter-out $(if $(CUDA_ON_CPU),,tests/test_cuda_on_cpu.c),$(ALL_TESTS))
+ALL_TESTS := $(wildcard tests/*/test_*.c tests/*/*/test_*.c)
+TESTS := $(filter-out $(if $(CUDA_ON_CPU),,tests/kernels/compute/test_cuda_on_cpu.c),$(ALL_TESTS))
 TEST_HELPERS := $(filter-out $(ALL_TESTS),$(wildcard tests/*.c))
 SUBJECTS := $(wildcard tests/subjects/*.c)
 BENCHES := $(wildcard tests/bench/*.c)
@@ -98,7 +98,8 @@ shim_obj = $(patsubst %.c,$(BUILD)/obj/shim/%.o,$(1))
 SEEP := $(BUILD)/seep
 SHIM := $(BUILD)/libseep.so
 SHIM_PARTS := $(BUILD)/libshim.a
-HOOKS := $(addprefix preload/,malloc.c maps.c new.c process.c exec.c identity.c start.c steps.c system.c lock.c)
+HOOKS := $(addprefix preload/,hooks/malloc.c hooks/maps.c hooks/new.c hooks/process.c hooks/exec.c hooks/identity.c \
+	hooks/system.c hooks/lock.c life/start.c record/steps.c)
 LIB := $(BUILD)/libprof.a
 SEEP_LAB := $(BUILD)/seep-lab
 LAB_LIB := $(BUILD)/liblab.a
@@ -164,7 +165,7 @@ $(BUILD)/obj/kernels/%.cu.o: kernels/%.cu $(BUILD)/flags
 		$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCH) -I.) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
 # Texts that are compiled in.
-$(BUILD)/gen/roles_toml.c: libprof/roles.toml
+$(BUILD)/gen/roles_toml.c: libprof/code/roles.toml
 	@mkdir -p $(@D)
 	$(say) GEN $@
 	$(Q)sed -e 's/[\\"]/\\&/g' -e '1i extern const char seep_roles_toml[];\nconst char seep_roles_toml[] =' \
@@ -174,7 +175,7 @@ $(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
-$(LIB): $(call obj,$(LIBPROF)) $(BUILD)/obj/libprof/toml.o $(BUILD)/obj/gen/roles_toml.o
+$(LIB): $(call obj,$(LIBPROF)) $(BUILD)/obj/libprof/base/toml.o $(BUILD)/obj/gen/roles_toml.o
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
@@ -259,8 +260,9 @@ tests: $(TEST_BINS) $(REPLAY_BINS) $(if $(SAN),,$(SUBJECT_BINS)) ## build the te
 SAN_DIR := build/san-address-undefined
 SAN_TESTS := $(if $(filter 0,$(CUDA)),$(TESTS),$(ALL_TESTS))
 TSAN_DIR := build/san-thread
-TSAN_TESTS := $(filter $(addprefix tests/test_,live_set.c sites.c walk.c cuda_on_cpu.c splat.c splat_gradients.c \
-	splat_optimizer.c voxelize.c voxel_features.c),$(SAN_TESTS))
+TSAN_TESTS := $(filter $(addprefix tests/,record/test_live_blocks.c record/test_site_table.c preload/test_walk.c \
+	$(addprefix kernels/,compute/test_cuda_on_cpu.c splat/test_splat.c splat/test_splat_gradients.c \
+	splat/test_splat_optimizer.c voxels/test_voxelize.c voxels/test_voxel_features.c)),$(SAN_TESTS))
 # Real pictures, point clouds and scenes, which the repository does not hold: tests on them run where they are.
 SEEP_DATA ?= $(wildcard ../shared/data)
 check: all tests ## build and run every test; the last line counts them
@@ -291,12 +293,12 @@ check-gpu: all tests ## what needs a GPU: the kernels' tests, scenarios and timi
 
 # libFuzzer needs clang; libprof and the lab's readers are compiled once more, instrumented.
 FUZZED := $(LIBPROF) $(wildcard kernels/formats/*.c)
-$(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZED) $(wildcard libprof/*.h kernels/formats/*.h) $(BUILD)/obj/libprof/toml.o $(BUILD)/gen/roles_toml.c
+$(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZED) $(wildcard libprof/*.h libprof/*/*.h kernels/formats/*.h) $(BUILD)/obj/libprof/base/toml.o $(BUILD)/gen/roles_toml.c
 	@mkdir -p $(@D)
 	$(say) FUZZ $@
 	$(Q)$(CLANG) -std=c11 $(CPPFLAGS_ALL) $(LIBPROF_CFLAGS) $(LAB_CFLAGS) -O1 -g \
 		-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
-		-o $@ $< $(FUZZED) $(BUILD)/obj/libprof/toml.o $(BUILD)/gen/roles_toml.c $(LAB_LIBS) $(LIBPROF_LIBS)
+		-o $@ $< $(FUZZED) $(BUILD)/obj/libprof/base/toml.o $(BUILD)/gen/roles_toml.c $(LAB_LIBS) $(LIBPROF_LIBS)
 
 fuzz: $(FUZZ_BINS) ## fuzz every reader, FUZZ_SECONDS each, from tests/fuzz/corpus on; finds go to build/fuzz/found
 	$(Q)for f in $(FUZZERS:tests/fuzz/%.c=%); do \
@@ -322,13 +324,14 @@ install: all ## install under PREFIX (/usr/local), below DESTDIR if given
 	install -m 644 viewer/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/seep
 	install -m 644 viewer/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/seep-lab
 	install -m 644 LICENSE README.md $(DESTDIR)$(PREFIX)/share/doc/seep/
-	install -m 644 docs/report.schema.json docs/check.schema.json libprof/roles.toml $(DESTDIR)$(PREFIX)/share/seep/
+	install -m 644 docs/report.schema.json docs/check.schema.json libprof/code/roles.toml $(DESTDIR)$(PREFIX)/share/seep/
 
 clean: ## remove build/
 	rm -rf build
 
 format: ## clang-format over all sources
-	clang-format -i $(wildcard libprof/*.[ch] preload/*.[ch] viewer/*.[ch] kernels/*/*.[ch] tests/*.[ch] tests/*/*.[ch])
+	clang-format -i $(wildcard libprof/*.[ch] libprof/*/*.[ch] preload/*.[ch] preload/*/*.[ch] viewer/*.[ch] kernels/*/*.[ch] \
+		tests/*.[ch] tests/*/*.[ch] tests/*/*/*.[ch])
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))

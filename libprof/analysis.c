@@ -1,42 +1,42 @@
 #include "libprof/analysis.h"
 
-#include "libprof/folder_read.h"
-#include "libprof/kinds.h"
-#include "libprof/level.h"
-#include "libprof/merge.h"
-#include "libprof/processes.h"
-#include "libprof/report_json.h"
-#include "libprof/roles.h"
+#include "libprof/code/function_kinds.h"
+#include "libprof/code/part_rules.h"
+#include "libprof/model/live_level.h"
+#include "libprof/model/merge.h"
+#include "libprof/model/open_folders.h"
+#include "libprof/model/process_facts.h"
+#include "libprof/report/report_json.h"
 
 #include <stdlib.h>
 
 static int analyse(struct seep_model *m, const struct seep_analysis_options *opts, bool outside,
                    json_t **report, struct seep_error *err)
 {
-    struct seep_frames frames = {0};
-    struct seep_kinds kinds = {0};
+    struct seep_stack_lines frames = {0};
+    struct seep_function_kinds kinds = {0};
     struct seep_findings findings = {0};
     struct seep_rss_table rss = {0};
     struct seep_symbols *symbols = NULL;
-    struct seep_roles *roles = NULL;
-    int rc = seep_roles_load(&roles, opts ? opts->roles_file : NULL, err);
+    struct seep_part_rules *rules = NULL;
+    int rc = seep_part_rules_load(&rules, opts ? opts->roles_file : NULL, err);
 
     if (!rc)
         rc = seep_merge(m, err);
     if (rc)
         goto fail;
     symbols = seep_symbols_create(&m->dict, outside);
-    rc = symbols ? seep_kinds_init(&kinds, &m->dict, roles, symbols) : -SEEP_ENOMEM;
+    rc = symbols ? seep_function_kinds_init(&kinds, &m->dict, rules, symbols) : -SEEP_ENOMEM;
     if (rc)
         goto fail;
-    seep_kinds_mark_workers(&kinds, m);
-    rc = seep_processes_settle(m, outside);
+    seep_function_kinds_mark_workers(&kinds, m);
+    rc = seep_process_facts_compute(m, outside);
     if (!rc)
         rc = seep_processes_add_spaces(m);
     if (!rc)
         rc = seep_level_raise_peaks(m, opts && opts->all_sites);
     if (!rc)
-        rc = seep_frames_init(&frames, &m->dict, roles, &kinds, symbols);
+        rc = seep_stack_lines_init(&frames, &m->dict, rules, &kinds, symbols);
     if (!rc)
         rc = seep_diagnose(m, &frames, symbols, &findings);
     if (!rc)
@@ -59,9 +59,9 @@ fail:
     seep_findings_fini(&findings);
     seep_rss_fini(&rss);
     seep_symbols_destroy(symbols);
-    seep_frames_fini(&frames);
-    seep_kinds_fini(&kinds);
-    seep_roles_free(roles);
+    seep_stack_lines_fini(&frames);
+    seep_function_kinds_fini(&kinds);
+    seep_part_rules_free(rules);
     return rc;
 }
 

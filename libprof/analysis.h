@@ -2,7 +2,7 @@
 #ifndef SEEP_LIBPROF_ANALYSIS_H
 #define SEEP_LIBPROF_ANALYSIS_H
 
-#include "libprof/error.h"
+#include "libprof/base/error.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -21,9 +21,9 @@ struct seep_analysis_options {
  *   opts    NULL: defaults
  *   *report out, a new reference: json_decref() it
  * Returns 0; -SEEP_EINVAL if n_dirs == 0; -SEEP_EIO when no folder can be read; -SEEP_ENODATA
- * when no profile in them is readable; what seep_roles_load() gives; -SEEP_ENOMEM. Threads: safe on
- * distinct folders. Untrusted files are safe; native symbols are read from the files on disk that
- * they name, if those are regular ones with the recorded build id. */
+ * when no profile in them is readable; what seep_part_rules_load() gives; -SEEP_ENOMEM. Threads:
+ * safe on distinct folders. Untrusted files are safe; native symbols are read from the files on
+ * disk that they name, if those are regular ones with the recorded build id. */
 SEEP_MUST_CHECK int seep_analyse(const char *const *dirs, size_t n_dirs,
                                  const struct seep_analysis_options *opts, json_t **report,
                                  struct seep_error *err);

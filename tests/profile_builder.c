@@ -131,7 +131,7 @@ uint32_t builder_python(struct builder *b, const char *file, const char *functio
 
     code.file = builder_string(b, file);
     code.function = builder_string(b, function);
-    frame.owner = builder_record(b, SEEP_CHUNK_CODES, &code, sizeof code, 8);
+    frame.source = builder_record(b, SEEP_CHUNK_CODES, &code, sizeof code, 8);
     return builder_record(b, SEEP_CHUNK_FRAMES, &frame, sizeof frame, 8);
 }
 
@@ -142,7 +142,7 @@ uint32_t builder_native(struct builder *b, const char *path, const char *build_i
 
     module.path = builder_string(b, path);
     module.build_id = build_id ? builder_string(b, build_id) : 0;
-    frame.owner = builder_record(b, SEEP_CHUNK_MODULES, &module, sizeof module, 8);
+    frame.source = builder_record(b, SEEP_CHUNK_MODULES, &module, sizeof module, 8);
     return builder_record(b, SEEP_CHUNK_FRAMES, &frame, sizeof frame, 8);
 }
 

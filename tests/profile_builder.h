@@ -3,7 +3,7 @@
 #ifndef SEEP_TESTS_PROFILE_BUILDER_H
 #define SEEP_TESTS_PROFILE_BUILDER_H
 
-#include "libprof/format.h"
+#include "libprof/format/profile_format.h"
 
 #include <stdbool.h>
 #include <stddef.h>

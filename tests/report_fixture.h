@@ -3,9 +3,9 @@
 #define SEEP_TESTS_REPORT_FIXTURE_H
 
 #include "libprof/analysis.h"
-#include "libprof/profile_read.h"
-#include "libprof/report_text.h"
-#include "libprof/text.h"
+#include "libprof/base/text.h"
+#include "libprof/export/report_text.h"
+#include "libprof/read/profile_read.h"
 #include "tests/profile_builder.h"
 #include "tests/suite.h"
 

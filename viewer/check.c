@@ -1,6 +1,6 @@
 /* `seep check`: the gate of a CI job. */
-#include "libprof/formats.h"
-#include "libprof/gate.h"
+#include "libprof/export/check_printers.h"
+#include "libprof/gate/gate.h"
 #include "viewer/output.h"
 #include "viewer/viewer.h"
 

@@ -1,6 +1,6 @@
 #include "viewer/doctor.h"
 
-#include "libprof/text.h"
+#include "libprof/base/text.h"
 #include "viewer/job_limits.h"
 #include "viewer/program.h"
 #include "viewer/viewer.h"

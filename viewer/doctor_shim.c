@@ -1,5 +1,5 @@
 /* The library is tried on the smallest program at hand: seep itself. */
-#include "libprof/format.h"
+#include "libprof/format/profile_format.h"
 #include "viewer/doctor.h"
 #include "viewer/program.h"
 

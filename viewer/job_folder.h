@@ -2,8 +2,8 @@
 #ifndef SEEP_VIEWER_JOB_FOLDER_H
 #define SEEP_VIEWER_JOB_FOLDER_H
 
-#include "libprof/error.h"
-#include "libprof/format.h"
+#include "libprof/base/error.h"
+#include "libprof/format/profile_format.h"
 
 #include <limits.h>
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 #ifndef SEEP_VIEWER_LAUNCH_H
 #define SEEP_VIEWER_LAUNCH_H
 
-#include "libprof/error.h"
+#include "libprof/base/error.h"
 #include "viewer/job_folder.h"
 #include "viewer/witness.h"
 

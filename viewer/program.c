@@ -1,6 +1,6 @@
 #include "viewer/program.h"
 
-#include "libprof/program_entry.h"
+#include "libprof/program/program_entry.h"
 
 #include <ctype.h>
 #include <errno.h>

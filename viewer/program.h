@@ -2,7 +2,7 @@
 #ifndef SEEP_VIEWER_PROGRAM_H
 #define SEEP_VIEWER_PROGRAM_H
 
-#include "libprof/error.h"
+#include "libprof/base/error.h"
 
 #include <limits.h>
 #include <stdbool.h>

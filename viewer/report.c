@@ -1,9 +1,9 @@
 #include "viewer/report.h"
 
 #include "libprof/analysis.h"
-#include "libprof/formats.h"
-#include "libprof/gate.h"
-#include "libprof/report_text.h"
+#include "libprof/export/check_printers.h"
+#include "libprof/gate/gate.h"
+#include "libprof/export/report_text.h"
 #include "viewer/output.h"
 #include "viewer/viewer.h"
 

@@ -2,7 +2,7 @@
 #ifndef SEEP_VIEWER_REPORT_H
 #define SEEP_VIEWER_REPORT_H
 
-#include "libprof/error.h"
+#include "libprof/base/error.h"
 
 #include <jansson.h>
 #include <stdbool.h>

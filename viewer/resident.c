@@ -1,6 +1,6 @@
 #include "viewer/resident.h"
 
-#include "libprof/alive.h"
+#include "libprof/read/process_alive.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

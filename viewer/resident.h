@@ -2,7 +2,7 @@
 #ifndef SEEP_VIEWER_RESIDENT_H
 #define SEEP_VIEWER_RESIDENT_H
 
-#include "libprof/format.h"
+#include "libprof/format/profile_format.h"
 
 #include <stdint.h>
 

@@ -1,9 +1,9 @@
 #include "libprof/analysis.h"
-#include "libprof/format.h"
-#include "libprof/report_text.h"
-#include "libprof/roles.h"
-#include "libprof/size.h"
-#include "libprof/text.h"
+#include "libprof/format/profile_format.h"
+#include "libprof/export/report_text.h"
+#include "libprof/code/part_rules.h"
+#include "libprof/base/size_parse.h"
+#include "libprof/base/text.h"
 #include "viewer/job_folder.h"
 #include "viewer/launch.h"
 #include "viewer/program.h"
@@ -121,15 +121,15 @@ static bool is_nested(void)
 /* Wrong rules are told before the job runs for days. */
 static bool take_roles(const char *from, const char *file, struct run_options *o)
 {
-    struct seep_roles *roles = NULL;
+    struct seep_part_rules *roles = NULL;
     struct seep_error err = {0};
 
-    if (seep_roles_load(&roles, file, &err) < 0) {
+    if (seep_part_rules_load(&roles, file, &err) < 0) {
         seep_complain("%s %s: %s: correct the rules; roles.toml says how they are written", from,
                       file, err.text[0] ? err.text : "no memory");
         return false;
     }
-    seep_roles_free(roles);
+    seep_part_rules_free(roles);
     o->roles = file;
     return true;
 }

@@ -1,5 +1,5 @@
 /* `seep verify` and `seep diff`: two runs of one job. */
-#include "libprof/verify.h"
+#include "libprof/gate/fix_verdict.h"
 
 #include "viewer/output.h"
 #include "viewer/viewer.h"

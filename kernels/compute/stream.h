@@ -4,7 +4,7 @@
 #ifndef SEEP_KERNELS_STREAM_H
 #define SEEP_KERNELS_STREAM_H
 
-#include "libprof/error.h"
+#include "libprof/base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
 #include <cuda_runtime.h>
 
 extern "C" {
-#include "libprof/error.h"
+#include "libprof/base/error.h"
 }
 
 /* An error that is not taken from CUDA would be reported to the next call. */

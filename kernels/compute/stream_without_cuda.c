@@ -2,7 +2,7 @@
 
 #ifndef SEEP_WITH_CUDA
 
-#include "libprof/error.h"
+#include "libprof/base/error.h"
 
 const char *seep_cuda_stream_create(int device, void **stream)
 {

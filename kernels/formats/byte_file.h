@@ -2,7 +2,7 @@
 #ifndef SEEP_KERNELS_BYTE_FILE_H
 #define SEEP_KERNELS_BYTE_FILE_H
 
-#include "libprof/error.h"
+#include "libprof/base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>

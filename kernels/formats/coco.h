@@ -3,7 +3,7 @@
 #ifndef SEEP_KERNELS_COCO_H
 #define SEEP_KERNELS_COCO_H
 
-#include "libprof/error.h"
+#include "libprof/base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>

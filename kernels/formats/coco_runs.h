@@ -2,7 +2,7 @@
 #ifndef SEEP_KERNELS_COCO_RUNS_H
 #define SEEP_KERNELS_COCO_RUNS_H
 
-#include "libprof/error.h"
+#include "libprof/base/error.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
 #include "kernels/formats/coco_parts.h"
 #include "kernels/formats/coco_runs.h"
 #include "kernels/formats/json_file.h"
-#include "libprof/text.h"
+#include "libprof/base/text.h"
 
 #include <errno.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef SEEP_KERNELS_JSON_FILE_H
 #define SEEP_KERNELS_JSON_FILE_H
 
-#include "libprof/error.h"
+#include "libprof/base/error.h"
 
 #include <jansson.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 #include "kernels/formats/byte_file.h"
 #include "kernels/formats/json_file.h"
 #include "kernels/formats/nerf_parts.h"
-#include "libprof/text.h"
+#include "libprof/base/text.h"
 
 #include <math.h>
 

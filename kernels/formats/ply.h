@@ -3,7 +3,7 @@
 #ifndef SEEP_KERNELS_PLY_H
 #define SEEP_KERNELS_PLY_H
 
-#include "libprof/error.h"
+#include "libprof/base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,7 +7,7 @@
 #ifndef SEEP_KERNELS_SCANNET_H
 #define SEEP_KERNELS_SCANNET_H
 
-#include "libprof/error.h"
+#include "libprof/base/error.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -5,7 +5,7 @@
 #include "kernels/formats/scannet.h"
 #include "kernels/formats/scannet_parts.h"
 #include "kernels/formats/scannet_room.h"
-#include "libprof/text.h"
+#include "libprof/base/text.h"
 
 #include <errno.h>
 #include <stdbool.h>

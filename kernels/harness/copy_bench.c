@@ -1,7 +1,7 @@
 #include "kernels/harness/copy_bench.h"
 
 #include "kernels/compute/clock.h"
-#include "libprof/statistics.h"
+#include "libprof/base/statistics.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef SEEP_KERNELS_DATA_KINDS_H
 #define SEEP_KERNELS_DATA_KINDS_H
 
-#include "libprof/error.h"
+#include "libprof/base/error.h"
 
 #include <stdint.h>
 

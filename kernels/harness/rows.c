@@ -1,6 +1,6 @@
 #include "kernels/harness/rows.h"
 
-#include "libprof/text.h"
+#include "libprof/base/text.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -5,7 +5,7 @@
 #define SEEP_KERNELS_SCENARIO_H
 
 #include "kernels/compute/stream.h"
-#include "libprof/error.h"
+#include "libprof/base/error.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -37,7 +37,7 @@ struct seep_variant {
 };
 
 /* What run() returns, negated and with a text, where the training failed of the very mistake that
- * the variant shows; beside those of libprof/error.h. */
+ * the variant shows; beside those of libprof/base/error.h. */
 enum { SEEP_EVARIANT = 64 };
 
 /* A leaking variant and its fix, for `seep verify`: 0 from before to after, 1 from after to before.

@@ -1,7 +1,7 @@
 #include "kernels/harness/trial_judge.h"
 
 #include "kernels/harness/lab.h"
-#include "libprof/report_get.h"
+#include "libprof/document/report_view.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #ifndef SEEP_KERNELS_AUTOGRAD_GRAPH_H
 #define SEEP_KERNELS_AUTOGRAD_GRAPH_H
 
-#include "libprof/error.h"
+#include "libprof/base/error.h"
 
 #include <stddef.h>
 

@@ -16,7 +16,7 @@
 #ifndef SEEP_KERNELS_CACHING_ALLOCATOR_H
 #define SEEP_KERNELS_CACHING_ALLOCATOR_H
 
-#include "libprof/error.h"
+#include "libprof/base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>

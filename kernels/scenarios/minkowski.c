@@ -12,7 +12,7 @@
 #include "kernels/harness/scenario.h"
 #include "kernels/scenarios/cached_gpu.h"
 #include "kernels/scenarios/sparse_network.h"
-#include "libprof/statistics.h"
+#include "libprof/base/statistics.h"
 #include "preload/seep.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "kernels/harness/scenario.h"
 #include "kernels/scenarios/pointgroup_trainer.h"
 #include "kernels/scenarios/worker_queue.h"
-#include "libprof/statistics.h"
+#include "libprof/base/statistics.h"
 #include "preload/seep.h"
 
 #include <malloc.h>

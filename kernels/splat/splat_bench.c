@@ -6,7 +6,7 @@
 #include "kernels/splat/splat_garden.h"
 #include "kernels/splat/splat_host.h"
 #include "kernels/splat/splat_reference.h"
-#include "libprof/statistics.h"
+#include "libprof/base/statistics.h"
 
 #include <limits.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 #ifndef SEEP_KERNELS_VOXEL_BASELINE_H
 #define SEEP_KERNELS_VOXEL_BASELINE_H
 
-#include "libprof/error.h"
+#include "libprof/base/error.h"
 
 #include <stddef.h>
 #include <stdint.h>

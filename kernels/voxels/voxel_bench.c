@@ -4,7 +4,7 @@
 #include "kernels/formats/npz.h"
 #include "kernels/voxels/voxel_baseline.h"
 #include "kernels/voxels/voxelize.h"
-#include "libprof/statistics.h"
+#include "libprof/base/statistics.h"
 
 #include <limits.h>
 #include <stdio.h>

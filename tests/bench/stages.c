@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libprof/intern.h"
-#include "libprof/site_table.h"
-#include "preload/walk.h"
+#include "libprof/record/intern.h"
+#include "libprof/record/site_table.h"
+#include "preload/stack/walk.h"
 
 #define NOIPA __attribute__((noipa))
 

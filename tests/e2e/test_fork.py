@@ -9,7 +9,7 @@ from tests.e2e.support import ROOT, WRAPPED, SeepCase, compile_c, needs, sum_sit
 # Prints of each profile whose it is and how many bytes of the heap were there at its fork.
 DUMP = """
 #include <stdio.h>
-#include "libprof/format.h"
+#include "libprof/format/profile_format.h"
 static struct seep_header h;
 int main(int n, char **paths)
 {

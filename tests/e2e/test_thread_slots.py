@@ -11,7 +11,7 @@ MIB = 1 << 20
 # Prints how many slots of each profile were ever used, and by how many threads.
 SLOTS = """
 #include <stdio.h>
-#include "libprof/format.h"
+#include "libprof/format/profile_format.h"
 static struct seep_header h;
 int main(int n, char **paths)
 {

@@ -1,5 +1,5 @@
 /* Any bytes as a budget of `seep check`, TOML or JSON: read, and asked about a finding. */
-#include "libprof/budget.h"
+#include "libprof/gate/budget.h"
 #include "tests/fuzz/memory_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -8,9 +8,9 @@
  * behind them is reached; bit 1: every site is reported; bit 2: no job table. seed_profiles.c
  * writes the corpus' beginnings. */
 #include "libprof/analysis.h"
-#include "libprof/job_read.h"
-#include "libprof/profile_read.h"
-#include "libprof/report_text.h"
+#include "libprof/export/report_text.h"
+#include "libprof/read/job_read.h"
+#include "libprof/read/profile_read.h"
 
 #include <stdio.h>
 #include <stdlib.h>

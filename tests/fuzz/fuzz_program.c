@@ -1,7 +1,7 @@
 /* Any bytes as a program that is about to be run: judged, described, and its first line taken
  * apart. The corpus began with images of tests/program_builder.h. */
-#include "libprof/program_elf.h"
-#include "libprof/program_entry.h"
+#include "libprof/program/program_elf.h"
+#include "libprof/program/program_entry.h"
 #include "tests/fuzz/memory_file.h"
 
 #include <fcntl.h>

@@ -1,5 +1,6 @@
-/* Compiled against one CPython's headers: holds preload/pyframe_layout.h against its structures.
- * Prints what differs; with an argument, the row for the table. Exit status 0: all equal. */
+/* Compiled against one CPython's headers: holds preload/python/pyframe_layout.h against its
+ * structures. Prints what differs; with an argument, the row for the table. Exit status 0: all
+ * equal. */
 #define Py_BUILD_CORE 1
 #include <Python.h>
 #include <frameobject.h>
@@ -16,7 +17,7 @@
 #include <internal/pycore_pystate.h>
 #endif
 
-#include "preload/pyframe_layout.h"
+#include "preload/python/pyframe_layout.h"
 
 #if PY_VERSION_HEX < 0x030B0000
 typedef PyFrameObject frame_type;

@@ -1,5 +1,5 @@
-/* Makes preload/pyframe.h callable from Python by ctypes, and, preloaded, calls it from every
- * allocation as the shim does.
+/* Makes preload/python/pyframe.h callable from Python by ctypes, and, preloaded, calls it from
+ * every allocation as the shim does.
  *
  *   probe_stack   a line with the number of evaluation loops on the native stack, then the Python
  *                 stack: a line a frame, innermost first, its fields (file, function, qualified
@@ -16,10 +16,10 @@
 #include <unwind.h>
 
 #ifdef PRETEND_314
-#include "preload/pyframe.c"
+#include "preload/python/pyframe.c"
 #include "tests/pyframe/pretend.h"
 #else
-#include "preload/pyframe.h"
+#include "preload/python/pyframe.h"
 #endif
 
 #define EXPORT __attribute__((visibility("default")))

@@ -22,10 +22,10 @@ if [ $# -eq 0 ]; then
 fi
 
 $CC -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -fPIC -shared -fvisibility=hidden -pthread -I. \
-    -o "$BUILD/probe.so" tests/pyframe/probe.c preload/pyframe*.c preload/loader.c preload/elf_find.c libprof/os.c || exit 1
+    -o "$BUILD/probe.so" tests/pyframe/probe.c preload/python/pyframe*.c preload/stack/loader.c preload/stack/elf_find.c libprof/record/os.c || exit 1
 
 $CC -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -fPIC -shared -fvisibility=hidden -pthread -I. \
-    -DPRETEND_314 -o "$BUILD/probe314.so" tests/pyframe/probe.c preload/pyframe_*.c preload/loader.c preload/elf_find.c libprof/os.c || exit 1
+    -DPRETEND_314 -o "$BUILD/probe314.so" tests/pyframe/probe.c preload/python/pyframe_*.c preload/stack/loader.c preload/stack/elf_find.c libprof/record/os.c || exit 1
 
 # A version that cannot be read is known by its number, and has no frames.
 unsupported() {
@@ -56,7 +56,7 @@ for python in "$@"; do
     headers=$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')
     if [ -f "$headers/internal/pycore_pystate.h" ]; then
         if $CC -std=gnu11 -w -I. -I"$headers" -I"$headers/internal" -o "$BUILD/layout_check" \
-            tests/pyframe/layout_check.c preload/pyframe_layout.c && "$BUILD/layout_check"; then
+            tests/pyframe/layout_check.c preload/python/pyframe_layout.c && "$BUILD/layout_check"; then
             :
         else
             echo "$python: layout differs"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "libprof/format.h"
+#include "libprof/format/profile_format.h"
 
 int main(int argc, char **argv)
 {

@@ -1,0 +1,114 @@
+#include "libprof/base/text.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *seep_text_size(double bytes, char text[SEEP_SIZE_TEXT])
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    double size = fabs(bytes);
+    const char *sign = bytes < 0 ? "-" : "";
+    unsigned unit = 0;
+
+    if (size < 1024) {
+        snprintf(text, SEEP_SIZE_TEXT, size >= 10 || size == floor(size) ? "%s%.0f B" : "%s%.1f B",
+                 sign, size);
+        return text;
+    }
+    size /= 1024;
+    /* 1023.96 would print as 1024.0: the next unit says it better. */
+    for (; size >= 1023.95 && unit + 1 < sizeof units / sizeof *units; unit++)
+        size /= 1024;
+    snprintf(text, SEEP_SIZE_TEXT, "%s%.1f %s", sign, size, units[unit]);
+    return text;
+}
+
+/* Length of the valid UTF-8 sequence at p (RFC 3629: shortest form, no surrogates), 0 if it is
+ * none. */
+static size_t sequence(const unsigned char *p, size_t n)
+{
+    if (p[0] < 0x80)
+        return 1;
+    size_t length = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
+    if (p[0] < 0xc2 || p[0] > 0xf4 || length > n)
+        return 0;
+    for (size_t i = 1; i < length; i++) {
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    }
+    if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
+        (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
+        return 0;
+    return length;
+}
+
+/* C0, DEL, and the C1 controls that terminals obey as well; also what turns text around. */
+static int is_control(const unsigned char *p, size_t length)
+{
+    if (length == 1)
+        return p[0] < 0x20 || p[0] == 0x7f;
+    if (length == 2)
+        return p[0] == 0xc2 && p[1] < 0xa0;
+    return length == 3 && p[0] == 0xe2 &&
+           ((p[1] == 0x80 && p[2] >= 0xa8 && p[2] <= 0xae) ||
+            (p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9));
+}
+
+char *seep_text_clean(const char *bytes, size_t n)
+{
+    char *text = malloc(n + 1);
+    size_t k = 0;
+
+    if (!text)
+        return NULL;
+    for (size_t i = 0; i < n;) {
+        const unsigned char *p = (const unsigned char *)bytes + i;
+        size_t length = sequence(p, n - i);
+        if (length == 0 || is_control(p, length)) {
+            text[k++] = '?';
+            i += length ? length : 1;
+            continue;
+        }
+        memcpy(text + k, p, length);
+        k += length;
+        i += length;
+    }
+    text[k] = 0;
+    return text;
+}
+
+bool seep_text_is_utf8(const char *text)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    size_t left = strlen(text), length;
+
+    for (; left; p += length, left -= length) {
+        length = sequence(p, left);
+        if (!length)
+            return false;
+    }
+    return true;
+}
+
+char *seep_text_format(const char *format, ...)
+{
+    va_list args;
+    char *text = NULL;
+
+    va_start(args, format);
+    if (vasprintf(&text, format, args) < 0)
+        text = NULL;
+    va_end(args);
+    return text;
+}
+
+const char *seep_text_base(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash && slash[1] ? slash + 1 : path;
+}

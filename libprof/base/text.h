@@ -1,0 +1,26 @@
+/* Small texts for people: sizes, and untrusted strings made harmless. */
+#ifndef SEEP_LIBPROF_BASE_TEXT_H
+#define SEEP_LIBPROF_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { SEEP_SIZE_TEXT = 32 };
+
+/* "512 B", "12.3 KiB", "−1.0 MiB" (with a plain minus). Returns `text`. */
+const char *seep_text_size(double bytes, char text[SEEP_SIZE_TEXT]);
+
+/* Copies `n` bytes as valid UTF-8 without control characters: what is neither becomes '?'.
+ * Allocates the result (free() it); NULL without memory. */
+char *seep_text_clean(const char *bytes, size_t n);
+
+/* Whether it is valid UTF-8 (RFC 3629). Allocates: nothing. */
+bool seep_text_is_utf8(const char *text);
+
+/* Formats into an allocated string; NULL without memory. */
+char *seep_text_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The last component of a path. */
+const char *seep_text_base(const char *path);
+
+#endif

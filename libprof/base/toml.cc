@@ -1,0 +1,66 @@
+/* The one file in C++: toml++ has no C interface. No exception leaves it. */
+#include "libprof/base/toml.h"
+
+#include <cmath>
+#include <sstream>
+#include <toml++/toml.h>
+
+static json_t *convert(const toml::node &node);
+
+static json_t *convert_table(const toml::table &table)
+{
+    json_t *object = json_object();
+
+    for (auto &&[key, value] : table) {
+        std::string name(key.str());
+        if (json_object_set_new(object, name.c_str(), convert(value)))
+            throw std::bad_alloc();
+    }
+    return object;
+}
+
+static json_t *convert_array(const toml::array &array)
+{
+    json_t *list = json_array();
+
+    for (auto &&value : array) {
+        if (json_array_append_new(list, convert(value)))
+            throw std::bad_alloc();
+    }
+    return list;
+}
+
+static json_t *convert(const toml::node &node)
+{
+    if (auto table = node.as_table())
+        return convert_table(*table);
+    if (auto array = node.as_array())
+        return convert_array(*array);
+    if (auto text = node.as_string())
+        return json_stringn(text->get().c_str(), text->get().size());
+    if (auto integer = node.as_integer())
+        return json_integer(integer->get());
+    if (auto real = node.as_floating_point(); real && std::isfinite(real->get()))
+        return json_real(real->get());
+    if (auto boolean = node.as_boolean())
+        return json_boolean(boolean->get());
+    std::ostringstream text;
+    node.visit([&](auto &&value) { text << value; });
+    return json_string(text.str().c_str());
+}
+
+int seep_toml_parse(const char *name, const char *text, size_t n, json_t **value,
+                    struct seep_error *err)
+{
+    *value = nullptr;
+    try {
+        *value = convert_table(toml::parse(std::string_view(text, n), std::string_view(name)));
+        return 0;
+    } catch (const toml::parse_error &e) {
+        return seep_error_set(err, SEEP_EINVAL, name, 0, "line %u: %s",
+                              static_cast<unsigned>(e.source().begin.line),
+                              std::string(e.description()).c_str());
+    } catch (const std::bad_alloc &) {
+        return -SEEP_ENOMEM;
+    }
+}

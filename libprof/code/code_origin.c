@@ -1,0 +1,103 @@
+#include "libprof/code/code_origin.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* …/lib/pythonX.Y/ and what replaces it: lib64, zipped. */
+static bool in_python_library(const char *path)
+{
+    for (const char *at = path; (at = strstr(at, "/python")); at += 7) {
+        const char *digit = at + 7;
+        if (!isdigit((unsigned char)*digit))
+            continue;
+        while (isdigit((unsigned char)*digit) || *digit == '.')
+            digit++;
+        bool below_lib = at - path >= 4 && (strncmp(at - 4, "/lib", 4) == 0 ||
+                                            (at - path >= 6 && strncmp(at - 6, "/lib64", 6) == 0));
+        if (*digit == 't') /* free-threaded builds */
+            digit++;
+        if (below_lib && (*digit == '/' || strncmp(digit, "zip/", 4) == 0))
+            return true;
+    }
+    return false;
+}
+
+/* The module that ships with seep, installed or in the build folder. */
+static bool is_own_module(const char *file)
+{
+    size_t n = strlen(file);
+
+    return (n >= 20 && strcmp(file + n - 20, "/seep/python/seep.py") == 0) ||
+           (n >= 21 && strcmp(file + n - 21, "/build/python/seep.py") == 0);
+}
+
+static enum seep_origin python_owner(const char *file)
+{
+    if (strncmp(file, "<frozen importlib", 17) == 0)
+        return SEEP_ORIGIN_IMPORT;
+    if (strncmp(file, "<frozen ", 8) == 0 || strncmp(file, "<__array_function__", 19) == 0)
+        return SEEP_ORIGIN_LIBRARY;
+    if (is_own_module(file))
+        return SEEP_ORIGIN_SEEP;
+    if (strstr(file, "/site-packages/") || strstr(file, "/dist-packages/") ||
+        in_python_library(file))
+        return strstr(file, "/importlib/") ? SEEP_ORIGIN_IMPORT : SEEP_ORIGIN_LIBRARY;
+    return SEEP_ORIGIN_USER;
+}
+
+static bool starts_with(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static enum seep_origin native_owner(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+
+    if (starts_with(base, "libseep"))
+        return SEEP_ORIGIN_SEEP;
+    if (path[0] != '/' || starts_with(path, "/usr/lib") || starts_with(path, "/lib") ||
+        (strstr(base, ".so") && (strstr(path, "/lib/") || strstr(path, "/lib64/"))) ||
+        starts_with(base, "python") || starts_with(base, "libpython") ||
+        strstr(path, "/site-packages/") || strstr(path, "/dist-packages/") ||
+        in_python_library(path))
+        return SEEP_ORIGIN_LIBRARY;
+    return SEEP_ORIGIN_USER;
+}
+
+int seep_origins_init(struct seep_origins *origins, const struct seep_dictionary *d)
+{
+    *origins = (struct seep_origins){
+        .d = d, .of_string = calloc(d->n_strings, 1), .of_module = calloc(d->n_modules, 1)};
+    if (origins->of_string && origins->of_module)
+        return 0;
+    seep_origins_fini(origins);
+    return -SEEP_ENOMEM;
+}
+
+void seep_origins_fini(struct seep_origins *origins)
+{
+    free(origins->of_string);
+    free(origins->of_module);
+    *origins = (struct seep_origins){0};
+}
+
+enum seep_origin seep_origin_of(struct seep_origins *origins, const struct seep_dict_frame *f)
+{
+    const struct seep_dictionary *d = origins->d;
+
+    if (f->kind == SEEP_FRAME_PYTHON) {
+        uint8_t *known = &origins->of_string[f->source];
+        if (!*known)
+            *known = (uint8_t)python_owner(seep_dictionary_text(d, f->source));
+        return *known;
+    }
+    if (f->pseudo || !f->source)
+        return SEEP_ORIGIN_LIBRARY;
+    uint8_t *known = &origins->of_module[f->source];
+    if (!*known)
+        *known = (uint8_t)native_owner(seep_dictionary_text(d, d->modules[f->source].path));
+    return *known;
+}

@@ -1,0 +1,214 @@
+#include "libprof/code/function_kinds.h"
+
+#include "libprof/code/code_origin.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where the parameters begin: the parenthesis that the last one closes. */
+static size_t name_length(const char *text)
+{
+    const char *close = strrchr(text, ')');
+    int depth = 0;
+
+    for (const char *at = close; at && at > text; at--) {
+        depth += *at == ')' ? 1 : *at == '(' ? -1 : 0;
+        if (depth == 0)
+            return (size_t)(at - text);
+    }
+    size_t n = strcspn(text, "."); /* .constprop.0, .part.1 */
+    return n ? n : strlen(text);
+}
+
+/* +1 where a bracket closes, -1 where one opens: names are read from their end. */
+static int bracket(char c)
+{
+    return c == '>' || c == ')' || c == '}' ? 1 : c == '<' || c == '(' || c == '{' ? -1 : 0;
+}
+
+static bool is_operator(const char *name, size_t i, size_t n)
+{
+    return i + 8 < n && memcmp(name + i, "operator", 8) == 0 && name[i + 8] != '_' &&
+           !isalnum((unsigned char)name[i + 8]) &&
+           (i == 0 || name[i - 1] == ' ' || name[i - 1] == ':');
+}
+
+/* How much of a name is left of its last template arguments: "pool" of "pool<float>". */
+static size_t without_arguments(const char *name, size_t n)
+{
+    int angles = 0, others = 0;
+    size_t i = n;
+
+    if (!n || name[n - 1] != '>')
+        return n;
+    while (i-- > 0) {
+        bool angle = name[i] == '<' || name[i] == '>';
+        others += angle ? 0 : bracket(name[i]);
+        angles += angle && !others ? bracket(name[i]) : 0;
+        if (!angles)
+            break;
+    }
+    if (angles || !i || (i >= 8 && is_operator(name, i - 8, n)))
+        return n; /* operator>, operator->, operator<=> */
+    while (i > 1 && name[i - 1] == ' ')
+        i--; /* operator< <int> */
+    return i;
+}
+
+/* Where the name of an operator begins, whose signs look like brackets, and whose words (new, a
+ * type that is converted to) like a type and a name; n where it is none. */
+static size_t operator_at(const char *name, size_t n)
+{
+    size_t signs = n;
+    int depth = 0;
+
+    while (signs && strchr("<>=!+-*/%^&|~,()[]", name[signs - 1]))
+        signs--;
+    if (signs >= 8 && is_operator(name, signs - 8, n))
+        return signs - 8;
+    for (size_t i = n; i-- > 0;) {
+        depth += bracket(name[i]);
+        if (depth == 0 && is_operator(name, i, n))
+            return i;
+    }
+    return n;
+}
+
+/* Where the part of name[0, n) begins that follows the last space, or, of the parts that it is
+ * qualified by, the last colon; what stands in brackets has some of its own. */
+static size_t last_part(const char *name, size_t n, char separator)
+{
+    int depth = 0;
+
+    for (size_t i = operator_at(name, n); i-- > 0;) {
+        if (depth == 0 && name[i] == separator)
+            return i + 1;
+        depth += bracket(name[i]);
+    }
+    return 0;
+}
+
+void seep_native_name_set(struct seep_native_name *name, const struct seep_symbol *symbol)
+{
+    const char *text = symbol->function ? symbol->function : "";
+    size_t n = without_arguments(text, name_length(text));
+    /* Of templates the type that they return stands before the name. */
+    size_t start = last_part(text, n, ' ');
+
+    text += start;
+    n -= start;
+    if (n >= sizeof name->qualname)
+        n = sizeof name->qualname - 1;
+    memcpy(name->qualname, text, n);
+    name->qualname[n] = 0;
+    strcpy(name->function, name->qualname + last_part(name->qualname, n, ':'));
+    name->file = symbol->file ? symbol->file : "";
+}
+
+static bool is_own_native(struct seep_origins *origins, const struct seep_dict_frame *f)
+{
+    return f->kind == SEEP_FRAME_NATIVE && !f->pseudo &&
+           seep_origin_of(origins, f) == SEEP_ORIGIN_USER;
+}
+
+static int look_up_names(const struct seep_dictionary *d, struct seep_origins *origins,
+                         struct seep_symbols *symbols)
+{
+    uint32_t *frames = malloc(d->n_frames * sizeof *frames);
+    size_t n = 0;
+
+    if (!frames)
+        return -SEEP_ENOMEM;
+    for (uint32_t i = 1; i < d->n_frames; i++) {
+        if (is_own_native(origins, &d->frames[i]))
+            frames[n++] = i;
+    }
+    int rc = seep_symbols_resolve(symbols, frames, n);
+    free(frames);
+    return rc;
+}
+
+static void set_native(struct seep_function_kinds *kinds, const struct seep_part_rules *rules,
+                       const struct seep_symbols *symbols, uint32_t frame)
+{
+    const uint8_t allocator = 1u << SEEP_FUNCTION_ALLOCATOR;
+    const struct seep_symbol *all;
+    size_t n = seep_symbols_get(symbols, frame, &all), named_by = SIZE_MAX;
+    uint8_t sum = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        struct seep_native_name name;
+        seep_native_name_set(&name, &all[i]);
+        struct seep_rule_frame asked = {name.file, name.function, name.qualname, true};
+        uint8_t its = seep_part_rules_kinds_of(rules, &asked);
+        if (!(its & allocator) && named_by == SIZE_MAX)
+            named_by = i;
+        sum |= its;
+    }
+    /* An allocator that was inlined into a function is part of that. */
+    kinds->of_frame[frame] = (uint8_t)(named_by == SIZE_MAX ? sum : sum & ~allocator);
+    kinds->named_by[frame] = named_by < UINT8_MAX ? (uint8_t)named_by : 0;
+}
+
+const struct seep_symbol *seep_function_kinds_symbol(const struct seep_function_kinds *kinds,
+                                                     const struct seep_symbols *symbols,
+                                                     uint32_t frame)
+{
+    const struct seep_symbol *all;
+    size_t at = kinds->named_by[frame];
+
+    return seep_symbols_get(symbols, frame, &all) > at ? &all[at] : NULL;
+}
+
+int seep_function_kinds_init(struct seep_function_kinds *kinds, const struct seep_dictionary *d,
+                             const struct seep_part_rules *rules, struct seep_symbols *symbols)
+{
+    struct seep_origins origins;
+    int rc = seep_origins_init(&origins, d);
+
+    *kinds = (struct seep_function_kinds){.of_frame = calloc(d->n_frames, 1),
+                                          .named_by = calloc(d->n_frames, 1)};
+    if (!rc && (!kinds->of_frame || !kinds->named_by))
+        rc = -SEEP_ENOMEM;
+    if (!rc)
+        rc = look_up_names(d, &origins, symbols);
+    for (uint32_t i = 1; i < d->n_frames && !rc; i++) {
+        const struct seep_dict_frame *f = &d->frames[i];
+        if (f->kind == SEEP_FRAME_PYTHON) {
+            struct seep_rule_frame asked = {.file = seep_dictionary_text(d, f->source),
+                                            .function = seep_dictionary_text(d, f->function),
+                                            .qualname = seep_dictionary_text(d, f->qualname),
+                                            .own = seep_origin_of(&origins, f) == SEEP_ORIGIN_USER};
+            kinds->of_frame[i] = (uint8_t)(seep_part_rules_kinds_of(rules, &asked) &
+                                           ~(1u << SEEP_FUNCTION_ALLOCATOR));
+        } else if (is_own_native(&origins, f)) {
+            set_native(kinds, rules, symbols, i);
+        }
+    }
+    seep_origins_fini(&origins);
+    return rc;
+}
+
+void seep_function_kinds_fini(struct seep_function_kinds *kinds)
+{
+    free(kinds->of_frame);
+    free(kinds->named_by);
+    *kinds = (struct seep_function_kinds){0};
+}
+
+void seep_function_kinds_mark_workers(const struct seep_function_kinds *kinds, struct seep_model *m)
+{
+    /* Parents come before what they call. */
+    for (size_t i = 1; i < m->dict.n_stacks; i++) {
+        struct seep_dict_stack *s = &m->dict.stacks[i];
+        s->in_worker_loop = m->dict.stacks[s->parent].in_worker_loop ||
+                            seep_function_kinds_is(kinds, s->frame, SEEP_FUNCTION_WORKER_LOOP);
+    }
+    for (size_t i = 0; i < m->n_sites; i++) {
+        if (!seep_dictionary_in_worker_loop(&m->dict, m->sites[i].stack))
+            continue;
+        for (uint32_t k = m->sites[i].slots; k; k = m->slots[k - 1].next)
+            m->processes[m->slots[k - 1].process].in_worker_loop |= m->slots[k - 1].first_thread;
+    }
+}

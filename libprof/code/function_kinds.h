@@ -1,0 +1,50 @@
+/* What functions are, besides the part of a training job that they belong to: by the rules of
+ * roles.toml that say `is`. */
+#ifndef SEEP_LIBPROF_CODE_FUNCTION_KINDS_H
+#define SEEP_LIBPROF_CODE_FUNCTION_KINDS_H
+
+#include "libprof/code/part_rules.h"
+#include "libprof/code/symbols.h"
+#include "libprof/model/model.h"
+
+/* A function of the user's native code as rules see it: the name without parameters, without what a
+ * template was made for and returns, and without what the compiler adds to it. */
+struct seep_native_name {
+    char function[256]; /* "load" of "Scenes::load(int) const", "" unknown */
+    char qualname[256]; /* "Scenes::load" */
+    const char *file;   /* never NULL */
+};
+
+void seep_native_name_set(struct seep_native_name *name, const struct seep_symbol *symbol);
+
+struct seep_function_kinds {
+    uint8_t *of_frame; /* by frame of the dictionary: bits of 1 << enum seep_function_kind */
+    uint8_t *named_by; /* of the calls that were inlined at its address, which names it */
+};
+
+static inline bool seep_function_kinds_is(const struct seep_function_kinds *kinds, uint32_t frame,
+                                          enum seep_function_kind kind)
+{
+    return (kinds->of_frame[frame] >> kind) & 1;
+}
+
+/* The function, file and line that a native frame is called by: of calls that were inlined at its
+ * address the innermost that is no allocator; else the innermost. NULL unknown. */
+const struct seep_symbol *seep_function_kinds_symbol(const struct seep_function_kinds *kinds,
+                                                     const struct seep_symbols *symbols,
+                                                     uint32_t frame);
+
+/* Looks up the names of the user's native code, and asks the rules about every frame. Returns 0 or
+ * -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_function_kinds_init(struct seep_function_kinds *kinds,
+                                             const struct seep_dictionary *d,
+                                             const struct seep_part_rules *rules,
+                                             struct seep_symbols *symbols);
+void seep_function_kinds_fini(struct seep_function_kinds *kinds);
+
+/* Marks the stacks that lie inside the loop of a loader's worker, and the processes whose first
+ * thread has such: a thread that prefetches makes no worker of its process. */
+void seep_function_kinds_mark_workers(const struct seep_function_kinds *kinds,
+                                      struct seep_model *m);
+
+#endif

@@ -1,0 +1,294 @@
+#include "libprof/code/part_rules.h"
+
+#include "libprof/base/toml.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_FILE_BYTES = 1 << 20 };
+
+extern const char seep_roles_toml[]; /* roles.toml */
+
+struct rule {
+    enum seep_part part;
+    bool says_kind;                                    /* `is`, not a part */
+    enum seep_function_kind kind;                      /* SEEP_FUNCTION_NOTHING: none */
+    const char *library, *file, *function, *called_by; /* NULL: any; in `values` */
+    bool whole_class;
+};
+
+struct seep_part_rules {
+    struct rule rules[SEEP_MAX_PART_RULES];
+    size_t n;
+    size_t callers[SEEP_MAX_CALLER_RULES]; /* those with called_by */
+    size_t n_callers;
+    size_t kinds[SEEP_MAX_KIND_RULES]; /* those with `is` */
+    size_t n_kinds;
+    json_t *values[2]; /* the documents, which own the strings */
+};
+
+static const char *const names[SEEP_N_PARTS] = {
+    "other",     "dataset", "loader",     "camera",     "model",   "backward",
+    "optimizer", "logging", "checkpoint", "collective", "library",
+};
+
+static const char *const kind_names[SEEP_N_FUNCTION_KINDS + 1] = {"allocator", "worker-loop",
+                                                                  "graph-node", "nothing"};
+
+const char *seep_part_name(enum seep_part part)
+{
+    return names[part];
+}
+
+/* ---- reading ------------------------------------------------------------------------------- */
+
+static int refuse(struct seep_error *err, const char *name, size_t i, const char *what)
+{
+    return seep_error_set(err, SEEP_EINVAL, name, 0, "rule %zu: %s", i + 1, what);
+}
+
+static int take_part(struct rule *rule, const char *text)
+{
+    for (int part = 0; part < SEEP_N_PARTS; part++) {
+        if (part != SEEP_PART_LIBRARY && text && strcmp(text, names[part]) == 0) {
+            rule->part = (enum seep_part)part;
+            return 0;
+        }
+    }
+    return -SEEP_EINVAL;
+}
+
+/* A rule says what part of the job a function belongs to, or what it is. */
+static int take_meaning(struct rule *rule, const char *part, const char *is)
+{
+    rule->says_kind = is != NULL;
+    if (!is)
+        return take_part(rule, part);
+    for (int kind = 0; kind <= SEEP_N_FUNCTION_KINDS && !part; kind++) {
+        if (strcmp(is, kind_names[kind]) == 0) {
+            rule->kind = (enum seep_function_kind)kind;
+            return 0;
+        }
+    }
+    return -SEEP_EINVAL;
+}
+
+/* Each rule lies in one list more, of those that are asked for its purpose. */
+static int list_rule(struct seep_part_rules *set, const struct rule *rule)
+{
+    if (set->n == SEEP_MAX_PART_RULES || (rule->says_kind && set->n_kinds == SEEP_MAX_KIND_RULES) ||
+        (rule->called_by && set->n_callers == SEEP_MAX_CALLER_RULES))
+        return -SEEP_EINVAL;
+    if (rule->says_kind)
+        set->kinds[set->n_kinds++] = set->n;
+    else if (rule->called_by)
+        set->callers[set->n_callers++] = set->n;
+    set->rules[set->n++] = *rule;
+    return 0;
+}
+
+static int take_rule(struct seep_part_rules *set, const char *name, size_t i, json_t *value,
+                     struct seep_error *err)
+{
+    struct rule rule = {0};
+    const char *key;
+    json_t *member;
+
+    if (!json_is_object(value))
+        return refuse(err, name, i, "not a table");
+    json_object_foreach (value, key, member) {
+        const char *text = json_string_value(member);
+        const char **field = strcmp(key, "library") == 0     ? &rule.library
+                             : strcmp(key, "file") == 0      ? &rule.file
+                             : strcmp(key, "function") == 0  ? &rule.function
+                             : strcmp(key, "called_by") == 0 ? &rule.called_by
+                                                             : NULL;
+        if (field && text)
+            *field = text;
+        else if (strcmp(key, "whole_class") == 0 && json_is_boolean(member))
+            rule.whole_class = json_is_true(member);
+        else if (!text || (strcmp(key, "role") != 0 && strcmp(key, "is") != 0))
+            return refuse(err, name, i,
+                          "knows role, is, library, file, function and called_by (strings) and "
+                          "whole_class (true or false)");
+    }
+    if (take_meaning(&rule, json_string_value(json_object_get(value, "role")),
+                     json_string_value(json_object_get(value, "is"))))
+        return refuse(err, name, i, "role, or is, is missing or none of those that there are");
+    if (!rule.library && !rule.file && !rule.function)
+        return refuse(err, name, i, "says neither library nor file nor function");
+    if (rule.says_kind && rule.called_by)
+        return refuse(err, name, i, "what a function is does not hang on called_by");
+    if (rule.whole_class && !rule.called_by)
+        return refuse(err, name, i, "whole_class goes with called_by only");
+    if (list_rule(set, &rule))
+        return refuse(err, name, i, "too many rules");
+    return 0;
+}
+
+static int take_document(struct seep_part_rules *set, const char *name, const char *text,
+                         json_t **value, struct seep_error *err)
+{
+    int rc = seep_toml_parse(name, text, strlen(text), value, err);
+    const json_t *list = rc ? NULL : json_object_get(*value, "rule");
+
+    if (!rc && !json_is_array(list))
+        return seep_error_set(err, SEEP_EINVAL, name, 0, "no [[rule]] in it");
+    for (size_t i = 0; i < json_array_size(list) && !rc; i++)
+        rc = take_rule(set, name, i, json_array_get(list, i), err);
+    return rc;
+}
+
+static int read_file(const char *file, char **text, struct seep_error *err)
+{
+    FILE *f = fopen(file, "re");
+
+    *text = NULL;
+    if (!f)
+        return seep_error_set(err, SEEP_EIO, file, 0, "%s", strerror(errno));
+    char *room = malloc(MAX_FILE_BYTES + 1);
+    size_t n = room ? fread(room, 1, MAX_FILE_BYTES + 1, f) : 0;
+    int rc = !room                ? -SEEP_ENOMEM
+             : ferror(f)          ? seep_error_set(err, SEEP_EIO, file, 0, "%s", strerror(errno))
+             : n > MAX_FILE_BYTES ? seep_error_set(err, SEEP_EINVAL, file, 0, "larger than 1 MiB")
+             : memchr(room, '\0', n) ? seep_error_set(err, SEEP_EINVAL, file, 0, "not a text")
+                                     : 0;
+    fclose(f);
+    if (rc) {
+        free(room);
+        return rc;
+    }
+    room[n] = '\0';
+    *text = room;
+    return 0;
+}
+
+int seep_part_rules_load(struct seep_part_rules **out, const char *file, struct seep_error *err)
+{
+    struct seep_part_rules *set = calloc(1, sizeof *set);
+    char *text = NULL;
+    int rc = set ? 0 : -SEEP_ENOMEM;
+
+    *out = NULL;
+    if (!rc && file)
+        rc = read_file(file, &text, err);
+    if (!rc && file)
+        rc = take_document(set, file, text, &set->values[0], err);
+    if (!rc)
+        rc = take_document(set, "roles.toml", seep_roles_toml, &set->values[1], err);
+    free(text);
+    if (rc)
+        seep_part_rules_free(set);
+    else
+        *out = set;
+    return rc;
+}
+
+void seep_part_rules_free(struct seep_part_rules *set)
+{
+    if (!set)
+        return;
+    json_decref(set->values[0]);
+    json_decref(set->values[1]);
+    free(set);
+}
+
+/* ---- asking -------------------------------------------------------------------------------- */
+
+/* A user's folder may be called anything: only the file's own name speaks, or the end of its path.
+ */
+static bool is_file(const char *file, const char *part)
+{
+    size_t n = strlen(file), n_part = strlen(part);
+    const char *base = strrchr(file, '/');
+
+    if (strchr(part, '/'))
+        return n >= n_part && strcasecmp(file + n - n_part, part) == 0;
+    return strcasestr(base ? base + 1 : file, part) != NULL;
+}
+
+static bool is_main_line(const char *function)
+{
+    return strcmp(function, "<module>") == 0 || strcmp(function, "main") == 0;
+}
+
+/* C++ writes Class::function. */
+static bool is_qualname(const char *pattern, const char *qualname)
+{
+    char dotted[256];
+    size_t n = 0;
+
+    if (fnmatch(pattern, qualname, FNM_CASEFOLD) == 0)
+        return true;
+    if (!strstr(qualname, "::"))
+        return false;
+    for (const char *at = qualname; *at && n < sizeof dotted - 1; at++, n++) {
+        bool colons = at[0] == ':' && at[1] == ':';
+        dotted[n] = colons ? '.' : *at;
+        at += colons;
+    }
+    dotted[n] = 0;
+    return fnmatch(pattern, dotted, FNM_CASEFOLD) == 0;
+}
+
+static bool matches(const struct rule *rule, const struct seep_rule_frame *f)
+{
+    if ((rule->library != NULL) == f->own)
+        return false;
+    if (rule->library && !strstr(f->file, rule->library))
+        return false;
+    if (rule->file && (is_main_line(f->function) || !is_file(f->file, rule->file)))
+        return false;
+    return !rule->function || fnmatch(rule->function, f->function, FNM_CASEFOLD) == 0 ||
+           (f->qualname[0] && is_qualname(rule->function, f->qualname));
+}
+
+enum seep_part seep_part_of_frame(const struct seep_part_rules *set,
+                                  const struct seep_rule_frame *f)
+{
+    for (size_t i = 0; i < set->n; i++) {
+        const struct rule *rule = &set->rules[i];
+        if (!rule->called_by && !rule->says_kind && matches(rule, f))
+            return rule->part;
+    }
+    return SEEP_PART_OTHER;
+}
+
+uint8_t seep_part_rules_kinds_of(const struct seep_part_rules *set, const struct seep_rule_frame *f)
+{
+    for (size_t i = 0; i < set->n_kinds; i++) {
+        const struct rule *rule = &set->rules[set->kinds[i]];
+        if (matches(rule, f))
+            return (uint8_t)(rule->kind == SEEP_FUNCTION_NOTHING ? 0u : 1u << rule->kind);
+    }
+    return 0;
+}
+
+uint64_t seep_part_rules_of_caller(const struct seep_part_rules *set, const char *file)
+{
+    uint64_t rules = 0;
+
+    for (size_t i = 0; i < set->n_callers; i++) {
+        if (strstr(file, set->rules[set->callers[i]].called_by))
+            rules |= UINT64_C(1) << i;
+    }
+    return rules;
+}
+
+enum seep_part seep_part_of_callee(const struct seep_part_rules *set, uint64_t rules,
+                                   const struct seep_rule_frame *f, bool *whole_class)
+{
+    for (size_t i = 0; i < set->n_callers; i++) {
+        const struct rule *rule = &set->rules[set->callers[i]];
+        if (((rules >> i) & 1) && matches(rule, f)) {
+            *whole_class = rule->whole_class;
+            return rule->part;
+        }
+    }
+    *whole_class = false;
+    return SEEP_PART_OTHER;
+}

@@ -1,0 +1,54 @@
+/* The rules that give a frame its part in a training job: roles.toml, and a user's own before it.
+ */
+#ifndef SEEP_LIBPROF_CODE_PART_RULES_H
+#define SEEP_LIBPROF_CODE_PART_RULES_H
+
+#include "libprof/base/error.h"
+#include "libprof/code/stack_lines.h"
+
+#include <stdbool.h>
+
+enum { SEEP_MAX_PART_RULES = 1024, SEEP_MAX_CALLER_RULES = 64, SEEP_MAX_KIND_RULES = 64 };
+
+/* What a function is, beside its part: `is` in roles.toml. */
+enum seep_function_kind {
+    SEEP_FUNCTION_ALLOCATOR,   /* native: hands out memory, for its caller's purposes */
+    SEEP_FUNCTION_WORKER_LOOP, /* all that a loader's worker process does */
+    SEEP_FUNCTION_GRAPH_NODE,  /* makes nodes of an autograd graph */
+    SEEP_N_FUNCTION_KINDS,
+    SEEP_FUNCTION_NOTHING = SEEP_N_FUNCTION_KINDS /* takes a later rule back */
+};
+
+struct seep_part_rules;
+
+/* Reads the shipped rules and before them those of `file` (NULL: none). Returns 0; -SEEP_EIO;
+ * -SEEP_EINVAL when the file does not hold what roles.toml describes; -SEEP_ENOMEM.
+ * Allocates: *set; free with seep_part_rules_free(). */
+SEEP_MUST_CHECK int seep_part_rules_load(struct seep_part_rules **set, const char *file,
+                                         struct seep_error *err);
+void seep_part_rules_free(struct seep_part_rules *set);
+
+/* A frame as rules see it: of Python, or of the user's native code. Strings are not NULL. */
+struct seep_rule_frame {
+    const char *file, *function,
+        *qualname; /* qualname "" before Python 3.11; file: of the source */
+    bool own;      /* the user's code */
+};
+
+/* SEEP_PART_OTHER where no rule without a caller matches. Pure, as all below. */
+enum seep_part seep_part_of_frame(const struct seep_part_rules *set,
+                                  const struct seep_rule_frame *f);
+
+/* What the first rule that says `is` and matches says: 1 << enum seep_function_kind, or 0. */
+uint8_t seep_part_rules_kinds_of(const struct seep_part_rules *set,
+                                 const struct seep_rule_frame *f);
+
+/* Which of the rules with a caller speak of what frames of this library's file call: a bit each. */
+uint64_t seep_part_rules_of_caller(const struct seep_part_rules *set, const char *file);
+
+/* The part that the first of these rules gives a frame; SEEP_PART_OTHER for none. *whole_class says
+ * that the frame's class has it too. */
+enum seep_part seep_part_of_callee(const struct seep_part_rules *set, uint64_t rules,
+                                   const struct seep_rule_frame *f, bool *whole_class);
+
+#endif

@@ -1,0 +1,53 @@
+/* Whose code a frame is, which line of a stack the user should look at, and what part of a training
+ * job a stack belongs to. */
+#ifndef SEEP_LIBPROF_CODE_STACK_LINES_H
+#define SEEP_LIBPROF_CODE_STACK_LINES_H
+
+#include "libprof/model/dictionary.h"
+
+struct seep_function_kinds;
+
+enum seep_part {
+    SEEP_PART_OTHER = 0, /* the user's own code, nothing more is known */
+    SEEP_PART_DATASET,
+    SEEP_PART_LOADER,
+    SEEP_PART_CAMERA,
+    SEEP_PART_MODEL,
+    SEEP_PART_BACKWARD,
+    SEEP_PART_OPTIMIZER,
+    SEEP_PART_LOGGING,
+    SEEP_PART_CHECKPOINT,
+    SEEP_PART_COLLECTIVE,
+    SEEP_PART_LIBRARY, /* no frame of the user's */
+    SEEP_N_PARTS
+};
+
+/* What is known of each stack of a dictionary, by its id. */
+struct seep_stack_lines {
+    uint32_t
+        *look_at; /* the frame to look at: innermost of the user's own, else the best other one */
+    bool *is_own; /* look_at is the user's own code */
+    bool *importing; /* inside an import statement */
+    uint8_t *part;   /* enum seep_part: by the innermost frame that has one */
+    uint16_t *parts; /* bit set of the parts of all frames */
+    size_t n_stacks;
+    uint32_t *line_of; /* by frame of the dictionary: the one that stands for its line in look_at */
+    const struct seep_function_kinds *kinds; /* of their frames */
+};
+
+struct seep_part_rules;
+struct seep_symbols;
+
+/* Looks at every stack, in linear time. Native code of the user's has the names that
+ * seep_function_kinds_init() looked up. `kinds` outlives *f. Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_stack_lines_init(struct seep_stack_lines *f,
+                                          const struct seep_dictionary *d,
+                                          const struct seep_part_rules *rules,
+                                          const struct seep_function_kinds *kinds,
+                                          const struct seep_symbols *symbols);
+void seep_stack_lines_fini(struct seep_stack_lines *f);
+
+/* "dataset" and so on. */
+const char *seep_part_name(enum seep_part part);
+
+#endif

@@ -1,0 +1,485 @@
+#include "libprof/code/symbols.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwelf.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "libprof/code/dwarf_scopes.h"
+
+/* From the C++ runtime library; C has no header for it. */
+char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
+
+enum { MAX_INLINES = 16, MAX_NAME_BYTES = 480, UNSIZED_BYTES = 4096 };
+
+struct answer {
+    struct seep_symbol *symbols;
+    uint32_t n;
+};
+
+struct text { /* of a list, so that all can be freed */
+    struct text *next;
+    char bytes[];
+};
+
+struct seep_symbols {
+    const struct seep_dictionary *dict;
+    bool may_look;
+    struct answer *answers; /* [n_answers] by frame */
+    bool *asked;
+    size_t n_answers;
+    struct text *texts;
+};
+
+/* An address wanted in the module at hand. */
+struct query {
+    uint64_t address;
+    uint32_t frame;
+    uint64_t symbol_start; /* of the best symbol so far */
+    const char *name;      /* in the ELF's string table */
+    bool sized;
+};
+
+struct module_file {
+    int fd, debug_fd;
+    Elf *elf, *debug_elf; /* debug_elf: the separate debug file, or NULL */
+    Dwarf *dwarf;
+    Dwarf_Off unit_at; /* where the last unit was found that .debug_aranges does not name */
+    struct seep_scopes scopes;
+};
+
+struct seep_symbols *seep_symbols_create(const struct seep_dictionary *dict, bool may_look)
+{
+    struct seep_symbols *s = calloc(1, sizeof *s);
+
+    if (!s)
+        return NULL;
+    s->dict = dict;
+    s->may_look = may_look;
+    s->n_answers = dict->n_frames;
+    s->answers = calloc(s->n_answers, sizeof *s->answers);
+    s->asked = calloc(s->n_answers, sizeof *s->asked);
+    if (!s->answers || !s->asked) {
+        seep_symbols_destroy(s);
+        return NULL;
+    }
+    return s;
+}
+
+void seep_symbols_destroy(struct seep_symbols *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; s->answers && i < s->n_answers; i++)
+        free(s->answers[i].symbols);
+    while (s->texts) {
+        struct text *next = s->texts->next;
+        free(s->texts);
+        s->texts = next;
+    }
+    free(s->answers);
+    free(s->asked);
+    free(s);
+}
+
+static const char *keep_text(struct seep_symbols *s, const char *bytes)
+{
+    size_t n = strlen(bytes);
+    bool cut = n > MAX_NAME_BYTES;
+
+    if (cut)
+        n = MAX_NAME_BYTES;
+    struct text *t = malloc(sizeof *t + n + 4);
+    if (!t)
+        return NULL;
+    memcpy(t->bytes, bytes, n);
+    strcpy(t->bytes + n, cut ? "..." : "");
+    t->next = s->texts;
+    s->texts = t;
+    return t->bytes;
+}
+
+static const char *keep_demangled(struct seep_symbols *s, const char *name)
+{
+    int status = -1;
+    char *plain = strncmp(name, "_Z", 2) == 0 ? __cxa_demangle(name, NULL, NULL, &status) : NULL;
+    const char *kept = keep_text(s, plain && status == 0 ? plain : name);
+
+    free(plain);
+    return kept;
+}
+
+/* ---- files ------------------------------------------------------------------------------- */
+
+static Elf *open_elf(const char *path, int *fd)
+{
+    struct stat st;
+
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (*fd < 0)
+        return NULL;
+    Elf *elf = NULL;
+    if (!fstat(*fd, &st) && S_ISREG(st.st_mode))
+        elf = elf_begin(*fd, ELF_C_READ_MMAP, NULL);
+    if (elf && elf_kind(elf) != ELF_K_ELF) {
+        elf_end(elf);
+        elf = NULL;
+    }
+    if (!elf) {
+        close(*fd);
+        *fd = -1;
+    }
+    return elf;
+}
+
+static bool same_build_id(Elf *elf, const char *wanted)
+{
+    const void *id;
+    char hex[129] = "";
+    ssize_t n = dwelf_elf_gnu_build_id(elf, &id);
+
+    if (n > 64)
+        n = 64;
+    for (ssize_t i = 0; i < n; i++)
+        snprintf(hex + 2 * i, 3, "%02x", ((const unsigned char *)id)[i]);
+    return strcmp(hex, wanted) == 0;
+}
+
+static Elf_Scn *find_section(Elf *elf, uint32_t type, const char *name)
+{
+    size_t names;
+    Elf_Scn *scn = NULL;
+
+    if (elf_getshdrstrndx(elf, &names))
+        return NULL;
+    while ((scn = elf_nextscn(elf, scn))) {
+        GElf_Shdr header;
+        if (!gelf_getshdr(scn, &header))
+            continue;
+        const char *its = elf_strptr(elf, names, header.sh_name);
+        if ((name && its && strcmp(its, name) == 0) || (!name && header.sh_type == type))
+            return scn;
+    }
+    return NULL;
+}
+
+static void open_debug_file(struct module_file *file, const char *build_id)
+{
+    char path[256];
+
+    if (strlen(build_id) < 3 || strlen(build_id) > 128 ||
+        strspn(build_id, "0123456789abcdef") != strlen(build_id))
+        return;
+    snprintf(path, sizeof path, "/usr/lib/debug/.build-id/%.2s/%s.debug", build_id, build_id + 2);
+    file->debug_elf = open_elf(path, &file->debug_fd);
+}
+
+static bool open_module(struct seep_symbols *s, uint32_t module, struct module_file *file)
+{
+    const struct seep_dict_module *m = &s->dict->modules[module];
+    const char *path = seep_dictionary_text(s->dict, m->path);
+    const char *build_id = seep_dictionary_text(s->dict, m->build_id);
+
+    *file = (struct module_file){.fd = -1, .debug_fd = -1};
+    if (path[0] != '/' || !s->may_look)
+        return false;
+    file->elf = open_elf(path, &file->fd);
+    if (!file->elf)
+        return false;
+    if (m->build_id && !same_build_id(file->elf, build_id)) {
+        elf_end(file->elf);
+        close(file->fd);
+        return false;
+    }
+    Elf *with_lines = file->elf;
+    if (!find_section(file->elf, 0, ".debug_info")) {
+        open_debug_file(file, build_id);
+        with_lines = file->debug_elf;
+    }
+    if (with_lines && find_section(with_lines, 0, ".debug_info") &&
+        find_section(with_lines, 0, ".debug_line"))
+        file->dwarf = dwarf_begin_elf(with_lines, DWARF_C_READ, NULL);
+    return true;
+}
+
+static void close_module(struct module_file *file)
+{
+    seep_scopes_fini(&file->scopes);
+    if (file->dwarf)
+        dwarf_end(file->dwarf);
+    if (file->debug_elf) {
+        elf_end(file->debug_elf);
+        close(file->debug_fd);
+    }
+    elf_end(file->elf);
+    close(file->fd);
+}
+
+/* ---- symbol tables ----------------------------------------------------------------------- */
+
+static int by_address(const void *a, const void *b)
+{
+    const struct query *p = a, *q = b;
+
+    return (p->address > q->address) - (p->address < q->address);
+}
+
+static size_t first_at_or_above(const struct query *queries, size_t n, uint64_t address)
+{
+    size_t low = 0, high = n;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (queries[middle].address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void offer(struct query *q, const GElf_Sym *symbol, const char *name)
+{
+    bool sized = symbol->st_size != 0;
+
+    if (q->name && (q->sized > sized || (q->sized == sized && q->symbol_start >= symbol->st_value)))
+        return;
+    q->name = name;
+    q->symbol_start = symbol->st_value;
+    q->sized = sized;
+}
+
+/* Offers a symbol to the queries that it covers. One without a size (assembly) may reach as far as
+ * the next symbol, which the queries behind that one prefer. */
+static void offer_to_all(struct query *queries, size_t n, const GElf_Sym *symbol, const char *name)
+{
+    uint64_t bytes = symbol->st_size ? symbol->st_size : UNSIZED_BYTES;
+
+    for (size_t i = first_at_or_above(queries, n, symbol->st_value);
+         i < n && queries[i].address - symbol->st_value < bytes; i++)
+        offer(&queries[i], symbol, name);
+}
+
+static bool scan_table(Elf *elf, uint32_t type, struct query *queries, size_t n)
+{
+    GElf_Shdr header;
+    Elf_Scn *scn = find_section(elf, type, NULL);
+    Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
+
+    if (!data || !gelf_getshdr(scn, &header) || !header.sh_entsize)
+        return false;
+    size_t count = data->d_size / header.sh_entsize;
+    uint64_t low = queries[0].address, high = queries[n - 1].address;
+    for (size_t i = 0; i < count && i <= INT32_MAX; i++) {
+        GElf_Sym symbol;
+        if (!gelf_getsym(data, (int)i, &symbol))
+            break;
+        unsigned kind = GELF_ST_TYPE(symbol.st_info);
+        if ((kind != STT_FUNC && kind != STT_GNU_IFUNC && kind != STT_NOTYPE) ||
+            symbol.st_shndx == SHN_UNDEF || symbol.st_value > high ||
+            (symbol.st_size && symbol.st_value + symbol.st_size <= low))
+            continue;
+        const char *name = elf_strptr(elf, header.sh_link, symbol.st_name);
+        if (name && name[0] && name[0] != '$')
+            offer_to_all(queries, n, &symbol, name);
+    }
+    return true;
+}
+
+static void scan_symbols(const struct module_file *file, struct query *queries, size_t n)
+{
+    if (scan_table(file->elf, SHT_SYMTAB, queries, n))
+        return;
+    if (file->debug_elf && scan_table(file->debug_elf, SHT_SYMTAB, queries, n))
+        return;
+    scan_table(file->elf, SHT_DYNSYM, queries, n);
+}
+
+/* ---- lines and inlined calls ------------------------------------------------------------- */
+
+static bool find_unit_between(Dwarf *dwarf, uint64_t address, Dwarf_Off from, Dwarf_Off to,
+                              Dwarf_Off *at, Dwarf_Die *unit)
+{
+    Dwarf_Off next;
+    size_t header_bytes;
+
+    for (*at = from;
+         *at < to && dwarf_nextcu(dwarf, *at, &next, &header_bytes, NULL, NULL, NULL) == 0;
+         *at = next) {
+        if (dwarf_offdie(dwarf, *at + header_bytes, unit) && dwarf_haspc(unit, address) > 0)
+            return true;
+    }
+    return false;
+}
+
+/* Some compilers write no .debug_aranges. Addresses are asked for in order, and units mostly lie in
+ * the same: the search goes on where the last one ended. */
+static bool find_unit(struct module_file *module, uint64_t address, Dwarf_Die *unit)
+{
+    Dwarf_Off last = module->unit_at;
+
+    return dwarf_addrdie(module->dwarf, address, unit) ||
+           find_unit_between(module->dwarf, address, last, UINT64_MAX, &module->unit_at, unit) ||
+           find_unit_between(module->dwarf, address, 0, last, &module->unit_at, unit);
+}
+
+static const char *function_of(struct seep_symbols *s, Dwarf_Die *die)
+{
+    Dwarf_Attribute attribute;
+    const char *name = NULL;
+
+    if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute))
+        name = dwarf_formstring(&attribute);
+    if (!name)
+        name = dwarf_diename(die);
+    return name ? keep_demangled(s, name) : NULL;
+}
+
+/* Where an inlined call stands in its caller. */
+static void call_site(struct seep_symbols *s, Dwarf_Die *unit, Dwarf_Die *die,
+                      struct seep_symbol *at)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word file, line;
+    Dwarf_Files *files;
+    size_t n_files;
+
+    at->file = NULL;
+    at->line = 0;
+    if (!dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &attribute), &line))
+        at->line = (unsigned)line;
+    if (!dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attribute), &file) &&
+        !dwarf_getsrcfiles(unit, &files, &n_files) && file < n_files) {
+        const char *name = dwarf_filesrc(files, file, NULL, NULL);
+        at->file = name ? keep_text(s, name) : NULL;
+    }
+}
+
+static uint32_t lines_at(struct seep_symbols *s, struct module_file *module, uint64_t address,
+                         struct seep_symbol *out)
+{
+    Dwarf_Die unit, scopes[MAX_INLINES];
+    struct seep_symbol at = {0};
+    uint32_t n = 0;
+
+    if (!find_unit(module, address, &unit))
+        return 0;
+    Dwarf_Line *line = dwarf_getsrc_die(&unit, address);
+    if (line) {
+        int number = 0;
+        const char *file = dwarf_linesrc(line, NULL, NULL);
+        dwarf_lineno(line, &number);
+        at.file = file ? keep_text(s, file) : NULL;
+        at.line = number > 0 ? (unsigned)number : 0;
+    }
+    uint32_t n_scopes =
+        seep_scopes_at(&module->scopes, module->dwarf, &unit, address, scopes, MAX_INLINES);
+    for (; n < n_scopes; n++) {
+        at.function = function_of(s, &scopes[n]);
+        out[n] = at;
+        call_site(s, &unit, &scopes[n], &at);
+    }
+    if (n == 0 && (at.file || at.line))
+        out[n++] = at;
+    return n;
+}
+
+/* ---- all together ------------------------------------------------------------------------ */
+
+static int answer(struct seep_symbols *s, struct module_file *file, const struct query *q)
+{
+    struct seep_symbol found[MAX_INLINES] = {{0}};
+    uint32_t n = file->dwarf ? lines_at(s, file, q->address, found) : 0;
+
+    if (q->name && n == 0)
+        n = 1;
+    if (n == 0)
+        return 0;
+    if (q->name && !found[n - 1].function)
+        found[n - 1].function = keep_demangled(s, q->name);
+    struct answer *a = &s->answers[q->frame];
+    a->symbols = malloc(n * sizeof *a->symbols);
+    if (!a->symbols)
+        return -SEEP_ENOMEM;
+    memcpy(a->symbols, found, n * sizeof *found);
+    a->n = n;
+    return 0;
+}
+
+static int resolve_module(struct seep_symbols *s, uint32_t module, struct query *queries, size_t n)
+{
+    struct module_file file;
+    int rc = 0;
+
+    if (!open_module(s, module, &file))
+        return 0;
+    qsort(queries, n, sizeof *queries, by_address);
+    scan_symbols(&file, queries, n);
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = answer(s, &file, &queries[i]);
+    close_module(&file);
+    return rc;
+}
+
+struct wanted {
+    uint32_t module, frame;
+};
+
+static int by_module(const void *a, const void *b)
+{
+    const struct wanted *p = a, *q = b;
+
+    return (p->module > q->module) - (p->module < q->module);
+}
+
+/* Those of frames[] that lie in a module and have not been asked for yet. */
+static size_t choose(struct seep_symbols *s, const uint32_t *frames, size_t n, struct wanted *out)
+{
+    size_t k = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (frames[i] >= s->n_answers || s->asked[frames[i]])
+            continue;
+        const struct seep_dict_frame *f = &s->dict->frames[frames[i]];
+        s->asked[frames[i]] = true;
+        if (f->kind == SEEP_FRAME_NATIVE && !f->pseudo && f->source)
+            out[k++] = (struct wanted){f->source, frames[i]};
+    }
+    return k;
+}
+
+int seep_symbols_resolve(struct seep_symbols *s, const uint32_t *frames, size_t n)
+{
+    struct wanted *wanted = malloc((n + 1) * sizeof *wanted);
+    struct query *queries = malloc((n + 1) * sizeof *queries);
+    int rc = wanted && queries ? 0 : -SEEP_ENOMEM;
+
+    elf_version(EV_CURRENT);
+    size_t k = rc ? 0 : choose(s, frames, n, wanted);
+    if (k)
+        qsort(wanted, k, sizeof *wanted, by_module);
+    for (size_t i = 0, j; i < k && !rc; i = j) {
+        for (j = i; j < k && wanted[j].module == wanted[i].module; j++)
+            queries[j - i] = (struct query){.address = s->dict->frames[wanted[j].frame].where,
+                                            .frame = wanted[j].frame};
+        rc = resolve_module(s, wanted[i].module, queries, j - i);
+    }
+    free(wanted);
+    free(queries);
+    return rc;
+}
+
+size_t seep_symbols_get(const struct seep_symbols *s, uint32_t frame,
+                        const struct seep_symbol **symbols)
+{
+    if (frame >= s->n_answers)
+        return 0;
+    *symbols = s->answers[frame].symbols;
+    return s->answers[frame].n;
+}

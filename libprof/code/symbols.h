@@ -1,0 +1,35 @@
+/* Names of native frames: function (demangled), file, line and inlined calls, from the ELF files on
+ * disk. The only user of libdw and libelf.
+ *
+ * A module is looked at once, when a frame of it is first wanted, and only if its build id is the
+ * one that was recorded (or none was). Symbol tables are scanned once for all wanted addresses
+ * together, so the cost is that of reading them, whatever their size; DWARF is read only where the
+ * file has it, in the file itself or below /usr/lib/debug/.build-id. */
+#ifndef SEEP_LIBPROF_CODE_SYMBOLS_H
+#define SEEP_LIBPROF_CODE_SYMBOLS_H
+
+#include "libprof/model/dictionary.h"
+
+struct seep_symbol {
+    const char *function; /* NULL unknown */
+    const char *file;     /* NULL unknown */
+    unsigned line;        /* 0 unknown */
+};
+
+struct seep_symbols;
+
+/* NULL when there is no memory. `dict` outlives it. Without `may_look` no file is opened and all
+ * stays unknown. */
+struct seep_symbols *seep_symbols_create(const struct seep_dictionary *dict, bool may_look);
+void seep_symbols_destroy(struct seep_symbols *s);
+
+/* Looks up the native ones of frames[0, n); others, and those known already, are skipped. What
+ * cannot be read stays unknown and is no error. Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_symbols_resolve(struct seep_symbols *s, const uint32_t *frames, size_t n);
+
+/* The functions at a frame, innermost inlined one first; 0 when unknown or not looked up. Texts
+ * live as long as `s`. */
+size_t seep_symbols_get(const struct seep_symbols *s, uint32_t frame,
+                        const struct seep_symbol **symbols);
+
+#endif

@@ -1,0 +1,113 @@
+#include "libprof/document/report_view.h"
+
+#include "libprof/base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const seep_severities[4] = {"leak", "retention", "pressure", "info"};
+
+const char *seep_get_text(const json_t *object, const char *key, const char *missing)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+
+    return text ? text : missing;
+}
+
+double seep_get_number(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+bool seep_get_slope(const json_t *object, const char *key, struct seep_slope *slope)
+{
+    const json_t *growth = json_object_get(object, key);
+
+    *slope = (struct seep_slope){seep_get_number(growth, "value"), seep_get_number(growth, "low"),
+                                 seep_get_number(growth, "high")};
+    return json_is_object(growth);
+}
+
+const json_t *seep_get_site_frame(const json_t *site)
+{
+    const json_t *stack = json_object_get(site, "stack");
+    json_int_t at = json_integer_value(json_object_get(site, "look_at"));
+    const json_t *frame = json_array_get(stack, at > 0 ? (size_t)at : 0);
+
+    return frame ? frame : json_array_get(stack, 0);
+}
+
+const char *seep_get_space_class(const char *space)
+{
+    return strcmp(space, "mmap") == 0 ? "host" : space;
+}
+
+int seep_get_severity(const json_t *finding)
+{
+    const char *severity = seep_get_text(finding, "severity", "info");
+
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(severity, seep_severities[i]) == 0)
+            return i;
+    }
+    return 3;
+}
+
+const json_t *seep_get_failed(const json_t *report, size_t *at)
+{
+    const json_t *processes = json_object_get(report, "processes");
+
+    while (*at < json_array_size(processes)) {
+        const json_t *process = json_array_get(processes, (*at)++);
+        const json_t *exit = json_object_get(process, "exit");
+        const char *role = seep_get_text(process, "role", ""),
+                   *kind = seep_get_text(exit, "kind", "");
+        bool failed = strcmp(kind, "signal") == 0 ||
+                      (strcmp(kind, "exit") == 0 && seep_get_number(exit, "value") != 0);
+        if (failed && (strcmp(role, "trainer") == 0 || strcmp(role, "rank") == 0))
+            return process;
+    }
+    return NULL;
+}
+
+const char *seep_get_below(const char *cwd, const char *path)
+{
+    size_t n = strlen(cwd);
+
+    return n > 1 && strncmp(path, cwd, n) == 0 && path[n] == '/' ? path + n + 1 : path;
+}
+
+static char *clean(char *text)
+{
+    char *harmless = text ? seep_text_clean(text, strlen(text)) : NULL;
+
+    free(text);
+    return harmless;
+}
+
+char *seep_get_frame_text(const json_t *frame, const char *cwd)
+{
+    const char *file = seep_get_text(frame, "file", NULL);
+    const char *module = seep_get_text(frame, "module", NULL);
+    const char *function = seep_get_text(frame, "function", NULL);
+    const char *in = function ? " in " : "", *of = function ? function : "";
+    double line = seep_get_number(frame, "line");
+
+    if (file && line > 0)
+        return clean(seep_text_format("%s:%.0f%s%s", seep_get_below(cwd, file), line, in, of));
+    if (file)
+        return clean(seep_text_format("%s%s%s", seep_get_below(cwd, file), in, of));
+    if (module)
+        return clean(seep_text_format("%s+0x%llx%s%s", seep_text_base(module),
+                                      (unsigned long long)seep_get_number(frame, "offset"), in,
+                                      of));
+    if (json_is_null(frame))
+        return strdup("memory that was not recorded");
+    return clean(seep_text_format("%s", function ? function : "unknown code"));
+}
+
+json_t *seep_get_document(const char *format)
+{
+    return json_pack("{s:s, s:i, s:s}", "format", format, "version", 1, "seep", SEEP_VERSION);
+}

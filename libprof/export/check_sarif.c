@@ -1,0 +1,226 @@
+/* A check as SARIF 2.1.0: OASIS, "Static Analysis Results Interchange Format", sections in
+ * brackets. */
+#include "libprof/base/text.h"
+#include "libprof/document/report_pairs.h"
+#include "libprof/document/report_view.h"
+#include "libprof/export/check_printers.h"
+#include "libprof/judge/diagnosis.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SCHEMA                                                                                     \
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+static const char BUDGET_RULE[] = "memory-budget";
+
+/* A path as a URI reference (RFC 3986): what is neither unreserved nor a slash becomes %XX. */
+static json_t *uri_of(const char *prefix, const char *path, const char *suffix)
+{
+    static const char plain[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
+    char *text = malloc(strlen(prefix) + 3 * strlen(path) + strlen(suffix) + 1), *to = text;
+    json_t *uri;
+
+    if (!text)
+        return NULL;
+    to = stpcpy(to, prefix);
+    for (; *path; path++) {
+        if (strchr(plain, *path))
+            *to++ = *path;
+        else
+            to += sprintf(to, "%%%02X", (unsigned char)*path);
+    }
+    strcpy(to, suffix);
+    uri = json_string(text);
+    free(text);
+    return uri;
+}
+
+/* [3.28]; NULL where the frame has no file that could be looked at. */
+static json_t *location_of(const json_t *frame, const char *cwd)
+{
+    const char *file = seep_get_text(frame, "file", NULL);
+    const char *function = seep_get_text(frame, "function", NULL);
+    double line = seep_get_number(frame, "line");
+    json_t *artifact, *physical, *location;
+
+    if (!file || !*file || *file == '<')
+        return NULL;
+    const char *below = seep_get_below(cwd, file);
+    if (*below == '/')
+        artifact = json_pack("{s:o}", "uri", uri_of("file://", below, ""));
+    else
+        artifact = json_pack("{s:o, s:s}", "uri", uri_of("", below, ""), "uriBaseId", "SRCROOT");
+    physical = json_pack("{s:o}", "artifactLocation", artifact);
+    if (line >= 1)
+        json_object_set_new(physical, "region",
+                            json_pack("{s:i}", "startLine", line < 1e9 ? (int)line : 1));
+    location = json_pack("{s:o}", "physicalLocation", physical);
+    if (function)
+        json_object_set_new(location, "logicalLocations",
+                            json_pack("[{s:s, s:s}]", "fullyQualifiedName",
+                                      seep_get_text(frame, "qualname", function), "kind",
+                                      "function"));
+    return location;
+}
+
+static const char *level_of(const json_t *finding)
+{
+    static const char *const levels[] = {"error", "warning", "note", "note"};
+
+    return levels[seep_get_severity(finding)];
+}
+
+/* Title, evidence and advice as one message [3.11]. */
+static json_t *message_of(const json_t *finding)
+{
+    char *text = seep_text_format("%s", seep_get_text(finding, "title", "")), *longer;
+    json_t *line, *message;
+    size_t i;
+
+    json_array_foreach (json_object_get(finding, "evidence"), i, line) {
+        longer = text ? seep_text_format("%s\n- %s", text, json_string_value(line)) : NULL;
+        free(text);
+        text = longer;
+    }
+    longer =
+        text ? seep_text_format("%s\nTo do: %s", text, seep_get_text(finding, "advice", "")) : NULL;
+    message = longer ? json_pack("{s:s}", "text", longer) : NULL;
+    free(text);
+    free(longer);
+    return message;
+}
+
+static int pattern_index(const char *name)
+{
+    for (int i = 0; i < SEEP_N_PATTERNS; i++) {
+        if (strcmp(name, seep_pattern_name((enum seep_pattern)i)) == 0)
+            return i;
+    }
+    return -1;
+}
+
+static void add_fingerprint(json_t *result, uint64_t fingerprint)
+{
+    char text[24];
+
+    snprintf(text, sizeof text, "%016" PRIx64, fingerprint);
+    json_object_set_new(result, "partialFingerprints",
+                        json_pack("{s:s}", "seepPlaceAndPattern/v1", text));
+}
+
+static json_t *finding_result(const json_t *finding, const char *cwd)
+{
+    const char *pattern = seep_get_text(finding, "pattern", "undetermined");
+    const json_t *reason = json_object_get(finding, "reason");
+    json_t *location = location_of(json_object_get(finding, "frame"), cwd);
+    json_t *result = json_pack("{s:s, s:s, s:o}", "ruleId", pattern, "level", level_of(finding),
+                               "message", message_of(finding));
+
+    if (pattern_index(pattern) >= 0)
+        json_object_set_new(result, "ruleIndex", json_integer(pattern_index(pattern)));
+    if (location)
+        json_object_set_new(result, "locations", json_pack("[o]", location));
+    add_fingerprint(result, seep_compare_fingerprint(finding));
+    if (reason)
+        json_object_set_new(result, "suppressions",
+                            json_pack("[{s:s, s:s}]", "kind", "external", "justification",
+                                      json_string_value(reason)));
+    json_object_set_new(result, "properties",
+                        json_pack("{s:O?, s:O?, s:O?, s:O?, s:O?, s:O?}", "id",
+                                  json_object_get(finding, "id"), "severity",
+                                  json_object_get(finding, "severity"), "confidence",
+                                  json_object_get(finding, "confidence"), "space",
+                                  json_object_get(finding, "space"), "live_bytes",
+                                  json_object_get(finding, "live_bytes"), "growth_bytes_per_step",
+                                  json_object_get(finding, "growth_bytes_per_step")));
+    return result;
+}
+
+static json_t *line_result(const json_t *line, const char *cwd)
+{
+    json_t *location = location_of(json_object_get(line, "frame"), cwd), *result;
+    char *text = seep_text_format("%s: %s", seep_get_text(line, "name", ""),
+                                  seep_get_text(line, "text", ""));
+
+    result = json_pack("{s:s, s:i, s:s, s:{s:s?}}", "ruleId", BUDGET_RULE, "ruleIndex",
+                       (int)SEEP_N_PATTERNS, "level", "error", "message", "text", text);
+    free(text);
+    if (location)
+        json_object_set_new(result, "locations", json_pack("[o]", location));
+    return result;
+}
+
+/* A rule for every pattern [3.49], in the order of the enum, and one for budgets. */
+static json_t *rules(void)
+{
+    json_t *list = json_array();
+
+    for (int i = 0; i < SEEP_N_PATTERNS; i++) {
+        const char *name = seep_pattern_name((enum seep_pattern)i);
+        char *text = seep_text_format("Memory pattern: %s", name);
+        json_array_append_new(
+            list, json_pack("{s:s, s:{s:s?}}", "id", name, "shortDescription", "text", text));
+        free(text);
+    }
+    json_array_append_new(list, json_pack("{s:s, s:{s:s}}", "id", BUDGET_RULE, "shortDescription",
+                                          "text", "A memory budget is violated"));
+    return list;
+}
+
+static json_t *results(const json_t *check, const char *cwd)
+{
+    json_t *list = json_array(), *one;
+    size_t i;
+
+    json_array_foreach (json_object_get(check, "findings"), i, one) {
+        json_array_append_new(list, finding_result(one, cwd));
+    }
+    json_array_foreach (json_object_get(check, "lines"), i, one) {
+        /* What a line on findings says, its findings have said. */
+        if (strcmp(seep_get_text(one, "verdict", ""), "violated") == 0 &&
+            strcmp(seep_get_text(one, "kind", ""), "findings") != 0)
+            json_array_append_new(list, line_result(one, cwd));
+    }
+    return list;
+}
+
+static json_t *notifications(const json_t *notes)
+{
+    json_t *list = json_array(), *one;
+    size_t i;
+
+    json_array_foreach (notes, i, one) {
+        json_array_append_new(list,
+                              json_pack("{s:s, s:{s:O}}", "level", "note", "message", "text", one));
+    }
+    return list;
+}
+
+int seep_format_sarif(const json_t *check, FILE *out, bool colour)
+{
+    const char *cwd = seep_get_text(json_object_get(check, "job"), "cwd", "");
+    json_t *run =
+        json_pack("{s:{s:{s:s, s:s, s:o}}, s:[{s:b, s:o}], s:s, s:o}", "tool", "driver", "name",
+                  "seep", "version", seep_get_text(check, "seep", "0"), "rules", rules(),
+                  "invocations", "executionSuccessful", 1, "toolExecutionNotifications",
+                  notifications(json_object_get(check, "notes")), "columnKind", "unicodeCodePoints",
+                  "results", results(check, cwd));
+    json_t *log;
+    int rc;
+
+    (void)colour;
+    if (*cwd == '/')
+        json_object_set_new(run, "originalUriBaseIds",
+                            json_pack("{s:{s:o}}", "SRCROOT", "uri",
+                                      uri_of("file://", strcmp(cwd, "/") ? cwd : "", "/")));
+    log = json_pack("{s:s, s:s, s:[o]}", "$schema", SCHEMA, "version", "2.1.0", "runs", run);
+    if (!log)
+        return -SEEP_ENOMEM;
+    rc = json_dumpf(log, out, JSON_INDENT(1)) || fputc('\n', out) == EOF ? -SEEP_EIO : 0;
+    json_decref(log);
+    return rc;
+}

@@ -1,0 +1,460 @@
+#include "libprof/gate/budget.h"
+
+#include "libprof/base/hash_index.h"
+#include "libprof/base/size_parse.h"
+#include "libprof/base/text.h"
+#include "libprof/base/toml.h"
+#include "libprof/document/report_view.h"
+#include "libprof/judge/diagnosis.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const process_roles[] = {"trainer", "loader-worker", "rank", "helper", NULL};
+
+/* ---- names ------------------------------------------------------------------------------- */
+
+static bool is_one_of(const char *name, const char *const *list)
+{
+    for (; *list; list++) {
+        if (strcmp(name, *list) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_space(const char *name)
+{
+    static const char *const plain[] = {"host", "mmap", "shm", "pinned", NULL};
+    const char *number = strncmp(name, "device:", 7) == 0   ? name + 7
+                         : strncmp(name, "tensor:", 7) == 0 ? name + 7
+                                                            : NULL;
+
+    if (!number)
+        return is_one_of(name, plain);
+    size_t digits = strspn(number, "0123456789");
+    return digits > 0 && digits <= 4 && !number[digits];
+}
+
+static bool is_pattern(const char *name)
+{
+    for (int i = 0; i < SEEP_N_PATTERNS; i++) {
+        if (strcmp(name, seep_pattern_name((enum seep_pattern)i)) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int severity_of(const char *name)
+{
+    for (int i = 0; i < 4; i++) {
+        if (strcmp(name, seep_severities[i]) == 0)
+            return i;
+    }
+    return -1;
+}
+
+/* ---- lines ------------------------------------------------------------------------------- */
+
+static int add_line(struct seep_budget *budget, const struct seep_budget_line *line)
+{
+    for (size_t i = 0; i < budget->n_lines; i++) {
+        struct seep_budget_line *old = &budget->lines[i];
+        if (old->kind == line->kind && old->severity == line->severity &&
+            strcmp(old->space, line->space) == 0 && strcmp(old->process, line->process) == 0) {
+            old->limit = line->limit;
+            return 0;
+        }
+    }
+    if (seep_grow(&budget->lines, &budget->lines_capacity, budget->n_lines + 1,
+                  sizeof *budget->lines))
+        return -SEEP_ENOMEM;
+    budget->lines[budget->n_lines++] = *line;
+    return 0;
+}
+
+static int set_space(struct seep_budget_line *line, const char *name, const char *where,
+                     struct seep_error *err)
+{
+    if (!is_space(name))
+        return seep_error_set(err, SEEP_EINVAL, where, 0,
+                              "%.60s is no space: known are host, mmap, shm, pinned, device:N and "
+                              "tensor:N",
+                              name);
+    snprintf(line->space, sizeof line->space, "%.20s", name);
+    return 0;
+}
+
+static int set_severity(struct seep_budget_line *line, const char *name, const char *where,
+                        struct seep_error *err)
+{
+    line->severity = severity_of(name);
+    if (line->severity < 0)
+        return seep_error_set(err, SEEP_EINVAL, where, 0,
+                              "%.60s is no severity: known are leak, retention, pressure and info",
+                              name);
+    return 0;
+}
+
+static int parse_count(const char *text, uint64_t *n)
+{
+    size_t digits = strspn(text, "0123456789");
+
+    if (digits < 1 || digits > 9 || text[digits])
+        return -SEEP_EINVAL;
+    *n = strtoull(text, NULL, 10);
+    return 0;
+}
+
+int seep_budget_add(struct seep_budget *budget, enum seep_budget_kind kind, const char *text,
+                    struct seep_error *err)
+{
+    struct seep_budget_line line = {.kind = kind};
+    bool counts = kind == SEEP_BUDGET_FINDINGS;
+    const char *equals = strchr(text, '=');
+    char name[32];
+
+    if (!equals || equals == text || (size_t)(equals - text) >= sizeof name)
+        return seep_error_set(err, SEEP_EINVAL, "", 0, "%.60s is no budget: write %s", text,
+                              counts ? "leak=0" : "host=64MiB");
+    snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
+    int rc = counts ? set_severity(&line, name, "", err) : set_space(&line, name, "", err);
+    if (rc)
+        return rc;
+    if (counts ? parse_count(equals + 1, &line.limit) : seep_size_parse(equals + 1, &line.limit))
+        return seep_error_set(err, SEEP_EINVAL, "", 0, "%.60s is no %s: write %s", equals + 1,
+                              counts ? "number of findings" : "size",
+                              counts ? "leak=0" : "64MiB, 1.5GB or 4096");
+    return add_line(budget, &line);
+}
+
+/* ---- the file's parts -------------------------------------------------------------------- */
+
+static int bad_key(const char *file, const char *where, const char *key, const char *known,
+                   struct seep_error *err)
+{
+    return seep_error_set(err, SEEP_EINVAL, file, 0, "%.60s is no key%s%.60s: known are %s", key,
+                          *where ? " of " : "", where, known);
+}
+
+static int no_table(const char *file, const char *where, struct seep_error *err)
+{
+    return seep_error_set(err, SEEP_EINVAL, file, 0, "%.60s has to be a table", where);
+}
+
+static int take_size(const char *file, const char *where, const json_t *value, uint64_t *bytes,
+                     struct seep_error *err)
+{
+    const char *text = json_string_value(value);
+    json_int_t n = json_is_integer(value) ? json_integer_value(value) : -1;
+
+    if (text && seep_size_parse(text, bytes) == 0)
+        return 0;
+    if (n < 0)
+        return seep_error_set(err, SEEP_EINVAL, file, 0,
+                              "%.60s is no size: write \"64MiB\", \"1.5GB\" or a number of bytes",
+                              where);
+    *bytes = (uint64_t)n;
+    return 0;
+}
+
+static int take_count(const char *file, const char *where, const json_t *value, uint64_t *n,
+                      struct seep_error *err)
+{
+    if (!json_is_integer(value) || json_integer_value(value) < 0)
+        return seep_error_set(err, SEEP_EINVAL, file, 0, "%.60s is no number: write 0, 1, 2 …",
+                              where);
+    *n = (uint64_t)json_integer_value(value);
+    return 0;
+}
+
+/* growth and peak of a space; `line` says of which, and of whom. */
+static int take_space(struct seep_budget *budget, const char *file, const char *where,
+                      struct seep_budget_line line, json_t *table, struct seep_error *err)
+{
+    const char *key;
+    json_t *value;
+    char path[128];
+    int rc = 0;
+
+    if (!json_is_object(table))
+        return no_table(file, where, err);
+    json_object_foreach (table, key, value) {
+        snprintf(path, sizeof path, "%.60s.%.40s", where, key);
+        if (strcmp(key, "growth") == 0)
+            line.kind = SEEP_BUDGET_GROWTH;
+        else if (strcmp(key, "peak") == 0)
+            line.kind = SEEP_BUDGET_PEAK;
+        else
+            return bad_key(file, where, key, "growth and peak", err);
+        rc = take_size(file, path, value, &line.limit, err);
+        if (!rc)
+            rc = add_line(budget, &line);
+        if (rc)
+            return rc;
+    }
+    return rc;
+}
+
+static int take_spaces(struct seep_budget *budget, const char *file, const char *parent,
+                       struct seep_budget_line line, json_t *table, struct seep_error *err)
+{
+    const char *key;
+    json_t *value;
+    char path[128];
+    int rc = 0;
+
+    if (!json_is_object(table))
+        return no_table(file, parent, err);
+    json_object_foreach (table, key, value) {
+        snprintf(path, sizeof path, "%.60s.%.40s", parent, key);
+        rc = set_space(&line, key, file, err);
+        if (!rc)
+            rc = take_space(budget, file, path, line, value, err);
+        if (rc)
+            return rc;
+    }
+    return rc;
+}
+
+static int take_processes(struct seep_budget *budget, const char *file, json_t *table,
+                          struct seep_error *err)
+{
+    const char *key;
+    json_t *value;
+    char path[64];
+    int rc = 0;
+
+    if (!json_is_object(table))
+        return no_table(file, "process", err);
+    json_object_foreach (table, key, value) {
+        struct seep_budget_line line = {.kind = SEEP_BUDGET_PEAK};
+        if (!is_one_of(key, process_roles))
+            return seep_error_set(err, SEEP_EINVAL, file, 0,
+                                  "%.60s is no kind of process: known are trainer, loader-worker, "
+                                  "rank and helper",
+                                  key);
+        snprintf(line.process, sizeof line.process, "%s", key);
+        snprintf(path, sizeof path, "process.%s", key);
+        rc = take_spaces(budget, file, path, line, value, err);
+        if (rc)
+            return rc;
+    }
+    return rc;
+}
+
+static int take_findings(struct seep_budget *budget, const char *file, json_t *table,
+                         struct seep_error *err)
+{
+    const char *key;
+    json_t *value;
+    char path[64];
+    int rc = 0;
+
+    if (!json_is_object(table))
+        return no_table(file, "findings", err);
+    json_object_foreach (table, key, value) {
+        struct seep_budget_line line = {.kind = SEEP_BUDGET_FINDINGS};
+        snprintf(path, sizeof path, "findings.%.40s", key);
+        rc = set_severity(&line, key, file, err);
+        if (!rc)
+            rc = take_count(file, path, value, &line.limit, err);
+        if (!rc)
+            rc = add_line(budget, &line);
+        if (rc)
+            return rc;
+    }
+    return rc;
+}
+
+static int take_ignore(struct seep_budget_ignore *rule, const char *file, json_t *table,
+                       struct seep_error *err)
+{
+    const char *key;
+    json_t *value;
+
+    if (!json_is_object(table))
+        return no_table(file, "ignore", err);
+    json_object_foreach (table, key, value) {
+        char **field = strcmp(key, "pattern") == 0    ? &rule->pattern
+                       : strcmp(key, "file") == 0     ? &rule->file
+                       : strcmp(key, "function") == 0 ? &rule->function
+                       : strcmp(key, "reason") == 0   ? &rule->reason
+                                                      : NULL;
+        if (!field)
+            return bad_key(file, "ignore", key, "pattern, file, function and reason", err);
+        if (!json_is_string(value) || !*json_string_value(value))
+            return seep_error_set(err, SEEP_EINVAL, file, 0, "ignore.%.40s is no text", key);
+        *field = strdup(json_string_value(value));
+        if (!*field)
+            return -SEEP_ENOMEM;
+    }
+    if (!rule->reason)
+        return seep_error_set(err, SEEP_EINVAL, file, 0, "an [[ignore]] has no reason: say why");
+    if (!rule->pattern && !rule->file && !rule->function)
+        return seep_error_set(err, SEEP_EINVAL, file, 0,
+                              "an [[ignore]] says nothing of what: give pattern, file or function");
+    if (rule->pattern && !is_pattern(rule->pattern))
+        return seep_error_set(err, SEEP_EINVAL, file, 0,
+                              "%.60s is no pattern: `seep help check` lists them", rule->pattern);
+    return 0;
+}
+
+static int take_ignores(struct seep_budget *budget, const char *file, json_t *list,
+                        struct seep_error *err)
+{
+    size_t n = json_array_size(list);
+    int rc = 0;
+
+    if (!json_is_array(list))
+        return seep_error_set(err, SEEP_EINVAL, file, 0, "ignore has to be a list: [[ignore]]");
+    if (n > SEEP_BUDGET_MAX_IGNORES)
+        return seep_error_set(err, SEEP_EINVAL, file, 0, "more than %d [[ignore]]",
+                              SEEP_BUDGET_MAX_IGNORES);
+    budget->ignores = calloc(n + 1, sizeof *budget->ignores);
+    if (!budget->ignores)
+        return -SEEP_ENOMEM;
+    budget->n_ignores = n;
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = take_ignore(&budget->ignores[i], file, json_array_get(list, i), err);
+    return rc;
+}
+
+static int take_key(struct seep_budget *budget, const char *file, const char *key, json_t *value,
+                    struct seep_error *err)
+{
+    struct seep_budget_line line = {.kind = SEEP_BUDGET_PEAK};
+
+    if (strcmp(key, "space") == 0)
+        return take_spaces(budget, file, "space", line, value, err);
+    if (strcmp(key, "process") == 0)
+        return take_processes(budget, file, value, err);
+    if (strcmp(key, "findings") == 0)
+        return take_findings(budget, file, value, err);
+    if (strcmp(key, "ignore") == 0)
+        return take_ignores(budget, file, value, err);
+    if (strcmp(key, "min_steps") == 0)
+        return take_count(file, key, value, &budget->min_steps, err);
+    if (strcmp(key, "allow_incomplete") != 0)
+        return bad_key(file, "", key,
+                       "space, process, findings, ignore, min_steps and allow_incomplete", err);
+    if (!json_is_boolean(value))
+        return seep_error_set(err, SEEP_EINVAL, file, 0, "allow_incomplete is true or false");
+    budget->allow_incomplete = json_is_true(value);
+    return 0;
+}
+
+/* ---- the file ---------------------------------------------------------------------------- */
+
+static int read_text(const char *file, char **text, size_t *n, struct seep_error *err)
+{
+    FILE *f = fopen(file, "re");
+
+    *text = NULL;
+    if (!f)
+        return seep_error_set(err, SEEP_EIO, file, 0, "%s", strerror(errno));
+    char *room = malloc(SEEP_BUDGET_MAX_FILE_BYTES + 1);
+    *n = room ? fread(room, 1, SEEP_BUDGET_MAX_FILE_BYTES + 1, f) : 0;
+    int rc = !room       ? -SEEP_ENOMEM
+             : ferror(f) ? seep_error_set(err, SEEP_EIO, file, 0, "%s", strerror(errno))
+             : *n > SEEP_BUDGET_MAX_FILE_BYTES
+                 ? seep_error_set(err, SEEP_EINVAL, file, 0, "larger than 1 MiB")
+             : memchr(room, '\0', *n) ? seep_error_set(err, SEEP_EINVAL, file, 0, "not a text")
+                                      : 0;
+    fclose(f);
+    if (rc) {
+        free(room);
+        return rc;
+    }
+    room[*n] = '\0';
+    *text = room;
+    return 0;
+}
+
+static int parse(const char *file, const char *text, size_t n, json_t **value,
+                 struct seep_error *err)
+{
+    json_error_t where;
+    const char *first = text;
+
+    while (isspace((unsigned char)*first))
+        first++;
+    if (*first != '{')
+        return seep_toml_parse(file, text, n, value, err);
+    *value = json_loadb(text, n, JSON_REJECT_DUPLICATES, &where);
+    if (!*value)
+        return seep_error_set(err, SEEP_EINVAL, file, 0, "line %d: %s", where.line, where.text);
+    return 0;
+}
+
+int seep_budget_read(struct seep_budget *budget, const char *file, struct seep_error *err)
+{
+    json_t *document = NULL, *value;
+    const char *key;
+    char *text;
+    size_t n = 0;
+    int rc = read_text(file, &text, &n, err);
+
+    if (rc)
+        return rc;
+    rc = parse(file, text, n, &document, err);
+    free(text);
+    if (rc)
+        return rc;
+    json_object_foreach (document, key, value) {
+        rc = take_key(budget, file, key, value, err);
+        if (rc)
+            break;
+    }
+    json_decref(document);
+    return rc;
+}
+
+void seep_budget_fini(struct seep_budget *budget)
+{
+    for (size_t i = 0; i < budget->n_ignores; i++) {
+        free(budget->ignores[i].pattern);
+        free(budget->ignores[i].file);
+        free(budget->ignores[i].function);
+        free(budget->ignores[i].reason);
+    }
+    free(budget->ignores);
+    free(budget->lines);
+    *budget = (struct seep_budget){0};
+}
+
+/* ---- asking ------------------------------------------------------------------------------ */
+
+/* The glob of a path is that of its end too: data/index.py is that of every project folder. */
+static bool is_path(const char *glob, const char *path)
+{
+    if (fnmatch(glob, path, 0) == 0)
+        return true;
+    for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+        if (fnmatch(glob, slash + 1, 0) == 0)
+            return true;
+    }
+    return false;
+}
+
+const struct seep_budget_ignore *seep_budget_ignored(const struct seep_budget *budget,
+                                                     const char *pattern, const char *file,
+                                                     const char *function, const char *qualname)
+{
+    for (size_t i = 0; i < budget->n_ignores; i++) {
+        const struct seep_budget_ignore *rule = &budget->ignores[i];
+        if (rule->pattern && strcmp(rule->pattern, pattern) != 0)
+            continue;
+        if (rule->file && (!file || !is_path(rule->file, file)))
+            continue;
+        if (rule->function && !(function && fnmatch(rule->function, function, 0) == 0) &&
+            !(qualname && fnmatch(rule->function, qualname, 0) == 0))
+            continue;
+        return rule;
+    }
+    return NULL;
+}

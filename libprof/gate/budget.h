@@ -1,0 +1,72 @@
+/* Budgets: what `seep check` allows a job, from options and from a TOML or JSON file. */
+#ifndef SEEP_LIBPROF_GATE_BUDGET_H
+#define SEEP_LIBPROF_GATE_BUDGET_H
+
+#include "libprof/base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum seep_budget_kind { SEEP_BUDGET_GROWTH, SEEP_BUDGET_PEAK, SEEP_BUDGET_FINDINGS };
+
+struct seep_budget_line {
+    enum seep_budget_kind kind;
+    char space[24];   /* "" for findings */
+    char process[16]; /* role of the processes that it is for, each by itself; "": all together */
+    int severity;     /* of findings: index in seep_severities */
+    uint64_t limit;   /* bytes a step, bytes, findings: that much is allowed */
+};
+
+/* Findings that do not count. NULL: any. */
+struct seep_budget_ignore {
+    char *pattern, *file, *function; /* name; globs of the path or its end, of the name */
+    char *reason;                    /* never NULL */
+};
+
+struct seep_budget {
+    struct seep_budget_line *lines;
+    size_t n_lines, lines_capacity;
+    struct seep_budget_ignore *ignores;
+    size_t n_ignores;
+    bool allow_incomplete;
+    uint64_t min_steps; /* a job with fewer cannot be judged */
+};
+
+enum { SEEP_BUDGET_MAX_FILE_BYTES = 1 << 20, SEEP_BUDGET_MAX_IGNORES = 1000 };
+
+/* Adds a line, or changes the limit of the one for the same thing: the last one wins. `text` is
+ * what an option says: SPACE=SIZE, or SEVERITY=N for findings. Returns 0; -SEEP_EINVAL with what is
+ * wrong and what is right in *err; -SEEP_ENOMEM. *budget begins as zeros. */
+SEEP_MUST_CHECK int seep_budget_add(struct seep_budget *budget, enum seep_budget_kind kind,
+                                    const char *text, struct seep_error *err);
+
+/* Reads a file, TOML or JSON (what begins with a brace), into an empty budget:
+ *
+ *   allow_incomplete = false          # judge jobs that were cut, or still run
+ *   min_steps = 100
+ *   [space.host]                      # all processes together
+ *   growth = "4KiB"                   # a step; a size or a number of bytes
+ *   peak = "2GiB"
+ *   [process.loader-worker.host]      # each process of this role
+ *   peak = "300MiB"
+ *   [findings]                        # how many of a severity are allowed
+ *   leak = 0
+ *   [[ignore]]                        # findings that do not count; pattern, file or function
+ *   pattern = "first-touch-cache"
+ *   file = "data/index.py"
+ *   function = "Index.*"
+ *   reason = "bounded by the number of shards"
+ *
+ * Unknown keys, spaces, roles and patterns are errors that name the known ones. Returns 0;
+ * -SEEP_EIO; -SEEP_EINVAL; -SEEP_ENOMEM, with *err. */
+SEEP_MUST_CHECK int seep_budget_read(struct seep_budget *budget, const char *file,
+                                     struct seep_error *err);
+void seep_budget_fini(struct seep_budget *budget);
+
+/* The rule that a finding falls under, or NULL. `file` and `function` may be NULL. Pure. */
+const struct seep_budget_ignore *seep_budget_ignored(const struct seep_budget *budget,
+                                                     const char *pattern, const char *file,
+                                                     const char *function, const char *qualname);
+
+#endif

@@ -1,0 +1,293 @@
+#include "libprof/gate/fix_verdict.h"
+
+#include "libprof/base/text.h"
+#include "libprof/document/report_pairs.h"
+#include "libprof/document/report_view.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEAK, RETENTION, PRESSURE, INFO };
+
+struct verification {
+    const json_t *before, *after;
+    json_t *findings, *savings, *notes;
+    size_t n_vanished, n_remaining, n_new;
+    int counts;     /* the mildest severity of a finding of before's that counts */
+    int counts_new; /* the same of one that is new */
+    bool failed;    /* no memory */
+};
+
+static void note(struct verification *v, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void note(struct verification *v, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    char *clean = seep_text_clean(text, strlen(text));
+    if (!clean || json_array_append_new(v->notes, json_string(clean)))
+        v->failed = true;
+    free(clean);
+}
+
+/* ---- spaces ------------------------------------------------------------------------------ */
+
+static json_t *space_side(const json_t *space)
+{
+    json_t *growth = json_object_get(space, "growth_bytes_per_step");
+
+    if (!json_is_object(space))
+        return json_null();
+    return json_pack("{s:O?, s:o}", "peak_bytes", json_object_get(space, "peak_bytes"),
+                     "growth_bytes_per_step",
+                     json_is_object(growth) ? json_deep_copy(growth) : json_null());
+}
+
+json_t *seep_spaces_beside(const json_t *before, const json_t *after)
+{
+    const json_t *spaces[] = {json_object_get(before, "spaces"), json_object_get(after, "spaces")};
+    json_t *list = json_array(), *space;
+    const char *name;
+
+    for (int side = 0; side < 2; side++) {
+        json_object_foreach ((json_t *)spaces[side], name, space) {
+            if (side == 1 && json_object_get(spaces[0], name))
+                continue;
+            if (json_array_append_new(
+                    list, json_pack("{s:s, s:o, s:o}", "space", name, "before",
+                                    space_side(json_object_get(spaces[0], name)), "after",
+                                    space_side(json_object_get(spaces[1], name))))) {
+                json_decref(list);
+                return NULL;
+            }
+        }
+    }
+    return list;
+}
+
+/* ---- findings ---------------------------------------------------------------------------- */
+
+static bool counts(const json_t *finding, int mildest)
+{
+    return json_is_object(finding) && (int)seep_get_severity(finding) <= mildest &&
+           strcmp(seep_get_text(finding, "pattern", ""), "legitimate-growth") != 0;
+}
+
+/* A fix is of what is worst: where there is nothing but remarks before, they are what it is of; and
+ * where there is nothing at all, whatever comes is new. */
+static void choose_what_counts(struct verification *v)
+{
+    const json_t *finding;
+    int worst = INFO + 1;
+    size_t i;
+
+    json_array_foreach (json_object_get(v->before, "findings"), i, finding) {
+        if (counts(finding, INFO) && (int)seep_get_severity(finding) < worst)
+            worst = (int)seep_get_severity(finding);
+    }
+    v->counts = worst == INFO ? INFO : PRESSURE;
+    v->counts_new = worst > INFO ? INFO : RETENTION;
+}
+
+/* Gone: not there, no more than a remark, or a leak that has become some other, mere pressure. */
+static bool is_gone(const struct verification *v, const json_t *before, const json_t *after)
+{
+    if (!counts(after, v->counts))
+        return true;
+    return seep_get_severity(before) < PRESSURE && seep_get_severity(after) == PRESSURE &&
+           strcmp(seep_get_text(before, "pattern", ""), seep_get_text(after, "pattern", "")) != 0;
+}
+
+static void judge_pair(struct verification *v, json_t *pair)
+{
+    const json_t *before = json_object_get(pair, "before"), *after = json_object_get(pair, "after");
+    const char *state = NULL;
+
+    if (counts(before, v->counts)) {
+        bool gone = is_gone(v, before, after);
+        state = gone ? "vanished" : "remains";
+        *(gone ? &v->n_vanished : &v->n_remaining) += 1;
+    } else if (counts(after, v->counts_new)) {
+        state = "new";
+        v->n_new++;
+    }
+    if (state && (json_object_set_new(pair, "state", json_string(state)) ||
+                  json_array_append(v->findings, pair)))
+        v->failed = true;
+}
+
+static void judge_findings(struct verification *v)
+{
+    json_t *pairs = NULL, *pair;
+    size_t i;
+
+    if (seep_compare_findings(v->before, v->after, &pairs)) {
+        v->failed = true;
+        return;
+    }
+    json_array_foreach (pairs, i, pair)
+        judge_pair(v, pair);
+    json_decref(pairs);
+}
+
+/* ---- savings ----------------------------------------------------------------------------- */
+
+static double peak_of(const json_t *report, const char *space)
+{
+    return seep_get_number(json_object_get(json_object_get(report, "spaces"), space), "peak_bytes");
+}
+
+static void add_saving(struct verification *v, const char *space, double predicted)
+{
+    double measured = peak_of(v->before, space) - peak_of(v->after, space);
+    bool agrees = fabs(measured - predicted) <= 0.1 * predicted;
+
+    if (json_array_append_new(v->savings,
+                              json_pack("{s:s, s:I, s:I, s:b}", "space", space, "predicted_bytes",
+                                        (json_int_t)predicted, "measured_bytes",
+                                        (json_int_t)measured, "agrees", agrees)))
+        v->failed = true;
+}
+
+/* What the vanished findings predict, added up by space. */
+static void add_savings(struct verification *v)
+{
+    json_t *sums = json_object(), *pair, *sum;
+    const char *space;
+    size_t i;
+
+    json_array_foreach (v->findings, i, pair) {
+        const json_t *before = json_object_get(pair, "before");
+        const json_t *saving = json_object_get(before, "saving_bytes");
+        space = seep_get_text(before, "space", "");
+        if (strcmp(seep_get_text(pair, "state", ""), "vanished") != 0 || !json_is_number(saving))
+            continue;
+        double all = json_number_value(saving) + json_real_value(json_object_get(sums, space));
+        if (json_object_set_new(sums, space, json_real(all)))
+            v->failed = true;
+    }
+    json_object_foreach (sums, space, sum) {
+        if (json_real_value(sum) > 0)
+            add_saving(v, space, json_real_value(sum));
+    }
+    json_decref(sums);
+}
+
+/* ---- all --------------------------------------------------------------------------------- */
+
+static const char *plural(size_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+static json_t *why(const struct verification *v, bool fixed)
+{
+    char *text = fixed ? seep_text_format("%zu finding%s vanished, none remains, none is new",
+                                          v->n_vanished, plural(v->n_vanished))
+                       : seep_text_format("%zu finding%s vanished, %zu remain%s, %zu %s new",
+                                          v->n_vanished, plural(v->n_vanished), v->n_remaining,
+                                          v->n_remaining == 1 ? "s" : "", v->n_new,
+                                          v->n_new == 1 ? "is" : "are");
+    json_t *json = text ? json_string(text) : NULL;
+
+    free(text);
+    return json;
+}
+
+static int finish(struct verification *v, json_t **verdict)
+{
+    bool fixed = v->n_vanished && !v->n_remaining && !v->n_new;
+    json_t *document = seep_get_document("seep-verify");
+
+    if (!document ||
+        json_object_set_new(document, "verdict", json_string(fixed ? "fixed" : "not-fixed")) ||
+        json_object_set_new(document, "why", why(v, fixed)) ||
+        json_object_set(document, "before", json_object_get(v->before, "job")) ||
+        json_object_set(document, "after", json_object_get(v->after, "job")) ||
+        json_object_set(document, "findings", v->findings) ||
+        json_object_set_new(document, "spaces", seep_spaces_beside(v->before, v->after)) ||
+        json_object_set(document, "savings", v->savings) ||
+        json_object_set(document, "notes", v->notes))
+        v->failed = true;
+    if (v->failed) {
+        json_decref(document);
+        return -SEEP_ENOMEM;
+    }
+    *verdict = document;
+    return 0;
+}
+
+static int comparable(const json_t *before, const json_t *after, bool allow_incomplete,
+                      struct seep_error *err)
+{
+    struct seep_error one = {0};
+    int rc = seep_compare_usable(before, allow_incomplete, &one);
+
+    if (!rc)
+        rc = seep_compare_long_enough(before, &one);
+    if (rc)
+        return seep_error_set(err, -rc, "", 0, "before: %s", one.text);
+    rc = seep_compare_usable(after, allow_incomplete, &one);
+    if (!rc)
+        rc = seep_compare_long_enough(after, &one);
+    if (rc)
+        return seep_error_set(err, -rc, "", 0, "after: %s", one.text);
+    return seep_compare_jobs(before, after, err);
+}
+
+static void note_jobs(struct verification *v)
+{
+    const json_t *reports[] = {v->before, v->after};
+    static const char *const names[] = {"before", "after"};
+
+    for (int i = 0; i < 2; i++) {
+        const json_t *job = json_object_get(reports[i], "job"), *process;
+        for (size_t at = 0; (process = seep_get_failed(reports[i], &at));)
+            note(v, "%s: the %s (process %.0f) ended with %s %.0f", names[i],
+                 seep_get_text(process, "role", ""), seep_get_number(process, "pid"),
+                 seep_get_text(json_object_get(process, "exit"), "kind", ""),
+                 seep_get_number(json_object_get(process, "exit"), "value"));
+        if (!json_is_true(json_object_get(job, "complete")))
+            note(v, "%s: the profile is incomplete", names[i]);
+        if (seep_get_number(job, "dropped_events") > 0)
+            note(v, "%s: %.0f events are not in the profile", names[i],
+                 seep_get_number(job, "dropped_events"));
+    }
+    if (strcmp(seep_get_text(json_object_get(v->after, "job"), "step_source", ""), "time") == 0)
+        note(v, "no steps were found: time slices took their place, which a faster or slower run "
+                "moves");
+}
+
+int seep_verify(const json_t *before, const json_t *after, bool allow_incomplete, json_t **verdict,
+                struct seep_error *err)
+{
+    struct verification v = {.before = before, .after = after};
+    int rc = comparable(before, after, allow_incomplete, err);
+
+    if (rc)
+        return rc;
+    v.findings = json_array();
+    v.savings = json_array();
+    v.notes = json_array();
+    choose_what_counts(&v);
+    judge_findings(&v);
+    add_savings(&v);
+    note_jobs(&v);
+    if (v.failed)
+        rc = -SEEP_ENOMEM;
+    else if (!v.n_vanished && !v.n_remaining && !v.n_new)
+        rc = seep_error_set(err, SEEP_ENODATA, "", 0,
+                            "neither run has a finding: nothing to verify");
+    else
+        rc = finish(&v, verdict);
+    json_decref(v.findings);
+    json_decref(v.savings);
+    json_decref(v.notes);
+    return rc;
+}

@@ -1,0 +1,369 @@
+#include "libprof/gate/gate.h"
+
+#include "libprof/base/text.h"
+#include "libprof/document/report_pairs.h"
+#include "libprof/document/report_view.h"
+#include "libprof/gate/gate_parts.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- lines ------------------------------------------------------------------------------- */
+
+void seep_gate_add_line(struct seep_judging *j, const char *kind, const char *verdict, char *name,
+                        char *text, json_t *more)
+{
+    char id[24];
+    json_t *line;
+
+    snprintf(id, sizeof id, "B%zu", json_array_size(j->lines) + 1);
+    line = json_pack("{s:s, s:s, s:s?, s:s?, s:s}", "id", id, "kind", kind, "name", name, "text",
+                     text, "verdict", verdict);
+    if (!name || !text || !line || (more && json_object_update(line, more)) ||
+        json_array_append(j->lines, line))
+        j->failed = true;
+    if (strcmp(verdict, "violated") == 0)
+        j->violated = true;
+    json_decref(line);
+    json_decref(more);
+    free(name);
+    free(text);
+}
+
+void seep_gate_note(struct seep_judging *j, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    char *clean = seep_text_clean(text, strlen(text));
+    if (!clean || json_array_append_new(j->notes, json_string(clean)))
+        j->failed = true;
+    free(clean);
+}
+
+/* The site of a space (and of a process) that grows or holds most: where to look first. */
+static const json_t *worst_frame(const json_t *report, const struct seep_budget_line *line,
+                                 const json_t *process)
+{
+    const char *key = line->kind == SEEP_BUDGET_GROWTH ? "growth_bytes_per_step" : "peak_bytes";
+    json_int_t pid = json_integer_value(json_object_get(process, "pid"));
+    const json_t *best = NULL;
+    json_t *site, *one;
+    double most = 0;
+    size_t i, k;
+
+    json_array_foreach (json_object_get(report, "sites"), i, site) {
+        bool inside = !process;
+        json_array_foreach (json_object_get(site, "processes"), k, one) {
+            inside = inside || json_integer_value(one) == pid;
+        }
+        if (!inside || strcmp(seep_get_text(site, "space", ""), line->space) != 0 ||
+            seep_get_number(site, key) <= most)
+            continue;
+        best = site;
+        most = seep_get_number(site, key);
+    }
+    return best ? seep_get_site_frame(best) : NULL;
+}
+
+/* What a space of the job or of one process came to. */
+struct measured {
+    const json_t *process;   /* NULL: the job */
+    struct seep_slope value; /* a peak has no interval */
+    bool known;
+};
+
+static char *text_of_growth(const struct measured *m, const char *verdict)
+{
+    char value[SEEP_SIZE_TEXT], low[SEEP_SIZE_TEXT], high[SEEP_SIZE_TEXT];
+
+    seep_text_size(m->value.value, value);
+    seep_text_size(m->value.low, low);
+    seep_text_size(m->value.high, high);
+    return seep_text_format(
+        "%s a step (95 %% interval %s to %s)%s", value, low, high,
+        strcmp(verdict, "noise") == 0 ? ": above the budget, but not clear of it: noise" : "");
+}
+
+static char *name_of(const struct seep_budget_line *line)
+{
+    bool growth = line->kind == SEEP_BUDGET_GROWTH;
+    char size[SEEP_SIZE_TEXT];
+
+    return seep_text_format("%s of %s%s%s: at most %s%s", growth ? "growth" : "peak", line->space,
+                            line->process[0] ? " in each " : "", line->process,
+                            seep_text_size((double)line->limit, size), growth ? " a step" : "");
+}
+
+static void add_measured(struct seep_judging *j, const struct seep_budget_line *line,
+                         const struct measured *m)
+{
+    bool growth = line->kind == SEEP_BUDGET_GROWTH;
+    double limit = (double)line->limit;
+    const char *verdict = m->value.low > limit     ? "violated"
+                          : m->value.value > limit ? "noise"
+                                                   : "holds";
+    const json_t *frame =
+        strcmp(verdict, "holds") == 0 ? NULL : worst_frame(j->gate->report, line, m->process);
+    json_t *more = json_pack("{s:s, s:o, s:f}", "space", line->space, "limit",
+                             json_integer((json_int_t)line->limit), "value", m->value.value);
+    char size[SEEP_SIZE_TEXT], *text;
+
+    if (growth)
+        json_object_update_new(more,
+                               json_pack("{s:f, s:f}", "low", m->value.low, "high", m->value.high));
+    if (line->process[0])
+        json_object_set_new(more, "process", json_string(line->process));
+    if (frame)
+        json_object_set_new(more, "frame", json_deep_copy(frame));
+    text = growth ? text_of_growth(m, verdict)
+                  : seep_text_format("%s", seep_text_size(m->value.value, size));
+    if (m->process && text) {
+        char *longer =
+            seep_text_format("%s, process %.0f", text, seep_get_number(m->process, "pid"));
+        free(text);
+        text = longer;
+        json_object_set(more, "pid", json_object_get(m->process, "pid"));
+    }
+    seep_gate_add_line(j, growth ? "growth" : "peak", verdict, name_of(line), text, more);
+}
+
+/* ---- spaces ------------------------------------------------------------------------------ */
+
+static struct measured measure(const json_t *measured_in, const json_t *process,
+                               const struct seep_budget_line *line)
+{
+    const json_t *space = json_object_get(json_object_get(measured_in, "spaces"), line->space);
+    struct measured m = {.process = process, .known = true};
+    double peak = seep_get_number(space, "peak_bytes");
+
+    if (line->kind == SEEP_BUDGET_PEAK)
+        m.value = (struct seep_slope){peak, peak, peak};
+    else if (space) /* one that is not there does not grow */
+        m.known = seep_get_slope(space, "growth_bytes_per_step", &m.value);
+    return m;
+}
+
+/* The process of a role that comes closest to the limit, or is furthest beyond. */
+static struct measured measure_role(const json_t *report, const struct seep_budget_line *line,
+                                    size_t *n_unknown, size_t *n)
+{
+    struct measured worst = {0};
+    json_t *process;
+    size_t i;
+
+    json_array_foreach (json_object_get(report, "processes"), i, process) {
+        if (strcmp(seep_get_text(process, "role", ""), line->process) != 0)
+            continue;
+        struct measured m = measure(process, process, line);
+        ++*n;
+        *n_unknown += !m.known;
+        if (m.known && (!worst.known || m.value.low > worst.value.low ||
+                        (m.value.low == worst.value.low && m.value.value > worst.value.value)))
+            worst = m;
+    }
+    return worst;
+}
+
+static int judge_space(struct seep_judging *j, const struct seep_budget_line *line,
+                       struct seep_error *err)
+{
+    const json_t *report = j->gate->report;
+    size_t n_unknown = 0, n = 0;
+    struct measured m =
+        line->process[0] ? measure_role(report, line, &n_unknown, &n) : measure(report, NULL, line);
+
+    if (line->process[0] && !n) {
+        seep_gate_add_line(j, line->kind == SEEP_BUDGET_GROWTH ? "growth" : "peak", "holds",
+                           name_of(line), strdup("the job had no such process"), NULL);
+        return 0;
+    }
+    if (!m.known)
+        return seep_error_set(err, SEEP_ENODATA, "", 0,
+                              "%.0f steps are too few to measure growth after the warm-up",
+                              seep_get_number(json_object_get(report, "job"), "steps"));
+    add_measured(j, line, &m);
+    if (n_unknown)
+        seep_gate_note(j,
+                       "growth of %s: %zu of %zu %s processes lived for too few steps to be judged",
+                       line->space, n_unknown, n, line->process);
+    return 0;
+}
+
+/* ---- findings ---------------------------------------------------------------------------- */
+
+static void judge_findings(struct seep_judging *j, const struct seep_budget_line *line)
+{
+    const char *name = seep_severities[line->severity];
+    uint64_t counted = 0;
+    const char *verdict;
+    json_t *finding;
+    size_t i;
+
+    json_array_foreach (j->findings, i, finding) {
+        if (seep_get_severity(finding) == line->severity && !json_object_get(finding, "reason"))
+            counted++;
+    }
+    verdict = counted > line->limit ? "violated" : "holds";
+    json_array_foreach (j->findings, i, finding) {
+        if (counted > line->limit && seep_get_severity(finding) == line->severity &&
+            !json_object_get(finding, "reason"))
+            json_object_set_new(finding, "verdict", json_string("violated"));
+    }
+    seep_gate_add_line(j, "findings", verdict,
+                       seep_text_format("findings of severity %s: at most %llu", name,
+                                        (unsigned long long)line->limit),
+                       seep_text_format("%llu", (unsigned long long)counted),
+                       json_pack("{s:s, s:I, s:I}", "severity", name, "limit",
+                                 (json_int_t)line->limit, "value", (json_int_t)counted));
+}
+
+static void list_findings(struct seep_judging *j)
+{
+    json_t *finding;
+    size_t i;
+
+    json_array_foreach (json_object_get(j->gate->report, "findings"), i, finding) {
+        const json_t *frame = json_object_get(finding, "frame");
+        const struct seep_budget_ignore *rule = seep_budget_ignored(
+            j->gate->budget, seep_get_text(finding, "pattern", ""),
+            seep_get_text(frame, "file", NULL), seep_get_text(frame, "function", NULL),
+            seep_get_text(frame, "qualname", NULL));
+        json_t *copy = json_copy(finding);
+        if (rule)
+            json_object_set_new(copy, "reason", json_string(rule->reason));
+        json_object_set_new(copy, "verdict", json_string(rule ? "ignored" : "holds"));
+        if (json_array_append_new(j->findings, copy))
+            j->failed = true;
+    }
+}
+
+/* ---- all --------------------------------------------------------------------------------- */
+
+/* That there is no finding holds only for a job that was long enough to have one. */
+static bool asks_for_findings(const struct seep_gate *gate)
+{
+    bool asks = gate->baseline || !gate->budget->n_lines;
+
+    for (size_t i = 0; i < gate->budget->n_lines; i++)
+        asks = asks || gate->budget->lines[i].kind == SEEP_BUDGET_FINDINGS;
+    return asks;
+}
+
+static int judge_lines(struct seep_judging *j, struct seep_error *err)
+{
+    static const struct seep_budget_line nothing_kept[] = {
+        {.kind = SEEP_BUDGET_FINDINGS, .severity = 0},
+        {.kind = SEEP_BUDGET_FINDINGS, .severity = 1}};
+    const struct seep_budget *budget = j->gate->budget;
+    bool plain = !budget->n_lines && !j->gate->baseline;
+    const struct seep_budget_line *lines = plain ? nothing_kept : budget->lines;
+    size_t n = plain ? 2 : budget->n_lines;
+    int rc = 0;
+
+    for (size_t i = 0; i < n && !rc; i++) {
+        if (lines[i].kind == SEEP_BUDGET_FINDINGS)
+            judge_findings(j, &lines[i]);
+        else
+            rc = judge_space(j, &lines[i], err);
+    }
+    return rc;
+}
+
+static void note_job(struct seep_judging *j)
+{
+    const json_t *job = json_object_get(j->gate->report, "job");
+    double dropped = seep_get_number(job, "dropped_events");
+    const json_t *process;
+
+    if (dropped > 0)
+        seep_gate_note(j, "%.0f events are not in the profile: what was measured is a lower bound",
+                       dropped);
+    if (!json_is_true(json_object_get(job, "complete")))
+        seep_gate_note(j, "the profile is incomplete: what was measured is a lower bound");
+    for (size_t at = 0; (process = seep_get_failed(j->gate->report, &at));)
+        seep_gate_note(j, "the %s (process %.0f) ended with %s %.0f",
+                       seep_get_text(process, "role", ""), seep_get_number(process, "pid"),
+                       seep_get_text(json_object_get(process, "exit"), "kind", ""),
+                       seep_get_number(json_object_get(process, "exit"), "value"));
+}
+
+static int finish(struct seep_judging *j, json_t **check)
+{
+    json_t *document = seep_get_document("seep-check");
+
+    if (!document ||
+        json_object_set_new(document, "verdict", json_string(j->violated ? "violated" : "holds")) ||
+        json_object_set(document, "job", json_object_get(j->gate->report, "job")) ||
+        json_object_set(document, "lines", j->lines) ||
+        json_object_set(document, "findings", j->findings) ||
+        json_object_set(document, "notes", j->notes))
+        j->failed = true;
+    if (j->failed) {
+        json_decref(document);
+        return -SEEP_ENOMEM;
+    }
+    *check = document;
+    return 0;
+}
+
+static int judge(const struct seep_gate *gate, json_t **check, struct seep_error *err)
+{
+    struct seep_judging j = {
+        .gate = gate, .lines = json_array(), .findings = json_array(), .notes = json_array()};
+    int rc = j.lines && j.findings && j.notes ? 0 : -SEEP_ENOMEM;
+
+    if (!rc) {
+        list_findings(&j);
+        rc = judge_lines(&j, err);
+    }
+    if (!rc && gate->baseline)
+        seep_gate_baseline(&j);
+    if (!rc) {
+        note_job(&j);
+        rc = finish(&j, check);
+    }
+    json_decref(j.lines);
+    json_decref(j.findings);
+    json_decref(j.notes);
+    return rc;
+}
+
+int seep_gate_judge(const struct seep_gate *gate, json_t **check, struct seep_error *err)
+{
+    const struct seep_budget *budget = gate->budget;
+    double steps = seep_get_number(json_object_get(gate->report, "job"), "steps");
+    int rc = seep_compare_usable(gate->report, budget->allow_incomplete, err);
+
+    if (!rc && steps < (double)budget->min_steps)
+        rc = seep_error_set(err, SEEP_ENODATA, "", 0, "%.0f steps, and min_steps is %llu", steps,
+                            (unsigned long long)budget->min_steps);
+    if (!rc && gate->baseline)
+        rc = seep_compare_usable(gate->baseline, budget->allow_incomplete, err);
+    if (!rc && gate->baseline)
+        rc = seep_compare_jobs(gate->baseline, gate->report, err);
+    if (!rc)
+        rc = judge(gate, check, err);
+    if (!rc && asks_for_findings(gate) &&
+        strcmp(seep_get_text(*check, "verdict", ""), "holds") == 0) {
+        rc = seep_compare_long_enough(gate->report, err);
+        if (rc) {
+            json_decref(*check);
+            *check = NULL;
+        }
+    }
+    return rc;
+}
+
+int seep_gate_describe(const json_t *report, json_t **check)
+{
+    struct seep_budget none = {0};
+    struct seep_gate gate = {.report = report, .budget = &none};
+
+    return judge(&gate, check, NULL);
+}

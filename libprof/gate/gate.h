@@ -1,0 +1,35 @@
+/* The gate: a report held against budgets and against an older report. */
+#ifndef SEEP_LIBPROF_GATE_GATE_H
+#define SEEP_LIBPROF_GATE_GATE_H
+
+#include "libprof/gate/budget.h"
+
+#include <jansson.h>
+
+struct seep_gate {
+    const json_t *report;
+    const json_t *baseline; /* NULL: none. Both with all sites where there is one. */
+    const struct seep_budget *budget;
+};
+
+/* Judges. Without any line in the budget and without a baseline no finding of severity leak or
+ * retention is allowed.
+ *   *check out, a new reference:
+ *     { "format": "seep-check", "version": 1, "seep", "verdict": "holds|violated",
+ *       "job": the report's,
+ *       "lines": [ { "id": "B1", "kind": "growth|peak|findings|baseline", "name": what is allowed,
+ *                    "text": what was measured, "verdict": "holds|noise|violated",
+ *                    "space", "process", "severity", "limit", "value", "low", "high", "frame"
+ *                    (where they apply) } ],
+ *       "findings": [ FINDING + { "verdict": "holds|ignored|violated", "reason" (ignored) } ],
+ *       "notes": [ text… ] }
+ *   "noise": the value is above the limit, but its interval is not.
+ * Returns 0; -SEEP_ENODATA when it cannot be judged, -SEEP_EINVAL when the baseline is that of
+ * another job, with *err; -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_gate_judge(const struct seep_gate *gate, json_t **check,
+                                    struct seep_error *err);
+
+/* The same for a report alone that cannot fail to be judged: for the formats of `seep report`. */
+SEEP_MUST_CHECK int seep_gate_describe(const json_t *report, json_t **check);
+
+#endif

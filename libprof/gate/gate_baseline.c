@@ -1,0 +1,187 @@
+/* What is new or has grown since an older run. */
+#include "libprof/base/text.h"
+#include "libprof/document/report_pairs.h"
+#include "libprof/document/report_view.h"
+#include "libprof/gate/gate_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_PLACES = 20 };
+
+static double steps_of(const json_t *report)
+{
+    return seep_get_number(json_object_get(report, "job"), "steps");
+}
+
+/* Both sides are objects with the bytes at `key` and a growth. */
+static bool grew(const json_t *before, const json_t *after, const char *key, double steps,
+                 const struct seep_tolerance *tolerance)
+{
+    struct seep_slope was, is;
+
+    seep_get_slope(before, "growth_bytes_per_step", &was);
+    seep_get_slope(after, "growth_bytes_per_step", &is);
+    return seep_compare_grown(seep_get_number(before, key), seep_get_number(after, key),
+                              tolerance) ||
+           seep_compare_growth_grown(&was, &is, steps, tolerance);
+}
+
+static char *text_of(const json_t *before, const json_t *after, const char *key)
+{
+    char was[SEEP_SIZE_TEXT], is[SEEP_SIZE_TEXT], slope_was[SEEP_SIZE_TEXT],
+        slope_is[SEEP_SIZE_TEXT];
+    struct seep_slope old, now;
+
+    seep_get_slope(before, "growth_bytes_per_step", &old);
+    seep_get_slope(after, "growth_bytes_per_step", &now);
+    seep_text_size(seep_get_number(before, key), was);
+    seep_text_size(seep_get_number(after, key), is);
+    seep_text_size(old.value, slope_was);
+    seep_text_size(now.value, slope_is);
+    if (!json_is_object(before))
+        return seep_text_format("new: keeps %s, +%s a step", is, slope_is);
+    return seep_text_format("keeps %s, was %s; grows by %s a step, was %s", is, was, slope_is,
+                            slope_was);
+}
+
+static void add(struct seep_judging *j, const char *verdict, char *name, const json_t *before,
+                const json_t *after, const char *key)
+{
+    const json_t *frame = json_object_get(after, "frame");
+    json_t *more = json_pack("{s:s, s:o?}", "space", seep_get_text(after, "space", ""), "frame",
+                             frame ? json_deep_copy(frame) : NULL);
+
+    if (!frame)
+        json_object_del(more, "frame");
+    seep_gate_add_line(j, "baseline", verdict, name, text_of(before, after, key), more);
+}
+
+/* The judged copy of a finding of the report. */
+static json_t *judged(const struct seep_judging *j, const json_t *finding)
+{
+    const char *id = seep_get_text(finding, "id", "");
+    json_t *copy;
+    size_t i;
+
+    json_array_foreach (j->findings, i, copy) {
+        if (strcmp(seep_get_text(copy, "id", ""), id) == 0)
+            return copy;
+    }
+    return NULL;
+}
+
+static void judge_findings(struct seep_judging *j, const json_t *pairs, size_t *n_violated)
+{
+    const char *cwd = seep_get_text(json_object_get(j->gate->report, "job"), "cwd", "");
+    json_t *pair;
+    size_t i;
+
+    json_array_foreach (pairs, i, pair) {
+        const json_t *before = json_object_get(pair, "before"),
+                     *after = json_object_get(pair, "after");
+        json_t *copy = judged(j, after);
+        /* What was no more than a remark has become a finding: that is new. */
+        if (json_is_object(before) && seep_get_severity(before) > 1 && seep_get_severity(after) < 2)
+            before = NULL;
+        bool counts = copy && seep_get_severity(after) < 2 && !json_object_get(copy, "reason");
+        if (!counts ||
+            (json_is_object(before) &&
+             !grew(before, after, "live_bytes", steps_of(j->gate->report), &SEEP_TOLERANCE)))
+            continue;
+        char *frame = seep_get_frame_text(json_object_get(after, "frame"), cwd);
+        add(j, "violated",
+            seep_text_format("no new or grown finding: %s at %s",
+                             seep_get_text(after, "pattern", ""), frame ? frame : "?"),
+            before, after, "live_bytes");
+        json_object_set_new(copy, "verdict", json_string("violated"));
+        free(frame);
+        ++*n_violated;
+    }
+}
+
+/* Whether a finding of the report speaks of a place already. */
+static bool is_told(const struct seep_judging *j, const json_t *frame, const char *space)
+{
+    json_t *finding;
+    size_t i;
+
+    json_array_foreach (j->findings, i, finding) {
+        const json_t *its = json_object_get(finding, "frame");
+        const char *class = seep_get_space_class(seep_get_text(finding, "space", ""));
+        if (strcmp(class, space) == 0 &&
+            strcmp(seep_get_text(its, "function", ""), seep_get_text(frame, "function", "")) == 0 &&
+            strcmp(seep_get_text(its, "file", ""), seep_get_text(frame, "file", "")) == 0)
+            return true;
+    }
+    return false;
+}
+
+static double retained_rise(const json_t *pair)
+{
+    return seep_get_number(json_object_get(pair, "after"), "retained_bytes") -
+           seep_get_number(json_object_get(pair, "before"), "retained_bytes");
+}
+
+static int by_rise(const void *a, const void *b)
+{
+    double p = retained_rise(*(json_t *const *)a), q = retained_rise(*(json_t *const *)b);
+
+    return (p < q) - (p > q);
+}
+
+/* Places that keep more, most first. */
+static void judge_places(struct seep_judging *j, json_t *pairs, size_t *n_violated)
+{
+    const char *cwd = seep_get_text(json_object_get(j->gate->report, "job"), "cwd", "");
+    double steps = steps_of(j->gate->report);
+    json_t **grown = calloc(json_array_size(pairs) + 1, sizeof(json_t *)), *pair;
+    size_t i, n = 0;
+
+    json_array_foreach (pairs, i, pair) {
+        const json_t *after = json_object_get(pair, "after");
+        const struct seep_tolerance *tolerance =
+            json_object_get(pair, "interpreter") ? &SEEP_TOLERANCE_INTERPRETER : &SEEP_TOLERANCE;
+        if (grown && json_is_object(after) &&
+            grew(json_object_get(pair, "before"), after, "retained_bytes", steps, tolerance) &&
+            !is_told(j, json_object_get(pair, "frame"), seep_get_text(pair, "space", "")))
+            grown[n++] = pair;
+    }
+    if (n)
+        qsort(grown, n, sizeof *grown, by_rise);
+    for (i = 0; i < n && i < MAX_PLACES; i++) {
+        json_t *after = json_object_get(grown[i], "after");
+        json_t *frame = json_object_get(grown[i], "frame");
+        char *text = seep_get_frame_text(frame, cwd);
+        json_object_set(after, "frame", frame);
+        json_object_set(after, "space", json_object_get(grown[i], "space"));
+        add(j, "violated", seep_text_format("no new or grown site: %s", text ? text : "?"),
+            json_object_get(grown[i], "before"), after, "retained_bytes");
+        free(text);
+    }
+    if (n > MAX_PLACES)
+        seep_gate_note(j, "%zu more places keep more than in the baseline", n - MAX_PLACES);
+    j->failed = j->failed || !grown;
+    free(grown);
+    *n_violated += n;
+}
+
+void seep_gate_baseline(struct seep_judging *j)
+{
+    json_t *findings = NULL, *places = NULL;
+    size_t n_violated = 0;
+
+    if (seep_compare_findings(j->gate->baseline, j->gate->report, &findings) ||
+        seep_compare_sites(j->gate->baseline, j->gate->report, SEEP_BY_PLACE, &places)) {
+        j->failed = true;
+    } else {
+        judge_findings(j, findings, &n_violated);
+        judge_places(j, places, &n_violated);
+        if (!n_violated)
+            seep_gate_add_line(j, "baseline", "holds",
+                               strdup("nothing new or grown since the baseline"),
+                               strdup("all within 10 % or 64 KiB of it"), NULL);
+    }
+    json_decref(findings);
+    json_decref(places);
+}

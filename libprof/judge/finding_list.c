@@ -1,0 +1,241 @@
+/* Findings as a list: making, joining, sorting and freeing them. */
+#include "libprof/judge/diagnosis.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *seep_pattern_name(enum seep_pattern pattern)
+{
+    static const char *const names[SEEP_N_PATTERNS] = {
+        "eager-retention", "first-touch-cache", "aliased-cache",     "graph-retention",
+        "carry-over",      "allocator-cache",   "size-spike",        "worker-multiplication",
+        "cow-growth",      "pinned-pool",       "shm-growth",        "collective-buffer",
+        "wrong-device",    "reference-cycle",   "legitimate-growth", "unbounded-growth",
+        "undetermined",
+    };
+
+    return names[pattern];
+}
+
+const char *seep_severity_name(enum seep_severity severity)
+{
+    static const char *const names[] = {"leak", "retention", "pressure", "info"};
+
+    return names[severity];
+}
+
+void seep_finding_note(struct seep_finding *f, const char *format, ...)
+{
+    va_list args;
+    char *text;
+
+    if (f->n_evidence >= SEEP_MAX_EVIDENCE)
+        return;
+    va_start(args, format);
+    if (vasprintf(&text, format, args) >= 0)
+        f->evidence[f->n_evidence++] = text;
+    va_end(args);
+}
+
+void seep_finding_fini(struct seep_finding *f)
+{
+    free(f->sites);
+    free(f->processes);
+    free(f->title);
+    free(f->advice);
+    for (size_t i = 0; i < f->n_evidence; i++)
+        free(f->evidence[i]);
+}
+
+void seep_findings_fini(struct seep_findings *f)
+{
+    for (size_t i = 0; i < f->n; i++)
+        seep_finding_fini(&f->list[i]);
+    free(f->list);
+    *f = (struct seep_findings){0};
+}
+
+/* ---- findings of one function -------------------------------------------------------------- */
+
+bool seep_finding_same_function(const struct seep_model *m, uint32_t frame, uint32_t other)
+{
+    const struct seep_dict_frame *f = &m->dict.frames[frame], *g = &m->dict.frames[other];
+
+    return f->kind == g->kind && f->source == g->source && f->function == g->function &&
+           f->kind == SEEP_FRAME_PYTHON;
+}
+
+/* ---- one graph, one finding ------------------------------------------------------------------ */
+
+static bool same_processes(const struct seep_finding *a, const struct seep_finding *b)
+{
+    return a->n_processes == b->n_processes &&
+           memcmp(a->processes, b->processes, a->n_processes * sizeof *a->processes) == 0;
+}
+
+/* Blocks a step; what a graph holds of one step comes in whole numbers. */
+static double pace(const struct seep_finding *f)
+{
+    return f->live_bytes ? f->growth.value * (double)f->count / (double)f->live_bytes : 0;
+}
+
+/* What saved tensors of a graph look like: growth on a line of the same function, by whole blocks a
+ * step. */
+static bool is_of_graph(const struct seep_model *m, const struct seep_finding *graph,
+                        const struct seep_finding *f)
+{
+    if (f->severity != graph->severity || !same_processes(graph, f))
+        return false;
+    if (f->pattern == SEEP_PATTERN_GRAPH_RETENTION)
+        return true;
+    double blocks = pace(f);
+    return f->pattern == SEEP_PATTERN_UNBOUNDED_GROWTH &&
+           seep_finding_same_function(m, graph->frame, f->frame) &&
+           fabs(blocks - floor(blocks + 0.5)) < 0.05 && blocks > 0.9;
+}
+
+static int absorb(const struct seep_model *m, struct seep_finding *graph, struct seep_finding *f)
+{
+    const struct seep_dict_frame *at = &m->dict.frames[f->frame];
+    uint32_t *sites = reallocarray(graph->sites, graph->n_sites + f->n_sites, sizeof *graph->sites);
+
+    if (!sites)
+        return -SEEP_ENOMEM;
+    graph->sites = sites;
+    memcpy(sites + graph->n_sites, f->sites, f->n_sites * sizeof *sites);
+    graph->n_sites += f->n_sites;
+    graph->live_bytes += f->live_bytes;
+    graph->count += f->count;
+    graph->saving_bytes += f->saving_bytes;
+    graph->peak_bytes += f->peak_bytes;
+    graph->growth.value += f->growth.value;
+    graph->growth.low += f->growth.low;
+    graph->growth.high += f->growth.high;
+    /* Some room stays for what is said later. */
+    if (at->kind == SEEP_FRAME_PYTHON && graph->n_evidence + 2 < SEEP_MAX_EVIDENCE)
+        seep_finding_note(graph, "the same graph also holds what %s:%llu makes",
+                          seep_dictionary_text(&m->dict, at->source),
+                          (unsigned long long)at->where);
+    seep_finding_fini(f);
+    return 0;
+}
+
+static int by_growth(const void *a, const void *b)
+{
+    const struct seep_finding *p = a, *q = b;
+    bool graph_p = p->pattern == SEEP_PATTERN_GRAPH_RETENTION;
+    bool graph_q = q->pattern == SEEP_PATTERN_GRAPH_RETENTION;
+
+    if (graph_p != graph_q)
+        return graph_p ? -1 : 1;
+    if (p->growth.value > q->growth.value || p->growth.value < q->growth.value)
+        return p->growth.value > q->growth.value ? -1 : 1;
+    return (p->frame > q->frame) - (p->frame < q->frame);
+}
+
+/* A graph that is kept shows on every line that had a part in it: the one with most is the finding,
+ * the others are its evidence. */
+int seep_findings_join(const struct seep_model *m, struct seep_findings *f)
+{
+    size_t kept = 0;
+    int rc = 0;
+
+    if (f->n)
+        qsort(f->list, f->n, sizeof *f->list, by_growth);
+    for (size_t i = 0; i < f->n; i++) {
+        struct seep_finding *graph = NULL;
+        for (size_t k = 0; k < kept && !graph && !rc; k++) {
+            if (f->list[k].pattern == SEEP_PATTERN_GRAPH_RETENTION &&
+                is_of_graph(m, &f->list[k], &f->list[i]))
+                graph = &f->list[k];
+        }
+        if (graph && !rc)
+            rc = absorb(m, graph, &f->list[i]);
+        else
+            f->list[kept++] = f->list[i];
+    }
+    f->n = kept;
+    return rc;
+}
+
+static int by_severity(const void *a, const void *b)
+{
+    const struct seep_finding *p = a, *q = b;
+
+    if (p->severity != q->severity)
+        return p->severity < q->severity ? -1 : 1;
+    if (p->live_bytes != q->live_bytes)
+        return p->live_bytes > q->live_bytes ? -1 : 1;
+    return (p->frame > q->frame) - (p->frame < q->frame);
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const uint32_t *p = a, *q = b;
+
+    return (*p > *q) - (*p < *q);
+}
+
+/* Where an allocator's cache is what a device's memory goes into, a line that only asks the driver
+ * for segments of it is not to blame for how much it asks. The cache has them in order of id. */
+static bool is_of_cache(const struct seep_model *m, const struct seep_findings *f,
+                        const struct seep_finding *one)
+{
+    if (one->pattern == SEEP_PATTERN_ALLOCATOR_CACHE || one->pattern == SEEP_PATTERN_WRONG_DEVICE ||
+        strncmp(m->spaces[one->space].name, "device:", 7) != 0)
+        return false;
+    for (size_t i = 0; i < f->n; i++) {
+        const struct seep_finding *cache = &f->list[i];
+        size_t k = 0;
+        if (cache->pattern != SEEP_PATTERN_ALLOCATOR_CACHE || cache->space != one->space)
+            continue;
+        while (k < one->n_sites &&
+               bsearch(&one->sites[k], cache->sites, cache->n_sites, sizeof *cache->sites, by_id))
+            k++;
+        if (k == one->n_sites)
+            return true;
+    }
+    return false;
+}
+
+static void drop_of_caches(const struct seep_model *m, struct seep_findings *f)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < f->n; i++) {
+        if (is_of_cache(m, f, &f->list[i]))
+            seep_finding_fini(&f->list[i]);
+        else
+            f->list[kept++] = f->list[i];
+    }
+    f->n = kept;
+}
+
+/* Beside a large finding, small ones of the same function and pattern are the same matter. */
+void seep_findings_cut(const struct seep_model *m, struct seep_findings *f)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < f->n; i++) {
+        bool drop = kept >= SEEP_MAX_FINDINGS;
+        for (size_t k = 0; k < kept && !drop; k++)
+            drop = f->list[k].pattern == f->list[i].pattern &&
+                   seep_finding_same_function(m, f->list[k].frame, f->list[i].frame) &&
+                   f->list[i].live_bytes < f->list[k].live_bytes / 50;
+        if (drop)
+            seep_finding_fini(&f->list[i]);
+        else
+            f->list[kept++] = f->list[i];
+    }
+    f->n = kept;
+}
+
+void seep_findings_sort(const struct seep_model *m, struct seep_findings *f)
+{
+    if (f->n)
+        qsort(f->list, f->n, sizeof *f->list, by_severity);
+    drop_of_caches(m, f);
+}

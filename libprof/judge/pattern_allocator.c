@@ -1,0 +1,277 @@
+/* allocator-cache: live is flat, what is taken from the system, or from the driver, rises. */
+#include "libprof/judge/pattern_rules.h"
+
+#include "libprof/base/text.h"
+#include "libprof/measure/resident_memory.h"
+#include "libprof/measure/segments.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Taken from the system and live, at points spread evenly over the judged steps. */
+struct taking {
+    double taken[SEEP_STATISTICS_MAX], live[SEEP_STATISTICS_MAX];
+    size_t n;
+    double dx; /* steps between points */
+    int32_t from, to;
+};
+
+static double live_at_row(const struct seep_model *m, const struct seep_model_process *p,
+                          uint32_t row)
+{
+    uint64_t sum = 0;
+
+    for (int s = 0; s < SEEP_MAX_SPACES; s++) {
+        if (!p->space_of[s])
+            continue;
+        const char *name = m->spaces[p->space_of[s] - 1].name;
+        if (strcmp(name, "host") == 0 || strcmp(name, "mmap") == 0)
+            sum += p->live[(size_t)s * p->n_rows + row];
+    }
+    return (double)sum;
+}
+
+/* The rows of a process's timeline that lie in the judged steps; false where they are too few. */
+static bool take_rows(const struct seep_case *c, const struct seep_model_process *p,
+                      struct taking *t)
+{
+    uint32_t first = UINT32_MAX, last = 0;
+
+    for (uint32_t i = 0; i < p->n_rows; i++) {
+        int32_t step = seep_model_step(c->m, p, p->row_period[i]);
+        if (step <= c->span->warm || step > c->span->last || !p->row_anonymous[i])
+            continue;
+        first = first < i ? first : i;
+        last = i;
+    }
+    if (first == UINT32_MAX || last - first < 2 * SEEP_STATISTICS_MIN)
+        return false;
+    t->n = last - first + 1 < SEEP_STATISTICS_MAX ? last - first + 1 : SEEP_STATISTICS_MAX;
+    for (size_t i = 0; i < t->n; i++) {
+        uint32_t row = first + (uint32_t)((uint64_t)(last - first) * i / (t->n - 1));
+        t->live[i] = live_at_row(c->m, p, row);
+        t->taken[i] = (double)p->row_anonymous[row];
+    }
+    t->from = seep_model_step(c->m, p, p->row_period[first]);
+    t->to = seep_model_step(c->m, p, p->row_period[last]);
+    t->dx = (double)(t->to - t->from) / (double)(t->n - 1);
+    return t->to - t->from >= 2 * SEEP_RULE_STEPS;
+}
+
+/* Pages of blocks that are live and were never touched count as live and not as taken: what was
+ * taken beyond live is what an allocator keeps. */
+static bool takes_more(const struct taking *t, struct seep_slope *slope, struct seep_shape *shape)
+{
+    double waste[SEEP_STATISTICS_MAX], z;
+    struct seep_slope live;
+    int64_t s;
+
+    for (size_t i = 0; i < t->n; i++)
+        waste[i] = t->taken[i] > t->live[i] ? t->taken[i] - t->live[i] : 0;
+    if (seep_slope_estimate(waste, 1, t->n, t->dx, slope) || seep_trend_test(waste, t->n, &s, &z) ||
+        seep_shape_describe(waste, t->n, shape) ||
+        seep_slope_estimate(t->live, 1, t->n, t->dx, &live))
+        return false;
+    double steps = t->to - t->from, total = slope->value * steps;
+    return slope->low > 0 && z > 2.5 && total >= 4 * SEEP_RULE_PEAK_BYTES &&
+           total * 20 >= t->taken[0] && total > 3 * shape->noise && shape->late_share > 0.1 &&
+           shape->rising * 10 >= shape->windows * 5 && live.value * 3 < slope->value;
+}
+
+static bool has_many_sizes(const struct seep_model *m, const struct seep_model_site *site)
+{
+    return site->extra &&
+           __builtin_popcountll(m->extras[site->extra - 1].size_marks) >= 2 * SEEP_RULE_ITEMS;
+}
+
+/* What the allocator may keep of a site whose sizes vary: each thread has an arena of its own. */
+static uint64_t may_keep(const struct seep_model *m, const struct seep_model_site *site)
+{
+    return site->extra ? m->extras[site->extra - 1].max_bytes * site->n_slots : 0;
+}
+
+/* The line of ever new sizes of which most may be kept: its sites go to the finding. */
+static bool find_churn(struct seep_case *c, uint32_t process, struct seep_finding *f)
+{
+    const struct seep_model *m = c->m;
+    uint64_t most = 0;
+    uint32_t frame = 0;
+
+    for (uint32_t i = 0; i < m->n_sites; i++) {
+        const struct seep_model_site *site = &m->sites[i];
+        if (!has_many_sizes(m, site) || may_keep(m, site) <= most ||
+            !c->frames->is_own[site->stack] || c->frames->importing[site->stack] ||
+            site->first_step > c->span->judge || site->last_step < c->span->last - 1 ||
+            strcmp(m->spaces[site->space].name, "host") != 0)
+            continue;
+        for (uint32_t k = site->slots; k; k = m->slots[k - 1].next) {
+            if (m->slots[k - 1].process != process)
+                continue;
+            most = may_keep(m, site);
+            frame = c->frames->look_at[site->stack];
+            c->part = (enum seep_part)c->frames->part[site->stack];
+            c->space = site->space;
+        }
+    }
+    for (uint32_t i = 0; i < m->n_sites && frame; i++) {
+        if (has_many_sizes(m, &m->sites[i]) && c->frames->look_at[m->sites[i].stack] == frame)
+            f->sites[f->n_sites++] = i;
+    }
+    c->frame = frame;
+    return frame != 0;
+}
+
+/* Samples of resident memory say that what was taken is no allocator's that is known. */
+static bool is_unexplained(const struct seep_case *c, const struct seep_model_process *p,
+                           const struct seep_slope *taken)
+{
+    struct seep_rss rss;
+
+    seep_rss_measure_process(c->m, c->span, p, &rss);
+    return rss.unexplained.growing && rss.unexplained.slope.value * 2 > taken->value;
+}
+
+static bool judge_host_cache(struct seep_case *c, struct seep_finding *f)
+{
+    struct taking t;
+    struct seep_shape shape;
+    char one[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT], low[SEEP_SIZE_TEXT], high[SEEP_SIZE_TEXT];
+
+    for (uint32_t p = 0; p < c->m->n_processes; p++) {
+        f->n_sites = 0;
+        if (!take_rows(c, &c->m->processes[p], &t) || !takes_more(&t, &f->growth, &shape) ||
+            is_unexplained(c, &c->m->processes[p], &f->growth) || !find_churn(c, p, f))
+            continue;
+        seep_rule_verdict(f, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, 0.75);
+        f->saving_bytes = (uint64_t)(f->growth.value * (t.to - t.from));
+        seep_finding_note(f, "taken from the system: from %s to %s, steps %d to %d; live: %s to %s",
+                          seep_text_size(t.taken[0], one), seep_text_size(t.taken[t.n - 1], other),
+                          (int)t.from, (int)t.to, seep_text_size(t.live[0], low),
+                          seep_text_size(t.live[t.n - 1], high));
+        seep_finding_note(f, "this line asks for ever new sizes: free memory does not fit the next "
+                             "request");
+        return true;
+    }
+    return false;
+}
+
+/* ---- the device's twin: what the driver gave, and what is in use of it --------------------- */
+
+/* Whether a site asks for other sizes, or gives back and asks again. */
+static bool changes(const struct seep_case *c, const struct seep_model_site *site)
+{
+    const struct seep_model *m = c->m;
+
+    return site->extra && site->last_step > c->span->judge &&
+           (site->totals.frees || __builtin_popcountll(m->extras[site->extra - 1].size_marks) > 1);
+}
+
+/* Of what a device gave, the segments: sites[0, *n) from here on. False where there are none, or
+ * neither requests nor segments ever change: what was freed then always fits. */
+static bool choose_segments(const struct seep_case *c, const uint32_t *tensors, size_t n_tensors,
+                            uint32_t *sites, size_t *n)
+{
+    const struct seep_model *m = c->m;
+    bool *marked = calloc(m->dict.n_stacks, sizeof *marked), vary = false;
+    bool found =
+        marked && !seep_segments_mark(m, c->frames, c->symbols, tensors, n_tensors, marked);
+    size_t kept = 0;
+
+    for (size_t i = 0; i < n_tensors; i++)
+        vary |= has_many_sizes(m, &m->sites[tensors[i]]);
+    for (size_t i = 0; i < *n && found; i++) {
+        const struct seep_model_site *site = &m->sites[sites[i]];
+        if (!marked[site->stack])
+            continue;
+        vary |= changes(c, site);
+        sites[kept++] = sites[i];
+    }
+    *n = kept;
+    free(marked);
+    return found && kept && vary;
+}
+
+/* The line whose sites grow most, by the site of it that does. */
+static uint32_t find_growing(const struct seep_case *c, const uint32_t *sites, size_t n)
+{
+    double *grew = calloc(c->m->dict.n_frames, sizeof *grew);
+    struct seep_level level = {0};
+    uint32_t best = sites[0];
+
+    for (size_t i = 0; i < n && grew; i++) {
+        uint32_t line = c->frames->look_at[c->m->sites[sites[i]].stack];
+        if (seep_level_sum(c->m, &sites[i], 1, SEEP_LEVEL_ALL, &level))
+            break;
+        grew[line] += (double)(seep_level_at(&level, c->span->last).bytes -
+                               seep_level_at(&level, c->span->judge).bytes);
+        if (grew[line] > grew[c->frames->look_at[c->m->sites[best].stack]])
+            best = sites[i];
+    }
+    seep_level_fini(&level);
+    free(grew);
+    return best;
+}
+
+/* What the driver gave for tensors rises, and what is in use of it does not. */
+static bool outgrows(const struct seep_case *c, const uint32_t *segments, size_t n,
+                     const uint32_t *tensors, size_t n_tensors, struct seep_growth *taken,
+                     struct seep_slope *in_use)
+{
+    struct seep_growth live = {0};
+    bool found = !seep_growth_measure(c->m, c->span, segments, n, taken) && taken->growing &&
+                 !seep_growth_measure(c->m, c->span, tensors, n_tensors, &live) && !live.growing &&
+                 live.slope.value * 3 < taken->slope.value;
+
+    *in_use = live.slope;
+    seep_growth_fini(&live);
+    return found;
+}
+
+static bool judge_device(struct seep_case *c, uint16_t space, uint32_t *tensors,
+                         struct seep_finding *f)
+{
+    const struct seep_model *m = c->m;
+    char tensor[SEEP_TENSOR_SPACE], one[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT];
+    struct seep_growth taken = {0};
+    struct seep_slope in_use;
+
+    if (!seep_tensor_space(m->spaces[space].name, tensor))
+        return false;
+    size_t n_tensors = seep_sites_of_space(m, tensor, tensors);
+    size_t n = n_tensors ? seep_sites_of_space(m, m->spaces[space].name, f->sites) : 0;
+    bool found = n && choose_segments(c, tensors, n_tensors, f->sites, &n) &&
+                 outgrows(c, f->sites, n, tensors, n_tensors, &taken, &in_use);
+    seep_growth_fini(&taken);
+    if (!found)
+        return false;
+    uint32_t site = find_growing(c, f->sites, n);
+    f->n_sites = n;
+    f->growth = taken.slope;
+    for (size_t i = 0; i < n; i++)
+        f->live_bytes += seep_totals_live(&m->sites[f->sites[i]].totals);
+    f->saving_bytes = (uint64_t)(taken.slope.value * (taken.to - taken.from));
+    c->space = space;
+    c->frame = c->frames->look_at[m->sites[site].stack];
+    c->part = (enum seep_part)c->frames->part[m->sites[site].stack];
+    seep_rule_verdict(f, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, 0.85);
+    seep_finding_note(f, "%s rises by %s a step, %s by %s", m->spaces[space].name,
+                      seep_text_size(taken.slope.value, one), tensor,
+                      seep_text_size(in_use.value, other));
+    return true;
+}
+
+static bool judge_device_cache(struct seep_case *c, struct seep_finding *f)
+{
+    uint32_t *tensors = malloc((c->m->n_sites + 1) * sizeof *tensors);
+    bool found = false;
+
+    for (uint16_t s = 0; s < c->m->n_spaces && tensors && !found; s++)
+        found = judge_device(c, s, tensors, f);
+    free(tensors);
+    return found;
+}
+
+bool seep_rule_allocator_cache(struct seep_case *c, struct seep_finding *f)
+{
+    return judge_host_cache(c, f) || judge_device_cache(c, f);
+}

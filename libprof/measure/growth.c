@@ -1,0 +1,496 @@
+#include "libprof/measure/growth.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SAMPLING_ERRORS 4   /* growth that many standard errors of --sample above 0 is real */
+#define MAX_FALL        0.4 /* of the range of values: a deeper fall is a sawtooth's */
+enum {
+    MIN_EPOCHS = 5,  /* where growth comes once an epoch */
+    MIN_JUDGED = 10, /* steps after the warm-up: fewer show no trend */
+    MIN_GROWTH_BYTES = 64 * 1024,
+    SITE_POINTS = 48,
+    LAST_SLICES = 2,    /* of a life without steps: what falls in them is its end */
+    TEARDOWN_SHARE = 8, /* and takes no larger part of the life than 1 of these */
+};
+
+static double sample_gap(const struct seep_model *m)
+{
+    uint64_t gap = 0;
+
+    for (uint32_t p = 0; p < m->n_processes; p++) {
+        const struct seep_profile *profile = m->processes[p].profile;
+        if (profile && profile->header->sample_bytes > gap)
+            gap = profile->header->sample_bytes;
+    }
+    return (double)gap;
+}
+
+/* What warms up of so many steps, and how many steps are judged past the first epoch if that took
+ * `epoch` of them, ended with step `ended`. All steps are the run's own. */
+static void settle_stepped(struct seep_span *span, int32_t n, int32_t epoch, int32_t ended)
+{
+    /* The last step's end shows only in the next event, the first of the teardown. */
+    span->last = n > 4 ? n - 1 : n;
+    span->warm = n / 10 < 3 ? 3 : n / 10 > 50 ? 50 : n / 10;
+    if (span->warm > span->last)
+        span->warm = span->last > 0 ? span->last - 1 : 0;
+    span->judge = span->warm;
+    span->epoch_steps = epoch;
+    if (epoch > 0 && span->last - ended >= MIN_JUDGED) {
+        span->epoch_passed = true;
+        span->judge = ended > span->warm ? ended : span->warm;
+    }
+}
+
+static void settle_timed(struct seep_span *span, int32_t n)
+{
+    /* The end of a process frees what it held: the last slices are not its steady state. */
+    span->last = n > 4 ? n - 2 : n;
+    /* Without steps the start is mostly imports and the making of things. */
+    span->warm = n / 4 < 3 ? 3 : n / 4;
+    if (span->warm > span->last)
+        span->warm = span->last > 0 ? span->last - 1 : 0;
+    span->judge = span->warm;
+}
+
+void seep_span_compute(const struct seep_model *m, struct seep_span *span)
+{
+    int32_t epoch = 0, ended = 0;
+
+    *span = (struct seep_span){.sample_bytes = sample_gap(m)};
+    if (m->step_source == SEEP_STEP_TIME) {
+        settle_timed(span, (int32_t)m->n_steps);
+        return;
+    }
+    span->epochs_known = m->n_epoch_starts > 0;
+    if (m->n_epoch_starts > 1) {
+        epoch = m->epoch_starts[1] - (m->epoch_starts[0] > 1 ? m->epoch_starts[0] : 1);
+        ended = m->epoch_starts[1] - 1;
+    }
+    settle_stepped(span, (int32_t)m->n_steps, epoch, ended);
+}
+
+/* The same of another run than the main one, on the job's axis. */
+static struct seep_span span_of_run(const struct seep_model *m, const struct seep_span *span,
+                                    const struct seep_model_run *run)
+{
+    const struct seep_model_process *p = &m->processes[run->leader];
+    const struct seep_header *h = p->profile->header;
+    struct seep_span own = {.sample_bytes = span->sample_bytes, .epochs_known = h->n_epochs > 0};
+    int32_t starts[2], n = 0;
+
+    for (uint32_t i = 0; i < h->n_epochs && n < 2; i++) {
+        int32_t step = seep_model_step(m, p, h->epochs[i].period) - run->base;
+        if (!n || step > starts[0])
+            starts[n++] = step;
+    }
+    settle_stepped(&own, p->steps < INT32_MAX / 4 ? (int32_t)p->steps : INT32_MAX / 4,
+                   n < 2 ? 0 : starts[1] - (starts[0] > 1 ? starts[0] : 1),
+                   n < 2 ? 0 : starts[1] - 1);
+    own.last += run->base;
+    own.warm += run->base;
+    own.judge += run->base;
+    return own;
+}
+
+static size_t points_for(int32_t from, int32_t to)
+{
+    int64_t n = (int64_t)to - from + 1;
+
+    return n < SEEP_STATISTICS_MAX ? (size_t)(n > 0 ? n : 0) : SEEP_STATISTICS_MAX;
+}
+
+/* The variance of a sampled level, per byte of it. An object of s bytes is taken with the chance
+ * p = 1 − e^(−s/gap) and then counts for s/p: a variance of s·(1 − p)/p for each of its bytes. */
+static double sampling_variance(const struct seep_model *m, const struct seep_span *span,
+                                const uint32_t *sites, size_t n)
+{
+    double sum = 0, bytes = 0;
+
+    if (span->sample_bytes <= 0)
+        return 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct seep_totals *t = &m->sites[sites[i]].totals;
+        if (!t->allocations || !t->allocated_bytes)
+            continue;
+        double size = (double)t->allocated_bytes / (double)t->allocations;
+        sum += (double)t->allocated_bytes * size / expm1(size / span->sample_bytes);
+        bytes += (double)t->allocated_bytes;
+    }
+    return bytes > 0 ? sum / bytes : 0;
+}
+
+/* How far two points of a sampled level may differ though nothing changed but the blocks it is made
+ * of: one standard error. */
+static double sampling_error(double variance, double level, double other)
+{
+    return sqrt(variance * (fabs(level) + fabs(other)));
+}
+
+static double range_of(const double *y, size_t n)
+{
+    double low = y[0], high = y[0];
+
+    for (size_t i = 1; i < n; i++) {
+        low = fmin(low, y[i]);
+        high = fmax(high, y[i]);
+    }
+    return high - low;
+}
+
+/* One level over (from, to]. False when it is too short to say anything. */
+static bool measure_lane(const struct seep_level *level, int32_t from, int32_t to, double variance,
+                         struct seep_growth *g)
+{
+    double y[SEEP_STATISTICS_MAX];
+    int64_t s;
+    size_t n = points_for(from, to);
+
+    g->from = from;
+    g->to = to;
+    g->slope = (struct seep_slope){0, 0, 0};
+    g->shape = (struct seep_shape){0};
+    g->growing = false;
+    g->z = 0;
+    if (n < SEEP_STATISTICS_MIN)
+        return false;
+    seep_level_sample(level, from, to, n, y);
+    /* Most lines: nothing that any rule would speak of, or no trend, and so no slope clear of 0. */
+    if (range_of(y, n) < MIN_GROWTH_BYTES)
+        return true;
+    if (seep_trend_test(y, n, &s, &g->z) || seep_shape_describe(y, n, &g->shape))
+        return false;
+    if (g->z < 1.5)
+        return true;
+    double dx = (double)((int64_t)to - from) / (double)(n - 1);
+    if (seep_slope_estimate(y, 1, n, dx, &g->slope))
+        return false;
+    double total = g->slope.value * (double)(to - from);
+    double least = g->shape.windows * 0.6;
+    double error = sampling_error(variance, y[0], y[n - 1]);
+    g->slope.low -= 2 * error / (double)(to - from);
+    g->slope.high += 2 * error / (double)(to - from);
+    g->growing = g->slope.low > 0 && g->z > 2.5 && total >= MIN_GROWTH_BYTES &&
+                 total > 3 * g->shape.noise && total > SAMPLING_ERRORS * error &&
+                 g->shape.rising >= least && g->shape.falling * 4 <= g->shape.windows &&
+                 g->shape.late_share > 0.1 && g->shape.fall < MAX_FALL;
+    return true;
+}
+
+static void find_plateau(struct seep_growth *g, int32_t to)
+{
+    double y[SEEP_STATISTICS_MAX];
+    struct seep_shape shape, way;
+    size_t n = points_for(0, to);
+
+    g->plateau = 0;
+    g->plateau_rise = 0;
+    g->plateau_gradual = false;
+    if (n < 2 * SEEP_STATISTICS_MIN)
+        return;
+    seep_level_sample(&g->level, 0, to, n, y);
+    if (range_of(y, n) < MIN_GROWTH_BYTES || seep_shape_describe(y, n, &shape) ||
+        !shape.plateau_at || shape.rise <= 0)
+        return;
+    g->plateau = (int32_t)((int64_t)to * (int64_t)shape.plateau_at / (int64_t)(n - 1));
+    g->plateau_rise = shape.rise;
+    n = points_for(0, g->plateau);
+    if (n < 2 * SEEP_STATISTICS_MIN)
+        return;
+    seep_level_sample(&g->level, 0, g->plateau, n, y);
+    g->plateau_gradual = !seep_shape_describe(y, n, &way) && way.rising >= way.windows * 0.7;
+}
+
+/* A part of the group, to be sorted by the run and the process that it is of. */
+struct share {
+    uint32_t run, process, part;
+};
+
+static int by_process(const void *a, const void *b)
+{
+    const struct share *p = a, *q = b;
+
+    if (p->run != q->run)
+        return p->run < q->run ? -1 : 1;
+    if (p->process != q->process)
+        return p->process < q->process ? -1 : 1;
+    return (p->part > q->part) - (p->part < q->part);
+}
+
+static struct share *list_shares(const struct seep_model *m, const uint32_t *sites, size_t n,
+                                 size_t *n_shares)
+{
+    struct share *shares = NULL;
+    size_t capacity = 0, at = 0;
+
+    if (seep_grow(&shares, &capacity, n + 1, sizeof *shares))
+        return NULL;
+    for (size_t i = 0; i < n; i++) {
+        for (uint32_t k = m->sites[sites[i]].slots; k; k = m->slots[k - 1].next) {
+            if (seep_grow(&shares, &capacity, at + 1, sizeof *shares)) {
+                free(shares);
+                return NULL;
+            }
+            uint32_t process = m->slots[k - 1].process;
+            const struct seep_model_process *p = &m->processes[process];
+            uint32_t run = p->axis_steps && m->n_runs ? p->run : m->processes[m->main].run;
+            shares[at++] = (struct share){run, process, k - 1};
+        }
+    }
+    if (at > 1)
+        qsort(shares, at, sizeof *shares, by_process);
+    *n_shares = at;
+    return shares;
+}
+
+/* Processes of the group that were gone in the midst of the main run. */
+static bool came_and_went(const struct seep_model *m, const struct share *shares, size_t n,
+                          int32_t last)
+{
+    for (size_t i = 0; i < n; i++) {
+        int32_t end = m->processes[shares[i].process].end_step;
+        if (end > 0 && end <= last)
+            return true;
+    }
+    return false;
+}
+
+/* What the processes of a run did, each over its own life. */
+struct lives {
+    struct seep_growth best;
+    struct seep_slope sum; /* weighted by life */
+    double lived, grew;
+    bool past_epoch;
+    int32_t first, last;
+};
+
+/* From where on a process is judged that began in the midst of the job: one that was forked has its
+ * imports behind it. */
+static int32_t warm_of(const struct seep_model *m, const struct seep_span *span,
+                       const struct seep_model_process *p, int32_t from, int32_t to)
+{
+    if (m->step_source == SEEP_STEP_TIME && !p->parent && from < to) {
+        int32_t start = seep_model_step_at(m, p->start_ns);
+        if (start + (to - start) / 4 > from)
+            from = start + (to - start) / 4;
+    }
+    return from > span->warm ? from : span->warm;
+}
+
+/* Without steps nothing says when a life's work was over. What is freed from its height on, in the
+ * last slices or, where most of it goes, bit by bit until the end, is the teardown. A level that
+ * drops and is then used on, or drains for long, belongs to the work. */
+static int32_t end_of_work(const struct seep_level *level, int32_t start, int32_t last)
+{
+    int32_t end = last;
+    int64_t most = 0, left = seep_level_at(level, last).bytes;
+
+    for (size_t i = 0; i < level->n && level->points[i].step <= last; i++) {
+        if (level->points[i].bytes >= most) {
+            most = level->points[i].bytes;
+            end = level->points[i].step;
+        }
+    }
+    if (last - end <= LAST_SLICES)
+        return left < most - most / 4 ? end : last;
+    int64_t halfway = seep_level_at(level, end + (last - end) / 2).bytes;
+    bool goes_on = halfway - left > (most - left) / 8;
+    bool brief = last - end <= (last - start) / TEARDOWN_SHARE;
+    return brief && goes_on && left < most / 2 ? end : last;
+}
+
+static void measure_life(const struct seep_model *m, const struct seep_span *span,
+                         const struct seep_model_process *p, const struct seep_level *level,
+                         double variance, struct lives *l)
+{
+    struct seep_growth lane = {0};
+    int32_t to = p->end_step > span->last ? span->last : p->end_step - 1;
+
+    if (!level->n || to - span->warm < MIN_JUDGED)
+        return;
+    if (m->step_source == SEEP_STEP_TIME)
+        to = end_of_work(level, seep_model_step_at(m, p->start_ns), to);
+    int32_t from = warm_of(m, span, p, level->points[0].step, to);
+    /* One that has seen most of the first epoch is judged by what comes after. */
+    bool past = span->epoch_passed && from <= span->judge - span->epoch_steps / 2 &&
+                to - span->judge >= MIN_JUDGED;
+    if (past)
+        from = span->judge;
+    if (to - from < MIN_JUDGED || !measure_lane(level, from, to, variance, &lane))
+        return;
+    double life = to - from;
+    l->first = from < l->first ? from : l->first;
+    l->last = to > l->last ? to : l->last;
+    l->lived += life;
+    l->grew += lane.growing ? life : 0;
+    l->past_epoch |= past && lane.growing;
+    l->sum.value += lane.slope.value * life;
+    l->sum.low += lane.slope.low * life;
+    l->sum.high += lane.slope.high * life;
+    if (!l->best.to || (lane.growing && !l->best.growing) ||
+        (lane.growing == l->best.growing && life > l->best.to - l->best.from))
+        l->best = lane;
+}
+
+/* The processes of one run, shares[0, n); slopes add up to what the run grew by a step. *g stays as
+ * it is where nobody lived long enough. */
+static int measure_run(const struct seep_model *m, const struct seep_span *span,
+                       const struct share *shares, size_t n, double variance, int32_t base,
+                       struct seep_growth *g)
+{
+    struct seep_level level = {0};
+    struct lives l = {.first = INT32_MAX, .last = INT32_MIN};
+    uint32_t *parts = malloc((n + 1) * sizeof *parts);
+    int rc = parts ? 0 : -SEEP_ENOMEM;
+
+    for (size_t i = 0, next; i < n && !rc; i = next) {
+        for (next = i; next < n && shares[next].process == shares[i].process; next++)
+            parts[next - i] = shares[next].part;
+        rc = seep_level_sum_slots(m, parts, next - i, &level);
+        if (!rc)
+            measure_life(m, span, &m->processes[shares[i].process], &level, variance, &l);
+    }
+    free(parts);
+    seep_level_fini(&level);
+    if (rc || l.lived <= 0)
+        return rc;
+    double steps = l.last - l.first;
+    g->by_process = true;
+    g->past_epoch = l.past_epoch || !span->epochs_known;
+    g->slope = (struct seep_slope){l.sum.value / steps, l.sum.low / steps, l.sum.high / steps};
+    g->shape = l.best.shape;
+    g->z = l.best.z;
+    g->from = l.first - base;
+    g->to = l.last - base;
+    g->growing = l.grew > 0.6 * l.lived;
+    return 0;
+}
+
+/* Where the main run does not grow, another may. */
+static int measure_runs(const struct seep_model *m, const struct seep_span *span,
+                        const struct share *shares, size_t n, double variance,
+                        struct seep_growth *g)
+{
+    const uint32_t main = m->processes[m->main].run;
+    int rc = 0;
+
+    for (size_t i = 0, next; i < n && !rc; i = next) {
+        for (next = i; next < n && shares[next].run == shares[i].run; next++)
+            ;
+        if (shares[i].run == main) {
+            if (came_and_went(m, shares + i, next - i, span->last))
+                rc = measure_run(m, span, shares + i, next - i, variance, 0, g);
+        }
+    }
+    for (size_t i = 0, next; i < n && !rc && !g->growing; i = next) {
+        for (next = i; next < n && shares[next].run == shares[i].run; next++)
+            ;
+        if (shares[i].run == main)
+            continue;
+        const struct seep_model_run *run = &m->runs[shares[i].run];
+        struct seep_span own = span_of_run(m, span, run);
+        struct seep_growth other = {0};
+        rc = measure_run(m, &own, shares + i, next - i, variance, run->base, &other);
+        if (!rc && other.growing) {
+            other.level = g->level;
+            *g = other;
+        }
+    }
+    return rc;
+}
+
+/* Growth that comes once an epoch (an evaluation that keeps what it makes) is flat in most windows:
+ * one point an epoch shows it. The first epoch is left out, as everywhere. */
+static void measure_epochs(const struct seep_model *m, const struct seep_span *span,
+                           struct seep_growth *g)
+{
+    double y[SEEP_STATISTICS_MAX], least = INFINITY, rises[SEEP_STATISTICS_MAX];
+    size_t n = 0;
+    int32_t first = 0, last = 0;
+    struct seep_slope slope;
+
+    for (size_t e = 1; e <= m->n_epoch_starts && n < SEEP_STATISTICS_MAX; e++) {
+        int32_t from = m->epoch_starts[e - 1];
+        int32_t to = e < m->n_epoch_starts ? m->epoch_starts[e] : from + span->epoch_steps;
+        if (from + (to - from) / 2 > span->last)
+            break;
+        last = from + (to - from) / 2;
+        first = n ? first : last;
+        y[n++] = (double)seep_level_at(&g->level, last).bytes;
+        if (n > 1) {
+            rises[n - 2] = y[n - 1] - y[n - 2];
+            least = fmin(least, rises[n - 2]);
+        }
+    }
+    if (n < MIN_EPOCHS || last <= first ||
+        seep_slope_estimate(y, 1, n, (double)(last - first) / (double)(n - 1), &slope))
+        return;
+    double median = seep_median(rises, n - 1);
+    if (least <= 0 || least < median / 2 || y[n - 1] - y[0] < MIN_GROWTH_BYTES)
+        return;
+    g->slope = slope;
+    g->shape = (struct seep_shape){.windows = (unsigned)n - 1,
+                                   .rising = (unsigned)n - 1,
+                                   .rise = y[n - 1] - y[0],
+                                   .late_share = 1.0 / (double)(n - 1)};
+    g->from = first;
+    g->to = last;
+    g->growing = true;
+}
+
+int seep_growth_measure(const struct seep_model *m, const struct seep_span *span,
+                        const uint32_t *sites, size_t n, struct seep_growth *g)
+{
+    struct seep_level level = g->level;
+
+    *g = (struct seep_growth){.level = level};
+    if (seep_level_sum(m, sites, n, SEEP_LEVEL_ALL, &g->level))
+        return -SEEP_ENOMEM;
+    double variance = sampling_variance(m, span, sites, n);
+    int32_t last = span->last;
+    if (m->step_source == SEEP_STEP_TIME)
+        last = end_of_work(&g->level, 0, last);
+    measure_lane(&g->level, span->judge, last, variance, g);
+    if (!g->growing && span->epoch_passed)
+        measure_epochs(m, span, g);
+    g->past_epoch = !span->epochs_known || span->epoch_passed;
+    find_plateau(g, span->last);
+    size_t n_shares;
+    struct share *shares = list_shares(m, sites, n, &n_shares);
+    if (!shares)
+        return -SEEP_ENOMEM;
+    int rc = measure_runs(m, span, shares, n_shares, variance, g);
+    free(shares);
+    return rc;
+}
+
+void seep_growth_fini(struct seep_growth *growth)
+{
+    seep_level_fini(&growth->level);
+}
+
+int seep_growth_of_site(const struct seep_model *m, const struct seep_span *span, uint32_t site,
+                        struct seep_level *level, struct seep_slope *slope)
+{
+    double y[SITE_POINTS];
+    struct seep_slope estimate;
+    int64_t n = (int64_t)span->last - span->judge + 1;
+
+    *slope = (struct seep_slope){0, 0, 0};
+    /* Most sites belong to the start of the job: nothing happened in the judged steps. */
+    if (m->sites[site].last_step <= span->judge || n < SEEP_STATISTICS_MIN)
+        return 0;
+    if (seep_level_sum(m, &site, 1, SEEP_LEVEL_ALL, level))
+        return -SEEP_ENOMEM;
+    if (level->n < 2)
+        return 0;
+    if (n > SITE_POINTS)
+        n = SITE_POINTS;
+    seep_level_sample(level, span->judge, span->last, (size_t)n, y);
+    double dx = (double)(span->last - span->judge) / (double)(n - 1);
+    if (!seep_slope_estimate(y, 1, (size_t)n, dx, &estimate))
+        *slope = estimate;
+    return 0;
+}

@@ -1,0 +1,137 @@
+/* Each limit is held against what counts towards it: cgroup and RAM against the resident memory of
+ * all processes, RLIMIT_AS against the address space of one, RLIMIT_DATA against what one has taken
+ * for its heap and private maps. */
+#include "libprof/measure/memory_limit.h"
+
+#include "libprof/base/text.h"
+#include "libprof/model/process_facts.h"
+
+#include <string.h>
+
+struct limit {
+    uint64_t bytes; /* 0: none */
+    uint64_t used;
+    double growth; /* bytes a step that count towards it */
+    const char *kind;
+};
+
+static void tighten(struct limit *limit, uint64_t bytes, const char *kind)
+{
+    if (bytes && (!limit->bytes || bytes < limit->bytes))
+        *limit = (struct limit){.bytes = bytes, .kind = kind};
+}
+
+static const char *cgroup_kind(const struct seep_header *h)
+{
+    return h->limit_cgroup_version == 1 ? "cgroup-v1" : "cgroup-v2";
+}
+
+/* Of all processes together, on the main one's machine. */
+static struct limit shared_limit(const struct seep_model *m)
+{
+    const struct seep_model_process *main = &m->processes[m->main];
+    const struct seep_header *h = main->profile->header;
+    struct limit limit = {.kind = "none"};
+
+    if (main->job)
+        tighten(&limit, main->job->limit_bytes, main->job->limit_kind);
+    tighten(&limit, h->limit_cgroup_bytes, cgroup_kind(h));
+    tighten(&limit, h->limit_ram_bytes, "ram");
+    return limit;
+}
+
+uint64_t seep_memory_limit_of(const struct seep_model *m, const char **kind)
+{
+    struct limit limit = shared_limit(m);
+
+    for (size_t i = 0; i < m->n_processes && !shared_limit(m).bytes; i++) {
+        tighten(&limit, m->processes[i].profile->header->limit_address_bytes, "RLIMIT_AS");
+        tighten(&limit, m->processes[i].profile->header->limit_data_bytes, "RLIMIT_DATA");
+    }
+    *kind = limit.kind;
+    return limit.bytes;
+}
+
+/* What a process has taken for its heap and its private maps. */
+static uint64_t private_at(const struct seep_model *m, const struct seep_model_process *p,
+                           uint64_t t)
+{
+    uint64_t sum = 0;
+
+    for (uint16_t s = 0; s < m->n_spaces; s++) {
+        if (strcmp(m->spaces[s].name, "host") == 0 || strcmp(m->spaces[s].name, "mmap") == 0)
+            sum += seep_process_live_at(p, s, t);
+    }
+    return sum;
+}
+
+/* Rows of the timeline may be minutes old: what is live now is no less. */
+static uint64_t resident_at(const struct seep_model *m, const struct seep_model_process *p,
+                            uint64_t t)
+{
+    uint64_t rss = seep_process_rss_at(p, t), live = private_at(m, p, t);
+
+    return rss > live ? rss : live;
+}
+
+static double steps_left(const struct limit *limit)
+{
+    return limit->bytes > limit->used ? (double)(limit->bytes - limit->used) / limit->growth : 0;
+}
+
+static void keep_nearer(struct limit *nearest, const struct limit *limit)
+{
+    if (limit->bytes && (!nearest->bytes || steps_left(limit) < steps_left(nearest)))
+        *nearest = *limit;
+}
+
+static struct limit nearest_limit(const struct seep_model *m, const struct seep_finding *f)
+{
+    const struct seep_model_process *main = &m->processes[m->main];
+    uint64_t t = main->end_ns ? main->end_ns - 1 : 0;
+    struct limit nearest = {0}, limit = shared_limit(m);
+
+    limit.growth = f->growth.value;
+    for (size_t i = 0; i < m->n_processes && limit.bytes; i++) {
+        if (strcmp(m->processes[i].profile->header->host, main->profile->header->host) == 0)
+            limit.used += resident_at(m, &m->processes[i], t);
+    }
+    keep_nearer(&nearest, &limit);
+    for (size_t i = 0; i < f->n_processes; i++) {
+        const struct seep_model_process *p = &m->processes[f->processes[i]];
+        const struct seep_header *h = p->profile->header;
+        double growth = f->growth.value / (double)f->n_processes;
+        uint64_t last = p->end_ns ? p->end_ns - 1 : 0;
+        limit = (struct limit){h->limit_address_bytes, h->address_bytes, growth, "RLIMIT_AS"};
+        keep_nearer(&nearest, &limit);
+        limit = (struct limit){h->limit_data_bytes, private_at(m, p, last), growth, "RLIMIT_DATA"};
+        keep_nearer(&nearest, &limit);
+    }
+    return nearest;
+}
+
+static bool on_host(const char *space)
+{
+    return strcmp(space, "host") == 0 || strcmp(space, "mmap") == 0 || strcmp(space, "shm") == 0;
+}
+
+void seep_limit_set(const struct seep_model *m, struct seep_finding *f)
+{
+    char size[SEEP_SIZE_TEXT], used[SEEP_SIZE_TEXT];
+    const char *kind;
+
+    f->steps_to_limit = -1;
+    if (!on_host(m->spaces[f->space].name))
+        return;
+    f->limit_bytes = seep_memory_limit_of(m, &kind);
+    if (f->growth.value <= 0 || f->returns)
+        return;
+    struct limit nearest = nearest_limit(m, f);
+    if (!nearest.bytes)
+        return;
+    f->limit_bytes = nearest.bytes;
+    f->steps_to_limit = steps_left(&nearest);
+    seep_finding_note(f, "the limit is %s (%s), in use are %s",
+                      seep_text_size((double)nearest.bytes, size), nearest.kind,
+                      seep_text_size((double)nearest.used, used));
+}

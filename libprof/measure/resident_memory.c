@@ -1,0 +1,330 @@
+#include "libprof/measure/resident_memory.h"
+
+#include "libprof/base/text.h"
+#include "libprof/measure/memory_limit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAST_GROWTH 0x1p22 /* bytes over the judged steps: less is nobody's trouble */
+
+/* The judged samples of a process, a step each. */
+struct points {
+    size_t n;
+    double step[SEEP_RSS_SAMPLES], y[SEEP_RSS_SAMPLES];
+};
+
+/* ---- samples ------------------------------------------------------------------------------- */
+
+/* Untrusted figures stay where sums are exact in floating point. */
+static uint64_t bounded(uint64_t bytes)
+{
+    return bytes < (UINT64_C(1) << 47) ? bytes : UINT64_C(1) << 47;
+}
+
+static struct seep_rss_sample clean(const struct seep_rss_sample *s)
+{
+    return (struct seep_rss_sample){
+        .t_ns = s->t_ns,
+        .period = s->period,
+        .rss_bytes = bounded(s->rss_bytes),
+        .heap_live_bytes = bounded(s->heap_live_bytes),
+        .heap_free_bytes = bounded(s->heap_free_bytes),
+        .maps_bytes = bounded(s->maps_bytes),
+        .shm_bytes = bounded(s->shm_bytes),
+        .stacks_bytes = bounded(s->stacks_bytes),
+        .files_bytes = bounded(s->files_bytes),
+        .seep_bytes = bounded(s->seep_bytes),
+        .unexplained_bytes = bounded(s->unexplained_bytes),
+    };
+}
+
+static void find_peak(const struct seep_model *m, const struct seep_model_process *p,
+                      struct seep_rss *rss)
+{
+    const struct seep_header *h = p->profile->header;
+    const struct seep_rss_sample *best = h->rss_peak.t_ns ? &h->rss_peak : NULL;
+
+    for (uint32_t i = 0; i < h->n_rss_samples; i++) {
+        const struct seep_rss_sample *s = &h->rss_samples[i];
+        if (s->t_ns && (!best || s->rss_bytes > best->rss_bytes))
+            best = s;
+    }
+    rss->known = best != NULL;
+    if (!best)
+        return;
+    rss->peak = clean(best);
+    rss->step = seep_model_step(m, p, best->period);
+}
+
+/* What a sample has of what is judged. */
+typedef uint64_t part_of(const struct seep_rss_sample *sample);
+
+static uint64_t unexplained_of(const struct seep_rss_sample *sample)
+{
+    return sample->unexplained_bytes;
+}
+
+static uint64_t heap_free_of(const struct seep_rss_sample *sample)
+{
+    return sample->heap_free_bytes;
+}
+
+/* Of several samples in one step the last holds. */
+static void take_points(const struct seep_model *m, const struct seep_model_process *p,
+                        const struct seep_span *span, part_of *part, struct points *points)
+{
+    const struct seep_header *h = p->profile->header;
+    uint64_t last_ns = 0;
+
+    points->n = 0;
+    for (uint32_t i = 0; i < h->n_rss_samples; i++) {
+        const struct seep_rss_sample *s = &h->rss_samples[i];
+        int32_t step = seep_model_step(m, p, s->period);
+        if (s->t_ns <= last_ns || step <= span->warm || step > span->last)
+            continue;
+        last_ns = s->t_ns;
+        if (points->n && points->step[points->n - 1] > step)
+            continue;
+        points->n -= points->n && (int32_t)points->step[points->n - 1] == step;
+        points->step[points->n] = step;
+        points->y[points->n++] = (double)bounded(part(s));
+    }
+}
+
+/* ---- growth -------------------------------------------------------------------------------- */
+
+/* Samples lie closer together while a process grows: the statistics want equal distances. */
+static void spread_evenly(const struct points *p, double *y)
+{
+    double from = p->step[0], gap = (p->step[p->n - 1] - from) / (double)(p->n - 1);
+
+    for (size_t i = 0, k = 0; i < p->n; i++) {
+        double at = from + gap * (double)i;
+        while (k + 2 < p->n && p->step[k + 1] < at)
+            k++;
+        double share = (at - p->step[k]) / (p->step[k + 1] - p->step[k]);
+        share = share < 0 ? 0 : share > 1 ? 1 : share;
+        y[i] = p->y[k] + (p->y[k + 1] - p->y[k]) * share;
+    }
+}
+
+static void judge(const struct points *p, double rss_bytes, struct seep_rss_growth *g)
+{
+    double y[SEEP_RSS_SAMPLES], z;
+    struct seep_shape shape;
+    int64_t s;
+
+    if (p->n < SEEP_RSS_MIN_SAMPLES)
+        return;
+    double steps = p->step[p->n - 1] - p->step[0];
+    spread_evenly(p, y);
+    if (seep_slope_estimate(y, 1, p->n, steps / (double)(p->n - 1), &g->slope) ||
+        seep_trend_test(y, p->n, &s, &z) || seep_shape_describe(y, p->n, &shape))
+        return;
+    double total = g->slope.value * steps;
+    g->known = true;
+    g->first = p->y[0];
+    g->last = p->y[p->n - 1];
+    g->growing = g->slope.low > 0 && z > 2.5 && total >= LEAST_GROWTH && total * 50 >= rss_bytes &&
+                 total > 3 * shape.noise && shape.late_share > 0.1 &&
+                 shape.rising * 2 >= shape.windows;
+}
+
+void seep_rss_measure_process(const struct seep_model *m, const struct seep_span *span,
+                              const struct seep_model_process *p, struct seep_rss *rss)
+{
+    struct points points;
+
+    *rss = (struct seep_rss){0};
+    find_peak(m, p, rss);
+    take_points(m, p, span, heap_free_of, &points);
+    judge(&points, (double)rss->peak.rss_bytes, &rss->heap_free);
+    take_points(m, p, span, unexplained_of, &points);
+    judge(&points, (double)rss->peak.rss_bytes, &rss->unexplained);
+    if (points.n) {
+        rss->from = (int32_t)points.step[0];
+        rss->to = (int32_t)points.step[points.n - 1];
+    }
+}
+
+/* ---- the job ------------------------------------------------------------------------------- */
+
+static void add_peak(struct seep_rss_sample *sum, const struct seep_rss_sample *its)
+{
+    sum->rss_bytes = seep_sum(sum->rss_bytes, its->rss_bytes);
+    sum->heap_live_bytes = seep_sum(sum->heap_live_bytes, its->heap_live_bytes);
+    sum->heap_free_bytes = seep_sum(sum->heap_free_bytes, its->heap_free_bytes);
+    sum->maps_bytes = seep_sum(sum->maps_bytes, its->maps_bytes);
+    sum->shm_bytes = seep_sum(sum->shm_bytes, its->shm_bytes);
+    sum->stacks_bytes = seep_sum(sum->stacks_bytes, its->stacks_bytes);
+    sum->files_bytes = seep_sum(sum->files_bytes, its->files_bytes);
+    sum->seep_bytes = seep_sum(sum->seep_bytes, its->seep_bytes);
+    sum->unexplained_bytes = seep_sum(sum->unexplained_bytes, its->unexplained_bytes);
+}
+
+static void add_growth(struct seep_rss_growth *sum, const struct seep_rss_growth *its, double share)
+{
+    if (!its->known)
+        return;
+    sum->known = true;
+    sum->growing |= its->growing;
+    sum->slope.value += its->slope.value * share;
+    sum->slope.low += its->slope.low * share;
+    sum->slope.high += its->slope.high * share;
+    sum->first += its->first;
+    sum->last += its->last;
+}
+
+/* Processes came and went: a slope counts for the share of the judged steps that it holds for. */
+static void add_up(const struct seep_model *m, struct seep_rss_table *t)
+{
+    struct seep_rss *job = &t->job;
+    uint64_t most = 0;
+
+    job->from = INT32_MAX;
+    job->to = INT32_MIN;
+    for (size_t i = 0; i < m->n_processes; i++) {
+        const struct seep_rss *its = &t->of_process[i];
+        if (!its->known)
+            continue;
+        add_peak(&job->peak, &its->peak);
+        if (!job->known || its->peak.rss_bytes > most)
+            job->step = its->step;
+        most = its->peak.rss_bytes > most ? its->peak.rss_bytes : most;
+        job->known = true;
+        if (its->unexplained.known || its->heap_free.known) {
+            job->from = its->from < job->from ? its->from : job->from;
+            job->to = its->to > job->to ? its->to : job->to;
+        }
+    }
+    for (size_t i = 0; i < m->n_processes && job->to > job->from; i++) {
+        const struct seep_rss *its = &t->of_process[i];
+        double share = ((double)its->to - its->from) / ((double)job->to - job->from);
+        add_growth(&job->unexplained, &its->unexplained, share);
+        add_growth(&job->heap_free, &its->heap_free, share);
+    }
+    job->unexplained.growing &= job->unexplained.slope.low > 0;
+    job->heap_free.growing &= job->heap_free.slope.low > 0;
+}
+
+int seep_rss_measure(const struct seep_model *m, const struct seep_span *span,
+                     struct seep_rss_table *out)
+{
+    *out =
+        (struct seep_rss_table){.of_process = calloc(m->n_processes + 1, sizeof *out->of_process)};
+    if (!out->of_process)
+        return -SEEP_ENOMEM;
+    for (size_t i = 0; i < m->n_processes; i++)
+        seep_rss_measure_process(m, span, &m->processes[i], &out->of_process[i]);
+    add_up(m, out);
+    return 0;
+}
+
+void seep_rss_fini(struct seep_rss_table *table)
+{
+    free(table->of_process);
+    *table = (struct seep_rss_table){0};
+}
+
+/* ---- verdicts ------------------------------------------------------------------------------ */
+
+static int host_space(struct seep_model *m, uint16_t *space)
+{
+    for (uint16_t i = 0; i < m->n_spaces; i++) {
+        *space = i;
+        if (strcmp(m->spaces[i].name, "host") == 0)
+            return 0;
+    }
+    if (m->n_spaces >= SEEP_MODEL_MAX_SPACES)
+        return -1;
+    *space = (uint16_t)m->n_spaces;
+    strcpy(m->spaces[m->n_spaces++].name, "host"); /* nothing of it was recorded */
+    return 0;
+}
+
+static void describe(const struct seep_model *m, const struct seep_rss *rss, struct seep_finding *f)
+{
+    const char *unit = m->step_source == SEEP_STEP_TIME ? "time slice" : "step";
+    char each[SEEP_SIZE_TEXT], one[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT], all[SEEP_SIZE_TEXT];
+
+    f->title = seep_text_format("memory that seep cannot see grows by %s every %s",
+                                seep_text_size(rss->unexplained.slope.value, each), unit);
+    f->advice =
+        strdup("see under \"not seen\" who has an allocator of its own; else look which maps "
+               "grow (pmap -X PID, twice): a driver's, or those of a library that asks the "
+               "kernel without libc");
+    seep_finding_note(f,
+                      "resident, and neither heap, map, shared, stack nor file that is known: "
+                      "from %s to %s, steps %d to %d",
+                      seep_text_size(rss->unexplained.first, one),
+                      seep_text_size(rss->unexplained.last, other), (int)rss->from, (int)rss->to);
+    seep_finding_note(f, "at the peak of RSS, %s, it was %s: %.0f %%",
+                      seep_text_size((double)rss->peak.rss_bytes, all),
+                      seep_text_size((double)rss->peak.unexplained_bytes, one),
+                      rss->peak.rss_bytes ? 100.0 * (double)rss->peak.unexplained_bytes /
+                                                (double)rss->peak.rss_bytes
+                                          : 0.0);
+    if (rss->heap_free.growing)
+        seep_finding_note(f, "free memory in libc's arenas grows, too: by %s every %s",
+                          seep_text_size(rss->heap_free.slope.value, each), unit);
+}
+
+static int add_unexplained(struct seep_model *m, const struct seep_rss_table *t,
+                           struct seep_findings *out)
+{
+    const struct seep_rss *job = &t->job;
+    struct seep_finding f = {
+        .pattern = SEEP_PATTERN_UNDETERMINED,
+        .severity = SEEP_INFO,
+        .confidence = 0.7,
+        .part = SEEP_PART_OTHER,
+        .live_bytes = (uint64_t)fmax(job->unexplained.last, 0),
+        .peak_bytes = (uint64_t)fmax(job->unexplained.last, (double)job->peak.unexplained_bytes),
+        .growth = job->unexplained.slope,
+        .first_step = job->from,
+        .sites = calloc(1, sizeof *f.sites),
+        .processes = calloc(m->n_processes + 1, sizeof *f.processes),
+    };
+    struct seep_finding *list = realloc(out->list, (out->n + 1) * sizeof *list);
+
+    if (list)
+        out->list = list;
+    if (!list || !f.sites || !f.processes || host_space(m, &f.space)) {
+        seep_finding_fini(&f);
+        return -SEEP_ENOMEM;
+    }
+    for (uint32_t i = 0; i < m->n_processes; i++) {
+        if (t->of_process[i].unexplained.growing)
+            f.processes[f.n_processes++] = i;
+    }
+    seep_limit_set(m, &f);
+    describe(m, job, &f);
+    out->list[out->n++] = f;
+    return 0;
+}
+
+/* The rule for the heap's cache knows what was taken beyond what is live; samples know it is free.
+ */
+static void note_fragmentation(const struct seep_model *m, const struct seep_rss *job,
+                               struct seep_findings *out)
+{
+    char each[SEEP_SIZE_TEXT];
+
+    for (size_t i = 0; i < out->n && job->heap_free.growing; i++) {
+        struct seep_finding *f = &out->list[i];
+        if (f->pattern == SEEP_PATTERN_ALLOCATOR_CACHE &&
+            strcmp(m->spaces[f->space].name, "host") == 0)
+            seep_finding_note(f, "free memory in libc's arenas grows by %s every %s",
+                              seep_text_size(job->heap_free.slope.value, each),
+                              m->step_source == SEEP_STEP_TIME ? "time slice" : "step");
+    }
+}
+
+int seep_rss_judge(struct seep_model *m, const struct seep_rss_table *table,
+                   struct seep_findings *out)
+{
+    note_fragmentation(m, &table->job, out);
+    return table->job.unexplained.growing ? add_unexplained(m, table, out) : 0;
+}

@@ -1,0 +1,45 @@
+/* Resident memory: what it was made of at its peak, and whether the part that nobody explains
+ * grows. From the samples that each process took of itself (struct seep_rss_sample). */
+#ifndef SEEP_LIBPROF_MEASURE_RESIDENT_MEMORY_H
+#define SEEP_LIBPROF_MEASURE_RESIDENT_MEMORY_H
+
+#include "libprof/judge/diagnosis.h"
+
+enum { SEEP_RSS_MIN_SAMPLES = 8 }; /* after the warm-up, that a slope needs */
+
+struct seep_rss_growth {
+    bool known;
+    bool growing;            /* clear of zero and of the noise, to the end, and worth a word */
+    struct seep_slope slope; /* bytes per step */
+    double first, last;      /* bytes at both ends */
+};
+
+struct seep_rss {
+    bool known; /* there is a sample */
+    struct seep_rss_sample peak;
+    int32_t step;     /* of the peak */
+    int32_t from, to; /* steps of the first and last judged sample */
+    struct seep_rss_growth unexplained, heap_free;
+};
+
+struct seep_rss_table {
+    struct seep_rss job; /* peaks summed; slopes too, each weighted by its share of the time */
+    struct seep_rss *of_process; /* [n_processes] */
+};
+
+/* Returns 0 or -SEEP_ENOMEM. Allocates: *out; free with seep_rss_fini(). */
+SEEP_MUST_CHECK int seep_rss_measure(const struct seep_model *m, const struct seep_span *span,
+                                     struct seep_rss_table *out);
+void seep_rss_fini(struct seep_rss_table *table);
+
+/* The same of one process. */
+void seep_rss_measure_process(const struct seep_model *m, const struct seep_span *span,
+                              const struct seep_model_process *p, struct seep_rss *rss);
+
+/* Adds a finding where the unexplained part grows: it has no line, so no frame and no sites. And a
+ * word to a finding of the heap's cache, where what is free in libc's arenas grows. Returns 0 or
+ * -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_rss_judge(struct seep_model *m, const struct seep_rss_table *table,
+                                   struct seep_findings *out);
+
+#endif

@@ -1,0 +1,33 @@
+/* Segments: what a caching allocator takes from a GPU's driver to cut tensors from. In a profile
+ * they are blocks of "device:N" like any others, and the tensors blocks of "tensor:N"; what tells
+ * them is that an allocator asks for one in the midst of a request for a tensor. */
+#ifndef SEEP_LIBPROF_MEASURE_SEGMENTS_H
+#define SEEP_LIBPROF_MEASURE_SEGMENTS_H
+
+#include "libprof/judge/diagnosis.h"
+
+/* The space of the tensors that lie in `device_space` goes to tensor_space. False where that is no
+ * device's. */
+enum { SEEP_TENSOR_SPACE = 24 };
+bool seep_tensor_space(const char *device_space, char tensor_space[SEEP_TENSOR_SPACE]);
+
+/* The sites of the space of that name, to sites[], which has room for all; how many. */
+size_t seep_sites_of_space(const struct seep_model *m, const char *name, uint32_t *sites);
+
+/* Which of the dictionary's stacks ask a device for segments, to marked[], all false before: those
+ * through a place that tensors[0, n), sites, are asked for at, by the call that tensors are asked
+ * for with. Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_segments_mark(const struct seep_model *m,
+                                       const struct seep_stack_lines *frames,
+                                       struct seep_symbols *symbols, const uint32_t *tensors,
+                                       size_t n, bool *marked);
+
+/* Drops findings of segments that are kept because tensors are, where there are findings of these,
+ * too, which get it as evidence: together, segments grow at most twice as fast as the tensors; or,
+ * where they do not grow any more, have grown at most twice as much. Most severe ones are first in
+ * *f. Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_segments_join(const struct seep_model *m,
+                                       const struct seep_stack_lines *frames,
+                                       struct seep_symbols *symbols, struct seep_findings *f);
+
+#endif

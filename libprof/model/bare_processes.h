@@ -1,0 +1,31 @@
+/* Processes without a profile: what the job's table says of them. */
+#ifndef SEEP_LIBPROF_MODEL_BARE_PROCESSES_H
+#define SEEP_LIBPROF_MODEL_BARE_PROCESSES_H
+
+#include "libprof/model/model.h"
+
+/* Fills m->bares. Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_bares_find(struct seep_model *m);
+
+/* Adds what was counted, of processes and of those folded into one line, to the job's spaces. What
+ * they held is taken as gone where they have ended; of their peaks the largest counts, since nobody
+ * knows which of them were there at once. */
+void seep_bares_add_spaces(struct seep_model *m);
+
+/* The count of a space as totals; `gone`: what was live has been given back. */
+struct seep_totals seep_count_totals(const struct seep_count *count, bool gone);
+
+/* Without a profile by choice: nothing of it is missing. */
+static inline bool seep_bare_was_counted(const struct seep_process *entry)
+{
+    return seep_bare_is_counted(entry) && !entry->trouble;
+}
+
+/* Whether its process has ended, as far as its parent, the launcher or the job's end tells. */
+bool seep_bare_has_ended(const struct seep_bare *bare);
+
+/* A profile with nothing in it that stands for the first process of a job in which all were only
+ * counted; *out NULL where the table holds none. Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_bare_stand_in(const struct seep_job *job, struct seep_profile **out);
+
+#endif

@@ -1,0 +1,384 @@
+#include "libprof/model/merge.h"
+
+#include "libprof/model/stack_import.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One site record while it is being added. */
+struct record {
+    const struct seep_site *site;
+    const struct seep_detail *detail; /* or NULL */
+    uint32_t detail_ref;
+    struct seep_totals totals;
+    uint32_t process;
+};
+
+static uint16_t job_space(struct seep_model *m, const char *name)
+{
+    char clean[sizeof m->spaces[0].name] = "";
+    size_t n = 0;
+
+    for (; name[n] && n + 1 < sizeof clean; n++) {
+        char c = name[n];
+        bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == ':' || c == '-' ||
+                     c == '_' || (c >= 'A' && c <= 'Z');
+        clean[n] = plain ? c : '?';
+    }
+    if (n == 0)
+        clean[0] = '?'; /* a damaged header */
+    for (size_t i = 0; i < m->n_spaces; i++) {
+        if (strcmp(m->spaces[i].name, clean) == 0)
+            return (uint16_t)(i + 1);
+    }
+    if (m->n_spaces == SEEP_MODEL_MAX_SPACES)
+        return 0;
+    memcpy(m->spaces[m->n_spaces].name, clean, sizeof clean);
+    return (uint16_t)++m->n_spaces;
+}
+
+static int add_point(struct seep_model *m, struct seep_model_slot *part, int32_t step,
+                     uint64_t blocks, uint64_t bytes)
+{
+    if (part->n_points && m->points[m->n_points - 1].step >= step) {
+        step = m->points[m->n_points - 1].step;
+        m->n_points--;
+        part->n_points--;
+    }
+    if (seep_grow(&m->points, &m->points_capacity, m->n_points + 1, sizeof *m->points))
+        return -SEEP_ENOMEM;
+    m->points[m->n_points++] =
+        (struct seep_model_point){step, blocks < UINT32_MAX ? (uint32_t)blocks : UINT32_MAX, bytes};
+    part->n_points++;
+    return 0;
+}
+
+/* A site without a series was active in a few periods only. If its peak is all that it ever
+ * allocated, nothing was freed before, and the peak lasted until its last event. */
+static int add_brief_points(struct seep_model *m, struct seep_model_slot *part,
+                            const struct record *r)
+{
+    const struct seep_model_process *p = &m->processes[r->process];
+    const struct seep_site *s = r->site;
+
+    if (s->first_period != s->last_period && s->peak_bytes == s->allocated_bytes &&
+        s->peak_period < s->last_period)
+        return add_point(m, part, seep_model_step(m, p, s->peak_period), s->allocations,
+                         s->peak_bytes);
+    return 0;
+}
+
+static int add_points(struct seep_model *m, struct seep_model_slot *part, const struct record *r)
+{
+    const struct seep_model_process *p = &m->processes[r->process];
+    const struct seep_point *points = NULL;
+    uint32_t n = 0, last = 0;
+    int rc = 0;
+
+    part->points_at = m->n_points;
+    if (r->detail && r->detail->series)
+        points = seep_profile_series(p->profile, r->detail->series, r->detail_ref, &n);
+    if (!points)
+        rc = add_brief_points(m, part, r);
+    for (uint32_t i = 0; points && i < n && !rc; i++) {
+        if (i && points[i].period <= last)
+            continue;
+        last = points[i].period;
+        /* Counters of several threads are read one by one: below zero means none. */
+        uint64_t bytes = (int64_t)points[i].live_bytes < 0 ? 0 : points[i].live_bytes;
+        rc = add_point(m, part, seep_model_step(m, p, last), points[i].live_blocks, bytes);
+    }
+    return rc ? rc
+              : add_point(m, part, seep_model_step(m, p, r->site->last_period),
+                          seep_totals_live_blocks(&r->totals), seep_totals_live(&r->totals));
+}
+
+static int add_extra(struct seep_model *m, struct seep_model_site *site, const struct record *r)
+{
+    const struct seep_detail *d = r->detail;
+    uint64_t aged = 0;
+
+    if (!site->extra) {
+        if (seep_grow(&m->extras, &m->extras_capacity, m->n_extras + 1, sizeof *m->extras))
+            return -SEEP_ENOMEM;
+        memset(&m->extras[m->n_extras], 0, sizeof *m->extras);
+        site->extra = (uint32_t)++m->n_extras;
+    }
+    struct seep_model_extra *e = &m->extras[site->extra - 1];
+    if (d->min_bytes && (!e->min_bytes || d->min_bytes < e->min_bytes))
+        e->min_bytes = d->min_bytes;
+    if (d->max_bytes > e->max_bytes)
+        e->max_bytes = d->max_bytes;
+    if (d->max_lifetime > e->max_lifetime)
+        e->max_lifetime = d->max_lifetime;
+    e->size_marks |= d->size_marks;
+    e->inherited_frees += d->inherited_frees;
+    e->inherited_freed_bytes += d->inherited_freed_bytes;
+    for (int i = 0; i < SEEP_SIZE_BUCKETS; i++)
+        e->sizes[i] += d->sizes[i];
+    for (int i = 0; i < SEEP_LIFETIME_BUCKETS; i++) {
+        e->lifetimes[i] += d->lifetimes[i];
+        aged += d->lifetimes[i];
+    }
+    if (r->totals.frees > aged)
+        e->lifetimes[0] += r->totals.frees - aged;
+    return 0;
+}
+
+static struct seep_model_site *find_site(struct seep_model *m, uint32_t stack, uint16_t space)
+{
+    uint32_t id = seep_hash_expected(&m->site_index);
+
+    if (id < m->n_sites && m->sites[id].stack == stack && m->sites[id].space == space)
+        return &m->sites[seep_hash_found(&m->site_index, id)];
+    uint64_t hash = seep_hash_two(stack, space);
+    uint32_t at = seep_hash_begin(&m->site_index, hash);
+    while ((id = seep_hash_next(&m->site_index, hash, &at)) != SEEP_HASH_NONE) {
+        if (m->sites[id].stack == stack && m->sites[id].space == space)
+            return &m->sites[seep_hash_found(&m->site_index, id)];
+    }
+    if (seep_grow(&m->sites, &m->sites_capacity, m->n_sites + 1, sizeof *m->sites) ||
+        seep_hash_add(&m->site_index, hash, (uint32_t)m->n_sites))
+        return NULL;
+    struct seep_model_site *site = &m->sites[m->n_sites++];
+    memset(site, 0, sizeof *site);
+    site->stack = stack;
+    site->space = space;
+    site->first_step = INT32_MAX;
+    site->last_step = INT32_MIN;
+    return site;
+}
+
+static bool is_first_thread(const struct seep_header *h, uint32_t slot_plus_1)
+{
+    return slot_plus_1 && slot_plus_1 <= SEEP_MAX_SLOTS && h->slots[slot_plus_1 - 1].tid == h->pid;
+}
+
+static int add_part(struct seep_model *m, struct seep_model_site *site, const struct record *r)
+{
+    if (seep_grow(&m->slots, &m->slots_capacity, m->n_slots + 1, sizeof *m->slots))
+        return -SEEP_ENOMEM;
+    struct seep_model_slot *part = &m->slots[m->n_slots++];
+    *part = (struct seep_model_slot){
+        .next = site->slots,
+        .process = r->process,
+        .first_thread =
+            is_first_thread(m->processes[r->process].profile->header, r->site->slot_plus_1)};
+    site->slots = (uint32_t)m->n_slots;
+    if (site->n_slots < UINT16_MAX)
+        site->n_slots++;
+    return add_points(m, part, r);
+}
+
+/* Totals of one record into the site's: peaks of several threads or processes need not coincide, so
+ * the largest one stands until the levels are added up. */
+static void add_totals(struct seep_totals *to, const struct seep_totals *t)
+{
+    to->allocations = seep_sum(to->allocations, t->allocations);
+    to->frees = seep_sum(to->frees, t->frees);
+    to->allocated_bytes = seep_sum(to->allocated_bytes, t->allocated_bytes);
+    to->freed_bytes = seep_sum(to->freed_bytes, t->freed_bytes);
+    if (t->peak_bytes > to->peak_bytes) {
+        to->peak_bytes = t->peak_bytes;
+        to->peak_step = t->peak_step;
+    }
+}
+
+static int add_record(struct seep_model *m, struct record *r, uint32_t stack, uint16_t space)
+{
+    const struct seep_model_process *p = &m->processes[r->process];
+    struct seep_model_site *site = find_site(m, stack, space);
+
+    if (!site)
+        return -SEEP_ENOMEM;
+    int32_t first = seep_model_step(m, p, r->site->first_period);
+    int32_t last = seep_model_step(m, p, r->site->last_period);
+    if (first < site->first_step)
+        site->first_step = first;
+    if (last > site->last_step)
+        site->last_step = last;
+    add_totals(&site->totals, &r->totals);
+    if (r->detail && add_extra(m, site, r))
+        return -SEEP_ENOMEM;
+    return add_part(m, site, r);
+}
+
+/* A detail belongs to one site: many that name the same would be read many times over. */
+static void find_detail(struct seep_profile *profile, uint32_t site_ref, struct record *r)
+{
+    uint32_t ref = r->site->detail;
+
+    if ((uint64_t)ref * 8 < SEEP_HEADER_BYTES)
+        return;
+    const struct seep_detail *detail =
+        seep_profile_at(profile, ref, SEEP_CHUNK_DETAILS, sizeof(struct seep_detail), NULL);
+    if (!detail || detail->site != site_ref)
+        return;
+    r->detail = detail;
+    r->detail_ref = ref;
+}
+
+static int add_site(struct seep_model *m, struct seep_resolver *resolver, uint32_t process,
+                    const struct seep_site *s, uint32_t ref)
+{
+    struct seep_model_process *p = &m->processes[process];
+    struct record r = {.site = s, .process = process};
+
+    if (!s->slot_plus_1 || s->space >= SEEP_MAX_SPACES)
+        return 0;
+    find_detail(p->profile, ref, &r);
+    if (!s->allocations && !s->frees && !(r.detail && r.detail->inherited_frees))
+        return 0;
+    uint16_t *space = &p->space_of[s->space];
+    if (!*space)
+        *space = job_space(m, p->profile->header->spaces[s->space].name);
+    if (!*space)
+        return 0;
+    r.totals = (struct seep_totals){
+        .allocations = s->allocations,
+        .allocated_bytes = s->allocated_bytes,
+        .frees = s->frees + (r.detail ? r.detail->remote_frees : 0),
+        .freed_bytes = s->freed_bytes + (r.detail ? r.detail->remote_freed_bytes : 0),
+        .peak_bytes = s->peak_bytes,
+        .peak_step = seep_model_step(m, p, s->peak_period),
+    };
+    add_totals(&p->spaces[s->space], &r.totals);
+    uint32_t stack = seep_resolve_stack(resolver, p->profile, s->stack);
+    return add_record(m, &r, stack, (uint16_t)(*space - 1));
+}
+
+static int add_sites(struct seep_model *m, struct seep_resolver *resolver, uint32_t process)
+{
+    const struct seep_profile *profile = m->processes[process].profile;
+
+    for (uint32_t c = profile->first_chunk; c < profile->n_chunks; c++) {
+        uint64_t at = SEEP_HEADER_BYTES + (uint64_t)c * SEEP_CHUNK_BYTES;
+        if (profile->header->chunk_types[c] != SEEP_CHUNK_SITES || at >= profile->size)
+            continue;
+        const struct seep_site *sites = (const void *)(profile->base + at);
+        for (size_t i = 0; i < SEEP_CHUNK_BYTES / sizeof *sites; i++) {
+            if (add_site(m, resolver, process, &sites[i],
+                         (uint32_t)(at / 8 + i * sizeof *sites / 8)))
+                return -SEEP_ENOMEM;
+        }
+    }
+    return 0;
+}
+
+/* The header knows the exact peak of a space: sites have theirs at different times. */
+static void set_peaks(struct seep_model *m, struct seep_model_process *p)
+{
+    for (int i = 0; i < SEEP_MAX_SPACES; i++) {
+        const struct seep_space *s = &p->profile->header->spaces[i];
+        struct seep_totals *t = &p->spaces[i];
+        uint64_t live = seep_totals_live(t);
+        if (!p->space_of[i])
+            continue;
+        t->peak_step = seep_model_step(m, p, s->peak_period);
+        /* A hostile or torn peak is bounded by what was ever allocated. */
+        t->peak_bytes = s->peak_bytes < t->allocated_bytes ? s->peak_bytes : t->allocated_bytes;
+        if (t->peak_bytes < live)
+            t->peak_bytes = live;
+    }
+}
+
+static int copy_timeline(struct seep_model_process *p)
+{
+    const struct seep_header *h = p->profile->header;
+    uint32_t n = 0, rows[SEEP_TIMELINE_ROWS];
+
+    for (uint32_t i = 0; i < h->n_timeline; i++) {
+        if (h->timeline[i].t_ns && (!n || h->timeline[i].t_ns > h->timeline[rows[n - 1]].t_ns))
+            rows[n++] = i;
+    }
+    p->n_rows = n;
+    if (!n)
+        return 0;
+    p->row_t_ns = calloc(n, sizeof *p->row_t_ns);
+    p->row_rss = calloc(n, sizeof *p->row_rss);
+    p->row_anonymous = calloc(n, sizeof *p->row_anonymous);
+    p->row_period = calloc(n, sizeof *p->row_period);
+    p->live = calloc((size_t)n * SEEP_MAX_SPACES, sizeof *p->live);
+    if (!p->row_t_ns || !p->row_rss || !p->row_anonymous || !p->row_period || !p->live)
+        return -SEEP_ENOMEM;
+    for (uint32_t i = 0; i < n; i++) {
+        p->row_t_ns[i] = seep_model_ns(p, h->timeline[rows[i]].t_ns);
+        p->row_rss[i] = h->timeline[rows[i]].rss_bytes;
+        p->row_anonymous[i] = h->timeline[rows[i]].anonymous_bytes;
+        p->row_period[i] = h->timeline[rows[i]].period;
+    }
+    for (int s = 0; s < SEEP_MAX_SPACES; s++) {
+        const uint64_t *live =
+            seep_profile_at(p->profile, h->spaces[s].timeline, SEEP_CHUNK_TIMELINES,
+                            SEEP_TIMELINE_ROWS * sizeof(uint64_t), NULL);
+        for (uint32_t i = 0; live && i < n; i++) {
+            uint64_t bytes = live[rows[i]];
+            p->live[(size_t)s * n + i] = (int64_t)bytes < 0 ? 0 : bytes;
+        }
+    }
+    return 0;
+}
+
+/* How many still need each profile's contents: it itself in its turn, and its children. */
+static uint32_t *count_users(const struct seep_model *m)
+{
+    uint32_t *users = calloc(m->n_processes, sizeof *users);
+
+    for (size_t i = 0; users && i < m->n_processes; i++) {
+        users[i]++;
+        if (m->processes[i].parent)
+            users[m->processes[i].parent - 1]++;
+    }
+    return users;
+}
+
+/* One user less of process i; without any its contents go, and with them one user of its parent. */
+static void release(struct seep_model *m, uint32_t *users, size_t i)
+{
+    while (--users[i] == 0) {
+        seep_profile_unload(m->processes[i].profile);
+        if (!m->processes[i].parent)
+            break;
+        i = m->processes[i].parent - 1;
+    }
+}
+
+/* Parents come first, and have been kept for their children. */
+static int load(struct seep_model *m, struct seep_model_process *p, struct seep_error *err)
+{
+    struct seep_error why = {0};
+    int rc = seep_profile_load(p->profile, &why);
+
+    if (rc == -SEEP_ENOMEM) {
+        if (err && !err->text[0])
+            *err = why;
+        return rc;
+    }
+    if (rc)
+        seep_model_not_read(m, p->profile->name, why.text);
+    return 0;
+}
+
+int seep_merge(struct seep_model *m, struct seep_error *err)
+{
+    struct seep_resolver resolver = {.dict = &m->dict};
+    uint32_t *users = count_users(m);
+    int rc = users ? 0 : -SEEP_ENOMEM;
+
+    for (uint32_t i = 0; i < m->n_processes && !rc; i++) {
+        struct seep_model_process *p = &m->processes[i];
+        rc = load(m, p, err);
+        if (!rc && p->profile->loaded) {
+            rc = add_sites(m, &resolver, i);
+            set_peaks(m, p);
+            p->truncated = p->profile->truncated;
+            if (!rc)
+                rc = copy_timeline(p);
+        }
+        release(m, users, i);
+    }
+    free(users);
+    if (m->dict.failed)
+        rc = -SEEP_ENOMEM;
+    return rc ? seep_error_set(err, SEEP_ENOMEM, "", 0, "no memory for the merge") : 0;
+}

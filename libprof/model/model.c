@@ -1,0 +1,128 @@
+#include "libprof/model/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void seep_model_fini(struct seep_model *m)
+{
+    for (size_t i = 0; i < m->n_processes; i++) {
+        struct seep_model_process *p = &m->processes[i];
+        seep_profile_close(p->profile);
+        free(p->row_t_ns);
+        free(p->row_rss);
+        free(p->row_anonymous);
+        free(p->row_period);
+        free(p->live);
+    }
+    for (size_t i = 0; i < m->n_jobs; i++)
+        free(m->jobs[i]);
+    for (size_t i = 0; i < m->n_not_read; i++) {
+        free(m->not_read[i].name);
+        free(m->not_read[i].reason);
+    }
+    free(m->processes);
+    free(m->bares);
+    free(m->jobs);
+    free(m->not_read);
+    free(m->sites);
+    free(m->slots);
+    free(m->extras);
+    free(m->points);
+    free(m->epoch_starts);
+    free(m->runs);
+    seep_hash_fini(&m->site_index);
+    seep_dictionary_fini(&m->dict);
+    memset(m, 0, sizeof *m);
+}
+
+void seep_model_not_read(struct seep_model *m, const char *name, const char *reason)
+{
+    struct seep_not_read *grown = realloc(m->not_read, (m->n_not_read + 1) * sizeof *grown);
+
+    if (!grown)
+        return;
+    m->not_read = grown;
+    grown[m->n_not_read].name = strdup(name);
+    grown[m->n_not_read].reason = strdup(reason);
+    if (grown[m->n_not_read].name && grown[m->n_not_read].reason) {
+        m->n_not_read++;
+    } else {
+        free(grown[m->n_not_read].name);
+        free(grown[m->n_not_read].reason);
+    }
+}
+
+static int32_t clamp_step(int64_t step)
+{
+    const int64_t bound = INT32_MAX / 2;
+
+    return (int32_t)(step > bound ? bound : step < -bound ? -bound : step);
+}
+
+static int32_t step_in_run(const struct seep_model_run *run, const struct seep_model_process *p,
+                           int64_t period)
+{
+    int64_t step = period - p->axis_first + 1;
+
+    if (run) {
+        step += run->base;
+        step = step < run->low ? run->low : step > run->high ? run->high : step;
+    }
+    return clamp_step(step);
+}
+
+static const struct seep_model_run *run_at(const struct seep_model *m, uint64_t t_ns)
+{
+    size_t low = 0, high = m->n_runs;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (m->runs[middle].start_ns <= t_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return m->n_runs ? &m->runs[low ? low - 1 : 0] : NULL;
+}
+
+/* Steps of a run by its leader's timeline: rows say in which period it was when. */
+static int32_t step_by_clock(const struct seep_model *m, uint64_t t_ns)
+{
+    const struct seep_model_run *run = run_at(m, t_ns);
+    const struct seep_model_process *p = &m->processes[run ? run->leader : m->main];
+    const struct seep_header *h = p->profile->header;
+    uint32_t low = 0, high = h->n_timeline;
+
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (seep_model_ns(p, h->timeline[middle].t_ns) <= t_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return step_in_run(run, p, 0);
+    const struct seep_timeline_row *row = &h->timeline[low - 1];
+    double period = row->period;
+    if (low < h->n_timeline && row[1].t_ns > row->t_ns && row[1].period > row->period)
+        period += (double)(t_ns - seep_model_ns(p, row->t_ns)) / (double)(row[1].t_ns - row->t_ns) *
+                  (row[1].period - row->period);
+    return step_in_run(run, p, (int64_t)period);
+}
+
+int32_t seep_model_step_at(const struct seep_model *m, uint64_t t_ns)
+{
+    if (m->step_source != SEEP_STEP_TIME)
+        return step_by_clock(m, t_ns);
+    uint64_t since = t_ns > m->start_ns ? t_ns - m->start_ns : 0;
+    return clamp_step((int64_t)(since / (SEEP_TIME_SLICE_MS * UINT64_C(1000000))) + 1);
+}
+
+int32_t seep_model_step(const struct seep_model *m, const struct seep_model_process *p,
+                        uint32_t period)
+{
+    if (p->axis_steps)
+        return step_in_run(m->n_runs ? &m->runs[p->run] : NULL, p, period);
+    uint64_t t = p->axis_start_ns + (uint64_t)period * SEEP_TIME_SLICE_MS * UINT64_C(1000000);
+    return seep_model_step_at(m, t);
+}

@@ -1,0 +1,289 @@
+#include "libprof/model/open_folders.h"
+
+#include "libprof/model/bare_processes.h"
+#include "libprof/model/step_axis.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { MAX_FILES = 1 << 16 };
+
+static bool has_suffix(const char *name, const char *suffix)
+{
+    size_t n = strlen(name), k = strlen(suffix);
+
+    return n > k && strcmp(name + n - k, suffix) == 0;
+}
+
+static int add_process(struct seep_model *m, size_t *capacity, struct seep_profile *profile,
+                       uint32_t folder)
+{
+    if (seep_grow(&m->processes, capacity, m->n_processes + 1, sizeof *m->processes))
+        return -SEEP_ENOMEM;
+    struct seep_model_process *p = &m->processes[m->n_processes++];
+    memset(p, 0, sizeof *p);
+    p->profile = profile;
+    p->folder = folder;
+    return 0;
+}
+
+static int add_job(struct seep_model *m, const char *dir)
+{
+    struct seep_job **jobs = realloc(m->jobs, (m->n_jobs + 1) * sizeof *jobs);
+    char path[4096];
+
+    if (!jobs)
+        return -SEEP_ENOMEM;
+    m->jobs = jobs;
+    m->jobs[m->n_jobs++] = NULL;
+    if (snprintf(path, sizeof path, "%s/%s", dir, SEEP_JOB_FILE) >= (int)sizeof path)
+        return 0;
+    struct seep_error why = {0};
+    int rc = seep_job_read(path, &m->jobs[m->n_jobs - 1], &why);
+    if (rc == -SEEP_ENOMEM)
+        return rc;
+    if (rc)
+        seep_model_not_read(m, SEEP_JOB_FILE, why.text);
+    return 0;
+}
+
+static bool has_job(const char *dir)
+{
+    char path[4096];
+    struct stat st;
+
+    return snprintf(path, sizeof path, "%s/%s", dir, SEEP_JOB_FILE) < (int)sizeof path &&
+           !stat(path, &st);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Names of the profiles in `dir`, sorted, so that a report does not hang on the folder's order; a
+ * bounded number. Returns 0, -SEEP_EIO (said in *why) or -SEEP_ENOMEM. */
+static int list_files(const char *dir, char ***names, size_t *n, bool *more, struct seep_error *why)
+{
+    size_t capacity = 0;
+    struct dirent *entry;
+    int rc = 0;
+    DIR *stream = opendir(dir);
+
+    *names = NULL;
+    *n = 0;
+    *more = false;
+    if (!stream)
+        return seep_error_set(why, SEEP_EIO, dir, 0, "cannot read the folder: %s", strerror(errno));
+    while (!rc && !*more && (entry = readdir(stream))) {
+        if (!has_suffix(entry->d_name, SEEP_PROFILE_SUFFIX) || entry->d_name[0] == '.')
+            continue;
+        if (*n == MAX_FILES) {
+            *more = true;
+            continue;
+        }
+        char *name = strdup(entry->d_name);
+        if (!name || seep_grow(names, &capacity, *n + 1, sizeof **names)) {
+            free(name);
+            rc = -SEEP_ENOMEM;
+        } else {
+            (*names)[(*n)++] = name;
+        }
+    }
+    closedir(stream);
+    if (*n)
+        qsort(*names, *n, sizeof **names, compare_names);
+    return rc;
+}
+
+static int open_file(struct seep_model *m, size_t *capacity, const char *dir, const char *name,
+                     uint32_t folder)
+{
+    struct seep_profile *profile;
+    struct seep_error why = {0};
+    char path[4096];
+
+    if (snprintf(path, sizeof path, "%s/%s", dir, name) >= (int)sizeof path) {
+        seep_model_not_read(m, name, "the path is too long");
+        return 0;
+    }
+    int rc = seep_profile_open(path, &profile, &why);
+    if (rc == -SEEP_ENOMEM)
+        return rc;
+    if (rc) {
+        seep_model_not_read(m, name, why.text);
+        return 0;
+    }
+    rc = add_process(m, capacity, profile, folder);
+    if (rc)
+        seep_profile_close(profile);
+    return rc;
+}
+
+/* Where no profile could be read, the job may be one whose processes were all only counted. */
+static int add_counted(struct seep_model *m, size_t *capacity, uint32_t folder)
+{
+    struct seep_profile *profile = NULL;
+    int rc = m->jobs[folder] ? seep_bare_stand_in(m->jobs[folder], &profile) : 0;
+
+    if (!rc && profile)
+        rc = add_process(m, capacity, profile, folder);
+    if (rc)
+        seep_profile_close(profile);
+    return rc;
+}
+
+/* What cannot be read of a folder is noted; an error is only a lack of memory. */
+static int open_folder(struct seep_model *m, size_t *capacity, const char *dir)
+{
+    struct seep_error why = {0};
+    uint32_t folder = (uint32_t)m->n_jobs;
+    char **names;
+    size_t n, i = 0;
+    bool more;
+    int rc = list_files(dir, &names, &n, &more, &why);
+
+    if (rc == -SEEP_EIO) {
+        m->n_folders_not_read++;
+        seep_model_not_read(m, dir, why.text);
+        rc = 0;
+    } else if (!rc) {
+        rc = n || has_job(dir) ? add_job(m, dir) : 0;
+    }
+    size_t n_before = m->n_processes;
+    for (; i < n && !rc && m->n_processes < MAX_FILES; i++)
+        rc = open_file(m, capacity, dir, names[i], folder);
+    if (!rc && m->n_processes == n_before && m->n_jobs > folder)
+        rc = add_counted(m, capacity, folder);
+    if (!rc && !n && m->n_processes == n_before && why.text[0] == 0)
+        seep_model_not_read(m, dir, "no profile is in it");
+    if (!rc && (more || i < n))
+        seep_model_not_read(m, dir, "more profiles than one report takes: the rest is left out");
+    for (i = 0; i < n; i++)
+        free(names[i]);
+    free(names);
+    return rc;
+}
+
+/* Links each forked profile to the file of the process it was forked from. */
+static int link_parents(struct seep_model *m)
+{
+    struct seep_hash_index by_name = {0};
+    int rc = 0;
+
+    for (uint32_t i = 0; i < m->n_processes && !rc; i++) {
+        const char *name = m->processes[i].profile->name;
+        rc = seep_hash_add(&by_name, seep_hash_bytes(name, strlen(name)), i);
+    }
+    for (uint32_t i = 0; i < m->n_processes && !rc; i++) {
+        struct seep_model_process *p = &m->processes[i];
+        const char *name = seep_profile_parent_name(p->profile);
+        if (p->profile->header->inherited_end > SEEP_HEADER_BYTES)
+            p->orphaned = true;
+        if (!name)
+            continue;
+        uint64_t hash = seep_hash_bytes(name, strlen(name));
+        uint32_t at = seep_hash_begin(&by_name, hash), k;
+        while ((k = seep_hash_next(&by_name, hash, &at)) != SEEP_HASH_NONE) {
+            const struct seep_model_process *q = &m->processes[k];
+            /* A parent began earlier: sorted by start, links cannot form a ring. */
+            if (k < i && q->folder == p->folder && strcmp(q->profile->name, name) == 0) {
+                p->profile->parent = q->profile;
+                p->parent = k + 1;
+                p->orphaned = q->orphaned;
+                break;
+            }
+        }
+    }
+    seep_hash_fini(&by_name);
+    return rc;
+}
+
+static int settle(struct seep_model *m)
+{
+    int rc = seep_axis_sort(m);
+
+    if (!rc)
+        rc = link_parents(m);
+    return rc ? rc : seep_step_axis_compute(m);
+}
+
+/* Whether dirs[i] is a folder that came before, under whatever name. */
+static bool is_repeated(const char *const *dirs, size_t i)
+{
+    struct stat st, other;
+
+    if (stat(dirs[i], &st))
+        return false;
+    for (size_t k = 0; k < i; k++) {
+        if (!stat(dirs[k], &other) && st.st_dev == other.st_dev && st.st_ino == other.st_ino)
+            return true;
+    }
+    return false;
+}
+
+/* The reason for that nothing is there: a file that was not read, else the folder's own. */
+static int nothing_read(const struct seep_model *m, const char *const *dirs, size_t n_dirs,
+                        struct seep_error *err)
+{
+    const struct seep_not_read *why = NULL;
+
+    for (size_t i = 0; i < m->n_not_read && !why; i++) {
+        if (strcmp(m->not_read[i].name, SEEP_JOB_FILE) != 0)
+            why = &m->not_read[i];
+    }
+    int code = n_dirs && m->n_folders_not_read == n_dirs ? SEEP_EIO : SEEP_ENODATA;
+    return seep_error_set(err, code, n_dirs ? dirs[0] : "", 0, "%s",
+                          why ? why->reason : "no profile is in it");
+}
+
+int seep_folder_read(const char *const *dirs, size_t n_dirs, struct seep_model *m,
+                     struct seep_error *err)
+{
+    size_t capacity = 0, n_given = 0;
+    int rc = seep_dictionary_init(&m->dict);
+
+    for (size_t i = 0; i < n_dirs && !rc; i++) {
+        if (is_repeated(dirs, i))
+            continue;
+        n_given++;
+        rc = open_folder(m, &capacity, dirs[i]);
+    }
+    if (!rc && !m->n_processes)
+        return nothing_read(m, dirs, n_given, err);
+    if (!rc)
+        rc = settle(m);
+    return rc ? seep_error_set(err, SEEP_ENOMEM, "", 0, "no memory") : 0;
+}
+
+int seep_folder_adopt(struct seep_profile **profiles, size_t n, struct seep_job *job,
+                      struct seep_model *m)
+{
+    size_t capacity = 0;
+    int rc = seep_dictionary_init(&m->dict);
+
+    m->jobs = rc ? NULL : calloc(1, sizeof *m->jobs);
+    if (!m->jobs)
+        return -SEEP_ENOMEM;
+    for (size_t i = 0; i < n; i++) {
+        rc = add_process(m, &capacity, profiles[i], 0);
+        if (rc) {
+            m->n_processes = 0;
+            return rc;
+        }
+    }
+    m->n_jobs = 1;
+    m->jobs[0] = job;
+    if (!n)
+        return -SEEP_ENODATA;
+    rc = settle(m);
+    if (rc) {
+        m->n_processes = 0;
+        m->jobs[0] = NULL;
+    }
+    return rc;
+}

@@ -1,0 +1,169 @@
+#include "libprof/model/process_ends.h"
+
+#include "libprof/model/process_facts.h"
+#include "libprof/read/process_alive.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    ROWS_KEPT =
+        SEEP_TIMELINE_ROWS / 4, /* a timeline's rows lie no further apart than a life / this */
+    END_SHARE = 256,            /* what ends in so small a share of the job ends with it */
+    MAX_DEPTH = 64,
+    MAX_LOOKED_AT = 256,
+};
+
+#define SLICE_NS (SEEP_TIME_SLICE_MS * UINT64_C(1000000))
+
+/* ---- how it ended ------------------------------------------------------------------------ */
+
+static bool still_runs(const struct seep_header *h)
+{
+    char host[SEEP_NAME_BYTES] = "";
+
+    if (gethostname(host, sizeof host - 1) || strncmp(host, h->host, sizeof host - 1) != 0)
+        return false;
+    return seep_process_is_alive(h->pid, h->start_ns);
+}
+
+/* Whoever reaped the process knows best; else what it said itself; else whether it is there. Of a
+ * program that was replaced this is how what came after it ended, unless that has a profile. */
+static void settle_exit(struct seep_model_process *p, bool may_look)
+{
+    const struct seep_header *h = p->profile->header;
+
+    if (p->entry && p->entry->has_status) {
+        seep_process_set_exit(p, p->entry->wait_status);
+    } else if (h->exit_kind == SEEP_EXIT_EXIT || h->exit_kind == SEEP_EXIT_SIGNAL) {
+        p->exit_kind = h->exit_kind == SEEP_EXIT_EXIT ? SEEP_ENDED_EXIT : SEEP_ENDED_SIGNAL;
+        p->exit_value = h->exit_value & 0xff;
+    } else if (may_look && still_runs(h)) {
+        p->exit_kind = SEEP_ENDED_RUNNING;
+    } else {
+        p->exit_kind = SEEP_ENDED_UNKNOWN;
+    }
+}
+
+static int by_pid(const void *a, const void *b, void *model)
+{
+    const struct seep_model *m = model;
+    uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    const struct seep_model_process *p = &m->processes[i], *q = &m->processes[k];
+
+    if (p->folder != q->folder)
+        return p->folder < q->folder ? -1 : 1;
+    if (p->profile->header->pid != q->profile->header->pid)
+        return p->profile->header->pid < q->profile->header->pid ? -1 : 1;
+    return (i > k) - (i < k);
+}
+
+/* A program that was replaced ended as its successor did: the next profile of the same pid. Where
+ * somebody reaped the pid under the older program's name, no younger one was in the job. */
+static int follow_execs(struct seep_model *m)
+{
+    uint32_t *order = malloc((m->n_processes + 1) * sizeof *order);
+
+    if (!order)
+        return -SEEP_ENOMEM;
+    for (uint32_t i = 0; i < m->n_processes; i++)
+        order[i] = i;
+    qsort_r(order, m->n_processes, sizeof *order, by_pid, m);
+    for (size_t i = m->n_processes; i-- > 1;) {
+        struct seep_model_process *p = &m->processes[order[i - 1]];
+        const struct seep_model_process *q = &m->processes[order[i]];
+        if (!p->execed || q->folder != p->folder ||
+            q->profile->header->pid != p->profile->header->pid ||
+            (p->entry && p->entry->has_status))
+            continue;
+        p->exit_kind = q->exit_kind;
+        p->exit_value = q->exit_value;
+    }
+    free(order);
+    return 0;
+}
+
+/* ---- whether it was gone ----------------------------------------------------------------- */
+
+/* The end of one that was killed lies up to so much after its last sign of life. */
+static uint64_t latest_end(const struct seep_model_process *p)
+{
+    uint64_t life = p->end_ns - p->start_ns;
+
+    return p->end_known ? p->end_ns : p->end_ns + SLICE_NS + life / ROWS_KEPT;
+}
+
+static bool descends(const struct seep_model *m, const struct seep_model_process *q,
+                     const struct seep_model_process *p)
+{
+    for (int depth = 0; q->parent && depth < MAX_DEPTH; depth++) {
+        q = &m->processes[q->parent - 1];
+        if (q == p)
+            return true;
+    }
+    return false;
+}
+
+/* Whether another process began when p had ended. What a killed one's children did says nothing of
+ * its end: an idle parent shows no sign of life. */
+static bool was_outlived(const struct seep_model *m, const struct seep_model_process *p)
+{
+    uint64_t end = latest_end(p);
+    size_t n = 0;
+
+    for (size_t i = m->n_processes; i-- > 0 && n < MAX_LOOKED_AT; n++) {
+        const struct seep_model_process *q = &m->processes[i];
+        if (q->start_ns <= end)
+            return false; /* sorted by start */
+        if (q != p && (p->end_known || !descends(m, q, p)))
+            return true;
+    }
+    return false;
+}
+
+static bool is_gone(const struct seep_model *m, const struct seep_model_process *p, bool any_runs)
+{
+    const struct seep_model_process *main = &m->processes[m->main];
+    uint64_t share = (m->end_ns - m->start_ns) / END_SHARE;
+
+    if (p->execed)
+        return true;
+    if (p->exit_kind == SEEP_ENDED_RUNNING)
+        return false;
+    if (any_runs || (p != main && latest_end(p) < main->end_ns) || was_outlived(m, p))
+        return true;
+    return p->end_known && p->end_ns + (share > SLICE_NS ? share : SLICE_NS) < m->end_ns;
+}
+
+/* The step during which it ended. Its own count knows better than the clock what it has finished.
+ */
+static int32_t end_step(const struct seep_model *m, const struct seep_model_process *p)
+{
+    int32_t step = seep_model_step_at(m, p->end_ns);
+
+    if (p->steps && m->n_runs) {
+        int32_t own = seep_model_step(m, p, p->axis_first + p->steps);
+        if (own > step)
+            step = own;
+    }
+    return step;
+}
+
+int seep_process_ends_compute(struct seep_model *m, bool may_look)
+{
+    bool any_runs = false;
+
+    for (size_t i = 0; i < m->n_processes; i++)
+        settle_exit(&m->processes[i], may_look);
+    if (follow_execs(m))
+        return -SEEP_ENOMEM;
+    for (size_t i = 0; i < m->n_processes; i++)
+        any_runs |= m->processes[i].exit_kind == SEEP_ENDED_RUNNING;
+    for (size_t i = 0; i < m->n_processes; i++) {
+        struct seep_model_process *p = &m->processes[i];
+        p->gone = is_gone(m, p, any_runs);
+        p->end_step = p->gone ? end_step(m, p) : INT32_MAX;
+    }
+    return 0;
+}

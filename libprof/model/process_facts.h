@@ -1,0 +1,28 @@
+/* What each process was in the job, how it ended, and what the job's spaces add up to. */
+#ifndef SEEP_LIBPROF_MODEL_PROCESS_FACTS_H
+#define SEEP_LIBPROF_MODEL_PROCESS_FACTS_H
+
+#include "libprof/model/model.h"
+
+/* Roles, exits, ends, RSS; needs a merged model. `may_look` allows looking into /proc for whether a
+ * process still runs. Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_process_facts_compute(struct seep_model *m, bool may_look);
+
+/* Totals of the job's spaces. Live is what the processes that lived to the end held then (or hold
+ * now); what the others held when they ended counts as freed with them. A peak of the sum is exact
+ * with one process; with several it is the largest sum over the points in time that the timelines
+ * hold and over the ends of steps, and each process's own peak. Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_processes_add_spaces(struct seep_model *m);
+
+/* Live bytes of a job space in one process at a time: its latest row, its last state as
+ * it ended, 0 before its start and after it was gone. */
+uint64_t seep_process_live_at(const struct seep_model_process *p, uint16_t space, uint64_t t_ns);
+uint64_t seep_process_rss_at(const struct seep_model_process *p, uint64_t t_ns);
+
+/* Exit kind and value from a status of wait(2). */
+void seep_process_set_exit(struct seep_model_process *p, int status);
+
+/* "trainer", "loader-worker", "rank", "helper". */
+const char *seep_process_role_name(enum seep_process_role role);
+
+#endif

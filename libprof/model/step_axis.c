@@ -1,0 +1,319 @@
+#include "libprof/model/step_axis.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_FOLLOWS = 64 };
+
+/* Where a clock is further off, another boot is likelier than a step of the clock. */
+#define MAX_CLOCK_STEP_NS (INT64_C(3600) * 1000000000)
+
+/* ---- clocks ------------------------------------------------------------------------------ */
+
+static void find_entry(struct seep_model *m, struct seep_model_process *p)
+{
+    uint32_t at = p->profile->header->process_plus_1;
+
+    p->job = p->folder < m->n_jobs ? m->jobs[p->folder] : NULL;
+    if (p->job && at && at <= p->job->n_processes &&
+        p->job->processes[at - 1].pid == p->profile->header->pid)
+        p->entry = &p->job->processes[at - 1];
+}
+
+static int64_t to_unix_ns(const struct seep_header *h)
+{
+    uint64_t unix_ns = h->start_unix_ns < SEEP_MAX_NS ? h->start_unix_ns : SEEP_MAX_NS;
+    uint64_t start_ns = h->start_ns < SEEP_MAX_NS ? h->start_ns : SEEP_MAX_NS;
+
+    return (int64_t)unix_ns - (int64_t)start_ns;
+}
+
+static int by_clock(const void *a, const void *b)
+{
+    const struct seep_model_process *p = a, *q = b;
+    const struct seep_header *h = p->profile->header, *g = q->profile->header;
+
+    if (p->folder != q->folder)
+        return p->folder < q->folder ? -1 : 1;
+    int host = strcmp(h->host, g->host);
+    if (host)
+        return host;
+    if (h->start_ns != g->start_ns)
+        return h->start_ns < g->start_ns ? -1 : 1;
+    return strcmp(p->profile->name, q->profile->name);
+}
+
+/* A launcher's job is of one boot; a folder that the shim alone fills may be of several. */
+static bool same_clock(const struct seep_model_process *p, const struct seep_model_process *q)
+{
+    const struct seep_header *h = p->profile->header, *g = q->profile->header;
+    int64_t apart = to_unix_ns(g) - to_unix_ns(h);
+
+    if (p->folder != q->folder || strcmp(h->host, g->host) != 0)
+        return false;
+    if (p->entry && q->entry && p->job->launcher_pid)
+        return true;
+    return apart < MAX_CLOCK_STEP_NS && apart > -MAX_CLOCK_STEP_NS;
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct seep_model_process *p = a, *q = b;
+
+    if (p->start_ns != q->start_ns)
+        return p->start_ns < q->start_ns ? -1 : 1;
+    return strcmp(p->profile->name, q->profile->name);
+}
+
+int seep_axis_sort(struct seep_model *m)
+{
+    size_t n_clocks = 0, first = 0;
+
+    for (size_t i = 0; i < m->n_processes; i++)
+        find_entry(m, &m->processes[i]);
+    qsort(m->processes, m->n_processes, sizeof *m->processes, by_clock);
+    for (size_t i = 0; i < m->n_processes; i++) {
+        struct seep_model_process *p = &m->processes[i];
+        if (!i || !same_clock(&m->processes[first], p)) {
+            first = i;
+            n_clocks++;
+        }
+        p->clock_ns = to_unix_ns(m->processes[first].profile->header);
+    }
+    for (size_t i = 0; i < m->n_processes; i++) {
+        struct seep_model_process *p = &m->processes[i];
+        if (n_clocks == 1)
+            p->clock_ns = 0;
+        p->start_ns = seep_model_ns(p, p->profile->header->start_ns);
+    }
+    qsort(m->processes, m->n_processes, sizeof *m->processes, by_start);
+    return 0;
+}
+
+/* ---- lives and steps --------------------------------------------------------------------- */
+
+static void settle_life(struct seep_model_process *p)
+{
+    const struct seep_header *h = p->profile->header;
+    uint64_t t = h->end_ns ? h->end_ns : h->last_ns;
+
+    p->execed = h->exit_kind == SEEP_EXIT_EXEC;
+    p->end_known = h->end_ns != 0;
+    for (uint32_t i = 0; i < h->n_timeline && !h->end_ns; i++) {
+        if (h->timeline[i].t_ns > t)
+            t = h->timeline[i].t_ns;
+    }
+    p->end_ns = seep_model_ns(p, t);
+    if (p->end_ns < p->start_ns)
+        p->end_ns = p->start_ns;
+}
+
+/* Returns the entry of the process whose periods p uses, or NULL. */
+static const struct seep_process *settle_periods(struct seep_model_process *p)
+{
+    const struct seep_process *e = p->entry;
+
+    p->axis_start_ns = p->start_ns;
+    if (!e)
+        return NULL;
+    p->steps = e->steps;
+    for (int hops = 0; e->follows && hops < MAX_FOLLOWS; hops++) {
+        if (e->follows > p->job->n_processes)
+            break;
+        e = &p->job->processes[e->follows - 1];
+    }
+    p->period = e->period;
+    p->axis_steps = e->steps;
+    p->axis_first = e->first_step_period;
+    if (e->start_ns)
+        p->axis_start_ns = seep_model_ns(p, e->start_ns);
+    return e;
+}
+
+/* Whether q rather than p speaks for the job. */
+static bool is_better(const struct seep_model_process *q, const struct seep_model_process *p)
+{
+    if (q->steps != p->steps)
+        return q->steps > p->steps;
+    return q->profile->header->python_version && !p->profile->header->python_version;
+}
+
+static void choose_main(struct seep_model *m)
+{
+    m->main = m->root = 0;
+    for (uint32_t i = 1; i < m->n_processes; i++) {
+        if (is_better(&m->processes[i], &m->processes[m->main]))
+            m->main = i;
+    }
+}
+
+/* ---- runs -------------------------------------------------------------------------------- */
+
+/* Ranks live side by side; of two runs in a row the second begins when the first has ended, or is
+ * about to. */
+static bool side_by_side(const struct seep_model_process *p, const struct seep_model_process *q)
+{
+    uint64_t start = p->start_ns > q->start_ns ? p->start_ns : q->start_ns;
+    uint64_t end = p->end_ns < q->end_ns ? p->end_ns : q->end_ns;
+    uint64_t life = p->end_ns - p->start_ns, other = q->end_ns - q->start_ns;
+
+    return end > start && end - start > (life < other ? life : other) / 2;
+}
+
+static uint32_t last_run_before(const struct seep_model *m, uint64_t t_ns)
+{
+    uint32_t low = 0, high = (uint32_t)m->n_runs;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (m->runs[middle].start_ns <= t_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? low - 1 : 0;
+}
+
+/* Each counts on from where the one before ended; step 1 is the main run's. */
+static void place_runs(struct seep_model *m)
+{
+    const int32_t bound = INT32_MAX / 2;
+    size_t main = m->processes[m->main].run;
+    int64_t at = 0;
+
+    for (size_t i = main; i < m->n_runs; i++) {
+        const struct seep_model_process *p = &m->processes[m->runs[i].leader];
+        int64_t base = i == main ? 0 : at + p->axis_first;
+        m->runs[i].low = (int32_t)(at < bound ? at : bound);
+        m->runs[i].base = (int32_t)(base < bound ? base : bound);
+        at = base + p->steps + 1;
+        m->runs[i].high = (int32_t)(at < bound ? at : bound);
+    }
+    at = main ? 1 - (int64_t)m->processes[m->main].axis_first : 0;
+    m->runs[main].low = (int32_t)(at > -bound ? at : -bound);
+    for (size_t i = main; i-- > 0;) {
+        const struct seep_model_process *p = &m->processes[m->runs[i].leader];
+        m->runs[i].high = (int32_t)(at > -bound ? at : -bound);
+        int64_t base = at - p->steps - 1;
+        m->runs[i].base = (int32_t)(base > -bound ? base : -bound);
+        at = base - p->axis_first + 1;
+        m->runs[i].low = (int32_t)(at > -bound ? at : -bound);
+    }
+    m->runs[0].low = -bound;
+    m->runs[m->n_runs - 1].high = bound;
+}
+
+/* followed[i]: index + 1 of the process whose periods i uses, 0: it has no profile. */
+static int compute_runs(struct seep_model *m, const uint32_t *followed)
+{
+    if (m->step_source == SEEP_STEP_TIME)
+        return 0;
+    m->runs = calloc(m->n_processes, sizeof *m->runs);
+    if (!m->runs)
+        return -SEEP_ENOMEM;
+    for (uint32_t i = 0; i < m->n_processes; i++) {
+        struct seep_model_process *p = &m->processes[i];
+        struct seep_model_run *run = m->n_runs ? &m->runs[m->n_runs - 1] : NULL;
+        if (!p->steps)
+            continue;
+        if (!run || !side_by_side(&m->processes[run->leader], p)) {
+            run = &m->runs[m->n_runs++];
+            *run = (struct seep_model_run){.leader = i, .start_ns = p->start_ns};
+        } else if (is_better(p, &m->processes[run->leader])) {
+            run->leader = i;
+        }
+        p->run = (uint32_t)(run - m->runs);
+    }
+    for (size_t i = 0; i < m->n_processes; i++) {
+        struct seep_model_process *p = &m->processes[i];
+        if (!p->steps)
+            p->run =
+                followed[i] ? m->processes[followed[i] - 1].run : last_run_before(m, p->start_ns);
+    }
+    place_runs(m);
+    return 0;
+}
+
+static void settle_steps(struct seep_model *m)
+{
+    const struct seep_model_process *main = &m->processes[m->main];
+
+    m->start_ns = UINT64_MAX;
+    for (uint32_t i = 0; i < m->n_processes; i++) {
+        const struct seep_model_process *p = &m->processes[i];
+        if (p->start_ns < m->start_ns)
+            m->start_ns = p->start_ns;
+        if (p->end_ns > m->end_ns)
+            m->end_ns = p->end_ns;
+    }
+    if (main->steps) {
+        m->n_steps = main->steps < INT32_MAX / 4 ? main->steps : INT32_MAX / 4;
+        m->step_source = main->entry->step_source <= SEEP_STEP_API
+                             ? (enum seep_step_source)main->entry->step_source
+                             : SEEP_STEP_TIME;
+    } else {
+        uint64_t slices = (m->end_ns - m->start_ns) / (SEEP_TIME_SLICE_MS * UINT64_C(1000000)) + 1;
+        m->n_steps = slices < INT32_MAX / 4 ? (uint32_t)slices : INT32_MAX / 4;
+        m->step_source = SEEP_STEP_TIME;
+    }
+}
+
+static int settle_epochs(struct seep_model *m)
+{
+    const struct seep_model_process *main = &m->processes[m->main];
+    const struct seep_header *h = main->profile->header;
+
+    m->epochs = main->entry ? main->entry->epochs : h->n_epochs;
+    if (!h->n_epochs)
+        return 0;
+    m->epoch_starts = calloc(h->n_epochs, sizeof *m->epoch_starts);
+    if (!m->epoch_starts)
+        return -SEEP_ENOMEM;
+    for (uint32_t i = 0; i < h->n_epochs; i++) {
+        int32_t step = seep_model_step(m, main, h->epochs[i].period);
+        /* A validation loader's iteration begins where no training step has been made since. */
+        if (m->n_epoch_starts && step <= m->epoch_starts[m->n_epoch_starts - 1])
+            continue;
+        m->epoch_starts[m->n_epoch_starts++] = step;
+    }
+    return 0;
+}
+
+/* followed[i] for every process, by way of which entry belongs to whom. */
+static int find_followed(struct seep_model *m, uint32_t *followed)
+{
+    uint32_t *of_entry = calloc(m->n_jobs * SEEP_MAX_PROCESSES + 1, sizeof *of_entry);
+
+    if (!of_entry)
+        return -SEEP_ENOMEM;
+    for (uint32_t i = 0; i < m->n_processes; i++) {
+        const struct seep_model_process *p = &m->processes[i];
+        if (p->entry)
+            of_entry[(size_t)p->folder * SEEP_MAX_PROCESSES +
+                     (size_t)(p->entry - p->job->processes)] = i + 1;
+    }
+    for (size_t i = 0; i < m->n_processes; i++) {
+        struct seep_model_process *p = &m->processes[i];
+        settle_life(p);
+        const struct seep_process *e = settle_periods(p);
+        if (e)
+            followed[i] =
+                of_entry[(size_t)p->folder * SEEP_MAX_PROCESSES + (size_t)(e - p->job->processes)];
+    }
+    free(of_entry);
+    return 0;
+}
+
+int seep_step_axis_compute(struct seep_model *m)
+{
+    uint32_t *followed = calloc(m->n_processes, sizeof *followed);
+    int rc = followed ? find_followed(m, followed) : -SEEP_ENOMEM;
+
+    if (!rc) {
+        choose_main(m);
+        settle_steps(m);
+        rc = compute_runs(m, followed);
+    }
+    free(followed);
+    return rc ? rc : settle_epochs(m);
+}

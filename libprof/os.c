@@ -1,3 +1,0 @@
-#include "libprof/os.h"
-
-bool seep_os_sandboxed;

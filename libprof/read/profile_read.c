@@ -1,0 +1,451 @@
+#include "libprof/read/profile_read.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MAX_FORK_DEPTH = 1024 };
+
+static uint64_t chunk_offset(uint32_t chunk)
+{
+    return SEEP_HEADER_BYTES + (uint64_t)chunk * SEEP_CHUNK_BYTES;
+}
+
+static int check_header(struct seep_profile *p, struct seep_error *err)
+{
+    struct seep_header *h = p->header;
+
+    if (h->magic == 0)
+        return seep_error_set(err, SEEP_EFORMAT, p->path, 0,
+                              "nothing is in it yet, or its process ended before it recorded");
+    if (h->magic != SEEP_PROFILE_MAGIC)
+        return seep_error_set(err, SEEP_EFORMAT, p->path, 0, "not a profile of seep");
+    if (h->version != SEEP_FORMAT_VERSION || h->header_bytes != SEEP_HEADER_BYTES ||
+        h->chunk_bytes != SEEP_CHUNK_BYTES)
+        return seep_error_set(err, SEEP_EVERSION, p->path, 8,
+                              "format version %u is not known to this seep", h->version);
+    if (h->check != seep_header_check(h))
+        return seep_error_set(err, SEEP_EFORMAT, p->path, 0, "the header is damaged");
+    if (h->inherited_end < SEEP_HEADER_BYTES ||
+        (h->inherited_end - SEEP_HEADER_BYTES) % SEEP_CHUNK_BYTES != 0 ||
+        (h->inherited_end - SEEP_HEADER_BYTES) / SEEP_CHUNK_BYTES > SEEP_MAX_CHUNKS)
+        return seep_error_set(err, SEEP_EFORMAT, p->path, 0, "the inherited part is out of range");
+    return 0;
+}
+
+/* Every fixed text of the header ends inside its field, whatever the file says. */
+static void close_texts(struct seep_header *h)
+{
+    h->program[sizeof h->program - 1] = 0;
+    h->parent_file[sizeof h->parent_file - 1] = 0;
+    h->host[sizeof h->host - 1] = 0;
+    h->exe[sizeof h->exe - 1] = 0;
+    h->cwd[sizeof h->cwd - 1] = 0;
+    h->argv[sizeof h->argv - 1] = 0;
+    if (h->argv_bytes > sizeof h->argv)
+        h->argv_bytes = sizeof h->argv;
+    h->allocator[sizeof h->allocator - 1] = 0;
+    if (h->n_rss_samples > SEEP_RSS_SAMPLES)
+        h->n_rss_samples = SEEP_RSS_SAMPLES;
+    if (h->n_timeline > SEEP_TIMELINE_ROWS)
+        h->n_timeline = SEEP_TIMELINE_ROWS;
+    if (h->n_epochs > SEEP_EPOCH_MARKS)
+        h->n_epochs = SEEP_EPOCH_MARKS;
+    if (h->n_chunks > SEEP_MAX_CHUNKS)
+        h->n_chunks = SEEP_MAX_CHUNKS;
+    for (int i = 0; i < SEEP_MAX_SPACES; i++)
+        h->spaces[i].name[sizeof h->spaces[i].name - 1] = 0;
+    for (int i = 0; i < SEEP_MAX_SLOTS; i++)
+        h->slots[i].name[sizeof h->slots[i].name - 1] = 0;
+}
+
+static void set_chunks(struct seep_profile *p)
+{
+    p->first_chunk = (uint32_t)((p->header->inherited_end - SEEP_HEADER_BYTES) / SEEP_CHUNK_BYTES);
+    p->n_chunks = p->header->n_chunks;
+}
+
+/* Takes over a header that has been read; on failure the profile is closed. */
+static int adopt(struct seep_profile *p, struct seep_profile **out, struct seep_error *err)
+{
+    int rc = check_header(p, err);
+
+    if (rc) {
+        seep_profile_close(p);
+        return rc;
+    }
+    close_texts(p->header);
+    set_chunks(p);
+    *out = p;
+    return 0;
+}
+
+static struct seep_profile *profile_new(const char *path)
+{
+    struct seep_profile *p = calloc(1, sizeof *p);
+
+    if (!p)
+        return NULL;
+    p->path = strdup(path);
+    /* Most of a header is never written: what is a hole in the file costs no memory here either. */
+    void *header =
+        mmap(NULL, SEEP_HEADER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    p->header = header == MAP_FAILED ? NULL : header;
+    if (!p->path || !p->header) {
+        seep_profile_close(p);
+        return NULL;
+    }
+    const char *slash = strrchr(p->path, '/');
+    p->name = slash ? slash + 1 : p->path;
+    return p;
+}
+
+static ssize_t read_at(int fd, void *buffer, uint64_t n_bytes, uint64_t offset)
+{
+    uint64_t done = 0;
+
+    while (done < n_bytes) {
+        ssize_t n = pread(fd, (char *)buffer + done, n_bytes - done, (off_t)(offset + done));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -1;
+        if (n == 0)
+            break;
+        done += (uint64_t)n;
+    }
+    return (ssize_t)done;
+}
+
+/* Opens without waiting on a FIFO or a terminal that lies there under such a name. */
+static int open_regular(const char *path, uint64_t *size, struct seep_error *err)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+    if (fd < 0) {
+        seep_error_set(err, SEEP_EIO, path, 0, "cannot open: %s", strerror(errno));
+        return -1;
+    }
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+        seep_error_set(err, SEEP_EIO, path, 0, "not a regular file");
+        close(fd);
+        return -1;
+    }
+    *size = (uint64_t)st.st_size;
+    return fd;
+}
+
+/* Reads [from, to) without the holes, which would cost memory for nothing. */
+static int read_data(int fd, void *base, uint64_t from, uint64_t to)
+{
+    while (from < to) {
+        uint64_t end = to;
+        off_t data = lseek(fd, (off_t)from, SEEK_DATA);
+        if (data < 0 && errno == ENXIO)
+            return 0; /* a hole up to the end, or beyond it */
+        if (data >= 0) {
+            if ((uint64_t)data >= to)
+                return 0;
+            off_t hole = lseek(fd, data, SEEK_HOLE);
+            from = (uint64_t)data > from ? (uint64_t)data : from;
+            if (hole > 0 && (uint64_t)hole < end)
+                end = (uint64_t)hole;
+        }
+        if (end <= from)
+            return 0;
+        ssize_t n = read_at(fd, (uint8_t *)base + from, end - from, from);
+        if (n < 0)
+            return -1;
+        if ((uint64_t)n < end - from)
+            return 0;
+        from = end;
+    }
+    return 0;
+}
+
+int seep_profile_open(const char *path, struct seep_profile **out, struct seep_error *err)
+{
+    uint64_t size;
+    int fd = open_regular(path, &size, err);
+
+    if (fd < 0)
+        return -SEEP_EIO;
+    struct seep_profile *p = profile_new(path);
+    if (!p) {
+        close(fd);
+        return seep_error_set(err, SEEP_ENOMEM, path, 0, "no memory");
+    }
+    p->size = size;
+    uint64_t end = size < SEEP_HEADER_BYTES ? size : SEEP_HEADER_BYTES;
+    int rc = read_data(fd, p->header, 0, end);
+    close(fd);
+    if (rc || size < offsetof(struct seep_header, spaces)) {
+        int code = rc ? SEEP_EIO : SEEP_EFORMAT;
+        seep_error_set(err, code, path, 0, "%s", rc ? "cannot read" : "the file is too short");
+        seep_profile_close(p);
+        return -code;
+    }
+    p->truncated = size < SEEP_HEADER_BYTES;
+    return adopt(p, out, err);
+}
+
+static int make_base(struct seep_profile *p, struct seep_error *err)
+{
+    p->map_bytes = chunk_offset(p->n_chunks);
+    void *base = mmap(NULL, p->map_bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (base == MAP_FAILED)
+        return seep_error_set(err, SEEP_ENOMEM, p->path, 0, "no memory for the profile");
+    p->base = base;
+    p->memo = calloc(p->n_chunks + 1u, sizeof *p->memo);
+    if (!p->memo) {
+        seep_profile_unload(p);
+        return seep_error_set(err, SEEP_ENOMEM, p->path, 0, "no memory for the profile");
+    }
+    return 0;
+}
+
+int seep_profile_from_bytes(const char *name, const void *bytes, uint64_t size,
+                            struct seep_profile **out, struct seep_error *err)
+{
+    struct seep_profile *p = profile_new(name);
+    int rc;
+
+    if (!p)
+        return seep_error_set(err, SEEP_ENOMEM, name, 0, "no memory");
+    p->size = size;
+    memcpy(p->header, bytes, size < SEEP_HEADER_BYTES ? size : SEEP_HEADER_BYTES);
+    rc = adopt(p, &p, err);
+    if (rc)
+        return rc;
+    rc = make_base(p, err);
+    if (rc) {
+        seep_profile_close(p);
+        return rc;
+    }
+    uint64_t end = size < p->map_bytes ? size : p->map_bytes;
+    if (end > p->header->inherited_end) {
+        uint64_t from = p->header->inherited_end;
+        memcpy(p->base + from, (const uint8_t *)bytes + from, end - from);
+    }
+    p->truncated = size < p->map_bytes;
+    p->loaded = true;
+    *out = p;
+    return 0;
+}
+
+/* What refers to other records is read before what it refers to. */
+static unsigned pass_of(uint8_t type)
+{
+    return type == SEEP_CHUNK_SITES ? 0 : type == SEEP_CHUNK_DETAILS ? 1 : 2;
+}
+
+enum { N_PASSES = 3 };
+
+/* Neighbouring chunks of the pass are read together. */
+static int read_chunks(int fd, struct seep_profile *p, unsigned pass)
+{
+    const uint8_t *types = p->header->chunk_types;
+
+    for (uint32_t i = p->first_chunk; i < p->n_chunks;) {
+        uint32_t j = i;
+        while (j < p->n_chunks && types[j] != SEEP_CHUNK_FREE && types[j] < SEEP_CHUNK_N_TYPES &&
+               pass_of(types[j]) == pass)
+            j++;
+        if (j == i) {
+            i++;
+            continue;
+        }
+        uint64_t end = chunk_offset(j) < p->size ? chunk_offset(j) : p->size;
+        if (chunk_offset(j) > p->size)
+            p->truncated = true;
+        if (chunk_offset(i) < end && read_data(fd, p->base, chunk_offset(i), end))
+            return -1;
+        i = j;
+    }
+    return 0;
+}
+
+/* Chunks that came into use since the last look. Those of a pass that is over wait for the next
+ * reader: what they refer to may be younger than what has been read of it. */
+static void refresh_types(int fd, struct seep_profile *p, unsigned pass)
+{
+    static const size_t at = offsetof(struct seep_header, chunk_types);
+    struct stat st;
+    uint8_t types[4096];
+
+    for (uint32_t i = 0; i < SEEP_MAX_CHUNKS; i += (uint32_t)sizeof types) {
+        if (read_at(fd, types, sizeof types, at + i) != (ssize_t)sizeof types)
+            return;
+        for (uint32_t k = 0; k < sizeof types; k++) {
+            if (p->header->chunk_types[i + k] == SEEP_CHUNK_FREE && pass_of(types[k]) >= pass)
+                p->header->chunk_types[i + k] = types[k];
+        }
+    }
+    uint32_t n = SEEP_MAX_CHUNKS;
+    while (n > p->n_chunks && p->header->chunk_types[n - 1] == SEEP_CHUNK_FREE)
+        n--;
+    p->n_chunks = n;
+    if (!fstat(fd, &st))
+        p->size = (uint64_t)st.st_size;
+}
+
+int seep_profile_load(struct seep_profile *p, struct seep_error *err)
+{
+    bool runs = p->header->exit_kind == SEEP_EXIT_NONE;
+    uint64_t size;
+    int rc = 0;
+
+    if (p->loaded)
+        return 0;
+    int fd = open_regular(p->path, &size, err);
+    if (fd < 0)
+        return -SEEP_EIO;
+    p->size = size;
+    if (runs)
+        refresh_types(fd, p, 0);
+    /* Room for the chunks that a running process adds costs nothing until it is written. */
+    uint32_t n_known = p->n_chunks;
+    if (runs)
+        p->n_chunks = SEEP_MAX_CHUNKS;
+    rc = make_base(p, err);
+    p->n_chunks = n_known;
+    if (rc)
+        goto fail;
+    for (unsigned pass = 0; pass < N_PASSES && !rc; pass++) {
+        if (runs && pass)
+            refresh_types(fd, p, pass);
+        if (read_chunks(fd, p, pass))
+            rc = seep_error_set(err, SEEP_EIO, p->path, 0, "cannot read: %s", strerror(errno));
+    }
+    if (rc)
+        goto fail;
+    p->loaded = true;
+    close(fd);
+    return 0;
+fail:
+    close(fd);
+    seep_profile_unload(p);
+    return rc;
+}
+
+void seep_profile_unload(struct seep_profile *p)
+{
+    if (p->memo) {
+        for (uint32_t i = 0; i < p->n_chunks; i++)
+            free(p->memo[i]);
+        free(p->memo);
+    }
+    p->memo = NULL;
+    if (p->base)
+        munmap(p->base, p->map_bytes);
+    p->base = NULL;
+    p->map_bytes = 0;
+    p->loaded = false;
+}
+
+void seep_profile_close(struct seep_profile *p)
+{
+    if (!p)
+        return;
+    seep_profile_unload(p);
+    if (p->header)
+        munmap(p->header, SEEP_HEADER_BYTES);
+    free(p->path);
+    free(p);
+}
+
+const char *seep_profile_parent_name(const struct seep_profile *p)
+{
+    const char *name = p->header->parent_file;
+
+    if (p->header->inherited_end <= SEEP_HEADER_BYTES)
+        return NULL;
+    if (!name[0] || strchr(name, '/') || name[0] == '.')
+        return NULL;
+    return name;
+}
+
+/* The profile of the fork chain whose own part holds `offset`. */
+static struct seep_profile *holder(struct seep_profile *p, uint64_t offset)
+{
+    for (int depth = 0; p && depth < MAX_FORK_DEPTH; depth++, p = p->parent) {
+        if (offset >= p->header->inherited_end)
+            return p;
+    }
+    return NULL;
+}
+
+const void *seep_profile_at(struct seep_profile *profile, uint32_t ref, enum seep_chunk_type type,
+                            uint64_t bytes, struct seep_profile **found_in)
+{
+    uint64_t offset = (uint64_t)ref * 8;
+
+    if (offset < SEEP_HEADER_BYTES)
+        return NULL;
+    struct seep_profile *p = holder(profile, offset);
+    if (!p || !p->loaded)
+        return NULL;
+    uint64_t chunk = (offset - SEEP_HEADER_BYTES) / SEEP_CHUNK_BYTES;
+    if (chunk >= p->n_chunks || p->header->chunk_types[chunk] != type)
+        return NULL;
+    uint64_t left = chunk_offset((uint32_t)chunk + 1) - offset;
+    if (bytes > left || offset + bytes > p->map_bytes)
+        return NULL;
+    if (found_in)
+        *found_in = p;
+    return p->base + offset;
+}
+
+const char *seep_profile_string(struct seep_profile *profile, uint32_t ref, uint32_t *n_bytes,
+                                struct seep_profile **found_in)
+{
+    struct seep_profile *p;
+    const struct seep_string *s =
+        seep_profile_at(profile, ref, SEEP_CHUNK_STRINGS, sizeof(struct seep_string), &p);
+
+    if (!s || !s->n_bytes)
+        return NULL;
+    uint32_t n = s->n_bytes;
+    if (!seep_profile_at(p, ref, SEEP_CHUNK_STRINGS, sizeof *s + (uint64_t)n, NULL))
+        return NULL;
+    *n_bytes = n;
+    if (found_in)
+        *found_in = p;
+    return s->text;
+}
+
+const struct seep_point *seep_profile_series(struct seep_profile *profile, uint32_t ref,
+                                             uint32_t detail, uint32_t *n)
+{
+    const struct seep_series *s =
+        seep_profile_at(profile, ref, SEEP_CHUNK_SERIES, sizeof(struct seep_series), NULL);
+
+    if (!s || s->detail != detail || !s->capacity || s->capacity > SEEP_SERIES_LARGE)
+        return NULL;
+    if (!seep_profile_at(profile, ref, SEEP_CHUNK_SERIES,
+                         sizeof *s + (uint64_t)s->capacity * sizeof(struct seep_point), NULL))
+        return NULL;
+    *n = s->n < s->capacity ? s->n : s->capacity;
+    return s->points;
+}
+
+uint32_t *seep_profile_memo(struct seep_profile *p, uint32_t ref)
+{
+    uint64_t offset = (uint64_t)ref * 8;
+
+    if (offset < SEEP_HEADER_BYTES || !p->memo)
+        return NULL;
+    uint64_t chunk = (offset - SEEP_HEADER_BYTES) / SEEP_CHUNK_BYTES;
+    if (chunk >= p->n_chunks)
+        return NULL;
+    if (!p->memo[chunk])
+        p->memo[chunk] = calloc(SEEP_CHUNK_BYTES / 8, sizeof **p->memo);
+    return p->memo[chunk] ? &p->memo[chunk][(offset - SEEP_HEADER_BYTES) % SEEP_CHUNK_BYTES / 8]
+                          : NULL;
+}

@@ -1,0 +1,3 @@
+#include "libprof/record/os.h"
+
+bool seep_os_sandboxed;

@@ -1,0 +1,115 @@
+/* Which sites a report lists. */
+#include "libprof/report/report_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A report stays one that a viewer can load, whatever the profile holds: at most so many sites, and
+ * about so many bytes of their stacks. --all lifts both. */
+enum { MAX_SITES = 2000, MAX_STACK_BYTES = 64 << 20, FRAME_BYTES = 160 };
+
+enum rank { RANK_LARGE, RANK_OF_FINDING, RANK_FIRST_OF_FINDING };
+
+struct choice {
+    uint32_t site;
+    uint8_t rank;
+    uint64_t bytes;
+};
+
+static int by_bytes(const void *a, const void *b)
+{
+    const struct choice *p = a, *q = b;
+
+    if (p->bytes != q->bytes)
+        return p->bytes > q->bytes ? -1 : 1;
+    return (p->site > q->site) - (p->site < q->site);
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct choice *p = a, *q = b;
+
+    return p->rank != q->rank ? (int)q->rank - (int)p->rank : by_bytes(a, b);
+}
+
+static void rank_findings(const struct seep_findings *f, uint8_t *rank)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        for (size_t k = 0; k < f->list[i].n_sites; k++) {
+            uint8_t its = k ? RANK_OF_FINDING : RANK_FIRST_OF_FINDING;
+            uint32_t site = f->list[i].sites[k];
+            rank[site] = rank[site] > its ? rank[site] : its;
+        }
+    }
+}
+
+/* At least 0.1 % of its space's peak. In a space without a peak nothing is large. */
+static bool is_large(const struct seep_model *m, uint32_t site)
+{
+    uint64_t peak = m->sites[site].totals.peak_bytes;
+
+    return peak && (double)peak * 1000 >= (double)m->spaces[m->sites[site].space].totals.peak_bytes;
+}
+
+static size_t text_bytes(const struct seep_dictionary *d, uint32_t string)
+{
+    return strlen(seep_dictionary_text(d, string));
+}
+
+/* About how long the stack is as JSON; names of native code are not known yet. */
+static size_t stack_bytes(const struct seep_dictionary *d, uint32_t stack)
+{
+    size_t sum = 0;
+
+    for (; stack; stack = d->stacks[stack].parent) {
+        const struct seep_dict_frame *f = &d->frames[d->stacks[stack].frame];
+        sum += FRAME_BYTES + text_bytes(d, f->function) + text_bytes(d, f->qualname);
+        if (f->source)
+            sum += text_bytes(d, f->kind == SEEP_FRAME_PYTHON ? f->source
+                                                              : d->modules[f->source].path);
+    }
+    return sum;
+}
+
+/* How many of the choices, best first, have room. */
+static size_t cut(const struct seep_report_parts *parts, const struct choice *choices, size_t n)
+{
+    size_t kept = 0, bytes = 0;
+
+    for (; kept < n && kept < MAX_SITES; kept++) {
+        bytes += stack_bytes(&parts->m->dict, parts->m->sites[choices[kept].site].stack);
+        if (bytes > MAX_STACK_BYTES && choices[kept].rank != RANK_FIRST_OF_FINDING)
+            break;
+    }
+    return kept;
+}
+
+int seep_report_choose(struct seep_report_parts *parts, uint32_t *chosen, size_t *n_chosen)
+{
+    const struct seep_model *m = parts->m;
+    uint8_t *rank = calloc(m->n_sites + 1, sizeof *rank);
+    struct choice *choices = calloc(m->n_sites + 1, sizeof *choices);
+    int rc = rank && choices ? 0 : -SEEP_ENOMEM;
+    size_t n = 0, kept = 0;
+
+    if (!rc)
+        rank_findings(parts->findings, rank);
+    for (uint32_t i = 0; !rc && i < m->n_sites; i++) {
+        if (parts->all_sites || rank[i] != RANK_LARGE || is_large(m, i))
+            choices[n++] = (struct choice){i, rank[i], m->sites[i].totals.peak_bytes};
+    }
+    if (n) {
+        qsort(choices, n, sizeof *choices, by_rank);
+        kept = parts->all_sites ? n : cut(parts, choices, n);
+        qsort(choices, kept, sizeof *choices, by_bytes);
+    }
+    for (size_t i = 0; i < kept; i++) {
+        chosen[i] = choices[i].site;
+        parts->shown[chosen[i]] = true;
+    }
+    *n_chosen = kept;
+    parts->n_left_out = n - kept;
+    free(rank);
+    free(choices);
+    return rc;
+}

@@ -1,0 +1,267 @@
+/* report.json: processes, helpers, timeline. */
+#include "libprof/report/report_parts.h"
+
+#include "libprof/model/bare_processes.h"
+#include "libprof/model/process_facts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GRID_POINTS = 256 };
+_Static_assert((int)GRID_POINTS <= (int)SEEP_TIMELINE_ROWS, "one array holds either grid");
+
+/* ---- processes --------------------------------------------------------------------------- */
+
+static json_t *python_of(const struct seep_header *h)
+{
+    char text[64];
+    uint32_t v = h->python_version;
+
+    if (!v)
+        return json_null();
+    snprintf(text, sizeof text, "%u.%u.%u", v >> 24, v >> 16 & 0xff, v >> 8 & 0xff);
+    return json_string(text);
+}
+
+static json_t *exit_of(const struct seep_model_process *p)
+{
+    static const char *const kinds[] = {"exit", "signal", "running", "unknown"};
+    bool valued = p->exit_kind == SEEP_ENDED_EXIT || p->exit_kind == SEEP_ENDED_SIGNAL;
+
+    return json_pack("{s:s, s:o}", "kind", kinds[p->exit_kind], "value",
+                     valued ? json_integer(p->exit_value) : json_null());
+}
+
+static json_t *counted_spaces(const struct seep_process *e, bool gone, bool *failed)
+{
+    static const char *const names[SEEP_COUNTED_SPACES] = {"host", "mmap", "shm"};
+    json_t *spaces = json_object();
+
+    for (int i = 0; i < SEEP_COUNTED_SPACES && seep_bare_is_counted(e); i++) {
+        struct seep_totals totals = seep_count_totals(&e->counts[i], gone);
+        if (totals.allocations || totals.allocated_bytes)
+            seep_json_set(spaces, names[i], seep_json_totals(&totals), failed);
+    }
+    return spaces;
+}
+
+static json_t *spaces_of(const struct seep_report_parts *parts, const struct seep_model_process *p,
+                         bool *failed)
+{
+    const struct seep_model *m = parts->m;
+    const struct seep_lane_growth *growths =
+        parts->growths->of_process + (size_t)(p - m->processes) * m->n_spaces;
+    json_t *spaces = p->entry && seep_bare_is_counted(p->entry)
+                         ? counted_spaces(p->entry, false, failed)
+                         : json_object();
+
+    for (int i = 0; i < SEEP_MAX_SPACES; i++) {
+        if (p->space_of[i])
+            seep_json_set(spaces, m->spaces[p->space_of[i] - 1].name,
+                          seep_json_space(&p->spaces[i], &growths[p->space_of[i] - 1]), failed);
+    }
+    return spaces;
+}
+
+static json_t *process_json(const struct seep_report_parts *parts,
+                            const struct seep_model_process *p, bool *failed)
+{
+    const struct seep_header *h = p->profile->header;
+    json_t *json = json_object();
+
+    seep_json_set(json, "pid", seep_json_count(h->pid), failed);
+    seep_json_set(json, "ppid", seep_json_count(h->ppid), failed);
+    seep_json_set(json, "role", json_string(seep_process_role_name(p->role)), failed);
+    seep_json_set(json, "rank", h->rank >= 0 ? json_integer(h->rank) : json_null(), failed);
+    seep_json_set(json, "argv", seep_json_argv(h->argv, h->argv_bytes), failed);
+    seep_json_set(json, "python", python_of(h), failed);
+    seep_json_set(json, "exit", exit_of(p), failed);
+    seep_json_set(json, "steps", seep_json_count(p->steps), failed);
+    seep_json_set(json, "spaces", spaces_of(parts, p, failed), failed);
+    seep_json_set(json, "rss_peak_bytes", seep_json_count(p->rss_peak_bytes), failed);
+    seep_json_set(json, "pss_peak_bytes",
+                  p->pss_peak_bytes ? seep_json_count(p->pss_peak_bytes) : json_null(), failed);
+    seep_json_set(json, "exe", seep_json_text(h->exe), failed);
+    seep_json_set(json, "host", seep_json_text(h->host), failed);
+    seep_json_set(json, "started_unix_s", seep_json_real((double)h->start_unix_ns / 1e9), failed);
+    seep_json_set(json, "duration_s", seep_json_real((double)(p->end_ns - p->start_ns) / 1e9),
+                  failed);
+    seep_json_set(json, "rss", seep_json_rss(&parts->rss->of_process[p - parts->m->processes]),
+                  failed);
+    if (p->execed)
+        seep_json_set(json, "exec", json_true(), failed);
+    return json;
+}
+
+static json_t *bare_process_json(const struct seep_bare *bare, bool *failed)
+{
+    const struct seep_process *e = bare->entry;
+    struct seep_model_process p = {.exit_kind = SEEP_ENDED_UNKNOWN};
+
+    if (e->has_status)
+        seep_process_set_exit(&p, e->wait_status);
+    return json_pack("{s:o, s:o, s:s, s:n, s:o, s:n, s:o, s:o, s:o, s:o, s:o}", "pid",
+                     seep_json_count(e->pid), "ppid", seep_json_count(e->ppid), "role", "helper",
+                     "rank", "argv", seep_json_argv(e->name, (uint32_t)strlen(e->name)), "python",
+                     "exit", exit_of(&p), "steps", seep_json_count(e->steps), "spaces",
+                     counted_spaces(e, false, failed), "rss_peak_bytes",
+                     seep_json_count(e->rss_peak_bytes), "pss_peak_bytes",
+                     e->pss_peak_bytes ? seep_json_count(e->pss_peak_bytes) : json_null());
+}
+
+static void add_bare_processes(const struct seep_model *m, json_t *list, bool *failed)
+{
+    for (size_t i = 0; i < m->n_bares && !*failed; i++) {
+        if (json_array_append_new(list, bare_process_json(&m->bares[i], failed)))
+            *failed = true;
+    }
+}
+
+static json_t *folded_json(const struct seep_folded *folded, bool *failed)
+{
+    struct seep_process as_process = {.flags = SEEP_PROCESS_COUNTED};
+    json_t *json = json_object();
+
+    memcpy(as_process.counts, folded->counts, sizeof as_process.counts);
+    seep_json_set(json, "name", seep_json_text_or_null(folded->name), failed);
+    seep_json_set(json, "processes", seep_json_count(folded->n), failed);
+    seep_json_set(json, "rss_peak_bytes", seep_json_count(folded->rss_peak_bytes), failed);
+    seep_json_set(json, "spaces", counted_spaces(&as_process, true, failed), failed);
+    return json;
+}
+
+json_t *seep_json_helpers(const struct seep_report_parts *parts)
+{
+    const struct seep_model *m = parts->m;
+    json_t *list = json_array();
+    bool failed = false;
+
+    for (size_t i = 0; i < m->n_jobs; i++) {
+        for (int k = 0; m->jobs[i] && k < SEEP_MAX_FOLDED && !failed; k++) {
+            const struct seep_folded *folded = &m->jobs[i]->folded[k];
+            if (folded->n && json_array_append_new(list, folded_json(folded, &failed)))
+                failed = true;
+        }
+    }
+    if (!failed)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+json_t *seep_json_processes(const struct seep_report_parts *parts)
+{
+    json_t *list = json_array();
+    bool failed = false;
+
+    for (size_t i = 0; i < parts->m->n_processes && !failed; i++) {
+        json_t *one = process_json(parts, &parts->m->processes[i], &failed);
+        if (json_array_append_new(list, one))
+            failed = true;
+    }
+    add_bare_processes(parts->m, list, &failed);
+    if (!failed)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+/* ---- timeline ---------------------------------------------------------------------------- */
+
+/* The times of the grid: a single process's own rows, else points spread over the job. */
+static size_t make_grid(const struct seep_model *m, uint64_t *t)
+{
+    const struct seep_model_process *p = &m->processes[0];
+
+    if (m->n_processes == 1) {
+        if (p->n_rows)
+            memcpy(t, p->row_t_ns, p->n_rows * sizeof *t);
+        return p->n_rows;
+    }
+    uint64_t span = m->end_ns - m->start_ns;
+    for (size_t i = 0; i < GRID_POINTS; i++)
+        t[i] = m->start_ns + (uint64_t)((double)span * (double)i / (GRID_POINTS - 1));
+    return GRID_POINTS;
+}
+
+static json_t *live_row(const struct seep_model *m, uint16_t space, const uint64_t *t, size_t n)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < n; i++) {
+        uint64_t sum = 0;
+        for (size_t p = 0; p < m->n_processes; p++)
+            sum += space == UINT16_MAX ? seep_process_rss_at(&m->processes[p], t[i])
+                                       : seep_process_live_at(&m->processes[p], space, t[i]);
+        json_array_append_new(list, seep_json_count(sum));
+    }
+    return list;
+}
+
+json_t *seep_json_timeline(const struct seep_report_parts *parts)
+{
+    const struct seep_model *m = parts->m;
+    uint64_t t[SEEP_TIMELINE_ROWS];
+    size_t n = make_grid(m, t);
+    json_t *json = json_object(), *times = json_array(), *steps = json_array();
+    json_t *spaces = json_object();
+    bool failed = false;
+
+    for (size_t i = 0; i < n; i++) {
+        uint64_t since = t[i] > m->start_ns ? t[i] - m->start_ns : 0;
+        int32_t step = seep_model_step_at(m, t[i]);
+        json_array_append_new(times, seep_json_real((double)since / 1e9));
+        json_array_append_new(steps, json_integer(step > 0 ? step : 0));
+    }
+    for (uint16_t s = 0; s < m->n_spaces; s++)
+        seep_json_set(spaces, m->spaces[s].name,
+                      json_pack("{s:o}", "live_bytes", live_row(m, s, t, n)), &failed);
+    seep_json_set(json, "t_s", times, &failed);
+    seep_json_set(json, "step", steps, &failed);
+    seep_json_set(json, "spaces", spaces, &failed);
+    seep_json_set(json, "rss_bytes", live_row(m, UINT16_MAX, t, n), &failed);
+    if (!failed)
+        return json;
+    json_decref(json);
+    return NULL;
+}
+
+/* ---- as a whole -------------------------------------------------------------------------- */
+
+/* Where nobody can tell how a process ended, the launcher's word that the job has ended must do. */
+static bool has_ended(const struct seep_model_process *p)
+{
+    if (p->exit_kind == SEEP_ENDED_UNKNOWN)
+        return p->job && p->job->ended_ns;
+    return p->exit_kind != SEEP_ENDED_RUNNING;
+}
+
+bool seep_report_is_complete(const struct seep_model *m)
+{
+    if (m->n_not_read)
+        return false;
+    for (size_t i = 0; i < m->n_processes; i++) {
+        const struct seep_model_process *p = &m->processes[i];
+        if (p->truncated || p->orphaned || !has_ended(p))
+            return false;
+    }
+    for (size_t i = 0; i < m->n_bares; i++) {
+        const struct seep_bare *bare = &m->bares[i];
+        if (!bare->entry->exec_entry &&
+            !(seep_bare_was_counted(bare->entry) && seep_bare_has_ended(bare)))
+            return false;
+    }
+    return true;
+}
+
+uint64_t seep_report_dropped(const struct seep_model *m)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < m->n_processes; i++) {
+        for (int k = 0; k < SEEP_N_DROPS; k++)
+            sum += k == SEEP_DROP_FREE_UNKNOWN ? 0 : m->processes[i].profile->header->dropped[k];
+    }
+    return sum;
+}

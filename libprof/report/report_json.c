@@ -1,0 +1,154 @@
+#include "libprof/report/report_json.h"
+
+#include "libprof/measure/memory_limit.h"
+#include "libprof/report/report_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef SEEP_VERSION
+#define SEEP_VERSION "0"
+#endif
+
+static const struct seep_job *first_job(const struct seep_model *m)
+{
+    for (size_t i = 0; i < m->n_jobs; i++) {
+        if (m->jobs[i])
+            return m->jobs[i];
+    }
+    return NULL;
+}
+
+static double started(const struct seep_model *m, const struct seep_job *job)
+{
+    uint64_t ns = m->processes[m->root].profile->header->start_unix_ns;
+
+    if (job && job->started_unix_ns && job->started_unix_ns < ns)
+        ns = job->started_unix_ns;
+    return (double)ns / 1e9;
+}
+
+static double duration(const struct seep_model *m, const struct seep_job *job)
+{
+    if (m->n_jobs == 1 && job && job->ended_ns > job->started_ns)
+        return (double)(job->ended_ns - job->started_ns) / 1e9;
+    return (double)(m->end_ns - m->start_ns) / 1e9;
+}
+
+static json_t *job_json(const struct seep_model *m, bool *failed)
+{
+    static const char *const sources[] = {"time", "optimizer", "nvtx", "api"};
+    const struct seep_job *job = first_job(m);
+    const struct seep_header *h = m->processes[m->root].profile->header;
+    bool launched = job && job->argv_bytes;
+    const char *kind;
+    uint64_t limit = seep_memory_limit_of(m, &kind);
+    json_t *json = json_object();
+
+    seep_json_set(json, "command",
+                  launched ? seep_json_argv(job->argv, job->argv_bytes)
+                           : seep_json_argv(h->argv, h->argv_bytes),
+                  failed);
+    seep_json_set(json, "cwd", seep_json_text(launched ? job->cwd : h->cwd), failed);
+    seep_json_set(json, "host", seep_json_text(job && job->host[0] ? job->host : h->host), failed);
+    seep_json_set(json, "started_unix_s", seep_json_real(started(m, job)), failed);
+    seep_json_set(json, "duration_s", seep_json_real(duration(m, job)), failed);
+    seep_json_set(json, "complete", json_boolean(seep_report_is_complete(m)), failed);
+    seep_json_set(json, "dropped_events", seep_json_count(seep_report_dropped(m)), failed);
+    seep_json_set(json, "step_source", json_string(sources[m->step_source]), failed);
+    seep_json_set(json, "steps", seep_json_count(m->n_steps), failed);
+    seep_json_set(json, "epochs", m->epochs ? seep_json_count(m->epochs) : json_null(), failed);
+    seep_json_set(json, "limit_bytes", limit ? seep_json_count(limit) : json_null(), failed);
+    seep_json_set(json, "limit_kind", limit ? seep_json_text(kind) : json_null(), failed);
+    seep_json_set(json, "pss_peak_bytes",
+                  job && job->pss_peak_bytes ? seep_json_count(job->pss_peak_bytes) : json_null(),
+                  failed);
+    return json;
+}
+
+static json_t *spaces_json(const struct seep_report_parts *parts, bool *failed)
+{
+    const struct seep_model *m = parts->m;
+    json_t *spaces = json_object();
+
+    for (size_t i = 0; i < m->n_spaces; i++)
+        seep_json_set(spaces, m->spaces[i].name,
+                      seep_json_space(&m->spaces[i].totals, &parts->growths->of_space[i]), failed);
+    return spaces;
+}
+
+/* Every frame that will be printed is looked up at once, so that each module is read once. */
+static int resolve_symbols(const struct seep_report_parts *parts, const uint32_t *chosen, size_t n)
+{
+    const struct seep_dictionary *d = &parts->m->dict;
+    bool *seen = calloc(d->n_frames, sizeof *seen);
+    uint32_t *frames = calloc(d->n_frames, sizeof *frames);
+    size_t k = 0;
+    int rc = -SEEP_ENOMEM;
+
+    if (seen && frames) {
+        for (size_t i = 0; i < n; i++) {
+            uint32_t stack = parts->m->sites[chosen[i]].stack;
+            for (; stack; stack = d->stacks[stack].parent) {
+                uint32_t frame = d->stacks[stack].frame;
+                if (!seen[frame])
+                    frames[k++] = frame;
+                seen[frame] = true;
+            }
+        }
+        rc = seep_symbols_resolve(parts->symbols, frames, k);
+    }
+    free(seen);
+    free(frames);
+    return rc;
+}
+
+static void free_scratch(struct seep_report_parts *parts)
+{
+    for (size_t i = 0; parts->frame_json && i < parts->m->dict.n_frames; i++)
+        json_decref(parts->frame_json[i]);
+    free(parts->frame_json);
+    free(parts->shown);
+    parts->frame_json = NULL;
+    parts->shown = NULL;
+}
+
+int seep_report_json(struct seep_report_parts *parts, json_t **report)
+{
+    const struct seep_model *m = parts->m;
+    uint32_t *chosen = calloc(m->n_sites + 1, sizeof *chosen);
+    struct seep_space_growths growths;
+    size_t n = 0;
+
+    parts->shown = calloc(m->n_sites + 1, sizeof *parts->shown);
+    parts->frame_json = calloc(m->dict.n_frames, sizeof(json_t *));
+    bool failed = seep_space_growths_measure(m, &parts->findings->span, &growths) || !chosen ||
+                  !parts->shown || !parts->frame_json || seep_report_choose(parts, chosen, &n) ||
+                  resolve_symbols(parts, chosen, n);
+    parts->growths = &growths;
+    json_t *json = failed ? NULL : json_object();
+
+    if (json) {
+        seep_json_set(json, "format", json_string("seep-report"), &failed);
+        seep_json_set(json, "version", json_integer(1), &failed);
+        seep_json_set(json, "seep", json_string(SEEP_VERSION), &failed);
+        seep_json_set(json, "job", job_json(m, &failed), &failed);
+        seep_json_set(json, "processes", seep_json_processes(parts), &failed);
+        seep_json_set(json, "helpers", seep_json_helpers(parts), &failed);
+        seep_json_set(json, "spaces", spaces_json(parts, &failed), &failed);
+        seep_json_set(json, "findings", seep_json_findings(parts), &failed);
+        seep_json_set(json, "sites", seep_json_sites(parts, chosen, n), &failed);
+        seep_json_set(json, "timeline", seep_json_timeline(parts), &failed);
+        seep_json_set(json, "coverage", seep_json_coverage(parts), &failed);
+    }
+    seep_space_growths_fini(&growths);
+    parts->growths = NULL;
+    free(chosen);
+    free_scratch(parts);
+    if (!json || failed) {
+        json_decref(json);
+        return -SEEP_ENOMEM;
+    }
+    *report = json;
+    return 0;
+}

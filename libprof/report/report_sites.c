@@ -1,0 +1,252 @@
+/* report.json: sites and findings. */
+#include "libprof/report/report_parts.h"
+
+#include "libprof/code/function_kinds.h"
+#include "libprof/measure/space_growth.h"
+#include "libprof/model/live_level.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+json_t *seep_json_site_id(uint32_t site)
+{
+    char id[16];
+
+    snprintf(id, sizeof id, "S%u", site + 1);
+    return json_string(id);
+}
+
+/* *look_at: index of the frame that the user should look at. */
+static json_t *stack_of(const struct seep_report_parts *parts, uint32_t stack, json_int_t *look_at)
+{
+    const struct seep_dictionary *d = &parts->m->dict;
+    uint32_t wanted = parts->frames->look_at[stack];
+    json_t *list = json_array();
+
+    *look_at = -1;
+    for (; stack; stack = d->stacks[stack].parent) {
+        uint32_t frame = d->stacks[stack].frame;
+        if (*look_at < 0 && parts->frames->line_of[frame] == wanted)
+            *look_at = (json_int_t)(json_array_size(list) + parts->frames->kinds->named_by[frame]);
+        if (seep_json_frames_append(parts, frame, list)) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+/* The age at which at least `share` of the frees had happened. */
+static uint64_t quantile(const struct seep_model_extra *e, uint64_t total, double share)
+{
+    uint64_t below = 0;
+
+    for (unsigned i = 0; i < SEEP_LIFETIME_BUCKETS; i++) {
+        below += e->lifetimes[i];
+        if ((double)below >= share * (double)total)
+            return seep_lifetime_floor(i);
+    }
+    return e->max_lifetime;
+}
+
+/* Ages of blocks that were freed; null where none was, or where nobody noted them. A site of a few
+ * steps has no detail: only when all is in one step is it known that nothing grew older. */
+static json_t *lifetimes_of(const struct seep_model *m, const struct seep_model_site *site)
+{
+    const struct seep_model_extra *e = site->extra ? &m->extras[site->extra - 1] : NULL;
+    uint64_t total = 0;
+
+    for (int i = 0; e && i < SEEP_LIFETIME_BUCKETS; i++)
+        total += e->lifetimes[i];
+    bool in_one_step = !e && site->first_step == site->last_step;
+    if (!site->totals.frees || (!total && !in_one_step))
+        return json_pack("{s:n, s:n, s:n}", "p50", "p99", "max");
+    if (in_one_step)
+        return json_pack("{s:i, s:i, s:i}", "p50", 0, "p99", 0, "max", 0);
+    return json_pack("{s:o, s:o, s:o}", "p50", seep_json_count(quantile(e, total, 0.5)), "p99",
+                     seep_json_count(quantile(e, total, 0.99)), "max",
+                     seep_json_count(e->max_lifetime));
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint32_t *p = a, *q = b;
+
+    return (*p > *q) - (*p < *q);
+}
+
+/* Each pid once: after an exec several processes of the model have the same. Sorts list[]. */
+static json_t *unique_pids(uint32_t *list, size_t n)
+{
+    json_t *pids = json_array();
+
+    if (n)
+        qsort(list, n, sizeof *list, by_number);
+    for (size_t i = 0; i < n; i++) {
+        if (!i || list[i] != list[i - 1])
+            json_array_append_new(pids, seep_json_count(list[i]));
+    }
+    return pids;
+}
+
+static json_t *pids_of(const struct seep_model *m, const struct seep_model_site *site)
+{
+    uint32_t n = 0, *list = malloc(((size_t)site->n_slots + 1) * sizeof *list);
+
+    if (!list)
+        return NULL;
+    for (uint32_t k = site->slots; k && n < site->n_slots; k = m->slots[k - 1].next)
+        list[n++] = m->processes[m->slots[k - 1].process].profile->header->pid;
+    json_t *pids = unique_pids(list, n);
+    free(list);
+    return pids;
+}
+
+static json_t *site_json(const struct seep_report_parts *parts, uint32_t id,
+                         struct seep_level *level, bool *failed)
+{
+    const struct seep_model *m = parts->m;
+    const struct seep_model_site *site = &m->sites[id];
+    json_t *json = seep_json_totals(&site->totals);
+    struct seep_slope slope = {0, 0, 0};
+    json_int_t look_at;
+
+    if (seep_growth_of_site(m, &parts->findings->span, id, level, &slope))
+        *failed = true;
+    seep_json_set(json, "id", seep_json_site_id(id), failed);
+    seep_json_set(json, "space", json_string(m->spaces[site->space].name), failed);
+    seep_json_set(json, "role",
+                  json_string(seep_part_name((enum seep_part)parts->frames->part[site->stack])),
+                  failed);
+    seep_json_set(json, "stack", stack_of(parts, site->stack, &look_at), failed);
+    seep_json_set(json, "look_at", look_at >= 0 ? json_integer(look_at) : json_null(), failed);
+    seep_json_set(json, "growth_bytes_per_step", seep_json_real(slope.value), failed);
+    seep_json_set(json, "growth_interval_bytes_per_step",
+                  json_pack("{s:o, s:o}", "low", seep_json_real(slope.low), "high",
+                            seep_json_real(slope.high)),
+                  failed);
+    seep_json_set(json, "retained_bytes",
+                  seep_json_count(seep_retained_of_site(m, &parts->findings->span, id)), failed);
+    seep_json_set(json, "lifetime_steps", lifetimes_of(m, site), failed);
+    seep_json_set(json, "processes", pids_of(m, site), failed);
+    return json;
+}
+
+json_t *seep_json_sites(const struct seep_report_parts *parts, const uint32_t *chosen, size_t n)
+{
+    json_t *list = json_array();
+    struct seep_level level = {0};
+    bool failed = false;
+
+    for (size_t i = 0; i < n && !failed; i++) {
+        if (json_array_append_new(list, site_json(parts, chosen[i], &level, &failed)))
+            failed = true;
+    }
+    seep_level_fini(&level);
+    if (!failed)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+/* ---- findings ---------------------------------------------------------------------------- */
+
+static json_t *look_at(const struct seep_report_parts *parts, uint32_t frame)
+{
+    json_t *list = json_array();
+    json_t *first = NULL;
+
+    if (!seep_json_frames_append(parts, frame, list))
+        first = json_copy(json_array_get(list, parts->frames->kinds->named_by[frame]));
+    json_decref(list);
+    if (first)
+        json_object_del(first, "inlined");
+    return first;
+}
+
+/* Those that the report lists. */
+static json_t *site_ids(const struct seep_report_parts *parts, const struct seep_finding *f)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < f->n_sites; i++) {
+        if (parts->shown[f->sites[i]])
+            json_array_append_new(list, seep_json_site_id(f->sites[i]));
+    }
+    return list;
+}
+
+static json_t *finding_pids(const struct seep_model *m, const struct seep_finding *f)
+{
+    uint32_t *list = malloc((f->n_processes + 1) * sizeof *list);
+
+    if (!list)
+        return NULL;
+    for (size_t i = 0; i < f->n_processes; i++)
+        list[i] = m->processes[f->processes[i]].profile->header->pid;
+    json_t *pids = unique_pids(list, f->n_processes);
+    free(list);
+    return pids;
+}
+
+static json_t *finding_evidence(const struct seep_finding *f)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < f->n_evidence; i++)
+        json_array_append_new(list, seep_json_text(f->evidence[i]));
+    return list;
+}
+
+static json_t *finding_json(const struct seep_report_parts *parts, const struct seep_finding *f,
+                            size_t number, bool *failed)
+{
+    const struct seep_model *m = parts->m;
+    json_t *json = json_object();
+    char id[24];
+
+    snprintf(id, sizeof id, "F%zu", number);
+    seep_json_set(json, "id", json_string(id), failed);
+    seep_json_set(json, "pattern", json_string(seep_pattern_name(f->pattern)), failed);
+    seep_json_set(json, "title", seep_json_text(f->title ? f->title : ""), failed);
+    seep_json_set(json, "severity", json_string(seep_severity_name(f->severity)), failed);
+    seep_json_set(json, "confidence", seep_json_real(f->confidence), failed);
+    seep_json_set(json, "space", json_string(m->spaces[f->space].name), failed);
+    seep_json_set(json, "role", json_string(seep_part_name(f->part)), failed);
+    seep_json_set(json, "processes", finding_pids(m, f), failed);
+    seep_json_set(json, "frame", f->n_sites ? look_at(parts, f->frame) : json_null(), failed);
+    seep_json_set(json, "sites", site_ids(parts, f), failed);
+    seep_json_set(json, "live_bytes", seep_json_count(f->live_bytes), failed);
+    seep_json_set(json, "peak_bytes", seep_json_count(f->peak_bytes), failed);
+    seep_json_set(json, "count", seep_json_count(f->count), failed);
+    seep_json_set(json, "saving_bytes", seep_json_count(f->saving_bytes), failed);
+    seep_json_set(json, "growth_bytes_per_step", seep_json_slope(&f->growth), failed);
+    seep_json_set(json, "first_step", json_integer(f->first_step > 0 ? f->first_step : 0), failed);
+    seep_json_set(json, "plateau_step",
+                  f->plateau_step ? json_integer(f->plateau_step) : json_null(), failed);
+    seep_json_set(json, "limit_bytes",
+                  f->limit_bytes ? seep_json_count(f->limit_bytes) : json_null(), failed);
+    bool counts = f->steps_to_limit >= 0 && f->steps_to_limit < 9e15;
+    seep_json_set(json, "steps_to_limit",
+                  counts ? json_integer((json_int_t)f->steps_to_limit) : json_null(), failed);
+    seep_json_set(json, "evidence", finding_evidence(f), failed);
+    seep_json_set(json, "advice", seep_json_text(f->advice ? f->advice : ""), failed);
+    return json;
+}
+
+json_t *seep_json_findings(const struct seep_report_parts *parts)
+{
+    json_t *list = json_array();
+    bool failed = false;
+
+    for (size_t i = 0; i < parts->findings->n && !failed; i++) {
+        json_t *one = finding_json(parts, &parts->findings->list[i], i + 1, &failed);
+        if (json_array_append_new(list, one))
+            failed = true;
+    }
+    if (!failed)
+        return list;
+    json_decref(list);
+    return NULL;
+}

@@ -1,0 +1,112 @@
+/* Hooks of the malloc family. An allocation is recorded after the real call, a free before it: in
+ * between another thread cannot own the address. */
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "preload/hooks/real.h"
+#include "preload/record/record.h"
+
+static inline void allocated(enum seep_hook hook, void *block, size_t bytes, struct seep_regs regs)
+{
+    if (__builtin_expect(!block, 0) || !seep_enter())
+        return;
+    seep_note_hook(hook);
+    seep_record_allocation(block, bytes, &regs);
+    seep_leave();
+}
+
+SEEP_EXPORT void *malloc(size_t bytes)
+{
+    void *block = SEEP_REAL(malloc)(bytes);
+    allocated(SEEP_HOOK_malloc, block, bytes, SEEP_REGS());
+    return block;
+}
+
+SEEP_EXPORT void *calloc(size_t n, size_t each)
+{
+    void *block = SEEP_REAL(calloc)(n, each);
+    allocated(SEEP_HOOK_calloc, block, n * each, SEEP_REGS());
+    return block;
+}
+
+SEEP_EXPORT void free(void *block)
+{
+    if (!block)
+        return;
+    if (seep_enter()) {
+        seep_record_free(block);
+        seep_leave();
+    }
+    SEEP_REAL(free)(block);
+}
+
+SEEP_EXPORT void cfree(void *block);
+SEEP_EXPORT void cfree(void *block)
+{
+    free(block);
+}
+
+static void *reallocate(enum seep_hook hook, void *block, size_t bytes, struct seep_regs regs)
+{
+    struct seep_block held = {0};
+    if (!seep_enter())
+        return SEEP_REAL(realloc)(block, bytes);
+    seep_note_hook(hook);
+    if (block)
+        seep_record_hold(block, &held);
+    void *fresh = SEEP_REAL(realloc)(block, bytes);
+    int saved_errno = errno;
+    /* realloc(block, 0) frees, and glibc then returns NULL. */
+    if (held.site && (fresh || !bytes))
+        seep_record_release(block, &held);
+    else if (held.site)
+        seep_record_put_back(block, &held);
+    if (fresh)
+        seep_record_allocation(fresh, bytes, &regs);
+    errno = saved_errno;
+    seep_leave();
+    return fresh;
+}
+
+SEEP_EXPORT void *realloc(void *block, size_t bytes)
+{
+    return reallocate(SEEP_HOOK_realloc, block, bytes, SEEP_REGS());
+}
+
+SEEP_EXPORT void *reallocarray(void *block, size_t n, size_t each)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(n, each, &bytes)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return reallocate(SEEP_HOOK_reallocarray, block, bytes, SEEP_REGS());
+}
+
+SEEP_EXPORT int posix_memalign(void **block, size_t align, size_t bytes)
+{
+    int result = SEEP_REAL(posix_memalign)(block, align, bytes);
+    if (result == 0)
+        allocated(SEEP_HOOK_posix_memalign, *block, bytes, SEEP_REGS());
+    return result;
+}
+
+#define ALLOCATE(name, parameters, arguments)                                                      \
+    SEEP_EXPORT void *name parameters                                                              \
+    {                                                                                              \
+        void *block = SEEP_REAL(name) arguments;                                                   \
+        allocated(SEEP_HOOK_##name, block, bytes, SEEP_REGS());                                    \
+        return block;                                                                              \
+    }
+
+ALLOCATE(aligned_alloc, (size_t align, size_t bytes), (align, bytes))
+ALLOCATE(memalign, (size_t align, size_t bytes), (align, bytes))
+ALLOCATE(valloc, (size_t bytes), (bytes))
+ALLOCATE(pvalloc, (size_t bytes), (bytes))
+
+SEEP_EXPORT size_t malloc_usable_size(void *block)
+{
+    return SEEP_REAL(malloc_usable_size)(block);
+}

@@ -1,0 +1,380 @@
+/* Hooks of mmap and its kin. Only maps that the job itself asks for come here: libc's own (for
+ * large blocks, thread stacks, libraries) are made inside libc. A shared map belongs to space shm,
+ * any other to mmap.
+ *
+ * An allocator of the job's own may stand behind these, with its lock held: none of them looks a
+ * name up. Where a function is known that stands behind ours, it is called, else the kernel. */
+#include "preload/hooks/maps.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
+
+#include "preload/hooks/signals.h"
+#include "preload/life/start.h"
+#include "preload/record/map_set.h"
+
+#ifndef MADV_DONTNEED_LOCKED
+#define MADV_DONTNEED_LOCKED 24
+#endif
+
+static uintptr_t page_up(uintptr_t n)
+{
+    return (n + 4095) & ~(uintptr_t)4095;
+}
+
+/* The call that is passed on where no function of its name is known to stand behind ours: by number
+ * if it came so, for a function that stands behind may itself call by number. */
+static long passed_on(enum seep_hook hook, long number, long a, long b, long c, long d, long e,
+                      long f)
+{
+    if (hook == SEEP_HOOK_syscall && seep_real.syscall)
+        return seep_real.syscall(number, a, b, c, d, e, f);
+    long result = seep_os_raw6(number, a, b, c, d, e, f);
+    if (!seep_os_failed((void *)result))
+        return result;
+    errno = (int)-result;
+    return -1;
+}
+
+/* The function that stands behind ours, NULL if it is not known or not to be called. */
+#define BEHIND(hook, name) (hook != SEEP_HOOK_syscall ? seep_real.name : NULL)
+
+static bool is_shared(int flags)
+{
+    int type = flags & MAP_TYPE;
+    return type == MAP_SHARED || type == MAP_SHARED_VALIDATE;
+}
+
+static enum seep_range_state state_of(int protection, int flags)
+{
+    if (protection == PROT_NONE)
+        return SEEP_RANGE_RESERVED;
+    bool by_touch = (flags & MAP_NORESERVE) && (flags & MAP_ANONYMOUS) && !is_shared(flags);
+    return by_touch ? SEEP_RANGE_BY_TOUCH : SEEP_RANGE_COMMITTED;
+}
+
+/* [start, end) has been mapped anew, over whatever was there. */
+static void replaced(uintptr_t start, uintptr_t end)
+{
+    seep_map_gone(start, end);
+    seep_stack_range_unmap(start, end);
+}
+
+static void *real_mmap(enum seep_hook hook, void *at, size_t bytes, int protection, int flags,
+                       int fd, off64_t offset)
+{
+    if (hook == SEEP_HOOK_mmap64 && seep_real.mmap64)
+        return seep_real.mmap64(at, bytes, protection, flags, fd, offset);
+    if (hook == SEEP_HOOK_mmap && seep_real.mmap)
+        return seep_real.mmap(at, bytes, protection, flags, fd, offset);
+    return (void *)passed_on(hook, SYS_mmap, (long)at, (long)bytes, protection, flags, fd, offset);
+}
+
+/* The guard is up around the real call in these: what it calls in its turn is not the job's. */
+void *seep_maps_mmap(enum seep_hook hook, void *at, size_t bytes, int protection, int flags, int fd,
+                     off64_t offset, struct seep_regs regs)
+{
+    uint64_t mask;
+    if (seep_start_is_allocator(regs.ra) || !seep_enter_call(&mask))
+        return real_mmap(hook, at, bytes, protection, flags, fd, offset);
+    void *made = real_mmap(hook, at, bytes, protection, flags, fd, offset);
+    int saved_errno = errno;
+    uintptr_t start = (uintptr_t)made, n = page_up(bytes);
+    seep_note_hook(hook);
+    if (made != MAP_FAILED) {
+        if (flags & MAP_FIXED)
+            replaced(start, start + n);
+        seep_map_made(is_shared(flags) ? SEEP_SPACE_SHM : SEEP_SPACE_MMAP,
+                      state_of(protection, flags), start, n, &regs);
+    }
+    errno = saved_errno;
+    seep_leave_call(&mask);
+    return made;
+}
+
+SEEP_EXPORT void *mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset)
+{
+    return seep_maps_mmap(SEEP_HOOK_mmap, at, bytes, protection, flags, fd, offset, SEEP_REGS());
+}
+
+SEEP_EXPORT void *mmap64(void *at, size_t bytes, int protection, int flags, int fd, off64_t offset)
+{
+    return seep_maps_mmap(SEEP_HOOK_mmap64, at, bytes, protection, flags, fd, offset, SEEP_REGS());
+}
+
+static int real_munmap(enum seep_hook hook, void *at, size_t bytes)
+{
+    return BEHIND(hook, munmap)
+               ? seep_real.munmap(at, bytes)
+               : (int)passed_on(hook, SYS_munmap, (long)at, (long)bytes, 0, 0, 0, 0);
+}
+
+/* Counts what was taken before a call as gone, or puts it back where the call has failed. */
+static void settle(struct seep_map_taken *taken, bool gone)
+{
+    if (gone)
+        seep_map_note_gone(taken);
+    else
+        seep_map_put_back(taken);
+    seep_map_drop(taken);
+}
+
+/* Taken out before the real call, so that another thread may have the address at once. */
+int seep_maps_munmap(enum seep_hook hook, void *at, size_t bytes)
+{
+    uint64_t mask;
+    if (!seep_enter_call(&mask))
+        return real_munmap(hook, at, bytes);
+    struct seep_map_taken taken;
+    uintptr_t start = (uintptr_t)at, end = start + page_up(bytes);
+    seep_note_hook(hook);
+    seep_stack_range_unmap(start, end);
+    seep_map_take(&taken, start, (start & 4095) ? start : end); /* else it fails */
+    int result = real_munmap(hook, at, bytes);
+    int saved_errno = errno;
+    settle(&taken, result == 0);
+    errno = saved_errno;
+    seep_leave_call(&mask);
+    return result;
+}
+
+SEEP_EXPORT int munmap(void *at, size_t bytes)
+{
+    return seep_maps_munmap(SEEP_HOOK_munmap, at, bytes);
+}
+
+static void *real_mremap(enum seep_hook hook, void *at, size_t old_bytes, size_t new_bytes,
+                         int flags, void *wanted)
+{
+    return BEHIND(hook, mremap) ? seep_real.mremap(at, old_bytes, new_bytes, flags, wanted)
+                                : (void *)passed_on(hook, SYS_mremap, (long)at, (long)old_bytes,
+                                                    (long)new_bytes, flags, (long)wanted, 0);
+}
+
+static void remapped(const struct seep_map_taken *taken, uintptr_t old, uintptr_t old_bytes,
+                     uintptr_t fresh, uintptr_t new_bytes, int flags, const struct seep_regs *regs)
+{
+    if (flags & MREMAP_FIXED)
+        seep_map_gone(fresh, fresh + new_bytes);
+    if (taken->n)
+        seep_map_moved(taken, old, old_bytes, fresh, new_bytes, flags & MREMAP_DONTUNMAP, regs);
+    else if (!old_bytes && !seep_start_is_allocator(regs->ra)) /* a second map of shared pages */
+        seep_map_made(SEEP_SPACE_SHM, SEEP_RANGE_COMMITTED, fresh, new_bytes, regs);
+}
+
+void *seep_maps_mremap(enum seep_hook hook, void *at, size_t old_bytes, size_t new_bytes, int flags,
+                       void *wanted, struct seep_regs regs)
+{
+    uint64_t mask;
+    if (!seep_enter_call(&mask))
+        return real_mremap(hook, at, old_bytes, new_bytes, flags, wanted);
+    struct seep_map_taken taken;
+    uintptr_t old = (uintptr_t)at, n = page_up(old_bytes), new_n = page_up(new_bytes);
+    seep_note_hook(hook);
+    if (!(flags & MREMAP_DONTUNMAP))
+        seep_stack_range_unmap(old, old + n);
+    if (flags & MREMAP_FIXED)
+        seep_stack_range_unmap((uintptr_t)wanted, (uintptr_t)wanted + new_n);
+    seep_map_take(&taken, old, old + n);
+    void *fresh = real_mremap(hook, at, old_bytes, new_bytes, flags, wanted);
+    int saved_errno = errno;
+    if (fresh == MAP_FAILED)
+        seep_map_put_back(&taken);
+    else
+        remapped(&taken, old, n, (uintptr_t)fresh, new_n, flags, &regs);
+    seep_map_drop(&taken);
+    errno = saved_errno;
+    seep_leave_call(&mask);
+    return fresh;
+}
+
+SEEP_EXPORT void *mremap(void *at, size_t old_bytes, size_t new_bytes, int flags, ...)
+{
+    void *wanted = NULL;
+    if (flags & (MREMAP_FIXED | MREMAP_DONTUNMAP)) { /* a place, or a hint */
+        va_list list;
+        va_start(list, flags);
+        wanted = va_arg(list, void *);
+        va_end(list);
+    }
+    return seep_maps_mremap(SEEP_HOOK_mremap, at, old_bytes, new_bytes, flags, wanted, SEEP_REGS());
+}
+
+/* Compilers change the protection of their code all the time: where nothing is reserved, nothing is
+ * done. */
+int seep_maps_mprotect(enum seep_hook hook, void *at, size_t bytes, int protection,
+                       struct seep_regs regs)
+{
+    uint64_t mask;
+    int result = BEHIND(hook, mprotect) ? seep_real.mprotect(at, bytes, protection)
+                                        : (int)passed_on(hook, SYS_mprotect, (long)at, (long)bytes,
+                                                         protection, 0, 0, 0);
+    if (result != 0 || protection == PROT_NONE || !seep_range_n(SEEP_RANGE_RESERVED) ||
+        !seep_enter_call(&mask))
+        return result;
+    int saved_errno = errno;
+    seep_note_hook(hook);
+    seep_map_committed((uintptr_t)at, (uintptr_t)at + page_up(bytes), &regs);
+    errno = saved_errno;
+    seep_leave_call(&mask);
+    return result;
+}
+
+SEEP_EXPORT int mprotect(void *at, size_t bytes, int protection)
+{
+    return seep_maps_mprotect(SEEP_HOOK_mprotect, at, bytes, protection, SEEP_REGS());
+}
+
+static int real_madvise(enum seep_hook hook, void *at, size_t bytes, int advice)
+{
+    return BEHIND(hook, madvise)
+               ? seep_real.madvise(at, bytes, advice)
+               : (int)passed_on(hook, SYS_madvise, (long)at, (long)bytes, advice, 0, 0, 0);
+}
+
+static bool gives_back(int advice)
+{
+    return advice == MADV_DONTNEED || advice == MADV_FREE || advice == MADV_REMOVE ||
+           advice == MADV_DONTNEED_LOCKED;
+}
+
+/* A shared map's pages are its file's: only MADV_REMOVE takes them from there. */
+int seep_maps_madvise(enum seep_hook hook, void *at, size_t bytes, int advice)
+{
+    uint64_t mask;
+    if (!gives_back(advice) || !seep_enter_call(&mask))
+        return real_madvise(hook, at, bytes, advice);
+    int result = real_madvise(hook, at, bytes, advice);
+    int saved_errno = errno;
+    seep_note_hook(hook);
+    if (result == 0)
+        seep_map_released((uintptr_t)at, (uintptr_t)at + page_up(bytes), advice == MADV_REMOVE);
+    errno = saved_errno;
+    seep_leave_call(&mask);
+    return result;
+}
+
+SEEP_EXPORT int madvise(void *at, size_t bytes, int advice)
+{
+    return seep_maps_madvise(SEEP_HOOK_madvise, at, bytes, advice);
+}
+
+/* Of a System V segment, in whole pages; 0 where the kernel does not say. */
+static uintptr_t segment_bytes(int id)
+{
+    struct shmid_ds status = {0};
+    return seep_os_call3(SYS_shmctl, id, IPC_STAT, (long)&status) < 0 ? 0
+                                                                      : page_up(status.shm_segsz);
+}
+
+static void *real_shmat(enum seep_hook hook, int id, const void *at, int flags)
+{
+    return BEHIND(hook, shmat) ? seep_real.shmat(id, at, flags)
+                               : (void *)passed_on(hook, SYS_shmat, id, (long)at, flags, 0, 0, 0);
+}
+
+void *seep_maps_shmat(enum seep_hook hook, int id, const void *at, int flags, struct seep_regs regs)
+{
+    uint64_t mask;
+    if (seep_start_is_allocator(regs.ra) || !seep_enter_call(&mask))
+        return real_shmat(hook, id, at, flags);
+    void *made = real_shmat(hook, id, at, flags);
+    int saved_errno = errno;
+    uintptr_t start = (uintptr_t)made, n = made == MAP_FAILED ? 0 : segment_bytes(id);
+    seep_note_hook(hook);
+    if (n && (flags & SHM_REMAP))
+        replaced(start, start + n);
+    if (n)
+        seep_map_made(SEEP_SPACE_SHM, SEEP_RANGE_COMMITTED, start, n, &regs);
+    errno = saved_errno;
+    seep_leave_call(&mask);
+    return made;
+}
+
+SEEP_EXPORT void *shmat(int id, const void *at, int flags)
+{
+    return seep_maps_shmat(SEEP_HOOK_shmat, id, at, flags, SEEP_REGS());
+}
+
+static int real_shmdt(enum seep_hook hook, const void *at)
+{
+    return BEHIND(hook, shmdt) ? seep_real.shmdt(at)
+                               : (int)passed_on(hook, SYS_shmdt, (long)at, 0, 0, 0, 0, 0);
+}
+
+int seep_maps_shmdt(enum seep_hook hook, const void *at)
+{
+    uint64_t mask;
+    struct seep_range segment;
+    uintptr_t start = (uintptr_t)at;
+    if (!seep_enter_call(&mask))
+        return real_shmdt(hook, at);
+    struct seep_map_taken taken;
+    seep_note_hook(hook);
+    bool known = seep_range_find(start, SEEP_RANGES_OF_MEMORY, &segment) &&
+                 segment.start == start && segment.space == SEEP_SPACE_SHM;
+    seep_map_take(&taken, start, known ? segment.end : start);
+    int result = real_shmdt(hook, at);
+    int saved_errno = errno;
+    settle(&taken, result == 0);
+    errno = saved_errno;
+    seep_leave_call(&mask);
+    return result;
+}
+
+SEEP_EXPORT int shmdt(const void *at)
+{
+    return seep_maps_shmdt(SEEP_HOOK_shmdt, at);
+}
+
+/* Names for memory that mmap then maps: seen, so that coverage can tell. */
+static void seen(enum seep_hook hook)
+{
+    uint64_t mask;
+    if (!seep_enter_call(&mask))
+        return;
+    seep_note_hook(hook);
+    seep_leave_call(&mask);
+}
+
+/* As libc does it: shared memory is files in a folder. */
+static int raw_shm_open(const char *name, int flags, mode_t mode)
+{
+    char path[sizeof("/dev/shm/") + NAME_MAX] = "/dev/shm/";
+    name += strspn(name, "/");
+    size_t n = strlen(name);
+    if (!n || n > NAME_MAX || strchr(name, '/')) {
+        errno = n > NAME_MAX ? ENAMETOOLONG : EINVAL;
+        return -1;
+    }
+    strcpy(path + strlen(path), name);
+    int fd = (int)passed_on(SEEP_HOOK_shm_open, SYS_openat, AT_FDCWD, (long)path,
+                            flags | O_NOFOLLOW | O_CLOEXEC, mode, 0, 0);
+    if (fd < 0 && errno == EISDIR)
+        errno = EINVAL;
+    return fd;
+}
+
+SEEP_EXPORT int shm_open(const char *name, int flags, mode_t mode)
+{
+    seen(SEEP_HOOK_shm_open);
+    return seep_real.shm_open ? seep_real.shm_open(name, flags, mode)
+                              : raw_shm_open(name, flags, mode);
+}
+
+int seep_maps_memfd_create(enum seep_hook hook, const char *name, unsigned int flags)
+{
+    seen(hook);
+    return BEHIND(hook, memfd_create)
+               ? seep_real.memfd_create(name, flags)
+               : (int)passed_on(hook, SYS_memfd_create, (long)name, flags, 0, 0, 0, 0);
+}
+
+SEEP_EXPORT int memfd_create(const char *name, unsigned int flags)
+{
+    return seep_maps_memfd_create(SEEP_HOOK_memfd_create, name, flags);
+}

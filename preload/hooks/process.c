@@ -1,0 +1,199 @@
+/* Hooks of what begins and ends processes; those of exec are in exec.c. A forked child needs none:
+ * it notices by a page that the kernel has cleared (start.c). vfork is left alone for the same
+ * reason. */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "preload/hooks/real.h"
+#include "preload/hooks/signals.h"
+#include "preload/life/start.h"
+#include "preload/record/job.h"
+#include "preload/record/thread.h"
+#include "preload/stack/modules.h"
+
+#define UNAVAILABLE(name) (__builtin_expect(!seep_real.name, 0) && (errno = ENOSYS))
+
+SEEP_EXPORT pid_t fork(void)
+{
+    if (UNAVAILABLE(fork))
+        return -1;
+    uint64_t mask;
+    if (seep_enter_call(&mask)) {
+        seep_note_hook(SEEP_HOOK_fork);
+        seep_leave_call(&mask);
+    }
+    return seep_real.fork();
+}
+
+/* How a child ended is known to who waits for it, and to nobody else. */
+static void reaped(pid_t pid, int status)
+{
+    int saved_errno = errno;
+    uint64_t mask;
+    if (pid > 0 && (WIFEXITED(status) || WIFSIGNALED(status)) && seep_enter_call(&mask)) {
+        seep_job_reaped(pid, status);
+        seep_leave_call(&mask);
+    }
+    errno = saved_errno;
+}
+
+static void reaped_info(const siginfo_t *info)
+{
+    if (info->si_signo != SIGCHLD)
+        return;
+    if (info->si_code == CLD_EXITED)
+        reaped(info->si_pid, (info->si_status & 0xff) << 8);
+    else if (info->si_code == CLD_KILLED || info->si_code == CLD_DUMPED)
+        reaped(info->si_pid, info->si_status & 0x7f);
+}
+
+static bool is_recording(void)
+{
+    return *seep_activity == SEEP_RECORDING && !seep_tls.depth;
+}
+
+/* For coverage: one store, which needs no guard. */
+static void note_wait(enum seep_hook hook)
+{
+    if (is_recording())
+        seep_note_hook(hook);
+}
+
+/* Looks how a child ended before the job takes it from the kernel: killed in between, this process
+ * would take the knowledge with it; so the child is left to whoever inherits it. Never waits: what
+ * wakes this thread is the job's own call, so that it has the child before a handler of SIGCHLD
+ * runs that takes all there are. Who is killed as that call returns leaves a child of unknown end.
+ */
+static void look_before(idtype_t type, id_t id)
+{
+    siginfo_t info = {0};
+    int saved_errno = errno;
+    if (is_recording() && seep_real.waitid &&
+        seep_real.waitid(type, id, &info, WEXITED | WNOWAIT | WNOHANG) == 0)
+        reaped_info(&info);
+    errno = saved_errno;
+}
+
+/* Only the plain ways to wait: not for groups, stopped children or clones. */
+static void look_before_pid(pid_t pid, int options)
+{
+    if (!(options & ~WNOHANG) && (pid == -1 || pid > 0))
+        look_before(pid == -1 ? P_ALL : P_PID, pid == -1 ? 0 : (id_t)pid);
+}
+
+SEEP_EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
+{
+    int own = 0;
+    if (UNAVAILABLE(wait4))
+        return -1;
+    note_wait(SEEP_HOOK_wait4);
+    look_before_pid(pid, options);
+    pid_t found = seep_real.wait4(pid, &own, options, usage);
+    if (found > 0) {
+        reaped(found, own);
+        if (status)
+            *status = own;
+    }
+    return found;
+}
+
+SEEP_EXPORT pid_t waitpid(pid_t pid, int *status, int options)
+{
+    int own = 0;
+    if (UNAVAILABLE(waitpid))
+        return -1;
+    note_wait(SEEP_HOOK_waitpid);
+    look_before_pid(pid, options);
+    pid_t found = seep_real.waitpid(pid, &own, options);
+    if (found > 0) {
+        reaped(found, own);
+        if (status)
+            *status = own;
+    }
+    return found;
+}
+
+SEEP_EXPORT pid_t wait(int *status)
+{
+    return waitpid(-1, status, 0);
+}
+
+SEEP_EXPORT pid_t wait3(int *status, int options, struct rusage *usage)
+{
+    return wait4(-1, status, options, usage);
+}
+
+SEEP_EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
+{
+    if (UNAVAILABLE(waitid))
+        return -1;
+    note_wait(SEEP_HOOK_waitid);
+    siginfo_t own = {0};
+    if ((options & ~WNOHANG) == WEXITED)
+        look_before(type, id);
+    int result = seep_real.waitid(type, id, info ? info : &own, options);
+    if (result == 0)
+        reaped_info(info ? info : &own);
+    return result;
+}
+
+static void ending(enum seep_hook hook, uint32_t kind, int value)
+{
+    uint64_t mask;
+    if (!seep_enter_call(&mask)) {
+        if (*seep_activity == SEEP_IDLE)
+            seep_start_list();
+        return;
+    }
+    seep_note_hook(hook);
+    seep_end(kind, value);
+    seep_leave_call(&mask);
+}
+
+SEEP_EXPORT void _exit(int status)
+{
+    ending(SEEP_HOOK__exit, SEEP_EXIT_EXIT, status & 0xff);
+    if (seep_real._exit)
+        seep_real._exit(status);
+    for (;;)
+        (void)seep_os_call3(SYS_exit_group, status, 0, 0);
+}
+
+SEEP_EXPORT void _Exit(int status)
+{
+    _exit(status);
+}
+
+SEEP_EXPORT void quick_exit(int status)
+{
+    ending(SEEP_HOOK_quick_exit, SEEP_EXIT_EXIT, status & 0xff);
+    if (seep_real.quick_exit)
+        seep_real.quick_exit(status);
+    _exit(status);
+}
+
+SEEP_EXPORT void abort(void)
+{
+    ending(SEEP_HOOK_abort, SEEP_EXIT_SIGNAL, SIGABRT);
+    if (seep_real.abort)
+        seep_real.abort();
+    for (;;)
+        __builtin_trap();
+}
+
+/* What is loaded next may lie where this did. */
+SEEP_EXPORT int dlclose(void *library)
+{
+    if (!seep_real.dlclose)
+        return -1;
+    int result = seep_real.dlclose(library);
+    int saved_errno = errno;
+    if (seep_enter()) {
+        seep_note_hook(SEEP_HOOK_dlclose);
+        seep_modules_closed();
+        seep_leave();
+    }
+    errno = saved_errno;
+    return result;
+}

@@ -1,0 +1,167 @@
+#include "preload/life/environment.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "libprof/program/program_entry.h"
+#include "libprof/record/os.h"
+#include "preload/stack/loader.h"
+
+enum { MAX_KEPT = 32, TEXT_BYTES = 8192, LIBRARY_BYTES = 1024 };
+
+static SEEP_LARGE char kept_text[TEXT_BYTES];
+static char *kept[MAX_KEPT]; /* "SEEP_X=…" lines */
+static size_t n_kept;
+static SEEP_LARGE char library[LIBRARY_BYTES]; /* path of this library, as LD_PRELOAD had it */
+
+/* What is started under a seccomp filter of the job's must know: it may kill for what seep's start
+ * does. */
+static char in_a_sandbox[] = "SEEP_SANDBOX=1";
+
+static bool starts_with(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+static void keep(const char *line, size_t *used)
+{
+    size_t n = strlen(line) + 1;
+    if (n_kept == MAX_KEPT || n > TEXT_BYTES - *used)
+        return;
+    kept[n_kept++] = memcpy(kept_text + *used, line, n);
+    *used += n;
+}
+
+void seep_environment_start(char *const *environment)
+{
+    const struct link_map *self = seep_loader_self();
+    size_t used = 0;
+    if (self && strlen(self->l_name) < LIBRARY_BYTES)
+        strcpy(library, self->l_name);
+    for (; environment && *environment; environment++)
+        if (starts_with(*environment, "SEEP_"))
+            keep(*environment, &used);
+}
+
+static size_t count(char *const *environment)
+{
+    size_t n = 0;
+    while (environment && environment[n])
+        n++;
+    return n;
+}
+
+static char *find(char *const *environment, const char *line)
+{
+    const char *equals = strchr(line, '=');
+    size_t n = equals ? (size_t)(equals - line) + 1 : strlen(line);
+    for (; environment && *environment; environment++)
+        if (strncmp(*environment, line, n) == 0)
+            return *environment;
+    return NULL;
+}
+
+size_t seep_environment_room(char *const *environment)
+{
+    return count(environment) + n_kept + 3;
+}
+
+size_t seep_environment_text(char *const *environment)
+{
+    const char *preload = find(environment, "LD_PRELOAD=");
+    return sizeof("LD_PRELOAD=") + strlen(library) + 1 + (preload ? strlen(preload) : 0);
+}
+
+char *const *seep_environment_complete(char *const *environment, char **room, char *text)
+{
+    char *preload = find(environment, "LD_PRELOAD=");
+    bool preloaded = preload && strstr(preload, library);
+    bool complete = preloaded || !library[0];
+    for (size_t i = 0; complete && i < n_kept; i++)
+        complete = find(environment, kept[i]) != NULL;
+    bool sandbox = seep_os_sandboxed && !find(environment, in_a_sandbox);
+    if ((complete && !sandbox) || !library[0])
+        return environment;
+    size_t n = 0;
+    for (char *const *e = environment; e && *e; e++)
+        if (*e != preload || preloaded)
+            room[n++] = *e;
+    for (size_t i = 0; i < n_kept; i++)
+        if (!find(environment, kept[i]))
+            room[n++] = kept[i];
+    if (sandbox)
+        room[n++] = in_a_sandbox;
+    if (!preloaded) {
+        strcpy(text, "LD_PRELOAD=");
+        strcat(text, library);
+        const char *others = preload ? strchr(preload, '=') + 1 : "";
+        if (*others) {
+            strcat(text, ":");
+            strcat(text, others);
+        }
+        room[n++] = text;
+    }
+    room[n] = NULL;
+    return room;
+}
+
+bool seep_environment_known(void)
+{
+    return library[0] != '\0';
+}
+
+bool seep_environment_has_sanitizer(char *const *environment)
+{
+    const char *preload = find(environment, "LD_PRELOAD=");
+    size_t n;
+    return preload && seep_entry_sanitizer_in(strchr(preload, '=') + 1, &n);
+}
+
+/* Copies a list of libraries without ours; the separators between the others stay. */
+static void copy_others(char *to, const char *list)
+{
+    size_t own = strlen(library), used = 0;
+    char separator = '\0';
+    while (*list) {
+        size_t n = strcspn(list, ": ");
+        if (n && !(n == own && memcmp(list, library, n) == 0)) {
+            if (used)
+                to[used++] = separator;
+            memcpy(to + used, list, n);
+            used += n;
+            separator = '\0';
+        }
+        list += n;
+        if (*list && !separator)
+            separator = *list;
+        list += *list != '\0';
+    }
+    to[used] = '\0';
+}
+
+static bool is_kept(const char *line)
+{
+    for (size_t i = 0; i < n_kept; i++)
+        if (strcmp(line, kept[i]) == 0)
+            return true;
+    return false;
+}
+
+char *const *seep_environment_without(char *const *environment, char **room, char *text)
+{
+    static const char name[] = "LD_PRELOAD=";
+    char *preload = find(environment, name);
+    size_t n = 0;
+    for (char *const *e = environment; e && *e; e++) {
+        if (*e == preload && strstr(preload, library)) {
+            memcpy(text, name, sizeof(name));
+            copy_others(text + sizeof(name) - 1, preload + sizeof(name) - 1);
+            if (text[sizeof(name) - 1])
+                room[n++] = text;
+        } else if (!is_kept(*e)) {
+            room[n++] = *e;
+        }
+    }
+    room[n] = NULL;
+    return room;
+}

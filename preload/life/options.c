@@ -1,0 +1,98 @@
+#include "preload/life/options.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "libprof/format/profile_format.h"
+
+struct seep_options seep_options = {
+    .max_bytes = UINT64_C(256) << 20,
+    .max_folder_bytes = UINT64_C(4) << 30,
+};
+
+static uint64_t parse_size(const char *text)
+{
+    char *end = NULL;
+    double value = strtod(text, &end);
+    double unit = 1;
+    bool binary = end && end[0] && end[1] == 'i';
+    switch (end ? end[0] : 0) {
+    case 'k':
+    case 'K':
+        unit = binary ? 1024. : 1e3;
+        break;
+    case 'M':
+        unit = binary ? 1048576. : 1e6;
+        break;
+    case 'G':
+        unit = binary ? 1073741824. : 1e9;
+        break;
+    default:
+        break;
+    }
+    return value > 0 && value * unit < 1e18 ? (uint64_t)(value * unit) : 0;
+}
+
+/* The environment that the program began with: libc has not set its own when the constructor runs.
+ */
+static char *const *environment;
+
+const char *seep_options_variable(const char *name)
+{
+    size_t n = strlen(name);
+    for (char *const *at = environ ? environ : environment; at && *at; at++)
+        if (strncmp(*at, name, n) == 0 && (*at)[n] == '=')
+            return *at + n + 1;
+    return NULL;
+}
+
+static void read_size(const char *name, uint64_t *bytes)
+{
+    const char *text = seep_options_variable(name);
+    if (text && parse_size(text))
+        *bytes = parse_size(text);
+}
+
+void seep_options_read(char *const *given)
+{
+    environment = given;
+    const char *dir = seep_options_variable("SEEP_OUT"),
+               *helpers = seep_options_variable("SEEP_HELPERS");
+    if (!dir || !*dir)
+        return;
+    if (dir[0] != '/' && getcwd(seep_options.dir, sizeof(seep_options.dir) - 1))
+        strcat(seep_options.dir, "/");
+    if (strlen(seep_options.dir) + strlen(dir) >= sizeof(seep_options.dir) - 64) {
+        seep_options.dir[0] = '\0';
+        return;
+    }
+    strcat(seep_options.dir, dir);
+    read_size("SEEP_MAX_PROFILE", &seep_options.max_bytes);
+    read_size("SEEP_MAX_FOLDER", &seep_options.max_folder_bytes);
+    read_size("SEEP_SAMPLE", &seep_options.sample_bytes);
+    seep_options.record_helpers = helpers && strcmp(helpers, "full") == 0;
+    /* The bound is also reserved as address space. */
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        seep_options.max_bytes > limit.rlim_cur / 8)
+        seep_options.max_bytes = limit.rlim_cur / 8;
+    uint64_t most = (uint64_t)SEEP_MAX_CHUNKS * SEEP_CHUNK_BYTES;
+    uint64_t least = SEEP_HEADER_BYTES + 16 * SEEP_CHUNK_BYTES;
+    if (seep_options.max_bytes > most)
+        seep_options.max_bytes = most;
+    if (seep_options.max_bytes < least)
+        seep_options.max_bytes = least;
+}
+
+int seep_options_rank(void)
+{
+    static const char *const names[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const char *text = seep_options_variable(names[i]);
+        if (text && *text >= '0' && *text <= '9')
+            return (int)strtol(text, NULL, 10);
+    }
+    return -1;
+}

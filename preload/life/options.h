@@ -1,0 +1,28 @@
+/* What the environment asked for (seep help run). */
+#ifndef SEEP_PRELOAD_LIFE_OPTIONS_H
+#define SEEP_PRELOAD_LIFE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct seep_options {
+    char dir[1024]; /* absolute; empty: record nothing */
+    uint64_t max_bytes;
+    uint64_t max_folder_bytes;
+    uint64_t sample_bytes;
+    bool record_helpers; /* whole, from their start */
+};
+
+extern struct seep_options seep_options;
+
+/* Reads them; `given` is the environment that the program began with: libc has not set its own when
+ * the first constructor runs. */
+void seep_options_read(char *const *given);
+
+/* A variable's value in the environment as it is now; NULL: it is not set. */
+const char *seep_options_variable(const char *name);
+
+/* Of the launcher's variables the rank of this process; −1: none. */
+int seep_options_rank(void);
+
+#endif

@@ -1,0 +1,16 @@
+/* What kind of program this process runs. Asked while it starts. */
+#ifndef SEEP_PRELOAD_LIFE_PROGRAM_KIND_H
+#define SEEP_PRELOAD_LIFE_PROGRAM_KIND_H
+
+#include <stdbool.h>
+
+/* Whether the program itself, not one of its libraries, exports a symbol. */
+bool seep_program_exports(const char *name);
+
+bool seep_program_is_python(void);
+
+/* Shells and their like, by the name of the program: they only start others, and what they allocate
+ * is of no interest by itself. */
+bool seep_program_is_starter(const char *name);
+
+#endif

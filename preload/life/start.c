@@ -1,0 +1,422 @@
+/* Start and end of recording in a process: options, the profile, forked children. */
+#include "preload/life/start.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "libprof/record/range_map.h"
+#include "preload/hooks/new.h"
+#include "preload/hooks/real.h"
+#include "preload/life/allocators.h"
+#include "preload/life/environment.h"
+#include "preload/life/fork.h"
+#include "preload/life/limits.h"
+#include "preload/life/program_kind.h"
+#include "preload/life/sandbox.h"
+#include "preload/python/pyframe.h"
+#include "preload/record/capture.h"
+#include "preload/record/job.h"
+#include "preload/record/record.h"
+#include "preload/record/steps.h"
+#include "preload/record/tick.h"
+#include "preload/stack/modules.h"
+#include "preload/stack/walk.h"
+
+#ifndef SEEP_VERSION
+#define SEEP_VERSION "0"
+#endif
+
+/* A program that others are started by, or that the job starts beside its training: it and its
+ * forks are only counted until they have lived for a while or grown. Most never do, and a profile
+ * costs more than their work. */
+static bool is_helper;
+enum { GROWN_UP_NS = 500 * 1000 * 1000, GROWN_UP_BYTES = 16 << 20 };
+
+/* Written before a fork, read in the child: the header's pages would have to be mapped there anew.
+ */
+static struct {
+    uint64_t live_bytes[SEEP_MAX_SPACES];
+    char names[SEEP_MAX_SPACES][sizeof(((struct seep_space *)0)->name)];
+    uint64_t end;
+    uint32_t python_version, python_support;
+} inherited;
+static bool fork_seen;
+static struct seep_lock lock;
+static bool started;
+static uint32_t *wiped; /* the page behind seep_activity once started */
+static bool wipe_on_fork;
+
+void seep_start_resolve_rank(void)
+{
+    struct seep_header *header = seep_arena.header;
+    int rank = seep_options_rank();
+    if (header && rank >= 0)
+        __atomic_store_n(&header->rank, rank, __ATOMIC_RELAXED);
+}
+
+static void add_hex(char *text, uint64_t value)
+{
+    char digits[17];
+    int n = 0;
+    do
+        digits[n++] = "0123456789abcdef"[value & 15];
+    while (value >>= 4);
+    size_t end = strlen(text);
+    while (n)
+        text[end++] = digits[--n];
+    text[end] = '\0';
+}
+
+static void add_decimal(char *text, uint64_t value)
+{
+    char digits[24];
+    int n = 0;
+    do
+        digits[n++] = (char)('0' + value % 10);
+    while (value /= 10);
+    size_t end = strlen(text);
+    while (n)
+        text[end++] = digits[--n];
+    text[end] = '\0';
+}
+
+/* Of this program; static, since it is large and a signal stack may be small. */
+static SEEP_LARGE struct seep_header constants;
+
+/* What takes a while to find out, for a profile. */
+static void describe_process(void)
+{
+    struct utsname names = {0};
+    long n = seep_os_call6(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)constants.exe,
+                           sizeof(constants.exe) - 1, 0, 0);
+    constants.exe[n > 0 ? n : 0] = '\0';
+    if (seep_os_call3(SYS_getcwd, (long)constants.cwd, sizeof(constants.cwd), 0) < 0)
+        constants.cwd[0] = '\0';
+    n = seep_os_read_file("/proc/self/cmdline", constants.argv, sizeof(constants.argv));
+    constants.argv_bytes = n > 0 ? (uint32_t)n : 0;
+    (void)uname(&names);
+    memcpy(constants.host, names.nodename, strnlen(names.nodename, sizeof(constants.host) - 1));
+    _Static_assert(sizeof(SEEP_VERSION) <= sizeof(constants.program), "fits");
+    strcpy(constants.program, SEEP_VERSION);
+    constants.rank = seep_options_rank();
+    seep_limits_read(&constants);
+}
+
+/* What a profile cannot begin without. */
+static void describe_start(void)
+{
+    constants.pid = (uint32_t)seep_os_pid();
+    constants.ppid = (uint32_t)seep_os_ppid();
+    constants.start_ns = seep_os_clock_ns(CLOCK_MONOTONIC);
+    constants.start_unix_ns = seep_os_clock_ns(CLOCK_REALTIME);
+    constants.max_bytes = seep_options.max_bytes;
+    constants.sample_bytes = seep_options.sample_bytes;
+}
+
+/* PID-START.seep; `name` has room for SEEP_NAME_BYTES. */
+static void profile_name(char *name)
+{
+    name[0] = '\0';
+    add_decimal(name, constants.pid);
+    strcat(name, "-");
+    add_hex(name, constants.start_ns);
+    strcat(name, SEEP_PROFILE_SUFFIX);
+}
+
+static void profile_path(char path[SEEP_PATH_BYTES + SEEP_NAME_BYTES])
+{
+    strcpy(path, seep_options.dir);
+    strcat(path, "/");
+    profile_name(path + strlen(path));
+}
+
+static void note_trouble(int error)
+{
+    seep_job_trouble(!error            ? SEEP_TROUBLE_NONE
+                     : error == EXFULL ? SEEP_TROUBLE_FOLDER
+                                       : SEEP_TROUBLE_PROFILE,
+                     error);
+}
+
+/* The profile of this process, as `constants` describe it: a file, or, for a helper, and where
+ * there can be no file, counters in memory. */
+static bool create_profile(bool count)
+{
+    static SEEP_LARGE char
+        path[SEEP_PATH_BYTES + SEEP_NAME_BYTES]; /* static: a signal stack may be small */
+    profile_path(path);
+    int error = count ? 0 : -seep_arena_create(path, &constants);
+    note_trouble(error);
+    if ((count || error) && seep_arena_count(&constants) != 0)
+        return false;
+    static const char *const names[] = {"host", "mmap", "shm"};
+    for (unsigned i = 0; i < 3; i++)
+        strcpy(seep_arena.header->spaces[i].name, names[i]);
+    seep_job_flag(seep_arena.counting ? SEEP_PROCESS_COUNTED : SEEP_PROCESS_PROFILE);
+    return true;
+}
+
+uintptr_t seep_allocator_start, seep_allocator_end;
+
+/* Only of glibc's malloc it is known that no two blocks begin within 32 bytes. */
+static void look_at_allocator(void)
+{
+    struct seep_loaded allocator;
+    const char *name = strrchr(seep_real_allocator, '/');
+    if (name && (strncmp(name, "/libc.so", 8) == 0 || strncmp(name, "/libc-", 6) == 0))
+        return;
+    seep_live_packed = true;
+    if (seep_modules_find((uintptr_t)seep_real.malloc, &allocator)) {
+        seep_allocator_start = allocator.start;
+        seep_allocator_end = allocator.end;
+    }
+}
+
+/* Code has been unloaded: other code may lie there next. */
+static void forget_code(void)
+{
+    seep_walk_forget();
+    seep_capture_forget();
+    seep_threads_forget();
+    seep_new_forget();
+    seep_python_attach();
+}
+
+/* What only stacks need. */
+static void prepare_stacks(void)
+{
+    seep_walk_start();
+    seep_modules_on_object = seep_new_look;
+    seep_modules_on_unload = forget_code;
+    (void)seep_modules_refresh();
+    seep_python_attach();
+    seep_arena.header->python_version = seep_python_version;
+    seep_arena.header->python_support = seep_python_ready ? 1 : seep_python_version ? 2 : 0;
+}
+
+static char *const *environment; /* that the program began with */
+
+static bool start_program(void)
+{
+    seep_options_read(environment);
+    if (!seep_options.dir[0])
+        return false;
+    seep_job_open(seep_options.dir, seep_options.max_folder_bytes);
+    if (!seep_sandbox_permits(seep_options_variable("SEEP_SANDBOX") != NULL))
+        return false;
+    seep_environment_start(environment);
+    seep_sample_bytes = seep_options.sample_bytes;
+    describe_start();
+    seep_allocators_first(constants.allocator, sizeof(constants.allocator));
+    constants.inherited_end = SEEP_HEADER_BYTES;
+    seep_sites_first_own = SEEP_HEADER_BYTES / 64;
+    uint32_t process_plus_1 = seep_job_enter(constants.start_ns, false);
+    bool root = seep_job_is_root(); /* recorded whole even if it only starts others */
+    is_helper = (!root || seep_program_is_starter(seep_process->name)) &&
+                !seep_program_is_python() && !seep_options.record_helpers;
+    if (seep_program_exports("malloc"))
+        seep_process->flags = SEEP_PROCESS_OWN_MALLOC;
+    if (root || !is_helper)
+        describe_process();
+    if (!create_profile(is_helper && !root))
+        return false;
+    seep_arena.header->process_plus_1 = process_plus_1;
+    seep_threads_start();
+    look_at_allocator();
+    if (!seep_arena.counting)
+        prepare_stacks();
+    return true;
+}
+
+void seep_start_grown_up(uint64_t now_ns)
+{
+    static SEEP_LARGE char path[SEEP_PATH_BYTES + SEEP_NAME_BYTES];
+    struct seep_header *header = seep_arena.header;
+    int64_t live = (int64_t)(header->spaces[SEEP_SPACE_HOST].live_bytes +
+                             header->spaces[SEEP_SPACE_MMAP].live_bytes);
+    int64_t age_ns = (int64_t)(now_ns - header->start_ns); /* the coarse clock lags behind */
+    if (!seep_arena.counting || seep_process->trouble ||
+        (age_ns < GROWN_UP_NS && live < GROWN_UP_BYTES) ||
+        __atomic_exchange_n(&lock.word, 1, __ATOMIC_ACQUIRE))
+        return;
+    describe_process();
+    profile_path(path);
+    int error = -seep_arena_persist(path, &constants);
+    note_trouble(error);
+    if (!error) {
+        seep_arena.header->uncounted_stacks_bytes = seep_job_allocated_bytes();
+        seep_job_flag(SEEP_PROCESS_PROFILE);
+        prepare_stacks();
+    }
+    seep_os_unlock(&lock);
+}
+
+void seep_before_fork(void)
+{
+    const struct seep_thread *thread = seep_tls.thread;
+    const struct seep_header *header = seep_arena.header;
+    for (unsigned s = 0; s < SEEP_MAX_SPACES && header->spaces[s].name[0]; s++) {
+        inherited.live_bytes[s] =
+            header->spaces[s].live_bytes + (uint64_t)(thread ? thread->sites.pending[s] : 0);
+        memcpy(inherited.names[s], header->spaces[s].name, sizeof(inherited.names[s]));
+    }
+    inherited.end = SEEP_HEADER_BYTES + (uint64_t)header->n_chunks * SEEP_CHUNK_BYTES;
+    inherited.python_version = header->python_version;
+    inherited.python_support = header->python_support;
+    fork_seen = true;
+}
+
+void seep_after_fork(void)
+{
+    fork_seen = false;
+}
+
+struct seep_lock *seep_start_lock(void)
+{
+    return &lock;
+}
+
+/* In the child. What the parent has written stays readable, its header goes at once. */
+static bool start_child(void)
+{
+    if (!seep_arena.header) { /* nor has its parent a profile */
+        (void)seep_job_enter(seep_os_clock_ns(CLOCK_MONOTONIC), true);
+        return false;
+    }
+    if (!fork_seen)
+        seep_before_fork();
+    fork_seen = false;
+    constants.inherited_end = inherited.end;
+    /* A parent that was only counted has given no stacks on. */
+    if (!seep_arena.counting)
+        profile_name(constants.parent_file);
+    if (!is_helper)
+        constants.rank = seep_options_rank(); /* set before the fork for each, or it will be */
+    constants.python_version = inherited.python_version;
+    constants.python_support = inherited.python_support;
+    seep_arena_leave();
+    seep_sites_first_own = (uint32_t)(constants.inherited_end / 64);
+    seep_live_after_fork();
+    seep_range_after_fork();
+    seep_modules_after_fork();
+    seep_capture_after_fork();
+    seep_tick_after_fork();
+    seep_steps_after_fork();
+    seep_python_after_fork();
+    describe_start();
+    uint32_t process_plus_1 = seep_job_enter(constants.start_ns, true);
+    if (!create_profile(is_helper))
+        return false;
+    for (unsigned s = 0; s < SEEP_MAX_SPACES && inherited.names[s][0]; s++) {
+        struct seep_space *space = &seep_arena.header->spaces[s];
+        memcpy(space->name, inherited.names[s], sizeof(space->name));
+        space->inherited_bytes = inherited.live_bytes[s];
+    }
+    seep_threads_after_fork();
+    seep_arena.header->process_plus_1 = process_plus_1;
+    return true;
+}
+
+/* In the page that reads 0 in every child, beside its activity: events that were let pass. */
+enum { WAITED = 1, FIRST_EVENTS = 256 };
+
+/* A page that reads 0 in every child, however it was made. */
+static void make_activity_page(void)
+{
+    wiped = seep_os_pages(4096);
+    if (!wiped)
+        return;
+    wipe_on_fork = seep_os_call3(SYS_madvise, (long)wiped, 4096, MADV_WIPEONFORK) == 0;
+}
+
+static void wipe(void)
+{
+    *wiped = SEEP_IDLE;
+    wiped[WAITED] = 0;
+}
+
+static bool start(void)
+{
+    if (__atomic_exchange_n(&lock.word, 1, __ATOMIC_ACQUIRE))
+        return false;
+    bool ok = *wiped == SEEP_RECORDING;
+    if (!ok) {
+        ok = started ? start_child() : start_program();
+        started = true;
+        __atomic_store_n(wiped, ok ? SEEP_RECORDING : SEEP_OFF, __ATOMIC_RELEASE);
+        __atomic_store_n(&seep_activity, wiped, __ATOMIC_RELEASE);
+    }
+    seep_os_unlock(&lock);
+    return ok;
+}
+
+bool seep_start_waits(void)
+{
+    return is_helper && started && wiped && wiped[WAITED]++ < FIRST_EVENTS;
+}
+
+void seep_start_list(void)
+{
+    if (!is_helper || !started || !wiped || *wiped != SEEP_IDLE || !wiped[WAITED])
+        return;
+    (void)seep_job_enter(seep_os_clock_ns(CLOCK_MONOTONIC), true);
+    seep_job_flag(SEEP_PROCESS_COUNTED);
+}
+
+bool seep_start(void)
+{
+    return started && wiped && *wiped != SEEP_OFF && start();
+}
+
+void seep_end(uint32_t kind, int value)
+{
+    struct seep_header *header = seep_arena.header;
+    if (!header || header->pid != (uint32_t)seep_os_pid())
+        return; /* a vfork child: the memory is its parent's */
+    header->exit_value = value;
+    header->end_ns = kind ? seep_os_clock_ns(CLOCK_MONOTONIC) : 0;
+    __atomic_store_n(&header->exit_kind, kind, __ATOMIC_RELEASE);
+    if (kind && !(seep_arena.counting && kind == SEEP_EXIT_EXEC))
+        seep_tick_final();
+    if (seep_arena.counting)
+        seep_job_count();
+}
+
+static void at_exit(int status, void *unused)
+{
+    (void)unused;
+    if (!seep_enter()) {
+        seep_start_list();
+        return;
+    }
+    seep_end(SEEP_EXIT_EXIT, status & 0xff);
+    seep_leave();
+}
+
+/* The first of all constructors (-z initfirst): what other libraries allocate is recorded, and no
+ * allocator holds a lock. Libc has not run its own: the environment comes as an argument. */
+__attribute__((constructor)) static void construct(int argc, char **argv, char **environment_given)
+{
+    (void)argc;
+    (void)argv;
+    environment = environment_given;
+    seep_loader_starting = true;
+    seep_guard_raise();
+    seep_real_resolve();
+    seep_fork_watch();
+    make_activity_page();
+    if (wiped)
+        (void)start();
+    if (*seep_activity == SEEP_RECORDING) {
+        on_exit(at_exit, NULL);
+        if (!wipe_on_fork) /* a kernel before 4.14, or a sandbox */
+            pthread_atfork(NULL, NULL, wipe);
+    }
+    seep_guard_lower();
+    seep_loader_starting = false;
+}

@@ -1,0 +1,116 @@
+/* Which layout an interpreter has, and whether it looks like it. */
+#include "preload/python/pyframe_layout.h"
+
+#include <stddef.h>
+#include <string.h>
+
+const struct seep_pylayout *seep_pylayout_find(uint32_t minor)
+{
+    switch (minor) {
+    case 8:
+        return &seep_pylayout_38;
+    case 9:
+        return &seep_pylayout_39;
+    case 10:
+        return &seep_pylayout_310;
+    case 11:
+        return &seep_pylayout_311;
+    case 12:
+        return &seep_pylayout_312;
+    case 13:
+        return &seep_pylayout_313;
+    default:
+        return NULL;
+    }
+}
+
+/* Word `index` of the debug offsets, or UINT32_MAX where it is no offset inside a structure. */
+static uint32_t debug_offset(uintptr_t runtime, unsigned index)
+{
+    uintptr_t value = seep_py_word(runtime + 8u * index);
+
+    return value < (1u << 20) ? (uint32_t)value : UINT32_MAX;
+}
+
+static bool debug_has_cookie(uintptr_t runtime)
+{
+    const uintptr_t free_threaded = seep_py_word(runtime + 16);
+
+    return memcmp((const void *)runtime, "xdebugpy", 8) == 0 && free_threaded == 0;
+}
+
+bool seep_pylayout_from_debug(struct seep_pylayout *layout, uintptr_t runtime)
+{
+    const unsigned frame = SEEP_PYDEBUG_314_FRAME, code = SEEP_PYDEBUG_314_CODE;
+
+    if (!debug_has_cookie(runtime) || seep_py_word(runtime + 8) >> 16 != 0x030e)
+        return false;
+    *layout = (struct seep_pylayout){
+        .minor = 14,
+        .chain = SEEP_PYCHAIN_CURRENT,
+        .lines = SEEP_PYLINES_LOCATIONS,
+        .tstate_frame = debug_offset(runtime, SEEP_PYDEBUG_314_THREAD + 4),
+        .frame_back = debug_offset(runtime, frame + 1),
+        .frame_code = debug_offset(runtime, frame + 2),
+        .frame_position = debug_offset(runtime, frame + 3),
+        .frame_locals = debug_offset(runtime, frame + 4),
+        .frame_owner = debug_offset(runtime, frame + 5),
+        .code_file = debug_offset(runtime, code + 1),
+        .code_name = debug_offset(runtime, code + 2),
+        .code_qualname = debug_offset(runtime, code + 3),
+        .code_lines = debug_offset(runtime, code + 4),
+        .code_firstline = debug_offset(runtime, code + 5),
+        .code_flags = 48, /* not in the table; where it has been since 3.11 */
+        .code_instructions = debug_offset(runtime, code + 9),
+        .text_ascii = debug_offset(runtime, SEEP_PYDEBUG_314_TEXT + 3),
+        .tuple_items = debug_offset(runtime, SEEP_PYDEBUG_314_TUPLE + 1),
+        .runtime_finalizing = debug_offset(runtime, SEEP_PYDEBUG_RUNTIME + 1),
+    };
+    /* Not among the debug offsets; in these places relative to their neighbours since 3.11. */
+    layout->code_size = layout->code_instructions;
+    layout->code_nlocals = layout->code_firstline + 4;
+    layout->code_traceable = layout->code_instructions - 16;
+    layout->text_compact = layout->text_ascii + 16;
+
+    bool plausible = debug_offset(runtime, SEEP_PYDEBUG_314_OBJECT + 1) == SEEP_PYOBJECT_TYPE &&
+                     debug_offset(runtime, SEEP_PYDEBUG_314_TYPE + 1) == SEEP_PYTYPE_NAME &&
+                     debug_offset(runtime, SEEP_PYDEBUG_314_TYPE + 3) == SEEP_PYTYPE_FLAGS &&
+                     debug_offset(runtime, SEEP_PYDEBUG_314_BYTES + 2) == SEEP_PYBYTES_DATA &&
+                     debug_offset(runtime, SEEP_PYDEBUG_314_TEXT + 1) == SEEP_PYTEXT_STATE &&
+                     debug_offset(runtime, SEEP_PYDEBUG_314_TEXT + 2) == SEEP_PYTEXT_LENGTH;
+#define X(field) plausible = plausible && layout->field < 4096;
+    SEEP_PYLAYOUT_FIELDS(X)
+#undef X
+    return plausible;
+}
+
+/* 3.13 carries its offsets too: a vendor's build that differs is seen before it is read wrongly. */
+static bool fits_debug_313(const struct seep_pylayout *layout, uintptr_t runtime)
+{
+    const unsigned frame = SEEP_PYDEBUG_313_FRAME, code = SEEP_PYDEBUG_313_CODE;
+
+    return debug_has_cookie(runtime) && seep_py_word(runtime + 8) >> 16 == 0x030d &&
+           debug_offset(runtime, SEEP_PYDEBUG_RUNTIME + 1) == layout->runtime_finalizing &&
+           debug_offset(runtime, SEEP_PYDEBUG_313_THREAD + 4) == layout->tstate_frame &&
+           debug_offset(runtime, frame + 1) == layout->frame_back &&
+           debug_offset(runtime, frame + 2) == layout->frame_code &&
+           debug_offset(runtime, frame + 3) == layout->frame_position &&
+           debug_offset(runtime, frame + 4) == layout->frame_locals &&
+           debug_offset(runtime, frame + 5) == layout->frame_owner &&
+           debug_offset(runtime, code + 1) == layout->code_file &&
+           debug_offset(runtime, code + 2) == layout->code_name &&
+           debug_offset(runtime, code + 3) == layout->code_qualname &&
+           debug_offset(runtime, code + 4) == layout->code_lines &&
+           debug_offset(runtime, code + 5) == layout->code_firstline &&
+           debug_offset(runtime, code + 9) == layout->code_instructions;
+}
+
+bool seep_pylayout_fits(const struct seep_pylayout *layout, uintptr_t code_type, uintptr_t runtime)
+{
+    const char *name = (const char *)seep_py_word(code_type + SEEP_PYTYPE_NAME);
+
+    if (!name || strcmp(name, "code") != 0 ||
+        seep_py_word(code_type + SEEP_PYTYPE_BASICSIZE) != layout->code_size)
+        return false;
+    return layout->minor != 13 || fits_debug_313(layout, runtime);
+}

@@ -1,0 +1,494 @@
+#include "preload/record/capture.h"
+
+#include <string.h>
+
+#include "libprof/record/intern.h"
+#include "preload/record/steps.h"
+#include "preload/stack/modules.h"
+
+/* From what is met on a stack to the ref of its frame; one table for both kinds, in private memory,
+ * guarded by seep_arena.lock. Python entries are checked against the code object, whose address may
+ * have been used again. */
+struct met {
+    uintptr_t where;    /* return address, or code object; 0: empty */
+    uintptr_t position; /* 0: native */
+    uint64_t fingerprint;
+    uint32_t frame;
+    uint32_t marks;
+};
+
+static struct met *table;
+static uint32_t table_mask, n_met;
+static uint32_t n_forks; /* of this process and those that it comes from */
+
+static inline uint32_t place(uintptr_t where, uintptr_t position)
+{
+    return seep_hash_mix(where ^ (position << 17 | position >> 47));
+}
+
+/* A larger one; but what a job makes anew without end (code that is compiled as it runs) is
+ * forgotten in the end, and what is still there is met again: threads wait for this. */
+static bool grow(void)
+{
+    enum { MOST = 1 << 19 };
+    uint32_t capacity = table_mask ? (table_mask + 1) * 2 : 4096;
+    if (capacity > MOST) {
+        seep_os_clear(table, ((size_t)table_mask + 1) * sizeof(*table));
+        n_met = 0;
+        return true;
+    }
+    struct met *fresh = seep_os_pages((size_t)capacity * sizeof(*fresh));
+    if (!fresh)
+        return false;
+    for (uint32_t i = 0; table_mask && i <= table_mask; i++) {
+        if (!table[i].where)
+            continue;
+        uint32_t at = place(table[i].where, table[i].position) & (capacity - 1);
+        while (fresh[at].where)
+            at = (at + 1) & (capacity - 1);
+        fresh[at] = table[i];
+    }
+    struct met *old = table;
+    uint32_t old_mask = table_mask;
+    __atomic_store_n(&table, fresh, __ATOMIC_RELEASE); /* the larger one first */
+    __atomic_store_n(&table_mask, capacity - 1, __ATOMIC_RELEASE);
+    if (old)
+        seep_os_unmap(old, ((size_t)old_mask + 1) * sizeof(*old));
+    return true;
+}
+
+/* The entry of a pair, or the empty one where it belongs; NULL without memory. */
+static struct met *look_up(uintptr_t where, uintptr_t position)
+{
+    if ((!table_mask || (n_met + 1) * 3 >= table_mask * 2) && !grow())
+        return NULL;
+    uint32_t at = place(where, position) & table_mask;
+    while (table[at].where && (table[at].where != where || table[at].position != position))
+        at = (at + 1) & table_mask;
+    return &table[at];
+}
+
+static void enter(struct met *met, uintptr_t where, uintptr_t position)
+{
+    n_met += !met->where;
+    met->position = position;
+    met->where = where;
+}
+
+/* What is known of a code object lies under this position. */
+static const uintptr_t of_code = UINTPTR_MAX - 1;
+
+/* A code object's ref, 0: no room, and its marks. False: it cannot be described. */
+static bool python_code(uintptr_t code, uint64_t fingerprint, uint32_t *ref, uint32_t *marks)
+{
+    static struct seep_pycode_info info; /* guarded as all this is; too large for a small stack */
+    struct met *met = look_up(code, of_code);
+    if (met && met->where && met->fingerprint == fingerprint) {
+        *marks = met->marks;
+        *ref = met->frame;
+        return true;
+    }
+    if (seep_python_describe(code, &info) != 0)
+        return false;
+    struct seep_code made = {
+        .file = seep_intern_string(info.file, info.file_len),
+        .function = seep_intern_string(info.function, info.function_len),
+        .qualname = seep_intern_string(info.qualname, info.qualname_len),
+        .first_line = info.first_line,
+    };
+    *marks = made.flags = seep_steps_marks(code, &info);
+    *ref = seep_intern_code(&made);
+    if (met && *ref) {
+        met->frame = *ref;
+        met->marks = made.flags;
+        met->fingerprint = fingerprint;
+        enter(met, code, of_code);
+    }
+    return true;
+}
+
+/* The ref of a frame, 0 where it cannot be described, and its code's marks. False: no room, only
+ * the marks are right. */
+static bool python_frame(const struct seep_pyframe *frame, uint64_t glance, uint32_t *marks,
+                         uint32_t *ref)
+{
+    static struct seep_pyline_memo lines[64];
+    uint64_t fingerprint = seep_python_fingerprint(frame->code) + glance;
+    const struct met *known = look_up(frame->code, frame->position + 1);
+    uint32_t owner = 0;
+    *marks = known ? known->marks : 0;
+    *ref = known ? known->frame : 0;
+    if (!known || !known->where || known->fingerprint != fingerprint ||
+        (!*ref && !seep_arena.full)) {
+        *ref = 0;
+        *marks = 0;
+        if (!python_code(frame->code, fingerprint, &owner, marks))
+            return true;
+        struct seep_pyline_memo *memo = &lines[place(frame->code, 0) % 64];
+        struct met *met = look_up(frame->code, frame->position + 1); /* it may have grown */
+        if (owner && met) {
+            uint32_t line = seep_python_line(frame, fingerprint, memo);
+            *ref = seep_intern_frame(SEEP_FRAME_PYTHON, owner, line);
+            met->frame = *ref;
+            met->marks = *marks;
+            met->fingerprint = fingerprint;
+            enter(met, frame->code, frame->position + 1);
+        }
+    }
+    return *ref != 0;
+}
+
+/* The marks of a stack, from those of all but its innermost frame and of that one's code. */
+static uint32_t marks_of_stack(uint32_t outer, uint32_t code)
+{
+    uint32_t marks = outer | (code & SEEP_MARKS_OF_TRAINING);
+    if (code & SEEP_MARK_IMPORT)
+        return marks | SEEP_MARK_IMPORT;
+    return code & SEEP_MARK_LIBRARY ? marks : marks & ~(uint32_t)SEEP_MARK_IMPORT;
+}
+
+/* Between two runs of the frame there is an event outside of it: the import system makes a lock for
+ * each module (which takes no memory from 3.14 on), and reads a module's file. */
+static bool runs_once(uint32_t code_marks, uint32_t outer_marks)
+{
+    if (code_marks & SEEP_MARK_MODULE)
+        return outer_marks & SEEP_MARK_IMPORT;
+    return code_marks & SEEP_MARK_IMPORT && outer_marks & SEEP_MARK_LOAD &&
+           seep_python_version < 0x030e0000;
+}
+
+/* Called without the lock: the module list must not be asked for under it. 0: no room. */
+static uint32_t native_frame_make(uintptr_t address)
+{
+    uintptr_t bias;
+    uint32_t module = seep_modules_ref(address - 1, &bias);
+    if (!seep_os_lock(&seep_arena.lock))
+        return 0;
+    uint32_t frame = seep_intern_frame(SEEP_FRAME_NATIVE, module, address - 1 - bias);
+    struct met *met = frame ? look_up(address, 0) : NULL;
+    if (met) {
+        met->frame = frame;
+        met->marks = 0;
+        enter(met, address, 0);
+    }
+    seep_os_unlock(&seep_arena.lock);
+    return met ? frame : 0;
+}
+
+/* Outermost in, beginning with the nodes of the stack before that are in this one too. 0: it does
+ * not fit, but the marks are those of the whole stack. */
+static uint32_t intern_python(struct seep_thread *thread, uint32_t *marks)
+{
+    const unsigned n = thread->stack.n;
+    unsigned depth = thread->n_last_python; /* 0 is the outermost */
+    if (depth > thread->stack.n_kept)
+        depth = thread->stack.n_kept;
+    uint32_t stack = depth ? thread->last_nodes[depth - 1] : 0, outer_marks = 0;
+    *marks = depth ? thread->last_marks[depth - 1] : 0;
+    if (depth) {
+        const struct met *met =
+            look_up(thread->stack.frames[SEEP_MAX_PYTHON_FRAMES - depth].code, of_code);
+        outer_marks = met ? met->marks : 0;
+    }
+    thread->n_last_python = depth;
+    thread->stack.n_kept = n;
+    bool fits = true;
+    for (; depth < n; depth++) {
+        const unsigned i = SEEP_MAX_PYTHON_FRAMES - 1 - depth;
+        const uint64_t glance = thread->stack.links[i].glance;
+        uint32_t frame, code_marks;
+        fits = python_frame(&thread->stack.frames[i], glance, &code_marks, &frame) && fits;
+        *marks = marks_of_stack(*marks, code_marks);
+        if (runs_once(code_marks, outer_marks))
+            seep_pystack_seal(&thread->stack, depth);
+        outer_marks = code_marks;
+        if (!fits || !frame)
+            continue;
+        stack = seep_intern_stack(stack, frame);
+        fits = stack != 0;
+        if (fits && thread->n_last_python == depth) {
+            thread->last_nodes[depth] = stack;
+            thread->last_marks[depth] = *marks;
+            thread->n_last_python = depth + 1;
+        }
+    }
+    return fits ? stack : 0;
+}
+
+/* How many of the outermost native frames stand on the nodes that they stood on last. */
+static unsigned same_native(const struct seep_thread *thread, unsigned n, uint32_t base)
+{
+    unsigned same = 0;
+    if (thread->last_native_base != base)
+        return 0;
+    while (same < n && same < thread->n_last_native &&
+           thread->last_native[same] == thread->native[n - 1 - same])
+        same++;
+    return same;
+}
+
+/* False: frame `*n_refs`, counted from the outermost, was not met before. The caller has it made,
+ * without the lock, and tries again. Else `*stack` becomes that of all frames, or 0: no room. */
+static bool intern_native(struct seep_thread *thread, unsigned n, unsigned *n_refs, uint32_t *stack)
+{
+    unsigned depth = same_native(thread, n, *stack);
+    if (*n_refs < depth)
+        *n_refs = depth;
+    for (; *n_refs < n; ++*n_refs) {
+        const struct met *met = look_up(thread->native[n - 1 - *n_refs], 0);
+        if (met && !met->where)
+            return false;
+        thread->native_frames[*n_refs] = met ? met->frame : 0;
+    }
+    thread->last_native_base = *stack;
+    thread->n_last_native = depth;
+    if (depth)
+        *stack = thread->last_native_nodes[depth - 1];
+    for (; depth < n; depth++) {
+        uint32_t frame = thread->native_frames[depth];
+        if (frame && !(*stack = seep_intern_stack(*stack, frame)))
+            return true;
+        thread->last_native[depth] = thread->native[n - 1 - depth];
+        thread->last_native_nodes[depth] = *stack;
+        thread->n_last_native = depth + 1;
+    }
+    return true;
+}
+
+/* What libraries do while they are imported, operator by operator, is of no interest beyond its
+ * Python line; with native frames it would be most of all stacks. */
+static bool intern_locked(struct seep_thread *thread, unsigned n_native, uint32_t *marks,
+                          unsigned *n_refs, uint32_t *stack)
+{
+    *stack = intern_python(thread, marks);
+    if (thread->stack.n && !*stack)
+        return true;
+    return *marks & SEEP_MARK_IMPORT || intern_native(thread, n_native, n_refs, stack);
+}
+
+/* The node of the calling stack, 0: no room. */
+static uint32_t intern(struct seep_thread *thread, unsigned n_native, uint32_t *marks)
+{
+    uint32_t stack = 0;
+    unsigned n_refs = 0;
+    if (thread->last_forks != n_forks) {
+        thread->last_forks = n_forks;
+        thread->n_last_native = 0;
+    }
+    for (;;) {
+        if (!seep_os_lock(&seep_arena.lock))
+            return 0;
+        bool done = intern_locked(thread, n_native, marks, &n_refs, &stack);
+        seep_os_unlock(&seep_arena.lock);
+        if (done)
+            return stack;
+        uint32_t frame = native_frame_make(thread->native[n_native - 1 - n_refs]);
+        if (!frame)
+            return 0;
+        thread->native_frames[n_refs++] = frame;
+    }
+}
+
+/* Nobody trains while a library is imported: what looks like a step there is a decorator at work.
+ */
+static uint32_t marks_of_training(uint32_t marks)
+{
+    return marks & SEEP_MARK_IMPORT ? 0 : marks & SEEP_MARKS_OF_TRAINING;
+}
+
+static void forget_traces(struct seep_thread *thread)
+{
+    thread->generation = __atomic_load_n(&seep_threads_generation, __ATOMIC_ACQUIRE);
+    seep_os_clear(thread->traces, (thread->trace_mask + 1) * sizeof(*thread->traces));
+    thread->n_last_python = 0;
+    thread->n_last_native = 0;
+}
+
+static inline struct seep_trace *trace_set(struct seep_thread *thread, uint64_t hash)
+{
+    return thread->traces[(uint32_t)(hash >> 24) & thread->trace_mask];
+}
+
+static void put_trace(struct seep_thread *thread, const struct seep_trace *trace)
+{
+    struct seep_trace *set = trace_set(thread, trace->hash);
+    memmove(set + 1, set, (SEEP_TRACE_WAYS - 1) * sizeof(*set));
+    set[0] = *trace;
+}
+
+static void grow_traces(struct seep_thread *thread)
+{
+    size_t old_sets = thread->trace_mask + 1;
+    struct seep_trace(*old)[SEEP_TRACE_WAYS] = thread->traces;
+    struct seep_trace(*fresh)[SEEP_TRACE_WAYS] = seep_os_pages(2 * old_sets * sizeof(*fresh));
+    if (!fresh)
+        return;
+    __atomic_store_n(&thread->traces, fresh, __ATOMIC_RELEASE); /* the larger one first */
+    __atomic_store_n(&thread->trace_mask, (uint32_t)(2 * old_sets - 1), __ATOMIC_RELEASE);
+    for (size_t i = 0; i < old_sets; i++)
+        for (unsigned way = SEEP_TRACE_WAYS; way-- > 0;)
+            if (old[i][way].hash)
+                put_trace(thread, &old[i][way]);
+    seep_os_unmap(old, old_sets * sizeof(*old));
+}
+
+/* `met`: it was there once, and has been pushed out. A small table stays in the processor's cache,
+ * and a start-up meets each stack once; but where one event in sixteen finds its stack gone, there
+ * are more stacks in use than it holds. */
+static void remember_trace(struct seep_thread *thread, const struct seep_trace *trace, bool met)
+{
+    if (met && ++thread->trace_misses > thread->trace_mask) {
+        uint32_t events = thread->ticks - thread->trace_ticks;
+        if (events / 16 < thread->trace_misses && thread->trace_mask + 1 < SEEP_MAX_TRACE_SETS)
+            grow_traces(thread);
+        thread->trace_misses = 0;
+        thread->trace_ticks = thread->ticks;
+    }
+    put_trace(thread, trace);
+}
+
+static inline const struct seep_trace *find_trace(struct seep_thread *thread, uint64_t hash)
+{
+    const struct seep_trace *trace = trace_set(thread, hash);
+    for (unsigned way = 0; way < SEEP_TRACE_WAYS; way++)
+        if (trace[way].hash == hash)
+            return &trace[way];
+    return NULL;
+}
+
+static inline uint64_t join(uint64_t python, uint64_t native, unsigned space)
+{
+    return (seep_hash_finish(python * 3 + native * 5) + space) | (uint64_t)1 << 63;
+}
+
+/* A stack that is not among the traces. `python` is its Python part's hash. */
+static uint32_t capture_new(struct seep_thread *thread, unsigned n_native, uint64_t python,
+                            uint64_t native, unsigned space)
+{
+    uint32_t marks = thread->marks; /* if there is no telling, it stays as it was */
+    uint32_t stack = intern(thread, n_native, &marks);
+    thread->importing = marks & SEEP_MARK_IMPORT;
+    if (thread->importing)
+        native = 0;
+    marks = marks_of_training(marks);
+    uint32_t n_sites = thread->sites.n;
+    uint32_t site = seep_site_find(&thread->sites, stack, space);
+    struct seep_trace trace = {join(python, native, space), site, marks};
+    /* Without a site of its own because of what may pass: it is tried again. */
+    if (site && (!seep_site_is_shared(seep_site_at(site)) || seep_arena.full))
+        remember_trace(thread, &trace, thread->sites.n == n_sites);
+    if (marks != thread->marks)
+        seep_steps_transition(thread, marks, thread->stack.n);
+    return site;
+}
+
+/* Whether this is still an import's stack: then its Python part is all that matters. */
+static bool still_importing(struct seep_thread *thread)
+{
+    uint32_t marks = 0;
+    if (!seep_os_lock(&seep_arena.lock))
+        return true;
+    (void)intern_python(thread, &marks);
+    seep_os_unlock(&seep_arena.lock);
+    return marks & SEEP_MARK_IMPORT;
+}
+
+static __attribute__((noinline)) uint32_t capture_slow(struct seep_thread *thread,
+                                                       const struct seep_regs *regs,
+                                                       uint64_t python, unsigned space, bool import)
+{
+    uint64_t native = 0;
+    unsigned n_native = 0;
+    if (!import || !still_importing(thread)) {
+        n_native = seep_walk_native(&thread->walk, regs, thread->stack.n != 0, thread->native,
+                                    SEEP_MAX_NATIVE_FRAMES, &native);
+        const struct seep_trace *trace = find_trace(thread, join(python, native, space));
+        thread->importing = false;
+        if (trace) {
+            if (trace->marks != thread->marks)
+                seep_steps_transition(thread, trace->marks, thread->stack.n);
+            return trace->site;
+        }
+    }
+    return capture_new(thread, n_native, python, native, space);
+}
+
+static inline void follow_python(struct seep_thread *thread)
+{
+    seep_python_follow(&thread->stack);
+    thread->python = seep_pystack_frames(&thread->stack);
+}
+
+uint32_t seep_capture(struct seep_thread *thread, const struct seep_regs *regs, unsigned space)
+{
+    uint64_t python = 0, native = 0;
+    const struct seep_trace *trace = NULL;
+    bool import = false;
+    if (__builtin_expect(seep_arena.counting, 0))
+        return seep_site_find(&thread->sites, 0, space);
+    if (seep_python_ready) {
+        follow_python(thread);
+        python = seep_pystack_hash(&thread->stack);
+        import =
+            thread->stack.n && (thread->importing || thread->python[0].code == seep_steps_importer);
+    } else {
+        thread->stack.n = 0;
+    }
+    thread->walk.context = (uint32_t)python;
+    if (__builtin_expect(thread->generation != seep_threads_generation, 0))
+        forget_traces(thread);
+    if (import)
+        trace = find_trace(thread, join(python, 0, space));
+    for (unsigned guess = 0; guess < SEEP_WALK_GUESSES && !trace && !import; guess++)
+        if (seep_walk_guess(&thread->walk, regs, thread->stack.n != 0, guess, &native))
+            trace = find_trace(thread, join(python, native, space));
+    if (__builtin_expect(!trace, 0))
+        return capture_slow(thread, regs, python, space, import);
+    if (__builtin_expect(trace->marks != thread->marks, 0))
+        seep_steps_transition(thread, trace->marks, thread->stack.n);
+    return trace->site;
+}
+
+/* Marks by the hash of the Python stack, in the trace table: space numbers end below this. */
+enum { GLANCE = 255 };
+
+void seep_capture_glance(struct seep_thread *thread)
+{
+    if (!seep_python_ready || !seep_modules_torch)
+        return;
+    follow_python(thread);
+    uint64_t hash = join(seep_pystack_hash(&thread->stack), 0, GLANCE);
+    const struct seep_trace *trace = find_trace(thread, hash);
+    uint32_t marks = 0;
+    if (trace) {
+        marks = trace->marks;
+    } else {
+        if (!seep_os_lock(&seep_arena.lock))
+            return;
+        (void)intern_python(thread, &marks);
+        seep_os_unlock(&seep_arena.lock);
+        marks = marks_of_training(marks);
+        remember_trace(thread, &(struct seep_trace){.hash = hash, .marks = marks}, false);
+    }
+    if (marks != thread->marks)
+        seep_steps_transition(thread, marks, thread->stack.n);
+}
+
+void seep_capture_after_fork(void)
+{
+    /* A rebuild of the table may have been cut by the fork: start again where it might be torn. */
+    table = NULL;
+    table_mask = 0;
+    n_met = 0;
+    n_forks++;
+}
+
+void seep_capture_forget(void)
+{
+    if (!seep_os_lock(&seep_arena.lock))
+        return;
+    if (table)
+        memset(table, 0, ((size_t)table_mask + 1) * sizeof(*table));
+    n_met = 0;
+    seep_os_unlock(&seep_arena.lock);
+}

@@ -1,0 +1,20 @@
+/* From "here" to a site: the stack of the calling thread, native and Python, merged into one. */
+#ifndef SEEP_PRELOAD_RECORD_CAPTURE_H
+#define SEEP_PRELOAD_RECORD_CAPTURE_H
+
+#include "preload/record/thread.h"
+
+/* Site index of the calling stack in `space`; 0 when nothing can be recorded. */
+uint32_t seep_capture(struct seep_thread *thread, const struct seep_regs *regs, unsigned space);
+
+/* For an allocation that --sample passes over: only looks whether a training step begins or ends.
+ */
+void seep_capture_glance(struct seep_thread *thread);
+
+/* In a forked child: locks are free. */
+void seep_capture_after_fork(void);
+
+/* Code was unloaded: addresses may come to mean something else. */
+void seep_capture_forget(void);
+
+#endif

@@ -1,0 +1,345 @@
+#include "preload/record/job.h"
+
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "libprof/record/arena.h"
+#include "libprof/record/site_table.h"
+#include "preload/record/job_table.h"
+
+static struct seep_process private_process = {.period = 1};
+
+uint32_t *seep_period = &private_process.period;
+struct seep_process *seep_process = &private_process;
+
+static struct seep_job *map(int fd)
+{
+    void *p = (void *)seep_os_call6(SYS_mmap, 0, sizeof(struct seep_job), PROT_READ | PROT_WRITE,
+                                    MAP_SHARED, fd, 0);
+    return seep_os_failed(p) ? NULL : p;
+}
+
+/* Where the file system cannot promise room, zeros are written: a hole might raise SIGBUS. Returns
+ * how many entries may be used, 0: there is no room. */
+static uint32_t reserve_disk(int fd)
+{
+    static const char zeros[4096];
+    long r = seep_os_call6(SYS_fallocate, fd, 0, 0, SEEP_JOB_FIRST_BYTES, 0, 0);
+    if (r >= 0)
+        r = seep_os_call3(SYS_ftruncate, fd, sizeof(struct seep_job), 0);
+    if (r != -EOPNOTSUPP && r != -ENOSYS)
+        return r >= 0 ? SEEP_PROCESS_PIECE : 0;
+    for (uint64_t at = 0; at < sizeof(struct seep_job);) {
+        uint64_t n = sizeof(struct seep_job) - at;
+        n = n < sizeof(zeros) ? n : sizeof(zeros);
+        if (seep_os_call6(SYS_pwrite64, fd, (long)zeros, (long)n, (long)at, 0, 0) != (long)n)
+            return 0;
+        at += n;
+    }
+    return SEEP_MAX_PROCESSES;
+}
+
+static struct seep_job *make(int fd)
+{
+    uint32_t n_reserved = reserve_disk(fd);
+    struct seep_job *made = n_reserved ? map(fd) : NULL;
+    if (!made)
+        return NULL;
+    made->n_reserved = n_reserved;
+    made->version = SEEP_FORMAT_VERSION;
+    made->started_ns = seep_os_clock_ns(CLOCK_MONOTONIC);
+    made->started_unix_ns = seep_os_clock_ns(CLOCK_REALTIME);
+    __atomic_store_n(&made->magic, SEEP_JOB_MAGIC, __ATOMIC_RELEASE);
+    return made;
+}
+
+static struct seep_job *join(int fd)
+{
+    struct stat st;
+    for (int tries = 0; tries < 50; tries++) { /* whoever makes it may not be through */
+        if (seep_os_call3(SYS_fstat, fd, (long)&st, 0) < 0)
+            return NULL;
+        if ((uint64_t)st.st_size >= sizeof(struct seep_job)) {
+            struct seep_job *found = map(fd);
+            if (!found)
+                return NULL;
+            if (__atomic_load_n(&found->magic, __ATOMIC_ACQUIRE) == SEEP_JOB_MAGIC &&
+                found->version == SEEP_FORMAT_VERSION)
+                return found;
+            seep_os_unmap(found, sizeof(*found));
+        }
+        struct timespec pause = {.tv_nsec = 2000000};
+        (void)seep_os_call3(SYS_nanosleep, (long)&pause, 0, 0);
+    }
+    return NULL;
+}
+
+void seep_job_open(const char *dir, uint64_t max_folder_bytes)
+{
+    char *path = seep_job_path;
+    bool made = false;
+    size_t n = strlen(dir);
+    if (n >= SEEP_PATH_BYTES)
+        return;
+    memcpy(path, dir, n);
+    path[n] = '/';
+    strcpy(path + n + 1, SEEP_JOB_FILE);
+    int fd = seep_os_open(path, O_RDWR | O_NOFOLLOW, 0);
+    if (fd == -ENOENT) {
+        (void)seep_os_call3(SYS_mkdirat, AT_FDCWD, (long)dir, 0700);
+        fd = seep_os_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+        made = fd >= 0;
+        if (fd == -EEXIST) /* another process was first */
+            fd = seep_os_open(path, O_RDWR | O_NOFOLLOW, 0);
+    }
+    if (fd < 0)
+        return;
+    seep_job_map = made ? make(fd) : join(fd);
+    seep_os_close(fd);
+    if (made && !seep_job_map)
+        (void)seep_os_call3(SYS_unlinkat, AT_FDCWD, (long)path, 0);
+    if (made && seep_job_map)
+        seep_job_map->max_folder_bytes = max_folder_bytes;
+    if (!seep_job_map)
+        return;
+    seep_arena.folder_bytes = &seep_job_map->folder_bytes;
+    seep_arena.max_folder_bytes = seep_job_map->max_folder_bytes;
+}
+
+/* What was counted before an exec stays; what was live then is gone. */
+static struct seep_count counted_before[SEEP_COUNTED_SPACES];
+
+static void fill_entry(struct seep_process *entry, uint32_t pid, uint32_t ppid, uint64_t start_ns,
+                       uint32_t period, uint32_t parent)
+{
+    char name[sizeof(entry->name)] = "";
+    if (seep_process != entry)
+        memcpy(name, seep_process->name, sizeof(name));
+    (void)seep_os_call3(SYS_prctl, PR_GET_NAME, (long)name, 0);
+    __atomic_store_n(&entry->pid, 0, __ATOMIC_RELEASE);
+    memset(entry, 0, sizeof(*entry));
+    memcpy(entry->name, name, sizeof(name));
+    entry->ppid = ppid;
+    entry->start_ns = start_ns;
+    entry->period = period ? period : 1;
+    entry->parent_plus_1 = parent;
+    long uid = seep_os_call3(SYS_geteuid, 0, 0, 0);
+    entry->uid = uid >= 0 ? (uint32_t)uid : 0;
+    memcpy(entry->counts, counted_before, sizeof(entry->counts));
+    __atomic_store_n(&entry->pid, pid, __ATOMIC_RELEASE);
+}
+
+uint32_t seep_job_enter(uint64_t start_ns, bool forked)
+{
+    uint32_t pid = (uint32_t)seep_os_pid(), ppid = (uint32_t)seep_os_ppid();
+    uint32_t parent = 0, index_plus_1 = 0;
+    struct seep_process *entry = &private_process;
+    memset(counted_before, 0, sizeof(counted_before));
+    if (seep_job_map) {
+        uint32_t own = forked ? 0 : seep_table_find_alive(pid);
+        bool parent_listed = forked && seep_process != &private_process;
+        parent = parent_listed ? (uint32_t)(seep_process - seep_job_map->processes) + 1 : own;
+        if (!parent)
+            parent = seep_table_find_alive(ppid);
+        index_plus_1 = seep_table_take(own);
+        if (index_plus_1)
+            entry = &seep_job_map->processes[index_plus_1 - 1];
+        if (own && index_plus_1 == own) {
+            parent = entry->parent_plus_1;
+            memcpy(counted_before, entry->counts, sizeof(counted_before));
+            for (unsigned s = 0; s < SEEP_COUNTED_SPACES; s++)
+                counted_before[s].live_bytes = 0;
+        }
+    }
+    uint32_t period = forked ? *seep_period : 1;
+    fill_entry(entry, pid, ppid, start_ns, period, parent);
+    if (index_plus_1)
+        __atomic_store_n(&seep_job_map->by_pid[pid % SEEP_PID_HINTS], (uint16_t)index_plus_1,
+                         __ATOMIC_RELEASE);
+    seep_process = entry;
+    seep_period = &entry->period;
+    seep_job_tick(start_ns);
+    return index_plus_1;
+}
+
+void seep_job_note_sandboxed(uint32_t pid, uint32_t ppid, const char *name)
+{
+    uint32_t index_plus_1 = seep_job_map ? seep_table_take(seep_table_find_alive(pid)) : 0;
+    if (!index_plus_1)
+        return;
+    struct seep_process *entry = &seep_job_map->processes[index_plus_1 - 1];
+    uint32_t parent = entry->pid == pid ? entry->parent_plus_1 : seep_table_find_alive(ppid);
+    fill_entry(entry, pid, ppid, seep_os_clock_ns(CLOCK_MONOTONIC), 1, parent);
+    strncpy(entry->name, name, sizeof(entry->name) - 1);
+    entry->trouble = SEEP_TROUBLE_SANDBOX;
+    __atomic_store_n(&seep_job_map->by_pid[pid % SEEP_PID_HINTS], (uint16_t)index_plus_1,
+                     __ATOMIC_RELEASE);
+}
+
+bool seep_job_is_root(void)
+{
+    return !seep_job_map || seep_process == &private_process ||
+           seep_process == &seep_job_map->processes[0] ||
+           seep_process->pid == seep_job_map->processes[0].pid;
+}
+
+void seep_job_flag(uint32_t flag)
+{
+    uint32_t kept = seep_process->flags & SEEP_PROCESS_OWN_MALLOC;
+    __atomic_store_n(&seep_process->flags, kept | flag, __ATOMIC_RELEASE);
+}
+
+void seep_job_trouble(enum seep_trouble trouble, int error)
+{
+    seep_process->trouble_errno = error;
+    __atomic_store_n(&seep_process->trouble, (uint16_t)trouble, __ATOMIC_RELEASE);
+}
+
+void seep_job_count(void)
+{
+    for (unsigned s = 0; s < SEEP_COUNTED_SPACES; s++) {
+        struct seep_count *count = &seep_process->counts[s];
+        const struct seep_count *before = &counted_before[s];
+        uint32_t index = seep_arena.overflow[s];
+        if (!index)
+            continue;
+        const struct seep_site *site = seep_site_at(index);
+        const struct seep_detail *detail = seep_site_detail(site);
+        uint64_t frees = site->frees + (detail ? detail->remote_frees : 0);
+        uint64_t freed = site->freed_bytes + (detail ? detail->remote_freed_bytes : 0);
+        uint64_t peak = site->peak_bytes;
+        count->allocations = before->allocations + site->allocations;
+        count->frees = before->frees + frees;
+        count->allocated_bytes = before->allocated_bytes + site->allocated_bytes;
+        count->live_bytes = site->allocated_bytes > freed ? site->allocated_bytes - freed : 0;
+        count->peak_bytes = before->peak_bytes > peak ? before->peak_bytes : peak;
+    }
+}
+
+uint64_t seep_job_allocated_bytes(void)
+{
+    uint64_t sum = 0;
+    seep_job_count();
+    for (unsigned s = 0; s < SEEP_COUNTED_SPACES; s++)
+        sum += seep_process->counts[s].allocated_bytes;
+    return sum;
+}
+
+/* Own steps come first, then those of the nearest ancestor that has any. */
+static struct seep_process *leader(void)
+{
+    struct seep_process *p = seep_process, *oldest = p;
+    if (p->steps || !seep_job_map)
+        return p;
+    for (int depth = 0; depth < 64 && p->parent_plus_1; depth++) {
+        if (p->parent_plus_1 > seep_table_count())
+            break;
+        const struct seep_process *child = p;
+        p = &seep_job_map->processes[p->parent_plus_1 - 1];
+        if (p->start_ns > child->start_ns)
+            break; /* the parent's entry has gone to another process */
+        if (p->steps)
+            return p;
+        oldest = p;
+    }
+    return oldest; /* none yet: all follow one clock, so that it is theirs when steps begin */
+}
+
+void seep_job_tick(uint64_t now_ns)
+{
+    struct seep_process *p = leader();
+    if (p != seep_process)
+        __atomic_store_n(&seep_process->follows, (uint32_t)(p - seep_job_map->processes) + 1,
+                         __ATOMIC_RELAXED);
+    else
+        seep_process->follows = 0;
+    if (!p->steps) {
+        uint32_t slice =
+            1 + (uint32_t)((now_ns - p->start_ns) / (SEEP_TIME_SLICE_MS * UINT64_C(1000000)));
+        uint32_t period = __atomic_load_n(&p->period, __ATOMIC_RELAXED);
+        while (now_ns > p->start_ns && period < slice && !p->steps &&
+               !__atomic_compare_exchange_n(&p->period, &period, slice, true, __ATOMIC_RELAXED,
+                                            __ATOMIC_RELAXED))
+            ;
+    }
+    /* Periods only rise for a process, also when it changes whom it follows. */
+    if (&p->period != seep_period && p->period >= *seep_period)
+        __atomic_store_n(&seep_period, &p->period, __ATOMIC_RELEASE);
+}
+
+void seep_job_step(enum seep_step_source source)
+{
+    struct seep_process *p = seep_process;
+    if (p->steps && source < p->step_source)
+        return; /* a better source is at work */
+    if (seep_period != &p->period) {
+        if (p->period < *seep_period)
+            p->period = *seep_period;
+        __atomic_store_n(&seep_period, &p->period, __ATOMIC_RELEASE);
+        p->follows = 0;
+    }
+    if (!p->steps || source != p->step_source) {
+        /* Never 0 in between: who follows would let time slices pass. */
+        p->step_source = source;
+        p->first_step_period = p->period;
+        __atomic_store_n(&p->steps, 1, __ATOMIC_RELEASE);
+    } else {
+        __atomic_fetch_add(&p->steps, 1, __ATOMIC_RELAXED);
+    }
+    __atomic_fetch_add(&p->period, 1, __ATOMIC_RELAXED);
+}
+
+void seep_job_reaped(int pid, int wait_status)
+{
+    uint32_t index = seep_job_map && pid > 0 ? seep_table_find((uint32_t)pid) : 0;
+    if (!index || seep_job_map->processes[index - 1].has_status)
+        return;
+    seep_job_map->processes[index - 1].wait_status = wait_status;
+    __atomic_store_n(&seep_job_map->processes[index - 1].has_status, 1, __ATOMIC_RELEASE);
+}
+
+/* Counted, so that its line makes room for others once it has ended. Not published yet. */
+static struct seep_process *fresh_entry(int ppid, const char *name)
+{
+    uint32_t index_plus_1 = seep_job_map ? seep_table_take(0) : 0;
+    if (!index_plus_1)
+        return NULL;
+    struct seep_process *p = &seep_job_map->processes[index_plus_1 - 1];
+    __atomic_store_n(&p->pid, 0, __ATOMIC_RELEASE);
+    memset(p, 0, sizeof(*p));
+    p->ppid = (uint32_t)ppid;
+    p->start_ns = seep_os_clock_ns(CLOCK_MONOTONIC);
+    p->period = *seep_period;
+    p->flags = SEEP_PROCESS_COUNTED;
+    p->uid = (uint32_t)seep_os_call3(SYS_geteuid, 0, 0, 0);
+    if (seep_process != &private_process)
+        p->parent_plus_1 = (uint32_t)(seep_process - seep_job_map->processes) + 1;
+    memcpy(p->name, name, strnlen(name, sizeof(p->name) - 1));
+    return p;
+}
+
+struct seep_process *seep_job_list(int pid, int ppid, const char *path, enum seep_entry entry)
+{
+    const char *slash = strrchr(path, '/');
+    bool own = seep_process->pid == (uint32_t)pid;
+    struct seep_process *p = own ? seep_process : fresh_entry(ppid, slash ? slash + 1 : path);
+    if (!p)
+        return NULL;
+    size_t n = strlen(path), most = sizeof(p->exec_path) - 1;
+    memcpy(p->exec_path, n > most ? path + (n - most) : path, (n > most ? most : n) + 1);
+    p->exec_entry = (uint16_t)entry;
+    if (!own) {
+        __atomic_store_n(&p->pid, (uint32_t)pid, __ATOMIC_RELEASE);
+        __atomic_store_n(&seep_job_map->by_pid[(uint32_t)pid % SEEP_PID_HINTS],
+                         (uint16_t)(p - seep_job_map->processes + 1), __ATOMIC_RELEASE);
+    }
+    return p;
+}
+
+void seep_job_unlist(struct seep_process *listed)
+{
+    if (listed != seep_process)
+        __atomic_store_n(&listed->pid, 0, __ATOMIC_RELEASE);
+    listed->exec_entry = SEEP_ENTRY_OK;
+    listed->exec_path[0] = '\0';
+}

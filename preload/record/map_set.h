@@ -1,0 +1,42 @@
+/* What calls that map and unmap mean for the live set of maps and for the counters of their sites.
+ * All of it inside the guard only. */
+#ifndef SEEP_PRELOAD_RECORD_MAP_SET_H
+#define SEEP_PRELOAD_RECORD_MAP_SET_H
+
+#include "libprof/record/range_map.h"
+#include "preload/stack/walk.h"
+
+/* A call has made [start, start + bytes): counted at the stack of `regs`, as its state says. */
+void seep_map_made(unsigned space, enum seep_range_state state, uintptr_t start, uintptr_t bytes,
+                   const struct seep_regs *regs);
+
+/* Counts what was mapped of [start, end) as gone, and forgets it. */
+void seep_map_gone(uintptr_t start, uintptr_t end);
+
+/* [start, end) may be used from now on: what of it was only reserved is counted. */
+void seep_map_committed(uintptr_t start, uintptr_t end, const struct seep_regs *regs);
+
+/* The pages of [start, end) were given back, of shared maps or of all others. */
+void seep_map_released(uintptr_t start, uintptr_t end, bool shared);
+
+/* What was taken out of the live set before a call, to be counted or put back after it: all of it,
+ * for once the address is free another thread may map it. */
+struct seep_map_taken {
+    struct seep_range few[8];
+    struct seep_range *pieces;
+    unsigned n;
+    size_t bytes; /* of `pieces`, when they are too many; 0: they are in `few` */
+};
+
+/* Ends with seep_map_drop(), before it one of the others. */
+void seep_map_take(struct seep_map_taken *taken, uintptr_t start, uintptr_t end);
+void seep_map_put_back(const struct seep_map_taken *taken);
+void seep_map_note_gone(const struct seep_map_taken *taken);
+void seep_map_drop(struct seep_map_taken *taken);
+
+/* The pages of [old, old + old_bytes), which were taken, are now at [fresh, fresh + new_bytes);
+ * with `keeps`, their addresses are still mapped, to nothing. */
+void seep_map_moved(const struct seep_map_taken *taken, uintptr_t old, uintptr_t old_bytes,
+                    uintptr_t fresh, uintptr_t new_bytes, bool keeps, const struct seep_regs *regs);
+
+#endif

@@ -1,0 +1,311 @@
+/* Maps are told apart by their lines in /proc/self/smaps where those say it. Private anonymous ones
+ * say nothing, and the kernel joins neighbours whoever asked for them, so these are looked at page
+ * by page: what seep, the job's own maps and the live set know of each, and which are resident.
+ *
+ * Of the pages of libc's heaps, those of large live blocks are known one by one. Small blocks are
+ * taken as resident: what is left of the recorded live bytes, up to what is left of the heaps. */
+#include "preload/record/rss_look.h"
+
+#include <string.h>
+#include <sys/resource.h>
+
+#include "libprof/record/live_blocks.h"
+#include "libprof/record/own_pages.h"
+#include "libprof/record/site_table.h"
+#include "preload/hooks/maps.h"
+#include "preload/record/smaps.h"
+#include "preload/stack/modules.h"
+
+enum kind {
+    UNEXPLAINED,
+    HEAP, /* in maps that blocks lie in */
+    LIVE, /* of a large live block */
+    MAPS,
+    SHM,
+    STACKS,
+    FILES,
+    SEEP,
+    N_KINDS
+};
+
+enum {
+    PAGE_BITS = 12,
+    PAGE = 1 << PAGE_BITS,
+    CHUNK_BITS = 24, /* no chunk reaches beyond one region of the live map, or one heap of libc's */
+    CHUNK_PAGES = 1 << (CHUNK_BITS - PAGE_BITS),
+    LARGE_BLOCK = 256 * 1024,
+    LARGEST_GUARD = 64 * 1024,
+    LEAST_STACK = 8 << 20,
+    DENSE = 8, /* blocks in one of so many pages: the others are libc's as well */
+};
+
+#define HEAP_SPAN                                                                                  \
+    ((uintptr_t)64 << 20)               /* HEAP_MAX_SIZE of glibc: its arenas begin at multiples   \
+                                         */
+#define SPARSE_MAP (UINT64_C(64) << 30) /* larger ones are looked at as a whole if nearly empty */
+
+struct look {
+    uint64_t bytes[N_KINDS];
+    uint64_t large_bytes;   /* of the large live blocks seen */
+    uintptr_t large_end;    /* of the one that reaches furthest */
+    uintptr_t file_end;     /* of the last map of a file … */
+    enum kind file_kind;    /* … and what that was */
+    uintptr_t guard_end;    /* of the last map that may be the guard of a stack */
+    uint64_t largest_stack; /* by the limit that new threads' stacks are made by */
+};
+
+/* One chunk of a map at a time. */
+static SEEP_LARGE uint8_t kinds[CHUNK_PAGES], resident[CHUNK_PAGES];
+
+struct chunk {
+    uintptr_t start, end;
+    uint32_t n; /* pages */
+};
+
+static void paint(const struct chunk *c, uintptr_t from, uintptr_t to, enum kind kind)
+{
+    from = from > c->start ? from : c->start;
+    to = to < c->end ? to : c->end;
+    if (from < to)
+        memset(kinds + ((from - c->start) >> PAGE_BITS), kind,
+               ((to - c->start) >> PAGE_BITS) - ((from - c->start) >> PAGE_BITS));
+}
+
+/* ---- heaps -------------------------------------------------------------------------------- */
+
+static uintptr_t nearest_page(uintptr_t at)
+{
+    return (at + PAGE / 2) & ~(uintptr_t)(PAGE - 1);
+}
+
+/* Large blocks lie in pages with few blocks: those that have cells only. */
+static void paint_large(struct look *look, const struct chunk *c, const struct seep_cell *cell,
+                        uintptr_t page)
+{
+    for (unsigned i = 0; i < SEEP_CELL_SLOTS; i++) {
+        uint64_t key = __atomic_load_n(&cell->slots[i].key, __ATOMIC_RELAXED);
+        uint64_t bytes = __atomic_load_n(&cell->slots[i].bytes, __ATOMIC_RELAXED);
+        uintptr_t start = page + (key >> 32 & 255) * 16;
+        if (!key || bytes < LARGE_BLOCK || bytes >> 47 ||
+            seep_site_at((uint32_t)(key >> 40))->space != SEEP_SPACE_HOST)
+            continue;
+        look->large_bytes += bytes;
+        if (start + bytes > look->large_end)
+            look->large_end = start + bytes;
+        paint(c, nearest_page(start), nearest_page(start + bytes), LIVE);
+    }
+}
+
+/* What the live set knows of the chunk. Returns how many pages have, or have had, blocks. */
+static uint32_t paint_blocks(struct look *look, const struct chunk *c)
+{
+    const struct seep_live_page *page = seep_live_page(c->start);
+    uint32_t n_known = 0;
+    for (uint32_t i = 0; page && i < c->n; i++, page++) {
+        const struct seep_cell *cell = __atomic_load_n(&page->cell, __ATOMIC_ACQUIRE);
+        bool many = __atomic_load_n(&page->shadow, __ATOMIC_ACQUIRE) != NULL;
+        if (!cell && !many)
+            continue;
+        n_known++;
+        if (kinds[i] != LIVE)
+            kinds[i] = HEAP;
+        if (!many)
+            paint_large(look, c, cell, c->start + (uintptr_t)i * PAGE);
+    }
+    return n_known;
+}
+
+/* One of libc's further arenas: blocks in more than its first page. */
+static bool in_arena(uintptr_t map_start, uintptr_t at)
+{
+    uintptr_t start = at & ~(HEAP_SPAN - 1);
+    return start >= map_start && seep_live_any(start + PAGE, start + HEAP_SPAN / 64);
+}
+
+static void paint_heap(struct look *look, const struct chunk *c, uintptr_t map_start,
+                       enum kind base)
+{
+    paint(c, c->start, look->large_end ? nearest_page(look->large_end) : 0, LIVE);
+    uint32_t n_known = paint_blocks(look, c);
+    if (base != UNEXPLAINED || !(n_known * DENSE >= c->n || (seep_live_packed && n_known) ||
+                                 in_arena(map_start, c->start)))
+        return;
+    for (uint32_t i = 0; i < c->n; i++)
+        kinds[i] = kinds[i] == UNEXPLAINED ? HEAP : kinds[i];
+}
+
+/* ---- whose pages -------------------------------------------------------------------------- */
+
+static void paint_maps(const struct chunk *c, uintptr_t start, uintptr_t end)
+{
+    uint64_t mapped = seep_maps_overlap(start, end);
+    if (mapped >= end - start || (mapped && end - start <= PAGE)) {
+        paint(c, start, end, MAPS);
+    } else if (mapped) {
+        uintptr_t middle = (start + (end - start) / 2) & ~(uintptr_t)(PAGE - 1);
+        paint_maps(c, start, middle);
+        paint_maps(c, middle, end);
+    }
+}
+
+static void paint_own(const struct chunk *c)
+{
+    struct seep_own_range piece;
+    for (uint32_t at = 0; seep_own_next(&at, c->start, c->end, &piece);)
+        paint(c, piece.start, piece.end, SEEP);
+}
+
+static void count(const struct chunk *c, uint64_t pages[N_KINDS])
+{
+    if (seep_os_call3(SYS_mincore, (long)c->start, (long)(c->end - c->start), (long)resident) < 0)
+        return; /* unmapped meanwhile */
+    for (uint32_t i = 0; i < c->n; i++)
+        pages[kinds[i]] += resident[i] & 1;
+}
+
+/* The kernel's own count of resident pages holds: pages of zeros that were only read are not in it.
+ */
+static void share_out(struct look *look, uint64_t rss_bytes, const uint64_t pages[N_KINDS],
+                      enum kind base)
+{
+    uint64_t sum = 0, given = 0;
+    for (unsigned k = 0; k < N_KINDS; k++)
+        sum += pages[k];
+    for (unsigned k = 0; k < N_KINDS && sum; k++) {
+        uint64_t part = (uint64_t)((double)rss_bytes * (double)pages[k] / (double)sum);
+        look->bytes[k] += part;
+        given += part;
+    }
+    look->bytes[base] += rss_bytes > given ? rss_bytes - given : 0;
+}
+
+/* A private anonymous map; `base` is what its pages are that nobody knows, up to `base_end`. */
+static void look_inside(struct look *look, const struct seep_vma *vma, enum kind base,
+                        uintptr_t base_end)
+{
+    uint64_t pages[N_KINDS] = {0}, size = vma->end - vma->start;
+    if (size > SPARSE_MAP && vma->rss_bytes < size / 1024) {
+        bool mapped = seep_maps_overlap(vma->start, vma->end) * 2 >= size;
+        look->bytes[mapped ? MAPS : base] += vma->rss_bytes;
+        return;
+    }
+    bool mapped = vma->rss_bytes && seep_maps_overlap(vma->start, vma->end);
+    for (uintptr_t at = vma->start; at < vma->end;) {
+        uintptr_t next = ((at >> CHUNK_BITS) + 1) << CHUNK_BITS;
+        struct chunk c = {at, next < vma->end ? next : vma->end, 0};
+        c.n = (uint32_t)((c.end - c.start) >> PAGE_BITS);
+        memset(kinds, UNEXPLAINED, c.n);
+        paint(&c, c.start, base_end, base);
+        paint_heap(look, &c, vma->start, base); /* without pages, too: of untouched large blocks */
+        if (vma->rss_bytes) {
+            if (mapped)
+                paint_maps(&c, c.start, c.end);
+            paint_own(&c);
+            count(&c, pages);
+        }
+        at = c.end;
+    }
+    share_out(look, vma->rss_bytes, pages, base);
+}
+
+/* ---- maps --------------------------------------------------------------------------------- */
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+static bool ends(const char *text, const char *with)
+{
+    size_t n = strlen(text), n_with = strlen(with);
+    return n >= n_with && strcmp(text + n - n_with, with) == 0;
+}
+
+static bool is_shm(const struct seep_vma *vma)
+{
+    return begins(vma->name, "/dev/shm/") || begins(vma->name, "/memfd:") ||
+           begins(vma->name, "/SYSV") || begins(vma->name, "/dev/zero (deleted)") ||
+           (vma->shared && !vma->file);
+}
+
+static bool is_own(const struct seep_vma *vma)
+{
+    return ends(vma->name, "/libseep.so") || ends(vma->name, "/" SEEP_JOB_FILE) ||
+           (vma->shared && ends(vma->name, SEEP_PROFILE_SUFFIX));
+}
+
+/* A program or library has memory beyond its file: .bss. But the kernel likes to place any map of a
+ * file next below an anonymous one. */
+static uintptr_t end_of_object(uintptr_t file_end)
+{
+    struct seep_loaded loaded;
+    if (!seep_modules_known(file_end - 1, &loaded))
+        return file_end;
+    return (loaded.end + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
+}
+
+/* A thread's stack lies upon a guard. The kernel may have joined it with what lies above. */
+static bool is_stack(const struct look *look, const struct seep_vma *vma)
+{
+    return look->guard_end == vma->start;
+}
+
+static void take_map(const struct seep_vma *vma, void *arg)
+{
+    struct look *look = arg;
+    const char *name = vma->name;
+    uint64_t size = vma->end - vma->start;
+    seep_maps_resident(vma->start, vma->end, vma->rss_bytes);
+    if (is_shm(vma)) {
+        look->bytes[SHM] += vma->rss_bytes;
+    } else if (vma->file) {
+        look->file_kind = is_own(vma) ? SEEP : FILES;
+        look->file_end = vma->end;
+        look->bytes[look->file_kind] += vma->rss_bytes;
+    } else if (strcmp(name, "[stack]") == 0) {
+        look->bytes[STACKS] += vma->rss_bytes;
+    } else if (begins(name, "[v") || begins(name, "[uprobes")) {
+        look->bytes[FILES] += vma->rss_bytes;
+    } else if (strcmp(name, "[heap]") == 0) {
+        look_inside(look, vma, seep_live_any(vma->start, vma->end) ? HEAP : UNEXPLAINED, vma->end);
+    } else if (look->file_end == vma->start) {
+        look_inside(look, vma, look->file_kind, end_of_object(vma->start));
+    } else if (is_stack(look, vma)) {
+        look_inside(look, vma, STACKS, vma->start + look->largest_stack);
+    } else {
+        look_inside(look, vma, UNEXPLAINED, vma->end);
+    }
+    if (vma->none && !vma->file && size <= LARGEST_GUARD)
+        look->guard_end = vma->end;
+}
+
+static uint64_t largest_stack(void)
+{
+    struct rlimit64 limit = {0};
+    if (seep_os_call6(SYS_prlimit64, 0, RLIMIT_STACK, 0, (long)&limit, 0, 0) < 0 ||
+        limit.rlim_cur == RLIM64_INFINITY || limit.rlim_cur < LEAST_STACK)
+        return LEAST_STACK;
+    return limit.rlim_cur & ~(uint64_t)(PAGE - 1);
+}
+
+bool seep_rss_look(uint64_t host_live_bytes, struct seep_rss_sample *sample)
+{
+    struct look look = {.largest_stack = largest_stack()};
+    if (!seep_smaps_read(take_map, &look))
+        return false;
+    uint64_t small = host_live_bytes > look.large_bytes ? host_live_bytes - look.large_bytes : 0;
+    if (small > look.bytes[HEAP])
+        small = look.bytes[HEAP];
+    sample->rss_bytes = 0;
+    for (unsigned k = 0; k < N_KINDS; k++)
+        sample->rss_bytes += look.bytes[k];
+    sample->heap_live_bytes = look.bytes[LIVE] + small;
+    sample->heap_free_bytes = look.bytes[HEAP] - small;
+    sample->maps_bytes = look.bytes[MAPS];
+    sample->shm_bytes = look.bytes[SHM];
+    sample->stacks_bytes = look.bytes[STACKS];
+    sample->files_bytes = look.bytes[FILES];
+    sample->seep_bytes = look.bytes[SEEP];
+    sample->unexplained_bytes = look.bytes[UNEXPLAINED];
+    return true;
+}

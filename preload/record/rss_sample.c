@@ -1,0 +1,117 @@
+#include "preload/record/rss_sample.h"
+
+#include "preload/hooks/maps.h"
+#include "preload/record/job.h"
+#include "preload/record/rss_look.h"
+
+#define MILLISECOND UINT64_C(1000000)
+#define LEAST_GAP   (1000 * MILLISECOND)
+#define SOON        (100 * MILLISECOND)
+#define TOO_LONG    (500 * MILLISECOND)
+
+enum {
+    COST = 1000,     /* one nanosecond of so many goes into samples … */
+    COST_SOON = 200, /* … but more while the process grows by … */
+    RISE_SHARE = 20, /* … one part of so many from one to the next */
+    LARGE_GIB = 8,
+    SMALL_BYTES = 8 << 20,
+};
+
+static uint64_t due_ns, soonest_ns; /* 0: not known yet */
+static uint64_t least_gap_ns = LEAST_GAP;
+static uint64_t last_cost_ns, last_rss_bytes;
+
+static uint64_t rss_now(const struct seep_header *header)
+{
+    return header->n_timeline ? header->timeline[header->n_timeline - 1].rss_bytes : 0;
+}
+
+/* Every second one goes; a reader skips those whose time does not rise. */
+static void halve(struct seep_header *header)
+{
+    for (uint32_t i = 1; 2 * i < SEEP_RSS_SAMPLES; i++)
+        header->rss_samples[i] = header->rss_samples[2 * i];
+    __atomic_store_n(&header->n_rss_samples, SEEP_RSS_SAMPLES / 2, __ATOMIC_RELEASE);
+    least_gap_ns *= 2;
+}
+
+static void store(struct seep_rss_sample *to, const struct seep_rss_sample *sample)
+{
+    __atomic_store_n(&to->t_ns, 0, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    struct seep_rss_sample unpublished = *sample;
+    unpublished.t_ns = 0;
+    *to = unpublished;
+    __atomic_store_n(&to->t_ns, sample->t_ns, __ATOMIC_RELEASE);
+}
+
+static uint64_t host_live(const struct seep_header *header, const struct seep_thread *thread)
+{
+    const struct seep_space *host = &header->spaces[SEEP_SPACE_HOST];
+    int64_t pending = thread ? thread->sites.pending[SEEP_SPACE_HOST] : 0;
+    return host->inherited_bytes + host->live_bytes + (uint64_t)pending;
+}
+
+static void take(struct seep_header *header, const struct seep_thread *thread)
+{
+    uint64_t began = seep_os_clock_ns(CLOCK_MONOTONIC);
+    struct seep_rss_sample sample = {.t_ns = began, .period = *seep_period};
+    bool taken = seep_rss_look(host_live(header, thread), &sample);
+    uint64_t now = seep_os_clock_ns(CLOCK_MONOTONIC), cost = last_cost_ns = now - began;
+    if (taken) {
+        last_rss_bytes = sample.rss_bytes;
+        if (header->n_rss_samples >= SEEP_RSS_SAMPLES)
+            halve(header);
+        store(&header->rss_samples[header->n_rss_samples], &sample);
+        __atomic_store_n(&header->n_rss_samples, header->n_rss_samples + 1, __ATOMIC_RELEASE);
+        if (sample.rss_bytes > header->rss_peak.rss_bytes)
+            store(&header->rss_peak, &sample);
+    }
+    due_ns = now + (cost * COST > least_gap_ns ? cost * COST : least_gap_ns);
+    soonest_ns = now + (cost * COST_SOON > SOON ? cost * COST_SOON : SOON);
+}
+
+void seep_rss_tick(const struct seep_thread *thread, uint64_t now_ns)
+{
+    struct seep_header *header = seep_arena.header;
+    if (!soonest_ns) { /* what has just begun shows nothing yet */
+        soonest_ns = now_ns + SOON;
+        due_ns = now_ns + LEAST_GAP;
+        return;
+    }
+    if (now_ns < soonest_ns)
+        return;
+    uint64_t largest = header->rss_peak.rss_bytes;
+    if (now_ns >= due_ns || rss_now(header) > largest + largest / RISE_SHARE)
+        take(header, thread);
+}
+
+/* A look takes some tenths of a millisecond, which is much of a short life. */
+static bool is_small_and_short(const struct seep_header *header)
+{
+    return rss_now(header) < SMALL_BYTES &&
+           seep_os_clock_ns(CLOCK_MONOTONIC) - header->start_ns < SOON;
+}
+
+/* The last one was taken so shortly before that none would be due, and RSS is what it was then. */
+static bool is_known(const struct seep_header *header)
+{
+    uint64_t rss = rss_now(header), last = last_rss_bytes;
+    uint64_t apart = rss > last ? rss - last : last - rss;
+    return seep_os_clock_ns(CLOCK_MONOTONIC) < soonest_ns && apart < last / RISE_SHARE;
+}
+
+void seep_rss_final(const struct seep_thread *thread)
+{
+    struct seep_header *header = seep_arena.header;
+    bool worth_it = (!is_small_and_short(header) && !is_known(header)) || seep_maps_any_by_touch();
+    if (rss_now(header) >> 30 < LARGE_GIB && last_cost_ns < TOO_LONG && worth_it)
+        take(header, thread);
+}
+
+void seep_rss_after_fork(void)
+{
+    due_ns = soonest_ns = 0;
+    least_gap_ns = LEAST_GAP;
+    last_cost_ns = last_rss_bytes = 0;
+}

@@ -1,0 +1,23 @@
+/* Reads /proc/self/smaps: each map of this process and how much of it is resident. */
+#ifndef SEEP_PRELOAD_RECORD_SMAPS_H
+#define SEEP_PRELOAD_RECORD_SMAPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { SEEP_VMA_NAME = 128 };
+
+struct seep_vma {
+    uintptr_t start, end;
+    bool none;   /* PROT_NONE */
+    bool shared; /* MAP_SHARED */
+    bool file;   /* it has an inode */
+    uint64_t rss_bytes;
+    char name[SEEP_VMA_NAME]; /* of a longer one the beginning and the end */
+};
+
+/* Calls `each` for every map, by rising address. False: it cannot be read (to the end). Not
+ * reentrant: one static buffer. No libc call that may lock or allocate. */
+bool seep_smaps_read(void (*each)(const struct seep_vma *vma, void *arg), void *arg);
+
+#endif

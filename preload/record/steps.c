@@ -1,0 +1,245 @@
+#include "preload/record/steps.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "preload/hooks/real.h"
+#include "preload/life/start.h"
+#include "preload/record/capture.h"
+#include "preload/record/job.h"
+#include "preload/record/tick.h"
+#include "preload/stack/modules.h"
+
+enum { MAX_MARKED = 64 };
+
+static struct {
+    uintptr_t code;
+    uint32_t marks;
+} marked[MAX_MARKED];
+static uint32_t n_marked;
+uintptr_t seep_steps_importer;
+static struct seep_lock lock;
+
+static bool ends_with(const char *text, uint32_t n, const char *end)
+{
+    uint32_t n_end = (uint32_t)strlen(end);
+    return n >= n_end && memcmp(text + n - n_end, end, n_end) == 0;
+}
+
+static bool is(const char *text, uint32_t n, const char *name)
+{
+    return n == strlen(name) && memcmp(text, name, n) == 0;
+}
+
+static bool contains(const char *text, uint32_t n, const char *part)
+{
+    uint32_t n_part = (uint32_t)strlen(part);
+    for (uint32_t i = 0; i + n_part <= n; i++)
+        if (memcmp(text + i, part, n_part) == 0)
+            return true;
+    return false;
+}
+
+static void remember(uintptr_t code, uint32_t marks)
+{
+    for (uint32_t i = 0; i < n_marked; i++)
+        if (marked[i].code == code)
+            return;
+    if (n_marked < MAX_MARKED) {
+        marked[n_marked].code = code;
+        marked[n_marked].marks = marks;
+        __atomic_store_n(&n_marked, n_marked + 1, __ATOMIC_RELEASE);
+    }
+}
+
+uint32_t seep_steps_marks(uintptr_t code, const struct seep_pycode_info *info)
+{
+    const char *file = info->file;
+    uint32_t n = info->file_len, marks = 0;
+    if (n > 8 && memcmp(file, "<frozen ", 8) == 0)
+        marks = SEEP_MARK_LIBRARY;
+    else if (contains(file, n, "/site-packages/") || contains(file, n, "/dist-packages/") ||
+             contains(file, n, "/lib/python"))
+        marks = SEEP_MARK_LIBRARY;
+    if (is(info->function, info->function_len, "_call_with_frames_removed") &&
+        is(file, n, "<frozen importlib._bootstrap>")) {
+        seep_steps_importer = code;
+        marks |= SEEP_MARK_IMPORT;
+    } else if (is(info->function, info->function_len, "wrapper") &&
+               ends_with(file, n, "/torch/optim/optimizer.py")) {
+        marks |= SEEP_MARK_STEP;
+    } else if (is(info->function, info->function_len, "__iter__") &&
+               ends_with(file, n, "/torch/utils/data/dataloader.py")) {
+        marks |= SEEP_MARK_ITER;
+    }
+    if (is(info->function, info->function_len, "<module>"))
+        marks |= SEEP_MARK_MODULE;
+    else if (is(file, n, "<frozen importlib._bootstrap_external>") &&
+             (is(info->function, info->function_len, "create_module") ||
+              is(info->function, info->function_len, "exec_module")))
+        marks |= SEEP_MARK_LOAD;
+    if (marks & SEEP_MARKS_OF_TRAINING)
+        remember(code, marks);
+    return marks;
+}
+
+/* Whose step, or whose iteration, it is: the first local of the outermost frame with that mark. */
+static uintptr_t owner(const struct seep_thread *thread, unsigned n_python, uint32_t mark)
+{
+    uint32_t n = __atomic_load_n(&n_marked, __ATOMIC_ACQUIRE);
+    for (unsigned depth = n_python; depth-- > 0;)
+        for (uint32_t i = 0; i < n; i++)
+            if (marked[i].code == thread->python[depth].code && (marked[i].marks & mark))
+                return seep_python_first_local(depth);
+    return 0;
+}
+
+/* A job with several optimizers (a GAN) makes one step when the leading one does: the first that
+ * stepped, until another steps twice and the leader not at all. */
+static uintptr_t leader, last_other;
+
+static bool leads(uintptr_t optimizer)
+{
+    if (!leader || optimizer == leader || optimizer == last_other) {
+        leader = optimizer;
+        last_other = 0;
+        return true;
+    }
+    last_other = optimizer;
+    return false;
+}
+
+/* An iteration of a DataLoader is an epoch once a step follows it, and its loader is the one that
+ * feeds training: validation loaders see no steps, or only those of the epoch they interrupt. */
+static struct {
+    uintptr_t loader;
+    bool pending;
+    uint64_t t_ns;
+    uint32_t period;
+    uintptr_t training_loader, last_other;
+} epoch;
+
+static void confirm_epoch(void)
+{
+    if (!epoch.pending)
+        return;
+    epoch.pending = false;
+    uintptr_t loader = epoch.loader;
+    if (epoch.training_loader && loader != epoch.training_loader &&
+        (loader == epoch.last_other || !epoch.last_other)) {
+        epoch.last_other = loader;
+        return;
+    }
+    epoch.training_loader = loader;
+    epoch.last_other = 0;
+    seep_process->epochs++;
+    struct seep_header *header = seep_arena.header;
+    if (header && header->n_epochs < SEEP_EPOCH_MARKS) {
+        struct seep_epoch_mark *mark = &header->epochs[header->n_epochs];
+        mark->t_ns = epoch.t_ns;
+        mark->period = epoch.period;
+        __atomic_store_n(&header->n_epochs, header->n_epochs + 1, __ATOMIC_RELEASE);
+    }
+}
+
+/* `optimizer`: whose step it was; 0: not an optimizer's. False: it does not count. */
+static bool step_ended(enum seep_step_source source, uintptr_t optimizer)
+{
+    if (!seep_os_lock(&lock))
+        return false;
+    bool counts = source != SEEP_STEP_OPTIMIZER || leads(optimizer);
+    if (counts) {
+        if (!seep_process->steps)
+            seep_start_resolve_rank();
+        confirm_epoch();
+        seep_job_step(source);
+    }
+    seep_os_unlock(&lock);
+    return counts;
+}
+
+static void iteration_began(uintptr_t loader)
+{
+    if (!seep_os_lock(&lock))
+        return;
+    epoch.loader = loader;
+    epoch.t_ns = seep_os_clock_ns(CLOCK_MONOTONIC);
+    epoch.period = *seep_period;
+    epoch.pending = true;
+    seep_os_unlock(&lock);
+}
+
+void seep_steps_transition(struct seep_thread *thread, uint32_t marks, unsigned n_python)
+{
+    uint32_t before = thread->marks;
+    thread->marks = marks;
+    if ((marks & ~before) & SEEP_MARK_STEP)
+        thread->mark_object = owner(thread, n_python, SEEP_MARK_STEP);
+    if ((marks & ~before) & SEEP_MARK_ITER)
+        iteration_began(owner(thread, n_python, SEEP_MARK_ITER));
+    if ((before & ~marks) & SEEP_MARK_STEP)
+        __atomic_fetch_add(&seep_process->optimizer_calls, 1, __ATOMIC_RELAXED);
+    if (((before & ~marks) & SEEP_MARK_STEP) &&
+        step_ended(SEEP_STEP_OPTIMIZER, thread->mark_object))
+        seep_tick(thread);
+}
+
+void seep_steps_after_fork(void)
+{
+    lock.word = 0;
+}
+
+struct seep_lock *seep_steps_lock(void)
+{
+    return &lock;
+}
+
+/* A DataLoader that keeps its workers begins an epoch without an allocation; but it passes each of
+ * them a message, by way of a semaphore. */
+SEEP_EXPORT int sem_trywait(sem_t *semaphore)
+{
+    int saved_errno = errno;
+    if (seep_modules_torch && seep_enter()) {
+        seep_note_hook(SEEP_HOOK_sem_trywait);
+        seep_capture_glance(seep_tls.thread);
+        seep_leave();
+    }
+    errno = saved_errno;
+    return seep_real.sem_trywait ? seep_real.sem_trywait(semaphore) : (errno = ENOSYS, -1);
+}
+
+/* The functions of seep.h. */
+
+SEEP_EXPORT void seep_step(void)
+{
+    if (!seep_enter())
+        return;
+    (void)step_ended(SEEP_STEP_API, 0);
+    seep_tick(seep_tls.thread);
+    seep_leave();
+}
+
+/* A job that tells of an epoch's end for the first time has had a first epoch, from its first step
+ * on; one that tells of beginnings does so before it. */
+static void begin_first_epoch(void)
+{
+    if (!seep_os_lock(&lock))
+        return;
+    if (!seep_process->epochs && seep_process->steps && !epoch.pending) {
+        epoch.loader = 1;
+        epoch.t_ns = seep_process->start_ns;
+        epoch.period = seep_process->first_step_period;
+        epoch.pending = true;
+        confirm_epoch();
+    }
+    seep_os_unlock(&lock);
+}
+
+SEEP_EXPORT void seep_epoch(void)
+{
+    if (!seep_enter())
+        return;
+    begin_first_epoch();
+    iteration_began(1);
+    seep_leave();
+}

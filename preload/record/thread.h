@@ -1,0 +1,145 @@
+/* Per-thread state of the shim, and the guard that keeps its own calls out of the record. */
+#ifndef SEEP_PRELOAD_RECORD_THREAD_H
+#define SEEP_PRELOAD_RECORD_THREAD_H
+
+#include "libprof/record/site_table.h"
+#include "preload/python/pyframe.h"
+#include "preload/stack/walk.h"
+
+enum {
+    SEEP_MAX_NATIVE_FRAMES = SEEP_MAX_STACK_DEPTH - SEEP_MAX_PYTHON_FRAMES,
+    SEEP_TRACE_WAYS = 4,
+    SEEP_MIN_TRACE_SETS = 512,
+    SEEP_MAX_TRACE_SETS = 512 * 1024, /* 32 MiB: two million stacks */
+};
+
+/* What a code object is, and what a stack says: bits of seep_code.flags and seep_trace.marks. */
+enum {
+    SEEP_MARK_STEP = 1,    /* an optimizer's step */
+    SEEP_MARK_ITER = 2,    /* a DataLoader's new iteration */
+    SEEP_MARK_IMPORT = 4,  /* code: of the import system; stack: a library is being imported */
+    SEEP_MARK_LIBRARY = 8, /* code: of the standard library or an installed package */
+    SEEP_MARK_MODULE = 16, /* code: of a module, or what exec() makes of a text */
+    SEEP_MARK_LOAD = 32,   /* code: makes a module, for the import system, from a file */
+    SEEP_MARKS_OF_TRAINING = SEEP_MARK_STEP | SEEP_MARK_ITER,
+};
+
+struct seep_trace {
+    uint64_t hash; /* of the stack as met and its space; 0: empty */
+    uint32_t site;
+    uint32_t marks;
+};
+
+/* What every event needs comes first, on few pages. */
+struct seep_thread {
+    struct seep_sites sites;
+    uint32_t ticks;
+    uint32_t marks;        /* of the last stack seen */
+    uintptr_t mark_object; /* the optimizer that is in its step */
+    uint64_t random;
+    int64_t until_sample; /* bytes to go, --sample */
+    uint32_t n_forks;     /* between the program's start and the process that filled this in */
+    uint32_t generation;
+    /* Stacks that this thread finds again without interning them: sets of one cache line, latest
+     * first. Grows while it misses what it has had. */
+    struct seep_trace (*traces)[SEEP_TRACE_WAYS];
+    uint32_t trace_mask;   /* sets − 1 */
+    uint32_t trace_misses; /* of stacks that had been met, since trace_ticks */
+    uint32_t trace_ticks;
+    bool importing;                    /* so said the stack interned last */
+    const struct seep_pyframe *python; /* innermost first: the frames of `stack` */
+    struct seep_walk walk;
+    struct seep_pystack stack;
+    uintptr_t native[SEEP_MAX_NATIVE_FRAMES];
+    /* Of the stack interned last, outermost first: nodes of frames that are still there are used
+     * again. */
+    uint32_t n_last_python, n_last_native;
+    uint32_t last_forks;
+    uint32_t last_native_base; /* the node that its native part stands on */
+    uint32_t last_nodes[SEEP_MAX_PYTHON_FRAMES];
+    uint32_t last_marks[SEEP_MAX_PYTHON_FRAMES]; /* of the frame and all outside of it */
+    uintptr_t last_native[SEEP_MAX_NATIVE_FRAMES];
+    uint32_t last_native_nodes[SEEP_MAX_NATIVE_FRAMES];
+    uint32_t native_frames[SEEP_MAX_NATIVE_FRAMES]; /* refs, while a stack is interned */
+};
+
+/* One cache line: every hook looks at it. */
+struct seep_tls {
+    struct seep_thread *thread;
+    uint32_t depth;  /* > 0: inside the shim; hooks pass through */
+    uint32_t ended;  /* the thread's state was given back: what comes now is libc's tidying up */
+    uintptr_t frame; /* of the hook that is inside; 0: not to be taken for one that was left */
+    uintptr_t stack_low,
+        stack_bytes; /* of the thread's own stack, as far as known; 0 without state */
+} __attribute__((aligned(64)));
+
+extern __thread struct seep_tls seep_tls;
+
+enum seep_activity {
+    SEEP_IDLE = 0, /* not started, or a child that does not know of its birth yet */
+    SEEP_RECORDING = 1,
+    SEEP_OFF = 2, /* cannot go on */
+};
+
+/* Lies in a page that the kernel clears in a forked child, however the child was made. */
+extern uint32_t *seep_activity;
+
+/* Slow path of seep_enter(); `frame` is the hook's. */
+bool seep_enter_slow(uintptr_t frame);
+
+/* This thread's state; NULL when no more can be had. Called inside the guard. */
+struct seep_thread *seep_thread_acquire(void);
+
+/* After a fork, in the child: all other threads are gone. */
+void seep_threads_after_fork(void);
+struct seep_lock *seep_threads_lock(void);
+
+/* Makes the key whose destructor gives a thread's slot back. */
+void seep_threads_start(void);
+
+/* Makes every thread forget its traces (code has been unloaded): each notices that the generation
+ * is another one. */
+void seep_threads_forget(void);
+extern uint32_t seep_threads_generation;
+
+/* True: recording, and the guard is up; ends with seep_leave(). */
+static inline bool seep_enter(void)
+{
+    uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+    if (__builtin_expect(seep_tls.depth != 0, 0) ||
+        __builtin_expect(*seep_activity != SEEP_RECORDING, 0) ||
+        __builtin_expect(frame - seep_tls.stack_low >= seep_tls.stack_bytes, 0))
+        return seep_enter_slow(frame);
+    seep_tls.frame = frame;
+    seep_tls.depth = 1;
+    __asm__ volatile("" ::: "memory");
+    return true;
+}
+
+/* The guard where nothing is recorded, and other handlers and destructors may come in between. */
+static inline void seep_guard_raise(void)
+{
+    seep_tls.frame = 0;
+    seep_tls.depth++;
+}
+
+static inline void seep_guard_lower(void)
+{
+    seep_tls.depth--;
+}
+
+/* For coverage in the report. Stores once: the line is shared by all threads. */
+static inline void seep_note_hook(unsigned hook)
+{
+    uint32_t *seen = &seep_arena.header->coverage_seen[hook];
+    if (__builtin_expect(!*seen, 0))
+        *seen = 1;
+}
+
+static inline void seep_leave(void)
+{
+    __asm__ volatile("" ::: "memory");
+    seep_tls.depth = 0;
+}
+
+#endif

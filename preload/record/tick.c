@@ -1,0 +1,190 @@
+#include "preload/record/tick.h"
+
+#include <string.h>
+#include <sys/resource.h>
+
+#include "preload/life/start.h"
+#include "preload/python/pyframe.h"
+#include "preload/record/job.h"
+#include "preload/record/rss_sample.h"
+#include "preload/stack/modules.h"
+
+enum { FIRST_GAP_NS = 20 * 1000 * 1000, JOB_GAP_NS = 4 * 1000 * 1000, PAGE = 4096 };
+
+static struct seep_lock lock;
+static uint64_t next_ns, next_row_ns;
+static uint64_t row_gap_ns = FIRST_GAP_NS;
+
+static uint64_t take_number(const char **at)
+{
+    uint64_t n = 0;
+    for (; **at >= '0' && **at <= '9'; (*at)++)
+        n = n * 10 + (uint64_t)(**at - '0');
+    *at += **at == ' ';
+    return n;
+}
+
+/* Size of the address space, what of it is resident, and what of that is no file's and not shared;
+ * zeros where /proc does not say. */
+static void measure(struct seep_timeline_row *row, uint64_t *address_bytes)
+{
+    char text[128];
+    const char *at = text;
+    row->rss_bytes = row->anonymous_bytes = *address_bytes = 0;
+    if (seep_os_read_file("/proc/self/statm", text, sizeof(text)) <= 0)
+        return;
+    *address_bytes = take_number(&at) * PAGE;
+    row->rss_bytes = take_number(&at) * PAGE;
+    uint64_t shared = take_number(&at) * PAGE;
+    row->anonymous_bytes = row->rss_bytes > shared ? row->rss_bytes - shared : 0;
+}
+
+/* Every second row goes; a reader skips rows whose time does not rise. */
+static void halve(struct seep_header *header)
+{
+    for (uint32_t i = 1; 2 * i < SEEP_TIMELINE_ROWS; i++) {
+        header->timeline[i] = header->timeline[2 * i];
+        for (unsigned s = 0; s < SEEP_MAX_SPACES; s++) {
+            uint64_t *live =
+                header->spaces[s].timeline ? seep_arena_at(header->spaces[s].timeline) : NULL;
+            if (live)
+                live[i] = live[2 * i];
+        }
+    }
+    __atomic_store_n(&header->n_timeline, SEEP_TIMELINE_ROWS / 2, __ATOMIC_RELEASE);
+    row_gap_ns *= 2;
+}
+
+static uint64_t *space_timeline(struct seep_space *space)
+{
+    if (!space->name[0] || (!space->live_bytes && !space->peak_bytes))
+        return NULL;
+    if (!space->timeline && !seep_arena.full && seep_os_lock(&seep_arena.lock)) {
+        space->timeline = seep_arena_take(SEEP_CHUNK_TIMELINES, SEEP_TIMELINE_ROWS * 8, 8);
+        seep_os_unlock(&seep_arena.lock);
+    }
+    return space->timeline ? seep_arena_at(space->timeline) : NULL;
+}
+
+static void add_row(struct seep_header *header, const struct seep_thread *thread, uint64_t now)
+{
+    if (header->n_timeline >= SEEP_TIMELINE_ROWS)
+        halve(header);
+    uint32_t n = header->n_timeline;
+    for (unsigned s = 0; s < SEEP_MAX_SPACES; s++) {
+        struct seep_space *space = &header->spaces[s];
+        uint64_t *live = space_timeline(space);
+        if (live)
+            live[n] = space->live_bytes + (uint64_t)(thread ? thread->sites.pending[s] : 0);
+    }
+    measure(&header->timeline[n], &header->address_bytes);
+    uint64_t rss = header->timeline[n].rss_bytes;
+    header->timeline[n].period = *seep_period;
+    __atomic_store_n(&header->timeline[n].t_ns, now, __ATOMIC_RELEASE);
+    __atomic_store_n(&header->n_timeline, n + 1, __ATOMIC_RELEASE);
+    if (rss > header->rss_peak_bytes)
+        header->rss_peak_bytes = rss;
+    if (rss > seep_process->rss_peak_bytes)
+        seep_process->rss_peak_bytes = rss;
+    header->last_ns = now;
+}
+
+static void look_for_python(void)
+{
+    static uint32_t generation;
+    if (seep_python_ready)
+        return;
+    (void)seep_modules_refresh();
+    uint32_t now = __atomic_load_n(&seep_modules_generation, __ATOMIC_ACQUIRE);
+    if (now == generation)
+        return;
+    generation = now;
+    seep_python_attach();
+}
+
+static void note_python(struct seep_header *header)
+{
+    header->python_version = seep_python_version;
+    header->python_support = seep_python_ready ? 1 : seep_python_version ? 2 : 0;
+}
+
+void seep_tick(struct seep_thread *thread)
+{
+    uint64_t now = seep_os_clock_ns(CLOCK_MONOTONIC_COARSE);
+    if (now < __atomic_load_n(&next_ns, __ATOMIC_RELAXED) ||
+        __atomic_exchange_n(&lock.word, 1, __ATOMIC_ACQUIRE))
+        return;
+    struct seep_header *header = seep_arena.header;
+    __atomic_store_n(&next_ns, now + JOB_GAP_NS, __ATOMIC_RELAXED);
+    seep_job_tick(now);
+    if (seep_arena.counting) {
+        seep_job_count();
+        seep_start_grown_up(now);
+        if (seep_arena.counting) {
+            seep_os_unlock(&lock);
+            return;
+        }
+        header = seep_arena.header;
+    }
+    look_for_python();
+    note_python(header);
+    if (now >= next_row_ns) {
+        add_row(header, thread, now);
+        next_row_ns = now + row_gap_ns;
+    }
+    seep_rss_tick(thread, now);
+    seep_os_unlock(&lock);
+}
+
+/* Pages that a forked child has written to, and so owns, as it ends: the launcher looks rarely. The
+ * kernel walks all its pages for the answer, so very large ones are left alone. */
+static void note_private(const struct seep_header *header)
+{
+    enum { LARGE_GIB = 8 };
+    char text[4096];
+    if (!header->parent_file[0] || header->rss_peak_bytes >> 30 >= LARGE_GIB ||
+        seep_os_read_file("/proc/self/smaps_rollup", text, sizeof(text)) <= 0)
+        return;
+    const char *at = strstr(text, "Private_Dirty:");
+    for (at = at ? at + 14 : ""; *at == ' ';)
+        at++;
+    uint64_t kib = take_number(&at);
+    if (!kib)
+        return;
+    seep_process->private_last_period = *seep_period;
+    seep_process->private_last_bytes = kib * 1024;
+}
+
+void seep_tick_final(void)
+{
+    if (__atomic_exchange_n(&lock.word, 1, __ATOMIC_ACQUIRE))
+        return;
+    if (seep_arena.counting) {
+        struct rusage usage = {0};
+        (void)seep_os_call3(SYS_getrusage, RUSAGE_SELF, (long)&usage, 0);
+        uint64_t peak = (uint64_t)usage.ru_maxrss * 1024;
+        if (peak > seep_process->rss_peak_bytes)
+            seep_process->rss_peak_bytes = peak;
+        seep_os_unlock(&lock);
+        return;
+    }
+    note_python(seep_arena.header); /* no look now: another thread may never let go of the loader */
+    add_row(seep_arena.header, seep_tls.thread, seep_os_clock_ns(CLOCK_MONOTONIC_COARSE));
+    seep_rss_final(seep_tls.thread);
+    note_private(seep_arena.header);
+    seep_os_unlock(&lock);
+}
+
+struct seep_lock *seep_tick_lock(void)
+{
+    return &lock;
+}
+
+void seep_tick_after_fork(void)
+{
+    lock.word = 0;
+    next_ns = 0;
+    next_row_ns = 0;
+    row_gap_ns = FIRST_GAP_NS;
+    seep_rss_after_fork();
+}

@@ -1,0 +1,54 @@
+/* The loader's list of objects, read without its lock and without a call into it.
+ *
+ * Who holds that lock may be waiting for what this thread holds: a callback of dl_iterate_phdr()
+ * may wait for any lock of the job's. So the list is read as a debugger reads it (_r_debug),
+ * through a system call that fails where memory has gone; what is torn is found out by its checks,
+ * and read again the next time. Threads: any, each with its own struct seep_object. */
+#ifndef SEEP_PRELOAD_STACK_LOADER_H
+#define SEEP_PRELOAD_STACK_LOADER_H
+
+#include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "libprof/format/profile_format.h"
+
+enum {
+    SEEP_OBJECT_HEADERS = 24,
+    SEEP_BUILD_ID_BYTES = 32,
+    SEEP_LOADER_MOST = 4096, /* a list that is longer is not one */
+};
+
+/* Copied whole: the object may be gone when it is looked at. */
+struct seep_object {
+    const struct link_map *map;
+    uintptr_t bias;
+    uintptr_t start, end;           /* of its segments */
+    uintptr_t text_start, text_end; /* of the one with its code */
+    const ElfW(Dyn) * dynamic;
+    const uint8_t *eh_frame_hdr; /* NULL: none */
+    uint32_t build_id_bytes;     /* 0: none */
+    unsigned char build_id[SEEP_BUILD_ID_BYTES];
+    char path[SEEP_PATH_BYTES]; /* as the loader was given it; "" for the program */
+};
+
+/* The first of the list, and the one behind `map`; NULL at its end, and where it cannot be read. */
+const struct link_map *seep_loader_first(void);
+const struct link_map *seep_loader_next(const struct link_map *map);
+
+/* What the list says of an object. False: it is not there any more, or no object that can be read.
+ */
+bool seep_loader_describe(const struct link_map *map, struct seep_object *object);
+
+/* This library's own entry; NULL: it is not in the list. Only while no object can go: at start. */
+const struct link_map *seep_loader_self(void);
+
+/* Up to `bytes` at `from`, which need not be mapped. Returns how many were there. */
+size_t seep_loader_read(uintptr_t from, void *to, size_t bytes);
+
+/* While a program starts, nothing can go: it is read as any memory is, which is ten times cheaper.
+ */
+extern bool seep_loader_starting;
+
+#endif

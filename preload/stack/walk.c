@@ -1,0 +1,456 @@
+#include "preload/stack/walk.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <ucontext.h>
+
+#include "libprof/record/os.h"
+#include "preload/python/pyframe.h"
+#include "preload/stack/cfi.h"
+#include "preload/stack/modules.h"
+
+/* Shared by all threads, written without a lock: the key is the address ^ the rule's word, so that
+ * a key and a word of two writers do not make a rule of either's address. */
+struct rule {
+    uint64_t key;
+    uint64_t word;
+};
+
+union rule_word {
+    struct seep_cfi_rule rule;
+    uint64_t word;
+};
+_Static_assert(sizeof(struct seep_cfi_rule) == sizeof(uint64_t), "one word");
+
+enum {
+    N_RULES = 1 << 15,
+    ROOM = 12,     /* in a shape: what a step takes at most */
+    EVAL = 0x80,   /* in the evaluation loop of Python */
+    LOADER = 0x40, /* in the dynamic loader */
+};
+
+static SEEP_LARGE struct rule rules[N_RULES];
+
+static inline struct rule *rule_slot(uintptr_t address)
+{
+    return &rules[(address ^ (address >> 15)) & (N_RULES - 1)];
+}
+
+static uintptr_t loader_start(void)
+{
+    static uintptr_t start;
+    if (!start) {
+        struct seep_loaded loaded;
+        start = seep_modules_find((uintptr_t)getauxval(AT_BASE), &loaded) ? loaded.start : 1;
+    }
+    return start;
+}
+
+static struct seep_cfi_rule rule_make(uintptr_t address)
+{
+    struct seep_cfi_rule rule = {.cfa_kind = SEEP_CFA_UNKNOWN};
+    struct seep_loaded loaded;
+    uintptr_t pc = address - 1;
+    if (seep_modules_find(pc, &loaded)) {
+        rule = seep_cfi_find(loaded.eh_frame_hdr, pc);
+        if (seep_python_ready && seep_python_is_eval(pc))
+            rule.cfa_kind |= EVAL;
+        if (loaded.eh_frame_hdr && loaded.start == loader_start())
+            rule.cfa_kind |= LOADER;
+    }
+    struct rule *slot = rule_slot(address);
+    union rule_word u = {.rule = rule};
+    __atomic_store_n(&slot->word, u.word, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->key, address ^ u.word, __ATOMIC_RELAXED);
+    return rule;
+}
+
+static inline struct seep_cfi_rule rule_of(uintptr_t address)
+{
+    const struct rule *slot = rule_slot(address);
+    union rule_word u = {.word = __atomic_load_n(&slot->word, __ATOMIC_RELAXED)};
+    if (__builtin_expect((__atomic_load_n(&slot->key, __ATOMIC_RELAXED) ^ u.word) == address, 1))
+        return u.rule;
+    return rule_make(address);
+}
+
+void seep_walk_forget(void)
+{
+    for (unsigned i = 0; i < N_RULES; i++)
+        if (__atomic_load_n(&rules[i].key, __ATOMIC_RELAXED)) {
+            __atomic_store_n(&rules[i].key, 0, __ATOMIC_RELAXED);
+            __atomic_store_n(&rules[i].word, 0, __ATOMIC_RELAXED);
+        }
+}
+
+SEEP_LARGE uint64_t seep_hash_keys[SEEP_HASH_KEYS];
+
+void seep_walk_start(void)
+{
+    uint64_t x = UINT64_C(0x5eedf00dcafe1234); /* splitmix64 */
+    for (unsigned i = 0; i < SEEP_HASH_KEYS; i++) {
+        uint64_t z = x += UINT64_C(0x9e3779b97f4a7c15);
+        z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+        z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+        seep_hash_keys[i] = (z ^ z >> 31) | 1;
+    }
+}
+
+static inline uintptr_t depth_of(const struct seep_walk *walk, uintptr_t cfa)
+{
+    return walk->stacks.own.high - cfa;
+}
+
+static inline struct seep_shape *shape_set(const struct seep_walk *walk,
+                                           const struct seep_regs *regs)
+{
+    uintptr_t key = ((depth_of(walk, regs->cfa) >> 4) ^ (regs->ra * 5)) * 9 + walk->context;
+    return (struct seep_shape *)walk->shapes[(key ^ key >> 10) % SEEP_SHAPE_SETS];
+}
+
+static intptr_t far_step(const int8_t *bytes)
+{
+    return (intptr_t)bytes[2] << 16 | (uint8_t)bytes[1] << 8 | (uint8_t)bytes[0];
+}
+
+/* The multilinear hash of (word + distance) over all words that the walk depends on: what the shape
+ * alone decides has been summed already. */
+static inline uint64_t shape_finish(const struct seep_shape *shape, uint64_t words, uintptr_t rbp)
+{
+    if (shape->uses_rbp)
+        words += rbp * seep_hash_keys[SEEP_MAX_SHAPE + 1];
+    return seep_hash_finish(shape->places + words);
+}
+
+/* From the first far step on: mostly the last few frames, for it is main() that has large ones. */
+/* Words are read wherever they lie on the stack, also between what a sanitizer lets be read. */
+#define READS_STACK __attribute__((no_sanitize("address")))
+
+static READS_STACK __attribute__((noinline)) uint64_t far_words(const struct seep_shape *shape,
+                                                                const uintptr_t *word)
+{
+    uint64_t sum = 0;
+    for (unsigned i = shape->first_far, key; i < shape->n; i++) {
+        key = i;
+        if (shape->steps[i] == SEEP_SHAPE_FAR) {
+            word += far_step(&shape->steps[i + 1]);
+            i += 3;
+        } else {
+            word += shape->steps[i];
+        }
+        sum += *word * seep_hash_keys[key];
+    }
+    return sum;
+}
+
+static inline READS_STACK uint64_t shape_hash(const struct seep_shape *shape,
+                                              const struct seep_regs *regs)
+{
+    const uintptr_t *word = (const uintptr_t *)regs->cfa - 1;
+    const int8_t *step = shape->steps;
+    const unsigned n = shape->first_far;
+    uint64_t sum = 0, other = 0;
+    unsigned i = 0;
+    for (; i + 4 <= n; i += 4) {
+        sum += *(word += step[i]) * seep_hash_keys[i];
+        other += *(word += step[i + 1]) * seep_hash_keys[i + 1];
+        sum += *(word += step[i + 2]) * seep_hash_keys[i + 2];
+        other += *(word += step[i + 3]) * seep_hash_keys[i + 3];
+    }
+    for (; i < n; i++)
+        sum += *(word += step[i]) * seep_hash_keys[i];
+    if (__builtin_expect(n < shape->n, 0))
+        other += far_words(shape, word);
+    return shape_finish(shape, sum + other, regs->rbp);
+}
+
+/* Where the next shape begins. */
+static inline READS_STACK struct seep_regs shape_end(const struct seep_shape *shape,
+                                                     const struct seep_regs *regs)
+{
+    const uintptr_t *stack = (const uintptr_t *)regs->cfa - 1;
+    return (struct seep_regs){
+        .cfa = regs->cfa + shape->reach * UINT64_C(8),
+        .ra = stack[shape->reach],
+        .rbp = shape->rbp_at == UINT32_MAX ? regs->rbp : stack[shape->rbp_at],
+    };
+}
+
+static inline uint64_t hash_on(uint64_t hash, uint64_t next)
+{
+    return seep_hash_finish(hash * 7 + next);
+}
+
+static inline bool fits(const struct seep_walk *walk, const struct seep_shape *shape,
+                        const struct seep_regs *regs, bool stop_at_eval)
+{
+    if (shape->depth != depth_of(walk, regs->cfa) || shape->ra != regs->ra ||
+        shape->context != walk->context || shape->stop_at_eval != stop_at_eval)
+        return false;
+    uintptr_t end = regs->cfa + shape->reach * UINT64_C(8);
+    return __builtin_expect(regs->cfa >= walk->stacks.own.low && end <= walk->stacks.own.high, 1) ||
+           seep_stack_range_holds(&walk->stacks, regs->cfa, end);
+}
+
+/* The same for a stack of several shapes. */
+static __attribute__((noinline)) bool guess_long(const struct seep_walk *walk,
+                                                 const struct seep_shape *shape,
+                                                 const struct seep_regs *regs, bool stop_at_eval,
+                                                 unsigned way, uint64_t *hash)
+{
+    struct seep_regs at = *regs;
+    *hash = shape_hash(shape, regs);
+    while (shape->goes_on) {
+        at = shape_end(shape, &at);
+        const struct seep_shape *set = shape_set(walk, &at);
+        shape = &set[way];
+        if (!fits(walk, shape, &at, stop_at_eval) &&
+            !fits(walk, shape = &set[!way], &at, stop_at_eval))
+            return false;
+        *hash = hash_on(*hash, shape_hash(shape, &at));
+    }
+    return true;
+}
+
+bool seep_walk_guess(const struct seep_walk *walk, const struct seep_regs *regs, bool stop_at_eval,
+                     unsigned guess, uint64_t *hash)
+{
+    const struct seep_shape *shape = shape_set(walk, regs) + guess % SEEP_SHAPE_WAYS;
+    if (!fits(walk, shape, regs, stop_at_eval))
+        return false;
+    if (__builtin_expect(shape->goes_on, 0))
+        return guess_long(walk, shape, regs, stop_at_eval, guess / SEEP_SHAPE_WAYS, hash);
+    if (guess >= SEEP_SHAPE_WAYS) /* none follows */
+        return false;
+    *hash = shape_hash(shape, regs);
+    return true;
+}
+
+/* The walk as it goes: what it depends on. */
+struct trail {
+    struct seep_shape *shape;
+    struct seep_regs regs; /* where the shape begins */
+    uintptr_t base;
+    intptr_t last;      /* distance of the word noted last */
+    uintptr_t rbp_from; /* where rbp was loaded from; 0: initial; 1: noted already */
+    uintptr_t rbp_at;   /* the same, but for the notes */
+    uint64_t words;     /* sum over the words noted, each by its key */
+    uint64_t hash;      /* of the shapes before */
+    bool first;         /* there is none */
+    bool whole;
+};
+
+static __attribute__((noinline)) void note_far(struct trail *trail, intptr_t by)
+{
+    enum { FARTHEST = 1 << 23, FAR_BYTES = 4 };
+    struct seep_shape *shape = trail->shape;
+    trail->whole =
+        trail->whole && shape->n + FAR_BYTES <= SEEP_MAX_SHAPE && by < FARTHEST && by >= -FARTHEST;
+    if (!trail->whole)
+        return;
+    if (shape->first_far == UINT8_MAX)
+        shape->first_far = shape->n;
+    shape->steps[shape->n++] = SEEP_SHAPE_FAR;
+    for (unsigned shift = 0; shift < 24; shift += 8)
+        shape->steps[shape->n++] = (int8_t)(by >> shift);
+}
+
+static inline READS_STACK void depend(struct trail *trail, uintptr_t address)
+{
+    struct seep_shape *shape = trail->shape;
+    intptr_t distance = (intptr_t)(address - trail->base) / 8, by = distance - trail->last;
+    trail->last = distance;
+    const uint64_t key = seep_hash_keys[shape->n];
+    trail->words += *(const uintptr_t *)address * key;
+    shape->places += (uintptr_t)distance * key;
+    if (__builtin_expect(by > INT8_MIN && by <= INT8_MAX && shape->n < SEEP_MAX_SHAPE, 1))
+        shape->steps[shape->n++] = (int8_t)by;
+    else
+        note_far(trail, by);
+    if (distance > shape->reach)
+        shape->reach = (uint32_t)distance;
+    else if (__builtin_expect(distance < 0 && !trail->first, 0)) /* not of this shape */
+        trail->whole = false;
+}
+
+static inline void depend_on_rbp(struct trail *trail)
+{
+    if (trail->rbp_from == 0)
+        trail->shape->uses_rbp = true;
+    else if (trail->rbp_from != 1)
+        depend(trail, trail->rbp_from);
+    trail->rbp_from = 1;
+}
+
+struct position {
+    uintptr_t cfa, ra, rbp;
+    uintptr_t low, high; /* bounds of what may be read */
+};
+
+/* To the caller's frame. False: there is none, or it cannot be. */
+static inline READS_STACK bool step(struct position *at, struct seep_cfi_rule rule,
+                                    struct trail *trail)
+{
+    uintptr_t next;
+    if (__builtin_expect(rule.cfa_kind == SEEP_CFA_RSP, 1)) {
+        next = at->cfa + (uintptr_t)(intptr_t)rule.cfa_offset;
+    } else if (rule.cfa_kind == SEEP_CFA_RBP) {
+        depend_on_rbp(trail);
+        next = at->rbp + (uintptr_t)(intptr_t)rule.cfa_offset;
+    } else if (rule.cfa_kind == SEEP_CFA_RBP_DEREF) {
+        uintptr_t from = at->rbp + (uintptr_t)(intptr_t)rule.cfa_offset;
+        if (from < at->low || from > at->high || (from & 7))
+            return false;
+        depend_on_rbp(trail);
+        depend(trail, from);
+        next = *(uintptr_t *)from;
+    } else {
+        return false;
+    }
+    if (__builtin_expect(next <= at->cfa || next > at->high || (next & 7), 0))
+        return false;
+    if (rule.rbp_kind) {
+        uintptr_t from = next;
+        if (rule.rbp_kind == SEEP_RBP_AT_RBP) {
+            depend_on_rbp(trail);
+            from = at->rbp;
+        }
+        from += (uintptr_t)(intptr_t)rule.rbp_offset;
+        if (__builtin_expect(from < at->low || from > at->high || (from & 7), 0))
+            return false;
+        at->rbp = *(uintptr_t *)from;
+        trail->rbp_from = trail->rbp_at = from;
+    }
+    at->ra = *(uintptr_t *)(next - 8);
+    at->cfa = next;
+    depend(trail, next - 8);
+    return at->ra != 0;
+}
+
+static void begin_shape(struct seep_walk *walk, struct trail *trail, const struct position *at,
+                        bool stop_at_eval)
+{
+    trail->regs = (struct seep_regs){at->cfa, at->ra, at->rbp};
+    trail->base = at->cfa - 8;
+    trail->last = 0;
+    trail->rbp_from = trail->rbp_at = 0;
+    struct seep_shape *shape = trail->shape;
+    shape->depth = depth_of(walk, at->cfa);
+    shape->ra = at->ra;
+    shape->context = walk->context;
+    shape->n = 0;
+    shape->reach = 0;
+    shape->uses_rbp = false;
+    shape->stop_at_eval = stop_at_eval;
+    shape->goes_on = false;
+    shape->first_far = UINT8_MAX;
+    shape->places = at->ra * seep_hash_keys[SEEP_MAX_SHAPE] + stop_at_eval;
+    trail->words = 0;
+    shape->rbp_at = UINT32_MAX;
+}
+
+/* The shape is whole: it becomes the latest of its set. */
+static void end_shape(struct seep_walk *walk, struct trail *trail)
+{
+    struct seep_shape *made = trail->shape;
+    const size_t bytes = offsetof(struct seep_shape, steps) + made->n;
+    struct seep_shape *set = shape_set(walk, &trail->regs);
+    made->places += made->n;
+    if (made->first_far > made->n)
+        made->first_far = made->n;
+    uint64_t hash = shape_finish(made, trail->words, trail->regs.rbp);
+    trail->hash = trail->first ? hash : hash_on(trail->hash, hash);
+    trail->first = false;
+    if (memcmp(&set[0], made, bytes) == 0)
+        return;
+    set[1] = set[0];
+    set[0] = *made;
+}
+
+/* Where there is little room left: ends the shape before the frame at `at`, if it can end there,
+ * and begins the next. */
+static __attribute__((noinline)) void next_shape(struct seep_walk *walk, struct trail *trail,
+                                                 const struct position *at)
+{
+    struct seep_shape *shape = trail->shape;
+    uintptr_t rbp_at = trail->rbp_at ? (trail->rbp_at - trail->base) / 8 : UINT32_MAX;
+    if (!trail->whole || at->cfa != trail->regs.cfa + shape->reach * UINT64_C(8) ||
+        (trail->rbp_at && rbp_at > shape->reach))
+        return;
+    shape->goes_on = true;
+    shape->rbp_at = (uint32_t)rbp_at;
+    end_shape(walk, trail);
+    begin_shape(walk, trail, at, shape->stop_at_eval);
+}
+
+/* To what the signal has interrupted, on this stack or, from an alternate one, on another. There
+ * the program counter is no return address: one more makes it look like one. */
+static READS_STACK bool step_over_signal(struct position *at, struct seep_stacks *stacks)
+{
+    const ucontext_t *context = (const ucontext_t *)at->cfa;
+    if ((at->cfa & 7) || at->cfa + sizeof(*context) > at->high)
+        return false;
+    const greg_t *registers = context->uc_mcontext.gregs;
+    at->ra = (uintptr_t)registers[REG_RIP] + 1;
+    at->rbp = (uintptr_t)registers[REG_RBP];
+    at->cfa = (uintptr_t)registers[REG_RSP];
+    if (at->cfa < at->low || at->cfa >= at->high) {
+        at->low = at->cfa - 16;
+        at->high = seep_stack_range_find(stacks, at->cfa).high - 8;
+    }
+    return true;
+}
+
+unsigned seep_walk_native(struct seep_walk *walk, const struct seep_regs *regs, bool stop_at_eval,
+                          uintptr_t *addresses, unsigned capacity, uint64_t *hash)
+{
+    const struct seep_stack_range *own = &walk->stacks.own;
+    uintptr_t high = __builtin_expect(regs->cfa >= own->low && regs->cfa < own->high, 1)
+                         ? own->high
+                         : seep_stack_range_find(&walk->stacks, regs->cfa).high;
+    struct position at = {.cfa = regs->cfa,
+                          .ra = regs->ra,
+                          .rbp = regs->rbp,
+                          .low = regs->cfa - 16,
+                          .high = high - 8};
+    struct trail trail = {.shape = &walk->made, .first = true, .whole = true};
+    begin_shape(walk, &trail, &at, stop_at_eval);
+    unsigned n = 0;
+    while (n < capacity) {
+        struct seep_cfi_rule rule = rule_of(at.ra);
+        if (__builtin_expect(rule.cfa_kind & (EVAL | LOADER), 0)) {
+            if ((rule.cfa_kind & EVAL) && stop_at_eval)
+                break;
+            /* What the loader calls is an initialiser: of what lies inside, only which one it is
+             * matters. Libraries of operators make half a million stacks there, once each. */
+            if ((rule.cfa_kind & LOADER) && n > 1) {
+                addresses[0] = addresses[n - 1];
+                n = 1;
+            }
+            rule.cfa_kind &= (uint8_t) ~(EVAL | LOADER);
+        }
+        addresses[n++] = at.ra;
+        if (__builtin_expect(rule.cfa_kind == SEEP_CFA_SIGNAL, 0)) {
+            trail.whole = false;
+            if (!step_over_signal(&at, &walk->stacks))
+                break;
+        } else {
+            if (__builtin_expect(walk->made.n > SEEP_MAX_SHAPE - ROOM, 0))
+                next_shape(walk, &trail, &at);
+            if (!step(&at, rule, &trail))
+                break;
+        }
+    }
+    if (trail.whole) {
+        end_shape(walk, &trail);
+        *hash = trail.hash;
+        return n;
+    }
+    /* No guessing here. */
+    uint64_t sum = n;
+    for (unsigned i = 0; i < n; i++)
+        sum += addresses[i] * seep_hash_keys[2 * SEEP_MAX_SHAPE + i];
+    *hash = seep_hash_finish(sum);
+    return n;
+}

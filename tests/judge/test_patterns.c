@@ -1,0 +1,160 @@
+/* One made-up profile a pattern: what must be said of it, and of its healthy neighbour. Those that
+ * a CPU can show are also held against real jobs (tests/zoo). */
+#include "tests/judge/pattern_fixture.h"
+
+START_TEST(shared_maps_that_outlive_their_steps)
+{
+    builder_level(&b, user(7), SHM, 64 * 1024, LAST, one_a_step, NULL);
+    const json_t *f = only("shm-growth", "leak", 7);
+    ck_assert_double_eq_tol(number(json_object_get(f, "growth_bytes_per_step"), "value"), 65536,
+                            100);
+}
+END_TEST
+
+START_TEST(bursts_apart_from_epochs_are_reference_cycles)
+{
+    uint32_t every = 17;
+
+    builder_level(&b, user(7), HOST, 512 * 1024, LAST, bursts, &every);
+    const json_t *f = only("reference-cycle", "pressure", 7);
+    ck_assert_double_eq_tol(number(f, "saving_bytes"), 17 * 512 * 1024, 2 * 512 * 1024);
+}
+END_TEST
+
+/* On a device only where no allocator stands between the driver and the tensors. */
+START_TEST(bursts_of_a_device_are_its_allocators_if_there_is_one)
+{
+    uint32_t every = 17;
+
+    builder_level(&b, user(7), DEVICE_1, 512 * 1024, LAST, bursts, &every);
+    if (_i) {
+        transient(user(9), TENSOR_1, 4096, STEPS, 0, 0);
+        nobody();
+    } else {
+        only("reference-cycle", "pressure", 7);
+    }
+}
+END_TEST
+
+START_TEST(a_request_far_above_the_others_is_a_spike)
+{
+    transient(user(7), HOST, 100 * 1024, 190, 48 * MIB, 4);
+    const json_t *f = only("size-spike", "pressure", 7);
+    ck_assert_double_gt(number(f, "saving_bytes"), 47.0 * MIB);
+}
+END_TEST
+
+START_TEST(sizes_within_a_few_times_are_no_spike)
+{
+    transient(user(7), HOST, 12 * MIB, 190, 48 * MIB, 4);
+    nobody();
+}
+END_TEST
+
+START_TEST(a_buffer_of_all_gradients_is_a_collective_buffer)
+{
+    uint32_t stack = below(user(7), "/usr/lib/python3/dist-packages/torch/_utils.py",
+                           "_flatten_dense_tensors", 358);
+
+    transient(stack, HOST, 20 * MIB, STEPS, 0, 0);
+    const json_t *f = only("collective-buffer", "pressure", 7);
+    ck_assert_double_eq(number(f, "saving_bytes"), 20.0 * MIB);
+    ck_assert_str_eq(text(f, "role"), "collective");
+}
+END_TEST
+
+/* One for each type of number, or each of two models. */
+START_TEST(two_buffers_of_all_gradients_are_collective_buffers)
+{
+    uint32_t stack = below(user(7), "/usr/lib/python3/dist-packages/torch/_utils.py",
+                           "_flatten_dense_tensors", 358);
+
+    transient(stack, HOST, 40 * MIB, 2 * STEPS, 0, 0);
+    only("collective-buffer", "pressure", 7);
+}
+END_TEST
+
+static const struct {
+    uint64_t bytes, a_step;
+} buckets[] = {{MIB / 2, 10}, {25 * MIB, 6}, {25 * MIB, 2}};
+
+START_TEST(buckets_one_after_the_other_are_nobodys_fault_whatever_their_size)
+{
+    uint32_t stack = below(user(7), "/usr/lib/python3/dist-packages/torch/_utils.py",
+                           "_flatten_dense_tensors", 358);
+
+    transient(stack, HOST, buckets[_i].bytes, buckets[_i].a_step * STEPS, 0, 0);
+    nobody();
+}
+END_TEST
+
+/* Eight tensors, each replaced by a larger one every 40 steps until step 120. */
+START_TEST(parameters_replaced_by_larger_ones_are_legitimate)
+{
+    struct seep_point points[5];
+    uint64_t each = MIB, allocated = 0, freed = 0;
+
+    for (uint32_t i = 0; i < 5; i++) {
+        points[i] = (struct seep_point){i < 4 ? FIRST + 40 * i : LAST - 1, 8, 8 * each};
+        allocated += i < 4 ? 8 * each : 0;
+        freed += i < 3 ? 8 * each : 0;
+        each += i < 3 ? MIB / 2 : 0;
+    }
+    uint32_t site = builder_site(&b, user(7), HOST, 32, allocated, 24, freed, FIRST);
+    builder_detail(&b, site, points, 5);
+    struct seep_site *s = builder_at(&b, site);
+    s->last_period = LAST - 1;
+    const json_t *f = only("legitimate-growth", "info", 7);
+    ck_assert_double_eq(number(f, "plateau_step"), 121);
+}
+END_TEST
+
+START_TEST(pinned_blocks_of_powers_of_two_are_a_pool)
+{
+    builder_level(&b, user(7), PINNED, 2 * MIB, LAST, four, NULL);
+    only("pinned-pool", "pressure", 7);
+}
+END_TEST
+
+START_TEST(pinned_blocks_of_their_own_sizes_are_nobodys_fault)
+{
+    builder_level(&b, user(7), PINNED, 2 * MIB + 4096, LAST, four, NULL);
+    nobody();
+}
+END_TEST
+
+/* A rank that works on its own device and holds memory on the first one. */
+START_TEST(memory_on_another_ranks_device_is_on_the_wrong_one)
+{
+    builder_header(&b)->rank = _i;
+    builder_level(&b, user(7), DEVICE_0, 20 * MIB, LAST, four, NULL);
+    builder_level(&b, user(9), DEVICE_1, 20 * MIB, LAST, four, NULL);
+    if (_i == 1)
+        only("wrong-device", "retention", 7);
+    else
+        ck_assert(json_array_size(findings()) < 3);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("patterns");
+    TCase *tcase = tcase_create("all");
+
+    tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_add_test(tcase, shared_maps_that_outlive_their_steps);
+    tcase_add_test(tcase, bursts_apart_from_epochs_are_reference_cycles);
+    tcase_add_loop_test(tcase, bursts_of_a_device_are_its_allocators_if_there_is_one, 0, 2);
+    tcase_add_test(tcase, a_request_far_above_the_others_is_a_spike);
+    tcase_add_test(tcase, sizes_within_a_few_times_are_no_spike);
+    tcase_add_test(tcase, a_buffer_of_all_gradients_is_a_collective_buffer);
+    tcase_add_test(tcase, two_buffers_of_all_gradients_are_collective_buffers);
+    tcase_add_loop_test(tcase, buckets_one_after_the_other_are_nobodys_fault_whatever_their_size, 0,
+                        sizeof buckets / sizeof *buckets);
+    tcase_add_test(tcase, parameters_replaced_by_larger_ones_are_legitimate);
+    tcase_add_test(tcase, pinned_blocks_of_powers_of_two_are_a_pool);
+    tcase_add_test(tcase, pinned_blocks_of_their_own_sizes_are_nobodys_fault);
+    tcase_add_loop_test(tcase, memory_on_another_ranks_device_is_on_the_wrong_one, 0, 2);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}

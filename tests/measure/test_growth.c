@@ -1,0 +1,105 @@
+/* Where a life without steps ends for the measurements, on levels whose truth is known: what the
+ * teardown frees hides no growth, and work that gives back is no teardown. */
+#include "libprof/measure/growth.h"
+#include "tests/suite.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLICES = 400, EACH = 64 * 1024, SLICE_NS = SEEP_TIME_SLICE_MS * 1000000 };
+
+static struct seep_model m;
+static struct seep_span span;
+static struct seep_growth growth;
+
+static void setup(void)
+{
+    memset(&m, 0, sizeof m);
+    m.processes = calloc(2, sizeof *m.processes);
+    m.sites = calloc(1, sizeof *m.sites);
+    m.slots = calloc(1, sizeof *m.slots);
+    m.points = calloc(SLICES + 1, sizeof *m.points);
+    m.n_processes = 2;
+    m.n_spaces = 1;
+    m.n_steps = SLICES;
+    m.step_source = SEEP_STEP_TIME;
+    m.processes[0].end_step = INT32_MAX;
+    seep_span_compute(&m, &span);
+    memset(&growth, 0, sizeof growth);
+}
+
+static void teardown(void)
+{
+    seep_growth_fini(&growth);
+    free(m.processes);
+    free(m.sites);
+    free(m.slots);
+    free(m.points);
+}
+
+/* Grows by EACH a slice up to `top`, falls evenly to kept/100 of that by `bottom`, and stays. */
+struct life {
+    const char *what;
+    bool child; /* forked in slice `start`, gone after slice `end`; else the job's own process */
+    int start, top, bottom, kept, end;
+    bool growing;
+};
+
+static const struct life lives[] = {
+    {"a leak that the job's end frees slice by slice", false, 1, 375, 398, 5, 400, true},
+    {"a leak that a process's end frees over two slices", true, 50, 298, 300, 20, 300, true},
+    {"a leak that a process's end has freed in part", true, 50, 299, 300, 55, 300, true},
+    {"a leak that a process's long end frees", true, 50, 280, 300, 0, 300, true},
+    {"an index of which a third is dropped and the rest used", false, 1, 330, 331, 65, 400, false},
+    {"an index of which most is dropped and the rest used", false, 1, 365, 366, 30, 400, false},
+    {"an index that is dropped before the rest of the work", false, 1, 365, 366, 0, 400, false},
+    {"a queue that fills and drains, late in the job", true, 250, 325, 390, 30, 390, false},
+    {"a queue that fills and drains", true, 50, 200, 300, 0, 300, false},
+};
+
+static uint64_t level(const struct life *l, int slice)
+{
+    double top = (double)EACH * (l->top - l->start + 1), bottom = top * l->kept / 100;
+
+    if (slice <= l->top)
+        return (uint64_t)(slice - l->start + 1) * EACH;
+    if (slice >= l->bottom)
+        return (uint64_t)bottom;
+    return (uint64_t)(top - (top - bottom) * (slice - l->top) / (l->bottom - l->top));
+}
+
+START_TEST(growth_is_measured_up_to_where_the_work_ends)
+{
+    const struct life *l = &lives[_i];
+    struct seep_model_process *p = &m.processes[l->child];
+    const uint32_t site = 0;
+
+    p->start_ns = (uint64_t)(l->start - 1) * SLICE_NS;
+    p->parent = l->child;
+    p->end_step = l->child ? l->end + 1 : INT32_MAX;
+    m.slots[0] = (struct seep_model_slot){.process = (uint32_t)l->child};
+    for (int slice = l->start; slice <= l->end; slice++)
+        m.points[m.slots[0].n_points++] = (struct seep_model_point){
+            .step = slice, .bytes = level(l, slice), .blocks = (uint32_t)(level(l, slice) / EACH)};
+    m.n_points = m.slots[0].n_points;
+    m.sites[0] = (struct seep_model_site){.n_slots = 1, .slots = 1};
+    m.n_sites = m.n_slots = 1;
+    ck_assert_int_eq(seep_growth_measure(&m, &span, &site, 1, &growth), 0);
+    ck_assert_msg(growth.growing == l->growing, "%s", l->what);
+    if (l->growing)
+        ck_assert_double_eq_tol(growth.slope.value, EACH, EACH / 20.0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("growth");
+    TCase *tcase = tcase_create("all");
+
+    tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_add_loop_test(tcase, growth_is_measured_up_to_where_the_work_ends, 0,
+                        sizeof lives / sizeof *lives);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}

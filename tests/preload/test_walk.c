@@ -1,0 +1,362 @@
+/* The shim's own stack walk against libunwind's, frame by frame. */
+#define UNW_LOCAL_ONLY
+#include <alloca.h>
+#include <check.h>
+#include <libunwind.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "preload/stack/modules.h"
+#include "preload/stack/walk.h"
+#include "tests/suite.h"
+
+#define NOIPA __attribute__((noipa))
+
+enum { CAPACITY = 1024, LONG = 300 };
+
+static struct seep_walk walk;
+static unsigned n_ours, n_theirs;
+static uintptr_t ours[CAPACITY], theirs[CAPACITY];
+static uint64_t hash, guesses[SEEP_WALK_GUESSES];
+static unsigned n_guesses;
+static bool in_signal; /* one frame is not at a call: its address is one more than libunwind's */
+
+/* Stands where a hook stands. */
+static NOIPA void probe(void)
+{
+    struct seep_regs regs = SEEP_REGS();
+    unw_context_t context;
+    unw_cursor_t cursor;
+    n_guesses = 0;
+    for (unsigned i = 0; i < SEEP_WALK_GUESSES; i++)
+        n_guesses += seep_walk_guess(&walk, &regs, false, i, &guesses[n_guesses]);
+    n_ours = seep_walk_native(&walk, &regs, false, ours, CAPACITY, &hash);
+    unw_getcontext(&context);
+    unw_init_local(&cursor, &context);
+    for (n_theirs = 0; n_theirs < CAPACITY && unw_step(&cursor) > 0;) {
+        unw_word_t ip;
+        unw_get_reg(&cursor, UNW_REG_IP, &ip);
+        if (ip)
+            theirs[n_theirs++] = (uintptr_t)ip;
+    }
+}
+
+static void expect_equal(void)
+{
+    unsigned n_interrupted = 0;
+    ck_assert_uint_gt(n_ours, 2);
+    ck_assert_uint_eq(n_ours, n_theirs);
+    for (unsigned i = 0; i < n_ours; i++) {
+        n_interrupted += ours[i] == theirs[i] + 1;
+        ck_assert_msg(ours[i] == theirs[i] || ours[i] == theirs[i] + 1,
+                      "frame %u: %lx, libunwind has %lx", i, ours[i], theirs[i]);
+    }
+    ck_assert_uint_eq(n_interrupted, in_signal);
+}
+
+static bool guessed(void)
+{
+    for (unsigned i = 0; i < n_guesses; i++)
+        if (guesses[i] == hash)
+            return true;
+    return false;
+}
+
+static NOIPA unsigned descend(int depth)
+{
+    unsigned result = 0;
+    if (depth == 0)
+        probe();
+    else if (depth & 1)
+        result = descend(depth - 1) + 1;
+    else
+        result = descend(depth - 1) * 2;
+    __asm__ volatile("" : "+r"(result)); /* or the recursion becomes a loop */
+    return result;
+}
+
+static NOIPA int with_alloca(int n, int depth)
+{
+    volatile char *room = alloca((size_t)n);
+    room[0] = 1;
+    descend(depth);
+    return room[0];
+}
+
+static NOIPA int realigned(int depth)
+{
+    _Alignas(64) volatile char block[192];
+    block[0] = 1;
+    with_alloca(100 + depth, depth);
+    return block[0];
+}
+
+static NOIPA int with_variable_array(int n)
+{
+    _Alignas(64) volatile char block[64]; /* realigned and of variable size at once */
+    volatile char *room = alloca((size_t)n);
+    block[0] = room[0] = 2;
+    realigned(3);
+    return block[0];
+}
+
+START_TEST(plain_recursion_is_walked_to_its_end)
+{
+    descend(20);
+    expect_equal();
+}
+END_TEST
+
+START_TEST(frames_of_variable_size_are_stepped_over)
+{
+    with_alloca(5000, 3);
+    expect_equal();
+    realigned(2);
+    expect_equal();
+    with_variable_array(1000);
+    expect_equal();
+}
+END_TEST
+
+static int compare(const void *a, const void *b)
+{
+    descend(4);
+    return *(const int *)a - *(const int *)b;
+}
+
+START_TEST(callbacks_through_libc_are_walked)
+{
+    int values[] = {3, 1, 2};
+    qsort(values, 3, sizeof(values[0]), compare);
+    expect_equal();
+}
+END_TEST
+
+static void on_signal(int number)
+{
+    (void)number;
+    descend(2);
+    in_signal = true;
+}
+
+START_TEST(what_a_signal_has_interrupted_is_walked)
+{
+    signal(SIGUSR1, on_signal);
+    raise(SIGUSR1);
+    expect_equal();
+}
+END_TEST
+
+START_TEST(a_signal_on_a_stack_of_its_own_is_walked)
+{
+    static char room[64 * 1024];
+    stack_t alternate = {.ss_sp = room, .ss_size = sizeof(room)};
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK};
+    ck_assert_int_eq(sigaltstack(&alternate, NULL), 0);
+    sigaction(SIGUSR1, &action, NULL);
+    raise(SIGUSR1);
+    expect_equal();
+}
+END_TEST
+
+static void *thread_body(void *unused)
+{
+    memset(&walk, 0, sizeof(walk));
+    descend(9);
+    return unused;
+}
+
+START_TEST(a_thread_is_walked_to_its_start)
+{
+    pthread_t thread;
+    ck_assert_int_eq(pthread_create(&thread, NULL, thread_body, NULL), 0);
+    pthread_join(thread, NULL);
+    expect_equal();
+    memset(&walk, 0, sizeof(walk));
+}
+END_TEST
+
+START_TEST(a_stack_that_is_known_is_known_again)
+{
+    uint64_t first[2];
+    volatile int n = 2; /* one call, not two of an unrolled loop */
+    for (int i = 0; i < n; i++) {
+        descend(12);
+        first[i] = hash;
+    }
+    ck_assert(guessed());
+    ck_assert_uint_eq(first[0], first[1]);
+}
+END_TEST
+
+/* Same depth, same frame sizes, other paths: only return addresses differ. */
+static NOIPA void left(unsigned path, int depth);
+static NOIPA void right(unsigned path, int depth)
+{
+    if (depth == 0)
+        probe();
+    else if (path & 1)
+        left(path >> 1, depth - 1);
+    else
+        right(path >> 1, depth - 1);
+    __asm__ volatile("" ::: "memory");
+}
+
+static NOIPA void left(unsigned path, int depth)
+{
+    if (depth == 0)
+        probe();
+    else if (path & 1)
+        left(path >> 1, depth - 1);
+    else
+        right(path >> 1, depth - 1);
+    __asm__ volatile("" ::: "memory");
+}
+
+START_TEST(no_two_paths_are_taken_for_one)
+{
+    enum { DEPTH = 8, PATHS = 1 << (DEPTH - 1) };
+    uint64_t seen[PATHS];
+    for (unsigned round = 0; round < 2; round++) {
+        for (unsigned path = 0; path < PATHS; path++) {
+            left(path, DEPTH);
+            expect_equal();
+            if (round == 0)
+                seen[path] = hash;
+            ck_assert_uint_eq(hash, seen[path]);
+            for (unsigned other = 0; round == 0 && other < path; other++)
+                ck_assert_uint_ne(seen[other], hash);
+        }
+    }
+}
+END_TEST
+
+START_TEST(deep_stacks_are_walked_whole_and_known_again)
+{
+    static const int depths[] = {40, 70, 90, 100, 120, 250, 600};
+    uint64_t first = 0;
+    volatile int n = 2;
+    for (int i = 0; i < n; i++) {
+        descend(depths[_i]);
+        expect_equal();
+        ck_assert_uint_gt(n_ours, (unsigned)depths[_i]);
+        first = i ? first : hash;
+    }
+    ck_assert(guessed());
+    ck_assert_uint_eq(hash, first);
+}
+END_TEST
+
+/* A long stack whose turns are chosen. */
+static bool turns[LONG];
+static NOIPA void here(int depth);
+static NOIPA void there(int depth)
+{
+    volatile uintptr_t room[3]; /* another size of frame */
+    room[1] = 0;
+    if (depth == 0)
+        probe();
+    else if (turns[depth - 1])
+        here(depth - 1);
+    else
+        there(depth - 1);
+    room[2] = room[1];
+}
+
+static NOIPA void here(int depth)
+{
+    if (depth == 0)
+        probe();
+    else if (turns[depth - 1])
+        here(depth - 1);
+    else
+        there(depth - 1);
+    __asm__ volatile("" ::: "memory");
+}
+
+START_TEST(one_other_frame_anywhere_makes_a_long_stack_another)
+{
+    uint64_t seen[LONG];
+    volatile int n = 2;
+    for (int i = 0; i < LONG; i += 7) {
+        turns[i] = true;
+        for (int k = 0; k < n; k++) {
+            here(LONG);
+            expect_equal();
+        }
+        ck_assert(guessed());
+        turns[i] = false;
+        seen[i] = hash;
+        for (int other = 0; other < i; other += 7)
+            ck_assert_uint_ne(seen[other], seen[i]);
+    }
+}
+END_TEST
+
+static NOIPA int with_large_frame(int n, int outside, int inside)
+{
+    if (outside)
+        return with_large_frame(n, outside - 1, inside) + 1;
+    volatile char *room = alloca((size_t)n);
+    room[0] = 1;
+    descend(inside);
+    return room[0];
+}
+
+START_TEST(frames_of_any_size_are_known_again)
+{
+    volatile int n = 2;
+    for (int size = 100; size < 4 << 20; size *= 3) {
+        for (int i = 0; i < n; i++)
+            with_large_frame(size, 90, 90);
+        expect_equal();
+        ck_assert(guessed());
+    }
+}
+END_TEST
+
+START_TEST(a_walk_stays_within_its_capacity)
+{
+    uintptr_t few[3];
+    struct seep_regs regs = SEEP_REGS();
+    ck_assert_uint_le(seep_walk_native(&walk, &regs, false, few, 3, &hash), 3);
+}
+END_TEST
+
+/* Garbage where frames are expected must end the walk, not the process. */
+START_TEST(a_broken_stack_ends_the_walk)
+{
+    uintptr_t fake[64];
+    for (int i = 0; i < 64; i++)
+        fake[i] = (uintptr_t)&descend + 7;
+    struct seep_regs regs = {
+        .cfa = (uintptr_t)fake, .ra = (uintptr_t)&descend + 7, .rbp = 0x1234567};
+    ck_assert_uint_le(seep_walk_native(&walk, &regs, false, ours, CAPACITY, &hash), CAPACITY);
+    regs.ra = 0x10;
+    ck_assert_uint_le(seep_walk_native(&walk, &regs, false, ours, CAPACITY, &hash), CAPACITY);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("walk");
+    TCase *tests = tcase_create("walk");
+    seep_walk_start();
+    tcase_add_test(tests, plain_recursion_is_walked_to_its_end);
+    tcase_add_test(tests, frames_of_variable_size_are_stepped_over);
+    tcase_add_test(tests, callbacks_through_libc_are_walked);
+    tcase_add_test(tests, what_a_signal_has_interrupted_is_walked);
+    tcase_add_test(tests, a_signal_on_a_stack_of_its_own_is_walked);
+    tcase_add_test(tests, a_thread_is_walked_to_its_start);
+    tcase_add_test(tests, a_stack_that_is_known_is_known_again);
+    tcase_add_test(tests, no_two_paths_are_taken_for_one);
+    tcase_add_loop_test(tests, deep_stacks_are_walked_whole_and_known_again, 0, 7);
+    tcase_add_test(tests, one_other_frame_anywhere_makes_a_long_stack_another);
+    tcase_add_test(tests, frames_of_any_size_are_known_again);
+    tcase_add_test(tests, a_walk_stays_within_its_capacity);
+    tcase_add_test(tests, a_broken_stack_ends_the_walk);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}
