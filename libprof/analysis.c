@@ -2,6 +2,8 @@
 
 #include "libprof/code/function_kinds.h"
 #include "libprof/code/part_rules.h"
+#include "libprof/judge/diagnosis.h"
+#include "libprof/judge/resident_findings.h"
 #include "libprof/model/live_level.h"
 #include "libprof/model/merge.h"
 #include "libprof/model/open_folders.h"

@@ -31,18 +31,8 @@ struct seep_part_rules {
     json_t *values[2]; /* the documents, which own the strings */
 };
 
-static const char *const names[SEEP_N_PARTS] = {
-    "other",     "dataset", "loader",     "camera",     "model",   "backward",
-    "optimizer", "logging", "checkpoint", "collective", "library",
-};
-
 static const char *const kind_names[SEEP_N_FUNCTION_KINDS + 1] = {"allocator", "worker-loop",
                                                                   "graph-node", "nothing"};
-
-const char *seep_part_name(enum seep_part part)
-{
-    return names[part];
-}
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
@@ -54,7 +44,8 @@ static int refuse(struct seep_error *err, const char *name, size_t i, const char
 static int take_part(struct rule *rule, const char *text)
 {
     for (int part = 0; part < SEEP_N_PARTS; part++) {
-        if (part != SEEP_PART_LIBRARY && text && strcmp(text, names[part]) == 0) {
+        if (part != SEEP_PART_LIBRARY && text &&
+            strcmp(text, seep_part_name((enum seep_part)part)) == 0) {
             rule->part = (enum seep_part)part;
             return 0;
         }

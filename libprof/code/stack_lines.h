@@ -4,23 +4,9 @@
 #define SEEP_LIBPROF_CODE_STACK_LINES_H
 
 #include "libprof/model/dictionary.h"
+#include "libprof/words/parts.h"
 
 struct seep_function_kinds;
-
-enum seep_part {
-    SEEP_PART_OTHER = 0, /* the user's own code, nothing more is known */
-    SEEP_PART_DATASET,
-    SEEP_PART_LOADER,
-    SEEP_PART_CAMERA,
-    SEEP_PART_MODEL,
-    SEEP_PART_BACKWARD,
-    SEEP_PART_OPTIMIZER,
-    SEEP_PART_LOGGING,
-    SEEP_PART_CHECKPOINT,
-    SEEP_PART_COLLECTIVE,
-    SEEP_PART_LIBRARY, /* no frame of the user's */
-    SEEP_N_PARTS
-};
 
 /* What is known of each stack of a dictionary, by its id. */
 struct seep_stack_lines {
@@ -46,8 +32,5 @@ SEEP_MUST_CHECK int seep_stack_lines_init(struct seep_stack_lines *f,
                                           const struct seep_function_kinds *kinds,
                                           const struct seep_symbols *symbols);
 void seep_stack_lines_fini(struct seep_stack_lines *f);
-
-/* "dataset" and so on. */
-const char *seep_part_name(enum seep_part part);
 
 #endif

@@ -4,7 +4,7 @@
 #include "libprof/document/report_pairs.h"
 #include "libprof/document/report_view.h"
 #include "libprof/export/check_printers.h"
-#include "libprof/judge/diagnosis.h"
+#include "libprof/words/patterns.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -96,11 +96,9 @@ static json_t *message_of(const json_t *finding)
 
 static int pattern_index(const char *name)
 {
-    for (int i = 0; i < SEEP_N_PATTERNS; i++) {
-        if (strcmp(name, seep_pattern_name((enum seep_pattern)i)) == 0)
-            return i;
-    }
-    return -1;
+    enum seep_pattern pattern;
+
+    return seep_pattern_find(name, &pattern) ? (int)pattern : -1;
 }
 
 static void add_fingerprint(json_t *result, uint64_t fingerprint)
@@ -154,7 +152,7 @@ static json_t *line_result(const json_t *line, const char *cwd)
     return result;
 }
 
-/* A rule for every pattern [3.49], in the order of the enum, and one for budgets. */
+/* A rule for every pattern [3.49], in the order of patterns.def, and one for budgets. */
 static json_t *rules(void)
 {
     json_t *list = json_array();

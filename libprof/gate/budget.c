@@ -5,7 +5,7 @@
 #include "libprof/base/text.h"
 #include "libprof/base/toml.h"
 #include "libprof/document/report_view.h"
-#include "libprof/judge/diagnosis.h"
+#include "libprof/words/patterns.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -42,11 +42,9 @@ static bool is_space(const char *name)
 
 static bool is_pattern(const char *name)
 {
-    for (int i = 0; i < SEEP_N_PATTERNS; i++) {
-        if (strcmp(name, seep_pattern_name((enum seep_pattern)i)) == 0)
-            return true;
-    }
-    return false;
+    enum seep_pattern pattern;
+
+    return seep_pattern_find(name, &pattern);
 }
 
 static int severity_of(const char *name)

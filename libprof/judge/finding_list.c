@@ -1,72 +1,10 @@
-/* Findings as a list: making, joining, sorting and freeing them. */
-#include "libprof/judge/diagnosis.h"
+#include "libprof/judge/finding_list.h"
+
+#include "libprof/measure/thresholds.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-const char *seep_pattern_name(enum seep_pattern pattern)
-{
-    static const char *const names[SEEP_N_PATTERNS] = {
-        "eager-retention", "first-touch-cache", "aliased-cache",     "graph-retention",
-        "carry-over",      "allocator-cache",   "size-spike",        "worker-multiplication",
-        "cow-growth",      "pinned-pool",       "shm-growth",        "collective-buffer",
-        "wrong-device",    "reference-cycle",   "legitimate-growth", "unbounded-growth",
-        "undetermined",
-    };
-
-    return names[pattern];
-}
-
-const char *seep_severity_name(enum seep_severity severity)
-{
-    static const char *const names[] = {"leak", "retention", "pressure", "info"};
-
-    return names[severity];
-}
-
-void seep_finding_note(struct seep_finding *f, const char *format, ...)
-{
-    va_list args;
-    char *text;
-
-    if (f->n_evidence >= SEEP_MAX_EVIDENCE)
-        return;
-    va_start(args, format);
-    if (vasprintf(&text, format, args) >= 0)
-        f->evidence[f->n_evidence++] = text;
-    va_end(args);
-}
-
-void seep_finding_fini(struct seep_finding *f)
-{
-    free(f->sites);
-    free(f->processes);
-    free(f->title);
-    free(f->advice);
-    for (size_t i = 0; i < f->n_evidence; i++)
-        free(f->evidence[i]);
-}
-
-void seep_findings_fini(struct seep_findings *f)
-{
-    for (size_t i = 0; i < f->n; i++)
-        seep_finding_fini(&f->list[i]);
-    free(f->list);
-    *f = (struct seep_findings){0};
-}
-
-/* ---- findings of one function -------------------------------------------------------------- */
-
-bool seep_finding_same_function(const struct seep_model *m, uint32_t frame, uint32_t other)
-{
-    const struct seep_dict_frame *f = &m->dict.frames[frame], *g = &m->dict.frames[other];
-
-    return f->kind == g->kind && f->source == g->source && f->function == g->function &&
-           f->kind == SEEP_FRAME_PYTHON;
-}
 
 /* ---- one graph, one finding ------------------------------------------------------------------ */
 
@@ -94,7 +32,8 @@ static bool is_of_graph(const struct seep_model *m, const struct seep_finding *g
     double blocks = pace(f);
     return f->pattern == SEEP_PATTERN_UNBOUNDED_GROWTH &&
            seep_finding_same_function(m, graph->frame, f->frame) &&
-           fabs(blocks - floor(blocks + 0.5)) < 0.05 && blocks > 0.9;
+           fabs(blocks - floor(blocks + 0.5)) < SEEP_T_GRAPH_PACE &&
+           blocks > SEEP_T_GRAPH_PACE_LEAST;
 }
 
 static int absorb(const struct seep_model *m, struct seep_finding *graph, struct seep_finding *f)
@@ -224,7 +163,7 @@ void seep_findings_cut(const struct seep_model *m, struct seep_findings *f)
         for (size_t k = 0; k < kept && !drop; k++)
             drop = f->list[k].pattern == f->list[i].pattern &&
                    seep_finding_same_function(m, f->list[k].frame, f->list[i].frame) &&
-                   f->list[i].live_bytes < f->list[k].live_bytes / 50;
+                   f->list[i].live_bytes < f->list[k].live_bytes / SEEP_T_NEGLIGIBLE_BESIDE;
         if (drop)
             seep_finding_fini(&f->list[i]);
         else

@@ -1,9 +1,10 @@
 /* allocator-cache: live is flat, what is taken from the system, or from the driver, rises. */
-#include "libprof/judge/pattern_rules.h"
-
 #include "libprof/base/text.h"
+#include "libprof/judge/pattern_order.h"
 #include "libprof/measure/resident_memory.h"
 #include "libprof/measure/segments.h"
+#include "libprof/measure/thresholds.h"
+#include "libprof/measure/trend.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,33 +56,33 @@ static bool take_rows(const struct seep_case *c, const struct seep_model_process
     t->from = seep_model_step(c->m, p, p->row_period[first]);
     t->to = seep_model_step(c->m, p, p->row_period[last]);
     t->dx = (double)(t->to - t->from) / (double)(t->n - 1);
-    return t->to - t->from >= 2 * SEEP_RULE_STEPS;
+    return t->to - t->from >= 2 * SEEP_T_STEPS;
 }
 
 /* Pages of blocks that are live and were never touched count as live and not as taken: what was
  * taken beyond live is what an allocator keeps. */
-static bool takes_more(const struct taking *t, struct seep_slope *slope, struct seep_shape *shape)
+static bool takes_more(const struct taking *t, struct seep_slope *slope)
 {
-    double waste[SEEP_STATISTICS_MAX], z;
+    double waste[SEEP_STATISTICS_MAX];
+    struct seep_trend trend;
     struct seep_slope live;
-    int64_t s;
+    const double steps = t->to - t->from;
 
     for (size_t i = 0; i < t->n; i++)
         waste[i] = t->taken[i] > t->live[i] ? t->taken[i] - t->live[i] : 0;
-    if (seep_slope_estimate(waste, 1, t->n, t->dx, slope) || seep_trend_test(waste, t->n, &s, &z) ||
-        seep_shape_describe(waste, t->n, shape) ||
+    if (!seep_trend_measure(waste, t->n, t->dx, &trend) ||
         seep_slope_estimate(t->live, 1, t->n, t->dx, &live))
         return false;
-    double steps = t->to - t->from, total = slope->value * steps;
-    return slope->low > 0 && z > 2.5 && total >= 4 * SEEP_RULE_PEAK_BYTES &&
-           total * 20 >= t->taken[0] && total > 3 * shape->noise && shape->late_share > 0.1 &&
-           shape->rising * 10 >= shape->windows * 5 && live.value * 3 < slope->value;
+    *slope = trend.slope;
+    return seep_trend_grows(&trend, steps, SEEP_T_RESIDENT_BYTES, SEEP_T_TREND_RISING_COARSE) &&
+           slope->value * steps * SEEP_T_TAKEN_SHARE >= t->taken[0] &&
+           live.value * SEEP_T_LIVE_FLAT < slope->value;
 }
 
 static bool has_many_sizes(const struct seep_model *m, const struct seep_model_site *site)
 {
     return site->extra &&
-           __builtin_popcountll(m->extras[site->extra - 1].size_marks) >= 2 * SEEP_RULE_ITEMS;
+           __builtin_popcountll(m->extras[site->extra - 1].size_marks) >= SEEP_T_MANY_SIZES;
 }
 
 /* What the allocator may keep of a site whose sizes vary: each thread has an arena of its own. */
@@ -131,18 +132,17 @@ static bool is_unexplained(const struct seep_case *c, const struct seep_model_pr
     return rss.unexplained.growing && rss.unexplained.slope.value * 2 > taken->value;
 }
 
-static bool judge_host_cache(struct seep_case *c, struct seep_finding *f)
+static bool find_host_cache(struct seep_case *c, struct seep_finding *f)
 {
     struct taking t;
-    struct seep_shape shape;
     char one[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT], low[SEEP_SIZE_TEXT], high[SEEP_SIZE_TEXT];
 
     for (uint32_t p = 0; p < c->m->n_processes; p++) {
         f->n_sites = 0;
-        if (!take_rows(c, &c->m->processes[p], &t) || !takes_more(&t, &f->growth, &shape) ||
+        if (!take_rows(c, &c->m->processes[p], &t) || !takes_more(&t, &f->growth) ||
             is_unexplained(c, &c->m->processes[p], &f->growth) || !find_churn(c, p, f))
             continue;
-        seep_rule_verdict(f, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, 0.75);
+        seep_finding_verdict(f, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, 0.75);
         f->saving_bytes = (uint64_t)(f->growth.value * (t.to - t.from));
         seep_finding_note(f, "taken from the system: from %s to %s, steps %d to %d; live: %s to %s",
                           seep_text_size(t.taken[0], one), seep_text_size(t.taken[t.n - 1], other),
@@ -166,112 +166,129 @@ static bool changes(const struct seep_case *c, const struct seep_model_site *sit
            (site->totals.frees || __builtin_popcountll(m->extras[site->extra - 1].size_marks) > 1);
 }
 
-/* Of what a device gave, the segments: sites[0, *n) from here on. False where there are none, or
- * neither requests nor segments ever change: what was freed then always fits. */
-static bool choose_segments(const struct seep_case *c, const uint32_t *tensors, size_t n_tensors,
-                            uint32_t *sites, size_t *n)
+/* Chooses, of what a device gave, the segments: sites[0, *n) from here on; none where neither
+ * requests nor segments ever change: what was freed then always fits. Returns 0 or -SEEP_ENOMEM. */
+static int choose_segments(const struct seep_case *c, const uint32_t *tensors, size_t n_tensors,
+                           uint32_t *sites, size_t *n)
 {
     const struct seep_model *m = c->m;
-    bool *marked = calloc(m->dict.n_stacks, sizeof *marked), vary = false;
-    bool found =
-        marked && !seep_segments_mark(m, c->frames, c->symbols, tensors, n_tensors, marked);
+    bool *marked = calloc(m->dict.n_stacks + 1, sizeof *marked), vary = false;
+    int rc = marked ? seep_segments_mark(m, c->frames, c->symbols, tensors, n_tensors, marked)
+                    : -SEEP_ENOMEM;
     size_t kept = 0;
 
     for (size_t i = 0; i < n_tensors; i++)
         vary |= has_many_sizes(m, &m->sites[tensors[i]]);
-    for (size_t i = 0; i < *n && found; i++) {
+    for (size_t i = 0; i < *n && !rc; i++) {
         const struct seep_model_site *site = &m->sites[sites[i]];
         if (!marked[site->stack])
             continue;
         vary |= changes(c, site);
         sites[kept++] = sites[i];
     }
-    *n = kept;
+    *n = vary ? kept : 0;
     free(marked);
-    return found && kept && vary;
+    return rc;
 }
 
-/* The line whose sites grow most, by the site of it that does. */
-static uint32_t find_growing(const struct seep_case *c, const uint32_t *sites, size_t n)
+/* Finds the line whose sites grow most, by the site of it that does. Returns 0 or -SEEP_ENOMEM. */
+static int find_growing(const struct seep_case *c, const uint32_t *sites, size_t n, uint32_t *best)
 {
-    double *grew = calloc(c->m->dict.n_frames, sizeof *grew);
+    double *grew = calloc(c->m->dict.n_frames + 1, sizeof *grew);
     struct seep_level level = {0};
-    uint32_t best = sites[0];
+    int rc = grew ? 0 : -SEEP_ENOMEM;
 
-    for (size_t i = 0; i < n && grew; i++) {
+    *best = sites[0];
+    for (size_t i = 0; i < n && !rc; i++) {
         uint32_t line = c->frames->look_at[c->m->sites[sites[i]].stack];
-        if (seep_level_sum(c->m, &sites[i], 1, SEEP_LEVEL_ALL, &level))
+        rc = seep_level_sum(c->m, &sites[i], 1, SEEP_LEVEL_ALL, &level);
+        if (rc)
             break;
         grew[line] += (double)(seep_level_at(&level, c->span->last).bytes -
                                seep_level_at(&level, c->span->judge).bytes);
-        if (grew[line] > grew[c->frames->look_at[c->m->sites[best].stack]])
-            best = sites[i];
+        if (grew[line] > grew[c->frames->look_at[c->m->sites[*best].stack]])
+            *best = sites[i];
     }
     seep_level_fini(&level);
     free(grew);
-    return best;
+    return rc;
 }
 
-/* What the driver gave for tensors rises, and what is in use of it does not. */
-static bool outgrows(const struct seep_case *c, const uint32_t *segments, size_t n,
-                     const uint32_t *tensors, size_t n_tensors, struct seep_growth *taken,
-                     struct seep_slope *in_use)
+/* Whether what the driver gave for tensors rises, and what is in use of it does not. Returns 0 or
+ * -SEEP_ENOMEM. */
+static int outgrows(const struct seep_case *c, const uint32_t *segments, size_t n,
+                    const uint32_t *tensors, size_t n_tensors, struct seep_growth *taken,
+                    struct seep_slope *in_use, bool *found)
 {
     struct seep_growth live = {0};
-    bool found = !seep_growth_measure(c->m, c->span, segments, n, taken) && taken->growing &&
-                 !seep_growth_measure(c->m, c->span, tensors, n_tensors, &live) && !live.growing &&
-                 live.slope.value * 3 < taken->slope.value;
+    int rc = seep_growth_measure(c->m, c->span, segments, n, taken);
 
+    if (!rc && taken->growing)
+        rc = seep_growth_measure(c->m, c->span, tensors, n_tensors, &live);
+    *found = !rc && taken->growing && !live.growing &&
+             live.slope.value * SEEP_T_LIVE_FLAT < taken->slope.value;
     *in_use = live.slope;
     seep_growth_fini(&live);
-    return found;
+    return rc;
 }
 
-static bool judge_device(struct seep_case *c, uint16_t space, uint32_t *tensors,
-                         struct seep_finding *f)
+static int describe_device(struct seep_case *c, uint16_t space, const struct seep_growth *taken,
+                           const struct seep_slope *in_use, struct seep_finding *f)
 {
     const struct seep_model *m = c->m;
     char tensor[SEEP_TENSOR_SPACE], one[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT];
-    struct seep_growth taken = {0};
-    struct seep_slope in_use;
+    uint32_t site;
 
-    if (!seep_tensor_space(m->spaces[space].name, tensor))
-        return false;
-    size_t n_tensors = seep_sites_of_space(m, tensor, tensors);
-    size_t n = n_tensors ? seep_sites_of_space(m, m->spaces[space].name, f->sites) : 0;
-    bool found = n && choose_segments(c, tensors, n_tensors, f->sites, &n) &&
-                 outgrows(c, f->sites, n, tensors, n_tensors, &taken, &in_use);
-    seep_growth_fini(&taken);
-    if (!found)
-        return false;
-    uint32_t site = find_growing(c, f->sites, n);
-    f->n_sites = n;
-    f->growth = taken.slope;
-    for (size_t i = 0; i < n; i++)
+    if (find_growing(c, f->sites, f->n_sites, &site))
+        return -SEEP_ENOMEM;
+    (void)seep_tensor_space(m->spaces[space].name, tensor);
+    f->growth = taken->slope;
+    for (size_t i = 0; i < f->n_sites; i++)
         f->live_bytes += seep_totals_live(&m->sites[f->sites[i]].totals);
-    f->saving_bytes = (uint64_t)(taken.slope.value * (taken.to - taken.from));
+    f->saving_bytes = (uint64_t)(taken->slope.value * (taken->to - taken->from));
     c->space = space;
     c->frame = c->frames->look_at[m->sites[site].stack];
     c->part = (enum seep_part)c->frames->part[m->sites[site].stack];
-    seep_rule_verdict(f, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, 0.85);
+    seep_finding_verdict(f, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, 0.85);
     seep_finding_note(f, "%s rises by %s a step, %s by %s", m->spaces[space].name,
-                      seep_text_size(taken.slope.value, one), tensor,
-                      seep_text_size(in_use.value, other));
-    return true;
+                      seep_text_size(taken->slope.value, one), tensor,
+                      seep_text_size(in_use->value, other));
+    return 0;
 }
 
-static bool judge_device_cache(struct seep_case *c, struct seep_finding *f)
+static int judge_device(struct seep_case *c, uint16_t space, uint32_t *tensors,
+                        struct seep_finding *f, bool *found)
 {
+    const struct seep_model *m = c->m;
+    char tensor[SEEP_TENSOR_SPACE];
+    struct seep_growth taken = {0};
+    struct seep_slope in_use = {0};
+
+    if (!seep_tensor_space(m->spaces[space].name, tensor))
+        return 0;
+    size_t n_tensors = seep_sites_of_space(m, tensor, tensors);
+    size_t n = n_tensors ? seep_sites_of_space(m, m->spaces[space].name, f->sites) : 0;
+    int rc = n ? choose_segments(c, tensors, n_tensors, f->sites, &n) : 0;
+    if (!rc && n)
+        rc = outgrows(c, f->sites, n, tensors, n_tensors, &taken, &in_use, found);
+    f->n_sites = *found ? n : 0;
+    if (!rc && *found)
+        rc = describe_device(c, space, &taken, &in_use, f);
+    seep_growth_fini(&taken);
+    return rc;
+}
+
+int seep_find_allocator_cache(struct seep_case *c, struct seep_finding *f, bool *found)
+{
+    *found = find_host_cache(c, f);
+    if (*found)
+        return 0;
     uint32_t *tensors = malloc((c->m->n_sites + 1) * sizeof *tensors);
-    bool found = false;
-
-    for (uint16_t s = 0; s < c->m->n_spaces && tensors && !found; s++)
-        found = judge_device(c, s, tensors, f);
+    int rc = tensors ? 0 : -SEEP_ENOMEM;
+    for (uint16_t s = 0; s < c->m->n_spaces && !rc && !*found; s++) {
+        seep_finding_blank(f);
+        rc = judge_device(c, s, tensors, f, found);
+    }
     free(tensors);
-    return found;
-}
-
-bool seep_rule_allocator_cache(struct seep_case *c, struct seep_finding *f)
-{
-    return judge_host_cache(c, f) || judge_device_cache(c, f);
+    return rc;
 }

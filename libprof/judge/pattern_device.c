@@ -1,7 +1,7 @@
 /* Memory of the device, and the pinned memory beside it. */
-#include "libprof/judge/pattern_rules.h"
-
 #include "libprof/base/text.h"
+#include "libprof/judge/pattern_order.h"
+#include "libprof/measure/thresholds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,13 +26,11 @@ static bool holds_device(const struct seep_model *m, const struct seep_model_pro
     return false;
 }
 
-/* ---- wrong-device: a rank that works on another device holds memory on this one ----------------
- */
+/* ---- wrong-device: a rank that works on another device holds memory on this one -- */
 
-bool seep_rule_wrong_device(const struct seep_case *c, struct seep_finding *f)
+bool seep_is_wrong_device(const struct seep_case *c, struct seep_finding *f)
 {
-    int device = device_of(seep_rule_space(c));
-    uint64_t blocks;
+    int device = device_of(seep_case_space(c));
     int rank = -1;
 
     if (device < 0)
@@ -47,34 +45,31 @@ bool seep_rule_wrong_device(const struct seep_case *c, struct seep_finding *f)
                 rank = own;
             }
         }
-        uint64_t bytes = theirs ? seep_rule_kept_by(c, c->sites[i], &blocks) : 0;
-        if (bytes)
-            seep_rule_keep_site(f, c->sites[i], bytes, blocks);
+        const struct seep_held kept = c->signs->sites[i].kept;
+        if (theirs && kept.bytes)
+            seep_finding_keep(f, c->sites[i], kept.bytes, kept.blocks);
     }
-    if (f->live_bytes < SEEP_RULE_PEAK_BYTES)
+    if (f->live_bytes < SEEP_T_PEAK_BYTES)
         return false;
-    seep_rule_verdict(f, SEEP_PATTERN_WRONG_DEVICE, SEEP_RETENTION, 0.9);
+    seep_finding_verdict(f, SEEP_PATTERN_WRONG_DEVICE, SEEP_RETENTION, 0.9);
     f->saving_bytes = f->live_bytes;
     seep_finding_note(f, "rank %d works on device %d and holds %llu blocks on device %d too", rank,
                       rank, (unsigned long long)f->count, device);
     return true;
 }
 
-/* ---- pinned-pool: rounded up to a power of two, and never given back ---------------------------
- */
+/* ---- pinned-pool: rounded up to a power of two, and never given back -- */
 
 static bool is_power_of_two(uint64_t n)
 {
     return n && !(n & (n - 1));
 }
 
-bool seep_rule_pinned_pool(const struct seep_case *c, struct seep_finding *f)
+bool seep_is_pinned_pool(const struct seep_case *c, struct seep_finding *f)
 {
     char size[SEEP_SIZE_TEXT];
-    uint64_t blocks, frees = 0;
+    uint64_t frees = 0;
 
-    if (strcmp(seep_rule_space(c), "pinned") != 0)
-        return false;
     for (size_t i = 0; i < c->n_sites; i++) {
         const struct seep_model_site *site = &c->m->sites[c->sites[i]];
         const struct seep_model_extra *e = site->extra ? &c->m->extras[site->extra - 1] : NULL;
@@ -83,14 +78,15 @@ bool seep_rule_pinned_pool(const struct seep_case *c, struct seep_finding *f)
         if (e ? !is_power_of_two(e->max_bytes) || !is_power_of_two(e->min_bytes)
               : !is_power_of_two(mean))
             continue;
-        uint64_t bytes = seep_rule_kept_by(c, c->sites[i], &blocks);
+        const struct seep_held kept = c->signs->sites[i].kept;
         frees += site->totals.frees;
-        if (bytes)
-            seep_rule_keep_site(f, c->sites[i], bytes, blocks);
+        if (kept.bytes)
+            seep_finding_keep(f, c->sites[i], kept.bytes, kept.blocks);
     }
-    if (f->count < 2 || frees * 10 > f->count || f->live_bytes < SEEP_RULE_PEAK_BYTES)
+    if (f->count < SEEP_T_PINNED_BLOCKS || frees * SEEP_T_PINNED_FREES > f->count ||
+        f->live_bytes < SEEP_T_PEAK_BYTES)
         return false;
-    seep_rule_verdict(f, SEEP_PATTERN_PINNED_POOL, SEEP_PRESSURE, 0.85);
+    seep_finding_verdict(f, SEEP_PATTERN_PINNED_POOL, SEEP_PRESSURE, 0.85);
     f->saving_bytes = f->live_bytes / 2;
     seep_finding_note(f, "%llu pinned blocks of powers of two, %s, none given back",
                       (unsigned long long)f->count, seep_text_size((double)f->live_bytes, size));

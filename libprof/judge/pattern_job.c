@@ -1,54 +1,74 @@
 /* Findings of many lines at once: what each step leaves to the next one, and pages that forked
  * workers copy by counting references. */
-#include "libprof/judge/pattern_rules.h"
-
 #include "libprof/base/text.h"
+#include "libprof/judge/pattern_order.h"
+#include "libprof/measure/thresholds.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- carry-over: a step's blocks die in the next one, beside its own ---------------------- */
-
-/* Bytes that the site has twice at its peak and once at the ends of steps; 0 where that is not what
- * it does. */
-static uint64_t carried_by(const struct seep_case *c, uint32_t site, uint64_t *steady)
+/* Reads what a site holds at the end of a step. Returns 0 or -SEEP_ENOMEM. */
+static int live_at(const struct seep_case *c, uint32_t site, int32_t step, struct seep_held *out)
 {
-    const struct seep_model_site *s = &c->m->sites[site];
-    const struct seep_model_extra *e = s->extra ? &c->m->extras[s->extra - 1] : NULL;
-    uint64_t blocks, in_second = 0, later = 0;
+    struct seep_level level = {0};
+    int rc = seep_level_sum(c->m, &site, 1, SEEP_LEVEL_ALL, &level);
+    const struct seep_level_point p =
+        rc ? (struct seep_level_point){0} : seep_level_at(&level, step);
 
-    *steady = 0;
-    if (!e || s->n_slots != 1 || !c->frames->is_own[s->stack] || c->frames->importing[s->stack] ||
-        s->last_step - s->first_step < SEEP_RULE_STEPS ||
-        s->totals.allocations < 2 * SEEP_RULE_STEPS)
-        return 0;
-    for (int b = 0; b < SEEP_LIFETIME_BUCKETS; b++) {
-        in_second += b == 1 ? e->lifetimes[b] : 0;
-        later += b == 1 ? 0 : e->lifetimes[b];
-    }
-    if (!in_second || in_second < 9 * later)
-        return 0;
-    *steady =
-        seep_rule_live_at(c, site, c->span->warm + (c->span->last - c->span->warm) / 2, &blocks);
-    uint64_t peak = s->totals.peak_bytes, more = peak > *steady ? peak - *steady : 0;
-    return *steady && (double)more >= 0.6 * (double)*steady ? (more < *steady ? more : *steady) : 0;
+    seep_level_fini(&level);
+    *out = (struct seep_held){p.bytes > 0 ? (uint64_t)p.bytes : 0,
+                              p.blocks > 0 ? (uint64_t)p.blocks : 0};
+    return rc;
 }
 
-bool seep_rule_carry_over(struct seep_case *c, struct seep_finding *f)
-{
-    char size[SEEP_SIZE_TEXT];
-    uint64_t sum = 0, most = 0, steady;
+/* ---- carry-over: a step's blocks die in the next one, beside its own ---------------------- */
 
+/* Whether the site's blocks die in the step after their own. */
+static bool dies_in_next_step(const struct seep_case *c, const struct seep_model_site *s)
+{
+    const struct seep_model_extra *e = s->extra ? &c->m->extras[s->extra - 1] : NULL;
+    uint64_t others = 0;
+
+    if (!e || s->n_slots != 1 || !c->frames->is_own[s->stack] || c->frames->importing[s->stack] ||
+        s->last_step - s->first_step < SEEP_T_STEPS || s->totals.allocations < 2 * SEEP_T_STEPS)
+        return false;
+    for (int b = 0; b < SEEP_LIFETIME_BUCKETS; b++)
+        others += b == 1 ? 0 : e->lifetimes[b];
+    return e->lifetimes[1] && e->lifetimes[1] >= SEEP_T_CARRIED_FREES * others;
+}
+
+/* Bytes that a site has twice at its peak and once, *steady, at the ends of steps; 0 where that is
+ * not what it does. */
+static uint64_t carried_by(const struct seep_model_site *s, uint64_t steady)
+{
+    const uint64_t peak = s->totals.peak_bytes, more = peak > steady ? peak - steady : 0;
+
+    if (!steady || (double)more < SEEP_T_CARRIED_TWICE * (double)steady)
+        return 0;
+    return more < steady ? more : steady;
+}
+
+/* Adds up what sites carry over. Returns 0 or -SEEP_ENOMEM. */
+static int gather_carried(struct seep_case *c, struct seep_finding *f, uint64_t *sum)
+{
+    const int32_t middle = c->span->warm + (c->span->last - c->span->warm) / 2;
+    uint64_t most = 0;
+
+    *sum = 0;
     for (uint32_t i = 0; i < c->m->n_sites; i++) {
         const struct seep_model_site *site = &c->m->sites[i];
         const char *space = c->m->spaces[site->space].name;
-        if (strcmp(space, "host") != 0 && strcmp(space, "mmap") != 0)
+        struct seep_held steady;
+        if ((strcmp(space, "host") != 0 && strcmp(space, "mmap") != 0) ||
+            !dies_in_next_step(c, site))
             continue;
-        uint64_t carried = carried_by(c, i, &steady);
+        if (live_at(c, i, middle, &steady))
+            return -SEEP_ENOMEM;
+        const uint64_t carried = carried_by(site, steady.bytes);
         if (!carried)
             continue;
-        sum += carried;
-        seep_rule_keep_site(f, i, steady, 1);
+        *sum += carried;
+        seep_finding_keep(f, i, steady.bytes, steady.blocks);
         if (carried > most) {
             most = carried;
             c->frame = c->frames->look_at[site->stack];
@@ -56,57 +76,81 @@ bool seep_rule_carry_over(struct seep_case *c, struct seep_finding *f)
             c->space = site->space;
         }
     }
-    uint64_t peak = f->n_sites ? c->m->spaces[c->space].totals.peak_bytes : 0;
-    if (sum < SEEP_RULE_PEAK_BYTES || sum * 33 < peak)
-        return false;
-    seep_rule_verdict(f, SEEP_PATTERN_CARRY_OVER, SEEP_INFO, 0.8);
+    return 0;
+}
+
+int seep_find_carry_over(struct seep_case *c, struct seep_finding *f, bool *found)
+{
+    char size[SEEP_SIZE_TEXT];
+    uint64_t sum;
+
+    if (gather_carried(c, f, &sum))
+        return -SEEP_ENOMEM;
+    const uint64_t peak = f->n_sites ? c->m->spaces[c->space].totals.peak_bytes : 0;
+    *found = sum >= SEEP_T_PEAK_BYTES && sum * SEEP_T_CARRIED_SHARE >= peak;
+    if (!*found)
+        return 0;
+    seep_finding_verdict(f, SEEP_PATTERN_CARRY_OVER, SEEP_INFO, 0.8);
     f->saving_bytes = sum;
     seep_finding_note(
         f, "blocks of a step are freed in the next one, when its own are there: %s twice",
         seep_text_size((double)sum, size));
     seep_finding_note(f, "no growth; the peak could be %s lower, %.0f %% of the peak of %s", size,
                       100.0 * (double)sum / (double)peak, c->m->spaces[c->space].name);
-    return true;
+    return 0;
 }
 
 /* ---- cow-growth: no allocation, and a worker's own pages rise ---------------------------- */
 
-/* The trainer's line that had made most small objects when its workers were forked: they lie in the
- * arenas of Python's allocator, blocks of one of two sizes that it maps itself. */
-static bool find_arenas(struct seep_case *c, uint32_t parent, struct seep_finding *f)
+/* Blocks of one of two sizes that Python's allocator maps itself. */
+static bool is_arena(uint64_t bytes)
+{
+    return bytes == 256 * 1024 || bytes == 1024 * 1024; /* up to 3.9, and from then on */
+}
+
+static bool is_of_process(const struct seep_model *m, const struct seep_model_site *site,
+                          uint32_t process)
+{
+    for (uint32_t k = site->slots; k; k = m->slots[k - 1].next) {
+        if (m->slots[k - 1].process == process)
+            return true;
+    }
+    return false;
+}
+
+/* Finds the trainer's line that had made most small objects when its workers were forked: they lie
+ * in the arenas of Python's allocator. Returns 0 or -SEEP_ENOMEM. */
+static int find_arenas(struct seep_case *c, uint32_t parent, struct seep_finding *f)
 {
     const struct seep_model *m = c->m;
-    uint64_t most = 0, blocks;
+    struct seep_held most = {0}, live;
 
     for (uint32_t i = 0; i < m->n_sites; i++) {
         const struct seep_model_site *site = &m->sites[i];
         const struct seep_totals *t = &site->totals;
-        bool theirs = false;
-        for (uint32_t k = site->slots; k && !theirs; k = m->slots[k - 1].next)
-            theirs = m->slots[k - 1].process == parent;
-        if (!theirs || strcmp(m->spaces[site->space].name, "mmap") != 0 || !t->allocations ||
-            c->frames->importing[site->stack] || !c->frames->is_own[site->stack])
-            continue;
-        uint64_t each = t->allocated_bytes / t->allocations;
-        if ((each != 256 * 1024 && each != 1024 * 1024) || t->peak_bytes <= most)
+        if (strcmp(m->spaces[site->space].name, "mmap") != 0 || !t->allocations ||
+            !is_of_process(m, site, parent) || c->frames->importing[site->stack] ||
+            !c->frames->is_own[site->stack] || !is_arena(t->allocated_bytes / t->allocations) ||
+            t->peak_bytes <= most.bytes)
             continue;
         /* The job's end frees them. */
-        uint64_t live = seep_rule_live_at(c, i, c->span->last, &blocks);
-        if (live <= most)
+        if (live_at(c, i, c->span->last, &live))
+            return -SEEP_ENOMEM;
+        if (live.bytes <= most.bytes)
             continue;
         most = live;
-        f->count = blocks;
         f->sites[0] = i;
         f->n_sites = 1;
     }
     if (!f->n_sites)
-        return false;
+        return 0;
     uint32_t stack = m->sites[f->sites[0]].stack;
     c->frame = c->frames->look_at[stack];
     c->space = m->sites[f->sites[0]].space;
     c->part = (enum seep_part)c->frames->part[stack];
-    f->live_bytes = most;
-    return true;
+    f->live_bytes = most.bytes;
+    f->count = most.blocks;
+    return 0;
 }
 
 static uint64_t own_live(const struct seep_model_process *p)
@@ -118,54 +162,68 @@ static uint64_t own_live(const struct seep_model_process *p)
     return sum;
 }
 
-/* What a forked interpreter writes to in any case. */
-enum { OWN_PAGES = 8 * 1024 * 1024 };
+/* What forked workers came to own without allocating. */
+struct copied {
+    uint64_t bytes, own_bytes; /* own: at most, of their own blocks */
+    uint32_t workers, parent;  /* parent: index + 1 */
+    double steps, rise;
+};
 
-bool seep_rule_cow_growth(struct seep_case *c, struct seep_finding *f)
+static struct copied add_copied(const struct seep_model *m)
 {
-    uint64_t grown = 0, own = 0;
-    uint32_t workers = 0, parent = 0;
-    double steps = 0, rise = 0;
-    char all[SEEP_SIZE_TEXT], each[SEEP_SIZE_TEXT], live[SEEP_SIZE_TEXT];
+    struct copied sum = {0};
 
-    for (uint32_t i = 0; i < c->m->n_processes; i++) {
-        const struct seep_model_process *p = &c->m->processes[i];
+    for (uint32_t i = 0; i < m->n_processes; i++) {
+        const struct seep_model_process *p = &m->processes[i];
         const struct seep_process *e = p->entry;
         uint64_t held = own_live(p);
         if (p->role != SEEP_ROLE_WORKER || !p->parent || !e || e->private_last_bytes <= held)
             continue;
-        uint64_t base = held + OWN_PAGES;
+        uint64_t base = held + SEEP_T_INTERPRETER_BYTES;
         if (e->private_first_bytes < base)
             base = e->private_first_bytes;
         uint64_t copied = e->private_last_bytes > base ? e->private_last_bytes - base : 0;
-        if (copied < SEEP_RULE_LARGE_BYTES || copied < 3 * held)
+        if (copied < SEEP_T_LARGE_BYTES || copied < SEEP_T_COPIED_TIMES * held)
             continue;
-        grown += copied;
-        own += held;
-        parent = p->parent;
-        workers++;
+        sum.bytes += copied;
+        sum.own_bytes += held;
+        sum.parent = p->parent;
+        sum.workers++;
         if (e->private_last_period > e->private_first_period) {
-            steps += (double)(e->private_last_period - e->private_first_period);
-            rise += (double)e->private_last_bytes - (double)e->private_first_bytes;
+            sum.steps += (double)(e->private_last_period - e->private_first_period);
+            sum.rise += (double)e->private_last_bytes - (double)e->private_first_bytes;
         }
     }
-    if (!workers || !find_arenas(c, parent - 1, f))
-        return false;
-    seep_rule_verdict(f, SEEP_PATTERN_COW_GROWTH, SEEP_RETENTION, 0.8);
-    f->saving_bytes = grown;
-    if (steps > 0) {
-        double slope = rise / (steps / workers);
+    return sum;
+}
+
+int seep_find_cow_growth(struct seep_case *c, struct seep_finding *f, bool *found)
+{
+    const struct copied sum = add_copied(c->m);
+    char all[SEEP_SIZE_TEXT], each[SEEP_SIZE_TEXT], live[SEEP_SIZE_TEXT];
+
+    if (!sum.workers)
+        return 0;
+    if (find_arenas(c, sum.parent - 1, f))
+        return -SEEP_ENOMEM;
+    *found = f->n_sites > 0;
+    if (!*found)
+        return 0;
+    seep_finding_verdict(f, SEEP_PATTERN_COW_GROWTH, SEEP_RETENTION, 0.8);
+    f->saving_bytes = sum.bytes;
+    if (sum.steps > 0) {
+        double slope = sum.rise / (sum.steps / sum.workers);
         f->growth = (struct seep_slope){slope, slope, slope};
         f->returns = true;
     }
     seep_finding_note(f,
                       "%u forked workers came to own %s of pages each (%s in all) without "
                       "allocating: their own blocks never were more than %s",
-                      workers, seep_text_size((double)grown / workers, each),
-                      seep_text_size((double)grown, all),
-                      seep_text_size((double)own / workers, live));
+                      sum.workers, seep_text_size((double)sum.bytes / sum.workers, each),
+                      seep_text_size((double)sum.bytes, all),
+                      seep_text_size((double)sum.own_bytes / sum.workers, live));
     seep_finding_note(f,
                       "reading a Python object writes its reference count, and so copies the page "
                       "that it lies in; this line had made most of them before the fork");
-    return true;
+    return 0;
 }

@@ -1,7 +1,7 @@
 /* What is gone at the end of each step, and still decides how much memory the job needs. */
-#include "libprof/judge/pattern_rules.h"
-
 #include "libprof/base/text.h"
+#include "libprof/judge/pattern_order.h"
+#include "libprof/measure/thresholds.h"
 
 #include <string.h>
 
@@ -22,15 +22,13 @@ static uint64_t frees_of_age(const struct seep_model_extra *e, unsigned from, un
 }
 
 /* Of the steps that the site was active in, at least so many. */
-static bool is_active(const struct seep_case *c, const struct seep_model_site *site)
+static bool is_active(const struct seep_model_site *site)
 {
-    return site->last_step - site->first_step >= SEEP_RULE_STEPS &&
-           site->totals.allocations >= 2 * SEEP_RULE_STEPS && c->m->step_source != SEEP_STEP_TIME;
+    return site->last_step - site->first_step >= SEEP_T_STEPS &&
+           site->totals.allocations >= 2 * SEEP_T_STEPS;
 }
 
 /* ---- collective-buffer: all gradients once more, for the length of a reduction --------------- */
-
-enum { BUCKET_BYTES = 25 << 20 }; /* PyTorch's default, which the advice names */
 
 /* Whether the blocks are copies of all the gradients there are: one a step, or one for each type of
  * number or model. Buckets one after the other are the pattern's fix: many, or of the size that
@@ -41,11 +39,14 @@ static bool is_flat_copy(const struct seep_model_site *site, uint64_t block_byte
     double step_bytes =
         (double)site->totals.allocated_bytes / steps / (site->n_slots ? site->n_slots : 1);
 
-    double least = block_bytes > BUCKET_BYTES + BUCKET_BYTES / 10 ? 0.3 : 0.6;
+    /* A tenth more: a bucket is closed by the gradient that fills it. */
+    double least = block_bytes > SEEP_T_BUCKET_BYTES + SEEP_T_BUCKET_BYTES / 10
+                       ? SEEP_T_FLAT_COPY
+                       : SEEP_T_FLAT_COPY_SMALL;
     return (double)block_bytes > least * step_bytes;
 }
 
-bool seep_rule_collective_buffer(const struct seep_case *c, struct seep_finding *f)
+bool seep_is_collective_buffer(const struct seep_case *c, struct seep_finding *f)
 {
     char size[SEEP_SIZE_TEXT];
 
@@ -54,28 +55,30 @@ bool seep_rule_collective_buffer(const struct seep_case *c, struct seep_finding 
     for (size_t i = 0; i < c->n_sites; i++) {
         const struct seep_model_site *site = &c->m->sites[c->sites[i]];
         const struct seep_model_extra *e = extra_of(c, c->sites[i]);
-        if (!e || !is_active(c, site) || e->max_bytes < SEEP_RULE_PEAK_BYTES ||
-            e->max_bytes * 20 < c->space_peak / (site->n_slots ? site->n_slots : 1) ||
+        if (!e || !is_active(site) || e->max_bytes < SEEP_T_PEAK_BYTES ||
+            e->max_bytes * SEEP_T_PEAK_SHARE <
+                c->space_peak / (site->n_slots ? site->n_slots : 1) ||
             !is_flat_copy(site, e->max_bytes))
             continue;
         /* Ranks that take turns in being first see some of each other's steps begin in between. */
-        if (frees_of_age(e, 0, 1) * 10 < site->totals.frees * 9 ||
-            frees_of_age(e, 0, 0) * 2 < site->totals.frees)
+        const double frees = (double)site->totals.frees;
+        if ((double)frees_of_age(e, 0, 1) < SEEP_T_WITHIN_TWO_STEPS * frees ||
+            (double)frees_of_age(e, 0, 0) < SEEP_T_WITHIN_STEP * frees)
             continue;
         if (!f->n_sites || e->max_bytes > f->saving_bytes)
             f->saving_bytes = e->max_bytes;
-        seep_rule_keep_site(f, c->sites[i], 0, 0);
+        seep_finding_keep(f, c->sites[i], 0, 0);
     }
     if (!f->n_sites)
         return false;
     const struct seep_model_site *site = &c->m->sites[f->sites[0]];
-    seep_rule_verdict(f, SEEP_PATTERN_COLLECTIVE_BUFFER, SEEP_PRESSURE, 0.85);
+    seep_finding_verdict(f, SEEP_PATTERN_COLLECTIVE_BUFFER, SEEP_PRESSURE, 0.85);
     seep_finding_note(f, "one block of %s, %.1f times a step, freed within the step",
                       seep_text_size((double)f->saving_bytes, size),
                       (double)site->totals.allocations / (double)c->m->n_steps /
                           (site->n_slots ? site->n_slots : 1));
     seep_finding_note(f, "%.0f %% of the peak of %s while it lives",
-                      100.0 * (double)f->saving_bytes / (double)c->space_peak, seep_rule_space(c));
+                      100.0 * (double)f->saving_bytes / (double)c->space_peak, seep_case_space(c));
     return true;
 }
 
@@ -91,11 +94,11 @@ static bool find_spike(const struct seep_case *c, uint32_t site, struct spike *s
     const struct seep_model_extra *e = extra_of(c, site);
     uint64_t n = 0, below = 0, large = 0;
 
-    if (!e || !is_active(c, &c->m->sites[site]) || e->max_bytes < SEEP_RULE_PEAK_BYTES)
+    if (!e || !is_active(&c->m->sites[site]) || e->max_bytes < SEEP_T_PEAK_BYTES)
         return false;
     for (unsigned b = 0; b < SEEP_SIZE_BUCKETS; b++)
         n += e->sizes[b];
-    if (n < 2 * SEEP_RULE_STEPS)
+    if (n < 2 * SEEP_T_STEPS)
         return false;
     *s = (struct spike){.largest = e->max_bytes};
     for (unsigned b = 0; b < SEEP_SIZE_BUCKETS; b++) {
@@ -106,30 +109,30 @@ static bool find_spike(const struct seep_case *c, uint32_t site, struct spike *s
             large += e->sizes[b];
     }
     s->share = (double)large / (double)n;
-    return s->largest >= 8 * s->median && s->share <= 0.1;
+    return s->largest >= SEEP_T_SPIKE_TIMES * s->median && s->share <= SEEP_T_SPIKE_RARE;
 }
 
-bool seep_rule_size_spike(const struct seep_case *c, struct seep_finding *f)
+bool seep_is_size_spike(const struct seep_case *c, struct seep_finding *f)
 {
     struct spike spike = {0}, s;
     char one[SEEP_SIZE_TEXT], usual[SEEP_SIZE_TEXT];
 
     for (size_t i = 0; i < c->n_sites; i++) {
-        if (!find_spike(c, c->sites[i], &s) || s.largest * 20 < c->space_peak)
+        if (!find_spike(c, c->sites[i], &s) || s.largest * SEEP_T_PEAK_SHARE < c->space_peak)
             continue;
         if (s.largest > spike.largest)
             spike = s;
-        seep_rule_keep_site(f, c->sites[i], 0, 0);
+        seep_finding_keep(f, c->sites[i], 0, 0);
     }
     if (!f->n_sites)
         return false;
-    seep_rule_verdict(f, SEEP_PATTERN_SIZE_SPIKE, SEEP_PRESSURE, 0.85);
+    seep_finding_verdict(f, SEEP_PATTERN_SIZE_SPIKE, SEEP_PRESSURE, 0.85);
     f->saving_bytes = spike.largest - spike.median;
     seep_finding_note(f, "the largest request is %s, half of them are below %s",
                       seep_text_size((double)spike.largest, one),
                       seep_text_size((double)spike.median, usual));
     seep_finding_note(f, "%.1f %% of the requests are as large; it is %.0f %% of the peak of %s",
                       100 * spike.share, 100.0 * (double)spike.largest / (double)c->space_peak,
-                      seep_rule_space(c));
+                      seep_case_space(c));
     return true;
 }

@@ -1,15 +1,16 @@
 #include "libprof/measure/growth.h"
 
+#include "libprof/measure/thresholds.h"
+#include "libprof/measure/trend.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SAMPLING_ERRORS 4   /* growth that many standard errors of --sample above 0 is real */
-#define MAX_FALL        0.4 /* of the range of values: a deeper fall is a sawtooth's */
+#define SAMPLING_ERRORS 4 /* growth that many standard errors of --sample above 0 is real */
 enum {
     MIN_EPOCHS = 5,  /* where growth comes once an epoch */
     MIN_JUDGED = 10, /* steps after the warm-up: fewer show no trend */
-    MIN_GROWTH_BYTES = 64 * 1024,
     SITE_POINTS = 48,
     LAST_SLICES = 2,    /* of a life without steps: what falls in them is its end */
     TEARDOWN_SHARE = 8, /* and takes no larger part of the life than 1 of these */
@@ -158,24 +159,24 @@ static bool measure_lane(const struct seep_level *level, int32_t from, int32_t t
         return false;
     seep_level_sample(level, from, to, n, y);
     /* Most lines: nothing that any rule would speak of, or no trend, and so no slope clear of 0. */
-    if (range_of(y, n) < MIN_GROWTH_BYTES)
+    if (range_of(y, n) < SEEP_T_SHOWN_BYTES)
         return true;
     if (seep_trend_test(y, n, &s, &g->z) || seep_shape_describe(y, n, &g->shape))
         return false;
-    if (g->z < 1.5)
+    if (g->z < SEEP_T_TREND_Z_LEAST)
         return true;
     double dx = (double)((int64_t)to - from) / (double)(n - 1);
     if (seep_slope_estimate(y, 1, n, dx, &g->slope))
         return false;
     double total = g->slope.value * (double)(to - from);
-    double least = g->shape.windows * 0.6;
     double error = sampling_error(variance, y[0], y[n - 1]);
     g->slope.low -= 2 * error / (double)(to - from);
     g->slope.high += 2 * error / (double)(to - from);
-    g->growing = g->slope.low > 0 && g->z > 2.5 && total >= MIN_GROWTH_BYTES &&
-                 total > 3 * g->shape.noise && total > SAMPLING_ERRORS * error &&
-                 g->shape.rising >= least && g->shape.falling * 4 <= g->shape.windows &&
-                 g->shape.late_share > 0.1 && g->shape.fall < MAX_FALL;
+    const struct seep_trend trend = {g->slope, g->shape, g->z};
+    g->growing = seep_trend_grows(&trend, to - from, SEEP_T_SHOWN_BYTES, SEEP_T_TREND_RISING) &&
+                 total > SAMPLING_ERRORS * error &&
+                 g->shape.falling * SEEP_T_TREND_FALLING <= g->shape.windows &&
+                 g->shape.fall < SEEP_T_TREND_FALL;
     return true;
 }
 
@@ -191,7 +192,7 @@ static void find_plateau(struct seep_growth *g, int32_t to)
     if (n < 2 * SEEP_STATISTICS_MIN)
         return;
     seep_level_sample(&g->level, 0, to, n, y);
-    if (range_of(y, n) < MIN_GROWTH_BYTES || seep_shape_describe(y, n, &shape) ||
+    if (range_of(y, n) < SEEP_T_SHOWN_BYTES || seep_shape_describe(y, n, &shape) ||
         !shape.plateau_at || shape.rise <= 0)
         return;
     g->plateau = (int32_t)((int64_t)to * (int64_t)shape.plateau_at / (int64_t)(n - 1));
@@ -428,7 +429,7 @@ static void measure_epochs(const struct seep_model *m, const struct seep_span *s
         seep_slope_estimate(y, 1, n, (double)(last - first) / (double)(n - 1), &slope))
         return;
     double median = seep_median(rises, n - 1);
-    if (least <= 0 || least < median / 2 || y[n - 1] - y[0] < MIN_GROWTH_BYTES)
+    if (least <= 0 || least < median / 2 || y[n - 1] - y[0] < SEEP_T_SHOWN_BYTES)
         return;
     g->slope = slope;
     g->shape = (struct seep_shape){.windows = (unsigned)n - 1,

@@ -3,22 +3,14 @@
  * for its heap and private maps. */
 #include "libprof/measure/memory_limit.h"
 
-#include "libprof/base/text.h"
 #include "libprof/model/process_facts.h"
 
 #include <string.h>
 
-struct limit {
-    uint64_t bytes; /* 0: none */
-    uint64_t used;
-    double growth; /* bytes a step that count towards it */
-    const char *kind;
-};
-
-static void tighten(struct limit *limit, uint64_t bytes, const char *kind)
+static void tighten(struct seep_limit *limit, uint64_t bytes, const char *kind)
 {
     if (bytes && (!limit->bytes || bytes < limit->bytes))
-        *limit = (struct limit){.bytes = bytes, .kind = kind};
+        *limit = (struct seep_limit){.bytes = bytes, .kind = kind};
 }
 
 static const char *cgroup_kind(const struct seep_header *h)
@@ -27,11 +19,11 @@ static const char *cgroup_kind(const struct seep_header *h)
 }
 
 /* Of all processes together, on the main one's machine. */
-static struct limit shared_limit(const struct seep_model *m)
+static struct seep_limit shared_limit(const struct seep_model *m)
 {
     const struct seep_model_process *main = &m->processes[m->main];
     const struct seep_header *h = main->profile->header;
-    struct limit limit = {.kind = "none"};
+    struct seep_limit limit = {.kind = "none"};
 
     if (main->job)
         tighten(&limit, main->job->limit_bytes, main->job->limit_kind);
@@ -42,7 +34,7 @@ static struct limit shared_limit(const struct seep_model *m)
 
 uint64_t seep_memory_limit_of(const struct seep_model *m, const char **kind)
 {
-    struct limit limit = shared_limit(m);
+    struct seep_limit limit = shared_limit(m);
 
     for (size_t i = 0; i < m->n_processes && !shared_limit(m).bytes; i++) {
         tighten(&limit, m->processes[i].profile->header->limit_address_bytes, "RLIMIT_AS");
@@ -74,64 +66,41 @@ static uint64_t resident_at(const struct seep_model *m, const struct seep_model_
     return rss > live ? rss : live;
 }
 
-static double steps_left(const struct limit *limit)
+double seep_memory_limit_steps(const struct seep_limit *limit)
 {
     return limit->bytes > limit->used ? (double)(limit->bytes - limit->used) / limit->growth : 0;
 }
 
-static void keep_nearer(struct limit *nearest, const struct limit *limit)
+static void keep_nearer(struct seep_limit *nearest, const struct seep_limit *limit)
 {
-    if (limit->bytes && (!nearest->bytes || steps_left(limit) < steps_left(nearest)))
+    if (limit->bytes &&
+        (!nearest->bytes || seep_memory_limit_steps(limit) < seep_memory_limit_steps(nearest)))
         *nearest = *limit;
 }
 
-static struct limit nearest_limit(const struct seep_model *m, const struct seep_finding *f)
+struct seep_limit seep_memory_limit_nearest(const struct seep_model *m, double slope,
+                                            const uint32_t *processes, size_t n)
 {
     const struct seep_model_process *main = &m->processes[m->main];
     uint64_t t = main->end_ns ? main->end_ns - 1 : 0;
-    struct limit nearest = {0}, limit = shared_limit(m);
+    struct seep_limit nearest = {0}, limit = shared_limit(m);
 
-    limit.growth = f->growth.value;
+    limit.growth = slope;
     for (size_t i = 0; i < m->n_processes && limit.bytes; i++) {
         if (strcmp(m->processes[i].profile->header->host, main->profile->header->host) == 0)
             limit.used += resident_at(m, &m->processes[i], t);
     }
     keep_nearer(&nearest, &limit);
-    for (size_t i = 0; i < f->n_processes; i++) {
-        const struct seep_model_process *p = &m->processes[f->processes[i]];
+    for (size_t i = 0; i < n; i++) {
+        const struct seep_model_process *p = &m->processes[processes[i]];
         const struct seep_header *h = p->profile->header;
-        double growth = f->growth.value / (double)f->n_processes;
+        double growth = slope / (double)n;
         uint64_t last = p->end_ns ? p->end_ns - 1 : 0;
-        limit = (struct limit){h->limit_address_bytes, h->address_bytes, growth, "RLIMIT_AS"};
+        limit = (struct seep_limit){h->limit_address_bytes, h->address_bytes, growth, "RLIMIT_AS"};
         keep_nearer(&nearest, &limit);
-        limit = (struct limit){h->limit_data_bytes, private_at(m, p, last), growth, "RLIMIT_DATA"};
+        limit =
+            (struct seep_limit){h->limit_data_bytes, private_at(m, p, last), growth, "RLIMIT_DATA"};
         keep_nearer(&nearest, &limit);
     }
     return nearest;
-}
-
-static bool on_host(const char *space)
-{
-    return strcmp(space, "host") == 0 || strcmp(space, "mmap") == 0 || strcmp(space, "shm") == 0;
-}
-
-void seep_limit_set(const struct seep_model *m, struct seep_finding *f)
-{
-    char size[SEEP_SIZE_TEXT], used[SEEP_SIZE_TEXT];
-    const char *kind;
-
-    f->steps_to_limit = -1;
-    if (!on_host(m->spaces[f->space].name))
-        return;
-    f->limit_bytes = seep_memory_limit_of(m, &kind);
-    if (f->growth.value <= 0 || f->returns)
-        return;
-    struct limit nearest = nearest_limit(m, f);
-    if (!nearest.bytes)
-        return;
-    f->limit_bytes = nearest.bytes;
-    f->steps_to_limit = steps_left(&nearest);
-    seep_finding_note(f, "the limit is %s (%s), in use are %s",
-                      seep_text_size((double)nearest.bytes, size), nearest.kind,
-                      seep_text_size((double)nearest.used, used));
 }

@@ -2,15 +2,25 @@
 #ifndef SEEP_LIBPROF_MEASURE_MEMORY_LIMIT_H
 #define SEEP_LIBPROF_MEASURE_MEMORY_LIMIT_H
 
-#include "libprof/judge/diagnosis.h"
+#include "libprof/model/model.h"
+
+struct seep_limit {
+    uint64_t bytes; /* 0: none */
+    uint64_t used;
+    double growth;    /* bytes a step that count towards it */
+    const char *kind; /* "cgroup-v2", "cgroup-v1", "ram", "RLIMIT_AS", "RLIMIT_DATA" or "none" */
+};
 
 /* The tightest limit that holds for the job as a whole (cgroup, RAM of the main process's machine);
- * where none is known, the tightest of single processes. 0 none known; *kind says which:
- * "cgroup-v2", "cgroup-v1", "ram", "RLIMIT_AS", "RLIMIT_DATA" or "none". */
+ * where none is known, the tightest of single processes. 0 none known; *kind says which. */
 uint64_t seep_memory_limit_of(const struct seep_model *m, const char **kind);
 
-/* Sets limit_bytes and steps_to_limit of a finding on host memory, by the limit that its growth
- * reaches first, and says in the evidence what is in use. Needs the finding's processes. */
-void seep_limit_set(const struct seep_model *m, struct seep_finding *finding);
+/* The limit that host memory reaches first, of the job or of one of processes[0, n), indices, which
+ * grow by `slope` bytes a step together, evenly; bytes 0: none is known. */
+struct seep_limit seep_memory_limit_nearest(const struct seep_model *m, double slope,
+                                            const uint32_t *processes, size_t n);
+
+/* Steps until it is reached; 0 where it is already. */
+double seep_memory_limit_steps(const struct seep_limit *limit);
 
 #endif

@@ -1,13 +1,9 @@
 #include "libprof/measure/resident_memory.h"
 
-#include "libprof/base/text.h"
-#include "libprof/measure/memory_limit.h"
+#include "libprof/measure/thresholds.h"
+#include "libprof/measure/trend.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
-
-#define LEAST_GROWTH 0x1p22 /* bytes over the judged steps: less is nobody's trouble */
 
 /* The judged samples of a process, a step each. */
 struct points {
@@ -110,26 +106,24 @@ static void spread_evenly(const struct points *p, double *y)
     }
 }
 
-static void judge(const struct points *p, double rss_bytes, struct seep_rss_growth *g)
+static void measure(const struct points *p, double rss_bytes, struct seep_rss_growth *g)
 {
-    double y[SEEP_RSS_SAMPLES], z;
-    struct seep_shape shape;
-    int64_t s;
+    double y[SEEP_RSS_SAMPLES];
+    struct seep_trend trend;
 
     if (p->n < SEEP_RSS_MIN_SAMPLES)
         return;
     double steps = p->step[p->n - 1] - p->step[0];
     spread_evenly(p, y);
-    if (seep_slope_estimate(y, 1, p->n, steps / (double)(p->n - 1), &g->slope) ||
-        seep_trend_test(y, p->n, &s, &z) || seep_shape_describe(y, p->n, &shape))
+    if (!seep_trend_measure(y, p->n, steps / (double)(p->n - 1), &trend))
         return;
-    double total = g->slope.value * steps;
+    g->slope = trend.slope;
     g->known = true;
     g->first = p->y[0];
     g->last = p->y[p->n - 1];
-    g->growing = g->slope.low > 0 && z > 2.5 && total >= LEAST_GROWTH && total * 50 >= rss_bytes &&
-                 total > 3 * shape.noise && shape.late_share > 0.1 &&
-                 shape.rising * 2 >= shape.windows;
+    g->growing =
+        seep_trend_grows(&trend, steps, SEEP_T_RESIDENT_BYTES, SEEP_T_TREND_RISING_COARSE) &&
+        trend.slope.value * steps * SEEP_T_RESIDENT_SHARE >= rss_bytes;
 }
 
 void seep_rss_measure_process(const struct seep_model *m, const struct seep_span *span,
@@ -140,9 +134,9 @@ void seep_rss_measure_process(const struct seep_model *m, const struct seep_span
     *rss = (struct seep_rss){0};
     find_peak(m, p, rss);
     take_points(m, p, span, heap_free_of, &points);
-    judge(&points, (double)rss->peak.rss_bytes, &rss->heap_free);
+    measure(&points, (double)rss->peak.rss_bytes, &rss->heap_free);
     take_points(m, p, span, unexplained_of, &points);
-    judge(&points, (double)rss->peak.rss_bytes, &rss->unexplained);
+    measure(&points, (double)rss->peak.rss_bytes, &rss->unexplained);
     if (points.n) {
         rss->from = (int32_t)points.step[0];
         rss->to = (int32_t)points.step[points.n - 1];
@@ -226,105 +220,4 @@ void seep_rss_fini(struct seep_rss_table *table)
 {
     free(table->of_process);
     *table = (struct seep_rss_table){0};
-}
-
-/* ---- verdicts ------------------------------------------------------------------------------ */
-
-static int host_space(struct seep_model *m, uint16_t *space)
-{
-    for (uint16_t i = 0; i < m->n_spaces; i++) {
-        *space = i;
-        if (strcmp(m->spaces[i].name, "host") == 0)
-            return 0;
-    }
-    if (m->n_spaces >= SEEP_MODEL_MAX_SPACES)
-        return -1;
-    *space = (uint16_t)m->n_spaces;
-    strcpy(m->spaces[m->n_spaces++].name, "host"); /* nothing of it was recorded */
-    return 0;
-}
-
-static void describe(const struct seep_model *m, const struct seep_rss *rss, struct seep_finding *f)
-{
-    const char *unit = m->step_source == SEEP_STEP_TIME ? "time slice" : "step";
-    char each[SEEP_SIZE_TEXT], one[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT], all[SEEP_SIZE_TEXT];
-
-    f->title = seep_text_format("memory that seep cannot see grows by %s every %s",
-                                seep_text_size(rss->unexplained.slope.value, each), unit);
-    f->advice =
-        strdup("see under \"not seen\" who has an allocator of its own; else look which maps "
-               "grow (pmap -X PID, twice): a driver's, or those of a library that asks the "
-               "kernel without libc");
-    seep_finding_note(f,
-                      "resident, and neither heap, map, shared, stack nor file that is known: "
-                      "from %s to %s, steps %d to %d",
-                      seep_text_size(rss->unexplained.first, one),
-                      seep_text_size(rss->unexplained.last, other), (int)rss->from, (int)rss->to);
-    seep_finding_note(f, "at the peak of RSS, %s, it was %s: %.0f %%",
-                      seep_text_size((double)rss->peak.rss_bytes, all),
-                      seep_text_size((double)rss->peak.unexplained_bytes, one),
-                      rss->peak.rss_bytes ? 100.0 * (double)rss->peak.unexplained_bytes /
-                                                (double)rss->peak.rss_bytes
-                                          : 0.0);
-    if (rss->heap_free.growing)
-        seep_finding_note(f, "free memory in libc's arenas grows, too: by %s every %s",
-                          seep_text_size(rss->heap_free.slope.value, each), unit);
-}
-
-static int add_unexplained(struct seep_model *m, const struct seep_rss_table *t,
-                           struct seep_findings *out)
-{
-    const struct seep_rss *job = &t->job;
-    struct seep_finding f = {
-        .pattern = SEEP_PATTERN_UNDETERMINED,
-        .severity = SEEP_INFO,
-        .confidence = 0.7,
-        .part = SEEP_PART_OTHER,
-        .live_bytes = (uint64_t)fmax(job->unexplained.last, 0),
-        .peak_bytes = (uint64_t)fmax(job->unexplained.last, (double)job->peak.unexplained_bytes),
-        .growth = job->unexplained.slope,
-        .first_step = job->from,
-        .sites = calloc(1, sizeof *f.sites),
-        .processes = calloc(m->n_processes + 1, sizeof *f.processes),
-    };
-    struct seep_finding *list = realloc(out->list, (out->n + 1) * sizeof *list);
-
-    if (list)
-        out->list = list;
-    if (!list || !f.sites || !f.processes || host_space(m, &f.space)) {
-        seep_finding_fini(&f);
-        return -SEEP_ENOMEM;
-    }
-    for (uint32_t i = 0; i < m->n_processes; i++) {
-        if (t->of_process[i].unexplained.growing)
-            f.processes[f.n_processes++] = i;
-    }
-    seep_limit_set(m, &f);
-    describe(m, job, &f);
-    out->list[out->n++] = f;
-    return 0;
-}
-
-/* The rule for the heap's cache knows what was taken beyond what is live; samples know it is free.
- */
-static void note_fragmentation(const struct seep_model *m, const struct seep_rss *job,
-                               struct seep_findings *out)
-{
-    char each[SEEP_SIZE_TEXT];
-
-    for (size_t i = 0; i < out->n && job->heap_free.growing; i++) {
-        struct seep_finding *f = &out->list[i];
-        if (f->pattern == SEEP_PATTERN_ALLOCATOR_CACHE &&
-            strcmp(m->spaces[f->space].name, "host") == 0)
-            seep_finding_note(f, "free memory in libc's arenas grows by %s every %s",
-                              seep_text_size(job->heap_free.slope.value, each),
-                              m->step_source == SEEP_STEP_TIME ? "time slice" : "step");
-    }
-}
-
-int seep_rss_judge(struct seep_model *m, const struct seep_rss_table *table,
-                   struct seep_findings *out)
-{
-    note_fragmentation(m, &table->job, out);
-    return table->job.unexplained.growing ? add_unexplained(m, table, out) : 0;
 }

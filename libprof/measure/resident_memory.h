@@ -3,7 +3,7 @@
 #ifndef SEEP_LIBPROF_MEASURE_RESIDENT_MEMORY_H
 #define SEEP_LIBPROF_MEASURE_RESIDENT_MEMORY_H
 
-#include "libprof/judge/diagnosis.h"
+#include "libprof/measure/growth.h"
 
 enum { SEEP_RSS_MIN_SAMPLES = 8 }; /* after the warm-up, that a slope needs */
 
@@ -35,11 +35,5 @@ void seep_rss_fini(struct seep_rss_table *table);
 /* The same of one process. */
 void seep_rss_measure_process(const struct seep_model *m, const struct seep_span *span,
                               const struct seep_model_process *p, struct seep_rss *rss);
-
-/* Adds a finding where the unexplained part grows: it has no line, so no frame and no sites. And a
- * word to a finding of the heap's cache, where what is free in libc's arenas grows. Returns 0 or
- * -SEEP_ENOMEM. */
-SEEP_MUST_CHECK int seep_rss_judge(struct seep_model *m, const struct seep_rss_table *table,
-                                   struct seep_findings *out);
 
 #endif

@@ -1,9 +1,8 @@
-/* Levels that rise and fall back again and again. */
-#include "libprof/judge/pattern_rules.h"
+#include "libprof/measure/sawtooth.h"
 
 #include <stdlib.h>
 
-enum { MAX_TEETH = 64 };
+enum { MAX_FALLS = 64 };
 
 static bool begins_epoch(const struct seep_model *m, int32_t step, int32_t reach)
 {
@@ -14,20 +13,20 @@ static bool begins_epoch(const struct seep_model *m, int32_t step, int32_t reach
     return false;
 }
 
-struct seep_sawtooth seep_sawtooth_find(const struct seep_case *c)
+struct seep_sawtooth seep_sawtooth_find(const struct seep_model *m, const struct seep_span *span,
+                                        const struct seep_level *level)
 {
-    const struct seep_level *level = &c->growth->level;
-    double rises[MAX_TEETH], tops[MAX_TEETH], bases[MAX_TEETH], heights[MAX_TEETH];
+    double rises[MAX_FALLS], tops[MAX_FALLS], bases[MAX_FALLS], heights[MAX_FALLS];
     int64_t low = INT64_MAX, high = 0;
     struct seep_sawtooth s = {0};
     size_t first = level->n, n = level->n;
 
     for (size_t i = 0; i < level->n; i++) {
-        if (level->points[i].step > c->span->last) {
+        if (level->points[i].step > span->last) {
             n = i;
             break;
         }
-        if (level->points[i].step <= c->span->warm)
+        if (level->points[i].step <= span->warm)
             continue;
         first = first < i ? first : i;
         low = level->points[i].bytes < low ? level->points[i].bytes : low;
@@ -36,7 +35,7 @@ struct seep_sawtooth seep_sawtooth_find(const struct seep_case *c)
     if (n < first + 4)
         return s;
     size_t bottom = first;
-    for (size_t i = first + 1; i < n && s.falls < MAX_TEETH; i++) {
+    for (size_t i = first + 1; i < n && s.falls < MAX_FALLS; i++) {
         const struct seep_level_point *p = &level->points[i], *q = &level->points[i - 1];
         s.steps++;
         s.rising += p->bytes > q->bytes;
@@ -49,7 +48,7 @@ struct seep_sawtooth seep_sawtooth_find(const struct seep_case *c)
             (double)(q->bytes - p->bytes) + rises[s.falls] * (double)(p->step - q->step);
         tops[s.falls] = (double)q->bytes;
         bases[s.falls++] = (double)p->bytes;
-        s.epoch_falls += begins_epoch(c->m, p->step, 1 + (p->step - q->step));
+        s.epoch_falls += begins_epoch(m, p->step, 1 + (p->step - q->step));
         s.last_fall = p->step;
         bottom = i;
     }

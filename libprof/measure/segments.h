@@ -4,7 +4,9 @@
 #ifndef SEEP_LIBPROF_MEASURE_SEGMENTS_H
 #define SEEP_LIBPROF_MEASURE_SEGMENTS_H
 
-#include "libprof/judge/diagnosis.h"
+#include "libprof/code/stack_lines.h"
+#include "libprof/code/symbols.h"
+#include "libprof/model/model.h"
 
 /* The space of the tensors that lie in `device_space` goes to tensor_space. False where that is no
  * device's. */
@@ -21,13 +23,5 @@ SEEP_MUST_CHECK int seep_segments_mark(const struct seep_model *m,
                                        const struct seep_stack_lines *frames,
                                        struct seep_symbols *symbols, const uint32_t *tensors,
                                        size_t n, bool *marked);
-
-/* Drops findings of segments that are kept because tensors are, where there are findings of these,
- * too, which get it as evidence: together, segments grow at most twice as fast as the tensors; or,
- * where they do not grow any more, have grown at most twice as much. Most severe ones are first in
- * *f. Returns 0 or -SEEP_ENOMEM. */
-SEEP_MUST_CHECK int seep_segments_join(const struct seep_model *m,
-                                       const struct seep_stack_lines *frames,
-                                       struct seep_symbols *symbols, struct seep_findings *f);
 
 #endif

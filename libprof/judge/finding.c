@@ -1,0 +1,66 @@
+#include "libprof/judge/finding.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void seep_finding_note(struct seep_finding *f, const char *format, ...)
+{
+    va_list args;
+    char *text;
+
+    if (f->n_evidence >= SEEP_MAX_EVIDENCE)
+        return;
+    va_start(args, format);
+    if (vasprintf(&text, format, args) >= 0)
+        f->evidence[f->n_evidence++] = text;
+    va_end(args);
+}
+
+void seep_finding_verdict(struct seep_finding *f, enum seep_pattern pattern,
+                          enum seep_severity severity, double confidence)
+{
+    f->pattern = pattern;
+    f->severity = severity;
+    f->confidence = confidence < 1 ? confidence : 1;
+}
+
+void seep_finding_keep(struct seep_finding *f, uint32_t site, uint64_t bytes, uint64_t blocks)
+{
+    f->sites[f->n_sites++] = site;
+    f->live_bytes += bytes;
+    f->count += blocks;
+}
+
+void seep_finding_blank(struct seep_finding *f)
+{
+    while (f->n_evidence)
+        free(f->evidence[--f->n_evidence]);
+    *f = (struct seep_finding){.sites = f->sites};
+}
+
+void seep_finding_fini(struct seep_finding *f)
+{
+    free(f->sites);
+    free(f->processes);
+    free(f->title);
+    free(f->advice);
+    for (size_t i = 0; i < f->n_evidence; i++)
+        free(f->evidence[i]);
+}
+
+void seep_findings_fini(struct seep_findings *f)
+{
+    for (size_t i = 0; i < f->n; i++)
+        seep_finding_fini(&f->list[i]);
+    free(f->list);
+    *f = (struct seep_findings){0};
+}
+
+bool seep_finding_same_function(const struct seep_model *m, uint32_t frame, uint32_t other)
+{
+    const struct seep_dict_frame *f = &m->dict.frames[frame], *g = &m->dict.frames[other];
+
+    return f->kind == g->kind && f->source == g->source && f->function == g->function &&
+           f->kind == SEEP_FRAME_PYTHON;
+}

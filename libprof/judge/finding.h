@@ -1,0 +1,66 @@
+/* One finding: a line that keeps memory, how, since when, and what to do about it. */
+#ifndef SEEP_LIBPROF_JUDGE_FINDING_H
+#define SEEP_LIBPROF_JUDGE_FINDING_H
+
+#include "libprof/base/error.h"
+#include "libprof/base/statistics.h"
+#include "libprof/measure/growth.h"
+#include "libprof/words/parts.h"
+#include "libprof/words/patterns.h"
+
+enum { SEEP_MAX_EVIDENCE = 8, SEEP_MAX_FINDINGS = 32 };
+
+struct seep_finding {
+    enum seep_pattern pattern;
+    enum seep_severity severity;
+    double confidence; /* 0 … 1 */
+    uint16_t space;
+    enum seep_part part;
+    uint32_t frame;  /* of the dictionary: the line to look at */
+    uint32_t *sites; /* most bytes first */
+    size_t n_sites;
+    uint32_t *processes; /* indices */
+    size_t n_processes;
+    uint64_t live_bytes; /* at the end of the last step, before the job tears itself down */
+    uint64_t peak_bytes;
+    uint64_t count;           /* blocks live then */
+    uint64_t saving_bytes;    /* what the peak may fall by once it is fixed; 0 not known */
+    struct seep_slope growth; /* bytes per step */
+    int32_t first_step;
+    int32_t plateau_step;  /* 0: none */
+    uint64_t limit_bytes;  /* 0: none known */
+    bool returns;          /* each process gives it back when it ends */
+    double steps_to_limit; /* < 0: not growing, or no limit */
+    char *title, *advice;
+    char *evidence[SEEP_MAX_EVIDENCE];
+    size_t n_evidence;
+};
+
+struct seep_findings {
+    struct seep_finding *list; /* most severe first */
+    size_t n;
+    struct seep_span span;
+};
+
+void seep_finding_fini(struct seep_finding *f);
+void seep_findings_fini(struct seep_findings *f);
+
+/* Makes a finding that no pattern has filled yet of one that a pattern has: sites and their room
+ * stay. */
+void seep_finding_blank(struct seep_finding *f);
+
+/* Adds a line of evidence; silently none without memory or room. */
+void seep_finding_note(struct seep_finding *finding, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Sets what the pattern, the severity and the confidence are. */
+void seep_finding_verdict(struct seep_finding *f, enum seep_pattern pattern,
+                          enum seep_severity severity, double confidence);
+
+/* Adds a site and what it holds. */
+void seep_finding_keep(struct seep_finding *f, uint32_t site, uint64_t bytes, uint64_t blocks);
+
+/* Whether two frames are lines of one Python function. */
+bool seep_finding_same_function(const struct seep_model *m, uint32_t frame, uint32_t other);
+
+#endif

@@ -1,0 +1,18 @@
+/* Findings beside each other: which are one matter, and which come first. */
+#ifndef SEEP_LIBPROF_JUDGE_FINDING_LIST_H
+#define SEEP_LIBPROF_JUDGE_FINDING_LIST_H
+
+#include "libprof/judge/finding.h"
+
+/* Makes one finding of those that are one autograd graph: it shows on every line that had a part in
+ * it; the line with most stands, the others are its evidence. Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_findings_join(const struct seep_model *m, struct seep_findings *f);
+
+/* Most severe first, without those of lines that only fill an allocator's cache. */
+void seep_findings_sort(const struct seep_model *m, struct seep_findings *f);
+
+/* Drops what is negligible beside a large finding of the same function, and more than
+ * SEEP_MAX_FINDINGS. */
+void seep_findings_cut(const struct seep_model *m, struct seep_findings *f);
+
+#endif

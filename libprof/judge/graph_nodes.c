@@ -1,0 +1,97 @@
+#include "libprof/judge/graph_nodes.h"
+
+#include "libprof/code/function_kinds.h"
+#include "libprof/measure/thresholds.h"
+
+#include <string.h>
+
+static const char *name_of(const struct seep_case *c, uint32_t frame)
+{
+    const struct seep_symbol *symbol;
+
+    return seep_symbols_get(c->symbols, frame, &symbol) && symbol[0].function ? symbol[0].function
+                                                                              : NULL;
+}
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* A node of a graph is made by the operator's own autograd kernel, which has no name in a stripped
+ * library, right below the operator's entry; tensors and their data are made further in, below
+ * functions that have names. */
+static bool makes_node(const struct seep_case *c, uint32_t stack)
+{
+    const struct seep_dictionary *d = &c->m->dict;
+    unsigned unknown = 0;
+
+    for (uint32_t s = stack; s; s = d->stacks[s].parent) {
+        const struct seep_dict_frame *f = &d->frames[d->stacks[s].frame];
+        if (seep_function_kinds_is(c->frames->kinds, d->stacks[s].frame, SEEP_FUNCTION_GRAPH_NODE))
+            return true;
+        if (f->kind != SEEP_FRAME_NATIVE)
+            return false;
+        const char *name = name_of(c, d->stacks[s].frame);
+        if (!name)
+            unknown++;
+        else if (begins(name, "torch::autograd::"))
+            return true;
+        else if (begins(name, "at::_ops::"))
+            return unknown > 0 && strstr(name, "::call") != NULL;
+        else if (!begins(name, "operator new") &&
+                 !seep_function_kinds_is(c->frames->kinds, d->stacks[s].frame,
+                                         SEEP_FUNCTION_ALLOCATOR))
+            return false;
+    }
+    return false;
+}
+
+bool seep_graph_piles_up(const struct seep_site_signs *site)
+{
+    return site->kept.bytes && site->kept.blocks >= SEEP_T_STEPS;
+}
+
+/* Looks up the native frames inside Python of some sites. */
+static int resolve(const struct seep_case *c, const uint32_t *sites, size_t n)
+{
+    enum { BATCH = 512 };
+    const struct seep_dictionary *d = &c->m->dict;
+    uint32_t frames[BATCH];
+    size_t at = 0;
+
+    for (size_t i = 0; i < n && at < BATCH; i++) {
+        for (uint32_t s = c->m->sites[sites[i]].stack; s && at < BATCH; s = d->stacks[s].parent) {
+            if (d->frames[d->stacks[s].frame].kind != SEEP_FRAME_NATIVE)
+                break;
+            frames[at++] = d->stacks[s].frame;
+        }
+    }
+    return seep_symbols_resolve(c->symbols, frames, at);
+}
+
+int seep_graph_nodes_count(const struct seep_case *c, const struct seep_site_signs *signs,
+                           unsigned *n_nodes)
+{
+    enum { LOOKED_AT = 48 }; /* names are dear, and one says enough */
+    uint32_t sites[LOOKED_AT] = {0};
+    size_t n = 0;
+    unsigned named = 0;
+
+    *n_nodes = 0;
+    for (size_t i = 0; i < c->n_sites && n < LOOKED_AT; i++) {
+        if (seep_graph_piles_up(&signs[i]))
+            sites[n++] = c->sites[i];
+    }
+    if (resolve(c, sites, n))
+        return -SEEP_ENOMEM;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t stack = c->m->sites[sites[i]].stack;
+        *n_nodes += makes_node(c, stack);
+        named += name_of(c, c->m->dict.stacks[stack].frame) != NULL;
+    }
+    bool model = (c->parts >> SEEP_PART_MODEL) & 1;
+    if (!named && model && n >= SEEP_T_GRAPH_SITES)
+        *n_nodes = (unsigned)n;
+    return 0;
+}

@@ -1,0 +1,16 @@
+/* Nodes of autograd graphs, told by the functions that make them. */
+#ifndef SEEP_LIBPROF_JUDGE_GRAPH_NODES_H
+#define SEEP_LIBPROF_JUDGE_GRAPH_NODES_H
+
+#include "libprof/judge/signs.h"
+
+/* Whether what a site holds piles up: so many blocks as patterns want steps. */
+bool seep_graph_piles_up(const struct seep_site_signs *site);
+
+/* Counts the case's sites that pile up and make graph nodes. Where nothing can be looked up, many
+ * such sites below the model's forward say the same with good odds: one node or two an operator.
+ * Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_graph_nodes_count(const struct seep_case *c,
+                                           const struct seep_site_signs *signs, unsigned *n);
+
+#endif

@@ -1,0 +1,145 @@
+#include "libprof/judge/pattern_order.h"
+
+#include "libprof/base/text.h"
+#include "libprof/measure/thresholds.h"
+
+#include <string.h>
+
+static const struct {
+    bool (*of_line)(const struct seep_case *, struct seep_finding *);
+    int (*of_job)(struct seep_case *, struct seep_finding *, bool *);
+} predicates[SEEP_N_PATTERNS] = {
+#define SEEP_PREDICATE_LINE(name) .of_line = seep_is_##name
+#define SEEP_PREDICATE_JOB(name)  .of_job = seep_find_##name
+#define SEEP_PATTERN(id, predicate, name, scope, ...)                                              \
+    [SEEP_PATTERN_##id] = {SEEP_PREDICATE_##scope(predicate)},
+#include "libprof/words/patterns.def"
+#undef SEEP_PATTERN
+};
+
+static bool lies_in(const char *space, enum seep_pattern_spaces wanted)
+{
+    switch (wanted) {
+    case SEEP_SPACES_DEVICE:
+        return strncmp(space, "device:", 7) == 0 || strncmp(space, "tensor:", 7) == 0;
+    case SEEP_SPACES_PINNED:
+        return strcmp(space, "pinned") == 0;
+    case SEEP_SPACES_SHM:
+        return strcmp(space, "shm") == 0;
+    case SEEP_SPACES_NOT_SHM:
+        return strcmp(space, "shm") != 0;
+    case SEEP_SPACES_ALL:
+        break;
+    }
+    return true;
+}
+
+bool seep_patterns_judge_line(const struct seep_case *c, struct seep_finding *finding)
+{
+    for (int i = 0; i < SEEP_N_PATTERNS; i++) {
+        const struct seep_pattern_row *row = seep_pattern_row((enum seep_pattern)i);
+        if (row->scope != SEEP_SCOPE_LINE || (row->axis == SEEP_AXIS_STEPS && c->signs->timed) ||
+            !lies_in(seep_case_space(c), row->spaces))
+            continue;
+        seep_finding_blank(finding);
+        finding->pattern = (enum seep_pattern)i;
+        if (predicates[i].of_line(c, finding))
+            return true;
+    }
+    return false;
+}
+
+int seep_patterns_judge_job(struct seep_case *c, enum seep_pattern pattern,
+                            struct seep_finding *finding, bool *found)
+{
+    const struct seep_pattern_row *row = seep_pattern_row(pattern);
+    const bool timed = c->m->step_source == SEEP_STEP_TIME;
+
+    *found = false;
+    if (row->scope != SEEP_SCOPE_JOB || (row->axis == SEEP_AXIS_STEPS && timed))
+        return 0;
+    finding->pattern = pattern;
+    return predicates[pattern].of_job(c, finding, found);
+}
+
+const char *seep_case_space(const struct seep_case *c)
+{
+    return c->m->spaces[c->space].name;
+}
+
+bool seep_case_is_alike(struct seep_held one, struct seep_held main)
+{
+    if (!one.bytes || !one.blocks)
+        return false;
+    double size = (double)one.bytes / (double)one.blocks;
+    double main_size = main.blocks ? (double)main.bytes / (double)main.blocks : 0;
+    return one.bytes >= main.bytes / SEEP_T_ALIKE_SHARE ||
+           (size >= main_size / SEEP_T_ALIKE_SIZE && size <= main_size * SEEP_T_ALIKE_SIZE);
+}
+
+/* What the last steps add lies in the period that the job ended in, together with its teardown: the
+ * peak of that period tells. */
+static struct seep_held with_last_step(const struct seep_case *c, uint32_t site,
+                                       struct seep_held kept)
+{
+    const struct seep_model_site *s = &c->m->sites[site];
+    uint64_t peak = s->totals.peak_bytes;
+
+    if (s->n_slots != 1 || s->totals.peak_step <= c->span->last || peak <= kept.bytes ||
+        !kept.blocks ||
+        (double)(peak - kept.bytes) > SEEP_T_LAST_STEP * c->signs->growth.slope.value)
+        return kept;
+    double block = (double)kept.bytes / (double)kept.blocks;
+    kept.blocks += (uint64_t)((double)(peak - kept.bytes) / block + 0.5);
+    if (kept.blocks > s->totals.allocations)
+        kept.blocks = s->totals.allocations;
+    kept.bytes = peak;
+    return kept;
+}
+
+/* What came since training began, where there was something before. */
+static struct seep_held gained(struct seep_held now, struct seep_held start)
+{
+    return (struct seep_held){now.bytes > start.bytes ? now.bytes - start.bytes : 0,
+                              now.blocks > start.blocks ? now.blocks - start.blocks : now.blocks};
+}
+
+void seep_case_keep_retaining(const struct seep_case *c, struct seep_finding *f)
+{
+    struct seep_held main = {0};
+
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < c->n_sites; i++) {
+            struct seep_held now = with_last_step(c, c->sites[i], c->signs->sites[i].kept);
+            struct seep_held its = gained(now, c->signs->sites[i].start);
+            if (pass == 0 && its.bytes > main.bytes)
+                main = its;
+            if (pass == 1 && seep_case_is_alike(its, main))
+                seep_finding_keep(f, c->sites[i], now.bytes, now.blocks);
+        }
+    }
+}
+
+uint64_t seep_case_short_frees(const struct seep_case *c, const struct seep_model_site *site)
+{
+    if (!site->extra)
+        return site->first_step == site->last_step ? site->totals.frees : 0;
+    const struct seep_model_extra *e = &c->m->extras[site->extra - 1];
+    return e->lifetimes[0] + e->lifetimes[1];
+}
+
+void seep_case_note_growth(const struct seep_case *c, struct seep_finding *f)
+{
+    const struct seep_growth *g = &c->signs->growth;
+    char value[SEEP_SIZE_TEXT], low[SEEP_SIZE_TEXT], high[SEEP_SIZE_TEXT];
+
+    f->growth = g->slope;
+    f->returns = g->by_process && !(g->past_epoch && c->span->epochs_known);
+    seep_finding_note(f, "grows by %s a step (95 %% interval %s to %s), steps %d to %d",
+                      seep_text_size(g->slope.value, value), seep_text_size(g->slope.low, low),
+                      seep_text_size(g->slope.high, high), (int)g->from, (int)g->to);
+    seep_finding_note(f, "rises in %u of %u windows, no plateau, trend z = %.1f", g->shape.rising,
+                      g->shape.windows, g->z);
+    if (g->by_process)
+        seep_finding_note(f, "measured within each process: some ended before the job did");
+}

@@ -1,0 +1,50 @@
+/* The patterns in their order: a decision list, first hit wins. Patterns are told apart by, in this
+ * order: the space; who a line belongs to; whether its level ends (and when, against the first
+ * epoch); ages of frees; and, of what does not stay, the peak. */
+#ifndef SEEP_LIBPROF_JUDGE_PATTERN_ORDER_H
+#define SEEP_LIBPROF_JUDGE_PATTERN_ORDER_H
+
+#include "libprof/judge/finding.h"
+#include "libprof/judge/signs.h"
+
+/* One predicate a row of patterns.def. Of a line: fills what is particular to the pattern
+ * (severity, confidence, plateau_step, the sites it is about and what they hold, evidence) and
+ * returns true, or returns false. finding->sites has room for all of the case's sites. Of the job:
+ * the case has no sites and no signs, the predicate chooses frame, sites (there is room for all of
+ * the model), space and part; it may run out of memory. */
+#define SEEP_PREDICATE_LINE(name)                                                                  \
+    bool seep_is_##name(const struct seep_case *c, struct seep_finding *f);
+#define SEEP_PREDICATE_JOB(name)                                                                   \
+    int seep_find_##name(struct seep_case *c, struct seep_finding *f, bool *found);
+#define SEEP_PATTERN(id, predicate, name, scope, ...) SEEP_PREDICATE_##scope(predicate)
+#include "libprof/words/patterns.def"
+#undef SEEP_PATTERN
+#undef SEEP_PREDICATE_LINE
+#undef SEEP_PREDICATE_JOB
+
+/* The first pattern of lines that fits; false where none does. */
+bool seep_patterns_judge_line(const struct seep_case *c, struct seep_finding *finding);
+
+/* One pattern of the job. Returns 0 or -SEEP_ENOMEM; *found is false for patterns of lines, too. */
+SEEP_MUST_CHECK int seep_patterns_judge_job(struct seep_case *c, enum seep_pattern pattern,
+                                            struct seep_finding *finding, bool *found);
+
+/* ---- what predicates share ------------------------------------------------------------------- */
+
+/* The name of the case's space. */
+const char *seep_case_space(const struct seep_case *c);
+
+/* Whether a site holds the same kind of thing as the line's main one: the objects around the data
+ * (headers, storages) are not what is counted, an item made by way of another function is. */
+bool seep_case_is_alike(struct seep_held one, struct seep_held main);
+
+/* Adds those sites that hold what was kept on the way to now. */
+void seep_case_keep_retaining(const struct seep_case *c, struct seep_finding *f);
+
+/* Frees of a site whose blocks never outlived the step after their own. */
+uint64_t seep_case_short_frees(const struct seep_case *c, const struct seep_model_site *site);
+
+/* Takes over the slope, and says it. */
+void seep_case_note_growth(const struct seep_case *c, struct seep_finding *f);
+
+#endif

@@ -1,0 +1,14 @@
+/* The words of findings: a title that says what happens, and what to do. */
+#ifndef SEEP_LIBPROF_JUDGE_PATTERN_WORDS_H
+#define SEEP_LIBPROF_JUDGE_PATTERN_WORDS_H
+
+#include "libprof/code/function_kinds.h"
+#include "libprof/judge/finding.h"
+
+/* Sets title and advice, once the rest of the finding is known. Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_finding_set_words(const struct seep_model *m,
+                                           const struct seep_function_kinds *kinds,
+                                           const struct seep_symbols *symbols,
+                                           struct seep_finding *finding);
+
+#endif

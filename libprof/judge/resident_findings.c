@@ -1,0 +1,107 @@
+#include "libprof/judge/resident_findings.h"
+
+#include "libprof/base/text.h"
+#include "libprof/judge/limit_evidence.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int host_space(struct seep_model *m, uint16_t *space)
+{
+    for (uint16_t i = 0; i < m->n_spaces; i++) {
+        *space = i;
+        if (strcmp(m->spaces[i].name, "host") == 0)
+            return 0;
+    }
+    if (m->n_spaces >= SEEP_MODEL_MAX_SPACES)
+        return -1;
+    *space = (uint16_t)m->n_spaces;
+    strcpy(m->spaces[m->n_spaces++].name, "host"); /* nothing of it was recorded */
+    return 0;
+}
+
+static void describe(const struct seep_model *m, const struct seep_rss *rss, struct seep_finding *f)
+{
+    const char *unit = m->step_source == SEEP_STEP_TIME ? "time slice" : "step";
+    char each[SEEP_SIZE_TEXT], one[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT], all[SEEP_SIZE_TEXT];
+
+    f->title = seep_text_format("memory that seep cannot see grows by %s every %s",
+                                seep_text_size(rss->unexplained.slope.value, each), unit);
+    f->advice =
+        strdup("see under \"not seen\" who has an allocator of its own; else look which maps "
+               "grow (pmap -X PID, twice): a driver's, or those of a library that asks the "
+               "kernel without libc");
+    seep_finding_note(f,
+                      "resident, and neither heap, map, shared, stack nor file that is known: "
+                      "from %s to %s, steps %d to %d",
+                      seep_text_size(rss->unexplained.first, one),
+                      seep_text_size(rss->unexplained.last, other), (int)rss->from, (int)rss->to);
+    seep_finding_note(f, "at the peak of RSS, %s, it was %s: %.0f %%",
+                      seep_text_size((double)rss->peak.rss_bytes, all),
+                      seep_text_size((double)rss->peak.unexplained_bytes, one),
+                      rss->peak.rss_bytes ? 100.0 * (double)rss->peak.unexplained_bytes /
+                                                (double)rss->peak.rss_bytes
+                                          : 0.0);
+    if (rss->heap_free.growing)
+        seep_finding_note(f, "free memory in libc's arenas grows, too: by %s every %s",
+                          seep_text_size(rss->heap_free.slope.value, each), unit);
+}
+
+static int add_unexplained(struct seep_model *m, const struct seep_rss_table *t,
+                           struct seep_findings *out)
+{
+    const struct seep_rss *job = &t->job;
+    struct seep_finding f = {
+        .pattern = SEEP_PATTERN_UNDETERMINED,
+        .severity = SEEP_INFO,
+        .confidence = 0.7,
+        .part = SEEP_PART_OTHER,
+        .live_bytes = (uint64_t)fmax(job->unexplained.last, 0),
+        .peak_bytes = (uint64_t)fmax(job->unexplained.last, (double)job->peak.unexplained_bytes),
+        .growth = job->unexplained.slope,
+        .first_step = job->from,
+        .sites = calloc(1, sizeof *f.sites),
+        .processes = calloc(m->n_processes + 1, sizeof *f.processes),
+    };
+    struct seep_finding *list = realloc(out->list, (out->n + 1) * sizeof *list);
+
+    if (list)
+        out->list = list;
+    if (!list || !f.sites || !f.processes || host_space(m, &f.space)) {
+        seep_finding_fini(&f);
+        return -SEEP_ENOMEM;
+    }
+    for (uint32_t i = 0; i < m->n_processes; i++) {
+        if (t->of_process[i].unexplained.growing)
+            f.processes[f.n_processes++] = i;
+    }
+    seep_finding_set_limit(m, &f);
+    describe(m, job, &f);
+    out->list[out->n++] = f;
+    return 0;
+}
+
+/* The rule for the heap's cache knows what was taken beyond what is live; samples know it is free.
+ */
+static void note_fragmentation(const struct seep_model *m, const struct seep_rss *job,
+                               struct seep_findings *out)
+{
+    char each[SEEP_SIZE_TEXT];
+
+    for (size_t i = 0; i < out->n && job->heap_free.growing; i++) {
+        struct seep_finding *f = &out->list[i];
+        if (f->pattern == SEEP_PATTERN_ALLOCATOR_CACHE &&
+            strcmp(m->spaces[f->space].name, "host") == 0)
+            seep_finding_note(f, "free memory in libc's arenas grows by %s every %s",
+                              seep_text_size(job->heap_free.slope.value, each),
+                              m->step_source == SEEP_STEP_TIME ? "time slice" : "step");
+    }
+}
+
+int seep_rss_judge(struct seep_model *m, const struct seep_rss_table *table,
+                   struct seep_findings *out)
+{
+    note_fragmentation(m, &table->job, out);
+    return table->job.unexplained.growing ? add_unexplained(m, table, out) : 0;
+}

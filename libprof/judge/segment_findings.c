@@ -1,0 +1,168 @@
+#include "libprof/judge/segment_findings.h"
+
+#include "libprof/base/text.h"
+#include "libprof/measure/segments.h"
+#include "libprof/measure/thresholds.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* More are not looked at: only the first SEEP_MAX_FINDINGS are shown. */
+enum { MOST = 4 * SEEP_MAX_FINDINGS };
+
+/* The findings of one device: what they are about. */
+struct pairing {
+    const struct seep_findings *f;
+    char tensors[SEEP_TENSOR_SPACE];
+    size_t n;
+    bool is_segment[MOST], is_tensor[MOST], drop[MOST];
+    double added[MOST]; /* bytes since the first step */
+};
+
+/* Whether all processes of one are among the other's; both lists rise. */
+static bool is_among(const struct seep_finding *one, const struct seep_finding *other)
+{
+    size_t k = 0;
+
+    for (size_t i = 0; i < one->n_processes; i++) {
+        while (k < other->n_processes && other->processes[k] < one->processes[i])
+            k++;
+        if (k == other->n_processes || other->processes[k] != one->processes[i])
+            return false;
+    }
+    return true;
+}
+
+/* Memory on a rank's wrong device is a matter of its own. */
+static bool is_alike(const struct seep_finding *a, const struct seep_finding *b)
+{
+    return (a->pattern == SEEP_PATTERN_WRONG_DEVICE) == (b->pattern == SEEP_PATTERN_WRONG_DEVICE);
+}
+
+/* What was there in the first step, as activations are, may be anybody's; but where nothing came
+ * later, it is what is kept. */
+static int weigh(const struct seep_model *m, const struct seep_findings *f, struct pairing *p)
+{
+    struct seep_level level = {0};
+    int rc = 0;
+
+    for (size_t i = 0; i < p->n && !rc; i++) {
+        const struct seep_finding *one = &f->list[i];
+        if (!p->is_segment[i] && !p->is_tensor[i])
+            continue;
+        rc = seep_level_sum(m, one->sites, one->n_sites, SEEP_LEVEL_ALL, &level);
+        int64_t rise =
+            rc ? 0 : seep_level_at(&level, f->span.last).bytes - seep_level_at(&level, 1).bytes;
+        p->added[i] = rise > 0 ? (double)rise : (double)one->live_bytes;
+    }
+    seep_level_fini(&level);
+    return rc;
+}
+
+/* Growth is held against growth: a level says nothing of what comes. */
+static double weight_of(const struct pairing *p, size_t i, bool by_growth)
+{
+    return by_growth ? fmax(p->f->list[i].growth.value, 0) : p->added[i];
+}
+
+/* The finding of tensors that segments[at] is evidence of; −1 where tensors are too few for all
+ * segments like these. */
+static long find_tensors(const struct pairing *p, size_t at)
+{
+    const struct seep_finding *one = &p->f->list[at], *other;
+    double segments = 0, tensors = 0, most = 0;
+    long best = -1;
+
+    for (size_t i = 0; i < p->n; i++) {
+        double weight = weight_of(p, i, one->growth.value > 0);
+        other = &p->f->list[i];
+        if (!is_alike(one, other))
+            continue;
+        if (p->is_segment[i] && is_among(other, one))
+            segments += weight;
+        if (!p->is_tensor[i] || !is_among(one, other))
+            continue;
+        tensors += weight;
+        if (weight > most) {
+            most = weight;
+            best = (long)i;
+        }
+    }
+    return segments <= SEEP_T_SEGMENTS_OUTGROW * tensors ? best : -1;
+}
+
+/* Which findings are of the device's segments, and which of its tensors. Returns 0 or
+ * -SEEP_ENOMEM. */
+static int sort_out(const struct seep_model *m, const struct seep_stack_lines *frames,
+                    struct seep_symbols *symbols, uint16_t device, struct pairing *p)
+{
+    size_t n_segments = 0, n_tensors = 0;
+
+    for (size_t i = 0; i < p->n; i++) {
+        const struct seep_finding *one = &p->f->list[i];
+        p->is_segment[i] =
+            one->space == device && one->live_bytes && one->pattern != SEEP_PATTERN_ALLOCATOR_CACHE;
+        p->is_tensor[i] = strcmp(m->spaces[one->space].name, p->tensors) == 0;
+        n_segments += p->is_segment[i];
+        n_tensors += p->is_tensor[i];
+    }
+    if (!n_segments || !n_tensors) {
+        memset(p->is_segment, 0, sizeof p->is_segment);
+        return 0;
+    }
+    uint32_t *sites = malloc((m->n_sites + 1) * sizeof *sites);
+    bool *marked = calloc(m->dict.n_stacks + 1, sizeof *marked);
+    int rc = sites && marked ? 0 : -SEEP_ENOMEM;
+    if (!rc)
+        rc = seep_segments_mark(m, frames, symbols, sites,
+                                seep_sites_of_space(m, p->tensors, sites), marked);
+    for (size_t i = 0; i < p->n && !rc; i++) {
+        const struct seep_finding *one = &p->f->list[i];
+        for (size_t k = 0; k < one->n_sites && p->is_segment[i]; k++)
+            p->is_segment[i] = marked[m->sites[one->sites[k]].stack];
+    }
+    free(sites);
+    free(marked);
+    return rc;
+}
+
+static int join_device(const struct seep_model *m, const struct seep_stack_lines *frames,
+                       struct seep_symbols *symbols, uint16_t device, struct seep_findings *f)
+{
+    struct pairing p = {.f = f, .n = f->n < MOST ? f->n : MOST};
+    char size[SEEP_SIZE_TEXT];
+    size_t kept = 0;
+
+    if (!seep_tensor_space(m->spaces[device].name, p.tensors))
+        return 0;
+    int rc = sort_out(m, frames, symbols, device, &p);
+    if (!rc)
+        rc = weigh(m, f, &p);
+    for (size_t i = 0; i < p.n && !rc; i++) {
+        long of = p.is_segment[i] ? find_tensors(&p, i) : -1;
+        p.drop[i] = of >= 0;
+        if (of >= 0)
+            seep_finding_note(&f->list[of], "an allocator holds %s of %s for what is kept",
+                              seep_text_size((double)f->list[i].live_bytes, size),
+                              m->spaces[device].name);
+    }
+    for (size_t i = 0; i < f->n; i++) {
+        if (i < p.n && p.drop[i])
+            seep_finding_fini(&f->list[i]);
+        else
+            f->list[kept++] = f->list[i];
+    }
+    f->n = kept;
+    return rc;
+}
+
+int seep_segments_join(const struct seep_model *m, const struct seep_stack_lines *frames,
+                       struct seep_symbols *symbols, struct seep_findings *f)
+{
+    int rc = 0;
+
+    for (uint16_t s = 0; s < m->n_spaces && !rc; s++)
+        rc = join_device(m, frames, symbols, s, f);
+    return rc;
+}

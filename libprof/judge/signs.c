@@ -1,0 +1,195 @@
+#include "libprof/judge/signs.h"
+
+#include "libprof/judge/graph_nodes.h"
+#include "libprof/measure/thresholds.h"
+
+#include <stdlib.h>
+
+static const unsigned data_parts =
+    1u << SEEP_PART_DATASET | 1u << SEEP_PART_LOADER | 1u << SEEP_PART_CAMERA;
+static const unsigned network_parts = 1u << SEEP_PART_MODEL | 1u << SEEP_PART_OPTIMIZER |
+                                      1u << SEEP_PART_BACKWARD | 1u << SEEP_PART_CHECKPOINT |
+                                      1u << SEEP_PART_COLLECTIVE;
+
+/* ---- what each site holds -------------------------------------------------------------------- */
+
+static struct seep_held held(struct seep_level_point p)
+{
+    return (struct seep_held){p.bytes > 0 ? (uint64_t)p.bytes : 0,
+                              p.blocks > 0 ? (uint64_t)p.blocks : 0};
+}
+
+static struct seep_level_point highest(const struct seep_level *level)
+{
+    struct seep_level_point p = {0};
+
+    for (size_t i = 0; i < level->n; i++) {
+        if (level->points[i].bytes > p.bytes)
+            p = level->points[i];
+    }
+    return p;
+}
+
+static int compute_sites(const struct seep_case *c, struct seep_signs *signs)
+{
+    struct seep_level level = {0};
+    int rc = seep_grow(&signs->sites, &signs->capacity, c->n_sites + 1, sizeof *signs->sites);
+
+    for (size_t i = 0; i < c->n_sites && !rc; i++) {
+        rc = seep_level_sum(c->m, &c->sites[i], 1, SEEP_LEVEL_ALL, &level);
+        if (rc)
+            break;
+        const struct seep_growth *g = &signs->growth;
+        signs->sites[i] = (struct seep_site_signs){
+            .start = held(seep_level_at(&level, 0)),
+            .first = held(seep_level_at(&level, 1)),
+            .last = held(seep_level_at(&level, c->span->last)),
+            .kept = held(g->by_process ? highest(&level) : seep_level_at(&level, g->to)),
+        };
+    }
+    seep_level_fini(&level);
+    return rc;
+}
+
+/* ---- the level's shape ----------------------------------------------------------------------- */
+
+/* Blocks of many sizes in a queue go up and down, too: a level that falls back, at once or by and
+ * by, is no staircase. */
+static struct seep_staircase climb(const struct seep_span *span, const struct seep_level *level)
+{
+    const struct seep_level_point from = seep_level_at(level, span->warm < 1 ? 1 : span->warm);
+    struct seep_staircase s = {
+        .start = from.bytes, .least_blocks = from.blocks, .most_blocks = from.blocks};
+    int64_t before = from.bytes, most = from.bytes;
+
+    for (size_t i = 0; i < level->n && level->points[i].step <= span->last; i++) {
+        const struct seep_level_point *p = &level->points[i];
+        if (p->step <= span->warm)
+            continue;
+        if (p->bytes < most - most / SEEP_T_STAIR_FALL)
+            return s;
+        most = p->bytes > most ? p->bytes : most;
+        if (p->bytes > before + before / SEEP_T_STAIR_JUMP) {
+            s.jumps++;
+            s.last_jump = p->step;
+        }
+        before = p->bytes;
+        s.least_blocks = p->blocks < s.least_blocks ? p->blocks : s.least_blocks;
+        s.most_blocks = p->blocks > s.most_blocks ? p->blocks : s.most_blocks;
+    }
+    s.end = before;
+    s.climbs = true;
+    return s;
+}
+
+static struct seep_fading fade(const struct seep_model *m, const struct seep_span *span,
+                               const struct seep_level *level)
+{
+    struct seep_fading f = {0};
+    int64_t before = 0;
+    size_t epochs = 0;
+
+    for (size_t e = 0; e + 1 <= m->n_epoch_starts; e++) {
+        /* What was there before step 1 was over is no gain of an epoch's. */
+        int32_t from = m->epoch_starts[e] > 2 ? m->epoch_starts[e] - 1 : 1;
+        int32_t to = e + 1 < m->n_epoch_starts ? m->epoch_starts[e + 1] - 1 : span->last;
+        if (to - from < (int32_t)(span->epoch_steps * SEEP_T_WHOLE_EPOCH))
+            break;
+        int64_t gained = seep_level_at(level, to).bytes - seep_level_at(level, from).bytes;
+        if (epochs++ && (double)gained > SEEP_T_FADING * (double)before)
+            return f;
+        if (!f.first)
+            f.first = gained;
+        f.last = before = gained;
+    }
+    f.fades = epochs >= SEEP_T_FADING_EPOCHS && f.first > 0;
+    return f;
+}
+
+/* ---- loader workers -------------------------------------------------------------------------- */
+
+/* What a process holds as it ends; nothing where most of that came in the second half of its life.
+ */
+static int held_by(const struct seep_case *c, uint32_t process, struct seep_level *level,
+                   struct seep_held *out)
+{
+    *out = (struct seep_held){0};
+    if (seep_level_sum(c->m, c->sites, c->n_sites, process, level))
+        return -SEEP_ENOMEM;
+    if (!level->n)
+        return 0;
+    int32_t from = level->points[0].step, end = c->m->processes[process].end_step;
+    int32_t to = end > c->span->last ? c->span->last : end - 1;
+    if (to <= from)
+        return 0;
+    struct seep_level_point middle = seep_level_at(level, from + (to - from) / 2);
+    struct seep_level_point last = seep_level_at(level, to);
+    if (middle.bytes > 0 && (double)middle.bytes >= SEEP_T_WORKER_EARLY * (double)last.bytes)
+        *out = held(last);
+    return 0;
+}
+
+static int weigh_workers(const struct seep_case *c, struct seep_worker_signs *w)
+{
+    struct seep_held *of = calloc(c->m->n_processes + 1, sizeof *of);
+    struct seep_level level = {0};
+    uint64_t most = 0;
+    int rc = of ? 0 : -SEEP_ENOMEM;
+
+    for (uint32_t p = 0; p < c->m->n_processes && !rc; p++) {
+        rc = held_by(c, p, &level, &of[p]);
+        if (c->m->processes[p].role != SEEP_ROLE_WORKER)
+            w->others_bytes += of[p].bytes;
+        else if (of[p].bytes > most)
+            most = of[p].bytes;
+    }
+    for (uint32_t p = 0; p < c->m->n_processes && !rc; p++) {
+        if (c->m->processes[p].role != SEEP_ROLE_WORKER || !of[p].bytes ||
+            of[p].bytes * SEEP_T_WORKER_ALIKE < most)
+            continue;
+        w->each_bytes = !w->n || of[p].bytes < w->each_bytes ? of[p].bytes : w->each_bytes;
+        w->n++;
+        w->sum_bytes += of[p].bytes;
+        w->sum_blocks += of[p].blocks;
+    }
+    seep_level_fini(&level);
+    free(of);
+    return rc;
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+static bool piles_up(const struct seep_signs *signs)
+{
+    return (signs->growth.growing && signs->enough_steps) ||
+           signs->sawtooth.falls >= SEEP_T_EPOCH_FALLS;
+}
+
+int seep_signs_compute(const struct seep_case *c, struct seep_signs *signs)
+{
+    *signs = (struct seep_signs){
+        .growth = signs->growth, .sites = signs->sites, .capacity = signs->capacity};
+    if (seep_growth_measure(c->m, c->span, c->sites, c->n_sites, &signs->growth))
+        return -SEEP_ENOMEM;
+    const struct seep_growth *g = &signs->growth;
+    signs->timed = c->m->step_source == SEEP_STEP_TIME;
+    signs->enough_steps = g->to - g->from >= (signs->timed ? SEEP_T_SLICES : SEEP_T_STEPS);
+    signs->is_data = (data_parts >> c->part) & 1;
+    signs->is_network = (c->parts & network_parts) && !signs->is_data;
+    signs->sawtooth = seep_sawtooth_find(c->m, c->span, &g->level);
+    signs->staircase = climb(c->span, &g->level);
+    signs->fading = fade(c->m, c->span, &g->level);
+    int rc = compute_sites(c, signs);
+    if (!rc && c->has_workers && !signs->timed)
+        rc = weigh_workers(c, &signs->workers);
+    if (!rc && !signs->timed && !signs->is_data && piles_up(signs))
+        rc = seep_graph_nodes_count(c, signs->sites, &signs->graph_nodes);
+    return rc;
+}
+
+void seep_signs_fini(struct seep_signs *signs)
+{
+    seep_growth_fini(&signs->growth);
+    free(signs->sites);
+    *signs = (struct seep_signs){0};
+}

@@ -1,0 +1,19 @@
+/* The numbers that verdicts hang on, by name: thresholds.def. */
+#ifndef SEEP_LIBPROF_MEASURE_THRESHOLDS_H
+#define SEEP_LIBPROF_MEASURE_THRESHOLDS_H
+
+enum {
+#define SEEP_COUNT(name, value, unit, why, held_by) SEEP_T_##name = (value),
+#define SEEP_RATIO(name, value, unit, why, held_by)
+#include "libprof/measure/thresholds.def"
+#undef SEEP_COUNT
+#undef SEEP_RATIO
+};
+
+#define SEEP_COUNT(name, value, unit, why, held_by)
+#define SEEP_RATIO(name, value, unit, why, held_by) static const double SEEP_T_##name = (value);
+#include "libprof/measure/thresholds.def"
+#undef SEEP_COUNT
+#undef SEEP_RATIO
+
+#endif

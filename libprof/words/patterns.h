@@ -1,0 +1,47 @@
+/* The names of patterns and severities, which reports, gates and printers share: patterns.def as an
+ * enum and as texts. Pure. Includes nothing of the project's. */
+#ifndef SEEP_LIBPROF_WORDS_PATTERNS_H
+#define SEEP_LIBPROF_WORDS_PATTERNS_H
+
+#include <stdbool.h>
+
+enum seep_pattern {
+#define SEEP_PATTERN(id, ...) SEEP_PATTERN_##id,
+#include "libprof/words/patterns.def"
+#undef SEEP_PATTERN
+    SEEP_N_PATTERNS
+};
+
+enum seep_pattern_scope { SEEP_SCOPE_LINE, SEEP_SCOPE_JOB };
+enum seep_pattern_axis { SEEP_AXIS_ANY, SEEP_AXIS_STEPS };
+enum seep_pattern_spaces {
+    SEEP_SPACES_ALL,
+    SEEP_SPACES_DEVICE,
+    SEEP_SPACES_PINNED,
+    SEEP_SPACES_SHM,
+    SEEP_SPACES_NOT_SHM
+};
+
+struct seep_pattern_row {
+    const char *name; /* "eager-retention" */
+    enum seep_pattern_scope scope;
+    enum seep_pattern_axis axis;
+    enum seep_pattern_spaces spaces;
+    const char *title; /* a template: see patterns.def */
+    const char *advice;
+};
+
+/* The row of a pattern. */
+const struct seep_pattern_row *seep_pattern_row(enum seep_pattern pattern);
+const char *seep_pattern_name(enum seep_pattern pattern);
+
+/* The pattern of that name; false where there is none. */
+bool seep_pattern_find(const char *name, enum seep_pattern *pattern);
+
+/* Worst first. leak: grows without an end; retention: kept for good; pressure: raises the peak, or
+ * may grow; info: worth a word. */
+enum seep_severity { SEEP_LEAK, SEEP_RETENTION, SEEP_PRESSURE, SEEP_INFO };
+
+const char *seep_severity_name(enum seep_severity severity);
+
+#endif
