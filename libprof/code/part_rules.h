@@ -4,9 +4,10 @@
 #define SEEP_LIBPROF_CODE_PART_RULES_H
 
 #include "libprof/base/error.h"
-#include "libprof/code/stack_lines.h"
+#include "libprof/words/parts.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum { SEEP_MAX_PART_RULES = 1024, SEEP_MAX_CALLER_RULES = 64, SEEP_MAX_KIND_RULES = 64 };
 

@@ -6,6 +6,7 @@
 #include "libprof/judge/pattern_order.h"
 #include "libprof/judge/pattern_words.h"
 #include "libprof/judge/segment_findings.h"
+#include "libprof/judge/signs.h"
 #include "libprof/measure/thresholds.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef SEEP_LIBPROF_JUDGE_GRAPH_NODES_H
 #define SEEP_LIBPROF_JUDGE_GRAPH_NODES_H
 
-#include "libprof/judge/signs.h"
+#include "libprof/judge/case.h"
 
 /* Whether what a site holds piles up: so many blocks as patterns want steps. */
 bool seep_graph_piles_up(const struct seep_site_signs *site);

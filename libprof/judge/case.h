@@ -1,0 +1,80 @@
+/* What the judge sees of one line: its sites, and the signs that they show. */
+#ifndef SEEP_LIBPROF_JUDGE_CASE_H
+#define SEEP_LIBPROF_JUDGE_CASE_H
+
+#include "libprof/code/stack_lines.h"
+#include "libprof/code/symbols.h"
+#include "libprof/measure/growth.h"
+#include "libprof/measure/sawtooth.h"
+
+struct seep_held {
+    uint64_t bytes, blocks;
+};
+
+/* What one of the line's sites holds at the ends of steps. */
+struct seep_site_signs {
+    struct seep_held start; /* step 0: before training */
+    struct seep_held first; /* step 1 */
+    struct seep_held last;  /* the last step that is judged */
+    struct seep_held kept;  /* at the end of what growth was measured in; where processes ended
+                             * before that, at its most */
+};
+
+/* The level as stairs: a larger block in the place of an old one, now and then. */
+struct seep_staircase {
+    bool climbs; /* it never falls back by more than a tenth; else the rest is not meant */
+    int jumps;
+    int32_t last_jump;  /* step */
+    int64_t start, end; /* bytes before the first jump and after the last */
+    int64_t least_blocks, most_blocks;
+};
+
+/* Epoch by epoch: items picked at random by each of several workers, or with replacement, or the
+ * caches of a library add clearly less each time. An endless leak adds as much. */
+struct seep_fading {
+    bool fades;
+    int64_t first, last; /* bytes that the first and the last whole epoch added */
+};
+
+/* The loader workers that hold about as much as the one with most. */
+struct seep_worker_signs {
+    uint32_t n;
+    uint64_t each_bytes; /* least of them */
+    uint64_t sum_bytes, sum_blocks;
+    uint64_t others_bytes; /* held by other processes */
+};
+
+struct seep_signs {
+    bool timed;        /* the axis is time slices, not training steps */
+    bool enough_steps; /* the judged steps can show something */
+    bool is_data;      /* dataset, loader or camera */
+    bool is_network;   /* the stack passes through the network's side, and is not the data's */
+    struct seep_growth growth;
+    struct seep_sawtooth sawtooth;
+    struct seep_staircase staircase;
+    struct seep_fading fading;
+    struct seep_worker_signs workers; /* zeros where no loader worker is among the processes */
+    unsigned graph_nodes; /* sites that make nodes of autograd graphs; 0 where nothing piles up */
+    struct seep_site_signs *sites; /* in the order of the case's sites */
+    size_t capacity;
+};
+
+/* What a pattern sees: sites that share a line, and what they do. */
+struct seep_case {
+    const struct seep_model *m;
+    const struct seep_stack_lines *frames;
+    const struct seep_span *span;
+    const struct seep_signs *signs;
+    struct seep_symbols *symbols;
+    const uint32_t *sites;
+    size_t n_sites;
+    uint32_t frame;
+    uint16_t space;
+    enum seep_part part;
+    uint16_t parts;      /* of the largest site's stack */
+    bool has_workers;    /* loader workers are among the processes */
+    bool exchanges;      /* what this line gains, other lines of its function lose */
+    uint64_t space_peak; /* of the job */
+};
+
+#endif
