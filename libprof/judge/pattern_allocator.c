@@ -129,7 +129,8 @@ static bool is_unexplained(const struct seep_case *c, const struct seep_model_pr
     struct seep_rss rss;
 
     seep_rss_measure_process(c->m, c->span, p, &rss);
-    return rss.unexplained.growing && rss.unexplained.slope.value * 2 > taken->value;
+    return rss.unexplained.growing &&
+           rss.unexplained.slope.value > SEEP_T_UNEXPLAINED_SHARE * taken->value;
 }
 
 static bool find_host_cache(struct seep_case *c, struct seep_finding *f)
@@ -142,7 +143,7 @@ static bool find_host_cache(struct seep_case *c, struct seep_finding *f)
         if (!take_rows(c, &c->m->processes[p], &t) || !takes_more(&t, &f->growth) ||
             is_unexplained(c, &c->m->processes[p], &f->growth) || !find_churn(c, p, f))
             continue;
-        seep_finding_verdict(f, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, 0.75);
+        seep_finding_verdict(f, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, SEEP_T_SURE_INDIRECT);
         f->saving_bytes = (uint64_t)(f->growth.value * (t.to - t.from));
         seep_finding_note(f, "taken from the system: from %s to %s, steps %d to %d; live: %s to %s",
                           seep_text_size(t.taken[0], one), seep_text_size(t.taken[t.n - 1], other),
@@ -249,7 +250,7 @@ static int describe_device(struct seep_case *c, uint16_t space, const struct see
     c->space = space;
     c->frame = c->frames->look_at[m->sites[site].stack];
     c->part = (enum seep_part)c->frames->part[m->sites[site].stack];
-    seep_finding_verdict(f, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, 0.85);
+    seep_finding_verdict(f, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, SEEP_T_SURE_SHAPE);
     seep_finding_note(f, "%s rises by %s a step, %s by %s", m->spaces[space].name,
                       seep_text_size(taken->slope.value, one), tensor,
                       seep_text_size(in_use->value, other));

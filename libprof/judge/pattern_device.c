@@ -51,7 +51,7 @@ bool seep_is_wrong_device(const struct seep_case *c, struct seep_finding *f)
     }
     if (f->live_bytes < SEEP_T_PEAK_BYTES)
         return false;
-    seep_finding_verdict(f, SEEP_PATTERN_WRONG_DEVICE, SEEP_RETENTION, 0.9);
+    seep_finding_verdict(f, SEEP_PATTERN_WRONG_DEVICE, SEEP_RETENTION, SEEP_T_SURE_NO_OTHER);
     f->saving_bytes = f->live_bytes;
     seep_finding_note(f, "rank %d works on device %d and holds %llu blocks on device %d too", rank,
                       rank, (unsigned long long)f->count, device);
@@ -86,7 +86,7 @@ bool seep_is_pinned_pool(const struct seep_case *c, struct seep_finding *f)
     if (f->count < SEEP_T_PINNED_BLOCKS || frees * SEEP_T_PINNED_FREES > f->count ||
         f->live_bytes < SEEP_T_PEAK_BYTES)
         return false;
-    seep_finding_verdict(f, SEEP_PATTERN_PINNED_POOL, SEEP_PRESSURE, 0.85);
+    seep_finding_verdict(f, SEEP_PATTERN_PINNED_POOL, SEEP_PRESSURE, SEEP_T_SURE_SHAPE);
     f->saving_bytes = f->live_bytes / 2;
     seep_finding_note(f, "%llu pinned blocks of powers of two, %s, none given back",
                       (unsigned long long)f->count, seep_text_size((double)f->live_bytes, size));

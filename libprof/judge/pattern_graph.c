@@ -16,7 +16,8 @@ static void keep_graph(const struct seep_case *c, struct seep_finding *f)
 
 static bool piles_up_by_epoch(const struct seep_sawtooth *s)
 {
-    return s->falls >= SEEP_T_EPOCH_FALLS && s->epoch_falls * 2 >= s->falls && s->rise > 0 &&
+    return s->falls >= SEEP_T_EPOCH_FALLS &&
+           s->epoch_falls >= SEEP_T_FALLS_WITH_EPOCHS * s->falls && s->rise > 0 &&
            s->top - s->base >= SEEP_T_CACHE_BYTES && s->rising >= SEEP_T_BURST_RISING * s->steps;
 }
 
@@ -28,7 +29,7 @@ static bool judge_epoch_graph(const struct seep_case *c, struct seep_finding *f)
     if (!piles_up_by_epoch(s))
         return false;
     keep_graph(c, f);
-    seep_finding_verdict(f, SEEP_PATTERN_GRAPH_RETENTION, SEEP_RETENTION, 0.85);
+    seep_finding_verdict(f, SEEP_PATTERN_GRAPH_RETENTION, SEEP_RETENTION, SEEP_T_SURE_SHAPE);
     f->growth = (struct seep_slope){s->rise, s->rise, s->rise};
     f->returns = true;
     f->saving_bytes = (uint64_t)s->height;
@@ -48,7 +49,8 @@ bool seep_is_graph_retention(const struct seep_case *c, struct seep_finding *f)
     if (!c->signs->growth.growing || !c->signs->enough_steps)
         return judge_epoch_graph(c, f);
     keep_graph(c, f);
-    seep_finding_verdict(f, SEEP_PATTERN_GRAPH_RETENTION, SEEP_LEAK, nodes > 2 ? 0.9 : 0.75);
+    seep_finding_verdict(f, SEEP_PATTERN_GRAPH_RETENTION, SEEP_LEAK,
+                         nodes > 2 ? SEEP_T_SURE_NO_OTHER : SEEP_T_SURE_INDIRECT);
     f->saving_bytes = f->live_bytes;
     seep_case_note_growth(c, f);
     seep_finding_note(f, "%u sites of this line make nodes of autograd graphs, which stay", nodes);

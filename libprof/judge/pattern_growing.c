@@ -31,7 +31,8 @@ bool seep_is_legitimate_growth(const struct seep_case *c, struct seep_finding *f
     if (!ended && !c->signs->is_network && s->least_blocks < SEEP_T_STAIR_PARAMETERS)
         return false;
     seep_case_keep_retaining(c, f);
-    seep_finding_verdict(f, SEEP_PATTERN_LEGITIMATE_GROWTH, SEEP_INFO, ended ? 0.9 : 0.6);
+    seep_finding_verdict(f, SEEP_PATTERN_LEGITIMATE_GROWTH, SEEP_INFO,
+                         ended ? SEEP_T_SURE_NO_OTHER : SEEP_T_SURE_SO_FAR);
     f->plateau_step = ended ? s->last_jump : 0;
     seep_finding_note(
         f, "from %s to %s in %d jumps, each a larger block in the place of an old one",
@@ -73,12 +74,13 @@ bool seep_is_reference_cycle(const struct seep_case *c, struct seep_finding *f)
     const struct seep_sawtooth *s = &c->signs->sawtooth;
     char top[SEEP_SIZE_TEXT], base[SEEP_SIZE_TEXT], rise[SEEP_SIZE_TEXT];
 
-    if (!comes_in_bursts(c, s) || s->epoch_falls * 2 > s->falls || is_of_allocator(c))
+    if (!comes_in_bursts(c, s) || s->epoch_falls > SEEP_T_FALLS_WITH_EPOCHS * s->falls ||
+        is_of_allocator(c))
         return false;
     seep_case_keep_retaining(c, f);
     if (!f->n_sites)
         f->sites[f->n_sites++] = c->sites[0];
-    seep_finding_verdict(f, SEEP_PATTERN_REFERENCE_CYCLE, SEEP_PRESSURE, 0.7);
+    seep_finding_verdict(f, SEEP_PATTERN_REFERENCE_CYCLE, SEEP_PRESSURE, SEEP_T_SURE_BURSTS);
     f->saving_bytes = (uint64_t)s->height;
     seep_finding_note(f, "freed only in bursts: %u times the level fell from about %s to %s",
                       s->falls, seep_text_size(s->top, top), seep_text_size(s->base, base));
@@ -99,9 +101,9 @@ static void describe_growth(const struct seep_case *c, struct seep_finding *f)
 {
     seep_case_keep_retaining(c, f);
     seep_finding_verdict(f, f->pattern, SEEP_LEAK,
-                         c->signs->timed         ? 0.6
-                         : c->span->epoch_passed ? 0.95
-                                                 : 0.85);
+                         c->signs->timed         ? SEEP_T_SURE_SO_FAR
+                         : c->span->epoch_passed ? SEEP_T_SURE_EVERY_SIGN
+                                                 : SEEP_T_SURE_SHAPE);
     f->saving_bytes = f->live_bytes;
     seep_case_note_growth(c, f);
 }
@@ -182,7 +184,7 @@ bool seep_is_undetermined(const struct seep_case *c, struct seep_finding *f)
     if (c->signs->timed && !c->frames->is_own[c->m->sites[c->sites[0]].stack])
         return false;
     seep_case_keep_retaining(c, f);
-    seep_finding_verdict(f, SEEP_PATTERN_UNDETERMINED, SEEP_PRESSURE, 0.5);
+    seep_finding_verdict(f, SEEP_PATTERN_UNDETERMINED, SEEP_PRESSURE, SEEP_T_SURE_OPEN);
     seep_case_note_growth(c, f);
     note_why_undetermined(c, f);
     return f->n_sites > 0;

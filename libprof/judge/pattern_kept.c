@@ -69,7 +69,8 @@ bool seep_is_eager_retention(const struct seep_case *c, struct seep_finding *f)
     if (!large || f->live_bytes < SEEP_T_CACHE_BYTES)
         return false;
     char size[SEEP_SIZE_TEXT], each[SEEP_SIZE_TEXT];
-    seep_finding_verdict(f, SEEP_PATTERN_EAGER_RETENTION, SEEP_RETENTION, data ? 0.95 : 0.8);
+    seep_finding_verdict(f, SEEP_PATTERN_EAGER_RETENTION, SEEP_RETENTION,
+                         data ? SEEP_T_SURE_EVERY_SIGN : SEEP_T_SURE_INFERRED);
     f->saving_bytes = f->live_bytes - f->live_bytes / f->count;
     seep_finding_note(f, "%llu blocks of %s, all made before step 1 was over",
                       (unsigned long long)f->count,
@@ -198,7 +199,8 @@ static double turns(const struct turnover *t)
 
 static double confidence(const struct seep_case *c)
 {
-    return (c->span->epoch_passed ? 0.75 : 0.6) + (c->signs->is_data ? 0.2 : 0);
+    return (c->span->epoch_passed ? SEEP_T_SURE_INDIRECT : SEEP_T_SURE_SO_FAR) +
+           (c->signs->is_data ? SEEP_T_SURE_DATA_MORE : 0);
 }
 
 bool seep_is_aliased_cache(const struct seep_case *c, struct seep_finding *f)
@@ -224,7 +226,7 @@ bool seep_is_first_touch_cache(const struct seep_case *c, struct seep_finding *f
         turns(&t) < SEEP_T_CACHE_TURNS_LEAST)
         return false;
     seep_finding_verdict(f, SEEP_PATTERN_FIRST_TOUCH_CACHE, SEEP_RETENTION,
-                         plateau ? confidence(c) : confidence(c) - 0.1);
+                         plateau ? confidence(c) : confidence(c) - SEEP_T_SURE_FADING_LESS);
     f->saving_bytes = f->live_bytes;
     if (plateau)
         note_plateau(c, f);
@@ -283,7 +285,8 @@ bool seep_is_worker_multiplication(const struct seep_case *c, struct seep_findin
     f->live_bytes = total;
     f->count = w->sum_blocks / w->n * together;
     f->saving_bytes = total - mean;
-    seep_finding_verdict(f, SEEP_PATTERN_WORKER_MULTIPLICATION, SEEP_RETENTION, 0.9);
+    seep_finding_verdict(f, SEEP_PATTERN_WORKER_MULTIPLICATION, SEEP_RETENTION,
+                         SEEP_T_SURE_NO_OTHER);
     seep_finding_note(f, "%u loader workers at a time hold %s each, of their own: %s together",
                       together, seep_text_size((double)mean, each),
                       seep_text_size((double)total, size));

@@ -2,6 +2,7 @@
 
 #include "libprof/base/text.h"
 #include "libprof/judge/limit_evidence.h"
+#include "libprof/measure/thresholds.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -55,7 +56,7 @@ static int add_unexplained(struct seep_model *m, const struct seep_rss_table *t,
     struct seep_finding f = {
         .pattern = SEEP_PATTERN_UNDETERMINED,
         .severity = SEEP_INFO,
-        .confidence = 0.7,
+        .confidence = SEEP_T_SURE_BURSTS,
         .part = SEEP_PART_OTHER,
         .live_bytes = (uint64_t)fmax(job->unexplained.last, 0),
         .peak_bytes = (uint64_t)fmax(job->unexplained.last, (double)job->peak.unexplained_bytes),
