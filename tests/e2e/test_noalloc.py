@@ -1,6 +1,5 @@
 """The shim allocates nothing of the job's while it records, and shows the job nothing but its hooks."""
 import os
-import re
 import shutil
 import subprocess
 import unittest
