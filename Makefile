@@ -179,11 +179,17 @@ $(LIB): $(call obj,$(LIBPROF)) $(BUILD)/obj/libprof/base/toml.o $(BUILD)/obj/gen
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-$(SHIM): $(call shim_obj,$(PRELOAD) $(RUNTIME)) $(wildcard preload/exports.map)
+# What the shim exports is what its one list of hooks and seep.h name.
+$(BUILD)/gen/exports.map: preload/exports.awk libprof/format/hooks.def preload/seep.h
+	@mkdir -p $(@D)
+	$(say) GEN $@
+	$(Q)awk -f $^ >$@
+
+$(SHIM): $(call shim_obj,$(PRELOAD) $(RUNTIME)) $(BUILD)/gen/exports.map
 	$(say) LD $@
 	$(Q)$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libseep.so -Wl,-z,now -Wl,-z,relro -Wl,-z,defs -Wl,-z,initfirst -Wl,-z,noseparate-code \
 		-Wl,--sort-section=name \
-		$(addprefix -Wl$(comma)--version-script=,$(filter %.map,$^)) \
+		-Wl,--version-script=$(filter %.map,$^) \
 		-o $@ $(filter %.o,$^) $(SHIM_LIBS)
 
 # The parts of the shim that replace nothing of libc's, for tests and benchmarks.

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* …/lib/pythonX.Y/ and what replaces it: lib64, zipped. */
+/* …/lib/pythonX.Y/ and what replaces it: lib64, zipped. preload/record/code_marks.c tells the same
+ * while recording. */
 static bool in_python_library(const char *path)
 {
     for (const char *at = path; (at = strstr(at, "/python")); at += 7) {
@@ -32,7 +33,7 @@ static bool is_own_module(const char *file)
            (n >= 21 && strcmp(file + n - 21, "/build/python/seep.py") == 0);
 }
 
-static enum seep_origin python_owner(const char *file)
+static enum seep_origin python_origin(const char *file)
 {
     if (strncmp(file, "<frozen importlib", 17) == 0)
         return SEEP_ORIGIN_IMPORT;
@@ -51,16 +52,44 @@ static bool starts_with(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-static enum seep_origin native_owner(const char *path)
+/* The folders of a distribution's libraries: /lib, /lib64, /lib32, /libx32, the same below /usr,
+ * and /usr/libexec. A user's folder may begin like them. */
+static bool in_system_library(const char *path)
+{
+    static const char *const ends[] = {"/", "64/", "32/", "x32/", "exec/"};
+
+    if (starts_with(path, "/usr/"))
+        path += 4;
+    if (!starts_with(path, "/lib"))
+        return false;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (starts_with(path + 4, ends[i]))
+            return true;
+    return false;
+}
+
+/* python, python3, python3.11t, python3.8-dbg: not every file whose name begins so. */
+static bool is_interpreter(const char *name)
+{
+    if (!starts_with(name, "python"))
+        return false;
+    const char *version = name + 6, *end = version + strspn(version, "0123456789.");
+    if (end > version && *end == '-')
+        return true;
+    return end[strspn(end, "dmtu")] == '\0';
+}
+
+static enum seep_origin native_origin(const char *path)
 {
     const char *slash = strrchr(path, '/');
     const char *base = slash ? slash + 1 : path;
 
-    if (starts_with(base, "libseep"))
+    if (starts_with(base, "libseep.so"))
         return SEEP_ORIGIN_SEEP;
-    if (path[0] != '/' || starts_with(path, "/usr/lib") || starts_with(path, "/lib") ||
+    if (path[0] != '/' || in_system_library(path) ||
         (strstr(base, ".so") && (strstr(path, "/lib/") || strstr(path, "/lib64/"))) ||
-        starts_with(base, "python") || starts_with(base, "libpython") ||
+        is_interpreter(base) ||
+        (starts_with(base, "libpython") && isdigit((unsigned char)base[9])) ||
         strstr(path, "/site-packages/") || strstr(path, "/dist-packages/") ||
         in_python_library(path))
         return SEEP_ORIGIN_LIBRARY;
@@ -91,13 +120,13 @@ enum seep_origin seep_origin_of(struct seep_origins *origins, const struct seep_
     if (f->kind == SEEP_FRAME_PYTHON) {
         uint8_t *known = &origins->of_string[f->source];
         if (!*known)
-            *known = (uint8_t)python_owner(seep_dictionary_text(d, f->source));
+            *known = (uint8_t)python_origin(seep_dictionary_text(d, f->source));
         return *known;
     }
     if (f->pseudo || !f->source)
         return SEEP_ORIGIN_LIBRARY;
     uint8_t *known = &origins->of_module[f->source];
     if (!*known)
-        *known = (uint8_t)native_owner(seep_dictionary_text(d, d->modules[f->source].path));
+        *known = (uint8_t)native_origin(seep_dictionary_text(d, d->modules[f->source].path));
     return *known;
 }

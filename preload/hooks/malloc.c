@@ -48,6 +48,27 @@ SEEP_EXPORT void cfree(void *block)
     free(block);
 }
 
+/* C23's, which older C libraries lack: there free() is as good, by the standard's own words. */
+#define FREE(name, parameters, arguments)                                                          \
+    SEEP_EXPORT void name parameters;                                                              \
+    SEEP_EXPORT void name parameters                                                               \
+    {                                                                                              \
+        if (!block)                                                                                \
+            return;                                                                                \
+        if (seep_enter()) {                                                                        \
+            seep_note_hook(SEEP_HOOK_##name);                                                      \
+            seep_record_free(block);                                                               \
+            seep_leave();                                                                          \
+        }                                                                                          \
+        if (seep_real.name)                                                                        \
+            seep_real.name arguments;                                                              \
+        else                                                                                       \
+            SEEP_REAL(free)(block);                                                                \
+    }
+
+FREE(free_sized, (void *block, size_t bytes), (block, bytes))
+FREE(free_aligned_sized, (void *block, size_t align, size_t bytes), (block, align, bytes))
+
 static void *reallocate(enum seep_hook hook, void *block, size_t bytes, struct seep_regs regs)
 {
     struct seep_block held = {0};

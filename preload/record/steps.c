@@ -20,26 +20,6 @@ static uint32_t n_marked;
 uintptr_t seep_steps_importer;
 static struct seep_lock lock;
 
-static bool ends_with(const char *text, uint32_t n, const char *end)
-{
-    uint32_t n_end = (uint32_t)strlen(end);
-    return n >= n_end && memcmp(text + n - n_end, end, n_end) == 0;
-}
-
-static bool is(const char *text, uint32_t n, const char *name)
-{
-    return n == strlen(name) && memcmp(text, name, n) == 0;
-}
-
-static bool contains(const char *text, uint32_t n, const char *part)
-{
-    uint32_t n_part = (uint32_t)strlen(part);
-    for (uint32_t i = 0; i + n_part <= n; i++)
-        if (memcmp(text + i, part, n_part) == 0)
-            return true;
-    return false;
-}
-
 static void remember(uintptr_t code, uint32_t marks)
 {
     for (uint32_t i = 0; i < n_marked; i++)
@@ -54,30 +34,9 @@ static void remember(uintptr_t code, uint32_t marks)
 
 uint32_t seep_steps_marks(uintptr_t code, const struct seep_pycode_info *info)
 {
-    const char *file = info->file;
-    uint32_t n = info->file_len, marks = 0;
-    if (n > 8 && memcmp(file, "<frozen ", 8) == 0)
-        marks = SEEP_MARK_LIBRARY;
-    else if (contains(file, n, "/site-packages/") || contains(file, n, "/dist-packages/") ||
-             contains(file, n, "/lib/python"))
-        marks = SEEP_MARK_LIBRARY;
-    if (is(info->function, info->function_len, "_call_with_frames_removed") &&
-        is(file, n, "<frozen importlib._bootstrap>")) {
+    uint32_t marks = seep_code_marks(info);
+    if (marks & SEEP_MARK_IMPORT)
         seep_steps_importer = code;
-        marks |= SEEP_MARK_IMPORT;
-    } else if (is(info->function, info->function_len, "wrapper") &&
-               ends_with(file, n, "/torch/optim/optimizer.py")) {
-        marks |= SEEP_MARK_STEP;
-    } else if (is(info->function, info->function_len, "__iter__") &&
-               ends_with(file, n, "/torch/utils/data/dataloader.py")) {
-        marks |= SEEP_MARK_ITER;
-    }
-    if (is(info->function, info->function_len, "<module>"))
-        marks |= SEEP_MARK_MODULE;
-    else if (is(file, n, "<frozen importlib._bootstrap_external>") &&
-             (is(info->function, info->function_len, "create_module") ||
-              is(info->function, info->function_len, "exec_module")))
-        marks |= SEEP_MARK_LOAD;
     if (marks & SEEP_MARKS_OF_TRAINING)
         remember(code, marks);
     return marks;

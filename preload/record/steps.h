@@ -10,6 +10,7 @@
 #define SEEP_PRELOAD_RECORD_STEPS_H
 
 #include "preload/python/pyframe.h"
+#include "preload/record/code_marks.h"
 #include "preload/record/thread.h"
 
 /* SEEP_MARK_… of a code object. Remembers marked ones for seep_steps_transition(). */

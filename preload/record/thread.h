@@ -13,21 +13,10 @@ enum {
     SEEP_MAX_TRACE_SETS = 512 * 1024, /* 32 MiB: two million stacks */
 };
 
-/* What a code object is, and what a stack says: bits of seep_code.flags and seep_trace.marks. */
-enum {
-    SEEP_MARK_STEP = 1,    /* an optimizer's step */
-    SEEP_MARK_ITER = 2,    /* a DataLoader's new iteration */
-    SEEP_MARK_IMPORT = 4,  /* code: of the import system; stack: a library is being imported */
-    SEEP_MARK_LIBRARY = 8, /* code: of the standard library or an installed package */
-    SEEP_MARK_MODULE = 16, /* code: of a module, or what exec() makes of a text */
-    SEEP_MARK_LOAD = 32,   /* code: makes a module, for the import system, from a file */
-    SEEP_MARKS_OF_TRAINING = SEEP_MARK_STEP | SEEP_MARK_ITER,
-};
-
 struct seep_trace {
     uint64_t hash; /* of the stack as met and its space; 0: empty */
     uint32_t site;
-    uint32_t marks;
+    uint32_t marks; /* SEEP_MARK_… */
 };
 
 /* What every event needs comes first, on few pages. */

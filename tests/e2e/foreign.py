@@ -9,8 +9,8 @@ import shutil
 import subprocess
 import sys
 
+from tests.e2e.alike import JEMALLOC, MIMALLOC, TCMALLOC
 from tests.e2e.support import SYSTEM_PYTHON, has_module
-from tests.e2e.test_transparent import JEMALLOC, MIMALLOC, TCMALLOC
 
 # Until a command succeeds, or 60 s have passed.
 UNTIL = """

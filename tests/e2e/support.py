@@ -27,9 +27,11 @@ WRAPPED = 1 << 62  # counts are unsigned: one that fell below 0 shows as more th
 FULL = os.environ.get("SEEP_TEST_FULL", "") not in ("", "0")
 SYSTEM_PYTHON = "/usr/bin/python3"
 
-# A shell's background job ignores Ctrl-C, and its children would inherit that.
-if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# What a shell's background job or nohup ignores, every child would ignore, too; a handler that does nothing ends with
+# exec. Python ignores SIGPIPE and SIGXFSZ itself, and Popen restores them.
+for _number in signal.valid_signals() - {signal.SIGPIPE, signal.SIGXFSZ}:
+    if signal.getsignal(_number) == signal.SIG_IGN:
+        signal.signal(_number, lambda *_: None)
 
 _validator = None
 

@@ -4,7 +4,7 @@ import re
 import shutil
 import unittest
 
-from tests.e2e.support import WRAPPED, SeepCase, functions, needs, sum_sites
+from tests.e2e.support import SOURCES, WRAPPED, SeepCase, compile_c, functions, job_env, needs, sum_sites
 
 KEYS = ("allocations", "frees", "allocated_bytes", "live_bytes")
 
@@ -62,6 +62,15 @@ class HeapCounts(Counts):
 
     def test_aligned_blocks_count_the_bytes_asked_for(self):
         self.check("counts_heap", "aligned")
+
+    def test_blocks_freed_with_their_size(self):
+        """By C23's functions: the C library's where it has them, its free() where it has not, or an allocator's own."""
+        own = compile_c(self, SOURCES / "lib/sized_free.c", self.path("sized.so"), "-fPIC", "-shared")
+        for library in (None, own):
+            profile, _ = self.check("counts_heap", "sized", env=job_env(LD_PRELOAD=library))
+            self.assertLessEqual({"free_sized", "free_aligned_sized"}, set(profile.report["coverage"]["hooks"]))
+            lines = profile.done.err.splitlines()
+        self.assertEqual(lines, ["free_sized 100", "free_aligned_sized 64 640"] * 10)
 
     def test_blocks_that_libc_makes_for_the_caller(self):
         self.check("counts_heap", "libc", only={"subject_asprintf": ("live_bytes",),

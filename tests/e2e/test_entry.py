@@ -4,8 +4,8 @@ import stat
 import subprocess
 import unittest
 
-from tests.e2e.support import SYSTEM_PYTHON, SeepCase, compile_c, job_env, needs, sum_sites
-from tests.e2e.test_transparent import Alike
+from tests.e2e.alike import Alike
+from tests.e2e.support import SYSTEM_PYTHON, compile_c, job_env, needs, sum_sites
 
 OK, STATIC, RIGHTS, MACHINE, LIBC, SANITIZER = range(6)
 GROW = 2  # enum seep_trouble

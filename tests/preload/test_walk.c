@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "preload/stack/modules.h"
+#include "preload/objects/modules.h"
 #include "preload/stack/walk.h"
 #include "tests/suite.h"
 

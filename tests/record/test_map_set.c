@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "libprof/record/intern.h"
-#include "preload/hooks/maps.h"
 #include "preload/record/capture.h"
 #include "preload/record/job.h"
 #include "preload/record/map_set.h"
@@ -67,7 +66,7 @@ static void made(const char *p, unsigned n, enum seep_range_state state)
 
 static void resident(const char *p, unsigned n, unsigned resident_pages)
 {
-    seep_maps_resident((uintptr_t)p, (uintptr_t)p + n * PAGE, resident_pages * (uint64_t)PAGE);
+    seep_map_resident((uintptr_t)p, (uintptr_t)p + n * PAGE, resident_pages * (uint64_t)PAGE);
 }
 
 /* Of the one site of a thread: pages that live, objects made and gone. */
@@ -88,15 +87,15 @@ START_TEST(a_map_of_its_own_counts_what_the_kernel_says)
     char *p = pages(100);
     made(p, 100, SEEP_RANGE_BY_TOUCH);
     expect(&first, 0, 1, 0);
-    ck_assert(seep_maps_any_by_touch());
+    ck_assert(seep_map_any_by_touch());
     resident(p, 100, 40);
     expect(&first, 40, 1, 0);
     resident(p, 100, 30);
     expect(&first, 30, 1, 0);
-    ck_assert_uint_eq(seep_maps_overlap((uintptr_t)p + PAGE, (uintptr_t)p + 200 * PAGE), 99 * PAGE);
+    ck_assert_uint_eq(seep_map_overlap((uintptr_t)p + PAGE, (uintptr_t)p + 200 * PAGE), 99 * PAGE);
     seep_map_gone((uintptr_t)p, (uintptr_t)p + 100 * PAGE);
     expect(&first, 0, 1, 1);
-    ck_assert(!seep_maps_any_by_touch());
+    ck_assert(!seep_map_any_by_touch());
     ck_assert_uint_eq(seep_site_at(seep_site_find(&first.sites, stack, 1))->peak_bytes, 40 * PAGE);
 }
 END_TEST
@@ -140,11 +139,11 @@ START_TEST(of_very_large_maps_each_takes_a_share)
     seep_map_made(SEEP_SPACE_MMAP, SEEP_RANGE_BY_TOUCH, at, tib, &nowhere);
     seep_map_made(SEEP_SPACE_MMAP, SEEP_RANGE_COMMITTED, at + tib, 50 * PAGE, &nowhere);
     seep_map_made(SEEP_SPACE_MMAP, SEEP_RANGE_BY_TOUCH, at + 2 * tib, 3 * tib, &nowhere);
-    seep_maps_resident(at, at + 9 * tib, 50 * PAGE + 4000 * PAGE);
+    seep_map_resident(at, at + 9 * tib, 50 * PAGE + 4000 * PAGE);
     expect(&first, 4050, 3, 0);
     seep_map_gone(at, at + tib);
     expect(&first, 3050, 3, 1);
-    seep_maps_resident(at, at + 9 * tib, 20 * PAGE); /* fewer than are counted whole */
+    seep_map_resident(at, at + 9 * tib, 20 * PAGE); /* fewer than are counted whole */
     expect(&first, 50, 3, 1);
     seep_map_gone(at, at + 9 * tib);
     expect(&first, 0, 3, 3);
@@ -198,11 +197,11 @@ START_TEST(what_is_committed_of_reserved_space_is_counted_alone)
 {
     char *p = pages(10);
     made(p, 10, SEEP_RANGE_RESERVED);
-    ck_assert_uint_eq(seep_maps_overlap((uintptr_t)p, (uintptr_t)p + 10 * PAGE), 0);
+    ck_assert_uint_eq(seep_map_overlap((uintptr_t)p, (uintptr_t)p + 10 * PAGE), 0);
     seep_map_committed((uintptr_t)p + PAGE, (uintptr_t)p + 4 * PAGE, &nowhere);
     seep_map_committed((uintptr_t)p, (uintptr_t)p + 5 * PAGE, &nowhere);
     expect(&first, 5, 3, 0);
-    ck_assert_uint_eq(seep_maps_overlap((uintptr_t)p, (uintptr_t)p + 10 * PAGE), 5 * PAGE);
+    ck_assert_uint_eq(seep_map_overlap((uintptr_t)p, (uintptr_t)p + 10 * PAGE), 5 * PAGE);
     seep_map_gone((uintptr_t)p, (uintptr_t)p + 10 * PAGE);
     expect(&first, 0, 3, 3);
 }

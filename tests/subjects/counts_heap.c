@@ -229,9 +229,35 @@ static void section_reallocarray(void)
     for (int i = 0; i < 200; i++)
         subject_reallocarray(i, (size_t)(i + 1), 48);
     volatile size_t huge = SIZE_MAX / 2;
-    MUST(reallocarray(blocks[7].p, huge, 4) == NULL);
+    errno = 0;
+    MUST(reallocarray(blocks[7].p, huge, 4) == NULL && errno == ENOMEM);
+    errno = 0;
+    MUST(reallocarray(blocks[7].p, huge, 1) == NULL && errno == ENOMEM);
     for (int i = 0; i < 200; i += 4)
         release(i);
+}
+
+/* C23's way to free, by a name that is looked for: libc may not have it. */
+static void section_sized(void)
+{
+    void (*sized)(void *, size_t) = (void (*)(void *, size_t))dlsym(RTLD_DEFAULT, "free_sized");
+    void (*aligned)(void *, size_t, size_t) =
+        (void (*)(void *, size_t, size_t))dlsym(RTLD_DEFAULT, "free_aligned_sized");
+    MUST(sized && aligned);
+    for (int i = 0; i < 20; i++) {
+        subject_malloc(i, 100);
+        subject_aligned_alloc(1000 + i, 64, 640);
+    }
+    for (int i = 0; i < 20; i += 2) {
+        tally_gone(blocks[i].tally, blocks[i].size);
+        sized(blocks[i].p, blocks[i].size);
+        tally_gone(blocks[1000 + i].tally, blocks[1000 + i].size);
+        aligned(blocks[1000 + i].p, 64, blocks[1000 + i].size);
+    }
+    errno = EDOM;
+    sized(NULL, 0);
+    aligned(NULL, 64, 0);
+    MUST(errno == EDOM);
 }
 
 static void section_aligned(void)
@@ -395,9 +421,10 @@ int main(int argc, char **argv)
         void (*run)(void);
     } plain[] = {{"malloc", section_malloc},   {"calloc", section_calloc},
                  {"realloc", section_realloc}, {"reallocarray", section_reallocarray},
-                 {"aligned", section_aligned}, {"libc", section_libc},
-                 {"new", section_new},         {"zero", section_zero},
-                 {"failure", section_failure}, {"peak", section_peak}};
+                 {"aligned", section_aligned}, {"sized", section_sized},
+                 {"libc", section_libc},       {"new", section_new},
+                 {"zero", section_zero},       {"failure", section_failure},
+                 {"peak", section_peak}};
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
         if (strcmp(section, plain[i].name) == 0)
             plain[i].run();

@@ -1,36 +1,17 @@
-/* What a job could notice of the shim, one section a run; prints "ok" or what it saw.
- *   usage: transparent SECTION
- * Longer than most files: the sections are small, stand alone, and share how they allocate. */
-#include "tally.h"
+/* What a job could notice of the shim, one section a run; prints "ok" or what it saw. What signal
+ * handlers do is in handlers.c.
+ *   usage: transparent SECTION */
+#include "by_depth.h"
 
 #include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
-#include <malloc.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <ucontext.h>
-
-static NOIPA void *allocate(size_t n)
-{
-    void *p = malloc(n);
-    MUST(p != NULL);
-    return p;
-}
-
-static NOIPA void *by_depth(int depth, size_t n)
-{
-    volatile int keep = depth;
-    void *p = depth == 0 ? allocate(n) : by_depth(depth - 1, n);
-    MUST(keep == depth);
-    return p;
-}
 
 /* ---- errno ---- */
 
@@ -76,144 +57,7 @@ static void section_errno(void)
     MUST(mremap((void *)4096, 4096, 8192, 0) == MAP_FAILED && errno == EFAULT);
 }
 
-/* ---- signals ---- */
-
-static volatile sig_atomic_t hits;
-
-static void every(long us)
-{
-    struct itimerval timer = {{0, us}, {0, us}};
-    MUST(setitimer(ITIMER_REAL, &timer, NULL) == 0);
-}
-
-static void on_signal(void (*handler)(int), int flags)
-{
-    struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
-    sigemptyset(&action.sa_mask);
-    MUST(sigaction(SIGALRM, &action, NULL) == 0);
-}
-
-static void count_only(int n)
-{
-    (void)n;
-    hits++;
-}
-
-/* mmap in a handler works without a profiler; it must not wait for what the interrupted call holds.
- */
-static void maps(int n)
-{
-    (void)n;
-    void *p = mmap(NULL, 8192, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p != MAP_FAILED)
-        munmap(p, 8192);
-    hits++;
-}
-
-static void churn(double seconds)
-{
-    struct timeval a, b;
-    gettimeofday(&a, NULL);
-    static void *live[512];
-    for (unsigned i = 0;; i++) {
-        void **slot = &live[i * 7919 % 512];
-        free(*slot);
-        *slot = by_depth((int)(i % 24), 16 + i % 3000);
-        if (i % 16 == 0) {
-            void *p = mmap(NULL, 16384, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-            MUST(p != MAP_FAILED && munmap(p, 16384) == 0);
-        }
-        if (i % 256 == 0) {
-            gettimeofday(&b, NULL);
-            if ((double)(b.tv_sec - a.tv_sec) + (double)(b.tv_usec - a.tv_usec) * 1e-6 > seconds)
-                return;
-        }
-    }
-}
-
-static void section_alarms(void)
-{
-    on_signal(count_only, SA_RESTART);
-    every(100);
-    churn(1.0);
-    every(0);
-    MUST(hits > 100);
-}
-
-static void section_map_in_handler(void)
-{
-    on_signal(maps, SA_RESTART);
-    every(150);
-    churn(2.0);
-    every(0);
-    MUST(hits > 100);
-}
-
-static void leaves(int n)
-{
-    (void)n;
-    _exit(7);
-}
-
-static void section_exit_in_handler(void)
-{
-    for (int i = 0; i < 60; i++) {
-        pid_t child = fork();
-        if (child == 0) {
-            on_signal(leaves, 0);
-            every(300 + i * 137);
-            churn(5.0);
-            _exit(1);
-        }
-        int status;
-        MUST(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 7);
-    }
-}
-
-static sigjmp_buf back;
-
-static void jumps(int n)
-{
-    (void)n;
-    siglongjmp(back, 1);
-}
-
-/* A jump out of a handler that interrupted a computation, right after allocating. */
-static void section_jump(void)
-{
-    on_signal(jumps, 0);
-    for (volatile int i = 0; i < 300; i++) {
-        free(by_depth(10, 100));
-        if (sigsetjmp(back, 1) == 0) {
-            every(200);
-            for (;;)
-                hits++;
-        }
-        every(0);
-        free(by_depth(3, 100));
-    }
-}
-
-static char small_stack[16384];
-
-static void allocates(int n)
-{
-    (void)n;
-    free(by_depth(3, 100));
-    hits++;
-}
-
-/* malloc in a handler, where the program made that safe; on a small stack of its own. */
-static void section_malloc_in_handler(void)
-{
-    stack_t alt = {.ss_sp = small_stack, .ss_size = sizeof small_stack};
-    MUST(sigaltstack(&alt, NULL) == 0);
-    on_signal(allocates, SA_RESTART | SA_ONSTACK);
-    every(200);
-    while (hits < 1000)
-        usleep(50);
-    every(0);
-}
+/* ---- stacks that are not of the usual make ---- */
 
 static void *in_small_thread(void *arg)
 {
@@ -239,8 +83,6 @@ static void section_deep(void)
     for (int i = 0; i < 200; i++)
         free(by_depth(30000, 100));
 }
-
-/* ---- stacks that are not of the usual make ---- */
 
 enum { COROUTINES = 50 };
 static ucontext_t home, coroutines[COROUTINES];
@@ -358,6 +200,8 @@ static void section_looks(void)
     tally_write(text, (size_t)n);
 }
 
+static volatile int turns;
+
 /* More stacks than a small disk holds. */
 static NOIPA void *path_of(unsigned path, int depth)
 {
@@ -366,10 +210,10 @@ static NOIPA void *path_of(unsigned path, int depth)
         return allocate(64);
     if (path & 1) {
         p = path_of(path >> 1, depth - 1);
-        hits++;
+        turns++;
     } else {
         p = path_of(path >> 1, depth - 1);
-        hits--;
+        turns--;
     }
     return p;
 }
@@ -503,11 +347,6 @@ int main(int argc, char **argv)
         void (*run)(void);
     } sections[] = {
         {"errno", section_errno},
-        {"alarms", section_alarms},
-        {"map-in-handler", section_map_in_handler},
-        {"exit-in-handler", section_exit_in_handler},
-        {"jump", section_jump},
-        {"malloc-in-handler", section_malloc_in_handler},
         {"small-stack", section_small_stack},
         {"deep", section_deep},
         {"coroutines", section_coroutines},

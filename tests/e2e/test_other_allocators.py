@@ -1,0 +1,79 @@
+"""Allocators that the job brings: they go on, and their blocks are counted to the byte."""
+from tests.e2e.alike import JEMALLOC, MIMALLOC, TCMALLOC, Alike
+from tests.e2e.support import SOURCES, SYSTEM_PYTHON, compile_c, job_env, needs, sum_sites
+
+
+class OtherAllocators(Alike):
+    SECTIONS = (("counts_heap", "malloc"), ("counts_heap", "calloc"), ("counts_heap", "reallocarray"),
+                ("counts_heap", "events"), ("counts_heap", "storm"), ("counts_threads", "cross"),
+                ("counts_threads", "churn"))
+
+    def hold(self, profile):
+        for function, said in profile.done.json().items():
+            seen = sum_sites(profile.report, function, "host")
+            for key in ("allocations", "frees", "allocated_bytes", "live_bytes"):
+                self.assertEqual(seen[key], said[key], "%s %s" % (function, key))
+            self.assertEqual(sum_sites(profile.report, function, "mmap")["allocations"], 0,
+                             "what the allocator maps for itself is not the job's map")
+
+    def preloaded(self, path):
+        for subject, section in self.SECTIONS:
+            argv = [self.subject(subject), section]
+            self.hold(self.run_seep(argv, env=job_env(LD_PRELOAD=path)))
+        for subject, section in (("transparent", "errno"), ("handlers", "alarms"), ("transparent", "small-stack")):
+            env = job_env(LD_PRELOAD=path)
+            if self.command([self.subject(subject), section], env=env).status == 0:  # mimalloc changes errno
+                self.subject_ok(section, subject, env=env)
+        done = self.run_seep([self.subject("forks"), "threads"], env=job_env(LD_PRELOAD=path)).done
+        self.assertEqual(len(done.stdout.splitlines()), 60)
+
+    def linked(self, path):
+        program = compile_c(self, SOURCES / "counts_heap.c", self.path("linked"), "-D_GNU_SOURCE", "-I" + str(SOURCES),
+                            "-Wl,--no-as-needed", path, "-ldl")
+        for section in ("malloc", "events", "storm"):
+            self.hold(self.run_seep([program, section]))
+
+    @needs(JEMALLOC, "no jemalloc")
+    def test_jemalloc_preloaded(self):
+        self.preloaded(JEMALLOC)
+
+    @needs(TCMALLOC, "no tcmalloc")
+    def test_tcmalloc_preloaded(self):
+        self.preloaded(TCMALLOC)
+
+    @needs(MIMALLOC, "no mimalloc")
+    def test_mimalloc_preloaded(self):
+        self.preloaded(MIMALLOC)
+
+    @needs(JEMALLOC, "no jemalloc")
+    def test_jemalloc_linked(self):
+        self.linked(JEMALLOC)
+
+    @needs(TCMALLOC, "no tcmalloc")
+    def test_tcmalloc_linked(self):
+        self.linked(TCMALLOC)
+
+    @needs(JEMALLOC, "no jemalloc")
+    def test_jemalloc_under_python(self):
+        for python in (SYSTEM_PYTHON,):
+            done = self.run_seep([python, "-c", "import json, decimal; print(sum(range(10)))"],
+                                 env=job_env(LD_PRELOAD=JEMALLOC)).done
+            self.assertEqual(done.stdout, b"45\n")
+
+    def test_the_jobs_preload_is_kept(self):
+        """A library the user preloads is still there for the job and its children."""
+        source = self.path("mark.c")
+        with open(source, "w") as f:
+            f.write("int seep_test_mark(void) { return 77; }\n")
+        lib = compile_c(self, source, self.path("mark.so"), "-shared", "-fPIC")
+        script = ("import ctypes, subprocess, sys\nprint(ctypes.CDLL(None).seep_test_mark())\n"
+                  "if len(sys.argv) < 2: subprocess.check_call([sys.executable, __file__, 'child'])\n")
+        with open(self.path("mark.py"), "w") as f:
+            f.write(script)
+        profile = self.run_seep([SYSTEM_PYTHON, "-u", self.path("mark.py")], env=job_env(LD_PRELOAD=lib))
+        self.assertEqual(profile.done.stdout, b"77\n77\n")
+        self.assertEqual(len([p for p in profile.report["processes"] if p["python"]]), 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
