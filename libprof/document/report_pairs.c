@@ -275,6 +275,41 @@ int seep_compare_sites(const json_t *before, const json_t *after, enum seep_comp
     return 0;
 }
 
+/* ---- spaces ------------------------------------------------------------------------------ */
+
+static json_t *space_side(const json_t *space)
+{
+    json_t *growth = json_object_get(space, "growth_bytes_per_step");
+
+    if (!json_is_object(space))
+        return json_null();
+    return json_pack("{s:O?, s:o}", "peak_bytes", json_object_get(space, "peak_bytes"),
+                     "growth_bytes_per_step",
+                     json_is_object(growth) ? json_deep_copy(growth) : json_null());
+}
+
+json_t *seep_compare_spaces(const json_t *before, const json_t *after)
+{
+    const json_t *spaces[] = {json_object_get(before, "spaces"), json_object_get(after, "spaces")};
+    json_t *list = json_array(), *space;
+    const char *name;
+
+    for (int side = 0; side < 2; side++) {
+        json_object_foreach ((json_t *)spaces[side], name, space) {
+            if (side == 1 && json_object_get(spaces[0], name))
+                continue;
+            if (json_array_append_new(
+                    list, json_pack("{s:s, s:o, s:o}", "space", name, "before",
+                                    space_side(json_object_get(spaces[0], name)), "after",
+                                    space_side(json_object_get(spaces[1], name))))) {
+                json_decref(list);
+                return NULL;
+            }
+        }
+    }
+    return list;
+}
+
 /* ---- jobs -------------------------------------------------------------------------------- */
 
 static bool ends_in(const char *text, const char *end)

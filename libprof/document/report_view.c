@@ -71,6 +71,23 @@ const json_t *seep_get_failed(const json_t *report, size_t *at)
     return NULL;
 }
 
+bool seep_get_runs(const json_t *report)
+{
+    json_t *process;
+    size_t i;
+
+    json_array_foreach (json_object_get(report, "processes"), i, process) {
+        if (strcmp(seep_get_text(json_object_get(process, "exit"), "kind", ""), "running") == 0)
+            return true;
+    }
+    return false;
+}
+
+const char *seep_get_step_unit(const json_t *job)
+{
+    return strcmp(seep_get_text(job, "step_source", "time"), "time") == 0 ? "time slice" : "step";
+}
+
 const char *seep_get_below(const char *cwd, const char *path)
 {
     size_t n = strlen(cwd);

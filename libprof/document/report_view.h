@@ -29,6 +29,12 @@ extern const char *const seep_severities[4];
  * the last. *at begins as 0 and moves on. */
 const json_t *seep_get_failed(const json_t *report, size_t *at);
 
+/* Whether some process of the job was alive when the report was made. */
+bool seep_get_runs(const json_t *report);
+
+/* What the steps of a job are: "step", or "time slice" where nobody told of steps. */
+const char *seep_get_step_unit(const json_t *job);
+
 /* The path below `cwd` where it lies there, else the path. */
 const char *seep_get_below(const char *cwd, const char *path);
 

@@ -128,7 +128,7 @@ static void put_details(FILE *out, const json_t *finding)
     fputs("\n\n</details>\n\n", out);
 }
 
-int seep_format_markdown(const json_t *check, FILE *out, bool colour)
+int seep_check_markdown(const json_t *check, FILE *out, bool colour)
 {
     const json_t *job = json_object_get(check, "job");
     const json_t *findings = json_object_get(check, "findings");

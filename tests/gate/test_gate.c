@@ -4,6 +4,7 @@
 #include "libprof/export/check_printers.h"
 #include "libprof/gate/fix_verdict.h"
 #include "libprof/gate/gate.h"
+#include "libprof/gate/site_diff.h"
 #include "tests/gate/budget_fixture.h"
 #include "tests/suite.h"
 
@@ -524,8 +525,8 @@ END_TEST
 /* ---- formats ----------------------------------------------------------------------------- */
 
 typedef int printer(const json_t *check, FILE *out, bool colour);
-static printer *const printers[] = {seep_format_check_text, seep_format_markdown, seep_format_junit,
-                                    seep_format_sarif};
+static printer *const printers[] = {seep_check_text, seep_check_markdown, seep_check_junit,
+                                    seep_check_sarif};
 
 /* Texts of a profile are anybody's: none may end a cell, an attribute or an element. */
 START_TEST(hostile_texts_stay_texts_in_every_format)
