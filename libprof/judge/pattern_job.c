@@ -11,13 +11,14 @@
 
 /* Bytes that the site has twice at its peak and once at the ends of steps; 0 where that is not what
  * it does. */
-static uint64_t carried_by(const struct seep_case *c, uint32_t site, uint64_t *steady)
+static uint64_t carried_by(const struct seep_case *c, uint32_t site, uint64_t *steady,
+                           uint64_t *blocks)
 {
     const struct seep_model_site *s = &c->m->sites[site];
     const struct seep_model_extra *e = s->extra ? &c->m->extras[s->extra - 1] : NULL;
-    uint64_t blocks, in_second = 0, later = 0;
+    uint64_t in_second = 0, later = 0;
 
-    *steady = 0;
+    *steady = *blocks = 0;
     if (!e || s->n_slots != 1 || !c->frames->is_own[s->stack] || c->frames->importing[s->stack] ||
         s->last_step - s->first_step < SEEP_RULE_STEPS ||
         s->totals.allocations < 2 * SEEP_RULE_STEPS)
@@ -29,7 +30,7 @@ static uint64_t carried_by(const struct seep_case *c, uint32_t site, uint64_t *s
     if (!in_second || in_second < 9 * later)
         return 0;
     *steady =
-        seep_rule_live_at(c, site, c->span->warm + (c->span->last - c->span->warm) / 2, &blocks);
+        seep_rule_live_at(c, site, c->span->warm + (c->span->last - c->span->warm) / 2, blocks);
     uint64_t peak = s->totals.peak_bytes, more = peak > *steady ? peak - *steady : 0;
     return *steady && (double)more >= 0.6 * (double)*steady ? (more < *steady ? more : *steady) : 0;
 }
@@ -37,18 +38,18 @@ static uint64_t carried_by(const struct seep_case *c, uint32_t site, uint64_t *s
 bool seep_rule_carry_over(struct seep_case *c, struct seep_finding *f)
 {
     char size[SEEP_SIZE_TEXT];
-    uint64_t sum = 0, most = 0, steady;
+    uint64_t sum = 0, most = 0, steady, blocks;
 
     for (uint32_t i = 0; i < c->m->n_sites; i++) {
         const struct seep_model_site *site = &c->m->sites[i];
         const char *space = c->m->spaces[site->space].name;
         if (strcmp(space, "host") != 0 && strcmp(space, "mmap") != 0)
             continue;
-        uint64_t carried = carried_by(c, i, &steady);
+        uint64_t carried = carried_by(c, i, &steady, &blocks);
         if (!carried)
             continue;
         sum += carried;
-        seep_rule_keep_site(f, i, steady, 1);
+        seep_rule_keep_site(f, i, steady, blocks);
         if (carried > most) {
             most = carried;
             c->frame = c->frames->look_at[site->stack];
