@@ -215,9 +215,9 @@ static int add_number(json_t *object, const char *key, double more)
 static int add_to_side(json_t *pair, const char *side, const json_t *site)
 {
     json_t *sum = json_object_get(pair, side), *growth;
-    const json_t *interval = json_object_get(site, "growth_interval_bytes_per_step");
-    double value = seep_get_number(site, "growth_bytes_per_step");
+    struct seep_slope slope;
 
+    seep_get_slope(site, "growth_bytes_per_step", &slope);
     if (!json_is_object(sum)) {
         sum =
             json_pack("{s:f, s:f, s:{s:f, s:f, s:f}, s:[]}", "retained_bytes", 0.0, "peak_bytes",
@@ -228,10 +228,8 @@ static int add_to_side(json_t *pair, const char *side, const json_t *site)
     growth = json_object_get(sum, "growth_bytes_per_step");
     return add_number(sum, "retained_bytes", seep_get_number(site, "retained_bytes")) ||
                    add_number(sum, "peak_bytes", seep_get_number(site, "peak_bytes")) ||
-                   add_number(growth, "value", value) ||
-                   add_number(growth, "low", interval ? seep_get_number(interval, "low") : value) ||
-                   add_number(growth, "high",
-                              interval ? seep_get_number(interval, "high") : value) ||
+                   add_number(growth, "value", slope.value) ||
+                   add_number(growth, "low", slope.low) || add_number(growth, "high", slope.high) ||
                    json_array_append(json_object_get(sum, "sites"), json_object_get(site, "id"))
                ? -1
                : 0;

@@ -178,6 +178,23 @@ static void put_finding(const struct page *p, const json_t *finding)
     fputc('\n', p->out);
 }
 
+/* "and 8 more: 3 leak, 5 info: the list has a bound: mend the first ones and run again" */
+static void put_left_out(FILE *out, const json_t *report)
+{
+    const char *before = ": ";
+
+    if (!(seep_get_all_left_out(report) > 0))
+        return;
+    fprintf(out, "and %.0f more", seep_get_all_left_out(report));
+    for (int i = 0; i < 4; i++) {
+        if (!(seep_get_left_out(report, i) > 0))
+            continue;
+        fprintf(out, "%s%.0f %s", before, seep_get_left_out(report, i), seep_severities[i]);
+        before = ", ";
+    }
+    fputs(": the list has a bound: mend these first, and run again\n\n", out);
+}
+
 void seep_findings_text(const json_t *report, FILE *out, bool colour)
 {
     const json_t *job = json_object_get(report, "job");
@@ -201,5 +218,6 @@ void seep_findings_text(const json_t *report, FILE *out, bool colour)
     fputs(seep_get_runs(report) ? " so far\n\n" : "\n\n", out);
     json_array_foreach (findings, i, one)
         put_finding(&page, one);
+    put_left_out(out, report);
     json_decref(page.roles);
 }

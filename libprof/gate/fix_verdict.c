@@ -218,6 +218,9 @@ static void note_jobs(struct verification *v)
                  seep_get_text(process, "role", ""), seep_get_number(process, "pid"),
                  seep_get_text(json_object_get(process, "exit"), "kind", ""),
                  seep_get_number(json_object_get(process, "exit"), "value"));
+        if (seep_get_all_left_out(reports[i]) > 0)
+            note(v, "%s: %.0f more findings are not listed, and not compared", names[i],
+                 seep_get_all_left_out(reports[i]));
         if (!json_is_true(json_object_get(job, "complete")))
             note(v, "%s: the profile is incomplete", names[i]);
         if (seep_get_number(job, "dropped_events") > 0)

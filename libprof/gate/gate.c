@@ -17,11 +17,20 @@ struct judging {
 
 /* ---- spaces ------------------------------------------------------------------------------ */
 
+static double amount_of(const json_t *site, enum seep_budget_kind kind)
+{
+    struct seep_slope growth;
+
+    if (kind != SEEP_BUDGET_GROWTH)
+        return seep_get_number(site, "peak_bytes");
+    seep_get_slope(site, "growth_bytes_per_step", &growth);
+    return growth.value;
+}
+
 /* The site of a space (and of a process) that grows or holds most: where to look first. */
 static const json_t *worst_frame(const json_t *report, const struct seep_budget_line *line,
                                  const json_t *process)
 {
-    const char *key = line->kind == SEEP_BUDGET_GROWTH ? "growth_bytes_per_step" : "peak_bytes";
     json_int_t pid = json_integer_value(json_object_get(process, "pid"));
     const json_t *best = NULL;
     json_t *site, *one;
@@ -34,10 +43,10 @@ static const json_t *worst_frame(const json_t *report, const struct seep_budget_
             inside = inside || json_integer_value(one) == pid;
         }
         if (!inside || strcmp(seep_get_text(site, "space", ""), line->space) != 0 ||
-            seep_get_number(site, key) <= most)
+            amount_of(site, line->kind) <= most)
             continue;
         best = site;
-        most = seep_get_number(site, key);
+        most = amount_of(site, line->kind);
     }
     return best ? seep_get_site_frame(best) : NULL;
 }
@@ -171,7 +180,7 @@ static int judge_space(struct judging *j, const struct seep_budget_line *line,
 static void judge_findings(struct judging *j, const struct seep_budget_line *line)
 {
     const char *name = seep_severities[line->severity];
-    uint64_t counted = 0;
+    uint64_t counted = (uint64_t)seep_get_left_out(j->gate->report, line->severity);
     const char *verdict;
     json_t *finding;
     size_t i;
@@ -248,8 +257,15 @@ static void note_job(struct judging *j)
 {
     const json_t *job = json_object_get(j->gate->report, "job");
     double dropped = seep_get_number(job, "dropped_events");
+    double left_out = seep_get_all_left_out(j->gate->report);
     const json_t *process;
 
+    if (left_out > 0)
+        seep_gate_check_note(&j->check,
+                             "%.0f more finding%s counted, and not listed: no [[ignore]] and no "
+                             "baseline is held against %s",
+                             left_out, left_out == 1 ? " is" : "s are",
+                             left_out == 1 ? "it" : "them");
     if (dropped > 0)
         seep_gate_check_note(
             &j->check, "%.0f events are not in the profile: what was measured is a lower bound",

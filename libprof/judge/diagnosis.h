@@ -27,7 +27,7 @@ enum seep_pattern {
     SEEP_N_PATTERNS
 };
 
-enum seep_severity { SEEP_LEAK, SEEP_RETENTION, SEEP_PRESSURE, SEEP_INFO };
+enum seep_severity { SEEP_LEAK, SEEP_RETENTION, SEEP_PRESSURE, SEEP_INFO, SEEP_N_SEVERITIES };
 
 enum { SEEP_MAX_EVIDENCE = 8, SEEP_MAX_FINDINGS = 32 };
 
@@ -60,6 +60,7 @@ struct seep_finding {
 struct seep_findings {
     struct seep_finding *list; /* most severe first */
     size_t n;
+    size_t left_out[SEEP_N_SEVERITIES]; /* beyond SEEP_MAX_FINDINGS */
     struct seep_span span;
 };
 
@@ -98,7 +99,8 @@ SEEP_MUST_CHECK int seep_findings_join(const struct seep_model *m, struct seep_f
 /* Most severe first, without those of lines that only fill an allocator's cache. */
 void seep_findings_sort(const struct seep_model *m, struct seep_findings *f);
 
-/* Drops crumbs beside a large finding of the same function, and more than SEEP_MAX_FINDINGS. */
+/* Drops negligible findings beside a large one of the same function, and those beyond
+ * SEEP_MAX_FINDINGS, which it counts. */
 void seep_findings_cut(const struct seep_model *m, struct seep_findings *f);
 
 /* The rules, in the order of preference: fills what is particular to the pattern (pattern,

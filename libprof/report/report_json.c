@@ -131,13 +131,14 @@ int seep_report_json(struct seep_report_pieces *pieces, json_t **report)
 
     if (json) {
         seep_json_set(json, "format", json_string("seep-report"), &failed);
-        seep_json_set(json, "version", json_integer(1), &failed);
+        seep_json_set(json, "version", json_integer(2), &failed);
         seep_json_set(json, "seep", json_string(SEEP_VERSION), &failed);
         seep_json_set(json, "job", job_json(m, &failed), &failed);
         seep_json_set(json, "processes", seep_json_processes(pieces), &failed);
         seep_json_set(json, "helpers", seep_json_helpers(pieces), &failed);
         seep_json_set(json, "spaces", spaces_json(pieces, &failed), &failed);
         seep_json_set(json, "findings", seep_json_findings(pieces), &failed);
+        seep_json_set(json, "findings_left_out", seep_json_left_out(pieces), &failed);
         seep_json_set(json, "sites", seep_json_sites(pieces, chosen, n), &failed);
         seep_json_set(json, "timeline", seep_json_timeline(pieces), &failed);
         seep_json_set(json, "coverage", seep_json_coverage(pieces), &failed);

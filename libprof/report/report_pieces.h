@@ -32,6 +32,7 @@ SEEP_MUST_CHECK int seep_report_choose(struct seep_report_pieces *pieces, uint32
 json_t *seep_json_sites(const struct seep_report_pieces *pieces, const uint32_t *chosen, size_t n);
 json_t *seep_json_site_id(uint32_t site);
 json_t *seep_json_findings(const struct seep_report_pieces *pieces);
+json_t *seep_json_left_out(const struct seep_report_pieces *pieces); /* findings, by severity */
 json_t *seep_json_processes(const struct seep_report_pieces *pieces);
 json_t *seep_json_timeline(const struct seep_report_pieces *pieces);
 json_t *seep_json_helpers(const struct seep_report_pieces *pieces);

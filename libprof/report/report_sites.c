@@ -122,11 +122,7 @@ static json_t *site_json(const struct seep_report_pieces *pieces, uint32_t id,
                   failed);
     seep_json_set(json, "stack", stack_of(pieces, site->stack, &look_at), failed);
     seep_json_set(json, "look_at", look_at >= 0 ? json_integer(look_at) : json_null(), failed);
-    seep_json_set(json, "growth_bytes_per_step", seep_json_real(slope.value), failed);
-    seep_json_set(json, "growth_interval_bytes_per_step",
-                  json_pack("{s:o, s:o}", "low", seep_json_real(slope.low), "high",
-                            seep_json_real(slope.high)),
-                  failed);
+    seep_json_set(json, "growth_bytes_per_step", seep_json_slope(&slope), failed);
     seep_json_set(json, "retained_bytes",
                   seep_json_count(seep_retained_of_site(m, &pieces->findings->span, id)), failed);
     seep_json_set(json, "lifetime_steps", lifetimes_of(m, site), failed);
@@ -234,6 +230,20 @@ static json_t *finding_json(const struct seep_report_pieces *pieces, const struc
     seep_json_set(json, "evidence", finding_evidence(f), failed);
     seep_json_set(json, "advice", seep_json_text(f->advice ? f->advice : ""), failed);
     return json;
+}
+
+json_t *seep_json_left_out(const struct seep_report_pieces *pieces)
+{
+    json_t *json = json_object();
+    bool failed = false;
+
+    for (int i = 0; i < SEEP_N_SEVERITIES; i++)
+        seep_json_set(json, seep_severity_name((enum seep_severity)i),
+                      seep_json_count(pieces->findings->left_out[i]), &failed);
+    if (!failed)
+        return json;
+    json_decref(json);
+    return NULL;
 }
 
 json_t *seep_json_findings(const struct seep_report_pieces *pieces)
