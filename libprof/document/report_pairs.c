@@ -396,6 +396,7 @@ int seep_compare_usable(const json_t *report, bool allow_incomplete, struct seep
 
 int seep_compare_long_enough(const json_t *report, struct seep_error *err)
 {
+    const json_t *job = json_object_get(report, "job");
     struct seep_slope growth;
     const char *name;
     json_t *space;
@@ -405,6 +406,6 @@ int seep_compare_long_enough(const json_t *report, struct seep_error *err)
             return 0;
     }
     return seep_error_set(err, SEEP_ENODATA, "", 0,
-                          "%.0f steps are too few to tell growth from the warm-up",
-                          seep_get_number(json_object_get(report, "job"), "steps"));
+                          "%.0f %ss are too few to tell growth from the warm-up",
+                          seep_get_number(job, "steps"), seep_get_step_unit(job));
 }

@@ -62,8 +62,9 @@ int seep_check_text(const json_t *check, FILE *out, bool colour)
     seep_put_colour(out, colour, violated ? "1;31" : "1;32");
     fprintf(out, "seep check: %s", violated ? "violated" : "holds");
     seep_put_colour(out, colour, "0");
-    fprintf(out, ", %.0f steps by %s\n\n", seep_get_number(job, "steps"),
-            seep_get_text(job, "step_source", "?"));
+    fputs(", ", out);
+    seep_put_steps(out, job);
+    fputs("\n\n", out);
     json_array_foreach (lines, i, one)
         put_line(out, one, cwd, colour);
     json_array_foreach (json_object_get(check, "findings"), i, one) {

@@ -39,6 +39,17 @@ void seep_put_count(FILE *out, double n, const char *unit)
     fprintf(out, "%.0f %s%s", n, unit, n == 1 ? "" : "s");
 }
 
+void seep_put_steps(FILE *out, const json_t *job)
+{
+    const char *source = seep_get_text(job, "step_source", "time");
+
+    seep_put_count(out, seep_get_number(job, "steps"), seep_get_step_unit(job));
+    if (strcmp(source, "time") == 0)
+        return;
+    fputs(" by ", out);
+    seep_put_text(out, source);
+}
+
 void seep_put_frame(FILE *out, const json_t *frame, const char *cwd)
 {
     char *text = seep_get_frame_text(frame, cwd);

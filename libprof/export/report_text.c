@@ -42,13 +42,9 @@ static void put_command(const struct page *p, const json_t *job)
 
 static void put_job(const struct page *p, const json_t *job)
 {
-    const char *source = seep_get_text(job, "step_source", "time");
-
     put_command(p, job);
     fputs("job      ", p->out);
-    seep_put_count(p->out, seep_get_number(job, "steps"), "step");
-    fputs(" by ", p->out);
-    seep_put_text(p->out, strcmp(source, "time") == 0 ? "time slices" : source);
+    seep_put_steps(p->out, job);
     if (json_is_number(json_object_get(job, "epochs"))) {
         fputs(", ", p->out);
         seep_put_count(p->out, seep_get_number(job, "epochs"), "epoch");
@@ -75,7 +71,7 @@ static void put_spaces(const struct page *p, const json_t *report)
         seep_put_text(p->out, key);
         fputs(": peak ", p->out);
         seep_put_size(p->out, seep_get_number(totals, "peak_bytes"));
-        fprintf(p->out, " in step %.0f, ", seep_get_number(totals, "peak_step"));
+        fprintf(p->out, " in %s %.0f, ", p->unit, seep_get_number(totals, "peak_step"));
         seep_put_size(p->out, seep_get_number(totals, "live_bytes"));
         fputs(p->running ? " live now, " : " live at exit, ", p->out);
         seep_put_count(p->out, seep_get_number(totals, "allocations"), "allocation");

@@ -51,6 +51,11 @@ static const json_t *worst_frame(const json_t *report, const struct seep_budget_
     return best ? seep_get_site_frame(best) : NULL;
 }
 
+static const char *unit_of(const struct judging *j)
+{
+    return seep_get_step_unit(json_object_get(j->gate->report, "job"));
+}
+
 /* What a space of the job or of one process came to. */
 struct measured {
     const json_t *process;   /* NULL: the job */
@@ -58,7 +63,7 @@ struct measured {
     bool known;
 };
 
-static char *text_of_growth(const struct measured *m, const char *verdict)
+static char *text_of_growth(const struct measured *m, const char *verdict, const char *unit)
 {
     char value[SEEP_SIZE_TEXT], low[SEEP_SIZE_TEXT], high[SEEP_SIZE_TEXT];
 
@@ -66,18 +71,19 @@ static char *text_of_growth(const struct measured *m, const char *verdict)
     seep_text_size(m->value.low, low);
     seep_text_size(m->value.high, high);
     return seep_text_format(
-        "%s a step (95 %% interval %s to %s)%s", value, low, high,
+        "%s a %s (95 %% interval %s to %s)%s", value, unit, low, high,
         strcmp(verdict, "noise") == 0 ? ": above the budget, but not clear of it: noise" : "");
 }
 
-static char *name_of(const struct seep_budget_line *line)
+static char *name_of(const struct seep_budget_line *line, const char *unit)
 {
     bool growth = line->kind == SEEP_BUDGET_GROWTH;
     char size[SEEP_SIZE_TEXT];
 
-    return seep_text_format("%s of %s%s%s: at most %s%s", growth ? "growth" : "peak", line->space,
+    return seep_text_format("%s of %s%s%s: at most %s%s%s", growth ? "growth" : "peak", line->space,
                             line->process[0] ? " in each " : "", line->process,
-                            seep_text_size((double)line->limit, size), growth ? " a step" : "");
+                            seep_text_size((double)line->limit, size), growth ? " a " : "",
+                            growth ? unit : "");
 }
 
 static void add_measured(struct judging *j, const struct seep_budget_line *line,
@@ -92,6 +98,7 @@ static void add_measured(struct judging *j, const struct seep_budget_line *line,
         strcmp(verdict, "holds") == 0 ? NULL : worst_frame(j->gate->report, line, m->process);
     json_t *more = json_pack("{s:s, s:o, s:f}", "space", line->space, "limit",
                              json_integer((json_int_t)line->limit), "value", m->value.value);
+    const char *unit = unit_of(j);
     char size[SEEP_SIZE_TEXT], *text;
 
     if (growth)
@@ -101,7 +108,7 @@ static void add_measured(struct judging *j, const struct seep_budget_line *line,
         json_object_set_new(more, "process", json_string(line->process));
     if (frame)
         json_object_set_new(more, "frame", json_deep_copy(frame));
-    text = growth ? text_of_growth(m, verdict)
+    text = growth ? text_of_growth(m, verdict, unit)
                   : seep_text_format("%s", seep_text_size(m->value.value, size));
     if (m->process && text) {
         char *longer =
@@ -110,8 +117,8 @@ static void add_measured(struct judging *j, const struct seep_budget_line *line,
         text = longer;
         json_object_set(more, "pid", json_object_get(m->process, "pid"));
     }
-    seep_gate_check_add_line(&j->check, growth ? "growth" : "peak", verdict, name_of(line), text,
-                             more);
+    seep_gate_check_add_line(&j->check, growth ? "growth" : "peak", verdict, name_of(line, unit),
+                             text, more);
 }
 
 static struct measured measure(const json_t *measured_in, const json_t *process,
@@ -153,25 +160,26 @@ static int judge_space(struct judging *j, const struct seep_budget_line *line,
                        struct seep_error *err)
 {
     const json_t *report = j->gate->report;
+    const char *unit = unit_of(j);
     size_t n_unknown = 0, n = 0;
     struct measured m =
         line->process[0] ? measure_role(report, line, &n_unknown, &n) : measure(report, NULL, line);
 
     if (line->process[0] && !n) {
         seep_gate_check_add_line(&j->check, line->kind == SEEP_BUDGET_GROWTH ? "growth" : "peak",
-                                 "holds", name_of(line), strdup("the job had no such process"),
-                                 NULL);
+                                 "holds", name_of(line, unit),
+                                 strdup("the job had no such process"), NULL);
         return 0;
     }
     if (!m.known)
         return seep_error_set(err, SEEP_ENODATA, "", 0,
-                              "%.0f steps are too few to measure growth after the warm-up",
-                              seep_get_number(json_object_get(report, "job"), "steps"));
+                              "%.0f %ss are too few to measure growth after the warm-up",
+                              seep_get_number(json_object_get(report, "job"), "steps"), unit);
     add_measured(j, line, &m);
     if (n_unknown)
         seep_gate_check_note(
-            &j->check, "growth of %s: %zu of %zu %s processes lived for too few steps to be judged",
-            line->space, n_unknown, n, line->process);
+            &j->check, "growth of %s: %zu of %zu %s processes lived for too few %ss to be judged",
+            line->space, n_unknown, n, line->process, unit);
     return 0;
 }
 

@@ -27,7 +27,7 @@ static bool grew(const json_t *before, const json_t *after, const char *key, dou
            seep_compare_growth_grown(&was, &is, steps, tolerance);
 }
 
-static char *text_of(const json_t *before, const json_t *after, const char *key)
+static char *text_of(const json_t *before, const json_t *after, const char *key, const char *unit)
 {
     char was[SEEP_SIZE_TEXT], is[SEEP_SIZE_TEXT], slope_was[SEEP_SIZE_TEXT],
         slope_is[SEEP_SIZE_TEXT];
@@ -40,21 +40,23 @@ static char *text_of(const json_t *before, const json_t *after, const char *key)
     seep_text_size(old.value, slope_was);
     seep_text_size(now.value, slope_is);
     if (!json_is_object(before))
-        return seep_text_format("new: keeps %s, +%s a step", is, slope_is);
-    return seep_text_format("keeps %s, was %s; grows by %s a step, was %s", is, was, slope_is,
+        return seep_text_format("new: keeps %s, +%s a %s", is, slope_is, unit);
+    return seep_text_format("keeps %s, was %s; grows by %s a %s, was %s", is, was, slope_is, unit,
                             slope_was);
 }
 
-static void add(struct seep_gate_check *check, const char *verdict, char *name,
-                const json_t *before, const json_t *after, const char *key)
+static void add_violated(struct seep_gate_check *check, const json_t *report, char *name,
+                         const json_t *before, const json_t *after, const char *key)
 {
+    const char *unit = seep_get_step_unit(json_object_get(report, "job"));
     const json_t *frame = json_object_get(after, "frame");
     json_t *more = json_pack("{s:s, s:o?}", "space", seep_get_text(after, "space", ""), "frame",
                              frame ? json_deep_copy(frame) : NULL);
 
     if (!frame)
         json_object_del(more, "frame");
-    seep_gate_check_add_line(check, "baseline", verdict, name, text_of(before, after, key), more);
+    seep_gate_check_add_line(check, "baseline", "violated", name, text_of(before, after, key, unit),
+                             more);
 }
 
 /* The judged copy of a finding of the report. */
@@ -90,10 +92,10 @@ static void judge_findings(struct seep_gate_check *check, const json_t *report, 
                         !grew(before, after, "live_bytes", steps_of(report), &SEEP_TOLERANCE)))
             continue;
         char *frame = seep_get_frame_text(json_object_get(after, "frame"), cwd);
-        add(check, "violated",
-            seep_text_format("no new or grown finding: %s at %s",
-                             seep_get_text(after, "pattern", ""), frame ? frame : "?"),
-            before, after, "live_bytes");
+        add_violated(check, report,
+                     seep_text_format("no new or grown finding: %s at %s",
+                                      seep_get_text(after, "pattern", ""), frame ? frame : "?"),
+                     before, after, "live_bytes");
         json_object_set_new(copy, "verdict", json_string("violated"));
         free(frame);
         ++*n_violated;
@@ -156,8 +158,8 @@ static void judge_places(struct seep_gate_check *check, const json_t *report, js
         char *text = seep_get_frame_text(frame, cwd);
         json_object_set(after, "frame", frame);
         json_object_set(after, "space", json_object_get(grown[i], "space"));
-        add(check, "violated", seep_text_format("no new or grown site: %s", text ? text : "?"),
-            json_object_get(grown[i], "before"), after, "retained_bytes");
+        add_violated(check, report, seep_text_format("no new or grown site: %s", text ? text : "?"),
+                     json_object_get(grown[i], "before"), after, "retained_bytes");
         free(text);
     }
     if (n > MAX_PLACES)

@@ -149,9 +149,11 @@ bool seep_rule_unbounded_growth(const struct seep_case *c, struct seep_finding *
     f->saving_bytes = f->live_bytes;
     seep_rule_note_growth(c, f);
     if (shm)
-        seep_finding_note(f, "%llu shared maps outlive their steps", (unsigned long long)f->count);
+        seep_finding_note(f, "%llu shared maps outlive their %ss", (unsigned long long)f->count,
+                          seep_rule_unit(c));
     if (c->span->epoch_passed)
-        seep_finding_note(f, "goes on after the first epoch (%d steps)", (int)c->span->epoch_steps);
+        seep_finding_note(f, "goes on after the first epoch (%d %ss)", (int)c->span->epoch_steps,
+                          seep_rule_unit(c));
     return f->n_sites > 0;
 }
 

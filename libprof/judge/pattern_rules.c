@@ -60,6 +60,11 @@ bool seep_rule_is_timed(const struct seep_case *c)
     return c->m->step_source == SEEP_STEP_TIME;
 }
 
+const char *seep_rule_unit(const struct seep_case *c)
+{
+    return seep_rule_is_timed(c) ? "time slice" : "step";
+}
+
 bool seep_rule_has_enough_steps(const struct seep_case *c)
 {
     return c->growth->to - c->growth->from >=
@@ -176,12 +181,14 @@ void seep_rule_note_growth(const struct seep_case *c, struct seep_finding *f)
 {
     const struct seep_growth *g = c->growth;
     char value[SEEP_SIZE_TEXT], low[SEEP_SIZE_TEXT], high[SEEP_SIZE_TEXT];
+    const char *unit = seep_rule_unit(c);
 
     f->growth = g->slope;
     f->returns = g->by_process && !(g->past_epoch && c->span->epochs_known);
-    seep_finding_note(f, "grows by %s a step (95 %% interval %s to %s), steps %d to %d",
-                      seep_text_size(g->slope.value, value), seep_text_size(g->slope.low, low),
-                      seep_text_size(g->slope.high, high), (int)g->from, (int)g->to);
+    seep_finding_note(f, "grows by %s a %s (95 %% interval %s to %s), %ss %d to %d",
+                      seep_text_size(g->slope.value, value), unit,
+                      seep_text_size(g->slope.low, low), seep_text_size(g->slope.high, high), unit,
+                      (int)g->from, (int)g->to);
     seep_finding_note(f, "rises in %u of %u windows, no plateau, trend z = %.1f", g->shape.rising,
                       g->shape.windows, g->z);
     if (g->by_process)

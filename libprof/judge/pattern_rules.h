@@ -64,6 +64,9 @@ bool seep_rule_is_data(const struct seep_case *c);
 bool seep_rule_is_network(const struct seep_case *c);
 
 bool seep_rule_is_timed(const struct seep_case *c);
+
+/* "step", or "time slice" where steps are not known. */
+const char *seep_rule_unit(const struct seep_case *c);
 bool seep_rule_has_enough_steps(const struct seep_case *c);
 const char *seep_rule_space(const struct seep_case *c);
 

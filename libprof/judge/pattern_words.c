@@ -59,7 +59,7 @@ static const char *const advice[SEEP_N_PATTERNS] = {
         "find who keeps what this line makes: a list or dict that is only appended to, a tensor "
         "kept with its graph (use .item() or .detach()), a closure or a callback",
     [SEEP_PATTERN_UNDETERMINED] =
-        "run on past one full epoch (or for more steps): a plateau then tells a cache that fills "
+        "run on past one full epoch (or for longer): a plateau then tells a cache that fills "
         "from growth without an end",
 };
 
