@@ -47,14 +47,14 @@ static int analyse(struct seep_model *m, const struct seep_analysis_options *opt
         rc = seep_rss_judge(m, &rss, &findings);
     if (rc)
         goto fail;
-    struct seep_report_parts parts = {.m = m,
-                                      .frames = &frames,
-                                      .symbols = symbols,
-                                      .findings = &findings,
-                                      .rss = &rss,
-                                      .may_look = outside,
-                                      .all_sites = opts && opts->all_sites};
-    rc = seep_report_json(&parts, report);
+    struct seep_report_pieces pieces = {.m = m,
+                                        .frames = &frames,
+                                        .symbols = symbols,
+                                        .findings = &findings,
+                                        .rss = &rss,
+                                        .may_look = outside,
+                                        .all_sites = opts && opts->all_sites};
+    rc = seep_report_json(&pieces, report);
 fail:
     if (rc)
         seep_error_set(err, -rc, "", 0, "no memory for the analysis");

@@ -30,9 +30,8 @@ static const struct option long_options[] = {
 };
 
 static const struct seep_output_format formats[] = {
-    {"text", seep_format_check_text},   {"json", seep_output_json},
-    {"markdown", seep_format_markdown}, {"sarif", seep_format_sarif},
-    {"junit", seep_format_junit},       {NULL, NULL},
+    {"text", seep_check_text},   {"json", seep_output_json},  {"markdown", seep_check_markdown},
+    {"sarif", seep_check_sarif}, {"junit", seep_check_junit}, {NULL, NULL},
 };
 
 static bool take(struct seep_budget *budget, enum seep_budget_kind kind, const char *option,

@@ -2,8 +2,8 @@
 
 #include "libprof/analysis.h"
 #include "libprof/export/check_printers.h"
-#include "libprof/gate/gate.h"
 #include "libprof/export/report_text.h"
+#include "libprof/gate/gate.h"
 #include "viewer/output.h"
 #include "viewer/viewer.h"
 
@@ -54,19 +54,19 @@ static int print_judged(const json_t *report, seep_printer *print, FILE *out)
 static int print_markdown(const json_t *report, FILE *out, bool colour)
 {
     (void)colour;
-    return print_judged(report, seep_format_markdown, out);
+    return print_judged(report, seep_check_markdown, out);
 }
 
 static int print_sarif(const json_t *report, FILE *out, bool colour)
 {
     (void)colour;
-    return print_judged(report, seep_format_sarif, out);
+    return print_judged(report, seep_check_sarif, out);
 }
 
 static int print_junit(const json_t *report, FILE *out, bool colour)
 {
     (void)colour;
-    return print_judged(report, seep_format_junit, out);
+    return print_judged(report, seep_check_junit, out);
 }
 
 static const struct seep_output_format formats[] = {

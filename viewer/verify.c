@@ -1,6 +1,8 @@
 /* `seep verify` and `seep diff`: two runs of one job. */
+#include "libprof/export/diff_text.h"
+#include "libprof/export/fix_text.h"
 #include "libprof/gate/fix_verdict.h"
-
+#include "libprof/gate/site_diff.h"
 #include "viewer/output.h"
 #include "viewer/viewer.h"
 
@@ -31,7 +33,7 @@ static const struct option diff_options[] = {
 };
 
 static const struct seep_output_format verify_formats[] = {
-    {"text", seep_verify_text}, {"json", seep_output_json}, {NULL, NULL}};
+    {"text", seep_fix_text}, {"json", seep_output_json}, {NULL, NULL}};
 static const struct seep_output_format diff_formats[] = {
     {"text", seep_diff_text}, {"json", seep_output_json}, {NULL, NULL}};
 

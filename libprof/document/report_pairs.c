@@ -215,9 +215,9 @@ static int add_number(json_t *object, const char *key, double more)
 static int add_to_side(json_t *pair, const char *side, const json_t *site)
 {
     json_t *sum = json_object_get(pair, side), *growth;
-    const json_t *interval = json_object_get(site, "growth_interval_bytes_per_step");
-    double value = seep_get_number(site, "growth_bytes_per_step");
+    struct seep_slope slope;
 
+    seep_get_slope(site, "growth_bytes_per_step", &slope);
     if (!json_is_object(sum)) {
         sum =
             json_pack("{s:f, s:f, s:{s:f, s:f, s:f}, s:[]}", "retained_bytes", 0.0, "peak_bytes",
@@ -228,10 +228,8 @@ static int add_to_side(json_t *pair, const char *side, const json_t *site)
     growth = json_object_get(sum, "growth_bytes_per_step");
     return add_number(sum, "retained_bytes", seep_get_number(site, "retained_bytes")) ||
                    add_number(sum, "peak_bytes", seep_get_number(site, "peak_bytes")) ||
-                   add_number(growth, "value", value) ||
-                   add_number(growth, "low", interval ? seep_get_number(interval, "low") : value) ||
-                   add_number(growth, "high",
-                              interval ? seep_get_number(interval, "high") : value) ||
+                   add_number(growth, "value", slope.value) ||
+                   add_number(growth, "low", slope.low) || add_number(growth, "high", slope.high) ||
                    json_array_append(json_object_get(sum, "sites"), json_object_get(site, "id"))
                ? -1
                : 0;
@@ -273,6 +271,41 @@ int seep_compare_sites(const json_t *before, const json_t *after, enum seep_comp
     }
     *pairs = list;
     return 0;
+}
+
+/* ---- spaces ------------------------------------------------------------------------------ */
+
+static json_t *space_side(const json_t *space)
+{
+    json_t *growth = json_object_get(space, "growth_bytes_per_step");
+
+    if (!json_is_object(space))
+        return json_null();
+    return json_pack("{s:O?, s:o}", "peak_bytes", json_object_get(space, "peak_bytes"),
+                     "growth_bytes_per_step",
+                     json_is_object(growth) ? json_deep_copy(growth) : json_null());
+}
+
+json_t *seep_compare_spaces(const json_t *before, const json_t *after)
+{
+    const json_t *spaces[] = {json_object_get(before, "spaces"), json_object_get(after, "spaces")};
+    json_t *list = json_array(), *space;
+    const char *name;
+
+    for (int side = 0; side < 2; side++) {
+        json_object_foreach ((json_t *)spaces[side], name, space) {
+            if (side == 1 && json_object_get(spaces[0], name))
+                continue;
+            if (json_array_append_new(
+                    list, json_pack("{s:s, s:o, s:o}", "space", name, "before",
+                                    space_side(json_object_get(spaces[0], name)), "after",
+                                    space_side(json_object_get(spaces[1], name))))) {
+                json_decref(list);
+                return NULL;
+            }
+        }
+    }
+    return list;
 }
 
 /* ---- jobs -------------------------------------------------------------------------------- */
@@ -363,6 +396,7 @@ int seep_compare_usable(const json_t *report, bool allow_incomplete, struct seep
 
 int seep_compare_long_enough(const json_t *report, struct seep_error *err)
 {
+    const json_t *job = json_object_get(report, "job");
     struct seep_slope growth;
     const char *name;
     json_t *space;
@@ -372,6 +406,6 @@ int seep_compare_long_enough(const json_t *report, struct seep_error *err)
             return 0;
     }
     return seep_error_set(err, SEEP_ENODATA, "", 0,
-                          "%.0f steps are too few to tell growth from the warm-up",
-                          seep_get_number(json_object_get(report, "job"), "steps"));
+                          "%.0f %ss are too few to tell growth from the warm-up",
+                          seep_get_number(job, "steps"), seep_get_step_unit(job));
 }

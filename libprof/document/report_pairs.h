@@ -39,15 +39,24 @@ enum seep_compare_by {
 };
 
 /* Pairs the sites of two reports, those of one kind as one; host and mmap stay apart by stack and
- * are one by place. The maps of the Python interpreter
- * itself are one site.
- *   *pairs out, a new reference: [{ "space", "role", "frame", "stack" (by stack only),
- *          "before": SIDE|null, "after": SIDE|null, "interpreter": true (where it is) }] in no
- * order SIDE   { "retained_bytes", "peak_bytes", "growth_bytes_per_step": {value, low, high},
- *            "sites": [id…] }: sums
+ * are one by place. The maps of the Python interpreter itself are one site.
+ *   *pairs out, a new reference, in no order:
+ *     [ { "space", "role", "frame",
+ *         "stack" (by stack only),
+ *         "before": SIDE|null,
+ *         "after": SIDE|null,
+ *         "interpreter": true (where it is) } ]
+ *     SIDE, sums: { "retained_bytes", "peak_bytes",
+ *                   "growth_bytes_per_step": {value, low, high},
+ *                   "sites": [id…] }
  * Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_compare_sites(const json_t *before, const json_t *after,
                                        enum seep_compare_by by, json_t **pairs);
+
+/* The spaces of two reports side by side; NULL without memory.
+ *   [ { "space", "before": SIDE|null, "after": SIDE|null } ]
+ *   SIDE: { "peak_bytes", "growth_bytes_per_step": {value, low, high}|null } */
+json_t *seep_compare_spaces(const json_t *before, const json_t *after);
 
 /* A number that is the same for findings that the second way above calls the same. */
 uint64_t seep_compare_fingerprint(const json_t *finding);

@@ -24,6 +24,16 @@ bool seep_get_slope(const json_t *object, const char *key, struct seep_slope *sl
 {
     const json_t *growth = json_object_get(object, key);
 
+    if (json_is_number(growth)) {
+        const json_t *interval = json_object_get(object, "growth_interval_bytes_per_step");
+        double value = json_number_value(growth);
+        *slope = (struct seep_slope){value, value, value};
+        if (json_is_object(interval)) {
+            slope->low = seep_get_number(interval, "low");
+            slope->high = seep_get_number(interval, "high");
+        }
+        return true;
+    }
     *slope = (struct seep_slope){seep_get_number(growth, "value"), seep_get_number(growth, "low"),
                                  seep_get_number(growth, "high")};
     return json_is_object(growth);
@@ -41,6 +51,23 @@ const json_t *seep_get_site_frame(const json_t *site)
 const char *seep_get_space_class(const char *space)
 {
     return strcmp(space, "mmap") == 0 ? "host" : space;
+}
+
+double seep_get_left_out(const json_t *report, int severity)
+{
+    double n =
+        seep_get_number(json_object_get(report, "findings_left_out"), seep_severities[severity]);
+
+    return n > 0 && n < 1e15 ? n : 0;
+}
+
+double seep_get_all_left_out(const json_t *report)
+{
+    double sum = 0;
+
+    for (int i = 0; i < 4; i++)
+        sum += seep_get_left_out(report, i);
+    return sum;
 }
 
 int seep_get_severity(const json_t *finding)
@@ -69,6 +96,23 @@ const json_t *seep_get_failed(const json_t *report, size_t *at)
             return process;
     }
     return NULL;
+}
+
+bool seep_get_runs(const json_t *report)
+{
+    json_t *process;
+    size_t i;
+
+    json_array_foreach (json_object_get(report, "processes"), i, process) {
+        if (strcmp(seep_get_text(json_object_get(process, "exit"), "kind", ""), "running") == 0)
+            return true;
+    }
+    return false;
+}
+
+const char *seep_get_step_unit(const json_t *job)
+{
+    return strcmp(seep_get_text(job, "step_source", "time"), "time") == 0 ? "time slice" : "step";
 }
 
 const char *seep_get_below(const char *cwd, const char *path)

@@ -1,4 +1,6 @@
-/* Reading reports: the pieces that everything that compares, judges and prints them needs. */
+/* Reading reports: the pieces that everything that compares, judges and prints them needs. Reports
+ * of version 1 and 2 are read alike: in version 1 a site's growth is a number, its interval lies
+ * beside it, and nothing says how many findings were left out. */
 #ifndef SEEP_LIBPROF_DOCUMENT_REPORT_VIEW_H
 #define SEEP_LIBPROF_DOCUMENT_REPORT_VIEW_H
 
@@ -12,7 +14,7 @@
 const char *seep_get_text(const json_t *object, const char *key, const char *missing);
 double seep_get_number(const json_t *object, const char *key);
 
-/* {value, low, high}; false where the key holds no such object. */
+/* {value, low, high}, or what version 1 has; false where the key holds neither. */
 bool seep_get_slope(const json_t *object, const char *key, struct seep_slope *slope);
 
 /* The frame of a site to look at, else its innermost one; NULL where it has none. */
@@ -25,9 +27,19 @@ const char *seep_get_space_class(const char *space);
 int seep_get_severity(const json_t *finding);
 extern const char *const seep_severities[4];
 
+/* Findings of a severity (0 … 3), or of all, that a report counts, and does not list. */
+double seep_get_left_out(const json_t *report, int severity);
+double seep_get_all_left_out(const json_t *report);
+
 /* The next trainer or rank, from *at on, that a signal or a status other than 0 ended; NULL after
  * the last. *at begins as 0 and moves on. */
 const json_t *seep_get_failed(const json_t *report, size_t *at);
+
+/* Whether some process of the job was alive when the report was made. */
+bool seep_get_runs(const json_t *report);
+
+/* What the steps of a job are: "step", or "time slice" where nobody told of steps. */
+const char *seep_get_step_unit(const json_t *job);
 
 /* The path below `cwd` where it lies there, else the path. */
 const char *seep_get_below(const char *cwd, const char *path);

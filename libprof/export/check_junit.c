@@ -145,7 +145,7 @@ static void begin_suite(FILE *out, const json_t *check)
             seep_get_number(job, "steps"));
 }
 
-int seep_format_junit(const json_t *check, FILE *out, bool colour)
+int seep_check_junit(const json_t *check, FILE *out, bool colour)
 {
     const char *cwd = seep_get_text(json_object_get(check, "job"), "cwd", "");
     json_t *one;

@@ -2,6 +2,7 @@
 #include "libprof/base/text.h"
 #include "libprof/document/report_view.h"
 #include "libprof/export/check_printers.h"
+#include "libprof/export/put_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -128,7 +129,7 @@ static void put_details(FILE *out, const json_t *finding)
     fputs("\n\n</details>\n\n", out);
 }
 
-int seep_format_markdown(const json_t *check, FILE *out, bool colour)
+int seep_check_markdown(const json_t *check, FILE *out, bool colour)
 {
     const json_t *job = json_object_get(check, "job");
     const json_t *findings = json_object_get(check, "findings");
@@ -138,14 +139,15 @@ int seep_format_markdown(const json_t *check, FILE *out, bool colour)
     size_t i;
 
     (void)colour;
-    fprintf(out, "### seep: %s\n\n%.0f steps by %s\n\n",
-            violated ? "memory budget violated" : "memory budget holds",
-            seep_get_number(job, "steps"), seep_get_text(job, "step_source", "?"));
+    fprintf(out, "### seep: memory budget %s\n\n", violated ? "violated" : "holds");
+    seep_put_steps(out, job);
+    fputs("\n\n", out);
     put_lines(out, json_object_get(check, "lines"), cwd);
     if (json_array_size(findings))
-        fputs("| | | pattern | severity | line | kept | a step |\n"
-              "| --- | --- | --- | --- | --- | --- | --- |\n",
-              out);
+        fprintf(out,
+                "| | | pattern | severity | line | kept | a %s |\n"
+                "| --- | --- | --- | --- | --- | --- | --- |\n",
+                seep_get_step_unit(job));
     json_array_foreach (findings, i, one)
         put_row(out, one, cwd);
     if (json_array_size(findings))

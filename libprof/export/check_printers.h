@@ -11,17 +11,17 @@
 #include <stdio.h>
 
 /* For a terminal. */
-int seep_format_check_text(const json_t *check, FILE *out, bool colour);
+int seep_check_text(const json_t *check, FILE *out, bool colour);
 
 /* GitHub's Markdown, for a job's summary: a table of the budgets, one of the findings, details. */
-int seep_format_markdown(const json_t *check, FILE *out, bool colour);
+int seep_check_markdown(const json_t *check, FILE *out, bool colour);
 
 /* JUnit's XML as Ant writes it and CI servers read it: a testcase for every budget and finding. */
-int seep_format_junit(const json_t *check, FILE *out, bool colour);
+int seep_check_junit(const json_t *check, FILE *out, bool colour);
 
 /* SARIF 2.1.0 (OASIS): a result for every finding, at its file and line, and for every budget that
  * is violated, at the line that does most for it. Files are relative to the job's working folder,
  * SRCROOT. */
-int seep_format_sarif(const json_t *check, FILE *out, bool colour);
+int seep_check_sarif(const json_t *check, FILE *out, bool colour);
 
 #endif

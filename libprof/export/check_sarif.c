@@ -198,7 +198,7 @@ static json_t *notifications(const json_t *notes)
     return list;
 }
 
-int seep_format_sarif(const json_t *check, FILE *out, bool colour)
+int seep_check_sarif(const json_t *check, FILE *out, bool colour)
 {
     const char *cwd = seep_get_text(json_object_get(check, "job"), "cwd", "");
     json_t *run =

@@ -8,11 +8,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Prints a report (version 1) as text: findings, most severe first, then job, memory, processes,
- * the largest sites, and what could not be seen. `colour` allows ANSI colours. Whatever the strings
- * hold, no control character but newline and, with `colour`, our own reaches `out`; fields that are
- * missing or of another type print as unknown. Returns 0; -SEEP_EINVAL when it is no report;
- * -SEEP_EIO when `out` fails. */
+/* Prints a report (version 1 or 2) as text: findings, most severe first, then job, memory,
+ * processes, the largest sites, and what could not be seen. `colour` allows ANSI colours. Whatever
+ * the strings hold, no control character but newline and, with `colour`, our own reaches `out`;
+ * fields that are missing or of another type print as unknown. Returns 0; -SEEP_EINVAL when it is
+ * no report; -SEEP_EIO when `out` fails. */
 SEEP_MUST_CHECK int seep_report_text(const json_t *report, FILE *out, bool colour);
 
 /* The same with what resident memory is of every process, not only where much of it is not

@@ -36,41 +36,6 @@ static void note(struct verification *v, const char *format, ...)
     free(clean);
 }
 
-/* ---- spaces ------------------------------------------------------------------------------ */
-
-static json_t *space_side(const json_t *space)
-{
-    json_t *growth = json_object_get(space, "growth_bytes_per_step");
-
-    if (!json_is_object(space))
-        return json_null();
-    return json_pack("{s:O?, s:o}", "peak_bytes", json_object_get(space, "peak_bytes"),
-                     "growth_bytes_per_step",
-                     json_is_object(growth) ? json_deep_copy(growth) : json_null());
-}
-
-json_t *seep_spaces_beside(const json_t *before, const json_t *after)
-{
-    const json_t *spaces[] = {json_object_get(before, "spaces"), json_object_get(after, "spaces")};
-    json_t *list = json_array(), *space;
-    const char *name;
-
-    for (int side = 0; side < 2; side++) {
-        json_object_foreach ((json_t *)spaces[side], name, space) {
-            if (side == 1 && json_object_get(spaces[0], name))
-                continue;
-            if (json_array_append_new(
-                    list, json_pack("{s:s, s:o, s:o}", "space", name, "before",
-                                    space_side(json_object_get(spaces[0], name)), "after",
-                                    space_side(json_object_get(spaces[1], name))))) {
-                json_decref(list);
-                return NULL;
-            }
-        }
-    }
-    return list;
-}
-
 /* ---- findings ---------------------------------------------------------------------------- */
 
 static bool counts(const json_t *finding, int mildest)
@@ -211,7 +176,7 @@ static int finish(struct verification *v, json_t **verdict)
         json_object_set(document, "before", json_object_get(v->before, "job")) ||
         json_object_set(document, "after", json_object_get(v->after, "job")) ||
         json_object_set(document, "findings", v->findings) ||
-        json_object_set_new(document, "spaces", seep_spaces_beside(v->before, v->after)) ||
+        json_object_set_new(document, "spaces", seep_compare_spaces(v->before, v->after)) ||
         json_object_set(document, "savings", v->savings) ||
         json_object_set(document, "notes", v->notes))
         v->failed = true;
@@ -253,6 +218,9 @@ static void note_jobs(struct verification *v)
                  seep_get_text(process, "role", ""), seep_get_number(process, "pid"),
                  seep_get_text(json_object_get(process, "exit"), "kind", ""),
                  seep_get_number(json_object_get(process, "exit"), "value"));
+        if (seep_get_all_left_out(reports[i]) > 0)
+            note(v, "%s: %.0f more findings are not listed, and not compared", names[i],
+                 seep_get_all_left_out(reports[i]));
         if (!json_is_true(json_object_get(job, "complete")))
             note(v, "%s: the profile is incomplete", names[i]);
         if (seep_get_number(job, "dropped_events") > 0)

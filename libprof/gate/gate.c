@@ -3,54 +3,34 @@
 #include "libprof/base/text.h"
 #include "libprof/document/report_pairs.h"
 #include "libprof/document/report_view.h"
-#include "libprof/gate/gate_parts.h"
+#include "libprof/gate/gate_baseline.h"
+#include "libprof/gate/gate_check.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- lines ------------------------------------------------------------------------------- */
+/* What is judged, and the check that comes of it. */
+struct judging {
+    const struct seep_gate *gate;
+    struct seep_gate_check check;
+};
 
-void seep_gate_add_line(struct seep_judging *j, const char *kind, const char *verdict, char *name,
-                        char *text, json_t *more)
+/* ---- spaces ------------------------------------------------------------------------------ */
+
+static double amount_of(const json_t *site, enum seep_budget_kind kind)
 {
-    char id[24];
-    json_t *line;
+    struct seep_slope growth;
 
-    snprintf(id, sizeof id, "B%zu", json_array_size(j->lines) + 1);
-    line = json_pack("{s:s, s:s, s:s?, s:s?, s:s}", "id", id, "kind", kind, "name", name, "text",
-                     text, "verdict", verdict);
-    if (!name || !text || !line || (more && json_object_update(line, more)) ||
-        json_array_append(j->lines, line))
-        j->failed = true;
-    if (strcmp(verdict, "violated") == 0)
-        j->violated = true;
-    json_decref(line);
-    json_decref(more);
-    free(name);
-    free(text);
-}
-
-void seep_gate_note(struct seep_judging *j, const char *format, ...)
-{
-    char text[512];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    char *clean = seep_text_clean(text, strlen(text));
-    if (!clean || json_array_append_new(j->notes, json_string(clean)))
-        j->failed = true;
-    free(clean);
+    if (kind != SEEP_BUDGET_GROWTH)
+        return seep_get_number(site, "peak_bytes");
+    seep_get_slope(site, "growth_bytes_per_step", &growth);
+    return growth.value;
 }
 
 /* The site of a space (and of a process) that grows or holds most: where to look first. */
 static const json_t *worst_frame(const json_t *report, const struct seep_budget_line *line,
                                  const json_t *process)
 {
-    const char *key = line->kind == SEEP_BUDGET_GROWTH ? "growth_bytes_per_step" : "peak_bytes";
     json_int_t pid = json_integer_value(json_object_get(process, "pid"));
     const json_t *best = NULL;
     json_t *site, *one;
@@ -63,12 +43,17 @@ static const json_t *worst_frame(const json_t *report, const struct seep_budget_
             inside = inside || json_integer_value(one) == pid;
         }
         if (!inside || strcmp(seep_get_text(site, "space", ""), line->space) != 0 ||
-            seep_get_number(site, key) <= most)
+            amount_of(site, line->kind) <= most)
             continue;
         best = site;
-        most = seep_get_number(site, key);
+        most = amount_of(site, line->kind);
     }
     return best ? seep_get_site_frame(best) : NULL;
+}
+
+static const char *unit_of(const struct judging *j)
+{
+    return seep_get_step_unit(json_object_get(j->gate->report, "job"));
 }
 
 /* What a space of the job or of one process came to. */
@@ -78,7 +63,7 @@ struct measured {
     bool known;
 };
 
-static char *text_of_growth(const struct measured *m, const char *verdict)
+static char *text_of_growth(const struct measured *m, const char *verdict, const char *unit)
 {
     char value[SEEP_SIZE_TEXT], low[SEEP_SIZE_TEXT], high[SEEP_SIZE_TEXT];
 
@@ -86,21 +71,22 @@ static char *text_of_growth(const struct measured *m, const char *verdict)
     seep_text_size(m->value.low, low);
     seep_text_size(m->value.high, high);
     return seep_text_format(
-        "%s a step (95 %% interval %s to %s)%s", value, low, high,
+        "%s a %s (95 %% interval %s to %s)%s", value, unit, low, high,
         strcmp(verdict, "noise") == 0 ? ": above the budget, but not clear of it: noise" : "");
 }
 
-static char *name_of(const struct seep_budget_line *line)
+static char *name_of(const struct seep_budget_line *line, const char *unit)
 {
     bool growth = line->kind == SEEP_BUDGET_GROWTH;
     char size[SEEP_SIZE_TEXT];
 
-    return seep_text_format("%s of %s%s%s: at most %s%s", growth ? "growth" : "peak", line->space,
+    return seep_text_format("%s of %s%s%s: at most %s%s%s", growth ? "growth" : "peak", line->space,
                             line->process[0] ? " in each " : "", line->process,
-                            seep_text_size((double)line->limit, size), growth ? " a step" : "");
+                            seep_text_size((double)line->limit, size), growth ? " a " : "",
+                            growth ? unit : "");
 }
 
-static void add_measured(struct seep_judging *j, const struct seep_budget_line *line,
+static void add_measured(struct judging *j, const struct seep_budget_line *line,
                          const struct measured *m)
 {
     bool growth = line->kind == SEEP_BUDGET_GROWTH;
@@ -112,6 +98,7 @@ static void add_measured(struct seep_judging *j, const struct seep_budget_line *
         strcmp(verdict, "holds") == 0 ? NULL : worst_frame(j->gate->report, line, m->process);
     json_t *more = json_pack("{s:s, s:o, s:f}", "space", line->space, "limit",
                              json_integer((json_int_t)line->limit), "value", m->value.value);
+    const char *unit = unit_of(j);
     char size[SEEP_SIZE_TEXT], *text;
 
     if (growth)
@@ -121,7 +108,7 @@ static void add_measured(struct seep_judging *j, const struct seep_budget_line *
         json_object_set_new(more, "process", json_string(line->process));
     if (frame)
         json_object_set_new(more, "frame", json_deep_copy(frame));
-    text = growth ? text_of_growth(m, verdict)
+    text = growth ? text_of_growth(m, verdict, unit)
                   : seep_text_format("%s", seep_text_size(m->value.value, size));
     if (m->process && text) {
         char *longer =
@@ -130,10 +117,9 @@ static void add_measured(struct seep_judging *j, const struct seep_budget_line *
         text = longer;
         json_object_set(more, "pid", json_object_get(m->process, "pid"));
     }
-    seep_gate_add_line(j, growth ? "growth" : "peak", verdict, name_of(line), text, more);
+    seep_gate_check_add_line(&j->check, growth ? "growth" : "peak", verdict, name_of(line, unit),
+                             text, more);
 }
-
-/* ---- spaces ------------------------------------------------------------------------------ */
 
 static struct measured measure(const json_t *measured_in, const json_t *process,
                                const struct seep_budget_line *line)
@@ -170,76 +156,76 @@ static struct measured measure_role(const json_t *report, const struct seep_budg
     return worst;
 }
 
-static int judge_space(struct seep_judging *j, const struct seep_budget_line *line,
+static int judge_space(struct judging *j, const struct seep_budget_line *line,
                        struct seep_error *err)
 {
     const json_t *report = j->gate->report;
+    const char *unit = unit_of(j);
     size_t n_unknown = 0, n = 0;
     struct measured m =
         line->process[0] ? measure_role(report, line, &n_unknown, &n) : measure(report, NULL, line);
 
     if (line->process[0] && !n) {
-        seep_gate_add_line(j, line->kind == SEEP_BUDGET_GROWTH ? "growth" : "peak", "holds",
-                           name_of(line), strdup("the job had no such process"), NULL);
+        seep_gate_check_add_line(&j->check, line->kind == SEEP_BUDGET_GROWTH ? "growth" : "peak",
+                                 "holds", name_of(line, unit),
+                                 strdup("the job had no such process"), NULL);
         return 0;
     }
     if (!m.known)
         return seep_error_set(err, SEEP_ENODATA, "", 0,
-                              "%.0f steps are too few to measure growth after the warm-up",
-                              seep_get_number(json_object_get(report, "job"), "steps"));
+                              "%.0f %ss are too few to measure growth after the warm-up",
+                              seep_get_number(json_object_get(report, "job"), "steps"), unit);
     add_measured(j, line, &m);
     if (n_unknown)
-        seep_gate_note(j,
-                       "growth of %s: %zu of %zu %s processes lived for too few steps to be judged",
-                       line->space, n_unknown, n, line->process);
+        seep_gate_check_note(
+            &j->check, "growth of %s: %zu of %zu %s processes lived for too few %ss to be judged",
+            line->space, n_unknown, n, line->process, unit);
     return 0;
 }
 
 /* ---- findings ---------------------------------------------------------------------------- */
 
-static void judge_findings(struct seep_judging *j, const struct seep_budget_line *line)
+static void judge_findings(struct judging *j, const struct seep_budget_line *line)
 {
     const char *name = seep_severities[line->severity];
-    uint64_t counted = 0;
+    uint64_t counted = (uint64_t)seep_get_left_out(j->gate->report, line->severity);
     const char *verdict;
     json_t *finding;
     size_t i;
 
-    json_array_foreach (j->findings, i, finding) {
+    json_array_foreach (j->check.findings, i, finding) {
         if (seep_get_severity(finding) == line->severity && !json_object_get(finding, "reason"))
             counted++;
     }
     verdict = counted > line->limit ? "violated" : "holds";
-    json_array_foreach (j->findings, i, finding) {
+    json_array_foreach (j->check.findings, i, finding) {
         if (counted > line->limit && seep_get_severity(finding) == line->severity &&
             !json_object_get(finding, "reason"))
             json_object_set_new(finding, "verdict", json_string("violated"));
     }
-    seep_gate_add_line(j, "findings", verdict,
-                       seep_text_format("findings of severity %s: at most %llu", name,
-                                        (unsigned long long)line->limit),
-                       seep_text_format("%llu", (unsigned long long)counted),
-                       json_pack("{s:s, s:I, s:I}", "severity", name, "limit",
-                                 (json_int_t)line->limit, "value", (json_int_t)counted));
+    seep_gate_check_add_line(&j->check, "findings", verdict,
+                             seep_text_format("findings of severity %s: at most %llu", name,
+                                              (unsigned long long)line->limit),
+                             seep_text_format("%llu", (unsigned long long)counted),
+                             json_pack("{s:s, s:I, s:I}", "severity", name, "limit",
+                                       (json_int_t)line->limit, "value", (json_int_t)counted));
 }
 
-static void list_findings(struct seep_judging *j)
+static void ignore_findings(struct judging *j)
 {
     json_t *finding;
     size_t i;
 
-    json_array_foreach (json_object_get(j->gate->report, "findings"), i, finding) {
+    json_array_foreach (j->check.findings, i, finding) {
         const json_t *frame = json_object_get(finding, "frame");
         const struct seep_budget_ignore *rule = seep_budget_ignored(
             j->gate->budget, seep_get_text(finding, "pattern", ""),
             seep_get_text(frame, "file", NULL), seep_get_text(frame, "function", NULL),
             seep_get_text(frame, "qualname", NULL));
-        json_t *copy = json_copy(finding);
-        if (rule)
-            json_object_set_new(copy, "reason", json_string(rule->reason));
-        json_object_set_new(copy, "verdict", json_string(rule ? "ignored" : "holds"));
-        if (json_array_append_new(j->findings, copy))
-            j->failed = true;
+        if (rule && json_object_set_new(finding, "reason", json_string(rule->reason)))
+            j->check.failed = true;
+        if (json_object_set_new(finding, "verdict", json_string(rule ? "ignored" : "holds")))
+            j->check.failed = true;
     }
 }
 
@@ -255,7 +241,7 @@ static bool asks_for_findings(const struct seep_gate *gate)
     return asks;
 }
 
-static int judge_lines(struct seep_judging *j, struct seep_error *err)
+static int judge_lines(struct judging *j, struct seep_error *err)
 {
     static const struct seep_budget_line nothing_kept[] = {
         {.kind = SEEP_BUDGET_FINDINGS, .severity = 0},
@@ -275,62 +261,49 @@ static int judge_lines(struct seep_judging *j, struct seep_error *err)
     return rc;
 }
 
-static void note_job(struct seep_judging *j)
+static void note_job(struct judging *j)
 {
     const json_t *job = json_object_get(j->gate->report, "job");
     double dropped = seep_get_number(job, "dropped_events");
+    double left_out = seep_get_all_left_out(j->gate->report);
     const json_t *process;
 
+    if (left_out > 0)
+        seep_gate_check_note(&j->check,
+                             "%.0f more finding%s counted, and not listed: no [[ignore]] and no "
+                             "baseline is held against %s",
+                             left_out, left_out == 1 ? " is" : "s are",
+                             left_out == 1 ? "it" : "them");
     if (dropped > 0)
-        seep_gate_note(j, "%.0f events are not in the profile: what was measured is a lower bound",
-                       dropped);
+        seep_gate_check_note(
+            &j->check, "%.0f events are not in the profile: what was measured is a lower bound",
+            dropped);
     if (!json_is_true(json_object_get(job, "complete")))
-        seep_gate_note(j, "the profile is incomplete: what was measured is a lower bound");
+        seep_gate_check_note(&j->check,
+                             "the profile is incomplete: what was measured is a lower bound");
     for (size_t at = 0; (process = seep_get_failed(j->gate->report, &at));)
-        seep_gate_note(j, "the %s (process %.0f) ended with %s %.0f",
-                       seep_get_text(process, "role", ""), seep_get_number(process, "pid"),
-                       seep_get_text(json_object_get(process, "exit"), "kind", ""),
-                       seep_get_number(json_object_get(process, "exit"), "value"));
-}
-
-static int finish(struct seep_judging *j, json_t **check)
-{
-    json_t *document = seep_get_document("seep-check");
-
-    if (!document ||
-        json_object_set_new(document, "verdict", json_string(j->violated ? "violated" : "holds")) ||
-        json_object_set(document, "job", json_object_get(j->gate->report, "job")) ||
-        json_object_set(document, "lines", j->lines) ||
-        json_object_set(document, "findings", j->findings) ||
-        json_object_set(document, "notes", j->notes))
-        j->failed = true;
-    if (j->failed) {
-        json_decref(document);
-        return -SEEP_ENOMEM;
-    }
-    *check = document;
-    return 0;
+        seep_gate_check_note(&j->check, "the %s (process %.0f) ended with %s %.0f",
+                             seep_get_text(process, "role", ""), seep_get_number(process, "pid"),
+                             seep_get_text(json_object_get(process, "exit"), "kind", ""),
+                             seep_get_number(json_object_get(process, "exit"), "value"));
 }
 
 static int judge(const struct seep_gate *gate, json_t **check, struct seep_error *err)
 {
-    struct seep_judging j = {
-        .gate = gate, .lines = json_array(), .findings = json_array(), .notes = json_array()};
-    int rc = j.lines && j.findings && j.notes ? 0 : -SEEP_ENOMEM;
+    struct judging j = {.gate = gate};
+    int rc = seep_gate_check_init(&j.check, gate->report);
 
     if (!rc) {
-        list_findings(&j);
+        ignore_findings(&j);
         rc = judge_lines(&j, err);
     }
     if (!rc && gate->baseline)
-        seep_gate_baseline(&j);
+        seep_gate_baseline(&j.check, gate->report, gate->baseline);
     if (!rc) {
         note_job(&j);
-        rc = finish(&j, check);
+        rc = seep_gate_check_finish(&j.check, gate->report, check);
     }
-    json_decref(j.lines);
-    json_decref(j.findings);
-    json_decref(j.notes);
+    seep_gate_check_fini(&j.check);
     return rc;
 }
 

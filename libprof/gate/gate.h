@@ -15,12 +15,16 @@ struct seep_gate {
 /* Judges. Without any line in the budget and without a baseline no finding of severity leak or
  * retention is allowed.
  *   *check out, a new reference:
- *     { "format": "seep-check", "version": 1, "seep", "verdict": "holds|violated",
+ *     { "format": "seep-check", "version": 1, "seep",
+ *       "verdict": "holds|violated",
  *       "job": the report's,
- *       "lines": [ { "id": "B1", "kind": "growth|peak|findings|baseline", "name": what is allowed,
- *                    "text": what was measured, "verdict": "holds|noise|violated",
- *                    "space", "process", "severity", "limit", "value", "low", "high", "frame"
- *                    (where they apply) } ],
+ *       "lines": [ { "id": "B1",
+ *                    "kind": "growth|peak|findings|baseline",
+ *                    "name": what is allowed,
+ *                    "text": what was measured,
+ *                    "verdict": "holds|noise|violated",
+ *                    where they apply:
+ *                    "space", "process", "severity", "limit", "value", "low", "high", "frame" } ],
  *       "findings": [ FINDING + { "verdict": "holds|ignored|violated", "reason" (ignored) } ],
  *       "notes": [ text… ] }
  *   "noise": the value is above the limit, but its interval is not.

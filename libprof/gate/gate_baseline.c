@@ -1,8 +1,8 @@
-/* What is new or has grown since an older run. */
+#include "libprof/gate/gate_baseline.h"
+
 #include "libprof/base/text.h"
 #include "libprof/document/report_pairs.h"
 #include "libprof/document/report_view.h"
-#include "libprof/gate/gate_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static bool grew(const json_t *before, const json_t *after, const char *key, dou
            seep_compare_growth_grown(&was, &is, steps, tolerance);
 }
 
-static char *text_of(const json_t *before, const json_t *after, const char *key)
+static char *text_of(const json_t *before, const json_t *after, const char *key, const char *unit)
 {
     char was[SEEP_SIZE_TEXT], is[SEEP_SIZE_TEXT], slope_was[SEEP_SIZE_TEXT],
         slope_is[SEEP_SIZE_TEXT];
@@ -40,60 +40,62 @@ static char *text_of(const json_t *before, const json_t *after, const char *key)
     seep_text_size(old.value, slope_was);
     seep_text_size(now.value, slope_is);
     if (!json_is_object(before))
-        return seep_text_format("new: keeps %s, +%s a step", is, slope_is);
-    return seep_text_format("keeps %s, was %s; grows by %s a step, was %s", is, was, slope_is,
+        return seep_text_format("new: keeps %s, +%s a %s", is, slope_is, unit);
+    return seep_text_format("keeps %s, was %s; grows by %s a %s, was %s", is, was, slope_is, unit,
                             slope_was);
 }
 
-static void add(struct seep_judging *j, const char *verdict, char *name, const json_t *before,
-                const json_t *after, const char *key)
+static void add_violated(struct seep_gate_check *check, const json_t *report, char *name,
+                         const json_t *before, const json_t *after, const char *key)
 {
+    const char *unit = seep_get_step_unit(json_object_get(report, "job"));
     const json_t *frame = json_object_get(after, "frame");
     json_t *more = json_pack("{s:s, s:o?}", "space", seep_get_text(after, "space", ""), "frame",
                              frame ? json_deep_copy(frame) : NULL);
 
     if (!frame)
         json_object_del(more, "frame");
-    seep_gate_add_line(j, "baseline", verdict, name, text_of(before, after, key), more);
+    seep_gate_check_add_line(check, "baseline", "violated", name, text_of(before, after, key, unit),
+                             more);
 }
 
 /* The judged copy of a finding of the report. */
-static json_t *judged(const struct seep_judging *j, const json_t *finding)
+static json_t *judged(const struct seep_gate_check *check, const json_t *finding)
 {
     const char *id = seep_get_text(finding, "id", "");
     json_t *copy;
     size_t i;
 
-    json_array_foreach (j->findings, i, copy) {
+    json_array_foreach (check->findings, i, copy) {
         if (strcmp(seep_get_text(copy, "id", ""), id) == 0)
             return copy;
     }
     return NULL;
 }
 
-static void judge_findings(struct seep_judging *j, const json_t *pairs, size_t *n_violated)
+static void judge_findings(struct seep_gate_check *check, const json_t *report, const json_t *pairs,
+                           size_t *n_violated)
 {
-    const char *cwd = seep_get_text(json_object_get(j->gate->report, "job"), "cwd", "");
+    const char *cwd = seep_get_text(json_object_get(report, "job"), "cwd", "");
     json_t *pair;
     size_t i;
 
     json_array_foreach (pairs, i, pair) {
         const json_t *before = json_object_get(pair, "before"),
                      *after = json_object_get(pair, "after");
-        json_t *copy = judged(j, after);
+        json_t *copy = judged(check, after);
         /* What was no more than a remark has become a finding: that is new. */
         if (json_is_object(before) && seep_get_severity(before) > 1 && seep_get_severity(after) < 2)
             before = NULL;
         bool counts = copy && seep_get_severity(after) < 2 && !json_object_get(copy, "reason");
-        if (!counts ||
-            (json_is_object(before) &&
-             !grew(before, after, "live_bytes", steps_of(j->gate->report), &SEEP_TOLERANCE)))
+        if (!counts || (json_is_object(before) &&
+                        !grew(before, after, "live_bytes", steps_of(report), &SEEP_TOLERANCE)))
             continue;
         char *frame = seep_get_frame_text(json_object_get(after, "frame"), cwd);
-        add(j, "violated",
-            seep_text_format("no new or grown finding: %s at %s",
-                             seep_get_text(after, "pattern", ""), frame ? frame : "?"),
-            before, after, "live_bytes");
+        add_violated(check, report,
+                     seep_text_format("no new or grown finding: %s at %s",
+                                      seep_get_text(after, "pattern", ""), frame ? frame : "?"),
+                     before, after, "live_bytes");
         json_object_set_new(copy, "verdict", json_string("violated"));
         free(frame);
         ++*n_violated;
@@ -101,12 +103,12 @@ static void judge_findings(struct seep_judging *j, const json_t *pairs, size_t *
 }
 
 /* Whether a finding of the report speaks of a place already. */
-static bool is_told(const struct seep_judging *j, const json_t *frame, const char *space)
+static bool is_told(const struct seep_gate_check *check, const json_t *frame, const char *space)
 {
     json_t *finding;
     size_t i;
 
-    json_array_foreach (j->findings, i, finding) {
+    json_array_foreach (check->findings, i, finding) {
         const json_t *its = json_object_get(finding, "frame");
         const char *class = seep_get_space_class(seep_get_text(finding, "space", ""));
         if (strcmp(class, space) == 0 &&
@@ -131,10 +133,11 @@ static int by_rise(const void *a, const void *b)
 }
 
 /* Places that keep more, most first. */
-static void judge_places(struct seep_judging *j, json_t *pairs, size_t *n_violated)
+static void judge_places(struct seep_gate_check *check, const json_t *report, json_t *pairs,
+                         size_t *n_violated)
 {
-    const char *cwd = seep_get_text(json_object_get(j->gate->report, "job"), "cwd", "");
-    double steps = steps_of(j->gate->report);
+    const char *cwd = seep_get_text(json_object_get(report, "job"), "cwd", "");
+    double steps = steps_of(report);
     json_t **grown = calloc(json_array_size(pairs) + 1, sizeof(json_t *)), *pair;
     size_t i, n = 0;
 
@@ -144,7 +147,7 @@ static void judge_places(struct seep_judging *j, json_t *pairs, size_t *n_violat
             json_object_get(pair, "interpreter") ? &SEEP_TOLERANCE_INTERPRETER : &SEEP_TOLERANCE;
         if (grown && json_is_object(after) &&
             grew(json_object_get(pair, "before"), after, "retained_bytes", steps, tolerance) &&
-            !is_told(j, json_object_get(pair, "frame"), seep_get_text(pair, "space", "")))
+            !is_told(check, json_object_get(pair, "frame"), seep_get_text(pair, "space", "")))
             grown[n++] = pair;
     }
     if (n)
@@ -155,32 +158,33 @@ static void judge_places(struct seep_judging *j, json_t *pairs, size_t *n_violat
         char *text = seep_get_frame_text(frame, cwd);
         json_object_set(after, "frame", frame);
         json_object_set(after, "space", json_object_get(grown[i], "space"));
-        add(j, "violated", seep_text_format("no new or grown site: %s", text ? text : "?"),
-            json_object_get(grown[i], "before"), after, "retained_bytes");
+        add_violated(check, report, seep_text_format("no new or grown site: %s", text ? text : "?"),
+                     json_object_get(grown[i], "before"), after, "retained_bytes");
         free(text);
     }
     if (n > MAX_PLACES)
-        seep_gate_note(j, "%zu more places keep more than in the baseline", n - MAX_PLACES);
-    j->failed = j->failed || !grown;
+        seep_gate_check_note(check, "%zu more places keep more than in the baseline",
+                             n - MAX_PLACES);
+    check->failed = check->failed || !grown;
     free(grown);
     *n_violated += n;
 }
 
-void seep_gate_baseline(struct seep_judging *j)
+void seep_gate_baseline(struct seep_gate_check *check, const json_t *report, const json_t *baseline)
 {
     json_t *findings = NULL, *places = NULL;
     size_t n_violated = 0;
 
-    if (seep_compare_findings(j->gate->baseline, j->gate->report, &findings) ||
-        seep_compare_sites(j->gate->baseline, j->gate->report, SEEP_BY_PLACE, &places)) {
-        j->failed = true;
+    if (seep_compare_findings(baseline, report, &findings) ||
+        seep_compare_sites(baseline, report, SEEP_BY_PLACE, &places)) {
+        check->failed = true;
     } else {
-        judge_findings(j, findings, &n_violated);
-        judge_places(j, places, &n_violated);
+        judge_findings(check, report, findings, &n_violated);
+        judge_places(check, report, places, &n_violated);
         if (!n_violated)
-            seep_gate_add_line(j, "baseline", "holds",
-                               strdup("nothing new or grown since the baseline"),
-                               strdup("all within 10 % or 64 KiB of it"), NULL);
+            seep_gate_check_add_line(check, "baseline", "holds",
+                                     strdup("nothing new or grown since the baseline"),
+                                     strdup("all within 10 % or 64 KiB of it"), NULL);
     }
     json_decref(findings);
     json_decref(places);

@@ -1,7 +1,7 @@
-/* Site by site difference of two reports. */
+#include "libprof/gate/site_diff.h"
+
 #include "libprof/document/report_pairs.h"
 #include "libprof/document/report_view.h"
-#include "libprof/gate/fix_verdict.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -86,7 +86,7 @@ int seep_diff(const json_t *base, const json_t *other, bool by_growth, json_t **
     document = seep_get_document("seep-diff");
     if (!document || json_object_set(document, "base", json_object_get(base, "job")) ||
         json_object_set(document, "new", json_object_get(other, "job")) ||
-        json_object_set_new(document, "spaces", seep_spaces_beside(base, other)) ||
+        json_object_set_new(document, "spaces", seep_compare_spaces(base, other)) ||
         json_object_set_new(document, "sites", sort_changes(pairs, by_growth)) ||
         json_object_set(document, "notes", notes)) {
         json_decref(document);

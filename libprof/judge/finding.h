@@ -39,6 +39,7 @@ struct seep_finding {
 struct seep_findings {
     struct seep_finding *list; /* most severe first */
     size_t n;
+    size_t left_out[SEEP_N_SEVERITIES]; /* beyond SEEP_MAX_FINDINGS */
     struct seep_span span;
 };
 

@@ -159,12 +159,14 @@ void seep_findings_cut(const struct seep_model *m, struct seep_findings *f)
     size_t kept = 0;
 
     for (size_t i = 0; i < f->n; i++) {
-        bool drop = kept >= SEEP_MAX_FINDINGS;
+        bool drop = false;
         for (size_t k = 0; k < kept && !drop; k++)
             drop = f->list[k].pattern == f->list[i].pattern &&
                    seep_finding_same_function(m, f->list[k].frame, f->list[i].frame) &&
                    f->list[i].live_bytes < f->list[k].live_bytes / SEEP_T_NEGLIGIBLE_BESIDE;
-        if (drop)
+        if (!drop && kept >= SEEP_MAX_FINDINGS)
+            f->left_out[f->list[i].severity]++;
+        if (drop || kept >= SEEP_MAX_FINDINGS)
             seep_finding_fini(&f->list[i]);
         else
             f->list[kept++] = f->list[i];

@@ -11,8 +11,8 @@ SEEP_MUST_CHECK int seep_findings_join(const struct seep_model *m, struct seep_f
 /* Most severe first, without those of lines that only fill an allocator's cache. */
 void seep_findings_sort(const struct seep_model *m, struct seep_findings *f);
 
-/* Drops what is negligible beside a large finding of the same function, and more than
- * SEEP_MAX_FINDINGS. */
+/* Drops negligible findings beside a large one of the same function, and those beyond
+ * SEEP_MAX_FINDINGS, which it counts. */
 void seep_findings_cut(const struct seep_model *m, struct seep_findings *f);
 
 #endif

@@ -111,7 +111,8 @@ static void describe_growth(const struct seep_case *c, struct seep_finding *f)
 static void note_epoch(const struct seep_case *c, struct seep_finding *f)
 {
     if (c->span->epoch_passed)
-        seep_finding_note(f, "goes on after the first epoch (%d steps)", (int)c->span->epoch_steps);
+        seep_finding_note(f, "goes on after the first epoch (%d %ss)", (int)c->span->epoch_steps,
+                          seep_case_unit(c));
 }
 
 bool seep_is_shm_growth(const struct seep_case *c, struct seep_finding *f)
@@ -119,7 +120,8 @@ bool seep_is_shm_growth(const struct seep_case *c, struct seep_finding *f)
     if (!grows_for_good(c))
         return false;
     describe_growth(c, f);
-    seep_finding_note(f, "%llu shared maps outlive their steps", (unsigned long long)f->count);
+    seep_finding_note(f, "%llu shared maps outlive their %ss", (unsigned long long)f->count,
+                      seep_case_unit(c));
     note_epoch(c, f);
     return f->n_sites > 0;
 }

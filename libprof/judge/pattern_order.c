@@ -62,6 +62,11 @@ int seep_patterns_judge_job(struct seep_case *c, enum seep_pattern pattern,
     return predicates[pattern].of_job(c, finding, found);
 }
 
+const char *seep_case_unit(const struct seep_case *c)
+{
+    return c->signs->timed ? "time slice" : "step";
+}
+
 const char *seep_case_space(const struct seep_case *c)
 {
     return c->m->spaces[c->space].name;
@@ -132,12 +137,14 @@ void seep_case_note_growth(const struct seep_case *c, struct seep_finding *f)
 {
     const struct seep_growth *g = &c->signs->growth;
     char value[SEEP_SIZE_TEXT], low[SEEP_SIZE_TEXT], high[SEEP_SIZE_TEXT];
+    const char *unit = seep_case_unit(c);
 
     f->growth = g->slope;
     f->returns = g->by_process && !(g->past_epoch && c->span->epochs_known);
-    seep_finding_note(f, "grows by %s a step (95 %% interval %s to %s), steps %d to %d",
-                      seep_text_size(g->slope.value, value), seep_text_size(g->slope.low, low),
-                      seep_text_size(g->slope.high, high), (int)g->from, (int)g->to);
+    seep_finding_note(f, "grows by %s a %s (95 %% interval %s to %s), %ss %d to %d",
+                      seep_text_size(g->slope.value, value), unit,
+                      seep_text_size(g->slope.low, low), seep_text_size(g->slope.high, high), unit,
+                      (int)g->from, (int)g->to);
     seep_finding_note(f, "rises in %u of %u windows, no plateau, trend z = %.1f", g->shape.rising,
                       g->shape.windows, g->z);
     if (g->by_process)

@@ -31,6 +31,9 @@ SEEP_MUST_CHECK int seep_patterns_judge_job(struct seep_case *c, enum seep_patte
 
 /* ---- what predicates share ------------------------------------------------------------------- */
 
+/* "step", or "time slice" where steps are not known. */
+const char *seep_case_unit(const struct seep_case *c);
+
 /* The name of the case's space. */
 const char *seep_case_space(const struct seep_case *c);
 

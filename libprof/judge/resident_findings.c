@@ -35,9 +35,10 @@ static void describe(const struct seep_model *m, const struct seep_rss *rss, str
                "kernel without libc");
     seep_finding_note(f,
                       "resident, and neither heap, map, shared, stack nor file that is known: "
-                      "from %s to %s, steps %d to %d",
+                      "from %s to %s, %ss %d to %d",
                       seep_text_size(rss->unexplained.first, one),
-                      seep_text_size(rss->unexplained.last, other), (int)rss->from, (int)rss->to);
+                      seep_text_size(rss->unexplained.last, other), unit, (int)rss->from,
+                      (int)rss->to);
     seep_finding_note(f, "at the peak of RSS, %s, it was %s: %.0f %%",
                       seep_text_size((double)rss->peak.rss_bytes, all),
                       seep_text_size((double)rss->peak.unexplained_bytes, one),

@@ -1,5 +1,5 @@
 /* Which sites a report lists. */
-#include "libprof/report/report_parts.h"
+#include "libprof/report/report_pieces.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -72,43 +72,43 @@ static size_t stack_bytes(const struct seep_dictionary *d, uint32_t stack)
 }
 
 /* How many of the choices, best first, have room. */
-static size_t cut(const struct seep_report_parts *parts, const struct choice *choices, size_t n)
+static size_t cut(const struct seep_report_pieces *pieces, const struct choice *choices, size_t n)
 {
     size_t kept = 0, bytes = 0;
 
     for (; kept < n && kept < MAX_SITES; kept++) {
-        bytes += stack_bytes(&parts->m->dict, parts->m->sites[choices[kept].site].stack);
+        bytes += stack_bytes(&pieces->m->dict, pieces->m->sites[choices[kept].site].stack);
         if (bytes > MAX_STACK_BYTES && choices[kept].rank != RANK_FIRST_OF_FINDING)
             break;
     }
     return kept;
 }
 
-int seep_report_choose(struct seep_report_parts *parts, uint32_t *chosen, size_t *n_chosen)
+int seep_report_choose(struct seep_report_pieces *pieces, uint32_t *chosen, size_t *n_chosen)
 {
-    const struct seep_model *m = parts->m;
+    const struct seep_model *m = pieces->m;
     uint8_t *rank = calloc(m->n_sites + 1, sizeof *rank);
     struct choice *choices = calloc(m->n_sites + 1, sizeof *choices);
     int rc = rank && choices ? 0 : -SEEP_ENOMEM;
     size_t n = 0, kept = 0;
 
     if (!rc)
-        rank_findings(parts->findings, rank);
+        rank_findings(pieces->findings, rank);
     for (uint32_t i = 0; !rc && i < m->n_sites; i++) {
-        if (parts->all_sites || rank[i] != RANK_LARGE || is_large(m, i))
+        if (pieces->all_sites || rank[i] != RANK_LARGE || is_large(m, i))
             choices[n++] = (struct choice){i, rank[i], m->sites[i].totals.peak_bytes};
     }
     if (n) {
         qsort(choices, n, sizeof *choices, by_rank);
-        kept = parts->all_sites ? n : cut(parts, choices, n);
+        kept = pieces->all_sites ? n : cut(pieces, choices, n);
         qsort(choices, kept, sizeof *choices, by_bytes);
     }
     for (size_t i = 0; i < kept; i++) {
         chosen[i] = choices[i].site;
-        parts->shown[chosen[i]] = true;
+        pieces->shown[chosen[i]] = true;
     }
     *n_chosen = kept;
-    parts->n_left_out = n - kept;
+    pieces->n_left_out = n - kept;
     free(rank);
     free(choices);
     return rc;

@@ -2,7 +2,7 @@
  *
  * The only work here is to leave nothing unseen without a word. Each sentence says what is missing,
  * and what to do where there is something to do. */
-#include "libprof/report/report_parts.h"
+#include "libprof/report/report_pieces.h"
 
 #include "libprof/base/text.h"
 #include "libprof/model/bare_processes.h"
@@ -23,7 +23,7 @@ enum {
 };
 
 struct said {
-    const struct seep_report_parts *parts;
+    const struct seep_report_pieces *pieces;
     json_t *list;
 };
 
@@ -197,7 +197,7 @@ static void say_own_malloc(struct said *said, const struct own_malloc *own)
     char name[SEEP_OWN_ALLOCATOR_TEXT] = "", pids[64];
     struct seep_own_allocator found;
 
-    if (said->parts->may_look && own->path[0] == '/' && seep_own_allocator_find(own->path, &found))
+    if (said->pieces->may_look && own->path[0] == '/' && seep_own_allocator_find(own->path, &found))
         seep_own_allocator_text(&found, name);
     say(said,
         "%s: malloc was %s here: %s brings its own%s%s%s: what it hands out shows in RSS and "
@@ -208,7 +208,7 @@ static void say_own_malloc(struct said *said, const struct own_malloc *own)
 
 static void say_own_mallocs(struct said *said)
 {
-    const struct seep_model *m = said->parts->m;
+    const struct seep_model *m = said->pieces->m;
     struct own_mallocs all = {.n = 0};
 
     for (size_t i = 0; i < m->n_processes; i++) {
@@ -273,8 +273,8 @@ static void add_library(const struct seep_model *m, uint32_t module, char *text,
 
 static void say_libraries(struct said *said)
 {
-    const struct seep_model *m = said->parts->m;
-    bool *asked = said->parts->may_look ? calloc(m->dict.n_modules, sizeof *asked) : NULL;
+    const struct seep_model *m = said->pieces->m;
+    bool *asked = said->pieces->may_look ? calloc(m->dict.n_modules, sizeof *asked) : NULL;
     size_t n_looked = 0;
     char text[1024] = "";
 
@@ -322,7 +322,7 @@ static void say_trouble(struct said *said, const struct seep_process *e, uint32_
 
 static void say_troubles(struct said *said)
 {
-    const struct seep_model *m = said->parts->m;
+    const struct seep_model *m = said->pieces->m;
     size_t n = 0;
 
     for (size_t i = 0; i < m->n_jobs; i++) {
@@ -378,7 +378,7 @@ static bool vanished(const struct seep_model_process *p)
 
 static void say_execs(struct said *said)
 {
-    const struct seep_model *m = said->parts->m;
+    const struct seep_model *m = said->pieces->m;
     size_t n = 0;
 
     for (size_t i = 0; i < m->n_jobs; i++) {
@@ -401,7 +401,7 @@ static void say_execs(struct said *said)
 
 static void say_optimizers(struct said *said)
 {
-    const struct seep_model *m = said->parts->m;
+    const struct seep_model *m = said->pieces->m;
     size_t n = 0;
 
     for (size_t i = 0; i < m->n_processes; i++) {
@@ -469,7 +469,7 @@ static void say_process(struct said *said, const struct seep_model_process *p)
 
 static void say_missing(struct said *said)
 {
-    const struct seep_model *m = said->parts->m;
+    const struct seep_model *m = said->pieces->m;
     size_t n_missing = 0, n_counted = 0;
 
     for (size_t i = 0; i < m->n_bares; i++) {
@@ -492,10 +492,10 @@ static void say_missing(struct said *said)
             n_counted, n_counted == 1 ? "" : "es");
 }
 
-json_t *seep_json_coverage(const struct seep_report_parts *parts)
+json_t *seep_json_coverage(const struct seep_report_pieces *pieces)
 {
-    const struct seep_model *m = parts->m;
-    struct said said = {parts, json_array()};
+    const struct seep_model *m = pieces->m;
+    struct said said = {pieces, json_array()};
 
     say_own_mallocs(&said);
     say_libraries(&said);
@@ -507,9 +507,9 @@ json_t *seep_json_coverage(const struct seep_report_parts *parts)
     for (size_t i = 0; i < m->n_processes; i++)
         say_process(&said, &m->processes[i]);
     say_missing(&said);
-    if (parts->n_left_out)
+    if (pieces->n_left_out)
         say(&said, "%zu more site%s left out of this list, which has a bound: --all lists all",
-            parts->n_left_out, parts->n_left_out == 1 ? " is" : "s are");
+            pieces->n_left_out, pieces->n_left_out == 1 ? " is" : "s are");
     return json_pack("{s:o, s:o, s:o}", "hooks", hooks_seen(m), "not_seen", said.list, "rss",
-                     seep_json_rss(&parts->rss->job));
+                     seep_json_rss(&pieces->rss->job));
 }

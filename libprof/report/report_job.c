@@ -1,5 +1,5 @@
 /* report.json: processes, helpers, timeline. */
-#include "libprof/report/report_parts.h"
+#include "libprof/report/report_pieces.h"
 
 #include "libprof/model/bare_processes.h"
 #include "libprof/model/process_facts.h"
@@ -46,12 +46,12 @@ static json_t *counted_spaces(const struct seep_process *e, bool gone, bool *fai
     return spaces;
 }
 
-static json_t *spaces_of(const struct seep_report_parts *parts, const struct seep_model_process *p,
-                         bool *failed)
+static json_t *spaces_of(const struct seep_report_pieces *pieces,
+                         const struct seep_model_process *p, bool *failed)
 {
-    const struct seep_model *m = parts->m;
+    const struct seep_model *m = pieces->m;
     const struct seep_lane_growth *growths =
-        parts->growths->of_process + (size_t)(p - m->processes) * m->n_spaces;
+        pieces->growths->of_process + (size_t)(p - m->processes) * m->n_spaces;
     json_t *spaces = p->entry && seep_bare_is_counted(p->entry)
                          ? counted_spaces(p->entry, false, failed)
                          : json_object();
@@ -64,7 +64,7 @@ static json_t *spaces_of(const struct seep_report_parts *parts, const struct see
     return spaces;
 }
 
-static json_t *process_json(const struct seep_report_parts *parts,
+static json_t *process_json(const struct seep_report_pieces *pieces,
                             const struct seep_model_process *p, bool *failed)
 {
     const struct seep_header *h = p->profile->header;
@@ -78,7 +78,7 @@ static json_t *process_json(const struct seep_report_parts *parts,
     seep_json_set(json, "python", python_of(h), failed);
     seep_json_set(json, "exit", exit_of(p), failed);
     seep_json_set(json, "steps", seep_json_count(p->steps), failed);
-    seep_json_set(json, "spaces", spaces_of(parts, p, failed), failed);
+    seep_json_set(json, "spaces", spaces_of(pieces, p, failed), failed);
     seep_json_set(json, "rss_peak_bytes", seep_json_count(p->rss_peak_bytes), failed);
     seep_json_set(json, "pss_peak_bytes",
                   p->pss_peak_bytes ? seep_json_count(p->pss_peak_bytes) : json_null(), failed);
@@ -87,7 +87,7 @@ static json_t *process_json(const struct seep_report_parts *parts,
     seep_json_set(json, "started_unix_s", seep_json_real((double)h->start_unix_ns / 1e9), failed);
     seep_json_set(json, "duration_s", seep_json_real((double)(p->end_ns - p->start_ns) / 1e9),
                   failed);
-    seep_json_set(json, "rss", seep_json_rss(&parts->rss->of_process[p - parts->m->processes]),
+    seep_json_set(json, "rss", seep_json_rss(&pieces->rss->of_process[p - pieces->m->processes]),
                   failed);
     if (p->execed)
         seep_json_set(json, "exec", json_true(), failed);
@@ -131,9 +131,9 @@ static json_t *folded_json(const struct seep_folded *folded, bool *failed)
     return json;
 }
 
-json_t *seep_json_helpers(const struct seep_report_parts *parts)
+json_t *seep_json_helpers(const struct seep_report_pieces *pieces)
 {
-    const struct seep_model *m = parts->m;
+    const struct seep_model *m = pieces->m;
     json_t *list = json_array();
     bool failed = false;
 
@@ -150,17 +150,17 @@ json_t *seep_json_helpers(const struct seep_report_parts *parts)
     return NULL;
 }
 
-json_t *seep_json_processes(const struct seep_report_parts *parts)
+json_t *seep_json_processes(const struct seep_report_pieces *pieces)
 {
     json_t *list = json_array();
     bool failed = false;
 
-    for (size_t i = 0; i < parts->m->n_processes && !failed; i++) {
-        json_t *one = process_json(parts, &parts->m->processes[i], &failed);
+    for (size_t i = 0; i < pieces->m->n_processes && !failed; i++) {
+        json_t *one = process_json(pieces, &pieces->m->processes[i], &failed);
         if (json_array_append_new(list, one))
             failed = true;
     }
-    add_bare_processes(parts->m, list, &failed);
+    add_bare_processes(pieces->m, list, &failed);
     if (!failed)
         return list;
     json_decref(list);
@@ -199,9 +199,9 @@ static json_t *live_row(const struct seep_model *m, uint16_t space, const uint64
     return list;
 }
 
-json_t *seep_json_timeline(const struct seep_report_parts *parts)
+json_t *seep_json_timeline(const struct seep_report_pieces *pieces)
 {
-    const struct seep_model *m = parts->m;
+    const struct seep_model *m = pieces->m;
     uint64_t t[SEEP_TIMELINE_ROWS];
     size_t n = make_grid(m, t);
     json_t *json = json_object(), *times = json_array(), *steps = json_array();

@@ -1,7 +1,7 @@
 #include "libprof/report/report_json.h"
 
 #include "libprof/measure/memory_limit.h"
-#include "libprof/report/report_parts.h"
+#include "libprof/report/report_pieces.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,21 +66,22 @@ static json_t *job_json(const struct seep_model *m, bool *failed)
     return json;
 }
 
-static json_t *spaces_json(const struct seep_report_parts *parts, bool *failed)
+static json_t *spaces_json(const struct seep_report_pieces *pieces, bool *failed)
 {
-    const struct seep_model *m = parts->m;
+    const struct seep_model *m = pieces->m;
     json_t *spaces = json_object();
 
     for (size_t i = 0; i < m->n_spaces; i++)
         seep_json_set(spaces, m->spaces[i].name,
-                      seep_json_space(&m->spaces[i].totals, &parts->growths->of_space[i]), failed);
+                      seep_json_space(&m->spaces[i].totals, &pieces->growths->of_space[i]), failed);
     return spaces;
 }
 
 /* Every frame that will be printed is looked up at once, so that each module is read once. */
-static int resolve_symbols(const struct seep_report_parts *parts, const uint32_t *chosen, size_t n)
+static int resolve_symbols(const struct seep_report_pieces *pieces, const uint32_t *chosen,
+                           size_t n)
 {
-    const struct seep_dictionary *d = &parts->m->dict;
+    const struct seep_dictionary *d = &pieces->m->dict;
     bool *seen = calloc(d->n_frames, sizeof *seen);
     uint32_t *frames = calloc(d->n_frames, sizeof *frames);
     size_t k = 0;
@@ -88,7 +89,7 @@ static int resolve_symbols(const struct seep_report_parts *parts, const uint32_t
 
     if (seen && frames) {
         for (size_t i = 0; i < n; i++) {
-            uint32_t stack = parts->m->sites[chosen[i]].stack;
+            uint32_t stack = pieces->m->sites[chosen[i]].stack;
             for (; stack; stack = d->stacks[stack].parent) {
                 uint32_t frame = d->stacks[stack].frame;
                 if (!seen[frame])
@@ -96,55 +97,56 @@ static int resolve_symbols(const struct seep_report_parts *parts, const uint32_t
                 seen[frame] = true;
             }
         }
-        rc = seep_symbols_resolve(parts->symbols, frames, k);
+        rc = seep_symbols_resolve(pieces->symbols, frames, k);
     }
     free(seen);
     free(frames);
     return rc;
 }
 
-static void free_scratch(struct seep_report_parts *parts)
+static void free_scratch(struct seep_report_pieces *pieces)
 {
-    for (size_t i = 0; parts->frame_json && i < parts->m->dict.n_frames; i++)
-        json_decref(parts->frame_json[i]);
-    free(parts->frame_json);
-    free(parts->shown);
-    parts->frame_json = NULL;
-    parts->shown = NULL;
+    for (size_t i = 0; pieces->frame_json && i < pieces->m->dict.n_frames; i++)
+        json_decref(pieces->frame_json[i]);
+    free(pieces->frame_json);
+    free(pieces->shown);
+    pieces->frame_json = NULL;
+    pieces->shown = NULL;
 }
 
-int seep_report_json(struct seep_report_parts *parts, json_t **report)
+int seep_report_json(struct seep_report_pieces *pieces, json_t **report)
 {
-    const struct seep_model *m = parts->m;
+    const struct seep_model *m = pieces->m;
     uint32_t *chosen = calloc(m->n_sites + 1, sizeof *chosen);
     struct seep_space_growths growths;
     size_t n = 0;
 
-    parts->shown = calloc(m->n_sites + 1, sizeof *parts->shown);
-    parts->frame_json = calloc(m->dict.n_frames, sizeof(json_t *));
-    bool failed = seep_space_growths_measure(m, &parts->findings->span, &growths) || !chosen ||
-                  !parts->shown || !parts->frame_json || seep_report_choose(parts, chosen, &n) ||
-                  resolve_symbols(parts, chosen, n);
-    parts->growths = &growths;
+    pieces->shown = calloc(m->n_sites + 1, sizeof *pieces->shown);
+    pieces->frame_json = calloc(m->dict.n_frames, sizeof(json_t *));
+    bool failed = seep_space_growths_measure(m, &pieces->findings->span, &growths) || !chosen ||
+                  !pieces->shown || !pieces->frame_json || seep_report_choose(pieces, chosen, &n) ||
+                  resolve_symbols(pieces, chosen, n);
+    pieces->growths = &growths;
     json_t *json = failed ? NULL : json_object();
 
     if (json) {
         seep_json_set(json, "format", json_string("seep-report"), &failed);
-        seep_json_set(json, "version", json_integer(1), &failed);
+        seep_json_set(json, "version", json_integer(2), &failed);
         seep_json_set(json, "seep", json_string(SEEP_VERSION), &failed);
         seep_json_set(json, "job", job_json(m, &failed), &failed);
-        seep_json_set(json, "processes", seep_json_processes(parts), &failed);
-        seep_json_set(json, "helpers", seep_json_helpers(parts), &failed);
-        seep_json_set(json, "spaces", spaces_json(parts, &failed), &failed);
-        seep_json_set(json, "findings", seep_json_findings(parts), &failed);
-        seep_json_set(json, "sites", seep_json_sites(parts, chosen, n), &failed);
-        seep_json_set(json, "timeline", seep_json_timeline(parts), &failed);
-        seep_json_set(json, "coverage", seep_json_coverage(parts), &failed);
+        seep_json_set(json, "processes", seep_json_processes(pieces), &failed);
+        seep_json_set(json, "helpers", seep_json_helpers(pieces), &failed);
+        seep_json_set(json, "spaces", spaces_json(pieces, &failed), &failed);
+        seep_json_set(json, "findings", seep_json_findings(pieces), &failed);
+        seep_json_set(json, "findings_left_out", seep_json_left_out(pieces), &failed);
+        seep_json_set(json, "sites", seep_json_sites(pieces, chosen, n), &failed);
+        seep_json_set(json, "timeline", seep_json_timeline(pieces), &failed);
+        seep_json_set(json, "coverage", seep_json_coverage(pieces), &failed);
     }
     seep_space_growths_fini(&growths);
-    parts->growths = NULL;
+    pieces->growths = NULL;
     free(chosen);
-    free_scratch(parts);
+    free_scratch(pieces);
     if (!json || failed) {
         json_decref(json);
         return -SEEP_ENOMEM;

@@ -1,4 +1,4 @@
-/* The report as JSON, version 1: docs/report.schema.json is its grammar. */
+/* The report as JSON, version 2: docs/report.schema.json is its grammar. */
 #ifndef SEEP_LIBPROF_REPORT_REPORT_JSON_H
 #define SEEP_LIBPROF_REPORT_REPORT_JSON_H
 
@@ -9,7 +9,7 @@
 
 struct seep_space_growths;
 
-struct seep_report_parts {
+struct seep_report_pieces {
     const struct seep_model *m;
     const struct seep_stack_lines *frames;
     struct seep_symbols *symbols;
@@ -28,6 +28,6 @@ struct seep_report_parts {
 /* *report: a new reference. Equal frames are one shared value: who changes one copies it first.
  * Texts are valid UTF-8 without control characters whatever the profile held; counts beyond 2⁶³−1
  * are cut there. Looks native symbols up for what it prints. Returns 0 or -SEEP_ENOMEM. */
-SEEP_MUST_CHECK int seep_report_json(struct seep_report_parts *parts, json_t **report);
+SEEP_MUST_CHECK int seep_report_json(struct seep_report_pieces *pieces, json_t **report);
 
 #endif

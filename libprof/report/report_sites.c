@@ -1,5 +1,5 @@
 /* report.json: sites and findings. */
-#include "libprof/report/report_parts.h"
+#include "libprof/report/report_pieces.h"
 
 #include "libprof/code/function_kinds.h"
 #include "libprof/measure/space_growth.h"
@@ -18,18 +18,19 @@ json_t *seep_json_site_id(uint32_t site)
 }
 
 /* *look_at: index of the frame that the user should look at. */
-static json_t *stack_of(const struct seep_report_parts *parts, uint32_t stack, json_int_t *look_at)
+static json_t *stack_of(const struct seep_report_pieces *pieces, uint32_t stack,
+                        json_int_t *look_at)
 {
-    const struct seep_dictionary *d = &parts->m->dict;
-    uint32_t wanted = parts->frames->look_at[stack];
+    const struct seep_dictionary *d = &pieces->m->dict;
+    uint32_t wanted = pieces->frames->look_at[stack];
     json_t *list = json_array();
 
     *look_at = -1;
     for (; stack; stack = d->stacks[stack].parent) {
         uint32_t frame = d->stacks[stack].frame;
-        if (*look_at < 0 && parts->frames->line_of[frame] == wanted)
-            *look_at = (json_int_t)(json_array_size(list) + parts->frames->kinds->named_by[frame]);
-        if (seep_json_frames_append(parts, frame, list)) {
+        if (*look_at < 0 && pieces->frames->line_of[frame] == wanted)
+            *look_at = (json_int_t)(json_array_size(list) + pieces->frames->kinds->named_by[frame]);
+        if (seep_json_frames_append(pieces, frame, list)) {
             json_decref(list);
             return NULL;
         }
@@ -103,44 +104,40 @@ static json_t *pids_of(const struct seep_model *m, const struct seep_model_site 
     return pids;
 }
 
-static json_t *site_json(const struct seep_report_parts *parts, uint32_t id,
+static json_t *site_json(const struct seep_report_pieces *pieces, uint32_t id,
                          struct seep_level *level, bool *failed)
 {
-    const struct seep_model *m = parts->m;
+    const struct seep_model *m = pieces->m;
     const struct seep_model_site *site = &m->sites[id];
     json_t *json = seep_json_totals(&site->totals);
     struct seep_slope slope = {0, 0, 0};
     json_int_t look_at;
 
-    if (seep_growth_of_site(m, &parts->findings->span, id, level, &slope))
+    if (seep_growth_of_site(m, &pieces->findings->span, id, level, &slope))
         *failed = true;
     seep_json_set(json, "id", seep_json_site_id(id), failed);
     seep_json_set(json, "space", json_string(m->spaces[site->space].name), failed);
     seep_json_set(json, "role",
-                  json_string(seep_part_name((enum seep_part)parts->frames->part[site->stack])),
+                  json_string(seep_part_name((enum seep_part)pieces->frames->part[site->stack])),
                   failed);
-    seep_json_set(json, "stack", stack_of(parts, site->stack, &look_at), failed);
+    seep_json_set(json, "stack", stack_of(pieces, site->stack, &look_at), failed);
     seep_json_set(json, "look_at", look_at >= 0 ? json_integer(look_at) : json_null(), failed);
-    seep_json_set(json, "growth_bytes_per_step", seep_json_real(slope.value), failed);
-    seep_json_set(json, "growth_interval_bytes_per_step",
-                  json_pack("{s:o, s:o}", "low", seep_json_real(slope.low), "high",
-                            seep_json_real(slope.high)),
-                  failed);
+    seep_json_set(json, "growth_bytes_per_step", seep_json_slope(&slope), failed);
     seep_json_set(json, "retained_bytes",
-                  seep_json_count(seep_retained_of_site(m, &parts->findings->span, id)), failed);
+                  seep_json_count(seep_retained_of_site(m, &pieces->findings->span, id)), failed);
     seep_json_set(json, "lifetime_steps", lifetimes_of(m, site), failed);
     seep_json_set(json, "processes", pids_of(m, site), failed);
     return json;
 }
 
-json_t *seep_json_sites(const struct seep_report_parts *parts, const uint32_t *chosen, size_t n)
+json_t *seep_json_sites(const struct seep_report_pieces *pieces, const uint32_t *chosen, size_t n)
 {
     json_t *list = json_array();
     struct seep_level level = {0};
     bool failed = false;
 
     for (size_t i = 0; i < n && !failed; i++) {
-        if (json_array_append_new(list, site_json(parts, chosen[i], &level, &failed)))
+        if (json_array_append_new(list, site_json(pieces, chosen[i], &level, &failed)))
             failed = true;
     }
     seep_level_fini(&level);
@@ -152,13 +149,13 @@ json_t *seep_json_sites(const struct seep_report_parts *parts, const uint32_t *c
 
 /* ---- findings ---------------------------------------------------------------------------- */
 
-static json_t *look_at(const struct seep_report_parts *parts, uint32_t frame)
+static json_t *look_at(const struct seep_report_pieces *pieces, uint32_t frame)
 {
     json_t *list = json_array();
     json_t *first = NULL;
 
-    if (!seep_json_frames_append(parts, frame, list))
-        first = json_copy(json_array_get(list, parts->frames->kinds->named_by[frame]));
+    if (!seep_json_frames_append(pieces, frame, list))
+        first = json_copy(json_array_get(list, pieces->frames->kinds->named_by[frame]));
     json_decref(list);
     if (first)
         json_object_del(first, "inlined");
@@ -166,12 +163,12 @@ static json_t *look_at(const struct seep_report_parts *parts, uint32_t frame)
 }
 
 /* Those that the report lists. */
-static json_t *site_ids(const struct seep_report_parts *parts, const struct seep_finding *f)
+static json_t *site_ids(const struct seep_report_pieces *pieces, const struct seep_finding *f)
 {
     json_t *list = json_array();
 
     for (size_t i = 0; i < f->n_sites; i++) {
-        if (parts->shown[f->sites[i]])
+        if (pieces->shown[f->sites[i]])
             json_array_append_new(list, seep_json_site_id(f->sites[i]));
     }
     return list;
@@ -199,10 +196,10 @@ static json_t *finding_evidence(const struct seep_finding *f)
     return list;
 }
 
-static json_t *finding_json(const struct seep_report_parts *parts, const struct seep_finding *f,
+static json_t *finding_json(const struct seep_report_pieces *pieces, const struct seep_finding *f,
                             size_t number, bool *failed)
 {
-    const struct seep_model *m = parts->m;
+    const struct seep_model *m = pieces->m;
     json_t *json = json_object();
     char id[24];
 
@@ -215,8 +212,8 @@ static json_t *finding_json(const struct seep_report_parts *parts, const struct 
     seep_json_set(json, "space", json_string(m->spaces[f->space].name), failed);
     seep_json_set(json, "role", json_string(seep_part_name(f->part)), failed);
     seep_json_set(json, "processes", finding_pids(m, f), failed);
-    seep_json_set(json, "frame", f->n_sites ? look_at(parts, f->frame) : json_null(), failed);
-    seep_json_set(json, "sites", site_ids(parts, f), failed);
+    seep_json_set(json, "frame", f->n_sites ? look_at(pieces, f->frame) : json_null(), failed);
+    seep_json_set(json, "sites", site_ids(pieces, f), failed);
     seep_json_set(json, "live_bytes", seep_json_count(f->live_bytes), failed);
     seep_json_set(json, "peak_bytes", seep_json_count(f->peak_bytes), failed);
     seep_json_set(json, "count", seep_json_count(f->count), failed);
@@ -235,13 +232,27 @@ static json_t *finding_json(const struct seep_report_parts *parts, const struct 
     return json;
 }
 
-json_t *seep_json_findings(const struct seep_report_parts *parts)
+json_t *seep_json_left_out(const struct seep_report_pieces *pieces)
+{
+    json_t *json = json_object();
+    bool failed = false;
+
+    for (int i = 0; i < SEEP_N_SEVERITIES; i++)
+        seep_json_set(json, seep_severity_name((enum seep_severity)i),
+                      seep_json_count(pieces->findings->left_out[i]), &failed);
+    if (!failed)
+        return json;
+    json_decref(json);
+    return NULL;
+}
+
+json_t *seep_json_findings(const struct seep_report_pieces *pieces)
 {
     json_t *list = json_array();
     bool failed = false;
 
-    for (size_t i = 0; i < parts->findings->n && !failed; i++) {
-        json_t *one = finding_json(parts, &parts->findings->list[i], i + 1, &failed);
+    for (size_t i = 0; i < pieces->findings->n && !failed; i++) {
+        json_t *one = finding_json(pieces, &pieces->findings->list[i], i + 1, &failed);
         if (json_array_append_new(list, one))
             failed = true;
     }

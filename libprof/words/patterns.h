@@ -40,7 +40,7 @@ bool seep_pattern_find(const char *name, enum seep_pattern *pattern);
 
 /* Worst first. leak: grows without an end; retention: kept for good; pressure: raises the peak, or
  * may grow; info: worth a word. */
-enum seep_severity { SEEP_LEAK, SEEP_RETENTION, SEEP_PRESSURE, SEEP_INFO };
+enum seep_severity { SEEP_LEAK, SEEP_RETENTION, SEEP_PRESSURE, SEEP_INFO, SEEP_N_SEVERITIES };
 
 const char *seep_severity_name(enum seep_severity severity);
 

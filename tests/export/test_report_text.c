@@ -105,6 +105,27 @@ START_TEST(the_text_begins_with_the_line_to_look_at)
 }
 END_TEST
 
+/* Without steps there are slices of time, wherever a step would be named. */
+START_TEST(a_job_without_steps_is_told_by_time_slices)
+{
+    struct seep_job *job = builder_job(100, START, 0, 0);
+
+    builder_level(&a, python_stack(&a, "/home/user/project/train.py", 40), 0, 65536, 105,
+                  two_a_step, NULL);
+    builder_timeline(&a, 105, 50 << 20);
+    builder_header(&a)->limit_ram_bytes = UINT64_C(1) << 30;
+    analyse(1, job, false);
+    ck_assert_str_eq(string("job/step_source"), "time");
+    char *text = text_of(false);
+    ck_assert_ptr_nonnull(strstr(text, "unbounded-growth"));
+    ck_assert_ptr_nonnull(strstr(text, " a time slice"));
+    ck_assert_ptr_nonnull(strstr(text, "in time slice "));
+    for (char *p = text; (p = strstr(p, "step")); p++)
+        ck_assert_msg(p >= text + 9 && strncmp(p - 9, "training step", 13) == 0, "%.60s", p);
+    free(text);
+}
+END_TEST
+
 /* Makes the first profile that of this very process, which runs. */
 static void run_on(uint64_t *now)
 {
@@ -164,7 +185,7 @@ START_TEST(one_of_a_kind_has_no_plural)
     json_object_set_new(json_object_get(report, "job"), "steps", json_integer(0));
     json_object_set_new(json_object_get(report, "job"), "step_source", json_string("time"));
     ck_assert(says("seep: no finding in 0 time slices\n"));
-    ck_assert(says("job      0 steps by time slices, 1 epoch, "));
+    ck_assert(says("job      0 time slices, 1 epoch, "));
 }
 END_TEST
 
@@ -250,6 +271,7 @@ int main(void)
     tcase_add_loop_test(tcase, strings_of_a_profile_cannot_harm_a_terminal, 0, N(dirty));
     tcase_add_test(tcase, sizes_read_well);
     tcase_add_test(tcase, the_text_begins_with_the_line_to_look_at);
+    tcase_add_test(tcase, a_job_without_steps_is_told_by_time_slices);
     tcase_add_loop_test(tcase, the_text_of_a_running_job_speaks_of_now, 0, 2);
     tcase_add_test(tcase, one_of_a_kind_has_no_plural);
     tcase_add_loop_test(tcase, each_pid_stands_beside_its_own_role, 0, N(pids));

@@ -11,13 +11,13 @@
 static struct seep_budget budget;
 static struct seep_error err;
 
-static void option(enum seep_budget_kind kind, const char *text)
+static inline void option(enum seep_budget_kind kind, const char *text)
 {
     ck_assert_msg(seep_budget_add(&budget, kind, text, &err) == 0, "%s", err.text);
 }
 
 /* Takes what stands there for a file's contents, in the place of what the budget was. */
-static int read_text(const char *text, size_t n)
+static inline int read_text(const char *text, size_t n)
 {
     char path[] = "/tmp/seep-budget-XXXXXX";
     int fd = mkstemp(path);

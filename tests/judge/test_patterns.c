@@ -136,6 +136,38 @@ START_TEST(memory_on_another_ranks_device_is_on_the_wrong_one)
 }
 END_TEST
 
+/* Three blocks of each step live until the next one has made its own. */
+START_TEST(what_a_step_leaves_to_the_next_one_is_counted_in_blocks)
+{
+    enum { BLOCKS = 3, EACH = 2 * MIB };
+    struct seep_point points[] = {{FIRST, BLOCKS, BLOCKS * EACH},
+                                  {LAST - 1, BLOCKS, BLOCKS * EACH}};
+    uint64_t n = BLOCKS * STEPS;
+    uint32_t site =
+        builder_site(&b, user(7), HOST, n, n * EACH, n - BLOCKS, (n - BLOCKS) * EACH, FIRST);
+
+    builder_detail(&b, site, points, 2);
+    struct seep_site *s = builder_at(&b, site);
+    s->last_period = LAST - 1;
+    s->peak_bytes = 2 * BLOCKS * EACH;
+    s->peak_period = FIRST + 100;
+    struct seep_detail *d = builder_at(&b, s->detail);
+    d->min_bytes = d->max_bytes = EACH;
+    d->lifetimes[1] = (uint32_t)(n - BLOCKS);
+    const json_t *list = findings(), *f = NULL;
+    json_t *one;
+    size_t i;
+    json_array_foreach (list, i, one) {
+        if (strcmp(text(one, "pattern"), "carry-over") == 0)
+            f = one;
+    }
+    ck_assert_ptr_nonnull(f);
+    ck_assert_double_eq(number(f, "count"), BLOCKS);
+    ck_assert_double_eq(number(f, "live_bytes"), BLOCKS * EACH);
+    ck_assert_double_eq(number(f, "saving_bytes"), BLOCKS * EACH);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("patterns");
@@ -155,6 +187,7 @@ int main(void)
     tcase_add_test(tcase, pinned_blocks_of_powers_of_two_are_a_pool);
     tcase_add_test(tcase, pinned_blocks_of_their_own_sizes_are_nobodys_fault);
     tcase_add_loop_test(tcase, memory_on_another_ranks_device_is_on_the_wrong_one, 0, 2);
+    tcase_add_test(tcase, what_a_step_leaves_to_the_next_one_is_counted_in_blocks);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

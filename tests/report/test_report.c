@@ -197,6 +197,32 @@ START_TEST(stacks_beyond_a_size_are_left_out_unless_asked_for)
 }
 END_TEST
 
+enum { LEAKS = 40, MOST_FINDINGS = 32 };
+
+START_TEST(findings_beyond_a_number_are_counted)
+{
+    char name[16];
+
+    for (unsigned i = 0; i < LEAKS; i++) {
+        snprintf(name, sizeof name, "work_%u", i);
+        builder_level(&a, builder_stack(&a, 0, builder_python(&a, "/home/user/t.py", name, i + 1)),
+                      0, 4096, 105, two_a_step, NULL);
+    }
+    builder_timeline(&a, 105, 50 << 20);
+    analyse(1, builder_job(100, START, 100, 5), false);
+    ck_assert_uint_eq(json_array_size(at(report, "findings")), MOST_FINDINGS);
+    ck_assert_double_eq(number("findings_left_out/leak"), LEAKS - MOST_FINDINGS);
+    ck_assert_double_eq(number("findings_left_out/info"), 0);
+    char *text = NULL;
+    size_t n;
+    FILE *out = open_memstream(&text, &n);
+    ck_assert_int_eq(seep_report_text(report, out, false), 0);
+    fclose(out);
+    ck_assert_ptr_nonnull(strstr(text, "and 8 more: 8 leak: the list has a bound"));
+    free(text);
+}
+END_TEST
+
 /* ---- processes --------------------------------------------------------------------------- */
 
 static const struct {
@@ -434,6 +460,7 @@ int main(void)
     tcase_add_loop_test(tcase, sites_that_held_nothing_are_left_out_unless_asked_for, 0, 2);
     tcase_add_loop_test(tcase, sites_beyond_a_number_are_left_out_unless_asked_for, 0, 2);
     tcase_add_loop_test(tcase, stacks_beyond_a_size_are_left_out_unless_asked_for, 0, 2);
+    tcase_add_test(tcase, findings_beyond_a_number_are_counted);
     tcase_add_loop_test(tcase, every_exit_is_told, 0, N(exits));
     tcase_add_loop_test(tcase, a_loader_worker_is_known_by_its_loop, 0, N(loops));
     tcase_add_test(tcase, a_job_that_prefetches_is_no_worker);

@@ -1,4 +1,4 @@
-#include "libprof/report/report_parts.h"
+#include "libprof/report/report_pieces.h"
 
 #include "libprof/base/text.h"
 
@@ -121,9 +121,9 @@ static json_t *native_frame(const struct seep_dictionary *d, const struct seep_d
                      "offset", seep_json_count(f->where));
 }
 
-static json_t *make_frames(const struct seep_report_parts *parts, uint32_t frame)
+static json_t *make_frames(const struct seep_report_pieces *pieces, uint32_t frame)
 {
-    const struct seep_dictionary *d = &parts->m->dict;
+    const struct seep_dictionary *d = &pieces->m->dict;
     const struct seep_dict_frame *f = &d->frames[frame];
     const struct seep_symbol *symbols;
     json_t *list = json_array();
@@ -131,7 +131,7 @@ static json_t *make_frames(const struct seep_report_parts *parts, uint32_t frame
 
     size_t n = f->pseudo || f->kind != SEEP_FRAME_NATIVE
                    ? 0
-                   : seep_symbols_get(parts->symbols, frame, &symbols);
+                   : seep_symbols_get(pieces->symbols, frame, &symbols);
     if (f->pseudo || !f->kind)
         rc = json_array_append_new(list, pseudo_frame(f));
     else if (f->kind == SEEP_FRAME_PYTHON)
@@ -150,11 +150,11 @@ static json_t *make_frames(const struct seep_report_parts *parts, uint32_t frame
     return NULL;
 }
 
-int seep_json_frames_append(const struct seep_report_parts *parts, uint32_t frame, json_t *list)
+int seep_json_frames_append(const struct seep_report_pieces *pieces, uint32_t frame, json_t *list)
 {
-    json_t **made = &parts->frame_json[frame];
+    json_t **made = &pieces->frame_json[frame];
 
     if (!*made)
-        *made = make_frames(parts, frame);
+        *made = make_frames(pieces, frame);
     return json_array_extend(list, *made);
 }

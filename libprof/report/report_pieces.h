@@ -1,6 +1,6 @@
 /* Pieces of report.json that several files write. Only report_*.c include it. */
-#ifndef SEEP_LIBPROF_REPORT_REPORT_PARTS_H
-#define SEEP_LIBPROF_REPORT_REPORT_PARTS_H
+#ifndef SEEP_LIBPROF_REPORT_REPORT_PIECES_H
+#define SEEP_LIBPROF_REPORT_REPORT_PIECES_H
 
 #include "libprof/measure/space_growth.h"
 #include "libprof/report/report_json.h"
@@ -19,25 +19,26 @@ json_t *seep_json_space(const struct seep_totals *t, const struct seep_lane_grow
 
 /* The frames that one dictionary frame stands for: several where calls were inlined. Appends to
  * `list`. Returns 0 or -1. */
-int seep_json_frames_append(const struct seep_report_parts *parts, uint32_t frame, json_t *list);
+int seep_json_frames_append(const struct seep_report_pieces *pieces, uint32_t frame, json_t *list);
 
 /* Sets a key; a NULL value or object counts as out of memory: *failed becomes true. */
 void seep_json_set(json_t *object, const char *key, json_t *value, bool *failed);
 
 /* Fills chosen[n_sites] with the sites to list, largest peak first, and sets `shown` and
  * n_left_out. The largest site of every finding is always among them. Returns 0 or -SEEP_ENOMEM. */
-SEEP_MUST_CHECK int seep_report_choose(struct seep_report_parts *parts, uint32_t *chosen,
+SEEP_MUST_CHECK int seep_report_choose(struct seep_report_pieces *pieces, uint32_t *chosen,
                                        size_t *n_chosen);
 
-json_t *seep_json_sites(const struct seep_report_parts *parts, const uint32_t *chosen, size_t n);
+json_t *seep_json_sites(const struct seep_report_pieces *pieces, const uint32_t *chosen, size_t n);
 json_t *seep_json_site_id(uint32_t site);
-json_t *seep_json_findings(const struct seep_report_parts *parts);
-json_t *seep_json_processes(const struct seep_report_parts *parts);
-json_t *seep_json_timeline(const struct seep_report_parts *parts);
-json_t *seep_json_helpers(const struct seep_report_parts *parts);
+json_t *seep_json_findings(const struct seep_report_pieces *pieces);
+json_t *seep_json_left_out(const struct seep_report_pieces *pieces); /* findings, by severity */
+json_t *seep_json_processes(const struct seep_report_pieces *pieces);
+json_t *seep_json_timeline(const struct seep_report_pieces *pieces);
+json_t *seep_json_helpers(const struct seep_report_pieces *pieces);
 
 /* What was seen, and what could not be (coverage.c). */
-json_t *seep_json_coverage(const struct seep_report_parts *parts);
+json_t *seep_json_coverage(const struct seep_report_pieces *pieces);
 json_t *seep_json_rss(const struct seep_rss *rss); /* null where it is not known */
 
 /* Whether every process ended and was read whole. */

@@ -1,0 +1,32 @@
+/* A check while it is made: gate.h says what it is in the end. */
+#ifndef SEEP_LIBPROF_GATE_GATE_CHECK_H
+#define SEEP_LIBPROF_GATE_GATE_CHECK_H
+
+#include "libprof/base/error.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+
+struct seep_gate_check {
+    json_t *lines, *findings, *notes; /* findings: copies of the report's, with verdicts */
+    bool violated, failed;            /* failed: no memory */
+};
+
+/* Begins a check with a copy of each finding of the report; their verdicts are the caller's to set.
+ * Returns 0 or -SEEP_ENOMEM; in both cases seep_gate_check_fini() frees it. */
+SEEP_MUST_CHECK int seep_gate_check_init(struct seep_gate_check *check, const json_t *report);
+void seep_gate_check_fini(struct seep_gate_check *check);
+
+/* Adds a line with its verdict ("violated" makes the whole check violated). Takes over `name` and
+ * `text` (NULL: no memory), and `more`, which holds what only some lines have; NULL: nothing. */
+void seep_gate_check_add_line(struct seep_gate_check *check, const char *kind, const char *verdict,
+                              char *name, char *text, json_t *more);
+void seep_gate_check_note(struct seep_gate_check *check, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* *document out, a new reference: the check of a report. Returns 0, or -SEEP_ENOMEM also where
+ * memory was missing before. */
+SEEP_MUST_CHECK int seep_gate_check_finish(const struct seep_gate_check *check,
+                                           const json_t *report, json_t **document);
+
+#endif

@@ -1,0 +1,140 @@
+/* Two runs of one job: what a fix has mended, and what changed site by site. */
+#include "libprof/gate/fix_verdict.h"
+#include "libprof/gate/site_diff.h"
+#include "tests/gate/gate_fixture.h"
+
+/* What BEFORE and AFTER have at load(): pattern and severity, NULL for nothing. */
+static const struct {
+    const char *before, *was, *after, *is;
+    int rc;
+    const char *verdict;
+} fixes[] = {
+    {"unbounded-growth", "leak", NULL, NULL, 0, "fixed"},
+    {"unbounded-growth", "leak", "unbounded-growth", "leak", 0, "not-fixed"},
+    {"unbounded-growth", "leak", "first-touch-cache", "retention", 0, "not-fixed"},
+    {"unbounded-growth", "leak", "legitimate-growth", "info", 0, "fixed"},
+    {"eager-retention", "retention", "worker-multiplication", "pressure", 0, "fixed"},
+    {"worker-multiplication", "pressure", "worker-multiplication", "pressure", 0, "not-fixed"},
+    {"worker-multiplication", "pressure", NULL, NULL, 0, "fixed"},
+    {NULL, NULL, "unbounded-growth", "leak", 0, "not-fixed"},
+    {"undetermined", "info", "unbounded-growth", "leak", 0, "not-fixed"},
+    {NULL, NULL, NULL, NULL, -SEEP_ENODATA, ""},
+    {"carry-over", "info", NULL, NULL, 0, "fixed"},
+    {"carry-over", "info", "carry-over", "info", 0, "not-fixed"},
+    {"legitimate-growth", "info", NULL, NULL, -SEEP_ENODATA, ""},
+    {NULL, NULL, "legitimate-growth", "info", -SEEP_ENODATA, ""},
+    {NULL, NULL, "size-spike", "pressure", 0, "not-fixed"},
+    {NULL, NULL, "carry-over", "info", 0, "not-fixed"},
+};
+
+START_TEST(a_fix_is_judged_by_what_vanished_remains_and_is_new)
+{
+    if (fixes[_i].before)
+        add_finding(base, fixes[_i].before, fixes[_i].was, "load", 5, 1 << 20);
+    if (fixes[_i].after)
+        add_finding(report, fixes[_i].after, fixes[_i].is, "load", 6, 1 << 20);
+    ck_assert_int_eq(seep_verify(base, report, false, &check, &err), fixes[_i].rc);
+    if (!fixes[_i].rc)
+        ck_assert_str_eq(seep_get_text(check, "verdict", ""), fixes[_i].verdict);
+}
+END_TEST
+
+START_TEST(a_fix_that_brings_another_leak_is_none)
+{
+    add_finding(base, "unbounded-growth", "leak", "load", 5, 1 << 20);
+    add_finding(report, "unbounded-growth", "leak", "other", 5, 1 << 20);
+    ck_assert_int_eq(seep_verify(base, report, false, &check, &err), 0);
+    ck_assert_str_eq(seep_get_text(check, "verdict", ""), "not-fixed");
+}
+END_TEST
+
+START_TEST(a_predicted_saving_is_held_against_the_fall_of_the_peak)
+{
+    static const struct {
+        int predicted;
+        bool agrees;
+    } cases[] = {{524288, true}, {480000, true}, {570000, true}, {400000, false}, {700000, false}};
+
+    json_object_set_new(json_object_get(json_object_get(report, "spaces"), "host"), "peak_bytes",
+                        json_integer(1 << 19));
+    json_t *finding = add_finding(base, "eager-retention", "retention", "load", 5, 1 << 19);
+    for (size_t i = 0; i < 5; i++) {
+        json_object_set_new(finding, "saving_bytes", json_integer(cases[i].predicted));
+        json_decref(check);
+        ck_assert_int_eq(seep_verify(base, report, false, &check, &err), 0);
+        const json_t *saving = json_array_get(json_object_get(check, "savings"), 0);
+        ck_assert_int_eq((int)seep_get_number(saving, "measured_bytes"), 1 << 19);
+        ck_assert_int_eq(json_is_true(json_object_get(saving, "agrees")), cases[i].agrees);
+    }
+}
+END_TEST
+
+START_TEST(runs_that_cannot_be_compared_are_refused)
+{
+    add_finding(base, "unbounded-growth", "leak", "load", 5, 1 << 20);
+    json_object_set_new(json_object_get(report, "job"), "steps", json_integer(50));
+    ck_assert_int_eq(seep_verify(base, report, false, &check, &err), -SEEP_EINVAL);
+    json_object_set_new(json_object_get(report, "job"), "steps", json_integer(0));
+    err.text[0] = '\0';
+    ck_assert_int_eq(seep_verify(base, report, false, &check, &err), -SEEP_ENODATA);
+    ck_assert_ptr_nonnull(strstr(err.text, "after: "));
+    json_object_set_new(json_array_get(json_object_get(base, "processes"), 0), "exit",
+                        json_pack("{s:s, s:n}", "kind", "running", "value"));
+    err.text[0] = '\0';
+    ck_assert_int_eq(seep_verify(base, report, false, &check, &err), -SEEP_ENODATA);
+    ck_assert_ptr_nonnull(strstr(err.text, "before: the job still runs"));
+}
+END_TEST
+
+/* ---- diff ----------------------------------------------------------------------------------- */
+
+START_TEST(a_difference_lists_what_changed_largest_first)
+{
+    json_t *diff;
+
+    add_site(base, "host", "same", 1, 5000);
+    add_site(report, "host", "same", 2, 5000);
+    add_site(base, "host", "less", 1, 90000);
+    add_site(report, "host", "more", 1, 7000);
+    ck_assert_int_eq(seep_diff(base, report, false, &diff), 0);
+    json_t *sites = json_object_get(diff, "sites");
+    ck_assert_uint_eq(json_array_size(sites), 2);
+    ck_assert_int_eq((int)seep_get_number(json_array_get(sites, 0), "retained_bytes_change"),
+                     -90000);
+    ck_assert_int_eq((int)seep_get_number(json_array_get(sites, 1), "retained_bytes_change"), 7000);
+    json_decref(diff);
+}
+END_TEST
+
+START_TEST(a_difference_with_what_is_no_report_is_no_crash)
+{
+    static const char *const texts[] = {"{}", "[]", "{\"job\": 1, \"sites\": 7}",
+                                        "{\"job\": {}, \"sites\": [1, null, {}]}"};
+
+    for (int i = 0; i < 4; i++) {
+        json_t *diff = NULL;
+        json_decref(report);
+        report = json_loads(texts[i], 0, NULL);
+        ck_assert_ptr_nonnull(report);
+        if (seep_diff(base, report, false, &diff) == 0)
+            json_decref(diff);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("fix verdict");
+    TCase *cases = tcase_create("all");
+
+    tcase_add_checked_fixture(cases, setup, teardown);
+    tcase_add_loop_test(cases, a_fix_is_judged_by_what_vanished_remains_and_is_new, 0,
+                        (int)(sizeof fixes / sizeof *fixes));
+    tcase_add_test(cases, a_fix_that_brings_another_leak_is_none);
+    tcase_add_test(cases, a_predicted_saving_is_held_against_the_fall_of_the_peak);
+    tcase_add_test(cases, runs_that_cannot_be_compared_are_refused);
+    tcase_add_test(cases, a_difference_lists_what_changed_largest_first);
+    tcase_add_test(cases, a_difference_with_what_is_no_report_is_no_crash);
+    suite_add_tcase(suite, cases);
+    return suite_run(suite);
+}
