@@ -79,7 +79,7 @@ CUDA_LIBS := $(if $(filter 1,$(WITH_CUDA)),-L$(dir $(NVCC))../lib64 -lcudart_sta
 # Rooms, in the order in which docs/architecture.md goes through them.
 RUNTIME := $(wildcard libprof/record/*.c) $(addprefix libprof/program/,program_elf.c program_entry.c)
 LIBPROF := $(wildcard libprof/*.c libprof/*/*.c)
-PRELOAD := $(wildcard preload/*/*.c)
+PRELOAD := $(wildcard preload/*.c preload/*/*.c)
 VIEWER := $(wildcard viewer/*.c)
 LAB := $(wildcard kernels/*/*.c)
 LAB_CUDA := $(if $(WITH_CUDA),$(wildcard kernels/*/*.cu)) $(if $(CUDA_ON_CPU),$(wildcard tests/cuda_on_cpu/*.cc))
@@ -98,8 +98,7 @@ shim_obj = $(patsubst %.c,$(BUILD)/obj/shim/%.o,$(1))
 SEEP := $(BUILD)/seep
 SHIM := $(BUILD)/libseep.so
 SHIM_PARTS := $(BUILD)/libshim.a
-HOOKS := $(addprefix preload/,hooks/malloc.c hooks/maps.c hooks/new.c hooks/process.c hooks/exec.c hooks/identity.c \
-	hooks/system.c hooks/lock.c life/start.c record/steps.c)
+HOOKS := $(wildcard preload/hooks/*.c) preload/life/start.c preload/lifecycle.c
 LIB := $(BUILD)/libprof.a
 SEEP_LAB := $(BUILD)/seep-lab
 LAB_LIB := $(BUILD)/liblab.a

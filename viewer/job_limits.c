@@ -1,4 +1,4 @@
-/* The shim reads limits too (preload/life/limits.c): it must not allocate, so it looks only where
+/* The shim reads limits too (preload/life/process_limits.c): it must not allocate, so it looks only where
  * hierarchies usually are mounted; and a job may run without a launcher. Both take the same numbers
  * for "no limit". */
 #include "viewer/job_limits.h"

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "preload/hooks/real.h"
+#include "preload/objects/real.h"
 #include "preload/record/capture.h"
 #include "preload/record/job.h"
 #include "preload/record/tick.h"

@@ -11,9 +11,9 @@
 
 #include "libprof/program/program_entry.h"
 #include "libprof/record/os.h"
-#include "preload/hooks/real.h"
 #include "preload/life/environment.h"
 #include "preload/life/start.h"
+#include "preload/objects/real.h"
 #include "preload/record/job.h"
 #include "preload/record/thread.h"
 
@@ -26,7 +26,7 @@ static bool drops_preload(void)
            seep_os_call3(SYS_getgid, 0, 0, 0) != seep_os_call3(SYS_getegid, 0, 0, 0);
 }
 
-/* What this library can do in the program that execve of `path` would run. */
+/* Tells what this library can do in the program that execve of `path` would run. */
 static __attribute__((noinline)) enum seep_entry judge(int at, const char *path,
                                                        char *const environment[])
 {
@@ -46,8 +46,8 @@ static __attribute__((noinline)) enum seep_entry judge(int at, const char *path,
     return program.entry;
 }
 
-/* Where a loader would trip over this library. Static and privileged programs do not notice it, and
- * hand the environment on to what they start: that can be entered again. */
+/* True where a loader would trip over this library. Static and privileged programs do not notice
+ * it, and hand the environment on to what they start: that can be entered again. */
 static bool must_not_see(enum seep_entry entry)
 {
     return entry == SEEP_ENTRY_MACHINE || entry == SEEP_ENTRY_LIBC || entry == SEEP_ENTRY_SANITIZER;
@@ -69,7 +69,7 @@ static const char *search_path(void)
                                     ? seep_environment_without(environment, room_, text_)          \
                                     : seep_environment_complete(environment, room_, text_)
 
-/* What execvp finds; where that is not known, the name itself, which is judged OK. */
+/* Finds what execvp will; where that is not known, it is the name itself, which is judged OK. */
 #define FIND(name)                                                                                 \
     char found_[SEEP_ENTRY_PATH_BYTES];                                                            \
     const char *path_ = seep_environment_known() &&                                                \

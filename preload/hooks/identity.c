@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "libprof/record/os.h"
-#include "preload/hooks/real.h"
 #include "preload/life/acl.h"
 #include "preload/life/start.h"
+#include "preload/objects/real.h"
 #include "preload/record/job.h"
 #include "preload/record/thread.h"
 
@@ -23,7 +23,8 @@ static uint32_t effective_uid(void)
     return (uint32_t)seep_os_call3(SYS_geteuid, 0, 0, 0);
 }
 
-/* By modes alone: where a list or another group would let the user in, the folder stays closed. */
+/* Goes by modes alone: where a list or another group would let the user in, the folder stays
+ * closed. */
 static bool may_search(const char *path, uint32_t uid)
 {
     struct stat st;
@@ -143,8 +144,8 @@ static void stock_up(void)
     seep_os_unlock(&seep_arena.lock);
 }
 
-/* Before the effective uid becomes `uid`. Returns what is to be taken back if it does not. A forked
- * child that has not noticed its birth does so here, while it may write. */
+/* Called before the effective uid becomes `uid`. Returns what is to be taken back if it does not. A
+ * forked child that has not noticed its birth does so here, while it may write. */
 static int before_change(enum seep_hook hook, uint32_t uid)
 {
     int changed = 0;
@@ -160,7 +161,7 @@ static int before_change(enum seep_hook hook, uint32_t uid)
     return changed;
 }
 
-/* What the job's table says of this process: its uid, and whether it can write still. */
+/* Enters in the job's table this process's uid, and whether it can still write. */
 static void note_change(void)
 {
     if (seep_process->pid != (uint32_t)seep_os_pid())
@@ -197,7 +198,7 @@ static int result_of(long r)
     return r < 0 ? -1 : 0;
 }
 
-/* Without the real function, before names are known, there is one thread. */
+/* The raw call is enough where the real function is not known yet: then there is one thread. */
 #define CHANGE(name, effective, arguments, number, a, b, c)                                        \
     int changed_ = before_change(SEEP_HOOK_##name, effective);                                     \
     return after_change(seep_real.name ? seep_real.name arguments                                  \

@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#include "preload/hooks/real.h"
 #include "preload/hooks/signals.h"
+#include "preload/objects/real.h"
 #include "preload/record/smaps.h"
 #include "preload/record/tick.h"
 
@@ -31,7 +31,7 @@ static void take_first(struct seep_own_range *first, uintptr_t start, uintptr_t 
         *first = (struct seep_own_range){start, end};
 }
 
-/* Of what is seep's in [at, end) the first piece; an empty one at `end` if there is none. */
+/* Finds the first piece in [at, end) that is seep's; an empty one at `end` if there is none. */
 static struct seep_own_range first_own(uintptr_t at, uintptr_t end)
 {
     struct seep_own_range first = {end, end}, piece;
@@ -45,7 +45,7 @@ static struct seep_own_range first_own(uintptr_t at, uintptr_t end)
     return first;
 }
 
-/* As mlockall() does it: what cannot be locked is passed over. */
+/* Passes over what cannot be locked, as mlockall() does. */
 static void each_map(const struct seep_vma *vma, void *argument)
 {
     struct locking *locking = argument;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "preload/hooks/real.h"
+#include "preload/objects/real.h"
 #include "preload/record/record.h"
 
 static inline void allocated(enum seep_hook hook, void *block, size_t bytes, struct seep_regs regs)

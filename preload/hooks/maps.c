@@ -114,7 +114,7 @@ static int real_munmap(enum seep_hook hook, void *at, size_t bytes)
 }
 
 /* Counts what was taken before a call as gone, or puts it back where the call has failed. */
-static void settle(struct seep_map_taken *taken, bool gone)
+static void conclude(struct seep_map_taken *taken, bool gone)
 {
     if (gone)
         seep_map_note_gone(taken);
@@ -136,7 +136,7 @@ int seep_maps_munmap(enum seep_hook hook, void *at, size_t bytes)
     seep_map_take(&taken, start, (start & 4095) ? start : end); /* else it fails */
     int result = real_munmap(hook, at, bytes);
     int saved_errno = errno;
-    settle(&taken, result == 0);
+    conclude(&taken, result == 0);
     errno = saved_errno;
     seep_leave_call(&mask);
     return result;
@@ -263,7 +263,7 @@ SEEP_EXPORT int madvise(void *at, size_t bytes, int advice)
     return seep_maps_madvise(SEEP_HOOK_madvise, at, bytes, advice);
 }
 
-/* Of a System V segment, in whole pages; 0 where the kernel does not say. */
+/* The size of a System V segment, in whole pages; 0 where the kernel does not say. */
 static uintptr_t segment_bytes(int id)
 {
     struct shmid_ds status = {0};
@@ -320,7 +320,7 @@ int seep_maps_shmdt(enum seep_hook hook, const void *at)
     seep_map_take(&taken, start, known ? segment.end : start);
     int result = real_shmdt(hook, at);
     int saved_errno = errno;
-    settle(&taken, result == 0);
+    conclude(&taken, result == 0);
     errno = saved_errno;
     seep_leave_call(&mask);
     return result;
@@ -341,7 +341,7 @@ static void seen(enum seep_hook hook)
     seep_leave_call(&mask);
 }
 
-/* As libc does it: shared memory is files in a folder. */
+/* Does as libc does: shared memory is files in a folder. */
 static int raw_shm_open(const char *name, int flags, mode_t mode)
 {
     char path[sizeof("/dev/shm/") + NAME_MAX] = "/dev/shm/";

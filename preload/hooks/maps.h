@@ -1,25 +1,12 @@
-/* The job's own maps: for who looks at resident memory, and the hooks for who calls by number. */
+/* The hooks of maps, for who calls by number. */
 #ifndef SEEP_PRELOAD_HOOKS_MAPS_H
 #define SEEP_PRELOAD_HOOKS_MAPS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "preload/hooks/real.h"
+#include "preload/objects/real.h"
 #include "preload/stack/walk.h"
-
-/* How many bytes of [start, end) the job has mapped itself, as memory (not as mere address space).
- */
-uint64_t seep_maps_overlap(uintptr_t start, uintptr_t end);
-
-/* `resident_bytes` of [start, end), one line of /proc/self/smaps, are resident: corrects what is
- * counted of maps that count by what is touched. Lines come by address, as the file has them, all
- * of them each time, and from one thread at a time. Inside the guard only. */
-void seep_maps_resident(uintptr_t start, uintptr_t end, uint64_t resident_bytes);
-
-/* True while there are maps that count by what is touched. */
-bool seep_maps_any_by_touch(void);
 
 /* What the functions of these names do, for a caller with these registers that called `hook`: the
  * function of that name, or SEEP_HOOK_syscall. */

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "preload/hooks/new.h"
-#include "preload/hooks/real.h"
+#include "preload/objects/elf_find.h"
+#include "preload/objects/modules.h"
+#include "preload/objects/real.h"
 #include "preload/record/record.h"
-#include "preload/stack/elf_find.h"
-#include "preload/stack/modules.h"
 
 /* A function and whether its blocks may pass malloc by. */
 struct provider {
@@ -18,7 +18,7 @@ struct provider {
 
 static struct provider providers[SEEP_N_HOOKS];
 
-/* Of blocks made by a provider that is not the standard one: some came from malloc; some did not.
+/* True once a block of a provider that is not the standard one came from malloc; once one did not.
  */
 static bool any_passed_on, any_kept;
 

@@ -4,7 +4,7 @@
 
 struct seep_object;
 
-/* For seep_modules_on_object. */
+/* Looks for the operators in an object: seep_modules_on_object. */
 void seep_new_look(const struct seep_object *object);
 
 /* Objects have been unloaded, perhaps the runtime too. */

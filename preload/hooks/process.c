@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "preload/hooks/real.h"
 #include "preload/hooks/signals.h"
 #include "preload/life/start.h"
+#include "preload/objects/modules.h"
+#include "preload/objects/real.h"
 #include "preload/record/job.h"
 #include "preload/record/thread.h"
-#include "preload/stack/modules.h"
 
 #define UNAVAILABLE(name) (__builtin_expect(!seep_real.name, 0) && (errno = ENOSYS))
 
@@ -53,7 +53,7 @@ static bool is_recording(void)
     return *seep_activity == SEEP_RECORDING && !seep_tls.depth;
 }
 
-/* For coverage: one store, which needs no guard. */
+/* Notes the hook for coverage: one store, which needs no guard. */
 static void note_wait(enum seep_hook hook)
 {
     if (is_recording())

@@ -50,7 +50,8 @@ static void *real_sbrk(intptr_t more)
     return more && real_brk((void *)wanted) != 0 ? (void *)-1 : (void *)before;
 }
 
-/* Of the job's own: what libc's malloc takes from there does not come here. Inside the guard. */
+/* Counts what the job itself has moved: what libc's malloc takes from there does not come here.
+ * Inside the guard. */
 static void moved(enum seep_hook hook, uintptr_t before, uintptr_t now,
                   const struct seep_regs *regs)
 {

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "libprof/record/os.h"
-#include "preload/stack/elf_find.h"
-#include "preload/stack/loader.h"
+#include "preload/objects/elf_find.h"
+#include "preload/objects/loader.h"
 
 static bool exports_malloc(const struct link_map *map)
 {

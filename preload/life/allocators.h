@@ -1,4 +1,4 @@
-/* Whose malloc the job calls. */
+/* Finds out whose malloc the job calls. */
 #ifndef SEEP_PRELOAD_LIFE_ALLOCATORS_H
 #define SEEP_PRELOAD_LIFE_ALLOCATORS_H
 

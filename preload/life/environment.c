@@ -5,7 +5,7 @@
 
 #include "libprof/program/program_entry.h"
 #include "libprof/record/os.h"
-#include "preload/stack/loader.h"
+#include "preload/objects/loader.h"
 
 enum { MAX_KEPT = 32, TEXT_BYTES = 8192, LIBRARY_BYTES = 1024 };
 

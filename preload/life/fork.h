@@ -1,4 +1,4 @@
-/* What happens around a fork that libc knows of. */
+/* Asks to be called around the forks that libc knows of. */
 #ifndef SEEP_PRELOAD_LIFE_FORK_H
 #define SEEP_PRELOAD_LIFE_FORK_H
 

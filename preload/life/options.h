@@ -22,7 +22,7 @@ void seep_options_read(char *const *given);
 /* A variable's value in the environment as it is now; NULL: it is not set. */
 const char *seep_options_variable(const char *name);
 
-/* Of the launcher's variables the rank of this process; −1: none. */
+/* Reads the rank of this process from the launcher's variables; −1: none. */
 int seep_options_rank(void);
 
 #endif

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "preload/stack/elf_find.h"
-#include "preload/stack/loader.h"
+#include "preload/objects/elf_find.h"
+#include "preload/objects/loader.h"
 
 bool seep_program_exports(const char *name)
 {

@@ -9,22 +9,19 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "libprof/record/range_map.h"
-#include "preload/hooks/new.h"
-#include "preload/hooks/real.h"
 #include "preload/life/allocators.h"
 #include "preload/life/environment.h"
 #include "preload/life/fork.h"
-#include "preload/life/limits.h"
+#include "preload/life/lifecycle.h"
+#include "preload/life/process_limits.h"
 #include "preload/life/program_kind.h"
 #include "preload/life/sandbox.h"
+#include "preload/objects/modules.h"
+#include "preload/objects/real.h"
 #include "preload/python/pyframe.h"
-#include "preload/record/capture.h"
 #include "preload/record/job.h"
 #include "preload/record/record.h"
-#include "preload/record/steps.h"
 #include "preload/record/tick.h"
-#include "preload/stack/modules.h"
 #include "preload/stack/walk.h"
 
 #ifndef SEEP_VERSION
@@ -85,10 +82,10 @@ static void add_decimal(char *text, uint64_t value)
     text[end] = '\0';
 }
 
-/* Of this program; static, since it is large and a signal stack may be small. */
+/* What is known of this program; static, since it is large and a signal stack may be small. */
 static SEEP_LARGE struct seep_header constants;
 
-/* What takes a while to find out, for a profile. */
+/* Describes what takes a while to find out, for a profile. */
 static void describe_process(void)
 {
     struct utsname names = {0};
@@ -104,10 +101,10 @@ static void describe_process(void)
     _Static_assert(sizeof(SEEP_VERSION) <= sizeof(constants.program), "fits");
     strcpy(constants.program, SEEP_VERSION);
     constants.rank = seep_options_rank();
-    seep_limits_read(&constants);
+    seep_process_limits_read(&constants);
 }
 
-/* What a profile cannot begin without. */
+/* Describes what a profile cannot begin without. */
 static void describe_start(void)
 {
     constants.pid = (uint32_t)seep_os_pid();
@@ -177,22 +174,11 @@ static void look_at_allocator(void)
     }
 }
 
-/* Code has been unloaded: other code may lie there next. */
-static void forget_code(void)
-{
-    seep_walk_forget();
-    seep_capture_forget();
-    seep_threads_forget();
-    seep_new_forget();
-    seep_python_attach();
-}
-
-/* What only stacks need. */
+/* Prepares what only stacks need. */
 static void prepare_stacks(void)
 {
     seep_walk_start();
-    seep_modules_on_object = seep_new_look;
-    seep_modules_on_unload = forget_code;
+    seep_lifecycle_watch_objects();
     (void)seep_modules_refresh();
     seep_python_attach();
     seep_arena.header->python_version = seep_python_version;
@@ -281,7 +267,7 @@ struct seep_lock *seep_start_lock(void)
     return &lock;
 }
 
-/* In the child. What the parent has written stays readable, its header goes at once. */
+/* Begins in the child. What the parent has written stays readable, its header goes at once. */
 static bool start_child(void)
 {
     if (!seep_arena.header) { /* nor has its parent a profile */
@@ -301,13 +287,7 @@ static bool start_child(void)
     constants.python_support = inherited.python_support;
     seep_arena_leave();
     seep_sites_first_own = (uint32_t)(constants.inherited_end / 64);
-    seep_live_after_fork();
-    seep_range_after_fork();
-    seep_modules_after_fork();
-    seep_capture_after_fork();
-    seep_tick_after_fork();
-    seep_steps_after_fork();
-    seep_python_after_fork();
+    seep_lifecycle_after_fork();
     describe_start();
     uint32_t process_plus_1 = seep_job_enter(constants.start_ns, true);
     if (!create_profile(is_helper))
@@ -317,12 +297,11 @@ static bool start_child(void)
         memcpy(space->name, inherited.names[s], sizeof(space->name));
         space->inherited_bytes = inherited.live_bytes[s];
     }
-    seep_threads_after_fork();
     seep_arena.header->process_plus_1 = process_plus_1;
     return true;
 }
 
-/* In the page that reads 0 in every child, beside its activity: events that were let pass. */
+/* The page that reads 0 in every child has, beside its activity, how many events were let pass. */
 enum { WAITED = 1, FIRST_EVENTS = 256 };
 
 /* A page that reads 0 in every child, however it was made. */

@@ -214,7 +214,7 @@ static follow_fn *follower_for(uint32_t minor)
 }
 
 /* Decides how this interpreter is read. Only once it runs: its data is relocated then. */
-static void settle(void)
+static void choose_layout(void)
 {
     if (!seep_python_version)
         seep_python_version = parse_version(((const char *(*)(void))python.image.version)());
@@ -235,13 +235,13 @@ static void settle(void)
     __atomic_store_n(&follower, follower_for(minor), __ATOMIC_RELEASE);
 }
 
-/* Of an interpreter that has not begun to run when it was found. */
+/* Follows an interpreter that had not begun to run when it was found. */
 static void follow_begin(struct seep_pystack *stack)
 {
     stack->n = stack->n_kept = 0;
     if (!(seep_py_word(python.image.code_type + SEEP_PYTYPE_FLAGS) & SEEP_PYTYPE_READY))
         return;
-    settle();
+    choose_layout();
     seep_python_follow(stack);
 }
 
@@ -265,7 +265,7 @@ static void attach(void)
     __atomic_store_n(&follower, follow_begin, __ATOMIC_RELEASE);
     seep_python_ready = true;
     if (seep_py_word(image.code_type + SEEP_PYTYPE_FLAGS) & SEEP_PYTYPE_READY)
-        settle();
+        choose_layout();
 }
 
 static int busy;

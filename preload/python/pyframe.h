@@ -96,7 +96,7 @@ static inline void seep_pystack_seal(struct seep_pystack *stack, unsigned depth)
         stack->links[SEEP_MAX_PYTHON_FRAMES - 1 - depth].via |= SEEP_PYLINK_SEAL;
 }
 
-/* Of the whole stack; 0 where there is none. */
+/* The hash of the whole stack; 0 where there is none. */
 static inline uint64_t seep_pystack_hash(const struct seep_pystack *stack)
 {
     return stack->n ? stack->links[SEEP_MAX_PYTHON_FRAMES - stack->n].hash : 0;

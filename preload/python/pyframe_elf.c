@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "libprof/record/os.h"
-#include "preload/stack/elf_find.h"
-#include "preload/stack/loader.h"
+#include "preload/objects/elf_find.h"
+#include "preload/objects/loader.h"
 
 /* Whether an object's tables may be looked into: they could go while they are, but for the
  * program's, and those of an interpreter, which nobody unloads as it comes. */

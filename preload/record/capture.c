@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "libprof/record/intern.h"
+#include "preload/objects/modules.h"
 #include "preload/record/steps.h"
-#include "preload/stack/modules.h"
 
 /* From what is met on a stack to the ref of its frame; one table for both kinds, in private memory,
  * guarded by seep_arena.lock. Python entries are checked against the code object, whose address may

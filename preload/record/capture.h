@@ -1,4 +1,5 @@
-/* From "here" to a site: the stack of the calling thread, native and Python, merged into one. */
+/* Capture leads from "here" to a site: the stack of the calling thread, native and Python, is
+ * merged into one. */
 #ifndef SEEP_PRELOAD_RECORD_CAPTURE_H
 #define SEEP_PRELOAD_RECORD_CAPTURE_H
 

@@ -106,7 +106,7 @@ void seep_job_open(const char *dir, uint64_t max_folder_bytes)
     seep_arena.max_folder_bytes = seep_job_map->max_folder_bytes;
 }
 
-/* What was counted before an exec stays; what was live then is gone. */
+/* Keeps what was counted before an exec; what was live then is gone. */
 static struct seep_count counted_before[SEEP_COUNTED_SPACES];
 
 static void fill_entry(struct seep_process *entry, uint32_t pid, uint32_t ppid, uint64_t start_ns,

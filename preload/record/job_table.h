@@ -18,7 +18,7 @@ uint32_t seep_table_count(void);
 /* The youngest entry of a pid: after an exec it has two, and pids are used again. */
 uint32_t seep_table_find(uint32_t pid);
 
-/* The same of a process that is there. */
+/* Does the same for a process that is there. */
 uint32_t seep_table_find_alive(uint32_t pid);
 
 /* An entry for a process whose youngest is `own`: that one again where it was only counted until it

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "preload/hooks/maps.h"
 #include "preload/record/capture.h"
 #include "preload/record/job.h"
 #include "preload/record/tick.h"
@@ -122,7 +121,7 @@ void seep_map_released(uintptr_t start, uintptr_t end, bool shared)
     } while (n == FEW);
 }
 
-/* In place, and not larger: what lies before `end` stays as it is. */
+/* The map stays in place and becomes no larger: what lies before `end` stays as it is. */
 static void shrunk(const struct seep_map_taken *taken, uintptr_t end)
 {
     for (unsigned i = 0; i < taken->n; i++) {
@@ -168,12 +167,12 @@ void seep_map_moved(const struct seep_map_taken *taken, uintptr_t old, uintptr_t
     made(whole, regs);
 }
 
-uint64_t seep_maps_overlap(uintptr_t start, uintptr_t end)
+uint64_t seep_map_overlap(uintptr_t start, uintptr_t end)
 {
     return seep_range_overlap(start, end, SEEP_RANGES_OF_MEMORY);
 }
 
-bool seep_maps_any_by_touch(void)
+bool seep_map_any_by_touch(void)
 {
     return seep_range_n(SEEP_RANGE_BY_TOUCH) != 0;
 }
@@ -225,8 +224,8 @@ struct mapping {
     uint64_t resident, by_touch, committed; /* bytes of it */
 };
 
-/* What of [from, to) is resident. Where the mapping holds other things too, the pages are counted;
- * of very many, the part takes a share of what is resident and not committed. */
+/* Computes what of [from, to) is resident. Where the mapping holds other things too, the pages are
+ * counted; of very many, the part takes a share of what is resident and not committed. */
 static uint64_t resident_of(const struct mapping *mapping, uintptr_t from, uintptr_t to)
 {
     enum { MOST_MIB = 256 };
@@ -247,7 +246,7 @@ static uint64_t resident_of(const struct mapping *mapping, uintptr_t from, uintp
 
 /* A map may be several mappings: where a part of it has another protection. It is corrected once
  * the last one has come. */
-void seep_maps_resident(uintptr_t start, uintptr_t end, uint64_t resident_bytes)
+void seep_map_resident(uintptr_t start, uintptr_t end, uint64_t resident_bytes)
 {
     static uint32_t origin;
     static uintptr_t origin_start;
@@ -255,7 +254,7 @@ void seep_maps_resident(uintptr_t start, uintptr_t end, uint64_t resident_bytes)
     enum { BY_TOUCH = 1 << SEEP_RANGE_BY_TOUCH };
     struct seep_range range;
     struct mapping mapping = {.start = start, .end = end, .resident = resident_bytes};
-    if (!seep_maps_any_by_touch() || !(mapping.by_touch = seep_range_overlap(start, end, BY_TOUCH)))
+    if (!seep_map_any_by_touch() || !(mapping.by_touch = seep_range_overlap(start, end, BY_TOUCH)))
         return;
     mapping.committed = seep_range_overlap(start, end, 1u << SEEP_RANGE_COMMITTED);
     for (uintptr_t at = start; at < end && seep_range_find(at, BY_TOUCH, &range); at = range.end) {

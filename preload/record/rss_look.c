@@ -12,9 +12,9 @@
 #include "libprof/record/live_blocks.h"
 #include "libprof/record/own_pages.h"
 #include "libprof/record/site_table.h"
-#include "preload/hooks/maps.h"
+#include "preload/objects/modules.h"
+#include "preload/record/map_set.h"
 #include "preload/record/smaps.h"
-#include "preload/stack/modules.h"
 
 enum kind {
     UNEXPLAINED,
@@ -96,7 +96,7 @@ static void paint_large(struct look *look, const struct chunk *c, const struct s
     }
 }
 
-/* What the live set knows of the chunk. Returns how many pages have, or have had, blocks. */
+/* Paints what the live set knows of the chunk. Returns how many pages have, or have had, blocks. */
 static uint32_t paint_blocks(struct look *look, const struct chunk *c)
 {
     const struct seep_live_page *page = seep_live_page(c->start);
@@ -138,7 +138,7 @@ static void paint_heap(struct look *look, const struct chunk *c, uintptr_t map_s
 
 static void paint_maps(const struct chunk *c, uintptr_t start, uintptr_t end)
 {
-    uint64_t mapped = seep_maps_overlap(start, end);
+    uint64_t mapped = seep_map_overlap(start, end);
     if (mapped >= end - start || (mapped && end - start <= PAGE)) {
         paint(c, start, end, MAPS);
     } else if (mapped) {
@@ -185,11 +185,11 @@ static void look_inside(struct look *look, const struct seep_vma *vma, enum kind
 {
     uint64_t pages[N_KINDS] = {0}, size = vma->end - vma->start;
     if (size > SPARSE_MAP && vma->rss_bytes < size / 1024) {
-        bool mapped = seep_maps_overlap(vma->start, vma->end) * 2 >= size;
+        bool mapped = seep_map_overlap(vma->start, vma->end) * 2 >= size;
         look->bytes[mapped ? MAPS : base] += vma->rss_bytes;
         return;
     }
-    bool mapped = vma->rss_bytes && seep_maps_overlap(vma->start, vma->end);
+    bool mapped = vma->rss_bytes && seep_map_overlap(vma->start, vma->end);
     for (uintptr_t at = vma->start; at < vma->end;) {
         uintptr_t next = ((at >> CHUNK_BITS) + 1) << CHUNK_BITS;
         struct chunk c = {at, next < vma->end ? next : vma->end, 0};
@@ -255,7 +255,7 @@ static void take_map(const struct seep_vma *vma, void *arg)
     struct look *look = arg;
     const char *name = vma->name;
     uint64_t size = vma->end - vma->start;
-    seep_maps_resident(vma->start, vma->end, vma->rss_bytes);
+    seep_map_resident(vma->start, vma->end, vma->rss_bytes);
     if (is_shm(vma)) {
         look->bytes[SHM] += vma->rss_bytes;
     } else if (vma->file) {

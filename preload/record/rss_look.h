@@ -1,4 +1,4 @@
-/* What the resident memory of this process is: each page that is resident gets one kind. */
+/* Tells what the resident memory of this process is: each page that is resident gets one kind. */
 #ifndef SEEP_PRELOAD_RECORD_RSS_LOOK_H
 #define SEEP_PRELOAD_RECORD_RSS_LOOK_H
 

@@ -1,7 +1,7 @@
 #include "preload/record/rss_sample.h"
 
-#include "preload/hooks/maps.h"
 #include "preload/record/job.h"
+#include "preload/record/map_set.h"
 #include "preload/record/rss_look.h"
 
 #define MILLISECOND UINT64_C(1000000)
@@ -104,7 +104,7 @@ static bool is_known(const struct seep_header *header)
 void seep_rss_final(const struct seep_thread *thread)
 {
     struct seep_header *header = seep_arena.header;
-    bool worth_it = (!is_small_and_short(header) && !is_known(header)) || seep_maps_any_by_touch();
+    bool worth_it = (!is_small_and_short(header) && !is_known(header)) || seep_map_any_by_touch();
     if (rss_now(header) >> 30 < LARGE_GIB && last_cost_ns < TOO_LONG && worth_it)
         take(header, thread);
 }

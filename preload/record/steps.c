@@ -1,14 +1,10 @@
 #include "preload/record/steps.h"
 
-#include <errno.h>
 #include <string.h>
 
-#include "preload/hooks/real.h"
-#include "preload/life/start.h"
-#include "preload/record/capture.h"
 #include "preload/record/job.h"
+#include "preload/record/life_calls.h"
 #include "preload/record/tick.h"
-#include "preload/stack/modules.h"
 
 enum { MAX_MARKED = 64 };
 
@@ -143,39 +139,10 @@ void seep_steps_transition(struct seep_thread *thread, uint32_t marks, unsigned 
         seep_tick(thread);
 }
 
-void seep_steps_after_fork(void)
+void seep_steps_told(struct seep_thread *thread)
 {
-    lock.word = 0;
-}
-
-struct seep_lock *seep_steps_lock(void)
-{
-    return &lock;
-}
-
-/* A DataLoader that keeps its workers begins an epoch without an allocation; but it passes each of
- * them a message, by way of a semaphore. */
-SEEP_EXPORT int sem_trywait(sem_t *semaphore)
-{
-    int saved_errno = errno;
-    if (seep_modules_torch && seep_enter()) {
-        seep_note_hook(SEEP_HOOK_sem_trywait);
-        seep_capture_glance(seep_tls.thread);
-        seep_leave();
-    }
-    errno = saved_errno;
-    return seep_real.sem_trywait ? seep_real.sem_trywait(semaphore) : (errno = ENOSYS, -1);
-}
-
-/* The functions of seep.h. */
-
-SEEP_EXPORT void seep_step(void)
-{
-    if (!seep_enter())
-        return;
     (void)step_ended(SEEP_STEP_API, 0);
-    seep_tick(seep_tls.thread);
-    seep_leave();
+    seep_tick(thread);
 }
 
 /* A job that tells of an epoch's end for the first time has had a first epoch, from its first step
@@ -194,11 +161,18 @@ static void begin_first_epoch(void)
     seep_os_unlock(&lock);
 }
 
-SEEP_EXPORT void seep_epoch(void)
+void seep_steps_epoch_told(void)
 {
-    if (!seep_enter())
-        return;
     begin_first_epoch();
     iteration_began(1);
-    seep_leave();
+}
+
+void seep_steps_after_fork(void)
+{
+    lock.word = 0;
+}
+
+struct seep_lock *seep_steps_lock(void)
+{
+    return &lock;
 }

@@ -25,6 +25,10 @@ extern uintptr_t seep_steps_importer;
  */
 void seep_steps_transition(struct seep_thread *thread, uint32_t marks, unsigned n_python);
 
+/* The job has told, by seep.h, that a step has ended; that an epoch has, or begins. */
+void seep_steps_told(struct seep_thread *thread);
+void seep_steps_epoch_told(void);
+
 /* In a forked child: nobody holds the lock. */
 void seep_steps_after_fork(void);
 struct seep_lock *seep_steps_lock(void);

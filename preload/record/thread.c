@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#include "preload/life/start.h"
+#include "preload/record/life_calls.h"
 
 __thread struct seep_tls seep_tls;
 
@@ -243,7 +243,6 @@ bool seep_enter_slow(uintptr_t frame)
 void seep_threads_after_fork(void)
 {
     registry_lock.word = 0;
-    seep_stack_range_after_fork();
     seep_sites_threaded = false;
     n_forks++;
     retry_ns = 0;

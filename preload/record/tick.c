@@ -3,11 +3,11 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "preload/life/start.h"
+#include "preload/objects/modules.h"
 #include "preload/python/pyframe.h"
 #include "preload/record/job.h"
+#include "preload/record/life_calls.h"
 #include "preload/record/rss_sample.h"
-#include "preload/stack/modules.h"
 
 enum { FIRST_GAP_NS = 20 * 1000 * 1000, JOB_GAP_NS = 4 * 1000 * 1000, PAGE = 4096 };
 
@@ -168,7 +168,7 @@ void seep_tick_final(void)
         seep_os_unlock(&lock);
         return;
     }
-    note_python(seep_arena.header); /* no look now: another thread may never let go of the loader */
+    note_python(seep_arena.header); /* no look now: another thread may hold the loader for ever */
     add_row(seep_arena.header, seep_tls.thread, seep_os_clock_ns(CLOCK_MONOTONIC_COARSE));
     seep_rss_final(seep_tls.thread);
     note_private(seep_arena.header);

@@ -1,4 +1,4 @@
-/* What happens by the clock: time slices, the timeline of the process, its RSS. */
+/* The tick does what is due by the clock: time slices, the timeline of the process, its RSS. */
 #ifndef SEEP_PRELOAD_RECORD_TICK_H
 #define SEEP_PRELOAD_RECORD_TICK_H
 

@@ -1,105 +1,16 @@
 #include "preload/stack/cfi.h"
 
-#include <stdbool.h>
-#include <string.h>
+#include "preload/stack/cfi_program.h"
 
-/* DWARF 5, 7.24; pointer encodings: LSB, "DWARF Extensions". */
+/* Pointer encodings: LSB, "DWARF Extensions". */
 enum {
     DW_EH_PE_omit = 0xff,
     DW_EH_PE_pcrel = 0x10,
     DW_EH_PE_datarel = 0x30,
     DW_EH_PE_indirect = 0x80,
-    DW_CFA_advance_loc = 0x40,
-    DW_CFA_offset = 0x80,
-    DW_CFA_restore = 0xc0,
-    DW_CFA_nop = 0,
-    DW_CFA_set_loc,
-    DW_CFA_advance_loc1,
-    DW_CFA_advance_loc2,
-    DW_CFA_advance_loc4,
-    DW_CFA_offset_extended,
-    DW_CFA_restore_extended,
-    DW_CFA_undefined,
-    DW_CFA_same_value,
-    DW_CFA_register,
-    DW_CFA_remember_state,
-    DW_CFA_restore_state,
-    DW_CFA_def_cfa,
-    DW_CFA_def_cfa_register,
-    DW_CFA_def_cfa_offset,
-    DW_CFA_def_cfa_expression,
-    DW_CFA_expression,
-    DW_CFA_offset_extended_sf,
-    DW_CFA_def_cfa_sf,
-    DW_CFA_def_cfa_offset_sf,
-    DW_CFA_val_offset,
-    DW_CFA_val_offset_sf,
-    DW_CFA_val_expression,
-    DW_CFA_GNU_args_size = 0x2e,
-    DW_CFA_GNU_negative_offset_extended = 0x2f,
-    DW_OP_deref = 0x06,
-    DW_OP_breg6 = 0x76,
-    REG_RBP = 6,
-    REG_RSP = 7,
-    REG_RA = 16,
 };
 
-struct cursor {
-    const uint8_t *at, *end;
-    bool bad;
-};
-
-static uint64_t take(struct cursor *c, unsigned bytes)
-{
-    uint64_t value = 0;
-    if ((size_t)(c->end - c->at) < bytes) {
-        c->bad = true;
-        c->at = c->end;
-        return 0;
-    }
-    memcpy(&value, c->at, bytes);
-    c->at += bytes;
-    return value;
-}
-
-static uint64_t take_uleb(struct cursor *c)
-{
-    uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-        uint8_t byte = (uint8_t)take(c, 1);
-        value |= (uint64_t)(byte & 0x7f) << shift;
-        if (!(byte & 0x80))
-            break;
-    }
-    return value;
-}
-
-static int64_t take_sleb(struct cursor *c)
-{
-    uint64_t value = 0;
-    unsigned shift = 0;
-    uint8_t byte = 0x80;
-    while ((byte & 0x80) && shift < 64) {
-        byte = (uint8_t)take(c, 1);
-        value |= (uint64_t)(byte & 0x7f) << shift;
-        shift += 7;
-    }
-    if ((byte & 0x40) && shift < 64)
-        value |= ~UINT64_C(0) << shift;
-    return (int64_t)value;
-}
-
-static void skip(struct cursor *c, uint64_t bytes)
-{
-    if ((uint64_t)(c->end - c->at) < bytes) {
-        c->bad = true;
-        c->at = c->end;
-    } else {
-        c->at += bytes;
-    }
-}
-
-static uintptr_t take_pointer(struct cursor *c, uint8_t encoding, uintptr_t data_base)
+static uintptr_t take_pointer(struct seep_cursor *c, uint8_t encoding, uintptr_t data_base)
 {
     if (encoding == DW_EH_PE_omit)
         return 0;
@@ -109,25 +20,25 @@ static uintptr_t take_pointer(struct cursor *c, uint8_t encoding, uintptr_t data
     case 0x00:
     case 0x04:
     case 0x0c:
-        value = (int64_t)take(c, 8);
+        value = (int64_t)seep_cursor_take(c, 8);
         break;
     case 0x01:
-        value = (int64_t)take_uleb(c);
+        value = (int64_t)seep_cursor_uleb(c);
         break;
     case 0x02:
-        value = (int64_t)take(c, 2);
+        value = (int64_t)seep_cursor_take(c, 2);
         break;
     case 0x03:
-        value = (int64_t)take(c, 4);
+        value = (int64_t)seep_cursor_take(c, 4);
         break;
     case 0x09:
-        value = take_sleb(c);
+        value = seep_cursor_sleb(c);
         break;
     case 0x0a:
-        value = (int16_t)take(c, 2);
+        value = (int16_t)seep_cursor_take(c, 2);
         break;
     case 0x0b:
-        value = (int32_t)take(c, 4);
+        value = (int32_t)seep_cursor_take(c, 4);
         break;
     default:
         c->bad = true;
@@ -150,15 +61,15 @@ struct cie {
     uint64_t ra_register;
     uint8_t fde_encoding;
     bool has_augmentation, signal_frame;
-    struct cursor program;
+    struct seep_cursor program;
 };
 
-static struct cursor entry_cursor(const uint8_t *entry, const uint8_t **id_at)
+static struct seep_cursor entry_cursor(const uint8_t *entry, const uint8_t **id_at)
 {
     uint32_t length;
     memcpy(&length, entry, 4);
     *id_at = entry + 4;
-    struct cursor c = {entry + 4, entry + 4 + length, length == 0 || length >= 0xfffffff0u};
+    struct seep_cursor c = {entry + 4, entry + 4 + length, length == 0 || length >= 0xfffffff0u};
     if (c.bad)
         c.end = c.at;
     return c;
@@ -167,33 +78,33 @@ static struct cursor entry_cursor(const uint8_t *entry, const uint8_t **id_at)
 static bool read_cie(const uint8_t *entry, struct cie *cie)
 {
     const uint8_t *id_at;
-    struct cursor c = entry_cursor(entry, &id_at);
-    if (take(&c, 4) != 0)
+    struct seep_cursor c = entry_cursor(entry, &id_at);
+    if (seep_cursor_take(&c, 4) != 0)
         return false;
-    uint8_t version = (uint8_t)take(&c, 1);
+    uint8_t version = (uint8_t)seep_cursor_take(&c, 1);
     const char *augmentation = (const char *)c.at;
-    while (!c.bad && take(&c, 1))
+    while (!c.bad && seep_cursor_take(&c, 1))
         ;
     memset(cie, 0, sizeof(*cie));
-    cie->code_align = take_uleb(&c);
-    cie->data_align = take_sleb(&c);
-    cie->ra_register = version == 1 ? take(&c, 1) : take_uleb(&c);
+    cie->code_align = seep_cursor_uleb(&c);
+    cie->data_align = seep_cursor_sleb(&c);
+    cie->ra_register = version == 1 ? seep_cursor_take(&c, 1) : seep_cursor_uleb(&c);
     cie->has_augmentation = augmentation[0] == 'z';
     if (cie->has_augmentation) {
-        uint64_t n = take_uleb(&c);
-        struct cursor data = {c.at, c.at + n, false};
-        skip(&c, n);
+        uint64_t n = seep_cursor_uleb(&c);
+        struct seep_cursor data = {c.at, c.at + n, false};
+        seep_cursor_skip(&c, n);
         for (const char *a = augmentation + 1; *a && !c.bad; a++) {
             uint8_t encoding;
             switch (*a) {
             case 'R':
-                cie->fde_encoding = (uint8_t)take(&data, 1);
+                cie->fde_encoding = (uint8_t)seep_cursor_take(&data, 1);
                 break;
             case 'L':
-                (void)take(&data, 1);
+                (void)seep_cursor_take(&data, 1);
                 break;
             case 'P':
-                encoding = (uint8_t)take(&data, 1);
+                encoding = (uint8_t)seep_cursor_take(&data, 1);
                 (void)take_pointer(&data, encoding & 0x0f, 0);
                 break;
             case 'S':
@@ -211,217 +122,15 @@ static bool read_cie(const uint8_t *entry, struct cie *cie)
     return !c.bad;
 }
 
-/* The state of the two registers that matter, row by row. */
-struct row {
-    struct seep_cfi_rule rule;
-    bool ra_undefined, ra_odd;
-};
-
-struct machine {
-    struct row row, initial, saved[8];
-    unsigned n_saved;
-    uintptr_t at, pc;
-};
-
-static void set_cfa(struct machine *m, uint64_t reg, int64_t offset)
-{
-    m->row.rule.cfa_kind = reg == REG_RSP   ? SEEP_CFA_RSP
-                           : reg == REG_RBP ? SEEP_CFA_RBP
-                                            : SEEP_CFA_UNKNOWN;
-    m->row.rule.cfa_offset = (int32_t)offset;
-}
-
-static void set_saved(struct machine *m, uint64_t reg, int64_t offset)
-{
-    if (reg == REG_RBP) {
-        m->row.rule.rbp_kind = SEEP_RBP_AT_CFA;
-        m->row.rule.rbp_offset = (int16_t)offset;
-    } else if (reg == REG_RA) {
-        m->row.ra_undefined = false;
-        m->row.ra_odd = offset != -8;
-    }
-}
-
-static void restore(struct machine *m, uint64_t reg)
-{
-    if (reg == REG_RBP) {
-        m->row.rule.rbp_kind = m->initial.rule.rbp_kind;
-        m->row.rule.rbp_offset = m->initial.rule.rbp_offset;
-    } else if (reg == REG_RA) {
-        m->row.ra_undefined = m->initial.ra_undefined;
-        m->row.ra_odd = m->initial.ra_odd;
-    }
-}
-
-/* "breg6 n" or "breg6 n; deref": how code that realigns its stack keeps the caller's. */
-static bool simple_expression(struct cursor *c, int64_t *offset, bool *deref)
-{
-    uint64_t n = take_uleb(c);
-    struct cursor e = {c->at, c->at + n, false};
-    skip(c, n);
-    if (c->bad || take(&e, 1) != DW_OP_breg6)
-        return false;
-    *offset = take_sleb(&e);
-    *deref = e.at < e.end && *e.at == DW_OP_deref;
-    return !e.bad && e.at + *deref == e.end;
-}
-
-static void cfa_expression(struct machine *m, struct cursor *c)
-{
-    int64_t offset = 0;
-    bool deref = false;
-    m->row.rule.cfa_kind = SEEP_CFA_UNKNOWN;
-    if (simple_expression(c, &offset, &deref)) {
-        m->row.rule.cfa_kind = deref ? SEEP_CFA_RBP_DEREF : SEEP_CFA_RBP;
-        m->row.rule.cfa_offset = (int32_t)offset;
-    }
-}
-
-static void register_expression(struct machine *m, struct cursor *c, uint64_t reg)
-{
-    int64_t offset = 0;
-    bool deref = false;
-    bool simple = simple_expression(c, &offset, &deref) && !deref;
-    if (reg == REG_RA)
-        m->row.ra_odd = true;
-    if (reg != REG_RBP)
-        return;
-    if (simple) {
-        m->row.rule.rbp_kind = SEEP_RBP_AT_RBP;
-        m->row.rule.rbp_offset = (int16_t)offset;
-    } else {
-        m->row.ra_odd = true;
-    }
-}
-
-static void remember(struct machine *m)
-{
-    if (m->n_saved < sizeof(m->saved) / sizeof(m->saved[0]))
-        m->saved[m->n_saved++] = m->row;
-    else
-        m->row.ra_odd = true;
-}
-
-/* Runs one instruction; returns false when the row for pc is complete or the program is odd. */
-static bool step(struct machine *m, struct cursor *c, const struct cie *cie)
-{
-    uint8_t op = (uint8_t)take(c, 1);
-    uint64_t reg;
-    uint64_t advance = 0;
-    switch (op & 0xc0) {
-    case DW_CFA_advance_loc:
-        advance = op & 0x3f;
-        goto advanced;
-    case DW_CFA_offset:
-        set_saved(m, op & 0x3f, (int64_t)take_uleb(c) * cie->data_align);
-        return true;
-    case DW_CFA_restore:
-        restore(m, op & 0x3f);
-        return true;
-    default:
-        break;
-    }
-    switch (op) {
-    case DW_CFA_nop:
-        return true;
-    case DW_CFA_advance_loc1:
-        advance = take(c, 1);
-        goto advanced;
-    case DW_CFA_advance_loc2:
-        advance = take(c, 2);
-        goto advanced;
-    case DW_CFA_advance_loc4:
-        advance = take(c, 4);
-        goto advanced;
-    case DW_CFA_offset_extended:
-        reg = take_uleb(c);
-        set_saved(m, reg, (int64_t)take_uleb(c) * cie->data_align);
-        return true;
-    case DW_CFA_offset_extended_sf:
-        reg = take_uleb(c);
-        set_saved(m, reg, take_sleb(c) * cie->data_align);
-        return true;
-    case DW_CFA_GNU_negative_offset_extended:
-        reg = take_uleb(c);
-        set_saved(m, reg, -(int64_t)take_uleb(c) * cie->data_align);
-        return true;
-    case DW_CFA_restore_extended:
-        restore(m, take_uleb(c));
-        return true;
-    case DW_CFA_undefined:
-        if (take_uleb(c) == REG_RA)
-            m->row.ra_undefined = true;
-        return true;
-    case DW_CFA_same_value:
-        if (take_uleb(c) == REG_RBP)
-            m->row.rule.rbp_kind = SEEP_RBP_SAME;
-        return true;
-    case DW_CFA_register:
-        reg = take_uleb(c);
-        (void)take_uleb(c);
-        m->row.ra_odd |= reg == REG_RBP || reg == REG_RA;
-        return true;
-    case DW_CFA_remember_state:
-        remember(m);
-        return true;
-    case DW_CFA_restore_state:
-        if (m->n_saved)
-            m->row = m->saved[--m->n_saved];
-        return true;
-    case DW_CFA_def_cfa:
-        reg = take_uleb(c);
-        set_cfa(m, reg, (int64_t)take_uleb(c));
-        return true;
-    case DW_CFA_def_cfa_sf:
-        reg = take_uleb(c);
-        set_cfa(m, reg, take_sleb(c) * cie->data_align);
-        return true;
-    case DW_CFA_def_cfa_register:
-        set_cfa(m, take_uleb(c), m->row.rule.cfa_offset);
-        return true;
-    case DW_CFA_def_cfa_offset:
-        m->row.rule.cfa_offset = (int32_t)take_uleb(c);
-        return true;
-    case DW_CFA_def_cfa_offset_sf:
-        m->row.rule.cfa_offset = (int32_t)(take_sleb(c) * cie->data_align);
-        return true;
-    case DW_CFA_def_cfa_expression:
-        cfa_expression(m, c);
-        return true;
-    case DW_CFA_expression:
-        reg = take_uleb(c);
-        register_expression(m, c, reg);
-        return true;
-    case DW_CFA_val_offset:
-    case DW_CFA_val_offset_sf:
-        (void)take_uleb(c);
-        (void)take_uleb(c);
-        return true;
-    case DW_CFA_val_expression:
-        (void)take_uleb(c);
-        skip(c, take_uleb(c));
-        return true;
-    case DW_CFA_GNU_args_size:
-        (void)take_uleb(c);
-        return true;
-    default:
-        c->bad = true;
-        return false;
-    }
-advanced:
-    m->at += advance * cie->code_align;
-    return m->at <= m->pc;
-}
-
 static const uint8_t *find_fde(const uint8_t *hdr, uintptr_t pc)
 {
     /* version 1, eh_frame_ptr, fde_count udata4, table datarel|sdata4: what ld, lld and mold write
      */
     if (hdr[0] != 1 || hdr[2] != 0x03 || hdr[3] != 0x3b)
         return NULL;
-    struct cursor c = {hdr + 4, hdr + 32, false};
+    struct seep_cursor c = {hdr + 4, hdr + 32, false};
     (void)take_pointer(&c, hdr[1], (uintptr_t)hdr);
-    uint32_t n = (uint32_t)take(&c, 4);
+    uint32_t n = (uint32_t)seep_cursor_take(&c, 4);
     if (c.bad || !n)
         return NULL;
     const uint8_t *table = c.at;
@@ -449,31 +158,20 @@ struct seep_cfi_rule seep_cfi_find(const uint8_t *eh_frame_hdr, uintptr_t pc)
     if (!fde)
         return unknown;
     const uint8_t *id_at;
-    struct cursor c = entry_cursor(fde, &id_at);
-    uint32_t back = (uint32_t)take(&c, 4);
+    struct seep_cursor c = entry_cursor(fde, &id_at);
+    uint32_t back = (uint32_t)seep_cursor_take(&c, 4);
     struct cie cie;
-    if (c.bad || !back || !read_cie(id_at - back, &cie) || cie.ra_register != REG_RA)
+    if (c.bad || !back || !read_cie(id_at - back, &cie) ||
+        cie.ra_register != SEEP_CFI_RETURN_ADDRESS)
         return unknown;
     uintptr_t start = take_pointer(&c, cie.fde_encoding, 0);
     uintptr_t length = take_pointer(&c, cie.fde_encoding & 0x0f, 0);
     if (cie.has_augmentation)
-        skip(&c, take_uleb(&c));
+        seep_cursor_skip(&c, seep_cursor_uleb(&c));
     if (c.bad || pc < start || pc - start >= length)
         return unknown;
     if (cie.signal_frame)
         return (struct seep_cfi_rule){.cfa_kind = SEEP_CFA_SIGNAL};
-    struct machine m = {.at = start, .pc = pc};
-    while (cie.program.at < cie.program.end && !cie.program.bad)
-        if (!step(&m, &cie.program, &cie))
-            break;
-    m.initial = m.row;
-    m.n_saved = 0;
-    while (c.at < c.end && !c.bad)
-        if (!step(&m, &c, &cie))
-            break;
-    if (c.bad || cie.program.bad || m.row.ra_odd || m.row.rule.cfa_kind == SEEP_CFA_NONE)
-        return unknown;
-    if (m.row.ra_undefined)
-        m.row.rule.cfa_kind = SEEP_CFA_END;
-    return m.row.rule;
+    const struct seep_cfi_program program = {cie.program, c, cie.code_align, cie.data_align, start};
+    return seep_cfi_program_run(&program, pc);
 }

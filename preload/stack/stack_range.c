@@ -113,7 +113,7 @@ static bool extend_own(struct seep_stack_range *own, uintptr_t sp)
     return true;
 }
 
-/* Of a page that was not met before. */
+/* Looks up a page that was not met before. */
 static uint64_t measure(uintptr_t page)
 {
     uintptr_t up = 0;

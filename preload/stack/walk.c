@@ -6,9 +6,9 @@
 #include <ucontext.h>
 
 #include "libprof/record/os.h"
+#include "preload/objects/modules.h"
 #include "preload/python/pyframe.h"
 #include "preload/stack/cfi.h"
-#include "preload/stack/modules.h"
 
 /* Shared by all threads, written without a lock: the key is the address ^ the rule's word, so that
  * a key and a word of two writers do not make a rule of either's address. */
@@ -123,10 +123,11 @@ static inline uint64_t shape_finish(const struct seep_shape *shape, uint64_t wor
     return seep_hash_finish(shape->places + words);
 }
 
-/* From the first far step on: mostly the last few frames, for it is main() that has large ones. */
 /* Words are read wherever they lie on the stack, also between what a sanitizer lets be read. */
 #define READS_STACK __attribute__((no_sanitize("address")))
 
+/* Sums from the first far step on: mostly the last few frames, for it is main() that has large
+ * ones. */
 static READS_STACK __attribute__((noinline)) uint64_t far_words(const struct seep_shape *shape,
                                                                 const uintptr_t *word)
 {
@@ -165,7 +166,7 @@ static inline READS_STACK uint64_t shape_hash(const struct seep_shape *shape,
     return shape_finish(shape, sum + other, regs->rbp);
 }
 
-/* Where the next shape begins. */
+/* Computes where the next shape begins. */
 static inline READS_STACK struct seep_regs shape_end(const struct seep_shape *shape,
                                                      const struct seep_regs *regs)
 {
@@ -193,7 +194,7 @@ static inline bool fits(const struct seep_walk *walk, const struct seep_shape *s
            seep_stack_range_holds(&walk->stacks, regs->cfa, end);
 }
 
-/* The same for a stack of several shapes. */
+/* Does the same for a stack of several shapes. */
 static __attribute__((noinline)) bool guess_long(const struct seep_walk *walk,
                                                  const struct seep_shape *shape,
                                                  const struct seep_regs *regs, bool stop_at_eval,
@@ -288,7 +289,7 @@ struct position {
     uintptr_t low, high; /* bounds of what may be read */
 };
 
-/* To the caller's frame. False: there is none, or it cannot be. */
+/* Goes to the caller's frame. False: there is none, or it cannot be. */
 static inline READS_STACK bool step(struct position *at, struct seep_cfi_rule rule,
                                     struct trail *trail)
 {
@@ -368,7 +369,7 @@ static void end_shape(struct seep_walk *walk, struct trail *trail)
     set[0] = *made;
 }
 
-/* Where there is little room left: ends the shape before the frame at `at`, if it can end there,
+/* Called where little room is left: ends the shape before the frame at `at`, if it can end there,
  * and begins the next. */
 static __attribute__((noinline)) void next_shape(struct seep_walk *walk, struct trail *trail,
                                                  const struct position *at)
@@ -384,8 +385,8 @@ static __attribute__((noinline)) void next_shape(struct seep_walk *walk, struct 
     begin_shape(walk, trail, at, shape->stop_at_eval);
 }
 
-/* To what the signal has interrupted, on this stack or, from an alternate one, on another. There
- * the program counter is no return address: one more makes it look like one. */
+/* Goes to what the signal has interrupted, on this stack or, from an alternate one, on another.
+ * There the program counter is no return address: one more makes it look like one. */
 static READS_STACK bool step_over_signal(struct position *at, struct seep_stacks *stacks)
 {
     const ucontext_t *context = (const ucontext_t *)at->cfa;

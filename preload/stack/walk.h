@@ -20,7 +20,7 @@ struct seep_regs {
     uintptr_t rbp;
 };
 
-/* Of the function in which it is written, which must keep a frame pointer. */
+/* Reads them in the function in which it is written, which must keep a frame pointer. */
 #define SEEP_REGS()                                                                                \
     ((struct seep_regs){.cfa = (uintptr_t)__builtin_frame_address(0) + 16,                         \
                         .ra = (uintptr_t)__builtin_return_address(0),                              \

@@ -1,4 +1,4 @@
-#include "preload/stack/loader.h"
+#include "preload/objects/loader.h"
 
 #include <elf.h>
 #include <string.h>

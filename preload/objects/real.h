@@ -1,7 +1,7 @@
 /* The functions that the shim stands in front of: those of the next object in the loader's order,
  * so that jemalloc, tcmalloc and their kin are found when they are under the job. */
-#ifndef SEEP_PRELOAD_HOOKS_REAL_H
-#define SEEP_PRELOAD_HOOKS_REAL_H
+#ifndef SEEP_PRELOAD_OBJECTS_REAL_H
+#define SEEP_PRELOAD_OBJECTS_REAL_H
 
 #include <sched.h>
 #include <semaphore.h>

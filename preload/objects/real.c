@@ -1,10 +1,10 @@
-#include "preload/hooks/real.h"
+#include "preload/objects/real.h"
 
 #include <elf.h>
 #include <string.h>
 
-#include "preload/stack/elf_find.h"
-#include "preload/stack/loader.h"
+#include "preload/objects/elf_find.h"
+#include "preload/objects/loader.h"
 
 struct seep_real seep_real;
 const char *seep_real_allocator = "";

@@ -1,4 +1,4 @@
-#include "preload/life/limits.h"
+#include "preload/life/process_limits.h"
 
 #include <string.h>
 #include <sys/resource.h>
@@ -74,7 +74,7 @@ static void read_cgroup(struct seep_header *header)
     }
 }
 
-void seep_limits_read(struct seep_header *header)
+void seep_process_limits_read(struct seep_header *header)
 {
     char text[256];
     header->limit_address_bytes = rlimit_of(RLIMIT_AS);

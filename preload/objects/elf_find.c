@@ -1,4 +1,4 @@
-#include "preload/stack/elf_find.h"
+#include "preload/objects/elf_find.h"
 
 #include <elf.h>
 #include <stddef.h>

@@ -1,14 +1,14 @@
 /* The objects loaded into this process: where their code and their unwind tables lie, and their
  * records in the profile. Nobody waits for the loader here (see loader.h), and who asks waits for
  * nobody. Threads: any. */
-#ifndef SEEP_PRELOAD_STACK_MODULES_H
-#define SEEP_PRELOAD_STACK_MODULES_H
+#ifndef SEEP_PRELOAD_OBJECTS_MODULES_H
+#define SEEP_PRELOAD_OBJECTS_MODULES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "preload/stack/loader.h"
+#include "preload/objects/loader.h"
 
 struct seep_lock;
 

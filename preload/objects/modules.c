@@ -1,10 +1,10 @@
-#include "preload/stack/modules.h"
+#include "preload/objects/modules.h"
 
 #include <string.h>
 
 #include "libprof/record/arena.h"
 #include "libprof/record/intern.h"
-#include "preload/stack/elf_find.h"
+#include "preload/objects/elf_find.h"
 
 enum { FIRST_CAPACITY = 128, PATH_ROOM = 128, MAX_TRIES = 64 };
 
@@ -200,7 +200,8 @@ static void commit(bool gone)
     __atomic_fetch_add(&seep_modules_generation, 1, __ATOMIC_RELEASE);
 }
 
-/* The loader keeps a path as it was given to it: a relative one is of the folder of that time. */
+/* The loader keeps a path as it was given to it: a relative one belongs to the folder of that time.
+ */
 static void make_absolute(char path[SEEP_PATH_BYTES])
 {
     static SEEP_LARGE char cwd[SEEP_PATH_BYTES]; /* the lock's */
@@ -262,7 +263,7 @@ static bool has_map(const struct table *t, const struct link_map *map)
     return false;
 }
 
-/* Of the loader's list all that the table has not. */
+/* Enters all of the loader's list that the table does not have. */
 static bool read_list_once(void)
 {
     bool gone, added = false;
@@ -347,7 +348,7 @@ static void enter(const struct found_object *found)
     commit(gone);
 }
 
-/* What is known may be of an object that has gone and made place for another. */
+/* What is known may belong to an object that has gone and made place for another. */
 static bool is_current(const struct entry *entry, const struct found_object *found)
 {
     return entry->map == found->map && entry->loaded.start <= (uintptr_t)found->start &&

@@ -4,8 +4,8 @@
  * may wait for any lock of the job's. So the list is read as a debugger reads it (_r_debug),
  * through a system call that fails where memory has gone; what is torn is found out by its checks,
  * and read again the next time. Threads: any, each with its own struct seep_object. */
-#ifndef SEEP_PRELOAD_STACK_LOADER_H
-#define SEEP_PRELOAD_STACK_LOADER_H
+#ifndef SEEP_PRELOAD_OBJECTS_LOADER_H
+#define SEEP_PRELOAD_OBJECTS_LOADER_H
 
 #include <link.h>
 #include <stdbool.h>

@@ -1,0 +1,97 @@
+/* One row a module of the shim: its lock, and what it does in a forked child and when code has been
+ * unloaded. A module that has any of these is entered here, and nowhere else.
+ *
+ * Locks are taken down the list, which is also the order in which one is taken while another is
+ * held. Code is forgotten down the list, too: by the rules and frames of stacks first, then by the
+ * threads, which would learn from them again. */
+#include "preload/life/lifecycle.h"
+
+#include "libprof/record/live_blocks.h"
+#include "libprof/record/range_map.h"
+#include "preload/hooks/new.h"
+#include "preload/life/start.h"
+#include "preload/objects/modules.h"
+#include "preload/python/pyframe.h"
+#include "preload/record/capture.h"
+#include "preload/record/steps.h"
+#include "preload/record/tick.h"
+#include "preload/stack/stack_range.h"
+#include "preload/stack/walk.h"
+
+static struct seep_lock *first_live_lock(void)
+{
+    return seep_live_lock(0);
+}
+
+static struct seep_lock *second_live_lock(void)
+{
+    return seep_live_lock(1);
+}
+
+static struct seep_lock *arena_lock(void)
+{
+    return &seep_arena.lock;
+}
+
+static const struct module {
+    struct seep_lock *(*lock)(void);
+    void (*after_fork)(void);
+    void (*forget)(void); /* code */
+} modules[] = {
+    {.lock = seep_start_lock},
+    {.lock = seep_tick_lock, .after_fork = seep_tick_after_fork},
+    {.lock = seep_modules_lock, .after_fork = seep_modules_after_fork},
+    {.forget = seep_walk_forget},
+    {.after_fork = seep_capture_after_fork, .forget = seep_capture_forget},
+    {.lock = seep_steps_lock, .after_fork = seep_steps_after_fork},
+    {.lock = seep_threads_lock,
+     .after_fork = seep_threads_after_fork,
+     .forget = seep_threads_forget},
+    {.lock = seep_stack_range_lock, .after_fork = seep_stack_range_after_fork},
+    {.lock = first_live_lock, .after_fork = seep_live_after_fork},
+    {.lock = second_live_lock},
+    {.lock = seep_range_lock, .after_fork = seep_range_after_fork},
+    {.lock = arena_lock}, /* a child has an arena of its own */
+    {.forget = seep_new_forget},
+    {.after_fork = seep_python_after_fork, .forget = seep_python_attach},
+};
+
+enum { N_MODULES = sizeof modules / sizeof *modules };
+_Static_assert(N_MODULES <= 32, "a bit for each");
+
+uint32_t seep_lifecycle_lock(void)
+{
+    uint32_t held = 0;
+    for (unsigned i = 0; i < N_MODULES; i++)
+        if (modules[i].lock && seep_os_lock(modules[i].lock()))
+            held |= UINT32_C(1) << i;
+    return held;
+}
+
+void seep_lifecycle_unlock(uint32_t held)
+{
+    for (unsigned i = N_MODULES; i-- > 0;)
+        if (held & UINT32_C(1) << i)
+            seep_os_unlock(modules[i].lock());
+}
+
+void seep_lifecycle_after_fork(void)
+{
+    for (unsigned i = 0; i < N_MODULES; i++)
+        if (modules[i].after_fork)
+            modules[i].after_fork();
+}
+
+/* Other code may lie where the unloaded was. */
+static void forget_code(void)
+{
+    for (unsigned i = 0; i < N_MODULES; i++)
+        if (modules[i].forget)
+            modules[i].forget();
+}
+
+void seep_lifecycle_watch_objects(void)
+{
+    seep_modules_on_object = seep_new_look;
+    seep_modules_on_unload = forget_code;
+}
