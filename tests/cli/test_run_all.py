@@ -68,6 +68,15 @@ class Counting(SeepCase):
         self.assertEqual(count(b"66%: Checks: 3, Failures: 1, Errors: 0\n", 1)[:3], (2, 1, 0))
         self.assertEqual(count(b"", 0)[:3], (0, 1, 0))
 
+    def test_suites_do_not_ignore_what_nohup_ignores(self):
+        suite = self.path("suite.sh")
+        with open(suite, "w") as f:
+            f.write("grep SigIgn /proc/self/status; false\n")
+        done = self.command([sys.executable, str(ROOT / "tests/run-all"), suite],
+                            preexec_fn=lambda: [signal.signal(n, signal.SIG_IGN)
+                                                for n in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)])
+        self.assertRegex(done.stdout.decode(), r"SigIgn:\s+0+\n", "a suite's own children would ignore them")
+
     def test_a_suite_that_hangs_says_where(self):
         p = self.hanging("import time\ndef stuck():\n    print(flush=True)\n    time.sleep(60)\nstuck()\n")
         self.until(p.stdout.fileno(), b"\n")
