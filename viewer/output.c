@@ -1,11 +1,11 @@
 #include "viewer/output.h"
 
 #include "libprof/analysis.h"
-#include "viewer/report.h"
 #include "viewer/viewer.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,6 +15,13 @@ int seep_output_json(const json_t *document, FILE *out, bool colour)
     (void)colour;
     return json_dumpf(document, out, JSON_INDENT(1)) == 0 && fputc('\n', out) != EOF ? 0
                                                                                      : -SEEP_EIO;
+}
+
+bool seep_output_colour(FILE *out)
+{
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+
+    return isatty(fileno(out)) && !(no_color && *no_color) && !(term && strcmp(term, "dumb") == 0);
 }
 
 const struct seep_output_format *seep_output_choose(const struct seep_output_format *list,
@@ -35,7 +42,7 @@ const struct seep_output_format *seep_output_choose(const struct seep_output_for
 /* Prints to a stream and closes it; 0 only when every byte got out. */
 static int print_and_close(const json_t *document, seep_printer *print, FILE *out)
 {
-    int r = print(document, out, out == stdout && seep_report_colour(out));
+    int r = print(document, out, out == stdout && seep_output_colour(out));
 
     if (fflush(out) != 0 || ferror(out))
         r = -SEEP_EIO;

@@ -1,5 +1,4 @@
-#include "viewer/report.h"
-
+/* `seep report`: the report of profile folders, in any format. */
 #include "libprof/analysis.h"
 #include "libprof/export/check_printers.h"
 #include "libprof/export/report_text.h"
@@ -10,9 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct report_options {
     const struct seep_output_format *format;
@@ -26,18 +23,6 @@ static const struct option long_options[] = {
     {"all", no_argument, NULL, 'a'},          {"roles", required_argument, NULL, 'r'},
     {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
 };
-
-bool seep_report_colour(FILE *out)
-{
-    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-
-    return isatty(fileno(out)) && !(no_color && *no_color) && !(term && strcmp(term, "dumb") == 0);
-}
-
-int seep_report_write(const json_t *report, const char *path, struct seep_error *err)
-{
-    return seep_output_replace(report, seep_output_json, path, 0600, err);
-}
 
 /* Formats that show verdicts: what `seep check` without budgets would say. */
 static int print_judged(const json_t *report, seep_printer *print, FILE *out)

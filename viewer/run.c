@@ -6,8 +6,8 @@
 #include "libprof/format/profile_format.h"
 #include "viewer/job_folder.h"
 #include "viewer/launch.h"
+#include "viewer/output.h"
 #include "viewer/program.h"
-#include "viewer/report.h"
 #include "viewer/viewer.h"
 
 #include <errno.h>
@@ -300,7 +300,7 @@ static int analyse(const struct run_options *o, const char *folder)
         return 1;
     }
     snprintf(path, sizeof path, "%s/report.json", folder);
-    if (seep_report_write(report, path, &err) < 0)
+    if (seep_output_replace(report, seep_output_json, path, 0600, &err) < 0)
         seep_complain("%s %s: the profile is there; make room and call `seep report`", path,
                       err.text);
     if (!o->quiet) {
@@ -308,7 +308,7 @@ static int analyse(const struct run_options *o, const char *folder)
         FILE *out = fdopen(dup(STDERR_FILENO), "w");
         if (out) {
             fputc('\n', out);
-            if (seep_report_text(report, out, seep_report_colour(stderr)) < 0)
+            if (seep_report_text(report, out, seep_output_colour(stderr)) < 0)
                 fputs("seep: the summary could not be printed in full: see `seep report`\n", out);
             fprintf(out, "Profile: %s (`seep report` shows this again)\n", folder);
             fclose(out);

@@ -2,7 +2,8 @@
 #ifndef SEEP_KERNELS_COCO_PARTS_H
 #define SEEP_KERNELS_COCO_PARTS_H
 
-#include "kernels/formats/coco.h"
+#include "kernels/formats/coco_types.h"
+#include "libprof/base/error.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,7 @@
 /* The writer of COCO annotations. Categories have no names in what we keep: they are named by their
  * number, so that readers that insist on the list find it. */
 #include "kernels/formats/byte_file.h"
+#include "kernels/formats/coco.h"
 #include "kernels/formats/coco_parts.h"
 #include "kernels/formats/coco_runs.h"
 #include "kernels/formats/json_file.h"

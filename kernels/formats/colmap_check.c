@@ -1,4 +1,5 @@
 /* COLMAP's camera models, and what makes a model of a scene usable. */
+#include "kernels/formats/colmap.h"
 #include "kernels/formats/colmap_parts.h"
 
 #include <math.h>

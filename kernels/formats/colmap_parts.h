@@ -3,7 +3,8 @@
 #define SEEP_KERNELS_COLMAP_PARTS_H
 
 #include "kernels/formats/byte_file.h"
-#include "kernels/formats/colmap.h"
+#include "kernels/formats/colmap_types.h"
+#include "libprof/base/error.h"
 
 #include <stdio.h>
 

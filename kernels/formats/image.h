@@ -2,18 +2,8 @@
 #ifndef SEEP_KERNELS_IMAGE_H
 #define SEEP_KERNELS_IMAGE_H
 
+#include "kernels/formats/image_types.h"
 #include "libprof/base/error.h"
-
-#include <stddef.h>
-#include <stdint.h>
-
-enum { SEEP_IMAGE_MAX_SIDE = 16384 };
-
-struct seep_image {
-    uint32_t width, height;
-    unsigned channels; /* 1 grey, 3 RGB, 4 RGBA */
-    uint8_t *pixels;   /* [height][width][channels] */
-};
 
 /* A JPEG or a PNG, by the first bytes of the file. Grey stays grey; palettes, 16 bits and fewer
  * than 8 become 8-bit RGB or grey, with transparency RGBA; CMYK and arithmetic-coded JPEGs are

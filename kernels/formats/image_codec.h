@@ -2,7 +2,8 @@
 #ifndef SEEP_KERNELS_IMAGE_CODEC_H
 #define SEEP_KERNELS_IMAGE_CODEC_H
 
-#include "kernels/formats/image.h"
+#include "kernels/formats/image_types.h"
+#include "libprof/base/error.h"
 
 #include <stdbool.h>
 #include <stdio.h>

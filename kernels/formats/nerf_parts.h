@@ -2,7 +2,8 @@
 #ifndef SEEP_KERNELS_NERF_PARTS_H
 #define SEEP_KERNELS_NERF_PARTS_H
 
-#include "kernels/formats/nerf.h"
+#include "kernels/formats/nerf_types.h"
+#include "libprof/base/error.h"
 
 #include <stdio.h>
 

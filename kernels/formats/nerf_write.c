@@ -1,5 +1,6 @@
 #include "kernels/formats/byte_file.h"
 #include "kernels/formats/json_file.h"
+#include "kernels/formats/nerf.h"
 #include "kernels/formats/nerf_parts.h"
 #include "libprof/base/text.h"
 

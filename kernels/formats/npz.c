@@ -1,7 +1,6 @@
 #include "kernels/formats/npz.h"
 
 #include "kernels/formats/byte_file.h"
-#include "kernels/formats/npz_header.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -176,18 +175,4 @@ int seep_npz_from_bytes(const void *bytes, size_t n, const char *name, struct se
         read_source(zip_source_buffer_create(bytes, n, 0, &reason), &reason, n, "", name, out, err);
     zip_error_fini(&reason);
     return rc;
-}
-
-int seep_npy_from_bytes(const void *bytes, size_t n, struct seep_npy *out, struct seep_error *err)
-{
-    size_t begin = 0;
-    int rc = seep_npy_header(bytes, n, out, &begin, err);
-
-    if (rc)
-        return rc;
-    out->values = malloc(n - begin ? n - begin : 1);
-    if (!out->values)
-        return seep_error_set(err, SEEP_ENOMEM, "", 0, "no memory for %zu bytes", n - begin);
-    memcpy(out->values, (const uint8_t *)bytes + begin, n - begin);
-    return 0;
 }

@@ -2,19 +2,10 @@
 #ifndef SEEP_KERNELS_NPZ_H
 #define SEEP_KERNELS_NPZ_H
 
+#include "kernels/formats/npy.h"
 #include "libprof/base/error.h"
 
 #include <stddef.h>
-#include <stdint.h>
-
-struct seep_npy {
-    char kind; /* 'f' (of 2, 4 or 8 bytes), 'i', 'u' (1 to 8) or 'b' (1) */
-    unsigned item_bytes;
-    unsigned n_dims; /* 0 … 4 */
-    size_t shape[4];
-    size_t n_items;
-    void *values; /* C order, little-endian, aligned as malloc() does; free() it */
-};
 
 /* One array of the file, without ".npy" in its name. Stored and deflated entries are read, as NumPy
  * writes them; Fortran order, big-endian numbers, texts, records and objects are refused with a
@@ -25,9 +16,5 @@ SEEP_MUST_CHECK int seep_npz_read(const char *path, const char *name, struct see
                                   struct seep_error *err);
 SEEP_MUST_CHECK int seep_npz_from_bytes(const void *bytes, size_t n, const char *name,
                                         struct seep_npy *out, struct seep_error *err);
-
-/* A lone .npy file's bytes; nothing may follow the values. */
-SEEP_MUST_CHECK int seep_npy_from_bytes(const void *bytes, size_t n, struct seep_npy *out,
-                                        struct seep_error *err);
 
 #endif

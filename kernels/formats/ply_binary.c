@@ -1,3 +1,4 @@
+#include "kernels/formats/ply.h"
 #include "kernels/formats/ply_parts.h"
 
 #include <byteswap.h>

@@ -3,7 +3,8 @@
 #define SEEP_KERNELS_PLY_PARTS_H
 
 #include "kernels/formats/byte_file.h"
-#include "kernels/formats/ply.h"
+#include "kernels/formats/ply_types.h"
+#include "libprof/base/error.h"
 
 #include <stdio.h>
 

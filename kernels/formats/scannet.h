@@ -7,37 +7,8 @@
 #ifndef SEEP_KERNELS_SCANNET_H
 #define SEEP_KERNELS_SCANNET_H
 
+#include "kernels/formats/scannet_types.h"
 #include "libprof/base/error.h"
-
-#include <stddef.h>
-#include <stdint.h>
-
-/* What PointGroup keeps of a point: 40 bytes. */
-struct seep_scannet_point {
-    float xyz[3];    /* metres, centred on the mean as PointGroup does */
-    float rgb[3];    /* −1 … 1 */
-    double label;    /* 0 … 19: the twenty benchmark classes; −100: none of them */
-    double instance; /* 0 …: its place in the aggregation; −100: none */
-};
-
-struct seep_scannet_scene {
-    size_t n_points;
-    struct seep_scannet_point *points;
-    size_t n_instances; /* objects of the aggregation, also such that own no point */
-};
-
-/* The four files' bytes, in this order. */
-enum {
-    SEEP_SCANNET_FILE_MESH,
-    SEEP_SCANNET_FILE_LABELS,
-    SEEP_SCANNET_FILE_SEGMENTS,
-    SEEP_SCANNET_FILE_OBJECTS,
-    SEEP_SCANNET_FILES
-};
-struct seep_scannet_bytes {
-    const void *bytes;
-    size_t n;
-};
 
 /* Reads scene `name` of `folder`: meshes of at most 256 MiB, JSON files of at most 64 MiB, whose
  * values take at most 512 MiB. Without its labels.ply (a test scan) all labels and instances are

@@ -2,7 +2,8 @@
 #ifndef SEEP_KERNELS_SCANNET_PARTS_H
 #define SEEP_KERNELS_SCANNET_PARTS_H
 
-#include "kernels/formats/scannet.h"
+#include "kernels/formats/scannet_types.h"
+#include "libprof/base/error.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
 #include "kernels/harness/trial.h"
 #include "kernels/harness/trial_judge.h"
 
-#include "libprof/document/report_view.h"
 #include "libprof/base/text.h"
+#include "libprof/document/report_view.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-#include "kernels/scenarios/caching_pools.h"
+#include "kernels/scenarios/caching_allocator.h"
 
+#include "kernels/scenarios/caching_pools.h"
 #include "preload/seep.h"
 
 #include <stdlib.h>

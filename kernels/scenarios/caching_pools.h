@@ -3,7 +3,10 @@
 #ifndef SEEP_KERNELS_CACHING_POOLS_H
 #define SEEP_KERNELS_CACHING_POOLS_H
 
-#include "kernels/scenarios/caching_allocator.h"
+#include "kernels/scenarios/caching_types.h"
+#include "libprof/base/error.h"
+
+#include <stdbool.h>
 
 struct seep_segment {
     uintptr_t address;

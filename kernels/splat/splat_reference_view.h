@@ -3,7 +3,7 @@
 #ifndef SEEP_KERNELS_SPLAT_REFERENCE_VIEW_H
 #define SEEP_KERNELS_SPLAT_REFERENCE_VIEW_H
 
-#include "kernels/splat/splat_reference.h"
+#include "kernels/splat/splat_reference_model.h"
 
 #include <stdbool.h>
 

@@ -1,4 +1,4 @@
-/* The twins behind splat.h, splat_loss.h and splat_adam.h. The dispatchers there have checked all
+/* The twins behind splat.h, splat_loss.h and splat_adam.h. The dispatcher has checked all
  * arguments, so that a twin sees no NULL but for scratch (and gradients' means2d), and no camera or
  * count out of bounds. What both twins and the double-precision reference compute is written below;
  * the reference by the textbook's formulas, which are the same in exact arithmetic, and without the

@@ -50,6 +50,19 @@ static inline uint32_t user(unsigned line)
     return below(main_stack, "/home/user/train.py", "work", line);
 }
 
+static inline void add_epochs(uint32_t n, uint32_t steps_each)
+{
+    struct seep_header *h = builder_header(&b);
+
+    for (uint32_t i = 0; i < n; i++)
+        h->epochs[i] =
+            (struct seep_epoch_mark){.t_ns = START + i, .period = FIRST + i * steps_each};
+    h->n_epochs = n;
+    job->processes[0].epochs = n;
+}
+
+/* What is tested must not be dwarfed by what else is there; 40 MiB of library make a job plausible.
+ */
 static inline const json_t *findings(void)
 {
     struct seep_profile *p = NULL;
@@ -122,6 +135,26 @@ static inline uint64_t until_half(uint32_t period, void *arg)
     uint64_t n = one_a_step(period, arg);
 
     return n < STEPS / 2 ? n : STEPS / 2;
+}
+
+struct ramp {
+    uint32_t from, to; /* periods */
+    uint64_t each;     /* blocks a period */
+    uint32_t end;      /* from here on none: the job's end frees all */
+};
+
+static inline uint64_t ramp(uint32_t period, void *arg)
+{
+    const struct ramp *r = arg;
+    uint32_t until = period < r->to ? period : r->to;
+
+    return period < r->from || period >= r->end ? 0 : (until - r->from + 1) * r->each;
+}
+
+static inline uint64_t one_in_flight(uint32_t period, void *arg)
+{
+    (void)arg;
+    return period >= FIRST && period < LAST ? 2 - period % 2 : 0;
 }
 
 static inline uint64_t constant(uint32_t period, void *arg)

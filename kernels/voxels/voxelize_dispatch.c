@@ -1,3 +1,6 @@
+/* What every twin may rely on is checked here, once. */
+#include "kernels/voxels/voxelize.h"
+
 #include "kernels/compute/scratch.h"
 #include "kernels/voxels/voxelize_twins.h"
 

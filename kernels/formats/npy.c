@@ -1,11 +1,12 @@
 /* "\x93NUMPY", a version, a length and a Python dictionary such as
  *   {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
  * padded with spaces (numpy.lib.format). Only what NumPy itself writes is taken. */
-#include "kernels/formats/npz_header.h"
+#include "kernels/formats/npy.h"
 
 #include "kernels/formats/byte_file.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct text {
@@ -197,5 +198,19 @@ int seep_npy_header(const void *bytes, size_t n, struct seep_npy *out, size_t *b
                               "%zu values of %u bytes, but %zu bytes", out->n_items,
                               out->item_bytes, left);
     *begin = (size_t)seep_bytes_offset(&b);
+    return 0;
+}
+
+int seep_npy_from_bytes(const void *bytes, size_t n, struct seep_npy *out, struct seep_error *err)
+{
+    size_t begin = 0;
+    int rc = seep_npy_header(bytes, n, out, &begin, err);
+
+    if (rc)
+        return rc;
+    out->values = malloc(n - begin ? n - begin : 1);
+    if (!out->values)
+        return seep_error_set(err, SEEP_ENOMEM, "", 0, "no memory for %zu bytes", n - begin);
+    memcpy(out->values, (const uint8_t *)bytes + begin, n - begin);
     return 0;
 }

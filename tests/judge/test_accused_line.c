@@ -1,0 +1,133 @@
+/* Which line is accused, and what of several lines is said. */
+#include "tests/judge/pattern_fixture.h"
+
+/* The line that a user wrote, whatever runs below it. */
+static const struct {
+    const char *file, *below; /* the line to look at, and what it calls */
+} owners[] = {
+    {"/home/user/build/python/train.py", NULL},
+    {"/home/user/seep/python/train.py", NULL},
+    {"/home/user/model.py", "<string>"},
+    {"/home/user/model.py", "<eval_with_key>.7"},
+    {"<string>", "/usr/lib/python3.11/json/encoder.py"},
+    {"/home/user/model.py", "/opt/conda/lib/python3.11/site-packages/torch/nn/functional.py"},
+    {"/home/user/model.py", "/home/user/seep/build/python/seep.py"},
+    {"/home/user/model.py", "so:/opt/conda/lib/libmkl_core.so.2"},
+    {"/home/user/model.py", "so:/usr/local/cuda/lib64/libcudart.so"},
+};
+
+START_TEST(the_line_to_look_at_is_one_that_the_user_wrote)
+{
+    struct ramp r = {FIRST, UINT32_MAX, 2, UINT32_MAX};
+    const char *callee = owners[_i].below;
+    uint32_t parent = owners[_i].file[0] == '<' ? 0 : main_stack; /* python -c */
+    uint32_t stack = below(parent, owners[_i].file, "keep", 77);
+
+    if (callee && strncmp(callee, "so:", 3) == 0)
+        stack = builder_stack(&b, stack, builder_native(&b, callee + 3, NULL, 64));
+    else if (callee)
+        stack = below(stack, callee, "called", 5);
+    builder_level(&b, stack, 0, 8192, LAST, ramp, &r);
+    ck_assert_str_eq(text(json_object_get(only("unbounded-growth", "leak", 77), "frame"), "file"),
+                     owners[_i].file);
+}
+END_TEST
+
+START_TEST(the_line_is_the_users_not_the_librarys)
+{
+    struct ramp r = {FIRST, UINT32_MAX, 2, UINT32_MAX};
+    uint32_t user = below(main_stack, "/home/user/train.py", "remember", 77);
+    uint32_t library =
+        below(user, "/usr/lib/python3/dist-packages/torch/functional.py", "stack", 9);
+    uint32_t standard = below(library, "/usr/lib/python3.11/copy.py", "deepcopy", 128);
+    uint32_t native =
+        builder_stack(&b, standard, builder_native(&b, "/usr/lib/libc10.so", NULL, 5));
+
+    builder_level(&b, native, 0, 8192, LAST, ramp, &r);
+    only("unbounded-growth", "leak", 77);
+}
+END_TEST
+
+START_TEST(native_growth_names_the_programs_own_code)
+{
+    struct ramp r = {FIRST, UINT32_MAX, 2, UINT32_MAX};
+    uint32_t outer = builder_stack(&b, 0, builder_native(&b, "/home/user/build/job", NULL, 0x40));
+    uint32_t own = builder_stack(&b, outer, builder_native(&b, "/home/user/build/job", NULL, 0x80));
+    uint32_t libc = builder_stack(&b, own, builder_native(&b, "/usr/lib/libc.so.6", NULL, 0x99));
+
+    builder_level(&b, libc, 0, 8192, LAST, ramp, &r);
+    const json_t *list = findings();
+    ck_assert_uint_eq(json_array_size(list), 1);
+    const json_t *frame = json_object_get(json_array_get(list, 0), "frame");
+    ck_assert_str_eq(text(frame, "module"), "/home/user/build/job");
+    ck_assert_double_eq(number(frame, "offset"), 0x80);
+}
+END_TEST
+
+START_TEST(sites_of_one_line_are_one_finding)
+{
+    struct ramp r = {FIRST, UINT32_MAX, 1, UINT32_MAX};
+    uint32_t user = below(main_stack, "/home/user/train.py", "remember", 77);
+
+    for (uint64_t i = 0; i < 4; i++) {
+        uint32_t stack = builder_stack(&b, user, builder_native(&b, "/usr/lib/libc10.so", NULL, i));
+        builder_level(&b, stack, (unsigned)i % 2, 8192, LAST, ramp, &r);
+    }
+    const json_t *f = only("unbounded-growth", "leak", 77);
+    ck_assert_double_eq_tol(number(json_object_get(f, "growth_bytes_per_step"), "value"), 4 * 8192,
+                            800);
+    ck_assert_uint_eq(json_array_size(json_object_get(f, "sites")), 4);
+}
+END_TEST
+
+static uint64_t falling(uint32_t period, void *arg)
+{
+    (void)arg;
+    return period < FIRST ? 2 * LAST : 2 * (LAST - period) + 1;
+}
+
+/* A pool: what one line of a function has put there, another replaces bit by bit. */
+START_TEST(lines_that_exchange_blocks_are_nobodys_fault)
+{
+    struct ramp r = {FIRST, UINT32_MAX, 2, UINT32_MAX};
+
+    builder_level(&b, below(main_stack, "/home/user/train.py", "query", 77), 0, 8192, LAST, ramp,
+                  &r);
+    builder_level(&b, below(main_stack, "/home/user/train.py", "query", 74), 0, 8192, LAST, falling,
+                  NULL);
+    nobody();
+}
+END_TEST
+
+START_TEST(the_largest_leak_comes_first_and_crumbs_beside_it_are_left_out)
+{
+    struct ramp r = {FIRST, UINT32_MAX, 1, UINT32_MAX};
+
+    builder_level(&b, below(main_stack, "/home/user/a.py", "keep", 11), 0, 400, LAST, ramp, &r);
+    builder_level(&b, below(main_stack, "/home/user/a.py", "keep", 12), 0, 1 << 18, LAST, ramp, &r);
+    builder_level(&b, below(main_stack, "/home/user/b.py", "other", 13), 0, 1 << 14, LAST, ramp,
+                  &r);
+    const json_t *list = findings();
+    ck_assert_uint_eq(json_array_size(list), 2);
+    ck_assert_double_eq(number(json_object_get(json_array_get(list, 0), "frame"), "line"), 12);
+    ck_assert_double_eq(number(json_object_get(json_array_get(list, 1), "frame"), "line"), 13);
+    ck_assert_str_eq(text(json_array_get(list, 0), "id"), "F1");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("accused line");
+    TCase *tcase = tcase_create("all");
+
+    tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_add_loop_test(tcase, the_line_to_look_at_is_one_that_the_user_wrote, 0,
+                        sizeof owners / sizeof *owners);
+    tcase_add_test(tcase, the_line_is_the_users_not_the_librarys);
+    tcase_add_test(tcase, native_growth_names_the_programs_own_code);
+    tcase_add_test(tcase, sites_of_one_line_are_one_finding);
+    tcase_add_test(tcase, lines_that_exchange_blocks_are_nobodys_fault);
+    tcase_add_test(tcase, the_largest_leak_comes_first_and_crumbs_beside_it_are_left_out);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}

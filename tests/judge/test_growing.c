@@ -1,0 +1,253 @@
+/* What grows without an end, what only seems to, and what cannot be told yet. */
+#include "tests/judge/pattern_fixture.h"
+
+static void set_steps(uint32_t steps)
+{
+    job->processes[0].steps = steps;
+    job->processes[0].period = FIRST + steps;
+}
+
+static uint64_t sawtooth(uint32_t period, void *arg)
+{
+    (void)arg;
+    return period < FIRST ? 0 : 1 + period % 60;
+}
+
+/* ---- by steps -------------------------------------------------------------------------------- */
+
+START_TEST(growth_without_an_end_is_unbounded)
+{
+    struct ramp r = {FIRST, UINT32_MAX, 2, UINT32_MAX};
+    uint32_t stack = below(main_stack, "/home/user/train.py", "remember", 77);
+
+    builder_header(&b)->limit_cgroup_bytes = UINT64_C(400) << 20;
+    builder_header(&b)->limit_cgroup_version = 2;
+    builder_header(&b)->limit_ram_bytes = UINT64_C(8) << 30;
+    builder_level(&b, stack, 0, 8192, LAST, ramp, &r);
+    const json_t *f = only("unbounded-growth", "leak", 77);
+    const json_t *growth = json_object_get(f, "growth_bytes_per_step");
+    ck_assert_double_eq_tol(number(growth, "value"), 16384, 400);
+    ck_assert(number(growth, "low") <= number(growth, "value"));
+    ck_assert(number(growth, "high") >= number(growth, "value"));
+    ck_assert_double_eq(number(f, "limit_bytes"), 400 << 20);
+    ck_assert_double_eq_tol(number(f, "steps_to_limit"), 100 * 64, 200);
+    ck_assert(json_is_null(json_object_get(f, "plateau_step")));
+    ck_assert_double_eq(number(f, "first_step"), 1);
+}
+END_TEST
+
+/* An address space is not resident memory: 900 of 1,000 MiB of it are taken, 300 MiB are resident.
+ */
+START_TEST(each_limit_is_held_against_what_counts_towards_it)
+{
+    struct ramp r = {FIRST, UINT32_MAX, 2, UINT32_MAX};
+
+    builder_header(&b)->limit_ram_bytes = UINT64_C(8) << 30;
+    builder_header(&b)->limit_address_bytes = UINT64_C(1000) << 20;
+    builder_header(&b)->address_bytes = UINT64_C(900) << 20;
+    builder_level(&b, below(main_stack, "/home/user/train.py", "remember", 77), 0, 8192, LAST, ramp,
+                  &r);
+    const json_t *f = only("unbounded-growth", "leak", 77);
+    ck_assert_double_eq(number(f, "limit_bytes"), 1000 << 20);
+    ck_assert_double_eq_tol(number(f, "steps_to_limit"), 100 * 64, 200);
+}
+END_TEST
+
+START_TEST(growth_freed_by_the_jobs_end_is_growth)
+{
+    struct ramp r = {FIRST, UINT32_MAX, 2, LAST};
+
+    builder_level(&b, below(main_stack, "/home/user/train.py", "remember", 77), 0, 8192, LAST, ramp,
+                  &r);
+    const json_t *f = only("unbounded-growth", "leak", 77);
+    ck_assert_double_eq(number(f, "count"), 2 * STEPS);
+}
+END_TEST
+
+START_TEST(a_leak_beside_a_noisy_buffer_of_the_same_line_is_found)
+{
+    struct ramp r = {FIRST, UINT32_MAX, 4, UINT32_MAX};
+    uint32_t user = below(main_stack, "/home/user/train.py", "remember", 77);
+    uint32_t noisy = builder_stack(&b, user, builder_native(&b, "/usr/lib/libc10.so", NULL, 1));
+
+    builder_level(&b, user, 0, 8192, LAST, ramp, &r);
+    builder_level(&b, noisy, 0, 20000, LAST, one_in_flight, NULL);
+    only("unbounded-growth", "leak", 77);
+}
+END_TEST
+
+START_TEST(warm_up_is_no_growth)
+{
+    struct ramp r = {FIRST, FIRST + 6, 20, UINT32_MAX};
+
+    builder_level(&b, below(main_stack, "/home/user/train.py", "warm", 61), 0, 8192, LAST, ramp,
+                  &r);
+    nobody();
+}
+END_TEST
+
+START_TEST(a_cyclic_collectors_sawtooth_is_no_leak)
+{
+    builder_level(&b, below(main_stack, "/home/user/train.py", "cycle", 61), 0, 8192, LAST,
+                  sawtooth, NULL);
+    nobody();
+}
+END_TEST
+
+START_TEST(a_steady_level_that_is_never_freed_is_no_leak)
+{
+    uint64_t blocks = 5;
+
+    builder_level(&b, below(main_stack, "/home/user/train.py", "buffers", 61), 0, 1 << 20, LAST,
+                  constant, &blocks);
+    nobody();
+}
+END_TEST
+
+START_TEST(a_trickle_is_not_worth_a_word)
+{
+    struct ramp r = {FIRST, UINT32_MAX, 1, UINT32_MAX};
+
+    builder_level(&b, below(main_stack, "/home/user/train.py", "log", 61), 0, 100, LAST, ramp, &r);
+    nobody();
+}
+END_TEST
+
+/* ---- by epochs, and too few steps ------------------------------------------------------------ */
+
+START_TEST(growth_within_the_first_epoch_is_undetermined)
+{
+    struct ramp r = {FIRST, UINT32_MAX, 2, UINT32_MAX};
+
+    add_epochs(1, STEPS);
+    builder_level(&b, below(main_stack, "/home/user/data.py", "collate", 40), 0, 32768, LAST, ramp,
+                  &r);
+    const json_t *f = only("undetermined", "pressure", 40);
+    ck_assert(number(f, "confidence") <= 0.5);
+    ck_assert_int_ne(strstr(text(f, "advice"), "epoch") != NULL, 0);
+}
+END_TEST
+
+START_TEST(growth_past_the_first_epoch_is_unbounded)
+{
+    struct ramp r = {FIRST, UINT32_MAX, 2, UINT32_MAX};
+
+    add_epochs(4, 50);
+    builder_level(&b, below(main_stack, "/home/user/data.py", "collate", 40), 0, 32768, LAST, ramp,
+                  &r);
+    only("unbounded-growth", "leak", 40);
+}
+END_TEST
+
+START_TEST(growth_over_a_few_steps_is_undetermined)
+{
+    struct ramp r = {FIRST, UINT32_MAX, 2, UINT32_MAX};
+
+    set_steps(10);
+    builder_level(&b, below(main_stack, "/home/user/train.py", "keep", 40), 0, 1 << 20, FIRST + 10,
+                  ramp, &r);
+    only("undetermined", "pressure", 40);
+}
+END_TEST
+
+/* ---- by time --------------------------------------------------------------------------------- */
+
+START_TEST(without_steps_growth_is_by_time_and_says_so)
+{
+    struct ramp r = {1, UINT32_MAX, 2, UINT32_MAX};
+
+    set_steps(0);
+    job->processes[0].first_step_period = 0;
+    builder_level(&b, below(main_stack, "/home/user/serve.py", "handle", 21), 0, 8192, LAST, ramp,
+                  &r);
+    only("unbounded-growth", "leak", 21);
+    ck_assert_str_eq(text(json_object_get(report, "job"), "step_source"), "time");
+}
+END_TEST
+
+/* A teardown of 2 s, slice by slice. */
+static uint64_t ramp_and_back(uint32_t period, void *arg)
+{
+    uint32_t turn = LAST - 20;
+
+    (void)arg;
+    return period < turn   ? 2 * period
+           : period < LAST ? (uint64_t)2 * turn * (LAST - period) / 20
+                           : 0;
+}
+
+START_TEST(a_long_teardown_does_not_hide_growth_by_time)
+{
+    set_steps(0);
+    job->processes[0].first_step_period = 0;
+    builder_level(&b, below(main_stack, "/home/user/serve.py", "handle", 21), 0, 8192, LAST,
+                  ramp_and_back, NULL);
+    const json_t *f = only("unbounded-growth", "leak", 21);
+    ck_assert_double_eq_tol(number(f, "count"), 2 * (LAST - 20), 8);
+}
+END_TEST
+
+/* ---- in a worker ----------------------------------------------------------------------------- */
+
+/* A worker that leaks and ends some slices before the trainer does: it is found whenever that is.
+ */
+START_TEST(a_leaking_worker_is_found_whenever_it_ends)
+{
+    struct ramp r = {FIRST, UINT32_MAX, 2, UINT32_MAX};
+    struct seep_profile *p[2];
+    struct builder worker;
+
+    builder_timeline(&b, LAST, UINT64_C(300) << 20);
+    builder_init(&worker, 200, START + 500000000);
+    uint32_t loop = builder_stack(
+        &worker, 0,
+        builder_python(&worker, "/usr/lib/python3/dist-packages/torch/utils/data/_utils/worker.py",
+                       "_worker_loop", 302));
+    uint32_t item = builder_stack(&worker, loop,
+                                  builder_python(&worker, "/home/user/data.py", "__getitem__", 23));
+    builder_level(&worker, item, 0, 8192, LAST - 5, ramp, &r);
+    builder_timeline(&worker, LAST - 5, UINT64_C(100) << 20);
+    builder_header(&worker)->process_plus_1 = 2;
+    builder_header(&worker)->end_ns = builder_header(&b)->end_ns - (uint64_t)_i * 100000000;
+    job->n_processes = 2;
+    job->processes[1] =
+        (struct seep_process){.pid = 200, .ppid = 100, .parent_plus_1 = 1, .follows = 1};
+    ck_assert_int_eq(seep_profile_from_bytes("1.seep", b.bytes, b.n_bytes, &p[0], NULL), 0);
+    ck_assert_int_eq(seep_profile_from_bytes("2.seep", worker.bytes, worker.n_bytes, &p[1], NULL),
+                     0);
+    ck_assert_int_eq(seep_analyse_profiles(p, 2, job, NULL, &report, NULL), 0);
+    const json_t *list = json_object_get(report, "findings");
+    ck_assert_uint_eq(json_array_size(list), 1);
+    const json_t *f = json_array_get(list, 0);
+    ck_assert_str_eq(text(f, "pattern"), "unbounded-growth");
+    ck_assert_double_eq(number(json_object_get(f, "frame"), "line"), 23);
+    ck_assert_double_eq(json_number_value(json_array_get(json_object_get(f, "processes"), 0)), 200);
+    ck_assert_double_eq_tol(number(json_object_get(f, "growth_bytes_per_step"), "value"), 16384,
+                            700);
+    builder_fini(&worker);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("growing");
+    TCase *tcase = tcase_create("all");
+
+    tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_add_test(tcase, growth_without_an_end_is_unbounded);
+    tcase_add_test(tcase, each_limit_is_held_against_what_counts_towards_it);
+    tcase_add_test(tcase, growth_freed_by_the_jobs_end_is_growth);
+    tcase_add_test(tcase, a_leak_beside_a_noisy_buffer_of_the_same_line_is_found);
+    tcase_add_test(tcase, warm_up_is_no_growth);
+    tcase_add_test(tcase, a_cyclic_collectors_sawtooth_is_no_leak);
+    tcase_add_test(tcase, a_steady_level_that_is_never_freed_is_no_leak);
+    tcase_add_test(tcase, a_trickle_is_not_worth_a_word);
+    tcase_add_test(tcase, growth_within_the_first_epoch_is_undetermined);
+    tcase_add_test(tcase, growth_past_the_first_epoch_is_unbounded);
+    tcase_add_test(tcase, growth_over_a_few_steps_is_undetermined);
+    tcase_add_test(tcase, without_steps_growth_is_by_time_and_says_so);
+    tcase_add_test(tcase, a_long_teardown_does_not_hide_growth_by_time);
+    tcase_add_loop_test(tcase, a_leaking_worker_is_found_whenever_it_ends, 0, 12);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}

@@ -1,0 +1,131 @@
+"""Includes run downhill: every room may include those that the table names, and modules include each other in no
+circle. docs/architecture.md says what the rooms are for."""
+import os
+import unittest
+
+from tests.structure.sources import C_SOURCES, files_below, includes
+
+# What a room's files may include besides each other. A word without a slash is a room of libprof; "analysis" is what
+# lies in libprof/ itself. In libprof a room only includes rooms above it in this table.
+ALLOWED = {
+    "libprof/words": "",
+    "libprof/base": "",
+    "libprof/format": "",
+    "libprof/record": "format",
+    "libprof/program": "record format",
+    "libprof/read": "format base",
+    "libprof/model": "read format base words",
+    "libprof/code": "model base words",
+    "libprof/measure": "code model base words",
+    "libprof/judge": "measure code model base words",
+    "libprof/report": "judge measure code model program format base words",
+    "libprof/document": "base words",
+    "libprof/gate": "document base words",
+    "libprof/export": "gate document base words",
+    "libprof/analysis": "export gate document report judge measure code model read program record format base words",
+    "preload": "record program format",
+    "viewer": "analysis export gate document program read format base words libprof/code/part_rules.h",
+    "kernels": "document base preload/seep.h",
+}
+
+# Circles between modules (a module is name.c with name.h) that still stand, each as one line. One that is cut leaves
+# the list.
+KNOWN_CIRCLES = [
+    "libprof/code/function_kinds libprof/code/part_rules libprof/code/stack_lines",
+    "libprof/gate/gate libprof/gate/gate_parts",
+    "libprof/judge/graph_nodes libprof/judge/signs",
+    "libprof/model/process_ends libprof/model/process_facts",
+    "libprof/record/os libprof/record/own_pages",
+    "libprof/report/report_json libprof/report/report_parts",
+    "preload/hooks/maps preload/hooks/new preload/hooks/signals preload/life/fork preload/life/sandbox"
+    " preload/life/start preload/record/capture preload/record/map_set preload/record/record preload/record/rss_look"
+    " preload/record/rss_sample preload/record/steps preload/record/thread preload/record/tick",
+    "preload/python/pyframe preload/python/pyframe_code",
+]
+
+
+def room_of(file):
+    parts = file.split("/")
+    if parts[0] != "libprof":
+        return parts[0]
+    return "libprof/" + (parts[1] if len(parts) > 2 else "analysis")
+
+
+def allowed_in(room):
+    return {word if "/" in word else "libprof/" + word for word in ALLOWED[room].split()}
+
+
+def module_of(file):
+    return os.path.splitext(file)[0]
+
+
+def graph_of_modules():
+    graph = {}
+    for file, _, included in includes():
+        if file.endswith(C_SOURCES):
+            graph.setdefault(module_of(file), set()).add(module_of(included))
+    return graph
+
+
+def circles(graph):
+    """The strongly connected components of more than one node (Tarjan, 1972)."""
+    index, low, stack, found = {}, {}, [], []
+
+    def visit(node):
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for other in sorted(graph.get(node, ())):
+            if other not in index:
+                visit(other)
+                low[node] = min(low[node], low[other])
+            elif other in stack:
+                low[node] = min(low[node], index[other])
+        if low[node] == index[node]:
+            at = stack.index(node)
+            if len(stack) - at > 1:
+                found.append(" ".join(sorted(stack[at:])))
+            del stack[at:]
+
+    for node in sorted(graph):
+        if node not in index:
+            visit(node)
+    return sorted(found)
+
+
+class Includes(unittest.TestCase):
+    def test_a_room_includes_only_what_the_table_names(self):
+        wrong = []
+        for file, number, included in includes():
+            room, other = room_of(file), room_of(included)
+            if room != other and not {other, included} & allowed_in(room):
+                wrong.append("%s:%d includes %s, but files of %s may include only each other and: %s"
+                             % (file, number, included, room, ALLOWED[room] or "nothing"))
+        self.assertFalse(wrong, "\n" + "\n".join(wrong) + "\nMove the code to the room it belongs to, or argue the "
+                         "arrow in docs/architecture.md and add it to ALLOWED in tests/structure/test_includes.py")
+
+    def test_every_file_lies_in_a_room_of_the_table(self):
+        homeless = [f for f in files_below("libprof", endings=C_SOURCES) if room_of(f) not in ALLOWED]
+        self.assertFalse(homeless, "in a folder that ALLOWED in tests/structure/test_includes.py lacks")
+
+    def test_the_tables_rooms_run_downhill(self):
+        above = set()
+        for room in ALLOWED:
+            below_it = {word for word in allowed_in(room) if not word.endswith(".h")} - above
+            self.assertFalse(below_it, "%s may include what comes after it in ALLOWED" % room)
+            above.add(room)
+
+    def test_modules_include_each_other_in_no_circle(self):
+        found = circles(graph_of_modules())
+        new = [c for c in found if c not in KNOWN_CIRCLES]
+        gone = [c for c in KNOWN_CIRCLES if c not in found]
+        self.assertFalse(new, "these modules include each other in a circle: move what they share to a header that "
+                         "includes neither")
+        self.assertFalse(gone, "no circles any more: take them out of KNOWN_CIRCLES")
+
+    def test_a_circle_is_found(self):
+        graph = {"a": {"b"}, "b": {"c", "d"}, "c": {"a"}, "d": {"e"}, "e": {"f"}, "f": {"e"}, "g": {"a"}}
+        self.assertEqual(circles(graph), ["a b c", "e f"])
+
+
+if __name__ == "__main__":
+    unittest.main()
