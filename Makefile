@@ -117,7 +117,7 @@ PRODUCTS := $(SEEP) $(SEEP_LAB) $(if $(SAN),,$(if $(PRELOAD),$(SHIM))) $(MAN_PAG
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all check check-gpu gpu-kit tests demo zoo bench fuzz fuzz-keep install clean help format FORCE
+.PHONY: all check check-gpu gpu-kit tests demo zoo bench fuzz fuzz-keep pages install clean help format FORCE
 
 all: $(PRODUCTS) ## build seep, seep-lab, libseep.so and the manual pages (default)
 
@@ -330,6 +330,10 @@ install: all ## install under PREFIX (/usr/local), below DESTDIR if given
 	install -m 644 viewer/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/seep-lab
 	install -m 644 LICENSE README.md $(DESTDIR)$(PREFIX)/share/doc/seep/
 	install -m 644 docs/report.schema.json docs/check.schema.json libprof/code/roles.toml $(DESTDIR)$(PREFIX)/share/seep/
+
+pages: ## make docs/patterns.md from the tables of patterns and thresholds
+	@mkdir -p $(BUILD)
+	$(Q)$(PYTHON) docs/patterns.py >$(BUILD)/patterns.md && cp $(BUILD)/patterns.md docs/patterns.md
 
 clean: ## remove build/
 	rm -rf build

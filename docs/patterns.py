@@ -1,0 +1,178 @@
+"""Prints docs/patterns.md: what seep tells and the numbers it hangs on, from the tables that the code is made of.
+
+usage: python3 docs/patterns.py > docs/patterns.md      (or: make pages)
+
+tests/structure/test_tables.py holds the page to the tables, and the tables to the tests, by the functions here."""
+import functools
+import operator
+import pathlib
+import re
+import textwrap
+import tomllib
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PATTERNS = ROOT / "libprof/words/patterns.def"
+THRESHOLDS = ROOT / "libprof/measure/thresholds.def"
+STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
+SCOPES = {"LINE": "each line of the job's code", "JOB": "the job as a whole"}
+AXES = {"ANY": "training steps or slices of time", "STEPS": "training steps only"}
+SPACES = {"ALL": "all", "DEVICE": "device, tensor", "PINNED": "pinned", "SHM": "shm", "NOT_SHM": "all but shm"}
+SIZES = ((1 << 20, "MiB"), (1 << 10, "KiB"))
+
+TOP = """# Patterns
+
+Made by `make pages` from `libprof/words/patterns.def`, `libprof/measure/thresholds.def`, and the tests that name what is in
+them. Change those, not this page.
+
+A line of the job's code is held against the patterns in this order, and the first that fits is its own; patterns of the
+job as a whole come last. Words in braces are filled in for each finding."""
+
+THRESHOLDS_TOP = """## Thresholds
+
+A verdict hangs on these numbers. "Held by" is a job of `tests/zoo` or a test that fails where the number is far off."""
+
+
+# ---- tables ----------------------------------------------------------------------------------------------------------
+
+def fields(row):
+    """The arguments of a macro, strings joined as the compiler joins them."""
+    row = row[row.index("(") + 1:row.rindex(")")]
+    strings = []
+
+    def keep(match):
+        strings.append(match.group(1).replace('\\"', '"').replace("\\\\", "\\"))
+        return "\0%d\0" % (len(strings) - 1)
+    return [re.sub(r"\0(\d+)\0\s*", lambda m: strings[int(m.group(1))], field).strip()
+            for field in STRING.sub(keep, row).split(",")]
+
+
+def rows(path, macro):
+    """(heading, comment, arguments) of each row: the heading `---- so ----` that it is under, the comment right above."""
+    heading, comment = "", ""
+    text = re.compile(r'^/\*(.*?)\*/|^(%s)(\(.*?\)$)' % macro, re.M | re.S)
+    for match in text.finditer(path.read_text()):
+        if match.group(2):
+            yield heading, comment, fields(match.group(3))
+            comment = ""
+            continue
+        said = " ".join(line.strip(" *") for line in match.group(1).splitlines())
+        if said.lstrip().startswith("----"):
+            heading = said.strip(" -")
+        else:
+            comment = said.strip()
+
+
+def patterns():
+    names = ("id", "predicate", "name", "scope", "axis", "spaces", "title", "advice")
+    return [{**dict(zip(names, arguments, strict=True)), "signs": comment.removeprefix("signs: ")}
+            for _, comment, arguments in rows(PATTERNS, "SEEP_PATTERN")]
+
+
+def thresholds():
+    names = ("name", "value", "unit", "why", "held_by")
+    return [{**dict(zip(names, arguments, strict=True)), "about": heading}
+            for heading, _, arguments in rows(THRESHOLDS, "SEEP_(?:COUNT|RATIO)")]
+
+
+# ---- what shows them -------------------------------------------------------------------------------------------------
+
+@functools.cache
+def zoo_jobs():
+    """The zoo's jobs: their tables, by name."""
+    return {path.stem: tomllib.loads(path.read_text()) for path in sorted((ROOT / "tests/zoo").glob("*.toml"))}
+
+
+def lab_variants():
+    """(scenario, variant, pattern) of what seep-lab expects."""
+    for path in sorted((ROOT / "kernels/scenarios").glob("*.c")):
+        text, variant = path.read_text(), None
+        for key, value in re.findall(r'\.(name|pattern) = "([^"]+)"', text):
+            if key == "pattern":
+                yield re.search(r'struct seep_scenario \w+ = \{\s*\.name = "([^"]+)"', text).group(1), variant, value
+            variant = value if key == "name" else variant
+
+
+def unit_tests(pattern):
+    """Test programs of the judge that name the pattern."""
+    named = re.compile(r'"%s"|SEEP_PATTERN_%s\b' % (re.escape(pattern["name"]), pattern["id"]))
+    return [path.stem for path in sorted((ROOT / "tests/judge").glob("test_*.c")) if named.search(path.read_text())]
+
+
+def shown_by(pattern):
+    """What shows a pattern, by kind: zoo, lab, unit."""
+    name = pattern["name"]
+    return {"zoo": [job for job, table in zoo_jobs().items() if name in table.get("patterns", ())],
+            "lab": ["%s %s" % (scenario, variant) for scenario, variant, its in lab_variants() if its == name],
+            "unit": unit_tests(pattern)}
+
+
+@functools.cache
+def holders():
+    """What may hold a threshold: the zoo's jobs, and test files by their stems."""
+    tests = [path.stem for path in ROOT.glob("tests/*/test_*") if path.suffix in (".c", ".py")]
+    return {*zoo_jobs(), *(stem for stem in tests if tests.count(stem) == 1)}
+
+
+# ---- the page --------------------------------------------------------------------------------------------------------
+
+def size(text):
+    """64 * 1024 as 64 KiB."""
+    number, shift = (text + " << 0").split(" << ")[:2]
+    number = functools.reduce(operator.mul, (int(f) for f in number.split(" * "))) << int(shift)
+    for unit, name in SIZES:
+        if number % unit == 0:
+            return "%d %s" % (number // unit, name)
+    return "%d bytes" % number
+
+
+def measure(threshold):
+    """The value and its unit: 64 KiB; 1/10 of the highest; 0.6 of the windows."""
+    value, unit = threshold["value"], threshold["unit"]
+    if unit == "bytes":
+        return size(value)
+    text = unit.replace("1/n", "1/" + value)
+    return text if unit.startswith("1/n") else "%s %s" % (value, text)
+
+
+def paragraph(text):
+    return textwrap.fill(text, 120, break_long_words=False, break_on_hyphens=False) + "\n"
+
+
+def describe(pattern):
+    shown = shown_by(pattern)
+    yield "## %s\n" % pattern["name"]
+    yield "> %s\n" % pattern["title"]
+    yield paragraph("Told by: " + pattern["signs"])
+    yield paragraph("To do: %s." % pattern["advice"])
+    yield "- held against: %s" % SCOPES[pattern["scope"]]
+    yield "- axis: %s" % AXES[pattern["axis"]]
+    yield "- spaces: %s" % SPACES[pattern["spaces"]]
+    yield from ("- zoo, `%s`: %s" % (job, zoo_jobs()[job]["title"]) for job in shown["zoo"])
+    if shown["lab"]:
+        yield "- lab: %s" % ", ".join("`%s`" % variant for variant in shown["lab"])
+    if shown["unit"]:
+        yield "- unit tests: %s" % ", ".join("`%s`" % test for test in shown["unit"])
+    yield ""
+
+
+def tabulate(table):
+    about = None
+    for row in table:
+        if row["about"] != about:
+            about = row["about"]
+            yield "\n### %s\n\n| name | value | why | held by |\n| --- | --- | --- | --- |" % (about[0].upper() + about[1:])
+        held = "`%s`" % row["held_by"] if row["held_by"] in holders() else row["held_by"]
+        yield "| `%s` | %s | %s | %s |" % (row["name"], measure(row), row["why"], held)
+
+
+def page():
+    lines = [TOP, ""]
+    for pattern in patterns():
+        lines += describe(pattern)
+    lines += [THRESHOLDS_TOP]
+    lines += tabulate(thresholds())
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    print(page(), end="")

@@ -1,0 +1,109 @@
+"""Tables and pages say the same: patterns.def and thresholds.def, what is printed of them, and the tests they name."""
+import functools
+import json
+import re
+import sys
+import unittest
+
+from tests.e2e.support import ROOT
+
+sys.path.insert(0, str(ROOT) + "/docs")
+
+import patterns as tables  # noqa: E402
+
+WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
+KINDS = ("zoo", "lab", "unit")
+
+
+def text(path):
+    return (tables.ROOT / path).read_text()
+
+
+def names_after(path, begin):
+    """The names in the sentence of a page that begins so."""
+    sentence = re.split(r"\.\s", text(path).split(begin, 1)[1])[0]
+    return [word for word in WORD.findall(sentence) if word in set(names())]
+
+
+@functools.cache
+def names():
+    return [pattern["name"] for pattern in tables.patterns()]
+
+
+class Patterns(unittest.TestCase):
+    def test_every_row_is_read(self):
+        rows = re.findall(r"^SEEP_PATTERN\((\w+)", tables.PATTERNS.read_text(), re.M)
+        self.assertEqual([pattern["id"] for pattern in tables.patterns()], rows)
+
+    def test_the_name_is_that_of_the_identifier(self):
+        for pattern in tables.patterns():
+            self.assertEqual(pattern["id"], pattern["name"].upper().replace("-", "_"))
+            self.assertEqual(pattern["predicate"], pattern["id"].lower())
+
+    def test_every_row_says_by_what_it_is_told(self):
+        for pattern in tables.patterns():
+            self.assertTrue(pattern["signs"].endswith("."), pattern["name"])
+
+    def test_the_schema_lists_them_in_order(self):
+        def enums(node):
+            if isinstance(node, dict):
+                yield from [node["enum"]] if names()[0] in node.get("enum", ()) else []
+                node = list(node.values())
+            if isinstance(node, list):
+                for child in node:
+                    yield from enums(child)
+        self.assertEqual(list(enums(json.loads(text("docs/report.schema.json")))), [names()])
+
+    def test_the_manual_lists_them_in_order(self):
+        self.assertEqual(names_after("docs/man/seep-check.txt", "Patterns:"), names())
+
+    def test_the_readme_lists_them_in_order(self):
+        self.assertEqual(names_after("README.md", "Findings have one of "), names())
+
+    def test_the_readme_counts_them(self):
+        numbers = {17: "seventeen", 18: "eighteen", 19: "nineteen", 20: "twenty"}
+        said = re.search(r"Findings have one of (\S+) patterns", text("README.md")).group(1)
+        self.assertEqual(said, numbers.get(len(names()), str(len(names()))))
+
+    def test_something_shows_each(self):
+        for pattern in tables.patterns():
+            with self.subTest(pattern["name"]):
+                shown = tables.shown_by(pattern)
+                self.assertTrue(any(shown[kind] for kind in KINDS),
+                                "no zoo job, no variant of seep-lab and no unit test of the judge names it")
+
+    def test_the_zoo_names_none_that_is_not_there(self):
+        for job, table in tables.zoo_jobs().items():
+            self.assertLessEqual(set(table.get("patterns", ())), set(names()), job)
+
+    def test_the_lab_names_none_that_is_not_there(self):
+        self.assertLessEqual({pattern for _, _, pattern in tables.lab_variants()}, set(names()))
+
+    def test_the_lab_is_read_whole(self):
+        written = sum(len(re.findall(r'\.pattern = "', path.read_text()))
+                      for path in (tables.ROOT / "kernels/scenarios").glob("*.c"))
+        self.assertEqual(len(list(tables.lab_variants())), written)
+
+
+class Thresholds(unittest.TestCase):
+    def test_every_row_is_read(self):
+        rows = re.findall(r"^SEEP_(?:COUNT|RATIO)\((\w+)", tables.THRESHOLDS.read_text(), re.M)
+        self.assertEqual([threshold["name"] for threshold in tables.thresholds()], rows)
+
+    def test_each_is_held_by_a_job_or_a_test_that_is_there(self):
+        for threshold in tables.thresholds():
+            self.assertIn(threshold["held_by"], {"nothing", *tables.holders()}, threshold["name"])
+
+    def test_each_is_used(self):
+        judge = "".join(path.read_text() for path in (tables.ROOT / "libprof").glob("*/*.c"))
+        for threshold in tables.thresholds():
+            self.assertRegex(judge, r"\bSEEP_T_%s\b" % threshold["name"])
+
+
+class Page(unittest.TestCase):
+    def test_the_page_is_made_from_the_tables(self):
+        self.assertEqual(text("docs/patterns.md"), tables.page(), "docs/patterns.md is not up to date: make pages")
+
+
+if __name__ == "__main__":
+    unittest.main()
