@@ -17,8 +17,12 @@ int seep_gate_check_init(struct seep_gate_check *check, const json_t *report)
         .lines = json_array(), .findings = json_array(), .notes = json_array()};
     check->failed = !check->lines || !check->findings || !check->notes;
     json_array_foreach (json_object_get(report, "findings"), i, finding) {
-        if (json_is_object(finding) && json_array_append_new(check->findings, json_copy(finding)))
+        if (!json_is_object(finding))
+            continue;
+        json_t *copy = json_object(); /* json_copy() leaves out what it has no memory for */
+        if (json_object_update(copy, finding) || json_array_append(check->findings, copy))
             check->failed = true;
+        json_decref(copy);
     }
     return check->failed ? -SEEP_ENOMEM : 0;
 }

@@ -112,10 +112,8 @@ static json_t *bare_process_json(const struct seep_bare *bare, bool *failed)
 
 static void add_bare_processes(const struct seep_model *m, json_t *list, bool *failed)
 {
-    for (size_t i = 0; i < m->n_bares && !*failed; i++) {
-        if (json_array_append_new(list, bare_process_json(&m->bares[i], failed)))
-            *failed = true;
-    }
+    for (size_t i = 0; i < m->n_bares && !*failed; i++)
+        seep_json_append(list, bare_process_json(&m->bares[i], failed), failed);
 }
 
 static json_t *folded_json(const struct seep_folded *folded, bool *failed)
@@ -140,14 +138,11 @@ json_t *seep_json_helpers(const struct seep_report_pieces *pieces)
     for (size_t i = 0; i < m->n_jobs; i++) {
         for (int k = 0; m->jobs[i] && k < SEEP_MAX_FOLDED && !failed; k++) {
             const struct seep_folded *folded = &m->jobs[i]->folded[k];
-            if (folded->n && json_array_append_new(list, folded_json(folded, &failed)))
-                failed = true;
+            if (folded->n)
+                seep_json_append(list, folded_json(folded, &failed), &failed);
         }
     }
-    if (!failed)
-        return list;
-    json_decref(list);
-    return NULL;
+    return seep_json_whole(list, failed);
 }
 
 json_t *seep_json_processes(const struct seep_report_pieces *pieces)
@@ -155,16 +150,10 @@ json_t *seep_json_processes(const struct seep_report_pieces *pieces)
     json_t *list = json_array();
     bool failed = false;
 
-    for (size_t i = 0; i < pieces->m->n_processes && !failed; i++) {
-        json_t *one = process_json(pieces, &pieces->m->processes[i], &failed);
-        if (json_array_append_new(list, one))
-            failed = true;
-    }
+    for (size_t i = 0; i < pieces->m->n_processes && !failed; i++)
+        seep_json_append(list, process_json(pieces, &pieces->m->processes[i], &failed), &failed);
     add_bare_processes(pieces->m, list, &failed);
-    if (!failed)
-        return list;
-    json_decref(list);
-    return NULL;
+    return seep_json_whole(list, failed);
 }
 
 /* ---- timeline ---------------------------------------------------------------------------- */
@@ -185,18 +174,20 @@ static size_t make_grid(const struct seep_model *m, uint64_t *t)
     return GRID_POINTS;
 }
 
-static json_t *live_row(const struct seep_model *m, uint16_t space, const uint64_t *t, size_t n)
+/* A column of the grid; NULL without memory, so that no column is shorter than the others. */
+static json_t *live_column(const struct seep_model *m, uint16_t space, const uint64_t *t, size_t n)
 {
     json_t *list = json_array();
+    bool failed = false;
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && !failed; i++) {
         uint64_t sum = 0;
         for (size_t p = 0; p < m->n_processes; p++)
             sum += space == UINT16_MAX ? seep_process_rss_at(&m->processes[p], t[i])
                                        : seep_process_live_at(&m->processes[p], space, t[i]);
-        json_array_append_new(list, seep_json_count(sum));
+        seep_json_append(list, seep_json_count(sum), &failed);
     }
-    return list;
+    return seep_json_whole(list, failed);
 }
 
 json_t *seep_json_timeline(const struct seep_report_pieces *pieces)
@@ -211,20 +202,17 @@ json_t *seep_json_timeline(const struct seep_report_pieces *pieces)
     for (size_t i = 0; i < n; i++) {
         uint64_t since = t[i] > m->start_ns ? t[i] - m->start_ns : 0;
         int32_t step = seep_model_step_at(m, t[i]);
-        json_array_append_new(times, seep_json_real((double)since / 1e9));
-        json_array_append_new(steps, json_integer(step > 0 ? step : 0));
+        seep_json_append(times, seep_json_real((double)since / 1e9), &failed);
+        seep_json_append(steps, json_integer(step > 0 ? step : 0), &failed);
     }
     for (uint16_t s = 0; s < m->n_spaces; s++)
         seep_json_set(spaces, m->spaces[s].name,
-                      json_pack("{s:o}", "live_bytes", live_row(m, s, t, n)), &failed);
+                      json_pack("{s:o}", "live_bytes", live_column(m, s, t, n)), &failed);
     seep_json_set(json, "t_s", times, &failed);
     seep_json_set(json, "step", steps, &failed);
     seep_json_set(json, "spaces", spaces, &failed);
-    seep_json_set(json, "rss_bytes", live_row(m, UINT16_MAX, t, n), &failed);
-    if (!failed)
-        return json;
-    json_decref(json);
-    return NULL;
+    seep_json_set(json, "rss_bytes", live_column(m, UINT16_MAX, t, n), &failed);
+    return seep_json_whole(json, failed);
 }
 
 /* ---- as a whole -------------------------------------------------------------------------- */

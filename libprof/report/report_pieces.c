@@ -56,6 +56,20 @@ void seep_json_set(json_t *object, const char *key, json_t *value, bool *failed)
         *failed = true;
 }
 
+void seep_json_append(json_t *list, json_t *value, bool *failed)
+{
+    if (json_array_append_new(list, value))
+        *failed = true;
+}
+
+json_t *seep_json_whole(json_t *json, bool failed)
+{
+    if (json && !failed)
+        return json;
+    json_decref(json);
+    return NULL;
+}
+
 json_t *seep_json_totals(const struct seep_totals *t)
 {
     return json_pack(
@@ -80,10 +94,7 @@ json_t *seep_json_space(const struct seep_totals *t, const struct seep_lane_grow
                   growth->known ? seep_json_slope(&growth->slope) : json_null(), &failed);
     seep_json_set(json, "retained_bytes", seep_json_count((uint64_t)growth->retained_bytes),
                   &failed);
-    if (!failed)
-        return json;
-    json_decref(json);
-    return NULL;
+    return seep_json_whole(json, failed);
 }
 
 static json_t *pseudo_frame(const struct seep_dict_frame *f)
@@ -101,10 +112,12 @@ static json_t *python_frame(const struct seep_dictionary *d, const struct seep_d
                               seep_json_text_or_null(seep_dictionary_text(d, f->source)), "line",
                               f->where ? seep_json_count(f->where) : json_null());
 
-    if (frame && f->qualname && strcmp(seep_dictionary_text(d, f->qualname), function) != 0)
-        json_object_set_new(frame, "qualname",
-                            seep_json_text(seep_dictionary_text(d, f->qualname)));
-    return frame;
+    bool failed = false;
+
+    if (f->qualname && strcmp(seep_dictionary_text(d, f->qualname), function) != 0)
+        seep_json_set(frame, "qualname", seep_json_text(seep_dictionary_text(d, f->qualname)),
+                      &failed);
+    return seep_json_whole(frame, failed);
 }
 
 static json_t *native_frame(const struct seep_dictionary *d, const struct seep_dict_frame *f,
@@ -140,9 +153,10 @@ static json_t *make_frames(const struct seep_report_pieces *pieces, uint32_t fra
         rc = json_array_append_new(list, native_frame(d, f, NULL));
     for (size_t i = 0; i < n && !rc; i++) {
         json_t *one = native_frame(d, f, &symbols[i]);
-        if (one && i + 1 < n)
-            json_object_set_new(one, "inlined", json_true());
-        rc = json_array_append_new(list, one);
+        if (i + 1 < n && json_object_set_new(one, "inlined", json_true()))
+            rc = -1;
+        if (json_array_append_new(list, one))
+            rc = -1;
     }
     if (!rc)
         return list;

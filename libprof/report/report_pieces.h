@@ -23,6 +23,10 @@ int seep_json_frames_append(const struct seep_report_pieces *pieces, uint32_t fr
 
 /* Sets a key; a NULL value or object counts as out of memory: *failed becomes true. */
 void seep_json_set(json_t *object, const char *key, json_t *value, bool *failed);
+void seep_json_append(json_t *list, json_t *value, bool *failed); /* the same of a list */
+
+/* What was made, or NULL, and nothing of it, where something failed on the way. */
+json_t *seep_json_whole(json_t *json, bool failed);
 
 /* Fills chosen[n_sites] with the sites to list, largest peak first, and sets `shown` and
  * n_left_out. The largest site of every finding is always among them. Returns 0 or -SEEP_ENOMEM. */
@@ -37,7 +41,7 @@ json_t *seep_json_processes(const struct seep_report_pieces *pieces);
 json_t *seep_json_timeline(const struct seep_report_pieces *pieces);
 json_t *seep_json_helpers(const struct seep_report_pieces *pieces);
 
-/* What was seen, and what could not be (coverage.c). */
+/* What was seen, and what could not be (report_coverage.c). */
 json_t *seep_json_coverage(const struct seep_report_pieces *pieces);
 json_t *seep_json_rss(const struct seep_rss *rss); /* null where it is not known */
 

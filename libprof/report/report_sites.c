@@ -81,14 +81,15 @@ static int by_number(const void *a, const void *b)
 static json_t *unique_pids(uint32_t *list, size_t n)
 {
     json_t *pids = json_array();
+    bool failed = false;
 
     if (n)
         qsort(list, n, sizeof *list, by_number);
     for (size_t i = 0; i < n; i++) {
         if (!i || list[i] != list[i - 1])
-            json_array_append_new(pids, seep_json_count(list[i]));
+            seep_json_append(pids, seep_json_count(list[i]), &failed);
     }
-    return pids;
+    return seep_json_whole(pids, failed);
 }
 
 static json_t *pids_of(const struct seep_model *m, const struct seep_model_site *site)
@@ -137,41 +138,38 @@ json_t *seep_json_sites(const struct seep_report_pieces *pieces, const uint32_t 
     bool failed = false;
 
     for (size_t i = 0; i < n && !failed; i++) {
-        if (json_array_append_new(list, site_json(pieces, chosen[i], &level, &failed)))
-            failed = true;
+        seep_json_append(list, site_json(pieces, chosen[i], &level, &failed), &failed);
     }
     seep_level_fini(&level);
-    if (!failed)
-        return list;
-    json_decref(list);
-    return NULL;
+    return seep_json_whole(list, failed);
 }
 
 /* ---- findings ---------------------------------------------------------------------------- */
 
+/* A copy by json_object_update(): json_copy() leaves out what it has no memory for. */
 static json_t *look_at(const struct seep_report_pieces *pieces, uint32_t frame)
 {
-    json_t *list = json_array();
-    json_t *first = NULL;
+    json_t *list = json_array(), *copy = json_object();
+    bool failed =
+        seep_json_frames_append(pieces, frame, list) ||
+        json_object_update(copy, json_array_get(list, pieces->frames->kinds->named_by[frame]));
 
-    if (!seep_json_frames_append(pieces, frame, list))
-        first = json_copy(json_array_get(list, pieces->frames->kinds->named_by[frame]));
     json_decref(list);
-    if (first)
-        json_object_del(first, "inlined");
-    return first;
+    json_object_del(copy, "inlined");
+    return seep_json_whole(copy, failed);
 }
 
 /* Those that the report lists. */
 static json_t *site_ids(const struct seep_report_pieces *pieces, const struct seep_finding *f)
 {
     json_t *list = json_array();
+    bool failed = false;
 
     for (size_t i = 0; i < f->n_sites; i++) {
         if (pieces->shown[f->sites[i]])
-            json_array_append_new(list, seep_json_site_id(f->sites[i]));
+            seep_json_append(list, seep_json_site_id(f->sites[i]), &failed);
     }
-    return list;
+    return seep_json_whole(list, failed);
 }
 
 static json_t *finding_pids(const struct seep_model *m, const struct seep_finding *f)
@@ -190,10 +188,11 @@ static json_t *finding_pids(const struct seep_model *m, const struct seep_findin
 static json_t *finding_evidence(const struct seep_finding *f)
 {
     json_t *list = json_array();
+    bool failed = false;
 
     for (size_t i = 0; i < f->n_evidence; i++)
-        json_array_append_new(list, seep_json_text(f->evidence[i]));
-    return list;
+        seep_json_append(list, seep_json_text(f->evidence[i]), &failed);
+    return seep_json_whole(list, failed);
 }
 
 static json_t *finding_json(const struct seep_report_pieces *pieces, const struct seep_finding *f,
@@ -240,10 +239,7 @@ json_t *seep_json_left_out(const struct seep_report_pieces *pieces)
     for (int i = 0; i < SEEP_N_SEVERITIES; i++)
         seep_json_set(json, seep_severity_name((enum seep_severity)i),
                       seep_json_count(pieces->findings->left_out[i]), &failed);
-    if (!failed)
-        return json;
-    json_decref(json);
-    return NULL;
+    return seep_json_whole(json, failed);
 }
 
 json_t *seep_json_findings(const struct seep_report_pieces *pieces)
@@ -253,11 +249,7 @@ json_t *seep_json_findings(const struct seep_report_pieces *pieces)
 
     for (size_t i = 0; i < pieces->findings->n && !failed; i++) {
         json_t *one = finding_json(pieces, &pieces->findings->list[i], i + 1, &failed);
-        if (json_array_append_new(list, one))
-            failed = true;
+        seep_json_append(list, one, &failed);
     }
-    if (!failed)
-        return list;
-    json_decref(list);
-    return NULL;
+    return seep_json_whole(list, failed);
 }

@@ -1,0 +1,190 @@
+/* report.json's coverage: allocators that are not libc's, of a process or inside of a library. */
+#include "libprof/report/report_said.h"
+
+#include "libprof/base/text.h"
+#include "libprof/program/own_allocator.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_FILES = 24 }; /* that are looked into */
+
+/* Places in coverage_seen[]. */
+enum hook {
+#define SEEP_HOOK(name, ...) HOOK_##name,
+#include "libprof/format/hooks.def"
+#undef SEEP_HOOK
+};
+
+/* ---- whose malloc -------------------------------------------------------------------------- */
+
+/* libc itself calls malloc in any program that does something, unless another one is in its place.
+ */
+static bool never_called_malloc(const struct seep_model_process *p)
+{
+    static const enum hook heap[] = {
+        HOOK_malloc,         HOOK_calloc,        HOOK_realloc,  HOOK_reallocarray,
+        HOOK_posix_memalign, HOOK_aligned_alloc, HOOK_memalign,
+    };
+    static const enum hook maps[] = {HOOK_mmap,    HOOK_mmap64, HOOK_mprotect,
+                                     HOOK_madvise, HOOK_sbrk,   HOOK_brk};
+    const struct seep_header *h = p->profile->header;
+    bool any_heap = false, any_map = false;
+
+    for (size_t i = 0; i < sizeof heap / sizeof *heap; i++)
+        any_heap |= h->coverage_seen[heap[i]] != 0;
+    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
+        any_map |= h->coverage_seen[maps[i]] != 0;
+    return !h->parent_file[0] && any_map && !any_heap;
+}
+
+/* The file whose allocator the process used in place of what seep sees; NULL: it did not. */
+static const char *own_malloc_of(const struct seep_model_process *p)
+{
+    const struct seep_header *h = p->profile->header;
+
+    if (h->allocator[0])
+        return h->allocator;
+    return never_called_malloc(p) && h->exe[0] ? h->exe : NULL;
+}
+
+/* Those that bring the same one: by the path of the file, or where only that is known, its name. */
+struct own_malloc {
+    const char *path;
+    uint32_t pid;
+    size_t n;
+    bool never;
+};
+
+struct own_mallocs {
+    struct own_malloc list[SEEP_SAID_MOST];
+    size_t n;
+};
+
+static void note_own_malloc(struct own_mallocs *all, const char *path, uint32_t pid, bool never)
+{
+    size_t k = 0;
+
+    if (!path)
+        return;
+    while (k < all->n && strcmp(all->list[k].path, path) != 0)
+        k++;
+    if (k == SEEP_SAID_MOST)
+        return;
+    if (k == all->n)
+        all->list[all->n++] = (struct own_malloc){path, pid, 0, true};
+    all->list[k].n++;
+    all->list[k].never &= never;
+}
+
+static void say_own_malloc(struct seep_said *said, const struct own_malloc *own)
+{
+    char name[SEEP_OWN_ALLOCATOR_TEXT] = "", pids[64];
+    struct seep_own_allocator found;
+
+    if (said->pieces->may_look && own->path[0] == '/' && seep_own_allocator_find(own->path, &found))
+        seep_own_allocator_text(&found, name);
+    seep_said_add(
+        said,
+        "%s: malloc was %s here: %s brings its own%s%s%s: what it hands out shows in RSS and "
+        "in its maps only: use its own profiler, or build it without",
+        seep_said_pids(own->pid, own->n, pids), own->never ? "never called" : "mostly not called",
+        seep_text_base(own->path), name[0] ? " (" : "", name, name[0] ? ")" : "");
+}
+
+static void say_own_mallocs(struct seep_said *said)
+{
+    const struct seep_model *m = said->pieces->m;
+    struct own_mallocs all = {.n = 0};
+
+    for (size_t i = 0; i < m->n_processes; i++) {
+        const struct seep_header *h = m->processes[i].profile->header;
+        note_own_malloc(&all, own_malloc_of(&m->processes[i]), h->pid,
+                        !h->coverage_seen[HOOK_malloc]);
+    }
+    for (size_t i = 0; i < m->n_bares; i++) {
+        const struct seep_process *e = m->bares[i].entry;
+        if (e->flags & SEEP_PROCESS_OWN_MALLOC)
+            note_own_malloc(&all, e->name, e->pid, true);
+    }
+    for (size_t i = 0; i < all.n; i++)
+        say_own_malloc(said, &all.list[i]);
+}
+
+/* ---- allocators inside libraries ----------------------------------------------------------- */
+
+/* The module that asked for a map: that of the innermost frame. 0: none. */
+static uint32_t asking_module(const struct seep_model *m, const struct seep_model_site *site)
+{
+    const char *space = m->spaces[site->space].name;
+    const struct seep_dict_frame *f = &m->dict.frames[m->dict.stacks[site->stack].frame];
+
+    if (!site->stack || f->kind != SEEP_FRAME_NATIVE || f->pseudo ||
+        (strcmp(space, "mmap") != 0 && strcmp(space, "shm") != 0))
+        return 0;
+    return f->source;
+}
+
+static bool is_own_malloc_of_any(const struct seep_model *m, const char *path)
+{
+    for (size_t i = 0; i < m->n_processes; i++) {
+        const char *its = own_malloc_of(&m->processes[i]);
+        if (its && strcmp(its, path) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* CPython carries mimalloc from 3.13 on. What it maps are arenas of its objects, with that or with
+ * its own allocator: they are known as such. */
+static bool is_interpreter(const char *path)
+{
+    const char *name = seep_text_base(path);
+
+    return strncmp(name, "libpython", 9) == 0 || strncmp(name, "python", 6) == 0;
+}
+
+static void add_library(const struct seep_model *m, uint32_t module, char *text, size_t capacity)
+{
+    const char *path = seep_dictionary_text(&m->dict, m->dict.modules[module].path);
+    char name[SEEP_OWN_ALLOCATOR_TEXT];
+    struct seep_own_allocator found;
+    size_t n = strlen(text);
+
+    if (!is_interpreter(path) && !is_own_malloc_of_any(m, path) &&
+        seep_own_allocator_find(path, &found))
+        snprintf(text + n, capacity - n, "%s%s (%s)", n ? ", " : "", seep_text_base(path),
+                 seep_own_allocator_text(&found, name));
+}
+
+static void say_libraries(struct seep_said *said)
+{
+    const struct seep_model *m = said->pieces->m;
+    bool *asked = said->pieces->may_look ? calloc(m->dict.n_modules + 1, sizeof *asked) : NULL;
+    size_t n_looked = 0;
+    char text[1024] = "";
+
+    for (size_t i = 0; i < m->n_sites && asked && n_looked < MAX_FILES; i++) {
+        uint32_t module = asking_module(m, &m->sites[i]);
+        if (!module || asked[module])
+            continue;
+        asked[module] = true;
+        n_looked++;
+        add_library(m, module, text, sizeof text);
+    }
+    said->failed = said->failed || (said->pieces->may_look && !asked);
+    free(asked);
+    if (text[0])
+        seep_said_add(
+            said,
+            "allocators of their own: %s: extents only: the maps that they take are recorded, "
+            "not the blocks that they hand out of them",
+            text);
+}
+
+void seep_said_allocators(struct seep_said *said)
+{
+    say_own_mallocs(said);
+    say_libraries(said);
+}

@@ -1,0 +1,34 @@
+/* report.json: what resident memory was made of. */
+#include "libprof/report/report_pieces.h"
+
+static json_t *growth_json(const struct seep_rss_growth *growth)
+{
+    return growth->known ? seep_json_slope(&growth->slope) : json_null();
+}
+
+json_t *seep_json_rss(const struct seep_rss *rss)
+{
+    const struct seep_rss_sample *s = &rss->peak;
+    json_t *json, *explained;
+    bool failed = false;
+
+    if (!rss->known)
+        return json_null();
+    explained = json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o}", "heap_live", seep_json_count(s->heap_live_bytes),
+        "heap_free", seep_json_count(s->heap_free_bytes), "maps", seep_json_count(s->maps_bytes),
+        "shm", seep_json_count(s->shm_bytes), "stacks", seep_json_count(s->stacks_bytes), "files",
+        seep_json_count(s->files_bytes));
+    json = json_object();
+    seep_json_set(json, "peak_bytes", seep_json_count(s->rss_bytes), &failed);
+    seep_json_set(json, "step", json_integer(rss->step > 0 ? rss->step : 0), &failed);
+    seep_json_set(json, "explained", explained, &failed);
+    seep_json_set(json, "seep_bytes", seep_json_count(s->seep_bytes), &failed);
+    seep_json_set(json, "unexplained_bytes", seep_json_count(s->unexplained_bytes), &failed);
+    seep_json_set(json, "unexplained_growth_bytes_per_step", growth_json(&rss->unexplained),
+                  &failed);
+    seep_json_set(json, "unexplained_grows", json_boolean(rss->unexplained.growing), &failed);
+    seep_json_set(json, "heap_free_growth_bytes_per_step", growth_json(&rss->heap_free), &failed);
+    seep_json_set(json, "heap_free_grows", json_boolean(rss->heap_free.growing), &failed);
+    return seep_json_whole(json, failed);
+}

@@ -1,0 +1,32 @@
+/* Sentences of report.json's coverage: what was not seen. Each says what is missing, and what to do
+ * where there is something to do. */
+#ifndef SEEP_LIBPROF_REPORT_REPORT_SAID_H
+#define SEEP_LIBPROF_REPORT_REPORT_SAID_H
+
+#include "libprof/report/report_json.h"
+
+struct seep_said {
+    const struct seep_report_pieces *pieces;
+    json_t *list;
+    bool failed; /* no memory */
+};
+
+enum { SEEP_SAID_MOST = 16 }; /* of one kind; then how many more there are */
+
+void seep_said_add(struct seep_said *said, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* "and 3 more have no profile", where n is above SEEP_SAID_MOST. */
+void seep_said_more(struct seep_said *said, size_t n, const char *what);
+
+/* "pid 12", "pid 12 and 3 more" */
+const char *seep_said_pids(uint32_t first, size_t n, char text[64]);
+
+/* Programs and libraries whose allocator is not libc's (report_allocators.c). */
+void seep_said_allocators(struct seep_said *said);
+
+/* Processes that could not record, and programs that a preload cannot enter
+ * (report_troubles.c). */
+void seep_said_troubles(struct seep_said *said);
+
+#endif

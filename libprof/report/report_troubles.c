@@ -1,0 +1,121 @@
+/* report.json's coverage: processes that could not record, and programs that seep could not enter.
+ */
+#include "libprof/report/report_said.h"
+
+#include "libprof/program/program_entry.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* ---- processes that could not record -------------------------------------------------------- */
+
+static void say_trouble(struct seep_said *said, const struct seep_process *e, uint32_t job_uid)
+{
+    char who[96];
+
+    snprintf(who, sizeof who, "pid %u%s%s%s", e->pid, e->name[0] ? " (" : "", e->name,
+             e->name[0] ? ")" : "");
+    if (e->trouble == SEEP_TROUBLE_SANDBOX)
+        seep_said_add(
+            said,
+            "%s: a seccomp filter of its own forbids what seep needs: nothing more of it was "
+            "recorded",
+            who);
+    else if (e->trouble == SEEP_TROUBLE_FOLDER)
+        seep_said_add(said, "%s: --max-folder was reached: it is only counted, without stacks",
+                      who);
+    else if (e->uid != job_uid && (e->trouble_errno == EACCES || e->trouble_errno == EPERM))
+        seep_said_add(
+            said,
+            "%s became uid %u and could not write %s: let the job keep its user, or give that "
+            "one the folder",
+            who, e->uid, e->trouble == SEEP_TROUBLE_PROFILE ? "a profile" : "its profile");
+    else
+        seep_said_add(said, "%s: its profile could not be %s: %s", who,
+                      e->trouble == SEEP_TROUBLE_PROFILE ? "made" : "grown",
+                      e->trouble_errno ? strerror(e->trouble_errno) : "for an unknown reason");
+}
+
+static void say_unwritten(struct seep_said *said)
+{
+    const struct seep_model *m = said->pieces->m;
+    size_t n = 0;
+
+    for (size_t i = 0; i < m->n_jobs; i++) {
+        const struct seep_job *job = m->jobs[i];
+        for (uint32_t k = 0; job && k < job->n_processes; k++) {
+            const struct seep_process *e = &job->processes[k];
+            if (e->pid && e->trouble && ++n <= SEEP_SAID_MOST)
+                say_trouble(said, e, job->processes[0].uid);
+        }
+    }
+    seep_said_more(said, n, "processes could not write their profiles");
+}
+
+/* ---- programs that could not be entered ------------------------------------------------------ */
+
+static bool same_exec(const struct seep_process *a, const struct seep_process *b)
+{
+    return a->exec_entry == b->exec_entry && strcmp(a->exec_path, b->exec_path) == 0;
+}
+
+/* Each program once, with how many processes became it. */
+static void say_entries_of(struct seep_said *said, const struct seep_job *job, size_t *n_said)
+{
+    for (uint32_t i = 0; i < job->n_processes; i++) {
+        const struct seep_process *e = &job->processes[i];
+        size_t n = 0;
+        bool first = e->pid && e->exec_path[0] && e->exec_entry;
+        char pids[64];
+        for (uint32_t k = 0; k < i && first; k++)
+            first = !(job->processes[k].pid && same_exec(&job->processes[k], e));
+        for (uint32_t k = i; k < job->n_processes && first; k++)
+            n += job->processes[k].pid && same_exec(&job->processes[k], e);
+        if (first && ++*n_said <= SEEP_SAID_MOST)
+            seep_said_add(said, "%s became %s, which %s: nothing is recorded of that: %s",
+                          seep_said_pids(e->pid, n, pids), e->exec_path,
+                          seep_entry_words((enum seep_entry)e->exec_entry),
+                          seep_entry_advice((enum seep_entry)e->exec_entry));
+    }
+}
+
+/* A program that was replaced, and whatever came after it took no entry. */
+static bool vanished(const struct seep_model_process *p)
+{
+    if (!p->execed || !p->entry || p->entry->exec_path[0])
+        return false;
+    uint32_t at = (uint32_t)(p->entry - p->job->processes);
+    for (uint32_t i = at + 1; i < p->job->n_processes; i++) {
+        if (p->job->processes[i].pid == p->entry->pid)
+            return false;
+    }
+    return true;
+}
+
+static void say_execs(struct seep_said *said)
+{
+    const struct seep_model *m = said->pieces->m;
+    size_t n = 0;
+
+    for (size_t i = 0; i < m->n_jobs; i++) {
+        if (m->jobs[i])
+            say_entries_of(said, m->jobs[i], &n);
+    }
+    seep_said_more(said, n, "programs could not be entered");
+    n = 0;
+    for (size_t i = 0; i < m->n_processes; i++) {
+        if (vanished(&m->processes[i]) && ++n <= SEEP_SAID_MOST)
+            seep_said_add(
+                said,
+                "pid %u was replaced by another program, of which nothing was seen: seep doctor "
+                "-- PROGRAM tells why",
+                m->processes[i].profile->header->pid);
+    }
+    seep_said_more(said, n, "were replaced so");
+}
+
+void seep_said_troubles(struct seep_said *said)
+{
+    say_unwritten(said);
+    say_execs(said);
+}

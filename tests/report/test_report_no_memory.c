@@ -1,0 +1,79 @@
+/* A report that memory was missing for is none: nothing in it is shorter than it should be. Every
+ * allocation of its JSON fails once. */
+#include "tests/report_fixture.h"
+
+static long failing = -1; /* that many allocations go well, and the next one does not */
+
+static void *allocate(size_t n)
+{
+    if (failing >= 0 && failing-- == 0)
+        return NULL;
+    return malloc(n);
+}
+
+/* A job with findings, a finding's neighbours, samples, a helper and things that were not seen. */
+static int make(json_t **made)
+{
+    struct seep_job *job = builder_job(100, START, 100, 5);
+    struct seep_header *h = builder_header(&a);
+
+    job->n_processes = 2;
+    job->processes[1] = (struct seep_process){.pid = 300,
+                                              .ppid = 100,
+                                              .name = "tool",
+                                              .flags = SEEP_PROCESS_COUNTED,
+                                              .counts = {{.allocations = 7, .peak_bytes = 9}}};
+    job->folded[0] = (struct seep_folded){.name = "true", .n = 20};
+    h->n_rss_samples = 1;
+    h->rss_peak = h->rss_samples[0] = (struct seep_rss_sample){
+        .t_ns = START + 100, .period = 6, .rss_bytes = 1 << 20, .heap_live_bytes = 1 << 20};
+    h->coverage_seen[0] = 1;
+    h->dropped[SEEP_DROP_BOUND] = 1;
+    struct seep_profile *p[] = {open_one(&a)};
+    return seep_analyse_profiles(p, 1, job, NULL, made, NULL);
+}
+
+START_TEST(a_report_is_whole_or_none)
+{
+    json_t *whole = NULL, *made = NULL;
+    size_t n_failed = 0;
+    long k = 0;
+
+    builder_level(&a, python_stack(&a, "/home/user/project/train.py", 40), 0, 4096, 105, two_a_step,
+                  NULL);
+    builder_site(&a, python_stack(&a, "/home/user/t.py", 1), 2, 1, 4096, 1, 4096, 1);
+    builder_timeline(&a, 105, 50 << 20);
+    json_set_alloc_funcs(allocate, free);
+    ck_assert_int_eq(make(&whole), 0);
+    for (bool done = false; !done; k++) {
+        failing = k;
+        int rc = make(&made);
+        done = failing >= 0;
+        failing = -1;
+        ck_assert_msg(rc == 0 || rc == -SEEP_ENOMEM, "allocation %ld: %d", k, rc);
+        if (rc) {
+            n_failed++;
+            continue;
+        }
+        for (size_t i = 0; i < json_array_size(at(made, "timeline/t_s")); i++)
+            ck_assert_ptr_nonnull(json_array_get(at(made, "timeline/rss_bytes"), i));
+        ck_assert_msg(json_equal(made, whole), "allocation %ld: a report with a hole", k);
+        json_decref(made);
+    }
+    ck_assert_int_gt(k, 1000);
+    ck_assert_uint_gt(n_failed, (size_t)k * 9 / 10);
+    json_decref(whole);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("report without memory");
+    TCase *tcase = tcase_create("all");
+
+    tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_add_test(tcase, a_report_is_whole_or_none);
+    tcase_set_timeout(tcase, 120);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}

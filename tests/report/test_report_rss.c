@@ -1,0 +1,218 @@
+/* Resident memory by what it is, and growth that no line explains. */
+#include "tests/report/coverage_fixture.h"
+
+START_TEST(rss_at_its_peak_is_told_by_what_it_is)
+{
+    struct seep_job *job = stepped_job();
+
+    add_sample(&a, sample_at(20, 20 * MIB, 5 * MIB));
+    add_sample(&a, sample_at(40, 90 * MIB, 10 * MIB));
+    add_sample(&a, sample_at(60, 30 * MIB, 10 * MIB));
+    analyse(1, job, false);
+    for (int i = 0; i < 2; i++) {
+        const json_t *rss = at(report, i ? "processes/0/rss" : "coverage/rss");
+        ck_assert_int_eq(json_integer_value(at(rss, "peak_bytes")), 500 * (json_int_t)MIB);
+        ck_assert_int_eq(json_integer_value(at(rss, "step")), 40);
+        ck_assert_int_eq(json_integer_value(at(rss, "explained/heap_live")), 200 * (json_int_t)MIB);
+        ck_assert_int_eq(json_integer_value(at(rss, "explained/heap_free")), 10 * (json_int_t)MIB);
+        ck_assert_int_eq(json_integer_value(at(rss, "explained/maps")), 100 * (json_int_t)MIB);
+        ck_assert_int_eq(json_integer_value(at(rss, "explained/shm")), 50 * (json_int_t)MIB);
+        ck_assert_int_eq(json_integer_value(at(rss, "explained/stacks")), 10 * (json_int_t)MIB);
+        ck_assert_int_eq(json_integer_value(at(rss, "explained/files")), 30 * (json_int_t)MIB);
+        ck_assert_int_eq(json_integer_value(at(rss, "seep_bytes")), 10 * (json_int_t)MIB);
+        ck_assert_int_eq(json_integer_value(at(rss, "unexplained_bytes")), 90 * (json_int_t)MIB);
+        ck_assert(json_is_null(at(rss, "unexplained_growth_bytes_per_step")));
+    }
+    ck_assert(prints("RSS 500.0 MiB at its peak: 200.0 MiB heap, 10.0 MiB free in libc's", false));
+    ck_assert(prints("90.0 MiB (18 %) not explained", false));
+}
+END_TEST
+
+START_TEST(rss_of_processes_is_printed_where_much_is_not_explained_or_all_is_asked_for)
+{
+    struct seep_job *job = stepped_job();
+
+    add_sample(&a, sample_at(40, _i ? 90 * MIB : 20 * MIB, 0));
+    analyse(1, job, false);
+    ck_assert_int_eq(prints(", Python 3.11.2 RSS ", false), _i);
+    ck_assert(prints(", Python 3.11.2 RSS ", true));
+}
+END_TEST
+
+START_TEST(peaks_of_processes_add_up)
+{
+    struct seep_job *job = stepped_job();
+
+    job->n_processes = 2;
+    job->processes[1] = (struct seep_process){.pid = 200, .ppid = 100, .start_ns = START + 1000};
+    add_sample(&a, sample_at(40, 20 * MIB, 0));
+    add_sample(&c, sample_at(40, 60 * MIB, 0));
+    analyse(2, job, false);
+    ck_assert_uint_eq((uint64_t)number("coverage/rss/peak_bytes"), 880 * MIB);
+    ck_assert_uint_eq((uint64_t)number("coverage/rss/unexplained_bytes"), 80 * MIB);
+}
+END_TEST
+
+START_TEST(no_sample_is_no_figure)
+{
+    analyse(1, stepped_job(), false);
+    ck_assert(json_is_null(at(report, "coverage/rss")));
+    ck_assert(json_is_null(at(report, "processes/0/rss")));
+    ck_assert(!prints("at its peak", true));
+}
+END_TEST
+
+/* Bytes that are not explained, and free in libc's arenas, at a step. */
+static uint64_t grows(uint32_t step)
+{
+    return 20 * MIB + step * MIB;
+}
+
+static uint64_t stays(uint32_t step)
+{
+    return 50 * MIB + step % 3 * 4096;
+}
+
+static uint64_t levels_off(uint32_t step)
+{
+    return step < 40 ? 20 * MIB + step * MIB : 60 * MIB;
+}
+
+static uint64_t grows_a_little(uint32_t step)
+{
+    return 20 * MIB + step * 1000;
+}
+
+static uint64_t comes_and_goes(uint32_t step)
+{
+    return 20 * MIB + step * 7 % 20 * 5 * MIB;
+}
+
+static void sample_steps(uint64_t (*unexplained)(uint32_t), uint64_t (*heap_free)(uint32_t),
+                         uint32_t gap)
+{
+    for (uint32_t step = 2; step <= STEPS; step += gap)
+        add_sample(&a, sample_at(step, unexplained(step), heap_free(step)));
+}
+
+static const json_t *finding_without_line(void)
+{
+    const json_t *findings = at(report, "findings");
+
+    for (size_t i = 0; i < json_array_size(findings); i++) {
+        if (json_is_null(json_object_get(json_array_get(findings, i), "frame")))
+            return json_array_get(findings, i);
+    }
+    return NULL;
+}
+
+START_TEST(growth_that_nobody_recorded_is_a_finding_without_a_line)
+{
+    struct seep_job *job = stepped_job();
+
+    sample_steps(grows, stays, 2);
+    analyse(1, job, false);
+    const json_t *f = finding_without_line();
+    ck_assert_ptr_nonnull(f);
+    ck_assert_str_eq(json_string_value(at(f, "pattern")), "undetermined");
+    ck_assert_str_eq(json_string_value(at(f, "severity")), "info");
+    ck_assert_str_eq(json_string_value(at(f, "space")), "host");
+    ck_assert_str_eq(json_string_value(at(f, "title")),
+                     "memory that seep cannot see grows by 1.0 MiB every step");
+    ck_assert_uint_eq(json_array_size(at(f, "sites")), 0);
+    ck_assert_int_eq(json_integer_value(at(f, "processes/0")), 100);
+    double slope = json_number_value(at(f, "growth_bytes_per_step/value"));
+    ck_assert(slope > 0.98 * (double)MIB && slope < 1.02 * (double)MIB);
+    slope = number("coverage/rss/unexplained_growth_bytes_per_step/value");
+    ck_assert(slope > 0.98 * (double)MIB && slope < 1.02 * (double)MIB);
+    ck_assert(json_is_false(at(report, "coverage/rss/heap_free_grows")));
+    ck_assert(prints("undetermined memory that was not recorded", false));
+    ck_assert(prints("not explained, which grows by 1.0 MiB a step", false));
+}
+END_TEST
+
+static const struct {
+    uint64_t (*unexplained)(uint32_t);
+    uint32_t gap;
+    bool known;
+} quiet[] = {{stays, 2, true},
+             {levels_off, 2, true},
+             {grows_a_little, 2, true},
+             {comes_and_goes, 2, true},
+             {grows, 14, false}}; /* seven samples */
+
+START_TEST(what_stays_levels_off_or_is_little_is_no_finding)
+{
+    struct seep_job *job = stepped_job();
+
+    sample_steps(quiet[_i].unexplained, stays, quiet[_i].gap);
+    analyse(1, job, false);
+    ck_assert_ptr_null(finding_without_line());
+    ck_assert_int_eq(json_is_object(at(report, "coverage/rss/unexplained_growth_bytes_per_step")),
+                     quiet[_i].known);
+    ck_assert(!prints("which grows", false));
+}
+END_TEST
+
+START_TEST(free_memory_of_the_heap_that_grows_is_said_and_no_finding)
+{
+    struct seep_job *job = stepped_job();
+
+    sample_steps(stays, grows, 2);
+    analyse(1, job, false);
+    ck_assert_ptr_null(finding_without_line());
+    ck_assert(json_is_true(at(report, "coverage/rss/heap_free_grows")));
+    ck_assert(prints("what is free in libc's arenas grows by 1.0 MiB a step", false));
+}
+END_TEST
+
+static uint64_t back_and_forth(uint32_t period, void *arg)
+{
+    (void)arg;
+    return 10 + period % 2;
+}
+
+/* A line that asks for ever new sizes is blamed for what was taken beyond what is live, unless
+ * samples say that it is nothing of the heap's. */
+START_TEST(what_nobody_recorded_is_no_allocators_cache)
+{
+    uint32_t site = builder_level(&a, python_stack(&a, "/home/user/project/t.py", 7), 0, 4096,
+                                  FIRST + STEPS, back_and_forth, NULL);
+    struct seep_detail *d = builder_at(&a, ((struct seep_site *)builder_at(&a, site))->detail);
+
+    d->size_marks = UINT64_MAX;
+    d->max_bytes = MIB;
+    builder_timeline(&a, FIRST + STEPS, 500 * MIB);
+    struct seep_header *h = builder_header(&a);
+    for (uint32_t i = 0; i < h->n_timeline; i++)
+        h->timeline[i].anonymous_bytes = 50 * MIB + h->timeline[i].period * MIB;
+    if (_i)
+        sample_steps(grows, stays, 2);
+    analyse(1, builder_job(100, START, STEPS, FIRST), false);
+    const json_t *findings = at(report, "findings");
+    ck_assert_uint_eq(json_array_size(findings), 1);
+    ck_assert_str_eq(string("findings/0/pattern"), _i ? "undetermined" : "allocator-cache");
+}
+END_TEST
+
+#define N(array) ((int)(sizeof(array) / sizeof *(array)))
+
+int main(void)
+{
+    Suite *suite = suite_create("resident memory");
+    TCase *tcase = tcase_create("all");
+
+    tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_add_test(tcase, rss_at_its_peak_is_told_by_what_it_is);
+    tcase_add_loop_test(
+        tcase, rss_of_processes_is_printed_where_much_is_not_explained_or_all_is_asked_for, 0, 2);
+    tcase_add_test(tcase, peaks_of_processes_add_up);
+    tcase_add_test(tcase, no_sample_is_no_figure);
+    tcase_add_test(tcase, growth_that_nobody_recorded_is_a_finding_without_a_line);
+    tcase_add_loop_test(tcase, what_stays_levels_off_or_is_little_is_no_finding, 0, N(quiet));
+    tcase_add_test(tcase, free_memory_of_the_heap_that_grows_is_said_and_no_finding);
+    tcase_add_loop_test(tcase, what_nobody_recorded_is_no_allocators_cache, 0, 2);
+    tcase_set_timeout(tcase, 60);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}
