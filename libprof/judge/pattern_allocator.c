@@ -22,10 +22,7 @@ static double live_at_row(const struct seep_model *m, const struct seep_model_pr
     uint64_t sum = 0;
 
     for (int s = 0; s < SEEP_MAX_SPACES; s++) {
-        if (!p->space_of[s])
-            continue;
-        const char *name = m->spaces[p->space_of[s] - 1].name;
-        if (strcmp(name, "host") == 0 || strcmp(name, "mmap") == 0)
+        if (p->space_of[s] && m->spaces[p->space_of[s] - 1].name.host_like)
             sum += p->live[(size_t)s * p->n_rows + row];
     }
     return (double)sum;
@@ -102,7 +99,7 @@ static bool find_churn(struct seep_case *c, uint32_t process, struct seep_findin
         if (!has_many_sizes(m, site) || may_keep(m, site) <= most ||
             !c->frames->is_own[site->stack] || c->frames->importing[site->stack] ||
             site->first_step > c->span->judge || site->last_step < c->span->last - 1 ||
-            strcmp(m->spaces[site->space].name, "host") != 0)
+            m->spaces[site->space].name.class != SEEP_CLASS_HOST)
             continue;
         for (uint32_t k = site->slots; k; k = m->slots[k - 1].next) {
             if (m->slots[k - 1].process != process)
@@ -231,14 +228,15 @@ static bool judge_device(struct seep_case *c, uint16_t space, uint32_t *tensors,
                          struct seep_finding *f)
 {
     const struct seep_model *m = c->m;
-    char tensor[SEEP_TENSOR_SPACE], one[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT];
+    char one[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT];
     struct seep_growth taken = {0};
     struct seep_slope in_use;
+    uint16_t tensor_space;
 
-    if (!seep_tensor_space(m->spaces[space].name, tensor))
+    if (!seep_model_tensor_space(m, space, &tensor_space))
         return false;
-    size_t n_tensors = seep_sites_of_space(m, tensor, tensors);
-    size_t n = n_tensors ? seep_sites_of_space(m, m->spaces[space].name, f->sites) : 0;
+    size_t n_tensors = seep_sites_of_space(m, tensor_space, tensors);
+    size_t n = n_tensors ? seep_sites_of_space(m, space, f->sites) : 0;
     bool found = n && choose_segments(c, tensors, n_tensors, f->sites, &n) &&
                  outgrows(c, f->sites, n, tensors, n_tensors, &taken, &in_use);
     seep_growth_fini(&taken);
@@ -254,8 +252,8 @@ static bool judge_device(struct seep_case *c, uint16_t space, uint32_t *tensors,
     c->frame = c->frames->look_at[m->sites[site].stack];
     c->part = (enum seep_part)c->frames->part[m->sites[site].stack];
     seep_rule_verdict(f, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, 0.85);
-    seep_finding_note(f, "%s rises by %s a step, %s by %s", m->spaces[space].name,
-                      seep_text_size(taken.slope.value, one), tensor,
+    seep_finding_note(f, "%s rises by %s a step, %s by %s", m->spaces[space].name.text,
+                      seep_text_size(taken.slope.value, one), m->spaces[tensor_space].name.text,
                       seep_text_size(in_use.value, other));
     return true;
 }

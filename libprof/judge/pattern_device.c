@@ -3,24 +3,11 @@
 
 #include "libprof/base/text.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-/* N of "device:N" or "tensor:N", −1 for other spaces. */
-static int device_of(const char *space)
-{
-    const char *colon = strchr(space, ':');
-
-    if (!colon || (strncmp(space, "device:", 7) != 0 && strncmp(space, "tensor:", 7) != 0))
-        return -1;
-    return atoi(colon + 1);
-}
-
 static bool holds_device(const struct seep_model *m, const struct seep_model_process *p, int device)
 {
     for (int s = 0; s < SEEP_MAX_SPACES; s++) {
         if (p->space_of[s] && p->spaces[s].allocations &&
-            device_of(m->spaces[p->space_of[s] - 1].name) == device)
+            m->spaces[p->space_of[s] - 1].name.device == device)
             return true;
     }
     return false;
@@ -31,7 +18,7 @@ static bool holds_device(const struct seep_model *m, const struct seep_model_pro
 
 bool seep_rule_wrong_device(const struct seep_case *c, struct seep_finding *f)
 {
-    int device = device_of(seep_rule_space(c));
+    int device = seep_rule_space(c)->device;
     uint64_t blocks;
     int rank = -1;
 
@@ -73,7 +60,7 @@ bool seep_rule_pinned_pool(const struct seep_case *c, struct seep_finding *f)
     char size[SEEP_SIZE_TEXT];
     uint64_t blocks, frees = 0;
 
-    if (strcmp(seep_rule_space(c), "pinned") != 0)
+    if (seep_rule_space(c)->class != SEEP_CLASS_PINNED)
         return false;
     for (size_t i = 0; i < c->n_sites; i++) {
         const struct seep_model_site *site = &c->m->sites[c->sites[i]];

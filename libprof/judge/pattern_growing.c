@@ -94,15 +94,9 @@ static bool is_worth_a_word(const struct seep_case *c, const struct seep_sawtoot
  * tensor is the driver's own block. */
 static bool is_of_allocator(const struct seep_case *c)
 {
-    char tensors[SEEP_TENSOR_SPACE];
+    uint16_t tensors;
 
-    if (!seep_tensor_space(seep_rule_space(c), tensors))
-        return false;
-    for (size_t i = 0; i < c->m->n_spaces; i++) {
-        if (strcmp(c->m->spaces[i].name, tensors) == 0)
-            return true;
-    }
-    return false;
+    return seep_model_tensor_space(c->m, c->space, &tensors);
 }
 
 bool seep_rule_reference_cycle(const struct seep_case *c, struct seep_finding *f)
@@ -129,7 +123,7 @@ bool seep_rule_reference_cycle(const struct seep_case *c, struct seep_finding *f
 
 bool seep_rule_unbounded_growth(const struct seep_case *c, struct seep_finding *f)
 {
-    bool shm = strcmp(seep_rule_space(c), "shm") == 0, timed = seep_rule_is_timed(c);
+    bool shm = seep_rule_space(c)->class == SEEP_CLASS_SHM, timed = seep_rule_is_timed(c);
     int64_t first, last;
 
     if (seep_rule_fades(c, &first, &last))

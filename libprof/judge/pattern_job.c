@@ -41,8 +41,7 @@ bool seep_rule_carry_over(struct seep_case *c, struct seep_finding *f)
 
     for (uint32_t i = 0; i < c->m->n_sites; i++) {
         const struct seep_model_site *site = &c->m->sites[i];
-        const char *space = c->m->spaces[site->space].name;
-        if (strcmp(space, "host") != 0 && strcmp(space, "mmap") != 0)
+        if (!c->m->spaces[site->space].name.host_like)
             continue;
         uint64_t carried = carried_by(c, i, &steady);
         if (!carried)
@@ -65,7 +64,7 @@ bool seep_rule_carry_over(struct seep_case *c, struct seep_finding *f)
         f, "blocks of a step are freed in the next one, when its own are there: %s twice",
         seep_text_size((double)sum, size));
     seep_finding_note(f, "no growth; the peak could be %s lower, %.0f %% of the peak of %s", size,
-                      100.0 * (double)sum / (double)peak, c->m->spaces[c->space].name);
+                      100.0 * (double)sum / (double)peak, c->m->spaces[c->space].name.text);
     return true;
 }
 
@@ -84,7 +83,7 @@ static bool find_arenas(struct seep_case *c, uint32_t parent, struct seep_findin
         bool theirs = false;
         for (uint32_t k = site->slots; k && !theirs; k = m->slots[k - 1].next)
             theirs = m->slots[k - 1].process == parent;
-        if (!theirs || strcmp(m->spaces[site->space].name, "mmap") != 0 || !t->allocations ||
+        if (!theirs || m->spaces[site->space].name.class != SEEP_CLASS_MMAP || !t->allocations ||
             c->frames->importing[site->stack] || !c->frames->is_own[site->stack])
             continue;
         uint64_t each = t->allocated_bytes / t->allocations;

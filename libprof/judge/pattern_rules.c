@@ -66,9 +66,9 @@ bool seep_rule_has_enough_steps(const struct seep_case *c)
            (seep_rule_is_timed(c) ? SEEP_RULE_SLICES : SEEP_RULE_STEPS);
 }
 
-const char *seep_rule_space(const struct seep_case *c)
+const struct seep_space_name *seep_rule_space(const struct seep_case *c)
 {
-    return c->m->spaces[c->space].name;
+    return &c->m->spaces[c->space].name;
 }
 
 uint64_t seep_rule_live_at(const struct seep_case *c, uint32_t site, int32_t step, uint64_t *blocks)

@@ -65,7 +65,7 @@ bool seep_rule_is_network(const struct seep_case *c);
 
 bool seep_rule_is_timed(const struct seep_case *c);
 bool seep_rule_has_enough_steps(const struct seep_case *c);
-const char *seep_rule_space(const struct seep_case *c);
+const struct seep_space_name *seep_rule_space(const struct seep_case *c);
 
 /* What a site holds at the end of `step`. */
 uint64_t seep_rule_live_at(const struct seep_case *c, uint32_t site, int32_t step,

@@ -59,7 +59,7 @@ static uint64_t private_at(const struct seep_model *m, const struct seep_model_p
     uint64_t sum = 0;
 
     for (uint16_t s = 0; s < m->n_spaces; s++) {
-        if (strcmp(m->spaces[s].name, "host") == 0 || strcmp(m->spaces[s].name, "mmap") == 0)
+        if (m->spaces[s].name.host_like)
             sum += seep_process_live_at(p, s, t);
     }
     return sum;
@@ -110,9 +110,9 @@ static struct limit nearest_limit(const struct seep_model *m, const struct seep_
     return nearest;
 }
 
-static bool on_host(const char *space)
+static bool is_on_host(const struct seep_space_name *space)
 {
-    return strcmp(space, "host") == 0 || strcmp(space, "mmap") == 0 || strcmp(space, "shm") == 0;
+    return space->host_like || space->class == SEEP_CLASS_SHM;
 }
 
 void seep_limit_set(const struct seep_model *m, struct seep_finding *f)
@@ -121,7 +121,7 @@ void seep_limit_set(const struct seep_model *m, struct seep_finding *f)
     const char *kind;
 
     f->steps_to_limit = -1;
-    if (!on_host(m->spaces[f->space].name))
+    if (!is_on_host(&m->spaces[f->space].name))
         return;
     f->limit_bytes = seep_memory_limit_of(m, &kind);
     if (f->growth.value <= 0 || f->returns)
