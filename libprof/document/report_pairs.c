@@ -2,6 +2,7 @@
 
 #include "libprof/base/text.h"
 #include "libprof/document/report_view.h"
+#include "libprof/words/space.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -160,7 +161,7 @@ static bool is_interpreters(const json_t *site, enum seep_compare_by by)
     if (by == SEEP_BY_PLACE && is_of_python(seep_get_site_frame(site)))
         return true;
     return (strcmp(seep_get_text(frame, "kind", ""), "python") == 0 || is_of_python(frame)) &&
-           strcmp(seep_get_text(site, "space", ""), "mmap") == 0 &&
+           seep_space_parse(seep_get_text(site, "space", "")).class == SEEP_CLASS_MMAP &&
            seep_get_number(site, "allocated_bytes") <=
                (1 << 20) * seep_get_number(site, "allocations");
 }

@@ -1,6 +1,7 @@
 #include "libprof/document/report_view.h"
 
 #include "libprof/base/text.h"
+#include "libprof/words/space.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +51,7 @@ const json_t *seep_get_site_frame(const json_t *site)
 
 const char *seep_get_space_class(const char *space)
 {
-    return strcmp(space, "mmap") == 0 ? "host" : space;
+    return seep_space_parse(space).host_like ? seep_space_class_name(SEEP_CLASS_HOST) : space;
 }
 
 double seep_get_left_out(const json_t *report, int severity)

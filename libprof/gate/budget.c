@@ -6,6 +6,7 @@
 #include "libprof/base/toml.h"
 #include "libprof/document/report_view.h"
 #include "libprof/words/patterns.h"
+#include "libprof/words/space.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -25,19 +26,6 @@ static bool is_one_of(const char *name, const char *const *list)
             return true;
     }
     return false;
-}
-
-static bool is_space(const char *name)
-{
-    static const char *const plain[] = {"host", "mmap", "shm", "pinned", NULL};
-    const char *number = strncmp(name, "device:", 7) == 0   ? name + 7
-                         : strncmp(name, "tensor:", 7) == 0 ? name + 7
-                                                            : NULL;
-
-    if (!number)
-        return is_one_of(name, plain);
-    size_t digits = strspn(number, "0123456789");
-    return digits > 0 && digits <= 4 && !number[digits];
 }
 
 static bool is_pattern(const char *name)
@@ -78,7 +66,9 @@ static int add_line(struct seep_budget *budget, const struct seep_budget_line *l
 static int set_space(struct seep_budget_line *line, const char *name, const char *where,
                      struct seep_error *err)
 {
-    if (!is_space(name))
+    struct seep_space_name space = seep_space_parse(name);
+
+    if (!seep_space_is_known(&space))
         return seep_error_set(err, SEEP_EINVAL, where, 0,
                               "%.60s is no space: known are host, mmap, shm, pinned, device:N and "
                               "tensor:N",

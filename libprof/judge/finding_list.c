@@ -124,7 +124,7 @@ static bool is_of_cache(const struct seep_model *m, const struct seep_findings *
                         const struct seep_finding *one)
 {
     if (one->pattern == SEEP_PATTERN_ALLOCATOR_CACHE || one->pattern == SEEP_PATTERN_WRONG_DEVICE ||
-        strncmp(m->spaces[one->space].name, "device:", 7) != 0)
+        m->spaces[one->space].name.class != SEEP_CLASS_DEVICE)
         return false;
     for (size_t i = 0; i < f->n; i++) {
         const struct seep_finding *cache = &f->list[i];

@@ -3,11 +3,9 @@
 #include "libprof/base/text.h"
 #include "libprof/measure/memory_limit.h"
 
-#include <string.h>
-
-static bool on_host(const char *space)
+static bool is_on_host(const struct seep_space_name *space)
 {
-    return strcmp(space, "host") == 0 || strcmp(space, "mmap") == 0 || strcmp(space, "shm") == 0;
+    return space->host_like || space->class == SEEP_CLASS_SHM;
 }
 
 void seep_finding_set_limit(const struct seep_model *m, struct seep_finding *f)
@@ -16,7 +14,7 @@ void seep_finding_set_limit(const struct seep_model *m, struct seep_finding *f)
     const char *kind;
 
     f->steps_to_limit = -1;
-    if (!on_host(m->spaces[f->space].name))
+    if (!is_on_host(&m->spaces[f->space].name))
         return;
     f->limit_bytes = seep_memory_limit_of(m, &kind);
     if (f->growth.value <= 0 || f->returns)

@@ -3,18 +3,11 @@
 #include "libprof/measure/thresholds.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* host and mmap are one memory to the user of a line. */
 static uint16_t space_class(const struct seep_model *m, uint16_t space)
 {
-    if (strcmp(m->spaces[space].name, "mmap") != 0)
-        return space;
-    for (uint16_t i = 0; i < m->n_spaces; i++) {
-        if (strcmp(m->spaces[i].name, "host") == 0)
-            return i;
-    }
-    return space;
+    return m->spaces[space].name.host_like ? m->host : space;
 }
 
 static int add_site(const struct seep_model *m, const struct seep_stack_lines *frames, uint32_t id,

@@ -23,10 +23,7 @@ static double live_at_row(const struct seep_model *m, const struct seep_model_pr
     uint64_t sum = 0;
 
     for (int s = 0; s < SEEP_MAX_SPACES; s++) {
-        if (!p->space_of[s])
-            continue;
-        const char *name = m->spaces[p->space_of[s] - 1].name;
-        if (strcmp(name, "host") == 0 || strcmp(name, "mmap") == 0)
+        if (p->space_of[s] && m->spaces[p->space_of[s] - 1].name.host_like)
             sum += p->live[(size_t)s * p->n_rows + row];
     }
     return (double)sum;
@@ -103,7 +100,7 @@ static bool find_churn(struct seep_case *c, uint32_t process, struct seep_findin
         if (!has_many_sizes(m, site) || may_keep(m, site) <= most ||
             !c->frames->is_own[site->stack] || c->frames->importing[site->stack] ||
             site->first_step > c->span->judge || site->last_step < c->span->last - 1 ||
-            strcmp(m->spaces[site->space].name, "host") != 0)
+            m->spaces[site->space].name.class != SEEP_CLASS_HOST)
             continue;
         for (uint32_t k = site->slots; k; k = m->slots[k - 1].next) {
             if (m->slots[k - 1].process != process)
@@ -233,16 +230,16 @@ static int outgrows(const struct seep_case *c, const uint32_t *segments, size_t 
     return rc;
 }
 
-static int describe_device(struct seep_case *c, uint16_t space, const struct seep_growth *taken,
-                           const struct seep_slope *in_use, struct seep_finding *f)
+static int describe_device(struct seep_case *c, uint16_t space, uint16_t tensors,
+                           const struct seep_growth *taken, const struct seep_slope *in_use,
+                           struct seep_finding *f)
 {
     const struct seep_model *m = c->m;
-    char tensor[SEEP_TENSOR_SPACE], one[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT];
+    char one[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT];
     uint32_t site;
 
     if (find_growing(c, f->sites, f->n_sites, &site))
         return -SEEP_ENOMEM;
-    (void)seep_tensor_space(m->spaces[space].name, tensor);
     f->growth = taken->slope;
     for (size_t i = 0; i < f->n_sites; i++)
         f->live_bytes += seep_totals_live(&m->sites[f->sites[i]].totals);
@@ -251,8 +248,8 @@ static int describe_device(struct seep_case *c, uint16_t space, const struct see
     c->frame = c->frames->look_at[m->sites[site].stack];
     c->part = (enum seep_part)c->frames->part[m->sites[site].stack];
     seep_finding_verdict(f, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, SEEP_T_SURE_SHAPE);
-    seep_finding_note(f, "%s rises by %s a step, %s by %s", m->spaces[space].name,
-                      seep_text_size(taken->slope.value, one), tensor,
+    seep_finding_note(f, "%s rises by %s a step, %s by %s", m->spaces[space].name.text,
+                      seep_text_size(taken->slope.value, one), m->spaces[tensors].name.text,
                       seep_text_size(in_use->value, other));
     return 0;
 }
@@ -261,20 +258,20 @@ static int judge_device(struct seep_case *c, uint16_t space, uint32_t *tensors,
                         struct seep_finding *f, bool *found)
 {
     const struct seep_model *m = c->m;
-    char tensor[SEEP_TENSOR_SPACE];
+    uint16_t tensor_space;
     struct seep_growth taken = {0};
     struct seep_slope in_use = {0};
 
-    if (!seep_tensor_space(m->spaces[space].name, tensor))
+    if (!seep_model_tensor_space(m, space, &tensor_space))
         return 0;
-    size_t n_tensors = seep_sites_of_space(m, tensor, tensors);
-    size_t n = n_tensors ? seep_sites_of_space(m, m->spaces[space].name, f->sites) : 0;
+    size_t n_tensors = seep_sites_of_space(m, tensor_space, tensors);
+    size_t n = n_tensors ? seep_sites_of_space(m, space, f->sites) : 0;
     int rc = n ? choose_segments(c, tensors, n_tensors, f->sites, &n) : 0;
     if (!rc && n)
         rc = outgrows(c, f->sites, n, tensors, n_tensors, &taken, &in_use, found);
     f->n_sites = *found ? n : 0;
     if (!rc && *found)
-        rc = describe_device(c, space, &taken, &in_use, f);
+        rc = describe_device(c, space, tensor_space, &taken, &in_use, f);
     seep_growth_fini(&taken);
     return rc;
 }

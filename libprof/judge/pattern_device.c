@@ -3,24 +3,11 @@
 #include "libprof/judge/pattern_order.h"
 #include "libprof/measure/thresholds.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-/* N of "device:N" or "tensor:N", −1 for other spaces. */
-static int device_of(const char *space)
-{
-    const char *colon = strchr(space, ':');
-
-    if (!colon || (strncmp(space, "device:", 7) != 0 && strncmp(space, "tensor:", 7) != 0))
-        return -1;
-    return atoi(colon + 1);
-}
-
 static bool holds_device(const struct seep_model *m, const struct seep_model_process *p, int device)
 {
     for (int s = 0; s < SEEP_MAX_SPACES; s++) {
         if (p->space_of[s] && p->spaces[s].allocations &&
-            device_of(m->spaces[p->space_of[s] - 1].name) == device)
+            m->spaces[p->space_of[s] - 1].name.device == device)
             return true;
     }
     return false;
@@ -30,7 +17,7 @@ static bool holds_device(const struct seep_model *m, const struct seep_model_pro
 
 bool seep_is_wrong_device(const struct seep_case *c, struct seep_finding *f)
 {
-    int device = device_of(seep_case_space(c));
+    int device = seep_case_space(c)->device;
     int rank = -1;
 
     if (device < 0)

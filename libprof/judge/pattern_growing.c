@@ -5,8 +5,6 @@
 #include "libprof/measure/segments.h"
 #include "libprof/measure/thresholds.h"
 
-#include <string.h>
-
 /* ---- legitimate-growth: a larger block in the place of an old one, now and then -------------- */
 
 static bool is_staircase(const struct seep_staircase *s, int32_t judged)
@@ -58,15 +56,9 @@ static bool comes_in_bursts(const struct seep_case *c, const struct seep_sawtoot
  * tensor is the driver's own block. */
 static bool is_of_allocator(const struct seep_case *c)
 {
-    char tensors[SEEP_TENSOR_SPACE];
+    uint16_t tensors;
 
-    if (!seep_tensor_space(seep_case_space(c), tensors))
-        return false;
-    for (size_t i = 0; i < c->m->n_spaces; i++) {
-        if (strcmp(c->m->spaces[i].name, tensors) == 0)
-            return true;
-    }
-    return false;
+    return seep_model_tensor_space(c->m, c->space, &tensors);
 }
 
 bool seep_is_reference_cycle(const struct seep_case *c, struct seep_finding *f)

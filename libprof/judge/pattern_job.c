@@ -57,10 +57,8 @@ static int gather_carried(struct seep_case *c, struct seep_finding *f, uint64_t 
     *sum = 0;
     for (uint32_t i = 0; i < c->m->n_sites; i++) {
         const struct seep_model_site *site = &c->m->sites[i];
-        const char *space = c->m->spaces[site->space].name;
         struct seep_held steady;
-        if ((strcmp(space, "host") != 0 && strcmp(space, "mmap") != 0) ||
-            !dies_in_next_step(c, site))
+        if (!c->m->spaces[site->space].name.host_like || !dies_in_next_step(c, site))
             continue;
         if (live_at(c, i, middle, &steady))
             return -SEEP_ENOMEM;
@@ -96,7 +94,7 @@ int seep_find_carry_over(struct seep_case *c, struct seep_finding *f, bool *foun
         f, "blocks of a step are freed in the next one, when its own are there: %s twice",
         seep_text_size((double)sum, size));
     seep_finding_note(f, "no growth; the peak could be %s lower, %.0f %% of the peak of %s", size,
-                      100.0 * (double)sum / (double)peak, c->m->spaces[c->space].name);
+                      100.0 * (double)sum / (double)peak, c->m->spaces[c->space].name.text);
     return 0;
 }
 
@@ -128,7 +126,7 @@ static int find_arenas(struct seep_case *c, uint32_t parent, struct seep_finding
     for (uint32_t i = 0; i < m->n_sites; i++) {
         const struct seep_model_site *site = &m->sites[i];
         const struct seep_totals *t = &site->totals;
-        if (strcmp(m->spaces[site->space].name, "mmap") != 0 || !t->allocations ||
+        if (m->spaces[site->space].name.class != SEEP_CLASS_MMAP || !t->allocations ||
             !is_of_process(m, site, parent) || c->frames->importing[site->stack] ||
             !c->frames->is_own[site->stack] || !is_arena(t->allocated_bytes / t->allocations) ||
             t->peak_bytes <= most.bytes)

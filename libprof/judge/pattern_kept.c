@@ -76,9 +76,9 @@ bool seep_is_eager_retention(const struct seep_case *c, struct seep_finding *f)
                       (unsigned long long)f->count,
                       seep_text_size((double)f->live_bytes / (double)f->count, each));
     seep_finding_note(f, "none was freed up to step %d, none was added", (int)c->span->last);
-    seep_finding_note(f, "%s, %.0f %% of the peak of %s",
-                      seep_text_size((double)f->live_bytes, size),
-                      100.0 * (double)f->live_bytes / (double)c->space_peak, seep_case_space(c));
+    seep_finding_note(
+        f, "%s, %.0f %% of the peak of %s", seep_text_size((double)f->live_bytes, size),
+        100.0 * (double)f->live_bytes / (double)c->space_peak, seep_case_space(c)->text);
     return true;
 }
 

@@ -3,8 +3,6 @@
 #include "libprof/base/text.h"
 #include "libprof/measure/thresholds.h"
 
-#include <string.h>
-
 static const struct {
     bool (*of_line)(const struct seep_case *, struct seep_finding *);
     int (*of_job)(struct seep_case *, struct seep_finding *, bool *);
@@ -17,17 +15,17 @@ static const struct {
 #undef SEEP_PATTERN
 };
 
-static bool lies_in(const char *space, enum seep_pattern_spaces wanted)
+static bool lies_in(enum seep_space_class space, enum seep_pattern_spaces wanted)
 {
     switch (wanted) {
     case SEEP_SPACES_DEVICE:
-        return strncmp(space, "device:", 7) == 0 || strncmp(space, "tensor:", 7) == 0;
+        return space == SEEP_CLASS_DEVICE || space == SEEP_CLASS_TENSOR;
     case SEEP_SPACES_PINNED:
-        return strcmp(space, "pinned") == 0;
+        return space == SEEP_CLASS_PINNED;
     case SEEP_SPACES_SHM:
-        return strcmp(space, "shm") == 0;
+        return space == SEEP_CLASS_SHM;
     case SEEP_SPACES_NOT_SHM:
-        return strcmp(space, "shm") != 0;
+        return space != SEEP_CLASS_SHM;
     case SEEP_SPACES_ALL:
         break;
     }
@@ -39,7 +37,7 @@ bool seep_patterns_judge_line(const struct seep_case *c, struct seep_finding *fi
     for (int i = 0; i < SEEP_N_PATTERNS; i++) {
         const struct seep_pattern_row *row = seep_pattern_row((enum seep_pattern)i);
         if (row->scope != SEEP_SCOPE_LINE || (row->axis == SEEP_AXIS_STEPS && c->signs->timed) ||
-            !lies_in(seep_case_space(c), row->spaces))
+            !lies_in(seep_case_space(c)->class, row->spaces))
             continue;
         seep_finding_blank(finding);
         finding->pattern = (enum seep_pattern)i;
@@ -67,9 +65,9 @@ const char *seep_case_unit(const struct seep_case *c)
     return c->signs->timed ? "time slice" : "step";
 }
 
-const char *seep_case_space(const struct seep_case *c)
+const struct seep_space_name *seep_case_space(const struct seep_case *c)
 {
-    return c->m->spaces[c->space].name;
+    return &c->m->spaces[c->space].name;
 }
 
 bool seep_case_is_alike(struct seep_held one, struct seep_held main)

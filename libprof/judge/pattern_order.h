@@ -35,7 +35,7 @@ SEEP_MUST_CHECK int seep_patterns_judge_job(struct seep_case *c, enum seep_patte
 const char *seep_case_unit(const struct seep_case *c);
 
 /* The name of the case's space. */
-const char *seep_case_space(const struct seep_case *c);
+const struct seep_space_name *seep_case_space(const struct seep_case *c);
 
 /* Whether a site holds the same kind of thing as the line's main one: the objects around the data
  * (headers, storages) are not what is counted, an item made by way of another function is. */

@@ -78,7 +78,8 @@ bool seep_is_collective_buffer(const struct seep_case *c, struct seep_finding *f
                       (double)site->totals.allocations / (double)c->m->n_steps /
                           (site->n_slots ? site->n_slots : 1));
     seep_finding_note(f, "%.0f %% of the peak of %s while it lives",
-                      100.0 * (double)f->saving_bytes / (double)c->space_peak, seep_case_space(c));
+                      100.0 * (double)f->saving_bytes / (double)c->space_peak,
+                      seep_case_space(c)->text);
     return true;
 }
 
@@ -133,6 +134,6 @@ bool seep_is_size_spike(const struct seep_case *c, struct seep_finding *f)
                       seep_text_size((double)spike.median, usual));
     seep_finding_note(f, "%.1f %% of the requests are as large; it is %.0f %% of the peak of %s",
                       100 * spike.share, 100.0 * (double)spike.largest / (double)c->space_peak,
-                      seep_case_space(c));
+                      seep_case_space(c)->text);
     return true;
 }

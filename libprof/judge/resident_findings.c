@@ -8,20 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int host_space(struct seep_model *m, uint16_t *space)
-{
-    for (uint16_t i = 0; i < m->n_spaces; i++) {
-        *space = i;
-        if (strcmp(m->spaces[i].name, "host") == 0)
-            return 0;
-    }
-    if (m->n_spaces >= SEEP_MODEL_MAX_SPACES)
-        return -1;
-    *space = (uint16_t)m->n_spaces;
-    strcpy(m->spaces[m->n_spaces++].name, "host"); /* nothing of it was recorded */
-    return 0;
-}
-
 static void describe(const struct seep_model *m, const struct seep_rss *rss, struct seep_finding *f)
 {
     const char *unit = m->step_source == SEEP_STEP_TIME ? "time slice" : "step";
@@ -50,7 +36,7 @@ static void describe(const struct seep_model *m, const struct seep_rss *rss, str
                           seep_text_size(rss->heap_free.slope.value, each), unit);
 }
 
-static int add_unexplained(struct seep_model *m, const struct seep_rss_table *t,
+static int add_unexplained(const struct seep_model *m, const struct seep_rss_table *t,
                            struct seep_findings *out)
 {
     const struct seep_rss *job = &t->job;
@@ -59,6 +45,7 @@ static int add_unexplained(struct seep_model *m, const struct seep_rss_table *t,
         .severity = SEEP_INFO,
         .confidence = SEEP_T_SURE_BURSTS,
         .part = SEEP_PART_OTHER,
+        .space = m->host,
         .live_bytes = (uint64_t)fmax(job->unexplained.last, 0),
         .peak_bytes = (uint64_t)fmax(job->unexplained.last, (double)job->peak.unexplained_bytes),
         .growth = job->unexplained.slope,
@@ -70,7 +57,7 @@ static int add_unexplained(struct seep_model *m, const struct seep_rss_table *t,
 
     if (list)
         out->list = list;
-    if (!list || !f.sites || !f.processes || host_space(m, &f.space)) {
+    if (!list || !f.sites || !f.processes) {
         seep_finding_fini(&f);
         return -SEEP_ENOMEM;
     }
@@ -93,15 +80,14 @@ static void note_fragmentation(const struct seep_model *m, const struct seep_rss
 
     for (size_t i = 0; i < out->n && job->heap_free.growing; i++) {
         struct seep_finding *f = &out->list[i];
-        if (f->pattern == SEEP_PATTERN_ALLOCATOR_CACHE &&
-            strcmp(m->spaces[f->space].name, "host") == 0)
+        if (f->pattern == SEEP_PATTERN_ALLOCATOR_CACHE && f->space == m->host)
             seep_finding_note(f, "free memory in libc's arenas grows by %s every %s",
                               seep_text_size(job->heap_free.slope.value, each),
                               m->step_source == SEEP_STEP_TIME ? "time slice" : "step");
     }
 }
 
-int seep_rss_judge(struct seep_model *m, const struct seep_rss_table *table,
+int seep_rss_judge(const struct seep_model *m, const struct seep_rss_table *table,
                    struct seep_findings *out)
 {
     note_fragmentation(m, &table->job, out);

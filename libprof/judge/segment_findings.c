@@ -14,7 +14,7 @@ enum { MOST = 4 * SEEP_MAX_FINDINGS };
 /* The findings of one device: what they are about. */
 struct pairing {
     const struct seep_findings *f;
-    char tensors[SEEP_TENSOR_SPACE];
+    uint16_t tensors; /* the space of the device's */
     size_t n;
     bool is_segment[MOST], is_tensor[MOST], drop[MOST];
     double added[MOST]; /* bytes since the first step */
@@ -103,7 +103,7 @@ static int sort_out(const struct seep_model *m, const struct seep_stack_lines *f
         const struct seep_finding *one = &p->f->list[i];
         p->is_segment[i] =
             one->space == device && one->live_bytes && one->pattern != SEEP_PATTERN_ALLOCATOR_CACHE;
-        p->is_tensor[i] = strcmp(m->spaces[one->space].name, p->tensors) == 0;
+        p->is_tensor[i] = one->space == p->tensors;
         n_segments += p->is_segment[i];
         n_tensors += p->is_tensor[i];
     }
@@ -134,7 +134,7 @@ static int join_device(const struct seep_model *m, const struct seep_stack_lines
     char size[SEEP_SIZE_TEXT];
     size_t kept = 0;
 
-    if (!seep_tensor_space(m->spaces[device].name, p.tensors))
+    if (!seep_model_tensor_space(m, device, &p.tensors))
         return 0;
     int rc = sort_out(m, frames, symbols, device, &p);
     if (!rc)
@@ -145,7 +145,7 @@ static int join_device(const struct seep_model *m, const struct seep_stack_lines
         if (of >= 0)
             seep_finding_note(&f->list[of], "an allocator holds %s of %s for what is kept",
                               seep_text_size((double)f->list[i].live_bytes, size),
-                              m->spaces[device].name);
+                              m->spaces[device].name.text);
     }
     for (size_t i = 0; i < f->n; i++) {
         if (i < p.n && p.drop[i])

@@ -51,7 +51,7 @@ static uint64_t private_at(const struct seep_model *m, const struct seep_model_p
     uint64_t sum = 0;
 
     for (uint16_t s = 0; s < m->n_spaces; s++) {
-        if (strcmp(m->spaces[s].name, "host") == 0 || strcmp(m->spaces[s].name, "mmap") == 0)
+        if (m->spaces[s].name.host_like)
             sum += seep_process_live_at(p, s, t);
     }
     return sum;

@@ -3,26 +3,15 @@
 #include "libprof/base/text.h"
 #include "libprof/code/function_kinds.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-bool seep_tensor_space(const char *device_space, char tensor_space[SEEP_TENSOR_SPACE])
-{
-    static const char device[] = "device:";
-
-    if (strncmp(device_space, device, sizeof device - 1) != 0)
-        return false;
-    snprintf(tensor_space, SEEP_TENSOR_SPACE, "tensor:%.16s", device_space + sizeof device - 1);
-    return true;
-}
-
-size_t seep_sites_of_space(const struct seep_model *m, const char *name, uint32_t *sites)
+size_t seep_sites_of_space(const struct seep_model *m, uint16_t space, uint32_t *sites)
 {
     size_t n = 0;
 
     for (uint32_t i = 0; i < m->n_sites; i++) {
-        if (strcmp(m->spaces[m->sites[i].space].name, name) == 0)
+        if (m->sites[i].space == space)
             sites[n++] = i;
     }
     return n;

@@ -8,13 +8,8 @@
 #include "libprof/code/symbols.h"
 #include "libprof/model/model.h"
 
-/* The space of the tensors that lie in `device_space` goes to tensor_space. False where that is no
- * device's. */
-enum { SEEP_TENSOR_SPACE = 24 };
-bool seep_tensor_space(const char *device_space, char tensor_space[SEEP_TENSOR_SPACE]);
-
-/* The sites of the space of that name, to sites[], which has room for all; how many. */
-size_t seep_sites_of_space(const struct seep_model *m, const char *name, uint32_t *sites);
+/* The sites of a space, to sites[], which has room for all; how many. */
+size_t seep_sites_of_space(const struct seep_model *m, uint16_t space, uint32_t *sites);
 
 /* Which of the dictionary's stacks ask a device for segments, to marked[], all false before: those
  * through a place that tensors[0, n), sites, are asked for at, by the call that tensors are asked

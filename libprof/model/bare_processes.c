@@ -1,10 +1,12 @@
 #include "libprof/model/bare_processes.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const space_names[SEEP_COUNTED_SPACES] = {"host", "mmap", "shm"};
+_Static_assert((int)SEEP_CLASS_HOST == (int)SEEP_SPACE_HOST &&
+                   (int)SEEP_CLASS_MMAP == (int)SEEP_SPACE_MMAP &&
+                   (int)SEEP_CLASS_SHM == (int)SEEP_SPACE_SHM,
+               "what is counted of a process is by class");
 
 /* ---- which they are ------------------------------------------------------------------------ */
 
@@ -71,28 +73,17 @@ struct seep_totals seep_count_totals(const struct seep_count *count, bool gone)
     };
 }
 
-static struct seep_totals *totals_of(struct seep_model *m, const char *name)
-{
-    for (size_t i = 0; i < m->n_spaces; i++) {
-        if (strcmp(m->spaces[i].name, name) == 0)
-            return &m->spaces[i].totals;
-    }
-    if (m->n_spaces >= SEEP_MODEL_MAX_SPACES)
-        return NULL;
-    struct seep_model_space *space = &m->spaces[m->n_spaces++];
-    snprintf(space->name, sizeof space->name, "%s", name);
-    return &space->totals;
-}
-
 static void add_counts(struct seep_model *m, const struct seep_count *counts, bool gone)
 {
+    uint16_t space;
+
     for (int i = 0; i < SEEP_COUNTED_SPACES; i++) {
         if (!counts[i].allocations && !counts[i].allocated_bytes)
             continue;
         struct seep_totals its = seep_count_totals(&counts[i], gone);
-        struct seep_totals *t = totals_of(m, space_names[i]);
-        if (!t)
+        if (!seep_model_add_space(m, seep_space_class_name((enum seep_space_class)i), &space))
             continue;
+        struct seep_totals *t = &m->spaces[space].totals;
         t->allocations = seep_sum(t->allocations, its.allocations);
         t->frees = seep_sum(t->frees, its.frees);
         t->allocated_bytes = seep_sum(t->allocated_bytes, its.allocated_bytes);
@@ -149,8 +140,6 @@ static void describe(struct seep_header *h, const struct seep_job *job,
         memcpy(h->argv, entry->name, sizeof entry->name);
         h->argv_bytes = (uint32_t)strlen(entry->name) + 1;
     }
-    for (int i = 0; i < SEEP_COUNTED_SPACES; i++)
-        strcpy(h->spaces[i].name, space_names[i]);
     h->check = seep_header_check(h);
 }
 

@@ -14,27 +14,12 @@ struct record {
     uint32_t process;
 };
 
+/* The job's space + 1 of a process's, 0 where the job has too many. */
 static uint16_t job_space(struct seep_model *m, const char *name)
 {
-    char clean[sizeof m->spaces[0].name] = "";
-    size_t n = 0;
+    uint16_t space;
 
-    for (; name[n] && n + 1 < sizeof clean; n++) {
-        char c = name[n];
-        bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == ':' || c == '-' ||
-                     c == '_' || (c >= 'A' && c <= 'Z');
-        clean[n] = plain ? c : '?';
-    }
-    if (n == 0)
-        clean[0] = '?'; /* a damaged header */
-    for (size_t i = 0; i < m->n_spaces; i++) {
-        if (strcmp(m->spaces[i].name, clean) == 0)
-            return (uint16_t)(i + 1);
-    }
-    if (m->n_spaces == SEEP_MODEL_MAX_SPACES)
-        return 0;
-    memcpy(m->spaces[m->n_spaces].name, clean, sizeof clean);
-    return (uint16_t)++m->n_spaces;
+    return seep_model_add_space(m, name, &space) ? (uint16_t)(space + 1) : 0;
 }
 
 static int add_point(struct seep_model *m, struct seep_model_slot *part, int32_t step,

@@ -52,6 +52,29 @@ void seep_model_not_read(struct seep_model *m, const char *name, const char *rea
     }
 }
 
+bool seep_model_add_space(struct seep_model *m, const char *name, uint16_t *space)
+{
+    struct seep_space_name parsed = seep_space_parse(name);
+
+    for (*space = 0; *space < m->n_spaces; ++*space) {
+        if (strcmp(m->spaces[*space].name.text, parsed.text) == 0)
+            return true;
+    }
+    if (m->n_spaces == SEEP_MODEL_MAX_SPACES)
+        return false;
+    m->spaces[m->n_spaces++] = (struct seep_model_space){.name = parsed, .recorded = true};
+    return true;
+}
+
+bool seep_model_tensor_space(const struct seep_model *m, uint16_t device, uint16_t *tensors)
+{
+    for (*tensors = 0; *tensors < m->n_spaces; ++*tensors) {
+        if (seep_space_is_tensors_of(&m->spaces[*tensors].name, &m->spaces[device].name))
+            return true;
+    }
+    return false;
+}
+
 static int32_t clamp_step(int64_t step)
 {
     const int64_t bound = INT32_MAX / 2;

@@ -12,6 +12,7 @@
 #include "libprof/model/dictionary.h"
 #include "libprof/read/job_read.h"
 #include "libprof/read/profile_read.h"
+#include "libprof/words/space.h"
 
 enum { SEEP_MODEL_MAX_SPACES = 255, SEEP_STEP_BEFORE = INT32_MIN };
 
@@ -75,7 +76,8 @@ struct seep_model_site { /* one (stack, space) of the job */
 };
 
 struct seep_model_space {
-    char name[24];
+    struct seep_space_name name;
+    bool recorded; /* something of it was; else it is there as the model's host */
     struct seep_totals totals;
 };
 
@@ -156,8 +158,9 @@ struct seep_model {
     size_t n_processes;
     struct seep_bare *bares; /* by table and place in it; see bare.h */
     size_t n_bares;
-    struct seep_model_space spaces[SEEP_MODEL_MAX_SPACES];
+    struct seep_model_space spaces[SEEP_MODEL_MAX_SPACES + 1]; /* + 1: the host's */
     size_t n_spaces;
+    uint16_t host; /* the space of that class, which every finished model has */
     struct seep_model_site *sites;
     size_t n_sites, sites_capacity;
     struct seep_model_slot *slots;
@@ -197,6 +200,13 @@ static inline uint64_t seep_model_ns(const struct seep_model_process *p, uint64_
 }
 
 void seep_model_fini(struct seep_model *m);
+
+/* The space of that name, which something was recorded of, to *space; false where the model has no
+ * room for it. */
+bool seep_model_add_space(struct seep_model *m, const char *name, uint16_t *space);
+
+/* The space of the tensors that lie in `device`, to *tensors; false where there is none. */
+bool seep_model_tensor_space(const struct seep_model *m, uint16_t device, uint16_t *tensors);
 
 /* Notes a file that could not be read. */
 void seep_model_not_read(struct seep_model *m, const char *name, const char *reason);

@@ -212,6 +212,16 @@ static void add_totals(struct seep_totals *t, const struct seep_totals *its, boo
         seep_sum(t->freed_bytes, its->allocated_bytes - (gone ? 0 : seep_totals_live(its)));
 }
 
+/* Findings may be about the host's memory where nothing of it was recorded. */
+static void find_host(struct seep_model *m)
+{
+    m->host = 0;
+    while (m->host < m->n_spaces && m->spaces[m->host].name.class != SEEP_CLASS_HOST)
+        m->host++;
+    if (m->host == m->n_spaces)
+        m->spaces[m->n_spaces++].name = seep_space_parse(seep_space_class_name(SEEP_CLASS_HOST));
+}
+
 int seep_processes_add_spaces(struct seep_model *m)
 {
     uint32_t *sites = malloc((m->n_sites + 1) * sizeof *sites);
@@ -233,6 +243,7 @@ int seep_processes_add_spaces(struct seep_model *m)
     }
     if (!rc)
         seep_bares_add_spaces(m);
+    find_host(m);
     free(sites);
     return rc;
 }

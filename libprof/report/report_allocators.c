@@ -117,11 +117,11 @@ static void say_own_mallocs(struct seep_said *said)
 /* The module that asked for a map: that of the innermost frame. 0: none. */
 static uint32_t asking_module(const struct seep_model *m, const struct seep_model_site *site)
 {
-    const char *space = m->spaces[site->space].name;
+    enum seep_space_class class = m->spaces[site->space].name.class;
     const struct seep_dict_frame *f = &m->dict.frames[m->dict.stacks[site->stack].frame];
 
     if (!site->stack || f->kind != SEEP_FRAME_NATIVE || f->pseudo ||
-        (strcmp(space, "mmap") != 0 && strcmp(space, "shm") != 0))
+        (class != SEEP_CLASS_MMAP && class != SEEP_CLASS_SHM))
         return 0;
     return f->source;
 }

@@ -1,4 +1,4 @@
-/* Which sites a report lists. */
+/* Which sites and spaces a report lists. */
 #include "libprof/report/report_pieces.h"
 
 #include <stdlib.h>
@@ -112,4 +112,14 @@ int seep_report_choose(struct seep_report_pieces *pieces, uint32_t *chosen, size
     free(rank);
     free(choices);
     return rc;
+}
+
+bool seep_report_lists_space(const struct seep_report_pieces *pieces, uint16_t space)
+{
+    const struct seep_findings *f = pieces->findings;
+    bool listed = pieces->m->spaces[space].recorded;
+
+    for (size_t i = 0; i < f->n && !listed; i++)
+        listed = f->list[i].space == space;
+    return listed;
 }

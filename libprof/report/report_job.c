@@ -35,13 +35,13 @@ static json_t *exit_of(const struct seep_model_process *p)
 
 static json_t *counted_spaces(const struct seep_process *e, bool gone, bool *failed)
 {
-    static const char *const names[SEEP_COUNTED_SPACES] = {"host", "mmap", "shm"};
     json_t *spaces = json_object();
 
     for (int i = 0; i < SEEP_COUNTED_SPACES && seep_bare_is_counted(e); i++) {
         struct seep_totals totals = seep_count_totals(&e->counts[i], gone);
         if (totals.allocations || totals.allocated_bytes)
-            seep_json_set(spaces, names[i], seep_json_totals(&totals), failed);
+            seep_json_set(spaces, seep_space_class_name((enum seep_space_class)i),
+                          seep_json_totals(&totals), failed);
     }
     return spaces;
 }
@@ -58,7 +58,7 @@ static json_t *spaces_of(const struct seep_report_pieces *pieces,
 
     for (int i = 0; i < SEEP_MAX_SPACES; i++) {
         if (p->space_of[i])
-            seep_json_set(spaces, m->spaces[p->space_of[i] - 1].name,
+            seep_json_set(spaces, m->spaces[p->space_of[i] - 1].name.text,
                           seep_json_space(&p->spaces[i], &growths[p->space_of[i] - 1]), failed);
     }
     return spaces;
@@ -205,9 +205,11 @@ json_t *seep_json_timeline(const struct seep_report_pieces *pieces)
         seep_json_append(times, seep_json_real((double)since / 1e9), &failed);
         seep_json_append(steps, json_integer(step > 0 ? step : 0), &failed);
     }
-    for (uint16_t s = 0; s < m->n_spaces; s++)
-        seep_json_set(spaces, m->spaces[s].name,
-                      json_pack("{s:o}", "live_bytes", live_column(m, s, t, n)), &failed);
+    for (uint16_t s = 0; s < m->n_spaces; s++) {
+        if (seep_report_lists_space(pieces, s))
+            seep_json_set(spaces, m->spaces[s].name.text,
+                          json_pack("{s:o}", "live_bytes", live_column(m, s, t, n)), &failed);
+    }
     seep_json_set(json, "t_s", times, &failed);
     seep_json_set(json, "step", steps, &failed);
     seep_json_set(json, "spaces", spaces, &failed);

@@ -71,9 +71,12 @@ static json_t *spaces_json(const struct seep_report_pieces *pieces, bool *failed
     const struct seep_model *m = pieces->m;
     json_t *spaces = json_object();
 
-    for (size_t i = 0; i < m->n_spaces; i++)
-        seep_json_set(spaces, m->spaces[i].name,
-                      seep_json_space(&m->spaces[i].totals, &pieces->growths->of_space[i]), failed);
+    for (uint16_t i = 0; i < m->n_spaces; i++) {
+        if (seep_report_lists_space(pieces, i))
+            seep_json_set(spaces, m->spaces[i].name.text,
+                          seep_json_space(&m->spaces[i].totals, &pieces->growths->of_space[i]),
+                          failed);
+    }
     return spaces;
 }
 

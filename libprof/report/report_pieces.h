@@ -33,6 +33,9 @@ json_t *seep_json_whole(json_t *json, bool failed);
 SEEP_MUST_CHECK int seep_report_choose(struct seep_report_pieces *pieces, uint32_t *chosen,
                                        size_t *n_chosen);
 
+/* Whether a space is in the report: something of it was recorded, or a finding is about it. */
+bool seep_report_lists_space(const struct seep_report_pieces *pieces, uint16_t space);
+
 json_t *seep_json_sites(const struct seep_report_pieces *pieces, const uint32_t *chosen, size_t n);
 json_t *seep_json_site_id(uint32_t site);
 json_t *seep_json_findings(const struct seep_report_pieces *pieces);

@@ -117,7 +117,7 @@ static json_t *site_json(const struct seep_report_pieces *pieces, uint32_t id,
     if (seep_growth_of_site(m, &pieces->findings->span, id, level, &slope))
         *failed = true;
     seep_json_set(json, "id", seep_json_site_id(id), failed);
-    seep_json_set(json, "space", json_string(m->spaces[site->space].name), failed);
+    seep_json_set(json, "space", json_string(m->spaces[site->space].name.text), failed);
     seep_json_set(json, "role",
                   json_string(seep_part_name((enum seep_part)pieces->frames->part[site->stack])),
                   failed);
@@ -208,7 +208,7 @@ static json_t *finding_json(const struct seep_report_pieces *pieces, const struc
     seep_json_set(json, "title", seep_json_text(f->title ? f->title : ""), failed);
     seep_json_set(json, "severity", json_string(seep_severity_name(f->severity)), failed);
     seep_json_set(json, "confidence", seep_json_real(f->confidence), failed);
-    seep_json_set(json, "space", json_string(m->spaces[f->space].name), failed);
+    seep_json_set(json, "space", json_string(m->spaces[f->space].name.text), failed);
     seep_json_set(json, "role", json_string(seep_part_name(f->part)), failed);
     seep_json_set(json, "processes", finding_pids(m, f), failed);
     seep_json_set(json, "frame", f->n_sites ? look_at(pieces, f->frame) : json_null(), failed);

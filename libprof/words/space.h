@@ -1,0 +1,40 @@
+/* Spaces of memory, by the names that profiles, budgets and reports give them. */
+#ifndef SEEP_LIBPROF_WORDS_SPACE_H
+#define SEEP_LIBPROF_WORDS_SPACE_H
+
+#include <stdbool.h>
+
+/* What memory a space is of. The first three are those that every profile has, in its order. */
+enum seep_space_class {
+    SEEP_CLASS_HOST,   /* "host": blocks of the malloc family */
+    SEEP_CLASS_MMAP,   /* "mmap": private maps */
+    SEEP_CLASS_SHM,    /* "shm": shared maps */
+    SEEP_CLASS_PINNED, /* "pinned": of the host, locked for copies to a device */
+    SEEP_CLASS_DEVICE, /* "device:N": what the driver of a device gave */
+    SEEP_CLASS_TENSOR, /* "tensor:N": what an allocator cut from that for tensors */
+    SEEP_CLASS_OTHER,  /* announced under a name of the program's own */
+};
+
+enum { SEEP_SPACE_TEXT = 24 };
+
+struct seep_space_name {
+    char text[SEEP_SPACE_TEXT]; /* printable, never empty, NUL-terminated */
+    enum seep_space_class class;
+    int device;     /* N of device:N and tensor:N; −1 where it is no number of 1 to 4 digits */
+    bool host_like; /* host or mmap: one memory to the user */
+};
+
+/* Takes any text, cut to what a name has room for; what no name holds becomes '?'. */
+struct seep_space_name seep_space_parse(const char *text);
+
+/* The name of a class without a number: "host", "mmap", "shm", "pinned"; "" of the others. */
+const char *seep_space_class_name(enum seep_space_class class);
+
+/* Whether it is a space that seep knows, number included. */
+bool seep_space_is_known(const struct seep_space_name *name);
+
+/* Whether the one space is of the tensors that lie in the other, a device's. */
+bool seep_space_is_tensors_of(const struct seep_space_name *tensors,
+                              const struct seep_space_name *device);
+
+#endif
