@@ -99,7 +99,7 @@ START_TEST(lines_that_exchange_blocks_are_nobodys_fault)
 }
 END_TEST
 
-START_TEST(the_largest_leak_comes_first_and_crumbs_beside_it_are_left_out)
+START_TEST(the_largest_leak_comes_first_and_what_is_negligible_beside_it_is_left_out)
 {
     struct ramp r = {FIRST, UINT32_MAX, 1, UINT32_MAX};
 
@@ -127,7 +127,8 @@ int main(void)
     tcase_add_test(tcase, native_growth_names_the_programs_own_code);
     tcase_add_test(tcase, sites_of_one_line_are_one_finding);
     tcase_add_test(tcase, lines_that_exchange_blocks_are_nobodys_fault);
-    tcase_add_test(tcase, the_largest_leak_comes_first_and_crumbs_beside_it_are_left_out);
+    tcase_add_test(tcase,
+                   the_largest_leak_comes_first_and_what_is_negligible_beside_it_is_left_out);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -138,42 +138,30 @@ START_TEST(a_test_scan_without_labels_is_read)
 }
 END_TEST
 
-START_TEST(objects_listed_twice_count_once)
+#define OBJECT(segments) "{\"segments\": [" segments "]}"
+
+static const struct {
+    const char *objects;
+    size_t n_instances;
+    double first, last; /* instances of the first point (segment 7) and of the last (segment -3) */
+} listed[] = {
+    /* Objects that are listed twice count once; those without segments are not taken for such. */
+    {OBJECT("7") "," OBJECT("-3") "," OBJECT("7") "," OBJECT("-3"), 2, 0, 1},
+    {OBJECT("") "," OBJECT("7") "," OBJECT("") "," OBJECT("-3"), 4, 1, 3},
+    /* A segment of two objects goes to the last. */
+    {OBJECT("7, -3") "," OBJECT("7") "," OBJECT("8"), 3, 1, 0},
+};
+
+START_TEST(a_point_belongs_to_one_object_however_they_are_listed)
 {
     struct seep_scannet_scene *scene = NULL;
-    const char twice[] = "{\"segGroups\": [{\"segments\": [7]}, {\"segments\": [-3]}, "
-                         "{\"segments\": [7]}, {\"segments\": [-3]}]}";
+    char objects[256];
 
-    ck_assert_int_eq(read_four(some_labels, some_segments, twice, &scene, NULL), 0);
-    ck_assert_uint_eq(scene->n_instances, 2);
-    ck_assert_double_eq(scene->points[0].instance, 0);
-    ck_assert_double_eq(scene->points[3].instance, 1);
-    seep_scannet_free(scene);
-}
-END_TEST
-
-START_TEST(objects_without_segments_are_not_taken_for_a_list_given_twice)
-{
-    struct seep_scannet_scene *scene = NULL;
-    const char empty[] = "{\"segGroups\": [{\"segments\": []}, {\"segments\": [7]}, "
-                         "{\"segments\": []}, {\"segments\": [-3]}]}";
-
-    ck_assert_int_eq(read_four(some_labels, some_segments, empty, &scene, NULL), 0);
-    ck_assert_uint_eq(scene->n_instances, 4);
-    ck_assert_double_eq(scene->points[3].instance, 3);
-    seep_scannet_free(scene);
-}
-END_TEST
-
-START_TEST(a_segment_of_two_objects_goes_to_the_last)
-{
-    struct seep_scannet_scene *scene = NULL;
-    const char both[] = "{\"segGroups\": [{\"segments\": [7, -3]}, {\"segments\": [7]}, "
-                        "{\"segments\": [8]}]}";
-
-    ck_assert_int_eq(read_four(some_labels, some_segments, both, &scene, NULL), 0);
-    ck_assert_double_eq(scene->points[0].instance, 1);
-    ck_assert_double_eq(scene->points[3].instance, 0);
+    snprintf(objects, sizeof objects, "{\"segGroups\": [%s]}", listed[_i].objects);
+    ck_assert_int_eq(read_four(some_labels, some_segments, objects, &scene, NULL), 0);
+    ck_assert_uint_eq(scene->n_instances, listed[_i].n_instances);
+    ck_assert_double_eq(scene->points[0].instance, listed[_i].first);
+    ck_assert_double_eq(scene->points[3].instance, listed[_i].last);
     seep_scannet_free(scene);
 }
 END_TEST
@@ -427,9 +415,7 @@ int main(void)
     tcase_add_test(c, a_point_is_what_pointgroup_makes_of_it);
     tcase_add_test(c, the_twenty_classes_of_the_benchmark_are_told_from_the_other_labels);
     tcase_add_test(c, a_test_scan_without_labels_is_read);
-    tcase_add_test(c, objects_listed_twice_count_once);
-    tcase_add_test(c, objects_without_segments_are_not_taken_for_a_list_given_twice);
-    tcase_add_test(c, a_segment_of_two_objects_goes_to_the_last);
+    LOOP(a_point_belongs_to_one_object_however_they_are_listed, listed);
     LOOP(annotations_of_another_scan_are_refused, bad);
     LOOP(a_mesh_without_places_and_colours_is_refused, bad_meshes);
     LOOP(a_room_has_as_many_points_as_asked_for, sizes);
