@@ -1,4 +1,4 @@
-/* Which sites a report lists. */
+/* This file chooses the sites that a report lists. */
 #include "libprof/report/report_pieces.h"
 
 #include <stdlib.h>
