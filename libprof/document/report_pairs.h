@@ -1,4 +1,4 @@
-/* Two reports of one job, side by side: the same findings, the same sites, and what became of them.
+/* Two reports of one job are laid side by side: findings and sites that are the same become pairs.
  * Nothing here depends on line numbers, folders, addresses, process numbers or times. */
 #ifndef SEEP_LIBPROF_DOCUMENT_REPORT_PAIRS_H
 #define SEEP_LIBPROF_DOCUMENT_REPORT_PAIRS_H

@@ -1,6 +1,6 @@
-/* Reading reports: the pieces that everything that compares, judges and prints them needs. Reports
- * of version 1 and 2 are read alike: in version 1 a site's growth is a number, its interval lies
- * beside it, and nothing says how many findings were left out. */
+/* Whatever compares, judges or prints a report reads it through these functions. Reports of version
+ * 1 and 2 are read alike: in version 1 a site's growth is a number, its interval lies beside it,
+ * and nothing says how many findings were left out. */
 #ifndef SEEP_LIBPROF_DOCUMENT_REPORT_VIEW_H
 #define SEEP_LIBPROF_DOCUMENT_REPORT_VIEW_H
 

@@ -1,5 +1,5 @@
-/* A check as JUnit's XML. The dialect is that of Ant's JUnit task, the strictest of those in use:
- * every attribute and element that it wants is there, in its order, so that all readers take it. */
+/* This file prints a check as JUnit's XML, as Ant's JUnit task has it, the strictest in use: every
+ * attribute and element that it wants is there, in its order, so that all readers take it. */
 #include "libprof/base/text.h"
 #include "libprof/document/report_view.h"
 #include "libprof/export/check_printers.h"

@@ -1,4 +1,4 @@
-/* A check as Markdown for the summary of a CI job. */
+/* This file prints a check as Markdown for the summary of a CI job. */
 #include "libprof/base/text.h"
 #include "libprof/document/report_view.h"
 #include "libprof/export/check_printers.h"

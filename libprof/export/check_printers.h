@@ -1,6 +1,5 @@
-/* The forms in which a check (gate.h) is printed, for people and for other programs. All texts in
- * it are treated as untrusted. Each returns 0, -SEEP_EIO or -SEEP_ENOMEM; `colour` matters to text.
- */
+/* A check (gate.h) is printed in several forms, for people and for other programs. All texts in it
+ * are treated as untrusted. Each returns 0, -SEEP_EIO or -SEEP_ENOMEM; only text has a colour. */
 #ifndef SEEP_LIBPROF_EXPORT_CHECK_PRINTERS_H
 #define SEEP_LIBPROF_EXPORT_CHECK_PRINTERS_H
 

@@ -1,5 +1,5 @@
-/* A check as SARIF 2.1.0: OASIS, "Static Analysis Results Interchange Format", sections in
- * brackets. */
+/* This file prints a check as SARIF 2.1.0 (OASIS, "Static Analysis Results Interchange Format");
+ * brackets name its sections. */
 #include "libprof/base/text.h"
 #include "libprof/document/report_pairs.h"
 #include "libprof/document/report_view.h"

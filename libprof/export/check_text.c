@@ -1,4 +1,4 @@
-/* A check as text. */
+/* This file prints a check for a terminal. */
 #include "libprof/document/report_view.h"
 #include "libprof/export/check_printers.h"
 #include "libprof/export/put_text.h"

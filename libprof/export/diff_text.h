@@ -1,4 +1,4 @@
-/* The difference of two reports (site_diff.h) for a terminal. */
+/* This printer shows the difference of two reports (site_diff.h) on a terminal. */
 #ifndef SEEP_LIBPROF_EXPORT_DIFF_TEXT_H
 #define SEEP_LIBPROF_EXPORT_DIFF_TEXT_H
 

@@ -178,7 +178,7 @@ static void put_finding(const struct page *p, const json_t *finding)
     fputc('\n', p->out);
 }
 
-/* "and 8 more: 3 leak, 5 info: the list has a bound: mend the first ones and run again" */
+/* "and 8 more: 3 leak, 5 info: the list has a bound: fix these first, and run again" */
 static void put_left_out(FILE *out, const json_t *report)
 {
     const char *before = ": ";
@@ -192,7 +192,7 @@ static void put_left_out(FILE *out, const json_t *report)
         fprintf(out, "%s%.0f %s", before, seep_get_left_out(report, i), seep_severities[i]);
         before = ", ";
     }
-    fputs(": the list has a bound: mend these first, and run again\n\n", out);
+    fputs(": the list has a bound: fix these first, and run again\n\n", out);
 }
 
 void seep_findings_text(const json_t *report, FILE *out, bool colour)

@@ -1,4 +1,4 @@
-/* The findings of a report for a terminal. */
+/* This printer shows the findings of a report on a terminal. */
 #ifndef SEEP_LIBPROF_EXPORT_FINDING_TEXT_H
 #define SEEP_LIBPROF_EXPORT_FINDING_TEXT_H
 

@@ -1,4 +1,4 @@
-/* The verdict on a fix (fix_verdict.h) for a terminal. */
+/* This printer shows the verdict on a fix (fix_verdict.h) on a terminal. */
 #ifndef SEEP_LIBPROF_EXPORT_FIX_TEXT_H
 #define SEEP_LIBPROF_EXPORT_FIX_TEXT_H
 

@@ -1,4 +1,4 @@
-/* What the printers for a terminal put on a stream. Texts are of anybody's making: no control
+/* Printers for a terminal share what they put on a stream. Texts are untrusted: no control
  * character of theirs reaches it. Failures show in ferror(out). */
 #ifndef SEEP_LIBPROF_EXPORT_PUT_TEXT_H
 #define SEEP_LIBPROF_EXPORT_PUT_TEXT_H

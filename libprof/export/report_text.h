@@ -1,4 +1,4 @@
-/* The report for a terminal: what to look at first, then the job as a whole. */
+/* This printer shows a report on a terminal: what to look at first, then the job as a whole. */
 #ifndef SEEP_LIBPROF_EXPORT_REPORT_TEXT_H
 #define SEEP_LIBPROF_EXPORT_REPORT_TEXT_H
 
@@ -15,8 +15,8 @@
  * no report; -SEEP_EIO when `out` fails. */
 SEEP_MUST_CHECK int seep_report_text(const json_t *report, FILE *out, bool colour);
 
-/* The same with what resident memory is of every process, not only where much of it is not
- * explained. */
+/* Prints the same, and what resident memory is made of for every process, not only where much of it
+ * is not explained. */
 SEEP_MUST_CHECK int seep_report_text_all(const json_t *report, FILE *out, bool colour);
 
 #endif

@@ -1,4 +1,4 @@
-/* Resident memory in words, from the `rss` of a report or of one of its processes. */
+/* This file says what resident memory was made of, from the `rss` of a report or of a process. */
 #ifndef SEEP_LIBPROF_EXPORT_RSS_TEXT_H
 #define SEEP_LIBPROF_EXPORT_RSS_TEXT_H
 

@@ -1,4 +1,4 @@
-/* Spaces of two reports (report_pairs.h) side by side, for a terminal. */
+/* This printer shows the spaces of two reports (report_pairs.h) side by side. */
 #ifndef SEEP_LIBPROF_EXPORT_SPACES_TEXT_H
 #define SEEP_LIBPROF_EXPORT_SPACES_TEXT_H
 

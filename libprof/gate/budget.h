@@ -1,4 +1,4 @@
-/* Budgets: what `seep check` allows a job, from options and from a TOML or JSON file. */
+/* A budget says what `seep check` allows a job; it comes from options and a TOML or JSON file. */
 #ifndef SEEP_LIBPROF_GATE_BUDGET_H
 #define SEEP_LIBPROF_GATE_BUDGET_H
 

@@ -44,8 +44,8 @@ static bool counts(const json_t *finding, int mildest)
            strcmp(seep_get_text(finding, "pattern", ""), "legitimate-growth") != 0;
 }
 
-/* A fix is of what is worst: where there is nothing but remarks before, they are what it is of; and
- * where there is nothing at all, whatever comes is new. */
+/* A fix addresses what is worst: where there is nothing but remarks before, they are what it
+ * addresses; and where there is nothing at all, whatever comes is new. */
 static void choose_what_counts(struct verification *v)
 {
     const json_t *finding;

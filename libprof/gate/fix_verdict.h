@@ -1,4 +1,4 @@
-/* Two runs of one job, before and after a fix. */
+/* A fix is judged by two runs of one job, before and after it. */
 #ifndef SEEP_LIBPROF_GATE_FIX_VERDICT_H
 #define SEEP_LIBPROF_GATE_FIX_VERDICT_H
 

@@ -1,4 +1,4 @@
-/* The gate: a report held against budgets and against an older report. */
+/* The gate holds a report against budgets and against an older report. */
 #ifndef SEEP_LIBPROF_GATE_GATE_H
 #define SEEP_LIBPROF_GATE_GATE_H
 

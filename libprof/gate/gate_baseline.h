@@ -1,4 +1,4 @@
-/* What is new or has grown since an older run. */
+/* This part of the gate finds what is new or has grown since an older run. */
 #ifndef SEEP_LIBPROF_GATE_GATE_BASELINE_H
 #define SEEP_LIBPROF_GATE_GATE_BASELINE_H
 

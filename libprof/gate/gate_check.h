@@ -1,4 +1,4 @@
-/* A check while it is made: gate.h says what it is in the end. */
+/* A check is put together here, line by line; gate.h says what it is in the end. */
 #ifndef SEEP_LIBPROF_GATE_GATE_CHECK_H
 #define SEEP_LIBPROF_GATE_GATE_CHECK_H
 

@@ -1,4 +1,4 @@
-/* Two runs of one job, site by site. */
+/* Two runs of one job are compared site by site. */
 #ifndef SEEP_LIBPROF_GATE_SITE_DIFF_H
 #define SEEP_LIBPROF_GATE_SITE_DIFF_H
 

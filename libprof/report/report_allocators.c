@@ -1,4 +1,5 @@
-/* report.json's coverage: allocators that are not libc's, of a process or inside of a library. */
+/* This part of report.json's coverage names allocators that are not libc's: those of a process, and
+ * those inside of libraries. */
 #include "libprof/report/report_said.h"
 
 #include "libprof/base/text.h"

@@ -1,5 +1,5 @@
-/* report.json: coverage, that is what was seen, and what could not be. Its only work is to leave
- * nothing unseen without a word. */
+/* Coverage, in report.json, says what was seen, and what could not be: nothing is left out without
+ * a word. */
 #include "libprof/report/report_pieces.h"
 
 #include "libprof/base/text.h"

@@ -1,4 +1,4 @@
-/* report.json: processes, helpers, timeline. */
+/* This file writes what report.json says of processes, helpers, and of the job over time. */
 #include "libprof/report/report_pieces.h"
 
 #include "libprof/model/bare_processes.h"

@@ -1,4 +1,4 @@
-/* The report as JSON, version 2: docs/report.schema.json is its grammar. */
+/* The report becomes JSON here, version 2; docs/report.schema.json describes it. */
 #ifndef SEEP_LIBPROF_REPORT_REPORT_JSON_H
 #define SEEP_LIBPROF_REPORT_REPORT_JSON_H
 

@@ -1,12 +1,13 @@
-/* Pieces of report.json that several files write. Only report_*.c include it. */
+/* Several files write report.json: these are the pieces that they share. Only report_*.c include
+ * it. */
 #ifndef SEEP_LIBPROF_REPORT_REPORT_PIECES_H
 #define SEEP_LIBPROF_REPORT_REPORT_PIECES_H
 
 #include "libprof/measure/space_growth.h"
 #include "libprof/report/report_json.h"
 
-/* All return new references, NULL without memory (json_object_set_new and kin take NULL as
- * failure). */
+/* All return new references, NULL without memory (which json_object_set_new() and its like
+ * take for a failure). */
 json_t *seep_json_text(const char *bytes);            /* cleaned */
 json_t *seep_json_text_or_null(const char *bytes);    /* null for NULL and "" */
 json_t *seep_json_count(uint64_t n);                  /* cut at 2⁶³−1 */

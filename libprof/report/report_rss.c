@@ -1,4 +1,4 @@
-/* report.json: what resident memory was made of. */
+/* This file writes what resident memory was made of. */
 #include "libprof/report/report_pieces.h"
 
 static json_t *growth_json(const struct seep_rss_growth *growth)

@@ -1,5 +1,5 @@
-/* Sentences of report.json's coverage: what was not seen. Each says what is missing, and what to do
- * where there is something to do. */
+/* Coverage has a sentence for each thing that was not seen. It says what is missing, and what to do
+ * where something can be done. */
 #ifndef SEEP_LIBPROF_REPORT_REPORT_SAID_H
 #define SEEP_LIBPROF_REPORT_REPORT_SAID_H
 

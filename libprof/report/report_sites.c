@@ -1,4 +1,4 @@
-/* report.json: sites and findings. */
+/* This file writes the sites and the findings of report.json. */
 #include "libprof/report/report_pieces.h"
 
 #include "libprof/code/function_kinds.h"

@@ -1,5 +1,5 @@
-/* report.json's coverage: processes that could not record, and programs that seep could not enter.
- */
+/* This part of report.json's coverage names processes that could not record, and programs that seep
+ * could not enter. */
 #include "libprof/report/report_said.h"
 
 #include "libprof/program/program_entry.h"
