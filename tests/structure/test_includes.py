@@ -31,16 +31,14 @@ ALLOWED = {
 # Circles between modules (a module is name.c with name.h) that still stand, each as one line. One that is cut leaves
 # the list.
 KNOWN_CIRCLES = [
-    "libprof/code/function_kinds libprof/code/part_rules libprof/code/stack_lines",
-    "libprof/gate/gate libprof/gate/gate_parts",
-    "libprof/judge/graph_nodes libprof/judge/signs",
     "libprof/model/process_ends libprof/model/process_facts",
     "libprof/record/os libprof/record/own_pages",
-    "libprof/report/report_json libprof/report/report_parts",
-    "preload/hooks/maps preload/hooks/new preload/hooks/signals preload/life/fork preload/life/sandbox"
-    " preload/life/start preload/record/capture preload/record/map_set preload/record/record preload/record/rss_look"
-    " preload/record/rss_sample preload/record/steps preload/record/thread preload/record/tick",
+    "libprof/report/report_json libprof/report/report_pieces",
+    "preload/life/fork preload/life/start",
     "preload/python/pyframe preload/python/pyframe_code",
+    "preload/record/capture preload/record/map_set preload/record/rss_look preload/record/rss_sample"
+    " preload/record/steps preload/record/tick",
+    "preload/stack/cfi preload/stack/cfi_program",
 ]
 
 

@@ -9,22 +9,6 @@ MOST_FILES = 30  # in a folder of libprof, preload and viewer
 MOST_LINES = 500  # of a source; tables (*.def) may be longer
 MOST_FUNCTION_LINES = 60  # from brace to brace, both included
 
-# What is larger still. A file that is cut leaves the list.
-KNOWN_LONG_FILES = [
-    "libprof/export/report_text.c",
-    "libprof/report/report_coverage.c",
-    "tests/e2e/test_transparent.py",
-    "tests/gate/test_gate.c",
-    "tests/report/test_report_coverage.c",
-    "tests/subjects/transparent.c",
-]
-
-
-# Switches that are tables: a row a case.
-TABLES = [
-    "preload/stack/cfi.c: step",  # the instructions of DWARF's call frames
-]
-
 HEAD = re.compile(r"^[A-Za-z_].*?(\w+)\(")
 
 
@@ -53,18 +37,12 @@ class Sizes(unittest.TestCase):
 
     def test_files_have_at_most_500_lines(self):
         found = [f for f in files_below(".", endings=C_SOURCES + (".py",)) if len(lines_of(f)) > MOST_LINES]
-        new = [f for f in found if f not in KNOWN_LONG_FILES]
-        gone = [f for f in KNOWN_LONG_FILES if f not in found]
-        self.assertFalse(new, "above %d lines: cut them along their ideas" % MOST_LINES)
-        self.assertFalse(gone, "short enough by now, or gone: take them out of KNOWN_LONG_FILES")
+        self.assertFalse(found, "above %d lines: cut them along their ideas" % MOST_LINES)
 
     def test_functions_have_at_most_60_lines(self):
         found = ["%s: %s" % (file, name) for file in files_below(*HALVES, endings=C_SOURCES)
                  for name, n in functions_of(file) if n > MOST_FUNCTION_LINES]
-        new = [f for f in found if f not in TABLES]
-        gone = [f for f in TABLES if f not in found]
-        self.assertFalse(new, "above %d lines: give their steps names" % MOST_FUNCTION_LINES)
-        self.assertFalse(gone, "short enough by now, or gone: take them out of TABLES")
+        self.assertFalse(found, "above %d lines: give their steps names" % MOST_FUNCTION_LINES)
 
 
 if __name__ == "__main__":
