@@ -2,32 +2,42 @@
 #include "libprof/base/toml.h"
 
 #include <cmath>
+#include <memory>
 #include <sstream>
 #include <toml++/toml.h>
+
+/* Whatever is thrown on the way, what was made so far is given back. */
+struct decref {
+    void operator()(json_t *json) const
+    {
+        json_decref(json);
+    }
+};
+using owned = std::unique_ptr<json_t, decref>;
 
 static json_t *convert(const toml::node &node);
 
 static json_t *convert_table(const toml::table &table)
 {
-    json_t *object = json_object();
+    owned object(json_object());
 
     for (auto &&[key, value] : table) {
         std::string name(key.str());
-        if (json_object_set_new(object, name.c_str(), convert(value)))
+        if (json_object_set_new(object.get(), name.c_str(), convert(value)))
             throw std::bad_alloc();
     }
-    return object;
+    return object.release();
 }
 
 static json_t *convert_array(const toml::array &array)
 {
-    json_t *list = json_array();
+    owned list(json_array());
 
     for (auto &&value : array) {
-        if (json_array_append_new(list, convert(value)))
+        if (json_array_append_new(list.get(), convert(value)))
             throw std::bad_alloc();
     }
-    return list;
+    return list.release();
 }
 
 static json_t *convert(const toml::node &node)
@@ -55,7 +65,7 @@ int seep_toml_parse(const char *name, const char *text, size_t n, json_t **value
     *value = nullptr;
     try {
         *value = convert_table(toml::parse(std::string_view(text, n), std::string_view(name)));
-        return 0;
+        return *value ? 0 : -SEEP_ENOMEM;
     } catch (const toml::parse_error &e) {
         return seep_error_set(err, SEEP_EINVAL, name, 0, "line %u: %s",
                               static_cast<unsigned>(e.source().begin.line),
