@@ -21,22 +21,21 @@ static void tighten(struct limit *limit, uint64_t bytes, const char *kind)
         *limit = (struct limit){.bytes = bytes, .kind = kind};
 }
 
-static const char *cgroup_kind(const struct seep_header *h)
+static const char *cgroup_kind(const struct seep_process_limits *limits)
 {
-    return h->limit_cgroup_version == 1 ? "cgroup-v1" : "cgroup-v2";
+    return limits->cgroup_version == 1 ? "cgroup-v1" : "cgroup-v2";
 }
 
 /* Of all processes together, on the main one's machine. */
 static struct limit shared_limit(const struct seep_model *m)
 {
     const struct seep_model_process *main = &m->processes[m->main];
-    const struct seep_header *h = main->profile->header;
     struct limit limit = {.kind = "none"};
 
     if (main->job)
         tighten(&limit, main->job->limit_bytes, main->job->limit_kind);
-    tighten(&limit, h->limit_cgroup_bytes, cgroup_kind(h));
-    tighten(&limit, h->limit_ram_bytes, "ram");
+    tighten(&limit, main->limits.cgroup_bytes, cgroup_kind(&main->limits));
+    tighten(&limit, main->limits.ram_bytes, "ram");
     return limit;
 }
 
@@ -45,8 +44,8 @@ uint64_t seep_memory_limit_of(const struct seep_model *m, const char **kind)
     struct limit limit = shared_limit(m);
 
     for (size_t i = 0; i < m->n_processes && !shared_limit(m).bytes; i++) {
-        tighten(&limit, m->processes[i].profile->header->limit_address_bytes, "RLIMIT_AS");
-        tighten(&limit, m->processes[i].profile->header->limit_data_bytes, "RLIMIT_DATA");
+        tighten(&limit, m->processes[i].limits.address_bytes, "RLIMIT_AS");
+        tighten(&limit, m->processes[i].limits.data_bytes, "RLIMIT_DATA");
     }
     *kind = limit.kind;
     return limit.bytes;
@@ -93,18 +92,18 @@ static struct limit nearest_limit(const struct seep_model *m, const struct seep_
 
     limit.growth = f->growth.value;
     for (size_t i = 0; i < m->n_processes && limit.bytes; i++) {
-        if (strcmp(m->processes[i].profile->header->host, main->profile->header->host) == 0)
+        if (strcmp(m->processes[i].id.host, main->id.host) == 0)
             limit.used += resident_at(m, &m->processes[i], t);
     }
     keep_nearer(&nearest, &limit);
     for (size_t i = 0; i < f->n_processes; i++) {
         const struct seep_model_process *p = &m->processes[f->processes[i]];
-        const struct seep_header *h = p->profile->header;
         double growth = f->growth.value / (double)f->n_processes;
         uint64_t last = p->end_ns ? p->end_ns - 1 : 0;
-        limit = (struct limit){h->limit_address_bytes, h->address_bytes, growth, "RLIMIT_AS"};
+        limit =
+            (struct limit){p->limits.address_bytes, p->address_space_bytes, growth, "RLIMIT_AS"};
         keep_nearer(&nearest, &limit);
-        limit = (struct limit){h->limit_data_bytes, private_at(m, p, last), growth, "RLIMIT_DATA"};
+        limit = (struct limit){p->limits.data_bytes, private_at(m, p, last), growth, "RLIMIT_DATA"};
         keep_nearer(&nearest, &limit);
     }
     return nearest;

@@ -54,7 +54,7 @@ static json_t *hooks_seen(const struct seep_model *m)
         bool seen = false;
         char number[24];
         for (size_t p = 0; p < m->n_processes && !seen; p++)
-            seen = m->processes[p].profile->header->coverage_seen[i] != 0;
+            seen = m->processes[p].recording.hooks_seen[i];
         snprintf(number, sizeof number, "hook %zu", i); /* of a newer build */
         if (seen)
             json_array_append_new(list, json_string(i < N_HOOKS ? hook_names[i] : number));
@@ -143,24 +143,22 @@ static bool never_called_malloc(const struct seep_model_process *p)
     };
     static const enum hook maps[] = {HOOK_mmap,    HOOK_mmap64, HOOK_mprotect,
                                      HOOK_madvise, HOOK_sbrk,   HOOK_brk};
-    const struct seep_header *h = p->profile->header;
+    const struct seep_process_recording *r = &p->recording;
     bool any_heap = false, any_map = false;
 
     for (size_t i = 0; i < sizeof heap / sizeof *heap; i++)
-        any_heap |= h->coverage_seen[heap[i]] != 0;
+        any_heap |= r->hooks_seen[heap[i]];
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
-        any_map |= h->coverage_seen[maps[i]] != 0;
-    return !h->parent_file[0] && any_map && !any_heap;
+        any_map |= r->hooks_seen[maps[i]];
+    return !r->inherits && any_map && !any_heap;
 }
 
 /* The file whose allocator the process used in place of what seep sees; NULL: it did not. */
 static const char *own_malloc_of(const struct seep_model_process *p)
 {
-    const struct seep_header *h = p->profile->header;
-
-    if (h->allocator[0])
-        return h->allocator;
-    return never_called_malloc(p) && h->exe[0] ? h->exe : NULL;
+    if (p->id.allocator[0])
+        return p->id.allocator;
+    return never_called_malloc(p) && p->id.exe[0] ? p->id.exe : NULL;
 }
 
 /* Those that bring the same one: by the path of the file, or where only that is known, its name. */
@@ -212,9 +210,8 @@ static void say_own_mallocs(struct said *said)
     struct own_mallocs all = {.n = 0};
 
     for (size_t i = 0; i < m->n_processes; i++) {
-        const struct seep_header *h = m->processes[i].profile->header;
-        note_own_malloc(&all, own_malloc_of(&m->processes[i]), h->pid,
-                        !h->coverage_seen[HOOK_malloc]);
+        const struct seep_model_process *p = &m->processes[i];
+        note_own_malloc(&all, own_malloc_of(p), p->id.pid, !p->recording.hooks_seen[HOOK_malloc]);
     }
     for (size_t i = 0; i < m->n_bares; i++) {
         const struct seep_process *e = m->bares[i].entry;
@@ -392,7 +389,7 @@ static void say_execs(struct said *said)
             say(said,
                 "pid %u was replaced by another program, of which nothing was seen: seep doctor "
                 "-- PROGRAM tells why",
-                m->processes[i].profile->header->pid);
+                m->processes[i].id.pid);
     }
     say_more(said, n, "were replaced so");
 }
@@ -422,7 +419,7 @@ static void say_optimizers(struct said *said)
 
 /* ---- profiles -------------------------------------------------------------------------------- */
 
-static void say_dropped(struct said *said, const struct seep_header *h)
+static void say_dropped(struct said *said, const struct seep_model_process *p)
 {
     static const char *const why[SEEP_N_DROPS] = {
         [SEEP_DROP_DISK_FULL] = "the disk was full",
@@ -438,33 +435,34 @@ static void say_dropped(struct said *said, const struct seep_header *h)
     };
 
     for (int i = 0; i < SEEP_N_DROPS; i++) {
-        if (h->dropped[i] && i != SEEP_DROP_FREE_UNKNOWN)
-            say(said, "pid %u: %llu events dropped: %s", h->pid, (unsigned long long)h->dropped[i],
+        uint64_t n = p->recording.dropped[i];
+        if (n && i != SEEP_DROP_FREE_UNKNOWN)
+            say(said, "pid %u: %llu events dropped: %s", p->id.pid, (unsigned long long)n,
                 why[i] ? why[i] : "for a reason that this seep does not know");
     }
 }
 
 static void say_process(struct said *said, const struct seep_model_process *p)
 {
-    const struct seep_header *h = p->profile->header;
-    uint32_t v = h->python_version;
+    const struct seep_process_recording *r = &p->recording;
+    uint32_t v = p->id.python_version, pid = p->id.pid;
     char size[SEEP_SIZE_TEXT];
 
-    if (h->python_support == 2)
-        say(said, "pid %u: Python %u.%u is not known to this seep: native stacks only", h->pid,
+    if (!p->id.python_is_known)
+        say(said, "pid %u: Python %u.%u is not known to this seep: native stacks only", pid,
             v >> 24, v >> 16 & 0xff);
     if (p->truncated)
-        say(said, "%s: the file is cut: what lay beyond is missing", p->profile->name);
+        say(said, "%s: the file is cut: what lay beyond is missing", p->id.file);
     if (p->orphaned)
         say(said, "%s: the profile of its parent is missing: stacks known from there are not shown",
-            p->profile->name);
-    if (h->sample_bytes)
+            p->id.file);
+    if (r->sample_bytes)
         say(said, "pid %u: sampled every %llu bytes on average: counts and bytes are estimates",
-            h->pid, (unsigned long long)h->sample_bytes);
-    if (h->uncounted_stacks_bytes)
-        say(said, "pid %u: its first %s were counted without stacks, before it had a profile",
-            h->pid, seep_text_size((double)h->uncounted_stacks_bytes, size));
-    say_dropped(said, h);
+            pid, (unsigned long long)r->sample_bytes);
+    if (r->uncounted_stacks_bytes)
+        say(said, "pid %u: its first %s were counted without stacks, before it had a profile", pid,
+            seep_text_size((double)r->uncounted_stacks_bytes, size));
+    say_dropped(said, p);
 }
 
 static void say_missing(struct said *said)
