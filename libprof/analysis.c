@@ -4,66 +4,88 @@
 #include "libprof/code/part_rules.h"
 #include "libprof/judge/diagnosis.h"
 #include "libprof/judge/resident_findings.h"
-#include "libprof/model/live_level.h"
-#include "libprof/model/merge.h"
-#include "libprof/model/open_folders.h"
-#include "libprof/model/process_facts.h"
+#include "libprof/model/model_build.h"
 #include "libprof/report/report_json.h"
 
 #include <stdlib.h>
 
+/* What the analysis makes of a model, and what it needs for that. */
+struct analysis {
+    struct seep_part_rules *rules;
+    struct seep_symbols *symbols;
+    struct seep_function_kinds kinds;
+    struct seep_stack_lines frames;
+    struct seep_findings findings;
+    struct seep_rss_table rss;
+};
+
+static int look_at_code(struct analysis *a, const struct seep_dictionary *d, bool outside)
+{
+    a->symbols = seep_symbols_create(d, outside);
+    if (!a->symbols)
+        return -SEEP_ENOMEM;
+    int rc = seep_function_kinds_init(&a->kinds, d, a->rules, a->symbols);
+    return rc ? rc : seep_stack_lines_init(&a->frames, d, a->rules, &a->kinds, a->symbols);
+}
+
+static int complete(const struct analysis *a, struct seep_model *m, bool outside, bool all_sites)
+{
+    bool *loops = seep_function_kinds_marks(&a->kinds, m->dict.n_frames, SEEP_FUNCTION_WORKER_LOOP);
+    struct seep_model_options options = {
+        .is_worker_loop = loops, .may_look = outside, .all_sites = all_sites};
+    int rc = loops ? seep_model_complete(m, &options) : -SEEP_ENOMEM;
+
+    free(loops);
+    return rc;
+}
+
+static int judge(struct analysis *a, const struct seep_model *m)
+{
+    int rc = seep_diagnose(m, &a->frames, a->symbols, &a->findings);
+
+    if (!rc)
+        rc = seep_rss_measure(m, &a->findings.span, &a->rss);
+    return rc ? rc : seep_rss_judge(m, &a->rss, &a->findings);
+}
+
+static int report_of(const struct analysis *a, const struct seep_model *m, bool outside,
+                     bool all_sites, json_t **report)
+{
+    struct seep_report_pieces pieces = {.m = m,
+                                        .frames = &a->frames,
+                                        .symbols = a->symbols,
+                                        .findings = &a->findings,
+                                        .rss = &a->rss,
+                                        .may_look = outside,
+                                        .all_sites = all_sites};
+
+    return seep_report_json(&pieces, report);
+}
+
+/* A merged model to a report. */
 static int analyse(struct seep_model *m, const struct seep_analysis_options *opts, bool outside,
                    json_t **report, struct seep_error *err)
 {
-    struct seep_stack_lines frames = {0};
-    struct seep_function_kinds kinds = {0};
-    struct seep_findings findings = {0};
-    struct seep_rss_table rss = {0};
-    struct seep_symbols *symbols = NULL;
-    struct seep_part_rules *rules = NULL;
-    int rc = seep_part_rules_load(&rules, opts ? opts->roles_file : NULL, err);
+    struct analysis a = {0};
+    bool all_sites = opts && opts->all_sites;
+    int rc = seep_part_rules_load(&a.rules, opts ? opts->roles_file : NULL, err);
 
     if (!rc)
-        rc = seep_merge(m, err);
-    if (rc)
-        goto fail;
-    symbols = seep_symbols_create(&m->dict, outside);
-    rc = symbols ? seep_function_kinds_init(&kinds, &m->dict, rules, symbols) : -SEEP_ENOMEM;
-    if (rc)
-        goto fail;
-    seep_function_kinds_mark_workers(&kinds, m);
-    rc = seep_process_facts_compute(m, outside);
+        rc = look_at_code(&a, &m->dict, outside);
     if (!rc)
-        rc = seep_processes_add_spaces(m);
+        rc = complete(&a, m, outside, all_sites);
     if (!rc)
-        rc = seep_level_raise_peaks(m, opts && opts->all_sites);
+        rc = judge(&a, m);
     if (!rc)
-        rc = seep_stack_lines_init(&frames, &m->dict, rules, &kinds, symbols);
-    if (!rc)
-        rc = seep_diagnose(m, &frames, symbols, &findings);
-    if (!rc)
-        rc = seep_rss_measure(m, &findings.span, &rss);
-    if (!rc)
-        rc = seep_rss_judge(m, &rss, &findings);
-    if (rc)
-        goto fail;
-    struct seep_report_pieces pieces = {.m = m,
-                                        .frames = &frames,
-                                        .symbols = symbols,
-                                        .findings = &findings,
-                                        .rss = &rss,
-                                        .may_look = outside,
-                                        .all_sites = opts && opts->all_sites};
-    rc = seep_report_json(&pieces, report);
-fail:
+        rc = report_of(&a, m, outside, all_sites, report);
     if (rc)
         seep_error_set(err, -rc, "", 0, "no memory for the analysis");
-    seep_findings_fini(&findings);
-    seep_rss_fini(&rss);
-    seep_symbols_destroy(symbols);
-    seep_stack_lines_fini(&frames);
-    seep_function_kinds_fini(&kinds);
-    seep_part_rules_free(rules);
+    seep_findings_fini(&a.findings);
+    seep_rss_fini(&a.rss);
+    seep_symbols_destroy(a.symbols);
+    seep_stack_lines_fini(&a.frames);
+    seep_function_kinds_fini(&a.kinds);
+    seep_part_rules_free(a.rules);
     return rc;
 }
 
@@ -77,7 +99,7 @@ int seep_analyse(const char *const *dirs, size_t n_dirs, const struct seep_analy
     m = calloc(1, sizeof *m);
     if (!m)
         return seep_error_set(err, SEEP_ENOMEM, "", 0, "no memory");
-    int rc = seep_folder_read(dirs, n_dirs, m, err);
+    int rc = seep_model_merge_folders(m, dirs, n_dirs, err);
     if (!rc)
         rc = analyse(m, opts, true, report, err);
     seep_model_fini(m);
@@ -90,18 +112,17 @@ int seep_analyse_profiles(struct seep_profile **profiles, size_t n, struct seep_
                           struct seep_error *err)
 {
     struct seep_model *m = calloc(1, sizeof *m);
-    int rc = m ? seep_folder_adopt(profiles, n, job, m) : -SEEP_ENOMEM;
 
-    if (rc) {
+    if (!m) {
         for (size_t i = 0; i < n; i++)
             seep_profile_close(profiles[i]);
         free(job);
-        seep_error_set(err, -rc, "", 0, "%s", seep_error_name(rc));
-    } else {
-        rc = analyse(m, opts, false, report, err);
+        return seep_error_set(err, SEEP_ENOMEM, "", 0, "no memory");
     }
-    if (m)
-        seep_model_fini(m);
+    int rc = seep_model_merge_profiles(m, profiles, n, job, err);
+    if (!rc)
+        rc = analyse(m, opts, false, report, err);
+    seep_model_fini(m);
     free(m);
     return rc;
 }

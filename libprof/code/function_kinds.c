@@ -197,18 +197,12 @@ void seep_function_kinds_fini(struct seep_function_kinds *kinds)
     *kinds = (struct seep_function_kinds){0};
 }
 
-void seep_function_kinds_mark_workers(const struct seep_function_kinds *kinds, struct seep_model *m)
+bool *seep_function_kinds_marks(const struct seep_function_kinds *kinds, size_t n_frames,
+                                enum seep_function_kind kind)
 {
-    /* Parents come before what they call. */
-    for (size_t i = 1; i < m->dict.n_stacks; i++) {
-        struct seep_dict_stack *s = &m->dict.stacks[i];
-        s->in_worker_loop = m->dict.stacks[s->parent].in_worker_loop ||
-                            seep_function_kinds_is(kinds, s->frame, SEEP_FUNCTION_WORKER_LOOP);
-    }
-    for (size_t i = 0; i < m->n_sites; i++) {
-        if (!seep_dictionary_in_worker_loop(&m->dict, m->sites[i].stack))
-            continue;
-        for (uint32_t k = m->sites[i].slots; k; k = m->slots[k - 1].next)
-            m->processes[m->slots[k - 1].process].in_worker_loop |= m->slots[k - 1].first_thread;
-    }
+    bool *marks = calloc(n_frames, sizeof *marks);
+
+    for (uint32_t i = 0; marks && i < n_frames; i++)
+        marks[i] = seep_function_kinds_is(kinds, i, kind);
+    return marks;
 }

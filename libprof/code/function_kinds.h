@@ -5,7 +5,7 @@
 
 #include "libprof/code/part_rules.h"
 #include "libprof/code/symbols.h"
-#include "libprof/model/model.h"
+#include "libprof/model/dictionary.h"
 
 /* A function of the user's native code as rules see it: the name without parameters, without what a
  * template was made for and returns, and without what the compiler adds to it. */
@@ -42,9 +42,8 @@ SEEP_MUST_CHECK int seep_function_kinds_init(struct seep_function_kinds *kinds,
                                              struct seep_symbols *symbols);
 void seep_function_kinds_fini(struct seep_function_kinds *kinds);
 
-/* Marks the stacks that lie inside the loop of a loader's worker, and the processes whose first
- * thread has such: a thread that prefetches makes no worker of its process. */
-void seep_function_kinds_mark_workers(const struct seep_function_kinds *kinds,
-                                      struct seep_model *m);
+/* Which of all frames are of a kind: [n_frames], to be freed. NULL without memory. */
+bool *seep_function_kinds_marks(const struct seep_function_kinds *kinds, size_t n_frames,
+                                enum seep_function_kind kind);
 
 #endif

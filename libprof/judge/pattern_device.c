@@ -26,7 +26,7 @@ bool seep_is_wrong_device(const struct seep_case *c, struct seep_finding *f)
         bool theirs = false;
         for (uint32_t k = c->m->sites[c->sites[i]].slots; k; k = c->m->slots[k - 1].next) {
             const struct seep_model_process *p = &c->m->processes[c->m->slots[k - 1].process];
-            int own = p->profile->header->rank;
+            int own = p->id.rank;
             if (own > 0 && own != device && holds_device(c->m, p, own)) {
                 theirs = true;
                 rank = own;

@@ -21,9 +21,8 @@ static double sample_gap(const struct seep_model *m)
     uint64_t gap = 0;
 
     for (uint32_t p = 0; p < m->n_processes; p++) {
-        const struct seep_profile *profile = m->processes[p].profile;
-        if (profile && profile->header->sample_bytes > gap)
-            gap = profile->header->sample_bytes;
+        uint64_t its = m->processes[p].recording.sample_bytes;
+        gap = its > gap ? its : gap;
     }
     return (double)gap;
 }
@@ -78,12 +77,11 @@ static struct seep_span span_of_run(const struct seep_model *m, const struct see
                                     const struct seep_model_run *run)
 {
     const struct seep_model_process *p = &m->processes[run->leader];
-    const struct seep_header *h = p->profile->header;
-    struct seep_span own = {.sample_bytes = span->sample_bytes, .epochs_known = h->n_epochs > 0};
+    struct seep_span own = {.sample_bytes = span->sample_bytes, .epochs_known = p->n_epochs > 0};
     int32_t starts[2], n = 0;
 
-    for (uint32_t i = 0; i < h->n_epochs && n < 2; i++) {
-        int32_t step = seep_model_step(m, p, h->epochs[i].period) - run->base;
+    for (uint32_t i = 0; i < p->n_epochs && n < 2; i++) {
+        int32_t step = seep_model_step(m, p, p->epoch_periods[i]) - run->base;
         if (!n || step > starts[0])
             starts[n++] = step;
     }

@@ -13,22 +13,21 @@ static void tighten(struct seep_limit *limit, uint64_t bytes, const char *kind)
         *limit = (struct seep_limit){.bytes = bytes, .kind = kind};
 }
 
-static const char *cgroup_kind(const struct seep_header *h)
+static const char *cgroup_kind(const struct seep_process_limits *limits)
 {
-    return h->limit_cgroup_version == 1 ? "cgroup-v1" : "cgroup-v2";
+    return limits->cgroup_version == 1 ? "cgroup-v1" : "cgroup-v2";
 }
 
 /* Of all processes together, on the main one's machine. */
 static struct seep_limit shared_limit(const struct seep_model *m)
 {
     const struct seep_model_process *main = &m->processes[m->main];
-    const struct seep_header *h = main->profile->header;
     struct seep_limit limit = {.kind = "none"};
 
     if (main->job)
         tighten(&limit, main->job->limit_bytes, main->job->limit_kind);
-    tighten(&limit, h->limit_cgroup_bytes, cgroup_kind(h));
-    tighten(&limit, h->limit_ram_bytes, "ram");
+    tighten(&limit, main->limits.cgroup_bytes, cgroup_kind(&main->limits));
+    tighten(&limit, main->limits.ram_bytes, "ram");
     return limit;
 }
 
@@ -37,8 +36,8 @@ uint64_t seep_memory_limit_of(const struct seep_model *m, const char **kind)
     struct seep_limit limit = shared_limit(m);
 
     for (size_t i = 0; i < m->n_processes && !shared_limit(m).bytes; i++) {
-        tighten(&limit, m->processes[i].profile->header->limit_address_bytes, "RLIMIT_AS");
-        tighten(&limit, m->processes[i].profile->header->limit_data_bytes, "RLIMIT_DATA");
+        tighten(&limit, m->processes[i].limits.address_bytes, "RLIMIT_AS");
+        tighten(&limit, m->processes[i].limits.data_bytes, "RLIMIT_DATA");
     }
     *kind = limit.kind;
     return limit.bytes;
@@ -87,19 +86,19 @@ struct seep_limit seep_memory_limit_nearest(const struct seep_model *m, double s
 
     limit.growth = slope;
     for (size_t i = 0; i < m->n_processes && limit.bytes; i++) {
-        if (strcmp(m->processes[i].profile->header->host, main->profile->header->host) == 0)
+        if (strcmp(m->processes[i].id.host, main->id.host) == 0)
             limit.used += resident_at(m, &m->processes[i], t);
     }
     keep_nearer(&nearest, &limit);
     for (size_t i = 0; i < n; i++) {
         const struct seep_model_process *p = &m->processes[processes[i]];
-        const struct seep_header *h = p->profile->header;
         double growth = slope / (double)n;
         uint64_t last = p->end_ns ? p->end_ns - 1 : 0;
-        limit = (struct seep_limit){h->limit_address_bytes, h->address_bytes, growth, "RLIMIT_AS"};
+        limit = (struct seep_limit){p->limits.address_bytes, p->address_space_bytes, growth,
+                                    "RLIMIT_AS"};
         keep_nearer(&nearest, &limit);
-        limit =
-            (struct seep_limit){h->limit_data_bytes, private_at(m, p, last), growth, "RLIMIT_DATA"};
+        limit = (struct seep_limit){p->limits.data_bytes, private_at(m, p, last), growth,
+                                    "RLIMIT_DATA"};
         keep_nearer(&nearest, &limit);
     }
     return nearest;

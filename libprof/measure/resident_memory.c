@@ -13,47 +13,6 @@ struct points {
 
 /* ---- samples ------------------------------------------------------------------------------- */
 
-/* Untrusted figures stay where sums are exact in floating point. */
-static uint64_t bounded(uint64_t bytes)
-{
-    return bytes < (UINT64_C(1) << 47) ? bytes : UINT64_C(1) << 47;
-}
-
-static struct seep_rss_sample clean(const struct seep_rss_sample *s)
-{
-    return (struct seep_rss_sample){
-        .t_ns = s->t_ns,
-        .period = s->period,
-        .rss_bytes = bounded(s->rss_bytes),
-        .heap_live_bytes = bounded(s->heap_live_bytes),
-        .heap_free_bytes = bounded(s->heap_free_bytes),
-        .maps_bytes = bounded(s->maps_bytes),
-        .shm_bytes = bounded(s->shm_bytes),
-        .stacks_bytes = bounded(s->stacks_bytes),
-        .files_bytes = bounded(s->files_bytes),
-        .seep_bytes = bounded(s->seep_bytes),
-        .unexplained_bytes = bounded(s->unexplained_bytes),
-    };
-}
-
-static void find_peak(const struct seep_model *m, const struct seep_model_process *p,
-                      struct seep_rss *rss)
-{
-    const struct seep_header *h = p->profile->header;
-    const struct seep_rss_sample *best = h->rss_peak.t_ns ? &h->rss_peak : NULL;
-
-    for (uint32_t i = 0; i < h->n_rss_samples; i++) {
-        const struct seep_rss_sample *s = &h->rss_samples[i];
-        if (s->t_ns && (!best || s->rss_bytes > best->rss_bytes))
-            best = s;
-    }
-    rss->known = best != NULL;
-    if (!best)
-        return;
-    rss->peak = clean(best);
-    rss->step = seep_model_step(m, p, best->period);
-}
-
 /* What a sample has of what is judged. */
 typedef uint64_t part_of(const struct seep_rss_sample *sample);
 
@@ -71,12 +30,11 @@ static uint64_t heap_free_of(const struct seep_rss_sample *sample)
 static void take_points(const struct seep_model *m, const struct seep_model_process *p,
                         const struct seep_span *span, part_of *part, struct points *points)
 {
-    const struct seep_header *h = p->profile->header;
     uint64_t last_ns = 0;
 
     points->n = 0;
-    for (uint32_t i = 0; i < h->n_rss_samples; i++) {
-        const struct seep_rss_sample *s = &h->rss_samples[i];
+    for (uint32_t i = 0; i < p->samples.n; i++) {
+        const struct seep_rss_sample *s = &p->samples.list[i];
         int32_t step = seep_model_step(m, p, s->period);
         if (s->t_ns <= last_ns || step <= span->warm || step > span->last)
             continue;
@@ -85,7 +43,7 @@ static void take_points(const struct seep_model *m, const struct seep_model_proc
             continue;
         points->n -= points->n && (int32_t)points->step[points->n - 1] == step;
         points->step[points->n] = step;
-        points->y[points->n++] = (double)bounded(part(s));
+        points->y[points->n++] = (double)part(s);
     }
 }
 
@@ -131,8 +89,8 @@ void seep_rss_measure_process(const struct seep_model *m, const struct seep_span
 {
     struct points points;
 
-    *rss = (struct seep_rss){0};
-    find_peak(m, p, rss);
+    *rss = (struct seep_rss){.known = p->samples.peak.t_ns != 0, .peak = p->samples.peak};
+    rss->step = rss->known ? seep_model_step(m, p, rss->peak.period) : 0;
     take_points(m, p, span, heap_free_of, &points);
     measure(&points, (double)rss->peak.rss_bytes, &rss->heap_free);
     take_points(m, p, span, unexplained_of, &points);

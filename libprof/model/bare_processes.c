@@ -96,7 +96,7 @@ static void add_counts(struct seep_model *m, const struct seep_count *counts, bo
 
 void seep_bares_add_spaces(struct seep_model *m)
 {
-    for (size_t i = 0; i < m->n_processes; i++) { /* a stand-in */
+    for (size_t i = 0; i < m->n_processes; i++) { /* of a job without any profile */
         const struct seep_model_process *p = &m->processes[i];
         if (p->entry && seep_bare_is_counted(p->entry))
             add_counts(m, p->entry->counts, p->gone);
@@ -115,50 +115,11 @@ void seep_bares_add_spaces(struct seep_model *m)
 
 /* ---- a job without any profile ------------------------------------------------------------- */
 
-static void describe(struct seep_header *h, const struct seep_job *job,
-                     const struct seep_process *entry)
+bool seep_bare_first(const struct seep_job *job, uint32_t *entry)
 {
-    h->magic = SEEP_PROFILE_MAGIC;
-    h->version = SEEP_FORMAT_VERSION;
-    h->header_bytes = SEEP_HEADER_BYTES;
-    h->chunk_bytes = SEEP_CHUNK_BYTES;
-    h->pid = entry->pid;
-    h->ppid = entry->ppid;
-    h->start_ns = entry->start_ns;
-    h->start_unix_ns = job->started_unix_ns;
-    h->end_ns = job->ended_ns;
-    h->last_ns = job->ended_ns ? job->ended_ns : entry->start_ns;
-    h->inherited_end = SEEP_HEADER_BYTES;
-    h->process_plus_1 = (uint32_t)(entry - job->processes) + 1;
-    h->rank = -1;
-    memcpy(h->host, job->host, sizeof h->host);
-    memcpy(h->cwd, job->cwd, sizeof h->cwd);
-    if (job->argv_bytes) {
-        memcpy(h->argv, job->argv, job->argv_bytes);
-        h->argv_bytes = job->argv_bytes;
-    } else if (entry->name[0]) {
-        memcpy(h->argv, entry->name, sizeof entry->name);
-        h->argv_bytes = (uint32_t)strlen(entry->name) + 1;
-    }
-    h->check = seep_header_check(h);
-}
-
-int seep_bare_stand_in(const struct seep_job *job, struct seep_profile **out)
-{
-    uint32_t i = 0;
-
-    *out = NULL;
-    while (i < job->n_processes &&
-           !(job->processes[i].pid && seep_bare_is_counted(&job->processes[i])))
-        i++;
-    if (i == job->n_processes)
-        return 0;
-    uint8_t *bytes = calloc(1, SEEP_HEADER_BYTES);
-    if (!bytes)
-        return -SEEP_ENOMEM;
-    describe((struct seep_header *)bytes, job, &job->processes[i]);
-    int rc =
-        seep_profile_from_bytes("counted" SEEP_PROFILE_SUFFIX, bytes, SEEP_HEADER_BYTES, out, NULL);
-    free(bytes);
-    return rc == -SEEP_ENOMEM ? rc : 0;
+    *entry = 0;
+    while (*entry < job->n_processes &&
+           !(job->processes[*entry].pid && seep_bare_is_counted(&job->processes[*entry])))
+        ++*entry;
+    return *entry < job->n_processes;
 }

@@ -24,8 +24,8 @@ static inline bool seep_bare_was_counted(const struct seep_process *entry)
 /* Whether its process has ended, as far as its parent, the launcher or the job's end tells. */
 bool seep_bare_has_ended(const struct seep_bare *bare);
 
-/* A profile with nothing in it that stands for the first process of a job in which all were only
- * counted; *out NULL where the table holds none. Returns 0 or -SEEP_ENOMEM. */
-SEEP_MUST_CHECK int seep_bare_stand_in(const struct seep_job *job, struct seep_profile **out);
+/* The first process of a job that was only counted, to *entry: where no process of the job has a
+ * profile, that one stands for it. False where there is none. */
+bool seep_bare_first(const struct seep_job *job, uint32_t *entry);
 
 #endif

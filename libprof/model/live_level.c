@@ -213,6 +213,7 @@ int seep_level_raise_peaks(struct seep_model *m, bool all_sites)
     struct seep_level level = {0};
     int rc = 0;
 
+    seep_model_begin(m, SEEP_MODEL_COMPLETE);
     for (uint32_t i = 0; i < m->n_sites && !rc; i++) {
         struct seep_totals *t = &m->sites[i].totals;
         double most = (double)t->peak_bytes * m->sites[i].n_slots;

@@ -1,5 +1,6 @@
 #include "libprof/model/merge.h"
 
+#include "libprof/model/process_import.h"
 #include "libprof/model/stack_import.h"
 
 #include <stdlib.h>
@@ -267,43 +268,6 @@ static void set_peaks(struct seep_model *m, struct seep_model_process *p)
     }
 }
 
-static int copy_timeline(struct seep_model_process *p)
-{
-    const struct seep_header *h = p->profile->header;
-    uint32_t n = 0, rows[SEEP_TIMELINE_ROWS];
-
-    for (uint32_t i = 0; i < h->n_timeline; i++) {
-        if (h->timeline[i].t_ns && (!n || h->timeline[i].t_ns > h->timeline[rows[n - 1]].t_ns))
-            rows[n++] = i;
-    }
-    p->n_rows = n;
-    if (!n)
-        return 0;
-    p->row_t_ns = calloc(n, sizeof *p->row_t_ns);
-    p->row_rss = calloc(n, sizeof *p->row_rss);
-    p->row_anonymous = calloc(n, sizeof *p->row_anonymous);
-    p->row_period = calloc(n, sizeof *p->row_period);
-    p->live = calloc((size_t)n * SEEP_MAX_SPACES, sizeof *p->live);
-    if (!p->row_t_ns || !p->row_rss || !p->row_anonymous || !p->row_period || !p->live)
-        return -SEEP_ENOMEM;
-    for (uint32_t i = 0; i < n; i++) {
-        p->row_t_ns[i] = seep_model_ns(p, h->timeline[rows[i]].t_ns);
-        p->row_rss[i] = h->timeline[rows[i]].rss_bytes;
-        p->row_anonymous[i] = h->timeline[rows[i]].anonymous_bytes;
-        p->row_period[i] = h->timeline[rows[i]].period;
-    }
-    for (int s = 0; s < SEEP_MAX_SPACES; s++) {
-        const uint64_t *live =
-            seep_profile_at(p->profile, h->spaces[s].timeline, SEEP_CHUNK_TIMELINES,
-                            SEEP_TIMELINE_ROWS * sizeof(uint64_t), NULL);
-        for (uint32_t i = 0; live && i < n; i++) {
-            uint64_t bytes = live[rows[i]];
-            p->live[(size_t)s * n + i] = (int64_t)bytes < 0 ? 0 : bytes;
-        }
-    }
-    return 0;
-}
-
 /* How many still need each profile's contents: it itself in its turn, and its children. */
 static uint32_t *count_users(const struct seep_model *m)
 {
@@ -317,11 +281,12 @@ static uint32_t *count_users(const struct seep_model *m)
     return users;
 }
 
-/* One user less of process i; without any its contents go, and with them one user of its parent. */
+/* One user less of process i; without any its profile is closed, and has one user of its parent
+ * less. */
 static void release(struct seep_model *m, uint32_t *users, size_t i)
 {
     while (--users[i] == 0) {
-        seep_profile_unload(m->processes[i].profile);
+        seep_process_close(&m->processes[i]);
         if (!m->processes[i].parent)
             break;
         i = m->processes[i].parent - 1;
@@ -332,7 +297,7 @@ static void release(struct seep_model *m, uint32_t *users, size_t i)
 static int load(struct seep_model *m, struct seep_model_process *p, struct seep_error *err)
 {
     struct seep_error why = {0};
-    int rc = seep_profile_load(p->profile, &why);
+    int rc = p->profile ? seep_profile_load(p->profile, &why) : 0;
 
     if (rc == -SEEP_ENOMEM) {
         if (err && !err->text[0])
@@ -340,7 +305,7 @@ static int load(struct seep_model *m, struct seep_model_process *p, struct seep_
         return rc;
     }
     if (rc)
-        seep_model_not_read(m, p->profile->name, why.text);
+        seep_model_not_read(m, p->id.file, why.text);
     return 0;
 }
 
@@ -350,15 +315,16 @@ int seep_merge(struct seep_model *m, struct seep_error *err)
     uint32_t *users = count_users(m);
     int rc = users ? 0 : -SEEP_ENOMEM;
 
+    seep_model_begin(m, SEEP_MODEL_MERGED);
     for (uint32_t i = 0; i < m->n_processes && !rc; i++) {
         struct seep_model_process *p = &m->processes[i];
         rc = load(m, p, err);
-        if (!rc && p->profile->loaded) {
+        if (!rc && p->profile && p->profile->loaded) {
             rc = add_sites(m, &resolver, i);
             set_peaks(m, p);
             p->truncated = p->profile->truncated;
             if (!rc)
-                rc = copy_timeline(p);
+                rc = seep_process_import_levels(p);
         }
         release(m, users, i);
     }

@@ -1,19 +1,15 @@
 #include "libprof/model/model.h"
 
+#include "libprof/model/process_import.h"
+
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 void seep_model_fini(struct seep_model *m)
 {
-    for (size_t i = 0; i < m->n_processes; i++) {
-        struct seep_model_process *p = &m->processes[i];
-        seep_profile_close(p->profile);
-        free(p->row_t_ns);
-        free(p->row_rss);
-        free(p->row_anonymous);
-        free(p->row_period);
-        free(p->live);
-    }
+    for (size_t i = 0; i < m->n_processes; i++)
+        seep_process_fini(&m->processes[i]);
     for (size_t i = 0; i < m->n_jobs; i++)
         free(m->jobs[i]);
     for (size_t i = 0; i < m->n_not_read; i++) {
@@ -33,6 +29,12 @@ void seep_model_fini(struct seep_model *m)
     seep_hash_fini(&m->site_index);
     seep_dictionary_fini(&m->dict);
     memset(m, 0, sizeof *m);
+}
+
+void seep_model_begin(struct seep_model *m, enum seep_model_stage stage)
+{
+    assert(m->stage + 1 == stage);
+    m->stage = stage;
 }
 
 void seep_model_not_read(struct seep_model *m, const char *name, const char *reason)
@@ -113,23 +115,22 @@ static int32_t step_by_clock(const struct seep_model *m, uint64_t t_ns)
 {
     const struct seep_model_run *run = run_at(m, t_ns);
     const struct seep_model_process *p = &m->processes[run ? run->leader : m->main];
-    const struct seep_header *h = p->profile->header;
-    uint32_t low = 0, high = h->n_timeline;
+    uint32_t low = 0, high = p->n_rows;
 
     while (low < high) {
         uint32_t middle = (low + high) / 2;
-        if (seep_model_ns(p, h->timeline[middle].t_ns) <= t_ns)
+        if (p->row_t_ns[middle] <= t_ns)
             low = middle + 1;
         else
             high = middle;
     }
     if (low == 0)
         return step_in_run(run, p, 0);
-    const struct seep_timeline_row *row = &h->timeline[low - 1];
-    double period = row->period;
-    if (low < h->n_timeline && row[1].t_ns > row->t_ns && row[1].period > row->period)
-        period += (double)(t_ns - seep_model_ns(p, row->t_ns)) / (double)(row[1].t_ns - row->t_ns) *
-                  (row[1].period - row->period);
+    const uint64_t *row_ns = &p->row_t_ns[low - 1];
+    const uint32_t *row = &p->row_period[low - 1];
+    double period = row[0];
+    if (low < p->n_rows && row_ns[1] > row_ns[0] && row[1] > row[0])
+        period += (double)(t_ns - row_ns[0]) / (double)(row_ns[1] - row_ns[0]) * (row[1] - row[0]);
     return step_in_run(run, p, (int64_t)period);
 }
 

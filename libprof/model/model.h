@@ -10,20 +10,11 @@
 #define SEEP_LIBPROF_MODEL_MODEL_H
 
 #include "libprof/model/dictionary.h"
+#include "libprof/model/model_process.h"
 #include "libprof/read/job_read.h"
-#include "libprof/read/profile_read.h"
 #include "libprof/words/space.h"
 
 enum { SEEP_MODEL_MAX_SPACES = 255, SEEP_STEP_BEFORE = INT32_MIN };
-
-struct seep_totals {
-    uint64_t allocations;
-    uint64_t frees;
-    uint64_t allocated_bytes;
-    uint64_t freed_bytes;
-    uint64_t peak_bytes;
-    int32_t peak_step;
-};
 
 static inline uint64_t seep_totals_live(const struct seep_totals *t)
 {
@@ -81,49 +72,6 @@ struct seep_model_space {
     struct seep_totals totals;
 };
 
-enum seep_process_role { SEEP_ROLE_HELPER, SEEP_ROLE_TRAINER, SEEP_ROLE_WORKER, SEEP_ROLE_RANK };
-enum seep_process_exit {
-    SEEP_ENDED_EXIT,
-    SEEP_ENDED_SIGNAL,
-    SEEP_ENDED_RUNNING,
-    SEEP_ENDED_UNKNOWN
-};
-
-struct seep_model_process {
-    struct seep_profile *profile;
-    const struct seep_process *entry; /* in its folder's job table, or NULL */
-    const struct seep_job *job;       /* that table, or NULL */
-    uint32_t folder;
-    uint32_t parent;  /* index + 1 of the process that it was forked from, where that is here */
-    int64_t clock_ns; /* added to its file's times: see seep_model_ns() */
-    uint32_t steps;   /* finished by itself */
-    uint32_t period;  /* current, on the axis */
-    /* Of the process whose periods this one uses: its own, or whom it follows. */
-    uint32_t axis_steps;
-    uint32_t axis_first; /* period in which its step 1 ended */
-    uint64_t axis_start_ns;
-    uint32_t run; /* index in runs[]; of those with axis_steps, where there are runs */
-    enum seep_process_role role;
-    enum seep_process_exit exit_kind;
-    int exit_value;
-    bool execed;               /* its program was replaced: the next profile of this pid goes on */
-    bool in_worker_loop;       /* a stack of its first thread lies inside a loader worker's loop */
-    bool truncated, orphaned;  /* cut file; a parent's file is missing */
-    uint64_t start_ns, end_ns; /* on the job's clock; end: last seen alive */
-    bool end_known;            /* … is when it said goodbye */
-    bool gone;                 /* ended before the job did: see ends.h */
-    int32_t end_step;          /* step during which it ended if it was gone, else INT32_MAX */
-    uint64_t rss_peak_bytes, pss_peak_bytes; /* pss 0: not known */
-    uint16_t space_of[SEEP_MAX_SPACES];      /* header index → job index + 1, 0 unused */
-    struct seep_totals spaces[SEEP_MAX_SPACES];
-
-    /* Copy of its timeline, times rising: row i of space s is live[s × n_rows + i]. */
-    uint32_t n_rows;
-    uint64_t *row_t_ns, *row_rss, *row_anonymous;
-    uint32_t *row_period;
-    uint64_t *live; /* [SEEP_MAX_SPACES][n_rows] by header index; zero where it has none */
-};
-
 /* A process of a job's table that no profile belongs to: it was only counted, or could not record.
  */
 struct seep_bare {
@@ -150,40 +98,58 @@ struct seep_not_read {
     char *reason;
 };
 
-struct seep_model {
-    struct seep_dictionary dict;
-    struct seep_job **jobs; /* one a folder that holds profiles, NULL where it has none */
-    size_t n_jobs;
-    struct seep_model_process *processes; /* by start */
-    size_t n_processes;
-    struct seep_bare *bares; /* by table and place in it; see bare.h */
-    size_t n_bares;
-    struct seep_model_space spaces[SEEP_MODEL_MAX_SPACES + 1]; /* + 1: the host's */
-    size_t n_spaces;
-    uint16_t host; /* the space of that class, which every finished model has */
-    struct seep_model_site *sites;
-    size_t n_sites, sites_capacity;
-    struct seep_model_slot *slots;
-    size_t n_slots, slots_capacity;
-    struct seep_model_extra *extras;
-    size_t n_extras, extras_capacity;
-    struct seep_model_point *points;
-    size_t n_points, points_capacity;
-    struct seep_hash_index site_index;
-    struct seep_not_read *not_read;
-    size_t n_not_read;
-    size_t n_folders_not_read; /* of those */
+/* The stages that fill a model, in their order; seep_model_build.h calls them. A model that is made
+ * up needs none. */
+enum seep_model_stage {
+    SEEP_MODEL_EMPTY,
+    SEEP_MODEL_OPENED,   /* which processes there are, by their headers: open_folders.h */
+    SEEP_MODEL_SORTED,   /* the clocks brought together: step_axis.h */
+    SEEP_MODEL_LINKED,   /* who forked whom: fork_links.h */
+    SEEP_MODEL_PLACED,   /* whose steps are whose, and where on the axis: step_axis.h */
+    SEEP_MODEL_MERGED,   /* what they allocated, by stack; profiles are closed: merge.h */
+    SEEP_MODEL_MARKED,   /* what ran in the loop of a loader's worker: worker_loops.h */
+    SEEP_MODEL_ENDED,    /* what each was in the job, and how it ended: process_facts.h */
+    SEEP_MODEL_SUMMED,   /* what the spaces add up to: job_spaces.h */
+    SEEP_MODEL_COMPLETE, /* peaks of sites that several share: live_level.h */
+};
 
-    uint32_t main;               /* the process with the most steps */
-    uint32_t root;               /* the first one */
-    uint32_t n_steps;            /* finished by main; time slices when step_source is time */
-    struct seep_model_run *runs; /* by start; none where step_source is time */
+/* Each field says in brackets which stage sets it. */
+struct seep_model {
+    enum seep_model_stage stage; /* the last one begun */
+    struct seep_dictionary dict; /* [merged]; its stacks' marks: [marked] */
+    struct seep_job **jobs;      /* [opened] one a folder with profiles, NULL without a table */
+    size_t n_jobs;
+    struct seep_model_process *processes; /* [opened]; [sorted] by start */
+    size_t n_processes, processes_capacity;
+    struct seep_bare *bares; /* [summed] by table and place in it; see bare_processes.h */
+    size_t n_bares;
+    struct seep_model_space spaces[SEEP_MODEL_MAX_SPACES + 1]; /* [merged], totals [summed]; + 1:
+                                                                  the host's */
+    size_t n_spaces;
+    uint16_t host; /* [summed] the space of that class, which every complete model has */
+    struct seep_model_site *sites; /* [merged]; peaks: [complete] */
+    size_t n_sites, sites_capacity;
+    struct seep_model_slot *slots; /* [merged] */
+    size_t n_slots, slots_capacity;
+    struct seep_model_extra *extras; /* [merged] */
+    size_t n_extras, extras_capacity;
+    struct seep_model_point *points; /* [merged] */
+    size_t n_points, points_capacity;
+    struct seep_hash_index site_index; /* [merged] */
+    struct seep_not_read *not_read;    /* [opened], [merged] */
+    size_t n_not_read;
+    size_t n_folders_not_read; /* [opened] of those */
+
+    uint32_t main;               /* [placed] the process with the most steps */
+    uint32_t root;               /* [placed] the first one */
+    uint32_t n_steps;            /* [placed] finished by main; else time slices */
+    struct seep_model_run *runs; /* [placed] by start; none where step_source is time */
     size_t n_runs;
-    enum seep_step_source step_source;
-    int32_t *epoch_starts; /* steps during which an epoch began, rising, each once */
+    enum seep_step_source step_source; /* [placed] */
+    int32_t *epoch_starts; /* [placed] steps during which an epoch began, rising, each once */
     size_t n_epoch_starts;
-    uint32_t epochs;           /* 0: not known */
-    uint64_t start_ns, end_ns; /* of the whole job, on its clock */
+    uint32_t epochs;           /* [placed] 0: not known */
+    uint64_t start_ns, end_ns; /* [placed] of the whole job, on its clock */
 };
 
 /* Times of an untrusted file stay where sums and floating point cannot go wrong: 73 years. */
@@ -200,6 +166,9 @@ static inline uint64_t seep_model_ns(const struct seep_model_process *p, uint64_
 }
 
 void seep_model_fini(struct seep_model *m);
+
+/* Begins a stage: the one before has to be the last one begun. */
+void seep_model_begin(struct seep_model *m, enum seep_model_stage stage);
 
 /* The space of that name, which something was recorded of, to *space; false where the model has no
  * room for it. */

@@ -1,7 +1,7 @@
 #include "libprof/model/open_folders.h"
 
 #include "libprof/model/bare_processes.h"
-#include "libprof/model/step_axis.h"
+#include "libprof/model/process_import.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,16 +19,24 @@ static bool has_suffix(const char *name, const char *suffix)
     return n > k && strcmp(name + n - k, suffix) == 0;
 }
 
-static int add_process(struct seep_model *m, size_t *capacity, struct seep_profile *profile,
-                       uint32_t folder)
+/* One process more, all zero; NULL without memory. */
+static struct seep_model_process *new_process(struct seep_model *m)
 {
-    if (seep_grow(&m->processes, capacity, m->n_processes + 1, sizeof *m->processes))
+    if (seep_grow(&m->processes, &m->processes_capacity, m->n_processes + 1, sizeof *m->processes))
+        return NULL;
+    return memset(&m->processes[m->n_processes++], 0, sizeof *m->processes);
+}
+
+/* Takes the profile over, also on failure. */
+static int add_process(struct seep_model *m, struct seep_profile *profile, uint32_t folder)
+{
+    struct seep_model_process *p = new_process(m);
+
+    if (!p) {
+        seep_profile_close(profile);
         return -SEEP_ENOMEM;
-    struct seep_model_process *p = &m->processes[m->n_processes++];
-    memset(p, 0, sizeof *p);
-    p->profile = profile;
-    p->folder = folder;
-    return 0;
+    }
+    return seep_process_import(p, profile, folder, m->jobs[folder]);
 }
 
 static int add_job(struct seep_model *m, const char *dir)
@@ -100,8 +108,7 @@ static int list_files(const char *dir, char ***names, size_t *n, bool *more, str
     return rc;
 }
 
-static int open_file(struct seep_model *m, size_t *capacity, const char *dir, const char *name,
-                     uint32_t folder)
+static int open_file(struct seep_model *m, const char *dir, const char *name, uint32_t folder)
 {
     struct seep_profile *profile;
     struct seep_error why = {0};
@@ -118,27 +125,23 @@ static int open_file(struct seep_model *m, size_t *capacity, const char *dir, co
         seep_model_not_read(m, name, why.text);
         return 0;
     }
-    rc = add_process(m, capacity, profile, folder);
-    if (rc)
-        seep_profile_close(profile);
-    return rc;
+    return add_process(m, profile, folder);
 }
 
 /* Where no profile could be read, the job may be one whose processes were all only counted. */
-static int add_counted(struct seep_model *m, size_t *capacity, uint32_t folder)
+static int add_counted(struct seep_model *m, uint32_t folder)
 {
-    struct seep_profile *profile = NULL;
-    int rc = m->jobs[folder] ? seep_bare_stand_in(m->jobs[folder], &profile) : 0;
+    const struct seep_job *job = m->jobs[folder];
+    uint32_t entry;
 
-    if (!rc && profile)
-        rc = add_process(m, capacity, profile, folder);
-    if (rc)
-        seep_profile_close(profile);
-    return rc;
+    if (!job || !seep_bare_first(job, &entry))
+        return 0;
+    struct seep_model_process *p = new_process(m);
+    return p ? seep_process_import_counted(p, folder, job, entry) : -SEEP_ENOMEM;
 }
 
 /* What cannot be read of a folder is noted; an error is only a lack of memory. */
-static int open_folder(struct seep_model *m, size_t *capacity, const char *dir)
+static int open_folder(struct seep_model *m, const char *dir)
 {
     struct seep_error why = {0};
     uint32_t folder = (uint32_t)m->n_jobs;
@@ -156,9 +159,9 @@ static int open_folder(struct seep_model *m, size_t *capacity, const char *dir)
     }
     size_t n_before = m->n_processes;
     for (; i < n && !rc && m->n_processes < MAX_FILES; i++)
-        rc = open_file(m, capacity, dir, names[i], folder);
+        rc = open_file(m, dir, names[i], folder);
     if (!rc && m->n_processes == n_before && m->n_jobs > folder)
-        rc = add_counted(m, capacity, folder);
+        rc = add_counted(m, folder);
     if (!rc && !n && m->n_processes == n_before && why.text[0] == 0)
         seep_model_not_read(m, dir, "no profile is in it");
     if (!rc && (more || i < n))
@@ -167,49 +170,6 @@ static int open_folder(struct seep_model *m, size_t *capacity, const char *dir)
         free(names[i]);
     free(names);
     return rc;
-}
-
-/* Links each forked profile to the file of the process it was forked from. */
-static int link_parents(struct seep_model *m)
-{
-    struct seep_hash_index by_name = {0};
-    int rc = 0;
-
-    for (uint32_t i = 0; i < m->n_processes && !rc; i++) {
-        const char *name = m->processes[i].profile->name;
-        rc = seep_hash_add(&by_name, seep_hash_bytes(name, strlen(name)), i);
-    }
-    for (uint32_t i = 0; i < m->n_processes && !rc; i++) {
-        struct seep_model_process *p = &m->processes[i];
-        const char *name = seep_profile_parent_name(p->profile);
-        if (p->profile->header->inherited_end > SEEP_HEADER_BYTES)
-            p->orphaned = true;
-        if (!name)
-            continue;
-        uint64_t hash = seep_hash_bytes(name, strlen(name));
-        uint32_t at = seep_hash_begin(&by_name, hash), k;
-        while ((k = seep_hash_next(&by_name, hash, &at)) != SEEP_HASH_NONE) {
-            const struct seep_model_process *q = &m->processes[k];
-            /* A parent began earlier: sorted by start, links cannot form a ring. */
-            if (k < i && q->folder == p->folder && strcmp(q->profile->name, name) == 0) {
-                p->profile->parent = q->profile;
-                p->parent = k + 1;
-                p->orphaned = q->orphaned;
-                break;
-            }
-        }
-    }
-    seep_hash_fini(&by_name);
-    return rc;
-}
-
-static int settle(struct seep_model *m)
-{
-    int rc = seep_axis_sort(m);
-
-    if (!rc)
-        rc = link_parents(m);
-    return rc ? rc : seep_step_axis_compute(m);
 }
 
 /* Whether dirs[i] is a folder that came before, under whatever name. */
@@ -241,49 +201,42 @@ static int nothing_read(const struct seep_model *m, const char *const *dirs, siz
                           why ? why->reason : "no profile is in it");
 }
 
-int seep_folder_read(const char *const *dirs, size_t n_dirs, struct seep_model *m,
-                     struct seep_error *err)
+int seep_folders_open(struct seep_model *m, const char *const *dirs, size_t n_dirs,
+                      struct seep_error *err)
 {
-    size_t capacity = 0, n_given = 0;
-    int rc = seep_dictionary_init(&m->dict);
+    size_t n_given = 0;
+    int rc = 0;
 
+    seep_model_begin(m, SEEP_MODEL_OPENED);
     for (size_t i = 0; i < n_dirs && !rc; i++) {
         if (is_repeated(dirs, i))
             continue;
         n_given++;
-        rc = open_folder(m, &capacity, dirs[i]);
+        rc = open_folder(m, dirs[i]);
     }
     if (!rc && !m->n_processes)
         return nothing_read(m, dirs, n_given, err);
-    if (!rc)
-        rc = settle(m);
     return rc ? seep_error_set(err, SEEP_ENOMEM, "", 0, "no memory") : 0;
 }
 
-int seep_folder_adopt(struct seep_profile **profiles, size_t n, struct seep_job *job,
-                      struct seep_model *m)
+int seep_folders_adopt(struct seep_model *m, struct seep_profile **profiles, size_t n,
+                       struct seep_job *job)
 {
-    size_t capacity = 0;
-    int rc = seep_dictionary_init(&m->dict);
+    int rc = n ? 0 : -SEEP_ENODATA;
 
-    m->jobs = rc ? NULL : calloc(1, sizeof *m->jobs);
-    if (!m->jobs)
-        return -SEEP_ENOMEM;
-    for (size_t i = 0; i < n; i++) {
-        rc = add_process(m, &capacity, profiles[i], 0);
-        if (rc) {
-            m->n_processes = 0;
-            return rc;
-        }
+    seep_model_begin(m, SEEP_MODEL_OPENED);
+    m->jobs = calloc(1, sizeof *m->jobs);
+    if (!m->jobs) {
+        free(job);
+        rc = -SEEP_ENOMEM;
+    } else {
+        m->jobs[m->n_jobs++] = job;
     }
-    m->n_jobs = 1;
-    m->jobs[0] = job;
-    if (!n)
-        return -SEEP_ENODATA;
-    rc = settle(m);
-    if (rc) {
-        m->n_processes = 0;
-        m->jobs[0] = NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (rc)
+            seep_profile_close(profiles[i]);
+        else
+            rc = add_process(m, profiles[i], 0);
     }
     return rc;
 }

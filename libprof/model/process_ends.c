@@ -19,27 +19,25 @@ enum {
 
 /* ---- how it ended ------------------------------------------------------------------------ */
 
-static bool still_runs(const struct seep_header *h)
+static bool still_runs(const struct seep_process_identity *id)
 {
     char host[SEEP_NAME_BYTES] = "";
 
-    if (gethostname(host, sizeof host - 1) || strncmp(host, h->host, sizeof host - 1) != 0)
+    if (gethostname(host, sizeof host - 1) || strncmp(host, id->host, sizeof host - 1) != 0)
         return false;
-    return seep_process_is_alive(h->pid, h->start_ns);
+    return seep_process_is_alive(id->pid, id->start_own_ns);
 }
 
 /* Whoever reaped the process knows best; else what it said itself; else whether it is there. Of a
  * program that was replaced this is how what came after it ended, unless that has a profile. */
-static void settle_exit(struct seep_model_process *p, bool may_look)
+static void find_exit(struct seep_model_process *p, bool may_look)
 {
-    const struct seep_header *h = p->profile->header;
-
     if (p->entry && p->entry->has_status) {
         seep_process_set_exit(p, p->entry->wait_status);
-    } else if (h->exit_kind == SEEP_EXIT_EXIT || h->exit_kind == SEEP_EXIT_SIGNAL) {
-        p->exit_kind = h->exit_kind == SEEP_EXIT_EXIT ? SEEP_ENDED_EXIT : SEEP_ENDED_SIGNAL;
-        p->exit_value = h->exit_value & 0xff;
-    } else if (may_look && still_runs(h)) {
+    } else if (p->said_kind == SEEP_EXIT_EXIT || p->said_kind == SEEP_EXIT_SIGNAL) {
+        p->exit_kind = p->said_kind == SEEP_EXIT_EXIT ? SEEP_ENDED_EXIT : SEEP_ENDED_SIGNAL;
+        p->exit_value = p->said_value & 0xff;
+    } else if (may_look && still_runs(&p->id)) {
         p->exit_kind = SEEP_ENDED_RUNNING;
     } else {
         p->exit_kind = SEEP_ENDED_UNKNOWN;
@@ -54,8 +52,8 @@ static int by_pid(const void *a, const void *b, void *model)
 
     if (p->folder != q->folder)
         return p->folder < q->folder ? -1 : 1;
-    if (p->profile->header->pid != q->profile->header->pid)
-        return p->profile->header->pid < q->profile->header->pid ? -1 : 1;
+    if (p->id.pid != q->id.pid)
+        return p->id.pid < q->id.pid ? -1 : 1;
     return (i > k) - (i < k);
 }
 
@@ -73,8 +71,7 @@ static int follow_execs(struct seep_model *m)
     for (size_t i = m->n_processes; i-- > 1;) {
         struct seep_model_process *p = &m->processes[order[i - 1]];
         const struct seep_model_process *q = &m->processes[order[i]];
-        if (!p->execed || q->folder != p->folder ||
-            q->profile->header->pid != p->profile->header->pid ||
+        if (!p->execed || q->folder != p->folder || q->id.pid != p->id.pid ||
             (p->entry && p->entry->has_status))
             continue;
         p->exit_kind = q->exit_kind;
@@ -155,7 +152,7 @@ int seep_process_ends_compute(struct seep_model *m, bool may_look)
     bool any_runs = false;
 
     for (size_t i = 0; i < m->n_processes; i++)
-        settle_exit(&m->processes[i], may_look);
+        find_exit(&m->processes[i], may_look);
     if (follow_execs(m))
         return -SEEP_ENOMEM;
     for (size_t i = 0; i < m->n_processes; i++)

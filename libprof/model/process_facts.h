@@ -1,18 +1,12 @@
-/* What each process was in the job, how it ended, and what the job's spaces add up to. */
+/* What each process was in the job, how it ended, and what it held when. */
 #ifndef SEEP_LIBPROF_MODEL_PROCESS_FACTS_H
 #define SEEP_LIBPROF_MODEL_PROCESS_FACTS_H
 
 #include "libprof/model/model.h"
 
-/* Roles, exits, ends, RSS; needs a merged model. `may_look` allows looking into /proc for whether a
- * process still runs. Returns 0 or -SEEP_ENOMEM. */
+/* Roles, exits, ends, RSS; needs the marks of workers' loops. `may_look` allows looking into /proc
+ * for whether a process still runs. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_process_facts_compute(struct seep_model *m, bool may_look);
-
-/* Totals of the job's spaces. Live is what the processes that lived to the end held then (or hold
- * now); what the others held when they ended counts as freed with them. A peak of the sum is exact
- * with one process; with several it is the largest sum over the points in time that the timelines
- * hold and over the ends of steps, and each process's own peak. Returns 0 or -SEEP_ENOMEM. */
-SEEP_MUST_CHECK int seep_processes_add_spaces(struct seep_model *m);
 
 /* Live bytes of a job space in one process at a time: its latest row, its last state as
  * it ended, 0 before its start and after it was gone. */

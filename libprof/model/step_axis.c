@@ -1,5 +1,7 @@
 #include "libprof/model/step_axis.h"
 
+#include "libprof/model/process_import.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,20 +12,10 @@ enum { MAX_FOLLOWS = 64 };
 
 /* ---- clocks ------------------------------------------------------------------------------ */
 
-static void find_entry(struct seep_model *m, struct seep_model_process *p)
+static int64_t to_unix_ns(const struct seep_process_identity *id)
 {
-    uint32_t at = p->profile->header->process_plus_1;
-
-    p->job = p->folder < m->n_jobs ? m->jobs[p->folder] : NULL;
-    if (p->job && at && at <= p->job->n_processes &&
-        p->job->processes[at - 1].pid == p->profile->header->pid)
-        p->entry = &p->job->processes[at - 1];
-}
-
-static int64_t to_unix_ns(const struct seep_header *h)
-{
-    uint64_t unix_ns = h->start_unix_ns < SEEP_MAX_NS ? h->start_unix_ns : SEEP_MAX_NS;
-    uint64_t start_ns = h->start_ns < SEEP_MAX_NS ? h->start_ns : SEEP_MAX_NS;
+    uint64_t unix_ns = id->start_unix_ns < SEEP_MAX_NS ? id->start_unix_ns : SEEP_MAX_NS;
+    uint64_t start_ns = id->start_own_ns < SEEP_MAX_NS ? id->start_own_ns : SEEP_MAX_NS;
 
     return (int64_t)unix_ns - (int64_t)start_ns;
 }
@@ -31,25 +23,23 @@ static int64_t to_unix_ns(const struct seep_header *h)
 static int by_clock(const void *a, const void *b)
 {
     const struct seep_model_process *p = a, *q = b;
-    const struct seep_header *h = p->profile->header, *g = q->profile->header;
 
     if (p->folder != q->folder)
         return p->folder < q->folder ? -1 : 1;
-    int host = strcmp(h->host, g->host);
+    int host = strcmp(p->id.host, q->id.host);
     if (host)
         return host;
-    if (h->start_ns != g->start_ns)
-        return h->start_ns < g->start_ns ? -1 : 1;
-    return strcmp(p->profile->name, q->profile->name);
+    if (p->id.start_own_ns != q->id.start_own_ns)
+        return p->id.start_own_ns < q->id.start_own_ns ? -1 : 1;
+    return strcmp(p->id.file, q->id.file);
 }
 
 /* A launcher's job is of one boot; a folder that the shim alone fills may be of several. */
 static bool same_clock(const struct seep_model_process *p, const struct seep_model_process *q)
 {
-    const struct seep_header *h = p->profile->header, *g = q->profile->header;
-    int64_t apart = to_unix_ns(g) - to_unix_ns(h);
+    int64_t apart = to_unix_ns(&q->id) - to_unix_ns(&p->id);
 
-    if (p->folder != q->folder || strcmp(h->host, g->host) != 0)
+    if (p->folder != q->folder || strcmp(p->id.host, q->id.host) != 0)
         return false;
     if (p->entry && q->entry && p->job->launcher_pid)
         return true;
@@ -62,54 +52,33 @@ static int by_start(const void *a, const void *b)
 
     if (p->start_ns != q->start_ns)
         return p->start_ns < q->start_ns ? -1 : 1;
-    return strcmp(p->profile->name, q->profile->name);
+    return strcmp(p->id.file, q->id.file);
 }
 
-int seep_axis_sort(struct seep_model *m)
+void seep_axis_sort(struct seep_model *m)
 {
     size_t n_clocks = 0, first = 0;
 
-    for (size_t i = 0; i < m->n_processes; i++)
-        find_entry(m, &m->processes[i]);
+    seep_model_begin(m, SEEP_MODEL_SORTED);
     qsort(m->processes, m->n_processes, sizeof *m->processes, by_clock);
     for (size_t i = 0; i < m->n_processes; i++) {
-        struct seep_model_process *p = &m->processes[i];
-        if (!i || !same_clock(&m->processes[first], p)) {
+        if (!i || !same_clock(&m->processes[first], &m->processes[i])) {
             first = i;
             n_clocks++;
         }
-        p->clock_ns = to_unix_ns(m->processes[first].profile->header);
+        m->processes[i].clock_ns = to_unix_ns(&m->processes[first].id);
     }
     for (size_t i = 0; i < m->n_processes; i++) {
         struct seep_model_process *p = &m->processes[i];
-        if (n_clocks == 1)
-            p->clock_ns = 0;
-        p->start_ns = seep_model_ns(p, p->profile->header->start_ns);
+        seep_process_set_clock(p, n_clocks == 1 ? 0 : p->clock_ns);
     }
     qsort(m->processes, m->n_processes, sizeof *m->processes, by_start);
-    return 0;
 }
 
-/* ---- lives and steps --------------------------------------------------------------------- */
-
-static void settle_life(struct seep_model_process *p)
-{
-    const struct seep_header *h = p->profile->header;
-    uint64_t t = h->end_ns ? h->end_ns : h->last_ns;
-
-    p->execed = h->exit_kind == SEEP_EXIT_EXEC;
-    p->end_known = h->end_ns != 0;
-    for (uint32_t i = 0; i < h->n_timeline && !h->end_ns; i++) {
-        if (h->timeline[i].t_ns > t)
-            t = h->timeline[i].t_ns;
-    }
-    p->end_ns = seep_model_ns(p, t);
-    if (p->end_ns < p->start_ns)
-        p->end_ns = p->start_ns;
-}
+/* ---- steps ------------------------------------------------------------------------------- */
 
 /* Returns the entry of the process whose periods p uses, or NULL. */
-static const struct seep_process *settle_periods(struct seep_model_process *p)
+static const struct seep_process *find_periods(struct seep_model_process *p)
 {
     const struct seep_process *e = p->entry;
 
@@ -135,7 +104,7 @@ static bool is_better(const struct seep_model_process *q, const struct seep_mode
 {
     if (q->steps != p->steps)
         return q->steps > p->steps;
-    return q->profile->header->python_version && !p->profile->header->python_version;
+    return q->id.python_version && !p->id.python_version;
 }
 
 static void choose_main(struct seep_model *m)
@@ -234,7 +203,7 @@ static int compute_runs(struct seep_model *m, const uint32_t *followed)
     return 0;
 }
 
-static void settle_steps(struct seep_model *m)
+static void count_steps(struct seep_model *m)
 {
     const struct seep_model_process *main = &m->processes[m->main];
 
@@ -258,19 +227,18 @@ static void settle_steps(struct seep_model *m)
     }
 }
 
-static int settle_epochs(struct seep_model *m)
+static int find_epochs(struct seep_model *m)
 {
     const struct seep_model_process *main = &m->processes[m->main];
-    const struct seep_header *h = main->profile->header;
 
-    m->epochs = main->entry ? main->entry->epochs : h->n_epochs;
-    if (!h->n_epochs)
+    m->epochs = main->entry ? main->entry->epochs : main->n_epochs;
+    if (!main->n_epochs)
         return 0;
-    m->epoch_starts = calloc(h->n_epochs, sizeof *m->epoch_starts);
+    m->epoch_starts = calloc(main->n_epochs, sizeof *m->epoch_starts);
     if (!m->epoch_starts)
         return -SEEP_ENOMEM;
-    for (uint32_t i = 0; i < h->n_epochs; i++) {
-        int32_t step = seep_model_step(m, main, h->epochs[i].period);
+    for (uint32_t i = 0; i < main->n_epochs; i++) {
+        int32_t step = seep_model_step(m, main, main->epoch_periods[i]);
         /* A validation loader's iteration begins where no training step has been made since. */
         if (m->n_epoch_starts && step <= m->epoch_starts[m->n_epoch_starts - 1])
             continue;
@@ -294,8 +262,7 @@ static int find_followed(struct seep_model *m, uint32_t *followed)
     }
     for (size_t i = 0; i < m->n_processes; i++) {
         struct seep_model_process *p = &m->processes[i];
-        settle_life(p);
-        const struct seep_process *e = settle_periods(p);
+        const struct seep_process *e = find_periods(p);
         if (e)
             followed[i] =
                 of_entry[(size_t)p->folder * SEEP_MAX_PROCESSES + (size_t)(e - p->job->processes)];
@@ -307,13 +274,14 @@ static int find_followed(struct seep_model *m, uint32_t *followed)
 int seep_step_axis_compute(struct seep_model *m)
 {
     uint32_t *followed = calloc(m->n_processes, sizeof *followed);
+    seep_model_begin(m, SEEP_MODEL_PLACED);
     int rc = followed ? find_followed(m, followed) : -SEEP_ENOMEM;
 
     if (!rc) {
         choose_main(m);
-        settle_steps(m);
+        count_steps(m);
         rc = compute_runs(m, followed);
     }
     free(followed);
-    return rc ? rc : settle_epochs(m);
+    return rc ? rc : find_epochs(m);
 }

@@ -30,24 +30,22 @@ static bool never_called_malloc(const struct seep_model_process *p)
     };
     static const enum hook maps[] = {HOOK_mmap,    HOOK_mmap64, HOOK_mprotect,
                                      HOOK_madvise, HOOK_sbrk,   HOOK_brk};
-    const struct seep_header *h = p->profile->header;
+    const struct seep_process_recording *r = &p->recording;
     bool any_heap = false, any_map = false;
 
     for (size_t i = 0; i < sizeof heap / sizeof *heap; i++)
-        any_heap |= h->coverage_seen[heap[i]] != 0;
+        any_heap |= r->hooks_seen[heap[i]];
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
-        any_map |= h->coverage_seen[maps[i]] != 0;
-    return !h->parent_file[0] && any_map && !any_heap;
+        any_map |= r->hooks_seen[maps[i]];
+    return !r->inherits && any_map && !any_heap;
 }
 
 /* The file whose allocator the process used in place of what seep sees; NULL: it did not. */
 static const char *own_malloc_of(const struct seep_model_process *p)
 {
-    const struct seep_header *h = p->profile->header;
-
-    if (h->allocator[0])
-        return h->allocator;
-    return never_called_malloc(p) && h->exe[0] ? h->exe : NULL;
+    if (p->id.allocator[0])
+        return p->id.allocator;
+    return never_called_malloc(p) && p->id.exe[0] ? p->id.exe : NULL;
 }
 
 /* Those that bring the same one: by the path of the file, or where only that is known, its name. */
@@ -100,9 +98,8 @@ static void say_own_mallocs(struct seep_said *said)
     struct own_mallocs all = {.n = 0};
 
     for (size_t i = 0; i < m->n_processes; i++) {
-        const struct seep_header *h = m->processes[i].profile->header;
-        note_own_malloc(&all, own_malloc_of(&m->processes[i]), h->pid,
-                        !h->coverage_seen[HOOK_malloc]);
+        const struct seep_model_process *p = &m->processes[i];
+        note_own_malloc(&all, own_malloc_of(p), p->id.pid, !p->recording.hooks_seen[HOOK_malloc]);
     }
     for (size_t i = 0; i < m->n_bares; i++) {
         const struct seep_process *e = m->bares[i].entry;

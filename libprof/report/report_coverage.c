@@ -35,7 +35,7 @@ static json_t *hooks_seen(const struct seep_model *m)
         bool seen = false;
         char number[24];
         for (size_t p = 0; p < m->n_processes && !seen; p++)
-            seen = m->processes[p].profile->header->coverage_seen[i] != 0;
+            seen = m->processes[p].recording.hooks_seen[i];
         snprintf(number, sizeof number, "hook %zu", i); /* of a newer build */
         if (seen)
             seep_json_append(list, json_string(i < N_HOOKS ? hook_names[i] : number), &failed);
@@ -70,7 +70,7 @@ static void say_optimizers(struct seep_said *said)
 
 /* ---- profiles -------------------------------------------------------------------------------- */
 
-static void say_dropped(struct seep_said *said, const struct seep_header *h)
+static void say_dropped(struct seep_said *said, const struct seep_model_process *p)
 {
     static const char *const why[SEEP_N_DROPS] = {
         [SEEP_DROP_DISK_FULL] = "the disk was full",
@@ -86,37 +86,37 @@ static void say_dropped(struct seep_said *said, const struct seep_header *h)
     };
 
     for (int i = 0; i < SEEP_N_DROPS; i++) {
-        if (h->dropped[i] && i != SEEP_DROP_FREE_UNKNOWN)
-            seep_said_add(said, "pid %u: %llu events dropped: %s", h->pid,
-                          (unsigned long long)h->dropped[i],
+        const uint64_t n = p->recording.dropped[i];
+        if (n && i != SEEP_DROP_FREE_UNKNOWN)
+            seep_said_add(said, "pid %u: %llu events dropped: %s", p->id.pid, (unsigned long long)n,
                           why[i] ? why[i] : "for a reason that this seep does not know");
     }
 }
 
 static void say_process(struct seep_said *said, const struct seep_model_process *p)
 {
-    const struct seep_header *h = p->profile->header;
-    uint32_t v = h->python_version;
+    const struct seep_process_recording *r = &p->recording;
+    uint32_t v = p->id.python_version, pid = p->id.pid;
     char size[SEEP_SIZE_TEXT];
 
-    if (h->python_support == 2)
+    if (!p->id.python_is_known)
         seep_said_add(said, "pid %u: Python %u.%u is not known to this seep: native stacks only",
-                      h->pid, v >> 24, v >> 16 & 0xff);
+                      pid, v >> 24, v >> 16 & 0xff);
     if (p->truncated)
-        seep_said_add(said, "%s: the file is cut: what lay beyond is missing", p->profile->name);
+        seep_said_add(said, "%s: the file is cut: what lay beyond is missing", p->id.file);
     if (p->orphaned)
         seep_said_add(
             said, "%s: the profile of its parent is missing: stacks known from there are not shown",
-            p->profile->name);
-    if (h->sample_bytes)
+            p->id.file);
+    if (r->sample_bytes)
         seep_said_add(said,
                       "pid %u: sampled every %llu bytes on average: counts and bytes are estimates",
-                      h->pid, (unsigned long long)h->sample_bytes);
-    if (h->uncounted_stacks_bytes)
+                      pid, (unsigned long long)r->sample_bytes);
+    if (r->uncounted_stacks_bytes)
         seep_said_add(said,
                       "pid %u: its first %s were counted without stacks, before it had a profile",
-                      h->pid, seep_text_size((double)h->uncounted_stacks_bytes, size));
-    say_dropped(said, h);
+                      pid, seep_text_size((double)r->uncounted_stacks_bytes, size));
+    say_dropped(said, p);
 }
 
 static void say_missing(struct seep_said *said)

@@ -13,10 +13,9 @@ _Static_assert((int)GRID_POINTS <= (int)SEEP_TIMELINE_ROWS, "one array holds eit
 
 /* ---- processes --------------------------------------------------------------------------- */
 
-static json_t *python_of(const struct seep_header *h)
+static json_t *python_of(uint32_t v)
 {
     char text[64];
-    uint32_t v = h->python_version;
 
     if (!v)
         return json_null();
@@ -67,24 +66,24 @@ static json_t *spaces_of(const struct seep_report_pieces *pieces,
 static json_t *process_json(const struct seep_report_pieces *pieces,
                             const struct seep_model_process *p, bool *failed)
 {
-    const struct seep_header *h = p->profile->header;
+    const struct seep_process_identity *id = &p->id;
     json_t *json = json_object();
 
-    seep_json_set(json, "pid", seep_json_count(h->pid), failed);
-    seep_json_set(json, "ppid", seep_json_count(h->ppid), failed);
+    seep_json_set(json, "pid", seep_json_count(id->pid), failed);
+    seep_json_set(json, "ppid", seep_json_count(id->ppid), failed);
     seep_json_set(json, "role", json_string(seep_process_role_name(p->role)), failed);
-    seep_json_set(json, "rank", h->rank >= 0 ? json_integer(h->rank) : json_null(), failed);
-    seep_json_set(json, "argv", seep_json_argv(h->argv, h->argv_bytes), failed);
-    seep_json_set(json, "python", python_of(h), failed);
+    seep_json_set(json, "rank", id->rank >= 0 ? json_integer(id->rank) : json_null(), failed);
+    seep_json_set(json, "argv", seep_json_argv(id->argv, id->argv_bytes), failed);
+    seep_json_set(json, "python", python_of(id->python_version), failed);
     seep_json_set(json, "exit", exit_of(p), failed);
     seep_json_set(json, "steps", seep_json_count(p->steps), failed);
     seep_json_set(json, "spaces", spaces_of(pieces, p, failed), failed);
     seep_json_set(json, "rss_peak_bytes", seep_json_count(p->rss_peak_bytes), failed);
     seep_json_set(json, "pss_peak_bytes",
                   p->pss_peak_bytes ? seep_json_count(p->pss_peak_bytes) : json_null(), failed);
-    seep_json_set(json, "exe", seep_json_text(h->exe), failed);
-    seep_json_set(json, "host", seep_json_text(h->host), failed);
-    seep_json_set(json, "started_unix_s", seep_json_real((double)h->start_unix_ns / 1e9), failed);
+    seep_json_set(json, "exe", seep_json_text(id->exe), failed);
+    seep_json_set(json, "host", seep_json_text(id->host), failed);
+    seep_json_set(json, "started_unix_s", seep_json_real((double)id->start_unix_ns / 1e9), failed);
     seep_json_set(json, "duration_s", seep_json_real((double)(p->end_ns - p->start_ns) / 1e9),
                   failed);
     seep_json_set(json, "rss", seep_json_rss(&pieces->rss->of_process[p - pieces->m->processes]),
@@ -251,7 +250,7 @@ uint64_t seep_report_dropped(const struct seep_model *m)
 
     for (size_t i = 0; i < m->n_processes; i++) {
         for (int k = 0; k < SEEP_N_DROPS; k++)
-            sum += k == SEEP_DROP_FREE_UNKNOWN ? 0 : m->processes[i].profile->header->dropped[k];
+            sum += k == SEEP_DROP_FREE_UNKNOWN ? 0 : m->processes[i].recording.dropped[k];
     }
     return sum;
 }

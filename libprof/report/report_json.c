@@ -21,7 +21,7 @@ static const struct seep_job *first_job(const struct seep_model *m)
 
 static double started(const struct seep_model *m, const struct seep_job *job)
 {
-    uint64_t ns = m->processes[m->root].profile->header->start_unix_ns;
+    uint64_t ns = m->processes[m->root].id.start_unix_ns;
 
     if (job && job->started_unix_ns && job->started_unix_ns < ns)
         ns = job->started_unix_ns;
@@ -39,7 +39,7 @@ static json_t *job_json(const struct seep_model *m, bool *failed)
 {
     static const char *const sources[] = {"time", "optimizer", "nvtx", "api"};
     const struct seep_job *job = first_job(m);
-    const struct seep_header *h = m->processes[m->root].profile->header;
+    const struct seep_process_identity *first = &m->processes[m->root].id;
     bool launched = job && job->argv_bytes;
     const char *kind;
     uint64_t limit = seep_memory_limit_of(m, &kind);
@@ -47,10 +47,11 @@ static json_t *job_json(const struct seep_model *m, bool *failed)
 
     seep_json_set(json, "command",
                   launched ? seep_json_argv(job->argv, job->argv_bytes)
-                           : seep_json_argv(h->argv, h->argv_bytes),
+                           : seep_json_argv(first->argv, first->argv_bytes),
                   failed);
-    seep_json_set(json, "cwd", seep_json_text(launched ? job->cwd : h->cwd), failed);
-    seep_json_set(json, "host", seep_json_text(job && job->host[0] ? job->host : h->host), failed);
+    seep_json_set(json, "cwd", seep_json_text(launched ? job->cwd : first->cwd), failed);
+    seep_json_set(json, "host", seep_json_text(job && job->host[0] ? job->host : first->host),
+                  failed);
     seep_json_set(json, "started_unix_s", seep_json_real(started(m, job)), failed);
     seep_json_set(json, "duration_s", seep_json_real(duration(m, job)), failed);
     seep_json_set(json, "complete", json_boolean(seep_report_is_complete(m)), failed);

@@ -99,7 +99,7 @@ static json_t *pids_of(const struct seep_model *m, const struct seep_model_site 
     if (!list)
         return NULL;
     for (uint32_t k = site->slots; k && n < site->n_slots; k = m->slots[k - 1].next)
-        list[n++] = m->processes[m->slots[k - 1].process].profile->header->pid;
+        list[n++] = m->processes[m->slots[k - 1].process].id.pid;
     json_t *pids = unique_pids(list, n);
     free(list);
     return pids;
@@ -179,7 +179,7 @@ static json_t *finding_pids(const struct seep_model *m, const struct seep_findin
     if (!list)
         return NULL;
     for (size_t i = 0; i < f->n_processes; i++)
-        list[i] = m->processes[f->processes[i]].profile->header->pid;
+        list[i] = m->processes[f->processes[i]].id.pid;
     json_t *pids = unique_pids(list, f->n_processes);
     free(list);
     return pids;

@@ -109,7 +109,7 @@ static void say_execs(struct seep_said *said)
                 said,
                 "pid %u was replaced by another program, of which nothing was seen: seep doctor "
                 "-- PROGRAM tells why",
-                m->processes[i].profile->header->pid);
+                m->processes[i].id.pid);
     }
     seep_said_more(said, n, "were replaced so");
 }

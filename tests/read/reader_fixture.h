@@ -5,9 +5,7 @@
 
 #include "libprof/analysis.h"
 #include "libprof/model/live_level.h"
-#include "libprof/model/merge.h"
-#include "libprof/model/open_folders.h"
-#include "libprof/model/process_facts.h"
+#include "libprof/model/model_build.h"
 #include "libprof/read/profile_read.h"
 #include "tests/profile_builder.h"
 #include "tests/suite.h"
@@ -74,8 +72,18 @@ static inline void merge_all(struct seep_model *m, struct seep_profile **profile
                              struct seep_job *job)
 {
     memset(m, 0, sizeof *m);
-    ck_assert_int_eq(seep_folder_adopt(profiles, n, job, m), 0);
-    ck_assert_int_eq(seep_merge(m, NULL), 0);
+    ck_assert_int_eq(seep_model_merge_profiles(m, profiles, n, job, NULL), 0);
+}
+
+/* What is left to do with a merged model, where no code is known to be a worker's loop. */
+static inline void complete(struct seep_model *m)
+{
+    bool *no_loop = calloc(m->dict.n_frames, sizeof *no_loop);
+
+    ck_assert_ptr_nonnull(no_loop);
+    ck_assert_int_eq(
+        seep_model_complete(m, &(struct seep_model_options){.is_worker_loop = no_loop}), 0);
+    free(no_loop);
 }
 
 static inline const char *function_at(const struct seep_model *m, uint32_t stack)

@@ -124,8 +124,7 @@ START_TEST(a_child_uses_its_parents_stacks)
     ck_assert_int_eq(builder_write(&c, dir, "101-2.seep"), 0);
     const char *dirs[] = {dir};
     memset(&m, 0, sizeof m);
-    ck_assert_int_eq(seep_folder_read(dirs, 1, &m, NULL), 0);
-    ck_assert_int_eq(seep_merge(&m, NULL), 0);
+    ck_assert_int_eq(seep_model_merge_folders(&m, dirs, 1, NULL), 0);
     ck_assert_uint_eq(m.n_sites, 2);
     ck_assert_uint_eq(m.sites[0].totals.allocated_bytes, 150);
     ck_assert_str_eq(function_at(&m, m.dict.stacks[m.sites[0].stack].parent), "load");
@@ -150,8 +149,7 @@ START_TEST(a_child_without_its_parent_keeps_its_counts)
     ck_assert_int_eq(builder_write(&c, dir, "101-2.seep"), 0);
     const char *dirs[] = {dir};
     memset(&m, 0, sizeof m);
-    ck_assert_int_eq(seep_folder_read(dirs, 1, &m, NULL), 0);
-    ck_assert_int_eq(seep_merge(&m, NULL), 0);
+    ck_assert_int_eq(seep_model_merge_folders(&m, dirs, 1, NULL), 0);
     ck_assert_uint_eq(m.sites[0].totals.allocated_bytes, 50);
     ck_assert(m.dict.frames[m.dict.stacks[m.sites[0].stack].frame].pseudo);
     ck_assert(m.processes[0].orphaned);
@@ -175,8 +173,8 @@ START_TEST(a_step_of_the_wall_clock_does_not_part_a_child_from_its_parent)
     ck_assert_int_eq(builder_write(&b, dir, "100-1.seep"), 0);
     ck_assert_int_eq(builder_write(&c, dir, "101-2.seep"), 0);
     const char *dirs[] = {dir};
-    ck_assert_int_eq(seep_folder_read(dirs, 1, &m, NULL), 0);
-    ck_assert_uint_eq(m.processes[1].profile->header->pid, 101);
+    ck_assert_int_eq(seep_model_merge_folders(&m, dirs, 1, NULL), 0);
+    ck_assert_uint_eq(m.processes[1].id.pid, 101);
     ck_assert(!m.processes[1].orphaned);
     ck_assert_uint_eq(m.end_ns - m.start_ns, 1500000000);
     seep_model_fini(&m);
@@ -196,7 +194,7 @@ START_TEST(processes_of_several_hosts_lie_on_one_clock)
     ck_assert_int_eq(builder_write(&b, dir, "100-1.seep"), 0);
     ck_assert_int_eq(builder_write(&c, dir, "101-2.seep"), 0);
     const char *dirs[] = {dir};
-    ck_assert_int_eq(seep_folder_read(dirs, 1, &m, NULL), 0);
+    ck_assert_int_eq(seep_model_merge_folders(&m, dirs, 1, NULL), 0);
     ck_assert_uint_eq(m.processes[1].start_ns - m.processes[0].start_ns, 500000000);
     ck_assert_uint_eq(m.end_ns - m.start_ns, 1500000000);
     seep_model_fini(&m);
@@ -213,7 +211,7 @@ START_TEST(a_folder_given_twice_counts_once)
     builder_site(&b, stack_of_three(&b), 0, 1, 50, 0, 0, 1);
     ck_assert_int_eq(builder_write(&b, dir, "100-1.seep"), 0);
     const char *dirs[] = {dir, again, dir};
-    ck_assert_int_eq(seep_folder_read(dirs, 3, &m, NULL), 0);
+    ck_assert_int_eq(seep_model_merge_folders(&m, dirs, 3, NULL), 0);
     ck_assert_uint_eq(m.n_processes, 1);
     seep_model_fini(&m);
 }
@@ -225,7 +223,7 @@ START_TEST(a_folder_that_cannot_be_read_leaves_the_others)
     const char *dirs[] = {"/nonexistent/seep", dir};
 
     ck_assert_int_eq(builder_write(&b, dir, "100-1.seep"), 0);
-    ck_assert_int_eq(seep_folder_read(dirs, 2, &m, NULL), 0);
+    ck_assert_int_eq(seep_model_merge_folders(&m, dirs, 2, NULL), 0);
     ck_assert_uint_eq(m.n_processes, 1);
     ck_assert_uint_ge(m.n_not_read, 1);
     ck_assert_str_eq(m.not_read[0].name, "/nonexistent/seep");
@@ -242,7 +240,7 @@ START_TEST(an_empty_folder_is_said_to_be_empty)
 
     if (_i)
         ck_assert_int_eq(builder_write_job(job, dir), 0);
-    ck_assert_int_eq(seep_folder_read(dirs, 1, &m, &err), -SEEP_ENODATA);
+    ck_assert_int_eq(seep_model_merge_folders(&m, dirs, 1, &err), -SEEP_ENODATA);
     ck_assert_str_eq(err.text, "no profile is in it");
     seep_model_fini(&m);
     free(job);
@@ -266,8 +264,7 @@ static void two_processes(struct seep_model *m, uint64_t after,
     p[0] = profile_of(&b);
     p[1] = profile_of(&c);
     merge_all(m, p, 2, NULL);
-    ck_assert_int_eq(seep_process_facts_compute(m, false), 0);
-    ck_assert_int_eq(seep_processes_add_spaces(m), 0);
+    complete(m);
     builder_fini(&c);
 }
 
@@ -321,7 +318,7 @@ START_TEST(an_exec_into_the_unknown_ends_as_its_reaper_says)
     job->processes[0].wait_status = 7 << 8;
     struct seep_profile *p = profile_of(&b);
     merge_all(&m, &p, 1, job);
-    ck_assert_int_eq(seep_process_facts_compute(&m, false), 0);
+    complete(&m);
     ck_assert_int_eq(m.processes[0].exit_kind, SEEP_ENDED_EXIT);
     ck_assert_int_eq(m.processes[0].exit_value, 7);
     seep_model_fini(&m);
@@ -345,7 +342,7 @@ START_TEST(trainings_in_a_row_do_not_share_steps)
     p[0] = profile_of(&b);
     p[1] = profile_of(&c);
     merge_all(&m, p, 2, job);
-    ck_assert_int_eq(seep_process_facts_compute(&m, false), 0);
+    complete(&m);
     ck_assert_uint_eq(m.n_steps, 10);
     ck_assert_int_eq(seep_model_step(&m, &m.processes[0], 5), 1);
     ck_assert_int_eq(seep_model_step(&m, &m.processes[0], 14), 10);

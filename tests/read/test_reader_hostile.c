@@ -52,8 +52,7 @@ START_TEST(sizes_that_overflow_saturate)
         builder_site(&b, stack, 0, 1, UINT64_C(1) << 60, 0, 0, 1);
     struct seep_profile *p = profile_of(&b);
     merge_all(&m, &p, 1, NULL);
-    ck_assert_int_eq(seep_process_facts_compute(&m, false), 0);
-    ck_assert_int_eq(seep_processes_add_spaces(&m), 0);
+    complete(&m);
     ck_assert_int_eq(seep_level_sum(&m, &site, 1, SEEP_LEVEL_ALL, &level), 0);
     for (size_t i = 0; i < level.n; i++)
         ck_assert_int_gt(level.points[i].bytes, INT64_C(1) << 60);
@@ -293,8 +292,7 @@ START_TEST(processes_that_follow_each_other_in_a_ring_end)
     ck_assert_int_eq(builder_write_job(job, dir), 0);
     const char *dirs[] = {dir};
     memset(&m, 0, sizeof m);
-    ck_assert_int_eq(seep_folder_read(dirs, 1, &m, NULL), 0);
-    ck_assert_int_eq(seep_merge(&m, NULL), 0);
+    ck_assert_int_eq(seep_model_merge_folders(&m, dirs, 1, NULL), 0);
     ck_assert_uint_eq(m.n_sites, 1);
     seep_model_fini(&m);
     free(job);

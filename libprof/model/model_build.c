@@ -1,0 +1,52 @@
+#include "libprof/model/model_build.h"
+
+#include "libprof/model/fork_links.h"
+#include "libprof/model/job_spaces.h"
+#include "libprof/model/live_level.h"
+#include "libprof/model/merge.h"
+#include "libprof/model/open_folders.h"
+#include "libprof/model/process_facts.h"
+#include "libprof/model/step_axis.h"
+#include "libprof/model/worker_loops.h"
+
+static int merge_opened(struct seep_model *m, struct seep_error *err)
+{
+    int rc = seep_dictionary_init(&m->dict);
+
+    seep_axis_sort(m);
+    if (!rc)
+        rc = seep_fork_links_find(m);
+    if (!rc)
+        rc = seep_step_axis_compute(m);
+    if (rc)
+        return seep_error_set(err, SEEP_ENOMEM, "", 0, "no memory");
+    return seep_merge(m, err);
+}
+
+int seep_model_merge_folders(struct seep_model *m, const char *const *dirs, size_t n_dirs,
+                             struct seep_error *err)
+{
+    int rc = seep_folders_open(m, dirs, n_dirs, err);
+
+    return rc ? rc : merge_opened(m, err);
+}
+
+int seep_model_merge_profiles(struct seep_model *m, struct seep_profile **profiles, size_t n,
+                              struct seep_job *job, struct seep_error *err)
+{
+    int rc = seep_folders_adopt(m, profiles, n, job);
+
+    if (rc)
+        return seep_error_set(err, -rc, "", 0, "%s", seep_error_name(rc));
+    return merge_opened(m, err);
+}
+
+int seep_model_complete(struct seep_model *m, const struct seep_model_options *options)
+{
+    seep_worker_loops_mark(m, options->is_worker_loop);
+    int rc = seep_process_facts_compute(m, options->may_look);
+
+    if (!rc)
+        rc = seep_job_spaces_add(m);
+    return rc ? rc : seep_level_raise_peaks(m, options->all_sites);
+}

@@ -1,0 +1,118 @@
+/* A process of the job, and what is known of it. Each field says in brackets which stage of the
+ * model sets it (enum seep_model_stage); none reads the profile's header once that is closed. */
+#ifndef SEEP_LIBPROF_MODEL_MODEL_PROCESS_H
+#define SEEP_LIBPROF_MODEL_MODEL_PROCESS_H
+
+#include "libprof/read/profile_read.h"
+
+struct seep_totals {
+    uint64_t allocations;
+    uint64_t frees;
+    uint64_t allocated_bytes;
+    uint64_t freed_bytes;
+    uint64_t peak_bytes;
+    int32_t peak_step;
+};
+
+enum seep_process_role { SEEP_ROLE_HELPER, SEEP_ROLE_TRAINER, SEEP_ROLE_WORKER, SEEP_ROLE_RANK };
+enum seep_process_exit {
+    SEEP_ENDED_EXIT,
+    SEEP_ENDED_SIGNAL,
+    SEEP_ENDED_RUNNING,
+    SEEP_ENDED_UNKNOWN
+};
+
+/* Who it was. Texts of a process that was read are never NULL: "" is unknown. */
+struct seep_process_identity {
+    uint32_t pid, ppid;
+    int32_t rank;     /* −1: none */
+    const char *file; /* the name of its profile */
+    const char *host, *exe, *cwd;
+    const char *argv; /* argv_bytes, NUL-separated */
+    uint32_t argv_bytes;
+    uint32_t python_version; /* hex as PY_VERSION_HEX, 0: no Python seen */
+    bool python_is_known;    /* false: a version whose stacks seep cannot read */
+    const char *allocator;   /* the object whose malloc stands before seep's, "": none */
+    uint64_t start_unix_ns;
+    uint64_t start_own_ns; /* CLOCK_MONOTONIC of its machine and boot */
+};
+
+/* What bounded its memory; 0: nothing. */
+struct seep_process_limits {
+    uint64_t address_bytes; /* RLIMIT_AS */
+    uint64_t data_bytes;    /* RLIMIT_DATA */
+    uint64_t cgroup_bytes;  /* the tightest along the path */
+    uint64_t ram_bytes;
+    uint32_t cgroup_version; /* 1 or 2 */
+};
+
+/* How it was recorded. */
+struct seep_process_recording {
+    uint64_t sample_bytes;              /* mean gap of --sample, 0: every allocation */
+    uint64_t uncounted_stacks_bytes;    /* allocated before it had a profile */
+    uint64_t dropped[SEEP_N_DROPS];     /* events, by enum seep_drop */
+    bool hooks_seen[SEEP_MAX_COVERAGE]; /* in the order of hooks.def */
+    bool inherits;                      /* it was forked from a process that recorded */
+};
+
+/* What its resident memory was made of, sampled: times rise not always, none is 0. Figures are cut
+ * to where sums are exact in floating point. */
+struct seep_process_samples {
+    uint32_t n;
+    struct seep_rss_sample *list;
+    struct seep_rss_sample peak; /* the largest of all that were taken; t_ns 0: none was */
+};
+
+struct seep_model_process {
+    struct seep_profile *profile; /* [opened] open until all that need it are merged, then NULL */
+    const struct seep_process *entry; /* [opened] in its folder's job table, or NULL */
+    const struct seep_job *job;       /* [opened] that table, or NULL */
+    uint32_t folder;                  /* [opened] */
+
+    /* [opened] What its header says. */
+    char *texts; /* the identity's */
+    struct seep_process_identity id;
+    struct seep_process_limits limits;
+    struct seep_process_recording recording;
+    struct seep_process_samples samples;
+    uint64_t address_space_bytes; /* when last looked at */
+    uint32_t said_kind;           /* enum seep_exit_kind: how it said that it ends, … */
+    int32_t said_value;           /* … and with what */
+    bool execed;    /* its program was replaced: the next profile of this pid goes on */
+    bool end_known; /* it said goodbye: end_ns is when */
+    uint32_t n_epochs;
+    uint32_t *epoch_periods; /* in which they began */
+
+    /* Copy of its timeline, times rising: row i of space s is live[s × n_rows + i]. */
+    uint32_t n_rows;                              /* [opened] */
+    uint64_t *row_t_ns, *row_rss, *row_anonymous; /* [opened] times: [sorted] on the job's clock */
+    uint32_t *row_period;                         /* [opened] */
+    uint64_t *live; /* [merged] [SEEP_MAX_SPACES][n_rows] by header index; zero where it has none */
+
+    uint32_t parent;  /* [linked] index + 1 of whom it was forked from, where that is here */
+    int64_t clock_ns; /* [sorted] added to its file's times: see seep_model_ns() */
+    uint64_t start_ns, end_ns; /* [sorted] on the job's clock; end: last seen alive */
+    uint32_t steps;            /* [placed] finished by itself */
+    uint32_t period;           /* [placed] current, on the axis */
+    /* [placed] Of the process whose periods this one uses: its own, or whom it follows. */
+    uint32_t axis_steps;
+    uint32_t axis_first; /* period in which its step 1 ended */
+    uint64_t axis_start_ns;
+    uint32_t run; /* index in runs[]; of those with axis_steps, where there are runs */
+
+    bool truncated;                     /* [merged] its file is cut */
+    bool orphaned;                      /* [linked] a parent's file is missing */
+    uint16_t space_of[SEEP_MAX_SPACES]; /* [merged] header index → job index + 1, 0 unused */
+    struct seep_totals spaces[SEEP_MAX_SPACES]; /* [merged] */
+
+    bool in_worker_loop; /* [marked] its first thread was inside the loop of a loader's worker */
+    enum seep_process_role role;      /* [ended] */
+    enum seep_process_exit exit_kind; /* [ended] */
+    int exit_value;                   /* [ended] */
+    bool gone;                        /* [ended] ended before the job did: see process_ends.h */
+    int32_t end_step;        /* [ended] step during which it ended if it was gone, else INT32_MAX */
+    uint64_t rss_peak_bytes; /* [ended] */
+    uint64_t pss_peak_bytes; /* [ended] 0: not known */
+};
+
+#endif

@@ -1,0 +1,292 @@
+#include "libprof/model/process_import.h"
+
+#include "libprof/model/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- texts --------------------------------------------------------------------------------- */
+
+/* Each text once more, in one block that the process owns. */
+static int own_texts(struct seep_model_process *p)
+{
+    struct seep_process_identity *id = &p->id;
+    const char **texts[] = {&id->file, &id->host, &id->exe, &id->cwd, &id->allocator};
+    size_t n_texts = sizeof texts / sizeof *texts, n_bytes = id->argv_bytes;
+
+    for (size_t i = 0; i < n_texts; i++)
+        n_bytes += strlen(*texts[i]) + 1;
+    char *at = p->texts = malloc(n_bytes + 1);
+    if (!at)
+        return -SEEP_ENOMEM;
+    for (size_t i = 0; i < n_texts; i++) {
+        size_t n = strlen(*texts[i]) + 1;
+        *texts[i] = memcpy(at, *texts[i], n);
+        at += n;
+    }
+    id->argv = memcpy(at, id->argv, id->argv_bytes);
+    return 0;
+}
+
+/* ---- the header ---------------------------------------------------------------------------- */
+
+static struct seep_process_identity identity_of(const struct seep_profile *profile)
+{
+    const struct seep_header *h = profile->header;
+
+    return (struct seep_process_identity){
+        .pid = h->pid,
+        .ppid = h->ppid,
+        .rank = h->rank,
+        .file = profile->name,
+        .host = h->host,
+        .exe = h->exe,
+        .cwd = h->cwd,
+        .argv = h->argv,
+        .argv_bytes = h->argv_bytes,
+        .python_version = h->python_version,
+        .python_is_known = h->python_support != 2,
+        .allocator = h->allocator,
+        .start_unix_ns = h->start_unix_ns,
+        .start_own_ns = h->start_ns,
+    };
+}
+
+static struct seep_process_limits limits_of(const struct seep_header *h)
+{
+    return (struct seep_process_limits){
+        .address_bytes = h->limit_address_bytes,
+        .data_bytes = h->limit_data_bytes,
+        .cgroup_bytes = h->limit_cgroup_bytes,
+        .ram_bytes = h->limit_ram_bytes,
+        .cgroup_version = h->limit_cgroup_version,
+    };
+}
+
+static void import_recording(struct seep_process_recording *r, const struct seep_header *h)
+{
+    r->sample_bytes = h->sample_bytes;
+    r->uncounted_stacks_bytes = h->uncounted_stacks_bytes;
+    r->inherits = h->parent_file[0] != 0;
+    memcpy(r->dropped, h->dropped, sizeof r->dropped);
+    for (int i = 0; i < SEEP_MAX_COVERAGE; i++)
+        r->hooks_seen[i] = h->coverage_seen[i] != 0;
+}
+
+/* ---- samples of resident memory ------------------------------------------------------------ */
+
+static uint64_t bounded(uint64_t bytes)
+{
+    return bytes < (UINT64_C(1) << 47) ? bytes : UINT64_C(1) << 47;
+}
+
+static struct seep_rss_sample bounded_sample(const struct seep_rss_sample *s)
+{
+    return (struct seep_rss_sample){
+        .t_ns = s->t_ns,
+        .period = s->period,
+        .rss_bytes = bounded(s->rss_bytes),
+        .heap_live_bytes = bounded(s->heap_live_bytes),
+        .heap_free_bytes = bounded(s->heap_free_bytes),
+        .maps_bytes = bounded(s->maps_bytes),
+        .shm_bytes = bounded(s->shm_bytes),
+        .stacks_bytes = bounded(s->stacks_bytes),
+        .files_bytes = bounded(s->files_bytes),
+        .seep_bytes = bounded(s->seep_bytes),
+        .unexplained_bytes = bounded(s->unexplained_bytes),
+    };
+}
+
+static int import_samples(struct seep_process_samples *samples, const struct seep_header *h)
+{
+    const struct seep_rss_sample *peak = h->rss_peak.t_ns ? &h->rss_peak : NULL;
+
+    samples->list = calloc(h->n_rss_samples + 1u, sizeof *samples->list);
+    if (!samples->list)
+        return -SEEP_ENOMEM;
+    for (uint32_t i = 0; i < h->n_rss_samples; i++) {
+        const struct seep_rss_sample *s = &h->rss_samples[i];
+        if (!s->t_ns)
+            continue;
+        samples->list[samples->n++] = bounded_sample(s);
+        if (!peak || s->rss_bytes > peak->rss_bytes)
+            peak = s;
+    }
+    if (peak)
+        samples->peak = bounded_sample(peak);
+    return 0;
+}
+
+/* ---- timeline ------------------------------------------------------------------------------ */
+
+/* The rows that are published, and whose times rise, to rows[]; how many. */
+static uint32_t choose_rows(const struct seep_header *h, uint32_t rows[SEEP_TIMELINE_ROWS])
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < h->n_timeline; i++) {
+        if (h->timeline[i].t_ns && (!n || h->timeline[i].t_ns > h->timeline[rows[n - 1]].t_ns))
+            rows[n++] = i;
+    }
+    return n;
+}
+
+static int import_timeline(struct seep_model_process *p, const struct seep_header *h)
+{
+    uint32_t rows[SEEP_TIMELINE_ROWS], n = choose_rows(h, rows);
+
+    p->n_rows = n;
+    if (!n)
+        return 0;
+    p->row_t_ns = calloc(n, sizeof *p->row_t_ns);
+    p->row_rss = calloc(n, sizeof *p->row_rss);
+    p->row_anonymous = calloc(n, sizeof *p->row_anonymous);
+    p->row_period = calloc(n, sizeof *p->row_period);
+    if (!p->row_t_ns || !p->row_rss || !p->row_anonymous || !p->row_period)
+        return -SEEP_ENOMEM;
+    for (uint32_t i = 0; i < n; i++) {
+        p->row_t_ns[i] = h->timeline[rows[i]].t_ns;
+        p->row_rss[i] = h->timeline[rows[i]].rss_bytes;
+        p->row_anonymous[i] = h->timeline[rows[i]].anonymous_bytes;
+        p->row_period[i] = h->timeline[rows[i]].period;
+    }
+    return 0;
+}
+
+int seep_process_import_levels(struct seep_model_process *p)
+{
+    const struct seep_header *h = p->profile->header;
+    uint32_t rows[SEEP_TIMELINE_ROWS], n = choose_rows(h, rows);
+
+    if (!n)
+        return 0;
+    p->live = calloc((size_t)n * SEEP_MAX_SPACES, sizeof *p->live);
+    if (!p->live)
+        return -SEEP_ENOMEM;
+    for (int s = 0; s < SEEP_MAX_SPACES; s++) {
+        const uint64_t *live =
+            seep_profile_at(p->profile, h->spaces[s].timeline, SEEP_CHUNK_TIMELINES,
+                            SEEP_TIMELINE_ROWS * sizeof(uint64_t), NULL);
+        for (uint32_t i = 0; live && i < n; i++) {
+            uint64_t bytes = live[rows[i]];
+            p->live[(size_t)s * n + i] = (int64_t)bytes < 0 ? 0 : bytes;
+        }
+    }
+    return 0;
+}
+
+/* ---- epochs and the end -------------------------------------------------------------------- */
+
+static int import_epochs(struct seep_model_process *p, const struct seep_header *h)
+{
+    if (!h->n_epochs)
+        return 0;
+    p->epoch_periods = calloc(h->n_epochs, sizeof *p->epoch_periods);
+    if (!p->epoch_periods)
+        return -SEEP_ENOMEM;
+    for (; p->n_epochs < h->n_epochs; p->n_epochs++)
+        p->epoch_periods[p->n_epochs] = h->epochs[p->n_epochs].period;
+    return 0;
+}
+
+static void import_end(struct seep_model_process *p, const struct seep_header *h)
+{
+    p->said_kind = h->exit_kind;
+    p->said_value = h->exit_value;
+    p->execed = h->exit_kind == SEEP_EXIT_EXEC;
+    p->end_known = h->end_ns != 0;
+    p->end_ns = h->end_ns ? h->end_ns : h->last_ns;
+    if (!h->end_ns && p->n_rows && p->row_t_ns[p->n_rows - 1] > p->end_ns)
+        p->end_ns = p->row_t_ns[p->n_rows - 1];
+}
+
+/* ---- as a whole ---------------------------------------------------------------------------- */
+
+static void find_entry(struct seep_model_process *p, const struct seep_job *job, uint32_t at)
+{
+    p->job = job;
+    if (job && at && at <= job->n_processes && job->processes[at - 1].pid == p->id.pid)
+        p->entry = &job->processes[at - 1];
+}
+
+int seep_process_import(struct seep_model_process *p, struct seep_profile *profile, uint32_t folder,
+                        const struct seep_job *job)
+{
+    const struct seep_header *h = profile->header;
+
+    p->profile = profile;
+    p->folder = folder;
+    p->id = identity_of(profile);
+    p->limits = limits_of(h);
+    p->address_space_bytes = h->address_bytes;
+    p->rss_peak_bytes = h->rss_peak_bytes;
+    p->start_ns = h->start_ns;
+    import_recording(&p->recording, h);
+    find_entry(p, job, h->process_plus_1);
+    if (own_texts(p) || import_samples(&p->samples, h) || import_timeline(p, h) ||
+        import_epochs(p, h))
+        return -SEEP_ENOMEM;
+    import_end(p, h);
+    return 0;
+}
+
+int seep_process_import_counted(struct seep_model_process *p, uint32_t folder,
+                                const struct seep_job *job, uint32_t entry)
+{
+    const struct seep_process *e = &job->processes[entry];
+
+    p->folder = folder;
+    p->job = job;
+    p->entry = e;
+    p->id = (struct seep_process_identity){
+        .pid = e->pid,
+        .ppid = e->ppid,
+        .rank = -1,
+        .file = "",
+        .host = job->host,
+        .exe = "",
+        .cwd = job->cwd,
+        .argv = job->argv_bytes ? job->argv : e->name,
+        .argv_bytes = job->argv_bytes ? job->argv_bytes
+                      : e->name[0]    ? (uint32_t)strlen(e->name) + 1
+                                      : 0,
+        .python_is_known = true,
+        .allocator = "",
+        .start_unix_ns = job->started_unix_ns,
+        .start_own_ns = e->start_ns,
+    };
+    p->start_ns = e->start_ns;
+    p->end_known = job->ended_ns != 0;
+    p->end_ns = job->ended_ns ? job->ended_ns : e->start_ns;
+    return own_texts(p);
+}
+
+void seep_process_set_clock(struct seep_model_process *p, int64_t clock_ns)
+{
+    p->clock_ns = clock_ns;
+    p->start_ns = seep_model_ns(p, p->start_ns);
+    p->end_ns = seep_model_ns(p, p->end_ns);
+    if (p->end_ns < p->start_ns)
+        p->end_ns = p->start_ns;
+    for (uint32_t i = 0; i < p->n_rows; i++)
+        p->row_t_ns[i] = seep_model_ns(p, p->row_t_ns[i]);
+}
+
+void seep_process_close(struct seep_model_process *p)
+{
+    seep_profile_close(p->profile);
+    p->profile = NULL;
+}
+
+void seep_process_fini(struct seep_model_process *p)
+{
+    seep_process_close(p);
+    free(p->texts);
+    free(p->samples.list);
+    free(p->epoch_periods);
+    free(p->row_t_ns);
+    free(p->row_rss);
+    free(p->row_anonymous);
+    free(p->row_period);
+    free(p->live);
+}

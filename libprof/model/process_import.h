@@ -1,0 +1,28 @@
+/* What a profile's header says of its process, checked and copied, so that nobody reads it there.
+ */
+#ifndef SEEP_LIBPROF_MODEL_PROCESS_IMPORT_H
+#define SEEP_LIBPROF_MODEL_PROCESS_IMPORT_H
+
+#include "libprof/model/model_process.h"
+
+/* Fills *p, zero before, from an open profile, which it takes over, also on failure, and from
+ * `job`, its folder's table or NULL. Times stay those of the file. Returns 0 or -SEEP_ENOMEM; the
+ * caller calls seep_process_fini() in either case. */
+SEEP_MUST_CHECK int seep_process_import(struct seep_model_process *p, struct seep_profile *profile,
+                                        uint32_t folder, const struct seep_job *job);
+
+/* The same of a process that was only counted: job->processes[entry] of a job without profiles. */
+SEEP_MUST_CHECK int seep_process_import_counted(struct seep_model_process *p, uint32_t folder,
+                                                const struct seep_job *job, uint32_t entry);
+
+/* Brings what was copied to the job's clock, which is the file's + clock_ns. */
+void seep_process_set_clock(struct seep_model_process *p, int64_t clock_ns);
+
+/* Copies what was live in each space in the rows of the timeline; needs a loaded profile. Returns 0
+ * or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_process_import_levels(struct seep_model_process *p);
+
+void seep_process_close(struct seep_model_process *p); /* its profile */
+void seep_process_fini(struct seep_model_process *p);
+
+#endif
