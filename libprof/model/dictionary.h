@@ -34,7 +34,7 @@ struct seep_dict_stack {
     uint32_t parent; /* 0: the frame is the outermost */
     uint32_t frame;
     uint16_t depth;
-    bool in_worker_loop; /* set once all is merged, see worker_loops.h */
+    bool in_worker_loop; /* set once all is merged, see process_facts.h */
 };
 
 struct seep_dictionary {

@@ -107,7 +107,7 @@ enum seep_model_stage {
     SEEP_MODEL_LINKED,   /* who forked whom: fork_links.h */
     SEEP_MODEL_PLACED,   /* whose steps are whose, and where on the axis: step_axis.h */
     SEEP_MODEL_MERGED,   /* what they allocated, by stack; profiles are closed: merge.h */
-    SEEP_MODEL_MARKED,   /* what ran in the loop of a loader's worker: worker_loops.h */
+    SEEP_MODEL_MARKED,   /* what ran in the loop of a loader's worker: process_facts.h */
     SEEP_MODEL_ENDED,    /* what each was in the job, and how it ended: process_facts.h */
     SEEP_MODEL_SUMMED,   /* what the spaces add up to: job_spaces.h */
     SEEP_MODEL_COMPLETE, /* peaks of sites that several share: live_level.h */
@@ -151,19 +151,6 @@ struct seep_model {
     uint32_t epochs;           /* [placed] 0: not known */
     uint64_t start_ns, end_ns; /* [placed] of the whole job, on its clock */
 };
-
-/* Times of an untrusted file stay where sums and floating point cannot go wrong: 73 years. */
-#define SEEP_MAX_NS (UINT64_C(1) << 61)
-
-/* A time of a process's file on the job's clock: CLOCK_MONOTONIC where all processes share that,
- * else Unix time, which one host's folder never takes but once, so that a step of its clock shows
- * nowhere. 0 … SEEP_MAX_NS. */
-static inline uint64_t seep_model_ns(const struct seep_model_process *p, uint64_t t_ns)
-{
-    int64_t t = (int64_t)(t_ns < SEEP_MAX_NS ? t_ns : SEEP_MAX_NS) + p->clock_ns;
-
-    return t < 0 ? 0 : (uint64_t)t < SEEP_MAX_NS ? (uint64_t)t : SEEP_MAX_NS;
-}
 
 void seep_model_fini(struct seep_model *m);
 

@@ -7,7 +7,6 @@
 #include "libprof/model/open_folders.h"
 #include "libprof/model/process_facts.h"
 #include "libprof/model/step_axis.h"
-#include "libprof/model/worker_loops.h"
 
 static int merge_opened(struct seep_model *m, struct seep_error *err)
 {

@@ -115,4 +115,17 @@ struct seep_model_process {
     uint64_t pss_peak_bytes; /* [ended] 0: not known */
 };
 
+/* Times of an untrusted file stay where sums and floating point cannot go wrong: 73 years. */
+#define SEEP_MAX_NS (UINT64_C(1) << 61)
+
+/* A time of a process's file on the job's clock: CLOCK_MONOTONIC where all processes share that,
+ * else Unix time, which one host's folder never takes but once, so that a step of its clock shows
+ * nowhere. 0 … SEEP_MAX_NS. */
+static inline uint64_t seep_model_ns(const struct seep_model_process *p, uint64_t t_ns)
+{
+    int64_t t = (int64_t)(t_ns < SEEP_MAX_NS ? t_ns : SEEP_MAX_NS) + p->clock_ns;
+
+    return t < 0 ? 0 : (uint64_t)t < SEEP_MAX_NS ? (uint64_t)t : SEEP_MAX_NS;
+}
+
 #endif

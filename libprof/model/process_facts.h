@@ -19,4 +19,9 @@ void seep_process_set_exit(struct seep_model_process *p, int status);
 /* "trainer", "loader-worker", "rank", "helper". */
 const char *seep_process_role_name(enum seep_process_role role);
 
+/* Marks the stacks that pass through such a loop, is_loop[] by frame of the dictionary, and the
+ * processes whose first thread has such: a thread that prefetches makes no worker of its process.
+ */
+void seep_worker_loops_mark(struct seep_model *m, const bool *is_loop);
+
 #endif

@@ -1,7 +1,5 @@
 #include "libprof/model/process_import.h"
 
-#include "libprof/model/model.h"
-
 #include <stdlib.h>
 #include <string.h>
 
