@@ -29,7 +29,8 @@ job as a whole come last. Words in braces are filled in for each finding."""
 
 THRESHOLDS_TOP = """## Thresholds
 
-A verdict hangs on these numbers. "Held by" is a job of `tests/zoo` or a test that fails where the number is far off."""
+A verdict hangs on these numbers. "Held by" is a job of `tests/zoo` or a test that fails where the number is far off;
+"nothing" is a number that may be wrong without a test that says so."""
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------------

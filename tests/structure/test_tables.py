@@ -100,7 +100,21 @@ class Thresholds(unittest.TestCase):
             self.assertRegex(judge, r"\bSEEP_T_%s\b" % threshold["name"])
 
 
+def missing_from(page):
+    """What a page names by a path, and is not there: from the root, or below libprof/ or preload/, with its ending or
+    without. Names with a place for a name in them (NAME, FAMILY, …) are left out."""
+    named = {name for name in re.findall(r"`([\w./*-]+)`", text(page)) if "/" in name}
+    named = {name for name in named if not name.startswith("build/") and not re.search(r"[A-Z]{3}", name)}
+    return sorted(name for name in named
+                  if not any(any(tables.ROOT.glob(below + name.rstrip("/") + ending))
+                             for below in ("", "libprof/", "preload/") for ending in ("", ".c", ".h")))
+
+
 class Page(unittest.TestCase):
+    def test_what_the_guides_name_is_there(self):
+        for page in ("docs/architecture.md", "CONTRIBUTING.md"):
+            self.assertEqual(missing_from(page), [], page)
+
     def test_the_page_is_made_from_the_tables(self):
         self.assertEqual(text("docs/patterns.md"), tables.page(), "docs/patterns.md is not up to date: make pages")
 
