@@ -98,7 +98,7 @@ struct seep_not_read {
     char *reason;
 };
 
-/* The stages that fill a model, in their order; seep_model_build.h calls them. A model that is made
+/* The stages that fill a model, in their order; model_build.h calls them. A model that is made
  * up needs none. */
 enum seep_model_stage {
     SEEP_MODEL_EMPTY,

@@ -1,5 +1,6 @@
 /* Any bytes as COCO annotations; what is such a file has masks, and comes back the same from what
  * is written of it. */
+#include "kernels/formats/coco.h"
 #include "kernels/formats/coco_parts.h"
 
 #include <stdlib.h>

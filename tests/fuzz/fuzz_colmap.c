@@ -2,6 +2,7 @@
  *
  * The input: a flag byte (bit 0: text), two lengths of 16 bits, little-endian, then cameras, images
  * and, of what is left, points. */
+#include "kernels/formats/colmap.h"
 #include "kernels/formats/colmap_parts.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* Any bytes as a transforms file; what is one comes back the same when it is written. */
+#include "kernels/formats/nerf.h"
 #include "kernels/formats/nerf_parts.h"
 
 #include <stdint.h>
