@@ -160,103 +160,78 @@ static int take_count(const char *file, const char *where, const json_t *value, 
     return 0;
 }
 
-/* growth and peak of a space; `line` says of which, and of whom. */
-static int take_space(struct seep_budget *budget, const char *file, const char *where,
-                      struct seep_budget_line line, json_t *table, struct seep_error *err)
-{
-    const char *key;
+/* Where a budget's tables go, and the file that errors name. */
+struct taking {
+    struct seep_budget *budget;
+    const char *file;
+    struct seep_error *err;
+};
+
+struct member {
+    const char *table, *path, *key; /* path: table.key */
     json_t *value;
+};
+
+/* Takes one member of a table; `line` says what is known of it by then. */
+typedef int take_fn(const struct taking *t, struct seep_budget_line line, const struct member *m);
+
+static int take_members(const struct taking *t, struct seep_budget_line line, const char *table,
+                        json_t *value, take_fn *take)
+{
+    struct member m = {.table = table};
     char path[128];
-    int rc = 0;
 
-    if (!json_is_object(table))
-        return no_table(file, where, err);
-    json_object_foreach (table, key, value) {
-        snprintf(path, sizeof path, "%.60s.%.40s", where, key);
-        if (strcmp(key, "growth") == 0)
-            line.kind = SEEP_BUDGET_GROWTH;
-        else if (strcmp(key, "peak") == 0)
-            line.kind = SEEP_BUDGET_PEAK;
-        else
-            return bad_key(file, where, key, "growth and peak", err);
-        rc = take_size(file, path, value, &line.limit, err);
-        if (!rc)
-            rc = add_line(budget, &line);
+    if (!json_is_object(value))
+        return no_table(t->file, table, t->err);
+    json_object_foreach (value, m.key, m.value) {
+        snprintf(path, sizeof path, "%.60s.%.40s", table, m.key);
+        m.path = path;
+        int rc = take(t, line, &m);
         if (rc)
             return rc;
     }
-    return rc;
+    return 0;
 }
 
-static int take_spaces(struct seep_budget *budget, const char *file, const char *parent,
-                       struct seep_budget_line line, json_t *table, struct seep_error *err)
+static int take_limit(const struct taking *t, struct seep_budget_line line, const struct member *m)
 {
-    const char *key;
-    json_t *value;
-    char path[128];
-    int rc = 0;
-
-    if (!json_is_object(table))
-        return no_table(file, parent, err);
-    json_object_foreach (table, key, value) {
-        snprintf(path, sizeof path, "%.60s.%.40s", parent, key);
-        rc = set_space(&line, key, file, err);
-        if (!rc)
-            rc = take_space(budget, file, path, line, value, err);
-        if (rc)
-            return rc;
-    }
-    return rc;
+    if (strcmp(m->key, "growth") == 0)
+        line.kind = SEEP_BUDGET_GROWTH;
+    else if (strcmp(m->key, "peak") == 0)
+        line.kind = SEEP_BUDGET_PEAK;
+    else
+        return bad_key(t->file, m->table, m->key, "growth and peak", t->err);
+    int rc = take_size(t->file, m->path, m->value, &line.limit, t->err);
+    return rc ? rc : add_line(t->budget, &line);
 }
 
-static int take_processes(struct seep_budget *budget, const char *file, json_t *table,
-                          struct seep_error *err)
+static int take_space(const struct taking *t, struct seep_budget_line line, const struct member *m)
 {
-    const char *key;
-    json_t *value;
-    char path[64];
-    int rc = 0;
+    int rc = set_space(&line, m->key, t->file, t->err);
 
-    if (!json_is_object(table))
-        return no_table(file, "process", err);
-    json_object_foreach (table, key, value) {
-        struct seep_budget_line line = {.kind = SEEP_BUDGET_PEAK};
-        if (!is_one_of(key, process_roles))
-            return seep_error_set(err, SEEP_EINVAL, file, 0,
-                                  "%.60s is no kind of process: known are trainer, loader-worker, "
-                                  "rank and helper",
-                                  key);
-        snprintf(line.process, sizeof line.process, "%s", key);
-        snprintf(path, sizeof path, "process.%s", key);
-        rc = take_spaces(budget, file, path, line, value, err);
-        if (rc)
-            return rc;
-    }
-    return rc;
+    return rc ? rc : take_members(t, line, m->path, m->value, take_limit);
 }
 
-static int take_findings(struct seep_budget *budget, const char *file, json_t *table,
-                         struct seep_error *err)
+static int take_process(const struct taking *t, struct seep_budget_line line,
+                        const struct member *m)
 {
-    const char *key;
-    json_t *value;
-    char path[64];
-    int rc = 0;
+    if (!is_one_of(m->key, process_roles))
+        return seep_error_set(t->err, SEEP_EINVAL, t->file, 0,
+                              "%.60s is no kind of process: known are trainer, loader-worker, "
+                              "rank and helper",
+                              m->key);
+    snprintf(line.process, sizeof line.process, "%s", m->key);
+    return take_members(t, line, m->path, m->value, take_space);
+}
 
-    if (!json_is_object(table))
-        return no_table(file, "findings", err);
-    json_object_foreach (table, key, value) {
-        struct seep_budget_line line = {.kind = SEEP_BUDGET_FINDINGS};
-        snprintf(path, sizeof path, "findings.%.40s", key);
-        rc = set_severity(&line, key, file, err);
-        if (!rc)
-            rc = take_count(file, path, value, &line.limit, err);
-        if (!rc)
-            rc = add_line(budget, &line);
-        if (rc)
-            return rc;
-    }
-    return rc;
+static int take_severity(const struct taking *t, struct seep_budget_line line,
+                         const struct member *m)
+{
+    int rc = set_severity(&line, m->key, t->file, t->err);
+
+    if (!rc)
+        rc = take_count(t->file, m->path, m->value, &line.limit, t->err);
+    return rc ? rc : add_line(t->budget, &line);
 }
 
 static int take_ignore(struct seep_budget_ignore *rule, const char *file, json_t *table,
@@ -315,14 +290,16 @@ static int take_ignores(struct seep_budget *budget, const char *file, json_t *li
 static int take_key(struct seep_budget *budget, const char *file, const char *key, json_t *value,
                     struct seep_error *err)
 {
-    struct seep_budget_line line = {.kind = SEEP_BUDGET_PEAK};
+    const struct taking t = {budget, file, err};
+    const struct seep_budget_line of_space = {.kind = SEEP_BUDGET_PEAK};
+    const struct seep_budget_line of_findings = {.kind = SEEP_BUDGET_FINDINGS};
 
     if (strcmp(key, "space") == 0)
-        return take_spaces(budget, file, "space", line, value, err);
+        return take_members(&t, of_space, key, value, take_space);
     if (strcmp(key, "process") == 0)
-        return take_processes(budget, file, value, err);
+        return take_members(&t, of_space, key, value, take_process);
     if (strcmp(key, "findings") == 0)
-        return take_findings(budget, file, value, err);
+        return take_members(&t, of_findings, key, value, take_severity);
     if (strcmp(key, "ignore") == 0)
         return take_ignores(budget, file, value, err);
     if (strcmp(key, "min_steps") == 0)

@@ -1,10 +1,10 @@
 #include "libprof/model/process_ends.h"
 
-#include "libprof/model/process_facts.h"
 #include "libprof/read/process_alive.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
@@ -18,6 +18,17 @@ enum {
 #define SLICE_NS (SEEP_TIME_SLICE_MS * UINT64_C(1000000))
 
 /* ---- how it ended ------------------------------------------------------------------------ */
+
+void seep_process_set_exit(struct seep_model_process *p, int status)
+{
+    if (WIFSIGNALED(status)) {
+        p->exit_kind = SEEP_ENDED_SIGNAL;
+        p->exit_value = WTERMSIG(status);
+    } else {
+        p->exit_kind = SEEP_ENDED_EXIT;
+        p->exit_value = WEXITSTATUS(status);
+    }
+}
 
 static bool still_runs(const struct seep_process_identity *id)
 {

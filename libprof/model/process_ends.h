@@ -13,4 +13,7 @@
  * it counts as alive until something tells otherwise. */
 SEEP_MUST_CHECK int seep_process_ends_compute(struct seep_model *m, bool may_look);
 
+/* Exit kind and value from a status of wait(2). */
+void seep_process_set_exit(struct seep_model_process *p, int status);
+
 #endif

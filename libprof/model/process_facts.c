@@ -2,8 +2,6 @@
 
 #include "libprof/model/process_ends.h"
 
-#include <sys/wait.h>
-
 const char *seep_process_role_name(enum seep_process_role role)
 {
     static const char *const names[] = {"helper", "trainer", "loader-worker", "rank"};
@@ -40,17 +38,6 @@ static void find_roles(struct seep_model *m)
             p->role = SEEP_ROLE_TRAINER;
         else
             p->role = SEEP_ROLE_HELPER;
-    }
-}
-
-void seep_process_set_exit(struct seep_model_process *p, int status)
-{
-    if (WIFSIGNALED(status)) {
-        p->exit_kind = SEEP_ENDED_SIGNAL;
-        p->exit_value = WTERMSIG(status);
-    } else {
-        p->exit_kind = SEEP_ENDED_EXIT;
-        p->exit_value = WEXITSTATUS(status);
     }
 }
 

@@ -13,9 +13,6 @@ SEEP_MUST_CHECK int seep_process_facts_compute(struct seep_model *m, bool may_lo
 uint64_t seep_process_live_at(const struct seep_model_process *p, uint16_t space, uint64_t t_ns);
 uint64_t seep_process_rss_at(const struct seep_model_process *p, uint64_t t_ns);
 
-/* Exit kind and value from a status of wait(2). */
-void seep_process_set_exit(struct seep_model_process *p, int status);
-
 /* "trainer", "loader-worker", "rank", "helper". */
 const char *seep_process_role_name(enum seep_process_role role);
 

@@ -2,6 +2,7 @@
 #include "libprof/report/report_pieces.h"
 
 #include "libprof/model/bare_processes.h"
+#include "libprof/model/process_ends.h"
 #include "libprof/model/process_facts.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* Signals that come while the job allocates, and what their handlers do; prints "ok".
  *   usage: handlers SECTION */
 #include "by_depth.h"
+#include "sections.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -147,22 +148,12 @@ static void section_malloc_in_handler(void)
 
 int main(int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        void (*run)(void);
-    } sections[] = {
+    static const struct section sections[] = {
         {"alarms", section_alarms},
         {"map-in-handler", section_map_in_handler},
         {"exit-in-handler", section_exit_in_handler},
         {"jump", section_jump},
         {"malloc-in-handler", section_malloc_in_handler},
     };
-    for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++)
-        if (argc > 1 && strcmp(argv[1], sections[i].name) == 0) {
-            sections[i].run();
-            tally_write("ok\n", 3);
-            (void)tally_print, (void)tally_gone, (void)tally_shrunk, (void)tally_random;
-            return 0;
-        }
-    return 2;
+    return run_section(argc, argv, sections, sizeof sections / sizeof sections[0]);
 }

@@ -2,6 +2,7 @@
  * handlers do is in handlers.c.
  *   usage: transparent SECTION */
 #include "by_depth.h"
+#include "sections.h"
 
 #include <errno.h>
 #include <execinfo.h>
@@ -342,10 +343,7 @@ static void section_own_xfsz(void)
 
 int main(int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        void (*run)(void);
-    } sections[] = {
+    static const struct section sections[] = {
         {"errno", section_errno},
         {"small-stack", section_small_stack},
         {"deep", section_deep},
@@ -361,12 +359,5 @@ int main(int argc, char **argv)
         {"own-xfsz", section_own_xfsz},
         {"reuses-descriptors", section_reuses_descriptors},
     };
-    for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++)
-        if (argc > 1 && strcmp(argv[1], sections[i].name) == 0) {
-            sections[i].run();
-            tally_write("ok\n", 3);
-            (void)tally_print, (void)tally_gone, (void)tally_shrunk, (void)tally_random;
-            return 0;
-        }
-    return 2;
+    return run_section(argc, argv, sections, sizeof sections / sizeof sections[0]);
 }

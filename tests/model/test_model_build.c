@@ -1,0 +1,116 @@
+/* What a model is once it is built: no file is needed for it any more, and nobody can fill it out
+ * of order. */
+#include "libprof/model/live_level.h"
+#include "libprof/model/model_build.h"
+#include "tests/profile_builder.h"
+#include "tests/suite.h"
+
+#include <check.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MMAP = 1 };
+
+static struct builder b;
+static struct seep_model m;
+
+static void setup(void)
+{
+    builder_init(&b, 100, UINT64_C(1000000000));
+    memset(&m, 0, sizeof m);
+}
+
+static void teardown(void)
+{
+    seep_model_fini(&m);
+    builder_fini(&b);
+}
+
+static void merge(void)
+{
+    struct seep_profile *p = NULL;
+
+    ck_assert_int_eq(seep_profile_from_bytes("100-1.seep", b.bytes, b.n_bytes, &p, NULL), 0);
+    ck_assert_int_eq(seep_model_merge_profiles(&m, &p, 1, NULL, NULL), 0);
+}
+
+static void complete(void)
+{
+    bool *no_loop = calloc(m.dict.n_frames, sizeof *no_loop);
+
+    ck_assert_ptr_nonnull(no_loop);
+    ck_assert_int_eq(
+        seep_model_complete(&m, &(struct seep_model_options){.is_worker_loop = no_loop}), 0);
+    free(no_loop);
+}
+
+START_TEST(what_a_header_says_outlives_its_profile)
+{
+    struct seep_header *h = builder_header(&b);
+
+    h->rank = 3;
+    h->limit_cgroup_bytes = 1 << 30;
+    h->dropped[SEEP_DROP_STACK] = 7;
+    h->coverage_seen[2] = 1;
+    h->n_epochs = 2;
+    h->epochs[1].period = 40;
+    h->n_rss_samples = 3;
+    h->rss_samples[0] = (struct seep_rss_sample){.t_ns = 1, .rss_bytes = 50};
+    h->rss_samples[2] = (struct seep_rss_sample){.t_ns = 2, .rss_bytes = UINT64_MAX};
+    strcpy(h->exe, "/usr/bin/trainer");
+    memcpy(h->argv, "a\0b", 4);
+    h->argv_bytes = 4;
+    merge();
+    const struct seep_model_process *p = &m.processes[0];
+    ck_assert_ptr_null(p->profile);
+    ck_assert_uint_eq(p->id.pid, 100);
+    ck_assert_int_eq(p->id.rank, 3);
+    ck_assert_str_eq(p->id.file, "100-1.seep");
+    ck_assert_str_eq(p->id.exe, "/usr/bin/trainer");
+    ck_assert_mem_eq(p->id.argv, "a\0b", 4);
+    ck_assert_uint_eq(p->limits.cgroup_bytes, 1 << 30);
+    ck_assert_uint_eq(p->recording.dropped[SEEP_DROP_STACK], 7);
+    ck_assert(p->recording.hooks_seen[2] && !p->recording.hooks_seen[1]);
+    ck_assert_uint_eq(p->n_epochs, 2);
+    ck_assert_uint_eq(p->epoch_periods[1], 40);
+    ck_assert_uint_eq(p->samples.n, 2); /* the second was never published */
+    ck_assert_uint_eq(p->samples.peak.rss_bytes, UINT64_C(1) << 47);
+}
+END_TEST
+
+START_TEST(a_model_has_the_hosts_space_where_nothing_was_recorded_of_it)
+{
+    builder_site(&b, builder_stack(&b, 0, builder_python(&b, "/a.py", "f", 1)), MMAP, 1, 16, 0, 0,
+                 1);
+    merge();
+    complete();
+    ck_assert_int_eq(m.stage, SEEP_MODEL_COMPLETE);
+    ck_assert_uint_eq(m.n_spaces, 2);
+    ck_assert_int_eq(m.spaces[0].name.class, SEEP_CLASS_MMAP);
+    ck_assert(m.spaces[0].recorded);
+    ck_assert_int_eq(m.spaces[m.host].name.class, SEEP_CLASS_HOST);
+    ck_assert(!m.spaces[m.host].recorded);
+}
+END_TEST
+
+START_TEST(a_stage_out_of_order_is_a_bug_that_shows)
+{
+    merge();
+    /* Nobody has said yet how the processes ended. */
+    ck_assert_int_eq(seep_level_raise_peaks(&m, false), 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("model");
+    TCase *tcase = tcase_create("all");
+
+    tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_add_test(tcase, what_a_header_says_outlives_its_profile);
+    tcase_add_test(tcase, a_model_has_the_hosts_space_where_nothing_was_recorded_of_it);
+    tcase_add_test_raise_signal(tcase, a_stage_out_of_order_is_a_bug_that_shows, SIGABRT);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}
