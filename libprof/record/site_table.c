@@ -15,28 +15,16 @@ static uint32_t site_hash(uint32_t stack, unsigned space)
     return seep_hash_mix((uint64_t)stack << 5 | space);
 }
 
-static bool grow(struct seep_sites *sites)
+static uint32_t hash_at(uint32_t index)
 {
-    uint32_t capacity = sites->mask ? (sites->mask + 1) * 2 : 1024;
-    uint32_t *indices = seep_os_pages((size_t)capacity * sizeof(*indices));
-    if (!indices)
-        return false;
-    for (uint32_t i = 0; sites->mask && i <= sites->mask; i++) {
-        if (!sites->indices[i])
-            continue;
-        const struct seep_site *site = seep_site_at(sites->indices[i]);
-        uint32_t at = site_hash(site->stack, site->space) & (capacity - 1);
-        while (indices[at])
-            at = (at + 1) & (capacity - 1);
-        indices[at] = sites->indices[i];
-    }
-    uint32_t *old = sites->indices;
-    uint32_t old_mask = sites->mask;
-    __atomic_store_n(&sites->indices, indices, __ATOMIC_RELEASE); /* the larger one first */
-    __atomic_store_n(&sites->mask, capacity - 1, __ATOMIC_RELEASE);
-    if (old)
-        seep_os_unmap(old, (size_t)(old_mask + 1) * sizeof(*old));
-    return true;
+    const struct seep_site *site = seep_site_at(index);
+    return site_hash(site->stack, site->space);
+}
+
+static bool same_site(uint32_t index, const void *key)
+{
+    const struct seep_site *site = seep_site_at(index), *wanted = key;
+    return site->stack == wanted->stack && site->space == wanted->space;
 }
 
 static uint32_t create_locked(uint32_t stack, unsigned space, uint32_t slot_plus_1)
@@ -79,20 +67,16 @@ static uint32_t overflow(unsigned space)
 uint32_t seep_site_find(struct seep_sites *sites, uint32_t stack, unsigned space)
 {
     uint32_t rest = overflow(space);
-    if (!stack || (!sites->mask && !grow(sites)) ||
-        ((sites->n + 1) * 3 >= sites->mask * 2 && !grow(sites)))
+    if (!stack)
         return rest;
-    uint32_t at = site_hash(stack, space) & sites->mask;
-    for (uint32_t index; (index = sites->indices[at]); at = (at + 1) & sites->mask) {
-        const struct seep_site *site = seep_site_at(index);
-        if (site->stack == stack && site->space == space)
-            return index;
-    }
-    uint32_t index = create(sites, stack, space);
-    if (!index)
+    const struct seep_site key = {.stack = stack, .space = (uint16_t)space};
+    uint32_t hash = site_hash(stack, space);
+    uint32_t index = seep_ref_index_find(&sites->index, hash, same_site, &key);
+    if (index)
+        return index;
+    if (!seep_ref_index_reserve(&sites->index, hash_at) || !(index = create(sites, stack, space)))
         return rest;
-    sites->indices[at] = index;
-    sites->n++;
+    seep_ref_index_add(&sites->index, hash, index);
     return index;
 }
 

@@ -8,12 +8,11 @@
 
 #include "libprof/record/arena.h"
 #include "libprof/record/live_blocks.h"
+#include "libprof/record/ref_index.h"
 
-/* The sites of one thread slot: an open-addressed set of site indices (file offset / 64). */
+/* The sites of one thread slot. */
 struct seep_sites {
-    uint32_t *indices;
-    uint32_t mask; /* capacity − 1, or 0 */
-    uint32_t n;
+    struct seep_ref_index index; /* of site indices: file offset / 64 */
     uint32_t slot;
     int64_t pending[SEEP_MAX_SPACES]; /* bytes not yet added to header.spaces[].live_bytes */
 };

@@ -371,12 +371,12 @@ static uint32_t capture_new(struct seep_thread *thread, unsigned n_native, uint6
     if (thread->importing)
         native = 0;
     marks = marks_of_training(marks);
-    uint32_t n_sites = thread->sites.n;
+    uint32_t n_sites = thread->sites.index.n;
     uint32_t site = seep_site_find(&thread->sites, stack, space);
     struct seep_trace trace = {join(python, native, space), site, marks};
     /* Without a site of its own because of what may pass: it is tried again. */
     if (site && (!seep_site_is_shared(seep_site_at(site)) || seep_arena.full))
-        remember_trace(thread, &trace, thread->sites.n == n_sites);
+        remember_trace(thread, &trace, thread->sites.index.n == n_sites);
     if (marks != thread->marks)
         seep_steps_transition(thread, marks, thread->stack.n);
     return site;

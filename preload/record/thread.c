@@ -121,9 +121,7 @@ static bool another_in_use(uint32_t slot)
 static void forget_parent(struct seep_thread *thread)
 {
     struct seep_sites *sites = &thread->sites;
-    if (sites->indices)
-        seep_os_clear(sites->indices, ((size_t)sites->mask + 1) * sizeof(*sites->indices));
-    sites->n = 0;
+    seep_ref_index_clear(&sites->index);
     memset(sites->pending, 0, sizeof(sites->pending));
     seep_os_clear(thread->traces, (thread->trace_mask + 1) * sizeof(*thread->traces));
     thread->n_last_python = 0;

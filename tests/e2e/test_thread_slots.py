@@ -34,12 +34,17 @@ int main(int n, char **paths)
 
 class ThreadSlots(SeepCase):
     def threads(self, how, n):
-        """What resident memory grew by: without seep, with it; and the profile."""
+        """What resident memory grew by in a round: without seep, with it; and the profile."""
         argv = [self.subject("many_threads"), how, str(n)]
-        plain = json.loads(self.command(argv).stdout)
+        plain = self.growth(self.command(argv))
         profile = self.run_seep(argv)
-        seen = json.loads(profile.done.stdout)
-        return plain[1] - plain[0], seen[1] - seen[0], profile
+        return plain, self.growth(profile.done), profile
+
+    def growth(self, done):
+        """Of the round that grew least: how far threads get on a busy machine before others begin differs
+        from round to round, but what threads leave behind, they leave in each."""
+        resident = json.loads(done.stdout)
+        return min(after - before for before, after in zip(resident, resident[1:]))
 
     def profiles(self, folder):
         return [os.path.join(folder, x) for x in os.listdir(folder) if x.endswith(".seep")]
@@ -63,9 +68,9 @@ class ThreadSlots(SeepCase):
         done = self.command([dump] + self.profiles(profile.folder))
         (used, threads), = [map(int, line.split()) for line in done.stdout.split(b"\n") if line]
         self.assertLess(used, 20)
-        self.assertGreater(threads, 3000)
+        self.assertGreater(threads, 9000)
 
-    def test_the_second_1000_at_once_need_no_more_than_the_first(self):
+    def test_the_next_1000_at_once_need_no_more_than_the_first(self):
         plain, seen, profile = self.threads("at-once", 1000)
         self.assertLess(seen - plain, 2 * MIB)
         self.assertEqual(profile.report["job"]["dropped_events"], 0)
