@@ -1,6 +1,6 @@
-/* The shim reads limits too (preload/life/process_limits.c): it must not allocate, so it looks only where
- * hierarchies usually are mounted; and a job may run without a launcher. Both take the same numbers
- * for "no limit". */
+/* The shim reads limits too (preload/life/process_limits.c): it must not allocate, so it looks only
+ * where hierarchies usually are mounted; and a job may run without a launcher. Both take the same
+ * numbers for "no limit". */
 #include "viewer/job_limits.h"
 
 #include <inttypes.h>

@@ -1,5 +1,6 @@
 /* This file prints a check as SARIF 2.1.0 (OASIS, "Static Analysis Results Interchange Format");
  * brackets name its sections. */
+#include "libprof/base/json_build.h"
 #include "libprof/base/text.h"
 #include "libprof/document/report_pairs.h"
 #include "libprof/document/report_view.h"
@@ -39,16 +40,17 @@ static json_t *uri_of(const char *prefix, const char *path, const char *suffix)
     return uri;
 }
 
-/* [3.28]; NULL where the frame has no file that could be looked at. */
+/* [3.28]; JSON's null where the frame has no file that could be looked at. */
 static json_t *location_of(const json_t *frame, const char *cwd)
 {
     const char *file = seep_get_text(frame, "file", NULL);
     const char *function = seep_get_text(frame, "function", NULL);
     double line = seep_get_number(frame, "line");
     json_t *artifact, *physical, *location;
+    bool failed = false;
 
     if (!file || !*file || *file == '<')
-        return NULL;
+        return json_null();
     const char *below = seep_get_below(cwd, file);
     if (*below == '/')
         artifact = json_pack("{s:o}", "uri", uri_of("file://", below, ""));
@@ -56,15 +58,15 @@ static json_t *location_of(const json_t *frame, const char *cwd)
         artifact = json_pack("{s:o, s:s}", "uri", uri_of("", below, ""), "uriBaseId", "SRCROOT");
     physical = json_pack("{s:o}", "artifactLocation", artifact);
     if (line >= 1)
-        json_object_set_new(physical, "region",
-                            json_pack("{s:i}", "startLine", line < 1e9 ? (int)line : 1));
+        seep_json_set(physical, "region",
+                      json_pack("{s:i}", "startLine", line < 1e9 ? (int)line : 1), &failed);
     location = json_pack("{s:o}", "physicalLocation", physical);
     if (function)
-        json_object_set_new(location, "logicalLocations",
-                            json_pack("[{s:s, s:s}]", "fullyQualifiedName",
-                                      seep_get_text(frame, "qualname", function), "kind",
-                                      "function"));
-    return location;
+        seep_json_set(location, "logicalLocations",
+                      json_pack("[{s:s, s:s}]", "fullyQualifiedName",
+                                seep_get_text(frame, "qualname", function), "kind", "function"),
+                      &failed);
+    return seep_json_whole(location, failed);
 }
 
 static const char *level_of(const json_t *finding)
@@ -101,101 +103,113 @@ static int pattern_index(const char *name)
     return seep_pattern_find(name, &pattern) ? (int)pattern : -1;
 }
 
-static void add_fingerprint(json_t *result, uint64_t fingerprint)
+static void add_location(json_t *result, json_t *location, bool *failed)
+{
+    if (!json_is_null(location))
+        seep_json_set(result, "locations", json_pack("[o]", location), failed);
+}
+
+static void add_fingerprint(json_t *result, uint64_t fingerprint, bool *failed)
 {
     char text[24];
 
     snprintf(text, sizeof text, "%016" PRIx64, fingerprint);
-    json_object_set_new(result, "partialFingerprints",
-                        json_pack("{s:s}", "seepPlaceAndPattern/v1", text));
+    seep_json_set(result, "partialFingerprints", json_pack("{s:s}", "seepPlaceAndPattern/v1", text),
+                  failed);
 }
 
 static json_t *finding_result(const json_t *finding, const char *cwd)
 {
     const char *pattern = seep_get_text(finding, "pattern", "undetermined");
     const json_t *reason = json_object_get(finding, "reason");
-    json_t *location = location_of(json_object_get(finding, "frame"), cwd);
     json_t *result = json_pack("{s:s, s:s, s:o}", "ruleId", pattern, "level", level_of(finding),
                                "message", message_of(finding));
+    bool failed = false;
 
     if (pattern_index(pattern) >= 0)
-        json_object_set_new(result, "ruleIndex", json_integer(pattern_index(pattern)));
-    if (location)
-        json_object_set_new(result, "locations", json_pack("[o]", location));
-    add_fingerprint(result, seep_compare_fingerprint(finding));
+        seep_json_set(result, "ruleIndex", json_integer(pattern_index(pattern)), &failed);
+    add_location(result, location_of(json_object_get(finding, "frame"), cwd), &failed);
+    add_fingerprint(result, seep_compare_fingerprint(finding), &failed);
     if (reason)
-        json_object_set_new(result, "suppressions",
-                            json_pack("[{s:s, s:s}]", "kind", "external", "justification",
-                                      json_string_value(reason)));
-    json_object_set_new(result, "properties",
-                        json_pack("{s:O?, s:O?, s:O?, s:O?, s:O?, s:O?}", "id",
-                                  json_object_get(finding, "id"), "severity",
-                                  json_object_get(finding, "severity"), "confidence",
-                                  json_object_get(finding, "confidence"), "space",
-                                  json_object_get(finding, "space"), "live_bytes",
-                                  json_object_get(finding, "live_bytes"), "growth_bytes_per_step",
-                                  json_object_get(finding, "growth_bytes_per_step")));
-    return result;
+        seep_json_set(result, "suppressions",
+                      json_pack("[{s:s, s:s}]", "kind", "external", "justification",
+                                json_string_value(reason)),
+                      &failed);
+    seep_json_set(result, "properties",
+                  json_pack("{s:O?, s:O?, s:O?, s:O?, s:O?, s:O?}", "id",
+                            json_object_get(finding, "id"), "severity",
+                            json_object_get(finding, "severity"), "confidence",
+                            json_object_get(finding, "confidence"), "space",
+                            json_object_get(finding, "space"), "live_bytes",
+                            json_object_get(finding, "live_bytes"), "growth_bytes_per_step",
+                            json_object_get(finding, "growth_bytes_per_step")),
+                  &failed);
+    return seep_json_whole(result, failed);
 }
 
 static json_t *line_result(const json_t *line, const char *cwd)
 {
-    json_t *location = location_of(json_object_get(line, "frame"), cwd), *result;
     char *text = seep_text_format("%s: %s", seep_get_text(line, "name", ""),
                                   seep_get_text(line, "text", ""));
+    json_t *result = json_pack("{s:s, s:i, s:s, s:{s:s}}", "ruleId", BUDGET_RULE, "ruleIndex",
+                               (int)SEEP_N_PATTERNS, "level", "error", "message", "text", text);
+    bool failed = false;
 
-    result = json_pack("{s:s, s:i, s:s, s:{s:s?}}", "ruleId", BUDGET_RULE, "ruleIndex",
-                       (int)SEEP_N_PATTERNS, "level", "error", "message", "text", text);
     free(text);
-    if (location)
-        json_object_set_new(result, "locations", json_pack("[o]", location));
-    return result;
+    add_location(result, location_of(json_object_get(line, "frame"), cwd), &failed);
+    return seep_json_whole(result, failed);
 }
 
 /* A rule for every pattern [3.49], in the order of patterns.def, and one for budgets. */
 static json_t *rules(void)
 {
     json_t *list = json_array();
+    bool failed = false;
 
     for (int i = 0; i < SEEP_N_PATTERNS; i++) {
         const char *name = seep_pattern_name((enum seep_pattern)i);
         char *text = seep_text_format("Memory pattern: %s", name);
-        json_array_append_new(
-            list, json_pack("{s:s, s:{s:s?}}", "id", name, "shortDescription", "text", text));
+        seep_json_append(list,
+                         json_pack("{s:s, s:{s:s}}", "id", name, "shortDescription", "text", text),
+                         &failed);
         free(text);
     }
-    json_array_append_new(list, json_pack("{s:s, s:{s:s}}", "id", BUDGET_RULE, "shortDescription",
-                                          "text", "A memory budget is violated"));
-    return list;
+    seep_json_append(list,
+                     json_pack("{s:s, s:{s:s}}", "id", BUDGET_RULE, "shortDescription", "text",
+                               "A memory budget is violated"),
+                     &failed);
+    return seep_json_whole(list, failed);
 }
 
 static json_t *results(const json_t *check, const char *cwd)
 {
     json_t *list = json_array(), *one;
+    bool failed = false;
     size_t i;
 
     json_array_foreach (json_object_get(check, "findings"), i, one) {
-        json_array_append_new(list, finding_result(one, cwd));
+        seep_json_append(list, finding_result(one, cwd), &failed);
     }
     json_array_foreach (json_object_get(check, "lines"), i, one) {
         /* What a line on findings says, its findings have said. */
         if (strcmp(seep_get_text(one, "verdict", ""), "violated") == 0 &&
             strcmp(seep_get_text(one, "kind", ""), "findings") != 0)
-            json_array_append_new(list, line_result(one, cwd));
+            seep_json_append(list, line_result(one, cwd), &failed);
     }
-    return list;
+    return seep_json_whole(list, failed);
 }
 
 static json_t *notifications(const json_t *notes)
 {
     json_t *list = json_array(), *one;
+    bool failed = false;
     size_t i;
 
     json_array_foreach (notes, i, one) {
-        json_array_append_new(list,
-                              json_pack("{s:s, s:{s:O}}", "level", "note", "message", "text", one));
+        seep_json_append(list, json_pack("{s:s, s:{s:O}}", "level", "note", "message", "text", one),
+                         &failed);
     }
-    return list;
+    return seep_json_whole(list, failed);
 }
 
 int seep_check_sarif(const json_t *check, FILE *out, bool colour)
@@ -207,15 +221,18 @@ int seep_check_sarif(const json_t *check, FILE *out, bool colour)
                   "invocations", "executionSuccessful", 1, "toolExecutionNotifications",
                   notifications(json_object_get(check, "notes")), "columnKind", "unicodeCodePoints",
                   "results", results(check, cwd));
+    bool failed = false;
     json_t *log;
     int rc;
 
     (void)colour;
     if (*cwd == '/')
-        json_object_set_new(run, "originalUriBaseIds",
-                            json_pack("{s:{s:o}}", "SRCROOT", "uri",
-                                      uri_of("file://", strcmp(cwd, "/") ? cwd : "", "/")));
-    log = json_pack("{s:s, s:s, s:[o]}", "$schema", SCHEMA, "version", "2.1.0", "runs", run);
+        seep_json_set(run, "originalUriBaseIds",
+                      json_pack("{s:{s:o}}", "SRCROOT", "uri",
+                                uri_of("file://", strcmp(cwd, "/") ? cwd : "", "/")),
+                      &failed);
+    log = json_pack("{s:s, s:s, s:[o]}", "$schema", SCHEMA, "version", "2.1.0", "runs",
+                    seep_json_whole(run, failed));
     if (!log)
         return -SEEP_ENOMEM;
     rc = json_dumpf(log, out, JSON_INDENT(1)) || fputc('\n', out) == EOF ? -SEEP_EIO : 0;

@@ -1,8 +1,8 @@
 /* The profile file of this process: creation, growth, records. Runtime part: no malloc, no stdio.
  *
- * One file a process, see profile_format.h. seep_arena_take() wants the caller to hold `seep_arena.lock`,
- * seep_arena_create() and seep_arena_leave() that no other thread uses the arena; the rest may be
- * called at any time. */
+ * One file a process, see profile_format.h. seep_arena_take() wants the caller to hold
+ * `seep_arena.lock`, seep_arena_create() and seep_arena_leave() that no other thread uses the
+ * arena; the rest may be called at any time. */
 #ifndef SEEP_LIBPROF_RECORD_ARENA_H
 #define SEEP_LIBPROF_RECORD_ARENA_H
 

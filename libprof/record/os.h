@@ -15,15 +15,12 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "libprof/record/large.h"
 #include "libprof/record/own_pages.h"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
 #endif
-
-/* For tables: they lie behind all that is small, which so lies on a few pages. A forked child, and
- * its parent, copy each page that they write to. */
-#define SEEP_LARGE __attribute__((section(".bss.large")))
 
 /* Once set, the process has a seccomp filter of its own, which may kill for a call that it does not
  * know: no call is made but those that malloc itself makes. */

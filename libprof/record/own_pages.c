@@ -1,4 +1,6 @@
-#include "libprof/record/os.h"
+#include "libprof/record/own_pages.h"
+
+#include "libprof/record/large.h"
 
 enum { BUSY = 1, MAX_TRIES = 16 }; /* of `start`: 0 free, 1 being filled in */
 

@@ -1,7 +1,7 @@
-/* A set of refs, open-addressed, in private pages; the caller keeps the records, hashes and compares
- * them. A larger table takes the smaller one's refs over a few at a time, with each that is new: in
- * a job with a million stacks a rehash at once would hold up every thread. Runtime part. Locks: the
- * caller's. Zero-initialised is empty. */
+/* A set of refs, open-addressed, in private pages; the caller keeps the records, hashes and
+ * compares them. A larger table takes the smaller one's refs over a few at a time, with each that
+ * is new: in a job with a million stacks a rehash at once would hold up every thread. Runtime part.
+ * Locks: the caller's. Zero-initialised is empty. */
 #ifndef SEEP_LIBPROF_RECORD_REF_INDEX_H
 #define SEEP_LIBPROF_RECORD_REF_INDEX_H
 

@@ -2,28 +2,9 @@
 #ifndef SEEP_LIBPROF_REPORT_REPORT_JSON_H
 #define SEEP_LIBPROF_REPORT_REPORT_JSON_H
 
-#include "libprof/judge/diagnosis.h"
-#include "libprof/measure/resident_memory.h"
+#include "libprof/report/report_input.h"
 
 #include <jansson.h>
-
-struct seep_space_growths;
-
-struct seep_report_pieces {
-    const struct seep_model *m;
-    const struct seep_stack_lines *frames;
-    struct seep_symbols *symbols;
-    const struct seep_findings *findings;
-    const struct seep_rss_table *rss;
-    bool may_look;  /* into the files of programs and libraries */
-    bool all_sites; /* every site, not only those of at least 0.1 % of their space's peak */
-
-    /* Scratch of seep_report_json(). */
-    struct seep_space_growths *growths;
-    json_t **frame_json; /* [n_frames] arrays of what a frame prints as */
-    bool *shown;         /* [n_sites] those listed */
-    size_t n_left_out;   /* large enough to be listed, but too many */
-};
 
 /* *report: a new reference. Equal frames are one shared value: who changes one copies it first.
  * Texts are valid UTF-8 without control characters whatever the profile held; counts beyond 2⁶³−1

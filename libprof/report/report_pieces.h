@@ -3,8 +3,9 @@
 #ifndef SEEP_LIBPROF_REPORT_REPORT_PIECES_H
 #define SEEP_LIBPROF_REPORT_REPORT_PIECES_H
 
+#include "libprof/base/json_build.h"
 #include "libprof/measure/space_growth.h"
-#include "libprof/report/report_json.h"
+#include "libprof/report/report_input.h"
 
 /* All return new references, NULL without memory (which json_object_set_new() and its like
  * take for a failure). */
@@ -21,13 +22,6 @@ json_t *seep_json_space(const struct seep_totals *t, const struct seep_lane_grow
 /* The frames that one dictionary frame stands for: several where calls were inlined. Appends to
  * `list`. Returns 0 or -1. */
 int seep_json_frames_append(const struct seep_report_pieces *pieces, uint32_t frame, json_t *list);
-
-/* Sets a key; a NULL value or object counts as out of memory: *failed becomes true. */
-void seep_json_set(json_t *object, const char *key, json_t *value, bool *failed);
-void seep_json_append(json_t *list, json_t *value, bool *failed); /* the same of a list */
-
-/* What was made, or NULL, and nothing of it, where something failed on the way. */
-json_t *seep_json_whole(json_t *json, bool failed);
 
 /* Fills chosen[n_sites] with the sites to list, largest peak first, and sets `shown` and
  * n_left_out. The largest site of every finding is always among them. Returns 0 or -SEEP_ENOMEM. */

@@ -4,14 +4,42 @@
 #include "preload/life/fork.h"
 
 #include <pthread.h>
+#include <string.h>
 
 #include "preload/life/lifecycle.h"
-#include "preload/life/start.h"
 #include "preload/record/thread.h"
 
 /* What this thread has taken for the fork that it is in. */
 static __thread bool forks;
 static __thread uint32_t held;
+
+/* Written before a fork, read in the child: the header's pages would have to be mapped there anew.
+ */
+static struct seep_inherited inherited;
+static bool noted;
+
+static void note(void)
+{
+    const struct seep_thread *thread = seep_tls.thread;
+    const struct seep_header *header = seep_arena.header;
+    for (unsigned s = 0; s < SEEP_MAX_SPACES && header->spaces[s].name[0]; s++) {
+        inherited.live_bytes[s] =
+            header->spaces[s].live_bytes + (uint64_t)(thread ? thread->sites.pending[s] : 0);
+        memcpy(inherited.names[s], header->spaces[s].name, sizeof(inherited.names[s]));
+    }
+    inherited.end = SEEP_HEADER_BYTES + (uint64_t)header->n_chunks * SEEP_CHUNK_BYTES;
+    inherited.python_version = header->python_version;
+    inherited.python_support = header->python_support;
+    noted = true;
+}
+
+const struct seep_inherited *seep_fork_inherited(void)
+{
+    if (!noted)
+        note();
+    noted = false;
+    return &inherited;
+}
 
 static void prepare(void)
 {
@@ -22,7 +50,7 @@ static void prepare(void)
     forks = true;
     held = seep_lifecycle_lock();
     if (*seep_activity == SEEP_RECORDING)
-        seep_before_fork();
+        note();
 }
 
 static void release(void)
@@ -36,7 +64,7 @@ static void release(void)
 
 static void in_parent(void)
 {
-    seep_after_fork();
+    noted = false;
     release();
 }
 

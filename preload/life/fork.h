@@ -1,9 +1,23 @@
-/* Asks to be called around the forks that libc knows of. */
+/* Forks, as libc tells of them, and what a child has from its parent. */
 #ifndef SEEP_PRELOAD_LIFE_FORK_H
 #define SEEP_PRELOAD_LIFE_FORK_H
+
+#include "libprof/format/profile_format.h"
 
 /* Asks libc to be called around forks; early, so that it is the last to be called before one: what
  * allocators do in their own turn may come back to the hooks. */
 void seep_fork_watch(void);
+
+/* Of the parent's profile, as it was at the fork. */
+struct seep_inherited {
+    uint64_t live_bytes[SEEP_MAX_SPACES];
+    char names[SEEP_MAX_SPACES][sizeof(((struct seep_space *)0)->name)];
+    uint64_t end; /* of what it had written */
+    uint32_t python_version, python_support;
+};
+
+/* Called in a child before it leaves its parent's profile: what libc told of was noted before the
+ * fork, of other forks it is what the profile says now. */
+const struct seep_inherited *seep_fork_inherited(void);
 
 #endif

@@ -34,15 +34,6 @@
 static bool is_helper;
 enum { GROWN_UP_NS = 500 * 1000 * 1000, GROWN_UP_BYTES = 16 << 20 };
 
-/* Written before a fork, read in the child: the header's pages would have to be mapped there anew.
- */
-static struct {
-    uint64_t live_bytes[SEEP_MAX_SPACES];
-    char names[SEEP_MAX_SPACES][sizeof(((struct seep_space *)0)->name)];
-    uint64_t end;
-    uint32_t python_version, python_support;
-} inherited;
-static bool fork_seen;
 static struct seep_lock lock;
 static bool started;
 static uint32_t *wiped; /* the page behind seep_activity once started */
@@ -242,26 +233,6 @@ void seep_start_grown_up(uint64_t now_ns)
     seep_os_unlock(&lock);
 }
 
-void seep_before_fork(void)
-{
-    const struct seep_thread *thread = seep_tls.thread;
-    const struct seep_header *header = seep_arena.header;
-    for (unsigned s = 0; s < SEEP_MAX_SPACES && header->spaces[s].name[0]; s++) {
-        inherited.live_bytes[s] =
-            header->spaces[s].live_bytes + (uint64_t)(thread ? thread->sites.pending[s] : 0);
-        memcpy(inherited.names[s], header->spaces[s].name, sizeof(inherited.names[s]));
-    }
-    inherited.end = SEEP_HEADER_BYTES + (uint64_t)header->n_chunks * SEEP_CHUNK_BYTES;
-    inherited.python_version = header->python_version;
-    inherited.python_support = header->python_support;
-    fork_seen = true;
-}
-
-void seep_after_fork(void)
-{
-    fork_seen = false;
-}
-
 struct seep_lock *seep_start_lock(void)
 {
     return &lock;
@@ -274,17 +245,15 @@ static bool start_child(void)
         (void)seep_job_enter(seep_os_clock_ns(CLOCK_MONOTONIC), true);
         return false;
     }
-    if (!fork_seen)
-        seep_before_fork();
-    fork_seen = false;
-    constants.inherited_end = inherited.end;
+    const struct seep_inherited *inherited = seep_fork_inherited();
+    constants.inherited_end = inherited->end;
     /* A parent that was only counted has given no stacks on. */
     if (!seep_arena.counting)
         profile_name(constants.parent_file);
     if (!is_helper)
         constants.rank = seep_options_rank(); /* set before the fork for each, or it will be */
-    constants.python_version = inherited.python_version;
-    constants.python_support = inherited.python_support;
+    constants.python_version = inherited->python_version;
+    constants.python_support = inherited->python_support;
     seep_arena_leave();
     seep_sites_first_own = (uint32_t)(constants.inherited_end / 64);
     seep_lifecycle_after_fork();
@@ -292,10 +261,10 @@ static bool start_child(void)
     uint32_t process_plus_1 = seep_job_enter(constants.start_ns, true);
     if (!create_profile(is_helper))
         return false;
-    for (unsigned s = 0; s < SEEP_MAX_SPACES && inherited.names[s][0]; s++) {
+    for (unsigned s = 0; s < SEEP_MAX_SPACES && inherited->names[s][0]; s++) {
         struct seep_space *space = &seep_arena.header->spaces[s];
-        memcpy(space->name, inherited.names[s], sizeof(space->name));
-        space->inherited_bytes = inherited.live_bytes[s];
+        memcpy(space->name, inherited->names[s], sizeof(space->name));
+        space->inherited_bytes = inherited->live_bytes[s];
     }
     seep_arena.header->process_plus_1 = process_plus_1;
     return true;

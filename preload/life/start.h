@@ -19,10 +19,6 @@ static inline bool seep_start_is_allocator(uintptr_t ra)
 /* Notes how the process ends (enum seep_exit_kind). Does nothing in a vfork child. */
 void seep_end(uint32_t kind, int value);
 
-/* Called before a fork, and after it in the parent: notes how much a child inherits. */
-void seep_before_fork(void);
-void seep_after_fork(void);
-
 struct seep_lock *seep_start_lock(void);
 
 #endif

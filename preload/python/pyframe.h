@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "preload/python/pyframe_lines.h"
+
 /* A frame as it is met on the stack: enough to compare two stacks, cheap to collect.
  * `code` is the address of the code object, `position` identifies the instruction in a way that
  * depends on the version (an address or an offset); equal pairs are equal places as long as the
@@ -30,13 +32,6 @@ struct seep_pycode_info {
     uint32_t file_len, function_len, qualname_len;
     uint32_t first_line;
     char scratch[SEEP_PYCODE_SCRATCH];
-};
-
-/* How far a line table has been read: the next line is mostly found behind the last. */
-struct seep_pyline_memo {
-    uint64_t code; /* the key that the caller gives; 0: none */
-    size_t at;
-    int64_t unit, line;
 };
 
 /* True once an interpreter has been found that can be read as far as is known by then. It need not

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "preload/python/pyframe.h"
 #include "preload/python/pyframe_layout.h"
+#include "preload/python/pyframe_lines.h"
 
 /* A text as UTF-8: in place where it is ASCII, else converted into the free part of a buffer. */
 struct seep_pytext {

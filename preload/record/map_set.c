@@ -4,6 +4,7 @@
 
 #include "preload/record/capture.h"
 #include "preload/record/job.h"
+#include "preload/record/map_resident.h"
 #include "preload/record/tick.h"
 
 enum { FEW = sizeof(((struct seep_map_taken *)0)->few) / sizeof(struct seep_range), PAGE = 4096 };
@@ -41,17 +42,10 @@ void seep_map_put_back(const struct seep_map_taken *taken)
         (void)seep_range_put(&taken->pieces[i]);
 }
 
-/* `n` is 0 when only a part of a map, or of its bytes, has gone. */
-static void count_gone(const struct seep_range *piece, unsigned n)
-{
-    struct seep_block block = {.site = piece->site, .birth = piece->birth, .bytes = piece->counted};
-    seep_site_freed(&seep_tls.thread->sites, &block, n, block.bytes, *seep_period);
-}
-
 void seep_map_note_gone(const struct seep_map_taken *taken)
 {
     for (unsigned i = 0; i < taken->n; i++)
-        count_gone(&taken->pieces[i], taken->pieces[i].last);
+        seep_map_count_gone(&taken->pieces[i], taken->pieces[i].last);
 }
 
 void seep_map_gone(uintptr_t start, uintptr_t end)
@@ -61,7 +55,7 @@ void seep_map_gone(uintptr_t start, uintptr_t end)
     do {
         n = seep_range_take(start, end, SEEP_RANGES_ALL, pieces, FEW);
         for (unsigned i = 0; i < n; i++)
-            count_gone(&pieces[i], pieces[i].last);
+            seep_map_count_gone(&pieces[i], pieces[i].last);
     } while (n == FEW);
 }
 
@@ -117,7 +111,7 @@ void seep_map_released(uintptr_t start, uintptr_t end, bool shared)
     do {
         n = seep_range_release(&start, end, SEEP_SPACE_SHM, !shared, lost, FEW);
         for (unsigned i = 0; i < n; i++)
-            count_gone(&lost[i], 0);
+            seep_map_count_gone(&lost[i], 0);
     } while (n == FEW);
 }
 
@@ -127,13 +121,13 @@ static void shrunk(const struct seep_map_taken *taken, uintptr_t end)
     for (unsigned i = 0; i < taken->n; i++) {
         const struct seep_range *piece = &taken->pieces[i];
         if (piece->start >= end) {
-            count_gone(piece, piece->last);
+            seep_map_count_gone(piece, piece->last);
             continue;
         }
         uintptr_t to = end < piece->end ? end : piece->end;
         struct seep_range head = seep_range_part(piece, piece->start, to), tail = *piece;
         tail.counted -= head.counted;
-        count_gone(&tail, 0);
+        seep_map_count_gone(&tail, 0);
         (void)seep_range_put(&head);
     }
 }
@@ -152,7 +146,7 @@ void seep_map_moved(const struct seep_map_taken *taken, uintptr_t old, uintptr_t
             whole.counted += piece.counted;
         if (piece.state < whole.state)
             whole.state = piece.state;
-        count_gone(&piece, keeps ? 0 : piece.last);
+        seep_map_count_gone(&piece, keeps ? 0 : piece.last);
         if (!keeps)
             continue;
         piece.counted = 0;
@@ -165,109 +159,4 @@ void seep_map_moved(const struct seep_map_taken *taken, uintptr_t old, uintptr_t
     if (whole.counted > new_bytes)
         whole.counted = new_bytes;
     made(whole, regs);
-}
-
-uint64_t seep_map_overlap(uintptr_t start, uintptr_t end)
-{
-    return seep_range_overlap(start, end, SEEP_RANGES_OF_MEMORY);
-}
-
-bool seep_map_any_by_touch(void)
-{
-    return seep_range_n(SEEP_RANGE_BY_TOUCH) != 0;
-}
-
-/* A site is written by one thread: where another one corrects, the map becomes one of that thread's
- * site of the same stack. What was inherited was counted by the parent. */
-static void correct(const struct seep_range *range, uint64_t resident)
-{
-    struct seep_sites *sites = &seep_tls.thread->sites;
-    uint32_t period = *seep_period, site = range->site;
-    uint64_t old;
-    if (site < seep_sites_first_own)
-        return;
-    const struct seep_site *theirs = seep_site_at(site);
-    if (theirs->slot_plus_1 != sites->slot + 1 && !seep_site_is_shared(theirs))
-        site = seep_site_find(sites, theirs->stack, theirs->space);
-    if (!site || !seep_range_correct(range, site, resident, &old))
-        return;
-    struct seep_range gone = *range;
-    bool moves = site != range->site;
-    gone.counted = moves ? old : old > resident ? old - resident : 0;
-    if (moves || gone.counted)
-        count_gone(&gone, moves);
-    if (moves || resident > old)
-        seep_site_allocated(sites, seep_site_at(site), moves, moves ? resident : resident - old,
-                            range->end - range->start, period);
-}
-
-/* Pages of [start, end) that are there, in bytes; negative where the kernel does not say. */
-static int64_t count_pages(uintptr_t start, uintptr_t end)
-{
-    enum { AT_ONCE = 1024 };
-    unsigned char pages[AT_ONCE];
-    int64_t bytes = 0;
-    start &= ~(uintptr_t)(PAGE - 1);
-    for (uintptr_t at = start; at < end; at += (uintptr_t)AT_ONCE * PAGE) {
-        uintptr_t n = end - at < (uintptr_t)AT_ONCE * PAGE ? end - at : (uintptr_t)AT_ONCE * PAGE;
-        if (seep_os_call3(SYS_mincore, (long)at, (long)n, (long)pages) < 0)
-            return -1;
-        for (uintptr_t i = 0; i < (n + PAGE - 1) / PAGE; i++)
-            bytes += pages[i] & 1 ? PAGE : 0;
-    }
-    return bytes;
-}
-
-/* A mapping, as the kernel has joined what lies side by side. */
-struct mapping {
-    uintptr_t start, end;
-    uint64_t resident, by_touch, committed; /* bytes of it */
-};
-
-/* Computes what of [from, to) is resident. Where the mapping holds other things too, the pages are
- * counted; of very many, the part takes a share of what is resident and not committed. */
-static uint64_t resident_of(const struct mapping *mapping, uintptr_t from, uintptr_t to)
-{
-    enum { MOST_MIB = 256 };
-    if (from == mapping->start && to == mapping->end)
-        return mapping->resident;
-    if (!mapping->resident)
-        return 0;
-    int64_t counted = (to - from) >> 20 < MOST_MIB ? count_pages(from, to) : -1;
-    if (counted >= 0)
-        return (uint64_t)counted;
-    if (mapping->resident <= mapping->committed)
-        return 0;
-    __extension__ typedef unsigned __int128 wide;
-    uint64_t rest = mapping->resident - mapping->committed;
-    uint64_t share = (uint64_t)((wide)rest * (to - from) / mapping->by_touch);
-    return share < to - from ? share : to - from;
-}
-
-/* A map may be several mappings: where a part of it has another protection. It is corrected once
- * the last one has come. */
-void seep_map_resident(uintptr_t start, uintptr_t end, uint64_t resident_bytes)
-{
-    static uint32_t origin;
-    static uintptr_t origin_start;
-    static uint64_t sum;
-    enum { BY_TOUCH = 1 << SEEP_RANGE_BY_TOUCH };
-    struct seep_range range;
-    struct mapping mapping = {.start = start, .end = end, .resident = resident_bytes};
-    if (!seep_map_any_by_touch() || !(mapping.by_touch = seep_range_overlap(start, end, BY_TOUCH)))
-        return;
-    mapping.committed = seep_range_overlap(start, end, 1u << SEEP_RANGE_COMMITTED);
-    for (uintptr_t at = start; at < end && seep_range_find(at, BY_TOUCH, &range); at = range.end) {
-        if (range.start >= end)
-            break;
-        uintptr_t from = range.start > start ? range.start : start;
-        uintptr_t to = range.end < end ? range.end : end;
-        if (range.start >= start || range.origin != origin || range.start != origin_start)
-            sum = 0;
-        origin = range.origin;
-        origin_start = range.start;
-        sum += resident_of(&mapping, from, to);
-        if (to == range.end)
-            correct(&range, sum);
-    }
 }

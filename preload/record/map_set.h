@@ -39,16 +39,4 @@ void seep_map_drop(struct seep_map_taken *taken);
 void seep_map_moved(const struct seep_map_taken *taken, uintptr_t old, uintptr_t old_bytes,
                     uintptr_t fresh, uintptr_t new_bytes, bool keeps, const struct seep_regs *regs);
 
-/* How many bytes of [start, end) the job has mapped itself, as memory (not as mere address space).
- */
-uint64_t seep_map_overlap(uintptr_t start, uintptr_t end);
-
-/* `resident_bytes` of [start, end), one line of /proc/self/smaps, are resident: corrects what is
- * counted of maps that count by what is touched. Lines come by address, as the file has them, all
- * of them each time, and from one thread at a time. */
-void seep_map_resident(uintptr_t start, uintptr_t end, uint64_t resident_bytes);
-
-/* True while there are maps that count by what is touched. */
-bool seep_map_any_by_touch(void);
-
 #endif

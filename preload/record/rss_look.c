@@ -13,7 +13,7 @@
 #include "libprof/record/own_pages.h"
 #include "libprof/record/site_table.h"
 #include "preload/objects/modules.h"
-#include "preload/record/map_set.h"
+#include "preload/record/map_resident.h"
 #include "preload/record/smaps.h"
 
 enum kind {

@@ -1,7 +1,7 @@
 #include "preload/record/rss_sample.h"
 
 #include "preload/record/job.h"
-#include "preload/record/map_set.h"
+#include "preload/record/map_resident.h"
 #include "preload/record/rss_look.h"
 
 #define MILLISECOND UINT64_C(1000000)

@@ -3,8 +3,8 @@
 #ifndef SEEP_PRELOAD_STACK_CFI_PROGRAM_H
 #define SEEP_PRELOAD_STACK_CFI_PROGRAM_H
 
-#include "preload/stack/cfi.h"
 #include "preload/stack/cfi_cursor.h"
+#include "preload/stack/cfi_rule.h"
 
 enum { SEEP_CFI_RETURN_ADDRESS = 16 }; /* number of its column on x86-64 */
 

@@ -32,6 +32,54 @@ START_TEST(hostile_texts_stay_texts_in_every_format)
 }
 END_TEST
 
+static long failing = -1; /* that many allocations of JSON go well, and the next one does not */
+
+static void *allocate(size_t n)
+{
+    if (failing >= 0 && failing-- == 0)
+        return NULL;
+    return malloc(n);
+}
+
+static char *sarif_of(const json_t *of, int *rc)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&text, &n);
+
+    *rc = seep_check_sarif(of, out, false);
+    fclose(out);
+    return text;
+}
+
+/* Who reads it would take what is missing for what is well. */
+START_TEST(sarif_that_memory_was_missing_for_is_none)
+{
+    size_t n_failed = 0;
+    int rc = 0;
+
+    json_t *finding = add_finding(report, "unbounded-growth", "leak", "load", 5, 1 << 20);
+    json_object_set_new(finding, "frame", frame("load", "/home/user/train.py", 5));
+    ck_assert_int_eq(seep_gate_describe(report, &check), 0);
+    char *whole = sarif_of(check, &rc);
+    ck_assert_int_eq(rc, 0);
+    json_set_alloc_funcs(allocate, free);
+    for (long k = 0, done = 0; !done; k++) {
+        failing = k;
+        char *text = sarif_of(check, &rc);
+        done = failing >= 0;
+        failing = -1;
+        if (rc == 0)
+            ck_assert_msg(strcmp(text, whole) == 0, "allocation %ld: a hole", k);
+        n_failed += rc != 0;
+        free(text);
+    }
+    json_set_alloc_funcs(malloc, free);
+    ck_assert_uint_gt(n_failed, 20);
+    free(whole);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("check printers");
@@ -39,6 +87,7 @@ int main(void)
 
     tcase_add_checked_fixture(cases, setup, teardown);
     tcase_add_loop_test(cases, hostile_texts_stay_texts_in_every_format, 0, 4);
+    tcase_add_test(cases, sarif_that_memory_was_missing_for_is_none);
     suite_add_tcase(suite, cases);
     return suite_run(suite);
 }

@@ -7,6 +7,7 @@
 #include "libprof/record/intern.h"
 #include "preload/record/capture.h"
 #include "preload/record/job.h"
+#include "preload/record/map_resident.h"
 #include "preload/record/map_set.h"
 #include "preload/record/tick.h"
 #include "tests/suite.h"

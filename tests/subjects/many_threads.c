@@ -1,7 +1,8 @@
 /* Threads that have libc make buffers of its own for them, freed when they end. Prints resident
  * bytes before and after each of some rounds that follow on a first one.
  * usage: many_threads row|names|at-once THREADS
- * row: one after the other. names: those look up a host's address. at-once: THREADS side by side. */
+ * row: one after the other. names: those look up a host's address. at-once: THREADS side by side.
+ */
 #include "tally.h"
 
 #include <dlfcn.h>

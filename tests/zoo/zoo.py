@@ -166,6 +166,8 @@ def main():
     work = variants(tables(args.names))
     if not work:
         sys.exit("zoo.py: no such job")
+    if args.keep:
+        os.makedirs(args.keep, exist_ok=True)
     results = []
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         try:

@@ -1,0 +1,23 @@
+/* How much of the maps in the live set is there: what is mapped of an address range, and what is
+ * counted of maps that count by what is touched. All of it inside the guard only. */
+#ifndef SEEP_PRELOAD_RECORD_MAP_RESIDENT_H
+#define SEEP_PRELOAD_RECORD_MAP_RESIDENT_H
+
+#include "libprof/record/range_map.h"
+
+/* Counts `piece` of a map as gone; `n` is 0 when only a part of a map, or of its bytes, has. */
+void seep_map_count_gone(const struct seep_range *piece, unsigned n);
+
+/* How many bytes of [start, end) the job has mapped itself, as memory (not as mere address space).
+ */
+uint64_t seep_map_overlap(uintptr_t start, uintptr_t end);
+
+/* `resident_bytes` of [start, end), one line of /proc/self/smaps, are resident: corrects what is
+ * counted of maps that count by what is touched. Lines come by address, as the file has them, all
+ * of them each time, and from one thread at a time. */
+void seep_map_resident(uintptr_t start, uintptr_t end, uint64_t resident_bytes);
+
+/* True while there are maps that count by what is touched. */
+bool seep_map_any_by_touch(void);
+
+#endif
