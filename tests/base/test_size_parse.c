@@ -51,30 +51,19 @@ static const char *const bad[] = {
     "8388608TiB",
 };
 
-START_TEST(a_size_means_what_its_unit_says)
+TEST(a_size_means_what_its_unit_says, .to = N(good))
 {
     uint64_t bytes = 1;
 
     ck_assert_int_eq(seep_size_parse(good[_i].text, &bytes), 0);
     ck_assert_uint_eq(bytes, good[_i].bytes);
 }
-END_TEST
 
-START_TEST(what_is_no_size_is_refused)
+TEST(what_is_no_size_is_refused, .to = N(bad))
 {
     uint64_t bytes;
 
     ck_assert_msg(seep_size_parse(bad[_i], &bytes) < 0, "\"%s\" was taken for a size", bad[_i]);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("size");
-    TCase *c = tcase_create("size");
-
-    tcase_add_loop_test(c, a_size_means_what_its_unit_says, 0, sizeof good / sizeof *good);
-    tcase_add_loop_test(c, what_is_no_size_is_refused, 0, sizeof bad / sizeof *bad);
-    suite_add_tcase(suite, c);
-    return suite_run(suite);
-}
+SUITE("size")

@@ -32,7 +32,7 @@ static struct seep_shape shape_of(const double *y, size_t n)
     return shape;
 }
 
-START_TEST(medians_of_odd_and_even_counts)
+TEST(medians_of_odd_and_even_counts)
 {
     double odd[] = {5, 1, 4, 2, 3}, even[] = {4, 1, 3, 2}, one[] = {7}, same[] = {2, 2, 2, 2};
 
@@ -41,9 +41,8 @@ START_TEST(medians_of_odd_and_even_counts)
     ck_assert_double_eq(seep_median(one, 1), 7);
     ck_assert_double_eq(seep_median(same, 4), 2);
 }
-END_TEST
 
-START_TEST(medians_equal_those_of_sorting)
+TEST(medians_equal_those_of_sorting, .to = 60)
 {
     double v[SEEP_STATISTICS_MAX], sorted[SEEP_STATISTICS_MAX];
     size_t n = 1 + (size_t)_i;
@@ -62,9 +61,8 @@ START_TEST(medians_equal_those_of_sorting)
     double expected = n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
     ck_assert_double_eq(seep_median(v, n), expected);
 }
-END_TEST
 
-START_TEST(a_straight_line_has_its_slope_and_no_doubt)
+TEST(a_straight_line_has_its_slope_and_no_doubt)
 {
     double y[50];
 
@@ -75,11 +73,10 @@ START_TEST(a_straight_line_has_its_slope_and_no_doubt)
     ck_assert_double_eq_tol(s.low, 4096, 1e-6);
     ck_assert_double_eq_tol(s.high, 4096, 1e-6);
 }
-END_TEST
 
 /* Slopes of y = {0, 1, 5, 4, 7}, sorted: -1, 1, 1, 4/3, 1.5, 1.75, 2, 2.5, 3, 4. Var S = 5*4*15/18,
  * so C = 1.96 * 4.08 = 8.0: the interval reaches from (10 - C)/2 to (10 + C)/2 of 10: all. */
-START_TEST(sens_interval_by_hand)
+TEST(sens_interval_by_hand)
 {
     const double y[] = {0, 1, 5, 4, 7};
     struct seep_slope s = slope_of(y, 5, 1);
@@ -88,9 +85,8 @@ START_TEST(sens_interval_by_hand)
     ck_assert_double_eq(s.low, -1.0);
     ck_assert_double_eq(s.high, 4.0);
 }
-END_TEST
 
-START_TEST(a_quarter_of_wild_points_does_not_move_the_slope)
+TEST(a_quarter_of_wild_points_does_not_move_the_slope)
 {
     double y[100];
 
@@ -99,10 +95,9 @@ START_TEST(a_quarter_of_wild_points_does_not_move_the_slope)
     struct seep_slope s = slope_of(y, 100, 1);
     ck_assert_msg(s.value > 80 && s.value < 200, "slope %g", s.value);
 }
-END_TEST
 
 /* 95 % intervals of a flat series with noise hold 0 about 19 times of 20. */
-START_TEST(intervals_hold_the_truth_as_often_as_they_say)
+TEST(intervals_hold_the_truth_as_often_as_they_say)
 {
     int held = 0;
 
@@ -115,9 +110,8 @@ START_TEST(intervals_hold_the_truth_as_often_as_they_say)
     }
     ck_assert_msg(held >= 368 && held <= 397, "%d of 400", held);
 }
-END_TEST
 
-START_TEST(slopes_of_many_series_are_those_of_each)
+TEST(slopes_of_many_series_are_those_of_each)
 {
     double y[3][20];
     struct seep_slope s[3];
@@ -132,9 +126,8 @@ START_TEST(slopes_of_many_series_are_those_of_each)
     ck_assert_double_eq(s[2].value, 10);
     ck_assert_int_eq(seep_slope_estimate(NULL, 0, 20, 1, NULL), 0);
 }
-END_TEST
 
-START_TEST(ranges_that_say_nothing_are_refused)
+TEST(ranges_that_say_nothing_are_refused)
 {
     double y[SEEP_STATISTICS_MAX + 1] = {0}, z;
     struct seep_slope s;
@@ -148,10 +141,9 @@ START_TEST(ranges_that_say_nothing_are_refused)
     ck_assert_int_eq(seep_trend_test(y, 2, &sum, &z), -SEEP_EINVAL);
     ck_assert_int_eq(seep_shape_describe(y, 3, &shape), -SEEP_EINVAL);
 }
-END_TEST
 
 /* n = 10, strictly rising: S = 45, Var = 10·9·25/18 = 125, z = 44/√125. */
-START_TEST(mann_kendall_by_hand)
+TEST(mann_kendall_by_hand)
 {
     double y[10], z;
     int64_t s;
@@ -171,9 +163,8 @@ START_TEST(mann_kendall_by_hand)
     ck_assert_int_eq(s, 0);
     ck_assert_double_eq(z, 0);
 }
-END_TEST
 
-START_TEST(a_leak_rises_in_every_window)
+TEST(a_leak_rises_in_every_window)
 {
     double y[100];
 
@@ -186,10 +177,9 @@ START_TEST(a_leak_rises_in_every_window)
     ck_assert(s.late_share > 0.25 && s.late_share < 0.4);
     ck_assert(s.fall < 0.05);
 }
-END_TEST
 
 /* An allocator's reserve: it wavers, and has just fallen when the job ends. */
-START_TEST(a_dip_at_the_end_does_not_hide_a_climb)
+TEST(a_dip_at_the_end_does_not_hide_a_climb)
 {
     double y[96];
 
@@ -200,9 +190,8 @@ START_TEST(a_dip_at_the_end_does_not_hide_a_climb)
     y[94] = y[95] = 72000;
     ck_assert(shape_of(y, 96).late_share > 0.2);
 }
-END_TEST
 
-START_TEST(a_plateau_is_found_where_it_begins)
+TEST(a_plateau_is_found_where_it_begins)
 {
     double y[120];
 
@@ -212,9 +201,8 @@ START_TEST(a_plateau_is_found_where_it_begins)
     ck_assert_msg(s.plateau_at >= 46 && s.plateau_at <= 51, "at %zu", s.plateau_at);
     ck_assert(s.late_share < 0.05);
 }
-END_TEST
 
-START_TEST(batches_in_flight_do_not_hide_a_plateau)
+TEST(batches_in_flight_do_not_hide_a_plateau)
 {
     double y[120];
 
@@ -223,9 +211,8 @@ START_TEST(batches_in_flight_do_not_hide_a_plateau)
     struct seep_shape s = shape_of(y, 120);
     ck_assert_msg(s.plateau_at >= 44 && s.plateau_at <= 52, "at %zu", s.plateau_at);
 }
-END_TEST
 
-START_TEST(a_level_that_never_changes_has_no_plateau)
+TEST(a_level_that_never_changes_has_no_plateau)
 {
     double y[60];
 
@@ -237,9 +224,8 @@ START_TEST(a_level_that_never_changes_has_no_plateau)
     ck_assert_double_eq(s.rise, 0);
     ck_assert_double_eq(s.fall, 0);
 }
-END_TEST
 
-START_TEST(a_collectors_sawtooth_falls_deep)
+TEST(a_collectors_sawtooth_falls_deep)
 {
     double y[100];
 
@@ -247,28 +233,5 @@ START_TEST(a_collectors_sawtooth_falls_deep)
         y[i] = 1000.0 * ((i + 20) % 60);
     ck_assert(shape_of(y, 100).fall > 0.9);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("statistics");
-    TCase *tcase = tcase_create("all");
-
-    tcase_add_test(tcase, medians_of_odd_and_even_counts);
-    tcase_add_loop_test(tcase, medians_equal_those_of_sorting, 0, 60);
-    tcase_add_test(tcase, a_straight_line_has_its_slope_and_no_doubt);
-    tcase_add_test(tcase, sens_interval_by_hand);
-    tcase_add_test(tcase, a_quarter_of_wild_points_does_not_move_the_slope);
-    tcase_add_test(tcase, intervals_hold_the_truth_as_often_as_they_say);
-    tcase_add_test(tcase, slopes_of_many_series_are_those_of_each);
-    tcase_add_test(tcase, ranges_that_say_nothing_are_refused);
-    tcase_add_test(tcase, mann_kendall_by_hand);
-    tcase_add_test(tcase, a_leak_rises_in_every_window);
-    tcase_add_test(tcase, a_dip_at_the_end_does_not_hide_a_climb);
-    tcase_add_test(tcase, a_plateau_is_found_where_it_begins);
-    tcase_add_test(tcase, batches_in_flight_do_not_hide_a_plateau);
-    tcase_add_test(tcase, a_level_that_never_changes_has_no_plateau);
-    tcase_add_test(tcase, a_collectors_sawtooth_falls_deep);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+SUITE("statistics")

@@ -84,7 +84,7 @@ static enum seep_origin origin_of(struct seep_dictionary *d, const struct seep_d
     return first;
 }
 
-START_TEST(python_files_belong_to_the_user_unless_a_library_or_seep_brings_them)
+TEST(python_files_belong_to_the_user_unless_a_library_or_seep_brings_them, .to = N(python))
 {
     struct seep_dictionary d;
 
@@ -94,10 +94,9 @@ START_TEST(python_files_belong_to_the_user_unless_a_library_or_seep_brings_them)
     ck_assert_msg(origin_of(&d, &f) == python[_i].origin, "%s", python[_i].path);
     seep_dictionary_fini(&d);
 }
-END_TEST
 
 /* But for seep's own module, which is in no library's folder but may lie in one's. */
-START_TEST(recording_tells_libraries_from_the_user_as_the_report_does)
+TEST(recording_tells_libraries_from_the_user_as_the_report_does, .to = N(python))
 {
     struct seep_pycode_info info = {.file = python[_i].path,
                                     .file_len = (uint32_t)strlen(python[_i].path),
@@ -108,9 +107,8 @@ START_TEST(recording_tells_libraries_from_the_user_as_the_report_does)
     if (python[_i].origin != S)
         ck_assert_msg(library == (python[_i].origin != U), "%s", python[_i].path);
 }
-END_TEST
 
-START_TEST(a_library_and_an_interpreter_are_told_from_files_with_names_like_theirs)
+TEST(a_library_and_an_interpreter_are_told_from_files_with_names_like_theirs, .to = N(native))
 {
     struct seep_dictionary d;
 
@@ -121,9 +119,8 @@ START_TEST(a_library_and_an_interpreter_are_told_from_files_with_names_like_thei
     ck_assert_msg(origin_of(&d, &f) == native[_i].origin, "%s", native[_i].path);
     seep_dictionary_fini(&d);
 }
-END_TEST
 
-START_TEST(native_code_of_no_module_is_no_line_of_the_users)
+TEST(native_code_of_no_module_is_no_line_of_the_users)
 {
     struct seep_dictionary d;
     struct seep_dict_frame none = {.kind = SEEP_FRAME_NATIVE},
@@ -134,7 +131,6 @@ START_TEST(native_code_of_no_module_is_no_line_of_the_users)
     ck_assert_int_eq(origin_of(&d, &pseudo), L);
     seep_dictionary_fini(&d);
 }
-END_TEST
 
 static const struct {
     const char *file, *function;
@@ -158,7 +154,7 @@ static const struct {
     {"/x/lib/python3.11t", "f", 0},
 };
 
-START_TEST(code_is_marked_by_the_names_of_its_file_and_function)
+TEST(code_is_marked_by_the_names_of_its_file_and_function, .to = N(marked))
 {
     struct seep_pycode_info info = {.file = marked[_i].file,
                                     .file_len = (uint32_t)strlen(marked[_i].file),
@@ -167,22 +163,5 @@ START_TEST(code_is_marked_by_the_names_of_its_file_and_function)
 
     ck_assert_uint_eq(seep_code_marks(&info), marked[_i].marks);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("code_origin");
-    TCase *c = tcase_create("code_origin");
-
-    tcase_add_loop_test(c, python_files_belong_to_the_user_unless_a_library_or_seep_brings_them, 0,
-                        (int)(sizeof python / sizeof *python));
-    tcase_add_loop_test(c, recording_tells_libraries_from_the_user_as_the_report_does, 0,
-                        (int)(sizeof python / sizeof *python));
-    tcase_add_loop_test(c, a_library_and_an_interpreter_are_told_from_files_with_names_like_theirs,
-                        0, (int)(sizeof native / sizeof *native));
-    tcase_add_test(c, native_code_of_no_module_is_no_line_of_the_users);
-    tcase_add_loop_test(c, code_is_marked_by_the_names_of_its_file_and_function, 0,
-                        (int)(sizeof marked / sizeof *marked));
-    suite_add_tcase(suite, c);
-    return suite_run(suite);
-}
+SUITE("code_origin")

@@ -35,7 +35,7 @@ static const struct {
     {"/x/site-packages/numpy/core/camera.py", "camera", "", false, "other"},
 };
 
-START_TEST(frames_have_the_role_that_their_names_say)
+TEST(frames_have_the_role_that_their_names_say, .to = N(shipped))
 {
     struct seep_part_rules *roles;
     struct seep_rule_frame f = {shipped[_i].file, shipped[_i].function, shipped[_i].qualname,
@@ -45,7 +45,6 @@ START_TEST(frames_have_the_role_that_their_names_say)
     ck_assert_str_eq(seep_part_name(seep_part_of_frame(roles, &f)), shipped[_i].role);
     seep_part_rules_free(roles);
 }
-END_TEST
 
 static const struct {
     const char *symbol, *function, *qualname;
@@ -80,7 +79,7 @@ static const struct {
     {NULL, "", ""},
 };
 
-START_TEST(names_of_native_code_lose_what_no_rule_speaks_of)
+TEST(names_of_native_code_lose_what_no_rule_speaks_of, .to = N(native))
 {
     struct seep_symbol symbol = {.function = native[_i].symbol};
     struct seep_native_name name;
@@ -90,9 +89,8 @@ START_TEST(names_of_native_code_lose_what_no_rule_speaks_of)
     ck_assert_str_eq(name.qualname, native[_i].qualname);
     ck_assert_str_eq(name.file, "");
 }
-END_TEST
 
-START_TEST(a_name_of_any_length_is_cut)
+TEST(a_name_of_any_length_is_cut)
 {
     char text[2000];
     struct seep_symbol symbol = {.function = text};
@@ -103,7 +101,6 @@ START_TEST(a_name_of_any_length_is_cut)
     seep_native_name_set(&name, &symbol);
     ck_assert_uint_eq(strlen(name.function), sizeof name.function - 1);
 }
-END_TEST
 
 static const struct {
     const char *file, *function;
@@ -124,7 +121,7 @@ static const struct {
     {"/home/u/net.c", "forward", true, 0},
 };
 
-START_TEST(functions_are_what_their_names_say)
+TEST(functions_are_what_their_names_say, .to = N(kinds))
 {
     struct seep_part_rules *roles;
     struct seep_rule_frame f = {kinds[_i].file, kinds[_i].function, kinds[_i].function,
@@ -134,9 +131,8 @@ START_TEST(functions_are_what_their_names_say)
     ck_assert_uint_eq(seep_part_rules_kinds_of(roles, &f), kinds[_i].kinds);
     seep_part_rules_free(roles);
 }
-END_TEST
 
-START_TEST(what_a_loader_calls_is_a_dataset_whatever_its_name)
+TEST(what_a_loader_calls_is_a_dataset_whatever_its_name)
 {
     static const char fetch[] = "/usr/lib/python3/dist-packages/torch/utils/data/_utils/fetch.py";
     struct seep_rule_frame item = {"/home/u/x.py", "__getitem__", "Things.__getitem__", true};
@@ -153,7 +149,6 @@ START_TEST(what_a_loader_calls_is_a_dataset_whatever_its_name)
     ck_assert_uint_eq(seep_part_rules_of_caller(roles, "/usr/lib/python3.11/json/decoder.py"), 0);
     seep_part_rules_free(roles);
 }
-END_TEST
 
 static char path[] = "/tmp/seep-roles-XXXXXX";
 
@@ -167,7 +162,7 @@ static void write_rules(const char *text)
     close(fd);
 }
 
-START_TEST(a_users_rules_go_first)
+TEST(a_users_rules_go_first)
 {
     struct seep_rule_frame f = {"/home/u/train.py", "forward", "Net.forward", true};
     struct seep_part_rules *roles;
@@ -178,9 +173,8 @@ START_TEST(a_users_rules_go_first)
     seep_part_rules_free(roles);
     unlink(path);
 }
-END_TEST
 
-START_TEST(a_user_takes_back_what_a_shipped_rule_says)
+TEST(a_user_takes_back_what_a_shipped_rule_says)
 {
     struct seep_rule_frame own = {"/home/u/pool.cc", "make_alloc", "Pool::make_alloc", true};
     struct seep_rule_frame other = {"/home/u/pool.cc", "make_alloc", "Heap::make_alloc", true};
@@ -193,7 +187,6 @@ START_TEST(a_user_takes_back_what_a_shipped_rule_says)
     seep_part_rules_free(roles);
     unlink(path);
 }
-END_TEST
 
 static const struct {
     const char *text, *why;
@@ -214,7 +207,7 @@ static const struct {
     {"rule = [1]\n", "not a table"},
 };
 
-START_TEST(what_are_no_rules_is_refused_with_the_reason)
+TEST(what_are_no_rules_is_refused_with_the_reason, .to = N(bad))
 {
     struct seep_part_rules *roles;
     struct seep_error err = {0};
@@ -226,24 +219,5 @@ START_TEST(what_are_no_rules_is_refused_with_the_reason)
     unlink(path);
     ck_assert_int_eq(seep_part_rules_load(&roles, path, NULL), -SEEP_EIO);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("roles");
-    TCase *tcase = tcase_create("all");
-
-    tcase_add_loop_test(tcase, frames_have_the_role_that_their_names_say, 0,
-                        sizeof shipped / sizeof *shipped);
-    tcase_add_loop_test(tcase, names_of_native_code_lose_what_no_rule_speaks_of, 0,
-                        sizeof native / sizeof *native);
-    tcase_add_test(tcase, a_name_of_any_length_is_cut);
-    tcase_add_loop_test(tcase, functions_are_what_their_names_say, 0, sizeof kinds / sizeof *kinds);
-    tcase_add_test(tcase, what_a_loader_calls_is_a_dataset_whatever_its_name);
-    tcase_add_test(tcase, a_users_rules_go_first);
-    tcase_add_test(tcase, a_user_takes_back_what_a_shipped_rule_says);
-    tcase_add_loop_test(tcase, what_are_no_rules_is_refused_with_the_reason, 0,
-                        sizeof bad / sizeof *bad);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+SUITE("roles")

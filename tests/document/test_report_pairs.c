@@ -2,7 +2,7 @@
 #include "libprof/document/report_pairs.h"
 #include "tests/gate/gate_fixture.h"
 
-START_TEST(two_findings_of_one_function_are_told_apart_by_their_lines)
+TEST(two_findings_of_one_function_are_told_apart_by_their_lines)
 {
     json_t *pairs;
 
@@ -16,9 +16,8 @@ START_TEST(two_findings_of_one_function_are_told_apart_by_their_lines)
     ck_assert_int_eq((int)seep_get_number(after, "live_bytes"), 201);
     json_decref(pairs);
 }
-END_TEST
 
-START_TEST(a_finding_is_known_by_its_pattern_before_its_place_alone)
+TEST(a_finding_is_known_by_its_pattern_before_its_place_alone)
 {
     json_t *pairs;
 
@@ -31,9 +30,8 @@ START_TEST(a_finding_is_known_by_its_pattern_before_its_place_alone)
         (int)seep_get_number(json_object_get(json_array_get(pairs, 0), "after"), "live_bytes"), 2);
     json_decref(pairs);
 }
-END_TEST
 
-START_TEST(the_fingerprint_stays_when_lines_and_folders_move)
+TEST(the_fingerprint_stays_when_lines_and_folders_move)
 {
     json_t *a = add_finding(base, "unbounded-growth", "leak", "load", 5, 100);
     json_t *b = add_finding(report, "unbounded-growth", "leak", "load", 77, 300);
@@ -43,17 +41,5 @@ START_TEST(the_fingerprint_stays_when_lines_and_folders_move)
     json_object_set_new(b, "pattern", json_string("first-touch-cache"));
     ck_assert_uint_ne(seep_compare_fingerprint(a), seep_compare_fingerprint(b));
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("report pairs");
-    TCase *cases = tcase_create("all");
-
-    tcase_add_checked_fixture(cases, setup, teardown);
-    tcase_add_test(cases, two_findings_of_one_function_are_told_apart_by_their_lines);
-    tcase_add_test(cases, a_finding_is_known_by_its_pattern_before_its_place_alone);
-    tcase_add_test(cases, the_fingerprint_stays_when_lines_and_folders_move);
-    suite_add_tcase(suite, cases);
-    return suite_run(suite);
-}
+SUITE("report pairs", .setup = setup, .teardown = teardown)

@@ -7,7 +7,7 @@ static printer *const printers[] = {seep_check_text, seep_check_markdown, seep_c
                                     seep_check_sarif};
 
 /* Texts of a profile are anybody's: none may end a cell, an attribute or an element. */
-START_TEST(hostile_texts_stay_texts_in_every_format)
+TEST(hostile_texts_stay_texts_in_every_format, .to = 4)
 {
     static const char evil[] = "\"/><failure>|\n\x1b[31m</details>]]>&\xef\xbf\xbf@all<script>";
     char *text = NULL;
@@ -30,7 +30,6 @@ START_TEST(hostile_texts_stay_texts_in_every_format)
         ck_assert_ptr_null(strstr(text, "<failure>"));
     free(text);
 }
-END_TEST
 
 static long failing = -1; /* that many allocations of JSON go well, and the next one does not */
 
@@ -53,7 +52,7 @@ static char *sarif_of(const json_t *of, int *rc)
 }
 
 /* Who reads it would take what is missing for what is well. */
-START_TEST(sarif_that_memory_was_missing_for_is_none)
+TEST(sarif_that_memory_was_missing_for_is_none)
 {
     size_t n_failed = 0;
     int rc = 0;
@@ -78,16 +77,5 @@ START_TEST(sarif_that_memory_was_missing_for_is_none)
     ck_assert_uint_gt(n_failed, 20);
     free(whole);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("check printers");
-    TCase *cases = tcase_create("all");
-
-    tcase_add_checked_fixture(cases, setup, teardown);
-    tcase_add_loop_test(cases, hostile_texts_stay_texts_in_every_format, 0, 4);
-    tcase_add_test(cases, sarif_that_memory_was_missing_for_is_none);
-    suite_add_tcase(suite, cases);
-    return suite_run(suite);
-}
+SUITE("check printers", .setup = setup, .teardown = teardown)

@@ -39,7 +39,7 @@ static const struct {
     {"\xf5\x80\x80\x80", "????"},
 };
 
-START_TEST(strings_of_a_profile_cannot_harm_a_terminal)
+TEST(strings_of_a_profile_cannot_harm_a_terminal, .to = N(dirty))
 {
     char *clean = seep_text_clean(dirty[_i].raw, strlen(dirty[_i].raw));
 
@@ -55,9 +55,8 @@ START_TEST(strings_of_a_profile_cannot_harm_a_terminal)
     ck_assert_ptr_nonnull(strstr(text, dirty[_i].clean));
     free(text);
 }
-END_TEST
 
-START_TEST(sizes_read_well)
+TEST(sizes_read_well)
 {
     static const struct {
         double bytes;
@@ -77,11 +76,10 @@ START_TEST(sizes_read_well)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         ck_assert_str_eq(seep_text_size(sizes[i].bytes, text), sizes[i].text);
 }
-END_TEST
 
 /* ---- text -------------------------------------------------------------------------------- */
 
-START_TEST(the_text_begins_with_the_line_to_look_at)
+TEST(the_text_begins_with_the_line_to_look_at)
 {
     leaking_job(false);
     char *text = text_of(false);
@@ -103,10 +101,9 @@ START_TEST(the_text_begins_with_the_line_to_look_at)
     ck_assert_ptr_nonnull(strchr(text, '\033'));
     free(text);
 }
-END_TEST
 
 /* Without steps there are slices of time, wherever a step would be named. */
-START_TEST(a_job_without_steps_is_told_by_time_slices)
+TEST(a_job_without_steps_is_told_by_time_slices)
 {
     struct seep_job *job = builder_job(100, START, 0, 0);
 
@@ -124,7 +121,6 @@ START_TEST(a_job_without_steps_is_told_by_time_slices)
         ck_assert_msg(p >= text + 9 && strncmp(p - 9, "training step", 13) == 0, "%.60s", p);
     free(text);
 }
-END_TEST
 
 /* Makes the first profile that of this very process, which runs. */
 static void run_on(uint64_t *now)
@@ -150,7 +146,7 @@ static bool says(const char *what)
     return found;
 }
 
-START_TEST(the_text_of_a_running_job_speaks_of_now)
+TEST(the_text_of_a_running_job_speaks_of_now, .to = 2)
 {
     uint64_t now = START;
 
@@ -170,9 +166,8 @@ START_TEST(the_text_of_a_running_job_speaks_of_now)
     ck_assert_int_eq(says("24 items loaded before step 1 and kept so far: 24.0 MiB"), _i);
     ck_assert_int_eq(says("24 items loaded before step 1 and kept to the end: 24.0 MiB"), !_i);
 }
-END_TEST
 
-START_TEST(one_of_a_kind_has_no_plural)
+TEST(one_of_a_kind_has_no_plural)
 {
     builder_site(&a, python_stack(&a, "/home/user/t.py", 1), 0, 1, 1000, 0, 0, 1);
     builder_header(&a)->dropped[SEEP_DROP_BOUND] = 1;
@@ -187,7 +182,6 @@ START_TEST(one_of_a_kind_has_no_plural)
     ck_assert(says("seep: no finding in 0 time slices\n"));
     ck_assert(says("job      0 time slices, 1 epoch, "));
 }
-END_TEST
 
 static const struct {
     const char *entries, *pids; /* of the report's processes, and of its finding */
@@ -204,7 +198,7 @@ static const struct {
     {"[]", "[]", " of host, +8.0 KiB a step\n"},
 };
 
-START_TEST(each_pid_stands_beside_its_own_role)
+TEST(each_pid_stands_beside_its_own_role, .to = N(pids))
 {
     leaking_job(false);
     json_t *finding = json_array_get(json_object_get(report, "findings"), 0);
@@ -217,9 +211,8 @@ START_TEST(each_pid_stands_beside_its_own_role)
     json_object_set_new(finding, "processes", json_loads(pids[_i].pids, 0, NULL));
     ck_assert(says(pids[_i].text));
 }
-END_TEST
 
-START_TEST(no_text_is_made_of_what_is_no_report)
+TEST(no_text_is_made_of_what_is_no_report)
 {
     static const char *const others[] = {"{}", "[]", "{\"format\": \"seep-report\"}", "7",
                                          "{\"format\": 1, \"job\": {}}"};
@@ -230,9 +223,8 @@ START_TEST(no_text_is_made_of_what_is_no_report)
         json_decref(other);
     }
 }
-END_TEST
 
-START_TEST(text_of_a_report_with_missing_parts_is_no_crash)
+TEST(text_of_a_report_with_missing_parts_is_no_crash)
 {
     static const char *const keys[] = {"processes", "spaces",   "findings",
                                        "sites",     "timeline", "coverage"};
@@ -246,9 +238,8 @@ START_TEST(text_of_a_report_with_missing_parts_is_no_crash)
     }
     free(text_of(true));
 }
-END_TEST
 
-START_TEST(a_full_disk_is_an_error_of_the_text)
+TEST(a_full_disk_is_an_error_of_the_text)
 {
     leaking_job(false);
     FILE *full = fopen("/dev/full", "w");
@@ -258,27 +249,5 @@ START_TEST(a_full_disk_is_an_error_of_the_text)
     ck_assert_int_eq(seep_report_text(report, full, false), -SEEP_EIO);
     fclose(full);
 }
-END_TEST
 
-#define N(array) ((int)(sizeof(array) / sizeof *(array)))
-
-int main(void)
-{
-    Suite *suite = suite_create("report text");
-    TCase *tcase = tcase_create("all");
-
-    tcase_add_checked_fixture(tcase, setup, teardown);
-    tcase_add_loop_test(tcase, strings_of_a_profile_cannot_harm_a_terminal, 0, N(dirty));
-    tcase_add_test(tcase, sizes_read_well);
-    tcase_add_test(tcase, the_text_begins_with_the_line_to_look_at);
-    tcase_add_test(tcase, a_job_without_steps_is_told_by_time_slices);
-    tcase_add_loop_test(tcase, the_text_of_a_running_job_speaks_of_now, 0, 2);
-    tcase_add_test(tcase, one_of_a_kind_has_no_plural);
-    tcase_add_loop_test(tcase, each_pid_stands_beside_its_own_role, 0, N(pids));
-    tcase_add_test(tcase, no_text_is_made_of_what_is_no_report);
-    tcase_add_test(tcase, text_of_a_report_with_missing_parts_is_no_crash);
-    tcase_add_test(tcase, a_full_disk_is_an_error_of_the_text);
-    tcase_set_timeout(tcase, 60);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+SUITE("report text", .setup = setup, .teardown = teardown)

@@ -18,7 +18,7 @@ static void teardown(void)
     seep_budget_fini(&budget);
 }
 
-START_TEST(options_say_what_they_are_for_and_the_last_one_wins)
+TEST(options_say_what_they_are_for_and_the_last_one_wins)
 {
     option(SEEP_BUDGET_GROWTH, "host=4KiB");
     option(SEEP_BUDGET_PEAK, "device:0=1.5GB");
@@ -30,7 +30,6 @@ START_TEST(options_say_what_they_are_for_and_the_last_one_wins)
     ck_assert_str_eq(budget.lines[1].space, "device:0");
     ck_assert_int_eq(budget.lines[2].severity, 1);
 }
-END_TEST
 
 static const struct {
     enum seep_budget_kind kind;
@@ -53,14 +52,13 @@ static const struct {
     {SEEP_BUDGET_PEAK, "a space whose name is longer than any that there can be=1"},
 };
 
-START_TEST(wrong_options_are_refused_with_a_word)
+TEST(wrong_options_are_refused_with_a_word, .to = N(bad_options))
 {
     ck_assert_int_eq(seep_budget_add(&budget, bad_options[_i].kind, bad_options[_i].text, &err),
                      -SEEP_EINVAL);
     ck_assert(strlen(err.text) > 10);
     ck_assert_uint_eq(budget.n_lines, 0);
 }
-END_TEST
 
 static const char toml[] = "min_steps = 7\nallow_incomplete = true\n"
                            "[space.host]\ngrowth = '4KiB'\npeak = 1048576\n"
@@ -75,7 +73,7 @@ static const char json[] =
     "\"findings\": {\"leak\": 0, \"pressure\": 2}, \"ignore\": [{\"pattern\": "
     "\"first-touch-cache\", \"reason\": \"by design\"}]}";
 
-START_TEST(a_file_says_the_same_as_toml_and_as_json)
+TEST(a_file_says_the_same_as_toml_and_as_json, .to = 2)
 {
     const char *text = _i ? json : toml;
 
@@ -89,7 +87,6 @@ START_TEST(a_file_says_the_same_as_toml_and_as_json)
         sum += budget.lines[i].limit;
     ck_assert_uint_eq(sum, 4096 + 1048576 + (UINT64_C(2) << 30) + (UINT64_C(300) << 20) + 2);
 }
-END_TEST
 
 static const struct {
     const char *text, *said;
@@ -128,16 +125,15 @@ static const struct {
     {"{} trailing", "line 1"},
 };
 
-START_TEST(wrong_files_are_refused_and_say_where)
+TEST(wrong_files_are_refused_and_say_where, .to = N(bad_files))
 {
     const char *text = bad_files[_i].text;
 
     ck_assert_int_eq(read_text(text, strlen(text)), -SEEP_EINVAL);
     ck_assert_msg(strstr(err.text, bad_files[_i].said) != NULL, "%s: %s", text, err.text);
 }
-END_TEST
 
-START_TEST(files_that_are_no_texts_or_too_large_are_refused)
+TEST(files_that_are_no_texts_or_too_large_are_refused)
 {
     char *large = malloc(SEEP_BUDGET_MAX_FILE_BYTES + 1);
 
@@ -154,17 +150,15 @@ START_TEST(files_that_are_no_texts_or_too_large_are_refused)
     err.text[0] = '\0';
     ck_assert_int_eq(seep_budget_read(&budget, "/tmp", &err), -SEEP_EIO);
 }
-END_TEST
 
-START_TEST(an_empty_file_is_no_budget)
+TEST(an_empty_file_is_no_budget)
 {
     ck_assert_int_eq(read_text("", 0), 0);
     ck_assert_int_eq(read_text("{}", 2), 0);
     ck_assert_uint_eq(budget.n_lines, 0);
 }
-END_TEST
 
-START_TEST(globs_of_files_match_ends_of_paths_at_a_slash)
+TEST(globs_of_files_match_ends_of_paths_at_a_slash)
 {
     static const char rules[] = "[[ignore]]\nfile = 'index.py'\nreason = 'r'\n";
 
@@ -174,28 +168,5 @@ START_TEST(globs_of_files_match_ends_of_paths_at_a_slash)
     ck_assert_ptr_null(seep_budget_ignored(&budget, "p", "/a/my_index.py", "f", NULL));
     ck_assert_ptr_null(seep_budget_ignored(&budget, "p", NULL, NULL, NULL));
 }
-END_TEST
 
-static Suite *budget_suite(void)
-{
-    Suite *suite = suite_create("budget");
-    TCase *cases = tcase_create("budget");
-    int n_bad_options = sizeof bad_options / sizeof *bad_options;
-    int n_bad_files = sizeof bad_files / sizeof *bad_files;
-
-    tcase_add_checked_fixture(cases, setup, teardown);
-    tcase_add_test(cases, options_say_what_they_are_for_and_the_last_one_wins);
-    tcase_add_loop_test(cases, wrong_options_are_refused_with_a_word, 0, n_bad_options);
-    tcase_add_loop_test(cases, a_file_says_the_same_as_toml_and_as_json, 0, 2);
-    tcase_add_loop_test(cases, wrong_files_are_refused_and_say_where, 0, n_bad_files);
-    tcase_add_test(cases, files_that_are_no_texts_or_too_large_are_refused);
-    tcase_add_test(cases, an_empty_file_is_no_budget);
-    tcase_add_test(cases, globs_of_files_match_ends_of_paths_at_a_slash);
-    suite_add_tcase(suite, cases);
-    return suite;
-}
-
-int main(void)
-{
-    return suite_run(budget_suite());
-}
+SUITE("budget", .setup = setup, .teardown = teardown)

@@ -27,7 +27,7 @@ static const struct {
     {NULL, NULL, "carry-over", "info", 0, "not-fixed"},
 };
 
-START_TEST(a_fix_is_judged_by_what_vanished_remains_and_is_new)
+TEST(a_fix_is_judged_by_what_vanished_remains_and_is_new, .to = N(fixes))
 {
     if (fixes[_i].before)
         add_finding(base, fixes[_i].before, fixes[_i].was, "load", 5, 1 << 20);
@@ -37,18 +37,16 @@ START_TEST(a_fix_is_judged_by_what_vanished_remains_and_is_new)
     if (!fixes[_i].rc)
         ck_assert_str_eq(seep_get_text(check, "verdict", ""), fixes[_i].verdict);
 }
-END_TEST
 
-START_TEST(a_fix_that_brings_another_leak_is_none)
+TEST(a_fix_that_brings_another_leak_is_none)
 {
     add_finding(base, "unbounded-growth", "leak", "load", 5, 1 << 20);
     add_finding(report, "unbounded-growth", "leak", "other", 5, 1 << 20);
     ck_assert_int_eq(seep_verify(base, report, false, &check, &err), 0);
     ck_assert_str_eq(seep_get_text(check, "verdict", ""), "not-fixed");
 }
-END_TEST
 
-START_TEST(a_predicted_saving_is_held_against_the_fall_of_the_peak)
+TEST(a_predicted_saving_is_held_against_the_fall_of_the_peak)
 {
     static const struct {
         int predicted;
@@ -67,9 +65,8 @@ START_TEST(a_predicted_saving_is_held_against_the_fall_of_the_peak)
         ck_assert_int_eq(json_is_true(json_object_get(saving, "agrees")), cases[i].agrees);
     }
 }
-END_TEST
 
-START_TEST(runs_that_cannot_be_compared_are_refused)
+TEST(runs_that_cannot_be_compared_are_refused)
 {
     add_finding(base, "unbounded-growth", "leak", "load", 5, 1 << 20);
     json_object_set_new(json_object_get(report, "job"), "steps", json_integer(50));
@@ -84,11 +81,10 @@ START_TEST(runs_that_cannot_be_compared_are_refused)
     ck_assert_int_eq(seep_verify(base, report, false, &check, &err), -SEEP_ENODATA);
     ck_assert_ptr_nonnull(strstr(err.text, "before: the job still runs"));
 }
-END_TEST
 
 /* ---- diff ----------------------------------------------------------------------------------- */
 
-START_TEST(a_difference_lists_what_changed_largest_first)
+TEST(a_difference_lists_what_changed_largest_first)
 {
     json_t *diff;
 
@@ -104,9 +100,8 @@ START_TEST(a_difference_lists_what_changed_largest_first)
     ck_assert_int_eq((int)seep_get_number(json_array_get(sites, 1), "retained_bytes_change"), 7000);
     json_decref(diff);
 }
-END_TEST
 
-START_TEST(a_difference_with_what_is_no_report_is_no_crash)
+TEST(a_difference_with_what_is_no_report_is_no_crash)
 {
     static const char *const texts[] = {"{}", "[]", "{\"job\": 1, \"sites\": 7}",
                                         "{\"job\": {}, \"sites\": [1, null, {}]}"};
@@ -120,21 +115,5 @@ START_TEST(a_difference_with_what_is_no_report_is_no_crash)
             json_decref(diff);
     }
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("fix verdict");
-    TCase *cases = tcase_create("all");
-
-    tcase_add_checked_fixture(cases, setup, teardown);
-    tcase_add_loop_test(cases, a_fix_is_judged_by_what_vanished_remains_and_is_new, 0,
-                        (int)(sizeof fixes / sizeof *fixes));
-    tcase_add_test(cases, a_fix_that_brings_another_leak_is_none);
-    tcase_add_test(cases, a_predicted_saving_is_held_against_the_fall_of_the_peak);
-    tcase_add_test(cases, runs_that_cannot_be_compared_are_refused);
-    tcase_add_test(cases, a_difference_lists_what_changed_largest_first);
-    tcase_add_test(cases, a_difference_with_what_is_no_report_is_no_crash);
-    suite_add_tcase(suite, cases);
-    return suite_run(suite);
-}
+SUITE("fix verdict", .setup = setup, .teardown = teardown)

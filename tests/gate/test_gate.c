@@ -25,7 +25,7 @@ static const char *line_verdict(size_t i)
 
 /* ---- judging ------------------------------------------------------------------------------ */
 
-START_TEST(without_a_budget_leaks_and_retention_fail_and_nothing_else)
+TEST(without_a_budget_leaks_and_retention_fail_and_nothing_else)
 {
     judged(false, "holds");
     add_finding(report, "size-spike", "pressure", "load", 1, 1 << 20);
@@ -39,9 +39,8 @@ START_TEST(without_a_budget_leaks_and_retention_fail_and_nothing_else)
     ck_assert_ptr_null(json_object_get(json_array_get(json_object_get(report, "findings"), 2),
                                        "verdict")); /* the report is left alone */
 }
-END_TEST
 
-START_TEST(a_growth_fails_only_when_its_interval_is_above_the_budget)
+TEST(a_growth_fails_only_when_its_interval_is_above_the_budget)
 {
     static const struct {
         const char *text, *verdict, *line;
@@ -57,9 +56,8 @@ START_TEST(a_growth_fails_only_when_its_interval_is_above_the_budget)
         ck_assert_str_eq(line_verdict(0), cases[i].line);
     }
 }
-END_TEST
 
-START_TEST(a_peak_fails_above_its_budget)
+TEST(a_peak_fails_above_its_budget)
 {
     option(SEEP_BUDGET_PEAK, "host=1MiB");
     judged(false, "holds");
@@ -67,9 +65,8 @@ START_TEST(a_peak_fails_above_its_budget)
     judged(false, "violated");
     ck_assert_str_eq(line_verdict(0), "violated");
 }
-END_TEST
 
-START_TEST(a_budget_alone_does_not_ask_for_findings)
+TEST(a_budget_alone_does_not_ask_for_findings)
 {
     add_finding(report, "unbounded-growth", "leak", "load", 1, 1 << 20);
     option(SEEP_BUDGET_PEAK, "host=1GiB");
@@ -79,10 +76,9 @@ START_TEST(a_budget_alone_does_not_ask_for_findings)
     option(SEEP_BUDGET_FINDINGS, "leak=0");
     judged(false, "violated");
 }
-END_TEST
 
 /* A report lists 32, and counts the others. */
-START_TEST(findings_that_are_not_listed_count)
+TEST(findings_that_are_not_listed_count)
 {
     static const struct {
         const char *text, *verdict;
@@ -105,9 +101,8 @@ START_TEST(findings_that_are_not_listed_count)
     const json_t *note = json_array_get(json_object_get(check, "notes"), 0);
     ck_assert_ptr_nonnull(strstr(json_string_value(note), "15 more findings are counted"));
 }
-END_TEST
 
-START_TEST(each_process_of_a_role_is_held_against_its_budget)
+TEST(each_process_of_a_role_is_held_against_its_budget)
 {
     static const char *const text[] = {
         "[process.loader-worker.host]\npeak = 524287\n",
@@ -120,9 +115,8 @@ START_TEST(each_process_of_a_role_is_held_against_its_budget)
         judged(false, verdict[i]);
     }
 }
-END_TEST
 
-START_TEST(ignored_findings_do_not_count_and_keep_their_reason)
+TEST(ignored_findings_do_not_count_and_keep_their_reason)
 {
     static const char rules[] = "[[ignore]]\npattern = 'first-touch-cache'\nfile = 'data/*.py'\n"
                                 "function = 'lo*'\nreason = 'bounded'\n";
@@ -136,9 +130,8 @@ START_TEST(ignored_findings_do_not_count_and_keep_their_reason)
     add_finding(report, "first-touch-cache", "retention", "read", 9, 1 << 20);
     judged(false, "violated");
 }
-END_TEST
 
-START_TEST(what_cannot_be_judged_is_neither)
+TEST(what_cannot_be_judged_is_neither)
 {
     json_t *job = json_object_get(report, "job");
 
@@ -164,9 +157,8 @@ START_TEST(what_cannot_be_judged_is_neither)
     budget.min_steps = 0;
     ck_assert_int_eq(judge(false), -SEEP_ENODATA);
 }
-END_TEST
 
-START_TEST(anything_that_is_no_report_is_no_crash)
+TEST(anything_that_is_no_report_is_no_crash)
 {
     static const char *const texts[] = {
         "{}", "[]", "{\"job\": 1, \"findings\": {}, \"sites\": 7}",
@@ -181,11 +173,10 @@ START_TEST(anything_that_is_no_report_is_no_crash)
         ck_assert(rc == 0 || rc == -SEEP_ENODATA || rc == -SEEP_EINVAL);
     }
 }
-END_TEST
 
 /* ---- baseline ----------------------------------------------------------------------------- */
 
-START_TEST(the_same_run_is_within_its_baseline)
+TEST(the_same_run_is_within_its_baseline)
 {
     add_finding(base, "unbounded-growth", "leak", "load", 5, 1 << 20);
     add_finding(report, "unbounded-growth", "leak", "load", 50, (1 << 20) + 60000);
@@ -193,9 +184,8 @@ START_TEST(the_same_run_is_within_its_baseline)
     add_site(report, "host", "load", 50, (1 << 20) + 60000);
     judged(true, "holds");
 }
-END_TEST
 
-START_TEST(what_is_new_or_has_grown_is_violated)
+TEST(what_is_new_or_has_grown_is_violated)
 {
     static const struct {
         int before, after; /* 0: not there */
@@ -214,9 +204,8 @@ START_TEST(what_is_new_or_has_grown_is_violated)
         ck_assert_uint_eq(json_array_size(json_object_get(check, "lines")), 1);
     }
 }
-END_TEST
 
-START_TEST(a_new_finding_is_violated_once_and_its_site_is_not_told_again)
+TEST(a_new_finding_is_violated_once_and_its_site_is_not_told_again)
 {
     add_finding(report, "unbounded-growth", "leak", "load", 5, 1 << 20);
     add_finding(report, "size-spike", "pressure", "spike", 7, 1 << 20);
@@ -227,9 +216,8 @@ START_TEST(a_new_finding_is_violated_once_and_its_site_is_not_told_again)
         seep_get_text(json_array_get(json_object_get(check, "findings"), 0), "verdict", ""),
         "violated");
 }
-END_TEST
 
-START_TEST(a_growth_above_the_old_interval_is_violated)
+TEST(a_growth_above_the_old_interval_is_violated)
 {
     static const struct {
         double value, low, high;
@@ -248,9 +236,8 @@ START_TEST(a_growth_above_the_old_interval_is_violated)
         judged(true, cases[i].verdict);
     }
 }
-END_TEST
 
-START_TEST(arenas_of_the_interpreter_may_be_taken_anywhere)
+TEST(arenas_of_the_interpreter_may_be_taken_anywhere)
 {
     for (int i = 0; i < 8; i++) {
         char name[16];
@@ -266,9 +253,8 @@ START_TEST(arenas_of_the_interpreter_may_be_taken_anywhere)
     }
     judged(true, "violated");
 }
-END_TEST
 
-START_TEST(a_baseline_of_another_job_is_refused)
+TEST(a_baseline_of_another_job_is_refused)
 {
     json_t *job = json_object_get(base, "job");
 
@@ -295,29 +281,5 @@ START_TEST(a_baseline_of_another_job_is_refused)
     json_object_set_new(json_object_get(base, "job"), "complete", json_false());
     ck_assert_int_eq(judge(true), -SEEP_ENODATA);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("gate");
-    TCase *cases = tcase_create("all");
-
-    tcase_add_checked_fixture(cases, setup, teardown);
-    tcase_add_test(cases, without_a_budget_leaks_and_retention_fail_and_nothing_else);
-    tcase_add_test(cases, a_growth_fails_only_when_its_interval_is_above_the_budget);
-    tcase_add_test(cases, a_peak_fails_above_its_budget);
-    tcase_add_test(cases, a_budget_alone_does_not_ask_for_findings);
-    tcase_add_test(cases, findings_that_are_not_listed_count);
-    tcase_add_test(cases, each_process_of_a_role_is_held_against_its_budget);
-    tcase_add_test(cases, ignored_findings_do_not_count_and_keep_their_reason);
-    tcase_add_test(cases, what_cannot_be_judged_is_neither);
-    tcase_add_test(cases, anything_that_is_no_report_is_no_crash);
-    tcase_add_test(cases, the_same_run_is_within_its_baseline);
-    tcase_add_test(cases, what_is_new_or_has_grown_is_violated);
-    tcase_add_test(cases, a_new_finding_is_violated_once_and_its_site_is_not_told_again);
-    tcase_add_test(cases, a_growth_above_the_old_interval_is_violated);
-    tcase_add_test(cases, arenas_of_the_interpreter_may_be_taken_anywhere);
-    tcase_add_test(cases, a_baseline_of_another_job_is_refused);
-    suite_add_tcase(suite, cases);
-    return suite_run(suite);
-}
+SUITE("gate", .setup = setup, .teardown = teardown)

@@ -68,7 +68,7 @@ static void set_growth(json_t *report, double value)
                         json_pack("{s:f, s:f, s:f}", "value", value, "low", value, "high", value));
 }
 
-START_TEST(a_baseline_may_be_of_version_1)
+TEST(a_baseline_may_be_of_version_1)
 {
     json_t *check = judge(new, old, 0);
 
@@ -81,10 +81,9 @@ START_TEST(a_baseline_may_be_of_version_1)
     ck_assert_str_eq(seep_get_text(json_object_get(line, "frame"), "function", ""), "build");
     json_decref(check);
 }
-END_TEST
 
 /* The growth of each site is known in both: a budget points at the one that grows most. */
-START_TEST(a_budget_points_at_the_same_line_in_both_versions)
+TEST(a_budget_points_at_the_same_line_in_both_versions, .to = 2)
 {
     json_t *check = judge(_i ? new : old, NULL, 100);
     const json_t *line = json_array_get(json_object_get(check, "lines"), 0);
@@ -93,9 +92,8 @@ START_TEST(a_budget_points_at_the_same_line_in_both_versions)
     ck_assert_str_eq(seep_get_text(json_object_get(line, "frame"), "function", ""), "load");
     json_decref(check);
 }
-END_TEST
 
-START_TEST(nothing_has_changed_between_the_versions)
+TEST(nothing_has_changed_between_the_versions)
 {
     json_t *diff = NULL;
 
@@ -108,9 +106,8 @@ START_TEST(nothing_has_changed_between_the_versions)
     ck_assert_double_eq(seep_get_number(site, "growth_change"), 5000);
     json_decref(diff);
 }
-END_TEST
 
-START_TEST(a_fix_is_seen_between_the_versions)
+TEST(a_fix_is_seen_between_the_versions)
 {
     struct seep_error err = {0};
     json_t *verdict = NULL;
@@ -123,7 +120,6 @@ START_TEST(a_fix_is_seen_between_the_versions)
     ck_assert_str_eq(seep_get_text(verdict, "verdict", ""), "fixed");
     json_decref(verdict);
 }
-END_TEST
 
 static char *text_of(const json_t *report)
 {
@@ -136,7 +132,7 @@ static char *text_of(const json_t *report)
     return text;
 }
 
-START_TEST(both_versions_print_alike)
+TEST(both_versions_print_alike)
 {
     char *before = text_of(old), *after = text_of(new);
 
@@ -145,19 +141,5 @@ START_TEST(both_versions_print_alike)
     free(before);
     free(after);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("old report");
-    TCase *cases = tcase_create("all");
-
-    tcase_add_checked_fixture(cases, setup, teardown);
-    tcase_add_test(cases, a_baseline_may_be_of_version_1);
-    tcase_add_loop_test(cases, a_budget_points_at_the_same_line_in_both_versions, 0, 2);
-    tcase_add_test(cases, nothing_has_changed_between_the_versions);
-    tcase_add_test(cases, a_fix_is_seen_between_the_versions);
-    tcase_add_test(cases, both_versions_print_alike);
-    suite_add_tcase(suite, cases);
-    return suite_run(suite);
-}
+SUITE("old report", .setup = setup, .teardown = teardown)

@@ -16,7 +16,7 @@ static const struct {
     {"/home/user/model.py", "so:/usr/local/cuda/lib64/libcudart.so"},
 };
 
-START_TEST(the_line_to_look_at_is_one_that_the_user_wrote)
+TEST(the_line_to_look_at_is_one_that_the_user_wrote, .to = N(owners))
 {
     struct ramp r = {FIRST, UINT32_MAX, 2, UINT32_MAX};
     const char *callee = owners[_i].below;
@@ -31,9 +31,8 @@ START_TEST(the_line_to_look_at_is_one_that_the_user_wrote)
     ck_assert_str_eq(text(json_object_get(only("unbounded-growth", "leak", 77), "frame"), "file"),
                      owners[_i].file);
 }
-END_TEST
 
-START_TEST(the_line_is_the_users_not_the_librarys)
+TEST(the_line_is_the_users_not_the_librarys)
 {
     struct ramp r = {FIRST, UINT32_MAX, 2, UINT32_MAX};
     uint32_t user = below(main_stack, "/home/user/train.py", "remember", 77);
@@ -46,9 +45,8 @@ START_TEST(the_line_is_the_users_not_the_librarys)
     builder_level(&b, native, 0, 8192, LAST, ramp, &r);
     only("unbounded-growth", "leak", 77);
 }
-END_TEST
 
-START_TEST(native_growth_names_the_programs_own_code)
+TEST(native_growth_names_the_programs_own_code)
 {
     struct ramp r = {FIRST, UINT32_MAX, 2, UINT32_MAX};
     uint32_t outer = builder_stack(&b, 0, builder_native(&b, "/home/user/build/job", NULL, 0x40));
@@ -62,9 +60,8 @@ START_TEST(native_growth_names_the_programs_own_code)
     ck_assert_str_eq(text(frame, "module"), "/home/user/build/job");
     ck_assert_double_eq(number(frame, "offset"), 0x80);
 }
-END_TEST
 
-START_TEST(sites_of_one_line_are_one_finding)
+TEST(sites_of_one_line_are_one_finding)
 {
     struct ramp r = {FIRST, UINT32_MAX, 1, UINT32_MAX};
     uint32_t user = below(main_stack, "/home/user/train.py", "remember", 77);
@@ -78,7 +75,6 @@ START_TEST(sites_of_one_line_are_one_finding)
                             800);
     ck_assert_uint_eq(json_array_size(json_object_get(f, "sites")), 4);
 }
-END_TEST
 
 static uint64_t falling(uint32_t period, void *arg)
 {
@@ -87,7 +83,7 @@ static uint64_t falling(uint32_t period, void *arg)
 }
 
 /* A pool: what one line of a function has put there, another replaces bit by bit. */
-START_TEST(lines_that_exchange_blocks_are_nobodys_fault)
+TEST(lines_that_exchange_blocks_are_nobodys_fault)
 {
     struct ramp r = {FIRST, UINT32_MAX, 2, UINT32_MAX};
 
@@ -97,9 +93,8 @@ START_TEST(lines_that_exchange_blocks_are_nobodys_fault)
                   NULL);
     nobody();
 }
-END_TEST
 
-START_TEST(the_largest_leak_comes_first_and_what_is_negligible_beside_it_is_left_out)
+TEST(the_largest_leak_comes_first_and_what_is_negligible_beside_it_is_left_out)
 {
     struct ramp r = {FIRST, UINT32_MAX, 1, UINT32_MAX};
 
@@ -113,22 +108,5 @@ START_TEST(the_largest_leak_comes_first_and_what_is_negligible_beside_it_is_left
     ck_assert_double_eq(number(json_object_get(json_array_get(list, 1), "frame"), "line"), 13);
     ck_assert_str_eq(text(json_array_get(list, 0), "id"), "F1");
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("accused line");
-    TCase *tcase = tcase_create("all");
-
-    tcase_add_checked_fixture(tcase, setup, teardown);
-    tcase_add_loop_test(tcase, the_line_to_look_at_is_one_that_the_user_wrote, 0,
-                        sizeof owners / sizeof *owners);
-    tcase_add_test(tcase, the_line_is_the_users_not_the_librarys);
-    tcase_add_test(tcase, native_growth_names_the_programs_own_code);
-    tcase_add_test(tcase, sites_of_one_line_are_one_finding);
-    tcase_add_test(tcase, lines_that_exchange_blocks_are_nobodys_fault);
-    tcase_add_test(tcase,
-                   the_largest_leak_comes_first_and_what_is_negligible_beside_it_is_left_out);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+SUITE("accused line", .setup = setup, .teardown = teardown)

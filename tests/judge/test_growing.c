@@ -15,7 +15,7 @@ static uint64_t sawtooth(uint32_t period, void *arg)
 
 /* ---- by steps -------------------------------------------------------------------------------- */
 
-START_TEST(growth_without_an_end_is_unbounded)
+TEST(growth_without_an_end_is_unbounded)
 {
     struct ramp r = {FIRST, UINT32_MAX, 2, UINT32_MAX};
     uint32_t stack = below(main_stack, "/home/user/train.py", "remember", 77);
@@ -34,11 +34,10 @@ START_TEST(growth_without_an_end_is_unbounded)
     ck_assert(json_is_null(json_object_get(f, "plateau_step")));
     ck_assert_double_eq(number(f, "first_step"), 1);
 }
-END_TEST
 
 /* An address space is not resident memory: 900 of 1,000 MiB of it are taken, 300 MiB are resident.
  */
-START_TEST(each_limit_is_held_against_what_counts_towards_it)
+TEST(each_limit_is_held_against_what_counts_towards_it)
 {
     struct ramp r = {FIRST, UINT32_MAX, 2, UINT32_MAX};
 
@@ -51,9 +50,8 @@ START_TEST(each_limit_is_held_against_what_counts_towards_it)
     ck_assert_double_eq(number(f, "limit_bytes"), 1000 << 20);
     ck_assert_double_eq_tol(number(f, "steps_to_limit"), 100 * 64, 200);
 }
-END_TEST
 
-START_TEST(growth_freed_by_the_jobs_end_is_growth)
+TEST(growth_freed_by_the_jobs_end_is_growth)
 {
     struct ramp r = {FIRST, UINT32_MAX, 2, LAST};
 
@@ -62,9 +60,8 @@ START_TEST(growth_freed_by_the_jobs_end_is_growth)
     const json_t *f = only("unbounded-growth", "leak", 77);
     ck_assert_double_eq(number(f, "count"), 2 * STEPS);
 }
-END_TEST
 
-START_TEST(a_leak_beside_a_noisy_buffer_of_the_same_line_is_found)
+TEST(a_leak_beside_a_noisy_buffer_of_the_same_line_is_found)
 {
     struct ramp r = {FIRST, UINT32_MAX, 4, UINT32_MAX};
     uint32_t user = below(main_stack, "/home/user/train.py", "remember", 77);
@@ -74,9 +71,8 @@ START_TEST(a_leak_beside_a_noisy_buffer_of_the_same_line_is_found)
     builder_level(&b, noisy, 0, 20000, LAST, one_in_flight, NULL);
     only("unbounded-growth", "leak", 77);
 }
-END_TEST
 
-START_TEST(warm_up_is_no_growth)
+TEST(warm_up_is_no_growth)
 {
     struct ramp r = {FIRST, FIRST + 6, 20, UINT32_MAX};
 
@@ -84,17 +80,15 @@ START_TEST(warm_up_is_no_growth)
                   &r);
     nobody();
 }
-END_TEST
 
-START_TEST(a_cyclic_collectors_sawtooth_is_no_leak)
+TEST(a_cyclic_collectors_sawtooth_is_no_leak)
 {
     builder_level(&b, below(main_stack, "/home/user/train.py", "cycle", 61), 0, 8192, LAST,
                   sawtooth, NULL);
     nobody();
 }
-END_TEST
 
-START_TEST(a_steady_level_that_is_never_freed_is_no_leak)
+TEST(a_steady_level_that_is_never_freed_is_no_leak)
 {
     uint64_t blocks = 5;
 
@@ -102,20 +96,18 @@ START_TEST(a_steady_level_that_is_never_freed_is_no_leak)
                   constant, &blocks);
     nobody();
 }
-END_TEST
 
-START_TEST(a_trickle_is_not_worth_a_word)
+TEST(a_trickle_is_not_worth_a_word)
 {
     struct ramp r = {FIRST, UINT32_MAX, 1, UINT32_MAX};
 
     builder_level(&b, below(main_stack, "/home/user/train.py", "log", 61), 0, 100, LAST, ramp, &r);
     nobody();
 }
-END_TEST
 
 /* ---- by epochs, and too few steps ------------------------------------------------------------ */
 
-START_TEST(growth_within_the_first_epoch_is_undetermined)
+TEST(growth_within_the_first_epoch_is_undetermined)
 {
     struct ramp r = {FIRST, UINT32_MAX, 2, UINT32_MAX};
 
@@ -126,9 +118,8 @@ START_TEST(growth_within_the_first_epoch_is_undetermined)
     ck_assert(number(f, "confidence") <= 0.5);
     ck_assert_int_ne(strstr(text(f, "advice"), "epoch") != NULL, 0);
 }
-END_TEST
 
-START_TEST(growth_past_the_first_epoch_is_unbounded)
+TEST(growth_past_the_first_epoch_is_unbounded)
 {
     struct ramp r = {FIRST, UINT32_MAX, 2, UINT32_MAX};
 
@@ -137,9 +128,8 @@ START_TEST(growth_past_the_first_epoch_is_unbounded)
                   &r);
     only("unbounded-growth", "leak", 40);
 }
-END_TEST
 
-START_TEST(growth_over_a_few_steps_is_undetermined)
+TEST(growth_over_a_few_steps_is_undetermined)
 {
     struct ramp r = {FIRST, UINT32_MAX, 2, UINT32_MAX};
 
@@ -148,11 +138,10 @@ START_TEST(growth_over_a_few_steps_is_undetermined)
                   ramp, &r);
     only("undetermined", "pressure", 40);
 }
-END_TEST
 
 /* ---- by time --------------------------------------------------------------------------------- */
 
-START_TEST(without_steps_growth_is_by_time_and_says_so)
+TEST(without_steps_growth_is_by_time_and_says_so)
 {
     struct ramp r = {1, UINT32_MAX, 2, UINT32_MAX};
 
@@ -163,7 +152,6 @@ START_TEST(without_steps_growth_is_by_time_and_says_so)
     only("unbounded-growth", "leak", 21);
     ck_assert_str_eq(text(json_object_get(report, "job"), "step_source"), "time");
 }
-END_TEST
 
 /* A teardown of 2 s, slice by slice. */
 static uint64_t ramp_and_back(uint32_t period, void *arg)
@@ -176,7 +164,7 @@ static uint64_t ramp_and_back(uint32_t period, void *arg)
                            : 0;
 }
 
-START_TEST(a_long_teardown_does_not_hide_growth_by_time)
+TEST(a_long_teardown_does_not_hide_growth_by_time)
 {
     set_steps(0);
     job->processes[0].first_step_period = 0;
@@ -185,13 +173,12 @@ START_TEST(a_long_teardown_does_not_hide_growth_by_time)
     const json_t *f = only("unbounded-growth", "leak", 21);
     ck_assert_double_eq_tol(number(f, "count"), 2 * (LAST - 20), 8);
 }
-END_TEST
 
 /* ---- in a worker ----------------------------------------------------------------------------- */
 
 /* A worker that leaks and ends some slices before the trainer does: it is found whenever that is.
  */
-START_TEST(a_leaking_worker_is_found_whenever_it_ends)
+TEST(a_leaking_worker_is_found_whenever_it_ends, .to = 12)
 {
     struct ramp r = {FIRST, UINT32_MAX, 2, UINT32_MAX};
     struct seep_profile *p[2];
@@ -226,28 +213,5 @@ START_TEST(a_leaking_worker_is_found_whenever_it_ends)
                             700);
     builder_fini(&worker);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("growing");
-    TCase *tcase = tcase_create("all");
-
-    tcase_add_checked_fixture(tcase, setup, teardown);
-    tcase_add_test(tcase, growth_without_an_end_is_unbounded);
-    tcase_add_test(tcase, each_limit_is_held_against_what_counts_towards_it);
-    tcase_add_test(tcase, growth_freed_by_the_jobs_end_is_growth);
-    tcase_add_test(tcase, a_leak_beside_a_noisy_buffer_of_the_same_line_is_found);
-    tcase_add_test(tcase, warm_up_is_no_growth);
-    tcase_add_test(tcase, a_cyclic_collectors_sawtooth_is_no_leak);
-    tcase_add_test(tcase, a_steady_level_that_is_never_freed_is_no_leak);
-    tcase_add_test(tcase, a_trickle_is_not_worth_a_word);
-    tcase_add_test(tcase, growth_within_the_first_epoch_is_undetermined);
-    tcase_add_test(tcase, growth_past_the_first_epoch_is_unbounded);
-    tcase_add_test(tcase, growth_over_a_few_steps_is_undetermined);
-    tcase_add_test(tcase, without_steps_growth_is_by_time_and_says_so);
-    tcase_add_test(tcase, a_long_teardown_does_not_hide_growth_by_time);
-    tcase_add_loop_test(tcase, a_leaking_worker_is_found_whenever_it_ends, 0, 12);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+SUITE("growing", .setup = setup, .teardown = teardown)

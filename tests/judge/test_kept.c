@@ -5,7 +5,7 @@ enum { IMAGE = 4 * 3 * 500 * 500 };
 
 /* ---- eager-retention ------------------------------------------------------------------------- */
 
-START_TEST(cameras_loaded_up_front_are_eager_retention)
+TEST(cameras_loaded_up_front_are_eager_retention, .to = 2)
 {
     struct ramp r = {2, 9, 3, _i ? LAST : UINT32_MAX}; /* with and without the job's teardown */
     uint32_t stack = below(main_stack, "/home/user/cameras.py", "load_camera", 33);
@@ -17,9 +17,8 @@ START_TEST(cameras_loaded_up_front_are_eager_retention)
     ck_assert_double_eq(number(f, "live_bytes"), 24 * IMAGE);
     ck_assert(json_is_null(json_object_get(f, "steps_to_limit")));
 }
-END_TEST
 
-START_TEST(eager_blocks_made_within_one_slice_are_found_too)
+TEST(eager_blocks_made_within_one_slice_are_found_too)
 {
     uint32_t stack = below(main_stack, "/home/user/data.py", "__getitem__", 12);
 
@@ -27,9 +26,8 @@ START_TEST(eager_blocks_made_within_one_slice_are_found_too)
     const json_t *f = only("eager-retention", "retention", 12);
     ck_assert_double_eq(number(f, "count"), 23);
 }
-END_TEST
 
-START_TEST(eager_blocks_that_the_teardown_frees_are_found_too)
+TEST(eager_blocks_that_the_teardown_frees_are_found_too)
 {
     uint32_t stack = below(main_stack, "/home/user/data.py", "__getitem__", 12);
     uint32_t site =
@@ -42,18 +40,16 @@ START_TEST(eager_blocks_that_the_teardown_frees_are_found_too)
     ck_assert_double_eq(number(f, "count"), 23);
     ck_assert_double_eq(number(f, "live_bytes"), 23 * IMAGE);
 }
-END_TEST
 
-START_TEST(one_camera_per_step_is_nobodys_fault)
+TEST(one_camera_per_step_is_nobodys_fault)
 {
     uint32_t stack = below(main_stack, "/home/user/cameras.py", "load_camera", 33);
 
     builder_level(&b, stack, 0, IMAGE, LAST, one_in_flight, NULL);
     nobody();
 }
-END_TEST
 
-START_TEST(equal_layers_of_a_model_are_not_eager_data)
+TEST(equal_layers_of_a_model_are_not_eager_data)
 {
     struct ramp r = {2, 9, 3, UINT32_MAX};
     uint32_t user = below(main_stack, "/home/user/model.py", "__init__", 20);
@@ -63,9 +59,8 @@ START_TEST(equal_layers_of_a_model_are_not_eager_data)
     builder_level(&b, layer, 0, IMAGE, LAST, ramp, &r);
     nobody();
 }
-END_TEST
 
-START_TEST(what_imports_keep_is_not_a_finding)
+TEST(what_imports_keep_is_not_a_finding)
 {
     struct ramp r = {2, 9, 3, UINT32_MAX};
     uint32_t import = below(main_stack, "<frozen importlib._bootstrap>", "_find_and_load", 1176);
@@ -73,18 +68,16 @@ START_TEST(what_imports_keep_is_not_a_finding)
     builder_level(&b, below(import, "/home/user/data.py", "<module>", 5), 0, IMAGE, LAST, ramp, &r);
     nobody();
 }
-END_TEST
 
-START_TEST(one_big_buffer_is_not_a_row_of_items)
+TEST(one_big_buffer_is_not_a_row_of_items)
 {
     builder_site(&b, below(main_stack, "/home/user/data.py", "load", 7), 0, 1, 256 << 20, 0, 0, 3);
     nobody();
 }
-END_TEST
 
 /* ---- caches ---------------------------------------------------------------------------------- */
 
-START_TEST(growth_that_ends_with_the_epoch_and_frees_nothing_is_a_first_touch_cache)
+TEST(growth_that_ends_with_the_epoch_and_frees_nothing_is_a_first_touch_cache, .to = 2)
 {
     struct ramp r = {FIRST, FIRST + 49, 8, _i ? LAST : UINT32_MAX};
 
@@ -96,10 +89,9 @@ START_TEST(growth_that_ends_with_the_epoch_and_frees_nothing_is_a_first_touch_ca
     ck_assert_double_eq(number(f, "live_bytes"), 400 * 65536);
     ck_assert_double_eq_tol(number(f, "plateau_step"), 50, 3);
 }
-END_TEST
 
 /* As the annotation cache does: from epoch 2 on each new block takes an old one's place. */
-START_TEST(growth_that_turns_over_each_epoch_is_an_aliased_cache)
+TEST(growth_that_turns_over_each_epoch_is_an_aliased_cache)
 {
     struct ramp r = {FIRST, FIRST + 49, 8, UINT32_MAX};
 
@@ -116,9 +108,8 @@ START_TEST(growth_that_turns_over_each_epoch_is_an_aliased_cache)
     const json_t *f = only("aliased-cache", "retention", 40);
     ck_assert_double_eq(number(f, "count"), 400);
 }
-END_TEST
 
-START_TEST(optimizer_state_that_fills_is_not_a_cache)
+TEST(optimizer_state_that_fills_is_not_a_cache)
 {
     struct ramp r = {FIRST, FIRST + 49, 8, UINT32_MAX};
 
@@ -128,25 +119,5 @@ START_TEST(optimizer_state_that_fills_is_not_a_cache)
         65536, LAST, ramp, &r);
     nobody();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("kept");
-    TCase *tcase = tcase_create("all");
-
-    tcase_add_checked_fixture(tcase, setup, teardown);
-    tcase_add_loop_test(tcase, cameras_loaded_up_front_are_eager_retention, 0, 2);
-    tcase_add_test(tcase, eager_blocks_made_within_one_slice_are_found_too);
-    tcase_add_test(tcase, eager_blocks_that_the_teardown_frees_are_found_too);
-    tcase_add_test(tcase, one_camera_per_step_is_nobodys_fault);
-    tcase_add_test(tcase, equal_layers_of_a_model_are_not_eager_data);
-    tcase_add_test(tcase, what_imports_keep_is_not_a_finding);
-    tcase_add_test(tcase, one_big_buffer_is_not_a_row_of_items);
-    tcase_add_loop_test(
-        tcase, growth_that_ends_with_the_epoch_and_frees_nothing_is_a_first_touch_cache, 0, 2);
-    tcase_add_test(tcase, growth_that_turns_over_each_epoch_is_an_aliased_cache);
-    tcase_add_test(tcase, optimizer_state_that_fills_is_not_a_cache);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+SUITE("kept", .setup = setup, .teardown = teardown)

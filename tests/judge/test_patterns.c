@@ -2,16 +2,15 @@
  * a CPU can show are also held against real jobs (tests/zoo). */
 #include "tests/judge/pattern_fixture.h"
 
-START_TEST(shared_maps_that_outlive_their_steps)
+TEST(shared_maps_that_outlive_their_steps)
 {
     builder_level(&b, user(7), SHM, 64 * 1024, LAST, one_a_step, NULL);
     const json_t *f = only("shm-growth", "leak", 7);
     ck_assert_double_eq_tol(number(json_object_get(f, "growth_bytes_per_step"), "value"), 65536,
                             100);
 }
-END_TEST
 
-START_TEST(bursts_apart_from_epochs_are_reference_cycles)
+TEST(bursts_apart_from_epochs_are_reference_cycles)
 {
     uint32_t every = 17;
 
@@ -19,10 +18,9 @@ START_TEST(bursts_apart_from_epochs_are_reference_cycles)
     const json_t *f = only("reference-cycle", "pressure", 7);
     ck_assert_double_eq_tol(number(f, "saving_bytes"), 17 * 512 * 1024, 2 * 512 * 1024);
 }
-END_TEST
 
 /* On a device only where no allocator stands between the driver and the tensors. */
-START_TEST(bursts_of_a_device_are_its_allocators_if_there_is_one)
+TEST(bursts_of_a_device_are_its_allocators_if_there_is_one, .to = 2)
 {
     uint32_t every = 17;
 
@@ -34,24 +32,21 @@ START_TEST(bursts_of_a_device_are_its_allocators_if_there_is_one)
         only("reference-cycle", "pressure", 7);
     }
 }
-END_TEST
 
-START_TEST(a_request_far_above_the_others_is_a_spike)
+TEST(a_request_far_above_the_others_is_a_spike)
 {
     transient(user(7), HOST, 100 * 1024, 190, 48 * MIB, 4);
     const json_t *f = only("size-spike", "pressure", 7);
     ck_assert_double_gt(number(f, "saving_bytes"), 47.0 * MIB);
 }
-END_TEST
 
-START_TEST(sizes_within_a_few_times_are_no_spike)
+TEST(sizes_within_a_few_times_are_no_spike)
 {
     transient(user(7), HOST, 12 * MIB, 190, 48 * MIB, 4);
     nobody();
 }
-END_TEST
 
-START_TEST(a_buffer_of_all_gradients_is_a_collective_buffer)
+TEST(a_buffer_of_all_gradients_is_a_collective_buffer)
 {
     uint32_t stack = below(user(7), "/usr/lib/python3/dist-packages/torch/_utils.py",
                            "_flatten_dense_tensors", 358);
@@ -61,10 +56,9 @@ START_TEST(a_buffer_of_all_gradients_is_a_collective_buffer)
     ck_assert_double_eq(number(f, "saving_bytes"), 20.0 * MIB);
     ck_assert_str_eq(text(f, "role"), "collective");
 }
-END_TEST
 
 /* One for each type of number, or each of two models. */
-START_TEST(two_buffers_of_all_gradients_are_collective_buffers)
+TEST(two_buffers_of_all_gradients_are_collective_buffers)
 {
     uint32_t stack = below(user(7), "/usr/lib/python3/dist-packages/torch/_utils.py",
                            "_flatten_dense_tensors", 358);
@@ -72,13 +66,12 @@ START_TEST(two_buffers_of_all_gradients_are_collective_buffers)
     transient(stack, HOST, 40 * MIB, 2 * STEPS, 0, 0);
     only("collective-buffer", "pressure", 7);
 }
-END_TEST
 
 static const struct {
     uint64_t bytes, a_step;
 } buckets[] = {{MIB / 2, 10}, {25 * MIB, 6}, {25 * MIB, 2}};
 
-START_TEST(buckets_one_after_the_other_are_nobodys_fault_whatever_their_size)
+TEST(buckets_one_after_the_other_are_nobodys_fault_whatever_their_size, .to = N(buckets))
 {
     uint32_t stack = below(user(7), "/usr/lib/python3/dist-packages/torch/_utils.py",
                            "_flatten_dense_tensors", 358);
@@ -86,10 +79,9 @@ START_TEST(buckets_one_after_the_other_are_nobodys_fault_whatever_their_size)
     transient(stack, HOST, buckets[_i].bytes, buckets[_i].a_step * STEPS, 0, 0);
     nobody();
 }
-END_TEST
 
 /* Eight tensors, each replaced by a larger one every 40 steps until step 120. */
-START_TEST(parameters_replaced_by_larger_ones_are_legitimate)
+TEST(parameters_replaced_by_larger_ones_are_legitimate)
 {
     struct seep_point points[5];
     uint64_t each = MIB, allocated = 0, freed = 0;
@@ -107,24 +99,21 @@ START_TEST(parameters_replaced_by_larger_ones_are_legitimate)
     const json_t *f = only("legitimate-growth", "info", 7);
     ck_assert_double_eq(number(f, "plateau_step"), 121);
 }
-END_TEST
 
-START_TEST(pinned_blocks_of_powers_of_two_are_a_pool)
+TEST(pinned_blocks_of_powers_of_two_are_a_pool)
 {
     builder_level(&b, user(7), PINNED, 2 * MIB, LAST, four, NULL);
     only("pinned-pool", "pressure", 7);
 }
-END_TEST
 
-START_TEST(pinned_blocks_of_their_own_sizes_are_nobodys_fault)
+TEST(pinned_blocks_of_their_own_sizes_are_nobodys_fault)
 {
     builder_level(&b, user(7), PINNED, 2 * MIB + 4096, LAST, four, NULL);
     nobody();
 }
-END_TEST
 
 /* A rank that works on its own device and holds memory on the first one. */
-START_TEST(memory_on_another_ranks_device_is_on_the_wrong_one)
+TEST(memory_on_another_ranks_device_is_on_the_wrong_one, .to = 2)
 {
     builder_header(&b)->rank = _i;
     builder_level(&b, user(7), DEVICE_0, 20 * MIB, LAST, four, NULL);
@@ -134,10 +123,9 @@ START_TEST(memory_on_another_ranks_device_is_on_the_wrong_one)
     else
         ck_assert(json_array_size(findings()) < 3);
 }
-END_TEST
 
 /* Three blocks of each step live until the next one has made its own. */
-START_TEST(what_a_step_leaves_to_the_next_one_is_counted_in_blocks)
+TEST(what_a_step_leaves_to_the_next_one_is_counted_in_blocks)
 {
     enum { BLOCKS = 3, EACH = 2 * MIB };
     struct seep_point points[] = {{FIRST, BLOCKS, BLOCKS * EACH},
@@ -166,28 +154,5 @@ START_TEST(what_a_step_leaves_to_the_next_one_is_counted_in_blocks)
     ck_assert_double_eq(number(f, "live_bytes"), BLOCKS * EACH);
     ck_assert_double_eq(number(f, "saving_bytes"), BLOCKS * EACH);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("patterns");
-    TCase *tcase = tcase_create("all");
-
-    tcase_add_checked_fixture(tcase, setup, teardown);
-    tcase_add_test(tcase, shared_maps_that_outlive_their_steps);
-    tcase_add_test(tcase, bursts_apart_from_epochs_are_reference_cycles);
-    tcase_add_loop_test(tcase, bursts_of_a_device_are_its_allocators_if_there_is_one, 0, 2);
-    tcase_add_test(tcase, a_request_far_above_the_others_is_a_spike);
-    tcase_add_test(tcase, sizes_within_a_few_times_are_no_spike);
-    tcase_add_test(tcase, a_buffer_of_all_gradients_is_a_collective_buffer);
-    tcase_add_test(tcase, two_buffers_of_all_gradients_are_collective_buffers);
-    tcase_add_loop_test(tcase, buckets_one_after_the_other_are_nobodys_fault_whatever_their_size, 0,
-                        sizeof buckets / sizeof *buckets);
-    tcase_add_test(tcase, parameters_replaced_by_larger_ones_are_legitimate);
-    tcase_add_test(tcase, pinned_blocks_of_powers_of_two_are_a_pool);
-    tcase_add_test(tcase, pinned_blocks_of_their_own_sizes_are_nobodys_fault);
-    tcase_add_loop_test(tcase, memory_on_another_ranks_device_is_on_the_wrong_one, 0, 2);
-    tcase_add_test(tcase, what_a_step_leaves_to_the_next_one_is_counted_in_blocks);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+SUITE("patterns", .setup = setup, .teardown = teardown)

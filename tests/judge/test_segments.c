@@ -20,7 +20,7 @@ static const char *pattern_at(const json_t *list, unsigned line)
 
 /* The driver gives ever more for tensors, what is in use stays: the line that grows is named, not
  * the one that once took most. */
-START_TEST(a_device_that_rises_above_what_is_in_use_is_a_cache)
+TEST(a_device_that_rises_above_what_is_in_use_is_a_cache)
 {
     uint64_t once = 1;
 
@@ -31,17 +31,15 @@ START_TEST(a_device_that_rises_above_what_is_in_use_is_a_cache)
     const json_t *f = only("allocator-cache", "pressure", 7);
     ck_assert_str_eq(text(f, "space"), "device:1");
 }
-END_TEST
 
-START_TEST(a_leak_of_raw_device_memory_is_no_cache)
+TEST(a_leak_of_raw_device_memory_is_no_cache)
 {
     builder_level(&b, user(7), DEVICE_1, 2 * MIB, LAST, one_a_step, NULL);
     tensors_at(9);
     only("unbounded-growth", "leak", 7);
 }
-END_TEST
 
-START_TEST(a_leak_of_raw_device_memory_shows_beside_a_cache)
+TEST(a_leak_of_raw_device_memory_shows_beside_a_cache)
 {
     builder_level(&b, user(7), DEVICE_1, 2 * MIB, LAST, one_a_step, NULL);
     builder_level(&b, user(9), DEVICE_1, 4 * MIB, LAST, one_a_step, NULL);
@@ -51,10 +49,9 @@ START_TEST(a_leak_of_raw_device_memory_shows_beside_a_cache)
     ck_assert_str_eq(pattern_at(list, 7), "unbounded-growth");
     ck_assert_str_eq(pattern_at(list, 9), "allocator-cache");
 }
-END_TEST
 
 /* What the driver gave for tensors that stay is the tensors' matter, whoever happened to ask. */
-START_TEST(segments_of_tensors_that_are_kept_are_no_finding_of_their_own)
+TEST(segments_of_tensors_that_are_kept_are_no_finding_of_their_own, .to = 2)
 {
     char *all;
 
@@ -67,10 +64,9 @@ START_TEST(segments_of_tensors_that_are_kept_are_no_finding_of_their_own)
     ck_assert_msg(strstr(all, "an allocator holds 396.0 MiB of device:1") != NULL, "%s", all);
     free(all);
 }
-END_TEST
 
 /* What is there before the growth, activations here, is no part of it. */
-START_TEST(segments_are_held_against_tensors_by_what_is_added)
+TEST(segments_are_held_against_tensors_by_what_is_added)
 {
     uint64_t once = 1;
 
@@ -80,11 +76,10 @@ START_TEST(segments_are_held_against_tensors_by_what_is_added)
     const json_t *f = only("unbounded-growth", "leak", 7);
     ck_assert_str_eq(text(f, "space"), "tensor:1");
 }
-END_TEST
 
 /* A cache that is full after the first epoch, and segments of the line of the network, which the
  * cache's tensors take from it. */
-START_TEST(segments_of_a_full_cache_are_held_against_it_by_what_was_added)
+TEST(segments_of_a_full_cache_are_held_against_it_by_what_was_added)
 {
     uint64_t once = 1;
 
@@ -95,7 +90,6 @@ START_TEST(segments_of_a_full_cache_are_held_against_it_by_what_was_added)
     const json_t *f = only("first-touch-cache", "retention", 7);
     ck_assert_str_eq(text(f, "space"), "tensor:1");
 }
-END_TEST
 
 static size_t leaks_of(const json_t *list, const char *space)
 {
@@ -109,7 +103,7 @@ static size_t leaks_of(const json_t *list, const char *space)
 }
 
 /* However much tensors hold, and how many lines such growth is spread over. */
-START_TEST(device_memory_that_grows_beyond_twice_the_tensors_is_a_leak_of_its_own)
+TEST(device_memory_that_grows_beyond_twice_the_tensors_is_a_leak_of_its_own, .to = 2)
 {
     uint64_t once = 1;
 
@@ -124,18 +118,16 @@ START_TEST(device_memory_that_grows_beyond_twice_the_tensors_is_a_leak_of_its_ow
     }
     ck_assert_uint_eq(leaks_of(findings(), "device:1"), _i ? 3 : 1);
 }
-END_TEST
 
 /* A cache that is full explains no growth that goes on. */
-START_TEST(device_memory_that_grows_on_beside_a_full_cache_is_a_leak_of_its_own)
+TEST(device_memory_that_grows_on_beside_a_full_cache_is_a_leak_of_its_own)
 {
     builder_level(&b, user(7), TENSOR_1, 8 * MIB, LAST, until_half, NULL);
     builder_level(&b, user(7), DEVICE_1, MIB, LAST, one_a_step, NULL);
     ck_assert_uint_eq(leaks_of(findings(), "device:1"), 1);
 }
-END_TEST
 
-START_TEST(device_memory_that_is_asked_for_elsewhere_is_a_leak_of_its_own)
+TEST(device_memory_that_is_asked_for_elsewhere_is_a_leak_of_its_own)
 {
     builder_level(&b, user(7), TENSOR_1, 2 * MIB, LAST, one_a_step, NULL);
     builder_level(&b, user(8), DEVICE_1, 2 * MIB, LAST, one_a_step, NULL);
@@ -143,10 +135,9 @@ START_TEST(device_memory_that_is_asked_for_elsewhere_is_a_leak_of_its_own)
     ck_assert_uint_eq(json_array_size(list), 2);
     ck_assert_str_eq(pattern_at(list, 8), "unbounded-growth");
 }
-END_TEST
 
 /* One line, or one function, may ask for tensors and for raw memory, too: by other calls. */
-START_TEST(device_memory_that_another_call_asks_for_is_a_leak_of_its_own)
+TEST(device_memory_that_another_call_asks_for_is_a_leak_of_its_own, .to = 2)
 {
     uint32_t tensor = below(user(7), "/usr/lib/python3/dist-packages/torch/functional.py", "f", 1);
     uint32_t raw = below(user(7), "/usr/lib/python3/dist-packages/cupy/cuda.py", "alloc", 1);
@@ -155,9 +146,8 @@ START_TEST(device_memory_that_another_call_asks_for_is_a_leak_of_its_own)
     builder_level(&b, _i ? raw : tensor, DEVICE_1, 2 * MIB, LAST, one_a_step, NULL);
     ck_assert_uint_eq(leaks_of(findings(), "device:1"), _i ? 1 : 0);
 }
-END_TEST
 
-START_TEST(a_rank_on_the_wrong_device_has_one_finding_for_its_tensors_and_their_segments)
+TEST(a_rank_on_the_wrong_device_has_one_finding_for_its_tensors_and_their_segments)
 {
     builder_header(&b)->rank = 1;
     builder_level(&b, user(7), DEVICE_0, 20 * MIB, LAST, four, NULL);
@@ -169,37 +159,13 @@ START_TEST(a_rank_on_the_wrong_device_has_one_finding_for_its_tensors_and_their_
         wrong += strcmp(text(json_array_get(list, i), "pattern"), "wrong-device") == 0;
     ck_assert_uint_eq(wrong, 1);
 }
-END_TEST
 
 /* Whoever asks for one size only, and gives nothing back, has a cache that always fits. */
-START_TEST(growth_where_one_size_is_asked_for_is_no_cache)
+TEST(growth_where_one_size_is_asked_for_is_no_cache)
 {
     builder_level(&b, user(7), DEVICE_1, 2 * MIB, LAST, one_a_step, NULL);
     builder_level(&b, user(7), TENSOR_1, 2 * MIB, LAST, four, NULL);
     only("unbounded-growth", "leak", 7);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("segments");
-    TCase *tcase = tcase_create("all");
-
-    tcase_add_checked_fixture(tcase, setup, teardown);
-    tcase_add_test(tcase, a_device_that_rises_above_what_is_in_use_is_a_cache);
-    tcase_add_test(tcase, a_leak_of_raw_device_memory_is_no_cache);
-    tcase_add_test(tcase, a_leak_of_raw_device_memory_shows_beside_a_cache);
-    tcase_add_loop_test(tcase, segments_of_tensors_that_are_kept_are_no_finding_of_their_own, 0, 2);
-    tcase_add_test(tcase, segments_are_held_against_tensors_by_what_is_added);
-    tcase_add_test(tcase, segments_of_a_full_cache_are_held_against_it_by_what_was_added);
-    tcase_add_loop_test(
-        tcase, device_memory_that_grows_beyond_twice_the_tensors_is_a_leak_of_its_own, 0, 2);
-    tcase_add_test(tcase, device_memory_that_grows_on_beside_a_full_cache_is_a_leak_of_its_own);
-    tcase_add_test(tcase, device_memory_that_is_asked_for_elsewhere_is_a_leak_of_its_own);
-    tcase_add_loop_test(tcase, device_memory_that_another_call_asks_for_is_a_leak_of_its_own, 0, 2);
-    tcase_add_test(tcase,
-                   a_rank_on_the_wrong_device_has_one_finding_for_its_tensors_and_their_segments);
-    tcase_add_test(tcase, growth_where_one_size_is_asked_for_is_no_cache);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+SUITE("segments", .setup = setup, .teardown = teardown)

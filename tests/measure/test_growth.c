@@ -69,7 +69,7 @@ static uint64_t level(const struct life *l, int slice)
     return (uint64_t)(top - (top - bottom) * (slice - l->top) / (l->bottom - l->top));
 }
 
-START_TEST(growth_is_measured_up_to_where_the_work_ends)
+TEST(growth_is_measured_up_to_where_the_work_ends, .to = N(lives))
 {
     const struct life *l = &lives[_i];
     struct seep_model_process *p = &m.processes[l->child];
@@ -90,16 +90,5 @@ START_TEST(growth_is_measured_up_to_where_the_work_ends)
     if (l->growing)
         ck_assert_double_eq_tol(growth.slope.value, EACH, EACH / 20.0);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("growth");
-    TCase *tcase = tcase_create("all");
-
-    tcase_add_checked_fixture(tcase, setup, teardown);
-    tcase_add_loop_test(tcase, growth_is_measured_up_to_where_the_work_ends, 0,
-                        sizeof lives / sizeof *lives);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+SUITE("growth", .setup = setup, .teardown = teardown)

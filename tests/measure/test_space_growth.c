@@ -58,7 +58,7 @@ static void measure(void)
     ck_assert_int_eq(seep_space_growths_measure(&m, &span, &growths), 0);
 }
 
-START_TEST(a_space_grows_by_the_sum_of_its_sites)
+TEST(a_space_grows_by_the_sum_of_its_sites)
 {
     add_site(0, 0, 0, STEPS, 0, 5000, 0);
     add_site(0, 0, 0, STEPS, 1e6, -2000, 0);
@@ -70,18 +70,16 @@ START_TEST(a_space_grows_by_the_sum_of_its_sites)
     ck_assert_double_eq_tol(growths.of_space[1].slope.value, 0, 1e-9);
     ck_assert_double_eq_tol(growths.of_process[0].slope.value, 3000, 5);
 }
-END_TEST
 
-START_TEST(what_happens_in_the_warm_up_is_no_growth)
+TEST(what_happens_in_the_warm_up_is_no_growth)
 {
     add_site(0, 0, 0, 20, 0, 100000, 0);
     measure();
     ck_assert_double_eq_tol(growths.of_space[0].slope.value, 0, 1e-9);
     ck_assert_double_eq_tol(growths.of_space[0].retained_bytes, 2e6, 1);
 }
-END_TEST
 
-START_TEST(too_few_steps_are_no_growth)
+TEST(too_few_steps_are_no_growth)
 {
     span = (struct seep_span){.last = 12, .warm = 3, .judge = 3};
     add_site(0, 0, 0, 12, 0, 5000, 0);
@@ -92,19 +90,17 @@ START_TEST(too_few_steps_are_no_growth)
     measure();
     ck_assert(growths.of_space[0].known);
 }
-END_TEST
 
-START_TEST(a_space_nobody_touched_and_a_model_without_sites)
+TEST(a_space_nobody_touched_and_a_model_without_sites)
 {
     measure();
     ck_assert(!growths.of_process[0].touched);
     ck_assert_double_eq_tol(growths.of_space[1].slope.value, 0, 1e-9);
 }
-END_TEST
 
 /* Two generations of a worker that leaks 1000 a step: each gives all back at its end, and still the
  * job grows by what a worker grows by. */
-START_TEST(processes_that_come_and_go_are_judged_by_their_lives)
+TEST(processes_that_come_and_go_are_judged_by_their_lives)
 {
     m.n_processes = 3;
     m.processes[1].end_step = 110;
@@ -118,9 +114,8 @@ START_TEST(processes_that_come_and_go_are_judged_by_their_lives)
     ck_assert_double_eq_tol(growths.of_space[0].slope.value, 1000, 20);
     ck_assert_double_eq_tol(growths.of_space[0].retained_bytes, 1e7 + 91000, 1);
 }
-END_TEST
 
-START_TEST(the_interval_holds_the_error_of_sampling)
+TEST(the_interval_holds_the_error_of_sampling)
 {
     add_site(0, 0, 0, STEPS, 1e8, 5000, 0);
     m.sites[0].totals = (struct seep_totals){.allocations = 100000, .allocated_bytes = 100000000};
@@ -132,9 +127,8 @@ START_TEST(the_interval_holds_the_error_of_sampling)
     ck_assert_double_gt(growths.of_space[0].slope.high - growths.of_space[0].slope.low,
                         narrow + 1000);
 }
-END_TEST
 
-START_TEST(levels_of_any_size_give_finite_numbers)
+TEST(levels_of_any_size_give_finite_numbers)
 {
     add_site(0, 0, 0, STEPS, 0, 0, 0);
     for (size_t i = 0; i < m.n_points; i++)
@@ -149,9 +143,8 @@ START_TEST(levels_of_any_size_give_finite_numbers)
     ck_assert(!growths.of_space[0].known);
     (void)seep_retained_of_site(&m, &span, 0);
 }
-END_TEST
 
-START_TEST(a_site_retains_what_no_step_gives_back)
+TEST(a_site_retains_what_no_step_gives_back)
 {
     uint32_t steady = add_site(0, 0, 0, STEPS, 5000, 0, 0);
     uint32_t batch = add_site(0, 0, 0, STEPS, 1000, 0, 700000);
@@ -165,27 +158,5 @@ START_TEST(a_site_retains_what_no_step_gives_back)
     m.processes[0].end_step = STEPS - 3;
     ck_assert_uint_eq(seep_retained_of_site(&m, &span, steady), 0);
 }
-END_TEST
 
-static Suite *space_growth_suite(void)
-{
-    Suite *suite = suite_create("space growth");
-    TCase *cases = tcase_create("space growth");
-
-    tcase_add_checked_fixture(cases, setup, teardown);
-    tcase_add_test(cases, a_space_grows_by_the_sum_of_its_sites);
-    tcase_add_test(cases, what_happens_in_the_warm_up_is_no_growth);
-    tcase_add_test(cases, too_few_steps_are_no_growth);
-    tcase_add_test(cases, a_space_nobody_touched_and_a_model_without_sites);
-    tcase_add_test(cases, processes_that_come_and_go_are_judged_by_their_lives);
-    tcase_add_test(cases, the_interval_holds_the_error_of_sampling);
-    tcase_add_test(cases, levels_of_any_size_give_finite_numbers);
-    tcase_add_test(cases, a_site_retains_what_no_step_gives_back);
-    suite_add_tcase(suite, cases);
-    return suite;
-}
-
-int main(void)
-{
-    return suite_run(space_growth_suite());
-}
+SUITE("space growth", .setup = setup, .teardown = teardown)

@@ -45,7 +45,7 @@ static void complete(void)
     free(no_loop);
 }
 
-START_TEST(what_a_header_says_outlives_its_profile)
+TEST(what_a_header_says_outlives_its_profile)
 {
     struct seep_header *h = builder_header(&b);
 
@@ -77,9 +77,8 @@ START_TEST(what_a_header_says_outlives_its_profile)
     ck_assert_uint_eq(p->samples.n, 2); /* the second was never published */
     ck_assert_uint_eq(p->samples.peak.rss_bytes, UINT64_C(1) << 47);
 }
-END_TEST
 
-START_TEST(a_model_has_the_hosts_space_where_nothing_was_recorded_of_it)
+TEST(a_model_has_the_hosts_space_where_nothing_was_recorded_of_it)
 {
     builder_site(&b, builder_stack(&b, 0, builder_python(&b, "/a.py", "f", 1)), MMAP, 1, 16, 0, 0,
                  1);
@@ -92,25 +91,12 @@ START_TEST(a_model_has_the_hosts_space_where_nothing_was_recorded_of_it)
     ck_assert_int_eq(m.spaces[m.host].name.class, SEEP_CLASS_HOST);
     ck_assert(!m.spaces[m.host].recorded);
 }
-END_TEST
 
-START_TEST(a_stage_out_of_order_is_a_bug_that_shows)
+TEST(a_stage_out_of_order_is_a_bug_that_shows, .signal = SIGABRT)
 {
     merge();
     /* Nobody has said yet how the processes ended. */
     ck_assert_int_eq(seep_level_raise_peaks(&m, false), 0);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("model");
-    TCase *tcase = tcase_create("all");
-
-    tcase_add_checked_fixture(tcase, setup, teardown);
-    tcase_add_test(tcase, what_a_header_says_outlives_its_profile);
-    tcase_add_test(tcase, a_model_has_the_hosts_space_where_nothing_was_recorded_of_it);
-    tcase_add_test_raise_signal(tcase, a_stage_out_of_order_is_a_bug_that_shows, SIGABRT);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+SUITE("model", .setup = setup, .teardown = teardown)

@@ -35,7 +35,7 @@ static void expect(size_t i, unsigned tag, unsigned permissions, uint32_t id)
     ck_assert_uint_eq(acl.entries[i].id, id);
 }
 
-START_TEST(one_user_is_let_in_and_taken_out_again)
+TEST(one_user_is_let_in_and_taken_out_again)
 {
     begin(0700);
     ck_assert_int_eq(seep_acl_edit(&acl, &n, 65534, 7), 1);
@@ -53,9 +53,8 @@ START_TEST(one_user_is_let_in_and_taken_out_again)
     ck_assert_int_eq(seep_acl_edit(&acl, &n, 33, 0), 0);
     expect(2, MASK, 0, NO_ID); /* as the group's bits were */
 }
-END_TEST
 
-START_TEST(what_a_mask_hides_stays_hidden)
+TEST(what_a_mask_hides_stays_hidden)
 {
     begin(0770);
     acl.entries[2] = (struct seep_acl_entry){GROUP, 7, 100};
@@ -68,9 +67,8 @@ START_TEST(what_a_mask_hides_stays_hidden)
     expect(3, GROUP, 4, 100);
     expect(4, MASK, 7, NO_ID);
 }
-END_TEST
 
-START_TEST(a_list_that_is_full_or_none_is_refused)
+TEST(a_list_that_is_full_or_none_is_refused)
 {
     begin(0600);
     for (uint32_t uid = 1000; n < SEEP_ACL_ENTRIES; uid++)
@@ -83,9 +81,8 @@ START_TEST(a_list_that_is_full_or_none_is_refused)
     n = 2;
     ck_assert_int_eq(seep_acl_edit(&acl, &n, 65534, 6), -EINVAL);
 }
-END_TEST
 
-START_TEST(files_are_granted_and_closed_again)
+TEST(files_are_granted_and_closed_again)
 {
     char path[] = "/tmp/seep-acl-XXXXXX";
     struct stat st;
@@ -108,17 +105,5 @@ START_TEST(files_are_granted_and_closed_again)
     close(fd);
     unlink(path);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("acl");
-    TCase *c = tcase_create("acl");
-
-    tcase_add_test(c, one_user_is_let_in_and_taken_out_again);
-    tcase_add_test(c, what_a_mask_hides_stays_hidden);
-    tcase_add_test(c, a_list_that_is_full_or_none_is_refused);
-    tcase_add_test(c, files_are_granted_and_closed_again);
-    suite_add_tcase(suite, c);
-    return suite_run(suite);
-}
+SUITE("acl")

@@ -102,14 +102,13 @@ static NOIPA int with_variable_array(int n)
     return block[0];
 }
 
-START_TEST(plain_recursion_is_walked_to_its_end)
+TEST(plain_recursion_is_walked_to_its_end)
 {
     descend(20);
     expect_equal();
 }
-END_TEST
 
-START_TEST(frames_of_variable_size_are_stepped_over)
+TEST(frames_of_variable_size_are_stepped_over)
 {
     with_alloca(5000, 3);
     expect_equal();
@@ -118,7 +117,6 @@ START_TEST(frames_of_variable_size_are_stepped_over)
     with_variable_array(1000);
     expect_equal();
 }
-END_TEST
 
 static int compare(const void *a, const void *b)
 {
@@ -126,13 +124,12 @@ static int compare(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
-START_TEST(callbacks_through_libc_are_walked)
+TEST(callbacks_through_libc_are_walked)
 {
     int values[] = {3, 1, 2};
     qsort(values, 3, sizeof(values[0]), compare);
     expect_equal();
 }
-END_TEST
 
 static void on_signal(int number)
 {
@@ -141,15 +138,14 @@ static void on_signal(int number)
     in_signal = true;
 }
 
-START_TEST(what_a_signal_has_interrupted_is_walked)
+TEST(what_a_signal_has_interrupted_is_walked)
 {
     signal(SIGUSR1, on_signal);
     raise(SIGUSR1);
     expect_equal();
 }
-END_TEST
 
-START_TEST(a_signal_on_a_stack_of_its_own_is_walked)
+TEST(a_signal_on_a_stack_of_its_own_is_walked)
 {
     static char room[64 * 1024];
     stack_t alternate = {.ss_sp = room, .ss_size = sizeof(room)};
@@ -159,7 +155,6 @@ START_TEST(a_signal_on_a_stack_of_its_own_is_walked)
     raise(SIGUSR1);
     expect_equal();
 }
-END_TEST
 
 static void *thread_body(void *unused)
 {
@@ -168,7 +163,7 @@ static void *thread_body(void *unused)
     return unused;
 }
 
-START_TEST(a_thread_is_walked_to_its_start)
+TEST(a_thread_is_walked_to_its_start)
 {
     pthread_t thread;
     ck_assert_int_eq(pthread_create(&thread, NULL, thread_body, NULL), 0);
@@ -176,9 +171,8 @@ START_TEST(a_thread_is_walked_to_its_start)
     expect_equal();
     memset(&walk, 0, sizeof(walk));
 }
-END_TEST
 
-START_TEST(a_stack_that_is_known_is_known_again)
+TEST(a_stack_that_is_known_is_known_again)
 {
     uint64_t first[2];
     volatile int n = 2; /* one call, not two of an unrolled loop */
@@ -189,7 +183,6 @@ START_TEST(a_stack_that_is_known_is_known_again)
     ck_assert(guessed());
     ck_assert_uint_eq(first[0], first[1]);
 }
-END_TEST
 
 /* Same depth, same frame sizes, other paths: only return addresses differ. */
 static NOIPA void left(unsigned path, int depth);
@@ -215,7 +208,7 @@ static NOIPA void left(unsigned path, int depth)
     __asm__ volatile("" ::: "memory");
 }
 
-START_TEST(no_two_paths_are_taken_for_one)
+TEST(no_two_paths_are_taken_for_one)
 {
     enum { DEPTH = 8, PATHS = 1 << (DEPTH - 1) };
     uint64_t seen[PATHS];
@@ -231,9 +224,8 @@ START_TEST(no_two_paths_are_taken_for_one)
         }
     }
 }
-END_TEST
 
-START_TEST(deep_stacks_are_walked_whole_and_known_again)
+TEST(deep_stacks_are_walked_whole_and_known_again, .to = 7)
 {
     static const int depths[] = {40, 70, 90, 100, 120, 250, 600};
     uint64_t first = 0;
@@ -247,7 +239,6 @@ START_TEST(deep_stacks_are_walked_whole_and_known_again)
     ck_assert(guessed());
     ck_assert_uint_eq(hash, first);
 }
-END_TEST
 
 /* A long stack whose turns are chosen. */
 static bool turns[LONG];
@@ -276,7 +267,7 @@ static NOIPA void here(int depth)
     __asm__ volatile("" ::: "memory");
 }
 
-START_TEST(one_other_frame_anywhere_makes_a_long_stack_another)
+TEST(one_other_frame_anywhere_makes_a_long_stack_another)
 {
     uint64_t seen[LONG];
     volatile int n = 2;
@@ -293,7 +284,6 @@ START_TEST(one_other_frame_anywhere_makes_a_long_stack_another)
             ck_assert_uint_ne(seen[other], seen[i]);
     }
 }
-END_TEST
 
 static NOIPA int with_large_frame(int n, int outside, int inside)
 {
@@ -305,7 +295,7 @@ static NOIPA int with_large_frame(int n, int outside, int inside)
     return room[0];
 }
 
-START_TEST(frames_of_any_size_are_known_again)
+TEST(frames_of_any_size_are_known_again)
 {
     volatile int n = 2;
     for (int size = 100; size < 4 << 20; size *= 3) {
@@ -315,18 +305,16 @@ START_TEST(frames_of_any_size_are_known_again)
         ck_assert(guessed());
     }
 }
-END_TEST
 
-START_TEST(a_walk_stays_within_its_capacity)
+TEST(a_walk_stays_within_its_capacity)
 {
     uintptr_t few[3];
     struct seep_regs regs = SEEP_REGS();
     ck_assert_uint_le(seep_walk_native(&walk, &regs, false, few, 3, &hash), 3);
 }
-END_TEST
 
 /* Garbage where frames are expected must end the walk, not the process. */
-START_TEST(a_broken_stack_ends_the_walk)
+TEST(a_broken_stack_ends_the_walk)
 {
     uintptr_t fake[64];
     for (int i = 0; i < 64; i++)
@@ -337,26 +325,9 @@ START_TEST(a_broken_stack_ends_the_walk)
     regs.ra = 0x10;
     ck_assert_uint_le(seep_walk_native(&walk, &regs, false, ours, CAPACITY, &hash), CAPACITY);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("walk");
-    TCase *tests = tcase_create("walk");
     seep_walk_start();
-    tcase_add_test(tests, plain_recursion_is_walked_to_its_end);
-    tcase_add_test(tests, frames_of_variable_size_are_stepped_over);
-    tcase_add_test(tests, callbacks_through_libc_are_walked);
-    tcase_add_test(tests, what_a_signal_has_interrupted_is_walked);
-    tcase_add_test(tests, a_signal_on_a_stack_of_its_own_is_walked);
-    tcase_add_test(tests, a_thread_is_walked_to_its_start);
-    tcase_add_test(tests, a_stack_that_is_known_is_known_again);
-    tcase_add_test(tests, no_two_paths_are_taken_for_one);
-    tcase_add_loop_test(tests, deep_stacks_are_walked_whole_and_known_again, 0, 7);
-    tcase_add_test(tests, one_other_frame_anywhere_makes_a_long_stack_another);
-    tcase_add_test(tests, frames_of_any_size_are_known_again);
-    tcase_add_test(tests, a_walk_stays_within_its_capacity);
-    tcase_add_test(tests, a_broken_stack_ends_the_walk);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
+    return suite_run((struct suite){.name = "walk"});
 }

@@ -47,7 +47,7 @@ static const struct {
     {"-", 1, "", ""},
 };
 
-START_TEST(allocators_are_known_by_their_words)
+TEST(allocators_are_known_by_their_words, .to = N(texts))
 {
     struct seep_own_allocator found = {{0}, {0}};
     char text[SEEP_OWN_ALLOCATOR_TEXT];
@@ -63,7 +63,6 @@ START_TEST(allocators_are_known_by_their_words)
     seep_own_allocator_text(&found, text);
     ck_assert_int_eq(strncmp(text, texts[_i].name, strlen(texts[_i].name)), 0);
 }
-END_TEST
 
 /* ---- files --------------------------------------------------------------------------------- */
 
@@ -107,7 +106,7 @@ static bool found_in_file(void)
 }
 
 /* The words lie across the border of two pieces that are read. */
-START_TEST(words_are_found_wherever_they_lie)
+TEST(words_are_found_wherever_they_lie, .to = 4)
 {
     static const long at[] = {4096, (1 << 20) + 4090, (2 << 20) - 7, (5 << 20) + 1};
 
@@ -118,18 +117,16 @@ START_TEST(words_are_found_wherever_they_lie)
     fputc(0, file);
     ck_assert(found_in_file());
 }
-END_TEST
 
-START_TEST(code_and_data_are_not_looked_at)
+TEST(code_and_data_are_not_looked_at)
 {
     write_elf(SHT_PROGBITS, ".text", 4096, 8192);
     fseek(file, 5000, SEEK_SET);
     fputs("<jemalloc>: ", file);
     ck_assert(!found_in_file());
 }
-END_TEST
 
-START_TEST(files_that_lie_about_themselves_are_safe)
+TEST(files_that_lie_about_themselves_are_safe, .to = 5)
 {
     static const struct {
         uint64_t offset, size;
@@ -142,9 +139,8 @@ START_TEST(files_that_lie_about_themselves_are_safe)
     write_elf(SHT_STRTAB, ".strtab", lies[_i].offset, lies[_i].size);
     ck_assert(!found_in_file());
 }
-END_TEST
 
-START_TEST(any_bytes_are_safe)
+TEST(any_bytes_are_safe, .to = 50)
 {
     uint64_t random = (uint64_t)_i;
     Elf64_Ehdr head;
@@ -163,9 +159,8 @@ START_TEST(any_bytes_are_safe)
         fwrite(&head, sizeof head, 1, file);
     ck_assert(!found_in_file());
 }
-END_TEST
 
-START_TEST(what_is_no_file_is_none)
+TEST(what_is_no_file_is_none)
 {
     struct seep_own_allocator found;
 
@@ -178,23 +173,5 @@ START_TEST(what_is_no_file_is_none)
     ck_assert_int_eq(mkfifo(path, 0600), 0);
     ck_assert(!seep_own_allocator_find(path, &found));
 }
-END_TEST
 
-#define N(array) ((int)(sizeof(array) / sizeof *(array)))
-
-int main(void)
-{
-    Suite *suite = suite_create("own allocator");
-    TCase *pure = tcase_create("texts"), *files = tcase_create("files");
-
-    tcase_add_loop_test(pure, allocators_are_known_by_their_words, 0, N(texts));
-    tcase_add_checked_fixture(files, setup, teardown);
-    tcase_add_loop_test(files, words_are_found_wherever_they_lie, 0, 4);
-    tcase_add_test(files, code_and_data_are_not_looked_at);
-    tcase_add_loop_test(files, files_that_lie_about_themselves_are_safe, 0, 5);
-    tcase_add_loop_test(files, any_bytes_are_safe, 0, 50);
-    tcase_add_test(files, what_is_no_file_is_none);
-    suite_add_tcase(suite, pure);
-    suite_add_tcase(suite, files);
-    return suite_run(suite);
-}
+SUITE("own allocator", .setup = setup, .teardown = teardown)

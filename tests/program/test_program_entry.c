@@ -122,7 +122,7 @@ static const struct {
      false},
 };
 
-START_TEST(programs_are_told_apart_by_their_headers)
+TEST(programs_are_told_apart_by_their_headers, .to = N(programs))
 {
     program_write("program", &programs[_i].parts, 0755);
     ck_assert_int_eq(seep_entry_of_file(AT_FDCWD, "program", &entry, line), 0);
@@ -132,9 +132,8 @@ START_TEST(programs_are_told_apart_by_their_headers)
                   "%s: entry %d, detail \"%s\", own malloc %d", programs[_i].what, (int)entry.entry,
                   entry.detail, entry.own_malloc);
 }
-END_TEST
 
-START_TEST(long_names_are_cut)
+TEST(long_names_are_cut)
 {
     char loader[301], needed[201];
 
@@ -151,9 +150,8 @@ START_TEST(long_names_are_cut)
     seep_entry_of_exec(AT_FDCWD, "long", &entry);
     ck_assert_int_eq(entry.entry, SEEP_ENTRY_OK);
 }
-END_TEST
 
-START_TEST(rights_are_told_with_who_would_gain_them)
+TEST(rights_are_told_with_who_would_gain_them)
 {
     program_write("suid", &(struct program_parts){.loader = GLIBC}, 04755);
     seep_entry_of_exec(AT_FDCWD, "suid", &entry);
@@ -176,9 +174,8 @@ START_TEST(rights_are_told_with_who_would_gain_them)
     ck_assert_int_eq(entry.entry, SEEP_ENTRY_RIGHTS);
     ck_assert(entry.gains);
 }
-END_TEST
 
-START_TEST(what_is_no_program_is_left_to_the_kernel)
+TEST(what_is_no_program_is_left_to_the_kernel)
 {
     char fifo[] = "fifo";
 
@@ -193,9 +190,8 @@ START_TEST(what_is_no_program_is_left_to_the_kernel)
     ck_assert_int_eq(seep_entry_of_file(AT_FDCWD, "text", &entry, line), 0);
     ck_assert_int_eq(entry.entry, SEEP_ENTRY_OK);
 }
-END_TEST
 
-START_TEST(a_file_relative_to_a_folder_and_one_behind_a_descriptor)
+TEST(a_file_relative_to_a_folder_and_one_behind_a_descriptor)
 {
     char name[64];
 
@@ -211,10 +207,9 @@ START_TEST(a_file_relative_to_a_folder_and_one_behind_a_descriptor)
     ck_assert_int_eq(entry.entry, SEEP_ENTRY_STATIC);
     close(fd);
 }
-END_TEST
 
 /* Any byte changed, any length cut: an answer, and never a wait. */
-START_TEST(damaged_programs_get_an_answer)
+TEST(damaged_programs_get_an_answer)
 {
     struct program_image image;
     unsigned char bytes[sizeof image];
@@ -238,7 +233,6 @@ START_TEST(damaged_programs_get_an_answer)
     seep_entry_of_exec(AT_FDCWD, "wide", &entry);
     ck_assert_int_eq(entry.entry, SEEP_ENTRY_DAMAGED);
 }
-END_TEST
 
 static const struct {
     const char *text, *interpreter, *argument;
@@ -254,7 +248,7 @@ static const struct {
     {"#!/bin/sh\r\n", "/bin/sh\r", NULL},
 };
 
-START_TEST(first_lines_are_taken_apart_as_the_kernel_does)
+TEST(first_lines_are_taken_apart_as_the_kernel_does, .to = N(scripts))
 {
     char *argument;
 
@@ -264,9 +258,8 @@ START_TEST(first_lines_are_taken_apart_as_the_kernel_does)
     ck_assert_pstr_eq(name, scripts[_i].interpreter);
     ck_assert_pstr_eq(argument, scripts[_i].argument);
 }
-END_TEST
 
-START_TEST(a_line_longer_than_the_kernel_reads)
+TEST(a_line_longer_than_the_kernel_reads)
 {
     char *argument;
 
@@ -279,9 +272,8 @@ START_TEST(a_line_longer_than_the_kernel_reads)
     ck_assert_uint_eq(strlen(name), 98);
     ck_assert_uint_eq(strlen(argument), sizeof line - 1 - 102);
 }
-END_TEST
 
-START_TEST(scripts_are_followed_to_what_runs_them)
+TEST(scripts_are_followed_to_what_runs_them)
 {
     char text[128];
 
@@ -302,7 +294,6 @@ START_TEST(scripts_are_followed_to_what_runs_them)
     seep_entry_of_exec(AT_FDCWD, "ring", &entry);
     ck_assert_int_eq(entry.entry, SEEP_ENTRY_OK);
 }
-END_TEST
 
 /* What execvp itself runs is the reference: the program prints where it lies. */
 static int found_by_execvp(const char *name, const char *search, char *path, size_t capacity)
@@ -336,7 +327,7 @@ static const char *const searches[] = {
     "nowhere", "",    "e:b", "locked:b",   "a//:b", NULL, "nowhere:d", "d:nowhere"};
 static const char *const names[] = {"prog", "./prog", "a/prog", "other", "", "true", "a"};
 
-START_TEST(names_are_found_where_execvp_finds_them)
+TEST(names_are_found_where_execvp_finds_them, .to = N(searches) * N(names))
 {
     static const char *const folders[] = {"a", "b", "c", "d", "e"};
     char text[160], ours[1024], theirs[1024];
@@ -363,9 +354,8 @@ START_TEST(names_are_found_where_execvp_finds_them)
     if (r == 0 && strcmp(name, "true") != 0)
         ck_assert_str_eq(ours, theirs);
 }
-END_TEST
 
-START_TEST(a_path_too_long_for_the_buffer_is_not_passed_over)
+TEST(a_path_too_long_for_the_buffer_is_not_passed_over)
 {
     char search[400], path[64], name[300];
 
@@ -377,9 +367,8 @@ START_TEST(a_path_too_long_for_the_buffer_is_not_passed_over)
     name[299] = '\0';
     ck_assert_int_eq(seep_entry_find(name, "/bin", path, sizeof path), -ENAMETOOLONG);
 }
-END_TEST
 
-START_TEST(sanitizers_are_seen_in_a_list_of_preloads)
+TEST(sanitizers_are_seen_in_a_list_of_preloads)
 {
     size_t n = 0;
     const char *list = "/a/libx.so:/usr/lib/libasan.so.8 libm.so.6";
@@ -391,9 +380,8 @@ START_TEST(sanitizers_are_seen_in_a_list_of_preloads)
     ck_assert_ptr_null(seep_entry_sanitizer_in(":: :", &n));
     ck_assert_ptr_null(seep_entry_sanitizer_in("libubsan.so.1:/libasan.so.8/x", &n));
 }
-END_TEST
 
-START_TEST(every_judgement_has_words)
+TEST(every_judgement_has_words)
 {
     char text[160];
 
@@ -406,31 +394,5 @@ START_TEST(every_judgement_has_words)
     }
     ck_assert_uint_gt(strlen(seep_entry_words((enum seep_entry)200)), 5); /* from a file */
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("program_entry");
-    TCase *c = tcase_create("entry");
-    int n_searches = (int)(sizeof searches / sizeof *searches * (sizeof names / sizeof *names));
-
-    tcase_set_timeout(c, 120);
-    tcase_add_checked_fixture(c, set_up, tear_down);
-    tcase_add_loop_test(c, programs_are_told_apart_by_their_headers, 0,
-                        (int)(sizeof programs / sizeof *programs));
-    tcase_add_test(c, long_names_are_cut);
-    tcase_add_test(c, rights_are_told_with_who_would_gain_them);
-    tcase_add_test(c, what_is_no_program_is_left_to_the_kernel);
-    tcase_add_test(c, a_file_relative_to_a_folder_and_one_behind_a_descriptor);
-    tcase_add_test(c, damaged_programs_get_an_answer);
-    tcase_add_loop_test(c, first_lines_are_taken_apart_as_the_kernel_does, 0,
-                        (int)(sizeof scripts / sizeof *scripts));
-    tcase_add_test(c, a_line_longer_than_the_kernel_reads);
-    tcase_add_test(c, scripts_are_followed_to_what_runs_them);
-    tcase_add_loop_test(c, names_are_found_where_execvp_finds_them, 0, n_searches);
-    tcase_add_test(c, a_path_too_long_for_the_buffer_is_not_passed_over);
-    tcase_add_test(c, sanitizers_are_seen_in_a_list_of_preloads);
-    tcase_add_test(c, every_judgement_has_words);
-    suite_add_tcase(suite, c);
-    return suite_run(suite);
-}
+SUITE("program_entry", .setup = set_up, .teardown = tear_down, .timeout_s = 120)

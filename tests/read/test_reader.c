@@ -2,7 +2,7 @@
  */
 #include "tests/read/reader_fixture.h"
 
-START_TEST(a_site_comes_back_with_its_stack_and_counts)
+TEST(a_site_comes_back_with_its_stack_and_counts)
 {
     struct seep_model m;
 
@@ -25,9 +25,8 @@ START_TEST(a_site_comes_back_with_its_stack_and_counts)
     ck_assert_str_eq(function_at(&m, m.dict.stacks[parent].parent), "main");
     seep_model_fini(&m);
 }
-END_TEST
 
-START_TEST(threads_and_processes_with_one_stack_are_one_site)
+TEST(threads_and_processes_with_one_stack_are_one_site)
 {
     struct seep_model m;
     struct builder c;
@@ -50,9 +49,8 @@ START_TEST(threads_and_processes_with_one_stack_are_one_site)
     seep_model_fini(&m);
     builder_fini(&c);
 }
-END_TEST
 
-START_TEST(remote_frees_count_and_inherited_ones_do_not)
+TEST(remote_frees_count_and_inherited_ones_do_not)
 {
     struct seep_model m;
     struct seep_point point = {5, 2, 200};
@@ -70,9 +68,8 @@ START_TEST(remote_frees_count_and_inherited_ones_do_not)
     ck_assert_uint_eq(m.extras[0].inherited_freed_bytes, 5000);
     seep_model_fini(&m);
 }
-END_TEST
 
-START_TEST(a_detail_below_the_header_is_a_count_of_periods)
+TEST(a_detail_below_the_header_is_a_count_of_periods)
 {
     struct seep_model m;
 
@@ -84,9 +81,8 @@ START_TEST(a_detail_below_the_header_is_a_count_of_periods)
     ck_assert_uint_eq(m.sites[0].totals.allocations, 5);
     seep_model_fini(&m);
 }
-END_TEST
 
-START_TEST(points_whose_period_does_not_rise_are_skipped)
+TEST(points_whose_period_does_not_rise_are_skipped)
 {
     struct seep_model m;
     struct seep_point points[] = {{3, 1, 10}, {5, 2, 20}, {4, 9, 90}, {5, 8, 80}, {8, 3, 30}};
@@ -105,11 +101,10 @@ START_TEST(points_whose_period_does_not_rise_are_skipped)
     ck_assert_uint_eq(got[3].bytes, 90);
     seep_model_fini(&m);
 }
-END_TEST
 
 /* ---- forks ------------------------------------------------------------------------------- */
 
-START_TEST(a_child_uses_its_parents_stacks)
+TEST(a_child_uses_its_parents_stacks)
 {
     struct seep_model m;
     struct builder c;
@@ -133,12 +128,11 @@ START_TEST(a_child_uses_its_parents_stacks)
     seep_model_fini(&m);
     builder_fini(&c);
 }
-END_TEST
 
 static const char *const bad_parents[] = {"gone.seep", "../100-1.seep", "",
                                           ".",         "101-2.seep",    "/etc/passwd"};
 
-START_TEST(a_child_without_its_parent_keeps_its_counts)
+TEST(a_child_without_its_parent_keeps_its_counts, .to = N(bad_parents))
 {
     struct seep_model m;
     struct builder c;
@@ -156,12 +150,11 @@ START_TEST(a_child_without_its_parent_keeps_its_counts)
     seep_model_fini(&m);
     builder_fini(&c);
 }
-END_TEST
 
 /* ---- clocks and folders ------------------------------------------------------------------ */
 
 /* The wall clock was set back between the two: by it the child is older than its parent. */
-START_TEST(a_step_of_the_wall_clock_does_not_part_a_child_from_its_parent)
+TEST(a_step_of_the_wall_clock_does_not_part_a_child_from_its_parent)
 {
     struct seep_model m = {0};
     struct builder c;
@@ -180,10 +173,9 @@ START_TEST(a_step_of_the_wall_clock_does_not_part_a_child_from_its_parent)
     seep_model_fini(&m);
     builder_fini(&c);
 }
-END_TEST
 
 /* Two hosts' monotonic clocks have nothing in common; their wall clocks have. */
-START_TEST(processes_of_several_hosts_lie_on_one_clock)
+TEST(processes_of_several_hosts_lie_on_one_clock)
 {
     struct seep_model m = {0};
     struct builder c;
@@ -200,9 +192,8 @@ START_TEST(processes_of_several_hosts_lie_on_one_clock)
     seep_model_fini(&m);
     builder_fini(&c);
 }
-END_TEST
 
-START_TEST(a_folder_given_twice_counts_once)
+TEST(a_folder_given_twice_counts_once)
 {
     struct seep_model m = {0};
     char again[128];
@@ -215,9 +206,8 @@ START_TEST(a_folder_given_twice_counts_once)
     ck_assert_uint_eq(m.n_processes, 1);
     seep_model_fini(&m);
 }
-END_TEST
 
-START_TEST(a_folder_that_cannot_be_read_leaves_the_others)
+TEST(a_folder_that_cannot_be_read_leaves_the_others)
 {
     struct seep_model m = {0};
     const char *dirs[] = {"/nonexistent/seep", dir};
@@ -229,9 +219,8 @@ START_TEST(a_folder_that_cannot_be_read_leaves_the_others)
     ck_assert_str_eq(m.not_read[0].name, "/nonexistent/seep");
     seep_model_fini(&m);
 }
-END_TEST
 
-START_TEST(an_empty_folder_is_said_to_be_empty)
+TEST(an_empty_folder_is_said_to_be_empty, .to = 2)
 {
     struct seep_model m = {0};
     struct seep_error err = {0};
@@ -245,7 +234,6 @@ START_TEST(an_empty_folder_is_said_to_be_empty)
     seep_model_fini(&m);
     free(job);
 }
-END_TEST
 
 /* ---- processes one after the other ------------------------------------------------------- */
 
@@ -294,7 +282,7 @@ static const struct {
     {3000000000, be_killed, 100}, /* … but this is a stranger, long after */
 };
 
-START_TEST(live_is_what_was_live_at_one_time)
+TEST(live_is_what_was_live_at_one_time, .to = N(pairs))
 {
     struct seep_model m;
 
@@ -305,10 +293,9 @@ START_TEST(live_is_what_was_live_at_one_time)
     ck_assert_uint_eq(t->allocated_bytes, 200);
     seep_model_fini(&m);
 }
-END_TEST
 
 /* A program replaced by one without a profile: who reaped the pid knows how that ended. */
-START_TEST(an_exec_into_the_unknown_ends_as_its_reaper_says)
+TEST(an_exec_into_the_unknown_ends_as_its_reaper_says)
 {
     struct seep_model m;
     struct seep_job *job = builder_job(100, UINT64_C(1000000000), 0, 0);
@@ -323,10 +310,9 @@ START_TEST(an_exec_into_the_unknown_ends_as_its_reaper_says)
     ck_assert_int_eq(m.processes[0].exit_value, 7);
     seep_model_fini(&m);
 }
-END_TEST
 
 /* Two trainings of ten steps in a row: each has a stretch of the axis to itself. */
-START_TEST(trainings_in_a_row_do_not_share_steps)
+TEST(trainings_in_a_row_do_not_share_steps)
 {
     struct seep_model m;
     struct builder c;
@@ -354,13 +340,12 @@ START_TEST(trainings_in_a_row_do_not_share_steps)
     seep_model_fini(&m);
     builder_fini(&c);
 }
-END_TEST
 
 /* ---- running processes ------------------------------------------------------------------- */
 
 /* A report opens all files first: by the time it reads one, a site may have got its first detail.
  */
-START_TEST(details_made_after_a_file_was_opened_are_found)
+TEST(details_made_after_a_file_was_opened_are_found)
 {
     struct seep_profile *p = NULL;
     struct seep_point points[] = {{1, 1, 16}, {2, 2, 32}};
@@ -382,11 +367,10 @@ START_TEST(details_made_after_a_file_was_opened_are_found)
     ck_assert_uint_eq(n, 2);
     seep_profile_close(p);
 }
-END_TEST
 
 /* Between a reader's look at the header and its copy of the counters the process goes on: what
  * those counters refer to is in chunks that the header did not name yet. */
-START_TEST(stacks_made_while_the_file_is_read_are_found)
+TEST(stacks_made_while_the_file_is_read_are_found)
 {
     struct seep_profile *p = NULL;
     char path[128];
@@ -404,9 +388,8 @@ START_TEST(stacks_made_while_the_file_is_read_are_found)
         seep_profile_at(p, stack, SEEP_CHUNK_STACKS, sizeof(struct seep_stack), NULL));
     seep_profile_close(p);
 }
-END_TEST
 
-START_TEST(a_process_that_still_runs_is_told_from_one_that_is_gone)
+TEST(a_process_that_still_runs_is_told_from_one_that_is_gone, .to = 2)
 {
     struct timespec now;
     const char *dirs[] = {dir};
@@ -432,35 +415,5 @@ START_TEST(a_process_that_still_runs_is_told_from_one_that_is_gone)
     ck_assert(json_is_true(json_object_get(json_object_get(report, "job"), "complete")) == !!_i);
     json_decref(report);
 }
-END_TEST
 
-#define N(array) ((int)(sizeof(array) / sizeof *(array)))
-
-int main(void)
-{
-    Suite *suite = suite_create("reader");
-    TCase *tcase = tcase_create("all");
-
-    tcase_add_checked_fixture(tcase, setup, teardown);
-    tcase_add_test(tcase, a_site_comes_back_with_its_stack_and_counts);
-    tcase_add_test(tcase, threads_and_processes_with_one_stack_are_one_site);
-    tcase_add_test(tcase, remote_frees_count_and_inherited_ones_do_not);
-    tcase_add_test(tcase, a_detail_below_the_header_is_a_count_of_periods);
-    tcase_add_test(tcase, points_whose_period_does_not_rise_are_skipped);
-    tcase_add_test(tcase, a_child_uses_its_parents_stacks);
-    tcase_add_loop_test(tcase, a_child_without_its_parent_keeps_its_counts, 0, N(bad_parents));
-    tcase_add_test(tcase, a_step_of_the_wall_clock_does_not_part_a_child_from_its_parent);
-    tcase_add_test(tcase, processes_of_several_hosts_lie_on_one_clock);
-    tcase_add_test(tcase, a_folder_given_twice_counts_once);
-    tcase_add_test(tcase, a_folder_that_cannot_be_read_leaves_the_others);
-    tcase_add_loop_test(tcase, an_empty_folder_is_said_to_be_empty, 0, 2);
-    tcase_add_loop_test(tcase, live_is_what_was_live_at_one_time, 0, N(pairs));
-    tcase_add_test(tcase, an_exec_into_the_unknown_ends_as_its_reaper_says);
-    tcase_add_test(tcase, trainings_in_a_row_do_not_share_steps);
-    tcase_add_test(tcase, details_made_after_a_file_was_opened_are_found);
-    tcase_add_test(tcase, stacks_made_while_the_file_is_read_are_found);
-    tcase_add_loop_test(tcase, a_process_that_still_runs_is_told_from_one_that_is_gone, 0, 2);
-    tcase_set_timeout(tcase, 60);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+SUITE("reader", .setup = setup, .teardown = teardown)

@@ -4,7 +4,7 @@
 /* ---- hostile sizes and references
  * ------------------------------------------------------------------ */
 
-START_TEST(stacks_in_a_ring_end)
+TEST(stacks_in_a_ring_end)
 {
     struct seep_model m;
     uint32_t frame = builder_python(&b, "/a.py", "f", 1);
@@ -23,9 +23,8 @@ START_TEST(stacks_in_a_ring_end)
     ck_assert_uint_eq(bytes, 30);
     seep_model_fini(&m);
 }
-END_TEST
 
-START_TEST(stacks_deeper_than_the_bound_are_cut)
+TEST(stacks_deeper_than_the_bound_are_cut)
 {
     struct seep_model m;
     uint32_t stack = 0;
@@ -38,10 +37,9 @@ START_TEST(stacks_deeper_than_the_bound_are_cut)
     ck_assert_uint_le(m.dict.stacks[m.sites[0].stack].depth, SEEP_MAX_STACK_DEPTH);
     seep_model_fini(&m);
 }
-END_TEST
 
 /* More than 64 bits can add up to, in as many threads as one likes. */
-START_TEST(sizes_that_overflow_saturate)
+TEST(sizes_that_overflow_saturate)
 {
     enum { PARTS = 40000 };
     struct seep_model m;
@@ -61,10 +59,9 @@ START_TEST(sizes_that_overflow_saturate)
     seep_level_fini(&level);
     seep_model_fini(&m);
 }
-END_TEST
 
 /* One detail, one series; only the site that they name has them. */
-START_TEST(a_detail_that_many_sites_name_belongs_to_one)
+TEST(a_detail_that_many_sites_name_belongs_to_one, .to = 2)
 {
     enum { SITES = 1000 };
     struct seep_point points[100];
@@ -90,13 +87,12 @@ START_TEST(a_detail_that_many_sites_name_belongs_to_one)
     ck_assert_uint_gt(m.n_points, 100);
     seep_model_fini(&m);
 }
-END_TEST
 
 static const uint32_t bad_refs[] = {
     1,       SEEP_HEADER_BYTES / 8 - 1, UINT32_MAX, UINT32_MAX - 1, SEEP_HEADER_BYTES / 8 + 40000,
     1u << 31};
 
-START_TEST(references_to_nowhere_read_as_unknown)
+TEST(references_to_nowhere_read_as_unknown, .to = N(bad_refs))
 {
     struct seep_model m;
     uint32_t frame = builder_python(&b, "/a.py", "f", 1);
@@ -119,9 +115,8 @@ START_TEST(references_to_nowhere_read_as_unknown)
     ck_assert_uint_eq(bytes, 31);
     seep_model_fini(&m);
 }
-END_TEST
 
-START_TEST(a_string_longer_than_its_chunk_is_none)
+TEST(a_string_longer_than_its_chunk_is_none, .to = 2)
 {
     struct seep_model m;
     uint32_t frame = builder_python(&b, "/a.py", "function", 1);
@@ -135,7 +130,6 @@ START_TEST(a_string_longer_than_its_chunk_is_none)
     ck_assert_str_eq(function_at(&m, m.sites[0].stack), "");
     seep_model_fini(&m);
 }
-END_TEST
 
 /* ---- damaged files ----------------------------------------------------------------------- */
 
@@ -152,7 +146,7 @@ static const struct {
     {offsetof(struct seep_header, inherited_end), 5, -SEEP_EFORMAT},
 };
 
-START_TEST(a_damaged_header_is_one_clear_error)
+TEST(a_damaged_header_is_one_clear_error, .to = N(damages))
 {
     struct seep_profile *p = NULL;
     struct seep_error err = {0};
@@ -169,9 +163,8 @@ START_TEST(a_damaged_header_is_one_clear_error)
     snprintf(path, sizeof path, "%s/x.seep", dir);
     ck_assert_int_eq(seep_profile_open(path, &p, NULL), damages[_i].rc);
 }
-END_TEST
 
-START_TEST(an_inherited_part_out_of_range_is_refused)
+TEST(an_inherited_part_out_of_range_is_refused, .to = 4)
 {
     static const uint64_t ends[] = {0, SEEP_HEADER_BYTES + 1, UINT64_MAX, UINT64_C(1) << 40};
     struct seep_profile *p;
@@ -181,7 +174,6 @@ START_TEST(an_inherited_part_out_of_range_is_refused)
     ck_assert_int_eq(seep_profile_from_bytes("100-1.seep", b.bytes, b.n_bytes, &p, NULL),
                      -SEEP_EFORMAT);
 }
-END_TEST
 
 static uint64_t allocated_in(const char *where, int *rc)
 {
@@ -202,7 +194,7 @@ static uint64_t allocated_in(const char *where, int *rc)
 }
 
 /* A file cut anywhere gives a report of what is left, or one error. */
-START_TEST(a_cut_file_reports_what_is_left)
+TEST(a_cut_file_reports_what_is_left)
 {
     char path[128];
     int rc;
@@ -224,9 +216,8 @@ START_TEST(a_cut_file_reports_what_is_left)
     allocated_in(dir, &rc);
     ck_assert_int_eq(rc, -SEEP_ENODATA);
 }
-END_TEST
 
-START_TEST(any_flipped_bytes_give_a_report_or_an_error)
+TEST(any_flipped_bytes_give_a_report_or_an_error, .to = 100)
 {
     uint64_t seed = (uint64_t)_i * 7919 + 1;
     struct seep_point points[] = {{1, 1, 16}, {2, 2, 32}, {3, 3, 48}};
@@ -246,9 +237,8 @@ START_TEST(any_flipped_bytes_give_a_report_or_an_error)
     allocated_in(dir, &rc);
     ck_assert(rc == 0 || rc == -SEEP_ENODATA);
 }
-END_TEST
 
-START_TEST(what_is_no_file_is_passed_over)
+TEST(what_is_no_file_is_passed_over)
 {
     char path[128];
     int rc;
@@ -260,9 +250,8 @@ START_TEST(what_is_no_file_is_passed_over)
     ck_assert_uint_eq(allocated_in(dir, &rc), 16);
     ck_assert_int_eq(rc, 0);
 }
-END_TEST
 
-START_TEST(folders_without_profiles_say_so)
+TEST(folders_without_profiles_say_so)
 {
     int rc;
     struct seep_error err = {0};
@@ -274,11 +263,10 @@ START_TEST(folders_without_profiles_say_so)
     ck_assert_int_eq(seep_analyse(none, 1, NULL, &report, &err), -SEEP_EIO);
     ck_assert_int_eq(seep_analyse(none, 0, NULL, &report, NULL), -SEEP_EINVAL);
 }
-END_TEST
 
 /* ---- job tables -------------------------------------------------------------------------- */
 
-START_TEST(processes_that_follow_each_other_in_a_ring_end)
+TEST(processes_that_follow_each_other_in_a_ring_end)
 {
     struct seep_model m;
     struct seep_job *job = builder_job(100, UINT64_C(1000000000), 10, 1);
@@ -297,9 +285,8 @@ START_TEST(processes_that_follow_each_other_in_a_ring_end)
     seep_model_fini(&m);
     free(job);
 }
-END_TEST
 
-START_TEST(a_cut_job_table_keeps_what_is_left)
+TEST(a_cut_job_table_keeps_what_is_left)
 {
     struct seep_job *job = builder_job(100, UINT64_C(1000000000), 10, 1), *back = NULL;
 
@@ -313,31 +300,5 @@ START_TEST(a_cut_job_table_keeps_what_is_left)
     ck_assert_int_eq(seep_job_from_bytes(job, sizeof *job, &back, NULL), -SEEP_EVERSION);
     free(job);
 }
-END_TEST
 
-#define N(array) ((int)(sizeof(array) / sizeof *(array)))
-
-int main(void)
-{
-    Suite *suite = suite_create("reader of hostile files");
-    TCase *tcase = tcase_create("all");
-
-    tcase_add_checked_fixture(tcase, setup, teardown);
-    tcase_add_test(tcase, sizes_that_overflow_saturate);
-    tcase_add_loop_test(tcase, a_detail_that_many_sites_name_belongs_to_one, 0, 2);
-    tcase_add_test(tcase, stacks_in_a_ring_end);
-    tcase_add_test(tcase, stacks_deeper_than_the_bound_are_cut);
-    tcase_add_loop_test(tcase, references_to_nowhere_read_as_unknown, 0, N(bad_refs));
-    tcase_add_loop_test(tcase, a_string_longer_than_its_chunk_is_none, 0, 2);
-    tcase_add_loop_test(tcase, a_damaged_header_is_one_clear_error, 0, N(damages));
-    tcase_add_loop_test(tcase, an_inherited_part_out_of_range_is_refused, 0, 4);
-    tcase_add_test(tcase, a_cut_file_reports_what_is_left);
-    tcase_add_loop_test(tcase, any_flipped_bytes_give_a_report_or_an_error, 0, 100);
-    tcase_add_test(tcase, what_is_no_file_is_passed_over);
-    tcase_add_test(tcase, folders_without_profiles_say_so);
-    tcase_add_test(tcase, processes_that_follow_each_other_in_a_ring_end);
-    tcase_add_test(tcase, a_cut_job_table_keeps_what_is_left);
-    tcase_set_timeout(tcase, 60);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+SUITE("reader of hostile files", .setup = setup, .teardown = teardown)

@@ -22,7 +22,7 @@ static void expect(uintptr_t at, uint32_t site, uint32_t birth, uint64_t bytes)
     ck_assert(!seep_live_take(at, &block));
 }
 
-START_TEST(a_block_comes_back_as_it_went_in)
+TEST(a_block_comes_back_as_it_went_in)
 {
     static const uint64_t sizes[] = {
         0, 1, 24, 255, 256, 4096, (uint64_t)1 << 32, ((uint64_t)1 << 39) + 5};
@@ -34,11 +34,10 @@ START_TEST(a_block_comes_back_as_it_went_in)
     put(0x10000, (1u << 24) - 1, 0x7fffffff, 300);
     expect(0x10000, (1u << 24) - 1, 0x7fffffff, 300);
 }
-END_TEST
 
 /* What a freed block leaves behind must not look like a block when the allocator cuts it in pieces.
  */
-START_TEST(pieces_of_a_freed_block_are_new)
+TEST(pieces_of_a_freed_block_are_new)
 {
     struct seep_block block;
     uintptr_t at = 0x550000000000;
@@ -47,9 +46,8 @@ START_TEST(pieces_of_a_freed_block_are_new)
     for (uintptr_t i = 0; i < 8; i++)
         ck_assert(!seep_live_take(at + i * 16, &block));
 }
-END_TEST
 
-START_TEST(the_last_block_of_a_region_fits)
+TEST(the_last_block_of_a_region_fits)
 {
     uintptr_t end = (uintptr_t)3 << SEEP_REGION_BITS;
     put(end - 16, 2000, 9, 100000);
@@ -57,9 +55,8 @@ START_TEST(the_last_block_of_a_region_fits)
     expect(end - 16, 2000, 9, 100000);
     expect(end + 32, 2001, 9, 10);
 }
-END_TEST
 
-START_TEST(blocks_of_other_allocators_are_kept_beside)
+TEST(blocks_of_other_allocators_are_kept_beside)
 {
     struct seep_block block;
     seep_live_packed = true;
@@ -74,10 +71,9 @@ START_TEST(blocks_of_other_allocators_are_kept_beside)
     ck_assert_uint_eq(seep_live_spilled, 0);
     seep_live_packed = false;
 }
-END_TEST
 
 /* Announced blocks lie above every address; each malloc asks whether it knows its address. */
-START_TEST(a_block_beside_costs_the_others_no_lock)
+TEST(a_block_beside_costs_the_others_no_lock)
 {
     struct seep_block block;
     put((uintptr_t)1 << 56, 7, 7, 7);
@@ -89,18 +85,5 @@ START_TEST(a_block_beside_costs_the_others_no_lock)
     seep_os_unlock(lock);
     expect((uintptr_t)1 << 56, 7, 7, 7);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("live set");
-    TCase *tests = tcase_create("live set");
-    tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, a_block_comes_back_as_it_went_in);
-    tcase_add_test(tests, pieces_of_a_freed_block_are_new);
-    tcase_add_test(tests, the_last_block_of_a_region_fits);
-    tcase_add_test(tests, blocks_of_other_allocators_are_kept_beside);
-    tcase_add_test(tests, a_block_beside_costs_the_others_no_lock);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+SUITE("live set")

@@ -83,7 +83,7 @@ static void expect(struct seep_thread *thread, int64_t live, uint64_t objects,
     ck_assert_uint_eq(frees, objects_gone);
 }
 
-START_TEST(a_map_of_its_own_counts_what_the_kernel_says)
+TEST(a_map_of_its_own_counts_what_the_kernel_says)
 {
     char *p = pages(100);
     made(p, 100, SEEP_RANGE_BY_TOUCH);
@@ -99,9 +99,8 @@ START_TEST(a_map_of_its_own_counts_what_the_kernel_says)
     ck_assert(!seep_map_any_by_touch());
     ck_assert_uint_eq(seep_site_at(seep_site_find(&first.sites, stack, 1))->peak_bytes, 40 * PAGE);
 }
-END_TEST
 
-START_TEST(a_map_that_the_kernel_has_cut_counts_all_of_it)
+TEST(a_map_that_the_kernel_has_cut_counts_all_of_it)
 {
     char *p = pages(90);
     made(p, 90, SEEP_RANGE_BY_TOUCH);
@@ -113,9 +112,8 @@ START_TEST(a_map_that_the_kernel_has_cut_counts_all_of_it)
         expect(&first, 15, 1, 0);
     }
 }
-END_TEST
 
-START_TEST(maps_that_the_kernel_has_joined_are_told_apart_by_their_pages)
+TEST(maps_that_the_kernel_has_joined_are_told_apart_by_their_pages)
 {
     char *p = pages(4000);
     made(p, 1000, SEEP_RANGE_BY_TOUCH);
@@ -131,10 +129,9 @@ START_TEST(maps_that_the_kernel_has_joined_are_told_apart_by_their_pages)
     resident(p, 2000, 600); /* what is not there is not corrected */
     expect(&first, 1000 + 500, 3, 1);
 }
-END_TEST
 
 /* Nobody looks at 100 TiB page by page: addresses that nothing is mapped at. */
-START_TEST(of_very_large_maps_each_takes_a_share)
+TEST(of_very_large_maps_each_takes_a_share)
 {
     const uintptr_t at = (uintptr_t)1 << 45, tib = (uintptr_t)1 << 40;
     seep_map_made(SEEP_SPACE_MMAP, SEEP_RANGE_BY_TOUCH, at, tib, &nowhere);
@@ -149,9 +146,8 @@ START_TEST(of_very_large_maps_each_takes_a_share)
     seep_map_gone(at, at + 9 * tib);
     expect(&first, 0, 3, 3);
 }
-END_TEST
 
-START_TEST(another_threads_map_moves_to_who_corrects_it)
+TEST(another_threads_map_moves_to_who_corrects_it)
 {
     char *p = pages(10);
     made(p, 10, SEEP_RANGE_BY_TOUCH);
@@ -166,9 +162,8 @@ START_TEST(another_threads_map_moves_to_who_corrects_it)
     expect(&second, 0, 1, 1);
     ck_assert_uint_eq(seep_arena.header->dropped[SEEP_DROP_MEMORY], 0);
 }
-END_TEST
 
-START_TEST(a_map_that_was_inherited_stays_the_parents)
+TEST(a_map_that_was_inherited_stays_the_parents)
 {
     char *p = pages(10);
     made(p, 10, SEEP_RANGE_BY_TOUCH);
@@ -176,9 +171,8 @@ START_TEST(a_map_that_was_inherited_stays_the_parents)
     resident(p, 10, 4);
     expect(&first, 0, 1, 0);
 }
-END_TEST
 
-START_TEST(what_is_given_back_is_corrected_by_the_next_look)
+TEST(what_is_given_back_is_corrected_by_the_next_look)
 {
     char *p = pages(100);
     made(p, 100, SEEP_RANGE_COMMITTED);
@@ -192,9 +186,8 @@ START_TEST(what_is_given_back_is_corrected_by_the_next_look)
     ck_assert(seep_range_find((uintptr_t)p, SEEP_RANGES_ALL, &range));
     ck_assert_uint_eq(range.end - range.start, 100 * PAGE);
 }
-END_TEST
 
-START_TEST(what_is_committed_of_reserved_space_is_counted_alone)
+TEST(what_is_committed_of_reserved_space_is_counted_alone)
 {
     char *p = pages(10);
     made(p, 10, SEEP_RANGE_RESERVED);
@@ -206,22 +199,5 @@ START_TEST(what_is_committed_of_reserved_space_is_counted_alone)
     seep_map_gone((uintptr_t)p, (uintptr_t)p + 10 * PAGE);
     expect(&first, 0, 3, 3);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("map set");
-    TCase *tests = tcase_create("map set");
-    tcase_add_checked_fixture(tests, setup, teardown);
-    tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, a_map_of_its_own_counts_what_the_kernel_says);
-    tcase_add_test(tests, a_map_that_the_kernel_has_cut_counts_all_of_it);
-    tcase_add_test(tests, maps_that_the_kernel_has_joined_are_told_apart_by_their_pages);
-    tcase_add_test(tests, of_very_large_maps_each_takes_a_share);
-    tcase_add_test(tests, another_threads_map_moves_to_who_corrects_it);
-    tcase_add_test(tests, a_map_that_was_inherited_stays_the_parents);
-    tcase_add_test(tests, what_is_given_back_is_corrected_by_the_next_look);
-    tcase_add_test(tests, what_is_committed_of_reserved_space_is_counted_alone);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+SUITE("map set", .setup = setup, .teardown = teardown)

@@ -44,7 +44,7 @@ static uint64_t pages(uint64_t from, uint64_t to)
     return own_in(BASE + from * PAGE, BASE + to * PAGE) / PAGE;
 }
 
-START_TEST(pages_that_were_given_are_own_until_they_go_back)
+TEST(pages_that_were_given_are_own_until_they_go_back)
 {
     char *p = seep_os_pages(3 * PAGE - 100);
 
@@ -53,9 +53,8 @@ START_TEST(pages_that_were_given_are_own_until_they_go_back)
     seep_os_unmap(p, 3 * PAGE - 100);
     ck_assert_uint_eq(own_in((uintptr_t)p, (uintptr_t)p + 8 * PAGE), 0);
 }
-END_TEST
 
-START_TEST(what_is_given_back_may_be_any_part)
+TEST(what_is_given_back_may_be_any_part)
 {
     add(10, 10);
     drop(10, 2);
@@ -71,10 +70,9 @@ START_TEST(what_is_given_back_may_be_any_part)
     drop(15, 3);
     ck_assert_uint_eq(pages(0, 100), 0);
 }
-END_TEST
 
 /* As the kernel gives memory: each piece below the last one. They take one entry. */
-START_TEST(neighbours_from_above_take_no_room)
+TEST(neighbours_from_above_take_no_room)
 {
     enum { N = 3 * SEEP_OWN_RANGES };
 
@@ -84,9 +82,8 @@ START_TEST(neighbours_from_above_take_no_room)
     add(N + 10, 5);
     ck_assert_uint_eq(pages(0, 2 * N), N + 5);
 }
-END_TEST
 
-START_TEST(what_has_no_room_is_forgotten_and_nothing_else)
+TEST(what_has_no_room_is_forgotten_and_nothing_else)
 {
     for (uint64_t i = 0; i < 2 * SEEP_OWN_RANGES; i++)
         add(2 * i, 1);
@@ -95,7 +92,6 @@ START_TEST(what_has_no_room_is_forgotten_and_nothing_else)
         drop(2 * i, 1);
     ck_assert_uint_eq(pages(0, 4 * SEEP_OWN_RANGES), 0);
 }
-END_TEST
 
 static void *add_and_drop(void *arg)
 {
@@ -111,7 +107,7 @@ static void *add_and_drop(void *arg)
     return NULL;
 }
 
-START_TEST(threads_do_not_disturb_each_other)
+TEST(threads_do_not_disturb_each_other)
 {
     enum { N = 4 };
     pthread_t ids[N];
@@ -122,9 +118,8 @@ START_TEST(threads_do_not_disturb_each_other)
         pthread_join(ids[i], NULL);
     ck_assert_uint_eq(pages(0, 100000), 7 * N);
 }
-END_TEST
 
-START_TEST(a_forked_child_knows_what_its_parent_had)
+TEST(a_forked_child_knows_what_its_parent_had)
 {
     add(0, 4);
     pid_t pid = fork();
@@ -137,11 +132,10 @@ START_TEST(a_forked_child_knows_what_its_parent_had)
     ck_assert_int_eq(status, 0);
     ck_assert_uint_eq(pages(0, 10), 4);
 }
-END_TEST
 
 /* ---- the live set -------------------------------------------------------------------------- */
 
-START_TEST(pages_that_have_had_blocks_are_known)
+TEST(pages_that_have_had_blocks_are_known)
 {
     struct seep_block block = {.site = 5000, .birth = 1, .bytes = 100};
     uintptr_t at = 0x4300000000 + 5 * PAGE + 64;
@@ -155,7 +149,6 @@ START_TEST(pages_that_have_had_blocks_are_known)
     ck_assert(seep_live_take(at, &block));
     ck_assert(seep_live_any(at, at + 1));
 }
-END_TEST
 
 /* ---- the kernel's lines -------------------------------------------------------------------- */
 
@@ -187,7 +180,7 @@ static struct seep_vma vma_of(const void *address)
     return found.vma;
 }
 
-START_TEST(maps_are_as_they_were_made)
+TEST(maps_are_as_they_were_made)
 {
     enum { N = 2000 };
     char *none = mmap(NULL, 3 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -208,9 +201,8 @@ START_TEST(maps_are_as_they_were_made)
     int local = 0;
     ck_assert_str_eq(vma_of(&local).name, "[stack]");
 }
-END_TEST
 
-START_TEST(a_long_path_keeps_its_beginning_and_its_end)
+TEST(a_long_path_keeps_its_beginning_and_its_end)
 {
     char path[600] = "/tmp/seep-own-pages-XXXXXX", name[400];
     char *dir = mkdtemp(path);
@@ -231,23 +223,5 @@ START_TEST(a_long_path_keeps_its_beginning_and_its_end)
     ck_assert_uint_eq(strlen(vma.name), SEEP_VMA_NAME - 1);
     close(fd);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("own pages");
-    TCase *tcase = tcase_create("all");
-
-    tcase_add_test(tcase, pages_that_were_given_are_own_until_they_go_back);
-    tcase_add_test(tcase, what_is_given_back_may_be_any_part);
-    tcase_add_test(tcase, neighbours_from_above_take_no_room);
-    tcase_add_test(tcase, what_has_no_room_is_forgotten_and_nothing_else);
-    tcase_add_test(tcase, threads_do_not_disturb_each_other);
-    tcase_add_test(tcase, a_forked_child_knows_what_its_parent_had);
-    tcase_add_test(tcase, pages_that_have_had_blocks_are_known);
-    tcase_add_test(tcase, maps_are_as_they_were_made);
-    tcase_add_test(tcase, a_long_path_keeps_its_beginning_and_its_end);
-    tcase_set_timeout(tcase, 60);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+SUITE("own pages")

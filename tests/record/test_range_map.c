@@ -74,7 +74,7 @@ static void check_overlap(unsigned from, unsigned to, unsigned set)
                       mapped(from, to, set));
 }
 
-START_TEST(maps_are_cut_as_the_kernel_cuts_them)
+TEST(maps_are_cut_as_the_kernel_cuts_them)
 {
     enum { FEW = 256 };
     srand(7);
@@ -94,7 +94,6 @@ START_TEST(maps_are_cut_as_the_kernel_cuts_them)
     for (unsigned state = 0; state < SEEP_RANGE_STATES; state++)
         ck_assert_uint_eq(seep_range_n(state), 0);
 }
-END_TEST
 
 static void fill(int order)
 {
@@ -105,7 +104,7 @@ static void fill(int order)
 }
 
 /* Upwards, downwards as the kernel goes, and all about; then changed at random. */
-START_TEST(a_hundred_thousand_maps_are_kept_apart)
+TEST(a_hundred_thousand_maps_are_kept_apart)
 {
     for (int order = -1; order <= 1; order++) {
         fill(order);
@@ -122,10 +121,9 @@ START_TEST(a_hundred_thousand_maps_are_kept_apart)
         ck_assert_uint_eq(seep_range_n(SEEP_RANGE_COMMITTED), 0);
     }
 }
-END_TEST
 
 /* Every second page of one map, from both ends and the middle: as far apart as pieces can be. */
-START_TEST(the_last_of_many_pieces_is_known)
+TEST(the_last_of_many_pieces_is_known)
 {
     put(0, 20000, SEEP_RANGE_COMMITTED);
     for (unsigned page = 1; page < 20000; page += 2)
@@ -136,9 +134,8 @@ START_TEST(the_last_of_many_pieces_is_known)
     }
     ck_assert_uint_eq(seep_range_n(SEEP_RANGE_COMMITTED), 0);
 }
-END_TEST
 
-START_TEST(what_fewer_places_than_pieces_leave_comes_next)
+TEST(what_fewer_places_than_pieces_leave_comes_next)
 {
     struct seep_range few[7];
     for (unsigned i = 0; i < 20; i++)
@@ -153,7 +150,6 @@ START_TEST(what_fewer_places_than_pieces_leave_comes_next)
     ck_assert_uint_eq(all, 20);
     ck_assert_uint_eq(seep_range_take(0, 60 * PAGE, SEEP_RANGES_ALL, few, 7), 1);
 }
-END_TEST
 
 static struct seep_range one(void)
 {
@@ -162,7 +158,7 @@ static struct seep_range one(void)
     return found;
 }
 
-START_TEST(what_is_given_back_counts_by_touch_and_is_not_cut)
+TEST(what_is_given_back_counts_by_touch_and_is_not_cut)
 {
     struct seep_range lost[4];
     put(10, 110, SEEP_RANGE_COMMITTED);
@@ -182,9 +178,8 @@ START_TEST(what_is_given_back_counts_by_touch_and_is_not_cut)
     ck_assert_uint_eq(lost[0].counted, 70 * PAGE); /* no more than is counted */
     ck_assert_uint_eq(one().counted, 0);
 }
-END_TEST
 
-START_TEST(a_part_of_what_counts_by_touch_takes_its_share)
+TEST(a_part_of_what_counts_by_touch_takes_its_share)
 {
     struct seep_range taken;
     uint64_t old;
@@ -203,9 +198,8 @@ START_TEST(a_part_of_what_counts_by_touch_takes_its_share)
     ck_assert_uint_eq(head + taken.counted, 45 * PAGE + 1); /* not a byte is lost */
     ck_assert(taken.last);
 }
-END_TEST
 
-START_TEST(what_is_put_back_is_the_piece_that_it_was)
+TEST(what_is_put_back_is_the_piece_that_it_was)
 {
     struct seep_range taken;
     put(0, 10, SEEP_RANGE_COMMITTED);
@@ -217,20 +211,5 @@ START_TEST(what_is_put_back_is_the_piece_that_it_was)
     ck_assert_uint_eq(seep_range_take(0, 10 * PAGE, SEEP_RANGES_ALL, &taken, 1), 1);
     ck_assert(taken.last);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("range map");
-    TCase *tests = tcase_create("range map");
-    tcase_set_timeout(tests, 120);
-    tcase_add_test(tests, maps_are_cut_as_the_kernel_cuts_them);
-    tcase_add_test(tests, a_hundred_thousand_maps_are_kept_apart);
-    tcase_add_test(tests, the_last_of_many_pieces_is_known);
-    tcase_add_test(tests, what_fewer_places_than_pieces_leave_comes_next);
-    tcase_add_test(tests, what_is_given_back_counts_by_touch_and_is_not_cut);
-    tcase_add_test(tests, a_part_of_what_counts_by_touch_takes_its_share);
-    tcase_add_test(tests, what_is_put_back_is_the_piece_that_it_was);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+SUITE("range map", .timeout_s = 120)

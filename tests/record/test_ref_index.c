@@ -36,7 +36,7 @@ static uint32_t add(struct seep_ref_index *index, uint32_t ref)
     return n_hashed;
 }
 
-START_TEST(what_was_added_is_found_and_nothing_else)
+TEST(what_was_added_is_found_and_nothing_else)
 {
     struct seep_ref_index index = {0};
     ck_assert_uint_eq(find(&index, 1), 0);
@@ -53,9 +53,8 @@ START_TEST(what_was_added_is_found_and_nothing_else)
     ck_assert_uint_eq(made_up, 0);
     ck_assert_uint_eq(index.n, MANY);
 }
-END_TEST
 
-START_TEST(none_that_is_added_waits_for_all_that_were)
+TEST(none_that_is_added_waits_for_all_that_were)
 {
     struct seep_ref_index index = {0};
     uint32_t most = 0;
@@ -66,9 +65,8 @@ START_TEST(none_that_is_added_waits_for_all_that_were)
     ck_assert_uint_gt(most, 0);
     ck_assert_uint_le(most, 8);
 }
-END_TEST
 
-START_TEST(emptied_it_starts_again)
+TEST(emptied_it_starts_again)
 {
     struct seep_ref_index index = {0};
     for (uint32_t end = 1; end < 5000; end = end * 2 + 1) { /* some while a table is taken over */
@@ -80,10 +78,9 @@ START_TEST(emptied_it_starts_again)
             ck_assert_uint_eq(find(&index, ref), 0);
     }
 }
-END_TEST
 
 /* As a child does that began between two of grow()'s steps. */
-START_TEST(cut_while_it_grows_it_loses_nothing)
+TEST(cut_while_it_grows_it_loses_nothing)
 {
     struct seep_ref_index index = {0};
     uint32_t ref = 0;
@@ -99,17 +96,5 @@ START_TEST(cut_while_it_grows_it_loses_nothing)
     ck_assert_uint_eq(missed, 0);
     ck_assert_uint_eq(index.n, ref);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("ref index");
-    TCase *tests = tcase_create("ref index");
-    tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, what_was_added_is_found_and_nothing_else);
-    tcase_add_test(tests, none_that_is_added_waits_for_all_that_were);
-    tcase_add_test(tests, emptied_it_starts_again);
-    tcase_add_test(tests, cut_while_it_grows_it_loses_nothing);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+SUITE("ref index")

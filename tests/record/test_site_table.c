@@ -40,7 +40,7 @@ static uint32_t a_stack(uint32_t number)
     return seep_intern_stack(0, seep_intern_frame(SEEP_FRAME_NATIVE, 0, number + 1));
 }
 
-START_TEST(equal_records_are_stored_once)
+TEST(equal_records_are_stored_once)
 {
     uint32_t text = seep_intern_string("train.py", 8);
     ck_assert_uint_ne(text, 0);
@@ -54,9 +54,8 @@ START_TEST(equal_records_are_stored_once)
     for (uint32_t i = 1; i < 20000; i++)
         ck_assert_uint_ne(a_stack(i), a_stack(i - 1));
 }
-END_TEST
 
-START_TEST(records_of_all_sizes_stay_in_their_chunks)
+TEST(records_of_all_sizes_stay_in_their_chunks)
 {
     uint32_t last = 0;
     for (uint32_t i = 0; i < 4000; i++) {
@@ -76,7 +75,6 @@ START_TEST(records_of_all_sizes_stay_in_their_chunks)
         last = ref;
     }
 }
-END_TEST
 
 static void allocate(struct seep_site *site, uint64_t bytes, uint32_t period)
 {
@@ -89,7 +87,7 @@ static void release(struct seep_site *site, uint64_t bytes, uint32_t birth, uint
     seep_site_freed(&sites, &block, 1, bytes, period);
 }
 
-START_TEST(a_leak_of_a_day_keeps_its_shape)
+TEST(a_leak_of_a_day_keeps_its_shape)
 {
     enum { PERIODS = 1000000, BYTES = 48 };
     struct seep_site *site = seep_site_at(seep_site_find(&sites, a_stack(1), 0));
@@ -113,9 +111,8 @@ START_TEST(a_leak_of_a_day_keeps_its_shape)
     }
     ck_assert_uint_gt(series->points[series->n - 1].period, PERIODS - (2u << series->shift));
 }
-END_TEST
 
-START_TEST(ages_are_counted_in_their_buckets)
+TEST(ages_are_counted_in_their_buckets)
 {
     struct seep_site *site = seep_site_at(seep_site_find(&sites, a_stack(2), 0));
     for (uint32_t period = 1; period < 8; period++)
@@ -134,9 +131,8 @@ START_TEST(ages_are_counted_in_their_buckets)
         ck_assert(bucket + 1 >= SEEP_LIFETIME_BUCKETS || seep_lifetime_floor(bucket + 1) > age);
     }
 }
-END_TEST
 
-START_TEST(blocks_freed_by_another_thread_are_counted_apart)
+TEST(blocks_freed_by_another_thread_are_counted_apart)
 {
     struct seep_sites other = {.slot = 1};
     uint32_t index = seep_site_find(&sites, a_stack(3), 0);
@@ -149,7 +145,6 @@ START_TEST(blocks_freed_by_another_thread_are_counted_apart)
     ck_assert_uint_eq(seep_site_detail(site)->remote_frees, 1);
     ck_assert_uint_eq(seep_site_detail(site)->remote_freed_bytes, 100);
 }
-END_TEST
 
 static void open_small_profile(void)
 {
@@ -183,7 +178,7 @@ static void *share(void *slot)
     return (void *)(uintptr_t)index;
 }
 
-START_TEST(threads_that_are_new_to_a_full_profile_share_a_site)
+TEST(threads_that_are_new_to_a_full_profile_share_a_site)
 {
     pthread_t threads[SHARERS];
     void *index = NULL;
@@ -209,10 +204,9 @@ START_TEST(threads_that_are_new_to_a_full_profile_share_a_site)
     ck_assert_uint_ge(seep_arena.header->dropped[SEEP_DROP_BOUND], SHARERS * EACH);
     ck_assert_uint_eq(seep_arena.header->dropped[SEEP_DROP_MEMORY], 0);
 }
-END_TEST
 
 /* As in a forked child: what lies below inherited_end is the parent's. */
-START_TEST(a_child_of_a_full_profile_has_room_of_its_own)
+TEST(a_child_of_a_full_profile_has_room_of_its_own)
 {
     open_small_profile();
     uint32_t stack = a_stack(7), parents = seep_site_find(&sites, stack, 0);
@@ -235,10 +229,9 @@ START_TEST(a_child_of_a_full_profile_has_room_of_its_own)
     ck_assert_uint_eq(detail->inherited_frees, 3);
     ck_assert_uint_eq(detail->inherited_freed_bytes, 900);
 }
-END_TEST
 
 /* Nobody waits twice for a lock whose holder is gone; given back, it is as before. */
-START_TEST(a_lock_whose_holder_is_gone_is_waited_for_once)
+TEST(a_lock_whose_holder_is_gone_is_waited_for_once)
 {
     struct seep_lock lock = {0};
     ck_assert(seep_os_lock(&lock));
@@ -252,9 +245,8 @@ START_TEST(a_lock_whose_holder_is_gone_is_waited_for_once)
     ck_assert(seep_os_lock(&lock));
     ck_assert_uint_eq(lock.given_up, 0);
 }
-END_TEST
 
-START_TEST(a_full_profile_counts_on)
+TEST(a_full_profile_counts_on)
 {
     open_small_profile();
     uint64_t n = 200000, counted = 0;
@@ -275,23 +267,5 @@ START_TEST(a_full_profile_counts_on)
     ck_assert_uint_gt(seep_arena.header->dropped[SEEP_DROP_BOUND], 0);
     ck_assert_uint_le(seep_arena.end_allocated, SEEP_HEADER_BYTES + 16 * SEEP_CHUNK_BYTES);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("sites");
-    TCase *tests = tcase_create("sites");
-    tcase_set_timeout(tests, 60);
-    tcase_add_checked_fixture(tests, setup, teardown);
-    tcase_add_test(tests, equal_records_are_stored_once);
-    tcase_add_test(tests, records_of_all_sizes_stay_in_their_chunks);
-    tcase_add_test(tests, a_leak_of_a_day_keeps_its_shape);
-    tcase_add_test(tests, ages_are_counted_in_their_buckets);
-    tcase_add_test(tests, blocks_freed_by_another_thread_are_counted_apart);
-    tcase_add_test(tests, a_full_profile_counts_on);
-    tcase_add_test(tests, threads_that_are_new_to_a_full_profile_share_a_site);
-    tcase_add_test(tests, a_child_of_a_full_profile_has_room_of_its_own);
-    tcase_add_test(tests, a_lock_whose_holder_is_gone_is_waited_for_once);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+SUITE("sites", .setup = setup, .teardown = teardown)

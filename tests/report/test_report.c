@@ -3,7 +3,7 @@
 
 /* ---- numbers ----------------------------------------------------------------------------- */
 
-START_TEST(totals_add_up_over_processes)
+TEST(totals_add_up_over_processes)
 {
     builder_site(&a, python_stack(&a, "/home/user/t.py", 1), 0, 10, 1000, 4, 400, 1);
     builder_site(&a, python_stack(&a, "/home/user/t.py", 2), 2, 1, 4096, 1, 4096, 1);
@@ -19,7 +19,6 @@ START_TEST(totals_add_up_over_processes)
     ck_assert_uint_eq(json_array_size(at(report, "sites")), 2);
     ck_assert_uint_eq(json_array_size(at(report, "sites/1/processes")), 2);
 }
-END_TEST
 
 static uint64_t until_10(uint32_t period, void *arg)
 {
@@ -35,7 +34,7 @@ static uint64_t from_20(uint32_t period, void *arg)
 
 /* 100 KiB until 1.0 s of the first process; 60 KiB from 3.0 s of the job in the second: never
  * together. */
-START_TEST(the_peak_of_the_sum_is_not_the_sum_of_the_peaks)
+TEST(the_peak_of_the_sum_is_not_the_sum_of_the_peaks)
 {
     builder_level(&a, python_stack(&a, "/home/user/t.py", 1), 0, 1024, 60, until_10, NULL);
     builder_level(&c, python_stack(&c, "/home/user/t.py", 2), 0, 1024, 40, from_20, NULL);
@@ -47,7 +46,6 @@ START_TEST(the_peak_of_the_sum_is_not_the_sum_of_the_peaks)
     ck_assert_double_eq(number("spaces/host/peak_bytes"), 100 * 1024);
     ck_assert_double_eq(number("processes/0/rss_peak_bytes"), 1 << 20);
 }
-END_TEST
 
 static uint64_t always_7(uint32_t period, void *arg)
 {
@@ -55,7 +53,7 @@ static uint64_t always_7(uint32_t period, void *arg)
     return period > 0 ? 7 : 0;
 }
 
-START_TEST(peaks_at_one_time_add_up)
+TEST(peaks_at_one_time_add_up)
 {
     builder_level(&a, python_stack(&a, "/home/user/t.py", 1), 0, 1024, 60, always_7, NULL);
     builder_level(&c, python_stack(&c, "/home/user/t.py", 2), 0, 1024, 40, always_7, NULL);
@@ -69,9 +67,8 @@ START_TEST(peaks_at_one_time_add_up)
     ck_assert_uint_eq(json_array_size(at(report, "timeline/rss_bytes")), n);
     ck_assert_uint_eq(json_array_size(at(report, "timeline/step")), n);
 }
-END_TEST
 
-START_TEST(lifetimes_are_quantiles_of_the_frees)
+TEST(lifetimes_are_quantiles_of_the_frees)
 {
     struct seep_point point = {1, 1, 10};
     uint32_t site =
@@ -86,7 +83,6 @@ START_TEST(lifetimes_are_quantiles_of_the_frees)
     ck_assert_double_eq(number("sites/0/lifetime_steps/p99"), 80);
     ck_assert_double_eq(number("sites/0/lifetime_steps/max"), 85);
 }
-END_TEST
 
 static const struct {
     uint32_t first, last;
@@ -94,7 +90,7 @@ static const struct {
     int known; /* -1: it is not */
 } short_lives[] = {{5, 5, 3, 0}, {5, 5, 0, -1}, {1, 900, 3, -1}, {5, 6, 3, -1}};
 
-START_TEST(lifetimes_that_nobody_noted_are_not_told)
+TEST(lifetimes_that_nobody_noted_are_not_told, .to = N(short_lives))
 {
     uint32_t site = builder_site(&a, python_stack(&a, "/home/user/t.py", 1), 0, 10, 1000,
                                  short_lives[_i].frees, 10, short_lives[_i].last);
@@ -111,10 +107,9 @@ START_TEST(lifetimes_that_nobody_noted_are_not_told)
             ck_assert_double_eq(number(path), short_lives[_i].known);
     }
 }
-END_TEST
 
 /* The second profile is the first one's process after an exec. */
-START_TEST(a_pid_is_named_once_after_an_exec)
+TEST(a_pid_is_named_once_after_an_exec)
 {
     builder_fini(&c);
     builder_init(&c, 100, START + UINT64_C(2000000000));
@@ -128,9 +123,8 @@ START_TEST(a_pid_is_named_once_after_an_exec)
     ck_assert_double_eq(number("sites/0/processes/0"), 100);
     ck_assert_uint_eq(json_array_size(at(report, "findings/0/processes")), 1);
 }
-END_TEST
 
-START_TEST(small_sites_are_left_out_unless_asked_for)
+TEST(small_sites_are_left_out_unless_asked_for, .to = 2)
 {
     builder_site(&a, python_stack(&a, "/home/user/t.py", 1), 0, 1, 1000000, 0, 0, 1);
     builder_site(&a, python_stack(&a, "/home/user/t.py", 2), 0, 1, 999, 0, 0, 1);
@@ -139,11 +133,10 @@ START_TEST(small_sites_are_left_out_unless_asked_for)
     analyse(1, NULL, _i == 1);
     ck_assert_uint_eq(json_array_size(at(report, "sites")), _i ? 3 : 2);
 }
-END_TEST
 
 /* A hostile profile costs what it is worth: nothing is large in a space that never held anything.
  */
-START_TEST(sites_that_held_nothing_are_left_out_unless_asked_for)
+TEST(sites_that_held_nothing_are_left_out_unless_asked_for, .to = 2)
 {
     for (unsigned line = 1; line <= 50; line++) {
         uint32_t site =
@@ -153,11 +146,10 @@ START_TEST(sites_that_held_nothing_are_left_out_unless_asked_for)
     analyse(1, NULL, _i == 1);
     ck_assert_uint_eq(json_array_size(at(report, "sites")), _i ? 50 : 0);
 }
-END_TEST
 
 enum { MOST_SITES = 2000 };
 
-START_TEST(sites_beyond_a_number_are_left_out_unless_asked_for)
+TEST(sites_beyond_a_number_are_left_out_unless_asked_for, .to = 2)
 {
     for (unsigned line = 100; line < 100 + MOST_SITES; line++)
         builder_site(&a, python_stack(&a, "/home/user/big.py", line), 1, 1, 1 << 20, 1, 1 << 20, 1);
@@ -173,10 +165,9 @@ START_TEST(sites_beyond_a_number_are_left_out_unless_asked_for)
     ck_assert_int_eq(strstr(gaps, "1 more site is left out") != NULL, !_i);
     free(gaps);
 }
-END_TEST
 
 /* Stacks of 500 frames, each frame with a name of 4000 bytes and a file of as many. */
-START_TEST(stacks_beyond_a_size_are_left_out_unless_asked_for)
+TEST(stacks_beyond_a_size_are_left_out_unless_asked_for, .to = 2)
 {
     char name[4001] = "", file[4001] = "/";
     uint32_t stack = 0;
@@ -195,11 +186,10 @@ START_TEST(stacks_beyond_a_size_are_left_out_unless_asked_for)
     else
         ck_assert(n >= 10 && n * 500 * 8000 <= 64 << 20);
 }
-END_TEST
 
 enum { LEAKS = 40, MOST_FINDINGS = 32 };
 
-START_TEST(findings_beyond_a_number_are_counted)
+TEST(findings_beyond_a_number_are_counted)
 {
     char name[16];
 
@@ -221,7 +211,6 @@ START_TEST(findings_beyond_a_number_are_counted)
     ck_assert_ptr_nonnull(strstr(text, "and 8 more: 8 leak: the list has a bound"));
     free(text);
 }
-END_TEST
 
 /* ---- processes --------------------------------------------------------------------------- */
 
@@ -237,7 +226,7 @@ static const struct {
     {0, 0, SEEP_EXIT_SIGNAL, 11, "signal", 11}, {0, 0, SEEP_EXIT_NONE, 0, "unknown", -1},
 };
 
-START_TEST(every_exit_is_told)
+TEST(every_exit_is_told, .to = N(exits))
 {
     struct seep_job *job = builder_job(100, START, 0, 0);
 
@@ -252,7 +241,6 @@ START_TEST(every_exit_is_told)
     else
         ck_assert(json_is_null(at(report, "processes/0/exit/value")));
 }
-END_TEST
 
 /* Whose loop it is: of a process that the trainer made, of a thread of that, of one that nobody of
  * the job made. */
@@ -261,7 +249,7 @@ static const struct {
     const char *role;
 } loops[] = {{200, 1, "loader-worker"}, {201, 1, "helper"}, {200, 0, "helper"}};
 
-START_TEST(a_loader_worker_is_known_by_its_loop)
+TEST(a_loader_worker_is_known_by_its_loop, .to = N(loops))
 {
     uint32_t loop = builder_stack(
         &c, 0,
@@ -283,10 +271,9 @@ START_TEST(a_loader_worker_is_known_by_its_loop)
     ck_assert_str_eq(string("sites/1/role"), "dataset");
     ck_assert_double_eq(number("job/steps"), 50);
 }
-END_TEST
 
 /* Without steps the only process trains, however it calls its functions. */
-START_TEST(a_job_that_prefetches_is_no_worker)
+TEST(a_job_that_prefetches_is_no_worker)
 {
     uint32_t loop = python_stack(&a, "/home/user/t.py", 1);
 
@@ -295,9 +282,8 @@ START_TEST(a_job_that_prefetches_is_no_worker)
     analyse(1, NULL, true);
     ck_assert_str_eq(string("processes/0/role"), "trainer");
 }
-END_TEST
 
-START_TEST(stepping_processes_with_ranks_are_ranks)
+TEST(stepping_processes_with_ranks_are_ranks, .to = 2)
 {
     struct seep_job *job = builder_job(100, START, 50, 1);
 
@@ -311,9 +297,8 @@ START_TEST(stepping_processes_with_ranks_are_ranks)
     ck_assert_str_eq(string("processes/1/role"), _i ? "rank" : "trainer");
     ck_assert_double_eq(number("processes/0/rank"), 0);
 }
-END_TEST
 
-START_TEST(what_was_not_seen_is_said)
+TEST(what_was_not_seen_is_said)
 {
     struct seep_job *job = builder_job(100, START, 0, 0);
 
@@ -332,7 +317,6 @@ START_TEST(what_was_not_seen_is_said)
     ck_assert_double_eq(number("job/dropped_events"), 5);
     free(gaps);
 }
-END_TEST
 
 static const struct {
     uint32_t exit_kind; /* of the one process */
@@ -345,7 +329,7 @@ static const struct {
     {SEEP_EXIT_NONE, true, true, false, true},   {SEEP_EXIT_NONE, true, false, false, false},
     {SEEP_EXIT_NONE, false, false, false, false}};
 
-START_TEST(complete_is_what_has_ended_and_was_read_whole)
+TEST(complete_is_what_has_ended_and_was_read_whole, .to = N(ends))
 {
     struct seep_job *job = ends[_i].job ? builder_job(100, START, 0, 0) : NULL;
 
@@ -357,9 +341,8 @@ START_TEST(complete_is_what_has_ended_and_was_read_whole)
     analyse(1, job, false);
     ck_assert_int_eq(json_is_true(at(report, "job/complete")), ends[_i].complete);
 }
-END_TEST
 
-START_TEST(hooks_are_named_by_their_place)
+TEST(hooks_are_named_by_their_place)
 {
     builder_header(&a)->coverage_seen[0] = 1;
     builder_header(&a)->coverage_seen[4] = 1;
@@ -370,7 +353,6 @@ START_TEST(hooks_are_named_by_their_place)
     ck_assert_str_eq(string("coverage/hooks/1"), "free");
     ck_assert_ptr_nonnull(strstr(string("coverage/hooks/2"), "hook "));
 }
-END_TEST
 
 /* ---- symbols ----------------------------------------------------------------------------- */
 
@@ -391,7 +373,7 @@ static const char *const labels[] = {"seep_test_blob", "seep_test_blob", "seep_t
                                      "seep_test_next", "seep_test_next", "seep_test_sized",
                                      "seep_test_sized"};
 
-START_TEST(every_call_in_a_function_of_assembly_has_its_name)
+TEST(every_call_in_a_function_of_assembly_has_its_name)
 {
     const uintptr_t places[] = {0, 8, 63, 64, 100, 128, 150};
     uintptr_t blob = (uintptr_t)seep_test_blob - (uintptr_t)__executable_start;
@@ -407,7 +389,6 @@ START_TEST(every_call_in_a_function_of_assembly_has_its_name)
         ck_assert_str_eq(string(path), labels[i]);
     }
 }
-END_TEST
 
 /* ---- schema ------------------------------------------------------------------------------ */
 
@@ -421,7 +402,7 @@ static void dump(const char *dir, const char *name)
     report = NULL;
 }
 
-START_TEST(reports_obey_the_schema)
+TEST(reports_obey_the_schema)
 {
     char dir[] = "/tmp/seep-report-XXXXXX", command[256];
 
@@ -440,37 +421,5 @@ START_TEST(reports_obey_the_schema)
              "/usr/bin/python3 tests/validate_reports.py %s/*.json && rm -r %s", dir, dir);
     ck_assert_int_eq(system(command), 0);
 }
-END_TEST
 
-#define N(array) ((int)(sizeof(array) / sizeof *(array)))
-
-int main(void)
-{
-    Suite *suite = suite_create("report");
-    TCase *tcase = tcase_create("all");
-
-    tcase_add_checked_fixture(tcase, setup, teardown);
-    tcase_add_test(tcase, totals_add_up_over_processes);
-    tcase_add_test(tcase, the_peak_of_the_sum_is_not_the_sum_of_the_peaks);
-    tcase_add_test(tcase, peaks_at_one_time_add_up);
-    tcase_add_test(tcase, lifetimes_are_quantiles_of_the_frees);
-    tcase_add_loop_test(tcase, lifetimes_that_nobody_noted_are_not_told, 0, N(short_lives));
-    tcase_add_test(tcase, a_pid_is_named_once_after_an_exec);
-    tcase_add_loop_test(tcase, small_sites_are_left_out_unless_asked_for, 0, 2);
-    tcase_add_loop_test(tcase, sites_that_held_nothing_are_left_out_unless_asked_for, 0, 2);
-    tcase_add_loop_test(tcase, sites_beyond_a_number_are_left_out_unless_asked_for, 0, 2);
-    tcase_add_loop_test(tcase, stacks_beyond_a_size_are_left_out_unless_asked_for, 0, 2);
-    tcase_add_test(tcase, findings_beyond_a_number_are_counted);
-    tcase_add_loop_test(tcase, every_exit_is_told, 0, N(exits));
-    tcase_add_loop_test(tcase, a_loader_worker_is_known_by_its_loop, 0, N(loops));
-    tcase_add_test(tcase, a_job_that_prefetches_is_no_worker);
-    tcase_add_loop_test(tcase, stepping_processes_with_ranks_are_ranks, 0, 2);
-    tcase_add_test(tcase, what_was_not_seen_is_said);
-    tcase_add_loop_test(tcase, complete_is_what_has_ended_and_was_read_whole, 0, N(ends));
-    tcase_add_test(tcase, hooks_are_named_by_their_place);
-    tcase_add_test(tcase, every_call_in_a_function_of_assembly_has_its_name);
-    tcase_add_test(tcase, reports_obey_the_schema);
-    tcase_set_timeout(tcase, 60);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+SUITE("report", .setup = setup, .teardown = teardown)

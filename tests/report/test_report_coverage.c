@@ -28,7 +28,7 @@ static struct seep_process *counted(struct seep_job *job, uint32_t pid, const ch
     return e;
 }
 
-START_TEST(processes_that_were_only_counted_are_helpers_and_nothing_is_missing)
+TEST(processes_that_were_only_counted_are_helpers_and_nothing_is_missing)
 {
     struct seep_job *job = stepped_job();
 
@@ -50,9 +50,8 @@ START_TEST(processes_that_were_only_counted_are_helpers_and_nothing_is_missing)
     ck_assert(!not_seen("no profile"));
     ck_assert(not_seen("2 processes allocated too little for a profile"));
 }
-END_TEST
 
-START_TEST(processes_that_were_folded_are_one_entry_each_name)
+TEST(processes_that_were_folded_are_one_entry_each_name)
 {
     struct seep_job *job = stepped_job();
 
@@ -74,9 +73,8 @@ START_TEST(processes_that_were_folded_are_one_entry_each_name)
     ck_assert_int_eq((int)number("spaces/host/allocations"), 4001);
     ck_assert(not_seen("2007 processes allocated too little"));
 }
-END_TEST
 
-START_TEST(a_process_that_should_have_a_profile_is_missed)
+TEST(a_process_that_should_have_a_profile_is_missed, .to = 2)
 {
     struct seep_job *job = stepped_job();
 
@@ -86,10 +84,9 @@ START_TEST(a_process_that_should_have_a_profile_is_missed)
     ck_assert(not_seen("pid 300: no profile"));
     ck_assert_uint_eq(json_object_size(at(report, "processes/1/spaces")), 0);
 }
-END_TEST
 
 /* A job of nothing but small processes has no profile at all. */
-START_TEST(a_job_without_profiles_is_reported_from_its_table)
+TEST(a_job_without_profiles_is_reported_from_its_table)
 {
     char dir[] = "/tmp/seep-coverage-XXXXXX", command[64];
     const char *const dirs[] = {dir};
@@ -118,7 +115,6 @@ START_TEST(a_job_without_profiles_is_reported_from_its_table)
     ck_assert(json_is_true(at(report, "job/complete")));
     free(printed(true));
 }
-END_TEST
 
 static const struct {
     uint16_t trouble;
@@ -136,7 +132,7 @@ static const struct {
     {999, -5, 0, "its profile could not be grown"},
 };
 
-START_TEST(a_process_in_trouble_is_named_with_its_reason)
+TEST(a_process_in_trouble_is_named_with_its_reason, .to = N(troubles))
 {
     struct seep_job *job = stepped_job();
     struct seep_process *e = counted(job, 300, "postgres");
@@ -149,7 +145,6 @@ START_TEST(a_process_in_trouble_is_named_with_its_reason)
     ck_assert(not_seen(troubles[_i].said));
     ck_assert(!not_seen("no profile"));
 }
-END_TEST
 
 static const struct {
     uint16_t entry;
@@ -164,7 +159,7 @@ static const struct {
     {60000, "which cannot be entered"},
 };
 
-START_TEST(small_programs_with_a_malloc_of_their_own_are_named_once)
+TEST(small_programs_with_a_malloc_of_their_own_are_named_once)
 {
     struct seep_job *job = stepped_job();
 
@@ -174,9 +169,8 @@ START_TEST(small_programs_with_a_malloc_of_their_own_are_named_once)
     ck_assert(not_seen("pid 300 and 2 more: malloc was never called here: tool brings its own"));
     ck_assert(!not_seen("pid 301"));
 }
-END_TEST
 
-START_TEST(programs_that_cannot_be_entered_are_named_once)
+TEST(programs_that_cannot_be_entered_are_named_once, .to = N(entries))
 {
     struct seep_job *job = stepped_job();
 
@@ -189,9 +183,8 @@ START_TEST(programs_that_cannot_be_entered_are_named_once)
     ck_assert(not_seen(entries[_i].said));
     ck_assert(!not_seen("pid 301"));
 }
-END_TEST
 
-START_TEST(a_program_that_was_replaced_by_nobody_known_is_said)
+TEST(a_program_that_was_replaced_by_nobody_known_is_said, .to = 2)
 {
     struct seep_job *job = stepped_job();
 
@@ -201,7 +194,6 @@ START_TEST(a_program_that_was_replaced_by_nobody_known_is_said)
     analyse(1, job, false);
     ck_assert_int_eq(not_seen("pid 100 was replaced by another program"), !_i);
 }
-END_TEST
 
 /* ---- steps and stacks ---------------------------------------------------------------------- */
 
@@ -210,7 +202,7 @@ static const struct {
     bool said;
 } calls[] = {{400, 1, true}, {400, 200, false}, {400, 100, false}, {10, 1, false}};
 
-START_TEST(optimizers_that_did_not_count_are_said)
+TEST(optimizers_that_did_not_count_are_said, .to = N(calls))
 {
     struct seep_job *job = builder_job(100, START, calls[_i].steps, FIRST);
 
@@ -219,9 +211,8 @@ START_TEST(optimizers_that_did_not_count_are_said)
     ck_assert_int_eq(not_seen("an optimizer's step() ended 400 times, but only 1 counted"),
                      calls[_i].said);
 }
-END_TEST
 
-START_TEST(what_was_counted_before_a_profile_is_said)
+TEST(what_was_counted_before_a_profile_is_said)
 {
     struct seep_job *job = stepped_job();
 
@@ -229,7 +220,6 @@ START_TEST(what_was_counted_before_a_profile_is_said)
     analyse(1, job, false);
     ck_assert(not_seen("pid 100: its first 3.0 MiB were counted without stacks"));
 }
-END_TEST
 
 static const struct {
     const char *allocator, *parent;
@@ -244,7 +234,7 @@ static const struct {
     {"", "99-1.seep", false, true, NULL},
 };
 
-START_TEST(a_malloc_that_was_never_called_is_said)
+TEST(a_malloc_that_was_never_called_is_said, .to = N(mallocs))
 {
     struct seep_job *job = stepped_job();
     struct seep_header *h = builder_header(&a);
@@ -262,7 +252,6 @@ START_TEST(a_malloc_that_was_never_called_is_said)
     if (mallocs[_i].said)
         ck_assert(not_seen(mallocs[_i].said));
 }
-END_TEST
 
 /* ---- hostile ------------------------------------------------------------------------------- */
 
@@ -276,7 +265,7 @@ static void fill(void *bytes, size_t n, uint64_t *random)
     }
 }
 
-START_TEST(any_values_of_the_new_fields_give_a_report)
+TEST(any_values_of_the_new_fields_give_a_report, .to = 12)
 {
     struct seep_job *job = stepped_job();
     struct seep_header *h = builder_header(&a);
@@ -313,29 +302,5 @@ START_TEST(any_values_of_the_new_fields_give_a_report)
              path, path);
     ck_assert_int_eq(system(command), 0);
 }
-END_TEST
 
-#define N(array) ((int)(sizeof(array) / sizeof *(array)))
-
-int main(void)
-{
-    Suite *suite = suite_create("coverage");
-    TCase *tcase = tcase_create("all");
-
-    tcase_add_checked_fixture(tcase, setup, teardown);
-    tcase_add_test(tcase, processes_that_were_only_counted_are_helpers_and_nothing_is_missing);
-    tcase_add_test(tcase, processes_that_were_folded_are_one_entry_each_name);
-    tcase_add_loop_test(tcase, a_process_that_should_have_a_profile_is_missed, 0, 2);
-    tcase_add_test(tcase, a_job_without_profiles_is_reported_from_its_table);
-    tcase_add_loop_test(tcase, a_process_in_trouble_is_named_with_its_reason, 0, N(troubles));
-    tcase_add_test(tcase, small_programs_with_a_malloc_of_their_own_are_named_once);
-    tcase_add_loop_test(tcase, programs_that_cannot_be_entered_are_named_once, 0, N(entries));
-    tcase_add_loop_test(tcase, a_program_that_was_replaced_by_nobody_known_is_said, 0, 2);
-    tcase_add_loop_test(tcase, optimizers_that_did_not_count_are_said, 0, N(calls));
-    tcase_add_test(tcase, what_was_counted_before_a_profile_is_said);
-    tcase_add_loop_test(tcase, a_malloc_that_was_never_called_is_said, 0, N(mallocs));
-    tcase_add_loop_test(tcase, any_values_of_the_new_fields_give_a_report, 0, 12);
-    tcase_set_timeout(tcase, 60);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+SUITE("coverage", .setup = setup, .teardown = teardown)

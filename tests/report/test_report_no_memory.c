@@ -33,7 +33,7 @@ static int make(json_t **made)
     return seep_analyse_profiles(p, 1, job, NULL, made, NULL);
 }
 
-START_TEST(a_report_is_whole_or_none)
+TEST(a_report_is_whole_or_none)
 {
     json_t *whole = NULL, *made = NULL;
     size_t n_failed = 0;
@@ -64,16 +64,5 @@ START_TEST(a_report_is_whole_or_none)
     ck_assert_uint_gt(n_failed, (size_t)k * 9 / 10);
     json_decref(whole);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("report without memory");
-    TCase *tcase = tcase_create("all");
-
-    tcase_add_checked_fixture(tcase, setup, teardown);
-    tcase_add_test(tcase, a_report_is_whole_or_none);
-    tcase_set_timeout(tcase, 120);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+SUITE("report without memory", .setup = setup, .teardown = teardown, .timeout_s = 120)

@@ -1,7 +1,7 @@
 /* Resident memory by what it is, and growth that no line explains. */
 #include "tests/report/coverage_fixture.h"
 
-START_TEST(rss_at_its_peak_is_told_by_what_it_is)
+TEST(rss_at_its_peak_is_told_by_what_it_is)
 {
     struct seep_job *job = stepped_job();
 
@@ -26,9 +26,8 @@ START_TEST(rss_at_its_peak_is_told_by_what_it_is)
     ck_assert(prints("RSS 500.0 MiB at its peak: 200.0 MiB heap, 10.0 MiB free in libc's", false));
     ck_assert(prints("90.0 MiB (18 %) not explained", false));
 }
-END_TEST
 
-START_TEST(rss_of_processes_is_printed_where_much_is_not_explained_or_all_is_asked_for)
+TEST(rss_of_processes_is_printed_where_much_is_not_explained_or_all_is_asked_for, .to = 2)
 {
     struct seep_job *job = stepped_job();
 
@@ -37,9 +36,8 @@ START_TEST(rss_of_processes_is_printed_where_much_is_not_explained_or_all_is_ask
     ck_assert_int_eq(prints(", Python 3.11.2 RSS ", false), _i);
     ck_assert(prints(", Python 3.11.2 RSS ", true));
 }
-END_TEST
 
-START_TEST(peaks_of_processes_add_up)
+TEST(peaks_of_processes_add_up)
 {
     struct seep_job *job = stepped_job();
 
@@ -51,16 +49,14 @@ START_TEST(peaks_of_processes_add_up)
     ck_assert_uint_eq((uint64_t)number("coverage/rss/peak_bytes"), 880 * MIB);
     ck_assert_uint_eq((uint64_t)number("coverage/rss/unexplained_bytes"), 80 * MIB);
 }
-END_TEST
 
-START_TEST(no_sample_is_no_figure)
+TEST(no_sample_is_no_figure)
 {
     analyse(1, stepped_job(), false);
     ck_assert(json_is_null(at(report, "coverage/rss")));
     ck_assert(json_is_null(at(report, "processes/0/rss")));
     ck_assert(!prints("at its peak", true));
 }
-END_TEST
 
 /* Bytes that are not explained, and free in libc's arenas, at a step. */
 static uint64_t grows(uint32_t step)
@@ -106,7 +102,7 @@ static const json_t *finding_without_line(void)
     return NULL;
 }
 
-START_TEST(growth_that_nobody_recorded_is_a_finding_without_a_line)
+TEST(growth_that_nobody_recorded_is_a_finding_without_a_line)
 {
     struct seep_job *job = stepped_job();
 
@@ -129,7 +125,6 @@ START_TEST(growth_that_nobody_recorded_is_a_finding_without_a_line)
     ck_assert(prints("undetermined memory that was not recorded", false));
     ck_assert(prints("not explained, which grows by 1.0 MiB a step", false));
 }
-END_TEST
 
 static const struct {
     uint64_t (*unexplained)(uint32_t);
@@ -141,7 +136,7 @@ static const struct {
              {comes_and_goes, 2, true},
              {grows, 14, false}}; /* seven samples */
 
-START_TEST(what_stays_levels_off_or_is_little_is_no_finding)
+TEST(what_stays_levels_off_or_is_little_is_no_finding, .to = N(quiet))
 {
     struct seep_job *job = stepped_job();
 
@@ -152,9 +147,8 @@ START_TEST(what_stays_levels_off_or_is_little_is_no_finding)
                      quiet[_i].known);
     ck_assert(!prints("which grows", false));
 }
-END_TEST
 
-START_TEST(free_memory_of_the_heap_that_grows_is_said_and_no_finding)
+TEST(free_memory_of_the_heap_that_grows_is_said_and_no_finding)
 {
     struct seep_job *job = stepped_job();
 
@@ -164,7 +158,6 @@ START_TEST(free_memory_of_the_heap_that_grows_is_said_and_no_finding)
     ck_assert(json_is_true(at(report, "coverage/rss/heap_free_grows")));
     ck_assert(prints("what is free in libc's arenas grows by 1.0 MiB a step", false));
 }
-END_TEST
 
 static uint64_t back_and_forth(uint32_t period, void *arg)
 {
@@ -174,7 +167,7 @@ static uint64_t back_and_forth(uint32_t period, void *arg)
 
 /* A line that asks for ever new sizes is blamed for what was taken beyond what is live, unless
  * samples say that it is nothing of the heap's. */
-START_TEST(what_nobody_recorded_is_no_allocators_cache)
+TEST(what_nobody_recorded_is_no_allocators_cache, .to = 2)
 {
     uint32_t site = builder_level(&a, python_stack(&a, "/home/user/project/t.py", 7), 0, 4096,
                                   FIRST + STEPS, back_and_forth, NULL);
@@ -193,26 +186,5 @@ START_TEST(what_nobody_recorded_is_no_allocators_cache)
     ck_assert_uint_eq(json_array_size(findings), 1);
     ck_assert_str_eq(string("findings/0/pattern"), _i ? "undetermined" : "allocator-cache");
 }
-END_TEST
 
-#define N(array) ((int)(sizeof(array) / sizeof *(array)))
-
-int main(void)
-{
-    Suite *suite = suite_create("resident memory");
-    TCase *tcase = tcase_create("all");
-
-    tcase_add_checked_fixture(tcase, setup, teardown);
-    tcase_add_test(tcase, rss_at_its_peak_is_told_by_what_it_is);
-    tcase_add_loop_test(
-        tcase, rss_of_processes_is_printed_where_much_is_not_explained_or_all_is_asked_for, 0, 2);
-    tcase_add_test(tcase, peaks_of_processes_add_up);
-    tcase_add_test(tcase, no_sample_is_no_figure);
-    tcase_add_test(tcase, growth_that_nobody_recorded_is_a_finding_without_a_line);
-    tcase_add_loop_test(tcase, what_stays_levels_off_or_is_little_is_no_finding, 0, N(quiet));
-    tcase_add_test(tcase, free_memory_of_the_heap_that_grows_is_said_and_no_finding);
-    tcase_add_loop_test(tcase, what_nobody_recorded_is_no_allocators_cache, 0, 2);
-    tcase_set_timeout(tcase, 60);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+SUITE("resident memory", .setup = setup, .teardown = teardown)

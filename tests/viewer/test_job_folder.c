@@ -57,7 +57,7 @@ static mode_t mode_of(const char *path)
     return st.st_mode & 07777;
 }
 
-START_TEST(the_folder_and_the_job_file_are_private_and_complete)
+TEST(the_folder_and_the_job_file_are_private_and_complete)
 {
     struct stat st;
 
@@ -82,9 +82,8 @@ START_TEST(the_folder_and_the_job_file_are_private_and_complete)
     ck_assert_uint_gt(job->limit_bytes, 0);
     ck_assert_uint_eq(job->ended_ns, 0);
 }
-END_TEST
 
-START_TEST(a_profile_is_never_overwritten)
+TEST(a_profile_is_never_overwritten)
 {
     ck_assert_int_eq(make("p.d", false), 0);
     ck_assert_int_eq(make("p.d", false), -SEEP_EINVAL);
@@ -94,9 +93,8 @@ START_TEST(a_profile_is_never_overwritten)
     ck_assert_int_eq(make("q.d", false), -SEEP_EINVAL);
     ck_assert_int_eq(access("q.d/job.seepjob", F_OK), -1);
 }
-END_TEST
 
-START_TEST(a_name_of_our_own_gives_way)
+TEST(a_name_of_our_own_gives_way)
 {
     ck_assert_int_eq(make("seep.x.7.d", true), 0);
     ck_assert_int_eq(make("seep.x.7.d", true), 0);
@@ -104,9 +102,8 @@ START_TEST(a_name_of_our_own_gives_way)
     ck_assert_int_eq(make("seep.x.7.d", true), 0);
     ck_assert_str_eq(strrchr(folder.path, '/'), "/seep.x.7.3.d");
 }
-END_TEST
 
-START_TEST(folders_that_are_there_are_taken)
+TEST(folders_that_are_there_are_taken)
 {
     ck_assert_int_eq(mkdir("empty", 0755), 0);
     ck_assert_int_eq(make("empty", false), 0);
@@ -117,9 +114,8 @@ START_TEST(folders_that_are_there_are_taken)
     ck_assert_int_eq(make("shared/", false), 0);
     ck_assert_uint_eq(mode_of("shared"), 0755); /* others may be reading there */
 }
-END_TEST
 
-START_TEST(what_cannot_be_made_is_said_and_nothing_stays)
+TEST(what_cannot_be_made_is_said_and_nothing_stays)
 {
     char longest[2000];
 
@@ -133,9 +129,8 @@ START_TEST(what_cannot_be_made_is_said_and_nothing_stays)
     ck_assert_int_eq(make(longest, false), -SEEP_EIO);
     ck_assert_int_eq(make("/proc/seep.d", false), -SEEP_EIO);
 }
-END_TEST
 
-START_TEST(a_job_that_did_not_start_leaves_nothing)
+TEST(a_job_that_did_not_start_leaves_nothing)
 {
     ck_assert_int_eq(make("p.d", false), 0);
     seep_job_folder_undo(&folder);
@@ -146,9 +141,8 @@ START_TEST(a_job_that_did_not_start_leaves_nothing)
     ck_assert_int_eq(access("kept", F_OK), 0);
     ck_assert_int_eq(access("kept/job.seepjob", F_OK), -1);
 }
-END_TEST
 
-START_TEST(how_a_process_ended_goes_to_its_youngest_entry_once)
+TEST(how_a_process_ended_goes_to_its_youngest_entry_once)
 {
     ck_assert_int_eq(make("p.d", false), 0);
     struct seep_process *p = folder.job->processes;
@@ -170,21 +164,5 @@ START_TEST(how_a_process_ended_goes_to_its_youngest_entry_once)
     ck_assert_uint_ge(folder.job->ended_ns, folder.job->started_ns);
     ck_assert_int_eq(folder.job->wait_status, 512);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("job_folder");
-    TCase *c = tcase_create("job_folder");
-
-    tcase_add_checked_fixture(c, set_up, tear_down);
-    tcase_add_test(c, the_folder_and_the_job_file_are_private_and_complete);
-    tcase_add_test(c, a_profile_is_never_overwritten);
-    tcase_add_test(c, a_name_of_our_own_gives_way);
-    tcase_add_test(c, folders_that_are_there_are_taken);
-    tcase_add_test(c, what_cannot_be_made_is_said_and_nothing_stays);
-    tcase_add_test(c, a_job_that_did_not_start_leaves_nothing);
-    tcase_add_test(c, how_a_process_ended_goes_to_its_youngest_entry_once);
-    suite_add_tcase(suite, c);
-    return suite_run(suite);
-}
+SUITE("job_folder", .setup = set_up, .teardown = tear_down)

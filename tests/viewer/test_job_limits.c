@@ -57,7 +57,7 @@ static const struct {
     {"/..", "/b", 4000},
 };
 
-START_TEST(the_tightest_limit_along_the_path_holds)
+TEST(the_tightest_limit_along_the_path_holds, .to = N(places))
 {
     struct seep_limits limits = {0};
     char folder[64];
@@ -75,7 +75,6 @@ START_TEST(the_tightest_limit_along_the_path_holds)
                                         : "");
     ck_assert_str_eq(limits.cgroup_path, places[_i].bytes ? folder : "");
 }
-END_TEST
 
 static const struct {
     const char *text;
@@ -91,7 +90,7 @@ static const struct {
     {"what\n", 0},
 };
 
-START_TEST(huge_numbers_are_no_limit)
+TEST(huge_numbers_are_no_limit, .to = N(numbers))
 {
     struct seep_limits limits = {0};
 
@@ -100,9 +99,8 @@ START_TEST(huge_numbers_are_no_limit)
     ck_assert_uint_eq(limits.cgroup_bytes, numbers[_i].bytes);
     ck_assert_int_eq(limits.cgroup_version, numbers[_i].bytes ? 1 : 0);
 }
-END_TEST
 
-START_TEST(the_tightest_of_cgroup_and_machine_is_named)
+TEST(the_tightest_of_cgroup_and_machine_is_named)
 {
     struct seep_limits limits = {.ram_bytes = 5000};
     const char *kind;
@@ -117,19 +115,5 @@ START_TEST(the_tightest_of_cgroup_and_machine_is_named)
     ck_assert_uint_eq(seep_limits_tightest(&limits, &kind), 3000);
     ck_assert_str_eq(kind, "ram");
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("limits");
-    TCase *tcase = tcase_create("all");
-
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_loop_test(tcase, the_tightest_limit_along_the_path_holds, 0,
-                        (int)(sizeof places / sizeof *places));
-    tcase_add_loop_test(tcase, huge_numbers_are_no_limit, 0,
-                        (int)(sizeof numbers / sizeof *numbers));
-    tcase_add_test(tcase, the_tightest_of_cgroup_and_machine_is_named);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+SUITE("limits", .setup = set_up, .teardown = tear_down)

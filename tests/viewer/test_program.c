@@ -64,7 +64,7 @@ static void expect(const char *name, enum seep_program_state state, const char *
         ck_assert_msg(strstr(program.why, ": ") != NULL, "what to do is missing: %s", program.why);
 }
 
-START_TEST(programs_are_looked_up_like_execvp_does)
+TEST(programs_are_looked_up_like_execvp_does)
 {
     write_plain("job", 0755);
     write_plain("locked", 0644);
@@ -91,9 +91,8 @@ START_TEST(programs_are_looked_up_like_execvp_does)
     setenv("PATH", path, 1);
     expect("job2", SEEP_PROGRAM_OK, NULL);
 }
-END_TEST
 
-START_TEST(programs_that_the_shim_cannot_enter_are_refused_with_a_word)
+TEST(programs_that_the_shim_cannot_enter_are_refused_with_a_word)
 {
     write_elf("static", NULL, ELFCLASS64, EM_X86_64, 0755);
     write_elf("musl", "/lib/ld-musl-x86_64.so.1", ELFCLASS64, EM_X86_64, 0755);
@@ -123,9 +122,8 @@ START_TEST(programs_that_the_shim_cannot_enter_are_refused_with_a_word)
     expect("sgid", SEEP_PROGRAM_REFUSED, "setgid");
     expect("lock", SEEP_PROGRAM_OK, NULL);
 }
-END_TEST
 
-START_TEST(a_malloc_of_its_own_is_no_refusal)
+TEST(a_malloc_of_its_own_is_no_refusal)
 {
     program_write("own", &(struct program_parts){.loader = GLIBC, .defined = {"free", "malloc"}},
                   0755);
@@ -135,9 +133,8 @@ START_TEST(a_malloc_of_its_own_is_no_refusal)
     expect("job", SEEP_PROGRAM_OK, NULL);
     ck_assert(!program.own_malloc);
 }
-END_TEST
 
-START_TEST(a_sanitizer_that_the_user_preloads_is_refused)
+TEST(a_sanitizer_that_the_user_preloads_is_refused)
 {
     write_plain("job", 0755);
     setenv("LD_PRELOAD", "/x/libmine.so /usr/lib/libasan.so.8", 1);
@@ -146,9 +143,8 @@ START_TEST(a_sanitizer_that_the_user_preloads_is_refused)
     expect("job", SEEP_PROGRAM_OK, NULL);
     unsetenv("LD_PRELOAD");
 }
-END_TEST
 
-START_TEST(damaged_programs_do_no_harm)
+TEST(damaged_programs_do_no_harm)
 {
     unsigned char bytes[256];
 
@@ -169,9 +165,8 @@ START_TEST(damaged_programs_do_no_harm)
     program_write_bytes("empty", bytes, 0, 0755);
     expect("empty", SEEP_PROGRAM_OK, NULL); /* the shell runs it */
 }
-END_TEST
 
-START_TEST(scripts_are_followed_to_what_runs_them)
+TEST(scripts_are_followed_to_what_runs_them)
 {
     char line[256];
 
@@ -200,7 +195,6 @@ START_TEST(scripts_are_followed_to_what_runs_them)
     write_script("hash", "#!");
     expect("hash", SEEP_PROGRAM_OK, NULL);
 }
-END_TEST
 
 static const struct {
     const char *argv[6];
@@ -222,7 +216,7 @@ static const struct {
     {{"a_very_long_name_of_a_program"}, "a_very_long_nam"},
 };
 
-START_TEST(profiles_are_called_after_the_job)
+TEST(profiles_are_called_after_the_job, .to = N(labels))
 {
     char label[16];
 
@@ -235,21 +229,5 @@ START_TEST(profiles_are_called_after_the_job)
     seep_program_label((char *const *)labels[_i].argv, label, sizeof label);
     ck_assert_str_eq(label, labels[_i].label);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("program");
-    TCase *c = tcase_create("program");
-
-    tcase_add_checked_fixture(c, set_up, tear_down);
-    tcase_add_test(c, programs_are_looked_up_like_execvp_does);
-    tcase_add_test(c, programs_that_the_shim_cannot_enter_are_refused_with_a_word);
-    tcase_add_test(c, a_malloc_of_its_own_is_no_refusal);
-    tcase_add_test(c, a_sanitizer_that_the_user_preloads_is_refused);
-    tcase_add_test(c, damaged_programs_do_no_harm);
-    tcase_add_test(c, scripts_are_followed_to_what_runs_them);
-    tcase_add_loop_test(c, profiles_are_called_after_the_job, 0, sizeof labels / sizeof *labels);
-    suite_add_tcase(suite, c);
-    return suite_run(suite);
-}
+SUITE("program", .setup = set_up, .teardown = tear_down)

@@ -30,33 +30,20 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-START_TEST(a_process_that_runs_is_measured)
+TEST(a_process_that_runs_is_measured)
 {
     ck_assert_uint_gt(sampled(now_ns(), 0), 0);
 }
-END_TEST
 
 /* The entry's process ended unseen, long before; this one has its pid now. */
-START_TEST(a_stranger_with_a_dead_process_s_pid_is_not_measured)
+TEST(a_stranger_with_a_dead_process_s_pid_is_not_measured)
 {
     ck_assert_uint_eq(sampled(1, 0), 0);
 }
-END_TEST
 
-START_TEST(a_process_that_was_reaped_is_not_measured)
+TEST(a_process_that_was_reaped_is_not_measured)
 {
     ck_assert_uint_eq(sampled(now_ns(), 1), 0);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("resident");
-    TCase *tcase = tcase_create("all");
-
-    tcase_add_test(tcase, a_process_that_runs_is_measured);
-    tcase_add_test(tcase, a_stranger_with_a_dead_process_s_pid_is_not_measured);
-    tcase_add_test(tcase, a_process_that_was_reaped_is_not_measured);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+SUITE("resident")

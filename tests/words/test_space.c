@@ -28,7 +28,7 @@ static const struct {
     {"abcdefghijklmnopqrstuvwxyz", "abcdefghijklmnopqrstuvw", SEEP_CLASS_OTHER, -1, false, false},
 };
 
-START_TEST(a_name_says_what_memory_a_space_is_of)
+TEST(a_name_says_what_memory_a_space_is_of, .to = N(rows))
 {
     struct seep_space_name name = seep_space_parse(rows[_i].name);
 
@@ -38,9 +38,8 @@ START_TEST(a_name_says_what_memory_a_space_is_of)
     ck_assert_int_eq(name.host_like, rows[_i].host_like);
     ck_assert_int_eq(seep_space_is_known(&name), rows[_i].known);
 }
-END_TEST
 
-START_TEST(a_class_without_a_number_has_one_name)
+TEST(a_class_without_a_number_has_one_name)
 {
     for (int i = SEEP_CLASS_HOST; i <= SEEP_CLASS_PINNED; i++) {
         const char *text = seep_space_class_name((enum seep_space_class)i);
@@ -48,7 +47,6 @@ START_TEST(a_class_without_a_number_has_one_name)
     }
     ck_assert_str_eq(seep_space_class_name(SEEP_CLASS_DEVICE), "");
 }
-END_TEST
 
 static bool paired(const char *tensors, const char *device)
 {
@@ -57,7 +55,7 @@ static bool paired(const char *tensors, const char *device)
     return seep_space_is_tensors_of(&a, &b);
 }
 
-START_TEST(tensors_lie_in_the_device_of_their_number)
+TEST(tensors_lie_in_the_device_of_their_number)
 {
     ck_assert(paired("tensor:0", "device:0"));
     ck_assert(paired("tensor:gpu-a", "device:gpu-a"));
@@ -66,17 +64,5 @@ START_TEST(tensors_lie_in_the_device_of_their_number)
     ck_assert(!paired("tensor:0", "tensor:0"));
     ck_assert(!paired("tensor:0", "host"));
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("space");
-    TCase *tcase = tcase_create("all");
-
-    tcase_add_loop_test(tcase, a_name_says_what_memory_a_space_is_of, 0,
-                        sizeof rows / sizeof *rows);
-    tcase_add_test(tcase, a_class_without_a_number_has_one_name);
-    tcase_add_test(tcase, tensors_lie_in_the_device_of_their_number);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+SUITE("space")

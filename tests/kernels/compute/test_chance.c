@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-START_TEST(sequences_of_neighbouring_seeds_and_numbers_share_nothing)
+TEST(sequences_of_neighbouring_seeds_and_numbers_share_nothing)
 {
     enum { SEEDS = 8, DRAWS = 16, N = SEEDS * SEEDS * DRAWS };
     uint64_t drawn[N];
@@ -26,12 +26,11 @@ START_TEST(sequences_of_neighbouring_seeds_and_numbers_share_nothing)
             ck_assert_msg(drawn[i] != drawn[k], "draws %d and %d", (int)i, (int)k);
     }
 }
-END_TEST
 
 /* 2^16 apart: all bits of a seed count. */
 static const uint64_t other_seeds[] = {8, 7 + 65536, 7 + (UINT64_C(1) << 40)};
 
-START_TEST(an_order_is_of_all_and_of_its_whole_seed)
+TEST(an_order_is_of_all_and_of_its_whole_seed, .to = N(other_seeds))
 {
     enum { N = 100 };
     struct seep_chance one = {7}, other = {other_seeds[_i]};
@@ -46,9 +45,8 @@ START_TEST(an_order_is_of_all_and_of_its_whole_seed)
         ck_assert(seen[i]);
     ck_assert(memcmp(order, another, sizeof order) != 0);
 }
-END_TEST
 
-START_TEST(draws_stay_within_their_bounds)
+TEST(draws_stay_within_their_bounds)
 {
     struct seep_chance c = {1};
     double sum = 0;
@@ -62,17 +60,5 @@ START_TEST(draws_stay_within_their_bounds)
     ck_assert_double_eq_tol(sum / 20000, 0.5, 0.05);
     ck_assert_uint_eq(seep_chance_below(&c, 1), 0);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("chance");
-    TCase *c = tcase_create("chance");
-
-    tcase_add_test(c, sequences_of_neighbouring_seeds_and_numbers_share_nothing);
-    tcase_add_loop_test(c, an_order_is_of_all_and_of_its_whole_seed, 0,
-                        sizeof other_seeds / sizeof *other_seeds);
-    tcase_add_test(c, draws_stay_within_their_bounds);
-    suite_add_tcase(suite, c);
-    return suite_run(suite);
-}
+SUITE("chance")

@@ -49,7 +49,7 @@ static const struct {
     unsigned asked, threads;
 } pools[] = {{1, 1}, {2, 2}, {7, 7}, {64, 64}, {65, 64}, {4000000000, 64}};
 
-START_TEST(each_thread_works_once_a_run_however_many_are_asked_for)
+TEST(each_thread_works_once_a_run_however_many_are_asked_for, .to = N(pools))
 {
     enum { RUNS = 200 };
     struct tally tally = {0};
@@ -66,9 +66,8 @@ START_TEST(each_thread_works_once_a_run_however_many_are_asked_for)
     }
     seep_stream_destroy(s);
 }
-END_TEST
 
-START_TEST(without_a_number_there_is_a_thread_for_each_cpu_of_the_process)
+TEST(without_a_number_there_is_a_thread_for_each_cpu_of_the_process)
 {
     cpu_set_t one, all;
     struct seep_stream *s;
@@ -87,11 +86,10 @@ START_TEST(without_a_number_there_is_a_thread_for_each_cpu_of_the_process)
     ck_assert_uint_eq(seep_stream_threads(s), 1);
     seep_stream_destroy(s);
 }
-END_TEST
 
 /* Room for some stacks and not for all. A sanitizer's own maps would not fit either. */
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-START_TEST(a_pool_that_cannot_be_whole_is_none_and_leaves_no_threads)
+TEST(a_pool_that_cannot_be_whole_is_none_and_leaves_no_threads)
 {
     struct rlimit limit;
     struct seep_stream *s = NULL;
@@ -109,10 +107,9 @@ START_TEST(a_pool_that_cannot_be_whole_is_none_and_leaves_no_threads)
     ck_assert_ptr_null(s);
     expect_threads(before);
 }
-END_TEST
 #endif
 
-START_TEST(a_pool_that_is_given_back_leaves_no_threads)
+TEST(a_pool_that_is_given_back_leaves_no_threads)
 {
     unsigned before = threads_alive();
     struct seep_stream *s;
@@ -123,21 +120,5 @@ START_TEST(a_pool_that_is_given_back_leaves_no_threads)
     expect_threads(before);
     seep_stream_destroy(NULL);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("stream");
-    TCase *c = tcase_create("stream");
-
-    tcase_set_timeout(c, 30);
-    tcase_add_loop_test(c, each_thread_works_once_a_run_however_many_are_asked_for, 0,
-                        sizeof pools / sizeof *pools);
-    tcase_add_test(c, without_a_number_there_is_a_thread_for_each_cpu_of_the_process);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    tcase_add_test(c, a_pool_that_cannot_be_whole_is_none_and_leaves_no_threads);
-#endif
-    tcase_add_test(c, a_pool_that_is_given_back_leaves_no_threads);
-    suite_add_tcase(suite, c);
-    return suite_run(suite);
-}
+SUITE("stream")

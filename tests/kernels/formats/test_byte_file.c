@@ -43,16 +43,15 @@ static void write_file(const char *text)
     ck_assert_int_eq(seep_file_writer_commit(&w, &err), 0);
 }
 
-START_TEST(a_file_is_read_whole_with_a_zero_behind_it)
+TEST(a_file_is_read_whole_with_a_zero_behind_it)
 {
     write_file("four");
     ck_assert_int_eq(seep_file_read(path, 4, &bytes, &n, &err), 0);
     ck_assert_uint_eq(n, 4);
     ck_assert_str_eq((char *)bytes, "four");
 }
-END_TEST
 
-START_TEST(a_file_larger_than_its_bound_is_refused)
+TEST(a_file_larger_than_its_bound_is_refused)
 {
     write_file("four");
     ck_assert_int_eq(seep_file_read(path, 3, &bytes, &n, &err), -SEEP_EFORMAT);
@@ -61,9 +60,8 @@ START_TEST(a_file_larger_than_its_bound_is_refused)
     ck_assert_int_eq(truncate(path, (off_t)1 << 30), 0);
     ck_assert_int_eq(seep_file_read(path, 1 << 20, &bytes, &n, NULL), -SEEP_EFORMAT);
 }
-END_TEST
 
-START_TEST(what_is_no_regular_file_neither_hangs_nor_reads)
+TEST(what_is_no_regular_file_neither_hangs_nor_reads)
 {
     ck_assert_int_eq(mkfifo(path, 0600), 0);
     ck_assert_int_eq(seep_file_read(path, 100, &bytes, &n, NULL), -SEEP_EIO);
@@ -72,9 +70,8 @@ START_TEST(what_is_no_regular_file_neither_hangs_nor_reads)
     ck_assert_int_eq(seep_file_read("/nowhere/x", 100, &bytes, &n, &err), -SEEP_EIO);
     ck_assert_ptr_nonnull(strstr(err.text, "No such file"));
 }
-END_TEST
 
-START_TEST(an_old_file_stays_until_the_new_one_is_whole)
+TEST(an_old_file_stays_until_the_new_one_is_whole)
 {
     struct seep_file_writer w;
     struct stat st;
@@ -90,9 +87,8 @@ START_TEST(an_old_file_stays_until_the_new_one_is_whole)
     ck_assert_int_eq(seep_file_read(path, 100, &bytes, &n, &err), 0);
     ck_assert_str_eq((char *)bytes, "old");
 }
-END_TEST
 
-START_TEST(a_full_disk_is_an_error_and_leaves_the_old_file)
+TEST(a_full_disk_is_an_error_and_leaves_the_old_file)
 {
     struct seep_file_writer w;
 
@@ -105,9 +101,8 @@ START_TEST(a_full_disk_is_an_error_and_leaves_the_old_file)
     ck_assert_int_eq(seep_file_read(path, 100, &bytes, &n, NULL), 0);
     ck_assert_str_eq((char *)bytes, "old");
 }
-END_TEST
 
-START_TEST(a_writer_into_no_folder_says_so)
+TEST(a_writer_into_no_folder_says_so)
 {
     struct seep_file_writer w;
     char longer[5000];
@@ -119,9 +114,8 @@ START_TEST(a_writer_into_no_folder_says_so)
     ck_assert_int_eq(seep_file_writer_open(&w, longer, &err), -SEEP_EINVAL);
     ck_assert_int_eq(seep_file_writer_open(&w, "", &err), -SEEP_EINVAL);
 }
-END_TEST
 
-START_TEST(the_cursor_reads_little_endian_and_zeros_past_the_end)
+TEST(the_cursor_reads_little_endian_and_zeros_past_the_end)
 {
     static const uint8_t record[] = {1,    2, 0, 0, 0x80, 3, 0, 0,    0,    0, 0, 0,
                                      0x80, 0, 0, 0, 0,    0, 0, 0xf8, 0x3f, 9, 9, 9};
@@ -145,7 +139,6 @@ START_TEST(the_cursor_reads_little_endian_and_zeros_past_the_end)
     ck_assert_uint_eq(seep_bytes_u64(&b), 0);
     ck_assert(b.short_);
 }
-END_TEST
 
 static const struct {
     const char *name;
@@ -157,13 +150,12 @@ static const struct {
     {"a\nb", false},   {"a\x7f", false},    {" a", false},         {"a ", false},
 };
 
-START_TEST(a_name_cannot_lead_out_of_its_folder)
+TEST(a_name_cannot_lead_out_of_its_folder, .to = N(names))
 {
     ck_assert_msg(seep_name_is_safe(names[_i].name) == names[_i].safe, "\"%s\"", names[_i].name);
 }
-END_TEST
 
-START_TEST(a_name_that_no_path_can_hold_is_not_safe)
+TEST(a_name_that_no_path_can_hold_is_not_safe)
 {
     char name[4097];
 
@@ -173,9 +165,8 @@ START_TEST(a_name_that_no_path_can_hold_is_not_safe)
     name[4095] = 0;
     ck_assert(seep_name_is_safe(name));
 }
-END_TEST
 
-START_TEST(lines_end_as_on_unix_and_on_windows)
+TEST(lines_end_as_on_unix_and_on_windows)
 {
     static const char text[] = "a\r\n\nb c\n\rd";
     static const char *const wanted[] = {"a", "", "b c", "\rd"};
@@ -189,7 +180,6 @@ START_TEST(lines_end_as_on_unix_and_on_windows)
     ck_assert_uint_eq(seep_bytes_offset(&line), 8);
     ck_assert(!seep_text_line(&b, &line));
 }
-END_TEST
 
 static const struct {
     const char *text;
@@ -217,7 +207,7 @@ static const struct {
     {" 1", false, false, false},
 };
 
-START_TEST(a_field_is_a_number_or_it_is_not)
+TEST(a_field_is_a_number_or_it_is_not, .to = N(numbers))
 {
     struct seep_field field = {numbers[_i].text, strlen(numbers[_i].text)};
     double real;
@@ -228,9 +218,8 @@ START_TEST(a_field_is_a_number_or_it_is_not)
     ck_assert_int_eq(seep_field_i64(&field, &integer), numbers[_i].integer);
     ck_assert_int_eq(seep_field_u64(&field, &natural), numbers[_i].natural);
 }
-END_TEST
 
-START_TEST(a_number_with_a_zero_byte_or_without_end_is_none)
+TEST(a_number_with_a_zero_byte_or_without_end_is_none)
 {
     char digits[200];
     struct seep_field field = {"1\0002", 3};
@@ -241,14 +230,12 @@ START_TEST(a_number_with_a_zero_byte_or_without_end_is_none)
     field = (struct seep_field){digits, sizeof digits};
     ck_assert(!seep_field_f64(&field, &real));
 }
-END_TEST
 
 /* A locale that writes a comma, made here: few machines have one installed. */
 static void use_commas(void)
 {
     char command[256];
 
-    set_up();
     snprintf(command, sizeof command,
              "LC_ALL=C localedef --no-archive -i de_DE -f UTF-8 %s/de_DE.UTF-8 2>&1", folder);
     ck_assert_msg(system(command) == 0, "no \"%s\": the package \"locales\" has de_DE", command);
@@ -264,10 +251,9 @@ static void unuse_commas(void)
     setlocale(LC_ALL, "C");
     snprintf(command, sizeof command, "rm -r %s/de_DE.UTF-8", folder);
     ck_assert_int_eq(system(command), 0);
-    tear_down();
 }
 
-START_TEST(a_double_printed_comes_back_bit_for_bit)
+TEST(a_double_printed_comes_back_bit_for_bit)
 {
     static const double values[] = {1.0 / 3, DBL_MAX, -DBL_TRUE_MIN, INFINITY, -0.0, 1e23};
     char *text;
@@ -292,31 +278,5 @@ START_TEST(a_double_printed_comes_back_bit_for_bit)
     free(text);
     unuse_commas();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("byte_file");
-    TCase *c = tcase_create("files");
-    TCase *text = tcase_create("text");
-
-    tcase_add_checked_fixture(c, set_up, tear_down);
-    tcase_add_test(c, a_file_is_read_whole_with_a_zero_behind_it);
-    tcase_add_test(c, a_file_larger_than_its_bound_is_refused);
-    tcase_add_test(c, what_is_no_regular_file_neither_hangs_nor_reads);
-    tcase_add_test(c, an_old_file_stays_until_the_new_one_is_whole);
-    tcase_add_test(c, a_full_disk_is_an_error_and_leaves_the_old_file);
-    tcase_add_test(c, a_writer_into_no_folder_says_so);
-    tcase_add_test(text, the_cursor_reads_little_endian_and_zeros_past_the_end);
-    tcase_add_loop_test(text, a_name_cannot_lead_out_of_its_folder, 0,
-                        sizeof names / sizeof *names);
-    tcase_add_test(text, a_name_that_no_path_can_hold_is_not_safe);
-    tcase_add_test(text, lines_end_as_on_unix_and_on_windows);
-    tcase_add_loop_test(text, a_field_is_a_number_or_it_is_not, 0,
-                        sizeof numbers / sizeof *numbers);
-    tcase_add_test(text, a_number_with_a_zero_byte_or_without_end_is_none);
-    tcase_add_test(text, a_double_printed_comes_back_bit_for_bit);
-    suite_add_tcase(suite, c);
-    suite_add_tcase(suite, text);
-    return suite_run(suite);
-}
+SUITE("byte_file", .setup = set_up, .teardown = tear_down)

@@ -54,7 +54,7 @@ static const char *mask_of(const struct seep_coco_annotation *annotation, uint32
     return text;
 }
 
-START_TEST(an_annotation_keeps_what_the_file_says)
+TEST(an_annotation_keeps_what_the_file_says)
 {
     struct seep_coco *coco = parse(with_shape("[[0, 0, 4, 0, 4, 3], [1, 1, 2, 1, 2, 2.25, 1, 2]]"));
 
@@ -77,7 +77,6 @@ START_TEST(an_annotation_keeps_what_the_file_says)
     ck_assert_double_eq(a->xy[5][1], 2.25);
     seep_coco_free(coco);
 }
-END_TEST
 
 static const struct {
     const char *shape, *mask;
@@ -107,16 +106,15 @@ static const struct {
     {"{\"size\": [3, 4], \"counts\": \"231O3\"}", ".##. .##. #..."},
 };
 
-START_TEST(a_shape_covers_the_pixels_it_should)
+TEST(a_shape_covers_the_pixels_it_should, .to = N(shapes))
 {
     struct seep_coco *coco = parse(with_shape(shapes[_i].shape));
 
     ck_assert_str_eq(mask_of(coco->annotations, 4, 3), shapes[_i].mask);
     seep_coco_free(coco);
 }
-END_TEST
 
-START_TEST(a_disc_has_the_area_of_a_disc)
+TEST(a_disc_has_the_area_of_a_disc)
 {
     enum { SIDE = 200, POINTS = 720 };
     const double pi = acos(-1), radius = 80;
@@ -136,7 +134,6 @@ START_TEST(a_disc_has_the_area_of_a_disc)
     free(xy);
     free(mask);
 }
-END_TEST
 
 /* Strings that pycocotools has written, found in its issues (and short ones by hand from the
  * description of the coding): how many runs, what they add up to, the ones, the first run. */
@@ -163,7 +160,7 @@ static const struct {
      305, 576 * 752, 15186, 329290},
 };
 
-START_TEST(a_string_of_pycocotools_is_read_and_written_as_it_does)
+TEST(a_string_of_pycocotools_is_read_and_written_as_it_does, .to = N(strings))
 {
     const char *text = strings[_i].text;
     uint64_t total = 0, ones = 0;
@@ -185,9 +182,8 @@ START_TEST(a_string_of_pycocotools_is_read_and_written_as_it_does)
     free(back);
     free(runs);
 }
-END_TEST
 
-START_TEST(any_run_lengths_survive_the_string)
+TEST(any_run_lengths_survive_the_string)
 {
     static const uint32_t edges[] = {0, 1, 15, 16, 17, 31, 32, 511, 512, 1u << 31, UINT32_MAX};
     enum { EDGES = sizeof edges / sizeof *edges, N = EDGES * EDGES };
@@ -204,13 +200,12 @@ START_TEST(any_run_lengths_survive_the_string)
     free(text);
     free(back);
 }
-END_TEST
 
 static const char *const bad_strings[] = {
     "/", "p", " 1", "1\n", "P", "1PPPPPPPPPP0", "N", "100N", "PPPPPP4", "\xff",
 };
 
-START_TEST(a_string_that_holds_no_run_lengths_is_refused)
+TEST(a_string_that_holds_no_run_lengths_is_refused, .to = N(bad_strings))
 {
     uint32_t *runs = NULL;
     size_t n = 0;
@@ -219,7 +214,6 @@ START_TEST(a_string_that_holds_no_run_lengths_is_refused)
     ck_assert_msg(seep_coco_runs_from_text(text, strlen(text), &runs, &n) == -SEEP_EFORMAT,
                   "\"%s\" was taken for run lengths", text);
 }
-END_TEST
 
 static const char *const bad_shapes[] = {
     "7",
@@ -244,7 +238,7 @@ static const char *const bad_shapes[] = {
     "{\"size\": [3, 4, 1], \"counts\": [12]}",
 };
 
-START_TEST(a_shape_that_is_none_of_its_image_is_refused)
+TEST(a_shape_that_is_none_of_its_image_is_refused, .to = N(bad_shapes))
 {
     struct seep_error err = {.text = ""};
     struct seep_coco *coco = NULL;
@@ -254,7 +248,6 @@ START_TEST(a_shape_that_is_none_of_its_image_is_refused)
                   "taken: %s", bad_shapes[_i]);
     ck_assert_ptr_nonnull(strstr(err.text, "annotation 0"));
 }
-END_TEST
 
 #define IMAGE(id, width, file)                                                                     \
     "{\"id\": " id ", \"width\": " width ", \"height\": 3, \"file_name\": \"" file "\"}"
@@ -282,7 +275,7 @@ static const char *const bad_files[] = {
     FILE_OF("", "{\"id\": 1, \"image_id\": 2, \"category_id\": 3, \"bbox\": [1, 2, 3]}"),
 };
 
-START_TEST(a_file_that_is_no_coco_is_refused_with_a_word)
+TEST(a_file_that_is_no_coco_is_refused_with_a_word, .to = N(bad_files))
 {
     struct seep_error err = {.text = ""};
     struct seep_coco *coco = NULL;
@@ -292,9 +285,8 @@ START_TEST(a_file_that_is_no_coco_is_refused_with_a_word)
                   "taken: %s", bad_files[_i]);
     ck_assert_str_ne(err.text, "");
 }
-END_TEST
 
-START_TEST(a_mask_of_another_size_than_its_run_lengths_is_refused)
+TEST(a_mask_of_another_size_than_its_run_lengths_is_refused)
 {
     uint8_t mask[64];
     struct seep_coco *coco = parse(with_shape("{\"size\": [3, 4], \"counts\": [1, 11]}"));
@@ -304,7 +296,6 @@ START_TEST(a_mask_of_another_size_than_its_run_lengths_is_refused)
     ck_assert_int_eq(seep_coco_mask(coco->annotations, 0, 3, mask), -SEEP_EINVAL);
     seep_coco_free(coco);
 }
-END_TEST
 
 static void assert_same(const struct seep_coco *a, const struct seep_coco *b)
 {
@@ -335,7 +326,7 @@ static void assert_same(const struct seep_coco *a, const struct seep_coco *b)
     }
 }
 
-START_TEST(what_is_written_is_read_back_the_same)
+TEST(what_is_written_is_read_back_the_same, .to = 2)
 {
     double xy[7][2] = {{0.1, 1.0 / 3}, {640, 0}, {639.99, 1e-9}, {1, 2}, {3, 4}, {5, 6}, {-7, 8}};
     size_t starts[] = {0, 3, 7};
@@ -361,9 +352,8 @@ START_TEST(what_is_written_is_read_back_the_same)
     seep_coco_free(back);
     unlink(path);
 }
-END_TEST
 
-START_TEST(what_json_cannot_hold_is_not_written)
+TEST(what_json_cannot_hold_is_not_written)
 {
     uint32_t runs[] = {12};
     struct seep_coco_annotation annotations[] = {{.id = 1, .n_runs = 1, .runs = runs}};
@@ -380,9 +370,8 @@ START_TEST(what_json_cannot_hold_is_not_written)
     annotations[0].area = 1;
     ck_assert_int_eq(seep_coco_write("/nonexistent/a.json", &coco, true, NULL), -SEEP_EIO);
 }
-END_TEST
 
-START_TEST(a_file_that_is_not_there_is_named)
+TEST(a_file_that_is_not_there_is_named)
 {
     struct seep_error err = {.text = ""};
     struct seep_coco *coco;
@@ -390,27 +379,5 @@ START_TEST(a_file_that_is_not_there_is_named)
     ck_assert_int_eq(seep_coco_read("/nonexistent/a.json", &coco, &err), -SEEP_EIO);
     ck_assert_str_eq(err.file, "/nonexistent/a.json");
 }
-END_TEST
 
-#define LOOP(test, table) tcase_add_loop_test(c, test, 0, sizeof table / sizeof *table)
-
-int main(void)
-{
-    Suite *suite = suite_create("coco");
-    TCase *c = tcase_create("coco");
-
-    tcase_add_test(c, an_annotation_keeps_what_the_file_says);
-    LOOP(a_shape_covers_the_pixels_it_should, shapes);
-    tcase_add_test(c, a_disc_has_the_area_of_a_disc);
-    LOOP(a_string_of_pycocotools_is_read_and_written_as_it_does, strings);
-    tcase_add_test(c, any_run_lengths_survive_the_string);
-    LOOP(a_string_that_holds_no_run_lengths_is_refused, bad_strings);
-    LOOP(a_shape_that_is_none_of_its_image_is_refused, bad_shapes);
-    LOOP(a_file_that_is_no_coco_is_refused_with_a_word, bad_files);
-    tcase_add_test(c, a_mask_of_another_size_than_its_run_lengths_is_refused);
-    tcase_add_loop_test(c, what_is_written_is_read_back_the_same, 0, 2);
-    tcase_add_test(c, what_json_cannot_hold_is_not_written);
-    tcase_add_test(c, a_file_that_is_not_there_is_named);
-    suite_add_tcase(suite, c);
-    return suite_run(suite);
-}
+SUITE("coco")

@@ -97,14 +97,13 @@ static void make_small(void)
     points[1] = (struct seep_colmap_point){0, {1, 2, 3}, {1, 2, 3}, 0.25, 0, NULL};
 }
 
-START_TEST(a_model_written_comes_back_bit_for_bit)
+TEST(a_model_written_comes_back_bit_for_bit, .to = 2)
 {
     make_small();
     ck_assert_int_eq(seep_colmap_write(folder, _i, &small, &err), 0);
     ck_assert_int_eq(seep_colmap_read(folder, &model, &err), 0);
     assert_equal(&small, model);
 }
-END_TEST
 
 static void write_file(const char *name, const char *text)
 {
@@ -119,7 +118,7 @@ static void write_file(const char *name, const char *text)
 
 static const char some_cameras[] = "# comment\n1 PINHOLE 640 480 500 501 320 240\n";
 
-START_TEST(a_text_model_written_by_hand_is_read)
+TEST(a_text_model_written_by_hand_is_read)
 {
     write_file("cameras.txt", some_cameras);
     write_file("images.txt", "# comment\r\n\r\n 4 1 0 0 0 .5 -1e-3 2 1 my photo.jpg \r\n\r\n"
@@ -139,9 +138,8 @@ START_TEST(a_text_model_written_by_hand_is_read)
     ck_assert_uint_eq(model->points[0].track[0][0], 5);
     ck_assert_uint_eq(model->points[0].rgb[2], 7);
 }
-END_TEST
 
-START_TEST(binary_files_go_before_text)
+TEST(binary_files_go_before_text)
 {
     make_small();
     ck_assert_int_eq(seep_colmap_write(folder, false, &small, &err), 0);
@@ -149,7 +147,6 @@ START_TEST(binary_files_go_before_text)
     ck_assert_int_eq(seep_colmap_read(folder, &model, &err), 0);
     ck_assert_uint_eq(model->n_cameras, 2);
 }
-END_TEST
 
 static const struct {
     int model;
@@ -163,7 +160,7 @@ static const struct {
     {-1, false, {0}},
 };
 
-START_TEST(a_camera_model_has_its_intrinsics_where_COLMAP_puts_them)
+TEST(a_camera_model_has_its_intrinsics_where_COLMAP_puts_them, .to = N(models))
 {
     struct seep_colmap_camera camera = {.model = models[_i].model, .params = {1, 2, 3, 4, 5}};
     double k[4] = {0};
@@ -171,7 +168,6 @@ START_TEST(a_camera_model_has_its_intrinsics_where_COLMAP_puts_them)
     ck_assert_int_eq(seep_colmap_pinhole(&camera, k), models[_i].pinhole);
     ck_assert_mem_eq(k, models[_i].k, sizeof k);
 }
-END_TEST
 
 static const struct {
     const char *cameras, *images, *points, *reason;
@@ -206,7 +202,7 @@ static const struct {
     {some_cameras, "", "1 0 0 0 1 2 3 0\n1 0 0 0 1 2 3 0\n", "one id"},
 };
 
-START_TEST(a_damaged_text_model_is_refused_with_its_reason)
+TEST(a_damaged_text_model_is_refused_with_its_reason, .to = N(bad))
 {
     ck_assert_int_eq(seep_colmap_from_bytes(true, bad[_i].cameras, strlen(bad[_i].cameras),
                                             bad[_i].images, strlen(bad[_i].images), bad[_i].points,
@@ -218,7 +214,6 @@ START_TEST(a_damaged_text_model_is_refused_with_its_reason)
                                                  : "cameras.txt");
     ck_assert_ptr_null(model);
 }
-END_TEST
 
 /* The three files of a model as bytes. */
 struct file {
@@ -257,7 +252,7 @@ static int parse(struct file files[3])
     return rc;
 }
 
-START_TEST(a_binary_file_cut_anywhere_is_refused)
+TEST(a_binary_file_cut_anywhere_is_refused, .to = 3)
 {
     struct file files[3];
 
@@ -270,7 +265,6 @@ START_TEST(a_binary_file_cut_anywhere_is_refused)
     ck_assert_ptr_null(model);
     ck_assert_int_eq(parse(files), 0);
 }
-END_TEST
 
 /* Where the counts lie in the small model: records; 2D points of image 7; track of the first point.
  */
@@ -278,7 +272,7 @@ static const struct {
     size_t file, offset;
 } counts[] = {{0, 0}, {1, 0}, {2, 0}, {1, 8 + 64 + 10}, {2, 8 + 43}};
 
-START_TEST(a_count_of_more_than_the_file_holds_is_refused_before_it_is_believed)
+TEST(a_count_of_more_than_the_file_holds_is_refused_before_it_is_believed, .to = N(counts))
 {
     static const uint64_t claims[] = {3, 1000, UINT64_C(1) << 32, UINT64_C(1) << 61, UINT64_MAX};
     struct file files[3];
@@ -296,9 +290,8 @@ START_TEST(a_count_of_more_than_the_file_holds_is_refused_before_it_is_believed)
             ck_assert_ptr_nonnull(strstr(err.text, "a count of more"));
     }
 }
-END_TEST
 
-START_TEST(a_model_that_could_not_be_read_is_not_written)
+TEST(a_model_that_could_not_be_read_is_not_written, .to = 2)
 {
     make_small();
     images[0].name = (char *)"../a.jpg";
@@ -311,17 +304,15 @@ START_TEST(a_model_that_could_not_be_read_is_not_written)
     ck_assert_int_eq(seep_colmap_write(folder, _i, &small, &err), -SEEP_EINVAL);
     ck_assert_int_eq(seep_colmap_read(folder, &model, &err), -SEEP_EIO);
 }
-END_TEST
 
-START_TEST(a_folder_without_a_model_is_named)
+TEST(a_folder_without_a_model_is_named)
 {
     ck_assert_int_eq(seep_colmap_read(folder, &model, &err), -SEEP_EIO);
     ck_assert_ptr_nonnull(strstr(err.file, folder));
     ck_assert_int_eq(seep_colmap_read("/nowhere", &model, NULL), -SEEP_EIO);
 }
-END_TEST
 
-START_TEST(a_real_scene_is_read_whole_and_survives_text_and_binary)
+TEST(a_real_scene_is_read_whole_and_survives_text_and_binary, .left_out = !getenv("SEEP_DATA"))
 {
     char path[1024];
     size_t n_points2d = 0, n_track = 0;
@@ -352,28 +343,5 @@ START_TEST(a_real_scene_is_read_whole_and_survives_text_and_binary)
         ck_assert_int_eq(unlink(line), text ? -1 : 0); /* the next round reads text */
     }
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("colmap");
-    TCase *c = tcase_create("colmap");
-
-    tcase_add_checked_fixture(c, set_up, tear_down);
-    tcase_add_loop_test(c, a_model_written_comes_back_bit_for_bit, 0, 2);
-    tcase_add_test(c, a_text_model_written_by_hand_is_read);
-    tcase_add_test(c, binary_files_go_before_text);
-    tcase_add_loop_test(c, a_camera_model_has_its_intrinsics_where_COLMAP_puts_them, 0,
-                        sizeof models / sizeof *models);
-    tcase_add_loop_test(c, a_damaged_text_model_is_refused_with_its_reason, 0,
-                        sizeof bad / sizeof *bad);
-    tcase_add_loop_test(c, a_binary_file_cut_anywhere_is_refused, 0, 3);
-    tcase_add_loop_test(c, a_count_of_more_than_the_file_holds_is_refused_before_it_is_believed, 0,
-                        sizeof counts / sizeof *counts);
-    tcase_add_loop_test(c, a_model_that_could_not_be_read_is_not_written, 0, 2);
-    tcase_add_test(c, a_folder_without_a_model_is_named);
-    if (getenv("SEEP_DATA"))
-        tcase_add_test(c, a_real_scene_is_read_whole_and_survives_text_and_binary);
-    suite_add_tcase(suite, c);
-    return suite_run(suite);
-}
+SUITE("colmap", .setup = set_up, .teardown = tear_down)

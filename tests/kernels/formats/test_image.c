@@ -105,23 +105,21 @@ static void comes_back(struct seep_image *image, int most)
     seep_image_free(back);
 }
 
-START_TEST(a_png_mask_loses_no_pixel)
+TEST(a_png_mask_loses_no_pixel, .to = 3)
 {
     struct seep_image *image = gradient(61, 47, channel_counts[_i]);
 
     ck_assert_int_eq(seep_image_write_png(path, image, NULL), 0);
     comes_back(image, 0);
 }
-END_TEST
 
-START_TEST(a_jpeg_photo_comes_back_close_to_what_was_written)
+TEST(a_jpeg_photo_comes_back_close_to_what_was_written, .to = 2)
 {
     struct seep_image *image = gradient(61, 47, channel_counts[_i]);
 
     ck_assert_int_eq(seep_image_write_jpeg(path, image, 95, NULL), 0);
     comes_back(image, 6);
 }
-END_TEST
 
 /* JPEGs that the writer of our own does not make. */
 static void write_foreign_jpeg(struct seep_image *image, J_COLOR_SPACE in, bool progressive)
@@ -152,16 +150,15 @@ static void write_foreign_jpeg(struct seep_image *image, J_COLOR_SPACE in, bool 
     fclose(f);
 }
 
-START_TEST(a_progressive_photo_is_read_like_any_other)
+TEST(a_progressive_photo_is_read_like_any_other, .to = 2)
 {
     struct seep_image *image = gradient(70, 35, _i ? 3 : 1);
 
     write_foreign_jpeg(image, _i ? JCS_RGB : JCS_GRAYSCALE, true);
     comes_back(image, 6);
 }
-END_TEST
 
-START_TEST(a_cmyk_photo_is_refused_with_a_word_instead_of_wrong_colours)
+TEST(a_cmyk_photo_is_refused_with_a_word_instead_of_wrong_colours)
 {
     struct seep_error err = {.text = ""};
     struct seep_image *image = gradient(16, 16, 4), *back;
@@ -172,7 +169,6 @@ START_TEST(a_cmyk_photo_is_refused_with_a_word_instead_of_wrong_colours)
     ck_assert_str_eq(err.file, path);
     seep_image_free(image);
 }
-END_TEST
 
 /* PNGs of every kind hold the same ramp: pixel x, y is level 16·(x + y) (mod 256) of 8 bits. */
 enum { SIDE = 8 };
@@ -260,7 +256,7 @@ static void write_foreign_png(const struct png_kind *kind)
     fclose(f);
 }
 
-START_TEST(every_kind_of_png_gives_the_levels_it_was_written_with)
+TEST(every_kind_of_png_gives_the_levels_it_was_written_with, .to = N(png_kinds))
 {
     write_foreign_png(&png_kinds[_i]);
     struct seep_image *image = read_back();
@@ -273,7 +269,6 @@ START_TEST(every_kind_of_png_gives_the_levels_it_was_written_with)
     }
     seep_image_free(image);
 }
-END_TEST
 
 static void write_kind(int kind)
 {
@@ -292,7 +287,7 @@ static void write_kind(int kind)
     seep_image_free(image);
 }
 
-START_TEST(a_picture_cut_off_anywhere_is_an_error_not_a_grey_half)
+TEST(a_picture_cut_off_anywhere_is_an_error_not_a_grey_half, .to = 3)
 {
     uint8_t *bytes;
 
@@ -308,9 +303,8 @@ START_TEST(a_picture_cut_off_anywhere_is_an_error_not_a_grey_half)
     }
     free(bytes);
 }
-END_TEST
 
-START_TEST(damaged_bytes_give_a_picture_or_an_error)
+TEST(damaged_bytes_give_a_picture_or_an_error, .to = 3)
 {
     uint8_t *bytes;
 
@@ -325,9 +319,8 @@ START_TEST(damaged_bytes_give_a_picture_or_an_error)
     }
     free(bytes);
 }
-END_TEST
 
-START_TEST(a_size_is_known_without_decoding)
+TEST(a_size_is_known_without_decoding, .to = 3)
 {
     uint32_t width = 0, height = 0;
     uint8_t *bytes;
@@ -340,9 +333,8 @@ START_TEST(a_size_is_known_without_decoding)
     ck_assert_uint_eq(width, 33);
     ck_assert_uint_eq(height, 21);
 }
-END_TEST
 
-START_TEST(a_size_is_found_behind_a_large_thumbnail)
+TEST(a_size_is_found_behind_a_large_thumbnail)
 {
     enum { SEGMENT = 65533, SEGMENTS = 3 };
     uint32_t width = 0, height = 0;
@@ -364,9 +356,8 @@ START_TEST(a_size_is_found_behind_a_large_thumbnail)
     free(bytes);
     free(longer);
 }
-END_TEST
 
-START_TEST(a_header_that_claims_a_huge_picture_takes_no_memory)
+TEST(a_header_that_claims_a_huge_picture_takes_no_memory, .to = 2)
 {
     /* SOI, then a frame header of 65280 x 65280, or of 16000 x 16000 with nothing behind it. */
     uint8_t jpeg[] = {0xff, 0xd8, 0xff, 0xc0, 0, 17, 8,  0xff, 0,    0xff, 0,   3,  1,
@@ -382,9 +373,8 @@ START_TEST(a_header_that_claims_a_huge_picture_takes_no_memory)
     ck_assert_int_eq(seep_image_from_bytes(jpeg, sizeof jpeg, &image, &err), -SEEP_EFORMAT);
     ck_assert_ptr_nonnull(strstr(err.text, _i ? "16000 x 16000 pixels, but" : "a side are read"));
 }
-END_TEST
 
-START_TEST(what_is_no_picture_is_named_so)
+TEST(what_is_no_picture_is_named_so)
 {
     struct seep_error err = {.text = ""};
     struct seep_image *image;
@@ -398,9 +388,8 @@ START_TEST(what_is_no_picture_is_named_so)
     ck_assert_int_eq(seep_image_read(folder, &image, NULL), -SEEP_EIO);
     ck_assert_int_eq(seep_image_size("/nonexistent/a.png", &width, &height, NULL), -SEEP_EIO);
 }
-END_TEST
 
-START_TEST(a_picture_that_cannot_be_held_is_not_written)
+TEST(a_picture_that_cannot_be_held_is_not_written)
 {
     uint8_t pixels[16] = {0};
     const struct seep_image two = {.width = 2, .height = 2, .channels = 2, .pixels = pixels};
@@ -413,9 +402,8 @@ START_TEST(a_picture_that_cannot_be_held_is_not_written)
     ck_assert_int_eq(seep_image_write_png("/nonexistent/a.png", &rgba, NULL), -SEEP_EIO);
     ck_assert_int_ne(access(path, F_OK), 0);
 }
-END_TEST
 
-START_TEST(a_full_disk_leaves_an_error_and_no_half_picture)
+TEST(a_full_disk_leaves_an_error_and_no_half_picture, .to = 2)
 {
     const struct rlimit small = {.rlim_cur = 100, .rlim_max = 100};
     struct seep_image *image = gradient(200, 200, 3);
@@ -430,10 +418,9 @@ START_TEST(a_full_disk_leaves_an_error_and_no_half_picture)
     ck_assert_int_ne(access(path, F_OK), 0);
     seep_image_free(image);
 }
-END_TEST
 
 /* Photos of a real camera, where SEEP_DATA says that they are. */
-START_TEST(the_photos_of_a_real_scene_are_read)
+TEST(the_photos_of_a_real_scene_are_read, .left_out = !getenv("SEEP_DATA"))
 {
     char photo[512];
     struct seep_image *image = NULL;
@@ -447,31 +434,5 @@ START_TEST(the_photos_of_a_real_scene_are_read)
     ck_assert_uint_eq(image->channels, 3);
     seep_image_free(image);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("image");
-    TCase *c = tcase_create("image");
-
-    tcase_add_checked_fixture(c, set_up, tear_down);
-    tcase_set_timeout(c, 60);
-    tcase_add_loop_test(c, a_png_mask_loses_no_pixel, 0, 3);
-    tcase_add_loop_test(c, a_jpeg_photo_comes_back_close_to_what_was_written, 0, 2);
-    tcase_add_loop_test(c, a_progressive_photo_is_read_like_any_other, 0, 2);
-    tcase_add_test(c, a_cmyk_photo_is_refused_with_a_word_instead_of_wrong_colours);
-    tcase_add_loop_test(c, every_kind_of_png_gives_the_levels_it_was_written_with, 0,
-                        sizeof png_kinds / sizeof *png_kinds);
-    tcase_add_loop_test(c, a_picture_cut_off_anywhere_is_an_error_not_a_grey_half, 0, 3);
-    tcase_add_loop_test(c, damaged_bytes_give_a_picture_or_an_error, 0, 3);
-    tcase_add_loop_test(c, a_size_is_known_without_decoding, 0, 3);
-    tcase_add_test(c, a_size_is_found_behind_a_large_thumbnail);
-    tcase_add_loop_test(c, a_header_that_claims_a_huge_picture_takes_no_memory, 0, 2);
-    tcase_add_test(c, what_is_no_picture_is_named_so);
-    tcase_add_test(c, a_picture_that_cannot_be_held_is_not_written);
-    tcase_add_loop_test(c, a_full_disk_leaves_an_error_and_no_half_picture, 0, 2);
-    if (getenv("SEEP_DATA"))
-        tcase_add_test(c, the_photos_of_a_real_scene_are_read);
-    suite_add_tcase(suite, c);
-    return suite_run(suite);
-}
+SUITE("image", .setup = set_up, .teardown = tear_down)

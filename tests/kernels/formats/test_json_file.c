@@ -45,7 +45,7 @@ static char *list_of(const char *item, size_t n)
     return text;
 }
 
-START_TEST(values_are_what_the_text_says)
+TEST(values_are_what_the_text_says)
 {
     char *text = list_of("{\"key\":[12.5,-7,true,null,\"a string past sixteen bytes\"]}", 5000);
 
@@ -60,12 +60,11 @@ START_TEST(values_are_what_the_text_says)
         ck_assert_str_eq(json_string_value(json_array_get(list, 4)), "a string past sixteen bytes");
     }
 }
-END_TEST
 
 /* What costs the most memory for its bytes. */
 static const char *const items[] = {"0", "[]", "{}", "\"\"", "{\"\":0}", "[[[[]]]]"};
 
-START_TEST(a_small_text_of_many_values_does_not_take_all_memory)
+TEST(a_small_text_of_many_values_does_not_take_all_memory, .to = N(items))
 {
     char *text = list_of(items[_i], 100000);
 
@@ -77,9 +76,8 @@ START_TEST(a_small_text_of_many_values_does_not_take_all_memory)
     ck_assert_uint_eq(json_array_size(json.root), 100000);
     free(text);
 }
-END_TEST
 
-START_TEST(a_token_larger_than_the_bound_is_refused)
+TEST(a_token_larger_than_the_bound_is_refused)
 {
     char *text = malloc(3 << 20);
 
@@ -92,18 +90,16 @@ START_TEST(a_token_larger_than_the_bound_is_refused)
     ck_assert_uint_eq(json_string_length(json_array_get(json.root, 0)), (3 << 20) - 5);
     free(text);
 }
-END_TEST
 
-START_TEST(what_is_no_json_is_refused_with_its_place)
+TEST(what_is_no_json_is_refused_with_its_place)
 {
     ck_assert_int_eq(load("[1, 2, x]", 1 << 20), -SEEP_EFORMAT);
     ck_assert_msg(strstr(err.text, "no JSON: "), "\"%s\"", err.text);
     ck_assert_uint_eq(err.offset, 8);
     ck_assert_int_eq(seep_json_load("", NULL, 0, 1 << 20, &json, NULL), -SEEP_EFORMAT);
 }
-END_TEST
 
-START_TEST(jansson_is_as_before_for_all_others)
+TEST(jansson_is_as_before_for_all_others)
 {
     json_t *own = json_pack("{s:[i, i]}", "a", 1, 2);
 
@@ -115,7 +111,6 @@ START_TEST(jansson_is_as_before_for_all_others)
     ck_assert_uint_eq(json_array_size(json_object_get(own, "a")), 3);
     json_decref(own);
 }
-END_TEST
 
 static const struct {
     const char *text;
@@ -132,7 +127,7 @@ static const struct {
     {"\xf5\x80\x80\x80", false},
 };
 
-START_TEST(a_text_is_one_that_json_can_hold_or_it_is_not)
+TEST(a_text_is_one_that_json_can_hold_or_it_is_not, .to = N(texts))
 {
     json_t *string = json_string(texts[_i].text);
 
@@ -140,22 +135,5 @@ START_TEST(a_text_is_one_that_json_can_hold_or_it_is_not)
     ck_assert_int_eq(string != NULL, texts[_i].is_utf8);
     json_decref(string);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("json_file");
-    TCase *c = tcase_create("json_file");
-
-    tcase_add_checked_fixture(c, set_up, tear_down);
-    tcase_add_test(c, values_are_what_the_text_says);
-    tcase_add_loop_test(c, a_small_text_of_many_values_does_not_take_all_memory, 0,
-                        sizeof items / sizeof *items);
-    tcase_add_test(c, a_token_larger_than_the_bound_is_refused);
-    tcase_add_test(c, what_is_no_json_is_refused_with_its_place);
-    tcase_add_test(c, jansson_is_as_before_for_all_others);
-    tcase_add_loop_test(c, a_text_is_one_that_json_can_hold_or_it_is_not, 0,
-                        sizeof texts / sizeof *texts);
-    suite_add_tcase(suite, c);
-    return suite_run(suite);
-}
+SUITE("json_file", .setup = set_up, .teardown = tear_down)

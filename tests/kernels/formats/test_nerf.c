@@ -40,7 +40,7 @@ static int read_text(const char *text)
     return seep_nerf_from_bytes(text, strlen(text), &scene, &err);
 }
 
-START_TEST(a_blender_scene_has_an_angle_and_no_pixels)
+TEST(a_blender_scene_has_an_angle_and_no_pixels)
 {
     ck_assert_int_eq(read_text("{\"camera_angle_x\":0.6911112070083618,\"frames\":[{" NAME
                                ",\"rotation\":0.0125," MATRIX "}]}"),
@@ -54,9 +54,8 @@ START_TEST(a_blender_scene_has_an_angle_and_no_pixels)
     ck_assert(frame->fx == 0 && frame->fy == 0 && frame->cx == 0 && frame->cy == 0);
     ck_assert(frame->width == 0 && frame->height == 0);
 }
-END_TEST
 
-START_TEST(a_frames_own_intrinsics_go_before_the_scenes)
+TEST(a_frames_own_intrinsics_go_before_the_scenes)
 {
     ck_assert_int_eq(
         read_text("{\"camera_model\":\"OPENCV\",\"fl_x\":500.5,\"fl_y\":501,\"cx\":320,\"cy\":241,"
@@ -69,17 +68,15 @@ START_TEST(a_frames_own_intrinsics_go_before_the_scenes)
     ck_assert(f[1].fx == 250 && f[1].fy == 260 && f[1].cx == 1 && f[1].cy == 2);
     ck_assert(f[1].width == 320 && f[1].height == 240);
 }
-END_TEST
 
-START_TEST(what_is_left_out_of_the_intrinsics_follows_from_the_rest)
+TEST(what_is_left_out_of_the_intrinsics_follows_from_the_rest)
 {
     ck_assert_int_eq(read_text("{\"fl_x\":500,\"w\":641,\"h\":480,\"frames\":[" FRAME "]}"), 0);
     const struct seep_nerf_frame *f = scene->frames;
     ck_assert(f->fy == 500 && f->cx == 320.5 && f->cy == 240);
 }
-END_TEST
 
-START_TEST(a_matrix_of_three_rows_has_the_fourth_of_every_pose)
+TEST(a_matrix_of_three_rows_has_the_fourth_of_every_pose)
 {
     static const double last[4] = {0, 0, 0, 1};
 
@@ -89,9 +86,8 @@ START_TEST(a_matrix_of_three_rows_has_the_fourth_of_every_pose)
     ck_assert(scene->frames->to_world[2][3] == 12);
     ck_assert_mem_eq(scene->frames->to_world[3], last, sizeof last);
 }
-END_TEST
 
-START_TEST(a_scene_written_comes_back_bit_for_bit)
+TEST(a_scene_written_comes_back_bit_for_bit)
 {
     struct seep_nerf_frame frames[] = {
         {(char *)"a/ä b.png",
@@ -118,7 +114,6 @@ START_TEST(a_scene_written_comes_back_bit_for_bit)
         ck_assert(a->width == b->width && a->height == b->height);
     }
 }
-END_TEST
 
 static const struct {
     const char *text, *reason;
@@ -157,13 +152,12 @@ static const struct {
      "perspective"},
 };
 
-START_TEST(a_damaged_file_is_refused_with_its_reason)
+TEST(a_damaged_file_is_refused_with_its_reason, .to = N(bad))
 {
     ck_assert_int_eq(read_text(bad[_i].text), -SEEP_EFORMAT);
     ck_assert_msg(strstr(err.text, bad[_i].reason), "\"%s\" for %s", err.text, bad[_i].text);
     ck_assert_ptr_null(scene);
 }
-END_TEST
 
 /* The rows of a second frame's matrix. */
 static const struct {
@@ -183,7 +177,7 @@ static const struct {
     {"[1,0,0,1],[0,1,0,2],[0,0,1,3],[0,0,0,2]", false},
 };
 
-START_TEST(a_matrix_that_is_no_cameras_pose_is_refused_and_its_frame_named)
+TEST(a_matrix_that_is_no_cameras_pose_is_refused_and_its_frame_named, .to = N(matrices))
 {
     char text[512];
 
@@ -194,9 +188,8 @@ START_TEST(a_matrix_that_is_no_cameras_pose_is_refused_and_its_frame_named)
     if (!matrices[_i].good)
         ck_assert_msg(strstr(err.text, "frame 1: a transform_matrix"), "\"%s\"", err.text);
 }
-END_TEST
 
-START_TEST(deep_nesting_is_refused)
+TEST(deep_nesting_is_refused)
 {
     enum { N = 1 << 20 };
     char *text = malloc(N);
@@ -206,9 +199,8 @@ START_TEST(deep_nesting_is_refused)
     ck_assert_int_eq(seep_nerf_from_bytes(text, N, &scene, &err), -SEEP_EFORMAT);
     free(text);
 }
-END_TEST
 
-START_TEST(a_scene_that_could_not_be_read_is_not_written)
+TEST(a_scene_that_could_not_be_read_is_not_written)
 {
     struct seep_nerf_frame frame = {
         (char *)"a", {{1}, {0, 1}, {0, 0, 1}, {0, 0, 0, 1}}, 1, 1, 0, 0, 0, 0};
@@ -229,24 +221,5 @@ START_TEST(a_scene_that_could_not_be_read_is_not_written)
     ck_assert_int_eq(seep_nerf_write(path, &wanted, &err), -SEEP_EINVAL);
     ck_assert_int_eq(seep_nerf_read(path, &scene, &err), -SEEP_EIO);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("nerf");
-    TCase *c = tcase_create("nerf");
-
-    tcase_add_checked_fixture(c, set_up, tear_down);
-    tcase_add_test(c, a_blender_scene_has_an_angle_and_no_pixels);
-    tcase_add_test(c, a_frames_own_intrinsics_go_before_the_scenes);
-    tcase_add_test(c, what_is_left_out_of_the_intrinsics_follows_from_the_rest);
-    tcase_add_test(c, a_matrix_of_three_rows_has_the_fourth_of_every_pose);
-    tcase_add_test(c, a_scene_written_comes_back_bit_for_bit);
-    tcase_add_loop_test(c, a_damaged_file_is_refused_with_its_reason, 0, sizeof bad / sizeof *bad);
-    tcase_add_loop_test(c, a_matrix_that_is_no_cameras_pose_is_refused_and_its_frame_named, 0,
-                        sizeof matrices / sizeof *matrices);
-    tcase_add_test(c, deep_nesting_is_refused);
-    tcase_add_test(c, a_scene_that_could_not_be_read_is_not_written);
-    suite_add_tcase(suite, c);
-    return suite_run(suite);
-}
+SUITE("nerf", .setup = set_up, .teardown = tear_down)

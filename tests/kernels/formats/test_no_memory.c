@@ -466,7 +466,7 @@ static bool run_with_fault(size_t job, long k, bool sticky, size_t *n_refused)
     return fault.n_failed > 0;
 }
 
-START_TEST(want_of_memory_is_called_so_and_leaves_files_whole)
+TEST(want_of_memory_is_called_so_and_leaves_files_whole, .to = N(jobs))
 {
     size_t n_refused = 0;
 
@@ -482,17 +482,5 @@ START_TEST(want_of_memory_is_called_so_and_leaves_files_whole)
     }
     ck_assert_uint_gt(n_refused, 0);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("no_memory");
-    TCase *c = tcase_create("no_memory");
-
-    tcase_add_checked_fixture(c, set_up, tear_down);
-    tcase_set_timeout(c, 60);
-    tcase_add_loop_test(c, want_of_memory_is_called_so_and_leaves_files_whole, 0,
-                        sizeof jobs / sizeof *jobs);
-    suite_add_tcase(suite, c);
-    return suite_run(suite);
-}
+SUITE("no_memory", .setup = set_up, .teardown = tear_down)

@@ -71,7 +71,7 @@ static const struct {
     {1, "{'descr': '<f2', 'fortran_order': False, 'shape': (0, 9), }", 0, 'f', 2, 2, {0, 9}},
 };
 
-START_TEST(an_array_has_the_shape_and_type_it_was_saved_with)
+TEST(an_array_has_the_shape_and_type_it_was_saved_with, .to = N(good))
 {
     struct seep_npy a;
     struct seep_error err = {.text = ""};
@@ -88,7 +88,6 @@ START_TEST(an_array_has_the_shape_and_type_it_was_saved_with)
         ck_assert_uint_eq(((const uint8_t *)a.values)[i], i);
     free(a.values);
 }
-END_TEST
 
 #define REST "'fortran_order': False, 'shape': (2,), }"
 
@@ -127,7 +126,7 @@ static const struct {
     {"{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296), }", 0},
 };
 
-START_TEST(an_array_that_would_be_misread_is_refused)
+TEST(an_array_that_would_be_misread_is_refused, .to = N(bad))
 {
     struct seep_npy a;
     struct seep_error err = {.text = ""};
@@ -136,9 +135,8 @@ START_TEST(an_array_that_would_be_misread_is_refused)
                   "taken: %s", bad[_i].dictionary);
     ck_assert_str_ne(err.text, "");
 }
-END_TEST
 
-START_TEST(an_array_cut_off_anywhere_is_refused)
+TEST(an_array_cut_off_anywhere_is_refused)
 {
     uint8_t bytes[256];
     size_t n = npy(bytes, 1, good[0].dictionary, good[0].n_values);
@@ -151,9 +149,8 @@ START_TEST(an_array_cut_off_anywhere_is_refused)
         free(exact);
     }
 }
-END_TEST
 
-START_TEST(a_version_to_come_is_named)
+TEST(a_version_to_come_is_named)
 {
     struct seep_npy a;
     struct seep_error err = {.text = ""};
@@ -161,7 +158,6 @@ START_TEST(a_version_to_come_is_named)
     ck_assert_int_eq(parse(4, good[0].dictionary, 48, &a, &err), -SEEP_EVERSION);
     ck_assert_ptr_nonnull(strstr(err.text, "4.0"));
 }
-END_TEST
 
 static char path[64];
 
@@ -220,7 +216,7 @@ static size_t load(uint8_t **bytes)
 
 static const int methods[] = {ZIP_CM_STORE, ZIP_CM_DEFLATE};
 
-START_TEST(arrays_come_out_of_an_archive_as_they_were_saved)
+TEST(arrays_come_out_of_an_archive_as_they_were_saved, .to = N(methods))
 {
     static int32_t x[40000];
     struct seep_npy a, b;
@@ -241,7 +237,6 @@ START_TEST(arrays_come_out_of_an_archive_as_they_were_saved)
     free(a.values);
     free(b.values);
 }
-END_TEST
 
 /* libzip's own reads, too: the one with this number fails, none where it is negative. */
 static long failing_read = -1;
@@ -256,7 +251,7 @@ __attribute__((visibility("default"))) size_t fread(void *to, size_t size, size_
     return (fread_unlocked)(to, size, n, f);
 }
 
-START_TEST(a_disk_that_fails_is_not_called_a_damaged_archive)
+TEST(a_disk_that_fails_is_not_called_a_damaged_archive, .to = N(methods))
 {
     static uint32_t x[40000];
     long n_failed = 0;
@@ -279,9 +274,8 @@ START_TEST(a_disk_that_fails_is_not_called_a_damaged_archive)
     /* The archive's end and directory, and the array's own bytes. */
     ck_assert_int_gt(n_failed, 3);
 }
-END_TEST
 
-START_TEST(a_missing_array_or_file_is_named)
+TEST(a_missing_array_or_file_is_named)
 {
     static int32_t x[4];
     struct seep_npy a;
@@ -298,9 +292,8 @@ START_TEST(a_missing_array_or_file_is_named)
     ck_assert_int_eq(truncate(path, 0), 0);
     ck_assert_int_lt(seep_npz_read(path, "x", &a, NULL), 0);
 }
-END_TEST
 
-START_TEST(a_bit_that_tipped_over_is_noticed)
+TEST(a_bit_that_tipped_over_is_noticed)
 {
     int32_t x[50];
     struct seep_npy a;
@@ -321,9 +314,8 @@ START_TEST(a_bit_that_tipped_over_is_noticed)
     ck_assert_int_eq(seep_npz_from_bytes(bytes, n, "x", &a, NULL), -SEEP_EFORMAT);
     free(bytes);
 }
-END_TEST
 
-START_TEST(damaged_archives_give_an_array_or_an_error)
+TEST(damaged_archives_give_an_array_or_an_error, .to = N(methods))
 {
     int32_t x[50] = {0};
     struct seep_npy a;
@@ -340,9 +332,8 @@ START_TEST(damaged_archives_give_an_array_or_an_error)
     }
     free(bytes);
 }
-END_TEST
 
-START_TEST(an_archive_that_claims_gigabytes_takes_no_memory)
+TEST(an_archive_that_claims_gigabytes_takes_no_memory)
 {
     int32_t x[50] = {0};
     struct seep_npy a;
@@ -362,7 +353,6 @@ START_TEST(an_archive_that_claims_gigabytes_takes_no_memory)
     ck_assert_str_eq(err.text, "an array of 2147483648 bytes");
     free(bytes);
 }
-END_TEST
 
 static void read_real(const char *file, const char *name, struct seep_npy *a)
 {
@@ -403,7 +393,8 @@ static double value_of(const struct seep_npy *a, size_t i)
     }
 }
 
-START_TEST(the_real_arrays_are_read_as_numpy_reads_them)
+TEST(the_real_arrays_are_read_as_numpy_reads_them, .to = N(real_arrays),
+     .left_out = !getenv("SEEP_DATA"))
 {
     struct seep_npy a;
     double sum = 0, size = 0;
@@ -419,28 +410,5 @@ START_TEST(the_real_arrays_are_read_as_numpy_reads_them)
     ck_assert_double_eq_tol(sum, real_arrays[_i].sum, 1e-9 * size);
     free(a.values);
 }
-END_TEST
 
-#define LOOP(test, table) tcase_add_loop_test(c, test, 0, sizeof table / sizeof *table)
-
-int main(void)
-{
-    Suite *suite = suite_create("npz");
-    TCase *c = tcase_create("npz");
-
-    tcase_add_checked_fixture(c, set_up, tear_down);
-    LOOP(an_array_has_the_shape_and_type_it_was_saved_with, good);
-    LOOP(an_array_that_would_be_misread_is_refused, bad);
-    tcase_add_test(c, an_array_cut_off_anywhere_is_refused);
-    tcase_add_test(c, a_version_to_come_is_named);
-    LOOP(arrays_come_out_of_an_archive_as_they_were_saved, methods);
-    LOOP(a_disk_that_fails_is_not_called_a_damaged_archive, methods);
-    tcase_add_test(c, a_missing_array_or_file_is_named);
-    tcase_add_test(c, a_bit_that_tipped_over_is_noticed);
-    LOOP(damaged_archives_give_an_array_or_an_error, methods);
-    tcase_add_test(c, an_archive_that_claims_gigabytes_takes_no_memory);
-    if (getenv("SEEP_DATA"))
-        LOOP(the_real_arrays_are_read_as_numpy_reads_them, real_arrays);
-    suite_add_tcase(suite, c);
-    return suite_run(suite);
-}
+SUITE("npz", .setup = set_up, .teardown = tear_down)

@@ -85,7 +85,7 @@ static const void *value(const char *element, const char *name, enum seep_ply_ty
     return values;
 }
 
-START_TEST(a_value_of_any_type_is_what_the_file_says)
+TEST(a_value_of_any_type_is_what_the_file_says, .to = 6)
 {
     size_t which = (size_t)_i % 3;
     uint8_t file[1024];
@@ -108,9 +108,8 @@ START_TEST(a_value_of_any_type_is_what_the_file_says)
     ck_assert_ptr_null(seep_ply_scalars(v, "i", SEEP_PLY_F32));
     ck_assert_ptr_null(seep_ply_element(ply, "w"));
 }
-END_TEST
 
-START_TEST(a_mesh_of_a_windows_tool_is_read)
+TEST(a_mesh_of_a_windows_tool_is_read)
 {
     ck_assert_int_eq(read_text("ply\r\nformat ascii 1.0\r\ncomment by hand\r\nobj_info 7\r\n"
                                "element vertex 4\r\nproperty float x\r\n\r\nelement face 2\r\n"
@@ -130,7 +129,6 @@ START_TEST(a_mesh_of_a_windows_tool_is_read)
     ck_assert_ptr_null(
         seep_ply_scalars(seep_ply_element(ply, "face"), "vertex_indices", SEEP_PLY_I32));
 }
-END_TEST
 
 enum { N = 300 };
 
@@ -179,14 +177,13 @@ static void write_cloud(enum seep_ply_encoding encoding)
     ck_assert_uint_eq(seep_ply_element(ply, "nothing")->n, 0);
 }
 
-START_TEST(a_cloud_comes_back_bit_for_bit)
+TEST(a_cloud_comes_back_bit_for_bit, .to = 3)
 {
     write_cloud((enum seep_ply_encoding)_i);
     ck_assert_int_eq(ply->encoding, _i);
 }
-END_TEST
 
-START_TEST(a_nan_stays_one)
+TEST(a_nan_stays_one)
 {
     ck_assert_int_eq(read_text(HEADER("ascii") "element v 3\nproperty float x\nend_header\n"
                                                "nan -nan -inf"),
@@ -194,7 +191,6 @@ START_TEST(a_nan_stays_one)
     const float *x = value("v", "x", SEEP_PLY_F32);
     ck_assert(isnan(x[0]) && isnan(x[1]) && x[2] < -FLT_MAX);
 }
-END_TEST
 
 static const struct {
     const char *text, *reason;
@@ -248,33 +244,30 @@ static const struct {
      "missing"},
 };
 
-START_TEST(a_damaged_file_is_refused_with_its_reason)
+TEST(a_damaged_file_is_refused_with_its_reason, .to = N(bad))
 {
     ck_assert_int_eq(read_text(bad[_i].text), -SEEP_EFORMAT);
     ck_assert_msg(strstr(err.text, bad[_i].reason), "\"%s\" for %s", err.text, bad[_i].text);
     ck_assert_ptr_null(ply);
     ck_assert_uint_le(err.offset, strlen(bad[_i].text));
 }
-END_TEST
 
-START_TEST(an_error_lies_where_the_file_is_wrong)
+TEST(an_error_lies_where_the_file_is_wrong)
 {
     static const char text[] = HEADER("ascii") "element v 2\nproperty int x\nend_header\n1\noops\n";
 
     ck_assert_int_eq(read_text(text), -SEEP_EFORMAT);
     ck_assert_uint_eq(err.offset, (uint64_t)(strstr(text, "\noops") - text));
 }
-END_TEST
 
-START_TEST(a_file_that_is_not_there_is_named)
+TEST(a_file_that_is_not_there_is_named)
 {
     ck_assert_int_eq(seep_ply_read(path, &ply, &err), -SEEP_EIO);
     ck_assert_str_eq(err.file, path);
     ck_assert_int_eq(seep_ply_read(folder, &ply, NULL), -SEEP_EIO);
 }
-END_TEST
 
-START_TEST(what_PLY_cannot_hold_is_not_written)
+TEST(what_PLY_cannot_hold_is_not_written)
 {
     uint8_t items[200] = {0};
     size_t starts[] = {0, 200};
@@ -297,22 +290,5 @@ START_TEST(what_PLY_cannot_hold_is_not_written)
     strcpy(list.name, "l");
     ck_assert_int_eq(seep_ply_write(path, &cloud, &err), 0);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("ply");
-    TCase *c = tcase_create("ply");
-
-    tcase_add_checked_fixture(c, set_up, tear_down);
-    tcase_add_loop_test(c, a_value_of_any_type_is_what_the_file_says, 0, 6);
-    tcase_add_test(c, a_mesh_of_a_windows_tool_is_read);
-    tcase_add_loop_test(c, a_cloud_comes_back_bit_for_bit, 0, 3);
-    tcase_add_test(c, a_nan_stays_one);
-    tcase_add_loop_test(c, a_damaged_file_is_refused_with_its_reason, 0, sizeof bad / sizeof *bad);
-    tcase_add_test(c, an_error_lies_where_the_file_is_wrong);
-    tcase_add_test(c, a_file_that_is_not_there_is_named);
-    tcase_add_test(c, what_PLY_cannot_hold_is_not_written);
-    suite_add_tcase(suite, c);
-    return suite_run(suite);
-}
+SUITE("ply", .setup = set_up, .teardown = tear_down)

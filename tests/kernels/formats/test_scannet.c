@@ -77,7 +77,7 @@ static const char some_segments[] = "{\"segIndices\": [7, 7, 123456789012, -3]}"
 static const char some_objects[] =
     "{\"segGroups\": [{\"segments\": [123456789012, 5]}, {\"segments\": []}, {\"segments\": [7]}]}";
 
-START_TEST(a_point_is_what_pointgroup_makes_of_it)
+TEST(a_point_is_what_pointgroup_makes_of_it)
 {
     struct seep_error err = {.text = ""};
     struct seep_scannet_scene *scene = NULL;
@@ -101,9 +101,8 @@ START_TEST(a_point_is_what_pointgroup_makes_of_it)
     }
     seep_scannet_free(scene);
 }
-END_TEST
 
-START_TEST(the_twenty_classes_of_the_benchmark_are_told_from_the_other_labels)
+TEST(the_twenty_classes_of_the_benchmark_are_told_from_the_other_labels)
 {
     static const unsigned benchmark[20] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
                                            11, 12, 14, 16, 24, 28, 33, 34, 36, 39};
@@ -123,9 +122,8 @@ START_TEST(the_twenty_classes_of_the_benchmark_are_told_from_the_other_labels)
         seep_scannet_free(scene);
     }
 }
-END_TEST
 
-START_TEST(a_test_scan_without_labels_is_read)
+TEST(a_test_scan_without_labels_is_read)
 {
     struct seep_scannet_scene *scene = NULL;
 
@@ -136,7 +134,6 @@ START_TEST(a_test_scan_without_labels_is_read)
     ck_assert_double_eq(scene->points[3].instance, -100);
     seep_scannet_free(scene);
 }
-END_TEST
 
 #define OBJECT(segments) "{\"segments\": [" segments "]}"
 
@@ -152,7 +149,7 @@ static const struct {
     {OBJECT("7, -3") "," OBJECT("7") "," OBJECT("8"), 3, 1, 0},
 };
 
-START_TEST(a_point_belongs_to_one_object_however_they_are_listed)
+TEST(a_point_belongs_to_one_object_however_they_are_listed, .to = N(listed))
 {
     struct seep_scannet_scene *scene = NULL;
     char objects[256];
@@ -164,7 +161,6 @@ START_TEST(a_point_belongs_to_one_object_however_they_are_listed)
     ck_assert_double_eq(scene->points[3].instance, listed[_i].last);
     seep_scannet_free(scene);
 }
-END_TEST
 
 static const struct {
     const char *segments, *objects, *named;
@@ -181,7 +177,7 @@ static const struct {
     {some_segments, "{\"segGroups\": [{\"segments\": [1.5]}]}", "aggregation"},
 };
 
-START_TEST(annotations_of_another_scan_are_refused)
+TEST(annotations_of_another_scan_are_refused, .to = N(bad))
 {
     struct seep_scannet_scene *scene = NULL;
     struct seep_error err = {.text = ""};
@@ -190,7 +186,6 @@ START_TEST(annotations_of_another_scan_are_refused)
                      -SEEP_EFORMAT);
     ck_assert_msg(strstr(err.text, bad[_i].named) != NULL, "\"%s\"", err.text);
 }
-END_TEST
 
 static const char *const bad_meshes[] = {
     "",
@@ -208,7 +203,7 @@ static const char *const bad_meshes[] = {
     "1 2 3e38 0 0 0\n",
 };
 
-START_TEST(a_mesh_without_places_and_colours_is_refused)
+TEST(a_mesh_without_places_and_colours_is_refused, .to = N(bad_meshes))
 {
     const char *mesh = bad_meshes[_i];
     const struct seep_scannet_bytes files[SEEP_SCANNET_FILES] = {{mesh, strlen(mesh)}};
@@ -216,11 +211,10 @@ START_TEST(a_mesh_without_places_and_colours_is_refused)
 
     ck_assert_int_eq(seep_scannet_from_bytes(files, &scene, NULL), -SEEP_EFORMAT);
 }
-END_TEST
 
 static const size_t sizes[] = {1, 7, 100, 2000, 20011};
 
-START_TEST(a_room_has_as_many_points_as_asked_for)
+TEST(a_room_has_as_many_points_as_asked_for, .to = N(sizes))
 {
     struct seep_scannet_scene *scene = NULL;
     struct seep_error err = {.text = ""};
@@ -231,9 +225,8 @@ START_TEST(a_room_has_as_many_points_as_asked_for)
     ck_assert_uint_eq(scene->n_points, sizes[_i]);
     seep_scannet_free(scene);
 }
-END_TEST
 
-START_TEST(a_room_has_walls_a_floor_objects_and_some_of_no_class)
+TEST(a_room_has_walls_a_floor_objects_and_some_of_no_class)
 {
     enum { N = 5000 };
     struct seep_scannet_scene *scene = NULL;
@@ -272,9 +265,8 @@ START_TEST(a_room_has_walls_a_floor_objects_and_some_of_no_class)
     ck_assert(extent > 1.5 && extent < 8);
     seep_scannet_free(scene);
 }
-END_TEST
 
-START_TEST(a_room_is_a_mesh_whose_triangles_are_its_own)
+TEST(a_room_is_a_mesh_whose_triangles_are_its_own, .to = 2)
 {
     enum { N = 3000 };
     struct seep_ply *ply = NULL;
@@ -303,7 +295,6 @@ START_TEST(a_room_is_a_mesh_whose_triangles_are_its_own)
     }
     seep_ply_free(ply);
 }
-END_TEST
 
 static void assert_same_file(const char *a, const char *b, bool same)
 {
@@ -317,7 +308,7 @@ static void assert_same_file(const char *a, const char *b, bool same)
     free(right);
 }
 
-START_TEST(a_room_is_made_again_by_its_seed)
+TEST(a_room_is_made_again_by_its_seed)
 {
     ck_assert_int_eq(seep_scannet_write_room(folder, "a", 500, 3, NULL), 0);
     ck_assert_int_eq(seep_scannet_write_room(folder, "b", 500, 3, NULL), 0);
@@ -326,9 +317,8 @@ START_TEST(a_room_is_made_again_by_its_seed)
     assert_same_file("a_vh_clean_2.ply", "b_vh_clean_2.ply", true);
     assert_same_file("a_vh_clean_2.ply", "c_vh_clean_2.ply", false);
 }
-END_TEST
 
-START_TEST(a_missing_annotation_file_is_named)
+TEST(a_missing_annotation_file_is_named)
 {
     struct seep_scannet_scene *scene = NULL;
     struct seep_error err = {.text = ""};
@@ -341,9 +331,8 @@ START_TEST(a_missing_annotation_file_is_named)
     ck_assert_int_eq(seep_scannet_read(folder, "b", &scene, &err), -SEEP_EIO);
     ck_assert_ptr_nonnull(strstr(err.file, "b_vh_clean_2.ply"));
 }
-END_TEST
 
-START_TEST(a_damaged_file_is_named)
+TEST(a_damaged_file_is_named)
 {
     struct seep_scannet_scene *scene = NULL;
     struct seep_error err = {.text = ""};
@@ -354,9 +343,8 @@ START_TEST(a_damaged_file_is_named)
     ck_assert_str_eq(err.file, path_of("a_vh_clean_2.labels.ply"));
     ck_assert_str_ne(err.text, "");
 }
-END_TEST
 
-START_TEST(the_other_name_of_the_aggregation_is_known)
+TEST(the_other_name_of_the_aggregation_is_known)
 {
     struct seep_scannet_scene *scene = NULL;
     char other[256];
@@ -368,9 +356,8 @@ START_TEST(the_other_name_of_the_aggregation_is_known)
     ck_assert_uint_eq(scene->n_instances, 10);
     seep_scannet_free(scene);
 }
-END_TEST
 
-START_TEST(the_scenes_of_a_folder_are_listed_in_order)
+TEST(the_scenes_of_a_folder_are_listed_in_order)
 {
     static const char *const expected[] = {"scene0000_00", "scene0000_01", "scene0001_00"};
     char **names = NULL;
@@ -390,9 +377,8 @@ START_TEST(the_scenes_of_a_folder_are_listed_in_order)
     free(names);
     ck_assert_int_eq(seep_scannet_list("/nonexistent", &names, &n, NULL), -SEEP_EIO);
 }
-END_TEST
 
-START_TEST(a_room_that_cannot_be_is_refused)
+TEST(a_room_that_cannot_be_is_refused)
 {
     ck_assert_int_eq(seep_scannet_write_room(folder, "a", 0, 1, NULL), -SEEP_EINVAL);
     ck_assert_int_eq(seep_scannet_write_room(folder, "a", SIZE_MAX, 1, NULL), -SEEP_EINVAL);
@@ -401,32 +387,5 @@ START_TEST(a_room_that_cannot_be_is_refused)
     ck_assert_int_eq(seep_scannet_write_room(folder, "\xff", 9, 1, NULL), -SEEP_EINVAL);
     ck_assert_int_eq(seep_scannet_write_room("/nonexistent", "a", 9, 1, NULL), -SEEP_EIO);
 }
-END_TEST
 
-#define LOOP(test, table) tcase_add_loop_test(c, test, 0, sizeof table / sizeof *table)
-
-int main(void)
-{
-    Suite *suite = suite_create("scannet");
-    TCase *c = tcase_create("scannet");
-
-    tcase_add_checked_fixture(c, set_up, tear_down);
-    tcase_set_timeout(c, 60);
-    tcase_add_test(c, a_point_is_what_pointgroup_makes_of_it);
-    tcase_add_test(c, the_twenty_classes_of_the_benchmark_are_told_from_the_other_labels);
-    tcase_add_test(c, a_test_scan_without_labels_is_read);
-    LOOP(a_point_belongs_to_one_object_however_they_are_listed, listed);
-    LOOP(annotations_of_another_scan_are_refused, bad);
-    LOOP(a_mesh_without_places_and_colours_is_refused, bad_meshes);
-    LOOP(a_room_has_as_many_points_as_asked_for, sizes);
-    tcase_add_test(c, a_room_has_walls_a_floor_objects_and_some_of_no_class);
-    tcase_add_loop_test(c, a_room_is_a_mesh_whose_triangles_are_its_own, 0, 2);
-    tcase_add_test(c, a_room_is_made_again_by_its_seed);
-    tcase_add_test(c, a_missing_annotation_file_is_named);
-    tcase_add_test(c, a_damaged_file_is_named);
-    tcase_add_test(c, the_other_name_of_the_aggregation_is_known);
-    tcase_add_test(c, the_scenes_of_a_folder_are_listed_in_order);
-    tcase_add_test(c, a_room_that_cannot_be_is_refused);
-    suite_add_tcase(suite, c);
-    return suite_run(suite);
-}
+SUITE("scannet", .setup = set_up, .teardown = tear_down)

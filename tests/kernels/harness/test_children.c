@@ -45,7 +45,7 @@ static int end_the_parent(void *arg, struct seep_error *err)
     return wait_for_ever(arg, err);
 }
 
-START_TEST(what_a_child_returned_is_known_with_its_reason)
+TEST(what_a_child_returned_is_known_with_its_reason)
 {
     char file[] = "room.ply";
     struct seep_error err = {0};
@@ -59,9 +59,8 @@ START_TEST(what_a_child_returned_is_known_with_its_reason)
     ck_assert_uint_eq(err.offset, 7);
     ck_assert_int_eq(seep_lab_in_child(refuse, file, NULL), -SEEP_EFORMAT);
 }
-END_TEST
 
-START_TEST(a_child_that_is_killed_or_leaves_has_not_succeeded)
+TEST(a_child_that_is_killed_or_leaves_has_not_succeeded)
 {
     struct seep_error err = {0};
 
@@ -70,9 +69,8 @@ START_TEST(a_child_that_is_killed_or_leaves_has_not_succeeded)
     ck_assert_str_eq(err.text, "a process is ended by signal 9");
     ck_assert_int_lt(seep_lab_in_child(leave, NULL, NULL), 0);
 }
-END_TEST
 
-START_TEST(a_program_that_is_not_there_is_an_error)
+TEST(a_program_that_is_not_there_is_an_error)
 {
     char *argv[] = {"/nonexistent/seep", NULL};
     struct seep_error err = {0};
@@ -82,9 +80,8 @@ START_TEST(a_program_that_is_not_there_is_an_error)
     ck_assert_int_eq(seep_lab_spawn(argv, NULL, &status, &err), -SEEP_EIO);
     ck_assert_str_eq(err.file, "/nonexistent/seep");
 }
-END_TEST
 
-START_TEST(how_a_program_ended_is_in_its_status)
+TEST(how_a_program_ended_is_in_its_status)
 {
     char *argv[] = {"/bin/sh", "-c", "kill -9 $$", NULL};
     int status = 0;
@@ -96,12 +93,11 @@ START_TEST(how_a_program_ended_is_in_its_status)
     ck_assert_int_eq(seep_lab_spawn(argv, NULL, &status, NULL), 0);
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 3);
 }
-END_TEST
 
 static int endings[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 /* In a fork of its own: Check must not be what the signal ends. */
-START_TEST(a_signal_ends_the_child_then_the_caller_tidies_up_and_ends_by_it)
+TEST(a_signal_ends_the_child_then_the_caller_tidies_up_and_ends_by_it, .to = N(endings))
 {
     int number = endings[_i], status = 0, tidied[2];
     char byte = 0;
@@ -125,9 +121,8 @@ START_TEST(a_signal_ends_the_child_then_the_caller_tidies_up_and_ends_by_it)
     ck_assert_int_eq(byte, 't');
     ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == number);
 }
-END_TEST
 
-START_TEST(a_child_that_begins_after_the_signal_ends_at_once)
+TEST(a_child_that_begins_after_the_signal_ends_at_once)
 {
     int status = 0;
     pid_t pid = fork();
@@ -142,18 +137,16 @@ START_TEST(a_child_that_begins_after_the_signal_ends_at_once)
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 5);
 }
-END_TEST
 
-START_TEST(without_a_signal_there_is_none_to_end_by)
+TEST(without_a_signal_there_is_none_to_end_by)
 {
     seep_lab_release_signals();
     seep_lab_hold_signals();
     ck_assert(!seep_lab_interrupted());
     seep_lab_release_signals();
 }
-END_TEST
 
-START_TEST(a_folder_without_a_name_is_refused)
+TEST(a_folder_without_a_name_is_refused)
 {
     struct seep_error err = {0};
 
@@ -163,22 +156,5 @@ START_TEST(a_folder_without_a_name_is_refused)
     ck_assert(!seep_lab_is_empty("/proc/self/exe"));
     ck_assert(!seep_lab_is_empty("/"));
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("children");
-    TCase *c = tcase_create("children");
-
-    tcase_add_test(c, what_a_child_returned_is_known_with_its_reason);
-    tcase_add_test(c, a_child_that_is_killed_or_leaves_has_not_succeeded);
-    tcase_add_test(c, a_program_that_is_not_there_is_an_error);
-    tcase_add_test(c, how_a_program_ended_is_in_its_status);
-    tcase_add_loop_test(c, a_signal_ends_the_child_then_the_caller_tidies_up_and_ends_by_it, 0,
-                        sizeof endings / sizeof *endings);
-    tcase_add_test(c, a_child_that_begins_after_the_signal_ends_at_once);
-    tcase_add_test(c, without_a_signal_there_is_none_to_end_by);
-    tcase_add_test(c, a_folder_without_a_name_is_refused);
-    suite_add_tcase(suite, c);
-    return suite_run(suite);
-}
+SUITE("children")

@@ -27,7 +27,7 @@ static const struct {
     {&measured, VANISHED, "true", 0}, {&measured, VANISHED, "false", 1},
 };
 
-START_TEST(a_fix_is_held_to_what_it_mends_what_it_leaves_and_what_it_saves)
+TEST(a_fix_is_held_to_what_it_mends_what_it_leaves_and_what_it_saves, .to = N(cases))
 {
     struct seep_rows rows = {.scenario = "made-up", .rows = json_array()};
     char text[1024];
@@ -41,9 +41,8 @@ START_TEST(a_fix_is_held_to_what_it_mends_what_it_leaves_and_what_it_saves)
     json_decref(verdict);
     json_decref(rows.rows);
 }
-END_TEST
 
-START_TEST(without_a_verdict_nothing_that_is_held_passes)
+TEST(without_a_verdict_nothing_that_is_held_passes)
 {
     struct seep_rows rows = {.scenario = "made-up", .rows = json_array()};
     struct seep_fix fix = {
@@ -54,24 +53,11 @@ START_TEST(without_a_verdict_nothing_that_is_held_passes)
     ck_assert_uint_eq(json_array_size(rows.rows), 3);
     json_decref(rows.rows);
 }
-END_TEST
 
-START_TEST(a_fix_that_leaves_something_is_none_for_seep)
+TEST(a_fix_that_leaves_something_is_none_for_seep)
 {
     ck_assert_int_eq(seep_fix_status(&whole), 0);
     ck_assert_int_eq(seep_fix_status(&partial), 1);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("fix_judge");
-    TCase *c = tcase_create("fix_judge");
-
-    tcase_add_loop_test(c, a_fix_is_held_to_what_it_mends_what_it_leaves_and_what_it_saves, 0,
-                        sizeof cases / sizeof *cases);
-    tcase_add_test(c, without_a_verdict_nothing_that_is_held_passes);
-    tcase_add_test(c, a_fix_that_leaves_something_is_none_for_seep);
-    suite_add_tcase(suite, c);
-    return suite_run(suite);
-}
+SUITE("fix_judge")

@@ -246,7 +246,7 @@ static void set_at(json_t *object, const char *path, double value)
         json_object_set_new(object, key, json_real(value));
 }
 
-START_TEST(outcomes_in_which_all_holds_pass)
+TEST(outcomes_in_which_all_holds_pass, .to = N(all))
 {
     make(all[_i]);
     all[_i]->scenario->judge(outcomes, all[_i]->scale, &rows);
@@ -254,7 +254,6 @@ START_TEST(outcomes_in_which_all_holds_pass)
     ck_assert_msg(rows.n_failed == 0, "%s", text);
     free(text);
 }
-END_TEST
 
 static bool failed_in(const char *name)
 {
@@ -269,7 +268,7 @@ static bool failed_in(const char *name)
     return failed;
 }
 
-START_TEST(each_figure_that_is_not_as_it_must_be_fails_in_its_row)
+TEST(each_figure_that_is_not_as_it_must_be_fails_in_its_row, .to = N(spoilt))
 {
     make(spoilt[_i].texts);
     const struct seep_outcome *o = &outcomes[spoilt[_i].variant];
@@ -278,7 +277,6 @@ START_TEST(each_figure_that_is_not_as_it_must_be_fails_in_its_row)
     ck_assert_msg(failed_in(spoilt[_i].row), "%s: %s", spoilt[_i].texts->scenario->name,
                   spoilt[_i].row);
 }
-END_TEST
 
 static const struct {
     int leaky, cure;
@@ -286,7 +284,7 @@ static const struct {
 } cures[] = {{0, 1, "alias-del"}, {0, 2, "shallow"}, {0, 3, "deep"}, {4, 5, "deep-on-gpu"}};
 
 /* What a leaking variant shows, in each that must not. */
-START_TEST(a_cure_whose_masks_pile_up_fails)
+TEST(a_cure_whose_masks_pile_up_fails, .to = N(cures))
 {
     json_t **report = &outcomes[cures[_i].cure].report;
     char name[64];
@@ -298,9 +296,8 @@ START_TEST(a_cure_whose_masks_pile_up_fails)
     snprintf(name, sizeof name, "%s: masks", cures[_i].name);
     ck_assert_msg(failed_in(name), "%s", name);
 }
-END_TEST
 
-START_TEST(a_job_of_which_nothing_is_known_passes_in_no_row)
+TEST(a_job_of_which_nothing_is_known_passes_in_no_row, .to = N(all))
 {
     const json_t *row;
     size_t i;
@@ -317,20 +314,5 @@ START_TEST(a_job_of_which_nothing_is_known_passes_in_no_row)
         ck_assert_msg(json_is_false(json_object_get(row, "pass")), "%s: %s", rows.scenario,
                       seep_rows_text(row, "name"));
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("judges");
-    TCase *c = tcase_create("judges");
-    const int n = sizeof all / sizeof *all;
-
-    tcase_add_checked_fixture(c, NULL, tear_down);
-    tcase_add_loop_test(c, outcomes_in_which_all_holds_pass, 0, n);
-    tcase_add_loop_test(c, each_figure_that_is_not_as_it_must_be_fails_in_its_row, 0,
-                        sizeof spoilt / sizeof *spoilt);
-    tcase_add_loop_test(c, a_cure_whose_masks_pile_up_fails, 0, sizeof cures / sizeof *cures);
-    tcase_add_loop_test(c, a_job_of_which_nothing_is_known_passes_in_no_row, 0, n);
-    suite_add_tcase(suite, c);
-    return suite_run(suite);
-}
+SUITE("judges", .teardown = tear_down)

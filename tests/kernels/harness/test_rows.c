@@ -30,7 +30,7 @@ static void tear_down(void)
     json_decref(report);
 }
 
-START_TEST(a_row_that_fails_is_counted_and_kept)
+TEST(a_row_that_fails_is_counted_and_kept)
 {
     seep_rows_add(&rows, true, "good", "1", "%d", 1);
     seep_rows_add(&rows, false, "bad", "1", "%d", 2);
@@ -41,9 +41,8 @@ START_TEST(a_row_that_fails_is_counted_and_kept)
     ck_assert_str_eq(seep_rows_text(bad, "scenario"), "made-up");
     ck_assert(json_is_false(json_object_get(bad, "pass")));
 }
-END_TEST
 
-START_TEST(a_text_of_any_length_is_kept_whole_and_any_byte_becomes_text)
+TEST(a_text_of_any_length_is_kept_whole_and_any_byte_becomes_text)
 {
     char text[1201] = "";
 
@@ -61,7 +60,6 @@ START_TEST(a_text_of_any_length_is_kept_whole_and_any_byte_becomes_text)
     ck_assert_str_eq(seep_rows_text(rows.rows, "1.measured"), "?");
     ck_assert_str_eq(seep_rows_text(rows.rows, "1.expected"), "a?b");
 }
-END_TEST
 
 static const struct {
     double value, target, share;
@@ -71,14 +69,13 @@ static const struct {
     {0, 0, 0, 0},           {NAN, 100e6, 0.1, 1},   {INFINITY, 1, 0.1, 1},
 };
 
-START_TEST(near_is_within_its_share_and_what_is_not_known_fails)
+TEST(near_is_within_its_share_and_what_is_not_known_fails, .to = N(near))
 {
     seep_rows_add_near(&rows, "size", near[_i].value, near[_i].target, near[_i].share, "MB");
     ck_assert_uint_eq(rows.n_failed, near[_i].failed);
 }
-END_TEST
 
-START_TEST(numbers_and_texts_are_found_by_their_path)
+TEST(numbers_and_texts_are_found_by_their_path)
 {
     ck_assert_double_eq(seep_rows_number(report, "spaces.tensor:0.peak_bytes"), 7);
     ck_assert_double_eq(seep_rows_number(report, "processes.1.rank"), 1);
@@ -88,9 +85,8 @@ START_TEST(numbers_and_texts_are_found_by_their_path)
     ck_assert(isnan(seep_rows_number(NULL, "spaces")));
     ck_assert_ptr_null(seep_rows_text(report, "spaces"));
 }
-END_TEST
 
-START_TEST(a_site_is_of_the_function_that_asked_and_not_of_its_allocator)
+TEST(a_site_is_of_the_function_that_asked_and_not_of_its_allocator)
 {
     ck_assert_double_eq(seep_rows_peak_of(report, "load", "host"), 7);
     ck_assert_double_eq(seep_rows_peak_of(report, "load", "shm"), 8);
@@ -98,20 +94,5 @@ START_TEST(a_site_is_of_the_function_that_asked_and_not_of_its_allocator)
     ck_assert(isnan(seep_rows_peak_of(report, "main", "host")));
     ck_assert(isnan(seep_rows_peak_of(NULL, "load", "host")));
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("rows");
-    TCase *c = tcase_create("rows");
-
-    tcase_add_checked_fixture(c, set_up, tear_down);
-    tcase_add_test(c, a_row_that_fails_is_counted_and_kept);
-    tcase_add_test(c, a_text_of_any_length_is_kept_whole_and_any_byte_becomes_text);
-    tcase_add_loop_test(c, near_is_within_its_share_and_what_is_not_known_fails, 0,
-                        sizeof near / sizeof *near);
-    tcase_add_test(c, numbers_and_texts_are_found_by_their_path);
-    tcase_add_test(c, a_site_is_of_the_function_that_asked_and_not_of_its_allocator);
-    suite_add_tcase(suite, c);
-    return suite_run(suite);
-}
+SUITE("rows", .setup = set_up, .teardown = tear_down)

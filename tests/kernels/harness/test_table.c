@@ -27,7 +27,7 @@ static void tear_down(void)
     text = NULL;
 }
 
-START_TEST(columns_are_all_keys_and_a_cell_that_a_row_lacks_is_empty)
+TEST(columns_are_all_keys_and_a_cell_that_a_row_lacks_is_empty)
 {
     print(seep_table_print, "[{\"kernel\": \"copy\", \"n\": 7, \"ms\": 1.23456},"
                             " {\"kernel\": \"a → b\", \"n\": 1234567, \"fits\": true}]");
@@ -35,9 +35,8 @@ START_TEST(columns_are_all_keys_and_a_cell_that_a_row_lacks_is_empty)
                            "copy          7  1.235  \n"
                            "a → b   1234567         yes\n");
 }
-END_TEST
 
-START_TEST(verdicts_are_counted_and_characters_not_bytes_make_the_width)
+TEST(verdicts_are_counted_and_characters_not_bytes_make_the_width)
 {
     print(seep_table_print_verdicts,
           "[{\"scenario\": \"s\", \"name\": \"size\", \"expected\": \"1 ± 2 %\","
@@ -48,9 +47,8 @@ START_TEST(verdicts_are_counted_and_characters_not_bytes_make_the_width)
                            "FAIL  s  é     1        ä\n"
                            "1 of 2 hold\n");
 }
-END_TEST
 
-START_TEST(no_rows_are_no_columns_and_none_that_hold)
+TEST(no_rows_are_no_columns_and_none_that_hold)
 {
     print(seep_table_print, "[]");
     ck_assert_str_eq(text, "\n");
@@ -58,17 +56,5 @@ START_TEST(no_rows_are_no_columns_and_none_that_hold)
     print(seep_table_print_verdicts, "[]");
     ck_assert_str_eq(text, "0 of 0 hold\n");
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("table");
-    TCase *c = tcase_create("table");
-
-    tcase_add_checked_fixture(c, NULL, tear_down);
-    tcase_add_test(c, columns_are_all_keys_and_a_cell_that_a_row_lacks_is_empty);
-    tcase_add_test(c, verdicts_are_counted_and_characters_not_bytes_make_the_width);
-    tcase_add_test(c, no_rows_are_no_columns_and_none_that_hold);
-    suite_add_tcase(suite, c);
-    return suite_run(suite);
-}
+SUITE("table", .teardown = tear_down)

@@ -104,7 +104,7 @@ static void tear_down(void)
 }
 
 /* Exactly those lines fail, so a verdict never passes, or fails, for another reason. */
-START_TEST(a_variant_holds_only_with_its_own_finding_and_no_other_accusation)
+TEST(a_variant_holds_only_with_its_own_finding_and_no_other_accusation, .to = N(cases))
 {
     const json_t *row;
     const char *const *failed = cases[_i].failed;
@@ -125,9 +125,8 @@ START_TEST(a_variant_holds_only_with_its_own_finding_and_no_other_accusation)
     ck_assert_uint_eq(rows.n_failed, n_failed);
     tear_down();
 }
-END_TEST
 
-START_TEST(a_line_names_what_was_found_instead)
+TEST(a_line_names_what_was_found_instead)
 {
     judge(&leaky, EXITED(128 + SIGSEGV), SPIKE ", " OTHER);
     ck_assert_str_eq(seep_rows_text(rows.rows, "0.measured"), "is ended by signal 11");
@@ -137,9 +136,8 @@ START_TEST(a_line_names_what_was_found_instead)
     ck_assert_uint_eq(rows.n_failed, 3);
     tear_down();
 }
-END_TEST
 
-START_TEST(a_list_of_findings_of_any_length_is_shown_whole)
+TEST(a_list_of_findings_of_any_length_is_shown_whole)
 {
     char text[2048], *end = text;
 
@@ -151,17 +149,5 @@ START_TEST(a_list_of_findings_of_any_length_is_shown_whole)
     ck_assert_ptr_nonnull(strstr(seep_rows_text(rows.rows, "1.measured"), "fonction_étagée_11"));
     tear_down();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("trial_judge");
-    TCase *c = tcase_create("trial_judge");
-
-    tcase_add_loop_test(c, a_variant_holds_only_with_its_own_finding_and_no_other_accusation, 0,
-                        sizeof cases / sizeof *cases);
-    tcase_add_test(c, a_line_names_what_was_found_instead);
-    tcase_add_test(c, a_list_of_findings_of_any_length_is_shown_whole);
-    suite_add_tcase(suite, c);
-    return suite_run(suite);
-}
+SUITE("trial_judge")

@@ -53,7 +53,7 @@ static const struct {
     {64 * MIB, 64 * MIB, 64 * MIB},
 };
 
-START_TEST(a_request_takes_the_segment_that_pytorch_takes_for_it)
+TEST(a_request_takes_the_segment_that_pytorch_takes_for_it, .to = N(requests))
 {
     struct seep_caching_block *block = get(requests[_i].bytes);
     /* The rest of a segment of its own is too small to be cut off. */
@@ -64,9 +64,8 @@ START_TEST(a_request_takes_the_segment_that_pytorch_takes_for_it)
     ck_assert_uint_eq(seep_caching_counts(a).reserved_bytes, requests[_i].segment);
     ck_assert_uint_eq(seep_caching_counts(a).driver_calls, 1);
 }
-END_TEST
 
-START_TEST(small_requests_share_a_segment)
+TEST(small_requests_share_a_segment)
 {
     struct seep_caching_block *first = get(512), *second = get(MIB);
 
@@ -75,11 +74,10 @@ START_TEST(small_requests_share_a_segment)
     get(MIB); /* 512 bytes short */
     ck_assert_uint_eq(seep_caching_counts(a).n_segments, 2);
 }
-END_TEST
 
 /* A rest of 512 bytes is a block of its own in the small pool, and in all with expandable segments.
  */
-START_TEST(the_least_rest_is_split_off_where_pytorch_splits_it)
+TEST(the_least_rest_is_split_off_where_pytorch_splits_it, .to = 2)
 {
     tear_down();
     start(_i, (size_t)8 << 30);
@@ -92,9 +90,8 @@ START_TEST(the_least_rest_is_split_off_where_pytorch_splits_it)
     seep_caching_free(a, behind);
     seep_caching_free(a, next);
 }
-END_TEST
 
-START_TEST(what_comes_back_is_used_again_and_neighbours_join)
+TEST(what_comes_back_is_used_again_and_neighbours_join)
 {
     struct seep_caching_block *blocks[4];
 
@@ -108,9 +105,8 @@ START_TEST(what_comes_back_is_used_again_and_neighbours_join)
     ck_assert_uint_eq(seep_caching_address(large), begin);
     ck_assert_uint_eq(seep_caching_counts(a).driver_calls, 1);
 }
-END_TEST
 
-START_TEST(the_smallest_block_that_fits_is_taken)
+TEST(the_smallest_block_that_fits_is_taken)
 {
     struct seep_caching_block *large = get(40 * MIB), *fits = get(24 * MIB), *small = get(12 * MIB);
     uintptr_t address = seep_caching_address(fits);
@@ -120,19 +116,17 @@ START_TEST(the_smallest_block_that_fits_is_taken)
     seep_caching_free(a, small);
     ck_assert_uint_eq(seep_caching_address(get(23 * MIB)), address);
 }
-END_TEST
 
 /* The leak of the scenario in one step. */
-START_TEST(a_little_more_than_what_came_back_needs_a_new_segment)
+TEST(a_little_more_than_what_came_back_needs_a_new_segment)
 {
     seep_caching_free(a, get(30 * MIB));
     seep_caching_free(a, get(32 * MIB));
     ck_assert_uint_eq(seep_caching_counts(a).reserved_bytes, 62 * MIB);
     ck_assert_uint_eq(seep_caching_counts(a).live_bytes, 0);
 }
-END_TEST
 
-START_TEST(emptying_gives_back_only_segments_that_are_free)
+TEST(emptying_gives_back_only_segments_that_are_free)
 {
     struct seep_caching_block *kept = get(3 * MIB), *gone = get(30 * MIB);
 
@@ -144,9 +138,8 @@ START_TEST(emptying_gives_back_only_segments_that_are_free)
     ck_assert_uint_eq(seep_caching_counts(a).reserved_bytes, 0);
     ck_assert_uint_eq(seep_caching_counts(a).driver_calls, 4);
 }
-END_TEST
 
-START_TEST(a_full_device_is_asked_again_after_the_cache_is_emptied)
+TEST(a_full_device_is_asked_again_after_the_cache_is_emptied)
 {
     struct seep_caching_block *block;
 
@@ -158,9 +151,8 @@ START_TEST(a_full_device_is_asked_again_after_the_cache_is_emptied)
     ck_assert_int_eq(seep_caching_alloc(a, 40 * MIB, &block), -SEEP_ENOMEM);
     ck_assert_int_eq(seep_caching_alloc(a, SIZE_MAX, &block), -SEEP_ENOMEM);
 }
-END_TEST
 
-START_TEST(an_expandable_pool_is_one_segment)
+TEST(an_expandable_pool_is_one_segment)
 {
     tear_down();
     start(true, (size_t)8 << 30);
@@ -175,10 +167,9 @@ START_TEST(an_expandable_pool_is_one_segment)
     get(KIB);
     ck_assert_uint_eq(seep_caching_counts(a).n_segments, 2);
 }
-END_TEST
 
 /* Pages of 20 MiB: [40, 80) lies free between two blocks, with halves of pages beside it. */
-START_TEST(emptying_an_expandable_segment_gives_back_pages_that_are_asked_for_again)
+TEST(emptying_an_expandable_segment_gives_back_pages_that_are_asked_for_again)
 {
     tear_down();
     start(true, (size_t)8 << 30);
@@ -203,9 +194,8 @@ START_TEST(emptying_an_expandable_segment_gives_back_pages_that_are_asked_for_ag
     ck_assert_uint_eq(seep_caching_counts(a).reserved_bytes, 0);
     ck_assert_uint_eq(seep_caching_address(get(30 * MIB)), begin);
 }
-END_TEST
 
-START_TEST(a_full_device_has_room_for_an_expandable_segment_once_it_is_emptied)
+TEST(a_full_device_has_room_for_an_expandable_segment_once_it_is_emptied)
 {
     struct seep_caching_block *block;
 
@@ -219,7 +209,6 @@ START_TEST(a_full_device_has_room_for_an_expandable_segment_once_it_is_emptied)
     ck_assert_int_eq(seep_caching_alloc(a, 60 * MIB, &block), -SEEP_ENOMEM);
     ck_assert_uint_le(seep_caching_counts(a).reserved_bytes, 100 * MIB);
 }
-END_TEST
 
 static int fail_to_take(void *context, size_t bytes, uintptr_t *address)
 {
@@ -228,7 +217,7 @@ static int fail_to_take(void *context, size_t bytes, uintptr_t *address)
     return -SEEP_EDEVICE;
 }
 
-START_TEST(a_device_that_fails_is_no_full_one)
+TEST(a_device_that_fails_is_no_full_one)
 {
     unsigned asked = 0;
     struct seep_caching_driver broken = {.context = &asked, .take = fail_to_take};
@@ -239,7 +228,6 @@ START_TEST(a_device_that_fails_is_no_full_one)
     ck_assert_int_eq(seep_caching_alloc(a, MIB, &block), -SEEP_EDEVICE);
     ck_assert_uint_eq(asked, 1);
 }
-END_TEST
 
 /* Blocks that are out never overlap, and counts add up. */
 static void churn(bool expandable)
@@ -281,32 +269,9 @@ static void churn(bool expandable)
     ck_assert_uint_eq(seep_caching_counts(a).reserved_bytes, 0);
 }
 
-START_TEST(blocks_never_overlap_and_all_comes_back)
+TEST(blocks_never_overlap_and_all_comes_back, .to = 2)
 {
     churn(_i);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("caching_allocator");
-    TCase *c = tcase_create("caching_allocator");
-
-    tcase_add_checked_fixture(c, set_up, tear_down);
-    tcase_add_loop_test(c, a_request_takes_the_segment_that_pytorch_takes_for_it, 0,
-                        sizeof requests / sizeof *requests);
-    tcase_add_test(c, small_requests_share_a_segment);
-    tcase_add_loop_test(c, the_least_rest_is_split_off_where_pytorch_splits_it, 0, 2);
-    tcase_add_test(c, what_comes_back_is_used_again_and_neighbours_join);
-    tcase_add_test(c, the_smallest_block_that_fits_is_taken);
-    tcase_add_test(c, a_little_more_than_what_came_back_needs_a_new_segment);
-    tcase_add_test(c, emptying_gives_back_only_segments_that_are_free);
-    tcase_add_test(c, a_full_device_is_asked_again_after_the_cache_is_emptied);
-    tcase_add_test(c, an_expandable_pool_is_one_segment);
-    tcase_add_test(c, emptying_an_expandable_segment_gives_back_pages_that_are_asked_for_again);
-    tcase_add_test(c, a_full_device_has_room_for_an_expandable_segment_once_it_is_emptied);
-    tcase_add_test(c, a_device_that_fails_is_no_full_one);
-    tcase_add_loop_test(c, blocks_never_overlap_and_all_comes_back, 0, 2);
-    suite_add_tcase(suite, c);
-    return suite_run(suite);
-}
+SUITE("caching_allocator", .setup = set_up, .teardown = tear_down)

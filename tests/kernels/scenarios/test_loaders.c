@@ -93,7 +93,7 @@ static void assert_same(const struct seep_pointgroup_batch *a,
                      a->n_voxels * a->row * sizeof *a->voxel_points);
 }
 
-START_TEST(a_batch_point_costs_112_bytes_and_a_voxel_its_padded_row)
+TEST(a_batch_point_costs_112_bytes_and_a_voxel_its_padded_row)
 {
     struct seep_pointgroup_batch batch = make_batch(0);
 
@@ -102,9 +102,8 @@ START_TEST(a_batch_point_costs_112_bytes_and_a_voxel_its_padded_row)
                       batch.n_points * 112 + batch.n_voxels * (32 + 4 * batch.row));
     seep_pointgroup_batch_fini(&batch);
 }
-END_TEST
 
-START_TEST(every_point_is_in_its_voxels_row_once)
+TEST(every_point_is_in_its_voxels_row_once)
 {
     struct seep_pointgroup_batch batch = make_batch(0);
     unsigned char *seen = calloc(batch.n_points, 1);
@@ -130,9 +129,8 @@ START_TEST(every_point_is_in_its_voxels_row_once)
     free(seen);
     seep_pointgroup_batch_fini(&batch);
 }
-END_TEST
 
-START_TEST(instances_of_different_scenes_stay_apart_and_know_their_extent)
+TEST(instances_of_different_scenes_stay_apart_and_know_their_extent)
 {
     struct seep_pointgroup_batch batch = make_batch(0);
     const struct seep_pointgroup_points *p = &batch.points;
@@ -159,9 +157,8 @@ START_TEST(instances_of_different_scenes_stay_apart_and_know_their_extent)
     ck_assert_uint_ge(n_instances, 8);
     seep_pointgroup_batch_fini(&batch);
 }
-END_TEST
 
-START_TEST(a_batch_is_the_same_from_memory_from_disk_and_through_shared_memory)
+TEST(a_batch_is_the_same_from_memory_from_disk_and_through_shared_memory)
 {
     struct seep_pointgroup_batch read = make_batch(3), loaded, shared;
     struct seep_parcel parcel;
@@ -180,9 +177,8 @@ START_TEST(a_batch_is_the_same_from_memory_from_disk_and_through_shared_memory)
     seep_pointgroup_batch_fini(&read);
     seep_pointgroup_batch_fini(&loaded);
 }
-END_TEST
 
-START_TEST(epochs_are_shuffled_anew)
+TEST(epochs_are_shuffled_anew)
 {
     struct seep_pointgroup_batch one = make_batch(0), other = make_batch(maker.steps_per_epoch);
 
@@ -191,9 +187,8 @@ START_TEST(epochs_are_shuffled_anew)
     seep_pointgroup_batch_fini(&one);
     seep_pointgroup_batch_fini(&other);
 }
-END_TEST
 
-START_TEST(large_scenes_are_cropped_in_the_batch)
+TEST(large_scenes_are_cropped_in_the_batch)
 {
     struct seep_pointgroup_scene scene;
     struct seep_pointgroup_piece piece;
@@ -208,9 +203,8 @@ START_TEST(large_scenes_are_cropped_in_the_batch)
     }
     free(scene.points);
 }
-END_TEST
 
-START_TEST(a_damaged_scene_is_an_error_that_names_its_file)
+TEST(a_damaged_scene_is_an_error_that_names_its_file)
 {
     struct seep_pointgroup_batch batch;
     struct seep_error err = {0};
@@ -228,9 +222,8 @@ START_TEST(a_damaged_scene_is_an_error_that_names_its_file)
     ck_assert_ptr_nonnull(strstr(err.file, "_vh_clean_2.ply"));
     ck_assert_str_ne(err.text, "");
 }
-END_TEST
 
-START_TEST(a_folder_without_scenes_is_told)
+TEST(a_folder_without_scenes_is_told)
 {
     struct seep_pointgroup_scenes none;
     struct seep_error err = {0};
@@ -239,7 +232,6 @@ START_TEST(a_folder_without_scenes_is_told)
     ck_assert_int_lt(seep_pointgroup_scenes_open(in_folder("empty"), &none, &err), 0);
     ck_assert_str_ne(err.text, "");
 }
-END_TEST
 
 /* ---- Mask R-CNN ------------------------------------------------------------------------------ */
 
@@ -288,7 +280,7 @@ static struct seep_maskrcnn_sample use(size_t i)
     return sample;
 }
 
-START_TEST(masks_are_ones_where_the_polygons_are)
+TEST(masks_are_ones_where_the_polygons_are, .setup = make_annotations, .teardown = drop_annotations)
 {
     struct seep_maskrcnn_sample sample = use(0);
     const struct seep_target_value *masks = sample.target->of[SEEP_TARGET_MASKS];
@@ -307,9 +299,9 @@ START_TEST(masks_are_ones_where_the_polygons_are)
     ck_assert_uint_le(ones[1], 91);
     seep_maskrcnn_sample_fini(&sample);
 }
-END_TEST
 
-START_TEST(without_a_copy_the_data_set_comes_to_own_the_masks)
+TEST(without_a_copy_the_data_set_comes_to_own_the_masks, .setup = make_annotations,
+     .teardown = drop_annotations)
 {
     struct seep_maskrcnn_sample sample = use(0);
 
@@ -322,9 +314,9 @@ START_TEST(without_a_copy_the_data_set_comes_to_own_the_masks)
     ck_assert_uint_eq(dataset.cache[0]->of[SEEP_TARGET_MASKS]->source->n_owners, 1);
     seep_maskrcnn_sample_fini(&sample);
 }
-END_TEST
 
-START_TEST(a_copy_of_either_kind_leaves_the_data_set_as_it_was)
+TEST(a_copy_of_either_kind_leaves_the_data_set_as_it_was, .to = 2, .setup = make_annotations,
+     .teardown = drop_annotations)
 {
     const struct seep_target_value *before = dataset.cache[0]->of[SEEP_TARGET_MASKS];
 
@@ -338,9 +330,9 @@ START_TEST(a_copy_of_either_kind_leaves_the_data_set_as_it_was)
     ck_assert_uint_eq(before->n_owners, 1);
     ck_assert_uint_eq(before->n_bytes, 2 * sizeof(struct seep_maskrcnn_source));
 }
-END_TEST
 
-START_TEST(deleting_the_masks_of_the_cached_annotation_breaks_the_second_epoch)
+TEST(deleting_the_masks_of_the_cached_annotation_breaks_the_second_epoch, .setup = make_annotations,
+     .teardown = drop_annotations)
 {
     struct seep_maskrcnn_sample sample = use(0);
     struct seep_error err = {0};
@@ -352,10 +344,10 @@ START_TEST(deleting_the_masks_of_the_cached_annotation_breaks_the_second_epoch)
     ck_assert_ptr_nonnull(strstr(err.text, "KeyError"));
     seep_maskrcnn_sample_fini(&sample);
 }
-END_TEST
 
 /* _to_device() writes into the dictionary that it was given. */
-START_TEST(masks_moved_to_a_gpu_are_the_cached_annotations_unless_it_was_copied)
+TEST(masks_moved_to_a_gpu_are_the_cached_annotations_unless_it_was_copied, .to = 2,
+     .setup = make_annotations, .teardown = drop_annotations)
 {
     struct seep_cached_gpu gpu;
 
@@ -385,18 +377,18 @@ START_TEST(masks_moved_to_a_gpu_are_the_cached_annotations_unless_it_was_copied)
     ck_assert_uint_eq(seep_caching_counts(gpu.allocator).live_bytes, 0);
     seep_cached_gpu_fini(&gpu);
 }
-END_TEST
 
-START_TEST(a_picture_without_instances_has_no_masks)
+TEST(a_picture_without_instances_has_no_masks, .setup = make_annotations,
+     .teardown = drop_annotations)
 {
     struct seep_maskrcnn_sample sample = use(1);
 
     ck_assert_uint_eq(sample.target->of[SEEP_TARGET_MASKS]->n_bytes, 0);
     seep_maskrcnn_sample_fini(&sample);
 }
-END_TEST
 
-START_TEST(a_picture_of_another_size_than_its_annotations_is_refused)
+TEST(a_picture_of_another_size_than_its_annotations_is_refused, .setup = make_annotations,
+     .teardown = drop_annotations)
 {
     uint8_t pixels[9] = {0};
     struct seep_image picture = {3, 3, 1, pixels}, *read;
@@ -407,32 +399,5 @@ START_TEST(a_picture_of_another_size_than_its_annotations_is_refused)
     ck_assert_ptr_null(read);
     ck_assert_str_eq(err.text, "not of 24x16, as its annotations say");
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("loaders");
-    TCase *pointgroup = tcase_create("pointgroup"), *maskrcnn = tcase_create("maskrcnn");
-
-    tcase_add_checked_fixture(pointgroup, make_scenes, drop_scenes);
-    tcase_add_test(pointgroup, a_batch_point_costs_112_bytes_and_a_voxel_its_padded_row);
-    tcase_add_test(pointgroup, every_point_is_in_its_voxels_row_once);
-    tcase_add_test(pointgroup, instances_of_different_scenes_stay_apart_and_know_their_extent);
-    tcase_add_test(pointgroup, a_batch_is_the_same_from_memory_from_disk_and_through_shared_memory);
-    tcase_add_test(pointgroup, epochs_are_shuffled_anew);
-    tcase_add_test(pointgroup, large_scenes_are_cropped_in_the_batch);
-    tcase_add_test(pointgroup, a_damaged_scene_is_an_error_that_names_its_file);
-    tcase_add_test(pointgroup, a_folder_without_scenes_is_told);
-    suite_add_tcase(suite, pointgroup);
-    tcase_add_checked_fixture(maskrcnn, make_annotations, drop_annotations);
-    tcase_add_test(maskrcnn, masks_are_ones_where_the_polygons_are);
-    tcase_add_test(maskrcnn, without_a_copy_the_data_set_comes_to_own_the_masks);
-    tcase_add_loop_test(maskrcnn, a_copy_of_either_kind_leaves_the_data_set_as_it_was, 0, 2);
-    tcase_add_test(maskrcnn, deleting_the_masks_of_the_cached_annotation_breaks_the_second_epoch);
-    tcase_add_loop_test(maskrcnn,
-                        masks_moved_to_a_gpu_are_the_cached_annotations_unless_it_was_copied, 0, 2);
-    tcase_add_test(maskrcnn, a_picture_without_instances_has_no_masks);
-    tcase_add_test(maskrcnn, a_picture_of_another_size_than_its_annotations_is_refused);
-    suite_add_tcase(suite, maskrcnn);
-    return suite_run(suite);
-}
+SUITE("loaders", .setup = make_scenes, .teardown = drop_scenes)

@@ -50,7 +50,7 @@ static float loss_of(bool backward)
     return value;
 }
 
-START_TEST(gradients_are_what_differences_of_the_loss_say)
+TEST(gradients_are_what_differences_of_the_loss_say)
 {
     const float h = 1e-2f;
 
@@ -67,11 +67,10 @@ START_TEST(gradients_are_what_differences_of_the_loss_say)
                                 2e-3 + 0.02 * fabs(difference));
     }
 }
-END_TEST
 
 static const size_t sizes[] = {1, 400, 350000, 1000000};
 
-START_TEST(a_network_has_the_weights_it_is_asked_for)
+TEST(a_network_has_the_weights_it_is_asked_for, .to = N(sizes))
 {
     struct seep_depth_network other;
 
@@ -80,18 +79,16 @@ START_TEST(a_network_has_the_weights_it_is_asked_for)
     ck_assert(sizes[_i] < 1000 || other.n_values < sizes[_i] + sizes[_i] / 20);
     seep_depth_fini(&other);
 }
-END_TEST
 
-START_TEST(a_step_lowers_the_loss)
+TEST(a_step_lowers_the_loss)
 {
     float before = loss_of(true);
 
     seep_depth_update(&net, 0.05f);
     ck_assert_float_lt(loss_of(false), before);
 }
-END_TEST
 
-START_TEST(who_keeps_a_loss_keeps_its_graph_and_nobody_else_does)
+TEST(who_keeps_a_loss_keeps_its_graph_and_nobody_else_does)
 {
     struct seep_graph_node *loss = NULL;
 
@@ -104,7 +101,6 @@ START_TEST(who_keeps_a_loss_keeps_its_graph_and_nobody_else_does)
     seep_graph_drop(kept);
     ck_assert_uint_eq(seep_graph_live(), 0);
 }
-END_TEST
 
 /* ---- ranks
  * --------------------------------------------------------------------------------------- */
@@ -134,7 +130,7 @@ static int average(struct seep_ranks *ranks, unsigned rank, void *arg, void *res
 /* Below, at and beyond what ranks show each other at a time. */
 static const size_t lengths[] = {1, 16384, 16385, 50000};
 
-START_TEST(ranks_get_the_mean_of_what_they_have)
+TEST(ranks_get_the_mean_of_what_they_have, .to = N(lengths))
 {
     enum { N = 3 };
     struct told told[N];
@@ -149,7 +145,6 @@ START_TEST(ranks_get_the_mean_of_what_they_have)
     }
     ck_assert_ptr_null(getenv("RANK"));
 }
-END_TEST
 
 static int fail_or_wait(struct seep_ranks *ranks, unsigned rank, void *arg, void *result,
                         struct seep_error *err)
@@ -165,7 +160,7 @@ static int fail_or_wait(struct seep_ranks *ranks, unsigned rank, void *arg, void
     return 0;
 }
 
-START_TEST(a_rank_that_ends_does_not_leave_the_others_waiting)
+TEST(a_rank_that_ends_does_not_leave_the_others_waiting, .to = 2)
 {
     struct seep_error err = {0};
     int by_signal = _i, nothing[2];
@@ -175,7 +170,6 @@ START_TEST(a_rank_that_ends_does_not_leave_the_others_waiting)
     ck_assert_str_ne(err.text, "");
     ck_assert(by_signal || strcmp(err.text, "as it was told to") == 0);
 }
-END_TEST
 
 static int say_and_wait(struct seep_ranks *ranks, unsigned rank, void *arg, void *result,
                         struct seep_error *err)
@@ -187,7 +181,7 @@ static int say_and_wait(struct seep_ranks *ranks, unsigned rank, void *arg, void
 }
 
 /* Each rank holds the pipe's writing end: that it is closed says that none is left. */
-START_TEST(ranks_do_not_outlive_the_job_that_forked_them)
+TEST(ranks_do_not_outlive_the_job_that_forked_them)
 {
     int ends[2], nothing[2];
     char byte;
@@ -204,9 +198,8 @@ START_TEST(ranks_do_not_outlive_the_job_that_forked_them)
     ck_assert_int_eq(read(ends[0], &byte, 1), 0);
     close(ends[0]);
 }
-END_TEST
 
-START_TEST(no_ranks_or_too_many_are_refused)
+TEST(no_ranks_or_too_many_are_refused)
 {
     size_t n = 1;
     struct told told;
@@ -215,25 +208,5 @@ START_TEST(no_ranks_or_too_many_are_refused)
     ck_assert_int_eq(seep_ranks_run(SEEP_MAX_RANKS + 1, average, &n, &told, sizeof told, NULL),
                      -SEEP_EINVAL);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("ranks");
-    TCase *graph = tcase_create("graph"), *ranks = tcase_create("ranks");
-
-    tcase_add_checked_fixture(graph, set_up, tear_down);
-    tcase_add_test(graph, gradients_are_what_differences_of_the_loss_say);
-    tcase_add_loop_test(graph, a_network_has_the_weights_it_is_asked_for, 0,
-                        sizeof sizes / sizeof *sizes);
-    tcase_add_test(graph, a_step_lowers_the_loss);
-    tcase_add_test(graph, who_keeps_a_loss_keeps_its_graph_and_nobody_else_does);
-    suite_add_tcase(suite, graph);
-    tcase_add_loop_test(ranks, ranks_get_the_mean_of_what_they_have, 0,
-                        sizeof lengths / sizeof *lengths);
-    tcase_add_loop_test(ranks, a_rank_that_ends_does_not_leave_the_others_waiting, 0, 2);
-    tcase_add_test(ranks, ranks_do_not_outlive_the_job_that_forked_them);
-    tcase_add_test(ranks, no_ranks_or_too_many_are_refused);
-    suite_add_tcase(suite, ranks);
-    return suite_run(suite);
-}
+SUITE("ranks", .setup = set_up, .teardown = tear_down)

@@ -30,7 +30,7 @@ static uintptr_t take(size_t bytes)
 }
 
 /* Many times round its range, with segments that stay. */
-START_TEST(what_is_out_is_never_given_to_another)
+TEST(what_is_out_is_never_given_to_another)
 {
     uintptr_t first = take(20 * MIB), second = 0;
 
@@ -44,9 +44,8 @@ START_TEST(what_is_out_is_never_given_to_another)
         calls.give(calls.context, passing, 57 * MIB);
     }
 }
-END_TEST
 
-START_TEST(the_device_is_full_at_its_capacity_and_has_room_again)
+TEST(the_device_is_full_at_its_capacity_and_has_room_again)
 {
     uintptr_t large = take(80 * MIB), other;
 
@@ -56,9 +55,8 @@ START_TEST(the_device_is_full_at_its_capacity_and_has_room_again)
     calls.give(calls.context, large, 80 * MIB);
     take(80 * MIB);
 }
-END_TEST
 
-START_TEST(a_growing_segment_counts_with_the_others)
+TEST(a_growing_segment_counts_with_the_others)
 {
     uintptr_t growing = 0, other;
 
@@ -73,17 +71,5 @@ START_TEST(a_growing_segment_counts_with_the_others)
     calls.give(calls.context, growing + 10 * MIB, 40 * MIB);
     take(40 * MIB);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("segment_driver");
-    TCase *c = tcase_create("segment_driver");
-
-    tcase_add_checked_fixture(c, set_up, tear_down);
-    tcase_add_test(c, what_is_out_is_never_given_to_another);
-    tcase_add_test(c, the_device_is_full_at_its_capacity_and_has_room_again);
-    tcase_add_test(c, a_growing_segment_counts_with_the_others);
-    suite_add_tcase(suite, c);
-    return suite_run(suite);
-}
+SUITE("segment_driver", .setup = set_up, .teardown = tear_down)

@@ -41,7 +41,7 @@ static size_t peak_of_step(double points, double progress)
     return seep_caching_counts(a).peak_bytes;
 }
 
-START_TEST(a_step_leaves_weights_and_the_batch_that_waits)
+TEST(a_step_leaves_weights_and_the_batch_that_waits)
 {
     ck_assert_int_eq(seep_sparse_network_load(net, 1e5, 0, &chance), 0);
     size_t before = seep_caching_counts(a).live_bytes;
@@ -52,10 +52,9 @@ START_TEST(a_step_leaves_weights_and_the_batch_that_waits)
     ck_assert_int_eq(seep_sparse_network_load(net, 1e5, 1, &chance), 0);
     ck_assert_uint_eq(seep_caching_counts(a).live_bytes, before);
 }
-END_TEST
 
 /* The scenario's live is level by this, whatever the levels' shares. */
-START_TEST(a_step_takes_the_same_at_its_highest_wherever_in_the_list)
+TEST(a_step_takes_the_same_at_its_highest_wherever_in_the_list)
 {
     double first = 0, last = 0;
 
@@ -65,18 +64,16 @@ START_TEST(a_step_takes_the_same_at_its_highest_wherever_in_the_list)
     }
     ck_assert_double_eq_tol(last / first, 1, 0.005);
 }
-END_TEST
 
-START_TEST(a_step_takes_with_its_points)
+TEST(a_step_takes_with_its_points)
 {
     double weights = (double)seep_caching_counts(a).live_bytes;
     double small = (double)peak_of_step(1e5, 0.5) - weights;
 
     ck_assert_double_eq_tol(((double)peak_of_step(3e5, 0.5) - weights) / small, 3, 0.1);
 }
-END_TEST
 
-START_TEST(bucketed_sizes_come_back_and_others_do_not)
+TEST(bucketed_sizes_come_back_and_others_do_not)
 {
     uint64_t calls[2];
 
@@ -89,9 +86,8 @@ START_TEST(bucketed_sizes_come_back_and_others_do_not)
     }
     ck_assert_uint_lt(calls[1], calls[0]);
 }
-END_TEST
 
-START_TEST(a_step_that_finds_no_room_gives_back_what_it_had)
+TEST(a_step_that_finds_no_room_gives_back_what_it_had)
 {
     tear_down();
     start(false, (size_t)400 << 20);
@@ -100,19 +96,5 @@ START_TEST(a_step_that_finds_no_room_gives_back_what_it_had)
     ck_assert_int_eq(seep_sparse_network_step(net), -SEEP_ENOMEM);
     ck_assert_uint_eq(seep_caching_counts(a).live_bytes, before);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("sparse_network");
-    TCase *c = tcase_create("sparse_network");
-
-    tcase_add_checked_fixture(c, set_up, tear_down);
-    tcase_add_test(c, a_step_leaves_weights_and_the_batch_that_waits);
-    tcase_add_test(c, a_step_takes_the_same_at_its_highest_wherever_in_the_list);
-    tcase_add_test(c, a_step_takes_with_its_points);
-    tcase_add_test(c, bucketed_sizes_come_back_and_others_do_not);
-    tcase_add_test(c, a_step_that_finds_no_room_gives_back_what_it_had);
-    suite_add_tcase(suite, c);
-    return suite_run(suite);
-}
+SUITE("sparse_network", .setup = set_up, .teardown = tear_down)

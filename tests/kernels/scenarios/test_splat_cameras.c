@@ -11,7 +11,7 @@
 
 static const double all_pixels = 1e9;
 
-START_TEST(a_colmap_scene_gives_every_photo_and_every_point)
+TEST(a_colmap_scene_gives_every_photo_and_every_point)
 {
     struct seep_views views = read_scene(all_pixels);
 
@@ -31,9 +31,8 @@ START_TEST(a_colmap_scene_gives_every_photo_and_every_point)
     }
     seep_views_fini(&views);
 }
-END_TEST
 
-START_TEST(large_photos_are_trained_on_smaller_and_their_cameras_with_them)
+TEST(large_photos_are_trained_on_smaller_and_their_cameras_with_them)
 {
     struct seep_views views = read_scene(WIDTH * HEIGHT / 4.0);
     const struct seep_splat_camera *c = &views.list[0].camera;
@@ -44,7 +43,6 @@ START_TEST(large_photos_are_trained_on_smaller_and_their_cameras_with_them)
     ck_assert_float_eq_tol(c->cy, 0.25f * HEIGHT, 1e-3f);
     seep_views_fini(&views);
 }
-END_TEST
 
 /* The inverse of a camera's pose, with OpenGL's axes. */
 static void to_world(const struct seep_splat_camera *c, double m[4][4])
@@ -59,7 +57,7 @@ static void to_world(const struct seep_splat_camera *c, double m[4][4])
     m[3][3] = 1;
 }
 
-START_TEST(a_nerf_scene_looks_where_its_colmap_twin_looks)
+TEST(a_nerf_scene_looks_where_its_colmap_twin_looks)
 {
     struct seep_views views = read_scene(all_pixels), other;
     struct seep_nerf_frame frames[PHOTOS] = {{0}};
@@ -95,9 +93,8 @@ START_TEST(a_nerf_scene_looks_where_its_colmap_twin_looks)
     seep_views_fini(&other);
     seep_views_fini(&views);
 }
-END_TEST
 
-START_TEST(a_fisheye_scene_is_refused_in_words)
+TEST(a_fisheye_scene_is_refused_in_words)
 {
     struct seep_colmap *model;
     struct seep_error err = {0};
@@ -114,9 +111,8 @@ START_TEST(a_fisheye_scene_is_refused_in_words)
     ck_assert_ptr_nonnull(strstr(err.text, "pinhole"));
     ck_assert_uint_eq(views.n, 0);
 }
-END_TEST
 
-START_TEST(a_folder_without_a_scene_says_what_was_looked_for)
+TEST(a_folder_without_a_scene_says_what_was_looked_for)
 {
     struct seep_error err = {0};
     struct seep_views views;
@@ -124,7 +120,6 @@ START_TEST(a_folder_without_a_scene_says_what_was_looked_for)
     ck_assert_int_eq(seep_views_read("/nowhere", all_pixels, 50, 1, &views, &err), -SEEP_EIO);
     ck_assert_ptr_nonnull(strstr(err.text, "transforms_train.json"));
 }
-END_TEST
 
 /* ---- photos ---------------------------------------------------------------------------------- */
 
@@ -142,7 +137,7 @@ static void read_photo_of(const struct seep_image *image, int width, int height,
     free(read);
 }
 
-START_TEST(a_smaller_pixel_is_the_mean_of_those_that_it_covers)
+TEST(a_smaller_pixel_is_the_mean_of_those_that_it_covers)
 {
     uint8_t pixels[] = {10, 20, 30, 40, 0, 0, 200, 200}, bytes[6];
     const struct seep_image grey = {4, 2, 1, pixels};
@@ -151,9 +146,8 @@ START_TEST(a_smaller_pixel_is_the_mean_of_those_that_it_covers)
     const uint8_t want[] = {8, 8, 8, 118, 118, 118};
     ck_assert_mem_eq(bytes, want, 6);
 }
-END_TEST
 
-START_TEST(what_is_transparent_is_black)
+TEST(what_is_transparent_is_black)
 {
     uint8_t pixels[] = {255, 100, 50, 255, 255, 100, 50, 0, 200, 100, 50, 128}, bytes[9];
     const struct seep_image image = {3, 1, 4, pixels};
@@ -162,7 +156,6 @@ START_TEST(what_is_transparent_is_black)
     const uint8_t want[] = {255, 100, 50, 0, 0, 0, 100, 50, 25};
     ck_assert_mem_eq(bytes, want, 9);
 }
-END_TEST
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
@@ -174,7 +167,7 @@ static size_t index_of(const struct seep_views *views, const struct seep_camera 
 static const enum seep_camera_policy policies[] = {SEEP_CAMERAS_EAGER, SEEP_CAMERAS_CACHED,
                                                    SEEP_CAMERAS_EVICTING, SEEP_CAMERAS_ON_HOST};
 
-START_TEST(an_epoch_shows_each_photo_once_and_its_own_picture)
+TEST(an_epoch_shows_each_photo_once_and_its_own_picture, .to = N(policies))
 {
     struct seep_views views = read_scene(all_pixels);
     struct seep_cameras *cameras;
@@ -202,9 +195,8 @@ START_TEST(an_epoch_shows_each_photo_once_and_its_own_picture)
     seep_cameras_destroy(cameras);
     seep_views_fini(&views);
 }
-END_TEST
 
-START_TEST(all_ways_of_keeping_pictures_show_them_in_the_same_order)
+TEST(all_ways_of_keeping_pictures_show_them_in_the_same_order, .from = 1, .to = N(policies))
 {
     struct seep_views views = read_scene(all_pixels);
     struct seep_cameras *one, *other;
@@ -224,10 +216,9 @@ START_TEST(all_ways_of_keeping_pictures_show_them_in_the_same_order)
     seep_cameras_destroy(other);
     seep_views_fini(&views);
 }
-END_TEST
 
 /* In the second epoch a list that owns its cameras hands out the pictures of the first. */
-START_TEST(a_list_that_owns_its_cameras_keeps_their_pictures)
+TEST(a_list_that_owns_its_cameras_keeps_their_pictures, .to = 2)
 {
     struct seep_views views = read_scene(all_pixels);
     const float *pictures[PHOTOS] = {0};
@@ -248,9 +239,8 @@ START_TEST(a_list_that_owns_its_cameras_keeps_their_pictures)
     seep_cameras_destroy(cameras);
     seep_views_fini(&views);
 }
-END_TEST
 
-START_TEST(pictures_on_the_host_leave_none_on_the_device)
+TEST(pictures_on_the_host_leave_none_on_the_device)
 {
     struct seep_views views = read_scene(all_pixels);
     struct seep_cameras *cameras;
@@ -267,10 +257,9 @@ START_TEST(pictures_on_the_host_leave_none_on_the_device)
     seep_cameras_destroy(cameras);
     seep_views_fini(&views);
 }
-END_TEST
 
 /* Loaded up front the job does not start, loaded when used it ends there; both say which photo. */
-START_TEST(a_photo_that_is_gone_is_an_error_that_names_it)
+TEST(a_photo_that_is_gone_is_an_error_that_names_it, .to = N(policies))
 {
     struct seep_views views = read_scene(all_pixels);
     struct seep_cameras *cameras = NULL;
@@ -291,29 +280,5 @@ START_TEST(a_photo_that_is_gone_is_an_error_that_names_it)
     seep_cameras_destroy(cameras);
     seep_views_fini(&views);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("splat cameras");
-    TCase *c = tcase_create("views"), *lists = tcase_create("lists");
-    const int n = sizeof policies / sizeof *policies;
-
-    tcase_add_checked_fixture(c, make_scene, remove_scene);
-    tcase_add_test(c, a_colmap_scene_gives_every_photo_and_every_point);
-    tcase_add_test(c, large_photos_are_trained_on_smaller_and_their_cameras_with_them);
-    tcase_add_test(c, a_nerf_scene_looks_where_its_colmap_twin_looks);
-    tcase_add_test(c, a_fisheye_scene_is_refused_in_words);
-    tcase_add_test(c, a_folder_without_a_scene_says_what_was_looked_for);
-    tcase_add_test(c, a_smaller_pixel_is_the_mean_of_those_that_it_covers);
-    tcase_add_test(c, what_is_transparent_is_black);
-    suite_add_tcase(suite, c);
-    tcase_add_checked_fixture(lists, make_scene, remove_scene);
-    tcase_add_loop_test(lists, an_epoch_shows_each_photo_once_and_its_own_picture, 0, n);
-    tcase_add_loop_test(lists, all_ways_of_keeping_pictures_show_them_in_the_same_order, 1, n);
-    tcase_add_loop_test(lists, a_list_that_owns_its_cameras_keeps_their_pictures, 0, 2);
-    tcase_add_test(lists, pictures_on_the_host_leave_none_on_the_device);
-    tcase_add_loop_test(lists, a_photo_that_is_gone_is_an_error_that_names_it, 0, n);
-    suite_add_tcase(suite, lists);
-    return suite_run(suite);
-}
+SUITE("splat cameras", .setup = make_scene, .teardown = remove_scene)

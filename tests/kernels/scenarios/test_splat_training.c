@@ -20,7 +20,7 @@ static struct seep_gaussians gaussians_of(const struct seep_views *views)
 
 /* ---- Gaussians ------------------------------------------------------------------------------- */
 
-START_TEST(a_point_becomes_a_gaussian_of_its_colour_as_wide_as_its_neighbours_are_far)
+TEST(a_point_becomes_a_gaussian_of_its_colour_as_wide_as_its_neighbours_are_far)
 {
     float points[5][3] = {{0, 0, 0}, {1, 0, 0}, {0, 2, 0}, {0, 0, 3}, {100, 0, 0}};
     uint8_t colors[5][3] = {{0, 128, 255}};
@@ -38,14 +38,13 @@ START_TEST(a_point_becomes_a_gaussian_of_its_colour_as_wide_as_its_neighbours_ar
     ck_assert_float_eq(g.trained.parameters.rotations[3][0], 1);
     seep_gaussians_fini(&g);
 }
-END_TEST
 
 static float mark(size_t i, size_t k)
 {
     return (float)(1000 * i + k);
 }
 
-START_TEST(what_is_pulled_most_becomes_two_and_the_rest_stays)
+TEST(what_is_pulled_most_becomes_two_and_the_rest_stays)
 {
     struct seep_views views = read_scene(1e9);
     struct seep_gaussians g = gaussians_of(&views);
@@ -80,9 +79,8 @@ START_TEST(what_is_pulled_most_becomes_two_and_the_rest_stays)
     seep_gaussians_fini(&g);
     seep_views_fini(&views);
 }
-END_TEST
 
-START_TEST(a_large_gaussian_is_split_into_two_smaller_ones_about_its_place)
+TEST(a_large_gaussian_is_split_into_two_smaller_ones_about_its_place)
 {
     struct seep_views views = read_scene(1e9);
     struct seep_gaussians g = gaussians_of(&views);
@@ -108,9 +106,8 @@ START_TEST(a_large_gaussian_is_split_into_two_smaller_ones_about_its_place)
     seep_gaussians_fini(&g);
     seep_views_fini(&views);
 }
-END_TEST
 
-START_TEST(there_are_never_fewer_and_never_more_than_twice_as_many)
+TEST(there_are_never_fewer_and_never_more_than_twice_as_many)
 {
     struct seep_views views = read_scene(1e9);
     struct seep_gaussians g = gaussians_of(&views);
@@ -122,9 +119,8 @@ START_TEST(there_are_never_fewer_and_never_more_than_twice_as_many)
     seep_gaussians_fini(&g);
     seep_views_fini(&views);
 }
-END_TEST
 
-START_TEST(densification_ends_in_the_first_half_with_the_number_that_was_asked_for)
+TEST(densification_ends_in_the_first_half_with_the_number_that_was_asked_for)
 {
     size_t n = 1000;
 
@@ -138,7 +134,6 @@ START_TEST(densification_ends_in_the_first_half_with_the_number_that_was_asked_f
     }
     ck_assert_uint_eq(n, 16000);
 }
-END_TEST
 
 /* ---- training -------------------------------------------------------------------------------- */
 
@@ -163,7 +158,7 @@ static struct seep_splat_result train(const struct seep_views *views,
     return result;
 }
 
-START_TEST(training_brings_the_pictures_nearer_to_the_photos)
+TEST(training_brings_the_pictures_nearer_to_the_photos)
 {
     struct seep_views views = read_scene(1e9);
     struct seep_splat_result r = train(&views, SEEP_CAMERAS_EVICTING, false, 15, NULL);
@@ -172,9 +167,8 @@ START_TEST(training_brings_the_pictures_nearer_to_the_photos)
     ck_assert_double_le(r.last.l1, 0.6 * r.first.l1);
     seep_views_fini(&views);
 }
-END_TEST
 
-START_TEST(a_job_of_one_step_densifies_all_the_same)
+TEST(a_job_of_one_step_densifies_all_the_same)
 {
     struct seep_views views = read_scene(1e9);
 
@@ -184,9 +178,8 @@ START_TEST(a_job_of_one_step_densifies_all_the_same)
     train(&views, SEEP_CAMERAS_EAGER, false, 1, NULL);
     seep_views_fini(&views);
 }
-END_TEST
 
-START_TEST(how_pictures_are_kept_changes_nothing_that_is_learnt)
+TEST(how_pictures_are_kept_changes_nothing_that_is_learnt)
 {
     static const struct {
         enum seep_camera_policy policy;
@@ -204,9 +197,8 @@ START_TEST(how_pictures_are_kept_changes_nothing_that_is_learnt)
     }
     seep_views_fini(&views);
 }
-END_TEST
 
-START_TEST(pictures_show_what_was_rendered_beside_the_photo)
+TEST(pictures_show_what_was_rendered_beside_the_photo)
 {
     struct seep_views views = read_scene(1e9);
     struct seep_error err = {0};
@@ -230,9 +222,8 @@ START_TEST(pictures_show_what_was_rendered_beside_the_photo)
     }
     seep_views_fini(&views);
 }
-END_TEST
 
-START_TEST(a_photo_lost_in_the_midst_ends_the_job_with_its_name)
+TEST(a_photo_lost_in_the_midst_ends_the_job_with_its_name)
 {
     struct seep_views views = read_scene(1e9);
     const struct seep_splat_job job = {.views = &views,
@@ -250,7 +241,6 @@ START_TEST(a_photo_lost_in_the_midst_ends_the_job_with_its_name)
     ck_assert_str_eq(err.file, views.list[2].photo);
     seep_views_fini(&views);
 }
-END_TEST
 
 /* ---- the scenario ---------------------------------------------------------------------------- */
 
@@ -269,7 +259,7 @@ static double measured_of(const char *variant, const char *data, double scale, u
     return result;
 }
 
-START_TEST(the_scenario_runs_on_the_data_that_it_makes)
+TEST(the_scenario_runs_on_the_data_that_it_makes)
 {
     struct seep_error err = {0};
     double last;
@@ -284,9 +274,8 @@ START_TEST(the_scenario_runs_on_the_data_that_it_makes)
         ck_assert_double_gt(last, first);
     }
 }
-END_TEST
 
-START_TEST(a_scene_keeps_the_seeds_ratio_of_pictures_to_gaussians_at_any_scale)
+TEST(a_scene_keeps_the_seeds_ratio_of_pictures_to_gaussians_at_any_scale)
 {
     static const double scales[] = {1, 0.1, 0.01, 0.002, 0.001, 1e-5};
     const double seed = 600 * 1600.0 * 1066 / 1e6;
@@ -299,10 +288,9 @@ START_TEST(a_scene_keeps_the_seeds_ratio_of_pictures_to_gaussians_at_any_scale)
     ck_assert_uint_eq(seep_made_up_size(0.01).n_photos, 600);
     ck_assert_uint_eq(seep_made_up_size(1).n_points, 1000000);
 }
-END_TEST
 
 /* 23 photographs of a real camera, of 1000 × 658. */
-START_TEST(a_real_scene_is_learnt)
+TEST(a_real_scene_is_learnt, .left_out = !getenv("SEEP_DATA"))
 {
     char data[4096];
     double last, loss_last;
@@ -315,31 +303,5 @@ START_TEST(a_real_scene_is_learnt)
         measured_of("eager", data, 0.002, 12, "loss_first", "loss_last", &loss_last);
     ck_assert_double_le(loss_last, 0.6 * loss_first);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("splat training");
-    TCase *c = tcase_create("gaussians"), *jobs = tcase_create("jobs");
-
-    tcase_add_checked_fixture(c, make_scene, remove_scene);
-    tcase_add_test(c, a_point_becomes_a_gaussian_of_its_colour_as_wide_as_its_neighbours_are_far);
-    tcase_add_test(c, what_is_pulled_most_becomes_two_and_the_rest_stays);
-    tcase_add_test(c, a_large_gaussian_is_split_into_two_smaller_ones_about_its_place);
-    tcase_add_test(c, there_are_never_fewer_and_never_more_than_twice_as_many);
-    tcase_add_test(c, densification_ends_in_the_first_half_with_the_number_that_was_asked_for);
-    suite_add_tcase(suite, c);
-    tcase_add_checked_fixture(jobs, make_scene, remove_scene);
-    tcase_set_timeout(jobs, 60);
-    tcase_add_test(jobs, training_brings_the_pictures_nearer_to_the_photos);
-    tcase_add_test(jobs, a_job_of_one_step_densifies_all_the_same);
-    tcase_add_test(jobs, how_pictures_are_kept_changes_nothing_that_is_learnt);
-    tcase_add_test(jobs, pictures_show_what_was_rendered_beside_the_photo);
-    tcase_add_test(jobs, a_photo_lost_in_the_midst_ends_the_job_with_its_name);
-    tcase_add_test(jobs, the_scenario_runs_on_the_data_that_it_makes);
-    tcase_add_test(jobs, a_scene_keeps_the_seeds_ratio_of_pictures_to_gaussians_at_any_scale);
-    if (getenv("SEEP_DATA"))
-        tcase_add_test(jobs, a_real_scene_is_learnt);
-    suite_add_tcase(suite, jobs);
-    return suite_run(suite);
-}
+SUITE("splat training", .setup = make_scene, .teardown = remove_scene)

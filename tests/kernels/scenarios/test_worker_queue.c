@@ -105,7 +105,7 @@ static uint64_t take_all(struct seep_worker_queue *queue, uint64_t most, int *rc
     return n;
 }
 
-START_TEST(batches_come_whole_and_in_order_from_any_number_of_workers)
+TEST(batches_come_whole_and_in_order_from_any_number_of_workers, .to = 5)
 {
     static const unsigned shapes[][2] = {{1, 1}, {1, 3}, {2, 1}, {3, 2}, {MAX_WORKERS, 2}};
     struct seep_worker_queue *queue = start(shapes[_i][0], shapes[_i][1]);
@@ -114,7 +114,6 @@ START_TEST(batches_come_whole_and_in_order_from_any_number_of_workers)
     ck_assert_uint_eq(take_all(queue, 100, &rc, NULL), 100);
     seep_worker_queue_destroy(queue);
 }
-END_TEST
 
 /* Waits until that many tasks were made, and for more that must not come. */
 static uint64_t settled(uint64_t n)
@@ -126,7 +125,7 @@ static uint64_t settled(uint64_t n)
     return __atomic_load_n(&notes->made, __ATOMIC_SEQ_CST);
 }
 
-START_TEST(workers_fill_the_queue_and_run_no_further_ahead)
+TEST(workers_fill_the_queue_and_run_no_further_ahead)
 {
     struct seep_worker_queue *queue = start(3, 2);
     struct seep_parcel parcel;
@@ -138,7 +137,6 @@ START_TEST(workers_fill_the_queue_and_run_no_further_ahead)
     ck_assert_uint_eq(settled(7), 7);
     seep_worker_queue_destroy(queue);
 }
-END_TEST
 
 static unsigned maps_of_parcels(pid_t pid)
 {
@@ -164,7 +162,7 @@ static void expect_maps(pid_t pid, unsigned n)
     ck_assert_uint_eq(maps_of_parcels(pid), n);
 }
 
-START_TEST(shared_memory_of_a_batch_is_given_back_once_it_is_released)
+TEST(shared_memory_of_a_batch_is_given_back_once_it_is_released)
 {
     struct seep_worker_queue *queue = start(2, 2);
     struct seep_parcel parcel;
@@ -182,9 +180,8 @@ START_TEST(shared_memory_of_a_batch_is_given_back_once_it_is_released)
     seep_worker_queue_release(queue, &parcel);
     seep_worker_queue_destroy(queue);
 }
-END_TEST
 
-START_TEST(a_batch_still_in_use_is_not_overtaken)
+TEST(a_batch_still_in_use_is_not_overtaken)
 {
     struct seep_worker_queue *queue = start(1, 1);
     struct seep_parcel parcel, other;
@@ -197,9 +194,8 @@ START_TEST(a_batch_still_in_use_is_not_overtaken)
     seep_worker_queue_release(queue, &other);
     seep_worker_queue_destroy(queue);
 }
-END_TEST
 
-START_TEST(an_error_in_a_worker_reaches_the_trainer_with_its_words)
+TEST(an_error_in_a_worker_reaches_the_trainer_with_its_words)
 {
     struct seep_error err = {0};
     int rc;
@@ -213,9 +209,8 @@ START_TEST(an_error_in_a_worker_reaches_the_trainer_with_its_words)
     ck_assert_str_eq(err.text, "no vertices");
     seep_worker_queue_destroy(queue);
 }
-END_TEST
 
-START_TEST(a_worker_that_cannot_begin_says_why)
+TEST(a_worker_that_cannot_begin_says_why)
 {
     struct seep_error err = {0};
     int rc;
@@ -227,9 +222,8 @@ START_TEST(a_worker_that_cannot_begin_says_why)
     ck_assert_str_eq(err.text, "no scenes");
     seep_worker_queue_destroy(queue);
 }
-END_TEST
 
-START_TEST(a_killed_worker_is_an_error_and_no_hang)
+TEST(a_killed_worker_is_an_error_and_no_hang)
 {
     struct seep_error err = {0};
     int rc;
@@ -241,7 +235,6 @@ START_TEST(a_killed_worker_is_an_error_and_no_hang)
     ck_assert_str_eq(err.text, "loader worker 1 is gone");
     seep_worker_queue_destroy(queue);
 }
-END_TEST
 
 /* Those whose parent has gone are nobody's children, and stay zombies where nobody reaps them. */
 static bool is_gone(pid_t pid)
@@ -257,7 +250,7 @@ static bool is_gone(pid_t pid)
     return known && (state == 'Z' || state == 'X');
 }
 
-START_TEST(a_killed_trainer_leaves_no_workers_behind)
+TEST(a_killed_trainer_leaves_no_workers_behind)
 {
     pid_t trainer = fork();
     if (trainer == 0) {
@@ -276,9 +269,8 @@ START_TEST(a_killed_trainer_leaves_no_workers_behind)
         ck_assert_msg(tries > 0, "worker %u lives on", i);
     }
 }
-END_TEST
 
-START_TEST(sizes_that_make_no_sense_are_refused)
+TEST(sizes_that_make_no_sense_are_refused)
 {
     struct seep_worker_job job = {.arg = notes, .make = make};
     struct seep_worker_queue *queue;
@@ -297,24 +289,5 @@ START_TEST(sizes_that_make_no_sense_are_refused)
     seep_parcel_drop(&parcel);
     seep_worker_queue_destroy(NULL);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("worker_queue");
-    TCase *tcase = tcase_create("queue");
-
-    tcase_set_timeout(tcase, 3 * SECONDS);
-    tcase_add_checked_fixture(tcase, setup, teardown);
-    tcase_add_loop_test(tcase, batches_come_whole_and_in_order_from_any_number_of_workers, 0, 5);
-    tcase_add_test(tcase, workers_fill_the_queue_and_run_no_further_ahead);
-    tcase_add_test(tcase, shared_memory_of_a_batch_is_given_back_once_it_is_released);
-    tcase_add_test(tcase, a_batch_still_in_use_is_not_overtaken);
-    tcase_add_test(tcase, an_error_in_a_worker_reaches_the_trainer_with_its_words);
-    tcase_add_test(tcase, a_worker_that_cannot_begin_says_why);
-    tcase_add_test(tcase, a_killed_worker_is_an_error_and_no_hang);
-    tcase_add_test(tcase, a_killed_trainer_leaves_no_workers_behind);
-    tcase_add_test(tcase, sizes_that_make_no_sense_are_refused);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+SUITE("worker_queue", .setup = setup, .teardown = teardown, .timeout_s = 3 * SECONDS)

@@ -114,7 +114,7 @@ static void open_room(struct seep_splat_room *r, struct seep_splat_host *h,
     ck_assert_int_eq(seep_splat_room_backward(r, NULL), 0);
 }
 
-START_TEST(wrong_arguments_are_refused_and_nothing_is_written)
+TEST(wrong_arguments_are_refused_and_nothing_is_written, .to = n_streams())
 {
     struct seep_stream *s = make_stream(_i);
     struct seep_splat_host h;
@@ -149,7 +149,6 @@ START_TEST(wrong_arguments_are_refused_and_nothing_is_written)
     seep_splat_host_fini(&h);
     seep_stream_destroy(s);
 }
-END_TEST
 
 typedef int stage_call(struct seep_splat_room *r, void *scratch, size_t *bytes);
 
@@ -195,7 +194,7 @@ static void check_scratch(struct seep_splat_room *r, stage_call *call, const str
     seep_stream_free(r->stream, scratch.block);
 }
 
-START_TEST(scratch_too_little_or_askew_is_refused_and_nothing_is_written_past_it)
+TEST(scratch_too_little_or_askew_is_refused_and_nothing_is_written_past_it, .to = n_streams())
 {
     struct seep_stream *stream = make_stream(_i);
     struct seep_splat_host h;
@@ -211,10 +210,9 @@ START_TEST(scratch_too_little_or_askew_is_refused_and_nothing_is_written_past_it
     seep_splat_host_fini(&h);
     seep_stream_destroy(stream);
 }
-END_TEST
 
 /* 4200 Gaussians that cover all of 1024 × 1024 tiles. */
-START_TEST(more_pairs_than_can_be_counted_are_refused)
+TEST(more_pairs_than_can_be_counted_are_refused)
 {
     enum { MANY = 4200 };
     struct seep_stream *stream = make_stream(CPU_3);
@@ -248,17 +246,5 @@ START_TEST(more_pairs_than_can_be_counted_are_refused)
     seep_splat_host_fini(&h);
     seep_stream_destroy(stream);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("splat arguments");
-    TCase *c = tcase_create("arguments");
-
-    tcase_add_loop_test(c, wrong_arguments_are_refused_and_nothing_is_written, 0, n_streams());
-    tcase_add_loop_test(c, scratch_too_little_or_askew_is_refused_and_nothing_is_written_past_it, 0,
-                        n_streams());
-    tcase_add_test(c, more_pairs_than_can_be_counted_are_refused);
-    suite_add_tcase(suite, c);
-    return suite_run(suite);
-}
+SUITE("splat arguments")

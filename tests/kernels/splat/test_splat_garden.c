@@ -78,15 +78,14 @@ static int read_file_with(const struct array *instead, struct seep_garden *g)
     return status;
 }
 
-START_TEST(a_file_with_an_array_of_another_type_or_shape_is_refused)
+TEST(a_file_with_an_array_of_another_type_or_shape_is_refused, .to = N_MISTYPED)
 {
     struct seep_garden g;
 
     ck_assert_int_eq(read_file_with(&mistyped[_i], &g), -SEEP_EFORMAT);
 }
-END_TEST
 
-START_TEST(a_file_with_arrays_as_they_should_be_is_read)
+TEST(a_file_with_arrays_as_they_should_be_is_read)
 {
     struct seep_garden g;
 
@@ -96,9 +95,8 @@ START_TEST(a_file_with_arrays_as_they_should_be_is_read)
     ck_assert_int_eq(g.cameras[0].width, 1);
     seep_garden_free(&g);
 }
-END_TEST
 
-START_TEST(scales_are_the_mean_distance_to_the_three_nearest)
+TEST(scales_are_the_mean_distance_to_the_three_nearest)
 {
     enum { N = 400 };
     static float means[N][3], scales[N][3];
@@ -128,7 +126,6 @@ START_TEST(scales_are_the_mean_distance_to_the_three_nearest)
     for (size_t n = 0; n < 3; n++)
         ck_assert_int_eq(seep_splat_scales((const float(*)[3])means, n, scales), 0);
 }
-END_TEST
 
 /* Processor time of seep_splat_scales(). */
 static double scales_ms(const float (*means)[3], size_t n, float (*scales)[3])
@@ -141,7 +138,7 @@ static double scales_ms(const float (*means)[3], size_t n, float (*scales)[3])
     return (double)(to.tv_sec - from.tv_sec) * 1e3 + (double)(to.tv_nsec - from.tv_nsec) * 1e-6;
 }
 
-START_TEST(points_that_rise_and_then_fall_take_no_longer_than_in_any_other_order)
+TEST(points_that_rise_and_then_fall_take_no_longer_than_in_any_other_order)
 {
     enum { N = 100000 };
     static float means[N][3], scales[N][3];
@@ -161,18 +158,5 @@ START_TEST(points_that_rise_and_then_fall_take_no_longer_than_in_any_other_order
     double mixed = scales_ms((const float(*)[3])means, N, scales);
     ck_assert_msg(rising < 5 * mixed, "%g ms, and %g ms mixed", rising, mixed);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("splat garden");
-    TCase *c = tcase_create("garden");
-
-    tcase_set_timeout(c, 30);
-    tcase_add_test(c, a_file_with_arrays_as_they_should_be_is_read);
-    tcase_add_loop_test(c, a_file_with_an_array_of_another_type_or_shape_is_refused, 0, N_MISTYPED);
-    tcase_add_test(c, scales_are_the_mean_distance_to_the_three_nearest);
-    tcase_add_test(c, points_that_rise_and_then_fall_take_no_longer_than_in_any_other_order);
-    suite_add_tcase(suite, c);
-    return suite_run(suite);
-}
+SUITE("splat garden")

@@ -108,7 +108,7 @@ static void make_clamped(struct seep_splat_host *h, const struct seep_splat_came
 
 /* d loss / d each parameter, by central differences; the gradient's largest number sets the scale.
  */
-START_TEST(the_references_gradients_are_those_of_finite_differences)
+TEST(the_references_gradients_are_those_of_finite_differences)
 {
     struct seep_splat_camera c = make_camera(30, 24);
     struct seep_splat_host h;
@@ -159,7 +159,6 @@ START_TEST(the_references_gradients_are_those_of_finite_differences)
     free(image);
     free(wide);
 }
-END_TEST
 
 static const struct {
     int width, height, sh_degree;
@@ -170,7 +169,7 @@ static const struct {
     {33, 70, 0, 17, 0.5}, {48, 48, 3, 3000, 1}, {400, 300, 1, 500, 7}, /* needles */
 };
 
-START_TEST(gradients_agree_with_the_double_precision_reference)
+TEST(gradients_agree_with_the_double_precision_reference, .to = N(scenes))
 {
     struct seep_splat_camera c = make_camera(scenes[_i].width, scenes[_i].height);
     struct seep_splat_host h;
@@ -186,9 +185,8 @@ START_TEST(gradients_agree_with_the_double_precision_reference)
     }
     seep_splat_host_fini(&h);
 }
-END_TEST
 
-START_TEST(no_gradient_passes_through_a_clamp)
+TEST(no_gradient_passes_through_a_clamp, .to = n_streams())
 {
     struct seep_stream *stream = make_stream(_i);
     struct seep_splat_camera c = make_camera(30, 24);
@@ -199,9 +197,8 @@ START_TEST(no_gradient_passes_through_a_clamp)
     seep_splat_host_fini(&h);
     seep_stream_destroy(stream);
 }
-END_TEST
 
-START_TEST(what_is_not_drawn_has_gradients_of_zero)
+TEST(what_is_not_drawn_has_gradients_of_zero, .to = n_streams())
 {
     struct seep_stream *stream = make_stream(_i);
     struct seep_splat_camera c = make_camera(40, 30);
@@ -239,9 +236,8 @@ START_TEST(what_is_not_drawn_has_gradients_of_zero)
     free(image_grad);
     seep_stream_destroy(stream);
 }
-END_TEST
 
-START_TEST(coefficients_beyond_the_degree_in_use_have_gradients_of_zero)
+TEST(coefficients_beyond_the_degree_in_use_have_gradients_of_zero, .to = n_streams())
 {
     struct seep_stream *stream = make_stream(_i);
     struct seep_splat_camera c = make_camera(40, 30);
@@ -253,9 +249,8 @@ START_TEST(coefficients_beyond_the_degree_in_use_have_gradients_of_zero)
     seep_splat_host_fini(&h);
     seep_stream_destroy(stream);
 }
-END_TEST
 
-START_TEST(gradients_do_not_hang_on_the_number_of_threads)
+TEST(gradients_do_not_hang_on_the_number_of_threads)
 {
     const unsigned threads[] = {1, 2, 3, 7};
     struct seep_splat_camera c = make_camera(120, 75);
@@ -282,9 +277,9 @@ START_TEST(gradients_do_not_hang_on_the_number_of_threads)
     free(image_grad);
     seep_splat_host_fini(&h);
 }
-END_TEST
 
-START_TEST(the_gardens_gradients_agree_with_the_double_precision_reference)
+TEST(the_gardens_gradients_agree_with_the_double_precision_reference, .from = CPU_3,
+     .to = n_streams(), .left_out = !garden_path())
 {
     struct seep_stream *stream = make_stream(_i);
     struct seep_garden g;
@@ -297,29 +292,6 @@ START_TEST(the_gardens_gradients_agree_with_the_double_precision_reference)
     seep_garden_free(&g);
     seep_stream_destroy(stream);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("splat gradients");
-    TCase *c = tcase_create("gradients");
-
-    tcase_set_timeout(c, 120); /* needles by CUDA's kernels on the CPU, sanitized */
-    tcase_add_test(c, the_references_gradients_are_those_of_finite_differences);
-    tcase_add_loop_test(c, gradients_agree_with_the_double_precision_reference, 0,
-                        sizeof scenes / sizeof *scenes);
-    tcase_add_loop_test(c, no_gradient_passes_through_a_clamp, 0, n_streams());
-    tcase_add_loop_test(c, what_is_not_drawn_has_gradients_of_zero, 0, n_streams());
-    tcase_add_loop_test(c, coefficients_beyond_the_degree_in_use_have_gradients_of_zero, 0,
-                        n_streams());
-    tcase_add_test(c, gradients_do_not_hang_on_the_number_of_threads);
-    suite_add_tcase(suite, c);
-    if (garden_path()) { /* real data, where there is some */
-        TCase *garden = tcase_create("garden");
-        tcase_set_timeout(garden, 60);
-        tcase_add_loop_test(garden, the_gardens_gradients_agree_with_the_double_precision_reference,
-                            CPU_3, n_streams());
-        suite_add_tcase(suite, garden);
-    }
-    return suite_run(suite);
-}
+/* Needles by CUDA's kernels on the CPU, sanitized, take long. */
+SUITE("splat gradients", .timeout_s = 120)

@@ -59,7 +59,7 @@ static void check_alike(struct seep_stream *stream, const struct seep_splat_came
     seep_splat_room_fini(&wide);
 }
 
-START_TEST(a_picture_is_the_same_to_the_last_bit_with_avx2_and_avx512)
+TEST(a_picture_is_the_same_to_the_last_bit_with_avx2_and_avx512)
 {
     static const struct {
         int width, height;
@@ -81,11 +81,10 @@ START_TEST(a_picture_is_the_same_to_the_last_bit_with_avx2_and_avx512)
     seep_splat_host_fini(&h);
     seep_stream_destroy(stream);
 }
-END_TEST
 
 /* A pixel is linear in the colours: they times the gradients by them, and the background times what
  * is left of it, make the pixel, if backward has blended what forward did. */
-START_TEST(backward_takes_the_pairs_that_forward_blended)
+TEST(backward_takes_the_pairs_that_forward_blended, .to = SEEP_CPU_LEVELS)
 {
     struct seep_stream *stream = make_stream(CPU_1);
     struct seep_splat_camera c = make_camera(WIDTH, HEIGHT);
@@ -114,16 +113,5 @@ START_TEST(backward_takes_the_pairs_that_forward_blended)
     seep_splat_host_fini(&h);
     seep_stream_destroy(stream);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("splat levels");
-    TCase *c = tcase_create("levels");
-
-    tcase_set_timeout(c, 30);
-    tcase_add_test(c, a_picture_is_the_same_to_the_last_bit_with_avx2_and_avx512);
-    tcase_add_loop_test(c, backward_takes_the_pairs_that_forward_blended, 0, SEEP_CPU_LEVELS);
-    suite_add_tcase(suite, c);
-    return suite_run(suite);
-}
+SUITE("splat levels")

@@ -217,7 +217,7 @@ static void check_lists(const struct scene *s, size_t odd, struct seep_stream *s
     lists_free(&l);
 }
 
-START_TEST(pairs_come_by_tile_then_depth_however_many_tiles)
+TEST(pairs_come_by_tile_then_depth_however_many_tiles)
 {
     static const struct scene scenes[] = {
         {16, 16, 0, 1, 700, 0.5f, 0.1f, 1},     /* one tile */
@@ -233,18 +233,16 @@ START_TEST(pairs_come_by_tile_then_depth_however_many_tiles)
         for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++)
             check_lists(&scenes[i], 0, streams[k]);
 }
-END_TEST
 
-START_TEST(arrays_may_lie_at_any_multiple_of_four_bytes)
+TEST(arrays_may_lie_at_any_multiple_of_four_bytes)
 {
     static const struct scene scene = {70, 45, 3, 16, 300, 0.5f, 0.1f, 1};
 
     for (int k = 0; k < n_in_use; k++)
         check_lists(&scene, 4, streams[k]);
 }
-END_TEST
 
-START_TEST(pairs_that_no_longer_fit_32_bits_are_refused)
+TEST(pairs_that_no_longer_fit_32_bits_are_refused)
 {
     /* Over a picture of 2^20 tiles, 4096 that cover it all make 2^32 pairs. */
     static const struct scene scene = {16384, 16384, 0, 1, 4700, 0.1f, 100, 1};
@@ -262,7 +260,6 @@ START_TEST(pairs_that_no_longer_fit_32_bits_are_refused)
         lists_free(&l);
     }
 }
-END_TEST
 
 struct reference_result {
     struct seep_reference_model model, grads;
@@ -347,7 +344,7 @@ static void check_scene(const struct scene *s)
     seep_splat_host_fini(&host);
 }
 
-START_TEST(a_list_longer_than_a_block_takes_at_once_is_blended_and_differentiated_whole)
+TEST(a_list_longer_than_a_block_takes_at_once_is_blended_and_differentiated_whole)
 {
     /* Faint: light passes hundreds of them. Opaque: it ends early, at another place each pixel. */
     static const struct scene scenes[] = {
@@ -359,9 +356,8 @@ START_TEST(a_list_longer_than_a_block_takes_at_once_is_blended_and_differentiate
     for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++)
         check_scene(&scenes[i]);
 }
-END_TEST
 
-START_TEST(gradients_of_harmonics_are_right_whatever_is_stored_of_them)
+TEST(gradients_of_harmonics_are_right_whatever_is_stored_of_them)
 {
     static const int stored[][2] = {{0, 1}, {0, 2}, {0, 3},  {1, 4},
                                     {1, 5}, {2, 9}, {2, 16}, {3, 20}};
@@ -371,21 +367,5 @@ START_TEST(gradients_of_harmonics_are_right_whatever_is_stored_of_them)
         check_scene(&scene);
     }
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("splat_lists");
-    TCase *tcase = tcase_create("all");
-
-    tcase_set_timeout(tcase, 60);
-    tcase_add_checked_fixture(tcase, open_streams, close_streams);
-    tcase_add_test(tcase, pairs_come_by_tile_then_depth_however_many_tiles);
-    tcase_add_test(tcase, arrays_may_lie_at_any_multiple_of_four_bytes);
-    tcase_add_test(tcase, pairs_that_no_longer_fit_32_bits_are_refused);
-    tcase_add_test(tcase,
-                   a_list_longer_than_a_block_takes_at_once_is_blended_and_differentiated_whole);
-    tcase_add_test(tcase, gradients_of_harmonics_are_right_whatever_is_stored_of_them);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+SUITE("splat_lists", .setup = open_streams, .teardown = close_streams)

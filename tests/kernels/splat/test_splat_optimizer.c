@@ -5,7 +5,7 @@
 #include "tests/kernels/splat/raster_fixture.h"
 #include "tests/suite.h"
 
-START_TEST(a_loss_and_its_gradient_are_those_of_plain_loops)
+TEST(a_loss_and_its_gradient_are_those_of_plain_loops, .to = n_streams())
 {
     enum { N = 10001 };
     struct seep_stream *stream = make_stream(_i);
@@ -56,7 +56,6 @@ START_TEST(a_loss_and_its_gradient_are_those_of_plain_loops)
     seep_stream_free(stream, scratch);
     seep_stream_destroy(stream);
 }
-END_TEST
 
 /* A model's arrays for Adam, on the host. */
 static void alloc_parameters(struct seep_splat_parameters *p, const struct seep_splat_model *m)
@@ -199,7 +198,7 @@ static void plain_step(struct plain_adam *a, double rate, double gradient, int s
         rate * a->first / (1 - pow(0.9, step)) / (sqrt(a->second / (1 - pow(0.999, step))) + 1e-15);
 }
 
-START_TEST(adam_steps_every_parameter_as_its_paper_says)
+TEST(adam_steps_every_parameter_as_its_paper_says, .to = n_streams())
 {
     struct seep_stream *stream = make_stream(_i);
     struct seep_splat_host h;
@@ -249,7 +248,6 @@ START_TEST(adam_steps_every_parameter_as_its_paper_says)
     seep_splat_host_fini(&h);
     seep_stream_destroy(stream);
 }
-END_TEST
 
 /* The model of a good picture, spoilt. */
 static void spoil(struct seep_splat_trained *t, size_t n)
@@ -267,7 +265,7 @@ static void spoil(struct seep_splat_trained *t, size_t n)
 }
 
 /* Train a spoilt model on the picture of the good one: the loss must fall to a fraction. */
-START_TEST(training_brings_a_picture_back)
+TEST(training_brings_a_picture_back, .to = n_streams())
 {
     enum { WIDTH = 48, HEIGHT = 40, VALUES = WIDTH * HEIGHT * 3 };
     struct seep_stream *stream = make_stream(_i);
@@ -321,17 +319,5 @@ START_TEST(training_brings_a_picture_back)
     seep_splat_host_fini(&h);
     seep_stream_destroy(stream);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("splat optimizer");
-    TCase *c = tcase_create("optimizer");
-
-    tcase_set_timeout(c, 60);
-    tcase_add_loop_test(c, a_loss_and_its_gradient_are_those_of_plain_loops, 0, n_streams());
-    tcase_add_loop_test(c, adam_steps_every_parameter_as_its_paper_says, 0, n_streams());
-    tcase_add_loop_test(c, training_brings_a_picture_back, 0, n_streams());
-    suite_add_tcase(suite, c);
-    return suite_run(suite);
-}
+SUITE("splat optimizer")

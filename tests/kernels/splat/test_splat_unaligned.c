@@ -121,7 +121,7 @@ static void check_same(const double *odd, const double *expected, size_t n, bool
     ck_assert_double_le(apart, to_the_bit ? 0 : 1e-5 * most);
 }
 
-START_TEST(arrays_at_any_multiple_of_four_bytes_give_the_same)
+TEST(arrays_at_any_multiple_of_four_bytes_give_the_same, .to = n_streams())
 {
     struct seep_stream *stream = make_stream(_i);
     struct seep_splat_camera c = make_camera(70, 45);
@@ -148,15 +148,5 @@ START_TEST(arrays_at_any_multiple_of_four_bytes_give_the_same)
     seep_splat_host_fini(&h);
     seep_stream_destroy(stream);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("splat unaligned");
-    TCase *c = tcase_create("unaligned");
-
-    tcase_set_timeout(c, 60);
-    tcase_add_loop_test(c, arrays_at_any_multiple_of_four_bytes_give_the_same, 0, n_streams());
-    suite_add_tcase(suite, c);
-    return suite_run(suite);
-}
+SUITE("splat unaligned")

@@ -66,7 +66,7 @@ static void check_means(struct seep_stream *s, const struct distribution *d, siz
     seep_stream_free(s, device_back);
 }
 
-START_TEST(means_and_their_gradients_are_right)
+TEST(means_and_their_gradients_are_right, .to = N(mean_cases))
 {
     struct distribution d = {mean_cases[_i].n, 0, mean_cases[_i].range, 2, 9};
 
@@ -74,7 +74,6 @@ START_TEST(means_and_their_gradients_are_right)
     for (unsigned i = 0; i < n_streams; i++)
         check_means(streams[i], &d, mean_cases[_i].n_channels);
 }
-END_TEST
 
 /* What sparse_quantize must say by the reference's maps. */
 struct sparse {
@@ -131,7 +130,7 @@ static void check_sparse(struct seep_stream *s, int32_t (*coords)[4], const int3
     seep_stream_free(s, inverse), seep_stream_free(s, scratch);
 }
 
-START_TEST(one_point_a_voxel_and_labels_that_disagree_are_ignored)
+TEST(one_point_a_voxel_and_labels_that_disagree_are_ignored, .to = N(distributions))
 {
     const struct distribution *d = &distributions[_i];
     int32_t(*coords)[4] = draw(d), *labels = malloc(d->n * 4);
@@ -146,27 +145,12 @@ START_TEST(one_point_a_voxel_and_labels_that_disagree_are_ignored)
     free(coords), free(labels);
     free(wanted.first), free(wanted.labels), free(wanted.inverse);
 }
-END_TEST
-
-static void add_tests(Suite *suite, int level)
-{
-    TCase *c = tcase_create(level_names[level]);
-
-    tcase_add_checked_fixture(c, open_at[level], close_streams);
-    tcase_set_timeout(c, 60);
-    tcase_add_loop_test(c, means_and_their_gradients_are_right, 0,
-                        sizeof mean_cases / sizeof *mean_cases);
-    tcase_add_loop_test(c, one_point_a_voxel_and_labels_that_disagree_are_ignored, 0,
-                        sizeof distributions / sizeof *distributions);
-    suite_add_tcase(suite, c);
-}
 
 int main(void)
 {
-    Suite *suite = suite_create("voxel features");
-
     (void)has_cuda(); /* asked once, for all tests */
-    for (int level = 0; level < SEEP_CPU_LEVELS; level++)
-        add_tests(suite, level);
-    return suite_run(suite);
+    return suite_run((struct suite){.name = "voxel features",
+                                    .setups = open_at,
+                                    .n_setups = SEEP_CPU_LEVELS,
+                                    .teardown = close_streams});
 }

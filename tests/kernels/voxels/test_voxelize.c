@@ -34,16 +34,15 @@ static size_t check_maps(int32_t (*coords)[4], size_t n)
     return wanted.n_voxels;
 }
 
-START_TEST(maps_are_the_reference_s_for_any_number_of_threads)
+TEST(maps_are_the_reference_s_for_any_number_of_threads, .to = N(distributions))
 {
     int32_t(*coords)[4] = draw(&distributions[_i]);
 
     check_maps(coords, distributions[_i].n);
     free(coords);
 }
-END_TEST
 
-START_TEST(what_the_bench_measures_against_makes_the_same_voxels)
+TEST(what_the_bench_measures_against_makes_the_same_voxels)
 {
     struct distribution d = {MANY, -9, 9, 3, 0};
     int32_t(*coords)[4] = draw(&d), *map = malloc(MANY * sizeof *map);
@@ -59,9 +58,8 @@ START_TEST(what_the_bench_measures_against_makes_the_same_voxels)
     free_maps(streams[0], &maps);
     free(map), free(coords);
 }
-END_TEST
 
-START_TEST(no_points_make_no_voxels)
+TEST(no_points_make_no_voxels)
 {
     for (unsigned i = 0; i < n_streams; i++) {
         struct seep_voxel_maps maps = maps_on_device(streams[i], 0);
@@ -84,9 +82,8 @@ START_TEST(no_points_make_no_voxels)
         free_maps(streams[i], &maps);
     }
 }
-END_TEST
 
-START_TEST(all_distinct_points_are_a_voxel_each_in_their_order)
+TEST(all_distinct_points_are_a_voxel_each_in_their_order)
 {
     int32_t(*coords)[4] = malloc(MANY * sizeof *coords);
 
@@ -95,9 +92,8 @@ START_TEST(all_distinct_points_are_a_voxel_each_in_their_order)
     ck_assert_uint_eq(check_maps(coords, MANY), MANY);
     free(coords);
 }
-END_TEST
 
-START_TEST(a_voxel_with_most_points_among_many_far_apart_is_whole)
+TEST(a_voxel_with_most_points_among_many_far_apart_is_whole)
 {
     struct distribution d = {MANY, -(1 << 20), 1 << 20, 2, 50};
     int32_t(*coords)[4] = draw(&d);
@@ -108,20 +104,18 @@ START_TEST(a_voxel_with_most_points_among_many_far_apart_is_whole)
     ck_assert_uint_gt(check_maps(coords, MANY), 500);
     free(coords);
 }
-END_TEST
 
-START_TEST(batches_are_kept_apart)
+TEST(batches_are_kept_apart)
 {
     int32_t coords[6][4] = {{0, 1, 2, 3}, {1, 1, 2, 3}, {0, 1, 2, 3},
                             {2, 1, 2, 3}, {1, 1, 2, 3}, {0, 3, 2, 1}};
 
     ck_assert_uint_eq(check_maps(coords, 6), 4);
 }
-END_TEST
 
 /* Distinct voxels far apart of which the short keys are equal, with the corners that make the box.
  */
-START_TEST(voxels_with_the_same_short_key_are_kept_apart)
+TEST(voxels_with_the_same_short_key_are_kept_apart)
 {
     enum { DRAWN = 400000, SLOTS = 1 << 20 };
     struct seep_voxel_box box = {{0, INT32_MIN, INT32_MIN, INT32_MIN},
@@ -156,7 +150,6 @@ START_TEST(voxels_with_the_same_short_key_are_kept_apart)
     free(keys);
     free(drawn);
 }
-END_TEST
 
 /* The inverse of an odd number modulo 2^64 (Newton). */
 static uint64_t inverse_of(uint64_t odd)
@@ -228,7 +221,7 @@ static double voxelize_ms(int32_t (*coords)[4], size_t n, size_t n_voxels)
 }
 
 /* The multipliers are numbers that everybody may read. */
-START_TEST(points_made_up_to_share_a_slot_take_no_longer_than_others)
+TEST(points_made_up_to_share_a_slot_take_no_longer_than_others, .to = N(crafts))
 {
     struct distribution d = {CRAFTED, 0, 4096, 1, 0};
     int32_t(*crafted)[4] = malloc(CRAFTED * sizeof *crafted), (*drawn)[4] = draw(&d);
@@ -240,9 +233,8 @@ START_TEST(points_made_up_to_share_a_slot_take_no_longer_than_others)
     free(crafted);
     free(drawn);
 }
-END_TEST
 
-START_TEST(cells_are_floors_also_below_zero_and_bad_points_are_refused)
+TEST(cells_are_floors_also_below_zero_and_bad_points_are_refused)
 {
     static const float points[][3] = {
         {0, 0, 0},
@@ -280,9 +272,8 @@ START_TEST(cells_are_floors_also_below_zero_and_bad_points_are_refused)
         seep_stream_free(s, coords);
     }
 }
-END_TEST
 
-START_TEST(quantised_points_are_the_reference_s)
+TEST(quantised_points_are_the_reference_s)
 {
     float(*points)[3] = malloc(MANY * sizeof *points);
     int32_t(*wanted)[4] = malloc(MANY * sizeof *wanted);
@@ -305,9 +296,8 @@ START_TEST(quantised_points_are_the_reference_s)
     free(wanted);
     free(points);
 }
-END_TEST
 
-START_TEST(what_cannot_be_is_refused)
+TEST(what_cannot_be_is_refused, .to = 4)
 {
     struct seep_stream *s = streams[_i];
     float points[1][3] = {{0}};
@@ -356,36 +346,12 @@ START_TEST(what_cannot_be_is_refused)
     ck_assert_int_eq(seep_voxel_mean(&maps, NULL, 1, points[0], s), -SEEP_EINVAL);
     free(scratch);
 }
-END_TEST
-
-static void add_tests(Suite *suite, int level)
-{
-    TCase *c = tcase_create(level_names[level]);
-
-    tcase_add_checked_fixture(c, open_at[level], close_streams);
-    tcase_set_timeout(c, 60);
-    tcase_add_test(c, no_points_make_no_voxels);
-    tcase_add_test(c, what_the_bench_measures_against_makes_the_same_voxels);
-    tcase_add_loop_test(c, maps_are_the_reference_s_for_any_number_of_threads, 0,
-                        sizeof distributions / sizeof *distributions);
-    tcase_add_test(c, all_distinct_points_are_a_voxel_each_in_their_order);
-    tcase_add_test(c, a_voxel_with_most_points_among_many_far_apart_is_whole);
-    tcase_add_test(c, batches_are_kept_apart);
-    tcase_add_test(c, voxels_with_the_same_short_key_are_kept_apart);
-    tcase_add_loop_test(c, points_made_up_to_share_a_slot_take_no_longer_than_others, 0,
-                        sizeof crafts / sizeof *crafts);
-    tcase_add_test(c, cells_are_floors_also_below_zero_and_bad_points_are_refused);
-    tcase_add_test(c, quantised_points_are_the_reference_s);
-    tcase_add_loop_test(c, what_cannot_be_is_refused, 0, 4);
-    suite_add_tcase(suite, c);
-}
 
 int main(void)
 {
-    Suite *suite = suite_create("voxelize");
-
     (void)has_cuda(); /* asked once, for all tests */
-    for (int level = 0; level < SEEP_CPU_LEVELS; level++)
-        add_tests(suite, level);
-    return suite_run(suite);
+    return suite_run((struct suite){.name = "voxelize",
+                                    .setups = open_at,
+                                    .n_setups = SEEP_CPU_LEVELS,
+                                    .teardown = close_streams});
 }
