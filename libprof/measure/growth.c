@@ -7,9 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAMPLING_ERRORS 4 /* growth that many standard errors of --sample above 0 is real */
+#define SAMPLING_ERRORS 4   /* growth that many standard errors of --sample above 0 is real */
+#define GRADUAL_WINDOWS 0.7 /* a rise in this part of the windows is no jump */
+#define GROWING_LIVES   0.6 /* processes that grew make up this part of all that was lived */
 enum {
-    MIN_EPOCHS = 5,  /* where growth comes once an epoch */
+    WARM_SHARE = 10, /* 1 of so many steps warms up, */
+    WARM_LEAST = 3,  /* but so many at least */
+    WARM_MOST = 50,  /* and at most */
+    WARM_SLICES =
+        4,          /* the same of a life without steps: mostly imports, and the making of things */
+    SHORT = 4,      /* a life of no more steps or slices has no end to leave out */
+    MIN_EPOCHS = 5, /* where growth comes once an epoch */
     MIN_JUDGED = 10, /* steps after the warm-up: fewer show no trend */
     SITE_POINTS = 48,
     LAST_SLICES = 2,    /* of a life without steps: what falls in them is its end */
@@ -32,8 +40,11 @@ static double sample_gap(const struct seep_model *m)
 static void settle_stepped(struct seep_span *span, int32_t n, int32_t epoch, int32_t ended)
 {
     /* The last step's end shows only in the next event, the first of the teardown. */
-    span->last = n > 4 ? n - 1 : n;
-    span->warm = n / 10 < 3 ? 3 : n / 10 > 50 ? 50 : n / 10;
+    span->last = n > SHORT ? n - 1 : n;
+    span->warm = n / WARM_SHARE;
+    span->warm = span->warm < WARM_LEAST  ? WARM_LEAST
+                 : span->warm > WARM_MOST ? WARM_MOST
+                                          : span->warm;
     if (span->warm > span->last)
         span->warm = span->last > 0 ? span->last - 1 : 0;
     span->judge = span->warm;
@@ -47,9 +58,8 @@ static void settle_stepped(struct seep_span *span, int32_t n, int32_t epoch, int
 static void settle_timed(struct seep_span *span, int32_t n)
 {
     /* The end of a process frees what it held: the last slices are not its steady state. */
-    span->last = n > 4 ? n - 2 : n;
-    /* Without steps the start is mostly imports and the making of things. */
-    span->warm = n / 4 < 3 ? 3 : n / 4;
+    span->last = n > SHORT ? n - LAST_SLICES : n;
+    span->warm = n / WARM_SLICES < WARM_LEAST ? WARM_LEAST : n / WARM_SLICES;
     if (span->warm > span->last)
         span->warm = span->last > 0 ? span->last - 1 : 0;
     span->judge = span->warm;
@@ -199,7 +209,8 @@ static void find_plateau(struct seep_growth *g, int32_t to)
     if (n < 2 * SEEP_STATISTICS_MIN)
         return;
     seep_level_sample(&g->level, 0, g->plateau, n, y);
-    g->plateau_gradual = !seep_shape_describe(y, n, &way) && way.rising >= way.windows * 0.7;
+    g->plateau_gradual =
+        !seep_shape_describe(y, n, &way) && way.rising >= way.windows * GRADUAL_WINDOWS;
 }
 
 /* A part of the group, to be sorted by the run and the process that it is of. */
@@ -363,7 +374,7 @@ static int measure_run(const struct seep_model *m, const struct seep_span *span,
     g->z = l.best.z;
     g->from = l.first - base;
     g->to = l.last - base;
-    g->growing = l.grew > 0.6 * l.lived;
+    g->growing = l.grew > GROWING_LIVES * l.lived;
     return 0;
 }
 
