@@ -11,98 +11,11 @@
 #define GRADUAL_WINDOWS 0.7 /* a rise in this part of the windows is no jump */
 #define GROWING_LIVES   0.6 /* processes that grew make up this part of all that was lived */
 enum {
-    WARM_SHARE = 10, /* 1 of so many steps warms up, */
-    WARM_LEAST = 3,  /* but so many at least */
-    WARM_MOST = 50,  /* and at most */
-    WARM_SLICES =
-        4,          /* the same of a life without steps: mostly imports, and the making of things */
-    SHORT = 4,      /* a life of no more steps or slices has no end to leave out */
     MIN_EPOCHS = 5, /* where growth comes once an epoch */
-    MIN_JUDGED = 10, /* steps after the warm-up: fewer show no trend */
     SITE_POINTS = 48,
-    LAST_SLICES = 2,    /* of a life without steps: what falls in them is its end */
-    TEARDOWN_SHARE = 8, /* and takes no larger part of the life than 1 of these */
+    TEARDOWN_SHARE = 8, /* a life's last slices are its end where that takes no larger part of the
+                           life than 1 of these */
 };
-
-static double sample_gap(const struct seep_model *m)
-{
-    uint64_t gap = 0;
-
-    for (uint32_t p = 0; p < m->n_processes; p++) {
-        uint64_t its = m->processes[p].recording.sample_bytes;
-        gap = its > gap ? its : gap;
-    }
-    return (double)gap;
-}
-
-/* What warms up of so many steps, and how many steps are judged past the first epoch if that took
- * `epoch` of them, ended with step `ended`. All steps are the run's own. */
-static void settle_stepped(struct seep_span *span, int32_t n, int32_t epoch, int32_t ended)
-{
-    /* The last step's end shows only in the next event, the first of the teardown. */
-    span->last = n > SHORT ? n - 1 : n;
-    span->warm = n / WARM_SHARE;
-    span->warm = span->warm < WARM_LEAST  ? WARM_LEAST
-                 : span->warm > WARM_MOST ? WARM_MOST
-                                          : span->warm;
-    if (span->warm > span->last)
-        span->warm = span->last > 0 ? span->last - 1 : 0;
-    span->judge = span->warm;
-    span->epoch_steps = epoch;
-    if (epoch > 0 && span->last - ended >= MIN_JUDGED) {
-        span->epoch_passed = true;
-        span->judge = ended > span->warm ? ended : span->warm;
-    }
-}
-
-static void settle_timed(struct seep_span *span, int32_t n)
-{
-    /* The end of a process frees what it held: the last slices are not its steady state. */
-    span->last = n > SHORT ? n - LAST_SLICES : n;
-    span->warm = n / WARM_SLICES < WARM_LEAST ? WARM_LEAST : n / WARM_SLICES;
-    if (span->warm > span->last)
-        span->warm = span->last > 0 ? span->last - 1 : 0;
-    span->judge = span->warm;
-}
-
-void seep_span_compute(const struct seep_model *m, struct seep_span *span)
-{
-    int32_t epoch = 0, ended = 0;
-
-    *span = (struct seep_span){.sample_bytes = sample_gap(m)};
-    if (m->step_source == SEEP_STEP_TIME) {
-        settle_timed(span, (int32_t)m->n_steps);
-        return;
-    }
-    span->epochs_known = m->n_epoch_starts > 0;
-    if (m->n_epoch_starts > 1) {
-        epoch = m->epoch_starts[1] - (m->epoch_starts[0] > 1 ? m->epoch_starts[0] : 1);
-        ended = m->epoch_starts[1] - 1;
-    }
-    settle_stepped(span, (int32_t)m->n_steps, epoch, ended);
-}
-
-/* The same of another run than the main one, on the job's axis. */
-static struct seep_span span_of_run(const struct seep_model *m, const struct seep_span *span,
-                                    const struct seep_model_run *run)
-{
-    const struct seep_model_process *p = &m->processes[run->leader];
-    struct seep_span own = {.sample_bytes = span->sample_bytes, .epochs_known = p->n_epochs > 0};
-    int32_t starts[2], n = 0;
-
-    for (uint32_t i = 0; i < p->n_epochs && n < 2; i++) {
-        int32_t step = seep_model_step(m, p, p->epoch_periods[i]) - run->base;
-        if (!n || step > starts[0])
-            starts[n++] = step;
-    }
-    settle_stepped(&own, p->steps < INT32_MAX / 4 ? (int32_t)p->steps : INT32_MAX / 4,
-                   n < 2 ? 0 : starts[1] - (starts[0] > 1 ? starts[0] : 1),
-                   n < 2 ? 0 : starts[1] - 1);
-    own.last += run->base;
-    own.warm += run->base;
-    own.judge += run->base;
-    return own;
-}
 
 static size_t points_for(int32_t from, int32_t to)
 {
@@ -303,7 +216,7 @@ static int32_t end_of_work(const struct seep_level *level, int32_t start, int32_
             end = level->points[i].step;
         }
     }
-    if (last - end <= LAST_SLICES)
+    if (last - end <= SEEP_LAST_SLICES)
         return left < most - most / 4 ? end : last;
     int64_t halfway = seep_level_at(level, end + (last - end) / 2).bytes;
     bool goes_on = halfway - left > (most - left) / 8;
@@ -318,17 +231,17 @@ static void measure_life(const struct seep_model *m, const struct seep_span *spa
     struct seep_growth lane = {0};
     int32_t to = p->end_step > span->last ? span->last : p->end_step - 1;
 
-    if (!level->n || to - span->warm < MIN_JUDGED)
+    if (!level->n || to - span->warm < SEEP_MIN_JUDGED)
         return;
     if (m->step_source == SEEP_STEP_TIME)
         to = end_of_work(level, seep_model_step_at(m, p->start_ns), to);
     int32_t from = warm_of(m, span, p, level->points[0].step, to);
     /* One that has seen most of the first epoch is judged by what comes after. */
     bool past = span->epoch_passed && from <= span->judge - span->epoch_steps / 2 &&
-                to - span->judge >= MIN_JUDGED;
+                to - span->judge >= SEEP_MIN_JUDGED;
     if (past)
         from = span->judge;
-    if (to - from < MIN_JUDGED || !measure_lane(level, from, to, variance, &lane))
+    if (to - from < SEEP_MIN_JUDGED || !measure_lane(level, from, to, variance, &lane))
         return;
     double life = to - from;
     l->first = from < l->first ? from : l->first;
@@ -400,7 +313,7 @@ static int measure_runs(const struct seep_model *m, const struct seep_span *span
         if (shares[i].run == main)
             continue;
         const struct seep_model_run *run = &m->runs[shares[i].run];
-        struct seep_span own = span_of_run(m, span, run);
+        struct seep_span own = seep_span_of_run(m, span, run);
         struct seep_growth other = {0};
         rc = measure_run(m, &own, shares + i, next - i, variance, run->base, &other);
         if (!rc && other.growing) {

@@ -3,20 +3,8 @@
 #define SEEP_LIBPROF_MEASURE_GROWTH_H
 
 #include "libprof/base/statistics.h"
+#include "libprof/measure/span.h"
 #include "libprof/model/live_level.h"
-
-/* The job's step axis as verdicts see it. */
-struct seep_span {
-    int32_t last;        /* last finished step that the job's end does not reach into */
-    int32_t warm;        /* judged are the steps after this one */
-    int32_t judge;       /* the same, after the first epoch where that leaves enough steps */
-    int32_t epoch_steps; /* of the first epoch, 0 when it did not end or is not known */
-    bool epochs_known;   /* the job has epochs */
-    bool epoch_passed;   /* … and ran on long enough after the first one */
-    double sample_bytes; /* mean gap between samples, 0 where every allocation was recorded */
-};
-
-void seep_span_compute(const struct seep_model *m, struct seep_span *span);
 
 struct seep_growth {
     struct seep_slope slope; /* bytes per step over (from, to] */

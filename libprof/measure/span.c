@@ -1,0 +1,88 @@
+#include "libprof/measure/span.h"
+
+enum {
+    WARM_SHARE = 10, /* 1 of so many steps warms up, */
+    WARM_LEAST = 3,  /* but so many at least */
+    WARM_MOST = 50,  /* and at most */
+    WARM_SLICES = 4, /* of a life without steps: imports, and the making of things */
+    SHORT = 4,       /* a life of no more steps or slices has no end to leave out */
+};
+
+static double sample_gap(const struct seep_model *m)
+{
+    uint64_t gap = 0;
+
+    for (uint32_t p = 0; p < m->n_processes; p++) {
+        uint64_t its = m->processes[p].recording.sample_bytes;
+        gap = its > gap ? its : gap;
+    }
+    return (double)gap;
+}
+
+/* What warms up of so many steps, and how many steps are judged past the first epoch if that took
+ * `epoch` of them, ended with step `ended`. All steps are the run's own. */
+static void settle_stepped(struct seep_span *span, int32_t n, int32_t epoch, int32_t ended)
+{
+    /* The last step's end shows only in the next event, the first of the teardown. */
+    span->last = n > SHORT ? n - 1 : n;
+    span->warm = n / WARM_SHARE;
+    span->warm = span->warm < WARM_LEAST  ? WARM_LEAST
+                 : span->warm > WARM_MOST ? WARM_MOST
+                                          : span->warm;
+    if (span->warm > span->last)
+        span->warm = span->last > 0 ? span->last - 1 : 0;
+    span->judge = span->warm;
+    span->epoch_steps = epoch;
+    if (epoch > 0 && span->last - ended >= SEEP_MIN_JUDGED) {
+        span->epoch_passed = true;
+        span->judge = ended > span->warm ? ended : span->warm;
+    }
+}
+
+static void settle_timed(struct seep_span *span, int32_t n)
+{
+    /* The end of a process frees what it held: the last slices are not its steady state. */
+    span->last = n > SHORT ? n - SEEP_LAST_SLICES : n;
+    span->warm = n / WARM_SLICES < WARM_LEAST ? WARM_LEAST : n / WARM_SLICES;
+    if (span->warm > span->last)
+        span->warm = span->last > 0 ? span->last - 1 : 0;
+    span->judge = span->warm;
+}
+
+void seep_span_compute(const struct seep_model *m, struct seep_span *span)
+{
+    int32_t epoch = 0, ended = 0;
+
+    *span = (struct seep_span){.sample_bytes = sample_gap(m)};
+    if (m->step_source == SEEP_STEP_TIME) {
+        settle_timed(span, (int32_t)m->n_steps);
+        return;
+    }
+    span->epochs_known = m->n_epoch_starts > 0;
+    if (m->n_epoch_starts > 1) {
+        epoch = m->epoch_starts[1] - (m->epoch_starts[0] > 1 ? m->epoch_starts[0] : 1);
+        ended = m->epoch_starts[1] - 1;
+    }
+    settle_stepped(span, (int32_t)m->n_steps, epoch, ended);
+}
+
+struct seep_span seep_span_of_run(const struct seep_model *m, const struct seep_span *span,
+                                  const struct seep_model_run *run)
+{
+    const struct seep_model_process *p = &m->processes[run->leader];
+    struct seep_span own = {.sample_bytes = span->sample_bytes, .epochs_known = p->n_epochs > 0};
+    int32_t starts[2], n = 0;
+
+    for (uint32_t i = 0; i < p->n_epochs && n < 2; i++) {
+        int32_t step = seep_model_step(m, p, p->epoch_periods[i]) - run->base;
+        if (!n || step > starts[0])
+            starts[n++] = step;
+    }
+    settle_stepped(&own, p->steps < INT32_MAX / 4 ? (int32_t)p->steps : INT32_MAX / 4,
+                   n < 2 ? 0 : starts[1] - (starts[0] > 1 ? starts[0] : 1),
+                   n < 2 ? 0 : starts[1] - 1);
+    own.last += run->base;
+    own.warm += run->base;
+    own.judge += run->base;
+    return own;
+}
