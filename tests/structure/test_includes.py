@@ -14,6 +14,8 @@ ALLOWED = {
     "libprof/record": "format",
     "libprof/program": "record format",
     "libprof/read": "format base",
+    "libprof/heap": "format base",
+    "libprof/paths": "heap base",
     "libprof/model": "read format base words",
     "libprof/code": "model base words",
     "libprof/measure": "code model base words",

@@ -1,0 +1,117 @@
+#include "libprof/heap/edges.h"
+
+#include "libprof/heap/py_types.h"
+
+enum {
+    INTERIOR = 64,     /* bytes into a native block that an address of it may lie */
+    SHORT_STRING = 16, /* of std::string: shorter ones lie in the string itself */
+};
+
+void seep_heap_classify(struct seep_heap *heap, uint32_t n)
+{
+    static const uint8_t places[] = {0, 2, 4}; /* behind nothing, a GC's head, a managed dict's */
+    struct seep_node *node = &heap->nodes[n];
+
+    for (size_t i = 0; i < sizeof places; i++) {
+        uint64_t at = places[i] * 8u;
+        if (node->bytes < at + 16)
+            break;
+        const struct seep_pytype *type =
+            seep_python_object(heap, node->start + at, node->bytes - at);
+        if (type && seep_python_before(&heap->python, type) == at) {
+            node->kind = SEEP_NODE_PYTHON;
+            node->object = places[i];
+            return;
+        }
+    }
+    node->kind = SEEP_NODE_NATIVE;
+}
+
+static bool becomes_object(struct seep_heap *heap, struct seep_node *node, uint64_t address)
+{
+    if (node->kind == SEEP_NODE_PYTHON)
+        return address == seep_node_object(node);
+    if (node->kind == SEEP_NODE_RAW || (address - node->start) / 8 > UINT8_MAX ||
+        !seep_python_object(heap, address, seep_node_end(node) - address))
+        return false;
+    node->kind = SEEP_NODE_PYTHON;
+    node->object = (uint8_t)((address - node->start) / 8);
+    return true;
+}
+
+/* An object in the data of a program or a library; numbers and the like lead nowhere. */
+static uint32_t find_outside(struct seep_heap *heap, uint64_t address)
+{
+    uint32_t node = seep_heap_outside(heap, address, false);
+    const struct seep_map *map;
+    const struct seep_pytype *type;
+
+    if (node != SEEP_NODE_NONE)
+        return node;
+    map = seep_maps_at(heap->maps, address);
+    if (!map || !map->writable || !map->file)
+        return SEEP_NODE_NONE;
+    type = seep_python_object(heap, address, 1 << 20);
+    return type && type->kind != SEEP_PYTYPE_LEAF ? seep_heap_outside(heap, address, true)
+                                                  : SEEP_NODE_NONE;
+}
+
+void seep_edge_exact(struct seep_heap *heap, uint64_t address, seep_label label, unsigned cost)
+{
+    if (address < SEEP_MEMORY_PAGE || address % 8)
+        return;
+    uint32_t n = seep_heap_find(heap, address);
+    if (n == SEEP_NODE_NONE)
+        n = find_outside(heap, address);
+    else if (!becomes_object(heap, &heap->nodes[n], address))
+        return;
+    if (n != SEEP_NODE_NONE)
+        heap->take(heap, n, label, cost, true);
+}
+
+void seep_edge_raw(struct seep_heap *heap, uint64_t address)
+{
+    uint32_t n = seep_heap_find(heap, address);
+
+    if (n == SEEP_NODE_NONE)
+        return;
+    if (heap->nodes[n].kind != SEEP_NODE_PYTHON)
+        heap->nodes[n].kind = SEEP_NODE_RAW;
+    heap->take(heap, n, seep_label_of(SEEP_LABEL_HIDDEN, 0), 0, true);
+}
+
+void seep_edge_maybe(struct seep_heap *heap, uint64_t address, seep_label label, unsigned cost,
+                     unsigned cost_python)
+{
+    uint32_t n = seep_heap_find(heap, address);
+
+    if (n == SEEP_NODE_NONE)
+        return;
+    const struct seep_node *node = &heap->nodes[n];
+    if (node->kind == SEEP_NODE_UNKNOWN)
+        seep_heap_classify(heap, n);
+    if (node->kind == SEEP_NODE_PYTHON) {
+        if (address == seep_node_object(node))
+            heap->take(heap, n, label, cost_python, false);
+    } else if (address - node->start <= INTERIOR && address % 8 == 0) {
+        heap->take(heap, n, label, cost, false);
+    }
+}
+
+void seep_heap_scan(struct seep_heap *heap, uint64_t from, uint64_t to, uint64_t base,
+                    unsigned cost, unsigned cost_python)
+{
+    for (uint64_t at = (from + 7) & ~UINT64_C(7); at + 8 <= to; at += 8) {
+        uint64_t word = seep_memory_word(heap->memory, at);
+        if (word == at + 16 && at + 32 <= to &&
+            seep_memory_word(heap->memory, at + 8) < SHORT_STRING) {
+            at += 24; /* a short std::string: what lies in it is stale */
+            continue;
+        }
+        if (word >= heap->lowest && word < heap->highest)
+            seep_edge_maybe(heap, word,
+                            base ? seep_label_of(SEEP_LABEL_OFFSET, at - base)
+                                 : seep_label_of(SEEP_LABEL_ADDRESS, at),
+                            cost, cost_python);
+    }
+}

@@ -1,0 +1,148 @@
+#include "libprof/heap/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    REGION_BITS = 26,
+    PAGE_BITS = 12,
+    REGION_PAGES = 1 << (REGION_BITS - PAGE_BITS),
+    N_REGIONS = 1 << (47 - REGION_BITS),
+    MAX_OUTSIDE = 1 << 17, /* and twice as many slots */
+};
+
+static int by_start(const void *a, const void *b)
+{
+    const struct seep_node *x = a, *y = b;
+
+    return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static uint32_t *page_table_of(const struct seep_heap *heap, uint32_t *at)
+{
+    uint32_t *table = malloc((REGION_PAGES + 1) * sizeof *table), page = 0;
+    uint64_t region = heap->nodes[*at].start >> REGION_BITS;
+
+    for (; table && *at < heap->n_blocks && heap->nodes[*at].start >> REGION_BITS == region; ++*at)
+        while (page <= (heap->nodes[*at].start >> PAGE_BITS) % REGION_PAGES)
+            table[page++] = *at;
+    while (table && page <= REGION_PAGES)
+        table[page++] = *at;
+    return table;
+}
+
+static int make_index(struct seep_heap *heap)
+{
+    heap->page_tables = calloc(N_REGIONS, sizeof *heap->page_tables);
+    heap->outside = calloc(2 * MAX_OUTSIDE, sizeof *heap->outside);
+    if (!heap->page_tables || !heap->outside)
+        return -SEEP_ENOMEM;
+    for (uint32_t i = 0; i < heap->n_blocks;) {
+        uint64_t region = heap->nodes[i].start >> REGION_BITS;
+        heap->page_tables[region] = page_table_of(heap, &i);
+        if (!heap->page_tables[region])
+            return -SEEP_ENOMEM;
+    }
+    return 0;
+}
+
+static bool is_own(const struct seep_heap *heap, uint64_t address)
+{
+    for (size_t i = 0; i < heap->n_own; i++)
+        if (address >= heap->own[i].start && address < heap->own[i].end)
+            return true;
+    return false;
+}
+
+int seep_graph_init(struct seep_heap *heap, const struct seep_snapshot_block *blocks, size_t n)
+{
+    uint32_t kept = 0;
+
+    if (n > UINT32_MAX / 4)
+        return -SEEP_ENOMEM;
+    heap->capacity = (uint32_t)n + MAX_OUTSIDE;
+    heap->nodes = calloc(heap->capacity, sizeof *heap->nodes);
+    if (!heap->nodes)
+        return -SEEP_ENOMEM;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bytes = blocks[i].bytes ? blocks[i].bytes : 1;
+        if (blocks[i].start >> 47 || bytes >> 46)
+            continue;
+        heap->nodes[kept++] =
+            (struct seep_node){.start = blocks[i].start, .bytes = bytes, .site = blocks[i].site};
+    }
+    qsort(heap->nodes, kept, sizeof *heap->nodes, by_start);
+    for (uint32_t i = 0; i < kept; i++) {
+        struct seep_node *last = heap->n_blocks ? &heap->nodes[heap->n_blocks - 1] : NULL;
+        if (!last || seep_node_end(last) <= heap->nodes[i].start)
+            heap->nodes[heap->n_blocks++] = heap->nodes[i];
+    }
+    heap->n_nodes = heap->n_blocks;
+    heap->lowest = kept ? heap->nodes[0].start : 1;
+    heap->highest = kept ? seep_node_end(&heap->nodes[heap->n_blocks - 1]) : 1;
+    return make_index(heap);
+}
+
+void seep_graph_fini(struct seep_heap *heap)
+{
+    for (size_t i = 0; heap->page_tables && i < N_REGIONS; i++)
+        free(heap->page_tables[i]);
+    free(heap->page_tables);
+    free(heap->outside);
+    free(heap->nodes);
+}
+
+uint32_t seep_heap_find(const struct seep_heap *heap, uint64_t address)
+{
+    if (address < heap->lowest || address >= heap->highest)
+        return SEEP_NODE_NONE;
+    const uint32_t *table = heap->page_tables[address >> REGION_BITS];
+    uint64_t page = (address >> PAGE_BITS) % REGION_PAGES;
+    uint32_t low = table ? table[page] : 0, high = table ? table[page + 1] : heap->n_blocks;
+
+    while (low < high) { /* the first that begins beyond it */
+        uint32_t middle = low + (high - low) / 2;
+        if (heap->nodes[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low && address < seep_node_end(&heap->nodes[low - 1]) ? low - 1 : SEEP_NODE_NONE;
+}
+
+uint32_t seep_heap_outside(struct seep_heap *heap, uint64_t address, bool make)
+{
+    uint32_t slot = (uint32_t)((address * UINT64_C(0x9e3779b97f4a7c15)) >> 40);
+
+    for (slot %= 2 * MAX_OUTSIDE; heap->outside[slot]; slot = (slot + 1) % (2 * MAX_OUTSIDE))
+        if (heap->nodes[heap->outside[slot] - 1].start == address)
+            return heap->outside[slot] - 1;
+    if (!make || heap->n_nodes >= heap->capacity || is_own(heap, address))
+        return SEEP_NODE_NONE;
+    uint32_t node = heap->n_nodes++;
+    heap->nodes[node] = (struct seep_node){.start = address, .kind = SEEP_NODE_PYTHON};
+    heap->outside[slot] = node + 1;
+    return node;
+}
+
+const char *seep_label_word_text(enum seep_label_word word)
+{
+    static const char *const texts[] = {
+        [SEEP_WORD_KEY] = "a key",
+        [SEEP_WORD_ELEMENT] = "an element",
+        [SEEP_WORD_CLOSURE] = "__closure__",
+        [SEEP_WORD_DEFAULTS] = "__defaults__",
+        [SEEP_WORD_CODE] = "__code__",
+        [SEEP_WORD_GLOBALS] = "__globals__",
+        [SEEP_WORD_BASES] = "__bases__",
+        [SEEP_WORD_CLASS] = "__class__",
+        [SEEP_WORD_STATE] = "its C state",
+        [SEEP_WORD_CALLBACK] = "its callback",
+        [SEEP_WORD_DATA] = "its data",
+        [SEEP_WORD_MODULES] = "sys.modules",
+        [SEEP_WORD_THREAD] = "threading.local",
+        [SEEP_WORD_CACHE] = "its cache",
+    };
+
+    return texts[word];
+}

@@ -1,0 +1,67 @@
+/* The memory of another process, read in chunks that are kept: what was read once is the same and
+ * there for ever, also when the process has gone. Every answer is untrusted. Threads: none may
+ * share one. */
+#ifndef SEEP_LIBPROF_HEAP_MEMORY_H
+#define SEEP_LIBPROF_HEAP_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SEEP_MEMORY_PAGE = 4096, SEEP_MEMORY_CHUNK_BITS = 16 };
+#define SEEP_MEMORY_CHUNK (UINT64_C(1) << SEEP_MEMORY_CHUNK_BITS)
+
+/* Copies [address, address + n) to `to`, and returns how many bytes from the start could be read.
+ */
+typedef size_t seep_memory_source(void *context, uint64_t address, void *to, size_t n);
+
+struct seep_memory_chunk {
+    uint64_t number_plus_1; /* address / chunk, 0: the slot is free */
+    uint8_t *bytes;         /* NULL: nothing can be read */
+    uint16_t pages;         /* bit set of those that could be */
+};
+
+struct seep_memory {
+    seep_memory_source *source;
+    void *context;
+    uint64_t max_bytes; /* of chunks kept; beyond it nothing more is read */
+    uint64_t bytes;
+    bool full;
+    struct seep_memory_chunk *table;
+    size_t mask, n;
+    struct seep_memory_chunk last;
+};
+
+void seep_memory_init(struct seep_memory *memory, seep_memory_source *source, void *context,
+                      uint64_t max_bytes);
+void seep_memory_fini(struct seep_memory *memory);
+
+/* Copies all of [address, address + n); false, and zeros, where it cannot be read. */
+bool seep_memory_read(struct seep_memory *memory, uint64_t address, void *to, size_t n);
+
+bool seep_memory_has(struct seep_memory *memory, uint64_t address, size_t n);
+
+/* Copies a text that ends with a zero byte, cut to `capacity`; returns its length, 0 where there is
+ * none. What is not printable ASCII becomes '?'. */
+size_t seep_memory_text(struct seep_memory *memory, uint64_t address, char *to, size_t capacity);
+
+/* 0 where it cannot be read. */
+static inline uint64_t seep_memory_word(struct seep_memory *memory, uint64_t address)
+{
+    uint64_t value;
+    return seep_memory_read(memory, address, &value, sizeof value) ? value : 0;
+}
+
+static inline uint32_t seep_memory_u32(struct seep_memory *memory, uint64_t address)
+{
+    uint32_t value;
+    return seep_memory_read(memory, address, &value, sizeof value) ? value : 0;
+}
+
+static inline uint8_t seep_memory_u8(struct seep_memory *memory, uint64_t address)
+{
+    uint8_t value;
+    return seep_memory_read(memory, address, &value, sizeof value) ? value : 0;
+}
+
+#endif

@@ -1,0 +1,319 @@
+#include "libprof/heap/py_edges.h"
+
+#include "libprof/heap/edges.h"
+#include "libprof/heap/py_dicts.h"
+#include "libprof/heap/py_frames.h"
+
+enum { MAX_LENGTH = 1 << 27, MAX_SCANNED = 1 << 20 };
+
+static uint64_t word_at(struct seep_heap *heap, uint64_t address)
+{
+    return seep_memory_word(heap->memory, address);
+}
+
+static seep_label named(enum seep_label_word word)
+{
+    return seep_label_of(SEEP_LABEL_WORD, word);
+}
+
+static void walk_items(struct seep_heap *heap, uint64_t items, int64_t n)
+{
+    for (int64_t i = 0; i < n && seep_memory_has(heap->memory, items + (uint64_t)i * 8, 8); i++)
+        seep_edge_exact(heap, word_at(heap, items + (uint64_t)i * 8),
+                        seep_label_of(SEEP_LABEL_INDEX, (uint64_t)i), SEEP_COST_NAMED);
+}
+
+static void walk_list(struct seep_heap *heap, uint64_t object)
+{
+    uint64_t items = word_at(heap, object + SEEP_PY_LIST_ITEMS);
+    int64_t n = (int64_t)word_at(heap, object + SEEP_PY_SIZE);
+
+    if (!items || n < 0 || n > MAX_LENGTH)
+        return;
+    seep_edge_raw(heap, items);
+    walk_items(heap, items, n);
+}
+
+static void walk_tuple(struct seep_heap *heap, const struct seep_node *node, uint64_t object)
+{
+    int64_t n = (int64_t)word_at(heap, object + SEEP_PY_SIZE);
+    uint64_t items = object + SEEP_PY_TUPLE_ITEMS;
+
+    if (node->bytes && n > (int64_t)((seep_node_end(node) - items) / 8))
+        n = (int64_t)((seep_node_end(node) - items) / 8);
+    walk_items(heap, items, n > MAX_LENGTH ? 0 : n);
+}
+
+static void walk_set(struct seep_heap *heap, uint64_t object)
+{
+    uint64_t table = word_at(heap, object + SEEP_PY_SET_TABLE);
+    int64_t mask = (int64_t)word_at(heap, object + SEEP_PY_SET_MASK);
+
+    if (!table || mask < 0 || mask > MAX_LENGTH)
+        return;
+    if (table != object + SEEP_PY_SET_SMALL)
+        seep_edge_raw(heap, table);
+    for (int64_t i = 0; i <= mask; i++)
+        seep_edge_exact(heap, word_at(heap, table + (uint64_t)i * 16), named(SEEP_WORD_ELEMENT),
+                        SEEP_COST_NAMED);
+}
+
+/* Blocks of 64 items between two links. */
+static void walk_deque(struct seep_heap *heap, uint64_t object)
+{
+    enum { LEFT = 24, LEFT_INDEX = 40, ITEMS = 64, NEXT = 8 + ITEMS * 8 };
+    int64_t n = (int64_t)word_at(heap, object + SEEP_PY_SIZE);
+    uint64_t block = word_at(heap, object + LEFT), at = word_at(heap, object + LEFT_INDEX);
+
+    if (n < 0 || n > MAX_LENGTH || at >= ITEMS)
+        return;
+    seep_edge_raw(heap, block);
+    for (int64_t i = 0; i < n && seep_memory_has(heap->memory, block, NEXT + 8); i++) {
+        seep_edge_exact(heap, word_at(heap, block + 8 + at * 8),
+                        seep_label_of(SEEP_LABEL_INDEX, (uint64_t)i), SEEP_COST_NAMED);
+        if (++at == ITEMS) {
+            at = 0;
+            block = word_at(heap, block + NEXT);
+            seep_edge_raw(heap, block);
+        }
+    }
+}
+
+static void walk_function(struct seep_heap *heap, uint64_t object)
+{
+    const struct seep_python_layout *l = heap->python.layout;
+
+    seep_edge_exact(heap, word_at(heap, object + l->function_closure), named(SEEP_WORD_CLOSURE), 1);
+    seep_edge_exact(heap, word_at(heap, object + l->function_defaults), named(SEEP_WORD_DEFAULTS),
+                    1);
+    seep_edge_exact(heap, word_at(heap, object + l->function_kwdefaults), named(SEEP_WORD_DEFAULTS),
+                    1);
+    seep_edge_exact(heap, word_at(heap, object + l->function_dict),
+                    seep_label_of(SEEP_LABEL_HIDDEN, 0), 1);
+    seep_edge_exact(heap, word_at(heap, object + l->function_code), named(SEEP_WORD_CODE), 20);
+    seep_edge_exact(heap, word_at(heap, object + l->function_globals), named(SEEP_WORD_GLOBALS),
+                    SEEP_COST_GLOBALS);
+}
+
+static void walk_type(struct seep_heap *heap, const struct seep_node *node, uint64_t object)
+{
+    uint32_t flags = seep_memory_u32(heap->memory, object + SEEP_PY_TYPE_FLAGS);
+
+    seep_edge_exact(heap, word_at(heap, object + SEEP_PY_TYPE_DICT),
+                    seep_label_of(SEEP_LABEL_HIDDEN, 0), 1);
+    seep_edge_exact(heap, word_at(heap, object + SEEP_PY_TYPE_BASES), named(SEEP_WORD_BASES),
+                    SEEP_COST_TYPE);
+    seep_edge_exact(heap, word_at(heap, object + SEEP_PY_TYPE_MRO), named(SEEP_WORD_BASES),
+                    SEEP_COST_TYPE);
+    seep_edge_maybe(heap, word_at(heap, object + SEEP_PY_TYPE_SUBCLASSES),
+                    seep_label_of(SEEP_LABEL_OFFSET, SEEP_PY_TYPE_SUBCLASSES), SEEP_COST_TYPE,
+                    SEEP_COST_TYPE);
+    if (!(flags & SEEP_PY_HEAP_TYPE) || !node->bytes)
+        return;
+    seep_edge_raw(heap, word_at(heap, object + heap->python.layout->type_keys));
+    seep_heap_scan(heap, object + SEEP_PY_TYPE_BYTES, seep_node_end(node), object, SEEP_COST_TYPE,
+                   SEEP_COST_TYPE);
+}
+
+/* An array's elements are no addresses, unless they are objects. */
+static void walk_array(struct seep_heap *heap, uint64_t object)
+{
+    enum { DATA = 16, DESCRIPTOR = 56, KIND = 24 };
+    uint64_t data = word_at(heap, object + DATA);
+    uint32_t n = seep_heap_find(heap, data);
+
+    if (seep_memory_u8(heap->memory, word_at(heap, object + DESCRIPTOR) + KIND) != 'O' &&
+        n != SEEP_NODE_NONE && heap->nodes[n].kind == SEEP_NODE_UNKNOWN)
+        heap->nodes[n].kind = SEEP_NODE_RAW;
+    seep_edge_maybe(heap, data, named(SEEP_WORD_DATA), 1, SEEP_COST_NEVER);
+}
+
+static void walk_weak(struct seep_heap *heap, uint64_t object, const struct seep_pytype *type)
+{
+    seep_edge_exact(heap, word_at(heap, object + SEEP_PY_WEAK_CALLBACK), named(SEEP_WORD_CALLBACK),
+                    SEEP_COST_NAMED);
+    if (type->basic > SEEP_PY_WEAK_BYTES) /* a subclass has more: a key, a name */
+        seep_heap_scan(heap, object + SEEP_PY_WEAK_BYTES, object + (uint64_t)type->basic, object,
+                       SEEP_COST_NATIVE, SEEP_COST_UNNAMED);
+}
+
+static void walk_generator(struct seep_heap *heap, uint64_t object)
+{
+    const struct seep_python_layout *l = heap->python.layout;
+
+    if (l->generator_state == SEEP_PY_NO_FIELD) {
+        seep_edge_exact(heap, word_at(heap, object + l->generator_frame),
+                        seep_label_of(SEEP_LABEL_HIDDEN, 0), 1);
+        return;
+    }
+    int8_t state = (int8_t)seep_memory_u8(heap->memory, object + l->generator_state);
+    if (state <= 0) /* created, suspended; running: 0 */
+        seep_python_walk_frame(heap, object + l->generator_frame, SEEP_COST_NAMED, state == 0);
+}
+
+static void walk_frame_object(struct seep_heap *heap, uint64_t object)
+{
+    enum { BY_FRAME_OBJECT = 2 };
+    const struct seep_python_layout *l = heap->python.layout;
+
+    if (l->frame_object_frame == SEEP_PY_NO_FIELD) {
+        seep_python_walk_frame(heap, object, SEEP_COST_NAMED, false);
+        return;
+    }
+    uint64_t frame = word_at(heap, object + l->frame_object_frame);
+    if (frame && seep_memory_u8(heap->memory, frame + l->frame_owner) == BY_FRAME_OBJECT)
+        seep_python_walk_frame(heap, frame, SEEP_COST_NAMED, false);
+}
+
+static bool is_member(const struct seep_pytype *type, int64_t at, uint64_t *name)
+{
+    for (size_t i = 0; i < type->n_members; i++)
+        if (type->members[i].offset == at) {
+            *name = type->members[i].name;
+            return true;
+        }
+    return false;
+}
+
+/* The fields of an object that nobody described: members have names, other words may be addresses.
+ */
+static void walk_fields(struct seep_heap *heap, const struct seep_node *node, uint64_t object,
+                        const struct seep_pytype *type)
+{
+    uint64_t to = object + (uint64_t)type->basic, name;
+
+    if (node->bytes && (type->item || to > seep_node_end(node)))
+        to = seep_node_end(node);
+    if (to > object + MAX_SCANNED)
+        to = object + MAX_SCANNED;
+    for (uint64_t at = object + 16; at + 8 <= to; at += 8) {
+        int64_t offset = (int64_t)(at - object);
+        uint64_t word = word_at(heap, at);
+        if (!word || (type->weak_offset && offset == type->weak_offset) ||
+            (type->dict_offset > 0 && offset == type->dict_offset))
+            continue;
+        if (is_member(type, offset, &name))
+            seep_edge_exact(heap, word, seep_label_of(SEEP_LABEL_MEMBER, name), SEEP_COST_NAMED);
+        else
+            seep_edge_maybe(heap, word, seep_label_of(SEEP_LABEL_OFFSET, (uint64_t)offset), 1,
+                            SEEP_COST_UNNAMED);
+    }
+}
+
+static void walk_members(struct seep_heap *heap, uint64_t object, const struct seep_pytype *type)
+{
+    for (size_t i = 0; i < type->n_members; i++)
+        seep_edge_exact(heap, word_at(heap, object + (uint64_t)type->members[i].offset),
+                        seep_label_of(SEEP_LABEL_MEMBER, type->members[i].name), SEEP_COST_NAMED);
+}
+
+/* What follows what is the type's own: a subclass's slots and attributes, its class. */
+static void walk_rest(struct seep_heap *heap, uint32_t n, uint64_t object,
+                      const struct seep_pytype *type)
+{
+    seep_python_walk_attributes(heap, n, type);
+    switch (type->kind) {
+    case SEEP_PYTYPE_OTHER:
+    case SEEP_PYTYPE_ARRAY:
+    case SEEP_PYTYPE_LRU:
+        walk_fields(heap, &heap->nodes[n], object, type);
+        break;
+    case SEEP_PYTYPE_DICT: /* OrderedDict, defaultdict */
+        seep_heap_scan(heap, object + 48, object + (uint64_t)type->basic, object, 3,
+                       SEEP_COST_UNNAMED);
+        break;
+    default:
+        walk_members(heap, object, type);
+        break;
+    }
+    if (type->flags & SEEP_PY_HEAP_TYPE)
+        seep_edge_exact(heap, type->address, named(SEEP_WORD_CLASS), SEEP_COST_TYPE);
+}
+
+static void walk_text(struct seep_heap *heap, const struct seep_node *node, uint64_t object)
+{
+    enum { COMPACT = 1 << 5 };
+
+    if (node->bytes && !(seep_memory_u32(heap->memory, object + SEEP_PY_TEXT_STATE) & COMPACT))
+        seep_edge_raw(heap,
+                      word_at(heap, object + (heap->python.layout->text_ascii == 48 ? 72 : 56)));
+}
+
+/* What kinds of objects refer to by themselves. False: that is all. */
+static bool walk_own(struct seep_heap *heap, uint32_t n, uint64_t object,
+                     const struct seep_pytype *type)
+{
+    const seep_label hidden = seep_label_of(SEEP_LABEL_HIDDEN, 0);
+    const struct seep_node *node = &heap->nodes[n];
+
+    switch (type->kind) {
+    case SEEP_PYTYPE_LEAF:
+    case SEEP_PYTYPE_BYTES:
+        return false;
+    case SEEP_PYTYPE_TEXT:
+        walk_text(heap, node, object);
+        return type->flags & SEEP_PY_HEAP_TYPE;
+    case SEEP_PYTYPE_LIST:
+        walk_list(heap, object);
+        return true;
+    case SEEP_PYTYPE_TUPLE:
+        walk_tuple(heap, node, object);
+        return true;
+    case SEEP_PYTYPE_SET:
+        walk_set(heap, object);
+        return true;
+    case SEEP_PYTYPE_DEQUE:
+        walk_deque(heap, object);
+        return true;
+    case SEEP_PYTYPE_ARRAY:
+        walk_array(heap, object);
+        return true;
+    case SEEP_PYTYPE_LRU:
+        seep_edge_exact(heap, word_at(heap, object + SEEP_PY_LRU_CACHE), named(SEEP_WORD_CACHE), 0);
+        return true;
+    case SEEP_PYTYPE_TYPE:
+        walk_type(heap, node, object);
+        return false;
+    case SEEP_PYTYPE_FUNCTION:
+        walk_function(heap, object);
+        return false;
+    case SEEP_PYTYPE_CELL:
+    case SEEP_PYTYPE_PROXY:
+        seep_edge_exact(heap, word_at(heap, object + SEEP_PY_CELL_CONTENT), hidden, 0);
+        return false;
+    case SEEP_PYTYPE_MODULE:
+        seep_edge_exact(heap, word_at(heap, object + SEEP_PY_MODULE_DICT), hidden, 0);
+        seep_edge_maybe(heap, word_at(heap, object + SEEP_PY_MODULE_STATE), named(SEEP_WORD_STATE),
+                        1, SEEP_COST_NEVER);
+        return false;
+    case SEEP_PYTYPE_CODE:
+        seep_heap_scan(heap, object + 16, object + (uint64_t)type->basic, object, 10, 10);
+        return false;
+    case SEEP_PYTYPE_WEAK:
+        walk_weak(heap, object, type);
+        return false;
+    case SEEP_PYTYPE_GENERATOR:
+        walk_generator(heap, object);
+        return false;
+    case SEEP_PYTYPE_FRAME:
+        walk_frame_object(heap, object);
+        return false;
+    default:
+        return true;
+    }
+}
+
+void seep_python_walk(struct seep_heap *heap, uint32_t n)
+{
+    uint64_t object = seep_node_object(&heap->nodes[n]);
+    const struct seep_pytype *type = seep_python_type(heap, word_at(heap, object + SEEP_PY_TYPE));
+
+    if (!type)
+        return;
+    if (type->kind == SEEP_PYTYPE_DICT) {
+        seep_python_walk_dict(heap, object, heap->node_is_attributes);
+        walk_rest(heap, n, object, type);
+    } else if (walk_own(heap, n, object, type)) {
+        walk_rest(heap, n, object, type);
+    }
+}

@@ -1,0 +1,11 @@
+/* Frames: the variables of functions that run, or that a generator or an exception keeps. */
+#ifndef SEEP_LIBPROF_HEAP_PY_FRAMES_H
+#define SEEP_LIBPROF_HEAP_PY_FRAMES_H
+
+#include "libprof/heap/py_types.h"
+
+/* Walks a frame's variables and what is on its stack, `cost` away; `running`: of its stack nobody
+ * has written down where it ends. */
+void seep_python_walk_frame(struct seep_heap *heap, uint64_t frame, unsigned cost, bool running);
+
+#endif

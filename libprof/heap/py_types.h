@@ -1,0 +1,72 @@
+/* Types of Python objects, as found in the memory of a process: read once, then known. */
+#ifndef SEEP_LIBPROF_HEAP_PY_TYPES_H
+#define SEEP_LIBPROF_HEAP_PY_TYPES_H
+
+#include "libprof/heap/py_layout.h"
+
+struct seep_heap;
+
+/* What of a type says how its objects are read. */
+enum seep_pytype_kind {
+    SEEP_PYTYPE_OTHER,
+    SEEP_PYTYPE_LEAF, /* numbers and constants: refers to nothing */
+    SEEP_PYTYPE_BYTES,
+    SEEP_PYTYPE_TEXT,
+    SEEP_PYTYPE_DICT,
+    SEEP_PYTYPE_LIST,
+    SEEP_PYTYPE_TUPLE,
+    SEEP_PYTYPE_SET,
+    SEEP_PYTYPE_DEQUE,
+    SEEP_PYTYPE_TYPE,
+    SEEP_PYTYPE_MODULE,
+    SEEP_PYTYPE_FUNCTION,
+    SEEP_PYTYPE_CODE,
+    SEEP_PYTYPE_CELL,
+    SEEP_PYTYPE_FRAME,
+    SEEP_PYTYPE_GENERATOR,
+    SEEP_PYTYPE_WEAK,
+    SEEP_PYTYPE_PROXY, /* mappingproxy */
+    SEEP_PYTYPE_ARRAY, /* numpy.ndarray */
+    SEEP_PYTYPE_LRU,   /* functools.lru_cache */
+};
+
+struct seep_pymember {
+    int64_t offset;
+    uint64_t name; /* address of a C string */
+};
+
+enum { SEEP_PYTYPE_NAME = 64, SEEP_PYTYPE_MEMBERS = 24 };
+
+struct seep_pytype {
+    uint64_t address;
+    uint32_t flags;
+    int64_t basic, item, dict_offset, weak_offset; /* bytes */
+    enum seep_pytype_kind kind;
+    size_t n_members; /* those that refer to objects */
+    struct seep_pymember members[SEEP_PYTYPE_MEMBERS];
+    char name[SEEP_PYTYPE_NAME]; /* as the type has it: often with its module */
+};
+
+/* The type at `address`, or NULL where there is none. The pointer lives as long as the heap. */
+const struct seep_pytype *seep_python_type(struct seep_heap *heap, uint64_t address);
+
+/* The type of the object at `address`, with `room` bytes for it; NULL where there is none. */
+const struct seep_pytype *seep_python_object(struct seep_heap *heap, uint64_t address,
+                                             uint64_t room);
+
+/* How many bytes lie before an object of that type, in its block. */
+uint64_t seep_python_before(const struct seep_python *python, const struct seep_pytype *type);
+
+/* The type's name without its module. */
+const char *seep_pytype_short(const struct seep_pytype *type);
+
+/* Copies a str object's text, cut; what is not ASCII is '?'. Returns its length, 0 for what is no
+ * str. */
+size_t seep_python_text(struct seep_heap *heap, uint64_t object, char *to, size_t capacity);
+
+/* Whether `object` is a str. */
+bool seep_python_is_text(struct seep_heap *heap, uint64_t object);
+
+void seep_python_types_fini(struct seep_python *python);
+
+#endif

@@ -1,0 +1,372 @@
+#include "libprof/paths/answer.h"
+
+#include "libprof/heap/py_shape.h"
+#include "libprof/paths/cycles.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MAX_NODES = 4096,
+    WAYS = 64,          /* that are told apart, of a line */
+    ASKED = 3,          /* blocks of a way for what it has in common */
+    COMMON = 256,       /* nodes from the root on that ways may share */
+    NEARLY_ALL = 95,    /* per cent: blocks of a way that share its beginning */
+    MOST_OF = 90,       /* per cent: a line whose bytes are lost, or free without a holder */
+    MUCH_OF = 50,       /* per cent: of a line that cycles hold */
+    WORTH_A_PATH = 5,   /* per cent of a line that a further way must explain */
+    WORTH_A_HOLDER = 2, /* and that must become free with a further holder */
+};
+
+/* Blocks of a line that are reached in the same way. */
+struct way {
+    uint64_t hash, blocks, bytes;
+    uint32_t example;
+    uint8_t number; /* from 1 on */
+};
+
+/* What is live of a line. */
+struct sum {
+    uint32_t line;
+    uint64_t blocks, bytes, lost_bytes, cycle_bytes;
+};
+
+struct asking {
+    struct seep_reach *reach;
+    const struct seep_question *question;
+    bool *alive;     /* [nodes] somebody, not a cycle, holds it */
+    uint8_t *way_of; /* [nodes] of the line that is asked about: a way's number, 0 none */
+    size_t n_runs;
+    struct seep_reach kept;
+};
+
+static uint32_t line_of(const struct asking *a, uint32_t node)
+{
+    uint32_t site = a->reach->heap->nodes[node].site;
+
+    return site < a->question->n_sites ? a->question->line_of_site[site] : 0;
+}
+
+static bool is_reached(const struct asking *a, uint32_t node)
+{
+    return a->reach->distance[node] != SEEP_UNREACHED;
+}
+
+static int64_t per_cent(uint64_t part, uint64_t whole)
+{
+    return whole ? (int64_t)(100.0 * (double)part / (double)whole) : 0;
+}
+
+/* Sums up the ways to a line's blocks that are reached and were alive, or with `cycles` all that
+ * are reached; notes of each block which way it has. Returns how many. */
+static size_t ways_to(const struct asking *a, uint32_t line, bool cycles, struct way *ways)
+{
+    size_t n = 0;
+
+    memset(a->way_of, 0, a->reach->heap->n_blocks);
+    for (uint32_t i = 0; i < a->reach->heap->n_blocks; i++) {
+        if (line_of(a, i) != line || !is_reached(a, i) || (!cycles && !a->alive[i]))
+            continue;
+        uint64_t hash = seep_path_hash(a->reach, i);
+        size_t at = 0;
+        while (at < n && ways[at].hash != hash)
+            at++;
+        if (at == WAYS)
+            continue;
+        if (at == n) {
+            ways[at] = (struct way){.hash = hash, .number = (uint8_t)(at + 1), .example = i};
+            n++;
+        }
+        a->way_of[i] = ways[at].number;
+        ways[at].blocks++;
+        ways[at].bytes += a->reach->heap->nodes[i].bytes;
+    }
+    return n;
+}
+
+static struct way *largest(struct way *ways, size_t n)
+{
+    struct way *best = NULL;
+
+    for (size_t i = 0; i < n; i++)
+        if (ways[i].bytes && (!best || ways[i].bytes > best->bytes))
+            best = &ways[i];
+    return best;
+}
+
+/* How deep nearly all blocks of a way share the nodes of the one to `example`, from the root on. */
+static size_t depth_of(const struct asking *a, const struct way *way, const uint32_t *path,
+                       size_t n_path)
+{
+    uint32_t nodes[MAX_NODES], root;
+    uint64_t shares[COMMON + 1] = {0}, sum = 0;
+
+    for (uint32_t i = 0; i < a->reach->heap->n_blocks; i++) {
+        if (a->way_of[i] != way->number)
+            continue;
+        size_t n = seep_path_nodes(a->reach, i, nodes, MAX_NODES, &root), k = 0;
+        while (k < COMMON && k + 1 < n && k + 1 < n_path &&
+               nodes[n - 1 - k] == path[n_path - 1 - k])
+            k++;
+        shares[k]++;
+    }
+    for (size_t k = COMMON; k > 0; k--) {
+        sum += shares[k];
+        if (per_cent(sum, way->blocks) >= NEARLY_ALL)
+            return k;
+    }
+    return 0;
+}
+
+/* The last node that the ways to nearly all those blocks share, from the root on; SEEP_NODE_NONE:
+ * nothing. Any block may be an outlier, so several are asked. */
+static uint32_t common_node(const struct asking *a, struct way *way)
+{
+    uint32_t nodes[MAX_NODES], root, best = SEEP_NODE_NONE;
+    uint64_t seen = 0;
+    size_t deepest = 0;
+
+    for (uint32_t i = 0; i < a->reach->heap->n_blocks; i++) {
+        if (a->way_of[i] != way->number || seen++ % (way->blocks / ASKED + 1))
+            continue;
+        size_t n = seep_path_nodes(a->reach, i, nodes, MAX_NODES, &root);
+        size_t depth = n < MAX_NODES ? depth_of(a, way, nodes, n) : 0;
+        if (depth > deepest) {
+            deepest = depth;
+            best = nodes[n - depth];
+            way->example = i;
+        }
+    }
+    return best;
+}
+
+/* The hop behind the one that the holder belongs to: where its inside begins. */
+static size_t holder_hop(const struct asking *a, uint32_t example, uint32_t holder,
+                         const struct seep_path *path)
+{
+    uint32_t nodes[MAX_NODES], root;
+    size_t n = seep_path_nodes(a->reach, example, nodes, MAX_NODES, &root), at = n, hop = 0;
+
+    while (at > 0 && nodes[n - at] != holder)
+        at--;
+    while (hop < path->n && path->hops[hop].at <= at - (at > 0))
+        hop++;
+    while (hop && path->hops[hop - 1].repeated > 1)
+        hop--; /* a linked list is held where it begins */
+    return hop;
+}
+
+/* A cache's dict is bounded as the cache is. */
+static int64_t bound_of(const struct asking *a, uint32_t holder, const struct seep_pytype *type)
+{
+    struct seep_heap *heap = a->reach->heap;
+    uint32_t owner = a->reach->parent[holder];
+    int64_t bound = seep_python_bound(heap, seep_node_object(&heap->nodes[holder]), type);
+
+    if (bound >= 0 || owner & SEEP_REACH_ROOT || heap->nodes[owner].kind != SEEP_NODE_PYTHON)
+        return bound;
+    type = seep_python_object(heap, seep_node_object(&heap->nodes[owner]), 1 << 20);
+    return type && type->kind == SEEP_PYTYPE_LRU
+               ? seep_python_bound(heap, seep_node_object(&heap->nodes[owner]), type)
+               : -1;
+}
+
+static void describe_holder(const struct asking *a, uint32_t holder, uint32_t example,
+                            struct seep_answer_path *p)
+{
+    struct seep_heap *heap = a->reach->heap;
+    const struct seep_node *node = &heap->nodes[holder];
+    const struct seep_pytype *type = node->kind == SEEP_NODE_PYTHON
+                                         ? seep_python_object(heap, seep_node_object(node), 1 << 20)
+                                         : NULL;
+
+    p->holder_hop = holder_hop(a, example, holder, &p->path);
+    seep_path_holder_name(&p->path, p->holder_hop, p->holder_name, sizeof p->holder_name);
+    if (p->holder_hop)
+        snprintf(p->holder_type, sizeof p->holder_type, "%s", p->path.hops[p->holder_hop - 1].type);
+    if (!type || (type->kind == SEEP_PYTYPE_DICT &&
+                  seep_label_kind(a->reach->label[holder]) == SEEP_LABEL_HIDDEN))
+        return; /* its attributes are the object's own */
+    p->holder_length = seep_python_length(heap, seep_node_object(node), type);
+    p->holder_bound = bound_of(a, holder, type);
+}
+
+/* What of a line nobody would hold without the excluded. */
+static uint64_t freed_of(const struct asking *a, uint32_t line)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t i = 0; i < a->reach->heap->n_blocks; i++)
+        if (!is_reached(a, i) && a->alive[i] && line_of(a, i) == line)
+            bytes += a->reach->heap->nodes[i].bytes;
+    return bytes;
+}
+
+/* Takes one holder away after the other, until most of the line would be free, and tells each. */
+static int find_holders(struct asking *a, struct seep_answer *answer, const struct way *first)
+{
+    struct way ways[WAYS], way = *first;
+    uint64_t freed = 0;
+    int rc = 0;
+
+    for (size_t h = 0; h < SEEP_REACH_EXCLUDED && !rc; h++) {
+        struct seep_answer_path *p = &answer->paths[h];
+        uint32_t holder = common_node(a, &way);
+        seep_path_of(a->reach, way.example, a->question->keys, &p->path);
+        p->blocks = way.blocks;
+        p->bytes = way.bytes;
+        answer->n_paths = h + 1;
+        p->holder_length = p->holder_bound = -1;
+        if (holder == SEEP_NODE_NONE)
+            break;
+        describe_holder(a, holder, way.example, p);
+        if (a->n_runs >= a->question->most_runs)
+            break;
+        a->n_runs++;
+        a->reach->excluded[h] = holder;
+        a->reach->places.certain = true;
+        rc = seep_reach_run(a->reach);
+        p->sole_bytes = rc ? 0 : freed_of(a, answer->line);
+        p->sole_known = !rc;
+        if (h && p->sole_bytes < freed + answer->bytes * WORTH_A_HOLDER / 100) {
+            answer->n_paths = h; /* it holds nothing that others do not hold as well */
+            break;
+        }
+        freed = p->sole_bytes;
+        size_t n =
+            per_cent(freed, answer->bytes) < MOST_OF ? ways_to(a, answer->line, false, ways) : 0;
+        const struct way *next = largest(ways, n);
+        if (!next || per_cent(next->bytes, answer->bytes) < WORTH_A_PATH)
+            break;
+        way = *next;
+    }
+    return rc;
+}
+
+static void add_path(const struct asking *a, struct seep_answer *answer, const struct way *way)
+{
+    struct seep_answer_path *p = &answer->paths[answer->n_paths++];
+
+    seep_path_of(a->reach, way->example, a->question->keys, &p->path);
+    p->blocks = way->blocks;
+    p->bytes = way->bytes;
+    p->holder_length = p->holder_bound = -1;
+    p->holder_hop = p->path.n;
+}
+
+static enum seep_hold_state state_of(const struct seep_answer *answer, const struct way *way)
+{
+    if (per_cent(answer->lost_bytes, answer->bytes) >= MOST_OF)
+        return SEEP_HOLD_LOST;
+    if (per_cent(answer->cycle_bytes, answer->bytes) >= MUCH_OF)
+        return SEEP_HOLD_CYCLE;
+    if (!way)
+        return SEEP_HOLD_UNKNOWN;
+    return SEEP_HOLD_HELD;
+}
+
+static int answer_line(struct asking *a, struct seep_answer *answer)
+{
+    struct way ways[WAYS];
+    size_t n = ways_to(a, answer->line, true, ways);
+    const struct way *way = largest(ways, n);
+    int rc;
+
+    answer->state = state_of(answer, way);
+    if (answer->state == SEEP_HOLD_CYCLE) {
+        add_path(a, answer, way);
+        return 0;
+    }
+    if (answer->state != SEEP_HOLD_HELD)
+        return 0;
+    rc = find_holders(a, answer, way);
+    for (size_t h = 0; h < SEEP_REACH_EXCLUDED; h++)
+        a->reach->excluded[h] = SEEP_NODE_NONE;
+    a->reach->places.certain = false;
+    seep_reach_put_back(a->reach, &a->kept);
+    if (answer->n_paths > 1)
+        answer->state = SEEP_HOLD_SHARED;
+    return rc;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const struct sum *x = a, *y = b;
+
+    return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : x->line < y->line ? -1 : 1;
+}
+
+static void sum_lines(const struct asking *a, struct sum *sums)
+{
+    const struct seep_reach *reach = a->reach;
+
+    for (uint32_t i = 0; i < reach->heap->n_blocks; i++) {
+        uint32_t line = line_of(a, i);
+        struct sum *sum = &sums[line];
+        uint64_t bytes = reach->heap->nodes[i].bytes;
+        if (!line || line >= a->question->n_lines)
+            continue;
+        sum->line = line;
+        sum->blocks++;
+        sum->bytes += bytes;
+        if (!is_reached(a, i))
+            sum->lost_bytes += bytes;
+        else if (!a->alive[i])
+            sum->cycle_bytes += bytes;
+    }
+    qsort(sums, a->question->n_lines, sizeof *sums, by_bytes);
+}
+
+static int answer_all(struct asking *a, struct sum *sums, struct seep_answer *answers)
+{
+    const struct seep_question *q = a->question;
+    size_t n = 0;
+    int rc = 0;
+
+    sum_lines(a, sums);
+    for (; !rc && n < q->most && n < q->n_lines && sums[n].line && sums[n].bytes >= q->least; n++) {
+        answers[n] = (struct seep_answer){.line = sums[n].line,
+                                          .blocks = sums[n].blocks,
+                                          .bytes = sums[n].bytes,
+                                          .lost_bytes = sums[n].lost_bytes,
+                                          .cycle_bytes = sums[n].cycle_bytes};
+        rc = answer_line(a, &answers[n]);
+    }
+    return rc ? rc : (int)n;
+}
+
+int seep_answer_lines(struct seep_reach *reach, const struct seep_question *question,
+                      struct seep_answer *answers)
+{
+    struct asking a = {.reach = reach, .question = question};
+    struct sum *sums = calloc(question->n_lines + 1u, sizeof *sums);
+    int rc = -SEEP_ENOMEM;
+
+    a.alive = calloc(reach->heap->capacity, sizeof *a.alive);
+    a.way_of = calloc(reach->heap->capacity, sizeof *a.way_of);
+    if (sums && a.alive && a.way_of) {
+        for (uint32_t i = 0; i < reach->heap->n_nodes; i++)
+            a.alive[i] = reach->distance[i] != SEEP_UNREACHED;
+        rc = seep_cycles_find(reach);
+    }
+    if (!rc)
+        rc = seep_reach_keep(reach, &a.kept);
+    if (!rc)
+        rc = answer_all(&a, sums, answers);
+    seep_reach_fini(&a.kept);
+    free(a.alive);
+    free(a.way_of);
+    free(sums);
+    return rc;
+}
+
+const char *seep_hold_state_word(enum seep_hold_state state)
+{
+    static const char *const words[] = {
+        [SEEP_HOLD_UNKNOWN] = "unknown", [SEEP_HOLD_HELD] = "held", [SEEP_HOLD_SHARED] = "shared",
+        [SEEP_HOLD_CYCLE] = "cycle",     [SEEP_HOLD_LOST] = "lost",
+    };
+
+    return words[state];
+}

@@ -1,0 +1,276 @@
+#include "libprof/paths/path.h"
+
+#include "libprof/heap/native.h"
+#include "libprof/heap/py_shape.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_NODES = 4096, MANY_KEYS = 16, TYPE_NAMES = 4 };
+
+size_t seep_path_nodes(const struct seep_reach *reach, uint32_t node, uint32_t *nodes,
+                       size_t capacity, uint32_t *root)
+{
+    size_t n = 0;
+
+    for (; !(node & SEEP_REACH_ROOT) && n < capacity; node = reach->parent[node])
+        nodes[n++] = node;
+    *root = node & SEEP_REACH_ROOT ? node & ~SEEP_REACH_ROOT : 0;
+    return n;
+}
+
+static const struct seep_pytype *type_of(struct seep_heap *heap, uint32_t n)
+{
+    const struct seep_node *node = &heap->nodes[n];
+
+    return node->kind == SEEP_NODE_PYTHON
+               ? seep_python_type(
+                     heap, seep_memory_word(heap->memory, seep_node_object(node) + SEEP_PY_TYPE))
+               : NULL;
+}
+
+static int64_t length_of(struct seep_heap *heap, uint32_t n)
+{
+    const struct seep_pytype *type = type_of(heap, n);
+
+    return type ? seep_python_length(heap, seep_node_object(&heap->nodes[n]), type) : -1;
+}
+
+static bool has_name(enum seep_label_kind kind)
+{
+    return kind == SEEP_LABEL_ATTRIBUTE || kind == SEEP_LABEL_MEMBER || kind == SEEP_LABEL_LOCAL ||
+           kind == SEEP_LABEL_MODULE || kind == SEEP_LABEL_WORD;
+}
+
+/* nodes[i] is reached from nodes[i + 1] as that is from nodes[i + 2]: a linked list. */
+static bool repeats(struct seep_reach *reach, const uint32_t *nodes, size_t n, size_t i)
+{
+    const struct seep_pytype *type = type_of(reach->heap, nodes[i]);
+    enum seep_label_kind kind = seep_label_kind(reach->label[nodes[i]]);
+
+    return i + 1 < n && type && (kind == SEEP_LABEL_ATTRIBUTE || kind == SEEP_LABEL_MEMBER) &&
+           reach->label[nodes[i + 1]] == reach->label[nodes[i]] &&
+           type_of(reach->heap, nodes[i + 1]) == type;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash ^= value + UINT64_C(0x9e3779b97f4a7c15) + (hash << 6) + (hash >> 2);
+    return hash * UINT64_C(0xff51afd7ed558ccd);
+}
+
+/* Keys of a small dict are like attributes; those of a large one are its contents. */
+static uint64_t mix_label(struct seep_reach *reach, uint64_t hash, uint32_t node, uint32_t from)
+{
+    enum seep_label_kind kind = seep_label_kind(reach->label[node]);
+    uint64_t value = seep_label_value(reach->label[node]);
+    bool small = from != SEEP_NODE_NONE && length_of(reach->heap, from) <= MANY_KEYS;
+    const struct seep_pytype *type = from != SEEP_NODE_NONE ? type_of(reach->heap, from) : NULL;
+    char text[SEEP_HOP_NAME];
+
+    hash = mix(hash, kind);
+    if (has_name(kind))
+        return mix(hash, value);
+    if (kind == SEEP_LABEL_INDEX && small && type && type->kind == SEEP_PYTYPE_TUPLE)
+        return mix(hash, value);
+    if (kind == SEEP_LABEL_KEY && small && seep_python_text(reach->heap, value, text, sizeof text))
+        for (const char *c = text; *c; c++)
+            hash = mix(hash, (unsigned char)*c);
+    return hash;
+}
+
+uint64_t seep_path_hash(struct seep_reach *reach, uint32_t node)
+{
+    uint32_t nodes[MAX_NODES], root;
+    size_t n = seep_path_nodes(reach, node, nodes, MAX_NODES, &root);
+    const struct seep_root *from = &reach->roots[root];
+    uint64_t hash = mix(from->kind, from->kind == SEEP_ROOT_CYCLE || from->map ? 0 : from->at);
+    bool native = false;
+
+    for (size_t i = n; i-- > 0;) {
+        const struct seep_pytype *type = type_of(reach->heap, nodes[i]);
+        if (!type) {
+            hash = !native && i > 0 ? mix(hash, 1) : hash;
+            native = true;
+            continue;
+        }
+        native = false;
+        if (repeats(reach, nodes, n, i))
+            continue;
+        hash = mix_label(reach, hash, nodes[i], i + 1 < n ? nodes[i + 1] : SEEP_NODE_NONE);
+        hash = mix(hash, type->address);
+    }
+    return hash;
+}
+
+static void name_hop(struct seep_reach *reach, struct seep_hop *hop, seep_label label, bool keys)
+{
+    struct seep_heap *heap = reach->heap;
+    uint64_t value = seep_label_value(label);
+
+    switch (seep_label_kind(label)) {
+    case SEEP_LABEL_ATTRIBUTE:
+        hop->kind = SEEP_HOP_ATTRIBUTE;
+        (void)seep_python_text(heap, value, hop->name, sizeof hop->name);
+        break;
+    case SEEP_LABEL_MEMBER:
+        hop->kind = SEEP_HOP_ATTRIBUTE;
+        (void)seep_memory_text(heap->memory, value, hop->name, sizeof hop->name);
+        break;
+    case SEEP_LABEL_WORD:
+        hop->kind = value == SEEP_WORD_ELEMENT ? SEEP_HOP_ELEMENT : SEEP_HOP_PART;
+        snprintf(hop->name, sizeof hop->name, "%s",
+                 seep_label_word_text((enum seep_label_word)value));
+        break;
+    case SEEP_LABEL_KEY:
+        hop->kind = SEEP_HOP_KEY;
+        if (keys && hop->length <= MANY_KEYS)
+            (void)seep_python_text(heap, value, hop->name, sizeof hop->name);
+        break;
+    case SEEP_LABEL_INDEX:
+        hop->kind = SEEP_HOP_INDEX;
+        hop->index = hop->length <= MANY_KEYS ? (int64_t)value : -1;
+        break;
+    case SEEP_LABEL_LOCAL:
+        hop->kind = SEEP_HOP_LOCAL;
+        (void)seep_python_text(heap, value, hop->name, sizeof hop->name);
+        break;
+    case SEEP_LABEL_TEMPORARY:
+        hop->kind = SEEP_HOP_LOCAL;
+        break;
+    default:
+        hop->kind = SEEP_HOP_FIELD;
+        break;
+    }
+}
+
+static void add_type(struct seep_hop *hop, const char *name)
+{
+    size_t used = strlen(hop->type);
+
+    if (!*name || strstr(hop->type, name))
+        return;
+    snprintf(hop->type + used, sizeof hop->type - used, "%s%s", used ? ", " : "", name);
+}
+
+/* Blocks of C and C++ that follow one another are one hop; the last block of the way, where it is
+ * one, is what is held, and no hop. Returns the index of the last that belongs to it. */
+static size_t native_hop(struct seep_reach *reach, const uint32_t *nodes, size_t n, size_t i,
+                         struct seep_path *path)
+{
+    struct seep_heap *heap = reach->heap;
+    struct seep_hop *hop = &path->hops[path->n];
+    size_t last = i;
+
+    while (last > 0 && !type_of(heap, nodes[last - 1]))
+        last--;
+    *hop = (struct seep_hop){.kind = SEEP_HOP_NATIVE, .at = n - 1 - i, .length = -1, .index = -1};
+    for (size_t k = i + 1; k-- > (last ? last : 1);) {
+        char name[SEEP_HOP_TYPE];
+        if (heap->nodes[nodes[k]].kind == SEEP_NODE_NATIVE &&
+            seep_native_class(heap, seep_memory_word(heap->memory, heap->nodes[nodes[k]].start),
+                              name, sizeof name))
+            add_type(hop, name);
+        hop->repeated++;
+    }
+    path->n += hop->repeated > 0;
+    return last;
+}
+
+/* A class or a function is known by its own name. */
+static void name_type(struct seep_heap *heap, uint32_t n, const struct seep_pytype *type,
+                      struct seep_hop *hop)
+{
+    uint64_t object = seep_node_object(&heap->nodes[n]);
+    char name[SEEP_HOP_NAME] = "";
+
+    if (type->kind == SEEP_PYTYPE_TYPE) {
+        (void)seep_memory_text(heap->memory,
+                               seep_memory_word(heap->memory, object + SEEP_PY_TYPE_NAME), name,
+                               sizeof name);
+        const char *dot = strrchr(name, '.');
+        snprintf(hop->type, sizeof hop->type, "class %s", dot ? dot + 1 : name);
+    } else if (type->kind == SEEP_PYTYPE_FUNCTION) {
+        uint16_t at = heap->python.layout->function_name;
+        (void)seep_python_text(heap, seep_memory_word(heap->memory, object + at), name,
+                               sizeof name);
+        const char *dot = strrchr(name, '.');
+        snprintf(hop->type, sizeof hop->type, "function %s", dot ? dot + 1 : name);
+    } else if (type->kind != SEEP_PYTYPE_CELL) {
+        snprintf(hop->type, sizeof hop->type, "%s", seep_pytype_short(type));
+    }
+}
+
+static void object_hop(struct seep_reach *reach, const uint32_t *nodes, size_t n, size_t i,
+                       bool keys, struct seep_path *path)
+{
+    const struct seep_pytype *type = type_of(reach->heap, nodes[i]);
+    seep_label label = reach->label[nodes[i]];
+    bool hidden = seep_label_kind(label) == SEEP_LABEL_HIDDEN;
+    struct seep_hop *hop = &path->hops[path->n];
+
+    if (hidden && path->n && type->kind != SEEP_PYTYPE_CELL) {
+        /* An instance's dict is the instance; a cell's content is what the cell's name says. */
+        if (type->kind != SEEP_PYTYPE_DICT ||
+            seep_label_kind(reach->label[nodes[i + 1]]) == SEEP_LABEL_LOCAL)
+            snprintf(hop[-1].type, sizeof hop[-1].type, "%s", seep_pytype_short(type));
+        return;
+    }
+    if (path->n && repeats(reach, nodes, n, i)) {
+        hop[-1].repeated++;
+        return;
+    }
+    *hop = (struct seep_hop){.at = n - 1 - i, .length = -1, .index = -1, .repeated = 1};
+    if (i + 1 < n)
+        hop->length = length_of(reach->heap, nodes[i + 1]);
+    if (i + 1 == n)
+        hop->kind = SEEP_HOP_SELF;
+    else
+        name_hop(reach, hop, label, keys);
+    name_type(reach->heap, nodes[i], type, hop);
+    path->n++;
+}
+
+static void name_root(struct seep_reach *reach, uint32_t first, struct seep_path *path)
+{
+    const struct seep_python_layout *l = reach->heap->python.layout;
+    struct seep_heap *heap = reach->heap;
+    const struct seep_root *root = &path->root;
+    seep_label label = reach->label[first];
+
+    if (root->kind == SEEP_ROOT_MODULE) {
+        (void)seep_python_text(heap, root->at, path->root_name, sizeof path->root_name);
+    } else if (root->kind == SEEP_ROOT_FRAME) {
+        if (seep_label_kind(label) == SEEP_LABEL_LOCAL)
+            (void)seep_python_text(heap, seep_label_value(label), path->root_name,
+                                   sizeof path->root_name);
+        (void)seep_python_text(heap, seep_memory_word(heap->memory, root->at + l->code_qualname),
+                               path->root_function, sizeof path->root_function);
+        (void)seep_python_text(heap, seep_memory_word(heap->memory, root->at + l->code_file),
+                               path->root_file, sizeof path->root_file);
+    } else if (root->map) {
+        const char *file = seep_maps_file(heap->maps, root->map), *slash = strrchr(file, '/');
+        snprintf(path->root_name, sizeof path->root_name, "%s", slash ? slash + 1 : file);
+        snprintf(path->root_file, sizeof path->root_file, "%s",
+                 seep_maps_file(heap->maps, root->map));
+    }
+}
+
+void seep_path_of(struct seep_reach *reach, uint32_t node, bool keys, struct seep_path *path)
+{
+    uint32_t nodes[MAX_NODES], root;
+    size_t n = seep_path_nodes(reach, node, nodes, MAX_NODES, &root);
+
+    *path = (struct seep_path){.root = reach->roots[root], .cut = n == MAX_NODES};
+    name_root(reach, nodes[n - 1], path);
+    for (size_t i = n; i-- > 0;) {
+        if (path->n == SEEP_PATH_HOPS) {
+            path->cut = true;
+            return;
+        }
+        if (type_of(reach->heap, nodes[i]))
+            object_hop(reach, nodes, n, i, keys, path);
+        else
+            i = native_hop(reach, nodes, n, i, path);
+    }
+}

@@ -1,0 +1,12 @@
+/* Roots inside the interpreter. */
+#ifndef SEEP_LIBPROF_PATHS_PY_ROOTS_H
+#define SEEP_LIBPROF_PATHS_PY_ROOTS_H
+
+#include "libprof/paths/root.h"
+
+void seep_python_roots_walk(struct seep_heap *heap, seep_root_taker *begin);
+
+/* Whether a Python file is a library's. */
+bool seep_root_is_library(const char *file);
+
+#endif

@@ -1,0 +1,50 @@
+/* The shortest way from a root to each node, in the sense of what a user would name. */
+#ifndef SEEP_LIBPROF_PATHS_REACH_H
+#define SEEP_LIBPROF_PATHS_REACH_H
+
+#include "libprof/paths/roots.h"
+
+enum { SEEP_REACH_EXCLUDED = 4 };
+#define SEEP_REACH_ROOT 0x80000000u /* in `parent`: the rest is the index of a root */
+#define SEEP_UNREACHED  UINT16_MAX
+
+struct seep_reach {
+    struct seep_heap *heap;
+    struct seep_root_places places;
+    uint16_t *distance; /* [nodes] SEEP_UNREACHED: nobody holds it */
+    uint32_t *parent;   /* [nodes] node or root | SEEP_REACH_ROOT */
+    seep_label *label;  /* [nodes] of the edge from there */
+    struct seep_root *roots;
+    size_t n_roots, roots_capacity;
+    uint32_t excluded[SEEP_REACH_EXCLUDED]; /* nodes that are passed over; SEEP_NODE_NONE */
+    uint16_t *exact; /* [nodes] references that are there for sure, of an object */
+    bool no_memory;
+    /* the search under way */
+    uint32_t from;
+    unsigned base;
+    struct seep_reach_queue *queue;
+};
+
+/* Returns 0 or -SEEP_ENOMEM. Allocates; seep_reach_fini() in either case. Counts the exact
+ * references, so that words that only look like more of them are not believed. */
+SEEP_MUST_CHECK int seep_reach_init(struct seep_reach *reach, struct seep_heap *heap,
+                                    const struct seep_root_places *places);
+void seep_reach_fini(struct seep_reach *reach);
+
+/* Finds all ways anew, past the excluded nodes. Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_reach_run(struct seep_reach *reach);
+
+/* Adds a root that holds `node` itself, `cost` away, and finds the ways from there, beside those
+ * that are known. */
+void seep_reach_add(struct seep_reach *reach, uint32_t node, unsigned cost);
+SEEP_MUST_CHECK int seep_reach_go_on(struct seep_reach *reach);
+
+/* Whether every reference that an object counts is there for sure: another word that looks like one
+ * is stale. */
+bool seep_reach_explains(const struct seep_reach *reach, uint32_t node);
+
+/* Copies what `from` has found, so that it can be searched anew. */
+SEEP_MUST_CHECK int seep_reach_keep(const struct seep_reach *from, struct seep_reach *kept);
+void seep_reach_put_back(struct seep_reach *reach, const struct seep_reach *kept);
+
+#endif

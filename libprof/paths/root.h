@@ -1,0 +1,27 @@
+/* A place that references come from, and that is in no block. */
+#ifndef SEEP_LIBPROF_PATHS_ROOT_H
+#define SEEP_LIBPROF_PATHS_ROOT_H
+
+#include "libprof/heap/heap.h"
+
+enum seep_root_kind {
+    SEEP_ROOT_FRAME,   /* at: the code object of a function that runs */
+    SEEP_ROOT_MODULE,  /* at: the module's name, a str */
+    SEEP_ROOT_MODULES, /* sys.modules itself */
+    SEEP_ROOT_LOCALS,  /* of a thread: threading.local */
+    SEEP_ROOT_STATIC,  /* map: of a program or a library */
+    SEEP_ROOT_STACK,   /* map: a thread's */
+    SEEP_ROOT_THREAD,  /* C's thread-local storage */
+    SEEP_ROOT_CYCLE,   /* nobody: at is the node of a cycle's member */
+};
+
+struct seep_root {
+    enum seep_root_kind kind;
+    uint64_t at;
+    const struct seep_map *map;
+};
+
+/* Called before the edges of each root are given to heap->take: how far it is by itself. */
+typedef void seep_root_taker(struct seep_heap *heap, const struct seep_root *root, unsigned cost);
+
+#endif

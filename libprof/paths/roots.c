@@ -1,0 +1,138 @@
+#include "libprof/paths/roots.h"
+
+#include "libprof/paths/py_roots.h"
+
+#include <string.h>
+
+enum { DATA = 25, DLOPENED = 40, THREAD = 50, INTERPRETER = 70, STACK = 120, OTHER_STACK = 130 };
+enum { MAX_THREAD_STORAGE = 16 << 20, LEAST_STACK = 64 * 1024, MAX_DTV = 4096 };
+
+static void scan(struct seep_heap *heap, uint64_t from, uint64_t to)
+{
+    seep_heap_scan(heap, from, to, 0, SEEP_COST_NATIVE, SEEP_COST_NATIVE_PYTHON);
+}
+
+static const char *file_name(const struct seep_heap *heap, const struct seep_map *map)
+{
+    const char *path = seep_maps_file(heap->maps, map), *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* The loader's and libc's own lists, and ours, hold nothing for the job. */
+static bool is_machinery(const char *file)
+{
+    return strncmp(file, "libc.so", 7) == 0 || strncmp(file, "libseep.so", 10) == 0 ||
+           strncmp(file, "ld-linux", 8) == 0;
+}
+
+/* Where the zero-initialised data ends: what lies behind in the same mapping is the heap. */
+static uint64_t end_of_data(struct seep_heap *heap, const struct seep_map *map)
+{
+    enum { PHOFF = 32, PHNUM = 56, PH = 56, LOAD = 1, ADDRESS = 16, MEMORY = 40, MOST = 64 };
+    const struct seep_map *first = map;
+    uint64_t low = UINT64_MAX, high = 0;
+
+    if (map->kind != SEEP_MAP_BSS)
+        return map->end;
+    while (first > heap->maps->list && first[-1].file == map->file)
+        first--;
+    uint32_t n = seep_memory_u32(heap->memory, first->start + PHNUM) & 0xffff;
+    uint64_t at = first->start + seep_memory_word(heap->memory, first->start + PHOFF);
+    for (uint32_t i = 0; i < n && i < MOST; i++, at += PH) {
+        if (seep_memory_u32(heap->memory, at) != LOAD)
+            continue;
+        uint64_t start = seep_memory_word(heap->memory, at + ADDRESS);
+        uint64_t end = start + seep_memory_word(heap->memory, at + MEMORY);
+        low = start < low ? start & ~(uint64_t)(SEEP_MEMORY_PAGE - 1) : low;
+        high = end > high ? end : high;
+    }
+    high = low == UINT64_MAX ? map->end : first->start - low + high;
+    return high <= map->start ? map->start : high < map->end ? high : map->end;
+}
+
+static void walk_data(struct seep_heap *heap, const struct seep_map *map, seep_root_taker *begin)
+{
+    const char *file = file_name(heap, map);
+    struct seep_root root = {SEEP_ROOT_STATIC, map->start, map};
+
+    if (is_machinery(file))
+        return;
+    begin(heap, &root, strstr(file, "python") ? INTERPRETER : DATA);
+    scan(heap, map->start, end_of_data(heap, map));
+}
+
+/* What lies below the stack's pointer is stale; of other threads it is not known where that is. */
+static void walk_stack(struct seep_heap *heap, const struct seep_map *map, uint64_t from,
+                       unsigned cost, seep_root_taker *begin)
+{
+    struct seep_root root = {SEEP_ROOT_STACK, map->start, map};
+
+    begin(heap, &root, cost);
+    scan(heap, from, map->end);
+}
+
+/* Of libraries that came by dlopen(): glibc's table of a thread, {counter}{address, to free}… */
+static void walk_dtv(struct seep_heap *heap, uint64_t thread_pointer, seep_root_taker *begin)
+{
+    uint64_t dtv = seep_memory_word(heap->memory, thread_pointer + 8);
+    uint64_t n = seep_memory_word(heap->memory, dtv - 16);
+    struct seep_root root = {SEEP_ROOT_THREAD, 0, NULL};
+
+    if (!dtv || n > MAX_DTV)
+        return;
+    begin(heap, &root, DLOPENED);
+    for (uint64_t i = 1; i <= n; i++)
+        seep_edge_maybe(heap, seep_memory_word(heap->memory, dtv + 16 * i),
+                        seep_label_of(SEEP_LABEL_ADDRESS, dtv + 16 * i), SEEP_COST_NATIVE,
+                        SEEP_COST_NEVER);
+}
+
+static bool has(const struct seep_map *map, uint64_t address)
+{
+    return address >= map->start && address < map->end;
+}
+
+static void walk_map(struct seep_heap *heap, const struct seep_map *map,
+                     const struct seep_root_places *places, seep_root_taker *begin)
+{
+    bool data = map->kind == SEEP_MAP_FILE || map->kind == SEEP_MAP_BSS;
+    bool thread = has(map, places->thread_pointer) && map->end - map->start < MAX_THREAD_STORAGE;
+
+    if (data && places->certain && strstr(file_name(heap, map), "python"))
+        return;
+    if (data) {
+        walk_data(heap, map, begin);
+    } else if (thread) {
+        begin(heap, &(struct seep_root){SEEP_ROOT_THREAD, map->start, map}, THREAD);
+        scan(heap, has(map, places->stack_pointer) ? places->stack_pointer : map->start, map->end);
+    } else if (places->certain) {
+        return;
+    } else if (has(map, places->stack_pointer)) {
+        walk_stack(heap, map, places->stack_pointer, STACK, begin);
+    } else if (map->guarded && map->kind == SEEP_MAP_OTHER &&
+               map->end - map->start >= LEAST_STACK &&
+               seep_heap_find(heap, map->start + 64) == SEEP_NODE_NONE) {
+        walk_stack(heap, map, map->start, OTHER_STACK, begin);
+    }
+}
+
+static bool is_own(const struct seep_heap *heap, const struct seep_map *map)
+{
+    for (size_t i = 0; i < heap->n_own; i++)
+        if (heap->own[i].start <= map->start && heap->own[i].end >= map->end)
+            return true;
+    return false;
+}
+
+void seep_roots_walk(struct seep_heap *heap, const struct seep_root_places *places,
+                     seep_root_taker *begin)
+{
+    seep_python_roots_walk(heap, begin);
+    walk_dtv(heap, places->thread_pointer, begin);
+    for (size_t i = 0; i < heap->maps->n; i++) {
+        const struct seep_map *map = &heap->maps->list[i];
+        if (map->readable && map->writable && !map->shared && !is_own(heap, map))
+            walk_map(heap, map, places, begin);
+    }
+}

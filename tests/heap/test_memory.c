@@ -1,0 +1,112 @@
+/* Memory that is read from outside, and what is mapped. */
+#include "libprof/heap/maps.h"
+#include "libprof/heap/memory.h"
+#include "tests/suite.h"
+
+#include <string.h>
+
+enum { PAGE = 4096, N_PAGES = 40 };
+
+static uint8_t bytes[N_PAGES * PAGE];
+static size_t n_calls;
+
+/* At 0x100000; the pages from the 20th to the 22nd are not there. */
+static size_t read_some(void *context, uint64_t address, void *to, size_t n)
+{
+    uint64_t start = 0x100000, hole = start + 20 * PAGE, end = start + sizeof bytes;
+
+    (void)context;
+    n_calls++;
+    if (address < start || address >= end || (address >= hole && address < hole + 2 * PAGE))
+        return 0;
+    uint64_t stop = address < hole ? hole : end;
+    n = n < stop - address ? n : (size_t)(stop - address);
+    memcpy(to, bytes + (address - start), n);
+    return n;
+}
+
+static struct seep_memory memory;
+
+static void set_up(void)
+{
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)(i * 7 + i / PAGE);
+    n_calls = 0;
+    seep_memory_init(&memory, read_some, NULL, 1 << 20);
+}
+
+static void tear_down(void)
+{
+    seep_memory_fini(&memory);
+}
+
+TEST(what_is_there_is_read_and_what_is_not_is_zero)
+{
+    uint8_t to[3 * PAGE];
+
+    for (uint64_t at = 0; at + sizeof to < 20 * PAGE; at += 1000) {
+        ck_assert(seep_memory_read(&memory, 0x100000 + at, to, sizeof to));
+        ck_assert_mem_eq(to, bytes + at, sizeof to);
+    }
+    ck_assert(!seep_memory_read(&memory, 0x100000 + 19 * PAGE, to, sizeof to));
+    ck_assert_uint_eq(to[0] | to[PAGE - 1], 0);
+    ck_assert(seep_memory_has(&memory, 0x100000 + 22 * PAGE, PAGE));
+    ck_assert(!seep_memory_has(&memory, 0x100000 + 21 * PAGE, PAGE));
+    ck_assert_uint_eq(seep_memory_word(&memory, 0), 0);
+    ck_assert_uint_eq(seep_memory_word(&memory, UINT64_MAX - 3), 0);
+}
+
+TEST(a_chunk_is_asked_for_once)
+{
+    for (int i = 0; i < 100; i++)
+        (void)seep_memory_word(&memory, 0x100000 + (uint64_t)i * 100);
+    ck_assert_uint_eq(n_calls, 1);
+}
+
+TEST(there_is_a_bound_to_what_is_kept)
+{
+    memory.max_bytes = SEEP_MEMORY_CHUNK;
+    ck_assert(seep_memory_has(&memory, 0x100000, 8));
+    ck_assert(!seep_memory_has(&memory, 0x110000, 8));
+    ck_assert(memory.full);
+    ck_assert(seep_memory_has(&memory, 0x100000, 8));
+}
+
+TEST(texts_end_and_are_plain)
+{
+    char to[8];
+
+    memcpy(bytes, "ab\n\x80z\0tail", 11);
+    memset(bytes + 30 * PAGE, 'x', 100);
+    ck_assert_uint_eq(seep_memory_text(&memory, 0x100000, to, sizeof to), 5);
+    ck_assert_str_eq(to, "ab??z");
+    ck_assert_uint_eq(seep_memory_text(&memory, 0x100000 + 30 * PAGE, to, sizeof to), 7);
+    ck_assert_uint_eq(seep_memory_text(&memory, 0x10, to, sizeof to), 0);
+}
+
+TEST(data_of_files_is_told_from_what_lies_behind_it)
+{
+    static const char text[] =
+        "400000-401000 r-xp 00000000 08:01 77   /usr/bin/a program\n"
+        "401000-402000 rw-p 00001000 08:01 77   /usr/bin/a program\n"
+        "402000-404000 rw-p 00000000 00:00 0 \n"
+        "7f0000000000-7f0000001000 ---p 00000000 00:00 0 \n"
+        "7f0000001000-7f0000801000 rw-p 00000000 00:00 0 \n"
+        "nonsense\n"
+        "7ffc00000000-7ffc00021000 rw-p 00000000 00:00 0                          [stack]\n";
+    struct seep_maps maps;
+
+    ck_assert_int_eq(seep_maps_parse(&maps, text, strlen(text)), 0);
+    ck_assert_uint_eq(maps.n, 6);
+    ck_assert_uint_eq(maps.n_files, 1);
+    ck_assert_str_eq(seep_maps_file(&maps, &maps.list[2]), "/usr/bin/a program");
+    ck_assert_int_eq(maps.list[1].kind, SEEP_MAP_FILE);
+    ck_assert_int_eq(maps.list[2].kind, SEEP_MAP_BSS);
+    ck_assert(maps.list[4].guarded && !maps.list[5].guarded);
+    ck_assert_int_eq(maps.list[5].kind, SEEP_MAP_STACK);
+    ck_assert_ptr_eq(seep_maps_at(&maps, 0x401fff), &maps.list[1]);
+    ck_assert_ptr_null(seep_maps_at(&maps, 0x500000));
+    seep_maps_fini(&maps);
+}
+
+SUITE("memory", .setup = set_up, .teardown = tear_down)

@@ -1,0 +1,168 @@
+/* Who holds what, in heaps that are made up, for each version of Python. */
+#include "tests/paths/heap_fixture.h"
+
+enum { OLDEST = 8, NEWEST = 14 };
+
+static struct examined e;
+
+static uint64_t array(uint32_t site)
+{
+    return new_object(types.array, 20000, site);
+}
+
+static void expect(int i, enum seep_hold_state state, const char *text, const char *holder)
+{
+    char *got;
+
+    ck_assert_int_gt(e.n, i);
+    ck_assert_str_eq(seep_hold_state_word(e.answers[i].state), seep_hold_state_word(state));
+    if (!text)
+        return;
+    ck_assert_uint_ge(e.answers[i].n_paths, 1);
+    got = seep_path_text(&e.answers[i].paths[0].path);
+    ck_assert_str_eq(got, text);
+    free(got);
+    ck_assert_str_eq(e.answers[i].paths[0].holder_name, holder);
+}
+
+TEST(a_modules_list_holds_what_is_in_it, .from = OLDEST, .to = NEWEST)
+{
+    uint64_t items[20], list;
+
+    begin((uint32_t)_i);
+    for (int i = 0; i < 20; i++)
+        items[i] = array(1);
+    list = new_list(items, 20);
+    make_main((const char *[]){"history"}, &list, 1);
+    examine(&e);
+    expect(0, SEEP_HOLD_HELD, "module __main__.history[20] (bytearray)", "__main__.history");
+    ck_assert_int_eq(e.answers[0].paths[0].holder_length, 20);
+    ck_assert_uint_eq(e.answers[0].paths[0].sole_bytes, e.answers[0].bytes);
+    ck_assert_uint_eq(e.answers[0].blocks, 20);
+    examined_fini(&e);
+}
+
+TEST(keys_of_a_dict_are_counted, .from = OLDEST, .to = NEWEST)
+{
+    uint64_t keys[40], values[40], dict;
+    char name[8];
+
+    begin((uint32_t)_i);
+    for (int i = 0; i < 40; i++) {
+        snprintf(name, sizeof name, "img%d", i);
+        keys[i] = new_text(name);
+        values[i] = array(1);
+    }
+    dict = new_dict(keys, values, 40);
+    make_main((const char *[]){"cache"}, &dict, 1);
+    examine(&e);
+    expect(0, SEEP_HOLD_HELD, "module __main__.cache[40 keys] (bytearray)", "__main__.cache");
+    ck_assert_int_eq(e.answers[0].paths[0].holder_length, 40);
+    examined_fini(&e);
+}
+
+TEST(of_two_lists_neither_alone_frees_anything, .from = OLDEST, .to = NEWEST)
+{
+    uint64_t items[20], lists[2];
+
+    begin((uint32_t)_i);
+    for (int i = 0; i < 20; i++) {
+        items[i] = array(1);
+        put(items[i], 2);
+    }
+    lists[0] = new_list(items, 20);
+    lists[1] = new_list(items, 20);
+    make_main((const char *[]){"viewpoints", "cameras"}, lists, 2);
+    examine(&e);
+    ck_assert_str_eq(seep_hold_state_word(e.answers[0].state), "shared");
+    ck_assert_uint_eq(e.answers[0].n_paths, 2);
+    ck_assert_uint_eq(e.answers[0].paths[0].sole_bytes, 0);
+    ck_assert_uint_eq(e.answers[0].paths[1].sole_bytes, e.answers[0].bytes);
+    examined_fini(&e);
+}
+
+TEST(nobody_holds_what_was_lost, .from = OLDEST, .to = NEWEST)
+{
+    begin((uint32_t)_i);
+    for (int i = 0; i < 20; i++)
+        (void)block(5000, 1);
+    make_main(NULL, NULL, 0);
+    examine(&e);
+    expect(0, SEEP_HOLD_LOST, NULL, NULL);
+    ck_assert_uint_eq(e.answers[0].lost_bytes, 20 * 5000);
+    examined_fini(&e);
+}
+
+/* Each refers to itself in a field that nobody described, and to an array. */
+TEST(a_cycle_is_nobody_but_itself, .from = OLDEST, .to = NEWEST)
+{
+    begin((uint32_t)_i);
+    for (int i = 0; i < 20; i++) {
+        uint64_t node = new_object(types.node, 32, 0);
+        put(node + 16, node);
+        put(node + 24, array(1));
+    }
+    make_main(NULL, NULL, 0);
+    examine(&e);
+    expect(0, SEEP_HOLD_CYCLE, "nobody but a cycle (Node) → (bytearray)", "");
+    ck_assert_uint_eq(e.answers[0].cycle_bytes, e.answers[0].bytes);
+    examined_fini(&e);
+}
+
+TEST(a_word_that_only_looks_like_a_reference_is_not_believed)
+{
+    uint64_t item, list;
+
+    begin(11);
+    item = array(1);
+    list = new_list(&item, 1);
+    make_main((const char *[]){"one"}, &list, 1);
+    put(block(64, 0), item); /* stale: the object counts one reference, and that is the list's */
+    put(DATA_AT + 64, n_blocks ? blocks[n_blocks - 1].start : 0);
+    examine(&e);
+    ck_assert_uint_eq(e.answers[0].paths[0].sole_bytes, e.answers[0].bytes);
+    examined_fini(&e);
+}
+
+TEST(without_python_a_table_of_c_is_found_by_its_words)
+{
+    uint64_t table;
+
+    begin(11);
+    table = block(20 * 8, 0);
+    for (int i = 0; i < 20; i++)
+        put(table + (uint64_t)i * 8, block(3000, 1));
+    put(DATA_AT + 128, table);
+    minor = 1; /* a version that nobody knows */
+    examine(&e);
+    expect(0, SEEP_HOLD_HELD, "static data of python3 → C++ (1 block)", "python3");
+    examined_fini(&e);
+}
+
+/* Words at random, many of them addresses of one another: all of it must end, and stay inside. */
+TEST(no_heap_can_harm_its_reader, .to = 60)
+{
+    uint64_t items[8], list;
+    uint32_t seed = (uint32_t)_i * 2654435761u + 1;
+
+    begin((uint32_t)(OLDEST + _i % (NEWEST - OLDEST)));
+    for (int i = 0; i < 8; i++)
+        items[i] = array(1);
+    list = new_list(items, 8);
+    make_main((const char *[]){"history"}, &list, 1);
+    for (int i = 0; i < 200; i++)
+        (void)block(16 + (size_t)i * 8, 1 + (uint32_t)i % 2);
+    for (int i = 0; i < 3000; i++) {
+        seed = seed * 1664525 + 1013904223;
+        uint64_t where = seed % 4 ? HEAP_AT + 4096 + (seed >> 4) % heap_used
+                                  : DATA_AT + 4096 + (seed >> 4) % data_used;
+        seed = seed * 1664525 + 1013904223;
+        uint64_t to = blocks[(seed >> 8) % n_blocks].start + (seed & 3) * 16;
+        static const uint64_t odd[] = {0, 1, UINT64_MAX, INT64_MAX, 1ull << 40, 0xffffffff, 8};
+        put(where & ~UINT64_C(7), seed % 3 ? to : odd[(seed >> 5) % N(odd)]);
+    }
+    examine(&e);
+    examined_fini(&e);
+}
+
+SUITE("answer")
