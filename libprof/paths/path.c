@@ -211,9 +211,9 @@ static void object_hop(struct seep_reach *reach, const uint32_t *nodes, size_t n
 
     if (hidden && path->n && type->kind != SEEP_PYTYPE_CELL) {
         /* An instance's dict is the instance; a cell's content is what the cell's name says. */
-        if (type->kind != SEEP_PYTYPE_DICT ||
-            seep_label_kind(reach->label[nodes[i + 1]]) == SEEP_LABEL_LOCAL)
-            snprintf(hop[-1].type, sizeof hop[-1].type, "%s", seep_pytype_short(type));
+        const struct seep_pytype *outer = type_of(reach->heap, nodes[i + 1]);
+        if (type->kind != SEEP_PYTYPE_DICT || (outer && outer->kind == SEEP_PYTYPE_CELL))
+            name_type(reach->heap, nodes[i], type, &hop[-1]);
         return;
     }
     if (path->n && repeats(reach, nodes, n, i)) {

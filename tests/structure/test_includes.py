@@ -18,6 +18,7 @@ ALLOWED = {
     "libprof/paths": "heap base",
     "libprof/model": "read format base words",
     "libprof/code": "model base words",
+    "libprof/examine": "code paths heap model read format base words",
     "libprof/measure": "code model base words",
     "libprof/judge": "measure code model base words",
     "libprof/report": "judge measure code model program format base words",

@@ -1,0 +1,247 @@
+#include "libprof/examine/who_holds.h"
+
+#include "libprof/base/json_build.h"
+#include "libprof/heap/pymalloc.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_MEMORY (UINT64_C(2) << 30) /* of the copy, that is kept for the search */
+#define LEAST_LINE  (UINT64_C(64) << 10)
+
+enum {
+    MOST_NODES = 5 * 1000 * 1000,
+    MOST_OWN = 1 << 16,
+    MOST_RUNS = 12, /* searches for what would be free */
+};
+
+struct asked {
+    const struct seep_who_question *question;
+    struct seep_memory memory;
+    struct seep_maps maps;
+    struct seep_snapshot_range *own;
+    struct seep_snapshot_block *nodes; /* site: the line */
+    size_t n;
+    uint32_t *lines; /* [n_lines + 1] of themselves */
+    struct seep_heap heap;
+    struct seep_reach reach;
+};
+
+static int read_maps(struct asked *a)
+{
+    char path[64], *text = NULL;
+    size_t n = 0, capacity = 0, got = 1;
+
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)a->question->copy);
+    FILE *file = fopen(path, "re");
+    while (file && got) {
+        char *more = n + 65536 > capacity ? realloc(text, capacity = capacity * 2 + 65536) : text;
+        if (!more)
+            break;
+        text = more;
+        got = fread(text + n, 1, 65536, file);
+        n += got;
+    }
+    int rc = file && !got ? seep_maps_parse(&a->maps, text, n) : -SEEP_EIO;
+    if (file)
+        fclose(file);
+    free(text);
+    return rc;
+}
+
+static int read_own(struct asked *a)
+{
+    const struct seep_snapshot *head = a->question->head;
+    size_t n = head->n_own < MOST_OWN ? (size_t)head->n_own : 0;
+
+    a->own = calloc(n + 1, sizeof *a->own);
+    if (!a->own)
+        return -SEEP_ENOMEM;
+    if (seep_memory_read(&a->memory, head->own, a->own, n * sizeof *a->own)) {
+        a->heap.own = a->own;
+        a->heap.n_own = n;
+    }
+    return 0;
+}
+
+/* Adds a map, or the objects in it where it is an arena of Python's; `count`: only counts them. */
+static size_t add_map(struct asked *a, struct seep_snapshot_block map, uint32_t line, bool count)
+{
+    const struct seep_python_layout *layout = a->heap.python.layout;
+    size_t n = layout ? seep_pymalloc_objects(&a->memory, layout, &map, NULL, 0) : 0;
+
+    map.site = n ? 0 : line;
+    if (count)
+        return n ? n : 1;
+    if (n)
+        return seep_pymalloc_objects(&a->memory, layout, &map, a->nodes + a->n, n);
+    a->nodes[a->n] = map;
+    return 1;
+}
+
+static int make_nodes(struct asked *a)
+{
+    const struct seep_who_question *q = a->question;
+    const struct seep_snapshot_block *maps = q->blocks + q->head->n_blocks;
+    const uint32_t *line_of_map = q->line_of_block + q->head->n_blocks;
+    size_t n = (size_t)q->head->n_blocks;
+
+    for (uint64_t i = 0; i < q->head->n_maps; i++)
+        n += add_map(a, maps[i], 0, true);
+    if (n > MOST_NODES)
+        return -SEEP_EINVAL;
+    a->nodes = malloc((n + 1) * sizeof *a->nodes);
+    if (!a->nodes)
+        return -SEEP_ENOMEM;
+    for (; a->n < q->head->n_blocks; a->n++) {
+        a->nodes[a->n] = q->blocks[a->n];
+        a->nodes[a->n].site = q->line_of_block[a->n];
+    }
+    for (uint64_t i = 0; i < q->head->n_maps; i++)
+        a->n += add_map(a, maps[i], line_of_map[i], false);
+    return 0;
+}
+
+static int make_lines(struct asked *a)
+{
+    a->lines = malloc((a->question->n_lines + 1) * sizeof *a->lines);
+    for (uint32_t i = 0; a->lines && i <= a->question->n_lines; i++)
+        a->lines[i] = i;
+    return a->lines ? 0 : -SEEP_ENOMEM;
+}
+
+static int search(struct asked *a)
+{
+    const struct seep_root_places places = {.stack_pointer = a->question->head->stack_pointer,
+                                            .thread_pointer = a->question->head->thread_pointer};
+    int rc = seep_heap_init(&a->heap, &a->memory, &a->maps, a->nodes, a->n);
+
+    if (!rc)
+        rc = seep_reach_init(&a->reach, &a->heap, &places);
+    return rc ? rc : seep_reach_run(&a->reach);
+}
+
+static int answer(struct asked *a, struct seep_who_answers *answers)
+{
+    const struct seep_question question = {.line_of_site = a->lines,
+                                           .n_sites = a->question->n_lines + 1u,
+                                           .n_lines = a->question->n_lines + 1u,
+                                           .most = SEEP_WHO_ANSWERS,
+                                           .least = LEAST_LINE,
+                                           .most_runs = MOST_RUNS,
+                                           .keys = a->question->keys};
+    int n = seep_answer_lines(&a->reach, &question, answers->lines);
+
+    if (n < 0)
+        return n;
+    answers->n = (size_t)n;
+    if (a->memory.full)
+        answers->why_not = "its heap is larger than what is kept of it";
+    else if (a->question->head->python_version && !a->heap.python.layout)
+        answers->why_not = "this version of Python is not known";
+    return 0;
+}
+
+static int ask(struct asked *a, struct seep_who_answers *answers)
+{
+    const struct seep_snapshot *head = a->question->head;
+    int rc;
+
+    seep_memory_init(&a->memory, a->question->source, a->question->context, MOST_MEMORY);
+    a->heap.python = (struct seep_python){.layout = seep_python_layout_find(head->python_version),
+                                          .runtime = head->python_runtime};
+    rc = read_maps(a);
+    if (!rc)
+        rc = read_own(a);
+    if (!rc)
+        rc = make_nodes(a);
+    answers->n_nodes = a->n;
+    if (!rc)
+        rc = make_lines(a);
+    if (!rc)
+        rc = search(a);
+    if (a->question->release)
+        a->question->release(a->question->arg); /* what else is asked was read by then */
+    return rc ? rc : answer(a, answers);
+}
+
+int seep_who_holds(const struct seep_who_question *question, struct seep_who_answers *answers)
+{
+    struct asked a = {.question = question};
+    int rc;
+
+    *answers = (struct seep_who_answers){0};
+    rc = ask(&a, answers);
+    seep_reach_fini(&a.reach);
+    seep_heap_fini(&a.heap);
+    seep_maps_fini(&a.maps);
+    seep_memory_fini(&a.memory);
+    free(a.own);
+    free(a.nodes);
+    free(a.lines);
+    if (rc == -SEEP_EINVAL || rc == -SEEP_EIO) {
+        answers->why_not = rc == -SEEP_EIO ? "what is mapped in it is not told"
+                                           : "its heap has more than 5 million objects";
+        rc = 0;
+    }
+    return rc;
+}
+
+static json_t *count_or_null(int64_t n)
+{
+    return n >= 0 ? json_integer(n) : json_null();
+}
+
+static json_t *holder_json(const struct seep_answer_path *p)
+{
+    const char *by = strcmp(p->holder_type, "deque") == 0 ? "maxlen" : "maxsize";
+
+    if (!p->holder_type[0] && !p->holder_name[0])
+        return json_null();
+    return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o}", "hop", (json_int_t)p->holder_hop, "type",
+                     p->holder_type[0] ? json_string(p->holder_type) : json_null(), "name",
+                     p->holder_name[0] ? json_string(p->holder_name) : json_null(), "length",
+                     count_or_null(p->holder_length), "bound", count_or_null(p->holder_bound),
+                     "bound_by", p->holder_bound >= 0 ? json_string(by) : json_null());
+}
+
+static json_t *path_json(const struct seep_answer_path *p)
+{
+    json_t *json = seep_path_json(&p->path);
+    bool failed = !json;
+
+    seep_json_set(json, "blocks", json_integer((json_int_t)p->blocks), &failed);
+    seep_json_set(json, "bytes", json_integer((json_int_t)p->bytes), &failed);
+    seep_json_set(json, "sole_bytes", json_integer((json_int_t)p->sole_bytes), &failed);
+    seep_json_set(json, "holder", holder_json(p), &failed);
+    return seep_json_whole(json, failed);
+}
+
+/* What the ways that are told lead to. */
+static uint64_t explained(const struct seep_answer *answer)
+{
+    uint64_t most = 0;
+
+    for (size_t i = 0; i < answer->n_paths; i++) {
+        const struct seep_answer_path *p = &answer->paths[i];
+        most = p->bytes > most ? p->bytes : most;
+        most = p->sole_bytes > most ? p->sole_bytes : most;
+    }
+    return most < answer->bytes ? most : answer->bytes;
+}
+
+json_t *seep_who_json(const struct seep_answer *answer)
+{
+    json_t *json = json_object(), *paths = json_array();
+    bool failed = false;
+
+    for (size_t i = 0; i < answer->n_paths; i++)
+        seep_json_append(paths, path_json(&answer->paths[i]), &failed);
+    seep_json_set(json, "state", json_string(seep_hold_state_word(answer->state)), &failed);
+    seep_json_set(json, "explained_bytes", json_integer((json_int_t)explained(answer)), &failed);
+    seep_json_set(json, "lost_bytes", json_integer((json_int_t)answer->lost_bytes), &failed);
+    seep_json_set(json, "cycle_bytes", json_integer((json_int_t)answer->cycle_bytes), &failed);
+    seep_json_set(json, "paths", paths, &failed);
+    return seep_json_whole(json, failed);
+}
