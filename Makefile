@@ -80,7 +80,7 @@ CUDA_LIBS := $(if $(filter 1,$(WITH_CUDA)),-L$(dir $(NVCC))../lib64 -lcudart_sta
 RUNTIME := $(wildcard libprof/record/*.c) $(addprefix libprof/program/,program_elf.c program_entry.c)
 LIBPROF := $(wildcard libprof/*.c libprof/*/*.c)
 PRELOAD := $(wildcard preload/*.c preload/*/*.c)
-VIEWER := $(wildcard viewer/*.c)
+VIEWER := $(wildcard viewer/*.c viewer/*/*.c)
 LAB := $(wildcard kernels/*/*.c)
 LAB_CUDA := $(if $(WITH_CUDA),$(wildcard kernels/*/*.cu)) $(if $(CUDA_ON_CPU),$(wildcard tests/cuda_on_cpu/*.cc))
 ALL_TESTS := $(wildcard tests/*/test_*.c tests/*/*/test_*.c)
@@ -339,7 +339,7 @@ clean: ## remove build/
 	rm -rf build
 
 format: ## clang-format over all sources
-	clang-format -i $(wildcard libprof/*.[ch] libprof/*/*.[ch] preload/*.[ch] preload/*/*.[ch] viewer/*.[ch] kernels/*/*.[ch] \
+	clang-format -i $(wildcard libprof/*.[ch] libprof/*/*.[ch] preload/*.[ch] preload/*/*.[ch] viewer/*.[ch] viewer/*/*.[ch] kernels/*/*.[ch] \
 		tests/*.[ch] tests/*/*.[ch] tests/*/*/*.[ch])
 
 help: ## this list

@@ -2,6 +2,7 @@
 
 #include "libprof/code/function_kinds.h"
 #include "libprof/code/part_rules.h"
+#include "libprof/holders/holders_merge.h"
 #include "libprof/judge/diagnosis.h"
 #include "libprof/judge/resident_findings.h"
 #include "libprof/model/model_build.h"
@@ -17,6 +18,7 @@ struct analysis {
     struct seep_stack_lines frames;
     struct seep_findings findings;
     struct seep_rss_table rss;
+    struct seep_holders holders;
 };
 
 static int look_at_code(struct analysis *a, const struct seep_dictionary *d, bool outside)
@@ -48,6 +50,17 @@ static int judge(struct analysis *a, const struct seep_model *m)
     return rc ? rc : seep_rss_judge(m, &a->rss, &a->findings);
 }
 
+static int look_at_holders(struct analysis *a, const char *const *dirs, size_t n_dirs)
+{
+    struct seep_holders_files files;
+    int rc = seep_holders_open(dirs, n_dirs, &files);
+
+    if (!rc)
+        rc = seep_holders_merge(&files, &a->holders);
+    seep_holders_files_fini(&files);
+    return rc;
+}
+
 static int report_of(const struct analysis *a, const struct seep_model *m, bool outside,
                      bool all_sites, json_t **report)
 {
@@ -56,17 +69,19 @@ static int report_of(const struct analysis *a, const struct seep_model *m, bool 
                                         .symbols = a->symbols,
                                         .findings = &a->findings,
                                         .rss = &a->rss,
+                                        .holders = &a->holders,
                                         .may_look = outside,
                                         .all_sites = all_sites};
 
     return seep_report_json(&pieces, report);
 }
 
-/* A merged model to a report. */
-static int analyse(struct seep_model *m, const struct seep_analysis_options *opts, bool outside,
-                   json_t **report, struct seep_error *err)
+/* A merged model to a report. `dirs`: the folders it is from; NULL where it is from none. */
+static int analyse(struct seep_model *m, const struct seep_analysis_options *opts,
+                   const char *const *dirs, size_t n_dirs, json_t **report, struct seep_error *err)
 {
     struct analysis a = {0};
+    const bool outside = dirs;
     bool all_sites = opts && opts->all_sites;
     int rc = seep_part_rules_load(&a.rules, opts ? opts->roles_file : NULL, err);
 
@@ -77,9 +92,12 @@ static int analyse(struct seep_model *m, const struct seep_analysis_options *opt
     if (!rc)
         rc = judge(&a, m);
     if (!rc)
+        rc = look_at_holders(&a, dirs, n_dirs);
+    if (!rc)
         rc = report_of(&a, m, outside, all_sites, report);
     if (rc)
         seep_error_set(err, -rc, "", 0, "no memory for the analysis");
+    seep_holders_fini(&a.holders);
     seep_findings_fini(&a.findings);
     seep_rss_fini(&a.rss);
     seep_symbols_destroy(a.symbols);
@@ -101,7 +119,7 @@ int seep_analyse(const char *const *dirs, size_t n_dirs, const struct seep_analy
         return seep_error_set(err, SEEP_ENOMEM, "", 0, "no memory");
     int rc = seep_model_merge_folders(m, dirs, n_dirs, err);
     if (!rc)
-        rc = analyse(m, opts, true, report, err);
+        rc = analyse(m, opts, dirs, n_dirs, report, err);
     seep_model_fini(m);
     free(m);
     return rc;
@@ -121,7 +139,7 @@ int seep_analyse_profiles(struct seep_profile **profiles, size_t n, struct seep_
     }
     int rc = seep_model_merge_profiles(m, profiles, n, job, err);
     if (!rc)
-        rc = analyse(m, opts, false, report, err);
+        rc = analyse(m, opts, NULL, 0, report, err);
     seep_model_fini(m);
     free(m);
     return rc;

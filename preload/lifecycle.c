@@ -15,6 +15,7 @@
 #include "preload/record/capture.h"
 #include "preload/record/steps.h"
 #include "preload/record/tick.h"
+#include "preload/snapshot/snapshot.h"
 #include "preload/stack/stack_range.h"
 #include "preload/stack/walk.h"
 
@@ -40,6 +41,7 @@ static const struct module {
 } modules[] = {
     {.lock = seep_start_lock},
     {.lock = seep_tick_lock, .after_fork = seep_tick_after_fork},
+    {.lock = seep_snapshot_lock, .after_fork = seep_snapshot_after_fork},
     {.lock = seep_modules_lock, .after_fork = seep_modules_after_fork},
     {.forget = seep_walk_forget},
     {.after_fork = seep_capture_after_fork, .forget = seep_capture_forget},

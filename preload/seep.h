@@ -50,6 +50,10 @@ SEEP_DEFINE_(seep_step)
  * where another one is over. */
 SEEP_DEFINE_(seep_epoch)
 
+/* Who holds the memory that is live now is to be looked for: in a copy of the process, which takes
+ * the time of a fork(). The report has what was found with the findings. */
+SEEP_DEFINE_(seep_holders)
+
 /* Nonzero where seep records this process. */
 static inline __attribute__((unused)) int seep_active(void)
 {

@@ -20,6 +20,7 @@ enum { START = 1000000000 };
 
 static struct builder a, c;
 static json_t *report;
+static const char *beside, *beside_text; /* a file that lies beside the profiles */
 
 static inline void setup(void)
 {
@@ -28,6 +29,7 @@ static inline void setup(void)
     builder_header(&c)->ppid = 100;
     builder_header(&c)->process_plus_1 = 2;
     report = NULL;
+    beside = beside_text = NULL;
 }
 
 static inline void teardown(void)
@@ -53,6 +55,17 @@ static inline void analyse(size_t n, struct seep_job *job, bool all)
     ck_assert_int_eq(seep_analyse_profiles(p, n, job, &opts, &report, NULL), 0);
 }
 
+static inline void write_beside(const char *dir)
+{
+    char path[128];
+
+    snprintf(path, sizeof path, "%s/%s", dir, beside);
+    FILE *f = fopen(path, "w");
+    ck_assert_ptr_nonnull(f);
+    fputs(beside_text, f);
+    fclose(f);
+}
+
 /* By way of files, so that /proc and the files of modules are looked at. */
 static inline void analyse_folder(struct seep_job *job, bool all)
 {
@@ -65,6 +78,8 @@ static inline void analyse_folder(struct seep_job *job, bool all)
     if (job)
         ck_assert_int_eq(builder_write_job(job, dir), 0);
     free(job);
+    if (beside_text)
+        write_beside(dir);
     int rc = seep_analyse(dirs, 1, &opts, &report, NULL);
     snprintf(command, sizeof command, "rm -r %s", dir);
     ck_assert_int_eq(system(command), 0);

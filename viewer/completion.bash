@@ -31,7 +31,7 @@ _seep_job() {
             ((i++))
             break
             ;;
-        -o | --output | --sample | --max-profile | --roles) ((i += 2)) ;;
+        -o | --output | --sample | --max-profile | --holders | --roles) ((i += 2)) ;;
         -*) ((i++)) ;;
         *) break ;;
         esac
@@ -64,10 +64,11 @@ _seep() {
         --max-profile) _seep_words "64MiB 256MiB 1GiB" "$word" ;;
         --max-folder) _seep_words "1GiB 4GiB 16GiB" "$word" ;;
         --helpers) _seep_words "count full" "$word" ;;
+        --holders) _seep_words "auto off" "$word" ;;
         *)
             _seep_job "$word" ||
                 _seep_words "-o --output -q --quiet --no-report --sample --max-profile \
-                    --python-allocators --max-folder --helpers --roles -h --help --" "$word"
+                    --python-allocators --max-folder --helpers --holders --holder-keys --roles -h --help --" "$word"
             ;;
         esac
         ;;

@@ -5,7 +5,7 @@
  * they stop the job and seep alike. */
 #include "viewer/launch.h"
 
-#include "viewer/resident.h"
+#include "viewer/watch/resident.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -143,13 +143,14 @@ int seep_launch_start(struct seep_launch *launch, const char *path, char *const 
 /* Reaps whoever has ended. True once the job's first process is among them. */
 static bool reap(struct seep_launch *launch, struct seep_job_folder *folder, int *job_status)
 {
+    struct rusage usage;
     bool ended = false;
     int status;
 
-    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+    for (pid_t pid; (pid = wait4(-1, &status, WNOHANG, &usage)) > 0;) {
         if (pid == launch->witness.pid)
             launch->witness.pid = 0;
-        else
+        else if (!seep_copies_reaped(launch->holders, pid, status, &usage))
             seep_job_folder_reaped(folder, pid, status);
         if (pid == launch->pid) {
             *job_status = status;
@@ -191,6 +192,7 @@ int seep_launch_wait(struct seep_launch *launch, struct seep_job_folder *folder)
 
     while (!reap(launch, folder, &status)) {
         siginfo_t info;
+        seep_copies_look(launch->holders);
         uint64_t gap_ns = seep_resident_sample(&resident, folder->job);
         struct timespec wait = {.tv_sec = (time_t)(gap_ns / NS_PER_S),
                                 .tv_nsec = (long)(gap_ns % NS_PER_S)};
@@ -199,6 +201,7 @@ int seep_launch_wait(struct seep_launch *launch, struct seep_job_folder *folder)
             pass_on(launch, &info);
     }
     seep_witness_stop(&launch->witness);
+    seep_copies_close(launch->holders);
     reap_last(launch, folder);
     seep_job_folder_ended(folder, status);
     return status;

@@ -4,7 +4,8 @@
 
 #include "libprof/base/error.h"
 #include "viewer/job_folder.h"
-#include "viewer/witness.h"
+#include "viewer/watch/copies.h"
+#include "viewer/watch/witness.h"
 
 #include <signal.h>
 #include <sys/types.h>
@@ -13,6 +14,7 @@ struct seep_launch {
     pid_t pid;
     sigset_t waited; /* the signals that seep_launch_wait() takes from its queue */
     struct seep_witness witness;
+    struct seep_copies *holders; /* the caller's; all zero where copies are not read */
 };
 
 /* Forks and execs `path` with argv and environ as they are. The job gets the signal mask,

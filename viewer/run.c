@@ -29,12 +29,15 @@
 
 enum {
     LABEL_BYTES = 64,
+    MAX_STEPS_TEXT = 2048,  /* the library takes no longer list */
     ANALYSIS_SECONDS = 300, /* then it is given up; it takes well below one */
 };
 
 struct run_options {
-    const char *out;   /* NULL: a name of our own */
-    const char *roles; /* NULL: the shipped ones */
+    const char *out;     /* NULL: a name of our own */
+    const char *roles;   /* NULL: the shipped ones */
+    const char *holders; /* "auto", "off" or steps */
+    bool holder_keys;    /* texts of dict keys are shown */
     bool quiet;
     bool no_report;
     bool python_allocators;
@@ -50,7 +53,9 @@ enum {
     OPT_MAX_PROFILE,
     OPT_MAX_FOLDER,
     OPT_HELPERS,
+    OPT_HOLDERS,
     OPT_PYTHON_ALLOCATORS,
+    OPT_HOLDER_KEYS,
     OPT_NO_REPORT,
     OPT_ROLES,
 };
@@ -63,6 +68,8 @@ static const struct option long_options[] = {
     {"max-profile", required_argument, NULL, OPT_MAX_PROFILE},
     {"max-folder", required_argument, NULL, OPT_MAX_FOLDER},
     {"helpers", required_argument, NULL, OPT_HELPERS},
+    {"holders", required_argument, NULL, OPT_HOLDERS},
+    {"holder-keys", no_argument, NULL, OPT_HOLDER_KEYS},
     {"python-allocators", no_argument, NULL, OPT_PYTHON_ALLOCATORS},
     {"no-report", no_argument, NULL, OPT_NO_REPORT},
     {"roles", required_argument, NULL, OPT_ROLES},
@@ -110,6 +117,21 @@ static bool take_helpers(const char *from, const char *text, struct run_options 
     return false;
 }
 
+static bool take_holders(const char *from, const char *text, struct run_options *o)
+{
+    o->holders = text;
+    if (strlen(text) >= MAX_STEPS_TEXT) {
+        seep_complain("%s has too many steps: name fewer, of most %d characters", from,
+                      MAX_STEPS_TEXT - 1);
+        return false;
+    }
+    if (strcmp(text, "auto") == 0 || strcmp(text, "off") == 0 ||
+        (strspn(text, "0123456789,") == strlen(text) && strpbrk(text, "123456789")))
+        return true;
+    seep_complain("%s %s is not known: choose auto, off, or steps as in 10,100,1000", from, text);
+    return false;
+}
+
 /* True where seep itself runs under seep: SEEP_OUT is then that of the outer run. */
 static bool is_nested(void)
 {
@@ -139,19 +161,22 @@ static bool read_variables(struct run_options *o)
     const char *roles = getenv("SEEP_ROLES");
     const char *out = getenv("SEEP_OUT"), *sample = getenv("SEEP_SAMPLE");
     const char *max_profile = getenv("SEEP_MAX_PROFILE"), *max_folder = getenv("SEEP_MAX_FOLDER");
-    const char *helpers = getenv("SEEP_HELPERS");
+    const char *helpers = getenv("SEEP_HELPERS"), *holders = getenv("SEEP_HOLDERS");
 
+    o->holders = "auto";
     o->max_folder_bytes = MAX_FOLDER;
     o->out = out && *out && !is_nested() ? out : NULL;
     o->quiet = seep_env_flag("SEEP_QUIET");
     o->no_report = seep_env_flag("SEEP_NO_REPORT");
     o->python_allocators = seep_env_flag("SEEP_PYTHON_ALLOCATORS");
+    o->holder_keys = seep_env_flag("SEEP_HOLDER_KEYS");
     return (!sample || !*sample || take_sample("SEEP_SAMPLE", sample, o)) &&
            (!roles || !*roles || take_roles("SEEP_ROLES", roles, o)) &&
            (!max_profile || !*max_profile ||
             take_max_profile("SEEP_MAX_PROFILE", max_profile, o)) &&
            (!max_folder || !*max_folder || take_max_folder("SEEP_MAX_FOLDER", max_folder, o)) &&
-           (!helpers || !*helpers || take_helpers("SEEP_HELPERS", helpers, o));
+           (!helpers || !*helpers || take_helpers("SEEP_HELPERS", helpers, o)) &&
+           (!holders || !*holders || take_holders("SEEP_HOLDERS", holders, o));
 }
 
 static bool take_output(const char *text, struct run_options *o)
@@ -176,6 +201,8 @@ static bool take_value(int c, struct run_options *o)
         return take_max_folder("--max-folder", optarg, o);
     case OPT_HELPERS:
         return take_helpers("--helpers", optarg, o);
+    case OPT_HOLDERS:
+        return take_holders("--holders", optarg, o);
     default:
         return take_roles("--roles", optarg, o);
     }
@@ -196,6 +223,9 @@ static int read_options(int argc, char **argv, struct run_options *o)
             return seep_help_print("run");
         case OPT_PYTHON_ALLOCATORS:
             o->python_allocators = true;
+            break;
+        case OPT_HOLDER_KEYS:
+            o->holder_keys = true;
             break;
         case OPT_NO_REPORT:
             o->no_report = true;
@@ -277,6 +307,7 @@ static bool set_environment(const struct run_options *o, const char *shim, const
         good &= setenv("SEEP_HELPERS", "full", 1) == 0;
     else
         good &= unsetenv("SEEP_HELPERS") == 0;
+    good &= setenv("SEEP_HOLDERS", o->holders, 1) == 0;
     if (o->python_allocators)
         good &= setenv("SEEP_PYTHON_ALLOCATORS", "1", 1) == 0 &&
                 setenv("PYTHONMALLOC", "malloc", 0) == 0;
@@ -386,7 +417,8 @@ int seep_run_main(int argc, char **argv)
     static struct seep_program program;
     struct run_options options = {0};
     struct seep_job_folder folder;
-    struct seep_launch launch;
+    struct seep_copies holders = {0};
+    struct seep_launch launch = {.holders = &holders};
     struct seep_error err = {0};
     char shim[SEEP_PATH_BYTES], label[LABEL_BYTES], name[LABEL_BYTES + 32];
 
@@ -416,6 +448,8 @@ int seep_run_main(int argc, char **argv)
         return SEEP_EXIT_FAILED;
     }
     folder.job->max_folder_bytes = options.max_folder_bytes;
+    if (strcmp(options.holders, "off") != 0)
+        seep_copies_open(&holders, &folder, options.roles, options.holder_keys);
     status = set_environment(&options, shim, folder.path)
                  ? start(&launch, &program, options.command)
                  : SEEP_EXIT_FAILED;

@@ -1,5 +1,10 @@
 #include "libprof/base/json_build.h"
 
+#include "libprof/base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
 void seep_json_set(json_t *object, const char *key, json_t *value, bool *failed)
 {
     if (json_object_set_new(object, key, value))
@@ -18,4 +23,28 @@ json_t *seep_json_whole(json_t *json, bool failed)
         return json;
     json_decref(json);
     return NULL;
+}
+
+json_t *seep_json_text_n(const char *bytes, size_t n)
+{
+    char *clean = seep_text_clean(bytes, n);
+    json_t *text = clean ? json_string(clean) : NULL;
+
+    free(clean);
+    return text;
+}
+
+json_t *seep_json_text(const char *bytes)
+{
+    return seep_json_text_n(bytes, strlen(bytes));
+}
+
+json_t *seep_json_text_or_null(const char *bytes)
+{
+    return bytes && *bytes ? seep_json_text(bytes) : json_null();
+}
+
+json_t *seep_json_count(uint64_t n)
+{
+    return json_integer(n < INT64_MAX ? (json_int_t)n : INT64_MAX);
 }

@@ -136,11 +136,23 @@ static int answer(struct asked *a, struct seep_who_answers *answers)
     if (n < 0)
         return n;
     answers->n = (size_t)n;
+    if (answers->why_not)
+        return 0;
     if (a->memory.full)
         answers->why_not = "its heap is larger than what is kept of it";
     else if (a->question->head->python_version && !a->heap.python.layout)
         answers->why_not = "this version of Python is not known";
     return 0;
+}
+
+/* Whether the copy is still what it was. */
+static bool is_there(const struct asked *a)
+{
+    const struct seep_who_question *q = a->question;
+    uint64_t first;
+
+    return q->source(q->context, q->head->blocks, &first, sizeof first) == sizeof first ||
+           !q->head->n_blocks;
 }
 
 static int ask(struct asked *a, struct seep_who_answers *answers)
@@ -161,6 +173,8 @@ static int ask(struct asked *a, struct seep_who_answers *answers)
         rc = make_lines(a);
     if (!rc)
         rc = search(a);
+    if (!rc && !is_there(a))
+        answers->why_not = "the copy ended before it was read";
     if (a->question->release)
         a->question->release(a->question->arg); /* what else is asked was read by then */
     return rc ? rc : answer(a, answers);
@@ -213,7 +227,8 @@ static json_t *path_json(const struct seep_answer_path *p)
 
     seep_json_set(json, "blocks", json_integer((json_int_t)p->blocks), &failed);
     seep_json_set(json, "bytes", json_integer((json_int_t)p->bytes), &failed);
-    seep_json_set(json, "sole_bytes", json_integer((json_int_t)p->sole_bytes), &failed);
+    seep_json_set(json, "sole_bytes",
+                  p->sole_known ? json_integer((json_int_t)p->sole_bytes) : json_null(), &failed);
     seep_json_set(json, "holder", holder_json(p), &failed);
     return seep_json_whole(json, failed);
 }

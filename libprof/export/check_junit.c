@@ -1,6 +1,7 @@
 /* This file prints a check as JUnit's XML, as Ant's JUnit task has it, the strictest in use: every
  * attribute and element that it wants is there, in its order, so that all readers take it. */
 #include "libprof/base/text.h"
+#include "libprof/document/holder_view.h"
 #include "libprof/document/report_view.h"
 #include "libprof/export/check_printers.h"
 
@@ -74,6 +75,7 @@ static void put_line(FILE *out, const json_t *line, const char *cwd)
 static void put_failure(FILE *out, const json_t *finding, const char *frame)
 {
     json_t *line;
+    char *held;
     size_t i;
 
     fputs(">\n      <failure", out);
@@ -84,6 +86,11 @@ static void put_failure(FILE *out, const json_t *finding, const char *frame)
     json_array_foreach (json_object_get(finding, "evidence"), i, line) {
         fputs("\n- ", out);
         put(out, json_string_value(line) ? json_string_value(line) : "");
+    }
+    for (i = 0; (held = seep_get_holders_line(finding, i)); i++) {
+        fputs("\n- ", out);
+        put(out, held);
+        free(held);
     }
     fputs("\nto do: ", out);
     put(out, seep_get_text(finding, "advice", ""));

@@ -1,5 +1,6 @@
 /* This file prints a check as Markdown for the summary of a CI job. */
 #include "libprof/base/text.h"
+#include "libprof/document/holder_view.h"
 #include "libprof/document/report_view.h"
 #include "libprof/export/check_printers.h"
 #include "libprof/export/put_text.h"
@@ -108,6 +109,7 @@ static void put_row(FILE *out, const json_t *finding, const char *cwd)
 static void put_details(FILE *out, const json_t *finding)
 {
     json_t *line;
+    char *held;
     size_t i;
 
     fputs("<details><summary>", out);
@@ -119,6 +121,12 @@ static void put_details(FILE *out, const json_t *finding)
         fputs("- ", out);
         put(out, json_string_value(line) ? json_string_value(line) : "");
         fputc('\n', out);
+    }
+    for (i = 0; (held = seep_get_holders_line(finding, i)); i++) {
+        fputs("- ", out);
+        put(out, held);
+        fputc('\n', out);
+        free(held);
     }
     fputs("\n**To do:** ", out);
     put_key(out, finding, "advice");

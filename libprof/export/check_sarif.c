@@ -2,6 +2,7 @@
  * brackets name its sections. */
 #include "libprof/base/json_build.h"
 #include "libprof/base/text.h"
+#include "libprof/document/holder_view.h"
 #include "libprof/document/report_pairs.h"
 #include "libprof/document/report_view.h"
 #include "libprof/export/check_printers.h"
@@ -76,24 +77,50 @@ static const char *level_of(const json_t *finding)
     return levels[seep_get_severity(finding)];
 }
 
-/* Title, evidence and advice as one message [3.11]. */
+/* Adds to *text, which becomes NULL without memory. */
+static void add_text(char **text, const char *before, const char *more)
+{
+    char *longer = *text ? seep_text_format("%s%s%s", *text, before, more) : NULL;
+
+    free(*text);
+    *text = longer;
+}
+
+/* Title, evidence, who holds it, and advice as one message [3.11]. */
 static json_t *message_of(const json_t *finding)
 {
-    char *text = seep_text_format("%s", seep_get_text(finding, "title", "")), *longer;
-    json_t *line, *message;
+    char *text = seep_text_format("%s", seep_get_text(finding, "title", "")), *held;
+    json_t *line;
     size_t i;
 
-    json_array_foreach (json_object_get(finding, "evidence"), i, line) {
-        longer = text ? seep_text_format("%s\n- %s", text, json_string_value(line)) : NULL;
-        free(text);
-        text = longer;
+    json_array_foreach (json_object_get(finding, "evidence"), i, line)
+        add_text(&text, "\n- ", json_string_value(line));
+    for (i = 0; (held = seep_get_holders_line(finding, i)); i++) {
+        add_text(&text, "\n- ", held);
+        free(held);
     }
-    longer =
-        text ? seep_text_format("%s\nTo do: %s", text, seep_get_text(finding, "advice", "")) : NULL;
-    message = longer ? json_pack("{s:s}", "text", longer) : NULL;
+    add_text(&text, "\nTo do: ", seep_get_text(finding, "advice", ""));
+    json_t *message = text ? json_pack("{s:s}", "text", text) : NULL;
     free(text);
-    free(longer);
     return message;
+}
+
+/* Where the variables are that hold what the line made [3.27.22]; none where no file is known. */
+static json_t *roots_of(const json_t *finding, const char *cwd)
+{
+    json_t *list = json_array(), *path, *location;
+    bool failed = false;
+    size_t i;
+
+    json_array_foreach (json_object_get(seep_get_holders(finding), "paths"), i, path) {
+        location = location_of(json_object_get(path, "root"), cwd);
+        if (json_is_null(location))
+            continue;
+        seep_json_set(location, "message",
+                      json_pack("{s:s}", "text", seep_get_text(path, "text", "?")), &failed);
+        seep_json_append(list, location, &failed);
+    }
+    return seep_json_whole(list, failed);
 }
 
 static int pattern_index(const char *name)
@@ -129,6 +156,11 @@ static json_t *finding_result(const json_t *finding, const char *cwd)
     if (pattern_index(pattern) >= 0)
         seep_json_set(result, "ruleIndex", json_integer(pattern_index(pattern)), &failed);
     add_location(result, location_of(json_object_get(finding, "frame"), cwd), &failed);
+    json_t *roots = roots_of(finding, cwd);
+    failed = failed || !roots;
+    if (json_array_size(roots))
+        seep_json_set(result, "relatedLocations", json_incref(roots), &failed);
+    json_decref(roots);
     add_fingerprint(result, seep_compare_fingerprint(finding), &failed);
     if (reason)
         seep_json_set(result, "suppressions",

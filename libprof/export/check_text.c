@@ -1,6 +1,7 @@
 /* This file prints a check for a terminal. */
 #include "libprof/document/report_view.h"
 #include "libprof/export/check_printers.h"
+#include "libprof/export/holder_text.h"
 #include "libprof/export/put_text.h"
 
 #include <string.h>
@@ -40,11 +41,13 @@ static void put_finding(FILE *out, const json_t *finding, const char *cwd, bool 
     seep_put_frame(out, json_object_get(finding, "frame"), cwd);
     fputs("\n      ", out);
     seep_put_text(out, seep_get_text(finding, "title", ""));
+    fputc('\n', out);
+    seep_holder_text(finding, out, 6);
     if (json_object_get(finding, "reason")) {
-        fputs("\n      ignored: ", out);
+        fputs("      ignored: ", out);
         seep_put_text(out, seep_get_text(finding, "reason", ""));
     } else {
-        fputs("\n      to do: ", out);
+        fputs("      to do: ", out);
         seep_put_text(out, seep_get_text(finding, "advice", ""));
     }
     fputc('\n', out);

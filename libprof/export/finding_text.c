@@ -1,6 +1,7 @@
 #include "libprof/export/finding_text.h"
 
 #include "libprof/document/report_view.h"
+#include "libprof/export/holder_text.h"
 #include "libprof/export/put_text.h"
 
 #include <string.h>
@@ -169,6 +170,7 @@ static void put_finding(const struct page *p, const json_t *finding)
         fputs("    - ", p->out);
         seep_put_wrapped(p->out, json_string_value(line) ? json_string_value(line) : "", 6, 6);
     }
+    seep_holder_text(finding, p->out, 4);
     put_limit(p, finding);
     put_saving(p, finding);
     seep_put_colour(p->out, p->colour, "32");

@@ -1,5 +1,6 @@
 #include "libprof/export/fix_text.h"
 
+#include "libprof/document/holder_view.h"
 #include "libprof/document/report_view.h"
 #include "libprof/export/put_text.h"
 #include "libprof/export/spaces_text.h"
@@ -22,6 +23,10 @@ static void put_finding(FILE *out, const char *what, const json_t *finding, cons
         fputs(", ", out);
         seep_put_change(out, growth.value);
         fprintf(out, " a %s", seep_get_step_unit(job));
+    }
+    if (seep_get_holder_name(finding)) {
+        fputs(", held by ", out);
+        seep_put_text(out, seep_get_holder_name(finding));
     }
     fputc('\n', out);
 }

@@ -3,6 +3,7 @@
 #include "libprof/base/text.h"
 #include "libprof/document/report_view.h"
 #include "libprof/export/finding_text.h"
+#include "libprof/export/holder_text.h"
 #include "libprof/export/put_text.h"
 #include "libprof/export/rss_text.h"
 
@@ -173,6 +174,34 @@ static void put_processes(const struct page *p, const json_t *report)
         fprintf(p->out, "         and %zu more\n", n - shown);
 }
 
+/* What the snapshots of who holds what have cost. */
+static void put_holders(const struct page *p, const json_t *report)
+{
+    const json_t *holders = json_object_get(report, "holders");
+
+    if (!json_is_object(holders))
+        return;
+    fputs("holders  ", p->out);
+    seep_put_count(p->out, seep_get_number(holders, "snapshots"), "snapshot");
+    fprintf(p->out, ": stopped for %.3f s, at most %.3f s at once; %.1f s of CPU beside the job\n",
+            seep_get_number(holders, "stopped_s"), seep_get_number(holders, "longest_stop_s"),
+            seep_get_number(holders, "reader_cpu_s"));
+}
+
+static bool is_of_a_finding(const json_t *report, const char *site)
+{
+    json_t *finding, *one;
+    size_t i, k;
+
+    json_array_foreach (json_object_get(report, "findings"), i, finding) {
+        json_array_foreach (json_object_get(finding, "sites"), k, one) {
+            if (json_is_string(one) && strcmp(json_string_value(one), site) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
 static void put_sites(const struct page *p, const json_t *report)
 {
     const json_t *sites = json_object_get(report, "sites");
@@ -189,6 +218,8 @@ static void put_sites(const struct page *p, const json_t *report)
         fputs("  ", p->out);
         seep_put_frame(p->out, json_array_get(stack, at > 0 ? (size_t)at : 0), p->cwd);
         fputc('\n', p->out);
+        if (!is_of_a_finding(report, seep_get_text(site, "id", "")))
+            seep_holder_text(site, p->out, 21);
     }
 }
 
@@ -222,6 +253,7 @@ static int print_report(const json_t *report, FILE *out, bool colour, bool all)
     put_spaces(&page, report);
     put_rss_of_job(&page, report);
     put_processes(&page, report);
+    put_holders(&page, report);
     put_sites(&page, report);
     put_gaps(&page, report);
     return ferror(out) ? -SEEP_EIO : 0;

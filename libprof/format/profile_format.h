@@ -24,6 +24,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "libprof/format/snapshot_format.h"
+
 #define SEEP_PROFILE_MAGIC  UINT64_C(0x464f525050454553) /* "SEEPPROF" */
 #define SEEP_JOB_MAGIC      UINT64_C(0x424f4a5045455300) /* "\0SEEPJOB" */
 #define SEEP_FORMAT_VERSION 2u
@@ -131,8 +133,7 @@ struct seep_detail { /* published by site. 640 bytes, 64-aligned */
     uint32_t max_lifetime; /* in periods */
     uint64_t remote_frees; /* blocks of this site freed by other threads */
     uint64_t remote_freed_bytes;
-    uint64_t
-        inherited_frees; /* blocks that the parent made before the fork, freed in this process */
+    uint64_t inherited_frees; /* blocks that the parent made before the fork, freed here */
     uint64_t inherited_freed_bytes;
     uint64_t min_bytes; /* smallest and largest request since the detail exists; 0: none */
     uint64_t max_bytes;
@@ -335,9 +336,8 @@ struct seep_job {
     uint32_t launcher_pid;
     int32_t wait_status;     /* of the command; valid once ended_ns != 0 */
     uint64_t pss_peak_bytes; /* by the launcher: the peak of the sum over processes; 0: not known */
-    uint64_t
-        limit_bytes; /* the tightest memory limit the launcher or first process found; 0: none */
-    char limit_kind[16]; /* "cgroup-v2", "cgroup-v1", "ram" */
+    uint64_t limit_bytes;    /* the tightest that the launcher or first process found; 0: none */
+    char limit_kind[16];     /* "cgroup-v2", "cgroup-v1", "ram" */
     char host[SEEP_NAME_BYTES];
     char cwd[SEEP_PATH_BYTES];
     char argv[SEEP_TEXT_BYTES]; /* NUL-separated, empty where there was no launcher */
@@ -348,7 +348,9 @@ struct seep_job {
     uint64_t n_folded;         /* processes in folded[] */
     uint32_t n_reserved; /* entries of processes[] that have disk behind them; the rest is a hole */
     uint32_t reserved;
-    uint64_t reserved_2[12];
+    struct seep_snapshot_slot snapshot;
+    struct seep_snapshot_reads snapshots;
+    uint64_t reserved_2[2];
     struct seep_folded folded[SEEP_MAX_FOLDED];
     uint16_t by_pid[SEEP_PID_HINTS]; /* pid % SEEP_PID_HINTS: index + 1 of the last that had one
                                         like it */
@@ -404,9 +406,8 @@ struct seep_header {
     uint32_t
         python_support; /* 0 unknown, 1 stacks are recorded, 2 this version is not known to seep */
     uint32_t reserved_1;
-    char program[32]; /* version of seep that wrote it */
-    char
-        parent_file[SEEP_NAME_BYTES]; /* name, in the same folder, of the forked parent's profile */
+    char program[32];                  /* version of seep that wrote it */
+    char parent_file[SEEP_NAME_BYTES]; /* in the same folder: the forked parent's profile */
     char host[SEEP_NAME_BYTES];
     char exe[SEEP_PATH_BYTES];
     char cwd[SEEP_PATH_BYTES];
@@ -437,7 +438,8 @@ struct seep_header {
     uint32_t reserved_2;
     struct seep_rss_sample rss_peak; /* the sample with the largest RSS */
     char allocator[SEEP_PATH_BYTES]; /* the object whose malloc stands before ours; "": none */
-    uint64_t reserved_3[32];
+    struct seep_snapshot_counts snapshots;
+    uint64_t reserved_3[23];
 
     struct seep_space spaces[SEEP_MAX_SPACES];
     struct seep_slot slots[SEEP_MAX_SLOTS];

@@ -51,7 +51,24 @@ enum seep_snapshot_source {
     SEEP_SNAPSHOT_ASKED,       /* the job called seep_holders() */
 };
 
-/* The job's only one: processes wait for their turn. 64 bytes. */
+/* Why a copy that was due was not made, or could not be read. */
+enum seep_snapshot_refusal {
+    SEEP_REFUSED_NO_READER = 0, /* the library was preloaded without `seep run`, or that has gone */
+    SEEP_REFUSED_MEMORY,        /* a limit is nearer than what the job might write anew meanwhile */
+    SEEP_REFUSED_CUDA,          /* fork and pinned memory: not unless the job asks */
+    SEEP_REFUSED_SAMPLED,       /* with --sample most blocks are not known */
+    SEEP_REFUSED_SANDBOX,       /* a seccomp filter of the job's */
+    SEEP_REFUSED_COST,          /* the job would have been stopped, or a CPU kept, for too long */
+    SEEP_REFUSED_CLONE,         /* the kernel made no copy: its errno is in the counts */
+    SEEP_REFUSED_FILES,         /* the copy could not let go of the job's open files */
+    SEEP_REFUSED_NO_ROOM,       /* the copy had no memory for its list of blocks */
+    SEEP_REFUSED_TOO_MANY,      /* there were more blocks than are looked at */
+    SEEP_REFUSED_DIED,          /* the copy ended before it was read */
+    SEEP_REFUSED_UNREAD,        /* nobody read it in time */
+    SEEP_N_SNAPSHOT_REFUSALS = 16,
+};
+
+/* The job's only one: processes wait for their turn. 56 bytes. */
 struct seep_snapshot_slot {
     uint32_t state;  /* enum seep_snapshot_state; a futex's word */
     uint32_t reader; /* pid of who reads; 0: nobody would, and nobody makes a copy */
@@ -61,7 +78,25 @@ struct seep_snapshot_slot {
     uint64_t taken_ns; /* when: CLOCK_MONOTONIC */
     uint64_t stop_ns;  /* how long the thread that made it was stopped */
     uint32_t source;   /* enum seep_snapshot_source */
-    uint32_t reserved[3];
+    uint32_t reading;  /* the copy that is read, or was last, by somebody who is still at work on
+                        * what it had; 0: nobody is. By the launcher */
+    uint32_t reserved[2];
+};
+
+/* What became of those of a process: in its profile's header. */
+struct seep_snapshot_counts {
+    uint32_t made;
+    int32_t error; /* errno of the last one, 0: it was made */
+    uint32_t refused[SEEP_N_SNAPSHOT_REFUSALS];
+};
+
+/* And in the job, by the launcher. */
+struct seep_snapshot_reads {
+    uint64_t cpu_ns; /* of those who read them */
+    uint32_t n_read;
+    uint32_t n_failed; /* the reader's process died, or could make nothing of it, */
+    uint32_t n_barred; /* or was not let into the copy's memory */
+    uint32_t reserved;
 };
 
 #endif

@@ -51,8 +51,10 @@ static int add_line(struct seep_budget *budget, const struct seep_budget_line *l
     for (size_t i = 0; i < budget->n_lines; i++) {
         struct seep_budget_line *old = &budget->lines[i];
         if (old->kind == line->kind && old->severity == line->severity &&
-            strcmp(old->space, line->space) == 0 && strcmp(old->process, line->process) == 0) {
+            strcmp(old->space, line->space) == 0 && strcmp(old->process, line->process) == 0 &&
+            strcmp(old->holder, line->holder) == 0) {
             old->limit = line->limit;
+            old->pace = line->pace;
             return 0;
         }
     }
@@ -224,6 +226,35 @@ static int take_process(const struct taking *t, struct seep_budget_line line,
     return take_members(t, line, m->path, m->value, take_space);
 }
 
+static int take_pace(const struct taking *t, struct seep_budget_line line, const struct member *m)
+{
+    if (strcmp(m->key, "growth") != 0)
+        return bad_key(t->file, m->table, m->key, "growth", t->err);
+    line.pace = json_number_value(m->value);
+    if (!json_is_number(m->value) || !(line.pace >= 0 && line.pace < 1e15))
+        return seep_error_set(t->err, SEEP_EINVAL, t->file, 0,
+                              "%.100s is no number of entries a step: write 0, 0.5, 1 …", m->path);
+    return add_line(t->budget, &line);
+}
+
+static int take_holder(const struct taking *t, struct seep_budget_line line, const struct member *m)
+{
+    if (!*m->key || strlen(m->key) >= sizeof line.holder)
+        return seep_error_set(t->err, SEEP_EINVAL, t->file, 0,
+                              "%.60s is no name of a holder: write [holder.\"Class.attribute\"]",
+                              m->key);
+    snprintf(line.holder, sizeof line.holder, "%s", m->key);
+    return take_members(t, line, m->path, m->value, take_pace);
+}
+
+static int take_lost(const struct taking *t, const char *key, const json_t *value)
+{
+    struct seep_budget_line line = {.kind = SEEP_BUDGET_LOST};
+    int rc = take_size(t->file, key, value, &line.limit, t->err);
+
+    return rc ? rc : add_line(t->budget, &line);
+}
+
 static int take_severity(const struct taking *t, struct seep_budget_line line,
                          const struct member *m)
 {
@@ -293,6 +324,7 @@ static int take_key(struct seep_budget *budget, const char *file, const char *ke
     const struct taking t = {budget, file, err};
     const struct seep_budget_line of_space = {.kind = SEEP_BUDGET_PEAK};
     const struct seep_budget_line of_findings = {.kind = SEEP_BUDGET_FINDINGS};
+    const struct seep_budget_line of_holder = {.kind = SEEP_BUDGET_HOLDER};
 
     if (strcmp(key, "space") == 0)
         return take_members(&t, of_space, key, value, take_space);
@@ -300,13 +332,19 @@ static int take_key(struct seep_budget *budget, const char *file, const char *ke
         return take_members(&t, of_space, key, value, take_process);
     if (strcmp(key, "findings") == 0)
         return take_members(&t, of_findings, key, value, take_severity);
+    if (strcmp(key, "holder") == 0)
+        return take_members(&t, of_holder, key, value, take_holder);
+    if (strcmp(key, "lost") == 0)
+        return take_lost(&t, key, value);
     if (strcmp(key, "ignore") == 0)
         return take_ignores(budget, file, value, err);
     if (strcmp(key, "min_steps") == 0)
         return take_count(file, key, value, &budget->min_steps, err);
     if (strcmp(key, "allow_incomplete") != 0)
         return bad_key(file, "", key,
-                       "space, process, findings, ignore, min_steps and allow_incomplete", err);
+                       "space, process, findings, holder, lost, ignore, min_steps and "
+                       "allow_incomplete",
+                       err);
     if (!json_is_boolean(value))
         return seep_error_set(err, SEEP_EINVAL, file, 0, "allow_incomplete is true or false");
     budget->allow_incomplete = json_is_true(value);

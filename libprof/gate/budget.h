@@ -8,7 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum seep_budget_kind { SEEP_BUDGET_GROWTH, SEEP_BUDGET_PEAK, SEEP_BUDGET_FINDINGS };
+enum seep_budget_kind {
+    SEEP_BUDGET_GROWTH,
+    SEEP_BUDGET_PEAK,
+    SEEP_BUDGET_FINDINGS,
+    SEEP_BUDGET_HOLDER, /* how fast a container grows */
+    SEEP_BUDGET_LOST,   /* bytes that nobody holds */
+};
+
+enum { SEEP_BUDGET_HOLDER_BYTES = 128 };
 
 struct seep_budget_line {
     enum seep_budget_kind kind;
@@ -16,6 +24,8 @@ struct seep_budget_line {
     char process[16]; /* role of the processes that it is for, each by itself; "": all together */
     int severity;     /* of findings: index in seep_severities */
     uint64_t limit;   /* bytes a step, bytes, findings: that much is allowed */
+    char holder[SEEP_BUDGET_HOLDER_BYTES]; /* name of the container, "" for all else */
+    double pace;                           /* of a container: entries a step that are allowed */
 };
 
 /* Findings that do not count. NULL: any. */
@@ -45,11 +55,14 @@ SEEP_MUST_CHECK int seep_budget_add(struct seep_budget *budget, enum seep_budget
  *
  *   allow_incomplete = false          # judge jobs that were cut, or still run
  *   min_steps = 100
+ *   lost = 0                          # bytes that nobody holds: lost by native code
  *   [space.host]                      # all processes together
  *   growth = "4KiB"                   # a step; a size or a number of bytes
  *   peak = "2GiB"
  *   [process.loader-worker.host]      # each process of this role
  *   peak = "300MiB"
+ *   [holder."Annotations.by_name"]    # a container, by the name that reports give it
+ *   growth = 0.5                      # entries a step
  *   [findings]                        # how many of a severity are allowed
  *   leak = 0
  *   [[ignore]]                        # findings that do not count; pattern, file or function

@@ -1,8 +1,10 @@
 #include "libprof/gate/fix_verdict.h"
 
 #include "libprof/base/text.h"
+#include "libprof/document/holder_view.h"
 #include "libprof/document/report_pairs.h"
 #include "libprof/document/report_view.h"
+#include "libprof/gate/fix_holders.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -60,10 +62,11 @@ static void choose_what_counts(struct verification *v)
     v->counts_new = worst > INFO ? INFO : RETENTION;
 }
 
-/* Gone: not there, no more than a remark, or a leak that has become some other, mere pressure. */
+/* Gone: not there, no more than a remark, a leak that has become some other, mere pressure, or kept
+ * by what no longer grows. */
 static bool is_gone(const struct verification *v, const json_t *before, const json_t *after)
 {
-    if (!counts(after, v->counts))
+    if (!counts(after, v->counts) || seep_fix_holder_stopped(before, after))
         return true;
     return seep_get_severity(before) < PRESSURE && seep_get_severity(after) == PRESSURE &&
            strcmp(seep_get_text(before, "pattern", ""), seep_get_text(after, "pattern", "")) != 0;
@@ -76,6 +79,8 @@ static void judge_pair(struct verification *v, json_t *pair)
 
     if (counts(before, v->counts)) {
         bool gone = is_gone(v, before, after);
+        if (seep_fix_holder_stopped(before, after))
+            note(v, "%s grew, and does not any more", seep_get_holder_name(after));
         state = gone ? "vanished" : "remains";
         *(gone ? &v->n_vanished : &v->n_remaining) += 1;
     } else if (counts(after, v->counts_new)) {
@@ -96,6 +101,7 @@ static void judge_findings(struct verification *v)
         v->failed = true;
         return;
     }
+    v->failed = v->failed || seep_fix_join_by_holder(pairs);
     json_array_foreach (pairs, i, pair)
         judge_pair(v, pair);
     json_decref(pairs);

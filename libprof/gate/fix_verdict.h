@@ -9,7 +9,8 @@
 
 /* Judges a fix. Findings of severity leak, retention and pressure count, remarks (info) only where
  * before has nothing worse; one that has become a remark, or another pattern of mere pressure, is
- * gone. Fixed: something is gone, nothing that counts remains, no leak or retention is new. Where
+ * gone, and so is one whose holder grew before and stays after, whatever line the memory is made
+ * in. Fixed: something is gone, nothing that counts remains, no leak or retention is new. Where
  * before has nothing, whatever after has is new.
  *   *verdict out, a new reference:
  *     { "format": "seep-verify", "version": 1, "seep",

@@ -5,6 +5,7 @@
 #include "libprof/document/report_view.h"
 #include "libprof/gate/gate_baseline.h"
 #include "libprof/gate/gate_check.h"
+#include "libprof/gate/gate_holders.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -255,6 +256,8 @@ static int judge_lines(struct judging *j, struct seep_error *err)
     for (size_t i = 0; i < n && !rc; i++) {
         if (lines[i].kind == SEEP_BUDGET_FINDINGS)
             judge_findings(j, &lines[i]);
+        else if (lines[i].kind == SEEP_BUDGET_HOLDER || lines[i].kind == SEEP_BUDGET_LOST)
+            rc = seep_gate_holders(&j->check, j->gate->report, &lines[i], err);
         else
             rc = judge_space(j, &lines[i], err);
     }

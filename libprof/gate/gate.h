@@ -19,12 +19,13 @@ struct seep_gate {
  *       "verdict": "holds|violated",
  *       "job": the report's,
  *       "lines": [ { "id": "B1",
- *                    "kind": "growth|peak|findings|baseline",
+ *                    "kind": "growth|peak|findings|holder|lost|baseline",
  *                    "name": what is allowed,
  *                    "text": what was measured,
  *                    "verdict": "holds|noise|violated",
  *                    where they apply:
- *                    "space", "process", "severity", "limit", "value", "low", "high", "frame" } ],
+ *                    "space", "process", "severity", "holder", "limit", "value", "low",
+ *                    "high", "frame" } ],
  *       "findings": [ FINDING + { "verdict": "holds|ignored|violated", "reason" (ignored) } ],
  *       "notes": [ text… ] }
  *   "noise": the value is above the limit, but its interval is not.

@@ -7,7 +7,6 @@ enum {
     REGION_BITS = 26,
     PAGE_BITS = 12,
     REGION_PAGES = 1 << (REGION_BITS - PAGE_BITS),
-    N_REGIONS = 1 << (47 - REGION_BITS),
     MAX_OUTSIDE = 1 << 17, /* and twice as many slots */
 };
 
@@ -33,14 +32,16 @@ static uint32_t *page_table_of(const struct seep_heap *heap, uint32_t *at)
 
 static int make_index(struct seep_heap *heap)
 {
-    heap->page_tables = calloc(N_REGIONS, sizeof *heap->page_tables);
+    heap->first_region = heap->lowest >> REGION_BITS;
+    heap->n_regions = (heap->highest >> REGION_BITS) - heap->first_region + 1;
+    heap->page_tables = calloc(heap->n_regions, sizeof *heap->page_tables);
     heap->outside = calloc(2 * MAX_OUTSIDE, sizeof *heap->outside);
     if (!heap->page_tables || !heap->outside)
         return -SEEP_ENOMEM;
     for (uint32_t i = 0; i < heap->n_blocks;) {
-        uint64_t region = heap->nodes[i].start >> REGION_BITS;
-        heap->page_tables[region] = page_table_of(heap, &i);
-        if (!heap->page_tables[region])
+        uint32_t **table =
+            &heap->page_tables[(heap->nodes[i].start >> REGION_BITS) - heap->first_region];
+        if (!(*table = page_table_of(heap, &i)))
             return -SEEP_ENOMEM;
     }
     return 0;
@@ -85,7 +86,7 @@ int seep_graph_init(struct seep_heap *heap, const struct seep_snapshot_block *bl
 
 void seep_graph_fini(struct seep_heap *heap)
 {
-    for (size_t i = 0; heap->page_tables && i < N_REGIONS; i++)
+    for (size_t i = 0; heap->page_tables && i < heap->n_regions; i++)
         free(heap->page_tables[i]);
     free(heap->page_tables);
     free(heap->outside);
@@ -96,7 +97,7 @@ uint32_t seep_heap_find(const struct seep_heap *heap, uint64_t address)
 {
     if (address < heap->lowest || address >= heap->highest)
         return SEEP_NODE_NONE;
-    const uint32_t *table = heap->page_tables[address >> REGION_BITS];
+    const uint32_t *table = heap->page_tables[(address >> REGION_BITS) - heap->first_region];
     uint64_t page = (address >> PAGE_BITS) % REGION_PAGES;
     uint32_t low = table ? table[page] : 0, high = table ? table[page + 1] : heap->n_blocks;
 

@@ -77,8 +77,9 @@ struct seep_heap {
     uint32_t n_blocks; /* those of the heap, by address; then those outside */
     uint32_t n_nodes, capacity;
     uint64_t lowest, highest; /* of the heap's nodes */
-    uint32_t **page_tables;   /* by region of 64 MiB: the first node at or behind each page */
-    uint32_t *outside;        /* hash from addresses: node + 1, 0 free */
+    uint64_t first_region, n_regions;
+    uint32_t **page_tables; /* by region of 64 MiB: the first node at or behind each page */
+    uint32_t *outside;      /* hash from addresses: node + 1, 0 free */
     struct seep_python python;
     seep_edge_taker *take;
     void *taker;             /* its own */

@@ -55,7 +55,7 @@ static void fetch(struct seep_memory *memory, struct seep_memory_chunk *chunk)
     }
     size_t n = memory->source(memory->context, start, chunk->bytes, CHUNK) / SEEP_MEMORY_PAGE;
     chunk->pages = (uint16_t)((UINT32_C(1) << n) - 1);
-    for (size_t page = n + 1; page < PAGES; page++)
+    for (size_t page = n; page < PAGES; page++)
         if (memory->source(memory->context, start + page * SEEP_MEMORY_PAGE,
                            chunk->bytes + page * SEEP_MEMORY_PAGE,
                            SEEP_MEMORY_PAGE) == SEEP_MEMORY_PAGE)

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum { SEEP_MEMORY_PAGE = 4096, SEEP_MEMORY_CHUNK_BITS = 16 };
 #define SEEP_MEMORY_CHUNK (UINT64_C(1) << SEEP_MEMORY_CHUNK_BITS)
@@ -45,10 +46,18 @@ bool seep_memory_has(struct seep_memory *memory, uint64_t address, size_t n);
  * none. What is not printable ASCII becomes '?'. */
 size_t seep_memory_text(struct seep_memory *memory, uint64_t address, char *to, size_t capacity);
 
-/* 0 where it cannot be read. */
+/* 0 where it cannot be read. Most words lie where the last one did. */
 static inline uint64_t seep_memory_word(struct seep_memory *memory, uint64_t address)
 {
+    size_t at = (size_t)(address % SEEP_MEMORY_CHUNK);
     uint64_t value;
+
+    if (memory->last.number_plus_1 == (address >> SEEP_MEMORY_CHUNK_BITS) + 1 &&
+        at % SEEP_MEMORY_PAGE <= SEEP_MEMORY_PAGE - sizeof value &&
+        memory->last.pages >> at / SEEP_MEMORY_PAGE & 1) {
+        memcpy(&value, memory->last.bytes + at, sizeof value);
+        return value;
+    }
     return seep_memory_read(memory, address, &value, sizeof value) ? value : 0;
 }
 

@@ -52,7 +52,8 @@ struct seep_process_recording {
     uint64_t uncounted_stacks_bytes;    /* allocated before it had a profile */
     uint64_t dropped[SEEP_N_DROPS];     /* events, by enum seep_drop */
     bool hooks_seen[SEEP_MAX_COVERAGE]; /* in the order of hooks.def */
-    bool inherits;                      /* it was forked from a process that recorded */
+    uint32_t snapshots_refused[SEEP_N_SNAPSHOT_REFUSALS]; /* by enum seep_snapshot_refusal */
+    bool inherits; /* it was forked from a process that recorded */
 };
 
 /* What its resident memory was made of, sampled: times rise not always, none is 0. Figures are cut

@@ -218,11 +218,12 @@ static int find_holders(struct asking *a, struct seep_answer *answer, const stru
         p->bytes = way.bytes;
         answer->n_paths = h + 1;
         p->holder_length = p->holder_bound = -1;
-        if (holder == SEEP_NODE_NONE)
+        if (holder != SEEP_NODE_NONE)
+            describe_holder(a, holder, way.example, p);
+        if (holder == SEEP_NODE_NONE || a->n_runs >= a->question->most_runs) {
+            answer->n_paths = h ? h : 1; /* a further one would have to be proven */
             break;
-        describe_holder(a, holder, way.example, p);
-        if (a->n_runs >= a->question->most_runs)
-            break;
+        }
         a->n_runs++;
         a->reach->excluded[h] = holder;
         a->reach->places.certain = true;
@@ -294,7 +295,9 @@ static int by_bytes(const void *a, const void *b)
 {
     const struct sum *x = a, *y = b;
 
-    return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : x->line < y->line ? -1 : 1;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return (x->line > y->line) - (x->line < y->line);
 }
 
 static void sum_lines(const struct asking *a, struct sum *sums)
@@ -303,10 +306,10 @@ static void sum_lines(const struct asking *a, struct sum *sums)
 
     for (uint32_t i = 0; i < reach->heap->n_blocks; i++) {
         uint32_t line = line_of(a, i);
-        struct sum *sum = &sums[line];
         uint64_t bytes = reach->heap->nodes[i].bytes;
         if (!line || line >= a->question->n_lines)
             continue;
+        struct sum *sum = &sums[line];
         sum->line = line;
         sum->blocks++;
         sum->bytes += bytes;

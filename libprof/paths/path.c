@@ -231,6 +231,15 @@ static void object_hop(struct seep_reach *reach, const uint32_t *nodes, size_t n
     path->n++;
 }
 
+/* Without the functions that it was made in: those are long, and no part of the path. */
+static void shorten(char *qualified)
+{
+    static const char inner[] = ".<locals>.";
+
+    for (const char *at; (at = strstr(qualified, inner));)
+        memmove(qualified, at + sizeof inner - 1, strlen(at + sizeof inner - 1) + 1);
+}
+
 static void name_root(struct seep_reach *reach, uint32_t first, struct seep_path *path)
 {
     const struct seep_python_layout *l = reach->heap->python.layout;
@@ -246,6 +255,7 @@ static void name_root(struct seep_reach *reach, uint32_t first, struct seep_path
                                    sizeof path->root_name);
         (void)seep_python_text(heap, seep_memory_word(heap->memory, root->at + l->code_qualname),
                                path->root_function, sizeof path->root_function);
+        shorten(path->root_function);
         (void)seep_python_text(heap, seep_memory_word(heap->memory, root->at + l->code_file),
                                path->root_file, sizeof path->root_file);
     } else if (root->map) {

@@ -87,7 +87,7 @@ static void put_hop(FILE *out, const struct seep_hop *hop)
         break;
     }
     if (hop->repeated > 1)
-        fprintf(out, " ×%" PRIu32, hop->repeated);
+        fputs("…", out); /* how long a linked list is up to there says nothing */
 }
 
 /* A container whose inside the next hop names needs no type. */

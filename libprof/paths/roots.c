@@ -5,7 +5,14 @@
 #include <string.h>
 
 enum { DATA = 25, DLOPENED = 40, THREAD = 50, INTERPRETER = 70, STACK = 120, OTHER_STACK = 130 };
-enum { MAX_THREAD_STORAGE = 16 << 20, LEAST_STACK = 64 * 1024, MAX_DTV = 4096 };
+enum {
+    MAX_THREAD_STORAGE = 16 << 20,
+    LEAST_STACK = 64 * 1024,
+    MOST_STACK = 8 << 20,    /* that is looked at, from its end on */
+    LONGEST_STACK = 1 << 30, /* what is longer is none, but reserved for something */
+    MOST_DATA = 256 << 20,   /* of one mapping */
+    MAX_DTV = 4096,
+};
 
 static void scan(struct seep_heap *heap, uint64_t from, uint64_t to)
 {
@@ -59,7 +66,8 @@ static void walk_data(struct seep_heap *heap, const struct seep_map *map, seep_r
     if (is_machinery(file))
         return;
     begin(heap, &root, strstr(file, "python") ? INTERPRETER : DATA);
-    scan(heap, map->start, end_of_data(heap, map));
+    uint64_t end = end_of_data(heap, map);
+    scan(heap, map->start, end - map->start < MOST_DATA ? end : map->start + MOST_DATA);
 }
 
 /* What lies below the stack's pointer is stale; of other threads it is not known where that is. */
@@ -69,7 +77,7 @@ static void walk_stack(struct seep_heap *heap, const struct seep_map *map, uint6
     struct seep_root root = {SEEP_ROOT_STACK, map->start, map};
 
     begin(heap, &root, cost);
-    scan(heap, from, map->end);
+    scan(heap, map->end - from < MOST_STACK ? from : map->end - MOST_STACK, map->end);
 }
 
 /* Of libraries that came by dlopen(): glibc's table of a thread, {counter}{address, to free}… */
@@ -111,7 +119,7 @@ static void walk_map(struct seep_heap *heap, const struct seep_map *map,
     } else if (has(map, places->stack_pointer)) {
         walk_stack(heap, map, places->stack_pointer, STACK, begin);
     } else if (map->guarded && map->kind == SEEP_MAP_OTHER &&
-               map->end - map->start >= LEAST_STACK &&
+               map->end - map->start >= LEAST_STACK && map->end - map->start <= LONGEST_STACK &&
                seep_heap_find(heap, map->start + 64) == SEEP_NODE_NONE) {
         walk_stack(heap, map, map->start, OTHER_STACK, begin);
     }

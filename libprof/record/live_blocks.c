@@ -175,6 +175,19 @@ bool seep_live_spill_take(uintptr_t address, struct seep_block *block)
     return found;
 }
 
+bool seep_live_spill_next(size_t *at, uintptr_t *address, struct seep_block *block)
+{
+    while (table && *at <= table_mask) {
+        const struct spilled *entry = &table[(*at)++];
+        if (entry->address <= 1)
+            continue;
+        *address = entry->address;
+        *block = entry->block;
+        return true;
+    }
+    return false;
+}
+
 void seep_live_after_fork(void)
 {
     table_lock.word = 0;

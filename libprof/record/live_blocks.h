@@ -68,6 +68,10 @@ bool seep_live_spill_put(uintptr_t address, const struct seep_block *block);
 bool seep_live_spill_take(uintptr_t address, struct seep_block *block);
 extern uint32_t seep_live_spilled; /* blocks in the hash beside the array */
 
+/* Blocks in that hash, by place: the next one from *at on, which is moved beyond it; 0 at first.
+ * Without its lock: for a process that has no other thread. False: there is none. */
+bool seep_live_spill_next(size_t *at, uintptr_t *address, struct seep_block *block);
+
 /* Whether blocks begin, or have ever begun, in pages of [start, end). */
 bool seep_live_any(uintptr_t start, uintptr_t end);
 

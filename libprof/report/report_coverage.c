@@ -146,6 +146,62 @@ static void say_missing(struct seep_said *said)
                       n_counted, n_counted == 1 ? "" : "es");
 }
 
+static void say_holders(struct seep_said *said)
+{
+    const struct seep_holders *holders = said->pieces->holders;
+
+    for (size_t i = 0; i < holders->n_said && i < SEEP_SAID_MOST; i++)
+        seep_said_add(said, "%s", holders->said[i]);
+    seep_said_more(said, holders->n_said, "snapshots of holders were not read whole");
+}
+
+/* ---- copies -------------------------------------------------------------------------------- */
+
+static void add_refused(json_t *refused, const char *why, uint64_t n, bool *failed)
+{
+    const json_t *before = json_object_get(refused, why);
+    uint64_t sum = seep_sum(before ? (uint64_t)json_integer_value(before) : 0, n);
+
+    if (n)
+        seep_json_set(refused, why, seep_json_count(sum), failed);
+}
+
+/* How many frozen copies were read to say who holds what, and why others were not. */
+static json_t *copies_seen(const struct seep_model *m)
+{
+    static const char *const why[SEEP_N_SNAPSHOT_REFUSALS] = {
+        [SEEP_REFUSED_NO_READER] = "no-launcher",
+        [SEEP_REFUSED_MEMORY] = "memory",
+        [SEEP_REFUSED_CUDA] = "cuda",
+        [SEEP_REFUSED_SAMPLED] = "sampled",
+        [SEEP_REFUSED_SANDBOX] = "sandbox",
+        [SEEP_REFUSED_COST] = "cost",
+        [SEEP_REFUSED_CLONE] = "clone",
+        [SEEP_REFUSED_FILES] = "descriptors",
+        [SEEP_REFUSED_NO_ROOM] = "no-room",
+        [SEEP_REFUSED_TOO_MANY] = "too-many",
+        [SEEP_REFUSED_DIED] = "died",
+        [SEEP_REFUSED_UNREAD] = "unread",
+    };
+    json_t *refused = json_object();
+    uint64_t taken = 0;
+    bool failed = false;
+
+    for (size_t i = 0; i < m->n_processes; i++) {
+        const uint32_t *n = m->processes[i].recording.snapshots_refused;
+        for (int k = 0; k < SEEP_N_SNAPSHOT_REFUSALS; k++)
+            add_refused(refused, why[k] ? why[k] : "other", n[k], &failed);
+    }
+    for (size_t i = 0; i < m->n_jobs; i++) {
+        const struct seep_job *job = m->jobs[i];
+        taken = seep_sum(taken, job ? job->snapshots.n_read : 0);
+        add_refused(refused, "reader-died", job ? job->snapshots.n_failed : 0, &failed);
+        add_refused(refused, "not-permitted", job ? job->snapshots.n_barred : 0, &failed);
+    }
+    return json_pack("{s:o, s:o}", "taken", seep_json_count(taken), "refused",
+                     seep_json_whole(refused, failed));
+}
+
 json_t *seep_json_coverage(const struct seep_report_pieces *pieces)
 {
     const struct seep_model *m = pieces->m;
@@ -159,11 +215,12 @@ json_t *seep_json_coverage(const struct seep_report_pieces *pieces)
     for (size_t i = 0; i < m->n_processes; i++)
         say_process(&said, &m->processes[i]);
     say_missing(&said);
+    say_holders(&said);
     if (pieces->n_left_out)
         seep_said_add(&said,
                       "%zu more site%s left out of this list, which has a bound: --all lists all",
                       pieces->n_left_out, pieces->n_left_out == 1 ? " is" : "s are");
-    return json_pack("{s:o, s:o, s:o}", "hooks", hooks_seen(m), "not_seen",
-                     seep_json_whole(said.list, said.failed), "rss",
+    return json_pack("{s:o, s:o, s:o, s:o}", "hooks", hooks_seen(m), "holders", copies_seen(m),
+                     "not_seen", seep_json_whole(said.list, said.failed), "rss",
                      seep_json_rss(&pieces->rss->job));
 }

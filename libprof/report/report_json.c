@@ -143,6 +143,9 @@ int seep_report_json(struct seep_report_pieces *pieces, json_t **report)
         seep_json_set(json, "spaces", spaces_json(pieces, &failed), &failed);
         seep_json_set(json, "findings", seep_json_findings(pieces), &failed);
         seep_json_set(json, "findings_left_out", seep_json_left_out(pieces), &failed);
+        seep_json_set(json, "holders",
+                      pieces->holders->of_job ? json_incref(pieces->holders->of_job) : json_null(),
+                      &failed);
         seep_json_set(json, "sites", seep_json_sites(pieces, chosen, n), &failed);
         seep_json_set(json, "timeline", seep_json_timeline(pieces), &failed);
         seep_json_set(json, "coverage", seep_json_coverage(pieces), &failed);

@@ -9,9 +9,6 @@
 
 /* All return new references, NULL without memory (which json_object_set_new() and its like
  * take for a failure). */
-json_t *seep_json_text(const char *bytes);            /* cleaned */
-json_t *seep_json_text_or_null(const char *bytes);    /* null for NULL and "" */
-json_t *seep_json_count(uint64_t n);                  /* cut at 2⁶³−1 */
 json_t *seep_json_real(double x);                     /* 0 for what JSON cannot say */
 json_t *seep_json_argv(const char *argv, uint32_t n); /* NUL-separated */
 json_t *seep_json_totals(const struct seep_totals *t);
@@ -22,6 +19,12 @@ json_t *seep_json_space(const struct seep_totals *t, const struct seep_lane_grow
 /* The frames that one dictionary frame stands for: several where calls were inlined. Appends to
  * `list`. Returns 0 or -1. */
 int seep_json_frames_append(const struct seep_report_pieces *pieces, uint32_t frame, json_t *list);
+
+/* The one that a line of code to look at prints as: a copy. */
+json_t *seep_json_look_at(const struct seep_report_pieces *pieces, uint32_t frame);
+
+/* Who holds what that line made in a space; null where nobody looked (report_holders.c). */
+json_t *seep_json_holders(const struct seep_report_pieces *pieces, uint16_t space, uint32_t frame);
 
 /* Fills chosen[n_sites] with the sites to list, largest peak first, and sets `shown` and
  * n_left_out. The largest site of every finding is always among them. Returns 0 or -SEEP_ENOMEM. */

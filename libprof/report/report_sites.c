@@ -1,6 +1,8 @@
 /* This file writes the sites and the findings of report.json. */
 #include "libprof/report/report_pieces.h"
 
+#include "libprof/code/frame_json.h"
+
 #include "libprof/code/function_kinds.h"
 #include "libprof/measure/space_growth.h"
 #include "libprof/model/live_level.h"
@@ -8,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { HELD_SITES = 32 }; /* the largest, which say who holds what their line made */
 
 json_t *seep_json_site_id(uint32_t site)
 {
@@ -131,6 +135,13 @@ static json_t *site_json(const struct seep_report_pieces *pieces, uint32_t id,
     return json;
 }
 
+static json_t *holders_of_site(const struct seep_report_pieces *pieces, uint32_t id)
+{
+    const struct seep_model_site *site = &pieces->m->sites[id];
+
+    return seep_json_holders(pieces, site->space, pieces->frames->look_at[site->stack]);
+}
+
 json_t *seep_json_sites(const struct seep_report_pieces *pieces, const uint32_t *chosen, size_t n)
 {
     json_t *list = json_array();
@@ -138,26 +149,16 @@ json_t *seep_json_sites(const struct seep_report_pieces *pieces, const uint32_t 
     bool failed = false;
 
     for (size_t i = 0; i < n && !failed; i++) {
-        seep_json_append(list, site_json(pieces, chosen[i], &level, &failed), &failed);
+        json_t *one = site_json(pieces, chosen[i], &level, &failed);
+        if (i < HELD_SITES)
+            seep_json_set(one, "holders", holders_of_site(pieces, chosen[i]), &failed);
+        seep_json_append(list, one, &failed);
     }
     seep_level_fini(&level);
     return seep_json_whole(list, failed);
 }
 
 /* ---- findings ---------------------------------------------------------------------------- */
-
-/* A copy by json_object_update(): json_copy() leaves out what it has no memory for. */
-static json_t *look_at(const struct seep_report_pieces *pieces, uint32_t frame)
-{
-    json_t *list = json_array(), *copy = json_object();
-    bool failed =
-        seep_json_frames_append(pieces, frame, list) ||
-        json_object_update(copy, json_array_get(list, pieces->frames->kinds->named_by[frame]));
-
-    json_decref(list);
-    json_object_del(copy, "inlined");
-    return seep_json_whole(copy, failed);
-}
 
 /* Those that the report lists. */
 static json_t *site_ids(const struct seep_report_pieces *pieces, const struct seep_finding *f)
@@ -211,8 +212,11 @@ static json_t *finding_json(const struct seep_report_pieces *pieces, const struc
     seep_json_set(json, "space", json_string(m->spaces[f->space].name.text), failed);
     seep_json_set(json, "role", json_string(seep_part_name(f->part)), failed);
     seep_json_set(json, "processes", finding_pids(m, f), failed);
-    seep_json_set(json, "frame", f->n_sites ? look_at(pieces, f->frame) : json_null(), failed);
+    seep_json_set(json, "frame", f->n_sites ? seep_json_look_at(pieces, f->frame) : json_null(),
+                  failed);
     seep_json_set(json, "sites", site_ids(pieces, f), failed);
+    seep_json_set(json, "holders",
+                  f->n_sites ? seep_json_holders(pieces, f->space, f->frame) : json_null(), failed);
     seep_json_set(json, "live_bytes", seep_json_count(f->live_bytes), failed);
     seep_json_set(json, "peak_bytes", seep_json_count(f->peak_bytes), failed);
     seep_json_set(json, "count", seep_json_count(f->count), failed);

@@ -6,6 +6,7 @@
 #include "preload/objects/real.h"
 #include "preload/record/capture.h"
 #include "preload/record/steps.h"
+#include "preload/snapshot/snapshot.h"
 
 /* A DataLoader that keeps its workers begins an epoch without an allocation; but it passes each of
  * them a message, by way of a semaphore. */
@@ -26,6 +27,14 @@ SEEP_EXPORT void seep_step(void)
     if (!seep_enter())
         return;
     seep_steps_told(seep_tls.thread);
+    seep_leave();
+}
+
+SEEP_EXPORT void seep_holders(void)
+{
+    if (!seep_enter())
+        return;
+    seep_snapshot_asked(seep_tls.thread);
     seep_leave();
 }
 

@@ -55,6 +55,14 @@ static void read_size(const char *name, uint64_t *bytes)
         *bytes = parse_size(text);
 }
 
+/* What does not fit is cut. */
+static void read_text(const char *name, char *text, size_t capacity)
+{
+    const char *given = seep_options_variable(name);
+    if (given)
+        strncpy(text, given, capacity - 1);
+}
+
 void seep_options_read(char *const *given)
 {
     environment = given;
@@ -72,6 +80,7 @@ void seep_options_read(char *const *given)
     read_size("SEEP_MAX_PROFILE", &seep_options.max_bytes);
     read_size("SEEP_MAX_FOLDER", &seep_options.max_folder_bytes);
     read_size("SEEP_SAMPLE", &seep_options.sample_bytes);
+    read_text("SEEP_HOLDERS", seep_options.holders, sizeof(seep_options.holders));
     seep_options.record_helpers = helpers && strcmp(helpers, "full") == 0;
     /* The bound is also reserved as address space. */
     struct rlimit limit;

@@ -11,6 +11,7 @@ struct seep_options {
     uint64_t max_folder_bytes;
     uint64_t sample_bytes;
     bool record_helpers; /* whole, from their start */
+    char holders[2048];  /* SEEP_HOLDERS as it is: see preload/snapshot/snapshot_policy.h */
 };
 
 extern struct seep_options seep_options;

@@ -5,6 +5,8 @@
 #include "preload/objects/elf_find.h"
 #include "preload/objects/loader.h"
 
+bool seep_program_is_helper;
+
 bool seep_program_exports(const char *name)
 {
     struct seep_elf_exports e;

@@ -4,6 +4,10 @@
 
 #include <stdbool.h>
 
+/* What it was taken for as it started: one that others are started by, or that the job starts
+ * beside its training. */
+extern bool seep_program_is_helper;
+
 /* Whether the program itself, not one of its libraries, exports a symbol. */
 bool seep_program_exports(const char *name);
 

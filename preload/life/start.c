@@ -28,10 +28,8 @@
 #define SEEP_VERSION "0"
 #endif
 
-/* A program that others are started by, or that the job starts beside its training: it and its
- * forks are only counted until they have lived for a while or grown. Most never do, and a profile
- * costs more than their work. */
-static bool is_helper;
+/* A helper and its forks are only counted until they have lived for a while or grown. Most never
+ * do, and a profile costs more than their work. */
 enum { GROWN_UP_NS = 500 * 1000 * 1000, GROWN_UP_BYTES = 16 << 20 };
 
 static struct seep_lock lock;
@@ -194,13 +192,13 @@ static bool start_program(void)
     seep_sites_first_own = SEEP_HEADER_BYTES / 64;
     uint32_t process_plus_1 = seep_job_enter(constants.start_ns, false);
     bool root = seep_job_is_root(); /* recorded whole even if it only starts others */
-    is_helper = (!root || seep_program_is_starter(seep_process->name)) &&
-                !seep_program_is_python() && !seep_options.record_helpers;
+    seep_program_is_helper = (!root || seep_program_is_starter(seep_process->name)) &&
+                             !seep_program_is_python() && !seep_options.record_helpers;
     if (seep_program_exports("malloc"))
         seep_process->flags = SEEP_PROCESS_OWN_MALLOC;
-    if (root || !is_helper)
+    if (root || !seep_program_is_helper)
         describe_process();
-    if (!create_profile(is_helper && !root))
+    if (!create_profile(seep_program_is_helper && !root))
         return false;
     seep_arena.header->process_plus_1 = process_plus_1;
     seep_threads_start();
@@ -250,7 +248,7 @@ static bool start_child(void)
     /* A parent that was only counted has given no stacks on. */
     if (!seep_arena.counting)
         profile_name(constants.parent_file);
-    if (!is_helper)
+    if (!seep_program_is_helper)
         constants.rank = seep_options_rank(); /* set before the fork for each, or it will be */
     constants.python_version = inherited->python_version;
     constants.python_support = inherited->python_support;
@@ -259,7 +257,7 @@ static bool start_child(void)
     seep_lifecycle_after_fork();
     describe_start();
     uint32_t process_plus_1 = seep_job_enter(constants.start_ns, true);
-    if (!create_profile(is_helper))
+    if (!create_profile(seep_program_is_helper))
         return false;
     for (unsigned s = 0; s < SEEP_MAX_SPACES && inherited->names[s][0]; s++) {
         struct seep_space *space = &seep_arena.header->spaces[s];
@@ -305,12 +303,12 @@ static bool start(void)
 
 bool seep_start_waits(void)
 {
-    return is_helper && started && wiped && wiped[WAITED]++ < FIRST_EVENTS;
+    return seep_program_is_helper && started && wiped && wiped[WAITED]++ < FIRST_EVENTS;
 }
 
 void seep_start_list(void)
 {
-    if (!is_helper || !started || !wiped || *wiped != SEEP_IDLE || !wiped[WAITED])
+    if (!seep_program_is_helper || !started || !wiped || *wiped != SEEP_IDLE || !wiped[WAITED])
         return;
     (void)seep_job_enter(seep_os_clock_ns(CLOCK_MONOTONIC), true);
     seep_job_flag(SEEP_PROCESS_COUNTED);

@@ -34,6 +34,7 @@ static uint32_t last_id;
 static const struct link_map *list_end;
 
 bool seep_modules_torch;
+bool seep_modules_cuda;
 uint32_t seep_modules_generation;
 void (*seep_modules_on_object)(const struct seep_object *object);
 void (*seep_modules_on_unload)(void);
@@ -249,6 +250,8 @@ static void insert(struct table *t, const struct seep_object *o)
     t->n++;
     if (strstr(o->path, "libtorch_python."))
         seep_modules_torch = true;
+    if (strstr(o->path, "/libcuda.so"))
+        seep_modules_cuda = true;
     if (seep_modules_on_object)
         seep_modules_on_object(o);
 }

@@ -37,8 +37,9 @@ uint32_t seep_modules_ref(uintptr_t address, uintptr_t *bias);
 /* The module whose place in the order of addresses is `index`. False: there are not so many. */
 bool seep_modules_at(unsigned index, struct seep_loaded *found, char *path, size_t capacity);
 
-/* PyTorch's Python side has been loaded. */
+/* PyTorch's Python side has been loaded; the driver's library of NVIDIA's GPUs has. */
 extern bool seep_modules_torch;
+extern bool seep_modules_cuda;
 
 /* Enters all of the loader's list that is new. Cheap where nothing is. True when anything was. */
 bool seep_modules_refresh(void);

@@ -425,3 +425,8 @@ uintptr_t seep_python_first_local(unsigned depth)
         return word(object + SEEP_PYOBJECT_SIZE) ? word(object + layout->tuple_items) : 0;
     return object;
 }
+
+uintptr_t seep_python_runtime(void)
+{
+    return python.image.runtime;
+}

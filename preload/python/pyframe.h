@@ -115,6 +115,9 @@ uint32_t seep_python_line(const struct seep_pyframe *frame, uint64_t key,
  * optimizer or loader from another; never dereferenced further. */
 uintptr_t seep_python_first_local(unsigned depth);
 
+/* Address of the interpreter's _PyRuntime; 0 where there is none, or its place is not known. */
+uintptr_t seep_python_runtime(void);
+
 /* Changes when another code object takes the place of the one at `code`: holds what its texts and
  * lines are. 0 when there is no code object there (any more). `code` must be readable memory. */
 uint64_t seep_python_fingerprint(uintptr_t code);

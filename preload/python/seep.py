@@ -1,4 +1,4 @@
-"""Telling seep, the memory profiler, where training steps and epochs end.
+"""Telling seep, the memory profiler, where training steps and epochs end, and when to look who holds what.
 
     import seep
 
@@ -10,7 +10,7 @@ Without seep in the process the functions do nothing, so the calls may stay in t
 reported per step as counted by step(), which takes precedence over steps that seep finds by itself.
 Nothing here raises. Any thread may call; steps are counted per process. CPython 3.8 and later."""
 
-__all__ = ["step", "epoch", "active"]
+__all__ = ["step", "epoch", "holders", "active"]
 
 
 def _nothing():
@@ -53,6 +53,7 @@ def _yield_to_namesake():
 
 _step = _find("seep_step")
 _epoch = _find("seep_epoch")
+_holders = _find("seep_holders")
 _yield_to_namesake()
 
 
@@ -65,6 +66,11 @@ def epoch():
     """The epoch that this process was in has ended; or, as good, one begins: before the first step, and
     where another one is over."""
     (_epoch or _nothing)()
+
+
+def holders():
+    """Who holds the memory that is live now is to be looked for; the report has what was found."""
+    (_holders or _nothing)()
 
 
 def active():

@@ -4,6 +4,7 @@
 
 #include "preload/record/job.h"
 #include "preload/record/life_calls.h"
+#include "preload/record/snapshot_calls.h"
 #include "preload/record/tick.h"
 
 enum { MAX_MARKED = 64 };
@@ -124,6 +125,15 @@ static void iteration_began(uintptr_t loader)
     seep_os_unlock(&lock);
 }
 
+/* A tick may come too soon after the last one; a copy that is due after this very step may not
+ * wait.
+ */
+static void look_around(struct seep_thread *thread)
+{
+    seep_tick(thread);
+    seep_snapshot_look(thread);
+}
+
 void seep_steps_transition(struct seep_thread *thread, uint32_t marks, unsigned n_python)
 {
     uint32_t before = thread->marks;
@@ -136,13 +146,13 @@ void seep_steps_transition(struct seep_thread *thread, uint32_t marks, unsigned 
         __atomic_fetch_add(&seep_process->optimizer_calls, 1, __ATOMIC_RELAXED);
     if (((before & ~marks) & SEEP_MARK_STEP) &&
         step_ended(SEEP_STEP_OPTIMIZER, thread->mark_object))
-        seep_tick(thread);
+        look_around(thread);
 }
 
 void seep_steps_told(struct seep_thread *thread)
 {
     (void)step_ended(SEEP_STEP_API, 0);
-    seep_tick(thread);
+    look_around(thread);
 }
 
 /* A job that tells of an epoch's end for the first time has had a first epoch, from its first step

@@ -8,6 +8,7 @@
 #include "preload/record/job.h"
 #include "preload/record/life_calls.h"
 #include "preload/record/rss_sample.h"
+#include "preload/record/snapshot_calls.h"
 
 enum { FIRST_GAP_NS = 20 * 1000 * 1000, JOB_GAP_NS = 4 * 1000 * 1000, PAGE = 4096 };
 
@@ -134,6 +135,7 @@ void seep_tick(struct seep_thread *thread)
     }
     seep_rss_tick(thread, now);
     seep_os_unlock(&lock);
+    seep_snapshot_look(thread);
 }
 
 /* Pages that a forked child has written to, and so owns, as it ends: the launcher looks rarely. The

@@ -66,7 +66,7 @@ class CiCase(SeepCase):
         """The profile of `job.py args`, recorded in the folder of the job as its working folder."""
         if name not in self._made:
             folder = os.path.join(self._root, name + ".d")
-            done = self.seep("run", "-q", "--no-report", "-o", folder, "--", sys.executable, script, *args,
+            done = self.seep("run", "-q", "--no-report", "--holders", "off", "-o", folder, "--", sys.executable, script, *args,
                              cwd=self._root)
             self.assertEqual(done.status, 0, repr(done))
             self._made[name] = folder

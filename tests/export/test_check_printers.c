@@ -17,6 +17,7 @@ TEST(hostile_texts_stay_texts_in_every_format, .to = 4)
     json_object_set_new(finding, "title", json_string(evil));
     json_object_set_new(finding, "advice", json_string(evil));
     json_object_set_new(finding, "frame", frame(evil, evil, 5));
+    add_holders(finding, evil, 1);
     ck_assert_int_eq(seep_gate_describe(report, &check), 0);
     FILE *out = open_memstream(&text, &n);
     ck_assert_int_eq(printers[_i](check, out, false), 0);
@@ -28,6 +29,37 @@ TEST(hostile_texts_stay_texts_in_every_format, .to = 4)
         ck_assert_ptr_null(strstr(text, "@all"));
     if (_i == 2)
         ck_assert_ptr_null(strstr(text, "<failure>"));
+    free(text);
+}
+
+/* Who holds it is said in each; SARIF says where. */
+TEST(every_format_says_who_holds_it, .to = 4)
+{
+    char *text = NULL;
+    size_t n = 0;
+
+    add_holders(add_finding(report, "unbounded-growth", "leak", "load", 5, 1 << 20), "index.pages",
+                1);
+    option(SEEP_BUDGET_FINDINGS, "leak=0");
+    struct seep_gate gate = {.report = report, .budget = &budget};
+    ck_assert_int_eq(seep_gate_judge(&gate, &check, &err), 0);
+    FILE *out = open_memstream(&text, &n);
+    ck_assert_int_eq(printers[_i](check, out, false), 0);
+    fclose(out);
+    ck_assert_ptr_nonnull(strstr(text, _i == 0 ? "held by  index.pages" : "held by index.pages"));
+    ck_assert_ptr_nonnull(strstr(text, "at least 98 % goes with it"));
+    ck_assert_ptr_nonnull(strstr(text, "(dict, at most 500)"));
+    if (_i == 3) {
+        json_t *log = json_loads(text, 0, NULL);
+        const json_t *run = json_array_get(json_object_get(log, "runs"), 0);
+        const json_t *result = json_array_get(json_object_get(run, "results"), 0);
+        const json_t *at = json_array_get(json_object_get(result, "relatedLocations"), 0);
+        const json_t *physical = json_object_get(at, "physicalLocation");
+        ck_assert_str_eq(seep_get_text(json_object_get(physical, "artifactLocation"), "uri", ""),
+                         "train.py");
+        ck_assert_double_eq(seep_get_number(json_object_get(physical, "region"), "startLine"), 7);
+        json_decref(log);
+    }
     free(text);
 }
 
@@ -59,6 +91,7 @@ TEST(sarif_that_memory_was_missing_for_is_none)
 
     json_t *finding = add_finding(report, "unbounded-growth", "leak", "load", 5, 1 << 20);
     json_object_set_new(finding, "frame", frame("load", "/home/user/train.py", 5));
+    add_holders(finding, "Annotations.by_name", 1);
     ck_assert_int_eq(seep_gate_describe(report, &check), 0);
     char *whole = sarif_of(check, &rc);
     ck_assert_int_eq(rc, 0);

@@ -63,6 +63,22 @@ static inline json_t *add_finding(json_t *to, const char *pattern, const char *s
     return finding;
 }
 
+/* A container of that name holds all of the finding; its length grows (1), stays (0), or is not
+ * known (-1). */
+static inline void add_holders(json_t *finding, const char *name, int grows)
+{
+    json_t *known = grows < 0 ? json_null() : json_boolean(grows);
+
+    json_object_set_new(
+        finding, "holders",
+        json_pack("{s:s, s:i, s:i, s:[{s:s, s:{s:s, s:s, s:s, s:s, s:i}, s:i, s:{s:s, s:s, s:i}}],"
+                  " s:[[i,i], [i,i]], s:o, s:[i,i]}",
+                  "state", "held", "bytes", 1000, "explained_bytes", 1000, "paths", "text", name,
+                  "root", "kind", "local", "name", "cache", "function", "main", "file",
+                  "/work/train.py", "line", 7, "sole_bytes", 980, "holder", "name", name, "type",
+                  "dict", "bound", 500, "length", 8, 10, 64, 70, "grows", known, "pids", 10, 11));
+}
+
 static inline json_t *add_site(json_t *to, const char *space_name, const char *function, int line,
                                int retained)
 {

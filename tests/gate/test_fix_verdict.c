@@ -38,6 +38,56 @@ TEST(a_fix_is_judged_by_what_vanished_remains_and_is_new, .to = N(fixes))
         ck_assert_str_eq(seep_get_text(check, "verdict", ""), fixes[_i].verdict);
 }
 
+/* What held the memory before and after, how it grew (1), stayed (0) or was not known (-1), how the
+ * memory grows after, in which function its line is, and the state of the pair. */
+static const struct {
+    const char *was, *is;
+    int grew, grows;
+    double memory;
+    const char *function, *verdict;
+    size_t n_pairs;
+} moves[] = {
+    {"history", "history", 1, 0, 0, "load", "fixed", 1},
+    {"history", "history", 1, 0, 0, "moved", "fixed", 1},
+    {"history", "history", 1, 1, 0, "load", "not-fixed", 1},
+    {"history", "history", 1, 1, 0, "moved", "not-fixed", 1},
+    {"history", "history", 1, -1, 0, "load", "not-fixed", 1},
+    {"history", "history", 0, 0, 0, "load", "not-fixed", 1},
+    {"history", "history", 1, 0, 500, "load", "not-fixed", 1}, /* fewer, and larger */
+    {"history", "other", 1, 0, 0, "load", "not-fixed", 1},
+    {"history", "other", 1, 0, 0, "moved", "not-fixed", 2},
+};
+
+TEST(a_holder_that_no_longer_grows_is_a_fix_also_where_the_line_moved, .to = N(moves))
+{
+    json_t *before = add_finding(base, "unbounded-growth", "leak", "load", 5, 1 << 20);
+    json_t *after =
+        add_finding(report, "first-touch-cache", "retention", moves[_i].function, 9, 1 << 18);
+
+    add_holders(before, moves[_i].was, moves[_i].grew);
+    add_holders(after, moves[_i].is, moves[_i].grows);
+    json_object_set_new(after, "growth_bytes_per_step",
+                        slope(moves[_i].memory, moves[_i].memory, moves[_i].memory));
+    ck_assert_int_eq(seep_verify(base, report, false, &check, &err), 0);
+    ck_assert_str_eq(seep_get_text(check, "verdict", ""), moves[_i].verdict);
+    ck_assert_uint_eq(json_array_size(json_object_get(check, "findings")), moves[_i].n_pairs);
+}
+
+/* Each before has an after of its own. */
+TEST(findings_of_one_holder_are_paired_one_by_one)
+{
+    for (int i = 0; i < 3; i++) {
+        static const char *const functions[] = {"a", "b", "c"}, *const others[] = {"x", "y", "z"};
+        add_holders(add_finding(base, "unbounded-growth", "leak", functions[i], 5, 1 << 20),
+                    "history", 1);
+        add_holders(add_finding(report, "unbounded-growth", "leak", others[i], 5, 1 << 20),
+                    "history", i == 2 ? 0 : 1);
+    }
+    ck_assert_int_eq(seep_verify(base, report, false, &check, &err), 0);
+    ck_assert_uint_eq(json_array_size(json_object_get(check, "findings")), 3);
+    ck_assert_str_eq(seep_get_text(check, "why", ""), "1 finding vanished, 2 remain, 0 are new");
+}
+
 TEST(a_fix_that_brings_another_leak_is_none)
 {
     add_finding(base, "unbounded-growth", "leak", "load", 5, 1 << 20);

@@ -63,6 +63,21 @@ TEST(a_chunk_is_asked_for_once)
     ck_assert_uint_eq(n_calls, 1);
 }
 
+static size_t all_or_nothing(void *context, uint64_t address, void *to, size_t n)
+{
+    return read_some(context, address, to, n) == n ? n : 0;
+}
+
+/* At the edge of a mapping a source may give nothing of a chunk, but each page by itself. */
+TEST(a_page_is_there_also_where_its_chunk_is_not)
+{
+    memory.source = all_or_nothing;
+    ck_assert(seep_memory_has(&memory, 0x100000 + 16 * PAGE, PAGE));
+    ck_assert(seep_memory_has(&memory, 0x100000 + 19 * PAGE, PAGE));
+    ck_assert(!seep_memory_has(&memory, 0x100000 + 20 * PAGE, PAGE));
+    ck_assert(seep_memory_has(&memory, 0x100000 + 22 * PAGE, PAGE));
+}
+
 TEST(there_is_a_bound_to_what_is_kept)
 {
     memory.max_bytes = SEEP_MEMORY_CHUNK;

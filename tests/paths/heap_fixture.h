@@ -9,14 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Data of a program, and an anonymous mapping behind a gap. */
+/* Data of a program, an anonymous mapping behind a gap, and what may be taken for a thread's stack:
+ * 1 TiB that somebody has reserved. */
 #define DATA_AT UINT64_C(0x10000000)
 #define HEAP_AT UINT64_C(0x20000000)
 enum { DATA_BYTES = 256 << 10, HEAP_BYTES = 1 << 20, MOST_BLOCKS = 4096 };
 
 static const char maps_text[] =
     "10000000-10040000 rw-p 00000000 00:00 1                          /usr/bin/python3\n"
-    "20000000-20100000 rw-p 00000000 00:00 0 \n";
+    "20000000-20100000 rw-p 00000000 00:00 0 \n"
+    "3ffffff0000-40000000000 ---p 00000000 00:00 0 \n"
+    "40000000000-50000000000 rw-p 00000000 00:00 0 \n";
 
 static uint8_t data[DATA_BYTES], heap_bytes[HEAP_BYTES];
 static uint64_t data_used, heap_used;

@@ -85,6 +85,22 @@ TEST(a_process_that_should_have_a_profile_is_missed, .to = 2)
     ck_assert_uint_eq(json_object_size(at(report, "processes/1/spaces")), 0);
 }
 
+TEST(copies_that_were_read_and_those_that_were_not_are_counted)
+{
+    struct seep_job *job = stepped_job();
+
+    job->snapshots = (struct seep_snapshot_reads){.n_read = 5, .n_failed = 2, .n_barred = 1};
+    builder_header(&a)->snapshots.refused[SEEP_REFUSED_CUDA] = 3;
+    builder_header(&a)->snapshots.refused[SEEP_N_SNAPSHOT_REFUSALS - 1] = UINT32_MAX;
+    analyse(1, job, false);
+    ck_assert_int_eq((int)number("coverage/holders/taken"), 5);
+    ck_assert_uint_eq(json_object_size(at(report, "coverage/holders/refused")), 4);
+    ck_assert_int_eq((int)number("coverage/holders/refused/cuda"), 3);
+    ck_assert_int_eq((int)number("coverage/holders/refused/reader-died"), 2);
+    ck_assert_int_eq((int)number("coverage/holders/refused/not-permitted"), 1);
+    ck_assert_double_eq(number("coverage/holders/refused/other"), UINT32_MAX);
+}
+
 /* A job of nothing but small processes has no profile at all. */
 TEST(a_job_without_profiles_is_reported_from_its_table)
 {

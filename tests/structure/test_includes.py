@@ -21,20 +21,24 @@ ALLOWED = {
     "libprof/examine": "code paths heap model read format base words",
     "libprof/measure": "code model base words",
     "libprof/judge": "measure code model base words",
-    "libprof/report": "judge measure code model program format base words",
+    "libprof/holders": "measure base words",
+    "libprof/report": "holders judge measure code model program format base words",
     "libprof/document": "base words",
     "libprof/gate": "document base words",
     "libprof/export": "gate document base words",
-    "libprof/analysis": "export gate document report judge measure code model read program record format base words",
+    "libprof/analysis": "export gate document report holders judge measure code model read program record format base"
+                        " words",
     "preload/objects": "record format",
     "preload/python": "preload/objects record format",
     "preload/stack": "preload/objects preload/python record format",
     "preload/record": "preload/objects preload/python preload/stack record format",
     "preload/life": "preload/objects preload/python preload/stack preload/record record program format",
-    "preload/hooks": "preload/objects preload/python preload/stack preload/record preload/life record program format",
-    "preload/top": "preload/objects preload/python preload/stack preload/record preload/life preload/hooks record"
-                   " format",
-    "viewer": "analysis export gate document program read format base words libprof/code/part_rules.h",
+    "preload/snapshot": "preload/objects preload/python preload/stack preload/record preload/life record format",
+    "preload/hooks": "preload/objects preload/python preload/stack preload/record preload/life preload/snapshot record"
+                     " program format",
+    "preload/top": "preload/objects preload/python preload/stack preload/record preload/life preload/snapshot"
+                   " preload/hooks record format",
+    "viewer": "analysis examine export gate document program read format base words libprof/code/part_rules.h",
     "kernels": "document base preload/seep.h",
 }
 

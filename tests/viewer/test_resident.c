@@ -1,6 +1,6 @@
 /* Resident memory is that of the job's processes, and of nobody else. */
 #include "tests/suite.h"
-#include "viewer/resident.h"
+#include "viewer/watch/resident.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "viewer/witness.h"
+#include "viewer/watch/witness.h"
 
 #include <dirent.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Sampling the resident memory of a job's processes while it runs. */
-#ifndef SEEP_VIEWER_RESIDENT_H
-#define SEEP_VIEWER_RESIDENT_H
+#ifndef SEEP_VIEWER_WATCH_RESIDENT_H
+#define SEEP_VIEWER_WATCH_RESIDENT_H
 
 #include "libprof/format/profile_format.h"
 

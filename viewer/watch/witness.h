@@ -1,8 +1,8 @@
 /* Tells a signal sent to seep alone from one sent to all of a process group, or to everything in a
  * batch system's job step: the latter has reached the job already. The witness is a child that
  * stands in seep's group, blocks every signal, and notes when it got which. */
-#ifndef SEEP_VIEWER_WITNESS_H
-#define SEEP_VIEWER_WITNESS_H
+#ifndef SEEP_VIEWER_WATCH_WITNESS_H
+#define SEEP_VIEWER_WATCH_WITNESS_H
 
 #include <signal.h>
 #include <stdbool.h>

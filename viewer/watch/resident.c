@@ -1,4 +1,4 @@
-#include "viewer/resident.h"
+#include "viewer/watch/resident.h"
 
 #include "libprof/read/process_alive.h"
 

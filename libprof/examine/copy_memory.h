@@ -1,0 +1,26 @@
+/* Reads the memory of a frozen copy of a process of the job, from outside. What is in it is
+ * untrusted, and so is what it says of itself. */
+#ifndef SEEP_LIBPROF_EXAMINE_COPY_MEMORY_H
+#define SEEP_LIBPROF_EXAMINE_COPY_MEMORY_H
+
+#include "libprof/base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct seep_copy_memory {
+    pid_t pid;
+    int fd; /* of /proc/PID/mem, −1: not open */
+};
+
+/* Opens nothing yet. */
+void seep_copy_memory_init(struct seep_copy_memory *m, pid_t pid);
+void seep_copy_memory_fini(struct seep_copy_memory *m);
+
+/* Reads all of [address, address + bytes) to `to`. Returns 0; -SEEP_EIO: not all of it is there, or
+ * may be read: errno is the kernel's word for it. */
+SEEP_MUST_CHECK int seep_copy_memory_read(struct seep_copy_memory *m, uint64_t address, void *to,
+                                          size_t bytes);
+
+#endif

@@ -1,0 +1,39 @@
+#include "libprof/export/holder_text.h"
+
+#include "libprof/document/holder_view.h"
+#include "libprof/export/put_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char HELD[] = "held by  ";
+
+static void put_path(FILE *out, const json_t *holders, const json_t *path, int column)
+{
+    char *words = seep_get_path_words(holders, path);
+
+    seep_put_wrapped(out, words ? words : "?", column, column);
+    free(words);
+}
+
+void seep_holder_text(const json_t *finding, FILE *out, int indent)
+{
+    const json_t *holders = seep_get_holders(finding);
+    const char *words = seep_get_holders_words(holders);
+    const int column = indent + (int)strlen(HELD);
+    json_t *path;
+    size_t i;
+
+    if (!*words && !json_array_size(json_object_get(holders, "paths")))
+        return;
+    fprintf(out, "%*s%s", indent, "", HELD);
+    if (*words)
+        seep_put_wrapped(out, words, column, column);
+    json_array_foreach (json_object_get(holders, "paths"), i, path) {
+        if (*words)
+            fprintf(out, "%*s- ", column, "");
+        else if (i)
+            fprintf(out, "%*s", column, "");
+        put_path(out, holders, path, *words ? column + 2 : column);
+    }
+}

@@ -1,0 +1,16 @@
+/* How much more memory this process may take before a limit is reached. */
+#ifndef SEEP_PRELOAD_LIFE_HEADROOM_H
+#define SEEP_PRELOAD_LIFE_HEADROOM_H
+
+#include <stdint.h>
+
+struct seep_headroom {
+    uint64_t left_bytes;      /* to the nearest limit: of a cgroup, of RAM, of the address space */
+    uint64_t anonymous_bytes; /* resident, and no file's: what a fork may have to copy */
+};
+
+/* Asks the kernel, which takes some tens of microseconds. What it does not say bounds nothing.
+ * Allocates nothing; static buffers: one thread at a time. */
+void seep_headroom_look(struct seep_headroom *room);
+
+#endif

@@ -1,0 +1,20 @@
+/* Frozen copies of this process for who asks what holds its memory: whether one is to be made now,
+ * and what became of those before. One at a time in a job; whoever finds the slot taken waits for
+ * its next step. */
+#ifndef SEEP_PRELOAD_SNAPSHOT_SNAPSHOT_H
+#define SEEP_PRELOAD_SNAPSHOT_SNAPSHOT_H
+
+#include "libprof/record/os.h"
+#include "preload/record/snapshot_calls.h"
+
+/* The job asks for a copy now (seep_holders()). Inside the guard. */
+void seep_snapshot_asked(const struct seep_thread *thread);
+
+/* The process becomes another program: a copy that has not ended yet would be a child of that one,
+ * whose end it might hear of. */
+void seep_snapshot_before_exec(void);
+
+void seep_snapshot_after_fork(void);
+struct seep_lock *seep_snapshot_lock(void);
+
+#endif

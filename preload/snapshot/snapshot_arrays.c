@@ -1,0 +1,105 @@
+#include "preload/snapshot/snapshot_arrays.h"
+
+#include "libprof/record/live_walk.h"
+#include "libprof/record/range_map.h"
+#include "preload/python/pyframe.h"
+
+enum { MOST_BLOCKS = 5 * 1000 * 1000, ADDRESS_BITS = 47 };
+
+struct list {
+    struct seep_snapshot_block *at;
+    uint64_t n, capacity;
+};
+
+static bool list_make(struct list *list, uint64_t capacity)
+{
+    *list = (struct list){.capacity = capacity};
+    list->at = seep_os_pages((capacity + 1) * sizeof(*list->at));
+    return list->at != NULL;
+}
+
+static void list_add(struct list *list, uintptr_t start, uint64_t bytes, uint32_t site)
+{
+    if (list->n < list->capacity)
+        list->at[list->n++] = (struct seep_snapshot_block){start, bytes, site, 0};
+}
+
+/* Above are blocks that were announced, of devices for the most part. */
+static bool is_memory(uintptr_t address)
+{
+    return address >> ADDRESS_BITS == 0;
+}
+
+static void count(uintptr_t address, const struct seep_block *block, void *n)
+{
+    (void)block;
+    *(uint64_t *)n += is_memory(address);
+}
+
+static void add(uintptr_t address, const struct seep_block *block, void *list)
+{
+    if (is_memory(address))
+        list_add(list, address, block->bytes, block->site);
+}
+
+static int fill_blocks(struct seep_snapshot *s)
+{
+    struct list list;
+    uint64_t n = 0;
+    seep_live_each(count, &n);
+    if (n > MOST_BLOCKS)
+        return SEEP_REFUSED_TOO_MANY;
+    if (!list_make(&list, n))
+        return SEEP_REFUSED_NO_ROOM;
+    seep_live_each(add, &list);
+    s->blocks = (uintptr_t)list.at;
+    s->n_blocks = list.n;
+    return 0;
+}
+
+static int fill_maps(struct seep_snapshot *s)
+{
+    struct list list;
+    struct seep_range range = {0};
+    if (!list_make(&list, (uint64_t)seep_range_n(SEEP_RANGE_COMMITTED) +
+                              seep_range_n(SEEP_RANGE_BY_TOUCH)))
+        return SEEP_REFUSED_NO_ROOM;
+    while (list.n < list.capacity && seep_range_find(range.end, SEEP_RANGES_OF_MEMORY, &range))
+        list_add(&list, range.start, range.end - range.start, range.site);
+    s->maps = (uintptr_t)list.at;
+    s->n_maps = list.n;
+    return 0;
+}
+
+/* The library's own variables, as its linker names them. */
+extern const char __bss_start[] __attribute__((visibility("hidden")));
+extern const char _end[] __attribute__((visibility("hidden")));
+
+/* Last, so that the other lists are in it. */
+static int fill_own(struct seep_snapshot *s)
+{
+    struct seep_snapshot_range *list = seep_os_pages((SEEP_OWN_RANGES + 1) * sizeof(*list));
+    struct seep_own_range piece;
+    uint32_t at = 0;
+    if (!list)
+        return SEEP_REFUSED_NO_ROOM;
+    list[s->n_own++] = (struct seep_snapshot_range){(uintptr_t)__bss_start, (uintptr_t)_end};
+    while (s->n_own <= SEEP_OWN_RANGES && seep_own_next(&at, 0, UINTPTR_MAX, &piece))
+        list[s->n_own++] = (struct seep_snapshot_range){piece.start, piece.end};
+    s->own = (uintptr_t)list;
+    return 0;
+}
+
+int seep_snapshot_fill(struct seep_snapshot *s)
+{
+    /* Threads that held these are not in the copy. */
+    seep_live_after_fork();
+    seep_range_after_fork();
+    s->version = SEEP_SNAPSHOT_VERSION;
+    s->python_version = seep_python_version;
+    s->python_runtime = seep_python_runtime();
+    int refusal = fill_blocks(s);
+    if (!refusal)
+        refusal = fill_maps(s);
+    return refusal ? refusal : fill_own(s);
+}

@@ -1,0 +1,199 @@
+/* The copy is made by clone() without a signal for its end, so that neither a handler of SIGCHLD
+ * nor a wait of the job's meets it. All signals are blocked in it, before it begins: no handler of
+ * the job's ever runs there. It begins with the job's table of descriptors, the very same one, and
+ * leaves it at once for an empty one: a table of its own would hold files open that the job closes
+ * meanwhile. As it leaves, the kernel holds the first 64 of them for some microseconds; the caller
+ * is let go when that is over. It calls nothing but the kernel, and has only the one thread. */
+#include "preload/snapshot/snapshot_copy.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "libprof/record/os.h"
+#include "preload/snapshot/snapshot_arrays.h"
+
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+#ifndef CLOSE_RANGE_UNSHARE
+#define CLOSE_RANGE_UNSHARE 2
+#endif
+
+enum {
+    PATIENCE_S = 30, /* then nobody has begun to read it, */
+    READING_S = 150, /* and then nobody goes on to */
+    LOOK_MS = 100,   /* how often it looks whether there still is a reader */
+    MOST_CPU_S = 20, /* for its lists, which take a tenth of one */
+    BIRTH_MS = 20,   /* that the caller waits for it to let go of files; mostly it takes a tenth */
+    LOWEST = 19,     /* priority */
+};
+
+static _Noreturn void leave(struct seep_snapshot_slot *slot, int status)
+{
+    slot->process_plus_1 = 0;
+    slot->snapshot = 0;
+    __atomic_store_n(&slot->state, SEEP_SNAPSHOT_FREE, __ATOMIC_RELEASE);
+    for (;;)
+        (void)seep_os_call3(SYS_exit_group, status, 0, 0);
+}
+
+static _Noreturn void refuse(struct seep_snapshot_slot *slot, enum seep_snapshot_refusal why)
+{
+    leave(slot, SEEP_COPY_REFUSED + (int)why);
+}
+
+/* Where a container forbids to leave a shared table, the next copy has one of its own. */
+static bool own_table;
+
+/* Of a table that is shared nothing may be closed. */
+static bool leave_files(void)
+{
+    if (seep_os_call3(SYS_close_range, 0, (long)UINT32_MAX, CLOSE_RANGE_UNSHARE) == 0)
+        return true;
+    if (!own_table && seep_os_call3(SYS_unshare, CLONE_FILES, 0, 0) < 0)
+        return false;
+    struct rlimit64 most = {.rlim_cur = 1024};
+    (void)seep_os_call6(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, (long)&most, 0, 0);
+    for (long fd = 0; fd < (long)most.rlim_cur; fd++) /* a kernel before 5.9 */
+        (void)seep_os_call3(SYS_close, fd, 0, 0);
+    return true;
+}
+
+static void limit(int resource, uint64_t most)
+{
+    struct rlimit64 both = {most, most};
+    (void)seep_os_call6(SYS_prlimit64, 0, resource, (long)&both, 0, 0, 0);
+}
+
+/* It is the first to go where memory is short, the last where CPUs are, and leaves no core: 1 byte
+ * is what programs that take cores by a pipe respect, too. */
+static void step_back(void)
+{
+    const struct sched_param plain = {0};
+    int fd = seep_os_open("/proc/self/oom_score_adj", O_WRONLY, 0);
+    if (fd >= 0) {
+        (void)seep_os_call3(SYS_write, fd, (long)"1000", 4);
+        seep_os_close(fd);
+    }
+    (void)seep_os_call3(SYS_prctl, PR_SET_NAME, (long)"seep-copy", 0);
+    (void)seep_os_call3(SYS_sched_setscheduler, 0, SCHED_OTHER, (long)&plain);
+    (void)seep_os_call3(SYS_setpriority, PRIO_PROCESS, 0, LOWEST);
+    limit(RLIMIT_CORE, 1);
+    limit(RLIMIT_CPU, MOST_CPU_S);
+}
+
+static bool is_awaited(const struct seep_snapshot_slot *slot)
+{
+    const uint32_t reader = __atomic_load_n(&slot->reader, __ATOMIC_ACQUIRE);
+    return reader && seep_os_call3(SYS_kill, reader, 0, 0) != -ESRCH;
+}
+
+/* The launcher sleeps until a child of its ends, or something is to be looked at: it takes SIGCHLD
+ * for a bell. */
+static void ring(const struct seep_snapshot_slot *slot)
+{
+    (void)seep_os_call3(SYS_kill, slot->reader, SIGCHLD, 0);
+}
+
+/* Yama lets only ancestors read, and those that a process names, with their children. */
+static void admit_reader(const struct seep_snapshot_slot *slot)
+{
+    (void)seep_os_call3(SYS_prctl, PR_SET_PTRACER, slot->reader, 0);
+}
+
+static bool is_late(const struct seep_snapshot_slot *slot, uint64_t since_ns)
+{
+    const bool read = __atomic_load_n(&slot->reading, __ATOMIC_ACQUIRE) == slot->copy;
+    const uint64_t waited_ns = seep_os_clock_ns(CLOCK_MONOTONIC) - since_ns;
+    return waited_ns > (read ? READING_S : PATIENCE_S) * UINT64_C(1000000000);
+}
+
+static _Noreturn void wait_to_be_read(struct seep_snapshot_slot *slot)
+{
+    const struct timespec moment = {.tv_nsec = LOOK_MS * 1000 * 1000};
+    const uint64_t since_ns = seep_os_clock_ns(CLOCK_MONOTONIC);
+    ring(slot);
+    while (__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) == SEEP_SNAPSHOT_READY) {
+        if (!is_awaited(slot) || is_late(slot, since_ns))
+            refuse(slot, SEEP_REFUSED_UNREAD);
+        (void)seep_os_call6(SYS_futex, (long)&slot->state, FUTEX_WAIT, SEEP_SNAPSHOT_READY,
+                            (long)&moment, 0, 0);
+    }
+    leave(slot, 0);
+}
+
+/* What registers still hold of the caller's lies in `registers`, above the stack pointer. */
+static _Noreturn void be_copy(struct seep_snapshot_slot *slot, uint32_t step, uint32_t period,
+                              const uintptr_t *registers)
+{
+    struct seep_snapshot *s;
+    bool left = leave_files();
+    __atomic_store_n(&slot->copy, (uint32_t)seep_os_pid(), __ATOMIC_RELEASE);
+    (void)seep_os_call3(SYS_futex, (long)&slot->copy, FUTEX_WAKE, 1);
+    if (!left)
+        refuse(slot, SEEP_REFUSED_FILES);
+    step_back();
+    admit_reader(slot);
+    s = seep_os_pages(sizeof(*s));
+    if (!s)
+        refuse(slot, SEEP_REFUSED_NO_ROOM);
+    s->stack_pointer = (uintptr_t)registers;
+    __asm__("mov %%fs:0, %0" : "=r"(s->thread_pointer));
+    s->step = step;
+    s->period = period;
+    int refusal = seep_snapshot_fill(s);
+    if (refusal)
+        refuse(slot, (enum seep_snapshot_refusal)refusal);
+    __atomic_store_n(&s->magic, SEEP_SNAPSHOT_MAGIC, __ATOMIC_RELEASE);
+    slot->snapshot = (uintptr_t)s;
+    __atomic_store_n(&slot->state, SEEP_SNAPSHOT_READY, __ATOMIC_RELEASE);
+    wait_to_be_read(slot);
+}
+
+static void await_birth(struct seep_snapshot_slot *slot)
+{
+    const struct timespec moment = {.tv_nsec = 1000 * 1000};
+    for (int ms = 0; ms < BIRTH_MS && !__atomic_load_n(&slot->copy, __ATOMIC_ACQUIRE); ms++)
+        (void)seep_os_call6(SYS_futex, (long)&slot->copy, FUTEX_WAIT, 0, (long)&moment, 0, 0);
+}
+
+long seep_snapshot_clone(struct seep_snapshot_slot *slot, uint32_t step, uint32_t period)
+{
+    const uint64_t all = ~UINT64_C(0);
+    uint64_t mask = 0;
+    uintptr_t registers[6];
+    __asm__ volatile("mov %%rbx, 0(%0)\n\tmov %%rbp, 8(%0)\n\tmov %%r12, 16(%0)\n\t"
+                     "mov %%r13, 24(%0)\n\tmov %%r14, 32(%0)\n\tmov %%r15, 40(%0)"
+                     :
+                     : "r"(registers)
+                     : "memory");
+    (void)seep_os_call6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&mask, sizeof(mask), 0,
+                        0);
+    long pid =
+        seep_os_call6(SYS_clone, CLONE_UNTRACED | (own_table ? 0 : CLONE_FILES), 0, 0, 0, 0, 0);
+    if (pid == 0)
+        be_copy(slot, step, period, registers);
+    if (pid > 0)
+        await_birth(slot);
+    (void)seep_os_call6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof(mask), 0, 0);
+    return pid;
+}
+
+int seep_snapshot_reap(long pid, enum seep_snapshot_refusal *refusal)
+{
+    int status = 0;
+    long found = seep_os_call6(SYS_wait4, pid, (long)&status, WNOHANG | __WALL, 0, 0, 0);
+    if (found == 0 || found == -EINTR)
+        return 0;
+    *refusal = SEEP_REFUSED_DIED;
+    if (found == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        *refusal = SEEP_N_SNAPSHOT_REFUSALS;
+    else if (found == pid && WIFEXITED(status) && WEXITSTATUS(status) >= SEEP_COPY_REFUSED &&
+             WEXITSTATUS(status) < SEEP_COPY_REFUSED + SEEP_N_SNAPSHOT_REFUSALS)
+        *refusal = (enum seep_snapshot_refusal)(WEXITSTATUS(status) - SEEP_COPY_REFUSED);
+    own_table = own_table || *refusal == SEEP_REFUSED_FILES;
+    return 1;
+}

@@ -1,0 +1,281 @@
+"""Frozen copies of a job's processes: the job does not notice them, none stays behind, and what is read of one is right."""
+import ctypes
+import errno
+import glob
+import json
+import os
+import pathlib
+import resource
+import signal
+import struct
+import subprocess
+import time
+import unittest
+
+from tests.e2e.alike import Alike
+from tests.e2e.support import (SEEP, SHIM, SYSTEM_PYTHON, SeepCase, children_of, compile_c, job_env, kill_session,
+                               session_members, sum_sites)
+
+COPIES = 200
+PATIENCE = 20.0  # seconds
+
+GROW = """
+import sys, time, seep
+kept = []
+def keep():
+    kept.append(bytearray(300000))
+for i in range(40):
+    keep()
+    seep.step()
+    time.sleep(0.01)
+"""
+
+
+def forbid_unsharing():
+    """close_range() and unshare() fail from here on, as in some containers (seccomp)."""
+    libc, refuse = ctypes.CDLL(None), 0x00050000 | errno.EPERM
+    rows = [(0x20, 0, 0, 0), (0x15, 2, 0, 436), (0x15, 1, 0, 272), (0x06, 0, 0, 0x7fff0000), (0x06, 0, 0, refuse)]
+    code = b"".join(struct.pack("HBBI", *row) for row in rows)
+    held = ctypes.create_string_buffer(code, len(code))
+    program = struct.pack("HxxxxxxQ", len(rows), ctypes.addressof(held))
+    libc.prctl(38, 1, 0, 0, 0)  # no new privileges
+    if libc.prctl(22, 2, program, 0, 0):
+        os._exit(99)
+
+
+def name_of(pid):
+    try:
+        return pathlib.Path("/proc/%d/comm" % pid).read_text().strip()
+    except OSError:
+        return ""
+
+
+def copies_of(leader):
+    return [pid for pid in session_members(leader) if name_of(pid) == "seep-copy"]
+
+
+def documents(folder):
+    return [json.loads(pathlib.Path(p).read_text()) for p in glob.glob(os.path.join(folder, "holders-*.json"))]
+
+
+def line_of(document, function):
+    found = [line for line in document["lines"] if line["frame"]["function"] == function]
+    return found[0] if found else None
+
+
+class Transparent(Alike):
+    def test_a_job_does_not_notice_200_copies(self):
+        """Threads, children, waits, timers, signals, locks and descriptors are as without."""
+        argv = [self.subject("snapshots"), "all", COPIES]
+        folder, counts = self.fresh(), self.path("counts")
+        plain = self.command(argv, timeout=300)
+        profile = self.run_seep(argv, ("--holders", ",".join(map(str, range(1, COPIES + 1)))), status=plain.status,
+                                folder=folder, timeout=300, env=job_env(COPIES_IN=folder, COUNTS_TO=counts))
+        self.assertEqual((plain.stdout, plain.stderr), (profile.done.stdout, profile.done.stderr))
+        self.assertEqual(profile.written["coverage"]["holders"], {"taken": COPIES, "refused": {}})
+        said = json.loads(pathlib.Path(counts).read_text())
+        for function in ("churn", "keep"):
+            seen = sum_sites(profile.report, function, "host")
+            self.assertEqual(seen, {key: said[function][key] for key in seen}, function)
+        kept = [line_of(d, "keep")["blocks"] - d["step"] for d in documents(folder)]
+        self.assertEqual(set(kept), {0}, "each step keeps one block more")
+
+
+class Obedient(SeepCase):
+    """A job that does what it is told, letter by letter."""
+
+    def start(self, *options):
+        self.folder = self.fresh()
+        p = subprocess.Popen([SEEP, "run", "-q", "-o", self.folder, *options, "--", self.subject("snapshots"), "obey"],
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=job_env(), start_new_session=True)
+        self.addCleanup(p.stdout.close)
+        self.addCleanup(p.stdin.close)
+        self.addCleanup(kill_session, p.pid)
+        self.p = p
+        return p
+
+    def tell(self, letter, answer):
+        self.p.stdin.write(letter.encode())
+        self.p.stdin.flush()
+        return self.until(self.p.stdout.fileno(), answer.encode() + b"\n")
+
+    def wait_for(self, what, condition):
+        deadline = time.monotonic() + PATIENCE
+        while not condition():
+            self.assertLess(time.monotonic(), deadline, what)
+            time.sleep(0.005)
+
+    def job(self):
+        return [pid for pid in children_of(self.p.pid) if name_of(pid) == "snapshots"][0]
+
+    def copy_that_waits(self):
+        """The launcher is stopped, so that a copy waits to be read."""
+        self.tell("s", "step")
+        os.kill(self.p.pid, signal.SIGSTOP)
+        self.tell("s", "step")
+        self.wait_for("no copy", lambda: copies_of(self.p.pid))
+        return copies_of(self.p.pid)[0]
+
+    def go_on(self):
+        os.kill(self.p.pid, signal.SIGCONT)
+
+    def end(self, status=0):
+        self.p.stdin.close()
+        self.assertEqual(self.p.wait(PATIENCE), status)
+        self.assertEqual(session_members(self.p.pid), [])
+
+    def test_a_copy_holds_no_descriptor_of_the_job(self):
+        self.start("--holders", "2")
+        self.tell("p", "pipe")
+        copy = self.copy_that_waits()
+        self.wait_for("descriptors", lambda: os.listdir("/proc/%d/fd" % copy) == [])
+        self.tell("c", "eof")
+        self.assertEqual(copies_of(self.p.pid), [copy])
+        self.go_on()
+        self.end()
+
+    def test_all_signals_wait_in_a_copy_and_it_goes_first_where_memory_is_short(self):
+        self.start("--holders", "2")
+        copy = self.copy_that_waits()
+        status = pathlib.Path("/proc/%d/status" % copy).read_text()
+        blocked = int(status.split("SigBlk:")[1].split()[0], 16)
+        never = 1 << (signal.SIGKILL - 1) | 1 << (signal.SIGSTOP - 1)
+        self.assertEqual(blocked | never, (1 << 64) - 1)
+        self.assertEqual(pathlib.Path("/proc/%d/oom_score_adj" % copy).read_text().strip(), "1000")
+        self.go_on()
+        self.end()
+
+    def test_a_copy_whose_launcher_died_ends_and_the_job_goes_on(self):
+        self.start("--holders", "2,3")
+        self.copy_that_waits()
+        self.p.kill()
+        self.p.wait()  # one that nobody has waited for is still there
+        self.wait_for("the copy is still there", lambda: not copies_of(self.p.pid))
+        self.tell("s", "step")
+        self.assertEqual(copies_of(self.p.pid), [], "nobody would read it")
+
+    def test_a_job_that_is_killed_leaves_no_copy(self):
+        self.start("--holders", "2")
+        self.copy_that_waits()
+        os.kill(self.job(), signal.SIGKILL)
+        self.go_on()
+        self.end(137)
+        self.assertEqual([d["step"] for d in documents(self.folder)], [2], "what it had was read")
+
+    def test_a_copy_that_is_killed_makes_room_for_the_next(self):
+        self.start("--holders", "2,3")
+        copy = self.copy_that_waits()
+        os.kill(copy, signal.SIGKILL)
+        self.wait_for("the copy is still there", lambda: not copies_of(self.p.pid))
+        self.go_on()
+        deadline = time.monotonic() + PATIENCE
+        while not documents(self.folder):
+            self.assertLess(time.monotonic(), deadline)
+            self.tell("s", "step")
+        self.end()
+        said = json.loads(pathlib.Path(self.folder, "report.json").read_text())["coverage"]["holders"]
+        self.assertEqual((said["taken"], said["refused"].get("died")), (1, 1), said)
+
+    def test_a_program_that_follows_has_no_child_that_it_does_not_know(self):
+        self.start("--holders", "2")
+        self.copy_that_waits()
+        self.tell("x", "other")
+        self.assertEqual(copies_of(self.p.pid), [])
+        self.go_on()
+        self.end()
+
+    def test_it_is_made_where_the_job_asks(self):
+        self.start()
+        self.tell("s", "step")
+        self.tell("h", "asked")
+        self.wait_for("nothing was read", lambda: documents(self.folder))
+        self.end()
+        (read,) = documents(self.folder)
+        self.assertEqual((read["source"], read["step"], line_of(read, "keep")["bytes"]), ("request", 1, 100000))
+
+
+class Policy(SeepCase):
+    def coverage(self, profile):
+        return profile.written["coverage"]["holders"]
+
+    def test_a_job_that_grows_has_the_line_that_keeps(self):
+        profile = self.run_seep([SYSTEM_PYTHON, "-c", GROW])
+        read = documents(profile.folder)
+        self.assertGreaterEqual(len(read), 2)
+        self.assertEqual(self.coverage(profile), {"taken": len(read), "refused": {}})
+        for document in read:
+            line = document["lines"][0]
+            self.assertEqual(line["frame"]["function"], "keep")
+            self.assertGreaterEqual(line["bytes"], document["step"] * 300000)
+            self.assertEqual((document["format"], document["version"]), ("seep-holders", 1))
+
+    def test_a_job_that_does_not_grow_has_none(self):
+        profile = self.run_seep([SYSTEM_PYTHON, "-c", GROW.replace("kept.append(", "(")])
+        self.assertEqual(self.coverage(profile), {"taken": 0, "refused": {}})
+
+    def test_off_is_off(self):
+        profile = self.run_seep([SYSTEM_PYTHON, "-c", GROW + "seep.holders()\n"], ("--holders", "off"))
+        self.assertEqual((self.coverage(profile), documents(profile.folder)), ({"taken": 0, "refused": {}}, []))
+
+    def test_a_list_that_is_none_is_told(self):
+        for wrong in ("sometimes", "3;4", "0", ",", "1," * 1024):
+            done = self.seep("run", "--holders", wrong, "--", "true")
+            self.assertEqual(done.status, 125)
+            self.one_line_error(done)
+
+    def test_without_a_launcher_nobody_would_read_it(self):
+        folder = self.fresh()
+        path = os.path.join(os.path.dirname(SHIM), "python")
+        done = self.command([SYSTEM_PYTHON, "-c", GROW], env=job_env(LD_PRELOAD=SHIM, SEEP_OUT=folder, PYTHONPATH=path))
+        self.assertEqual(done.status, 0, repr(done))
+        said = self.report(folder)["coverage"]["holders"]
+        self.assertEqual((said["taken"], set(said["refused"])), (0, {"no-launcher"}))
+
+    def test_of_a_sample_there_is_none(self):
+        profile = self.run_seep([SYSTEM_PYTHON, "-c", GROW], ("--sample", "64KiB", "--holders", "5"))
+        self.assertEqual(self.coverage(profile), {"taken": 0, "refused": {"sampled": 1}})
+
+    def test_near_a_memory_limit_there_is_none(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (600 << 20, 600 << 20))
+
+        script = "large = bytearray(b'x') * (300 << 20)\n" + GROW
+        profile = self.run_seep([SYSTEM_PYTHON, "-c", script], ("--holders", "5"), preexec_fn=limit)
+        self.assertEqual(self.coverage(profile), {"taken": 0, "refused": {"memory": 1}})
+
+    def test_with_the_driver_of_gpus_there_is_none_unless_it_is_asked_for(self):
+        source = self.path("driver.c")
+        pathlib.Path(source).write_text("int driver;\n")
+        driver = compile_c(self, source, self.path("libcuda.so.1"), "-shared", "-fPIC")
+        script = "import ctypes\nctypes.CDLL(%r)\n" % driver + GROW
+        profile = self.run_seep([SYSTEM_PYTHON, "-c", script])
+        said = self.coverage(profile)
+        self.assertEqual((said["taken"], set(said["refused"])), (0, {"cuda"}))
+        profile = self.run_seep([SYSTEM_PYTHON, "-c", script + "seep.holders()\n"])
+        self.assertEqual(self.coverage(profile)["taken"], 1)
+
+    def test_a_container_may_forbid_to_leave_the_table_of_descriptors(self):
+        """The second copy has one of its own, and closes it."""
+        profile = self.run_seep([SYSTEM_PYTHON, "-c", GROW], ("--holders", "3,30"), preexec_fn=forbid_unsharing)
+        self.assertEqual(self.coverage(profile), {"taken": 1, "refused": {"descriptors": 1}})
+
+    def test_workers_have_theirs_as_the_steps_of_the_trainer_come_by(self):
+        script = ("import os, time, seep\n"
+                  "kept = []\n"
+                  "def keep():\n"
+                  "    for i in range(200):\n"
+                  "        kept.append(bytearray(3000))\n"
+                  "child = os.fork()\n"
+                  "for i in range(150):\n"
+                  "    keep() if not child else seep.step()\n"
+                  "    time.sleep(0.01)\n"
+                  "os._exit(0) if not child else os.waitpid(child, 0)\n")
+        profile = self.run_seep([SYSTEM_PYTHON, "-c", script])
+        parent, child = [p["pid"] for p in sorted(profile.written["processes"], key=lambda p: p["pid"])]
+        read = documents(profile.folder)
+        self.assertEqual({d["pid"] for d in read}, {child}, "the trainer does not grow")
+        self.assertTrue(all(d["lines"][0]["frame"]["function"] == "keep" for d in read if d["step"] > 20))
+
+
+if __name__ == "__main__":
+    unittest.main()

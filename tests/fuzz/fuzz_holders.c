@@ -1,0 +1,40 @@
+/* Any bytes as a snapshot of who holds what: read beside a right one, merged, and asked about a
+ * finding's frame. */
+#include "libprof/holders/holders_merge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char right[] =
+    "{\"format\": \"seep-holders\", \"version\": 1, \"pid\": 12, \"process\": 0, \"step\": 8,"
+    " \"complete\": true, \"lines\": [{\"frame\": {\"kind\": \"python\", \"function\": \"load\","
+    " \"file\": \"/home/user/train.py\", \"line\": 45}, \"blocks\": 8, \"bytes\": 800,"
+    " \"state\": \"held\", \"explained_bytes\": 800, \"paths\": [{\"text\": \"local 'loader'\","
+    " \"root\": {\"kind\": \"local\", \"name\": \"loader\"}, \"hops\": [], \"blocks\": 8,"
+    " \"bytes\": 800, \"sole_bytes\": 800, \"holder\": {\"hop\": 0, \"type\": \"dict\","
+    " \"name\": \"Annotations.by_name\", \"length\": 8, \"bound\": null}}]}]}";
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct seep_holders_files files = {0};
+    struct seep_holders merged = {0};
+
+    int rc = seep_holders_add(&files, 0, "holders-12-8.json", right, sizeof right - 1);
+    if (!rc)
+        rc = seep_holders_add(&files, 0, "holders-12-64.json", (const char *)data, size);
+    if (!rc && files.n < 2 && !files.n_said)
+        abort(); /* a refusal says why */
+    if (!rc)
+        rc = seep_holders_merge(&files, &merged);
+    json_t *frame =
+        json_pack("{s:s, s:s, s:i}", "kind", "python", "file", "/home/user/train.py", "line", 45);
+    json_t *its = rc ? NULL : seep_holders_of(&merged, frame);
+    if (!rc && !json_is_object(its))
+        abort(); /* what the right one says is not lost */
+    json_decref(its);
+    json_decref(frame);
+    seep_holders_fini(&merged);
+    seep_holders_files_fini(&files);
+    return 0;
+}

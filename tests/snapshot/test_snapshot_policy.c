@@ -1,0 +1,233 @@
+/* When a frozen copy of a process is due, and when it would cost too much. */
+#include <check.h>
+#include <string.h>
+
+#include "preload/snapshot/snapshot_policy.h"
+#include "tests/suite.h"
+
+#define MIB    (UINT64_C(1) << 20)
+#define SECOND UINT64_C(1000000000)
+#define MS     UINT64_C(1000000)
+
+static struct seep_snapshot_policy policy;
+
+static void begin(const char *text)
+{
+    seep_snapshot_policy_read(&policy, text);
+}
+
+/* A job that makes ten steps a second and keeps a MiB of each; copies cost nothing. */
+static struct seep_snapshot_moment at_step(uint32_t step)
+{
+    return (struct seep_snapshot_moment){.step = step,
+                                         .by_step = true,
+                                         .age_ns = step * SECOND / 10,
+                                         .job_age_ns = step * SECOND / 10,
+                                         .live_bytes = (100 + step) * MIB,
+                                         .anonymous_bytes = MIB};
+}
+
+static enum seep_snapshot_answer ask(struct seep_snapshot_moment now, uint64_t stop_ns)
+{
+    enum seep_snapshot_answer answer = seep_snapshot_policy_ask(&policy, &now);
+    if (answer == SEEP_SNAPSHOT_DUE)
+        seep_snapshot_policy_done(&policy, &now, stop_ns);
+    return answer;
+}
+
+/* Goes through steps, and notes after which there was a copy. */
+static unsigned run(uint32_t n_steps, uint64_t stop_ns, uint32_t *taken, unsigned capacity)
+{
+    unsigned n = 0;
+    for (uint32_t step = 1; step <= n_steps; step++)
+        if (ask(at_step(step), stop_ns) == SEEP_SNAPSHOT_DUE && n < capacity)
+            taken[n++] = step;
+    return n;
+}
+
+TEST(copies_lie_further_and_further_apart)
+{
+    static const uint32_t expected[] = {12, 18, 27, 40, 60, 90, 135, 202, 303, 454, 681};
+    uint32_t taken[32];
+    begin("auto");
+    ck_assert_uint_eq(run(1000, 1, taken, N(taken)), N(expected));
+    ck_assert_mem_eq(taken, expected, sizeof(expected));
+}
+
+TEST(what_does_not_grow_is_left_alone)
+{
+    begin(NULL);
+    for (uint32_t step = 1; step < 1000; step++) {
+        struct seep_snapshot_moment now = at_step(step);
+        now.live_bytes = 100 * MIB + (step % 2) * (MIB / 2);
+        ck_assert_int_eq(ask(now, 1), SEEP_SNAPSHOT_NOT_DUE);
+    }
+}
+
+/* A cache that is emptied hides what has grown beside it: what counts is the rise since then. */
+TEST(growth_is_told_from_the_lowest_level)
+{
+    begin(NULL);
+    for (uint32_t step = 1; step <= 50; step++) {
+        struct seep_snapshot_moment now = at_step(step);
+        now.live_bytes = step < 40 ? 500 * MIB - step * MIB : 50 * MIB + (step - 40) * MIB / 4;
+        ck_assert_int_eq(ask(now, 1), step == 44 ? SEEP_SNAPSHOT_DUE : SEEP_SNAPSHOT_NOT_DUE);
+    }
+}
+
+TEST(stops_stay_within_a_thousandth_of_the_time)
+{
+    uint64_t stopped = 0;
+    begin(NULL);
+    for (uint32_t step = 1; step <= 100000; step++) {
+        struct seep_snapshot_moment now = at_step(step);
+        if (ask(now, 15 * MS) == SEEP_SNAPSHOT_DUE)
+            stopped += 15 * MS;
+        ck_assert_uint_le(stopped, 20 * MS + now.age_ns / 1000);
+    }
+    ck_assert_uint_ge(stopped, 10 * 15 * MS);
+}
+
+TEST(of_a_large_process_the_first_stop_is_guessed)
+{
+    struct seep_snapshot_moment now = at_step(20);
+    begin(NULL);
+    (void)ask(at_step(1), 0);
+    now.anonymous_bytes = 4000 * MIB;
+    ck_assert_int_eq(ask(now, 1), SEEP_SNAPSHOT_DEAR);
+    ck_assert_int_eq(ask(now, 1), SEEP_SNAPSHOT_NOT_DUE); /* it has been said */
+    now.age_ns = 1000 * SECOND;
+    ck_assert_int_eq(ask(now, 1), SEEP_SNAPSHOT_DUE);
+}
+
+TEST(reading_stays_within_a_fiftieth_of_a_cpu)
+{
+    uint64_t read_ns = 0;
+    uint32_t n = 0;
+    begin(NULL);
+    for (uint32_t step = 1; step <= 10000; step++) {
+        struct seep_snapshot_moment now = at_step(step);
+        now.read_ns = read_ns;
+        now.n_read = n;
+        if (ask(now, 1) == SEEP_SNAPSHOT_DUE) {
+            read_ns += SECOND;
+            n++;
+        }
+        ck_assert_uint_le(read_ns, SECOND + now.job_age_ns / 50 + (n == 1 ? SECOND : 0));
+    }
+    ck_assert_uint_ge(n, 5);
+}
+
+TEST(the_next_waits_until_it_is_known_what_the_last_cost)
+{
+    struct seep_snapshot_moment now = at_step(30);
+    begin(NULL);
+    (void)ask(at_step(1), 0);
+    now.reading = true;
+    ck_assert_int_eq(ask(now, 1), SEEP_SNAPSHOT_NOT_DUE);
+    now.reading = false;
+    ck_assert_int_eq(ask(now, 1), SEEP_SNAPSHOT_DUE);
+}
+
+TEST(a_list_is_taken_at_its_word)
+{
+    uint32_t taken[8];
+    begin("2,5,6,400");
+    ck_assert_int_eq(policy.mode, SEEP_SNAPSHOT_LIST);
+    ck_assert_uint_eq(run(1000, SECOND, taken, N(taken)), 4);
+    ck_assert_mem_eq(taken, ((uint32_t[]){2, 5, 6, 400}), 4 * sizeof(*taken));
+}
+
+/* While another process had the slot, steps of the list went by: one copy stands for them. */
+TEST(listed_steps_that_have_gone_by_are_one)
+{
+    begin("2,5,6,400");
+    ck_assert_int_eq(ask(at_step(7), 1), SEEP_SNAPSHOT_DUE);
+    ck_assert_int_eq(ask(at_step(8), 1), SEEP_SNAPSHOT_NOT_DUE);
+    ck_assert_int_eq(ask(at_step(401), 1), SEEP_SNAPSHOT_DUE);
+}
+
+TEST(slices_of_time_are_no_steps_of_a_list)
+{
+    struct seep_snapshot_moment now = at_step(500);
+    begin("2,5");
+    now.by_step = false;
+    ck_assert_int_eq(ask(now, 1), SEEP_SNAPSHOT_NOT_DUE);
+}
+
+TEST(off_is_off_even_where_it_is_asked_for)
+{
+    struct seep_snapshot_moment now = at_step(500);
+    begin("off");
+    now.asked = true;
+    ck_assert_int_eq(ask(now, 1), SEEP_SNAPSHOT_NOT_DUE);
+}
+
+TEST(who_asks_gets_one_at_once)
+{
+    struct seep_snapshot_moment now = at_step(1);
+    begin(NULL);
+    now.asked = true;
+    now.anonymous_bytes = 4000 * MIB;
+    ck_assert_int_eq(ask(now, SECOND), SEEP_SNAPSHOT_DUE);
+}
+
+/* Imports grow, too, and what comes before the first step counts in slices of a tenth of a second.
+ */
+TEST(without_steps_ten_seconds_go_by_first)
+{
+    uint32_t first = 0;
+    begin(NULL);
+    for (uint32_t slice = 1; slice < 200 && !first; slice++) {
+        struct seep_snapshot_moment now = at_step(slice);
+        now.by_step = false;
+        if (ask(now, 1) == SEEP_SNAPSHOT_DUE)
+            first = slice;
+    }
+    ck_assert_uint_eq(first, 100);
+}
+
+TEST(with_the_first_step_counting_begins_anew)
+{
+    begin(NULL);
+    for (uint32_t slice = 1; slice < 90; slice++) {
+        struct seep_snapshot_moment now = at_step(slice);
+        now.by_step = false;
+        ck_assert_int_eq(ask(now, 1), SEEP_SNAPSHOT_NOT_DUE);
+    }
+    for (uint32_t step = 1; step < 13; step++) {
+        struct seep_snapshot_moment now = at_step(step);
+        ck_assert_int_eq(ask(now, 1), step == 12 ? SEEP_SNAPSHOT_DUE : SEEP_SNAPSHOT_NOT_DUE);
+    }
+}
+
+/* A worker that is forked in step 1,000 has its own 12 steps before it. */
+TEST(a_forked_child_begins_with_the_step_it_was_forked_in)
+{
+    begin(NULL);
+    (void)ask(at_step(12), SECOND);
+    seep_snapshot_policy_after_fork(&policy);
+    for (uint32_t step = 1000; step <= 1011; step++)
+        ck_assert_int_eq(ask(at_step(step), 1),
+                         step == 1011 ? SEEP_SNAPSHOT_DUE : SEEP_SNAPSHOT_NOT_DUE);
+}
+
+static const struct {
+    const char *text;
+    enum seep_snapshot_mode mode;
+    uint32_t n;
+} texts[] = {
+    {"", SEEP_SNAPSHOT_AUTO, 0},        {"auto", SEEP_SNAPSHOT_AUTO, 0},
+    {"off", SEEP_SNAPSHOT_OFF, 0},      {"nonsense", SEEP_SNAPSHOT_OFF, 0},
+    {",,", SEEP_SNAPSHOT_OFF, 0},       {"7", SEEP_SNAPSHOT_LIST, 1},
+    {"7,7,3,9", SEEP_SNAPSHOT_LIST, 2}, {"99999999999999999999,5", SEEP_SNAPSHOT_LIST, 1},
+};
+
+TEST(what_was_asked_for_is_read, .to = N(texts))
+{
+    begin(texts[_i].text);
+    ck_assert_int_eq(policy.mode, texts[_i].mode);
+    ck_assert_uint_eq(policy.n_steps, texts[_i].n);
+}
+
+SUITE("snapshot policy")

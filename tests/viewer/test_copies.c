@@ -1,0 +1,183 @@
+/* The launcher has copies read by a process of its own, and a slot that nobody sees to becomes free
+ * again. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/profile_builder.h"
+#include "tests/suite.h"
+#include "viewer/watch/copies.h"
+
+enum { START = 0x1000, PATIENCE_MS = 10000 };
+
+static struct seep_job_folder folder;
+static struct seep_copies holders;
+static struct seep_snapshot copy;
+static struct seep_snapshot_block one_block;
+static struct builder profile;
+
+static void pause_ms(long ms)
+{
+    nanosleep(&(struct timespec){.tv_nsec = ms * 1000 * 1000}, NULL);
+}
+
+static struct seep_snapshot_slot *slot(void)
+{
+    return &folder.job->snapshot;
+}
+
+/* The copy is this process, which is not to end. */
+static void open_it(void)
+{
+    char *argv[] = {(char *)"job", NULL}, name[64];
+    struct seep_error err = {0};
+    char dir[] = "/tmp/seep-copies-XXXXXX";
+
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    ck_assert_int_eq(seep_job_folder_make(&folder, dir, false, argv, &err), 0);
+    builder_init(&profile, 100, START);
+    uint32_t frame = builder_python(&profile, "/job/train.py", "load", 3);
+    uint32_t site =
+        builder_site(&profile, builder_stack(&profile, 0, frame), SEEP_SPACE_HOST, 1, 500, 0, 0, 1);
+    builder_seal(&profile);
+    snprintf(name, sizeof name, "100-%x.seep", START);
+    ck_assert_int_eq(builder_write(&profile, dir, name), 0);
+    folder.job->n_processes = 1;
+    folder.job->processes[0] = (struct seep_process){.pid = 100, .start_ns = START, .steps = 9};
+    one_block = (struct seep_snapshot_block){0x10000, 500, site / 8, 0};
+    copy = (struct seep_snapshot){.magic = SEEP_SNAPSHOT_MAGIC,
+                                  .version = SEEP_SNAPSHOT_VERSION,
+                                  .blocks = (uintptr_t)&one_block,
+                                  .n_blocks = 1,
+                                  .step = 9};
+    seep_copies_open(&holders, &folder, NULL, false);
+}
+
+static void close_it(void)
+{
+    char command[SEEP_PATH_BYTES + 16];
+
+    seep_copies_close(&holders);
+    builder_fini(&profile);
+    snprintf(command, sizeof command, "rm -r %s", folder.path);
+    ck_assert_int_eq(system(command), 0);
+}
+
+static void announce(uint32_t process_plus_1)
+{
+    slot()->process_plus_1 = process_plus_1;
+    slot()->copy = (uint32_t)getpid();
+    slot()->snapshot = (uintptr_t)&copy;
+    slot()->source = SEEP_SNAPSHOT_BY_STEP;
+    slot()->state = SEEP_SNAPSHOT_READY;
+}
+
+/* What the launcher's loop does. */
+static void reap_reader(void)
+{
+    struct rusage usage;
+    int status;
+
+    seep_copies_look(&holders);
+    ck_assert_int_gt(holders.worker, 0);
+    ck_assert_uint_eq(slot()->reading, slot()->copy);
+    pid_t pid = wait4(-1, &status, 0, &usage);
+    ck_assert(!seep_copies_reaped(&holders, pid + 1, status, &usage));
+    ck_assert(seep_copies_reaped(&holders, pid, status, &usage));
+    ck_assert_uint_eq(slot()->reading, 0);
+}
+
+static bool is_written(void)
+{
+    char path[SEEP_PATH_BYTES];
+
+    snprintf(path, sizeof path, "%s/holders-100-9.json", folder.path);
+    return access(path, R_OK) == 0;
+}
+
+TEST(the_job_knows_that_somebody_reads_until_nobody_does)
+{
+    ck_assert_uint_eq(slot()->reader, (uint32_t)getpid());
+    seep_copies_close(&holders);
+    ck_assert_uint_eq(slot()->reader, 0);
+}
+
+TEST(a_copy_that_waits_is_read_and_let_go)
+{
+    announce(1);
+    reap_reader();
+    ck_assert_uint_eq(slot()->state, SEEP_SNAPSHOT_DONE);
+    ck_assert_uint_eq(folder.job->snapshots.n_read, 1);
+    ck_assert_uint_gt(folder.job->snapshots.cpu_ns, 0);
+    ck_assert(is_written());
+}
+
+TEST(one_that_waits_as_the_job_ends_is_read)
+{
+    announce(1);
+    seep_copies_close(&holders);
+    ck_assert_uint_eq(folder.job->snapshots.n_read, 1);
+    ck_assert(is_written());
+}
+
+/* Processes that are none, and one without a profile. */
+static const uint32_t wrong[] = {0, 2, SEEP_MAX_PROCESSES + 1, UINT32_MAX};
+
+TEST(what_cannot_be_read_is_let_go_and_counted, .to = N(wrong))
+{
+    announce(wrong[_i]);
+    reap_reader();
+    ck_assert_uint_eq(slot()->state, SEEP_SNAPSHOT_DONE);
+    ck_assert_uint_eq(folder.job->snapshots.n_failed, 1);
+    ck_assert(!is_written());
+}
+
+TEST(a_reader_that_is_killed_is_counted_and_the_copy_let_go)
+{
+    struct rusage usage = {0};
+    int status;
+
+    announce(1);
+    seep_copies_look(&holders);
+    kill(holders.worker, SIGKILL);
+    pid_t pid = waitpid(holders.worker, &status, 0);
+    ck_assert(seep_copies_reaped(&holders, pid, status, &usage));
+    ck_assert_uint_eq(slot()->state, SEEP_SNAPSHOT_DONE);
+    ck_assert_uint_eq(folder.job->snapshots.n_failed + folder.job->snapshots.n_read, 1);
+}
+
+/* Its maker and the copy were killed together. */
+static const uint32_t states[] = {SEEP_SNAPSHOT_TAKEN, SEEP_SNAPSHOT_DONE};
+
+TEST(a_slot_that_nobody_sees_to_becomes_free, .to = N(states))
+{
+    announce(1);
+    slot()->copy = 0;
+    slot()->state = states[_i];
+    for (int ms = 0; ms < PATIENCE_MS && slot()->state != SEEP_SNAPSHOT_FREE; ms += 10) {
+        seep_copies_look(&holders);
+        pause_ms(10);
+    }
+    ck_assert_uint_eq(slot()->state, SEEP_SNAPSHOT_FREE);
+    ck_assert_uint_eq(slot()->process_plus_1, 0);
+}
+
+TEST(a_slot_whose_process_lives_stays_its_own)
+{
+    announce(1);
+    slot()->copy = 0;
+    slot()->state = SEEP_SNAPSHOT_TAKEN;
+    folder.job->processes[0].pid = (uint32_t)getpid();
+    folder.job->processes[0].start_ns = UINT64_C(1) << 60;
+    for (int ms = 0; ms < 2500; ms += 10) {
+        seep_copies_look(&holders);
+        pause_ms(10);
+    }
+    ck_assert_uint_eq(slot()->state, SEEP_SNAPSHOT_TAKEN);
+}
+
+SUITE("copies, as the launcher sees them", .setup = open_it, .teardown = close_it)

@@ -1,0 +1,308 @@
+#include "viewer/watch/copies.h"
+
+#include "libprof/base/error.h"
+#include "libprof/examine/examine.h"
+#include "libprof/read/process_alive.h"
+#include "viewer/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NS_PER_MS UINT64_C(1000000)
+
+enum {
+    READER_SECONDS = 120, /* then it is given up */
+    STUCK_MS = 2000,      /* a slot without a copy that lives */
+    LAST_MS = 60 * 1000,  /* for what waits as the job ends */
+    BEHIND = 5, /* priority: it gets a quarter of a CPU that is wanted, for the copy waits */
+    /* How the reader ends. */
+    READ = 0,
+    NOT_READ = 1,
+    BARRED = 2,
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 * NS_PER_MS + (uint64_t)t.tv_nsec;
+}
+
+static struct seep_snapshot_slot *slot_of(const struct seep_copies *h)
+{
+    return &h->folder->job->snapshot;
+}
+
+static uint32_t state_of(const struct seep_copies *h)
+{
+    return __atomic_load_n(&slot_of(h)->state, __ATOMIC_ACQUIRE);
+}
+
+/* Tells the copy, which waits on that word, that it may end. */
+static void let_go(struct seep_snapshot_slot *slot)
+{
+    uint32_t ready = SEEP_SNAPSHOT_READY;
+
+    if (__atomic_compare_exchange_n(&slot->state, &ready, SEEP_SNAPSHOT_DONE, false,
+                                    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        syscall(SYS_futex, &slot->state, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+static void free_slot(struct seep_snapshot_slot *slot)
+{
+    slot->process_plus_1 = 0;
+    __atomic_store_n(&slot->state, SEEP_SNAPSHOT_FREE, __ATOMIC_RELEASE);
+}
+
+/* ---- the reader ------------------------------------------------------------------------------ */
+
+/* Whose steps they are says how they were counted. */
+static const char *source_of(const struct seep_job *job, uint32_t process, uint32_t source)
+{
+    const struct seep_process *p = &job->processes[process];
+
+    if (source == SEEP_SNAPSHOT_ASKED)
+        return "request";
+    if (!p->steps && p->follows && p->follows <= SEEP_MAX_PROCESSES)
+        p = &job->processes[p->follows - 1];
+    if (!p->steps || p->step_source == SEEP_STEP_TIME)
+        return "time";
+    return p->step_source == SEEP_STEP_OPTIMIZER ? "optimizer" : "told";
+}
+
+static int write_document(const struct seep_copies *h, const json_t *document, uint32_t pid,
+                          uint32_t step)
+{
+    char path[SEEP_PATH_BYTES];
+    struct seep_error err = {0};
+
+    snprintf(path, sizeof path, "%s/holders-%" PRIu32 "-%" PRIu32 ".json", h->folder->path, pid,
+             step);
+    return seep_output_replace(document, seep_output_json, path, 0600, &err);
+}
+
+/* A reading, whose copy may be ready before its maker is awake again, and says how long it slept.
+ */
+struct job_reading {
+    struct seep_snapshot_slot *slot;
+    struct seep_examine_request request;
+};
+
+static void has_been_read(void *reading_given)
+{
+    struct job_reading *reading = reading_given;
+
+    reading->request.stop_ns = reading->slot->stop_ns;
+    let_go(reading->slot);
+}
+
+/* Every field of the slot is the job's word, and read once. */
+static int read_slot(const struct seep_copies *h)
+{
+    struct seep_job *job = h->folder->job;
+    struct seep_snapshot_slot *slot = &job->snapshot, now = *slot;
+    uint32_t process = now.process_plus_1 - 1;
+    struct seep_examine_found found = {0};
+    struct seep_error err = {0};
+    json_t *document = NULL;
+
+    if (process >= SEEP_MAX_PROCESSES || (int32_t)now.copy <= 1)
+        return NOT_READ;
+    struct job_reading reading = {
+        .slot = slot,
+        .request = {.folder = h->folder->path,
+                    .roles_file = h->roles,
+                    .keys = h->keys,
+                    .copy = (pid_t)now.copy,
+                    .snapshot = now.snapshot,
+                    .pid = job->processes[process].pid,
+                    .start_ns = job->processes[process].start_ns,
+                    .process = process,
+                    .source = source_of(job, process, now.source),
+                    .release = has_been_read,
+                    .arg = &reading},
+    };
+    int rc = seep_examine(&reading.request, &found, &document, &err);
+    if (rc)
+        return found.barred ? BARRED : NOT_READ;
+    rc = write_document(h, document, reading.request.pid, found.step);
+    json_decref(document);
+    return rc ? NOT_READ : READ;
+}
+
+/* It is the first to go where memory is short, and stands behind others where CPUs are. */
+static void step_back(void)
+{
+    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+    if (fd >= 0) {
+        ssize_t n = write(fd, "1000", 4);
+        (void)n;
+        close(fd);
+    }
+    setpriority(PRIO_PROCESS, 0, BEHIND);
+    const struct rlimit no_core = {1, 1}; /* nor one by a pipe */
+    setrlimit(RLIMIT_CORE, &no_core);
+}
+
+_Noreturn static void be_reader(const struct seep_copies *h, pid_t launcher)
+{
+    sigset_t none;
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    if (getppid() != launcher)
+        _exit(NOT_READ);
+    signal(SIGALRM, SIG_DFL); /* seep may have been started with it ignored */
+    alarm(READER_SECONDS);
+    sigemptyset(&none);
+    sigaddset(&none, SIGALRM);
+    sigprocmask(SIG_UNBLOCK, &none, NULL);
+    prctl(PR_SET_NAME, "seep-reader", 0, 0, 0);
+    step_back();
+    _exit(read_slot(h));
+}
+
+/* Who weighs what a copy costs waits for what the last one did. */
+static void note_reading(const struct seep_copies *h)
+{
+    __atomic_store_n(&slot_of(h)->reading, h->worker ? h->copy : 0, __ATOMIC_RELEASE);
+}
+
+static void start_reader(struct seep_copies *h)
+{
+    const pid_t launcher = getpid();
+
+    h->copy = slot_of(h)->copy;
+    h->worker = fork();
+    if (h->worker == 0)
+        be_reader(h, launcher);
+    if (h->worker < 0) {
+        h->worker = 0;
+        h->folder->job->snapshots.n_failed++;
+        let_go(slot_of(h));
+    }
+    note_reading(h);
+}
+
+/* ---- the launcher ---------------------------------------------------------------------------- */
+
+void seep_copies_open(struct seep_copies *h, struct seep_job_folder *folder, const char *roles,
+                      bool keys)
+{
+    *h = (struct seep_copies){.folder = folder, .roles = roles, .keys = keys};
+    __atomic_store_n(&folder->job->snapshot.reader, (uint32_t)getpid(), __ATOMIC_RELEASE);
+}
+
+/* Whoever took the slot, and the copy, may have been killed, and with them who would see to it. */
+static void free_stuck(struct seep_copies *h)
+{
+    struct seep_snapshot_slot *slot = slot_of(h);
+    uint32_t state = state_of(h), process = slot->process_plus_1 - 1;
+    const struct seep_process *p = &h->folder->job->processes[process % SEEP_MAX_PROCESSES];
+    const uint64_t now = now_ns();
+
+    if (state != h->state) {
+        h->state = state;
+        h->since_ns = now;
+    }
+    if (state == SEEP_SNAPSHOT_FREE || now - h->since_ns < STUCK_MS * NS_PER_MS ||
+        (slot->copy && seep_process_is_alive(slot->copy, slot->taken_ns)) ||
+        (process < SEEP_MAX_PROCESSES && seep_process_is_alive(p->pid, p->start_ns)))
+        return;
+    free_slot(slot);
+}
+
+void seep_copies_look(struct seep_copies *h)
+{
+    if (!h->folder || h->worker)
+        return;
+    if (state_of(h) == SEEP_SNAPSHOT_READY)
+        start_reader(h);
+    else
+        free_stuck(h);
+}
+
+static void count_end(struct seep_job *job, int status, const struct rusage *usage)
+{
+    const struct timeval *user = &usage->ru_utime, *system = &usage->ru_stime;
+
+    job->snapshots.cpu_ns += (uint64_t)(user->tv_sec + system->tv_sec) * 1000 * NS_PER_MS +
+                             (uint64_t)(user->tv_usec + system->tv_usec) * 1000;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == READ)
+        job->snapshots.n_read++;
+    else if (WIFEXITED(status) && WEXITSTATUS(status) == BARRED)
+        job->snapshots.n_barred++;
+    else
+        job->snapshots.n_failed++;
+}
+
+bool seep_copies_reaped(struct seep_copies *h, pid_t pid, int status, const struct rusage *usage)
+{
+    if (!h->folder || !h->worker || pid != h->worker)
+        return false;
+    h->worker = 0;
+    count_end(h->folder->job, status, usage);
+    note_reading(h);
+    if (slot_of(h)->copy == h->copy)
+        let_go(slot_of(h)); /* where the reader has not come so far */
+    return true;
+}
+
+/* Takes the reader's end, which comes at `end_ns` at the latest. */
+static void wait_for_reader(struct seep_copies *h, uint64_t end_ns)
+{
+    const struct timespec moment = {.tv_nsec = 2 * NS_PER_MS};
+    struct rusage usage = {0};
+    int status;
+
+    while (h->worker) {
+        pid_t pid = wait4(h->worker, &status, WNOHANG, &usage);
+        if (pid < 0 && errno != EINTR)
+            h->worker = 0;
+        else if (pid > 0)
+            (void)seep_copies_reaped(h, pid, status, &usage);
+        else if (now_ns() > end_ns)
+            kill(h->worker, SIGKILL);
+        if (h->worker)
+            nanosleep(&moment, NULL);
+    }
+}
+
+/* The job has paid for a copy that is being made, and for one that waits. */
+static bool copy_waits(const struct seep_copies *h, uint64_t end_ns)
+{
+    const struct timespec moment = {.tv_nsec = 2 * NS_PER_MS};
+    const struct seep_snapshot_slot *slot = slot_of(h);
+
+    while (state_of(h) == SEEP_SNAPSHOT_TAKEN && now_ns() < end_ns && slot->copy &&
+           seep_process_is_alive(slot->copy, slot->taken_ns))
+        nanosleep(&moment, NULL);
+    return state_of(h) == SEEP_SNAPSHOT_READY && now_ns() < end_ns;
+}
+
+void seep_copies_close(struct seep_copies *h)
+{
+    const uint64_t end_ns = now_ns() + LAST_MS * NS_PER_MS;
+
+    if (!h->folder)
+        return;
+    wait_for_reader(h, end_ns);
+    if (copy_waits(h, end_ns))
+        start_reader(h);
+    wait_for_reader(h, end_ns);
+    __atomic_store_n(&slot_of(h)->reader, 0, __ATOMIC_RELEASE);
+    let_go(slot_of(h));
+    h->folder = NULL;
+}

@@ -1,0 +1,36 @@
+/* The launcher's side of frozen copies (preload/snapshot): it notices that one waits, and has a
+ * process of its own read it, so that neither the job nor the launcher is touched by what happens
+ * there. */
+#ifndef SEEP_VIEWER_WATCH_COPIES_H
+#define SEEP_VIEWER_WATCH_COPIES_H
+
+#include "viewer/job_folder.h"
+
+#include <stdbool.h>
+#include <sys/resource.h>
+
+struct seep_copies {
+    const struct seep_job_folder *folder; /* NULL: nobody reads copies */
+    bool keys;                            /* texts of dict keys are shown */
+    const char *roles;                    /* NULL: the shipped rules */
+    pid_t worker;                         /* who reads one, 0: nobody */
+    uint32_t copy;                        /* that is read, or was last */
+    uint32_t state;                       /* of the slot when last looked at, */
+    uint64_t since_ns;                    /* since when it is so */
+};
+
+/* Tells the job that copies are read from here on. */
+void seep_copies_open(struct seep_copies *h, struct seep_job_folder *folder, const char *roles,
+                      bool keys);
+
+/* Has a copy that waits read; and frees the slot of one that came to nothing. */
+void seep_copies_look(struct seep_copies *h);
+
+/* A child of the launcher's has ended. True where it was the reader. */
+bool seep_copies_reaped(struct seep_copies *h, pid_t pid, int status, const struct rusage *usage);
+
+/* The job has ended: what waits is read, within bounds, and every copy ends. Reaps no child but the
+ * reader. */
+void seep_copies_close(struct seep_copies *h);
+
+#endif
