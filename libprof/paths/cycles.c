@@ -8,8 +8,8 @@
 /* Instances of the user's classes first: they tell most. */
 enum { OWN_MEMBER = 1, OTHER_MEMBER = 40, NOT_SEEN = 0 };
 
-/* The nodes that nobody reaches, with the edges between objects among them, and Tarjan's search for
- * strongly connected components, without recursion. */
+/* The nodes that nobody reaches, with the edges among them (cycles may go through C++), and
+ * Tarjan's search for strongly connected components, without recursion. */
 struct search {
     struct seep_reach *reach;
     uint32_t *number; /* [nodes] of the dead: index + 1 */
@@ -57,7 +57,7 @@ static int collect(struct search *s)
         if (s->reach->distance[i] == SEEP_UNREACHED) {
             if (heap->nodes[i].kind == SEEP_NODE_UNKNOWN)
                 seep_heap_classify(heap, i);
-            if (heap->nodes[i].kind != SEEP_NODE_PYTHON)
+            if (heap->nodes[i].kind == SEEP_NODE_RAW)
                 continue;
             s->dead[s->n++] = i;
             s->number[i] = (uint32_t)s->n;
@@ -132,7 +132,7 @@ static void add_roots(struct search *s)
     struct seep_heap *heap = s->reach->heap;
 
     for (size_t i = 0; i < s->n; i++) {
-        if (!s->in_cycle[i])
+        if (!s->in_cycle[i] || heap->nodes[s->dead[i]].kind != SEEP_NODE_PYTHON)
             continue;
         uint64_t object = seep_node_object(&heap->nodes[s->dead[i]]);
         const struct seep_pytype *type =

@@ -109,6 +109,22 @@ TEST(a_cycle_is_nobody_but_itself, .from = OLDEST, .to = NEWEST)
     examined_fini(&e);
 }
 
+/* As an autograd node in C++ and its context in Python do. */
+TEST(a_cycle_may_go_through_blocks_of_c, .from = OLDEST, .to = NEWEST)
+{
+    begin((uint32_t)_i);
+    for (int i = 0; i < 20; i++) {
+        uint64_t node = new_object(types.node, 32, 0), in_c = block(64, 0);
+        put(node + 16, in_c);
+        put(in_c + 24, node);
+        put(node + 24, array(1));
+    }
+    make_main(NULL, NULL, 0);
+    examine(&e);
+    expect(0, SEEP_HOLD_CYCLE, "nobody but a cycle (Node) → (bytearray)", "");
+    examined_fini(&e);
+}
+
 TEST(a_word_that_only_looks_like_a_reference_is_not_believed)
 {
     uint64_t item, list;
