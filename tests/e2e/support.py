@@ -357,6 +357,24 @@ def has_module(python, *names):
                           timeout=60, env=job_env()).returncode == 0
 
 
+def may_read_children():
+    """Whether the kernel lets the memory of a child be read, as the launcher does with copies."""
+    child = subprocess.Popen(["sleep", "20"])
+    try:
+        with open("/proc/%d/maps" % child.pid) as maps, open("/proc/%d/mem" % child.pid, "rb", 0) as memory:
+            memory.seek(int(maps.readline().split("-")[0], 16))
+            return len(memory.read(8)) == 8
+    except OSError:
+        return False
+    finally:
+        child.kill()
+        child.wait()
+
+
+def needs_to_read_children(test):
+    return needs(may_read_children(), "the memory of a child may not be read here")(test)
+
+
 def needs(condition, why):
     return unittest.skipUnless(condition, why)
 

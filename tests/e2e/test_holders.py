@@ -20,6 +20,7 @@ def load():
     return holder_cases
 
 
+@support.needs_to_read_children
 class Holders(SeepCase):
     def answers(self, python, first):
         """{function: (state, path)} of the cases from `first` on."""

@@ -14,7 +14,7 @@ import unittest
 
 from tests.e2e.alike import Alike
 from tests.e2e.support import (SEEP, SHIM, SYSTEM_PYTHON, SeepCase, children_of, compile_c, job_env, kill_session,
-                               session_members, sum_sites)
+                               needs_to_read_children, session_members, sum_sites)
 
 COPIES = 200
 PATIENCE = 20.0  # seconds
@@ -63,6 +63,7 @@ def line_of(document, function):
     return found[0] if found else None
 
 
+@needs_to_read_children
 class Transparent(Alike):
     def test_a_job_does_not_notice_200_copies(self):
         """Threads, children, waits, timers, signals, locks and descriptors are as without."""
@@ -81,6 +82,7 @@ class Transparent(Alike):
         self.assertEqual(set(kept), {0}, "each step keeps one block more")
 
 
+@needs_to_read_children
 class Obedient(SeepCase):
     """A job that does what it is told, letter by letter."""
 
@@ -194,6 +196,7 @@ class Obedient(SeepCase):
         self.assertEqual((read["source"], read["step"], line_of(read, "keep")["bytes"]), ("request", 1, 100000))
 
 
+@needs_to_read_children
 class Policy(SeepCase):
     def coverage(self, profile):
         return profile.written["coverage"]["holders"]
