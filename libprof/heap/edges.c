@@ -80,6 +80,16 @@ void seep_edge_raw(struct seep_heap *heap, uint64_t address)
     heap->take(heap, n, seep_label_of(SEEP_LABEL_HIDDEN, 0), 0, true);
 }
 
+/* A class is held by its module: a stale word that leads to one is no way that a user would name.
+ */
+static unsigned cost_of_class(struct seep_heap *heap, const struct seep_node *node)
+{
+    const struct seep_pytype *type = seep_python_type(
+        heap, seep_memory_word(heap->memory, seep_node_object(node) + SEEP_PY_TYPE));
+
+    return type && type->kind == SEEP_PYTYPE_TYPE ? SEEP_COST_TYPE : 0;
+}
+
 void seep_edge_maybe(struct seep_heap *heap, uint64_t address, seep_label label, unsigned cost,
                      unsigned cost_python)
 {
@@ -92,7 +102,7 @@ void seep_edge_maybe(struct seep_heap *heap, uint64_t address, seep_label label,
         seep_heap_classify(heap, n);
     if (node->kind == SEEP_NODE_PYTHON) {
         if (address == seep_node_object(node))
-            heap->take(heap, n, label, cost_python, false);
+            heap->take(heap, n, label, cost_python + cost_of_class(heap, node), false);
     } else if (address - node->start <= INTERIOR && address % 8 == 0) {
         heap->take(heap, n, label, cost, false);
     }
