@@ -1,28 +1,10 @@
 #include "libprof/code/code_origin.h"
 
+#include "libprof/words/python_file.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* …/lib/pythonX.Y/ and what replaces it: lib64, zipped. preload/record/code_marks.c tells the same
- * while recording. */
-static bool in_python_library(const char *path)
-{
-    for (const char *at = path; (at = strstr(at, "/python")); at += 7) {
-        const char *digit = at + 7;
-        if (!isdigit((unsigned char)*digit))
-            continue;
-        while (isdigit((unsigned char)*digit) || *digit == '.')
-            digit++;
-        bool below_lib = at - path >= 4 && (strncmp(at - 4, "/lib", 4) == 0 ||
-                                            (at - path >= 6 && strncmp(at - 6, "/lib64", 6) == 0));
-        if (*digit == 't') /* free-threaded builds */
-            digit++;
-        if (below_lib && (*digit == '/' || strncmp(digit, "zip/", 4) == 0))
-            return true;
-    }
-    return false;
-}
 
 /* The module that ships with seep, installed or in the build folder. */
 static bool is_own_module(const char *file)
@@ -37,12 +19,11 @@ static enum seep_origin python_origin(const char *file)
 {
     if (strncmp(file, "<frozen importlib", 17) == 0)
         return SEEP_ORIGIN_IMPORT;
-    if (strncmp(file, "<frozen ", 8) == 0 || strncmp(file, "<__array_function__", 19) == 0)
+    if (strncmp(file, "<__array_function__", 19) == 0)
         return SEEP_ORIGIN_LIBRARY;
     if (is_own_module(file))
         return SEEP_ORIGIN_SEEP;
-    if (strstr(file, "/site-packages/") || strstr(file, "/dist-packages/") ||
-        in_python_library(file))
+    if (seep_python_file_is_library(file))
         return strstr(file, "/importlib/") ? SEEP_ORIGIN_IMPORT : SEEP_ORIGIN_LIBRARY;
     return SEEP_ORIGIN_USER;
 }
@@ -90,8 +71,7 @@ static enum seep_origin native_origin(const char *path)
         (strstr(base, ".so") && (strstr(path, "/lib/") || strstr(path, "/lib64/"))) ||
         is_interpreter(base) ||
         (starts_with(base, "libpython") && isdigit((unsigned char)base[9])) ||
-        strstr(path, "/site-packages/") || strstr(path, "/dist-packages/") ||
-        in_python_library(path))
+        seep_python_file_is_library(path))
         return SEEP_ORIGIN_LIBRARY;
     return SEEP_ORIGIN_USER;
 }

@@ -204,7 +204,7 @@ int seep_who_holds(const struct seep_who_question *question, struct seep_who_ans
 
 static json_t *count_or_null(int64_t n)
 {
-    return n >= 0 ? json_integer(n) : json_null();
+    return n >= 0 ? seep_json_count((uint64_t)n) : json_null();
 }
 
 static json_t *holder_json(const struct seep_answer_path *p)
@@ -214,8 +214,8 @@ static json_t *holder_json(const struct seep_answer_path *p)
     if (!p->holder_type[0] && !p->holder_name[0])
         return json_null();
     return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o}", "hop", (json_int_t)p->holder_hop, "type",
-                     p->holder_type[0] ? json_string(p->holder_type) : json_null(), "name",
-                     p->holder_name[0] ? json_string(p->holder_name) : json_null(), "length",
+                     seep_json_text_or_null(p->holder_type), "name",
+                     seep_json_text_or_null(p->holder_name), "length",
                      count_or_null(p->holder_length), "bound", count_or_null(p->holder_bound),
                      "bound_by", p->holder_bound >= 0 ? json_string(by) : json_null());
 }
@@ -225,10 +225,10 @@ static json_t *path_json(const struct seep_answer_path *p)
     json_t *json = seep_path_json(&p->path);
     bool failed = !json;
 
-    seep_json_set(json, "blocks", json_integer((json_int_t)p->blocks), &failed);
-    seep_json_set(json, "bytes", json_integer((json_int_t)p->bytes), &failed);
-    seep_json_set(json, "sole_bytes",
-                  p->sole_known ? json_integer((json_int_t)p->sole_bytes) : json_null(), &failed);
+    seep_json_set(json, "blocks", seep_json_count(p->blocks), &failed);
+    seep_json_set(json, "bytes", seep_json_count(p->bytes), &failed);
+    seep_json_set(json, "sole_bytes", p->sole_known ? seep_json_count(p->sole_bytes) : json_null(),
+                  &failed);
     seep_json_set(json, "holder", holder_json(p), &failed);
     return seep_json_whole(json, failed);
 }
@@ -254,9 +254,9 @@ json_t *seep_who_json(const struct seep_answer *answer)
     for (size_t i = 0; i < answer->n_paths; i++)
         seep_json_append(paths, path_json(&answer->paths[i]), &failed);
     seep_json_set(json, "state", json_string(seep_hold_state_word(answer->state)), &failed);
-    seep_json_set(json, "explained_bytes", json_integer((json_int_t)explained(answer)), &failed);
-    seep_json_set(json, "lost_bytes", json_integer((json_int_t)answer->lost_bytes), &failed);
-    seep_json_set(json, "cycle_bytes", json_integer((json_int_t)answer->cycle_bytes), &failed);
+    seep_json_set(json, "explained_bytes", seep_json_count(explained(answer)), &failed);
+    seep_json_set(json, "lost_bytes", seep_json_count(answer->lost_bytes), &failed);
+    seep_json_set(json, "cycle_bytes", seep_json_count(answer->cycle_bytes), &failed);
     seep_json_set(json, "paths", paths, &failed);
     return seep_json_whole(json, failed);
 }

@@ -26,6 +26,11 @@
     .code_cells = SEEP_PY_NO_FIELD, .code_frees = SEEP_PY_NO_FIELD, .code_file = 112,              \
     .code_name = 120, .code_qualname = 128, .new_keys = true, NEW_FUNCTION, LARGE_POOLS
 
+#define NEWER_FRAMES                                                                               \
+    .frame_code = 0, .frame_back = 8, .frame_owner = 70, .frame_dict = 40, .frame_globals = 24,    \
+    .code_n_locals = 72, .code_stack = 64, .type_keys = 880, .generator_frame = 72,                \
+    .generator_state = 67, .text_ascii = 40
+
 static const struct seep_python_layout layouts[] = {
     {.minor = 8,
      FRAME_OBJECTS,
@@ -74,27 +79,18 @@ static const struct seep_python_layout layouts[] = {
      .dict_place = SEEP_DICT_VALUES_FIRST},
     {.minor = 12,
      FRAMES_ALONE,
+     NEWER_FRAMES,
      .runtime_interpreters = 40,
      .interpreter_threads = 72,
      .interpreter_modules = 944,
      .thread_frame = 56,
      .cframe_frame = 0,
      .thread_dict = 112,
-     .frame_code = 0,
-     .frame_back = 8,
-     .frame_owner = 70,
-     .frame_dict = 40,
-     .frame_globals = 24,
-     .code_n_locals = 72,
-     .code_stack = 64,
-     .type_keys = 880,
-     .generator_frame = 72,
-     .generator_state = 67,
      .values = 0,
-     .text_ascii = 40,
      .dict_place = SEEP_DICT_TAGGED},
     {.minor = 13,
      FRAMES_ALONE,
+     NEWER_FRAMES,
      .runtime_interpreters = 632,
      .interpreter_next = 7264,
      .interpreter_threads = 7344,
@@ -102,18 +98,7 @@ static const struct seep_python_layout layouts[] = {
      .thread_frame = 72,
      .cframe_frame = SEEP_PY_NO_FIELD,
      .thread_dict = 128,
-     .frame_code = 0,
-     .frame_back = 8,
-     .frame_owner = 70,
-     .frame_dict = 40,
-     .frame_globals = 24,
-     .code_n_locals = 72,
-     .code_stack = 64,
-     .type_keys = 880,
-     .generator_frame = 72,
-     .generator_state = 67,
      .values = 8,
-     .text_ascii = 40,
      .dict_place = SEEP_DICT_INLINE},
 };
 

@@ -7,11 +7,6 @@
 
 enum { MAX_NAMED = 100, MAX_LENGTHS = 64 };
 
-static json_t *count(uint64_t n)
-{
-    return json_integer(n < INT64_MAX ? (json_int_t)n : INT64_MAX);
-}
-
 static uint64_t sum(uint64_t a, uint64_t b)
 {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
@@ -29,7 +24,9 @@ static json_t *lengths_json(const struct seep_holders_container *c)
     for (size_t i = 0; i < kept; i++) {
         const struct seep_holders_length *one =
             &c->lengths[kept == n ? i : i * (n - 1) / (kept - 1)];
-        seep_json_append(list, json_pack("[o, o]", count(one->step), count(one->length)), &failed);
+        seep_json_append(
+            list, json_pack("[o, o]", seep_json_count(one->step), seep_json_count(one->length)),
+            &failed);
     }
     return seep_json_whole(list, failed);
 }
@@ -58,10 +55,10 @@ static json_t *container_json(const struct seep_holders_container *c)
         seep_json_set(json, keys[i], json_incref(json_object_get(c->path->holder, keys[i])),
                       &failed);
     seep_json_set(json, "text", json_incref(c->path->text), &failed);
-    seep_json_set(json, "bytes", count(c->bytes), &failed);
+    seep_json_set(json, "bytes", seep_json_count(c->bytes), &failed);
     set_growth(json, c, &failed);
     for (size_t i = 0; i < c->n_pids; i++)
-        seep_json_append(pids, count(c->pids[i]), &failed);
+        seep_json_append(pids, seep_json_count(c->pids[i]), &failed);
     seep_json_set(json, "pids", pids, &failed);
     return seep_json_whole(json, failed);
 }
@@ -99,9 +96,9 @@ static json_t *path_json(const struct seep_holders_path *path,
     seep_json_set(json, "text", json_incref(path->text), &failed);
     seep_json_set(json, "root", json_incref(path->root), &failed);
     seep_json_set(json, "hops", json_incref(path->hops), &failed);
-    seep_json_set(json, "blocks", count(blocks), &failed);
-    seep_json_set(json, "bytes", count(bytes), &failed);
-    seep_json_set(json, "sole_bytes", known ? count(sole) : json_null(), &failed);
+    seep_json_set(json, "blocks", seep_json_count(blocks), &failed);
+    seep_json_set(json, "bytes", seep_json_count(bytes), &failed);
+    seep_json_set(json, "sole_bytes", known ? seep_json_count(sole) : json_null(), &failed);
     for (size_t i = 0; i < sizeof of_holder / sizeof *of_holder; i++) {
         json_t *value = json_object_get(path->holder, of_holder[i]);
         seep_json_set(json, of_holder[i], value ? json_incref(value) : json_null(), &failed);
@@ -145,7 +142,7 @@ static json_t *pids_without(const struct seep_holders_answer *answers, size_t n,
         qsort(list, k, sizeof *list, by_number);
     for (size_t i = 0; i < k; i++) {
         if (!i || list[i] != list[i - 1])
-            seep_json_append(pids, count(list[i]), &failed);
+            seep_json_append(pids, seep_json_count(list[i]), &failed);
     }
     free(list);
     return seep_json_whole(pids, failed);
@@ -180,14 +177,14 @@ json_t *seep_holders_answer_json(const struct seep_holders_answer *answers, size
         lost = sum(lost, ours[i].line->lost_bytes);
         cycle = sum(cycle, ours[i].line->cycle_bytes);
     }
-    seep_json_set(json, "step", count(main->of->step), &failed);
+    seep_json_set(json, "step", seep_json_count(main->of->step), &failed);
     seep_json_set(json, "complete", json_boolean(main->of->complete), &failed);
     seep_json_set(json, "state", json_string(seep_holders_states[line->state]), &failed);
-    seep_json_set(json, "blocks", count(blocks), &failed);
-    seep_json_set(json, "bytes", count(bytes), &failed);
-    seep_json_set(json, "explained_bytes", count(explained), &failed);
-    seep_json_set(json, "lost_bytes", count(lost), &failed);
-    seep_json_set(json, "cycle_bytes", count(cycle), &failed);
+    seep_json_set(json, "blocks", seep_json_count(blocks), &failed);
+    seep_json_set(json, "bytes", seep_json_count(bytes), &failed);
+    seep_json_set(json, "explained_bytes", seep_json_count(explained), &failed);
+    seep_json_set(json, "lost_bytes", seep_json_count(lost), &failed);
+    seep_json_set(json, "cycle_bytes", seep_json_count(cycle), &failed);
     seep_json_set(json, "paths", paths_json(line, ours, to - from), &failed);
     set_growth(json, line->n_paths ? seep_holders_series_find(series, &line->paths[0]) : NULL,
                &failed);
@@ -264,11 +261,11 @@ json_t *seep_holders_job_json(const struct seep_holders_files *files,
         longest = stop > longest ? stop : longest;
         cpu += (double)files->list[i].cpu_ns / 1e9;
     }
-    seep_json_set(json, "snapshots", count(files->n), &failed);
+    seep_json_set(json, "snapshots", seep_json_count(files->n), &failed);
     seep_json_set(json, "stopped_s", json_real(stopped), &failed);
     seep_json_set(json, "longest_stop_s", json_real(longest), &failed);
     seep_json_set(json, "reader_cpu_s", json_real(cpu), &failed);
-    seep_json_set(json, "lost_bytes", count(lost_bytes(files)), &failed);
+    seep_json_set(json, "lost_bytes", seep_json_count(lost_bytes(files)), &failed);
     seep_json_set(json, "named", named_json(series), &failed);
     return seep_json_whole(json, failed);
 }

@@ -173,16 +173,12 @@ const char *seep_hop_kind_word(enum seep_hop_kind kind)
     return words[kind];
 }
 
-static json_t *text_or_null(const char *text)
-{
-    return *text ? json_string(text) : json_null();
-}
-
 static json_t *hop_json(const struct seep_hop *hop)
 {
     return json_pack("{s:s, s:o, s:o, s:o}", "kind", seep_hop_kind_word(hop->kind), "name",
-                     text_or_null(hop->name), "type", text_or_null(hop->type), "length",
-                     hop->length >= 0 ? json_integer(hop->length) : json_null());
+                     seep_json_text_or_null(hop->name), "type", seep_json_text_or_null(hop->type),
+                     "length",
+                     hop->length >= 0 ? seep_json_count((uint64_t)hop->length) : json_null());
 }
 
 json_t *seep_path_json(const struct seep_path *path)
@@ -193,10 +189,11 @@ json_t *seep_path_json(const struct seep_path *path)
 
     for (size_t i = 0; i < path->n; i++)
         seep_json_append(hops, hop_json(&path->hops[i]), &failed);
-    json_t *json = json_pack(
-        "{s:s, s:{s:s, s:o, s:o, s:o}, s:o}", "text", text ? text : "", "root", "kind",
-        seep_root_kind_word(path->root.kind), "name", text_or_null(path->root_name), "function",
-        text_or_null(path->root_function), "file", text_or_null(path->root_file), "hops", hops);
+    json_t *json = json_pack("{s:s, s:{s:s, s:o, s:o, s:o}, s:o}", "text", text ? text : "", "root",
+                             "kind", seep_root_kind_word(path->root.kind), "name",
+                             seep_json_text_or_null(path->root_name), "function",
+                             seep_json_text_or_null(path->root_function), "file",
+                             seep_json_text_or_null(path->root_file), "hops", hops);
     free(text);
     return seep_json_whole(json, failed);
 }

@@ -2,6 +2,7 @@
 
 #include "libprof/heap/py_dicts.h"
 #include "libprof/heap/py_frames.h"
+#include "libprof/words/python_file.h"
 
 #include <string.h>
 
@@ -22,13 +23,6 @@ static uint64_t word_at(struct seep_heap *heap, uint64_t address)
     return seep_memory_word(heap->memory, address);
 }
 
-bool seep_root_is_library(const char *file)
-{
-    return strstr(file, "/site-packages/") || strstr(file, "/dist-packages/") ||
-           strstr(file, "/lib/python") || strstr(file, "/lib64/python") ||
-           strncmp(file, "<frozen", 7) == 0;
-}
-
 static void walk_frames(struct seep_heap *heap, uint64_t thread, seep_root_taker *begin)
 {
     const struct seep_python_layout *l = heap->python.layout;
@@ -43,7 +37,7 @@ static void walk_frames(struct seep_heap *heap, uint64_t thread, seep_root_taker
             continue;
         struct seep_root root = {SEEP_ROOT_FRAME, word_at(heap, frame + l->frame_code), NULL};
         (void)seep_python_text(heap, word_at(heap, root.at + l->code_file), file, sizeof file);
-        begin(heap, &root, seep_root_is_library(file) ? LIBRARY_FRAME : OWN_FRAME);
+        begin(heap, &root, seep_python_file_is_library(file) ? LIBRARY_FRAME : OWN_FRAME);
         seep_python_walk_frame(heap, frame, 0, true);
     }
 }
@@ -73,7 +67,7 @@ static bool is_library(struct seep_heap *heap, const char *name, uint64_t module
         return false;
     if (type && type->kind == SEEP_PYTYPE_MODULE)
         seep_python_dict_each(heap, word_at(heap, module + SEEP_PY_MODULE_DICT), find_text, &file);
-    return !file.text[0] || seep_root_is_library(file.text);
+    return !file.text[0] || seep_python_file_is_library(file.text);
 }
 
 static void walk_module(struct seep_heap *heap, uint64_t key, uint64_t module, void *context)

@@ -6,7 +6,4 @@
 
 void seep_python_roots_walk(struct seep_heap *heap, seep_root_taker *begin);
 
-/* Whether a Python file is a library's. */
-bool seep_root_is_library(const char *file);
-
 #endif

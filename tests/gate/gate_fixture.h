@@ -75,8 +75,9 @@ static inline void add_holders(json_t *finding, const char *name, int grows)
                   " s:[[i,i], [i,i]], s:o, s:[i,i]}",
                   "state", "held", "bytes", 1000, "explained_bytes", 1000, "paths", "text", name,
                   "root", "kind", "local", "name", "cache", "function", "main", "file",
-                  "/work/train.py", "line", 7, "sole_bytes", 980, "holder", "name", name, "type",
-                  "dict", "bound", 500, "length", 8, 10, 64, 70, "grows", known, "pids", 10, 11));
+                  "/home/user/train.py", "line", 7, "sole_bytes", 980, "holder", "name", name,
+                  "type", "dict", "bound", 500, "length", 8, 10, 64, 70, "grows", known, "pids", 10,
+                  11));
 }
 
 static inline json_t *add_site(json_t *to, const char *space_name, const char *function, int line,

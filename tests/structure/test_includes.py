@@ -15,7 +15,7 @@ ALLOWED = {
     "libprof/program": "record format",
     "libprof/read": "format base",
     "libprof/heap": "format base",
-    "libprof/paths": "heap base",
+    "libprof/paths": "heap base words",
     "libprof/model": "read format base words",
     "libprof/code": "model base words",
     "libprof/examine": "code paths heap model read format base words",
