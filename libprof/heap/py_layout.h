@@ -1,7 +1,9 @@
 /* Where CPython keeps what refers to what: byte offsets by version, for 64-bit builds with a GIL.
  *
  * They are offsetof()s over each version's own headers, and stay in all bug-fix releases of a minor
- * version. What reads them checks what it finds: a type must be a type, a length fit its block. */
+ * version; tests/pyframe/heap_layout_check.c computes them again for every CPython that is
+ * installed. What reads them checks what it finds: a type must be a type, a length fit its block.
+ */
 #ifndef SEEP_LIBPROF_HEAP_PY_LAYOUT_H
 #define SEEP_LIBPROF_HEAP_PY_LAYOUT_H
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Holds the Python stack reader against every CPython found: offsets, stacks, and no crash when it
-# is called from every allocation from start to end. Exit status 1 when anything differs.
+# Holds the Python stack reader, and the heap's offsets, against every CPython found: offsets, stacks, and no crash
+# when it is called from every allocation from start to end. Exit status 1 when anything differs.
 #   tests/pyframe/run.sh [--bench] [PYTHON…]
 # BUILD names the folder for what is built (default build/pyframe), CC the compiler.
 set -u
@@ -56,7 +56,9 @@ for python in "$@"; do
     headers=$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')
     if [ -f "$headers/internal/pycore_pystate.h" ]; then
         if $CC -std=gnu11 -w -I. -I"$headers" -I"$headers/internal" -o "$BUILD/layout_check" \
-            tests/pyframe/layout_check.c preload/python/pyframe_layout.c && "$BUILD/layout_check"; then
+            tests/pyframe/layout_check.c preload/python/pyframe_layout.c && "$BUILD/layout_check" &&
+            $CC -std=gnu11 -w -I. -I"$headers" -I"$headers/internal" -o "$BUILD/heap_layout_check" \
+            tests/pyframe/heap_layout_check.c libprof/heap/py_layout.c && "$BUILD/heap_layout_check"; then
             :
         else
             echo "$python: layout differs"

@@ -1,0 +1,162 @@
+/* Compiled against one CPython's headers: holds libprof/heap/py_layout.h against its structures.
+ * Prints what differs. Exit status 0: all equal. */
+#define Py_BUILD_CORE 1
+#include <Python.h>
+#include <frameobject.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#if PY_VERSION_HEX >= 0x030B0000
+#include <internal/pycore_code.h>
+#include <internal/pycore_dict.h>
+#include <internal/pycore_frame.h>
+#endif
+#if PY_VERSION_HEX >= 0x030A0000
+#include <internal/pycore_moduleobject.h>
+#endif
+#if PY_VERSION_HEX >= 0x03090000
+#include <internal/pycore_interp.h>
+#include <internal/pycore_runtime.h>
+#else
+#include <internal/pycore_pystate.h>
+#endif
+
+#include "libprof/heap/py_layout.h"
+
+static int wrong;
+
+static void hold(const char *name, size_t ours, size_t actual)
+{
+    if (ours == actual)
+        return;
+    printf("%s is %zu in %s, %zu here\n", name, actual, PY_VERSION, ours);
+    wrong = 1;
+}
+
+#define HOLD(field, type, member) hold(#field, l->field, offsetof(type, member))
+
+static void hold_state(const struct seep_python_layout *l)
+{
+    HOLD(runtime_interpreters, _PyRuntimeState, interpreters.head);
+    HOLD(interpreter_next, PyInterpreterState, next);
+    HOLD(thread_dict, PyThreadState, dict);
+#if PY_VERSION_HEX >= 0x030B0000
+    HOLD(interpreter_threads, PyInterpreterState, threads.head);
+#else
+    HOLD(interpreter_threads, PyInterpreterState, tstate_head);
+#endif
+#if PY_VERSION_HEX >= 0x030C0000
+    HOLD(interpreter_modules, PyInterpreterState, imports.modules);
+#else
+    HOLD(interpreter_modules, PyInterpreterState, modules);
+#endif
+#if PY_VERSION_HEX >= 0x030D0000
+    HOLD(thread_frame, PyThreadState, current_frame);
+#elif PY_VERSION_HEX >= 0x030B0000
+    HOLD(thread_frame, PyThreadState, cframe);
+    HOLD(cframe_frame, _PyCFrame, current_frame);
+#else
+    HOLD(thread_frame, PyThreadState, frame);
+#endif
+}
+
+#if PY_VERSION_HEX >= 0x030B0000
+static void hold_frames(const struct seep_python_layout *l)
+{
+#if PY_VERSION_HEX >= 0x030D0000
+    HOLD(frame_code, _PyInterpreterFrame, f_executable);
+#else
+    HOLD(frame_code, _PyInterpreterFrame, f_code);
+#endif
+    HOLD(frame_back, _PyInterpreterFrame, previous);
+    HOLD(frame_owner, _PyInterpreterFrame, owner);
+    HOLD(frame_dict, _PyInterpreterFrame, f_locals);
+    HOLD(frame_globals, _PyInterpreterFrame, f_globals);
+    HOLD(frame_top, _PyInterpreterFrame, stacktop);
+    HOLD(frame_locals, _PyInterpreterFrame, localsplus);
+    HOLD(frame_object_frame, PyFrameObject, f_frame);
+    HOLD(code_n_locals, PyCodeObject, co_nlocalsplus);
+    HOLD(code_names, PyCodeObject, co_localsplusnames);
+    HOLD(code_qualname, PyCodeObject, co_qualname);
+    HOLD(generator_frame, PyGenObject, gi_iframe);
+    HOLD(generator_state, PyGenObject, gi_frame_state);
+    HOLD(values, PyDictValues, values);
+}
+#else
+static void hold_frames(const struct seep_python_layout *l)
+{
+    HOLD(frame_code, PyFrameObject, f_code);
+    HOLD(frame_back, PyFrameObject, f_back);
+    HOLD(frame_dict, PyFrameObject, f_locals);
+    HOLD(frame_globals, PyFrameObject, f_globals);
+#if PY_VERSION_HEX < 0x030A0000
+    HOLD(frame_top, PyFrameObject, f_stacktop);
+#endif
+    HOLD(frame_locals, PyFrameObject, f_localsplus);
+    HOLD(code_n_locals, PyCodeObject, co_nlocals);
+    HOLD(code_names, PyCodeObject, co_varnames);
+    HOLD(code_cells, PyCodeObject, co_cellvars);
+    HOLD(code_frees, PyCodeObject, co_freevars);
+    HOLD(generator_frame, PyGenObject, gi_frame);
+}
+#endif
+
+static void hold_objects(const struct seep_python_layout *l)
+{
+    HOLD(code_stack, PyCodeObject, co_stacksize);
+    HOLD(code_file, PyCodeObject, co_filename);
+    HOLD(code_name, PyCodeObject, co_name);
+    HOLD(type_keys, PyHeapTypeObject, ht_cached_keys);
+    hold("text_ascii", l->text_ascii, sizeof(PyASCIIObject));
+    HOLD(function_closure, PyFunctionObject, func_closure);
+    HOLD(function_globals, PyFunctionObject, func_globals);
+    HOLD(function_code, PyFunctionObject, func_code);
+    HOLD(function_defaults, PyFunctionObject, func_defaults);
+    HOLD(function_kwdefaults, PyFunctionObject, func_kwdefaults);
+    HOLD(function_dict, PyFunctionObject, func_dict);
+    HOLD(function_name, PyFunctionObject, func_qualname);
+}
+
+#define SAME(constant, type, member) hold(#constant, constant, offsetof(type, member))
+
+/* What is taken for granted in every version. */
+static void hold_constants(void)
+{
+    SAME(SEEP_PY_TYPE_ITEM, PyTypeObject, tp_itemsize);
+    SAME(SEEP_PY_TYPE_WEAKS, PyTypeObject, tp_weaklistoffset);
+    SAME(SEEP_PY_TYPE_MEMBERS, PyTypeObject, tp_members);
+    SAME(SEEP_PY_TYPE_BASE, PyTypeObject, tp_base);
+    SAME(SEEP_PY_TYPE_DICT, PyTypeObject, tp_dict);
+    SAME(SEEP_PY_TYPE_DICTOFFSET, PyTypeObject, tp_dictoffset);
+    SAME(SEEP_PY_TYPE_BASES, PyTypeObject, tp_bases);
+    SAME(SEEP_PY_TYPE_MRO, PyTypeObject, tp_mro);
+    SAME(SEEP_PY_TYPE_SUBCLASSES, PyTypeObject, tp_subclasses);
+    SAME(SEEP_PY_DICT_KEYS, PyDictObject, ma_keys);
+    SAME(SEEP_PY_DICT_VALUES, PyDictObject, ma_values);
+    SAME(SEEP_PY_LIST_ITEMS, PyListObject, ob_item);
+    SAME(SEEP_PY_TUPLE_ITEMS, PyTupleObject, ob_item);
+    SAME(SEEP_PY_SET_USED, PySetObject, used);
+    SAME(SEEP_PY_SET_MASK, PySetObject, mask);
+    SAME(SEEP_PY_SET_TABLE, PySetObject, table);
+    SAME(SEEP_PY_WEAK_CALLBACK, PyWeakReference, wr_callback);
+    SAME(SEEP_PY_THREAD_NEXT, PyThreadState, next);
+#if PY_VERSION_HEX >= 0x030A0000
+    SAME(SEEP_PY_MODULE_DICT, PyModuleObject, md_dict);
+    SAME(SEEP_PY_MODULE_STATE, PyModuleObject, md_state);
+#endif
+}
+
+int main(void)
+{
+    const struct seep_python_layout *l = seep_python_layout_find(PY_VERSION_HEX);
+
+    if (!l) {
+        printf("no layout of the heap for this version\n");
+        return 1;
+    }
+    hold_state(l);
+    hold_frames(l);
+    hold_objects(l);
+    hold_constants();
+    return wrong;
+}
