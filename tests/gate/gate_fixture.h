@@ -39,11 +39,11 @@ static inline json_t *make_report(void)
                      " s:[{s:i, s:s, s:{s:s, s:i}, s:{s:o}}, {s:i, s:s, s:{s:s, s:i}, s:{s:o}}],"
                      " s:{s:o}, s:[], s:[]}",
                      "format", "seep-report", "job", "command", "python3", "train.py", "--fast",
-                     "cwd", "/work", "complete", 1, "dropped_events", 0, "step_source", "optimizer",
-                     "steps", 100, "processes", "pid", 10, "role", "trainer", "exit", "kind",
-                     "exit", "value", 0, "spaces", "host", space(1 << 20, 900, 800, 1000), "pid",
-                     11, "role", "loader-worker", "exit", "kind", "exit", "value", 0, "spaces",
-                     "host", space(1 << 19, 100, 50, 150), "spaces", "host",
+                     "cwd", "/home/user", "complete", 1, "dropped_events", 0, "step_source",
+                     "optimizer", "steps", 100, "processes", "pid", 10, "role", "trainer", "exit",
+                     "kind", "exit", "value", 0, "spaces", "host", space(1 << 20, 900, 800, 1000),
+                     "pid", 11, "role", "loader-worker", "exit", "kind", "exit", "value", 0,
+                     "spaces", "host", space(1 << 19, 100, 50, 150), "spaces", "host",
                      space(1 << 20, 1000, 900, 1100), "findings", "sites");
 }
 
