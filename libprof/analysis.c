@@ -2,7 +2,6 @@
 
 #include "libprof/code/function_kinds.h"
 #include "libprof/code/part_rules.h"
-#include "libprof/holders/holders_merge.h"
 #include "libprof/judge/diagnosis.h"
 #include "libprof/judge/resident_findings.h"
 #include "libprof/model/model_build.h"
@@ -19,6 +18,7 @@ struct analysis {
     struct seep_findings findings;
     struct seep_rss_table rss;
     struct seep_holders holders;
+    struct seep_line_holders line_holders;
 };
 
 static int look_at_code(struct analysis *a, const struct seep_dictionary *d, bool outside)
@@ -43,14 +43,15 @@ static int complete(const struct analysis *a, struct seep_model *m, bool outside
 
 static int judge(struct analysis *a, const struct seep_model *m)
 {
-    int rc = seep_diagnose(m, &a->frames, a->symbols, &a->findings);
+    int rc = seep_diagnose(m, &a->frames, a->symbols, &a->line_holders, &a->findings);
 
     if (!rc)
         rc = seep_rss_measure(m, &a->findings.span, &a->rss);
     return rc ? rc : seep_rss_judge(m, &a->rss, &a->findings);
 }
 
-static int look_at_holders(struct analysis *a, const char *const *dirs, size_t n_dirs)
+static int look_at_holders(struct analysis *a, const struct seep_model *m, const char *const *dirs,
+                           size_t n_dirs)
 {
     struct seep_holders_files files;
     int rc = seep_holders_open(dirs, n_dirs, &files);
@@ -58,7 +59,7 @@ static int look_at_holders(struct analysis *a, const char *const *dirs, size_t n
     if (!rc)
         rc = seep_holders_merge(&files, &a->holders);
     seep_holders_files_fini(&files);
-    return rc;
+    return rc ? rc : seep_line_holders_init(&a->line_holders, &a->holders, &m->dict, &a->frames);
 }
 
 static int report_of(const struct analysis *a, const struct seep_model *m, bool outside,
@@ -70,6 +71,7 @@ static int report_of(const struct analysis *a, const struct seep_model *m, bool 
                                         .findings = &a->findings,
                                         .rss = &a->rss,
                                         .holders = &a->holders,
+                                        .line_holders = &a->line_holders,
                                         .may_look = outside,
                                         .all_sites = all_sites};
 
@@ -90,13 +92,14 @@ static int analyse(struct seep_model *m, const struct seep_analysis_options *opt
     if (!rc)
         rc = complete(&a, m, outside, all_sites);
     if (!rc)
-        rc = judge(&a, m);
+        rc = look_at_holders(&a, m, dirs, n_dirs);
     if (!rc)
-        rc = look_at_holders(&a, dirs, n_dirs);
+        rc = judge(&a, m);
     if (!rc)
         rc = report_of(&a, m, outside, all_sites, report);
     if (rc)
         seep_error_set(err, -rc, "", 0, "no memory for the analysis");
+    seep_line_holders_fini(&a.line_holders);
     seep_holders_fini(&a.holders);
     seep_findings_fini(&a.findings);
     seep_rss_fini(&a.rss);

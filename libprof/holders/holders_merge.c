@@ -143,13 +143,3 @@ void seep_holders_fini(struct seep_holders *holders)
     free(holders->said);
     *holders = (struct seep_holders){0};
 }
-
-json_t *seep_holders_of(const struct seep_holders *holders, const json_t *frame)
-{
-    char *key = seep_holders_frame_key(frame);
-    json_t *its = key && *key ? json_object_get(holders->of_frame, key) : NULL;
-    json_t *json = !key ? NULL : its ? json_incref(its) : json_null();
-
-    free(key);
-    return json;
-}

@@ -20,8 +20,4 @@ struct seep_holders {
 SEEP_MUST_CHECK int seep_holders_merge(struct seep_holders_files *files, struct seep_holders *out);
 void seep_holders_fini(struct seep_holders *holders);
 
-/* Who holds what a frame of the report made: a new reference, JSON's null where nobody looked; NULL
- * without memory. `holders` may be all zero. */
-json_t *seep_holders_of(const struct seep_holders *holders, const json_t *frame);
-
 #endif

@@ -10,9 +10,11 @@ const char *const seep_holders_states[SEEP_HOLDERS_N_STATES] = {"held", "shared"
 
 /* ---- frames ------------------------------------------------------------------------------ */
 
-static char *key_of(const char *where, json_int_t number)
+char *seep_holders_place_key(const char *place, uint64_t where)
 {
-    char *raw = seep_text_format("%s:%lld", where, (long long)number);
+    if (!*place)
+        return strdup("");
+    char *raw = seep_text_format("%s:%llu", place, (unsigned long long)where);
     char *key = raw ? seep_text_clean(raw, strlen(raw)) : NULL;
 
     free(raw);
@@ -28,9 +30,9 @@ char *seep_holders_frame_key(const json_t *frame)
     const json_t *offset = json_object_get(frame, "offset");
 
     if (kind && strcmp(kind, "python") == 0)
-        return file && line > 0 ? key_of(file, line) : strdup("");
-    return module && json_is_integer(offset) ? key_of(module, json_integer_value(offset))
-                                             : strdup("");
+        return seep_holders_place_key(file && line > 0 ? file : "", (uint64_t)line);
+    return seep_holders_place_key(module && json_is_integer(offset) ? module : "",
+                                  (uint64_t)json_integer_value(offset));
 }
 
 /* ---- lines ------------------------------------------------------------------------------- */

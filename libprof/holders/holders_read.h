@@ -76,4 +76,7 @@ void seep_holders_snapshot_fini(struct seep_holders_snapshot *snapshot);
  * it has neither. Allocates the result (free() it); NULL without memory. */
 char *seep_holders_frame_key(const json_t *frame);
 
+/* The same of a place: a file and a line of it, or a module and an offset in it; "" for "". */
+char *seep_holders_place_key(const char *place, uint64_t where);
+
 #endif

@@ -4,6 +4,8 @@
 
 #include "libprof/code/stack_lines.h"
 #include "libprof/code/symbols.h"
+#include "libprof/holders/kept_by.h"
+#include "libprof/holders/line_holders.h"
 #include "libprof/measure/growth.h"
 #include "libprof/measure/sawtooth.h"
 
@@ -54,6 +56,7 @@ struct seep_signs {
     struct seep_staircase staircase;
     struct seep_fading fading;
     struct seep_worker_signs workers; /* zeros where no loader worker is among the processes */
+    struct seep_kept_by kept_by;      /* what snapshots of the heap say of it */
     unsigned graph_nodes; /* sites that make nodes of autograd graphs; 0 where nothing piles up */
     struct seep_site_signs *sites; /* in the order of the case's sites */
     size_t capacity;
@@ -66,6 +69,7 @@ struct seep_case {
     const struct seep_span *span;
     const struct seep_signs *signs;
     struct seep_symbols *symbols;
+    const struct seep_line_holders *holders;
     const uint32_t *sites;
     size_t n_sites;
     uint32_t frame;

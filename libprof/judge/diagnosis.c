@@ -219,13 +219,15 @@ static int judge_job(const struct seep_case *all, struct work *work, struct seep
 /* ---- all of them ------------------------------------------------------------------------- */
 
 int seep_diagnose(const struct seep_model *m, const struct seep_stack_lines *frames,
-                  struct seep_symbols *symbols, struct seep_findings *out)
+                  struct seep_symbols *symbols, const struct seep_line_holders *holders,
+                  struct seep_findings *out)
 {
     struct work work = {0};
 
     *out = (struct seep_findings){0};
     seep_span_compute(m, &out->span);
-    const struct seep_case all = {.m = m, .frames = frames, .span = &out->span, .symbols = symbols};
+    const struct seep_case all = {
+        .m = m, .frames = frames, .span = &out->span, .symbols = symbols, .holders = holders};
     int rc = judge_lines(&all, &work, out);
     seep_signs_fini(&work.signs);
     if (!rc)

@@ -4,11 +4,15 @@
 
 #include "libprof/code/stack_lines.h"
 #include "libprof/code/symbols.h"
+#include "libprof/holders/line_holders.h"
 #include "libprof/judge/finding.h"
 
-/* Judges every line of the model that keeps enough. Returns 0 or -SEEP_ENOMEM.
+/* Judges every line of the model that keeps enough. `holders` may be all zero. Returns 0 or
+ * -SEEP_ENOMEM.
  * Allocates: *out; free with seep_findings_fini(), also after an error. */
 SEEP_MUST_CHECK int seep_diagnose(const struct seep_model *m, const struct seep_stack_lines *frames,
-                                  struct seep_symbols *symbols, struct seep_findings *out);
+                                  struct seep_symbols *symbols,
+                                  const struct seep_line_holders *holders,
+                                  struct seep_findings *out);
 
 #endif

@@ -14,6 +14,16 @@ static void keep_graph(const struct seep_case *c, struct seep_finding *f)
     }
 }
 
+static void note_graph(const struct seep_case *c, struct seep_finding *f)
+{
+    if (c->signs->kept_by.in_graph)
+        seep_finding_note(f, "its holder has it by way of an autograd graph: %s",
+                          c->signs->kept_by.text);
+    else
+        seep_finding_note(f, "%u sites of this line make nodes of autograd graphs, which stay",
+                          c->signs->graph_nodes);
+}
+
 static bool piles_up_by_epoch(const struct seep_sawtooth *s)
 {
     return s->falls >= SEEP_T_EPOCH_FALLS &&
@@ -35,24 +45,25 @@ static bool judge_epoch_graph(const struct seep_case *c, struct seep_finding *f)
     f->saving_bytes = (uint64_t)s->height;
     seep_finding_note(f, "grows by %s a step within each epoch, up to %s, and is freed at its end",
                       seep_text_size(s->rise, rise), seep_text_size(s->top, top));
-    seep_finding_note(f, "%u sites of this line make nodes of autograd graphs",
-                      c->signs->graph_nodes);
+    note_graph(c, f);
     return f->n_sites > 0;
 }
 
 bool seep_is_graph_retention(const struct seep_case *c, struct seep_finding *f)
 {
-    const unsigned nodes = c->signs->graph_nodes;
+    const bool seen = c->signs->kept_by.in_graph && !c->signs->is_data;
 
-    if (!nodes)
+    if (!c->signs->graph_nodes && !seen)
         return false;
     if (!c->signs->growth.growing || !c->signs->enough_steps)
         return judge_epoch_graph(c, f);
     keep_graph(c, f);
     seep_finding_verdict(f, SEEP_PATTERN_GRAPH_RETENTION, SEEP_LEAK,
-                         nodes > 2 ? SEEP_T_SURE_NO_OTHER : SEEP_T_SURE_INDIRECT);
+                         seen                        ? SEEP_T_SURE_EVERY_SIGN
+                         : c->signs->graph_nodes > 2 ? SEEP_T_SURE_NO_OTHER
+                                                     : SEEP_T_SURE_INDIRECT);
     f->saving_bytes = f->live_bytes;
     seep_case_note_growth(c, f);
-    seep_finding_note(f, "%u sites of this line make nodes of autograd graphs, which stay", nodes);
+    note_graph(c, f);
     return f->n_sites > 0;
 }

@@ -2,8 +2,74 @@
  * and of what is only ever added to. */
 #include "libprof/base/text.h"
 #include "libprof/judge/pattern_order.h"
+#include "libprof/measure/memory_limit.h"
 #include "libprof/measure/segments.h"
 #include "libprof/measure/thresholds.h"
+
+/* ---- what they share --------------------------------------------------------------------------
+ */
+
+static bool grows_for_good(const struct seep_case *c)
+{
+    return !c->signs->fading.fades && c->signs->growth.growing && !c->exchanges &&
+           c->signs->enough_steps && c->signs->growth.past_epoch;
+}
+
+static void describe_growth(const struct seep_case *c, struct seep_finding *f)
+{
+    seep_case_keep_retaining(c, f);
+    seep_finding_verdict(f, f->pattern, SEEP_LEAK,
+                         c->signs->timed         ? SEEP_T_SURE_SO_FAR
+                         : c->span->epoch_passed ? SEEP_T_SURE_EVERY_SIGN
+                                                 : SEEP_T_SURE_SHAPE);
+    f->saving_bytes = f->live_bytes;
+    seep_case_note_growth(c, f);
+}
+
+/* ---- legitimate-growth: its holder says where it ends -----------------------------------------
+ */
+
+static const char *entries(uint64_t n)
+{
+    return n == 1 ? "entry" : "entries";
+}
+
+/* What is still to come until the holder is full, and at how many bytes a step. */
+static bool is_full_in_time(const struct seep_case *c, double to_come)
+{
+    const struct seep_growth *g = &c->signs->growth;
+    const struct seep_limit limit = seep_memory_limit_nearest(c->m, g->slope.value, NULL, 0);
+
+    if (limit.bytes && (double)limit.used + to_come > (double)limit.bytes)
+        return false;
+    return to_come <= g->slope.value * SEEP_T_BOUND_STEPS * c->m->n_steps;
+}
+
+/* A deque with a maxlen, a cache with a maxsize, an array of fixed size: it fills, or is full. */
+static bool judge_bounded(const struct seep_case *c, struct seep_finding *f)
+{
+    const struct seep_kept_by *k = &c->signs->kept_by;
+    const struct seep_growth *g = &c->signs->growth;
+    const bool fills = k->length < k->bound && g->slope.value > 0;
+    const double to_come = fills ? (double)(k->bound - k->length) * k->entry_bytes : 0;
+    char size[SEEP_SIZE_TEXT];
+
+    if (!k->bounded || (!g->growing && !g->plateau_gradual) || !is_full_in_time(c, to_come) ||
+        c->signs->workers.n >= SEEP_T_WORKERS)
+        return false;
+    seep_case_keep_retaining(c, f);
+    seep_finding_verdict(f, SEEP_PATTERN_LEGITIMATE_GROWTH, SEEP_INFO, SEEP_T_SURE_EVERY_SIGN);
+    f->plateau_step = g->growing ? 0 : g->plateau;
+    seep_finding_note(f, "kept by %s", k->text);
+    seep_finding_note(f, "that holds %llu %s, and at most %llu: %s when full",
+                      (unsigned long long)k->length, entries(k->length),
+                      (unsigned long long)k->bound,
+                      seep_text_size((double)k->bound * k->entry_bytes, size));
+    if (fills)
+        seep_finding_note(f, "at this pace it is full about %.0f %ss after it was looked at",
+                          to_come / g->slope.value, seep_case_unit(c));
+    return f->n_sites > 0 && f->live_bytes >= SEEP_T_CACHE_BYTES;
+}
 
 /* ---- legitimate-growth: a larger block in the place of an old one, now and then -------------- */
 
@@ -21,7 +87,10 @@ bool seep_is_legitimate_growth(const struct seep_case *c, struct seep_finding *f
     const int32_t judged = c->span->last - c->span->warm;
     char from[SEEP_SIZE_TEXT], to[SEEP_SIZE_TEXT];
 
-    if (judged < 2 * SEEP_T_STEPS || !is_staircase(s, judged))
+    if (judge_bounded(c, f))
+        return true;
+    seep_finding_blank(f);
+    if (c->signs->timed || judged < 2 * SEEP_T_STEPS || !is_staircase(s, judged))
         return false;
     /* Stairs that go on to the end may be a history that is joined to itself at each evaluation:
      * parameters and their optimizer's state are many blocks. */
@@ -42,7 +111,8 @@ bool seep_is_legitimate_growth(const struct seep_case *c, struct seep_finding *f
     return f->n_sites > 0;
 }
 
-/* ---- reference-cycle: freed by the cyclic collector only, in bursts -------------------------- */
+/* ---- reference-cycle: freed by the cyclic collector only --------------------------------------
+ */
 
 /* Whether the level rises between its falls, and by an amount worth a word. */
 static bool comes_in_bursts(const struct seep_case *c, const struct seep_sawtooth *s)
@@ -61,50 +131,80 @@ static bool is_of_allocator(const struct seep_case *c)
     return seep_model_tensor_space(c->m, c->space, &tensors);
 }
 
+static bool was_seen_as(const struct seep_case *c, enum seep_holders_state state)
+{
+    return c->signs->kept_by.known && c->signs->kept_by.state == state;
+}
+
+static void note_cycle(struct seep_finding *f)
+{
+    seep_finding_note(f, "seen in a snapshot: nothing holds it but itself, in a cycle");
+}
+
+/* The collector is switched off, or does not come to it. */
+static bool judge_cycle_that_grows(const struct seep_case *c, struct seep_finding *f)
+{
+    if (!was_seen_as(c, SEEP_HOLDERS_CYCLE) || !grows_for_good(c))
+        return false;
+    describe_growth(c, f);
+    note_cycle(f);
+    return f->n_sites > 0;
+}
+
 bool seep_is_reference_cycle(const struct seep_case *c, struct seep_finding *f)
 {
     const struct seep_sawtooth *s = &c->signs->sawtooth;
     char top[SEEP_SIZE_TEXT], base[SEEP_SIZE_TEXT], rise[SEEP_SIZE_TEXT];
 
+    if (judge_cycle_that_grows(c, f))
+        return true;
+    seep_finding_blank(f);
+    /* What the program holds is a buffer that it empties itself. */
+    if (was_seen_as(c, SEEP_HOLDERS_HELD) || was_seen_as(c, SEEP_HOLDERS_LOST))
+        return false;
     if (!comes_in_bursts(c, s) || s->epoch_falls > SEEP_T_FALLS_WITH_EPOCHS * s->falls ||
         is_of_allocator(c))
         return false;
     seep_case_keep_retaining(c, f);
     if (!f->n_sites)
         f->sites[f->n_sites++] = c->sites[0];
-    seep_finding_verdict(f, SEEP_PATTERN_REFERENCE_CYCLE, SEEP_PRESSURE, SEEP_T_SURE_BURSTS);
+    seep_finding_verdict(f, SEEP_PATTERN_REFERENCE_CYCLE, SEEP_PRESSURE,
+                         was_seen_as(c, SEEP_HOLDERS_CYCLE) ? SEEP_T_SURE_EVERY_SIGN
+                                                            : SEEP_T_SURE_BURSTS);
     f->saving_bytes = (uint64_t)s->height;
     seep_finding_note(f, "freed only in bursts: %u times the level fell from about %s to %s",
                       s->falls, seep_text_size(s->top, top), seep_text_size(s->base, base));
     seep_finding_note(f, "in between it rises by %s a step; the falls do not follow the epochs",
                       seep_text_size(s->rise, rise));
+    if (was_seen_as(c, SEEP_HOLDERS_CYCLE))
+        note_cycle(f);
     return true;
 }
 
 /* ---- growth without an end ------------------------------------------------------------------ */
-
-static bool grows_for_good(const struct seep_case *c)
-{
-    return !c->signs->fading.fades && c->signs->growth.growing && !c->exchanges &&
-           c->signs->enough_steps && c->signs->growth.past_epoch;
-}
-
-static void describe_growth(const struct seep_case *c, struct seep_finding *f)
-{
-    seep_case_keep_retaining(c, f);
-    seep_finding_verdict(f, f->pattern, SEEP_LEAK,
-                         c->signs->timed         ? SEEP_T_SURE_SO_FAR
-                         : c->span->epoch_passed ? SEEP_T_SURE_EVERY_SIGN
-                                                 : SEEP_T_SURE_SHAPE);
-    f->saving_bytes = f->live_bytes;
-    seep_case_note_growth(c, f);
-}
 
 static void note_epoch(const struct seep_case *c, struct seep_finding *f)
 {
     if (c->span->epoch_passed)
         seep_finding_note(f, "goes on after the first epoch (%d %ss)", (int)c->span->epoch_steps,
                           seep_case_unit(c));
+}
+
+/* Who was seen to keep it, where that says that there is no end. */
+static void note_holder(const struct seep_case *c, struct seep_finding *f)
+{
+    const struct seep_kept_by *k = &c->signs->kept_by;
+
+    if (was_seen_as(c, SEEP_HOLDERS_LOST))
+        seep_finding_note(f, "seen in a snapshot: nothing points to it any more; what made it "
+                             "forgot to free it");
+    else if (k->grows)
+        seep_finding_note(f, "%s has %llu %s, %.3g more a %s, and no bound", k->text,
+                          (unsigned long long)k->length, entries(k->length), k->pace,
+                          seep_case_unit(c));
+    else
+        return;
+    f->confidence = SEEP_T_SURE_EVERY_SIGN;
 }
 
 bool seep_is_shm_growth(const struct seep_case *c, struct seep_finding *f)
@@ -129,6 +229,7 @@ bool seep_is_unbounded_growth(const struct seep_case *c, struct seep_finding *f)
         return false;
     describe_growth(c, f);
     note_epoch(c, f);
+    note_holder(c, f);
     return f->n_sites > 0;
 }
 

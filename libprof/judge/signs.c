@@ -165,6 +165,13 @@ static bool piles_up(const struct seep_signs *signs)
            signs->sawtooth.falls >= SEEP_T_EPOCH_FALLS;
 }
 
+/* Whoever was seen to hold it does so without a graph in between: what its makers are called says
+ * no more. */
+static bool is_kept_without_graph(const struct seep_signs *signs)
+{
+    return signs->kept_by.known && !signs->kept_by.in_graph;
+}
+
 int seep_signs_compute(const struct seep_case *c, struct seep_signs *signs)
 {
     *signs = (struct seep_signs){
@@ -179,10 +186,12 @@ int seep_signs_compute(const struct seep_case *c, struct seep_signs *signs)
     signs->sawtooth = seep_sawtooth_find(c->m, c->span, &g->level);
     signs->staircase = climb(c->span, &g->level);
     signs->fading = fade(c->m, c->span, &g->level);
+    signs->kept_by =
+        seep_kept_by_of(seep_line_holders_of(c->holders, c->m, c->frames, c->space, c->frame));
     int rc = compute_sites(c, signs);
     if (!rc && c->has_workers && !signs->timed)
         rc = weigh_workers(c, &signs->workers);
-    if (!rc && !signs->timed && !signs->is_data && piles_up(signs))
+    if (!rc && !signs->timed && !signs->is_data && piles_up(signs) && !is_kept_without_graph(signs))
         rc = seep_graph_nodes_count(c, signs->sites, &signs->graph_nodes);
     return rc;
 }

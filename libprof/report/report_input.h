@@ -2,7 +2,6 @@
 #ifndef SEEP_LIBPROF_REPORT_REPORT_INPUT_H
 #define SEEP_LIBPROF_REPORT_REPORT_INPUT_H
 
-#include "libprof/holders/holders_merge.h"
 #include "libprof/judge/diagnosis.h"
 #include "libprof/measure/resident_memory.h"
 
@@ -17,7 +16,8 @@ struct seep_report_pieces {
     const struct seep_findings *findings;
     const struct seep_rss_table *rss;
     const struct seep_holders *holders; /* all zero where nobody looked */
-    bool may_look;                      /* into the files of programs and libraries */
+    const struct seep_line_holders *line_holders;
+    bool may_look;  /* into the files of programs and libraries */
     bool all_sites; /* every site, not only those of at least 0.1 % of their space's peak */
 
     /* Scratch of seep_report_json(). */

@@ -62,6 +62,14 @@ int seep_json_frames_append(const struct seep_report_pieces *pieces, uint32_t fr
     return json_array_extend(list, *made);
 }
 
+json_t *seep_json_holders(const struct seep_report_pieces *pieces, uint16_t space, uint32_t frame)
+{
+    json_t *its =
+        seep_line_holders_of(pieces->line_holders, pieces->m, pieces->frames, space, frame);
+
+    return its ? json_incref(its) : json_null();
+}
+
 json_t *seep_json_look_at(const struct seep_report_pieces *pieces, uint32_t frame)
 {
     /* json_copy() leaves out what it has no memory for. */

@@ -23,7 +23,7 @@ int seep_json_frames_append(const struct seep_report_pieces *pieces, uint32_t fr
 /* The one that a line of code to look at prints as: a copy. */
 json_t *seep_json_look_at(const struct seep_report_pieces *pieces, uint32_t frame);
 
-/* Who holds what that line made in a space; null where nobody looked (report_holders.c). */
+/* Who holds what that line made in a space; null where nobody looked. */
 json_t *seep_json_holders(const struct seep_report_pieces *pieces, uint16_t space, uint32_t frame);
 
 /* Fills chosen[n_sites] with the sites to list, largest peak first, and sets `shown` and

@@ -25,7 +25,7 @@ TEST(the_last_snapshot_of_a_process_answers)
     ck_assert_int_eq(number_of(answer(45), "step"), 64);
     ck_assert_int_eq(number_of(answer(45), "bytes"), 6400);
     ck_assert_str_eq(text_of(answer(45), "state"), "held");
-    ck_assert(json_is_null(answer(46)));
+    ck_assert_ptr_null(answer(46));
 }
 
 TEST(one_that_is_whole_answers_before_a_later_one_that_is_not)

@@ -1,0 +1,102 @@
+#include "libprof/holders/kept_by.h"
+
+#include "libprof/measure/thresholds.h"
+
+#include <string.h>
+
+static const char *said(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+
+    return text ? text : "";
+}
+
+static double bytes_of(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+static enum seep_holders_state state_of(const json_t *answer)
+{
+    for (int i = 0; i < SEEP_HOLDERS_N_STATES; i++) {
+        if (strcmp(said(answer, "state"), seep_holders_states[i]) == 0)
+            return (enum seep_holders_state)i;
+    }
+    return SEEP_HOLDERS_UNKNOWN;
+}
+
+/* How much of a line's memory its state is true of. */
+static double bytes_in_state(const json_t *answer, enum seep_holders_state state)
+{
+    return bytes_of(answer, state == SEEP_HOLDERS_LOST    ? "lost_bytes"
+                            : state == SEEP_HOLDERS_CYCLE ? "cycle_bytes"
+                                                          : "explained_bytes");
+}
+
+/* Classes that torch derives for nodes of its graphs: each operator's Backward, what accumulates
+ * gradients, and functions of the user's. A tensor that wants a gradient has AutogradMeta without
+ * any of these. */
+static bool is_graph_node(const char *type)
+{
+    static const char *const marks[] = {"Backward", "AccumulateGrad", "CopySlices",
+                                        "torch::autograd::Node", "autograd::PyNode"};
+
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        if (strstr(type, marks[i]))
+            return true;
+    }
+    return false;
+}
+
+static bool leads_through_graph(const json_t *path)
+{
+    const json_t *hops = json_object_get(path, "hops"), *hop;
+    size_t i;
+
+    json_array_foreach (hops, i, hop) {
+        if (is_graph_node(said(hop, "type")))
+            return true;
+    }
+    return false;
+}
+
+static void take_container(const json_t *answer, const json_t *path, struct seep_kept_by *kept)
+{
+    const json_t *holder = json_object_get(path, "holder");
+    const json_t *length = json_object_get(holder, "length"),
+                 *bound = json_object_get(holder, "bound"),
+                 *grows = json_object_get(answer, "grows"),
+                 *pace = json_object_get(answer, "growth_per_step");
+
+    kept->text = said(path, "text");
+    kept->type = said(holder, "type");
+    kept->counted = json_is_integer(length) && json_integer_value(length) > 0;
+    if (!kept->counted)
+        return;
+    kept->length = (uint64_t)json_integer_value(length);
+    kept->entry_bytes = bytes_of(path, "bytes") / (double)kept->length;
+    kept->bounded =
+        json_is_integer(bound) && json_integer_value(bound) >= json_integer_value(length);
+    kept->bound = kept->bounded ? (uint64_t)json_integer_value(bound) : 0;
+    kept->paced = json_is_boolean(grows);
+    kept->grows = json_is_true(grows);
+    kept->pace = json_number_value(json_object_get(pace, "value"));
+}
+
+struct seep_kept_by seep_kept_by_of(const json_t *answer)
+{
+    const json_t *paths = json_object_get(answer, "paths"), *first = json_array_get(paths, 0);
+    const double bytes = bytes_of(answer, "bytes");
+    struct seep_kept_by kept = {.state = state_of(answer), .text = "", .type = ""};
+
+    if (!json_is_true(json_object_get(answer, "complete")) || kept.state == SEEP_HOLDERS_UNKNOWN ||
+        bytes_in_state(answer, kept.state) < SEEP_T_KEPT_EXPLAINED * bytes)
+        return (struct seep_kept_by){.state = SEEP_HOLDERS_UNKNOWN, .text = "", .type = ""};
+    kept.known = true;
+    if (kept.state == SEEP_HOLDERS_LOST || kept.state == SEEP_HOLDERS_CYCLE)
+        return kept;
+    kept.in_graph = leads_through_graph(first);
+    if (bytes_of(first, "bytes") >= SEEP_T_KEPT_EXPLAINED * bytes)
+        take_container(answer, first, &kept);
+    return kept;
+}

@@ -1,0 +1,29 @@
+/* What an answer to "who holds it" says that a verdict can stand on. */
+#ifndef SEEP_LIBPROF_HOLDERS_KEPT_BY_H
+#define SEEP_LIBPROF_HOLDERS_KEPT_BY_H
+
+#include "libprof/holders/holders_read.h"
+
+/* All zeros where nobody looked, or where what was seen explains too little of the line's memory to
+ * say anything about it. */
+struct seep_kept_by {
+    bool known;
+    enum seep_holders_state state;
+    bool in_graph; /* the way to it leads through nodes of an autograd graph */
+
+    /* Of the container that holds nearly all of it; `text` is the way to that, "" where there is
+     * none. Borrowed from the answer. */
+    const char *text, *type;
+    bool counted, bounded;
+    uint64_t length; /* entries */
+    uint64_t bound;  /* entries that it holds at most, by its own word */
+    double entry_bytes;
+    bool paced;  /* snapshots are many enough to say how its length moves */
+    bool grows;  /* it does, to the end */
+    double pace; /* entries a step */
+};
+
+/* `answer`: as seep_line_holders_of() gives it, or NULL. Pure. */
+struct seep_kept_by seep_kept_by_of(const json_t *answer);
+
+#endif

@@ -1,0 +1,192 @@
+/* Who was seen to hold what a line made, as evidence: of two jobs whose levels are alike, one has a
+ * leak and the other has none. */
+#include "tests/holders/made_up_snapshots.h"
+#include "tests/judge/pattern_fixture.h"
+
+#include <stdio.h>
+
+enum { LINE = 77, BLOCK = 8192 };
+
+static struct ramp endless = {FIRST, UINT32_MAX, 4, UINT32_MAX};
+static json_t *seen; /* the last snapshot; NULL: nobody looked */
+
+static void setup_line(void)
+{
+    setup();
+    seen = snapshot(100, 0, 150);
+    builder_level(&b, below(main_stack, "/home/user/train.py", "remember", LINE), 0, BLOCK, LAST,
+                  ramp, &endless);
+}
+
+static void teardown_line(void)
+{
+    teardown();
+    json_decref(seen);
+}
+
+static void write_snapshot(const char *dir, int step, const json_t *document)
+{
+    char path[128];
+
+    snprintf(path, sizeof path, "%s/holders-100-%d.json", dir, step);
+    ck_assert_int_eq(json_dump_file(document, path, 0), 0);
+}
+
+/* A holder that grows by four entries a step; the last snapshot is what is there. */
+static void write_earlier(const char *dir)
+{
+    static const int steps[] = {12, 18, 27, 40, 60, 90};
+    json_t *line = json_array_get(json_object_get(seen, "lines"), 0);
+    json_t *path = json_array_get(json_object_get(line, "paths"), 0);
+
+    for (size_t i = 0; path && i < sizeof steps / sizeof *steps; i++) {
+        json_t *earlier = json_deep_copy(seen);
+        line = json_array_get(json_object_get(earlier, "lines"), 0);
+        path = json_array_get(json_object_get(line, "paths"), 0);
+        json_object_set_new(earlier, "step", json_integer(steps[i]));
+        json_object_set_new(json_object_get(path, "holder"), "length", json_integer(4 * steps[i]));
+        write_snapshot(dir, steps[i], earlier);
+        json_decref(earlier);
+    }
+}
+
+static const json_t *judged(void)
+{
+    char dir[] = "/tmp/seep-evidence-XXXXXX", command[64];
+    const char *const dirs[] = {dir};
+
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    builder_timeline(&b, LAST, UINT64_C(300) << 20);
+    ck_assert_int_eq(builder_write(&b, dir, "100-1.seep"), 0);
+    ck_assert_int_eq(builder_write_job(job, dir), 0);
+    free(job);
+    write_earlier(dir);
+    write_snapshot(dir, 150, seen);
+    int rc = seep_analyse(dirs, 1, NULL, &report, NULL);
+    snprintf(command, sizeof command, "rm -r %s", dir);
+    ck_assert_int_eq(system(command), 0);
+    ck_assert_int_eq(rc, 0);
+    return json_array_get(json_object_get(report, "findings"), 0);
+}
+
+static void is_judged(const char *pattern, const char *severity, const char *evidence)
+{
+    const json_t *f = judged();
+    char *all = json_dumps(json_object_get(report, "findings"), JSON_INDENT(1));
+
+    ck_assert_msg(strcmp(text(f, "pattern"), pattern) == 0, "%s", all);
+    ck_assert_msg(strcmp(text(f, "severity"), severity) == 0, "%s", all);
+    ck_assert_msg(strstr(all, evidence) != NULL, "%s", all);
+    free(all);
+}
+
+static json_t *line_in(const char *state)
+{
+    return add_line(seen, LINE, 4 * 140 * BLOCK, state);
+}
+
+static json_t *held_by(const char *type, int length)
+{
+    json_t *path = add_path(line_in("held"), "history", "main.history", length);
+
+    json_object_set_new(json_object_get(path, "holder"), "type", json_string(type));
+    return path;
+}
+
+static void bound(json_t *path, int most, const char *by)
+{
+    json_object_set_new(json_object_get(path, "holder"), "bound", json_integer(most));
+    json_object_set_new(json_object_get(path, "holder"), "bound_by", json_string(by));
+}
+
+TEST(a_list_that_grows_with_it_is_a_leak_without_doubt)
+{
+    held_by("list", 4 * 140);
+    is_judged("unbounded-growth", "leak", "and no bound");
+    ck_assert_double_ge(
+        number(json_array_get(json_object_get(report, "findings"), 0), "confidence"), 0.95);
+}
+
+TEST(a_deque_that_is_not_full_yet_is_no_leak)
+{
+    bound(held_by("deque", 4 * 140), 2000, "maxlen");
+    is_judged("legitimate-growth", "info", "at most 2000");
+}
+
+/* 8,192 bytes an entry: 16 TiB. */
+TEST(a_bound_beyond_all_memory_is_none)
+{
+    builder_header(&b)->limit_ram_bytes = UINT64_C(8) << 30;
+    bound(held_by("deque", 4 * 140), INT32_MAX, "maxlen");
+    is_judged("unbounded-growth", "leak", "grows by");
+}
+
+TEST(a_bound_that_is_full_in_a_hundred_runs_is_none)
+{
+    bound(held_by("deque", 4 * 140), 4 * STEPS * 200, "maxlen");
+    is_judged("unbounded-growth", "leak", "grows by");
+}
+
+TEST(a_bound_of_a_small_part_of_it_says_nothing)
+{
+    json_t *path = held_by("deque", 4 * 140);
+
+    bound(path, 2000, "maxlen");
+    json_object_set_new(path, "bytes", json_integer(2 * 140 * BLOCK));
+    json_object_set_new(path, "sole_bytes", json_integer(2 * 140 * BLOCK));
+    is_judged("unbounded-growth", "leak", "grows by");
+}
+
+TEST(what_nobody_points_to_is_lost)
+{
+    line_in("lost");
+    is_judged("unbounded-growth", "leak", "nothing points to it");
+}
+
+TEST(a_cycle_that_no_collector_frees_is_a_cycle)
+{
+    line_in("cycle");
+    is_judged("reference-cycle", "leak", "in a cycle");
+}
+
+TEST(what_is_held_by_way_of_a_graph_is_a_graph_that_is_kept)
+{
+    json_t *path = held_by("list", 4 * 140);
+
+    json_array_append_new(json_object_get(path, "hops"),
+                          json_pack("{s:s, s:n, s:s}", "kind", "native", "name", "type",
+                                    "c10::TensorImpl, autograd::AutogradMeta, "
+                                    "autograd::generated::AddBackward0"));
+    is_judged("graph-retention", "leak", "by way of an autograd graph");
+}
+
+TEST(a_tensor_that_wants_a_gradient_is_no_graph)
+{
+    json_t *path = held_by("list", 4 * 140);
+
+    json_array_append_new(json_object_get(path, "hops"),
+                          json_pack("{s:s, s:n, s:s}", "kind", "native", "name", "type",
+                                    "c10::TensorImpl, autograd::AutogradMeta"));
+    is_judged("unbounded-growth", "leak", "grows by");
+}
+
+TEST(an_answer_that_explains_half_of_it_says_nothing)
+{
+    json_t *line = line_in("lost");
+
+    json_object_set_new(line, "lost_bytes", json_integer(2 * 140 * BLOCK));
+    is_judged("unbounded-growth", "leak", "grows by");
+    const json_t *f = json_array_get(json_object_get(report, "findings"), 0);
+    char *evidence = json_dumps(json_object_get(f, "evidence"), 0);
+    ck_assert_ptr_null(strstr(evidence, "points to"));
+    free(evidence);
+}
+
+TEST(a_snapshot_that_is_not_whole_says_nothing)
+{
+    json_object_set_new(seen, "complete", json_false());
+    bound(held_by("deque", 4 * 140), 2000, "maxlen");
+    is_judged("unbounded-growth", "leak", "grows by");
+}
+
+SUITE("evidence", .setup = setup_line, .teardown = teardown_line)
