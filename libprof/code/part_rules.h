@@ -16,6 +16,7 @@ enum seep_function_kind {
     SEEP_FUNCTION_ALLOCATOR,   /* native: hands out memory, for its caller's purposes */
     SEEP_FUNCTION_WORKER_LOOP, /* all that a loader's worker process does */
     SEEP_FUNCTION_GRAPH_NODE,  /* makes nodes of an autograd graph */
+    SEEP_FUNCTION_JOIN,        /* makes something larger of what was there and something new */
     SEEP_N_FUNCTION_KINDS,
     SEEP_FUNCTION_NOTHING = SEEP_N_FUNCTION_KINDS /* takes a later rule back */
 };

@@ -6,8 +6,8 @@
 #include "libprof/judge/pattern_order.h"
 #include "libprof/judge/pattern_words.h"
 #include "libprof/judge/segment_findings.h"
-#include "libprof/judge/signs.h"
 #include "libprof/measure/thresholds.h"
+#include "libprof/signs/signs.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* graph-retention: nodes of autograd graphs pile up, step by step or until an epoch ends. */
 #include "libprof/base/text.h"
-#include "libprof/judge/graph_nodes.h"
 #include "libprof/judge/pattern_order.h"
 #include "libprof/measure/thresholds.h"
+#include "libprof/signs/graph_nodes.h"
 
 /* Keeps all the sites of the line that pile up, whatever their share: nodes are small and many. */
 static void keep_graph(const struct seep_case *c, struct seep_finding *f)
@@ -20,8 +20,8 @@ static void note_graph(const struct seep_case *c, struct seep_finding *f)
         seep_finding_note(f, "its holder has it by way of an autograd graph: %s",
                           c->signs->kept_by.text);
     else
-        seep_finding_note(f, "%u sites of this line make nodes of autograd graphs, which stay",
-                          c->signs->graph_nodes);
+        seep_finding_note(f, "nodes of autograd graphs that this line makes stay, at %u site%s",
+                          c->signs->graph_nodes, c->signs->graph_nodes == 1 ? "" : "s");
 }
 
 static bool piles_up_by_epoch(const struct seep_sawtooth *s)

@@ -2,26 +2,29 @@
  * and of what is only ever added to. */
 #include "libprof/base/text.h"
 #include "libprof/judge/pattern_order.h"
-#include "libprof/measure/memory_limit.h"
 #include "libprof/measure/segments.h"
 #include "libprof/measure/thresholds.h"
+#include "libprof/signs/prospect.h"
 
 /* ---- what they share --------------------------------------------------------------------------
  */
 
 static bool grows_for_good(const struct seep_case *c)
 {
-    return !c->signs->fading.fades && c->signs->growth.growing && !c->exchanges &&
-           c->signs->enough_steps && c->signs->growth.past_epoch;
+    return seep_prospect_is_endless(c->signs->prospect) && !c->exchanges;
+}
+
+static double confidence_in(enum seep_prospect p)
+{
+    return p >= SEEP_ENDLESS_BY_PASS     ? SEEP_T_SURE_EVERY_SIGN
+           : p == SEEP_ENDLESS_BY_HOLDER ? SEEP_T_SURE_NO_OTHER
+                                         : SEEP_T_SURE_INDIRECT;
 }
 
 static void describe_growth(const struct seep_case *c, struct seep_finding *f)
 {
     seep_case_keep_retaining(c, f);
-    seep_finding_verdict(f, f->pattern, SEEP_LEAK,
-                         c->signs->timed         ? SEEP_T_SURE_SO_FAR
-                         : c->span->epoch_passed ? SEEP_T_SURE_EVERY_SIGN
-                                                 : SEEP_T_SURE_SHAPE);
+    seep_finding_verdict(f, f->pattern, SEEP_LEAK, confidence_in(c->signs->prospect));
     f->saving_bytes = f->live_bytes;
     seep_case_note_growth(c, f);
 }
@@ -34,17 +37,6 @@ static const char *entries(uint64_t n)
     return n == 1 ? "entry" : "entries";
 }
 
-/* What is still to come until the holder is full, and at how many bytes a step. */
-static bool is_full_in_time(const struct seep_case *c, double to_come)
-{
-    const struct seep_growth *g = &c->signs->growth;
-    const struct seep_limit limit = seep_memory_limit_nearest(c->m, g->slope.value, NULL, 0);
-
-    if (limit.bytes && (double)limit.used + to_come > (double)limit.bytes)
-        return false;
-    return to_come <= g->slope.value * SEEP_T_BOUND_STEPS * c->m->n_steps;
-}
-
 /* A deque with a maxlen, a cache with a maxsize, an array of fixed size: it fills, or is full. */
 static bool judge_bounded(const struct seep_case *c, struct seep_finding *f)
 {
@@ -54,7 +46,7 @@ static bool judge_bounded(const struct seep_case *c, struct seep_finding *f)
     const double to_come = fills ? (double)(k->bound - k->length) * k->entry_bytes : 0;
     char size[SEEP_SIZE_TEXT];
 
-    if (!k->bounded || (!g->growing && !g->plateau_gradual) || !is_full_in_time(c, to_come) ||
+    if (c->signs->prospect != SEEP_ENDS_BY_HOLDER || (!g->growing && !g->plateau_gradual) ||
         c->signs->workers.n >= SEEP_T_WORKERS)
         return false;
     seep_case_keep_retaining(c, f);
@@ -183,28 +175,16 @@ bool seep_is_reference_cycle(const struct seep_case *c, struct seep_finding *f)
 
 /* ---- growth without an end ------------------------------------------------------------------ */
 
-static void note_epoch(const struct seep_case *c, struct seep_finding *f)
-{
-    if (c->span->epoch_passed)
-        seep_finding_note(f, "goes on after the first epoch (%d %ss)", (int)c->span->epoch_steps,
-                          seep_case_unit(c));
-}
-
-/* Who was seen to keep it, where that says that there is no end. */
-static void note_holder(const struct seep_case *c, struct seep_finding *f)
+/* Why there is no end. */
+static void note_prospect(const struct seep_case *c, struct seep_finding *f)
 {
     const struct seep_kept_by *k = &c->signs->kept_by;
 
-    if (was_seen_as(c, SEEP_HOLDERS_LOST))
-        seep_finding_note(f, "seen in a snapshot: nothing points to it any more; what made it "
-                             "forgot to free it");
-    else if (k->grows)
+    seep_finding_note(f, "%s", seep_prospect_text(c->signs->prospect));
+    if (k->grows)
         seep_finding_note(f, "%s has %llu %s, %.3g more a %s, and no bound", k->text,
                           (unsigned long long)k->length, entries(k->length), k->pace,
                           seep_case_unit(c));
-    else
-        return;
-    f->confidence = SEEP_T_SURE_EVERY_SIGN;
 }
 
 bool seep_is_shm_growth(const struct seep_case *c, struct seep_finding *f)
@@ -214,22 +194,16 @@ bool seep_is_shm_growth(const struct seep_case *c, struct seep_finding *f)
     describe_growth(c, f);
     seep_finding_note(f, "%llu shared maps outlive their %ss", (unsigned long long)f->count,
                       seep_case_unit(c));
-    note_epoch(c, f);
+    note_prospect(c, f);
     return f->n_sites > 0;
 }
 
 bool seep_is_unbounded_growth(const struct seep_case *c, struct seep_finding *f)
 {
-    /* What items cost when they are first used looks like this until every one was: without epochs
-     * nobody knows when that is. */
-    const bool may_be_first_use =
-        !c->signs->timed && !c->span->epochs_known && c->signs->is_data && !c->has_workers;
-
-    if (!grows_for_good(c) || may_be_first_use)
+    if (!grows_for_good(c))
         return false;
     describe_growth(c, f);
-    note_epoch(c, f);
-    note_holder(c, f);
+    note_prospect(c, f);
     return f->n_sites > 0;
 }
 
@@ -242,36 +216,14 @@ static bool is_steady(const struct seep_growth *g)
             g->shape.fall < SEEP_T_STEADY_FALL);
 }
 
-static void note_why_undetermined(const struct seep_case *c, struct seep_finding *f)
-{
-    const struct seep_growth *g = &c->signs->growth;
-
-    if (c->span->epochs_known && !c->span->epoch_passed)
-        seep_finding_note(f, "no step past the first epoch was seen: first-touch-cache, "
-                             "aliased-cache, graph-retention and unbounded-growth look alike until "
-                             "then");
-    else if (g->by_process)
-        seep_finding_note(f, "each process lived for one epoch at most: a cache that fills "
-                             "(first-touch-cache, aliased-cache) and unbounded-growth look alike");
-    else if (c->signs->fading.fades)
-        seep_finding_note(f, "each epoch adds less than the one before: it may end");
-    else if (c->signs->enough_steps)
-        seep_finding_note(f,
-                          "epochs are not known here: first-touch-cache (it ends when every item "
-                          "was used once) and unbounded-growth look alike until then");
-    else
-        seep_finding_note(f, "only %d %s after the warm-up: a plateau could not show",
-                          (int)(g->to - g->from), c->signs->timed ? "time slices" : "steps");
-}
-
 /* Growth that may yet end: too few steps, or none past the first epoch. */
 bool seep_is_undetermined(const struct seep_case *c, struct seep_finding *f)
 {
     const struct seep_growth *g = &c->signs->growth;
     const double total = g->slope.value * (g->to - g->from);
 
-    if (g->slope.low <= 0 || c->exchanges || g->to - g->from < SEEP_T_UNDETERMINED_STEPS ||
-        !is_steady(g) || total < SEEP_T_SHOWN_BYTES)
+    if (c->signs->prospect == SEEP_ENDS_CRUMBS || g->slope.low <= 0 || c->exchanges ||
+        g->to - g->from < SEEP_T_UNDETERMINED_STEPS || !is_steady(g) || total < SEEP_T_SHOWN_BYTES)
         return false;
     if (!c->signs->enough_steps &&
         (total * SEEP_T_LITTLE_DATA < (double)c->space_peak || total < SEEP_T_CACHE_BYTES))
@@ -281,6 +233,6 @@ bool seep_is_undetermined(const struct seep_case *c, struct seep_finding *f)
     seep_case_keep_retaining(c, f);
     seep_finding_verdict(f, SEEP_PATTERN_UNDETERMINED, SEEP_PRESSURE, SEEP_T_SURE_OPEN);
     seep_case_note_growth(c, f);
-    note_why_undetermined(c, f);
+    seep_finding_note(f, "%s", seep_prospect_text(c->signs->prospect));
     return f->n_sites > 0;
 }

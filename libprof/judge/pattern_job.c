@@ -117,23 +117,25 @@ static bool is_of_process(const struct seep_model *m, const struct seep_model_si
 }
 
 /* Finds the trainer's line that had made most small objects when its workers were forked: they lie
- * in the arenas of Python's allocator. Returns 0 or -SEEP_ENOMEM. */
-static int find_arenas(struct seep_case *c, uint32_t parent, struct seep_finding *f)
+ * in the arenas of Python's allocator. *all: bytes of all such lines' arenas. Returns 0 or
+ * -SEEP_ENOMEM. */
+static int find_arenas(struct seep_case *c, uint32_t parent, struct seep_finding *f, uint64_t *all)
 {
     const struct seep_model *m = c->m;
     struct seep_held most = {0}, live;
 
+    *all = 0;
     for (uint32_t i = 0; i < m->n_sites; i++) {
         const struct seep_model_site *site = &m->sites[i];
         const struct seep_totals *t = &site->totals;
         if (m->spaces[site->space].name.class != SEEP_CLASS_MMAP || !t->allocations ||
             !is_of_process(m, site, parent) || c->frames->importing[site->stack] ||
-            !c->frames->is_own[site->stack] || !is_arena(t->allocated_bytes / t->allocations) ||
-            t->peak_bytes <= most.bytes)
+            !c->frames->is_own[site->stack] || !is_arena(t->allocated_bytes / t->allocations))
             continue;
         /* The job's end frees them. */
         if (live_at(c, i, c->span->last, &live))
             return -SEEP_ENOMEM;
+        *all += live.bytes;
         if (live.bytes <= most.bytes)
             continue;
         most = live;
@@ -199,12 +201,16 @@ int seep_find_cow_growth(struct seep_case *c, struct seep_finding *f, bool *foun
 {
     const struct copied sum = add_copied(c->m);
     char all[SEEP_SIZE_TEXT], each[SEEP_SIZE_TEXT], live[SEEP_SIZE_TEXT];
+    uint64_t arenas;
 
     if (!sum.workers)
         return 0;
-    if (find_arenas(c, sum.parent - 1, f))
+    if (find_arenas(c, sum.parent - 1, f, &arenas))
         return -SEEP_ENOMEM;
-    *found = f->n_sites > 0;
+    /* Where more is copied than lies there, other pages are: those that the trainer itself writes
+     * to, its parameters, become the worker's alone as well. */
+    *found = f->n_sites > 0 &&
+             (double)sum.bytes <= SEEP_T_COPIED_ARENAS * (double)arenas * (double)sum.workers;
     if (!*found)
         return 0;
     seep_finding_verdict(f, SEEP_PATTERN_COW_GROWTH, SEEP_RETENTION, SEEP_T_SURE_INFERRED);

@@ -217,6 +217,16 @@ bool seep_is_aliased_cache(const struct seep_case *c, struct seep_finding *f)
     return true;
 }
 
+/* A cache that has ended costs what it costs. It is accused where it is the data's, or was seen to
+ * follow the passes over them; not what a library keeps for itself, unless that is much. */
+static bool is_worth_accusing(const struct seep_case *c, const struct seep_finding *f)
+{
+    const bool own = c->frames->is_own[c->m->sites[f->sites[0]].stack];
+
+    return (c->signs->is_data || c->span->epoch_passed) &&
+           (own || f->live_bytes >= SEEP_T_LARGE_BYTES);
+}
+
 bool seep_is_first_touch_cache(const struct seep_case *c, struct seep_finding *f)
 {
     const bool plateau = has_cache_plateau(c);
@@ -225,7 +235,8 @@ bool seep_is_first_touch_cache(const struct seep_case *c, struct seep_finding *f
     if (!gathers(c, f, &t) || turns(&t) > SEEP_T_CACHE_TURNS_MOST ||
         turns(&t) < SEEP_T_CACHE_TURNS_LEAST)
         return false;
-    seep_finding_verdict(f, SEEP_PATTERN_FIRST_TOUCH_CACHE, SEEP_RETENTION,
+    seep_finding_verdict(f, SEEP_PATTERN_FIRST_TOUCH_CACHE,
+                         is_worth_accusing(c, f) ? SEEP_RETENTION : SEEP_INFO,
                          plateau ? confidence(c) : confidence(c) - SEEP_T_SURE_FADING_LESS);
     f->saving_bytes = f->live_bytes;
     if (plateau)

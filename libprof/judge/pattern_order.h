@@ -4,8 +4,8 @@
 #ifndef SEEP_LIBPROF_JUDGE_PATTERN_ORDER_H
 #define SEEP_LIBPROF_JUDGE_PATTERN_ORDER_H
 
-#include "libprof/judge/case.h"
 #include "libprof/judge/finding.h"
+#include "libprof/signs/case.h"
 
 /* One predicate a row of patterns.def. Of a line: fills what is particular to the pattern
  * (severity, confidence, plateau_step, the sites it is about and what they hold, evidence) and

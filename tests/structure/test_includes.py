@@ -21,12 +21,13 @@ ALLOWED = {
     "libprof/examine": "code paths heap model read format base words",
     "libprof/measure": "code model base words",
     "libprof/holders": "measure code model base words",
-    "libprof/judge": "holders measure code model base words",
-    "libprof/report": "judge holders measure code model program format base words",
+    "libprof/signs": "holders measure code model base words",
+    "libprof/judge": "signs holders measure code model base words",
+    "libprof/report": "judge signs holders measure code model program format base words",
     "libprof/document": "base words",
     "libprof/gate": "document base words",
     "libprof/export": "gate document base words",
-    "libprof/analysis": "export gate document report holders judge measure code model read program record format base"
+    "libprof/analysis": "export gate document report judge signs holders measure code model read program record format base"
                         " words",
     "preload/objects": "record format",
     "preload/python": "preload/objects record format",

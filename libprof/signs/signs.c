@@ -1,7 +1,9 @@
-#include "libprof/judge/signs.h"
+#include "libprof/signs/signs.h"
 
-#include "libprof/judge/graph_nodes.h"
 #include "libprof/measure/thresholds.h"
+#include "libprof/signs/graph_nodes.h"
+#include "libprof/signs/joins.h"
+#include "libprof/signs/prospect.h"
 
 #include <stdlib.h>
 
@@ -193,6 +195,9 @@ int seep_signs_compute(const struct seep_case *c, struct seep_signs *signs)
         rc = weigh_workers(c, &signs->workers);
     if (!rc && !signs->timed && !signs->is_data && piles_up(signs) && !is_kept_without_graph(signs))
         rc = seep_graph_nodes_count(c, signs->sites, &signs->graph_nodes);
+    if (!rc && signs->growth.growing && signs->staircase.climbs)
+        rc = seep_joins_find(c, &signs->is_joined);
+    signs->prospect = seep_prospect_of(c, signs);
     return rc;
 }
 

@@ -1,4 +1,4 @@
-#include "libprof/judge/graph_nodes.h"
+#include "libprof/signs/graph_nodes.h"
 
 #include "libprof/code/function_kinds.h"
 #include "libprof/measure/thresholds.h"
@@ -16,6 +16,20 @@ static const char *name_of(const struct seep_case *c, uint32_t frame)
 static bool begins(const char *text, const char *with)
 {
     return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* What tensors have that are in no graph: what remembers that one may come, and views. */
+static bool is_of_any_tensor(const char *name)
+{
+    static const char *const makers[] = {
+        "torch::autograd::impl::", "torch::autograd::make_variable", "torch::autograd::as_view",
+        "torch::autograd::VariableHooks", "torch::autograd::THPVariable"};
+
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
+        if (begins(name, makers[i]))
+            return true;
+    }
+    return false;
 }
 
 /* A node of a graph is made by the operator's own autograd kernel, which has no name in a stripped
@@ -36,7 +50,7 @@ static bool makes_node(const struct seep_case *c, uint32_t stack)
         if (!name)
             unknown++;
         else if (begins(name, "torch::autograd::"))
-            return true;
+            return !is_of_any_tensor(name);
         else if (begins(name, "at::_ops::"))
             return unknown > 0 && strstr(name, "::call") != NULL;
         else if (!begins(name, "operator new") &&

@@ -1,8 +1,8 @@
 /* Nodes of autograd graphs, told by the functions that make them. */
-#ifndef SEEP_LIBPROF_JUDGE_GRAPH_NODES_H
-#define SEEP_LIBPROF_JUDGE_GRAPH_NODES_H
+#ifndef SEEP_LIBPROF_SIGNS_GRAPH_NODES_H
+#define SEEP_LIBPROF_SIGNS_GRAPH_NODES_H
 
-#include "libprof/judge/case.h"
+#include "libprof/signs/case.h"
 
 /* Whether what a site holds piles up: so many blocks as patterns want steps. */
 bool seep_graph_piles_up(const struct seep_site_signs *site);

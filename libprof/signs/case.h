@@ -1,6 +1,6 @@
 /* What the judge sees of one line: its sites, and the signs that they show. */
-#ifndef SEEP_LIBPROF_JUDGE_CASE_H
-#define SEEP_LIBPROF_JUDGE_CASE_H
+#ifndef SEEP_LIBPROF_SIGNS_CASE_H
+#define SEEP_LIBPROF_SIGNS_CASE_H
 
 #include "libprof/code/stack_lines.h"
 #include "libprof/code/symbols.h"
@@ -38,6 +38,29 @@ struct seep_fading {
     int64_t first, last; /* bytes that the first and the last whole epoch added */
 };
 
+/* Whether growth has an end: the reason that decides, weakest first within its kind. */
+enum seep_prospect {
+    SEEP_ENDS_BY_HOLDER, /* who holds it is bounded by its own word */
+    SEEP_ENDS_CRUMBS,    /* not in any run's time */
+
+    SEEP_OPEN_FEW_STEPS, /* or it does not grow by every measure */
+    SEEP_OPEN_FIRST_PASS,
+    SEEP_OPEN_SHORT_LIVES,
+    SEEP_OPEN_FADING,
+    SEEP_OPEN_SLOWING,
+    SEEP_OPEN_STOPPED,
+    SEEP_OPEN_TIMED,
+    SEEP_OPEN_JUMPS,
+    SEEP_OPEN_REMADE,
+    SEEP_OPEN_USED_AT_END,
+    SEEP_OPEN_FIRST_USE,
+
+    SEEP_ENDLESS_BY_PACE,
+    SEEP_ENDLESS_BY_HOLDER,
+    SEEP_ENDLESS_BY_PASS,
+    SEEP_ENDLESS_LOST,
+};
+
 /* The loader workers that hold about as much as the one with most. */
 struct seep_worker_signs {
     uint32_t n;
@@ -57,6 +80,8 @@ struct seep_signs {
     struct seep_fading fading;
     struct seep_worker_signs workers; /* zeros where no loader worker is among the processes */
     struct seep_kept_by kept_by;      /* what snapshots of the heap say of it */
+    bool is_joined; /* what makes it joins what was there to something new (cat, append) */
+    enum seep_prospect prospect;
     unsigned graph_nodes; /* sites that make nodes of autograd graphs; 0 where nothing piles up */
     struct seep_site_signs *sites; /* in the order of the case's sites */
     size_t capacity;

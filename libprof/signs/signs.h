@@ -1,9 +1,9 @@
 /* What is to be seen of one line: computed once, by code that may fail, before any pattern is
  * tried. A pattern is then a predicate over these that cannot fail. */
-#ifndef SEEP_LIBPROF_JUDGE_SIGNS_H
-#define SEEP_LIBPROF_JUDGE_SIGNS_H
+#ifndef SEEP_LIBPROF_SIGNS_SIGNS_H
+#define SEEP_LIBPROF_SIGNS_SIGNS_H
 
-#include "libprof/judge/case.h"
+#include "libprof/signs/case.h"
 
 /* Computes the signs of a case, all of whose other fields are set. Returns 0 or -SEEP_ENOMEM.
  * Allocates: *signs, which the next call uses again: zero-initialise once, seep_signs_fini() at the

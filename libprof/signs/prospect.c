@@ -1,0 +1,218 @@
+#include "libprof/signs/prospect.h"
+
+#include "libprof/measure/memory_limit.h"
+#include "libprof/measure/thresholds.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- against -------------------------------------------------------------------------------- */
+
+/* The holder says how many it holds at most; that many fit, and it comes to it. */
+static bool is_bounded(const struct seep_case *c, const struct seep_signs *signs)
+{
+    const struct seep_kept_by *k = &signs->kept_by;
+    const double slope = signs->growth.slope.value;
+    const struct seep_limit limit = seep_memory_limit_nearest(c->m, slope, NULL, 0);
+    const double to_come = (double)(k->bound - k->length) * k->entry_bytes;
+
+    if (!k->bounded || (limit.bytes && (double)limit.used + to_come > (double)limit.bytes))
+        return false;
+    return k->length == k->bound || to_come <= slope * SEEP_T_BOUND_STEPS * c->m->n_steps;
+}
+
+/* Too little to matter: small so far, and no run is so long that it would fill the memory. */
+static bool is_crumbs(const struct seep_case *c, const struct seep_growth *g)
+{
+    const struct seep_limit limit = seep_memory_limit_nearest(c->m, g->slope.value, NULL, 0);
+    const double total = g->slope.value * (g->to - g->from);
+
+    return total < SEEP_T_CRUMBS_BYTES && total * SEEP_T_CRUMBS_SHARE < (double)c->space_peak &&
+           limit.bytes && seep_memory_limit_steps(&limit) > SEEP_T_CRUMBS_STEPS;
+}
+
+/* Things that are met ever more rarely (shapes, words, rows) add less and less. What was only large
+ * at its start, and keeps its pace since then, does not. */
+static bool slows_down(const struct seep_growth *g)
+{
+    const int32_t third = (g->to - g->from) / 3;
+    double gained[3];
+
+    if (g->by_process || third < SEEP_T_STEPS)
+        return false;
+    for (int i = 0; i < 3; i++) {
+        const int32_t from = g->from + i * third;
+        gained[i] = (double)(seep_level_at(&g->level, from + third).bytes -
+                             seep_level_at(&g->level, from).bytes);
+    }
+    if (gained[2] > SEEP_T_SLOWING * gained[0])
+        return false;
+    return gained[2] < SEEP_T_SLOWED * gained[0] ||
+           fabs(gained[2] - gained[1]) > SEEP_T_PACE_OFF * gained[1];
+}
+
+/* When the level went up, and by how much less often than steps ended. */
+struct rises {
+    int n;
+    int32_t first, last, longest_gap; /* steps */
+};
+
+static struct rises rises_of(const struct seep_growth *g)
+{
+    int64_t top = seep_level_at(&g->level, g->from).bytes;
+    const int64_t range = seep_level_at(&g->level, g->to).bytes - top;
+    struct rises r = {0};
+
+    for (size_t i = 0; i < g->level.n && g->level.points[i].step <= g->to; i++) {
+        const struct seep_level_point *p = &g->level.points[i];
+        if (p->step <= g->from || p->bytes <= top + range / SEEP_T_RISE_SHARE)
+            continue;
+        if (r.n++ == 0)
+            r.first = p->step;
+        else if (p->step - r.last > r.longest_gap)
+            r.longest_gap = p->step - r.last;
+        r.last = p->step;
+        top = p->bytes;
+    }
+    return r;
+}
+
+/* Growth in a few steps only; in between nothing. */
+static bool comes_in_jumps(const struct rises *r)
+{
+    return r->n < SEEP_T_JUMPS;
+}
+
+/* It has not gone up for much longer than it ever paused before. */
+static bool has_stopped(const struct seep_growth *g, const struct rises *r)
+{
+    const int32_t since = g->to - r->last;
+
+    return since >= SEEP_T_STOPPED_STEPS && since > SEEP_T_STOPPED_GAPS * r->longest_gap;
+}
+
+/* After the last step somebody makes one block of all that was kept: it was gathered for a use. */
+static bool is_used_at_the_end(const struct seep_case *c, const struct seep_growth *g)
+{
+    const double kept = (double)seep_level_at(&g->level, c->span->last).bytes;
+
+    for (size_t i = 0; i < c->m->n_sites; i++) {
+        const struct seep_model_site *site = &c->m->sites[i];
+        const struct seep_totals *t = &site->totals;
+        if (site->first_step <= c->span->last || !t->allocations || g->by_process)
+            continue;
+        double size = site->extra ? (double)c->m->extras[site->extra - 1].max_bytes
+                                  : (double)t->allocated_bytes / (double)t->allocations;
+        if (fabs(size - kept) <= SEEP_T_USED_OFF * kept)
+            return true;
+    }
+    return false;
+}
+
+/* ---- for ------------------------------------------------------------------------------------- */
+
+/* What items cost when they are first used looks like growth until every one was. */
+static bool may_be_first_use(const struct seep_case *c, const struct seep_signs *signs)
+{
+    const struct seep_kept_by *k = &signs->kept_by;
+    const bool appended = k->grows && strcmp(k->type, "dict") != 0;
+
+    return signs->is_data && !c->has_workers && !appended;
+}
+
+/* One or a few blocks that are remade larger: data and parameters that grow; not a history that is
+ * joined to itself in every step. */
+static bool is_remade(const struct seep_signs *signs, bool is_of_every_step)
+{
+    const struct seep_staircase *s = &signs->staircase;
+
+    return s->climbs && s->most_blocks > 0 && !(signs->is_joined && is_of_every_step) &&
+           s->most_blocks - s->least_blocks <= s->least_blocks / SEEP_T_STAIR_BLOCKS &&
+           s->most_blocks <= SEEP_T_REMADE_BLOCKS;
+}
+
+static enum seep_prospect of_pace(const struct seep_case *c, const struct seep_signs *signs)
+{
+    const struct seep_growth *g = &signs->growth;
+    const struct rises r = rises_of(g);
+
+    if (g->past_epoch && c->span->epoch_passed)
+        return SEEP_ENDLESS_BY_PASS;
+    if (signs->timed)
+        return SEEP_OPEN_TIMED;
+    if (slows_down(g))
+        return SEEP_OPEN_SLOWING;
+    if (!g->by_process && comes_in_jumps(&r))
+        return SEEP_OPEN_JUMPS;
+    if (!g->by_process && has_stopped(g, &r))
+        return SEEP_OPEN_STOPPED;
+    if (is_remade(signs, r.n > (g->to - g->from) / 2))
+        return SEEP_OPEN_REMADE;
+    if (is_used_at_the_end(c, g))
+        return SEEP_OPEN_USED_AT_END;
+    if (may_be_first_use(c, signs))
+        return SEEP_OPEN_FIRST_USE;
+    return signs->kept_by.grows ? SEEP_ENDLESS_BY_HOLDER : SEEP_ENDLESS_BY_PACE;
+}
+
+enum seep_prospect seep_prospect_of(const struct seep_case *c, const struct seep_signs *signs)
+{
+    const struct seep_growth *g = &signs->growth;
+    const struct seep_kept_by *k = &signs->kept_by;
+
+    if (k->bounded && is_bounded(c, signs))
+        return SEEP_ENDS_BY_HOLDER;
+    if (!g->growing || !signs->enough_steps)
+        return SEEP_OPEN_FEW_STEPS;
+    if (k->known && k->state == SEEP_HOLDERS_LOST)
+        return SEEP_ENDLESS_LOST;
+    if (is_crumbs(c, g))
+        return SEEP_ENDS_CRUMBS;
+    if (c->span->epochs_known && !c->span->epoch_passed)
+        return SEEP_OPEN_FIRST_PASS;
+    if (!g->past_epoch)
+        return SEEP_OPEN_SHORT_LIVES;
+    if (signs->fading.fades)
+        return SEEP_OPEN_FADING;
+    return of_pace(c, signs);
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+const char *seep_prospect_text(enum seep_prospect p)
+{
+    static const char *const texts[] = {
+        [SEEP_ENDS_BY_HOLDER] = "",
+        [SEEP_ENDS_CRUMBS] = "at this pace no run is long enough for it to matter",
+        [SEEP_OPEN_FEW_STEPS] = "too few steps after the warm-up: a plateau could not show",
+        [SEEP_OPEN_FIRST_PASS] =
+            "no step past the first epoch was seen: first-touch-cache, aliased-cache, "
+            "graph-retention and unbounded-growth look alike until then",
+        [SEEP_OPEN_SHORT_LIVES] =
+            "each process lived for one epoch at most: a cache that fills (first-touch-cache, "
+            "aliased-cache) and unbounded-growth look alike",
+        [SEEP_OPEN_FADING] = "each epoch adds less than the one before: it may end",
+        [SEEP_OPEN_SLOWING] = "it slows down, the last third of the run added less than the first: "
+                              "three times as many steps show whether it ends",
+        [SEEP_OPEN_STOPPED] =
+            "it has not grown in the last steps: as many steps again show whether "
+            "it has ended",
+        [SEEP_OPEN_TIMED] = "steps are not known here, so that nothing says when the job does the "
+                            "same again: call seep_step() of seep.h once a step",
+        [SEEP_OPEN_JUMPS] = "it came in a few jumps: a model that grows, the best checkpoints and "
+                            "a history look alike until there are more of them",
+        [SEEP_OPEN_REMADE] = "what is there is replaced by something larger: data, a model or a "
+                             "table that grows; who joins a history to itself looks like this, too",
+        [SEEP_OPEN_USED_AT_END] = "after the last step one block of all of it was made: it was "
+                                  "gathered to be used then",
+        [SEEP_OPEN_FIRST_USE] = "epochs are not known here: first-touch-cache (it ends when every "
+                                "item was used once) and unbounded-growth look alike until then",
+        [SEEP_ENDLESS_BY_PACE] = "it keeps its pace, and nothing seen bounds it",
+        [SEEP_ENDLESS_BY_HOLDER] = "its holder gets longer with it, and has no bound",
+        [SEEP_ENDLESS_BY_PASS] = "it goes on after the first pass over the data",
+        [SEEP_ENDLESS_LOST] = "seen in a snapshot: nothing points to it any more; what made it "
+                              "forgot to free it",
+    };
+
+    return texts[p];
+}
