@@ -69,6 +69,7 @@ static void take_container(const json_t *answer, const json_t *path, struct seep
                  *pace = json_object_get(answer, "growth_per_step");
 
     kept->text = said(path, "text");
+    kept->name = said(holder, "name");
     kept->type = said(holder, "type");
     kept->counted = json_is_integer(length) && json_integer_value(length) > 0;
     if (!kept->counted)
@@ -87,11 +88,12 @@ struct seep_kept_by seep_kept_by_of(const json_t *answer)
 {
     const json_t *paths = json_object_get(answer, "paths"), *first = json_array_get(paths, 0);
     const double bytes = bytes_of(answer, "bytes");
-    struct seep_kept_by kept = {.state = state_of(answer), .text = "", .type = ""};
+    struct seep_kept_by kept = {.state = state_of(answer), .text = "", .name = "", .type = ""};
 
     if (!json_is_true(json_object_get(answer, "complete")) || kept.state == SEEP_HOLDERS_UNKNOWN ||
         bytes_in_state(answer, kept.state) < SEEP_T_KEPT_EXPLAINED * bytes)
-        return (struct seep_kept_by){.state = SEEP_HOLDERS_UNKNOWN, .text = "", .type = ""};
+        return (struct seep_kept_by){
+            .state = SEEP_HOLDERS_UNKNOWN, .text = "", .name = "", .type = ""};
     kept.known = true;
     if (kept.state == SEEP_HOLDERS_LOST || kept.state == SEEP_HOLDERS_CYCLE)
         return kept;

@@ -13,7 +13,7 @@ struct seep_kept_by {
 
     /* Of the container that holds nearly all of it; `text` is the way to that, "" where there is
      * none. Borrowed from the answer. */
-    const char *text, *type;
+    const char *text, *name, *type;
     bool counted, bounded;
     uint64_t length; /* entries */
     uint64_t bound;  /* entries that it holds at most, by its own word */

@@ -1,5 +1,6 @@
 #include "libprof/judge/diagnosis.h"
 
+#include "libprof/base/text.h"
 #include "libprof/judge/finding_list.h"
 #include "libprof/judge/limit_evidence.h"
 #include "libprof/judge/lines.h"
@@ -8,6 +9,7 @@
 #include "libprof/judge/segment_findings.h"
 #include "libprof/measure/thresholds.h"
 #include "libprof/signs/signs.h"
+#include "libprof/words/holder_advice.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -109,6 +111,29 @@ static int complete(const struct seep_case *c, struct seep_finding *f)
     return rc;
 }
 
+/* What the holder that was seen says of the cure, and what else it keeps is the same matter. */
+static int note_keeper(const struct seep_case *c, struct seep_finding *f)
+{
+    const struct seep_kept_by *k = &c->signs->kept_by;
+    const bool cured_there =
+        f->pattern == SEEP_PATTERN_UNBOUNDED_GROWTH || f->pattern == SEEP_PATTERN_UNDETERMINED ||
+        f->pattern == SEEP_PATTERN_FIRST_TOUCH_CACHE || f->pattern == SEEP_PATTERN_GRAPH_RETENTION;
+    const char *usual = cured_there ? seep_holder_advice(k->text) : NULL;
+
+    if (!k->known || !*k->name)
+        return 0;
+    f->keeper = strdup(k->name);
+    if (usual)
+        f->advice = strdup(usual);
+    else if (f->pattern == SEEP_PATTERN_UNBOUNDED_GROWTH)
+        f->advice = seep_text_format("bound %s, which keeps it, or take out of it what is no "
+                                     "longer needed",
+                                     k->name);
+    return f->keeper && (f->advice || !(usual || f->pattern == SEEP_PATTERN_UNBOUNDED_GROWTH))
+               ? 0
+               : -SEEP_ENOMEM;
+}
+
 static int add_finding(const struct seep_case *c, struct seep_finding *f, struct seep_findings *out,
                        size_t *capacity)
 {
@@ -174,7 +199,12 @@ static int judge_line(struct seep_case *c, const struct seep_lines *lines,
     f.sites = calloc(c->n_sites + 1, sizeof *f.sites);
     if (!f.sites)
         return -SEEP_ENOMEM;
-    if (seep_patterns_judge_line(c, &f))
+    const bool found = seep_patterns_judge_line(c, &f);
+    if (found && note_keeper(c, &f)) {
+        seep_finding_fini(&f);
+        return -SEEP_ENOMEM;
+    }
+    if (found)
         return add_finding(c, &f, out, &work->capacity);
     seep_finding_fini(&f);
     return 0;

@@ -43,6 +43,7 @@ void seep_finding_fini(struct seep_finding *f)
 {
     free(f->sites);
     free(f->processes);
+    free(f->keeper);
     free(f->title);
     free(f->advice);
     for (size_t i = 0; i < f->n_evidence; i++)

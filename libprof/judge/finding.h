@@ -31,6 +31,7 @@ struct seep_finding {
     uint64_t limit_bytes;  /* 0: none known */
     bool returns;          /* each process gives it back when it ends */
     double steps_to_limit; /* < 0: not growing, or no limit */
+    char *keeper;          /* the container that was seen to keep it, by its name; NULL not known */
     char *title, *advice;
     char *evidence[SEEP_MAX_EVIDENCE];
     size_t n_evidence;

@@ -36,6 +36,14 @@ static bool is_of_graph(const struct seep_model *m, const struct seep_finding *g
            blocks > SEEP_T_GRAPH_PACE_LEAST;
 }
 
+/* What one container keeps of several lines. */
+static bool is_of_keeper(const struct seep_finding *larger, const struct seep_finding *f)
+{
+    return larger->keeper && f->keeper && strcmp(larger->keeper, f->keeper) == 0 &&
+           larger->pattern == f->pattern && larger->severity == f->severity &&
+           larger->space == f->space && same_processes(larger, f);
+}
+
 static int absorb(const struct seep_model *m, struct seep_finding *graph, struct seep_finding *f)
 {
     const struct seep_dict_frame *at = &m->dict.frames[f->frame];
@@ -55,7 +63,8 @@ static int absorb(const struct seep_model *m, struct seep_finding *graph, struct
     graph->growth.high += f->growth.high;
     /* Some room stays for what is said later. */
     if (at->kind == SEEP_FRAME_PYTHON && graph->n_evidence + 2 < SEEP_MAX_EVIDENCE)
-        seep_finding_note(graph, "the same graph also holds what %s:%llu makes",
+        seep_finding_note(graph, "the same %s keeps what %s:%llu makes",
+                          graph->pattern == SEEP_PATTERN_GRAPH_RETENTION ? "graph" : "holder",
                           seep_dictionary_text(&m->dict, at->source),
                           (unsigned long long)at->where);
     seep_finding_fini(f);
@@ -75,8 +84,8 @@ static int by_growth(const void *a, const void *b)
     return (p->frame > q->frame) - (p->frame < q->frame);
 }
 
-/* A graph that is kept shows on every line that had a part in it: the one with most is the finding,
- * the others are its evidence. */
+/* A graph that is kept shows on every line that had a part in it, and one container keeps what
+ * several lines made: the one with most is the finding, the others are its evidence. */
 int seep_findings_join(const struct seep_model *m, struct seep_findings *f)
 {
     size_t kept = 0;
@@ -87,9 +96,11 @@ int seep_findings_join(const struct seep_model *m, struct seep_findings *f)
     for (size_t i = 0; i < f->n; i++) {
         struct seep_finding *graph = NULL;
         for (size_t k = 0; k < kept && !graph && !rc; k++) {
-            if (f->list[k].pattern == SEEP_PATTERN_GRAPH_RETENTION &&
-                is_of_graph(m, &f->list[k], &f->list[i]))
-                graph = &f->list[k];
+            struct seep_finding *larger = &f->list[k];
+            if ((larger->pattern == SEEP_PATTERN_GRAPH_RETENTION &&
+                 is_of_graph(m, larger, &f->list[i])) ||
+                is_of_keeper(larger, &f->list[i]))
+                graph = larger;
         }
         if (graph && !rc)
             rc = absorb(m, graph, &f->list[i]);

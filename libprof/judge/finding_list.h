@@ -4,8 +4,8 @@
 
 #include "libprof/judge/finding.h"
 
-/* Makes one finding of those that are one autograd graph: it shows on every line that had a part in
- * it; the line with most stands, the others are its evidence. Returns 0 or -SEEP_ENOMEM. */
+/* Makes one finding of those that are one autograd graph, or that one container keeps: the line
+ * with most stands, the others are its evidence. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_findings_join(const struct seep_model *m, struct seep_findings *f);
 
 /* Most severe first, without those of lines that only fill an allocator's cache. */

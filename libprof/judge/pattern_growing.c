@@ -1,5 +1,4 @@
-/* Growth: of what is replaced by something larger, of garbage that waits for the cyclic collector,
- * and of what is only ever added to. */
+/* Growth: of garbage that waits for the cyclic collector, and of what is only ever added to. */
 #include "libprof/base/text.h"
 #include "libprof/judge/pattern_order.h"
 #include "libprof/measure/segments.h"
@@ -14,93 +13,22 @@ static bool grows_for_good(const struct seep_case *c)
     return seep_prospect_is_endless(c->signs->prospect) && !c->exchanges;
 }
 
-static double confidence_in(enum seep_prospect p)
+static double confidence_in(const struct seep_signs *signs)
 {
+    const enum seep_prospect p = signs->prospect;
+
     return p >= SEEP_ENDLESS_BY_PASS     ? SEEP_T_SURE_EVERY_SIGN
            : p == SEEP_ENDLESS_BY_HOLDER ? SEEP_T_SURE_NO_OTHER
+           : signs->timed                ? SEEP_T_SURE_SO_FAR
                                          : SEEP_T_SURE_INDIRECT;
 }
 
 static void describe_growth(const struct seep_case *c, struct seep_finding *f)
 {
     seep_case_keep_retaining(c, f);
-    seep_finding_verdict(f, f->pattern, SEEP_LEAK, confidence_in(c->signs->prospect));
+    seep_finding_verdict(f, f->pattern, SEEP_LEAK, confidence_in(c->signs));
     f->saving_bytes = f->live_bytes;
     seep_case_note_growth(c, f);
-}
-
-/* ---- legitimate-growth: its holder says where it ends -----------------------------------------
- */
-
-static const char *entries(uint64_t n)
-{
-    return n == 1 ? "entry" : "entries";
-}
-
-/* A deque with a maxlen, a cache with a maxsize, an array of fixed size: it fills, or is full. */
-static bool judge_bounded(const struct seep_case *c, struct seep_finding *f)
-{
-    const struct seep_kept_by *k = &c->signs->kept_by;
-    const struct seep_growth *g = &c->signs->growth;
-    const bool fills = k->length < k->bound && g->slope.value > 0;
-    const double to_come = fills ? (double)(k->bound - k->length) * k->entry_bytes : 0;
-    char size[SEEP_SIZE_TEXT];
-
-    if (c->signs->prospect != SEEP_ENDS_BY_HOLDER || (!g->growing && !g->plateau_gradual) ||
-        c->signs->workers.n >= SEEP_T_WORKERS)
-        return false;
-    seep_case_keep_retaining(c, f);
-    seep_finding_verdict(f, SEEP_PATTERN_LEGITIMATE_GROWTH, SEEP_INFO, SEEP_T_SURE_EVERY_SIGN);
-    f->plateau_step = g->growing ? 0 : g->plateau;
-    seep_finding_note(f, "kept by %s", k->text);
-    seep_finding_note(f, "that holds %llu %s, and at most %llu: %s when full",
-                      (unsigned long long)k->length, entries(k->length),
-                      (unsigned long long)k->bound,
-                      seep_text_size((double)k->bound * k->entry_bytes, size));
-    if (fills)
-        seep_finding_note(f, "at this pace it is full about %.0f %ss after it was looked at",
-                          to_come / g->slope.value, seep_case_unit(c));
-    return f->n_sites > 0 && f->live_bytes >= SEEP_T_CACHE_BYTES;
-}
-
-/* ---- legitimate-growth: a larger block in the place of an old one, now and then -------------- */
-
-static bool is_staircase(const struct seep_staircase *s, int32_t judged)
-{
-    return s->climbs && s->jumps >= SEEP_T_STAIR_JUMPS && s->jumps <= judged / SEEP_T_STAIR_RARE &&
-           s->end - s->start >= SEEP_T_CACHE_BYTES &&
-           (double)s->end >= SEEP_T_STAIR_RISE * (double)s->start && s->least_blocks >= 1 &&
-           s->most_blocks - s->least_blocks <= s->least_blocks / SEEP_T_STAIR_BLOCKS;
-}
-
-bool seep_is_legitimate_growth(const struct seep_case *c, struct seep_finding *f)
-{
-    const struct seep_staircase *s = &c->signs->staircase;
-    const int32_t judged = c->span->last - c->span->warm;
-    char from[SEEP_SIZE_TEXT], to[SEEP_SIZE_TEXT];
-
-    if (judge_bounded(c, f))
-        return true;
-    seep_finding_blank(f);
-    if (c->signs->timed || judged < 2 * SEEP_T_STEPS || !is_staircase(s, judged))
-        return false;
-    /* Stairs that go on to the end may be a history that is joined to itself at each evaluation:
-     * parameters and their optimizer's state are many blocks. */
-    const bool ended = s->last_jump < c->span->last - judged / SEEP_T_STAIR_ENDED;
-    if (!ended && !c->signs->is_network && s->least_blocks < SEEP_T_STAIR_PARAMETERS)
-        return false;
-    seep_case_keep_retaining(c, f);
-    seep_finding_verdict(f, SEEP_PATTERN_LEGITIMATE_GROWTH, SEEP_INFO,
-                         ended ? SEEP_T_SURE_NO_OTHER : SEEP_T_SURE_SO_FAR);
-    f->plateau_step = ended ? s->last_jump : 0;
-    seep_finding_note(
-        f, "from %s to %s in %d jumps, each a larger block in the place of an old one",
-        seep_text_size((double)s->start, from), seep_text_size((double)s->end, to), s->jumps);
-    seep_finding_note(f, "the number of blocks stays: %lld", (long long)s->most_blocks);
-    if (ended)
-        seep_finding_note(f, "the last jump was in step %d of %d", (int)s->last_jump,
-                          (int)c->m->n_steps);
-    return f->n_sites > 0;
 }
 
 /* ---- reference-cycle: freed by the cyclic collector only --------------------------------------
@@ -182,9 +110,8 @@ static void note_prospect(const struct seep_case *c, struct seep_finding *f)
 
     seep_finding_note(f, "%s", seep_prospect_text(c->signs->prospect));
     if (k->grows)
-        seep_finding_note(f, "%s has %llu %s, %.3g more a %s, and no bound", k->text,
-                          (unsigned long long)k->length, entries(k->length), k->pace,
-                          seep_case_unit(c));
+        seep_finding_note(f, "%s has a length of %llu, %.3g more a %s, and no bound", k->text,
+                          (unsigned long long)k->length, k->pace, seep_case_unit(c));
 }
 
 bool seep_is_shm_growth(const struct seep_case *c, struct seep_finding *f)

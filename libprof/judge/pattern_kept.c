@@ -82,6 +82,24 @@ bool seep_is_eager_retention(const struct seep_case *c, struct seep_finding *f)
     return true;
 }
 
+/* ---- what has an end of its own ---------------------------------------------------------------
+ */
+
+static bool is_staircase(const struct seep_staircase *s, int32_t judged)
+{
+    return s->climbs && s->jumps >= SEEP_T_STAIR_JUMPS && s->jumps <= judged / SEEP_T_STAIR_RARE &&
+           s->end - s->start >= SEEP_T_CACHE_BYTES &&
+           (double)s->end >= SEEP_T_STAIR_RISE * (double)s->start && s->least_blocks >= 1 &&
+           s->most_blocks - s->least_blocks <= s->least_blocks / SEEP_T_STAIR_BLOCKS;
+}
+
+/* What legitimate-growth is about. */
+static bool ends_by_itself(const struct seep_case *c)
+{
+    return c->signs->prospect == SEEP_ENDS_BY_HOLDER ||
+           (!c->signs->timed && is_staircase(&c->signs->staircase, c->span->last - c->span->warm));
+}
+
 /* ---- caches: growth that ends when every item was seen once ------------------------------- */
 
 struct turnover {
@@ -165,7 +183,13 @@ static void note_turnover(struct seep_finding *f, const struct turnover *t)
     char each[SEEP_SIZE_TEXT];
     double block = f->count ? (double)f->live_bytes / (double)f->count : 0;
 
-    if (f->pattern == SEEP_PATTERN_ALIASED_CACHE)
+    if (f->pattern == SEEP_PATTERN_LEGITIMATE_GROWTH)
+        seep_finding_note(
+            f,
+            "since then it stays as large, and new blocks take the place of old ones: "
+            "%llu lasting allocations for %llu kept blocks",
+            (unsigned long long)t->lasting, (unsigned long long)t->kept);
+    else if (f->pattern == SEEP_PATTERN_ALIASED_CACHE)
         seep_finding_note(f,
                           "later epochs put a new block in the place of an old one: %llu lasting "
                           "allocations for %llu kept blocks, replaced at an age of about %d steps",
@@ -207,8 +231,8 @@ bool seep_is_aliased_cache(const struct seep_case *c, struct seep_finding *f)
 {
     struct turnover t;
 
-    if (!has_cache_plateau(c) || !c->span->epoch_passed || !ends_with_epoch(c) ||
-        !gathers(c, f, &t) || turns(&t) < SEEP_T_ALIASED_TURNS)
+    if (ends_by_itself(c) || !has_cache_plateau(c) || !c->span->epoch_passed ||
+        !ends_with_epoch(c) || !gathers(c, f, &t) || turns(&t) < SEEP_T_ALIASED_TURNS)
         return false;
     seep_finding_verdict(f, SEEP_PATTERN_ALIASED_CACHE, SEEP_RETENTION, confidence(c));
     f->saving_bytes = f->live_bytes;
@@ -222,8 +246,9 @@ bool seep_is_aliased_cache(const struct seep_case *c, struct seep_finding *f)
 static bool is_worth_accusing(const struct seep_case *c, const struct seep_finding *f)
 {
     const bool own = c->frames->is_own[c->m->sites[f->sites[0]].stack];
+    const bool scarce = !seep_case_space(c)->host_like;
 
-    return (c->signs->is_data || c->span->epoch_passed) &&
+    return (c->signs->is_data || c->span->epoch_passed || scarce) &&
            (own || f->live_bytes >= SEEP_T_LARGE_BYTES);
 }
 
@@ -232,7 +257,7 @@ bool seep_is_first_touch_cache(const struct seep_case *c, struct seep_finding *f
     const bool plateau = has_cache_plateau(c);
     struct turnover t;
 
-    if (!gathers(c, f, &t) || turns(&t) > SEEP_T_CACHE_TURNS_MOST ||
+    if (ends_by_itself(c) || !gathers(c, f, &t) || turns(&t) > SEEP_T_CACHE_TURNS_MOST ||
         turns(&t) < SEEP_T_CACHE_TURNS_LEAST)
         return false;
     seep_finding_verdict(f, SEEP_PATTERN_FIRST_TOUCH_CACHE,
@@ -245,6 +270,92 @@ bool seep_is_first_touch_cache(const struct seep_case *c, struct seep_finding *f
         note_fading(f, &c->signs->fading);
     note_turnover(f, &t);
     return true;
+}
+
+/* ---- legitimate-growth: its holder says where it ends -----------------------------------------
+ */
+
+/* A deque with a maxlen, a cache with a maxsize, an array of fixed size: it fills, or is full. */
+static bool judge_bounded(const struct seep_case *c, struct seep_finding *f)
+{
+    const struct seep_kept_by *k = &c->signs->kept_by;
+    const struct seep_growth *g = &c->signs->growth;
+    const bool fills = k->length < k->bound && g->slope.value > 0;
+    const double to_come = fills ? (double)(k->bound - k->length) * k->entry_bytes : 0;
+    char size[SEEP_SIZE_TEXT];
+
+    if (c->signs->prospect != SEEP_ENDS_BY_HOLDER || (!g->growing && !g->plateau_gradual) ||
+        c->signs->workers.n >= SEEP_T_WORKERS)
+        return false;
+    seep_case_keep_retaining(c, f);
+    seep_finding_verdict(f, SEEP_PATTERN_LEGITIMATE_GROWTH, SEEP_INFO, SEEP_T_SURE_EVERY_SIGN);
+    f->plateau_step = g->growing ? 0 : g->plateau;
+    seep_finding_note(f, "kept by %s", k->text);
+    seep_finding_note(f, "its length is %llu, and at most %llu: %s when full",
+                      (unsigned long long)k->length, (unsigned long long)k->bound,
+                      seep_text_size((double)k->bound * k->entry_bytes, size));
+    if (fills)
+        seep_finding_note(f, "at this pace it is full about %.0f %ss after it was looked at",
+                          to_come / g->slope.value, seep_case_unit(c));
+    return f->n_sites > 0 && f->live_bytes >= SEEP_T_CACHE_BYTES;
+}
+
+/* ---- legitimate-growth: a larger block in the place of an old one, now and then -------------- */
+
+static bool judge_staircase(const struct seep_case *c, struct seep_finding *f)
+{
+    const struct seep_staircase *s = &c->signs->staircase;
+    const int32_t judged = c->span->last - c->span->warm;
+    char from[SEEP_SIZE_TEXT], to[SEEP_SIZE_TEXT];
+
+    if (c->signs->timed || judged < 2 * SEEP_T_STEPS || !is_staircase(s, judged))
+        return false;
+    /* Stairs that go on to the end may be a history that is joined to itself at each evaluation:
+     * parameters and their optimizer's state are many blocks. */
+    const bool ended = s->last_jump < c->span->last - judged / SEEP_T_STAIR_ENDED;
+    if (!ended && !c->signs->is_network && s->least_blocks < SEEP_T_STAIR_PARAMETERS)
+        return false;
+    seep_case_keep_retaining(c, f);
+    seep_finding_verdict(f, SEEP_PATTERN_LEGITIMATE_GROWTH, SEEP_INFO,
+                         ended ? SEEP_T_SURE_NO_OTHER : SEEP_T_SURE_SO_FAR);
+    f->plateau_step = ended ? s->last_jump : 0;
+    seep_finding_note(
+        f, "from %s to %s in %d jumps, each a larger block in the place of an old one",
+        seep_text_size((double)s->start, from), seep_text_size((double)s->end, to), s->jumps);
+    seep_finding_note(f, "the number of blocks stays: %lld", (long long)s->most_blocks);
+    if (ended)
+        seep_finding_note(f, "the last jump was in step %d of %d", (int)s->last_jump,
+                          (int)c->m->n_steps);
+    return f->n_sites > 0;
+}
+
+/* ---- legitimate-growth: it was filled, and is turned over since -------------------------------
+ */
+
+static bool judge_full_cache(const struct seep_case *c, struct seep_finding *f)
+{
+    struct turnover t;
+
+    if (c->signs->timed || !has_cache_plateau(c) || !gathers(c, f, &t) ||
+        turns(&t) < SEEP_T_ALIASED_TURNS)
+        return false;
+    seep_finding_verdict(f, SEEP_PATTERN_LEGITIMATE_GROWTH, SEEP_INFO, SEEP_T_SURE_INFERRED);
+    note_plateau(c, f);
+    note_turnover(f, &t);
+    return true;
+}
+
+bool seep_is_legitimate_growth(const struct seep_case *c, struct seep_finding *f)
+{
+    static bool (*const kinds[])(const struct seep_case *, struct seep_finding *) = {
+        judge_bounded, judge_staircase, judge_full_cache};
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        seep_finding_blank(f);
+        if (kinds[i](c, f))
+            return true;
+    }
+    return false;
 }
 
 /* ---- worker-multiplication: what one worker holds, every worker holds ----------------------- */

@@ -63,9 +63,9 @@ static char *fill(const char *template, const struct filling *words, size_t n)
     return NULL;
 }
 
-static char *items_of(const struct seep_finding *f)
+static char *blocks_of(const struct seep_finding *f)
 {
-    return seep_text_format("%llu item%s", (unsigned long long)f->count, f->count == 1 ? "" : "s");
+    return seep_text_format("%llu block%s", (unsigned long long)f->count, f->count == 1 ? "" : "s");
 }
 
 static char *since_plateau(const struct seep_finding *f)
@@ -92,7 +92,7 @@ int seep_finding_set_words(const struct seep_model *m, const struct seep_functio
         {"each", size_of(f->growth.value)},
         {"saving", size_of((double)f->saving_bytes)},
         {"unit", strdup(timed ? "time slice" : "step")},
-        {"items", items_of(f)},
+        {"blocks", blocks_of(f)},
         {"so far", strdup(any_runs(m) ? "so far" : "to the end")},
         {"since the plateau", since_plateau(f)},
         {"until the epoch ends", strdup(f->returns ? ", until the epoch ends" : "")},
@@ -100,7 +100,8 @@ int seep_finding_set_words(const struct seep_model *m, const struct seep_functio
     const size_t n = sizeof words / sizeof *words;
 
     f->title = fill(row->title, words, n);
-    f->advice = strdup(row->advice);
+    if (!f->advice)
+        f->advice = strdup(row->advice);
     for (size_t i = 0; i < n; i++)
         free(words[i].text);
     return f->title && f->advice ? 0 : -SEEP_ENOMEM;

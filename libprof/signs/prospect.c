@@ -138,14 +138,14 @@ static enum seep_prospect of_pace(const struct seep_case *c, const struct seep_s
 
     if (g->past_epoch && c->span->epoch_passed)
         return SEEP_ENDLESS_BY_PASS;
-    if (signs->timed)
+    if (signs->timed && g->to - g->from < SEEP_T_LONG_SLICES)
         return SEEP_OPEN_TIMED;
-    if (slows_down(g))
-        return SEEP_OPEN_SLOWING;
     if (!g->by_process && comes_in_jumps(&r))
         return SEEP_OPEN_JUMPS;
     if (!g->by_process && has_stopped(g, &r))
         return SEEP_OPEN_STOPPED;
+    if (slows_down(g))
+        return SEEP_OPEN_SLOWING;
     if (is_remade(signs, r.n > (g->to - g->from) / 2))
         return SEEP_OPEN_REMADE;
     if (is_used_at_the_end(c, g))
@@ -197,8 +197,9 @@ const char *seep_prospect_text(enum seep_prospect p)
         [SEEP_OPEN_STOPPED] =
             "it has not grown in the last steps: as many steps again show whether "
             "it has ended",
-        [SEEP_OPEN_TIMED] = "steps are not known here, so that nothing says when the job does the "
-                            "same again: call seep_step() of seep.h once a step",
+        [SEEP_OPEN_TIMED] = "steps are not known here, and it is early: the first time that a job "
+                            "does all it does looks like this; run for longer, or call seep_step() "
+                            "of seep.h once a step",
         [SEEP_OPEN_JUMPS] = "it came in a few jumps: a model that grows, the best checkpoints and "
                             "a history look alike until there are more of them",
         [SEEP_OPEN_REMADE] = "what is there is replaced by something larger: data, a model or a "

@@ -107,9 +107,9 @@ TEST(a_job_without_steps_is_told_by_time_slices)
 {
     struct seep_job *job = builder_job(100, START, 0, 0);
 
-    builder_level(&a, python_stack(&a, "/home/user/project/train.py", 40), 0, 65536, 105,
+    builder_level(&a, python_stack(&a, "/home/user/project/train.py", 40), 0, 65536, 205,
                   two_a_step, NULL);
-    builder_timeline(&a, 105, 50 << 20);
+    builder_timeline(&a, 205, 50 << 20);
     builder_header(&a)->limit_ram_bytes = UINT64_C(1) << 30;
     analyse(1, job, false);
     ck_assert_str_eq(string("job/step_source"), "time");
@@ -163,8 +163,8 @@ TEST(the_text_of_a_running_job_speaks_of_now, .to = 2)
     ck_assert_int_eq(says(" live at exit, "), !_i);
     ck_assert_int_eq(says("50 steps so far\n"), _i);
     ck_assert_int_eq(says(" s, still running"), _i);
-    ck_assert_int_eq(says("24 items loaded before step 1 and kept so far: 24.0 MiB"), _i);
-    ck_assert_int_eq(says("24 items loaded before step 1 and kept to the end: 24.0 MiB"), !_i);
+    ck_assert_int_eq(says("24.0 MiB loaded before step 1, in 24 blocks, and kept so far"), _i);
+    ck_assert_int_eq(says("24.0 MiB loaded before step 1, in 24 blocks, and kept to the end"), !_i);
 }
 
 TEST(one_of_a_kind_has_no_plural)

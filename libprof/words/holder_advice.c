@@ -1,0 +1,44 @@
+#include "libprof/words/holder_advice.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+static const struct {
+    const char *words, *advice;
+} rows[] = {
+#define SEEP_HOLDER_ADVICE(words, advice) {words, advice},
+#include "libprof/words/holder_advice.def"
+#undef SEEP_HOLDER_ADVICE
+};
+
+static bool has(const char *way, const char *word, size_t n)
+{
+    const size_t length = strlen(way);
+
+    for (size_t i = 0; i + n <= length; i++) {
+        if (memcmp(way + i, word, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool has_all(const char *way, const char *words)
+{
+    for (const char *at = words; *at;) {
+        const size_t n = strcspn(at, "|");
+        if (!has(way, at, n))
+            return false;
+        at += n + (at[n] == '|');
+    }
+    return true;
+}
+
+const char *seep_holder_advice(const char *way)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (has_all(way, rows[i].words))
+            return rows[i].advice;
+    }
+    return NULL;
+}

@@ -1,0 +1,142 @@
+/* Does it end: levels that look alike for a while, and what tells them apart. */
+#include "tests/judge/pattern_fixture.h"
+
+enum { LINE = 77, BLOCK = 64 * 1024 };
+
+static uint32_t line(void)
+{
+    return below(main_stack, "/home/user/train.py", "remember", LINE);
+}
+
+static void is_open(const char *evidence)
+{
+    const json_t *f = only("undetermined", "pressure", LINE);
+    char *all = json_dumps(f, 0);
+
+    ck_assert_msg(strstr(all, evidence) != NULL, "%s", all);
+    free(all);
+}
+
+/* ---- levels -------------------------------------------------------------------------------- */
+
+/* Things that are met for the first time ever more rarely: 100·(1 − e^(−k/150)) of them. */
+static uint64_t ever_fewer(uint32_t period, void *arg)
+{
+    double left = 1;
+
+    (void)arg;
+    for (uint32_t k = FIRST; k <= period; k++)
+        left *= 1 - 1 / 150.0;
+    return period < FIRST ? 0 : (uint64_t)(100 * (1 - left));
+}
+
+static uint64_t in_jumps(uint32_t period, void *arg)
+{
+    return period < FIRST ? 0 : 4 * (1 + (period - FIRST) / *(uint32_t *)arg);
+}
+
+static uint64_t until(uint32_t period, void *arg)
+{
+    uint32_t end = *(uint32_t *)arg;
+
+    return period < FIRST ? 0 : (period < end ? period : end) - FIRST + 1;
+}
+
+/* A first burst, and then one a step. */
+static uint64_t burst_and_pace(uint32_t period, void *arg)
+{
+    (void)arg;
+    return period < FIRST ? 0
+                          : period - FIRST + 1 + (period < FIRST + 30 ? 2 * (period - FIRST) : 60);
+}
+
+/* ---- what is open -------------------------------------------------------------------------- */
+
+TEST(what_comes_ever_more_rarely_may_end)
+{
+    builder_level(&b, line(), 0, BLOCK, LAST, ever_fewer, NULL);
+    is_open("it slows down");
+}
+
+TEST(what_keeps_its_pace_after_a_burst_does_not)
+{
+    builder_level(&b, line(), 0, BLOCK, LAST, burst_and_pace, NULL);
+    only("unbounded-growth", "leak", LINE);
+}
+
+TEST(a_few_jumps_are_no_pace)
+{
+    uint32_t every = 30;
+
+    builder_level(&b, line(), 0, BLOCK, LAST, in_jumps, &every);
+    is_open("a few jumps");
+}
+
+TEST(many_jumps_are_one)
+{
+    uint32_t every = 10;
+
+    builder_level(&b, line(), 0, BLOCK, LAST, in_jumps, &every);
+    only("unbounded-growth", "leak", LINE);
+}
+
+TEST(what_has_just_stopped_may_have_ended)
+{
+    uint32_t end = LAST - 30;
+
+    builder_level(&b, line(), 0, BLOCK, LAST, until, &end);
+    is_open("has not grown in the last steps");
+}
+
+/* A step's worth of blocks is missing at the end, no more. */
+TEST(a_pause_like_others_before_is_no_end)
+{
+    uint32_t every = 15;
+
+    builder_level(&b, line(), 0, BLOCK, LAST, in_jumps, &every);
+    only("unbounded-growth", "leak", LINE);
+}
+
+TEST(what_is_made_one_block_of_after_the_last_step_was_gathered_for_that)
+{
+    struct ramp each = {FIRST, UINT32_MAX, 1, UINT32_MAX};
+    struct ramp joined = {LAST, UINT32_MAX, 1, UINT32_MAX};
+
+    builder_level(&b, line(), 0, BLOCK, LAST, ramp, &each);
+    builder_level(&b, below(main_stack, "/home/user/train.py", "finish", 99), 0, STEPS * BLOCK,
+                  LAST + 2, ramp, &joined);
+    is_open("one block of all of it");
+}
+
+TEST(another_block_after_the_last_step_says_nothing)
+{
+    struct ramp each = {FIRST, UINT32_MAX, 1, UINT32_MAX};
+    struct ramp other = {LAST, UINT32_MAX, 1, UINT32_MAX};
+
+    builder_level(&b, line(), 0, BLOCK, LAST, ramp, &each);
+    builder_level(&b, below(main_stack, "/home/user/train.py", "finish", 99), 0, STEPS * BLOCK / 2,
+                  LAST + 2, ramp, &other);
+    only("unbounded-growth", "leak", LINE);
+}
+
+/* ---- crumbs -------------------------------------------------------------------------------- */
+
+TEST(crumbs_are_no_finding)
+{
+    struct ramp r = {FIRST, UINT32_MAX, 1, UINT32_MAX};
+
+    builder_header(&b)->limit_ram_bytes = UINT64_C(64) << 30;
+    builder_level(&b, line(), 0, 1000, LAST, ramp, &r);
+    nobody();
+}
+
+TEST(crumbs_that_fill_the_memory_in_a_run_are)
+{
+    struct ramp r = {FIRST, UINT32_MAX, 1, UINT32_MAX};
+
+    builder_header(&b)->limit_ram_bytes = UINT64_C(1) << 30;
+    builder_level(&b, line(), 0, 1000, LAST, ramp, &r);
+    only("unbounded-growth", "leak", LINE);
+}
+
+SUITE("prospect", .setup = setup, .teardown = teardown)
