@@ -32,7 +32,28 @@ static enum seep_snapshot_answer ask(struct seep_snapshot_moment now, uint64_t s
     enum seep_snapshot_answer answer = seep_snapshot_policy_ask(&policy, &now);
     if (answer == SEEP_SNAPSHOT_DUE)
         seep_snapshot_policy_done(&policy, &now, stop_ns);
-    return answer;
+    return answer == SEEP_SNAPSHOT_RESERVE ? SEEP_SNAPSHOT_NOT_DUE : answer;
+}
+
+/* Goes through steps, each copy of which stops the job for so long, and notes which are in reserve.
+ */
+static unsigned reserve(bool by_step, uint32_t n_steps, uint64_t stop_ns, uint32_t *at,
+                        unsigned most)
+{
+    unsigned n = 0;
+    for (uint32_t step = 1; step <= n_steps; step++) {
+        struct seep_snapshot_moment now = at_step(step);
+        now.by_step = by_step;
+        enum seep_snapshot_answer answer = seep_snapshot_policy_ask(&policy, &now);
+        if (answer == SEEP_SNAPSHOT_DUE)
+            seep_snapshot_policy_done(&policy, &now, stop_ns);
+        if (answer != SEEP_SNAPSHOT_RESERVE)
+            continue;
+        seep_snapshot_policy_reserved(&policy, &now, stop_ns);
+        if (n < most)
+            at[n++] = step;
+    }
+    return n;
 }
 
 /* Goes through steps, and notes after which there was a copy. */
@@ -210,6 +231,82 @@ TEST(a_forked_child_begins_with_the_step_it_was_forked_in)
     for (uint32_t step = 1000; step <= 1011; step++)
         ck_assert_int_eq(ask(at_step(step), 1),
                          step == 1011 ? SEEP_SNAPSHOT_DUE : SEEP_SNAPSHOT_NOT_DUE);
+}
+
+/* A job may end before its twelfth step, and a script of seconds has no steps at all. */
+TEST(a_short_job_has_copies_in_reserve)
+{
+    uint32_t at[8];
+    begin(NULL);
+    ck_assert_uint_eq(reserve(true, 100, MS, at, N(at)), 1);
+    ck_assert_uint_eq(at[0], 6);
+    begin(NULL);
+    ck_assert_uint_eq(reserve(false, 300, MS, at, N(at)), 4);
+    ck_assert_mem_eq(at, ((uint32_t[]){10, 20, 40, 80}), 4 * sizeof(*at));
+}
+
+TEST(a_reserve_leaves_half_of_the_free_time_to_copies_that_are_read)
+{
+    uint32_t at[8];
+    begin(NULL);
+    ck_assert_uint_eq(reserve(false, 90, 4 * MS, at, N(at)), 2);
+    begin(NULL);
+    ck_assert_uint_eq(reserve(false, 90, 18 * MS, at, N(at)), 1);
+}
+
+TEST(while_modules_are_imported_there_is_no_reserve)
+{
+    struct seep_snapshot_moment now = at_step(20);
+    begin(NULL);
+    (void)ask(at_step(1), 0);
+    now.step = 8;
+    now.importing = true;
+    ck_assert_int_eq(seep_snapshot_policy_ask(&policy, &now), SEEP_SNAPSHOT_NOT_DUE);
+    now.importing = false;
+    ck_assert_int_eq(seep_snapshot_policy_ask(&policy, &now), SEEP_SNAPSHOT_RESERVE);
+}
+
+/* As a function returns, what its variables held goes piece by piece: a copy would find the rest
+ * without them. */
+TEST(while_memory_is_being_freed_there_is_none)
+{
+    struct seep_snapshot_moment now = at_step(20);
+    begin(NULL);
+    (void)ask(at_step(1), 0);
+    (void)ask(at_step(11), 0);
+    now.live_bytes = at_step(11).live_bytes - 1;
+    ck_assert_int_eq(ask(now, 1), SEEP_SNAPSHOT_NOT_DUE);
+    ck_assert_int_eq(ask(now, 1), SEEP_SNAPSHOT_DUE);
+}
+
+/* The steps at which the job ends, after the copies that it has had, and whether one is due then.
+ */
+static const struct {
+    uint32_t end;
+    enum seep_snapshot_answer answer;
+} ends[] = {
+    {5, SEEP_SNAPSHOT_NOT_DUE},  {6, SEEP_SNAPSHOT_DUE},   {11, SEEP_SNAPSHOT_DUE},
+    {13, SEEP_SNAPSHOT_NOT_DUE}, {17, SEEP_SNAPSHOT_DUE},  {18, SEEP_SNAPSHOT_NOT_DUE},
+    {95, SEEP_SNAPSHOT_NOT_DUE}, {134, SEEP_SNAPSHOT_DUE},
+};
+
+TEST(the_last_one_is_due_where_the_one_before_is_old, .to = N(ends))
+{
+    begin(NULL);
+    (void)run(ends[_i].end, 1, NULL, 0);
+    struct seep_snapshot_moment now = at_step(ends[_i].end);
+    ck_assert_int_eq(seep_snapshot_policy_ask_last(&policy, &now), ends[_i].answer);
+}
+
+TEST(the_last_one_costs_no_more_than_others)
+{
+    struct seep_snapshot_moment now = at_step(11);
+    begin(NULL);
+    (void)run(11, 1, NULL, 0);
+    now.anonymous_bytes = 4000 * MIB;
+    ck_assert_int_eq(seep_snapshot_policy_ask_last(&policy, &now), SEEP_SNAPSHOT_DEAR);
+    begin("5");
+    ck_assert_int_eq(seep_snapshot_policy_ask_last(&policy, &now), SEEP_SNAPSHOT_NOT_DUE);
 }
 
 static const struct {
