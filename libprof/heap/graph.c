@@ -79,6 +79,11 @@ int seep_graph_init(struct seep_heap *heap, const struct seep_snapshot_block *bl
             heap->nodes[heap->n_blocks++] = heap->nodes[i];
     }
     heap->n_nodes = heap->n_blocks;
+    heap->starts = malloc((heap->n_blocks + 1u) * sizeof *heap->starts);
+    if (!heap->starts)
+        return -SEEP_ENOMEM;
+    for (uint32_t i = 0; i < heap->n_blocks; i++)
+        heap->starts[i] = heap->nodes[i].start;
     heap->lowest = kept ? heap->nodes[0].start : 1;
     heap->highest = kept ? seep_node_end(&heap->nodes[heap->n_blocks - 1]) : 1;
     return make_index(heap);
@@ -90,6 +95,7 @@ void seep_graph_fini(struct seep_heap *heap)
         free(heap->page_tables[i]);
     free(heap->page_tables);
     free(heap->outside);
+    free(heap->starts);
     free(heap->nodes);
 }
 
@@ -103,7 +109,7 @@ uint32_t seep_heap_find(const struct seep_heap *heap, uint64_t address)
 
     while (low < high) { /* the first that begins beyond it */
         uint32_t middle = low + (high - low) / 2;
-        if (heap->nodes[middle].start <= address)
+        if (heap->starts[middle] <= address)
             low = middle + 1;
         else
             high = middle;

@@ -76,6 +76,7 @@ struct seep_heap {
     struct seep_node *nodes;
     uint32_t n_blocks; /* those of the heap, by address; then those outside */
     uint32_t n_nodes, capacity;
+    uint64_t *starts;         /* [n_blocks] of the nodes, side by side: they are searched most */
     uint64_t lowest, highest; /* of the heap's nodes */
     uint64_t first_region, n_regions;
     uint32_t **page_tables; /* by region of 64 MiB: the first node at or behind each page */
