@@ -83,7 +83,8 @@ struct seep_heap {
     uint32_t *outside;      /* hash from addresses: node + 1, 0 free */
     struct seep_python python;
     seep_edge_taker *take;
-    void *taker;             /* its own */
+    void *taker;      /* its own */
+    bool owners_only; /* words of objects that do not own what they point to are passed over */
     bool node_is_attributes; /* of the dict that is walked: it is an instance's or a module's */
 };
 

@@ -145,6 +145,15 @@ static void add_roots(struct search *s)
     }
 }
 
+/* What garbage points to without owning it stays when the garbage goes: it is lost. */
+static int go_on_with_owners(struct seep_reach *reach)
+{
+    reach->heap->owners_only = true;
+    int rc = seep_reach_go_on(reach);
+    reach->heap->owners_only = false;
+    return rc;
+}
+
 int seep_cycles_find(struct seep_reach *reach)
 {
     struct search s = {.reach = reach};
@@ -167,5 +176,5 @@ int seep_cycles_find(struct seep_reach *reach)
     free(s.stack);
     free(s.calls);
     free(s.next);
-    return rc ? rc : seep_reach_go_on(reach);
+    return rc ? rc : go_on_with_owners(reach);
 }
