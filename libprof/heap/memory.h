@@ -88,6 +88,10 @@ static inline uint32_t seep_memory_u32(struct seep_memory *memory, uint64_t addr
 static inline uint8_t seep_memory_u8(struct seep_memory *memory, uint64_t address)
 {
     uint8_t value;
+    const uint8_t *seen = seep_memory_seen(memory, address, sizeof value);
+
+    if (seen)
+        return *seen;
     return seep_memory_read(memory, address, &value, sizeof value) ? value : 0;
 }
 

@@ -23,16 +23,20 @@ static uint64_t word_at(struct seep_heap *heap, uint64_t address)
     return seep_memory_word(heap->memory, address);
 }
 
+/* The outermost first: what a function was given is its caller's. */
 static void walk_frames(struct seep_heap *heap, uint64_t thread, seep_root_taker *begin)
 {
     const struct seep_python_layout *l = heap->python.layout;
-    uint64_t frame = word_at(heap, thread + l->thread_frame);
+    uint64_t frame = word_at(heap, thread + l->thread_frame), frames[MAX_DEPTH];
+    size_t n = 0;
     char file[TEXT];
 
     if (frame && l->cframe_frame != SEEP_PY_NO_FIELD)
         frame = word_at(heap, frame + l->cframe_frame);
-    for (int depth = 0; frame && depth < MAX_DEPTH;
-         depth++, frame = word_at(heap, frame + l->frame_back)) {
+    for (; frame && n < MAX_DEPTH; frame = word_at(heap, frame + l->frame_back))
+        frames[n++] = frame;
+    while (n--) {
+        frame = frames[n];
         if (l->minor >= 12 && seep_memory_u8(heap->memory, frame + l->frame_owner) >= SHIM_FRAME)
             continue;
         struct seep_root root = {SEEP_ROOT_FRAME, word_at(heap, frame + l->frame_code), NULL,
