@@ -14,7 +14,9 @@ enum {
     ASKED = 3,          /* blocks of a way for what it has in common */
     COMMON = 256,       /* nodes from the root on that ways may share */
     NEARLY_ALL = 95,    /* per cent: blocks of a way that share its beginning */
-    MOST_OF = 90,       /* per cent: a line whose bytes are lost, or free without a holder */
+    MOST_OF = 90,       /* per cent: a line whose bytes are lost */
+    ENOUGH = 80,        /* per cent of a line that are free without a holder: who else holds some,
+                         * as variables of the step that runs do, is no keeper */
     MUCH_OF = 50,       /* per cent: of a line that cycles hold */
     WORTH_A_PATH = 5,   /* per cent of a line that a further way must explain, */
     WORTH_A_WORD = 50,  /* and one that begins in no object: such words may be stale */
@@ -122,6 +124,31 @@ static size_t depth_of(const struct asking *a, const struct way *way, const uint
     return 0;
 }
 
+static bool is_on_way(const struct asking *a, uint32_t block, uint32_t node)
+{
+    for (; !(block & SEEP_REACH_ROOT); block = a->reach->parent[block])
+        if (block == node)
+            return true;
+    return false;
+}
+
+/* The nearest block stands for all, then the largest: the same one wherever they lie. */
+static void choose_example(const struct asking *a, struct way *way, uint32_t holder)
+{
+    const struct seep_reach *reach = a->reach;
+    uint32_t best = way->example;
+
+    for (uint32_t i = 0; i < reach->heap->n_blocks; i++) {
+        if (a->way_of[i] != way->number || reach->distance[i] > reach->distance[best] ||
+            (reach->distance[i] == reach->distance[best] &&
+             reach->heap->nodes[i].bytes <= reach->heap->nodes[best].bytes))
+            continue;
+        if (is_on_way(a, i, holder))
+            best = i;
+    }
+    way->example = best;
+}
+
 /* The last node that the ways to nearly all those blocks share, from the root on; SEEP_NODE_NONE:
  * nothing. Any block may be an outlier, so several are asked. */
 static uint32_t common_node(const struct asking *a, struct way *way)
@@ -141,6 +168,8 @@ static uint32_t common_node(const struct asking *a, struct way *way)
             way->example = i;
         }
     }
+    if (best != SEEP_NODE_NONE)
+        choose_example(a, way, best);
     return best;
 }
 
@@ -246,7 +275,7 @@ static int find_holders(struct asking *a, struct seep_answer *answer, const stru
             n_worth = h + 1;
         freed = p->sole_bytes;
         size_t n =
-            per_cent(freed, answer->bytes) < MOST_OF ? ways_to(a, answer->line, false, ways) : 0;
+            per_cent(freed, answer->bytes) < ENOUGH ? ways_to(a, answer->line, false, ways) : 0;
         const struct way *next = largest(ways, n);
         if (!next || per_cent(next->bytes, answer->bytes) < least_of(a, next))
             break;

@@ -11,7 +11,7 @@ enum {
     STOP_SHARE = 1000,      /* one nanosecond of so many may be spent on stops … */
     FREE_STOP_MS = 20,      /* … beyond these, */
     READ_SHARE = 50,        /* and of a CPU, for all of the job, on reading … */
-    FREE_READ_MS = 1000,    /* … beyond these */
+    FREE_READ_MS = 5000,    /* … beyond these: three copies of a job with torch */
     BYTES_PER_STOP_NS = 12, /* 1 GB in pages of 4 KiB: 76 ms, measured */
     DIGITS = 9,
 };
@@ -45,7 +45,8 @@ static void notice(struct seep_snapshot_policy *p, const struct seep_snapshot_mo
         p->by_step = now->by_step;
         p->origin = now->step ? now->step - 1 : 0;
         p->gap = now->by_step ? FIRST_STEP : FIRST_SLICE;
-        p->least_bytes = now->live_bytes;
+        p->least_bytes = p->forked ? 0 : now->live_bytes;
+        p->forked = false;
         p->said_dear = false;
     }
     if (now->live_bytes < p->least_bytes)
@@ -102,5 +103,6 @@ void seep_snapshot_policy_done(struct seep_snapshot_policy *p,
 void seep_snapshot_policy_after_fork(struct seep_snapshot_policy *p)
 {
     p->begun = false;
+    p->forked = true;
     p->stop_ns = p->last_stop_ns = 0;
 }

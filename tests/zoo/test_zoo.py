@@ -1,4 +1,4 @@
-"""The zoo's verdicts: every leak found on its line, nobody accused of what is healthy.
+"""The zoo's verdicts: every leak found on its line and with who holds it, nobody accused of what is healthy.
 
 SEEP_TEST_FULL=1 takes every job; without it a handful, one a family of patterns, keeps the check short."""
 import unittest
@@ -32,6 +32,8 @@ class Tables(unittest.TestCase):
             if "leaky" in table:
                 self.assertTrue(zoo.marked_lines(name), name)
                 self.assertIn("fixed", table, name)
+                source = (zoo.ZOO / (name + ".py")).read_text()
+                self.assertEqual(source.count(table["leaky"]["holder"]["source"]), 1, name)
             else:
                 self.assertIn("healthy", table, name)
 
