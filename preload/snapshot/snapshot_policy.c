@@ -46,7 +46,6 @@ static void notice(struct seep_snapshot_policy *p, const struct seep_snapshot_mo
         p->origin = now->step ? now->step - 1 : 0;
         p->gap = now->by_step ? FIRST_STEP : FIRST_SLICE;
         p->least_bytes = p->forked ? 0 : now->live_bytes;
-        p->forked = false;
         p->said_dear = false;
     }
     if (now->live_bytes < p->least_bytes)
@@ -94,7 +93,7 @@ void seep_snapshot_policy_done(struct seep_snapshot_policy *p,
     if (since >= p->gap)
         p->gap = since + since / 2;
     p->least_bytes = now->live_bytes;
-    p->said_dear = false;
+    p->forked = p->said_dear = false;
     p->stop_ns += stop_ns;
     if (stop_ns)
         p->last_stop_ns = stop_ns;

@@ -124,8 +124,9 @@ TEST(what_a_forked_child_has_when_it_is_first_seen_it_has_grown)
     begin(NULL);
     (void)ask(at_step(1), 0);
     seep_snapshot_policy_after_fork(&policy);
-    for (uint32_t step = 2; step <= 13; step++) {
+    for (uint32_t step = 1; step <= 13; step++) {
         struct seep_snapshot_moment now = at_step(step);
+        now.by_step = step > 1; /* before its trainer's first step there are slices of time */
         now.live_bytes = 20 * MIB;
         ck_assert_int_eq(ask(now, 1), step == 13 ? SEEP_SNAPSHOT_DUE : SEEP_SNAPSHOT_NOT_DUE);
     }
