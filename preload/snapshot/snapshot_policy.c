@@ -9,7 +9,7 @@ enum {
     FIRST_SLICE = 100,      /* without steps: ten seconds, for imports grow, too */
     GROWN_BYTES = 1 << 20,  /* less is no finding */
     STOP_SHARE = 1000,      /* one nanosecond of so many may be spent on stops … */
-    FREE_STOP_MS = 20,      /* … beyond these, */
+    FREE_STOP_MS = 100,     /* … beyond these, */
     READ_SHARE = 50,        /* and of a CPU, for all of the job, on reading … */
     FREE_READ_MS = 5000,    /* … beyond these: three copies of a job with torch */
     BYTES_PER_STOP_NS = 12, /* 1 GB in pages of 4 KiB: 76 ms, measured */

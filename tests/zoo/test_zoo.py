@@ -4,7 +4,7 @@ SEEP_TEST_FULL=1 takes every job; without it a handful, one a family of patterns
 import unittest
 
 from tests.e2e.support import FULL, SYSTEM_PYTHON, has_module, needs
-from tests.zoo import zoo
+from tests.zoo import alike, zoo
 
 QUICK = ("annotation_cache", "total_loss", "pointgroup_loader", "pointgroup_workers", "lru_cached_decode",
          "kept_batches", "checkpoint_copies", "short_run", "healthy_densification", "healthy_lru_decode")
@@ -36,6 +36,14 @@ class Tables(unittest.TestCase):
                 self.assertEqual(source.count(table["leaky"]["holder"]["source"]), 1, name)
             else:
                 self.assertIn("healthy", table, name)
+
+
+@needs(has_module(SYSTEM_PYTHON, "torch", "numpy"), "no torch here")
+class Alike(unittest.TestCase):
+    def test_five_runs_give_the_same_answer(self):
+        for name in alike.JOBS if FULL else alike.JOBS[:1]:
+            for line, texts in alike.answers(name, 5).items():
+                self.assertEqual(dict(texts), {next(iter(texts)): 5}, "%s:%d" % (name, line))
 
 
 if has_module(SYSTEM_PYTHON, "torch", "numpy"):

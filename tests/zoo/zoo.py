@@ -63,12 +63,15 @@ def watched(argv, env):
         return status, err.read().decode("utf-8", "replace")
 
 
+def environment():
+    return {k: v for k, v in os.environ.items() if not k.startswith("SEEP_")}
+
+
 def run(name, table, variant, folder):
     """The report of one variant, and the seconds it took."""
     began = time.monotonic()
     argv = [SEEP, "run", "-q", "-o", str(folder), "--", PYTHON, str(ZOO / (name + ".py")), *table[variant].get("args", [])]
-    env = {k: v for k, v in os.environ.items() if not k.startswith("SEEP_")}
-    status, err = watched(argv, env)
+    status, err = watched(argv, environment())
     if status != 0:
         raise RuntimeError("%s %s: status %s\n%s" % (name, variant, "hung" if status is None else status, err[-2000:]))
     with open(folder / "report.json") as f:
