@@ -6,7 +6,7 @@
 
 enum {
     FIRST_STEP = 12,        /* steps before have not shown yet what is kept */
-    FIRST_SLICE = 100,      /* without steps: ten seconds, for imports grow, too */
+    FIRST_SLICE = 300,      /* without steps: half a minute, for imports grow, too, and are slow */
     GROWN_BYTES = 1 << 20,  /* less is no finding */
     STOP_SHARE = 1000,      /* one nanosecond of so many may be spent on stops … */
     FREE_STOP_MS = 100,     /* … beyond these, */
