@@ -76,13 +76,17 @@ struct seep_heap {
     struct seep_node *nodes;
     uint32_t n_blocks; /* those of the heap, by address; then those outside */
     uint32_t n_nodes, capacity;
+    uint64_t *starts;         /* [n_blocks] of the nodes, side by side: they are searched most */
     uint64_t lowest, highest; /* of the heap's nodes */
     uint64_t first_region, n_regions;
-    uint32_t **page_tables; /* by region of 64 MiB: the first node at or behind each page */
+    uint32_t *
+        *page_tables; /* by region of 64 MiB: the first node at or behind each page, or NULL */
+    uint32_t *region_first; /* [n_regions] the first node at or behind each */
     uint32_t *outside;      /* hash from addresses: node + 1, 0 free */
     struct seep_python python;
     seep_edge_taker *take;
-    void *taker;             /* its own */
+    void *taker;      /* its own */
+    bool owners_only; /* words of objects that do not own what they point to are passed over */
     bool node_is_attributes; /* of the dict that is walked: it is an instance's or a module's */
 };
 

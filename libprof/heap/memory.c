@@ -70,8 +70,10 @@ static void fetch(struct seep_memory *memory, struct seep_memory_chunk *chunk)
 
 static const struct seep_memory_chunk *chunk_of(struct seep_memory *memory, uint64_t number)
 {
-    if (memory->last.number_plus_1 == number + 1)
-        return &memory->last;
+    struct seep_memory_chunk *recent = &memory->recent[number % SEEP_MEMORY_RECENT];
+
+    if (recent->number_plus_1 == number + 1)
+        return recent;
     if ((!memory->table || (memory->n + 1) * 3 > memory->mask * 2) && !grow(memory)) {
         memory->full = true;
         return NULL;
@@ -82,8 +84,8 @@ static const struct seep_memory_chunk *chunk_of(struct seep_memory *memory, uint
         memory->n++;
         fetch(memory, chunk);
     }
-    memory->last = *chunk;
-    return &memory->last;
+    *recent = *chunk;
+    return recent;
 }
 
 /* Bytes from `address` on, up to the end of its page; NULL where it cannot be read. */

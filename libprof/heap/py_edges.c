@@ -175,6 +175,16 @@ static bool is_member(const struct seep_pytype *type, int64_t at, uint64_t *name
     return false;
 }
 
+/* CDataObject: what lies at b_ptr is its own where b_needsfree says so; no other word is. */
+static bool is_borrowed(struct seep_heap *heap, uint64_t object, int64_t offset, uint64_t word)
+{
+    enum { B_PTR = 16, B_NEEDSFREE = 24 };
+    uint32_t n = seep_heap_find(heap, word);
+
+    return n != SEEP_NODE_NONE && heap->nodes[n].kind != SEEP_NODE_PYTHON &&
+           !(offset == B_PTR && seep_memory_u32(heap->memory, object + B_NEEDSFREE));
+}
+
 /* The fields of an object that nobody described: members have names, other words may be addresses.
  */
 static void walk_fields(struct seep_heap *heap, const struct seep_node *node, uint64_t object,
@@ -194,7 +204,7 @@ static void walk_fields(struct seep_heap *heap, const struct seep_node *node, ui
             continue;
         if (is_member(type, offset, &name))
             seep_edge_exact(heap, word, seep_label_of(SEEP_LABEL_MEMBER, name), SEEP_COST_NAMED);
-        else
+        else if (!heap->owners_only || !type->borrows || !is_borrowed(heap, object, offset, word))
             seep_edge_maybe(heap, word, seep_label_of(SEEP_LABEL_OFFSET, (uint64_t)offset), 1,
                             SEEP_COST_UNNAMED);
     }

@@ -80,6 +80,17 @@ static enum seep_pytype_kind kind_of(struct seep_heap *heap, const struct seep_p
     return SEEP_PYTYPE_OTHER;
 }
 
+/* A pointer of ctypes is told by its metaclass. */
+static bool is_of_ctypes(struct seep_heap *heap, uint64_t address)
+{
+    uint64_t meta = seep_memory_word(heap->memory, address + SEEP_PY_TYPE);
+    char name[SEEP_PYTYPE_NAME];
+
+    (void)seep_memory_text(heap->memory, seep_memory_word(heap->memory, meta + SEEP_PY_TYPE_NAME),
+                           name, sizeof name);
+    return strncmp(name, "_ctypes.", 8) == 0;
+}
+
 /* PyMemberDef: name, type (6 and 16 are objects), offset, flags, doc. */
 static void read_members(struct seep_heap *heap, struct seep_pytype *type)
 {
@@ -128,6 +139,7 @@ static struct seep_pytype *read_type(struct seep_heap *heap, uint64_t address)
     (void)seep_memory_text(memory, seep_memory_word(memory, address + SEEP_PY_TYPE_NAME),
                            type->name, sizeof type->name);
     type->kind = kind_of(heap, type);
+    type->borrows = is_of_ctypes(heap, address);
     read_members(heap, type);
     return type;
 }

@@ -42,6 +42,7 @@ struct seep_pytype {
     uint32_t flags;
     int64_t basic, item, dict_offset, weak_offset; /* bytes */
     enum seep_pytype_kind kind;
+    bool borrows;     /* of ctypes: what its objects point to is freed by somebody else */
     size_t n_members; /* those that refer to objects */
     struct seep_pymember members[SEEP_PYTYPE_MEMBERS];
     char name[SEEP_PYTYPE_NAME]; /* as the type has it: often with its module */

@@ -1,11 +1,12 @@
 #include "libprof/paths/cycles.h"
 
 #include "libprof/base/hash_index.h"
+#include "libprof/heap/py_dicts.h"
 #include "libprof/heap/py_types.h"
 
 #include <stdlib.h>
 
-/* Instances of the user's classes first: they tell most. */
+/* Instances with attributes first: those say how the cycle is closed. */
 enum { OWN_MEMBER = 1, OTHER_MEMBER = 40, NOT_SEEN = 0 };
 
 /* The nodes that nobody reaches, with the edges among them (cycles may go through C++), and
@@ -126,6 +127,26 @@ static void search_from(struct search *s, uint32_t start, uint32_t *counter)
     }
 }
 
+static void note_attribute(struct seep_heap *heap, uint32_t node, seep_label label, unsigned cost,
+                           bool exact)
+{
+    (void)node;
+    (void)label;
+    (void)cost;
+    (void)exact;
+    *(bool *)heap->taker = true;
+}
+
+static bool has_attributes(struct seep_heap *heap, uint32_t node, const struct seep_pytype *type)
+{
+    bool any = type->n_members > 0;
+
+    heap->take = note_attribute;
+    heap->taker = &any;
+    seep_python_walk_attributes(heap, node, type);
+    return any;
+}
+
 /* Only what the collector tracks can be in one. */
 static void add_roots(struct search *s)
 {
@@ -139,10 +160,20 @@ static void add_roots(struct search *s)
             seep_python_type(heap, seep_memory_word(heap->memory, object + SEEP_PY_TYPE));
         if (type && type->flags & SEEP_PY_GC)
             seep_reach_add(s->reach, s->dead[i],
-                           type->flags & SEEP_PY_HEAP_TYPE && type->kind == SEEP_PYTYPE_OTHER
+                           type->flags & SEEP_PY_HEAP_TYPE && type->kind == SEEP_PYTYPE_OTHER &&
+                                   has_attributes(heap, s->dead[i], type)
                                ? OWN_MEMBER
                                : OTHER_MEMBER);
     }
+}
+
+/* What garbage points to without owning it stays when the garbage goes: it is lost. */
+static int go_on_with_owners(struct seep_reach *reach)
+{
+    reach->heap->owners_only = true;
+    int rc = seep_reach_go_on(reach);
+    reach->heap->owners_only = false;
+    return rc;
 }
 
 int seep_cycles_find(struct seep_reach *reach)
@@ -167,5 +198,5 @@ int seep_cycles_find(struct seep_reach *reach)
     free(s.stack);
     free(s.calls);
     free(s.next);
-    return rc ? rc : seep_reach_go_on(reach);
+    return rc ? rc : go_on_with_owners(reach);
 }

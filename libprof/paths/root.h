@@ -19,6 +19,7 @@ struct seep_root {
     enum seep_root_kind kind;
     uint64_t at;
     const struct seep_map *map;
+    bool doubtful; /* its words are often stale: a stack's, and the interpreter's own data */
 };
 
 /* Called before the edges of each root are given to heap->take: how far it is by itself. */

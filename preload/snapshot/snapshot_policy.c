@@ -6,15 +6,15 @@
 
 enum {
     FIRST_STEP = 12,        /* steps before have not shown yet what is kept */
-    FIRST_SLICE = 100,      /* without steps: ten seconds, for imports grow, too */
+    FIRST_SLICE = 300,      /* without steps: half a minute, for imports grow, too, and are slow */
     RESERVE_STEP = 6,       /* the judge says nothing of fewer; and the next are the first */
-    RESERVE_SLICE = 10,     /* then 20, 40, 80 */
+    RESERVE_SLICE = 10,     /* then 20, 40, … */
     OLD_SHARE = 10,         /* a copy is old where one step of so many came after it */
     GROWN_BYTES = 1 << 20,  /* less is no finding */
     STOP_SHARE = 1000,      /* one nanosecond of so many may be spent on stops … */
-    FREE_STOP_MS = 20,      /* … beyond these, */
+    FREE_STOP_MS = 100,     /* … beyond these, */
     READ_SHARE = 50,        /* and of a CPU, for all of the job, on reading … */
-    FREE_READ_MS = 1000,    /* … beyond these */
+    FREE_READ_MS = 5000,    /* … beyond these: three copies of a job with torch */
     BYTES_PER_STOP_NS = 12, /* 1 GB in pages of 4 KiB: 76 ms, measured */
     DIGITS = 9,
 };
@@ -50,7 +50,7 @@ static void notice(struct seep_snapshot_policy *p, const struct seep_snapshot_mo
         p->gap = now->by_step ? FIRST_STEP : FIRST_SLICE;
         p->reserve = now->by_step ? RESERVE_STEP : RESERVE_SLICE;
         p->last = 0;
-        p->least_bytes = now->live_bytes;
+        p->least_bytes = p->forked ? 0 : now->live_bytes;
         p->said_dear = false;
     }
     if (now->live_bytes < p->least_bytes)
@@ -152,7 +152,7 @@ void seep_snapshot_policy_done(struct seep_snapshot_policy *p,
     if (since >= p->gap)
         p->gap = since + since / 2;
     p->least_bytes = now->live_bytes;
-    p->said_dear = false;
+    p->forked = p->said_dear = false;
     p->reserve = 0;
     p->last = now->step;
     note_stop(p, stop_ns);
@@ -168,5 +168,6 @@ void seep_snapshot_policy_reserved(struct seep_snapshot_policy *p,
 void seep_snapshot_policy_after_fork(struct seep_snapshot_policy *p)
 {
     p->begun = false;
+    p->forked = true;
     p->stop_ns = p->last_stop_ns = 0;
 }

@@ -24,6 +24,7 @@ struct seep_snapshot_policy {
     uint32_t n_passed; /* those of the list that have come by */
     /* From here on zero at first. */
     bool begun;
+    bool forked;          /* and not copied since: all that it says to be live was made since */
     bool by_step;         /* what `origin` and `gap` count */
     uint32_t origin;      /* the first step that was seen */
     uint32_t gap;         /* from there to the next copy, */
