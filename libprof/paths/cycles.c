@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-/* Instances of the user's classes first: they tell most. */
-enum { OWN_MEMBER = 1, OTHER_MEMBER = 40, NOT_SEEN = 0 };
+/* Instances of the user's classes first, then functions: they tell most. */
+enum { OWN_MEMBER = 1, FUNCTION = 20, OTHER_MEMBER = 40, NOT_SEEN = 0 };
 
 /* The nodes that nobody reaches, with the edges among them (cycles may go through C++), and
  * Tarjan's search for strongly connected components, without recursion. */
@@ -126,6 +126,13 @@ static void search_from(struct search *s, uint32_t start, uint32_t *counter)
     }
 }
 
+static unsigned cost_of(const struct seep_pytype *type)
+{
+    if (type->flags & SEEP_PY_HEAP_TYPE && type->kind == SEEP_PYTYPE_OTHER)
+        return OWN_MEMBER;
+    return type->kind == SEEP_PYTYPE_FUNCTION ? FUNCTION : OTHER_MEMBER;
+}
+
 /* Only what the collector tracks can be in one. */
 static void add_roots(struct search *s)
 {
@@ -138,10 +145,7 @@ static void add_roots(struct search *s)
         const struct seep_pytype *type =
             seep_python_type(heap, seep_memory_word(heap->memory, object + SEEP_PY_TYPE));
         if (type && type->flags & SEEP_PY_GC)
-            seep_reach_add(s->reach, s->dead[i],
-                           type->flags & SEEP_PY_HEAP_TYPE && type->kind == SEEP_PYTYPE_OTHER
-                               ? OWN_MEMBER
-                               : OTHER_MEMBER);
+            seep_reach_add(s->reach, s->dead[i], cost_of(type));
     }
 }
 

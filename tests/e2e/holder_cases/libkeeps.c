@@ -1,0 +1,33 @@
+/* Ways of C to keep memory, or to forget it. */
+#include <stdlib.h>
+
+struct link {
+    struct link *next;
+};
+
+void *kept[64];
+__thread void *kept_by_thread[64];
+struct link *head;
+
+void forget(size_t n)
+{
+    volatile char *block = malloc(n);
+    block[0] = 1;
+}
+
+void keep(int i, size_t n)
+{
+    kept[i] = malloc(n);
+}
+
+void keep_for_thread(int i, size_t n)
+{
+    kept_by_thread[i] = malloc(n);
+}
+
+void push(size_t n)
+{
+    struct link *link = malloc(n);
+    link->next = head;
+    head = link;
+}
