@@ -206,9 +206,9 @@ const struct seep_pytype *seep_python_object(struct seep_heap *heap, uint64_t ad
     if (room < sizeof words || !heap->python.layout ||
         !seep_memory_read(heap->memory, address, words, sizeof words))
         return NULL;
-    if (heap->python.layout->minor >= 14) /* the upper half are flags */
-        words[0] &= UINT32_MAX;
-    if ((int64_t)words[0] <= 0 || words[0] >> 40)
+    if (heap->python.layout->minor >= 14) /* above are flags; an address is a free object's next */
+        words[0] &= UINT64_C(0xffffffffffff);
+    if ((int64_t)words[0] <= 0 || words[0] >> (heap->python.layout->minor >= 14 ? 32 : 40))
         return NULL;
     const struct seep_pytype *type = seep_python_type(heap, words[1]);
     return type && (uint64_t)type->basic <= room ? type : NULL;
