@@ -145,6 +145,7 @@ const char *seep_label_word_text(enum seep_label_word word)
         [SEEP_WORD_ELEMENT] = "an element",
         [SEEP_WORD_CLOSURE] = "__closure__",
         [SEEP_WORD_DEFAULTS] = "__defaults__",
+        [SEEP_WORD_KWDEFAULTS] = "__kwdefaults__",
         [SEEP_WORD_CODE] = "__code__",
         [SEEP_WORD_GLOBALS] = "__globals__",
         [SEEP_WORD_BASES] = "__bases__",

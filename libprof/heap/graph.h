@@ -33,6 +33,7 @@ enum seep_label_kind {
     SEEP_LABEL_NONE,
     SEEP_LABEL_ATTRIBUTE, /* address of the name, a str */
     SEEP_LABEL_MEMBER,    /* address of the name, a C string of the type's */
+    SEEP_LABEL_KNOWN,     /* index of a field that CPython or a library keeps (py_fields.h) */
     SEEP_LABEL_WORD,      /* index in seep_label_words */
     SEEP_LABEL_KEY,       /* address of the key */
     SEEP_LABEL_INDEX,     /* the index */
@@ -119,6 +120,7 @@ enum seep_label_word {
     SEEP_WORD_ELEMENT,
     SEEP_WORD_CLOSURE,
     SEEP_WORD_DEFAULTS,
+    SEEP_WORD_KWDEFAULTS,
     SEEP_WORD_CODE,
     SEEP_WORD_GLOBALS,
     SEEP_WORD_BASES,

@@ -1,5 +1,7 @@
 #include "libprof/heap/memory.h"
 
+#include "libprof/base/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,9 +132,7 @@ size_t seep_memory_text(struct seep_memory *memory, uint64_t address, char *to, 
     size_t n = 0;
     const uint8_t *bytes;
 
-    while (n + 1 < capacity && (bytes = bytes_at(memory, address + n)) && *bytes) {
-        to[n++] = *bytes < ' ' || *bytes >= 127 ? '?' : (char)*bytes;
-    }
-    to[n] = '\0';
-    return n;
+    while (n + 1 < capacity && (bytes = bytes_at(memory, address + n)) && *bytes)
+        to[n++] = (char)*bytes;
+    return seep_text_clean_in_place(to, n);
 }

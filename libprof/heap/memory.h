@@ -43,7 +43,7 @@ bool seep_memory_read(struct seep_memory *memory, uint64_t address, void *to, si
 bool seep_memory_has(struct seep_memory *memory, uint64_t address, size_t n);
 
 /* Copies a text that ends with a zero byte, cut to `capacity`; returns its length, 0 where there is
- * none. What is not printable ASCII becomes '?'. */
+ * none. Control characters and what is not UTF-8 become '?'. */
 size_t seep_memory_text(struct seep_memory *memory, uint64_t address, char *to, size_t capacity);
 
 /* Where `n` bytes lie that were read before: most do. NULL: they have to be asked for. */

@@ -17,7 +17,7 @@ enum {
     MOST_OF = 90,       /* per cent: a line whose bytes are lost */
     ENOUGH = 80,        /* per cent of a line that are free without a holder: who else holds some,
                          * as variables of the step that runs do, is no keeper */
-    MUCH_OF = 50,       /* per cent: of a line that cycles hold */
+    MUCH_OF = 50,       /* per cent: of a line that cycles hold, of a way that its holder does */
     WORTH_A_PATH = 5,   /* per cent of a line that a further way must explain, */
     WORTH_A_WORD = 50,  /* and one that begins in no object: such words may be stale */
     WORTH_A_HOLDER = 2, /* and that must become free with a further holder */
@@ -84,6 +84,8 @@ static size_t ways_to(const struct asking *a, uint32_t line, bool cycles, struct
             n++;
         }
         a->way_of[i] = ways[at].number;
+        if (a->reach->distance[i] > a->reach->distance[ways[at].example])
+            ways[at].example = i; /* the farthest: of a list, its end */
         ways[at].blocks++;
         ways[at].bytes += a->reach->heap->nodes[i].bytes;
     }
@@ -149,22 +151,33 @@ static void choose_example(const struct asking *a, struct way *way, uint32_t hol
     way->example = best;
 }
 
+/* The last node that nearly all blocks of a way share with the one to `asked`, and how deep it is.
+ */
+static uint32_t common_with(const struct asking *a, const struct way *way, uint32_t asked,
+                            size_t *depth)
+{
+    uint32_t nodes[MAX_NODES], root;
+    size_t n = seep_path_nodes(a->reach, asked, nodes, MAX_NODES, &root);
+
+    *depth = n < MAX_NODES ? depth_of(a, way, nodes, n) : 0;
+    return *depth ? nodes[n - *depth] : SEEP_NODE_NONE;
+}
+
 /* The last node that the ways to nearly all those blocks share, from the root on; SEEP_NODE_NONE:
  * nothing. Any block may be an outlier, so several are asked. */
 static uint32_t common_node(const struct asking *a, struct way *way)
 {
-    uint32_t nodes[MAX_NODES], root, best = SEEP_NODE_NONE;
     uint64_t seen = 0;
-    size_t deepest = 0;
+    size_t deepest, depth;
+    uint32_t best = common_with(a, way, way->example, &deepest);
 
     for (uint32_t i = 0; i < a->reach->heap->n_blocks; i++) {
         if (a->way_of[i] != way->number || seen++ % (way->blocks / ASKED + 1))
             continue;
-        size_t n = seep_path_nodes(a->reach, i, nodes, MAX_NODES, &root);
-        size_t depth = n < MAX_NODES ? depth_of(a, way, nodes, n) : 0;
+        uint32_t node = common_with(a, way, i, &depth);
         if (depth > deepest) {
             deepest = depth;
-            best = nodes[n - depth];
+            best = node;
             way->example = i;
         }
     }
@@ -325,8 +338,9 @@ static int answer_line(struct asking *a, struct seep_answer *answer)
     for (size_t h = 0; h < SEEP_REACH_EXCLUDED; h++)
         a->reach->excluded[h] = SEEP_NODE_NONE;
     seep_reach_put_back(a->reach, &a->kept);
-    if (answer->n_paths > 1)
-        answer->state = SEEP_HOLD_SHARED;
+    if (answer->n_paths > 1 &&
+        per_cent(answer->paths[0].sole_bytes, answer->paths[0].bytes) < MUCH_OF)
+        answer->state = SEEP_HOLD_SHARED; /* else each holds a part */
     return rc;
 }
 

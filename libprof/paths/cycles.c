@@ -6,8 +6,9 @@
 
 #include <stdlib.h>
 
-/* Instances with attributes first: those say how the cycle is closed. */
-enum { OWN_MEMBER = 1, OTHER_MEMBER = 40, NOT_SEEN = 0 };
+/* Instances of the user's classes with attributes first, which say how the cycle is closed; then
+ * functions. */
+enum { OWN_MEMBER = 1, FUNCTION = 20, OTHER_MEMBER = 40, NOT_SEEN = 0 };
 
 /* The nodes that nobody reaches, with the edges among them (cycles may go through C++), and
  * Tarjan's search for strongly connected components, without recursion. */
@@ -147,6 +148,14 @@ static bool has_attributes(struct seep_heap *heap, uint32_t node, const struct s
     return any;
 }
 
+static unsigned cost_of(struct seep_heap *heap, uint32_t node, const struct seep_pytype *type)
+{
+    if (type->flags & SEEP_PY_HEAP_TYPE && type->kind == SEEP_PYTYPE_OTHER &&
+        has_attributes(heap, node, type))
+        return OWN_MEMBER;
+    return type->kind == SEEP_PYTYPE_FUNCTION ? FUNCTION : OTHER_MEMBER;
+}
+
 /* Only what the collector tracks can be in one. */
 static void add_roots(struct search *s)
 {
@@ -159,11 +168,7 @@ static void add_roots(struct search *s)
         const struct seep_pytype *type =
             seep_python_type(heap, seep_memory_word(heap->memory, object + SEEP_PY_TYPE));
         if (type && type->flags & SEEP_PY_GC)
-            seep_reach_add(s->reach, s->dead[i],
-                           type->flags & SEEP_PY_HEAP_TYPE && type->kind == SEEP_PYTYPE_OTHER &&
-                                   has_attributes(heap, s->dead[i], type)
-                               ? OWN_MEMBER
-                               : OTHER_MEMBER);
+            seep_reach_add(s->reach, s->dead[i], cost_of(heap, s->dead[i], type));
     }
 }
 

@@ -38,13 +38,11 @@ static bool is_machinery(const char *file)
 static uint64_t end_of_data(struct seep_heap *heap, const struct seep_map *map)
 {
     enum { PHOFF = 32, PHNUM = 56, PH = 56, LOAD = 1, ADDRESS = 16, MEMORY = 40, MOST = 64 };
-    const struct seep_map *first = map;
+    const struct seep_map *first = seep_maps_first(heap->maps, map);
     uint64_t low = UINT64_MAX, high = 0;
 
     if (map->kind != SEEP_MAP_BSS)
         return map->end;
-    while (first > heap->maps->list && first[-1].file == map->file)
-        first--;
     uint32_t n = seep_memory_u32(heap->memory, first->start + PHNUM) & 0xffff;
     uint64_t at = first->start + seep_memory_word(heap->memory, first->start + PHOFF);
     for (uint32_t i = 0; i < n && i < MOST; i++, at += PH) {
