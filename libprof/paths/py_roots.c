@@ -40,8 +40,7 @@ static void walk_frames(struct seep_heap *heap, uint64_t thread, seep_root_taker
         frame = frames[n];
         if (l->minor >= 12 && seep_memory_u8(heap->memory, frame + l->frame_owner) >= SHIM_FRAME)
             continue;
-        struct seep_root root = {SEEP_ROOT_FRAME, seep_python_frame_code(heap, frame), NULL,
-                                 false};
+        struct seep_root root = {SEEP_ROOT_FRAME, seep_python_frame_code(heap, frame), NULL, false};
         (void)seep_python_text(heap, word_at(heap, root.at + l->code_file), file, sizeof file);
         begin(heap, &root, seep_python_file_is_library(file) ? LIBRARY_FRAME : OWN_FRAME);
         seep_python_walk_frame(heap, frame, 0, true);

@@ -255,17 +255,17 @@ TEST(a_short_job_has_copies_in_reserve)
     ck_assert_uint_eq(reserve(true, 100, MS, at, N(at)), 1);
     ck_assert_uint_eq(at[0], 6);
     begin(NULL);
-    ck_assert_uint_eq(reserve(false, 300, MS, at, N(at)), 4);
-    ck_assert_mem_eq(at, ((uint32_t[]){10, 20, 40, 80}), 4 * sizeof(*at));
+    ck_assert_uint_eq(reserve(false, 300, MS, at, N(at)), 5);
+    ck_assert_mem_eq(at, ((uint32_t[]){10, 20, 40, 80, 160}), 5 * sizeof(*at));
 }
 
 TEST(a_reserve_leaves_half_of_the_free_time_to_copies_that_are_read)
 {
     uint32_t at[8];
     begin(NULL);
-    ck_assert_uint_eq(reserve(false, 90, 4 * MS, at, N(at)), 2);
+    ck_assert_uint_eq(reserve(false, 90, 20 * MS, at, N(at)), 2);
     begin(NULL);
-    ck_assert_uint_eq(reserve(false, 90, 18 * MS, at, N(at)), 1);
+    ck_assert_uint_eq(reserve(false, 90, 90 * MS, at, N(at)), 1);
 }
 
 TEST(while_modules_are_imported_there_is_no_reserve)
