@@ -100,7 +100,7 @@ static void walk_dtv(struct seep_heap *heap, uint64_t thread_pointer, seep_root_
 static void walk_thread(struct seep_heap *heap, const struct seep_map *map, uint64_t at,
                         seep_root_taker *begin)
 {
-    begin(heap, &(struct seep_root){SEEP_ROOT_THREAD, map->start, map, false}, THREAD);
+    begin(heap, &(struct seep_root){SEEP_ROOT_THREAD, map->start, map, true}, THREAD);
     scan(heap, at - map->start > THREAD_BELOW ? at - THREAD_BELOW : map->start,
          map->end - at > THREAD_ABOVE ? at + THREAD_ABOVE : map->end);
 }

@@ -16,7 +16,7 @@ def printed(holders):
 def brief(holders):
     if not holders:
         return "no answer"
-    return "%s: %s" % (holders["state"], " | ".join(p["text"] for p in holders["paths"]) or "nobody")
+    return ": ".join([holders["state"]] + [" | ".join(p["text"] for p in holders["paths"])] * bool(holders["paths"]))
 
 
 def share(holders):
