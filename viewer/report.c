@@ -5,6 +5,7 @@
 #include "libprof/gate/gate.h"
 #include "viewer/output.h"
 #include "viewer/viewer.h"
+#include "viewer/watch/ask.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -16,12 +17,17 @@ struct report_options {
     const char *out;   /* NULL: standard output */
     const char *roles; /* NULL: the shipped ones */
     bool all;
+    bool holders; /* ask the job, which runs, who holds its memory now */
 };
 
 static const struct option long_options[] = {
-    {"format", required_argument, NULL, 'f'}, {"output", required_argument, NULL, 'o'},
-    {"all", no_argument, NULL, 'a'},          {"roles", required_argument, NULL, 'r'},
-    {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
+    {"format", required_argument, NULL, 'f'},
+    {"output", required_argument, NULL, 'o'},
+    {"all", no_argument, NULL, 'a'},
+    {"roles", required_argument, NULL, 'r'},
+    {"holders", no_argument, NULL, 'H'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
 };
 
 /* Formats that show verdicts: what `seep check` without budgets would say. */
@@ -76,6 +82,9 @@ static int read_options(int argc, char **argv, struct report_options *o)
         case 'a':
             o->all = true;
             break;
+        case 'H':
+            o->holders = true;
+            break;
         case 'r':
             o->roles = optarg;
             break;
@@ -106,6 +115,20 @@ static void complain_unreadable(const char *const *dirs, size_t n)
     }
 }
 
+/* Where nobody can be asked, the report is as it is without. */
+static void ask_holders(const char *dir)
+{
+    struct seep_asked asked;
+    struct seep_error err = {0};
+
+    if (seep_ask_holders(dir, &asked, &err) < 0)
+        seep_complain("%s: %s: the report has what was read of the job before",
+                      err.file[0] ? err.file : dir, err.text);
+    else if (asked.n_answered < asked.n_asked)
+        seep_complain("%s: %zu of %zu processes have not answered: try again where they allocate",
+                      dir, asked.n_asked - asked.n_answered, asked.n_asked);
+}
+
 int seep_report_main(int argc, char **argv)
 {
     struct report_options options = {.format = formats};
@@ -117,6 +140,8 @@ int seep_report_main(int argc, char **argv)
         return status;
     struct seep_analysis_options analysis = {.all_sites = options.all, .roles_file = options.roles};
     const char *const *dirs = (const char *const *)(argv + optind);
+    for (int i = 0; options.holders && i < argc - optind; i++)
+        ask_holders(dirs[i]);
     if (seep_analyse(dirs, (size_t)(argc - optind), &analysis, &report, &err) < 0) {
         seep_output_complain_analysis(&err, dirs[0], options.roles);
         return SEEP_EXIT_UNUSABLE;

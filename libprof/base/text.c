@@ -58,26 +58,33 @@ static int is_control(const unsigned char *p, size_t length)
             (p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9));
 }
 
-char *seep_text_clean(const char *bytes, size_t n)
+size_t seep_text_clean_in_place(char *text, size_t n)
 {
-    char *text = malloc(n + 1);
     size_t k = 0;
 
-    if (!text)
-        return NULL;
     for (size_t i = 0; i < n;) {
-        const unsigned char *p = (const unsigned char *)bytes + i;
-        size_t length = sequence(p, n - i);
-        if (length == 0 || is_control(p, length)) {
+        size_t length = sequence((const unsigned char *)text + i, n - i);
+        if (length == 0 || is_control((const unsigned char *)text + i, length)) {
             text[k++] = '?';
             i += length ? length : 1;
             continue;
         }
-        memcpy(text + k, p, length);
+        memmove(text + k, text + i, length);
         k += length;
         i += length;
     }
-    text[k] = 0;
+    text[k] = '\0';
+    return k;
+}
+
+char *seep_text_clean(const char *bytes, size_t n)
+{
+    char *text = malloc(n + 1);
+
+    if (!text)
+        return NULL;
+    memcpy(text, bytes, n);
+    seep_text_clean_in_place(text, n);
     return text;
 }
 

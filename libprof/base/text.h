@@ -14,6 +14,9 @@ const char *seep_text_size(double bytes, char text[SEEP_SIZE_TEXT]);
  * Allocates the result (free() it); NULL without memory. */
 char *seep_text_clean(const char *bytes, size_t n);
 
+/* The same of `n` bytes that have room for one more, which ends them. Returns how many are left. */
+size_t seep_text_clean_in_place(char *text, size_t n);
+
 /* Whether it is valid UTF-8 (RFC 3629). Allocates: nothing. */
 bool seep_text_is_utf8(const char *text);
 

@@ -3,18 +3,14 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "libprof/code/dwarf_scopes.h"
-
-/* From the C++ runtime library; C has no header for it. */
-char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
+#include "libprof/code/elf_file.h"
 
 enum { MAX_INLINES = 16, MAX_NAME_BYTES = 480, UNSIZED_BYTES = 4096 };
 
@@ -107,36 +103,14 @@ static const char *keep_text(struct seep_symbols *s, const char *bytes)
 
 static const char *keep_demangled(struct seep_symbols *s, const char *name)
 {
-    int status = -1;
-    char *plain = strncmp(name, "_Z", 2) == 0 ? __cxa_demangle(name, NULL, NULL, &status) : NULL;
-    const char *kept = keep_text(s, plain && status == 0 ? plain : name);
+    char *plain = seep_elf_demangle(name);
+    const char *kept = keep_text(s, plain ? plain : name);
 
     free(plain);
     return kept;
 }
 
 /* ---- files ------------------------------------------------------------------------------- */
-
-static Elf *open_elf(const char *path, int *fd)
-{
-    struct stat st;
-
-    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (*fd < 0)
-        return NULL;
-    Elf *elf = NULL;
-    if (!fstat(*fd, &st) && S_ISREG(st.st_mode))
-        elf = elf_begin(*fd, ELF_C_READ_MMAP, NULL);
-    if (elf && elf_kind(elf) != ELF_K_ELF) {
-        elf_end(elf);
-        elf = NULL;
-    }
-    if (!elf) {
-        close(*fd);
-        *fd = -1;
-    }
-    return elf;
-}
 
 static bool same_build_id(Elf *elf, const char *wanted)
 {
@@ -151,24 +125,6 @@ static bool same_build_id(Elf *elf, const char *wanted)
     return strcmp(hex, wanted) == 0;
 }
 
-static Elf_Scn *find_section(Elf *elf, uint32_t type, const char *name)
-{
-    size_t names;
-    Elf_Scn *scn = NULL;
-
-    if (elf_getshdrstrndx(elf, &names))
-        return NULL;
-    while ((scn = elf_nextscn(elf, scn))) {
-        GElf_Shdr header;
-        if (!gelf_getshdr(scn, &header))
-            continue;
-        const char *its = elf_strptr(elf, names, header.sh_name);
-        if ((name && its && strcmp(its, name) == 0) || (!name && header.sh_type == type))
-            return scn;
-    }
-    return NULL;
-}
-
 static void open_debug_file(struct module_file *file, const char *build_id)
 {
     char path[256];
@@ -177,7 +133,7 @@ static void open_debug_file(struct module_file *file, const char *build_id)
         strspn(build_id, "0123456789abcdef") != strlen(build_id))
         return;
     snprintf(path, sizeof path, "/usr/lib/debug/.build-id/%.2s/%s.debug", build_id, build_id + 2);
-    file->debug_elf = open_elf(path, &file->debug_fd);
+    file->debug_elf = seep_elf_open(path, &file->debug_fd);
 }
 
 static bool open_module(struct seep_symbols *s, uint32_t module, struct module_file *file)
@@ -189,7 +145,7 @@ static bool open_module(struct seep_symbols *s, uint32_t module, struct module_f
     *file = (struct module_file){.fd = -1, .debug_fd = -1};
     if (path[0] != '/' || !s->may_look)
         return false;
-    file->elf = open_elf(path, &file->fd);
+    file->elf = seep_elf_open(path, &file->fd);
     if (!file->elf)
         return false;
     if (m->build_id && !same_build_id(file->elf, build_id)) {
@@ -198,12 +154,12 @@ static bool open_module(struct seep_symbols *s, uint32_t module, struct module_f
         return false;
     }
     Elf *with_lines = file->elf;
-    if (!find_section(file->elf, 0, ".debug_info")) {
+    if (!seep_elf_section(file->elf, 0, ".debug_info")) {
         open_debug_file(file, build_id);
         with_lines = file->debug_elf;
     }
-    if (with_lines && find_section(with_lines, 0, ".debug_info") &&
-        find_section(with_lines, 0, ".debug_line"))
+    if (with_lines && seep_elf_section(with_lines, 0, ".debug_info") &&
+        seep_elf_section(with_lines, 0, ".debug_line"))
         file->dwarf = dwarf_begin_elf(with_lines, DWARF_C_READ, NULL);
     return true;
 }
@@ -269,7 +225,7 @@ static void offer_to_all(struct query *queries, size_t n, const GElf_Sym *symbol
 static bool scan_table(Elf *elf, uint32_t type, struct query *queries, size_t n)
 {
     GElf_Shdr header;
-    Elf_Scn *scn = find_section(elf, type, NULL);
+    Elf_Scn *scn = seep_elf_section(elf, type, NULL);
     Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
 
     if (!data || !gelf_getshdr(scn, &header) || !header.sh_entsize)

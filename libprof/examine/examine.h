@@ -20,7 +20,7 @@ struct seep_examine_request {
     uint32_t pid;               /* of the process that it is a copy of, */
     uint64_t start_ns;          /* which began then, */
     uint32_t process;           /* and has this place in the job's table */
-    const char *source;         /* "optimizer", "told", "time", "request" */
+    const char *source;         /* "optimizer", "told", "time", "request", "end" */
     uint64_t stop_ns;           /* may be set as late as by release() */
     void (*release)(void *arg); /* called once the copy is no longer needed; NULL: nothing */
     void *arg;

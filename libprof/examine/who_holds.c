@@ -1,6 +1,7 @@
 #include "libprof/examine/who_holds.h"
 
 #include "libprof/base/json_build.h"
+#include "libprof/code/data_symbols.h"
 #include "libprof/heap/pymalloc.h"
 
 #include <stdio.h>
@@ -13,7 +14,7 @@
 enum {
     MOST_NODES = 5 * 1000 * 1000,
     MOST_OWN = 1 << 16,
-    MOST_RUNS = 12, /* searches for what would be free */
+    MOST_RUNS = 4, /* for what would be free: most of a heap lies behind few holders */
 };
 
 struct asked {
@@ -122,6 +123,25 @@ static int search(struct asked *a)
     return rc ? rc : seep_reach_run(&a->reach);
 }
 
+/* A variable of C is called by its symbol, where the file on disk has it. */
+static void name_global(const struct asked *a, struct seep_path *path)
+{
+    const struct seep_map *map = path->root.map;
+    char symbol[SEEP_HOP_NAME];
+
+    if (path->root_address &&
+        seep_data_symbol(seep_maps_file(&a->maps, map), seep_maps_first(&a->maps, map)->start,
+                         path->root_address, symbol, sizeof symbol))
+        snprintf(path->root_name, sizeof path->root_name, "%s", symbol);
+}
+
+static void name_globals(const struct asked *a, struct seep_who_answers *answers)
+{
+    for (size_t i = 0; i < answers->n; i++)
+        for (size_t k = 0; k < answers->lines[i].n_paths; k++)
+            name_global(a, &answers->lines[i].paths[k].path);
+}
+
 static int answer(struct asked *a, struct seep_who_answers *answers)
 {
     const struct seep_question question = {.line_of_site = a->lines,
@@ -136,12 +156,15 @@ static int answer(struct asked *a, struct seep_who_answers *answers)
     if (n < 0)
         return n;
     answers->n = (size_t)n;
+    name_globals(a, answers);
     if (answers->why_not)
         return 0;
     if (a->memory.full)
         answers->why_not = "its heap is larger than what is kept of it";
-    else if (a->question->head->python_version && !a->heap.python.layout)
+    if (a->question->head->python_version && !a->heap.python.layout) {
         answers->why_not = "this version of Python is not known";
+        answers->n = 0; /* what is held by its objects would look lost */
+    }
     return 0;
 }
 

@@ -350,7 +350,7 @@ struct seep_job {
     uint32_t reserved;
     struct seep_snapshot_slot snapshot;
     struct seep_snapshot_reads snapshots;
-    uint64_t reserved_2[2];
+    uint64_t reserved_2;
     struct seep_folded folded[SEEP_MAX_FOLDED];
     uint16_t by_pid[SEEP_PID_HINTS]; /* pid % SEEP_PID_HINTS: index + 1 of the last that had one
                                         like it */

@@ -49,6 +49,7 @@ enum seep_snapshot_state {
 enum seep_snapshot_source {
     SEEP_SNAPSHOT_BY_STEP = 1, /* a step of the job came by */
     SEEP_SNAPSHOT_ASKED,       /* the job called seep_holders() */
+    SEEP_SNAPSHOT_AT_END,      /* Python takes its modules apart, or the process calls _exit() */
 };
 
 /* Why a copy that was due was not made, or could not be read. */
@@ -68,19 +69,24 @@ enum seep_snapshot_refusal {
     SEEP_N_SNAPSHOT_REFUSALS = 16,
 };
 
-/* The job's only one: processes wait for their turn. 56 bytes. */
+/* The job's only one: processes wait for their turn. 64 bytes. */
 struct seep_snapshot_slot {
     uint32_t state;  /* enum seep_snapshot_state; a futex's word */
     uint32_t reader; /* pid of who reads; 0: nobody would, and nobody makes a copy */
     uint32_t copy;   /* pid of the copy */
     uint32_t process_plus_1;
-    uint64_t snapshot; /* address of its struct seep_snapshot */
-    uint64_t taken_ns; /* when: CLOCK_MONOTONIC */
-    uint64_t stop_ns;  /* how long the thread that made it was stopped */
-    uint32_t source;   /* enum seep_snapshot_source */
-    uint32_t reading;  /* the copy that is read, or was last, by somebody who is still at work on
-                        * what it had; 0: nobody is. By the launcher */
-    uint32_t reserved[2];
+    uint64_t snapshot;   /* address of its struct seep_snapshot */
+    uint64_t taken_ns;   /* when: CLOCK_MONOTONIC */
+    uint64_t stop_ns;    /* how long the thread that made it was stopped */
+    uint32_t source;     /* enum seep_snapshot_source */
+    uint32_t reading;    /* the copy that is read, or was last, by somebody who is still at work on
+                          * what it had; 0: nobody is. By the launcher */
+    uint32_t in_reserve; /* it is read as the job ends, and goes where a better one is due; 0: at
+                          * once */
+    uint32_t wanted; /* somebody outside asks for a copy of this process (its place in the table +
+                      * 1) at the next occasion; 0: nobody, or it has been tried */
+    uint32_t step;   /* of the copy, 0: slices of time */
+    uint32_t reserved;
 };
 
 /* What became of those of a process: in its profile's header. */

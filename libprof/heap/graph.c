@@ -36,13 +36,16 @@ static int make_index(struct seep_heap *heap)
     heap->n_regions = (heap->highest >> REGION_BITS) - heap->first_region + 1;
     heap->page_tables = calloc(heap->n_regions, sizeof *heap->page_tables);
     heap->outside = calloc(2 * MAX_OUTSIDE, sizeof *heap->outside);
-    if (!heap->page_tables || !heap->outside)
+    heap->region_first = malloc(heap->n_regions * sizeof *heap->region_first);
+    if (!heap->page_tables || !heap->outside || !heap->region_first)
         return -SEEP_ENOMEM;
-    for (uint32_t i = 0; i < heap->n_blocks;) {
-        uint32_t **table =
-            &heap->page_tables[(heap->nodes[i].start >> REGION_BITS) - heap->first_region];
-        if (!(*table = page_table_of(heap, &i)))
+    for (uint64_t r = 0, i = 0; r < heap->n_regions; r++) {
+        uint32_t at = heap->region_first[r] = (uint32_t)i;
+        if (at == heap->n_blocks || heap->starts[at] >> REGION_BITS != heap->first_region + r)
+            continue;
+        if (!(heap->page_tables[r] = page_table_of(heap, &at)))
             return -SEEP_ENOMEM;
+        i = at;
     }
     return 0;
 }
@@ -79,6 +82,11 @@ int seep_graph_init(struct seep_heap *heap, const struct seep_snapshot_block *bl
             heap->nodes[heap->n_blocks++] = heap->nodes[i];
     }
     heap->n_nodes = heap->n_blocks;
+    heap->starts = malloc((heap->n_blocks + 1u) * sizeof *heap->starts);
+    if (!heap->starts)
+        return -SEEP_ENOMEM;
+    for (uint32_t i = 0; i < heap->n_blocks; i++)
+        heap->starts[i] = heap->nodes[i].start;
     heap->lowest = kept ? heap->nodes[0].start : 1;
     heap->highest = kept ? seep_node_end(&heap->nodes[heap->n_blocks - 1]) : 1;
     return make_index(heap);
@@ -89,7 +97,9 @@ void seep_graph_fini(struct seep_heap *heap)
     for (size_t i = 0; heap->page_tables && i < heap->n_regions; i++)
         free(heap->page_tables[i]);
     free(heap->page_tables);
+    free(heap->region_first);
     free(heap->outside);
+    free(heap->starts);
     free(heap->nodes);
 }
 
@@ -97,13 +107,15 @@ uint32_t seep_heap_find(const struct seep_heap *heap, uint64_t address)
 {
     if (address < heap->lowest || address >= heap->highest)
         return SEEP_NODE_NONE;
-    const uint32_t *table = heap->page_tables[(address >> REGION_BITS) - heap->first_region];
+    uint64_t region = (address >> REGION_BITS) - heap->first_region;
+    const uint32_t *table = heap->page_tables[region];
     uint64_t page = (address >> PAGE_BITS) % REGION_PAGES;
-    uint32_t low = table ? table[page] : 0, high = table ? table[page + 1] : heap->n_blocks;
+    uint32_t low = table ? table[page] : heap->region_first[region];
+    uint32_t high = table ? table[page + 1] : low;
 
     while (low < high) { /* the first that begins beyond it */
         uint32_t middle = low + (high - low) / 2;
-        if (heap->nodes[middle].start <= address)
+        if (heap->starts[middle] <= address)
             low = middle + 1;
         else
             high = middle;
@@ -133,6 +145,7 @@ const char *seep_label_word_text(enum seep_label_word word)
         [SEEP_WORD_ELEMENT] = "an element",
         [SEEP_WORD_CLOSURE] = "__closure__",
         [SEEP_WORD_DEFAULTS] = "__defaults__",
+        [SEEP_WORD_KWDEFAULTS] = "__kwdefaults__",
         [SEEP_WORD_CODE] = "__code__",
         [SEEP_WORD_GLOBALS] = "__globals__",
         [SEEP_WORD_BASES] = "__bases__",

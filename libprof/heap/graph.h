@@ -33,6 +33,7 @@ enum seep_label_kind {
     SEEP_LABEL_NONE,
     SEEP_LABEL_ATTRIBUTE, /* address of the name, a str */
     SEEP_LABEL_MEMBER,    /* address of the name, a C string of the type's */
+    SEEP_LABEL_KNOWN,     /* index of a field that CPython or a library keeps (py_fields.h) */
     SEEP_LABEL_WORD,      /* index in seep_label_words */
     SEEP_LABEL_KEY,       /* address of the key */
     SEEP_LABEL_INDEX,     /* the index */
@@ -76,13 +77,17 @@ struct seep_heap {
     struct seep_node *nodes;
     uint32_t n_blocks; /* those of the heap, by address; then those outside */
     uint32_t n_nodes, capacity;
+    uint64_t *starts;         /* [n_blocks] of the nodes, side by side: they are searched most */
     uint64_t lowest, highest; /* of the heap's nodes */
     uint64_t first_region, n_regions;
-    uint32_t **page_tables; /* by region of 64 MiB: the first node at or behind each page */
+    uint32_t *
+        *page_tables; /* by region of 64 MiB: the first node at or behind each page, or NULL */
+    uint32_t *region_first; /* [n_regions] the first node at or behind each */
     uint32_t *outside;      /* hash from addresses: node + 1, 0 free */
     struct seep_python python;
     seep_edge_taker *take;
-    void *taker;             /* its own */
+    void *taker;      /* its own */
+    bool owners_only; /* words of objects that do not own what they point to are passed over */
     bool node_is_attributes; /* of the dict that is walked: it is an instance's or a module's */
 };
 
@@ -115,6 +120,7 @@ enum seep_label_word {
     SEEP_WORD_ELEMENT,
     SEEP_WORD_CLOSURE,
     SEEP_WORD_DEFAULTS,
+    SEEP_WORD_KWDEFAULTS,
     SEEP_WORD_CODE,
     SEEP_WORD_GLOBALS,
     SEEP_WORD_BASES,

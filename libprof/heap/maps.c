@@ -110,3 +110,10 @@ const struct seep_map *seep_maps_at(const struct seep_maps *maps, uint64_t addre
     }
     return low < maps->n && maps->list[low].start <= address ? &maps->list[low] : NULL;
 }
+
+const struct seep_map *seep_maps_first(const struct seep_maps *maps, const struct seep_map *map)
+{
+    while (map > maps->list && map[-1].file == map->file)
+        map--;
+    return map;
+}

@@ -36,6 +36,9 @@ void seep_maps_fini(struct seep_maps *maps);
 /* The mapping that `address` lies in, or NULL. */
 const struct seep_map *seep_maps_at(const struct seep_maps *maps, uint64_t address);
 
+/* The first of the mappings of a mapping's file, which lies before it. */
+const struct seep_map *seep_maps_first(const struct seep_maps *maps, const struct seep_map *map);
+
 /* The path of a mapping's file, "" where it has none. */
 static inline const char *seep_maps_file(const struct seep_maps *maps, const struct seep_map *map)
 {

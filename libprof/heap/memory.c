@@ -1,5 +1,7 @@
 #include "libprof/heap/memory.h"
 
+#include "libprof/base/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,8 +72,10 @@ static void fetch(struct seep_memory *memory, struct seep_memory_chunk *chunk)
 
 static const struct seep_memory_chunk *chunk_of(struct seep_memory *memory, uint64_t number)
 {
-    if (memory->last.number_plus_1 == number + 1)
-        return &memory->last;
+    struct seep_memory_chunk *recent = &memory->recent[number % SEEP_MEMORY_RECENT];
+
+    if (recent->number_plus_1 == number + 1)
+        return recent;
     if ((!memory->table || (memory->n + 1) * 3 > memory->mask * 2) && !grow(memory)) {
         memory->full = true;
         return NULL;
@@ -82,8 +86,8 @@ static const struct seep_memory_chunk *chunk_of(struct seep_memory *memory, uint
         memory->n++;
         fetch(memory, chunk);
     }
-    memory->last = *chunk;
-    return &memory->last;
+    *recent = *chunk;
+    return recent;
 }
 
 /* Bytes from `address` on, up to the end of its page; NULL where it cannot be read. */
@@ -128,9 +132,7 @@ size_t seep_memory_text(struct seep_memory *memory, uint64_t address, char *to, 
     size_t n = 0;
     const uint8_t *bytes;
 
-    while (n + 1 < capacity && (bytes = bytes_at(memory, address + n)) && *bytes) {
-        to[n++] = *bytes < ' ' || *bytes >= 127 ? '?' : (char)*bytes;
-    }
-    to[n] = '\0';
-    return n;
+    while (n + 1 < capacity && (bytes = bytes_at(memory, address + n)) && *bytes)
+        to[n++] = (char)*bytes;
+    return seep_text_clean_in_place(to, n);
 }

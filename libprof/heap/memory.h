@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { SEEP_MEMORY_PAGE = 4096, SEEP_MEMORY_CHUNK_BITS = 16 };
+enum { SEEP_MEMORY_PAGE = 4096, SEEP_MEMORY_CHUNK_BITS = 16, SEEP_MEMORY_RECENT = 1024 };
 #define SEEP_MEMORY_CHUNK (UINT64_C(1) << SEEP_MEMORY_CHUNK_BITS)
 
 /* Copies [address, address + n) to `to`, and returns how many bytes from the start could be read.
@@ -30,7 +30,7 @@ struct seep_memory {
     bool full;
     struct seep_memory_chunk *table;
     size_t mask, n;
-    struct seep_memory_chunk last;
+    struct seep_memory_chunk recent[SEEP_MEMORY_RECENT]; /* by number */
 };
 
 void seep_memory_init(struct seep_memory *memory, seep_memory_source *source, void *context,
@@ -43,19 +43,31 @@ bool seep_memory_read(struct seep_memory *memory, uint64_t address, void *to, si
 bool seep_memory_has(struct seep_memory *memory, uint64_t address, size_t n);
 
 /* Copies a text that ends with a zero byte, cut to `capacity`; returns its length, 0 where there is
- * none. What is not printable ASCII becomes '?'. */
+ * none. Control characters and what is not UTF-8 become '?'. */
 size_t seep_memory_text(struct seep_memory *memory, uint64_t address, char *to, size_t capacity);
 
-/* 0 where it cannot be read. Most words lie where the last one did. */
+/* Where `n` bytes lie that were read before: most do. NULL: they have to be asked for. */
+static inline const uint8_t *seep_memory_seen(const struct seep_memory *memory, uint64_t address,
+                                              size_t n)
+{
+    uint64_t number = address >> SEEP_MEMORY_CHUNK_BITS;
+    const struct seep_memory_chunk *chunk = &memory->recent[number % SEEP_MEMORY_RECENT];
+    size_t at = (size_t)(address % SEEP_MEMORY_CHUNK);
+
+    return chunk->number_plus_1 == number + 1 && at % SEEP_MEMORY_PAGE <= SEEP_MEMORY_PAGE - n &&
+                   chunk->pages >> at / SEEP_MEMORY_PAGE & 1
+               ? chunk->bytes + at
+               : NULL;
+}
+
+/* 0 where it cannot be read. */
 static inline uint64_t seep_memory_word(struct seep_memory *memory, uint64_t address)
 {
-    size_t at = (size_t)(address % SEEP_MEMORY_CHUNK);
     uint64_t value;
+    const uint8_t *seen = seep_memory_seen(memory, address, sizeof value);
 
-    if (memory->last.number_plus_1 == (address >> SEEP_MEMORY_CHUNK_BITS) + 1 &&
-        at % SEEP_MEMORY_PAGE <= SEEP_MEMORY_PAGE - sizeof value &&
-        memory->last.pages >> at / SEEP_MEMORY_PAGE & 1) {
-        memcpy(&value, memory->last.bytes + at, sizeof value);
+    if (seen) {
+        memcpy(&value, seen, sizeof value);
         return value;
     }
     return seep_memory_read(memory, address, &value, sizeof value) ? value : 0;
@@ -64,12 +76,22 @@ static inline uint64_t seep_memory_word(struct seep_memory *memory, uint64_t add
 static inline uint32_t seep_memory_u32(struct seep_memory *memory, uint64_t address)
 {
     uint32_t value;
+    const uint8_t *seen = seep_memory_seen(memory, address, sizeof value);
+
+    if (seen) {
+        memcpy(&value, seen, sizeof value);
+        return value;
+    }
     return seep_memory_read(memory, address, &value, sizeof value) ? value : 0;
 }
 
 static inline uint8_t seep_memory_u8(struct seep_memory *memory, uint64_t address)
 {
     uint8_t value;
+    const uint8_t *seen = seep_memory_seen(memory, address, sizeof value);
+
+    if (seen)
+        return *seen;
     return seep_memory_read(memory, address, &value, sizeof value) ? value : 0;
 }
 

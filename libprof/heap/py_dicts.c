@@ -1,6 +1,7 @@
 #include "libprof/heap/py_dicts.h"
 
 #include "libprof/heap/edges.h"
+#include "libprof/heap/py_text.h"
 
 enum { MAX_ENTRIES = 1 << 27, OLD_HEAD = 40, NEW_HEAD = 32, GENERAL = 24, TEXT_KEYS = 16 };
 

@@ -3,6 +3,10 @@
 #include "libprof/heap/edges.h"
 #include "libprof/heap/py_dicts.h"
 #include "libprof/heap/py_frames.h"
+#include "libprof/heap/py_shape.h"
+#include "libprof/heap/py_text.h"
+
+#include <string.h>
 
 enum { MAX_LENGTH = 1 << 27, MAX_SCANNED = 1 << 20 };
 
@@ -37,7 +41,7 @@ static void walk_list(struct seep_heap *heap, uint64_t object)
 static void walk_tuple(struct seep_heap *heap, const struct seep_node *node, uint64_t object)
 {
     int64_t n = (int64_t)word_at(heap, object + SEEP_PY_SIZE);
-    uint64_t items = object + SEEP_PY_TUPLE_ITEMS;
+    uint64_t items = object + heap->python.layout->tuple_items;
 
     if (node->bytes && n > (int64_t)((seep_node_end(node) - items) / 8))
         n = (int64_t)((seep_node_end(node) - items) / 8);
@@ -83,11 +87,12 @@ static void walk_function(struct seep_heap *heap, uint64_t object)
 {
     const struct seep_python_layout *l = heap->python.layout;
 
+    seep_python_keep_text(heap, word_at(heap, object + l->function_name));
     seep_edge_exact(heap, word_at(heap, object + l->function_closure), named(SEEP_WORD_CLOSURE), 1);
     seep_edge_exact(heap, word_at(heap, object + l->function_defaults), named(SEEP_WORD_DEFAULTS),
                     1);
-    seep_edge_exact(heap, word_at(heap, object + l->function_kwdefaults), named(SEEP_WORD_DEFAULTS),
-                    1);
+    seep_edge_exact(heap, word_at(heap, object + l->function_kwdefaults),
+                    named(SEEP_WORD_KWDEFAULTS), 1);
     seep_edge_exact(heap, word_at(heap, object + l->function_dict),
                     seep_label_of(SEEP_LABEL_HIDDEN, 0), 1);
     seep_edge_exact(heap, word_at(heap, object + l->function_code), named(SEEP_WORD_CODE), 20);
@@ -115,16 +120,28 @@ static void walk_type(struct seep_heap *heap, const struct seep_node *node, uint
                    SEEP_COST_TYPE);
 }
 
+/* What is in it are no addresses, but bytes, and what they were used for before. */
+static void spare(struct seep_heap *heap, uint64_t address)
+{
+    uint32_t n = seep_heap_find(heap, address);
+
+    if (n != SEEP_NODE_NONE && heap->nodes[n].kind == SEEP_NODE_UNKNOWN)
+        heap->nodes[n].kind = SEEP_NODE_RAW;
+}
+
 /* An array's elements are no addresses, unless they are objects. */
 static void walk_array(struct seep_heap *heap, uint64_t object)
 {
-    enum { DATA = 16, DESCRIPTOR = 56, KIND = 24 };
+    enum { DATA = 16 };
     uint64_t data = word_at(heap, object + DATA);
-    uint32_t n = seep_heap_find(heap, data);
+    int64_t n = seep_python_array_objects(heap, object);
 
-    if (seep_memory_u8(heap->memory, word_at(heap, object + DESCRIPTOR) + KIND) != 'O' &&
-        n != SEEP_NODE_NONE && heap->nodes[n].kind == SEEP_NODE_UNKNOWN)
-        heap->nodes[n].kind = SEEP_NODE_RAW;
+    if (n >= 0) {
+        seep_edge_raw(heap, data);
+        walk_items(heap, data, n);
+        return;
+    }
+    spare(heap, data);
     seep_edge_maybe(heap, data, named(SEEP_WORD_DATA), 1, SEEP_COST_NEVER);
 }
 
@@ -165,36 +182,57 @@ static void walk_frame_object(struct seep_heap *heap, uint64_t object)
         seep_python_walk_frame(heap, frame, SEEP_COST_NAMED, false);
 }
 
-static bool is_member(const struct seep_pytype *type, int64_t at, uint64_t *name)
+static bool is_member(const struct seep_pytype *type, int64_t at, seep_label *label)
 {
     for (size_t i = 0; i < type->n_members; i++)
         if (type->members[i].offset == at) {
-            *name = type->members[i].name;
+            *label = type->members[i].label;
             return true;
         }
     return false;
 }
 
+/* CDataObject: what lies at b_ptr is its own where b_needsfree says so; no other word is. */
+static bool is_borrowed(struct seep_heap *heap, uint64_t object, int64_t offset, uint64_t word)
+{
+    enum { B_PTR = 16, B_NEEDSFREE = 24 };
+    uint32_t n = seep_heap_find(heap, word);
+
+    return n != SEEP_NODE_NONE && heap->nodes[n].kind != SEEP_NODE_PYTHON &&
+           !(offset == B_PTR && seep_memory_u32(heap->memory, object + B_NEEDSFREE));
+}
+
+/* Whose blocks are bytes: of files, arrays of numbers, maps. */
+static bool holds_bytes(const struct seep_pytype *type)
+{
+    return strncmp(type->name, "_io.", 4) == 0 || strcmp(type->name, "bytearray") == 0 ||
+           strcmp(type->name, "array.array") == 0;
+}
+
 /* The fields of an object that nobody described: members have names, other words may be addresses.
  */
 static void walk_fields(struct seep_heap *heap, const struct seep_node *node, uint64_t object,
-                        const struct seep_pytype *type)
+                        const struct seep_pytype *type, uint64_t from)
 {
-    uint64_t to = object + (uint64_t)type->basic, name;
+    uint64_t to = object + (uint64_t)type->basic;
+    bool bytes = holds_bytes(type);
+    seep_label label;
 
     if (node->bytes && (type->item || to > seep_node_end(node)))
         to = seep_node_end(node);
     if (to > object + MAX_SCANNED)
         to = object + MAX_SCANNED;
-    for (uint64_t at = object + 16; at + 8 <= to; at += 8) {
+    for (uint64_t at = object + from; at + 8 <= to; at += 8) {
         int64_t offset = (int64_t)(at - object);
         uint64_t word = word_at(heap, at);
         if (!word || (type->weak_offset && offset == type->weak_offset) ||
             (type->dict_offset > 0 && offset == type->dict_offset))
             continue;
-        if (is_member(type, offset, &name))
-            seep_edge_exact(heap, word, seep_label_of(SEEP_LABEL_MEMBER, name), SEEP_COST_NAMED);
-        else
+        if (bytes)
+            spare(heap, word);
+        if (is_member(type, offset, &label))
+            seep_edge_exact(heap, word, label, SEEP_COST_NAMED);
+        else if (!heap->owners_only || !type->borrows || !is_borrowed(heap, object, offset, word))
             seep_edge_maybe(heap, word, seep_label_of(SEEP_LABEL_OFFSET, (uint64_t)offset), 1,
                             SEEP_COST_UNNAMED);
     }
@@ -204,7 +242,39 @@ static void walk_members(struct seep_heap *heap, uint64_t object, const struct s
 {
     for (size_t i = 0; i < type->n_members; i++)
         seep_edge_exact(heap, word_at(heap, object + (uint64_t)type->members[i].offset),
-                        seep_label_of(SEEP_LABEL_MEMBER, type->members[i].name), SEEP_COST_NAMED);
+                        type->members[i].label, SEEP_COST_NAMED);
+}
+
+/* The links of a list that has both ends in the cache: what holds them is its dict. */
+static void walk_link(struct seep_heap *heap, uint64_t object)
+{
+    enum { KEY = 40, RESULT = 48 };
+
+    seep_edge_exact(heap, word_at(heap, object + KEY), named(SEEP_WORD_KEY), SEEP_COST_NAMED + 2);
+    seep_edge_exact(heap, word_at(heap, object + RESULT), seep_label_of(SEEP_LABEL_HIDDEN, 0), 0);
+}
+
+/* Its attributes in a thread are the values of a dict that has one for each thread. */
+static void take_thread(struct seep_heap *heap, uint64_t key, uint64_t value, void *context)
+{
+    (void)key;
+    (void)context;
+    seep_edge_exact(heap, value, seep_label_of(SEEP_LABEL_HIDDEN, 0), 0);
+}
+
+static void walk_local(struct seep_heap *heap, uint64_t object)
+{
+    /* a key (up to 3.12), arguments, keywords, weak references, dicts */
+    const uint64_t first = heap->python.layout->minor < 13 ? 24 : 16, place = first + 24;
+    uint64_t dicts = word_at(heap, object + place);
+    const struct seep_pytype *type = seep_python_object(heap, dicts, 1 << 20);
+
+    for (uint64_t at = first; at <= first + 8; at += 8)
+        seep_edge_exact(heap, word_at(heap, object + at), seep_label_of(SEEP_LABEL_OFFSET, at),
+                        SEEP_COST_UNNAMED);
+    if (type && type->kind == SEEP_PYTYPE_DICT)
+        seep_python_dict_each(heap, dicts, take_thread, NULL);
+    seep_edge_exact(heap, dicts, seep_label_of(SEEP_LABEL_OFFSET, place), SEEP_COST_UNNAMED);
 }
 
 /* What follows what is the type's own: a subclass's slots and attributes, its class. */
@@ -214,9 +284,13 @@ static void walk_rest(struct seep_heap *heap, uint32_t n, uint64_t object,
     seep_python_walk_attributes(heap, n, type);
     switch (type->kind) {
     case SEEP_PYTYPE_OTHER:
+        walk_fields(heap, &heap->nodes[n], object, type, 16);
+        break;
     case SEEP_PYTYPE_ARRAY:
-    case SEEP_PYTYPE_LRU:
-        walk_fields(heap, &heap->nodes[n], object, type);
+        walk_fields(heap, &heap->nodes[n], object, type, SEEP_PY_ARRAY_BASE);
+        break;
+    case SEEP_PYTYPE_LRU: /* before that: the ends of its list, whose links its cache holds */
+        walk_fields(heap, &heap->nodes[n], object, type, SEEP_PY_LRU_WRAPPER);
         break;
     case SEEP_PYTYPE_DICT: /* OrderedDict, defaultdict */
         seep_heap_scan(heap, object + 48, object + (uint64_t)type->basic, object, 3,
@@ -235,8 +309,19 @@ static void walk_text(struct seep_heap *heap, const struct seep_node *node, uint
     enum { COMPACT = 1 << 5 };
 
     if (node->bytes && !(seep_memory_u32(heap->memory, object + SEEP_PY_TEXT_STATE) & COMPACT))
-        seep_edge_raw(heap,
-                      word_at(heap, object + (heap->python.layout->text_ascii == 48 ? 72 : 56)));
+        seep_edge_raw(heap, word_at(heap, object + heap->python.layout->text_compact));
+}
+
+/* The same of what the standard library keeps in C. */
+static bool walk_of_library(struct seep_heap *heap, uint64_t object, const struct seep_pytype *type)
+{
+    if (type->kind == SEEP_PYTYPE_LINK)
+        walk_link(heap, object);
+    else if (type->kind == SEEP_PYTYPE_LOCAL)
+        walk_local(heap, object);
+    else if (type->kind == SEEP_PYTYPE_LRU)
+        seep_edge_exact(heap, word_at(heap, object + SEEP_PY_LRU_CACHE), named(SEEP_WORD_CACHE), 0);
+    return type->kind != SEEP_PYTYPE_LINK;
 }
 
 /* What kinds of objects refer to by themselves. False: that is all. */
@@ -268,9 +353,6 @@ static bool walk_own(struct seep_heap *heap, uint32_t n, uint64_t object,
     case SEEP_PYTYPE_ARRAY:
         walk_array(heap, object);
         return true;
-    case SEEP_PYTYPE_LRU:
-        seep_edge_exact(heap, word_at(heap, object + SEEP_PY_LRU_CACHE), named(SEEP_WORD_CACHE), 0);
-        return true;
     case SEEP_PYTYPE_TYPE:
         walk_type(heap, node, object);
         return false;
@@ -299,7 +381,7 @@ static bool walk_own(struct seep_heap *heap, uint32_t n, uint64_t object,
         walk_frame_object(heap, object);
         return false;
     default:
-        return true;
+        return walk_of_library(heap, object, type);
     }
 }
 

@@ -2,8 +2,9 @@
 
 #include "libprof/heap/edges.h"
 #include "libprof/heap/py_dicts.h"
+#include "libprof/heap/py_text.h"
 
-enum { MAX_VARIABLES = 10000, MAX_STACK = 100000, TAGS = 3 };
+enum { MAX_VARIABLES = 10000, MAX_STACK = 100000, TAGS = 3, A_NUMBER = 3, NOT_COUNTED = 1 };
 
 static uint64_t word_at(struct seep_heap *heap, uint64_t address)
 {
@@ -49,7 +50,7 @@ static uint64_t name_of(struct seep_heap *heap, const struct variables *v, int64
     for (; which < 2 && i >= v->n[which]; which++)
         i -= v->n[which];
     return i < length_of(heap, v->names[which])
-               ? word_at(heap, v->names[which] + SEEP_PY_TUPLE_ITEMS + (uint64_t)i * 8)
+               ? word_at(heap, v->names[which] + heap->python.layout->tuple_items + (uint64_t)i * 8)
                : 0;
 }
 
@@ -58,8 +59,8 @@ static int64_t stack_of(struct seep_heap *heap, uint64_t frame, int64_t n_variab
 {
     const struct seep_python_layout *l = heap->python.layout;
 
-    if (l->frame_top == SEEP_PY_NO_FIELD || l->minor < 10) {
-        uint64_t top = l->minor < 10 ? word_at(heap, frame + l->frame_top) : 0;
+    if (l->frame_top == SEEP_PY_NO_FIELD || l->minor < 10 || l->minor >= 14) {
+        uint64_t top = l->frame_top != SEEP_PY_NO_FIELD ? word_at(heap, frame + l->frame_top) : 0;
         uint64_t first = frame + l->frame_locals + (uint64_t)n_variables * 8;
         return top > first ? (int64_t)((top - first) / 8) : 0;
     }
@@ -67,10 +68,32 @@ static int64_t stack_of(struct seep_heap *heap, uint64_t frame, int64_t n_variab
     return top > n_variables ? top - n_variables : 0;
 }
 
+/* What a frame has in a place; 0: no reference that is counted. */
+static uint64_t value_at(struct seep_heap *heap, uint64_t place)
+{
+    uint64_t value = word_at(heap, place);
+
+    if (!heap->python.layout->tagged)
+        return value;
+    return (value & TAGS) == A_NUMBER ? 0 : value & ~(uint64_t)NOT_COUNTED;
+}
+
+static void walk_variable(struct seep_heap *heap, uint64_t value, uint64_t name, unsigned cost)
+{
+    seep_python_keep_text(heap, name);
+    seep_edge_exact(heap, value, seep_label_of(SEEP_LABEL_LOCAL, name),
+                    cost + seep_python_cost(heap, value) - SEEP_COST_NAMED);
+}
+
+uint64_t seep_python_frame_code(struct seep_heap *heap, uint64_t frame)
+{
+    return word_at(heap, frame + heap->python.layout->frame_code) & ~(uint64_t)TAGS;
+}
+
 void seep_python_walk_frame(struct seep_heap *heap, uint64_t frame, unsigned cost, bool running)
 {
     const struct seep_python_layout *l = heap->python.layout;
-    uint64_t code = word_at(heap, frame + l->frame_code) & ~(uint64_t)TAGS;
+    uint64_t code = seep_python_frame_code(heap, frame);
     const struct seep_pytype *type = seep_python_object(heap, code, 1 << 20);
 
     if (!type || type->kind != SEEP_PYTYPE_CODE)
@@ -81,13 +104,12 @@ void seep_python_walk_frame(struct seep_heap *heap, uint64_t frame, unsigned cos
     if (n_stack < 0 || deepest < 0 || n_stack > deepest || n_stack > MAX_STACK)
         n_stack = 0;
     for (int64_t i = 0; i < v.all + n_stack; i++) {
-        uint64_t value = word_at(heap, frame + l->frame_locals + (uint64_t)i * 8);
+        uint64_t value = value_at(heap, frame + l->frame_locals + (uint64_t)i * 8);
         if (i < v.all)
-            seep_edge_exact(heap, value, seep_label_of(SEEP_LABEL_LOCAL, name_of(heap, &v, i)),
-                            cost + seep_python_cost(heap, value) - SEEP_COST_NAMED);
+            walk_variable(heap, value, name_of(heap, &v, i), cost);
         else if (running) /* beyond its top lies what is stale */
             seep_edge_maybe(heap, value, seep_label_of(SEEP_LABEL_TEMPORARY, 0), SEEP_COST_NEVER,
-                            cost + 6);
+                            cost + SEEP_COST_STALE);
         else
             seep_edge_exact(heap, value, seep_label_of(SEEP_LABEL_TEMPORARY, 0), cost + 4);
     }

@@ -8,4 +8,7 @@
  * has written down where it ends. */
 void seep_python_walk_frame(struct seep_heap *heap, uint64_t frame, unsigned cost, bool running);
 
+/* Address of a frame's code object. */
+uint64_t seep_python_frame_code(struct seep_heap *heap, uint64_t frame);
+
 #endif

@@ -8,7 +8,7 @@
     .frame_object_frame = SEEP_PY_NO_FIELD, .code_n_locals = 28, .code_names = 72,                 \
     .code_frees = 80, .code_cells = 88, .code_stack = 32, .code_file = 104, .code_name = 112,      \
     .code_qualname = 112, .generator_frame = 16, .generator_state = SEEP_PY_NO_FIELD, .values = 0, \
-    .text_ascii = 48, .dict_place = SEEP_DICT_BY_OFFSET
+    .text_ascii = 48, .text_compact = 72, .tuple_items = 24, .dict_place = SEEP_DICT_BY_OFFSET
 
 #define OLD_FUNCTION                                                                               \
     .function_closure = 48, .function_globals = 24, .function_code = 16, .function_defaults = 32,  \
@@ -22,14 +22,14 @@
 #define LARGE_POOLS .pool_bytes = 16384, .arena_bytes = 1024 * 1024
 
 #define FRAMES_ALONE                                                                               \
-    .frame_top = 64, .frame_locals = 72, .frame_object_frame = 24, .code_names = 96,               \
-    .code_cells = SEEP_PY_NO_FIELD, .code_frees = SEEP_PY_NO_FIELD, .code_file = 112,              \
-    .code_name = 120, .code_qualname = 128, .new_keys = true, NEW_FUNCTION, LARGE_POOLS
+    .frame_top = 64, .frame_object_frame = 24, .code_names = 96, .code_cells = SEEP_PY_NO_FIELD,   \
+    .code_frees = SEEP_PY_NO_FIELD, .code_file = 112, .code_name = 120, .code_qualname = 128,      \
+    .new_keys = true, NEW_FUNCTION, LARGE_POOLS
 
 #define NEWER_FRAMES                                                                               \
-    .frame_code = 0, .frame_back = 8, .frame_owner = 70, .frame_dict = 40, .frame_globals = 24,    \
-    .code_n_locals = 72, .code_stack = 64, .type_keys = 880, .generator_frame = 72,                \
-    .generator_state = 67, .text_ascii = 40
+    .frame_code = 0, .frame_back = 8, .frame_dict = 40, .frame_globals = 24, .code_n_locals = 72,  \
+    .code_stack = 64, .type_keys = 880, .generator_frame = 72, .generator_state = 67,              \
+    .text_ascii = 40, .text_compact = 56
 
 static const struct seep_python_layout layouts[] = {
     {.minor = 8,
@@ -67,6 +67,8 @@ static const struct seep_python_layout layouts[] = {
      .frame_code = 32,
      .frame_back = 48,
      .frame_owner = 69,
+     .frame_locals = 72,
+     .tuple_items = 24,
      .frame_dict = 24,
      .frame_globals = 8,
      .code_n_locals = 76,
@@ -76,10 +78,14 @@ static const struct seep_python_layout layouts[] = {
      .generator_state = 75,
      .values = 0,
      .text_ascii = 48,
+     .text_compact = 72,
      .dict_place = SEEP_DICT_VALUES_FIRST},
     {.minor = 12,
      FRAMES_ALONE,
      NEWER_FRAMES,
+     .frame_owner = 70,
+     .frame_locals = 72,
+     .tuple_items = 24,
      .runtime_interpreters = 40,
      .interpreter_threads = 72,
      .interpreter_modules = 944,
@@ -91,10 +97,29 @@ static const struct seep_python_layout layouts[] = {
     {.minor = 13,
      FRAMES_ALONE,
      NEWER_FRAMES,
+     .frame_owner = 70,
+     .frame_locals = 72,
+     .tuple_items = 24,
      .runtime_interpreters = 632,
      .interpreter_next = 7264,
      .interpreter_threads = 7344,
      .interpreter_modules = 7656,
+     .thread_frame = 72,
+     .cframe_frame = SEEP_PY_NO_FIELD,
+     .thread_dict = 128,
+     .values = 8,
+     .dict_place = SEEP_DICT_INLINE},
+    {.minor = 14,
+     FRAMES_ALONE,
+     NEWER_FRAMES,
+     .frame_owner = 74,
+     .frame_locals = 80,
+     .tagged = true,
+     .tuple_items = 32,
+     .runtime_interpreters = 808,
+     .interpreter_next = 7272,
+     .interpreter_threads = 7344,
+     .interpreter_modules = 7688,
      .thread_frame = 72,
      .cframe_frame = SEEP_PY_NO_FIELD,
      .thread_dict = 128,

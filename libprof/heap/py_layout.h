@@ -20,20 +20,23 @@ struct seep_python_layout {
     /* PyThreadState; frame is that, or (3.11, 3.12) its cframe, which has the frame */
     uint16_t thread_frame, cframe_frame, thread_dict;
     /* PyFrameObject up to 3.10, _PyInterpreterFrame from then on. `top` counts what is on its stack
-     * (from 3.11 on, locals included), or is where that ends (up to 3.10). */
+     * (3.11 to 3.13, locals included), or is where that ends (up to 3.9, and in 3.14). */
     uint16_t frame_code, frame_back, frame_owner, frame_dict, frame_globals, frame_top,
         frame_locals;
     uint16_t frame_object_frame; /* of PyFrameObject, from 3.11 on */
     /* PyCodeObject; from 3.11 on all variables stand in one table of names */
     uint16_t code_n_locals, code_names, code_cells, code_frees, code_stack;
     uint16_t code_file, code_name, code_qualname;
+    uint16_t tuple_items;     /* PyTupleObject.ob_item */
     uint16_t type_keys;       /* PyHeapTypeObject.ht_cached_keys */
     uint16_t generator_frame; /* a PyFrameObject up to 3.10, the frame itself from then on */
     uint16_t generator_state; /* PyGenObject.gi_frame_state */
     uint16_t values;          /* of PyDictValues: where they begin */
-    uint16_t text_ascii;      /* of PyASCIIObject: where characters begin */
+    uint16_t text_ascii;      /* size of PyASCIIObject: where characters of ASCII texts begin */
+    uint16_t text_compact;    /* of PyCompactUnicodeObject: where others begin */
     uint16_t function_closure, function_globals, function_code, function_defaults;
     uint16_t function_kwdefaults, function_dict, function_name;
+    bool tagged;                      /* what frames hold has tags in its lowest two bits */
     bool new_keys;                    /* PyDictKeysObject as from 3.11 on */
     uint8_t dict_place;               /* enum seep_python_dict_place */
     uint32_t pool_bytes, arena_bytes; /* of the allocator of small objects */
@@ -78,7 +81,6 @@ enum {
     SEEP_PY_DICT_KEYS = 32,
     SEEP_PY_DICT_VALUES = 40,
     SEEP_PY_LIST_ITEMS = 24,
-    SEEP_PY_TUPLE_ITEMS = 24,
     SEEP_PY_SET_USED = 24,
     SEEP_PY_SET_MASK = 32,
     SEEP_PY_SET_TABLE = 40,
@@ -92,9 +94,10 @@ enum {
     SEEP_PY_TEXT_LENGTH = 16,
     SEEP_PY_TEXT_STATE = 32,
     SEEP_PY_DEQUE_MOST = 64,
-    SEEP_PY_LRU_CACHE =
-        72,                /* lru_cache_object: an element of a list (56), wrapper, typed, cache, */
-    SEEP_PY_LRU_MOST = 96, /* hits, func, maxsize */
+    SEEP_PY_LRU_WRAPPER = 56, /* lru_cache_object: an element of a list (56), wrapper, */
+    SEEP_PY_LRU_CACHE = 72,   /* typed, cache, */
+    SEEP_PY_LRU_MOST = 96,    /* hits, func, maxsize */
+    SEEP_PY_ARRAY_BASE = 48,  /* numpy's: data, n axes, axes, strides, base */
 };
 
 /* Of tp_flags. */

@@ -1,6 +1,7 @@
 #include "libprof/heap/py_types.h"
 
 #include "libprof/heap/graph.h"
+#include "libprof/heap/py_fields.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,10 @@ static enum seep_pytype_kind kind_of_name(const char *name)
         {"collections.deque", SEEP_PYTYPE_DEQUE},
         {"mappingproxy", SEEP_PYTYPE_PROXY},
         {"functools._lru_cache_wrapper", SEEP_PYTYPE_LRU},
+        {"functools._lru_list_elem", SEEP_PYTYPE_LINK},
+        {"_thread._local", SEEP_PYTYPE_LOCAL},
+        {"ContextVar", SEEP_PYTYPE_VARIABLE},
+        {"_contextvars.ContextVar", SEEP_PYTYPE_VARIABLE},
         {"int", SEEP_PYTYPE_LEAF},
         {"bool", SEEP_PYTYPE_LEAF},
         {"float", SEEP_PYTYPE_LEAF},
@@ -80,6 +85,38 @@ static enum seep_pytype_kind kind_of(struct seep_heap *heap, const struct seep_p
     return SEEP_PYTYPE_OTHER;
 }
 
+/* A pointer of ctypes is told by its metaclass. */
+static bool is_of_ctypes(struct seep_heap *heap, uint64_t address)
+{
+    uint64_t meta = seep_memory_word(heap->memory, address + SEEP_PY_TYPE);
+    char name[SEEP_PYTYPE_NAME];
+
+    (void)seep_memory_text(heap->memory, seep_memory_word(heap->memory, meta + SEEP_PY_TYPE_NAME),
+                           name, sizeof name);
+    return strncmp(name, "_ctypes.", 8) == 0;
+}
+
+static void add_member(struct seep_pytype *type, int64_t offset, seep_label label)
+{
+    for (size_t i = 0; i < type->n_members; i++)
+        if (type->members[i].offset == offset)
+            return;
+    if (type->n_members < SEEP_PYTYPE_MEMBERS)
+        type->members[type->n_members++] = (struct seep_pymember){offset, label};
+}
+
+static void add_known_fields(struct seep_heap *heap, struct seep_pytype *type, uint64_t base)
+{
+    uint64_t text = seep_memory_word(heap->memory, base + SEEP_PY_TYPE_NAME);
+    char name[SEEP_PYTYPE_NAME];
+    int64_t offset;
+    size_t index;
+
+    (void)seep_memory_text(heap->memory, text, name, sizeof name);
+    for (size_t i = 0; seep_pyfield_of(name, heap->python.layout->minor, i, &offset, &index); i++)
+        add_member(type, offset, seep_label_of(SEEP_LABEL_KNOWN, index));
+}
+
 /* PyMemberDef: name, type (6 and 16 are objects), offset, flags, doc. */
 static void read_members(struct seep_heap *heap, struct seep_pytype *type)
 {
@@ -91,12 +128,28 @@ static void read_members(struct seep_heap *heap, struct seep_pytype *type)
         for (int i = 0; at && i < MOST && (name = seep_memory_word(heap->memory, at)); i++) {
             uint32_t what = seep_memory_u32(heap->memory, at + 8);
             int64_t offset = (int64_t)seep_memory_word(heap->memory, at + 16);
-            if ((what == T_OBJECT || what == T_OBJECT_EX) && type->n_members < SEEP_PYTYPE_MEMBERS)
-                type->members[type->n_members++] = (struct seep_pymember){offset, name};
+            if ((what == T_OBJECT || what == T_OBJECT_EX) && seep_memory_has(heap->memory, name, 1))
+                add_member(type, offset, seep_label_of(SEEP_LABEL_MEMBER, name));
             at += EACH;
         }
+        add_known_fields(heap, type, base);
         base = seep_memory_word(heap->memory, base + SEEP_PY_TYPE_BASE);
     }
+}
+
+/* One type of the standard library is used without ever having been made ready, up to 3.9. */
+static bool is_ready(struct seep_heap *heap, uint64_t address)
+{
+    char name[SEEP_PYTYPE_NAME];
+
+    if (seep_memory_u32(heap->memory, address + SEEP_PY_TYPE_FLAGS) & SEEP_PY_READY)
+        return true;
+    if (heap->python.layout->minor > 9)
+        return false;
+    (void)seep_memory_text(heap->memory,
+                           seep_memory_word(heap->memory, address + SEEP_PY_TYPE_NAME), name,
+                           sizeof name);
+    return kind_of_name(name) == SEEP_PYTYPE_LINK;
 }
 
 static bool looks_like_type(struct seep_heap *heap, uint64_t address)
@@ -106,9 +159,9 @@ static bool looks_like_type(struct seep_heap *heap, uint64_t address)
     int64_t basic = (int64_t)seep_memory_word(memory, address + SEEP_PY_TYPE_BASIC);
 
     return meta && meta % 8 == 0 &&
-           seep_memory_u32(memory, meta + SEEP_PY_TYPE_FLAGS) & SEEP_PY_IS_TYPE &&
-           seep_memory_u32(memory, address + SEEP_PY_TYPE_FLAGS) & SEEP_PY_READY && basic >= 16 &&
+           seep_memory_u32(memory, meta + SEEP_PY_TYPE_FLAGS) & SEEP_PY_IS_TYPE && basic >= 16 &&
            basic <= MAX_BASIC && seep_memory_has(memory, address, SEEP_PY_TYPE_BYTES) &&
+           is_ready(heap, address) &&
            seep_memory_has(memory, seep_memory_word(memory, address + SEEP_PY_TYPE_NAME), 1);
 }
 
@@ -128,6 +181,7 @@ static struct seep_pytype *read_type(struct seep_heap *heap, uint64_t address)
     (void)seep_memory_text(memory, seep_memory_word(memory, address + SEEP_PY_TYPE_NAME),
                            type->name, sizeof type->name);
     type->kind = kind_of(heap, type);
+    type->borrows = is_of_ctypes(heap, address);
     read_members(heap, type);
     return type;
 }
@@ -162,8 +216,11 @@ const struct seep_pytype *seep_python_object(struct seep_heap *heap, uint64_t ad
     uint64_t words[2];
 
     if (room < sizeof words || !heap->python.layout ||
-        !seep_memory_read(heap->memory, address, words, sizeof words) || (int64_t)words[0] <= 0 ||
-        words[0] >> 40)
+        !seep_memory_read(heap->memory, address, words, sizeof words))
+        return NULL;
+    if (heap->python.layout->minor >= 14) /* above are flags; an address is a free object's next */
+        words[0] &= UINT64_C(0xffffffffffff);
+    if ((int64_t)words[0] <= 0 || words[0] >> (heap->python.layout->minor >= 14 ? 32 : 40))
         return NULL;
     const struct seep_pytype *type = seep_python_type(heap, words[1]);
     return type && (uint64_t)type->basic <= room ? type : NULL;
@@ -182,35 +239,6 @@ const char *seep_pytype_short(const struct seep_pytype *type)
     const char *dot = strrchr(type->name, '.');
 
     return dot ? dot + 1 : type->name;
-}
-
-size_t seep_python_text(struct seep_heap *heap, uint64_t object, char *to, size_t capacity)
-{
-    enum { ASCII = 1 << 6 };
-    const struct seep_pytype *type = seep_python_object(heap, object, MAX_BASIC);
-    uint64_t n = seep_memory_word(heap->memory, object + SEEP_PY_TEXT_LENGTH);
-
-    to[0] = '\0';
-    if (!type || type->kind != SEEP_PYTYPE_TEXT)
-        return 0;
-    if (!(seep_memory_u32(heap->memory, object + SEEP_PY_TEXT_STATE) & ASCII))
-        n = 0;
-    if (n >= capacity)
-        n = capacity - 1;
-    if (!n || !seep_memory_read(heap->memory, object + heap->python.layout->text_ascii, to, n))
-        return 0;
-    to[n] = '\0';
-    for (uint64_t i = 0; i < n; i++)
-        if (to[i] < ' ' || to[i] == 127)
-            to[i] = '?';
-    return n;
-}
-
-bool seep_python_is_text(struct seep_heap *heap, uint64_t object)
-{
-    const struct seep_pytype *type = object ? seep_python_object(heap, object, MAX_BASIC) : NULL;
-
-    return type && type->kind == SEEP_PYTYPE_TEXT;
 }
 
 void seep_python_types_fini(struct seep_python *python)

@@ -25,23 +25,27 @@ enum seep_pytype_kind {
     SEEP_PYTYPE_FRAME,
     SEEP_PYTYPE_GENERATOR,
     SEEP_PYTYPE_WEAK,
-    SEEP_PYTYPE_PROXY, /* mappingproxy */
-    SEEP_PYTYPE_ARRAY, /* numpy.ndarray */
-    SEEP_PYTYPE_LRU,   /* functools.lru_cache */
+    SEEP_PYTYPE_PROXY,    /* mappingproxy */
+    SEEP_PYTYPE_ARRAY,    /* numpy.ndarray */
+    SEEP_PYTYPE_LRU,      /* functools.lru_cache */
+    SEEP_PYTYPE_LINK,     /* what that keeps for a result, where it is bounded */
+    SEEP_PYTYPE_LOCAL,    /* threading.local */
+    SEEP_PYTYPE_VARIABLE, /* of a context: the value that it has cached is the context's */
 };
 
 struct seep_pymember {
     int64_t offset;
-    uint64_t name; /* address of a C string */
+    uint64_t label; /* how it is called, as in an edge of the graph */
 };
 
-enum { SEEP_PYTYPE_NAME = 64, SEEP_PYTYPE_MEMBERS = 24 };
+enum { SEEP_PYTYPE_NAME = 64, SEEP_PYTYPE_MEMBERS = 32 };
 
 struct seep_pytype {
     uint64_t address;
     uint32_t flags;
     int64_t basic, item, dict_offset, weak_offset; /* bytes */
     enum seep_pytype_kind kind;
+    bool borrows;     /* of ctypes: what its objects point to is freed by somebody else */
     size_t n_members; /* those that refer to objects */
     struct seep_pymember members[SEEP_PYTYPE_MEMBERS];
     char name[SEEP_PYTYPE_NAME]; /* as the type has it: often with its module */
@@ -59,13 +63,6 @@ uint64_t seep_python_before(const struct seep_python *python, const struct seep_
 
 /* The type's name without its module. */
 const char *seep_pytype_short(const struct seep_pytype *type);
-
-/* Copies a str object's text, cut; what is not ASCII is '?'. Returns its length, 0 for what is no
- * str. */
-size_t seep_python_text(struct seep_heap *heap, uint64_t object, char *to, size_t capacity);
-
-/* Whether `object` is a str. */
-bool seep_python_is_text(struct seep_heap *heap, uint64_t object);
 
 void seep_python_types_fini(struct seep_python *python);
 

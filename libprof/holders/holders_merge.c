@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The best answer of each process comes first among its own. */
+/* The best answer of each process comes first among its own: what says most of most bytes. At its
+ * end a process may have let go of what it kept. */
 static int by_frame(const void *a, const void *b)
 {
     const struct seep_holders_answer *p = a, *q = b;
@@ -17,6 +18,11 @@ static int by_frame(const void *a, const void *b)
         return order;
     if (p->of->complete != q->of->complete)
         return p->of->complete ? -1 : 1;
+    bool known = p->line->state != SEEP_HOLDERS_UNKNOWN;
+    if (known != (q->line->state != SEEP_HOLDERS_UNKNOWN))
+        return known ? -1 : 1;
+    if (p->line->bytes != q->line->bytes)
+        return p->line->bytes > q->line->bytes ? -1 : 1;
     if (p->of->step != q->of->step)
         return p->of->step > q->of->step ? -1 : 1;
     return (p->line > q->line) - (p->line < q->line);

@@ -2,6 +2,7 @@
 
 #include "libprof/heap/py_shape.h"
 #include "libprof/paths/cycles.h"
+#include "libprof/paths/leave_out.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,9 +14,12 @@ enum {
     ASKED = 3,          /* blocks of a way for what it has in common */
     COMMON = 256,       /* nodes from the root on that ways may share */
     NEARLY_ALL = 95,    /* per cent: blocks of a way that share its beginning */
-    MOST_OF = 90,       /* per cent: a line whose bytes are lost, or free without a holder */
-    MUCH_OF = 50,       /* per cent: of a line that cycles hold */
-    WORTH_A_PATH = 5,   /* per cent of a line that a further way must explain */
+    MOST_OF = 90,       /* per cent: a line whose bytes are lost */
+    ENOUGH = 80,        /* per cent of a line that are free without a holder: who else holds some,
+                         * as variables of the step that runs do, is no keeper */
+    MUCH_OF = 50,       /* per cent: of a line that cycles hold, of a way that its holder does */
+    WORTH_A_PATH = 5,   /* per cent of a line that a further way must explain, */
+    WORTH_A_WORD = 50,  /* and one that begins in no object: such words may be stale */
     WORTH_A_HOLDER = 2, /* and that must become free with a further holder */
 };
 
@@ -37,8 +41,9 @@ struct asking {
     const struct seep_question *question;
     bool *alive;     /* [nodes] somebody, not a cycle, holds it */
     uint8_t *way_of; /* [nodes] of the line that is asked about: a way's number, 0 none */
-    size_t n_runs;
-    struct seep_reach kept;
+    size_t most_walked;
+    struct seep_reach kept;    /* as it was found, */
+    struct seep_reach certain; /* and without cycles and doubtful roots */
 };
 
 static uint32_t line_of(const struct asking *a, uint32_t node)
@@ -79,6 +84,8 @@ static size_t ways_to(const struct asking *a, uint32_t line, bool cycles, struct
             n++;
         }
         a->way_of[i] = ways[at].number;
+        if (a->reach->distance[i] > a->reach->distance[ways[at].example])
+            ways[at].example = i; /* the farthest: of a list, its end */
         ways[at].blocks++;
         ways[at].bytes += a->reach->heap->nodes[i].bytes;
     }
@@ -119,25 +126,63 @@ static size_t depth_of(const struct asking *a, const struct way *way, const uint
     return 0;
 }
 
+static bool is_on_way(const struct asking *a, uint32_t block, uint32_t node)
+{
+    for (; !(block & SEEP_REACH_ROOT); block = a->reach->parent[block])
+        if (block == node)
+            return true;
+    return false;
+}
+
+/* The nearest block stands for all, then the largest: the same one wherever they lie. */
+static void choose_example(const struct asking *a, struct way *way, uint32_t holder)
+{
+    const struct seep_reach *reach = a->reach;
+    uint32_t best = way->example;
+
+    for (uint32_t i = 0; i < reach->heap->n_blocks; i++) {
+        if (a->way_of[i] != way->number || reach->distance[i] > reach->distance[best] ||
+            (reach->distance[i] == reach->distance[best] &&
+             reach->heap->nodes[i].bytes <= reach->heap->nodes[best].bytes))
+            continue;
+        if (is_on_way(a, i, holder))
+            best = i;
+    }
+    way->example = best;
+}
+
+/* The last node that nearly all blocks of a way share with the one to `asked`, and how deep it is.
+ */
+static uint32_t common_with(const struct asking *a, const struct way *way, uint32_t asked,
+                            size_t *depth)
+{
+    uint32_t nodes[MAX_NODES], root;
+    size_t n = seep_path_nodes(a->reach, asked, nodes, MAX_NODES, &root);
+
+    *depth = n < MAX_NODES ? depth_of(a, way, nodes, n) : 0;
+    return *depth ? nodes[n - *depth] : SEEP_NODE_NONE;
+}
+
 /* The last node that the ways to nearly all those blocks share, from the root on; SEEP_NODE_NONE:
  * nothing. Any block may be an outlier, so several are asked. */
 static uint32_t common_node(const struct asking *a, struct way *way)
 {
-    uint32_t nodes[MAX_NODES], root, best = SEEP_NODE_NONE;
     uint64_t seen = 0;
-    size_t deepest = 0;
+    size_t deepest, depth;
+    uint32_t best = common_with(a, way, way->example, &deepest);
 
     for (uint32_t i = 0; i < a->reach->heap->n_blocks; i++) {
         if (a->way_of[i] != way->number || seen++ % (way->blocks / ASKED + 1))
             continue;
-        size_t n = seep_path_nodes(a->reach, i, nodes, MAX_NODES, &root);
-        size_t depth = n < MAX_NODES ? depth_of(a, way, nodes, n) : 0;
+        uint32_t node = common_with(a, way, i, &depth);
         if (depth > deepest) {
             deepest = depth;
-            best = nodes[n - depth];
+            best = node;
             way->example = i;
         }
     }
+    if (best != SEEP_NODE_NONE)
+        choose_example(a, way, best);
     return best;
 }
 
@@ -203,11 +248,22 @@ static uint64_t freed_of(const struct asking *a, uint32_t line)
     return bytes;
 }
 
+static int64_t least_of(const struct asking *a, const struct way *way)
+{
+    uint32_t nodes[MAX_NODES], root;
+
+    (void)seep_path_nodes(a->reach, way->example, nodes, MAX_NODES, &root);
+    enum seep_root_kind kind = a->reach->roots[root].kind;
+    bool word = kind == SEEP_ROOT_STATIC || kind == SEEP_ROOT_THREAD || kind == SEEP_ROOT_STACK;
+    return word ? WORTH_A_WORD : WORTH_A_PATH;
+}
+
 /* Takes one holder away after the other, until most of the line would be free, and tells each. */
 static int find_holders(struct asking *a, struct seep_answer *answer, const struct way *first)
 {
     struct way ways[WAYS], way = *first;
     uint64_t freed = 0;
+    size_t n_worth = 1; /* the others hold nothing that is not held without them as well */
     int rc = 0;
 
     for (size_t h = 0; h < SEEP_REACH_EXCLUDED && !rc; h++) {
@@ -216,32 +272,29 @@ static int find_holders(struct asking *a, struct seep_answer *answer, const stru
         seep_path_of(a->reach, way.example, a->question->keys, &p->path);
         p->blocks = way.blocks;
         p->bytes = way.bytes;
-        answer->n_paths = h + 1;
         p->holder_length = p->holder_bound = -1;
         if (holder != SEEP_NODE_NONE)
             describe_holder(a, holder, way.example, p);
-        if (holder == SEEP_NODE_NONE || a->n_runs >= a->question->most_runs) {
-            answer->n_paths = h ? h : 1; /* a further one would have to be proven */
-            break;
+        if (holder == SEEP_NODE_NONE || a->reach->n_walked >= a->most_walked) {
+            break; /* a further one would have to be proven */
         }
-        a->n_runs++;
+        if (!h)
+            seep_reach_put_back(a->reach, &a->certain);
         a->reach->excluded[h] = holder;
-        a->reach->places.certain = true;
-        rc = seep_reach_run(a->reach);
+        rc = seep_reach_leave_out(a->reach, holder);
         p->sole_bytes = rc ? 0 : freed_of(a, answer->line);
         p->sole_known = !rc;
-        if (h && p->sole_bytes < freed + answer->bytes * WORTH_A_HOLDER / 100) {
-            answer->n_paths = h; /* it holds nothing that others do not hold as well */
-            break;
-        }
+        if (!h || p->sole_bytes >= freed + answer->bytes * WORTH_A_HOLDER / 100)
+            n_worth = h + 1;
         freed = p->sole_bytes;
         size_t n =
-            per_cent(freed, answer->bytes) < MOST_OF ? ways_to(a, answer->line, false, ways) : 0;
+            per_cent(freed, answer->bytes) < ENOUGH ? ways_to(a, answer->line, false, ways) : 0;
         const struct way *next = largest(ways, n);
-        if (!next || per_cent(next->bytes, answer->bytes) < WORTH_A_PATH)
+        if (!next || per_cent(next->bytes, answer->bytes) < least_of(a, next))
             break;
         way = *next;
     }
+    answer->n_paths = n_worth;
     return rc;
 }
 
@@ -284,10 +337,10 @@ static int answer_line(struct asking *a, struct seep_answer *answer)
     rc = find_holders(a, answer, way);
     for (size_t h = 0; h < SEEP_REACH_EXCLUDED; h++)
         a->reach->excluded[h] = SEEP_NODE_NONE;
-    a->reach->places.certain = false;
     seep_reach_put_back(a->reach, &a->kept);
-    if (answer->n_paths > 1)
-        answer->state = SEEP_HOLD_SHARED;
+    if (answer->n_paths > 1 &&
+        per_cent(answer->paths[0].sole_bytes, answer->paths[0].bytes) < MUCH_OF)
+        answer->state = SEEP_HOLD_SHARED; /* else each holds a part */
     return rc;
 }
 
@@ -339,6 +392,29 @@ static int answer_all(struct asking *a, struct sum *sums, struct seep_answer *an
     return rc ? rc : (int)n;
 }
 
+/* Searches for cycles, and once more without what is doubtful. */
+static int complete(struct asking *a)
+{
+    struct seep_reach *reach = a->reach;
+    int rc = seep_reach_keep(reach, &a->kept);
+
+    for (uint32_t i = 0; i < reach->heap->n_nodes; i++)
+        a->alive[i] = reach->distance[i] != SEEP_UNREACHED;
+    if (!rc)
+        rc = seep_reach_leave_doubtful(reach);
+    if (!rc)
+        rc = seep_reach_keep(reach, &a->certain);
+    if (rc)
+        return rc;
+    seep_reach_put_back(reach, &a->kept);
+    seep_reach_fini(&a->kept);
+    rc = seep_cycles_find(reach);
+    if (!rc)
+        rc = seep_reach_keep(reach, &a->kept);
+    a->most_walked = reach->n_walked + a->question->most_runs * reach->heap->n_nodes;
+    return rc;
+}
+
 int seep_answer_lines(struct seep_reach *reach, const struct seep_question *question,
                       struct seep_answer *answers)
 {
@@ -348,16 +424,12 @@ int seep_answer_lines(struct seep_reach *reach, const struct seep_question *ques
 
     a.alive = calloc(reach->heap->capacity, sizeof *a.alive);
     a.way_of = calloc(reach->heap->capacity, sizeof *a.way_of);
-    if (sums && a.alive && a.way_of) {
-        for (uint32_t i = 0; i < reach->heap->n_nodes; i++)
-            a.alive[i] = reach->distance[i] != SEEP_UNREACHED;
-        rc = seep_cycles_find(reach);
-    }
-    if (!rc)
-        rc = seep_reach_keep(reach, &a.kept);
+    if (sums && a.alive && a.way_of)
+        rc = complete(&a);
     if (!rc)
         rc = answer_all(&a, sums, answers);
     seep_reach_fini(&a.kept);
+    seep_reach_fini(&a.certain);
     free(a.alive);
     free(a.way_of);
     free(sums);

@@ -43,7 +43,7 @@ struct seep_question {
     uint32_t n_lines;
     size_t most;      /* answers */
     uint64_t least;   /* bytes of a line that are worth one */
-    size_t most_runs; /* searches for what would be free: each takes as long as the first */
+    size_t most_runs; /* what the searches for what would be free may cost: first searches */
     bool keys;        /* texts of dict keys may be shown */
 };
 

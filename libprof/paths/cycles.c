@@ -1,12 +1,14 @@
 #include "libprof/paths/cycles.h"
 
 #include "libprof/base/hash_index.h"
+#include "libprof/heap/py_dicts.h"
 #include "libprof/heap/py_types.h"
 
 #include <stdlib.h>
 
-/* Instances of the user's classes first: they tell most. */
-enum { OWN_MEMBER = 1, OTHER_MEMBER = 40, NOT_SEEN = 0 };
+/* Instances of the user's classes with attributes first, which say how the cycle is closed; then
+ * functions. */
+enum { OWN_MEMBER = 1, FUNCTION = 20, OTHER_MEMBER = 40, NOT_SEEN = 0 };
 
 /* The nodes that nobody reaches, with the edges among them (cycles may go through C++), and
  * Tarjan's search for strongly connected components, without recursion. */
@@ -126,6 +128,34 @@ static void search_from(struct search *s, uint32_t start, uint32_t *counter)
     }
 }
 
+static void note_attribute(struct seep_heap *heap, uint32_t node, seep_label label, unsigned cost,
+                           bool exact)
+{
+    (void)node;
+    (void)label;
+    (void)cost;
+    (void)exact;
+    *(bool *)heap->taker = true;
+}
+
+static bool has_attributes(struct seep_heap *heap, uint32_t node, const struct seep_pytype *type)
+{
+    bool any = type->n_members > 0;
+
+    heap->take = note_attribute;
+    heap->taker = &any;
+    seep_python_walk_attributes(heap, node, type);
+    return any;
+}
+
+static unsigned cost_of(struct seep_heap *heap, uint32_t node, const struct seep_pytype *type)
+{
+    if (type->flags & SEEP_PY_HEAP_TYPE && type->kind == SEEP_PYTYPE_OTHER &&
+        has_attributes(heap, node, type))
+        return OWN_MEMBER;
+    return type->kind == SEEP_PYTYPE_FUNCTION ? FUNCTION : OTHER_MEMBER;
+}
+
 /* Only what the collector tracks can be in one. */
 static void add_roots(struct search *s)
 {
@@ -138,11 +168,17 @@ static void add_roots(struct search *s)
         const struct seep_pytype *type =
             seep_python_type(heap, seep_memory_word(heap->memory, object + SEEP_PY_TYPE));
         if (type && type->flags & SEEP_PY_GC)
-            seep_reach_add(s->reach, s->dead[i],
-                           type->flags & SEEP_PY_HEAP_TYPE && type->kind == SEEP_PYTYPE_OTHER
-                               ? OWN_MEMBER
-                               : OTHER_MEMBER);
+            seep_reach_add(s->reach, s->dead[i], cost_of(heap, s->dead[i], type));
     }
+}
+
+/* What garbage points to without owning it stays when the garbage goes: it is lost. */
+static int go_on_with_owners(struct seep_reach *reach)
+{
+    reach->heap->owners_only = true;
+    int rc = seep_reach_go_on(reach);
+    reach->heap->owners_only = false;
+    return rc;
 }
 
 int seep_cycles_find(struct seep_reach *reach)
@@ -167,5 +203,5 @@ int seep_cycles_find(struct seep_reach *reach)
     free(s.stack);
     free(s.calls);
     free(s.next);
-    return rc ? rc : seep_reach_go_on(reach);
+    return rc ? rc : go_on_with_owners(reach);
 }

@@ -1,7 +1,9 @@
 #include "libprof/paths/path.h"
 
 #include "libprof/heap/native.h"
+#include "libprof/heap/py_fields.h"
 #include "libprof/heap/py_shape.h"
+#include "libprof/heap/py_text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -38,8 +40,8 @@ static int64_t length_of(struct seep_heap *heap, uint32_t n)
 
 static bool has_name(enum seep_label_kind kind)
 {
-    return kind == SEEP_LABEL_ATTRIBUTE || kind == SEEP_LABEL_MEMBER || kind == SEEP_LABEL_LOCAL ||
-           kind == SEEP_LABEL_MODULE || kind == SEEP_LABEL_WORD;
+    return kind == SEEP_LABEL_ATTRIBUTE || kind == SEEP_LABEL_MEMBER || kind == SEEP_LABEL_KNOWN ||
+           kind == SEEP_LABEL_LOCAL || kind == SEEP_LABEL_MODULE || kind == SEEP_LABEL_WORD;
 }
 
 /* nodes[i] is reached from nodes[i + 1] as that is from nodes[i + 2]: a linked list. */
@@ -59,23 +61,17 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return hash * UINT64_C(0xff51afd7ed558ccd);
 }
 
-/* Keys of a small dict are like attributes; those of a large one are its contents. */
+/* Places in a small tuple are like attributes; other indices, and keys, are contents. */
 static uint64_t mix_label(struct seep_reach *reach, uint64_t hash, uint32_t node, uint32_t from)
 {
     enum seep_label_kind kind = seep_label_kind(reach->label[node]);
     uint64_t value = seep_label_value(reach->label[node]);
-    bool small = from != SEEP_NODE_NONE && length_of(reach->heap, from) <= MANY_KEYS;
     const struct seep_pytype *type = from != SEEP_NODE_NONE ? type_of(reach->heap, from) : NULL;
-    char text[SEEP_HOP_NAME];
 
     hash = mix(hash, kind);
-    if (has_name(kind))
+    if (has_name(kind) || (kind == SEEP_LABEL_INDEX && type && type->kind == SEEP_PYTYPE_TUPLE &&
+                           length_of(reach->heap, from) <= MANY_KEYS))
         return mix(hash, value);
-    if (kind == SEEP_LABEL_INDEX && small && type && type->kind == SEEP_PYTYPE_TUPLE)
-        return mix(hash, value);
-    if (kind == SEEP_LABEL_KEY && small && seep_python_text(reach->heap, value, text, sizeof text))
-        for (const char *c = text; *c; c++)
-            hash = mix(hash, (unsigned char)*c);
     return hash;
 }
 
@@ -84,7 +80,8 @@ uint64_t seep_path_hash(struct seep_reach *reach, uint32_t node)
     uint32_t nodes[MAX_NODES], root;
     size_t n = seep_path_nodes(reach, node, nodes, MAX_NODES, &root);
     const struct seep_root *from = &reach->roots[root];
-    uint64_t hash = mix(from->kind, from->kind == SEEP_ROOT_CYCLE || from->map ? 0 : from->at);
+    uint64_t at = from->map ? from->map->file : from->kind == SEEP_ROOT_CYCLE ? 0 : from->at;
+    uint64_t hash = mix(from->kind, at);
     bool native = false;
 
     for (size_t i = n; i-- > 0;) {
@@ -116,6 +113,10 @@ static void name_hop(struct seep_reach *reach, struct seep_hop *hop, seep_label 
     case SEEP_LABEL_MEMBER:
         hop->kind = SEEP_HOP_ATTRIBUTE;
         (void)seep_memory_text(heap->memory, value, hop->name, sizeof hop->name);
+        break;
+    case SEEP_LABEL_KNOWN:
+        hop->kind = SEEP_HOP_ATTRIBUTE;
+        snprintf(hop->name, sizeof hop->name, "%s", seep_pyfield_name((size_t)value));
         break;
     case SEEP_LABEL_WORD:
         hop->kind = value == SEEP_WORD_ELEMENT ? SEEP_HOP_ELEMENT : SEEP_HOP_PART;
@@ -210,9 +211,11 @@ static void object_hop(struct seep_reach *reach, const uint32_t *nodes, size_t n
     struct seep_hop *hop = &path->hops[path->n];
 
     if (hidden && path->n && type->kind != SEEP_PYTYPE_CELL) {
-        /* An instance's dict is the instance; a cell's content is what the cell's name says. */
+        /* An instance's dict is the instance, as a generator's frame is the generator; a cell's
+         * content is what the cell's name says. */
         const struct seep_pytype *outer = type_of(reach->heap, nodes[i + 1]);
-        if (type->kind != SEEP_PYTYPE_DICT || (outer && outer->kind == SEEP_PYTYPE_CELL))
+        if ((type->kind != SEEP_PYTYPE_DICT && type->kind != SEEP_PYTYPE_FRAME) ||
+            (outer && outer->kind == SEEP_PYTYPE_CELL))
             name_type(reach->heap, nodes[i], type, &hop[-1]);
         return;
     }
@@ -263,6 +266,8 @@ static void name_root(struct seep_reach *reach, uint32_t first, struct seep_path
         snprintf(path->root_name, sizeof path->root_name, "%s", slash ? slash + 1 : file);
         snprintf(path->root_file, sizeof path->root_file, "%s",
                  seep_maps_file(heap->maps, root->map));
+        if (root->kind == SEEP_ROOT_STATIC && seep_label_kind(label) == SEEP_LABEL_ADDRESS)
+            path->root_address = seep_label_value(label);
     }
 }
 

@@ -33,6 +33,7 @@ struct seep_hop {
 struct seep_path {
     struct seep_root root;
     char root_name[SEEP_HOP_NAME];     /* a variable's, a module's; "" */
+    uint64_t root_address;             /* of a variable in static data; 0: it has a name, or none */
     char root_function[SEEP_HOP_NAME]; /* of the variable */
     char root_file[256];
     size_t n;

@@ -30,7 +30,10 @@ static void put_root(FILE *out, const struct seep_path *path)
         fputs("a thread's locals", out);
         break;
     case SEEP_ROOT_STATIC:
-        fprintf(out, "static data of %s", file);
+        if (strcmp(path->root_name, file) != 0)
+            fprintf(out, "global '%s' of %s", path->root_name, file);
+        else
+            fprintf(out, "static data of %s", file);
         break;
     case SEEP_ROOT_STACK:
         fputs("a C stack", out);
@@ -99,6 +102,9 @@ static bool shows_type(const struct seep_path *path, size_t i)
 
     if (hop->kind == SEEP_HOP_NATIVE || !hop->type[0] || strcmp(hop->type, "module") == 0)
         return false;
+    if (hop->kind == SEEP_HOP_FIELD ||
+        (hop->kind == SEEP_HOP_SELF && path->root.kind == SEEP_ROOT_CYCLE))
+        return true; /* nothing else is known of it */
     return !more || (next != SEEP_HOP_KEY && next != SEEP_HOP_INDEX && next != SEEP_HOP_ELEMENT);
 }
 

@@ -2,6 +2,7 @@
 
 #include "libprof/heap/py_dicts.h"
 #include "libprof/heap/py_frames.h"
+#include "libprof/heap/py_text.h"
 #include "libprof/words/python_file.h"
 
 #include <string.h>
@@ -23,19 +24,23 @@ static uint64_t word_at(struct seep_heap *heap, uint64_t address)
     return seep_memory_word(heap->memory, address);
 }
 
+/* The outermost first: what a function was given is its caller's. */
 static void walk_frames(struct seep_heap *heap, uint64_t thread, seep_root_taker *begin)
 {
     const struct seep_python_layout *l = heap->python.layout;
-    uint64_t frame = word_at(heap, thread + l->thread_frame);
+    uint64_t frame = word_at(heap, thread + l->thread_frame), frames[MAX_DEPTH];
+    size_t n = 0;
     char file[TEXT];
 
     if (frame && l->cframe_frame != SEEP_PY_NO_FIELD)
         frame = word_at(heap, frame + l->cframe_frame);
-    for (int depth = 0; frame && depth < MAX_DEPTH;
-         depth++, frame = word_at(heap, frame + l->frame_back)) {
+    for (; frame && n < MAX_DEPTH; frame = word_at(heap, frame + l->frame_back))
+        frames[n++] = frame;
+    while (n--) {
+        frame = frames[n];
         if (l->minor >= 12 && seep_memory_u8(heap->memory, frame + l->frame_owner) >= SHIM_FRAME)
             continue;
-        struct seep_root root = {SEEP_ROOT_FRAME, word_at(heap, frame + l->frame_code), NULL};
+        struct seep_root root = {SEEP_ROOT_FRAME, seep_python_frame_code(heap, frame), NULL, false};
         (void)seep_python_text(heap, word_at(heap, root.at + l->code_file), file, sizeof file);
         begin(heap, &root, seep_python_file_is_library(file) ? LIBRARY_FRAME : OWN_FRAME);
         seep_python_walk_frame(heap, frame, 0, true);
@@ -73,7 +78,7 @@ static bool is_library(struct seep_heap *heap, const char *name, uint64_t module
 static void walk_module(struct seep_heap *heap, uint64_t key, uint64_t module, void *context)
 {
     seep_root_taker *const *begin = context;
-    struct seep_root root = {SEEP_ROOT_MODULE, key, NULL};
+    struct seep_root root = {SEEP_ROOT_MODULE, key, NULL, false};
     char name[TEXT];
 
     if (!module || !seep_python_text(heap, key, name, sizeof name))
@@ -91,7 +96,7 @@ static void walk_interpreter(struct seep_heap *heap, uint64_t interpreter, seep_
 
     for (int i = 0; thread && i < MAX_THREADS;
          i++, thread = word_at(heap, thread + SEEP_PY_THREAD_NEXT)) {
-        struct seep_root root = {SEEP_ROOT_LOCALS, 0, NULL};
+        struct seep_root root = {SEEP_ROOT_LOCALS, 0, NULL, false};
         walk_frames(heap, thread, begin);
         begin(heap, &root, THREAD_LOCALS);
         seep_edge_exact(heap, word_at(heap, thread + l->thread_dict),
@@ -100,7 +105,7 @@ static void walk_interpreter(struct seep_heap *heap, uint64_t interpreter, seep_
     if (!type || type->kind != SEEP_PYTYPE_DICT)
         return;
     seep_python_dict_each(heap, modules, walk_module, &begin);
-    begin(heap, &(struct seep_root){SEEP_ROOT_MODULES, 0, NULL}, ALL_MODULES);
+    begin(heap, &(struct seep_root){SEEP_ROOT_MODULES, 0, NULL, false}, ALL_MODULES);
     seep_edge_exact(heap, modules, seep_label_of(SEEP_LABEL_WORD, SEEP_WORD_MODULES), 0);
 }
 

@@ -53,6 +53,17 @@ bool seep_reach_explains(const struct seep_reach *reach, uint32_t node)
            reach->exact[node] >= seep_memory_u32(reach->heap->memory, object);
 }
 
+static void note(struct seep_reach *reach, uint32_t to, seep_label label, unsigned distance)
+{
+    struct seep_refs *refs = &reach->refs;
+    bool root = reach->from & SEEP_REACH_ROOT;
+    int rc = root ? seep_refs_add_root(refs, (struct seep_root_ref){reach->from & ~SEEP_REACH_ROOT,
+                                                                    to, distance, label})
+                  : seep_refs_add(refs, reach->from, to);
+
+    reach->no_memory |= rc != 0;
+}
+
 static void take_edge(struct seep_heap *heap, uint32_t node, seep_label label, unsigned cost,
                       bool exact)
 {
@@ -61,6 +72,8 @@ static void take_edge(struct seep_heap *heap, uint32_t node, seep_label label, u
 
     if (is_excluded(reach, node) || (!exact && seep_reach_explains(reach, node)))
         return;
+    if (reach->notes)
+        note(reach, node, label, distance);
     if (distance > FARTHEST)
         distance = FARTHEST;
     if (distance >= reach->distance[node])
@@ -69,6 +82,13 @@ static void take_edge(struct seep_heap *heap, uint32_t node, seep_label label, u
     reach->parent[node] = reach->from;
     reach->label[node] = label;
     push(reach, node, distance);
+}
+
+void seep_reach_take(struct seep_reach *reach, const struct seep_root_ref *ref)
+{
+    reach->from = ref->root | SEEP_REACH_ROOT;
+    reach->base = 0;
+    take_edge(reach->heap, ref->to, ref->label, ref->distance, true);
 }
 
 static void count_edge(struct seep_heap *heap, uint32_t node, seep_label label, unsigned cost,
@@ -142,7 +162,8 @@ int seep_reach_init(struct seep_reach *reach, struct seep_heap *heap,
         reach->excluded[i] = SEEP_NODE_NONE;
     reach->exact = calloc(all_nodes(reach), sizeof *reach->exact);
     reach->queue = malloc(sizeof *reach->queue);
-    if (!reach->exact || !reach->queue || allocate(reach))
+    if (!reach->exact || !reach->queue || allocate(reach) ||
+        seep_refs_init(&reach->refs, heap->capacity))
         return -SEEP_ENOMEM;
     *reach->queue = (struct seep_reach_queue){0};
     if (heap->python.layout)
@@ -155,6 +176,7 @@ void seep_reach_fini(struct seep_reach *reach)
     if (reach->queue)
         free(reach->queue->entries);
     free(reach->queue);
+    seep_refs_fini(&reach->refs);
     free(reach->exact);
     free(reach->distance);
     free(reach->parent);
@@ -163,7 +185,7 @@ void seep_reach_fini(struct seep_reach *reach)
     *reach = (struct seep_reach){0};
 }
 
-static void empty(struct seep_reach *reach)
+void seep_reach_begin(struct seep_reach *reach)
 {
     reach->queue->n = 0;
     reach->queue->farthest = 0;
@@ -171,6 +193,17 @@ static void empty(struct seep_reach *reach)
         reach->queue->first[i] = NO_ENTRY;
     reach->heap->take = take_edge;
     reach->heap->taker = reach;
+}
+
+void seep_reach_walk(struct seep_reach *reach, uint32_t node)
+{
+    reach->from = node;
+    reach->base = reach->distance[node];
+    reach->heap->node_is_attributes = seep_label_kind(reach->label[node]) == SEEP_LABEL_HIDDEN;
+    if (reach->notes)
+        seep_refs_begin(&reach->refs, node);
+    reach->n_walked++;
+    seep_heap_walk(reach->heap, node);
 }
 
 int seep_reach_go_on(struct seep_reach *reach)
@@ -183,11 +216,7 @@ int seep_reach_go_on(struct seep_reach *reach)
             queue->first[d] = entry.next;
             if (reach->distance[entry.node] != d)
                 continue; /* a shorter way was found since */
-            reach->from = entry.node;
-            reach->base = d;
-            reach->heap->node_is_attributes =
-                seep_label_kind(reach->label[entry.node]) == SEEP_LABEL_HIDDEN;
-            seep_heap_walk(reach->heap, entry.node);
+            seep_reach_walk(reach, entry.node);
             /* What costs nothing comes into the list that is being read. */
         }
     return reach->no_memory ? -SEEP_ENOMEM : 0;
@@ -196,15 +225,17 @@ int seep_reach_go_on(struct seep_reach *reach)
 int seep_reach_run(struct seep_reach *reach)
 {
     memset(reach->distance, 0xff, all_nodes(reach) * sizeof *reach->distance);
-    reach->n_roots = 0;
-    empty(reach);
+    seep_reach_begin(reach);
+    reach->notes = true;
     seep_roots_walk(reach->heap, &reach->places, take_root);
-    return seep_reach_go_on(reach);
+    int rc = seep_reach_go_on(reach);
+    reach->notes = false;
+    return rc ? rc : seep_refs_turn(&reach->refs);
 }
 
 void seep_reach_add(struct seep_reach *reach, uint32_t node, unsigned cost)
 {
-    struct seep_root root = {SEEP_ROOT_CYCLE, node, NULL};
+    struct seep_root root = {SEEP_ROOT_CYCLE, node, NULL, false};
 
     reach->heap->take = take_edge;
     reach->heap->taker = reach;

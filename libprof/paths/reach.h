@@ -2,6 +2,7 @@
 #ifndef SEEP_LIBPROF_PATHS_REACH_H
 #define SEEP_LIBPROF_PATHS_REACH_H
 
+#include "libprof/paths/refs.h"
 #include "libprof/paths/roots.h"
 
 enum { SEEP_REACH_EXCLUDED = 4 };
@@ -17,11 +18,15 @@ struct seep_reach {
     struct seep_root *roots;
     size_t n_roots, roots_capacity;
     uint32_t excluded[SEEP_REACH_EXCLUDED]; /* nodes that are passed over; SEEP_NODE_NONE */
-    uint16_t *exact; /* [nodes] references that are there for sure, of an object */
+    bool no_doubtful;                       /* nor count roots whose words are often stale */
+    uint16_t *exact;       /* [nodes] references that are there for sure, of an object */
+    struct seep_refs refs; /* that the first search has met */
     bool no_memory;
     /* the search under way */
     uint32_t from;
     unsigned base;
+    bool notes;      /* what it meets */
+    size_t n_walked; /* nodes, by all searches */
     struct seep_reach_queue *queue;
 };
 
@@ -31,13 +36,19 @@ SEEP_MUST_CHECK int seep_reach_init(struct seep_reach *reach, struct seep_heap *
                                     const struct seep_root_places *places);
 void seep_reach_fini(struct seep_reach *reach);
 
-/* Finds all ways anew, past the excluded nodes. Returns 0 or -SEEP_ENOMEM. */
+/* Finds all ways, and notes who refers to whom. Called once. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_reach_run(struct seep_reach *reach);
 
 /* Adds a root that holds `node` itself, `cost` away, and finds the ways from there, beside those
  * that are known. */
 void seep_reach_add(struct seep_reach *reach, uint32_t node, unsigned cost);
 SEEP_MUST_CHECK int seep_reach_go_on(struct seep_reach *reach);
+
+/* The pieces that a search is made of: it begins with nothing to do, takes references that roots
+ * make and those of nodes that are reached, and goes on. */
+void seep_reach_begin(struct seep_reach *reach);
+void seep_reach_take(struct seep_reach *reach, const struct seep_root_ref *ref);
+void seep_reach_walk(struct seep_reach *reach, uint32_t node);
 
 /* Whether every reference that an object counts is there for sure: another word that looks like one
  * is stale. */

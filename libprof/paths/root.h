@@ -19,6 +19,8 @@ struct seep_root {
     enum seep_root_kind kind;
     uint64_t at;
     const struct seep_map *map;
+    bool doubtful; /* its words are often stale: of stacks, a thread's storage, the interpreter's
+                      data */
 };
 
 /* Called before the edges of each root are given to heap->take: how far it is by itself. */

@@ -6,7 +6,8 @@
 
 enum { DATA = 25, DLOPENED = 40, THREAD = 50, INTERPRETER = 70, STACK = 120, OTHER_STACK = 130 };
 enum {
-    MAX_THREAD_STORAGE = 16 << 20,
+    THREAD_BELOW = 64 << 10,
+    THREAD_ABOVE = 4 << 10,
     LEAST_STACK = 64 * 1024,
     MOST_STACK = 8 << 20,    /* that is looked at, from its end on */
     LONGEST_STACK = 1 << 30, /* what is longer is none, but reserved for something */
@@ -37,13 +38,11 @@ static bool is_machinery(const char *file)
 static uint64_t end_of_data(struct seep_heap *heap, const struct seep_map *map)
 {
     enum { PHOFF = 32, PHNUM = 56, PH = 56, LOAD = 1, ADDRESS = 16, MEMORY = 40, MOST = 64 };
-    const struct seep_map *first = map;
+    const struct seep_map *first = seep_maps_first(heap->maps, map);
     uint64_t low = UINT64_MAX, high = 0;
 
     if (map->kind != SEEP_MAP_BSS)
         return map->end;
-    while (first > heap->maps->list && first[-1].file == map->file)
-        first--;
     uint32_t n = seep_memory_u32(heap->memory, first->start + PHNUM) & 0xffff;
     uint64_t at = first->start + seep_memory_word(heap->memory, first->start + PHOFF);
     for (uint32_t i = 0; i < n && i < MOST; i++, at += PH) {
@@ -61,11 +60,12 @@ static uint64_t end_of_data(struct seep_heap *heap, const struct seep_map *map)
 static void walk_data(struct seep_heap *heap, const struct seep_map *map, seep_root_taker *begin)
 {
     const char *file = file_name(heap, map);
-    struct seep_root root = {SEEP_ROOT_STATIC, map->start, map};
+    bool interpreter = strstr(file, "python");
+    struct seep_root root = {SEEP_ROOT_STATIC, map->start, map, interpreter};
 
     if (is_machinery(file))
         return;
-    begin(heap, &root, strstr(file, "python") ? INTERPRETER : DATA);
+    begin(heap, &root, interpreter ? INTERPRETER : DATA);
     uint64_t end = end_of_data(heap, map);
     scan(heap, map->start, end - map->start < MOST_DATA ? end : map->start + MOST_DATA);
 }
@@ -74,7 +74,7 @@ static void walk_data(struct seep_heap *heap, const struct seep_map *map, seep_r
 static void walk_stack(struct seep_heap *heap, const struct seep_map *map, uint64_t from,
                        unsigned cost, seep_root_taker *begin)
 {
-    struct seep_root root = {SEEP_ROOT_STACK, map->start, map};
+    struct seep_root root = {SEEP_ROOT_STACK, map->start, map, true};
 
     begin(heap, &root, cost);
     scan(heap, map->end - from < MOST_STACK ? from : map->end - MOST_STACK, map->end);
@@ -85,7 +85,7 @@ static void walk_dtv(struct seep_heap *heap, uint64_t thread_pointer, seep_root_
 {
     uint64_t dtv = seep_memory_word(heap->memory, thread_pointer + 8);
     uint64_t n = seep_memory_word(heap->memory, dtv - 16);
-    struct seep_root root = {SEEP_ROOT_THREAD, 0, NULL};
+    struct seep_root root = {SEEP_ROOT_THREAD, 0, NULL, false};
 
     if (!dtv || n > MAX_DTV)
         return;
@@ -94,6 +94,15 @@ static void walk_dtv(struct seep_heap *heap, uint64_t thread_pointer, seep_root_
         seep_edge_maybe(heap, seep_memory_word(heap->memory, dtv + 16 * i),
                         seep_label_of(SEEP_LABEL_ADDRESS, dtv + 16 * i), SEEP_COST_NATIVE,
                         SEEP_COST_NEVER);
+}
+
+/* Variables lie below the pointer, and what glibc knows of the thread above it. */
+static void walk_thread(struct seep_heap *heap, const struct seep_map *map, uint64_t at,
+                        seep_root_taker *begin)
+{
+    begin(heap, &(struct seep_root){SEEP_ROOT_THREAD, map->start, map, true}, THREAD);
+    scan(heap, at - map->start > THREAD_BELOW ? at - THREAD_BELOW : map->start,
+         map->end - at > THREAD_ABOVE ? at + THREAD_ABOVE : map->end);
 }
 
 static bool has(const struct seep_map *map, uint64_t address)
@@ -105,20 +114,15 @@ static void walk_map(struct seep_heap *heap, const struct seep_map *map,
                      const struct seep_root_places *places, seep_root_taker *begin)
 {
     bool data = map->kind == SEEP_MAP_FILE || map->kind == SEEP_MAP_BSS;
-    bool thread = has(map, places->thread_pointer) && map->end - map->start < MAX_THREAD_STORAGE;
+    bool thread = has(map, places->thread_pointer);
 
-    if (data && places->certain && strstr(file_name(heap, map), "python"))
-        return;
+    if (thread && !data)
+        walk_thread(heap, map, places->thread_pointer, begin);
     if (data) {
         walk_data(heap, map, begin);
-    } else if (thread) {
-        begin(heap, &(struct seep_root){SEEP_ROOT_THREAD, map->start, map}, THREAD);
-        scan(heap, has(map, places->stack_pointer) ? places->stack_pointer : map->start, map->end);
-    } else if (places->certain) {
-        return;
     } else if (has(map, places->stack_pointer)) {
         walk_stack(heap, map, places->stack_pointer, STACK, begin);
-    } else if (map->guarded && map->kind == SEEP_MAP_OTHER &&
+    } else if (!thread && map->guarded && map->kind == SEEP_MAP_OTHER &&
                map->end - map->start >= LEAST_STACK && map->end - map->start <= LONGEST_STACK &&
                seep_heap_find(heap, map->start + 64) == SEEP_NODE_NONE) {
         walk_stack(heap, map, map->start, OTHER_STACK, begin);

@@ -7,7 +7,6 @@
 
 struct seep_root_places {
     uint64_t stack_pointer, thread_pointer; /* of the thread that was copied */
-    bool certain; /* leave out where words are often stale: stacks, and the interpreter's data */
 };
 
 void seep_roots_walk(struct seep_heap *heap, const struct seep_root_places *places,

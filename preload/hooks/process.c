@@ -11,6 +11,7 @@
 #include "preload/objects/real.h"
 #include "preload/record/job.h"
 #include "preload/record/thread.h"
+#include "preload/snapshot/snapshot.h"
 
 #define UNAVAILABLE(name) (__builtin_expect(!seep_real.name, 0) && (errno = ENOSYS))
 
@@ -138,6 +139,21 @@ SEEP_EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
     return result;
 }
 
+/* An interpreter that ends gives all signals back before it takes its modules apart, and nothing of
+ * it that comes earlier can be hooked. A look costs a child of vfork nothing: it runs Python. */
+SEEP_EXPORT int sigaction(int number, const struct sigaction *action, struct sigaction *old)
+{
+    uint64_t mask;
+    if (UNAVAILABLE(sigaction))
+        return -1;
+    if (action && action->sa_handler == SIG_DFL && is_recording() && seep_enter_call(&mask)) {
+        seep_note_hook(SEEP_HOOK_sigaction);
+        seep_snapshot_python_ends(seep_tls.thread);
+        seep_leave_call(&mask);
+    }
+    return seep_real.sigaction(number, action, old);
+}
+
 static void ending(enum seep_hook hook, uint32_t kind, int value)
 {
     uint64_t mask;
@@ -147,6 +163,8 @@ static void ending(enum seep_hook hook, uint32_t kind, int value)
         return;
     }
     seep_note_hook(hook);
+    if (hook == SEEP_HOOK__exit)
+        seep_snapshot_last(seep_tls.thread);
     seep_end(kind, value);
     seep_leave_call(&mask);
 }

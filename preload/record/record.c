@@ -87,6 +87,14 @@ static inline void count_event(struct seep_thread *thread)
         seep_tick(thread);
 }
 
+static inline void count_free(struct seep_thread *thread)
+{
+    if (__builtin_expect(++thread->ticks % SEEP_EVENTS_PER_TICK == 0, 0)) {
+        thread->ticks += SEEP_EVENTS_PER_TICK - SEEP_EVENTS_AFTER_FREE;
+        seep_tick_of_free(thread);
+    }
+}
+
 static void freed(uintptr_t address, const struct seep_block *block)
 {
     uint64_t n, bytes;
@@ -134,7 +142,7 @@ void seep_record_allocation(void *address, uint64_t bytes, const struct seep_reg
 void seep_record_free(void *address)
 {
     struct seep_block block;
-    count_event(seep_tls.thread);
+    count_free(seep_tls.thread);
     if (__builtin_expect(seep_live_take((uintptr_t)address, &block), 1))
         freed((uintptr_t)address, &block);
     else if (!seep_sample_bytes)

@@ -109,12 +109,13 @@ static void note_python(struct seep_header *header)
     header->python_support = seep_python_ready ? 1 : seep_python_version ? 2 : 0;
 }
 
-void seep_tick(struct seep_thread *thread)
+/* True: something was due, and the process has a profile. */
+static bool tick(struct seep_thread *thread)
 {
     uint64_t now = seep_os_clock_ns(CLOCK_MONOTONIC_COARSE);
     if (now < __atomic_load_n(&next_ns, __ATOMIC_RELAXED) ||
         __atomic_exchange_n(&lock.word, 1, __ATOMIC_ACQUIRE))
-        return;
+        return false;
     struct seep_header *header = seep_arena.header;
     __atomic_store_n(&next_ns, now + JOB_GAP_NS, __ATOMIC_RELAXED);
     seep_job_tick(now);
@@ -123,7 +124,7 @@ void seep_tick(struct seep_thread *thread)
         seep_start_grown_up(now);
         if (seep_arena.counting) {
             seep_os_unlock(&lock);
-            return;
+            return false;
         }
         header = seep_arena.header;
     }
@@ -135,7 +136,18 @@ void seep_tick(struct seep_thread *thread)
     }
     seep_rss_tick(thread, now);
     seep_os_unlock(&lock);
-    seep_snapshot_look(thread);
+    return true;
+}
+
+void seep_tick(struct seep_thread *thread)
+{
+    if (tick(thread))
+        seep_snapshot_look(thread);
+}
+
+void seep_tick_of_free(struct seep_thread *thread)
+{
+    (void)tick(thread);
 }
 
 /* Pages that a forked child has written to, and so owns, as it ends: the launcher looks rarely. The

@@ -10,6 +10,13 @@
 /* The job asks for a copy now (seep_holders()). Inside the guard. */
 void seep_snapshot_asked(const struct seep_thread *thread);
 
+/* The process is about to end, with most of its memory still as it was: the last chance. */
+void seep_snapshot_last(const struct seep_thread *thread);
+
+/* The same where that is only known if no Python runs: the interpreter gives signals back before it
+ * takes its modules apart. */
+void seep_snapshot_python_ends(struct seep_thread *thread);
+
 /* The process becomes another program: a copy that has not ended yet would be a child of that one,
  * whose end it might hear of. */
 void seep_snapshot_before_exec(void);

@@ -24,6 +24,7 @@
 
 enum {
     PATIENCE_S = 30, /* then nobody has begun to read it, */
+    RESERVE_S = 30,  /* one in reserve, before it is read though the job goes on */
     READING_S = 150, /* and then nobody goes on to */
     LOOK_MS = 100,   /* how often it looks whether there still is a reader */
     MOST_CPU_S = 20, /* for its lists, which take a tenth of one */
@@ -31,13 +32,18 @@ enum {
     LOWEST = 19,     /* priority */
 };
 
+static _Noreturn void end(int status)
+{
+    for (;;)
+        (void)seep_os_call3(SYS_exit_group, status, 0, 0);
+}
+
 static _Noreturn void leave(struct seep_snapshot_slot *slot, int status)
 {
     slot->process_plus_1 = 0;
     slot->snapshot = 0;
     __atomic_store_n(&slot->state, SEEP_SNAPSHOT_FREE, __ATOMIC_RELEASE);
-    for (;;)
-        (void)seep_os_call3(SYS_exit_group, status, 0, 0);
+    end(status);
 }
 
 static _Noreturn void refuse(struct seep_snapshot_slot *slot, enum seep_snapshot_refusal why)
@@ -111,17 +117,41 @@ static bool is_late(const struct seep_snapshot_slot *slot, uint64_t since_ns)
     return waited_ns > (read ? READING_S : PATIENCE_S) * UINT64_C(1000000000);
 }
 
+/* Another copy may wait in a slot that this one has lost. */
+static bool is_own(const struct seep_snapshot_slot *slot)
+{
+    return __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) == SEEP_SNAPSHOT_READY &&
+           __atomic_load_n(&slot->copy, __ATOMIC_ACQUIRE) == (uint32_t)seep_os_pid();
+}
+
+/* One that is in reserve for long is read as others are: what it holds of the job's memory is not
+ * to be held for nothing. */
+static bool leaves_reserve(struct seep_snapshot_slot *slot, uint64_t since_ns)
+{
+    const uint64_t waited_ns = seep_os_clock_ns(CLOCK_MONOTONIC) - since_ns;
+    if (!slot->in_reserve || waited_ns < RESERVE_S * UINT64_C(1000000000))
+        return false;
+    __atomic_store_n(&slot->in_reserve, 0, __ATOMIC_RELEASE);
+    ring(slot);
+    return true;
+}
+
 static _Noreturn void wait_to_be_read(struct seep_snapshot_slot *slot)
 {
     const struct timespec moment = {.tv_nsec = LOOK_MS * 1000 * 1000};
-    const uint64_t since_ns = seep_os_clock_ns(CLOCK_MONOTONIC);
-    ring(slot);
-    while (__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) == SEEP_SNAPSHOT_READY) {
-        if (!is_awaited(slot) || is_late(slot, since_ns))
+    uint64_t since_ns = seep_os_clock_ns(CLOCK_MONOTONIC);
+    if (!slot->in_reserve)
+        ring(slot);
+    while (is_own(slot)) {
+        if (leaves_reserve(slot, since_ns))
+            since_ns = seep_os_clock_ns(CLOCK_MONOTONIC);
+        if (!is_awaited(slot) || (!slot->in_reserve && is_late(slot, since_ns)))
             refuse(slot, SEEP_REFUSED_UNREAD);
         (void)seep_os_call6(SYS_futex, (long)&slot->state, FUTEX_WAIT, SEEP_SNAPSHOT_READY,
                             (long)&moment, 0, 0);
     }
+    if (slot->copy != (uint32_t)seep_os_pid() || slot->state != SEEP_SNAPSHOT_DONE)
+        end(0); /* it was in reserve, and has lost the slot */
     leave(slot, 0);
 }
 

@@ -6,12 +6,15 @@
 
 enum {
     FIRST_STEP = 12,        /* steps before have not shown yet what is kept */
-    FIRST_SLICE = 100,      /* without steps: ten seconds, for imports grow, too */
+    FIRST_SLICE = 300,      /* without steps: half a minute, for imports grow, too, and are slow */
+    RESERVE_STEP = 6,       /* the judge says nothing of fewer; and the next are the first */
+    RESERVE_SLICE = 10,     /* then 20, 40, … */
+    OLD_SHARE = 10,         /* a copy is old where one step of so many came after it */
     GROWN_BYTES = 1 << 20,  /* less is no finding */
     STOP_SHARE = 1000,      /* one nanosecond of so many may be spent on stops … */
-    FREE_STOP_MS = 20,      /* … beyond these, */
+    FREE_STOP_MS = 100,     /* … beyond these, */
     READ_SHARE = 50,        /* and of a CPU, for all of the job, on reading … */
-    FREE_READ_MS = 1000,    /* … beyond these */
+    FREE_READ_MS = 5000,    /* … beyond these: three copies of a job with torch */
     BYTES_PER_STOP_NS = 12, /* 1 GB in pages of 4 KiB: 76 ms, measured */
     DIGITS = 9,
 };
@@ -45,11 +48,15 @@ static void notice(struct seep_snapshot_policy *p, const struct seep_snapshot_mo
         p->by_step = now->by_step;
         p->origin = now->step ? now->step - 1 : 0;
         p->gap = now->by_step ? FIRST_STEP : FIRST_SLICE;
-        p->least_bytes = now->live_bytes;
+        p->reserve = now->by_step ? RESERVE_STEP : RESERVE_SLICE;
+        p->last = 0;
+        p->least_bytes = p->forked ? 0 : now->live_bytes;
         p->said_dear = false;
     }
     if (now->live_bytes < p->least_bytes)
         p->least_bytes = now->live_bytes;
+    p->falls = now->live_bytes < p->level_bytes;
+    p->level_bytes = now->live_bytes;
 }
 
 static bool is_listed(const struct seep_snapshot_policy *p, const struct seep_snapshot_moment *now)
@@ -57,13 +64,47 @@ static bool is_listed(const struct seep_snapshot_policy *p, const struct seep_sn
     return now->by_step && p->n_passed < p->n_steps && now->step >= p->steps[p->n_passed];
 }
 
+static uint64_t next_stop(const struct seep_snapshot_policy *p,
+                          const struct seep_snapshot_moment *now)
+{
+    return p->last_stop_ns ? p->last_stop_ns : now->anonymous_bytes / BYTES_PER_STOP_NS;
+}
+
 static bool is_affordable(const struct seep_snapshot_policy *p,
                           const struct seep_snapshot_moment *now)
 {
-    uint64_t stop = p->last_stop_ns ? p->last_stop_ns : now->anonymous_bytes / BYTES_PER_STOP_NS;
+    uint64_t stop = next_stop(p, now);
     uint64_t read = now->n_read ? now->read_ns / now->n_read : 0;
     return p->stop_ns + stop <= FREE_STOP_MS * MILLISECOND + now->age_ns / STOP_SHARE &&
            now->read_ns + read <= FREE_READ_MS * MILLISECOND + now->job_age_ns / READ_SHARE;
+}
+
+static uint32_t since_origin(const struct seep_snapshot_policy *p,
+                             const struct seep_snapshot_moment *now)
+{
+    return now->step > p->origin ? now->step - p->origin : 0;
+}
+
+/* Half of the time that is free stays for copies that are read, but the first may have all. */
+static bool is_reserve_due(const struct seep_snapshot_policy *p,
+                           const struct seep_snapshot_moment *now)
+{
+    const uint64_t most = FREE_STOP_MS * MILLISECOND / (p->stop_ns ? 2 : 1);
+    return p->reserve && since_origin(p, now) >= p->reserve && !now->importing &&
+           p->stop_ns + next_stop(p, now) <= most;
+}
+
+/* Said once until there is a copy. */
+static enum seep_snapshot_answer dear(struct seep_snapshot_policy *p)
+{
+    bool said = p->said_dear;
+    p->said_dear = true;
+    return said ? SEEP_SNAPSHOT_NOT_DUE : SEEP_SNAPSHOT_DEAR;
+}
+
+static bool has_grown(const struct seep_snapshot_policy *p, const struct seep_snapshot_moment *now)
+{
+    return now->live_bytes - p->least_bytes >= GROWN_BYTES;
 }
 
 enum seep_snapshot_answer seep_snapshot_policy_ask(struct seep_snapshot_policy *p,
@@ -74,33 +115,59 @@ enum seep_snapshot_answer seep_snapshot_policy_ask(struct seep_snapshot_policy *
     notice(p, now);
     if (now->asked || is_listed(p, now))
         return SEEP_SNAPSHOT_DUE;
-    if (p->mode != SEEP_SNAPSHOT_AUTO || now->step < p->origin || now->step - p->origin < p->gap ||
-        now->live_bytes - p->least_bytes < GROWN_BYTES || now->reading)
+    if (p->mode != SEEP_SNAPSHOT_AUTO || !has_grown(p, now) || p->falls || now->reading)
         return SEEP_SNAPSHOT_NOT_DUE;
-    if (is_affordable(p, now))
-        return SEEP_SNAPSHOT_DUE;
-    bool said = p->said_dear;
-    p->said_dear = true;
-    return said ? SEEP_SNAPSHOT_NOT_DUE : SEEP_SNAPSHOT_DEAR;
+    if (since_origin(p, now) < p->gap)
+        return is_reserve_due(p, now) ? SEEP_SNAPSHOT_RESERVE : SEEP_SNAPSHOT_NOT_DUE;
+    return is_affordable(p, now) ? SEEP_SNAPSHOT_DUE : dear(p);
 }
 
-void seep_snapshot_policy_done(struct seep_snapshot_policy *p,
-                               const struct seep_snapshot_moment *now, uint64_t stop_ns)
+enum seep_snapshot_answer seep_snapshot_policy_ask_last(struct seep_snapshot_policy *p,
+                                                        const struct seep_snapshot_moment *now)
 {
-    uint32_t since = now->step > p->origin ? now->step - p->origin : 0;
-    while (is_listed(p, now))
-        p->n_passed++;
-    if (since >= p->gap)
-        p->gap = since + since / 2;
-    p->least_bytes = now->live_bytes;
-    p->said_dear = false;
+    if (p->mode != SEEP_SNAPSHOT_AUTO)
+        return SEEP_SNAPSHOT_NOT_DUE;
+    notice(p, now);
+    const uint32_t least = now->by_step ? RESERVE_STEP : RESERVE_SLICE;
+    const uint32_t since = now->step > p->last ? now->step - p->last : 0;
+    if (since_origin(p, now) < least || since <= now->step / OLD_SHARE || !has_grown(p, now) ||
+        now->reading)
+        return SEEP_SNAPSHOT_NOT_DUE;
+    return is_affordable(p, now) ? SEEP_SNAPSHOT_DUE : dear(p);
+}
+
+static void note_stop(struct seep_snapshot_policy *p, uint64_t stop_ns)
+{
     p->stop_ns += stop_ns;
     if (stop_ns)
         p->last_stop_ns = stop_ns;
 }
 
+void seep_snapshot_policy_done(struct seep_snapshot_policy *p,
+                               const struct seep_snapshot_moment *now, uint64_t stop_ns)
+{
+    uint32_t since = since_origin(p, now);
+    while (is_listed(p, now))
+        p->n_passed++;
+    if (since >= p->gap)
+        p->gap = since + since / 2;
+    p->least_bytes = now->live_bytes;
+    p->forked = p->said_dear = false;
+    p->reserve = 0;
+    p->last = now->step;
+    note_stop(p, stop_ns);
+}
+
+void seep_snapshot_policy_reserved(struct seep_snapshot_policy *p,
+                                   const struct seep_snapshot_moment *now, uint64_t stop_ns)
+{
+    p->reserve = 2 * since_origin(p, now);
+    note_stop(p, stop_ns);
+}
+
 void seep_snapshot_policy_after_fork(struct seep_snapshot_policy *p)
 {
     p->begun = false;
+    p->forked = true;
     p->stop_ns = p->last_stop_ns = 0;
 }

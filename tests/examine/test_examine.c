@@ -1,5 +1,5 @@
 /* What is read of a frozen copy: whose lines made what is live. The copy is this very process,
- * whose memory can be read as any other's. */
+ * whose memory can be read as any other's, and is its own: no kernel forbids that. */
 #include <check.h>
 #include <jansson.h>
 #include <stdio.h>

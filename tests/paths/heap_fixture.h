@@ -214,8 +214,20 @@ struct examined {
     int n;
 };
 
+static void open_heap(struct examined *e)
+{
+    const struct seep_root_places places = {0};
+
+    memset(e, 0, sizeof *e);
+    ck_assert_int_eq(seep_maps_parse(&e->maps, maps_text, strlen(maps_text)), 0);
+    seep_memory_init(&e->memory, read_fixture, NULL, 64 << 20);
+    e->heap.python = (struct seep_python){.layout = layout_of_fixture(), .runtime = runtime};
+    ck_assert_int_eq(seep_heap_init(&e->heap, &e->memory, &e->maps, blocks, n_blocks), 0);
+    ck_assert_int_eq(seep_reach_init(&e->reach, &e->heap, &places), 0);
+}
+
 /* Asks about site 1 as line 1, site 2 as line 2. */
-static void examine(struct examined *e)
+static inline void examine(struct examined *e)
 {
     static const uint32_t lines[] = {0, 1, 2};
     const struct seep_question question = {.line_of_site = lines,
@@ -225,14 +237,8 @@ static void examine(struct examined *e)
                                            .least = 1,
                                            .most_runs = 8,
                                            .keys = true};
-    const struct seep_root_places places = {0};
 
-    memset(e, 0, sizeof *e);
-    ck_assert_int_eq(seep_maps_parse(&e->maps, maps_text, strlen(maps_text)), 0);
-    seep_memory_init(&e->memory, read_fixture, NULL, 64 << 20);
-    e->heap.python = (struct seep_python){.layout = layout_of_fixture(), .runtime = runtime};
-    ck_assert_int_eq(seep_heap_init(&e->heap, &e->memory, &e->maps, blocks, n_blocks), 0);
-    ck_assert_int_eq(seep_reach_init(&e->reach, &e->heap, &places), 0);
+    open_heap(e);
     ck_assert_int_eq(seep_reach_run(&e->reach), 0);
     e->n = seep_answer_lines(&e->reach, &question, e->answers);
     ck_assert_int_ge(e->n, 0);

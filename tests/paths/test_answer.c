@@ -81,6 +81,27 @@ TEST(of_two_lists_neither_alone_frees_anything, .from = OLDEST, .to = NEWEST)
     examined_fini(&e);
 }
 
+/* As a parameter of torch is an optimizer's key, in its groups, and its module's. */
+TEST(of_three_lists_all_are_named, .from = OLDEST, .to = NEWEST)
+{
+    uint64_t items[20], lists[3];
+
+    begin((uint32_t)_i);
+    for (int i = 0; i < 20; i++) {
+        items[i] = array(1);
+        put(items[i], 3);
+    }
+    for (int i = 0; i < 3; i++)
+        lists[i] = new_list(items, 20);
+    make_main((const char *[]){"state", "groups", "modules"}, lists, 3);
+    examine(&e);
+    ck_assert_str_eq(seep_hold_state_word(e.answers[0].state), "shared");
+    ck_assert_uint_eq(e.answers[0].n_paths, 3);
+    ck_assert_uint_eq(e.answers[0].paths[1].sole_bytes, 0);
+    ck_assert_uint_eq(e.answers[0].paths[2].sole_bytes, e.answers[0].bytes);
+    examined_fini(&e);
+}
+
 TEST(nobody_holds_what_was_lost, .from = OLDEST, .to = NEWEST)
 {
     begin((uint32_t)_i);

@@ -11,6 +11,10 @@
 #include <internal/pycore_dict.h>
 #include <internal/pycore_frame.h>
 #endif
+#if PY_VERSION_HEX >= 0x030E0000
+#include <internal/pycore_genobject.h>
+#include <internal/pycore_interpframe_structs.h>
+#endif
 #if PY_VERSION_HEX >= 0x030A0000
 #include <internal/pycore_moduleobject.h>
 #endif
@@ -72,7 +76,11 @@ static void hold_frames(const struct seep_python_layout *l)
     HOLD(frame_owner, _PyInterpreterFrame, owner);
     HOLD(frame_dict, _PyInterpreterFrame, f_locals);
     HOLD(frame_globals, _PyInterpreterFrame, f_globals);
+#if PY_VERSION_HEX >= 0x030E0000
+    HOLD(frame_top, _PyInterpreterFrame, stackpointer);
+#else
     HOLD(frame_top, _PyInterpreterFrame, stacktop);
+#endif
     HOLD(frame_locals, _PyInterpreterFrame, localsplus);
     HOLD(frame_object_frame, PyFrameObject, f_frame);
     HOLD(code_n_locals, PyCodeObject, co_nlocalsplus);
@@ -107,7 +115,9 @@ static void hold_objects(const struct seep_python_layout *l)
     HOLD(code_file, PyCodeObject, co_filename);
     HOLD(code_name, PyCodeObject, co_name);
     HOLD(type_keys, PyHeapTypeObject, ht_cached_keys);
+    HOLD(tuple_items, PyTupleObject, ob_item);
     hold("text_ascii", l->text_ascii, sizeof(PyASCIIObject));
+    hold("text_compact", l->text_compact, sizeof(PyCompactUnicodeObject));
     HOLD(function_closure, PyFunctionObject, func_closure);
     HOLD(function_globals, PyFunctionObject, func_globals);
     HOLD(function_code, PyFunctionObject, func_code);
@@ -134,7 +144,6 @@ static void hold_constants(void)
     SAME(SEEP_PY_DICT_KEYS, PyDictObject, ma_keys);
     SAME(SEEP_PY_DICT_VALUES, PyDictObject, ma_values);
     SAME(SEEP_PY_LIST_ITEMS, PyListObject, ob_item);
-    SAME(SEEP_PY_TUPLE_ITEMS, PyTupleObject, ob_item);
     SAME(SEEP_PY_SET_USED, PySetObject, used);
     SAME(SEEP_PY_SET_MASK, PySetObject, mask);
     SAME(SEEP_PY_SET_TABLE, PySetObject, table);

@@ -1,10 +1,10 @@
-"""The zoo's verdicts: every leak found on its line, nobody accused of what is healthy.
+"""The zoo's verdicts: every leak found on its line and with who holds it, nobody accused of what is healthy.
 
 SEEP_TEST_FULL=1 takes every job; without it a handful, one a family of patterns, keeps the check short."""
 import unittest
 
 from tests.e2e.support import FULL, SYSTEM_PYTHON, has_module, needs
-from tests.zoo import zoo
+from tests.zoo import alike, zoo
 
 QUICK = ("annotation_cache", "total_loss", "pointgroup_loader", "pointgroup_workers", "lru_cached_decode",
          "kept_batches", "checkpoint_copies", "short_run", "healthy_densification", "healthy_lru_decode")
@@ -32,8 +32,18 @@ class Tables(unittest.TestCase):
             if "leaky" in table:
                 self.assertTrue(zoo.marked_lines(name), name)
                 self.assertIn("fixed", table, name)
+                source = (zoo.ZOO / (name + ".py")).read_text()
+                self.assertEqual(source.count(table["leaky"]["holder"]["source"]), 1, name)
             else:
                 self.assertIn("healthy", table, name)
+
+
+@needs(has_module(SYSTEM_PYTHON, "torch", "numpy"), "no torch here")
+class Alike(unittest.TestCase):
+    def test_five_runs_give_the_same_answer(self):
+        for name in alike.JOBS if FULL else alike.JOBS[:1]:
+            for line, texts in alike.answers(name, 5).items():
+                self.assertEqual(dict(texts), {next(iter(texts)): 5}, "%s:%d" % (name, line))
 
 
 if has_module(SYSTEM_PYTHON, "torch", "numpy"):

@@ -1,10 +1,11 @@
 """Runs the zoo's jobs under seep and holds the verdicts against the tables beside them.
 
-usage: zoo.py [--jobs N] [--keep DIR] [NAME...]      prints recall, exact lines, patterns, false accusations
+usage: zoo.py [--jobs N] [--keep DIR] [NAME...]      prints recall, lines, patterns, holders, accusations
 
 A table (NAME.toml) says what is true of NAME.py: `patterns` (any of them is right), and for each variant its
 arguments and what must come out: [leaky] one finding on a line marked "# LEAK", `growth` bytes a step (in each of
-`processes`), `retained` bytes or `saving` bytes by the script's own arithmetic; [fixed] and [healthy] nobody accused."""
+`processes`), `retained` bytes or `saving` bytes by the script's own arithmetic, and who holds it (holders.py); [fixed]
+and [healthy] nobody accused, and nothing lost."""
 import argparse
 import concurrent.futures
 import json
@@ -20,6 +21,7 @@ ZOO = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(ZOO.parents[1]))  # for what the tests share, also when this runs as a script
 
 from tests.e2e.support import kill_session  # noqa: E402
+from tests.zoo import holders  # noqa: E402
 
 SEEP = os.path.abspath(os.environ.get("SEEP", str(ZOO.parents[1] / "build/seep")))
 PYTHON = os.environ.get("PYTHON", "/usr/bin/python3")
@@ -61,12 +63,15 @@ def watched(argv, env):
         return status, err.read().decode("utf-8", "replace")
 
 
+def environment():
+    return {k: v for k, v in os.environ.items() if not k.startswith("SEEP_")}
+
+
 def run(name, table, variant, folder):
     """The report of one variant, and the seconds it took."""
     began = time.monotonic()
     argv = [SEEP, "run", "-q", "-o", str(folder), "--", PYTHON, str(ZOO / (name + ".py")), *table[variant].get("args", [])]
-    env = {k: v for k, v in os.environ.items() if not k.startswith("SEEP_")}
-    status, err = watched(argv, env)
+    status, err = watched(argv, environment())
     if status != 0:
         raise RuntimeError("%s %s: status %s\n%s" % (name, variant, "hung" if status is None else status, err[-2000:]))
     with open(folder / "report.json") as f:
@@ -105,28 +110,30 @@ def measured(finding, truth):
     return None
 
 
-def judge(name, table, variant, report):
+def judge(name, table, variant, report, folder):
     """A dict of what came out of one variant."""
     accusations = [brief(f) for f in report["findings"] if f["severity"] in ACCUSING]
     result = {"job": name, "variant": variant, "findings": [brief(f) for f in report["findings"]]}
     if variant != "leaky":
-        return {**result, "accused": len(accusations), "ok": not accusations}
+        false = holders.accused(report, folder)
+        return {**result, "accused": len(accusations), "held": false, "ok": not accusations and not false}
     hit = hit_of(name, table, report)
     if not hit:
-        return {**result, "found": False, "ok": False}
+        return {**result, "found": False, "holder": False, "ok": False}
     off = measured(hit, table["leaky"])
     line = (hit["frame"] or {}).get("line") in marked_lines(name)
     pattern = hit["pattern"] in table["patterns"]
     close = off is None or abs(off) <= TOLERANCE
-    return {**result, "found": True, "line": line, "pattern": pattern, "off": off, "close": close,
-            "hit": brief(hit), "ok": line and pattern and close}
+    holder = holders.right(hit.get("holders"), table["leaky"]["holder"])
+    return {**result, "found": True, "line": line, "pattern": pattern, "off": off, "close": close, "holder": holder,
+            "hit": brief(hit), "held": holders.brief(hit.get("holders")), "ok": line and pattern and close and holder}
 
 
 def examine(name, table, variant, keep=None):
     with tempfile.TemporaryDirectory(prefix="seep-zoo-") as scratch:
         folder = pathlib.Path(keep or scratch) / ("%s-%s" % (name, variant))
         report, seconds = run(name, table, variant, folder)
-    return {**judge(name, table, variant, report), "seconds": seconds}
+    return {**judge(name, table, variant, report, folder), "seconds": seconds}
 
 
 def summary(results):
@@ -135,7 +142,7 @@ def summary(results):
     quiet = [r for r in results if r["variant"] != "leaky"]
     told = [r for r in found if r["off"] is not None]
     return {"leaky": len(leaky), "found": len(found), "lines": sum(r["line"] for r in found),
-            "patterns": sum(r["pattern"] for r in found), "told": len(told), "close": sum(r["close"] for r in told),
+            "patterns": sum(r["pattern"] for r in found), "holders": sum(r["holder"] for r in leaky), "told": len(told), "close": sum(r["close"] for r in told),
             "quiet": len(quiet), "accused": sum(r["accused"] > 0 for r in quiet)}
 
 
@@ -146,15 +153,16 @@ def share(part, whole):
 def print_result(r):
     if r["variant"] != "leaky":
         print("%-4s %-24s %-8s %4.1f s  %s" % ("ok" if r["ok"] else "BAD", r["job"], r["variant"], r["seconds"],
-                                               "; ".join(r["findings"][:3]) or "nothing"), flush=True)
+                                               "; ".join(r["findings"][:3] + r["held"]) or "nothing"), flush=True)
         return
     wrong = [] if r["found"] else ["not found; " + ("; ".join(r["findings"][:4]) or "nothing")]
     if r["found"]:
         wrong = [w for w, bad in (("LINE", not r["line"]), ("PATTERN", not r["pattern"]),
-                                  ("BYTES", not r["close"])) if bad]
+                                  ("BYTES", not r["close"]), ("HOLDER", not r["holder"])) if bad]
     off = "" if r.get("off") is None else " (%+.1f %%)" % (100 * r["off"])
     print("%-4s %-24s %-8s %4.1f s  %s%s %s" % ("ok" if r["ok"] else "BAD", r["job"], r["variant"], r["seconds"],
                                                 r.get("hit", ""), off, " ".join(wrong)), flush=True)
+    print("     %s" % r.get("held", ""), flush=True)
 
 
 def main():
@@ -183,6 +191,7 @@ def main():
     print("\nrecall             %s" % share(s["found"], s["leaky"]))
     print("exact line         %s" % share(s["lines"], s["found"]))
     print("right pattern      %s" % share(s["patterns"], s["found"]))
+    print("holder named       %s" % share(s["holders"], s["leaky"]))
     print("bytes within 10 %%  %s" % share(s["close"], s["told"]))
     print("false accusations  %d on %d fixed and healthy jobs" % (s["accused"], s["quiet"]))
 

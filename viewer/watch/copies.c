@@ -24,7 +24,8 @@
 enum {
     READER_SECONDS = 120, /* then it is given up */
     STUCK_MS = 2000,      /* a slot without a copy that lives */
-    LAST_MS = 60 * 1000,  /* for what waits as the job ends */
+    LAST_MS = 60 * 1000,  /* for what waits as the job ends, */
+    TELL_MS = 200,        /* which is said if it takes longer */
     BEHIND = 5, /* priority: it gets a quarter of a CPU that is wanted, for the copy waits */
     /* How the reader ends. */
     READ = 0,
@@ -75,11 +76,24 @@ static const char *source_of(const struct seep_job *job, uint32_t process, uint3
 
     if (source == SEEP_SNAPSHOT_ASKED)
         return "request";
+    if (source == SEEP_SNAPSHOT_AT_END)
+        return "end";
     if (!p->steps && p->follows && p->follows <= SEEP_MAX_PROCESSES)
         p = &job->processes[p->follows - 1];
     if (!p->steps || p->step_source == SEEP_STEP_TIME)
         return "time";
     return p->step_source == SEEP_STEP_OPTIMIZER ? "optimizer" : "told";
+}
+
+/* At the end local variables are gone, and what they held with them: what seems to be held by
+ * nobody then may well have been by somebody while the job ran. */
+static void leave_only_what_is_held(json_t *lines)
+{
+    for (size_t i = json_array_size(lines); i-- > 0;) {
+        const char *state = json_string_value(json_object_get(json_array_get(lines, i), "state"));
+        if (!state || (strcmp(state, "held") != 0 && strcmp(state, "shared") != 0))
+            json_array_remove(lines, i);
+    }
 }
 
 static int write_document(const struct seep_copies *h, const json_t *document, uint32_t pid,
@@ -137,6 +151,8 @@ static int read_slot(const struct seep_copies *h)
     int rc = seep_examine(&reading.request, &found, &document, &err);
     if (rc)
         return found.barred ? BARRED : NOT_READ;
+    if (now.source == SEEP_SNAPSHOT_AT_END)
+        leave_only_what_is_held(json_object_get(document, "lines"));
     rc = write_document(h, document, reading.request.pid, found.step);
     json_decref(document);
     return rc ? NOT_READ : READ;
@@ -228,7 +244,8 @@ void seep_copies_look(struct seep_copies *h)
 {
     if (!h->folder || h->worker)
         return;
-    if (state_of(h) == SEEP_SNAPSHOT_READY)
+    if (state_of(h) == SEEP_SNAPSHOT_READY &&
+        !__atomic_load_n(&slot_of(h)->in_reserve, __ATOMIC_ACQUIRE))
         start_reader(h);
     else
         free_stuck(h);
@@ -260,10 +277,53 @@ bool seep_copies_reaped(struct seep_copies *h, pid_t pid, int status, const stru
     return true;
 }
 
-/* Takes the reader's end, which comes at `end_ns` at the latest. */
-static void wait_for_reader(struct seep_copies *h, uint64_t end_ns)
+/* The end waits for a reader, for so long, and so long as nobody is tired of it. */
+struct last_wait {
+    uint64_t begun_ns, end_ns;
+    int told; /* columns on the terminal that are to be cleared */
+};
+
+static void tell(const struct seep_copies *h, struct last_wait *w)
+{
+    const struct seep_snapshot_slot *slot = slot_of(h);
+    const uint32_t process = slot->process_plus_1 - 1, step = slot->step;
+    char after[32] = "";
+
+    if (!h->tells || w->told || now_ns() - w->begun_ns < TELL_MS * NS_PER_MS)
+        return;
+    if (step)
+        snprintf(after, sizeof after, ", step %" PRIu32, step);
+    w->told =
+        dprintf(STDERR_FILENO,
+                "seep: looking who holds the memory of process %" PRIu32 "%s (Ctrl-C skips this)",
+                process < SEEP_MAX_PROCESSES ? h->folder->job->processes[process].pid : 0, after);
+}
+
+static void clear(struct last_wait *w)
+{
+    if (w->told > 0)
+        dprintf(STDERR_FILENO, "\r%*s\r", w->told, "");
+    w->told = 0;
+}
+
+/* Sleeps for a moment, from which a signal to end wakes. */
+static void sleep_a_little(struct last_wait *w)
 {
     const struct timespec moment = {.tv_nsec = 2 * NS_PER_MS};
+    sigset_t to_end;
+
+    sigemptyset(&to_end);
+    sigaddset(&to_end, SIGINT);
+    sigaddset(&to_end, SIGQUIT);
+    sigaddset(&to_end, SIGTERM);
+    sigaddset(&to_end, SIGHUP);
+    if (sigtimedwait(&to_end, NULL, &moment) > 0)
+        w->end_ns = 0;
+}
+
+/* Takes the reader's end. */
+static void wait_for_reader(struct seep_copies *h, struct last_wait *w)
+{
     struct rusage usage = {0};
     int status;
 
@@ -273,35 +333,38 @@ static void wait_for_reader(struct seep_copies *h, uint64_t end_ns)
             h->worker = 0;
         else if (pid > 0)
             (void)seep_copies_reaped(h, pid, status, &usage);
-        else if (now_ns() > end_ns)
+        else if (now_ns() > w->end_ns)
             kill(h->worker, SIGKILL);
-        if (h->worker)
-            nanosleep(&moment, NULL);
+        if (h->worker) {
+            tell(h, w);
+            sleep_a_little(w);
+        }
     }
 }
 
 /* The job has paid for a copy that is being made, and for one that waits. */
-static bool copy_waits(const struct seep_copies *h, uint64_t end_ns)
+static bool copy_waits(const struct seep_copies *h, struct last_wait *w)
 {
-    const struct timespec moment = {.tv_nsec = 2 * NS_PER_MS};
     const struct seep_snapshot_slot *slot = slot_of(h);
 
-    while (state_of(h) == SEEP_SNAPSHOT_TAKEN && now_ns() < end_ns && slot->copy &&
+    while (state_of(h) == SEEP_SNAPSHOT_TAKEN && now_ns() < w->end_ns && slot->copy &&
            seep_process_is_alive(slot->copy, slot->taken_ns))
-        nanosleep(&moment, NULL);
-    return state_of(h) == SEEP_SNAPSHOT_READY && now_ns() < end_ns;
+        sleep_a_little(w);
+    return state_of(h) == SEEP_SNAPSHOT_READY && now_ns() < w->end_ns;
 }
 
 void seep_copies_close(struct seep_copies *h)
 {
-    const uint64_t end_ns = now_ns() + LAST_MS * NS_PER_MS;
+    struct last_wait w = {.begun_ns = now_ns()};
 
     if (!h->folder)
         return;
-    wait_for_reader(h, end_ns);
-    if (copy_waits(h, end_ns))
+    w.end_ns = w.begun_ns + LAST_MS * NS_PER_MS;
+    wait_for_reader(h, &w);
+    if (copy_waits(h, &w))
         start_reader(h);
-    wait_for_reader(h, end_ns);
+    wait_for_reader(h, &w);
+    clear(&w);
     __atomic_store_n(&slot_of(h)->reader, 0, __ATOMIC_RELEASE);
     let_go(slot_of(h));
     h->folder = NULL;

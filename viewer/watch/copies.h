@@ -13,6 +13,7 @@ struct seep_copies {
     const struct seep_job_folder *folder; /* NULL: nobody reads copies */
     bool keys;                            /* texts of dict keys are shown */
     const char *roles;                    /* NULL: the shipped rules */
+    bool tells;                           /* on stderr, a terminal, what the end waits for */
     pid_t worker;                         /* who reads one, 0: nobody */
     uint32_t copy;                        /* that is read, or was last */
     uint32_t state;                       /* of the slot when last looked at, */
@@ -30,7 +31,8 @@ void seep_copies_look(struct seep_copies *h);
 bool seep_copies_reaped(struct seep_copies *h, pid_t pid, int status, const struct rusage *usage);
 
 /* The job has ended: what waits is read, within bounds, and every copy ends. Reaps no child but the
- * reader. */
+ * reader. SIGINT, SIGQUIT, SIGTERM and SIGHUP, which the caller has blocked, end that at once, and
+ * are taken. */
 void seep_copies_close(struct seep_copies *h);
 
 #endif

@@ -88,6 +88,13 @@ static void note_private(struct seep_process *p, uint64_t bytes, uint32_t period
     p->private_last_bytes = bytes;
 }
 
+/* While a copy of it lives, its own pages do not look it. */
+static bool is_copied(const struct seep_job *job, uint32_t process)
+{
+    return __atomic_load_n(&job->snapshot.state, __ATOMIC_ACQUIRE) != SEEP_SNAPSHOT_FREE &&
+           job->snapshot.process_plus_1 == process + 1;
+}
+
 /* One pass over the listed processes that have not been reaped yet. */
 static void pass(struct seep_job *job, bool with_pss)
 {
@@ -109,7 +116,8 @@ static void pass(struct seep_job *job, bool with_pss)
         if (with_pss) {
             uint64_t pss = find_kib(text, "Pss:");
             raise_peak(&p->pss_peak_bytes, pss);
-            note_private(p, find_kib(text, "Private_Dirty:"), period_of(job, p));
+            if (!is_copied(job, i))
+                note_private(p, find_kib(text, "Private_Dirty:"), period_of(job, p));
             sum += pss;
         } else {
             raise_peak(&p->rss_peak_bytes, find_kib(text, "VmHWM:"));

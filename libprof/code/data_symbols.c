@@ -1,0 +1,81 @@
+#include "libprof/code/data_symbols.h"
+
+#include "libprof/code/elf_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Where the first byte of the file is meant to be: what lies between is how far it was moved. */
+static bool first_address(Elf *elf, uint64_t *first)
+{
+    enum { PAGE = 4096 };
+    size_t n;
+    bool found = false;
+
+    if (elf_getphdrnum(elf, &n))
+        return false;
+    for (size_t i = 0; i < n && i < INT32_MAX; i++) {
+        GElf_Phdr header;
+        if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD)
+            continue;
+        uint64_t at = (header.p_vaddr - header.p_offset) & ~(uint64_t)(PAGE - 1);
+        if (!found || at < *first)
+            *first = at;
+        found = true;
+    }
+    return found;
+}
+
+static const char *find_in(Elf *elf, uint32_t type, uint64_t address)
+{
+    GElf_Shdr header;
+    Elf_Scn *scn = seep_elf_section(elf, type, NULL);
+    Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
+
+    if (!data || !gelf_getshdr(scn, &header) || !header.sh_entsize)
+        return NULL;
+    size_t n = data->d_size / header.sh_entsize;
+    for (size_t i = 0; i < n && i < INT32_MAX; i++) {
+        GElf_Sym symbol;
+        if (!gelf_getsym(data, (int)i, &symbol) || GELF_ST_TYPE(symbol.st_info) != STT_OBJECT ||
+            symbol.st_shndx == SHN_UNDEF || address < symbol.st_value ||
+            address - symbol.st_value >= symbol.st_size)
+            continue;
+        const char *name = elf_strptr(elf, header.sh_link, symbol.st_name);
+        if (name && name[0])
+            return name;
+    }
+    return NULL;
+}
+
+static void put_name(const char *name, char *to, size_t capacity)
+{
+    char *plain = seep_elf_demangle(name);
+
+    snprintf(to, capacity, "%s", plain ? plain : name);
+    free(plain);
+}
+
+bool seep_data_symbol(const char *path, uint64_t base, uint64_t address, char *to, size_t capacity)
+{
+    uint64_t first = 0;
+    int fd;
+
+    to[0] = '\0';
+    elf_version(EV_CURRENT);
+    Elf *elf = path[0] == '/' ? seep_elf_open(path, &fd) : NULL;
+    if (!elf)
+        return false;
+    if (first_address(elf, &first)) {
+        uint64_t wanted = address - base + first;
+        const char *name = find_in(elf, SHT_SYMTAB, wanted);
+        if (!name)
+            name = find_in(elf, SHT_DYNSYM, wanted);
+        if (name)
+            put_name(name, to, capacity);
+    }
+    elf_end(elf);
+    close(fd);
+    return to[0] != '\0';
+}

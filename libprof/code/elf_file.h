@@ -1,0 +1,16 @@
+/* Program files on disk: opened with care, their sections, and names as people write them. */
+#ifndef SEEP_LIBPROF_CODE_ELF_FILE_H
+#define SEEP_LIBPROF_CODE_ELF_FILE_H
+
+#include <gelf.h>
+
+/* NULL, and *fd −1, where it is no ELF file. The caller ends it, then closes *fd. */
+Elf *seep_elf_open(const char *path, int *fd);
+
+/* The section with that name or, without one, the first of that type; NULL where there is none. */
+Elf_Scn *seep_elf_section(Elf *elf, uint32_t type, const char *name);
+
+/* A C++ name as it is written in the source; NULL for others. Allocates it: free() it. */
+char *seep_elf_demangle(const char *name);
+
+#endif

@@ -1,0 +1,89 @@
+"""Memory of objects that are no containers: arrays, buffers, maps."""
+import array
+import ctypes
+import mmap
+
+from case import N, case
+
+
+class Frame(ctypes.Structure):
+    _fields_ = [("text", ctypes.c_char_p), ("number", ctypes.c_int)]
+
+
+@case("held", "local 'kept' of arrays()[40] (array)")
+def arrays(then):
+    kept = []
+    for i in range(N):
+        kept.append(array.array("B", bytes(20000)))
+    then()
+
+
+@case("held", "local 'views' of memory_views()[40] (memoryview)")
+def memory_views(then):
+    views = []
+    for i in range(N):
+        views.append(memoryview(bytearray(20000)))
+    then()
+
+
+@case("held", "local 'maps' of anonymous_maps()[40] (mmap)")
+def anonymous_maps(then):
+    maps = []
+    for i in range(N):
+        maps.append(mmap.mmap(-1, 20480))
+    then()
+
+
+@case("held", "local 'kept' of ctypes_buffers()[40] (c_char_Array_20000)")
+def ctypes_buffers(then):
+    kept = []
+    for i in range(N):
+        kept.append(ctypes.create_string_buffer(20000))
+    then()
+
+
+@case("held", "local 'kept' of ctypes_structures()[40] (Frame)._objects[1 keys] (bytes)")
+def ctypes_structures(then):
+    kept = []
+    for i in range(N):
+        one = Frame()
+        one.text = bytes(20000)
+        kept.append(one)
+    del one
+    then()
+
+
+@case("held", "local 'kept' of numpy_arrays()[40] (ndarray)", needs="numpy")
+def numpy_arrays(then):
+    import numpy
+    kept = []
+    for i in range(N):
+        kept.append(numpy.zeros(2500))
+    then()
+
+
+@case("held", "local 'views' of numpy_views()[40] (ndarray).base (ndarray)", needs="numpy")
+def numpy_views(then):
+    import numpy
+    views = []
+    for i in range(N):
+        views.append(numpy.zeros(2500)[1000:])
+    then()
+
+
+@case("held", "local 'kept' of an_array_of_objects()[40] (bytearray)", needs="numpy")
+def an_array_of_objects(then):
+    import numpy
+    kept = numpy.empty(N, dtype=object)
+    for i in range(N):
+        kept[i] = bytearray(20000)
+    then()
+
+
+@case("held", "local 'kept' of structured_arrays()[40] (ndarray)", needs="numpy")
+def structured_arrays(then):
+    import numpy
+    kept = []
+    for i in range(N):
+        kept.append(numpy.zeros(1250, dtype=[("x", "f8"), ("y", "f8")]))
+    then()

@@ -1,0 +1,49 @@
+"""What C and C++ keep, or forget. The libraries are built by the test, in the folder that SEEP_CASE_LIBRARIES names."""
+import ctypes
+import os
+
+from case import N, case
+
+
+def library(name):
+    return ctypes.CDLL(os.path.join(os.environ["SEEP_CASE_LIBRARIES"], name))
+
+
+@case("lost")
+def forgotten_by_c(then):
+    forget = library("libkeeps.so").forget
+    for i in range(N):
+        forget(20000)
+    then()
+
+
+@case("held", "global 'kept' of libkeeps.so")
+def a_global_of_c(then):
+    keep = library("libkeeps.so").keep
+    for i in range(N):
+        keep(i, 20000)
+    then()
+
+
+@case("held", "global 'head' of libkeeps.so → C++ (39 blocks)")
+def a_list_of_c(then):
+    push = library("libkeeps.so").push
+    for i in range(N):
+        push(20000)
+    then()
+
+
+@case("held", "thread-local storage → C++ (1 block)")
+def a_thread_local_of_c(then):
+    keep = library("libkeeps.so").keep_for_thread
+    for i in range(N):
+        keep(i, 20000)
+    then()
+
+
+@case("held", "global 'cache::images' of libkeepsxx.so → C++ (1 block)")
+def a_static_vector(then):
+    keep = library("libkeepsxx.so").keep
+    for i in range(N):
+        keep(20000)
+    then()

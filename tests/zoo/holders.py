@@ -1,0 +1,49 @@
+"""Holds what a report says of who keeps a job's memory against the table of the job.
+
+[leaky.holder] of a table was written from the source, before anything was run: `state`, any of which is right; `named`,
+one of which must stand in what is printed (none: nobody's name is); `source`, a piece of the line that proves it. An
+empty `state`: nothing is kept from one step to the next, so no answer is owed; an answer must not be wrong. What is
+held may be called shared with variables of functions that run: while few are kept, those of the step weigh much."""
+import json
+
+NOBODY = ("lost", "cycle")
+
+
+def printed(holders):
+    return [p["text"] for p in holders["paths"]] + [(p.get("holder") or {}).get("name") or "" for p in holders["paths"]]
+
+
+def brief(holders):
+    if not holders:
+        return "no answer"
+    return ": ".join([holders["state"]] + [" | ".join(p["text"] for p in holders["paths"])] * bool(holders["paths"]))
+
+
+def share(holders):
+    """How much of what is live goes with the holders that are named; None where nobody is."""
+    freed = [p["sole_bytes"] for p in holders["paths"] if p.get("sole_bytes") is not None]
+    return freed[-1] / holders["bytes"] if freed and holders["bytes"] else None
+
+
+def is_state(holders, states):
+    others = [p for p in holders["paths"] if p["root"]["kind"] != "local"]
+    return holders["state"] in states or (holders["state"] == "shared" and "held" in states and len(others) <= 1)
+
+
+def right(holders, truth):
+    """Whether the answer (None: there is none) is what the table says."""
+    if not truth["state"]:
+        return not holders or holders["state"] not in NOBODY
+    if not holders or not is_state(holders, truth["state"]):
+        return False
+    return not truth.get("named") or any(name in text for name in truth["named"] for text in printed(holders))
+
+
+def accused(report, folder):
+    """Answers of a healthy job that would be false: no finding of it is lost or a cycle, and no line of code loses
+    anything. Lines may be of a cycle that is one: schedulers of torch make classes in their steps."""
+    false = [brief(f["holders"]) for f in report["findings"] if f.get("holders") and f["holders"]["state"] in NOBODY]
+    for path in folder.glob("holders-*.json"):
+        lines = json.loads(path.read_text())["lines"]
+        false += ["lost: %s" % line["frame"] for line in lines if line["state"] == "lost"]
+    return false
