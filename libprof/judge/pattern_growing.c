@@ -149,7 +149,7 @@ bool seep_is_undetermined(const struct seep_case *c, struct seep_finding *f)
     const struct seep_growth *g = &c->signs->growth;
     const double total = g->slope.value * (g->to - g->from);
 
-    if (c->signs->prospect == SEEP_ENDS_CRUMBS || g->slope.low <= 0 || c->exchanges ||
+    if (!seep_prospect_is_open(c->signs->prospect) || g->slope.low <= 0 || c->exchanges ||
         g->to - g->from < SEEP_T_UNDETERMINED_STEPS || !is_steady(g) || total < SEEP_T_SHOWN_BYTES)
         return false;
     if (!c->signs->enough_steps &&

@@ -40,6 +40,7 @@ struct seep_fading {
 
 /* Whether growth has an end: the reason that decides, weakest first within its kind. */
 enum seep_prospect {
+    SEEP_ENDS_TOOL,      /* in a program that the job starts, which does one thing and ends */
     SEEP_ENDS_BY_HOLDER, /* who holds it is bounded by its own word */
     SEEP_ENDS_CRUMBS,    /* not in any run's time */
 

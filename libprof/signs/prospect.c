@@ -109,6 +109,23 @@ static bool is_used_at_the_end(const struct seep_case *c, const struct seep_grow
     return false;
 }
 
+/* Compilers and other tools that a job runs do one thing and end. */
+static bool is_of_tools(const struct seep_case *c)
+{
+    const struct seep_model *m = c->m;
+
+    for (size_t i = 0; i < c->n_sites; i++) {
+        for (uint32_t k = m->sites[c->sites[i]].slots; k; k = m->slots[k - 1].next) {
+            const uint32_t at = m->slots[k - 1].process;
+            const struct seep_model_process *p = &m->processes[at];
+            if (at == m->root || at == m->main || p->id.python_version ||
+                p->role != SEEP_ROLE_HELPER)
+                return false;
+        }
+    }
+    return true;
+}
+
 /* ---- for ------------------------------------------------------------------------------------- */
 
 /* What items cost when they are first used looks like growth until every one was. */
@@ -160,6 +177,8 @@ enum seep_prospect seep_prospect_of(const struct seep_case *c, const struct seep
     const struct seep_growth *g = &signs->growth;
     const struct seep_kept_by *k = &signs->kept_by;
 
+    if (is_of_tools(c))
+        return SEEP_ENDS_TOOL;
     if (k->bounded && is_bounded(c, signs))
         return SEEP_ENDS_BY_HOLDER;
     if (!g->growing || !signs->enough_steps)
@@ -182,6 +201,7 @@ enum seep_prospect seep_prospect_of(const struct seep_case *c, const struct seep
 const char *seep_prospect_text(enum seep_prospect p)
 {
     static const char *const texts[] = {
+        [SEEP_ENDS_TOOL] = "",
         [SEEP_ENDS_BY_HOLDER] = "",
         [SEEP_ENDS_CRUMBS] = "at this pace no run is long enough for it to matter",
         [SEEP_OPEN_FEW_STEPS] = "too few steps after the warm-up: a plateau could not show",
