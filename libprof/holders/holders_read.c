@@ -83,12 +83,14 @@ static bool take_line(const json_t *from, struct seep_holders_line *line, bool *
         .explained_bytes = seep_take_count(&c, from, "explained_bytes"),
         .lost_bytes = seep_take_count_or(&c, from, "lost_bytes", 0),
         .cycle_bytes = seep_take_count_or(&c, from, "cycle_bytes", 0),
+        .graph_bytes = seep_take_count_or(&c, from, "graph_bytes", 0),
     };
     take_paths(&c, json_object_get(from, "paths"), line);
     bool by_paths = line->state == SEEP_HOLDERS_HELD || line->state == SEEP_HOLDERS_SHARED;
     *failed = *failed || c.failed || !line->frame;
     return !c.wrong && !(by_paths && !line->n_paths) && line->explained_bytes <= line->bytes &&
-           line->lost_bytes <= line->bytes && line->cycle_bytes <= line->bytes;
+           line->lost_bytes <= line->bytes && line->cycle_bytes <= line->bytes &&
+           line->graph_bytes <= line->bytes;
 }
 
 static int take_lines(const json_t *list, struct seep_holders_snapshot *s)

@@ -8,7 +8,7 @@
  *     "lines": [ the largest first
  *       { "frame": as in a report,
  *         "state": "held|shared|cycle|lost|unknown",
- *         "blocks", "bytes", "explained_bytes", "lost_bytes", "cycle_bytes",
+ *         "blocks", "bytes", "explained_bytes", "lost_bytes", "cycle_bytes", "graph_bytes",
  *         "paths": [ the one that leads to most first
  *           { "text",
  *             "root": { "kind", "name", "function", "file", "line" (0: not known) },
@@ -47,6 +47,7 @@ struct seep_holders_line {
     enum seep_holders_state state;
     uint64_t blocks, bytes;
     uint64_t explained_bytes, lost_bytes, cycle_bytes; /* none is more than bytes */
+    uint64_t graph_bytes; /* of those, held by way of nodes of autograd graphs */
     struct seep_holders_path paths[SEEP_HOLDERS_MAX_PATHS];
     size_t n_paths; /* at least one where it is held or shared */
 };

@@ -33,33 +33,6 @@ static double bytes_in_state(const json_t *answer, enum seep_holders_state state
                                                           : "explained_bytes");
 }
 
-/* Classes that torch derives for nodes of its graphs: each operator's Backward, what accumulates
- * gradients, and functions of the user's. A tensor that wants a gradient has AutogradMeta without
- * any of these. */
-static bool is_graph_node(const char *type)
-{
-    static const char *const marks[] = {"Backward", "AccumulateGrad", "CopySlices",
-                                        "torch::autograd::Node", "autograd::PyNode"};
-
-    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-        if (strstr(type, marks[i]))
-            return true;
-    }
-    return false;
-}
-
-static bool leads_through_graph(const json_t *path)
-{
-    const json_t *hops = json_object_get(path, "hops"), *hop;
-    size_t i;
-
-    json_array_foreach (hops, i, hop) {
-        if (is_graph_node(said(hop, "type")))
-            return true;
-    }
-    return false;
-}
-
 static void take_container(const json_t *answer, const json_t *path, struct seep_kept_by *kept)
 {
     const json_t *holder = json_object_get(path, "holder");
@@ -97,7 +70,7 @@ struct seep_kept_by seep_kept_by_of(const json_t *answer)
     kept.known = true;
     if (kept.state == SEEP_HOLDERS_LOST || kept.state == SEEP_HOLDERS_CYCLE)
         return kept;
-    kept.in_graph = leads_through_graph(first);
+    kept.in_graph = bytes_of(answer, "graph_bytes") >= SEEP_T_KEPT_IN_GRAPH * bytes;
     if (bytes_of(first, "bytes") >= SEEP_T_KEPT_EXPLAINED * bytes)
         take_container(answer, first, &kept);
     return kept;

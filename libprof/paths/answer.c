@@ -2,6 +2,7 @@
 
 #include "libprof/heap/py_shape.h"
 #include "libprof/paths/cycles.h"
+#include "libprof/paths/graph_ways.h"
 #include "libprof/paths/leave_out.h"
 
 #include <stdio.h>
@@ -33,14 +34,15 @@ struct way {
 /* What is live of a line. */
 struct sum {
     uint32_t line;
-    uint64_t blocks, bytes, lost_bytes, cycle_bytes;
+    uint64_t blocks, bytes, lost_bytes, cycle_bytes, graph_bytes;
 };
 
 struct asking {
     struct seep_reach *reach;
     const struct seep_question *question;
-    bool *alive;     /* [nodes] somebody, not a cycle, holds it */
-    uint8_t *way_of; /* [nodes] of the line that is asked about: a way's number, 0 none */
+    bool *alive;       /* [nodes] somebody, not a cycle, holds it */
+    uint8_t *in_graph; /* [nodes] what is known of whether graphs hold it */
+    uint8_t *way_of;   /* [nodes] of the line that is asked about: a way's number, 0 none */
     size_t most_walked;
     struct seep_reach kept;    /* as it was found, */
     struct seep_reach certain; /* and without cycles and doubtful roots */
@@ -370,6 +372,8 @@ static void sum_lines(const struct asking *a, struct sum *sums)
             sum->lost_bytes += bytes;
         else if (!a->alive[i])
             sum->cycle_bytes += bytes;
+        else if (seep_graph_holds(reach, i, a->in_graph))
+            sum->graph_bytes += bytes;
     }
     qsort(sums, a->question->n_lines, sizeof *sums, by_bytes);
 }
@@ -386,7 +390,8 @@ static int answer_all(struct asking *a, struct sum *sums, struct seep_answer *an
                                           .blocks = sums[n].blocks,
                                           .bytes = sums[n].bytes,
                                           .lost_bytes = sums[n].lost_bytes,
-                                          .cycle_bytes = sums[n].cycle_bytes};
+                                          .cycle_bytes = sums[n].cycle_bytes,
+                                          .graph_bytes = sums[n].graph_bytes};
         rc = answer_line(a, &answers[n]);
     }
     return rc ? rc : (int)n;
@@ -423,14 +428,16 @@ int seep_answer_lines(struct seep_reach *reach, const struct seep_question *ques
     int rc = -SEEP_ENOMEM;
 
     a.alive = calloc(reach->heap->capacity, sizeof *a.alive);
+    a.in_graph = calloc(reach->heap->capacity, sizeof *a.in_graph);
     a.way_of = calloc(reach->heap->capacity, sizeof *a.way_of);
-    if (sums && a.alive && a.way_of)
+    if (sums && a.alive && a.in_graph && a.way_of)
         rc = complete(&a);
     if (!rc)
         rc = answer_all(&a, sums, answers);
     seep_reach_fini(&a.kept);
     seep_reach_fini(&a.certain);
     free(a.alive);
+    free(a.in_graph);
     free(a.way_of);
     free(sums);
     return rc;

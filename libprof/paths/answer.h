@@ -32,6 +32,7 @@ struct seep_answer_path {
 struct seep_answer {
     uint32_t line;
     uint64_t blocks, bytes, lost_bytes, cycle_bytes;
+    uint64_t graph_bytes; /* held by way of nodes of autograd graphs */
     enum seep_hold_state state;
     size_t n_paths;
     struct seep_answer_path paths[SEEP_ANSWER_PATHS];
