@@ -89,6 +89,7 @@ static bool is_staircase(const struct seep_staircase *s, int32_t judged)
 {
     return s->climbs && s->jumps >= SEEP_T_STAIR_JUMPS && s->jumps <= judged / SEEP_T_STAIR_RARE &&
            s->end - s->start >= SEEP_T_CACHE_BYTES &&
+           (double)s->jumped >= SEEP_T_STAIR_JUMPED * (double)(s->end - s->start) &&
            (double)s->end >= SEEP_T_STAIR_RISE * (double)s->start && s->least_blocks >= 1 &&
            s->most_blocks - s->least_blocks <= s->least_blocks / SEEP_T_STAIR_BLOCKS;
 }
@@ -311,9 +312,10 @@ static bool judge_staircase(const struct seep_case *c, struct seep_finding *f)
     if (c->signs->timed || judged < 2 * SEEP_T_STEPS || !is_staircase(s, judged))
         return false;
     /* Stairs that go on to the end may be a history that is joined to itself at each evaluation:
-     * parameters and their optimizer's state are many blocks. */
+     * parameters and their optimizer's state are many blocks, and not joined in many steps. */
     const bool ended = s->last_jump < c->span->last - judged / SEEP_T_STAIR_ENDED;
-    if (!ended && !c->signs->is_network && s->least_blocks < SEEP_T_STAIR_PARAMETERS)
+    const bool history = c->signs->is_joined && s->jumps >= SEEP_T_JUMPS;
+    if (!ended && (history || (!c->signs->is_network && s->least_blocks < SEEP_T_STAIR_PARAMETERS)))
         return false;
     seep_case_keep_retaining(c, f);
     seep_finding_verdict(f, SEEP_PATTERN_LEGITIMATE_GROWTH, SEEP_INFO,

@@ -27,6 +27,7 @@ struct seep_staircase {
     bool climbs; /* it never falls back by more than a tenth; else the rest is not meant */
     int jumps;
     int32_t last_jump;  /* step */
+    int64_t jumped;     /* bytes that the jumps made */
     int64_t start, end; /* bytes before the first jump and after the last */
     int64_t least_blocks, most_blocks;
 };

@@ -73,6 +73,7 @@ static struct seep_staircase climb(const struct seep_span *span, const struct se
         most = p->bytes > most ? p->bytes : most;
         if (p->bytes > before + before / SEEP_T_STAIR_JUMP) {
             s.jumps++;
+            s.jumped += p->bytes - before;
             s.last_jump = p->step;
         }
         before = p->bytes;
@@ -195,7 +196,7 @@ int seep_signs_compute(const struct seep_case *c, struct seep_signs *signs)
         rc = weigh_workers(c, &signs->workers);
     if (!rc && !signs->timed && !signs->is_data && piles_up(signs) && !is_kept_without_graph(signs))
         rc = seep_graph_nodes_count(c, signs->sites, &signs->graph_nodes);
-    if (!rc && signs->growth.growing && signs->staircase.climbs)
+    if (!rc && signs->staircase.climbs && signs->staircase.jumps)
         rc = seep_joins_find(c, &signs->is_joined);
     signs->prospect = seep_prospect_of(c, signs);
     return rc;
