@@ -24,6 +24,7 @@ struct seep_snapshot_policy {
     bool begun;
     bool by_step;         /* what `origin` and `gap` count */
     uint32_t origin;      /* the first step that was seen */
+    uint32_t last;        /* the last one */
     uint32_t gap;         /* from there to the next copy */
     uint64_t least_bytes; /* that have been live since the last copy */
     uint64_t stop_ns;     /* of all copies so far, */

@@ -79,7 +79,16 @@ static const char *source_of(const struct seep_job *job, uint32_t process, uint3
         p = &job->processes[p->follows - 1];
     if (!p->steps || p->step_source == SEEP_STEP_TIME)
         return "time";
-    return p->step_source == SEEP_STEP_OPTIMIZER ? "optimizer" : "told";
+    switch (p->step_source) {
+    case SEEP_STEP_OPTIMIZER:
+        return "optimizer";
+    case SEEP_STEP_BATCH:
+        return "batch";
+    case SEEP_STEP_LOOP:
+        return "loop";
+    default:
+        return "told";
+    }
 }
 
 static int write_document(const struct seep_copies *h, const json_t *document, uint32_t pid,
