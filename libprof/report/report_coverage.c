@@ -10,7 +10,8 @@
 
 enum {
     OPTIMIZER_CALLS = 16, /* fewer say nothing … */
-    CALLS_A_STEP = 8,     /* … nor do several optimizers that step in turn */
+    CALLS_A_STEP = 8,     /* … nor do several optimizers that step in turn, … */
+    ROUNDS = 8,           /* … nor many that come again */
 };
 
 /* ---- hooks --------------------------------------------------------------------------------- */
@@ -54,17 +55,21 @@ static void say_optimizers(struct seep_said *said)
         const struct seep_model_process *p = &m->processes[i];
         const struct seep_process *e = p->entry;
         if (!e || e->step_source != SEEP_STEP_OPTIMIZER || e->optimizer_calls < OPTIMIZER_CALLS ||
-            e->steps >= e->optimizer_calls / CALLS_A_STEP || ++n > SEEP_SAID_MOST)
+            e->steps >= e->optimizer_calls / CALLS_A_STEP || e->steps >= ROUNDS ||
+            ++n > SEEP_SAID_MOST)
             continue;
         seep_said_add(
             said,
             "pid %u: an optimizer's step() ended %u times, but only %u counted: each call was "
-            "of another optimizer: call seep.step() where a step of the training ends",
+            "of an optimizer that was made anew: call seep.step() where a step of the training "
+            "ends",
             e->pid, e->optimizer_calls, e->steps);
     }
     seep_said_more(said, n, "processes are the same");
     if (m->step_source == SEEP_STEP_TIME)
-        seep_said_add(said, "no training steps: growth is per time slice of %d ms",
+        seep_said_add(said,
+                      "no training steps: growth is per time slice of %d ms; call seep.step() or "
+                      "seep_step() of seep.h at the end of an iteration",
                       SEEP_TIME_SLICE_MS);
 }
 
