@@ -13,6 +13,8 @@
 #include "preload/objects/modules.h"
 #include "preload/python/pyframe.h"
 #include "preload/record/capture.h"
+#include "preload/record/frames.h"
+#include "preload/record/main_loop.h"
 #include "preload/record/steps.h"
 #include "preload/record/tick.h"
 #include "preload/snapshot/snapshot.h"
@@ -44,8 +46,9 @@ static const struct module {
     {.lock = seep_snapshot_lock, .after_fork = seep_snapshot_after_fork},
     {.lock = seep_modules_lock, .after_fork = seep_modules_after_fork},
     {.forget = seep_walk_forget},
-    {.after_fork = seep_capture_after_fork, .forget = seep_capture_forget},
+    {.after_fork = seep_capture_after_fork, .forget = seep_frames_forget},
     {.lock = seep_steps_lock, .after_fork = seep_steps_after_fork},
+    {.after_fork = seep_main_loop_after_fork, .forget = seep_main_loop_forget},
     {.lock = seep_threads_lock,
      .after_fork = seep_threads_after_fork,
      .forget = seep_threads_forget},

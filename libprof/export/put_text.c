@@ -42,7 +42,14 @@ void seep_put_count(FILE *out, double n, const char *unit)
 void seep_put_steps(FILE *out, const json_t *job)
 {
     const char *source = seep_get_text(job, "step_source", "time");
+    const json_t *line = json_object_get(job, "step_line");
 
+    if (json_is_object(line)) {
+        seep_put_count(out, seep_get_number(job, "steps"), "iteration");
+        fputs(" of the loop around ", out);
+        seep_put_frame(out, line, seep_get_text(job, "cwd", ""));
+        return;
+    }
     seep_put_count(out, seep_get_number(job, "steps"), seep_get_step_unit(job));
     if (strcmp(source, "time") == 0)
         return;

@@ -12,7 +12,9 @@ void seep_put_colour(FILE *out, bool colour, const char *code); /* ANSI's; "0" e
 void seep_put_size(FILE *out, double bytes);
 void seep_put_change(FILE *out, double bytes);              /* with its sign */
 void seep_put_count(FILE *out, double n, const char *unit); /* "1 step", "2 steps" */
-void seep_put_steps(FILE *out, const json_t *job); /* "100 steps by optimizer", "50 time slices" */
+void seep_put_steps(
+    FILE *out,
+    const json_t *job); /* "100 steps by optimizer", "50 time slices", or with the loop */
 void seep_put_frame(FILE *out, const json_t *frame, const char *cwd);
 void seep_put_notes(FILE *out, const json_t *notes); /* one a line */
 

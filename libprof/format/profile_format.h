@@ -220,12 +220,29 @@ struct seep_slot {    /* a thread. 32 bytes */
     uint64_t reserved;
 };
 
-/* How steps are counted, least preferred first. */
+/* How steps are counted. */
 enum seep_step_source {
     SEEP_STEP_TIME = 0,
-    SEEP_STEP_OPTIMIZER = 1,
+    SEEP_STEP_OPTIMIZER = 1, /* rounds of optimizers */
     SEEP_STEP_NVTX = 2,
-    SEEP_STEP_API = 3
+    SEEP_STEP_API = 3,
+    SEEP_STEP_BATCH = 4, /* of a DataLoader */
+    SEEP_STEP_LOOP = 5,  /* iterations of the job's main loop */
+    SEEP_N_STEP_SOURCES
+};
+
+/* Why they are counted so. */
+enum seep_step_why {
+    SEEP_WHY_UNKNOWN = 0,
+    SEEP_WHY_TOLD,
+    SEEP_WHY_OPTIMIZER,
+    SEEP_WHY_BATCHES,         /* no optimizer steps */
+    SEEP_WHY_BATCHES_BETWEEN, /* several between two steps of an optimizer */
+    SEEP_WHY_BATCHES_ANEW,    /* optimizers are made anew, and step once */
+    SEEP_WHY_LOOP,            /* no optimizer steps, and no loader gives batches */
+    SEEP_WHY_LOOP_BETWEEN,
+    SEEP_WHY_LOOP_ANEW,
+    SEEP_N_STEP_WHYS
 };
 
 /* A *period* is the unit of the time axis of sites: one fixed time slice until the process (or the
@@ -288,7 +305,7 @@ struct seep_process { /* published by pid. 384 bytes */
     uint32_t parent_plus_1; /* index + 1 of the parent in this table, 0: none */
     uint32_t has_status;    /* by whoever reaped it (launcher or parent): 1 */
     int32_t wait_status;    /* as wait(2) gives it */
-    uint32_t reserved_1;
+    uint32_t step_frame;    /* frame, in its own profile: of the loop whose iterations are steps */
     uint64_t rss_peak_bytes;
     uint64_t pss_peak_bytes; /* by the launcher; 0: not known */
     /* Pages that are the process's alone, written to, as the launcher first and last saw them, with
@@ -303,7 +320,7 @@ struct seep_process { /* published by pid. 384 bytes */
     uint16_t exec_entry; /* enum seep_entry of exec_path */
     int32_t trouble_errno;
     uint32_t optimizer_calls; /* ends of an optimizer's step() seen, whether they counted or not */
-    uint32_t reserved;
+    uint32_t step_why;        /* enum seep_step_why */
     uint64_t reserved_2[6];
     char name[32];      /* base name of its program, cut */
     char exec_path[64]; /* what it became by an exec that cannot be entered: the path's end; "" */

@@ -309,6 +309,18 @@ static int load(struct seep_model *m, struct seep_model_process *p, struct seep_
     return 0;
 }
 
+/* The loop whose iterations are the job's steps, by the profile of the process that makes them. */
+static void find_step_frame(struct seep_model *m, struct seep_resolver *resolver)
+{
+    const struct seep_model_process *main = &m->processes[m->main];
+
+    if (m->step_source != SEEP_STEP_LOOP || !main->entry->step_frame)
+        return;
+    uint32_t frame = seep_resolve_frame(resolver, main->profile, main->entry->step_frame);
+    if (m->dict.frames[frame].kind == SEEP_FRAME_PYTHON)
+        m->step_frame = frame;
+}
+
 int seep_merge(struct seep_model *m, struct seep_error *err)
 {
     struct seep_resolver resolver = {.dict = &m->dict};
@@ -322,6 +334,8 @@ int seep_merge(struct seep_model *m, struct seep_error *err)
         if (!rc && p->profile && p->profile->loaded) {
             rc = add_sites(m, &resolver, i);
             set_peaks(m, p);
+            if (i == m->main)
+                find_step_frame(m, &resolver);
             p->truncated = p->profile->truncated;
             if (!rc)
                 rc = seep_process_import_levels(p);

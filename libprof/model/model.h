@@ -146,6 +146,9 @@ struct seep_model {
     struct seep_model_run *runs; /* [placed] by start; none where step_source is time */
     size_t n_runs;
     enum seep_step_source step_source; /* [placed] */
+    enum seep_step_why step_why;       /* [placed] */
+    uint32_t
+        step_frame; /* [merged] of the loop whose iterations are steps; 0: none, or not known */
     int32_t *epoch_starts; /* [placed] steps during which an epoch began, rising, each once */
     size_t n_epoch_starts;
     uint32_t epochs;           /* [placed] 0: not known */

@@ -83,6 +83,11 @@ static uint32_t resolve_frame(struct seep_dictionary *d, struct seep_profile *pr
     return id;
 }
 
+uint32_t seep_resolve_frame(struct seep_resolver *r, struct seep_profile *profile, uint32_t ref)
+{
+    return resolve_frame(r->dict, profile, ref);
+}
+
 uint32_t seep_resolve_stack(struct seep_resolver *r, struct seep_profile *profile, uint32_t ref)
 {
     struct step {

@@ -217,9 +217,12 @@ static void count_steps(struct seep_model *m)
     }
     if (main->steps) {
         m->n_steps = main->steps < INT32_MAX / 4 ? main->steps : INT32_MAX / 4;
-        m->step_source = main->entry->step_source <= SEEP_STEP_API
+        m->step_source = main->entry->step_source < SEEP_N_STEP_SOURCES
                              ? (enum seep_step_source)main->entry->step_source
                              : SEEP_STEP_TIME;
+        m->step_why = main->entry->step_why < SEEP_N_STEP_WHYS
+                          ? (enum seep_step_why)main->entry->step_why
+                          : SEEP_WHY_UNKNOWN;
     } else {
         uint64_t slices = (m->end_ns - m->start_ns) / (SEEP_TIME_SLICE_MS * UINT64_C(1000000)) + 1;
         m->n_steps = slices < INT32_MAX / 4 ? (uint32_t)slices : INT32_MAX / 4;

@@ -59,12 +59,15 @@ static void say_optimizers(struct seep_said *said)
         seep_said_add(
             said,
             "pid %u: an optimizer's step() ended %u times, but only %u counted: each call was "
-            "of another optimizer: call seep.step() where a step of the training ends",
+            "of an optimizer that was made anew: call seep.step() where a step of the training "
+            "ends",
             e->pid, e->optimizer_calls, e->steps);
     }
     seep_said_more(said, n, "processes are the same");
     if (m->step_source == SEEP_STEP_TIME)
-        seep_said_add(said, "no training steps: growth is per time slice of %d ms",
+        seep_said_add(said,
+                      "no training steps: growth is per time slice of %d ms; call seep.step() or "
+                      "seep_step() of seep.h at the end of an iteration",
                       SEEP_TIME_SLICE_MS);
 }
 

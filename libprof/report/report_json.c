@@ -35,9 +35,9 @@ static double duration(const struct seep_model *m, const struct seep_job *job)
     return (double)(m->end_ns - m->start_ns) / 1e9;
 }
 
-static json_t *job_json(const struct seep_model *m, bool *failed)
+static json_t *job_json(const struct seep_report_pieces *pieces, bool *failed)
 {
-    static const char *const sources[] = {"time", "optimizer", "nvtx", "api"};
+    const struct seep_model *m = pieces->m;
     const struct seep_job *job = first_job(m);
     const struct seep_process_identity *first = &m->processes[m->root].id;
     bool launched = job && job->argv_bytes;
@@ -56,7 +56,9 @@ static json_t *job_json(const struct seep_model *m, bool *failed)
     seep_json_set(json, "duration_s", seep_json_real(duration(m, job)), failed);
     seep_json_set(json, "complete", json_boolean(seep_report_is_complete(m)), failed);
     seep_json_set(json, "dropped_events", seep_json_count(seep_report_dropped(m)), failed);
-    seep_json_set(json, "step_source", json_string(sources[m->step_source]), failed);
+    seep_json_set(json, "step_source", seep_json_step_source(m), failed);
+    seep_json_set(json, "step_why", seep_json_step_why(m), failed);
+    seep_json_set(json, "step_line", seep_json_step_line(pieces), failed);
     seep_json_set(json, "steps", seep_json_count(m->n_steps), failed);
     seep_json_set(json, "epochs", m->epochs ? seep_json_count(m->epochs) : json_null(), failed);
     seep_json_set(json, "limit_bytes", limit ? seep_json_count(limit) : json_null(), failed);
@@ -137,7 +139,7 @@ int seep_report_json(struct seep_report_pieces *pieces, json_t **report)
         seep_json_set(json, "format", json_string("seep-report"), &failed);
         seep_json_set(json, "version", json_integer(2), &failed);
         seep_json_set(json, "seep", json_string(SEEP_VERSION), &failed);
-        seep_json_set(json, "job", job_json(m, &failed), &failed);
+        seep_json_set(json, "job", job_json(pieces, &failed), &failed);
         seep_json_set(json, "processes", seep_json_processes(pieces), &failed);
         seep_json_set(json, "helpers", seep_json_helpers(pieces), &failed);
         seep_json_set(json, "spaces", spaces_json(pieces, &failed), &failed);

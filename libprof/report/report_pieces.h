@@ -42,6 +42,12 @@ json_t *seep_json_processes(const struct seep_report_pieces *pieces);
 json_t *seep_json_timeline(const struct seep_report_pieces *pieces);
 json_t *seep_json_helpers(const struct seep_report_pieces *pieces);
 
+/* How steps were counted, why so, and the line of the loop whose iterations they are, or null
+ * (report_steps.c). */
+json_t *seep_json_step_source(const struct seep_model *m);
+json_t *seep_json_step_why(const struct seep_model *m);
+json_t *seep_json_step_line(const struct seep_report_pieces *pieces);
+
 /* What was seen, and what could not be (report_coverage.c). */
 json_t *seep_json_coverage(const struct seep_report_pieces *pieces);
 json_t *seep_json_rss(const struct seep_rss *rss); /* null where it is not known */

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 /* Whether a file belongs to an installed package, to the standard library or to the interpreter
- * itself. preload/record/code_marks.c tells the same while recording. */
+ * itself. preload/steps/code_marks.c tells the same while recording. */
 bool seep_python_file_is_library(const char *path);
 
 #endif

@@ -426,6 +426,14 @@ uintptr_t seep_python_first_local(unsigned depth)
     return object;
 }
 
+bool seep_python_is_a(uintptr_t object, const char *type)
+{
+    const uintptr_t own = object ? word(object + SEEP_PYOBJECT_TYPE) : 0;
+    const uintptr_t name = own ? word(own + SEEP_PYTYPE_NAME) : 0;
+
+    return name && strcmp((const char *)name, type) == 0;
+}
+
 uintptr_t seep_python_runtime(void)
 {
     return python.image.runtime;

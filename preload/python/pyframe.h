@@ -115,6 +115,9 @@ uint32_t seep_python_line(const struct seep_pyframe *frame, uint64_t key,
  * optimizer or loader from another; never dereferenced further. */
 uintptr_t seep_python_first_local(unsigned depth);
 
+/* Whether that object's type has this name. */
+bool seep_python_is_a(uintptr_t object, const char *type);
+
 /* Address of the interpreter's _PyRuntime; 0 where there is none, or its place is not known. */
 uintptr_t seep_python_runtime(void);
 

@@ -4,139 +4,10 @@
 
 #include "libprof/record/intern.h"
 #include "preload/objects/modules.h"
+#include "preload/record/frames.h"
 #include "preload/record/steps.h"
 
-/* From what is met on a stack to the ref of its frame; one table for both kinds, in private memory,
- * guarded by seep_arena.lock. Python entries are checked against the code object, whose address may
- * have been used again. */
-struct met {
-    uintptr_t where;    /* return address, or code object; 0: empty */
-    uintptr_t position; /* 0: native */
-    uint64_t fingerprint;
-    uint32_t frame;
-    uint32_t marks;
-};
-
-static struct met *table;
-static uint32_t table_mask, n_met;
 static uint32_t n_forks; /* of this process and those that it comes from */
-
-static inline uint32_t place(uintptr_t where, uintptr_t position)
-{
-    return seep_hash_mix(where ^ (position << 17 | position >> 47));
-}
-
-/* A larger one; but what a job makes anew without end (code that is compiled as it runs) is
- * forgotten in the end, and what is still there is met again: threads wait for this. */
-static bool grow(void)
-{
-    enum { MOST = 1 << 19 };
-    uint32_t capacity = table_mask ? (table_mask + 1) * 2 : 4096;
-    if (capacity > MOST) {
-        seep_os_clear(table, ((size_t)table_mask + 1) * sizeof(*table));
-        n_met = 0;
-        return true;
-    }
-    struct met *fresh = seep_os_pages((size_t)capacity * sizeof(*fresh));
-    if (!fresh)
-        return false;
-    for (uint32_t i = 0; table_mask && i <= table_mask; i++) {
-        if (!table[i].where)
-            continue;
-        uint32_t at = place(table[i].where, table[i].position) & (capacity - 1);
-        while (fresh[at].where)
-            at = (at + 1) & (capacity - 1);
-        fresh[at] = table[i];
-    }
-    struct met *old = table;
-    uint32_t old_mask = table_mask;
-    __atomic_store_n(&table, fresh, __ATOMIC_RELEASE); /* the larger one first */
-    __atomic_store_n(&table_mask, capacity - 1, __ATOMIC_RELEASE);
-    if (old)
-        seep_os_unmap(old, ((size_t)old_mask + 1) * sizeof(*old));
-    return true;
-}
-
-/* The entry of a pair, or the empty one where it belongs; NULL without memory. */
-static struct met *look_up(uintptr_t where, uintptr_t position)
-{
-    if ((!table_mask || (n_met + 1) * 3 >= table_mask * 2) && !grow())
-        return NULL;
-    uint32_t at = place(where, position) & table_mask;
-    while (table[at].where && (table[at].where != where || table[at].position != position))
-        at = (at + 1) & table_mask;
-    return &table[at];
-}
-
-static void enter(struct met *met, uintptr_t where, uintptr_t position)
-{
-    n_met += !met->where;
-    met->position = position;
-    met->where = where;
-}
-
-/* What is known of a code object lies under this position. */
-static const uintptr_t of_code = UINTPTR_MAX - 1;
-
-/* A code object's ref, 0: no room, and its marks. False: it cannot be described. */
-static bool python_code(uintptr_t code, uint64_t fingerprint, uint32_t *ref, uint32_t *marks)
-{
-    static struct seep_pycode_info info; /* guarded as all this is; too large for a small stack */
-    struct met *met = look_up(code, of_code);
-    if (met && met->where && met->fingerprint == fingerprint) {
-        *marks = met->marks;
-        *ref = met->frame;
-        return true;
-    }
-    if (seep_python_describe(code, &info) != 0)
-        return false;
-    struct seep_code made = {
-        .file = seep_intern_string(info.file, info.file_len),
-        .function = seep_intern_string(info.function, info.function_len),
-        .qualname = seep_intern_string(info.qualname, info.qualname_len),
-        .first_line = info.first_line,
-    };
-    *marks = made.flags = seep_steps_marks(code, &info);
-    *ref = seep_intern_code(&made);
-    if (met && *ref) {
-        met->frame = *ref;
-        met->marks = made.flags;
-        met->fingerprint = fingerprint;
-        enter(met, code, of_code);
-    }
-    return true;
-}
-
-/* The ref of a frame, 0 where it cannot be described, and its code's marks. False: no room, only
- * the marks are right. */
-static bool python_frame(const struct seep_pyframe *frame, uint64_t glance, uint32_t *marks,
-                         uint32_t *ref)
-{
-    static struct seep_pyline_memo lines[64];
-    uint64_t fingerprint = seep_python_fingerprint(frame->code) + glance;
-    const struct met *known = look_up(frame->code, frame->position + 1);
-    uint32_t owner = 0;
-    *marks = known ? known->marks : 0;
-    *ref = known ? known->frame : 0;
-    if (!known || !known->where || known->fingerprint != fingerprint ||
-        (!*ref && !seep_arena.full)) {
-        *ref = 0;
-        *marks = 0;
-        if (!python_code(frame->code, fingerprint, &owner, marks))
-            return true;
-        struct seep_pyline_memo *memo = &lines[place(frame->code, 0) % 64];
-        struct met *met = look_up(frame->code, frame->position + 1); /* it may have grown */
-        if (owner && met) {
-            uint32_t line = seep_python_line(frame, fingerprint, memo);
-            *ref = seep_intern_frame(SEEP_FRAME_PYTHON, owner, line);
-            met->frame = *ref;
-            met->marks = *marks;
-            met->fingerprint = fingerprint;
-            enter(met, frame->code, frame->position + 1);
-        }
-    }
-    return *ref != 0;
-}
 
 /* The marks of a stack, from those of all but its innermost frame and of that one's code. */
 static uint32_t marks_of_stack(uint32_t outer, uint32_t code)
@@ -157,24 +28,6 @@ static bool runs_once(uint32_t code_marks, uint32_t outer_marks)
            seep_python_version < 0x030e0000;
 }
 
-/* Called without the lock: the module list must not be asked for under it. 0: no room. */
-static uint32_t native_frame_make(uintptr_t address)
-{
-    uintptr_t bias;
-    uint32_t module = seep_modules_ref(address - 1, &bias);
-    if (!seep_os_lock(&seep_arena.lock))
-        return 0;
-    uint32_t frame = seep_intern_frame(SEEP_FRAME_NATIVE, module, address - 1 - bias);
-    struct met *met = frame ? look_up(address, 0) : NULL;
-    if (met) {
-        met->frame = frame;
-        met->marks = 0;
-        enter(met, address, 0);
-    }
-    seep_os_unlock(&seep_arena.lock);
-    return met ? frame : 0;
-}
-
 /* Outermost in, beginning with the nodes of the stack before that are in this one too. 0: it does
  * not fit, but the marks are those of the whole stack. */
 static uint32_t intern_python(struct seep_thread *thread, uint32_t *marks)
@@ -185,11 +38,9 @@ static uint32_t intern_python(struct seep_thread *thread, uint32_t *marks)
         depth = thread->stack.n_kept;
     uint32_t stack = depth ? thread->last_nodes[depth - 1] : 0, outer_marks = 0;
     *marks = depth ? thread->last_marks[depth - 1] : 0;
-    if (depth) {
-        const struct met *met =
-            look_up(thread->stack.frames[SEEP_MAX_PYTHON_FRAMES - depth].code, of_code);
-        outer_marks = met ? met->marks : 0;
-    }
+    if (depth)
+        outer_marks =
+            seep_frames_code_marks(thread->stack.frames[SEEP_MAX_PYTHON_FRAMES - depth].code);
     thread->n_last_python = depth;
     thread->stack.n_kept = n;
     bool fits = true;
@@ -197,7 +48,7 @@ static uint32_t intern_python(struct seep_thread *thread, uint32_t *marks)
         const unsigned i = SEEP_MAX_PYTHON_FRAMES - 1 - depth;
         const uint64_t glance = thread->stack.links[i].glance;
         uint32_t frame, code_marks;
-        fits = python_frame(&thread->stack.frames[i], glance, &code_marks, &frame) && fits;
+        fits = seep_frames_python(&thread->stack.frames[i], glance, &code_marks, &frame) && fits;
         *marks = marks_of_stack(*marks, code_marks);
         if (runs_once(code_marks, outer_marks))
             seep_pystack_seal(&thread->stack, depth);
@@ -235,10 +86,8 @@ static bool intern_native(struct seep_thread *thread, unsigned n, unsigned *n_re
     if (*n_refs < depth)
         *n_refs = depth;
     for (; *n_refs < n; ++*n_refs) {
-        const struct met *met = look_up(thread->native[n - 1 - *n_refs], 0);
-        if (met && !met->where)
+        if (!seep_frames_native(thread->native[n - 1 - *n_refs], &thread->native_frames[*n_refs]))
             return false;
-        thread->native_frames[*n_refs] = met ? met->frame : 0;
     }
     thread->last_native_base = *stack;
     thread->n_last_native = depth;
@@ -282,7 +131,7 @@ static uint32_t intern(struct seep_thread *thread, unsigned n_native, uint32_t *
         seep_os_unlock(&seep_arena.lock);
         if (done)
             return stack;
-        uint32_t frame = native_frame_make(thread->native[n_native - 1 - n_refs]);
+        uint32_t frame = seep_frames_native_make(thread->native[n_native - 1 - n_refs]);
         if (!frame)
             return 0;
         thread->native_frames[n_refs++] = frame;
@@ -361,6 +210,13 @@ static inline uint64_t join(uint64_t python, uint64_t native, unsigned space)
     return (seep_hash_finish(python * 3 + native * 5) + space) | (uint64_t)1 << 63;
 }
 
+/* The marks of the stack that was just seen are these. */
+static inline void mark(struct seep_thread *thread, uint32_t marks)
+{
+    if (__builtin_expect((marks ^ thread->marks) | (marks & SEEP_MARK_SAMPLER), 0))
+        seep_steps_transition(thread, marks);
+}
+
 /* A stack that is not among the traces. `python` is its Python part's hash. */
 static uint32_t capture_new(struct seep_thread *thread, unsigned n_native, uint64_t python,
                             uint64_t native, unsigned space)
@@ -377,8 +233,7 @@ static uint32_t capture_new(struct seep_thread *thread, unsigned n_native, uint6
     /* Without a site of its own because of what may pass: it is tried again. */
     if (site && (!seep_site_is_shared(seep_site_at(site)) || seep_arena.full))
         remember_trace(thread, &trace, thread->sites.index.n == n_sites);
-    if (marks != thread->marks)
-        seep_steps_transition(thread, marks, thread->stack.n);
+    mark(thread, marks);
     return site;
 }
 
@@ -405,8 +260,7 @@ static __attribute__((noinline)) uint32_t capture_slow(struct seep_thread *threa
         const struct seep_trace *trace = find_trace(thread, join(python, native, space));
         thread->importing = false;
         if (trace) {
-            if (trace->marks != thread->marks)
-                seep_steps_transition(thread, trace->marks, thread->stack.n);
+            mark(thread, trace->marks);
             return trace->site;
         }
     }
@@ -444,8 +298,7 @@ uint32_t seep_capture(struct seep_thread *thread, const struct seep_regs *regs, 
             trace = find_trace(thread, join(python, native, space));
     if (__builtin_expect(!trace, 0))
         return capture_slow(thread, regs, python, space, import);
-    if (__builtin_expect(trace->marks != thread->marks, 0))
-        seep_steps_transition(thread, trace->marks, thread->stack.n);
+    mark(thread, trace->marks);
     return trace->site;
 }
 
@@ -454,9 +307,11 @@ enum { GLANCE = 255 };
 
 void seep_capture_glance(struct seep_thread *thread)
 {
-    if (!seep_python_ready || !seep_modules_torch)
+    if (!seep_python_ready || (!seep_modules_torch && !thread->looks))
         return;
     follow_python(thread);
+    if (!seep_modules_torch)
+        return;
     uint64_t hash = join(seep_pystack_hash(&thread->stack), 0, GLANCE);
     const struct seep_trace *trace = find_trace(thread, hash);
     uint32_t marks = 0;
@@ -470,25 +325,11 @@ void seep_capture_glance(struct seep_thread *thread)
         marks = marks_of_training(marks);
         remember_trace(thread, &(struct seep_trace){.hash = hash, .marks = marks}, false);
     }
-    if (marks != thread->marks)
-        seep_steps_transition(thread, marks, thread->stack.n);
+    mark(thread, marks);
 }
 
 void seep_capture_after_fork(void)
 {
-    /* A rebuild of the table may have been cut by the fork: start again where it might be torn. */
-    table = NULL;
-    table_mask = 0;
-    n_met = 0;
+    seep_frames_after_fork();
     n_forks++;
-}
-
-void seep_capture_forget(void)
-{
-    if (!seep_os_lock(&seep_arena.lock))
-        return;
-    if (table)
-        memset(table, 0, ((size_t)table_mask + 1) * sizeof(*table));
-    n_met = 0;
-    seep_os_unlock(&seep_arena.lock);
 }

@@ -15,7 +15,4 @@ void seep_capture_glance(struct seep_thread *thread);
 /* In a forked child: locks are free. */
 void seep_capture_after_fork(void);
 
-/* Code was unloaded: addresses may come to mean something else. */
-void seep_capture_forget(void);
-
 #endif

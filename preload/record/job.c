@@ -267,26 +267,33 @@ void seep_job_tick(uint64_t now_ns)
         __atomic_store_n(&seep_period, &p->period, __ATOMIC_RELEASE);
 }
 
-void seep_job_step(enum seep_step_source source)
+void seep_job_step(enum seep_step_source source, enum seep_step_why why, uint32_t frame, bool anew)
 {
     struct seep_process *p = seep_process;
-    if (p->steps && source < p->step_source)
-        return; /* a better source is at work */
     if (seep_period != &p->period) {
         if (p->period < *seep_period)
             p->period = *seep_period;
         __atomic_store_n(&seep_period, &p->period, __ATOMIC_RELEASE);
         p->follows = 0;
     }
-    if (!p->steps || source != p->step_source) {
+    if (!p->steps || anew || source != p->step_source) {
         /* Never 0 in between: who follows would let time slices pass. */
         p->step_source = source;
+        p->step_why = why;
+        p->step_frame = frame;
         p->first_step_period = p->period;
         __atomic_store_n(&p->steps, 1, __ATOMIC_RELEASE);
     } else {
         __atomic_fetch_add(&p->steps, 1, __ATOMIC_RELAXED);
     }
     __atomic_fetch_add(&p->period, 1, __ATOMIC_RELAXED);
+}
+
+bool seep_job_follows_steps(void)
+{
+    uint32_t follows = seep_process->follows;
+    return follows && seep_job_map && follows <= SEEP_MAX_PROCESSES &&
+           seep_job_map->processes[follows - 1].steps;
 }
 
 void seep_job_reaped(int pid, int wait_status)

@@ -40,8 +40,12 @@ uint32_t seep_job_enter(uint64_t start_ns, bool forked);
 /* Decides whose steps this process follows, and lets time slices pass while that one has none. */
 void seep_job_tick(uint64_t now_ns);
 
-/* One step of this process has ended. */
-void seep_job_step(enum seep_step_source source);
+/* One step of this process has ended. With the first of a source the count begins anew, and where
+ * `anew` says so; `frame`: of the loop whose iterations are counted, or 0. */
+void seep_job_step(enum seep_step_source source, enum seep_step_why why, uint32_t frame, bool anew);
+
+/* The periods that this process uses are another one's steps. */
+bool seep_job_follows_steps(void);
 
 /* Notes how a child ended, as wait(2) told the parent. */
 void seep_job_reaped(int pid, int wait_status);

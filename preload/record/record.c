@@ -2,6 +2,7 @@
 
 #include "preload/record/capture.h"
 #include "preload/record/job.h"
+#include "preload/record/main_loop.h"
 #include "preload/record/tick.h"
 
 uint64_t seep_sample_bytes;
@@ -83,8 +84,10 @@ static inline void scale(uintptr_t block, uint64_t bytes, uint64_t *n, uint64_t 
 
 static inline void count_event(struct seep_thread *thread)
 {
-    if (__builtin_expect(++thread->ticks % SEEP_EVENTS_PER_TICK == 0, 0))
+    if (__builtin_expect(++thread->ticks % SEEP_EVENTS_PER_TICK == 0, 0)) {
         seep_tick(thread);
+        seep_main_loop_review(thread);
+    }
 }
 
 static inline void count_free(struct seep_thread *thread)
@@ -118,9 +121,13 @@ void seep_record_allocation(void *address, uint64_t bytes, const struct seep_reg
     count_event(thread);
     if (__builtin_expect(seep_sample_bytes != 0, 0) && !sampled(thread, bytes)) {
         seep_capture_glance(thread);
+        if (__builtin_expect(thread->looks, 0))
+            seep_main_loop_look(thread);
         return;
     }
     block.site = seep_capture(thread, regs, SEEP_SPACE_HOST);
+    if (__builtin_expect(thread->looks, 0))
+        seep_main_loop_look(thread);
     if (__builtin_expect(!block.site, 0)) {
         seep_arena_drop(seep_arena_reason());
         return;

@@ -6,6 +6,9 @@
 #include "preload/record/life_calls.h"
 #include "preload/record/snapshot_calls.h"
 #include "preload/record/tick.h"
+#include "preload/steps/choice.h"
+#include "preload/steps/passes.h"
+#include "preload/steps/rounds.h"
 
 enum { MAX_MARKED = 64 };
 
@@ -16,6 +19,12 @@ static struct {
 static uint32_t n_marked;
 uintptr_t seep_steps_importer;
 static struct seep_lock lock;
+
+/* Guarded by the lock. */
+static struct seep_choice choice;
+static struct seep_rounds rounds;
+static struct seep_passes passes;
+static bool epochs_told;
 
 static void remember(uintptr_t code, uint32_t marks)
 {
@@ -39,77 +48,116 @@ uint32_t seep_steps_marks(uintptr_t code, const struct seep_pycode_info *info)
     return marks;
 }
 
-/* Whose step, or whose iteration, it is: the first local of the outermost frame with that mark. */
-static uintptr_t owner(const struct seep_thread *thread, unsigned n_python, uint32_t mark)
+/* How far inside the calling thread's outermost frame with that mark is; −1: there is none. */
+static int find_marked(const struct seep_thread *thread, uint32_t mark)
 {
     uint32_t n = __atomic_load_n(&n_marked, __ATOMIC_ACQUIRE);
-    for (unsigned depth = n_python; depth-- > 0;)
+    for (unsigned depth = thread->stack.n; depth-- > 0;)
         for (uint32_t i = 0; i < n; i++)
             if (marked[i].code == thread->python[depth].code && (marked[i].marks & mark))
-                return seep_python_first_local(depth);
-    return 0;
+                return (int)depth;
+    return -1;
 }
 
-/* A job with several optimizers (a GAN) makes one step when the leading one does: the first that
- * stepped, until another steps twice and the leader not at all. */
-static uintptr_t leader, last_other;
-
-static bool leads(uintptr_t optimizer)
+/* Whose step, iteration or batch it is: that frame's first local. */
+static uintptr_t owner(const struct seep_thread *thread, uint32_t mark)
 {
-    if (!leader || optimizer == leader || optimizer == last_other) {
-        leader = optimizer;
-        last_other = 0;
-        return true;
-    }
-    last_other = optimizer;
-    return false;
+    int depth = find_marked(thread, mark);
+    return depth < 0 ? 0 : seep_python_first_local((unsigned)depth);
 }
 
-/* An iteration of a DataLoader is an epoch once a step follows it, and its loader is the one that
- * feeds training: validation loaders see no steps, or only those of the epoch they interrupt. */
-static struct {
-    uintptr_t loader;
-    bool pending;
-    uint64_t t_ns;
-    uint32_t period;
-    uintptr_t training_loader, last_other;
-} epoch;
+/* ---- epochs ---------------------------------------------------------------------------------- */
 
-static void confirm_epoch(void)
+static void count_epoch(const struct seep_pass *pass)
 {
-    if (!epoch.pending)
-        return;
-    epoch.pending = false;
-    uintptr_t loader = epoch.loader;
-    if (epoch.training_loader && loader != epoch.training_loader &&
-        (loader == epoch.last_other || !epoch.last_other)) {
-        epoch.last_other = loader;
-        return;
-    }
-    epoch.training_loader = loader;
-    epoch.last_other = 0;
-    seep_process->epochs++;
     struct seep_header *header = seep_arena.header;
-    if (header && header->n_epochs < SEEP_EPOCH_MARKS) {
-        struct seep_epoch_mark *mark = &header->epochs[header->n_epochs];
-        mark->t_ns = epoch.t_ns;
-        mark->period = epoch.period;
-        __atomic_store_n(&header->n_epochs, header->n_epochs + 1, __ATOMIC_RELEASE);
-    }
+    seep_process->epochs++;
+    if (!header || header->n_epochs >= SEEP_EPOCH_MARKS)
+        return;
+    struct seep_epoch_mark *mark = &header->epochs[header->n_epochs];
+    mark->t_ns = pass->t_ns;
+    mark->period = pass->period;
+    __atomic_store_n(&header->n_epochs, header->n_epochs + 1, __ATOMIC_RELEASE);
 }
 
-/* `optimizer`: whose step it was; 0: not an optimizer's. False: it does not count. */
-static bool step_ended(enum seep_step_source source, uintptr_t optimizer)
+/* A step of the training has ended, whether or not it is what is counted. */
+static void feed(void)
+{
+    static const uintptr_t told = 1;
+    if (epochs_told) {
+        passes.drawn.n = 0;
+        (void)seep_passes_asked(&passes, told, 0, 0);
+    }
+    const struct seep_pass *epoch = seep_passes_fed(&passes);
+    if (epoch)
+        count_epoch(epoch);
+}
+
+/* What was batches alone turns out to be a training: passes before its first step were others. */
+static void forget_epochs(void)
+{
+    seep_process->epochs = 0;
+    if (seep_arena.header)
+        __atomic_store_n(&seep_arena.header->n_epochs, 0, __ATOMIC_RELEASE);
+    seep_passes_restart(&passes);
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+static uint64_t now_ns(void)
+{
+    return seep_os_clock_ns(CLOCK_MONOTONIC);
+}
+
+static void count_step(uint32_t frame, bool anew)
+{
+    if (!seep_process->steps)
+        seep_start_resolve_rank();
+    seep_job_step(choice.source, choice.why, frame, anew);
+}
+
+/* Each returns whether a step has ended. */
+static bool optimizer_stepped(uintptr_t optimizer)
 {
     if (!seep_os_lock(&lock))
         return false;
-    bool counts = source != SEEP_STEP_OPTIMIZER || leads(optimizer);
-    if (counts) {
-        if (!seep_process->steps)
-            seep_start_resolve_rank();
-        confirm_epoch();
-        seep_job_step(source);
+    bool counts = false;
+    if (seep_rounds_stepped(&rounds, optimizer)) {
+        if (choice.why == SEEP_WHY_BATCHES)
+            forget_epochs();
+        counts = seep_choice_round(&choice, now_ns());
+        feed();
+    } else {
+        seep_choice_joined(&choice);
     }
+    if (counts)
+        count_step(0, false);
+    seep_os_unlock(&lock);
+    return counts;
+}
+
+static bool batch_asked(uintptr_t iterator)
+{
+    if (!seep_os_lock(&lock))
+        return false;
+    uint64_t now = now_ns();
+    bool counts =
+        seep_passes_asked(&passes, iterator, now, *seep_period) && seep_choice_batch(&choice, now);
+    if (counts && choice.why != SEEP_WHY_BATCHES_BETWEEN)
+        feed();
+    if (counts)
+        count_step(0, false);
+    seep_os_unlock(&lock);
+    return counts;
+}
+
+static bool step_told(void)
+{
+    if (!seep_os_lock(&lock))
+        return false;
+    bool counts = seep_choice_told(&choice);
+    feed();
+    count_step(0, false);
     seep_os_unlock(&lock);
     return counts;
 }
@@ -118,10 +166,30 @@ static void iteration_began(uintptr_t loader)
 {
     if (!seep_os_lock(&lock))
         return;
-    epoch.loader = loader;
-    epoch.t_ns = seep_os_clock_ns(CLOCK_MONOTONIC);
-    epoch.period = *seep_period;
-    epoch.pending = true;
+    seep_passes_began(&passes, loader, now_ns(), *seep_period);
+    seep_os_unlock(&lock);
+}
+
+/* Samplers whose places tell where they begin anew: others run in a loop of their own. */
+static bool is_known_sampler(uintptr_t sampler)
+{
+    return seep_python_is_a(sampler, "RandomSampler") ||
+           seep_python_is_a(sampler, "WeightedRandomSampler") ||
+           seep_python_is_a(sampler, "DistributedSampler");
+}
+
+/* It is asked as a batch is, or as workers are given their first, within the loader's __iter__. */
+static void sampler_seen(struct seep_thread *thread)
+{
+    int depth = find_marked(thread, SEEP_MARK_SAMPLER);
+    if (depth < 0 || !is_known_sampler(seep_python_first_local((unsigned)depth)))
+        return;
+    uintptr_t iterator = thread->marks & SEEP_MARK_ITER ? 0 : owner(thread, SEEP_MARK_BATCH);
+    if ((!iterator && !(thread->marks & SEEP_MARK_ITER)) || !seep_os_lock(&lock))
+        return;
+    const struct seep_pyframe *frame = &thread->python[depth];
+    seep_passes_sampled(&passes, iterator, frame->code, (intptr_t)frame->position, now_ns(),
+                        *seep_period);
     seep_os_unlock(&lock);
 }
 
@@ -134,52 +202,90 @@ static void look_around(struct seep_thread *thread)
     seep_snapshot_look(thread);
 }
 
-void seep_steps_transition(struct seep_thread *thread, uint32_t marks, unsigned n_python)
+void seep_steps_transition(struct seep_thread *thread, uint32_t marks)
 {
-    uint32_t before = thread->marks;
+    uint32_t before = thread->marks, begun = marks & ~before, over = before & ~marks;
+    bool counts = false;
     thread->marks = marks;
-    if ((marks & ~before) & SEEP_MARK_STEP)
-        thread->mark_object = owner(thread, n_python, SEEP_MARK_STEP);
-    if ((marks & ~before) & SEEP_MARK_ITER)
-        iteration_began(owner(thread, n_python, SEEP_MARK_ITER));
-    if ((before & ~marks) & SEEP_MARK_STEP)
+    if (over & SEEP_MARK_STEP) {
         __atomic_fetch_add(&seep_process->optimizer_calls, 1, __ATOMIC_RELAXED);
-    if (((before & ~marks) & SEEP_MARK_STEP) &&
-        step_ended(SEEP_STEP_OPTIMIZER, thread->mark_object))
+        counts = optimizer_stepped(thread->mark_object);
+    }
+    if (begun & SEEP_MARK_STEP)
+        thread->mark_object = owner(thread, SEEP_MARK_STEP);
+    if (begun & SEEP_MARK_ITER)
+        iteration_began(owner(thread, SEEP_MARK_ITER));
+    if (begun & SEEP_MARK_BATCH)
+        counts = batch_asked(owner(thread, SEEP_MARK_BATCH)) || counts;
+    if (marks & SEEP_MARK_SAMPLER)
+        sampler_seen(thread);
+    if (counts)
         look_around(thread);
 }
 
 void seep_steps_told(struct seep_thread *thread)
 {
-    (void)step_ended(SEEP_STEP_API, 0);
-    look_around(thread);
+    if (step_told())
+        look_around(thread);
 }
 
-/* A job that tells of an epoch's end for the first time has had a first epoch, from its first step
- * on; one that tells of beginnings does so before it. */
-static void begin_first_epoch(void)
+/* ---- the main loop --------------------------------------------------------------------------- */
+
+bool seep_steps_want_loop(uint64_t now, bool *beside_rounds)
+{
+    bool wants = false;
+    *beside_rounds = false;
+    if (seep_os_lock(&lock)) {
+        wants = seep_choice_wants_loop(&choice, now, beside_rounds);
+        seep_os_unlock(&lock);
+    }
+    return wants;
+}
+
+uint32_t seep_steps_rounds(void)
+{
+    return __atomic_load_n(&choice.n_rounds, __ATOMIC_RELAXED);
+}
+
+void seep_steps_looped(struct seep_thread *thread, uint32_t frame, bool found)
 {
     if (!seep_os_lock(&lock))
         return;
-    if (!seep_process->epochs && seep_process->steps && !epoch.pending) {
-        epoch.loader = 1;
-        epoch.t_ns = seep_process->start_ns;
-        epoch.period = seep_process->first_step_period;
-        epoch.pending = true;
-        confirm_epoch();
-    }
+    if (found)
+        seep_choice_loop_found(&choice);
+    bool counts = seep_choice_loop(&choice);
+    if (counts)
+        count_step(frame, found);
+    seep_os_unlock(&lock);
+    if (counts)
+        look_around(thread);
+}
+
+/* ---- epochs that are told of ----------------------------------------------------------------- */
+
+/* A job that tells of an epoch's end for the first time has had a first epoch, from its first step
+ * on; one that tells of beginnings does so before it. */
+void seep_steps_epoch_told(void)
+{
+    if (!seep_os_lock(&lock))
+        return;
+    if (!seep_process->epochs && seep_process->steps && !epochs_told)
+        count_epoch(&(struct seep_pass){.t_ns = seep_process->start_ns,
+                                        .period = seep_process->first_step_period});
+    epochs_told = true;
+    seep_passes_began(&passes, 1, now_ns(), *seep_period);
     seep_os_unlock(&lock);
 }
 
-void seep_steps_epoch_told(void)
-{
-    begin_first_epoch();
-    iteration_began(1);
-}
-
+/* What it repeats is its own. */
 void seep_steps_after_fork(void)
 {
     lock.word = 0;
+    memset(&choice, 0, sizeof(choice));
+    memset(&passes, 0, sizeof(passes));
+    if (rounds.round)
+        memset(&rounds, 0, sizeof(rounds));
+    epochs_told = false;
 }
 
 struct seep_lock *seep_steps_lock(void)

@@ -4,14 +4,15 @@
  * PyTorch wraps the step() of every optimizer in a function of torch/optim/optimizer.py, and
  * allocates in it (record_function does, profiler or not). So the stacks of allocations tell: a
  * step has ended when a thread that was inside of that function allocates outside of it. A
- * DataLoader's new iteration shows in the same way. seep_step() in seep.h, once called, takes
- * precedence. */
+ * DataLoader's new iteration, and its asking for a batch, show in the same way. seep_step() in
+ * seep.h, once called, takes precedence. Which of them is counted is decided in
+ * preload/steps/choice.h. */
 #ifndef SEEP_PRELOAD_RECORD_STEPS_H
 #define SEEP_PRELOAD_RECORD_STEPS_H
 
 #include "preload/python/pyframe.h"
-#include "preload/record/code_marks.h"
 #include "preload/record/thread.h"
+#include "preload/steps/code_marks.h"
 
 /* SEEP_MARK_… of a code object. Remembers marked ones for seep_steps_transition(). */
 uint32_t seep_steps_marks(uintptr_t code, const struct seep_pycode_info *info);
@@ -21,13 +22,21 @@ uint32_t seep_steps_marks(uintptr_t code, const struct seep_pycode_info *info);
  * thousands. */
 extern uintptr_t seep_steps_importer;
 
-/* The marks of the calling thread's stack, thread->python[0 … n_python), differ from those before.
+/* The marks of the calling thread's stack differ from those before, or it makes a loader's order.
  */
-void seep_steps_transition(struct seep_thread *thread, uint32_t marks, unsigned n_python);
+void seep_steps_transition(struct seep_thread *thread, uint32_t marks);
 
 /* The job has told, by seep.h, that a step has ended; that an epoch has, or begins. */
 void seep_steps_told(struct seep_thread *thread);
 void seep_steps_epoch_told(void);
+
+/* Whether iterations of the job's main loop would be its steps, see seep_choice_wants_loop(). How
+ * many rounds of optimizers there were. */
+bool seep_steps_want_loop(uint64_t now_ns, bool *beside_rounds);
+uint32_t seep_steps_rounds(void);
+
+/* The main loop has begun an iteration. `found`: it is another one than before, and the first. */
+void seep_steps_looped(struct seep_thread *thread, uint32_t frame, bool found);
 
 /* In a forked child: nobody holds the lock. */
 void seep_steps_after_fork(void);

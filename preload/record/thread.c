@@ -139,6 +139,8 @@ static struct seep_thread *register_thread(void)
         struct seep_slot *slot = &seep_arena.header->slots[thread->sites.slot];
         long tid = seep_os_tid();
         in_use[thread->sites.slot] = true;
+        thread->first = tid == seep_os_pid();
+        thread->looks = false;
         late[thread->sites.slot] = seep_tls.ended;
         n_late += seep_tls.ended;
         slot->threads += !seep_tls.ended;

@@ -36,6 +36,8 @@ struct seep_thread {
     uint32_t trace_misses; /* of stacks that had been met, since trace_ticks */
     uint32_t trace_ticks;
     bool importing;                    /* so said the stack interned last */
+    bool first;                        /* it is the process's first thread */
+    bool looks;                        /* its stacks are looked at for the job's main loop */
     const struct seep_pyframe *python; /* innermost first: the frames of `stack` */
     struct seep_walk walk;
     struct seep_pystack stack;

@@ -40,10 +40,11 @@ void seep_snapshot_policy_read(struct seep_snapshot_policy *policy, const char *
         policy->mode = SEEP_SNAPSHOT_OFF; /* "off", or a list of nothing */
 }
 
-/* Steps of another kind begin anew: what was slices of time before the first step is not. */
+/* Steps of another kind begin anew: what was slices of time before the first step, or iterations of
+ * a loop before another one. */
 static void notice(struct seep_snapshot_policy *p, const struct seep_snapshot_moment *now)
 {
-    if (!p->begun || p->by_step != now->by_step) {
+    if (!p->begun || p->by_step != now->by_step || now->step < p->seen) {
         p->begun = true;
         p->by_step = now->by_step;
         p->origin = now->step ? now->step - 1 : 0;
@@ -57,6 +58,7 @@ static void notice(struct seep_snapshot_policy *p, const struct seep_snapshot_mo
         p->least_bytes = now->live_bytes;
     p->falls = now->live_bytes < p->level_bytes;
     p->level_bytes = now->live_bytes;
+    p->seen = now->step;
 }
 
 static bool is_listed(const struct seep_snapshot_policy *p, const struct seep_snapshot_moment *now)

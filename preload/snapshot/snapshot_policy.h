@@ -27,6 +27,7 @@ struct seep_snapshot_policy {
     bool forked;          /* and not copied since: all that it says to be live was made since */
     bool by_step;         /* what `origin` and `gap` count */
     uint32_t origin;      /* the first step that was seen */
+    uint32_t seen;        /* the one that was asked about last */
     uint32_t gap;         /* from there to the next copy, */
     uint32_t reserve;     /* and to the next one in reserve; 0: none is needed any more */
     uint32_t last;        /* step of the last copy, 0: there was none */

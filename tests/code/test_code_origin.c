@@ -1,7 +1,7 @@
 /* Whose code a frame is, by its path: in the report, and for Python's libraries while recording. */
 #include "libprof/code/code_origin.h"
 #include "preload/python/pyframe.h"
-#include "preload/record/code_marks.h"
+#include "preload/steps/code_marks.h"
 #include "tests/suite.h"
 
 #include <string.h>
@@ -140,7 +140,16 @@ static const struct {
     {"/home/u/pytorch/torch/optim/optimizer.py", "wrapper", SEEP_MARK_STEP},
     {"/x/site-packages/torch/optim/optimizer.py", "step", SEEP_MARK_LIBRARY},
     {"/x/site-packages/torch/utils/data/dataloader.py", "__iter__",
-     SEEP_MARK_ITER | SEEP_MARK_LIBRARY},
+     SEEP_MARK_ITER | SEEP_MARK_CALLED | SEEP_MARK_LIBRARY},
+    {"/x/site-packages/torch/utils/data/dataloader.py", "__next__",
+     SEEP_MARK_BATCH | SEEP_MARK_CALLED | SEEP_MARK_LIBRARY},
+    {"/x/site-packages/torch/utils/data/sampler.py", "__iter__",
+     SEEP_MARK_SAMPLER | SEEP_MARK_CALLED | SEEP_MARK_LIBRARY},
+    {"/x/site-packages/torch/utils/data/_utils/fetch.py", "fetch",
+     SEEP_MARK_CALLED | SEEP_MARK_LIBRARY},
+    {"/home/u/data.py", "__getitem__", SEEP_MARK_CALLED},
+    {"/home/u/data.py", "collate_pad", SEEP_MARK_CALLED},
+    {"/home/u/data.py", "my_collate_fn", SEEP_MARK_CALLED},
     {"<frozen importlib._bootstrap>", "_call_with_frames_removed",
      SEEP_MARK_IMPORT | SEEP_MARK_LIBRARY},
     {"<frozen importlib._bootstrap_external>", "exec_module", SEEP_MARK_LOAD | SEEP_MARK_LIBRARY},

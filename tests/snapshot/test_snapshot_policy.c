@@ -75,6 +75,15 @@ TEST(copies_lie_further_and_further_apart)
     ck_assert_mem_eq(taken, expected, sizeof(expected));
 }
 
+TEST(steps_that_are_counted_anew_are_looked_at_anew)
+{
+    uint32_t taken[32];
+    begin("auto");
+    ck_assert_uint_gt(run(1000, 1, taken, N(taken)), 5);
+    ck_assert_uint_ge(run(30, 1, taken, N(taken)), 3);
+    ck_assert_uint_eq(taken[0], 12);
+}
+
 TEST(what_does_not_grow_is_left_alone)
 {
     begin(NULL);

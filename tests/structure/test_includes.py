@@ -31,7 +31,8 @@ ALLOWED = {
     "preload/objects": "record format",
     "preload/python": "preload/objects record format",
     "preload/stack": "preload/objects preload/python record format",
-    "preload/record": "preload/objects preload/python preload/stack record format",
+    "preload/steps": "preload/python format",
+    "preload/record": "preload/objects preload/python preload/stack preload/steps record format",
     "preload/life": "preload/objects preload/python preload/stack preload/record record program format",
     "preload/snapshot": "preload/objects preload/python preload/stack preload/record preload/life record format",
     "preload/hooks": "preload/objects preload/python preload/stack preload/record preload/life preload/snapshot record"

@@ -82,7 +82,16 @@ static const char *source_of(const struct seep_job *job, uint32_t process, uint3
         p = &job->processes[p->follows - 1];
     if (!p->steps || p->step_source == SEEP_STEP_TIME)
         return "time";
-    return p->step_source == SEEP_STEP_OPTIMIZER ? "optimizer" : "told";
+    switch (p->step_source) {
+    case SEEP_STEP_OPTIMIZER:
+        return "optimizer";
+    case SEEP_STEP_BATCH:
+        return "batch";
+    case SEEP_STEP_LOOP:
+        return "loop";
+    default:
+        return "told";
+    }
 }
 
 /* At the end local variables are gone, and what they held with them: what seems to be held by

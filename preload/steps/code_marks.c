@@ -1,4 +1,4 @@
-#include "preload/record/code_marks.h"
+#include "preload/steps/code_marks.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -67,6 +67,34 @@ static bool is_library(struct text file)
     return false;
 }
 
+/* Of a PyTorch optimizer or DataLoader. */
+static uint32_t training_marks(struct text file, struct text function)
+{
+    if (is(function, "wrapper") && ends_with(file, "/torch/optim/optimizer.py"))
+        return SEEP_MARK_STEP;
+    if (ends_with(file, "/torch/utils/data/dataloader.py"))
+        return is(function, "__iter__")   ? SEEP_MARK_ITER
+               : is(function, "__next__") ? SEEP_MARK_BATCH
+                                          : 0;
+    if (is(function, "__iter__") && (ends_with(file, "/torch/utils/data/sampler.py") ||
+                                     ends_with(file, "/torch/utils/data/distributed.py")))
+        return SEEP_MARK_SAMPLER;
+    return 0;
+}
+
+/* What is called back for each item, batch or module has loops, but none of them is the job's. */
+static bool is_called_back(struct text file, struct text function)
+{
+    static const char *const names[] = {
+        "forward", "backward", "__call__",   "__getitem__", "__getitems__", "__iter__", "__next__",
+        "__del__", "<lambda>", "<listcomp>", "<setcomp>",   "<dictcomp>",   "<genexpr>"};
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        if (is(function, names[i]))
+            return true;
+    return begins_with(function, "collate") || ends_with(function, "collate_fn") ||
+           ends_with(file, "/torch/utils/data/_utils/fetch.py");
+}
+
 uint32_t seep_code_marks(const struct seep_pycode_info *info)
 {
     const struct text file = {info->file, info->file_len};
@@ -74,10 +102,8 @@ uint32_t seep_code_marks(const struct seep_pycode_info *info)
     uint32_t marks = is_library(file) ? SEEP_MARK_LIBRARY : 0;
     if (is(function, "_call_with_frames_removed") && is(file, "<frozen importlib._bootstrap>"))
         marks |= SEEP_MARK_IMPORT;
-    else if (is(function, "wrapper") && ends_with(file, "/torch/optim/optimizer.py"))
-        marks |= SEEP_MARK_STEP;
-    else if (is(function, "__iter__") && ends_with(file, "/torch/utils/data/dataloader.py"))
-        marks |= SEEP_MARK_ITER;
+    marks |= training_marks(file, function);
+    marks |= is_called_back(file, function) ? SEEP_MARK_CALLED : 0;
     if (is(function, "<module>"))
         marks |= SEEP_MARK_MODULE;
     else if (is(file, "<frozen importlib._bootstrap_external>") &&

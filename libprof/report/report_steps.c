@@ -1,0 +1,52 @@
+/* How the job's steps were counted, and why so, in report.json. */
+#include "libprof/report/report_pieces.h"
+
+json_t *seep_json_step_source(const struct seep_model *m)
+{
+    static const char *const names[SEEP_N_STEP_SOURCES] = {
+        [SEEP_STEP_TIME] = "time", [SEEP_STEP_OPTIMIZER] = "optimizer", [SEEP_STEP_NVTX] = "nvtx",
+        [SEEP_STEP_API] = "api",   [SEEP_STEP_BATCH] = "batch",         [SEEP_STEP_LOOP] = "loop",
+    };
+
+    return json_string(names[m->step_source]);
+}
+
+static const char *why_time(const struct seep_model *m)
+{
+    for (size_t i = 0; i < m->n_processes; i++) {
+        if (m->processes[i].id.python_version)
+            return "no optimizer's step, no loader's batches and no main loop were seen long "
+                   "enough: "
+                   "seep.step() at the end of an iteration makes steps of them";
+    }
+    return "a program without Python shows no steps: seep_step() of seep.h at the end of an "
+           "iteration makes steps of them";
+}
+
+json_t *seep_json_step_why(const struct seep_model *m)
+{
+    static const char *const sentences[SEEP_N_STEP_WHYS] = {
+        [SEEP_WHY_TOLD] = "the job says itself where a step ends",
+        [SEEP_WHY_OPTIMIZER] = "an optimizer of PyTorch's steps",
+        [SEEP_WHY_BATCHES] = "no optimizer steps: each batch of a DataLoader is a step",
+        [SEEP_WHY_BATCHES_BETWEEN] = "an optimizer steps only once in several batches of a "
+                                     "DataLoader: each batch is a step",
+        [SEEP_WHY_BATCHES_ANEW] = "optimizers are made anew and step once: each batch of a "
+                                  "DataLoader is a step",
+        [SEEP_WHY_LOOP] = "no optimizer steps and no DataLoader gives batches: each iteration of "
+                          "the main loop is a step",
+        [SEEP_WHY_LOOP_BETWEEN] = "an optimizer steps only once in many iterations of the main "
+                                  "loop: each iteration is a step",
+        [SEEP_WHY_LOOP_ANEW] = "optimizers are made anew and step once: each iteration of the main "
+                               "loop is a step",
+    };
+
+    if (m->step_source == SEEP_STEP_TIME)
+        return json_string(why_time(m));
+    return sentences[m->step_why] ? json_string(sentences[m->step_why]) : json_null();
+}
+
+json_t *seep_json_step_line(const struct seep_report_pieces *pieces)
+{
+    return pieces->m->step_frame ? seep_json_look_at(pieces, pieces->m->step_frame) : json_null();
+}

@@ -1,0 +1,184 @@
+#include "preload/record/frames.h"
+
+#include <string.h>
+
+#include "libprof/record/intern.h"
+#include "preload/objects/modules.h"
+#include "preload/record/steps.h"
+
+/* From what is met on a stack to the ref of its frame; one table for both kinds, in private memory,
+ * guarded by seep_arena.lock. Python entries are checked against the code object, whose address may
+ * have been used again. */
+struct met {
+    uintptr_t where;    /* return address, or code object; 0: empty */
+    uintptr_t position; /* 0: native */
+    uint64_t fingerprint;
+    uint32_t frame;
+    uint32_t marks;
+};
+
+static struct met *table;
+static uint32_t table_mask, n_met;
+
+static inline uint32_t place(uintptr_t where, uintptr_t position)
+{
+    return seep_hash_mix(where ^ (position << 17 | position >> 47));
+}
+
+/* A larger one; but what a job makes anew without end (code that is compiled as it runs) is
+ * forgotten in the end, and what is still there is met again: threads wait for this. */
+static bool grow(void)
+{
+    enum { MOST = 1 << 19 };
+    uint32_t capacity = table_mask ? (table_mask + 1) * 2 : 4096;
+    if (capacity > MOST) {
+        seep_os_clear(table, ((size_t)table_mask + 1) * sizeof(*table));
+        n_met = 0;
+        return true;
+    }
+    struct met *fresh = seep_os_pages((size_t)capacity * sizeof(*fresh));
+    if (!fresh)
+        return false;
+    for (uint32_t i = 0; table_mask && i <= table_mask; i++) {
+        if (!table[i].where)
+            continue;
+        uint32_t at = place(table[i].where, table[i].position) & (capacity - 1);
+        while (fresh[at].where)
+            at = (at + 1) & (capacity - 1);
+        fresh[at] = table[i];
+    }
+    struct met *old = table;
+    uint32_t old_mask = table_mask;
+    __atomic_store_n(&table, fresh, __ATOMIC_RELEASE); /* the larger one first */
+    __atomic_store_n(&table_mask, capacity - 1, __ATOMIC_RELEASE);
+    if (old)
+        seep_os_unmap(old, ((size_t)old_mask + 1) * sizeof(*old));
+    return true;
+}
+
+/* The entry of a pair, or the empty one where it belongs; NULL without memory. */
+static struct met *look_up(uintptr_t where, uintptr_t position)
+{
+    if ((!table_mask || (n_met + 1) * 3 >= table_mask * 2) && !grow())
+        return NULL;
+    uint32_t at = place(where, position) & table_mask;
+    while (table[at].where && (table[at].where != where || table[at].position != position))
+        at = (at + 1) & table_mask;
+    return &table[at];
+}
+
+static void enter(struct met *met, uintptr_t where, uintptr_t position)
+{
+    n_met += !met->where;
+    met->position = position;
+    met->where = where;
+}
+
+/* What is known of a code object lies under this position. */
+static const uintptr_t of_code = UINTPTR_MAX - 1;
+
+/* A code object's ref, 0: no room, and its marks. False: it cannot be described. */
+static bool python_code(uintptr_t code, uint64_t fingerprint, uint32_t *ref, uint32_t *marks)
+{
+    static struct seep_pycode_info info; /* guarded as all this is; too large for a small stack */
+    struct met *met = look_up(code, of_code);
+    if (met && met->where && met->fingerprint == fingerprint) {
+        *marks = met->marks;
+        *ref = met->frame;
+        return true;
+    }
+    if (seep_python_describe(code, &info) != 0)
+        return false;
+    struct seep_code made = {
+        .file = seep_intern_string(info.file, info.file_len),
+        .function = seep_intern_string(info.function, info.function_len),
+        .qualname = seep_intern_string(info.qualname, info.qualname_len),
+        .first_line = info.first_line,
+    };
+    *marks = made.flags = seep_steps_marks(code, &info);
+    *ref = seep_intern_code(&made);
+    if (met && *ref) {
+        met->frame = *ref;
+        met->marks = made.flags;
+        met->fingerprint = fingerprint;
+        enter(met, code, of_code);
+    }
+    return true;
+}
+
+bool seep_frames_python(const struct seep_pyframe *frame, uint64_t glance, uint32_t *marks,
+                        uint32_t *ref)
+{
+    static struct seep_pyline_memo lines[64];
+    uint64_t fingerprint = seep_python_fingerprint(frame->code) + glance;
+    const struct met *known = look_up(frame->code, frame->position + 1);
+    uint32_t owner = 0;
+    *marks = known ? known->marks : 0;
+    *ref = known ? known->frame : 0;
+    if (!known || !known->where || known->fingerprint != fingerprint ||
+        (!*ref && !seep_arena.full)) {
+        *ref = 0;
+        *marks = 0;
+        if (!python_code(frame->code, fingerprint, &owner, marks))
+            return true;
+        struct seep_pyline_memo *memo = &lines[place(frame->code, 0) % 64];
+        struct met *met = look_up(frame->code, frame->position + 1); /* it may have grown */
+        if (owner && met) {
+            uint32_t line = seep_python_line(frame, fingerprint, memo);
+            *ref = seep_intern_frame(SEEP_FRAME_PYTHON, owner, line);
+            met->frame = *ref;
+            met->marks = *marks;
+            met->fingerprint = fingerprint;
+            enter(met, frame->code, frame->position + 1);
+        }
+    }
+    return *ref != 0;
+}
+
+uint32_t seep_frames_code_marks(uintptr_t code)
+{
+    const struct met *met = look_up(code, of_code);
+    return met ? met->marks : 0;
+}
+
+bool seep_frames_native(uintptr_t address, uint32_t *ref)
+{
+    const struct met *met = look_up(address, 0);
+    *ref = met ? met->frame : 0;
+    return !met || met->where;
+}
+
+uint32_t seep_frames_native_make(uintptr_t address)
+{
+    uintptr_t bias;
+    uint32_t module = seep_modules_ref(address - 1, &bias);
+    if (!seep_os_lock(&seep_arena.lock))
+        return 0;
+    uint32_t frame = seep_intern_frame(SEEP_FRAME_NATIVE, module, address - 1 - bias);
+    struct met *met = frame ? look_up(address, 0) : NULL;
+    if (met) {
+        met->frame = frame;
+        met->marks = 0;
+        enter(met, address, 0);
+    }
+    seep_os_unlock(&seep_arena.lock);
+    return met ? frame : 0;
+}
+
+void seep_frames_after_fork(void)
+{
+    /* A rebuild of the table may have been cut by the fork: start again where it might be torn. */
+    table = NULL;
+    table_mask = 0;
+    n_met = 0;
+}
+
+void seep_frames_forget(void)
+{
+    if (!seep_os_lock(&seep_arena.lock))
+        return;
+    if (table)
+        memset(table, 0, ((size_t)table_mask + 1) * sizeof(*table));
+    n_met = 0;
+    seep_os_unlock(&seep_arena.lock);
+}

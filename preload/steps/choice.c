@@ -1,0 +1,121 @@
+#include "preload/steps/choice.h"
+
+enum {
+    ENOUGH_BATCHES = 12, /* without a step of an optimizer: it is not a check before the training */
+    ENOUGH_JOINED = 12,  /* optimizers that never step again: they are made anew */
+    MANY_BATCHES = 4,    /* between two rounds: gradients are accumulated, … */
+    ROUNDS_IN_A_ROW = 3, /* … if it is so again and again: evaluations come in between, too */
+    ACTIVE_LOOPS = 8,    /* iterations between two rounds */
+};
+
+static const uint64_t slow_ns = UINT64_C(1000000000), batch_gone_ns = UINT64_C(5000000000);
+
+static void choose(struct seep_choice *choice, enum seep_step_source source, enum seep_step_why why)
+{
+    choice->source = source;
+    choice->why = why;
+    choice->few_batches = choice->still = 0;
+}
+
+static bool is_told(const struct seep_choice *choice)
+{
+    return choice->source == SEEP_STEP_API || choice->source == SEEP_STEP_NVTX;
+}
+
+bool seep_choice_told(struct seep_choice *choice)
+{
+    if (choice->source != SEEP_STEP_API)
+        choose(choice, SEEP_STEP_API, SEEP_WHY_TOLD);
+    return true;
+}
+
+/* What was chosen because no optimizer stepped gives way to the first round; what was chosen beside
+ * the rounds does so when it is no longer the finer measure. */
+static bool rounds_take_over(const struct seep_choice *choice)
+{
+    switch (choice->why) {
+    case SEEP_WHY_BATCHES_BETWEEN:
+        return choice->few_batches >= ROUNDS_IN_A_ROW;
+    case SEEP_WHY_LOOP_BETWEEN:
+        return choice->still >= ROUNDS_IN_A_ROW;
+    default:
+        return true;
+    }
+}
+
+bool seep_choice_round(struct seep_choice *choice, uint64_t now_ns)
+{
+    bool slow = choice->n_rounds && now_ns - choice->round_ns >= slow_ns;
+    bool many = choice->batches_between >= MANY_BATCHES;
+    choice->n_rounds++;
+    choice->slow_rounds = slow ? choice->slow_rounds + 1 : 0;
+    choice->many_batches = many ? choice->many_batches + 1 : 0;
+    choice->few_batches = many ? 0 : choice->few_batches + 1;
+    choice->still = choice->loops_between >= ACTIVE_LOOPS ? 0 : choice->still + 1;
+    choice->round_ns = now_ns;
+    choice->joined = choice->batches_between = choice->loops_between = 0;
+    if (is_told(choice))
+        return false;
+    if (choice->source == SEEP_STEP_OPTIMIZER) {
+        if (choice->many_batches >= ROUNDS_IN_A_ROW)
+            choose(choice, SEEP_STEP_BATCH, SEEP_WHY_BATCHES_BETWEEN);
+    } else if (rounds_take_over(choice)) {
+        choose(choice, SEEP_STEP_OPTIMIZER, SEEP_WHY_OPTIMIZER);
+    }
+    return choice->source == SEEP_STEP_OPTIMIZER;
+}
+
+void seep_choice_joined(struct seep_choice *choice)
+{
+    choice->joined++;
+}
+
+/* Optimizers that do not come again end no steps. */
+static bool made_anew(const struct seep_choice *choice)
+{
+    return choice->source == SEEP_STEP_OPTIMIZER && choice->joined >= ENOUGH_JOINED;
+}
+
+bool seep_choice_batch(struct seep_choice *choice, uint64_t now_ns)
+{
+    choice->n_batches++;
+    choice->batches_between++;
+    choice->batch_ns = now_ns;
+    if (choice->batches_between >= ENOUGH_BATCHES && !is_told(choice)) {
+        if (made_anew(choice))
+            choose(choice, SEEP_STEP_BATCH, SEEP_WHY_BATCHES_ANEW);
+        else if (!choice->n_rounds && choice->source != SEEP_STEP_BATCH)
+            choose(choice, SEEP_STEP_BATCH, SEEP_WHY_BATCHES);
+    }
+    return choice->source == SEEP_STEP_BATCH;
+}
+
+bool seep_choice_loop(struct seep_choice *choice)
+{
+    choice->loops_between++;
+    return choice->source == SEEP_STEP_LOOP;
+}
+
+bool seep_choice_wants_loop(const struct seep_choice *choice, uint64_t now_ns, bool *beside_rounds)
+{
+    *beside_rounds = false;
+    if (choice->n_batches && now_ns - choice->batch_ns < batch_gone_ns)
+        return false;
+    if (choice->source == SEEP_STEP_TIME || choice->source == SEEP_STEP_LOOP)
+        return true;
+    if (choice->source != SEEP_STEP_OPTIMIZER)
+        return false;
+    if (made_anew(choice) && now_ns - choice->round_ns >= slow_ns)
+        return true;
+    *beside_rounds = true;
+    return choice->slow_rounds >= ROUNDS_IN_A_ROW;
+}
+
+void seep_choice_loop_found(struct seep_choice *choice)
+{
+    bool anew = made_anew(choice);
+    if (choice->source == SEEP_STEP_OPTIMIZER)
+        choose(choice, SEEP_STEP_LOOP, anew ? SEEP_WHY_LOOP_ANEW : SEEP_WHY_LOOP_BETWEEN);
+    else if (choice->source == SEEP_STEP_TIME)
+        choose(choice, SEEP_STEP_LOOP, SEEP_WHY_LOOP);
+}

@@ -1,0 +1,27 @@
+/* What a Python code object is to the recording, by the names of its file and function alone. */
+#ifndef SEEP_PRELOAD_RECORD_CODE_MARKS_H
+#define SEEP_PRELOAD_RECORD_CODE_MARKS_H
+
+#include <stdint.h>
+
+struct seep_pycode_info;
+
+/* What a code object is, and what a stack says: bits of seep_code.flags and seep_trace.marks. */
+enum {
+    SEEP_MARK_STEP = 1,      /* an optimizer's step */
+    SEEP_MARK_ITER = 2,      /* a DataLoader's new iteration */
+    SEEP_MARK_IMPORT = 4,    /* code: of the import system; stack: a library is being imported */
+    SEEP_MARK_LIBRARY = 8,   /* code: of the standard library or an installed package */
+    SEEP_MARK_MODULE = 16,   /* code: of a module, or what exec() makes of a text */
+    SEEP_MARK_LOAD = 32,     /* code: makes a module, for the import system, from a file */
+    SEEP_MARK_BATCH = 64,    /* a DataLoader's iterator is asked for the next batch */
+    SEEP_MARK_SAMPLER = 128, /* a DataLoader's order is made */
+    SEEP_MARK_CALLED = 256,  /* code: called back for each item or batch */
+    SEEP_MARKS_OF_TRAINING = SEEP_MARK_STEP | SEEP_MARK_ITER | SEEP_MARK_BATCH | SEEP_MARK_SAMPLER,
+};
+
+/* Bits SEEP_MARK_…. Python's libraries are told from the user's code as the report tells them
+ * (libprof/code/code_origin.c); a test holds the two together. */
+uint32_t seep_code_marks(const struct seep_pycode_info *info);
+
+#endif

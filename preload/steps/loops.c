@@ -1,0 +1,180 @@
+#include "preload/steps/loops.h"
+
+#include <string.h>
+
+enum { PROBES = 8, LEAST = 12, SILENT_ITERATIONS = 10 };
+
+static const uint64_t step_ns = 2 * 1000 * 1000;              /* no step is faster */
+static const uint64_t patience_ns = 2 * UINT64_C(1000000000); /* but where none is slower */
+static const uint64_t silence_ns = UINT64_C(1000000000);
+static const uint64_t look_gap_ns = 50 * 1000 * 1000;
+static const uint64_t forget_ns = 20 * UINT64_C(1000000000);
+
+/* ---- iterations ---------------------------------------------------------------------------- */
+
+/* The loop's place, or else the one of those it may have that is silent for longest. */
+static struct seep_loop *place_of(struct seep_loops *loops, uintptr_t code, intptr_t begin)
+{
+    uint64_t hash = (code ^ (uint64_t)begin << 20) * UINT64_C(0x9e3779b97f4a7c15);
+    struct seep_loop *oldest = NULL;
+    for (uint32_t i = 0; i < PROBES; i++) {
+        struct seep_loop *loop = &loops->loops[((uint32_t)(hash >> 40) + i) % SEEP_LOOPS];
+        if (loop->code == code && loop->begin == begin)
+            return loop;
+        if (!oldest || loop->last_ns < oldest->last_ns)
+            oldest = loop;
+    }
+    memset(oldest, 0, sizeof(*oldest));
+    return oldest;
+}
+
+/* Loops inside of the one that has begun an iteration have been left, and begin anew. */
+static void leave_inner(struct seep_loops *loops, const struct seep_loop *outer)
+{
+    for (uint32_t i = 0; i < SEEP_LOOPS; i++) {
+        struct seep_loop *loop = &loops->loops[i];
+        if (loop->depth > outer->depth || (loop->depth == outer->depth &&
+                                           loop->code == outer->code && loop->begin > outer->begin))
+            loop->left = true;
+    }
+}
+
+static void iterated(struct seep_loops *loops, const struct seep_pyframe *outermost, unsigned depth,
+                     seep_loop_kind_fn *kind, uint64_t now)
+{
+    const struct seep_pyframe *frame = outermost - depth;
+    struct seep_loop *loop = place_of(loops, frame->code, (intptr_t)frame->position);
+    if (!loop->code) {
+        *loop = (struct seep_loop){.code = frame->code,
+                                   .begin = (intptr_t)frame->position,
+                                   .first_ns = now,
+                                   .last_ns = now,
+                                   .kind = kind(outermost, depth)};
+        if (loop->kind != SEEP_LOOP_CALLED && !loops->since_ns)
+            loops->since_ns = now;
+        if (loop->kind == SEEP_LOOP_USER && !loops->user_since_ns)
+            loops->user_since_ns = now;
+    } else if (!loop->left) {
+        loop->n_on++;
+        loop->on_ns += now - loop->last_ns;
+    }
+    loop->depth = depth;
+    loop->left = false;
+    loop->n++;
+    loop->last_ns = now;
+    leave_inner(loops, loop);
+}
+
+uint64_t seep_loops_event(struct seep_loops *loops, const struct seep_pyframe *outermost,
+                          unsigned n, seep_loop_kind_fn *kind, uint64_t (*now_ns)(void))
+{
+    unsigned depth = 0;
+    n = n < SEEP_LOOP_FRAMES ? n : SEEP_LOOP_FRAMES;
+    unsigned common = n < loops->n_last ? n : loops->n_last;
+    const struct seep_pyframe *frame = outermost;
+    while (depth < common && frame->code == loops->last[depth].code &&
+           frame->position == loops->last[depth].position) {
+        depth++;
+        frame--;
+    }
+    bool back = depth < common && frame->code == loops->last[depth].code &&
+                (intptr_t)frame->position < (intptr_t)loops->last[depth].position;
+    loops->n_last = n;
+    for (unsigned i = depth; i < n; i++)
+        loops->last[i] = outermost[-(int)i];
+    if (!back)
+        return 0;
+    uint64_t now = now_ns();
+    iterated(loops, outermost, depth, kind, now);
+    return now;
+}
+
+/* ---- the main one -------------------------------------------------------------------------- */
+
+static uint64_t mean_ns(const struct seep_loop *loop)
+{
+    return loop->n_on ? loop->on_ns / loop->n_on : 0;
+}
+
+static bool qualifies(const struct seep_loop *loop, const struct seep_loop_rule *rule,
+                      uint64_t since_ns, uint64_t now_ns)
+{
+    uint64_t watched_ns = now_ns - since_ns;
+    return loop->code && loop->n >= LEAST && loop->n >= rule->least &&
+           watched_ns >= rule->watch_ns && (double)loop->on_ns >= rule->share * (double)watched_ns;
+}
+
+/* Of the loops that are slow enough to be steps the one that iterates most often; where none is,
+ * and that will hardly change, the slowest. */
+static const struct seep_loop *best(const struct seep_loops *loops, enum seep_loop_kind kind,
+                                    const struct seep_loop_rule *rule, uint64_t since_ns,
+                                    uint64_t now_ns)
+{
+    const struct seep_loop *often = NULL, *slowest = NULL;
+    for (uint32_t i = 0; since_ns && i < SEEP_LOOPS; i++) {
+        const struct seep_loop *loop = &loops->loops[i];
+        if (loop->kind != kind || !qualifies(loop, rule, since_ns, now_ns))
+            continue;
+        if (mean_ns(loop) >= step_ns && (!often || loop->n > often->n))
+            often = loop;
+        if (!slowest || mean_ns(loop) > mean_ns(slowest))
+            slowest = loop;
+    }
+    return often || now_ns - since_ns < patience_ns ? often : slowest;
+}
+
+void seep_loops_main_iterated(struct seep_loops *loops, uint64_t now_ns)
+{
+    struct seep_loop *main = &loops->main;
+    main->n++;
+    main->n_on++;
+    main->on_ns += now_ns - main->last_ns;
+    main->last_ns = now_ns;
+}
+
+bool seep_loops_silent(const struct seep_loops *loops, uint64_t now_ns)
+{
+    uint64_t limit = SILENT_ITERATIONS * mean_ns(&loops->main);
+    return loops->main.code &&
+           now_ns - loops->main.last_ns > (limit > silence_ns ? limit : silence_ns);
+}
+
+void seep_loops_restart(struct seep_loops *loops)
+{
+    loops->n_last = 0;
+    loops->since_ns = loops->user_since_ns = loops->look_ns = 0;
+    memset(loops->loops, 0, sizeof(loops->loops));
+}
+
+/* Some loop takes most of the time: it may only be too slow to have shown it. */
+static bool any_lasts(const struct seep_loops *loops, const struct seep_loop_rule *rule,
+                      uint64_t now_ns)
+{
+    double least = rule->share * (double)(now_ns - loops->since_ns);
+    for (uint32_t i = 0; i < SEEP_LOOPS; i++)
+        if (loops->loops[i].kind != SEEP_LOOP_CALLED && (double)loops->loops[i].on_ns >= least)
+            return true;
+    return false;
+}
+
+bool seep_loops_choose(struct seep_loops *loops, const struct seep_loop_rule *rule, uint64_t now_ns)
+{
+    if (!loops->since_ns || now_ns < loops->look_ns)
+        return false;
+    loops->look_ns = now_ns + look_gap_ns;
+    const struct seep_loop *found = best(loops, SEEP_LOOP_USER, rule, loops->user_since_ns, now_ns);
+    if (!found && rule->busy && now_ns - loops->since_ns >= patience_ns)
+        found = best(loops, SEEP_LOOP_LIBRARY, rule, loops->since_ns, now_ns);
+    if (found && found->last_ns != now_ns) {
+        loops->look_ns = 0; /* as soon as it iterates */
+        return false;
+    }
+    if (found) {
+        loops->main = *found;
+        loops->main_last = found->begin;
+        seep_loops_restart(loops);
+    } else if (now_ns - loops->since_ns > forget_ns && !any_lasts(loops, rule, now_ns)) {
+        seep_loops_restart(loops); /* what was at first says little of what is now */
+    }
+    return found != NULL;
+}

@@ -1,0 +1,199 @@
+/* The main loop, found by made-up stacks. */
+#include <check.h>
+#include <string.h>
+
+#include "preload/steps/loops.h"
+#include "tests/suite.h"
+
+#define SECOND UINT64_C(1000000000)
+#define MS     UINT64_C(1000000)
+
+enum { MODULE = 0x1000, MAIN = 0x2000, HELPER = 0x3000, LIBRARY = 0x8000, FORWARD = 0x9000 };
+
+static struct seep_loops loops;
+static struct seep_loop_rule rule;
+static uint64_t clock_ns;
+static unsigned n_iterations, n_found;
+
+static uint64_t now_ns(void)
+{
+    return clock_ns;
+}
+
+static void begin(void)
+{
+    memset(&loops, 0, sizeof(loops));
+    rule = (struct seep_loop_rule){.watch_ns = 250 * MS, .share = 0.5, .busy = true};
+    clock_ns = SECOND;
+    n_iterations = n_found = 0;
+}
+
+static enum seep_loop_kind kind_of(const struct seep_pyframe *outermost, unsigned depth)
+{
+    enum seep_loop_kind kind = SEEP_LOOP_USER;
+    for (unsigned i = 0; i <= depth && kind != SEEP_LOOP_CALLED; i++) {
+        uintptr_t code = (outermost - i)->code;
+        kind = code == LIBRARY   ? SEEP_LOOP_LIBRARY
+               : code == FORWARD ? SEEP_LOOP_CALLED
+                                 : SEEP_LOOP_USER;
+    }
+    return kind;
+}
+
+/* An event, `after_ms` after the one before, in the module's frame at place 5, and in those that
+ * are given from the outermost to the innermost: code, place, …, 0. */
+static void event(uint64_t after_ms, const intptr_t *frames)
+{
+    struct seep_pyframe stack[20];
+    unsigned n = 0, top = N(stack) - 1;
+    stack[top - n++] = (struct seep_pyframe){MODULE, 5};
+    for (; *frames; frames += 2)
+        stack[top - n++] = (struct seep_pyframe){(uintptr_t)frames[0], (uintptr_t)frames[1]};
+    clock_ns += after_ms * MS;
+    if (loops.main.code && seep_loops_main_event(&loops, &stack[top], n)) {
+        seep_loops_main_iterated(&loops, clock_ns);
+        n_iterations++;
+        return;
+    }
+    if (loops.main.code && !seep_loops_silent(&loops, clock_ns))
+        return;
+    uint64_t now = seep_loops_event(&loops, &stack[top], n, kind_of, now_ns);
+    n_found += now && seep_loops_choose(&loops, &rule, now);
+}
+
+#define EVENT(after_ms, ...) event(after_ms, (const intptr_t[]){__VA_ARGS__, 0})
+
+TEST(the_main_loop_is_found_and_counted)
+{
+    for (int i = 0; i < 200; i++) {
+        EVENT(5, MAIN, 10);
+        EVENT(5, MAIN, 20, HELPER, 3);
+        EVENT(5, MAIN, 30);
+    }
+    ck_assert_uint_eq(n_found, 1);
+    ck_assert_uint_eq(loops.main.code, MAIN);
+    ck_assert_int_eq(loops.main.begin, 10);
+    ck_assert_uint_ge(n_iterations, 200 - 25);
+}
+
+TEST(of_epochs_and_batches_the_batches_are_counted)
+{
+    for (int epoch = 0; epoch < 10; epoch++) {
+        EVENT(1, MAIN, 10);
+        for (int i = 0; i < 50; i++) {
+            EVENT(5, MAIN, 20);
+            EVENT(5, MAIN, 30);
+        }
+        for (int i = 0; i < 10; i++) { /* an evaluation */
+            EVENT(5, MAIN, 40);
+            EVENT(5, MAIN, 50);
+        }
+    }
+    ck_assert_uint_eq(n_found, 1);
+    ck_assert_int_eq(loops.main.begin, 20);
+    /* Each epoch's last iteration ends where the next epoch begins, and no evaluation counts. */
+    ck_assert_uint_ge(n_iterations, 10 * 50 - 1 - 30);
+    ck_assert_uint_le(n_iterations, 10 * 50);
+}
+
+TEST(a_short_inner_loop_is_not_the_main_one)
+{
+    for (int i = 0; i < 100; i++) {
+        for (int k = 0; k < 4; k++) {
+            EVENT(3, MAIN, 10);
+            EVENT(0, MAIN, 12);
+        }
+        EVENT(30, MAIN, 20);
+    }
+    ck_assert_int_eq(loops.main.begin, 10);
+    ck_assert_uint_eq(n_found, 1);
+}
+
+TEST(an_inner_loop_with_something_before_it_is_not_the_main_one)
+{
+    for (int i = 0; i < 100; i++) {
+        EVENT(10, MAIN, 5);
+        for (int k = 0; k < 4; k++) {
+            EVENT(3, MAIN, 10);
+            EVENT(0, MAIN, 12);
+        }
+        EVENT(30, MAIN, 20);
+    }
+    ck_assert_int_eq(loops.main.begin, 5);
+    ck_assert_uint_ge(n_iterations, 100 - 20);
+    ck_assert_uint_le(n_iterations, 100);
+}
+
+TEST(a_function_that_is_called_once_an_iteration_shows_the_loop)
+{
+    for (int i = 0; i < 100; i++) {
+        EVENT(5, HELPER, 3);
+        EVENT(5, HELPER, 9);
+    }
+    ck_assert_uint_eq(loops.main.code, HELPER);
+    ck_assert_uint_ge(n_iterations, 60);
+}
+
+TEST(loops_of_what_is_called_back_are_not_looked_at)
+{
+    for (int i = 0; i < 200; i++) {
+        EVENT(5, FORWARD, 3);
+        EVENT(5, FORWARD, 9, HELPER, 4);
+        EVENT(5, FORWARD, 9, HELPER, 2);
+    }
+    ck_assert_uint_eq(n_found, 0);
+}
+
+TEST(a_librarys_loop_counts_where_the_user_has_none)
+{
+    for (int i = 0; i < 400; i++) {
+        EVENT(5, MAIN, 10, LIBRARY, 3);
+        EVENT(5, MAIN, 10, LIBRARY, 9);
+    }
+    ck_assert_uint_eq(loops.main.code, LIBRARY);
+    ck_assert_uint_ge(n_iterations, 400 - 210); /* it is given two seconds */
+}
+
+TEST(a_library_that_only_waits_is_no_main_loop)
+{
+    rule.busy = false;
+    for (int i = 0; i < 400; i++) {
+        EVENT(5, MAIN, 10, LIBRARY, 3);
+        EVENT(5, MAIN, 10, LIBRARY, 9);
+    }
+    ck_assert_uint_eq(n_found, 0);
+}
+
+TEST(what_is_prepared_before_the_main_loop_gives_way_to_it)
+{
+    for (int i = 0; i < 100; i++) {
+        EVENT(5, MAIN, 10);
+        EVENT(5, MAIN, 12);
+    }
+    ck_assert_int_eq(loops.main.begin, 10);
+    for (int i = 0; i < 400; i++) {
+        EVENT(5, MAIN, 50);
+        EVENT(5, MAIN, 60);
+    }
+    ck_assert_uint_eq(n_found, 2);
+    ck_assert_int_eq(loops.main.begin, 50);
+}
+
+TEST(a_fast_loop_is_taken_where_none_is_slower)
+{
+    for (int i = 0; i < 4000; i++) {
+        EVENT(1, MAIN, 10);
+        EVENT(0, MAIN, 12);
+    }
+    ck_assert_uint_eq(n_found, 1);
+    ck_assert_uint_ge(n_iterations, 1900);
+}
+
+TEST(programs_without_loops_have_none)
+{
+    for (intptr_t i = 0; i < 1000; i++)
+        EVENT(5, MAIN, 10 + i);
+    ck_assert_uint_eq(n_found, 0);
+}
+
+SUITE("the main loop", .setup = begin)

@@ -1,0 +1,187 @@
+/* Which of the things that a job repeats is its step. */
+#include <check.h>
+#include <string.h>
+
+#include "preload/steps/choice.h"
+#include "tests/suite.h"
+
+#define SECOND UINT64_C(1000000000)
+#define MS     UINT64_C(1000000)
+
+static struct seep_choice choice;
+static uint64_t now_ns;
+static unsigned n_steps;
+
+static void forget(void)
+{
+    memset(&choice, 0, sizeof(choice));
+    now_ns = 100 * SECOND;
+    n_steps = 0;
+}
+
+static void rounds(unsigned n, uint64_t gap_ns)
+{
+    for (unsigned i = 0; i < n; i++) {
+        now_ns += gap_ns;
+        n_steps += seep_choice_round(&choice, now_ns);
+    }
+}
+
+static void batches(unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        now_ns += 10 * MS;
+        n_steps += seep_choice_batch(&choice, now_ns);
+    }
+}
+
+static bool wants_loop(void)
+{
+    bool beside;
+    return seep_choice_wants_loop(&choice, now_ns, &beside);
+}
+
+TEST(each_round_is_a_step)
+{
+    for (int i = 0; i < 100; i++) {
+        batches(1);
+        rounds(1, 10 * MS);
+    }
+    ck_assert_int_eq(choice.source, SEEP_STEP_OPTIMIZER);
+    ck_assert_uint_eq(n_steps, 100);
+    ck_assert(!wants_loop());
+}
+
+TEST(evaluations_between_regular_rounds_change_nothing)
+{
+    batches(2); /* a check before the training */
+    for (int epoch = 0; epoch < 10; epoch++) {
+        for (int i = 0; i < 10; i++) {
+            batches(1);
+            rounds(1, 10 * MS);
+        }
+        batches(200);
+    }
+    ck_assert_int_eq(choice.source, SEEP_STEP_OPTIMIZER);
+    ck_assert_uint_eq(n_steps, 100);
+}
+
+TEST(a_long_evaluation_before_the_training_gives_way_to_it)
+{
+    batches(50);
+    ck_assert_int_eq(choice.source, SEEP_STEP_BATCH);
+    n_steps = 0;
+    for (int i = 0; i < 100; i++) {
+        batches(1);
+        rounds(1, 10 * MS);
+    }
+    ck_assert_int_eq(choice.source, SEEP_STEP_OPTIMIZER);
+    ck_assert_int_eq(choice.why, SEEP_WHY_OPTIMIZER);
+}
+
+TEST(batches_are_steps_where_no_optimizer_steps)
+{
+    batches(11);
+    ck_assert_int_eq(choice.source, SEEP_STEP_TIME);
+    batches(100);
+    ck_assert_int_eq(choice.source, SEEP_STEP_BATCH);
+    ck_assert_int_eq(choice.why, SEEP_WHY_BATCHES);
+    ck_assert_uint_eq(n_steps, 100);
+    ck_assert(!wants_loop());
+}
+
+TEST(batches_are_steps_where_gradients_are_accumulated)
+{
+    for (int i = 0; i < 20; i++) {
+        batches(6);
+        rounds(1, MS);
+    }
+    ck_assert_int_eq(choice.source, SEEP_STEP_BATCH);
+    ck_assert_int_eq(choice.why, SEEP_WHY_BATCHES_BETWEEN);
+    ck_assert_uint_eq(n_steps, 2 + 17 * 6); /* two rounds, and all batches after the third */
+}
+
+TEST(the_optimizer_is_back_when_it_steps_with_each_batch)
+{
+    for (int i = 0; i < 5; i++) {
+        batches(8);
+        rounds(1, MS);
+    }
+    for (int i = 0; i < 2; i++) {
+        batches(1);
+        rounds(1, MS);
+    }
+    ck_assert_int_eq(choice.source, SEEP_STEP_BATCH);
+    batches(1);
+    rounds(1, MS);
+    ck_assert_int_eq(choice.source, SEEP_STEP_OPTIMIZER);
+}
+
+TEST(optimizers_that_are_made_anew_leave_the_steps_to_batches)
+{
+    rounds(1, MS);
+    for (int i = 0; i < 30; i++) {
+        batches(1);
+        seep_choice_joined(&choice);
+    }
+    ck_assert_int_eq(choice.source, SEEP_STEP_BATCH);
+    ck_assert_int_eq(choice.why, SEEP_WHY_BATCHES_ANEW);
+}
+
+TEST(or_to_the_loop)
+{
+    rounds(1, MS);
+    for (int i = 0; i < 30; i++)
+        seep_choice_joined(&choice);
+    ck_assert(!wants_loop());
+    now_ns += 2 * SECOND;
+    ck_assert(wants_loop());
+    seep_choice_loop_found(&choice);
+    ck_assert_int_eq(choice.why, SEEP_WHY_LOOP_ANEW);
+    ck_assert(seep_choice_loop(&choice));
+}
+
+TEST(a_loop_gives_way_to_an_optimizer_that_begins_to_step)
+{
+    ck_assert(wants_loop());
+    seep_choice_loop_found(&choice);
+    ck_assert(seep_choice_loop(&choice));
+    rounds(100, 20 * MS);
+    ck_assert_int_eq(choice.source, SEEP_STEP_OPTIMIZER);
+    ck_assert_uint_eq(n_steps, 100);
+}
+
+TEST(a_loop_is_counted_beside_rounds_that_are_seldom)
+{
+    bool beside = false;
+    rounds(3, 2 * SECOND);
+    ck_assert(!wants_loop());
+    rounds(1, 2 * SECOND);
+    ck_assert(seep_choice_wants_loop(&choice, now_ns, &beside));
+    ck_assert(beside);
+    seep_choice_loop_found(&choice);
+    ck_assert_int_eq(choice.why, SEEP_WHY_LOOP_BETWEEN);
+    for (int episode = 0; episode < 5; episode++) {
+        for (int i = 0; i < 50; i++)
+            ck_assert(seep_choice_loop(&choice));
+        rounds(1, 2 * SECOND);
+    }
+    ck_assert_int_eq(choice.source, SEEP_STEP_LOOP);
+    rounds(3, 20 * MS); /* it is over */
+    ck_assert_int_eq(choice.source, SEEP_STEP_OPTIMIZER);
+}
+
+TEST(what_the_job_says_is_counted)
+{
+    rounds(5, MS);
+    ck_assert(seep_choice_told(&choice));
+    n_steps = 0;
+    rounds(20, MS);
+    batches(100);
+    ck_assert_uint_eq(n_steps, 0);
+    ck_assert(!wants_loop());
+    seep_choice_loop_found(&choice);
+    ck_assert_int_eq(choice.source, SEEP_STEP_API);
+}
+
+SUITE("the source of steps", .setup = forget)
