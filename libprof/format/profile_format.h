@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 #include "libprof/format/snapshot_format.h"
+#include "libprof/format/step_format.h"
 
 #define SEEP_PROFILE_MAGIC  UINT64_C(0x464f525050454553) /* "SEEPPROF" */
 #define SEEP_JOB_MAGIC      UINT64_C(0x424f4a5045455300) /* "\0SEEPJOB" */
@@ -218,31 +219,6 @@ struct seep_slot {    /* a thread. 32 bytes */
     uint32_t threads; /* how many threads have used this slot, one after the other */
     char name[16];
     uint64_t reserved;
-};
-
-/* How steps are counted. */
-enum seep_step_source {
-    SEEP_STEP_TIME = 0,
-    SEEP_STEP_OPTIMIZER = 1, /* rounds of optimizers */
-    SEEP_STEP_NVTX = 2,
-    SEEP_STEP_API = 3,
-    SEEP_STEP_BATCH = 4, /* of a DataLoader */
-    SEEP_STEP_LOOP = 5,  /* iterations of the job's main loop */
-    SEEP_N_STEP_SOURCES
-};
-
-/* Why they are counted so. */
-enum seep_step_why {
-    SEEP_WHY_UNKNOWN = 0,
-    SEEP_WHY_TOLD,
-    SEEP_WHY_OPTIMIZER,
-    SEEP_WHY_BATCHES,         /* no optimizer steps */
-    SEEP_WHY_BATCHES_BETWEEN, /* several between two steps of an optimizer */
-    SEEP_WHY_BATCHES_ANEW,    /* optimizers are made anew, and step once */
-    SEEP_WHY_LOOP,            /* no optimizer steps, and no loader gives batches */
-    SEEP_WHY_LOOP_BETWEEN,
-    SEEP_WHY_LOOP_ANEW,
-    SEEP_N_STEP_WHYS
 };
 
 /* A *period* is the unit of the time axis of sites: one fixed time slice until the process (or the

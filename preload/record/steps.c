@@ -48,22 +48,23 @@ uint32_t seep_steps_marks(uintptr_t code, const struct seep_pycode_info *info)
     return marks;
 }
 
-/* How far inside the calling thread's outermost frame with that mark is; −1: there is none. */
-static int find_marked(const struct seep_thread *thread, uint32_t mark)
+static bool is_marked(uintptr_t code, uint32_t mark)
 {
     uint32_t n = __atomic_load_n(&n_marked, __ATOMIC_ACQUIRE);
-    for (unsigned depth = thread->stack.n; depth-- > 0;)
-        for (uint32_t i = 0; i < n; i++)
-            if (marked[i].code == thread->python[depth].code && (marked[i].marks & mark))
-                return (int)depth;
-    return -1;
+    for (uint32_t i = 0; i < n; i++)
+        if (marked[i].code == code && (marked[i].marks & mark))
+            return true;
+    return false;
 }
 
-/* Whose step, iteration or batch it is: that frame's first local. */
+/* Whose step, iteration or batch it is: the first local of the calling thread's outermost frame
+ * with that mark. */
 static uintptr_t owner(const struct seep_thread *thread, uint32_t mark)
 {
-    int depth = find_marked(thread, mark);
-    return depth < 0 ? 0 : seep_python_first_local((unsigned)depth);
+    for (unsigned depth = thread->stack.n; depth-- > 0;)
+        if (is_marked(thread->python[depth].code, mark))
+            return seep_python_first_local(depth);
+    return 0;
 }
 
 /* ---- epochs ---------------------------------------------------------------------------------- */
@@ -178,14 +179,18 @@ static bool is_known_sampler(uintptr_t sampler)
            seep_python_is_a(sampler, "DistributedSampler");
 }
 
-/* It is asked as a batch is, or as workers are given their first, within the loader's __iter__. */
+/* The innermost, for samplers of batches are around it. It is asked as a batch is, or as workers
+ * are given their first, within the loader's __iter__. */
 static void sampler_seen(struct seep_thread *thread)
 {
-    int depth = find_marked(thread, SEEP_MARK_SAMPLER);
-    if (depth < 0 || !is_known_sampler(seep_python_first_local((unsigned)depth)))
+    unsigned depth = 0;
+    while (depth < thread->stack.n && !is_marked(thread->python[depth].code, SEEP_MARK_SAMPLER))
+        depth++;
+    if (depth == thread->stack.n || !is_known_sampler(seep_python_first_local(depth)))
         return;
-    uintptr_t iterator = thread->marks & SEEP_MARK_ITER ? 0 : owner(thread, SEEP_MARK_BATCH);
-    if ((!iterator && !(thread->marks & SEEP_MARK_ITER)) || !seep_os_lock(&lock))
+    bool prepares = thread->marks & SEEP_MARK_ITER;
+    uintptr_t iterator = prepares ? 0 : owner(thread, SEEP_MARK_BATCH);
+    if ((!prepares && !iterator) || !seep_os_lock(&lock))
         return;
     const struct seep_pyframe *frame = &thread->python[depth];
     seep_passes_sampled(&passes, iterator, frame->code, (intptr_t)frame->position, now_ns(),

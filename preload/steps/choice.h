@@ -6,8 +6,9 @@
 #define SEEP_PRELOAD_STEPS_CHOICE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
-#include "libprof/format/profile_format.h"
+#include "libprof/format/step_format.h"
 
 /* All zero at first. The caller's lock guards it. */
 struct seep_choice {

@@ -1,0 +1,31 @@
+/* How the steps of a process are counted, and why so: struct seep_process, step_source and
+ * step_why. */
+#ifndef SEEP_LIBPROF_FORMAT_STEP_FORMAT_H
+#define SEEP_LIBPROF_FORMAT_STEP_FORMAT_H
+
+/* How steps are counted. */
+enum seep_step_source {
+    SEEP_STEP_TIME = 0,
+    SEEP_STEP_OPTIMIZER = 1, /* rounds of optimizers */
+    SEEP_STEP_NVTX = 2,
+    SEEP_STEP_API = 3,
+    SEEP_STEP_BATCH = 4, /* of a DataLoader */
+    SEEP_STEP_LOOP = 5,  /* iterations of the job's main loop */
+    SEEP_N_STEP_SOURCES
+};
+
+/* Why they are counted so. */
+enum seep_step_why {
+    SEEP_WHY_UNKNOWN = 0,
+    SEEP_WHY_TOLD,
+    SEEP_WHY_OPTIMIZER,
+    SEEP_WHY_BATCHES,         /* no optimizer steps */
+    SEEP_WHY_BATCHES_BETWEEN, /* several between two steps of an optimizer */
+    SEEP_WHY_BATCHES_ANEW,    /* optimizers are made anew, and step once */
+    SEEP_WHY_LOOP,            /* no optimizer steps, and no loader gives batches */
+    SEEP_WHY_LOOP_BETWEEN,
+    SEEP_WHY_LOOP_ANEW,
+    SEEP_N_STEP_WHYS
+};
+
+#endif

@@ -1,0 +1,103 @@
+"""What a step is, and what an epoch: optimizers in turn, loaders however they are used, and the loop of a job that
+has neither."""
+import re
+import unittest
+
+from tests.e2e.support import FULL, SYSTEM_PYTHON, ZOO, SeepCase, has_module, marked_line, needs, supported
+from tests.e2e.test_training import TORCHES
+
+OPTIMIZERS = ("plain", "new_loader", "evaluated", "persistent", "endless", "gan", "each_parameter", "maml")
+BATCHES = ("inference", "accumulated")
+LOOPS = ("module", "in_main", "nested", "generator", "called", "comprehension", "prepared")
+
+
+@needs(TORCHES, "no torch here")
+class Feeds(SeepCase):
+    def feed(self, python, way, timeout=120):
+        profile = self.run_seep([python, str(ZOO / "feeds.py"), way], timeout=timeout)
+        steps, epochs = re.search(rb"steps (\d+) epochs (\d+|None)", profile.done.stdout).groups()
+        return profile.written["job"], int(steps), None if epochs == b"None" else int(epochs)
+
+    def pythons(self):
+        return TORCHES if FULL else TORCHES[:1]
+
+    def exact(self, ways, source):
+        wrong = []
+        for label, python in self.pythons():
+            for way in ways:
+                job, steps, epochs = self.feed(python, way)
+                if (job["step_source"], job["steps"], job["epochs"]) != (source, steps, epochs):
+                    wrong.append("%s: %s steps by %s, %s epochs, for %d and %s" % (
+                        label + " " + way, job["steps"], job["step_source"], job["epochs"], steps, epochs))
+        self.assertFalse(wrong)
+
+    def test_rounds_of_optimizers_and_passes_that_feed_them_are_counted(self):
+        self.exact(OPTIMIZERS, "optimizer")
+
+    def test_batches_are_counted_where_no_optimizer_steps_or_too_seldom(self):
+        self.exact(BATCHES, "batch")
+
+    def test_a_new_optimizer_for_each_fold_goes_on(self):
+        job, steps, _ = self.feed(SYSTEM_PYTHON if has_module(SYSTEM_PYTHON, "torch") else TORCHES[0][1], "folds")
+        self.assertEqual(job["step_source"], "optimizer")
+        self.assertTrue(steps - 3 <= job["steps"] <= steps, job["steps"])  # the first of each fold joins a round
+
+    def test_workers_that_draw_ahead_begin_an_endless_pass_sooner(self):
+        job, steps, epochs = self.feed(TORCHES[0][1], "endless_workers")
+        self.assertEqual(job["steps"], steps)
+        self.assertIn(job["epochs"], (epochs, epochs + 1))
+
+    def test_the_loop_is_counted_where_an_optimizer_steps_once_an_episode(self):
+        job, _, _ = self.feed(TORCHES[0][1], "episodes")
+        self.assertEqual(job["step_source"], "loop", job)
+        self.assertEqual(job["step_line"]["function"], "episodes")
+        self.assertGreaterEqual(job["steps"], 40, "an optimizer's would be ten")
+
+
+class Loops(SeepCase):
+    def loop(self, python, way, n=200):
+        profile = self.run_seep([python, str(ZOO / "loops.py"), way, n])
+        self.assertIn(b"iterations %d" % n, profile.done.stdout)
+        return profile.written["job"]
+
+    def check(self, python, way, n=200):
+        job = self.loop(python, way, n)
+        self.assertEqual(job["step_source"], "loop", (python, way, job))
+        self.assertEqual(job["step_line"]["line"], marked_line(ZOO / "loops.py", "LOOP: " + way), (python, way))
+        # 25 pass in the quarter of a second for which a loop is watched.
+        self.assertTrue(n - (75 if way == "prepared" else 50) <= job["steps"] <= n, (python, way, job["steps"]))
+        self.assertTrue(job["step_why"])
+
+    def test_the_main_loop_is_found_and_counted(self):
+        for way in LOOPS:
+            self.check(SYSTEM_PYTHON, way)
+
+    def test_with_every_python(self):
+        for version, python in self.every_python():
+            if supported(version):
+                for way in ("in_main", "nested", "module") if FULL else ("nested",):
+                    self.check(python, way, 120)
+
+    def test_the_loop_of_what_is_called_back_is_none(self):
+        self.assertEqual(self.loop(SYSTEM_PYTHON, "called_back", 60)["step_source"], "time")
+
+    def test_a_loop_is_found_in_a_sample_too(self):
+        profile = self.run_seep([SYSTEM_PYTHON, str(ZOO / "loops.py"), "in_main", 120], options=("--sample", "1MiB"))
+        job = profile.written["job"]
+        self.assertEqual(job["step_source"], "loop")
+        self.assertTrue(70 <= job["steps"] <= 120, job["steps"])
+
+    def test_the_summary_names_the_loop(self):
+        done = self.seep("run", "-o", self.fresh(), "--", SYSTEM_PYTHON, ZOO / "loops.py", "in_main", 100)
+        where = "loops.py:%d" % marked_line(ZOO / "loops.py", "LOOP: in_main")
+        self.assertRegex(done.err, r"\d+ iterations of the loop around \S*%s in in_main" % re.escape(where))
+
+    def test_what_the_job_says_takes_precedence(self):
+        script = ("import seep, time\nfor i in range(60):\n    x = bytearray(100000); time.sleep(.01)\n"
+                  "    y = bytearray(70000)\n    if i >= 40: seep.step()\n")
+        job = self.run_seep([SYSTEM_PYTHON, "-c", script]).written["job"]
+        self.assertEqual((job["step_source"], job["steps"]), ("api", 20))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,100 @@
+"""Jobs without PyTorch whose main loop iterates a known number of times, 10 ms each.
+
+usage: loops.py WAY N; prints "iterations N"."""
+import sys
+import time
+
+way, n = sys.argv[1], int(sys.argv[2])
+keep = []
+
+
+def work(ms=10):
+    end = time.perf_counter() + ms / 1000
+    while time.perf_counter() < end:
+        sum(range(200))
+
+
+def item(k):
+    return bytearray(20000 + k)
+
+
+def batches():
+    for i in range(n):
+        a = bytearray(3000)  # LOOP: generator
+        work()
+        b = bytearray(2900)
+        yield a
+
+
+def helper():
+    a = bytearray(1000)  # LOOP: called
+    work()
+    return bytearray(2000)
+
+
+def in_main():
+    for i in range(n):
+        a = item(i)  # LOOP: in_main
+        work()
+        keep.append(bytearray(10000))
+
+
+def nested():
+    for epoch in range(n // 40):
+        head = bytearray(5000)
+        for i in range(40):
+            a = bytearray(4000)  # LOOP: nested
+            work()
+            b = bytearray(9000)
+        tail = [bytearray(700) for _ in range(30)]
+
+
+def generator():
+    for b in batches():
+        pass
+
+
+def called():
+    for i in range(n):
+        helper()
+
+
+def comprehension():
+    for i in range(n):
+        xs = [bytearray(600 + i) for _ in range(50)]  # LOOP: comprehension
+        work()
+        y = bytearray(7000)
+
+
+def prepared():
+    """What is done before the main loop is not it."""
+    cache = []
+    for i in range(100):
+        cache.append(bytearray(1500))
+        work(5)
+        cache.append(bytearray(2500))
+    time.sleep(1.1)
+    for i in range(n):
+        a = item(i)  # LOOP: prepared
+        work()
+        b = bytearray(9000)
+
+
+def called_back():
+    class Data:
+        def __getitem__(self, k):
+            for i in range(n):
+                a = bytearray(1000)
+                work()
+                b = bytearray(2000)
+    Data()[0]
+
+
+if way == "module":
+    for i in range(n):
+        a = item(i)  # LOOP: module
+        work()
+        keep.append(bytearray(10000))
+else:
+    globals()[way]()
+print("iterations %d" % n)
