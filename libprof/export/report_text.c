@@ -62,6 +62,18 @@ static void put_job(const struct page *p, const json_t *job)
     fputc('\n', p->out);
 }
 
+/* Where it is not what a reader would expect. */
+static void put_why(const struct page *p, const json_t *job)
+{
+    const char *source = seep_get_text(job, "step_source", "time");
+    const char *why = seep_get_text(job, "step_why", "");
+
+    if (!*why || (strcmp(source, "batch") != 0 && strcmp(source, "loop") != 0))
+        return;
+    fputs("steps    ", p->out);
+    seep_put_wrapped(p->out, why, 9, 9);
+}
+
 static void put_spaces(const struct page *p, const json_t *report)
 {
     const char *key, *label = "memory ";
@@ -250,6 +262,7 @@ static int print_report(const json_t *report, FILE *out, bool colour, bool all)
                         .running = seep_get_runs(report)};
     seep_findings_text(report, out, colour);
     put_job(&page, job);
+    put_why(&page, job);
     put_spaces(&page, report);
     put_rss_of_job(&page, report);
     put_processes(&page, report);

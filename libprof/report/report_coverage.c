@@ -10,7 +10,8 @@
 
 enum {
     OPTIMIZER_CALLS = 16, /* fewer say nothing … */
-    CALLS_A_STEP = 8,     /* … nor do several optimizers that step in turn */
+    CALLS_A_STEP = 8,     /* … nor do several optimizers that step in turn, … */
+    ROUNDS = 8,           /* … nor many that come again */
 };
 
 /* ---- hooks --------------------------------------------------------------------------------- */
@@ -54,7 +55,8 @@ static void say_optimizers(struct seep_said *said)
         const struct seep_model_process *p = &m->processes[i];
         const struct seep_process *e = p->entry;
         if (!e || e->step_source != SEEP_STEP_OPTIMIZER || e->optimizer_calls < OPTIMIZER_CALLS ||
-            e->steps >= e->optimizer_calls / CALLS_A_STEP || ++n > SEEP_SAID_MOST)
+            e->steps >= e->optimizer_calls / CALLS_A_STEP || e->steps >= ROUNDS ||
+            ++n > SEEP_SAID_MOST)
             continue;
         seep_said_add(
             said,

@@ -91,6 +91,7 @@ class Loops(SeepCase):
         done = self.seep("run", "-o", self.fresh(), "--", SYSTEM_PYTHON, ZOO / "loops.py", "in_main", 100)
         where = "loops.py:%d" % marked_line(ZOO / "loops.py", "LOOP: in_main")
         self.assertRegex(done.err, r"\d+ iterations of the loop around \S*%s in in_main" % re.escape(where))
+        self.assertIn("steps    no optimizer steps", done.err)
 
     def test_what_the_job_says_takes_precedence(self):
         script = ("import seep, time\nfor i in range(60):\n    x = bytearray(100000); time.sleep(.01)\n"

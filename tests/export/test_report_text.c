@@ -118,7 +118,9 @@ TEST(a_job_without_steps_is_told_by_time_slices)
     ck_assert_ptr_nonnull(strstr(text, " a time slice"));
     ck_assert_ptr_nonnull(strstr(text, "in time slice "));
     for (char *p = text; (p = strstr(p, "step")); p++)
-        ck_assert_msg(p >= text + 9 && strncmp(p - 9, "training step", 13) == 0, "%.60s", p);
+        ck_assert_msg(p[4] == '(' || /* a function's name */
+                          (p >= text + 9 && strncmp(p - 9, "training step", 13) == 0),
+                      "%.60s", p);
     free(text);
 }
 

@@ -268,6 +268,9 @@ TEST(a_baseline_of_another_job_is_refused)
     json_object_set_new(job, "step_source", json_string("api"));
     ck_assert_int_eq(judge(true), -SEEP_EINVAL);
     json_object_set_new(job, "step_source", json_string("optimizer"));
+    json_object_set_new(job, "steps", json_integer(500));
+    ck_assert_int_eq(judge(true), -SEEP_EINVAL);
+    json_object_set_new(job, "steps", json_integer(90));
     json_object_set_new(job, "command", json_pack("[s,s]", "python3", "test.py"));
     ck_assert_int_eq(judge(true), -SEEP_EINVAL);
     json_object_set_new(job, "command", json_pack("[s,s,s]", "python3", "-m", "train"));
@@ -280,6 +283,16 @@ TEST(a_baseline_of_another_job_is_refused)
     ck_assert_int_eq(judge(true), -SEEP_EINVAL);
     json_object_set_new(json_object_get(base, "job"), "complete", json_false());
     ck_assert_int_eq(judge(true), -SEEP_ENODATA);
+}
+
+TEST(a_loop_may_be_found_later_in_one_run_than_in_another)
+{
+    json_object_set_new(json_object_get(base, "job"), "step_source", json_string("loop"));
+    json_object_set_new(json_object_get(report, "job"), "step_source", json_string("loop"));
+    json_object_set_new(json_object_get(base, "job"), "steps", json_integer(200));
+    ck_assert_int_eq(judge(true), 0);
+    json_object_set_new(json_object_get(base, "job"), "steps", json_integer(300));
+    ck_assert_int_eq(judge(true), -SEEP_EINVAL);
 }
 
 SUITE("gate", .setup = setup, .teardown = teardown)

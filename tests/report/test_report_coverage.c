@@ -216,7 +216,8 @@ TEST(a_program_that_was_replaced_by_nobody_known_is_said, .to = 2)
 static const struct {
     uint32_t calls, steps;
     bool said;
-} calls[] = {{400, 1, true}, {400, 200, false}, {400, 100, false}, {10, 1, false}};
+} calls[] = {
+    {400, 1, true}, {400, 200, false}, {400, 100, false}, {10, 1, false}, {9000, 30, false}};
 
 TEST(optimizers_that_did_not_count_are_said, .to = N(calls))
 {
