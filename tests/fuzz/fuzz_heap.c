@@ -56,7 +56,7 @@ static void ask(struct seep_heap *heap)
                                            .least = 1,
                                            .most_runs = 4,
                                            .keys = true};
-    const struct seep_root_places places = {HEAP_AT + 64, DATA_AT + 64, false};
+    const struct seep_root_places places = {HEAP_AT + 64, DATA_AT + 64};
     struct seep_reach reach = {0};
 
     if (seep_reach_init(&reach, heap, &places) || seep_reach_run(&reach))

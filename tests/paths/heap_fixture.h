@@ -138,7 +138,7 @@ static uint64_t new_text(const char *text)
     return object;
 }
 
-static uint64_t new_list(const uint64_t *items, size_t n)
+static inline uint64_t new_list(const uint64_t *items, size_t n)
 {
     uint64_t object = new_object(types.list, 40, 0), table = block(n * 8 + 8, 0);
 
@@ -149,7 +149,7 @@ static uint64_t new_list(const uint64_t *items, size_t n)
     return object;
 }
 
-static uint64_t new_tuple(const uint64_t *items, size_t n)
+static inline uint64_t new_tuple(const uint64_t *items, size_t n)
 {
     uint16_t first = layout_of_fixture()->tuple_items;
     uint64_t object = new_object(types.tuple, first + n * 8, 0);
@@ -267,7 +267,7 @@ static void make_types(void)
 static void make_main(const char *const *names, const uint64_t *values, size_t n)
 {
     const struct seep_python_layout *l = layout_of_fixture();
-    uint64_t keys[16], module;
+    uint64_t keys[16] = {0}, module;
 
     interpreter = static_bytes(8192);
     for (size_t i = 0; i < n; i++)
