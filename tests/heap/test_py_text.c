@@ -5,7 +5,11 @@
 #include "libprof/heap/py_types.h"
 #include "tests/paths/heap_fixture.h"
 
-enum { COMPACT = 1 << 5, ASCII = 1 << 6, STATE = 2 };
+enum {
+    COMPACT = SEEP_PY_TEXT_COMPACT,
+    ASCII = SEEP_PY_TEXT_ASCII,
+    STATE = SEEP_PY_TEXT_KIND_SHIFT
+};
 
 static struct examined e;
 
@@ -18,7 +22,7 @@ static void look(void)
 /* A str of so many bytes a character, which lie in the object itself. */
 static uint64_t new_wide(unsigned each, const void *characters, size_t n)
 {
-    uint16_t first = layout_of_fixture()->text_compact;
+    uint32_t first = layout_of_fixture()->text_compact;
     uint64_t object = new_object(types.str, first + (n + 1) * each, 0);
 
     put(object + SEEP_PY_TEXT_LENGTH, n);

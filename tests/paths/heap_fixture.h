@@ -133,7 +133,8 @@ static uint64_t new_text(const char *text)
     uint64_t object = new_object(types.str, l->text_ascii + strlen(text) + 1, 0);
 
     put(object + SEEP_PY_TEXT_LENGTH, strlen(text));
-    put32(object + SEEP_PY_TEXT_STATE, 1u << 6 | 1u << 5 | 1u << 2);
+    put32(object + SEEP_PY_TEXT_STATE,
+          SEEP_PY_TEXT_ASCII | SEEP_PY_TEXT_COMPACT | 1u << SEEP_PY_TEXT_KIND_SHIFT);
     memcpy(at(object + l->text_ascii), text, strlen(text) + 1);
     return object;
 }
@@ -151,7 +152,7 @@ static inline uint64_t new_list(const uint64_t *items, size_t n)
 
 static inline uint64_t new_tuple(const uint64_t *items, size_t n)
 {
-    uint16_t first = layout_of_fixture()->tuple_items;
+    uint32_t first = layout_of_fixture()->tuple_items;
     uint64_t object = new_object(types.tuple, first + n * 8, 0);
 
     put(object + SEEP_PY_SIZE, n);
@@ -203,7 +204,8 @@ static inline uint64_t new_code(const char *function, const char *const *names, 
     put(code + l->code_names, new_tuple(texts, n));
     put(code + l->code_file, new_text("/home/user/train.py"));
     put(code + l->code_name, new_text(function));
-    put(code + l->code_qualname, new_text(function));
+    if (l->code_qualname)
+        put(code + l->code_qualname, new_text(function));
     return code;
 }
 
@@ -219,7 +221,7 @@ static inline void put_frame(uint64_t frame, uint64_t code, const uint64_t *valu
     put(frame + l->frame_code, code);
     for (size_t i = 0; i < n; i++)
         put(first + i * 8, values[i]);
-    if (l->frame_top == SEEP_PY_NO_FIELD)
+    if (!l->frame_top)
         return;
     if (minor < 10 || minor >= 14)
         put(frame + l->frame_top, first + n * 8);
@@ -235,7 +237,7 @@ static inline uint64_t new_generator(uint64_t code, const uint64_t *values, size
     uint64_t object = new_object(types.generator, l->generator_frame + FRAME_BYTES, 0);
     uint64_t frame = object + l->generator_frame;
 
-    if (l->generator_state == SEEP_PY_NO_FIELD) {
+    if (!l->generator_state) {
         frame = new_object(types.frame, FRAME_BYTES, 0);
         put(object + l->generator_frame, frame);
     } else {
@@ -288,7 +290,7 @@ static inline void make_thread(uint64_t code, const uint64_t *values, size_t n)
     const struct seep_python_layout *l = layout_of_fixture();
     uint64_t thread = static_bytes(1024), frame = HEAP_AT + 64, first = frame;
 
-    if (l->cframe_frame != SEEP_PY_NO_FIELD) {
+    if (l->chain == SEEP_PYTHON_CHAIN_CFRAME) {
         first = static_bytes(64);
         put(first + l->cframe_frame, frame);
     }
