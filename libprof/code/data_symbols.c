@@ -1,9 +1,11 @@
 #include "libprof/code/data_symbols.h"
 
+#include "libprof/base/text.h"
 #include "libprof/code/elf_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Where the first byte of the file is meant to be: what lies between is how far it was moved. */
@@ -54,6 +56,7 @@ static void put_name(const char *name, char *to, size_t capacity)
     char *plain = seep_elf_demangle(name);
 
     snprintf(to, capacity, "%s", plain ? plain : name);
+    (void)seep_text_clean_in_place(to, strlen(to));
     free(plain);
 }
 

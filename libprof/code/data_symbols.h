@@ -8,7 +8,8 @@
 
 /* Names the variable of the ELF file at `path` that lies at `address`, where the file's first byte
  * was mapped at `base`: from its symbols, else from those that it exports, C++ names as in the
- * source. False, and "", where none covers it. */
+ * source, cut to `capacity`, as UTF-8 without control characters. False, and "", where none covers
+ * it. */
 bool seep_data_symbol(const char *path, uint64_t base, uint64_t address, char *to, size_t capacity);
 
 #endif

@@ -158,7 +158,7 @@ static void walk_generator(struct seep_heap *heap, uint64_t object)
 {
     const struct seep_python_layout *l = heap->python.layout;
 
-    if (l->generator_state == SEEP_PY_NO_FIELD) {
+    if (!l->generator_state) {
         seep_edge_exact(heap, word_at(heap, object + l->generator_frame),
                         seep_label_of(SEEP_LABEL_HIDDEN, 0), 1);
         return;
@@ -170,15 +170,14 @@ static void walk_generator(struct seep_heap *heap, uint64_t object)
 
 static void walk_frame_object(struct seep_heap *heap, uint64_t object)
 {
-    enum { BY_FRAME_OBJECT = 2 };
     const struct seep_python_layout *l = heap->python.layout;
 
-    if (l->frame_object_frame == SEEP_PY_NO_FIELD) {
+    if (!l->frame_object_frame) {
         seep_python_walk_frame(heap, object, SEEP_COST_NAMED, false);
         return;
     }
     uint64_t frame = word_at(heap, object + l->frame_object_frame);
-    if (frame && seep_memory_u8(heap->memory, frame + l->frame_owner) == BY_FRAME_OBJECT)
+    if (frame && seep_memory_u8(heap->memory, frame + l->frame_owner) == SEEP_PY_OWNER_OBJECT)
         seep_python_walk_frame(heap, frame, SEEP_COST_NAMED, false);
 }
 
@@ -306,9 +305,8 @@ static void walk_rest(struct seep_heap *heap, uint32_t n, uint64_t object,
 
 static void walk_text(struct seep_heap *heap, const struct seep_node *node, uint64_t object)
 {
-    enum { COMPACT = 1 << 5 };
-
-    if (node->bytes && !(seep_memory_u32(heap->memory, object + SEEP_PY_TEXT_STATE) & COMPACT))
+    if (node->bytes &&
+        !(seep_memory_u32(heap->memory, object + SEEP_PY_TEXT_STATE) & SEEP_PY_TEXT_COMPACT))
         seep_edge_raw(heap, word_at(heap, object + heap->python.layout->text_compact));
 }
 

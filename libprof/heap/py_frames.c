@@ -33,7 +33,7 @@ static struct variables variables_of(struct seep_heap *heap, uint64_t code)
     v.n[0] = (int32_t)seep_memory_u32(heap->memory, code + l->code_n_locals);
     if (v.n[0] < 0 || v.n[0] > MAX_VARIABLES)
         v.n[0] = 0;
-    if (l->code_cells != SEEP_PY_NO_FIELD) {
+    if (l->code_cells) {
         v.names[1] = word_at(heap, code + l->code_cells);
         v.names[2] = word_at(heap, code + l->code_frees);
         v.n[1] = length_of(heap, v.names[1]);
@@ -59,8 +59,8 @@ static int64_t stack_of(struct seep_heap *heap, uint64_t frame, int64_t n_variab
 {
     const struct seep_python_layout *l = heap->python.layout;
 
-    if (l->frame_top == SEEP_PY_NO_FIELD || l->minor < 10 || l->minor >= 14) {
-        uint64_t top = l->frame_top != SEEP_PY_NO_FIELD ? word_at(heap, frame + l->frame_top) : 0;
+    if (!l->frame_top || l->minor < 10 || l->minor >= 14) {
+        uint64_t top = l->frame_top ? word_at(heap, frame + l->frame_top) : 0;
         uint64_t first = frame + l->frame_locals + (uint64_t)n_variables * 8;
         return top > first ? (int64_t)((top - first) / 8) : 0;
     }

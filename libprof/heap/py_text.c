@@ -3,7 +3,7 @@
 #include "libprof/heap/graph.h"
 #include "libprof/heap/py_types.h"
 
-enum { MAX_STR = 1 << 20, COMPACT = 1 << 5, ASCII = 1 << 6, KIND_SHIFT = 2, KIND_BITS = 7 };
+enum { MAX_STR = 1 << 20 };
 
 /* Where the characters of a str are, and how many bytes each has: 1, 2 or 4. */
 struct characters {
@@ -20,9 +20,9 @@ static bool find_characters(struct seep_heap *heap, uint64_t object, struct char
         return false;
     uint32_t state = seep_memory_u32(heap->memory, object + SEEP_PY_TEXT_STATE);
     c->n = seep_memory_word(heap->memory, object + SEEP_PY_TEXT_LENGTH);
-    c->each = state >> KIND_SHIFT & KIND_BITS;
-    c->at = object + (state & ASCII ? l->text_ascii : l->text_compact);
-    if (!(state & COMPACT)) /* of a subclass: they lie elsewhere */
+    c->each = state >> SEEP_PY_TEXT_KIND_SHIFT & SEEP_PY_TEXT_KIND;
+    c->at = object + (state & SEEP_PY_TEXT_ASCII ? l->text_ascii : l->text_compact);
+    if (!(state & SEEP_PY_TEXT_COMPACT)) /* of a subclass: they lie elsewhere */
         c->at = seep_memory_word(heap->memory, object + l->text_compact);
     return c->each == 1 || c->each == 2 || c->each == 4;
 }

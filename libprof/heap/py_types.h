@@ -4,6 +4,8 @@
 
 #include "libprof/heap/py_layout.h"
 
+#include <stddef.h>
+
 struct seep_heap;
 
 /* What of a type says how its objects are read. */

@@ -34,10 +34,10 @@ static void spread(struct loss *loss)
     const struct seep_refs *refs = &loss->reach->refs;
 
     for (size_t i = 0; i < loss->n && !loss->no_memory; i++) {
-        const uint32_t *to = refs->to + refs->first[loss->nodes[i]];
-        for (uint32_t k = 0; k < refs->count[loss->nodes[i]]; k++)
-            if (loss->reach->parent[to[k]] == loss->nodes[i])
-                lose(loss, to[k]);
+        const uint32_t from = loss->nodes[i], end = refs->first[from] + refs->count[from];
+        for (uint32_t k = refs->first[from]; k < end; k++)
+            if (loss->reach->parent[refs->to[k]] == from)
+                lose(loss, refs->to[k]);
     }
 }
 

@@ -192,7 +192,7 @@ static void name_type(struct seep_heap *heap, uint32_t n, const struct seep_pyty
         const char *dot = strrchr(name, '.');
         snprintf(hop->type, sizeof hop->type, "class %s", dot ? dot + 1 : name);
     } else if (type->kind == SEEP_PYTYPE_FUNCTION) {
-        uint16_t at = heap->python.layout->function_name;
+        uint32_t at = heap->python.layout->function_name;
         (void)seep_python_text(heap, seep_memory_word(heap->memory, object + at), name,
                                sizeof name);
         const char *dot = strrchr(name, '.');
@@ -256,7 +256,8 @@ static void name_root(struct seep_reach *reach, uint32_t first, struct seep_path
         if (seep_label_kind(label) == SEEP_LABEL_LOCAL)
             (void)seep_python_text(heap, seep_label_value(label), path->root_name,
                                    sizeof path->root_name);
-        (void)seep_python_text(heap, seep_memory_word(heap->memory, root->at + l->code_qualname),
+        uint32_t name = l->code_qualname ? l->code_qualname : l->code_name;
+        (void)seep_python_text(heap, seep_memory_word(heap->memory, root->at + name),
                                path->root_function, sizeof path->root_function);
         shorten(path->root_function);
         (void)seep_python_text(heap, seep_memory_word(heap->memory, root->at + l->code_file),

@@ -195,11 +195,12 @@ json_t *seep_path_json(const struct seep_path *path)
 
     for (size_t i = 0; i < path->n; i++)
         seep_json_append(hops, hop_json(&path->hops[i]), &failed);
-    json_t *json = json_pack("{s:s, s:{s:s, s:o, s:o, s:o}, s:o}", "text", text ? text : "", "root",
-                             "kind", seep_root_kind_word(path->root.kind), "name",
-                             seep_json_text_or_null(path->root_name), "function",
-                             seep_json_text_or_null(path->root_function), "file",
-                             seep_json_text_or_null(path->root_file), "hops", hops);
+    json_t *json =
+        json_pack("{s:o, s:{s:s, s:o, s:o, s:o}, s:o}", "text", seep_json_text(text ? text : ""),
+                  "root", "kind", seep_root_kind_word(path->root.kind), "name",
+                  seep_json_text_or_null(path->root_name), "function",
+                  seep_json_text_or_null(path->root_function), "file",
+                  seep_json_text_or_null(path->root_file), "hops", hops);
     free(text);
     return seep_json_whole(json, failed);
 }

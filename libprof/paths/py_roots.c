@@ -17,7 +17,7 @@ enum {
     ALL_MODULES = 200,
 };
 
-enum { MAX_INTERPRETERS = 64, MAX_THREADS = 10000, MAX_DEPTH = 4000, SHIM_FRAME = 3, TEXT = 512 };
+enum { MAX_INTERPRETERS = 64, MAX_THREADS = 10000, MAX_DEPTH = 4000, TEXT = 512 };
 
 static uint64_t word_at(struct seep_heap *heap, uint64_t address)
 {
@@ -32,13 +32,14 @@ static void walk_frames(struct seep_heap *heap, uint64_t thread, seep_root_taker
     size_t n = 0;
     char file[TEXT];
 
-    if (frame && l->cframe_frame != SEEP_PY_NO_FIELD)
+    if (frame && l->chain == SEEP_PYTHON_CHAIN_CFRAME)
         frame = word_at(heap, frame + l->cframe_frame);
     for (; frame && n < MAX_DEPTH; frame = word_at(heap, frame + l->frame_back))
         frames[n++] = frame;
     while (n--) {
         frame = frames[n];
-        if (l->minor >= 12 && seep_memory_u8(heap->memory, frame + l->frame_owner) >= SHIM_FRAME)
+        if (l->minor >= 12 &&
+            seep_memory_u8(heap->memory, frame + l->frame_owner) >= SEEP_PY_OWNER_SHIM)
             continue;
         struct seep_root root = {SEEP_ROOT_FRAME, seep_python_frame_code(heap, frame), NULL, false};
         (void)seep_python_text(heap, word_at(heap, root.at + l->code_file), file, sizeof file);

@@ -31,8 +31,8 @@ enum { MAX_COLD = 64 };
  * pointers that make others read it; what walk_begin() adds later is the same whoever adds it. */
 static struct {
     struct seep_pyimage image;
-    const struct seep_pylayout *layout; /* NULL until it is known */
-    struct seep_pylayout own_layout;    /* 3.14's */
+    const struct seep_python_layout *layout; /* NULL until it is known */
+    struct seep_python_layout own_layout;    /* 3.14's */
     uintptr_t (*thread_state)(void);
     struct seep_pyrange cold[MAX_COLD];
     unsigned n_cold;
@@ -52,7 +52,7 @@ struct tss {
     pthread_key_t key;
 };
 
-static __attribute__((noinline)) uintptr_t thread_state_ask(const struct seep_pylayout *layout)
+static __attribute__((noinline)) uintptr_t thread_state_ask(const struct seep_python_layout *layout)
 {
     const uintptr_t state = python.thread_state();
 
@@ -68,7 +68,7 @@ static __attribute__((noinline)) uintptr_t thread_state_ask(const struct seep_py
 
 /* 0 where this thread runs no Python, and while another one ends the interpreter: it frees the
  * states of threads that are still there. */
-static ALWAYS_INLINE uintptr_t thread_state(const struct seep_pylayout *layout)
+static ALWAYS_INLINE uintptr_t thread_state(const struct seep_python_layout *layout)
 {
     uintptr_t state;
 
@@ -89,28 +89,29 @@ static ALWAYS_INLINE uintptr_t word(uintptr_t at)
     return *(const uintptr_t *)at;
 }
 
-static ALWAYS_INLINE bool is_shim(const struct seep_pylayout *layout, uintptr_t frame)
+static ALWAYS_INLINE bool is_shim(const struct seep_python_layout *layout, uintptr_t frame)
 {
     return layout->minor >= 12 &&
-           *(const uint8_t *)(frame + layout->frame_owner) >= SEEP_PYOWNER_SHIM;
+           *(const uint8_t *)(frame + layout->frame_owner) >= SEEP_PY_OWNER_SHIM;
 }
 
 /* Word by word: a vector of two that the interpreter has just stored one by one must wait for both.
  */
-static ALWAYS_INLINE uintptr_t frame_code(const struct seep_pylayout *layout, uintptr_t frame)
+static ALWAYS_INLINE uintptr_t frame_code(const struct seep_python_layout *layout, uintptr_t frame)
 {
     const uintptr_t code = seep_py_word(frame + layout->frame_code);
     return layout->minor >= 14 ? code & ~(uintptr_t)3 : code; /* a tagged reference */
 }
 
-static ALWAYS_INLINE uintptr_t frame_position(const struct seep_pylayout *layout, uintptr_t frame)
+static ALWAYS_INLINE uintptr_t frame_position(const struct seep_python_layout *layout,
+                                              uintptr_t frame)
 {
-    if (layout->chain == SEEP_PYCHAIN_OBJECTS)
+    if (layout->chain == SEEP_PYTHON_CHAIN_OBJECTS)
         return (uintptr_t)(intptr_t) * (const int *)(frame + layout->frame_position);
     return seep_py_word(frame + layout->frame_position);
 }
 
-static ALWAYS_INLINE struct seep_pyframe frame_read(const struct seep_pylayout *layout,
+static ALWAYS_INLINE struct seep_pyframe frame_read(const struct seep_python_layout *layout,
                                                     uintptr_t frame)
 {
     return (struct seep_pyframe){frame_code(layout, frame), frame_position(layout, frame)};
@@ -118,11 +119,11 @@ static ALWAYS_INLINE struct seep_pyframe frame_read(const struct seep_pylayout *
 
 /* The interpreter's own idea of which frames are there (_PyFrame_IsIncomplete): not those that make
  * their cells or their generator. */
-static ALWAYS_INLINE bool is_incomplete(const struct seep_pylayout *layout, uintptr_t frame)
+static ALWAYS_INLINE bool is_incomplete(const struct seep_python_layout *layout, uintptr_t frame)
 {
     const struct seep_pyframe read = frame_read(layout, frame);
 
-    if (*(const uint8_t *)(frame + layout->frame_owner) == SEEP_PYOWNER_GENERATOR || !read.code)
+    if (*(const uint8_t *)(frame + layout->frame_owner) == SEEP_PY_OWNER_GENERATOR || !read.code)
         return false;
     const int traceable = *(const int *)(read.code + layout->code_traceable);
     return read.position <
@@ -132,7 +133,7 @@ static ALWAYS_INLINE bool is_incomplete(const struct seep_pylayout *layout, uint
 /* Whether a frame does not count although it is not the innermost; `inner` is the one that it has
  * called. In an incomplete frame nothing calls Python, but up to 3.11 its allocations may collect
  * garbage and so run finalizers, each in an evaluation loop of its own. */
-static ALWAYS_INLINE bool is_hidden(const struct seep_pylayout *layout, uintptr_t frame,
+static ALWAYS_INLINE bool is_hidden(const struct seep_python_layout *layout, uintptr_t frame,
                                     uintptr_t inner)
 {
     if (layout->minor == 11)
@@ -141,16 +142,16 @@ static ALWAYS_INLINE bool is_hidden(const struct seep_pylayout *layout, uintptr_
 }
 
 /* Innermost frame that counts, 0: none. */
-static ALWAYS_INLINE uintptr_t frame_first(const struct seep_pylayout *layout)
+static ALWAYS_INLINE uintptr_t frame_first(const struct seep_python_layout *layout)
 {
     const uintptr_t state = thread_state(layout);
 
     if (!state)
         return 0;
-    uintptr_t frame = word(state + layout->tstate_frame);
-    if (layout->chain == SEEP_PYCHAIN_OBJECTS)
+    uintptr_t frame = word(state + layout->thread_frame);
+    if (layout->chain == SEEP_PYTHON_CHAIN_OBJECTS)
         return frame;
-    if (layout->chain == SEEP_PYCHAIN_CFRAME)
+    if (layout->chain == SEEP_PYTHON_CHAIN_CFRAME)
         frame = frame ? word(frame + layout->cframe_frame) : 0;
     while (frame && (is_shim(layout, frame) || is_incomplete(layout, frame)))
         frame = word(frame + layout->frame_back);
@@ -162,7 +163,7 @@ static ALWAYS_INLINE uintptr_t frame_first(const struct seep_pylayout *layout)
 #define FOLLOW(minor)                                                                              \
     static void follow_##minor(struct seep_pystack *stack)                                         \
     {                                                                                              \
-        follow_layout(&seep_pylayout_##minor, stack);                                              \
+        follow_layout(&seep_python_layout_##minor, stack);                                         \
     }
 FOLLOW(38)
 FOLLOW(39)
@@ -219,7 +220,7 @@ static void choose_layout(void)
     if (!seep_python_version)
         seep_python_version = parse_version(((const char *(*)(void))python.image.version)());
     const uint32_t minor = seep_python_version >> 16 & 255;
-    const struct seep_pylayout *layout = seep_pylayout_find(minor);
+    const struct seep_python_layout *layout = seep_pylayout_find(minor);
 
     if (minor == 14 && python.image.runtime &&
         seep_pylayout_from_debug(&python.own_layout, python.image.runtime))
@@ -239,7 +240,7 @@ static void choose_layout(void)
 static void follow_begin(struct seep_pystack *stack)
 {
     stack->n = stack->n_kept = 0;
-    if (!(seep_py_word(python.image.code_type + SEEP_PYTYPE_FLAGS) & SEEP_PYTYPE_READY))
+    if (!(seep_py_word(python.image.code_type + SEEP_PY_TYPE_FLAGS) & SEEP_PY_READY))
         return;
     choose_layout();
     seep_python_follow(stack);
@@ -264,7 +265,7 @@ static void attach(void)
     seep_python_version = image.version_word ? (uint32_t)seep_py_word(image.version_word) : 0;
     __atomic_store_n(&follower, follow_begin, __ATOMIC_RELEASE);
     seep_python_ready = true;
-    if (seep_py_word(image.code_type + SEEP_PYTYPE_FLAGS) & SEEP_PYTYPE_READY)
+    if (seep_py_word(image.code_type + SEEP_PY_TYPE_FLAGS) & SEEP_PY_READY)
         choose_layout();
 }
 
@@ -307,12 +308,12 @@ bool seep_python_is_eval(uintptr_t ip)
 
 static bool is_code(uintptr_t code)
 {
-    return code && !(code & 7) && seep_py_word(code + SEEP_PYOBJECT_TYPE) == python.image.code_type;
+    return code && !(code & 7) && seep_py_word(code + SEEP_PY_TYPE) == python.image.code_type;
 }
 
 int seep_python_describe(uintptr_t code, struct seep_pycode_info *info)
 {
-    const struct seep_pylayout *layout = __atomic_load_n(&python.layout, __ATOMIC_ACQUIRE);
+    const struct seep_python_layout *layout = __atomic_load_n(&python.layout, __ATOMIC_ACQUIRE);
 
     if (!layout || !is_code(code))
         return -1;
@@ -341,7 +342,7 @@ int seep_python_describe(uintptr_t code, struct seep_pycode_info *info)
 uint32_t seep_python_line(const struct seep_pyframe *frame, uint64_t key,
                           struct seep_pyline_memo *memo)
 {
-    const struct seep_pylayout *layout = __atomic_load_n(&python.layout, __ATOMIC_ACQUIRE);
+    const struct seep_python_layout *layout = __atomic_load_n(&python.layout, __ATOMIC_ACQUIRE);
 
     if (!layout || !is_code(frame->code))
         return 0;
@@ -352,7 +353,7 @@ uint32_t seep_python_line(const struct seep_pyframe *frame, uint64_t key,
 
 uint64_t seep_python_fingerprint(uintptr_t code)
 {
-    const struct seep_pylayout *layout = __atomic_load_n(&python.layout, __ATOMIC_ACQUIRE);
+    const struct seep_python_layout *layout = __atomic_load_n(&python.layout, __ATOMIC_ACQUIRE);
 
     if (!layout || !is_code(code))
         return 0;
@@ -364,7 +365,7 @@ uint64_t seep_python_fingerprint(uintptr_t code)
 }
 
 /* The frame that a walk would store at `depth`, 0: none. */
-static uintptr_t frame_at(const struct seep_pylayout *layout, unsigned depth)
+static uintptr_t frame_at(const struct seep_python_layout *layout, unsigned depth)
 {
     uintptr_t frame = frame_first(layout), inner;
 
@@ -378,16 +379,16 @@ static uintptr_t frame_at(const struct seep_pylayout *layout, unsigned depth)
 
 /* Up to 3.10 an argument that an inner function uses lies in a cell of its own, behind the locals.
  */
-static uintptr_t moved_to_cell(const struct seep_pylayout *layout, uintptr_t code, uintptr_t locals,
-                               unsigned n_locals)
+static uintptr_t moved_to_cell(const struct seep_python_layout *layout, uintptr_t code,
+                               uintptr_t locals, unsigned n_locals)
 {
-    const uintptr_t cells = layout->code_cells ? word(code + layout->code_cells) : 0;
+    const uintptr_t cells = layout->code_moved ? word(code + layout->code_moved) : 0;
 
     if (!cells)
         return 0;
     for (unsigned i = 0; i < 256; i++) {
         const uintptr_t cell = word(locals + 8u * (n_locals + i));
-        if (!cell || word(cell + SEEP_PYOBJECT_TYPE) != python.image.cell_type)
+        if (!cell || word(cell + SEEP_PY_TYPE) != python.image.cell_type)
             break;
         if (!word(cells + 8u * i))
             return cell;
@@ -397,7 +398,7 @@ static uintptr_t moved_to_cell(const struct seep_pylayout *layout, uintptr_t cod
 
 uintptr_t seep_python_first_local(unsigned depth)
 {
-    const struct seep_pylayout *layout = __atomic_load_n(&python.layout, __ATOMIC_ACQUIRE);
+    const struct seep_python_layout *layout = __atomic_load_n(&python.layout, __ATOMIC_ACQUIRE);
     const uintptr_t frame = layout ? frame_at(layout, depth) : 0;
 
     if (!frame)
@@ -406,7 +407,7 @@ uintptr_t seep_python_first_local(unsigned depth)
     const uintptr_t locals = frame + layout->frame_locals;
     if (!is_code(read.code))
         return 0;
-    const uint32_t n_locals = seep_py_u32(read.code + layout->code_nlocals);
+    const uint32_t n_locals = seep_py_u32(read.code + layout->code_n_locals);
     if (!n_locals)
         return 0;
     uintptr_t object = word(locals);
@@ -415,14 +416,13 @@ uintptr_t seep_python_first_local(unsigned depth)
     if (layout->minor >= 14 && (object & 3) == 3) /* a small integer, not an object */
         return 0;
     object &= ~(uintptr_t)3;
-    if (object && python.image.cell_type &&
-        word(object + SEEP_PYOBJECT_TYPE) == python.image.cell_type)
-        object = word(object + SEEP_PYCELL_CONTENT);
+    if (object && python.image.cell_type && word(object + SEEP_PY_TYPE) == python.image.cell_type)
+        object = word(object + SEEP_PY_CELL_CONTENT);
     if (!object)
         return 0;
-    const uintptr_t type = word(object + SEEP_PYOBJECT_TYPE);
-    if (word(type + SEEP_PYTYPE_FLAGS) & SEEP_PYTYPE_TUPLE)
-        return word(object + SEEP_PYOBJECT_SIZE) ? word(object + layout->tuple_items) : 0;
+    const uintptr_t type = word(object + SEEP_PY_TYPE);
+    if (word(type + SEEP_PY_TYPE_FLAGS) & SEEP_PY_IS_TUPLE)
+        return word(object + SEEP_PY_SIZE) ? word(object + layout->tuple_items) : 0;
     return object;
 }
 

@@ -9,9 +9,9 @@ enum { MAX_LENGTH = 1 << 24 };
 
 static bool type_has(uintptr_t object, uintptr_t flag)
 {
-    uintptr_t type = object ? seep_py_word(object + SEEP_PYOBJECT_TYPE) : 0;
+    uintptr_t type = object ? seep_py_word(object + SEEP_PY_TYPE) : 0;
 
-    return type && seep_py_word(type + SEEP_PYTYPE_FLAGS) & flag;
+    return type && seep_py_word(type + SEEP_PY_TYPE_FLAGS) & flag;
 }
 
 /* Bytes that a character takes, written to `out` where it fits into `room`; 0 where it does not. */
@@ -33,23 +33,24 @@ static size_t put_utf8(char *out, size_t room, uint32_t c)
     return n;
 }
 
-struct seep_pytext seep_pytext_read(const struct seep_pylayout *layout, uintptr_t object,
+struct seep_pytext seep_pytext_read(const struct seep_python_layout *layout, uintptr_t object,
                                     struct seep_pyscratch *scratch)
 {
     const struct seep_pytext none = {"", 0};
 
-    if (!type_has(object, SEEP_PYTYPE_TEXT))
+    if (!type_has(object, SEEP_PY_IS_TEXT))
         return none;
-    const uint32_t state = seep_py_u32(object + SEEP_PYTEXT_STATE);
-    const uint32_t width = state >> SEEP_PYTEXT_KIND_SHIFT & 7u;
-    const uintptr_t n = seep_py_word(object + SEEP_PYTEXT_LENGTH);
-    uintptr_t at = object + (state & SEEP_PYTEXT_ASCII ? layout->text_ascii : layout->text_compact);
+    const uint32_t state = seep_py_u32(object + SEEP_PY_TEXT_STATE);
+    const uint32_t width = state >> SEEP_PY_TEXT_KIND_SHIFT & SEEP_PY_TEXT_KIND;
+    const uintptr_t n = seep_py_word(object + SEEP_PY_TEXT_LENGTH);
+    uintptr_t at =
+        object + (state & SEEP_PY_TEXT_ASCII ? layout->text_ascii : layout->text_compact);
 
-    if (!(state & SEEP_PYTEXT_COMPACT)) /* a subclass: the characters lie elsewhere */
+    if (!(state & SEEP_PY_TEXT_COMPACT)) /* a subclass: the characters lie elsewhere */
         at = seep_py_word(object + layout->text_compact);
     if (!at || n > MAX_LENGTH || (width != 1 && width != 2 && width != 4))
         return none;
-    if (state & SEEP_PYTEXT_ASCII)
+    if (state & SEEP_PY_TEXT_ASCII)
         return (struct seep_pytext){(const char *)at, (uint32_t)n};
 
     char *out = scratch->buffer + scratch->used;
@@ -140,26 +141,26 @@ static int64_t line_locations(const uint8_t *table, size_t n, int64_t unit, int6
     return 0;
 }
 
-uint32_t seep_pycode_line(const struct seep_pylayout *layout, uintptr_t code, uintptr_t position,
-                          struct seep_pyline_memo *memo)
+uint32_t seep_pycode_line(const struct seep_python_layout *layout, uintptr_t code,
+                          uintptr_t position, struct seep_pyline_memo *memo)
 {
     const uint32_t first = seep_py_u32(code + layout->code_firstline);
     const uintptr_t lines = seep_py_word(code + layout->code_lines);
     int64_t offset = (int64_t)position, line;
 
-    if (!type_has(lines, SEEP_PYTYPE_BYTES))
+    if (!type_has(lines, SEEP_PY_IS_BYTES))
         return 0;
-    const uintptr_t n = seep_py_word(lines + SEEP_PYOBJECT_SIZE);
-    const uint8_t *table = (const uint8_t *)(lines + SEEP_PYBYTES_DATA);
+    const uintptr_t n = seep_py_word(lines + SEEP_PY_SIZE);
+    const uint8_t *table = (const uint8_t *)(lines + SEEP_PY_BYTES_DATA);
     if (n > MAX_LENGTH)
         return 0;
-    if (layout->lines == SEEP_PYLINES_LOCATIONS)
+    if (layout->lines == SEEP_PYTHON_LINES_LOCATIONS)
         offset = (int64_t)(position - code - layout->code_instructions) >> 1;
     if (offset < 0) /* not begun */
         return first;
-    if (layout->lines == SEEP_PYLINES_LOCATIONS)
+    if (layout->lines == SEEP_PYTHON_LINES_LOCATIONS)
         line = line_locations(table, n, offset, first, memo);
-    else if (layout->lines == SEEP_PYLINES_RANGES)
+    else if (layout->lines == SEEP_PYTHON_LINES_RANGES)
         line = line_ranges(table, n, offset * 2, first);
     else
         line = line_lnotab(table, n, offset, first);

@@ -22,14 +22,14 @@ struct seep_pyscratch {
 
 /* The text of a str object (or of a subclass). Empty when `object` is none. What does not fit is
  * cut after a whole character; lone surrogates (undecodable bytes of a file name) become U+FFFD. */
-struct seep_pytext seep_pytext_read(const struct seep_pylayout *layout, uintptr_t object,
+struct seep_pytext seep_pytext_read(const struct seep_python_layout *layout, uintptr_t object,
                                     struct seep_pyscratch *scratch);
 
 /* The line of an instruction, as frame.f_lineno has it; 0 where it has none.
  *   code      a code object of this layout
  *   position  as a walk stores it
  *   memo      of this code object, or all but its key zero */
-uint32_t seep_pycode_line(const struct seep_pylayout *layout, uintptr_t code, uintptr_t position,
-                          struct seep_pyline_memo *memo);
+uint32_t seep_pycode_line(const struct seep_python_layout *layout, uintptr_t code,
+                          uintptr_t position, struct seep_pyline_memo *memo);
 
 #endif

@@ -16,7 +16,7 @@
 enum { FRAMES = SEEP_MAX_PYTHON_FRAMES, NEAR = 8, MANY_HIDDEN = 1, BROKEN = FRAMES + 1 };
 
 /* The next frame that counts, 0: none; `*via` is the hidden one on the way. */
-static ALWAYS_INLINE uintptr_t frame_next(const struct seep_pylayout *layout, uintptr_t frame,
+static ALWAYS_INLINE uintptr_t frame_next(const struct seep_python_layout *layout, uintptr_t frame,
                                           uintptr_t *via)
 {
     uintptr_t inner = frame;
@@ -31,7 +31,7 @@ static ALWAYS_INLINE uintptr_t frame_next(const struct seep_pylayout *layout, ui
 }
 
 /* Tells a code object from another that has come to lie at its address. */
-static ALWAYS_INLINE uint64_t glance(const struct seep_pylayout *layout, uintptr_t code)
+static ALWAYS_INLINE uint64_t glance(const struct seep_python_layout *layout, uintptr_t code)
 {
     enum { CO_OPTIMIZED_FUNCTION = 1 };
     const uint64_t file = word(code + layout->code_file);
@@ -40,12 +40,12 @@ static ALWAYS_INLINE uint64_t glance(const struct seep_pylayout *layout, uintptr
     /* Modules, and what exec() runs, may share all that: their line tables tell. */
     if (!LIKELY(*(const uint32_t *)(code + layout->code_flags) & CO_OPTIMIZED_FUNCTION)) {
         const uintptr_t lines = word(code + layout->code_lines);
-        sum += word(lines + SEEP_PYOBJECT_SIZE) * 31 + word(lines + SEEP_PYBYTES_DATA) * 17;
+        sum += word(lines + SEEP_PY_SIZE) * 31 + word(lines + SEEP_PY_BYTES_DATA) * 17;
     }
     return sum;
 }
 
-static ALWAYS_INLINE void note_frame(const struct seep_pylayout *layout, uintptr_t frame,
+static ALWAYS_INLINE void note_frame(const struct seep_python_layout *layout, uintptr_t frame,
                                      struct seep_pyframe *read, struct seep_pylink *link)
 {
     *read = frame_read(layout, frame);
@@ -69,7 +69,7 @@ static inline void hash_inwards(struct seep_pystack *stack, unsigned from, unsig
 }
 
 /* The whole stack, with nothing remembered. */
-static ALWAYS_INLINE void follow_anew(const struct seep_pylayout *layout,
+static ALWAYS_INLINE void follow_anew(const struct seep_python_layout *layout,
                                       struct seep_pystack *stack, uintptr_t frame)
 {
     unsigned n = 0;
@@ -98,7 +98,7 @@ static ALWAYS_INLINE unsigned find_frame(const struct seep_pystack *stack, unsig
 
 /* Holds the frames from `from` on outwards against what is there now, and notes what differs.
  * Returns 1 + the outermost that did, 0 where none did; BROKEN: other frames are linked. */
-static ALWAYS_INLINE unsigned confirm(const struct seep_pylayout *layout,
+static ALWAYS_INLINE unsigned confirm(const struct seep_python_layout *layout,
                                       struct seep_pystack *stack, unsigned from)
 {
     const struct seep_pyframe *const end = stack->frames + FRAMES;
@@ -144,7 +144,7 @@ static ALWAYS_INLINE unsigned confirm(const struct seep_pylayout *layout,
 
 /* Frames that the stack before did not have, innermost first. Returns where it goes on as before,
  * FRAMES: nowhere near. */
-static ALWAYS_INLINE unsigned take_fresh(const struct seep_pylayout *layout,
+static ALWAYS_INLINE unsigned take_fresh(const struct seep_python_layout *layout,
                                          struct seep_pystack *stack, uintptr_t frame, unsigned *n)
 {
     const unsigned first = FRAMES - stack->n;
@@ -161,7 +161,7 @@ static ALWAYS_INLINE unsigned take_fresh(const struct seep_pylayout *layout,
     return at;
 }
 
-static ALWAYS_INLINE void follow_layout(const struct seep_pylayout *layout,
+static ALWAYS_INLINE void follow_layout(const struct seep_python_layout *layout,
                                         struct seep_pystack *stack)
 {
     const uintptr_t innermost = frame_first(layout);

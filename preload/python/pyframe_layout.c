@@ -4,21 +4,21 @@
 #include <stddef.h>
 #include <string.h>
 
-const struct seep_pylayout *seep_pylayout_find(uint32_t minor)
+const struct seep_python_layout *seep_pylayout_find(uint32_t minor)
 {
     switch (minor) {
     case 8:
-        return &seep_pylayout_38;
+        return &seep_python_layout_38;
     case 9:
-        return &seep_pylayout_39;
+        return &seep_python_layout_39;
     case 10:
-        return &seep_pylayout_310;
+        return &seep_python_layout_310;
     case 11:
-        return &seep_pylayout_311;
+        return &seep_python_layout_311;
     case 12:
-        return &seep_pylayout_312;
+        return &seep_python_layout_312;
     case 13:
-        return &seep_pylayout_313;
+        return &seep_python_layout_313;
     default:
         return NULL;
     }
@@ -39,17 +39,17 @@ static bool debug_has_cookie(uintptr_t runtime)
     return memcmp((const void *)runtime, "xdebugpy", 8) == 0 && free_threaded == 0;
 }
 
-bool seep_pylayout_from_debug(struct seep_pylayout *layout, uintptr_t runtime)
+bool seep_pylayout_from_debug(struct seep_python_layout *layout, uintptr_t runtime)
 {
     const unsigned frame = SEEP_PYDEBUG_314_FRAME, code = SEEP_PYDEBUG_314_CODE;
 
     if (!debug_has_cookie(runtime) || seep_py_word(runtime + 8) >> 16 != 0x030e)
         return false;
-    *layout = (struct seep_pylayout){
+    *layout = (struct seep_python_layout){
         .minor = 14,
-        .chain = SEEP_PYCHAIN_CURRENT,
-        .lines = SEEP_PYLINES_LOCATIONS,
-        .tstate_frame = debug_offset(runtime, SEEP_PYDEBUG_314_THREAD + 4),
+        .chain = SEEP_PYTHON_CHAIN_CURRENT,
+        .lines = SEEP_PYTHON_LINES_LOCATIONS,
+        .thread_frame = debug_offset(runtime, SEEP_PYDEBUG_314_THREAD + 4),
         .frame_back = debug_offset(runtime, frame + 1),
         .frame_code = debug_offset(runtime, frame + 2),
         .frame_position = debug_offset(runtime, frame + 3),
@@ -68,30 +68,30 @@ bool seep_pylayout_from_debug(struct seep_pylayout *layout, uintptr_t runtime)
     };
     /* Not among the debug offsets; in these places relative to their neighbours since 3.11. */
     layout->code_size = layout->code_instructions;
-    layout->code_nlocals = layout->code_firstline + 4;
+    layout->code_n_locals = layout->code_firstline + 4;
     layout->code_traceable = layout->code_instructions - 16;
     layout->text_compact = layout->text_ascii + 16;
 
-    bool plausible = debug_offset(runtime, SEEP_PYDEBUG_314_OBJECT + 1) == SEEP_PYOBJECT_TYPE &&
-                     debug_offset(runtime, SEEP_PYDEBUG_314_TYPE + 1) == SEEP_PYTYPE_NAME &&
-                     debug_offset(runtime, SEEP_PYDEBUG_314_TYPE + 3) == SEEP_PYTYPE_FLAGS &&
-                     debug_offset(runtime, SEEP_PYDEBUG_314_BYTES + 2) == SEEP_PYBYTES_DATA &&
-                     debug_offset(runtime, SEEP_PYDEBUG_314_TEXT + 1) == SEEP_PYTEXT_STATE &&
-                     debug_offset(runtime, SEEP_PYDEBUG_314_TEXT + 2) == SEEP_PYTEXT_LENGTH;
+    bool plausible = debug_offset(runtime, SEEP_PYDEBUG_314_OBJECT + 1) == SEEP_PY_TYPE &&
+                     debug_offset(runtime, SEEP_PYDEBUG_314_TYPE + 1) == SEEP_PY_TYPE_NAME &&
+                     debug_offset(runtime, SEEP_PYDEBUG_314_TYPE + 3) == SEEP_PY_TYPE_FLAGS &&
+                     debug_offset(runtime, SEEP_PYDEBUG_314_BYTES + 2) == SEEP_PY_BYTES_DATA &&
+                     debug_offset(runtime, SEEP_PYDEBUG_314_TEXT + 1) == SEEP_PY_TEXT_STATE &&
+                     debug_offset(runtime, SEEP_PYDEBUG_314_TEXT + 2) == SEEP_PY_TEXT_LENGTH;
 #define X(field) plausible = plausible && layout->field < 4096;
-    SEEP_PYLAYOUT_FIELDS(X)
+    SEEP_PYTHON_STACK_FIELDS(X)
 #undef X
     return plausible;
 }
 
 /* 3.13 carries its offsets too: a vendor's build that differs is seen before it is read wrongly. */
-static bool fits_debug_313(const struct seep_pylayout *layout, uintptr_t runtime)
+static bool fits_debug_313(const struct seep_python_layout *layout, uintptr_t runtime)
 {
     const unsigned frame = SEEP_PYDEBUG_313_FRAME, code = SEEP_PYDEBUG_313_CODE;
 
     return debug_has_cookie(runtime) && seep_py_word(runtime + 8) >> 16 == 0x030d &&
            debug_offset(runtime, SEEP_PYDEBUG_RUNTIME + 1) == layout->runtime_finalizing &&
-           debug_offset(runtime, SEEP_PYDEBUG_313_THREAD + 4) == layout->tstate_frame &&
+           debug_offset(runtime, SEEP_PYDEBUG_313_THREAD + 4) == layout->thread_frame &&
            debug_offset(runtime, frame + 1) == layout->frame_back &&
            debug_offset(runtime, frame + 2) == layout->frame_code &&
            debug_offset(runtime, frame + 3) == layout->frame_position &&
@@ -105,12 +105,13 @@ static bool fits_debug_313(const struct seep_pylayout *layout, uintptr_t runtime
            debug_offset(runtime, code + 9) == layout->code_instructions;
 }
 
-bool seep_pylayout_fits(const struct seep_pylayout *layout, uintptr_t code_type, uintptr_t runtime)
+bool seep_pylayout_fits(const struct seep_python_layout *layout, uintptr_t code_type,
+                        uintptr_t runtime)
 {
-    const char *name = (const char *)seep_py_word(code_type + SEEP_PYTYPE_NAME);
+    const char *name = (const char *)seep_py_word(code_type + SEEP_PY_TYPE_NAME);
 
     if (!name || strcmp(name, "code") != 0 ||
-        seep_py_word(code_type + SEEP_PYTYPE_BASICSIZE) != layout->code_size)
+        seep_py_word(code_type + SEEP_PY_TYPE_BASIC) != layout->code_size)
         return false;
     return layout->minor != 13 || fits_debug_313(layout, runtime);
 }

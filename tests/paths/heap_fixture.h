@@ -15,6 +15,10 @@
 #define HEAP_AT UINT64_C(0x20000000)
 enum { DATA_BYTES = 256 << 10, HEAP_BYTES = 1 << 20, MOST_BLOCKS = 4096 };
 
+/* Versions of Python 3: a test with EACH_VERSION has each as its _i. */
+enum { OLDEST = 8, NEWEST = 14 };
+#define EACH_VERSION .from = OLDEST, .to = NEWEST + 1
+
 static const char maps_text[] =
     "10000000-10040000 rw-p 00000000 00:00 1                          /usr/bin/python3\n"
     "20000000-20100000 rw-p 00000000 00:00 0 \n"
@@ -27,9 +31,9 @@ static struct seep_snapshot_block blocks[MOST_BLOCKS];
 static size_t n_blocks;
 static uint32_t minor;
 static struct {
-    uint64_t type, object, str, list, dict, tuple, module, array, node;
+    uint64_t type, object, str, list, dict, tuple, module, array, node, code, frame, generator;
 } types;
-static uint64_t runtime, modules;
+static uint64_t runtime, modules, interpreter;
 
 static uint8_t *at(uint64_t address)
 {
@@ -129,12 +133,13 @@ static uint64_t new_text(const char *text)
     uint64_t object = new_object(types.str, l->text_ascii + strlen(text) + 1, 0);
 
     put(object + SEEP_PY_TEXT_LENGTH, strlen(text));
-    put32(object + SEEP_PY_TEXT_STATE, 1u << 6 | 1u << 5 | 1u << 2);
+    put32(object + SEEP_PY_TEXT_STATE,
+          SEEP_PY_TEXT_ASCII | SEEP_PY_TEXT_COMPACT | 1u << SEEP_PY_TEXT_KIND_SHIFT);
     memcpy(at(object + l->text_ascii), text, strlen(text) + 1);
     return object;
 }
 
-static uint64_t new_list(const uint64_t *items, size_t n)
+static inline uint64_t new_list(const uint64_t *items, size_t n)
 {
     uint64_t object = new_object(types.list, 40, 0), table = block(n * 8 + 8, 0);
 
@@ -142,6 +147,17 @@ static uint64_t new_list(const uint64_t *items, size_t n)
     put(object + SEEP_PY_LIST_ITEMS, table);
     for (size_t i = 0; i < n; i++)
         put(table + i * 8, items[i]);
+    return object;
+}
+
+static inline uint64_t new_tuple(const uint64_t *items, size_t n)
+{
+    uint32_t first = layout_of_fixture()->tuple_items;
+    uint64_t object = new_object(types.tuple, first + n * 8, 0);
+
+    put(object + SEEP_PY_SIZE, n);
+    for (size_t i = 0; i < n; i++)
+        put(object + first + i * 8, items[i]);
     return object;
 }
 
@@ -175,25 +191,87 @@ static uint64_t new_dict(const uint64_t *keys, const uint64_t *values, size_t n)
     return object;
 }
 
+/* The code of a function of the user's, with these variables. */
+static inline uint64_t new_code(const char *function, const char *const *names, size_t n)
+{
+    const struct seep_python_layout *l = layout_of_fixture();
+    uint64_t code = new_object(types.code, 200, 0), texts[8];
+
+    for (size_t i = 0; i < n; i++)
+        texts[i] = new_text(names[i]);
+    put32(code + l->code_n_locals, (uint32_t)n);
+    put32(code + l->code_stack, 4);
+    put(code + l->code_names, new_tuple(texts, n));
+    put(code + l->code_file, new_text("/home/user/train.py"));
+    put(code + l->code_name, new_text(function));
+    if (l->code_qualname)
+        put(code + l->code_qualname, new_text(function));
+    return code;
+}
+
+enum { FRAME_BYTES = 512 };
+
+/* What a frame of that code has at its place: its variables, and behind them what is on its stack.
+ */
+static inline void put_frame(uint64_t frame, uint64_t code, const uint64_t *values, size_t n)
+{
+    const struct seep_python_layout *l = layout_of_fixture();
+    uint64_t first = frame + l->frame_locals;
+
+    put(frame + l->frame_code, code);
+    for (size_t i = 0; i < n; i++)
+        put(first + i * 8, values[i]);
+    if (!l->frame_top)
+        return;
+    if (minor < 10 || minor >= 14)
+        put(frame + l->frame_top, first + n * 8);
+    else
+        put32(frame + l->frame_top, (uint32_t)n);
+}
+
+/* A generator that has yielded: its frame is an object up to 3.10, and a part of it since. */
+static inline uint64_t new_generator(uint64_t code, const uint64_t *values, size_t n)
+{
+    enum { SUSPENDED = 0xff };
+    const struct seep_python_layout *l = layout_of_fixture();
+    uint64_t object = new_object(types.generator, l->generator_frame + FRAME_BYTES, 0);
+    uint64_t frame = object + l->generator_frame;
+
+    if (!l->generator_state) {
+        frame = new_object(types.frame, FRAME_BYTES, 0);
+        put(object + l->generator_frame, frame);
+    } else {
+        *at(object + l->generator_state) = SUSPENDED;
+    }
+    put_frame(frame, code, values, n);
+    return object;
+}
+
 static void make_types(void)
 {
+    const struct seep_python_layout *layout = layout_of_fixture();
+
     types.type = new_type("type", SEEP_PY_IS_TYPE | SEEP_PY_GC, 888);
     types.object = new_type("object", 0, 16);
     types.str = new_type("str", SEEP_PY_IS_TEXT, 48);
     types.list = new_type("list", SEEP_PY_IS_LIST | SEEP_PY_GC, 40);
     types.dict = new_type("dict", SEEP_PY_IS_DICT | SEEP_PY_GC, 48);
-    types.tuple = new_type("tuple", SEEP_PY_IS_TUPLE | SEEP_PY_GC, 24);
+    types.tuple = new_type("tuple", SEEP_PY_IS_TUPLE | SEEP_PY_GC, layout->tuple_items);
     types.module = new_type("module", SEEP_PY_GC, 56);
     types.array = new_type("bytearray", 0, 56);
     types.node = new_type("Node", SEEP_PY_GC, 32); /* with one field */
+    types.code = new_type("code", 0, 200);
+    types.frame = new_type("frame", SEEP_PY_GC, layout->frame_locals);
+    types.generator = new_type("generator", SEEP_PY_GC, layout->generator_frame + 16u);
 }
 
 /* The interpreter, and its module __main__ with these variables. */
 static void make_main(const char *const *names, const uint64_t *values, size_t n)
 {
     const struct seep_python_layout *l = layout_of_fixture();
-    uint64_t interpreter = static_bytes(8192), keys[16], module;
+    uint64_t keys[16] = {0}, module;
 
+    interpreter = static_bytes(8192);
     for (size_t i = 0; i < n; i++)
         keys[i] = new_text(names[i]);
     module = new_object(types.module, 56, 0);
@@ -203,6 +281,22 @@ static void make_main(const char *const *names, const uint64_t *values, size_t n
     runtime = static_bytes(1024);
     put(runtime + l->runtime_interpreters, interpreter);
     put(interpreter + l->interpreter_modules, modules);
+}
+
+/* A thread that runs a function: behind make_main(). Its frame lies in no block, as a thread's
+ * frames do since 3.11. */
+static inline void make_thread(uint64_t code, const uint64_t *values, size_t n)
+{
+    const struct seep_python_layout *l = layout_of_fixture();
+    uint64_t thread = static_bytes(1024), frame = HEAP_AT + 64, first = frame;
+
+    if (l->chain == SEEP_PYTHON_CHAIN_CFRAME) {
+        first = static_bytes(64);
+        put(first + l->cframe_frame, frame);
+    }
+    put(interpreter + l->interpreter_threads, thread);
+    put(thread + l->thread_frame, first);
+    put_frame(frame, code, values, n);
 }
 
 struct examined {
@@ -260,7 +354,7 @@ static void begin(uint32_t version)
     data_used = heap_used = 0;
     n_blocks = 0;
     minor = version;
-    runtime = modules = 0;
+    runtime = modules = interpreter = 0;
     make_types();
 }
 

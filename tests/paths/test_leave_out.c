@@ -11,7 +11,7 @@ static void make_web(uint32_t seed, uint64_t *lists)
 {
     uint64_t none[EACH] = {0}, items;
 
-    begin(11);
+    begin(OLDEST + seed % (NEWEST + 1 - OLDEST));
     for (int i = 0; i < LISTS; i++)
         lists[i] = new_list(none, EACH);
     for (int i = 0; i < LISTS; i++) {

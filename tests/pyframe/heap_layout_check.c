@@ -1,5 +1,6 @@
-/* Compiled against one CPython's headers: holds libprof/heap/py_layout.h against its structures.
- * Prints what differs. Exit status 0: all equal. */
+/* Compiled against one CPython's headers: holds what references need of
+ * libprof/format/python_layout.h against its structures. Prints what differs. Exit status 0: all
+ * equal. */
 #define Py_BUILD_CORE 1
 #include <Python.h>
 #include <frameobject.h>

@@ -1,6 +1,6 @@
-/* Compiled against one CPython's headers: holds preload/python/pyframe_layout.h against its
- * structures. Prints what differs; with an argument, the row for the table. Exit status 0: all
- * equal. */
+/* Compiled against one CPython's headers: holds what stacks need of
+ * libprof/format/python_layout.h against its structures. Prints what differs; with an argument, the
+ * row for the table. Exit status 0: all equal. */
 #define Py_BUILD_CORE 1
 #include <Python.h>
 #include <frameobject.h>
@@ -38,39 +38,39 @@ typedef _PyInterpreterFrame frame_type;
 #endif
 #endif
 
-static const struct seep_pylayout actual = {
+static const struct seep_python_layout actual = {
     .minor = PY_MINOR_VERSION,
 #if PY_VERSION_HEX < 0x030B0000
-    .chain = SEEP_PYCHAIN_OBJECTS,
-    .tstate_frame = offsetof(PyThreadState, frame),
+    .chain = SEEP_PYTHON_CHAIN_OBJECTS,
+    .thread_frame = offsetof(PyThreadState, frame),
     .code_size = sizeof(PyCodeObject),
-    .code_nlocals = offsetof(PyCodeObject, co_nlocals),
-    .code_cells = offsetof(PyCodeObject, co_cell2arg),
+    .code_n_locals = offsetof(PyCodeObject, co_nlocals),
+    .code_moved = offsetof(PyCodeObject, co_cell2arg),
 #elif PY_VERSION_HEX < 0x030D0000
-    .chain = SEEP_PYCHAIN_CFRAME,
-    .tstate_frame = offsetof(PyThreadState, cframe),
+    .chain = SEEP_PYTHON_CHAIN_CFRAME,
+    .thread_frame = offsetof(PyThreadState, cframe),
     .cframe_frame = offsetof(_PyCFrame, current_frame),
 #if PY_VERSION_HEX < 0x030C0000
     .frame_entry = offsetof(frame_type, is_entry),
 #endif
 #else
-    .chain = SEEP_PYCHAIN_CURRENT,
-    .tstate_frame = offsetof(PyThreadState, current_frame),
+    .chain = SEEP_PYTHON_CHAIN_CURRENT,
+    .thread_frame = offsetof(PyThreadState, current_frame),
 #endif
 #if PY_VERSION_HEX >= 0x030B0000
     .frame_owner = offsetof(frame_type, owner),
     .code_size = offsetof(PyCodeObject, co_code_adaptive),
-    .code_nlocals = offsetof(PyCodeObject, co_nlocalsplus),
+    .code_n_locals = offsetof(PyCodeObject, co_nlocalsplus),
     .code_qualname = offsetof(PyCodeObject, co_qualname),
     .code_traceable = offsetof(PyCodeObject, _co_firsttraceable),
     .code_instructions = offsetof(PyCodeObject, co_code_adaptive),
-    .lines = SEEP_PYLINES_LOCATIONS,
+    .lines = SEEP_PYTHON_LINES_LOCATIONS,
     .code_lines = offsetof(PyCodeObject, co_linetable),
 #elif PY_VERSION_HEX >= 0x030A0000
-    .lines = SEEP_PYLINES_RANGES,
+    .lines = SEEP_PYTHON_LINES_RANGES,
     .code_lines = offsetof(PyCodeObject, co_linetable),
 #else
-    .lines = SEEP_PYLINES_LNOTAB,
+    .lines = SEEP_PYTHON_LINES_LNOTAB,
     .code_lines = offsetof(PyCodeObject, co_lnotab),
 #endif
     .frame_code = offsetof(frame_type, FRAME_CODE),
@@ -97,23 +97,23 @@ static const struct seep_pylayout actual = {
 };
 
 /* What the code takes for granted in every version. */
-_Static_assert(offsetof(PyObject, ob_type) == SEEP_PYOBJECT_TYPE, "ob_type");
-_Static_assert(offsetof(PyVarObject, ob_size) == SEEP_PYOBJECT_SIZE, "ob_size");
-_Static_assert(offsetof(PyTypeObject, tp_name) == SEEP_PYTYPE_NAME, "tp_name");
-_Static_assert(offsetof(PyTypeObject, tp_basicsize) == SEEP_PYTYPE_BASICSIZE, "tp_basicsize");
-_Static_assert(offsetof(PyTypeObject, tp_flags) == SEEP_PYTYPE_FLAGS, "tp_flags");
-_Static_assert(Py_TPFLAGS_READY == SEEP_PYTYPE_READY, "Py_TPFLAGS_READY");
-_Static_assert(offsetof(PyBytesObject, ob_sval) == SEEP_PYBYTES_DATA, "ob_sval");
-_Static_assert(offsetof(PyCellObject, ob_ref) == SEEP_PYCELL_CONTENT, "ob_ref");
-_Static_assert(offsetof(PyASCIIObject, length) == SEEP_PYTEXT_LENGTH, "length");
-_Static_assert(offsetof(PyASCIIObject, state) == SEEP_PYTEXT_STATE, "state");
+_Static_assert(offsetof(PyObject, ob_type) == SEEP_PY_TYPE, "ob_type");
+_Static_assert(offsetof(PyVarObject, ob_size) == SEEP_PY_SIZE, "ob_size");
+_Static_assert(offsetof(PyTypeObject, tp_name) == SEEP_PY_TYPE_NAME, "tp_name");
+_Static_assert(offsetof(PyTypeObject, tp_basicsize) == SEEP_PY_TYPE_BASIC, "tp_basicsize");
+_Static_assert(offsetof(PyTypeObject, tp_flags) == SEEP_PY_TYPE_FLAGS, "tp_flags");
+_Static_assert(Py_TPFLAGS_READY == SEEP_PY_READY, "Py_TPFLAGS_READY");
+_Static_assert(offsetof(PyBytesObject, ob_sval) == SEEP_PY_BYTES_DATA, "ob_sval");
+_Static_assert(offsetof(PyCellObject, ob_ref) == SEEP_PY_CELL_CONTENT, "ob_ref");
+_Static_assert(offsetof(PyASCIIObject, length) == SEEP_PY_TEXT_LENGTH, "length");
+_Static_assert(offsetof(PyASCIIObject, state) == SEEP_PY_TEXT_STATE, "state");
 _Static_assert(sizeof(_Py_CODEUNIT) == 2, "code units");
 #if PY_VERSION_HEX >= 0x030B0000
-_Static_assert(FRAME_OWNED_BY_FRAME_OBJECT < SEEP_PYOWNER_SHIM, "owner");
-_Static_assert(FRAME_OWNED_BY_GENERATOR == SEEP_PYOWNER_GENERATOR, "owner");
+_Static_assert(FRAME_OWNED_BY_FRAME_OBJECT < SEEP_PY_OWNER_SHIM, "owner");
+_Static_assert(FRAME_OWNED_BY_GENERATOR == SEEP_PY_OWNER_GENERATOR, "owner");
 #endif
 #if PY_VERSION_HEX >= 0x030C0000
-_Static_assert(FRAME_OWNED_BY_CSTACK >= SEEP_PYOWNER_SHIM, "owner");
+_Static_assert(FRAME_OWNED_BY_CSTACK >= SEEP_PY_OWNER_SHIM, "owner");
 #endif
 #if PY_VERSION_HEX >= 0x030D0000
 _Static_assert(offsetof(_Py_DebugOffsets, thread_state) == 8 * SEEP_PYDEBUG_313_THREAD, "3.13");
@@ -136,7 +136,7 @@ static unsigned state_bits(unsigned kind, unsigned compact, unsigned ascii)
 
 int main(int argc, char **argv)
 {
-    const struct seep_pylayout *ours = seep_pylayout_find(PY_MINOR_VERSION);
+    const struct seep_python_layout *ours = seep_pylayout_find(PY_MINOR_VERSION);
     int wrong = 0;
 
     (void)argv;
@@ -146,7 +146,7 @@ int main(int argc, char **argv)
 #define X(field)                                                                                   \
     if (actual.field)                                                                              \
         printf("    ." #field " = %u,\n", actual.field);
-        SEEP_PYLAYOUT_FIELDS(X)
+        SEEP_PYTHON_STACK_FIELDS(X)
 #undef X
         return 0;
     }
@@ -160,11 +160,11 @@ int main(int argc, char **argv)
         wrong = 1;                                                                                 \
     }
     X(minor)
-    SEEP_PYLAYOUT_FIELDS(X)
+    SEEP_PYTHON_STACK_FIELDS(X)
 #undef X
     wrong |= ours->chain != actual.chain || ours->lines != actual.lines;
     if (state_bits(4, 1, 1) !=
-        (4u << SEEP_PYTEXT_KIND_SHIFT | SEEP_PYTEXT_COMPACT | SEEP_PYTEXT_ASCII)) {
+        (4u << SEEP_PY_TEXT_KIND_SHIFT | SEEP_PY_TEXT_COMPACT | SEEP_PY_TEXT_ASCII)) {
         printf("the bits of a text's state differ in %s\n", PY_VERSION);
         wrong = 1;
     }

@@ -42,6 +42,6 @@ static int pretend_314(void)
     follower = follow_own;
     key_place = KEY_UNKNOWN;
     made.free_threaded = 1;
-    struct seep_pylayout refused;
+    struct seep_python_layout refused;
     return seep_pylayout_from_debug(&refused, (uintptr_t)&made) ? -1 : 0;
 }
