@@ -24,7 +24,7 @@ enum seep_step_why {
     SEEP_WHY_BATCHES_ANEW,    /* optimizers are made anew, and step once */
     SEEP_WHY_LOOP,            /* no optimizer steps, and no loader gives batches */
     SEEP_WHY_LOOP_BETWEEN,
-    SEEP_WHY_LOOP_ANEW,
+    SEEP_WHY_OPTIMIZERS_ANEW, /* each is made for one step */
     SEEP_N_STEP_WHYS
 };
 

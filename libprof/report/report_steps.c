@@ -37,8 +37,7 @@ json_t *seep_json_step_why(const struct seep_model *m)
                           "the main loop is a step",
         [SEEP_WHY_LOOP_BETWEEN] = "an optimizer steps only once in many iterations of the main "
                                   "loop: each iteration is a step",
-        [SEEP_WHY_LOOP_ANEW] = "optimizers are made anew and step once: each iteration of the main "
-                               "loop is a step",
+        [SEEP_WHY_OPTIMIZERS_ANEW] = "an optimizer of PyTorch's is made for each step",
     };
 
     if (m->step_source == SEEP_STEP_TIME)

@@ -428,8 +428,8 @@ uintptr_t seep_python_first_local(unsigned depth)
 
 bool seep_python_is_a(uintptr_t object, const char *type)
 {
-    const uintptr_t own = object ? word(object + SEEP_PYOBJECT_TYPE) : 0;
-    const uintptr_t name = own ? word(own + SEEP_PYTYPE_NAME) : 0;
+    const uintptr_t own = object ? word(object + SEEP_PY_TYPE) : 0;
+    const uintptr_t name = own ? word(own + SEEP_PY_TYPE_NAME) : 0;
 
     return name && strcmp((const char *)name, type) == 0;
 }

@@ -123,16 +123,18 @@ static bool optimizer_stepped(uintptr_t optimizer)
     if (!seep_os_lock(&lock))
         return false;
     bool counts = false;
-    if (seep_rounds_stepped(&rounds, optimizer)) {
+    bool opens = seep_rounds_stepped(&rounds, optimizer);
+    seep_choice_met(&choice, rounds.stranger);
+    if (opens) {
         if (choice.why == SEEP_WHY_BATCHES)
             forget_epochs();
         counts = seep_choice_round(&choice, now_ns());
         feed();
     } else {
-        seep_choice_joined(&choice);
+        counts = seep_choice_joined(&choice);
     }
     if (counts)
-        count_step(0, false);
+        count_step(0, choice.anew);
     seep_os_unlock(&lock);
     return counts;
 }

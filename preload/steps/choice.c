@@ -65,9 +65,24 @@ bool seep_choice_round(struct seep_choice *choice, uint64_t now_ns)
     return choice->source == SEEP_STEP_OPTIMIZER;
 }
 
-void seep_choice_joined(struct seep_choice *choice)
+/* Many optimizers side by side, one for each parameter, are strangers once, and then no more. */
+void seep_choice_met(struct seep_choice *choice, bool stranger)
+{
+    choice->strangers = stranger ? choice->strangers + 1 : 0;
+    choice->acquaintances = stranger ? 0 : choice->acquaintances + 1;
+    choice->anew =
+        choice->why == SEEP_WHY_OPTIMIZERS_ANEW && choice->acquaintances >= ENOUGH_JOINED;
+    if (choice->anew)
+        choose(choice, SEEP_STEP_OPTIMIZER, SEEP_WHY_OPTIMIZER);
+}
+
+bool seep_choice_joined(struct seep_choice *choice)
 {
     choice->joined++;
+    if (choice->why == SEEP_WHY_OPTIMIZER && choice->strangers >= ENOUGH_JOINED &&
+        !choice->n_batches)
+        choose(choice, SEEP_STEP_OPTIMIZER, SEEP_WHY_OPTIMIZERS_ANEW);
+    return choice->why == SEEP_WHY_OPTIMIZERS_ANEW;
 }
 
 /* Optimizers that do not come again end no steps. */
@@ -105,17 +120,16 @@ bool seep_choice_wants_loop(const struct seep_choice *choice, uint64_t now_ns, b
         return true;
     if (choice->source != SEEP_STEP_OPTIMIZER)
         return false;
-    if (made_anew(choice) && now_ns - choice->round_ns >= slow_ns)
-        return true;
+    if (choice->why == SEEP_WHY_OPTIMIZERS_ANEW)
+        return false;
     *beside_rounds = true;
     return choice->slow_rounds >= ROUNDS_IN_A_ROW;
 }
 
 void seep_choice_loop_found(struct seep_choice *choice)
 {
-    bool anew = made_anew(choice);
     if (choice->source == SEEP_STEP_OPTIMIZER)
-        choose(choice, SEEP_STEP_LOOP, anew ? SEEP_WHY_LOOP_ANEW : SEEP_WHY_LOOP_BETWEEN);
+        choose(choice, SEEP_STEP_LOOP, SEEP_WHY_LOOP_BETWEEN);
     else if (choice->source == SEEP_STEP_TIME)
         choose(choice, SEEP_STEP_LOOP, SEEP_WHY_LOOP);
 }

@@ -16,6 +16,8 @@ struct seep_choice {
     enum seep_step_why why;
     uint32_t n_rounds, n_batches;
     uint32_t joined;                           /* optimizers that stepped since a round began */
+    uint32_t strangers, acquaintances;         /* in a row: had never stepped, or had */
+    bool anew;                                 /* what was counted so far is to be forgotten */
     uint32_t batches_between, loops_between;   /* since a round began */
     uint32_t many_batches, few_batches, still; /* rounds in a row with so many before them */
     uint32_t slow_rounds;                      /* in a row, each long after the one before */
@@ -29,8 +31,12 @@ bool seep_choice_round(struct seep_choice *choice, uint64_t now_ns);
 bool seep_choice_batch(struct seep_choice *choice, uint64_t now_ns);
 bool seep_choice_loop(struct seep_choice *choice);
 
-/* An optimizer has stepped that opens no round. */
-void seep_choice_joined(struct seep_choice *choice);
+/* An optimizer has stepped that opens no round. Where there are no batches, and each is a stranger,
+ * the training makes one for each of its steps. */
+bool seep_choice_joined(struct seep_choice *choice);
+
+/* Before either of these two: whether the optimizer that steps had stepped before. */
+void seep_choice_met(struct seep_choice *choice, bool stranger);
 
 /* Whether the main loop would be counted if it were known. `*beside_rounds`: only if it iterates
  * several times between rounds. */

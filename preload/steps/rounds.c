@@ -22,6 +22,7 @@ bool seep_rounds_stepped(struct seep_rounds *rounds, uintptr_t optimizer)
     struct seep_round_place *place = place_of(rounds, optimizer);
     bool opens = !rounds->round || (place->optimizer == optimizer && place->round == rounds->round);
     rounds->round += opens;
+    rounds->stranger = place->optimizer != optimizer;
     place->optimizer = optimizer;
     place->round = rounds->round;
     return opens;

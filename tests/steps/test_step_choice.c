@@ -128,17 +128,35 @@ TEST(optimizers_that_are_made_anew_leave_the_steps_to_batches)
     ck_assert_int_eq(choice.why, SEEP_WHY_BATCHES_ANEW);
 }
 
-TEST(or_to_the_loop)
+/* A learner for each task, made and thrown away. */
+TEST(without_batches_each_is_a_step)
 {
+    unsigned n = 0;
+
     rounds(1, MS);
-    for (int i = 0; i < 30; i++)
-        seep_choice_joined(&choice);
+    for (int i = 0; i < 30; i++) {
+        seep_choice_met(&choice, true);
+        n += seep_choice_joined(&choice);
+    }
+    ck_assert_uint_eq(n, 19);
+    ck_assert_int_eq(choice.why, SEEP_WHY_OPTIMIZERS_ANEW);
     ck_assert(!wants_loop());
-    now_ns += 2 * SECOND;
-    ck_assert(wants_loop());
-    seep_choice_loop_found(&choice);
-    ck_assert_int_eq(choice.why, SEEP_WHY_LOOP_ANEW);
-    ck_assert(seep_choice_loop(&choice));
+}
+
+/* 200 optimizers side by side are strangers in their first round; from the second on they make one
+ * step together, and what was counted before is forgotten. */
+TEST(until_they_come_again)
+{
+    unsigned anew = 0;
+
+    rounds(1, MS);
+    for (int i = 0; i < 400; i++) {
+        seep_choice_met(&choice, i < 200);
+        anew += choice.anew;
+        (void)seep_choice_joined(&choice);
+    }
+    ck_assert_uint_eq(anew, 1);
+    ck_assert_int_eq(choice.why, SEEP_WHY_OPTIMIZER);
 }
 
 TEST(a_loop_gives_way_to_an_optimizer_that_begins_to_step)
