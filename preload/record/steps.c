@@ -133,6 +133,7 @@ static bool optimizer_stepped(uintptr_t optimizer)
     } else {
         counts = seep_choice_joined(&choice);
     }
+    counts = counts || choice.anew;
     if (counts)
         count_step(0, choice.anew);
     seep_os_unlock(&lock);

@@ -3,9 +3,10 @@
 enum {
     ENOUGH_BATCHES = 12, /* without a step of an optimizer: it is not a check before the training */
     ENOUGH_JOINED = 12,  /* optimizers that never step again: they are made anew */
-    MANY_BATCHES = 4,    /* between two rounds: gradients are accumulated, … */
-    ROUNDS_IN_A_ROW = 3, /* … if it is so again and again: evaluations come in between, too */
-    ACTIVE_LOOPS = 8,    /* iterations between two rounds */
+    ENOUGH_STRANGERS = 32, /* in a row, that had never stepped: a training makes them anew */
+    MANY_BATCHES = 4,      /* between two rounds: gradients are accumulated, … */
+    ROUNDS_IN_A_ROW = 3,   /* … if it is so again and again: evaluations come in between, too */
+    ACTIVE_LOOPS = 8,      /* iterations between two rounds */
 };
 
 static const uint64_t slow_ns = UINT64_C(1000000000), batch_gone_ns = UINT64_C(5000000000);
@@ -79,7 +80,7 @@ void seep_choice_met(struct seep_choice *choice, bool stranger)
 bool seep_choice_joined(struct seep_choice *choice)
 {
     choice->joined++;
-    if (choice->why == SEEP_WHY_OPTIMIZER && choice->strangers >= ENOUGH_JOINED &&
+    if (choice->why == SEEP_WHY_OPTIMIZER && choice->strangers >= ENOUGH_STRANGERS &&
         !choice->n_batches)
         choose(choice, SEEP_STEP_OPTIMIZER, SEEP_WHY_OPTIMIZERS_ANEW);
     return choice->why == SEEP_WHY_OPTIMIZERS_ANEW;

@@ -134,7 +134,7 @@ TEST(without_batches_each_is_a_step)
     unsigned n = 0;
 
     rounds(1, MS);
-    for (int i = 0; i < 30; i++) {
+    for (int i = 0; i < 50; i++) {
         seep_choice_met(&choice, true);
         n += seep_choice_joined(&choice);
     }
