@@ -134,6 +134,16 @@ TEST(a_program_that_is_not_moved_has_its_own_addresses)
     ck_assert_str_eq(name_at(0x400000, 0x4018), "");
 }
 
+/* As a linker does that spares the headers: the first byte is where it would have been. */
+TEST(a_file_whose_head_is_not_mapped_is_counted_from_its_first_byte)
+{
+    lay_out(0x400000);
+    image.p[0].p_offset = 0x1000;
+    image.p[0].p_vaddr = 0x401000;
+    add("kept", 0x404010, 32);
+    ck_assert_str_eq(name_at(moved_to, moved_to + 0x4010), "kept");
+}
+
 TEST(a_stripped_librarys_exports_are_told)
 {
     lay_out(0);

@@ -152,6 +152,7 @@ static const struct {
     {14, 14, UINT64_C(1) << 48 | 1, true},      /* flags stand above the count */
     {14, 14, UINT64_C(0x8000) << 48 | 1, true}, /* those, too */
     {8, 14, UINT64_C(0x7f0012345670), false},   /* where the next free one lies */
+    {14, 14, UINT64_C(0x5512345670), false},    /* the same, with a heap that lies low */
 };
 
 TEST(what_was_freed_is_no_object, .to = N(counts))
