@@ -33,6 +33,26 @@ static double bytes_in_state(const json_t *answer, enum seep_holders_state state
                                                           : "explained_bytes");
 }
 
+/* Not only a variable of a function that runs: an attribute, or what a module or class has. */
+static bool is_lasting(const json_t *path)
+{
+    const json_t *hops = json_object_get(path, "hops"), *hop;
+    const char *root = said(json_object_get(path, "root"), "kind");
+    size_t i;
+
+    json_array_foreach (hops, i, hop) {
+        if (strcmp(said(hop, "kind"), "attribute") == 0)
+            return true;
+    }
+    return strcmp(root, "local") != 0 && strcmp(root, "stack") != 0;
+}
+
+/* Parameters of a network that grows. */
+static bool is_of_network(const char *text)
+{
+    return strstr(text, "_parameters") || strstr(text, "_modules") || strstr(text, "(Parameter)");
+}
+
 static void take_container(const json_t *answer, const json_t *path, struct seep_kept_by *kept)
 {
     const json_t *holder = json_object_get(path, "holder");
@@ -44,6 +64,7 @@ static void take_container(const json_t *answer, const json_t *path, struct seep
     kept->text = said(path, "text");
     kept->name = said(holder, "name");
     kept->type = said(holder, "type");
+    kept->gathers = is_lasting(path) && !is_of_network(kept->text);
     kept->counted = json_is_integer(length) && json_integer_value(length) > 0;
     if (!kept->counted)
         return;
@@ -62,9 +83,17 @@ struct seep_kept_by seep_kept_by_of(const json_t *answer)
     const json_t *paths = json_object_get(answer, "paths"), *first = json_array_get(paths, 0);
     const double bytes = bytes_of(answer, "bytes");
     struct seep_kept_by kept = {.state = state_of(answer), .text = "", .name = "", .type = ""};
+    const char *root = said(json_object_get(first, "root"), "kind");
+    double least = SEEP_T_KEPT_EXPLAINED;
+
+    /* Of garbage in cycles a part is always in use, and not all of a cycle's own is seen. */
+    if (kept.state == SEEP_HOLDERS_CYCLE || strcmp(root, "cycle") == 0) {
+        kept.state = SEEP_HOLDERS_CYCLE;
+        least = 0;
+    }
 
     if (!json_is_true(json_object_get(answer, "complete")) || kept.state == SEEP_HOLDERS_UNKNOWN ||
-        bytes_in_state(answer, kept.state) < SEEP_T_KEPT_EXPLAINED * bytes)
+        bytes_in_state(answer, kept.state) < least * bytes)
         return (struct seep_kept_by){
             .state = SEEP_HOLDERS_UNKNOWN, .text = "", .name = "", .type = ""};
     kept.known = true;

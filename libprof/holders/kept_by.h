@@ -14,6 +14,7 @@ struct seep_kept_by {
     /* Of the container that holds nearly all of it; `text` is the way to that, "" where there is
      * none. Borrowed from the answer. */
     const char *text, *name, *type;
+    bool gathers; /* it outlives the function that fills it, and is no network */
     bool counted, bounded;
     uint64_t length; /* entries */
     uint64_t bound;  /* entries that it holds at most, by its own word */

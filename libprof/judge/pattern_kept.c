@@ -54,7 +54,8 @@ bool seep_is_eager_retention(const struct seep_case *c, struct seep_finding *f)
 {
     const bool data = c->signs->is_data;
 
-    if (c->span->last < 2 || c->signs->is_network)
+    /* Iterations of a loop are counted from when it was believed to be the main one. */
+    if (c->span->last < 2 || c->signs->is_network || c->m->step_source == SEEP_STEP_LOOP)
         return false;
     const struct seep_held items = find_items(c);
     if (!items.bytes)
@@ -250,7 +251,8 @@ static bool is_worth_accusing(const struct seep_case *c, const struct seep_findi
     const bool scarce = !seep_case_space(c)->host_like;
 
     return (c->signs->is_data || c->span->epoch_passed || scarce) &&
-           (own || f->live_bytes >= SEEP_T_LARGE_BYTES);
+           (f->live_bytes >= SEEP_T_LARGE_BYTES ||
+            (own && f->live_bytes * SEEP_T_EAGER_SHARE >= c->space_peak));
 }
 
 bool seep_is_first_touch_cache(const struct seep_case *c, struct seep_finding *f)

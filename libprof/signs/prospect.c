@@ -55,6 +55,7 @@ static bool slows_down(const struct seep_growth *g)
 struct rises {
     int n;
     int32_t first, last, longest_gap; /* steps */
+    int32_t at[SEEP_T_JUMPS];         /* of the first ones */
 };
 
 static struct rises rises_of(const struct seep_growth *g)
@@ -67,6 +68,8 @@ static struct rises rises_of(const struct seep_growth *g)
         const struct seep_level_point *p = &g->level.points[i];
         if (p->step <= g->from || p->bytes <= top + range / SEEP_T_RISE_SHARE)
             continue;
+        if (r.n < SEEP_T_JUMPS)
+            r.at[r.n] = p->step;
         if (r.n++ == 0)
             r.first = p->step;
         else if (p->step - r.last > r.longest_gap)
@@ -81,6 +84,21 @@ static struct rises rises_of(const struct seep_growth *g)
 static bool comes_in_jumps(const struct rises *r)
 {
     return r->n < SEEP_T_JUMPS;
+}
+
+/* Evaluations that leave the same behind each time, in what outlives them. Of one that reaches into
+ * the next step the rises lie close together. */
+static bool is_gathered_in_jumps(const struct seep_signs *signs, const struct rises *r)
+{
+    const struct seep_kept_by *k = &signs->kept_by;
+    const struct seep_growth *g = &signs->growth;
+    int pauses = 0;
+
+    for (int i = 1; i < r->n && i < SEEP_T_JUMPS; i++)
+        pauses += r->at[i] - r->at[i - 1] > r->longest_gap / 2;
+    return k->gathers && !k->bounded && pauses >= SEEP_T_GATHERED_PAUSES &&
+           r->longest_gap * pauses <= (r->last - r->first) * SEEP_T_EVEN_GAPS &&
+           g->to - r->last <= r->longest_gap * SEEP_T_EVEN_GAPS;
 }
 
 /* It has not gone up for much longer than it ever paused before. */
@@ -158,7 +176,7 @@ static enum seep_prospect of_pace(const struct seep_case *c, const struct seep_s
     if (signs->timed && g->to - g->from < SEEP_T_LONG_SLICES)
         return SEEP_OPEN_TIMED;
     if (!g->by_process && comes_in_jumps(&r))
-        return SEEP_OPEN_JUMPS;
+        return is_gathered_in_jumps(signs, &r) ? SEEP_ENDLESS_BY_HOLDER : SEEP_OPEN_JUMPS;
     if (!g->by_process && has_stopped(g, &r))
         return SEEP_OPEN_STOPPED;
     if (slows_down(g))
@@ -229,7 +247,7 @@ const char *seep_prospect_text(enum seep_prospect p)
         [SEEP_OPEN_FIRST_USE] = "epochs are not known here: first-touch-cache (it ends when every "
                                 "item was used once) and unbounded-growth look alike until then",
         [SEEP_ENDLESS_BY_PACE] = "it keeps its pace, and nothing seen bounds it",
-        [SEEP_ENDLESS_BY_HOLDER] = "its holder gets longer with it, and has no bound",
+        [SEEP_ENDLESS_BY_HOLDER] = "what keeps it gets longer, and has no bound",
         [SEEP_ENDLESS_BY_PASS] = "it goes on after the first pass over the data",
         [SEEP_ENDLESS_LOST] = "seen in a snapshot: nothing points to it any more; what made it "
                               "forgot to free it",

@@ -12,7 +12,7 @@
 /* How long a loop is watched before it is believed: in any program, in one that may begin to train
  * with PyTorch, and in a child, whose parent may yet make steps for both. */
 static const uint64_t watch_ns = 250 * 1000 * 1000;
-static const uint64_t watch_torch_ns = UINT64_C(2000000000);
+static const uint64_t watch_torch_ns = 500 * 1000 * 1000;
 static const uint64_t watch_child_ns = UINT64_C(10000000000);
 
 static const double share_alone = 0.5, share_beside_rounds = 0.6;

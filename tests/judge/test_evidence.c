@@ -184,6 +184,67 @@ TEST(a_snapshot_that_is_not_whole_says_nothing)
     is_judged("unbounded-growth", "leak", "grows by");
 }
 
+/* ---- growth in jumps ----------------------------------------------------------------------------
+ */
+
+static uint64_t at_evaluations(uint32_t period, void *arg)
+{
+    (void)arg;
+    return period < FIRST ? 0 : 64 * (1 + (period - FIRST) / 30);
+}
+
+/* Seven evaluations; each leaves as much behind. */
+static json_t *evaluated_into(const char *kind, const char *text)
+{
+    builder_level(&b, below(main_stack, "/home/user/train.py", "evaluate", LINE + 5), 0, BLOCK,
+                  LAST, at_evaluations, NULL);
+    json_t *path =
+        add_path(add_line(seen, LINE + 5, 64 * 5 * BLOCK, "held"), "trainer", "Trainer.outputs", 5);
+    json_object_set_new(path, "text", json_string(text));
+    json_object_set_new(json_array_get(json_object_get(path, "hops"), 0), "kind",
+                        json_string(kind));
+    return path;
+}
+
+static const char *severity_of(int line)
+{
+    const json_t *f;
+    size_t i;
+
+    (void)judged();
+    json_array_foreach (json_object_get(report, "findings"), i, f) {
+        if (number(json_object_get(f, "frame"), "line") == line)
+            return text(f, "severity");
+    }
+    return "";
+}
+
+TEST(what_an_object_gathers_at_each_evaluation_is_a_leak)
+{
+    (void)evaluated_into("attribute", "local 'trainer' of main() (Trainer).outputs[5]");
+    ck_assert_str_eq(severity_of(LINE + 5), "leak");
+}
+
+TEST(what_a_function_gathers_may_be_for_its_end)
+{
+    (void)evaluated_into("index", "local 'outputs' of main()[5]");
+    ck_assert_str_eq(severity_of(LINE + 5), "pressure");
+}
+
+TEST(a_network_may_grow)
+{
+    (void)evaluated_into("attribute", "local 'net' of main() (Net)._modules[5 keys] (Block)");
+    ck_assert_str_eq(severity_of(LINE + 5), "pressure");
+}
+
+TEST(garbage_that_a_cycle_keeps_in_part_is_a_cycle)
+{
+    json_t *path = held_by("dict", 5);
+
+    json_object_set_new(json_object_get(path, "root"), "kind", json_string("cycle"));
+    is_judged("reference-cycle", "leak", "in a cycle");
+}
+
 /* ---- what is said of it ---------------------------------------------------------------------- */
 
 TEST(the_advice_names_who_keeps_it)
