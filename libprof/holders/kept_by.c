@@ -33,6 +33,19 @@ static double bytes_in_state(const json_t *answer, enum seep_holders_state state
                                                           : "explained_bytes");
 }
 
+/* A way through objects of Python, where graphs are known by the classes of their nodes. */
+static bool is_of_python(const json_t *path)
+{
+    const json_t *hops = json_object_get(path, "hops"), *hop;
+    size_t i;
+
+    json_array_foreach (hops, i, hop) {
+        if (strcmp(said(hop, "kind"), "native") != 0)
+            return true;
+    }
+    return false;
+}
+
 /* Not only a variable of a function that runs: an attribute, or what a module or class has. */
 static bool is_lasting(const json_t *path)
 {
@@ -99,6 +112,7 @@ struct seep_kept_by seep_kept_by_of(const json_t *answer)
     kept.known = true;
     if (kept.state == SEEP_HOLDERS_LOST || kept.state == SEEP_HOLDERS_CYCLE)
         return kept;
+    kept.by_python = is_of_python(first);
     kept.in_graph = bytes_of(answer, "graph_bytes") >= SEEP_T_KEPT_IN_GRAPH * bytes;
     if (bytes_of(first, "bytes") >= SEEP_T_KEPT_EXPLAINED * bytes)
         take_container(answer, first, &kept);

@@ -172,7 +172,7 @@ static bool piles_up(const struct seep_signs *signs)
  * no more. */
 static bool is_kept_without_graph(const struct seep_signs *signs)
 {
-    return signs->kept_by.known && !signs->kept_by.in_graph;
+    return signs->kept_by.by_python && !signs->kept_by.in_graph;
 }
 
 int seep_signs_compute(const struct seep_case *c, struct seep_signs *signs)
