@@ -12,22 +12,11 @@ static const struct {
 #undef SEEP_HOLDER_ADVICE
 };
 
-static bool has(const char *way, const char *word, size_t n)
-{
-    const size_t length = strlen(way);
-
-    for (size_t i = 0; i + n <= length; i++) {
-        if (memcmp(way + i, word, n) == 0)
-            return true;
-    }
-    return false;
-}
-
 static bool has_all(const char *way, const char *words)
 {
     for (const char *at = words; *at;) {
         const size_t n = strcspn(at, "|");
-        if (!has(way, at, n))
+        if (!memmem(way, strlen(way), at, n))
             return false;
         at += n + (at[n] == '|');
     }
