@@ -78,15 +78,13 @@ static void take_container(const json_t *answer, const json_t *path, struct seep
     kept->name = said(holder, "name");
     kept->type = said(holder, "type");
     kept->gathers = is_lasting(path) && !is_of_network(kept->text);
-    kept->counted = json_is_integer(length) && json_integer_value(length) > 0;
-    if (!kept->counted)
+    if (!json_is_integer(length) || json_integer_value(length) <= 0)
         return;
     kept->length = (uint64_t)json_integer_value(length);
     kept->entry_bytes = bytes_of(path, "bytes") / (double)kept->length;
     kept->bounded =
         json_is_integer(bound) && json_integer_value(bound) >= json_integer_value(length);
     kept->bound = kept->bounded ? (uint64_t)json_integer_value(bound) : 0;
-    kept->paced = json_is_boolean(grows);
     kept->grows = json_is_true(grows);
     kept->pace = json_number_value(json_object_get(pace, "value"));
 }

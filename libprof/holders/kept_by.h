@@ -16,12 +16,11 @@ struct seep_kept_by {
      * none. Borrowed from the answer. */
     const char *text, *name, *type;
     bool gathers; /* it outlives the function that fills it, and is no network */
-    bool counted, bounded;
+    bool bounded;
     uint64_t length; /* entries */
     uint64_t bound;  /* entries that it holds at most, by its own word */
     double entry_bytes;
-    bool paced;  /* snapshots are many enough to say how its length moves */
-    bool grows;  /* it does, to the end */
+    bool grows;  /* its length does, to the end: snapshots are many enough to say so */
     double pace; /* entries a step */
 };
 
