@@ -169,8 +169,10 @@ long seep_syscall_watched(long number, long a, long b, long c, long d, long e, l
 
 /* A call that is not watched finds registers and stack as if it had come there at once, for it may
  * be clone(). Nor is the last argument's place written to: where there are fewer, it is something
- * of the caller's. */
-SEEP_EXPORT __attribute__((naked)) long syscall(__attribute__((unused)) long number, ...)
+ * of the caller's. Without parameters: a compiler that does not optimise puts them by, and this
+ * function has no frame to put them into. */
+SEEP_EXPORT void syscall_entry(void) __asm__("syscall");
+SEEP_EXPORT __attribute__((naked)) void syscall_entry(void)
 {
     __asm__ volatile("cmp %0, %%rdi\n\t"
                      "jae 1f\n\t"
