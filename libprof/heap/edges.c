@@ -90,14 +90,11 @@ static unsigned cost_of_class(struct seep_heap *heap, const struct seep_node *no
     return type && type->kind == SEEP_PYTYPE_TYPE ? SEEP_COST_TYPE : 0;
 }
 
-void seep_edge_maybe(struct seep_heap *heap, uint64_t address, seep_label label, unsigned cost,
-                     unsigned cost_python)
+static void take_maybe(struct seep_heap *heap, uint32_t n, uint64_t address, seep_label label,
+                       unsigned cost, unsigned cost_python)
 {
-    uint32_t n = seep_heap_find(heap, address);
-
-    if (n == SEEP_NODE_NONE)
-        return;
     const struct seep_node *node = &heap->nodes[n];
+
     if (node->kind == SEEP_NODE_UNKNOWN)
         seep_heap_classify(heap, n);
     if (node->kind == SEEP_NODE_PYTHON) {
@@ -106,6 +103,34 @@ void seep_edge_maybe(struct seep_heap *heap, uint64_t address, seep_label label,
     } else if (address - node->start <= INTERIOR && address % 8 == 0) {
         heap->take(heap, n, label, cost, false);
     }
+}
+
+void seep_edge_maybe(struct seep_heap *heap, uint64_t address, seep_label label, unsigned cost,
+                     unsigned cost_python)
+{
+    uint32_t n = seep_heap_find(heap, address);
+
+    if (n != SEEP_NODE_NONE)
+        take_maybe(heap, n, address, label, cost, cost_python);
+}
+
+/* What std::shared_ptr owns and knows so (enable_shared_from_this), as nodes of PyTorch's graphs
+ * do, has behind its vtable its own address and that of its count. Whoever owns it has the same
+ * two side by side; an address alone holds nothing, and is a stale one for the most part. The block
+ * begins with the object, or with the count. */
+static bool may_own(struct seep_heap *heap, const struct seep_node *to, uint64_t next)
+{
+    enum { OWN = 8, COUNT = 16, BEHIND_COUNT = 16 };
+
+    for (uint64_t at = to->start; at <= to->start + BEHIND_COUNT; at += BEHIND_COUNT) {
+        if (at + COUNT + 8 > seep_node_end(to) || seep_memory_word(heap->memory, at + OWN) != at)
+            continue;
+        uint64_t count = seep_memory_word(heap->memory, at + COUNT);
+        const struct seep_map *map = seep_maps_at(heap->maps, seep_memory_word(heap->memory, at));
+        if (map && map->kind == SEEP_MAP_FILE && seep_heap_find(heap, count) != SEEP_NODE_NONE)
+            return next == count;
+    }
+    return true;
 }
 
 void seep_heap_scan(struct seep_heap *heap, uint64_t from, uint64_t to, uint64_t base,
@@ -118,10 +143,13 @@ void seep_heap_scan(struct seep_heap *heap, uint64_t from, uint64_t to, uint64_t
             at += 24; /* a short std::string: what lies in it is stale */
             continue;
         }
-        if (word >= heap->lowest && word < heap->highest)
-            seep_edge_maybe(heap, word,
-                            base ? seep_label_of(SEEP_LABEL_OFFSET, at - base)
-                                 : seep_label_of(SEEP_LABEL_ADDRESS, at),
-                            cost, cost_python);
+        uint32_t n = seep_heap_find(heap, word);
+        if (n == SEEP_NODE_NONE ||
+            !may_own(heap, &heap->nodes[n], seep_memory_word(heap->memory, at + 8)))
+            continue;
+        take_maybe(heap, n, word,
+                   base ? seep_label_of(SEEP_LABEL_OFFSET, at - base)
+                        : seep_label_of(SEEP_LABEL_ADDRESS, at),
+                   cost, cost_python);
     }
 }

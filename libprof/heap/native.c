@@ -6,9 +6,10 @@
 
 enum {
     MAX_SCANNED = 1 << 20, /* of a block: tables of addresses are smaller, pictures are not */
-    STORAGE_LEAST = 48,    /* c10::StorageImpl */
+    STORAGE_LEAST = 56,    /* c10::StorageImpl */
     STORAGE_MOST = 512,
     STORAGE_DATA = 24,
+    STORAGE_DEVICE = 48,
     MANGLED = 400,
     MAX_PARTS = 16,
 };
@@ -70,15 +71,28 @@ static bool is_storage(struct seep_heap *heap, uint64_t vtable)
 }
 
 /* A tensor's elements are no addresses. */
-static void spare_elements(struct seep_heap *heap, const struct seep_node *node)
+static void spare_elements(struct seep_heap *heap, const struct seep_node *storage)
 {
-    uint64_t data = seep_memory_word(heap->memory, node->start + STORAGE_DATA);
+    uint64_t data = seep_memory_word(heap->memory, storage->start + STORAGE_DATA);
     uint32_t n = seep_heap_find(heap, data);
 
     if (n != SEEP_NODE_NONE && heap->nodes[n].kind == SEEP_NODE_UNKNOWN &&
-        heap->nodes[n].start == data &&
-        is_storage(heap, seep_memory_word(heap->memory, node->start)))
+        heap->nodes[n].start == data)
         heap->nodes[n].kind = SEEP_NODE_RAW;
+}
+
+static void scan(struct seep_heap *heap, const struct seep_node *node, uint64_t from, uint64_t to)
+{
+    seep_heap_scan(heap, from, to, node->start, SEEP_COST_NATIVE, SEEP_COST_NATIVE_PYTHON);
+}
+
+/* Its device is two bytes: those behind them are of whatever lay there before, mostly an address.
+ */
+static void walk_storage(struct seep_heap *heap, const struct seep_node *node)
+{
+    spare_elements(heap, node);
+    scan(heap, node, node->start, node->start + STORAGE_DEVICE);
+    scan(heap, node, node->start + STORAGE_DEVICE + 8, seep_node_end(node));
 }
 
 void seep_native_walk(struct seep_heap *heap, uint32_t n)
@@ -86,9 +100,12 @@ void seep_native_walk(struct seep_heap *heap, uint32_t n)
     const struct seep_node *node = &heap->nodes[n];
     uint64_t to = seep_node_end(node);
 
-    if (node->bytes >= STORAGE_LEAST && node->bytes <= STORAGE_MOST)
-        spare_elements(heap, node);
+    if (node->bytes >= STORAGE_LEAST && node->bytes <= STORAGE_MOST &&
+        is_storage(heap, seep_memory_word(heap->memory, node->start))) {
+        walk_storage(heap, node);
+        return;
+    }
     if (to > node->start + MAX_SCANNED)
         to = node->start + MAX_SCANNED;
-    seep_heap_scan(heap, node->start, to, node->start, SEEP_COST_NATIVE, SEEP_COST_NATIVE_PYTHON);
+    scan(heap, node, node->start, to);
 }

@@ -258,6 +258,64 @@ TEST(without_python_a_table_of_c_is_found_by_its_words)
     examined_fini(&e);
 }
 
+/* The table of a class whose mangled name is `name`. */
+static uint64_t new_vtable(const char *name)
+{
+    uint64_t info = static_bytes(16), table = static_bytes(32) + 16;
+
+    put(info + 8, c_text(name));
+    put(table - 8, info);
+    return table;
+}
+
+/* Two owners or none of what std::shared_ptr owns, and a stale address of it. `behind`: how far
+ * behind its count it lies in one block, 0: the count has a block of its own. */
+static void make_shared_object(uint64_t behind, bool owned)
+{
+    uint64_t object = block(200 + behind, 1) + behind, owners = block(64, 0);
+    uint64_t count = behind ? object - behind : block(32, 0);
+
+    put(object, new_vtable("4Node"));
+    put(object + 8, object);
+    put(object + 16, count);
+    put(owners + 8, object);
+    put(owners + 16, owned ? count : 0);
+    put(DATA_AT + 128, owners);
+    put(DATA_AT + 160, object);
+}
+
+TEST(who_shares_an_object_of_cpp_has_its_count_too, .to = 2)
+{
+    begin(11);
+    make_shared_object(_i ? 16 : 0, true);
+    examine(&e);
+    expect(0, SEEP_HOLD_HELD, "static data of python3 → C++ (1 block)", "python3");
+    examined_fini(&e);
+    begin(11);
+    make_shared_object(_i ? 16 : 0, false);
+    examine(&e);
+    expect(0, SEEP_HOLD_LOST, NULL, NULL);
+    examined_fini(&e);
+}
+
+TEST(behind_the_device_of_a_storage_lies_nothing)
+{
+    enum { DATA = 24, DEVICE = 48 };
+    uint64_t storage, kept;
+
+    begin(11);
+    storage = block(80, 0);
+    put(storage, new_vtable("N3c1011StorageImplE"));
+    put(storage + DATA, block(3000, 1));
+    kept = block(3000, 2);
+    put(storage + DEVICE, kept); /* what lay there before */
+    put(DATA_AT + 128, storage);
+    examine(&e);
+    expect(0, SEEP_HOLD_HELD, "static data of python3 → C++ c10::StorageImpl", "python3");
+    expect(1, SEEP_HOLD_LOST, NULL, NULL);
+    examined_fini(&e);
+}
+
 /* Words at random, many of them addresses of one another: all of it must end, and stay inside. */
 TEST(no_heap_can_harm_its_reader, .to = 60)
 {
