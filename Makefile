@@ -117,7 +117,7 @@ PRODUCTS := $(SEEP) $(SEEP_LAB) $(if $(SAN),,$(if $(PRELOAD),$(SHIM))) $(MAN_PAG
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all check check-gpu gpu-kit tests demo zoo bench fuzz fuzz-keep pages install clean help format FORCE
+.PHONY: all check check-gpu gpu-kit tests demo zoo zoo-reports bench fuzz fuzz-keep pages install clean help format FORCE
 
 all: $(PRODUCTS) ## build seep, seep-lab, libseep.so and the manual pages (default)
 
@@ -284,6 +284,9 @@ demo: all ## profile a PyTorch job that leaks, and show the line that keeps the 
 
 zoo: all ## run the zoo's training jobs and hold the verdicts against their tables
 	$(Q)SEEP=$(SEEP) $(PYTHON) tests/zoo/zoo.py
+
+zoo-reports: all ## run jobs written after public reports, and score what seep says of them (ten minutes)
+	$(Q)SEEP=$(SEEP) $(PYTHON) tests/zoo/reports/score.py
 
 bench: all $(BENCH_BINS) $(SUBJECT_BINS) ## cost per event by stage, memory per live block, what other programs cost more
 	$(Q)for b in $(BENCH_BINS) $(BENCH_SCRIPTS); do echo "== $$b"; SEEP=$(SEEP) $$b || exit 1; done
