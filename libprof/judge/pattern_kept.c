@@ -54,8 +54,9 @@ bool seep_is_eager_retention(const struct seep_case *c, struct seep_finding *f)
 {
     const bool data = c->signs->is_data;
 
-    /* Iterations of a loop are counted from when it was believed to be the main one. */
-    if (c->span->last < 2 || c->signs->is_network || c->m->step_source == SEEP_STEP_LOOP)
+    /* Iterations and tasks are counted from when they were believed to be the job's steps. */
+    if (c->span->last < 2 || c->signs->is_network || c->m->step_source == SEEP_STEP_LOOP ||
+        c->m->step_source == SEEP_STEP_TASK)
         return false;
     const struct seep_held items = find_items(c);
     if (!items.bytes)
