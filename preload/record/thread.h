@@ -39,6 +39,10 @@ struct seep_thread {
     bool first;                        /* it is the process's first thread */
     bool looks;                        /* its stacks are looked at for the job's main loop */
     const struct seep_pyframe *python; /* innermost first: the frames of `stack` */
+    struct {
+        uintptr_t start, bytes; /* 0: none */
+        uint32_t ticks;         /* when it was made */
+    } shared;                   /* the map that this thread is moving a tensor to */
     struct seep_walk walk;
     struct seep_pystack stack;
     uintptr_t native[SEEP_MAX_NATIVE_FRAMES];
