@@ -60,16 +60,6 @@ void seep_map_gone(uintptr_t start, uintptr_t end)
     } while (n == FEW);
 }
 
-/* The block is freed right after its bytes were copied: what comes later is another one. */
-enum { EVENTS_OF_A_MOVE = 64 };
-
-static void note_shared(struct seep_thread *thread, const struct seep_range *range)
-{
-    thread->shared.start = range->start;
-    thread->shared.bytes = range->end - range->start;
-    thread->shared.ticks = thread->ticks;
-}
-
 /* Of `range` the address, space, state and, where it counts by touch, the bytes are given. */
 static void made(struct seep_range range, const struct seep_regs *regs)
 {
@@ -93,17 +83,13 @@ static void made(struct seep_range range, const struct seep_regs *regs)
     seep_site_allocated(&thread->sites, seep_site_at(range.site), 1, range.counted, bytes,
                         range.birth);
     if (range.space == SEEP_SPACE_SHM && (thread->marks & SEEP_MARK_SHARE))
-        note_shared(thread, &range);
+        thread->shared = (struct seep_map_of_move){range.start, bytes};
 }
 
 void seep_map_inherit(struct seep_thread *thread, uint64_t block_bytes, uint32_t site)
 {
     const uintptr_t start = thread->shared.start, bytes = thread->shared.bytes;
     struct seep_range piece;
-    if (thread->ticks - thread->shared.ticks > EVENTS_OF_A_MOVE) {
-        thread->shared.bytes = 0;
-        return;
-    }
     if (block_bytes > bytes || bytes - block_bytes >= PAGE)
         return;
     thread->shared.bytes = 0;
