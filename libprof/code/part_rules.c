@@ -31,8 +31,8 @@ struct seep_part_rules {
     json_t *values[2]; /* the documents, which own the strings */
 };
 
-static const char *const kind_names[SEEP_N_FUNCTION_KINDS + 1] = {"allocator", "worker-loop",
-                                                                  "graph-node", "join", "nothing"};
+static const char *const kind_names[SEEP_N_FUNCTION_KINDS + 1] = {
+    "allocator", "worker-loop", "graph-node", "join", "stream", "nothing"};
 
 /* ---- reading ------------------------------------------------------------------------------- */
 

@@ -68,7 +68,8 @@ static void put_why(const struct page *p, const json_t *job)
     const char *source = seep_get_text(job, "step_source", "time");
     const char *why = seep_get_text(job, "step_why", "");
 
-    if (!*why || (strcmp(source, "batch") != 0 && strcmp(source, "loop") != 0))
+    if (!*why || (strcmp(source, "batch") != 0 && strcmp(source, "loop") != 0 &&
+                  strcmp(source, "task") != 0))
         return;
     fputs("steps    ", p->out);
     seep_put_wrapped(p->out, why, 9, 9);

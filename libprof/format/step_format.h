@@ -11,6 +11,7 @@ enum seep_step_source {
     SEEP_STEP_API = 3,
     SEEP_STEP_BATCH = 4, /* of a DataLoader */
     SEEP_STEP_LOOP = 5,  /* iterations of the job's main loop */
+    SEEP_STEP_TASK = 6,  /* of a pool of processes; counted by its workers for who has the pool */
     SEEP_N_STEP_SOURCES
 };
 
@@ -25,6 +26,7 @@ enum seep_step_why {
     SEEP_WHY_LOOP,            /* no optimizer steps, and no loader gives batches */
     SEEP_WHY_LOOP_BETWEEN,
     SEEP_WHY_OPTIMIZERS_ANEW, /* each is made for one step */
+    SEEP_WHY_TASKS,           /* there is nothing else, and a pool handles tasks */
     SEEP_N_STEP_WHYS
 };
 

@@ -3,6 +3,7 @@
 #include "libprof/base/text.h"
 #include "libprof/judge/pattern_order.h"
 #include "libprof/measure/thresholds.h"
+#include "libprof/signs/prospect.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,6 +23,14 @@ static bool is_of_items(const struct seep_case *c, const struct seep_model_site 
                fabs((double)t->allocated_bytes / (double)t->allocations - (double)e->max_bytes) <=
                    (double)e->max_bytes / SEEP_T_ITEM_SPREAD;
     return t->allocated_bytes % t->allocations == 0;
+}
+
+/* What a loader's worker has made of several items, and moved to shared memory. It is the trainer's
+ * from then on, and the worker has no use for it. */
+static bool is_sent_by_worker(const struct seep_case *c)
+{
+    return seep_case_space(c)->class == SEEP_CLASS_SHM && c->part == SEEP_PART_LOADER &&
+           seep_dictionary_in_worker_loop(&c->m->dict, c->m->sites[c->sites[0]].stack);
 }
 
 /* ---- eager-retention: everything is loaded before the first step, and stays ----------------- */
@@ -54,8 +63,9 @@ bool seep_is_eager_retention(const struct seep_case *c, struct seep_finding *f)
 {
     const bool data = c->signs->is_data;
 
-    /* Iterations of a loop are counted from when it was believed to be the main one. */
-    if (c->span->last < 2 || c->signs->is_network || c->m->step_source == SEEP_STEP_LOOP)
+    /* Iterations and tasks are counted from when they were believed to be the job's steps. */
+    if (c->span->last < 2 || c->signs->is_network || c->m->step_source == SEEP_STEP_LOOP ||
+        c->m->step_source == SEEP_STEP_TASK)
         return false;
     const struct seep_held items = find_items(c);
     if (!items.bytes)
@@ -229,10 +239,55 @@ static double confidence(const struct seep_case *c)
            (c->signs->is_data ? SEEP_T_SURE_DATA_MORE : 0);
 }
 
+/* Batches that wait to be fetched are as many from the first steps on. Workers that share the items
+ * anew in each epoch come across their last ones after several. */
+static bool is_gathered_beyond_prefetch(const struct seep_case *c)
+{
+    const struct seep_growth *g = &c->signs->growth;
+    const bool filled = !g->growing && g->plateau_gradual &&
+                        g->plateau_rise >= SEEP_T_CACHE_BYTES && c->span->epoch_passed &&
+                        g->plateau >= (1 - SEEP_T_PLATEAU_OFF) * c->span->epoch_steps;
+
+    return (g->growing && seep_prospect_is_open(c->signs->prospect) && c->signs->enough_steps) ||
+           c->signs->fading.fades || filled;
+}
+
+/* Whatever it is that has it in the worker, the line has written into it. No second pass needs to
+ * be seen for that: workers may live for one. */
+static bool judge_sent_and_kept(const struct seep_case *c, struct seep_finding *f)
+{
+    char each[SEEP_SIZE_TEXT];
+
+    if (!is_sent_by_worker(c) || !is_gathered_beyond_prefetch(c))
+        return false;
+    seep_case_keep_retaining(c, f);
+    if (f->count < SEEP_T_ITEMS || f->live_bytes < SEEP_T_CACHE_BYTES)
+        return false;
+    const struct turnover t = turnover_of(c, f);
+    seep_finding_verdict(f, SEEP_PATTERN_ALIASED_CACHE, SEEP_RETENTION,
+                         turns(&t) >= SEEP_T_ALIASED_TURNS ? SEEP_T_SURE_NO_OTHER
+                                                           : SEEP_T_SURE_INFERRED);
+    if (c->signs->growth.growing)
+        seep_case_note_growth(c, f);
+    else if (c->signs->growth.plateau)
+        note_plateau(c, f);
+    f->saving_bytes = f->live_bytes;
+    seep_finding_note(
+        f,
+        "%llu blocks of about %s, made by loader workers and sent to the trainer, are "
+        "kept by the workers all the same",
+        (unsigned long long)f->count,
+        seep_text_size((double)f->live_bytes / (double)f->count, each));
+    return true;
+}
+
 bool seep_is_aliased_cache(const struct seep_case *c, struct seep_finding *f)
 {
     struct turnover t;
 
+    if (!ends_by_itself(c) && judge_sent_and_kept(c, f))
+        return true;
+    seep_finding_blank(f);
     if (ends_by_itself(c) || !has_cache_plateau(c) || !c->span->epoch_passed ||
         !ends_with_epoch(c) || !gathers(c, f, &t) || turns(&t) < SEEP_T_ALIASED_TURNS)
         return false;
@@ -400,7 +455,8 @@ bool seep_is_worker_multiplication(const struct seep_case *c, struct seep_findin
     char size[SEEP_SIZE_TEXT], each[SEEP_SIZE_TEXT];
 
     if (w->n < SEEP_T_WORKERS || w->each_bytes < SEEP_T_PEAK_BYTES ||
-        w->others_bytes > w->each_bytes || (c->signs->growth.growing && !c->signs->fading.fades))
+        w->others_bytes > w->each_bytes || (c->signs->growth.growing && !c->signs->fading.fades) ||
+        is_sent_by_worker(c))
         return false;
     uint32_t together = at_a_time(c, w);
     uint64_t mean = w->sum_bytes / w->n, total = mean * together;

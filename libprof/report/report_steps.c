@@ -6,6 +6,7 @@ json_t *seep_json_step_source(const struct seep_model *m)
     static const char *const names[SEEP_N_STEP_SOURCES] = {
         [SEEP_STEP_TIME] = "time", [SEEP_STEP_OPTIMIZER] = "optimizer", [SEEP_STEP_NVTX] = "nvtx",
         [SEEP_STEP_API] = "api",   [SEEP_STEP_BATCH] = "batch",         [SEEP_STEP_LOOP] = "loop",
+        [SEEP_STEP_TASK] = "task",
     };
 
     return json_string(names[m->step_source]);
@@ -38,6 +39,8 @@ json_t *seep_json_step_why(const struct seep_model *m)
         [SEEP_WHY_LOOP_BETWEEN] = "an optimizer steps only once in many iterations of the main "
                                   "loop: each iteration is a step",
         [SEEP_WHY_OPTIMIZERS_ANEW] = "an optimizer of PyTorch's is made for each step",
+        [SEEP_WHY_TASKS] = "no optimizer steps, no DataLoader gives batches and no main loop was "
+                           "seen: each task that a pool of processes handles is a step",
     };
 
     if (m->step_source == SEEP_STEP_TIME)

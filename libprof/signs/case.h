@@ -59,6 +59,7 @@ enum seep_prospect {
 
     SEEP_ENDLESS_BY_PACE,
     SEEP_ENDLESS_BY_HOLDER,
+    SEEP_ENDLESS_STREAM,
     SEEP_ENDLESS_BY_PASS,
     SEEP_ENDLESS_LOST,
 };
@@ -82,7 +83,8 @@ struct seep_signs {
     struct seep_fading fading;
     struct seep_worker_signs workers; /* zeros where no loader worker is among the processes */
     struct seep_kept_by kept_by;      /* what snapshots of the heap say of it */
-    bool is_joined; /* what makes it joins what was there to something new (cat, append) */
+    bool is_joined;      /* what makes it joins what was there to something new (cat, append) */
+    bool is_kept_stream; /* it is drawn from a stream, and hardly any is given away again */
     enum seep_prospect prospect;
     unsigned graph_nodes; /* sites that make nodes of autograd graphs; 0 where nothing piles up */
     struct seep_site_signs *sites; /* in the order of the case's sites */

@@ -146,6 +146,15 @@ static bool is_of_tools(const struct seep_case *c)
 
 /* ---- for ------------------------------------------------------------------------------------- */
 
+/* A stream has no pass to wait for, and each item of it is met once: who keeps them all for so long
+ * does not do so to use them again. */
+static bool is_endless_stream(const struct seep_signs *signs)
+{
+    const struct seep_growth *g = &signs->growth;
+
+    return signs->is_kept_stream && g->to - g->from >= SEEP_T_STREAM_STEPS;
+}
+
 /* What items cost when they are first used looks like growth until every one was. */
 static bool may_be_first_use(const struct seep_case *c, const struct seep_signs *signs)
 {
@@ -185,6 +194,8 @@ static enum seep_prospect of_pace(const struct seep_case *c, const struct seep_s
         return SEEP_OPEN_REMADE;
     if (is_used_at_the_end(c, g))
         return SEEP_OPEN_USED_AT_END;
+    if (is_endless_stream(signs))
+        return SEEP_ENDLESS_STREAM;
     if (may_be_first_use(c, signs))
         return SEEP_OPEN_FIRST_USE;
     return signs->kept_by.grows ? SEEP_ENDLESS_BY_HOLDER : SEEP_ENDLESS_BY_PACE;
@@ -205,9 +216,10 @@ enum seep_prospect seep_prospect_of(const struct seep_case *c, const struct seep
         return SEEP_ENDLESS_LOST;
     if (is_crumbs(c, g))
         return SEEP_ENDS_CRUMBS;
-    if (c->span->epochs_known && !c->span->epoch_passed)
+    const bool streams = is_endless_stream(signs);
+    if (c->span->epochs_known && !c->span->epoch_passed && !streams)
         return SEEP_OPEN_FIRST_PASS;
-    if (!g->past_epoch)
+    if (!g->past_epoch && !streams)
         return SEEP_OPEN_SHORT_LIVES;
     if (signs->fading.fades)
         return SEEP_OPEN_FADING;
@@ -248,6 +260,8 @@ const char *seep_prospect_text(enum seep_prospect p)
                                 "item was used once) and unbounded-growth look alike until then",
         [SEEP_ENDLESS_BY_PACE] = "it keeps its pace, and nothing seen bounds it",
         [SEEP_ENDLESS_BY_HOLDER] = "what keeps it gets longer, and has no bound",
+        [SEEP_ENDLESS_STREAM] = "the data come as a stream, and nothing that was made of them here "
+                                "was given away again",
         [SEEP_ENDLESS_BY_PASS] = "it goes on after the first pass over the data",
         [SEEP_ENDLESS_LOST] = "seen in a snapshot: nothing points to it any more; what made it "
                               "forgot to free it",

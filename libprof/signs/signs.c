@@ -4,6 +4,7 @@
 #include "libprof/signs/graph_nodes.h"
 #include "libprof/signs/joins.h"
 #include "libprof/signs/prospect.h"
+#include "libprof/signs/streams.h"
 
 #include <stdlib.h>
 
@@ -198,6 +199,8 @@ int seep_signs_compute(const struct seep_case *c, struct seep_signs *signs)
         rc = seep_graph_nodes_count(c, signs->sites, &signs->graph_nodes);
     if (!rc && signs->staircase.climbs && signs->staircase.jumps)
         rc = seep_joins_find(c, &signs->is_joined);
+    if (!rc && !signs->timed && g->growing)
+        rc = seep_stream_is_kept(c, signs->sites, &signs->is_kept_stream);
     signs->prospect = seep_prospect_of(c, signs);
     return rc;
 }

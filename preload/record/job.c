@@ -7,6 +7,8 @@
 #include "libprof/record/site_table.h"
 #include "preload/record/job_table.h"
 
+enum { ENOUGH_TASKS = 16 }; /* fewer are better told by time */
+
 static struct seep_process private_process = {.period = 1};
 
 uint32_t *seep_period = &private_process.period;
@@ -289,11 +291,53 @@ void seep_job_step(enum seep_step_source source, enum seep_step_why why, uint32_
     __atomic_fetch_add(&p->period, 1, __ATOMIC_RELAXED);
 }
 
-bool seep_job_follows_steps(void)
+static const struct seep_process *followed(void)
 {
     uint32_t follows = seep_process->follows;
-    return follows && seep_job_map && follows <= SEEP_MAX_PROCESSES &&
-           seep_job_map->processes[follows - 1].steps;
+    return follows && seep_job_map && follows <= SEEP_MAX_PROCESSES
+               ? &seep_job_map->processes[follows - 1]
+               : NULL;
+}
+
+bool seep_job_follows_steps(void)
+{
+    const struct seep_process *p = followed();
+    return p && p->steps;
+}
+
+/* Who has the pool that this process works for, NULL: its tasks are no steps. */
+static struct seep_process *pool_owner(void)
+{
+    uint32_t parent = seep_process->parent_plus_1;
+    if (!seep_job_map || !parent || parent > seep_table_count() || seep_process->steps)
+        return NULL;
+    struct seep_process *owner = &seep_job_map->processes[parent - 1];
+    if (owner->pid != seep_process->ppid || owner->start_ns > seep_process->start_ns)
+        return NULL;
+    if (owner->steps)
+        return owner->step_source == SEEP_STEP_TASK ? owner : NULL;
+    return seep_job_follows_steps() ? NULL : owner;
+}
+
+/* Several workers may come to the first one together: what they write then is the same. */
+bool seep_job_task(void)
+{
+    struct seep_process *owner = pool_owner();
+    if (!owner || __atomic_add_fetch(&owner->tasks, 1, __ATOMIC_RELAXED) < ENOUGH_TASKS)
+        return false;
+    if (!owner->steps) {
+        uint32_t now = *seep_period, period = __atomic_load_n(&owner->period, __ATOMIC_RELAXED);
+        while (period < now && !__atomic_compare_exchange_n(&owner->period, &period, now, true,
+                                                            __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            ;
+        owner->step_source = SEEP_STEP_TASK;
+        owner->step_why = SEEP_WHY_TASKS;
+        owner->step_frame = 0;
+        owner->first_step_period = owner->period;
+    }
+    __atomic_fetch_add(&owner->steps, 1, __ATOMIC_RELEASE);
+    __atomic_fetch_add(&owner->period, 1, __ATOMIC_RELAXED);
+    return true;
 }
 
 void seep_job_reaped(int pid, int wait_status)

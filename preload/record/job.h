@@ -44,6 +44,10 @@ void seep_job_tick(uint64_t now_ns);
  * `anew` says so; `frame`: of the loop whose iterations are counted, or 0. */
 void seep_job_step(enum seep_step_source source, enum seep_step_why why, uint32_t frame, bool anew);
 
+/* A worker of a pool has handled a task: where there is no better step it is one of whoever has the
+ * pool, and so of all its workers. Returns whether that is so. */
+bool seep_job_task(void);
+
 /* The periods that this process uses are another one's steps. */
 bool seep_job_follows_steps(void);
 

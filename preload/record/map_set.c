@@ -6,6 +6,7 @@
 #include "preload/record/job.h"
 #include "preload/record/map_resident.h"
 #include "preload/record/tick.h"
+#include "preload/steps/code_marks.h"
 
 enum { FEW = sizeof(((struct seep_map_taken *)0)->few) / sizeof(struct seep_range), PAGE = 4096 };
 
@@ -81,6 +82,30 @@ static void made(struct seep_range range, const struct seep_regs *regs)
     }
     seep_site_allocated(&thread->sites, seep_site_at(range.site), 1, range.counted, bytes,
                         range.birth);
+    if (range.space == SEEP_SPACE_SHM && (thread->marks & SEEP_MARK_SHARE))
+        thread->shared = (struct seep_map_of_move){range.start, bytes};
+}
+
+void seep_map_inherit(struct seep_thread *thread, uint64_t block_bytes, uint32_t site)
+{
+    const uintptr_t start = thread->shared.start, bytes = thread->shared.bytes;
+    struct seep_range piece;
+    if (block_bytes > bytes || bytes - block_bytes >= PAGE)
+        return;
+    thread->shared.bytes = 0;
+    if (site < seep_sites_first_own || seep_site_is_shared(seep_site_at(site)) ||
+        !seep_range_take(start, start + bytes, 1u << SEEP_RANGE_COMMITTED, &piece, 1))
+        return;
+    uint32_t heir = piece.end - piece.start == bytes
+                        ? seep_site_find(&thread->sites, seep_site_at(site)->stack, piece.space)
+                        : 0;
+    if (heir) {
+        seep_map_count_gone(&piece, true);
+        piece.site = heir;
+        seep_site_allocated(&thread->sites, seep_site_at(heir), 1, piece.counted, bytes,
+                            piece.birth);
+    }
+    (void)seep_range_put(&piece);
 }
 
 void seep_map_made(unsigned space, enum seep_range_state state, uintptr_t start, uintptr_t bytes,

@@ -4,11 +4,17 @@
 #define SEEP_PRELOAD_RECORD_MAP_SET_H
 
 #include "libprof/record/range_map.h"
+#include "preload/record/thread.h"
 #include "preload/stack/walk.h"
 
 /* A call has made [start, start + bytes): counted at the stack of `regs`, as its state says. */
 void seep_map_made(unsigned space, enum seep_range_state state, uintptr_t start, uintptr_t bytes,
                    const struct seep_regs *regs);
+
+/* A block of `site` is about to be freed: if the calling thread has just made a shared map of that
+ * size to move a tensor to, then the map is what the block was, and is counted at the stack that
+ * made the block from now on. */
+void seep_map_inherit(struct seep_thread *thread, uint64_t block_bytes, uint32_t site);
 
 /* Counts what was mapped of [start, end) as gone, and forgets it. */
 void seep_map_gone(uintptr_t start, uintptr_t end);

@@ -3,6 +3,7 @@
 #include "preload/record/capture.h"
 #include "preload/record/job.h"
 #include "preload/record/main_loop.h"
+#include "preload/record/map_set.h"
 #include "preload/record/tick.h"
 
 uint64_t seep_sample_bytes;
@@ -42,7 +43,7 @@ static double exponential(struct seep_thread *thread)
     return 0.6931471805599453 * leading - ln;
 }
 
-enum { LARGE = 64 * 1024 };
+enum { PAGE = 4096, LARGE = 64 * 1024 };
 
 /* Above this many mean gaps an object is certain (> 99 %) to be taken, so it is, as itself. */
 enum { CERTAIN = 5 };
@@ -98,12 +99,21 @@ static inline void count_free(struct seep_thread *thread)
     }
 }
 
+static __attribute__((noinline)) void freed_pages(uintptr_t address, const struct seep_block *block)
+{
+    struct seep_thread *thread = seep_tls.thread;
+    /* Libc unmaps large blocks where no hook sees it, and one may have been a fibre's stack. */
+    if (block->bytes >= LARGE)
+        seep_stack_range_unmap(address, address + block->bytes);
+    if (thread->shared.bytes)
+        seep_map_inherit(thread, block->bytes, block->site);
+}
+
 static void freed(uintptr_t address, const struct seep_block *block)
 {
     uint64_t n, bytes;
-    /* Libc unmaps large blocks where no hook sees it, and one may have been a fibre's stack. */
-    if (__builtin_expect(block->bytes >= LARGE, 0))
-        seep_stack_range_unmap(address, address + block->bytes);
+    if (__builtin_expect(block->bytes >= PAGE, 0))
+        freed_pages(address, block);
     scale(address, block->bytes, &n, &bytes);
     seep_site_freed(&seep_tls.thread->sites, block, n, bytes, *seep_period);
 }

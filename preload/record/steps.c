@@ -227,6 +227,10 @@ void seep_steps_transition(struct seep_thread *thread, uint32_t marks)
         counts = batch_asked(owner(thread, SEEP_MARK_BATCH)) || counts;
     if (marks & SEEP_MARK_SAMPLER)
         sampler_seen(thread);
+    if (over & SEEP_MARK_SHARE)
+        thread->shared.bytes = 0; /* what is freed now is another block */
+    if ((begun & SEEP_MARK_RESULT) && (marks & SEEP_MARK_POOL))
+        counts = seep_job_task() || counts;
     if (counts)
         look_around(thread);
 }

@@ -141,6 +141,7 @@ static struct seep_thread *register_thread(void)
         in_use[thread->sites.slot] = true;
         thread->first = tid == seep_os_pid();
         thread->looks = false;
+        thread->shared.bytes = 0;
         late[thread->sites.slot] = seep_tls.ended;
         n_late += seep_tls.ended;
         slot->threads += !seep_tls.ended;

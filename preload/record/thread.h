@@ -19,6 +19,11 @@ struct seep_trace {
     uint32_t marks; /* SEEP_MARK_… */
 };
 
+/* The map that a thread is moving a tensor to; 0 bytes: it is not. */
+struct seep_map_of_move {
+    uintptr_t start, bytes;
+};
+
 /* What every event needs comes first, on few pages. */
 struct seep_thread {
     struct seep_sites sites;
@@ -39,6 +44,7 @@ struct seep_thread {
     bool first;                        /* it is the process's first thread */
     bool looks;                        /* its stacks are looked at for the job's main loop */
     const struct seep_pyframe *python; /* innermost first: the frames of `stack` */
+    struct seep_map_of_move shared;
     struct seep_walk walk;
     struct seep_pystack stack;
     uintptr_t native[SEEP_MAX_NATIVE_FRAMES];

@@ -82,6 +82,30 @@ static uint32_t training_marks(struct text file, struct text function)
     return 0;
 }
 
+/* PyTorch shares a tensor's storage by moving it, for whoever else has the tensor, too. */
+static uint32_t share_marks(struct text file, struct text function)
+{
+    bool shares = (is(function, "reduce_storage") &&
+                   ends_with(file, "/torch/multiprocessing/reductions.py")) ||
+                  (is(function, "share_memory_") && ends_with(file, "/torch/storage.py"));
+    return shares ? SEEP_MARK_SHARE : 0;
+}
+
+/* Of multiprocessing.Pool, concurrent.futures and joblib, whose workers send back what each task
+ * has given. */
+static uint32_t pool_marks(struct text file, struct text function)
+{
+    if ((is(function, "worker") && ends_with(file, "/multiprocessing/pool.py")) ||
+        (is(function, "_process_worker") && (ends_with(file, "/concurrent/futures/process.py") ||
+                                             ends_with(file, "/loky/process_executor.py"))))
+        return SEEP_MARK_POOL;
+    if ((is(function, "put") && (ends_with(file, "/multiprocessing/queues.py") ||
+                                 ends_with(file, "/loky/backend/queues.py"))) ||
+        (is(function, "send") && ends_with(file, "/joblib/pool.py")))
+        return SEEP_MARK_RESULT;
+    return 0;
+}
+
 /* What is called back for each item, batch or module has loops, but none of them is the job's. */
 static bool is_called_back(struct text file, struct text function)
 {
@@ -102,7 +126,8 @@ uint32_t seep_code_marks(const struct seep_pycode_info *info)
     uint32_t marks = is_library(file) ? SEEP_MARK_LIBRARY : 0;
     if (is(function, "_call_with_frames_removed") && is(file, "<frozen importlib._bootstrap>"))
         marks |= SEEP_MARK_IMPORT;
-    marks |= training_marks(file, function);
+    marks |= training_marks(file, function) | share_marks(file, function);
+    marks |= pool_marks(file, function);
     marks |= is_called_back(file, function) ? SEEP_MARK_CALLED : 0;
     if (is(function, "<module>"))
         marks |= SEEP_MARK_MODULE;

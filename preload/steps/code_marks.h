@@ -17,7 +17,11 @@ enum {
     SEEP_MARK_BATCH = 64,    /* a DataLoader's iterator is asked for the next batch */
     SEEP_MARK_SAMPLER = 128, /* a DataLoader's order is made */
     SEEP_MARK_CALLED = 256,  /* code: called back for each item or batch */
-    SEEP_MARKS_OF_TRAINING = SEEP_MARK_STEP | SEEP_MARK_ITER | SEEP_MARK_BATCH | SEEP_MARK_SAMPLER,
+    SEEP_MARK_POOL = 512,    /* all that a worker of a pool of processes does */
+    SEEP_MARK_RESULT = 1024, /* something is put into a queue between processes */
+    SEEP_MARK_SHARE = 2048,  /* a tensor moves to shared memory */
+    SEEP_MARKS_OF_TRAINING = SEEP_MARK_STEP | SEEP_MARK_ITER | SEEP_MARK_BATCH | SEEP_MARK_SAMPLER |
+                             SEEP_MARK_POOL | SEEP_MARK_RESULT | SEEP_MARK_SHARE,
 };
 
 /* Bits SEEP_MARK_…. Python's libraries are told from the user's code as the report tells them

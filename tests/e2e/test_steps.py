@@ -1,5 +1,5 @@
 """What a step is, and what an epoch: optimizers in turn, loaders however they are used, and the loop of a job that
-has neither."""
+has neither, and the tasks of its pools."""
 import re
 import unittest
 
@@ -97,6 +97,37 @@ class Loops(SeepCase):
         script = ("import seep, time\nfor i in range(60):\n    x = bytearray(100000); time.sleep(.01)\n"
                   "    y = bytearray(70000)\n    if i >= 40: seep.step()\n")
         job = self.run_seep([SYSTEM_PYTHON, "-c", script]).written["job"]
+        self.assertEqual((job["step_source"], job["steps"]), ("api", 20))
+
+
+class Pools(SeepCase):
+    # Fewer are no steps yet, and what the last ones give may be taken before anything else happens.
+    BEFORE, AT_THE_END = 15, 4
+
+    def pool(self, way, n=100, python=SYSTEM_PYTHON):
+        profile = self.run_seep([python, str(ZOO / "pools.py"), way, n])
+        self.assertIn(b"tasks %d" % n, profile.done.stdout)
+        return profile.written["job"]
+
+    def check(self, way, python=SYSTEM_PYTHON):
+        job = self.pool(way, python=python)
+        self.assertEqual(job["step_source"], "task", (python, way, job))
+        self.assertTrue(100 - self.BEFORE - self.AT_THE_END <= job["steps"] <= 100 - self.BEFORE, (python, way, job))
+
+    def test_tasks_of_a_pool_are_steps_where_nothing_else_is(self):
+        for way in ("fork", "spawn", "chunks", "executor"):
+            self.check(way)
+
+    def test_with_every_python(self):
+        for version, python in self.every_python():
+            if supported(version):
+                self.check("fork", python)
+
+    def test_threads_are_no_pool_of_processes(self):
+        self.assertEqual(self.pool("threads")["step_source"], "time")
+
+    def test_what_the_job_says_takes_precedence_over_tasks(self):
+        job = self.pool("told")
         self.assertEqual((job["step_source"], job["steps"]), ("api", 20))
 
 

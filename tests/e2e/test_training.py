@@ -59,6 +59,22 @@ def with_each_torch(cls):
 
 @needs(TORCHES, "no torch here")
 @with_each_torch
+class Shares(Training):
+    def each_tensor_that_moves_to_shared_memory_is_counted_where_it_was_made(self, python):
+        report = self.train(python, "shares.py").written
+        lines = {}
+        for site in report["sites"]:
+            look_at = site["stack"][site["look_at"]] if site["look_at"] is not None else {}
+            if os.path.basename(look_at.get("file") or "") == "shares.py" and site["space"] == "shm":
+                lines[look_at["line"]] = site["allocated_bytes"]
+        pages = -(-400000 // 4096) * 4096
+        for mark in ("MOVED", "BESIDE"):
+            self.assertEqual(lines.get(marked_line(ZOO / "shares.py", mark)), pages, (mark, lines))
+        self.assertNotIn(marked_line(ZOO / "shares.py", "OTHER"), lines)
+
+
+@needs(TORCHES, "no torch here")
+@with_each_torch
 class Leaks(Training):
     def each_annotation_cache_is_found_on_its_line(self, python):
         profile = self.train(python, "annotation_cache.py", "leak")

@@ -109,6 +109,96 @@ TEST(growth_that_turns_over_each_epoch_is_an_aliased_cache)
     ck_assert_double_eq(number(f, "count"), 400);
 }
 
+/* ---- in workers ------------------------------------------------------------------------------ */
+
+#define LOADER "/usr/lib/python3/dist-packages/torch/utils/data/_utils/"
+
+static struct builder worker;
+
+static uint32_t in_worker(const char *function, unsigned line)
+{
+    uint32_t loop =
+        builder_stack(&worker, 0, builder_python(&worker, LOADER "worker.py", "_worker_loop", 302));
+    uint32_t fetch =
+        builder_stack(&worker, loop, builder_python(&worker, LOADER "fetch.py", "fetch", 54));
+
+    return builder_stack(&worker, fetch,
+                         builder_python(&worker, "/home/user/data.py", function, line));
+}
+
+static void begin_worker(void)
+{
+    builder_timeline(&b, LAST, UINT64_C(300) << 20);
+    builder_init(&worker, 200, START + 500000000);
+}
+
+static const json_t *findings_with_worker(void)
+{
+    struct seep_profile *p[2];
+
+    builder_timeline(&worker, LAST, UINT64_C(100) << 20);
+    builder_header(&worker)->process_plus_1 = 2;
+    builder_header(&worker)->end_ns = builder_header(&b)->end_ns;
+    job->n_processes = 2;
+    job->processes[1] =
+        (struct seep_process){.pid = 200, .ppid = 100, .parent_plus_1 = 1, .follows = 1};
+    ck_assert_int_eq(seep_profile_from_bytes("1.seep", b.bytes, b.n_bytes, &p[0], NULL), 0);
+    ck_assert_int_eq(seep_profile_from_bytes("2.seep", worker.bytes, worker.n_bytes, &p[1], NULL),
+                     0);
+    ck_assert_int_eq(seep_analyse_profiles(p, 2, job, NULL, &report, NULL), 0);
+    builder_fini(&worker);
+    return json_object_get(report, "findings");
+}
+
+/* Collate writes its tensors into the data set's dicts: what has gone to the trainer stays, in one
+ * epoch already. */
+TEST(what_collate_has_sent_and_a_worker_keeps_is_an_aliased_cache)
+{
+    struct ramp r = {FIRST, UINT32_MAX, 8, UINT32_MAX};
+
+    add_epochs(1, STEPS);
+    begin_worker();
+    builder_level(&worker, in_worker("collate", 31), SHM, 65536, LAST, ramp, &r);
+    const json_t *list = findings_with_worker(), *f = json_array_get(list, 0);
+    ck_assert_uint_eq(json_array_size(list), 1);
+    ck_assert_str_eq(text(f, "pattern"), "aliased-cache");
+    ck_assert_str_eq(text(f, "severity"), "retention");
+    ck_assert_double_eq(number(json_object_get(f, "frame"), "line"), 31);
+}
+
+/* The same of memory that nobody else has: it may be a cache that collate fills. */
+TEST(what_collate_keeps_for_itself_is_undetermined_in_one_epoch)
+{
+    struct ramp r = {FIRST, UINT32_MAX, 8, UINT32_MAX};
+
+    add_epochs(1, STEPS);
+    begin_worker();
+    builder_level(&worker, in_worker("collate", 31), HOST, 65536, LAST, ramp, &r);
+    const json_t *list = findings_with_worker();
+    ck_assert_str_eq(text(json_array_get(list, 0), "pattern"), "undetermined");
+}
+
+/* Batches wait for the trainer: as many as are fetched ahead. */
+TEST(batches_that_were_sent_and_wait_are_not_kept)
+{
+    struct ramp r = {FIRST, FIRST + 8, 8, UINT32_MAX};
+
+    add_epochs(1, STEPS);
+    begin_worker();
+    uint32_t site = builder_level(&worker, in_worker("collate", 31), SHM, 65536, LAST, ramp, &r);
+    struct seep_site *s = builder_at(&worker, site);
+    struct seep_detail *d = builder_at(&worker, s->detail);
+    s->allocations += 8 * STEPS;
+    s->allocated_bytes += 8 * STEPS * 65536;
+    s->frees += 8 * STEPS;
+    s->freed_bytes += 8 * STEPS * 65536;
+    d->lifetimes[seep_lifetime_bucket(8)] = 8 * STEPS;
+    const json_t *list = findings_with_worker(), *f;
+    size_t i;
+    json_array_foreach (list, i, f)
+        ck_assert_str_ne(text(f, "severity"), "retention");
+}
+
 TEST(optimizer_state_that_fills_is_not_a_cache)
 {
     struct ramp r = {FIRST, FIRST + 49, 8, UINT32_MAX};

@@ -17,6 +17,15 @@ static void is_open(const char *evidence)
     free(all);
 }
 
+static void nobody_is_accused(void)
+{
+    const json_t *list = findings(), *f;
+    size_t i;
+
+    json_array_foreach (list, i, f)
+        ck_assert_str_ne(text(f, "severity"), "leak");
+}
+
 /* ---- levels -------------------------------------------------------------------------------- */
 
 /* Things that are met for the first time ever more rarely: 100·(1 − e^(−k/150)) of them. */
@@ -117,6 +126,83 @@ TEST(another_block_after_the_last_step_says_nothing)
     builder_level(&b, below(main_stack, "/home/user/train.py", "finish", 99), 0, STEPS * BLOCK / 2,
                   LAST + 2, ramp, &other);
     only("unbounded-growth", "leak", LINE);
+}
+
+/* ---- streams ------------------------------------------------------------------------------- */
+
+#define FETCH "/usr/lib/python3/dist-packages/torch/utils/data/_utils/fetch.py"
+
+static uint32_t drawn_by(const char *fetcher)
+{
+    uint32_t fetch = below(main_stack, FETCH, fetcher, 30);
+    uint32_t draws = below(fetch, "/home/user/data.py", "__iter__", 41);
+
+    return below(draws, "/home/user/data.py", "decode", LINE);
+}
+
+/* Other blocks of the same site live for a few steps only. */
+static void pass_on(uint32_t site, uint64_t n)
+{
+    struct seep_site *s = builder_at(&b, site);
+
+    s->allocations += n;
+    s->allocated_bytes += n * BLOCK;
+    s->frees += n;
+    s->freed_bytes += n * BLOCK;
+}
+
+/* No pass ends, and no worker lives for a second one. */
+TEST(a_stream_that_is_all_kept_has_no_end)
+{
+    struct ramp r = {FIRST, UINT32_MAX, 2, UINT32_MAX};
+
+    add_epochs(1, STEPS);
+    uint32_t stack = drawn_by("_IterableDatasetFetcher.fetch");
+    builder_level(&b, stack, 0, BLOCK, LAST, ramp, &r);
+    transient(builder_stack(&b, stack, builder_native(&b, "/usr/lib/libnumpy.so", NULL, 32)), 0,
+              2 * BLOCK, 2 * STEPS, 0, 0);
+    const json_t *f = only("unbounded-growth", "leak", LINE);
+    char *all = json_dumps(f, 0);
+    ck_assert_msg(strstr(all, "come as a stream") != NULL, "%s", all);
+    free(all);
+}
+
+TEST(a_buffer_that_fills_gives_away_as_it_does)
+{
+    struct ramp r = {FIRST, UINT32_MAX, 2, UINT32_MAX};
+    uint32_t stack = drawn_by("_IterableDatasetFetcher.fetch");
+
+    add_epochs(1, STEPS);
+    pass_on(builder_level(&b, stack, 0, BLOCK, LAST, ramp, &r), 2 * STEPS);
+    is_open("no step past the first epoch");
+}
+
+TEST(a_buffer_that_is_full_soon_is_no_stream_that_is_kept)
+{
+    uint32_t end = FIRST + 60;
+
+    add_epochs(1, STEPS);
+    builder_level(&b, drawn_by("_IterableDatasetFetcher.fetch"), 0, BLOCK, LAST, until, &end);
+    nobody_is_accused();
+}
+
+TEST(a_stream_that_was_drawn_from_for_few_steps_may_fill_a_buffer)
+{
+    struct ramp r = {FIRST, UINT32_MAX, 2, UINT32_MAX};
+
+    job->processes[0].steps = 80;
+    add_epochs(1, 80);
+    builder_level(&b, drawn_by("_IterableDatasetFetcher.fetch"), 0, BLOCK, FIRST + 80, ramp, &r);
+    is_open("no step past the first epoch");
+}
+
+TEST(items_with_a_number_may_all_be_kept_once)
+{
+    struct ramp r = {FIRST, UINT32_MAX, 2, UINT32_MAX};
+
+    add_epochs(1, STEPS);
+    builder_level(&b, drawn_by("_MapDatasetFetcher.fetch"), 0, BLOCK, LAST, ramp, &r);
+    is_open("no step past the first epoch");
 }
 
 /* ---- crumbs -------------------------------------------------------------------------------- */

@@ -89,6 +89,8 @@ static const char *source_of(const struct seep_job *job, uint32_t process, uint3
         return "batch";
     case SEEP_STEP_LOOP:
         return "loop";
+    case SEEP_STEP_TASK:
+        return "task";
     default:
         return "told";
     }

@@ -1,0 +1,14 @@
+/* Data that come as a stream, which has no pass that would end, and are all kept. */
+#ifndef SEEP_LIBPROF_SIGNS_STREAMS_H
+#define SEEP_LIBPROF_SIGNS_STREAMS_H
+
+#include "libprof/signs/case.h"
+
+/* Whether the line makes something of what it draws from a stream, and each process keeps nearly
+ * all of that while it lives. A buffer that fills gives some away as it does; what is only needed
+ * to make an item is not meant. `sites`: what each of the line's sites holds. Returns 0 or
+ * -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_stream_is_kept(const struct seep_case *c,
+                                        const struct seep_site_signs *sites, bool *is_kept);
+
+#endif
