@@ -297,7 +297,9 @@ struct seep_process { /* published by pid. 384 bytes */
     int32_t trouble_errno;
     uint32_t optimizer_calls; /* ends of an optimizer's step() seen, whether they counted or not */
     uint32_t step_why;        /* enum seep_step_why */
-    uint64_t reserved_2[6];
+    uint32_t epoch_source;    /* enum seep_epoch_source */
+    uint32_t epoch_frame; /* frame, in its own profile: of the loop whose iterations are epochs */
+    uint64_t reserved_2[5];
     char name[32];      /* base name of its program, cut */
     char exec_path[64]; /* what it became by an exec that cannot be entered: the path's end; "" */
     struct seep_count counts[SEEP_COUNTED_SPACES]; /* while, and so far as, it is only counted */
