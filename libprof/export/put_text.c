@@ -57,6 +57,20 @@ void seep_put_steps(FILE *out, const json_t *job)
     seep_put_text(out, source);
 }
 
+void seep_put_epochs(FILE *out, const json_t *job)
+{
+    const json_t *line = json_object_get(job, "epoch_line");
+
+    seep_put_count(out, seep_get_number(job, "epochs"), "epoch");
+    if (strcmp(seep_get_text(job, "epoch_source", ""), "loop") != 0)
+        return;
+    fputs(" by loop", out);
+    if (json_is_object(line)) {
+        fputs(" around ", out);
+        seep_put_frame(out, line, seep_get_text(job, "cwd", ""));
+    }
+}
+
 void seep_put_frame(FILE *out, const json_t *frame, const char *cwd)
 {
     char *text = seep_get_frame_text(frame, cwd);

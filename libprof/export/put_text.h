@@ -15,6 +15,7 @@ void seep_put_count(FILE *out, double n, const char *unit); /* "1 step", "2 step
 void seep_put_steps(
     FILE *out,
     const json_t *job); /* "100 steps by optimizer", "50 time slices", or with the loop */
+void seep_put_epochs(FILE *out, const json_t *job); /* … and where they come from */
 void seep_put_frame(FILE *out, const json_t *frame, const char *cwd);
 void seep_put_notes(FILE *out, const json_t *notes); /* one a line */
 

@@ -48,7 +48,7 @@ static void put_job(const struct page *p, const json_t *job)
     seep_put_steps(p->out, job);
     if (json_is_number(json_object_get(job, "epochs"))) {
         fputs(", ", p->out);
-        seep_put_count(p->out, seep_get_number(job, "epochs"), "epoch");
+        seep_put_epochs(p->out, job);
     }
     fprintf(p->out, ", %.1f s%s", seep_get_number(job, "duration_s"),
             p->running ? ", still running" : "");

@@ -298,8 +298,10 @@ struct seep_process { /* published by pid. 384 bytes */
     uint32_t optimizer_calls; /* ends of an optimizer's step() seen, whether they counted or not */
     uint32_t step_why;        /* enum seep_step_why */
     uint32_t tasks;           /* that pools of this process have handled; by their workers */
+    uint32_t epoch_source;    /* enum seep_epoch_source */
+    uint32_t epoch_frame; /* frame, in its own profile: of the loop whose iterations are epochs */
     uint32_t reserved_1;
-    uint64_t reserved_2[5];
+    uint64_t reserved_2[4];
     char name[32];      /* base name of its program, cut */
     char exec_path[64]; /* what it became by an exec that cannot be entered: the path's end; "" */
     struct seep_count counts[SEEP_COUNTED_SPACES]; /* while, and so far as, it is only counted */

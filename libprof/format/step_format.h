@@ -1,5 +1,5 @@
-/* How the steps of a process are counted, and why so: struct seep_process, step_source and
- * step_why. */
+/* How the steps of a process are counted, and why so, and what its epochs are: struct seep_process,
+ * step_source, step_why and epoch_source. */
 #ifndef SEEP_LIBPROF_FORMAT_STEP_FORMAT_H
 #define SEEP_LIBPROF_FORMAT_STEP_FORMAT_H
 
@@ -28,6 +28,15 @@ enum seep_step_why {
     SEEP_WHY_OPTIMIZERS_ANEW, /* each is made for one step */
     SEEP_WHY_TASKS,           /* there is nothing else, and a pool handles tasks */
     SEEP_N_STEP_WHYS
+};
+
+/* What an epoch is. */
+enum seep_epoch_source {
+    SEEP_EPOCHS_UNKNOWN = 0,
+    SEEP_EPOCHS_LOADER, /* a pass over a DataLoader that feeds steps */
+    SEEP_EPOCHS_TOLD,   /* seep_epoch() */
+    SEEP_EPOCHS_LOOP,   /* an iteration of a loop around the one whose iterations are steps */
+    SEEP_N_EPOCH_SOURCES
 };
 
 #endif

@@ -309,16 +309,24 @@ static int load(struct seep_model *m, struct seep_model_process *p, struct seep_
     return 0;
 }
 
-/* The loop whose iterations are the job's steps, by the profile of the process that makes them. */
-static void find_step_frame(struct seep_model *m, struct seep_resolver *resolver)
+static uint32_t python_frame(const struct seep_model *m, struct seep_resolver *resolver,
+                             uint32_t ref)
 {
-    const struct seep_model_process *main = &m->processes[m->main];
+    uint32_t frame = ref ? seep_resolve_frame(resolver, m->processes[m->main].profile, ref) : 0;
 
-    if (m->step_source != SEEP_STEP_LOOP || !main->entry->step_frame)
-        return;
-    uint32_t frame = seep_resolve_frame(resolver, main->profile, main->entry->step_frame);
-    if (m->dict.frames[frame].kind == SEEP_FRAME_PYTHON)
-        m->step_frame = frame;
+    return frame && m->dict.frames[frame].kind == SEEP_FRAME_PYTHON ? frame : 0;
+}
+
+/* The loops whose iterations are the job's steps and its epochs, by the profile of the process that
+ * makes them. */
+static void find_loops(struct seep_model *m, struct seep_resolver *resolver)
+{
+    const struct seep_process *entry = m->processes[m->main].entry;
+
+    if (m->step_source == SEEP_STEP_LOOP)
+        m->step_frame = python_frame(m, resolver, entry->step_frame);
+    if (m->epoch_source == SEEP_EPOCHS_LOOP)
+        m->epoch_frame = python_frame(m, resolver, entry->epoch_frame);
 }
 
 int seep_merge(struct seep_model *m, struct seep_error *err)
@@ -335,7 +343,7 @@ int seep_merge(struct seep_model *m, struct seep_error *err)
             rc = add_sites(m, &resolver, i);
             set_peaks(m, p);
             if (i == m->main)
-                find_step_frame(m, &resolver);
+                find_loops(m, &resolver);
             p->truncated = p->profile->truncated;
             if (!rc)
                 rc = seep_process_import_levels(p);

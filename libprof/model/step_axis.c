@@ -235,6 +235,8 @@ static int find_epochs(struct seep_model *m)
     const struct seep_model_process *main = &m->processes[m->main];
 
     m->epochs = main->entry ? main->entry->epochs : main->n_epochs;
+    if (m->epochs && main->entry && main->entry->epoch_source < SEEP_N_EPOCH_SOURCES)
+        m->epoch_source = (enum seep_epoch_source)main->entry->epoch_source;
     if (!main->n_epochs)
         return 0;
     m->epoch_starts = calloc(main->n_epochs, sizeof *m->epoch_starts);

@@ -61,6 +61,8 @@ static json_t *job_json(const struct seep_report_pieces *pieces, bool *failed)
     seep_json_set(json, "step_line", seep_json_step_line(pieces), failed);
     seep_json_set(json, "steps", seep_json_count(m->n_steps), failed);
     seep_json_set(json, "epochs", m->epochs ? seep_json_count(m->epochs) : json_null(), failed);
+    seep_json_set(json, "epoch_source", seep_json_epoch_source(m), failed);
+    seep_json_set(json, "epoch_line", seep_json_epoch_line(pieces), failed);
     seep_json_set(json, "limit_bytes", limit ? seep_json_count(limit) : json_null(), failed);
     seep_json_set(json, "limit_kind", limit ? seep_json_text(kind) : json_null(), failed);
     seep_json_set(json, "pss_peak_bytes",

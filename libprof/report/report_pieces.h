@@ -48,6 +48,10 @@ json_t *seep_json_step_source(const struct seep_model *m);
 json_t *seep_json_step_why(const struct seep_model *m);
 json_t *seep_json_step_line(const struct seep_report_pieces *pieces);
 
+/* The same of epochs: what they are, null where there are none or that is not known. */
+json_t *seep_json_epoch_source(const struct seep_model *m);
+json_t *seep_json_epoch_line(const struct seep_report_pieces *pieces);
+
 /* What was seen, and what could not be (report_coverage.c). */
 json_t *seep_json_coverage(const struct seep_report_pieces *pieces);
 json_t *seep_json_rss(const struct seep_rss *rss); /* null where it is not known */

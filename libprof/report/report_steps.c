@@ -1,4 +1,4 @@
-/* How the job's steps were counted, and why so, in report.json. */
+/* How the job's steps were counted, and why so, and what its epochs are, in report.json. */
 #include "libprof/report/report_pieces.h"
 
 json_t *seep_json_step_source(const struct seep_model *m)
@@ -46,6 +46,22 @@ json_t *seep_json_step_why(const struct seep_model *m)
     if (m->step_source == SEEP_STEP_TIME)
         return json_string(why_time(m));
     return sentences[m->step_why] ? json_string(sentences[m->step_why]) : json_null();
+}
+
+json_t *seep_json_epoch_source(const struct seep_model *m)
+{
+    static const char *const names[SEEP_N_EPOCH_SOURCES] = {
+        [SEEP_EPOCHS_LOADER] = "loader",
+        [SEEP_EPOCHS_TOLD] = "api",
+        [SEEP_EPOCHS_LOOP] = "loop",
+    };
+
+    return m->epochs && names[m->epoch_source] ? json_string(names[m->epoch_source]) : json_null();
+}
+
+json_t *seep_json_epoch_line(const struct seep_report_pieces *pieces)
+{
+    return pieces->m->epoch_frame ? seep_json_look_at(pieces, pieces->m->epoch_frame) : json_null();
 }
 
 json_t *seep_json_step_line(const struct seep_report_pieces *pieces)

@@ -434,6 +434,11 @@ bool seep_python_is_a(uintptr_t object, const char *type)
     return name && strcmp((const char *)name, type) == 0;
 }
 
+const struct seep_python_layout *seep_python_layout(void)
+{
+    return __atomic_load_n(&python.layout, __ATOMIC_ACQUIRE);
+}
+
 uintptr_t seep_python_runtime(void)
 {
     return python.image.runtime;

@@ -12,6 +12,8 @@
 
 #include "preload/python/pyframe_lines.h"
 
+struct seep_python_layout;
+
 /* A frame as it is met on the stack: enough to compare two stacks, cheap to collect.
  * `code` is the address of the code object, `position` identifies the instruction in a way that
  * depends on the version (an address or an offset); equal pairs are equal places as long as the
@@ -117,6 +119,9 @@ uintptr_t seep_python_first_local(unsigned depth);
 
 /* Whether that object's type has this name. */
 bool seep_python_is_a(uintptr_t object, const char *type);
+
+/* Where the interpreter keeps what; NULL where that is not known (yet). */
+const struct seep_python_layout *seep_python_layout(void);
 
 /* Address of the interpreter's _PyRuntime; 0 where there is none, or its place is not known. */
 uintptr_t seep_python_runtime(void);

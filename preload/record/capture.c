@@ -283,8 +283,8 @@ uint32_t seep_capture(struct seep_thread *thread, const struct seep_regs *regs, 
     if (seep_python_ready) {
         follow_python(thread);
         python = seep_pystack_hash(&thread->stack);
-        import =
-            thread->stack.n && (thread->importing || thread->python[0].code == seep_steps_importer);
+        import = thread->stack.n &&
+                 (thread->importing || thread->python[0].code == seep_frames_importer);
     } else {
         thread->stack.n = 0;
     }

@@ -4,7 +4,7 @@
 
 #include "libprof/record/intern.h"
 #include "preload/objects/modules.h"
-#include "preload/record/steps.h"
+#include "preload/steps/code_marks.h"
 
 /* From what is met on a stack to the ref of its frame; one table for both kinds, in private memory,
  * guarded by seep_arena.lock. Python entries are checked against the code object, whose address may
@@ -74,6 +74,51 @@ static void enter(struct met *met, uintptr_t where, uintptr_t position)
     met->where = where;
 }
 
+/* ---- code of a training ---------------------------------------------------------------------- */
+
+enum { MAX_MARKED = 64 };
+
+/* Readers need no lock: entries are whole before they are counted, and stay. */
+static struct {
+    uintptr_t code;
+    uint32_t marks;
+} marked[MAX_MARKED];
+static uint32_t n_marked;
+uintptr_t seep_frames_importer;
+
+static void remember(uintptr_t code, uint32_t marks)
+{
+    for (uint32_t i = 0; i < n_marked; i++)
+        if (marked[i].code == code)
+            return;
+    if (n_marked < MAX_MARKED) {
+        marked[n_marked].code = code;
+        marked[n_marked].marks = marks;
+        __atomic_store_n(&n_marked, n_marked + 1, __ATOMIC_RELEASE);
+    }
+}
+
+static uint32_t marks_of(uintptr_t code, const struct seep_pycode_info *info)
+{
+    uint32_t marks = seep_code_marks(info);
+    if (marks & SEEP_MARK_IMPORT)
+        seep_frames_importer = code;
+    if (marks & SEEP_MARKS_OF_TRAINING)
+        remember(code, marks);
+    return marks;
+}
+
+bool seep_frames_is_marked(uintptr_t code, uint32_t marks)
+{
+    uint32_t n = __atomic_load_n(&n_marked, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < n; i++)
+        if (marked[i].code == code && (marked[i].marks & marks))
+            return true;
+    return false;
+}
+
+/* ---- frames ---------------------------------------------------------------------------------- */
+
 /* What is known of a code object lies under this position. */
 static const uintptr_t of_code = UINTPTR_MAX - 1;
 
@@ -95,7 +140,7 @@ static bool python_code(uintptr_t code, uint64_t fingerprint, uint32_t *ref, uin
         .qualname = seep_intern_string(info.qualname, info.qualname_len),
         .first_line = info.first_line,
     };
-    *marks = made.flags = seep_steps_marks(code, &info);
+    *marks = made.flags = marks_of(code, &info);
     *ref = seep_intern_code(&made);
     if (met && *ref) {
         met->frame = *ref;

@@ -15,6 +15,14 @@ bool seep_frames_python(const struct seep_pyframe *frame, uint64_t glance, uint3
 /* The marks of a code object that has been met, else 0. */
 uint32_t seep_frames_code_marks(uintptr_t code);
 
+/* Whether a code object has one of these marks of a training. Needs no lock. */
+bool seep_frames_is_marked(uintptr_t code, uint32_t marks);
+
+/* The code object from which the import system calls the initialisers of extension modules; 0: not
+ * met yet. Below it native frames are left out: they are run once, and there are hundreds of
+ * thousands. */
+extern uintptr_t seep_frames_importer;
+
 /* The ref of the frame that returns to `address`, 0: no room. False: it was not met yet. */
 bool seep_frames_native(uintptr_t address, uint32_t *ref);
 

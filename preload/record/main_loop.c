@@ -140,7 +140,7 @@ static void search(struct seep_thread *thread, const struct seep_pyframe *outerm
         return;
     searches = false;
     main_frame = frame_ref(&thread->stack, loops.main.depth);
-    seep_steps_looped(thread, main_frame, true);
+    seep_steps_looped(thread, main_frame, loops.main.depth + 1, true);
 }
 
 void seep_main_loop_look(struct seep_thread *thread)
@@ -151,7 +151,7 @@ void seep_main_loop_look(struct seep_thread *thread)
         return;
     if (loops.main.code && seep_loops_main_event(&loops, outermost, stack->n)) {
         seep_loops_main_iterated(&loops, now_ns());
-        seep_steps_looped(thread, main_frame, false);
+        seep_steps_looped(thread, main_frame, loops.main.depth + 1, false);
     } else if (searches) {
         search(thread, outermost);
     }

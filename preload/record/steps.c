@@ -2,82 +2,68 @@
 
 #include <string.h>
 
+#include "preload/record/frames.h"
 #include "preload/record/job.h"
 #include "preload/record/life_calls.h"
 #include "preload/record/snapshot_calls.h"
 #include "preload/record/tick.h"
 #include "preload/steps/choice.h"
+#include "preload/steps/laps.h"
 #include "preload/steps/passes.h"
 #include "preload/steps/rounds.h"
 
-enum { MAX_MARKED = 64 };
-
-static struct {
-    uintptr_t code;
-    uint32_t marks;
-} marked[MAX_MARKED];
-static uint32_t n_marked;
-uintptr_t seep_steps_importer;
 static struct seep_lock lock;
 
 /* Guarded by the lock. */
 static struct seep_choice choice;
 static struct seep_rounds rounds;
 static struct seep_passes passes;
+static struct seep_laps laps;
 static bool epochs_told;
+static struct seep_lap_look stepping; /* the loops around the optimizer's step that began last */
 
-static void remember(uintptr_t code, uint32_t marks)
+/* How many frames are outside of the outermost one with that mark; all where there is none. */
+static unsigned outside(const struct seep_thread *thread, uint32_t mark)
 {
-    for (uint32_t i = 0; i < n_marked; i++)
-        if (marked[i].code == code)
-            return;
-    if (n_marked < MAX_MARKED) {
-        marked[n_marked].code = code;
-        marked[n_marked].marks = marks;
-        __atomic_store_n(&n_marked, n_marked + 1, __ATOMIC_RELEASE);
-    }
-}
-
-uint32_t seep_steps_marks(uintptr_t code, const struct seep_pycode_info *info)
-{
-    uint32_t marks = seep_code_marks(info);
-    if (marks & SEEP_MARK_IMPORT)
-        seep_steps_importer = code;
-    if (marks & SEEP_MARKS_OF_TRAINING)
-        remember(code, marks);
-    return marks;
-}
-
-static bool is_marked(uintptr_t code, uint32_t mark)
-{
-    uint32_t n = __atomic_load_n(&n_marked, __ATOMIC_ACQUIRE);
-    for (uint32_t i = 0; i < n; i++)
-        if (marked[i].code == code && (marked[i].marks & mark))
-            return true;
-    return false;
+    unsigned n = 0;
+    while (n < thread->stack.n &&
+           !seep_frames_is_marked(thread->python[thread->stack.n - 1 - n].code, mark))
+        n++;
+    return n;
 }
 
 /* Whose step, iteration or batch it is: the first local of the calling thread's outermost frame
  * with that mark. */
 static uintptr_t owner(const struct seep_thread *thread, uint32_t mark)
 {
-    for (unsigned depth = thread->stack.n; depth-- > 0;)
-        if (is_marked(thread->python[depth].code, mark))
-            return seep_python_first_local(depth);
-    return 0;
+    const unsigned n_outside = outside(thread, mark);
+    return n_outside < thread->stack.n ? seep_python_first_local(thread->stack.n - 1 - n_outside)
+                                       : 0;
 }
 
 /* ---- epochs ---------------------------------------------------------------------------------- */
 
-static void count_epoch(const struct seep_pass *pass)
+static void forget_epochs(void)
 {
+    seep_process->epochs = 0;
+    seep_process->epoch_source = SEEP_EPOCHS_UNKNOWN;
+    seep_process->epoch_frame = 0;
+    if (seep_arena.header)
+        __atomic_store_n(&seep_arena.header->n_epochs, 0, __ATOMIC_RELEASE);
+}
+
+static void count_epoch(enum seep_epoch_source source, uint64_t t_ns, uint32_t period)
+{
+    if (source != seep_process->epoch_source && seep_process->epoch_source == SEEP_EPOCHS_LOOP)
+        forget_epochs();
     struct seep_header *header = seep_arena.header;
+    seep_process->epoch_source = source;
     seep_process->epochs++;
     if (!header || header->n_epochs >= SEEP_EPOCH_MARKS)
         return;
     struct seep_epoch_mark *mark = &header->epochs[header->n_epochs];
-    mark->t_ns = pass->t_ns;
-    mark->period = pass->period;
+    mark->t_ns = t_ns;
+    mark->period = period;
     __atomic_store_n(&header->n_epochs, header->n_epochs + 1, __ATOMIC_RELEASE);
 }
 
@@ -91,16 +77,61 @@ static void feed(void)
     }
     const struct seep_pass *epoch = seep_passes_fed(&passes);
     if (epoch)
-        count_epoch(epoch);
+        count_epoch(epochs_told ? SEEP_EPOCHS_TOLD : SEEP_EPOCHS_LOADER, epoch->t_ns,
+                    epoch->period);
 }
 
 /* What was batches alone turns out to be a training: passes before its first step were others. */
-static void forget_epochs(void)
+static void forget_passes(void)
 {
-    seep_process->epochs = 0;
-    if (seep_arena.header)
-        __atomic_store_n(&seep_arena.header->n_epochs, 0, __ATOMIC_RELEASE);
+    forget_epochs();
     seep_passes_restart(&passes);
+}
+
+/* The loops of the `n_frames` outermost frames; none where better is known of epochs. Without the
+ * lock. */
+static void look_at_loops(const struct seep_thread *thread, unsigned n_frames,
+                          struct seep_lap_look *look)
+{
+    const bool known = epochs_told || __atomic_load_n(&passes.newest, __ATOMIC_RELAXED);
+    look->n = known ? 0 : seep_python_loops(&thread->stack, n_frames, look->loops);
+}
+
+/* The ref of the frame that the loop lies in; 0 where it is not there any more. */
+static uint32_t frame_of(const struct seep_pystack *stack, const struct seep_pyloop *loop)
+{
+    const unsigned at = SEEP_MAX_PYTHON_FRAMES - 1 - loop->depth;
+    uint32_t marks, ref = 0;
+    if (loop->depth >= stack->n || stack->frames[at].code != loop->code)
+        return 0;
+    if (seep_os_lock(&seep_arena.lock)) {
+        (void)seep_frames_python(&stack->frames[at], stack->links[at].glance, &marks, &ref);
+        seep_os_unlock(&seep_arena.lock);
+    }
+    return ref;
+}
+
+/* A counted step that is made in `period` was seen within these loops. */
+static void lap(const struct seep_thread *thread, const struct seep_lap_look *look, uint32_t period)
+{
+    if (epochs_told || passes.newest)
+        return;
+    uint64_t now = seep_os_clock_ns(CLOCK_MONOTONIC);
+    if (!seep_laps_stepped(&laps, look, now, period))
+        return;
+    if (!seep_process->epochs)
+        count_epoch(SEEP_EPOCHS_LOOP, laps.t_ns, laps.period);
+    count_epoch(SEEP_EPOCHS_LOOP, now, period);
+    if (!seep_process->epoch_frame)
+        seep_process->epoch_frame = frame_of(&thread->stack, &laps.around);
+}
+
+/* Steps are others from here on: a loop around those before says nothing of them. */
+static void forget_laps(void)
+{
+    memset(&laps, 0, sizeof(laps));
+    if (seep_process->epoch_source == SEEP_EPOCHS_LOOP)
+        forget_epochs();
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */
@@ -114,20 +145,23 @@ static void count_step(uint32_t frame, bool anew)
 {
     if (!seep_process->steps)
         seep_start_resolve_rank();
+    else if (anew || choice.source != seep_process->step_source)
+        forget_laps();
     seep_job_step(choice.source, choice.why, frame, anew);
 }
 
 /* Each returns whether a step has ended. */
-static bool optimizer_stepped(uintptr_t optimizer)
+static bool optimizer_stepped(const struct seep_thread *thread, uintptr_t optimizer)
 {
     if (!seep_os_lock(&lock))
         return false;
     bool counts = false;
+    uint32_t period = *seep_period;
     bool opens = seep_rounds_stepped(&rounds, optimizer);
     seep_choice_met(&choice, rounds.stranger);
     if (opens) {
         if (choice.why == SEEP_WHY_BATCHES)
-            forget_epochs();
+            forget_passes();
         counts = seep_choice_round(&choice, now_ns());
         feed();
     } else {
@@ -136,6 +170,8 @@ static bool optimizer_stepped(uintptr_t optimizer)
     counts = counts || choice.anew;
     if (counts)
         count_step(0, choice.anew);
+    if (counts && opens)
+        lap(thread, &stepping, period);
     seep_os_unlock(&lock);
     return counts;
 }
@@ -187,7 +223,8 @@ static bool is_known_sampler(uintptr_t sampler)
 static void sampler_seen(struct seep_thread *thread)
 {
     unsigned depth = 0;
-    while (depth < thread->stack.n && !is_marked(thread->python[depth].code, SEEP_MARK_SAMPLER))
+    while (depth < thread->stack.n &&
+           !seep_frames_is_marked(thread->python[depth].code, SEEP_MARK_SAMPLER))
         depth++;
     if (depth == thread->stack.n || !is_known_sampler(seep_python_first_local(depth)))
         return;
@@ -198,6 +235,17 @@ static void sampler_seen(struct seep_thread *thread)
     const struct seep_pyframe *frame = &thread->python[depth];
     seep_passes_sampled(&passes, iterator, frame->code, (intptr_t)frame->position, now_ns(),
                         *seep_period);
+    seep_os_unlock(&lock);
+}
+
+static void step_began(struct seep_thread *thread)
+{
+    struct seep_lap_look look;
+    thread->mark_object = owner(thread, SEEP_MARK_STEP);
+    look_at_loops(thread, outside(thread, SEEP_MARK_STEP), &look);
+    if (!seep_os_lock(&lock))
+        return;
+    stepping = look;
     seep_os_unlock(&lock);
 }
 
@@ -217,10 +265,10 @@ void seep_steps_transition(struct seep_thread *thread, uint32_t marks)
     thread->marks = marks;
     if (over & SEEP_MARK_STEP) {
         __atomic_fetch_add(&seep_process->optimizer_calls, 1, __ATOMIC_RELAXED);
-        counts = optimizer_stepped(thread->mark_object);
+        counts = optimizer_stepped(thread, thread->mark_object);
     }
     if (begun & SEEP_MARK_STEP)
-        thread->mark_object = owner(thread, SEEP_MARK_STEP);
+        step_began(thread);
     if (begun & SEEP_MARK_ITER)
         iteration_began(owner(thread, SEEP_MARK_ITER));
     if (begun & SEEP_MARK_BATCH)
@@ -259,8 +307,10 @@ uint32_t seep_steps_rounds(void)
     return __atomic_load_n(&choice.n_rounds, __ATOMIC_RELAXED);
 }
 
-void seep_steps_looped(struct seep_thread *thread, uint32_t frame, bool found)
+void seep_steps_looped(struct seep_thread *thread, uint32_t frame, unsigned n_frames, bool found)
 {
+    struct seep_lap_look look;
+    look_at_loops(thread, n_frames, &look);
     if (!seep_os_lock(&lock))
         return;
     if (found)
@@ -268,12 +318,15 @@ void seep_steps_looped(struct seep_thread *thread, uint32_t frame, bool found)
     bool counts = seep_choice_loop(&choice);
     if (counts)
         count_step(frame, found);
+    if (counts) /* the iteration that has begun is in the period after that of the one before */
+        lap(thread, &look, *seep_period);
     seep_os_unlock(&lock);
     if (counts)
         look_around(thread);
 }
 
-/* ---- epochs that are told of ----------------------------------------------------------------- */
+/* ---- epochs that are told of
+ * ---------------------------------------------------------------------------------- */
 
 /* A job that tells of an epoch's end for the first time has had a first epoch, from its first step
  * on; one that tells of beginnings does so before it. */
@@ -281,9 +334,10 @@ void seep_steps_epoch_told(void)
 {
     if (!seep_os_lock(&lock))
         return;
+    if (!epochs_told)
+        forget_laps();
     if (!seep_process->epochs && seep_process->steps && !epochs_told)
-        count_epoch(&(struct seep_pass){.t_ns = seep_process->start_ns,
-                                        .period = seep_process->first_step_period});
+        count_epoch(SEEP_EPOCHS_TOLD, seep_process->start_ns, seep_process->first_step_period);
     epochs_told = true;
     seep_passes_began(&passes, 1, now_ns(), *seep_period);
     seep_os_unlock(&lock);
@@ -295,9 +349,10 @@ void seep_steps_after_fork(void)
     lock.word = 0;
     memset(&choice, 0, sizeof(choice));
     memset(&passes, 0, sizeof(passes));
+    memset(&laps, 0, sizeof(laps));
+    epochs_told = false;
     if (rounds.round)
         memset(&rounds, 0, sizeof(rounds));
-    epochs_told = false;
 }
 
 struct seep_lock *seep_steps_lock(void)

@@ -14,14 +14,6 @@
 #include "preload/record/thread.h"
 #include "preload/steps/code_marks.h"
 
-/* SEEP_MARK_… of a code object. Remembers marked ones for seep_steps_transition(). */
-uint32_t seep_steps_marks(uintptr_t code, const struct seep_pycode_info *info);
-
-/* The code object from which the import system calls the initialisers of extension modules; 0: not
- * met yet. Below it native frames are left out: they are run once, and there are hundreds of
- * thousands. */
-extern uintptr_t seep_steps_importer;
-
 /* The marks of the calling thread's stack differ from those before, or it makes a loader's order.
  */
 void seep_steps_transition(struct seep_thread *thread, uint32_t marks);
@@ -35,8 +27,9 @@ void seep_steps_epoch_told(void);
 bool seep_steps_want_loop(uint64_t now_ns, bool *beside_rounds);
 uint32_t seep_steps_rounds(void);
 
-/* The main loop has begun an iteration. `found`: it is another one than before, and the first. */
-void seep_steps_looped(struct seep_thread *thread, uint32_t frame, bool found);
+/* The main loop, which lies in the innermost of the `n_frames` outermost frames, has begun an
+ * iteration. `found`: it is another one than before, and the first. */
+void seep_steps_looped(struct seep_thread *thread, uint32_t frame, unsigned n_frames, bool found);
 
 /* In a forked child: nobody holds the lock. */
 void seep_steps_after_fork(void);

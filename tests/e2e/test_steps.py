@@ -8,6 +8,8 @@ from tests.e2e.test_training import TORCHES
 
 OPTIMIZERS = ("plain", "new_loader", "evaluated", "persistent", "endless", "gan", "each_parameter", "maml")
 BATCHES = ("inference", "accumulated")
+LAPS = ("validations", "in_functions", "nested", "generator", "with_statement", "while_loop", "endless", "warmed_up",
+        "phases", "recursion")
 LOOPS = ("module", "in_main", "nested", "generator", "called", "comprehension", "prepared")
 
 
@@ -52,6 +54,41 @@ class Feeds(SeepCase):
         self.assertEqual(job["step_source"], "loop", job)
         self.assertEqual(job["step_line"]["function"], "episodes")
         self.assertGreaterEqual(job["steps"], 40, "an optimizer's would be ten")
+
+
+class Laps(SeepCase):
+    def laps(self, python, way, *args):
+        profile = self.run_seep([python, str(ZOO / "laps.py"), way, *args])
+        steps, epochs = re.search(rb"steps (\d+) epochs (\d+|None)", profile.done.stdout).groups()
+        return profile.written["job"], int(steps), None if epochs == b"None" else int(epochs)
+
+    @needs(TORCHES, "no torch here")
+    def test_loops_around_that_of_the_steps_make_epochs(self):
+        wrong = []
+        for way in LAPS:
+            job, steps, epochs = self.laps(TORCHES[0][1], way)
+            if (job["steps"], job["epochs"], job["epoch_source"]) != (steps, epochs, "loop" if epochs else None):
+                wrong.append("%s: %s epochs by %s, for %s" % (way, job["epochs"], job["epoch_source"], epochs))
+        self.assertFalse(wrong)
+
+    @needs(TORCHES, "no torch here")
+    def test_a_line_of_the_loop_is_named(self):
+        job, _, _ = self.laps(TORCHES[0][1], "in_functions")
+        self.assertEqual(job["epoch_line"]["function"], "in_functions")
+
+    def test_with_every_python(self):
+        wrong = []
+        for version, python in self.every_python():
+            for way in ("validations", "generator", "with_statement", "endless") if supported(version) else ():
+                job, _, epochs = self.laps(python, way, "plain")
+                # The first lap may have gone by before the loop is known.
+                if job["epochs"] not in ((epochs, epochs - 1) if epochs else (None,)):
+                    wrong.append("%s %s: %s epochs, for %s" % (version, way, job["epochs"], epochs))
+        self.assertFalse(wrong)
+
+    def test_the_summary_says_where_epochs_come_from(self):
+        done = self.seep("run", "-o", self.fresh(), "--", SYSTEM_PYTHON, ZOO / "laps.py", "validations", "plain")
+        self.assertRegex(done.err, r"[67] epochs by loop around \S*laps.py:\d+")
 
 
 class Loops(SeepCase):

@@ -1,0 +1,212 @@
+#include "preload/python/pyframe_loops.h"
+
+#include <string.h>
+
+#include "preload/objects/loader.h"
+#include "preload/python/pyframe_layout.h"
+
+enum { MAX_FRAMES = 24, MAX_SLOTS = 6, MAX_TYPES = 64 };
+
+/* What an object on a frame's stack is, by its type's name. */
+enum kind {
+    KIND_UNREAD = 0,
+    KIND_OTHER,
+    KIND_WAY_OUT,   /* of a with statement: __exit__, bound */
+    KIND_COUNTS,    /* an iterator whose first field rises with each item */
+    KIND_GENERATOR, /* as far as the loop in it has come */
+    KIND_ITERATOR,
+};
+
+static const struct {
+    const char *name;
+    enum kind kind;
+} kinds[] = {
+    {"range_iterator", KIND_COUNTS},
+    {"list_iterator", KIND_COUNTS},
+    {"tuple_iterator", KIND_COUNTS},
+    {"enumerate", KIND_COUNTS},
+    {"itertools.count", KIND_COUNTS},
+    {"generator", KIND_GENERATOR},
+    {"method", KIND_WAY_OUT},
+    {"builtin_function_or_method", KIND_WAY_OUT},
+    {"zip", KIND_ITERATOR},
+    {"map", KIND_ITERATOR},
+    {"filter", KIND_ITERATOR},
+    {"iterator", KIND_ITERATOR},
+    {"callable_iterator", KIND_ITERATOR},
+    {"longrange_iterator", KIND_ITERATOR},
+    {"dict_keyiterator", KIND_ITERATOR},
+    {"dict_valueiterator", KIND_ITERATOR},
+    {"dict_itemiterator", KIND_ITERATOR},
+    {"set_iterator", KIND_ITERATOR},
+    {"itertools.islice", KIND_ITERATOR},
+    {"itertools.cycle", KIND_ITERATOR},
+    {"itertools.chain", KIND_ITERATOR},
+    {"itertools.product", KIND_ITERATOR},
+};
+
+static uintptr_t read_word(uintptr_t from)
+{
+    uintptr_t word = 0;
+    return from && !(from & 7) && seep_loader_read(from, &word, 8) == 8 ? word : 0;
+}
+
+/* ---- types ----------------------------------------------------------------------------------- */
+
+/* Types that have been met. Entries are stored kind last and compared type first: threads may meet
+ * one at the same time, and store the same. */
+static struct {
+    uintptr_t type;
+    enum kind kind;
+} types[MAX_TYPES];
+
+static enum kind kind_by_name(uintptr_t type)
+{
+    const uintptr_t at = read_word(type + SEEP_PY_TYPE_NAME);
+    char name[32] = {0};
+
+    /* A name may end where the memory does. */
+    if (!at || !seep_loader_read(at, name, sizeof(name) - 1))
+        return KIND_OTHER;
+    for (unsigned i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+        if (strcmp(name, kinds[i].name) == 0)
+            return kinds[i].kind;
+    return KIND_OTHER;
+}
+
+static enum kind kind_of(uintptr_t type)
+{
+    const unsigned at = (unsigned)((type >> 4) * UINT32_C(0x9e3779b1) >> 16) % MAX_TYPES;
+
+    if (__atomic_load_n(&types[at].type, __ATOMIC_ACQUIRE) == type) {
+        const enum kind kind = __atomic_load_n(&types[at].kind, __ATOMIC_ACQUIRE);
+        if (kind != KIND_UNREAD)
+            return kind;
+    }
+    const enum kind kind = kind_by_name(type);
+    __atomic_store_n(&types[at].kind, KIND_UNREAD, __ATOMIC_RELEASE);
+    __atomic_store_n(&types[at].type, type, __ATOMIC_RELEASE);
+    __atomic_store_n(&types[at].kind, kind, __ATOMIC_RELEASE);
+    return kind;
+}
+
+/* ---- iterators ------------------------------------------------------------------------------- */
+
+/* Where the values on a frame's stack begin; 0 where that cannot be read. */
+static uintptr_t stack_of(const struct seep_python_layout *layout, uintptr_t frame, uintptr_t code)
+{
+    if (layout->chain == SEEP_PYTHON_CHAIN_OBJECTS) /* f_valuestack is behind f_locals */
+        return read_word(frame + layout->frame_dict + 8);
+    const uintptr_t at = code + layout->code_n_locals;
+    const uintptr_t n_locals = read_word(at & ~(uintptr_t)7) >> (at & 4 ? 32 : 0) & UINT32_MAX;
+    return frame + layout->frame_locals + 8 * n_locals;
+}
+
+/* The same of a frame that the calling thread is in: it and its code are there. */
+static uintptr_t own_stack_of(const struct seep_python_layout *layout, uintptr_t frame,
+                              uintptr_t code)
+{
+    if (layout->chain == SEEP_PYTHON_CHAIN_OBJECTS)
+        return seep_py_word(frame + layout->frame_dict + 8);
+    return frame + layout->frame_locals + 8 * (uintptr_t)seep_py_u32(code + layout->code_n_locals);
+}
+
+static uintptr_t untagged(const struct seep_python_layout *layout, uintptr_t object)
+{
+    if (layout->minor < 14)
+        return object;
+    return (object & 3) == 3 ? 0 : object & ~(uintptr_t)3; /* a small integer is no object */
+}
+
+struct object {
+    uintptr_t references, type, first; /* … field of its own */
+};
+
+static bool read_object(uintptr_t at, struct object *object)
+{
+    return seep_loader_read(at, object, sizeof(*object)) == sizeof(*object);
+}
+
+static const struct seep_python_layout *generator_layout(const struct seep_python_layout *layout)
+{
+    return layout->minor >= 14 ? &seep_python_layout_314 : layout;
+}
+
+/* A generator that is a loop around another (tqdm) is as far as that one. */
+static intptr_t place_in_generator(const struct seep_python_layout *layout, uintptr_t generator)
+{
+    const uintptr_t at = generator + generator_layout(layout)->generator_frame;
+    const uintptr_t frame = layout->chain == SEEP_PYTHON_CHAIN_OBJECTS ? read_word(at) : at;
+    const uintptr_t code =
+        frame ? untagged(layout, read_word(frame + layout->frame_code)) : (uintptr_t)0;
+    const uintptr_t stack = code ? stack_of(layout, frame, code) : 0;
+    struct object object;
+
+    if (!stack || (stack & 7) || !read_object(untagged(layout, read_word(stack)), &object) ||
+        kind_of(object.type) != KIND_COUNTS)
+        return 0;
+    return (intptr_t)object.first;
+}
+
+static unsigned depth_of_stack(const struct seep_python_layout *layout, uintptr_t code)
+{
+    /* From 3.11 on it is before the first line; 3.14's own table does not have it. */
+    const uint32_t at = layout->minor >= 11 ? layout->code_firstline - 4 : layout->code_stack;
+    const uint32_t deepest = seep_py_u32(code + at);
+
+    return deepest < MAX_SLOTS ? deepest : MAX_SLOTS;
+}
+
+/* Those of one frame; the first value that is no iterator is that of the call under way. */
+static unsigned loops_of(const struct seep_python_layout *layout, uintptr_t frame,
+                         const struct seep_pyloop *seen, struct seep_pyloop *loops, unsigned room)
+{
+    const uintptr_t stack = own_stack_of(layout, frame, seen->code);
+    const unsigned n_values = depth_of_stack(layout, seen->code);
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < n_values && n < room; i++) {
+        const uintptr_t iterator = untagged(layout, seep_py_word(stack + 8u * i));
+        struct object object;
+        if (!iterator || (iterator & 7) || !read_object(iterator, &object))
+            break;
+        const enum kind kind = kind_of(object.type);
+        if (kind == KIND_WAY_OUT)
+            continue;
+        if (kind == KIND_OTHER)
+            break;
+        loops[n] = *seen;
+        loops[n].path += n + 1;
+        loops[n].iterator = iterator;
+        loops[n].place = kind == KIND_COUNTS      ? (intptr_t)object.first
+                         : kind == KIND_GENERATOR ? place_in_generator(layout, iterator)
+                                                  : 0;
+        n++;
+    }
+    return n;
+}
+
+unsigned seep_python_loops(const struct seep_pystack *stack, unsigned n_frames,
+                           struct seep_pyloop loops[SEEP_PYLOOPS])
+{
+    const struct seep_python_layout *layout = seep_python_layout();
+    unsigned n = 0;
+
+    if (!layout || stack->cut)
+        return 0;
+    n_frames = n_frames < stack->n ? n_frames : stack->n;
+    n_frames = n_frames < MAX_FRAMES ? n_frames : MAX_FRAMES;
+    for (unsigned depth = 0; depth < n_frames && n < SEEP_PYLOOPS; depth++) {
+        const unsigned at = SEEP_MAX_PYTHON_FRAMES - 1 - depth;
+        const uint64_t outer = depth ? stack->links[at + 1].hash : 0;
+        const struct seep_pyloop seen = {
+            .path = (outer ^ (stack->frames[at].code + stack->links[at].glance)) *
+                    UINT64_C(0x9e3779b97f4a7c15),
+            .code = stack->frames[at].code,
+            .position = stack->frames[at].position,
+            .depth = depth,
+        };
+        n += loops_of(layout, stack->links[at].frame, &seen, loops + n, SEEP_PYLOOPS - n);
+    }
+    return n;
+}

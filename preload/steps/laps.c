@@ -1,0 +1,65 @@
+#include "preload/steps/laps.h"
+
+#include <string.h>
+
+/* A lap has three steps or more: of fewer it is not to be told which loop is around which. */
+enum { STEPS_BETWEEN = 2 };
+
+/* The outermost loop that changed, as SEEP_LAP_…; -1: the steps are made at different places. */
+static int change(const struct seep_lap_look *before, const struct seep_lap_look *now)
+{
+    const unsigned n = before->n < now->n ? before->n : now->n;
+
+    for (unsigned i = 0; i < n; i++) {
+        const struct seep_pyloop *a = &before->loops[i], *b = &now->loops[i];
+        if (a->path != b->path)
+            return -1;
+        const bool same = a->iterator == b->iterator;
+        if (same && a->place == b->place)
+            continue;
+        if (same && a->place < b->place)
+            return 2 * (int)i + 1;
+        return a->position == b->position ? 2 * (int)i : -1;
+    }
+    return before->n == now->n ? SEEP_LAP_STILL : -1;
+}
+
+static void begin_anew(struct seep_laps *laps, uint64_t t_ns, uint32_t period)
+{
+    memset(laps->n_changes, 0, sizeof(laps->n_changes));
+    laps->looked = true;
+    laps->t_ns = t_ns;
+    laps->period = period;
+}
+
+/* Whether steps differ so seldom in this way that it is none of the steps' own loop. */
+static bool is_around(const struct seep_laps *laps, int changed)
+{
+    uint32_t further_out = 0, ordinary = 0;
+
+    for (int i = 0; i < SEEP_LAP_CHANGES; i++) {
+        if (i <= changed)
+            further_out += laps->n_changes[i];
+        else if (laps->n_changes[i] > ordinary)
+            ordinary = laps->n_changes[i];
+    }
+    return ordinary >= STEPS_BETWEEN * further_out;
+}
+
+bool seep_laps_stepped(struct seep_laps *laps, const struct seep_lap_look *look, uint64_t t_ns,
+                       uint32_t period)
+{
+    const int changed = laps->looked ? change(&laps->last, look) : -1;
+    bool begins = false;
+
+    if (changed < 0) {
+        begin_anew(laps, t_ns, period);
+    } else {
+        laps->n_changes[changed]++;
+        begins = is_around(laps, changed);
+    }
+    if (begins)
+        laps->around = look->loops[changed / 2];
+    laps->last = *look;
+    return begins;
+}
