@@ -145,11 +145,64 @@ char *seep_get_path_words(const json_t *holders, const json_t *path)
     return NULL;
 }
 
-char *seep_get_holders_line(const json_t *finding, size_t i)
+char *seep_get_kept_words(const json_t *finding, const char *cwd, size_t i)
+{
+    const json_t *line = json_array_get(json_object_get(finding, "kept_at"), i);
+
+    if (!line)
+        return NULL;
+    char *frame = seep_get_frame_text(line, cwd);
+    char *words =
+        frame ? seep_text_format("%s: %s", frame, seep_get_text(line, "text", "?")) : NULL;
+    free(frame);
+    return words;
+}
+
+/* All of them in one line. */
+static char *kept_line(const json_t *finding, const char *cwd)
+{
+    const size_t n = json_array_size(json_object_get(finding, "kept_at"));
+    char *line = seep_text_format("kept at %s", n > 1 ? "one of " : "");
+
+    for (size_t i = 0; i < n && line; i++) {
+        char *words = seep_get_kept_words(finding, cwd, i);
+        char *more = seep_text_format("%s%s%s", line, i ? "; " : "", words ? words : "?");
+        free(words);
+        free(line);
+        line = more;
+    }
+    return line;
+}
+
+static bool is_same_place(const json_t *a, const json_t *b)
+{
+    return strcmp(seep_get_text(a, "file", ""), seep_get_text(b, "file", "")) == 0 &&
+           json_equal(json_object_get(a, "line"), json_object_get(b, "line"));
+}
+
+char *seep_get_finding_place(const json_t *finding, const char *cwd)
+{
+    const json_t *kept = json_object_get(finding, "kept_at"), *first = json_array_get(kept, 0);
+    char *made = seep_get_frame_text(json_object_get(finding, "frame"), cwd);
+
+    if (json_array_size(kept) != 1 || is_same_place(first, json_object_get(finding, "frame")))
+        return made;
+    char *keeps = seep_get_frame_text(first, cwd);
+    char *both = made && keeps ? seep_text_format("kept at %s, made at %s", keeps, made) : NULL;
+    free(keeps);
+    free(made);
+    return both;
+}
+
+char *seep_get_holders_line(const json_t *finding, const char *cwd, size_t i)
 {
     const json_t *holders = seep_get_holders(finding), *paths = json_object_get(holders, "paths");
     const char *words = seep_get_holders_words(holders);
+    const size_t n_kept = json_array_size(json_object_get(finding, "kept_at")) ? 1 : 0;
 
+    if (n_kept && i == 0)
+        return kept_line(finding, cwd);
+    i -= n_kept;
     if (*words && i == 0)
         return seep_text_format("held by %s", words);
     i -= *words ? 1 : 0;

@@ -28,8 +28,18 @@ char *seep_get_path_words(const json_t *holders, const json_t *path);
 /* What is to be said before the paths, and where there is none; "" where the path says it all. */
 const char *seep_get_holders_words(const json_t *holders);
 
-/* Line `i` of all that is to be said of a finding's holders, as evidence is; NULL after the last.
- * Allocates the result as above. */
-char *seep_get_holders_line(const json_t *finding, size_t i);
+/* Line `i` of all that is to be said of a finding's holders, as evidence is: where they got it, and
+ * who they are; NULL after the last. `cwd` as in seep_get_frame_text(). Allocates the result as
+ * above. */
+char *seep_get_holders_line(const json_t *finding, const char *cwd, size_t i);
+
+/* Statement `i` of those that may put a finding's memory into its holder, one of which does:
+ * "train.py:42 in main: losses.append(loss)"; NULL after the last. Allocates the result as above.
+ */
+char *seep_get_kept_words(const json_t *finding, const char *cwd, size_t i);
+
+/* The line to look at: "kept at train.py:42 in main, made at train.py:27 in forward" where both are
+ * known and differ, else the finding's own. Allocates the result as above. */
+char *seep_get_finding_place(const json_t *finding, const char *cwd);
 
 #endif

@@ -72,7 +72,7 @@ static void put_line(FILE *out, const json_t *line, const char *cwd)
     fputs("</failure>\n    </testcase>\n", out);
 }
 
-static void put_failure(FILE *out, const json_t *finding, const char *frame)
+static void put_failure(FILE *out, const json_t *finding, const char *frame, const char *cwd)
 {
     json_t *line;
     char *held;
@@ -87,7 +87,7 @@ static void put_failure(FILE *out, const json_t *finding, const char *frame)
         fputs("\n- ", out);
         put(out, json_string_value(line) ? json_string_value(line) : "");
     }
-    for (i = 0; (held = seep_get_holders_line(finding, i)); i++) {
+    for (i = 0; (held = seep_get_holders_line(finding, cwd, i)); i++) {
         fputs("\n- ", out);
         put(out, held);
         free(held);
@@ -109,7 +109,7 @@ static void put_finding(FILE *out, const json_t *finding, const char *cwd)
         put_attribute(out, "message", seep_get_text(finding, "reason", ""));
         fputs("/>\n    </testcase>\n", out);
     } else if (is(finding, "violated")) {
-        put_failure(out, finding, frame ? frame : "?");
+        put_failure(out, finding, frame ? frame : "?", cwd);
     } else {
         fputs("/>\n", out);
     }

@@ -90,6 +90,14 @@ static void put_lines(FILE *out, const json_t *lines, const char *cwd)
     fputc('\n', out);
 }
 
+static void put_place(FILE *out, const json_t *finding, const char *cwd)
+{
+    char *text = seep_get_finding_place(finding, cwd);
+
+    put(out, text ? text : "?");
+    free(text);
+}
+
 static void put_row(FILE *out, const json_t *finding, const char *cwd)
 {
     struct seep_slope growth;
@@ -101,12 +109,12 @@ static void put_row(FILE *out, const json_t *finding, const char *cwd)
     fputs(" | ", out);
     put_key(out, finding, "pattern");
     fprintf(out, " | %s | ", seep_severities[seep_get_severity(finding)]);
-    put_frame(out, finding, cwd);
+    put_place(out, finding, cwd);
     fprintf(out, " | %s | %s |\n", seep_text_size(seep_get_number(finding, "live_bytes"), live),
             growth.value > 0 ? seep_text_size(growth.value, grows) : "");
 }
 
-static void put_details(FILE *out, const json_t *finding)
+static void put_details(FILE *out, const json_t *finding, const char *cwd)
 {
     json_t *line;
     char *held;
@@ -122,7 +130,7 @@ static void put_details(FILE *out, const json_t *finding)
         put(out, json_string_value(line) ? json_string_value(line) : "");
         fputc('\n', out);
     }
-    for (i = 0; (held = seep_get_holders_line(finding, i)); i++) {
+    for (i = 0; (held = seep_get_holders_line(finding, cwd, i)); i++) {
         fputs("- ", out);
         put(out, held);
         fputc('\n', out);
@@ -161,7 +169,7 @@ int seep_check_markdown(const json_t *check, FILE *out, bool colour)
     if (json_array_size(findings))
         fputc('\n', out);
     json_array_foreach (findings, i, one)
-        put_details(out, one);
+        put_details(out, one, cwd);
     json_array_foreach (json_object_get(check, "notes"), i, one) {
         fputs("> ", out);
         put(out, json_string_value(one) ? json_string_value(one) : "");

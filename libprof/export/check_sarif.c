@@ -87,7 +87,7 @@ static void add_text(char **text, const char *before, const char *more)
 }
 
 /* Title, evidence, who holds it, and advice as one message [3.11]. */
-static json_t *message_of(const json_t *finding)
+static json_t *message_of(const json_t *finding, const char *cwd)
 {
     char *text = seep_text_format("%s", seep_get_text(finding, "title", "")), *held;
     json_t *line;
@@ -95,7 +95,7 @@ static json_t *message_of(const json_t *finding)
 
     json_array_foreach (json_object_get(finding, "evidence"), i, line)
         add_text(&text, "\n- ", json_string_value(line));
-    for (i = 0; (held = seep_get_holders_line(finding, i)); i++) {
+    for (i = 0; (held = seep_get_holders_line(finding, cwd, i)); i++) {
         add_text(&text, "\n- ", held);
         free(held);
     }
@@ -105,21 +105,37 @@ static json_t *message_of(const json_t *finding)
     return message;
 }
 
-/* Where the variables are that hold what the line made [3.27.22]; none where no file is known. */
-static json_t *roots_of(const json_t *finding, const char *cwd)
+static void add_related(json_t *list, const json_t *frame, const char *cwd, const char *before,
+                        const char *text, bool *failed)
 {
-    json_t *list = json_array(), *path, *location;
+    json_t *location = location_of(frame, cwd);
+    char *message = seep_text_format("%s%s", before, text);
+
+    if (!json_is_null(location)) {
+        seep_json_set(location, "message", message ? json_pack("{s:s}", "text", message) : NULL,
+                      failed);
+        seep_json_append(list, json_incref(location), failed);
+    }
+    json_decref(location);
+    free(message);
+}
+
+/* The statements that put what the line made where it is held [3.27.22]; where they are not known,
+ * the files of the variables that hold it. */
+static json_t *keepers_of(const json_t *finding, const char *cwd)
+{
+    const json_t *kept = json_object_get(finding, "kept_at");
+    json_t *list = json_array(), *one;
     bool failed = false;
     size_t i;
 
-    json_array_foreach (json_object_get(seep_get_holders(finding), "paths"), i, path) {
-        location = location_of(json_object_get(path, "root"), cwd);
-        if (json_is_null(location))
-            continue;
-        seep_json_set(location, "message",
-                      json_pack("{s:s}", "text", seep_get_text(path, "text", "?")), &failed);
-        seep_json_append(list, location, &failed);
-    }
+    json_array_foreach (kept, i, one)
+        add_related(list, one, cwd, "kept here: ", seep_get_text(one, "text", "?"), &failed);
+    if (json_array_size(kept))
+        return seep_json_whole(list, failed);
+    json_array_foreach (json_object_get(seep_get_holders(finding), "paths"), i, one)
+        add_related(list, json_object_get(one, "root"), cwd, "", seep_get_text(one, "text", "?"),
+                    &failed);
     return seep_json_whole(list, failed);
 }
 
@@ -150,17 +166,17 @@ static json_t *finding_result(const json_t *finding, const char *cwd)
     const char *pattern = seep_get_text(finding, "pattern", "undetermined");
     const json_t *reason = json_object_get(finding, "reason");
     json_t *result = json_pack("{s:s, s:s, s:o}", "ruleId", pattern, "level", level_of(finding),
-                               "message", message_of(finding));
+                               "message", message_of(finding, cwd));
     bool failed = false;
 
     if (pattern_index(pattern) >= 0)
         seep_json_set(result, "ruleIndex", json_integer(pattern_index(pattern)), &failed);
     add_location(result, location_of(json_object_get(finding, "frame"), cwd), &failed);
-    json_t *roots = roots_of(finding, cwd);
-    failed = failed || !roots;
-    if (json_array_size(roots))
-        seep_json_set(result, "relatedLocations", json_incref(roots), &failed);
-    json_decref(roots);
+    json_t *keepers = keepers_of(finding, cwd);
+    failed = failed || !keepers;
+    if (json_array_size(keepers))
+        seep_json_set(result, "relatedLocations", json_incref(keepers), &failed);
+    json_decref(keepers);
     add_fingerprint(result, seep_compare_fingerprint(finding), &failed);
     if (reason)
         seep_json_set(result, "suppressions",

@@ -38,11 +38,11 @@ static void put_finding(FILE *out, const json_t *finding, const char *cwd, bool 
     seep_put_colour(out, colour, "0");
     fprintf(out, " (%s%s)  ", seep_severities[seep_get_severity(finding)],
             strcmp(verdict, "ignored") == 0 ? ", ignored" : "");
-    seep_put_frame(out, json_object_get(finding, "frame"), cwd);
+    seep_put_place(out, finding, cwd);
     fputs("\n      ", out);
     seep_put_text(out, seep_get_text(finding, "title", ""));
     fputc('\n', out);
-    seep_holder_text(finding, out, 6);
+    seep_holder_text(finding, cwd, out, 6);
     if (json_object_get(finding, "reason")) {
         fputs("      ignored: ", out);
         seep_put_text(out, seep_get_text(finding, "reason", ""));

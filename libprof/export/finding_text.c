@@ -132,7 +132,7 @@ static void put_heading(const struct page *p, const json_t *finding)
     seep_put_colour(p->out, p->colour, "0");
     fputs("  ", p->out);
     seep_put_colour(p->out, p->colour, "1");
-    seep_put_frame(p->out, json_object_get(finding, "frame"), p->cwd);
+    seep_put_place(p->out, finding, p->cwd);
     seep_put_colour(p->out, p->colour, "0");
 }
 
@@ -170,7 +170,7 @@ static void put_finding(const struct page *p, const json_t *finding)
         fputs("    - ", p->out);
         seep_put_wrapped(p->out, json_string_value(line) ? json_string_value(line) : "", 6, 6);
     }
-    seep_holder_text(finding, p->out, 4);
+    seep_holder_text(finding, p->cwd, p->out, 4);
     put_limit(p, finding);
     put_saving(p, finding);
     seep_put_colour(p->out, p->colour, "32");

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char HELD[] = "held by  ";
+static const char HELD[] = "held by  ", KEPT[] = "kept at  ";
 
 static void put_path(FILE *out, const json_t *holders, const json_t *path, int column)
 {
@@ -16,7 +16,24 @@ static void put_path(FILE *out, const json_t *holders, const json_t *path, int c
     free(words);
 }
 
-void seep_holder_text(const json_t *finding, FILE *out, int indent)
+/* The statements that put it there, a line each. */
+static void put_kept(const json_t *finding, const char *cwd, FILE *out, int indent)
+{
+    const int column = indent + (int)strlen(KEPT);
+    const size_t n = json_array_size(json_object_get(finding, "kept_at"));
+    char *words;
+
+    if (n)
+        fprintf(out, "%*s%s%s", indent, "", KEPT, n > 1 ? "one of\n" : "");
+    for (size_t i = 0; (words = seep_get_kept_words(finding, cwd, i)); i++) {
+        if (n > 1)
+            fprintf(out, "%*s", column, "");
+        seep_put_wrapped(out, words, column, column + 2);
+        free(words);
+    }
+}
+
+static void put_holders(const json_t *finding, FILE *out, int indent)
 {
     const json_t *holders = seep_get_holders(finding);
     const char *words = seep_get_holders_words(holders);
@@ -36,4 +53,10 @@ void seep_holder_text(const json_t *finding, FILE *out, int indent)
             fprintf(out, "%*s", column, "");
         put_path(out, holders, path, *words ? column + 2 : column);
     }
+}
+
+void seep_holder_text(const json_t *finding, const char *cwd, FILE *out, int indent)
+{
+    put_kept(finding, cwd, out, indent);
+    put_holders(finding, out, indent);
 }

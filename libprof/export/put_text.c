@@ -1,6 +1,7 @@
 #include "libprof/export/put_text.h"
 
 #include "libprof/base/text.h"
+#include "libprof/document/holder_view.h"
 #include "libprof/document/report_view.h"
 
 #include <stdlib.h>
@@ -74,6 +75,14 @@ void seep_put_epochs(FILE *out, const json_t *job)
 void seep_put_frame(FILE *out, const json_t *frame, const char *cwd)
 {
     char *text = seep_get_frame_text(frame, cwd);
+
+    fputs(text ? text : "?", out);
+    free(text);
+}
+
+void seep_put_place(FILE *out, const json_t *finding, const char *cwd)
+{
+    char *text = seep_get_finding_place(finding, cwd);
 
     fputs(text ? text : "?", out);
     free(text);

@@ -17,7 +17,8 @@ void seep_put_steps(
     const json_t *job); /* "100 steps by optimizer", "50 time slices", or with the loop */
 void seep_put_epochs(FILE *out, const json_t *job); /* … and where they come from */
 void seep_put_frame(FILE *out, const json_t *frame, const char *cwd);
-void seep_put_notes(FILE *out, const json_t *notes); /* one a line */
+void seep_put_place(FILE *out, const json_t *finding, const char *cwd); /* the lines to look at */
+void seep_put_notes(FILE *out, const json_t *notes);                    /* one a line */
 
 /* Breaks at spaces; continuation lines are indented by `indent`, the first begins at `column`. */
 enum { SEEP_PUT_WIDTH = 96 };

@@ -232,7 +232,7 @@ static void put_sites(const struct page *p, const json_t *report)
         seep_put_frame(p->out, json_array_get(stack, at > 0 ? (size_t)at : 0), p->cwd);
         fputc('\n', p->out);
         if (!is_of_a_finding(report, seep_get_text(site, "id", "")))
-            seep_holder_text(site, p->out, 21);
+            seep_holder_text(site, p->cwd, p->out, 21);
     }
 }
 

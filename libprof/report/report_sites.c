@@ -4,6 +4,7 @@
 #include "libprof/code/frame_json.h"
 
 #include "libprof/code/function_kinds.h"
+#include "libprof/holders/kept_at.h"
 #include "libprof/measure/space_growth.h"
 #include "libprof/model/live_level.h"
 
@@ -196,6 +197,16 @@ static json_t *finding_evidence(const struct seep_finding *f)
     return seep_json_whole(list, failed);
 }
 
+/* The lines that keep what the finding's line made. */
+static json_t *kept_at_json(const struct seep_report_pieces *pieces, const struct seep_finding *f)
+{
+    const json_t *answer = f->n_sites ? seep_line_holders_of(pieces->line_holders, pieces->m,
+                                                             pieces->frames, f->space, f->frame)
+                                      : NULL;
+
+    return seep_kept_at_json(pieces->kept_at, answer, f->sites, f->n_sites);
+}
+
 static json_t *finding_json(const struct seep_report_pieces *pieces, const struct seep_finding *f,
                             size_t number, bool *failed)
 {
@@ -217,6 +228,7 @@ static json_t *finding_json(const struct seep_report_pieces *pieces, const struc
     seep_json_set(json, "sites", site_ids(pieces, f), failed);
     seep_json_set(json, "holders",
                   f->n_sites ? seep_json_holders(pieces, f->space, f->frame) : json_null(), failed);
+    seep_json_set(json, "kept_at", kept_at_json(pieces, f), failed);
     seep_json_set(json, "live_bytes", seep_json_count(f->live_bytes), failed);
     seep_json_set(json, "peak_bytes", seep_json_count(f->peak_bytes), failed);
     seep_json_set(json, "count", seep_json_count(f->count), failed);

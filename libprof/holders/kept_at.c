@@ -1,0 +1,391 @@
+#include "libprof/holders/kept_at.h"
+
+#include "libprof/base/json_build.h"
+#include "libprof/code/code_origin.h"
+#include "libprof/holders/kept_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MAX_STACKS = 64,     /* of a finding, whose frames are compared with statements */
+    MAX_FRAMES = 4096,   /* of those */
+    MAX_CANDIDATES = 64, /* more are not clear anyway */
+    MAX_TEXT = 100,      /* bytes of a statement that are shown */
+    MAX_NAME = 256,      /* of its function's name */
+    LEAST_PART = 3,      /* a path that less than a third goes by says little of the line */
+};
+
+struct candidate {
+    const struct seep_source_file *file;
+    struct seep_store store;
+    enum { ELSEWHERE, IN_FUNCTION, ON_STACK } near; /* to where the blocks were made */
+};
+
+struct frame_line {
+    uint32_t source; /* string of the dictionary */
+    uint64_t line;
+};
+
+struct search {
+    const struct seep_kept_at *kept;
+    struct frame_line *frames; /* of the finding's stacks */
+    size_t n_frames;
+    struct candidate list[MAX_CANDIDATES];
+    size_t n;
+    bool owner_is_users; /* its class is in a file of the job's */
+};
+
+/* ---- the job's sources ------------------------------------------------------------------- */
+
+/* Functions are where the profile says that they are. */
+static bool agrees(const struct seep_python_source *s, const char *function, uint64_t line)
+{
+    if (*function == '<')
+        return line <= s->tokens.list[s->tokens.n - 1].line;
+    for (uint32_t i = 1; i < s->n_scopes; i++)
+        if (s->scopes[i].line <= line && line <= s->scopes[i].last &&
+            seep_token_is(&s->tokens, s->scopes[i].name, function))
+            return true;
+    return false;
+}
+
+/* Leaves out files that another text was compiled from. */
+static void hold_against_frames(struct seep_kept_at *kept, const bool *of_user)
+{
+    const struct seep_dictionary *d = &kept->m->dict;
+    struct seep_source_files kept_files = kept->files;
+
+    kept_files.n = 0;
+    for (size_t i = 0; i < kept->files.n; i++) {
+        struct seep_source_file *file = &kept->files.list[i];
+        bool right = true;
+        for (size_t k = 1; k < d->n_frames && right; k++) {
+            const struct seep_dict_frame *f = &d->frames[k];
+            if (of_user[k] && f->source == file->name && f->where)
+                right = agrees(&file->source, seep_dictionary_text(d, f->function), f->where);
+        }
+        if (right) {
+            kept_files.list[kept_files.n++] = *file;
+        } else {
+            seep_python_source_fini(&file->source);
+            free(file->bytes);
+        }
+    }
+    kept->files = kept_files;
+}
+
+static uint64_t started_ns(const struct seep_model *m)
+{
+    uint64_t first = m->processes[m->root].id.start_unix_ns;
+
+    for (size_t i = 0; i < m->n_jobs; i++)
+        if (m->jobs[i] && m->jobs[i]->started_unix_ns && m->jobs[i]->started_unix_ns < first)
+            first = m->jobs[i]->started_unix_ns;
+    return first;
+}
+
+/* Scripts: what runs at the module's level and is not imported. */
+static int find_mains(struct seep_kept_at *kept)
+{
+    const struct seep_dictionary *d = &kept->m->dict;
+
+    kept->is_main = calloc(d->n_strings + 1, sizeof *kept->is_main);
+    if (!kept->is_main)
+        return -SEEP_ENOMEM;
+    for (size_t i = 1; i < d->n_stacks; i++) {
+        const struct seep_dict_frame *f = &d->frames[d->stacks[i].frame];
+        if (f->kind == SEEP_FRAME_PYTHON && !kept->frames->importing[i] &&
+            strcmp(seep_dictionary_text(d, f->function), "<module>") == 0)
+            kept->is_main[f->source] = true;
+    }
+    return 0;
+}
+
+static int open_files(struct seep_kept_at *kept)
+{
+    const struct seep_model *m = kept->m;
+    const struct seep_dictionary *d = &m->dict;
+    const char *cwd = m->processes[m->root].id.cwd;
+    bool *seen = calloc(d->n_strings + 1, sizeof *seen), *of_user = calloc(d->n_frames, 1);
+    struct seep_origins origins;
+    int rc = seep_origins_init(&origins, d);
+
+    kept->opened = true;
+    if (!seen || !of_user)
+        rc = -SEEP_ENOMEM;
+    for (size_t i = 1; i < d->n_frames && !rc; i++) {
+        const struct seep_dict_frame *f = &d->frames[i];
+        of_user[i] =
+            f->kind == SEEP_FRAME_PYTHON && seep_origin_of(&origins, f) == SEEP_ORIGIN_USER;
+        if (of_user[i] && !seen[f->source])
+            rc = seep_source_files_add(&kept->files, f->source, seep_dictionary_text(d, f->source),
+                                       cwd ? cwd : "", started_ns(m));
+        seen[f->source] |= of_user[i];
+    }
+    if (!rc)
+        hold_against_frames(kept, of_user);
+    if (!rc)
+        rc = find_mains(kept);
+    seep_origins_fini(&origins);
+    free(seen);
+    free(of_user);
+    return rc;
+}
+
+void seep_kept_at_init(struct seep_kept_at *kept, const struct seep_model *m,
+                       const struct seep_stack_lines *frames, bool may_look)
+{
+    *kept = (struct seep_kept_at){.m = m, .frames = frames, .may_look = may_look};
+}
+
+void seep_kept_at_fini(struct seep_kept_at *kept)
+{
+    seep_source_files_fini(&kept->files);
+    free(kept->is_main);
+}
+
+/* ---- where a name's statements are looked for -------------------------------------------- */
+
+/* Whether a path is that of a module: …/pkg/util.py or …/pkg/util/__init__.py of pkg.util. */
+static bool is_module(const char *path, const char *module)
+{
+    static const char package[] = "/__init__";
+    size_t n = strlen(path) - 3, k = strlen(module);
+
+    if (n > strlen(package) && strncmp(path + n - strlen(package), package, strlen(package)) == 0)
+        n -= strlen(package);
+    while (n && k) {
+        const char c = module[--k] == '.' ? '/' : module[k];
+        if (path[--n] != c)
+            return false;
+    }
+    return !k && (!n || path[n - 1] == '/');
+}
+
+/* What is asked of a file for a name; false: nothing. */
+static bool ask(const struct seep_kept_at *kept, const struct seep_kept_name *name,
+                const struct seep_source_file *file, struct seep_stores_asked *asked)
+{
+    const char *path = seep_dictionary_text(&kept->m->dict, file->name);
+
+    *asked = (struct seep_stores_asked){name->in, name->name, name->owner};
+    if (name->in == SEEP_KEPT_IN_LOCAL)
+        return !*name->file || strcmp(name->file, path) == 0;
+    if (name->in != SEEP_KEPT_IN_GLOBAL)
+        return true;
+    if (strcmp(name->module, "__main__") == 0 || strcmp(name->module, "__mp_main__") == 0)
+        return kept->is_main[file->name];
+    if (!is_module(path, name->module))
+        asked->in = SEEP_KEPT_IN_IMPORTED;
+    return true;
+}
+
+/* ---- candidates -------------------------------------------------------------------------- */
+
+static uint32_t function_of(const struct seep_python_source *s, uint32_t scope)
+{
+    while (scope && s->scopes[scope].kind != SEEP_SCOPE_FUNCTION)
+        scope = s->scopes[scope].parent;
+    return scope;
+}
+
+static void place(const struct search *q, struct candidate *c)
+{
+    const struct seep_statement *st = &c->file->source.list[c->store.statement];
+    const uint32_t function = function_of(&c->file->source, st->scope);
+
+    for (size_t i = 0; i < q->n_frames && c->near != ON_STACK; i++) {
+        if (q->frames[i].source != c->file->name)
+            continue;
+        if (st->line <= q->frames[i].line && q->frames[i].line <= st->last)
+            c->near = ON_STACK;
+        else if (seep_python_function_at(&c->file->source, q->frames[i].line) == function)
+            c->near = IN_FUNCTION;
+    }
+}
+
+/* Adds what one file has for a name. Where the blocks were made in the very statement, that it
+ * assigns the whole says enough. Else an object of a library's is assigned long before it holds
+ * anything, and so is a container. */
+static int look_into(struct search *q, const struct seep_source_file *file,
+                     const struct seep_kept_name *name, bool by_library)
+{
+    struct seep_stores_asked asked;
+    struct seep_stores stores = {0};
+    int rc = 0;
+
+    if (ask(q->kept, name, file, &asked))
+        rc = seep_python_stores_find(&file->source, &asked, &stores);
+    for (size_t i = 0; i < stores.n && q->n < MAX_CANDIDATES; i++) {
+        struct candidate c = {.file = file, .store = stores.list[i]};
+        place(q, &c);
+        if (c.store.how > SEEP_STORES_WHOLE || c.near == ON_STACK || !(name->fills || by_library))
+            q->list[q->n++] = c;
+    }
+    seep_stores_fini(&stores);
+    return rc;
+}
+
+/* Looks for the statements of a name in all files. */
+static int look_for(struct search *q, const struct seep_kept_name *name, bool by_library)
+{
+    const struct seep_source_files *files = &q->kept->files;
+    int rc = 0;
+
+    q->n = 0;
+    q->owner_is_users = name->in != SEEP_KEPT_IN_ATTRIBUTE;
+    for (size_t i = 0; i < files->n && !rc; i++) {
+        rc = look_into(q, &files->list[i], name, by_library);
+        q->owner_is_users |= seep_python_has_class(&files->list[i].source, name->owner);
+    }
+    return rc;
+}
+
+static void keep_only(struct search *q, bool (*is_it)(const struct candidate *c))
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < q->n; i++)
+        n += is_it(&q->list[i]);
+    if (!n)
+        return;
+    n = 0;
+    for (size_t i = 0; i < q->n; i++)
+        if (is_it(&q->list[i]))
+            q->list[n++] = q->list[i];
+    q->n = n;
+}
+
+static bool adds(const struct candidate *c)
+{
+    return c->store.how > SEEP_STORES_WHOLE;
+}
+
+static bool makes_longer(const struct candidate *c)
+{
+    return c->store.how == SEEP_STORES_MORE;
+}
+
+static bool keeps_what_it_is_given(const struct candidate *c)
+{
+    return !c->store.copies || c->near == ON_STACK;
+}
+
+static bool is_on_stack(const struct candidate *c)
+{
+    return c->near == ON_STACK;
+}
+
+static bool is_in_function(const struct candidate *c)
+{
+    return c->near != ELSEWHERE;
+}
+
+/* Of several the nearest: what made the blocks on the way to keeping them, then what adds to the
+ * holder in a function that they were made in. */
+static void choose(struct search *q, bool by_index)
+{
+    keep_only(q, is_on_stack);
+    keep_only(q, adds);
+    if (by_index)
+        keep_only(q, makes_longer);
+    keep_only(q, keeps_what_it_is_given);
+    keep_only(q, is_in_function);
+    if (q->n > SEEP_KEPT_MAX_LINES)
+        q->n = 0;
+}
+
+/* From the innermost name on outwards, as far as it is a library's class that has it. */
+static int look_along(struct search *q, const json_t *path)
+{
+    struct seep_kept_name names[SEEP_KEPT_MAX_NAMES];
+    const size_t n = seep_kept_names(path, names);
+    bool by_library = false;
+
+    for (size_t i = 0; i < n; i++) {
+        const int rc = look_for(q, &names[i], by_library);
+        choose(q, names[i].by_index);
+        if (rc || q->n || q->owner_is_users)
+            return rc;
+        by_library = true;
+    }
+    q->n = 0;
+    return 0;
+}
+
+/* ---- the answer -------------------------------------------------------------------------- */
+
+static void take_frames(struct search *q, const uint32_t *sites, size_t n_sites)
+{
+    const struct seep_model *m = q->kept->m;
+
+    for (size_t i = 0; i < n_sites && i < MAX_STACKS; i++) {
+        uint32_t stack = m->sites[sites[i]].stack;
+        for (; stack && q->n_frames < MAX_FRAMES; stack = m->dict.stacks[stack].parent) {
+            const struct seep_dict_frame *f = &m->dict.frames[m->dict.stacks[stack].frame];
+            if (f->kind == SEEP_FRAME_PYTHON && seep_source_files_find(&q->kept->files, f->source))
+                q->frames[q->n_frames++] = (struct frame_line){f->source, f->where};
+        }
+    }
+}
+
+/* As a frame of a report, and its text. */
+static json_t *line_json(const struct search *q, const struct candidate *c)
+{
+    const struct seep_python_source *s = &c->file->source;
+    const struct seep_statement *st = &s->list[c->store.statement];
+    const char *file = seep_dictionary_text(&q->kept->m->dict, c->file->name);
+    char name[MAX_NAME], *text = seep_python_statement_text(s, c->store.statement, MAX_TEXT);
+    const char *dot;
+    bool failed = false;
+
+    (void)seep_python_scope_name(s, st->made ? st->made : function_of(s, st->scope), name,
+                                 sizeof name);
+    dot = strrchr(name, '.');
+    json_t *json = json_pack("{s:s, s:o, s:o, s:i, s:o}", "kind", "python", "function",
+                             seep_json_text(dot ? dot + 1 : name), "file", seep_json_text(file),
+                             "line", (int)st->line, "text", text ? seep_json_text(text) : NULL);
+    if (dot)
+        seep_json_set(json, "qualname", seep_json_text(name), &failed);
+    free(text);
+    return seep_json_whole(json, failed);
+}
+
+/* Whether a path is known that a good part of the memory goes by. What holds itself was put
+ * nowhere.
+ */
+static const json_t *path_of(const json_t *answer)
+{
+    const json_t *path = json_array_get(json_object_get(answer, "paths"), 0);
+    const double bytes = json_number_value(json_object_get(answer, "bytes"));
+
+    const char *root = json_string_value(json_object_get(json_object_get(path, "root"), "kind"));
+
+    if (!root || strcmp(root, "cycle") == 0)
+        return NULL;
+    return json_number_value(json_object_get(path, "bytes")) * LEAST_PART >= bytes ? path : NULL;
+}
+
+json_t *seep_kept_at_json(struct seep_kept_at *kept, const json_t *answer, const uint32_t *sites,
+                          size_t n_sites)
+{
+    const json_t *path = path_of(answer);
+    struct search q = {.kept = kept};
+    bool failed = false;
+
+    if (!path || !kept->may_look)
+        return json_null();
+    if (!kept->opened && open_files(kept))
+        return NULL;
+    q.frames = calloc(MAX_FRAMES, sizeof *q.frames);
+    if (!q.frames)
+        return NULL;
+    take_frames(&q, sites, n_sites);
+    failed = look_along(&q, path) != 0;
+    json_t *list = q.n ? json_array() : json_null();
+    for (size_t i = 0; i < q.n; i++)
+        seep_json_append(list, line_json(&q, &q.list[i]), &failed);
+    free(q.frames);
+    return seep_json_whole(list, failed);
+}

@@ -1,0 +1,168 @@
+"""The line that keeps what another line makes: where the job's own code puts it into what holds it."""
+import json
+import os
+import sys
+import time
+
+from tests.e2e import support
+from tests.e2e.support import SYSTEM_PYTHON, SeepCase, marked_line
+
+STORE = '''import collections
+import functools
+
+
+class Base:
+    def __init__(self):
+        self.kept = []
+        self.last = None
+
+    def add(self, block):
+        self.kept.append(block)  # ATTRIBUTE
+
+
+class Store(Base):
+    pass
+
+
+class Another:
+    def __init__(self):
+        self.kept = []
+
+    def add(self, block):
+        self.kept.append(block)
+
+
+CACHE = {}
+
+
+def remember(key, block):
+    CACHE[key] = block  # GLOBAL
+    return CACHE
+
+
+@functools.lru_cache(maxsize=None)  # CACHED
+def make_once(n):
+    return bytearray(SIZE + n)
+
+
+SIZE = 40000
+'''
+
+JOB = '''import sys
+import seep
+import store
+
+
+def attribute_block(i):
+    return bytearray(40001 + i)  # MADE
+
+
+def global_block(i):
+    return bytearray(40002 + i)
+
+
+def local_block(i):
+    return bytearray(40003 + i)
+
+
+def either_block(i):
+    return bytearray(40004 + i)
+
+
+def unclear_block(i):
+    return bytearray(40005 + i)
+
+
+def main():
+    kept, local, either = store.Store(), [], []
+    unclear = vars(kept).setdefault("un" + "clear", [])
+    another = store.Another()
+    for i in range(60):
+        kept.add(attribute_block(i))  # CALL
+        store.remember(i, global_block(i))
+        local.append(local_block(i))  # LOCAL
+        if i % 2:
+            either.append(either_block(i))  # EITHER
+        else:
+            either.insert(0, either_block(i))  # OR
+        getattr(kept, "un" + "clear").append(unclear_block(i))
+        store.make_once(i)
+        seep.step()
+        if i == 50:
+            seep.holders()
+
+
+main()
+'''
+
+
+@support.needs_to_read_children
+class KeptAt(SeepCase):
+    def setUp(self):
+        super().setUp()
+        self.write("store.py", STORE)
+        self.write("job.py", JOB)
+
+    def write(self, name, text):
+        with open(self.path(name), "w") as f:
+            f.write(text)
+
+    def line(self, name, mark):
+        return [name, marked_line(self.path(name), mark)]
+
+    def record(self):
+        return self.run_seep([SYSTEM_PYTHON, "job.py"], cwd=self.path(), timeout=120).folder
+
+    def kept(self, folder):
+        """By the function that made it: [file, line] of each statement."""
+        report = json.loads(self.seep("report", folder, "--format", "json").stdout)
+        self.valid(report)
+        return {f["frame"]["function"]: f["kept_at"] and [[os.path.basename(k["file"]), k["line"]] for k in f["kept_at"]]
+                for f in report["findings"] if f["frame"]}
+
+    def test_the_statements_that_keep_are_said_where_they_are_clear(self):
+        kept = self.kept(self.record())
+        self.assertEqual(kept["attribute_block"], [self.line("store.py", "ATTRIBUTE")])
+        self.assertEqual(kept["global_block"], [self.line("store.py", "GLOBAL")])
+        self.assertEqual(kept["local_block"], [self.line("job.py", "LOCAL")])
+        self.assertEqual(kept["make_once"], [self.line("store.py", "CACHED")])
+        self.assertEqual(kept["either_block"], [self.line("job.py", "EITHER"), self.line("job.py", "OR")])
+        self.assertIsNone(kept["unclear_block"])
+
+    def test_each_form_names_both_lines(self):
+        folder = self.record()
+        both = "kept at store.py:%d in add, made at job.py:%d in attribute_block" % (
+            self.line("store.py", "ATTRIBUTE")[1], self.line("job.py", "MADE")[1])
+        text = self.seep("report", folder).stdout.decode()
+        self.assertIn(both, text)
+        self.assertIn("in add: self.kept.append(block)\n", text)
+        self.assertIn("kept at  one of\n", text)
+        self.assertIn(both, self.seep("check", folder).stdout.decode())
+        self.assertIn(both.replace("_", "\\_"), self.seep("report", folder, "--format", "markdown").stdout.decode())
+        self.assertIn("in add: self.kept.append(block)", self.seep("report", folder, "--format", "junit").stdout.decode())
+        log = json.loads(self.seep("report", folder, "--format", "sarif").stdout)
+        related = [place for result in log["runs"][0]["results"] for place in result.get("relatedLocations", [])]
+        regions = {(place["physicalLocation"]["artifactLocation"]["uri"],
+                    place["physicalLocation"].get("region", {}).get("startLine")): place["message"]["text"]
+                   for place in related}
+        self.assertEqual(regions[tuple(self.line("store.py", "ATTRIBUTE"))], "kept here: self.kept.append(block)")
+
+    def test_a_file_that_is_no_longer_what_ran_is_not_believed(self):
+        folder = self.record()
+        edited = "\n" + STORE
+        self.write("store.py", edited)  # later than the job
+        kept = self.kept(folder)
+        self.assertEqual(kept["attribute_block"], [self.line("job.py", "CALL")], "all that is known without it")
+        self.assertEqual(kept["local_block"], [self.line("job.py", "LOCAL")])
+        self.write("store.py", STORE.replace("class Another", "\n" * 40 + "class Another"))  # older, and another text
+        day_before = time.time() - 86400
+        os.utime(self.path("store.py"), (day_before, day_before))
+        self.assertEqual(self.kept(folder)["attribute_block"], [self.line("job.py", "CALL")])
+        os.remove(self.path("job.py"))
+        os.mkfifo(self.path("job.py"))
+        self.assertIsNone(self.kept(folder)["local_block"])
+
+
+if __name__ == "__main__":
+    import unittest
+    sys.exit(unittest.main())
