@@ -121,12 +121,14 @@ struct seep_site {
     uint32_t peak_period;
     uint32_t first_period; /* of its first allocation */
     uint32_t last_period;  /* of its last event */
-    uint32_t detail; /* detail; below SEEP_HEADER_BYTES / 8: none, a count of active periods */
+    uint32_t detail; /* detail; up to SEEP_MANY_PERIODS: none, in how many further periods it was
+                      * active, the last of these numbers for all above */
 };
 
 enum { SEEP_SLOT_SHARED = UINT16_MAX };
 
-/* What is kept of a site once it has been active in several periods, or freed by other threads. */
+/* What is kept of a site that was active in several periods and held more than a little, or that
+ * other threads freed blocks of. */
 struct seep_detail { /* published by site. 640 bytes, 64-aligned */
     uint32_t site;
     uint32_t lock;         /* the writers'; a reader ignores it */
@@ -160,6 +162,10 @@ struct seep_point {
 };
 
 enum { SEEP_SERIES_SMALL = 15, SEEP_SERIES_LARGE = 127 };
+
+/* A series begins when the site holds what its detail and a small series take, and becomes a large
+ * one when it has held what that takes. What was held before that is less. */
+enum { SEEP_MANY_PERIODS = 4, SEEP_WORTH_SERIES_BYTES = 896, SEEP_WORTH_LARGE_BYTES = 2048 };
 
 struct seep_series {   /* published by capacity. 16 × (1 + capacity) bytes */
     uint32_t capacity; /* SEEP_SERIES_SMALL or SEEP_SERIES_LARGE */

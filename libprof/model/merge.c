@@ -39,19 +39,61 @@ static int add_point(struct seep_model *m, struct seep_model_slot *part, int32_t
     return 0;
 }
 
-/* A site without a series was active in a few periods only. If its peak is all that it ever
- * allocated, nothing was freed before, and the peak lasted until its last event. */
+static uint64_t lesser(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Before its series a site held little, and when is not known. A jump of many such sites at once
+ * would look like growth of that step: so they rise evenly, from their first event to `period`. */
+static int add_rise(struct seep_model *m, struct seep_model_slot *part, const struct record *r,
+                    uint32_t period, uint64_t blocks, uint64_t bytes)
+{
+    enum { STAIRS = 8 };
+    const struct seep_model_process *p = &m->processes[r->process];
+    const uint32_t first = r->site->first_period;
+    const uint64_t span = period > first ? period - first : 0;
+    int rc = 0;
+
+    for (uint32_t i = 1; i < STAIRS && span >= SEEP_MANY_PERIODS && bytes && !rc; i++)
+        rc = add_point(m, part, seep_model_step(m, p, first + (uint32_t)(span * i / STAIRS)),
+                       blocks * i / STAIRS, bytes * i / STAIRS);
+    return rc;
+}
+
+/* A site without a series was active in a few periods only, or never held much. If its peak is all
+ * that it ever allocated, nothing was freed before, and the peak lasted until its last event. Else,
+ * when it has not been higher since its peak, it grew until then. */
 static int add_brief_points(struct seep_model *m, struct seep_model_slot *part,
                             const struct record *r)
 {
     const struct seep_model_process *p = &m->processes[r->process];
     const struct seep_site *s = r->site;
+    const uint64_t live = seep_totals_live(&r->totals);
+    const uint64_t blocks = lesser(seep_totals_live_blocks(&r->totals), UINT32_MAX);
+    int rc = 0;
 
     if (s->first_period != s->last_period && s->peak_bytes == s->allocated_bytes &&
         s->peak_period < s->last_period)
         return add_point(m, part, seep_model_step(m, p, s->peak_period), s->allocations,
                          s->peak_bytes);
-    return 0;
+    if (s->detail < SEEP_MANY_PERIODS || !live || live > SEEP_WORTH_SERIES_BYTES)
+        return 0;
+    rc = add_rise(m, part, r, s->peak_period, blocks, live);
+    return rc || s->peak_period >= s->last_period
+               ? rc
+               : add_point(m, part, seep_model_step(m, p, s->peak_period), blocks, live);
+}
+
+/* What was held when the series began may be much more: it came at once, then. */
+static int add_points_before(struct seep_model *m, struct seep_model_slot *part,
+                             const struct record *r, const struct seep_point *first)
+{
+    const uint64_t bytes = first->live_bytes;
+
+    if (!bytes || bytes >= 2 * SEEP_WORTH_SERIES_BYTES)
+        return 0;
+    return add_rise(m, part, r, first->period, first->live_blocks, bytes);
 }
 
 static int add_points(struct seep_model *m, struct seep_model_slot *part, const struct record *r)
@@ -66,6 +108,8 @@ static int add_points(struct seep_model *m, struct seep_model_slot *part, const 
         points = seep_profile_series(p->profile, r->detail->series, r->detail_ref, &n);
     if (!points)
         rc = add_brief_points(m, part, r);
+    else if (n)
+        rc = add_points_before(m, part, r, points);
     for (uint32_t i = 0; points && i < n && !rc; i++) {
         if (i && points[i].period <= last)
             continue;

@@ -41,6 +41,14 @@ static void coarsen(struct seep_series *series)
     __atomic_store_n(&series->n, kept, __ATOMIC_RELEASE);
 }
 
+static bool is_worth_large(const struct seep_series *series, const struct seep_point *next)
+{
+    bool worth = next->live_bytes >= SEEP_WORTH_LARGE_BYTES;
+    for (uint32_t i = 0; i < series->n && !worth; i++)
+        worth = series->points[i].live_bytes >= SEEP_WORTH_LARGE_BYTES;
+    return worth;
+}
+
 static void append(struct seep_detail *detail, const struct seep_point *point)
 {
     struct seep_series *series =
@@ -56,7 +64,8 @@ static void append(struct seep_detail *detail, const struct seep_point *point)
             return;
         }
     }
-    if (series->n >= series->capacity && series->capacity == SEEP_SERIES_SMALL) {
+    if (series->n >= series->capacity && series->capacity == SEEP_SERIES_SMALL &&
+        is_worth_large(series, point)) {
         struct seep_series *larger = make_room(detail, series);
         if (larger)
             series = larger;
@@ -70,7 +79,7 @@ static void append(struct seep_detail *detail, const struct seep_point *point)
 void seep_series_note(struct seep_detail *detail, const struct seep_site *site, uint32_t period)
 {
     uint64_t live = site->allocated_bytes - site->freed_bytes - detail->remote_freed_bytes;
-    if (detail->series && live == detail->noted_bytes)
+    if (detail->series ? live == detail->noted_bytes : (int64_t)live < SEEP_WORTH_SERIES_BYTES)
         return;
     if (__atomic_exchange_n(&detail->lock, 1, __ATOMIC_ACQUIRE))
         return;

@@ -5,10 +5,23 @@
 uint32_t seep_sites_first_own;
 bool seep_sites_threaded;
 
-/* A site gets a detail when it has been active in so many periods: most sites of a job belong to
- * its start, and a detail with its series is ten times a site. One that holds much gets it in its
- * second: what comes once an epoch has few. Until then `detail` holds the count. */
-enum { PERIODS_BEFORE_DETAIL = 3, MUCH = 16 * 1024 };
+/* A detail with its series is ten times a site, and compilers that run in the job (XLA, LLVM, MLIR)
+ * come through hundreds of thousands of stacks that each hold next to nothing. So a site gets one
+ * when it has been active in some periods, since most sites of a job belong to its start, and held
+ * what the detail itself takes, or much for a moment. One that holds much gets it in its second
+ * period: what comes once an epoch has few. Until then `detail` counts the periods. */
+enum { MUCH = 16 * 1024 };
+
+static bool deserves_detail(const struct seep_site *site, uint32_t periods)
+{
+    uint64_t live = __atomic_load_n(&site->allocated_bytes, __ATOMIC_RELAXED) -
+                    __atomic_load_n(&site->freed_bytes, __ATOMIC_RELAXED);
+    if ((int64_t)live >= MUCH)
+        return true;
+    return periods >= SEEP_MANY_PERIODS &&
+           ((int64_t)live >= SEEP_WORTH_SERIES_BYTES ||
+            __atomic_load_n(&site->peak_bytes, __ATOMIC_RELAXED) >= MUCH);
+}
 
 static uint32_t site_hash(uint32_t stack, unsigned space)
 {
@@ -108,13 +121,12 @@ void seep_site_touch(struct seep_site *site, uint32_t period)
     if (period < last)
         return; /* another thread has seen a later period */
     if (!detail) {
-        uint32_t touches = __atomic_load_n(&site->detail, __ATOMIC_RELAXED) + 1;
-        uint64_t live = __atomic_load_n(&site->allocated_bytes, __ATOMIC_RELAXED) -
-                        __atomic_load_n(&site->freed_bytes, __ATOMIC_RELAXED);
-        if (touches <= PERIODS_BEFORE_DETAIL && (int64_t)live < MUCH) {
-            uint32_t expected = touches - 1;
-            (void)__atomic_compare_exchange_n(&site->detail, &expected, touches, false,
-                                              __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+        uint32_t before = __atomic_load_n(&site->detail, __ATOMIC_RELAXED);
+        uint32_t periods = before < SEEP_MANY_PERIODS ? before + 1 : SEEP_MANY_PERIODS;
+        if (!deserves_detail(site, periods)) {
+            if (periods != before)
+                (void)__atomic_compare_exchange_n(&site->detail, &before, periods, false,
+                                                  __ATOMIC_RELAXED, __ATOMIC_RELAXED);
             __atomic_store_n(&site->last_period, period, __ATOMIC_RELAXED);
             return;
         }

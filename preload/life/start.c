@@ -104,6 +104,15 @@ static void describe_start(void)
     constants.sample_bytes = seep_options.sample_bytes;
 }
 
+/* A compiler comes through as many stacks as a large training, and of a tool nobody reads them one
+ * by one: what a job compiles would be the most of all that is written. */
+static void bound_helper(void)
+{
+    enum { SHARE = 128, LEAST_BYTES = 1 << 20 };
+    const uint64_t share = constants.max_bytes / SHARE;
+    constants.max_bytes = share > LEAST_BYTES ? share : LEAST_BYTES;
+}
+
 /* PID-START.seep; `name` has room for SEEP_NAME_BYTES. */
 static void profile_name(char *name)
 {
@@ -194,6 +203,8 @@ static bool start_program(void)
     bool root = seep_job_is_root(); /* recorded whole even if it only starts others */
     seep_program_is_helper = (!root || seep_program_is_starter(seep_process->name)) &&
                              !seep_program_is_python() && !seep_options.record_helpers;
+    if (seep_program_is_helper && !root)
+        bound_helper();
     if (seep_program_exports("malloc"))
         seep_process->flags = SEEP_PROCESS_OWN_MALLOC;
     if (root || !seep_program_is_helper)
@@ -256,6 +267,8 @@ static bool start_child(void)
     seep_sites_first_own = (uint32_t)(constants.inherited_end / 64);
     seep_lifecycle_after_fork();
     describe_start();
+    if (seep_program_is_helper)
+        bound_helper();
     uint32_t process_plus_1 = seep_job_enter(constants.start_ns, true);
     if (!create_profile(seep_program_is_helper))
         return false;

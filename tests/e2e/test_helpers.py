@@ -22,7 +22,21 @@ __attribute__((noinline)) static void *keep_late(size_t bytes)
     return p;
 }
 
-/* small: a little and out; long: until it has lived for a while; large: until it holds much */
+/* As compilers do: a block from each of 2^bits stacks. */
+__attribute__((noipa)) static void branch(int bits, unsigned path)
+{
+    if (bits == 0) {
+        passing = malloc(10);
+    } else if (path & 1) {
+        branch(bits - 1, path >> 1);
+        __asm__ volatile("# one" ::: "memory");
+    } else {
+        branch(bits - 1, path >> 1);
+        __asm__ volatile("# other" ::: "memory");
+    }
+}
+
+/* small: a little and out; long: until it has lived for a while; large: until it holds much; wide: much, then from many stacks */
 int main(int argc, char **argv)
 {
     for (int i = 0; i < 1000; i++)
@@ -36,7 +50,12 @@ int main(int argc, char **argv)
         for (int i = 0; i < 40; i++, usleep(2000))
             for (int k = 0; k < 64; k++)
                 kept[1 + i * 64 + k] = malloc(16384);
-    if (argc > 1)
+    if (argc > 1 && !strcmp(argv[1], "wide")) {
+        for (int i = 0; i < 2000; i++)
+            kept[1 + i] = malloc(16384);
+        for (unsigned path = 0; path < 1 << 14; path++)
+            branch(14, path);
+    } else if (argc > 1)
         for (int i = 0; i < 50; i++)
             kept[3000 + i] = keep_late(10000);
     printf("%d\\n", getpid());
@@ -117,6 +136,16 @@ class Helpers(SeepCase):
 
     def test_a_child_that_grows_is_recorded_from_then_on(self):
         self.grown_up("large")
+
+    def test_a_compiler_has_less_room_than_a_training(self):
+        bound = ["--max-profile", "16MiB"]
+        profile, found = self.started("wide", options=bound)
+        self.assertLessEqual(max(os.path.getsize(path) for path in self.profiles(profile)), MIB)
+        host = found[0]["spaces"]["host"]
+        self.assertGreaterEqual(host["allocations"], 2000 + (1 << 14))
+        self.assertGreaterEqual(host["live_bytes"], 2000 * 16384 + (10 << 14))
+        full, _ = self.started("wide", options=[*bound, "--helpers", "full"])
+        self.assertGreater(max(os.path.getsize(path) for path in self.profiles(full)), MIB)
 
     def test_python_is_recorded_from_its_start(self):
         profile = self.run_seep(["sh", "-c", "%s -c 'x = bytearray(3000000)'; exit 0" % sys.executable])

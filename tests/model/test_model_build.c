@@ -99,4 +99,53 @@ TEST(a_stage_out_of_order_is_a_bug_that_shows, .signal = SIGABRT)
     ck_assert_int_eq(seep_level_raise_peaks(&m, false), 0);
 }
 
+static int64_t level_at(uint32_t period)
+{
+    const int32_t step = seep_model_step(&m, &m.processes[0], period);
+    struct seep_level level = {0};
+    uint32_t site = 0;
+
+    ck_assert_int_eq(seep_level_sum(&m, &site, 1, SEEP_LEVEL_ALL, &level), 0);
+    int64_t bytes = seep_level_at(&level, step).bytes;
+    seep_level_fini(&level);
+    return bytes;
+}
+
+static struct seep_site *a_site_of_many_periods(uint64_t live_bytes)
+{
+    uint32_t ref = builder_site(&b, builder_stack(&b, 0, builder_python(&b, "/a.py", "f", 1)), 0, 8,
+                                live_bytes, 0, 0, 10);
+    struct seep_site *site = (struct seep_site *)(b.bytes + (size_t)ref * 8);
+
+    site->first_period = 10;
+    site->last_period = 90;
+    site->peak_period = 90;
+    site->detail = SEEP_MANY_PERIODS;
+    return site;
+}
+
+/* A line has thousands of such sites: a jump in the last step would be growth that never was. */
+TEST(what_never_held_much_grew_evenly_up_to_its_peak)
+{
+    a_site_of_many_periods(800);
+    merge();
+    complete();
+    ck_assert_int_eq(level_at(90), 800);
+    ck_assert_int_eq(level_at(50), 400);
+    ck_assert_int_eq(level_at(10), 0);
+}
+
+TEST(what_never_held_much_stays_what_it_was_at_its_peak)
+{
+    struct seep_site *site = a_site_of_many_periods(800);
+    site->allocated_bytes += 5000;
+    site->freed_bytes += 5000;
+    site->peak_bytes = 900;
+    site->peak_period = 12;
+    merge();
+    complete();
+    ck_assert_int_eq(level_at(12), 800);
+    ck_assert_int_eq(level_at(50), 800);
+}
+
 SUITE("model", .setup = setup, .teardown = teardown)

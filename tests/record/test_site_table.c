@@ -116,12 +116,12 @@ TEST(ages_are_counted_in_their_buckets)
 {
     struct seep_site *site = seep_site_at(seep_site_find(&sites, a_stack(2), 0));
     for (uint32_t period = 1; period < 8; period++)
-        allocate(site, 10, period);
+        allocate(site, 1000, period);
     const struct seep_detail *detail = seep_site_detail(site);
     ck_assert_ptr_nonnull(detail);
-    release(site, 10, 7, 7);
-    release(site, 10, 6, 7);
-    release(site, 10, 1, 101);
+    release(site, 1000, 7, 7);
+    release(site, 1000, 6, 7);
+    release(site, 1000, 1, 101);
     ck_assert_uint_eq(detail->lifetimes[1], 1);
     ck_assert_uint_eq(detail->lifetimes[seep_lifetime_bucket(100)], 1);
     ck_assert_uint_eq(detail->max_lifetime, 100);
@@ -130,6 +130,52 @@ TEST(ages_are_counted_in_their_buckets)
         ck_assert_uint_le(seep_lifetime_floor(bucket), age);
         ck_assert(bucket + 1 >= SEEP_LIFETIME_BUCKETS || seep_lifetime_floor(bucket + 1) > age);
     }
+}
+
+/* As of compilers that run in the job: 100,000 stacks, used again and again, would fill the file.
+ */
+TEST(a_site_that_never_holds_much_takes_no_more_than_itself)
+{
+    struct seep_site *site = seep_site_at(seep_site_find(&sites, a_stack(4), 0));
+    allocate(site, SEEP_WORTH_SERIES_BYTES - 1, 1);
+    for (uint32_t period = 2; period < 1000; period++) {
+        allocate(site, 4000, period);
+        release(site, 4000, period, period);
+    }
+    ck_assert_ptr_null(seep_site_detail(site));
+    ck_assert_uint_eq(site->detail, SEEP_MANY_PERIODS);
+    ck_assert_uint_eq(site->last_period, 999);
+}
+
+TEST(a_site_gets_a_series_once_it_holds_what_that_takes)
+{
+    struct seep_site *site = seep_site_at(seep_site_find(&sites, a_stack(5), 0));
+    for (uint32_t period = 1; period <= 50; period++)
+        allocate(site, 20, period);
+    const struct seep_detail *detail = seep_site_detail(site);
+    ck_assert_ptr_nonnull(detail);
+    const struct seep_series *series = seep_arena_at(detail->series);
+    ck_assert_uint_eq(series->capacity, SEEP_SERIES_SMALL);
+    ck_assert_uint_eq(series->points[0].live_bytes, 900);
+    ck_assert_uint_eq(series->points[0].period, 45);
+    for (uint32_t period = 51; period <= 300; period++)
+        allocate(site, 20, period);
+    series = seep_arena_at(detail->series);
+    ck_assert_uint_eq(series->capacity, SEEP_SERIES_LARGE);
+}
+
+/* Sizes of blocks that are freed at once say what is padded, or asked for in ever new sizes. */
+TEST(large_blocks_that_live_briefly_have_their_sizes_noted)
+{
+    struct seep_site *site = seep_site_at(seep_site_find(&sites, a_stack(6), 0));
+    for (uint32_t period = 1; period < 10; period++) {
+        allocate(site, 20000 + period, period);
+        release(site, 20000 + period, period, period);
+    }
+    const struct seep_detail *detail = seep_site_detail(site);
+    ck_assert_ptr_nonnull(detail);
+    ck_assert_uint_eq(detail->max_bytes, 20009);
+    ck_assert_uint_eq(detail->series, 0);
 }
 
 TEST(blocks_freed_by_another_thread_are_counted_apart)
