@@ -29,11 +29,10 @@ static bool is_of_graph(const struct seep_model *m, const struct seep_finding *g
         return false;
     if (f->pattern == SEEP_PATTERN_GRAPH_RETENTION)
         return true;
-    double blocks = pace(f);
+    const double blocks = pace(f), whole = floor(blocks + 0.5);
     return f->pattern == SEEP_PATTERN_UNBOUNDED_GROWTH &&
            seep_finding_same_function(m, graph->frame, f->frame) &&
-           fabs(blocks - floor(blocks + 0.5)) < SEEP_T_GRAPH_PACE &&
-           blocks > SEEP_T_GRAPH_PACE_LEAST;
+           fabs(blocks - whole) < SEEP_T_GRAPH_PACE && whole >= 1;
 }
 
 /* What one container keeps of several lines. */

@@ -76,6 +76,34 @@ TEST(sites_of_one_line_are_one_finding)
     ck_assert_uint_eq(json_array_size(json_object_get(f, "sites")), 4);
 }
 
+/* What a line makes beside its items: much of it, or of a size like theirs, is counted, headers and
+ * storages around them are not. */
+static const struct {
+    uint64_t each, a_step; /* beside one block of 60,000 bytes a step; 0: now and then */
+    size_t sites;
+} beside[] = {{500, 40, 2},  {500, 20, 1},  {40000, 0, 2},
+              {20000, 0, 1}, {90000, 0, 2}, {180000, 0, 1}};
+
+static uint64_t now_and_then(uint32_t period, void *arg)
+{
+    (void)arg;
+    return period < FIRST ? 0 : 1 + (period - FIRST) / 20;
+}
+
+TEST(what_is_made_around_the_items_is_not_counted, .to = N(beside))
+{
+    struct ramp item = {FIRST, UINT32_MAX, 1, UINT32_MAX};
+    struct ramp other = {FIRST, UINT32_MAX, beside[_i].a_step, UINT32_MAX};
+    uint32_t line = user(77);
+
+    builder_level(&b, below(line, "/usr/lib/python3/dist-packages/torch/_tensor.py", "data", 9), 0,
+                  60000, LAST, ramp, &item);
+    builder_level(&b, below(line, "/usr/lib/python3/dist-packages/torch/storage.py", "new", 5), 0,
+                  beside[_i].each, LAST, beside[_i].a_step ? ramp : now_and_then, &other);
+    const json_t *f = only("unbounded-growth", "leak", 77);
+    ck_assert_uint_eq(json_array_size(json_object_get(f, "sites")), beside[_i].sites);
+}
+
 static uint64_t falling(uint32_t period, void *arg)
 {
     (void)arg;

@@ -187,23 +187,33 @@ TEST(a_snapshot_that_is_not_whole_says_nothing)
 /* ---- growth in jumps ----------------------------------------------------------------------------
  */
 
+/* Steps of evaluations, each of which leaves as much behind; 0 ends them. */
 static uint64_t at_evaluations(uint32_t period, void *arg)
 {
-    (void)arg;
-    return period < FIRST ? 0 : 64 * (1 + (period - FIRST) / 30);
+    uint64_t n = 0;
+
+    for (const uint32_t *step = arg; *step && period + 1 >= FIRST + *step; step++)
+        n++;
+    return 64 * n;
 }
 
-/* Seven evaluations; each leaves as much behind. */
-static json_t *evaluated_into(const char *kind, const char *text)
+static uint32_t every_30[] = {1, 31, 61, 91, 121, 151, 181, 0};
+
+static json_t *evaluated_at(uint32_t *steps, const char *kind, const char *text)
 {
     builder_level(&b, below(main_stack, "/home/user/train.py", "evaluate", LINE + 5), 0, BLOCK,
-                  LAST, at_evaluations, NULL);
+                  LAST, at_evaluations, steps);
     json_t *path =
         add_path(add_line(seen, LINE + 5, 64 * 5 * BLOCK, "held"), "trainer", "Trainer.outputs", 5);
     json_object_set_new(path, "text", json_string(text));
     json_object_set_new(json_array_get(json_object_get(path, "hops"), 0), "kind",
                         json_string(kind));
     return path;
+}
+
+static json_t *evaluated_into(const char *kind, const char *text)
+{
+    return evaluated_at(every_30, kind, text);
 }
 
 static const char *severity_of(int line)
@@ -223,6 +233,25 @@ TEST(what_an_object_gathers_at_each_evaluation_is_a_leak)
 {
     (void)evaluated_into("attribute", "local 'trainer' of main() (Trainer).outputs[5]");
     ck_assert_str_eq(severity_of(LINE + 5), "leak");
+}
+
+/* Evenly but for one, at an uneven pace, and with a pause at the end like others and a longer one.
+ */
+static struct {
+    uint32_t steps[8];
+    const char *severity;
+} paces[] = {
+    {{1, 30, 60, 85, 110, 135, 175}, "leak"},
+    {{1, 27, 53, 79, 105, 131, 181}, "pressure"},
+    {{1, 26, 51, 76, 101, 131, 161}, "leak"},
+    {{1, 26, 51, 75, 99, 123, 150}, "pressure"},
+};
+
+TEST(what_an_object_gathers_at_an_even_pace_is_a_leak, .to = N(paces))
+{
+    (void)evaluated_at(paces[_i].steps, "attribute",
+                       "local 'trainer' of main() (Trainer).outputs[5]");
+    ck_assert_str_eq(severity_of(LINE + 5), paces[_i].severity);
 }
 
 TEST(what_a_function_gathers_may_be_for_its_end)

@@ -49,6 +49,28 @@ TEST(one_camera_per_step_is_nobodys_fault)
     nobody();
 }
 
+/* Of no dataset's line: items of a kind are about as large as each other, whether that was seen of
+ * each (least and most) or of all together. */
+static const struct {
+    uint64_t least, all; /* per cent of the largest */
+    bool eager;
+} sizes[] = {{83, 92, true}, {67, 84, false}, {100, 80, true}, {100, 67, false}};
+
+TEST(items_of_one_kind_have_about_one_size, .to = N(sizes))
+{
+    struct ramp r = {2, 9, 3, UINT32_MAX};
+    uint32_t site = builder_level(&b, user(33), 0, IMAGE / 100 * sizes[_i].all, LAST, ramp, &r);
+    struct seep_site *s = builder_at(&b, site);
+    struct seep_detail *d = builder_at(&b, s->detail);
+
+    d->min_bytes = IMAGE / 100 * sizes[_i].least;
+    d->max_bytes = IMAGE;
+    if (sizes[_i].eager)
+        only("eager-retention", "retention", 33);
+    else
+        nobody();
+}
+
 TEST(equal_layers_of_a_model_are_not_eager_data)
 {
     struct ramp r = {2, 9, 3, UINT32_MAX};

@@ -112,6 +112,23 @@ TEST(pinned_blocks_of_their_own_sizes_are_nobodys_fault)
     nobody();
 }
 
+static uint64_t a_pool_of_32(uint32_t period, void *arg)
+{
+    return period < 3 ? 0 : period < FIRST + 50 ? 32 : 32 - *(uint64_t *)arg;
+}
+
+/* One that two buffers were taken out of is a pool, one that gives back as it goes is none. */
+TEST(a_pool_gives_next_to_nothing_back, .to = 2)
+{
+    uint64_t freed = _i ? 5 : 2;
+
+    builder_level(&b, user(7), PINNED, 2 * MIB, LAST, a_pool_of_32, &freed);
+    if (_i)
+        nobody();
+    else
+        only("pinned-pool", "pressure", 7);
+}
+
 /* A rank that works on its own device and holds memory on the first one. */
 TEST(memory_on_another_ranks_device_is_on_the_wrong_one, .to = 2)
 {

@@ -1,0 +1,83 @@
+/* Levels on either side of what is growth, and of what is said of a few steps: each pair differs in
+ * one thing. */
+#include "tests/judge/levels.h"
+
+enum { LINE = 77, BLOCK = 8192, LARGE = 256 * 1024 };
+
+static uint32_t line(void)
+{
+    return below(main_stack, "/home/user/train.py", "remember", LINE);
+}
+
+/* ---- a long run ------------------------------------------------------------------------------ */
+
+/* A cache that is trimmed now and then, each time by less than it had gained: looked at in eight
+ * windows, it falls in two or in three of them. */
+static struct bend trimmed[][10] = {
+    {{20, 100}, {31, 200}, {54, 300}, {76, 240}, {98, 400}, {121, 340}, {143, 500}, {199, 700}},
+    {{20, 100},
+     {31, 200},
+     {54, 300},
+     {76, 240},
+     {98, 400},
+     {121, 340},
+     {143, 500},
+     {166, 440},
+     {199, 600}},
+};
+
+TEST(a_level_that_falls_back_seldom_climbs)
+{
+    builder_level(&b, line(), 0, BLOCK, LAST, drawn, trimmed[0]);
+    only("unbounded-growth", "leak", LINE);
+}
+
+TEST(a_level_that_falls_back_again_and_again_wanders)
+{
+    builder_level(&b, line(), 0, BLOCK, LAST, drawn, trimmed[1]);
+    nobody();
+}
+
+/* ---- a few steps: too few for a trend that is clear of chance, and yet some are steady --------
+ */
+
+static struct {
+    const char *what, *pattern;
+    struct bend level[8];
+} few[] = {
+    {"a level that rises evenly",
+     "undetermined",
+     {{3, 10}, {4, 20}, {5, 30}, {6, 40}, {7, 50}, {8, 60}}},
+    {"a level that hardly moves and then leaps",
+     NULL,
+     {{3, 10}, {4, 11}, {5, 12}, {6, 42}, {7, 102}, {8, 132}}},
+    {"a level that rises more slowly in the end",
+     "undetermined",
+     {{3, 10}, {4, 50}, {5, 85}, {6, 105}, {7, 120}, {8, 120}}},
+    {"a level that has all but settled",
+     NULL,
+     {{3, 10}, {4, 60}, {5, 90}, {6, 100}, {7, 108}, {8, 108}}},
+    {"a level that gives a little back once",
+     "undetermined",
+     {{3, 10}, {4, 35}, {5, 25}, {6, 40}, {7, 50}, {8, 70}, {9, 80}}},
+    {"a level that gives a third of it back once",
+     NULL,
+     {{3, 10}, {4, 50}, {5, 25}, {6, 60}, {7, 70}, {8, 80}, {9, 80}}},
+};
+
+TEST(of_a_few_steps_only_steady_growth_is_spoken_of, .to = N(few))
+{
+    const struct bend *last = few[_i].level;
+
+    while (last[1].step)
+        last++;
+    job->processes[0].steps = last->step;
+    job->processes[0].period = FIRST + last->step;
+    builder_level(&b, line(), 0, LARGE, FIRST + last->step, drawn, few[_i].level);
+    if (few[_i].pattern)
+        only(few[_i].pattern, "pressure", LINE);
+    else
+        nobody();
+}
+
+SUITE("trends", .setup = setup, .teardown = teardown)

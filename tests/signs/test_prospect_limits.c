@@ -1,0 +1,74 @@
+/* Does it end: levels on either side of a number that decides. */
+#include "tests/judge/levels.h"
+
+enum { LINE = 77, BLOCK = 64 * 1024 };
+
+static uint32_t line(void)
+{
+    return below(main_stack, "/home/user/train.py", "remember", LINE);
+}
+
+static void is_open(const char *evidence)
+{
+    const json_t *f = only("undetermined", "pressure", LINE);
+    char *all = json_dumps(f, 0);
+
+    ck_assert_msg(strstr(all, evidence) != NULL, "%s", all);
+    free(all);
+}
+
+/* ---- a burst, and then an even pace ---------------------------------------------------------- */
+
+TEST(a_pace_of_two_thirds_of_the_burst_is_kept)
+{
+    struct bend level[] = {{1, 0}, {20, 32}, {79, 232}, {199, 496}, {0, 0}};
+
+    builder_level(&b, line(), 0, BLOCK, LAST, drawn, level);
+    only("unbounded-growth", "leak", LINE);
+}
+
+TEST(a_pace_of_a_third_of_the_burst_may_end)
+{
+    struct bend level[] = {{1, 0}, {20, 32}, {79, 232}, {199, 374}, {0, 0}};
+
+    builder_level(&b, line(), 0, BLOCK, LAST, drawn, level);
+    is_open("it slows down");
+}
+
+TEST(a_pace_that_eases_by_a_tenth_is_kept)
+{
+    struct bend level[] = {{1, 0}, {20, 32}, {138, 432}, {199, 618}, {0, 0}};
+
+    builder_level(&b, line(), 0, BLOCK, LAST, drawn, level);
+    only("unbounded-growth", "leak", LINE);
+}
+
+/* ---- large jumps, and a little in every step ------------------------------------------------- */
+
+static uint64_t at_evaluations(uint32_t period, void *arg)
+{
+    (void)arg;
+    return period < FIRST ? 0 : 64 * (1 + (period - FIRST) / 30);
+}
+
+static void jumps_beside(uint64_t bytes_a_step)
+{
+    struct ramp r = {FIRST, UINT32_MAX, 1, UINT32_MAX};
+
+    builder_level(&b, line(), 0, BLOCK, LAST, at_evaluations, NULL);
+    builder_level(&b, line(), 0, bytes_a_step, LAST, ramp, &r);
+}
+
+TEST(crumbs_between_a_few_jumps_are_no_rises)
+{
+    jumps_beside(590);
+    is_open("a few jumps");
+}
+
+TEST(what_adds_up_between_a_few_jumps_is_a_pace)
+{
+    jumps_beside(1260);
+    only("unbounded-growth", "leak", LINE);
+}
+
+SUITE("prospect limits", .setup = setup, .teardown = teardown)
