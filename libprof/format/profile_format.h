@@ -306,8 +306,7 @@ struct seep_process { /* published by pid. 384 bytes */
     uint32_t tasks;           /* that pools of this process have handled; by their workers */
     uint32_t epoch_source;    /* enum seep_epoch_source */
     uint32_t epoch_frame; /* frame, in its own profile: of the loop whose iterations are epochs */
-    uint32_t reserved_1;
-    uint64_t reserved_2[4];
+    uint32_t reserved_2[9];
     char name[32];      /* base name of its program, cut */
     char exec_path[64]; /* what it became by an exec that cannot be entered: the path's end; "" */
     struct seep_count counts[SEEP_COUNTED_SPACES]; /* while, and so far as, it is only counted */
@@ -331,8 +330,7 @@ enum {
 struct seep_job {
     uint64_t magic;
     uint32_t version;
-    uint32_t n_processes; /* taken entries of processes[] (more than SEEP_MAX_PROCESSES: the rest
-                             had none) */
+    uint32_t n_processes; /* taken entries; above SEEP_MAX_PROCESSES: the rest had none */
     uint64_t started_unix_ns;
     uint64_t started_ns;
     uint64_t ended_ns; /* by the launcher; 0: not ended, or there was none */
