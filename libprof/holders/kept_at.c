@@ -13,7 +13,7 @@ enum {
     MAX_CANDIDATES = 64, /* more are not clear anyway */
     MAX_TEXT = 100,      /* bytes of a statement that are shown */
     MAX_NAME = 256,      /* of its function's name */
-    LEAST_PART = 3,      /* a path that less than a third goes by says little of the line */
+    LEAST_PART = 4,      /* a path that less than a quarter goes by says little of the line */
 };
 
 struct candidate {
@@ -296,22 +296,40 @@ static void choose(struct search *q, bool by_index)
         q->n = 0;
 }
 
+/* A list that was given to a function has a name there, too, and most often the same. */
+static int look_in_called(struct search *q, const struct seep_kept_name *name)
+{
+    struct seep_kept_name there = *name;
+
+    there.owner = there.file = "";
+    const int rc = look_for(q, &there, false);
+    size_t n = 0;
+    for (size_t i = 0; i < q->n; i++)
+        if (q->list[i].near != ELSEWHERE)
+            q->list[n++] = q->list[i];
+    q->n = n;
+    return rc;
+}
+
 /* From the innermost name on outwards, as far as it is a library's class that has it. */
 static int look_along(struct search *q, const json_t *path)
 {
     struct seep_kept_name names[SEEP_KEPT_MAX_NAMES];
     const size_t n = seep_kept_names(path, names);
     bool by_library = false;
+    int rc = 0;
 
-    for (size_t i = 0; i < n; i++) {
-        const int rc = look_for(q, &names[i], by_library);
+    for (size_t i = 0; i < n && !rc; i++) {
+        rc = look_for(q, &names[i], by_library);
+        if (!rc && !q->n && names[i].in == SEEP_KEPT_IN_LOCAL && names[i].fills)
+            rc = look_in_called(q, &names[i]);
         choose(q, names[i].by_index);
         if (rc || q->n || q->owner_is_users)
             return rc;
         by_library = true;
     }
     q->n = 0;
-    return 0;
+    return rc;
 }
 
 /* ---- the answer -------------------------------------------------------------------------- */
@@ -352,19 +370,19 @@ static json_t *line_json(const struct search *q, const struct candidate *c)
     return seep_json_whole(json, failed);
 }
 
-/* Whether a path is known that a good part of the memory goes by. What holds itself was put
- * nowhere.
- */
+/* The first path, where a good part of the memory goes by it, or with its holder. What holds itself
+ * was put nowhere. */
 static const json_t *path_of(const json_t *answer)
 {
     const json_t *path = json_array_get(json_object_get(answer, "paths"), 0);
-    const double bytes = json_number_value(json_object_get(answer, "bytes"));
-
     const char *root = json_string_value(json_object_get(json_object_get(path, "root"), "kind"));
+    const double all = json_number_value(json_object_get(answer, "bytes")),
+                 its = json_number_value(json_object_get(path, "bytes")),
+                 sole = json_number_value(json_object_get(path, "sole_bytes"));
 
     if (!root || strcmp(root, "cycle") == 0)
         return NULL;
-    return json_number_value(json_object_get(path, "bytes")) * LEAST_PART >= bytes ? path : NULL;
+    return (its > sole ? its : sole) * LEAST_PART >= all ? path : NULL;
 }
 
 json_t *seep_kept_at_json(struct seep_kept_at *kept, const json_t *answer, const uint32_t *sites,
