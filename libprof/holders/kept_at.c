@@ -1,7 +1,6 @@
 #include "libprof/holders/kept_at.h"
 
 #include "libprof/base/json_build.h"
-#include "libprof/code/code_origin.h"
 #include "libprof/holders/kept_names.h"
 
 #include <stdlib.h>
@@ -13,7 +12,7 @@ enum {
     MAX_CANDIDATES = 64, /* more are not clear anyway */
     MAX_TEXT = 100,      /* bytes of a statement that are shown */
     MAX_NAME = 256,      /* of its function's name */
-    LEAST_PART = 3,      /* a path that less than a third goes by says little of the line */
+    LEAST_PART = 4,      /* a path that less than a quarter goes by says little of the line */
 };
 
 struct candidate {
@@ -28,122 +27,13 @@ struct frame_line {
 };
 
 struct search {
-    const struct seep_kept_at *kept;
+    const struct seep_job_sources *job;
     struct frame_line *frames; /* of the finding's stacks */
     size_t n_frames;
     struct candidate list[MAX_CANDIDATES];
     size_t n;
     bool owner_is_users; /* its class is in a file of the job's */
 };
-
-/* ---- the job's sources ------------------------------------------------------------------- */
-
-/* Functions are where the profile says that they are. */
-static bool agrees(const struct seep_python_source *s, const char *function, uint64_t line)
-{
-    if (*function == '<')
-        return line <= s->tokens.list[s->tokens.n - 1].line;
-    for (uint32_t i = 1; i < s->n_scopes; i++)
-        if (s->scopes[i].line <= line && line <= s->scopes[i].last &&
-            seep_token_is(&s->tokens, s->scopes[i].name, function))
-            return true;
-    return false;
-}
-
-/* Leaves out files that another text was compiled from. */
-static void hold_against_frames(struct seep_kept_at *kept, const bool *of_user)
-{
-    const struct seep_dictionary *d = &kept->m->dict;
-    struct seep_source_files kept_files = kept->files;
-
-    kept_files.n = 0;
-    for (size_t i = 0; i < kept->files.n; i++) {
-        struct seep_source_file *file = &kept->files.list[i];
-        bool right = true;
-        for (size_t k = 1; k < d->n_frames && right; k++) {
-            const struct seep_dict_frame *f = &d->frames[k];
-            if (of_user[k] && f->source == file->name && f->where)
-                right = agrees(&file->source, seep_dictionary_text(d, f->function), f->where);
-        }
-        if (right) {
-            kept_files.list[kept_files.n++] = *file;
-        } else {
-            seep_python_source_fini(&file->source);
-            free(file->bytes);
-        }
-    }
-    kept->files = kept_files;
-}
-
-static uint64_t started_ns(const struct seep_model *m)
-{
-    uint64_t first = m->processes[m->root].id.start_unix_ns;
-
-    for (size_t i = 0; i < m->n_jobs; i++)
-        if (m->jobs[i] && m->jobs[i]->started_unix_ns && m->jobs[i]->started_unix_ns < first)
-            first = m->jobs[i]->started_unix_ns;
-    return first;
-}
-
-/* Scripts: what runs at the module's level and is not imported. */
-static int find_mains(struct seep_kept_at *kept)
-{
-    const struct seep_dictionary *d = &kept->m->dict;
-
-    kept->is_main = calloc(d->n_strings + 1, sizeof *kept->is_main);
-    if (!kept->is_main)
-        return -SEEP_ENOMEM;
-    for (size_t i = 1; i < d->n_stacks; i++) {
-        const struct seep_dict_frame *f = &d->frames[d->stacks[i].frame];
-        if (f->kind == SEEP_FRAME_PYTHON && !kept->frames->importing[i] &&
-            strcmp(seep_dictionary_text(d, f->function), "<module>") == 0)
-            kept->is_main[f->source] = true;
-    }
-    return 0;
-}
-
-static int open_files(struct seep_kept_at *kept)
-{
-    const struct seep_model *m = kept->m;
-    const struct seep_dictionary *d = &m->dict;
-    const char *cwd = m->processes[m->root].id.cwd;
-    bool *seen = calloc(d->n_strings + 1, sizeof *seen), *of_user = calloc(d->n_frames, 1);
-    struct seep_origins origins;
-    int rc = seep_origins_init(&origins, d);
-
-    kept->opened = true;
-    if (!seen || !of_user)
-        rc = -SEEP_ENOMEM;
-    for (size_t i = 1; i < d->n_frames && !rc; i++) {
-        const struct seep_dict_frame *f = &d->frames[i];
-        of_user[i] =
-            f->kind == SEEP_FRAME_PYTHON && seep_origin_of(&origins, f) == SEEP_ORIGIN_USER;
-        if (of_user[i] && !seen[f->source])
-            rc = seep_source_files_add(&kept->files, f->source, seep_dictionary_text(d, f->source),
-                                       cwd ? cwd : "", started_ns(m));
-        seen[f->source] |= of_user[i];
-    }
-    if (!rc)
-        hold_against_frames(kept, of_user);
-    if (!rc)
-        rc = find_mains(kept);
-    seep_origins_fini(&origins);
-    free(seen);
-    free(of_user);
-    return rc;
-}
-
-void seep_kept_at_init(struct seep_kept_at *kept, const struct seep_model *m,
-                       const struct seep_stack_lines *frames, bool may_look)
-{
-    *kept = (struct seep_kept_at){.m = m, .frames = frames, .may_look = may_look};
-}
-
-void seep_kept_at_fini(struct seep_kept_at *kept)
-{
-    seep_source_files_fini(&kept->files);
-    free(kept->is_main);
-}
 
 /* ---- where a name's statements are looked for -------------------------------------------- */
 
@@ -164,10 +54,10 @@ static bool is_module(const char *path, const char *module)
 }
 
 /* What is asked of a file for a name; false: nothing. */
-static bool ask(const struct seep_kept_at *kept, const struct seep_kept_name *name,
+static bool ask(const struct seep_job_sources *job, const struct seep_kept_name *name,
                 const struct seep_source_file *file, struct seep_stores_asked *asked)
 {
-    const char *path = seep_dictionary_text(&kept->m->dict, file->name);
+    const char *path = seep_dictionary_text(&job->m->dict, file->name);
 
     *asked = (struct seep_stores_asked){name->in, name->name, name->owner};
     if (name->in == SEEP_KEPT_IN_LOCAL)
@@ -175,7 +65,7 @@ static bool ask(const struct seep_kept_at *kept, const struct seep_kept_name *na
     if (name->in != SEEP_KEPT_IN_GLOBAL)
         return true;
     if (strcmp(name->module, "__main__") == 0 || strcmp(name->module, "__mp_main__") == 0)
-        return kept->is_main[file->name];
+        return job->is_main[file->name];
     if (!is_module(path, name->module))
         asked->in = SEEP_KEPT_IN_IMPORTED;
     return true;
@@ -215,7 +105,7 @@ static int look_into(struct search *q, const struct seep_source_file *file,
     struct seep_stores stores = {0};
     int rc = 0;
 
-    if (ask(q->kept, name, file, &asked))
+    if (ask(q->job, name, file, &asked))
         rc = seep_python_stores_find(&file->source, &asked, &stores);
     for (size_t i = 0; i < stores.n && q->n < MAX_CANDIDATES; i++) {
         struct candidate c = {.file = file, .store = stores.list[i]};
@@ -230,7 +120,7 @@ static int look_into(struct search *q, const struct seep_source_file *file,
 /* Looks for the statements of a name in all files. */
 static int look_for(struct search *q, const struct seep_kept_name *name, bool by_library)
 {
-    const struct seep_source_files *files = &q->kept->files;
+    const struct seep_source_files *files = &q->job->files;
     int rc = 0;
 
     q->n = 0;
@@ -296,35 +186,53 @@ static void choose(struct search *q, bool by_index)
         q->n = 0;
 }
 
+/* A list that was given to a function has a name there, too, and most often the same. */
+static int look_in_called(struct search *q, const struct seep_kept_name *name)
+{
+    struct seep_kept_name there = *name;
+
+    there.owner = there.file = "";
+    const int rc = look_for(q, &there, false);
+    size_t n = 0;
+    for (size_t i = 0; i < q->n; i++)
+        if (q->list[i].near != ELSEWHERE)
+            q->list[n++] = q->list[i];
+    q->n = n;
+    return rc;
+}
+
 /* From the innermost name on outwards, as far as it is a library's class that has it. */
 static int look_along(struct search *q, const json_t *path)
 {
     struct seep_kept_name names[SEEP_KEPT_MAX_NAMES];
     const size_t n = seep_kept_names(path, names);
     bool by_library = false;
+    int rc = 0;
 
-    for (size_t i = 0; i < n; i++) {
-        const int rc = look_for(q, &names[i], by_library);
+    for (size_t i = 0; i < n && !rc; i++) {
+        rc = look_for(q, &names[i], by_library);
+        if (!rc && !q->n && names[i].in == SEEP_KEPT_IN_LOCAL && names[i].fills)
+            rc = look_in_called(q, &names[i]);
         choose(q, names[i].by_index);
         if (rc || q->n || q->owner_is_users)
             return rc;
         by_library = true;
     }
     q->n = 0;
-    return 0;
+    return rc;
 }
 
 /* ---- the answer -------------------------------------------------------------------------- */
 
 static void take_frames(struct search *q, const uint32_t *sites, size_t n_sites)
 {
-    const struct seep_model *m = q->kept->m;
+    const struct seep_model *m = q->job->m;
 
     for (size_t i = 0; i < n_sites && i < MAX_STACKS; i++) {
         uint32_t stack = m->sites[sites[i]].stack;
         for (; stack && q->n_frames < MAX_FRAMES; stack = m->dict.stacks[stack].parent) {
             const struct seep_dict_frame *f = &m->dict.frames[m->dict.stacks[stack].frame];
-            if (f->kind == SEEP_FRAME_PYTHON && seep_source_files_find(&q->kept->files, f->source))
+            if (f->kind == SEEP_FRAME_PYTHON && seep_source_files_find(&q->job->files, f->source))
                 q->frames[q->n_frames++] = (struct frame_line){f->source, f->where};
         }
     }
@@ -335,7 +243,7 @@ static json_t *line_json(const struct search *q, const struct candidate *c)
 {
     const struct seep_python_source *s = &c->file->source;
     const struct seep_statement *st = &s->list[c->store.statement];
-    const char *file = seep_dictionary_text(&q->kept->m->dict, c->file->name);
+    const char *file = seep_dictionary_text(&q->job->m->dict, c->file->name);
     char name[MAX_NAME], *text = seep_python_statement_text(s, c->store.statement, MAX_TEXT);
     const char *dot;
     bool failed = false;
@@ -352,31 +260,31 @@ static json_t *line_json(const struct search *q, const struct candidate *c)
     return seep_json_whole(json, failed);
 }
 
-/* Whether a path is known that a good part of the memory goes by. What holds itself was put
- * nowhere.
- */
+/* The first path, where a good part of the memory goes by it, or with its holder. What holds itself
+ * was put nowhere. */
 static const json_t *path_of(const json_t *answer)
 {
     const json_t *path = json_array_get(json_object_get(answer, "paths"), 0);
-    const double bytes = json_number_value(json_object_get(answer, "bytes"));
-
     const char *root = json_string_value(json_object_get(json_object_get(path, "root"), "kind"));
+    const double all = json_number_value(json_object_get(answer, "bytes")),
+                 its = json_number_value(json_object_get(path, "bytes")),
+                 sole = json_number_value(json_object_get(path, "sole_bytes"));
 
     if (!root || strcmp(root, "cycle") == 0)
         return NULL;
-    return json_number_value(json_object_get(path, "bytes")) * LEAST_PART >= bytes ? path : NULL;
+    return (its > sole ? its : sole) * LEAST_PART >= all ? path : NULL;
 }
 
-json_t *seep_kept_at_json(struct seep_kept_at *kept, const json_t *answer, const uint32_t *sites,
+json_t *seep_kept_at_json(struct seep_job_sources *job, const json_t *answer, const uint32_t *sites,
                           size_t n_sites)
 {
     const json_t *path = path_of(answer);
-    struct search q = {.kept = kept};
+    struct search q = {.job = job};
     bool failed = false;
 
-    if (!path || !kept->may_look)
+    if (!path || !job->may_look)
         return json_null();
-    if (!kept->opened && open_files(kept))
+    if (seep_job_sources_open(job))
         return NULL;
     q.frames = calloc(MAX_FRAMES, sizeof *q.frames);
     if (!q.frames)

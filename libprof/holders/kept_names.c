@@ -88,6 +88,15 @@ static struct seep_kept_name attribute(const json_t *path, size_t i)
     return name;
 }
 
+/* Hooks on a tensor's gradient, which its C++ object has without a name. */
+static bool is_gradient_hooks(const json_t *before, const json_t *hop)
+{
+    const char *type = said(before, "type");
+
+    return is_kind(hop, "field") && strcmp(said(hop, "type"), "OrderedDict") == 0 &&
+           (strcmp(type, "Tensor") == 0 || strcmp(type, "Parameter") == 0);
+}
+
 /* The variable that the path begins at; a module's are attributes of it. */
 static struct seep_kept_name root_of(const json_t *path)
 {
@@ -110,7 +119,10 @@ size_t seep_kept_names(const json_t *path, struct seep_kept_name names[SEEP_KEPT
 
     for (size_t i = hops_to_holder(path); i-- > 0 && n < SEEP_KEPT_MAX_NAMES;) {
         const json_t *hop = json_array_get(hops, i);
-        if (is_kind(hop, "attribute") && *said(hop, "name"))
+        if (i && is_gradient_hooks(json_array_get(hops, i - 1), hop))
+            names[n++] = (struct seep_kept_name){
+                .in = SEEP_KEPT_IN_HOOKS, .name = "", .owner = "", .module = "", .file = ""};
+        else if (is_kind(hop, "attribute") && *said(hop, "name"))
             names[n++] = attribute(path, i);
         else if (is_kind(hop, "local") && *said(hop, "name"))
             names[n++] = (struct seep_kept_name){.in = SEEP_KEPT_IN_LOCAL,

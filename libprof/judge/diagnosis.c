@@ -271,7 +271,7 @@ int seep_diagnose(const struct seep_model *m, const struct seep_stack_lines *fra
     for (size_t i = 0; i < out->n && !rc; i++) {
         rc = seep_symbols_resolve(symbols, &out->list[i].frame, 1);
         if (!rc)
-            rc = seep_finding_set_words(m, frames->kinds, symbols, &out->list[i]);
+            rc = seep_finding_set_words(m, frames, symbols, &out->list[i]);
     }
     return rc;
 }

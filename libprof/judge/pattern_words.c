@@ -1,6 +1,7 @@
 #include "libprof/judge/pattern_words.h"
 
 #include "libprof/base/text.h"
+#include "libprof/code/function_kinds.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,46 @@ static const char *function_name(const struct seep_model *m,
         return *name ? name : "this line";
     }
     return symbol && symbol->function ? symbol->function : "this code";
+}
+
+/* "multiprocessing/connection.py": two parts of a path tell a library's files apart. */
+static const char *short_path(const char *path)
+{
+    const char *base = seep_text_base(path);
+
+    for (const char *at = base - (base > path); at > path; at--)
+        if (at[-1] == '/')
+            return at;
+    return path;
+}
+
+/* The file of a line that no frame of the user's leads to; NULL of another line. */
+static const char *library_of(const struct seep_model *m, const struct seep_stack_lines *frames,
+                              const struct seep_finding *f)
+{
+    const struct seep_dict_frame *frame = &m->dict.frames[f->frame];
+    const char *path = "";
+
+    if (!f->n_sites || frame->pseudo || frames->is_own[m->sites[f->sites[0]].stack])
+        return NULL;
+    if (frame->kind == SEEP_FRAME_PYTHON)
+        path = seep_dictionary_text(&m->dict, frame->source);
+    else if (frame->source)
+        path = seep_dictionary_text(&m->dict, m->dict.modules[frame->source].path);
+    return *path ? path : NULL;
+}
+
+/* Whose line it is: a function's of the user's; a library's with the name that the user knows. */
+static char *whose(const struct seep_model *m, const struct seep_stack_lines *frames,
+                   const struct seep_symbols *symbols, const struct seep_finding *f)
+{
+    const char *function = function_name(m, frames->kinds, symbols, f->frame);
+    const char *library = library_of(m, frames, f);
+
+    if (!library)
+        return strdup(function);
+    return seep_text_format("%s%s%s of %s, a library's", f->keeper ? f->keeper : "",
+                            f->keeper ? ", by " : "", function, short_path(library));
 }
 
 static bool any_runs(const struct seep_model *m)
@@ -81,13 +122,13 @@ static char *size_of(double bytes)
     return strdup(seep_text_size(bytes, text));
 }
 
-int seep_finding_set_words(const struct seep_model *m, const struct seep_function_kinds *kinds,
+int seep_finding_set_words(const struct seep_model *m, const struct seep_stack_lines *frames,
                            const struct seep_symbols *symbols, struct seep_finding *f)
 {
     const bool timed = m->step_source == SEEP_STEP_TIME;
     const struct seep_pattern_row *row = seep_pattern_row(f->pattern);
     struct filling words[] = {
-        {"who", strdup(function_name(m, kinds, symbols, f->frame))},
+        {"who", whose(m, frames, symbols, f)},
         {"size", size_of((double)f->live_bytes)},
         {"each", size_of(f->growth.value)},
         {"saving", size_of((double)f->saving_bytes)},

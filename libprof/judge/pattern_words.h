@@ -2,12 +2,14 @@
 #ifndef SEEP_LIBPROF_JUDGE_PATTERN_WORDS_H
 #define SEEP_LIBPROF_JUDGE_PATTERN_WORDS_H
 
-#include "libprof/code/function_kinds.h"
+#include "libprof/code/stack_lines.h"
+#include "libprof/code/symbols.h"
 #include "libprof/judge/finding.h"
 
-/* Sets title and advice, once the rest of the finding is known. Returns 0 or -SEEP_ENOMEM. */
+/* Sets title and advice, once the rest of the finding is known. A line of a library's is called
+ * one, after what keeps its memory, where that was seen. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_finding_set_words(const struct seep_model *m,
-                                           const struct seep_function_kinds *kinds,
+                                           const struct seep_stack_lines *frames,
                                            const struct seep_symbols *symbols,
                                            struct seep_finding *finding);
 

@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-struct seep_kept_at;
+struct seep_job_sources;
 struct seep_space_growths;
 
 struct seep_report_pieces {
@@ -23,10 +23,10 @@ struct seep_report_pieces {
 
     /* Scratch of seep_report_json(). */
     struct seep_space_growths *growths;
-    struct seep_kept_at *kept_at; /* the sources of the job, opened where needed */
-    json_t **frame_json;          /* [n_frames] arrays of what a frame prints as */
-    bool *shown;                  /* [n_sites] those listed */
-    size_t n_left_out;            /* large enough to be listed, but too many */
+    struct seep_job_sources *sources; /* the sources of the job, opened where needed */
+    json_t **frame_json;              /* [n_frames] arrays of what a frame prints as */
+    bool *shown;                      /* [n_sites] those listed */
+    size_t n_left_out;                /* large enough to be listed, but too many */
 };
 
 #endif

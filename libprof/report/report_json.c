@@ -1,6 +1,6 @@
 #include "libprof/report/report_json.h"
 
-#include "libprof/holders/kept_at.h"
+#include "libprof/holders/job_sources.h"
 #include "libprof/measure/memory_limit.h"
 #include "libprof/report/report_pieces.h"
 
@@ -128,11 +128,11 @@ int seep_report_json(struct seep_report_pieces *pieces, json_t **report)
     const struct seep_model *m = pieces->m;
     uint32_t *chosen = calloc(m->n_sites + 1, sizeof *chosen);
     struct seep_space_growths growths;
-    struct seep_kept_at kept_at;
+    struct seep_job_sources sources;
     size_t n = 0;
 
-    seep_kept_at_init(&kept_at, m, pieces->frames, pieces->may_look);
-    pieces->kept_at = &kept_at;
+    seep_job_sources_init(&sources, m, pieces->frames, pieces->may_look);
+    pieces->sources = &sources;
     pieces->shown = calloc(m->n_sites + 1, sizeof *pieces->shown);
     pieces->frame_json = calloc(m->dict.n_frames, sizeof(json_t *));
     bool failed = seep_space_growths_measure(m, &pieces->findings->span, &growths) || !chosen ||
@@ -159,9 +159,9 @@ int seep_report_json(struct seep_report_pieces *pieces, json_t **report)
         seep_json_set(json, "coverage", seep_json_coverage(pieces), &failed);
     }
     seep_space_growths_fini(&growths);
-    seep_kept_at_fini(&kept_at);
+    seep_job_sources_fini(&sources);
     pieces->growths = NULL;
-    pieces->kept_at = NULL;
+    pieces->sources = NULL;
     free(chosen);
     free_scratch(pieces);
     if (!json || failed) {

@@ -204,7 +204,7 @@ static json_t *kept_at_json(const struct seep_report_pieces *pieces, const struc
                                                              pieces->frames, f->space, f->frame)
                                       : NULL;
 
-    return seep_kept_at_json(pieces->kept_at, answer, f->sites, f->n_sites);
+    return seep_kept_at_json(pieces->sources, answer, f->sites, f->n_sites);
 }
 
 static json_t *finding_json(const struct seep_report_pieces *pieces, const struct seep_finding *f,

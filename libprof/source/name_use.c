@@ -166,9 +166,11 @@ bool seep_in_copies(const struct seep_in_statement *in)
 {
     static const char *const words[] = {"clone", "copy", "deepcopy"};
 
-    for (size_t i = in->first; i < in->to; i++)
-        if (READS_ONE_OF(in, i, words) && seep_in_reads(in, i + 1, "("))
+    for (size_t i = in->first; i < in->to; i++) {
+        const bool number = seep_in_reads(in, i, "item") && !token_of(in, i)->depth;
+        if ((number || READS_ONE_OF(in, i, words)) && seep_in_reads(in, i + 1, "("))
             return true;
+    }
     return false;
 }
 

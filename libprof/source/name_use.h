@@ -35,7 +35,7 @@ bool seep_in_names(const struct seep_in_statement *in, size_t i, const char *nam
 /* Whether the statement assigns the plain name at `i`, so that it is its function's own. */
 bool seep_in_binds(const struct seep_in_statement *in, size_t i);
 
-/* Whether the statement copies something: x.clone(), copy.deepcopy(x). */
+/* Whether the statement copies something: x.clone(), copy.deepcopy(x), or assigns x.item(). */
 bool seep_in_copies(const struct seep_in_statement *in);
 
 /* What the statement does with the name at token `i`. */

@@ -73,8 +73,17 @@ def unclear_block(i):
     return bytearray(40005 + i)
 
 
+def passed_block(i):
+    return bytearray(40006 + i)
+
+
+def work(passed, i):
+    block = passed_block(i)
+    passed.append(block)  # PASSED
+
+
 def main():
-    kept, local, either = store.Store(), [], []
+    kept, local, either, passed = store.Store(), [], [], []
     unclear = vars(kept).setdefault("un" + "clear", [])
     another = store.Another()
     for i in range(60):
@@ -86,6 +95,7 @@ def main():
         else:
             either.insert(0, either_block(i))  # OR
         getattr(kept, "un" + "clear").append(unclear_block(i))
+        work(passed, i)
         store.make_once(i)
         seep.step()
         if i == 50:
@@ -93,6 +103,30 @@ def main():
 
 
 main()
+'''
+
+
+POOL = '''import seep
+from concurrent.futures import ProcessPoolExecutor
+
+
+def features(i):
+    return bytes(100000 + i)
+
+
+def main():
+    kept = []
+    with ProcessPoolExecutor(1) as pool:
+        for i in range(60):
+            kept.append(pool.submit(features, i))  # SUBMIT
+            kept[-1].result()
+            seep.step()
+            if i == 50:
+                seep.holders()
+
+
+if __name__ == "__main__":
+    main()
 '''
 
 
@@ -127,6 +161,7 @@ class KeptAt(SeepCase):
         self.assertEqual(kept["local_block"], [self.line("job.py", "LOCAL")])
         self.assertEqual(kept["make_once"], [self.line("store.py", "CACHED")])
         self.assertEqual(kept["either_block"], [self.line("job.py", "EITHER"), self.line("job.py", "OR")])
+        self.assertEqual(kept["passed_block"], [self.line("job.py", "PASSED")])
         self.assertIsNone(kept["unclear_block"])
 
     def test_each_form_names_both_lines(self):
@@ -146,6 +181,15 @@ class KeptAt(SeepCase):
                     place["physicalLocation"].get("region", {}).get("startLine")): place["message"]["text"]
                    for place in related}
         self.assertEqual(regions[tuple(self.line("store.py", "ATTRIBUTE"))], "kept here: self.kept.append(block)")
+
+    def test_what_a_librarys_thread_receives_is_kept_by_the_users_line(self):
+        self.write("job.py", POOL)
+        report = json.loads(self.seep("report", self.record(), "--format", "json").stdout)
+        received = [f for f in report["findings"] if (f["frame"]["file"] or "").endswith("connection.py")]
+        self.assertEqual([[k["line"] for k in f["kept_at"]] for f in received[:1]],
+                         [[self.line("job.py", "SUBMIT")[1]]], report["findings"])
+        self.assertRegex(received[0]["title"], r"^main\.kept, by \w+ of multiprocessing/connection\.py, a library's: ")
+        self.assertEqual(received[0]["role"], "library")
 
     def test_a_file_that_is_no_longer_what_ran_is_not_believed(self):
         folder = self.record()

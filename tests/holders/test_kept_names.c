@@ -46,6 +46,9 @@ static const struct {
     {PATH(LOCAL("net", "main"), HOP(2),
           SELF("Linear") ", " ATTRIBUTE("_forward_hooks", "OrderedDict") ", " INDEX("function")),
      "4 _forward_hooks Linear*;0 net main;"},
+    {PATH(LOCAL("w", "main"), HOP(2),
+          SELF("Parameter") ", {'kind': 'field', 'type': 'OrderedDict'}, " INDEX("function")),
+     "4  ;0 w main;"},
     {PATH("{'kind': 'stack'}", "null", NATIVE), ""},
     /* a report that was not made by seep */
     {"{}", ""},

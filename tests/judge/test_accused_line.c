@@ -104,6 +104,23 @@ TEST(what_is_made_around_the_items_is_not_counted, .to = N(beside))
     ck_assert_uint_eq(json_array_size(json_object_get(f, "sites")), beside[_i].sites);
 }
 
+/* A thread of a library's own that receives what other processes made; and a user who calls it. */
+TEST(a_line_of_a_librarys_is_called_one, .to = 2)
+{
+    static const char *const begins[] = {"recv of multiprocessing/connection.py, a library's: ",
+                                         "main: "};
+    struct ramp r = {FIRST, UINT32_MAX, 4, UINT32_MAX};
+
+    builder_level(&b,
+                  below(_i ? main_stack : 0, "/usr/lib/python3.11/multiprocessing/connection.py",
+                        "recv", 250),
+                  0, 8192, LAST, ramp, &r);
+    const json_t *f = json_array_get(findings(), 0);
+    ck_assert_msg(strncmp(text(f, "title"), begins[_i], strlen(begins[_i])) == 0, "%s",
+                  text(f, "title"));
+    ck_assert_str_eq(text(f, "role"), _i ? "other" : "library");
+}
+
 static uint64_t falling(uint32_t period, void *arg)
 {
     (void)arg;

@@ -28,6 +28,8 @@ static const struct row rows[] = {
     {"def f():\n t = 0\n t += loss\n t += 1\n n = t\n", LOCAL, "t", "f", "3+ "},
     {"def f():\n t = 0\n t = t + loss\n", LOCAL, "t", "f", "3+ "},
     {"def f():\n t = torch.zeros(0)\n t = torch.cat([t,\n    x])\n", LOCAL, "t", "f", "2= 3+ "},
+    {"def f():\n t = t + x.item()\n t = t + x\n t = g(x.item()) + t\n", LOCAL, "t", "f",
+     "2+c 3+ 4+ "},
     {"def f():\n s = sorted(s)[:9]\n", LOCAL, "s", "f", "2= "},
     {"def f():\n h = []\n heapq.heappush(h, x)\n heapq.heappushpop(h, x.clone())\n", LOCAL, "h",
      "f", "3+ 4[c "},

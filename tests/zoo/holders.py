@@ -4,7 +4,10 @@
 one of which must stand in what is printed (none: nobody's name is); `source`, a piece of the line that proves it. An
 empty `state`: nothing is kept from one step to the next, so no answer is owed; an answer must not be wrong. What is
 `may_be_missed`: workers that live for a second may have no turn, but what is said of them must be right. What is
-held may be called shared with variables of functions that run: while few are kept, those of the step weigh much."""
+held may be called shared with variables of functions that run: while few are kept, those of the step weigh much.
+
+`kept` is the statement that puts it there; "": the source does not say it clearly, so nothing may be
+said. A table without it is not asked. What is said must be right, and it is owed where the answer has a path."""
 import json
 
 NOBODY = ("lost", "cycle")
@@ -40,6 +43,16 @@ def right(holders, truth):
     if not holders or not is_state(holders, truth["state"]):
         return False
     return not truth.get("named") or any(name in text for name in truth["named"] for text in printed(holders))
+
+
+def kept(finding, truth):
+    """Whether what is said of the statement that keeps it is what the table says."""
+    if "kept" not in truth:
+        return True
+    said = [k["text"] for k in finding.get("kept_at") or []]
+    if not said:
+        return not truth["kept"] or not (finding.get("holders") or {}).get("paths")
+    return said == [truth["kept"]]
 
 
 def accused(report, folder):

@@ -34,6 +34,7 @@ class Tables(unittest.TestCase):
                 self.assertIn("fixed", table, name)
                 source = (zoo.ZOO / (name + ".py")).read_text()
                 self.assertEqual(source.count(table["leaky"]["holder"]["source"]), 1, name)
+                self.assertIn(table["leaky"]["holder"].get("kept", ""), source, name)
             else:
                 self.assertIn("healthy", table, name)
 

@@ -124,7 +124,8 @@ def judge(name, table, variant, report, folder):
     line = (hit["frame"] or {}).get("line") in marked_lines(name)
     pattern = hit["pattern"] in table["patterns"]
     close = off is None or abs(off) <= TOLERANCE
-    holder = holders.right(hit.get("holders"), table["leaky"]["holder"])
+    truth = table["leaky"]["holder"]
+    holder = holders.right(hit.get("holders"), truth) and holders.kept(hit, truth)
     return {**result, "found": True, "line": line, "pattern": pattern, "off": off, "close": close, "holder": holder,
             "hit": brief(hit), "held": holders.brief(hit.get("holders")), "ok": line and pattern and close and holder}
 
