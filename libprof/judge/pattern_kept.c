@@ -1,12 +1,12 @@
-/* Memory that is kept for good, and does not grow without an end: loaded up front, gathered until
- * every item was seen, or held once for each worker. */
+/* Memory that is kept for good, and does not grow without an end: loaded up front, or gathered
+ * until every item was seen. */
 #include "libprof/base/text.h"
 #include "libprof/judge/pattern_order.h"
 #include "libprof/measure/thresholds.h"
-#include "libprof/signs/prospect.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Whether a site's blocks look like items of one kind: of the data's side, whatever their sizes; of
  * others, if they have one size. Only a detail record knows sizes one by one; where the blocks came
@@ -23,14 +23,6 @@ static bool is_of_items(const struct seep_case *c, const struct seep_model_site 
                fabs((double)t->allocated_bytes / (double)t->allocations - (double)e->max_bytes) <=
                    (double)e->max_bytes / SEEP_T_ITEM_SPREAD;
     return t->allocated_bytes % t->allocations == 0;
-}
-
-/* What a loader's worker has made of several items, and moved to shared memory. It is the trainer's
- * from then on, and the worker has no use for it. */
-static bool is_sent_by_worker(const struct seep_case *c)
-{
-    return seep_case_space(c)->class == SEEP_CLASS_SHM && c->part == SEEP_PART_LOADER &&
-           seep_dictionary_in_worker_loop(&c->m->dict, c->m->sites[c->sites[0]].stack);
 }
 
 /* ---- eager-retention: everything is loaded before the first step, and stays ----------------- */
@@ -257,53 +249,11 @@ static double confidence(const struct seep_case *c)
            (c->signs->is_data ? SEEP_T_SURE_DATA_MORE : 0);
 }
 
-/* Batches that wait to be fetched are as many from the first steps on. Workers that share the items
- * anew in each epoch come across their last ones after several. */
-static bool is_gathered_beyond_prefetch(const struct seep_case *c)
-{
-    const struct seep_growth *g = &c->signs->growth;
-    const bool filled = !g->growing && g->plateau_gradual &&
-                        g->plateau_rise >= SEEP_T_CACHE_BYTES && c->span->epoch_passed &&
-                        g->plateau >= (1 - SEEP_T_PLATEAU_OFF) * c->span->epoch_steps;
-
-    return (g->growing && seep_prospect_is_open(c->signs->prospect) && c->signs->enough_steps) ||
-           c->signs->fading.fades || filled;
-}
-
-/* Whatever it is that has it in the worker, the line has written into it. No second pass needs to
- * be seen for that: workers may live for one. */
-static bool judge_sent_and_kept(const struct seep_case *c, struct seep_finding *f)
-{
-    char each[SEEP_SIZE_TEXT];
-
-    if (!is_sent_by_worker(c) || !is_gathered_beyond_prefetch(c))
-        return false;
-    seep_case_keep_retaining(c, f);
-    if (f->count < SEEP_T_ITEMS || f->live_bytes < SEEP_T_CACHE_BYTES)
-        return false;
-    const struct turnover t = turnover_of(c, f);
-    seep_finding_verdict(f, SEEP_PATTERN_ALIASED_CACHE, SEEP_RETENTION,
-                         turns(&t) >= SEEP_T_ALIASED_TURNS ? SEEP_T_SURE_NO_OTHER
-                                                           : SEEP_T_SURE_INFERRED);
-    if (c->signs->growth.growing)
-        seep_case_note_growth(c, f);
-    else if (c->signs->growth.plateau)
-        note_plateau(c, f);
-    f->saving_bytes = f->live_bytes;
-    seep_finding_note(
-        f,
-        "%llu blocks of about %s, made by loader workers and sent to the trainer, are "
-        "kept by the workers all the same",
-        (unsigned long long)f->count,
-        seep_text_size((double)f->live_bytes / (double)f->count, each));
-    return true;
-}
-
 bool seep_is_aliased_cache(const struct seep_case *c, struct seep_finding *f)
 {
     struct turnover t;
 
-    if (!ends_by_itself(c) && judge_sent_and_kept(c, f))
+    if (!ends_by_itself(c) && seep_case_judge_sent_and_kept(c, f))
         return true;
     seep_finding_blank(f);
     if (ends_by_itself(c) || !has_cache_plateau(c) || !follows_passes(c) || !ends_with_epoch(c) ||
@@ -328,11 +278,36 @@ static bool is_worth_accusing(const struct seep_case *c, const struct seep_findi
             (own && f->live_bytes * SEEP_T_EAGER_SHARE >= c->space_peak));
 }
 
+/* itertools.cycle keeps what it is given until its first pass ends, however long that is. */
+static bool judge_cycled(const struct seep_case *c, struct seep_finding *f)
+{
+    const struct seep_kept_by *k = &c->signs->kept_by;
+
+    if (!c->signs->growth.growing || !c->signs->enough_steps || !strstr(k->text, "(cycle)"))
+        return false;
+    seep_case_keep_retaining(c, f);
+    if (f->count < SEEP_T_ITEMS || f->live_bytes < SEEP_T_CACHE_BYTES)
+        return false;
+    const bool large =
+        f->live_bytes >= SEEP_T_LARGE_BYTES || f->live_bytes * SEEP_T_EAGER_SHARE >= c->space_peak;
+    seep_finding_verdict(f, SEEP_PATTERN_FIRST_TOUCH_CACHE, large ? SEEP_RETENTION : SEEP_INFO,
+                         SEEP_T_SURE_EVERY_SIGN);
+    f->saving_bytes = f->live_bytes;
+    seep_case_note_growth(c, f);
+    seep_finding_note(f,
+                      "kept by %s, which keeps all of its first pass: %llu when it was looked at",
+                      k->text, (unsigned long long)k->length);
+    return true;
+}
+
 bool seep_is_first_touch_cache(const struct seep_case *c, struct seep_finding *f)
 {
     const bool plateau = has_cache_plateau(c);
     struct turnover t;
 
+    if (judge_cycled(c, f))
+        return true;
+    seep_finding_blank(f);
     if (ends_by_itself(c) || !gathers(c, f, &t) || turns(&t) > SEEP_T_CACHE_TURNS_MOST ||
         turns(&t) < SEEP_T_CACHE_TURNS_LEAST)
         return false;
@@ -433,63 +408,4 @@ bool seep_is_legitimate_growth(const struct seep_case *c, struct seep_finding *f
             return true;
     }
     return false;
-}
-
-/* ---- worker-multiplication: what one worker holds, every worker holds ----------------------- */
-
-/* Workers of one epoch live together, those of the next take their place. */
-static uint32_t at_a_time(const struct seep_case *c, const struct seep_worker_signs *w)
-{
-    const struct seep_level *level = &c->signs->growth.level;
-    int64_t most = 0;
-
-    for (size_t i = 0; i < level->n; i++) {
-        if (level->points[i].bytes > most)
-            most = level->points[i].bytes;
-    }
-    double each = (double)w->sum_bytes / w->n;
-    double n = floor((double)most / each + 0.5);
-    return n < 1 ? 1 : n > w->n ? w->n : (uint32_t)n;
-}
-
-static void keep_held_sites(const struct seep_case *c, struct seep_finding *f)
-{
-    struct seep_held main = {0};
-
-    for (size_t i = 0; i < c->n_sites; i++) {
-        if (c->signs->sites[i].kept.bytes > main.bytes)
-            main = c->signs->sites[i].kept;
-    }
-    for (size_t i = 0; i < c->n_sites; i++) {
-        const struct seep_held its = c->signs->sites[i].kept;
-        if (seep_case_is_alike(its, main))
-            seep_finding_keep(f, c->sites[i], its.bytes, its.blocks);
-    }
-}
-
-bool seep_is_worker_multiplication(const struct seep_case *c, struct seep_finding *f)
-{
-    const struct seep_worker_signs *w = &c->signs->workers;
-    char size[SEEP_SIZE_TEXT], each[SEEP_SIZE_TEXT];
-
-    if (w->n < SEEP_T_WORKERS || w->each_bytes < SEEP_T_PEAK_BYTES ||
-        w->others_bytes > w->each_bytes || (c->signs->growth.growing && !c->signs->fading.fades) ||
-        is_sent_by_worker(c))
-        return false;
-    uint32_t together = at_a_time(c, w);
-    uint64_t mean = w->sum_bytes / w->n, total = mean * together;
-    if (together < SEEP_T_WORKERS ||
-        (total * SEEP_T_WORKER_SHARE < c->space_peak && total < SEEP_T_LARGE_BYTES))
-        return false;
-    keep_held_sites(c, f);
-    f->live_bytes = total;
-    f->count = w->sum_blocks / w->n * together;
-    f->saving_bytes = total - mean;
-    seep_finding_verdict(f, SEEP_PATTERN_WORKER_MULTIPLICATION, SEEP_RETENTION,
-                         SEEP_T_SURE_NO_OTHER);
-    seep_finding_note(f, "%u loader workers at a time hold %s each, of their own: %s together",
-                      together, seep_text_size((double)mean, each),
-                      seep_text_size((double)total, size));
-    seep_finding_note(f, "%u worker processes in the whole run did so", w->n);
-    return f->n_sites > 0;
 }

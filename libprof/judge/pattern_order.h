@@ -47,6 +47,10 @@ void seep_case_keep_retaining(const struct seep_case *c, struct seep_finding *f)
 /* Frees of a site whose blocks never outlived the step after their own. */
 uint64_t seep_case_short_frees(const struct seep_case *c, const struct seep_model_site *site);
 
+/* The part of aliased-cache that workers show: tensors that their collate function has made, and
+ * that were sent to the trainer, are kept. Fills the finding as a predicate does. */
+bool seep_case_judge_sent_and_kept(const struct seep_case *c, struct seep_finding *f);
+
 /* Takes over the slope, and says it. */
 void seep_case_note_growth(const struct seep_case *c, struct seep_finding *f);
 

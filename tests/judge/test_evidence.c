@@ -113,6 +113,18 @@ TEST(a_deque_that_is_not_full_yet_is_no_leak)
     is_judged("legitimate-growth", "info", "at most 2000");
 }
 
+/* It ends with the first pass over what it repeats, which only looks like growth until then. */
+TEST(what_itertools_cycle_has_seen_is_kept_for_good_but_not_endless)
+{
+    json_t *path = held_by("list", 4 * 140);
+
+    json_object_set_new(path, "text",
+                        json_string("local 'batches' of main() (cycle) → (list)[560][0] (Tensor)"));
+    is_judged("first-touch-cache", "retention", "all of its first pass");
+    ck_assert_ptr_nonnull(strstr(
+        text(json_array_get(json_object_get(report, "findings"), 0), "advice"), "itertools.cycle"));
+}
+
 /* 8,192 bytes an entry: 16 TiB. */
 TEST(a_bound_beyond_all_memory_is_none)
 {

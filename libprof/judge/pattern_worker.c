@@ -1,0 +1,114 @@
+/* What loader workers keep, each for itself: what every one of them has, and what has been sent. */
+#include "libprof/base/text.h"
+#include "libprof/judge/pattern_order.h"
+#include "libprof/measure/thresholds.h"
+#include "libprof/signs/prospect.h"
+
+#include <math.h>
+
+/* ---- aliased-cache: collate writes into what lives on ---------------------------------------- */
+
+/* What a loader's worker has made of several items, and moved to shared memory. It is the trainer's
+ * from then on, and the worker has no use for it. */
+static bool is_sent_by_worker(const struct seep_case *c)
+{
+    return seep_case_space(c)->class == SEEP_CLASS_SHM && c->part == SEEP_PART_LOADER &&
+           seep_dictionary_in_worker_loop(&c->m->dict, c->m->sites[c->sites[0]].stack);
+}
+
+/* Batches that wait to be fetched are as many from the first steps on. Workers that share the items
+ * anew in each epoch come across their last ones after several. */
+static bool is_gathered_beyond_prefetch(const struct seep_case *c)
+{
+    const struct seep_growth *g = &c->signs->growth;
+    const bool filled = !g->growing && g->plateau_gradual &&
+                        g->plateau_rise >= SEEP_T_CACHE_BYTES && c->span->epoch_passed &&
+                        g->plateau >= (1 - SEEP_T_PLATEAU_OFF) * c->span->epoch_steps;
+
+    return (g->growing && seep_prospect_is_open(c->signs->prospect) && c->signs->enough_steps) ||
+           c->signs->fading.fades || filled;
+}
+
+/* Whatever it is that has it in the worker, the line has written into it. No second pass needs to
+ * be seen for that: workers may live for one. */
+bool seep_case_judge_sent_and_kept(const struct seep_case *c, struct seep_finding *f)
+{
+    char each[SEEP_SIZE_TEXT];
+
+    if (!is_sent_by_worker(c) || !is_gathered_beyond_prefetch(c))
+        return false;
+    seep_case_keep_retaining(c, f);
+    if (f->count < SEEP_T_ITEMS || f->live_bytes < SEEP_T_CACHE_BYTES)
+        return false;
+    seep_finding_verdict(f, SEEP_PATTERN_ALIASED_CACHE, SEEP_RETENTION, SEEP_T_SURE_NO_OTHER);
+    if (c->signs->growth.growing)
+        seep_case_note_growth(c, f);
+    f->plateau_step = c->signs->growth.growing ? 0 : c->signs->growth.plateau;
+    f->saving_bytes = f->live_bytes;
+    seep_finding_note(
+        f,
+        "%llu blocks of about %s, made by loader workers and sent to the trainer, are "
+        "kept by the workers all the same",
+        (unsigned long long)f->count,
+        seep_text_size((double)f->live_bytes / (double)f->count, each));
+    return true;
+}
+
+/* ---- worker-multiplication: what one worker holds, every worker holds ----------------------- */
+
+/* Workers of one epoch live together, those of the next take their place. */
+static uint32_t at_a_time(const struct seep_case *c, const struct seep_worker_signs *w)
+{
+    const struct seep_level *level = &c->signs->growth.level;
+    int64_t most = 0;
+
+    for (size_t i = 0; i < level->n; i++) {
+        if (level->points[i].bytes > most)
+            most = level->points[i].bytes;
+    }
+    double each = (double)w->sum_bytes / w->n;
+    double n = floor((double)most / each + 0.5);
+    return n < 1 ? 1 : n > w->n ? w->n : (uint32_t)n;
+}
+
+static void keep_held_sites(const struct seep_case *c, struct seep_finding *f)
+{
+    struct seep_held main = {0};
+
+    for (size_t i = 0; i < c->n_sites; i++) {
+        if (c->signs->sites[i].kept.bytes > main.bytes)
+            main = c->signs->sites[i].kept;
+    }
+    for (size_t i = 0; i < c->n_sites; i++) {
+        const struct seep_held its = c->signs->sites[i].kept;
+        if (seep_case_is_alike(its, main))
+            seep_finding_keep(f, c->sites[i], its.bytes, its.blocks);
+    }
+}
+
+bool seep_is_worker_multiplication(const struct seep_case *c, struct seep_finding *f)
+{
+    const struct seep_worker_signs *w = &c->signs->workers;
+    char size[SEEP_SIZE_TEXT], each[SEEP_SIZE_TEXT];
+
+    if (w->n < SEEP_T_WORKERS || w->each_bytes < SEEP_T_PEAK_BYTES ||
+        w->others_bytes > w->each_bytes || (c->signs->growth.growing && !c->signs->fading.fades) ||
+        is_sent_by_worker(c))
+        return false;
+    uint32_t together = at_a_time(c, w);
+    uint64_t mean = w->sum_bytes / w->n, total = mean * together;
+    if (together < SEEP_T_WORKERS ||
+        (total * SEEP_T_WORKER_SHARE < c->space_peak && total < SEEP_T_LARGE_BYTES))
+        return false;
+    keep_held_sites(c, f);
+    f->live_bytes = total;
+    f->count = w->sum_blocks / w->n * together;
+    f->saving_bytes = total - mean;
+    seep_finding_verdict(f, SEEP_PATTERN_WORKER_MULTIPLICATION, SEEP_RETENTION,
+                         SEEP_T_SURE_NO_OTHER);
+    seep_finding_note(f, "%u loader workers at a time hold %s each, of their own: %s together",
+                      together, seep_text_size((double)mean, each),
+                      seep_text_size((double)total, size));
+    seep_finding_note(f, "%u worker processes in the whole run did so", w->n);
+    return f->n_sites > 0;
+}
