@@ -18,7 +18,7 @@ static double confidence_in(const struct seep_signs *signs)
     const enum seep_prospect p = signs->prospect;
 
     return p >= SEEP_ENDLESS_BY_PASS     ? SEEP_T_SURE_EVERY_SIGN
-           : p == SEEP_ENDLESS_BY_HOLDER ? SEEP_T_SURE_NO_OTHER
+           : p >= SEEP_ENDLESS_BY_HOLDER ? SEEP_T_SURE_NO_OTHER
            : signs->timed                ? SEEP_T_SURE_SO_FAR
                                          : SEEP_T_SURE_INDIRECT;
 }

@@ -135,10 +135,25 @@ static struct turnover turnover_of(const struct seep_case *c, const struct seep_
     return t;
 }
 
+/* The last step of the first pass, or of the one with which it began. */
+static int32_t pass_end(const struct seep_case *c)
+{
+    const struct seep_growth *g = &c->signs->growth;
+
+    return g->began_late && g->began_end ? g->began_end : c->span->epoch_steps;
+}
+
+/* Passes over the data are known, as a loader tells of them; of laps that is not sure, unless what
+ * fills is the data's. */
+static bool follows_passes(const struct seep_case *c)
+{
+    return c->span->epoch_passed && (!c->span->by_laps || c->signs->is_data);
+}
+
 static bool has_cache_plateau(const struct seep_case *c)
 {
     const struct seep_growth *g = &c->signs->growth;
-    int32_t epoch = c->span->epoch_steps;
+    const int32_t epoch = c->span->epoch_steps;
 
     if (g->growing || g->by_process || !g->plateau_gradual || g->plateau < SEEP_T_ITEMS)
         return false;
@@ -146,14 +161,15 @@ static bool has_cache_plateau(const struct seep_case *c)
         g->plateau_rise * SEEP_T_PLATEAU_SHARE < (double)c->space_peak)
         return false;
     /* Ends with the first pass over the data, where that is known. */
-    return !c->span->epoch_passed || abs((int)(g->plateau - epoch)) <= epoch * SEEP_T_PLATEAU_OFF;
+    return !c->span->epoch_passed || c->span->by_laps ||
+           abs((int)(g->plateau - pass_end(c))) <= epoch * SEEP_T_PLATEAU_OFF;
 }
 
 /* A bounded cache is full when it is full, one that has become part of the dataset when the dataset
  * was seen once; a step or two are the warm-up's. */
 static bool ends_with_epoch(const struct seep_case *c)
 {
-    double off = abs((int)(c->signs->growth.plateau - c->span->epoch_steps));
+    double off = abs((int)(c->signs->growth.plateau - pass_end(c)));
 
     return off <= SEEP_T_ALIASED_OFF_EPOCH * c->span->epoch_steps +
                       SEEP_T_ALIASED_OFF_STEPS * c->span->last + 2;
@@ -167,7 +183,9 @@ static void note_plateau(const struct seep_case *c, struct seep_finding *f)
     seep_finding_note(f, "grew by %s until step %d, and has kept that since",
                       seep_text_size(c->signs->growth.plateau_rise, size),
                       (int)c->signs->growth.plateau);
-    if (c->span->epoch_passed)
+    if (c->span->epoch_passed && c->signs->growth.began_late)
+        seep_finding_note(f, "the epoch with which it began ended with step %d", (int)pass_end(c));
+    else if (c->span->epoch_passed)
         seep_finding_note(f, "the first epoch ended with step %d", (int)c->span->epoch_steps);
 }
 
@@ -233,8 +251,8 @@ bool seep_is_aliased_cache(const struct seep_case *c, struct seep_finding *f)
 {
     struct turnover t;
 
-    if (ends_by_itself(c) || !has_cache_plateau(c) || !c->span->epoch_passed ||
-        !ends_with_epoch(c) || !gathers(c, f, &t) || turns(&t) < SEEP_T_ALIASED_TURNS)
+    if (ends_by_itself(c) || !has_cache_plateau(c) || !follows_passes(c) || !ends_with_epoch(c) ||
+        !gathers(c, f, &t) || turns(&t) < SEEP_T_ALIASED_TURNS)
         return false;
     seep_finding_verdict(f, SEEP_PATTERN_ALIASED_CACHE, SEEP_RETENTION, confidence(c));
     f->saving_bytes = f->live_bytes;
@@ -250,7 +268,7 @@ static bool is_worth_accusing(const struct seep_case *c, const struct seep_findi
     const bool own = c->frames->is_own[c->m->sites[f->sites[0]].stack];
     const bool scarce = !seep_case_space(c)->host_like;
 
-    return (c->signs->is_data || c->span->epoch_passed || scarce) &&
+    return (c->signs->is_data || follows_passes(c) || scarce) &&
            (f->live_bytes >= SEEP_T_LARGE_BYTES ||
             (own && f->live_bytes * SEEP_T_EAGER_SHARE >= c->space_peak));
 }

@@ -101,7 +101,7 @@ static bool measure_lane(const struct seep_level *level, int32_t from, int32_t t
     return true;
 }
 
-static void find_plateau(struct seep_growth *g, int32_t to)
+static void find_plateau(struct seep_growth *g, int32_t from, int32_t to)
 {
     double y[SEEP_STATISTICS_MAX];
     struct seep_shape shape, way;
@@ -118,12 +118,36 @@ static void find_plateau(struct seep_growth *g, int32_t to)
         return;
     g->plateau = (int32_t)((int64_t)to * (int64_t)shape.plateau_at / (int64_t)(n - 1));
     g->plateau_rise = shape.rise;
-    n = points_for(0, g->plateau);
+    if (g->plateau <= from)
+        return;
+    n = points_for(from, g->plateau);
     if (n < 2 * SEEP_STATISTICS_MIN)
         return;
-    seep_level_sample(&g->level, 0, g->plateau, n, y);
+    seep_level_sample(&g->level, from, g->plateau, n, y);
     g->plateau_gradual =
         !seep_shape_describe(y, n, &way) && way.rising >= way.windows * GRADUAL_WINDOWS;
+}
+
+/* What begins with a later epoch (a cache that a flag turns on, say) has its own first pass. */
+static void find_beginning(const struct seep_model *m, const struct seep_span *span,
+                           struct seep_growth *g)
+{
+    const int64_t start = seep_level_at(&g->level, 1).bytes;
+    const int64_t range = seep_level_at(&g->level, span->last).bytes - start;
+    size_t epoch = 0;
+
+    for (size_t i = 0; i < g->level.n && range > 0; i++) {
+        const struct seep_level_point *p = &g->level.points[i];
+        if (p->step > 1 && (double)(p->bytes - start) > SEEP_T_BEGUN * (double)range) {
+            g->began = p->step;
+            break;
+        }
+    }
+    while (epoch + 1 < m->n_epoch_starts && m->epoch_starts[epoch + 1] <= g->began)
+        epoch++;
+    g->began_late = epoch > 0;
+    if (epoch + 1 < m->n_epoch_starts)
+        g->began_end = m->epoch_starts[epoch + 1] - 1;
 }
 
 /* A part of the group, to be sorted by the run and the process that it is of. */
@@ -353,6 +377,9 @@ static void measure_epochs(const struct seep_model *m, const struct seep_span *s
     double median = seep_median(rises, n - 1);
     if (least <= 0 || least < median / 2 || y[n - 1] - y[0] < SEEP_T_SHOWN_BYTES)
         return;
+    g->epochs = (unsigned)n;
+    if (g->growing)
+        return;
     g->slope = slope;
     g->shape = (struct seep_shape){.windows = (unsigned)n - 1,
                                    .rising = (unsigned)n - 1,
@@ -376,10 +403,11 @@ int seep_growth_measure(const struct seep_model *m, const struct seep_span *span
     if (m->step_source == SEEP_STEP_TIME)
         last = end_of_work(&g->level, 0, last);
     measure_lane(&g->level, span->judge, last, variance, g);
-    if (!g->growing && span->epoch_passed)
+    if (span->epoch_passed)
         measure_epochs(m, span, g);
     g->past_epoch = !span->epochs_known || span->epoch_passed;
-    find_plateau(g, span->last);
+    find_beginning(m, span, g);
+    find_plateau(g, g->began_late ? g->began : 0, span->last);
     size_t n_shares;
     struct share *shares = list_shares(m, sites, n, &n_shares);
     if (!shares)

@@ -15,8 +15,14 @@ struct seep_growth {
     bool by_process; /* processes came and went, or another run than the main one grows: judged each
                       * by itself, slopes weighted by life */
     bool past_epoch; /* judged past the first epoch, or there are no epochs */
-    int32_t plateau; /* step from which on the level stays, 0 none; over (0, to] */
-    double plateau_rise;     /* bytes between step 0 and the plateau */
+    unsigned
+        epochs; /* so many, each of which left about as much behind; 0: they differ, or are few */
+    int32_t began;       /* step by which some of all that it grew by was there */
+    int32_t began_end;   /* the last one of the epoch in which that was; 0: it did not end, or there
+                            are   no epochs */
+    bool began_late;     /* … which is not the first one */
+    int32_t plateau;     /* step from which on the level stays, 0 none; over (0, to] */
+    double plateau_rise; /* bytes between step 0 and the plateau */
     bool plateau_gradual;    /* it got there bit by bit */
     struct seep_level level; /* the sum */
 };

@@ -33,9 +33,14 @@ static void settle_stepped(struct seep_span *span, int32_t n, int32_t epoch, int
         span->warm = span->last > 0 ? span->last - 1 : 0;
     span->judge = span->warm;
     span->epoch_steps = epoch;
-    if (epoch > 0 && span->last - ended >= SEEP_MIN_JUDGED) {
+    const int32_t least =
+        span->by_laps && epoch > SEEP_MIN_JUDGED ? epoch : (int32_t)SEEP_MIN_JUDGED;
+    if (epoch > 0 && span->last - ended >= least) {
         span->epoch_passed = true;
         span->judge = ended > span->warm ? ended : span->warm;
+    } else if (span->by_laps) { /* it may as well be no pass: nothing is known */
+        span->epochs_known = false;
+        span->epoch_steps = 0;
     }
 }
 
@@ -59,6 +64,7 @@ void seep_span_compute(const struct seep_model *m, struct seep_span *span)
         return;
     }
     span->epochs_known = m->n_epoch_starts > 0;
+    span->by_laps = m->epoch_source == SEEP_EPOCHS_LOOP;
     if (m->n_epoch_starts > 1) {
         epoch = m->epoch_starts[1] - (m->epoch_starts[0] > 1 ? m->epoch_starts[0] : 1);
         ended = m->epoch_starts[1] - 1;
@@ -70,7 +76,9 @@ struct seep_span seep_span_of_run(const struct seep_model *m, const struct seep_
                                   const struct seep_model_run *run)
 {
     const struct seep_model_process *p = &m->processes[run->leader];
-    struct seep_span own = {.sample_bytes = span->sample_bytes, .epochs_known = p->n_epochs > 0};
+    struct seep_span own = {.sample_bytes = span->sample_bytes,
+                            .by_laps = p->entry && p->entry->epoch_source == SEEP_EPOCHS_LOOP,
+                            .epochs_known = p->n_epochs > 0};
     int32_t starts[2], n = 0;
 
     for (uint32_t i = 0; i < p->n_epochs && n < 2; i++) {

@@ -15,7 +15,8 @@ struct seep_span {
     int32_t warm;        /* judged are the steps after this one */
     int32_t judge;       /* the same, after the first epoch where that leaves enough steps */
     int32_t epoch_steps; /* of the first epoch, 0 when it did not end or is not known */
-    bool epochs_known;   /* the job has epochs */
+    bool by_laps;        /* epochs are laps: iterations of a loop, which need not be passes */
+    bool epochs_known;   /* the job has epochs; laps only where more than one has passed */
     bool epoch_passed;   /* … and ran on long enough after the first one */
     double sample_bytes; /* mean gap between samples, 0 where every allocation was recorded */
 };

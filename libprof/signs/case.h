@@ -47,6 +47,7 @@ enum seep_prospect {
 
     SEEP_OPEN_FEW_STEPS, /* or it does not grow by every measure */
     SEEP_OPEN_FIRST_PASS,
+    SEEP_OPEN_LATE_PASS, /* it began with a later epoch */
     SEEP_OPEN_SHORT_LIVES,
     SEEP_OPEN_FADING,
     SEEP_OPEN_SLOWING,
@@ -59,6 +60,7 @@ enum seep_prospect {
 
     SEEP_ENDLESS_BY_PACE,
     SEEP_ENDLESS_BY_HOLDER,
+    SEEP_ENDLESS_BY_LAP,
     SEEP_ENDLESS_BY_PASS,
     SEEP_ENDLESS_LOST,
 };

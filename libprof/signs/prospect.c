@@ -144,6 +144,13 @@ static bool is_of_tools(const struct seep_case *c)
     return true;
 }
 
+/* Of the pass in which it began no end was seen, or too little of what follows. */
+static bool began_too_late(const struct seep_case *c, const struct seep_growth *g)
+{
+    return c->span->epoch_passed && g->began_late && !g->by_process &&
+           (!g->began_end || c->span->last - g->began_end < SEEP_MIN_JUDGED);
+}
+
 /* ---- for ------------------------------------------------------------------------------------- */
 
 /* What items cost when they are first used looks like growth until every one was. */
@@ -166,17 +173,29 @@ static bool is_remade(const struct seep_signs *signs, bool is_of_every_step)
            s->most_blocks <= SEEP_T_REMADE_BLOCKS;
 }
 
+/* An evaluation after each lap that leaves as much behind as the one before. */
+static bool comes_lap_by_lap(const struct seep_case *c, const struct seep_signs *signs)
+{
+    return signs->growth.epochs >= SEEP_T_EVEN_LAPS && !is_remade(signs, signs->is_joined) &&
+           !is_used_at_the_end(c, &signs->growth);
+}
+
 static enum seep_prospect of_pace(const struct seep_case *c, const struct seep_signs *signs)
 {
     const struct seep_growth *g = &signs->growth;
     const struct rises r = rises_of(g);
 
-    if (g->past_epoch && c->span->epoch_passed)
+    const bool passed = g->past_epoch && c->span->epoch_passed;
+
+    if (passed && !c->span->by_laps)
         return SEEP_ENDLESS_BY_PASS;
     if (signs->timed && g->to - g->from < SEEP_T_LONG_SLICES)
         return SEEP_OPEN_TIMED;
-    if (!g->by_process && comes_in_jumps(&r))
-        return is_gathered_in_jumps(signs, &r) ? SEEP_ENDLESS_BY_HOLDER : SEEP_OPEN_JUMPS;
+    if (!g->by_process && comes_in_jumps(&r)) {
+        if (is_gathered_in_jumps(signs, &r))
+            return SEEP_ENDLESS_BY_HOLDER;
+        return passed && comes_lap_by_lap(c, signs) ? SEEP_ENDLESS_BY_LAP : SEEP_OPEN_JUMPS;
+    }
     if (!g->by_process && has_stopped(g, &r))
         return SEEP_OPEN_STOPPED;
     if (slows_down(g))
@@ -185,9 +204,11 @@ static enum seep_prospect of_pace(const struct seep_case *c, const struct seep_s
         return SEEP_OPEN_REMADE;
     if (is_used_at_the_end(c, g))
         return SEEP_OPEN_USED_AT_END;
-    if (may_be_first_use(c, signs))
+    if (!passed && may_be_first_use(c, signs))
         return SEEP_OPEN_FIRST_USE;
-    return signs->kept_by.grows ? SEEP_ENDLESS_BY_HOLDER : SEEP_ENDLESS_BY_PACE;
+    if (signs->kept_by.grows)
+        return SEEP_ENDLESS_BY_HOLDER;
+    return passed ? SEEP_ENDLESS_BY_LAP : SEEP_ENDLESS_BY_PACE;
 }
 
 enum seep_prospect seep_prospect_of(const struct seep_case *c, const struct seep_signs *signs)
@@ -209,6 +230,8 @@ enum seep_prospect seep_prospect_of(const struct seep_case *c, const struct seep
         return SEEP_OPEN_FIRST_PASS;
     if (!g->past_epoch)
         return SEEP_OPEN_SHORT_LIVES;
+    if (began_too_late(c, g))
+        return SEEP_OPEN_LATE_PASS;
     if (signs->fading.fades)
         return SEEP_OPEN_FADING;
     return of_pace(c, signs);
@@ -226,6 +249,9 @@ const char *seep_prospect_text(enum seep_prospect p)
         [SEEP_OPEN_FIRST_PASS] =
             "no step past the first epoch was seen: first-touch-cache, aliased-cache, "
             "graph-retention and unbounded-growth look alike until then",
+        [SEEP_OPEN_LATE_PASS] =
+            "it began with a later epoch, and no step past that one was seen: a "
+            "cache that fills and unbounded-growth look alike until then",
         [SEEP_OPEN_SHORT_LIVES] =
             "each process lived for one epoch at most: a cache that fills (first-touch-cache, "
             "aliased-cache) and unbounded-growth look alike",
@@ -248,6 +274,7 @@ const char *seep_prospect_text(enum seep_prospect p)
                                 "item was used once) and unbounded-growth look alike until then",
         [SEEP_ENDLESS_BY_PACE] = "it keeps its pace, and nothing seen bounds it",
         [SEEP_ENDLESS_BY_HOLDER] = "what keeps it gets longer, and has no bound",
+        [SEEP_ENDLESS_BY_LAP] = "it goes on after the first time around the loop",
         [SEEP_ENDLESS_BY_PASS] = "it goes on after the first pass over the data",
         [SEEP_ENDLESS_LOST] = "seen in a snapshot: nothing points to it any more; what made it "
                               "forgot to free it",
