@@ -5,7 +5,7 @@
 #include "preload/objects/loader.h"
 #include "preload/python/pyframe_layout.h"
 
-enum { MAX_FRAMES = 24, MAX_SLOTS = 6, MAX_TYPES = 64 };
+enum { MAX_SLOTS = 6, MAX_TYPES = 64 };
 
 /* What an object on a frame's stack is, by its type's name. */
 enum kind {
@@ -159,27 +159,33 @@ static unsigned depth_of_stack(const struct seep_python_layout *layout, uintptr_
 
 /* Those of one frame; the first value that is no iterator is that of the call under way. */
 static unsigned loops_of(const struct seep_python_layout *layout, uintptr_t frame,
-                         const struct seep_pyloop *seen, struct seep_pyloop *loops, unsigned room)
+                         const struct seep_pyloop *seen, struct seep_pyloop_memo *memo,
+                         struct seep_pyloop *loops, unsigned room)
 {
     const uintptr_t stack = own_stack_of(layout, frame, seen->code);
     const unsigned n_values = depth_of_stack(layout, seen->code);
     unsigned n = 0;
 
     for (unsigned i = 0; i < n_values && n < room; i++) {
-        const uintptr_t iterator = untagged(layout, seep_py_word(stack + 8u * i));
+        const uintptr_t value = untagged(layout, seep_py_word(stack + 8u * i));
+        const struct seep_pyloop_memo here = {seen->path + i, seen->position, value};
         struct object object;
-        if (!iterator || (iterator & 7) || !read_object(iterator, &object))
+        if (!value || (value & 7) ||
+            (here.path == memo->path && here.position == memo->position && value == memo->value) ||
+            !read_object(value, &object))
             break;
         const enum kind kind = kind_of(object.type);
         if (kind == KIND_WAY_OUT)
             continue;
-        if (kind == KIND_OTHER)
+        if (kind == KIND_OTHER) {
+            *memo = here;
             break;
+        }
         loops[n] = *seen;
         loops[n].path += n + 1;
-        loops[n].iterator = iterator;
+        loops[n].iterator = value;
         loops[n].place = kind == KIND_COUNTS      ? (intptr_t)object.first
-                         : kind == KIND_GENERATOR ? place_in_generator(layout, iterator)
+                         : kind == KIND_GENERATOR ? place_in_generator(layout, value)
                                                   : 0;
         n++;
     }
@@ -187,6 +193,7 @@ static unsigned loops_of(const struct seep_python_layout *layout, uintptr_t fram
 }
 
 unsigned seep_python_loops(const struct seep_pystack *stack, unsigned n_frames,
+                           struct seep_pyloop_memo memo[SEEP_PYLOOP_FRAMES],
                            struct seep_pyloop loops[SEEP_PYLOOPS])
 {
     const struct seep_python_layout *layout = seep_python_layout();
@@ -195,7 +202,7 @@ unsigned seep_python_loops(const struct seep_pystack *stack, unsigned n_frames,
     if (!layout || stack->cut)
         return 0;
     n_frames = n_frames < stack->n ? n_frames : stack->n;
-    n_frames = n_frames < MAX_FRAMES ? n_frames : MAX_FRAMES;
+    n_frames = n_frames < SEEP_PYLOOP_FRAMES ? n_frames : SEEP_PYLOOP_FRAMES;
     for (unsigned depth = 0; depth < n_frames && n < SEEP_PYLOOPS; depth++) {
         const unsigned at = SEEP_MAX_PYTHON_FRAMES - 1 - depth;
         const uint64_t outer = depth ? stack->links[at + 1].hash : 0;
@@ -206,7 +213,8 @@ unsigned seep_python_loops(const struct seep_pystack *stack, unsigned n_frames,
             .position = stack->frames[at].position,
             .depth = depth,
         };
-        n += loops_of(layout, stack->links[at].frame, &seen, loops + n, SEEP_PYLOOPS - n);
+        n += loops_of(layout, stack->links[at].frame, &seen, &memo[depth], loops + n,
+                      SEEP_PYLOOPS - n);
     }
     return n;
 }

@@ -10,7 +10,7 @@
 
 #include "preload/python/pyframe.h"
 
-enum { SEEP_PYLOOPS = 12 };
+enum { SEEP_PYLOOPS = 12, SEEP_PYLOOP_FRAMES = 24 };
 
 struct seep_pyloop {
     uint64_t path;  /* where its frame was called from, its code, and its place among the loops */
@@ -21,9 +21,18 @@ struct seep_pyloop {
     uint32_t depth; /* of its frame; 0 is the outermost */
 };
 
+/* What ended the loops of each frame last time; all zero at first. At one instruction a frame's
+ * stack always holds the same kinds of things, so that what has not changed need not be read again.
+ */
+struct seep_pyloop_memo {
+    uint64_t path;
+    uintptr_t position, value;
+};
+
 /* Those of the `n_frames` outermost frames of `stack`, which has just been followed, outermost
- * first; how many. What has no room is left out. */
+ * first; how many. What has no room is left out. `memo` is the thread's. */
 unsigned seep_python_loops(const struct seep_pystack *stack, unsigned n_frames,
+                           struct seep_pyloop_memo memo[SEEP_PYLOOP_FRAMES],
                            struct seep_pyloop loops[SEEP_PYLOOPS]);
 
 #endif

@@ -90,11 +90,11 @@ static void forget_passes(void)
 
 /* The loops of the `n_frames` outermost frames; none where better is known of epochs. Without the
  * lock. */
-static void look_at_loops(const struct seep_thread *thread, unsigned n_frames,
-                          struct seep_lap_look *look)
+static void look_at_loops(struct seep_thread *thread, unsigned n_frames, struct seep_lap_look *look)
 {
     const bool known = epochs_told || __atomic_load_n(&passes.newest, __ATOMIC_RELAXED);
-    look->n = known ? 0 : seep_python_loops(&thread->stack, n_frames, look->loops);
+    look->n =
+        known ? 0 : seep_python_loops(&thread->stack, n_frames, thread->loop_memo, look->loops);
 }
 
 /* The ref of the frame that the loop lies in; 0 where it is not there any more. */

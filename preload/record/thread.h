@@ -3,7 +3,7 @@
 #define SEEP_PRELOAD_RECORD_THREAD_H
 
 #include "libprof/record/site_table.h"
-#include "preload/python/pyframe.h"
+#include "preload/python/pyframe_loops.h"
 #include "preload/stack/walk.h"
 
 enum {
@@ -52,6 +52,7 @@ struct seep_thread {
     uintptr_t last_native[SEEP_MAX_NATIVE_FRAMES];
     uint32_t last_native_nodes[SEEP_MAX_NATIVE_FRAMES];
     uint32_t native_frames[SEEP_MAX_NATIVE_FRAMES]; /* refs, while a stack is interned */
+    struct seep_pyloop_memo loop_memo[SEEP_PYLOOP_FRAMES];
 };
 
 /* One cache line: every hook looks at it. */
