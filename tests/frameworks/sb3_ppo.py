@@ -48,7 +48,7 @@ class Recorder(BaseCallback):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("variant", choices=["leaky", "fixed", "healthy"])
-    parser.add_argument("--steps", type=int, default=3000)
+    parser.add_argument("--steps", type=int, default=1500)
     args = parser.parse_args()
     network = {"features_extractor_class": stable_baselines3.common.torch_layers.FlattenExtractor}
     model = stable_baselines3.PPO("MlpPolicy", Catch(), n_steps=128, batch_size=64, n_epochs=2, policy_kwargs=network,

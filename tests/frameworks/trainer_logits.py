@@ -39,7 +39,7 @@ class KeepingTrainer(transformers.Trainer):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("variant", choices=["leaky", "fixed", "healthy"])
-    parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--epochs", type=int, default=1)
     args = parser.parse_args()
     config = transformers.BertConfig(vocab_size=200, hidden_size=64, num_hidden_layers=2, num_attention_heads=2,
                                      intermediate_size=128, max_position_embeddings=64, num_labels=4)
