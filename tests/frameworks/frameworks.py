@@ -94,10 +94,11 @@ def main():
             wrong = judge(name, table, variant, report)
             known = table.get("known", {}).get(variant)
             count["passed" if not wrong else "skipped" if known else "failed"] += 1
+            word = "ok   " if not wrong else "known" if known else "WRONG"
+            why = known if wrong and known else "; ".join(wrong)
             job = report["job"]
             print("%-16s %-8s %s  %d steps by %s, profiles %.1f MiB  %s" % (
-                name, variant, "ok   " if not wrong else "known" if known else "WRONG", job["steps"], job["step_source"], size / 2**20,
-                known if wrong and known else "; ".join(wrong)), flush=True)
+                name, variant, word, job["steps"], job["step_source"], size / 2**20, why), flush=True)
             if wrong and not known:
                 for finding in report["findings"][:4]:
                     print("        " + brief(finding))
