@@ -117,7 +117,7 @@ PRODUCTS := $(SEEP) $(SEEP_LAB) $(if $(SAN),,$(if $(PRELOAD),$(SHIM))) $(MAN_PAG
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all check check-gpu gpu-kit tests demo zoo zoo-reports bench fuzz fuzz-keep pages install clean help format FORCE
+.PHONY: all check check-gpu check-frameworks gpu-kit tests demo zoo zoo-reports bench fuzz fuzz-keep pages install clean help format FORCE
 
 all: $(PRODUCTS) ## build seep, seep-lab, libseep.so and the manual pages (default)
 
@@ -288,6 +288,11 @@ zoo: all ## run the zoo's training jobs and hold the verdicts against their tabl
 zoo-reports: all ## run jobs written after public reports, and score what seep says of them (ten minutes)
 	$(Q)SEEP=$(SEEP) $(PYTHON) tests/zoo/reports/score.py
 
+# Of PyPI, some gigabytes: python3 -m venv build/venv-frameworks, and there pip install jax tensorflow-cpu torch lightning
+# transformers accelerate stable-baselines3. What is missing is skipped.
+check-frameworks: all ## trainings of JAX, Keras, Lightning and others, where build/venv-frameworks has them
+	$(Q)SEEP=$(SEEP) $(PYTHON) tests/frameworks/frameworks.py
+
 bench: all $(BENCH_BINS) $(SUBJECT_BINS) ## cost per event by stage, memory per live block, what other programs cost more
 	$(Q)for b in $(BENCH_BINS) $(BENCH_SCRIPTS); do echo "== $$b"; SEEP=$(SEEP) $$b || exit 1; done
 
@@ -346,7 +351,7 @@ format: ## clang-format over all sources
 		tests/*.[ch] tests/*/*.[ch] tests/*/*/*.[ch])
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@echo '  switches:  V=1 DEBUG=1 SAN=address,undefined COVERAGE=1 CUDA=auto|0|1|cpu FUZZ_SECONDS=N'
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
