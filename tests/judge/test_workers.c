@@ -1,0 +1,105 @@
+/* What loader workers hold, each of its own, and pages that they copy of the trainer's. */
+#include "tests/judge/pattern_fixture.h"
+
+enum { WORKERS = 2, LINE = 23 };
+
+static struct builder workers[WORKERS];
+static uint32_t items[WORKERS]; /* the stack of the dataset's line in each */
+
+static void setup_workers(void)
+{
+    setup();
+    job->n_processes = 1 + WORKERS;
+    for (uint32_t i = 0; i < WORKERS; i++) {
+        struct builder *w = &workers[i];
+        builder_init_fork(w, &b, "1.seep", 200 + i, START + 500000000);
+        builder_header(w)->process_plus_1 = 2 + i;
+        job->processes[1 + i] =
+            (struct seep_process){.pid = 200 + i, .ppid = 100, .parent_plus_1 = 1, .follows = 1};
+        uint32_t loop = builder_stack(
+            w, 0,
+            builder_python(w, "/usr/lib/python3/dist-packages/torch/utils/data/_utils/worker.py",
+                           "_worker_loop", 302));
+        items[i] =
+            builder_stack(w, loop, builder_python(w, "/home/user/data.py", "__getitem__", LINE));
+    }
+}
+
+static void teardown_workers(void)
+{
+    teardown();
+    for (int i = 0; i < WORKERS; i++)
+        builder_fini(&workers[i]);
+}
+
+static const json_t *judged(void)
+{
+    static const char *const names[WORKERS] = {"2.seep", "3.seep"};
+    struct seep_profile *p[1 + WORKERS];
+
+    builder_timeline(&b, LAST, UINT64_C(300) << 20);
+    ck_assert_int_eq(seep_profile_from_bytes("1.seep", b.bytes, b.n_bytes, &p[0], NULL), 0);
+    for (int i = 0; i < WORKERS; i++) {
+        struct builder *w = &workers[i];
+        builder_timeline(w, LAST, UINT64_C(100) << 20);
+        ck_assert_int_eq(seep_profile_from_bytes(names[i], w->bytes, w->n_bytes, &p[1 + i], NULL),
+                         0);
+    }
+    ck_assert_int_eq(seep_analyse_profiles(p, 1 + WORKERS, job, NULL, &report, NULL), 0);
+    return json_object_get(report, "findings");
+}
+
+static void is_found(const char *pattern, bool found)
+{
+    const json_t *list = judged();
+    char *all = json_dumps(list, JSON_INDENT(1));
+    size_t n = 0;
+
+    for (size_t i = 0; i < json_array_size(list); i++)
+        n += strcmp(text(json_array_get(list, i), "pattern"), pattern) == 0;
+    ck_assert_msg(n == found, "%s", all);
+    free(all);
+}
+
+/* An index that each worker reads when it is first asked for something, beside a worker that has
+ * another part of it, or hardly any. */
+static const struct {
+    uint64_t mib;
+    bool alike;
+} parts[] = {{14, true}, {7, false}};
+
+TEST(what_all_workers_hold_is_multiplied, .to = N(parts))
+{
+    struct ramp first = {FIRST + 2, FIRST + 2, 20, UINT32_MAX};
+    struct ramp second = {FIRST + 2, FIRST + 2, parts[_i].mib, UINT32_MAX};
+
+    builder_level(&workers[0], items[0], 0, MIB, LAST, ramp, &first);
+    builder_level(&workers[1], items[1], 0, MIB, LAST, ramp, &second);
+    is_found("worker-multiplication", parts[_i].alike);
+}
+
+/* 40 MiB of small objects are the trainer's; each worker's own pages rise by as much, or by more
+ * than they can explain: those of the trainer's parameters. */
+static const struct {
+    uint64_t mib;
+    bool by_counting;
+} copies[] = {{48, true}, {80, false}};
+
+TEST(pages_of_pythons_objects_are_copied_by_counting_references, .to = N(copies))
+{
+    struct ramp arenas = {2, 2, 40, UINT32_MAX};
+    struct ramp own = {FIRST, FIRST, 1, UINT32_MAX};
+
+    builder_level(&b, user(7), MMAP, MIB, LAST, ramp, &arenas);
+    for (int i = 0; i < WORKERS; i++) {
+        struct seep_process *p = &job->processes[1 + i];
+        builder_level(&workers[i], items[i], 0, MIB / 2, LAST, ramp, &own);
+        p->private_first_bytes = 4 * MIB;
+        p->private_last_bytes = p->private_first_bytes + copies[_i].mib * MIB;
+        p->private_first_period = FIRST;
+        p->private_last_period = LAST;
+    }
+    is_found("cow-growth", copies[_i].by_counting);
+}
+
+SUITE("workers", .setup = setup_workers, .teardown = teardown_workers)
