@@ -49,7 +49,7 @@ def report_of(script, args, folder):
 
 def lines_of(finding):
     """What a finding points to: where its memory is made, and where it is kept."""
-    return [frame for frame in [finding["frame"], *finding.get("kept_at", [])] if frame]
+    return [frame for frame in [finding["frame"], *(finding.get("kept_at") or [])] if frame]
 
 
 def is_hit(finding, script, lines):
