@@ -48,8 +48,7 @@ static int make_colmap_text(const char *folder, double scale, uint64_t seed, str
     return rc;
 }
 
-/* ---- NeRF
- * ---------------------------------------------------------------------------------------- */
+/* ---- NeRF ------------------------------------------------------------------------------------ */
 
 /* World to camera with OpenCV's axes becomes camera to world with OpenGL's: y and z turn round. */
 static void turn(const struct seep_colmap_image *image, double to_world[4][4])
@@ -120,8 +119,7 @@ static int make_nerf(const char *folder, double scale, uint64_t seed, struct see
     return rc;
 }
 
-/* ---- PLY
- * ----------------------------------------------------------------------------------------- */
+/* ---- PLY ------------------------------------------------------------------------------------- */
 
 static int write_points(const char *path, const struct seep_colmap *model, struct seep_error *err)
 {
@@ -171,8 +169,7 @@ static int make_ply(const char *folder, double scale, uint64_t seed, struct seep
     return rc;
 }
 
-/* ---- rooms
- * ----------------------------------------------------------------------------------------- */
+/* ---- rooms ----------------------------------------------------------------------------------- */
 
 static int make_scannet(const char *folder, double scale, uint64_t seed, struct seep_error *err)
 {

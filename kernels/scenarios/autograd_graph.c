@@ -114,8 +114,7 @@ const float *seep_graph_value(const struct seep_graph_node *node)
     return node->value;
 }
 
-/* ---- backward
- * ------------------------------------------------------------------------------------ */
+/* ---- backward -------------------------------------------------------------------------------- */
 
 static void loss_backward(const struct seep_graph_node *loss, float *dx)
 {
@@ -177,8 +176,7 @@ int seep_graph_backward(const struct seep_graph_node *loss)
     return 0;
 }
 
-/* ---- references
- * ---------------------------------------------------------------------------------- */
+/* ---- references ------------------------------------------------------------------------------ */
 
 struct seep_graph_node *seep_graph_keep(struct seep_graph_node *node)
 {

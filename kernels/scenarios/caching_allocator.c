@@ -190,8 +190,7 @@ void seep_caching_empty(struct seep_caching_allocator *a)
         (a->expandable ? seep_expandable_empty : empty_pool)(a, &a->pools[p]);
 }
 
-/* ---- the allocator
- * ------------------------------------------------------------------------------- */
+/* ---- the allocator --------------------------------------------------------------------------- */
 
 int seep_caching_create(const struct seep_caching_driver *driver, bool expandable,
                         const char *device_space, const char *tensor_space,

@@ -97,8 +97,7 @@ struct rank {
     struct result *result;
 };
 
-/* ---- devices
- * ------------------------------------------------------------------------------------- */
+/* ---- devices --------------------------------------------------------------------------------- */
 
 /* Stands for cudaMalloc(): nothing is taken, and the address is nobody's. */
 static __attribute__((noinline)) void device_alloc(struct rank *r, unsigned device,
@@ -130,8 +129,7 @@ static __attribute__((noinline)) void set_up_devices(struct rank *r, size_t samp
     device_alloc(r, current, IMAGES, BATCH * sample_bytes);
 }
 
-/* ---- a step
- * -------------------------------------------------------------------------------------- */
+/* ---- a step ---------------------------------------------------------------------------------- */
 
 static int dataset_batch(struct rank *r, size_t sample_bytes)
 {
@@ -196,8 +194,7 @@ static int train_step(struct rank *r, size_t sample_bytes)
     return rc;
 }
 
-/* ---- a rank
- * -------------------------------------------------------------------------------------- */
+/* ---- a rank ---------------------------------------------------------------------------------- */
 
 static int prepare_rank(struct rank *r)
 {
@@ -292,8 +289,7 @@ static int run(const struct seep_scenario_options *o, json_t *measured, struct s
     return rc;
 }
 
-/* ---- judgement
- * ----------------------------------------------------------------------------------- */
+/* ---- judgement ------------------------------------------------------------------------------- */
 
 static double of(const struct seep_outcome *outcomes, enum variant v, const char *path)
 {

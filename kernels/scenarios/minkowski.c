@@ -62,8 +62,7 @@ struct training {
     double *live, *reserved; /* a step: highest live; reserved at its end, before it is emptied */
 };
 
-/* ---- training
- * ------------------------------------------------------------------------------------ */
+/* ---- training -------------------------------------------------------------------------------- */
 
 static int load(struct training *t, unsigned step)
 {
@@ -120,8 +119,7 @@ static void finish(struct training *t)
     free(t->reserved);
 }
 
-/* ---- figures
- * ------------------------------------------------------------------------------------- */
+/* ---- figures --------------------------------------------------------------------------------- */
 
 /* Slope over the first pass after its first tenth, at evenly spread points. */
 static struct seep_slope slope_of(const double *values)
@@ -184,8 +182,7 @@ static int run(const struct seep_scenario_options *o, json_t *measured, struct s
     return rc;
 }
 
-/* ---- judgement
- * ----------------------------------------------------------------------------------- */
+/* ---- judgement ------------------------------------------------------------------------------- */
 
 static double of(const struct seep_outcome *outcomes, enum variant v, const char *path)
 {

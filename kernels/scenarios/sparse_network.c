@@ -157,8 +157,7 @@ int seep_sparse_network_load(struct seep_sparse_network *net, double points, dou
     return rc ? rc : tensor_alloc(net, points * BATCH_COLORS, &net->batch[1]);
 }
 
-/* ---- a step
- * -------------------------------------------------------------------------------------- */
+/* ---- a step ---------------------------------------------------------------------------------- */
 
 static int forward_stage(struct seep_sparse_network *net, int stage)
 {

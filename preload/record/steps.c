@@ -325,8 +325,7 @@ void seep_steps_looped(struct seep_thread *thread, uint32_t frame, unsigned n_fr
         look_around(thread);
 }
 
-/* ---- epochs that are told of
- * ---------------------------------------------------------------------------------- */
+/* ---- epochs that are told of ----------------------------------------------------------------- */
 
 /* A job that tells of an epoch's end for the first time has had a first epoch, from its first step
  * on; one that tells of beginnings does so before it. */

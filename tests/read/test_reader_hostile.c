@@ -1,8 +1,7 @@
 /* Reading profiles and job tables from strangers: no bytes at all crash, hang or mislead. */
 #include "tests/read/reader_fixture.h"
 
-/* ---- hostile sizes and references
- * ------------------------------------------------------------------ */
+/* ---- hostile sizes and references ------------------------------------------------------------ */
 
 TEST(stacks_in_a_ring_end)
 {

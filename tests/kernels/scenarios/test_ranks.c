@@ -102,8 +102,7 @@ TEST(who_keeps_a_loss_keeps_its_graph_and_nobody_else_does)
     ck_assert_uint_eq(seep_graph_live(), 0);
 }
 
-/* ---- ranks
- * --------------------------------------------------------------------------------------- */
+/* ---- ranks ----------------------------------------------------------------------------------- */
 
 struct told {
     int rank, world;
