@@ -80,6 +80,13 @@ static struct rises rises_of(const struct seep_growth *g)
     return r;
 }
 
+/* By slices of time alone, what a library makes for itself (code that is compiled, pools, tables)
+ * cannot be told from all that it does for the first time. */
+static bool is_a_librarys_by_time(const struct seep_case *c, const struct seep_signs *signs)
+{
+    return signs->timed && !c->frames->is_own[c->m->sites[c->sites[0]].stack];
+}
+
 /* Growth in a few steps only; in between nothing. */
 static bool comes_in_jumps(const struct rises *r)
 {
@@ -219,7 +226,9 @@ static enum seep_prospect of_pace(const struct seep_case *c, const struct seep_s
         return SEEP_OPEN_FIRST_USE;
     if (signs->kept_by.grows)
         return SEEP_ENDLESS_BY_HOLDER;
-    return passed ? SEEP_ENDLESS_BY_LAP : SEEP_ENDLESS_BY_PACE;
+    if (passed)
+        return SEEP_ENDLESS_BY_LAP;
+    return is_a_librarys_by_time(c, signs) ? SEEP_OPEN_TIMED : SEEP_ENDLESS_BY_PACE;
 }
 
 enum seep_prospect seep_prospect_of(const struct seep_case *c, const struct seep_signs *signs)

@@ -4,8 +4,8 @@
 
 enum { PROBES = 8, LEAST = 12, SILENT_ITERATIONS = 10 };
 
-static const uint64_t step_ns = 2 * 1000 * 1000;              /* no step is faster */
-static const uint64_t patience_ns = 2 * UINT64_C(1000000000); /* but where none is slower */
+static const uint64_t step_ns = 2 * 1000 * 1000;          /* no step is faster */
+static const uint64_t patience_ns = UINT64_C(1000000000); /* but where none is slower */
 static const uint64_t silence_ns = UINT64_C(1000000000);
 static const uint64_t look_gap_ns = 50 * 1000 * 1000;
 static const uint64_t forget_ns = 20 * UINT64_C(1000000000);

@@ -59,6 +59,23 @@ static uint64_t burst_and_pace(uint32_t period, void *arg)
                           : period - FIRST + 1 + (period < FIRST + 30 ? 2 * (period - FIRST) : 60);
 }
 
+/* ---- by time ------------------------------------------------------------------------------- */
+
+/* A compiler's code, and a list of the user's. */
+TEST(what_a_library_makes_is_not_accused_by_time_alone, .to = 2)
+{
+    struct ramp r = {FIRST, UINT32_MAX, 4, UINT32_MAX};
+
+    builder_level(
+        &b, _i ? line() : below(0, "/usr/lib/python3/dist-packages/jaxlib/compiler.py", "emit", 9),
+        0, 8192, LAST, ramp, &r);
+    job->processes[0].steps = 0;
+    if (_i)
+        only("unbounded-growth", "leak", LINE);
+    else
+        nobody_is_accused();
+}
+
 /* ---- what is open -------------------------------------------------------------------------- */
 
 TEST(what_comes_ever_more_rarely_may_end)

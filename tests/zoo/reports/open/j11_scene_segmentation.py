@@ -47,7 +47,7 @@ def load_scene(k):
 
 if __name__ == "__main__":
     p = argparse.ArgumentParser()
-    p.add_argument("--scenes", type=int, default=30)
+    p.add_argument("--scenes", type=int, default=120)
     p.add_argument("--per-scene", action="store_true")
     a = p.parse_args()
     torch.set_num_threads(1)

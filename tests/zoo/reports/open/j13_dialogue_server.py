@@ -60,6 +60,6 @@ def traffic(n, users=10):
 if __name__ == "__main__":
     server = Server(sys.argv[1] if len(sys.argv) > 1 else "stay")
     checksum = 0
-    for message in traffic(300):
+    for message in traffic(2400):
         checksum = (checksum * 31 + server.turn(*message)) % 99991
     print("turns", server.turns, "checksum", checksum)

@@ -49,7 +49,7 @@ update = jit(sgd, static_argnums=(3,) if mode == "static" else ())
 rng = np.random.default_rng(0)
 true = rng.normal(size=256)
 w = np.zeros(256)
-steps_per_epoch, epochs = 75, 4
+steps_per_epoch, epochs = 400, 4
 for epoch in range(epochs):
     for i in range(steps_per_epoch):
         x = rng.normal(size=(128, 256))
