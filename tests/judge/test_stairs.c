@@ -97,6 +97,7 @@ static struct bend *rises(uint32_t n, double by)
         kib += kib * by;
         level[at++] = (struct bend){step + 1, kib};
     }
+    level[at] = (struct bend){0};
     return level;
 }
 
