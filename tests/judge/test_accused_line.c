@@ -154,4 +154,14 @@ TEST(the_largest_leak_comes_first_and_what_is_negligible_beside_it_is_left_out)
     ck_assert_str_eq(text(json_array_get(list, 0), "id"), "F1");
 }
 
+TEST(what_is_a_fiftieth_of_another_finding_of_its_function_is_negligible, .to = 2)
+{
+    struct ramp r = {FIRST, UINT32_MAX, 1, UINT32_MAX};
+    const uint64_t small = _i ? (1 << 18) / 30 : (1 << 18) / 70;
+
+    builder_level(&b, below(main_stack, "/home/user/a.py", "keep", 11), 0, small, LAST, ramp, &r);
+    builder_level(&b, below(main_stack, "/home/user/a.py", "keep", 12), 0, 1 << 18, LAST, ramp, &r);
+    ck_assert_uint_eq(json_array_size(findings()), _i ? 2 : 1);
+}
+
 SUITE("accused line", .setup = setup, .teardown = teardown)

@@ -49,6 +49,19 @@ TEST(one_camera_per_step_is_nobodys_fault)
     nobody();
 }
 
+/* Maps, of which a job has few: what is kept is all of them. */
+TEST(less_than_256_kib_is_not_worth_a_word, .to = 2)
+{
+    struct ramp r = {2, 9, 3, UINT32_MAX};
+    uint32_t stack = below(main_stack, "/home/user/cameras.py", "load_camera", 33);
+
+    builder_level(&b, stack, MMAP, (_i ? 16 : 8) * 1024, LAST, ramp, &r);
+    if (_i)
+        only("eager-retention", "retention", 33);
+    else
+        nobody();
+}
+
 /* Of no dataset's line: items of a kind are about as large as each other, whether that was seen of
  * each (least and most) or of all together. */
 static const struct {
@@ -110,6 +123,21 @@ TEST(growth_that_ends_with_the_epoch_and_frees_nothing_is_a_first_touch_cache, .
     ck_assert_double_eq(number(f, "count"), 400);
     ck_assert_double_eq(number(f, "live_bytes"), 400 * 65536);
     ck_assert_double_eq_tol(number(f, "plateau_step"), 50, 3);
+}
+
+/* Beside a model of 1.7 GiB and one of 3.4 GiB a cache of 25 MiB is something, and nothing. */
+TEST(a_cache_that_is_a_hundredth_of_the_peak_is_something, .to = 2)
+{
+    struct ramp r = {FIRST, FIRST + 49, 8, UINT32_MAX};
+
+    builder_site(&b, builder_stack(&b, 0, builder_native(&b, "/usr/lib/libtorch.so", NULL, 65)), 0,
+                 1, (_i ? 1700 : 3400) * (uint64_t)MIB, 0, 0, 2);
+    builder_level(&b, below(main_stack, "/home/user/data.py", "__getitem__", 40), 0, 65536, LAST,
+                  ramp, &r);
+    if (_i)
+        only("first-touch-cache", "retention", 40);
+    else
+        nobody();
 }
 
 /* As the annotation cache does: from epoch 2 on each new block takes an old one's place. */

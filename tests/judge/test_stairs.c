@@ -83,6 +83,36 @@ TEST(a_history_and_two_copies_of_it_may_not)
     only("undetermined", "pressure", LINE);
 }
 
+/* So many rises, spread over the run, each by a part of the level. */
+static struct bend *rises(uint32_t n, double by)
+{
+    static struct bend level[2 * STEPS];
+    size_t at = 0;
+    double kib = 4000;
+
+    level[at++] = (struct bend){1, kib};
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t step = 30 + i * 160 / n;
+        level[at++] = (struct bend){step, kib};
+        kib += kib * by;
+        level[at++] = (struct bend){step + 1, kib};
+    }
+    level[at] = (struct bend){0};
+    return level;
+}
+
+TEST(ten_rises_by_three_per_cent_are_stairs)
+{
+    remade(8, rises(10, 0.03));
+    only("legitimate-growth", "info", LINE);
+}
+
+TEST(twenty_by_half_of_that_are_none)
+{
+    remade(8, rises(20, 0.015));
+    only("undetermined", "pressure", LINE);
+}
+
 /* ---- a little more in every step ------------------------------------------------------------- */
 
 static struct bend every_step[] = {{1, 4000}, {200, 12000}, {0, 0}};

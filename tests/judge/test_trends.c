@@ -38,6 +38,42 @@ TEST(a_level_that_falls_back_again_and_again_wanders)
     nobody();
 }
 
+/* Of its whole range it falls by three tenths, or by half, and climbs on. */
+static struct bend dropped[][5] = {
+    {{20, 100}, {100, 500}, {110, 290}, {199, 800}},
+    {{20, 100}, {100, 500}, {110, 150}, {199, 800}},
+};
+
+TEST(a_level_that_drops_once_climbs)
+{
+    builder_level(&b, line(), 0, BLOCK, LAST, drawn, dropped[0]);
+    only("unbounded-growth", "leak", LINE);
+}
+
+TEST(a_level_that_drops_by_half_of_its_range_does_not)
+{
+    builder_level(&b, line(), 0, BLOCK, LAST, drawn, dropped[1]);
+    nobody();
+}
+
+TEST(growth_of_a_hundred_kib_is_worth_a_word)
+{
+    struct ramp r = {FIRST, UINT32_MAX, 1, UINT32_MAX};
+
+    builder_level(&b, line(), 0, 560, LAST, ramp, &r);
+    only("unbounded-growth", "leak", LINE);
+}
+
+TEST(growth_of_half_of_that_is_not_even_of_a_large_line)
+{
+    struct ramp r = {FIRST, UINT32_MAX, 1, UINT32_MAX};
+
+    builder_level(&b, line(), 0, 280, LAST, ramp, &r);
+    builder_level(&b, line(), 0, BLOCK, LAST, four, NULL);
+    builder_level(&b, line(), 0, LARGE, LAST, four, NULL);
+    nobody();
+}
+
 /* ---- a few steps: too few for a trend that is clear of chance, and yet some are steady --------
  */
 
@@ -65,19 +101,38 @@ static struct {
      {{3, 10}, {4, 50}, {5, 25}, {6, 60}, {7, 70}, {8, 80}, {9, 80}}},
 };
 
+static void set_steps(uint32_t steps)
+{
+    job->processes[0].steps = steps;
+    job->processes[0].period = FIRST + steps;
+}
+
 TEST(of_a_few_steps_only_steady_growth_is_spoken_of, .to = N(few))
 {
     const struct bend *last = few[_i].level;
 
     while (last[1].step)
         last++;
-    job->processes[0].steps = last->step;
-    job->processes[0].period = FIRST + last->step;
+    set_steps(last->step);
     builder_level(&b, line(), 0, LARGE, FIRST + last->step, drawn, few[_i].level);
     if (few[_i].pattern)
         only(few[_i].pattern, "pressure", LINE);
     else
         nobody();
+}
+
+/* Three steps warm up, and the last one's end is not seen. */
+TEST(nine_steps_are_too_few_for_a_leak_and_twelve_are_not, .to = 2)
+{
+    struct ramp r = {FIRST, UINT32_MAX, 2, UINT32_MAX};
+    const uint32_t steps = 3 + 1 + (_i ? 12 : 9);
+
+    set_steps(steps);
+    builder_level(&b, line(), 0, LARGE, FIRST + steps, ramp, &r);
+    if (_i)
+        only("unbounded-growth", "leak", LINE);
+    else
+        only("undetermined", "pressure", LINE);
 }
 
 SUITE("trends", .setup = setup, .teardown = teardown)
