@@ -11,8 +11,8 @@
 
 /* How long a loop is watched before it is believed: in any program, in one that may begin to train
  * with PyTorch, and in a child, whose parent may yet make steps for both. */
-static const uint64_t watch_ns = 250 * 1000 * 1000;
-static const uint64_t watch_torch_ns = 500 * 1000 * 1000;
+static const uint64_t watch_ns = 100 * 1000 * 1000;
+static const uint64_t watch_torch_ns = 250 * 1000 * 1000;
 static const uint64_t watch_child_ns = UINT64_C(10000000000);
 
 static const double share_alone = 0.5, share_beside_rounds = 0.6;
@@ -58,7 +58,7 @@ void seep_main_loop_review(struct seep_thread *thread)
     if (!thread->looks)
         return;
     bool known = loops.main.code && seep_process->step_source == SEEP_STEP_LOOP;
-    bool search = !known || seep_loops_silent(&loops, now);
+    bool search = !known || seep_loops_silent(&loops, now) || seep_loops_unsettled(&loops, now);
     if (search && (!searches || !looked || beside != beside_rounds))
         begin_search(now);
     searches = search;
@@ -128,19 +128,20 @@ static struct seep_loop_rule rule_now(uint64_t now)
     return rule;
 }
 
-static void search(struct seep_thread *thread, const struct seep_pyframe *outermost)
+/* Whether another main loop has begun an iteration. */
+static bool search(struct seep_thread *thread, const struct seep_pyframe *outermost)
 {
     uint64_t now = seep_loops_event(&loops, outermost, thread->stack.n, kind_of, now_ns);
     if (!now || now < loops.look_ns)
-        return;
+        return false;
     if (beside_rounds && seep_steps_rounds() - rounds_before < 3)
-        return;
+        return false;
     struct seep_loop_rule rule = rule_now(now);
     if (!seep_loops_choose(&loops, &rule, now))
-        return;
+        return false;
     searches = false;
     main_frame = frame_ref(&thread->stack, loops.main.depth);
-    seep_steps_looped(thread, main_frame, loops.main.depth + 1, true);
+    return true;
 }
 
 void seep_main_loop_look(struct seep_thread *thread)
@@ -149,12 +150,12 @@ void seep_main_loop_look(struct seep_thread *thread)
     const struct seep_pyframe *outermost = &stack->frames[SEEP_MAX_PYTHON_FRAMES - 1];
     if (!stack->n || stack->cut || thread->importing)
         return;
-    if (loops.main.code && seep_loops_main_event(&loops, outermost, stack->n)) {
+    bool iterated = loops.main.code && seep_loops_main_event(&loops, outermost, stack->n);
+    bool found = searches && search(thread, outermost);
+    if (iterated && !found)
         seep_loops_main_iterated(&loops, now_ns());
-        seep_steps_looped(thread, main_frame, loops.main.depth + 1, false);
-    } else if (searches) {
-        search(thread, outermost);
-    }
+    if (iterated || found)
+        seep_steps_looped(thread, main_frame, loops.main.depth + 1, found);
 }
 
 void seep_main_loop_after_fork(void)

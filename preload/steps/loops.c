@@ -4,8 +4,10 @@
 
 enum { PROBES = 8, LEAST = 12, SILENT_ITERATIONS = 10 };
 
-static const uint64_t step_ns = 2 * 1000 * 1000;          /* no step is faster */
-static const uint64_t patience_ns = UINT64_C(1000000000); /* but where none is slower */
+static const uint64_t step_ns = 2 * 1000 * 1000;             /* no step is faster */
+static const uint64_t patience_ns = 300 * 1000 * 1000;       /* but where none is slower, … */
+static const uint64_t settle_ns = 20 * UINT64_C(1000000000); /* … and none shows for so long */
+static const uint64_t library_ns = UINT64_C(1000000000);     /* without a loop of the user's */
 static const uint64_t silence_ns = UINT64_C(1000000000);
 static const uint64_t look_gap_ns = 50 * 1000 * 1000;
 static const uint64_t forget_ns = 20 * UINT64_C(1000000000);
@@ -139,6 +141,23 @@ bool seep_loops_silent(const struct seep_loops *loops, uint64_t now_ns)
            now_ns - loops->main.last_ns > (limit > silence_ns ? limit : silence_ns);
 }
 
+bool seep_loops_unsettled(const struct seep_loops *loops, uint64_t now_ns)
+{
+    const struct seep_loop *main = &loops->main;
+    return main->code && mean_ns(main) < step_ns && now_ns - main->first_ns < settle_ns;
+}
+
+/* Whether the main loop that is known goes on being it. */
+static bool stays(const struct seep_loops *loops, const struct seep_loop *other, uint64_t now_ns)
+{
+    const struct seep_loop *main = &loops->main;
+    if (!main->code)
+        return false;
+    if (main->code == other->code && main->begin == other->begin)
+        return true;
+    return !seep_loops_silent(loops, now_ns) && mean_ns(other) < step_ns;
+}
+
 void seep_loops_restart(struct seep_loops *loops)
 {
     loops->n_last = 0;
@@ -163,8 +182,10 @@ bool seep_loops_choose(struct seep_loops *loops, const struct seep_loop_rule *ru
         return false;
     loops->look_ns = now_ns + look_gap_ns;
     const struct seep_loop *found = best(loops, SEEP_LOOP_USER, rule, loops->user_since_ns, now_ns);
-    if (!found && rule->busy && now_ns - loops->since_ns >= patience_ns)
+    if (!found && rule->busy && now_ns - loops->since_ns >= library_ns)
         found = best(loops, SEEP_LOOP_LIBRARY, rule, loops->since_ns, now_ns);
+    if (found && stays(loops, found, now_ns))
+        return false;
     if (found && found->last_ns != now_ns) {
         loops->look_ns = 0; /* as soon as it iterates */
         return false;

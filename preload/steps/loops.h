@@ -58,7 +58,7 @@ struct seep_loop_rule {
 uint64_t seep_loops_event(struct seep_loops *loops, const struct seep_pyframe *outermost,
                           unsigned n, seep_loop_kind_fn *kind, uint64_t (*now_ns)(void));
 
-/* Once the main loop is known, instead: an event with that stack. True: the main loop has begun an
+/* Once the main loop is known: an event with that stack. True: the main loop has begun an
  * iteration. */
 static inline bool seep_loops_main_event(struct seep_loops *loops,
                                          const struct seep_pyframe *outermost, unsigned n)
@@ -74,13 +74,18 @@ static inline bool seep_loops_main_event(struct seep_loops *loops,
 /* The main loop's iteration that has begun then is noted. */
 void seep_loops_main_iterated(struct seep_loops *loops, uint64_t now_ns);
 
-/* True: the loop that has begun an iteration at `now_ns` is the main loop from now on. */
+/* True: the loop that has begun an iteration at `now_ns` is the main loop from now on, which it was
+ * not before. */
 bool seep_loops_choose(struct seep_loops *loops, const struct seep_loop_rule *rule,
                        uint64_t now_ns);
 
 /* Looks for a main loop again, with nothing known of what was; the one that is known stays until
  * another is found. */
 void seep_loops_restart(struct seep_loops *loops);
+
+/* The main loop is faster than any step, and not known for long: one around it may show yet, which
+ * is looked for meanwhile. */
+bool seep_loops_unsettled(const struct seep_loops *loops, uint64_t now_ns);
 
 /* The main loop has begun no iteration for so long that it may be over. */
 bool seep_loops_silent(const struct seep_loops *loops, uint64_t now_ns);

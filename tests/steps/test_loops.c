@@ -50,15 +50,18 @@ static void event(uint64_t after_ms, const intptr_t *frames)
     for (; *frames; frames += 2)
         stack[top - n++] = (struct seep_pyframe){(uintptr_t)frames[0], (uintptr_t)frames[1]};
     clock_ns += after_ms * MS;
-    if (loops.main.code && seep_loops_main_event(&loops, &stack[top], n)) {
-        seep_loops_main_iterated(&loops, clock_ns);
-        n_iterations++;
-        return;
+    bool iterated = loops.main.code && seep_loops_main_event(&loops, &stack[top], n);
+    if (!loops.main.code || seep_loops_silent(&loops, clock_ns) ||
+        seep_loops_unsettled(&loops, clock_ns)) {
+        uint64_t now = seep_loops_event(&loops, &stack[top], n, kind_of, now_ns);
+        if (now && seep_loops_choose(&loops, &rule, now)) {
+            n_found++;
+            return;
+        }
     }
-    if (loops.main.code && !seep_loops_silent(&loops, clock_ns))
-        return;
-    uint64_t now = seep_loops_event(&loops, &stack[top], n, kind_of, now_ns);
-    n_found += now && seep_loops_choose(&loops, &rule, now);
+    if (iterated)
+        seep_loops_main_iterated(&loops, clock_ns);
+    n_iterations += iterated;
 }
 
 #define EVENT(after_ms, ...) event(after_ms, (const intptr_t[]){__VA_ARGS__, 0})
@@ -187,6 +190,31 @@ TEST(a_fast_loop_is_taken_where_none_is_slower)
     }
     ck_assert_uint_eq(n_found, 1);
     ck_assert_uint_ge(n_iterations, 1900);
+}
+
+/* Steps of 100 ms, three fifths of which a loop over something small takes. */
+TEST(a_fast_loop_gives_way_to_one_around_it)
+{
+    for (int i = 0; i < 60; i++) {
+        EVENT(20, MAIN, 10);
+        for (int k = 0; k < 60; k++) {
+            EVENT(1, MAIN, 20);
+            EVENT(0, MAIN, 22);
+        }
+        EVENT(20, MAIN, 30);
+    }
+    ck_assert_uint_eq(n_found, 2);
+    ck_assert_int_eq(loops.main.begin, 10);
+}
+
+TEST(a_fast_loop_that_settles_is_not_found_again)
+{
+    for (int i = 0; i < 30000; i++) {
+        EVENT(0, MAIN, 10);
+        EVENT(1, MAIN, 20);
+    }
+    ck_assert_uint_eq(n_found, 1);
+    ck_assert_uint_ge(n_iterations, 30000 - 400);
 }
 
 TEST(programs_without_loops_have_none)
