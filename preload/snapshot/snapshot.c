@@ -76,6 +76,7 @@ static void describe(const struct seep_thread *thread, struct seep_snapshot_mome
     if (seep_process->follows && seep_process->follows <= SEEP_MAX_PROCESSES)
         leader = &job->processes[seep_process->follows - 1];
     now->by_step = leader->steps != 0;
+    now->by_loop = leader->step_source == SEEP_STEP_LOOP;
     now->step = now->by_step ? leader->steps : leader->period;
     now->asked = __atomic_load_n(&asked, __ATOMIC_RELAXED) ||
                  __atomic_load_n(&job->snapshot.wanted, __ATOMIC_RELAXED) == own_index_plus_1();

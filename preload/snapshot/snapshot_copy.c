@@ -29,7 +29,7 @@ enum {
     LOOK_MS = 100,   /* how often it looks whether there still is a reader */
     MOST_CPU_S = 20, /* for its lists, which take a tenth of one */
     BIRTH_MS = 20,   /* that the caller waits for it to let go of files; mostly it takes a tenth */
-    LOWEST = 19,     /* priority */
+    BEHIND = 5,      /* priority: a quarter of a CPU that is wanted, for others wait for the slot */
 };
 
 static _Noreturn void end(int status)
@@ -74,8 +74,8 @@ static void limit(int resource, uint64_t most)
     (void)seep_os_call6(SYS_prlimit64, 0, resource, (long)&both, 0, 0, 0);
 }
 
-/* It is the first to go where memory is short, the last where CPUs are, and leaves no core: 1 byte
- * is what programs that take cores by a pipe respect, too. */
+/* It is the first to go where memory is short, stands behind others where CPUs are, and leaves no
+ * core: 1 byte is what programs that take cores by a pipe respect, too. */
 static void step_back(void)
 {
     const struct sched_param plain = {0};
@@ -86,7 +86,7 @@ static void step_back(void)
     }
     (void)seep_os_call3(SYS_prctl, PR_SET_NAME, (long)"seep-copy", 0);
     (void)seep_os_call3(SYS_sched_setscheduler, 0, SCHED_OTHER, (long)&plain);
-    (void)seep_os_call3(SYS_setpriority, PRIO_PROCESS, 0, LOWEST);
+    (void)seep_os_call3(SYS_setpriority, PRIO_PROCESS, 0, BEHIND);
     limit(RLIMIT_CORE, 1);
     limit(RLIMIT_CPU, MOST_CPU_S);
 }

@@ -16,6 +16,7 @@ enum {
     READ_SHARE = 50,        /* and of a CPU, for all of the job, on reading … */
     FREE_READ_MS = 5000,    /* … beyond these: three copies of a job with torch */
     BYTES_PER_STOP_NS = 12, /* 1 GB in pages of 4 KiB: 76 ms, measured */
+    LOOP_MS = 2000,         /* a loop may yet turn out to be what comes before the training */
     DIGITS = 9,
 };
 
@@ -48,6 +49,7 @@ static void notice(struct seep_snapshot_policy *p, const struct seep_snapshot_mo
         p->begun = true;
         p->by_step = now->by_step;
         p->origin = now->step ? now->step - 1 : 0;
+        p->origin_ns = now->age_ns;
         p->gap = now->by_step ? FIRST_STEP : FIRST_SLICE;
         p->reserve = now->by_step ? RESERVE_STEP : RESERVE_SLICE;
         p->last = 0;
@@ -87,6 +89,13 @@ static uint32_t since_origin(const struct seep_snapshot_policy *p,
     return now->step > p->origin ? now->step - p->origin : 0;
 }
 
+/* Copies that are read may be made: who reads one of what is prepared misses what follows. */
+static bool has_begun(const struct seep_snapshot_policy *p, const struct seep_snapshot_moment *now)
+{
+    return since_origin(p, now) >= p->gap &&
+           (!now->by_loop || now->age_ns - p->origin_ns >= LOOP_MS * MILLISECOND);
+}
+
 /* Half of the time that is free stays for copies that are read, but the first may have all. */
 static bool is_reserve_due(const struct seep_snapshot_policy *p,
                            const struct seep_snapshot_moment *now)
@@ -119,7 +128,7 @@ enum seep_snapshot_answer seep_snapshot_policy_ask(struct seep_snapshot_policy *
         return SEEP_SNAPSHOT_DUE;
     if (p->mode != SEEP_SNAPSHOT_AUTO || !has_grown(p, now) || p->falls || now->reading)
         return SEEP_SNAPSHOT_NOT_DUE;
-    if (since_origin(p, now) < p->gap)
+    if (!has_begun(p, now))
         return is_reserve_due(p, now) ? SEEP_SNAPSHOT_RESERVE : SEEP_SNAPSHOT_NOT_DUE;
     return is_affordable(p, now) ? SEEP_SNAPSHOT_DUE : dear(p);
 }

@@ -26,7 +26,8 @@ struct seep_snapshot_policy {
     bool begun;
     bool forked;          /* and not copied since: all that it says to be live was made since */
     bool by_step;         /* what `origin` and `gap` count */
-    uint32_t origin;      /* the first step that was seen */
+    uint32_t origin;      /* the first step that was seen, */
+    uint64_t origin_ns;   /* at that age of the process */
     uint32_t seen;        /* the last one */
     uint32_t gap;         /* from there to the next copy, */
     uint32_t reserve;     /* and to the next one in reserve; 0: none is needed any more */
@@ -42,7 +43,8 @@ struct seep_snapshot_policy {
 /* How things are as the question is asked. */
 struct seep_snapshot_moment {
     uint32_t step;   /* training steps that have ended, or slices of time where there are none */
-    bool by_step;    /* it is steps */
+    bool by_step;    /* it is steps, … */
+    bool by_loop;    /* … of a loop that was found */
     bool asked;      /* the job asks for one */
     bool importing;  /* modules are being loaded, by the last stack that was seen */
     uint64_t age_ns; /* of the process */

@@ -268,6 +268,18 @@ TEST(a_short_job_has_copies_in_reserve)
     ck_assert_mem_eq(at, ((uint32_t[]){10, 20, 40, 80, 160}), 5 * sizeof(*at));
 }
 
+/* Ten of a loop a second: for two of these it may be what comes before the training. */
+TEST(of_a_loop_that_has_just_been_found_none_is_read)
+{
+    begin(NULL);
+    for (uint32_t step = 1; step <= 40; step++) {
+        struct seep_snapshot_moment now = at_step(step);
+        now.by_loop = true;
+        ck_assert_int_eq(ask(now, MS),
+                         step == 21 || step == 31 ? SEEP_SNAPSHOT_DUE : SEEP_SNAPSHOT_NOT_DUE);
+    }
+}
+
 TEST(a_reserve_leaves_half_of_the_free_time_to_copies_that_are_read)
 {
     uint32_t at[8];
