@@ -69,17 +69,6 @@ static int list_processes(const struct seep_model *m, struct seep_finding *f)
     return 0;
 }
 
-static uint64_t level_peak(const struct seep_level *level)
-{
-    int64_t peak = 0;
-
-    for (size_t i = 0; i < level->n; i++) {
-        if (level->points[i].bytes > peak)
-            peak = level->points[i].bytes;
-    }
-    return (uint64_t)peak;
-}
-
 /* The first step at which the finding's sites hold something. */
 static int32_t first_step(const struct seep_model *m, const struct seep_finding *f)
 {
@@ -103,7 +92,7 @@ static int complete(const struct seep_case *c, struct seep_finding *f)
     f->first_step = first_step(c->m, f);
     if (!rc)
         rc = seep_level_sum(c->m, f->sites, f->n_sites, SEEP_LEVEL_ALL, &level);
-    f->peak_bytes = level_peak(&level);
+    f->peak_bytes = (uint64_t)seep_level_highest(&level).bytes;
     if (f->peak_bytes < f->live_bytes)
         f->peak_bytes = f->live_bytes;
     seep_level_fini(&level);

@@ -59,13 +59,7 @@ bool seep_case_judge_sent_and_kept(const struct seep_case *c, struct seep_findin
 /* Workers of one epoch live together, those of the next take their place. */
 static uint32_t at_a_time(const struct seep_case *c, const struct seep_worker_signs *w)
 {
-    const struct seep_level *level = &c->signs->growth.level;
-    int64_t most = 0;
-
-    for (size_t i = 0; i < level->n; i++) {
-        if (level->points[i].bytes > most)
-            most = level->points[i].bytes;
-    }
+    const int64_t most = seep_level_highest(&c->signs->growth.level).bytes;
     double each = (double)w->sum_bytes / w->n;
     double n = floor((double)most / each + 0.5);
     return n < 1 ? 1 : n > w->n ? w->n : (uint32_t)n;

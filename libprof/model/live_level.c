@@ -158,6 +158,17 @@ int seep_level_sum_slots(const struct seep_model *m, const uint32_t *parts, size
     return add_up(level);
 }
 
+struct seep_level_point seep_level_highest(const struct seep_level *level)
+{
+    struct seep_level_point p = {0};
+
+    for (size_t i = 0; i < level->n; i++) {
+        if (level->points[i].bytes > p.bytes)
+            p = level->points[i];
+    }
+    return p;
+}
+
 struct seep_level_point seep_level_at(const struct seep_level *level, int32_t step)
 {
     size_t low = 0, high = level->n;

@@ -32,6 +32,9 @@ void seep_level_fini(struct seep_level *level);
 /* The level at the end of `step`; zeros before its first point. */
 struct seep_level_point seep_level_at(const struct seep_level *level, int32_t step);
 
+/* Where it is highest, the first of such; zeros where it is nowhere above 0. */
+struct seep_level_point seep_level_highest(const struct seep_level *level);
+
 /* Bytes at the ends of n steps spread evenly over [from, to], the last one being `to`. n ≥ 1.
  * Between points that are closer than a 64th of the range it rises or falls evenly. */
 void seep_level_sample(const struct seep_level *level, int32_t from, int32_t to, size_t n,

@@ -147,14 +147,12 @@ struct seep_model {
     size_t n_runs;
     enum seep_step_source step_source; /* [placed] */
     enum seep_step_why step_why;       /* [placed] */
-    uint32_t
-        step_frame; /* [merged] of the loop whose iterations are steps; 0: none, or not known */
+    uint32_t step_frame;   /* [merged] of the loop whose iterations are steps; 0: not known */
     int32_t *epoch_starts; /* [placed] steps during which an epoch began, rising, each once */
     size_t n_epoch_starts;
     uint32_t epochs;                     /* [placed] 0: not known */
     enum seep_epoch_source epoch_source; /* [placed] */
-    uint32_t
-        epoch_frame; /* [merged] of the loop whose iterations are epochs; 0: none, or not known */
+    uint32_t epoch_frame;      /* [merged] of the loop whose iterations are epochs; 0: not known */
     uint64_t start_ns, end_ns; /* [placed] of the whole job, on its clock */
 };
 

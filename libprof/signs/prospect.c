@@ -200,7 +200,6 @@ static enum seep_prospect of_pace(const struct seep_case *c, const struct seep_s
 {
     const struct seep_growth *g = &signs->growth;
     const struct rises r = rises_of(g);
-
     const bool passed = g->past_epoch && c->span->epoch_passed;
 
     if (passed && !c->span->by_laps)

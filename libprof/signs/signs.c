@@ -22,17 +22,6 @@ static struct seep_held held(struct seep_level_point p)
                               p.blocks > 0 ? (uint64_t)p.blocks : 0};
 }
 
-static struct seep_level_point highest(const struct seep_level *level)
-{
-    struct seep_level_point p = {0};
-
-    for (size_t i = 0; i < level->n; i++) {
-        if (level->points[i].bytes > p.bytes)
-            p = level->points[i];
-    }
-    return p;
-}
-
 static int compute_sites(const struct seep_case *c, struct seep_signs *signs)
 {
     struct seep_level level = {0};
@@ -47,7 +36,7 @@ static int compute_sites(const struct seep_case *c, struct seep_signs *signs)
             .start = held(seep_level_at(&level, 0)),
             .first = held(seep_level_at(&level, 1)),
             .last = held(seep_level_at(&level, c->span->last)),
-            .kept = held(g->by_process ? highest(&level) : seep_level_at(&level, g->to)),
+            .kept = held(g->by_process ? seep_level_highest(&level) : seep_level_at(&level, g->to)),
         };
     }
     seep_level_fini(&level);

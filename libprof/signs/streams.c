@@ -18,15 +18,6 @@ static bool is_streamed(const struct seep_case *c)
     return false;
 }
 
-static int64_t highest(const struct seep_level *level)
-{
-    int64_t most = 0;
-
-    for (size_t i = 0; i < level->n; i++)
-        most = level->points[i].bytes > most ? level->points[i].bytes : most;
-    return most;
-}
-
 /* What the processes held at their most, each by itself. */
 static int sum_of_heights(const struct seep_model *m, const uint32_t *sites, size_t n, double *sum)
 {
@@ -36,7 +27,7 @@ static int sum_of_heights(const struct seep_model *m, const uint32_t *sites, siz
     *sum = 0;
     for (uint32_t p = 0; p < m->n_processes && !rc; p++) {
         rc = seep_level_sum(m, sites, n, p, &level);
-        *sum += rc ? 0 : (double)highest(&level);
+        *sum += rc ? 0 : (double)seep_level_highest(&level).bytes;
     }
     seep_level_fini(&level);
     return rc;

@@ -109,8 +109,9 @@ static void describe_start(void)
 static void bound_helper(void)
 {
     enum { SHARE = 128, LEAST_BYTES = 1 << 20 };
-    const uint64_t share = constants.max_bytes / SHARE;
-    constants.max_bytes = share > LEAST_BYTES ? share : LEAST_BYTES;
+    const uint64_t most = constants.max_bytes, share = most / SHARE;
+    const uint64_t least = LEAST_BYTES < most ? LEAST_BYTES : most;
+    constants.max_bytes = share > least ? share : least;
 }
 
 /* PID-START.seep; `name` has room for SEEP_NAME_BYTES. */

@@ -155,7 +155,8 @@ static bool stays(const struct seep_loops *loops, const struct seep_loop *other,
         return false;
     if (main->code == other->code && main->begin == other->begin)
         return true;
-    return !seep_loops_silent(loops, now_ns) && mean_ns(other) < step_ns;
+    return !seep_loops_silent(loops, now_ns) &&
+           (mean_ns(main) >= step_ns || mean_ns(other) < step_ns);
 }
 
 void seep_loops_restart(struct seep_loops *loops)

@@ -7,6 +7,7 @@
  *   events first BITS      the same, the first time
  *   events live BYTES      keeps a million blocks of BYTES; prints its RSS in bytes */
 #include "tests/bench/side_by_side.h"
+#include "tests/subjects/many_stacks.h"
 
 #include <pthread.h>
 #include <stdint.h>
@@ -71,19 +72,10 @@ static NOIPA void below(int depth)
     __asm__ volatile("" ::: "memory");
 }
 
-/* One of two call sites by each bit of `path`. */
-static NOIPA void branch(int bits, uint32_t path)
+static void free_and_malloc(void)
 {
-    if (bits == 0) {
-        free(kept[0]);
-        kept[0] = malloc(100);
-    } else if (path & 1) {
-        branch(bits - 1, path >> 1);
-        __asm__ volatile("# one" ::: "memory");
-    } else {
-        branch(bits - 1, path >> 1);
-        __asm__ volatile("# other" ::: "memory");
-    }
+    free(kept[0]);
+    kept[0] = malloc(100);
 }
 
 static int run_stacks(int bits, bool first)
@@ -94,7 +86,7 @@ static int run_stacks(int bits, bool first)
     for (int i = 0; i < 2; i++) {
         double start = now_ns();
         for (uint32_t path = 0; path < (i ? AGAIN * n : n); path++)
-            branch(bits, path % n * 40503u);
+            from_stack(bits, path % n * 40503u, free_and_malloc);
         times[i] = now_ns() - start;
     }
     printf("%.1f\n", first ? times[0] / n : times[1] / n / AGAIN);

@@ -3,7 +3,7 @@ import glob
 import os
 import sys
 
-from tests.e2e.support import SeepCase, compile_c
+from tests.e2e.support import ROOT, SeepCase, compile_c
 
 MIB = 1 << 20
 
@@ -12,6 +12,8 @@ CHILD = """
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "tests/subjects/many_stacks.h"
 
 static void *volatile kept[4096], *volatile passing;
 
@@ -22,18 +24,9 @@ __attribute__((noinline)) static void *keep_late(size_t bytes)
     return p;
 }
 
-/* As compilers do: a block from each of 2^bits stacks. */
-__attribute__((noipa)) static void branch(int bits, unsigned path)
+static void keep_small(void)
 {
-    if (bits == 0) {
-        passing = malloc(10);
-    } else if (path & 1) {
-        branch(bits - 1, path >> 1);
-        __asm__ volatile("# one" ::: "memory");
-    } else {
-        branch(bits - 1, path >> 1);
-        __asm__ volatile("# other" ::: "memory");
-    }
+    passing = malloc(10);
 }
 
 /* small: a little and out; long: until it has lived for a while; large: until it holds much; wide: much, then from many stacks */
@@ -54,7 +47,7 @@ int main(int argc, char **argv)
         for (int i = 0; i < 2000; i++)
             kept[1 + i] = malloc(16384);
         for (unsigned path = 0; path < 1 << 14; path++)
-            branch(14, path);
+            from_stack(14, path, keep_small);
     } else if (argc > 1)
         for (int i = 0; i < 50; i++)
             kept[3000 + i] = keep_late(10000);
@@ -92,7 +85,7 @@ class Helpers(SeepCase):
     def built(self, name, text):
         with open(self.path(name + ".c"), "w") as f:
             f.write(text)
-        return compile_c(self, self.path(name + ".c"), self.path(name))
+        return compile_c(self, self.path(name + ".c"), self.path(name), "-I", str(ROOT))
 
     def profiles(self, profile):
         return glob.glob(os.path.join(profile.folder, "*.seep"))

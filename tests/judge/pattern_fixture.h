@@ -75,6 +75,26 @@ static inline const json_t *findings(void)
     return json_object_get(report, "findings");
 }
 
+/* The same with a loader worker, process 200, that follows the trainer's steps. Frees it. */
+static inline const json_t *findings_with(struct builder *worker, uint32_t worker_last,
+                                          uint64_t ends_before_ns)
+{
+    struct seep_profile *p[2];
+
+    builder_timeline(worker, worker_last, UINT64_C(100) << 20);
+    builder_header(worker)->process_plus_1 = 2;
+    builder_header(worker)->end_ns = builder_header(&b)->end_ns - ends_before_ns;
+    job->n_processes = 2;
+    job->processes[1] =
+        (struct seep_process){.pid = 200, .ppid = 100, .parent_plus_1 = 1, .follows = 1};
+    ck_assert_int_eq(seep_profile_from_bytes("1.seep", b.bytes, b.n_bytes, &p[0], NULL), 0);
+    ck_assert_int_eq(seep_profile_from_bytes("2.seep", worker->bytes, worker->n_bytes, &p[1], NULL),
+                     0);
+    ck_assert_int_eq(seep_analyse_profiles(p, 2, job, NULL, &report, NULL), 0);
+    builder_fini(worker);
+    return json_object_get(report, "findings");
+}
+
 static inline const char *text(const json_t *finding, const char *key)
 {
     const char *value = json_string_value(json_object_get(finding, key));

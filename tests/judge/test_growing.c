@@ -181,7 +181,6 @@ TEST(a_long_teardown_does_not_hide_growth_by_time)
 TEST(a_leaking_worker_is_found_whenever_it_ends, .to = 12)
 {
     struct ramp r = {FIRST, UINT32_MAX, 2, UINT32_MAX};
-    struct seep_profile *p[2];
     struct builder worker;
 
     builder_timeline(&b, LAST, UINT64_C(300) << 20);
@@ -193,17 +192,7 @@ TEST(a_leaking_worker_is_found_whenever_it_ends, .to = 12)
     uint32_t item = builder_stack(&worker, loop,
                                   builder_python(&worker, "/home/user/data.py", "__getitem__", 23));
     builder_level(&worker, item, 0, 8192, LAST - 5, ramp, &r);
-    builder_timeline(&worker, LAST - 5, UINT64_C(100) << 20);
-    builder_header(&worker)->process_plus_1 = 2;
-    builder_header(&worker)->end_ns = builder_header(&b)->end_ns - (uint64_t)_i * 100000000;
-    job->n_processes = 2;
-    job->processes[1] =
-        (struct seep_process){.pid = 200, .ppid = 100, .parent_plus_1 = 1, .follows = 1};
-    ck_assert_int_eq(seep_profile_from_bytes("1.seep", b.bytes, b.n_bytes, &p[0], NULL), 0);
-    ck_assert_int_eq(seep_profile_from_bytes("2.seep", worker.bytes, worker.n_bytes, &p[1], NULL),
-                     0);
-    ck_assert_int_eq(seep_analyse_profiles(p, 2, job, NULL, &report, NULL), 0);
-    const json_t *list = json_object_get(report, "findings");
+    const json_t *list = findings_with(&worker, LAST - 5, (uint64_t)_i * 100000000);
     ck_assert_uint_eq(json_array_size(list), 1);
     const json_t *f = json_array_get(list, 0);
     ck_assert_str_eq(text(f, "pattern"), "unbounded-growth");
@@ -211,7 +200,6 @@ TEST(a_leaking_worker_is_found_whenever_it_ends, .to = 12)
     ck_assert_double_eq(json_number_value(json_array_get(json_object_get(f, "processes"), 0)), 200);
     ck_assert_double_eq_tol(number(json_object_get(f, "growth_bytes_per_step"), "value"), 16384,
                             700);
-    builder_fini(&worker);
 }
 
 SUITE("growing", .setup = setup, .teardown = teardown)

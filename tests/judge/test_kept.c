@@ -182,24 +182,6 @@ static void begin_worker(void)
     builder_init(&worker, 200, START + 500000000);
 }
 
-static const json_t *findings_with_worker(void)
-{
-    struct seep_profile *p[2];
-
-    builder_timeline(&worker, LAST, UINT64_C(100) << 20);
-    builder_header(&worker)->process_plus_1 = 2;
-    builder_header(&worker)->end_ns = builder_header(&b)->end_ns;
-    job->n_processes = 2;
-    job->processes[1] =
-        (struct seep_process){.pid = 200, .ppid = 100, .parent_plus_1 = 1, .follows = 1};
-    ck_assert_int_eq(seep_profile_from_bytes("1.seep", b.bytes, b.n_bytes, &p[0], NULL), 0);
-    ck_assert_int_eq(seep_profile_from_bytes("2.seep", worker.bytes, worker.n_bytes, &p[1], NULL),
-                     0);
-    ck_assert_int_eq(seep_analyse_profiles(p, 2, job, NULL, &report, NULL), 0);
-    builder_fini(&worker);
-    return json_object_get(report, "findings");
-}
-
 /* Collate writes its tensors into the data set's dicts: what has gone to the trainer stays, in one
  * epoch already. */
 TEST(what_collate_has_sent_and_a_worker_keeps_is_an_aliased_cache)
@@ -209,7 +191,7 @@ TEST(what_collate_has_sent_and_a_worker_keeps_is_an_aliased_cache)
     add_epochs(1, STEPS);
     begin_worker();
     builder_level(&worker, in_worker("collate", 31), SHM, 65536, LAST, ramp, &r);
-    const json_t *list = findings_with_worker(), *f = json_array_get(list, 0);
+    const json_t *list = findings_with(&worker, LAST, 0), *f = json_array_get(list, 0);
     ck_assert_uint_eq(json_array_size(list), 1);
     ck_assert_str_eq(text(f, "pattern"), "aliased-cache");
     ck_assert_str_eq(text(f, "severity"), "retention");
@@ -224,7 +206,7 @@ TEST(what_collate_keeps_for_itself_is_undetermined_in_one_epoch)
     add_epochs(1, STEPS);
     begin_worker();
     builder_level(&worker, in_worker("collate", 31), HOST, 65536, LAST, ramp, &r);
-    const json_t *list = findings_with_worker();
+    const json_t *list = findings_with(&worker, LAST, 0);
     ck_assert_str_eq(text(json_array_get(list, 0), "pattern"), "undetermined");
 }
 
@@ -243,7 +225,7 @@ TEST(batches_that_were_sent_and_wait_are_not_kept)
     s->frees += 8 * STEPS;
     s->freed_bytes += 8 * STEPS * 65536;
     d->lifetimes[seep_lifetime_bucket(8)] = 8 * STEPS;
-    const json_t *list = findings_with_worker(), *f;
+    const json_t *list = findings_with(&worker, LAST, 0), *f;
     size_t i;
     json_array_foreach (list, i, f)
         ck_assert_str_ne(text(f, "severity"), "retention");
