@@ -15,6 +15,7 @@
 #include "preload/record/capture.h"
 #include "preload/record/frames.h"
 #include "preload/record/main_loop.h"
+#include "preload/record/segments.h"
 #include "preload/record/steps.h"
 #include "preload/record/tick.h"
 #include "preload/snapshot/snapshot.h"
@@ -55,6 +56,7 @@ static const struct module {
     {.lock = seep_stack_range_lock, .after_fork = seep_stack_range_after_fork},
     {.lock = first_live_lock, .after_fork = seep_live_after_fork},
     {.lock = second_live_lock},
+    {.lock = seep_segments_lock, .after_fork = seep_segments_after_fork},
     {.lock = seep_range_lock, .after_fork = seep_range_after_fork},
     {.lock = arena_lock}, /* a child has an arena of its own */
     {.forget = seep_new_forget},

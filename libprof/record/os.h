@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -158,6 +159,24 @@ static inline long seep_os_read_file(const char *path, char *text, size_t capaci
     seep_os_close(fd);
     text[n] = '\0';
     return (long)n;
+}
+
+enum { SEEP_OS_DESCRIPTOR_PATH = sizeof("/proc/self/fd/") + 10 };
+
+/* The name that leads to what `fd` is, also to what the descriptor itself cannot read (O_PATH). */
+static inline void seep_os_descriptor_path(int fd, char path[SEEP_OS_DESCRIPTOR_PATH])
+{
+    char digits[12];
+    int n = 0;
+    unsigned rest = fd < 0 ? 0 : (unsigned)fd;
+    do
+        digits[n++] = (char)('0' + rest % 10);
+    while (rest /= 10);
+    strcpy(path, "/proc/self/fd/");
+    char *end = path + strlen(path);
+    while (n)
+        *end++ = digits[--n];
+    *end = '\0';
 }
 
 /* A lock that survives its holder: who waits longer than about two seconds gives up, and nobody

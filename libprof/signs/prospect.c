@@ -31,24 +31,42 @@ static bool is_crumbs(const struct seep_case *c, const struct seep_growth *g)
            limit.bytes && seep_memory_limit_steps(&limit) > SEEP_T_CRUMBS_STEPS;
 }
 
+static double gained(const struct seep_growth *g, int32_t from, int32_t to)
+{
+    return (double)(seep_level_at(&g->level, to).bytes - seep_level_at(&g->level, from).bytes);
+}
+
+/* Two thirds gained this and that. Where what comes at random comes unevenly, an equal pace may be
+ * chance: their difference is known to its standard error only. */
+static bool keeps_pace(const struct seep_growth *g, int32_t from, int32_t third)
+{
+    const double before = gained(g, from, from + third);
+    const double after = gained(g, from + third, from + 2 * third);
+    double squares = 0;
+
+    for (int i = 0; i < 2 * SEEP_T_PACE_PARTS; i++) {
+        const int32_t at = from + third * i / SEEP_T_PACE_PARTS;
+        const int32_t next = from + third * (i + 1) / SEEP_T_PACE_PARTS;
+        const double mean = (i < SEEP_T_PACE_PARTS ? before : after) / SEEP_T_PACE_PARTS;
+        const double off = gained(g, at, next) - mean;
+        squares += off * off;
+    }
+    return fabs(after - before) <= SEEP_T_PACE_OFF * before &&
+           sqrt(squares) <= SEEP_T_PACE_OFF * before;
+}
+
 /* Things that are met ever more rarely (shapes, words, rows) add less and less. What was only large
  * at its start, and keeps its pace since then, does not. */
 static bool slows_down(const struct seep_growth *g)
 {
     const int32_t third = (g->to - g->from) / 3;
-    double gained[3];
 
     if (g->by_process || third < SEEP_T_STEPS)
         return false;
-    for (int i = 0; i < 3; i++) {
-        const int32_t from = g->from + i * third;
-        gained[i] = (double)(seep_level_at(&g->level, from + third).bytes -
-                             seep_level_at(&g->level, from).bytes);
-    }
-    if (gained[2] > SEEP_T_SLOWING * gained[0])
-        return false;
-    return gained[2] < SEEP_T_SLOWED * gained[0] ||
-           fabs(gained[2] - gained[1]) > SEEP_T_PACE_OFF * gained[1];
+    const double first = gained(g, g->from, g->from + third);
+    const double last = gained(g, g->from + 2 * third, g->from + 3 * third);
+    return last < SEEP_T_SLOWED * first ||
+           (last <= SEEP_T_SLOWING * first && !keeps_pace(g, g->from + third, third));
 }
 
 /* When the level went up, and by how much less often than steps ended. */

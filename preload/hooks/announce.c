@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "preload/job/job.h"
 #include "preload/objects/real.h"
 #include "preload/record/capture.h"
-#include "preload/record/job.h"
 #include "preload/record/tick.h"
 
 enum { FIRST_ANNOUNCED = SEEP_SPACE_SHM + 1, SPACE_SHIFT = 56 };

@@ -11,10 +11,10 @@
 
 #include "libprof/program/program_entry.h"
 #include "libprof/record/os.h"
+#include "preload/job/job.h"
 #include "preload/life/environment.h"
 #include "preload/life/start.h"
 #include "preload/objects/real.h"
-#include "preload/record/job.h"
 #include "preload/record/thread.h"
 #include "preload/snapshot/snapshot.h"
 
@@ -155,23 +155,7 @@ SEEP_EXPORT int execvp(const char *file, char *const argv[])
     return execvpe(file, argv, environ);
 }
 
-/* /proc/self/fd/N, which opens also what the descriptor itself cannot read (O_PATH). */
-static void name_of_descriptor(int fd, char name[32])
-{
-    char digits[12];
-    int n = 0;
-    unsigned rest = fd < 0 ? 0 : (unsigned)fd;
-    do
-        digits[n++] = (char)('0' + rest % 10);
-    while (rest /= 10);
-    strcpy(name, "/proc/self/fd/");
-    char *end = name + strlen(name);
-    while (n)
-        *end++ = digits[--n];
-    *end = '\0';
-}
-
-/* The path behind it, for the list. */
+/* The path behind a descriptor, for the list. */
 static void path_of_descriptor(const char *name, char *path, size_t capacity)
 {
     long n =
@@ -181,8 +165,8 @@ static void path_of_descriptor(const char *name, char *path, size_t capacity)
 
 SEEP_EXPORT int fexecve(int fd, char *const argv[], char *const environment[])
 {
-    char name[32], path[SEEP_ENTRY_PATH_BYTES];
-    name_of_descriptor(fd, name);
+    char name[SEEP_OS_DESCRIPTOR_PATH], path[SEEP_ENTRY_PATH_BYTES];
+    seep_os_descriptor_path(fd, name);
     PREPARE(AT_FDCWD, name, environment);
     path_of_descriptor(name, path, sizeof path);
     struct seep_process *listed = before_exec(SEEP_HOOK_fexecve, path, entry_);
@@ -194,10 +178,10 @@ SEEP_EXPORT int fexecve(int fd, char *const argv[], char *const environment[])
 SEEP_EXPORT int execveat(int folder, const char *path, char *const argv[],
                          char *const environment[], int flags)
 {
-    char name[32], behind[SEEP_ENTRY_PATH_BYTES];
+    char name[SEEP_OS_DESCRIPTOR_PATH], behind[SEEP_ENTRY_PATH_BYTES];
     bool of_descriptor = !*path && (flags & AT_EMPTY_PATH) && folder >= 0;
     if (of_descriptor)
-        name_of_descriptor(folder, name);
+        seep_os_descriptor_path(folder, name);
     PREPARE(of_descriptor ? AT_FDCWD : folder, of_descriptor ? name : path, environment);
     if (of_descriptor)
         path_of_descriptor(name, behind, sizeof behind);

@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "libprof/record/os.h"
+#include "preload/job/job.h"
 #include "preload/life/acl.h"
 #include "preload/life/start.h"
 #include "preload/objects/real.h"
-#include "preload/record/job.h"
 #include "preload/record/thread.h"
 
 enum { FOLDER = 1, JOB = 2, PROFILE = 4 }; /* what a grant was new for */

@@ -16,6 +16,7 @@
 #include "preload/hooks/signals.h"
 #include "preload/life/start.h"
 #include "preload/record/map_set.h"
+#include "preload/record/segments.h"
 
 #ifndef MADV_DONTNEED_LOCKED
 #define MADV_DONTNEED_LOCKED 24
@@ -90,6 +91,8 @@ void *seep_maps_mmap(enum seep_hook hook, void *at, size_t bytes, int protection
             replaced(start, start + n);
         seep_map_made(is_shared(flags) ? SEEP_SPACE_SHM : SEEP_SPACE_MMAP,
                       state_of(protection, flags), start, n, &regs);
+        if (is_shared(flags) && !(flags & MAP_ANONYMOUS) && !offset)
+            seep_segment_mapped(start, fd);
     }
     errno = saved_errno;
     seep_leave_call(&mask);

@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "preload/hooks/signals.h"
+#include "preload/job/job.h"
 #include "preload/life/start.h"
 #include "preload/objects/modules.h"
 #include "preload/objects/real.h"
-#include "preload/record/job.h"
 #include "preload/record/thread.h"
 #include "preload/snapshot/snapshot.h"
 

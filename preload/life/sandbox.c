@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "libprof/record/arena.h"
-#include "preload/record/job.h"
+#include "preload/job/job.h"
 #include "preload/record/thread.h"
 
 /* A line of /proc/self/status: what stands behind `key`, up to the line's end. */

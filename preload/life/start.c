@@ -9,6 +9,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "preload/job/job.h"
 #include "preload/life/allocators.h"
 #include "preload/life/environment.h"
 #include "preload/life/fork.h"
@@ -19,7 +20,6 @@
 #include "preload/objects/modules.h"
 #include "preload/objects/real.h"
 #include "preload/python/pyframe.h"
-#include "preload/record/job.h"
 #include "preload/record/record.h"
 #include "preload/record/tick.h"
 #include "preload/stack/walk.h"

@@ -2,10 +2,10 @@
 
 #include <string.h>
 
+#include "preload/job/job.h"
+#include "preload/job/job_table.h"
 #include "preload/objects/modules.h"
 #include "preload/record/frames.h"
-#include "preload/record/job.h"
-#include "preload/record/job_table.h"
 #include "preload/record/steps.h"
 #include "preload/steps/loops.h"
 

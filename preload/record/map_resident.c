@@ -1,6 +1,6 @@
 #include "preload/record/map_resident.h"
 
-#include "preload/record/job.h"
+#include "preload/job/job.h"
 #include "preload/record/thread.h"
 
 enum { PAGE = 4096 };

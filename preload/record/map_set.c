@@ -2,9 +2,10 @@
 
 #include <string.h>
 
+#include "preload/job/job.h"
 #include "preload/record/capture.h"
-#include "preload/record/job.h"
 #include "preload/record/map_resident.h"
+#include "preload/record/segments.h"
 #include "preload/record/tick.h"
 #include "preload/steps/code_marks.h"
 
@@ -46,7 +47,8 @@ void seep_map_put_back(const struct seep_map_taken *taken)
 void seep_map_note_gone(const struct seep_map_taken *taken)
 {
     for (unsigned i = 0; i < taken->n; i++)
-        seep_map_count_gone(&taken->pieces[i], taken->pieces[i].last);
+        if (!seep_segment_stays(&taken->pieces[i]))
+            seep_map_count_gone(&taken->pieces[i], taken->pieces[i].last);
 }
 
 void seep_map_gone(uintptr_t start, uintptr_t end)

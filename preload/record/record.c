@@ -1,7 +1,7 @@
 #include "preload/record/record.h"
 
+#include "preload/job/job.h"
 #include "preload/record/capture.h"
-#include "preload/record/job.h"
 #include "preload/record/main_loop.h"
 #include "preload/record/map_set.h"
 #include "preload/record/tick.h"

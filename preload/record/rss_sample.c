@@ -1,6 +1,6 @@
 #include "preload/record/rss_sample.h"
 
-#include "preload/record/job.h"
+#include "preload/job/job.h"
 #include "preload/record/map_resident.h"
 #include "preload/record/rss_look.h"
 

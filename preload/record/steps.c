@@ -2,8 +2,8 @@
 
 #include <string.h>
 
+#include "preload/job/job.h"
 #include "preload/record/frames.h"
-#include "preload/record/job.h"
 #include "preload/record/life_calls.h"
 #include "preload/record/snapshot_calls.h"
 #include "preload/record/tick.h"

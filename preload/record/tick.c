@@ -3,11 +3,12 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "preload/job/job.h"
 #include "preload/objects/modules.h"
 #include "preload/python/pyframe.h"
-#include "preload/record/job.h"
 #include "preload/record/life_calls.h"
 #include "preload/record/rss_sample.h"
+#include "preload/record/segments.h"
 #include "preload/record/snapshot_calls.h"
 
 enum { FIRST_GAP_NS = 20 * 1000 * 1000, JOB_GAP_NS = 4 * 1000 * 1000, PAGE = 4096 };
@@ -134,6 +135,7 @@ static bool tick(struct seep_thread *thread)
         add_row(header, thread, now);
         next_row_ns = now + row_gap_ns;
     }
+    seep_segments_look(false);
     seep_rss_tick(thread, now);
     seep_os_unlock(&lock);
     return true;
@@ -183,6 +185,8 @@ void seep_tick_final(void)
         return;
     }
     note_python(seep_arena.header); /* no look now: another thread may hold the loader for ever */
+    if (seep_tls.thread)
+        seep_segments_look(true);
     add_row(seep_arena.header, seep_tls.thread, seep_os_clock_ns(CLOCK_MONOTONIC_COARSE));
     seep_rss_final(seep_tls.thread);
     note_private(seep_arena.header);

@@ -4,13 +4,13 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "preload/job/job.h"
+#include "preload/job/job_table.h"
 #include "preload/life/headroom.h"
 #include "preload/life/options.h"
 #include "preload/life/program_kind.h"
 #include "preload/objects/modules.h"
 #include "preload/python/pyframe.h"
-#include "preload/record/job.h"
-#include "preload/record/job_table.h"
 #include "preload/record/thread.h"
 #include "preload/snapshot/snapshot_copy.h"
 #include "preload/snapshot/snapshot_policy.h"

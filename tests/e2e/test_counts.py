@@ -1,5 +1,6 @@
 """Counts exact to the byte, on programs that say what they did."""
 import os
+import pathlib
 import re
 import shutil
 import unittest
@@ -164,6 +165,12 @@ class MapCounts(Counts):
 
     def test_maps_of_odd_pieces(self):
         self.check("counts_maps", "pieces")
+
+    def test_named_segments_of_shared_memory_outlive_their_maps(self):
+        name = "seep-subject-%d" % os.getpid()
+        for i in range(6):
+            self.addCleanup(pathlib.Path("/dev/shm", "%s-%d" % (name, i)).unlink, missing_ok=True)
+        self.check("counts_maps", "named", name)
 
     def test_shared_maps_are_a_space_of_their_own(self):
         profile, _ = self.check("counts_maps", "shared")

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "libprof/record/intern.h"
+#include "preload/job/job.h"
 #include "preload/record/capture.h"
-#include "preload/record/job.h"
 #include "preload/record/map_resident.h"
 #include "preload/record/map_set.h"
 #include "preload/record/tick.h"

@@ -43,6 +43,28 @@ TEST(a_pace_that_eases_by_a_tenth_is_kept)
     only("unbounded-growth", "leak", LINE);
 }
 
+/* After the burst 16 parts of eight steps, which gain more and less by turns. The halves of them
+ * gain the same: if the parts differ widely, by chance. */
+static const char *paced_unevenly(double off)
+{
+    struct bend level[20] = {{1, 0}, {67, 250}};
+
+    for (unsigned i = 0; i < 16; i++)
+        level[i + 2] = (struct bend){75 + 8 * i, level[i + 1].blocks + 18 + (i % 2 ? off : -off)};
+    builder_level(&b, line(), 0, BLOCK, LAST, drawn, level);
+    return text(json_array_get(findings(), 0), "severity");
+}
+
+TEST(a_pace_that_comes_unevenly_is_not_known)
+{
+    ck_assert_str_eq(paced_unevenly(8), "pressure");
+}
+
+TEST(a_pace_that_comes_nearly_evenly_is)
+{
+    ck_assert_str_eq(paced_unevenly(2), "leak");
+}
+
 /* ---- large jumps, and a little in every step ------------------------------------------------- */
 
 static uint64_t at_evaluations(uint32_t period, void *arg)

@@ -34,11 +34,12 @@ ALLOWED = {
     "preload/python": "preload/objects record format",
     "preload/stack": "preload/objects preload/python record format",
     "preload/steps": "preload/python format",
-    "preload/record": "preload/objects preload/python preload/stack preload/steps record format",
-    "preload/life": "preload/objects preload/python preload/stack preload/record record program format",
-    "preload/snapshot": "preload/objects preload/python preload/stack preload/record preload/life record format",
-    "preload/hooks": "preload/objects preload/python preload/stack preload/record preload/life preload/snapshot record"
-                     " program format",
+    "preload/job": "record format",
+    "preload/record": "preload/objects preload/python preload/stack preload/job preload/steps record format",
+    "preload/life": "preload/objects preload/python preload/stack preload/job preload/record record program format",
+    "preload/snapshot": "preload/objects preload/python preload/stack preload/job preload/record preload/life record format",
+    "preload/hooks": "preload/objects preload/python preload/stack preload/job preload/record preload/life"
+                     " preload/snapshot record program format",
     "preload/top": "preload/objects preload/python preload/stack preload/record preload/life preload/snapshot"
                    " preload/hooks record format",
     "viewer": "analysis examine export gate document program read format base words libprof/code/part_rules.h",

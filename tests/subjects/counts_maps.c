@@ -1,6 +1,7 @@
 /* Maps that the program asks for, private and shared, one section a run; prints what it did
- * (tally.h). usage: counts_maps SECTION Allocations are calls that made a range, frees are ranges
- * that vanished entirely; live bytes are the bytes still mapped, in whole pages. */
+ * (tally.h). usage: counts_maps SECTION [NAME] Allocations are calls that made a range, frees are
+ * ranges that vanished entirely; live bytes are the bytes still mapped, or still under a name in
+ * shared memory, in whole pages. */
 #include "tally.h"
 
 #include <errno.h>
@@ -249,6 +250,51 @@ static void section_shared(void)
     close(in_shm);
 }
 
+static const char *segment_name = "seep-subject";
+
+/* A segment of eight pages under a name, with `written` bytes in it before it is mapped. */
+static int segment(int i, size_t written)
+{
+    char name[64];
+    snprintf(name, sizeof name, "/%s-%d", segment_name, i);
+    int fd = shm_open(name, O_RDWR | O_CREAT, 0600);
+    MUST(fd >= 0 && ftruncate(fd, 8 * PAGE) == 0);
+    MUST(pwrite(fd, segment_name, written, 0) == (ssize_t)written);
+    return fd;
+}
+
+static void forget_segment(int i)
+{
+    char name[64];
+    snprintf(name, sizeof name, "/%s-%d", segment_name, i);
+    MUST(shm_unlink(name) == 0);
+}
+
+/* Of what stays under its name: nothing else ends it. */
+static void unmap_only(char *p)
+{
+    MUST(munmap(p, 8 * PAGE) == 0);
+}
+
+static void section_named(void)
+{
+    int fd[6];
+    char *p[6];
+    for (int i = 0; i < 6; i++) {
+        fd[i] = segment(i, i == 5); /* the last one is another's: there is something in it */
+        p[i] = subject_map_shared(fd[i], 8 * PAGE);
+    }
+    forget_segment(0);
+    unmap(p[0], 8 * PAGE, &tally_subject_map_shared);
+    for (int i = 1; i < 5; i++)
+        unmap_only(p[i]);
+    forget_segment(1);
+    tally_gone(&tally_subject_map_shared, 8 * PAGE);
+    tally_gone(&tally_subject_map_shared, 8 * PAGE); /* counted with the new map from now on */
+    unmap_only(subject_map_shared(fd[2], 8 * PAGE));
+    unmap(p[5], 8 * PAGE, &tally_subject_map_shared);
+}
+
 static void section_many(void)
 {
     static char *p[5000];
@@ -267,11 +313,13 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } sections[] = {{"anonymous", section_anonymous}, {"file", section_file},
-                    {"partial", section_partial},     {"across", section_across},
-                    {"fixed", section_fixed},         {"mremap", section_mremap},
-                    {"shrink", section_shrink},       {"shared", section_shared},
-                    {"many", section_many},           {"pieces", section_pieces}};
+    } sections[] = {
+        {"anonymous", section_anonymous}, {"file", section_file},     {"partial", section_partial},
+        {"across", section_across},       {"fixed", section_fixed},   {"mremap", section_mremap},
+        {"shrink", section_shrink},       {"shared", section_shared}, {"many", section_many},
+        {"pieces", section_pieces},       {"named", section_named}};
+    if (argc > 2)
+        segment_name = argv[2];
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++)
         if (argc > 1 && strcmp(argv[1], sections[i].name) == 0)
             sections[i].run();

@@ -1,4 +1,4 @@
-#include "preload/record/job_table.h"
+#include "preload/job/job_table.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* The table of processes in the job's file: entries are found and taken, and make room for others
  * once their process was only counted and has ended. */
-#ifndef SEEP_PRELOAD_RECORD_JOB_TABLE_H
-#define SEEP_PRELOAD_RECORD_JOB_TABLE_H
+#ifndef SEEP_PRELOAD_JOB_TABLE_H
+#define SEEP_PRELOAD_JOB_TABLE_H
 
 #include <stdint.h>
 

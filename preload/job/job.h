@@ -1,6 +1,6 @@
 /* The job's file, DIR/job.seepjob: shared by all its processes. It carries the clock of steps. */
-#ifndef SEEP_PRELOAD_RECORD_JOB_H
-#define SEEP_PRELOAD_RECORD_JOB_H
+#ifndef SEEP_PRELOAD_JOB_JOB_H
+#define SEEP_PRELOAD_JOB_JOB_H
 
 #include <stdbool.h>
 

@@ -1,11 +1,11 @@
-#include "preload/record/job.h"
+#include "preload/job/job.h"
 
 #include <string.h>
 #include <sys/prctl.h>
 
 #include "libprof/record/arena.h"
 #include "libprof/record/site_table.h"
-#include "preload/record/job_table.h"
+#include "preload/job/job_table.h"
 
 enum { ENOUGH_TASKS = 16 }; /* fewer are better told by time */
 
