@@ -18,6 +18,7 @@ enum seep_function_kind {
     SEEP_FUNCTION_GRAPH_NODE,  /* makes nodes of an autograd graph */
     SEEP_FUNCTION_JOIN,        /* makes something larger of what was there and something new */
     SEEP_FUNCTION_STREAM,      /* gives batches of data that have no order or end of their own */
+    SEEP_FUNCTION_MESSAGE,     /* takes an object out of another process' message */
     SEEP_N_FUNCTION_KINDS,
     SEEP_FUNCTION_NOTHING = SEEP_N_FUNCTION_KINDS /* takes a later rule back */
 };

@@ -8,6 +8,7 @@
 #include "libprof/judge/pattern_words.h"
 #include "libprof/judge/segment_findings.h"
 #include "libprof/measure/thresholds.h"
+#include "libprof/signs/messages.h"
 #include "libprof/signs/signs.h"
 #include "libprof/words/holder_advice.h"
 
@@ -87,9 +88,13 @@ static int complete(const struct seep_case *c, struct seep_finding *f)
     int rc = list_processes(c->m, f);
 
     f->frame = c->frame;
+    f->sender = f->n_sites ? seep_message_sender(c, f->sites[0]) : 0;
     f->space = c->space;
     f->part = c->part;
     f->first_step = first_step(c->m, f);
+    if (f->sender)
+        seep_finding_note(f, "it came by messages of another process, in which this line makes "
+                             "blocks of that size");
     if (!rc)
         rc = seep_level_sum(c->m, f->sites, f->n_sites, SEEP_LEVEL_ALL, &level);
     f->peak_bytes = (uint64_t)seep_level_highest(&level).bytes;
@@ -258,7 +263,8 @@ int seep_diagnose(const struct seep_model *m, const struct seep_stack_lines *fra
         rc = seep_segments_join(m, frames, symbols, out);
     seep_findings_cut(m, out);
     for (size_t i = 0; i < out->n && !rc; i++) {
-        rc = seep_symbols_resolve(symbols, &out->list[i].frame, 1);
+        const uint32_t frame = seep_finding_look_at(&out->list[i]);
+        rc = seep_symbols_resolve(symbols, &frame, 1);
         if (!rc)
             rc = seep_finding_set_words(m, frames, symbols, &out->list[i]);
     }

@@ -16,7 +16,8 @@ struct seep_finding {
     double confidence; /* 0 … 1 */
     uint16_t space;
     enum seep_part part;
-    uint32_t frame;  /* of the dictionary: the line to look at */
+    uint32_t frame;  /* of the dictionary: its line */
+    uint32_t sender; /* the line in another process that made what came by messages; 0: none */
     uint32_t *sites; /* most bytes first */
     size_t n_sites;
     uint32_t *processes; /* indices */
@@ -43,6 +44,12 @@ struct seep_findings {
     size_t left_out[SEEP_N_SEVERITIES]; /* beyond SEEP_MAX_FINDINGS */
     struct seep_span span;
 };
+
+/* The frame to look at: who made it, where `frame` only took it out of messages. */
+static inline uint32_t seep_finding_look_at(const struct seep_finding *f)
+{
+    return f->sender ? f->sender : f->frame;
+}
 
 void seep_finding_fini(struct seep_finding *f);
 void seep_findings_fini(struct seep_findings *f);

@@ -52,9 +52,12 @@ static const char *library_of(const struct seep_model *m, const struct seep_stac
 static char *whose(const struct seep_model *m, const struct seep_stack_lines *frames,
                    const struct seep_symbols *symbols, const struct seep_finding *f)
 {
-    const char *function = function_name(m, frames->kinds, symbols, f->frame);
+    const char *function = function_name(m, frames->kinds, symbols, seep_finding_look_at(f));
     const char *library = library_of(m, frames, f);
 
+    if (f->sender)
+        return seep_text_format("%s%s%s of another process", f->keeper ? f->keeper : "",
+                                f->keeper ? ", made by " : "", function);
     if (!library)
         return strdup(function);
     return seep_text_format("%s%s%s of %s, a library's", f->keeper ? f->keeper : "",

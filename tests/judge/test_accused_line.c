@@ -76,6 +76,61 @@ TEST(sites_of_one_line_are_one_finding)
     ck_assert_uint_eq(json_array_size(json_object_get(f, "sites")), 4);
 }
 
+/* ---- messages of other processes ------------------------------------------------------------- */
+
+#define PYTHON "/usr/lib/python3.11/"
+
+enum { RESULT = 100 * 1024 };
+
+/* What a pool's worker makes in every step, frees, and has sent by then. */
+static void makes(struct builder *worker, unsigned line, uint64_t n, uint64_t bytes)
+{
+    const uint32_t task =
+        builder_stack(worker, 0, builder_python(worker, "/home/user/render.py", "render", line));
+
+    builder_site(worker, task, HOST, n, n * bytes, n, n * bytes, FIRST);
+}
+
+/* The line that is accused of results that the trainer keeps, when a worker makes such blocks. */
+static const json_t *accused_of_results(uint64_t n, uint64_t bytes)
+{
+    static struct builder worker;
+    struct ramp r = {FIRST, UINT32_MAX, 4, UINT32_MAX};
+    const uint32_t handler = below(0, PYTHON "multiprocessing/pool.py", "_handle_results", 579);
+
+    builder_level(&b, below(handler, PYTHON "multiprocessing/connection.py", "recv", 250), HOST,
+                  RESULT, LAST, ramp, &r);
+    builder_timeline(&b, LAST, UINT64_C(300) << 20);
+    builder_init(&worker, 200, START + 500000000);
+    makes(&worker, 12, 3 * n, bytes); /* on its way to the result */
+    makes(&worker, 14, n, bytes);
+    makes(&worker, 13, n, bytes); /* for the result, too: it is the last one that is sent */
+    return json_array_get(findings_with(&worker, LAST, 0), 0);
+}
+
+TEST(what_came_by_messages_is_the_line_s_that_made_it)
+{
+    const json_t *f = accused_of_results(4 * STEPS, RESULT);
+
+    ck_assert_double_eq(number(json_object_get(f, "frame"), "line"), 14);
+    ck_assert_ptr_nonnull(strstr(text(f, "title"), "render of another process"));
+}
+
+static const struct {
+    uint64_t n, bytes;
+} others[] = {
+    {4 * STEPS, RESULT + RESULT / 20}, /* of another size */
+    {4 * STEPS / 5, RESULT},           /* too few, also of the line that makes most */
+    {4 * STEPS, 2048},
+};
+
+TEST(a_line_that_makes_something_else_sent_nothing, .to = N(others))
+{
+    const json_t *f = accused_of_results(others[_i].n, others[_i].bytes);
+
+    ck_assert_double_eq(number(json_object_get(f, "frame"), "line"), 250);
+}
+
 /* What a line makes beside its items: much of it, or of a size like theirs, is counted, headers and
  * storages around them are not. */
 static const struct {

@@ -1,0 +1,73 @@
+#include "libprof/signs/messages.h"
+
+#include "libprof/code/function_kinds.h"
+#include "libprof/measure/thresholds.h"
+
+#include <math.h>
+
+static bool is_received(const struct seep_case *c, uint32_t stack)
+{
+    const struct seep_dictionary *d = &c->m->dict;
+
+    for (uint32_t s = c->frames->is_own[stack] ? 0 : stack; s; s = d->stacks[s].parent) {
+        if (seep_function_kinds_is(c->frames->kinds, d->stacks[s].frame, SEEP_FUNCTION_MESSAGE))
+            return true;
+    }
+    return false;
+}
+
+/* Of what a site makes, the largest block if that is known: headers go along with it. */
+static double block_bytes(const struct seep_model *m, const struct seep_model_site *site)
+{
+    const uint64_t largest = site->extra ? m->extras[site->extra - 1].max_bytes : 0;
+    const struct seep_totals *t = &site->totals;
+
+    return largest          ? (double)largest
+           : t->allocations ? (double)t->allocated_bytes / (double)t->allocations
+                            : 0;
+}
+
+static bool share_a_process(const struct seep_model *m, const struct seep_model_site *a,
+                            const struct seep_model_site *b)
+{
+    for (uint32_t i = a->slots; i; i = m->slots[i - 1].next) {
+        for (uint32_t k = b->slots; k; k = m->slots[k - 1].next) {
+            if (m->slots[i - 1].process == m->slots[k - 1].process)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Of several lines that make such blocks the one that makes fewest, for others make them in
+ * between; of those the last one. */
+static bool is_nearer(const struct seep_case *c, const struct seep_model_site *s,
+                      const struct seep_model_site *than)
+{
+    const struct seep_dict_frame *frames = c->m->dict.frames;
+
+    if (!than || s->totals.allocations != than->totals.allocations)
+        return !than || s->totals.allocations < than->totals.allocations;
+    return frames[c->frames->look_at[s->stack]].where >
+           frames[c->frames->look_at[than->stack]].where;
+}
+
+uint32_t seep_message_sender(const struct seep_case *c, uint32_t site)
+{
+    const struct seep_model *m = c->m;
+    const struct seep_model_site *received = &m->sites[site], *sender = NULL;
+    const double size = block_bytes(m, received);
+    const double n = (double)received->totals.allocated_bytes / size * SEEP_T_SENT_BLOCKS;
+
+    if (size < SEEP_T_SENT_BYTES || !is_received(c, received->stack))
+        return 0;
+    for (size_t i = 0; i < m->n_sites; i++) {
+        const struct seep_model_site *s = &m->sites[i];
+        if (c->frames->is_own[s->stack] && s->space == received->space &&
+            fabs(block_bytes(m, s) - size) <= size * SEEP_T_SENT_OFF &&
+            (double)s->totals.allocations >= n && is_nearer(c, s, sender) &&
+            !share_a_process(m, s, received))
+            sender = s;
+    }
+    return sender ? c->frames->look_at[sender->stack] : 0;
+}
