@@ -39,6 +39,21 @@ static bool share_a_process(const struct seep_model *m, const struct seep_model_
     return false;
 }
 
+/* Whether the line of `s` is one of the receiver's own, too: a forked worker's stacks go on through
+ * the line that made the worker. */
+static bool is_receivers(const struct seep_case *c, const struct seep_model_site *s,
+                         const struct seep_model_site *received)
+{
+    const uint32_t frame = c->frames->look_at[s->stack];
+
+    for (size_t i = 0; i < c->m->n_sites; i++) {
+        const struct seep_model_site *other = &c->m->sites[i];
+        if (c->frames->look_at[other->stack] == frame && share_a_process(c->m, other, received))
+            return true;
+    }
+    return false;
+}
+
 /* Of several lines that make such blocks the one that makes fewest, for others make them in
  * between; of those the last one. */
 static bool is_nearer(const struct seep_case *c, const struct seep_model_site *s,
@@ -66,7 +81,7 @@ uint32_t seep_message_sender(const struct seep_case *c, uint32_t site)
         if (c->frames->is_own[s->stack] && s->space == received->space &&
             fabs(block_bytes(m, s) - size) <= size * SEEP_T_SENT_OFF &&
             (double)s->totals.allocations >= n && is_nearer(c, s, sender) &&
-            !share_a_process(m, s, received))
+            !is_receivers(c, s, received))
             sender = s;
     }
     return sender ? c->frames->look_at[sender->stack] : 0;

@@ -194,3 +194,45 @@ enum seep_store_how seep_name_use_at(const struct seep_in_statement *in, size_t 
         return SEEP_STORES_ENTRY;
     return joins(in, i) ? SEEP_STORES_MORE : SEEP_STORES_WHOLE;
 }
+
+/* "self.outs" up to the name at `i`, and nothing before it from `first` on. */
+static bool is_whole_chain(const struct seep_in_statement *in, size_t first, size_t i)
+{
+    for (size_t k = first; k < i; k++)
+        if ((i - k) % 2 ? !seep_in_reads(in, k, ".") : token_of(in, k)->kind != SEEP_TOKEN_NAME)
+            return false;
+    return i >= first;
+}
+
+/* Behind the name at `i`, and behind what takes something out of what it holds. */
+static size_t behind_entries(const struct seep_in_statement *in, size_t i)
+{
+    static const char *const words[] = {"get", "setdefault", "items", "values"};
+
+    for (i++; i < in->to;) {
+        const bool calls = seep_in_reads(in, i, ".") && READS_ONE_OF(in, i + 1, words) &&
+                           seep_in_reads(in, i + 2, "(");
+        if (!calls && !seep_in_reads(in, i, "["))
+            break;
+        i = behind_bracket(in, calls ? i + 2 : i);
+    }
+    return i;
+}
+
+bool seep_in_aliases(const struct seep_in_statement *in, size_t i, size_t *from, size_t *to)
+{
+    size_t end = in->to;
+
+    if (seep_in_reads(in, in->first, "for")) {
+        *from = in->first + 1;
+        for (*to = *from; *to < i && !seep_in_reads(in, *to, "in"); ++*to)
+            ;
+        end -= seep_in_reads(in, end - 1, ":");
+    } else {
+        *from = in->first;
+        *to = in->equals;
+        if (*to != *from + 1 || token_of(in, *from)->kind != SEEP_TOKEN_NAME)
+            return false;
+    }
+    return i > *to && is_whole_chain(in, *to + 1, i) && behind_entries(in, i) == end;
+}

@@ -41,4 +41,8 @@ bool seep_in_copies(const struct seep_in_statement *in);
 /* What the statement does with the name at token `i`. */
 enum seep_store_how seep_name_use_at(const struct seep_in_statement *in, size_t i);
 
+/* Whether the statement gives what the name at `i` holds, or what lies in it, to other names, those
+ * among the tokens [*from, *to): outs = self.outs; for k, outs in self.all.items(). */
+bool seep_in_aliases(const struct seep_in_statement *in, size_t i, size_t *from, size_t *to);
+
 #endif

@@ -7,7 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_USES = 64 }; /* of a name in one statement, that are looked at */
+enum {
+    MAX_USES = 64,    /* of a name in one statement, that are looked at */
+    MAX_ALIASES = 16, /* of a name in a file */
+    MAX_NAME = 256,   /* of an alias */
+};
 
 /* net.register_forward_hook(…), p.register_hook(…) */
 static bool registers_hook(const struct seep_in_statement *in)
@@ -77,6 +81,106 @@ static enum seep_store_how use_of(const struct seep_name_owner *owner,
     return found ? SEEP_STORES_MORE : SEEP_STORES_NOTHING;
 }
 
+static struct seep_in_statement statement_at(const struct seep_python_source *source, uint32_t i)
+{
+    const struct seep_statement *st = &source->list[i];
+
+    return seep_in_statement(&source->tokens, st->first, st->first + st->n);
+}
+
+static int add_store(struct seep_stores *stores, uint32_t statement,
+                     const struct seep_in_statement *in, enum seep_store_how how)
+{
+    if (how == SEEP_STORES_NOTHING)
+        return 0;
+    if (seep_grow(&stores->list, &stores->capacity, stores->n + 1, sizeof *stores->list))
+        return -SEEP_ENOMEM;
+    stores->list[stores->n++] =
+        (struct seep_store){.statement = statement, .how = how, .copies = seep_in_copies(in)};
+    return 0;
+}
+
+/* ---- by other names -------------------------------------------------------------------------- */
+
+/* What a function adds to by a name of its own for what is asked for: the token `alias`. */
+static int find_by_alias(const struct seep_python_source *source, uint32_t function, size_t alias,
+                         struct seep_stores *stores)
+{
+    char name[MAX_NAME];
+    const struct seep_token *t = &source->tokens.list[alias];
+    int rc = 0;
+
+    if (t->kind != SEEP_TOKEN_NAME || t->n >= sizeof name)
+        return 0;
+    memcpy(name, source->tokens.text + t->at, t->n);
+    name[t->n] = '\0';
+    for (uint32_t i = 0; i < source->n && !rc; i++) {
+        const struct seep_in_statement in = statement_at(source, i);
+        enum seep_store_how most = SEEP_STORES_NOTHING;
+        if (source->list[i].scope != function || source->list[i].made)
+            continue;
+        for (size_t k = in.first; k < in.to; k++) {
+            const bool is_it = seep_in_names(&in, k, name, false);
+            const enum seep_store_how use = is_it ? seep_name_use_at(&in, k) : SEEP_STORES_NOTHING;
+            most = use > most ? use : most;
+        }
+        rc = most > SEEP_STORES_WHOLE ? add_store(stores, i, &in, most) : 0;
+    }
+    return rc;
+}
+
+/* Of `self.outs` where a function says `outs = self.outs`, and then appends to that. */
+static int find_by_aliases(const struct seep_name_owner *owner, struct seep_stores *stores)
+{
+    const struct seep_python_source *source = owner->source;
+    int rc = 0, left = MAX_ALIASES;
+
+    for (uint32_t i = 0; i < source->n && left && !rc; i++) {
+        const struct seep_statement *st = &source->list[i];
+        const struct seep_in_statement in = statement_at(source, i);
+        for (size_t k = in.first; k < in.to && left && !rc; k++) {
+            size_t from, to;
+            if (!seep_in_names(&in, k, owner->asked->name, seep_in_dotted(&in, k)) ||
+                !seep_in_aliases(&in, k, &from, &to) ||
+                !seep_name_is_theirs(owner, &in, st->scope, k))
+                continue;
+            left--;
+            for (; from < to && !rc; from++)
+                rc = find_by_alias(source, st->scope, from, stores);
+        }
+    }
+    return rc;
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+static bool any_adds(const struct seep_stores *stores)
+{
+    for (size_t i = 0; i < stores->n; i++)
+        if (stores->list[i].how > SEEP_STORES_WHOLE)
+            return true;
+    return false;
+}
+
+static int by_statement(const void *a, const void *b)
+{
+    const struct seep_store *p = a, *q = b;
+
+    return (p->statement > q->statement) - (p->statement < q->statement);
+}
+
+/* Two names for one thing may stand in one statement. */
+static void put_in_order(struct seep_stores *stores)
+{
+    size_t n = 0;
+
+    qsort(stores->list, stores->n, sizeof *stores->list, by_statement);
+    for (size_t i = 0; i < stores->n; i++)
+        if (!n || stores->list[n - 1].statement != stores->list[i].statement)
+            stores->list[n++] = stores->list[i];
+    stores->n = n;
+}
+
 int seep_python_stores_find(const struct seep_python_source *source,
                             const struct seep_stores_asked *asked, struct seep_stores *stores)
 {
@@ -84,16 +188,14 @@ int seep_python_stores_find(const struct seep_python_source *source,
     int rc = seep_name_owner_init(&owner, source, asked);
 
     for (uint32_t i = 0; i < source->n && !rc; i++) {
-        const struct seep_statement *st = &source->list[i];
-        const struct seep_in_statement in =
-            seep_in_statement(&source->tokens, st->first, st->first + st->n);
-        const enum seep_store_how how = use_of(&owner, st, &in);
-        if (how == SEEP_STORES_NOTHING)
-            continue;
-        rc = seep_grow(&stores->list, &stores->capacity, stores->n + 1, sizeof *stores->list);
-        if (!rc)
-            stores->list[stores->n++] =
-                (struct seep_store){.statement = i, .how = how, .copies = seep_in_copies(&in)};
+        const struct seep_in_statement in = statement_at(source, i);
+        rc = add_store(stores, i, &in, use_of(&owner, &source->list[i], &in));
+    }
+    if (!rc && !any_adds(stores) && asked->in != SEEP_KEPT_IN_HOOKS &&
+        asked->in != SEEP_KEPT_IN_CACHE) {
+        rc = find_by_aliases(&owner, stores);
+        if (stores->n)
+            put_in_order(stores);
     }
     seep_name_owner_fini(&owner);
     return rc;

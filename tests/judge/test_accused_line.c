@@ -91,6 +91,17 @@ static void makes(struct builder *worker, unsigned line, uint64_t n, uint64_t by
     builder_site(worker, task, HOST, n, n * bytes, n, n * bytes, FIRST);
 }
 
+/* What the worker makes to send a result, below the trainer's line that forked it. */
+static void sends(struct builder *worker, uint64_t n, uint64_t bytes)
+{
+    const uint32_t line =
+        builder_stack(worker, 0, builder_python(worker, "/home/user/train.py", "work", 90));
+    const uint32_t dumps = builder_stack(
+        worker, line, builder_python(worker, PYTHON "multiprocessing/reduction.py", "dumps", 51));
+
+    builder_site(worker, dumps, HOST, n, n * bytes, n, n * bytes, FIRST);
+}
+
 /* The line that is accused of results that the trainer keeps, when a worker makes such blocks. */
 static const json_t *accused_of_results(uint64_t n, uint64_t bytes)
 {
@@ -104,6 +115,8 @@ static const json_t *accused_of_results(uint64_t n, uint64_t bytes)
     builder_init(&worker, 200, START + 500000000);
     makes(&worker, 12, 3 * n, bytes); /* on its way to the result */
     makes(&worker, 14, n, bytes);
+    sends(&worker, n, bytes);
+    builder_site(&b, user(90), HOST, 1, 64, 0, 0, FIRST);
     makes(&worker, 13, n, bytes); /* for the result, too: it is the last one that is sent */
     return json_array_get(findings_with(&worker, LAST, 0), 0);
 }

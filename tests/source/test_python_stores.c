@@ -78,6 +78,20 @@ static const struct row rows[] = {
      "3+ 4= "},
     {"class A:\n x = load()\n y = []\n", ATTRIBUTE, "x", "A", "2= "},
     {"x.append(1)\n", ATTRIBUTE, "x", "A", ""},
+    /* ---- by another name ---- */
+    {"class T:\n def f(self):\n  outs = self.outs\n  outs.append(x)\n def g(self):\n  "
+     "outs.append(y)\n",
+     ATTRIBUTE, "outs", "T", "4+ "},
+    {"class T:\n def f(self):\n  b = self.all[k].get(j)\n  b.append(x)\n", ATTRIBUTE, "all", "T",
+     "4+ "},
+    {"def f(t):\n for k, (a, b) in t.all.items():\n  b.append(x)\n  k.append(y)\n", ATTRIBUTE,
+     "all", "T", "3+ 4+ "},
+    {"d = {}\ne = d[k]\ne += [x]\n", GLOBAL, "d", "m", "3+ "},
+    {"d = {}\nfor e in d:\n e.append(x)\n", GLOBAL, "d", "m", "3+ "},
+    {"def f():\n a = load()\n b = a\n b[k] = x\n", LOCAL, "a", "f", "2= 4[ "},
+    {"def f():\n a = []\n b = a.copy()\n b.append(x)\n c = g(a)\n c.append(x)\n b, c = a\n", LOCAL,
+     "a", "f", ""},
+    {"def f():\n a = []\n b = a\n a.append(x)\n b.append(y)\n", LOCAL, "a", "f", "4+ "},
     /* ---- what libraries keep ---- */
     {"h = w.register_hook(f)\nnet.a.register_forward_hook(\n f)\nregister_hook(f)\n", HOOKS,
      "_hooks", "", "1+ 2+ "},
