@@ -55,20 +55,6 @@ static bool keeps_pace(const struct seep_growth *g, int32_t from, int32_t third)
            sqrt(squares) <= SEEP_T_PACE_OFF * before;
 }
 
-/* Things that are met ever more rarely (shapes, words, rows) add less and less. What was only large
- * at its start, and keeps its pace since then, does not. */
-static bool slows_down(const struct seep_growth *g)
-{
-    const int32_t third = (g->to - g->from) / 3;
-
-    if (g->by_process || third < SEEP_T_STEPS)
-        return false;
-    const double first = gained(g, g->from, g->from + third);
-    const double last = gained(g, g->from + 2 * third, g->from + 3 * third);
-    return last < SEEP_T_SLOWED * first ||
-           (last <= SEEP_T_SLOWING * first && !keeps_pace(g, g->from + third, third));
-}
-
 /* When the level went up, and by how much less often than steps ended. */
 struct rises {
     int n;
@@ -96,6 +82,42 @@ static struct rises rises_of(const struct seep_growth *g)
         top = p->bytes;
     }
     return r;
+}
+
+/* What the largest of the level's bursts from `from` on brought: rises that follow each other
+ * closely, as of a trial, of a fold, of an evaluation. */
+static double largest_burst(const struct seep_growth *g, const struct rises *r, int32_t from)
+{
+    const int32_t close = r->longest_gap / SEEP_T_BURST_GAPS;
+    double largest = 0, burst = 0;
+    int64_t top = seep_level_at(&g->level, from).bytes;
+    int32_t last = from;
+
+    for (size_t i = 0; i < g->level.n && g->level.points[i].step <= g->to; i++) {
+        const struct seep_level_point *p = &g->level.points[i];
+        if (p->step <= from || p->bytes <= top)
+            continue;
+        burst = (p->step - last > close ? 0 : burst) + (double)(p->bytes - top);
+        largest = burst > largest ? burst : largest;
+        last = p->step;
+        top = p->bytes;
+    }
+    return largest;
+}
+
+/* Things that are met ever more rarely (shapes, words, rows) add less and less. What was only large
+ * at its start, and keeps its pace since then, does not; nor where a third just missed a burst. */
+static bool slows_down(const struct seep_growth *g, const struct rises *r)
+{
+    const int32_t third = (g->to - g->from) / 3;
+
+    if (g->by_process || third < SEEP_T_STEPS)
+        return false;
+    const double first = gained(g, g->from, g->from + third);
+    const double last =
+        gained(g, g->from + 2 * third, g->from + 3 * third) + largest_burst(g, r, g->from + third);
+    return last < SEEP_T_SLOWED * first ||
+           (last <= SEEP_T_SLOWING * first && !keeps_pace(g, g->from + third, third));
 }
 
 /* By slices of time alone, what a library makes for itself (code that is compiled, pools, tables)
@@ -231,7 +253,7 @@ static enum seep_prospect of_pace(const struct seep_case *c, const struct seep_s
     }
     if (!g->by_process && has_stopped(g, &r))
         return SEEP_OPEN_STOPPED;
-    if (slows_down(g))
+    if (slows_down(g, &r))
         return SEEP_OPEN_SLOWING;
     if (is_remade(signs, r.n > (g->to - g->from) / 2))
         return SEEP_OPEN_REMADE;

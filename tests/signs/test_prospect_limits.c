@@ -65,6 +65,29 @@ TEST(a_pace_that_comes_nearly_evenly_is)
     ck_assert_str_eq(paced_unevenly(2), "leak");
 }
 
+/* ---- bursts, of which a third may just miss one ---------------------------------------------- */
+
+/* Trials of 13 to 15 steps, each of which leaves something behind as it begins, within so many
+ * steps. Five of them come in the first third, four in the last. */
+static uint64_t by_trial(uint32_t period, void *arg)
+{
+    static const uint32_t starts[] = {5, 21, 34, 47, 60, 73, 90, 105, 120, 135, 150, 165, 180, 195};
+    const uint32_t step = period < FIRST ? 0 : period - FIRST + 1, *within = arg;
+    uint64_t blocks = 0;
+
+    for (size_t i = 0; i < N(starts) && step >= starts[i]; i++)
+        blocks += step - starts[i] + 1 < *within ? (step - starts[i] + 1) * 16 / *within : 16;
+    return blocks;
+}
+
+TEST(trials_that_each_leave_as_much_do_not_slow_down, .to = 2)
+{
+    uint32_t within = _i ? 3 : 1;
+
+    builder_level(&b, line(), 0, BLOCK, LAST, by_trial, &within);
+    only("unbounded-growth", "leak", LINE);
+}
+
 /* ---- large jumps, and a little in every step ------------------------------------------------- */
 
 static uint64_t at_evaluations(uint32_t period, void *arg)
