@@ -6,6 +6,7 @@
 #include "libprof/export/holder_text.h"
 #include "libprof/export/put_text.h"
 #include "libprof/export/rss_text.h"
+#include "libprof/words/step_words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,8 +69,8 @@ static void put_why(const struct page *p, const json_t *job)
     const char *source = seep_get_text(job, "step_source", "time");
     const char *why = seep_get_text(job, "step_why", "");
 
-    if (!*why || (strcmp(source, "batch") != 0 && strcmp(source, "loop") != 0 &&
-                  strcmp(source, "task") != 0))
+    if (!*why || strcmp(why, SEEP_WHY_OPTIMIZER_TEXT) == 0 || strcmp(source, "time") == 0 ||
+        strcmp(source, "api") == 0 || strcmp(source, "nvtx") == 0)
         return;
     fputs("steps    ", p->out);
     seep_put_wrapped(p->out, why, 9, 9);

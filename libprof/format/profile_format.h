@@ -272,8 +272,7 @@ enum seep_entry {
     SEEP_ENTRY_DAMAGED,
 };
 
-/* One line of DIR/job.seepjob, shared by all processes of the job. Written by the process itself
- * but for the fields that say otherwise. */
+/* One line of DIR/job.seepjob, written by the process but for the fields that say otherwise. */
 struct seep_process { /* published by pid. 384 bytes */
     uint32_t pid;
     uint32_t ppid;
@@ -305,8 +304,9 @@ struct seep_process { /* published by pid. 384 bytes */
     uint32_t step_why;        /* enum seep_step_why */
     uint32_t tasks;           /* that pools of this process have handled; by their workers */
     uint32_t epoch_source;    /* enum seep_epoch_source */
-    uint32_t epoch_frame; /* frame, in its own profile: of the loop whose iterations are epochs */
-    uint32_t reserved_2[9];
+    uint32_t epoch_frame;   /* frame, in its own profile: of the loop whose iterations are epochs */
+    uint32_t trained_steps; /* of `steps`, before what goes on after a training; 0: it goes on */
+    uint32_t reserved_2[8];
     char name[32];      /* base name of its program, cut */
     char exec_path[64]; /* what it became by an exec that cannot be entered: the path's end; "" */
     struct seep_count counts[SEEP_COUNTED_SPACES]; /* while, and so far as, it is only counted */

@@ -27,6 +27,8 @@ enum seep_step_why {
     SEEP_WHY_LOOP_BETWEEN,
     SEEP_WHY_OPTIMIZERS_ANEW, /* each is made for one step */
     SEEP_WHY_TASKS,           /* there is nothing else, and a pool handles tasks */
+    SEEP_WHY_BATCHES_AFTER,   /* no optimizer steps any more */
+    SEEP_WHY_LOOP_AFTER,
     SEEP_N_STEP_WHYS
 };
 

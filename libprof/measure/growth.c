@@ -143,6 +143,7 @@ static void find_beginning(const struct seep_model *m, const struct seep_span *s
             break;
         }
     }
+    g->after_training = m->trained && g->began > m->trained;
     while (epoch + 1 < m->n_epoch_starts && m->epoch_starts[epoch + 1] <= g->began)
         epoch++;
     g->began_late = epoch > 0;

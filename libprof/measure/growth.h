@@ -21,6 +21,7 @@ struct seep_growth {
     int32_t began_end;   /* the last one of the epoch in which that was; 0: it did not end, or there
                             are   no epochs */
     bool began_late;     /* … which is not the first one */
+    bool after_training; /* it began when a training was over */
     int32_t plateau;     /* step from which on the level stays, 0 none; over (0, to] */
     double plateau_rise; /* bytes between step 0 and the plateau */
     bool plateau_gradual;    /* it got there bit by bit */

@@ -147,6 +147,7 @@ struct seep_model {
     size_t n_runs;
     enum seep_step_source step_source; /* [placed] */
     enum seep_step_why step_why;       /* [placed] */
+    int32_t trained; /* [placed] step with which a training ended that something follows; 0: none */
     uint32_t step_frame;   /* [merged] of the loop whose iterations are steps; 0: not known */
     int32_t *epoch_starts; /* [placed] steps during which an epoch began, rising, each once */
     size_t n_epoch_starts;

@@ -223,6 +223,8 @@ static void count_steps(struct seep_model *m)
         m->step_why = main->entry->step_why < SEEP_N_STEP_WHYS
                           ? (enum seep_step_why)main->entry->step_why
                           : SEEP_WHY_UNKNOWN;
+        if (main->entry->trained_steps < m->n_steps)
+            m->trained = (int32_t)main->entry->trained_steps;
     } else {
         uint64_t slices = (m->end_ns - m->start_ns) / (SEEP_TIME_SLICE_MS * UINT64_C(1000000)) + 1;
         m->n_steps = slices < INT32_MAX / 4 ? (uint32_t)slices : INT32_MAX / 4;

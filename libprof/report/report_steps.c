@@ -1,5 +1,6 @@
 /* How the job's steps were counted, and why so, and what its epochs are, in report.json. */
 #include "libprof/report/report_pieces.h"
+#include "libprof/words/step_words.h"
 
 json_t *seep_json_step_source(const struct seep_model *m)
 {
@@ -28,7 +29,7 @@ json_t *seep_json_step_why(const struct seep_model *m)
 {
     static const char *const sentences[SEEP_N_STEP_WHYS] = {
         [SEEP_WHY_TOLD] = "the job says itself where a step ends",
-        [SEEP_WHY_OPTIMIZER] = "an optimizer of PyTorch's steps",
+        [SEEP_WHY_OPTIMIZER] = SEEP_WHY_OPTIMIZER_TEXT,
         [SEEP_WHY_BATCHES] = "no optimizer steps: each batch of a DataLoader is a step",
         [SEEP_WHY_BATCHES_BETWEEN] = "an optimizer steps only once in several batches of a "
                                      "DataLoader: each batch is a step",
@@ -38,6 +39,12 @@ json_t *seep_json_step_why(const struct seep_model *m)
                           "the main loop is a step",
         [SEEP_WHY_LOOP_BETWEEN] = "an optimizer steps only once in many iterations of the main "
                                   "loop: each iteration is a step",
+        [SEEP_WHY_BATCHES_AFTER] =
+            "an optimizer has stepped, and does so no more: from then on each "
+            "batch of a DataLoader is a step",
+        [SEEP_WHY_LOOP_AFTER] =
+            "an optimizer stepped, and after its last step each iteration of the "
+            "main loop is a step",
         [SEEP_WHY_OPTIMIZERS_ANEW] = "an optimizer of PyTorch's is made for each step",
         [SEEP_WHY_TASKS] = "no optimizer steps, no DataLoader gives batches and no main loop was "
                            "seen: each task that a pool of processes handles is a step",

@@ -48,6 +48,7 @@ enum seep_prospect {
     SEEP_OPEN_FEW_STEPS, /* or it does not grow by every measure */
     SEEP_OPEN_FIRST_PASS,
     SEEP_OPEN_LATE_PASS, /* it began with a later epoch */
+    SEEP_OPEN_AFTER_TRAINING,
     SEEP_OPEN_SHORT_LIVES,
     SEEP_OPEN_FADING,
     SEEP_OPEN_SLOWING,

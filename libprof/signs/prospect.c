@@ -292,6 +292,8 @@ enum seep_prospect seep_prospect_of(const struct seep_case *c, const struct seep
         return SEEP_OPEN_SHORT_LIVES;
     if (began_too_late(c, g))
         return SEEP_OPEN_LATE_PASS;
+    if (g->after_training && !g->by_process)
+        return SEEP_OPEN_AFTER_TRAINING;
     if (signs->fading.fades)
         return SEEP_OPEN_FADING;
     return of_pace(c, signs);
@@ -312,6 +314,9 @@ const char *seep_prospect_text(enum seep_prospect p)
         [SEEP_OPEN_LATE_PASS] =
             "it began with a later epoch, and no step past that one was seen: a "
             "cache that fills and unbounded-growth look alike until then",
+        [SEEP_OPEN_AFTER_TRAINING] =
+            "it began after the training's last step: results that are gathered once look like "
+            "this, and so does a service that forgets nothing",
         [SEEP_OPEN_SHORT_LIVES] =
             "each process lived for one epoch at most: a cache that fills (first-touch-cache, "
             "aliased-cache) and unbounded-growth look alike",

@@ -278,16 +278,19 @@ void seep_job_step(enum seep_step_source source, enum seep_step_why why, uint32_
         __atomic_store_n(&seep_period, &p->period, __ATOMIC_RELEASE);
         p->follows = 0;
     }
+    const bool after = why == SEEP_WHY_BATCHES_AFTER || why == SEEP_WHY_LOOP_AFTER;
+    if (after != (p->trained_steps != 0))
+        p->trained_steps = after ? p->steps : 0;
     if (!p->steps || anew || source != p->step_source) {
         /* Never 0 in between: who follows would let time slices pass. */
         p->step_source = source;
-        p->step_why = why;
         p->step_frame = frame;
         p->first_step_period = p->period;
         __atomic_store_n(&p->steps, 1, __ATOMIC_RELEASE);
     } else {
         __atomic_fetch_add(&p->steps, 1, __ATOMIC_RELAXED);
     }
+    p->step_why = why;
     __atomic_fetch_add(&p->period, 1, __ATOMIC_RELAXED);
 }
 

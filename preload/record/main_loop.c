@@ -57,7 +57,7 @@ void seep_main_loop_review(struct seep_thread *thread)
     thread->looks = seep_steps_want_loop(now, &beside) && !seep_job_follows_steps();
     if (!thread->looks)
         return;
-    bool known = loops.main.code && seep_process->step_source == SEEP_STEP_LOOP;
+    bool known = loops.main.code && seep_steps_by_loop();
     bool search = !known || seep_loops_silent(&loops, now) || seep_loops_unsettled(&loops, now);
     if (search && (!searches || !looked || beside != beside_rounds))
         begin_search(now);

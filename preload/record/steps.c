@@ -143,11 +143,13 @@ static uint64_t now_ns(void)
 
 static void count_step(uint32_t frame, bool anew)
 {
+    const bool after = seep_choice_is_after(&choice);
+    const enum seep_step_source source = after ? SEEP_STEP_OPTIMIZER : choice.source;
     if (!seep_process->steps)
         seep_start_resolve_rank();
     else if (anew || choice.source != seep_process->step_source)
         forget_laps();
-    seep_job_step(choice.source, choice.why, frame, anew);
+    seep_job_step(source, choice.why, frame, anew && !after);
 }
 
 /* Each returns whether a step has ended. */
@@ -183,7 +185,7 @@ static bool batch_asked(uintptr_t iterator)
     uint64_t now = now_ns();
     bool counts =
         seep_passes_asked(&passes, iterator, now, *seep_period) && seep_choice_batch(&choice, now);
-    if (counts && choice.why != SEEP_WHY_BATCHES_BETWEEN)
+    if (counts && choice.why != SEEP_WHY_BATCHES_BETWEEN && !seep_choice_is_after(&choice))
         feed();
     if (counts)
         count_step(0, false);
@@ -302,6 +304,11 @@ bool seep_steps_want_loop(uint64_t now, bool *beside_rounds)
     return wants;
 }
 
+bool seep_steps_by_loop(void)
+{
+    return __atomic_load_n(&choice.source, __ATOMIC_RELAXED) == SEEP_STEP_LOOP;
+}
+
 uint32_t seep_steps_rounds(void)
 {
     return __atomic_load_n(&choice.n_rounds, __ATOMIC_RELAXED);
@@ -314,7 +321,7 @@ void seep_steps_looped(struct seep_thread *thread, uint32_t frame, unsigned n_fr
     if (!seep_os_lock(&lock))
         return;
     if (found)
-        seep_choice_loop_found(&choice);
+        seep_choice_loop_found(&choice, now_ns());
     bool counts = seep_choice_loop(&choice);
     if (counts)
         count_step(frame, found);

@@ -25,6 +25,9 @@ void seep_steps_epoch_told(void);
 /* Whether iterations of the job's main loop would be its steps, see seep_choice_wants_loop(). How
  * many rounds of optimizers there were. */
 bool seep_steps_want_loop(uint64_t now_ns, bool *beside_rounds);
+/* Whether iterations of the main loop are counted. */
+bool seep_steps_by_loop(void);
+
 uint32_t seep_steps_rounds(void);
 
 /* The main loop, which lies in the innermost of the `n_frames` outermost frames, has begun an

@@ -7,9 +7,12 @@ enum {
     MANY_BATCHES = 4,      /* between two rounds: gradients are accumulated, … */
     ROUNDS_IN_A_ROW = 3,   /* … if it is so again and again: evaluations come in between, too */
     ACTIVE_LOOPS = 8,      /* iterations between two rounds */
+    ENOUGH_ROUNDS = 8,     /* fewer are no training that could be over */
+    OVER_SHARE = 2,        /* 1/n of the time of all rounds has passed without one */
 };
 
-static const uint64_t slow_ns = UINT64_C(1000000000), batch_gone_ns = UINT64_C(5000000000);
+static const uint64_t slow_ns = UINT64_C(1000000000), batch_gone_ns = UINT64_C(5000000000),
+                      over_ns = UINT64_C(2000000000);
 
 static void choose(struct seep_choice *choice, enum seep_step_source source, enum seep_step_why why)
 {
@@ -44,11 +47,21 @@ static bool rounds_take_over(const struct seep_choice *choice)
     }
 }
 
+/* No optimizer has stepped for longer than an evaluation within a training takes. */
+static bool is_training_over(const struct seep_choice *choice, uint64_t now_ns)
+{
+    const uint64_t since = now_ns - choice->round_ns;
+
+    return choice->source == SEEP_STEP_OPTIMIZER && choice->n_rounds >= ENOUGH_ROUNDS &&
+           since >= over_ns && since >= (choice->round_ns - choice->first_round_ns) / OVER_SHARE;
+}
+
 bool seep_choice_round(struct seep_choice *choice, uint64_t now_ns)
 {
     bool slow = choice->n_rounds && now_ns - choice->round_ns >= slow_ns;
     bool many = choice->batches_between >= MANY_BATCHES;
-    choice->n_rounds++;
+    if (!choice->n_rounds++)
+        choice->first_round_ns = now_ns;
     choice->slow_rounds = slow ? choice->slow_rounds + 1 : 0;
     choice->many_batches = many ? choice->many_batches + 1 : 0;
     choice->few_batches = many ? 0 : choice->few_batches + 1;
@@ -102,6 +115,8 @@ bool seep_choice_batch(struct seep_choice *choice, uint64_t now_ns)
             choose(choice, SEEP_STEP_BATCH, SEEP_WHY_BATCHES_ANEW);
         else if (!choice->n_rounds && choice->source != SEEP_STEP_BATCH)
             choose(choice, SEEP_STEP_BATCH, SEEP_WHY_BATCHES);
+        else if (is_training_over(choice, now_ns))
+            choose(choice, SEEP_STEP_BATCH, SEEP_WHY_BATCHES_AFTER);
     }
     return choice->source == SEEP_STEP_BATCH;
 }
@@ -123,13 +138,17 @@ bool seep_choice_wants_loop(const struct seep_choice *choice, uint64_t now_ns, b
         return false;
     if (choice->why == SEEP_WHY_OPTIMIZERS_ANEW)
         return false;
+    if (is_training_over(choice, now_ns))
+        return true;
     *beside_rounds = true;
     return choice->slow_rounds >= ROUNDS_IN_A_ROW;
 }
 
-void seep_choice_loop_found(struct seep_choice *choice)
+void seep_choice_loop_found(struct seep_choice *choice, uint64_t now_ns)
 {
-    if (choice->source == SEEP_STEP_OPTIMIZER)
+    if (is_training_over(choice, now_ns))
+        choose(choice, SEEP_STEP_LOOP, SEEP_WHY_LOOP_AFTER);
+    else if (choice->source == SEEP_STEP_OPTIMIZER)
         choose(choice, SEEP_STEP_LOOP, SEEP_WHY_LOOP_BETWEEN);
     else if (choice->source == SEEP_STEP_TIME)
         choose(choice, SEEP_STEP_LOOP, SEEP_WHY_LOOP);

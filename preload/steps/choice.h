@@ -1,7 +1,7 @@
 /* Which of the things that a job repeats is counted as its step: what it tells, the rounds of its
  * optimizers, the batches of its loaders, the iterations of its main loop, or, where none is seen,
- * time. Optimizers have precedence, unless they step too seldom to tell growth by, or are made anew
- * each time. */
+ * time. Optimizers have precedence, unless they step too seldom to tell growth by, are made anew
+ * each time, or the training is over and something else goes on. */
 #ifndef SEEP_PRELOAD_STEPS_CHOICE_H
 #define SEEP_PRELOAD_STEPS_CHOICE_H
 
@@ -21,8 +21,15 @@ struct seep_choice {
     uint32_t batches_between, loops_between;   /* since a round began */
     uint32_t many_batches, few_batches, still; /* rounds in a row with so many before them */
     uint32_t slow_rounds;                      /* in a row, each long after the one before */
-    uint64_t round_ns, batch_ns;               /* when there was one last */
+    uint64_t first_round_ns;
+    uint64_t round_ns, batch_ns; /* when there was one last */
 };
+
+/* A training is over, and what goes on is counted on from its steps. */
+static inline bool seep_choice_is_after(const struct seep_choice *choice)
+{
+    return choice->why == SEEP_WHY_BATCHES_AFTER || choice->why == SEEP_WHY_LOOP_AFTER;
+}
 
 /* Each says that such a thing has ended, and returns whether that is the end of a step. What is
  * chosen may be another source from then on. */
@@ -43,6 +50,6 @@ void seep_choice_met(struct seep_choice *choice, bool stranger);
 bool seep_choice_wants_loop(const struct seep_choice *choice, uint64_t now_ns, bool *beside_rounds);
 
 /* The main loop has been found: it is counted. */
-void seep_choice_loop_found(struct seep_choice *choice);
+void seep_choice_loop_found(struct seep_choice *choice, uint64_t now_ns);
 
 #endif

@@ -76,6 +76,22 @@ TEST(what_a_library_makes_is_not_accused_by_time_alone, .to = 2)
         nobody_is_accused();
 }
 
+/* ---- after the training ------------------------------------------------------------------------
+ */
+
+TEST(what_begins_after_the_training_may_be_gathered_once, .to = 3)
+{
+    const uint32_t trained[] = {0, STEPS / 4, STEPS / 4 + 30};
+    struct ramp r = {FIRST + STEPS / 4, UINT32_MAX, 1, UINT32_MAX};
+
+    job->processes[0].trained_steps = trained[_i];
+    builder_level(&b, line(), 0, BLOCK, LAST, ramp, &r);
+    if (_i == 1)
+        is_open("after the training's last step");
+    else
+        only("unbounded-growth", "leak", LINE);
+}
+
 /* ---- what is open -------------------------------------------------------------------------- */
 
 TEST(what_comes_ever_more_rarely_may_end)

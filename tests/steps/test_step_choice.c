@@ -60,7 +60,7 @@ TEST(evaluations_between_regular_rounds_change_nothing)
             batches(1);
             rounds(1, 10 * MS);
         }
-        batches(200);
+        batches(190); /* within 2 s */
     }
     ck_assert_int_eq(choice.source, SEEP_STEP_OPTIMIZER);
     ck_assert_uint_eq(n_steps, 100);
@@ -162,7 +162,7 @@ TEST(until_they_come_again)
 TEST(a_loop_gives_way_to_an_optimizer_that_begins_to_step)
 {
     ck_assert(wants_loop());
-    seep_choice_loop_found(&choice);
+    seep_choice_loop_found(&choice, now_ns);
     ck_assert(seep_choice_loop(&choice));
     rounds(100, 20 * MS);
     ck_assert_int_eq(choice.source, SEEP_STEP_OPTIMIZER);
@@ -177,7 +177,7 @@ TEST(a_loop_is_counted_beside_rounds_that_are_seldom)
     rounds(1, 2 * SECOND);
     ck_assert(seep_choice_wants_loop(&choice, now_ns, &beside));
     ck_assert(beside);
-    seep_choice_loop_found(&choice);
+    seep_choice_loop_found(&choice, now_ns);
     ck_assert_int_eq(choice.why, SEEP_WHY_LOOP_BETWEEN);
     for (int episode = 0; episode < 5; episode++) {
         for (int i = 0; i < 50; i++)
@@ -186,6 +186,49 @@ TEST(a_loop_is_counted_beside_rounds_that_are_seldom)
     }
     ck_assert_int_eq(choice.source, SEEP_STEP_LOOP);
     rounds(3, 20 * MS); /* it is over */
+    ck_assert_int_eq(choice.source, SEEP_STEP_OPTIMIZER);
+}
+
+/* What goes on after a training, for longer than an evaluation within one would. */
+static const struct {
+    uint64_t pause_ms;
+    bool over;
+} pauses[] = {{1900, false}, {2400, false}, {2600, true}};
+
+TEST(after_a_training_its_batches_are_counted, .to = N(pauses))
+{
+    rounds(51, 100 * MS); /* 5 s */
+    now_ns += pauses[_i].pause_ms * MS - 120 * MS;
+    batches(12);
+    ck_assert_int_eq(choice.source, pauses[_i].over ? SEEP_STEP_BATCH : SEEP_STEP_OPTIMIZER);
+    rounds(1, 10 * MS); /* it goes on after all */
+    ck_assert_int_eq(choice.source, SEEP_STEP_OPTIMIZER);
+    ck_assert_uint_eq(n_steps, 52 + pauses[_i].over);
+}
+
+TEST(after_a_training_its_loop_is_counted, .to = N(pauses))
+{
+    bool beside;
+
+    rounds(51, 100 * MS);
+    now_ns += pauses[_i].pause_ms * MS;
+    ck_assert(seep_choice_wants_loop(&choice, now_ns, &beside) == pauses[_i].over);
+    if (!pauses[_i].over)
+        return;
+    ck_assert(!beside);
+    seep_choice_loop_found(&choice, now_ns);
+    ck_assert_int_eq(choice.why, SEEP_WHY_LOOP_AFTER);
+    ck_assert(seep_choice_loop(&choice));
+    rounds(1, 10 * MS);
+    ck_assert_int_eq(choice.source, SEEP_STEP_OPTIMIZER);
+}
+
+TEST(a_few_rounds_are_no_training_that_is_over)
+{
+    rounds(7, 100 * MS);
+    now_ns += 3 * SECOND;
+    batches(12);
+    ck_assert(!wants_loop());
     ck_assert_int_eq(choice.source, SEEP_STEP_OPTIMIZER);
 }
 
@@ -198,7 +241,7 @@ TEST(what_the_job_says_is_counted)
     batches(100);
     ck_assert_uint_eq(n_steps, 0);
     ck_assert(!wants_loop());
-    seep_choice_loop_found(&choice);
+    seep_choice_loop_found(&choice, now_ns);
     ck_assert_int_eq(choice.source, SEEP_STEP_API);
 }
 

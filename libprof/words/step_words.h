@@ -1,0 +1,8 @@
+/* Words of a report about steps that more than one room has to know. */
+#ifndef SEEP_LIBPROF_WORDS_STEP_WORDS_H
+#define SEEP_LIBPROF_WORDS_STEP_WORDS_H
+
+/* Why steps are what every reader expects them to be: the text does not repeat it. */
+#define SEEP_WHY_OPTIMIZER_TEXT "an optimizer of PyTorch's steps"
+
+#endif
