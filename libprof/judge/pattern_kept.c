@@ -38,14 +38,29 @@ static bool is_eager_site(const struct seep_case *c, size_t i)
            is_of_items(c, site);
 }
 
-/* Of one line, what the site holds that has the items. */
+/* In how many processes the site was. Those of one process stand together. */
+static uint32_t processes_of(const struct seep_model *m, const struct seep_model_site *site)
+{
+    uint32_t n = 0, last = UINT32_MAX;
+
+    for (uint32_t k = site->slots; k; k = m->slots[k - 1].next) {
+        n += m->slots[k - 1].process != last;
+        last = m->slots[k - 1].process;
+    }
+    return n;
+}
+
+/* Of one line, what the site holds that has the items. What every worker has one of (a buffer, an
+ * arena of Python's) is no row of items, however many workers there are. */
 static struct seep_held find_items(const struct seep_case *c)
 {
     struct seep_held most = {0};
 
     for (size_t i = 0; i < c->n_sites; i++) {
         const struct seep_held its = c->signs->sites[i].last;
-        if (its.blocks >= SEEP_T_ITEMS && its.bytes > most.bytes && is_eager_site(c, i))
+        const uint32_t processes = processes_of(c->m, &c->m->sites[c->sites[i]]);
+        if (its.blocks >= (uint64_t)SEEP_T_ITEMS * processes && its.bytes > most.bytes &&
+            is_eager_site(c, i))
             most = its;
     }
     return most;

@@ -78,6 +78,22 @@ TEST(what_all_workers_hold_is_multiplied, .to = N(parts))
     is_found("worker-multiplication", parts[_i].alike);
 }
 
+/* What each worker has few of (its arenas, a buffer) is no row of items, however many workers there
+ * are; what each has many of is. */
+static const struct {
+    uint64_t blocks; /* of each worker */
+    bool items;
+} early[] = {{4, false}, {8, true}};
+
+TEST(one_block_of_each_worker_is_not_loaded_up_front, .to = N(early))
+{
+    struct ramp r = {2, 2, early[_i].blocks, UINT32_MAX};
+
+    for (int i = 0; i < WORKERS; i++)
+        builder_level(&workers[i], items[i], MMAP, MIB / 2 / early[_i].blocks, LAST, ramp, &r);
+    is_found("eager-retention", early[_i].items);
+}
+
 /* 40 MiB of small objects are the trainer's; each worker's own pages rise by as much, or by more
  * than they can explain: those of the trainer's parameters. */
 static const struct {
