@@ -78,6 +78,22 @@ TEST(what_all_workers_hold_is_multiplied, .to = N(parts))
     is_found("worker-multiplication", parts[_i].alike);
 }
 
+/* What a worker maps once is its interpreter's, or a library's, at whatever line: data comes in
+ * blocks, or in several arenas. */
+static const struct {
+    uint64_t maps, mib; /* of each worker */
+    bool data;
+} maps_of_each[] = {{1, 1, false}, {1, 32, false}, {4, 1, true}};
+
+TEST(one_map_of_every_worker_is_not_multiplied, .to = N(maps_of_each))
+{
+    struct ramp r = {FIRST + 2, FIRST + 2, maps_of_each[_i].maps, UINT32_MAX};
+
+    for (int i = 0; i < WORKERS; i++)
+        builder_level(&workers[i], items[i], MMAP, maps_of_each[_i].mib * MIB, LAST, ramp, &r);
+    is_found("worker-multiplication", maps_of_each[_i].data);
+}
+
 /* What each worker has few of (its arenas, a buffer) is no row of items, however many workers there
  * are; what each has many of is. */
 static const struct {
