@@ -31,12 +31,20 @@ static bool piles_up_by_epoch(const struct seep_sawtooth *s)
            s->top - s->base >= SEEP_T_CACHE_BYTES && s->rising >= SEEP_T_BURST_RISING * s->steps;
 }
 
+/* Where the loop goes round many times for a step of the optimizer, as in an episode of
+ * reinforcement learning, its lap ends with that step: the graph was kept to go backward through.
+ */
+static bool waits_for_optimizer(const struct seep_case *c)
+{
+    return c->m->step_why == SEEP_WHY_LOOP_BETWEEN && c->span->by_laps;
+}
+
 static bool judge_epoch_graph(const struct seep_case *c, struct seep_finding *f)
 {
     const struct seep_sawtooth *s = &c->signs->sawtooth;
     char top[SEEP_SIZE_TEXT], rise[SEEP_SIZE_TEXT];
 
-    if (!piles_up_by_epoch(s))
+    if (!piles_up_by_epoch(s) || waits_for_optimizer(c))
         return false;
     keep_graph(c, f);
     seep_finding_verdict(f, SEEP_PATTERN_GRAPH_RETENTION, SEEP_RETENTION, SEEP_T_SURE_SHAPE);
