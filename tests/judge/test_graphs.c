@@ -68,4 +68,17 @@ TEST(the_graph_of_an_episode_is_kept_for_its_optimizer, .to = 2)
         only("graph-retention", "retention", NODES);
 }
 
+TEST(the_graph_behind_a_sum_of_losses_is_no_cycle)
+{
+    uint32_t every = 17;
+
+    for (uint64_t i = 0; i < 6; i++)
+        builder_level(&b,
+                      builder_stack(&b, forward(NODES),
+                                    builder_native(&b, "/usr/lib/libtorch_cpu.so", NULL, 64 + i)),
+                      0, 128 * 1024, LAST, bursts, &every);
+    const json_t *f = only("graph-retention", "pressure", NODES);
+    ck_assert_ptr_nonnull(strstr(text(f, "title"), "until it is let go of"));
+}
+
 SUITE("graphs", .setup = setup, .teardown = teardown)
