@@ -132,10 +132,12 @@ static void spare(struct seep_heap *heap, uint64_t address)
 /* An array's elements are no addresses, unless they are objects. */
 static void walk_array(struct seep_heap *heap, uint64_t object)
 {
-    enum { DATA = 16 };
-    uint64_t data = word_at(heap, object + DATA);
+    enum { DATA = 16, AXES = 32 };
+    uint64_t data = word_at(heap, object + DATA), axes = word_at(heap, object + AXES);
     int64_t n = seep_python_array_objects(heap, object);
 
+    if (axes)
+        seep_edge_raw(heap, axes);
     if (n >= 0) {
         seep_edge_raw(heap, data);
         walk_items(heap, data, n);

@@ -16,6 +16,7 @@
  *             "blocks", "bytes", "sole_bytes",
  *             "holder": { "hop", "type", "name", "length", "bound", "bound_by" } or null } ] } ] }
  *
+ * Of bytes and blocks those arenas of Python's are left out that the holder's entries may fill.
  * Kinds and bound_by are words of lower-case letters and hyphens; names, types, functions and files
  * may be null, and so may sole_bytes, lengths and bounds. What else there is is not read. */
 #ifndef SEEP_LIBPROF_HOLDERS_HOLDERS_READ_H

@@ -82,6 +82,22 @@ static int32_t first_step(const struct seep_model *m, const struct seep_finding 
     return first;
 }
 
+/* Where most of the finding's blocks lie; the line's largest one may be none of them. */
+static uint16_t space_of(const struct seep_case *c, const struct seep_finding *f)
+{
+    uint16_t space = c->space;
+    uint64_t best = 0;
+
+    for (size_t i = 0; i < f->n_sites; i++) {
+        const struct seep_model_site *site = &c->m->sites[f->sites[i]];
+        if (site->totals.peak_bytes > best) {
+            best = site->totals.peak_bytes;
+            space = site->space;
+        }
+    }
+    return space;
+}
+
 static int complete(const struct seep_case *c, struct seep_finding *f)
 {
     struct seep_level level = {0};
@@ -89,7 +105,7 @@ static int complete(const struct seep_case *c, struct seep_finding *f)
 
     f->frame = c->frame;
     f->sender = f->n_sites ? seep_message_sender(c, f->sites[0]) : 0;
-    f->space = c->space;
+    f->space = space_of(c, f);
     f->part = c->part;
     f->first_step = first_step(c->m, f);
     if (f->sender)

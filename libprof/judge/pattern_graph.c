@@ -31,12 +31,20 @@ static bool piles_up_by_epoch(const struct seep_sawtooth *s)
            s->top - s->base >= SEEP_T_CACHE_BYTES && s->rising >= SEEP_T_BURST_RISING * s->steps;
 }
 
+/* Where the loop goes round many times for a step of the optimizer, as in an episode of
+ * reinforcement learning, its lap ends with that step: the graph was kept to go backward through.
+ */
+static bool waits_for_optimizer(const struct seep_case *c)
+{
+    return c->m->step_why == SEEP_WHY_LOOP_BETWEEN && c->span->by_laps;
+}
+
 static bool judge_epoch_graph(const struct seep_case *c, struct seep_finding *f)
 {
     const struct seep_sawtooth *s = &c->signs->sawtooth;
     char top[SEEP_SIZE_TEXT], rise[SEEP_SIZE_TEXT];
 
-    if (!piles_up_by_epoch(s))
+    if (!piles_up_by_epoch(s) || waits_for_optimizer(c))
         return false;
     keep_graph(c, f);
     seep_finding_verdict(f, SEEP_PATTERN_GRAPH_RETENTION, SEEP_RETENTION, SEEP_T_SURE_SHAPE);
@@ -49,6 +57,25 @@ static bool judge_epoch_graph(const struct seep_case *c, struct seep_finding *f)
     return f->n_sites > 0;
 }
 
+/* Until a sum of losses is begun anew, as for a log: the peak is higher, and no more. */
+static bool judge_summed_graph(const struct seep_case *c, struct seep_finding *f)
+{
+    const struct seep_sawtooth *s = &c->signs->sawtooth;
+    char top[SEEP_SIZE_TEXT], base[SEEP_SIZE_TEXT];
+
+    if (!seep_case_comes_in_bursts(c) || waits_for_optimizer(c))
+        return false;
+    keep_graph(c, f);
+    seep_finding_verdict(f, SEEP_PATTERN_GRAPH_RETENTION, SEEP_PRESSURE, SEEP_T_SURE_BURSTS);
+    f->growth = (struct seep_slope){s->rise, s->rise, s->rise};
+    f->returns = true;
+    f->saving_bytes = (uint64_t)s->height;
+    seep_finding_note(f, "%u times the level fell from about %s to %s", s->falls,
+                      seep_text_size(s->top, top), seep_text_size(s->base, base));
+    note_graph(c, f);
+    return f->n_sites > 0;
+}
+
 bool seep_is_graph_retention(const struct seep_case *c, struct seep_finding *f)
 {
     const bool seen = c->signs->kept_by.in_graph && !c->signs->is_data;
@@ -56,7 +83,7 @@ bool seep_is_graph_retention(const struct seep_case *c, struct seep_finding *f)
     if (!c->signs->graph_nodes && !seen)
         return false;
     if (!c->signs->growth.growing || !c->signs->enough_steps)
-        return judge_epoch_graph(c, f);
+        return judge_epoch_graph(c, f) || judge_summed_graph(c, f);
     keep_graph(c, f);
     seep_finding_verdict(f, SEEP_PATTERN_GRAPH_RETENTION, SEEP_LEAK,
                          seen                        ? SEEP_T_SURE_EVERY_SIGN

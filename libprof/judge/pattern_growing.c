@@ -34,14 +34,6 @@ static void describe_growth(const struct seep_case *c, struct seep_finding *f)
 /* ---- reference-cycle: freed by the cyclic collector only --------------------------------------
  */
 
-/* Whether the level rises between its falls, and by an amount worth a word. */
-static bool comes_in_bursts(const struct seep_case *c, const struct seep_sawtooth *s)
-{
-    return s->falls >= SEEP_T_BURSTS && s->rise > 0 && s->top - s->base >= SEEP_T_CACHE_BYTES &&
-           (s->top - s->base) * SEEP_T_BURST_SHARE >= (double)c->space_peak &&
-           s->rising >= SEEP_T_BURST_RISING * s->steps && s->steps >= s->falls * SEEP_T_BURST_STEPS;
-}
-
 /* What a driver gave to an allocator, and takes back from it: that has no cycles. Without one each
  * tensor is the driver's own block. */
 static bool is_of_allocator(const struct seep_case *c)
@@ -79,10 +71,12 @@ bool seep_is_reference_cycle(const struct seep_case *c, struct seep_finding *f)
     if (judge_cycle_that_grows(c, f))
         return true;
     seep_finding_blank(f);
-    /* What the program holds is a buffer that it empties itself. */
-    if (was_seen_as(c, SEEP_HOLDERS_HELD) || was_seen_as(c, SEEP_HOLDERS_LOST))
+    /* What the program holds is a buffer that it empties itself; and a graph is let go of by who
+     * summed the losses, unless a cycle was seen. */
+    if (was_seen_as(c, SEEP_HOLDERS_HELD) || was_seen_as(c, SEEP_HOLDERS_LOST) ||
+        (c->signs->graph_nodes && !was_seen_as(c, SEEP_HOLDERS_CYCLE)))
         return false;
-    if (!comes_in_bursts(c, s) || s->epoch_falls > SEEP_T_FALLS_WITH_EPOCHS * s->falls ||
+    if (!seep_case_comes_in_bursts(c) || s->epoch_falls > SEEP_T_FALLS_WITH_EPOCHS * s->falls ||
         is_of_allocator(c))
         return false;
     seep_case_keep_retaining(c, f);

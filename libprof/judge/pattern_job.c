@@ -100,10 +100,12 @@ int seep_find_carry_over(struct seep_case *c, struct seep_finding *f, bool *foun
 
 /* ---- cow-growth: no allocation, and a worker's own pages rise ---------------------------- */
 
-/* Blocks of one of two sizes that Python's allocator maps itself. */
-static bool is_arena(uint64_t bytes)
+/* What that version's allocator maps for its small objects; libraries map other sizes. */
+static bool is_arena(uint64_t bytes, uint32_t python_version)
 {
-    return bytes == 256 * 1024 || bytes == 1024 * 1024; /* up to 3.9, and from then on */
+    const uint32_t larger_since = 0x030a0000;
+
+    return bytes == (python_version < larger_since ? 256 * 1024 : 1024 * 1024);
 }
 
 static bool is_of_process(const struct seep_model *m, const struct seep_model_site *site,
@@ -122,6 +124,7 @@ static bool is_of_process(const struct seep_model *m, const struct seep_model_si
 static int find_arenas(struct seep_case *c, uint32_t parent, struct seep_finding *f, uint64_t *all)
 {
     const struct seep_model *m = c->m;
+    const uint32_t version = m->processes[parent].id.python_version;
     struct seep_held most = {0}, live;
 
     *all = 0;
@@ -130,7 +133,8 @@ static int find_arenas(struct seep_case *c, uint32_t parent, struct seep_finding
         const struct seep_totals *t = &site->totals;
         if (m->spaces[site->space].name.class != SEEP_CLASS_MMAP || !t->allocations ||
             !is_of_process(m, site, parent) || c->frames->importing[site->stack] ||
-            !c->frames->is_own[site->stack] || !is_arena(t->allocated_bytes / t->allocations))
+            !c->frames->is_own[site->stack] ||
+            !is_arena(t->allocated_bytes / t->allocations, version))
             continue;
         /* The job's end frees them. */
         if (live_at(c, i, c->span->last, &live))

@@ -3,6 +3,7 @@
 #include "libprof/base/text.h"
 #include "libprof/judge/pattern_order.h"
 #include "libprof/measure/thresholds.h"
+#include "libprof/signs/work_areas.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -33,19 +34,22 @@ static bool is_eager_site(const struct seep_case *c, size_t i)
     const struct seep_held first = c->signs->sites[i].first, last = c->signs->sites[i].last;
 
     return site->first_step <= 1 && last.blocks && last.bytes == first.bytes &&
-           last.blocks == first.blocks &&
+           !seep_is_work_area(c->m, c->sites[i]) && last.blocks == first.blocks &&
            (double)site->totals.allocations <= SEEP_T_EAGER_MADE * (double)last.blocks &&
            is_of_items(c, site);
 }
 
-/* Of one line, what the site holds that has the items. */
+/* Of one line, what the site holds that has the items. What every worker has one of (a buffer, an
+ * arena of Python's) is no row of items, however many workers there are. */
 static struct seep_held find_items(const struct seep_case *c)
 {
     struct seep_held most = {0};
 
     for (size_t i = 0; i < c->n_sites; i++) {
         const struct seep_held its = c->signs->sites[i].last;
-        if (its.blocks >= SEEP_T_ITEMS && its.bytes > most.bytes && is_eager_site(c, i))
+        const uint32_t processes = seep_site_processes(c->m, &c->m->sites[c->sites[i]]);
+        if (its.blocks >= (uint64_t)SEEP_T_ITEMS * processes && its.bytes > most.bytes &&
+            is_eager_site(c, i))
             most = its;
     }
     return most;

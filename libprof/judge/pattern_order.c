@@ -148,3 +148,12 @@ void seep_case_note_growth(const struct seep_case *c, struct seep_finding *f)
     if (g->by_process)
         seep_finding_note(f, "measured within each process: some ended before the job did");
 }
+
+bool seep_case_comes_in_bursts(const struct seep_case *c)
+{
+    const struct seep_sawtooth *s = &c->signs->sawtooth;
+
+    return s->falls >= SEEP_T_BURSTS && s->rise > 0 && s->top - s->base >= SEEP_T_CACHE_BYTES &&
+           (s->top - s->base) * SEEP_T_BURST_SHARE >= (double)c->space_peak &&
+           s->rising >= SEEP_T_BURST_RISING * s->steps && s->steps >= s->falls * SEEP_T_BURST_STEPS;
+}

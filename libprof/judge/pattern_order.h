@@ -54,4 +54,7 @@ bool seep_case_judge_sent_and_kept(const struct seep_case *c, struct seep_findin
 /* Takes over the slope, and says it. */
 void seep_case_note_growth(const struct seep_case *c, struct seep_finding *f);
 
+/* Whether the level rises between its falls, and by an amount worth a word. */
+bool seep_case_comes_in_bursts(const struct seep_case *c);
+
 #endif

@@ -90,8 +90,10 @@ struct spike {
     double share;             /* of requests at least half as large as the largest */
 };
 
+/* A network's layers have sizes of their own: what comes in every step is no spike. */
 static bool find_spike(const struct seep_case *c, uint32_t site, struct spike *s)
 {
+    const int32_t steps = c->m->sites[site].last_step - c->m->sites[site].first_step + 1;
     const struct seep_model_extra *e = extra_of(c, site);
     uint64_t n = 0, below = 0, large = 0;
 
@@ -110,7 +112,8 @@ static bool find_spike(const struct seep_case *c, uint32_t site, struct spike *s
             large += e->sizes[b];
     }
     s->share = (double)large / (double)n;
-    return s->largest >= SEEP_T_SPIKE_TIMES * s->median && s->share <= SEEP_T_SPIKE_RARE;
+    return s->largest >= SEEP_T_SPIKE_TIMES * s->median && s->share <= SEEP_T_SPIKE_RARE &&
+           (double)large <= SEEP_T_SPIKE_RARE * steps;
 }
 
 bool seep_is_size_spike(const struct seep_case *c, struct seep_finding *f)

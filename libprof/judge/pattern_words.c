@@ -112,6 +112,14 @@ static char *blocks_of(const struct seep_finding *f)
     return seep_text_format("%llu block%s", (unsigned long long)f->count, f->count == 1 ? "" : "s");
 }
 
+/* Of a graph: what ends an epoch is known, what ends a sum of losses is not. */
+static const char *until_when(const struct seep_finding *f)
+{
+    return !f->returns                    ? ""
+           : f->severity == SEEP_PRESSURE ? ", until it is let go of"
+                                          : ", until the epoch ends";
+}
+
 static char *since_plateau(const struct seep_finding *f)
 {
     return f->plateau_step ? seep_text_format("from step %d on", (int)f->plateau_step)
@@ -139,7 +147,7 @@ int seep_finding_set_words(const struct seep_model *m, const struct seep_stack_l
         {"blocks", blocks_of(f)},
         {"so far", strdup(any_runs(m) ? "so far" : "to the end")},
         {"since the plateau", since_plateau(f)},
-        {"until the epoch ends", strdup(f->returns ? ", until the epoch ends" : "")},
+        {"until the epoch ends", strdup(until_when(f))},
     };
     const size_t n = sizeof words / sizeof *words;
 

@@ -3,6 +3,7 @@
 #include "libprof/judge/pattern_order.h"
 #include "libprof/measure/thresholds.h"
 #include "libprof/signs/prospect.h"
+#include "libprof/signs/work_areas.h"
 
 #include <math.h>
 
@@ -70,12 +71,12 @@ static void keep_held_sites(const struct seep_case *c, struct seep_finding *f)
     struct seep_held main = {0};
 
     for (size_t i = 0; i < c->n_sites; i++) {
-        if (c->signs->sites[i].kept.bytes > main.bytes)
+        if (c->signs->sites[i].kept.bytes > main.bytes && !seep_is_work_area(c->m, c->sites[i]))
             main = c->signs->sites[i].kept;
     }
     for (size_t i = 0; i < c->n_sites; i++) {
         const struct seep_held its = c->signs->sites[i].kept;
-        if (seep_case_is_alike(its, main))
+        if (seep_case_is_alike(its, main) && !seep_is_work_area(c->m, c->sites[i]))
             seep_finding_keep(f, c->sites[i], its.bytes, its.blocks);
     }
 }

@@ -5,6 +5,7 @@
 #include "libprof/signs/joins.h"
 #include "libprof/signs/prospect.h"
 #include "libprof/signs/streams.h"
+#include "libprof/signs/work_areas.h"
 
 #include <stdlib.h>
 
@@ -103,11 +104,11 @@ static struct seep_fading fade(const struct seep_model *m, const struct seep_spa
 
 /* What a process holds as it ends; nothing where most of that came in the second half of its life.
  */
-static int held_by(const struct seep_case *c, uint32_t process, struct seep_level *level,
-                   struct seep_held *out)
+static int held_by(const struct seep_case *c, const uint32_t *sites, size_t n_sites,
+                   uint32_t process, struct seep_level *level, struct seep_held *out)
 {
     *out = (struct seep_held){0};
-    if (seep_level_sum(c->m, c->sites, c->n_sites, process, level))
+    if (seep_level_sum(c->m, sites, n_sites, process, level))
         return -SEEP_ENOMEM;
     if (!level->n)
         return 0;
@@ -125,12 +126,18 @@ static int held_by(const struct seep_case *c, uint32_t process, struct seep_leve
 static int weigh_workers(const struct seep_case *c, struct seep_worker_signs *w)
 {
     struct seep_held *of = calloc(c->m->n_processes + 1, sizeof *of);
+    uint32_t *sites = malloc((c->n_sites + 1) * sizeof *sites);
     struct seep_level level = {0};
     uint64_t most = 0;
-    int rc = of ? 0 : -SEEP_ENOMEM;
+    size_t n = 0;
+    int rc = of && sites ? 0 : -SEEP_ENOMEM;
 
+    for (size_t i = 0; i < c->n_sites && !rc; i++) {
+        if (!seep_is_work_area(c->m, c->sites[i]))
+            sites[n++] = c->sites[i];
+    }
     for (uint32_t p = 0; p < c->m->n_processes && !rc; p++) {
-        rc = held_by(c, p, &level, &of[p]);
+        rc = held_by(c, sites, n, p, &level, &of[p]);
         if (c->m->processes[p].role != SEEP_ROLE_WORKER)
             w->others_bytes += of[p].bytes;
         else if (of[p].bytes > most)
@@ -146,6 +153,7 @@ static int weigh_workers(const struct seep_case *c, struct seep_worker_signs *w)
         w->sum_blocks += of[p].blocks;
     }
     seep_level_fini(&level);
+    free(sites);
     free(of);
     return rc;
 }

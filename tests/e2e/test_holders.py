@@ -25,12 +25,14 @@ class Answer:
     def __init__(self, line):
         self.function, self.state = line["frame"]["function"], line["state"]
         self.paths = [path["text"] for path in line["paths"]]
+        self.whole = line["explained_bytes"] >= 0.98 * line["bytes"]
         self.bounds = [(path["holder"] or {}).get("bound") for path in line["paths"]]
 
     def is_right(self, expected, version):
         paths = expected.paths(version)
         return (self.state == expected.state and self.paths[:1] == [p for p in paths if p in self.paths[:1]][:1]
                 and (expected.state != "shared" or sorted(self.paths) == sorted(paths))
+                and (self.whole or not expected.whole)
                 and (expected.bound is None or self.bounds[0] == expected.bound))
 
     def __repr__(self):

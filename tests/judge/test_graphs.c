@@ -46,4 +46,39 @@ TEST(what_grows_by_whole_blocks_beside_a_graph_is_its_own, .to = N(others))
     ck_assert_uint_eq(json_array_size(findings()), others[_i].findings);
 }
 
+/* Until an epoch ends, and until the optimizer steps that the iterations of an episode lead to. */
+TEST(the_graph_of_an_episode_is_kept_for_its_optimizer, .to = 2)
+{
+    uint32_t every = 40;
+
+    add_epochs(5, every);
+    job->processes[0].epoch_source = SEEP_EPOCHS_LOOP;
+    if (_i) {
+        job->processes[0].step_source = SEEP_STEP_LOOP;
+        job->processes[0].step_why = SEEP_WHY_LOOP_BETWEEN;
+    }
+    for (uint64_t i = 0; i < 6; i++)
+        builder_level(&b,
+                      builder_stack(&b, forward(NODES),
+                                    builder_native(&b, "/usr/lib/libtorch_cpu.so", NULL, 64 + i)),
+                      0, 16 * 1024, LAST, bursts, &every);
+    if (_i)
+        nobody();
+    else
+        only("graph-retention", "retention", NODES);
+}
+
+TEST(the_graph_behind_a_sum_of_losses_is_no_cycle)
+{
+    uint32_t every = 17;
+
+    for (uint64_t i = 0; i < 6; i++)
+        builder_level(&b,
+                      builder_stack(&b, forward(NODES),
+                                    builder_native(&b, "/usr/lib/libtorch_cpu.so", NULL, 64 + i)),
+                      0, 128 * 1024, LAST, bursts, &every);
+    const json_t *f = only("graph-retention", "pressure", NODES);
+    ck_assert_ptr_nonnull(strstr(text(f, "title"), "until it is let go of"));
+}
+
 SUITE("graphs", .setup = setup, .teardown = teardown)

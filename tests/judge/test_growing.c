@@ -51,6 +51,15 @@ TEST(each_limit_is_held_against_what_counts_towards_it)
     ck_assert_double_eq_tol(number(f, "steps_to_limit"), 100 * 64, 200);
 }
 
+TEST(growth_is_told_of_the_space_that_it_lies_in)
+{
+    struct ramp r = {FIRST, UINT32_MAX, 2, UINT32_MAX};
+
+    builder_site(&b, user(77), MMAP, 1, 32 * MIB, 0, 0, 2);
+    builder_level(&b, user(77), HOST, 8192, LAST, ramp, &r);
+    ck_assert_str_eq(text(only("unbounded-growth", "leak", 77), "space"), "host");
+}
+
 TEST(growth_freed_by_the_jobs_end_is_growth)
 {
     struct ramp r = {FIRST, UINT32_MAX, 2, LAST};

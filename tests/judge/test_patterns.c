@@ -40,6 +40,13 @@ TEST(a_request_far_above_the_others_is_a_spike)
     ck_assert_double_gt(number(f, "saving_bytes"), 47.0 * MIB);
 }
 
+/* A network's layers: of twelve requests in every step one is large. */
+TEST(what_is_large_in_every_step_is_no_spike)
+{
+    transient(user(7), HOST, 100 * 1024, 11 * STEPS, 48 * MIB, STEPS);
+    nobody();
+}
+
 TEST(sizes_within_a_few_times_are_no_spike)
 {
     transient(user(7), HOST, 12 * MIB, 190, 48 * MIB, 4);

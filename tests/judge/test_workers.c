@@ -78,19 +78,52 @@ TEST(what_all_workers_hold_is_multiplied, .to = N(parts))
     is_found("worker-multiplication", parts[_i].alike);
 }
 
-/* 40 MiB of small objects are the trainer's; each worker's own pages rise by as much, or by more
- * than they can explain: those of the trainer's parameters. */
+/* What a worker maps once is its interpreter's, or a library's, at whatever line: data comes in
+ * blocks, or in several arenas. */
 static const struct {
-    uint64_t mib;
+    uint64_t maps, mib; /* of each worker */
+    bool data;
+} maps_of_each[] = {{1, 1, false}, {1, 32, false}, {4, 1, true}};
+
+TEST(one_map_of_every_worker_is_not_multiplied, .to = N(maps_of_each))
+{
+    struct ramp r = {FIRST + 2, FIRST + 2, maps_of_each[_i].maps, UINT32_MAX};
+
+    for (int i = 0; i < WORKERS; i++)
+        builder_level(&workers[i], items[i], MMAP, maps_of_each[_i].mib * MIB, LAST, ramp, &r);
+    is_found("worker-multiplication", maps_of_each[_i].data);
+}
+
+/* What each worker has few of (its arenas, a buffer) is no row of items, however many workers there
+ * are; what each has many of is. */
+static const struct {
+    uint64_t blocks; /* of each worker */
+    bool items;
+} early[] = {{4, false}, {8, true}};
+
+TEST(one_block_of_each_worker_is_not_loaded_up_front, .to = N(early))
+{
+    struct ramp r = {2, 2, early[_i].blocks, UINT32_MAX};
+
+    for (int i = 0; i < WORKERS; i++)
+        builder_level(&workers[i], items[i], MMAP, MIB / 2 / early[_i].blocks, LAST, ramp, &r);
+    is_found("eager-retention", early[_i].items);
+}
+
+/* 40 MiB of small objects are the trainer's; each worker's own pages rise by as much, or by more
+ * than they can explain: those of the trainer's parameters. Maps of another size are a library's.
+ */
+static const struct {
+    uint64_t mib, arena_kib;
     bool by_counting;
-} copies[] = {{48, true}, {80, false}};
+} copies[] = {{48, 1024, true}, {80, 1024, false}, {48, 256, false}};
 
 TEST(pages_of_pythons_objects_are_copied_by_counting_references, .to = N(copies))
 {
-    struct ramp arenas = {2, 2, 40, UINT32_MAX};
+    struct ramp arenas = {2, 2, 40 * 1024 / copies[_i].arena_kib, UINT32_MAX};
     struct ramp own = {FIRST, FIRST, 1, UINT32_MAX};
 
-    builder_level(&b, user(7), MMAP, MIB, LAST, ramp, &arenas);
+    builder_level(&b, user(7), MMAP, copies[_i].arena_kib * 1024, LAST, ramp, &arenas);
     for (int i = 0; i < WORKERS; i++) {
         struct seep_process *p = &job->processes[1 + i];
         builder_level(&workers[i], items[i], 0, MIB / 2, LAST, ramp, &own);

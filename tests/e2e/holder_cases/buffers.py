@@ -62,6 +62,16 @@ def numpy_arrays(then):
     then()
 
 
+@case("held", "local 'kept' of numpy_points()[20000] (ndarray)", needs="numpy", whole=True)
+def numpy_points(then):
+    """Their data is as small as what tells their axes, and their heads lie in arenas."""
+    import numpy
+    kept = []
+    for i in range(500 * N):
+        kept.append(numpy.zeros(2))
+    then()
+
+
 @case("held", "local 'views' of numpy_views()[40] (ndarray).base (ndarray)", needs="numpy")
 def numpy_views(then):
     import numpy

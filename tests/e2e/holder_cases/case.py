@@ -2,7 +2,7 @@
 them.
 
 A case says what seep must answer: the state, and the path; several paths where what is shared may be told in either
-order. `since` gives versions of Python a path of their own, from that one on; `bound` is the holder's."""
+order. `since` gives versions of Python a path of their own, from that one on; `bound` is the holder's; `whole`: the path explains all of it."""
 N = 40
 CASES = []
 TABLE = {}  # name: Expected
@@ -15,8 +15,9 @@ class Holder:
 
 
 class Expected:
-    def __init__(self, state, paths, since, bound, needs):
+    def __init__(self, state, paths, since, bound, needs, whole):
         self.state, self.all_paths, self.since, self.bound, self.needs = state, paths, since or {}, bound, needs
+        self.whole = whole
 
     def paths(self, version):
         """What is right for that version: the latest row that it has reached."""
@@ -24,10 +25,10 @@ class Expected:
         return [self.since[max(rows)]] if rows else self.all_paths
 
 
-def case(state, *paths, since=None, bound=None, needs=None):
+def case(state, *paths, since=None, bound=None, needs=None, whole=False):
     def add(function):
         assert function.__name__ not in TABLE, function.__name__
-        TABLE[function.__name__] = Expected(state, list(paths), since, bound, needs)
+        TABLE[function.__name__] = Expected(state, list(paths), since, bound, needs, whole)
         CASES.append(function)
         return function
     return add

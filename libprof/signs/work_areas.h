@@ -1,0 +1,15 @@
+/* What a process needs to work at all, at whatever line it first does so. */
+#ifndef SEEP_LIBPROF_SIGNS_WORK_AREAS_H
+#define SEEP_LIBPROF_SIGNS_WORK_AREAS_H
+
+#include "libprof/model/model.h"
+
+/* In how many processes the site was. */
+uint32_t seep_site_processes(const struct seep_model *m, const struct seep_model_site *site);
+
+/* Whether the site has mapped one area in each of its processes, straight from the system: the
+ * first arena of an interpreter, the buffer of a BLAS. Data comes by way of malloc, or in many
+ * arenas. */
+bool seep_is_work_area(const struct seep_model *m, uint32_t site);
+
+#endif
