@@ -288,8 +288,8 @@ zoo: all ## run the zoo's training jobs and hold the verdicts against their tabl
 zoo-reports: all ## run jobs written after public reports, and score what seep says of them (ten minutes)
 	$(Q)SEEP=$(SEEP) $(PYTHON) tests/zoo/reports/score.py
 
-# Of PyPI, some gigabytes: python3 -m venv build/venv-frameworks, and there pip install jax tensorflow-cpu torch lightning
-# transformers accelerate stable-baselines3. What is missing is skipped.
+# Of PyPI, 8 GB: python3 -m venv build/venv-frameworks, and there pip install jax tensorflow-cpu torch lightning
+# transformers accelerate stable-baselines3 ultralytics-opencv-headless timm torch-geometric. What is missing is skipped.
 check-frameworks: all ## trainings of JAX, Keras, Lightning and others, where build/venv-frameworks has them
 	$(Q)SEEP=$(SEEP) $(PYTHON) tests/frameworks/frameworks.py
 

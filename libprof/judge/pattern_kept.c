@@ -28,13 +28,15 @@ static bool is_of_items(const struct seep_case *c, const struct seep_model_site 
 
 /* ---- eager-retention: everything is loaded before the first step, and stays ----------------- */
 
+/* A line that calls a trainer makes everything: the network is none of its data. */
 static bool is_eager_site(const struct seep_case *c, size_t i)
 {
     const struct seep_model_site *site = &c->m->sites[c->sites[i]];
     const struct seep_held first = c->signs->sites[i].first, last = c->signs->sites[i].last;
 
-    return site->first_step <= 1 && last.blocks && last.bytes == first.bytes &&
-           !seep_is_work_area(c->m, c->sites[i]) && last.blocks == first.blocks &&
+    return site->first_step <= 1 && !c->signs->sites[i].is_network && last.blocks &&
+           last.bytes == first.bytes && last.blocks == first.blocks &&
+           !seep_is_work_area(c->m, c->sites[i]) &&
            (double)site->totals.allocations <= SEEP_T_EAGER_MADE * (double)last.blocks &&
            is_of_items(c, site);
 }

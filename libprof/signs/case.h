@@ -20,6 +20,7 @@ struct seep_site_signs {
     struct seep_held last;  /* the last step that is judged */
     struct seep_held kept;  /* at the end of what growth was measured in; where processes ended
                              * before that, at its most */
+    bool is_network;        /* its own stack is of the network's side, whatever the line is */
 };
 
 /* The level as stairs: a larger block in the place of an old one, now and then. */

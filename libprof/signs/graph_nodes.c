@@ -18,12 +18,17 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* What tensors have that are in no graph: what remembers that one may come, and views. */
+/* What tensors have that are in no graph: what remembers that one may come, as parameters do, and
+ * views. */
 static bool is_of_any_tensor(const char *name)
 {
     static const char *const makers[] = {
-        "torch::autograd::impl::", "torch::autograd::make_variable", "torch::autograd::as_view",
-        "torch::autograd::VariableHooks", "torch::autograd::THPVariable"};
+        "torch::autograd::impl::",
+        "torch::autograd::make_variable",
+        "torch::autograd::as_view",
+        "torch::autograd::VariableHooks",
+        "torch::autograd::THPVariable",
+        "torch::autograd::(anonymous namespace)::ConcreteAutogradMetaFactory"};
 
     for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
         if (begins(name, makers[i]))
@@ -63,7 +68,7 @@ static bool makes_node(const struct seep_case *c, uint32_t stack)
 
 bool seep_graph_piles_up(const struct seep_site_signs *site)
 {
-    return site->kept.bytes && site->kept.blocks >= SEEP_T_STEPS;
+    return site->kept.bytes && site->kept.blocks >= site->start.blocks + SEEP_T_STEPS;
 }
 
 /* Looks up the native frames inside Python of some sites. */
@@ -71,7 +76,7 @@ static int resolve(const struct seep_case *c, const uint32_t *sites, size_t n)
 {
     enum { BATCH = 512 };
     const struct seep_dictionary *d = &c->m->dict;
-    uint32_t frames[BATCH];
+    uint32_t frames[BATCH] = {0};
     size_t at = 0;
 
     for (size_t i = 0; i < n && at < BATCH; i++) {
@@ -84,19 +89,45 @@ static int resolve(const struct seep_case *c, const uint32_t *sites, size_t n)
     return seep_symbols_resolve(c->symbols, frames, at);
 }
 
+static bool gained_less(const struct seep_site_signs *a, const struct seep_site_signs *b)
+{
+    return a->kept.bytes + b->start.bytes < b->kept.bytes + a->start.bytes;
+}
+
+/* Of the case's sites that pile up those that gained most since the start, as their places in it,
+ * the most first: a line that calls a trainer has thousands. Returns how many they are. */
+static size_t pick(const struct seep_case *c, const struct seep_site_signs *signs, size_t *places,
+                   size_t capacity)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < c->n_sites; i++) {
+        size_t at = n;
+        if (!seep_graph_piles_up(&signs[i]))
+            continue;
+        while (at && gained_less(&signs[places[at - 1]], &signs[i]))
+            at--;
+        if (at == capacity)
+            continue;
+        n += n < capacity;
+        memmove(places + at + 1, places + at, (n - at - 1) * sizeof *places);
+        places[at] = i;
+    }
+    return n;
+}
+
 int seep_graph_nodes_count(const struct seep_case *c, const struct seep_site_signs *signs,
                            unsigned *n_nodes)
 {
     enum { LOOKED_AT = 48 }; /* names are dear, and one says enough */
+    size_t places[LOOKED_AT];
     uint32_t sites[LOOKED_AT] = {0};
-    size_t n = 0;
+    size_t n = pick(c, signs, places, LOOKED_AT);
     unsigned named = 0;
 
     *n_nodes = 0;
-    for (size_t i = 0; i < c->n_sites && n < LOOKED_AT; i++) {
-        if (seep_graph_piles_up(&signs[i]))
-            sites[n++] = c->sites[i];
-    }
+    for (size_t i = 0; i < n; i++)
+        sites[i] = c->sites[places[i]];
     if (resolve(c, sites, n))
         return -SEEP_ENOMEM;
     for (size_t i = 0; i < n; i++) {

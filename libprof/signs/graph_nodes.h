@@ -4,7 +4,8 @@
 
 #include "libprof/signs/case.h"
 
-/* Whether what a site holds piles up: so many blocks as patterns want steps. */
+/* Whether what a site holds piles up: so many blocks more than at the start as patterns want steps.
+ */
 bool seep_graph_piles_up(const struct seep_site_signs *site);
 
 /* Counts the case's sites that pile up and make graph nodes. Where nothing can be looked up, many

@@ -23,6 +23,11 @@ static struct seep_held held(struct seep_level_point p)
                               p.blocks > 0 ? (uint64_t)p.blocks : 0};
 }
 
+static bool is_of_network(unsigned part, unsigned parts)
+{
+    return (parts & network_parts) && !((data_parts >> part) & 1);
+}
+
 static int compute_sites(const struct seep_case *c, struct seep_signs *signs)
 {
     struct seep_level level = {0};
@@ -33,11 +38,13 @@ static int compute_sites(const struct seep_case *c, struct seep_signs *signs)
         if (rc)
             break;
         const struct seep_growth *g = &signs->growth;
+        const uint32_t stack = c->m->sites[c->sites[i]].stack;
         signs->sites[i] = (struct seep_site_signs){
             .start = held(seep_level_at(&level, 0)),
             .first = held(seep_level_at(&level, 1)),
             .last = held(seep_level_at(&level, c->span->last)),
             .kept = held(g->by_process ? seep_level_highest(&level) : seep_level_at(&level, g->to)),
+            .is_network = is_of_network(c->frames->part[stack], c->frames->parts[stack]),
         };
     }
     seep_level_fini(&level);
@@ -183,7 +190,7 @@ int seep_signs_compute(const struct seep_case *c, struct seep_signs *signs)
     signs->timed = c->m->step_source == SEEP_STEP_TIME;
     signs->enough_steps = g->to - g->from >= (signs->timed ? SEEP_T_SLICES : SEEP_T_STEPS);
     signs->is_data = (data_parts >> c->part) & 1;
-    signs->is_network = (c->parts & network_parts) && !signs->is_data;
+    signs->is_network = is_of_network(c->part, c->parts);
     signs->sawtooth = seep_sawtooth_find(c->m, c->span, &g->level);
     signs->staircase = climb(c->span, &g->level);
     signs->fading = fade(c->m, c->span, &g->level);

@@ -2,15 +2,22 @@
 
 #include <string.h>
 
-enum { PROBES = 8, LEAST = 12, SILENT_ITERATIONS = 10 };
+enum {
+    PROBES = 8,
+    LEAST = 12,
+    SILENT_ITERATIONS = 10,
+    AROUND = 2,          /* whole iterations of a loop around another, which has … */
+    ITERATIONS_EACH = 8, /* … so many in each */
+};
 
 static const uint64_t step_ns = 2 * 1000 * 1000;             /* no step is faster */
 static const uint64_t patience_ns = 300 * 1000 * 1000;       /* but where none is slower, … */
 static const uint64_t settle_ns = 20 * UINT64_C(1000000000); /* … and none shows for so long */
-static const uint64_t library_ns = UINT64_C(1000000000);     /* without a loop of the user's */
+static const uint64_t library_ns = UINT64_C(1000000000);     /* of a library's own time */
 static const uint64_t silence_ns = UINT64_C(1000000000);
 static const uint64_t look_gap_ns = 50 * 1000 * 1000;
 static const uint64_t forget_ns = 20 * UINT64_C(1000000000);
+static const double least_share = 0.05; /* less is a detail of what is around it */
 
 /* ---- iterations ---------------------------------------------------------------------------- */
 
@@ -98,24 +105,63 @@ static uint64_t mean_ns(const struct seep_loop *loop)
     return loop->n_on ? loop->on_ns / loop->n_on : 0;
 }
 
-static bool qualifies(const struct seep_loop *loop, const struct seep_loop_rule *rule,
-                      uint64_t since_ns, uint64_t now_ns)
+/* A user's loop is held against all that passed since the first of them. What a library does before
+ * its main loop, as it traces and compiles a network, repeats much, too: its loop is held against
+ * the time since it began. */
+static uint64_t watched_ns(const struct seep_loops *loops, const struct seep_loop *loop,
+                           uint64_t now_ns)
 {
-    uint64_t watched_ns = now_ns - since_ns;
+    return now_ns - (loop->kind == SEEP_LOOP_LIBRARY ? loop->first_ns : loops->user_since_ns);
+}
+
+/* The loop around it in the same function, as that of epochs is around that of batches; NULL where
+ * none is seen. */
+static const struct seep_loop *around(const struct seep_loops *loops, const struct seep_loop *inner)
+{
+    const struct seep_loop *longest = NULL;
+    for (uint32_t i = 0; i < SEEP_LOOPS; i++) {
+        const struct seep_loop *loop = &loops->loops[i];
+        if (loop->code == inner->code && loop->depth == inner->depth &&
+            loop->begin < inner->begin && loop->n_on >= AROUND &&
+            inner->n / ITERATIONS_EACH >= loop->n && (!longest || loop->on_ns > longest->on_ns))
+            longest = loop;
+    }
+    return longest;
+}
+
+/* It takes much of the time itself, or a library's trains in it and evaluates after it, round by
+ * round. */
+static bool fills(const struct seep_loops *loops, const struct seep_loop *loop, double share,
+                  uint64_t now_ns)
+{
+    const double watched = (double)watched_ns(loops, loop, now_ns);
+    if ((double)loop->on_ns >= share * watched)
+        return true;
+    if (loop->kind != SEEP_LOOP_LIBRARY || (double)loop->on_ns < least_share * watched)
+        return false;
+    const struct seep_loop *outer = around(loops, loop);
+    return outer && (double)outer->on_ns >= share * watched;
+}
+
+static bool qualifies(const struct seep_loops *loops, const struct seep_loop *loop,
+                      const struct seep_loop_rule *rule, uint64_t now_ns)
+{
+    const bool library = loop->kind == SEEP_LOOP_LIBRARY;
+    uint64_t watch_ns = library && rule->watch_ns < library_ns ? library_ns : rule->watch_ns;
     return loop->code && loop->n >= LEAST && loop->n >= rule->least &&
-           watched_ns >= rule->watch_ns && (double)loop->on_ns >= rule->share * (double)watched_ns;
+           watched_ns(loops, loop, now_ns) >= watch_ns && fills(loops, loop, rule->share, now_ns);
 }
 
 /* Of the loops that are slow enough to be steps the one that iterates most often; where none is,
  * and that will hardly change, the slowest. */
 static const struct seep_loop *best(const struct seep_loops *loops, enum seep_loop_kind kind,
-                                    const struct seep_loop_rule *rule, uint64_t since_ns,
-                                    uint64_t now_ns)
+                                    const struct seep_loop_rule *rule, uint64_t now_ns)
 {
+    const uint64_t since_ns = kind == SEEP_LOOP_USER ? loops->user_since_ns : loops->since_ns;
     const struct seep_loop *often = NULL, *slowest = NULL;
     for (uint32_t i = 0; since_ns && i < SEEP_LOOPS; i++) {
         const struct seep_loop *loop = &loops->loops[i];
-        if (loop->kind != kind || !qualifies(loop, rule, since_ns, now_ns))
+        if (loop->kind != kind || !qualifies(loops, loop, rule, now_ns))
             continue;
         if (mean_ns(loop) >= step_ns && (!often || loop->n > often->n))
             often = loop;
@@ -170,10 +216,12 @@ void seep_loops_restart(struct seep_loops *loops)
 static bool any_lasts(const struct seep_loops *loops, const struct seep_loop_rule *rule,
                       uint64_t now_ns)
 {
-    double least = rule->share * (double)(now_ns - loops->since_ns);
-    for (uint32_t i = 0; i < SEEP_LOOPS; i++)
-        if (loops->loops[i].kind != SEEP_LOOP_CALLED && (double)loops->loops[i].on_ns >= least)
+    for (uint32_t i = 0; i < SEEP_LOOPS; i++) {
+        const struct seep_loop *loop = &loops->loops[i];
+        if (loop->code && loop->kind != SEEP_LOOP_CALLED && loop->n_on &&
+            fills(loops, loop, rule->share, now_ns))
             return true;
+    }
     return false;
 }
 
@@ -182,9 +230,9 @@ bool seep_loops_choose(struct seep_loops *loops, const struct seep_loop_rule *ru
     if (!loops->since_ns || now_ns < loops->look_ns)
         return false;
     loops->look_ns = now_ns + look_gap_ns;
-    const struct seep_loop *found = best(loops, SEEP_LOOP_USER, rule, loops->user_since_ns, now_ns);
-    if (!found && rule->busy && now_ns - loops->since_ns >= library_ns)
-        found = best(loops, SEEP_LOOP_LIBRARY, rule, loops->since_ns, now_ns);
+    const struct seep_loop *found = best(loops, SEEP_LOOP_USER, rule, now_ns);
+    if (!found && rule->busy)
+        found = best(loops, SEEP_LOOP_LIBRARY, rule, now_ns);
     if (found && stays(loops, found, now_ns))
         return false;
     if (found && found->last_ns != now_ns) {

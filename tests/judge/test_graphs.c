@@ -1,5 +1,7 @@
 /* Graphs that are kept, where no symbol says who makes their nodes, and what else of a function is
  * theirs. */
+#include <unistd.h>
+
 #include "tests/judge/pattern_fixture.h"
 
 enum { NODES = 20, OTHERS = 21 }; /* lines of forward() */
@@ -25,6 +27,75 @@ TEST(many_operators_of_a_model_that_leave_something_in_each_step_are_a_graph, .t
 {
     operators(_i ? 6 : 4);
     only(_i ? "graph-retention" : "unbounded-growth", "leak", NODES);
+}
+
+/* A line that calls a trainer makes the graph, and before it the network and much else. */
+TEST(what_was_there_before_is_not_of_the_graph)
+{
+    operators(6);
+    for (uint64_t i = 0; i < 60; i++)
+        builder_site(&b,
+                     builder_stack(&b, forward(NODES),
+                                   builder_native(&b, "/usr/lib/libother.so", NULL, 4096 + i)),
+                     0, 1000, 1000 * 1024, 0, 0, 3);
+    const json_t *f = only("graph-retention", "leak", NODES);
+    ck_assert_double_eq_tol(number(f, "live_bytes"), 6 * STEPS * 1024, 3 * 6 * 1024);
+}
+
+/* Names as PyTorch's libraries have them: torch::autograd::make_node(), and what each parameter is
+ * given, ConcreteAutogradMetaFactory::make() of an unnamed namespace. */
+__asm__(".text\n"
+        ".globl _ZN5torch8autograd9make_nodeEv\n"
+        ".type _ZN5torch8autograd9make_nodeEv, @function\n"
+        "_ZN5torch8autograd9make_nodeEv:\n"
+        ".skip 64, 0x90\n"
+        ".size _ZN5torch8autograd9make_nodeEv, 64\n"
+        ".type _ZNK5torch8autograd12_GLOBAL__N_127ConcreteAutogradMetaFactory4makeEv, @function\n"
+        "_ZNK5torch8autograd12_GLOBAL__N_127ConcreteAutogradMetaFactory4makeEv:\n"
+        ".skip 64, 0x90\n"
+        ".size _ZNK5torch8autograd12_GLOBAL__N_127ConcreteAutogradMetaFactory4makeEv, 64\n");
+extern const char make_node[] __asm__("_ZN5torch8autograd9make_nodeEv");
+extern const char __executable_start[];
+
+/* Lines of a script that calls a trainer; blocks that it keeps by way of a native function. */
+static void kept_of(const char *path, uint64_t at, uint64_t bytes)
+{
+    struct ramp r = {FIRST, UINT32_MAX, 1, UINT32_MAX};
+    uint32_t run = below(main_stack, "/home/user/run.py", "main", 45);
+
+    builder_level(&b, builder_stack(&b, run, builder_native(&b, path, NULL, at)), 0, bytes, LAST,
+                  ramp, &r);
+}
+
+/* Names of native code are looked up for profiles in a folder alone. */
+static const json_t *first_with_symbols(void)
+{
+    char dir[] = "/tmp/seep-graphs-XXXXXX", command[64];
+    const char *dirs[] = {dir};
+
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    ck_assert_int_eq(builder_write(&b, dir, "100-1.seep"), 0);
+    ck_assert_int_eq(builder_write_job(job, dir), 0);
+    ck_assert_int_eq(seep_analyse(dirs, 1, NULL, &report, NULL), 0);
+    snprintf(command, sizeof command, "rm -r %s", dir);
+    ck_assert_int_eq(system(command), 0);
+    free(job);
+    return json_array_get(json_object_get(report, "findings"), 0);
+}
+
+TEST(a_graph_is_known_by_its_nodes_whatever_else_the_line_makes, .to = 2)
+{
+    uint64_t node = (uint64_t)(make_node - __executable_start) + 8;
+    char self[4096] = "";
+
+    ck_assert_int_gt((int)readlink("/proc/self/exe", self, sizeof self - 1), 0);
+    for (uint64_t i = 0; i < 60; i++)
+        kept_of("/usr/lib/libother.so", 64 + i, 256);
+    kept_of(self, _i ? node + 64 : node, 1024);
+    builder_timeline(&b, LAST, UINT64_C(300) << 20);
+    const json_t *f = first_with_symbols();
+    ck_assert_str_eq(text(f, "pattern"), _i ? "unbounded-growth" : "graph-retention");
+    ck_assert_str_eq(text(f, "severity"), "leak");
 }
 
 static uint64_t at_pace(uint32_t period, void *arg)

@@ -95,6 +95,22 @@ TEST(equal_layers_of_a_model_are_not_eager_data)
     nobody();
 }
 
+/* trainer.train() is one line for all that it makes: batches, and the network. */
+TEST(layers_of_a_model_are_not_eager_data_on_a_line_that_makes_more, .to = 2)
+{
+    struct ramp r = {2, 9, 3, UINT32_MAX};
+    const char *trainer = "/usr/lib/python3/dist-packages/someframework/trainer.py";
+    const char *linear = "/usr/lib/python3/dist-packages/torch/nn/modules/linear.py";
+    uint32_t run = below(below(main_stack, "/home/user/run.py", "main", 45), trainer, "run", 20);
+
+    builder_level(&b, below(run, trainer, "go_on", 30), 0, 100 * IMAGE, LAST, one_in_flight, NULL);
+    builder_level(&b, below(run, _i ? trainer : linear, "__init__", 96), 0, IMAGE, LAST, ramp, &r);
+    if (_i)
+        only("eager-retention", "retention", 45);
+    else
+        nobody();
+}
+
 TEST(what_imports_keep_is_not_a_finding)
 {
     struct ramp r = {2, 9, 3, UINT32_MAX};

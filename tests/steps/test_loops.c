@@ -157,6 +157,67 @@ TEST(a_librarys_loop_counts_where_the_user_has_none)
     ck_assert_uint_ge(n_iterations, 400 - 210); /* it is given two seconds */
 }
 
+/* As Keras does: three seconds of tracing, and then a training of three. */
+TEST(a_librarys_loop_counts_whatever_the_library_did_before_it)
+{
+    for (intptr_t trace = 0; trace < 60; trace++)
+        for (int i = 0; i < 5; i++) {
+            EVENT(5, MAIN, 10, LIBRARY, 3, LIBRARY, 100 + 2 * trace);
+            EVENT(5, MAIN, 10, LIBRARY, 3, LIBRARY, 101 + 2 * trace);
+        }
+    ck_assert_uint_eq(n_found, 0);
+    for (int i = 0; i < 300; i++) {
+        EVENT(5, MAIN, 10, LIBRARY, 7);
+        EVENT(5, MAIN, 10, LIBRARY, 9);
+    }
+    ck_assert_uint_eq(n_found, 1);
+    ck_assert_int_eq(loops.main.begin, 7);
+    ck_assert_uint_ge(n_iterations, 190); /* it is watched for a second */
+}
+
+/* Of each epoch a quarter is training, and the rest evaluation and what is prepared for both. */
+TEST(a_librarys_batches_count_where_most_of_an_epoch_is_not_training)
+{
+    for (int epoch = 0; epoch < 10; epoch++) {
+        EVENT(5, MAIN, 10, LIBRARY, 3);
+        for (int i = 0; i < 40; i++) {
+            EVENT(5, MAIN, 10, LIBRARY, 7);
+            EVENT(5, MAIN, 10, LIBRARY, 9);
+        }
+        for (intptr_t i = 0; i < 120; i++)
+            EVENT(10, MAIN, 10, LIBRARY, 20, HELPER, 50 + i);
+    }
+    ck_assert_uint_eq(n_found, 1);
+    ck_assert_int_eq(loops.main.begin, 7);
+    ck_assert_uint_ge(n_iterations, 5 * 40);
+}
+
+/* Of each round a hundredth. */
+TEST(a_detail_of_what_a_library_repeats_is_not_its_main_loop)
+{
+    for (int round = 0; round < 10; round++) {
+        EVENT(5, MAIN, 10, LIBRARY, 3);
+        for (int i = 0; i < 10; i++) {
+            EVENT(1, MAIN, 10, LIBRARY, 7);
+            EVENT(1, MAIN, 10, LIBRARY, 9);
+        }
+        for (intptr_t i = 0; i < 200; i++)
+            EVENT(10, MAIN, 10, LIBRARY, 20, HELPER, 50 + i);
+    }
+    ck_assert_uint_eq(n_found, 0);
+}
+
+/* Each lasts for most of a second, and none comes back. */
+TEST(loops_of_a_library_that_come_and_go_are_none)
+{
+    for (intptr_t phase = 0; phase < 20; phase++)
+        for (int i = 0; i < 80; i++) {
+            EVENT(5, MAIN, 10, LIBRARY, 3, LIBRARY, 100 + 2 * phase);
+            EVENT(5, MAIN, 10, LIBRARY, 3, LIBRARY, 101 + 2 * phase);
+        }
+    ck_assert_uint_eq(n_found, 0);
+}
+
 TEST(a_library_that_only_waits_is_no_main_loop)
 {
     rule.busy = false;
