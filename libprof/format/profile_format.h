@@ -24,6 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "libprof/format/device_format.h"
 #include "libprof/format/snapshot_format.h"
 #include "libprof/format/step_format.h"
 
@@ -404,8 +405,7 @@ struct seep_header {
     uint64_t sample_bytes;   /* mean gap of --sample, 0: every allocation */
     uint32_t process_plus_1; /* index + 1 in the job file's table, 0: none */
     uint32_t python_version; /* hex as PY_VERSION_HEX, 0: no Python seen */
-    uint32_t
-        python_support; /* 0 unknown, 1 stacks are recorded, 2 this version is not known to seep */
+    uint32_t python_support; /* 0 unknown, 1 stacks are recorded, 2 an unknown version */
     uint32_t reserved_1;
     char program[32];                  /* version of seep that wrote it */
     char parent_file[SEEP_NAME_BYTES]; /* in the same folder: the forked parent's profile */
@@ -446,9 +446,9 @@ struct seep_header {
     struct seep_slot slots[SEEP_MAX_SLOTS];
     struct seep_timeline_row timeline[SEEP_TIMELINE_ROWS];
     struct seep_epoch_mark epochs[SEEP_EPOCH_MARKS];
-    struct seep_rss_sample
-        rss_samples[SEEP_RSS_SAMPLES]; /* every second one goes when it is full */
+    struct seep_rss_sample rss_samples[SEEP_RSS_SAMPLES]; /* halved when it is full */
     uint8_t chunk_types[SEEP_MAX_CHUNKS];
+    struct seep_device_notes devices;
 };
 
 #define SEEP_HEADER_BYTES (120u * 1024u)

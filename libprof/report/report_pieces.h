@@ -54,6 +54,9 @@ json_t *seep_json_epoch_line(const struct seep_report_pieces *pieces);
 
 /* What was seen, and what could not be (report_coverage.c). */
 json_t *seep_json_coverage(const struct seep_report_pieces *pieces);
+
+/* What PyTorch says of its memory on each device, in `coverage`. */
+json_t *seep_json_tensors(const struct seep_model *m);
 json_t *seep_json_rss(const struct seep_rss *rss); /* null where it is not known */
 
 /* Whether every process ended and was read whole. */

@@ -1,112 +1,8 @@
-/* Blocks that an allocator of the job's own announces (seep.h), each in the space it names. Spaces
- * overlap (a tensor lies in a segment of its device, whose addresses may be the host's too), so a
- * block is known by its space and its address: both make one key of the live map, above every
- * address that the heap can have. */
+/* Blocks that an allocator of the job's own announces: functions of seep.h. */
 #include <errno.h>
-#include <string.h>
 
-#include "preload/job/job.h"
+#include "preload/device/books.h"
 #include "preload/objects/real.h"
-#include "preload/record/capture.h"
-#include "preload/record/tick.h"
-
-enum { FIRST_ANNOUNCED = SEEP_SPACE_SHM + 1, SPACE_SHIFT = 56 };
-
-static bool is_name(const char *name)
-{
-    size_t n = 0;
-    for (; name[n]; n++) {
-        char c = name[n];
-        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                     c == ':' || c == '-' || c == '_';
-        if (!plain || n + 1 >= sizeof(seep_arena.header->spaces[0].name))
-            return false;
-    }
-    return n > 0;
-}
-
-/* 0 where there is none of that name. The spaces of the hooks are not to be announced: what is in
- * them has been counted. */
-static unsigned find_space(const char *name)
-{
-    const struct seep_space *spaces = seep_arena.header->spaces;
-    for (unsigned i = 0; i < SEEP_MAX_SPACES; i++) {
-        if (!__atomic_load_n(&spaces[i].name[0], __ATOMIC_ACQUIRE))
-            return 0;
-        if (strcmp(spaces[i].name, name) == 0)
-            return i < FIRST_ANNOUNCED ? 0 : i;
-    }
-    return 0;
-}
-
-static bool is_of_hooks(const char *name)
-{
-    for (unsigned i = 0; i < FIRST_ANNOUNCED; i++) {
-        if (strcmp(seep_arena.header->spaces[i].name, name) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* 0 where it cannot be announced, or, which is counted, where there is no room for one more. */
-static unsigned enter_space(const char *name)
-{
-    struct seep_space *spaces = seep_arena.header->spaces;
-    unsigned space = find_space(name);
-    if (space || !is_name(name) || is_of_hooks(name))
-        return space;
-    if (!seep_os_lock(&seep_arena.lock)) {
-        seep_arena_drop(SEEP_DROP_STALLED);
-        return 0;
-    }
-    space = find_space(name); /* another thread may have been first */
-    for (unsigned i = FIRST_ANNOUNCED; i < SEEP_MAX_SPACES && !space; i++) {
-        if (spaces[i].name[0])
-            continue;
-        memcpy(spaces[i].name + 1, name + 1, strlen(name));
-        __atomic_store_n(&spaces[i].name[0], name[0], __ATOMIC_RELEASE);
-        space = i;
-    }
-    seep_os_unlock(&seep_arena.lock);
-    if (!space)
-        seep_arena_drop(SEEP_DROP_NO_SPACE);
-    return space;
-}
-
-static uintptr_t key_of(unsigned space, const void *address)
-{
-    uintptr_t mask = ((uintptr_t)1 << SPACE_SHIFT) - 1;
-    return (uintptr_t)space << SPACE_SHIFT | ((uintptr_t)address & mask);
-}
-
-static void forget(struct seep_thread *thread, uintptr_t key)
-{
-    struct seep_block block;
-    if (seep_live_take(key, &block))
-        seep_site_freed(&thread->sites, &block, 1, block.bytes, *seep_period);
-}
-
-static void note(struct seep_thread *thread, unsigned space, const void *address, uint64_t bytes,
-                 const struct seep_regs *regs)
-{
-    seep_tick(thread);
-    struct seep_block block = {.bytes = bytes};
-    block.site = seep_capture(thread, regs, space);
-    block.birth = *seep_period;
-    if (!block.site) {
-        seep_arena_drop(seep_arena_reason());
-        return;
-    }
-    uintptr_t key = key_of(space, address);
-    forget(thread, key); /* that it went was not announced */
-    if (!seep_live_put(key, &block)) {
-        seep_arena_drop(SEEP_DROP_MEMORY);
-        return;
-    }
-    seep_site_allocated(&thread->sites, seep_site_at(block.site), 1, bytes, bytes, block.birth);
-}
-
-/* The functions of seep.h. */
 
 SEEP_EXPORT void seep_block_made(const char *space, const void *address, size_t bytes)
 {
@@ -114,9 +10,9 @@ SEEP_EXPORT void seep_block_made(const char *space, const void *address, size_t 
     if (!space || !address || !seep_enter())
         return;
     int saved_errno = errno;
-    unsigned index = enter_space(space);
+    unsigned index = seep_books_enter(space);
     if (index)
-        note(seep_tls.thread, index, address, bytes, &regs);
+        seep_books_made(index, address, bytes, &regs);
     errno = saved_errno;
     seep_leave();
 }
@@ -126,9 +22,9 @@ SEEP_EXPORT void seep_block_gone(const char *space, const void *address)
     if (!space || !address || !seep_enter())
         return;
     int saved_errno = errno;
-    unsigned index = find_space(space);
+    unsigned index = seep_books_find(space);
     if (index)
-        forget(seep_tls.thread, key_of(index, address));
+        (void)seep_books_gone(index, address);
     errno = saved_errno;
     seep_leave();
 }

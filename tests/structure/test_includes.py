@@ -36,12 +36,13 @@ ALLOWED = {
     "preload/steps": "preload/python format",
     "preload/job": "record format",
     "preload/record": "preload/objects preload/python preload/stack preload/job preload/steps record format",
+    "preload/device": "preload/objects preload/python preload/stack preload/job preload/record record format",
     "preload/life": "preload/objects preload/python preload/stack preload/job preload/record record program format",
     "preload/snapshot": "preload/objects preload/python preload/stack preload/job preload/record preload/life record format",
-    "preload/hooks": "preload/objects preload/python preload/stack preload/job preload/record preload/life"
+    "preload/hooks": "preload/objects preload/python preload/stack preload/job preload/record preload/device preload/life"
                      " preload/snapshot record program format",
-    "preload/top": "preload/objects preload/python preload/stack preload/record preload/life preload/snapshot"
-                   " preload/hooks record format",
+    "preload/top": "preload/objects preload/python preload/stack preload/record preload/device preload/life"
+                   " preload/snapshot preload/hooks record format",
     "viewer": "analysis examine export gate document program read format base words libprof/code/part_rules.h",
     "kernels": "document base preload/seep.h",
 }

@@ -1,0 +1,104 @@
+#include "preload/device/books.h"
+
+#include <string.h>
+
+#include "preload/job/job.h"
+#include "preload/record/capture.h"
+#include "preload/record/tick.h"
+
+/* Space and address make one key of the live map, above every address that the heap can have. */
+enum { FIRST_ANNOUNCED = SEEP_SPACE_SHM + 1, SPACE_SHIFT = 56 };
+
+static bool is_name(const char *name)
+{
+    size_t n = 0;
+    for (; name[n]; n++) {
+        char c = name[n];
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                     c == ':' || c == '-' || c == '_';
+        if (!plain || n + 1 >= sizeof(seep_arena.header->spaces[0].name))
+            return false;
+    }
+    return n > 0;
+}
+
+/* The spaces of the hooks are not to be announced: what is in them has been counted. */
+unsigned seep_books_find(const char *name)
+{
+    const struct seep_space *spaces = seep_arena.header->spaces;
+    for (unsigned i = 0; i < SEEP_MAX_SPACES; i++) {
+        if (!__atomic_load_n(&spaces[i].name[0], __ATOMIC_ACQUIRE))
+            return 0;
+        if (strcmp(spaces[i].name, name) == 0)
+            return i < FIRST_ANNOUNCED ? 0 : i;
+    }
+    return 0;
+}
+
+static bool is_of_hooks(const char *name)
+{
+    for (unsigned i = 0; i < FIRST_ANNOUNCED; i++) {
+        if (strcmp(seep_arena.header->spaces[i].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+unsigned seep_books_enter(const char *name)
+{
+    struct seep_space *spaces = seep_arena.header->spaces;
+    unsigned space = seep_books_find(name);
+    if (space || !is_name(name) || is_of_hooks(name))
+        return space;
+    if (!seep_os_lock(&seep_arena.lock)) {
+        seep_arena_drop(SEEP_DROP_STALLED);
+        return 0;
+    }
+    space = seep_books_find(name); /* another thread may have been first */
+    for (unsigned i = FIRST_ANNOUNCED; i < SEEP_MAX_SPACES && !space; i++) {
+        if (spaces[i].name[0])
+            continue;
+        memcpy(spaces[i].name + 1, name + 1, strlen(name));
+        __atomic_store_n(&spaces[i].name[0], name[0], __ATOMIC_RELEASE);
+        space = i;
+    }
+    seep_os_unlock(&seep_arena.lock);
+    if (!space)
+        seep_arena_drop(SEEP_DROP_NO_SPACE);
+    return space;
+}
+
+static uintptr_t key_of(unsigned space, const void *address)
+{
+    uintptr_t mask = ((uintptr_t)1 << SPACE_SHIFT) - 1;
+    return (uintptr_t)space << SPACE_SHIFT | ((uintptr_t)address & mask);
+}
+
+uint64_t seep_books_gone(unsigned space, const void *address)
+{
+    struct seep_block block;
+    if (!seep_live_take(key_of(space, address), &block))
+        return 0;
+    seep_site_freed(&seep_tls.thread->sites, &block, 1, block.bytes, *seep_period);
+    return block.bytes;
+}
+
+void seep_books_made(unsigned space, const void *address, uint64_t bytes,
+                     const struct seep_regs *regs)
+{
+    struct seep_thread *thread = seep_tls.thread;
+    seep_tick(thread);
+    struct seep_block block = {.bytes = bytes};
+    block.site = seep_capture(thread, regs, space);
+    block.birth = *seep_period;
+    if (!block.site) {
+        seep_arena_drop(seep_arena_reason());
+        return;
+    }
+    (void)seep_books_gone(space, address); /* that it went was not told */
+    if (!seep_live_put(key_of(space, address), &block)) {
+        seep_arena_drop(SEEP_DROP_MEMORY);
+        return;
+    }
+    seep_site_allocated(&thread->sites, seep_site_at(block.site), 1, bytes, bytes, block.birth);
+}

@@ -1,0 +1,138 @@
+#include "preload/device/caller.h"
+
+#include <elf.h>
+#include <string.h>
+
+#include "libprof/record/os.h"
+#include "preload/objects/elf_find.h"
+#include "preload/objects/modules.h"
+
+enum { MOST_NEEDED = 256, REMEMBERED = 128 };
+
+static const char *const names[] = {
+#define SEEP_HOOK(name, type, parameters) #name,
+#include "libprof/format/hooks.def"
+#undef SEEP_HOOK
+};
+
+/* ---- what was found -------------------------------------------------------------------------- */
+
+/* By object and hook, each entered once: an object that was loaded anew has another id. */
+static struct {
+    uint64_t key; /* stored last; 0: free */
+    void *real;
+} found[REMEMBERED];
+
+static uint64_t key_of(const struct seep_loaded *caller, enum seep_hook hook)
+{
+    return (uint64_t)caller->id << 32 | ((uint32_t)hook + 1);
+}
+
+static bool recall(uint64_t key, void **real)
+{
+    for (unsigned i = 0; i < REMEMBERED; i++) {
+        const uint64_t its = __atomic_load_n(&found[i].key, __ATOMIC_ACQUIRE);
+        if (its == key)
+            *real = found[i].real;
+        if (its == key || !its)
+            return its == key;
+    }
+    return false;
+}
+
+/* Where another thread is about to enter something at the same place, this is found anew. */
+static void remember(uint64_t key, void *real)
+{
+    static struct seep_lock lock;
+    unsigned i = 0;
+    if (!seep_os_lock(&lock))
+        return;
+    while (i < REMEMBERED && found[i].key && found[i].key != key)
+        i++;
+    if (i < REMEMBERED && !found[i].key) {
+        found[i].real = real;
+        __atomic_store_n(&found[i].key, key, __ATOMIC_RELEASE);
+    }
+    seep_os_unlock(&lock);
+}
+
+/* ---- the search ------------------------------------------------------------------------------ */
+
+/* Objects in the order in which they are searched, each once. */
+struct scope {
+    struct seep_loaded list[MOST_NEEDED];
+    unsigned n;
+};
+
+static bool is_in(const struct scope *scope, const struct seep_loaded *object)
+{
+    for (unsigned i = 0; i < scope->n; i++)
+        if (scope->list[i].start == object->start)
+            return true;
+    return false;
+}
+
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* The loader knows an object by the name that it was needed by, which its path ends with. */
+static void add_named(struct scope *scope, const char *name)
+{
+    char path[SEEP_PATH_BYTES];
+    struct seep_loaded object;
+    for (unsigned i = 0; seep_modules_at(i, &object, path, sizeof(path)); i++) {
+        if (strcmp(base_of(path), base_of(name)) != 0)
+            continue;
+        if (scope->n < MOST_NEEDED && !is_in(scope, &object))
+            scope->list[scope->n++] = object;
+        return;
+    }
+}
+
+static void add_needed(struct scope *scope, const struct seep_elf_exports *e,
+                       const ElfW(Dyn) * dynamic)
+{
+    for (; dynamic->d_tag != DT_NULL; dynamic++)
+        if (dynamic->d_tag == DT_NEEDED)
+            add_named(scope, e->names + dynamic->d_un.d_val);
+}
+
+static void *search(const struct seep_loaded *caller, const char *name)
+{
+    static SEEP_LARGE struct scope scope;
+    static struct seep_lock lock;
+    void *real = NULL;
+    if (!seep_os_lock(&lock))
+        return NULL;
+    (void)seep_modules_refresh();
+    scope.list[0] = *caller;
+    scope.n = 1;
+    for (unsigned i = 0; i < scope.n && !real; i++) {
+        struct seep_elf_exports e;
+        const struct seep_loaded *object = &scope.list[i];
+        if (seep_elf_open(&e, object->bias, object->dynamic))
+            real = (void *)seep_elf_address(&e, name);
+        if (e.names && object->dynamic)
+            add_needed(&scope, &e, object->dynamic);
+    }
+    seep_os_unlock(&lock);
+    return real;
+}
+
+void *seep_caller_real(uintptr_t ra, enum seep_hook hook)
+{
+    struct seep_loaded caller;
+    void *real = NULL;
+    if (!seep_modules_find(ra, &caller))
+        return NULL;
+    const uint64_t key = key_of(&caller, hook);
+    if (recall(key, &real))
+        return real;
+    real = search(&caller, names[hook]);
+    if (real)
+        remember(key, real);
+    return real;
+}

@@ -1,0 +1,202 @@
+/* PyTorch tells its profiler of every block that an allocator hands out or takes back, by functions
+ * of libc10 that all callers reach through the table of dynamic calls: these stand in front of
+ * them. They are called with the allocator's lock held: never the interpreter, CUDA or PyTorch from
+ * here.
+ *
+ * A device is two bytes, its type and its number. Of the CPU nothing is taken here: its blocks come
+ * from malloc or mmap, which are hooked. */
+#include "preload/device/tensors.h"
+
+#include <errno.h>
+
+#include "preload/device/books.h"
+#include "preload/device/caller.h"
+#include "preload/job/job.h"
+#include "preload/record/capture.h"
+
+enum { TYPE_CUDA = 1 };
+
+/* One report; `totals`: the allocator's own come with it. */
+struct report {
+    void *block;
+    int64_t bytes; /* negative: it is taken back */
+    uint64_t allocated_bytes, reserved_bytes;
+    bool totals;
+    uint16_t device;
+};
+
+static bool any_reported; /* in this process, or before it was forked */
+static bool is_heir;      /* forked from such a one */
+
+static uint8_t number_of(uint16_t device)
+{
+    return (uint8_t)(device >> 8);
+}
+
+/* The space of a device's tensors; 0: none. */
+static unsigned space_of(uint16_t device)
+{
+    static const char digits[] = "0123456789";
+    char name[] = "tensor:00";
+    const uint8_t number = number_of(device);
+    name[7] = digits[number / 10 % 10];
+    name[8] = digits[number % 10];
+    if (number < 10) {
+        name[7] = name[8];
+        name[8] = '\0';
+    }
+    return seep_books_enter(name);
+}
+
+static bool is_recorded(uint16_t device)
+{
+    return (device & 0xff) == TYPE_CUDA && number_of(device) < SEEP_MAX_DEVICES && !is_heir;
+}
+
+/* Its totals are those after the report. All of a device's come one after the other, for its
+ * allocator holds its lock. */
+static void compare(struct seep_tensor_books *books, const struct report *r)
+{
+    const uint64_t live = books->live_bytes;
+    const uint64_t off =
+        live > r->allocated_bytes ? live - r->allocated_bytes : r->allocated_bytes - live;
+    books->allocated_bytes = r->allocated_bytes;
+    books->reserved_bytes = r->reserved_bytes;
+    if (off > books->drift_bytes)
+        books->drift_bytes = off;
+}
+
+static void record(const struct report *r, const struct seep_regs *regs)
+{
+    struct seep_tensor_books *books = &seep_arena.header->devices.tensors[number_of(r->device)];
+    const unsigned space = space_of(r->device);
+    if (!space || !r->block || !r->bytes)
+        return;
+    if (r->bytes > 0) {
+        seep_books_made(space, r->block, (uint64_t)r->bytes, regs);
+        __atomic_fetch_add(&books->live_bytes, (uint64_t)r->bytes, __ATOMIC_RELAXED);
+    } else {
+        (void)seep_books_gone(space, r->block);
+        __atomic_fetch_sub(&books->live_bytes, (uint64_t)-r->bytes, __ATOMIC_RELAXED);
+    }
+    __atomic_fetch_add(&books->reports, 1, __ATOMIC_RELAXED);
+    if (r->totals)
+        compare(books, r);
+}
+
+static void reported(enum seep_hook hook, const struct report *r, const struct seep_regs *regs)
+{
+    if (!is_recorded(r->device) || !seep_enter())
+        return;
+    const int saved_errno = errno;
+    seep_note_hook(hook);
+    any_reported = true;
+    record(r, regs);
+    errno = saved_errno;
+    seep_leave();
+}
+
+/* ---- the functions, as they are called from 1.9 on, from 1.10 on, and from 2.0 on --------------
+ */
+
+#define REPORT         _ZN3c1027reportMemoryUsageToProfilerEPvlNS_6DeviceE
+#define REPORT_1_10    _ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE
+#define REPORT_2       _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE
+#define HOOK_OF(name)  HOOK_OF_(name)
+#define HOOK_OF_(name) SEEP_HOOK_##name
+
+SEEP_EXPORT void REPORT(void *block, int64_t bytes, uint16_t device)
+{
+    const struct seep_regs regs = SEEP_REGS();
+    const struct report r = {.block = block, .bytes = bytes, .device = device};
+    reported(HOOK_OF(REPORT), &r, &regs);
+    void (*real)(void *, int64_t, uint16_t);
+    *(void **)&real = seep_caller_real(regs.ra, HOOK_OF(REPORT));
+    if (real)
+        real(block, bytes, device);
+}
+
+/* The two differ in the sign of what has none. */
+static inline void with_totals(enum seep_hook hook, const struct report *r,
+                               const struct seep_regs *regs)
+{
+    reported(hook, r, regs);
+    void (*real)(void *, int64_t, uint64_t, uint64_t, uint16_t);
+    *(void **)&real = seep_caller_real(regs->ra, hook);
+    if (real)
+        real(r->block, r->bytes, r->allocated_bytes, r->reserved_bytes, r->device);
+}
+
+SEEP_EXPORT void REPORT_1_10(void *block, int64_t bytes, int64_t allocated, int64_t reserved,
+                             uint16_t device)
+{
+    const struct seep_regs regs = SEEP_REGS();
+    const struct report r = {block, bytes, (uint64_t)allocated, (uint64_t)reserved, true, device};
+    with_totals(HOOK_OF(REPORT_1_10), &r, &regs);
+}
+
+SEEP_EXPORT void REPORT_2(void *block, int64_t bytes, uint64_t allocated, uint64_t reserved,
+                          uint16_t device)
+{
+    const struct seep_regs regs = SEEP_REGS();
+    const struct report r = {block, bytes, allocated, reserved, true, device};
+    with_totals(HOOK_OF(REPORT_2), &r, &regs);
+}
+
+/* ---- out of memory --------------------------------------------------------------------------- */
+
+#define OUT_1_10 _ZN3c1027reportOutOfMemoryToProfilerElllNS_6DeviceE
+#define OUT_2    _ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE
+
+static void note_failure(const struct report *r, const struct seep_regs *regs)
+{
+    struct seep_device_notes *notes = &seep_arena.header->devices;
+    const unsigned space = space_of(r->device);
+    const uint32_t n = __atomic_fetch_add(&notes->n_out_of_memory, 1, __ATOMIC_RELAXED);
+    if (n >= SEEP_MAX_OUT_OF_MEMORY)
+        return;
+    struct seep_out_of_memory *oom = &notes->out_of_memory[n];
+    const uint32_t site = space ? seep_capture(seep_tls.thread, regs, space) : 0;
+    oom->asked_bytes = (uint64_t)r->bytes;
+    oom->allocated_bytes = r->allocated_bytes;
+    oom->reserved_bytes = r->reserved_bytes;
+    oom->period = *seep_period;
+    oom->stack = site ? seep_site_at(site)->stack : 0;
+    oom->device = number_of(r->device);
+    __atomic_store_n(&oom->t_ns, seep_os_clock_ns(CLOCK_MONOTONIC), __ATOMIC_RELEASE);
+}
+
+static inline void ran_out(enum seep_hook hook, const struct report *r,
+                           const struct seep_regs *regs)
+{
+    if (is_recorded(r->device) && seep_enter()) {
+        const int saved_errno = errno;
+        seep_note_hook(hook);
+        note_failure(r, regs);
+        errno = saved_errno;
+        seep_leave();
+    }
+    void (*real)(int64_t, uint64_t, uint64_t, uint16_t);
+    *(void **)&real = seep_caller_real(regs->ra, hook);
+    if (real)
+        real(r->bytes, r->allocated_bytes, r->reserved_bytes, r->device);
+}
+
+SEEP_EXPORT void OUT_1_10(int64_t bytes, int64_t allocated, int64_t reserved, uint16_t device)
+{
+    const struct seep_regs regs = SEEP_REGS();
+    const struct report r = {NULL, bytes, (uint64_t)allocated, (uint64_t)reserved, true, device};
+    ran_out(HOOK_OF(OUT_1_10), &r, &regs);
+}
+
+SEEP_EXPORT void OUT_2(int64_t bytes, uint64_t allocated, uint64_t reserved, uint16_t device)
+{
+    const struct seep_regs regs = SEEP_REGS();
+    const struct report r = {NULL, bytes, allocated, reserved, true, device};
+    ran_out(HOOK_OF(OUT_2), &r, &regs);
+}
+
+void seep_tensors_after_fork(void)
+{
+    is_heir = any_reported;
+}

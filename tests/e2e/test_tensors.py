@@ -1,0 +1,59 @@
+"""Blocks of PyTorch's allocator on a device, as made-up libraries report them, against what was done."""
+import unittest
+
+from tests.e2e.support import SOURCES, compile_c
+from tests.e2e.test_counts import Counts
+
+SIGNATURES = {"9": "up to 1.9", "13": "up to 1.13", "20": "from 2.0 on"}
+
+
+class Tensors(Counts):
+    def library(self, signature):
+        return compile_c(self, SOURCES / "lib/c10_like.c", self.path("libc10-%s.so" % signature), "-fPIC", "-shared",
+                         "-DSIGNATURE=" + signature)
+
+    def each(self, section):
+        for signature, versions in SIGNATURES.items():
+            with self.subTest(versions):
+                yield signature, *self.check("tensors", section, self.library(signature))
+
+    def test_blocks_are_counted_by_device_in_every_version(self):
+        for _, profile, did in self.each("plain"):
+            spaces = profile.report["spaces"]
+            self.assertEqual(set(spaces) - {"host", "mmap", "shm"}, {"tensor:0", "tensor:1"})
+            self.assertEqual(spaces["tensor:0"]["live_bytes"], did["subject_tensor"]["live_bytes"])
+            self.assertEqual([s for s in profile.report["coverage"]["not_seen"] if "tensor" in s], [])
+
+    def test_its_own_totals_agree_with_what_was_seen(self):
+        for signature, profile, did in self.each("plain"):
+            first, second = profile.report["coverage"]["tensors"]
+            live = did["subject_tensor"]["live_bytes"]
+            totals = signature != "9"  # of those versions none are known
+            self.assertEqual(first, {"device": 0, "reports": 150, "live_bytes": live,
+                                     "allocated_bytes": live * totals, "drift_bytes": 0,
+                                     "reserved_bytes": did["subject_tensor"]["allocated_bytes"] * totals})
+            self.assertEqual((second["device"], second["reports"], second["live_bytes"]), (1, 10, 10 * 2048))
+
+    def test_a_block_that_was_not_seen_is_said(self):
+        profile = self.run_seep([self.subject("tensors"), "unseen", self.library("20")])
+        books, = profile.report["coverage"]["tensors"]
+        self.assertEqual((books["live_bytes"], books["allocated_bytes"], books["drift_bytes"]), (4096, 12288, 8192))
+        said = [s for s in profile.report["coverage"]["not_seen"] if s.startswith("tensor:0")]
+        self.assertEqual(said, ["tensor:0: the blocks that were seen and PyTorch's own total differed by up to 8.0 KiB"])
+
+    def test_threads_that_use_addresses_again(self):
+        for _ in self.each("threads"):
+            pass
+
+    def test_a_child_that_lets_go_of_its_parents_tensors_changes_nothing(self):
+        for _ in self.each("forked"):
+            pass
+
+    def test_a_request_that_failed_is_passed_on(self):
+        for signature in ("13", "20"):
+            with self.subTest(SIGNATURES[signature]):
+                self.check("tensors", "failed", self.library(signature))
+
+
+if __name__ == "__main__":
+    unittest.main()
