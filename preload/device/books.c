@@ -3,8 +3,6 @@
 #include <string.h>
 
 #include "preload/job/job.h"
-#include "preload/record/capture.h"
-#include "preload/record/tick.h"
 
 /* Space and address make one key of the live map, above every address that the heap can have. */
 enum { FIRST_ANNOUNCED = SEEP_SPACE_SHM + 1, SPACE_SHIFT = 56 };
@@ -83,15 +81,11 @@ uint64_t seep_books_gone(unsigned space, const void *address)
     return block.bytes;
 }
 
-void seep_books_made(unsigned space, const void *address, uint64_t bytes,
-                     const struct seep_regs *regs)
+void seep_books_made(unsigned space, const void *address, uint64_t bytes, uint32_t site)
 {
     struct seep_thread *thread = seep_tls.thread;
-    seep_tick(thread);
-    struct seep_block block = {.bytes = bytes};
-    block.site = seep_capture(thread, regs, space);
-    block.birth = *seep_period;
-    if (!block.site) {
+    struct seep_block block = {.bytes = bytes, .site = site, .birth = *seep_period};
+    if (!site) {
         seep_arena_drop(seep_arena_reason());
         return;
     }

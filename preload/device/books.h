@@ -14,9 +14,9 @@ unsigned seep_books_enter(const char *name);
 /* The same of one that is there; 0: none. */
 unsigned seep_books_find(const char *name);
 
-/* A block was made at the stack of `regs`. One that lay there before is gone. */
-void seep_books_made(unsigned space, const void *address, uint64_t bytes,
-                     const struct seep_regs *regs);
+/* A block was made, which belongs to `site` (0: it could not be recorded, which is counted). One
+ * that lay there before is gone. */
+void seep_books_made(unsigned space, const void *address, uint64_t bytes, uint32_t site);
 
 /* Returns the bytes of the block that is gone; 0: none was known. */
 uint64_t seep_books_gone(unsigned space, const void *address);

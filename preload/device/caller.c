@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <string.h>
 
+#include "libprof/record/large.h"
 #include "libprof/record/os.h"
 #include "preload/objects/elf_find.h"
 #include "preload/objects/modules.h"
@@ -100,6 +101,22 @@ static void add_needed(struct scope *scope, const struct seep_elf_exports *e,
             add_named(scope, e->names + dynamic->d_un.d_val);
 }
 
+/* Who loads a library with RTLD_GLOBAL gives it to objects that do not name it. */
+static void *search_everywhere(const char *name)
+{
+    struct seep_loaded object, self;
+    char path[SEEP_PATH_BYTES];
+    void *real = NULL;
+    const bool known = seep_modules_known((uintptr_t)search_everywhere, &self);
+    for (unsigned i = 0; !real && seep_modules_at(i, &object, path, sizeof(path)); i++) {
+        struct seep_elf_exports e;
+        if ((!known || object.start != self.start) &&
+            seep_elf_open(&e, object.bias, object.dynamic))
+            real = (void *)seep_elf_address(&e, name);
+    }
+    return real;
+}
+
 static void *search(const struct seep_loaded *caller, const char *name)
 {
     static SEEP_LARGE struct scope scope;
@@ -118,6 +135,8 @@ static void *search(const struct seep_loaded *caller, const char *name)
         if (e.names && object->dynamic)
             add_needed(&scope, &e, object->dynamic);
     }
+    if (!real)
+        real = search_everywhere(name);
     seep_os_unlock(&lock);
     return real;
 }

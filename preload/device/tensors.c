@@ -9,10 +9,12 @@
 
 #include <errno.h>
 
+#include "preload/device/backward.h"
 #include "preload/device/books.h"
 #include "preload/device/caller.h"
 #include "preload/job/job.h"
 #include "preload/record/capture.h"
+#include "preload/record/tick.h"
 
 enum { TYPE_CUDA = 1 };
 
@@ -73,7 +75,11 @@ static void record(const struct report *r, const struct seep_regs *regs)
     if (!space || !r->block || !r->bytes)
         return;
     if (r->bytes > 0) {
-        seep_books_made(space, r->block, (uint64_t)r->bytes, regs);
+        struct seep_thread *thread = seep_tls.thread;
+        seep_tick(thread);
+        const uint32_t site = seep_capture(thread, regs, space);
+        seep_books_made(space, r->block, (uint64_t)r->bytes,
+                        seep_backward_site(thread, site, space));
         __atomic_fetch_add(&books->live_bytes, (uint64_t)r->bytes, __ATOMIC_RELAXED);
     } else {
         (void)seep_books_gone(space, r->block);
@@ -91,6 +97,7 @@ static void reported(enum seep_hook hook, const struct report *r, const struct s
     const int saved_errno = errno;
     seep_note_hook(hook);
     any_reported = true;
+    seep_backward_watch();
     record(r, regs);
     errno = saved_errno;
     seep_leave();

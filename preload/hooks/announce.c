@@ -3,6 +3,8 @@
 
 #include "preload/device/books.h"
 #include "preload/objects/real.h"
+#include "preload/record/capture.h"
+#include "preload/record/tick.h"
 
 SEEP_EXPORT void seep_block_made(const char *space, const void *address, size_t bytes)
 {
@@ -11,8 +13,10 @@ SEEP_EXPORT void seep_block_made(const char *space, const void *address, size_t 
         return;
     int saved_errno = errno;
     unsigned index = seep_books_enter(space);
-    if (index)
-        seep_books_made(index, address, bytes, &regs);
+    if (index) {
+        seep_tick(seep_tls.thread);
+        seep_books_made(index, address, bytes, seep_capture(seep_tls.thread, &regs, index));
+    }
     errno = saved_errno;
     seep_leave();
 }

@@ -1,9 +1,30 @@
 """Blocks of PyTorch's allocator on a device, as made-up libraries report them, against what was done."""
 import unittest
 
-from tests.e2e.support import SOURCES, compile_c
+from tests.e2e.support import SOURCES, SYSTEM_PYTHON, compile_c
 from tests.e2e.test_counts import Counts
 
+JOB = """import ctypes
+import sys
+
+c10, engine = (ctypes.CDLL(path, ctypes.RTLD_GLOBAL) for path in sys.argv[1:])
+c10.c10_made.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_void_p, ctypes.c_int64)
+engine.backward.argtypes = (ctypes.c_int64,)
+
+
+class Loss:
+    def forward(self, i):
+        c10.c10_made(1, 0, 0x7000000000 + 4096 * i, 1024)  # FORWARD
+
+    def backward(self):
+        return engine.backward(2048)  # BACKWARD
+
+
+for i in range(20):
+    loss = Loss()
+    loss.forward(i)
+    assert loss.backward() == i + 1
+"""
 SIGNATURES = {"9": "up to 1.9", "13": "up to 1.13", "20": "from 2.0 on"}
 
 
@@ -11,6 +32,27 @@ class Tensors(Counts):
     def library(self, signature):
         return compile_c(self, SOURCES / "lib/c10_like.c", self.path("libc10-%s.so" % signature), "-fPIC", "-shared",
                          "-DSIGNATURE=" + signature)
+
+    def test_backward_is_named_by_the_line_that_called_it(self):
+        c10 = self.library("20")
+        engine = compile_c(self, SOURCES / "lib/engine_like.c", self.path("libengine.so"), "-fPIC", "-shared",
+                           "-pthread", c10)
+        job = self.path("job.py")
+        with open(job, "w") as f:
+            f.write(JOB)
+        report = self.run_seep([SYSTEM_PYTHON, job, c10, engine]).report
+        by_line = {}
+        for site in report["sites"]:
+            if site["space"] == "tensor:0" and site["allocations"]:
+                frame = site["stack"][site["look_at"]]
+                by_line.setdefault(frame["line"], [0, set()])
+                by_line[frame["line"]][0] += site["live_bytes"]
+                by_line[frame["line"]][1].add(site["role"])
+        lines = JOB.splitlines()
+        forward = next(i for i, line in enumerate(lines, 1) if "# FORWARD" in line)
+        backward = next(i for i, line in enumerate(lines, 1) if "# BACKWARD" in line)
+        self.assertEqual({line: n for line, (n, _) in by_line.items()}, {forward: 20 * 1024, backward: 20 * 2048})
+        self.assertEqual(report["coverage"]["tensors"][0]["drift_bytes"], 0)
 
     def each(self, section):
         for signature, versions in SIGNATURES.items():

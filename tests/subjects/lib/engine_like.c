@@ -1,0 +1,60 @@
+/* What autograd's engine is to who stands in front of it: a function that hands its work to a
+ * thread of its own, which has no Python stack, and waits. The thread makes tensors by libc10's
+ * likes. */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#define EXPORT __attribute__((visibility("default")))
+#define EXECUTE                                                                                    \
+    "_ZN5torch8autograd6Engine7executeERKSt6vectorINS0_4EdgeESaIS3_EERKS2_IN2at6TensorESaIS9_"     \
+    "EEbbbS7_"
+
+extern void c10_made(int type, int number, void *block, int64_t bytes);
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static int64_t wanted; /* bytes; 0: nothing to do */
+static uint64_t n_made;
+
+static void *run(void *arg)
+{
+    (void)arg;
+    pthread_mutex_lock(&lock);
+    for (;;) {
+        while (!wanted)
+            pthread_cond_wait(&changed, &lock);
+        c10_made(1, 0, (void *)(uintptr_t)(0x7100000000 + 4096 * n_made++), wanted);
+        wanted = 0;
+        pthread_cond_broadcast(&changed);
+    }
+    return NULL;
+}
+
+/* As the engine: what it returns lies where its first argument points, others lie on the stack. */
+EXPORT void *execute(uint64_t *result, int64_t bytes, int a, int b, int c, int d,
+                     int on_stack) __asm__(EXECUTE);
+void *execute(uint64_t *result, int64_t bytes, int a, int b, int c, int d, int on_stack)
+{
+    static pthread_t thread;
+    if (a != 3 || b != 4 || c != 5 || d != 6 || on_stack != 7)
+        abort();
+    pthread_mutex_lock(&lock);
+    if (!thread && pthread_create(&thread, NULL, run, NULL) != 0)
+        abort();
+    wanted = bytes;
+    pthread_cond_broadcast(&changed);
+    while (wanted)
+        pthread_cond_wait(&changed, &lock);
+    *result = n_made;
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+EXPORT uint64_t backward(int64_t bytes)
+{
+    uint64_t result = 0;
+    if (execute(&result, bytes, 3, 4, 5, 6, 7) != &result)
+        abort();
+    return result;
+}
