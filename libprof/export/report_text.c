@@ -95,6 +95,30 @@ static void put_spaces(const struct page *p, const json_t *report)
     }
 }
 
+static void put_no_room(const struct page *p, const json_t *report)
+{
+    const char *cwd = seep_get_text(json_object_get(report, "job"), "cwd", "");
+    json_t *its;
+    size_t i;
+
+    json_array_foreach (json_object_get(report, "out_of_memory"), i, its) {
+        fputs(i ? "         " : "no room  ", p->out);
+        seep_put_text(p->out, seep_get_text(its, "space", "?"));
+        fputs(": ", p->out);
+        seep_put_size(p->out, seep_get_number(its, "asked_bytes"));
+        fprintf(p->out, " asked for in %s %.0f", p->unit, seep_get_number(its, "step"));
+        if (json_is_object(json_object_get(its, "frame"))) {
+            fputs(", ", p->out);
+            seep_put_frame(p->out, json_object_get(its, "frame"), cwd);
+        }
+        fputs("; in use were ", p->out);
+        seep_put_size(p->out, seep_get_number(its, "allocated_bytes"));
+        fputs(" of ", p->out);
+        seep_put_size(p->out, seep_get_number(its, "reserved_bytes"));
+        fputs(" taken from the device\n", p->out);
+    }
+}
+
 /* ---- resident memory --------------------------------------------------------------------- */
 
 static void put_rss(const struct page *p, const json_t *rss, double highest, int column)
@@ -266,6 +290,7 @@ static int print_report(const json_t *report, FILE *out, bool colour, bool all)
     put_job(&page, job);
     put_why(&page, job);
     put_spaces(&page, report);
+    put_no_room(&page, report);
     put_rss_of_job(&page, report);
     put_processes(&page, report);
     put_holders(&page, report);

@@ -295,6 +295,29 @@ static int add_sites(struct seep_model *m, struct seep_resolver *resolver, uint3
     return 0;
 }
 
+static int add_no_room(struct seep_model *m, struct seep_resolver *resolver, uint32_t process)
+{
+    const struct seep_model_process *p = &m->processes[process];
+    const struct seep_device_notes *notes = &p->profile->header->devices;
+
+    for (size_t i = 0; i < SEEP_MAX_OUT_OF_MEMORY; i++) {
+        const struct seep_out_of_memory *its = &notes->out_of_memory[i];
+        if (!its->t_ns || its->device >= SEEP_MAX_DEVICES)
+            continue;
+        if (seep_grow(&m->no_room, &m->no_room_capacity, m->n_no_room + 1, sizeof *m->no_room))
+            return -SEEP_ENOMEM;
+        m->no_room[m->n_no_room++] = (struct seep_model_no_room){
+            .process = process,
+            .stack = its->stack ? seep_resolve_stack(resolver, p->profile, its->stack) : 0,
+            .device = its->device,
+            .step = seep_model_step(m, p, its->period),
+            .asked_bytes = its->asked_bytes,
+            .allocated_bytes = its->allocated_bytes,
+            .reserved_bytes = its->reserved_bytes};
+    }
+    return 0;
+}
+
 /* The header knows the exact peak of a space: sites have theirs at different times. */
 static void set_peaks(struct seep_model *m, struct seep_model_process *p)
 {
@@ -385,6 +408,8 @@ int seep_merge(struct seep_model *m, struct seep_error *err)
         rc = load(m, p, err);
         if (!rc && p->profile && p->profile->loaded) {
             rc = add_sites(m, &resolver, i);
+            if (!rc)
+                rc = add_no_room(m, &resolver, i);
             set_peaks(m, p);
             if (i == m->main)
                 find_loops(m, &resolver);

@@ -20,6 +20,7 @@ void seep_model_fini(struct seep_model *m)
     free(m->bares);
     free(m->jobs);
     free(m->not_read);
+    free(m->no_room);
     free(m->sites);
     free(m->slots);
     free(m->extras);

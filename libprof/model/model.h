@@ -93,6 +93,14 @@ struct seep_model_run {
         high; /* its stretch of the axis: from what came before step 1 to what came after */
 };
 
+/* A request that an allocator of a device could not meet. */
+struct seep_model_no_room {
+    uint32_t process, stack;
+    uint32_t device; /* below SEEP_MAX_DEVICES */
+    int32_t step;
+    uint64_t asked_bytes, allocated_bytes, reserved_bytes;
+};
+
 struct seep_not_read {
     char *name; /* file or folder */
     char *reason;
@@ -135,6 +143,8 @@ struct seep_model {
     size_t n_extras, extras_capacity;
     struct seep_model_point *points; /* [merged] */
     size_t n_points, points_capacity;
+    struct seep_model_no_room *no_room; /* [merged] by process, as they came */
+    size_t n_no_room, no_room_capacity;
     struct seep_hash_index site_index; /* [merged] */
     struct seep_not_read *not_read;    /* [opened], [merged] */
     size_t n_not_read;

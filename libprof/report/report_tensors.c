@@ -5,6 +5,8 @@
 #include "libprof/base/text.h"
 #include "libprof/report/report_said.h"
 
+#include <stdio.h>
+
 /* The sums over processes; of differences the largest. */
 static struct seep_tensor_books books_of(const struct seep_model *m, size_t device)
 {
@@ -38,6 +40,30 @@ json_t *seep_json_tensors(const struct seep_model *m)
                                        seep_json_count(b.reserved_bytes), "drift_bytes",
                                        seep_json_count(b.drift_bytes)),
                              &failed);
+    }
+    return seep_json_whole(list, failed);
+}
+
+json_t *seep_json_no_room(const struct seep_report_pieces *pieces)
+{
+    const struct seep_model *m = pieces->m;
+    json_t *list = json_array();
+    bool failed = false;
+
+    for (size_t i = 0; i < m->n_no_room; i++) {
+        const struct seep_model_no_room *its = &m->no_room[i];
+        const uint32_t frame = its->stack ? pieces->frames->look_at[its->stack] : 0;
+        char space[24];
+        snprintf(space, sizeof space, "tensor:%u", its->device);
+        seep_json_append(list,
+                         json_pack("{s:I, s:s, s:I, s:o, s:o, s:o, s:o}", "pid",
+                                   (json_int_t)m->processes[its->process].id.pid, "space", space,
+                                   "step", (json_int_t)(its->step > 0 ? its->step : 0),
+                                   "asked_bytes", seep_json_count(its->asked_bytes),
+                                   "allocated_bytes", seep_json_count(its->allocated_bytes),
+                                   "reserved_bytes", seep_json_count(its->reserved_bytes), "frame",
+                                   frame ? seep_json_look_at(pieces, frame) : json_null()),
+                         &failed);
     }
     return seep_json_whole(list, failed);
 }

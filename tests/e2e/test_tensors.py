@@ -94,7 +94,15 @@ class Tensors(Counts):
     def test_a_request_that_failed_is_passed_on(self):
         for signature in ("13", "20"):
             with self.subTest(SIGNATURES[signature]):
-                self.check("tensors", "failed", self.library(signature))
+                profile, _ = self.check("tensors", "failed", self.library(signature))
+                large, small = profile.report["out_of_memory"]
+                self.assertEqual({k: large[k] for k in ("space", "asked_bytes", "allocated_bytes", "reserved_bytes")},
+                                 {"space": "tensor:0", "asked_bytes": 1 << 33, "allocated_bytes": 1 << 20,
+                                  "reserved_bytes": 1 << 20})
+                self.assertEqual((small["space"], small["frame"]["function"]), ("tensor:1", "c10_failed"))
+                text = self.seep("report", profile.folder).stdout.decode()
+                self.assertRegex(text, r"no room  tensor:0: 8\.0 GiB asked for in \w+( \w+)? \d+, .*in c10_failed; "
+                                       r"in use were 1\.0 MiB of 1\.0 MiB taken from the device")
 
 
 if __name__ == "__main__":
