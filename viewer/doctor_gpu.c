@@ -56,7 +56,8 @@ static void check_driver(void)
     seep_doctor_line("GPU", device_nodes() ? SEEP_VERDICT_OK : SEEP_VERDICT_PARTLY,
                      "driver for CUDA %d.%d, %s%s", version / 1000, version % 1000 / 10, path,
                      device_nodes() ? "" : ", but no device");
-    seep_doctor_line("GPU", SEEP_VERDICT_PARTLY, "this version of seep records host memory only");
+    seep_doctor_line("GPU", SEEP_VERDICT_PARTLY,
+                     "tensors are recorded by PyTorch's own reports; what CUDA gives is not yet");
 }
 
 static void check_library(const char *subject, const char *const *names)
