@@ -47,7 +47,8 @@ __attribute__((used, visibility("hidden"))) void *seep_backward_entered(uintptr_
         errno = saved_errno;
         seep_leave();
     }
-    return seep_caller_real(ra, HOOK_OF(EXECUTE));
+    void *real = seep_caller_real(ra, HOOK_OF(EXECUTE));
+    return real ? real : seep_caller_ask_loader(ra, HOOK_OF(EXECUTE));
 }
 
 /* clang-format off */

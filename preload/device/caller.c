@@ -1,5 +1,6 @@
 #include "preload/device/caller.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <string.h>
 
@@ -154,4 +155,21 @@ void *seep_caller_real(uintptr_t ra, enum seep_hook hook)
     if (real)
         remember(key, real);
     return real;
+}
+
+void *seep_caller_ask_loader(uintptr_t ra, enum seep_hook hook)
+{
+    Dl_info caller, own, its;
+    void *real = NULL;
+    if (!dladdr((void *)ra, &caller) || !caller.dli_fname)
+        return NULL;
+    void *object = dlopen(caller.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    if (object) {
+        real = dlsym(object, names[hook]);
+        (void)dlclose(object);
+    }
+    /* Of the program itself the loader searches all that is global, and we come first. */
+    const bool is_ours =
+        real && dladdr((void *)names, &own) && dladdr(real, &its) && own.dli_fbase == its.dli_fbase;
+    return is_ours ? NULL : real;
 }

@@ -11,4 +11,8 @@
  */
 void *seep_caller_real(uintptr_t ra, enum seep_hook hook);
 
+/* The same by the loader's own search, which takes its lock and allocates: where the call cannot be
+ * left out, and nothing was found without. Outside the guard. */
+void *seep_caller_ask_loader(uintptr_t ra, enum seep_hook hook);
+
 #endif

@@ -82,8 +82,8 @@ static void record(const struct report *r, const struct seep_regs *regs)
                         seep_backward_site(thread, site, space));
         __atomic_fetch_add(&books->live_bytes, (uint64_t)r->bytes, __ATOMIC_RELAXED);
     } else {
-        (void)seep_books_gone(space, r->block);
-        __atomic_fetch_sub(&books->live_bytes, (uint64_t)-r->bytes, __ATOMIC_RELAXED);
+        const uint64_t gone = seep_books_gone(space, r->block); /* 0 of one made before us */
+        __atomic_fetch_sub(&books->live_bytes, gone, __ATOMIC_RELAXED);
     }
     __atomic_fetch_add(&books->reports, 1, __ATOMIC_RELAXED);
     if (r->totals)
