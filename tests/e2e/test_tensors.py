@@ -87,6 +87,13 @@ class Tensors(Counts):
         for _ in self.each("threads"):
             pass
 
+    def test_two_libraries_in_one_process_each_hear_of_their_own(self):
+        for another in SIGNATURES:  # also one of another version
+            with self.subTest(SIGNATURES[another]):
+                first, second = self.library("20"), self.path("another.so")
+                compile_c(self, SOURCES / "lib/c10_like.c", second, "-fPIC", "-shared", "-DSIGNATURE=" + another)
+                self.check("tensors", "two", first, second)
+
     def test_a_child_that_lets_go_of_its_parents_tensors_changes_nothing(self):
         for _ in self.each("forked"):
             pass

@@ -1,5 +1,5 @@
 /* Tensors of a made-up PyTorch, whose library is loaded while the program runs, as an import does;
- * prints what it did (tally.h). usage: tensors SECTION LIBRARY */
+ * prints what it did (tally.h). usage: tensors SECTION LIBRARY [ANOTHER] */
 #include "tally.h"
 
 #include <dlfcn.h>
@@ -111,17 +111,35 @@ static void section_forked(void)
     drop(1, 1 << 20);
 }
 
+static const char *another_library;
+
+/* A second package brings its own, and each is to be told of its own blocks. */
+static void section_two(void)
+{
+    void *library = dlopen(another_library, RTLD_NOW | RTLD_LOCAL);
+    MUST(library);
+    void (*first)(int, int, void *, int64_t) = made, (*second)(int, int, void *, int64_t);
+    *(void **)&second = dlsym(library, "c10_made");
+    uint64_t *told_second = dlsym(library, "c10_told");
+    MUST(second && told_second && second != first);
+    for (unsigned i = 0; i < 30; i++) {
+        made = i % 3 ? first : second;
+        subject_tensor(i, 512);
+    }
+    MUST(*told == 20 && *told_second == 10);
+    n_reports -= *told_second;
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*run)(void);
-    } sections[] = {{"plain", section_plain},
-                    {"threads", section_threads},
-                    {"failed", section_failed},
-                    {"unseen", section_unseen},
-                    {"forked", section_forked}};
-    MUST(argc == 3);
+    } sections[] = {{"plain", section_plain},   {"threads", section_threads},
+                    {"failed", section_failed}, {"unseen", section_unseen},
+                    {"two", section_two},       {"forked", section_forked}};
+    MUST(argc >= 3);
+    another_library = argv[argc - 1];
     void *library = dlopen(argv[2], RTLD_NOW | RTLD_LOCAL);
     MUST(library);
     *(void **)&made = dlsym(library, "c10_made");
