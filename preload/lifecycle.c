@@ -8,6 +8,7 @@
 
 #include "libprof/record/live_blocks.h"
 #include "libprof/record/range_map.h"
+#include "preload/device/caller.h"
 #include "preload/device/tensors.h"
 #include "preload/hooks/new.h"
 #include "preload/life/start.h"
@@ -46,6 +47,7 @@ static const struct module {
     {.lock = seep_start_lock},
     {.lock = seep_tick_lock, .after_fork = seep_tick_after_fork},
     {.lock = seep_snapshot_lock, .after_fork = seep_snapshot_after_fork},
+    {.lock = seep_caller_lock, .after_fork = seep_caller_after_fork},
     {.lock = seep_modules_lock, .after_fork = seep_modules_after_fork},
     {.forget = seep_walk_forget},
     {.after_fork = seep_capture_after_fork, .forget = seep_frames_forget},

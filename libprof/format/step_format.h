@@ -3,6 +3,8 @@
 #ifndef SEEP_LIBPROF_FORMAT_STEP_FORMAT_H
 #define SEEP_LIBPROF_FORMAT_STEP_FORMAT_H
 
+#include <stdbool.h>
+
 /* How steps are counted. */
 enum seep_step_source {
     SEEP_STEP_TIME = 0,
@@ -31,6 +33,12 @@ enum seep_step_why {
     SEEP_WHY_LOOP_AFTER,
     SEEP_N_STEP_WHYS
 };
+
+/* A training is over, and what goes on is counted on from its steps. */
+static inline bool seep_why_is_after(enum seep_step_why why)
+{
+    return why == SEEP_WHY_BATCHES_AFTER || why == SEEP_WHY_LOOP_AFTER;
+}
 
 /* What an epoch is. */
 enum seep_epoch_source {

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 
-#include "preload/device/books.h"
 #include "preload/device/caller.h"
 #include "preload/record/capture.h"
 
@@ -14,13 +13,12 @@
 #define HOOK_OF(name)  HOOK_OF_(name)
 #define HOOK_OF_(name) SEEP_HOOK_##name
 
-static bool watched;
-static uint32_t caller_stack; /* ref; 0: nobody called yet */
+static unsigned watched_space; /* of some device's tensors; 0: there are none */
+static uint32_t caller_stack;  /* ref; 0: nobody called yet */
 
-void seep_backward_watch(void)
+void seep_backward_watch(unsigned space)
 {
-    if (!__atomic_load_n(&watched, __ATOMIC_RELAXED))
-        __atomic_store_n(&watched, true, __ATOMIC_RELAXED);
+    __atomic_store_n(&watched_space, space, __ATOMIC_RELAXED);
 }
 
 uint32_t seep_backward_site(struct seep_thread *thread, uint32_t site, unsigned space)
@@ -37,11 +35,11 @@ __attribute__((used, visibility("hidden"))) void *seep_backward_entered(uintptr_
                                                                         uintptr_t rbp)
 {
     const struct seep_regs regs = {.cfa = cfa, .ra = ra, .rbp = rbp};
-    if (__atomic_load_n(&watched, __ATOMIC_RELAXED) && seep_enter()) {
+    const unsigned space = __atomic_load_n(&watched_space, __ATOMIC_RELAXED);
+    if (space && seep_enter()) {
         const int saved_errno = errno;
         seep_note_hook(HOOK_OF(EXECUTE));
-        const unsigned space = seep_books_find("tensor:0");
-        const uint32_t site = space ? seep_capture(seep_tls.thread, &regs, space) : 0;
+        const uint32_t site = seep_capture(seep_tls.thread, &regs, space);
         if (site && seep_tls.thread->stack.n)
             __atomic_store_n(&caller_stack, seep_site_at(site)->stack, __ATOMIC_RELAXED);
         errno = saved_errno;

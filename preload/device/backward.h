@@ -9,7 +9,8 @@
  * last, where the thread has no Python stack of its own. */
 uint32_t seep_backward_site(struct seep_thread *thread, uint32_t site, unsigned space);
 
-/* From now on calls of backward are noted: a device has tensors. */
-void seep_backward_watch(void);
+/* From now on calls of backward are noted, for a device has tensors: those of `space`. 0: no more.
+ */
+void seep_backward_watch(unsigned space);
 
 #endif

@@ -8,6 +8,7 @@
 #include "libprof/record/os.h"
 #include "preload/objects/elf_find.h"
 #include "preload/objects/modules.h"
+#include "preload/record/thread.h"
 
 enum { MOST_NEEDED = 256, REMEMBERED = 128 };
 
@@ -18,6 +19,8 @@ static const char *const names[] = {
 };
 
 /* ---- what was found -------------------------------------------------------------------------- */
+
+static struct seep_lock lock; /* of who searches */
 
 /* By object and hook, each entered once: an object that was loaded anew has another id. */
 static struct {
@@ -42,20 +45,15 @@ static bool recall(uint64_t key, void **real)
     return false;
 }
 
-/* Where another thread is about to enter something at the same place, this is found anew. */
 static void remember(uint64_t key, void *real)
 {
-    static struct seep_lock lock;
     unsigned i = 0;
-    if (!seep_os_lock(&lock))
-        return;
     while (i < REMEMBERED && found[i].key && found[i].key != key)
         i++;
     if (i < REMEMBERED && !found[i].key) {
         found[i].real = real;
         __atomic_store_n(&found[i].key, key, __ATOMIC_RELEASE);
     }
-    seep_os_unlock(&lock);
 }
 
 /* ---- the search ------------------------------------------------------------------------------ */
@@ -120,11 +118,8 @@ static void *search_everywhere(const char *name)
 
 static void *search(const struct seep_loaded *caller, const char *name)
 {
-    static SEEP_LARGE struct scope scope;
-    static struct seep_lock lock;
+    static SEEP_LARGE struct scope scope; /* the lock's */
     void *real = NULL;
-    if (!seep_os_lock(&lock))
-        return NULL;
     (void)seep_modules_refresh();
     scope.list[0] = *caller;
     scope.n = 1;
@@ -136,25 +131,42 @@ static void *search(const struct seep_loaded *caller, const char *name)
         if (e.names && object->dynamic)
             add_needed(&scope, &e, object->dynamic);
     }
-    if (!real)
-        real = search_everywhere(name);
-    seep_os_unlock(&lock);
-    return real;
+    return real ? real : search_everywhere(name);
 }
 
-void *seep_caller_real(uintptr_t ra, enum seep_hook hook)
+static void *find(uintptr_t ra, enum seep_hook hook)
 {
     struct seep_loaded caller;
     void *real = NULL;
     if (!seep_modules_find(ra, &caller))
         return NULL;
     const uint64_t key = key_of(&caller, hook);
-    if (recall(key, &real))
+    if (recall(key, &real) || !seep_os_lock(&lock))
         return real;
     real = search(&caller, names[hook]);
     if (real)
         remember(key, real);
+    seep_os_unlock(&lock);
     return real;
+}
+
+/* Behind the guard: a handler that forks in between is to leave the lock alone. */
+void *seep_caller_real(uintptr_t ra, enum seep_hook hook)
+{
+    seep_guard_raise();
+    void *real = find(ra, hook);
+    seep_guard_lower();
+    return real;
+}
+
+struct seep_lock *seep_caller_lock(void)
+{
+    return &lock;
+}
+
+void seep_caller_after_fork(void)
+{
+    lock.word = 0;
 }
 
 void *seep_caller_ask_loader(uintptr_t ra, enum seep_hook hook)

@@ -15,4 +15,7 @@ void *seep_caller_real(uintptr_t ra, enum seep_hook hook);
  * left out, and nothing was found without. Outside the guard. */
 void *seep_caller_ask_loader(uintptr_t ra, enum seep_hook hook);
 
+struct seep_lock *seep_caller_lock(void);
+void seep_caller_after_fork(void);
+
 #endif

@@ -75,6 +75,7 @@ static void record(const struct report *r, const struct seep_regs *regs)
     if (!space || !r->block || !r->bytes)
         return;
     if (r->bytes > 0) {
+        seep_backward_watch(space);
         struct seep_thread *thread = seep_tls.thread;
         seep_tick(thread);
         const uint32_t site = seep_capture(thread, regs, space);
@@ -97,7 +98,6 @@ static void reported(enum seep_hook hook, const struct report *r, const struct s
     const int saved_errno = errno;
     seep_note_hook(hook);
     any_reported = true;
-    seep_backward_watch();
     record(r, regs);
     errno = saved_errno;
     seep_leave();
@@ -206,4 +206,5 @@ SEEP_EXPORT void OUT_2(int64_t bytes, uint64_t allocated, uint64_t reserved, uin
 void seep_tensors_after_fork(void)
 {
     is_heir = any_reported;
+    seep_backward_watch(0);
 }

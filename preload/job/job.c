@@ -278,7 +278,7 @@ void seep_job_step(enum seep_step_source source, enum seep_step_why why, uint32_
         __atomic_store_n(&seep_period, &p->period, __ATOMIC_RELEASE);
         p->follows = 0;
     }
-    const bool after = why == SEEP_WHY_BATCHES_AFTER || why == SEEP_WHY_LOOP_AFTER;
+    const bool after = seep_why_is_after(why);
     if (after != (p->trained_steps != 0))
         p->trained_steps = after ? p->steps : 0;
     if (!p->steps || anew || source != p->step_source) {

@@ -143,7 +143,7 @@ static uint64_t now_ns(void)
 
 static void count_step(uint32_t frame, bool anew)
 {
-    const bool after = seep_choice_is_after(&choice);
+    const bool after = seep_why_is_after(choice.why);
     const enum seep_step_source source = after ? SEEP_STEP_OPTIMIZER : choice.source;
     if (!seep_process->steps)
         seep_start_resolve_rank();
@@ -185,7 +185,7 @@ static bool batch_asked(uintptr_t iterator)
     uint64_t now = now_ns();
     bool counts =
         seep_passes_asked(&passes, iterator, now, *seep_period) && seep_choice_batch(&choice, now);
-    if (counts && choice.why != SEEP_WHY_BATCHES_BETWEEN && !seep_choice_is_after(&choice))
+    if (counts && choice.why != SEEP_WHY_BATCHES_BETWEEN && !seep_why_is_after(choice.why))
         feed();
     if (counts)
         count_step(0, false);

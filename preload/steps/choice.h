@@ -25,12 +25,6 @@ struct seep_choice {
     uint64_t round_ns, batch_ns; /* when there was one last */
 };
 
-/* A training is over, and what goes on is counted on from its steps. */
-static inline bool seep_choice_is_after(const struct seep_choice *choice)
-{
-    return choice->why == SEEP_WHY_BATCHES_AFTER || choice->why == SEEP_WHY_LOOP_AFTER;
-}
-
 /* Each says that such a thing has ended, and returns whether that is the end of a step. What is
  * chosen may be another source from then on. */
 bool seep_choice_told(struct seep_choice *choice);

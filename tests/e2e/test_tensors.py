@@ -7,17 +7,18 @@ from tests.e2e.test_counts import Counts
 JOB = """import ctypes
 import sys
 
-c10, engine = (ctypes.CDLL(path, ctypes.RTLD_GLOBAL) for path in sys.argv[1:])
+c10, engine = (ctypes.CDLL(path, ctypes.RTLD_GLOBAL) for path in sys.argv[1:3])
+device = int(sys.argv[3])
 c10.c10_made.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_void_p, ctypes.c_int64)
-engine.backward.argtypes = (ctypes.c_int64,)
+engine.backward.argtypes = (ctypes.c_int, ctypes.c_int64)
 
 
 class Loss:
     def forward(self, i):
-        c10.c10_made(1, 0, 0x7000000000 + 4096 * i, 1024)  # FORWARD
+        c10.c10_made(1, device, 0x7000000000 + 4096 * i, 1024)  # FORWARD
 
     def backward(self):
-        return engine.backward(2048)  # BACKWARD
+        return engine.backward(device, 2048)  # BACKWARD
 
 
 for i in range(20):
@@ -40,19 +41,23 @@ class Tensors(Counts):
         job = self.path("job.py")
         with open(job, "w") as f:
             f.write(JOB)
-        report = self.run_seep([SYSTEM_PYTHON, job, c10, engine]).report
+        for device in ("0", "1"):  # a rank may have another one only
+            with self.subTest(device=device):
+                report = self.run_seep([SYSTEM_PYTHON, job, c10, engine, device]).report
+                self.assertEqual(self.bytes_by_line(report, "tensor:" + device),
+                                 {self.line_of("# FORWARD"): 20 * 1024, self.line_of("# BACKWARD"): 20 * 2048})
+                self.assertEqual(report["coverage"]["tensors"][0]["drift_bytes"], 0)
+
+    def line_of(self, mark):
+        return next(i for i, line in enumerate(JOB.splitlines(), 1) if mark in line)
+
+    def bytes_by_line(self, report, space):
         by_line = {}
         for site in report["sites"]:
-            if site["space"] == "tensor:0" and site["allocations"]:
-                frame = site["stack"][site["look_at"]]
-                by_line.setdefault(frame["line"], [0, set()])
-                by_line[frame["line"]][0] += site["live_bytes"]
-                by_line[frame["line"]][1].add(site["role"])
-        lines = JOB.splitlines()
-        forward = next(i for i, line in enumerate(lines, 1) if "# FORWARD" in line)
-        backward = next(i for i, line in enumerate(lines, 1) if "# BACKWARD" in line)
-        self.assertEqual({line: n for line, (n, _) in by_line.items()}, {forward: 20 * 1024, backward: 20 * 2048})
-        self.assertEqual(report["coverage"]["tensors"][0]["drift_bytes"], 0)
+            if site["space"] == space and site["allocations"]:
+                line = site["stack"][site["look_at"]]["line"]
+                by_line[line] = by_line.get(line, 0) + site["live_bytes"]
+        return by_line
 
     def each(self, section):
         for signature, versions in SIGNATURES.items():

@@ -15,6 +15,7 @@ extern void c10_made(int type, int number, void *block, int64_t bytes);
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int64_t wanted; /* bytes; 0: nothing to do */
+static int device;
 static uint64_t n_made;
 
 static void *run(void *arg)
@@ -24,7 +25,7 @@ static void *run(void *arg)
     for (;;) {
         while (!wanted)
             pthread_cond_wait(&changed, &lock);
-        c10_made(1, 0, (void *)(uintptr_t)(0x7100000000 + 4096 * n_made++), wanted);
+        c10_made(1, device, (void *)(uintptr_t)(0x7100000000 + 4096 * n_made++), wanted);
         wanted = 0;
         pthread_cond_broadcast(&changed);
     }
@@ -51,8 +52,9 @@ void *execute(uint64_t *result, int64_t bytes, int a, int b, int c, int d, int o
     return result;
 }
 
-EXPORT uint64_t backward(int64_t bytes)
+EXPORT uint64_t backward(int number, int64_t bytes)
 {
+    device = number;
     uint64_t result = 0;
     if (execute(&result, bytes, 3, 4, 5, 6, 7) != &result)
         abort();
