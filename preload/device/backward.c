@@ -45,8 +45,7 @@ __attribute__((used, visibility("hidden"))) void *seep_backward_entered(uintptr_
         errno = saved_errno;
         seep_leave();
     }
-    void *real = seep_caller_real(ra, HOOK_OF(EXECUTE));
-    return real ? real : seep_caller_ask_loader(ra, HOOK_OF(EXECUTE));
+    return seep_caller_real(ra, HOOK_OF(EXECUTE));
 }
 
 /* clang-format off */

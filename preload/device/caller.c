@@ -1,12 +1,12 @@
 #include "preload/device/caller.h"
 
-#include <dlfcn.h>
 #include <elf.h>
 #include <string.h>
 
 #include "libprof/record/large.h"
 #include "libprof/record/os.h"
 #include "preload/objects/elf_find.h"
+#include "preload/objects/loader.h"
 #include "preload/objects/modules.h"
 #include "preload/record/thread.h"
 
@@ -100,18 +100,22 @@ static void add_needed(struct scope *scope, const struct seep_elf_exports *e,
             add_named(scope, e->names + dynamic->d_un.d_val);
 }
 
-/* Who loads a library with RTLD_GLOBAL gives it to objects that do not name it. */
+/* Who loads a library with RTLD_GLOBAL gives it to objects that do not name it: first come, first
+ * served, as the loader does it. It needs nothing but the loader's list, so it is also what is left
+ * where there was no room to know the caller. */
 static void *search_everywhere(const char *name)
 {
-    struct seep_loaded object, self;
-    char path[SEEP_PATH_BYTES];
+    struct seep_object object;
     void *real = NULL;
-    const bool known = seep_modules_known((uintptr_t)search_everywhere, &self);
-    for (unsigned i = 0; !real && seep_modules_at(i, &object, path, sizeof(path)); i++) {
+    const struct link_map *map = seep_loader_first();
+    for (unsigned i = 0; map && !real && i < SEEP_LOADER_MOST; i++) {
         struct seep_elf_exports e;
-        if ((!known || object.start != self.start) &&
-            seep_elf_open(&e, object.bias, object.dynamic))
+        const bool is_there = seep_loader_describe(map, &object);
+        const bool is_ours =
+            is_there && (uintptr_t)names >= object.start && (uintptr_t)names < object.end;
+        if (is_there && !is_ours && seep_elf_open(&e, object.bias, object.dynamic))
             real = (void *)seep_elf_address(&e, name);
+        map = seep_loader_next(map);
     }
     return real;
 }
@@ -139,10 +143,12 @@ static void *find(uintptr_t ra, enum seep_hook hook)
     struct seep_loaded caller;
     void *real = NULL;
     if (!seep_modules_find(ra, &caller))
-        return NULL;
+        return search_everywhere(names[hook]);
     const uint64_t key = key_of(&caller, hook);
-    if (recall(key, &real) || !seep_os_lock(&lock))
+    if (recall(key, &real))
         return real;
+    if (!seep_os_lock(&lock))
+        return search_everywhere(names[hook]);
     real = search(&caller, names[hook]);
     if (real)
         remember(key, real);
@@ -167,21 +173,4 @@ struct seep_lock *seep_caller_lock(void)
 void seep_caller_after_fork(void)
 {
     lock.word = 0;
-}
-
-void *seep_caller_ask_loader(uintptr_t ra, enum seep_hook hook)
-{
-    Dl_info caller, own, its;
-    void *real = NULL;
-    if (!dladdr((void *)ra, &caller) || !caller.dli_fname)
-        return NULL;
-    void *object = dlopen(caller.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-    if (object) {
-        real = dlsym(object, names[hook]);
-        (void)dlclose(object);
-    }
-    /* Of the program itself the loader searches all that is global, and we come first. */
-    const bool is_ours =
-        real && dladdr((void *)names, &own) && dladdr(real, &its) && own.dli_fbase == its.dli_fbase;
-    return is_ours ? NULL : real;
 }

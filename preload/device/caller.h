@@ -1,19 +1,16 @@
 /* The function that a call would have reached without us. Two libraries of one name may be in a
  * process (a CUDA runtime for each of two packages), so that depends on who calls: it is what the
- * caller itself exports, or what the libraries that it names as needed do, nearest first. */
+ * caller itself exports, or what the libraries that it names as needed do, nearest first; else the
+ * first that is loaded at all. */
 #ifndef SEEP_PRELOAD_DEVICE_CALLER_H
 #define SEEP_PRELOAD_DEVICE_CALLER_H
 
 #include "preload/objects/real.h"
 
-/* `ra`: where the call returns to, in the caller's code. NULL: nobody around it exports the
+/* `ra`: where the call returns to, in the caller's code. NULL: nobody exports the
  * function of that hook. Asks the tables of what is loaded: no call into the loader. Threads: any.
  */
 void *seep_caller_real(uintptr_t ra, enum seep_hook hook);
-
-/* The same by the loader's own search, which takes its lock and allocates: where the call cannot be
- * left out, and nothing was found without. Outside the guard. */
-void *seep_caller_ask_loader(uintptr_t ra, enum seep_hook hook);
 
 struct seep_lock *seep_caller_lock(void);
 void seep_caller_after_fork(void);
