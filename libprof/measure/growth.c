@@ -262,7 +262,8 @@ static void measure_life(const struct seep_model *m, const struct seep_span *spa
         to = end_of_work(level, seep_model_step_at(m, p->start_ns), to);
     int32_t from = warm_of(m, span, p, level->points[0].step, to);
     /* One that has seen most of the first epoch is judged by what comes after. */
-    bool past = span->epoch_passed && from <= span->judge - span->epoch_steps / 2 &&
+    bool past = span->epoch_passed &&
+                level->points[0].step <= span->judge - span->epoch_steps / 2 &&
                 to - span->judge >= SEEP_MIN_JUDGED;
     if (past)
         from = span->judge;

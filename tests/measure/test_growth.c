@@ -91,4 +91,29 @@ TEST(growth_is_measured_up_to_where_the_work_ends, .to = N(lives))
         ck_assert_double_eq_tol(growth.slope.value, EACH, EACH / 20.0);
 }
 
+/* Six epochs of 20 steps, of which the first is warm-up to its middle and beyond: a worker that was
+ * there from the start has seen that pass, one that came late in it has not. */
+TEST(a_worker_of_all_epochs_is_judged_past_the_first, .to = 2)
+{
+    const struct life l = {.start = _i ? 15 : 1, .top = 119, .end = 119, .bottom = 120};
+    struct seep_model_process *p = &m.processes[1];
+    const uint32_t site = 0;
+
+    m.step_source = SEEP_STEP_OPTIMIZER;
+    m.n_steps = 120;
+    span = (struct seep_span){.warm = 12, .judge = 20, .last = 120, .epoch_steps = 20};
+    span.epochs_known = span.epoch_passed = true;
+    *p = (struct seep_model_process){.parent = 1, .end_step = 120};
+    m.slots[0] = (struct seep_model_slot){.process = 1};
+    for (int step = l.start; step <= l.end; step++)
+        m.points[m.slots[0].n_points++] =
+            (struct seep_model_point){.step = step, .bytes = level(&l, step), .blocks = 1};
+    m.n_points = m.slots[0].n_points;
+    m.sites[0] = (struct seep_model_site){.n_slots = 1, .slots = 1};
+    m.n_sites = m.n_slots = 1;
+    ck_assert_int_eq(seep_growth_measure(&m, &span, &site, 1, &growth), 0);
+    ck_assert(growth.growing && growth.by_process);
+    ck_assert_int_eq(growth.past_epoch, _i == 0);
+}
+
 SUITE("growth", .setup = setup, .teardown = teardown)
