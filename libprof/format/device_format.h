@@ -7,6 +7,15 @@
 
 enum { SEEP_MAX_DEVICES = 16, SEEP_MAX_OUT_OF_MEMORY = 16 };
 
+/* How PyTorch's allocator was told to work, by PYTORCH_CUDA_ALLOC_CONF and kin. */
+enum seep_allocator_settings {
+    SEEP_ALLOCATOR_EXPANDABLE = 1 << 0, /* expandable_segments:True */
+    SEEP_ALLOCATOR_COLLECTS = 1 << 1,   /* garbage_collection_threshold */
+    SEEP_ALLOCATOR_MAX_SPLIT = 1 << 2,  /* max_split_size_mb */
+    SEEP_ALLOCATOR_ASYNC = 1 << 3,      /* backend:cudaMallocAsync */
+    SEEP_ALLOCATOR_NO_CACHE = 1 << 4,   /* PYTORCH_NO_CUDA_MEMORY_CACHING */
+};
+
 /* Of PyTorch's allocator on one device. Its totals come with each of its reports. */
 struct seep_tensor_books {
     uint64_t reports;
@@ -16,23 +25,41 @@ struct seep_tensor_books {
     uint64_t drift_bytes; /* by so much the two differed at most */
 };
 
-/* A request that failed for good: the allocator had emptied its cache and tried once more. */
+/* Of a device, as its management library (NVML) tells it. All 0: nobody asked, or it does not tell.
+ */
+struct seep_device_use {
+    uint64_t capacity_bytes;
+    uint64_t used_bytes; /* by this process, context and code included, with the last look */
+    uint64_t used_peak_bytes;
+    uint64_t all_used_bytes; /* by every process, with the last look */
+    uint32_t looks;
+    uint32_t reserved;
+};
+
+/* Who said no. */
+enum seep_out_of_memory_source {
+    SEEP_NO_ROOM_ALLOCATOR, /* PyTorch's, for good: it had emptied its cache and tried once more */
+    SEEP_NO_ROOM_RUNTIME,   /* a call of the CUDA runtime; who called may have tried again */
+};
+
+/* A request that failed. */
 struct seep_out_of_memory {
     uint64_t t_ns; /* stored last; 0: not there */
     uint64_t asked_bytes;
-    uint64_t allocated_bytes; /* of the device, by the allocator's totals */
+    uint64_t allocated_bytes; /* of the device, by the allocator's totals; of the runtime 0 */
     uint64_t reserved_bytes;
     uint32_t period;
     uint32_t stack; /* ref, 0: not known */
     uint32_t device;
-    uint32_t reserved;
+    uint32_t source; /* enum seep_out_of_memory_source */
 };
 
 struct seep_device_notes {
     struct seep_tensor_books tensors[SEEP_MAX_DEVICES];
+    struct seep_device_use use[SEEP_MAX_DEVICES];
     struct seep_out_of_memory out_of_memory[SEEP_MAX_OUT_OF_MEMORY];
-    uint32_t n_out_of_memory; /* counts on when they are full */
-    uint32_t reserved;
+    uint32_t n_out_of_memory;    /* counts on when they are full */
+    uint32_t allocator_settings; /* bits of enum seep_allocator_settings */
 };
 
 #endif
