@@ -128,34 +128,49 @@ static int by_id(const void *a, const void *b)
     return (*p > *q) - (*p < *q);
 }
 
-/* Where an allocator's cache is what a device's memory goes into, a line that only asks the driver
- * for segments of it is not to blame for how much it asks. The cache has them in order of id. */
-static bool is_of_cache(const struct seep_model *m, const struct seep_findings *f,
-                        const struct seep_finding *one)
+/* Whether a finding's sites are all among those of another, which has them in order of id. */
+static bool is_within(const struct seep_finding *one, const struct seep_finding *other)
 {
-    if (one->pattern == SEEP_PATTERN_ALLOCATOR_CACHE || one->pattern == SEEP_PATTERN_WRONG_DEVICE ||
-        m->spaces[one->space].name.class != SEEP_CLASS_DEVICE)
-        return false;
-    for (size_t i = 0; i < f->n; i++) {
-        const struct seep_finding *cache = &f->list[i];
-        size_t k = 0;
-        if (cache->pattern != SEEP_PATTERN_ALLOCATOR_CACHE || cache->space != one->space)
-            continue;
-        while (k < one->n_sites &&
-               bsearch(&one->sites[k], cache->sites, cache->n_sites, sizeof *cache->sites, by_id))
-            k++;
-        if (k == one->n_sites)
-            return true;
-    }
-    return false;
+    size_t k = 0;
+
+    while (k < one->n_sites &&
+           bsearch(&one->sites[k], other->sites, other->n_sites, sizeof *other->sites, by_id))
+        k++;
+    return k == one->n_sites;
 }
 
-static void drop_of_caches(const struct seep_model *m, struct seep_findings *f)
+/* Where an allocator's cache is what a device's memory goes into, a line that only asks the driver
+ * for segments of it is not to blame for how much it asks. */
+static bool is_of_cache(const struct seep_model *m, const struct seep_finding *one,
+                        const struct seep_finding *cache)
+{
+    return cache->pattern == SEEP_PATTERN_ALLOCATOR_CACHE && cache->space == one->space &&
+           m->spaces[one->space].name.class == SEEP_CLASS_DEVICE &&
+           one->pattern != SEEP_PATTERN_ALLOCATOR_CACHE &&
+           one->pattern != SEEP_PATTERN_WRONG_DEVICE && is_within(one, cache);
+}
+
+/* Arenas are no items: of objects that forked workers copy it is said what that costs. */
+static bool is_of_copied(const struct seep_finding *one, const struct seep_finding *copied)
+{
+    return copied->pattern == SEEP_PATTERN_COW_GROWTH &&
+           one->pattern == SEEP_PATTERN_EAGER_RETENTION && is_within(one, copied);
+}
+
+/* What another finding says better. */
+static void drop_explained(const struct seep_model *m, struct seep_findings *f)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < f->n; i++) {
-        if (is_of_cache(m, f, &f->list[i]))
+        bool drop = false;
+        for (size_t k = 0; k < f->n && !drop; k++)
+            drop =
+                is_of_cache(m, &f->list[i], &f->list[k]) || is_of_copied(&f->list[i], &f->list[k]);
+        f->list[i].explained = drop;
+    }
+    for (size_t i = 0; i < f->n; i++) {
+        if (f->list[i].explained)
             seep_finding_fini(&f->list[i]);
         else
             f->list[kept++] = f->list[i];
@@ -188,5 +203,5 @@ void seep_findings_sort(const struct seep_model *m, struct seep_findings *f)
 {
     if (f->n)
         qsort(f->list, f->n, sizeof *f->list, by_severity);
-    drop_of_caches(m, f);
+    drop_explained(m, f);
 }
