@@ -124,7 +124,8 @@ static void section_nothing(void)
     (void)p->last_error();
 }
 
-/* Some of these fail, by the stand-in's variables: the block is still there, and goes the next time. */
+/* Some of these fail, by the stand-in's variables: the block is still there, and goes the next
+ * time. */
 static void section_failed_frees(void)
 {
     const struct package *p = &packages[0];
