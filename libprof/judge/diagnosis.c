@@ -7,6 +7,7 @@
 #include "libprof/judge/pattern_order.h"
 #include "libprof/judge/pattern_words.h"
 #include "libprof/judge/segment_findings.h"
+#include "libprof/judge/shortage_findings.h"
 #include "libprof/measure/thresholds.h"
 #include "libprof/signs/messages.h"
 #include "libprof/signs/signs.h"
@@ -278,6 +279,8 @@ int seep_diagnose(const struct seep_model *m, const struct seep_stack_lines *fra
     if (!rc)
         rc = seep_segments_join(m, frames, symbols, out);
     seep_findings_cut(m, out);
+    if (!rc)
+        rc = seep_shortages_judge(m, frames, symbols, out);
     for (size_t i = 0; i < out->n && !rc; i++) {
         const uint32_t frame = seep_finding_look_at(&out->list[i]);
         rc = seep_symbols_resolve(symbols, &frame, 1);

@@ -25,6 +25,7 @@ struct seep_finding {
     uint64_t live_bytes; /* at the end of the last step, before the job tears itself down */
     uint64_t peak_bytes;
     uint64_t count;           /* blocks live then */
+    uint64_t asked_bytes;     /* of an out-of-memory: the request that failed */
     uint64_t saving_bytes;    /* what the peak may fall by once it is fixed; 0 not known */
     struct seep_slope growth; /* bytes per step */
     int32_t first_step;

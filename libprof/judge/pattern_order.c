@@ -9,6 +9,7 @@ static const struct {
 } predicates[SEEP_N_PATTERNS] = {
 #define SEEP_PREDICATE_LINE(name) .of_line = seep_is_##name
 #define SEEP_PREDICATE_JOB(name)  .of_job = seep_find_##name
+#define SEEP_PREDICATE_LAST(name) .of_job = NULL
 #define SEEP_PATTERN(id, predicate, name, scope, ...)                                              \
     [SEEP_PATTERN_##id] = {SEEP_PREDICATE_##scope(predicate)},
 #include "libprof/words/patterns.def"

@@ -16,11 +16,13 @@
     bool seep_is_##name(const struct seep_case *c, struct seep_finding *f);
 #define SEEP_PREDICATE_JOB(name)                                                                   \
     int seep_find_##name(struct seep_case *c, struct seep_finding *f, bool *found);
+#define SEEP_PREDICATE_LAST(name)                     /* shortage_findings.h */
 #define SEEP_PATTERN(id, predicate, name, scope, ...) SEEP_PREDICATE_##scope(predicate)
 #include "libprof/words/patterns.def"
 #undef SEEP_PATTERN
 #undef SEEP_PREDICATE_LINE
 #undef SEEP_PREDICATE_JOB
+#undef SEEP_PREDICATE_LAST
 
 /* The first pattern of lines that fits; false where none does. */
 bool seep_patterns_judge_line(const struct seep_case *c, struct seep_finding *finding);

@@ -141,6 +141,8 @@ int seep_finding_set_words(const struct seep_model *m, const struct seep_stack_l
     struct filling words[] = {
         {"who", whose(m, frames, symbols, f)},
         {"size", size_of((double)f->live_bytes)},
+        {"asked", size_of((double)f->asked_bytes)},
+        {"space", strdup(m->spaces[f->space].name.text)},
         {"each", size_of(f->growth.value)},
         {"saving", size_of((double)f->saving_bytes)},
         {"unit", strdup(timed ? "time slice" : "step")},
