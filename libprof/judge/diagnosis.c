@@ -240,19 +240,29 @@ static int judge_lines(const struct seep_case *all, struct work *work, struct se
     return rc;
 }
 
+/* One pattern of the job, in one space. */
+static int judge_space(const struct seep_case *all, enum seep_pattern pattern, uint16_t space,
+                       struct work *work, struct seep_findings *out)
+{
+    struct seep_case c = *all;
+    struct seep_finding f = {.sites = calloc(c.m->n_sites + 1, sizeof *f.sites)};
+    bool found = false;
+
+    c.space = space;
+    int rc = f.sites ? seep_patterns_judge_job(&c, pattern, &f, &found) : -SEEP_ENOMEM;
+    if (!rc && found)
+        return add_finding(&c, &f, out, &work->capacity);
+    seep_finding_fini(&f);
+    return rc;
+}
+
 static int judge_job(const struct seep_case *all, struct work *work, struct seep_findings *out)
 {
     int rc = 0;
 
     for (int i = 0; i < SEEP_N_PATTERNS && !rc; i++) {
-        struct seep_case c = *all;
-        struct seep_finding f = {.sites = calloc(c.m->n_sites + 1, sizeof *f.sites)};
-        bool found = false;
-        rc = f.sites ? seep_patterns_judge_job(&c, (enum seep_pattern)i, &f, &found) : -SEEP_ENOMEM;
-        if (!rc && found)
-            rc = add_finding(&c, &f, out, &work->capacity);
-        else
-            seep_finding_fini(&f);
+        for (uint16_t s = 0; s < all->m->n_spaces && !rc; s++)
+            rc = judge_space(all, (enum seep_pattern)i, s, work, out);
     }
     return rc;
 }

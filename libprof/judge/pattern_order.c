@@ -124,6 +124,12 @@ void seep_case_keep_retaining(const struct seep_case *c, struct seep_finding *f)
     }
 }
 
+bool seep_site_has_many_sizes(const struct seep_model *m, const struct seep_model_site *site)
+{
+    return site->extra &&
+           __builtin_popcountll(m->extras[site->extra - 1].size_marks) >= SEEP_T_MANY_SIZES;
+}
+
 uint64_t seep_case_short_frees(const struct seep_case *c, const struct seep_model_site *site)
 {
     if (!site->extra)

@@ -153,7 +153,8 @@ int seep_finding_set_words(const struct seep_model *m, const struct seep_stack_l
     };
     const size_t n = sizeof words / sizeof *words;
 
-    f->title = fill(row->title, words, n);
+    if (!f->title)
+        f->title = fill(row->title, words, n);
     if (!f->advice)
         f->advice = strdup(row->advice);
     for (size_t i = 0; i < n; i++)

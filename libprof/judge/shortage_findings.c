@@ -216,6 +216,21 @@ static void note_lines(const struct explaining *e)
     free(in_step);
 }
 
+/* How they came about may be known, too. */
+static void note_pieces(const struct explaining *e)
+{
+    const struct seep_finding *cache = find_pattern(e, SEEP_PATTERN_ALLOCATOR_CACHE);
+    char size[SEEP_SIZE_TEXT];
+
+    seep_finding_note(e->f,
+                      "%s is reserved but unallocated, in pieces that are too small: in one piece "
+                      "it would have been enough",
+                      seep_text_size((double)e->unallocated, size));
+    if (cache)
+        seep_finding_note(e->f, "F%u, allocator-cache, is how it came to that",
+                          number_of(e, cache));
+}
+
 static void note_cause(const struct explaining *e)
 {
     char size[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT];
@@ -230,10 +245,7 @@ static void note_cause(const struct explaining *e)
             seep_pattern_name(e->filler->pattern), seep_text_size((double)e->filled, size),
             e->cause == CAUSE_FILLED ? ": without that the request would have fitted" : "");
     if (e->cause == CAUSE_FRAGMENTED)
-        seep_finding_note(e->f,
-                          "%s is reserved but unallocated, in pieces that are too small: in one "
-                          "piece it would have been enough",
-                          seep_text_size((double)e->unallocated, size));
+        note_pieces(e);
     if (e->device.others_bytes)
         seep_finding_note(e->f, "processes that are none of the job's use %s of the device",
                           seep_text_size((double)e->device.others_bytes, size));

@@ -37,4 +37,51 @@ TEST(of_a_device_that_nobody_looked_at_no_limit_is_known)
     ck_assert(json_is_null(json_object_get(device, "capacity_bytes")));
 }
 
+/* ---- allocator-cache by its level ------------------------------------------------------------ */
+
+static const struct {
+    uint64_t reserved, used, all_used; /* MiB, of a thousand; 600 were live at once */
+    unsigned settings;
+    bool is_cache;
+} caches[] = {
+    {850, 900, 900, 0, true},
+    {850, 900, 900, SEEP_ALLOCATOR_COLLECTS, true},
+    {850, 900, 900, SEEP_ALLOCATOR_EXPANDABLE, false},
+    {850, 900, 900, SEEP_ALLOCATOR_NO_CACHE, false},
+    {650, 700, 900, 0, false}, /* the other processes' */
+    {720, 770, 770, 0, false}, /* room to spare */
+    {720, 770, 900, 0, true},
+};
+
+/* With the driver's own blocks and without; which of the two decides nothing. */
+TEST(what_lies_idle_of_a_full_device_is_an_allocators, .to = 2 * N(caches))
+{
+    const int at = _i / 2;
+    struct seep_device_notes *notes = &builder_header(&b)->devices;
+    uint64_t once = 1;
+
+    notes->use[1] = (struct seep_device_use){.capacity_bytes = 1000 * (uint64_t)MIB,
+                                             .used_bytes = caches[at].used * MIB,
+                                             .used_peak_bytes = caches[at].used * MIB,
+                                             .all_used_bytes = caches[at].all_used * MIB,
+                                             .looks = 3};
+    notes->tensors[1] = (struct seep_tensor_books){
+        .reports = 200, .allocated_bytes = 100 * MIB, .reserved_bytes = caches[at].reserved * MIB};
+    notes->allocator_settings = caches[at].settings;
+    builder_level(&b, user(3), TENSOR_1, 100 * MIB, LAST, constant, &once);
+    transient(user(7), TENSOR_1, 500 * MIB, STEPS, 0, 0)->size_marks = UINT64_C(0xffffffff);
+    strcpy(builder_header(&b)->spaces[TENSOR_1].name, "tensor:1");
+    builder_header(&b)->spaces[TENSOR_1].peak_bytes = 600 * (uint64_t)MIB;
+    if (_i % 2)
+        builder_level(&b, user(7), DEVICE_1, caches[at].reserved * MIB, LAST, constant, &once);
+    if (!caches[at].is_cache) {
+        nobody();
+        return;
+    }
+    const json_t *f = only("allocator-cache", "pressure", 7);
+    ck_assert_str_eq(text(f, "space"), "tensor:1");
+    ck_assert(number(f, "saving_bytes") == (double)(caches[at].reserved - 600) * MIB);
+    ck_assert_ptr_nonnull(strstr(text(f, "advice"), "expandable_segments:True"));
+}
+
 SUITE("devices", .setup = setup, .teardown = teardown)

@@ -128,6 +128,15 @@ TEST(what_is_reserved_in_pieces_is_cured_by_what_is_not_set_yet, .to = N(setting
     ck_assert(number(f, "saving_bytes") == 300 * MIB);
 }
 
+TEST(a_cache_that_rises_up_to_the_error_is_how_it_came_about)
+{
+    parameters(100 * MIB);
+    transient(user(7), TENSOR_1, 2 * MIB, STEPS, 0, 0)->size_marks = UINT64_C(0xffffffff);
+    builder_level(&b, user(7), DEVICE_1, 2 * MIB, LAST, one_a_step, NULL);
+    fails_at_end(ASKED, 100 * MIB, 500 * MIB);
+    ck_assert(says(explained(), "F2, allocator-cache, is how it came to that"));
+}
+
 /* ---- others, and what is too large ----------------------------------------------------------- */
 
 TEST(who_else_is_on_the_device_is_named, .to = 2)
