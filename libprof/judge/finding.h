@@ -70,6 +70,9 @@ void seep_finding_verdict(struct seep_finding *f, enum seep_pattern pattern,
 /* Adds a site and what it holds. */
 void seep_finding_keep(struct seep_finding *f, uint32_t site, uint64_t bytes, uint64_t blocks);
 
+/* Whether all processes of one are among the other's; both lists rise. */
+bool seep_finding_is_among(const struct seep_finding *one, const struct seep_finding *other);
+
 /* Whether two frames are lines of one Python function. */
 bool seep_finding_same_function(const struct seep_model *m, uint32_t frame, uint32_t other);
 

@@ -19,20 +19,6 @@ struct pairing {
     double added[MOST];                                 /* bytes since the first step */
 };
 
-/* Whether all processes of one are among the other's; both lists rise. */
-static bool is_among(const struct seep_finding *one, const struct seep_finding *other)
-{
-    size_t k = 0;
-
-    for (size_t i = 0; i < one->n_processes; i++) {
-        while (k < other->n_processes && other->processes[k] < one->processes[i])
-            k++;
-        if (k == other->n_processes || other->processes[k] != one->processes[i])
-            return false;
-    }
-    return true;
-}
-
 /* Memory on a rank's wrong device is a matter of its own. */
 static bool is_alike(const struct seep_finding *a, const struct seep_finding *b)
 {
@@ -78,9 +64,9 @@ static long find_tensors(const struct pairing *p, size_t at)
         other = &p->f->list[i];
         if (!is_alike(one, other))
             continue;
-        if (p->is_segment[i] && is_among(other, one))
+        if (p->is_segment[i] && seep_finding_is_among(other, one))
             segments += weight;
-        if (!p->is_tensor[i] || !is_among(one, other))
+        if (!p->is_tensor[i] || !seep_finding_is_among(one, other))
             continue;
         tensors += weight;
         if (weight > most) {
