@@ -6,6 +6,7 @@
 #include "libprof/judge/lines.h"
 #include "libprof/judge/pattern_order.h"
 #include "libprof/judge/pattern_words.h"
+#include "libprof/judge/resident_findings.h"
 #include "libprof/judge/segment_findings.h"
 #include "libprof/judge/shortage_findings.h"
 #include "libprof/measure/thresholds.h"
@@ -283,6 +284,8 @@ int seep_diagnose(const struct seep_model *m, const struct seep_stack_lines *fra
     seep_signs_fini(&work.signs);
     if (!rc)
         rc = judge_job(&all, &work, out);
+    if (!rc)
+        rc = seep_contexts_judge(m, out);
     if (!rc)
         rc = seep_findings_join(m, out);
     seep_findings_sort(m, out);

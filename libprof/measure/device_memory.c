@@ -70,3 +70,57 @@ uint64_t seep_device_memory_cached(const struct seep_device_memory *d)
 {
     return beyond(d->reserved_bytes, d->allocated_bytes);
 }
+
+/* Of its tensors where they are known: what the driver gave for them may be known of some devices
+ * only. */
+static uint64_t had_on(const struct seep_model *m, const struct seep_model_process *p, int device,
+                       enum seep_space_class class)
+{
+    uint64_t most = 0;
+
+    for (int s = 0; s < SEEP_MAX_SPACES; s++) {
+        const struct seep_space_name *name =
+            p->space_of[s] ? &m->spaces[p->space_of[s] - 1].name : NULL;
+        if (name && name->class == class && name->device == device)
+            most = larger(most, p->spaces[s].peak_bytes);
+    }
+    return most;
+}
+
+static int device_of_most(const struct seep_model *m, const struct seep_model_process *p,
+                          enum seep_space_class class)
+{
+    uint64_t most = 0;
+    int best = -1;
+
+    for (int s = 0; s < SEEP_MAX_SPACES; s++) {
+        const int device = p->space_of[s] ? m->spaces[p->space_of[s] - 1].name.device : -1;
+        const uint64_t had = device < 0 ? 0 : had_on(m, p, device, class);
+        if (had > most) {
+            most = had;
+            best = device;
+        }
+    }
+    return best;
+}
+
+int seep_device_of_process(const struct seep_model *m, const struct seep_model_process *p)
+{
+    const int device = device_of_most(m, p, SEEP_CLASS_TENSOR);
+
+    return device >= 0 ? device : device_of_most(m, p, SEEP_CLASS_DEVICE);
+}
+
+bool seep_device_is_anothers(const struct seep_model *m, const struct seep_model_process *p,
+                             int device)
+{
+    const int own = p->id.rank > 0 ? seep_device_of_process(m, p) : -1;
+
+    for (size_t i = 0; i < m->n_processes && own >= 0 && own != device; i++) {
+        const struct seep_model_process *q = &m->processes[i];
+        if (q != p && q->id.rank >= 0 && q->id.rank != p->id.rank &&
+            strcmp(p->id.host, q->id.host) == 0 && seep_device_of_process(m, q) == device)
+            return true;
+    }
+    return false;
+}

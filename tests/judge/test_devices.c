@@ -37,6 +37,53 @@ TEST(of_a_device_that_nobody_looked_at_no_limit_is_known)
     ck_assert(json_is_null(json_object_get(device, "capacity_bytes")));
 }
 
+/* ---- wrong-device ---------------------------------------------------------------------------- */
+
+static uint32_t line_of(struct builder *its, unsigned line)
+{
+    return builder_stack(its, 0, builder_python(its, "/home/user/train.py", "main", line));
+}
+
+/* Ranks of a second machine have numbers that no device has. What its rank has on the device that
+ * it works on, and on one where no rank works, is its own matter. */
+static const struct {
+    unsigned space; /* of 20 MiB */
+    uint64_t context;
+    bool is_wrong;
+} others[] = {{TENSOR_0, 0, true},
+              {TENSOR_0, 450 * MIB, true},
+              {HOST, 450 * MIB, true},
+              {TENSOR_1, 0, false},
+              {HOST, 0, false}};
+
+TEST(a_rank_on_the_device_that_another_one_works_on, .to = N(others))
+{
+    struct builder rank;
+    uint64_t once = 1;
+
+    builder_header(&b)->rank = 8;
+    builder_level(&b, user(3), TENSOR_0, 400 * MIB, LAST, constant, &once);
+    builder_init(&rank, 200, START + 1000);
+    struct seep_header *h = builder_header(&rank);
+    h->rank = 9;
+    memcpy(h->spaces, builder_header(&b)->spaces, sizeof h->spaces);
+    h->devices.use[0] = (struct seep_device_use){.used_bytes = others[_i].context, .looks = 3};
+    builder_level(&rank, line_of(&rank, 3), TENSOR_1, 400 * MIB, LAST, constant, &once);
+    builder_level(&rank, line_of(&rank, 7), others[_i].space, 20 * MIB, LAST, constant, &once);
+    const json_t *list = findings_with(&rank, LAST, 0), *f = json_array_get(list, 0);
+    char *all = json_dumps(list, 0);
+    ck_assert_msg(json_array_size(list) == others[_i].is_wrong, "%s", all);
+    if (others[_i].is_wrong) {
+        ck_assert_str_eq(text(f, "pattern"), "wrong-device");
+        ck_assert_str_eq(text(f, "severity"), "retention");
+        ck_assert(json_is_null(json_object_get(f, "frame")) == (others[_i].space == HOST));
+        ck_assert_int_eq(
+            (int)json_integer_value(json_array_get(json_object_get(f, "processes"), 0)), 200);
+        ck_assert((strstr(all, "450.0 MiB") != NULL) == (others[_i].context > 0));
+    }
+    free(all);
+}
+
 /* ---- allocator-cache by its level ------------------------------------------------------------ */
 
 static const struct {
