@@ -37,6 +37,50 @@ TEST(of_a_device_that_nobody_looked_at_no_limit_is_known)
     ck_assert(json_is_null(json_object_get(device, "capacity_bytes")));
 }
 
+/* ---- the other patterns ---------------------------------------------------------------------- */
+
+TEST(what_a_device_keeps_is_told_where_else_it_can_be, .to = 2)
+{
+    builder_level(&b, user(7), _i ? TENSOR_1 : HOST, 2 * MIB, LAST, one_a_step, NULL);
+    const json_t *f = only("unbounded-growth", "leak", 7);
+    ck_assert((strstr(text(f, "advice"), ".detach().cpu()") != NULL) == (_i == 1));
+}
+
+static uint64_t sixteen(uint32_t period, void *arg)
+{
+    (void)arg;
+    return period < 3 ? 0 : 16;
+}
+
+/* Sixteen blocks of one size that stay from the start: cameras' pictures; but not a network's
+ * parameters, a copy of them, nor what the optimizer makes of them in its first step. */
+static const struct {
+    const char *file, *function;
+    bool is_data;
+} makers[] = {{"/home/user/scene/cameras.py", "__init__", true},
+              {"/usr/lib/python3/dist-packages/torch/nn/modules/module.py", "_apply", false},
+              {"/usr/lib/python3/dist-packages/torch/nn/parameter.py", "__deepcopy__", false},
+              {"/usr/lib/python3/dist-packages/torch/optim/adam.py", "_init_group", false}};
+
+TEST(items_on_a_device_are_told_from_networks, .to = N(makers))
+{
+    builder_level(&b, below(user(7), makers[_i].file, makers[_i].function, 30), TENSOR_1, 8 * MIB,
+                  LAST, sixteen, NULL);
+    if (!makers[_i].is_data) {
+        nobody();
+        return;
+    }
+    const json_t *f = only("eager-retention", "retention", 30);
+    ck_assert_ptr_nonnull(strstr(text(f, "advice"), "move a batch at a time"));
+}
+
+TEST(a_request_far_above_the_others_is_told_on_a_device)
+{
+    transient(user(7), TENSOR_1, 4 * MIB, STEPS - 3, 300 * MIB, 3);
+    const json_t *f = only("size-spike", "pressure", 7);
+    ck_assert_str_eq(text(f, "space"), "tensor:1");
+}
+
 /* ---- wrong-device ---------------------------------------------------------------------------- */
 
 static uint32_t line_of(struct builder *its, unsigned line)
