@@ -81,6 +81,12 @@ class Tensors(Counts):
                                      "reserved_bytes": did["subject_tensor"]["allocated_bytes"] * totals})
             self.assertEqual((second["device"], second["reports"], second["live_bytes"]), (1, 10, 10 * 2048))
 
+    def test_a_budget_holds_the_peak_of_a_device(self):
+        profile, _ = self.check("tensors", "plain", self.library("20"))
+        peak = profile.report["spaces"]["tensor:0"]["peak_bytes"]
+        for most, status in ((peak, 0), (peak - 1, 1)):
+            self.assertEqual(self.seep("check", profile.folder, "--max-peak", "tensor:0=%d" % most).status, status)
+
     def test_a_block_that_was_not_seen_is_said(self):
         profile = self.run_seep([self.subject("tensors"), "unseen", self.library("20")])
         books, = profile.report["coverage"]["tensors"]
