@@ -25,6 +25,7 @@ struct seep_finding {
     uint64_t live_bytes; /* at the end of the last step, before the job tears itself down */
     uint64_t peak_bytes;
     uint64_t count;           /* blocks live then */
+    uint64_t asked_bytes;     /* of an out-of-memory: the request that failed */
     uint64_t saving_bytes;    /* what the peak may fall by once it is fixed; 0 not known */
     struct seep_slope growth; /* bytes per step */
     int32_t first_step;
@@ -69,6 +70,9 @@ void seep_finding_verdict(struct seep_finding *f, enum seep_pattern pattern,
 
 /* Adds a site and what it holds. */
 void seep_finding_keep(struct seep_finding *f, uint32_t site, uint64_t bytes, uint64_t blocks);
+
+/* Whether all processes of one are among the other's; both lists rise. */
+bool seep_finding_is_among(const struct seep_finding *one, const struct seep_finding *other);
 
 /* Whether two frames are lines of one Python function. */
 bool seep_finding_same_function(const struct seep_model *m, uint32_t frame, uint32_t other);

@@ -48,9 +48,27 @@ static uint64_t carried_by(const struct seep_model_site *s, uint64_t steady)
     return more < steady ? more : steady;
 }
 
+/* Whether a site's blocks lie where carry-over is looked for: the host's memory is one. */
+static bool is_of_space(const struct seep_case *c, const struct seep_model_site *site,
+                        uint16_t space)
+{
+    return space == c->m->host ? c->m->spaces[site->space].name.host_like : site->space == space;
+}
+
+/* The host, and what holds the blocks of a device: where an allocator hands them out, those. */
+static bool may_carry(const struct seep_case *c)
+{
+    const enum seep_space_class class = seep_case_space(c)->class;
+    uint16_t tensors;
+
+    return c->space == c->m->host || class == SEEP_CLASS_TENSOR ||
+           (class == SEEP_CLASS_DEVICE && !seep_model_tensor_space(c->m, c->space, &tensors));
+}
+
 /* Adds up what sites carry over. Returns 0 or -SEEP_ENOMEM. */
 static int gather_carried(struct seep_case *c, struct seep_finding *f, uint64_t *sum)
 {
+    const uint16_t space = c->space;
     const int32_t middle = c->span->warm + (c->span->last - c->span->warm) / 2;
     uint64_t most = 0;
 
@@ -58,7 +76,7 @@ static int gather_carried(struct seep_case *c, struct seep_finding *f, uint64_t 
     for (uint32_t i = 0; i < c->m->n_sites; i++) {
         const struct seep_model_site *site = &c->m->sites[i];
         struct seep_held steady;
-        if (!c->m->spaces[site->space].name.host_like || !dies_in_next_step(c, site))
+        if (!is_of_space(c, site, space) || !dies_in_next_step(c, site))
             continue;
         if (live_at(c, i, middle, &steady))
             return -SEEP_ENOMEM;
@@ -82,6 +100,8 @@ int seep_find_carry_over(struct seep_case *c, struct seep_finding *f, bool *foun
     char size[SEEP_SIZE_TEXT];
     uint64_t sum;
 
+    if (!may_carry(c))
+        return 0;
     if (gather_carried(c, f, &sum))
         return -SEEP_ENOMEM;
     const uint64_t peak = f->n_sites ? c->m->spaces[c->space].totals.peak_bytes : 0;
@@ -203,7 +223,7 @@ int seep_find_cow_growth(struct seep_case *c, struct seep_finding *f, bool *foun
     const struct copied sum = add_copied(c->m);
     char all[SEEP_SIZE_TEXT], each[SEEP_SIZE_TEXT], live[SEEP_SIZE_TEXT];
 
-    if (!sum.workers)
+    if (!sum.workers || c->space != c->m->host)
         return 0;
     if (find_arenas(c, sum.parent - 1, f))
         return -SEEP_ENOMEM;
