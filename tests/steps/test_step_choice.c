@@ -235,7 +235,7 @@ TEST(a_few_rounds_are_no_training_that_is_over)
 TEST(what_the_job_says_is_counted)
 {
     rounds(5, MS);
-    ck_assert(seep_choice_told(&choice));
+    ck_assert(seep_choice_told(&choice, SEEP_STEP_API));
     n_steps = 0;
     rounds(20, MS);
     batches(100);
