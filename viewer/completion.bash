@@ -65,7 +65,7 @@ _seep() {
         --max-folder) _seep_words "1GiB 4GiB 16GiB" "$word" ;;
         --helpers) _seep_words "count full" "$word" ;;
         --holders) _seep_words "auto off" "$word" ;;
-        --gpu) _seep_words "auto runtime off" "$word" ;;
+        --gpu) _seep_words "auto runtime cupti off" "$word" ;;
         *)
             _seep_job "$word" ||
                 _seep_words "-o --output -q --quiet --no-report --sample --max-profile \

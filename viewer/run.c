@@ -68,19 +68,27 @@ static bool set_python_path(const char *shim)
     return set_list("PYTHONPATH", old ? old : "", folder);
 }
 
-/* NVTX calls the tool that the variable names, which is one for all of the job: it stays the job's
- * where it is set. */
-static bool set_step_nvtx(const char *regex, const char *shim)
+/* A program's side of NVTX or CUDA calls the tool that the variable names, which is one for all of
+ * the job: it stays the job's where it is set. */
+static bool set_tool(const char *variable, const char *shim, const char *option)
 {
-    static const char tool[] = "NVTX_INJECTION64_PATH";
-    const char *theirs = getenv(tool);
+    const char *theirs = getenv(variable);
 
-    if (!regex)
-        return unsetenv("SEEP_STEP_NVTX") == 0;
-    if (theirs && *theirs && strcmp(theirs, shim) != 0)
-        seep_complain("%s is set to %s: --step-nvtx will see no marks: unset it", tool, theirs);
-    return setenv("SEEP_STEP_NVTX", regex, 1) == 0 &&
-           ((theirs && *theirs) || setenv(tool, shim, 1) == 0);
+    if (!theirs || !*theirs)
+        return setenv(variable, shim, 1) == 0;
+    if (strcmp(theirs, shim) != 0)
+        seep_complain("%s is set to %s: %s will not be called: unset it", variable, theirs, option);
+    return true;
+}
+
+static bool set_tools(const struct seep_run_options *o, const char *shim)
+{
+    bool good = o->step_nvtx ? setenv("SEEP_STEP_NVTX", o->step_nvtx, 1) == 0 &&
+                                   set_tool("NVTX_INJECTION64_PATH", shim, "--step-nvtx")
+                             : unsetenv("SEEP_STEP_NVTX") == 0;
+
+    return good &&
+           (strcmp(o->gpu, "cupti") != 0 || set_tool("CUDA_INJECTION64_PATH", shim, "--gpu=cupti"));
 }
 
 static bool set_environment(const struct seep_run_options *o, const char *shim, const char *folder)
@@ -99,7 +107,7 @@ static bool set_environment(const struct seep_run_options *o, const char *shim, 
     else
         good &= unsetenv("SEEP_HELPERS") == 0;
     good &= setenv("SEEP_HOLDERS", o->holders, 1) == 0 && setenv("SEEP_GPU", o->gpu, 1) == 0 &&
-            set_step_nvtx(o->step_nvtx, shim);
+            set_tools(o, shim);
     if (o->python_allocators)
         good &= setenv("SEEP_PYTHON_ALLOCATORS", "1", 1) == 0 &&
                 setenv("PYTHONMALLOC", "malloc", 0) == 0;

@@ -110,9 +110,10 @@ static bool take_holders(const char *from, const char *text, struct seep_run_opt
 static bool take_gpu(const char *from, const char *text, struct seep_run_options *o)
 {
     o->gpu = text;
-    if (strcmp(text, "auto") == 0 || strcmp(text, "runtime") == 0 || strcmp(text, "off") == 0)
+    if (strcmp(text, "auto") == 0 || strcmp(text, "runtime") == 0 || strcmp(text, "cupti") == 0 ||
+        strcmp(text, "off") == 0)
         return true;
-    seep_complain("%s %s is not known: choose auto, runtime or off", from, text);
+    seep_complain("%s %s is not known: choose auto, runtime, cupti or off", from, text);
     return false;
 }
 

@@ -9,7 +9,7 @@ struct seep_run_options {
     const char *out;     /* NULL: a name of our own */
     const char *roles;   /* NULL: the shipped ones */
     const char *holders; /* "auto", "off" or steps */
-    const char *gpu;     /* "auto", "runtime" or "off" */
+    const char *gpu;     /* "auto", "runtime", "cupti" or "off" */
     bool holder_keys;    /* texts of dict keys are shown */
     bool quiet;
     bool no_report;

@@ -54,7 +54,8 @@ struct seep_process_recording {
     bool hooks_seen[SEEP_MAX_COVERAGE]; /* in the order of hooks.def */
     struct seep_tensor_books tensors[SEEP_MAX_DEVICES]; /* as the profile says */
     struct seep_device_aliases aliases;                 /* the same */
-    uint32_t n_refused; /* calls of the CUDA runtime or driver that had no room */
+    uint32_t n_refused;          /* calls of the CUDA runtime or driver that had no room */
+    uint16_t cupti, cupti_error; /* as in the profile, unchecked */
     uint32_t snapshots_refused[SEEP_N_SNAPSHOT_REFUSALS]; /* by enum seep_snapshot_refusal */
     bool inherits; /* it was forked from a process that recorded */
 };

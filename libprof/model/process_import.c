@@ -70,6 +70,8 @@ static void import_recording(struct seep_process_recording *r, const struct seep
     memcpy(r->tensors, h->devices.tensors, sizeof r->tensors);
     r->aliases = h->devices.aliases;
     r->n_refused = h->devices.n_refused;
+    r->cupti = h->devices.cupti;
+    r->cupti_error = h->devices.cupti_error;
     memcpy(r->snapshots_refused, h->snapshots.refused, sizeof r->snapshots_refused);
     for (int i = 0; i < SEEP_MAX_COVERAGE; i++)
         r->hooks_seen[i] = h->coverage_seen[i] != 0;

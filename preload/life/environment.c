@@ -139,12 +139,13 @@ static void copy_others(char *to, const char *list)
     to[used] = '\0';
 }
 
-/* Of our variables, or the one that names this library as a tool of NVTX. */
+/* Of our variables, or one that names this library as a tool of NVTX or CUDA. */
 static bool is_ours(const char *line)
 {
-    static const char tool[] = "NVTX_INJECTION64_PATH=";
-    if (starts_with(line, tool) && strcmp(line + sizeof(tool) - 1, library) == 0)
-        return true;
+    static const char *const tools[] = {"NVTX_INJECTION64_PATH=", "CUDA_INJECTION64_PATH="};
+    for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
+        if (starts_with(line, tools[i]) && strcmp(strchr(line, '=') + 1, library) == 0)
+            return true;
     for (size_t i = 0; i < n_kept; i++)
         if (strcmp(line, kept[i]) == 0)
             return true;

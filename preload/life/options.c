@@ -87,6 +87,7 @@ void seep_options_read(char *const *given)
         (void)seep_regex_compile(&seep_options.step_nvtx, step_nvtx);
     seep_options.record_helpers = helpers && strcmp(helpers, "full") == 0;
     seep_options.no_devices = gpu && strcmp(gpu, "off") == 0;
+    seep_options.with_cupti = gpu && strcmp(gpu, "cupti") == 0;
     /* The bound is also reserved as address space. */
     struct rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&

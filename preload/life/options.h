@@ -14,6 +14,7 @@ struct seep_options {
     uint64_t sample_bytes;
     bool record_helpers;         /* whole, from their start */
     bool no_devices;             /* SEEP_GPU=off */
+    bool with_cupti;             /* SEEP_GPU=cupti */
     struct seep_regex step_nvtx; /* SEEP_STEP_NVTX; no codes: it is not set, or is no expression */
     char holders[2048];          /* SEEP_HOLDERS as it is: see preload/snapshot/snapshot_policy.h */
 };
