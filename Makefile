@@ -77,7 +77,7 @@ CUDA_LIBS := $(if $(filter 1,$(WITH_CUDA)),-L$(dir $(NVCC))../lib64 -lcudart_sta
 # ---- files ----------------------------------------------------------------------------------
 
 # Rooms, in the order in which docs/architecture.md goes through them.
-RUNTIME := $(wildcard libprof/record/*.c) $(addprefix libprof/program/,program_elf.c program_entry.c)
+RUNTIME := $(wildcard libprof/record/*.c libprof/regex/*.c) $(addprefix libprof/program/,program_elf.c program_entry.c)
 LIBPROF := $(wildcard libprof/*.c libprof/*/*.c)
 PRELOAD := $(wildcard preload/*.c preload/*/*.c)
 VIEWER := $(wildcard viewer/*.c viewer/*/*.c)

@@ -31,7 +31,7 @@ _seep_job() {
             ((i++))
             break
             ;;
-        -o | --output | --sample | --max-profile | --holders | --roles) ((i += 2)) ;;
+        -o | --output | --sample | --max-profile | --holders | --step-nvtx | --roles) ((i += 2)) ;;
         -*) ((i++)) ;;
         *) break ;;
         esac
@@ -65,11 +65,11 @@ _seep() {
         --max-folder) _seep_words "1GiB 4GiB 16GiB" "$word" ;;
         --helpers) _seep_words "count full" "$word" ;;
         --holders) _seep_words "auto off" "$word" ;;
-        --gpu) _seep_words "auto runtime off" "$word" ;;
+        --gpu) _seep_words "auto runtime cupti off" "$word" ;;
         *)
             _seep_job "$word" ||
                 _seep_words "-o --output -q --quiet --no-report --sample --max-profile \
-                    --python-allocators --max-folder --helpers --holders --gpu --holder-keys --roles -h --help --" "$word"
+                    --python-allocators --max-folder --helpers --holders --gpu --step-nvtx --holder-keys --roles -h --help --" "$word"
             ;;
         esac
         ;;

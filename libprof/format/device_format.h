@@ -66,6 +66,16 @@ struct seep_out_of_memory {
  */
 enum { SEEP_DEVICE_PINNED = 0xff };
 
+/* What became of the wish to be told by CUPTI. */
+enum seep_cupti_state {
+    SEEP_CUPTI_UNASKED = 0, /* or CUDA was not used */
+    SEEP_CUPTI_LISTENS,
+    SEEP_CUPTI_ABSENT,  /* no library, or one that is another */
+    SEEP_CUPTI_REFUSED, /* with cupti_error */
+};
+
+enum { SEEP_CUPTI_TAKEN = 39 }; /* an error: another tool is there, and there is room for one */
+
 struct seep_device_notes {
     struct seep_tensor_books tensors[SEEP_MAX_DEVICES];
     struct seep_device_use use[SEEP_MAX_DEVICES];
@@ -74,7 +84,8 @@ struct seep_device_notes {
     uint32_t allocator_settings; /* bits of enum seep_allocator_settings */
     struct seep_device_aliases aliases;
     uint32_t n_refused; /* calls of the CUDA runtime or driver that had no room */
-    uint32_t reserved;
+    uint16_t cupti;     /* enum seep_cupti_state */
+    uint16_t cupti_error;
 };
 
 #endif

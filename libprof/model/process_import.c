@@ -74,6 +74,8 @@ static void import_recording(struct seep_process_recording *r, const struct seep
     r->allocator_settings = h->devices.allocator_settings;
     if (h->devices.n_out_of_memory > SEEP_MAX_OUT_OF_MEMORY)
         r->no_room_left_out = h->devices.n_out_of_memory - SEEP_MAX_OUT_OF_MEMORY;
+    r->cupti = h->devices.cupti;
+    r->cupti_error = h->devices.cupti_error;
     memcpy(r->snapshots_refused, h->snapshots.refused, sizeof r->snapshots_refused);
     for (int i = 0; i < SEEP_MAX_COVERAGE; i++)
         r->hooks_seen[i] = h->coverage_seen[i] != 0;

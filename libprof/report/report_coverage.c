@@ -24,6 +24,13 @@ static const char *const hook_names[] = {
 #undef SEEP_HOOK
 };
 
+enum {
+#define SEEP_HOOK(name, ...) HOOK_##name,
+#include "libprof/format/hooks.def"
+#undef SEEP_HOOK
+    HOOK_NVTX = HOOK_InitializeInjectionNvtx2,
+};
+
 enum { N_HOOKS = sizeof hook_names / sizeof *hook_names };
 _Static_assert((int)N_HOOKS <= (int)SEEP_MAX_COVERAGE, "each hook has its place");
 
@@ -45,6 +52,23 @@ static json_t *hooks_seen(const struct seep_model *m)
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */
+
+/* Who makes NVTX marks asked for a tool, and found seep, which is there for nothing but steps. */
+static void say_nvtx(struct seep_said *said)
+{
+    const struct seep_model *m = said->pieces->m;
+    bool asked = false, counted = false;
+
+    for (size_t i = 0; i < m->n_processes; i++) {
+        const struct seep_model_process *p = &m->processes[i];
+        asked |= p->recording.hooks_seen[HOOK_NVTX];
+        counted |= p->entry && (p->entry->step_source == SEEP_STEP_NVTX ||
+                                p->entry->step_source == SEEP_STEP_API);
+    }
+    if (asked && !counted)
+        seep_said_add(said, "--step-nvtx: the job makes NVTX marks or ranges, but none has ended "
+                            "whose message matches: write what its messages say");
+}
 
 static void say_optimizers(struct seep_said *said)
 {
@@ -214,6 +238,7 @@ json_t *seep_json_coverage(const struct seep_report_pieces *pieces)
 
     seep_said_allocators(&said);
     seep_said_troubles(&said);
+    say_nvtx(&said);
     say_optimizers(&said);
     for (size_t i = 0; i < m->n_not_read; i++)
         seep_said_add(&said, "%s: %s", m->not_read[i].name, m->not_read[i].reason);

@@ -98,8 +98,31 @@ json_t *seep_json_runtime(const struct seep_model *m)
                      seep_json_count(ipc_blocks), "refused", seep_json_count(refused));
 }
 
+/* That CUPTI was asked for, and does not tell. */
+static void say_cupti(struct seep_said *said, const struct seep_model_process *p)
+{
+    const struct seep_process_recording *r = &p->recording;
+
+    if (r->cupti == SEEP_CUPTI_ABSENT)
+        seep_said_add(
+            said,
+            "pid %u: --gpu=cupti: no libcupti.so was found that has what it takes: put the "
+            "folder of CUDA's into LD_LIBRARY_PATH",
+            p->id.pid);
+    else if (r->cupti == SEEP_CUPTI_REFUSED && r->cupti_error == SEEP_CUPTI_TAKEN)
+        seep_said_add(said,
+                      "pid %u: --gpu=cupti: another tool has CUPTI, which lets in one (error %u): "
+                      "run the job without that tool (nsys, ncu, a profiler of its own)",
+                      p->id.pid, r->cupti_error);
+    else if (r->cupti == SEEP_CUPTI_REFUSED)
+        seep_said_add(said, "pid %u: --gpu=cupti: CUPTI does not let seep in (error %u)", p->id.pid,
+                      r->cupti_error);
+}
+
 void seep_said_runtime(struct seep_said *said)
 {
+    for (size_t i = 0; i < said->pieces->m->n_processes; i++)
+        say_cupti(said, &said->pieces->m->processes[i]);
     for (size_t i = 0; i < SEEP_MAX_DEVICES; i++) {
         const struct tiers t = tiers_of_job(said->pieces->m, i);
         char bytes[SEEP_SIZE_TEXT], all[SEEP_SIZE_TEXT];

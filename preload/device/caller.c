@@ -18,6 +18,13 @@ static const char *const names[] = {
 #undef SEEP_HOOK
 };
 
+static __thread uintptr_t passed_on_to; /* what was found last */
+
+static bool is_ours(uintptr_t start, uintptr_t end)
+{
+    return (uintptr_t)names >= start && (uintptr_t)names < end;
+}
+
 /* ---- what was found -------------------------------------------------------------------------- */
 
 static struct seep_lock lock; /* of who searches */
@@ -111,9 +118,8 @@ static void *search_everywhere(const char *name)
     for (unsigned i = 0; map && !real && i < SEEP_LOADER_MOST; i++) {
         struct seep_elf_exports e;
         const bool is_there = seep_loader_describe(map, &object);
-        const bool is_ours =
-            is_there && (uintptr_t)names >= object.start && (uintptr_t)names < object.end;
-        if (is_there && !is_ours && seep_elf_open(&e, object.bias, object.dynamic))
+        if (is_there && !is_ours(object.start, object.end) &&
+            seep_elf_open(&e, object.bias, object.dynamic))
             real = (void *)seep_elf_address(&e, name);
         map = seep_loader_next(map);
     }
@@ -138,11 +144,20 @@ static void *search(const struct seep_loaded *caller, const char *name)
     return real ? real : search_everywhere(name);
 }
 
+/* A function that we passed a call on to, and that ends with a jump to another one that is hooked,
+ * leaves us as who called that. */
+static bool find_caller(uintptr_t ra, struct seep_loaded *caller)
+{
+    return seep_modules_find(ra, caller) &&
+           (!is_ours(caller->start, caller->end) ||
+            (seep_modules_find(passed_on_to, caller) && !is_ours(caller->start, caller->end)));
+}
+
 static void *find(uintptr_t ra, enum seep_hook hook)
 {
     struct seep_loaded caller;
     void *real = NULL;
-    if (!seep_modules_find(ra, &caller))
+    if (!find_caller(ra, &caller))
         return search_everywhere(names[hook]);
     const uint64_t key = key_of(&caller, hook);
     if (recall(key, &real))
@@ -161,6 +176,7 @@ void *seep_caller_real(uintptr_t ra, enum seep_hook hook)
 {
     seep_guard_raise();
     void *real = find(ra, hook);
+    passed_on_to = (uintptr_t)real;
     seep_guard_lower();
     return real;
 }

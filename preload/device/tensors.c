@@ -4,7 +4,7 @@
  * here.
  *
  * A device is two bytes, its type and its number. Of the CPU nothing is taken here: its blocks come
- * from malloc or mmap, which are hooked. */
+ * from malloc or mmap, which are hooked, or are told of in cpu_tensors.c. */
 #include <errno.h>
 
 #include "preload/device/backward.h"

@@ -26,7 +26,7 @@ SEEP_EXPORT void seep_step(void)
 {
     if (!seep_enter())
         return;
-    seep_steps_told(seep_tls.thread);
+    seep_steps_told(seep_tls.thread, SEEP_STEP_API);
     seep_leave();
 }
 

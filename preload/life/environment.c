@@ -139,8 +139,13 @@ static void copy_others(char *to, const char *list)
     to[used] = '\0';
 }
 
-static bool is_kept(const char *line)
+/* Of our variables, or one that names this library as a tool of NVTX or CUDA. */
+static bool is_ours(const char *line)
 {
+    static const char *const tools[] = {"NVTX_INJECTION64_PATH=", "CUDA_INJECTION64_PATH="};
+    for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
+        if (starts_with(line, tools[i]) && strcmp(strchr(line, '=') + 1, library) == 0)
+            return true;
     for (size_t i = 0; i < n_kept; i++)
         if (strcmp(line, kept[i]) == 0)
             return true;
@@ -158,7 +163,7 @@ char *const *seep_environment_without(char *const *environment, char **room, cha
             copy_others(text + sizeof(name) - 1, preload + sizeof(name) - 1);
             if (text[sizeof(name) - 1])
                 room[n++] = text;
-        } else if (!is_kept(*e)) {
+        } else if (!is_ours(*e)) {
             room[n++] = *e;
         }
     }

@@ -82,8 +82,12 @@ void seep_options_read(char *const *given)
     read_size("SEEP_MAX_FOLDER", &seep_options.max_folder_bytes);
     read_size("SEEP_SAMPLE", &seep_options.sample_bytes);
     read_text("SEEP_HOLDERS", seep_options.holders, sizeof(seep_options.holders));
+    const char *step_nvtx = seep_options_variable("SEEP_STEP_NVTX");
+    if (step_nvtx && *step_nvtx)
+        (void)seep_regex_compile(&seep_options.step_nvtx, step_nvtx);
     seep_options.record_helpers = helpers && strcmp(helpers, "full") == 0;
     seep_options.no_devices = gpu && strcmp(gpu, "off") == 0;
+    seep_options.with_cupti = gpu && strcmp(gpu, "cupti") == 0;
     /* The bound is also reserved as address space. */
     struct rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&

@@ -5,14 +5,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "libprof/regex/regex.h"
+
 struct seep_options {
     char dir[1024]; /* absolute; empty: record nothing */
     uint64_t max_bytes;
     uint64_t max_folder_bytes;
     uint64_t sample_bytes;
-    bool record_helpers; /* whole, from their start */
-    bool no_devices;     /* SEEP_GPU=off */
-    char holders[2048];  /* SEEP_HOLDERS as it is: see preload/snapshot/snapshot_policy.h */
+    bool record_helpers;         /* whole, from their start */
+    bool no_devices;             /* SEEP_GPU=off */
+    bool with_cupti;             /* SEEP_GPU=cupti */
+    struct seep_regex step_nvtx; /* SEEP_STEP_NVTX; no codes: it is not set, or is no expression */
+    char holders[2048];          /* SEEP_HOLDERS as it is: see preload/snapshot/snapshot_policy.h */
 };
 
 extern struct seep_options seep_options;

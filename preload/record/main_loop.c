@@ -2,11 +2,11 @@
 
 #include <string.h>
 
+#include "libprof/record/own_time.h"
 #include "preload/job/job.h"
 #include "preload/job/job_table.h"
 #include "preload/objects/modules.h"
 #include "preload/record/frames.h"
-#include "preload/record/own_time.h"
 #include "preload/record/steps.h"
 #include "preload/steps/loops.h"
 

@@ -131,6 +131,23 @@ void seep_map_committed(uintptr_t start, uintptr_t end, const struct seep_regs *
     } while (n == FEW);
 }
 
+bool seep_map_handed_out(uintptr_t address)
+{
+    struct seep_range map, piece;
+    if (!seep_range_find(address, SEEP_RANGES_OF_MEMORY, &map) || map.start > address)
+        return true;
+    if (map.space != SEEP_SPACE_MMAP)
+        return false;
+    if (seep_range_take(map.start, map.end, SEEP_RANGES_OF_MEMORY, &piece, 1)) {
+        seep_map_count_gone(&piece, piece.last);
+        piece.state = SEEP_RANGE_RESERVED;
+        piece.site = 0;
+        piece.counted = 0;
+        (void)seep_range_put(&piece);
+    }
+    return true;
+}
+
 void seep_map_released(uintptr_t start, uintptr_t end, bool shared)
 {
     struct seep_range lost[FEW];

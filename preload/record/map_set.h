@@ -22,6 +22,10 @@ void seep_map_gone(uintptr_t start, uintptr_t end);
 /* [start, end) may be used from now on: what of it was only reserved is counted. */
 void seep_map_committed(uintptr_t start, uintptr_t end, const struct seep_regs *regs);
 
+/* Whether memory at `address`, which an allocator hands out, is to be counted as what it is handed
+ * out as: not if it is shared. A map that it lies in is no longer counted. */
+bool seep_map_handed_out(uintptr_t address);
+
 /* The pages of [start, end) were given back, of shared maps or of all others. */
 void seep_map_released(uintptr_t start, uintptr_t end, bool shared);
 

@@ -130,6 +130,7 @@ void seep_record_allocation(void *address, uint64_t bytes, const struct seep_reg
     seep_live_prefetch((uintptr_t)address);
     count_event(thread);
     if (__builtin_expect(seep_sample_bytes != 0, 0) && !sampled(thread, bytes)) {
+        thread->passed_over = address;
         seep_capture_glance(thread);
         if (__builtin_expect(thread->looks, 0))
             seep_main_loop_look(thread);

@@ -193,13 +193,15 @@ static bool batch_asked(uintptr_t iterator)
     return counts;
 }
 
-static bool step_told(void)
+static bool step_told(enum seep_step_source by)
 {
     if (!seep_os_lock(&lock))
         return false;
-    bool counts = seep_choice_told(&choice);
-    feed();
-    count_step(0, false);
+    bool counts = seep_choice_told(&choice, by);
+    if (counts) {
+        feed();
+        count_step(0, false);
+    }
     seep_os_unlock(&lock);
     return counts;
 }
@@ -285,9 +287,9 @@ void seep_steps_transition(struct seep_thread *thread, uint32_t marks)
         look_around(thread);
 }
 
-void seep_steps_told(struct seep_thread *thread)
+void seep_steps_told(struct seep_thread *thread, enum seep_step_source by)
 {
-    if (step_told())
+    if (step_told(by))
         look_around(thread);
 }
 

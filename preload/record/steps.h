@@ -18,8 +18,9 @@
  */
 void seep_steps_transition(struct seep_thread *thread, uint32_t marks);
 
-/* The job has told, by seep.h, that a step has ended; that an epoch has, or begins. */
-void seep_steps_told(struct seep_thread *thread);
+/* The job has told, by seep.h or an NVTX mark, that a step has ended; that an epoch has, or begins.
+ */
+void seep_steps_told(struct seep_thread *thread, enum seep_step_source by);
 void seep_steps_epoch_told(void);
 
 /* Whether iterations of the job's main loop would be its steps, see seep_choice_wants_loop(). How

@@ -31,8 +31,9 @@ struct seep_thread {
     uint32_t marks;        /* of the last stack seen */
     uintptr_t mark_object; /* the optimizer that is in its step */
     uint64_t random;
-    int64_t until_sample; /* bytes to go, --sample */
-    uint32_t n_forks;     /* between the program's start and the process that filled this in */
+    int64_t until_sample;    /* bytes to go, --sample */
+    const void *passed_over; /* the block that was not taken last, --sample */
+    uint32_t n_forks;        /* between the program's start and the process that filled this in */
     uint32_t generation;
     /* Stacks that this thread finds again without interning them: sets of one cache line, latest
      * first. Grows while it misses what it has had. */

@@ -26,10 +26,12 @@ static bool is_told(const struct seep_choice *choice)
     return choice->source == SEEP_STEP_API || choice->source == SEEP_STEP_NVTX;
 }
 
-bool seep_choice_told(struct seep_choice *choice)
+bool seep_choice_told(struct seep_choice *choice, enum seep_step_source by)
 {
-    if (choice->source != SEEP_STEP_API)
-        choose(choice, SEEP_STEP_API, SEEP_WHY_TOLD);
+    if (choice->source == SEEP_STEP_API && by != SEEP_STEP_API)
+        return false;
+    if (choice->source != by)
+        choose(choice, by, SEEP_WHY_TOLD);
     return true;
 }
 

@@ -26,8 +26,8 @@ struct seep_choice {
 };
 
 /* Each says that such a thing has ended, and returns whether that is the end of a step. What is
- * chosen may be another source from then on. */
-bool seep_choice_told(struct seep_choice *choice);
+ * chosen may be another source from then on. Who calls seep.h goes before who makes NVTX marks. */
+bool seep_choice_told(struct seep_choice *choice, enum seep_step_source by);
 bool seep_choice_round(struct seep_choice *choice, uint64_t now_ns);
 bool seep_choice_batch(struct seep_choice *choice, uint64_t now_ns);
 bool seep_choice_loop(struct seep_choice *choice);

@@ -30,7 +30,7 @@ class Help(SeepCase):
 
     def test_every_option_of_run_is_in_its_page_with_its_variable(self):
         page = self.seep("help", "run").stdout.decode()
-        source = (ROOT / "viewer/run.c").read_text()
+        source = (ROOT / "viewer/run_options.c").read_text()
         options = re.findall(r'\{"([a-z-]+)", (?:no|required)_argument', source)
         self.assertGreater(len(options), 5)
         for option in options:

@@ -1,5 +1,6 @@
 """The loader is the job's: no hook but the malloc family's calls into it, and nobody waits for its lock."""
 import json
+import re
 import shutil
 import unittest
 
@@ -11,8 +12,10 @@ LOADER = set("""
 dlopen dlmopen dlclose dlsym dlvsym dladdr dladdr1 dlinfo dlerror dl_iterate_phdr
 __tls_get_addr __libc_dlopen_mode __libc_dlsym __libc_dlclose
 """.split())
-# The malloc family's hooks find the functions behind them by name.
-ALLOWED = {"dlsym"}
+# The malloc family's hooks find the functions behind them by name, and CUDA's driver calls for another library on the
+# user's wish (--gpu=cupti), where no hook runs.
+ALLOWED = {"dlsym", "dlopen"}
+OPENS = "preload/hooks/cupti.c"
 
 STALL_S = 0.2
 
@@ -44,6 +47,11 @@ class OwnLoader(SeepCase):
     @needs(shutil.which("nm"), "no nm")
     def test_the_shim_refers_to_no_other_function_of_the_loader(self):
         self.assertEqual(undefined() & LOADER - ALLOWED, set(), "of %s" % SHIM)
+
+    def test_one_place_opens_a_library(self):
+        opening = {str(path.relative_to(ROOT)) for path in (ROOT / "preload").rglob("*.c")
+                   if re.search(r"\bdlopen\(", path.read_text())}
+        self.assertEqual(opening, {OPENS})
 
 
 class LoaderLock(SeepCase):

@@ -235,13 +235,26 @@ TEST(a_few_rounds_are_no_training_that_is_over)
 TEST(what_the_job_says_is_counted)
 {
     rounds(5, MS);
-    ck_assert(seep_choice_told(&choice));
+    ck_assert(seep_choice_told(&choice, SEEP_STEP_API));
     n_steps = 0;
     rounds(20, MS);
     batches(100);
     ck_assert_uint_eq(n_steps, 0);
     ck_assert(!wants_loop());
     seep_choice_loop_found(&choice, now_ns);
+    ck_assert_int_eq(choice.source, SEEP_STEP_API);
+}
+
+TEST(nvtx_marks_are_counted_until_the_job_calls_the_header)
+{
+    rounds(5, MS);
+    ck_assert(seep_choice_told(&choice, SEEP_STEP_NVTX));
+    n_steps = 0;
+    rounds(20, MS);
+    ck_assert_uint_eq(n_steps, 0);
+    ck_assert_int_eq(choice.source, SEEP_STEP_NVTX);
+    ck_assert(seep_choice_told(&choice, SEEP_STEP_API));
+    ck_assert(!seep_choice_told(&choice, SEEP_STEP_NVTX));
     ck_assert_int_eq(choice.source, SEEP_STEP_API);
 }
 

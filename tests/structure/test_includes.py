@@ -11,6 +11,7 @@ ALLOWED = {
     "libprof/words": "",
     "libprof/base": "",
     "libprof/format": "",
+    "libprof/regex": "",
     "libprof/source": "base",
     "libprof/record": "format",
     "libprof/program": "record format",
@@ -37,13 +38,13 @@ ALLOWED = {
     "preload/job": "record format",
     "preload/record": "preload/objects preload/python preload/stack preload/job preload/steps record format",
     "preload/device": "preload/objects preload/python preload/stack preload/job preload/record record format",
-    "preload/life": "preload/objects preload/python preload/stack preload/job preload/record preload/device record program format",
+    "preload/life": "preload/objects preload/python preload/stack preload/job preload/record preload/device record program regex format",
     "preload/snapshot": "preload/objects preload/python preload/stack preload/job preload/record preload/life record format",
     "preload/hooks": "preload/objects preload/python preload/stack preload/job preload/record preload/device preload/life"
-                     " preload/snapshot record program format",
+                     " preload/snapshot record program regex format",
     "preload/top": "preload/objects preload/python preload/stack preload/record preload/device preload/life"
                    " preload/snapshot preload/hooks record format",
-    "viewer": "analysis examine export gate document program read format base words libprof/code/part_rules.h",
+    "viewer": "analysis examine export gate document program read regex format base words libprof/code/part_rules.h",
     "kernels": "document base preload/seep.h",
 }
 

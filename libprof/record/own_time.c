@@ -1,4 +1,4 @@
-#include "preload/record/own_time.h"
+#include "libprof/record/own_time.h"
 
 #include "libprof/record/os.h"
 

@@ -1,7 +1,7 @@
 /* Time as a thread knows it: what passes while it runs or waits for something, not what passes
  * while others have its CPU. How fast a loop is is then no matter of how busy the machine is. */
-#ifndef SEEP_PRELOAD_RECORD_OWN_TIME_H
-#define SEEP_PRELOAD_RECORD_OWN_TIME_H
+#ifndef SEEP_LIBPROF_RECORD_OWN_TIME_H
+#define SEEP_LIBPROF_RECORD_OWN_TIME_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* The time that a loop's speed is measured in: without what others had the CPU for. */
-#include "preload/record/own_time.h"
+#include "libprof/record/own_time.h"
 #include "tests/suite.h"
 
 #include <check.h>

@@ -1,0 +1,45 @@
+/* PyTorch's allocators of host memory tell their profiler of each block. Most take it from malloc,
+ * where it is seen anyway; but a PyTorch that was built with an allocator of its own inside hides
+ * it there. What else is reported of the CPU (preload/device/tensors.c) is of the same blocks. */
+#include <errno.h>
+
+#include "preload/device/caller.h"
+#include "preload/record/capture.h"
+#include "preload/record/hidden.h"
+
+#define MADE           _ZN3c1025ProfiledCPUMemoryReporter3NewEPvm
+#define GONE           _ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv
+#define HOOK_OF(name)  HOOK_OF_(name)
+#define HOOK_OF_(name) SEEP_HOOK_##name
+
+SEEP_EXPORT void MADE(void *reporter, void *block, size_t bytes)
+{
+    const struct seep_regs regs = SEEP_REGS();
+    if (block && bytes && seep_enter()) {
+        const int saved_errno = errno;
+        seep_note_hook(HOOK_OF(MADE));
+        seep_hidden_made(block, bytes, &regs);
+        errno = saved_errno;
+        seep_leave();
+    }
+    void (*real)(void *, void *, size_t);
+    *(void **)&real = seep_caller_real(regs.ra, HOOK_OF(MADE));
+    if (real)
+        real(reporter, block, bytes);
+}
+
+SEEP_EXPORT void GONE(void *reporter, void *block)
+{
+    const struct seep_regs regs = SEEP_REGS();
+    if (block && seep_enter()) {
+        const int saved_errno = errno;
+        seep_note_hook(HOOK_OF(GONE));
+        seep_hidden_gone(block);
+        errno = saved_errno;
+        seep_leave();
+    }
+    void (*real)(void *, void *);
+    *(void **)&real = seep_caller_real(regs.ra, HOOK_OF(GONE));
+    if (real)
+        real(reporter, block);
+}

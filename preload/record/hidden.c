@@ -1,0 +1,45 @@
+#include "preload/record/hidden.h"
+
+#include "preload/record/map_set.h"
+#include "preload/record/record.h"
+
+static bool any; /* in this process, or before it was forked */
+
+/* The live set has the block itself, where everybody looks for it, and above all addresses a mark
+ * that it was told of: so what becomes of blocks that hooks have seen is left to the hooks. */
+static uintptr_t mark_of(const void *block)
+{
+    return (uintptr_t)block | UINT64_C(1) << 63;
+}
+
+static bool is_seen(void *block)
+{
+    struct seep_block held;
+    if (block == seep_tls.thread->passed_over)
+        return true;
+    seep_record_hold(block, &held);
+    if (held.site)
+        seep_record_put_back(block, &held);
+    return held.site != 0;
+}
+
+void seep_hidden_gone(void *block)
+{
+    struct seep_block mark;
+    if (any && seep_live_take(mark_of(block), &mark))
+        seep_record_free(block);
+}
+
+void seep_hidden_made(void *block, uint64_t bytes, const struct seep_regs *regs)
+{
+    const struct seep_block mark = {.site = 1, .bytes = bytes};
+    seep_hidden_gone(block); /* that it went was not told */
+    if (is_seen(block) || !seep_map_handed_out((uintptr_t)block))
+        return;
+    __atomic_store_n(&any, true, __ATOMIC_RELAXED);
+    if (seep_live_put(mark_of(block), &mark))
+        seep_record_allocation(block, bytes, regs);
+    else
+        seep_arena_drop(SEEP_DROP_MEMORY);
+    seep_tls.thread->passed_over = NULL; /* not by a hook */
+}

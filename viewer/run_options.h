@@ -1,0 +1,29 @@
+/* What `seep run` is asked to do, by its options and their variables. */
+#ifndef SEEP_VIEWER_RUN_OPTIONS_H
+#define SEEP_VIEWER_RUN_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct seep_run_options {
+    const char *out;     /* NULL: a name of our own */
+    const char *roles;   /* NULL: the shipped ones */
+    const char *holders; /* "auto", "off" or steps */
+    const char *gpu;     /* "auto", "runtime", "cupti" or "off" */
+    bool holder_keys;    /* texts of dict keys are shown */
+    bool quiet;
+    bool no_report;
+    bool python_allocators;
+    uint64_t sample_bytes;      /* 0: every allocation */
+    uint64_t max_profile_bytes; /* 0: the shim's default */
+    uint64_t max_folder_bytes;
+    bool full_helpers;     /* record them whole */
+    const char *step_nvtx; /* an expression; NULL: none */
+    char *const *command;
+};
+
+/* Returns −1 to go on, or the exit status: help was asked for, or something is wrong, which has
+ * been said. Texts are the caller's argv and environment. */
+int seep_run_options_read(int argc, char **argv, struct seep_run_options *o);
+
+#endif
