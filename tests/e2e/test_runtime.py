@@ -118,9 +118,10 @@ class Used(Runtime):
         self.run_seep([self.subject("runtime"), "waits", *self.packages, done], options=options, folder=folder,
                       env=self.env(STANDIN_SHARED=self.path("ledger%d" % self._n), **changes))
         ender.join()
-        return self.uses(folder)
+        self.settings = self.said(folder)["settings"]
+        return self.said(folder)["use"]
 
-    def uses(self, folder):
+    def said(self, folder):
         file, = glob.glob(folder + "/*.seep")
         return json.loads(subprocess.run([self.tool, file], stdout=subprocess.PIPE, check=True).stdout)
 
@@ -131,7 +132,7 @@ class Used(Runtime):
         if not looks:
             time.sleep(1)
         while looks and time.monotonic() < deadline:
-            if any(use["looks"] >= looks and use["used"] > CONTEXT for use in self.uses(folder)):
+            if any(use["looks"] >= looks and use["used"] > CONTEXT for use in self.said(folder)["use"]):
                 break
             time.sleep(0.01)
         open(done, "w").close()
@@ -149,6 +150,18 @@ class Used(Runtime):
         first, second = self.use(CUDA_VISIBLE_DEVICES="1,GPU-00000000")[:2]
         self.assertEqual(first, dict.fromkeys(first, 0))
         self.assertEqual(second["used"], CONTEXT + 60 * 1024)
+
+    def test_how_pytorchs_allocator_was_told_to_work_is_noted_and_nothing_else_of_the_environment(self):
+        self.use(PYTORCH_CUDA_ALLOC_CONF="expandable_segments:True,max_split_size_mb:12345")
+        self.assertEqual(self.settings, 1 | 4)
+        for file in glob.glob(self.path("*.d/*.seep")):
+            with open(file, "rb") as f:
+                self.assertNotIn(b"12345", f.read())
+
+    def test_a_way_that_is_not_known_is_told(self):
+        done = self.seep("run", "--gpu=all", "--", "true")
+        self.assertEqual(done.status, 125)
+        self.assertIn("choose auto, runtime", self.one_line_error(done))
 
     def test_nobody_asks_where_only_the_runtime_is_to_be_seen(self):
         for first in (self.use("--gpu=runtime", looks=0)[0], self.use("--gpu=off", looks=0)[0]):

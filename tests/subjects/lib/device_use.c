@@ -1,5 +1,5 @@
-/* Prints what a profile says that its process uses of each device, as JSON. usage: device_use FILE
- */
+/* Prints what a profile says that its process uses of each device, and how PyTorch's allocator was
+ * told to work, as JSON. usage: device_use FILE */
 #include <stdio.h>
 
 #include "libprof/format/profile_format.h"
@@ -14,10 +14,10 @@ int main(int argc, char **argv)
         const struct seep_device_use *use = &header.devices.use[i];
         printf("%s{\"capacity\": %llu, \"used\": %llu, \"used_peak\": %llu, \"all_used\": %llu, "
                "\"looks\": %u}",
-               i ? ", " : "[", (unsigned long long)use->capacity_bytes,
+               i ? ", " : "{\"use\": [", (unsigned long long)use->capacity_bytes,
                (unsigned long long)use->used_bytes, (unsigned long long)use->used_peak_bytes,
                (unsigned long long)use->all_used_bytes, use->looks);
     }
-    puts("]");
+    printf("], \"settings\": %u}\n", header.devices.allocator_settings);
     return fclose(file);
 }
