@@ -107,6 +107,28 @@ TEST(a_leak_that_is_too_small_is_named_and_not_accused, .to = 2)
     ck_assert(says(f, "a smaller batch (with"));
 }
 
+/* What is kept for good fills a device as well; and what may still have an end, behind whose
+ * finding the explanation comes first. */
+TEST(whatever_fills_the_device_is_named, .to = 2)
+{
+    uint64_t pictures = 16;
+    uint32_t camera = below(user(5), "/home/user/scene/cameras.py", "__init__", 9);
+
+    parameters(100 * MIB);
+    if (_i) {
+        add_epochs(1, 1000);
+        builder_level(&b, user(7), TENSOR_1, 2 * MIB, LAST, one_a_step, NULL);
+    } else {
+        builder_level(&b, camera, TENSOR_1, 25 * MIB, LAST, constant, &pictures);
+    }
+    fails_at_end(ASKED, 500 * MIB, 500 * MIB);
+    const json_t *f = explained();
+    ck_assert_str_eq(text(f, "id"), _i ? "F1" : "F2");
+    ck_assert(says(f, _i ? "F2, undetermined, has 400.0 MiB of it: without that"
+                         : "F1, eager-retention, has 400.0 MiB of it: without that"));
+    ck_assert(says(f, _i ? "mend F2" : "mend F1"));
+}
+
 /* ---- fragments ------------------------------------------------------------------------------- */
 
 static const struct {
