@@ -1,6 +1,7 @@
 #include "libprof/export/report_text.h"
 
 #include "libprof/base/text.h"
+#include "libprof/document/device_view.h"
 #include "libprof/document/report_view.h"
 #include "libprof/export/finding_text.h"
 #include "libprof/export/holder_text.h"
@@ -95,34 +96,16 @@ static void put_spaces(const struct page *p, const json_t *report)
     }
 }
 
-/* ", 402.0 MiB reserved": nothing where the report does not know it. */
-static void put_known(const struct page *p, const json_t *of, const char *key, const char *before,
-                      const char *after)
-{
-    if (!json_is_number(json_object_get(of, key)))
-        return;
-    fputs(before, p->out);
-    seep_put_size(p->out, seep_get_number(of, key));
-    fputs(after, p->out);
-}
-
 static void put_devices(const struct page *p, const json_t *report)
 {
     json_t *device;
     size_t i;
 
     json_array_foreach (json_object_get(report, "devices"), i, device) {
-        fprintf(p->out, "%s  %.0f", i ? "       " : "devices", seep_get_number(device, "device"));
-        put_known(p, device, "tensors_peak_bytes", ": peak of tensors ", "");
-        put_known(p, device, "reserved_bytes", ", ", " reserved at last");
-        put_known(p, device, "used_bytes", "; the job uses ", "");
-        put_known(p, device, "used_peak_bytes", ", at most ", "");
-        put_known(p, device, "capacity_bytes", ", of ", "");
-        if (seep_get_number(device, "others_bytes") > 0)
-            put_known(p, device, "others_bytes", "; others use ", "");
-        if (seep_get_number(device, "drift_bytes") > 0)
-            put_known(p, device, "drift_bytes", "; books differ by up to ", "");
-        fputc('\n', p->out);
+        char *text = seep_device_text(device);
+        fputs(i ? "         " : "devices  ", p->out);
+        seep_put_wrapped(p->out, text ? text : "?", 9, 9);
+        free(text);
     }
 }
 

@@ -1,6 +1,7 @@
 #include "libprof/gate/gate.h"
 
 #include "libprof/base/text.h"
+#include "libprof/document/device_view.h"
 #include "libprof/document/report_pairs.h"
 #include "libprof/document/report_view.h"
 #include "libprof/gate/gate_baseline.h"
@@ -264,6 +265,19 @@ static int judge_lines(struct judging *j, struct seep_error *err)
     return rc;
 }
 
+static void note_devices(struct judging *j)
+{
+    json_t *device;
+    size_t i;
+
+    json_array_foreach (json_object_get(j->gate->report, "devices"), i, device) {
+        char *text = seep_device_text(device);
+        if (text)
+            seep_gate_check_note(&j->check, "%s", text);
+        free(text);
+    }
+}
+
 static void note_job(struct judging *j)
 {
     const json_t *job = json_object_get(j->gate->report, "job");
@@ -304,6 +318,7 @@ static int judge(const struct seep_gate *gate, json_t **check, struct seep_error
         seep_gate_baseline(&j.check, gate->report, gate->baseline);
     if (!rc) {
         note_job(&j);
+        note_devices(&j);
         rc = seep_gate_check_finish(&j.check, gate->report, check);
     }
     seep_gate_check_fini(&j.check);

@@ -262,7 +262,8 @@ static int judge_job(const struct seep_case *all, struct work *work, struct seep
     int rc = 0;
 
     for (int i = 0; i < SEEP_N_PATTERNS && !rc; i++) {
-        for (uint16_t s = 0; s < all->m->n_spaces && !rc; s++)
+        const bool of_job = seep_pattern_row((enum seep_pattern)i)->scope == SEEP_SCOPE_JOB;
+        for (uint16_t s = 0; s < all->m->n_spaces && of_job && !rc; s++)
             rc = judge_space(all, (enum seep_pattern)i, s, work, out);
     }
     return rc;

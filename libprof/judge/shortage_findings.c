@@ -341,13 +341,11 @@ static int list_whom(const struct explaining *e, const bool *counts)
         return -SEEP_ENOMEM;
     for (size_t i = 0; i < e->s.n_lines && f->n_sites < MOST; i++)
         f->sites[f->n_sites++] = e->s.lines[i].site;
-    for (uint32_t p = 0; p < e->m->n_processes; p++) {
-        bool asked = false;
-        for (size_t i = 0; i < e->m->n_no_room; i++)
-            asked |=
-                counts[i] && e->m->no_room[i].space == e->s.space && e->m->no_room[i].process == p;
-        if (asked)
-            f->processes[f->n_processes++] = p;
+    for (size_t i = 0; i < e->m->n_no_room; i++) { /* by process */
+        const struct seep_model_no_room *its = &e->m->no_room[i];
+        const bool again = f->n_processes && f->processes[f->n_processes - 1] == its->process;
+        if (counts[i] && its->space == e->s.space && !again)
+            f->processes[f->n_processes++] = its->process;
     }
     return 0;
 }

@@ -224,7 +224,8 @@ static json_t *finding_json(const struct seep_report_pieces *pieces, const struc
     seep_json_set(json, "role", json_string(seep_part_name(f->part)), failed);
     seep_json_set(json, "processes", finding_pids(m, f), failed);
     seep_json_set(json, "frame",
-                  f->n_sites ? seep_json_look_at(pieces, seep_finding_look_at(f)) : json_null(),
+                  f->n_sites || f->frame ? seep_json_look_at(pieces, seep_finding_look_at(f))
+                                         : json_null(),
                   failed);
     seep_json_set(json, "sites", site_ids(pieces, f), failed);
     seep_json_set(json, "holders",

@@ -122,9 +122,12 @@ class Tensors(Counts):
                 self.assertEqual(explained["tensor:0"], "no room for 8.0 GiB on tensor:0")
                 self.assertEqual(set(explained), {"tensor:0", "tensor:1"})
                 text = self.seep("report", profile.folder).stdout.decode()
-                self.assertRegex(text, r"devices  0: peak of tensors 1\.0 MiB, 1\.0 MiB reserved at last\n")
+                self.assertRegex(text, r"devices  device 0: tensors 1\.0 MiB at most, 1\.0 MiB reserved at last\n")
                 self.assertRegex(text, r"no room  tensor:0: 8\.0 GiB asked for in \w+( \w+)? \d+, .*in c10_failed; "
                                        r"in use were 1\.0 MiB of 1\.0 MiB taken from the device")
+                for form in ("markdown", "json"):
+                    shown = self.seep("report", profile.folder, "--format", form).stdout.decode()
+                    self.assertIn("1.0 MiB reserved at last" if form == "markdown" else '"tensors_peak_bytes"', shown)
 
 
 if __name__ == "__main__":

@@ -56,6 +56,29 @@ TEST(strings_of_a_profile_cannot_harm_a_terminal, .to = N(dirty))
     free(text);
 }
 
+static const struct {
+    struct seep_device_use use;
+    const char *line;
+} devices[] = {
+    {{0}, "devices  device 2: tensors 0 B at most, 3.0 MiB reserved at last\n"},
+    {{.capacity_bytes = 8 << 20, .used_bytes = 4 << 20, .used_peak_bytes = 5 << 20, .looks = 1},
+     "5.0 MiB, of 8.0 MiB\n"},
+    {{.capacity_bytes = 8 << 20, .used_bytes = 4 << 20, .all_used_bytes = 6 << 20, .looks = 1},
+     "; others use 2.0 MiB"},
+};
+
+TEST(a_device_is_told_by_what_is_known_of_it, .to = N(devices))
+{
+    struct seep_device_notes *notes = &builder_header(&a)->devices;
+
+    notes->tensors[2] = (struct seep_tensor_books){.reports = 5, .reserved_bytes = 3 << 20};
+    notes->use[2] = devices[_i].use;
+    analyse(1, NULL, true);
+    char *text = text_of(false);
+    ck_assert_msg(strstr(text, devices[_i].line) != NULL, "%s", text);
+    free(text);
+}
+
 TEST(sizes_read_well)
 {
     static const struct {

@@ -11,7 +11,8 @@ static void *allocate(size_t n)
     return malloc(n);
 }
 
-/* A job with findings, a finding's neighbours, samples, a helper and things that were not seen. */
+/* A job with findings, a finding's neighbours, samples, a helper, a device and things that were not
+ * seen. */
 static int make(json_t **made)
 {
     struct seep_job *job = builder_job(100, START, 100, 5);
@@ -27,6 +28,11 @@ static int make(json_t **made)
     h->n_rss_samples = 1;
     h->rss_peak = h->rss_samples[0] = (struct seep_rss_sample){
         .t_ns = START + 100, .period = 6, .rss_bytes = 1 << 20, .heap_live_bytes = 1 << 20};
+    h->devices.tensors[0].reports = 7;
+    h->devices.use[0] = (struct seep_device_use){.capacity_bytes = 1 << 30, .looks = 1};
+    h->devices.out_of_memory[0] =
+        (struct seep_out_of_memory){.t_ns = START + 100, .asked_bytes = 1 << 20, .period = 50};
+    h->devices.allocator_settings = SEEP_ALLOCATOR_COLLECTS;
     h->coverage_seen[0] = 1;
     h->dropped[SEEP_DROP_BOUND] = 1;
     struct seep_profile *p[] = {open_one(&a)};
