@@ -1,6 +1,6 @@
 """Runs PyTorch's own wheels on stand-ins for two devices under seep, and holds what seep saw against PyTorch's totals
-and the stand-in's, at the end of every N-th step (3), in every way to allocate. Of blocks of PyTorch's own allocator seep
-compares the totals at each report itself, which is the drift.
+and the stand-in's: at the end of every N-th step (3), in every way to allocate. Of blocks of PyTorch's own allocator
+seep compares the totals at each report itself, which is the drift. What CUDA is asked must be the same without seep.
 
 usage: gpu_torch.py [--keep DIR] [--only cu12|cu13] [--each N] [CASE…]
 
@@ -83,7 +83,7 @@ def environment(name, case, folder):
     cuda, _ = VERSIONS[name]
     env = {k: v for k, v in os.environ.items() if not k.startswith(("SEEP_", "PYTORCH_", "STANDIN_"))}
     env.update(CASES[case][1], LD_LIBRARY_PATH="%s:%s" % (STANDIN / cuda, INSTALLED / name / "lib"),
-               OMP_NUM_THREADS="1", STANDIN_LOG=str(folder / "log-%p.json"),
+               PYTHONPATH=str(ROOT / "build/python"), OMP_NUM_THREADS="1", STANDIN_LOG=str(folder / "log-%p.json"),
                PLUGGABLE=str(INSTALLED / name / "plugged.so"))
     return env
 
@@ -168,9 +168,11 @@ def conduct(name, case, folder, expected):
         return wrong
     plain = folder / "plain"
     plain.mkdir()
-    run(name, case, plain, None)
+    if run(name, case, plain, None)[-1]:
+        return wrong + ["it fails without seep: " + (plain / "stderr").read_text().strip()[-300:]]
     alone, seen = ({k: v for k, v in logs(f)[0].items() if k != "pid"} for f in (plain, folder))
-    return wrong + ["%s: %s, without seep %s" % (key, seen[key], alone[key]) for key in alone if seen[key] != alone[key]]
+    differing = [key for key in alone if seen[key] != alone[key]]
+    return wrong + ["%s: %s, without seep %s" % (key, seen[key], alone[key]) for key in differing]
 
 
 def examine(name, case, folder, each):

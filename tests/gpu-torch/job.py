@@ -1,5 +1,6 @@
-"""What PyTorch does on stand-ins for two devices, case by case: job.py CASE. At the end of each step PyTorch's own totals
-and those of the stand-in are a line of its output, and it goes on once somebody has compared them and answers."""
+"""What PyTorch does on stand-ins for two devices, case by case: job.py CASE. At the end of each step PyTorch's own
+totals and those of the stand-in are a line of its output, and it goes on once somebody has compared them and answers.
+"""
 import ctypes
 import json
 import os
