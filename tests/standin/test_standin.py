@@ -1,6 +1,7 @@
 """The stand-ins for CUDA answer as the real libraries do, and their log says what was asked of them."""
 import json
 import os
+import sys
 import unittest
 
 from tests.e2e.support import ROOT, SEEP, SeepCase, compile_c, job_env
@@ -41,7 +42,8 @@ class Standins(SeepCase):
 
     def test_physical_memory_lives_while_it_is_mapped(self):
         for log in self.logs("expandable"):
-            self.assertEqual(self.live(log), {("created", 1): 2 * MIB, ("mapped", 1): 2 * MIB, ("reserved", 0): 1 << 40})
+            self.assertEqual(self.live(log),
+                             {("created", 1): 2 * MIB, ("mapped", 1): 2 * MIB, ("reserved", 0): 1 << 40})
 
     def test_a_full_device_gives_nothing(self):
         for log in self.logs("full", STANDIN_CAPACITY="100000000"):
@@ -64,6 +66,34 @@ class Standins(SeepCase):
         for shared in ("", self.path("shared")):
             for _ in self.logs("nvml", STANDIN_SHARED=shared):
                 pass
+
+    def test_libraries_are_made_of_the_names_that_a_wheel_asks_for(self):
+        wheel, made = self.path("wheel"), self.path("made")
+        os.mkdir(wheel)
+        self.library("libcublas.so.12", "int cublasCreate_v2(void **h) { return 1; }"
+                     "int cublasSgemm(void) { return 1; }",
+                     "libcublas.so.12 { global: *; };")
+        self.library("libnccl.so.2", "int ncclGetVersion(int *v) { return 1; }", "{ global: *; };")
+        self.library("wheel/libwheel.so", "int cublasCreate_v2(void **); int cublasSgemm(void);"
+                     "int ncclGetVersion(int *);"
+                     "int wheel(void) { void *h = 0; int v = 0; return cublasCreate_v2(&h) + cublasSgemm() + !h"
+                     " + ncclGetVersion(&v) + (v < 2); }", "{ global: *; };",
+                     self.path("libcublas.so.12"), self.path("libnccl.so.2"))
+        done = self.command([sys.executable, ROOT / "tests/standin/generate.py", wheel, made])
+        self.assertEqual(done.status, 0, done)
+        self.assertEqual(sorted(f for f in os.listdir(made) if f[-1].isdigit()), ["libcublas.so.12", "libnccl.so.2"])
+        done = self.command([sys.executable, "-c", "import ctypes, sys; sys.exit(ctypes.CDLL(%r, ctypes.RTLD_GLOBAL)"
+                             ".wheel())" % os.path.join(wheel, "libwheel.so")],
+                            env=job_env(LD_LIBRARY_PATH=made, LD_BIND_NOW="1"))
+        self.assertEqual((done.status, done.err), (0, ""), done)
+
+    def library(self, name, code, version_script, *others):
+        source, script = self.path("source.c"), self.path("script")
+        for path, text in ((source, code), (script, version_script)):
+            with open(path, "w") as f:
+                f.write(text)
+        compile_c(self, source, self.path(name), "-w", "-shared", "-fPIC", "-Wl,-soname," + os.path.basename(name),
+                  "-Wl,--version-script=" + script, *others)
 
 
 if __name__ == "__main__":
