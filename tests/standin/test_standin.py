@@ -1,0 +1,70 @@
+"""The stand-ins for CUDA answer as the real libraries do, and their log says what was asked of them."""
+import json
+import os
+import unittest
+
+from tests.e2e.support import ROOT, SEEP, SeepCase, compile_c, job_env
+
+STANDINS = os.path.join(os.path.dirname(SEEP), "tests/standin")
+MIB = 1 << 20
+
+
+class Standins(SeepCase):
+    def logs(self, section, **env):
+        """What each version's log says of a section of the subject."""
+        for version in ("12", "13"):
+            libs, log = os.path.join(STANDINS, version), self.path("log" + version)
+            program = self.path("subject" + version)
+            if not os.path.exists(program):
+                compile_c(self, ROOT / "tests/standin/subject.c", program, "-pthread", "-I%s" % ROOT, "-L" + libs,
+                          *["-l:" + lib for lib in ("libcudart.so." + version, "libcuda.so.1", "libnvidia-ml.so.1")])
+            with self.subTest(version=version, **env):
+                done = self.command([program, section], env=job_env(LD_LIBRARY_PATH=libs, STANDIN_LOG=log, **env))
+                self.assertEqual(done.status, 0, done)
+                with open(log) as f:
+                    yield json.load(f)
+
+    def live(self, log):
+        return {(row["kind"], row["device"]): row["bytes"] for row in log["live"]}
+
+    def test_every_way_to_memory_is_counted_by_device_and_kind(self):
+        for visible in ("", "1"):
+            for log in self.logs("memory", STANDIN_VISIBLE=visible):
+                self.assertEqual(self.live(log), {("malloc", 0): MIB, ("malloc", 1): 512 * 30, ("async", 0): 7000})
+                self.assertEqual((log["contexts"], log["device_changes"]), ([1, 1], 1))
+                self.assertEqual((log["calls"]["cudaFree"], log["calls"]["cudaMalloc"]), (6, 2))
+                self.assertEqual((log["error_changes"], log["failures"], log["forked_calls"]), (2, 0, 0))
+
+    def test_memory_of_the_host_is_on_no_device(self):
+        for log in self.logs("host"):
+            self.assertEqual(self.live(log), {("pinned", -1): 2000})
+
+    def test_physical_memory_lives_while_it_is_mapped(self):
+        for log in self.logs("expandable"):
+            self.assertEqual(self.live(log), {("created", 1): 2 * MIB, ("mapped", 1): 2 * MIB, ("reserved", 0): 1 << 40})
+
+    def test_a_full_device_gives_nothing(self):
+        for log in self.logs("full", STANDIN_CAPACITY="100000000"):
+            self.assertEqual(self.live(log), {("malloc", 0): 100000000 - 64 * MIB})
+
+    def test_every_third_call_fails_where_that_is_wished(self):
+        for log in self.logs("failing", STANDIN_FAIL="cudaFree:1,cudaMalloc:3"):
+            self.assertEqual((log["failures"], self.live(log)), (3, {("malloc", 0): 6000}))
+
+    def test_a_forked_child_is_told_and_counted_once_there_is_a_context(self):
+        for log in self.logs("forked"):
+            self.assertEqual((log["forked_calls"], log["calls"]["cudaMalloc"]), (1, 1))
+            self.assertNotIn("cudaFree", log["calls"])
+
+    def test_threads_that_use_addresses_again(self):
+        for log in self.logs("threads", STANDIN_DELAY_US="20"):
+            self.assertEqual((self.live(log), log["calls"]["cudaMalloc"]), ({}, 16000))
+
+    def test_nvml_answers_by_process(self):
+        for shared in ("", self.path("shared")):
+            for _ in self.logs("nvml", STANDIN_SHARED=shared):
+                pass
+
+
+if __name__ == "__main__":
+    unittest.main()
