@@ -88,7 +88,7 @@ TESTS := $(filter-out $(if $(CUDA_ON_CPU),,tests/kernels/compute/test_cuda_on_cp
 TEST_HELPERS := $(filter-out $(ALL_TESTS),$(wildcard tests/*.c))
 SUBJECTS := $(wildcard tests/subjects/*.c)
 BENCHES := $(wildcard tests/bench/*.c)
-BENCH_SCRIPTS := tests/bench/foreign tests/bench/holders
+BENCH_SCRIPTS := tests/bench/foreign tests/bench/holders tests/bench/device
 FUZZERS := $(wildcard tests/fuzz/fuzz_*.c)
 PAGES := $(wildcard docs/man/*.txt)
 

@@ -9,7 +9,7 @@
 #include "libprof/record/live_blocks.h"
 #include "libprof/record/range_map.h"
 #include "preload/device/caller.h"
-#include "preload/device/tensors.h"
+#include "preload/device/use.h"
 #include "preload/hooks/new.h"
 #include "preload/life/start.h"
 #include "preload/objects/modules.h"
@@ -59,7 +59,7 @@ static const struct module {
     {.lock = seep_stack_range_lock, .after_fork = seep_stack_range_after_fork},
     {.lock = first_live_lock, .after_fork = seep_live_after_fork},
     {.lock = second_live_lock},
-    {.after_fork = seep_tensors_after_fork},
+    {.after_fork = seep_device_after_fork},
     {.lock = seep_segments_lock, .after_fork = seep_segments_after_fork},
     {.lock = seep_range_lock, .after_fork = seep_range_after_fork},
     {.lock = arena_lock}, /* a child has an arena of its own */

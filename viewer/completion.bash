@@ -65,10 +65,11 @@ _seep() {
         --max-folder) _seep_words "1GiB 4GiB 16GiB" "$word" ;;
         --helpers) _seep_words "count full" "$word" ;;
         --holders) _seep_words "auto off" "$word" ;;
+        --gpu) _seep_words "auto runtime off" "$word" ;;
         *)
             _seep_job "$word" ||
                 _seep_words "-o --output -q --quiet --no-report --sample --max-profile \
-                    --python-allocators --max-folder --helpers --holders --holder-keys --roles -h --help --" "$word"
+                    --python-allocators --max-folder --helpers --holders --gpu --holder-keys --roles -h --help --" "$word"
             ;;
         esac
         ;;

@@ -37,6 +37,7 @@ struct run_options {
     const char *out;     /* NULL: a name of our own */
     const char *roles;   /* NULL: the shipped ones */
     const char *holders; /* "auto", "off" or steps */
+    const char *gpu;     /* "auto", "runtime" or "off" */
     bool holder_keys;    /* texts of dict keys are shown */
     bool quiet;
     bool no_report;
@@ -54,6 +55,7 @@ enum {
     OPT_MAX_FOLDER,
     OPT_HELPERS,
     OPT_HOLDERS,
+    OPT_GPU,
     OPT_PYTHON_ALLOCATORS,
     OPT_HOLDER_KEYS,
     OPT_NO_REPORT,
@@ -69,6 +71,7 @@ static const struct option long_options[] = {
     {"max-folder", required_argument, NULL, OPT_MAX_FOLDER},
     {"helpers", required_argument, NULL, OPT_HELPERS},
     {"holders", required_argument, NULL, OPT_HOLDERS},
+    {"gpu", required_argument, NULL, OPT_GPU},
     {"holder-keys", no_argument, NULL, OPT_HOLDER_KEYS},
     {"python-allocators", no_argument, NULL, OPT_PYTHON_ALLOCATORS},
     {"no-report", no_argument, NULL, OPT_NO_REPORT},
@@ -132,6 +135,15 @@ static bool take_holders(const char *from, const char *text, struct run_options 
     return false;
 }
 
+static bool take_gpu(const char *from, const char *text, struct run_options *o)
+{
+    o->gpu = text;
+    if (strcmp(text, "auto") == 0 || strcmp(text, "runtime") == 0 || strcmp(text, "off") == 0)
+        return true;
+    seep_complain("%s %s is not known: choose auto, runtime or off", from, text);
+    return false;
+}
+
 /* True where seep itself runs under seep: SEEP_OUT is then that of the outer run. */
 static bool is_nested(void)
 {
@@ -162,8 +174,10 @@ static bool read_variables(struct run_options *o)
     const char *out = getenv("SEEP_OUT"), *sample = getenv("SEEP_SAMPLE");
     const char *max_profile = getenv("SEEP_MAX_PROFILE"), *max_folder = getenv("SEEP_MAX_FOLDER");
     const char *helpers = getenv("SEEP_HELPERS"), *holders = getenv("SEEP_HOLDERS");
+    const char *gpu = getenv("SEEP_GPU");
 
     o->holders = "auto";
+    o->gpu = "auto";
     o->max_folder_bytes = MAX_FOLDER;
     o->out = out && *out && !is_nested() ? out : NULL;
     o->quiet = seep_env_flag("SEEP_QUIET");
@@ -176,7 +190,8 @@ static bool read_variables(struct run_options *o)
             take_max_profile("SEEP_MAX_PROFILE", max_profile, o)) &&
            (!max_folder || !*max_folder || take_max_folder("SEEP_MAX_FOLDER", max_folder, o)) &&
            (!helpers || !*helpers || take_helpers("SEEP_HELPERS", helpers, o)) &&
-           (!holders || !*holders || take_holders("SEEP_HOLDERS", holders, o));
+           (!holders || !*holders || take_holders("SEEP_HOLDERS", holders, o)) &&
+           (!gpu || !*gpu || take_gpu("SEEP_GPU", gpu, o));
 }
 
 static bool take_output(const char *text, struct run_options *o)
@@ -203,6 +218,8 @@ static bool take_value(int c, struct run_options *o)
         return take_helpers("--helpers", optarg, o);
     case OPT_HOLDERS:
         return take_holders("--holders", optarg, o);
+    case OPT_GPU:
+        return take_gpu("--gpu", optarg, o);
     default:
         return take_roles("--roles", optarg, o);
     }
@@ -307,7 +324,7 @@ static bool set_environment(const struct run_options *o, const char *shim, const
         good &= setenv("SEEP_HELPERS", "full", 1) == 0;
     else
         good &= unsetenv("SEEP_HELPERS") == 0;
-    good &= setenv("SEEP_HOLDERS", o->holders, 1) == 0;
+    good &= setenv("SEEP_HOLDERS", o->holders, 1) == 0 && setenv("SEEP_GPU", o->gpu, 1) == 0;
     if (o->python_allocators)
         good &= setenv("SEEP_PYTHON_ALLOCATORS", "1", 1) == 0 &&
                 setenv("PYTHONMALLOC", "malloc", 0) == 0;

@@ -36,6 +36,14 @@ struct seep_device_use {
     uint32_t reserved;
 };
 
+/* Memory of others that the process has pinned or mapped: in no space of its own. */
+struct seep_device_aliases {
+    uint64_t registered_bytes; /* of the host, pinned where it lies (cudaHostRegister()) */
+    uint64_t registered_peak_bytes;
+    uint32_t ipc_opened; /* blocks of other processes; CUDA does not tell how large they are */
+    uint32_t ipc_closed;
+};
+
 /* Who said no. */
 enum seep_out_of_memory_source {
     SEEP_NO_ROOM_ALLOCATOR, /* PyTorch's, for good: it had emptied its cache and tried once more */
@@ -54,12 +62,19 @@ struct seep_out_of_memory {
     uint32_t source; /* enum seep_out_of_memory_source */
 };
 
+/* Of seep_out_of_memory: it was not a device that had no room, but what can be pinned of the host.
+ */
+enum { SEEP_DEVICE_PINNED = 0xff };
+
 struct seep_device_notes {
     struct seep_tensor_books tensors[SEEP_MAX_DEVICES];
     struct seep_device_use use[SEEP_MAX_DEVICES];
     struct seep_out_of_memory out_of_memory[SEEP_MAX_OUT_OF_MEMORY];
     uint32_t n_out_of_memory;    /* counts on when they are full */
     uint32_t allocator_settings; /* bits of enum seep_allocator_settings */
+    struct seep_device_aliases aliases;
+    uint32_t n_refused; /* calls of the CUDA runtime or driver that had no room */
+    uint32_t reserved;
 };
 
 #endif

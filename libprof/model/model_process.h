@@ -52,7 +52,9 @@ struct seep_process_recording {
     uint64_t uncounted_stacks_bytes;    /* allocated before it had a profile */
     uint64_t dropped[SEEP_N_DROPS];     /* events, by enum seep_drop */
     bool hooks_seen[SEEP_MAX_COVERAGE]; /* in the order of hooks.def */
-    struct seep_tensor_books tensors[SEEP_MAX_DEVICES];   /* as the profile says */
+    struct seep_tensor_books tensors[SEEP_MAX_DEVICES]; /* as the profile says */
+    struct seep_device_aliases aliases;                 /* the same */
+    uint32_t n_refused; /* calls of the CUDA runtime or driver that had no room */
     uint32_t snapshots_refused[SEEP_N_SNAPSHOT_REFUSALS]; /* by enum seep_snapshot_refusal */
     bool inherits; /* it was forked from a process that recorded */
 };

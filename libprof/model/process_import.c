@@ -68,6 +68,8 @@ static void import_recording(struct seep_process_recording *r, const struct seep
     r->inherits = h->parent_file[0] != 0;
     memcpy(r->dropped, h->dropped, sizeof r->dropped);
     memcpy(r->tensors, h->devices.tensors, sizeof r->tensors);
+    r->aliases = h->devices.aliases;
+    r->n_refused = h->devices.n_refused;
     memcpy(r->snapshots_refused, h->snapshots.refused, sizeof r->snapshots_refused);
     for (int i = 0; i < SEEP_MAX_COVERAGE; i++)
         r->hooks_seen[i] = h->coverage_seen[i] != 0;

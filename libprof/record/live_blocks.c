@@ -188,6 +188,26 @@ bool seep_live_spill_next(size_t *at, uintptr_t *address, struct seep_block *blo
     return false;
 }
 
+bool seep_live_spill_take_next(size_t *at, uintptr_t first, uintptr_t last,
+                               bool (*wanted)(const struct seep_block *, unsigned what),
+                               unsigned what, struct seep_block *block)
+{
+    bool found = false;
+    if (!seep_os_lock(&table_lock))
+        return false;
+    for (; table && *at <= table_mask && !found; ++*at) {
+        struct spilled *entry = &table[*at];
+        if (entry->address < first || entry->address > last || !wanted(&entry->block, what))
+            continue;
+        *block = entry->block;
+        entry->address = 1;
+        __atomic_fetch_sub(&seep_live_spilled, 1, __ATOMIC_RELAXED);
+        found = true;
+    }
+    seep_os_unlock(&table_lock);
+    return found;
+}
+
 void seep_live_after_fork(void)
 {
     table_lock.word = 0;

@@ -72,6 +72,12 @@ extern uint32_t seep_live_spilled; /* blocks in the hash beside the array */
  * Without its lock: for a process that has no other thread. False: there is none. */
 bool seep_live_spill_next(size_t *at, uintptr_t *address, struct seep_block *block);
 
+/* Removes the next block from *at on, which is moved beyond it, whose address is one of
+ * [first, last] and of which `wanted` says so, given `what`. False: there is none. */
+bool seep_live_spill_take_next(size_t *at, uintptr_t first, uintptr_t last,
+                               bool (*wanted)(const struct seep_block *, unsigned what),
+                               unsigned what, struct seep_block *block);
+
 /* Whether blocks begin, or have ever begun, in pages of [start, end). */
 bool seep_live_any(uintptr_t start, uintptr_t end);
 

@@ -222,12 +222,13 @@ json_t *seep_json_coverage(const struct seep_report_pieces *pieces)
     say_missing(&said);
     say_holders(&said);
     seep_said_tensors(&said);
+    seep_said_runtime(&said);
     if (pieces->n_left_out)
         seep_said_add(&said,
                       "%zu more site%s left out of this list, which has a bound: --all lists all",
                       pieces->n_left_out, pieces->n_left_out == 1 ? " is" : "s are");
-    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "hooks", hooks_seen(m), "holders", copies_seen(m),
-                     "tensors", seep_json_tensors(m), "not_seen",
-                     seep_json_whole(said.list, said.failed), "rss",
-                     seep_json_rss(&pieces->rss->job));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "hooks", hooks_seen(m), "holders",
+                     copies_seen(m), "tensors", seep_json_tensors(m), "runtime",
+                     seep_json_runtime(m), "not_seen", seep_json_whole(said.list, said.failed),
+                     "rss", seep_json_rss(&pieces->rss->job));
 }

@@ -58,6 +58,9 @@ json_t *seep_json_coverage(const struct seep_report_pieces *pieces);
 /* What PyTorch says of its memory on each device, in `coverage`. */
 json_t *seep_json_tensors(const struct seep_model *m);
 
+/* What was taken from the drivers of devices beneath that, in `coverage` (report_runtime.c). */
+json_t *seep_json_runtime(const struct seep_model *m);
+
 /* Requests that an allocator of a device could not meet. */
 json_t *seep_json_no_room(const struct seep_report_pieces *pieces);
 json_t *seep_json_rss(const struct seep_rss *rss); /* null where it is not known */

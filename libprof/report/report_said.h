@@ -28,6 +28,9 @@ void seep_said_allocators(struct seep_said *said);
 /* Devices whose tensors were not all seen (report_tensors.c). */
 void seep_said_tensors(struct seep_said *said);
 
+/* Memory of devices that no allocator accounts for (report_runtime.c). */
+void seep_said_runtime(struct seep_said *said);
+
 /* Processes that could not record, and programs that a preload cannot enter
  * (report_troubles.c). */
 void seep_said_troubles(struct seep_said *said);

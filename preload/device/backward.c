@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "preload/device/caller.h"
+#include "preload/device/use.h"
 #include "preload/record/capture.h"
 
 #define EXECUTE                                                                                    \
@@ -36,7 +37,7 @@ __attribute__((used, visibility("hidden"))) void *seep_backward_entered(uintptr_
 {
     const struct seep_regs regs = {.cfa = cfa, .ra = ra, .rbp = rbp};
     const unsigned space = __atomic_load_n(&watched_space, __ATOMIC_RELAXED);
-    if (space && seep_enter()) {
+    if (space && seep_device_enter()) {
         const int saved_errno = errno;
         seep_note_hook(HOOK_OF(EXECUTE));
         const uint32_t site = seep_capture(seep_tls.thread, &regs, space);

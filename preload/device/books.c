@@ -4,8 +4,8 @@
 
 #include "preload/job/job.h"
 
-/* Space and address make one key of the live map, above every address that the heap can have. */
-enum { FIRST_ANNOUNCED = SEEP_SPACE_SHM + 1, SPACE_SHIFT = 56 };
+/* Shelf and address make one key of the live map, above every address that the heap can have. */
+enum { FIRST_ANNOUNCED = SEEP_SPACE_SHM + 1, SHELF_SHIFT = 56 };
 
 static bool is_name(const char *name)
 {
@@ -66,22 +66,54 @@ unsigned seep_books_enter(const char *name)
     return space;
 }
 
-static uintptr_t key_of(unsigned space, const void *address)
+unsigned seep_books_of_device(const char *prefix, unsigned device)
 {
-    uintptr_t mask = ((uintptr_t)1 << SPACE_SHIFT) - 1;
-    return (uintptr_t)space << SPACE_SHIFT | ((uintptr_t)address & mask);
+    enum { PREFIX = 6 };
+    static const char digits[] = "0123456789";
+    char name[PREFIX + sizeof(":00")] = "";
+    unsigned n = PREFIX;
+    memcpy(name, prefix, PREFIX);
+    name[n++] = ':';
+    if (device >= 10)
+        name[n++] = digits[device / 10 % 10];
+    name[n++] = digits[device % 10];
+    return seep_books_enter(name);
 }
 
-uint64_t seep_books_gone(unsigned space, const void *address)
+_Static_assert((int)SEEP_SHELF_FIRST_OF_DEVICE >= (int)SEEP_MAX_SPACES, "apart from spaces");
+
+static uintptr_t key_of(unsigned shelf, uintptr_t address)
+{
+    uintptr_t mask = ((uintptr_t)1 << SHELF_SHIFT) - 1;
+    return (uintptr_t)shelf << SHELF_SHIFT | (address & mask);
+}
+
+bool seep_books_take(unsigned shelf, const void *address, struct seep_block *block)
+{
+    return seep_live_take(key_of(shelf, (uintptr_t)address), block);
+}
+
+void seep_books_settle(const struct seep_block *block)
+{
+    seep_site_freed(&seep_tls.thread->sites, block, 1, block->bytes, *seep_period);
+}
+
+void seep_books_put_back(unsigned shelf, const void *address, const struct seep_block *block)
+{
+    if (!seep_live_put(key_of(shelf, (uintptr_t)address), block))
+        seep_arena_drop(SEEP_DROP_MEMORY);
+}
+
+uint64_t seep_books_gone(unsigned shelf, const void *address)
 {
     struct seep_block block;
-    if (!seep_live_take(key_of(space, address), &block))
+    if (!seep_books_take(shelf, address, &block))
         return 0;
-    seep_site_freed(&seep_tls.thread->sites, &block, 1, block.bytes, *seep_period);
+    seep_books_settle(&block);
     return block.bytes;
 }
 
-void seep_books_made(unsigned space, const void *address, uint64_t bytes, uint32_t site)
+void seep_books_made(unsigned shelf, const void *address, uint64_t bytes, uint32_t site)
 {
     struct seep_thread *thread = seep_tls.thread;
     struct seep_block block = {.bytes = bytes, .site = site, .birth = *seep_period};
@@ -89,10 +121,25 @@ void seep_books_made(unsigned space, const void *address, uint64_t bytes, uint32
         seep_arena_drop(seep_arena_reason());
         return;
     }
-    (void)seep_books_gone(space, address); /* that it went was not told */
-    if (!seep_live_put(key_of(space, address), &block)) {
+    (void)seep_books_gone(shelf, address); /* that it went was not told */
+    if (!seep_live_put(key_of(shelf, (uintptr_t)address), &block)) {
         seep_arena_drop(SEEP_DROP_MEMORY);
         return;
     }
     seep_site_allocated(&thread->sites, seep_site_at(block.site), 1, bytes, bytes, block.birth);
+}
+
+static bool is_in_space(const struct seep_block *block, unsigned space)
+{
+    return block->site >= SEEP_HEADER_BYTES / 64 && seep_site_at(block->site)->space == space;
+}
+
+void seep_books_clear(unsigned space)
+{
+    const uintptr_t first = key_of(SEEP_SHELF_FIRST_OF_DEVICE, 0),
+                    last = key_of(SEEP_SHELF_LAST_OF_DEVICE, UINTPTR_MAX);
+    struct seep_block block;
+    size_t at = 0;
+    while (seep_live_spill_take_next(&at, first, last, is_in_space, space, &block))
+        seep_books_settle(&block);
 }

@@ -1,11 +1,26 @@
 /* The books of memory that is not of the malloc family and not mapped: blocks of an allocator of
  * the job's own, of PyTorch's, of a device's driver, each in a space with a name. Spaces overlap (a
  * tensor lies in a segment of its device, whose addresses may be the host's too), so a block is
- * known by its space and its address. Inside the guard only. */
+ * known by its address and the *shelf* that it lies on: its space's number, or one for all blocks
+ * that are freed by address alone, whatever their space. Inside the guard only. */
 #ifndef SEEP_PRELOAD_DEVICE_BOOKS_H
 #define SEEP_PRELOAD_DEVICE_BOOKS_H
 
+#include "libprof/record/live_blocks.h"
 #include "preload/record/thread.h"
+
+/* Above the numbers of spaces. Those of one device go with it. */
+enum seep_shelf {
+    SEEP_SHELF_FIRST_OF_DEVICE = 0xf0,
+    SEEP_SHELF_DEVICE = SEEP_SHELF_FIRST_OF_DEVICE, /* what cudaFree() takes */
+    SEEP_SHELF_ARRAY,                               /* by handle */
+    SEEP_SHELF_MAPPED,                              /* by the driver, at an address of the job's */
+    SEEP_SHELF_LAST_OF_DEVICE = SEEP_SHELF_MAPPED,
+    SEEP_SHELF_PINNED,
+    SEEP_SHELF_REGISTERED, /* pinned, and somebody else's */
+    SEEP_SHELF_PHYSICAL,   /* by handle: memory that may be mapped */
+    SEEP_SHELF_UNMAPPING,  /* maps that are on their way out */
+};
 
 /* The space of that name, entered if it is new. 0: it is one of the hooks' own, it is no name, or,
  * which is counted, there is no room for one more. */
@@ -14,11 +29,23 @@ unsigned seep_books_enter(const char *name);
 /* The same of one that is there; 0: none. */
 unsigned seep_books_find(const char *name);
 
+/* The space "PREFIX:N" of a device, entered if it is new; `prefix` has 6 characters. 0: none. */
+unsigned seep_books_of_device(const char *prefix, unsigned device);
+
 /* A block was made, which belongs to `site` (0: it could not be recorded, which is counted). One
  * that lay there before is gone. */
-void seep_books_made(unsigned space, const void *address, uint64_t bytes, uint32_t site);
+void seep_books_made(unsigned shelf, const void *address, uint64_t bytes, uint32_t site);
 
 /* Returns the bytes of the block that is gone; 0: none was known. */
-uint64_t seep_books_gone(unsigned space, const void *address);
+uint64_t seep_books_gone(unsigned shelf, const void *address);
+
+/* The same in two parts, around a free that may fail: the block is taken off its shelf, then it is
+ * settled or put back. False: none was known. */
+bool seep_books_take(unsigned shelf, const void *address, struct seep_block *block);
+void seep_books_settle(const struct seep_block *block);
+void seep_books_put_back(unsigned shelf, const void *address, const struct seep_block *block);
+
+/* All blocks in `space` on the shelves of devices are gone. */
+void seep_books_clear(unsigned space);
 
 #endif

@@ -165,6 +165,11 @@ void *seep_caller_real(uintptr_t ra, enum seep_hook hook)
     return real;
 }
 
+void *seep_caller_anyone(const char *name)
+{
+    return search_everywhere(name);
+}
+
 struct seep_lock *seep_caller_lock(void)
 {
     return &lock;

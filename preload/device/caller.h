@@ -12,6 +12,9 @@
  */
 void *seep_caller_real(uintptr_t ra, enum seep_hook hook);
 
+/* The first that is exported under a name at all, by whatever is loaded. NULL: none is. */
+void *seep_caller_anyone(const char *name);
+
 struct seep_lock *seep_caller_lock(void);
 void seep_caller_after_fork(void);
 

@@ -5,13 +5,13 @@
  *
  * A device is two bytes, its type and its number. Of the CPU nothing is taken here: its blocks come
  * from malloc or mmap, which are hooked. */
-#include "preload/device/tensors.h"
-
 #include <errno.h>
 
 #include "preload/device/backward.h"
 #include "preload/device/books.h"
 #include "preload/device/caller.h"
+#include "preload/device/no_room.h"
+#include "preload/device/use.h"
 #include "preload/job/job.h"
 #include "preload/record/capture.h"
 #include "preload/record/tick.h"
@@ -27,32 +27,19 @@ struct report {
     uint16_t device;
 };
 
-static bool any_reported; /* in this process, or before it was forked */
-static bool is_heir;      /* forked from such a one */
-
 static uint8_t number_of(uint16_t device)
 {
     return (uint8_t)(device >> 8);
 }
 
-/* The space of a device's tensors; 0: none. */
 static unsigned space_of(uint16_t device)
 {
-    static const char digits[] = "0123456789";
-    char name[] = "tensor:00";
-    const uint8_t number = number_of(device);
-    name[7] = digits[number / 10 % 10];
-    name[8] = digits[number % 10];
-    if (number < 10) {
-        name[7] = name[8];
-        name[8] = '\0';
-    }
-    return seep_books_enter(name);
+    return seep_books_of_device("tensor", number_of(device));
 }
 
 static bool is_recorded(uint16_t device)
 {
-    return (device & 0xff) == TYPE_CUDA && number_of(device) < SEEP_MAX_DEVICES && !is_heir;
+    return (device & 0xff) == TYPE_CUDA && number_of(device) < SEEP_MAX_DEVICES;
 }
 
 /* Its totals are those after the report. All of a device's come one after the other, for its
@@ -93,11 +80,10 @@ static void record(const struct report *r, const struct seep_regs *regs)
 
 static void reported(enum seep_hook hook, const struct report *r, const struct seep_regs *regs)
 {
-    if (!is_recorded(r->device) || !seep_enter())
+    if (!is_recorded(r->device) || !seep_device_enter())
         return;
     const int saved_errno = errno;
     seep_note_hook(hook);
-    any_reported = true;
     record(r, regs);
     errno = saved_errno;
     seep_leave();
@@ -157,26 +143,18 @@ SEEP_EXPORT void REPORT_2(void *block, int64_t bytes, uint64_t allocated, uint64
 
 static void note_failure(const struct report *r, const struct seep_regs *regs)
 {
-    struct seep_device_notes *notes = &seep_arena.header->devices;
-    const unsigned space = space_of(r->device);
-    const uint32_t n = __atomic_fetch_add(&notes->n_out_of_memory, 1, __ATOMIC_RELAXED);
-    if (n >= SEEP_MAX_OUT_OF_MEMORY)
-        return;
-    struct seep_out_of_memory *oom = &notes->out_of_memory[n];
-    const uint32_t site = space ? seep_capture(seep_tls.thread, regs, space) : 0;
-    oom->asked_bytes = (uint64_t)r->bytes;
-    oom->allocated_bytes = r->allocated_bytes;
-    oom->reserved_bytes = r->reserved_bytes;
-    oom->period = *seep_period;
-    oom->stack = site ? seep_site_at(site)->stack : 0;
-    oom->device = number_of(r->device);
-    __atomic_store_n(&oom->t_ns, seep_os_clock_ns(CLOCK_MONOTONIC), __ATOMIC_RELEASE);
+    const struct seep_out_of_memory what = {.asked_bytes = (uint64_t)r->bytes,
+                                            .allocated_bytes = r->allocated_bytes,
+                                            .reserved_bytes = r->reserved_bytes,
+                                            .device = number_of(r->device),
+                                            .source = SEEP_NO_ROOM_ALLOCATOR};
+    seep_no_room_note(&what, regs, space_of(r->device));
 }
 
 static inline void ran_out(enum seep_hook hook, const struct report *r,
                            const struct seep_regs *regs)
 {
-    if (is_recorded(r->device) && seep_enter()) {
+    if (is_recorded(r->device) && seep_device_enter()) {
         const int saved_errno = errno;
         seep_note_hook(hook);
         note_failure(r, regs);
@@ -201,10 +179,4 @@ SEEP_EXPORT void OUT_2(int64_t bytes, uint64_t allocated, uint64_t reserved, uin
     const struct seep_regs regs = SEEP_REGS();
     const struct report r = {NULL, bytes, allocated, reserved, true, device};
     ran_out(HOOK_OF(OUT_2), &r, &regs);
-}
-
-void seep_tensors_after_fork(void)
-{
-    is_heir = any_reported;
-    seep_backward_watch(0);
 }

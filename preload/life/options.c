@@ -67,7 +67,8 @@ void seep_options_read(char *const *given)
 {
     environment = given;
     const char *dir = seep_options_variable("SEEP_OUT"),
-               *helpers = seep_options_variable("SEEP_HELPERS");
+               *helpers = seep_options_variable("SEEP_HELPERS"),
+               *gpu = seep_options_variable("SEEP_GPU");
     if (!dir || !*dir)
         return;
     if (dir[0] != '/' && getcwd(seep_options.dir, sizeof(seep_options.dir) - 1))
@@ -82,6 +83,7 @@ void seep_options_read(char *const *given)
     read_size("SEEP_SAMPLE", &seep_options.sample_bytes);
     read_text("SEEP_HOLDERS", seep_options.holders, sizeof(seep_options.holders));
     seep_options.record_helpers = helpers && strcmp(helpers, "full") == 0;
+    seep_options.no_devices = gpu && strcmp(gpu, "off") == 0;
     /* The bound is also reserved as address space. */
     struct rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&

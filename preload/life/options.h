@@ -11,6 +11,7 @@ struct seep_options {
     uint64_t max_folder_bytes;
     uint64_t sample_bytes;
     bool record_helpers; /* whole, from their start */
+    bool no_devices;     /* SEEP_GPU=off */
     char holders[2048];  /* SEEP_HOLDERS as it is: see preload/snapshot/snapshot_policy.h */
 };
 

@@ -9,6 +9,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "preload/device/use.h"
 #include "preload/job/job.h"
 #include "preload/life/allocators.h"
 #include "preload/life/environment.h"
@@ -17,6 +18,7 @@
 #include "preload/life/process_limits.h"
 #include "preload/life/program_kind.h"
 #include "preload/life/sandbox.h"
+#include "preload/life/torch_settings.h"
 #include "preload/objects/modules.h"
 #include "preload/objects/real.h"
 #include "preload/python/pyframe.h"
@@ -43,6 +45,11 @@ void seep_start_resolve_rank(void)
     int rank = seep_options_rank();
     if (header && rank >= 0)
         __atomic_store_n(&header->rank, rank, __ATOMIC_RELAXED);
+}
+
+void seep_start_resolve_allocator(void)
+{
+    seep_arena.header->devices.allocator_settings = seep_torch_settings();
 }
 
 static void add_hex(char *text, uint64_t value)
@@ -196,6 +203,7 @@ static bool start_program(void)
         return false;
     seep_environment_start(environment);
     seep_sample_bytes = seep_options.sample_bytes;
+    seep_device_is_left = seep_options.no_devices;
     describe_start();
     seep_allocators_first(constants.allocator, sizeof(constants.allocator));
     constants.inherited_end = SEEP_HEADER_BYTES;

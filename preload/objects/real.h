@@ -18,6 +18,12 @@
 
 #define SEEP_EXPORT __attribute__((visibility("default")))
 
+/* Records of CUDA, in types of functions only (preload/device/cuda.h). */
+struct seep_cuda_pitched;
+struct seep_cuda_extent;
+struct seep_cuda_channels;
+struct seep_cuda_ipc;
+
 struct seep_real {
 #define SEEP_HOOK(name, type, parameters) type(*name) parameters;
 #include "libprof/format/hooks.def"

@@ -23,4 +23,8 @@ void seep_start_grown_up(uint64_t now_ns);
  * where the environment may be read, in a thread that trains. */
 void seep_start_resolve_rank(void);
 
+/* Notes how PyTorch's allocator is told to work: a job may set that itself before it imports
+ * PyTorch. Called once, in a thread that has begun to use a device. */
+void seep_start_resolve_allocator(void);
+
 #endif

@@ -86,4 +86,30 @@ TEST(a_block_beside_costs_the_others_no_lock)
     expect((uintptr_t)1 << 56, 7, 7, 7);
 }
 
+static bool is_of_site(const struct seep_block *block, unsigned site)
+{
+    return block->site == site;
+}
+
+/* As of a device that goes: what is in the range and is wanted, each once, and nothing else. */
+TEST(blocks_of_a_range_are_taken_together)
+{
+    enum { MANY = 3000 };
+    const uintptr_t first = (uintptr_t)0xf0 << 56, beyond = (uintptr_t)0xf3 << 56;
+    struct seep_block block;
+    unsigned n = 0;
+    for (uintptr_t i = 0; i < MANY; i++) {
+        put(first + i * 512, 4000 + (uint32_t)(i % 3), 1, 512);
+        put(beyond + i * 512, 4000, 1, 512);
+    }
+    for (size_t at = 0; seep_live_spill_take_next(&at, first, beyond - 1, is_of_site, 4000, &block);
+         n++)
+        ck_assert_uint_eq(block.site, 4000);
+    ck_assert_uint_eq(n, MANY / 3);
+    for (uintptr_t i = 0; i < MANY; i++) {
+        ck_assert(seep_live_take(first + i * 512, &block) == (i % 3 != 0));
+        ck_assert(seep_live_take(beyond + i * 512, &block));
+    }
+}
+
 SUITE("live set")

@@ -37,7 +37,7 @@ ALLOWED = {
     "preload/job": "record format",
     "preload/record": "preload/objects preload/python preload/stack preload/job preload/steps record format",
     "preload/device": "preload/objects preload/python preload/stack preload/job preload/record record format",
-    "preload/life": "preload/objects preload/python preload/stack preload/job preload/record record program format",
+    "preload/life": "preload/objects preload/python preload/stack preload/job preload/record preload/device record program format",
     "preload/snapshot": "preload/objects preload/python preload/stack preload/job preload/record preload/life record format",
     "preload/hooks": "preload/objects preload/python preload/stack preload/job preload/record preload/device preload/life"
                      " preload/snapshot record program format",

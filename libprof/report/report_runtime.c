@@ -1,0 +1,113 @@
+/* Memory of devices, tier by tier: what was taken from the driver, how much of that PyTorch's
+ * allocator says is its own, how much of that its tensors fill, and what none of them explains. */
+#include "libprof/report/report_pieces.h"
+
+#include "libprof/base/text.h"
+#include "libprof/report/report_said.h"
+
+struct tiers {
+    uint64_t driver_bytes, reserved_bytes, tensor_bytes, unexplained_bytes;
+};
+
+static uint64_t above(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+/* What a process had at its end. */
+static struct tiers tiers_of(const struct seep_model *m, const struct seep_model_process *p,
+                             size_t device)
+{
+    const struct seep_tensor_books *books = &p->recording.tensors[device];
+    struct tiers t = {.reserved_bytes = books->reserved_bytes};
+
+    for (size_t i = 0; i < SEEP_MAX_SPACES; i++) {
+        const struct seep_space_name *name =
+            p->space_of[i] ? &m->spaces[p->space_of[i] - 1].name : NULL;
+        if (!name || name->device != (int)device)
+            continue;
+        if (name->class == SEEP_CLASS_DEVICE)
+            t.driver_bytes = seep_totals_live(&p->spaces[i]);
+        else if (name->class == SEEP_CLASS_TENSOR)
+            t.tensor_bytes = seep_totals_live(&p->spaces[i]);
+    }
+    t.unexplained_bytes = above(t.driver_bytes, t.reserved_bytes > t.tensor_bytes ? t.reserved_bytes
+                                                                                  : t.tensor_bytes);
+    return t;
+}
+
+/* The sums over processes. */
+static struct tiers tiers_of_job(const struct seep_model *m, size_t device)
+{
+    struct tiers sum = {0};
+
+    for (size_t i = 0; i < m->n_processes; i++) {
+        const struct tiers its = tiers_of(m, &m->processes[i], device);
+        sum.driver_bytes = seep_sum(sum.driver_bytes, its.driver_bytes);
+        sum.reserved_bytes = seep_sum(sum.reserved_bytes, its.reserved_bytes);
+        sum.tensor_bytes = seep_sum(sum.tensor_bytes, its.tensor_bytes);
+        sum.unexplained_bytes = seep_sum(sum.unexplained_bytes, its.unexplained_bytes);
+    }
+    return sum;
+}
+
+static bool has_space(const struct seep_model *m, size_t device)
+{
+    for (size_t i = 0; i < m->n_spaces; i++)
+        if (m->spaces[i].name.class == SEEP_CLASS_DEVICE && m->spaces[i].recorded &&
+            m->spaces[i].name.device == (int)device)
+            return true;
+    return false;
+}
+
+static json_t *devices_json(const struct seep_model *m)
+{
+    json_t *list = json_array();
+    bool failed = false;
+
+    for (size_t i = 0; i < SEEP_MAX_DEVICES; i++) {
+        const struct tiers t = tiers_of_job(m, i);
+        if (has_space(m, i))
+            seep_json_append(list,
+                             json_pack("{s:I, s:o, s:o, s:o, s:o}", "device", (json_int_t)i,
+                                       "driver_bytes", seep_json_count(t.driver_bytes),
+                                       "reserved_bytes", seep_json_count(t.reserved_bytes),
+                                       "tensor_bytes", seep_json_count(t.tensor_bytes),
+                                       "unexplained_bytes", seep_json_count(t.unexplained_bytes)),
+                             &failed);
+    }
+    return seep_json_whole(list, failed);
+}
+
+json_t *seep_json_runtime(const struct seep_model *m)
+{
+    struct seep_device_aliases sum = {0};
+    uint64_t ipc_blocks = 0, refused = 0;
+
+    for (size_t i = 0; i < m->n_processes; i++) {
+        const struct seep_process_recording *r = &m->processes[i].recording;
+        sum.registered_bytes = seep_sum(sum.registered_bytes, r->aliases.registered_bytes);
+        sum.registered_peak_bytes =
+            seep_sum(sum.registered_peak_bytes, r->aliases.registered_peak_bytes);
+        ipc_blocks += above(r->aliases.ipc_opened, r->aliases.ipc_closed);
+        refused += r->n_refused;
+    }
+    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "devices", devices_json(m), "registered_bytes",
+                     seep_json_count(sum.registered_bytes), "registered_peak_bytes",
+                     seep_json_count(sum.registered_peak_bytes), "ipc_blocks",
+                     seep_json_count(ipc_blocks), "refused", seep_json_count(refused));
+}
+
+void seep_said_runtime(struct seep_said *said)
+{
+    for (size_t i = 0; i < SEEP_MAX_DEVICES; i++) {
+        const struct tiers t = tiers_of_job(said->pieces->m, i);
+        char bytes[SEEP_SIZE_TEXT], all[SEEP_SIZE_TEXT];
+        if (t.unexplained_bytes)
+            seep_said_add(said,
+                          "device:%zu: %s of %s taken from the driver are not of PyTorch's "
+                          "allocator: their lines are those that took them",
+                          i, seep_text_size((double)t.unexplained_bytes, bytes),
+                          seep_text_size((double)t.driver_bytes, all));
+    }
+}

@@ -1,0 +1,169 @@
+/* Memory of a device comes as a handle, and is counted from where it is mapped until it is
+ * unmapped: a handle that was not made here is another's memory. One that is mapped twice counts
+ * twice. */
+#include "preload/device/driver.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "preload/device/runtime.h"
+#include "preload/record/capture.h"
+
+enum { GRANULE_BYTES = 2 << 20 }; /* what is mapped begins and ends at such */
+
+enum function { CREATE, MAP, UNMAP, RELEASE, N_FUNCTIONS };
+
+/* As the driver handed them out; it is one in a process. */
+static void *real_of[N_FUNCTIONS];
+
+static bool is_on_device(const struct seep_cu_wanted *wanted)
+{
+    return wanted && wanted->location_type == SEEP_CU_ON_DEVICE && wanted->location >= 0 &&
+           wanted->location < SEEP_MAX_DEVICES;
+}
+
+/* The handle keeps the site that made it; nothing is counted yet. */
+static void created(const struct seep_regs *regs, uint64_t handle, size_t bytes, unsigned device)
+{
+    const unsigned space = seep_runtime_space(device);
+    const struct seep_block block = {.site = space ? seep_capture(seep_tls.thread, regs, space) : 0,
+                                     .bytes = bytes};
+    if (block.site)
+        seep_books_put_back(SEEP_SHELF_PHYSICAL, (void *)handle, &block);
+}
+
+static int create(uint64_t *handle, size_t bytes, const struct seep_cu_wanted *wanted,
+                  uint64_t flags)
+{
+    const struct seep_regs regs = SEEP_REGS();
+    int (*real)(uint64_t *, size_t, const struct seep_cu_wanted *, uint64_t);
+    *(void **)&real = real_of[CREATE];
+    const bool is_recorded = is_on_device(wanted) && seep_device_enter();
+    const int result = real(handle, bytes, wanted, flags);
+    if (!is_recorded)
+        return result;
+    const int saved_errno = errno;
+    if (result == SEEP_CUDA_SUCCESS)
+        created(&regs, *handle, bytes, (unsigned)wanted->location);
+    else if (result == SEEP_CUDA_OUT_OF_MEMORY)
+        seep_runtime_refused(&regs, (unsigned)wanted->location, bytes);
+    errno = saved_errno;
+    seep_leave();
+    return result;
+}
+
+static int map(uint64_t at, size_t bytes, size_t offset, uint64_t handle, uint64_t flags)
+{
+    int (*real)(uint64_t, size_t, size_t, uint64_t, uint64_t);
+    *(void **)&real = real_of[MAP];
+    const bool is_recorded = seep_device_enter();
+    const int result = real(at, bytes, offset, handle, flags);
+    if (!is_recorded)
+        return result;
+    const int saved_errno = errno;
+    struct seep_block block;
+    if (result == SEEP_CUDA_SUCCESS &&
+        seep_books_take(SEEP_SHELF_PHYSICAL, (void *)handle, &block)) {
+        seep_books_put_back(SEEP_SHELF_PHYSICAL, (void *)handle, &block);
+        seep_books_made(SEEP_SHELF_MAPPED, (void *)at, bytes, block.site);
+    }
+    errno = saved_errno;
+    seep_leave();
+    return result;
+}
+
+/* Several maps may go at once. Each is put by before, for its address may be another's at once. */
+static void move(enum seep_shelf from, enum seep_shelf to, uint64_t at, size_t bytes)
+{
+    struct seep_block block;
+    for (uint64_t i = at; i - at < bytes; i += GRANULE_BYTES)
+        if (seep_books_take(from, (void *)i, &block))
+            seep_books_put_back(to, (void *)i, &block);
+}
+
+static void settle(uint64_t at, size_t bytes)
+{
+    for (uint64_t i = at; i - at < bytes; i += GRANULE_BYTES)
+        (void)seep_books_gone(SEEP_SHELF_UNMAPPING, (void *)i);
+}
+
+static int unmap(uint64_t at, size_t bytes)
+{
+    int (*real)(uint64_t, size_t);
+    *(void **)&real = real_of[UNMAP];
+    const bool is_recorded = seep_device_enter();
+    if (is_recorded) {
+        move(SEEP_SHELF_MAPPED, SEEP_SHELF_UNMAPPING, at, bytes);
+        seep_leave();
+    }
+    const int result = real(at, bytes);
+    const int saved_errno = errno;
+    if (is_recorded && seep_device_enter()) {
+        if (result == SEEP_CUDA_SUCCESS)
+            settle(at, bytes);
+        else
+            move(SEEP_SHELF_UNMAPPING, SEEP_SHELF_MAPPED, at, bytes);
+        seep_leave();
+    }
+    errno = saved_errno;
+    return result;
+}
+
+/* What is mapped stays until it is unmapped. */
+static int release(uint64_t handle)
+{
+    int (*real)(uint64_t);
+    *(void **)&real = real_of[RELEASE];
+    struct seep_block block;
+    bool is_known = seep_device_enter();
+    if (is_known) {
+        is_known = seep_books_take(SEEP_SHELF_PHYSICAL, (void *)handle, &block);
+        seep_leave();
+    }
+    const int result = real(handle);
+    const int saved_errno = errno;
+    if (result != SEEP_CUDA_SUCCESS && is_known && seep_device_enter()) {
+        seep_books_put_back(SEEP_SHELF_PHYSICAL, (void *)handle, &block);
+        seep_leave();
+    }
+    errno = saved_errno;
+    return result;
+}
+
+static const struct {
+    const char *name;
+    void *ours;
+} functions[N_FUNCTIONS] = {
+    [CREATE] = {"cuMemCreate", (void *)create},
+    [MAP] = {"cuMemMap", (void *)map},
+    [UNMAP] = {"cuMemUnmap", (void *)unmap},
+    [RELEASE] = {"cuMemRelease", (void *)release},
+};
+
+/* One that another driver handed out is left alone: ours calls the first. */
+static bool is_real(unsigned i, void *function)
+{
+    void *none = NULL;
+    return function && function != functions[i].ours &&
+           (__atomic_compare_exchange_n(&real_of[i], &none, function, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE) ||
+            none == function);
+}
+
+void seep_driver_stand_in(const char *name, void **function)
+{
+    for (unsigned i = 0; i < N_FUNCTIONS; i++)
+        if (strcmp(name, functions[i].name) == 0 && is_real(i, *function))
+            *function = functions[i].ours;
+}
+
+bool seep_driver_pair(unsigned index, void **real, void **ours)
+{
+    if (index >= N_FUNCTIONS)
+        return false;
+    *ours = functions[index].ours;
+    *real = seep_caller_anyone(functions[index].name);
+    if (!is_real(index, *real))
+        *real = NULL;
+    return true;
+}

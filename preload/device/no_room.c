@@ -1,0 +1,34 @@
+/* What the runtime refuses, PyTorch may ask for again, with success, many times a step: only half
+ * of the places are for that. */
+#include "preload/device/no_room.h"
+
+#include "preload/job/job.h"
+#include "preload/record/capture.h"
+
+enum { MOST_OF_RUNTIME = SEEP_MAX_OUT_OF_MEMORY / 2 };
+
+/* A place of the table; NULL: none is left for it. */
+static struct seep_out_of_memory *take_place(struct seep_device_notes *notes, uint32_t source)
+{
+    const bool is_runtime = source == SEEP_NO_ROOM_RUNTIME;
+    if (is_runtime) {
+        __atomic_fetch_add(&notes->n_refused, 1, __ATOMIC_RELAXED);
+        if (__atomic_load_n(&notes->n_out_of_memory, __ATOMIC_RELAXED) >= MOST_OF_RUNTIME)
+            return NULL;
+    }
+    const uint32_t n = __atomic_fetch_add(&notes->n_out_of_memory, 1, __ATOMIC_RELAXED);
+    return n < SEEP_MAX_OUT_OF_MEMORY ? &notes->out_of_memory[n] : NULL;
+}
+
+void seep_no_room_note(const struct seep_out_of_memory *what, const struct seep_regs *regs,
+                       unsigned space)
+{
+    struct seep_out_of_memory *entry = take_place(&seep_arena.header->devices, what->source);
+    if (!entry)
+        return;
+    const uint32_t site = space ? seep_capture(seep_tls.thread, regs, space) : 0;
+    *entry = *what;
+    entry->period = *seep_period;
+    entry->stack = site ? seep_site_at(site)->stack : 0;
+    __atomic_store_n(&entry->t_ns, seep_os_clock_ns(CLOCK_MONOTONIC), __ATOMIC_RELEASE);
+}

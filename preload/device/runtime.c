@@ -1,0 +1,122 @@
+#include "preload/device/runtime.h"
+
+#include <errno.h>
+
+#include "preload/device/backward.h"
+#include "preload/device/no_room.h"
+#include "preload/job/job.h"
+#include "preload/record/capture.h"
+#include "preload/record/tick.h"
+
+/* Two runtimes in one process share what is current, for it is the driver's. */
+static __thread int current_device;
+
+unsigned seep_runtime_device(void)
+{
+    return (unsigned)current_device;
+}
+
+unsigned seep_runtime_space(unsigned device)
+{
+    return device == SEEP_DEVICE_PINNED ? seep_books_enter("pinned")
+           : device < SEEP_MAX_DEVICES  ? seep_books_of_device("device", device)
+                                        : 0;
+}
+
+/* From then on addresses are nobody's. */
+bool seep_runtime_is_there(int result)
+{
+    if (result == SEEP_CUDA_UNLOADING)
+        seep_device_is_left = true;
+    return result != SEEP_CUDA_UNLOADING;
+}
+
+static void record(const struct seep_runtime_call *call, const struct seep_runtime_block *block)
+{
+    struct seep_thread *thread = seep_tls.thread;
+    const unsigned space = seep_runtime_space(block->device);
+    if (!space)
+        return;
+    seep_tick(thread);
+    const uint32_t site = seep_capture(thread, &call->regs, space);
+    seep_books_made(block->shelf, block->at, block->bytes, seep_backward_site(thread, site, space));
+}
+
+void seep_runtime_refused(const struct seep_regs *regs, unsigned device, uint64_t bytes)
+{
+    const struct seep_out_of_memory what = {
+        .asked_bytes = bytes, .device = device, .source = SEEP_NO_ROOM_RUNTIME};
+    seep_no_room_note(&what, regs, seep_runtime_space(device));
+}
+
+/* The guard is left for good where the hook returns: its frame is that of the hook. */
+int seep_runtime_made(const struct seep_runtime_call *call, int result,
+                      const struct seep_runtime_block *block)
+{
+    if (!call->is_recorded)
+        return result;
+    const int saved_errno = errno;
+    seep_note_hook(call->hook);
+    if (result == SEEP_CUDA_SUCCESS && block->at && block->bytes)
+        record(call, block);
+    else if (seep_runtime_is_there(result) && result == SEEP_CUDA_OUT_OF_MEMORY)
+        seep_runtime_refused(&call->regs, block->device, block->bytes);
+    errno = saved_errno;
+    seep_leave();
+    return result;
+}
+
+struct seep_runtime_free seep_runtime_free_begins(enum seep_hook hook, enum seep_shelf shelf,
+                                                  const void *at)
+{
+    struct seep_runtime_free its = {.shelf = shelf, .at = at};
+    if (!at || !seep_device_enter())
+        return its;
+    seep_note_hook(hook);
+    its.is_known = seep_books_take(shelf, at, &its.block);
+    seep_leave();
+    return its;
+}
+
+int seep_runtime_freed(const struct seep_runtime_free *its, int result)
+{
+    const int saved_errno = errno;
+    if (!its->is_known || !seep_device_enter())
+        return result;
+    if (result == SEEP_CUDA_SUCCESS)
+        seep_books_settle(&its->block);
+    else if (seep_runtime_is_there(result))
+        seep_books_put_back(its->shelf, its->at, &its->block);
+    seep_leave();
+    errno = saved_errno;
+    return result;
+}
+
+/* ---- the device ------------------------------------------------------------------------------ */
+
+SEEP_EXPORT int cudaSetDevice(int device)
+{
+    SEEP_RUNTIME_CALL(cudaSetDevice, (int));
+    const int result = real(device);
+    if (result == SEEP_CUDA_SUCCESS)
+        current_device = device;
+    return result;
+}
+
+/* All that the process had of the device is gone with its context; pinned memory is believed to
+ * stay, for nothing tells of which device's context it was. */
+SEEP_EXPORT int cudaDeviceReset(void)
+{
+    SEEP_RUNTIME_CALL(cudaDeviceReset, (void));
+    const int result = real();
+    if (result == SEEP_CUDA_SUCCESS && seep_device_enter()) {
+        const int saved_errno = errno;
+        const unsigned space = seep_runtime_space(seep_runtime_device());
+        seep_note_hook(call.hook);
+        if (space)
+            seep_books_clear(space);
+        errno = saved_errno;
+        seep_leave();
+    }
+    return result;
+}

@@ -1,0 +1,77 @@
+/* What the hooks of the CUDA runtime share. A hook finds the function that its caller would have
+ * reached, makes the call, and says what came of it:
+ *
+ *     SEEP_RUNTIME(cudaMalloc, (void **, size_t));
+ *     const int result = real(block, bytes);
+ *     return seep_runtime_made(&call, result, …);
+ *
+ * An allocation is made with the guard up: the driver maps and mallocs through libc meanwhile, and
+ * what it needs to give memory is not the job's. A free is made without: what the driver may give
+ * back then, it may have got where no guard was. Nothing here calls CUDA: the device of a block is
+ * the one that its thread last set. */
+#ifndef SEEP_PRELOAD_DEVICE_RUNTIME_H
+#define SEEP_PRELOAD_DEVICE_RUNTIME_H
+
+#include "preload/device/books.h"
+#include "preload/device/caller.h"
+#include "preload/device/cuda.h"
+#include "preload/device/use.h"
+
+struct seep_runtime_call {
+    struct seep_regs regs;
+    enum seep_hook hook;
+    bool is_recorded; /* the guard is up */
+};
+
+/* Declares `call` and `real`; returns from the hook where nobody exports the function. */
+#define SEEP_RUNTIME_CALL(name, parameters)                                                        \
+    struct seep_runtime_call call = {.regs = SEEP_REGS(), .hook = SEEP_HOOK_##name};               \
+    int(*real) parameters;                                                                         \
+    *(void **)&real = seep_caller_real(call.regs.ra, call.hook);                                   \
+    if (!real)                                                                                     \
+    return SEEP_CUDA_NOT_FOUND
+
+/* The same of an allocation: the guard is up from here to seep_runtime_made(). */
+#define SEEP_RUNTIME_MAKES(name, parameters)                                                       \
+    SEEP_RUNTIME_CALL(name, parameters);                                                           \
+    call.is_recorded = seep_device_enter()
+
+/* The device of what this thread makes. */
+unsigned seep_runtime_device(void);
+
+/* The space of a device's memory; 0: none. */
+unsigned seep_runtime_space(unsigned device);
+
+/* A block that was asked for: what of, where it is, how large. */
+struct seep_runtime_block {
+    enum seep_shelf shelf;
+    unsigned device; /* SEEP_DEVICE_PINNED: of the host */
+    const void *at;
+    uint64_t bytes; /* got, or where it failed, asked for */
+};
+
+/* Records what came of the call, and ends it. Returns `result`. */
+int seep_runtime_made(const struct seep_runtime_call *call, int result,
+                      const struct seep_runtime_block *block);
+
+/* Notes a request that the runtime or the driver had no room for. Inside the guard. */
+void seep_runtime_refused(const struct seep_regs *regs, unsigned device, uint64_t bytes);
+
+/* A free on its way. */
+struct seep_runtime_free {
+    enum seep_shelf shelf;
+    const void *at;
+    struct seep_block block;
+    bool is_known;
+};
+
+/* Takes the block off the books before it is freed, and after the call puts it back or settles it.
+ * Returns `result`. */
+struct seep_runtime_free seep_runtime_free_begins(enum seep_hook hook, enum seep_shelf shelf,
+                                                  const void *at);
+int seep_runtime_freed(const struct seep_runtime_free *its, int result);
+
+/* What every call may tell: that the runtime is gone. True: it is there. Inside the guard. */
+bool seep_runtime_is_there(int result);
+
+#endif

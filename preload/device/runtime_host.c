@@ -1,0 +1,77 @@
+/* Memory of the host that the CUDA runtime has pinned: what it makes itself is in space pinned.
+ * What it is given to pin has been counted where it was made, and stays there; its sum is noted. */
+#include <errno.h>
+
+#include "preload/device/runtime.h"
+
+static inline int made(const struct seep_runtime_call *call, int result, void *const *block,
+                       uint64_t bytes)
+{
+    const bool is_made = result == SEEP_CUDA_SUCCESS && block;
+    const struct seep_runtime_block its = {SEEP_SHELF_PINNED, SEEP_DEVICE_PINNED,
+                                           is_made ? *block : NULL, bytes};
+    return seep_runtime_made(call, result, &its);
+}
+
+SEEP_EXPORT int cudaMallocHost(void **block, size_t bytes)
+{
+    SEEP_RUNTIME_MAKES(cudaMallocHost, (void **, size_t));
+    const int result = real(block, bytes);
+    return made(&call, result, block, bytes);
+}
+
+SEEP_EXPORT int cudaHostAlloc(void **block, size_t bytes, unsigned flags)
+{
+    SEEP_RUNTIME_MAKES(cudaHostAlloc, (void **, size_t, unsigned));
+    const int result = real(block, bytes, flags);
+    return made(&call, result, block, bytes);
+}
+
+SEEP_EXPORT int cudaFreeHost(void *block)
+{
+    SEEP_RUNTIME_CALL(cudaFreeHost, (void *));
+    const struct seep_runtime_free its =
+        seep_runtime_free_begins(call.hook, SEEP_SHELF_PINNED, block);
+    return seep_runtime_freed(&its, real(block));
+}
+
+/* ---- what others have made ------------------------------------------------------------------- */
+
+/* Kept on a shelf for its size alone: it has no site. */
+static void registered(const void *at, uint64_t bytes)
+{
+    struct seep_device_aliases *aliases = &seep_arena.header->devices.aliases;
+    const struct seep_block block = {.bytes = bytes};
+    seep_books_put_back(SEEP_SHELF_REGISTERED, at, &block);
+    const uint64_t sum = __atomic_add_fetch(&aliases->registered_bytes, bytes, __ATOMIC_RELAXED);
+    uint64_t peak = __atomic_load_n(&aliases->registered_peak_bytes, __ATOMIC_RELAXED);
+    while (sum > peak && !__atomic_compare_exchange_n(&aliases->registered_peak_bytes, &peak, sum,
+                                                      true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+}
+
+SEEP_EXPORT int cudaHostRegister(void *at, size_t bytes, unsigned flags)
+{
+    SEEP_RUNTIME_CALL(cudaHostRegister, (void *, size_t, unsigned));
+    const int result = real(at, bytes, flags);
+    if (result == SEEP_CUDA_SUCCESS && at && seep_device_enter()) {
+        const int saved_errno = errno;
+        seep_note_hook(call.hook);
+        registered(at, bytes);
+        errno = saved_errno;
+        seep_leave();
+    }
+    return result;
+}
+
+SEEP_EXPORT int cudaHostUnregister(void *at)
+{
+    SEEP_RUNTIME_CALL(cudaHostUnregister, (void *));
+    const struct seep_runtime_free its =
+        seep_runtime_free_begins(call.hook, SEEP_SHELF_REGISTERED, at);
+    const int result = seep_runtime_freed(&its, real(at));
+    if (result == SEEP_CUDA_SUCCESS && its.is_known)
+        __atomic_sub_fetch(&seep_arena.header->devices.aliases.registered_bytes, its.block.bytes,
+                           __ATOMIC_RELAXED);
+    return result;
+}

@@ -1,0 +1,20 @@
+#include "preload/device/use.h"
+
+#include <errno.h>
+
+#include "preload/record/life_calls.h"
+
+bool seep_device_is_used, seep_device_is_left;
+
+void seep_device_first_use(void)
+{
+    const int saved_errno = errno;
+    seep_device_is_used = true;
+    seep_start_resolve_allocator();
+    errno = saved_errno;
+}
+
+void seep_device_after_fork(void)
+{
+    seep_device_is_left = seep_device_is_left || seep_device_is_used;
+}

@@ -1,0 +1,24 @@
+/* The ways in which a package gets memory from CUDA. */
+#ifndef SEEP_TESTS_SUBJECTS_PACKAGE_LIKE_H
+#define SEEP_TESTS_SUBJECTS_PACKAGE_LIKE_H
+
+#include <stddef.h>
+
+enum package_way {
+    PACKAGE_MALLOC,
+    PACKAGE_MANAGED,
+    PACKAGE_PITCH,
+    PACKAGE_3D,
+    PACKAGE_ARRAY,
+    PACKAGE_3D_ARRAY,
+    PACKAGE_MIPMAPPED,
+    PACKAGE_ASYNC,
+    PACKAGE_ASYNC_PTSZ,
+    PACKAGE_POOL,
+    PACKAGE_POOL_PTSZ,
+    PACKAGE_MALLOC_HOST,
+    PACKAGE_HOST_ALLOC,
+    PACKAGE_N_WAYS
+};
+
+#endif
