@@ -98,7 +98,7 @@ shim_obj = $(patsubst %.c,$(BUILD)/obj/shim/%.o,$(1))
 SEEP := $(BUILD)/seep
 SHIM := $(BUILD)/libseep.so
 SHIM_PARTS := $(BUILD)/libshim.a
-HOOKS := $(wildcard preload/hooks/*.c) preload/life/start.c preload/lifecycle.c
+HOOKS := $(wildcard preload/hooks/*.c preload/device/*.c) preload/life/start.c preload/lifecycle.c
 LIB := $(BUILD)/libprof.a
 SEEP_LAB := $(BUILD)/seep-lab
 LAB_LIB := $(BUILD)/liblab.a
@@ -117,7 +117,7 @@ PRODUCTS := $(SEEP) $(SEEP_LAB) $(if $(SAN),,$(if $(PRELOAD),$(SHIM))) $(MAN_PAG
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all check check-gpu check-frameworks gpu-kit tests demo zoo zoo-reports bench fuzz fuzz-keep pages install clean help format FORCE
+.PHONY: all check check-gpu check-frameworks gpu-torch gpu-kit tests demo zoo zoo-reports bench fuzz fuzz-keep pages install clean help format FORCE
 
 all: $(PRODUCTS) ## build seep, seep-lab, libseep.so and the manual pages (default)
 
@@ -191,7 +191,7 @@ $(SHIM): $(call shim_obj,$(PRELOAD) $(RUNTIME)) $(BUILD)/gen/exports.map
 		-Wl,--version-script=$(filter %.map,$^) \
 		-o $@ $(filter %.o,$^) $(SHIM_LIBS)
 
-# The parts of the shim that replace nothing of libc's, for tests and benchmarks.
+# The parts of the shim that replace nothing of libc's and CUDA's, for tests and benchmarks.
 $(SHIM_PARTS): $(call shim_obj,$(filter-out $(HOOKS),$(PRELOAD)))
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
@@ -292,6 +292,10 @@ zoo-reports: all ## run jobs written after public reports, and score what seep s
 # transformers accelerate stable-baselines3 ultralytics-opencv-headless timm torch-geometric. What is missing is skipped.
 check-frameworks: all ## trainings of JAX, Keras, Lightning and others, where build/venv-frameworks has them
 	$(Q)SEEP=$(SEEP) $(PYTHON) tests/frameworks/frameworks.py
+
+# Of PyPI, 1.4 GB, or of the folder that WHEELS names; without either it is skipped.
+gpu-torch: all $(STANDIN_LIBS) ## PyTorch's wheels on stand-ins for two GPUs, held against PyTorch's own books
+	$(Q)SEEP=$(SEEP) $(PYTHON) tests/gpu-torch/gpu_torch.py
 
 bench: all $(BENCH_BINS) $(SUBJECT_BINS) ## cost per event by stage, memory per live block, what other programs cost more
 	$(Q)for b in $(BENCH_BINS) $(BENCH_SCRIPTS); do echo "== $$b"; SEEP=$(SEEP) $$b || exit 1; done

@@ -70,6 +70,10 @@ static void import_recording(struct seep_process_recording *r, const struct seep
     memcpy(r->tensors, h->devices.tensors, sizeof r->tensors);
     r->aliases = h->devices.aliases;
     r->n_refused = h->devices.n_refused;
+    memcpy(r->uses, h->devices.use, sizeof r->uses);
+    r->allocator_settings = h->devices.allocator_settings;
+    if (h->devices.n_out_of_memory > SEEP_MAX_OUT_OF_MEMORY)
+        r->no_room_left_out = h->devices.n_out_of_memory - SEEP_MAX_OUT_OF_MEMORY;
     memcpy(r->snapshots_refused, h->snapshots.refused, sizeof r->snapshots_refused);
     for (int i = 0; i < SEEP_MAX_COVERAGE; i++)
         r->hooks_seen[i] = h->coverage_seen[i] != 0;

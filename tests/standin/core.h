@@ -92,7 +92,9 @@ struct standin_core {
     void (*copy)(void *to, const void *from, uint64_t bytes, int value);
 };
 
-/* Exported by libcuda.so.1. */
+/* Exported by libcuda.so.1. The second is for tests in other languages: `kind` is an enum
+ * standin_kind. */
 const struct standin_core *standin_core(void);
+uint64_t standin_live(enum standin_kind kind, int device);
 
 #endif

@@ -28,7 +28,6 @@ void standin_copy(void *to, const void *from, uint64_t bytes, int value);
 void standin_context(int device);
 bool standin_has_context(int device);
 void standin_reset(int device);
-uint64_t standin_live(enum standin_kind kind, int device);
 uint64_t standin_capacity(void);
 int standin_devices(void);
 void standin_forget(void); /* in a child that starts afresh */

@@ -18,7 +18,7 @@ $(STANDIN)/12/libcudart.so.12 $(STANDIN)/13/libcudart.so.13: $(STANDIN_RUNTIME) 
 $(STANDIN)/12/libcuda.so.1: $(STANDIN_DRIVER) $(wildcard tests/standin/*.h)
 	@mkdir -p $(@D)
 	$(say) CC $@
-	$(Q)printf '{ global: cu*; standin_core; standin_used; standin_users; local: *; };\n' >$@.map && \
+	$(Q)printf '{ global: cu*; standin_core; standin_used; standin_users; standin_live; local: *; };\n' >$@.map && \
 		$(STANDIN_CC) -Wl,-soname,$(@F) -Wl,--version-script=$@.map -o $@ $(STANDIN_DRIVER) -ldl
 
 $(STANDIN)/12/libnvidia-ml.so.1: $(STANDIN_NVML) $(wildcard tests/standin/*.h)

@@ -1,0 +1,218 @@
+"""Runs PyTorch's own wheels on stand-ins for two devices under seep, and holds what seep saw against PyTorch's totals
+and the stand-in's, at the end of every N-th step (3), in every way to allocate. Of blocks of PyTorch's own allocator seep
+compares the totals at each report itself, which is the drift.
+
+usage: gpu_torch.py [--keep DIR] [--only cu12|cu13] [--each N] [CASE…]
+
+The wheels, one with CUDA 12 and one with CUDA 13, are installed from PyPI, or from the folder that WHEELS names, into
+build/gpu-torch; without either nothing is run. The last line counts; status 1 where anything differed."""
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import threading
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+SEEP = os.path.abspath(os.environ.get("SEEP", str(ROOT / "build/seep")))
+STANDIN = ROOT / "build/tests/standin"
+INSTALLED = ROOT / "build/gpu-torch"
+WHEELS = os.environ.get("WHEELS")
+MIB = 1 << 20
+CASE_SECONDS = 900  # for a machine on which much else runs
+LACKING = 77  # a case's status where this PyTorch has no such thing
+
+# The versions: one gets the driver's functions for expandable segments by dlsym(), the other by entry points.
+VERSIONS = {"cu12": ("12", "2.4.1"), "cu13": ("13", "2.15.0")}
+BESIDE = "typing-extensions filelock sympy networkx jinja2 fsspec numpy mpmath markupsafe".split()
+
+# name: (what the job does, its settings, what each tier must be equal to, what else is expected)
+CACHING = {"tensor": "allocated", "device": "reserved"}
+SILENT = {"silent": True}
+ALIKE = {"alike": True}
+EXPANDABLE = {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"}
+SMALL = {"STANDIN_CAPACITY": str(512 * MIB)}
+CASES = {
+    "native": ("plain", {}, CACHING, ALIKE),
+    "expandable": ("kept_losses", EXPANDABLE, CACHING, ALIKE),
+    "async": ("plain", {"PYTORCH_CUDA_ALLOC_CONF": "backend:cudaMallocAsync"}, {"device": "allocated"}, SILENT),
+    "uncached": ("plain", {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}, {"device": "driver"}, SILENT),
+    "plugged": ("plugged", {}, {"device": "driver"}, SILENT),
+    "pool": ("pool", {}, {"tensor": "allocated", "device": "driver"}, {}),
+    "pinned": ("pinned", {}, CACHING, {}),
+    "pinned-registered": ("pinned", {"PYTORCH_CUDA_ALLOC_CONF": "pinned_use_cuda_host_register:True"}, CACHING, {}),
+    "threads": ("many_threads", {}, CACHING, {}),
+    "threads-expandable": ("many_threads", EXPANDABLE, CACHING, {}),
+    "no-room": ("no_room", SMALL, CACHING, {"failed": 2}),
+    "no-room-expandable": ("no_room", {**SMALL, **EXPANDABLE}, CACHING, {"failed": 2}),
+    "graphs": ("graphs", {}, CACHING, {}),
+    "ipc": ("ipc", {}, CACHING, {}),
+    "forked": ("forked", {}, CACHING, {}),
+}
+
+
+def output_of(argv, **kw):
+    done = subprocess.run([str(a) for a in argv], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **kw)
+    return done.returncode, done.stdout
+
+
+def install(name):
+    """The version's Python, or None and why not."""
+    cuda, version = VERSIONS[name]
+    folder = INSTALLED / name
+    python, ready = folder / "venv/bin/python", folder / ("ready-" + version)
+    if not ready.exists():
+        source = ["--no-index", "--find-links", WHEELS] if WHEELS else []
+        for argv in (["/usr/bin/python3", "-m", "venv", folder / "venv"],
+                     [python, "-m", "pip", "install", "-q", "--no-deps", *source, "torch==" + version, *BESIDE],
+                     [python, ROOT / "tests/standin/generate.py",
+                      next(iter(folder.glob("venv/lib/python*/site-packages/torch/lib")), "?"), folder / "lib"],
+                     ["cc", "-shared", "-fPIC", "-I" + str(ROOT), "-o", folder / "plugged.so", HERE / "plugged.c",
+                      STANDIN / cuda / ("libcudart.so." + cuda)]):
+            status, output = output_of(argv)
+            if status:
+                return None, (output.strip().splitlines() or ["?"])[-1]
+        ready.touch()
+    return python, None
+
+
+def environment(name, case, folder):
+    cuda, _ = VERSIONS[name]
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("SEEP_", "PYTORCH_", "STANDIN_"))}
+    env.update(CASES[case][1], LD_LIBRARY_PATH="%s:%s" % (STANDIN / cuda, INSTALLED / name / "lib"),
+               OMP_NUM_THREADS="1", STANDIN_LOG=str(folder / "log-%p.json"),
+               PLUGGABLE=str(INSTALLED / name / "plugged.so"))
+    return env
+
+
+def report_of(profile):
+    done = subprocess.run([SEEP, "report", str(profile), "--format", "json"], stdout=subprocess.PIPE, check=True)
+    return json.loads(done.stdout)
+
+
+def differences(report, row, tiers):
+    """Between the spaces, as they are now, and a row."""
+    wrong = []
+    for tier, field in tiers.items():
+        for device in range(2):
+            space = "%s:%d" % (tier, device)
+            live, expected = report["spaces"].get(space, {"live_bytes": 0})["live_bytes"], row[field][device]
+            if live != expected:
+                wrong.append("%s is %d, not %d" % (space, live, expected))
+    pinned = report["spaces"].get("pinned", {"live_bytes": 0})["live_bytes"]
+    return wrong + (["pinned is %d, not %d" % (pinned, row["pinned"])] if pinned != row["pinned"] else [])
+
+
+def follow(process, profile, tiers, each):
+    """Compares at the ends of steps while the job waits. Returns (differences, steps, how many were compared)."""
+    wrong, n, compared = [], 0, 0
+    for line in process.stdout:
+        if not line.startswith("{"):
+            continue  # a warning of PyTorch's
+        n += 1
+        if each and (n - 1) % each == 0:
+            compared += 1
+            wrong += ["step %d: %s" % (n, w) for w in differences(report_of(profile), json.loads(line), tiers)]
+        process.stdin.write("\n")
+        process.stdin.flush()
+    return wrong, n, compared
+
+
+def run(name, case, folder, each):
+    """(differences, steps, compared, status) of a job; its profile lies in the folder. Without `each` it runs without
+    seep, and nothing is compared."""
+    job, _, tiers, _ = CASES[case]
+    profile = folder / "profile.d"
+    under = [SEEP, "run", "-q", "-o", str(profile), "--"] if each else []
+    with open(folder / "stderr", "w") as err:
+        process = subprocess.Popen([*under, str(INSTALLED / name / "venv/bin/python"), str(HERE / "job.py"), job],
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=err, text=True,
+                                   env=environment(name, case, folder))
+    watch = threading.Timer(CASE_SECONDS, process.kill)
+    watch.start()
+    try:
+        return (*follow(process, profile, tiers, each), process.wait())
+    finally:
+        watch.cancel()
+
+
+def judge(report, expected):
+    """What is wrong with the report of the whole run, as texts."""
+    wrong = []
+    for books in report["coverage"].get("tensors", []):
+        if books["drift_bytes"]:
+            wrong.append("tensor:%(device)d: drift %(drift_bytes)d" % books)
+    failed = [r for r in report.get("out_of_memory", []) if r["space"].startswith("tensor:")]
+    if len(failed) != expected.get("failed", 0):
+        wrong.append("%d requests failed" % len(failed))
+    for space in report["spaces"]:
+        if expected.get("silent") and space.startswith("tensor:"):
+            wrong.append("%s is not silent" % space)
+    if report["job"]["dropped_events"]:
+        wrong.append("events were dropped")
+    return wrong
+
+
+def logs(folder):
+    return [json.loads(f.read_text()) for f in sorted(folder.glob("log-*.json"))]
+
+
+def conduct(name, case, folder, expected):
+    """What CUDA could have noticed, as texts: a call in a forked child, and where the job does the same each time,
+    anything that it is not asked without seep."""
+    wrong = ["%d calls in a forked child" % log["forked_calls"] for log in logs(folder) if log["forked_calls"]]
+    if not expected.get("alike"):
+        return wrong
+    plain = folder / "plain"
+    plain.mkdir()
+    run(name, case, plain, None)
+    alone, seen = ({k: v for k, v in logs(f)[0].items() if k != "pid"} for f in (plain, folder))
+    return wrong + ["%s: %s, without seep %s" % (key, seen[key], alone[key]) for key in alone if seen[key] != alone[key]]
+
+
+def examine(name, case, folder, each):
+    """Prints one verdict. Returns which of the counts it is."""
+    wrong, steps, compared, status = run(name, case, folder, each)
+    if status == LACKING:
+        print("%s  %-20s skipped: this PyTorch has no such thing" % (name, case), flush=True)
+        return "skipped"
+    if status != 0:
+        said = (folder / "stderr").read_text().strip()[-1500:]
+        print("%s  %-20s FAILED: status %d\n%s" % (name, case, status, said), flush=True)
+        return "failed"
+    report = report_of(folder / "profile.d")
+    expected = CASES[case][3]
+    wrong += judge(report, expected) + conduct(name, case, folder, expected)
+    blocks = sum(books["reports"] for books in report["coverage"].get("tensors", []))
+    print("%s  %-20s %s" % (name, case, "WRONG  " + "; ".join(wrong) if wrong else
+                            "ok     %d steps, %d compared, drift 0 at %d reports" % (steps, compared, blocks)),
+          flush=True)
+    return "failed" if wrong else "passed"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--keep", metavar="DIR")
+    parser.add_argument("--only", choices=VERSIONS)
+    parser.add_argument("--each", metavar="N", type=int, default=3)
+    parser.add_argument("cases", nargs="*")
+    args = parser.parse_args()
+    count = {"passed": 0, "failed": 0, "skipped": 0}
+    for name in [args.only] if args.only else VERSIONS:
+        python, why = install(name)
+        if not python:
+            print("%s  skipped: torch %s could not be installed: %s" % (name, VERSIONS[name][1], why))
+        for case in (args.cases or CASES) if python else ():
+            with tempfile.TemporaryDirectory(prefix="seep-gpu-torch-") as scratch:
+                folder = pathlib.Path(args.keep or scratch) / ("%s-%s" % (name, case))
+                folder.mkdir(parents=True)
+                count[examine(name, case, folder, args.each)] += 1
+    print("%(passed)d passed, %(failed)d failed, %(skipped)d skipped" % count)
+    return count["failed"] > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,197 @@
+"""What PyTorch does on stand-ins for two devices, case by case: job.py CASE. At the end of each step PyTorch's own totals
+and those of the stand-in are a line of its output, and it goes on once somebody has compared them and answers."""
+import ctypes
+import json
+import os
+import random
+import sys
+import threading
+
+import seep
+import torch
+from torch import nn
+
+STEPS = 12
+DEVICES = (0, 1)
+TAKEN = (0, 1, 2, 3, 6)  # of the stand-in's kinds: what takes memory of a device; 6 is what is mapped
+PINNED = 8
+
+driver = ctypes.CDLL("libcuda.so.1")
+driver.standin_live.restype = ctypes.c_uint64
+
+
+def end_step(reported=True):
+    """PyTorch has totals only where its own allocator is asked."""
+    def totals(of):
+        return [of(d) if reported else 0 for d in DEVICES]
+
+    seep.step()
+    print(json.dumps({"allocated": totals(torch.cuda.memory_allocated), "reserved": totals(torch.cuda.memory_reserved),
+                      "driver": [sum(driver.standin_live(kind, d) for kind in TAKEN) for d in DEVICES],
+                      "pinned": driver.standin_live(PINNED, -1)}), flush=True)
+    sys.stdin.readline()
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.front = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU(), nn.AdaptiveAvgPool2d(4))
+        self.back = nn.Sequential(nn.Flatten(), nn.Linear(128, 64), nn.GELU(), nn.Linear(64, 10))
+
+    def forward(self, x):
+        return self.back(self.front(x))
+
+
+def train(batches, losses=None):
+    """On both devices; sizes differ from step to step."""
+    models = [Model().to("cuda:%d" % d) for d in DEVICES]
+    optimizers = [torch.optim.Adam(m.parameters()) for m in models]
+    for batch in batches:
+        for d, model in enumerate(models):
+            optimizers[d].zero_grad()
+            loss = model(batch.to("cuda:%d" % d, non_blocking=True)).square().mean()
+            loss.backward()
+            optimizers[d].step()
+            if losses is not None:
+                losses.append(loss)
+        end_step()
+
+
+def made(n=STEPS):
+    for i in range(n):
+        yield torch.randn(1 + i * 7 % 5, 3, 16 + i % 3 * 16, 32)
+
+
+def plain():
+    train(made())
+
+
+def kept_losses():
+    train(made(), losses=[])
+
+
+class Pictures(torch.utils.data.Dataset):
+    def __len__(self):
+        return 4 * STEPS
+
+    def __getitem__(self, i):
+        return torch.randn(3, 16, 32)
+
+
+def pinned():
+    train(torch.utils.data.DataLoader(Pictures(), batch_size=4, num_workers=2, pin_memory=True))
+
+
+def many_threads():
+    """Blocks of all sizes, each freed by whoever comes to it: addresses go from thread to thread."""
+    shared, lock = [None] * 64, threading.Lock()
+
+    def churn(seed):
+        rng = random.Random(seed)
+        with torch.cuda.stream(torch.cuda.Stream(seed % 2)):
+            for _ in range(1000):
+                block = torch.empty(rng.randrange(1, 300000), device="cuda:%d" % (seed % 2), dtype=torch.uint8)
+                with lock:
+                    shared[rng.randrange(64)], block = block, None
+
+    for step in range(5):
+        threads = [threading.Thread(target=churn, args=(step * 8 + i,)) for i in range(8)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        end_step()
+
+
+def no_room():
+    """The device is full at last, which the job survives, twice."""
+    for size in (48 << 20, 30 << 20):
+        kept = []
+        try:
+            while True:
+                kept.append(torch.empty(size, dtype=torch.uint8, device="cuda:0"))
+                end_step()
+        except RuntimeError as error:  # OutOfMemoryError is one, and is older under this name
+            assert "out of memory" in str(error), error
+        end_step()
+        del kept
+        torch.cuda.empty_cache()
+        end_step()
+
+
+def pool():
+    """Memory of a plugged-in allocator, in a pool beside PyTorch's own."""
+    if not hasattr(torch.cuda, "MemPool"):
+        sys.exit(77)
+    own = torch.cuda.memory.CUDAPluggableAllocator(os.environ["PLUGGABLE"], "plugged_in", "plugged_out")
+    memory = torch.cuda.MemPool(own.allocator())
+    kept = []
+    for i in range(STEPS):
+        kept.append(torch.empty(100000, device="cuda:0"))
+        with torch.cuda.use_mem_pool(memory):
+            kept.append(torch.empty((1 + i % 3) << 20, device="cuda:0"))
+        if i % 4 == 3:
+            del kept[:3]
+        end_step()
+
+
+def plugged():
+    """PyTorch asks the plugged-in allocator only, and reports nothing."""
+    torch.cuda.memory.change_current_allocator(
+        torch.cuda.memory.CUDAPluggableAllocator(os.environ["PLUGGABLE"], "plugged_in", "plugged_out"))
+    kept = []
+    for i in range(STEPS):
+        kept.append(torch.empty(1000 * (i + 1), device="cuda:%d" % (i % 2)))
+        if i % 4 == 3:
+            del kept[:3]
+        end_step(reported=False)
+
+
+def graphs():
+    """Captured with a private pool each, and kept."""
+    kept, held = [], torch.zeros(1000, device="cuda:0")
+    for i in range(6):
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            result = (held * 2).expand(1000, 1000).contiguous() + i
+        graph.replay()
+        kept.append((graph, result))
+        if i % 3 == 2:
+            del kept[0]
+        end_step()
+
+
+def child(queue):
+    tensor = queue.get()
+    assert tensor.is_cuda
+    del tensor
+
+
+def ipc():
+    """A spawned process gets a tensor."""
+    context = torch.multiprocessing.get_context("spawn")
+    queue = context.Queue()
+    tensor = torch.zeros(1 << 20, device="cuda:1")
+    other = context.Process(target=child, args=(queue,))
+    other.start()
+    queue.put(tensor)
+    other.join()
+    assert other.exitcode == 0
+    end_step()
+
+
+def forked():
+    """A child lets go of its parent's tensors."""
+    tensor = torch.zeros(1 << 20, device="cuda:0")
+    end_step()
+    pid = os.fork()
+    if not pid:
+        del tensor
+        os._exit(0)
+    os.waitpid(pid, 0)
+    end_step()
+
+
+if __name__ == "__main__":
+    torch.backends.cudnn.enabled = False
+    globals()[sys.argv[1]]()
