@@ -9,8 +9,8 @@ import sys
 def parse():
     ap = argparse.ArgumentParser()
     ap.add_argument("--device", default="cuda")
-    ap.add_argument("--scenes", type=int, default=240)
-    ap.add_argument("--device-mb", type=int, default=420, help="a smaller card than the one this runs on")
+    ap.add_argument("--scenes", type=int, default=160)
+    ap.add_argument("--device-mb", type=int, default=200, help="a smaller card than the one this runs on")
     ap.add_argument("--alloc-conf", help="for PYTORCH_CUDA_ALLOC_CONF")
     return ap.parse_args()
 
@@ -49,7 +49,7 @@ def main():
     recent = collections.deque(maxlen=24)
     for scene in range(ARGS.scenes):
         largest = 40_000 + 1_000 * scene
-        points = torch.zeros(int(rng.integers(20_000, largest)), 6, device=ARGS.device)  # LEAK
+        points = torch.rand(int(rng.integers(20_000, largest)), 6, device=ARGS.device)  # LEAK
         feats = backbone(points)
         proposals = feats[:len(feats) // 8 * 8].view(-1, 8, 32).mean(1)
         loss = score(proposals).pow(2).mean()

@@ -48,7 +48,7 @@ class Decoder(nn.Module):
 
 def main():
     ap = argparse.ArgumentParser()
-    ap.add_argument("--steps", type=int, default=100)
+    ap.add_argument("--steps", type=int, default=60)
     ap.add_argument("--bucket", type=int, default=1)
     args = ap.parse_args()
     rng = random.Random(5)

@@ -15,7 +15,7 @@ class Net(nn.Module):
         def build():
             return nn.Sequential(nn.Conv2d(4, 8, kernel_size=8, stride=4), nn.ReLU(),
                                  nn.Conv2d(8, 16, kernel_size=4, stride=2), nn.ReLU(), nn.Flatten(),
-                                 nn.Linear(16 * 4 * 4, 64), nn.ReLU(), nn.Linear(64, actions))
+                                 nn.Linear(16 * 6 * 6, 64), nn.ReLU(), nn.Linear(64, actions))
         self.online = build()
         self.target = copy.deepcopy(self.online)
         for p in self.target.parameters():
