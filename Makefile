@@ -117,7 +117,7 @@ PRODUCTS := $(SEEP) $(SEEP_LAB) $(if $(SAN),,$(if $(PRELOAD),$(SHIM))) $(MAN_PAG
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all check check-gpu check-frameworks gpu-torch gpu-kit tests demo zoo zoo-reports bench fuzz fuzz-keep pages install clean help format FORCE
+.PHONY: all check check-gpu check-frameworks gpu-torch gpu-kit tests demo zoo zoo-reports zoo-gpu bench fuzz fuzz-keep pages install clean help format FORCE
 
 all: $(PRODUCTS) ## build seep, seep-lab, libseep.so and the manual pages (default)
 
@@ -287,6 +287,13 @@ zoo: all ## run the zoo's training jobs and hold the verdicts against their tabl
 
 zoo-reports: all ## run jobs written after public reports, and score what seep says of them (ten minutes)
 	$(Q)SEEP=$(SEEP) $(PYTHON) tests/zoo/reports/score.py
+
+# Two wheels of PyTorch, on the stand-ins that "make gpu-torch" has put beside them.
+zoo-gpu: all $(STANDIN_LIBS) ## the same for jobs on a GPU, with the wheels that make gpu-torch has installed
+	$(Q)for v in 12 13; do at=$(BUILD)/gpu-torch/cu$$v; \
+		if [ ! -x $$at/venv/bin/python ]; then echo "zoo-gpu: no PyTorch for CUDA $$v: make gpu-torch installs it"; \
+		else echo "== PyTorch for CUDA $$v" && SEEP=$(SEEP) PYTHON=$$at/venv/bin/python $(PYTHON) \
+			tests/zoo/reports/score.py --set gpu --env LD_LIBRARY_PATH=$(abspath $(STANDIN)/$$v):$(CURDIR)/$$at/lib || exit 1; fi; done
 
 # Of PyPI, 8 GB: python3 -m venv build/venv-frameworks, and there pip install jax tensorflow-cpu torch lightning
 # transformers accelerate stable-baselines3 ultralytics-opencv-headless timm torch-geometric. What is missing is skipped.

@@ -3,8 +3,9 @@
 SEEP_TEST_FULL=1 takes every job; without it a handful, one a family of patterns, keeps the check short."""
 import unittest
 
-from tests.e2e.support import FULL, SYSTEM_PYTHON, has_module, needs
+from tests.e2e.support import FULL, ROOT, SYSTEM_PYTHON, has_module, needs
 from tests.zoo import alike, zoo
+from tests.zoo.reports import score
 
 QUICK = ("annotation_cache", "total_loss", "pointgroup_loader", "pointgroup_workers", "lru_cached_decode",
          "kept_batches", "checkpoint_copies", "short_run", "healthy_densification", "healthy_lru_decode")
@@ -37,6 +38,30 @@ class Tables(unittest.TestCase):
                 self.assertIn(table["leaky"]["holder"].get("kept", ""), source, name)
             else:
                 self.assertIn("healthy", table, name)
+
+
+class Reports(unittest.TestCase):
+    """Jobs from reports want minutes, those on the device a PyTorch for CUDA; their tables want nothing."""
+
+    def test_every_job_has_its_table(self):
+        for name, folder in score.SETS.items():
+            scripts = {p.stem for p in folder.glob("*.py")}
+            self.assertEqual(scripts, {p.stem for p in folder.glob("*.toml")}, name)
+
+    def test_every_table_says_what_is_true_of_its_job(self):
+        schema = (ROOT / "docs/report.schema.json").read_text()
+        for folder in score.SETS.values():
+            for script, table in score.jobs(folder):
+                self.assertLessEqual({"title", "models", "patterns"}, set(table), script.name)
+                self.assertEqual([p for p in table["patterns"] if '"%s"' % p not in schema], [], script.name)
+                self.assertEqual("leaky" in table, bool(score.marked(script)), script.name)
+                self.assertEqual("leaky" in table, "fixed" in table, script.name)
+                self.assertNotEqual("leaky" in table, "healthy" in table, script.name)
+
+    def test_the_device_has_its_half(self):
+        jobs = [table for _, table in score.jobs(score.SETS["gpu"])]
+        self.assertGreaterEqual(sum("leaky" in table for table in jobs), 15)
+        self.assertGreaterEqual(sum("healthy" in table for table in jobs), 8)
 
 
 @needs(has_module(SYSTEM_PYTHON, "torch", "numpy"), "no torch here")
