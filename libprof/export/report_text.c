@@ -125,6 +125,10 @@ static void put_no_room(const struct page *p, const json_t *report)
             fputs(", ", p->out);
             seep_put_frame(p->out, json_object_get(its, "frame"), cwd);
         }
+        if (strcmp(seep_get_text(its, "source", "allocator"), "runtime") == 0) {
+            fputs(", by the CUDA runtime: who called may have tried again\n", p->out);
+            continue;
+        }
         fputs("; in use were ", p->out);
         seep_put_size(p->out, seep_get_number(its, "allocated_bytes"));
         fputs(" of ", p->out);

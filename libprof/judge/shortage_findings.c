@@ -50,8 +50,9 @@ static bool lies_on(const struct explaining *e, const struct seep_finding *f)
 {
     const struct seep_space_name *its = &e->m->spaces[f->space].name;
 
-    return (its->class == SEEP_CLASS_TENSOR || its->class == SEEP_CLASS_DEVICE) &&
-           its->device == (int)e->s.request->device;
+    return f->space == e->s.space ||
+           ((its->class == SEEP_CLASS_TENSOR || its->class == SEEP_CLASS_DEVICE) &&
+            its->device == (int)e->s.request->device);
 }
 
 /* What a finding had filled by then: what grows since the first step, what is kept for good as a
@@ -148,8 +149,8 @@ static void note_request(const struct explaining *e)
     seep_text_size((double)r->asked_bytes, asked);
     seep_text_size((double)e->allocated, have);
     if (r->by_runtime)
-        seep_finding_note(e->f, "tried to allocate %s %s: %s of device:%u is allocated by then%s",
-                          asked, step ? step : "before step 1", have, r->device,
+        seep_finding_note(e->f, "tried to allocate %s %s: %s of %s is allocated by then%s", asked,
+                          step ? step : "before step 1", have, e->m->spaces[e->s.space].name.text,
                           capacity ? capacity : "");
     else
         seep_finding_note(
@@ -287,6 +288,9 @@ static bool is_data(const struct explaining *e, const struct seep_shortage_line 
 
 static char *advice_too_large(const struct explaining *e)
 {
+    if (e->s.request->device == SEEP_DEVICE_PINNED)
+        return strdup("pin less: a lower prefetch_factor, few different sizes of batches; what can "
+                      "be pinned is bounded by the machine, a cgroup or RLIMIT_MEMLOCK");
     const struct seep_finding *spike = find_pattern(e, SEEP_PATTERN_SIZE_SPIKE);
     const struct seep_finding *twice = find_pattern(e, SEEP_PATTERN_CARRY_OVER);
     const struct seep_finding *cure = spike ? spike : twice;

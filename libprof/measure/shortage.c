@@ -12,7 +12,8 @@
 static bool is_allocators(const struct seep_model *m, const struct seep_model_no_room *its,
                           const bool *marked)
 {
-    return its->by_runtime && m->processes[its->process].recording.tensors[its->device].reports &&
+    return its->by_runtime && its->device < SEEP_MAX_DEVICES &&
+           m->processes[its->process].recording.tensors[its->device].reports &&
            (!its->stack || marked[its->stack]);
 }
 

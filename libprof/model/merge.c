@@ -309,6 +309,22 @@ static bool is_a_try(const struct seep_device_notes *notes, const struct seep_ou
     return false;
 }
 
+/* The space that had no room: tensor:N, device:N, or what can be pinned of the host; false where
+ * the record is of none. */
+static bool space_of_no_room(struct seep_model *m, const struct seep_out_of_memory *its,
+                             uint16_t *space)
+{
+    const bool by_runtime = its->source == SEEP_NO_ROOM_RUNTIME;
+    char name[24];
+
+    if (by_runtime && its->device == SEEP_DEVICE_PINNED)
+        return seep_model_add_space(m, "pinned", space);
+    if (its->device >= SEEP_MAX_DEVICES)
+        return false;
+    snprintf(name, sizeof name, "%s:%u", by_runtime ? "device" : "tensor", its->device);
+    return seep_model_add_space(m, name, space);
+}
+
 static int add_no_room(struct seep_model *m, struct seep_resolver *resolver, uint32_t process)
 {
     const struct seep_model_process *p = &m->processes[process];
@@ -316,13 +332,8 @@ static int add_no_room(struct seep_model *m, struct seep_resolver *resolver, uin
 
     for (size_t i = 0; i < SEEP_MAX_OUT_OF_MEMORY; i++) {
         const struct seep_out_of_memory *its = &notes->out_of_memory[i];
-        const bool by_runtime = its->source == SEEP_NO_ROOM_RUNTIME;
-        char name[24];
         uint16_t space;
-        if (!its->t_ns || its->device >= SEEP_MAX_DEVICES || is_a_try(notes, its))
-            continue;
-        snprintf(name, sizeof name, "%s:%u", by_runtime ? "device" : "tensor", its->device);
-        if (!seep_model_add_space(m, name, &space))
+        if (!its->t_ns || is_a_try(notes, its) || !space_of_no_room(m, its, &space))
             continue;
         if (seep_grow(&m->no_room, &m->no_room_capacity, m->n_no_room + 1, sizeof *m->no_room))
             return -SEEP_ENOMEM;
@@ -331,7 +342,7 @@ static int add_no_room(struct seep_model *m, struct seep_resolver *resolver, uin
             .stack = its->stack ? seep_resolve_stack(resolver, p->profile, its->stack) : 0,
             .device = its->device,
             .space = space,
-            .by_runtime = by_runtime,
+            .by_runtime = its->source == SEEP_NO_ROOM_RUNTIME,
             .step = seep_model_step(m, p, its->period),
             .asked_bytes = its->asked_bytes,
             .allocated_bytes = its->allocated_bytes,

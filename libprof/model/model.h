@@ -97,8 +97,9 @@ struct seep_model_run {
  * could not meet either are its own, once. */
 struct seep_model_no_room {
     uint32_t process, stack;
-    uint32_t device; /* below SEEP_MAX_DEVICES */
-    uint16_t space;  /* tensor:N where an allocator says so, device:N where the runtime does */
+    uint32_t device; /* below SEEP_MAX_DEVICES, or SEEP_DEVICE_PINNED */
+    uint16_t space;  /* tensor:N where an allocator says so, device:N or pinned where the runtime
+                      * does */
     bool by_runtime; /* who called may have tried again */
     int32_t step;
     uint64_t asked_bytes;

@@ -119,7 +119,7 @@ class Tensors(Counts):
                                   "reserved_bytes": 1 << 20})
                 self.assertEqual((small["space"], small["frame"]["function"]), ("tensor:1", "c10_failed"))
                 explained = {f["space"]: f["title"] for f in profile.report["findings"] if f["pattern"] == "out-of-memory"}
-                self.assertEqual(explained["tensor:0"], "no room for 8.0 GiB on tensor:0")
+                self.assertEqual(explained["tensor:0"], "no room for 8.0 GiB in tensor:0")
                 self.assertEqual(set(explained), {"tensor:0", "tensor:1"})
                 text = self.seep("report", profile.folder).stdout.decode()
                 self.assertRegex(text, r"devices  device 0: tensors 1\.0 MiB at most, 1\.0 MiB reserved at last\n")

@@ -84,7 +84,7 @@ TEST(a_leak_that_fills_the_device_is_what_the_error_comes_of)
                      "unbounded-growth");
     ck_assert_str_eq(text(f, "id"), "F2");
     ck_assert_str_eq(text(f, "severity"), "pressure");
-    ck_assert_str_eq(text(f, "title"), "no room for 20.0 MiB on tensor:1");
+    ck_assert_str_eq(text(f, "title"), "no room for 20.0 MiB in tensor:1");
     ck_assert_int_eq((int)number(json_object_get(f, "frame"), "line"), 30);
     ck_assert(says(f, "tried to allocate 20.0 MiB in step 201: 500.0 MiB is allocated by PyTorch, "
                       "20.0 MiB reserved but unallocated"));
@@ -255,6 +255,18 @@ TEST(a_runtime_without_pytorch_says_it_itself)
     ck_assert_str_eq(text(f, "space"), "device:1");
     ck_assert(says(f, "400.0 MiB of device:1 is allocated by then"));
     ck_assert(says(f, "mend F1"));
+}
+
+TEST(what_cannot_be_pinned_is_explained_by_what_is, .to = 2)
+{
+    builder_level(&b, user(7), PINNED, 3 * MIB, LAST, _i ? one_a_step : four, NULL);
+    struct seep_out_of_memory *its = fails_at_end(ASKED, 0, 0);
+    its->source = SEEP_NO_ROOM_RUNTIME;
+    its->device = SEEP_DEVICE_PINNED;
+    const json_t *f = explained();
+    ck_assert_str_eq(text(f, "title"), "no room for 20.0 MiB in pinned");
+    ck_assert(says(f, _i ? "600.0 MiB of pinned is allocated by then" : "12.0 MiB of pinned"));
+    ck_assert(says(f, _i ? "mend F1" : "pin less"));
 }
 
 TEST(a_device_with_room_is_no_finding)
