@@ -98,7 +98,7 @@ shim_obj = $(patsubst %.c,$(BUILD)/obj/shim/%.o,$(1))
 SEEP := $(BUILD)/seep
 SHIM := $(BUILD)/libseep.so
 SHIM_PARTS := $(BUILD)/libshim.a
-HOOKS := $(wildcard preload/hooks/*.c) preload/life/start.c preload/lifecycle.c
+HOOKS := $(wildcard preload/hooks/*.c preload/device/*.c) preload/life/start.c preload/lifecycle.c
 LIB := $(BUILD)/libprof.a
 SEEP_LAB := $(BUILD)/seep-lab
 LAB_LIB := $(BUILD)/liblab.a
@@ -191,7 +191,7 @@ $(SHIM): $(call shim_obj,$(PRELOAD) $(RUNTIME)) $(BUILD)/gen/exports.map
 		-Wl,--version-script=$(filter %.map,$^) \
 		-o $@ $(filter %.o,$^) $(SHIM_LIBS)
 
-# The parts of the shim that replace nothing of libc's, for tests and benchmarks.
+# The parts of the shim that replace nothing of libc's and CUDA's, for tests and benchmarks.
 $(SHIM_PARTS): $(call shim_obj,$(filter-out $(HOOKS),$(PRELOAD)))
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $^

@@ -14,7 +14,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PATTERNS = ROOT / "libprof/words/patterns.def"
 THRESHOLDS = ROOT / "libprof/measure/thresholds.def"
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
-SCOPES = {"LINE": "each line of the job's code", "JOB": "the job as a whole"}
+SCOPES = {"LINE": "each line of the job's code", "JOB": "the job as a whole",
+          "LAST": "all other findings, when they are known"}
 AXES = {"ANY": "training steps or slices of time", "STEPS": "training steps only"}
 SPACES = {"ALL": "all", "DEVICE": "device, tensor", "PINNED": "pinned", "SHM": "shm", "NOT_SHM": "all but shm"}
 SIZES = ((1 << 20, "MiB"), (1 << 10, "KiB"))

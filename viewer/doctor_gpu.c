@@ -56,8 +56,9 @@ static void check_driver(void)
     seep_doctor_line("GPU", device_nodes() ? SEEP_VERDICT_OK : SEEP_VERDICT_PARTLY,
                      "driver for CUDA %d.%d, %s%s", version / 1000, version % 1000 / 10, path,
                      device_nodes() ? "" : ", but no device");
-    seep_doctor_line("GPU", SEEP_VERDICT_PARTLY,
-                     "tensors are recorded by PyTorch's own reports; what CUDA gives is not yet");
+    seep_doctor_line(
+        "GPU", SEEP_VERDICT_PARTLY,
+        "tensors and what a shared CUDA runtime gives are recorded, not what a static one does");
 }
 
 static void check_library(const char *subject, const char *const *names)

@@ -150,7 +150,8 @@ static bool reap(struct seep_launch *launch, struct seep_job_folder *folder, int
     for (pid_t pid; (pid = wait4(-1, &status, WNOHANG, &usage)) > 0;) {
         if (pid == launch->witness.pid)
             launch->witness.pid = 0;
-        else if (!seep_copies_reaped(launch->holders, pid, status, &usage))
+        else if (!seep_devices_reaped(&launch->devices, pid) &&
+                 !seep_copies_reaped(launch->holders, pid, status, &usage))
             seep_job_folder_reaped(folder, pid, status);
         if (pid == launch->pid) {
             *job_status = status;
@@ -193,6 +194,7 @@ int seep_launch_wait(struct seep_launch *launch, struct seep_job_folder *folder)
     while (!reap(launch, folder, &status)) {
         siginfo_t info;
         seep_copies_look(launch->holders);
+        seep_devices_look(&launch->devices);
         uint64_t gap_ns = seep_resident_sample(&resident, folder->job);
         struct timespec wait = {.tv_sec = (time_t)(gap_ns / NS_PER_S),
                                 .tv_nsec = (long)(gap_ns % NS_PER_S)};
@@ -201,6 +203,7 @@ int seep_launch_wait(struct seep_launch *launch, struct seep_job_folder *folder)
             pass_on(launch, &info);
     }
     seep_witness_stop(&launch->witness);
+    seep_devices_close(&launch->devices);
     seep_copies_close(launch->holders);
     reap_last(launch, folder);
     seep_job_folder_ended(folder, status);

@@ -5,6 +5,7 @@
 #include "libprof/base/error.h"
 #include "viewer/job_folder.h"
 #include "viewer/watch/copies.h"
+#include "viewer/watch/devices.h"
 #include "viewer/watch/witness.h"
 
 #include <signal.h>
@@ -15,6 +16,7 @@ struct seep_launch {
     sigset_t waited; /* the signals that seep_launch_wait() takes from its queue */
     struct seep_witness witness;
     struct seep_copies *holders; /* the caller's; all zero where copies are not read */
+    struct seep_devices devices; /* all zero where nobody asks what is used of them */
 };
 
 /* Forks and execs `path` with argv and environ as they are. The job gets the signal mask,

@@ -250,6 +250,8 @@ int seep_run_main(int argc, char **argv)
     folder.job->max_folder_bytes = options.max_folder_bytes;
     if (strcmp(options.holders, "off") != 0)
         seep_copies_open(&holders, &folder, options.roles, options.holder_keys);
+    if (strcmp(options.gpu, "auto") == 0)
+        launch.devices.folder = &folder;
     holders.tells = !options.quiet && isatty(STDERR_FILENO);
     status = set_environment(&options, shim, folder.path)
                  ? start(&launch, &program, options.command)

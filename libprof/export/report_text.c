@@ -95,6 +95,37 @@ static void put_spaces(const struct page *p, const json_t *report)
     }
 }
 
+/* ", 402.0 MiB reserved": nothing where the report does not know it. */
+static void put_known(const struct page *p, const json_t *of, const char *key, const char *before,
+                      const char *after)
+{
+    if (!json_is_number(json_object_get(of, key)))
+        return;
+    fputs(before, p->out);
+    seep_put_size(p->out, seep_get_number(of, key));
+    fputs(after, p->out);
+}
+
+static void put_devices(const struct page *p, const json_t *report)
+{
+    json_t *device;
+    size_t i;
+
+    json_array_foreach (json_object_get(report, "devices"), i, device) {
+        fprintf(p->out, "%s  %.0f", i ? "       " : "devices", seep_get_number(device, "device"));
+        put_known(p, device, "tensors_peak_bytes", ": peak of tensors ", "");
+        put_known(p, device, "reserved_bytes", ", ", " reserved at last");
+        put_known(p, device, "used_bytes", "; the job uses ", "");
+        put_known(p, device, "used_peak_bytes", ", at most ", "");
+        put_known(p, device, "capacity_bytes", ", of ", "");
+        if (seep_get_number(device, "others_bytes") > 0)
+            put_known(p, device, "others_bytes", "; others use ", "");
+        if (seep_get_number(device, "drift_bytes") > 0)
+            put_known(p, device, "drift_bytes", "; books differ by up to ", "");
+        fputc('\n', p->out);
+    }
+}
+
 static void put_no_room(const struct page *p, const json_t *report)
 {
     const char *cwd = seep_get_text(json_object_get(report, "job"), "cwd", "");
@@ -290,6 +321,7 @@ static int print_report(const json_t *report, FILE *out, bool colour, bool all)
     put_job(&page, job);
     put_why(&page, job);
     put_spaces(&page, report);
+    put_devices(&page, report);
     put_no_room(&page, report);
     put_rss_of_job(&page, report);
     put_processes(&page, report);

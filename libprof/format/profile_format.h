@@ -245,11 +245,11 @@ struct seep_count {
 
 enum { SEEP_COUNTED_SPACES = 3 }; /* host, mmap, shm */
 
-/* Flags of a process. */
-enum {
-    SEEP_PROCESS_COUNTED = 1,    /* it is only counted: no profile, so far */
-    SEEP_PROCESS_PROFILE = 2,    /* it has a profile */
-    SEEP_PROCESS_OWN_MALLOC = 4, /* its program brings its own malloc */
+enum {                              /* flags of a process */
+       SEEP_PROCESS_COUNTED = 1,    /* it is only counted: no profile, so far */
+       SEEP_PROCESS_PROFILE = 2,    /* it has a profile */
+       SEEP_PROCESS_OWN_MALLOC = 4, /* its program brings its own malloc */
+       SEEP_PROCESS_DEVICE = 8,     /* it has used a GPU */
 };
 
 /* Why a process records nothing, or no more: seep_process.trouble. */

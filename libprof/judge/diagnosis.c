@@ -6,7 +6,9 @@
 #include "libprof/judge/lines.h"
 #include "libprof/judge/pattern_order.h"
 #include "libprof/judge/pattern_words.h"
+#include "libprof/judge/resident_findings.h"
 #include "libprof/judge/segment_findings.h"
+#include "libprof/judge/shortage_findings.h"
 #include "libprof/measure/thresholds.h"
 #include "libprof/signs/messages.h"
 #include "libprof/signs/signs.h"
@@ -239,19 +241,29 @@ static int judge_lines(const struct seep_case *all, struct work *work, struct se
     return rc;
 }
 
+/* One pattern of the job, in one space. */
+static int judge_space(const struct seep_case *all, enum seep_pattern pattern, uint16_t space,
+                       struct work *work, struct seep_findings *out)
+{
+    struct seep_case c = *all;
+    struct seep_finding f = {.sites = calloc(c.m->n_sites + 1, sizeof *f.sites)};
+    bool found = false;
+
+    c.space = space;
+    int rc = f.sites ? seep_patterns_judge_job(&c, pattern, &f, &found) : -SEEP_ENOMEM;
+    if (!rc && found)
+        return add_finding(&c, &f, out, &work->capacity);
+    seep_finding_fini(&f);
+    return rc;
+}
+
 static int judge_job(const struct seep_case *all, struct work *work, struct seep_findings *out)
 {
     int rc = 0;
 
     for (int i = 0; i < SEEP_N_PATTERNS && !rc; i++) {
-        struct seep_case c = *all;
-        struct seep_finding f = {.sites = calloc(c.m->n_sites + 1, sizeof *f.sites)};
-        bool found = false;
-        rc = f.sites ? seep_patterns_judge_job(&c, (enum seep_pattern)i, &f, &found) : -SEEP_ENOMEM;
-        if (!rc && found)
-            rc = add_finding(&c, &f, out, &work->capacity);
-        else
-            seep_finding_fini(&f);
+        for (uint16_t s = 0; s < all->m->n_spaces && !rc; s++)
+            rc = judge_space(all, (enum seep_pattern)i, s, work, out);
     }
     return rc;
 }
@@ -273,11 +285,15 @@ int seep_diagnose(const struct seep_model *m, const struct seep_stack_lines *fra
     if (!rc)
         rc = judge_job(&all, &work, out);
     if (!rc)
+        rc = seep_contexts_judge(m, out);
+    if (!rc)
         rc = seep_findings_join(m, out);
     seep_findings_sort(m, out);
     if (!rc)
         rc = seep_segments_join(m, frames, symbols, out);
     seep_findings_cut(m, out);
+    if (!rc)
+        rc = seep_shortages_judge(m, frames, symbols, out);
     for (size_t i = 0; i < out->n && !rc; i++) {
         const uint32_t frame = seep_finding_look_at(&out->list[i]);
         rc = seep_symbols_resolve(symbols, &frame, 1);

@@ -58,6 +58,19 @@ void seep_findings_fini(struct seep_findings *f)
     *f = (struct seep_findings){0};
 }
 
+bool seep_finding_is_among(const struct seep_finding *one, const struct seep_finding *other)
+{
+    size_t k = 0;
+
+    for (size_t i = 0; i < one->n_processes; i++) {
+        while (k < other->n_processes && other->processes[k] < one->processes[i])
+            k++;
+        if (k == other->n_processes || other->processes[k] != one->processes[i])
+            return false;
+    }
+    return true;
+}
+
 bool seep_finding_same_function(const struct seep_model *m, uint32_t frame, uint32_t other)
 {
     const struct seep_dict_frame *f = &m->dict.frames[frame], *g = &m->dict.frames[other];

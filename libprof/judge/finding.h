@@ -25,12 +25,14 @@ struct seep_finding {
     uint64_t live_bytes; /* at the end of the last step, before the job tears itself down */
     uint64_t peak_bytes;
     uint64_t count;           /* blocks live then */
+    uint64_t asked_bytes;     /* of an out-of-memory: the request that failed */
     uint64_t saving_bytes;    /* what the peak may fall by once it is fixed; 0 not known */
     struct seep_slope growth; /* bytes per step */
     int32_t first_step;
     int32_t plateau_step;  /* 0: none */
     uint64_t limit_bytes;  /* 0: none known */
     bool returns;          /* each process gives it back when it ends */
+    bool explained;        /* by another finding, which says it better: to be dropped */
     double steps_to_limit; /* < 0: not growing, or no limit */
     char *keeper;          /* the container that was seen to keep it, by its name; NULL not known */
     char *title, *advice;
@@ -68,6 +70,9 @@ void seep_finding_verdict(struct seep_finding *f, enum seep_pattern pattern,
 
 /* Adds a site and what it holds. */
 void seep_finding_keep(struct seep_finding *f, uint32_t site, uint64_t bytes, uint64_t blocks);
+
+/* Whether all processes of one are among the other's; both lists rise. */
+bool seep_finding_is_among(const struct seep_finding *one, const struct seep_finding *other);
 
 /* Whether two frames are lines of one Python function. */
 bool seep_finding_same_function(const struct seep_model *m, uint32_t frame, uint32_t other);

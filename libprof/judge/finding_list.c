@@ -1,5 +1,6 @@
 #include "libprof/judge/finding_list.h"
 
+#include "libprof/base/text.h"
 #include "libprof/measure/thresholds.h"
 
 #include <math.h>
@@ -20,19 +21,57 @@ static double pace(const struct seep_finding *f)
     return f->live_bytes ? f->growth.value * (double)f->count / (double)f->live_bytes : 0;
 }
 
+static bool is_on_device(const struct seep_model *m, const struct seep_finding *f)
+{
+    const enum seep_space_class class = m->spaces[f->space].name.class;
+
+    return class == SEEP_CLASS_DEVICE || class == SEEP_CLASS_TENSOR;
+}
+
+/* Memory of the host is one, that of a device another. */
+static bool same_memory(const struct seep_model *m, const struct seep_finding *a,
+                        const struct seep_finding *b)
+{
+    return is_on_device(m, a) ? a->space == b->space : !is_on_device(m, b);
+}
+
 /* What saved tensors of a graph look like: growth on a line of the same function, by whole blocks a
  * step. */
+static bool is_saved_by(const struct seep_model *m, const struct seep_finding *graph,
+                        const struct seep_finding *f)
+{
+    const double blocks = pace(f), whole = floor(blocks + 0.5);
+
+    return f->severity == graph->severity && f->pattern == SEEP_PATTERN_UNBOUNDED_GROWTH &&
+           seep_finding_same_function(m, graph->frame, f->frame) &&
+           fabs(blocks - whole) < SEEP_T_GRAPH_PACE && whole >= 1;
+}
+
 static bool is_of_graph(const struct seep_model *m, const struct seep_finding *graph,
                         const struct seep_finding *f)
 {
-    if (f->severity != graph->severity || !same_processes(graph, f))
+    if (!same_memory(m, graph, f) || !same_processes(graph, f))
         return false;
-    if (f->pattern == SEEP_PATTERN_GRAPH_RETENTION)
-        return true;
-    const double blocks = pace(f), whole = floor(blocks + 0.5);
-    return f->pattern == SEEP_PATTERN_UNBOUNDED_GROWTH &&
-           seep_finding_same_function(m, graph->frame, f->frame) &&
-           fabs(blocks - whole) < SEEP_T_GRAPH_PACE && whole >= 1;
+    return is_saved_by(m, graph, f) ||
+           (f->pattern == SEEP_PATTERN_GRAPH_RETENTION && f->severity == graph->severity);
+}
+
+/* The nodes of a graph are the host's, also where its tensors lie on a device. */
+static void find_graphs_on_devices(const struct seep_model *m, struct seep_findings *f)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        struct seep_finding *its = &f->list[i];
+        bool saved = false;
+        for (size_t k = 0; k < f->n && is_on_device(m, its) && !saved; k++)
+            saved = f->list[k].pattern == SEEP_PATTERN_GRAPH_RETENTION &&
+                    !is_on_device(m, &f->list[k]) && seep_finding_is_among(its, &f->list[k]) &&
+                    is_saved_by(m, &f->list[k], its);
+        if (!saved)
+            continue;
+        its->pattern = SEEP_PATTERN_GRAPH_RETENTION;
+        seep_finding_note(its, "nodes of autograd graphs that this function makes pile up on the "
+                               "host, and these by whole blocks a step beside them");
+    }
 }
 
 /* What one container keeps of several lines. */
@@ -43,16 +82,24 @@ static bool is_of_keeper(const struct seep_finding *larger, const struct seep_fi
            larger->space == f->space && same_processes(larger, f);
 }
 
-static int absorb(const struct seep_model *m, struct seep_finding *graph, struct seep_finding *f)
+static int add_sites(struct seep_finding *to, const struct seep_finding *from)
 {
-    const struct seep_dict_frame *at = &m->dict.frames[f->frame];
-    uint32_t *sites = reallocarray(graph->sites, graph->n_sites + f->n_sites, sizeof *graph->sites);
+    uint32_t *sites = reallocarray(to->sites, to->n_sites + from->n_sites, sizeof *sites);
 
     if (!sites)
         return -SEEP_ENOMEM;
-    graph->sites = sites;
-    memcpy(sites + graph->n_sites, f->sites, f->n_sites * sizeof *sites);
-    graph->n_sites += f->n_sites;
+    to->sites = sites;
+    memcpy(sites + to->n_sites, from->sites, from->n_sites * sizeof *sites);
+    to->n_sites += from->n_sites;
+    return 0;
+}
+
+static int absorb(const struct seep_model *m, struct seep_finding *graph, struct seep_finding *f)
+{
+    const struct seep_dict_frame *at = &m->dict.frames[f->frame];
+
+    if (add_sites(graph, f))
+        return -SEEP_ENOMEM;
     graph->live_bytes += f->live_bytes;
     graph->count += f->count;
     graph->saving_bytes += f->saving_bytes;
@@ -83,15 +130,62 @@ static int by_growth(const void *a, const void *b)
     return (p->frame > q->frame) - (p->frame < q->frame);
 }
 
+/* Whether a finding on a device and one on the host are one matter: the graph and its tensors, or
+ * tensors and the objects that stand for them, of one line. */
+static bool is_one_matter(const struct seep_model *m, const struct seep_finding *a,
+                          const struct seep_finding *b)
+{
+    if (is_on_device(m, a) == is_on_device(m, b) || a->pattern != b->pattern ||
+        a->severity != b->severity || a->severity != SEEP_LEAK ||
+        !(is_on_device(m, a) ? seep_finding_is_among(a, b) : seep_finding_is_among(b, a)))
+        return false;
+    return a->pattern == SEEP_PATTERN_GRAPH_RETENTION ||
+           (a->pattern == SEEP_PATTERN_UNBOUNDED_GROWTH && a->frame == b->frame);
+}
+
+static void swap(struct seep_finding *a, struct seep_finding *b)
+{
+    const struct seep_finding c = *a;
+
+    *a = *b;
+    *b = c;
+}
+
+/* The one that grows more is the finding. Bytes of two memories are no sum. */
+static int join_host_and_device(const struct seep_model *m, struct seep_findings *f)
+{
+    char size[SEEP_SIZE_TEXT];
+    size_t kept = 0;
+    int rc = 0;
+
+    for (size_t i = 0; i < f->n; i++) {
+        struct seep_finding *larger = NULL, *its = &f->list[i];
+        for (size_t k = 0; k < kept && !larger && !rc; k++)
+            larger = is_one_matter(m, &f->list[k], its) ? &f->list[k] : NULL;
+        if (larger && its->growth.value > larger->growth.value)
+            swap(larger, its);
+        if (larger && !rc)
+            rc = add_sites(larger, its);
+        if (larger && !rc) {
+            seep_finding_note(larger, "it keeps %s of %s as well",
+                              seep_text_size((double)its->live_bytes, size),
+                              m->spaces[its->space].name.text);
+            seep_finding_fini(its);
+        } else {
+            f->list[kept++] = *its;
+        }
+    }
+    f->n = kept;
+    return rc;
+}
+
 /* A graph that is kept shows on every line that had a part in it, and one container keeps what
  * several lines made: the one with most is the finding, the others are its evidence. */
-int seep_findings_join(const struct seep_model *m, struct seep_findings *f)
+static int join_lines(const struct seep_model *m, struct seep_findings *f)
 {
     size_t kept = 0;
     int rc = 0;
 
-    if (f->n)
-        qsort(f->list, f->n, sizeof *f->list, by_growth);
     for (size_t i = 0; i < f->n; i++) {
         struct seep_finding *graph = NULL;
         for (size_t k = 0; k < kept && !graph && !rc; k++) {
@@ -108,6 +202,17 @@ int seep_findings_join(const struct seep_model *m, struct seep_findings *f)
     }
     f->n = kept;
     return rc;
+}
+
+int seep_findings_join(const struct seep_model *m, struct seep_findings *f)
+{
+    int rc;
+
+    find_graphs_on_devices(m, f);
+    if (f->n)
+        qsort(f->list, f->n, sizeof *f->list, by_growth);
+    rc = join_lines(m, f);
+    return rc ? rc : join_host_and_device(m, f);
 }
 
 static int by_severity(const void *a, const void *b)
@@ -128,34 +233,49 @@ static int by_id(const void *a, const void *b)
     return (*p > *q) - (*p < *q);
 }
 
-/* Where an allocator's cache is what a device's memory goes into, a line that only asks the driver
- * for segments of it is not to blame for how much it asks. The cache has them in order of id. */
-static bool is_of_cache(const struct seep_model *m, const struct seep_findings *f,
-                        const struct seep_finding *one)
+/* Whether a finding's sites are all among those of another, which has them in order of id. */
+static bool is_within(const struct seep_finding *one, const struct seep_finding *other)
 {
-    if (one->pattern == SEEP_PATTERN_ALLOCATOR_CACHE || one->pattern == SEEP_PATTERN_WRONG_DEVICE ||
-        m->spaces[one->space].name.class != SEEP_CLASS_DEVICE)
-        return false;
-    for (size_t i = 0; i < f->n; i++) {
-        const struct seep_finding *cache = &f->list[i];
-        size_t k = 0;
-        if (cache->pattern != SEEP_PATTERN_ALLOCATOR_CACHE || cache->space != one->space)
-            continue;
-        while (k < one->n_sites &&
-               bsearch(&one->sites[k], cache->sites, cache->n_sites, sizeof *cache->sites, by_id))
-            k++;
-        if (k == one->n_sites)
-            return true;
-    }
-    return false;
+    size_t k = 0;
+
+    while (k < one->n_sites &&
+           bsearch(&one->sites[k], other->sites, other->n_sites, sizeof *other->sites, by_id))
+        k++;
+    return k == one->n_sites;
 }
 
-static void drop_of_caches(const struct seep_model *m, struct seep_findings *f)
+/* Where an allocator's cache is what a device's memory goes into, a line that only asks the driver
+ * for segments of it is not to blame for how much it asks. */
+static bool is_of_cache(const struct seep_model *m, const struct seep_finding *one,
+                        const struct seep_finding *cache)
+{
+    return cache->pattern == SEEP_PATTERN_ALLOCATOR_CACHE && cache->space == one->space &&
+           m->spaces[one->space].name.class == SEEP_CLASS_DEVICE &&
+           one->pattern != SEEP_PATTERN_ALLOCATOR_CACHE &&
+           one->pattern != SEEP_PATTERN_WRONG_DEVICE && is_within(one, cache);
+}
+
+/* Arenas are no items: of objects that forked workers copy it is said what that costs. */
+static bool is_of_copied(const struct seep_finding *one, const struct seep_finding *copied)
+{
+    return copied->pattern == SEEP_PATTERN_COW_GROWTH &&
+           one->pattern == SEEP_PATTERN_EAGER_RETENTION && is_within(one, copied);
+}
+
+/* What another finding says better. */
+static void drop_explained(const struct seep_model *m, struct seep_findings *f)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < f->n; i++) {
-        if (is_of_cache(m, f, &f->list[i]))
+        bool drop = false;
+        for (size_t k = 0; k < f->n && !drop; k++)
+            drop =
+                is_of_cache(m, &f->list[i], &f->list[k]) || is_of_copied(&f->list[i], &f->list[k]);
+        f->list[i].explained = drop;
+    }
+    for (size_t i = 0; i < f->n; i++) {
+        if (f->list[i].explained)
             seep_finding_fini(&f->list[i]);
         else
             f->list[kept++] = f->list[i];
@@ -188,5 +308,5 @@ void seep_findings_sort(const struct seep_model *m, struct seep_findings *f)
 {
     if (f->n)
         qsort(f->list, f->n, sizeof *f->list, by_severity);
-    drop_of_caches(m, f);
+    drop_explained(m, f);
 }

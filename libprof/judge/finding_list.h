@@ -8,7 +8,8 @@
  * with most stands, the others are its evidence. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_findings_join(const struct seep_model *m, struct seep_findings *f);
 
-/* Most severe first, without those of lines that only fill an allocator's cache. */
+/* Most severe first, without those that another one explains: of lines that only fill an
+ * allocator's cache, of arenas that forked workers copy. */
 void seep_findings_sort(const struct seep_model *m, struct seep_findings *f);
 
 /* Drops negligible findings beside a large one of the same function, and those beyond

@@ -5,7 +5,8 @@
 #include "libprof/judge/finding.h"
 
 /* Sets limit_bytes and steps_to_limit of a finding on host memory, by the limit that its growth
- * reaches first, and says in the evidence what is in use. Needs the finding's processes. */
+ * reaches first, or on a device, by its capacity, and says in the evidence what is in use. Needs
+ * the finding's processes. */
 void seep_finding_set_limit(const struct seep_model *m, struct seep_finding *finding);
 
 #endif

@@ -1,13 +1,10 @@
-/* allocator-cache: live is flat, what is taken from the system, or from the driver, rises. */
+/* allocator-cache of the host: live is flat, what is taken from the system rises. Its twin of
+ * devices is in pattern_device_cache.c. */
 #include "libprof/base/text.h"
 #include "libprof/judge/pattern_order.h"
 #include "libprof/measure/resident_memory.h"
-#include "libprof/measure/segments.h"
 #include "libprof/measure/thresholds.h"
 #include "libprof/measure/trend.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 /* Taken from the system and live, at points spread evenly over the judged steps. */
 struct taking {
@@ -76,12 +73,6 @@ static bool takes_more(const struct taking *t, struct seep_slope *slope)
            live.value * SEEP_T_LIVE_FLAT < slope->value;
 }
 
-static bool has_many_sizes(const struct seep_model *m, const struct seep_model_site *site)
-{
-    return site->extra &&
-           __builtin_popcountll(m->extras[site->extra - 1].size_marks) >= SEEP_T_MANY_SIZES;
-}
-
 /* What the allocator may keep of a site whose sizes vary: each thread has an arena of its own. */
 static uint64_t may_keep(const struct seep_model *m, const struct seep_model_site *site)
 {
@@ -97,7 +88,7 @@ static bool find_churn(struct seep_case *c, uint32_t process, struct seep_findin
 
     for (uint32_t i = 0; i < m->n_sites; i++) {
         const struct seep_model_site *site = &m->sites[i];
-        if (!has_many_sizes(m, site) || may_keep(m, site) <= most ||
+        if (!seep_site_has_many_sizes(m, site) || may_keep(m, site) <= most ||
             !c->frames->is_own[site->stack] || c->frames->importing[site->stack] ||
             site->first_step > c->span->judge || site->last_step < c->span->last - 1 ||
             m->spaces[site->space].name.class != SEEP_CLASS_HOST)
@@ -112,7 +103,8 @@ static bool find_churn(struct seep_case *c, uint32_t process, struct seep_findin
         }
     }
     for (uint32_t i = 0; i < m->n_sites && frame; i++) {
-        if (has_many_sizes(m, &m->sites[i]) && c->frames->look_at[m->sites[i].stack] == frame)
+        if (seep_site_has_many_sizes(m, &m->sites[i]) &&
+            c->frames->look_at[m->sites[i].stack] == frame)
             f->sites[f->n_sites++] = i;
     }
     c->frame = frame;
@@ -153,140 +145,9 @@ static bool find_host_cache(struct seep_case *c, struct seep_finding *f)
     return false;
 }
 
-/* ---- the device's twin: what the driver gave, and what is in use of it --------------------- */
-
-/* Whether a site asks for other sizes, or gives back and asks again. */
-static bool changes(const struct seep_case *c, const struct seep_model_site *site)
-{
-    const struct seep_model *m = c->m;
-
-    return site->extra && site->last_step > c->span->judge &&
-           (site->totals.frees || __builtin_popcountll(m->extras[site->extra - 1].size_marks) > 1);
-}
-
-/* Chooses, of what a device gave, the segments: sites[0, *n) from here on; none where neither
- * requests nor segments ever change: what was freed then always fits. Returns 0 or -SEEP_ENOMEM. */
-static int choose_segments(const struct seep_case *c, const uint32_t *tensors, size_t n_tensors,
-                           uint32_t *sites, size_t *n)
-{
-    const struct seep_model *m = c->m;
-    bool *marked = calloc(m->dict.n_stacks + 1, sizeof *marked), vary = false;
-    int rc = marked ? seep_segments_mark(m, c->frames, c->symbols, tensors, n_tensors, marked)
-                    : -SEEP_ENOMEM;
-    size_t kept = 0;
-
-    for (size_t i = 0; i < n_tensors; i++)
-        vary |= has_many_sizes(m, &m->sites[tensors[i]]);
-    for (size_t i = 0; i < *n && !rc; i++) {
-        const struct seep_model_site *site = &m->sites[sites[i]];
-        if (!marked[site->stack])
-            continue;
-        vary |= changes(c, site);
-        sites[kept++] = sites[i];
-    }
-    *n = vary ? kept : 0;
-    free(marked);
-    return rc;
-}
-
-/* Finds the line whose sites grow most, by the site of it that does. Returns 0 or -SEEP_ENOMEM. */
-static int find_growing(const struct seep_case *c, const uint32_t *sites, size_t n, uint32_t *best)
-{
-    double *grew = calloc(c->m->dict.n_frames + 1, sizeof *grew);
-    struct seep_level level = {0};
-    int rc = grew ? 0 : -SEEP_ENOMEM;
-
-    *best = sites[0];
-    for (size_t i = 0; i < n && !rc; i++) {
-        uint32_t line = c->frames->look_at[c->m->sites[sites[i]].stack];
-        rc = seep_level_sum(c->m, &sites[i], 1, SEEP_LEVEL_ALL, &level);
-        if (rc)
-            break;
-        grew[line] += (double)(seep_level_at(&level, c->span->last).bytes -
-                               seep_level_at(&level, c->span->judge).bytes);
-        if (grew[line] > grew[c->frames->look_at[c->m->sites[*best].stack]])
-            *best = sites[i];
-    }
-    seep_level_fini(&level);
-    free(grew);
-    return rc;
-}
-
-/* Whether what the driver gave for tensors rises, and what is in use of it does not. Returns 0 or
- * -SEEP_ENOMEM. */
-static int outgrows(const struct seep_case *c, const uint32_t *segments, size_t n,
-                    const uint32_t *tensors, size_t n_tensors, struct seep_growth *taken,
-                    struct seep_slope *in_use, bool *found)
-{
-    struct seep_growth live = {0};
-    int rc = seep_growth_measure(c->m, c->span, segments, n, taken);
-
-    if (!rc && taken->growing)
-        rc = seep_growth_measure(c->m, c->span, tensors, n_tensors, &live);
-    *found = !rc && taken->growing && !live.growing &&
-             live.slope.value * SEEP_T_LIVE_FLAT < taken->slope.value;
-    *in_use = live.slope;
-    seep_growth_fini(&live);
-    return rc;
-}
-
-static int describe_device(struct seep_case *c, uint16_t space, uint16_t tensors,
-                           const struct seep_growth *taken, const struct seep_slope *in_use,
-                           struct seep_finding *f)
-{
-    const struct seep_model *m = c->m;
-    char one[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT];
-    uint32_t site;
-
-    if (find_growing(c, f->sites, f->n_sites, &site))
-        return -SEEP_ENOMEM;
-    f->growth = taken->slope;
-    for (size_t i = 0; i < f->n_sites; i++)
-        f->live_bytes += seep_totals_live(&m->sites[f->sites[i]].totals);
-    f->saving_bytes = (uint64_t)(taken->slope.value * (taken->to - taken->from));
-    c->space = space;
-    c->frame = c->frames->look_at[m->sites[site].stack];
-    c->part = (enum seep_part)c->frames->part[m->sites[site].stack];
-    seep_finding_verdict(f, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, SEEP_T_SURE_SHAPE);
-    seep_finding_note(f, "%s rises by %s a step, %s by %s", m->spaces[space].name.text,
-                      seep_text_size(taken->slope.value, one), m->spaces[tensors].name.text,
-                      seep_text_size(in_use->value, other));
-    return 0;
-}
-
-static int judge_device(struct seep_case *c, uint16_t space, uint32_t *tensors,
-                        struct seep_finding *f, bool *found)
-{
-    const struct seep_model *m = c->m;
-    uint16_t tensor_space;
-    struct seep_growth taken = {0};
-    struct seep_slope in_use = {0};
-
-    if (!seep_model_tensor_space(m, space, &tensor_space))
-        return 0;
-    size_t n_tensors = seep_sites_of_space(m, tensor_space, tensors);
-    size_t n = n_tensors ? seep_sites_of_space(m, space, f->sites) : 0;
-    int rc = n ? choose_segments(c, tensors, n_tensors, f->sites, &n) : 0;
-    if (!rc && n)
-        rc = outgrows(c, f->sites, n, tensors, n_tensors, &taken, &in_use, found);
-    f->n_sites = *found ? n : 0;
-    if (!rc && *found)
-        rc = describe_device(c, space, tensor_space, &taken, &in_use, f);
-    seep_growth_fini(&taken);
-    return rc;
-}
-
 int seep_find_allocator_cache(struct seep_case *c, struct seep_finding *f, bool *found)
 {
-    *found = find_host_cache(c, f);
-    if (*found)
-        return 0;
-    uint32_t *tensors = malloc((c->m->n_sites + 1) * sizeof *tensors);
-    int rc = tensors ? 0 : -SEEP_ENOMEM;
-    for (uint16_t s = 0; s < c->m->n_spaces && !rc && !*found; s++) {
-        seep_finding_blank(f);
-        rc = judge_device(c, s, tensors, f, found);
-    }
-    free(tensors);
-    return rc;
+    if (c->space == c->m->host)
+        *found = find_host_cache(c, f);
+    return *found ? 0 : seep_case_find_device_cache(c, f, found);
 }

@@ -1,6 +1,7 @@
 /* Memory of the device, and the pinned memory beside it. */
 #include "libprof/base/text.h"
 #include "libprof/judge/pattern_order.h"
+#include "libprof/measure/device_memory.h"
 #include "libprof/measure/thresholds.h"
 
 static bool holds_device(const struct seep_model *m, const struct seep_model_process *p, int device)
@@ -18,7 +19,7 @@ static bool holds_device(const struct seep_model *m, const struct seep_model_pro
 bool seep_is_wrong_device(const struct seep_case *c, struct seep_finding *f)
 {
     int device = seep_case_space(c)->device;
-    int rank = -1;
+    int rank = -1, works_on = -1;
 
     if (device < 0)
         return false;
@@ -26,11 +27,13 @@ bool seep_is_wrong_device(const struct seep_case *c, struct seep_finding *f)
         bool theirs = false;
         for (uint32_t k = c->m->sites[c->sites[i]].slots; k; k = c->m->slots[k - 1].next) {
             const struct seep_model_process *p = &c->m->processes[c->m->slots[k - 1].process];
-            int own = p->id.rank;
-            if (own > 0 && own != device && holds_device(c->m, p, own)) {
-                theirs = true;
-                rank = own;
-            }
+            const int own = p->id.rank;
+            const bool by_rank = own > 0 && own != device && holds_device(c->m, p, own);
+            if (!by_rank && !seep_device_is_anothers(c->m, p, device))
+                continue;
+            theirs = true;
+            rank = own;
+            works_on = by_rank ? own : seep_device_of_process(c->m, p);
         }
         const struct seep_held kept = c->signs->sites[i].kept;
         if (theirs && kept.bytes)
@@ -41,7 +44,7 @@ bool seep_is_wrong_device(const struct seep_case *c, struct seep_finding *f)
     seep_finding_verdict(f, SEEP_PATTERN_WRONG_DEVICE, SEEP_RETENTION, SEEP_T_SURE_NO_OTHER);
     f->saving_bytes = f->live_bytes;
     seep_finding_note(f, "rank %d works on device %d and holds %llu blocks on device %d too", rank,
-                      rank, (unsigned long long)f->count, device);
+                      works_on, (unsigned long long)f->count, device);
     return true;
 }
 

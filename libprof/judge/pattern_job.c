@@ -48,9 +48,27 @@ static uint64_t carried_by(const struct seep_model_site *s, uint64_t steady)
     return more < steady ? more : steady;
 }
 
+/* Whether a site's blocks lie where carry-over is looked for: the host's memory is one. */
+static bool is_of_space(const struct seep_case *c, const struct seep_model_site *site,
+                        uint16_t space)
+{
+    return space == c->m->host ? c->m->spaces[site->space].name.host_like : site->space == space;
+}
+
+/* The host, and what holds the blocks of a device: where an allocator hands them out, those. */
+static bool may_carry(const struct seep_case *c)
+{
+    const enum seep_space_class class = seep_case_space(c)->class;
+    uint16_t tensors;
+
+    return c->space == c->m->host || class == SEEP_CLASS_TENSOR ||
+           (class == SEEP_CLASS_DEVICE && !seep_model_tensor_space(c->m, c->space, &tensors));
+}
+
 /* Adds up what sites carry over. Returns 0 or -SEEP_ENOMEM. */
 static int gather_carried(struct seep_case *c, struct seep_finding *f, uint64_t *sum)
 {
+    const uint16_t space = c->space;
     const int32_t middle = c->span->warm + (c->span->last - c->span->warm) / 2;
     uint64_t most = 0;
 
@@ -58,7 +76,7 @@ static int gather_carried(struct seep_case *c, struct seep_finding *f, uint64_t 
     for (uint32_t i = 0; i < c->m->n_sites; i++) {
         const struct seep_model_site *site = &c->m->sites[i];
         struct seep_held steady;
-        if (!c->m->spaces[site->space].name.host_like || !dies_in_next_step(c, site))
+        if (!is_of_space(c, site, space) || !dies_in_next_step(c, site))
             continue;
         if (live_at(c, i, middle, &steady))
             return -SEEP_ENOMEM;
@@ -82,6 +100,8 @@ int seep_find_carry_over(struct seep_case *c, struct seep_finding *f, bool *foun
     char size[SEEP_SIZE_TEXT];
     uint64_t sum;
 
+    if (!may_carry(c))
+        return 0;
     if (gather_carried(c, f, &sum))
         return -SEEP_ENOMEM;
     const uint64_t peak = f->n_sites ? c->m->spaces[c->space].totals.peak_bytes : 0;
@@ -118,17 +138,18 @@ static bool is_of_process(const struct seep_model *m, const struct seep_model_si
     return false;
 }
 
-/* Finds the trainer's line that had made most small objects when its workers were forked: they lie
- * in the arenas of Python's allocator. *all: bytes of all such lines' arenas. Returns 0 or
- * -SEEP_ENOMEM. */
-static int find_arenas(struct seep_case *c, uint32_t parent, struct seep_finding *f, uint64_t *all)
+/* Small objects of the trainer's when its workers were forked lie in the arenas of Python's
+ * allocator. Which line asked for one is chance, so all of them are meant; the line that asked for
+ * most had made most. Returns 0 or -SEEP_ENOMEM. */
+static int find_arenas(struct seep_case *c, uint32_t parent, struct seep_finding *f)
 {
     const struct seep_model *m = c->m;
     const uint32_t version = m->processes[parent].id.python_version;
-    struct seep_held most = {0}, live;
+    uint64_t *by_line = calloc(m->dict.n_frames, sizeof *by_line), most = 0;
+    struct seep_held live;
+    int rc = by_line ? 0 : -SEEP_ENOMEM;
 
-    *all = 0;
-    for (uint32_t i = 0; i < m->n_sites; i++) {
+    for (uint32_t i = 0; i < m->n_sites && !rc; i++) {
         const struct seep_model_site *site = &m->sites[i];
         const struct seep_totals *t = &site->totals;
         if (m->spaces[site->space].name.class != SEEP_CLASS_MMAP || !t->allocations ||
@@ -136,25 +157,21 @@ static int find_arenas(struct seep_case *c, uint32_t parent, struct seep_finding
             !c->frames->is_own[site->stack] ||
             !is_arena(t->allocated_bytes / t->allocations, version))
             continue;
-        /* The job's end frees them. */
-        if (live_at(c, i, c->span->last, &live))
-            return -SEEP_ENOMEM;
-        *all += live.bytes;
-        if (live.bytes <= most.bytes)
+        rc = live_at(c, i, c->span->last, &live); /* the job's end frees them */
+        if (rc || !live.bytes)
             continue;
-        most = live;
-        f->sites[0] = i;
-        f->n_sites = 1;
+        const uint32_t line = c->frames->look_at[site->stack];
+        seep_finding_keep(f, i, live.bytes, live.blocks);
+        by_line[line] += live.bytes;
+        if (by_line[line] > most) {
+            most = by_line[line];
+            c->frame = line;
+            c->space = site->space;
+            c->part = (enum seep_part)c->frames->part[site->stack];
+        }
     }
-    if (!f->n_sites)
-        return 0;
-    uint32_t stack = m->sites[f->sites[0]].stack;
-    c->frame = c->frames->look_at[stack];
-    c->space = m->sites[f->sites[0]].space;
-    c->part = (enum seep_part)c->frames->part[stack];
-    f->live_bytes = most.bytes;
-    f->count = most.blocks;
-    return 0;
+    free(by_line);
+    return rc;
 }
 
 static uint64_t own_live(const struct seep_model_process *p)
@@ -205,16 +222,15 @@ int seep_find_cow_growth(struct seep_case *c, struct seep_finding *f, bool *foun
 {
     const struct copied sum = add_copied(c->m);
     char all[SEEP_SIZE_TEXT], each[SEEP_SIZE_TEXT], live[SEEP_SIZE_TEXT];
-    uint64_t arenas;
 
-    if (!sum.workers)
+    if (!sum.workers || c->space != c->m->host)
         return 0;
-    if (find_arenas(c, sum.parent - 1, f, &arenas))
+    if (find_arenas(c, sum.parent - 1, f))
         return -SEEP_ENOMEM;
     /* Where more is copied than lies there, other pages are: those that the trainer itself writes
      * to, its parameters, become the worker's alone as well. */
-    *found = f->n_sites > 0 &&
-             (double)sum.bytes <= SEEP_T_COPIED_ARENAS * (double)arenas * (double)sum.workers;
+    *found = f->n_sites > 0 && (double)sum.bytes <= SEEP_T_COPIED_ARENAS * (double)f->live_bytes *
+                                                        (double)sum.workers;
     if (!*found)
         return 0;
     seep_finding_verdict(f, SEEP_PATTERN_COW_GROWTH, SEEP_RETENTION, SEEP_T_SURE_INFERRED);

@@ -9,6 +9,7 @@ static const struct {
 } predicates[SEEP_N_PATTERNS] = {
 #define SEEP_PREDICATE_LINE(name) .of_line = seep_is_##name
 #define SEEP_PREDICATE_JOB(name)  .of_job = seep_find_##name
+#define SEEP_PREDICATE_LAST(name) .of_job = NULL
 #define SEEP_PATTERN(id, predicate, name, scope, ...)                                              \
     [SEEP_PATTERN_##id] = {SEEP_PREDICATE_##scope(predicate)},
 #include "libprof/words/patterns.def"
@@ -121,6 +122,12 @@ void seep_case_keep_retaining(const struct seep_case *c, struct seep_finding *f)
                 seep_finding_keep(f, c->sites[i], now.bytes, now.blocks);
         }
     }
+}
+
+bool seep_site_has_many_sizes(const struct seep_model *m, const struct seep_model_site *site)
+{
+    return site->extra &&
+           __builtin_popcountll(m->extras[site->extra - 1].size_marks) >= SEEP_T_MANY_SIZES;
 }
 
 uint64_t seep_case_short_frees(const struct seep_case *c, const struct seep_model_site *site)

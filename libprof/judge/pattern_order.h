@@ -10,17 +10,20 @@
 /* One predicate a row of patterns.def. Of a line: fills what is particular to the pattern
  * (severity, confidence, plateau_step, the sites it is about and what they hold, evidence) and
  * returns true, or returns false. finding->sites has room for all of the case's sites. Of the job:
- * the case has no sites and no signs, the predicate chooses frame, sites (there is room for all of
- * the model), space and part; it may run out of memory. */
+ * the case has a space, no sites and no signs; the host's stands for all that is the host's. The
+ * predicate chooses frame, sites (there is room for all of the model), space and part; it may run
+ * out of memory. */
 #define SEEP_PREDICATE_LINE(name)                                                                  \
     bool seep_is_##name(const struct seep_case *c, struct seep_finding *f);
 #define SEEP_PREDICATE_JOB(name)                                                                   \
     int seep_find_##name(struct seep_case *c, struct seep_finding *f, bool *found);
+#define SEEP_PREDICATE_LAST(name)                     /* shortage_findings.h */
 #define SEEP_PATTERN(id, predicate, name, scope, ...) SEEP_PREDICATE_##scope(predicate)
 #include "libprof/words/patterns.def"
 #undef SEEP_PATTERN
 #undef SEEP_PREDICATE_LINE
 #undef SEEP_PREDICATE_JOB
+#undef SEEP_PREDICATE_LAST
 
 /* The first pattern of lines that fits; false where none does. */
 bool seep_patterns_judge_line(const struct seep_case *c, struct seep_finding *finding);
@@ -46,6 +49,13 @@ void seep_case_keep_retaining(const struct seep_case *c, struct seep_finding *f)
 
 /* Frees of a site whose blocks never outlived the step after their own. */
 uint64_t seep_case_short_frees(const struct seep_case *c, const struct seep_model_site *site);
+
+/* Whether a site asks for ever new sizes. */
+bool seep_site_has_many_sizes(const struct seep_model *m, const struct seep_model_site *site);
+
+/* The part of allocator-cache that devices show, in the case's space. As seep_find_…(). */
+SEEP_MUST_CHECK int seep_case_find_device_cache(struct seep_case *c, struct seep_finding *f,
+                                                bool *found);
 
 /* The part of aliased-cache that workers show: tensors that their collate function has made, and
  * that were sent to the trainer, are kept. Fills the finding as a predicate does. */

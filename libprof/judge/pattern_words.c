@@ -133,6 +133,35 @@ static char *size_of(double bytes)
     return strdup(seep_text_size(bytes, text));
 }
 
+/* What keeps memory of a device can keep it on the host instead. */
+static const char *const on_devices[SEEP_N_PATTERNS] = {
+    [SEEP_PATTERN_EAGER_RETENTION] =
+        "keep the items on the host and move a batch at a time to the device "
+        "(pin_memory, .to(device, non_blocking=True)), or load each when it is used",
+    [SEEP_PATTERN_ALIASED_CACHE] =
+        "copy the dataset's object before writing into it what was moved to the device: a shallow "
+        "copy (dict(target), copy.copy) is enough where only its top-level keys change",
+    [SEEP_PATTERN_FIRST_TOUCH_CACHE] =
+        "keep the items on the host and move a batch at a time to the device, or bound the cache; "
+        "drop the list or dict that owns the items, not only the local name",
+    [SEEP_PATTERN_UNBOUNDED_GROWTH] =
+        "find who keeps what this line makes: a list or dict that is only appended to, a closure "
+        "or a callback; what has to be kept goes to the host: .item() for numbers, "
+        ".detach().cpu() for tensors",
+    [SEEP_PATTERN_GRAPH_RETENTION] =
+        "keep numbers, not tensors with their graphs: loss.item() for logs and sums, "
+        ".detach().cpu() for what is used on; evaluate under torch.no_grad()",
+};
+
+static const char *advice_of(const struct seep_model *m, const struct seep_finding *f)
+{
+    const enum seep_space_class class = m->spaces[f->space].name.class;
+    const bool on_device = class == SEEP_CLASS_DEVICE || class == SEEP_CLASS_TENSOR;
+
+    return on_device && on_devices[f->pattern] ? on_devices[f->pattern]
+                                               : seep_pattern_row(f->pattern)->advice;
+}
+
 int seep_finding_set_words(const struct seep_model *m, const struct seep_stack_lines *frames,
                            const struct seep_symbols *symbols, struct seep_finding *f)
 {
@@ -141,6 +170,8 @@ int seep_finding_set_words(const struct seep_model *m, const struct seep_stack_l
     struct filling words[] = {
         {"who", whose(m, frames, symbols, f)},
         {"size", size_of((double)f->live_bytes)},
+        {"asked", size_of((double)f->asked_bytes)},
+        {"space", strdup(m->spaces[f->space].name.text)},
         {"each", size_of(f->growth.value)},
         {"saving", size_of((double)f->saving_bytes)},
         {"unit", strdup(timed ? "time slice" : "step")},
@@ -151,9 +182,10 @@ int seep_finding_set_words(const struct seep_model *m, const struct seep_stack_l
     };
     const size_t n = sizeof words / sizeof *words;
 
-    f->title = fill(row->title, words, n);
+    if (!f->title)
+        f->title = fill(row->title, words, n);
     if (!f->advice)
-        f->advice = strdup(row->advice);
+        f->advice = strdup(advice_of(m, f));
     for (size_t i = 0; i < n; i++)
         free(words[i].text);
     return f->title && f->advice ? 0 : -SEEP_ENOMEM;

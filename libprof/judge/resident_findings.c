@@ -2,6 +2,7 @@
 
 #include "libprof/base/text.h"
 #include "libprof/judge/limit_evidence.h"
+#include "libprof/measure/device_memory.h"
 #include "libprof/measure/thresholds.h"
 
 #include <math.h>
@@ -92,4 +93,96 @@ int seep_rss_judge(const struct seep_model *m, const struct seep_rss_table *tabl
 {
     note_fragmentation(m, &table->job, out);
     return table->job.unexplained.growing ? add_unexplained(m, table, out) : 0;
+}
+
+/* ---- contexts of ranks on each other's devices ------------------------------------------------
+ */
+
+static struct seep_finding *find_wrong_device(const struct seep_model *m, struct seep_findings *out,
+                                              int device)
+{
+    for (size_t i = 0; i < out->n; i++) {
+        struct seep_finding *f = &out->list[i];
+        if (f->pattern == SEEP_PATTERN_WRONG_DEVICE && m->spaces[f->space].name.device == device)
+            return f;
+    }
+    return NULL;
+}
+
+/* The space of a device, or that of its tensors: one that something is known of. */
+static bool space_of_device(const struct seep_model *m, int device, uint16_t *space)
+{
+    for (*space = 0; *space < m->n_spaces; ++*space) {
+        const struct seep_space_name *name = &m->spaces[*space].name;
+        if ((name->class == SEEP_CLASS_DEVICE || name->class == SEEP_CLASS_TENSOR) &&
+            name->device == device)
+            return true;
+    }
+    return false;
+}
+
+static int add_contexts(const struct seep_model *m, uint16_t space, const uint32_t *whose, size_t n,
+                        uint64_t bytes, struct seep_findings *out)
+{
+    char size[SEEP_SIZE_TEXT];
+    struct seep_finding f = {
+        .pattern = SEEP_PATTERN_WRONG_DEVICE,
+        .severity = SEEP_RETENTION,
+        .confidence = SEEP_T_SURE_NO_OTHER,
+        .part = SEEP_PART_OTHER,
+        .space = space,
+        .live_bytes = bytes,
+        .peak_bytes = bytes,
+        .saving_bytes = bytes,
+        .steps_to_limit = -1,
+        .sites = calloc(1, sizeof *f.sites),
+        .processes = calloc(n + 1, sizeof *f.processes),
+    };
+    struct seep_finding *list = realloc(out->list, (out->n + 1) * sizeof *list);
+
+    if (list)
+        out->list = list;
+    if (!list || !f.sites || !f.processes) {
+        seep_finding_fini(&f);
+        return -SEEP_ENOMEM;
+    }
+    memcpy(f.processes, whose, n * sizeof *whose);
+    f.n_processes = n;
+    f.title = seep_text_format("ranks have a context on another rank's device: %s",
+                               seep_text_size((double)bytes, size));
+    seep_finding_note(&f,
+                      "%zu rank%s with a device of %s own %s also on device %d, by what its driver "
+                      "says: a context and its code, without a block of the program's",
+                      n, n == 1 ? "" : "s", n == 1 ? "its" : "their", n == 1 ? "is" : "are",
+                      m->spaces[space].name.device);
+    out->list[out->n++] = f;
+    return 0;
+}
+
+int seep_contexts_judge(const struct seep_model *m, struct seep_findings *out)
+{
+    uint32_t *whose = calloc(m->n_processes + 1, sizeof *whose);
+    int rc = whose ? 0 : -SEEP_ENOMEM;
+
+    for (int device = 0; device < SEEP_MAX_DEVICES && !rc; device++) {
+        struct seep_finding *known = find_wrong_device(m, out, device);
+        char size[SEEP_SIZE_TEXT];
+        uint64_t bytes = 0;
+        uint16_t space;
+        size_t n = 0;
+        for (uint32_t i = 0; i < m->n_processes; i++) {
+            const uint64_t its = m->processes[i].recording.uses[device].used_bytes;
+            if (its < SEEP_T_PEAK_BYTES || !seep_device_is_anothers(m, &m->processes[i], device))
+                continue;
+            whose[n++] = i;
+            bytes = seep_sum(bytes, its);
+        }
+        if (n && known)
+            seep_finding_note(known, "with their contexts they use %s of that device",
+                              seep_text_size((double)bytes, size));
+        else if (n && space_of_device(m, device, &space))
+            rc = add_contexts(m, space, whose, n, bytes, out);
+    }
+    free(whose);
+    return rc;
 }

@@ -1,4 +1,5 @@
-/* Findings on resident memory that no hook saw. */
+/* Findings on memory that no hook saw: of the host by what is resident, of devices by what their
+ * driver says. */
 #ifndef SEEP_LIBPROF_JUDGE_RESIDENT_FINDINGS_H
 #define SEEP_LIBPROF_JUDGE_RESIDENT_FINDINGS_H
 
@@ -10,5 +11,10 @@
  * -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_rss_judge(const struct seep_model *m, const struct seep_rss_table *table,
                                    struct seep_findings *out);
+
+/* Adds a finding of each device on which ranks that work on another one have a context, which has
+ * no line either; or a word to the one that there is for their blocks. Returns 0 or -SEEP_ENOMEM.
+ */
+SEEP_MUST_CHECK int seep_contexts_judge(const struct seep_model *m, struct seep_findings *out);
 
 #endif

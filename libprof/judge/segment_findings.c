@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* More are not looked at: only the first SEEP_MAX_FINDINGS are shown. */
 enum { MOST = 4 * SEEP_MAX_FINDINGS };
@@ -16,23 +15,9 @@ struct pairing {
     const struct seep_findings *f;
     uint16_t tensors; /* the space of the device's */
     size_t n;
-    bool is_segment[MOST], is_tensor[MOST], drop[MOST];
-    double added[MOST]; /* bytes since the first step */
+    bool is_segment[MOST], is_tensor[MOST], drop[MOST]; /* segment: and may be dropped */
+    double added[MOST];                                 /* bytes since the first step */
 };
-
-/* Whether all processes of one are among the other's; both lists rise. */
-static bool is_among(const struct seep_finding *one, const struct seep_finding *other)
-{
-    size_t k = 0;
-
-    for (size_t i = 0; i < one->n_processes; i++) {
-        while (k < other->n_processes && other->processes[k] < one->processes[i])
-            k++;
-        if (k == other->n_processes || other->processes[k] != one->processes[i])
-            return false;
-    }
-    return true;
-}
 
 /* Memory on a rank's wrong device is a matter of its own. */
 static bool is_alike(const struct seep_finding *a, const struct seep_finding *b)
@@ -79,9 +64,9 @@ static long find_tensors(const struct pairing *p, size_t at)
         other = &p->f->list[i];
         if (!is_alike(one, other))
             continue;
-        if (p->is_segment[i] && is_among(other, one))
+        if (p->is_segment[i] && seep_finding_is_among(other, one))
             segments += weight;
-        if (!p->is_tensor[i] || !is_among(one, other))
+        if (!p->is_tensor[i] || !seep_finding_is_among(one, other))
             continue;
         tensors += weight;
         if (weight > most) {
@@ -97,20 +82,16 @@ static long find_tensors(const struct pairing *p, size_t at)
 static int sort_out(const struct seep_model *m, const struct seep_stack_lines *frames,
                     struct seep_symbols *symbols, uint16_t device, struct pairing *p)
 {
-    size_t n_segments = 0, n_tensors = 0;
+    size_t n_segments = 0;
 
     for (size_t i = 0; i < p->n; i++) {
         const struct seep_finding *one = &p->f->list[i];
-        p->is_segment[i] =
-            one->space == device && one->live_bytes && one->pattern != SEEP_PATTERN_ALLOCATOR_CACHE;
+        p->is_segment[i] = one->space == device && one->pattern != SEEP_PATTERN_ALLOCATOR_CACHE;
         p->is_tensor[i] = one->space == p->tensors;
         n_segments += p->is_segment[i];
-        n_tensors += p->is_tensor[i];
     }
-    if (!n_segments || !n_tensors) {
-        memset(p->is_segment, 0, sizeof p->is_segment);
+    if (!n_segments)
         return 0;
-    }
     uint32_t *sites = malloc((m->n_sites + 1) * sizeof *sites);
     bool *marked = calloc(m->dict.n_stacks + 1, sizeof *marked);
     int rc = sites && marked ? 0 : -SEEP_ENOMEM;
@@ -127,6 +108,13 @@ static int sort_out(const struct seep_model *m, const struct seep_stack_lines *f
     return rc;
 }
 
+/* What an allocator took once, and has since, is its own matter: whether tensors are kept in it,
+ * they say. Only that it takes more and more is not, nor on whose device. */
+static bool is_allocators_own(const struct seep_finding *f)
+{
+    return f->severity != SEEP_LEAK && f->pattern != SEEP_PATTERN_WRONG_DEVICE;
+}
+
 static int join_device(const struct seep_model *m, const struct seep_stack_lines *frames,
                        struct seep_symbols *symbols, uint16_t device, struct seep_findings *f)
 {
@@ -141,7 +129,7 @@ static int join_device(const struct seep_model *m, const struct seep_stack_lines
         rc = weigh(m, f, &p);
     for (size_t i = 0; i < p.n && !rc; i++) {
         long of = p.is_segment[i] ? find_tensors(&p, i) : -1;
-        p.drop[i] = of >= 0;
+        p.drop[i] = of >= 0 || (p.is_segment[i] && is_allocators_own(&f->list[i]));
         if (of >= 0)
             seep_finding_note(&f->list[of], "an allocator holds %s of %s for what is kept",
                               seep_text_size((double)f->list[i].live_bytes, size),

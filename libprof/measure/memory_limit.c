@@ -1,8 +1,9 @@
 /* Each limit is held against what counts towards it: cgroup and RAM against the resident memory of
  * all processes, RLIMIT_AS against the address space of one, RLIMIT_DATA against what one has taken
- * for its heap and private maps. */
+ * for its heap and private maps, the capacity of a device against what is in use of that. */
 #include "libprof/measure/memory_limit.h"
 
+#include "libprof/measure/device_memory.h"
 #include "libprof/model/process_facts.h"
 
 #include <string.h>
@@ -68,6 +69,18 @@ static uint64_t resident_at(const struct seep_model *m, const struct seep_model_
 double seep_memory_limit_steps(const struct seep_limit *limit)
 {
     return limit->bytes > limit->used ? (double)(limit->bytes - limit->used) / limit->growth : 0;
+}
+
+struct seep_limit seep_memory_limit_of_device(const struct seep_model *m, int device, double slope)
+{
+    const struct seep_device_memory d = seep_device_memory_of(m, device);
+    const uint64_t taken = seep_sum(d.used_bytes, d.others_bytes);
+    const uint64_t cached = seep_device_memory_cached(&d);
+
+    return (struct seep_limit){.bytes = d.capacity_bytes,
+                               .used = taken > cached ? taken - cached : 0,
+                               .growth = slope,
+                               .kind = "device"};
 }
 
 static void keep_nearer(struct seep_limit *nearest, const struct seep_limit *limit)

@@ -3,6 +3,7 @@
 #include "libprof/model/process_import.h"
 #include "libprof/model/stack_import.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -295,6 +296,19 @@ static int add_sites(struct seep_model *m, struct seep_resolver *resolver, uint3
     return 0;
 }
 
+/* Whether PyTorch's allocator says of the same step, and later, that it had no room: then what the
+ * runtime refused was its tries. */
+static bool is_a_try(const struct seep_device_notes *notes, const struct seep_out_of_memory *its)
+{
+    for (size_t i = 0; its->source == SEEP_NO_ROOM_RUNTIME && i < SEEP_MAX_OUT_OF_MEMORY; i++) {
+        const struct seep_out_of_memory *other = &notes->out_of_memory[i];
+        if (other->source == SEEP_NO_ROOM_ALLOCATOR && other->device == its->device &&
+            other->period == its->period && other->t_ns >= its->t_ns)
+            return true;
+    }
+    return false;
+}
+
 static int add_no_room(struct seep_model *m, struct seep_resolver *resolver, uint32_t process)
 {
     const struct seep_model_process *p = &m->processes[process];
@@ -302,7 +316,13 @@ static int add_no_room(struct seep_model *m, struct seep_resolver *resolver, uin
 
     for (size_t i = 0; i < SEEP_MAX_OUT_OF_MEMORY; i++) {
         const struct seep_out_of_memory *its = &notes->out_of_memory[i];
-        if (!its->t_ns || its->device >= SEEP_MAX_DEVICES)
+        const bool by_runtime = its->source == SEEP_NO_ROOM_RUNTIME;
+        char name[24];
+        uint16_t space;
+        if (!its->t_ns || its->device >= SEEP_MAX_DEVICES || is_a_try(notes, its))
+            continue;
+        snprintf(name, sizeof name, "%s:%u", by_runtime ? "device" : "tensor", its->device);
+        if (!seep_model_add_space(m, name, &space))
             continue;
         if (seep_grow(&m->no_room, &m->no_room_capacity, m->n_no_room + 1, sizeof *m->no_room))
             return -SEEP_ENOMEM;
@@ -310,6 +330,8 @@ static int add_no_room(struct seep_model *m, struct seep_resolver *resolver, uin
             .process = process,
             .stack = its->stack ? seep_resolve_stack(resolver, p->profile, its->stack) : 0,
             .device = its->device,
+            .space = space,
+            .by_runtime = by_runtime,
             .step = seep_model_step(m, p, its->period),
             .asked_bytes = its->asked_bytes,
             .allocated_bytes = its->allocated_bytes,

@@ -93,12 +93,16 @@ struct seep_model_run {
         high; /* its stretch of the axis: from what came before step 1 to what came after */
 };
 
-/* A request that an allocator of a device could not meet. */
+/* A request that a device had no room for. Those of the runtime that PyTorch's allocator made and
+ * could not meet either are its own, once. */
 struct seep_model_no_room {
     uint32_t process, stack;
     uint32_t device; /* below SEEP_MAX_DEVICES */
+    uint16_t space;  /* tensor:N where an allocator says so, device:N where the runtime does */
+    bool by_runtime; /* who called may have tried again */
     int32_t step;
-    uint64_t asked_bytes, allocated_bytes, reserved_bytes;
+    uint64_t asked_bytes;
+    uint64_t allocated_bytes, reserved_bytes; /* by the allocator's totals; by_runtime: 0 */
 };
 
 struct seep_not_read {

@@ -61,7 +61,10 @@ json_t *seep_json_tensors(const struct seep_model *m);
 /* What was taken from the drivers of devices beneath that, in `coverage` (report_runtime.c). */
 json_t *seep_json_runtime(const struct seep_model *m);
 
-/* Requests that an allocator of a device could not meet. */
+/* Devices of which their driver or PyTorch's allocator tells (report_devices.c). */
+json_t *seep_json_devices(const struct seep_model *m);
+
+/* Requests that a device had no room for. */
 json_t *seep_json_no_room(const struct seep_report_pieces *pieces);
 json_t *seep_json_rss(const struct seep_rss *rss); /* null where it is not known */
 

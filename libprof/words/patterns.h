@@ -12,7 +12,7 @@ enum seep_pattern {
     SEEP_N_PATTERNS
 };
 
-enum seep_pattern_scope { SEEP_SCOPE_LINE, SEEP_SCOPE_JOB };
+enum seep_pattern_scope { SEEP_SCOPE_LINE, SEEP_SCOPE_JOB, SEEP_SCOPE_LAST };
 enum seep_pattern_axis { SEEP_AXIS_ANY, SEEP_AXIS_STEPS };
 enum seep_pattern_spaces {
     SEEP_SPACES_ALL,

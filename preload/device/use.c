@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "preload/job/job.h"
 #include "preload/record/life_calls.h"
 
 bool seep_device_is_used, seep_device_is_left;
@@ -10,6 +11,7 @@ void seep_device_first_use(void)
 {
     const int saved_errno = errno;
     seep_device_is_used = true;
+    seep_job_device();
     seep_start_resolve_allocator();
     errno = saved_errno;
 }

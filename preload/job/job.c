@@ -187,8 +187,13 @@ bool seep_job_is_root(void)
 
 void seep_job_flag(uint32_t flag)
 {
-    uint32_t kept = seep_process->flags & SEEP_PROCESS_OWN_MALLOC;
+    uint32_t kept = seep_process->flags & (SEEP_PROCESS_OWN_MALLOC | SEEP_PROCESS_DEVICE);
     __atomic_store_n(&seep_process->flags, kept | flag, __ATOMIC_RELEASE);
+}
+
+void seep_job_device(void)
+{
+    __atomic_fetch_or(&seep_process->flags, SEEP_PROCESS_DEVICE, __ATOMIC_RELEASE);
 }
 
 void seep_job_trouble(enum seep_trouble trouble, int error)

@@ -25,6 +25,7 @@ void seep_job_note_sandboxed(uint32_t pid, uint32_t ppid, const char *name);
 
 /* What this process's entry says: how it is recorded (SEEP_PROCESS_…); why it is not (any more). */
 void seep_job_flag(uint32_t flag);
+void seep_job_device(void); /* it uses one: stays so */
 void seep_job_trouble(enum seep_trouble trouble, int error);
 
 /* Puts into the entry what has been counted so far, where that is all there is. */

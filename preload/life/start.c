@@ -208,7 +208,7 @@ static bool start_program(void)
     seep_allocators_first(constants.allocator, sizeof(constants.allocator));
     constants.inherited_end = SEEP_HEADER_BYTES;
     seep_sites_first_own = SEEP_HEADER_BYTES / 64;
-    uint32_t process_plus_1 = seep_job_enter(constants.start_ns, false);
+    constants.process_plus_1 = seep_job_enter(constants.start_ns, false);
     bool root = seep_job_is_root(); /* recorded whole even if it only starts others */
     seep_program_is_helper = (!root || seep_program_is_starter(seep_process->name)) &&
                              !seep_program_is_python() && !seep_options.record_helpers;
@@ -220,7 +220,6 @@ static bool start_program(void)
         describe_process();
     if (!create_profile(seep_program_is_helper && !root))
         return false;
-    seep_arena.header->process_plus_1 = process_plus_1;
     seep_threads_start();
     look_at_allocator();
     if (!seep_arena.counting)
@@ -278,7 +277,7 @@ static bool start_child(void)
     describe_start();
     if (seep_program_is_helper)
         bound_helper();
-    uint32_t process_plus_1 = seep_job_enter(constants.start_ns, true);
+    constants.process_plus_1 = seep_job_enter(constants.start_ns, true);
     if (!create_profile(seep_program_is_helper))
         return false;
     for (unsigned s = 0; s < SEEP_MAX_SPACES && inherited->names[s][0]; s++) {
@@ -286,7 +285,6 @@ static bool start_child(void)
         memcpy(space->name, inherited->names[s], sizeof(space->name));
         space->inherited_bytes = inherited->live_bytes[s];
     }
-    seep_arena.header->process_plus_1 = process_plus_1;
     return true;
 }
 

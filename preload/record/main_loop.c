@@ -6,6 +6,7 @@
 #include "preload/job/job_table.h"
 #include "preload/objects/modules.h"
 #include "preload/record/frames.h"
+#include "preload/record/own_time.h"
 #include "preload/record/steps.h"
 #include "preload/steps/loops.h"
 
@@ -25,11 +26,6 @@ static bool searches;      /* a main loop is looked for */
 static bool beside_rounds; /* an optimizer steps, too */
 static uint32_t rounds_before;
 static uint64_t search_ns, search_cpu_ns;
-
-static uint64_t now_ns(void)
-{
-    return seep_os_clock_ns(CLOCK_MONOTONIC);
-}
 
 /* Of the process, 0: not known. */
 static uint64_t cpu_ns(void)
@@ -53,10 +49,11 @@ void seep_main_loop_review(struct seep_thread *thread)
     if (!thread->first || !seep_python_ready || seep_arena.counting)
         return;
     bool beside = false, looked = thread->looks;
-    uint64_t now = now_ns();
-    thread->looks = seep_steps_want_loop(now, &beside) && !seep_job_follows_steps();
+    thread->looks = seep_steps_want_loop(seep_os_clock_ns(CLOCK_MONOTONIC), &beside) &&
+                    !seep_job_follows_steps();
     if (!thread->looks)
         return;
+    const uint64_t now = seep_own_time_ns();
     bool known = loops.main.code && seep_steps_by_loop();
     bool search = !known || seep_loops_silent(&loops, now) || seep_loops_unsettled(&loops, now);
     if (search && (!searches || !looked || beside != beside_rounds))
@@ -131,7 +128,7 @@ static struct seep_loop_rule rule_now(uint64_t now)
 /* Whether another main loop has begun an iteration. */
 static bool search(struct seep_thread *thread, const struct seep_pyframe *outermost)
 {
-    uint64_t now = seep_loops_event(&loops, outermost, thread->stack.n, kind_of, now_ns);
+    uint64_t now = seep_loops_event(&loops, outermost, thread->stack.n, kind_of, seep_own_time_ns);
     if (!now || now < loops.look_ns)
         return false;
     if (beside_rounds && seep_steps_rounds() - rounds_before < 3)
@@ -153,7 +150,7 @@ void seep_main_loop_look(struct seep_thread *thread)
     bool iterated = loops.main.code && seep_loops_main_event(&loops, outermost, stack->n);
     bool found = searches && search(thread, outermost);
     if (iterated && !found)
-        seep_loops_main_iterated(&loops, now_ns());
+        seep_loops_main_iterated(&loops, seep_own_time_ns());
     if (iterated || found)
         seep_steps_looped(thread, main_frame, loops.main.depth + 1, found);
 }
@@ -162,6 +159,7 @@ void seep_main_loop_after_fork(void)
 {
     loops.main.code = 0;
     searches = false;
+    seep_own_time_after_fork();
 }
 
 void seep_main_loop_forget(void)

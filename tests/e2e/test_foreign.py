@@ -18,7 +18,9 @@ def as_nobody():
 
 
 def base(process):
-    return os.path.basename(process["argv"][0]).split(":")[0] if process["argv"] else ""
+    """The program's name, though it has put a title in its place ("./redis-server unixsocket:/tmp/s", "nginx: worker")."""
+    words = process["argv"][0].split() if process["argv"] else []
+    return os.path.basename(words[0]).split(":")[0] if words else ""
 
 
 class Foreign(SeepCase):

@@ -116,6 +116,8 @@ class Helpers(SeepCase):
     def grown_up(self, how):
         profile, found = self.started(how)
         self.assertEqual(len(self.profiles(profile)), 2)
+        self.assertEqual(len(found), 1, "its profile and its entry in the job are one process")
+        self.assertEqual([s for s in profile.report["coverage"]["not_seen"] if "no profile" in s], [])
         late = [s for s in profile.report["sites"]
                 if any(f.get("function") == "keep_late" for f in s["stack"])]
         self.assertEqual(sum(s["live_bytes"] for s in late), 500000)

@@ -1,15 +1,19 @@
 """Memory that packages take through the CUDA runtime and the driver, on stand-ins for both, against what was done; and
 that CUDA and the job cannot tell that anybody looked."""
+import glob
 import json
-import os
+import subprocess
+import threading
+import time
 import unittest
 
-from tests.e2e.support import SOURCES, SUBJECTS, compile_c, job_env
+from tests.e2e.support import ROOT, SOURCES, SUBJECTS, compile_c, job_env
 from tests.e2e.test_counts import KEYS, Counts
 
 STANDIN = SUBJECTS.parent / "tests/standin"
 RUNTIMES = ("12", "13")
 MIB = 1 << 20
+CONTEXT = 64 * MIB  # the stand-in's
 
 
 class Runtime(Counts):
@@ -100,6 +104,68 @@ class Segments(Runtime):
         table = compile_c(self, SOURCES / "lib/driver_table_like.c", self.path("libc10_cuda.so"), "-fPIC", "-shared",
                           "-ldl")
         self.section("table", table)
+
+
+class Used(Runtime):
+    """What the driver says of a process is asked of it outside the job."""
+
+    def use(self, *options, looks=2, **changes):
+        """By device, once so many looks have been taken; of 0 after a while in which one would have been."""
+        self.tool = compile_c(self, SOURCES / "lib/device_use.c", self.path("device_use"), "-I", str(ROOT))
+        folder, done = self.fresh(), self.path("done%d" % self._n)
+        ender = threading.Thread(target=self.end_it, args=(folder, done, looks))
+        ender.start()
+        self.run_seep([self.subject("runtime"), "waits", *self.packages, done], options=options, folder=folder,
+                      env=self.env(STANDIN_SHARED=self.path("ledger%d" % self._n), **changes))
+        ender.join()
+        self.settings = self.said(folder)["settings"]
+        return self.said(folder)["use"]
+
+    def said(self, folder):
+        file, = glob.glob(folder + "/*.seep")
+        return json.loads(subprocess.run([self.tool, file], stdout=subprocess.PIPE, check=True).stdout)
+
+    def end_it(self, folder, done, looks):
+        deadline = time.monotonic() + 30
+        while not glob.glob(folder + "/*.seep") and time.monotonic() < deadline:
+            time.sleep(0.01)
+        if not looks:
+            time.sleep(1)
+        while looks and time.monotonic() < deadline:
+            if any(use["looks"] >= looks and use["used"] > CONTEXT for use in self.said(folder)["use"]):
+                break
+            time.sleep(0.01)
+        open(done, "w").close()
+
+    def test_what_a_process_uses_of_a_device_its_context_included(self):
+        first, second = self.use()[:2]
+        self.assertEqual((first["capacity"], first["used"]), (8 << 30, CONTEXT + 60 * 1024))
+        self.assertGreaterEqual(first["used_peak"], first["used"])
+        self.assertGreaterEqual(first["all_used"], first["used"])
+        self.assertGreaterEqual(first["looks"], 2)
+        self.assertEqual(second, dict.fromkeys(second, 0))
+
+    def test_devices_have_the_numbers_that_the_process_sees(self):
+        """The stand-in has no such variable: what NVML calls the first is the process's second."""
+        first, second = self.use(CUDA_VISIBLE_DEVICES="1,GPU-00000000")[:2]
+        self.assertEqual(first, dict.fromkeys(first, 0))
+        self.assertEqual(second["used"], CONTEXT + 60 * 1024)
+
+    def test_how_pytorchs_allocator_was_told_to_work_is_noted_and_nothing_else_of_the_environment(self):
+        self.use(PYTORCH_CUDA_ALLOC_CONF="expandable_segments:True,max_split_size_mb:12345")
+        self.assertEqual(self.settings, 1 | 4)
+        for file in glob.glob(self.path("*.d/*.seep")):
+            with open(file, "rb") as f:
+                self.assertNotIn(b"12345", f.read())
+
+    def test_a_way_that_is_not_known_is_told(self):
+        done = self.seep("run", "--gpu=all", "--", "true")
+        self.assertEqual(done.status, 125)
+        self.assertIn("choose auto, runtime", self.one_line_error(done))
+
+    def test_nobody_asks_where_only_the_runtime_is_to_be_seen(self):
+        for first in (self.use("--gpu=runtime", looks=0)[0], self.use("--gpu=off", looks=0)[0]):
+            self.assertEqual(first, dict.fromkeys(first, 0))
 
 
 class Conduct(Runtime):

@@ -81,6 +81,12 @@ class Tensors(Counts):
                                      "reserved_bytes": did["subject_tensor"]["allocated_bytes"] * totals})
             self.assertEqual((second["device"], second["reports"], second["live_bytes"]), (1, 10, 10 * 2048))
 
+    def test_a_budget_holds_the_peak_of_a_device(self):
+        profile, _ = self.check("tensors", "plain", self.library("20"))
+        peak = profile.report["spaces"]["tensor:0"]["peak_bytes"]
+        for most, status in ((peak, 0), (peak - 1, 1)):
+            self.assertEqual(self.seep("check", profile.folder, "--max-peak", "tensor:0=%d" % most).status, status)
+
     def test_a_block_that_was_not_seen_is_said(self):
         profile = self.run_seep([self.subject("tensors"), "unseen", self.library("20")])
         books, = profile.report["coverage"]["tensors"]
@@ -112,7 +118,11 @@ class Tensors(Counts):
                                  {"space": "tensor:0", "asked_bytes": 1 << 33, "allocated_bytes": 1 << 20,
                                   "reserved_bytes": 1 << 20})
                 self.assertEqual((small["space"], small["frame"]["function"]), ("tensor:1", "c10_failed"))
+                explained = {f["space"]: f["title"] for f in profile.report["findings"] if f["pattern"] == "out-of-memory"}
+                self.assertEqual(explained["tensor:0"], "no room for 8.0 GiB on tensor:0")
+                self.assertEqual(set(explained), {"tensor:0", "tensor:1"})
                 text = self.seep("report", profile.folder).stdout.decode()
+                self.assertRegex(text, r"devices  0: peak of tensors 1\.0 MiB, 1\.0 MiB reserved at last\n")
                 self.assertRegex(text, r"no room  tensor:0: 8\.0 GiB asked for in \w+( \w+)? \d+, .*in c10_failed; "
                                        r"in use were 1\.0 MiB of 1\.0 MiB taken from the device")
 

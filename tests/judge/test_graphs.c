@@ -117,6 +117,32 @@ TEST(what_grows_by_whole_blocks_beside_a_graph_is_its_own, .to = N(others))
     ck_assert_uint_eq(json_array_size(findings()), others[_i].findings);
 }
 
+/* On a device no stack says what a node is: those of the host beside it do. What is more is the
+ * finding, and bytes of two memories are not added. */
+TEST(tensors_on_a_device_are_kept_by_the_graph_whose_nodes_the_host_has, .to = N(others))
+{
+    operators(6);
+    builder_level(&b, forward(OTHERS), TENSOR_1, 64 * 1024, LAST, at_pace, &others[_i].a_step);
+    const json_t *list = findings(), *f = json_array_get(list, 0);
+    const bool more = _i != 3;
+    char *all = json_dumps(list, 0);
+    ck_assert_msg(json_array_size(list) == others[_i].findings, "%s", all);
+    ck_assert_msg(strcmp(text(f, "space"), more ? "tensor:1" : "host") == 0, "%s", all);
+    if (others[_i].findings == 1) {
+        ck_assert_str_eq(text(f, "pattern"), "graph-retention");
+        ck_assert_msg(strstr(all, "of host as well") != NULL, "%s", all);
+    }
+    free(all);
+}
+
+/* A tensor of a device has an object on the host: one list keeps both. */
+TEST(a_line_that_keeps_tensors_of_a_device_is_one_finding, .to = 2)
+{
+    builder_level(&b, user(7), HOST, _i ? 2048 : 1024, LAST, one_a_step, NULL);
+    builder_level(&b, user(7), TENSOR_1, _i ? 1024 : 64 * 1024, LAST, one_a_step, NULL);
+    ck_assert_str_eq(text(only("unbounded-growth", "leak", 7), "space"), _i ? "host" : "tensor:1");
+}
+
 /* Until an epoch ends, and until the optimizer steps that the iterations of an episode lead to. */
 TEST(the_graph_of_an_episode_is_kept_for_its_optimizer, .to = 2)
 {

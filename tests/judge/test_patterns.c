@@ -149,14 +149,16 @@ TEST(memory_on_another_ranks_device_is_on_the_wrong_one, .to = 2)
 }
 
 /* Three blocks of each step live until the next one has made its own. */
-TEST(what_a_step_leaves_to_the_next_one_is_counted_in_blocks)
+static const unsigned carrying[] = {HOST, TENSOR_1, DEVICE_0};
+
+TEST(what_a_step_leaves_to_the_next_one_is_counted_in_blocks, .to = N(carrying))
 {
     enum { BLOCKS = 3, EACH = 2 * MIB };
     struct seep_point points[] = {{FIRST, BLOCKS, BLOCKS * EACH},
                                   {LAST - 1, BLOCKS, BLOCKS * EACH}};
     uint64_t n = BLOCKS * STEPS;
-    uint32_t site =
-        builder_site(&b, user(7), HOST, n, n * EACH, n - BLOCKS, (n - BLOCKS) * EACH, FIRST);
+    uint32_t site = builder_site(&b, user(7), carrying[_i], n, n * EACH, n - BLOCKS,
+                                 (n - BLOCKS) * EACH, FIRST);
 
     builder_detail(&b, site, points, 2);
     struct seep_site *s = builder_at(&b, site);

@@ -160,6 +160,32 @@ TEST(a_rank_on_the_wrong_device_has_one_finding_for_its_tensors_and_their_segmen
     ck_assert_uint_eq(wrong, 1);
 }
 
+static uint64_t twelve_until_full(uint32_t period, void *arg)
+{
+    (void)arg;
+    return period < 3 ? 0 : 12;
+}
+
+static uint64_t first_steps(uint32_t period, void *arg)
+{
+    (void)arg;
+    return period < FIRST ? 0 : period < FIRST + 40 ? period - FIRST + 1 : 40;
+}
+
+/* An allocator takes what it needs in the first steps and keeps it: no items that were loaded, no
+ * cache of the program's. Without an allocator the blocks are the program's own. */
+TEST(what_an_allocator_took_once_is_not_kept_by_the_line, .to = 4)
+{
+    if (_i % 2)
+        tensors_at(9);
+    builder_level(&b, user(9), DEVICE_1, 20 * MIB, LAST, _i < 2 ? twelve_until_full : first_steps,
+                  NULL);
+    if (_i % 2)
+        nobody();
+    else
+        only(_i < 2 ? "eager-retention" : "first-touch-cache", "retention", 9);
+}
+
 /* Whoever asks for one size only, and gives nothing back, has a cache that always fits. */
 TEST(growth_where_one_size_is_asked_for_is_no_cache)
 {

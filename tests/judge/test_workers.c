@@ -135,4 +135,36 @@ TEST(pages_of_pythons_objects_are_copied_by_counting_references, .to = N(copies)
     is_found("cow-growth", copies[_i].by_counting);
 }
 
+/* Which call asked for an arena is chance: the line that asked for most of them is accused, by way
+ * of three callers, not the one call that asked for more than each; and arenas are no items that
+ * were loaded up front. */
+TEST(objects_that_are_copied_are_one_finding_at_their_line)
+{
+    static const uint64_t mib[] = {10, 11, 12, 14};
+
+    for (unsigned i = 0; i < N(mib); i++) {
+        const uint32_t caller = below(main_stack, "/home/user/train.py", "load", 60 + i);
+        const uint32_t stack =
+            below(i < 3 ? caller : main_stack, "/home/user/train.py", "index", i < 3 ? 7 : 9);
+        struct ramp arenas = {2, 2, mib[i], UINT32_MAX};
+        builder_level(&b, stack, MMAP, MIB, LAST, ramp, &arenas);
+    }
+    for (int i = 0; i < WORKERS; i++) {
+        struct ramp own = {FIRST, FIRST, 1, UINT32_MAX};
+        struct seep_process *p = &job->processes[1 + i];
+        builder_level(&workers[i], items[i], 0, MIB / 2, LAST, ramp, &own);
+        p->private_first_bytes = 4 * MIB;
+        p->private_last_bytes = p->private_first_bytes + 44 * MIB;
+        p->private_first_period = FIRST;
+        p->private_last_period = LAST;
+    }
+    const json_t *list = judged(), *f = json_array_get(list, 0);
+    char *all = json_dumps(list, JSON_INDENT(1));
+    ck_assert_msg(json_array_size(list) == 1, "%s", all);
+    ck_assert_str_eq(text(f, "pattern"), "cow-growth");
+    ck_assert_msg(number(json_object_get(f, "frame"), "line") == 7, "%s", all);
+    ck_assert_msg(number(f, "live_bytes") == 47 * (double)MIB, "%s", all);
+    free(all);
+}
+
 SUITE("workers", .setup = setup_workers, .teardown = teardown_workers)

@@ -25,6 +25,14 @@ struct cudaIpcMemHandle {
     char reserved[64];
 };
 
+struct cudaPointerAttributes {
+    int type, device;
+    void *at, *host;
+#if CUDA_MAJOR >= 13
+    long reserved[8];
+#endif
+};
+
 int cudaGetDeviceCount(int *count);
 int cudaGetDevice(int *device);
 int cudaSetDevice(int device);
@@ -123,6 +131,10 @@ struct nvmlProcessInfo_v1 {
 };
 
 int nvmlInit_v2(void);
+int nvmlSystemGetCudaDriverVersion_v2(int *version);
+int nvmlDeviceGetNvLinkRemoteDeviceType(void *device, unsigned link, int *type);
+int nvmlDeviceGetNvLinkRemotePciInfo_v2(void *device, unsigned link, void *info);
+int nvmlDeviceGetGpuFabricInfoV(void *device, void *info);
 int nvmlShutdown(void);
 int nvmlDeviceGetCount_v2(unsigned *count);
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device);

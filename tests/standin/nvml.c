@@ -139,3 +139,30 @@ int nvmlDeviceGetComputeRunningProcesses(void *device, unsigned *count,
         infos[i] = (struct nvmlProcessInfo_v1){all[i].pid, all[i].used};
     return 0;
 }
+
+/* What is asked of links and fabrics: there are none. */
+enum { NOT_SUPPORTED = 3 };
+
+int nvmlSystemGetCudaDriverVersion_v2(int *version)
+{
+    *version = 13030;
+    return 0;
+}
+
+int nvmlDeviceGetNvLinkRemoteDeviceType(void *device, unsigned link, int *type)
+{
+    (void)device, (void)link, (void)type;
+    return NOT_SUPPORTED;
+}
+
+int nvmlDeviceGetNvLinkRemotePciInfo_v2(void *device, unsigned link, void *info)
+{
+    (void)device, (void)link, (void)info;
+    return NOT_SUPPORTED;
+}
+
+int nvmlDeviceGetGpuFabricInfoV(void *device, void *info)
+{
+    (void)device, (void)info;
+    return NOT_SUPPORTED;
+}

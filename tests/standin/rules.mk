@@ -11,7 +11,7 @@ $(STANDIN)/12/libcudart.so.12 $(STANDIN)/13/libcudart.so.13: $(STANDIN_RUNTIME) 
 	@mkdir -p $(@D)
 	$(say) CC $@
 	$(Q)v=$(subst .,,$(suffix $@)) && printf 'libcudart.so.%s { global: cuda*; __cuda*; local: *; };\n' $$v >$@.map && \
-		$(STANDIN_CC) -DCUDA_MAJOR=$$v -fvisibility=hidden -Wl,-soname,$(@F) -Wl,--version-script=$@.map \
+		$(STANDIN_CC) -DCUDA_MAJOR=$$v -fvisibility=hidden -Wl,-z,defs -Wl,-soname,$(@F) -Wl,--version-script=$@.map \
 		-o $@ $(STANDIN_RUNTIME) -ldl
 
 # One file with two names, so that two runtimes in a process have one driver.
@@ -24,7 +24,7 @@ $(STANDIN)/12/libcuda.so.1: $(STANDIN_DRIVER) $(wildcard tests/standin/*.h)
 $(STANDIN)/12/libnvidia-ml.so.1: $(STANDIN_NVML) $(wildcard tests/standin/*.h)
 	@mkdir -p $(@D)
 	$(say) CC $@
-	$(Q)$(STANDIN_CC) -fvisibility=hidden -Wl,-soname,$(@F) -o $@ $(STANDIN_NVML) -ldl
+	$(Q)$(STANDIN_CC) -fvisibility=hidden -Wl,-z,defs -Wl,-soname,$(@F) -o $@ $(STANDIN_NVML) -ldl
 
 $(STANDIN)/13/libcuda.so.1 $(STANDIN)/13/libnvidia-ml.so.1: $(STANDIN)/13/%: $(STANDIN)/12/%
 	@mkdir -p $(@D)

@@ -18,6 +18,7 @@ static struct package {
     int (*entry)(int, const char *, void **);
 } packages[MOST_PACKAGES];
 static int n_packages;
+static const char *last_argument;
 
 static void open_package(struct package *p, const char *path)
 {
@@ -228,6 +229,16 @@ static void section_reset(void)
         tally_gone(&tally_subject_first, 60 * KIB);
 }
 
+/* Until a file is there: others are to look at what the process has now. */
+static void section_waits(void)
+{
+    const struct package *p = &packages[0];
+    MUST(p->set_device(0) == 0);
+    (void)subject_first(p, PACKAGE_MALLOC, 60 * KIB);
+    while (access(last_argument, F_OK) != 0)
+        usleep(1000);
+}
+
 /* ---- segments that grow ------------------------------------------------------------------------
  */
 
@@ -297,8 +308,6 @@ static void section_entry_points_by_version(void)
 }
 
 /* A library with a table of the driver's functions, as PyTorch 2.4 to 2.7 have it. */
-static const char *last_argument;
-
 static void section_table(void)
 {
     void *library = dlopen(last_argument, RTLD_NOW | RTLD_LOCAL);
@@ -328,6 +337,7 @@ int main(int argc, char **argv)
                     {"forked", section_forked},
                     {"aliases", section_aliases},
                     {"reset", section_reset},
+                    {"waits", section_waits},
                     {"entry_points", section_entry_points},
                     {"entry_points_by_version", section_entry_points_by_version},
                     {"table", section_table}};

@@ -1,0 +1,256 @@
+/* allocator-cache of a device: what the driver gave rises, and what is in use of it does not; or
+ * the device is full, and a good part of it lies idle. */
+#include "libprof/base/text.h"
+#include "libprof/judge/pattern_order.h"
+#include "libprof/measure/allocator_settings.h"
+#include "libprof/measure/device_memory.h"
+#include "libprof/measure/segments.h"
+#include "libprof/measure/thresholds.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- by its rise ----------------------------------------------------------------------------- */
+
+/* Whether a site asks for other sizes, or gives back and asks again. */
+static bool changes(const struct seep_case *c, const struct seep_model_site *site)
+{
+    const struct seep_model *m = c->m;
+
+    return site->extra && site->last_step > c->span->judge &&
+           (site->totals.frees || __builtin_popcountll(m->extras[site->extra - 1].size_marks) > 1);
+}
+
+/* Chooses, of what a device gave, the segments: sites[0, *n) from here on; none where neither
+ * requests nor segments ever change: what was freed then always fits. Returns 0 or -SEEP_ENOMEM. */
+static int choose_segments(const struct seep_case *c, const uint32_t *tensors, size_t n_tensors,
+                           uint32_t *sites, size_t *n)
+{
+    const struct seep_model *m = c->m;
+    bool *marked = calloc(m->dict.n_stacks + 1, sizeof *marked), vary = false;
+    int rc = marked ? seep_segments_mark(m, c->frames, c->symbols, tensors, n_tensors, marked)
+                    : -SEEP_ENOMEM;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < n_tensors; i++)
+        vary |= seep_site_has_many_sizes(m, &m->sites[tensors[i]]);
+    for (size_t i = 0; i < *n && !rc; i++) {
+        const struct seep_model_site *site = &m->sites[sites[i]];
+        if (!marked[site->stack])
+            continue;
+        vary |= changes(c, site);
+        sites[kept++] = sites[i];
+    }
+    *n = vary ? kept : 0;
+    free(marked);
+    return rc;
+}
+
+/* Finds the line whose sites grow most, by the site of it that does. Returns 0 or -SEEP_ENOMEM. */
+static int find_growing(const struct seep_case *c, const uint32_t *sites, size_t n, uint32_t *best)
+{
+    double *grew = calloc(c->m->dict.n_frames + 1, sizeof *grew);
+    struct seep_level level = {0};
+    int rc = grew ? 0 : -SEEP_ENOMEM;
+
+    *best = sites[0];
+    for (size_t i = 0; i < n && !rc; i++) {
+        uint32_t line = c->frames->look_at[c->m->sites[sites[i]].stack];
+        rc = seep_level_sum(c->m, &sites[i], 1, SEEP_LEVEL_ALL, &level);
+        if (rc)
+            break;
+        grew[line] += (double)(seep_level_at(&level, c->span->last).bytes -
+                               seep_level_at(&level, c->span->judge).bytes);
+        if (grew[line] > grew[c->frames->look_at[c->m->sites[*best].stack]])
+            *best = sites[i];
+    }
+    seep_level_fini(&level);
+    free(grew);
+    return rc;
+}
+
+/* Whether what the driver gave for tensors rises, and what is in use of it does not. Returns 0 or
+ * -SEEP_ENOMEM. */
+static int outgrows(const struct seep_case *c, const uint32_t *segments, size_t n,
+                    const uint32_t *tensors, size_t n_tensors, struct seep_growth *taken,
+                    struct seep_slope *in_use, bool *found)
+{
+    struct seep_growth live = {0};
+    int rc = seep_growth_measure(c->m, c->span, segments, n, taken);
+
+    if (!rc && taken->growing)
+        rc = seep_growth_measure(c->m, c->span, tensors, n_tensors, &live);
+    *found = !rc && taken->growing && !live.growing &&
+             live.slope.value * SEEP_T_LIVE_FLAT < taken->slope.value;
+    *in_use = live.slope;
+    seep_growth_fini(&live);
+    return rc;
+}
+
+static int describe_device(struct seep_case *c, uint16_t space, uint16_t tensors,
+                           const struct seep_growth *taken, const struct seep_slope *in_use,
+                           struct seep_finding *f)
+{
+    const struct seep_model *m = c->m;
+    char one[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT];
+    uint32_t site;
+
+    if (find_growing(c, f->sites, f->n_sites, &site))
+        return -SEEP_ENOMEM;
+    f->growth = taken->slope;
+    for (size_t i = 0; i < f->n_sites; i++)
+        f->live_bytes += seep_totals_live(&m->sites[f->sites[i]].totals);
+    f->saving_bytes = (uint64_t)(taken->slope.value * (taken->to - taken->from));
+    c->space = space;
+    c->frame = c->frames->look_at[m->sites[site].stack];
+    c->part = (enum seep_part)c->frames->part[m->sites[site].stack];
+    seep_finding_verdict(f, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, SEEP_T_SURE_SHAPE);
+    const struct seep_device_memory d = seep_device_memory_of(m, m->spaces[space].name.device);
+    if (d.reports)
+        f->advice = strdup(seep_allocator_advice(d.settings));
+    seep_finding_note(f, "%s rises by %s a step, %s by %s", m->spaces[space].name.text,
+                      seep_text_size(taken->slope.value, one), m->spaces[tensors].name.text,
+                      seep_text_size(in_use->value, other));
+    return 0;
+}
+
+static int judge_device(struct seep_case *c, uint16_t space, uint32_t *tensors,
+                        struct seep_finding *f, bool *found)
+{
+    const struct seep_model *m = c->m;
+    uint16_t tensor_space;
+    struct seep_growth taken = {0};
+    struct seep_slope in_use = {0};
+
+    if (!seep_model_tensor_space(m, space, &tensor_space))
+        return 0;
+    size_t n_tensors = seep_sites_of_space(m, tensor_space, tensors);
+    size_t n = n_tensors ? seep_sites_of_space(m, space, f->sites) : 0;
+    int rc = n ? choose_segments(c, tensors, n_tensors, f->sites, &n) : 0;
+    if (!rc && n)
+        rc = outgrows(c, f->sites, n, tensors, n_tensors, &taken, &in_use, found);
+    f->n_sites = *found ? n : 0;
+    if (!rc && *found)
+        rc = describe_device(c, space, tensor_space, &taken, &in_use, f);
+    seep_growth_fini(&taken);
+    return rc;
+}
+
+/* ---- by its level ---------------------------------------------------------------------------- */
+
+static bool had_no_room(const struct seep_model *m, int device)
+{
+    for (size_t i = 0; i < m->n_no_room; i++) {
+        if ((int)m->no_room[i].device == device)
+            return true;
+    }
+    return false;
+}
+
+/* What was reserved at last and never live, at any time; 0 where the device has room to spare, the
+ * allocator is set to keep none of it, or an out-of-memory tells of it. A cache of the same sizes
+ * stays at its highest level: that is what it is for, as long as nobody needs the rest. */
+static uint64_t idle_bytes(const struct seep_case *c, uint16_t tensors,
+                           const struct seep_device_memory *d)
+{
+    const struct seep_model_space *space = &c->m->spaces[tensors];
+    const uint64_t live = space->totals.peak_bytes;
+    const uint64_t idle = d->reserved_bytes > live ? d->reserved_bytes - live : 0;
+    const uint64_t ours =
+        d->used_peak_bytes > d->reserved_bytes ? d->used_peak_bytes : d->reserved_bytes;
+
+    if (!d->capacity_bytes || d->drift_bytes > idle || seep_allocator_is_cured(d->settings) ||
+        had_no_room(c->m, space->name.device) ||
+        (double)seep_sum(ours, d->others_bytes) < SEEP_T_DEVICE_FULL * (double)d->capacity_bytes ||
+        (double)idle < SEEP_T_DEVICE_IDLE * (double)d->capacity_bytes)
+        return 0;
+    return idle;
+}
+
+/* The line whose requests are the largest, first of all those of ever new sizes: its sites go to
+ * the finding. */
+static bool find_largest(struct seep_case *c, uint16_t tensors, struct seep_finding *f)
+{
+    const struct seep_model *m = c->m;
+    bool varies = false;
+    uint64_t most = 0;
+
+    for (uint32_t i = 0; i < m->n_sites; i++) {
+        const struct seep_model_site *site = &m->sites[i];
+        const bool its = seep_site_has_many_sizes(m, site);
+        const uint64_t bytes = site->extra ? m->extras[site->extra - 1].max_bytes : 0;
+        if (site->space != tensors || its < varies || (its == varies && bytes <= most))
+            continue;
+        varies = its;
+        most = bytes;
+        c->frame = c->frames->look_at[site->stack];
+        c->part = (enum seep_part)c->frames->part[site->stack];
+    }
+    for (uint32_t i = 0; i < m->n_sites && most; i++) {
+        if (m->sites[i].space == tensors && c->frames->look_at[m->sites[i].stack] == c->frame)
+            f->sites[f->n_sites++] = i;
+    }
+    return most > 0;
+}
+
+static void judge_level(struct seep_case *c, uint16_t tensors, struct seep_finding *f, bool *found)
+{
+    const int device = c->m->spaces[tensors].name.device;
+    const struct seep_device_memory d = seep_device_memory_of(c->m, device);
+    const uint64_t idle = idle_bytes(c, tensors, &d);
+    char one[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT], all[SEEP_SIZE_TEXT];
+
+    seep_finding_blank(f);
+    if (!idle || !find_largest(c, tensors, f))
+        return;
+    *found = true;
+    c->space = tensors;
+    seep_finding_verdict(f, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, SEEP_T_SURE_INDIRECT);
+    f->saving_bytes = idle;
+    f->title = seep_text_format("the allocator keeps %s of device %d that were never in use",
+                                seep_text_size((double)idle, one), device);
+    f->advice = strdup(seep_allocator_advice(d.settings));
+    seep_finding_note(f, "%s is reserved, and no more than %s was ever allocated at a time",
+                      seep_text_size((double)d.reserved_bytes, one),
+                      seep_text_size((double)c->m->spaces[tensors].totals.peak_bytes, other));
+    seep_finding_note(f, "the device has %s, of which this job has had %s and others have %s",
+                      seep_text_size((double)d.capacity_bytes, all),
+                      seep_text_size((double)d.used_peak_bytes, one),
+                      seep_text_size((double)d.others_bytes, other));
+}
+
+/* ---- both ------------------------------------------------------------------------------------ */
+
+/* The device that tensors lie in, where the driver's own blocks of it were recorded. */
+static bool is_device_recorded(const struct seep_model *m, uint16_t tensors)
+{
+    for (uint16_t s = 0; s < m->n_spaces; s++) {
+        if (seep_space_is_tensors_of(&m->spaces[tensors].name, &m->spaces[s].name))
+            return true;
+    }
+    return false;
+}
+
+/* What is judged for a device is not judged again for its tensors. */
+static int find_of_device(struct seep_case *c, struct seep_finding *f, bool *found)
+{
+    uint32_t *scratch = malloc((c->m->n_sites + 1) * sizeof *scratch);
+    uint16_t tensors;
+    int rc = scratch ? judge_device(c, c->space, scratch, f, found) : -SEEP_ENOMEM;
+
+    free(scratch);
+    if (!rc && !*found && seep_model_tensor_space(c->m, c->space, &tensors))
+        judge_level(c, tensors, f, found);
+    return rc;
+}
+
+int seep_case_find_device_cache(struct seep_case *c, struct seep_finding *f, bool *found)
+{
+    const enum seep_space_class class = seep_case_space(c)->class;
+
+    if (class == SEEP_CLASS_DEVICE)
+        return find_of_device(c, f, found);
+    if (class == SEEP_CLASS_TENSOR && !is_device_recorded(c->m, c->space))
+        judge_level(c, c->space, f, found);
+    return 0;
+}

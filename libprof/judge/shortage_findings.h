@@ -1,0 +1,17 @@
+/* out-of-memory: a request that a device had no room for, explained by what the profile and the
+ * other findings say. */
+#ifndef SEEP_LIBPROF_JUDGE_SHORTAGE_FINDINGS_H
+#define SEEP_LIBPROF_JUDGE_SHORTAGE_FINDINGS_H
+
+#include "libprof/code/stack_lines.h"
+#include "libprof/code/symbols.h"
+#include "libprof/judge/finding.h"
+
+/* Adds a finding for each device that had no room, behind the last one of a leak or of what is kept
+ * for good. The others are all there, in their order: they are referred to by their numbers.
+ * Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_shortages_judge(const struct seep_model *m,
+                                         const struct seep_stack_lines *frames,
+                                         struct seep_symbols *symbols, struct seep_findings *out);
+
+#endif

@@ -1,0 +1,126 @@
+#include "libprof/measure/device_memory.h"
+
+#include <string.h>
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t beyond(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+/* What a process saw in use of the device that no process of the job's on that machine had. Those
+ * that have ended count on: it is rather too little. */
+static uint64_t others_seen_by(const struct seep_model *m, const struct seep_model_process *p,
+                               int device)
+{
+    uint64_t ours = 0;
+
+    for (size_t i = 0; i < m->n_processes; i++) {
+        const struct seep_model_process *q = &m->processes[i];
+        if (strcmp(p->id.host, q->id.host) == 0)
+            ours = seep_sum(ours, q->recording.uses[device].used_bytes);
+    }
+    return beyond(p->recording.uses[device].all_used_bytes, ours);
+}
+
+static void add_use(const struct seep_model *m, const struct seep_model_process *p, int device,
+                    struct seep_device_memory *d)
+{
+    const struct seep_device_use *its = &p->recording.uses[device];
+
+    if (!its->looks)
+        return;
+    d->capacity_bytes = larger(d->capacity_bytes, its->capacity_bytes);
+    d->used_bytes = seep_sum(d->used_bytes, its->used_bytes);
+    d->used_peak_bytes = seep_sum(d->used_peak_bytes, its->used_peak_bytes);
+    d->others_bytes = larger(d->others_bytes, others_seen_by(m, p, device));
+}
+
+struct seep_device_memory seep_device_memory_of(const struct seep_model *m, int device)
+{
+    struct seep_device_memory d = {0};
+
+    if (device < 0 || device >= SEEP_MAX_DEVICES)
+        return d;
+    for (size_t i = 0; i < m->n_processes; i++) {
+        const struct seep_model_process *p = &m->processes[i];
+        const struct seep_tensor_books *books = &p->recording.tensors[device];
+        add_use(m, p, device, &d);
+        if (books->reports || p->recording.uses[device].looks)
+            d.settings |= p->recording.allocator_settings;
+        d.reports = seep_sum(d.reports, books->reports);
+        d.live_bytes = seep_sum(d.live_bytes, books->live_bytes);
+        d.allocated_bytes = seep_sum(d.allocated_bytes, books->allocated_bytes);
+        d.reserved_bytes = seep_sum(d.reserved_bytes, books->reserved_bytes);
+        d.drift_bytes = larger(d.drift_bytes, books->drift_bytes);
+    }
+    return d;
+}
+
+bool seep_device_memory_is_known(const struct seep_device_memory *d)
+{
+    return d->reports || d->capacity_bytes || d->used_peak_bytes;
+}
+
+uint64_t seep_device_memory_cached(const struct seep_device_memory *d)
+{
+    return beyond(d->reserved_bytes, d->allocated_bytes);
+}
+
+/* Of its tensors where they are known: what the driver gave for them may be known of some devices
+ * only. */
+static uint64_t had_on(const struct seep_model *m, const struct seep_model_process *p, int device,
+                       enum seep_space_class class)
+{
+    uint64_t most = 0;
+
+    for (int s = 0; s < SEEP_MAX_SPACES; s++) {
+        const struct seep_space_name *name =
+            p->space_of[s] ? &m->spaces[p->space_of[s] - 1].name : NULL;
+        if (name && name->class == class && name->device == device)
+            most = larger(most, p->spaces[s].peak_bytes);
+    }
+    return most;
+}
+
+static int device_of_most(const struct seep_model *m, const struct seep_model_process *p,
+                          enum seep_space_class class)
+{
+    uint64_t most = 0;
+    int best = -1;
+
+    for (int s = 0; s < SEEP_MAX_SPACES; s++) {
+        const int device = p->space_of[s] ? m->spaces[p->space_of[s] - 1].name.device : -1;
+        const uint64_t had = device < 0 ? 0 : had_on(m, p, device, class);
+        if (had > most) {
+            most = had;
+            best = device;
+        }
+    }
+    return best;
+}
+
+int seep_device_of_process(const struct seep_model *m, const struct seep_model_process *p)
+{
+    const int device = device_of_most(m, p, SEEP_CLASS_TENSOR);
+
+    return device >= 0 ? device : device_of_most(m, p, SEEP_CLASS_DEVICE);
+}
+
+bool seep_device_is_anothers(const struct seep_model *m, const struct seep_model_process *p,
+                             int device)
+{
+    const int own = p->id.rank > 0 ? seep_device_of_process(m, p) : -1;
+
+    for (size_t i = 0; i < m->n_processes && own >= 0 && own != device; i++) {
+        const struct seep_model_process *q = &m->processes[i];
+        if (q != p && q->id.rank >= 0 && q->id.rank != p->id.rank &&
+            strcmp(p->id.host, q->id.host) == 0 && seep_device_of_process(m, q) == device)
+            return true;
+    }
+    return false;
+}

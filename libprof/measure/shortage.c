@@ -1,0 +1,158 @@
+#include "libprof/measure/shortage.h"
+
+#include "libprof/measure/segments.h"
+#include "libprof/model/live_level.h"
+
+#include <stdlib.h>
+
+/* ---- which requests count -------------------------------------------------------------------- */
+
+/* Whether PyTorch's allocator may stand behind a request of the runtime: it has reported of that
+ * device, and segments are asked for on that stack. */
+static bool is_allocators(const struct seep_model *m, const struct seep_model_no_room *its,
+                          const bool *marked)
+{
+    return its->by_runtime && m->processes[its->process].recording.tensors[its->device].reports &&
+           (!its->stack || marked[its->stack]);
+}
+
+/* Adds the stacks on which segments of a device are asked for. */
+static int mark_segments(const struct seep_model *m, const struct seep_stack_lines *frames,
+                         struct seep_symbols *symbols, uint16_t device, bool *marked)
+{
+    uint32_t *tensors = malloc((m->n_sites + 1) * sizeof *tensors);
+    uint16_t space;
+    int rc = tensors ? 0 : -SEEP_ENOMEM;
+
+    if (!rc && seep_model_tensor_space(m, device, &space))
+        rc = seep_segments_mark(m, frames, symbols, tensors, seep_sites_of_space(m, space, tensors),
+                                marked);
+    free(tensors);
+    return rc;
+}
+
+int seep_shortage_requests(const struct seep_model *m, const struct seep_stack_lines *frames,
+                           struct seep_symbols *symbols, bool *counts)
+{
+    bool *marked = calloc(m->dict.n_stacks + 1, sizeof *marked);
+    int rc = marked ? 0 : -SEEP_ENOMEM;
+
+    for (uint16_t s = 0; s < m->n_spaces && !rc; s++) {
+        bool asked = false;
+        for (size_t i = 0; i < m->n_no_room; i++)
+            asked |= m->no_room[i].by_runtime && m->no_room[i].space == s;
+        if (asked)
+            rc = mark_segments(m, frames, symbols, s, marked);
+    }
+    for (size_t i = 0; i < m->n_no_room && !rc; i++)
+        counts[i] = !is_allocators(m, &m->no_room[i], marked);
+    free(marked);
+    return rc;
+}
+
+bool seep_shortage_find(const struct seep_model *m, const bool *counts, uint16_t space,
+                        struct seep_shortage *s)
+{
+    *s = (struct seep_shortage){.space = space, .first_step = INT32_MAX};
+    for (size_t i = 0; i < m->n_no_room; i++) {
+        const struct seep_model_no_room *its = &m->no_room[i];
+        if (!counts[i] || its->space != space)
+            continue;
+        s->n_requests++;
+        s->first_step = its->step < s->first_step ? its->step : s->first_step;
+        if (!s->request || its->step >= s->request->step)
+            s->request = its;
+    }
+    if (s->request)
+        s->before = s->request->step - 1;
+    return s->request != NULL;
+}
+
+/* ---- what lay there -------------------------------------------------------------------------- */
+
+static bool is_of(const struct seep_model *m, const struct seep_model_site *site, uint32_t process)
+{
+    for (uint32_t k = site->slots; k; k = m->slots[k - 1].next) {
+        if (m->slots[k - 1].process != process)
+            return false;
+    }
+    return true;
+}
+
+static uint64_t positive(int64_t n)
+{
+    return n > 0 ? (uint64_t)n : 0;
+}
+
+/* What a site may have made in the step itself: it was at work then, and was higher once. */
+static uint64_t made_in_step(const struct seep_model *m, const struct seep_shortage *s,
+                             const struct seep_model_site *site, uint64_t kept)
+{
+    if (site->first_step > s->request->step || site->last_step < s->request->step ||
+        !is_of(m, site, s->request->process) || site->totals.peak_bytes <= kept)
+        return 0;
+    return site->totals.peak_bytes - kept;
+}
+
+static int by_kept(const void *a, const void *b)
+{
+    const struct seep_shortage_line *p = a, *q = b;
+
+    if (p->kept_bytes != q->kept_bytes)
+        return p->kept_bytes > q->kept_bytes ? -1 : 1;
+    if (p->step_bytes != q->step_bytes)
+        return p->step_bytes > q->step_bytes ? -1 : 1;
+    return (p->frame > q->frame) - (p->frame < q->frame);
+}
+
+/* Adds a site to its line; of_frame: the line's number + 1. Returns 0 or -SEEP_ENOMEM. */
+static int add_site(const struct seep_model *m, const struct seep_stack_lines *frames,
+                    uint32_t site, struct seep_level *level, uint32_t *of_frame,
+                    struct seep_shortage *s)
+{
+    const struct seep_model_site *its = &m->sites[site];
+    const uint32_t frame = frames->look_at[its->stack];
+
+    if (seep_level_sum(m, &site, 1, s->request->process, level))
+        return -SEEP_ENOMEM;
+    const struct seep_level_point then = seep_level_at(level, s->before);
+    const uint64_t kept = positive(then.bytes);
+    const uint64_t made = made_in_step(m, s, its, kept);
+    s->kept_bytes = seep_sum(s->kept_bytes, kept);
+    s->kept_blocks = seep_sum(s->kept_blocks, positive(then.blocks));
+    s->began_bytes = seep_sum(s->began_bytes, positive(seep_level_at(level, 1).bytes));
+    if (!kept && !made)
+        return 0;
+    if (!of_frame[frame]) {
+        of_frame[frame] = (uint32_t)++s->n_lines;
+        s->lines[s->n_lines - 1] = (struct seep_shortage_line){.frame = frame, .site = site};
+    }
+    struct seep_shortage_line *line = &s->lines[of_frame[frame] - 1];
+    line->kept_bytes = seep_sum(line->kept_bytes, kept);
+    line->kept_blocks = seep_sum(line->kept_blocks, positive(then.blocks));
+    line->step_bytes = seep_sum(line->step_bytes, made);
+    if (its->totals.peak_bytes > m->sites[line->site].totals.peak_bytes)
+        line->site = site;
+    return 0;
+}
+
+int seep_shortage_weigh(const struct seep_model *m, const struct seep_stack_lines *frames,
+                        struct seep_shortage *s)
+{
+    uint32_t *of_frame = calloc(m->dict.n_frames + 1, sizeof *of_frame);
+    struct seep_level level = {0};
+    int rc = 0;
+
+    s->lines = calloc(m->n_sites + 1, sizeof *s->lines);
+    if (!s->lines || !of_frame)
+        rc = -SEEP_ENOMEM;
+    for (uint32_t i = 0; i < m->n_sites && !rc; i++) {
+        if (m->sites[i].space == s->space)
+            rc = add_site(m, frames, i, &level, of_frame, s);
+    }
+    if (!rc && s->n_lines)
+        qsort(s->lines, s->n_lines, sizeof *s->lines, by_kept);
+    seep_level_fini(&level);
+    free(of_frame);
+    return rc;
+}

@@ -1,0 +1,237 @@
+/* A device that had no room: why, by what is there beside the request. */
+#include "tests/judge/pattern_fixture.h"
+
+enum { ASKED = 20 * MIB, GIB = 1 << 30 };
+
+static struct seep_out_of_memory *fails(unsigned step, uint64_t asked, uint64_t allocated,
+                                        uint64_t reserved)
+{
+    const uint32_t stack = user(30);
+    struct seep_device_notes *notes = &builder_header(&b)->devices;
+    struct seep_out_of_memory *its = &notes->out_of_memory[notes->n_out_of_memory++];
+
+    *its = (struct seep_out_of_memory){.t_ns = START + step,
+                                       .asked_bytes = asked,
+                                       .allocated_bytes = allocated,
+                                       .reserved_bytes = reserved,
+                                       .period = FIRST + step - 1,
+                                       .stack = stack,
+                                       .device = 1};
+    notes->tensors[1].reports = 1000;
+    return its;
+}
+
+/* The last step of the job, which does not finish. */
+static struct seep_out_of_memory *fails_at_end(uint64_t asked, uint64_t allocated,
+                                               uint64_t reserved)
+{
+    builder_header(&b)->exit_value = 1;
+    return fails(STEPS + 1, asked, allocated, reserved);
+}
+
+static void has_capacity(uint64_t capacity, uint64_t used, uint64_t all_used)
+{
+    builder_header(&b)->devices.use[1] = (struct seep_device_use){
+        .capacity_bytes = capacity, .used_bytes = used, .all_used_bytes = all_used, .looks = 5};
+}
+
+static const json_t *of_pattern(const json_t *list, const char *pattern)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        if (strcmp(text(json_array_get(list, i), "pattern"), pattern) == 0)
+            return json_array_get(list, i);
+    }
+    return NULL;
+}
+
+static const json_t *explained(void)
+{
+    const json_t *list = findings(), *f = of_pattern(list, "out-of-memory");
+    char *all = json_dumps(list, JSON_INDENT(1));
+
+    ck_assert_msg(f != NULL, "%s", all);
+    free(all);
+    return f;
+}
+
+static bool says(const json_t *f, const char *words)
+{
+    char *evidence = json_dumps(json_object_get(f, "evidence"), 0);
+    const bool found = strstr(evidence, words) != NULL || strstr(text(f, "advice"), words) != NULL;
+
+    if (!found)
+        fprintf(stderr, "%s\n%s\n", evidence, text(f, "advice"));
+    free(evidence);
+    return found;
+}
+
+static const uint64_t once = 1;
+
+static void parameters(uint64_t bytes)
+{
+    builder_level(&b, user(3), TENSOR_1, bytes, LAST + 1, constant, (void *)&once);
+}
+
+/* ---- a leak fills it ------------------------------------------------------------------------- */
+
+TEST(a_leak_that_fills_the_device_is_what_the_error_comes_of)
+{
+    parameters(100 * MIB);
+    builder_level(&b, user(7), TENSOR_1, 2 * MIB, LAST, one_a_step, NULL);
+    fails_at_end(ASKED, 500 * MIB, 520 * (uint64_t)MIB);
+    const json_t *f = explained();
+    ck_assert_str_eq(text(json_array_get(json_object_get(report, "findings"), 0), "pattern"),
+                     "unbounded-growth");
+    ck_assert_str_eq(text(f, "id"), "F2");
+    ck_assert_str_eq(text(f, "severity"), "pressure");
+    ck_assert_str_eq(text(f, "title"), "no room for 20.0 MiB on tensor:1");
+    ck_assert_int_eq((int)number(json_object_get(f, "frame"), "line"), 30);
+    ck_assert(says(f, "tried to allocate 20.0 MiB in step 201: 500.0 MiB is allocated by PyTorch, "
+                      "20.0 MiB reserved but unallocated"));
+    ck_assert(says(f, "kept from before, 500.0 MiB: /home/user/train.py:7 400.0 MiB (80 %), "
+                      "/home/user/train.py:3 100.0 MiB (20 %)"));
+    ck_assert(says(f, "F1, unbounded-growth, has 400.0 MiB of it: without that the request would "
+                      "have fitted"));
+    ck_assert(says(f, "the process ended then, with exit status 1"));
+    ck_assert(says(f, "mend F1"));
+}
+
+/* A leak that has less than was asked for, or hardly any of the device, is not why. */
+TEST(a_leak_that_is_too_small_is_named_and_not_accused, .to = 2)
+{
+    parameters(4000 * (uint64_t)MIB);
+    builder_level(&b, user(7), TENSOR_1, MIB, LAST, one_a_step, NULL);
+    fails_at_end(_i ? ASKED : 300 * MIB, 4200 * (uint64_t)MIB, 4200 * (uint64_t)MIB);
+    const json_t *f = explained();
+    ck_assert(says(f, "F1, unbounded-growth, has 200.0 MiB of it"));
+    ck_assert(says(f, "a smaller batch (with"));
+}
+
+/* ---- fragments ------------------------------------------------------------------------------- */
+
+static const struct {
+    unsigned settings;
+    const char *advice;
+} settings[] = {{0, "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"},
+                {SEEP_ALLOCATOR_MAX_SPLIT, "instead of max_split_size_mb"},
+                {SEEP_ALLOCATOR_COLLECTS, "beside garbage_collection_threshold"},
+                {SEEP_ALLOCATOR_EXPANDABLE, "set to keep little already"}};
+
+TEST(what_is_reserved_in_pieces_is_cured_by_what_is_not_set_yet, .to = N(settings))
+{
+    parameters(400 * MIB);
+    fails_at_end(ASKED, 400 * MIB, 700 * (uint64_t)MIB);
+    builder_header(&b)->devices.allocator_settings = settings[_i].settings;
+    const json_t *f = explained();
+    ck_assert(says(f, "300.0 MiB is reserved but unallocated, in pieces that are too small"));
+    ck_assert(says(f, settings[_i].advice));
+    ck_assert(number(f, "saving_bytes") == 300 * MIB);
+}
+
+TEST(a_cache_that_rises_up_to_the_error_is_how_it_came_about)
+{
+    parameters(100 * MIB);
+    transient(user(7), TENSOR_1, 2 * MIB, STEPS, 0, 0)->size_marks = UINT64_C(0xffffffff);
+    builder_level(&b, user(7), DEVICE_1, 2 * MIB, LAST, one_a_step, NULL);
+    fails_at_end(ASKED, 100 * MIB, 500 * MIB);
+    ck_assert(says(explained(), "F2, allocator-cache, is how it came to that"));
+}
+
+/* ---- others, and what is too large ----------------------------------------------------------- */
+
+TEST(who_else_is_on_the_device_is_named, .to = 2)
+{
+    parameters(400 * MIB);
+    fails_at_end(ASKED, 400 * MIB, 402 * MIB);
+    has_capacity(GIB, 502 * MIB, (_i ? 502 : 1014) * (uint64_t)MIB);
+    builder_header(&b)->devices.tensors[1].reserved_bytes = 402 * MIB;
+    const json_t *f = explained();
+    ck_assert(says(f, "of a total capacity of 1.0 GiB"));
+    ck_assert(number(f, "limit_bytes") == GIB);
+    ck_assert(says(f, _i ? "a smaller batch" : "nvidia-smi"));
+    if (!_i) {
+        ck_assert(says(f, "processes that are none of the job's use 512.0 MiB of the device"));
+        ck_assert(says(f, "a request of up to 10.0 MiB would have fitted"));
+    }
+}
+
+TEST(what_the_step_itself_made_is_told_by_its_lines)
+{
+    parameters(100 * MIB);
+    struct seep_site *s;
+    uint32_t site = builder_site(&b, user(12), TENSOR_1, 2 * STEPS, 2 * STEPS * 300 * (uint64_t)MIB,
+                                 2 * STEPS, 2 * STEPS * 300 * (uint64_t)MIB, FIRST);
+    s = builder_at(&b, site);
+    s->peak_bytes = 300 * MIB;
+    s->last_period = LAST;
+    fails_at_end(ASKED, 400 * MIB, 402 * MIB);
+    const json_t *f = explained();
+    ck_assert(says(f,
+                   "made in the step itself, 300.0 MiB: at most /home/user/train.py:12 300.0 MiB "
+                   "(75 %)"));
+    ck_assert(says(f, "activation checkpointing"));
+}
+
+TEST(what_a_loader_keeps_on_the_device_may_wait_on_the_host)
+{
+    uint32_t item = below(user(5), "/home/user/dataset.py", "__getitem__", 9);
+
+    builder_level(&b, item, TENSOR_1, 400 * MIB, LAST, constant, (void *)&once);
+    fails_at_end(ASKED, 400 * MIB, 402 * MIB);
+    ck_assert(says(explained(), "on the host, and move a batch at a time"));
+}
+
+/* ---- when, and who said so ------------------------------------------------------------------- */
+
+TEST(requests_that_are_caught_are_one_finding)
+{
+    parameters(100 * MIB);
+    fails(20, ASKED, 100 * MIB, 100 * MIB);
+    fails(90, ASKED, 100 * MIB, 100 * MIB);
+    const json_t *f = explained();
+    ck_assert(says(f, "2 requests failed, in steps 20 to 90"));
+    ck_assert(says(f, "the job caught it and went on, to step 200"));
+    ck_assert_int_eq((int)number(f, "first_step"), 20);
+}
+
+TEST(a_request_before_the_first_step_is_explained)
+{
+    fails(0, GIB, 0, 0)->stack = 0;
+    ck_assert(says(explained(), "tried to allocate 1.0 GiB before step 1"));
+}
+
+/* PyTorch's allocator asks the runtime, empties its cache, asks again, and only then says no. */
+TEST(tries_of_the_allocator_are_not_told_beside_its_no)
+{
+    parameters(100 * MIB);
+    builder_level(&b, user(30), TENSOR_1, MIB, LAST, four, NULL);
+    builder_level(&b, user(30), DEVICE_1, 2 * MIB, LAST, four, NULL);
+    fails(20, ASKED, 0, 0)->source = SEEP_NO_ROOM_RUNTIME; /* met when it tried again */
+    fails(90, ASKED, 0, 0)->source = SEEP_NO_ROOM_RUNTIME;
+    fails(90, ASKED, 100 * MIB, 100 * MIB);
+    const json_t *f = explained();
+    ck_assert_uint_eq(json_array_size(json_object_get(report, "out_of_memory")), 2);
+    ck_assert_str_eq(text(f, "space"), "tensor:1");
+    ck_assert_int_eq((int)number(f, "first_step"), 90);
+    ck_assert_uint_eq(json_array_size(json_object_get(report, "findings")), 1);
+}
+
+TEST(a_runtime_without_pytorch_says_it_itself)
+{
+    builder_level(&b, user(7), DEVICE_1, 2 * MIB, LAST, one_a_step, NULL);
+    fails_at_end(ASKED, 0, 0)->source = SEEP_NO_ROOM_RUNTIME;
+    builder_header(&b)->devices.tensors[1].reports = 0;
+    const json_t *f = explained();
+    ck_assert_str_eq(text(f, "space"), "device:1");
+    ck_assert(says(f, "400.0 MiB of device:1 is allocated by then"));
+    ck_assert(says(f, "mend F1"));
+}
+
+TEST(a_device_with_room_is_no_finding)
+{
+    parameters(400 * MIB);
+    has_capacity(GIB, 502 * MIB, 502 * MIB);
+    nobody();
+}
+
+SUITE("no room", .setup = setup, .teardown = teardown)
