@@ -4,8 +4,8 @@
 #include <errno.h>
 
 #include "preload/device/caller.h"
+#include "preload/device/hidden.h"
 #include "preload/record/capture.h"
-#include "preload/record/hidden.h"
 
 #define MADE           _ZN3c1025ProfiledCPUMemoryReporter3NewEPvm
 #define GONE           _ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv

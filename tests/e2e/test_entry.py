@@ -22,7 +22,8 @@ int main(int argc, char **argv) {
     char *p = malloc(100000);
     memset(p, 1, 100000);
     for (char **e = environ; *e; e++)
-        if (getenv("SAY") && (strncmp(*e, "LD_PRELOAD=", 11) == 0 || strncmp(*e, "SEEP_", 5) == 0)) puts(*e);
+        if (getenv("SAY") && (strncmp(*e, "LD_PRELOAD=", 11) == 0 || strncmp(*e, "SEEP_", 5) == 0 ||
+                              strstr(*e, "_INJECTION64_PATH="))) puts(*e);
     printf("ran %s %d\n", argc > 1 ? argv[1] : "", p[5]);
     free(p);
     return 3;
@@ -104,6 +105,12 @@ class NotEntered(Entry):
         said = [x for x in profile.report["coverage"]["not_seen"] if "asan, which brings a sanitizer" in x]
         self.assertEqual(len(said), 1, profile.report["coverage"])
         self.assertIn(" and %d more became " % (len(WAYS) - 1), said[0])
+
+    def test_nor_is_the_library_a_tool_of_its_nvtx_or_cuda(self):
+        for started, expected in ((self.asan(), 0), (self.need("plain", CHILD), 2)):
+            done = self.run_seep([self.subject("execs"), "posix_spawn", started], status=None, env=job_env(SAY="1"),
+                                 options=("--step-nvtx", "step", "--gpu", "cupti")).done
+            self.assertEqual(done.stdout.count(b"_INJECTION64_PATH="), expected, repr(done))
 
     def test_every_sanitizer_linked_in_or_not(self):
         found = 0

@@ -2,8 +2,8 @@
  * library, or bound inside of it), as somebody tells of them who knows it. Such a block is one of
  * the host's heap like any other. One that a hook has seen is left alone: who tells does not know.
  * Inside the guard only. */
-#ifndef SEEP_PRELOAD_RECORD_HIDDEN_H
-#define SEEP_PRELOAD_RECORD_HIDDEN_H
+#ifndef SEEP_PRELOAD_DEVICE_HIDDEN_H
+#define SEEP_PRELOAD_DEVICE_HIDDEN_H
 
 #include "preload/record/thread.h"
 

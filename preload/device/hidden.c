@@ -1,4 +1,4 @@
-#include "preload/record/hidden.h"
+#include "preload/device/hidden.h"
 
 #include "preload/record/map_set.h"
 #include "preload/record/record.h"
@@ -6,7 +6,8 @@
 static bool any; /* in this process, or before it was forked */
 
 /* The live set has the block itself, where everybody looks for it, and above all addresses a mark
- * that it was told of: so what becomes of blocks that hooks have seen is left to the hooks. */
+ * that it was told of, which is on no shelf of the books: so what becomes of blocks that hooks have
+ * seen is left to the hooks. */
 static uintptr_t mark_of(const void *block)
 {
     return (uintptr_t)block | UINT64_C(1) << 63;
