@@ -37,6 +37,7 @@ EXPANDABLE = {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"}
 SMALL = {"STANDIN_CAPACITY": str(512 * MIB)}
 CASES = {
     "native": ("plain", {}, CACHING, ALIKE),
+    "visible": ("plain", {"STANDIN_VISIBLE": "1"}, CACHING, {}),
     "expandable": ("kept_losses", EXPANDABLE, CACHING, ALIKE),
     "async": ("plain", {"PYTORCH_CUDA_ALLOC_CONF": "backend:cudaMallocAsync"}, {"device": "allocated"}, SILENT),
     "uncached": ("plain", {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}, {"device": "driver"}, SILENT),
