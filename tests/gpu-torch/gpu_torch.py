@@ -37,6 +37,7 @@ EXPANDABLE = {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"}
 SMALL = {"STANDIN_CAPACITY": str(512 * MIB)}
 CASES = {
     "native": ("plain", {}, CACHING, ALIKE),
+    "visible": ("plain", {"STANDIN_VISIBLE": "1"}, CACHING, {}),
     "expandable": ("kept_losses", EXPANDABLE, CACHING, ALIKE),
     "async": ("plain", {"PYTORCH_CUDA_ALLOC_CONF": "backend:cudaMallocAsync"}, {"device": "allocated"}, SILENT),
     "uncached": ("plain", {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}, {"device": "driver"}, SILENT),
@@ -60,23 +61,24 @@ def output_of(argv, **kw):
 
 
 def install(name):
-    """The version's Python, or None and why not."""
+    """Returns why the version cannot be had, or None where it is there now."""
     cuda, version = VERSIONS[name]
     folder = INSTALLED / name
     python, ready = folder / "venv/bin/python", folder / ("ready-" + version)
-    if not ready.exists():
-        source = ["--no-index", "--find-links", WHEELS] if WHEELS else []
-        for argv in (["/usr/bin/python3", "-m", "venv", folder / "venv"],
-                     [python, "-m", "pip", "install", "-q", "--no-deps", *source, "torch==" + version, *BESIDE],
-                     [python, ROOT / "tests/standin/generate.py",
-                      next(iter(folder.glob("venv/lib/python*/site-packages/torch/lib")), "?"), folder / "lib"],
-                     ["cc", "-shared", "-fPIC", "-I" + str(ROOT), "-o", folder / "plugged.so", HERE / "plugged.c",
-                      STANDIN / cuda / ("libcudart.so." + cuda)]):
-            status, output = output_of(argv)
-            if status:
-                return None, (output.strip().splitlines() or ["?"])[-1]
-        ready.touch()
-    return python, None
+    source = ["--no-index", "--find-links", WHEELS] if WHEELS else []
+    where = "import os, importlib.util as u; print(os.path.dirname(u.find_spec('torch').origin))"
+    steps = [lambda: ["/usr/bin/python3", "-m", "venv", folder / "venv"],
+             lambda: [python, "-m", "pip", "install", "-q", "--no-deps", *source, "torch==" + version, *BESIDE],
+             lambda: [python, ROOT / "tests/standin/generate.py",
+                      output_of([python, "-c", where])[1].strip() + "/lib", folder / "lib"],
+             lambda: ["cc", "-shared", "-fPIC", "-I" + str(ROOT), "-o", folder / "plugged.so", HERE / "plugged.c",
+                      STANDIN / cuda / ("libcudart.so." + cuda)]]
+    for step in [] if ready.exists() else steps:
+        status, output = output_of(step())
+        if status:
+            return (output.strip().splitlines() or ["no word of why"])[-1]
+    ready.touch()
+    return None
 
 
 def environment(name, case, folder):
@@ -204,10 +206,10 @@ def main():
     args = parser.parse_args()
     count = {"passed": 0, "failed": 0, "skipped": 0}
     for name in [args.only] if args.only else VERSIONS:
-        python, why = install(name)
-        if not python:
+        why = install(name)
+        if why:
             print("%s  skipped: torch %s could not be installed: %s" % (name, VERSIONS[name][1], why))
-        for case in (args.cases or CASES) if python else ():
+        for case in () if why else args.cases or CASES:
             with tempfile.TemporaryDirectory(prefix="seep-gpu-torch-") as scratch:
                 folder = pathlib.Path(args.keep or scratch) / ("%s-%s" % (name, case))
                 folder.mkdir(parents=True)

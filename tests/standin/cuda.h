@@ -80,6 +80,14 @@ int cudaIpcGetMemHandle(struct cudaIpcMemHandle *handle, void *at);
 int cudaIpcOpenMemHandle(void **at, struct cudaIpcMemHandle handle, unsigned flags);
 int cudaIpcCloseMemHandle(void *at);
 
+int cudaMemcpy(void *to, const void *from, size_t n, int kind);
+int cudaMemset(void *to, int value, size_t n);
+int cudaStreamCreate(void **stream);
+int cudaStreamDestroy(void *stream);
+int cudaStreamBeginCapture(void *stream, int mode);
+int cudaStreamEndCapture(void *stream, void **graph);
+int cudaStreamIsCapturing(void *stream, int *status);
+
 /* ---- the driver ----------------------------------------------------------------------------- */
 
 struct CUmemLocation {

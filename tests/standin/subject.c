@@ -103,6 +103,32 @@ static void forked(void)
     MUST(wait(&status) > 0 && !status);
 }
 
+/* With STANDIN_UNTOUCHED a device's memory stays as it was. */
+static void copies(void)
+{
+    const int touched = !getenv("STANDIN_UNTOUCHED");
+    unsigned char from[100], to[100] = {0};
+    void *at;
+    memset(from, 7, sizeof from);
+    MUST(!cudaMalloc(&at, 50) && !cudaMemset(at, 5, 50) && !cudaMemcpy(at, from, 20, 1));
+    MUST(!cudaMemcpy(to, at, 100, 2));
+    MUST(to[0] == 7 * touched && to[19] == 7 * touched && to[20] == 5 * touched);
+    MUST(to[49] == 5 * touched && to[50] == 0); /* no more than there is */
+}
+
+static void captures(void)
+{
+    void *stream, *graph;
+    int status;
+    MUST(!cudaStreamCreate(&stream) && !cudaStreamIsCapturing(stream, &status) && !status);
+    MUST(!cudaStreamBeginCapture(stream, 0) && !cudaStreamIsCapturing(stream, &status) &&
+         status == 1);
+    MUST(!cudaStreamIsCapturing(NULL, &status) && !status);
+    MUST(!cudaStreamEndCapture(stream, &graph) && graph &&
+         !cudaStreamIsCapturing(stream, &status) && !status);
+    MUST(!cudaStreamDestroy(stream) && cudaStreamDestroy(NULL) == 400 && cudaGetLastError() == 400);
+}
+
 static void *churn(void *unused)
 {
     void *at[16] = {NULL};
@@ -145,9 +171,10 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } sections[] = {{"memory", memory},   {"host", host},       {"expandable", expandable},
-                    {"full", full},       {"failing", failing}, {"forked", forked},
-                    {"threads", threads}, {"nvml", nvml}};
+    } sections[] = {{"memory", memory},    {"host", host},       {"expandable", expandable},
+                    {"full", full},        {"failing", failing}, {"forked", forked},
+                    {"threads", threads},  {"nvml", nvml},       {"copies", copies},
+                    {"captures", captures}};
     for (size_t i = 0; argc > 1 && i < sizeof sections / sizeof *sections; i++)
         if (!strcmp(argv[1], sections[i].name)) {
             sections[i].run();

@@ -67,6 +67,15 @@ class Standins(SeepCase):
             for _ in self.logs("nvml", STANDIN_SHARED=shared):
                 pass
 
+    def test_copies_stay_within_what_was_given_out(self):
+        for env in ({}, {"STANDIN_UNTOUCHED": "1"}):
+            for log in self.logs("copies", **env):
+                self.assertEqual(log["calls"]["cudaMemcpy"], 2)
+
+    def test_a_capture_is_its_streams_own(self):
+        for _ in self.logs("captures"):
+            pass
+
     def test_libraries_are_made_of_the_names_that_a_wheel_asks_for(self):
         wheel, made = self.path("wheel"), self.path("made")
         os.mkdir(wheel)
