@@ -10,6 +10,21 @@ import torch
 from torch import nn
 
 
+def decode(uid, args):
+    return torch.full((3, args.height, args.width), uid / args.images)
+
+
+class LazyCamera(nn.Module):
+    def __init__(self, uid, args):
+        super(LazyCamera, self).__init__()
+        self.uid, self.args = uid, args
+        self.image_width, self.image_height = args.width, args.height
+
+    @property
+    def original_image(self):
+        return decode(self.uid, self.args).clamp(0.0, 1.0)
+
+
 class Camera(nn.Module):
     def __init__(self, uid, image, data_device):
         super(Camera, self).__init__()
@@ -27,8 +42,8 @@ class Scene:
         print("Loading Training Cameras")
         self.train_cameras = []
         for uid in range(args.images):
-            decoded = torch.full((3, args.height, args.width), uid / args.images)
-            self.train_cameras.append(Camera(uid, decoded, args.data_device))
+            camera = LazyCamera(uid, args) if args.lazy else Camera(uid, decode(uid, args), args.data_device)
+            self.train_cameras.append(camera)
 
     def getTrainCameras(self):
         return self.train_cameras
@@ -70,6 +85,7 @@ if __name__ == "__main__":
     parser = ArgumentParser(description="Training script parameters")
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--data_device", default="cuda")
+    parser.add_argument("--lazy", action="store_true")
     parser.add_argument("--images", type=int, default=60)
     parser.add_argument("--height", type=int, default=270)
     parser.add_argument("--width", type=int, default=480)

@@ -10,7 +10,7 @@ parser.add_argument("--device", default="cuda")
 parser.add_argument("--n_batches", type=int, default=100)
 parser.add_argument("--latent_dim", type=int, default=64)
 parser.add_argument("--sample_interval", type=int, default=4)
-parser.add_argument("--detach", action="store_true", help="previews without their history")
+parser.add_argument("--detach", action="store_true", help="only the last preview, without its history")
 opt = parser.parse_args()
 print(opt)
 
@@ -59,6 +59,6 @@ for i in range(opt.n_batches):
     optimizer_D.step()
 
     if i % opt.sample_interval == 0:
-        previews.append(gen_imgs[:25].detach().cpu() if opt.detach else gen_imgs[:25])  # HELD
+        previews[:] = [gen_imgs[:25].detach().cpu()] if opt.detach else previews + [gen_imgs[:25]]  # HELD
 
 print("[%d batches] [%d previews]" % (opt.n_batches, len(previews)))
