@@ -94,8 +94,9 @@ def try_plainly(script, table, variant, env):
     began = time.monotonic()
     status, err = zoo.watched(command(script, table, variant), {**zoo.environment(), **env})
     ok = status == table[variant].get("status", 0)
+    seconds = time.monotonic() - began
     print("%-4s %-30s %-8s %5.1f s  status %s %s" % (
-        "ok" if ok else "BAD", script.stem, variant, time.monotonic() - began, status, "" if ok else err[-2000:]), flush=True)
+        "ok" if ok else "BAD", script.stem, variant, seconds, status, "" if ok else err[-2000:]), flush=True)
     return ok
 
 
