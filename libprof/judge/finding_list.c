@@ -28,6 +28,15 @@ static bool is_on_device(const struct seep_model *m, const struct seep_finding *
     return class == SEEP_CLASS_DEVICE || class == SEEP_CLASS_TENSOR;
 }
 
+/* Segments that an allocator of tensors took are its own: what is kept in them, tensors say. */
+static bool is_kept_on_device(const struct seep_model *m, const struct seep_finding *f)
+{
+    uint16_t tensors;
+
+    return is_on_device(m, f) && (m->spaces[f->space].name.class == SEEP_CLASS_TENSOR ||
+                                  !seep_model_tensor_space(m, f->space, &tensors));
+}
+
 /* Memory of the host is one, that of a device another. */
 static bool same_memory(const struct seep_model *m, const struct seep_finding *a,
                         const struct seep_finding *b)
@@ -62,7 +71,7 @@ static void find_graphs_on_devices(const struct seep_model *m, struct seep_findi
     for (size_t i = 0; i < f->n; i++) {
         struct seep_finding *its = &f->list[i];
         bool saved = false;
-        for (size_t k = 0; k < f->n && is_on_device(m, its) && !saved; k++)
+        for (size_t k = 0; k < f->n && is_kept_on_device(m, its) && !saved; k++)
             saved = f->list[k].pattern == SEEP_PATTERN_GRAPH_RETENTION &&
                     !is_on_device(m, &f->list[k]) && seep_finding_is_among(its, &f->list[k]) &&
                     is_saved_by(m, &f->list[k], its);
@@ -135,9 +144,11 @@ static int by_growth(const void *a, const void *b)
 static bool is_one_matter(const struct seep_model *m, const struct seep_finding *a,
                           const struct seep_finding *b)
 {
-    if (is_on_device(m, a) == is_on_device(m, b) || a->pattern != b->pattern ||
+    const struct seep_finding *there = is_on_device(m, a) ? a : b, *here = there == a ? b : a;
+
+    if (!is_kept_on_device(m, there) || is_on_device(m, here) || a->pattern != b->pattern ||
         a->severity != b->severity || a->severity != SEEP_LEAK ||
-        !(is_on_device(m, a) ? seep_finding_is_among(a, b) : seep_finding_is_among(b, a)))
+        !seep_finding_is_among(there, here))
         return false;
     return a->pattern == SEEP_PATTERN_GRAPH_RETENTION ||
            (a->pattern == SEEP_PATTERN_UNBOUNDED_GROWTH && a->frame == b->frame);

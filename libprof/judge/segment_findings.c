@@ -115,6 +115,50 @@ static bool is_allocators_own(const struct seep_finding *f)
     return f->severity != SEEP_LEAK && f->pattern != SEEP_PATTERN_WRONG_DEVICE;
 }
 
+/* Whether all that is taken of a device is what PyTorch's allocator says that it has reserved: then
+ * no line has taken any of it for itself. */
+static bool is_all_reserved(const struct seep_model *m, uint16_t device)
+{
+    const int number = m->spaces[device].name.device;
+    uint64_t reserved = 0;
+
+    for (size_t i = 0; i < m->n_processes && number >= 0 && number < SEEP_MAX_DEVICES; i++)
+        reserved = seep_sum(reserved, m->processes[i].recording.tensors[number].reserved_bytes);
+    return reserved > 0 && (double)seep_totals_live(&m->spaces[device].totals) <=
+                               SEEP_T_RESERVED_ALL * (double)reserved;
+}
+
+/* Of such segments that tensors do not explain the one with most stands for all: it is the
+ * allocator that takes more and more, whatever the line does with what it asked for. */
+static void call_caches(const struct seep_model *m, struct seep_findings *f, struct pairing *p)
+{
+    struct seep_finding *most = NULL;
+    char taken[SEEP_SIZE_TEXT], kept[SEEP_SIZE_TEXT];
+
+    for (size_t i = 0; i < p->n; i++) {
+        struct seep_finding *its = &f->list[i];
+        if (!p->is_segment[i] || p->drop[i] || its->pattern == SEEP_PATTERN_WRONG_DEVICE)
+            continue;
+        if (!most || its->live_bytes > most->live_bytes)
+            most = its;
+        p->drop[i] = true;
+    }
+    if (!most)
+        return;
+    const uint64_t device = m->spaces[most->space].totals.peak_bytes;
+    const uint64_t tensors = m->spaces[p->tensors].totals.peak_bytes;
+    p->drop[most - f->list] = false;
+    while (most->n_evidence)
+        free(most->evidence[--most->n_evidence]);
+    seep_finding_verdict(most, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, SEEP_T_SURE_INDIRECT);
+    most->saving_bytes = device > tensors ? device - tensors : 0;
+    seep_finding_note(most,
+                      "PyTorch's allocator took %s of %s, tensors never were more than %s: what it "
+                      "takes grows faster than they do",
+                      seep_text_size((double)device, taken), m->spaces[most->space].name.text,
+                      seep_text_size((double)tensors, kept));
+}
+
 static int join_device(const struct seep_model *m, const struct seep_stack_lines *frames,
                        struct seep_symbols *symbols, uint16_t device, struct seep_findings *f)
 {
@@ -135,6 +179,8 @@ static int join_device(const struct seep_model *m, const struct seep_stack_lines
                               seep_text_size((double)f->list[i].live_bytes, size),
                               m->spaces[device].name.text);
     }
+    if (!rc && is_all_reserved(m, device))
+        call_caches(m, f, &p);
     for (size_t i = 0; i < f->n; i++) {
         if (i < p.n && p.drop[i])
             seep_finding_fini(&f->list[i]);

@@ -119,6 +119,28 @@ TEST(device_memory_that_grows_beyond_twice_the_tensors_is_a_leak_of_its_own, .to
     ck_assert_uint_eq(leaks_of(findings(), "device:1"), _i ? 3 : 1);
 }
 
+/* Where PyTorch's allocator says that all of it is its own, no line leaks what it asked for. */
+static const struct {
+    unsigned reserved_percent;
+    bool own; /* of the allocator */
+} reserves[] = {{100, true}, {95, true}, {60, false}, {0, false}};
+
+TEST(segments_that_an_allocator_has_reserved_are_its_cache, .to = N(reserves))
+{
+    builder_level(&b, user(7), TENSOR_1, MIB, LAST, one_a_step, NULL);
+    builder_level(&b, user(7), DEVICE_1, 3 * MIB, LAST, one_a_step, NULL);
+    struct seep_tensor_books *books = &builder_header(&b)->devices.tensors[1];
+    books->reports = 1;
+    books->reserved_bytes = 3 * (uint64_t)MIB * LAST * reserves[_i].reserved_percent / 100;
+    const json_t *list = findings();
+    ck_assert_uint_eq(leaks_of(list, "device:1"), !reserves[_i].own);
+    ck_assert_uint_eq(leaks_of(list, "tensor:1"), 1);
+    ck_assert_uint_eq(json_array_size(list), 2);
+    for (size_t i = 0; i < 2 && reserves[_i].own; i++)
+        if (strcmp(text(json_array_get(list, i), "space"), "device:1") == 0)
+            ck_assert_str_eq(text(json_array_get(list, i), "pattern"), "allocator-cache");
+}
+
 /* A cache that is full explains no growth that goes on. */
 TEST(device_memory_that_grows_on_beside_a_full_cache_is_a_leak_of_its_own)
 {
