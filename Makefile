@@ -117,7 +117,7 @@ PRODUCTS := $(SEEP) $(SEEP_LAB) $(if $(SAN),,$(if $(PRELOAD),$(SHIM))) $(MAN_PAG
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all check check-gpu check-frameworks gpu-torch gpu-kit tests demo zoo zoo-reports zoo-gpu bench fuzz fuzz-keep pages install clean help format FORCE
+.PHONY: all check check-gpu check-frameworks gpu-torch gpu-check gpu-kit tests demo zoo zoo-reports zoo-gpu bench fuzz fuzz-keep pages install clean help format FORCE
 
 all: $(PRODUCTS) ## build seep, seep-lab, libseep.so and the manual pages (default)
 
@@ -303,6 +303,9 @@ check-frameworks: all ## trainings of JAX, Keras, Lightning and others, where bu
 # Of PyPI, 1.4 GB, or of the folder that WHEELS names; without either it is skipped.
 gpu-torch: all $(STANDIN_LIBS) ## PyTorch's wheels on stand-ins for two GPUs, held against PyTorch's own books
 	$(Q)SEEP=$(SEEP) $(PYTHON) tests/gpu-torch/gpu_torch.py
+
+gpu-check: $(PRODUCTS) ## all of it on a machine with a GPU and PyTorch ($$PYTHON), where nothing can be installed
+	$(Q)SEEP=$(SEEP) PYTHON=$(PYTHON) $(PYTHON) tests/gpu-torch/gpu_check.py
 
 bench: all $(BENCH_BINS) $(SUBJECT_BINS) ## cost per event by stage, memory per live block, what other programs cost more
 	$(Q)for b in $(BENCH_BINS) $(BENCH_SCRIPTS); do echo "== $$b"; SEEP=$(SEEP) $$b || exit 1; done

@@ -99,13 +99,14 @@ def differences(report, row, tiers):
     """Between the spaces, as they are now, and a row."""
     wrong = []
     for tier, field in tiers.items():
-        for device in range(2):
+        for device, expected in enumerate(row[field]):
             space = "%s:%d" % (tier, device)
-            live, expected = report["spaces"].get(space, {"live_bytes": 0})["live_bytes"], row[field][device]
+            live = report["spaces"].get(space, {"live_bytes": 0})["live_bytes"]
             if live != expected:
                 wrong.append("%s is %d, not %d" % (space, live, expected))
     pinned = report["spaces"].get("pinned", {"live_bytes": 0})["live_bytes"]
-    return wrong + (["pinned is %d, not %d" % (pinned, row["pinned"])] if pinned != row["pinned"] else [])
+    expected = row.get("pinned", pinned)
+    return wrong + (["pinned is %d, not %d" % (pinned, expected)] if pinned != expected else [])
 
 
 def follow(process, profile, tiers, each):
@@ -126,13 +127,16 @@ def follow(process, profile, tiers, each):
 def run(name, case, folder, each):
     """(differences, steps, compared, status) of a job; its profile lies in the folder. Without `each` it runs without
     seep, and nothing is compared."""
-    job, _, tiers, _ = CASES[case]
+    python = INSTALLED / name / "venv/bin/python"
+    return run_job(python, CASES[case][0], CASES[case][2], environment(name, case, folder), folder, each)
+
+
+def run_job(python, job, tiers, env, folder, each, options=()):
     profile = folder / "profile.d"
-    under = [SEEP, "run", "-q", "-o", str(profile), "--"] if each else []
+    under = [SEEP, "run", "-q", *options, "-o", str(profile), "--"] if each else []
     with open(folder / "stderr", "w") as err:
-        process = subprocess.Popen([*under, str(INSTALLED / name / "venv/bin/python"), str(HERE / "job.py"), job],
-                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=err, text=True,
-                                   env=environment(name, case, folder))
+        process = subprocess.Popen([*under, str(python), str(HERE / "job.py"), job], stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, stderr=err, text=True, env=env)
     watch = threading.Timer(CASE_SECONDS, process.kill)
     watch.start()
     try:

@@ -1,24 +1,27 @@
-"""What PyTorch does on stand-ins for two devices, case by case: job.py CASE. At the end of each step PyTorch's own
-totals and those of the stand-in are a line of its output, and it goes on once somebody has compared them and answers.
-"""
+"""What PyTorch does on up to two devices, case by case: job.py CASE. At the end of each step PyTorch's own totals, and
+those of the stand-in where the devices are its, are a line of its output, and it goes on once somebody has compared them
+and answers."""
 import ctypes
 import json
 import os
 import random
 import sys
 import threading
+import time
 
 import seep
 import torch
 from torch import nn
 
 STEPS = 12
-DEVICES = (0, 1)
+DEVICES = tuple(range(min(2, torch.cuda.device_count())))
 TAKEN = (0, 1, 2, 3, 6)  # of the stand-in's kinds: what takes memory of a device; 6 is what is mapped
 PINNED = 8
 
 driver = ctypes.CDLL("libcuda.so.1")
-driver.standin_live.restype = ctypes.c_uint64
+is_standin = hasattr(driver, "standin_live")
+if is_standin:
+    driver.standin_live.restype = ctypes.c_uint64
 
 
 def end_step(reported=True):
@@ -26,10 +29,12 @@ def end_step(reported=True):
     def totals(of):
         return [of(d) if reported else 0 for d in DEVICES]
 
+    row = {"allocated": totals(torch.cuda.memory_allocated), "reserved": totals(torch.cuda.memory_reserved)}
+    if is_standin:
+        row["driver"] = [sum(driver.standin_live(kind, d) for kind in TAKEN) for d in DEVICES]
+        row["pinned"] = driver.standin_live(PINNED, -1)
     seep.step()
-    print(json.dumps({"allocated": totals(torch.cuda.memory_allocated), "reserved": totals(torch.cuda.memory_reserved),
-                      "driver": [sum(driver.standin_live(kind, d) for kind in TAKEN) for d in DEVICES],
-                      "pinned": driver.standin_live(PINNED, -1)}), flush=True)
+    print(json.dumps(row), flush=True)
     sys.stdin.readline()
 
 
@@ -89,9 +94,9 @@ def many_threads():
 
     def churn(seed):
         rng = random.Random(seed)
-        with torch.cuda.stream(torch.cuda.Stream(seed % 2)):
+        with torch.cuda.stream(torch.cuda.Stream(DEVICES[seed % len(DEVICES)])):
             for _ in range(1000):
-                block = torch.empty(rng.randrange(1, 300000), device="cuda:%d" % (seed % 2), dtype=torch.uint8)
+                block = torch.empty(rng.randrange(1, 300000), device="cuda:%d" % DEVICES[seed % len(DEVICES)], dtype=torch.uint8)
                 with lock:
                     shared[rng.randrange(64)], block = block, None
 
@@ -105,7 +110,10 @@ def many_threads():
 
 
 def no_room():
-    """The device is full at last, which the job survives, twice."""
+    """The device is full at last, which the job survives, twice. The stand-in's is small."""
+    if not is_standin:
+        total = torch.cuda.get_device_properties(0).total_memory
+        torch.cuda.set_per_process_memory_fraction(min(1, (512 << 20) / total))
     for size in (48 << 20, 30 << 20):
         kept = []
         try:
@@ -142,7 +150,7 @@ def plugged():
         torch.cuda.memory.CUDAPluggableAllocator(os.environ["PLUGGABLE"], "plugged_in", "plugged_out"))
     kept = []
     for i in range(STEPS):
-        kept.append(torch.empty(1000 * (i + 1), device="cuda:%d" % (i % 2)))
+        kept.append(torch.empty(1000 * (i + 1), device="cuda:%d" % DEVICES[i % len(DEVICES)]))
         if i % 4 == 3:
             del kept[:3]
         end_step(reported=False)
@@ -172,7 +180,7 @@ def ipc():
     """A spawned process gets a tensor."""
     context = torch.multiprocessing.get_context("spawn")
     queue = context.Queue()
-    tensor = torch.zeros(1 << 20, device="cuda:1")
+    tensor = torch.zeros(1 << 20, device="cuda:%d" % DEVICES[-1])
     other = context.Process(target=child, args=(queue,))
     other.start()
     queue.put(tensor)
@@ -193,6 +201,22 @@ def forked():
     end_step()
 
 
+def timed():
+    """Small steps, one after the other: the worst case for who looks at each block."""
+    model, device = Model().to("cuda:0"), torch.device("cuda:0")
+    optimizer = torch.optim.Adam(model.parameters())
+    batch = torch.randn(16, 3, 32, 32, device=device)
+    for step in range(330):
+        if step == 30:
+            torch.cuda.synchronize()
+            began = time.perf_counter()
+        optimizer.zero_grad()
+        model(batch).square().mean().backward()
+        optimizer.step()
+    torch.cuda.synchronize()
+    print(json.dumps({"seconds": time.perf_counter() - began}))
+
+
 if __name__ == "__main__":
-    torch.backends.cudnn.enabled = False
+    torch.backends.cudnn.enabled = not is_standin
     globals()[sys.argv[1]]()
