@@ -2,6 +2,7 @@
  * of the places are for that. */
 #include "preload/device/no_room.h"
 
+#include "preload/device/backward.h"
 #include "preload/job/job.h"
 #include "preload/record/capture.h"
 
@@ -26,7 +27,9 @@ void seep_no_room_note(const struct seep_out_of_memory *what, const struct seep_
     struct seep_out_of_memory *entry = take_place(&seep_arena.header->devices, what->source);
     if (!entry)
         return;
-    const uint32_t site = space ? seep_capture(seep_tls.thread, regs, space) : 0;
+    struct seep_thread *thread = seep_tls.thread;
+    const uint32_t captured = space ? seep_capture(thread, regs, space) : 0;
+    const uint32_t site = seep_backward_site(thread, captured, space);
     *entry = *what;
     entry->period = *seep_period;
     entry->stack = site ? seep_site_at(site)->stack : 0;

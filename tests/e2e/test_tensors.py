@@ -17,14 +17,15 @@ class Loss:
     def forward(self, i):
         c10.c10_made(1, device, 0x7000000000 + 4096 * i, 1024)  # FORWARD
 
-    def backward(self):
-        return engine.backward(device, 2048)  # BACKWARD
+    def backward(self, size=2048):
+        return engine.backward(device, size)  # BACKWARD
 
 
 for i in range(20):
     loss = Loss()
     loss.forward(i)
     assert loss.backward() == i + 1
+loss.backward(-4096)
 """
 SIGNATURES = {"9": "up to 1.9", "13": "up to 1.13", "20": "from 2.0 on"}
 
@@ -47,6 +48,9 @@ class Tensors(Counts):
                 self.assertEqual(self.bytes_by_line(report, "tensor:" + device),
                                  {self.line_of("# FORWARD"): 20 * 1024, self.line_of("# BACKWARD"): 20 * 2048})
                 self.assertEqual(report["coverage"]["tensors"][0]["drift_bytes"], 0)
+                failed, = report["out_of_memory"]
+                self.assertEqual((failed["space"], failed["frame"]["line"]),
+                                 ("tensor:" + device, self.line_of("# BACKWARD")))
 
     def line_of(self, mark):
         return next(i for i, line in enumerate(JOB.splitlines(), 1) if mark in line)

@@ -11,10 +11,11 @@
     "EEbbbS7_"
 
 extern void c10_made(int type, int number, void *block, int64_t bytes);
+extern void c10_failed(int number, int64_t bytes);
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static int64_t wanted; /* bytes; 0: nothing to do */
+static int64_t wanted; /* bytes; 0: nothing to do; negative: so many, for which there is no room */
 static int device;
 static uint64_t n_made;
 
@@ -25,7 +26,10 @@ static void *run(void *arg)
     for (;;) {
         while (!wanted)
             pthread_cond_wait(&changed, &lock);
-        c10_made(1, device, (void *)(uintptr_t)(0x7100000000 + 4096 * n_made++), wanted);
+        if (wanted < 0)
+            c10_failed(device, -wanted);
+        else
+            c10_made(1, device, (void *)(uintptr_t)(0x7100000000 + 4096 * n_made++), wanted);
         wanted = 0;
         pthread_cond_broadcast(&changed);
     }
