@@ -57,13 +57,21 @@ static struct seep_held find_items(const struct seep_case *c)
     return most;
 }
 
+/* What a library pins, as a loader's thread does batches, goes into a pool that keeps it for the
+ * next ones: nobody's items. */
+static bool is_pool_of_pinned(const struct seep_case *c)
+{
+    return seep_case_space(c)->class == SEEP_CLASS_PINNED &&
+           !c->frames->is_own[c->m->sites[c->sites[0]].stack];
+}
+
 bool seep_is_eager_retention(const struct seep_case *c, struct seep_finding *f)
 {
     const bool data = c->signs->is_data;
 
     /* Iterations and tasks are counted from when they were believed to be the job's steps. */
     if (c->span->last < 2 || c->signs->is_network || c->m->step_source == SEEP_STEP_LOOP ||
-        c->m->step_source == SEEP_STEP_TASK)
+        c->m->step_source == SEEP_STEP_TASK || is_pool_of_pinned(c))
         return false;
     const struct seep_held items = find_items(c);
     if (!items.bytes)

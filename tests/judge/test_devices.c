@@ -74,6 +74,20 @@ TEST(items_on_a_device_are_told_from_networks, .to = N(makers))
     ck_assert_ptr_nonnull(strstr(text(f, "advice"), "move a batch at a time"));
 }
 
+/* What a loader's thread pins comes from a pool; what the user pins at once and keeps does not. */
+TEST(a_pool_of_pinned_batches_is_nobodys_items, .to = 2)
+{
+    const uint32_t thread =
+        below(0, "/usr/lib/python3/dist-packages/torch/utils/data/_utils/pin_memory.py",
+              "pin_memory", 59);
+
+    builder_level(&b, _i ? user(7) : thread, PINNED, 600 * 1024, LAST, sixteen, NULL);
+    if (_i)
+        only("eager-retention", "retention", 7);
+    else
+        nobody();
+}
+
 TEST(a_request_far_above_the_others_is_told_on_a_device)
 {
     transient(user(7), TENSOR_1, 4 * MIB, STEPS - 3, 300 * MIB, 3);
