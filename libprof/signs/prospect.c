@@ -105,19 +105,41 @@ static double largest_burst(const struct seep_growth *g, const struct rises *r, 
     return largest;
 }
 
+/* By so much what a third gained may be chance, where it comes at random: its standard error. */
+static double error_of(const struct seep_growth *g, int32_t from, int32_t third)
+{
+    const double mean = gained(g, from, from + third) / SEEP_T_PACE_PARTS;
+    double squares = 0;
+
+    for (int i = 0; i < SEEP_T_PACE_PARTS; i++) {
+        const double off = gained(g, from + third * i / SEEP_T_PACE_PARTS,
+                                  from + third * (i + 1) / SEEP_T_PACE_PARTS) -
+                           mean;
+        squares += off * off;
+    }
+    return sqrt(squares);
+}
+
+/* What is put under keys is there once for each: new ones may be met ever more rarely. */
+static bool is_keyed(const struct seep_kept_by *k)
+{
+    return k->length && (strcmp(k->type, "dict") == 0 || strcmp(k->type, "set") == 0);
+}
+
 /* Things that are met ever more rarely (shapes, words, rows) add less and less. What was only large
  * at its start, and keeps its pace since then, does not; nor where a third just missed a burst. */
-static bool slows_down(const struct seep_growth *g, const struct rises *r)
+static bool slows_down(const struct seep_growth *g, const struct seep_kept_by *k,
+                       const struct rises *r)
 {
-    const int32_t third = (g->to - g->from) / 3;
+    const int32_t third = (g->to - g->from) / 3, begin = g->from + 2 * third;
 
     if (g->by_process || third < SEEP_T_STEPS)
         return false;
     const double first = gained(g, g->from, g->from + third);
-    const double last =
-        gained(g, g->from + 2 * third, g->from + 3 * third) + largest_burst(g, r, g->from + third);
+    const double last = gained(g, begin, begin + third) + largest_burst(g, r, g->from + third);
+    const double chance = is_keyed(k) ? SEEP_T_KEYED_ERRORS * error_of(g, begin, third) : 0;
     return last < SEEP_T_SLOWED * first ||
-           (last <= SEEP_T_SLOWING * first && !keeps_pace(g, g->from + third, third));
+           (last - chance <= SEEP_T_SLOWING * first && !keeps_pace(g, g->from + third, third));
 }
 
 /* By slices of time alone, what a library makes for itself (code that is compiled, pools, tables)
@@ -253,7 +275,7 @@ static enum seep_prospect of_pace(const struct seep_case *c, const struct seep_s
     }
     if (!g->by_process && has_stopped(g, &r))
         return SEEP_OPEN_STOPPED;
-    if (slows_down(g, &r))
+    if (slows_down(g, &signs->kept_by, &r))
         return SEEP_OPEN_SLOWING;
     if (is_remade(signs, r.n > (g->to - g->from) / 2))
         return SEEP_OPEN_REMADE;

@@ -1,7 +1,7 @@
 /* Who was seen to hold what a line made, as evidence: of two jobs whose levels are alike, one has a
  * leak and the other has none. */
 #include "tests/holders/made_up_snapshots.h"
-#include "tests/judge/pattern_fixture.h"
+#include "tests/judge/levels.h"
 
 #include <stdio.h>
 
@@ -105,6 +105,41 @@ TEST(a_list_that_grows_with_it_is_a_leak_without_doubt)
     is_judged("unbounded-growth", "leak", "and no bound");
     ck_assert_double_ge(
         number(json_array_get(json_object_get(report, "findings"), 0), "confidence"), 0.9);
+}
+
+/* What comes at random, the last third an eighth less than the first: chance, or ever fewer new
+ * keys. Of a list only chance. */
+static const struct {
+    const char *type, *pattern;
+} containers[] = {{"dict", "undetermined"}, {"set", "undetermined"}, {"list", "unbounded-growth"}};
+
+TEST(new_keys_that_come_at_random_may_be_met_ever_more_rarely, .to = N(containers))
+{
+    enum { OTHER = LINE + 1, PARTS = 25 };
+    struct bend level[PARTS + 3] = {{1, 0}, {20, 32}};
+    double blocks = 32;
+
+    for (unsigned i = 0; i < PARTS; i++) {
+        blocks += (i % 2 ? 6 : 14) * (1 - 0.19 * i / PARTS);
+        level[i + 2] = (struct bend){27 + 7 * i, blocks};
+    }
+    builder_level(&b, below(main_stack, "/home/user/train.py", "meet", OTHER), 0, BLOCK, LAST,
+                  drawn, level);
+    json_t *path = add_path(add_line(seen, OTHER, 230 * BLOCK, "held"), "seen", "main.seen", 230);
+    json_object_set_new(json_object_get(path, "holder"), "type", json_string(containers[_i].type));
+    (void)judged();
+    const json_t *list = json_object_get(report, "findings"), *f;
+    char *all = json_dumps(list, JSON_INDENT(1));
+    unsigned n = 0;
+    size_t i;
+    json_array_foreach (list, i, f) {
+        if (number(json_object_get(f, "frame"), "line") != OTHER)
+            continue;
+        n++;
+        ck_assert_msg(strcmp(text(f, "pattern"), containers[_i].pattern) == 0, "%s", all);
+    }
+    ck_assert_msg(n == 1, "%s", all);
+    free(all);
 }
 
 TEST(a_deque_that_is_not_full_yet_is_no_leak)
