@@ -32,7 +32,6 @@ struct seep_finding {
     int32_t plateau_step;  /* 0: none */
     uint64_t limit_bytes;  /* 0: none known */
     bool returns;          /* each process gives it back when it ends */
-    bool explained;        /* by another finding, which says it better: to be dropped */
     double steps_to_limit; /* < 0: not growing, or no limit */
     char *keeper;          /* the container that was seen to keep it, by its name; NULL not known */
     char *title, *advice;

@@ -273,23 +273,28 @@ static bool is_of_copied(const struct seep_finding *one, const struct seep_findi
            one->pattern == SEEP_PATTERN_EAGER_RETENTION && is_within(one, copied);
 }
 
-/* What another finding says better. */
+/* Whether another finding says better what this one is about. */
+static bool is_explained(const struct seep_model *m, const struct seep_finding *one,
+                         const struct seep_finding *others, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (is_of_cache(m, one, &others[i]) || is_of_copied(one, &others[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Those that explain are never explained themselves: each is among the kept, or still to come. */
 static void drop_explained(const struct seep_model *m, struct seep_findings *f)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < f->n; i++) {
-        bool drop = false;
-        for (size_t k = 0; k < f->n && !drop; k++)
-            drop =
-                is_of_cache(m, &f->list[i], &f->list[k]) || is_of_copied(&f->list[i], &f->list[k]);
-        f->list[i].explained = drop;
-    }
-    for (size_t i = 0; i < f->n; i++) {
-        if (f->list[i].explained)
-            seep_finding_fini(&f->list[i]);
+        struct seep_finding *its = &f->list[i];
+        if (is_explained(m, its, f->list, kept) || is_explained(m, its, its + 1, f->n - i - 1))
+            seep_finding_fini(its);
         else
-            f->list[kept++] = f->list[i];
+            f->list[kept++] = *its;
     }
     f->n = kept;
 }

@@ -9,6 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* For one more finding. Returns 0 or -SEEP_ENOMEM. */
+static int make_room(struct seep_findings *out)
+{
+    struct seep_finding *list = reallocarray(out->list, out->n + 1, sizeof *list);
+
+    if (!list)
+        return -SEEP_ENOMEM;
+    out->list = list;
+    return 0;
+}
+
 static void describe(const struct seep_model *m, const struct seep_rss *rss, struct seep_finding *f)
 {
     const char *unit = m->step_source == SEEP_STEP_TIME ? "time slice" : "step";
@@ -54,11 +65,8 @@ static int add_unexplained(const struct seep_model *m, const struct seep_rss_tab
         .sites = calloc(1, sizeof *f.sites),
         .processes = calloc(m->n_processes + 1, sizeof *f.processes),
     };
-    struct seep_finding *list = realloc(out->list, (out->n + 1) * sizeof *list);
 
-    if (list)
-        out->list = list;
-    if (!list || !f.sites || !f.processes) {
+    if (!f.sites || !f.processes || make_room(out)) {
         seep_finding_fini(&f);
         return -SEEP_ENOMEM;
     }
@@ -138,11 +146,8 @@ static int add_contexts(const struct seep_model *m, uint16_t space, const uint32
         .sites = calloc(1, sizeof *f.sites),
         .processes = calloc(n + 1, sizeof *f.processes),
     };
-    struct seep_finding *list = realloc(out->list, (out->n + 1) * sizeof *list);
 
-    if (list)
-        out->list = list;
-    if (!list || !f.sites || !f.processes) {
+    if (!f.sites || !f.processes || make_room(out)) {
         seep_finding_fini(&f);
         return -SEEP_ENOMEM;
     }

@@ -2,7 +2,7 @@
 
 #include "libprof/record/os.h"
 
-static const uint64_t look_gap_ns = 10 * 1000 * 1000; /* a look costs some 5 us */
+static const uint64_t look_gap_ns = 10 * 1000 * 1000; /* a look takes 4 us */
 
 static uint64_t looked_ns, waited_ns, last_ns;
 

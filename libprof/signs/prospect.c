@@ -36,23 +36,30 @@ static double gained(const struct seep_growth *g, int32_t from, int32_t to)
     return (double)(seep_level_at(&g->level, to).bytes - seep_level_at(&g->level, from).bytes);
 }
 
+/* By so much what a third gained may be chance, where it comes at random: its standard error. */
+static double error_of(const struct seep_growth *g, int32_t from, int32_t third)
+{
+    const double mean = gained(g, from, from + third) / SEEP_T_PACE_PARTS;
+    double squares = 0;
+
+    for (int i = 0; i < SEEP_T_PACE_PARTS; i++) {
+        const double off = gained(g, from + third * i / SEEP_T_PACE_PARTS,
+                                  from + third * (i + 1) / SEEP_T_PACE_PARTS) -
+                           mean;
+        squares += off * off;
+    }
+    return sqrt(squares);
+}
+
 /* Two thirds gained this and that. Where what comes at random comes unevenly, an equal pace may be
  * chance: their difference is known to its standard error only. */
 static bool keeps_pace(const struct seep_growth *g, int32_t from, int32_t third)
 {
     const double before = gained(g, from, from + third);
     const double after = gained(g, from + third, from + 2 * third);
-    double squares = 0;
+    const double error = hypot(error_of(g, from, third), error_of(g, from + third, third));
 
-    for (int i = 0; i < 2 * SEEP_T_PACE_PARTS; i++) {
-        const int32_t at = from + third * i / SEEP_T_PACE_PARTS;
-        const int32_t next = from + third * (i + 1) / SEEP_T_PACE_PARTS;
-        const double mean = (i < SEEP_T_PACE_PARTS ? before : after) / SEEP_T_PACE_PARTS;
-        const double off = gained(g, at, next) - mean;
-        squares += off * off;
-    }
-    return fabs(after - before) <= SEEP_T_PACE_OFF * before &&
-           sqrt(squares) <= SEEP_T_PACE_OFF * before;
+    return fabs(after - before) <= SEEP_T_PACE_OFF * before && error <= SEEP_T_PACE_OFF * before;
 }
 
 /* When the level went up, and by how much less often than steps ended. */
@@ -103,21 +110,6 @@ static double largest_burst(const struct seep_growth *g, const struct rises *r, 
         top = p->bytes;
     }
     return largest;
-}
-
-/* By so much what a third gained may be chance, where it comes at random: its standard error. */
-static double error_of(const struct seep_growth *g, int32_t from, int32_t third)
-{
-    const double mean = gained(g, from, from + third) / SEEP_T_PACE_PARTS;
-    double squares = 0;
-
-    for (int i = 0; i < SEEP_T_PACE_PARTS; i++) {
-        const double off = gained(g, from + third * i / SEEP_T_PACE_PARTS,
-                                  from + third * (i + 1) / SEEP_T_PACE_PARTS) -
-                           mean;
-        squares += off * off;
-    }
-    return sqrt(squares);
 }
 
 /* What is put under keys is there once for each: new ones may be met ever more rarely. */

@@ -11,8 +11,6 @@
 
 #define EXECUTE                                                                                    \
     _ZN5torch8autograd6Engine7executeERKSt6vectorINS0_4EdgeESaIS3_EERKS2_IN2at6TensorESaIS9_EEbbbS7_
-#define HOOK_OF(name)  HOOK_OF_(name)
-#define HOOK_OF_(name) SEEP_HOOK_##name
 
 static unsigned watched_space; /* of some device's tensors; 0: there are none */
 static uint32_t caller_stack;  /* ref; 0: nobody called yet */
@@ -39,14 +37,14 @@ __attribute__((used, visibility("hidden"))) void *seep_backward_entered(uintptr_
     const unsigned space = __atomic_load_n(&watched_space, __ATOMIC_RELAXED);
     if (space && seep_device_enter()) {
         const int saved_errno = errno;
-        seep_note_hook(HOOK_OF(EXECUTE));
+        seep_note_hook(SEEP_HOOK_OF(EXECUTE));
         const uint32_t site = seep_capture(seep_tls.thread, &regs, space);
         if (site && seep_tls.thread->stack.n)
             __atomic_store_n(&caller_stack, seep_site_at(site)->stack, __ATOMIC_RELAXED);
         errno = saved_errno;
         seep_leave();
     }
-    return seep_caller_real(ra, HOOK_OF(EXECUTE));
+    return seep_caller_real(ra, SEEP_HOOK_OF(EXECUTE));
 }
 
 /* clang-format off */

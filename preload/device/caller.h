@@ -7,6 +7,10 @@
 
 #include "preload/objects/real.h"
 
+/* The hook of a function whose name is a macro. */
+#define SEEP_HOOK_OF(name)  SEEP_HOOK_OF_(name)
+#define SEEP_HOOK_OF_(name) SEEP_HOOK_##name
+
 /* `ra`: where the call returns to, in the caller's code. NULL: nobody exports the
  * function of that hook. Asks the tables of what is loaded: no call into the loader. Threads: any.
  */

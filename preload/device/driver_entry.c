@@ -46,9 +46,7 @@ ENTRY_POINT_BY_VERSION(cudaGetDriverEntryPointByVersion_ptsz)
 
 /* ---- the table of libc10_cuda ---------------------------------------------------------------- */
 
-#define TABLE          _ZN3c104cuda9DriverAPI3getEv
-#define HOOK_OF(name)  HOOK_OF_(name)
-#define HOOK_OF_(name) SEEP_HOOK_##name
+#define TABLE _ZN3c104cuda9DriverAPI3getEv
 
 /* It has had 13 entries or a few more; what lies behind is the library's, and no such address. */
 enum { MOST_ENTRIES = 32 };
@@ -76,11 +74,11 @@ SEEP_EXPORT void *TABLE(void)
 {
     const struct seep_regs regs = SEEP_REGS();
     void *(*real)(void);
-    *(void **)&real = seep_caller_real(regs.ra, HOOK_OF(TABLE));
+    *(void **)&real = seep_caller_real(regs.ra, SEEP_HOOK_OF(TABLE));
     void *table = real ? real() : NULL;
     if (table && table != __atomic_load_n(&table_done, __ATOMIC_RELAXED) && seep_device_enter()) {
         const int saved_errno = errno;
-        seep_note_hook(HOOK_OF(TABLE));
+        seep_note_hook(SEEP_HOOK_OF(TABLE));
         replace_in(table);
         __atomic_store_n(&table_done, table, __ATOMIC_RELAXED);
         errno = saved_errno;

@@ -92,19 +92,17 @@ static void reported(enum seep_hook hook, const struct report *r, const struct s
 /* ---- the functions, as they are called from 1.9 on, from 1.10 on, and from 2.0 on --------------
  */
 
-#define REPORT         _ZN3c1027reportMemoryUsageToProfilerEPvlNS_6DeviceE
-#define REPORT_1_10    _ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE
-#define REPORT_2       _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE
-#define HOOK_OF(name)  HOOK_OF_(name)
-#define HOOK_OF_(name) SEEP_HOOK_##name
+#define REPORT      _ZN3c1027reportMemoryUsageToProfilerEPvlNS_6DeviceE
+#define REPORT_1_10 _ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE
+#define REPORT_2    _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE
 
 SEEP_EXPORT void REPORT(void *block, int64_t bytes, uint16_t device)
 {
     const struct seep_regs regs = SEEP_REGS();
     const struct report r = {.block = block, .bytes = bytes, .device = device};
-    reported(HOOK_OF(REPORT), &r, &regs);
+    reported(SEEP_HOOK_OF(REPORT), &r, &regs);
     void (*real)(void *, int64_t, uint16_t);
-    *(void **)&real = seep_caller_real(regs.ra, HOOK_OF(REPORT));
+    *(void **)&real = seep_caller_real(regs.ra, SEEP_HOOK_OF(REPORT));
     if (real)
         real(block, bytes, device);
 }
@@ -125,7 +123,7 @@ SEEP_EXPORT void REPORT_1_10(void *block, int64_t bytes, int64_t allocated, int6
 {
     const struct seep_regs regs = SEEP_REGS();
     const struct report r = {block, bytes, (uint64_t)allocated, (uint64_t)reserved, true, device};
-    with_totals(HOOK_OF(REPORT_1_10), &r, &regs);
+    with_totals(SEEP_HOOK_OF(REPORT_1_10), &r, &regs);
 }
 
 SEEP_EXPORT void REPORT_2(void *block, int64_t bytes, uint64_t allocated, uint64_t reserved,
@@ -133,7 +131,7 @@ SEEP_EXPORT void REPORT_2(void *block, int64_t bytes, uint64_t allocated, uint64
 {
     const struct seep_regs regs = SEEP_REGS();
     const struct report r = {block, bytes, allocated, reserved, true, device};
-    with_totals(HOOK_OF(REPORT_2), &r, &regs);
+    with_totals(SEEP_HOOK_OF(REPORT_2), &r, &regs);
 }
 
 /* ---- out of memory --------------------------------------------------------------------------- */
@@ -171,12 +169,12 @@ SEEP_EXPORT void OUT_1_10(int64_t bytes, int64_t allocated, int64_t reserved, ui
 {
     const struct seep_regs regs = SEEP_REGS();
     const struct report r = {NULL, bytes, (uint64_t)allocated, (uint64_t)reserved, true, device};
-    ran_out(HOOK_OF(OUT_1_10), &r, &regs);
+    ran_out(SEEP_HOOK_OF(OUT_1_10), &r, &regs);
 }
 
 SEEP_EXPORT void OUT_2(int64_t bytes, uint64_t allocated, uint64_t reserved, uint16_t device)
 {
     const struct seep_regs regs = SEEP_REGS();
     const struct report r = {NULL, bytes, allocated, reserved, true, device};
-    ran_out(HOOK_OF(OUT_2), &r, &regs);
+    ran_out(SEEP_HOOK_OF(OUT_2), &r, &regs);
 }

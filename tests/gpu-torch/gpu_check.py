@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 
-from gpu_torch import CACHING, EXPANDABLE, HERE, LACKING, ROOT, judge, report_of, run_job
+from gpu_torch import CACHING, EXPANDABLE, HERE, LACKING, ROOT, SEEP, judge, report_of, run_job
 
 PYTHON = os.environ.get("PYTHON", "python3")
 PAIRS = 3
@@ -86,8 +86,7 @@ def seconds(folder, options):
     """Of a job's steps alone, by its own clock."""
     began = time.monotonic()
     argv = [PYTHON, str(HERE / "job.py"), "timed"]
-    seep = os.environ.get("SEEP", str(ROOT / "build/seep"))
-    under = [seep, "run", "-q", *options, "-o", str(folder / ("timed-%f.d" % began)), "--"] if options is not None else []
+    under = [SEEP, "run", "-q", *options, "-o", str(folder / ("timed-%f.d" % began)), "--"] if options is not None else []
     done = subprocess.run([*under, *argv], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())
     if done.returncode != 0:
         raise RuntimeError(done.stderr[-1500:])

@@ -1,12 +1,12 @@
 /* Tensors of the CPU, of a made-up PyTorch; prints what it did (tally.h).
  * usage: cpu_tensors SECTION WHERE_FROM LIBRARY */
+#include "run_threads.h"
 #include "tally.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <sys/wait.h>
 
-enum { THREADS = 8, ROUNDS = 3000, KEPT = 40, MANY = 200000, SMALL = 256 };
+enum { ROUNDS = 3000, KEPT = 40, MANY = 200000, SMALL = 256 };
 
 static void *(*allocate)(int, size_t);
 static void (*release)(int, void *);
@@ -58,11 +58,7 @@ static void *thread(void *arg)
 
 static void section_threads(void)
 {
-    pthread_t threads[THREADS];
-    for (unsigned i = 0; i < THREADS; i++)
-        MUST(pthread_create(&threads[i], NULL, thread, NULL) == 0);
-    for (unsigned i = 0; i < THREADS; i++)
-        MUST(pthread_join(threads[i], NULL) == 0);
+    run_threads(thread);
 }
 
 /* A child lets go of what its parent has, and makes blocks of its own. */

@@ -1,12 +1,12 @@
 /* Memory that a package takes through a CUDA runtime of its own; prints what it did (tally.h).
  * usage: cupti SECTION PACKAGE */
+#include "run_threads.h"
 #include "tally.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 
 enum { STATIC, DRIVERS, ASYNC, ROWS, MANAGED, DYNAMIC, PINNED };
-enum { THREADS = 8, ROUNDS = 3000, KEPT = 16, ROW_BYTES = 512 };
+enum { ROUNDS = 3000, KEPT = 16, ROW_BYTES = 512 };
 
 static void *(*made)(int, int, size_t, int);
 static void (*freed)(int, void *);
@@ -94,11 +94,7 @@ static void *thread(void *arg)
 
 static void section_threads(void)
 {
-    pthread_t threads[THREADS];
-    for (unsigned i = 0; i < THREADS; i++)
-        MUST(pthread_create(&threads[i], NULL, thread, NULL) == 0);
-    for (unsigned i = 0; i < THREADS; i++)
-        MUST(pthread_join(threads[i], NULL) == 0);
+    run_threads(thread);
 }
 
 int main(int argc, char **argv)

@@ -1,14 +1,14 @@
 /* Memory of devices, from packages that each bring a CUDA runtime of their own; prints what it did
  * (tally.h). usage: runtime SECTION PACKAGE [PACKAGE] */
+#include "run_threads.h"
 #include "tally.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <sys/wait.h>
 
 #include "lib/package_like.h"
 
-enum { MOST_PACKAGES = 2, EACH = 10, KIB = 1024, THREADS = 8, ROUNDS = 3000, HELD = 8 };
+enum { MOST_PACKAGES = 2, EACH = 10, KIB = 1024, ROUNDS = 3000, HELD = 8 };
 
 static struct package {
     int (*made)(enum package_way, void **, size_t), (*gone)(enum package_way, void *);
@@ -172,14 +172,7 @@ static void *thread(void *arg)
 
 static void section_threads(void)
 {
-    pthread_t threads[THREADS];
-    static unsigned numbers[THREADS];
-    for (unsigned i = 0; i < THREADS; i++) {
-        numbers[i] = i;
-        MUST(pthread_create(&threads[i], NULL, thread, &numbers[i]) == 0);
-    }
-    for (unsigned i = 0; i < THREADS; i++)
-        MUST(pthread_join(threads[i], NULL) == 0);
+    run_threads(thread);
 }
 
 /* A child lets go of what its parent has, as destructors do. */

@@ -1,12 +1,12 @@
 /* Tensors of a made-up PyTorch, whose library is loaded while the program runs, as an import does;
  * prints what it did (tally.h). usage: tensors SECTION LIBRARY [ANOTHER] */
+#include "run_threads.h"
 #include "tally.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <sys/wait.h>
 
-enum { THREADS = 8, ROUNDS = 5000, PLACES = 64, CPU = 0, CUDA = 1 };
+enum { ROUNDS = 5000, PLACES = 64, CPU = 0, CUDA = 1 };
 
 static void (*made)(int, int, void *, int64_t), (*gone)(int, int, void *, int64_t);
 static void (*failed)(int, int64_t), (*unseen)(int, int64_t);
@@ -70,14 +70,7 @@ static void *thread(void *arg)
 
 static void section_threads(void)
 {
-    pthread_t threads[THREADS];
-    static unsigned numbers[THREADS];
-    for (unsigned i = 0; i < THREADS; i++) {
-        numbers[i] = i;
-        MUST(pthread_create(&threads[i], NULL, thread, &numbers[i]) == 0);
-    }
-    for (unsigned i = 0; i < THREADS; i++)
-        MUST(pthread_join(threads[i], NULL) == 0);
+    run_threads(thread);
 }
 
 static void section_failed(void)
