@@ -9,6 +9,7 @@ held may be called shared with variables of functions that run: while few are ke
 `kept` is the statement that puts it there; "": the source does not say it clearly, so nothing may be
 said. A table without it is not asked. What is said must be right, and it is owed where the answer has a path."""
 import json
+import re
 
 NOBODY = ("lost", "cycle")
 
@@ -53,6 +54,19 @@ def kept(finding, truth):
     if not said:
         return not truth["kept"] or not (finding.get("holders") or {}).get("paths")
     return said == [truth["kept"]]
+
+
+def row(name, script, hit, truth, right):
+    """A row of the table over all jobs: the line, its holder, what goes with it, and the line that proves it."""
+    lines = script.read_text().splitlines()
+    proof = next((n for n, line in enumerate(lines, 1) if truth["source"] in line), 0)
+    found = hit.get("holders")
+    text = re.sub(r" → C\+\+ [^|]*?(?= \||$)", "", brief(found)).replace("|", "and")
+    text = text if truth["state"] else "(nothing is kept)"
+    part = share(found) if found else None
+    return "| `%s:%d` | %s | %s | %s | %d: `%s` |" % (
+        name, (hit["frame"] or {}).get("line") or 0, text, "%.0f %%" % (100 * part) if part and truth["state"] else "",
+        "right" if right else "wrong", proof, lines[proof - 1].split("#")[0].strip() if proof else "?")
 
 
 def accused(report, folder):

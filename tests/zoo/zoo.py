@@ -127,6 +127,7 @@ def judge(name, table, variant, report, folder):
     truth = table["leaky"]["holder"]
     holder = holders.right(hit.get("holders"), truth) and holders.kept(hit, truth)
     return {**result, "found": True, "line": line, "pattern": pattern, "off": off, "close": close, "holder": holder,
+            "row": holders.row(name, ZOO / (name + ".py"), hit, truth, holder),
             "hit": brief(hit), "held": holders.brief(hit.get("holders")), "ok": line and pattern and close and holder}
 
 
@@ -166,11 +167,18 @@ def print_result(r):
     print("     %s" % r.get("held", ""), flush=True)
 
 
+def write_table(path, results):
+    rows = sorted(r["row"] for r in results if r.get("row"))
+    head = ["| line | who holds it | goes with it | | the line that proves it |", "| --- | --- | --- | --- | --- |"]
+    pathlib.Path(path).write_text("\n".join(head + rows) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description="run the zoo's jobs under seep")
     parser.add_argument("names", nargs="*")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--keep", help="folder for the profiles")
+    parser.add_argument("--table", metavar="FILE", help="write who holds it, job by job, as Markdown")
     args = parser.parse_args()
     work = variants(tables(args.names))
     if not work:
@@ -188,6 +196,8 @@ def main():
             for session in list(running):
                 kill_session(session)
             raise
+    if args.table:
+        write_table(args.table, results)
     s = summary(results)
     print("\nrecall             %s" % share(s["found"], s["leaky"]))
     print("exact line         %s" % share(s["lines"], s["found"]))
