@@ -32,7 +32,7 @@ struct seep_part_rules {
 };
 
 static const char *const kind_names[SEEP_N_FUNCTION_KINDS + 1] = {
-    "allocator", "worker-loop", "graph-node", "join", "stream", "message", "nothing"};
+    "allocator", "worker-loop", "graph-node", "join", "load", "stream", "message", "nothing"};
 
 /* ---- reading ------------------------------------------------------------------------------- */
 

@@ -17,6 +17,7 @@ enum seep_function_kind {
     SEEP_FUNCTION_WORKER_LOOP, /* all that a loader's worker process does */
     SEEP_FUNCTION_GRAPH_NODE,  /* makes nodes of an autograd graph */
     SEEP_FUNCTION_JOIN,        /* makes something larger of what was there and something new */
+    SEEP_FUNCTION_LOAD,        /* makes objects of a file's content */
     SEEP_FUNCTION_STREAM,      /* gives batches of data that have no order or end of their own */
     SEEP_FUNCTION_MESSAGE,     /* takes an object out of another process' message */
     SEEP_N_FUNCTION_KINDS,

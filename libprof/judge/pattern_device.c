@@ -14,36 +14,59 @@ static bool holds_device(const struct seep_model *m, const struct seep_model_pro
     return false;
 }
 
+/* The most that a process has of a site at the end of a step. */
+static struct seep_held most_of(const struct seep_model *m, const struct seep_model_slot *slot)
+{
+    struct seep_held most = {0};
+
+    for (uint32_t i = 0; i < slot->n_points; i++) {
+        const struct seep_model_point *p = &m->points[slot->points_at + i];
+        if (p->bytes > most.bytes)
+            most = (struct seep_held){p->bytes, p->blocks};
+    }
+    return most;
+}
+
 /* ---- wrong-device: a rank that works on another device holds memory on this one -- */
 
 bool seep_is_wrong_device(const struct seep_case *c, struct seep_finding *f)
 {
     int device = seep_case_space(c)->device;
     int rank = -1, works_on = -1;
+    uint32_t pid = 0;
+    char who[32];
 
     if (device < 0)
         return false;
     for (size_t i = 0; i < c->n_sites; i++) {
-        bool theirs = false;
+        struct seep_held theirs = {0};
         for (uint32_t k = c->m->sites[c->sites[i]].slots; k; k = c->m->slots[k - 1].next) {
             const struct seep_model_process *p = &c->m->processes[c->m->slots[k - 1].process];
             const int own = p->id.rank;
             const bool by_rank = own > 0 && own != device && holds_device(c->m, p, own);
             if (!by_rank && !seep_device_is_anothers(c->m, p, device))
                 continue;
-            theirs = true;
+            const struct seep_held its = most_of(c->m, &c->m->slots[k - 1]);
+            theirs.bytes += its.bytes;
+            theirs.blocks += its.blocks;
             rank = own;
+            pid = p->id.pid;
             works_on = by_rank ? own : seep_device_of_process(c->m, p);
         }
         const struct seep_held kept = c->signs->sites[i].kept;
-        if (theirs && kept.bytes)
-            seep_finding_keep(f, c->sites[i], kept.bytes, kept.blocks);
+        if (theirs.bytes && kept.bytes)
+            seep_finding_keep(f, c->sites[i], theirs.bytes < kept.bytes ? theirs.bytes : kept.bytes,
+                              theirs.blocks < kept.blocks ? theirs.blocks : kept.blocks);
     }
     if (f->live_bytes < SEEP_T_PEAK_BYTES)
         return false;
     seep_finding_verdict(f, SEEP_PATTERN_WRONG_DEVICE, SEEP_RETENTION, SEEP_T_SURE_NO_OTHER);
     f->saving_bytes = f->live_bytes;
-    seep_finding_note(f, "rank %d works on device %d and holds %llu blocks on device %d too", rank,
+    if (rank >= 0)
+        (void)snprintf(who, sizeof who, "rank %d", rank);
+    else
+        (void)snprintf(who, sizeof who, "process %u", pid);
+    seep_finding_note(f, "%s works on device %d and holds %llu blocks on device %d too", who,
                       works_on, (unsigned long long)f->count, device);
     return true;
 }

@@ -1,5 +1,5 @@
 /* allocator-cache of a device: what the driver gave rises, and what is in use of it does not; or
- * the device is full, and a good part of it lies idle. */
+ * the device is full, and a good part of it lies idle; or that is many times what ever was live. */
 #include "libprof/base/text.h"
 #include "libprof/judge/pattern_order.h"
 #include "libprof/measure/allocator_settings.h"
@@ -147,33 +147,70 @@ static bool had_no_room(const struct seep_model *m, int device)
     return false;
 }
 
-/* What was reserved at last and never live, at any time; 0 where the device has room to spare, the
- * allocator is set to keep none of it, or an out-of-memory tells of it. A cache of the same sizes
- * stays at its highest level: that is what it is for, as long as nobody needs the rest. */
+/* A cache of the same sizes stays at its highest level: that is what it is for, as long as nobody
+ * needs the rest. */
+static bool is_scarce(const struct seep_device_memory *d, uint64_t idle)
+{
+    const uint64_t ours =
+        d->used_peak_bytes > d->reserved_bytes ? d->used_peak_bytes : d->reserved_bytes;
+
+    return d->capacity_bytes &&
+           (double)seep_sum(ours, d->others_bytes) >=
+               SEEP_T_DEVICE_FULL * (double)d->capacity_bytes &&
+           (double)idle >= SEEP_T_DEVICE_IDLE * (double)d->capacity_bytes;
+}
+
+/* What was free never fitted what came next: it ends where the device does. */
+static bool is_many_times(uint64_t idle, uint64_t live)
+{
+    return idle >= SEEP_T_IDLE_LARGE && idle / SEEP_T_IDLE_TIMES >= live;
+}
+
+/* What was reserved at last and never live, at any time; 0 where that is no matter, the allocator
+ * is set to keep none of it, or an out-of-memory tells of it. */
 static uint64_t idle_bytes(const struct seep_case *c, uint16_t tensors,
                            const struct seep_device_memory *d)
 {
     const struct seep_model_space *space = &c->m->spaces[tensors];
     const uint64_t live = space->totals.peak_bytes;
     const uint64_t idle = d->reserved_bytes > live ? d->reserved_bytes - live : 0;
-    const uint64_t ours =
-        d->used_peak_bytes > d->reserved_bytes ? d->used_peak_bytes : d->reserved_bytes;
 
-    if (!d->capacity_bytes || d->drift_bytes > idle || seep_allocator_is_cured(d->settings) ||
-        had_no_room(c->m, space->name.device) ||
-        (double)seep_sum(ours, d->others_bytes) < SEEP_T_DEVICE_FULL * (double)d->capacity_bytes ||
-        (double)idle < SEEP_T_DEVICE_IDLE * (double)d->capacity_bytes)
+    if (d->drift_bytes > idle || seep_allocator_is_cured(d->settings) ||
+        had_no_room(c->m, space->name.device) || !(is_scarce(d, idle) || is_many_times(idle, live)))
         return 0;
     return idle;
 }
 
-/* The line whose requests are the largest, first of all those of ever new sizes: its sites go to
- * the finding. */
-static bool find_largest(struct seep_case *c, uint16_t tensors, struct seep_finding *f)
+/* The line for whose requests the allocator took most of the device; 0 where what the driver gave
+ * was not recorded. */
+static int find_taker(const struct seep_case *c, uint16_t tensors, uint32_t *line)
+{
+    const struct seep_model *m = c->m;
+    uint64_t *taken = calloc(m->dict.n_frames + 1, sizeof *taken), most = 0;
+
+    *line = 0;
+    for (uint32_t i = 0; i < m->n_sites && taken; i++) {
+        const struct seep_model_site *site = &m->sites[i];
+        const uint32_t its = c->frames->look_at[site->stack];
+        if (!seep_space_is_tensors_of(&m->spaces[tensors].name, &m->spaces[site->space].name))
+            continue;
+        taken[its] = seep_sum(taken[its], seep_totals_live(&site->totals));
+        if (taken[its] > most) {
+            most = taken[its];
+            *line = its;
+        }
+    }
+    free(taken);
+    return taken ? 0 : -SEEP_ENOMEM;
+}
+
+/* The line whose requests are the largest, first of all those of ever new sizes. */
+static uint32_t find_largest(const struct seep_case *c, uint16_t tensors)
 {
     const struct seep_model *m = c->m;
     bool varies = false;
     uint64_t most = 0;
+    uint32_t line = 0;
 
     for (uint32_t i = 0; i < m->n_sites; i++) {
         const struct seep_model_site *site = &m->sites[i];
@@ -183,27 +220,44 @@ static bool find_largest(struct seep_case *c, uint16_t tensors, struct seep_find
             continue;
         varies = its;
         most = bytes;
-        c->frame = c->frames->look_at[site->stack];
-        c->part = (enum seep_part)c->frames->part[site->stack];
+        line = c->frames->look_at[site->stack];
     }
-    for (uint32_t i = 0; i < m->n_sites && most; i++) {
-        if (m->sites[i].space == tensors && c->frames->look_at[m->sites[i].stack] == c->frame)
-            f->sites[f->n_sites++] = i;
-    }
-    return most > 0;
+    return line;
 }
 
-static void judge_level(struct seep_case *c, uint16_t tensors, struct seep_finding *f, bool *found)
+/* The line's sites of tensors go to the finding. */
+static bool take_line(struct seep_case *c, uint16_t tensors, uint32_t line, struct seep_finding *f)
+{
+    const struct seep_model *m = c->m;
+
+    for (uint32_t i = 0; i < m->n_sites && line; i++) {
+        if (m->sites[i].space != tensors || c->frames->look_at[m->sites[i].stack] != line)
+            continue;
+        c->frame = line;
+        c->part = (enum seep_part)c->frames->part[m->sites[i].stack];
+        f->sites[f->n_sites++] = i;
+    }
+    return f->n_sites > 0;
+}
+
+/* Returns 0 or -SEEP_ENOMEM. */
+static int judge_level(struct seep_case *c, uint16_t tensors, struct seep_finding *f, bool *found)
 {
     const int device = c->m->spaces[tensors].name.device;
     const struct seep_device_memory d = seep_device_memory_of(c->m, device);
     const uint64_t idle = idle_bytes(c, tensors, &d);
     char one[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT], all[SEEP_SIZE_TEXT];
 
+    uint32_t line;
+
     seep_finding_blank(f);
-    if (!idle || !find_largest(c, tensors, f))
-        return;
-    *found = true;
+    if (!idle)
+        return 0;
+    if (find_taker(c, tensors, &line))
+        return -SEEP_ENOMEM;
+    *found = take_line(c, tensors, line, f) || take_line(c, tensors, find_largest(c, tensors), f);
+    if (!*found)
+        return 0;
     c->space = tensors;
     seep_finding_verdict(f, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, SEEP_T_SURE_INDIRECT);
     f->saving_bytes = idle;
@@ -213,10 +267,12 @@ static void judge_level(struct seep_case *c, uint16_t tensors, struct seep_findi
     seep_finding_note(f, "%s is reserved, and no more than %s was ever allocated at a time",
                       seep_text_size((double)d.reserved_bytes, one),
                       seep_text_size((double)c->m->spaces[tensors].totals.peak_bytes, other));
-    seep_finding_note(f, "the device has %s, of which this job has had %s and others have %s",
-                      seep_text_size((double)d.capacity_bytes, all),
-                      seep_text_size((double)d.used_peak_bytes, one),
-                      seep_text_size((double)d.others_bytes, other));
+    if (d.capacity_bytes)
+        seep_finding_note(f, "the device has %s, of which this job has had %s and others have %s",
+                          seep_text_size((double)d.capacity_bytes, all),
+                          seep_text_size((double)d.used_peak_bytes, one),
+                          seep_text_size((double)d.others_bytes, other));
+    return 0;
 }
 
 /* ---- both ------------------------------------------------------------------------------------ */
@@ -240,7 +296,7 @@ static int find_of_device(struct seep_case *c, struct seep_finding *f, bool *fou
 
     free(scratch);
     if (!rc && !*found && seep_model_tensor_space(c->m, c->space, &tensors))
-        judge_level(c, tensors, f, found);
+        rc = judge_level(c, tensors, f, found);
     return rc;
 }
 
@@ -251,6 +307,6 @@ int seep_case_find_device_cache(struct seep_case *c, struct seep_finding *f, boo
     if (class == SEEP_CLASS_DEVICE)
         return find_of_device(c, f, found);
     if (class == SEEP_CLASS_TENSOR && !is_device_recorded(c->m, c->space))
-        judge_level(c, c->space, f, found);
+        return judge_level(c, c->space, f, found);
     return 0;
 }

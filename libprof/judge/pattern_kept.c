@@ -65,13 +65,27 @@ static bool is_pool_of_pinned(const struct seep_case *c)
            !c->frames->is_own[c->m->sites[c->sites[0]].stack];
 }
 
+/* What lies on a device from the start and is none of the data's may be anybody's table, as long as
+ * it was made there; data come from the host. */
+static bool is_made_there(const struct seep_case *c)
+{
+    const struct seep_makers *by = &c->signs->makers;
+
+    return !seep_case_space(c)->host_like && !c->signs->is_data && by->named && !by->copies &&
+           !by->loads;
+}
+
 bool seep_is_eager_retention(const struct seep_case *c, struct seep_finding *f)
 {
     const bool data = c->signs->is_data;
 
+    if (seep_case_judge_loaded(c, f))
+        return true;
+    seep_finding_blank(f);
+
     /* Iterations and tasks are counted from when they were believed to be the job's steps. */
     if (c->span->last < 2 || c->signs->is_network || c->m->step_source == SEEP_STEP_LOOP ||
-        c->m->step_source == SEEP_STEP_TASK || is_pool_of_pinned(c))
+        c->m->step_source == SEEP_STEP_TASK || is_pool_of_pinned(c) || is_made_there(c))
         return false;
     const struct seep_held items = find_items(c);
     if (!items.bytes)
@@ -378,7 +392,7 @@ static bool judge_staircase(const struct seep_case *c, struct seep_finding *f)
     /* Stairs that go on to the end may be a history that is joined to itself at each evaluation:
      * parameters and their optimizer's state are many blocks, and not joined in many steps. */
     const bool ended = s->last_jump < c->span->last - judged / SEEP_T_STAIR_ENDED;
-    const bool history = c->signs->is_joined && s->jumps >= SEEP_T_JUMPS;
+    const bool history = c->signs->makers.joins && s->jumps >= SEEP_T_JUMPS;
     if (!ended && (history || (!c->signs->is_network && s->least_blocks < SEEP_T_STAIR_PARAMETERS)))
         return false;
     seep_case_keep_retaining(c, f);

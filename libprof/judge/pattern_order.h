@@ -61,6 +61,10 @@ SEEP_MUST_CHECK int seep_case_find_device_cache(struct seep_case *c, struct seep
  * that were sent to the trainer, are kept. Fills the finding as a predicate does. */
 bool seep_case_judge_sent_and_kept(const struct seep_case *c, struct seep_finding *f);
 
+/* The part of eager-retention that devices show: a checkpoint is loaded to one, and stays beside
+ * the network and the optimizer that have copied it. Fills the finding as a predicate does. */
+bool seep_case_judge_loaded(const struct seep_case *c, struct seep_finding *f);
+
 /* Takes over the slope, and says it. */
 void seep_case_note_growth(const struct seep_case *c, struct seep_finding *f);
 

@@ -71,33 +71,46 @@ uint64_t seep_device_memory_cached(const struct seep_device_memory *d)
     return beyond(d->reserved_bytes, d->allocated_bytes);
 }
 
-/* Of its tensors where they are known: what the driver gave for them may be known of some devices
- * only. */
-static uint64_t had_on(const struct seep_model *m, const struct seep_model_process *p, int device,
-                       enum seep_space_class class)
+/* What a process asked for on a device, most of all how often: who works there does so in every
+ * step, who only keeps much there does not. Of its tensors where they are known: what the driver
+ * gave for them may be known of some devices only. */
+struct work {
+    uint64_t allocations, peak_bytes;
+};
+
+static struct work work_on(const struct seep_model *m, const struct seep_model_process *p,
+                           int device, enum seep_space_class class)
 {
-    uint64_t most = 0;
+    struct work most = {0};
 
     for (int s = 0; s < SEEP_MAX_SPACES; s++) {
         const struct seep_space_name *name =
             p->space_of[s] ? &m->spaces[p->space_of[s] - 1].name : NULL;
-        if (name && name->class == class && name->device == device)
-            most = larger(most, p->spaces[s].peak_bytes);
+        if (!name || name->class != class || name->device != device)
+            continue;
+        most.allocations = larger(most.allocations, p->spaces[s].allocations);
+        most.peak_bytes = larger(most.peak_bytes, p->spaces[s].peak_bytes);
     }
     return most;
+}
+
+static bool is_more(struct work a, struct work b)
+{
+    return a.allocations != b.allocations ? a.allocations > b.allocations
+                                          : a.peak_bytes > b.peak_bytes;
 }
 
 static int device_of_most(const struct seep_model *m, const struct seep_model_process *p,
                           enum seep_space_class class)
 {
-    uint64_t most = 0;
+    struct work most = {0};
     int best = -1;
 
     for (int s = 0; s < SEEP_MAX_SPACES; s++) {
         const int device = p->space_of[s] ? m->spaces[p->space_of[s] - 1].name.device : -1;
-        const uint64_t had = device < 0 ? 0 : had_on(m, p, device, class);
-        if (had > most) {
-            most = had;
+        const struct work its = device < 0 ? most : work_on(m, p, device, class);
+        if (is_more(its, most)) {
+            most = its;
             best = device;
         }
     }
@@ -111,15 +124,26 @@ int seep_device_of_process(const struct seep_model *m, const struct seep_model_p
     return device >= 0 ? device : device_of_most(m, p, SEEP_CLASS_DEVICE);
 }
 
+/* Ranks of one training on one machine: by what launchers give them, else as children of one
+ * process that train side by side. */
+static bool are_ranks(const struct seep_model_process *p, const struct seep_model_process *q)
+{
+    if (p == q || strcmp(p->id.host, q->id.host) != 0)
+        return false;
+    if (p->id.rank >= 0 || q->id.rank >= 0)
+        return p->id.rank >= 0 && q->id.rank >= 0 && p->id.rank != q->id.rank;
+    return p->steps && q->steps && p->id.ppid == q->id.ppid && p->start_ns < q->end_ns &&
+           q->start_ns < p->end_ns;
+}
+
 bool seep_device_is_anothers(const struct seep_model *m, const struct seep_model_process *p,
                              int device)
 {
-    const int own = p->id.rank > 0 ? seep_device_of_process(m, p) : -1;
+    const int own = p->id.rank ? seep_device_of_process(m, p) : -1;
 
     for (size_t i = 0; i < m->n_processes && own >= 0 && own != device; i++) {
         const struct seep_model_process *q = &m->processes[i];
-        if (q != p && q->id.rank >= 0 && q->id.rank != p->id.rank &&
-            strcmp(p->id.host, q->id.host) == 0 && seep_device_of_process(m, q) == device)
+        if (are_ranks(p, q) && seep_device_of_process(m, q) == device)
             return true;
     }
     return false;

@@ -19,11 +19,11 @@ struct seep_device_memory {
 /* device: below SEEP_MAX_DEVICES; of any other everything is 0. */
 struct seep_device_memory seep_device_memory_of(const struct seep_model *m, int device);
 
-/* The device that a process works on: where it had most; −1 where it had nothing on any. */
+/* The device that a process works on: where it asked most often; −1 where it had nothing on any. */
 int seep_device_of_process(const struct seep_model *m, const struct seep_model_process *p);
 
-/* Whether a rank other than the first has memory on a device that is another rank's of its machine
- * and not its own. */
+/* Whether `device` is the one that another rank of its machine works on, and not its own. No: it is
+ * the first rank's own matter what it has there for all. */
 bool seep_device_is_anothers(const struct seep_model *m, const struct seep_model_process *p,
                              int device);
 

@@ -68,6 +68,14 @@ enum seep_prospect {
     SEEP_ENDLESS_LOST,
 };
 
+/* What kind of functions are between the line and what it made. */
+struct seep_makers {
+    bool named;  /* operators have names there: what is not said of them is not so */
+    bool joins;  /* something larger of what was there and something new: cat, append */
+    bool copies; /* from another device or the host, or another type */
+    bool loads;  /* objects from a file */
+};
+
 /* The loader workers that hold about as much as the one with most. */
 struct seep_worker_signs {
     uint32_t n;
@@ -87,8 +95,8 @@ struct seep_signs {
     struct seep_fading fading;
     struct seep_worker_signs workers; /* zeros where no loader worker is among the processes */
     struct seep_kept_by kept_by;      /* what snapshots of the heap say of it */
-    bool is_joined;      /* what makes it joins what was there to something new (cat, append) */
-    bool is_kept_stream; /* it is drawn from a stream, and hardly any is given away again */
+    struct seep_makers makers; /* looked for where the level is a staircase, and on devices */
+    bool is_kept_stream;       /* it is drawn from a stream, and hardly any is given away again */
     enum seep_prospect prospect;
     unsigned graph_nodes; /* sites that make nodes of autograd graphs; 0 where nothing piles up */
     struct seep_site_signs *sites; /* in the order of the case's sites */

@@ -18,11 +18,14 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* What tensors have that are in no graph: what remembers that one may come, as parameters do, and
- * views. */
-static bool is_of_any_tensor(const char *name)
+/* What is no node: what tensors have that are in no graph (what remembers that one may come, as
+ * parameters do, and views), and the engine's own list of what it has to do, which its thread of a
+ * device lets go of when it comes to it. */
+static bool is_of_no_graph(const char *name)
 {
     static const char *const makers[] = {
+        "torch::autograd::Engine::",
+        "torch::autograd::python::PythonEngine::",
         "torch::autograd::impl::",
         "torch::autograd::make_variable",
         "torch::autograd::as_view",
@@ -55,7 +58,7 @@ static bool makes_node(const struct seep_case *c, uint32_t stack)
         if (!name)
             unknown++;
         else if (begins(name, "torch::autograd::"))
-            return !is_of_any_tensor(name);
+            return !is_of_no_graph(name);
         else if (begins(name, "at::_ops::"))
             return unknown > 0 && strstr(name, "::call") != NULL;
         else if (!begins(name, "operator new") &&

@@ -65,6 +65,7 @@ static bool keeps_pace(const struct seep_growth *g, int32_t from, int32_t third)
 /* When the level went up, and by how much less often than steps ended. */
 struct rises {
     int n;
+    int looks; /* at the level: where it moved, and fewer where its series has become coarse */
     int32_t first, last, longest_gap; /* steps */
     int32_t at[SEEP_T_JUMPS];         /* of the first ones */
 };
@@ -77,6 +78,7 @@ static struct rises rises_of(const struct seep_growth *g)
 
     for (size_t i = 0; i < g->level.n && g->level.points[i].step <= g->to; i++) {
         const struct seep_level_point *p = &g->level.points[i];
+        r.looks += p->step > g->from;
         if (p->step <= g->from || p->bytes <= top + range / SEEP_T_RISE_SHARE)
             continue;
         if (r.n < SEEP_T_JUMPS)
@@ -232,21 +234,72 @@ static bool may_be_first_use(const struct seep_case *c, const struct seep_signs 
     return signs->is_data && !c->has_workers && !appended;
 }
 
+static bool is_made_each_step(const struct seep_case *c)
+{
+    uint64_t made = 0;
+
+    for (size_t i = 0; i < c->n_sites; i++)
+        made += c->m->sites[c->sites[i]].totals.allocations;
+    return 2 * made > (uint64_t)c->span->last;
+}
+
 /* One or a few blocks that are remade larger: data and parameters that grow; not a history that is
  * joined to itself in every step. */
 static bool is_remade(const struct seep_signs *signs, bool is_of_every_step)
 {
     const struct seep_staircase *s = &signs->staircase;
 
-    return s->climbs && s->most_blocks > 0 && !(signs->is_joined && is_of_every_step) &&
+    return s->climbs && s->most_blocks > 0 && !(signs->makers.joins && is_of_every_step) &&
            s->most_blocks - s->least_blocks <= s->least_blocks / SEEP_T_STAIR_BLOCKS &&
            s->most_blocks <= SEEP_T_REMADE_BLOCKS;
+}
+
+/* Whether a site's blocks, as far as they are gone, were gone before they had seen two rises. */
+static bool is_short_lived(const struct seep_case *c, const struct seep_model_site *site,
+                           const struct rises *r)
+{
+    return site->extra &&
+           c->m->extras[site->extra - 1].max_lifetime <= (uint32_t)r->longest_gap + 1;
+}
+
+/* So many steps did blocks that are gone live together, at least. */
+static double lived(const struct seep_model_extra *e)
+{
+    double steps = 0;
+
+    for (unsigned b = 1; b < SEEP_LIFETIME_BUCKETS; b++)
+        steps += (double)e->lifetimes[b] * seep_lifetime_floor(b);
+    return steps;
+}
+
+/* Each rise brings all of it anew: stages of a training, each with an optimizer and gradients of
+ * its own. Then what was there up to the last one is gone, whatever its size. */
+static bool is_renewed(const struct seep_case *c, const struct seep_signs *signs,
+                       const struct rises *r)
+{
+    const struct seep_level *level = &signs->growth.level;
+    double there = 0, gone = 0;
+
+    for (size_t i = 0; i < c->n_sites; i++) {
+        const struct seep_model_site *site = &c->m->sites[c->sites[i]];
+        if (!signs->sites[i].kept.bytes)
+            continue;
+        if (!is_short_lived(c, site, r))
+            return false;
+        gone += lived(&c->m->extras[site->extra - 1]);
+    }
+    for (size_t i = 0; i + 1 < level->n && level->points[i].step < r->last; i++) {
+        const int32_t next = level->points[i + 1].step;
+        there += (double)level->points[i].blocks *
+                 ((next < r->last ? next : r->last) - level->points[i].step);
+    }
+    return there > 0 && gone >= SEEP_T_RENEWED * there;
 }
 
 /* An evaluation after each lap that leaves as much behind as the one before. */
 static bool comes_lap_by_lap(const struct seep_case *c, const struct seep_signs *signs)
 {
-    return signs->growth.epochs >= SEEP_T_EVEN_LAPS && !is_remade(signs, signs->is_joined) &&
+    return signs->growth.epochs >= SEEP_T_EVEN_LAPS && !is_remade(signs, signs->makers.joins) &&
            !is_used_at_the_end(c, &signs->growth);
 }
 
@@ -256,6 +309,8 @@ static enum seep_prospect of_pace(const struct seep_case *c, const struct seep_s
     const struct rises r = rises_of(g);
     const bool passed = g->past_epoch && c->span->epoch_passed;
 
+    if (!g->by_process && comes_in_jumps(&r) && is_renewed(c, signs, &r))
+        return SEEP_OPEN_REMADE;
     if (passed && !c->span->by_laps)
         return SEEP_ENDLESS_BY_PASS;
     if (signs->timed && g->to - g->from < SEEP_T_LONG_SLICES)
@@ -269,7 +324,7 @@ static enum seep_prospect of_pace(const struct seep_case *c, const struct seep_s
         return SEEP_OPEN_STOPPED;
     if (slows_down(g, &signs->kept_by, &r))
         return SEEP_OPEN_SLOWING;
-    if (is_remade(signs, r.n > (g->to - g->from) / 2))
+    if (is_remade(signs, is_made_each_step(c) && r.n > r.looks / 2))
         return SEEP_OPEN_REMADE;
     if (is_used_at_the_end(c, g))
         return SEEP_OPEN_USED_AT_END;

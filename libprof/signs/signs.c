@@ -2,7 +2,7 @@
 
 #include "libprof/measure/thresholds.h"
 #include "libprof/signs/graph_nodes.h"
-#include "libprof/signs/joins.h"
+#include "libprof/signs/makers.h"
 #include "libprof/signs/prospect.h"
 #include "libprof/signs/streams.h"
 #include "libprof/signs/work_areas.h"
@@ -167,6 +167,13 @@ static int weigh_workers(const struct seep_case *c, struct seep_worker_signs *w)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
+static bool is_of_device(const struct seep_case *c)
+{
+    const enum seep_space_class class = c->m->spaces[c->space].name.class;
+
+    return class == SEEP_CLASS_TENSOR || class == SEEP_CLASS_DEVICE;
+}
+
 static bool piles_up(const struct seep_signs *signs)
 {
     return (signs->growth.growing && signs->enough_steps) ||
@@ -201,8 +208,8 @@ int seep_signs_compute(const struct seep_case *c, struct seep_signs *signs)
         rc = weigh_workers(c, &signs->workers);
     if (!rc && !signs->timed && !signs->is_data && piles_up(signs) && !is_kept_without_graph(signs))
         rc = seep_graph_nodes_count(c, signs->sites, &signs->graph_nodes);
-    if (!rc && signs->staircase.climbs && signs->staircase.jumps)
-        rc = seep_joins_find(c, &signs->is_joined);
+    if (!rc && ((signs->staircase.climbs && signs->staircase.jumps) || is_of_device(c)))
+        rc = seep_makers_find(c, &signs->makers);
     if (!rc && !signs->timed && g->growing)
         rc = seep_stream_is_kept(c, signs->sites, &signs->is_kept_stream);
     signs->prospect = seep_prospect_of(c, signs);

@@ -11,6 +11,7 @@
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { FIRST = 10, STEPS = 200, LAST = FIRST + STEPS, START = 1000000000, MIB = 1 << 20 };
 enum { HOST, MMAP, SHM, PINNED, DEVICE_0, DEVICE_1, TENSOR_1, TENSOR_0 };
@@ -75,9 +76,9 @@ static inline const json_t *findings(void)
     return json_object_get(report, "findings");
 }
 
-/* The same with a loader worker, process 200, that follows the trainer's steps. Frees it. */
-static inline const json_t *findings_with(struct builder *worker, uint32_t worker_last,
-                                          uint64_t ends_before_ns)
+/* The same with another process, of which the job's table says this. Frees it. */
+static inline const json_t *findings_beside(struct builder *worker, struct seep_process entry,
+                                            uint32_t worker_last, uint64_t ends_before_ns)
 {
     struct seep_profile *p[2];
 
@@ -85,14 +86,48 @@ static inline const json_t *findings_with(struct builder *worker, uint32_t worke
     builder_header(worker)->process_plus_1 = 2;
     builder_header(worker)->end_ns = builder_header(&b)->end_ns - ends_before_ns;
     job->n_processes = 2;
-    job->processes[1] =
-        (struct seep_process){.pid = 200, .ppid = 100, .parent_plus_1 = 1, .follows = 1};
+    job->processes[1] = entry;
     ck_assert_int_eq(seep_profile_from_bytes("1.seep", b.bytes, b.n_bytes, &p[0], NULL), 0);
     ck_assert_int_eq(seep_profile_from_bytes("2.seep", worker->bytes, worker->n_bytes, &p[1], NULL),
                      0);
     ck_assert_int_eq(seep_analyse_profiles(p, 2, job, NULL, &report, NULL), 0);
     builder_fini(worker);
     return json_object_get(report, "findings");
+}
+
+/* … a loader worker, process 200, that follows the trainer's steps. */
+static inline const json_t *findings_with(struct builder *worker, uint32_t worker_last,
+                                          uint64_t ends_before_ns)
+{
+    return findings_beside(
+        worker, (struct seep_process){.pid = 200, .ppid = 100, .parent_plus_1 = 1, .follows = 1},
+        worker_last, ends_before_ns);
+}
+
+/* Names of native code are looked up for profiles in a folder alone. */
+static inline const json_t *findings_with_symbols(void)
+{
+    char dir[] = "/tmp/seep-graphs-XXXXXX", command[64];
+    const char *dirs[] = {dir};
+
+    builder_timeline(&b, LAST, UINT64_C(300) << 20);
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    ck_assert_int_eq(builder_write(&b, dir, "100-1.seep"), 0);
+    ck_assert_int_eq(builder_write_job(job, dir), 0);
+    ck_assert_int_eq(seep_analyse(dirs, 1, NULL, &report, NULL), 0);
+    snprintf(command, sizeof command, "rm -r %s", dir);
+    ck_assert_int_eq(system(command), 0);
+    free(job);
+    return json_object_get(report, "findings");
+}
+
+/* The program itself, whose functions have names. */
+static inline const char *own_path(void)
+{
+    static char path[4096];
+
+    ck_assert_int_gt((int)readlink("/proc/self/exe", path, sizeof path - 1), 0);
+    return path;
 }
 
 static inline const char *text(const json_t *finding, const char *key)

@@ -142,6 +142,41 @@ TEST(a_rank_on_the_device_that_another_one_works_on, .to = N(others))
     free(all);
 }
 
+/* Children of one process that train side by side are ranks, too, though no launcher has numbered
+ * them; what one keeps on the other's device may be more than it has on its own. */
+static const struct {
+    uint32_t ppid, steps;
+    bool is_wrong;
+} children[] = {{99, STEPS, true}, {98, STEPS, false}, {99, 0, false}};
+
+TEST(a_training_beside_another_on_whose_device_it_keeps_things, .to = N(children))
+{
+    struct builder other;
+    uint64_t once = 1;
+
+    builder_header(&b)->ppid = 99;
+    builder_level(&b, user(3), TENSOR_0, 40 * MIB, LAST, one_in_flight, NULL);
+    builder_level(&b, user(7), TENSOR_0, 20 * MIB, LAST, constant, &once);
+    builder_init(&other, 200, START + 1000);
+    struct seep_header *h = builder_header(&other);
+    h->ppid = children[_i].ppid;
+    memcpy(h->spaces, builder_header(&b)->spaces, sizeof h->spaces);
+    builder_level(&other, line_of(&other, 3), TENSOR_1, 4 * MIB, LAST, one_in_flight, NULL);
+    builder_level(&other, line_of(&other, 7), TENSOR_0, 20 * MIB, LAST, constant, &once);
+    struct seep_process entry = job->processes[0];
+    entry.pid = 200;
+    entry.steps = children[_i].steps;
+    const json_t *list = findings_beside(&other, entry, LAST, 0), *f = json_array_get(list, 0);
+    char *all = json_dumps(list, 0);
+    ck_assert_msg(json_array_size(list) == children[_i].is_wrong, "%s", all);
+    if (children[_i].is_wrong) {
+        ck_assert_str_eq(text(f, "pattern"), "wrong-device");
+        ck_assert_msg(strstr(all, "process 200 works on device 1") != NULL, "%s", all);
+        ck_assert(number(f, "live_bytes") == 20.0 * MIB); /* the other's is at home */
+    }
+    free(all);
+}
+
 /* ---- allocator-cache by its level ------------------------------------------------------------ */
 
 static const struct {
@@ -187,6 +222,45 @@ TEST(what_lies_idle_of_a_full_device_is_an_allocators, .to = 2 * N(caches))
     ck_assert_str_eq(text(f, "space"), "tensor:1");
     ck_assert(number(f, "saving_bytes") == (double)(caches[at].reserved - 600) * MIB);
     ck_assert_ptr_nonnull(strstr(text(f, "advice"), "expandable_segments:True"));
+}
+
+/* A device has room; what is reserved of it is many times what ever was live, or less, or little.
+ */
+static const struct {
+    uint64_t live, reserved; /* MiB */
+    uint64_t capacity;
+    bool is_cache;
+} idle[] = {{200, 650, 80000, true},
+            {200, 650, 0, true},
+            {200, 550, 80000, false},
+            {50, 280, 80000, false}};
+
+TEST(what_is_reserved_many_times_over_is_an_allocators_too, .to = N(idle))
+{
+    struct seep_device_notes *notes = &builder_header(&b)->devices;
+    uint64_t once = 1;
+
+    notes->use[1] = (struct seep_device_use){.capacity_bytes = idle[_i].capacity * MIB,
+                                             .used_bytes = idle[_i].reserved * MIB,
+                                             .used_peak_bytes = idle[_i].reserved * MIB,
+                                             .all_used_bytes = idle[_i].reserved * MIB,
+                                             .looks = idle[_i].capacity ? 3 : 0};
+    notes->tensors[1] = (struct seep_tensor_books){
+        .reports = 200, .allocated_bytes = 20 * MIB, .reserved_bytes = idle[_i].reserved * MIB};
+    transient(user(7), TENSOR_1, 10 * MIB, STEPS, 0, 0)->size_marks = UINT64_C(0xffffffff);
+    transient(user(9), TENSOR_1, 30 * MIB, STEPS, 0, 0)->size_marks = UINT64_C(0xffffffff);
+    builder_header(&b)->spaces[TENSOR_1].peak_bytes = idle[_i].live * MIB;
+    builder_level(&b, user(7), DEVICE_1, (idle[_i].reserved - 100) * MIB, LAST, constant, &once);
+    builder_level(&b, user(9), DEVICE_1, 100 * MIB, LAST, constant, &once);
+    if (!idle[_i].is_cache) {
+        nobody();
+        return;
+    }
+    /* Line 9 asks for more at once, for line 7 the allocator took more. */
+    const json_t *f = only("allocator-cache", "pressure", 7);
+    char *all = json_dumps(f, 0);
+    ck_assert_msg((strstr(all, "the device has") != NULL) == (idle[_i].capacity > 0), "%s", all);
+    free(all);
 }
 
 SUITE("devices", .setup = setup, .teardown = teardown)

@@ -1,7 +1,5 @@
 /* Graphs that are kept, where no symbol says who makes their nodes, and what else of a function is
  * theirs. */
-#include <unistd.h>
-
 #include "tests/judge/pattern_fixture.h"
 
 enum { NODES = 20, OTHERS = 21 }; /* lines of forward() */
@@ -42,8 +40,9 @@ TEST(what_was_there_before_is_not_of_the_graph)
     ck_assert_double_eq_tol(number(f, "live_bytes"), 6 * STEPS * 1024, 3 * 6 * 1024);
 }
 
-/* Names as PyTorch's libraries have them: torch::autograd::make_node(), and what each parameter is
- * given, ConcreteAutogradMetaFactory::make() of an unnamed namespace. */
+/* Names as PyTorch's libraries have them: torch::autograd::make_node(); what each parameter is
+ * given, ConcreteAutogradMetaFactory::make() of an unnamed namespace; and Engine::execute(), whose
+ * lists of work are no nodes. */
 __asm__(".text\n"
         ".globl _ZN5torch8autograd9make_nodeEv\n"
         ".type _ZN5torch8autograd9make_nodeEv, @function\n"
@@ -53,7 +52,11 @@ __asm__(".text\n"
         ".type _ZNK5torch8autograd12_GLOBAL__N_127ConcreteAutogradMetaFactory4makeEv, @function\n"
         "_ZNK5torch8autograd12_GLOBAL__N_127ConcreteAutogradMetaFactory4makeEv:\n"
         ".skip 64, 0x90\n"
-        ".size _ZNK5torch8autograd12_GLOBAL__N_127ConcreteAutogradMetaFactory4makeEv, 64\n");
+        ".size _ZNK5torch8autograd12_GLOBAL__N_127ConcreteAutogradMetaFactory4makeEv, 64\n"
+        ".type _ZN5torch8autograd6Engine7executeEv, @function\n"
+        "_ZN5torch8autograd6Engine7executeEv:\n"
+        ".skip 64, 0x90\n"
+        ".size _ZN5torch8autograd6Engine7executeEv, 64\n");
 extern const char make_node[] __asm__("_ZN5torch8autograd9make_nodeEv");
 extern const char __executable_start[];
 
@@ -67,33 +70,14 @@ static void kept_of(const char *path, uint64_t at, uint64_t bytes)
                   ramp, &r);
 }
 
-/* Names of native code are looked up for profiles in a folder alone. */
-static const json_t *first_with_symbols(void)
+TEST(a_graph_is_known_by_its_nodes_whatever_else_the_line_makes, .to = 3)
 {
-    char dir[] = "/tmp/seep-graphs-XXXXXX", command[64];
-    const char *dirs[] = {dir};
+    const uint64_t node = (uint64_t)(make_node - __executable_start) + 8;
 
-    ck_assert_ptr_nonnull(mkdtemp(dir));
-    ck_assert_int_eq(builder_write(&b, dir, "100-1.seep"), 0);
-    ck_assert_int_eq(builder_write_job(job, dir), 0);
-    ck_assert_int_eq(seep_analyse(dirs, 1, NULL, &report, NULL), 0);
-    snprintf(command, sizeof command, "rm -r %s", dir);
-    ck_assert_int_eq(system(command), 0);
-    free(job);
-    return json_array_get(json_object_get(report, "findings"), 0);
-}
-
-TEST(a_graph_is_known_by_its_nodes_whatever_else_the_line_makes, .to = 2)
-{
-    uint64_t node = (uint64_t)(make_node - __executable_start) + 8;
-    char self[4096] = "";
-
-    ck_assert_int_gt((int)readlink("/proc/self/exe", self, sizeof self - 1), 0);
     for (uint64_t i = 0; i < 60; i++)
         kept_of("/usr/lib/libother.so", 64 + i, 256);
-    kept_of(self, _i ? node + 64 : node, 1024);
-    builder_timeline(&b, LAST, UINT64_C(300) << 20);
-    const json_t *f = first_with_symbols();
+    kept_of(own_path(), node + 64 * (uint64_t)_i, 1024);
+    const json_t *f = json_array_get(findings_with_symbols(), 0);
     ck_assert_str_eq(text(f, "pattern"), _i ? "unbounded-growth" : "graph-retention");
     ck_assert_str_eq(text(f, "severity"), "leak");
 }

@@ -129,4 +129,78 @@ TEST(many_blocks_that_are_remade_larger_keep_their_pace)
     only("unbounded-growth", "leak", LINE);
 }
 
+/* ---- stages of a training -------------------------------------------------------------------- */
+
+enum { STAGE = 28 };
+
+/* Four blocks more in each stage: a layer that is unfrozen, with its optimizer's state. */
+static uint64_t staged(uint32_t period, void *arg)
+{
+    (void)arg;
+    return period < FIRST ? 0 : 4 * (1 + (period - FIRST) / STAGE);
+}
+
+/* What each stage of the seven before the last made is gone at its end, or half of it only; or was
+ * there for longer than two stages. */
+static const struct {
+    uint64_t gone;
+    uint32_t age;
+    bool may_end;
+} stages[] = {{112, STAGE, true}, {56, STAGE, false}, {112, 3 * STAGE, false}};
+
+TEST(stages_that_bring_all_of_it_anew_may_be_a_models, .to = N(stages))
+{
+    const uint64_t each = 512 * 1024, gone = stages[_i].gone;
+    const uint32_t site = builder_level(&b, below(main_stack, "/home/user/train.py", "train", LINE),
+                                        HOST, each, LAST, staged, NULL);
+    struct seep_site *s = builder_at(&b, site);
+    struct seep_detail *d = builder_at(&b, s->detail);
+
+    add_epochs(7, STAGE);
+    s->allocations += gone;
+    s->allocated_bytes += gone * each;
+    s->frees += gone;
+    s->freed_bytes += gone * each;
+    d->lifetimes[seep_lifetime_bucket(stages[_i].age)] = (uint32_t)gone;
+    d->max_lifetime = stages[_i].age;
+    only(stages[_i].may_end ? "undetermined" : "unbounded-growth",
+         stages[_i].may_end ? "pressure" : "leak", LINE);
+}
+
+/* A queue that cat makes anew: its series has become coarse, and each of its points is higher. */
+static uint64_t coarse(uint32_t period, void *arg)
+{
+    (void)arg;
+    return period < FIRST ? 1 : 1 + (period - FIRST) / 4 * 4;
+}
+
+static const struct {
+    uint64_t made; /* blocks beside those of the level */
+    bool is_leak;
+} queues[] = {{STEPS, true}, {0, false}};
+
+TEST(a_queue_that_is_joined_in_every_step_is_one_whatever_its_series_shows, .to = N(queues))
+{
+    const uint32_t concat =
+        below(below(main_stack, "/home/user/moco.py", "enqueue", LINE),
+              "/usr/lib/python3/dist-packages/numpy/lib/function_base.py", "append", 9);
+    struct seep_point points[STEPS / 4];
+    uint64_t bytes = 0;
+    unsigned n = 0;
+
+    for (uint32_t period = FIRST; n < N(points); period += 4, n++) {
+        bytes = coarse(period, NULL) * 65536;
+        points[n] = (struct seep_point){period, 1, bytes};
+    }
+    const uint64_t made = N(points) + queues[_i].made;
+    uint32_t site =
+        builder_site(&b, concat, HOST, made, made * bytes, made - 1, (made - 1) * bytes, FIRST);
+    builder_detail(&b, site, points, n);
+    struct seep_site *s = builder_at(&b, site);
+    s->last_period = LAST - 1;
+    s->peak_bytes = bytes;
+    only(queues[_i].is_leak ? "unbounded-growth" : "undetermined",
+         queues[_i].is_leak ? "leak" : "pressure", LINE);
+}
+
 SUITE("stairs", .setup = setup, .teardown = teardown)

@@ -1,0 +1,108 @@
+/* What lies on a device from the start, by what made it there: data are copied from the host,
+ * tables are not; and a checkpoint that is loaded beside the network. */
+#include "tests/judge/pattern_fixture.h"
+
+/* Names as PyTorch's libraries have them. */
+__asm__(".text\n"
+        ".globl _ZN2at4_ops5zeros4callEv\n"
+        ".type _ZN2at4_ops5zeros4callEv, @function\n"
+        "_ZN2at4_ops5zeros4callEv:\n"
+        ".skip 64, 0x90\n"
+        ".size _ZN2at4_ops5zeros4callEv, 64\n"
+        ".type _ZN2at4_ops8_to_copy4callEv, @function\n"
+        "_ZN2at4_ops8_to_copy4callEv:\n"
+        ".skip 64, 0x90\n"
+        ".size _ZN2at4_ops8_to_copy4callEv, 64\n");
+extern const char zeros[] __asm__("_ZN2at4_ops5zeros4callEv");
+extern const char __executable_start[];
+
+static uint64_t sixteen(uint32_t period, void *arg)
+{
+    (void)arg;
+    return period < 3 ? 0 : 16;
+}
+
+static uint32_t made_by(const char *path, uint64_t offset)
+{
+    return builder_stack(&b, user(7), builder_native(&b, path, NULL, offset));
+}
+
+/* ---- made there, or copied ------------------------------------------------------------------- */
+
+TEST(a_table_that_was_made_on_the_device_is_no_data)
+{
+    const uint64_t at = (uint64_t)(zeros - __executable_start) + 8;
+
+    builder_level(&b, made_by(own_path(), at), TENSOR_1, 8 * MIB, LAST, sixteen, NULL);
+    ck_assert_uint_eq(json_array_size(findings_with_symbols()), 0);
+}
+
+TEST(what_was_copied_to_the_device_may_be)
+{
+    const uint64_t at = (uint64_t)(zeros - __executable_start) + 64 + 8;
+
+    builder_level(&b, made_by(own_path(), at), TENSOR_1, 8 * MIB, LAST, sixteen, NULL);
+    const json_t *f = json_array_get(findings_with_symbols(), 0);
+    ck_assert_str_eq(text(f, "pattern"), "eager-retention");
+}
+
+TEST(on_the_host_it_does_not_matter)
+{
+    const uint64_t at = (uint64_t)(zeros - __executable_start) + 8;
+
+    builder_level(&b, made_by(own_path(), at), HOST, 8 * MIB, LAST, sixteen, NULL);
+    const json_t *f = json_array_get(findings_with_symbols(), 0);
+    ck_assert_str_eq(text(f, "pattern"), "eager-retention");
+}
+
+/* ---- a checkpoint ---------------------------------------------------------------------------- */
+
+struct loaded {
+    uint32_t from; /* step */
+    uint64_t blocks;
+};
+
+static uint64_t from_then_on(uint32_t period, void *arg)
+{
+    const struct loaded *l = arg;
+
+    return period < FIRST + l->from ? 0 : l->blocks;
+}
+
+/* Blocks of a file, and of the network that lies there already: eight of 4 MiB. */
+static const struct {
+    struct loaded loaded;
+    uint64_t each; /* KiB */
+    bool is_kept;
+} files[] = {{{1, 24}, 4096, true},   /* weights and two moments */
+             {{20, 24}, 4096, true},  /* loaded later */
+             {{1, 24}, 4000, true},   /* rounded otherwise */
+             {{1, 24}, 3800, false},  /* another network's */
+             {{1, 8}, 4096, false},   /* a teacher, as large as the student */
+             {{1, 20}, 4096, false}}; /* not the network's times something */
+
+TEST(a_checkpoint_that_stays_beside_the_network, .to = N(files))
+{
+    struct loaded loaded = files[_i].loaded;
+    uint64_t eight = 8;
+
+    builder_level(
+        &b,
+        below(user(3), "/usr/lib/python3/dist-packages/torch/nn/modules/module.py", "_apply", 30),
+        TENSOR_1, 4 * MIB, LAST, constant, &eight);
+    builder_level(
+        &b, below(user(7), "/usr/lib/python3/dist-packages/torch/serialization.py", "load", 1000),
+        TENSOR_1, files[_i].each * 1024, LAST, from_then_on, &loaded);
+    const json_t *list = findings(), *f = json_array_get(list, 0);
+    const bool is_told = json_array_size(list) && strstr(text(f, "title"), "from a file");
+    ck_assert_msg(is_told == files[_i].is_kept, "%s", json_dumps(list, 0));
+    if (!is_told)
+        return;
+    ck_assert_str_eq(text(f, "pattern"), "eager-retention");
+    ck_assert_str_eq(text(f, "severity"), "retention");
+    ck_assert(number(json_object_get(f, "frame"), "line") == 7);
+    ck_assert_ptr_nonnull(strstr(text(f, "advice"), "map_location"));
+    ck_assert(number(f, "count") == 24);
+}
+
+SUITE("makers", .setup = setup, .teardown = teardown)
