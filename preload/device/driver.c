@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "preload/device/backward.h"
 #include "preload/device/runtime.h"
 #include "preload/record/capture.h"
 
@@ -26,7 +27,8 @@ static bool is_on_device(const struct seep_cu_wanted *wanted)
 static void created(const struct seep_regs *regs, uint64_t handle, size_t bytes, unsigned device)
 {
     const unsigned space = seep_runtime_space(device);
-    const struct seep_block block = {.site = space ? seep_capture(seep_tls.thread, regs, space) : 0,
+    const uint32_t site = space ? seep_capture(seep_tls.thread, regs, space) : 0;
+    const struct seep_block block = {.site = seep_backward_site(seep_tls.thread, site, space),
                                      .bytes = bytes};
     if (block.site)
         seep_books_put_back(SEEP_SHELF_PHYSICAL, (void *)handle, &block);

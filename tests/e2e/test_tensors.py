@@ -1,7 +1,7 @@
 """Blocks of PyTorch's allocator on a device, as made-up libraries report them, against what was done."""
 import unittest
 
-from tests.e2e.support import SOURCES, SYSTEM_PYTHON, compile_c
+from tests.e2e.support import SOURCES, SUBJECTS, SYSTEM_PYTHON, compile_c, job_env
 from tests.e2e.test_counts import Counts
 
 JOB = """import ctypes
@@ -51,6 +51,21 @@ class Tensors(Counts):
                 failed, = report["out_of_memory"]
                 self.assertEqual((failed["space"], failed["frame"]["line"]),
                                  ("tensor:" + device, self.line_of("# BACKWARD")))
+
+    def test_segments_that_grow_in_backward_are_its_callers_too(self):
+        standin = SUBJECTS.parent / "tests/standin/12"
+        self.assertTrue(standin.exists(), "%s is missing: run make first" % standin)
+        c10 = self.library("20")
+        table = compile_c(self, SOURCES / "lib/driver_table_like.c", self.path("libc10_cuda.so"), "-fPIC", "-shared",
+                          "-ldl")
+        engine = compile_c(self, SOURCES / "lib/engine_like.c", self.path("libengine.so"), "-fPIC", "-shared",
+                           "-pthread", "-Wl,--no-as-needed", c10, table)
+        job = self.path("job.py")
+        with open(job, "w") as f:
+            f.write(JOB.replace("import sys\n", "import sys\n\nruntime = ctypes.CDLL('libcudart.so.12', "
+                                                "ctypes.RTLD_GLOBAL)\nassert runtime.cudaSetDevice(0) == 0\n", 1))
+        report = self.run_seep([SYSTEM_PYTHON, job, c10, engine, "0"], env=job_env(LD_LIBRARY_PATH=standin)).report
+        self.assertEqual(self.bytes_by_line(report, "device:0"), {3 + self.line_of("# BACKWARD"): 20 * 2 * 1024 * 1024})
 
     def line_of(self, mark):
         return next(i for i, line in enumerate(JOB.splitlines(), 1) if mark in line)

@@ -19,6 +19,35 @@ static int64_t wanted; /* bytes; 0: nothing to do; negative: so many, for which 
 static int device;
 static uint64_t n_made;
 
+/* Where the driver's table is there, segments grow: each by 2 MiB. */
+extern void *table_function(const char *name) __attribute__((weak));
+
+struct wanted {
+    int type, handle_types, location_type, location;
+    uint64_t rest[2];
+};
+
+static void grow(void)
+{
+    enum { STEP = 2 << 20, ALL = 64 << 20, ON_DEVICE = 1 };
+    static uint64_t at, end;
+    const struct wanted how = {.type = 1, .location_type = ON_DEVICE, .location = device};
+    uint64_t handle;
+    int (*reserve)(uint64_t *, size_t, size_t, uint64_t, uint64_t);
+    int (*create)(uint64_t *, size_t, const struct wanted *, uint64_t);
+    int (*map)(uint64_t, size_t, size_t, uint64_t, uint64_t);
+
+    *(void **)&reserve = table_function("cuMemAddressReserve");
+    *(void **)&create = table_function("cuMemCreate");
+    *(void **)&map = table_function("cuMemMap");
+    if (!reserve || !create || !map || (!end && reserve(&at, ALL, 0, 0, 0)))
+        abort();
+    end = end ? end : at + ALL;
+    if (at == end || create(&handle, STEP, &how, 0) || map(at, STEP, 0, handle, 0))
+        abort();
+    at += STEP;
+}
+
 static void *run(void *arg)
 {
     (void)arg;
@@ -28,8 +57,11 @@ static void *run(void *arg)
             pthread_cond_wait(&changed, &lock);
         if (wanted < 0)
             c10_failed(device, -wanted);
-        else
+        else {
+            if (table_function)
+                grow();
             c10_made(1, device, (void *)(uintptr_t)(0x7100000000 + 4096 * n_made++), wanted);
+        }
         wanted = 0;
         pthread_cond_broadcast(&changed);
     }
