@@ -138,21 +138,45 @@ static int judge_device(struct seep_case *c, uint16_t space, uint32_t *tensors,
 
 /* ---- by its level ---------------------------------------------------------------------------- */
 
-static bool had_no_room(const struct seep_model *m, int device)
+/* The last request of a device that failed: for good, or only of the runtime, whereupon the
+ * allocator gives back what it has in reserve and tries again. NULL: none did. */
+static const struct seep_model_no_room *refusal(const struct seep_model *m, int device,
+                                                bool by_runtime)
 {
+    const struct seep_model_no_room *last = NULL;
+
     for (size_t i = 0; i < m->n_no_room; i++) {
-        if ((int)m->no_room[i].device == device)
-            return true;
+        if ((int)m->no_room[i].device == device && m->no_room[i].by_runtime == by_runtime)
+            last = &m->no_room[i];
     }
-    return false;
+    return last;
+}
+
+/* At its most, where what the driver gave was recorded; what others take of the device beside the
+ * allocator is not its. */
+static uint64_t most_reserved(const struct seep_case *c, uint16_t tensors,
+                              const struct seep_device_memory *d)
+{
+    const struct seep_model *m = c->m;
+    uint64_t most = d->reserved_bytes;
+
+    for (uint16_t s = 0; s < m->n_spaces; s++) {
+        const struct seep_totals *t = &m->spaces[s].totals;
+        if (!seep_space_is_tensors_of(&m->spaces[tensors].name, &m->spaces[s].name))
+            continue;
+        const uint64_t live = seep_totals_live(t);
+        const uint64_t others = live > d->reserved_bytes ? live - d->reserved_bytes : 0;
+        if (t->peak_bytes > others && t->peak_bytes - others > most)
+            most = t->peak_bytes - others;
+    }
+    return most;
 }
 
 /* A cache of the same sizes stays at its highest level: that is what it is for, as long as nobody
  * needs the rest. */
-static bool is_scarce(const struct seep_device_memory *d, uint64_t idle)
+static bool is_scarce(const struct seep_device_memory *d, uint64_t reserved, uint64_t idle)
 {
-    const uint64_t ours =
-        d->used_peak_bytes > d->reserved_bytes ? d->used_peak_bytes : d->reserved_bytes;
+    const uint64_t ours = d->used_peak_bytes > reserved ? d->used_peak_bytes : reserved;
 
     return d->capacity_bytes &&
            (double)seep_sum(ours, d->others_bytes) >=
@@ -166,17 +190,18 @@ static bool is_many_times(uint64_t idle, uint64_t live)
     return idle >= SEEP_T_IDLE_LARGE && idle / SEEP_T_IDLE_TIMES >= live;
 }
 
-/* What was reserved at last and never live, at any time; 0 where that is no matter, the allocator
+/* What was reserved at most and never live, at any time; 0 where that is no matter, the allocator
  * is set to keep none of it, or an out-of-memory tells of it. */
 static uint64_t idle_bytes(const struct seep_case *c, uint16_t tensors,
-                           const struct seep_device_memory *d)
+                           const struct seep_device_memory *d, uint64_t reserved)
 {
     const struct seep_model_space *space = &c->m->spaces[tensors];
     const uint64_t live = space->totals.peak_bytes;
-    const uint64_t idle = d->reserved_bytes > live ? d->reserved_bytes - live : 0;
+    const uint64_t idle = reserved > live ? reserved - live : 0;
 
     if (d->drift_bytes > idle || seep_allocator_is_cured(d->settings) ||
-        had_no_room(c->m, space->name.device) || !(is_scarce(d, idle) || is_many_times(idle, live)))
+        refusal(c->m, space->name.device, false) ||
+        !(is_scarce(d, reserved, idle) || is_many_times(idle, live)))
         return 0;
     return idle;
 }
@@ -245,7 +270,9 @@ static int judge_level(struct seep_case *c, uint16_t tensors, struct seep_findin
 {
     const int device = c->m->spaces[tensors].name.device;
     const struct seep_device_memory d = seep_device_memory_of(c->m, device);
-    const uint64_t idle = idle_bytes(c, tensors, &d);
+    const uint64_t reserved = most_reserved(c, tensors, &d);
+    const uint64_t idle = idle_bytes(c, tensors, &d, reserved);
+    const struct seep_model_no_room *mended = refusal(c->m, device, true);
     char one[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT], all[SEEP_SIZE_TEXT];
 
     uint32_t line;
@@ -265,8 +292,13 @@ static int judge_level(struct seep_case *c, uint16_t tensors, struct seep_findin
                                 seep_text_size((double)idle, one), device);
     f->advice = strdup(seep_allocator_advice(d.settings));
     seep_finding_note(f, "%s is reserved, and no more than %s was ever allocated at a time",
-                      seep_text_size((double)d.reserved_bytes, one),
+                      seep_text_size((double)reserved, one),
                       seep_text_size((double)c->m->spaces[tensors].totals.peak_bytes, other));
+    if (mended)
+        seep_finding_note(f,
+                          "in step %d the device had no room for %s: the allocator gave back what "
+                          "was unused, and tried again",
+                          (int)mended->step, seep_text_size((double)mended->asked_bytes, one));
     if (d.capacity_bytes)
         seep_finding_note(f, "the device has %s, of which this job has had %s and others have %s",
                           seep_text_size((double)d.capacity_bytes, all),

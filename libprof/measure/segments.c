@@ -81,6 +81,17 @@ static bool is_asked(const uint64_t *requests, size_t n, uint64_t place, uint64_
     return bsearch(&request, requests, n, sizeof *requests, by_value) != NULL;
 }
 
+/* By its name, where somebody has looked: on threads that no line of the user's is on, where
+ * tensors are asked for and where segments are has nothing else in common. */
+static bool is_in_allocator(struct seep_symbols *symbols, uint32_t frame)
+{
+    static const char prefix[] = "c10::cuda::CUDACachingAllocator::";
+    const struct seep_symbol *s;
+
+    return seep_symbols_get(symbols, frame, &s) && s[0].function &&
+           strncmp(s[0].function, prefix, sizeof prefix - 1) == 0;
+}
+
 int seep_segments_mark(const struct seep_model *m, const struct seep_stack_lines *frames,
                        struct seep_symbols *symbols, const uint32_t *tensors, size_t n,
                        bool *marked)
@@ -105,7 +116,8 @@ int seep_segments_mark(const struct seep_model *m, const struct seep_stack_lines
         within[i] =
             within[parent] ||
             (parent && is_asked(requests, n, p.of[d->stacks[parent].frame], p.called[frame]));
-        marked[i] = within[i] || is_asked(requests, n, p.of[frame], 0);
+        marked[i] =
+            within[i] || is_asked(requests, n, p.of[frame], 0) || is_in_allocator(symbols, frame);
     }
     free(p.of);
     free(p.called);

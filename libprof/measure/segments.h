@@ -13,7 +13,8 @@ size_t seep_sites_of_space(const struct seep_model *m, uint16_t space, uint32_t 
 
 /* Which of the dictionary's stacks ask a device for segments, to marked[], all false before: those
  * through a place that tensors[0, n), sites, are asked for at, by the call that tensors are asked
- * for with. Returns 0 or -SEEP_ENOMEM. */
+ * for with; and those in PyTorch's allocator, where its names are known. Returns 0 or -SEEP_ENOMEM.
+ */
 SEEP_MUST_CHECK int seep_segments_mark(const struct seep_model *m,
                                        const struct seep_stack_lines *frames,
                                        struct seep_symbols *symbols, const uint32_t *tensors,

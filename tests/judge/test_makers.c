@@ -12,7 +12,11 @@ __asm__(".text\n"
         ".type _ZN2at4_ops8_to_copy4callEv, @function\n"
         "_ZN2at4_ops8_to_copy4callEv:\n"
         ".skip 64, 0x90\n"
-        ".size _ZN2at4_ops8_to_copy4callEv, 64\n");
+        ".size _ZN2at4_ops8_to_copy4callEv, 64\n"
+        ".type _ZN3c104cuda20CUDACachingAllocator9map_blockEv, @function\n"
+        "_ZN3c104cuda20CUDACachingAllocator9map_blockEv:\n"
+        ".skip 64, 0x90\n"
+        ".size _ZN3c104cuda20CUDACachingAllocator9map_blockEv, 64\n");
 extern const char zeros[] __asm__("_ZN2at4_ops5zeros4callEv");
 extern const char __executable_start[];
 
@@ -25,6 +29,11 @@ static uint64_t sixteen(uint32_t period, void *arg)
 static uint32_t made_by(const char *path, uint64_t offset)
 {
     return builder_stack(&b, user(7), builder_native(&b, path, NULL, offset));
+}
+
+static void tensors_of_a_step(void)
+{
+    transient(user(7), TENSOR_1, 2 * MIB, STEPS, 0, 0);
 }
 
 /* ---- made there, or copied ------------------------------------------------------------------- */
@@ -53,6 +62,21 @@ TEST(on_the_host_it_does_not_matter)
     builder_level(&b, made_by(own_path(), at), HOST, 8 * MIB, LAST, sixteen, NULL);
     const json_t *f = json_array_get(findings_with_symbols(), 0);
     ck_assert_str_eq(text(f, "pattern"), "eager-retention");
+}
+
+/* ---- on threads that no line is on ----------------------------------------------------------- */
+
+/* Segments that came bit by bit and stay: PyTorch's allocator's own, or a library's that takes
+ * memory for itself. */
+TEST(what_an_allocator_maps_for_itself_is_nobodys_cache, .to = 2)
+{
+    const uint64_t at = (uint64_t)(zeros - __executable_start) + 8 + (_i ? 64 : 128);
+    struct ramp r = {FIRST, FIRST + 99, 1, UINT32_MAX};
+
+    tensors_of_a_step();
+    builder_level(&b, builder_stack(&b, 0, builder_native(&b, own_path(), NULL, at)), DEVICE_1,
+                  4 * MIB, LAST, ramp, &r);
+    ck_assert_uint_eq(json_array_size(findings_with_symbols()), _i ? 1 : 0);
 }
 
 /* ---- a checkpoint ---------------------------------------------------------------------------- */
