@@ -152,24 +152,30 @@ static const struct seep_model_no_room *refusal(const struct seep_model *m, int 
     return last;
 }
 
+/* The device that tensors lie in, where the driver's own blocks of it were recorded; else theirs.
+ */
+static uint16_t device_space(const struct seep_model *m, uint16_t tensors)
+{
+    for (uint16_t s = 0; s < m->n_spaces; s++) {
+        if (seep_space_is_tensors_of(&m->spaces[tensors].name, &m->spaces[s].name))
+            return s;
+    }
+    return tensors;
+}
+
 /* At its most, where what the driver gave was recorded; what others take of the device beside the
  * allocator is not its. */
 static uint64_t most_reserved(const struct seep_case *c, uint16_t tensors,
                               const struct seep_device_memory *d)
 {
-    const struct seep_model *m = c->m;
-    uint64_t most = d->reserved_bytes;
+    const uint16_t device = device_space(c->m, tensors);
+    const struct seep_totals *t = &c->m->spaces[device].totals;
+    const uint64_t live = seep_totals_live(t);
+    const uint64_t others = live > d->reserved_bytes ? live - d->reserved_bytes : 0;
 
-    for (uint16_t s = 0; s < m->n_spaces; s++) {
-        const struct seep_totals *t = &m->spaces[s].totals;
-        if (!seep_space_is_tensors_of(&m->spaces[tensors].name, &m->spaces[s].name))
-            continue;
-        const uint64_t live = seep_totals_live(t);
-        const uint64_t others = live > d->reserved_bytes ? live - d->reserved_bytes : 0;
-        if (t->peak_bytes > others && t->peak_bytes - others > most)
-            most = t->peak_bytes - others;
-    }
-    return most;
+    if (device == tensors || t->peak_bytes <= others || t->peak_bytes - others < d->reserved_bytes)
+        return d->reserved_bytes;
+    return t->peak_bytes - others;
 }
 
 /* A cache of the same sizes stays at its highest level: that is what it is for, as long as nobody
@@ -206,20 +212,19 @@ static uint64_t idle_bytes(const struct seep_case *c, uint16_t tensors,
     return idle;
 }
 
-/* The line for whose requests the allocator took most of the device; 0 where what the driver gave
- * was not recorded. */
-static int find_taker(const struct seep_case *c, uint16_t tensors, uint32_t *line)
+/* The line for whose requests the allocator took most of the device; 0 where it has given all back.
+ */
+static int find_taker(const struct seep_case *c, uint16_t device, uint32_t *line)
 {
     const struct seep_model *m = c->m;
     uint64_t *taken = calloc(m->dict.n_frames + 1, sizeof *taken), most = 0;
 
     *line = 0;
     for (uint32_t i = 0; i < m->n_sites && taken; i++) {
-        const struct seep_model_site *site = &m->sites[i];
-        const uint32_t its = c->frames->look_at[site->stack];
-        if (!seep_space_is_tensors_of(&m->spaces[tensors].name, &m->spaces[site->space].name))
+        const uint32_t its = c->frames->look_at[m->sites[i].stack];
+        if (m->sites[i].space != device)
             continue;
-        taken[its] = seep_sum(taken[its], seep_totals_live(&site->totals));
+        taken[its] = seep_sum(taken[its], seep_totals_live(&m->sites[i].totals));
         if (taken[its] > most) {
             most = taken[its];
             *line = its;
@@ -250,17 +255,19 @@ static uint32_t find_largest(const struct seep_case *c, uint16_t tensors)
     return line;
 }
 
-/* The line's sites of tensors go to the finding. */
-static bool take_line(struct seep_case *c, uint16_t tensors, uint32_t line, struct seep_finding *f)
+/* The finding is about the line's sites in this space. */
+static bool take_line(struct seep_case *c, uint16_t space, uint32_t line, struct seep_finding *f)
 {
     const struct seep_model *m = c->m;
 
     for (uint32_t i = 0; i < m->n_sites && line; i++) {
-        if (m->sites[i].space != tensors || c->frames->look_at[m->sites[i].stack] != line)
+        if (m->sites[i].space != space || c->frames->look_at[m->sites[i].stack] != line)
             continue;
+        c->space = space;
         c->frame = line;
         c->part = (enum seep_part)c->frames->part[m->sites[i].stack];
         f->sites[f->n_sites++] = i;
+        f->live_bytes = seep_sum(f->live_bytes, seep_totals_live(&m->sites[i].totals));
     }
     return f->n_sites > 0;
 }
@@ -273,19 +280,18 @@ static int judge_level(struct seep_case *c, uint16_t tensors, struct seep_findin
     const uint64_t reserved = most_reserved(c, tensors, &d);
     const uint64_t idle = idle_bytes(c, tensors, &d, reserved);
     const struct seep_model_no_room *mended = refusal(c->m, device, true);
+    const uint16_t space = device_space(c->m, tensors);
     char one[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT], all[SEEP_SIZE_TEXT];
-
-    uint32_t line;
+    uint32_t line = 0;
 
     seep_finding_blank(f);
     if (!idle)
         return 0;
-    if (find_taker(c, tensors, &line))
+    if (space != tensors && find_taker(c, space, &line))
         return -SEEP_ENOMEM;
-    *found = take_line(c, tensors, line, f) || take_line(c, tensors, find_largest(c, tensors), f);
+    *found = take_line(c, space, line, f) || take_line(c, tensors, find_largest(c, tensors), f);
     if (!*found)
         return 0;
-    c->space = tensors;
     seep_finding_verdict(f, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, SEEP_T_SURE_INDIRECT);
     f->saving_bytes = idle;
     f->title = seep_text_format("the allocator keeps %s of device %d that were never in use",
@@ -309,16 +315,6 @@ static int judge_level(struct seep_case *c, uint16_t tensors, struct seep_findin
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
-/* The device that tensors lie in, where the driver's own blocks of it were recorded. */
-static bool is_device_recorded(const struct seep_model *m, uint16_t tensors)
-{
-    for (uint16_t s = 0; s < m->n_spaces; s++) {
-        if (seep_space_is_tensors_of(&m->spaces[tensors].name, &m->spaces[s].name))
-            return true;
-    }
-    return false;
-}
-
 /* What is judged for a device is not judged again for its tensors. */
 static int find_of_device(struct seep_case *c, struct seep_finding *f, bool *found)
 {
@@ -338,7 +334,7 @@ int seep_case_find_device_cache(struct seep_case *c, struct seep_finding *f, boo
 
     if (class == SEEP_CLASS_DEVICE)
         return find_of_device(c, f, found);
-    if (class == SEEP_CLASS_TENSOR && !is_device_recorded(c->m, c->space))
+    if (class == SEEP_CLASS_TENSOR && device_space(c->m, c->space) == c->space)
         return judge_level(c, c->space, f, found);
     return 0;
 }
