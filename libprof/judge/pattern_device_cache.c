@@ -266,8 +266,8 @@ static bool take_line(struct seep_case *c, uint16_t space, uint32_t line, struct
         c->space = space;
         c->frame = line;
         c->part = (enum seep_part)c->frames->part[m->sites[i].stack];
-        f->sites[f->n_sites++] = i;
-        f->live_bytes = seep_sum(f->live_bytes, seep_totals_live(&m->sites[i].totals));
+        const struct seep_totals *t = &m->sites[i].totals;
+        seep_finding_keep(f, i, seep_totals_live(t), t->allocations - t->frees);
     }
     return f->n_sites > 0;
 }
