@@ -63,7 +63,7 @@ static int look_at_holders(struct analysis *a, const struct seep_model *m, const
 }
 
 static int report_of(const struct analysis *a, const struct seep_model *m, bool outside,
-                     bool all_sites, json_t **report)
+                     const struct seep_analysis_options *opts, json_t **report)
 {
     struct seep_report_pieces pieces = {.m = m,
                                         .frames = &a->frames,
@@ -73,7 +73,8 @@ static int report_of(const struct analysis *a, const struct seep_model *m, bool 
                                         .holders = &a->holders,
                                         .line_holders = &a->line_holders,
                                         .may_look = outside,
-                                        .all_sites = all_sites};
+                                        .all_sites = opts && opts->all_sites,
+                                        .series = opts && opts->series};
 
     return seep_report_json(&pieces, report);
 }
@@ -96,7 +97,7 @@ static int analyse(struct seep_model *m, const struct seep_analysis_options *opt
     if (!rc)
         rc = judge(&a, m);
     if (!rc)
-        rc = report_of(&a, m, outside, all_sites, report);
+        rc = report_of(&a, m, outside, opts, report);
     if (rc)
         seep_error_set(err, -rc, "", 0, "no memory for the analysis");
     seep_line_holders_fini(&a.line_holders);

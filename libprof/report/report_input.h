@@ -20,6 +20,7 @@ struct seep_report_pieces {
     const struct seep_line_holders *line_holders;
     bool may_look;  /* into the files of programs and libraries */
     bool all_sites; /* every site, not only those of at least 0.1 % of their space's peak */
+    bool series;    /* how sites and processes went over the steps and over time, too */
 
     /* Scratch of seep_report_json(). */
     struct seep_space_growths *growths;

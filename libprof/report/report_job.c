@@ -91,6 +91,8 @@ static json_t *process_json(const struct seep_report_pieces *pieces,
                   failed);
     if (p->execed)
         seep_json_set(json, "exec", json_true(), failed);
+    if (pieces->series)
+        seep_json_set(json, "timeline", seep_json_process_timeline(pieces, p), failed);
     return json;
 }
 
@@ -214,6 +216,8 @@ json_t *seep_json_timeline(const struct seep_report_pieces *pieces)
     seep_json_set(json, "step", steps, &failed);
     seep_json_set(json, "spaces", spaces, &failed);
     seep_json_set(json, "rss_bytes", live_column(m, UINT16_MAX, t, n), &failed);
+    if (pieces->series)
+        seep_json_set(json, "epoch_steps", seep_json_epoch_steps(m), &failed);
     return seep_json_whole(json, failed);
 }
 

@@ -5,6 +5,7 @@
 
 #include "libprof/base/json_build.h"
 #include "libprof/measure/space_growth.h"
+#include "libprof/model/live_level.h"
 #include "libprof/report/report_input.h"
 
 /* All return new references, NULL without memory (which json_object_set_new() and its like
@@ -41,6 +42,14 @@ json_t *seep_json_left_out(const struct seep_report_pieces *pieces); /* findings
 json_t *seep_json_processes(const struct seep_report_pieces *pieces);
 json_t *seep_json_timeline(const struct seep_report_pieces *pieces);
 json_t *seep_json_helpers(const struct seep_report_pieces *pieces);
+
+/* How a level went over the steps, how old blocks were that were freed, and what a process had over
+ * time (report_series.c). */
+json_t *seep_json_series(const struct seep_level *level);
+json_t *seep_json_lifetimes(const struct seep_model_extra *e); /* NULL: not known */
+json_t *seep_json_process_timeline(const struct seep_report_pieces *pieces,
+                                   const struct seep_model_process *p);
+json_t *seep_json_epoch_steps(const struct seep_model *m); /* in which epochs began */
 
 /* How steps were counted, why so, and the line of the loop whose iterations they are, or null
  * (report_steps.c). */

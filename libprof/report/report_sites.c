@@ -133,6 +133,14 @@ static json_t *site_json(const struct seep_report_pieces *pieces, uint32_t id,
                   seep_json_count(seep_retained_of_site(m, &pieces->findings->span, id)), failed);
     seep_json_set(json, "lifetime_steps", lifetimes_of(m, site), failed);
     seep_json_set(json, "processes", pids_of(m, site), failed);
+    if (pieces->series && seep_level_sum(m, &id, 1, SEEP_LEVEL_ALL, level))
+        *failed = true;
+    if (pieces->series) {
+        seep_json_set(json, "series", seep_json_series(level), failed);
+        seep_json_set(json, "lifetimes",
+                      seep_json_lifetimes(site->extra ? &m->extras[site->extra - 1] : NULL),
+                      failed);
+    }
     return json;
 }
 

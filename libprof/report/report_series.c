@@ -1,0 +1,115 @@
+/* How things went over the steps and over time, for who draws them: with the option `series` only.
+ */
+#include "libprof/report/report_pieces.h"
+
+#include <stdlib.h>
+
+enum { MOST_POINTS = 128, PROCESS_ROWS = 128 };
+
+static json_t *columns(const char *one, json_t *a, const char *other, json_t *b)
+{
+    return json_pack("{s:o, s:o}", one, a, other, b);
+}
+
+static uint64_t positive(int64_t n)
+{
+    return n > 0 ? (uint64_t)n : 0;
+}
+
+/* The level's own points where they are few, else those at the ends of steps evenly spread, with
+ * its highest one among them. */
+static bool is_wanted(const struct seep_level *level, size_t i, size_t highest)
+{
+    if (level->n <= MOST_POINTS || i == 0 || i + 1 == level->n || i == highest)
+        return true;
+    return i * MOST_POINTS / level->n != (i - 1) * MOST_POINTS / level->n;
+}
+
+json_t *seep_json_series(const struct seep_level *level)
+{
+    json_t *steps = json_array(), *bytes = json_array();
+    bool failed = false;
+    size_t highest = 0;
+
+    for (size_t i = 1; i < level->n; i++)
+        highest = level->points[i].bytes > level->points[highest].bytes ? i : highest;
+    for (size_t i = 0; i < level->n && !failed; i++) {
+        const struct seep_level_point *p = &level->points[i];
+        if (!is_wanted(level, i, highest))
+            continue;
+        seep_json_append(steps, json_integer(p->step), &failed);
+        seep_json_append(bytes, seep_json_count(positive(p->bytes)), &failed);
+    }
+    return seep_json_whole(columns("step", seep_json_whole(steps, failed), "live_bytes", bytes),
+                           failed);
+}
+
+json_t *seep_json_lifetimes(const struct seep_model_extra *e)
+{
+    json_t *ages = json_array(), *frees = json_array();
+    bool failed = false;
+
+    for (unsigned b = 0; e && b < SEEP_LIFETIME_BUCKETS && !failed; b++) {
+        if (!e->lifetimes[b])
+            continue;
+        seep_json_append(ages, seep_json_count(seep_lifetime_floor(b)), &failed);
+        seep_json_append(frees, seep_json_count(e->lifetimes[b]), &failed);
+    }
+    return seep_json_whole(columns("steps_at_least", seep_json_whole(ages, failed), "frees", frees),
+                           failed);
+}
+
+/* Of a process's own rows, every so many, and the last. */
+static bool is_row_wanted(const struct seep_model_process *p, uint32_t i)
+{
+    const uint32_t gap = p->n_rows / PROCESS_ROWS + 1;
+
+    return i % gap == 0 || i + 1 == p->n_rows;
+}
+
+static json_t *live_of(const struct seep_model_process *p, int space)
+{
+    json_t *list = json_array();
+    bool failed = false;
+
+    for (uint32_t i = 0; i < p->n_rows && !failed; i++) {
+        if (is_row_wanted(p, i))
+            seep_json_append(list, seep_json_count(p->live[(size_t)space * p->n_rows + i]),
+                             &failed);
+    }
+    return seep_json_whole(list, failed);
+}
+
+json_t *seep_json_process_timeline(const struct seep_report_pieces *pieces,
+                                   const struct seep_model_process *p)
+{
+    const struct seep_model *m = pieces->m;
+    json_t *times = json_array(), *rss = json_array(), *spaces = json_object();
+    bool failed = false;
+
+    for (uint32_t i = 0; i < p->n_rows && !failed; i++) {
+        if (!is_row_wanted(p, i))
+            continue;
+        const uint64_t since = p->row_t_ns[i] > m->start_ns ? p->row_t_ns[i] - m->start_ns : 0;
+        seep_json_append(times, seep_json_real((double)since / 1e9), &failed);
+        seep_json_append(rss, seep_json_count(p->row_rss[i]), &failed);
+    }
+    for (int s = 0; s < SEEP_MAX_SPACES && p->live && !failed; s++) {
+        if (p->space_of[s] && p->spaces[s].allocations)
+            seep_json_set(spaces, m->spaces[p->space_of[s] - 1].name.text,
+                          json_pack("{s:o}", "live_bytes", live_of(p, s)), &failed);
+    }
+    json_t *json = columns("t_s", times, "rss_bytes", rss);
+    seep_json_set(json, "spaces", spaces, &failed);
+    return seep_json_whole(json, failed);
+}
+
+json_t *seep_json_epoch_steps(const struct seep_model *m)
+{
+    json_t *list = json_array();
+    bool failed = false;
+
+    for (size_t i = 0; i < m->n_epoch_starts && !failed; i++)
+        seep_json_append(list, json_integer(m->epoch_starts[i]), &failed);
+    return seep_json_whole(list, failed);
+}

@@ -1,0 +1,43 @@
+"""`seep report --series`: how levels went, which a report leaves out unless it is asked for."""
+import unittest
+
+from tests.cli.ci_jobs import LEAK_BYTES, CiCase, validate
+from tests.e2e.support import ROOT
+
+MOST_POINTS = 128 + 2  # and the last one and the highest
+
+
+class Series(CiCase):
+    def report(self, *args):
+        return self.document("report", self.leak, *args, status=0)
+
+    def test_nothing_is_there_unless_asked_for(self):
+        report = self.report()
+        self.assertFalse(any("series" in site for site in report["sites"]))
+        self.assertNotIn("timeline", report["processes"][0])
+
+    def test_the_level_of_a_leak_rises_by_what_it_leaks(self):
+        report = self.report("--series")
+        self.assertEqual(validate(ROOT / "docs/report.schema.json", report), [])
+        site = max((s for s in report["sites"] if s["id"] in report["findings"][0]["sites"]),
+                   key=lambda s: s["live_bytes"])
+        steps, level = site["series"]["step"], site["series"]["live_bytes"]
+        self.assertEqual(len(steps), len(level))
+        self.assertLessEqual(len(steps), MOST_POINTS)
+        self.assertEqual(steps, sorted(set(steps)))
+        first, last = steps.index(10), steps.index(40)
+        self.assertAlmostEqual((level[last] - level[first]) / 30, LEAK_BYTES, delta=0.02 * LEAK_BYTES)
+        self.assertEqual(sum(site["lifetimes"]["frees"]), site["frees"])
+
+    def test_a_process_has_its_own_course(self):
+        process = self.report("--series")["processes"][0]
+        course = process["timeline"]
+        self.assertEqual(course["t_s"], sorted(course["t_s"]))
+        self.assertLessEqual(max(course["rss_bytes"]), process["rss_peak_bytes"])
+        for name, space in course["spaces"].items():
+            self.assertEqual(len(space["live_bytes"]), len(course["t_s"]))
+            self.assertLessEqual(max(space["live_bytes"]), process["spaces"][name]["peak_bytes"])
+
+
+if __name__ == "__main__":
+    unittest.main()
