@@ -1,9 +1,10 @@
 """Checks seep on a machine with a GPU and PyTorch, where nothing can be installed: what it saw against PyTorch's totals
-at the end of every N-th step (3), what CUPTI adds, and what it costs.
+at the end of every step (of every N-th) and the history that it writes itself, what CUPTI adds, and what it costs.
 
 usage: gpu_check.py [-o FILE.json] [--each N] [CASE…]
 
-$PYTHON is the interpreter with PyTorch (python3). A table goes to the terminal, all figures to FILE (build/gpu-check.json).
+$PYTHON is the interpreter with PyTorch (python3). A table goes to the terminal, all figures to FILE
+(build/gpu-check.json).
 Exit status: 0 all is as it should be, 1 something differed, 2 there is no GPU or no PyTorch."""
 import argparse
 import json
@@ -27,6 +28,8 @@ CASES = {
     "async": ("plain", {"PYTORCH_CUDA_ALLOC_CONF": "backend:cudaMallocAsync"}, {"device": "allocated"}, {"silent": True}),
     "pinned": ("pinned", {}, CACHING, {}),
     "threads": ("many_threads", {}, CACHING, {}),
+    "history": ("history", {}, CACHING, {}),
+    "history-threads": ("history_threads", {}, CACHING, {}),
     "no-room": ("no_room", {}, CACHING, {"failed": 2}),
     "graphs": ("graphs", {}, CACHING, {}),
     "ipc": ("ipc", {}, CACHING, {}),
@@ -106,7 +109,7 @@ def cost(folder):
 def main():
     parser = argparse.ArgumentParser(description="check seep on a machine with a GPU")
     parser.add_argument("-o", metavar="FILE", default=str(ROOT / "build/gpu-check.json"))
-    parser.add_argument("--each", metavar="N", type=int, default=3)
+    parser.add_argument("--each", metavar="N", type=int, default=1)
     parser.add_argument("cases", nargs="*")
     args = parser.parse_args()
     result = {"machine": machine(), "cases": {}}
