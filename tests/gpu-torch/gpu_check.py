@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 
-from gpu_torch import CACHING, EXPANDABLE, HERE, LACKING, ROOT, SEEP, judge, report_of, run_job
+from gpu_torch import CACHING, EXPANDABLE, HERE, LACKING, ROOT, SEEP, SMALL, judge, report_of, run_job
 
 PYTHON = os.environ.get("PYTHON", "python3")
 PAIRS = 3
@@ -25,12 +25,13 @@ PAIRS = 3
 CASES = {
     "native": ("plain", {}, CACHING, {}),
     "expandable": ("kept_losses", EXPANDABLE, CACHING, {}),
-    "async": ("plain", {"PYTORCH_CUDA_ALLOC_CONF": "backend:cudaMallocAsync"}, {"device": "allocated"}, {"silent": True}),
+    "async": ("plain", {"PYTORCH_CUDA_ALLOC_CONF": "backend:cudaMallocAsync"}, {"device": "allocated"},
+              {"silent": True}),
     "pinned": ("pinned", {}, CACHING, {}),
     "threads": ("many_threads", {}, CACHING, {}),
     "history": ("history", {}, CACHING, {}),
     "history-threads": ("history_threads", {}, CACHING, {}),
-    "no-room": ("no_room", {}, CACHING, {"failed": 2}),
+    "no-room": ("no_room", SMALL, CACHING, {"failed": 2}),  # a GPU is not the smaller for that: there the job limits itself
     "graphs": ("graphs", {}, CACHING, {}),
     "ipc": ("ipc", {}, CACHING, {}),
     "forked": ("forked", {}, CACHING, {}),
@@ -89,7 +90,8 @@ def seconds(folder, options):
     """Of a job's steps alone, by its own clock."""
     began = time.monotonic()
     argv = [PYTHON, str(HERE / "job.py"), "timed"]
-    under = [SEEP, "run", "-q", *options, "-o", str(folder / ("timed-%f.d" % began)), "--"] if options is not None else []
+    profile = str(folder / ("timed-%f.d" % began))
+    under = [SEEP, "run", "-q", *options, "-o", profile, "--"] if options is not None else []
     done = subprocess.run([*under, *argv], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())
     if done.returncode != 0:
         raise RuntimeError(done.stderr[-1500:])
