@@ -301,7 +301,7 @@ check-frameworks: all ## trainings of JAX, Keras, Lightning and others, where bu
 	$(Q)SEEP=$(SEEP) $(PYTHON) tests/frameworks/frameworks.py
 
 # Of PyPI, 1.4 GB, or of the folder that WHEELS names; without either it is skipped.
-gpu-torch: all $(STANDIN_LIBS) ## PyTorch's wheels on stand-ins for two GPUs, held against PyTorch's own books
+gpu-torch: all $(STANDIN_LIBS) $(REPORTS) ## PyTorch's wheels on stand-ins for two GPUs, held against PyTorch's own books
 	$(Q)SEEP=$(SEEP) $(PYTHON) tests/gpu-torch/gpu_torch.py
 
 gpu-check: $(PRODUCTS) ## all of it on a machine with a GPU and PyTorch ($$PYTHON), where nothing can be installed
