@@ -1,7 +1,7 @@
 """Blocks of PyTorch's allocator on a device, as made-up libraries report them, against what was done."""
 import unittest
 
-from tests.e2e.support import SOURCES, SUBJECTS, SYSTEM_PYTHON, compile_c, job_env
+from tests.e2e.support import SHIM, SOURCES, SUBJECTS, SYSTEM_PYTHON, compile_c, job_env
 from tests.e2e.test_counts import Counts
 
 JOB = """import ctypes
@@ -127,6 +127,16 @@ class Tensors(Counts):
     def test_a_child_that_lets_go_of_its_parents_tensors_changes_nothing(self):
         for _ in self.each("forked"):
             pass
+
+    def test_another_preload_in_front_passes_its_calls_on(self):
+        front = compile_c(self, SOURCES / "lib/in_front.c", self.path("front.so"), "-fPIC", "-shared", "-ldl")
+        folder = self.fresh()
+        done = self.command([self.subject("tensors"), "plain", self.library("20")],
+                            env=job_env(LD_PRELOAD=front + " " + SHIM, SEEP_OUT=folder))
+        self.assertEqual(done.status, 0, repr(done))
+        self.assertRegex(done.err, r"in front: [1-9]")
+        self.assertEqual(self.report(folder)["spaces"]["tensor:0"]["live_bytes"],
+                         done.json()["subject_tensor"]["live_bytes"])
 
     def test_a_request_that_failed_is_passed_on(self):
         for signature in ("13", "20"):
