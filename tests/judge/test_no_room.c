@@ -96,6 +96,35 @@ TEST(a_leak_that_fills_the_device_is_what_the_error_comes_of)
     ck_assert(says(f, "mend F1"));
 }
 
+/* The same as figures, for who reads reports by program. */
+TEST(what_is_said_of_the_memory_is_there_as_figures, .to = 2)
+{
+    parameters(100 * MIB);
+    builder_level(&b, user(7), TENSOR_1, 2 * MIB, LAST, one_a_step, NULL);
+    fails_at_end(ASKED, 500 * MIB, 520 * (uint64_t)MIB);
+    if (_i)
+        has_capacity(GIB, 530 * MIB, 600 * MIB);
+    builder_header(&b)->devices.tensors[1].reserved_bytes = 520 * MIB;
+    const json_t *s = json_object_get(explained(), "shortage"),
+                 *lines = json_object_get(s, "lines");
+    const json_t *line = json_array_get(lines, 0), *filler = json_object_get(s, "filler");
+    ck_assert_str_eq(text(s, "cause"), "filled");
+    ck_assert_str_eq(text(filler, "finding"), "F1");
+    ck_assert(number(filler, "bytes") == 400 * MIB);
+    ck_assert(number(s, "requests") == 1 && number(s, "step") == STEPS + 1);
+    ck_assert(number(s, "asked_bytes") == ASKED && number(s, "allocated_bytes") == 500 * MIB);
+    ck_assert(number(s, "unallocated_bytes") == 20 * MIB);
+    ck_assert_int_eq(json_is_null(json_object_get(s, "others_bytes")), !_i);
+    ck_assert(number(s, "others_bytes") == (_i ? 70 * MIB : 0));
+    ck_assert(number(s, "fits_bytes") == (_i ? GIB - 600 * MIB : 0));
+    ck_assert_uint_eq(json_array_size(lines), 2);
+    ck_assert_int_eq((int)number(json_object_get(line, "frame"), "line"), 7);
+    ck_assert(number(line, "kept_bytes") == 400 * MIB);
+    ck_assert_msg(number(line, "step_bytes") == 2 * MIB, "%f", number(line, "step_bytes"));
+    ck_assert(json_is_null(
+        json_object_get(json_array_get(json_object_get(report, "findings"), 0), "shortage")));
+}
+
 /* A leak that has less than was asked for, or hardly any of the device, is not why. */
 TEST(a_leak_that_is_too_small_is_named_and_not_accused, .to = 2)
 {
