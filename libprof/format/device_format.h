@@ -48,13 +48,15 @@ struct seep_device_aliases {
 enum seep_out_of_memory_source {
     SEEP_NO_ROOM_ALLOCATOR, /* PyTorch's, for good: it had emptied its cache and tried once more */
     SEEP_NO_ROOM_RUNTIME,   /* a call of the CUDA runtime; who called may have tried again */
+    SEEP_NO_ROOM_REGISTER,  /* the same, to pin what the job has already (cudaHostRegister()) */
 };
 
 /* A request that failed. */
 struct seep_out_of_memory {
     uint64_t t_ns; /* stored last; 0: not there */
     uint64_t asked_bytes;
-    uint64_t allocated_bytes; /* of the device, by the allocator's totals; of the runtime 0 */
+    uint64_t allocated_bytes; /* of the device, by the allocator's totals; of pinned memory what was
+                               * registered then; else 0 */
     uint64_t reserved_bytes;
     uint32_t period;
     uint32_t stack; /* ref, 0: not known */

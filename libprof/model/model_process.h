@@ -32,6 +32,7 @@ struct seep_process_identity {
     uint32_t argv_bytes;
     uint32_t python_version; /* hex as PY_VERSION_HEX, 0: no Python seen */
     bool python_is_known;    /* false: a version whose stacks seep cannot read */
+    uint32_t arena_bytes;    /* what it maps at a time for its small objects; 0: not known */
     const char *allocator;   /* the object whose malloc stands before seep's, "": none */
     uint64_t start_unix_ns;
     uint64_t start_own_ns; /* CLOCK_MONOTONIC of its machine and boot */

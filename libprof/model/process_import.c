@@ -1,5 +1,7 @@
 #include "libprof/model/process_import.h"
 
+#include "libprof/format/python_layout.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +30,13 @@ static int own_texts(struct seep_model_process *p)
 
 /* ---- the header ---------------------------------------------------------------------------- */
 
+static uint32_t arena_bytes(uint32_t python_version)
+{
+    const struct seep_python_layout *layout = seep_python_layout_find(python_version);
+
+    return layout ? layout->arena_bytes : 0;
+}
+
 static struct seep_process_identity identity_of(const struct seep_profile *profile)
 {
     const struct seep_header *h = profile->header;
@@ -44,6 +53,7 @@ static struct seep_process_identity identity_of(const struct seep_profile *profi
         .argv_bytes = h->argv_bytes,
         .python_version = h->python_version,
         .python_is_known = h->python_support != 2,
+        .arena_bytes = arena_bytes(h->python_version),
         .allocator = h->allocator,
         .start_unix_ns = h->start_unix_ns,
         .start_own_ns = h->start_ns,

@@ -150,6 +150,10 @@ class Tensors(Counts):
                 explained = {f["space"]: f["title"] for f in profile.report["findings"] if f["pattern"] == "out-of-memory"}
                 self.assertEqual(explained["tensor:0"], "no room for 8.0 GiB in tensor:0")
                 self.assertEqual(set(explained), {"tensor:0", "tensor:1"})
+                shortage, = (f["shortage"] for f in profile.report["findings"] if f["space"] == "tensor:0")
+                self.assertEqual((shortage["cause"], shortage["asked_bytes"], shortage["allocated_bytes"]),
+                                 ("too-large", 1 << 33, 1 << 20))
+                self.assertEqual(shortage["lines"][0]["frame"]["function"], "c10_made")
                 text = self.seep("report", profile.folder).stdout.decode()
                 self.assertRegex(text, r"devices  device 0: tensors 1\.0 MiB at most, 1\.0 MiB reserved at last\n")
                 self.assertRegex(text, r"no room  tensor:0: 8\.0 GiB asked for in \w+( \w+)? \d+, .*in c10_failed; "
