@@ -5,8 +5,8 @@
 
 #include "libprof/code/stack_lines.h"
 #include "libprof/code/symbols.h"
-#include "libprof/judge/finding.h"
 #include "libprof/measure/shortage.h"
+#include "libprof/patterns/finding.h"
 
 /* Adds a finding for each device that had no room, behind the last one of a leak or of what is kept
  * for good. The others are all there, in their order: they are referred to by their numbers.

@@ -1,6 +1,6 @@
 /* One finding: a line that keeps memory, how, since when, and what to do about it. */
-#ifndef SEEP_LIBPROF_JUDGE_FINDING_H
-#define SEEP_LIBPROF_JUDGE_FINDING_H
+#ifndef SEEP_LIBPROF_PATTERNS_FINDING_H
+#define SEEP_LIBPROF_PATTERNS_FINDING_H
 
 #include "libprof/base/error.h"
 #include "libprof/base/statistics.h"

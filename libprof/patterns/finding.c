@@ -1,4 +1,4 @@
-#include "libprof/judge/finding.h"
+#include "libprof/patterns/finding.h"
 
 #include "libprof/measure/shortage.h"
 
