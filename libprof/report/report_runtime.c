@@ -151,6 +151,17 @@ static void say_cupti(struct seep_said *said, const struct seep_model_process *p
                       r->cupti_error);
 }
 
+/* Whether an allocator of the job's is set to ways in which it tells of no block. */
+static bool is_silent(const struct seep_model *m)
+{
+    for (size_t i = 0; i < m->n_processes; i++) {
+        if (m->processes[i].recording.allocator_settings &
+            (SEEP_ALLOCATOR_ASYNC | SEEP_ALLOCATOR_NO_CACHE))
+            return true;
+    }
+    return false;
+}
+
 void seep_said_runtime(struct seep_said *said)
 {
     for (size_t i = 0; i < said->pieces->m->n_processes; i++)
@@ -160,9 +171,13 @@ void seep_said_runtime(struct seep_said *said)
         char bytes[SEEP_SIZE_TEXT], all[SEEP_SIZE_TEXT];
         if (t.unexplained_bytes)
             seep_said_add(said,
-                          "device:%zu: %s of %s taken from the driver are not of PyTorch's "
-                          "allocator: their lines are those that took them",
+                          "device:%zu: %s of %s taken from the driver are not %s: their lines are "
+                          "those that took them",
                           i, seep_text_size((double)t.unexplained_bytes, bytes),
-                          seep_text_size((double)t.driver_bytes, all));
+                          seep_text_size((double)t.driver_bytes, all),
+                          is_silent(said->pieces->m)
+                              ? "told of by PyTorch's allocator, which is set to keep no cache of "
+                                "its own"
+                              : "of PyTorch's allocator");
     }
 }
