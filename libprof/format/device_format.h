@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-enum { SEEP_MAX_DEVICES = 16, SEEP_MAX_OUT_OF_MEMORY = 16 };
+enum { SEEP_MAX_DEVICES = 16, SEEP_MAX_OUT_OF_MEMORY = 16, SEEP_DEVICE_LOOKS = 256 };
 
 /* How PyTorch's allocator was told to work, by PYTORCH_CUDA_ALLOC_CONF and kin. */
 enum seep_allocator_settings {
@@ -34,6 +34,15 @@ struct seep_device_use {
     uint64_t all_used_bytes; /* by every process, with the last look */
     uint32_t looks;
     uint32_t reserved;
+};
+
+/* What a look saw; of those in one period the last stays, so that it is what was in use as a step
+ * ended, as near as looks are. When they are full, every other one is left out. */
+struct seep_device_look { /* published by t_ns. 24 bytes */
+    uint64_t t_ns;
+    uint64_t used_bytes; /* as in seep_device_use */
+    uint32_t period;
+    uint32_t device;
 };
 
 /* Memory of others that the process has pinned or mapped: in no space of its own. */
@@ -88,6 +97,9 @@ struct seep_device_notes {
     uint32_t n_refused; /* calls of the CUDA runtime or driver that had no room */
     uint16_t cupti;     /* enum seep_cupti_state */
     uint16_t cupti_error;
+    uint32_t n_looks; /* by the launcher, as use is */
+    uint32_t reserved;
+    struct seep_device_look looks[SEEP_DEVICE_LOOKS];
 };
 
 #endif

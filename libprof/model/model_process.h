@@ -72,6 +72,12 @@ struct seep_process_samples {
     struct seep_rss_sample peak; /* the largest of all that were taken; t_ns 0: none was */
 };
 
+/* What it used of devices, looked at from outside: times of a device rise. */
+struct seep_process_looks {
+    uint32_t n;
+    struct seep_device_look *list;
+};
+
 struct seep_model_process {
     struct seep_profile *profile; /* [opened] open until all that need it are merged, then NULL */
     const struct seep_process *entry; /* [opened] in its folder's job table, or NULL */
@@ -84,9 +90,10 @@ struct seep_model_process {
     struct seep_process_limits limits;
     struct seep_process_recording recording;
     struct seep_process_samples samples;
-    uint64_t address_space_bytes; /* when last looked at */
-    uint32_t said_kind;           /* enum seep_exit_kind: how it said that it ends, … */
-    int32_t said_value;           /* … and with what */
+    struct seep_process_looks looks; /* times: [sorted] on the job's clock */
+    uint64_t address_space_bytes;    /* when last looked at */
+    uint32_t said_kind;              /* enum seep_exit_kind: how it said that it ends, … */
+    int32_t said_value;              /* … and with what */
     bool execed;    /* its program was replaced: the next profile of this pid goes on */
     bool end_known; /* it said goodbye: end_ns is when */
     uint32_t n_epochs;

@@ -135,6 +135,26 @@ static int import_samples(struct seep_process_samples *samples, const struct see
     return 0;
 }
 
+/* ---- looks at devices ------------------------------------------------------------------------ */
+
+static int import_looks(struct seep_process_looks *looks, const struct seep_device_notes *notes)
+{
+    const uint32_t n = notes->n_looks < SEEP_DEVICE_LOOKS ? notes->n_looks : SEEP_DEVICE_LOOKS;
+    uint64_t last_ns[SEEP_MAX_DEVICES] = {0};
+
+    looks->list = calloc(n + 1u, sizeof *looks->list);
+    if (!looks->list)
+        return -SEEP_ENOMEM;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct seep_device_look *its = &notes->looks[i];
+        if (its->device >= SEEP_MAX_DEVICES || its->t_ns <= last_ns[its->device])
+            continue;
+        last_ns[its->device] = its->t_ns;
+        looks->list[looks->n++] = *its;
+    }
+    return 0;
+}
+
 /* ---- timeline ------------------------------------------------------------------------------ */
 
 /* The rows that are published, and whose times rise, to rows[]; how many. */
@@ -241,8 +261,8 @@ int seep_process_import(struct seep_model_process *p, struct seep_profile *profi
     p->start_ns = h->start_ns;
     import_recording(&p->recording, h);
     find_entry(p, job, h->process_plus_1);
-    if (own_texts(p) || import_samples(&p->samples, h) || import_timeline(p, h) ||
-        import_epochs(p, h))
+    if (own_texts(p) || import_samples(&p->samples, h) || import_looks(&p->looks, &h->devices) ||
+        import_timeline(p, h) || import_epochs(p, h))
         return -SEEP_ENOMEM;
     import_end(p, h);
     return 0;
@@ -288,6 +308,8 @@ void seep_process_set_clock(struct seep_model_process *p, int64_t clock_ns)
         p->end_ns = p->start_ns;
     for (uint32_t i = 0; i < p->n_rows; i++)
         p->row_t_ns[i] = seep_model_ns(p, p->row_t_ns[i]);
+    for (uint32_t i = 0; i < p->looks.n; i++)
+        p->looks.list[i].t_ns = seep_model_ns(p, p->looks.list[i].t_ns);
 }
 
 void seep_process_close(struct seep_model_process *p)
@@ -301,6 +323,7 @@ void seep_process_fini(struct seep_model_process *p)
     seep_process_close(p);
     free(p->texts);
     free(p->samples.list);
+    free(p->looks.list);
     free(p->epoch_periods);
     free(p->row_t_ns);
     free(p->row_rss);

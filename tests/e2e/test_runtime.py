@@ -133,7 +133,7 @@ class Used(Runtime):
         self.run_seep([self.subject("runtime"), "waits", *self.packages, done], options=options, folder=folder,
                       env=self.env(STANDIN_SHARED=self.path("ledger%d" % self._n), **changes))
         ender.join()
-        self.settings = self.said(folder)["settings"]
+        self.folder, self.settings = folder, self.said(folder)["settings"]
         return self.said(folder)["use"]
 
     def said(self, folder):
@@ -159,6 +159,9 @@ class Used(Runtime):
         self.assertGreaterEqual(first["all_used"], first["used"])
         self.assertGreaterEqual(first["looks"], 2)
         self.assertEqual(second, dict.fromkeys(second, 0))
+        used = self.report(self.folder)["timeline"]["devices"]["0"]["used_bytes"]
+        self.assertEqual(used[-1], CONTEXT + 60 * 1024)
+        self.assertEqual(len(used), len(self.report(self.folder)["timeline"]["step"]))
 
     def test_devices_have_the_numbers_that_the_process_sees(self):
         """The stand-in has no such variable: what NVML calls the first is the process's second."""
