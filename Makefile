@@ -33,7 +33,8 @@ BUILD ?= build$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))$(if $(filter 1,$(COVE
 # ---- flags ----------------------------------------------------------------------------------
 
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wconversion
-OPT := $(if $(filter 1,$(DEBUG)),-O0 -g3,-O2 -g)
+# With a sanitizer less is optimised: what it puts in would take minutes to compile.
+OPT := $(if $(filter 1,$(DEBUG)),-O0 -g3,$(if $(SAN),-O1 -g1,-O2 -g))
 VARIANT := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer \
 	$(if $(findstring undefined,$(SAN)),-fno-sanitize-recover=undefined)) \
 	$(if $(filter 1,$(COVERAGE)),--coverage)
@@ -57,8 +58,9 @@ SHIM_CFLAGS := -fPIC -ftls-model=initial-exec -fno-omit-frame-pointer -fno-seman
 SHIM_LIBS :=
 
 # The lab: loops over many items, no trap and no errno; a call at the end of a function leaves its frame, so
-# that reports name the line. What the user asks for (CFLAGS) comes behind it.
-KERNEL_CFLAGS := $(if $(filter 1,$(DEBUG)),,-O3) -fno-math-errno -fno-trapping-math -fno-optimize-sibling-calls
+# that reports name the line. What the user asks for (CFLAGS) comes behind it. Below -O2 no product and sum become one
+# instruction, which pictures that are the same to the last bit hang on.
+KERNEL_CFLAGS := $(if $(filter 1,$(DEBUG)),,$(if $(SAN),-O2,-O3)) -fno-math-errno -fno-trapping-math -fno-optimize-sibling-calls
 
 # CUDA twins are built where nvcc is (CUDA=1 insists, CUDA=0 leaves them out). With CUDA=cpu, and in
 # sanitized builds, the C++ compiler takes them, and they run on the CPU (tests/cuda_on_cpu).
@@ -206,7 +208,8 @@ $(SEEP): $(call obj,viewer/main.c) $(VIEWER_LIB) $(LIB)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBPROF_LIBS)
 
 # The lab without its main(), for the tests too.
-$(LAB_LIB): $(call obj,$(filter-out kernels/harness/main.c,$(LAB))) $(patsubst %,$(BUILD)/obj/%.o,$(LAB_CUDA:.cc=))
+LAB_CUDA_OBJECTS := $(patsubst %,$(BUILD)/obj/%.o,$(LAB_CUDA:.cc=))
+$(LAB_LIB): $(call obj,$(filter-out kernels/harness/main.c,$(LAB))) $(LAB_CUDA_OBJECTS)
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
@@ -231,10 +234,13 @@ $(BUILD)/python/%.py: preload/python/%.py
 
 # ---- tests ----------------------------------------------------------------------------------
 
-$(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(TEST_HELPERS)) $(VIEWER_LIB) $(LAB_LIB) $(SHIM_PARTS) $(LIB)
+define link_test
 	@mkdir -p $(@D)
 	$(say) LD $@
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CHECK_LIBS) $(LAB_LIBS) $(LIBPROF_LIBS) $(CUDA_LIBS) -Wl,--as-needed -lunwind -ldl
+endef
+$(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(TEST_HELPERS)) $(VIEWER_LIB) $(LAB_LIB) $(SHIM_PARTS) $(LIB)
+	$(link_test)
 
 # Subjects are ordinary programs: a plain build, no flag that would help a profiler.
 $(BUILD)/subjects/%: tests/subjects/%.c
@@ -268,6 +274,19 @@ TSAN_DIR := build/san-thread
 TSAN_TESTS := $(filter $(addprefix tests/,record/test_live_blocks.c record/test_site_table.c preload/test_walk.c \
 	$(addprefix kernels/,compute/test_cuda_on_cpu.c splat/test_splat.c splat/test_splat_gradients.c \
 	splat/test_splat_optimizer.c voxels/test_voxelize.c voxels/test_voxel_features.c)),$(SAN_TESTS))
+# The rooms that these last tests reach: the thread sanitizer's build needs no others.
+THREADED := $(filter $(foreach room,libprof/base libprof/record preload/objects preload/python preload/stack \
+	kernels/compute kernels/formats kernels/splat kernels/voxels,$(room)/%),$(LIBPROF) $(PRELOAD) $(LAB))
+THREADED_LIB := $(BUILD)/libthreaded.a
+$(THREADED_LIB): $(call shim_obj,$(filter preload/%,$(THREADED))) $(call obj,$(filter-out preload/%,$(THREADED))) $(LAB_CUDA_OBJECTS)
+	$(say) AR $@
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+ifeq ($(SAN),thread)
+$(TSAN_TESTS:tests/%.c=$(BUILD)/tests/%): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(TEST_HELPERS)) $(THREADED_LIB)
+	$(link_test)
+endif
+
 # Real pictures, point clouds and scenes, which the repository does not hold: tests on them run where they are.
 SEEP_DATA ?= $(wildcard ../shared/data)
 check: all tests ## build and run every test; the last line counts them
@@ -301,7 +320,7 @@ check-frameworks: all ## trainings of JAX, Keras, Lightning and others, where bu
 	$(Q)SEEP=$(SEEP) $(PYTHON) tests/frameworks/frameworks.py
 
 # Of PyPI, 1.4 GB, or of the folder that WHEELS names; without either it is skipped.
-gpu-torch: all $(STANDIN_LIBS) ## PyTorch's wheels on stand-ins for two GPUs, held against PyTorch's own books
+gpu-torch: all $(STANDIN_LIBS) $(REPORTS) ## PyTorch's wheels on stand-ins for two GPUs, held against PyTorch's own books
 	$(Q)SEEP=$(SEEP) $(PYTHON) tests/gpu-torch/gpu_torch.py
 
 gpu-check: $(PRODUCTS) ## all of it on a machine with a GPU and PyTorch ($$PYTHON), where nothing can be installed

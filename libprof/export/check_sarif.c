@@ -5,6 +5,7 @@
 #include "libprof/document/holder_view.h"
 #include "libprof/document/report_pairs.h"
 #include "libprof/document/report_view.h"
+#include "libprof/document/shortage_view.h"
 #include "libprof/export/check_printers.h"
 #include "libprof/words/patterns.h"
 
@@ -120,8 +121,22 @@ static void add_related(json_t *list, const json_t *frame, const char *cwd, cons
     free(message);
 }
 
+/* Whose the memory was that an out-of-memory lacked. */
+static void add_shortage(json_t *list, const json_t *finding, const char *cwd, bool *failed)
+{
+    const json_t *line;
+
+    for (size_t i = 0; (line = seep_get_shortage_line(finding, i)) && !*failed; i++) {
+        char *words = seep_get_shortage_words(line);
+        *failed = !words;
+        if (words)
+            add_related(list, json_object_get(line, "frame"), cwd, "", words, failed);
+        free(words);
+    }
+}
+
 /* The statements that put what the line made where it is held [3.27.22]; where they are not known,
- * the files of the variables that hold it. */
+ * the files of the variables that hold it. Of an out-of-memory the lines that had the memory. */
 static json_t *keepers_of(const json_t *finding, const char *cwd)
 {
     const json_t *kept = json_object_get(finding, "kept_at");
@@ -129,6 +144,7 @@ static json_t *keepers_of(const json_t *finding, const char *cwd)
     bool failed = false;
     size_t i;
 
+    add_shortage(list, finding, cwd, &failed);
     json_array_foreach (kept, i, one)
         add_related(list, one, cwd, "kept here: ", seep_get_text(one, "text", "?"), &failed);
     if (json_array_size(kept))

@@ -137,6 +137,22 @@ static void put_no_room(const struct page *p, const json_t *report)
     }
 }
 
+/* Where --gpu=cupti is heard; where it is not, that is among what is not seen. */
+static void put_cupti(const struct page *p, const json_t *report)
+{
+    const json_t *runtime = json_object_get(json_object_get(report, "coverage"), "runtime");
+    double n = 0;
+    json_t *its;
+    size_t i;
+
+    json_array_foreach (json_object_get(runtime, "cupti"), i, its)
+        n += strcmp(seep_get_text(its, "state", ""), "listens") == 0;
+    if (!(n > 0))
+        return;
+    fputs("cupti    listened to in ", p->out);
+    fprintf(p->out, "%.0f process%s\n", n, n > 1 ? "es" : "");
+}
+
 /* ---- resident memory --------------------------------------------------------------------- */
 
 static void put_rss(const struct page *p, const json_t *rss, double highest, int column)
@@ -310,6 +326,7 @@ static int print_report(const json_t *report, FILE *out, bool colour, bool all)
     put_spaces(&page, report);
     put_devices(&page, report);
     put_no_room(&page, report);
+    put_cupti(&page, report);
     put_rss_of_job(&page, report);
     put_processes(&page, report);
     put_holders(&page, report);

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-enum { SEEP_MAX_DEVICES = 16, SEEP_MAX_OUT_OF_MEMORY = 16 };
+enum { SEEP_MAX_DEVICES = 16, SEEP_MAX_OUT_OF_MEMORY = 16, SEEP_DEVICE_LOOKS = 256 };
 
 /* How PyTorch's allocator was told to work, by PYTORCH_CUDA_ALLOC_CONF and kin. */
 enum seep_allocator_settings {
@@ -36,6 +36,15 @@ struct seep_device_use {
     uint32_t reserved;
 };
 
+/* What a look saw; of those in one period the last stays, so that it is what was in use as a step
+ * ended, as near as looks are. When they are full, every other one is left out. */
+struct seep_device_look { /* published by t_ns. 24 bytes */
+    uint64_t t_ns;
+    uint64_t used_bytes; /* as in seep_device_use */
+    uint32_t period;
+    uint32_t device;
+};
+
 /* Memory of others that the process has pinned or mapped: in no space of its own. */
 struct seep_device_aliases {
     uint64_t registered_bytes; /* of the host, pinned where it lies (cudaHostRegister()) */
@@ -48,13 +57,15 @@ struct seep_device_aliases {
 enum seep_out_of_memory_source {
     SEEP_NO_ROOM_ALLOCATOR, /* PyTorch's, for good: it had emptied its cache and tried once more */
     SEEP_NO_ROOM_RUNTIME,   /* a call of the CUDA runtime; who called may have tried again */
+    SEEP_NO_ROOM_REGISTER,  /* the same, to pin what the job has already (cudaHostRegister()) */
 };
 
 /* A request that failed. */
 struct seep_out_of_memory {
     uint64_t t_ns; /* stored last; 0: not there */
     uint64_t asked_bytes;
-    uint64_t allocated_bytes; /* of the device, by the allocator's totals; of the runtime 0 */
+    uint64_t allocated_bytes; /* of the device, by the allocator's totals; of pinned memory what was
+                               * registered then; else 0 */
     uint64_t reserved_bytes;
     uint32_t period;
     uint32_t stack; /* ref, 0: not known */
@@ -86,6 +97,9 @@ struct seep_device_notes {
     uint32_t n_refused; /* calls of the CUDA runtime or driver that had no room */
     uint16_t cupti;     /* enum seep_cupti_state */
     uint16_t cupti_error;
+    uint32_t n_looks; /* by the launcher, as use is */
+    uint32_t reserved;
+    struct seep_device_look looks[SEEP_DEVICE_LOOKS];
 };
 
 #endif

@@ -11,6 +11,7 @@
 #define SEEP_LIBPROF_FORMAT_PYTHON_LAYOUT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* How the running frames are linked. */
@@ -372,5 +373,20 @@ static const struct seep_python_layout seep_python_layout_314 = {
 #undef FRAME_OBJECTS
 #undef FRAMES_ALONE
 #undef NEWER_FRAMES
+
+/* The layout of a version, as PY_VERSION_HEX has it; NULL where it is not known. */
+static inline const struct seep_python_layout *seep_python_layout_find(uint32_t version)
+{
+    static const struct seep_python_layout *const layouts[] = {
+        &seep_python_layout_38,  &seep_python_layout_39,  &seep_python_layout_310,
+        &seep_python_layout_311, &seep_python_layout_312, &seep_python_layout_313,
+        &seep_python_layout_314,
+    };
+
+    for (unsigned i = 0; i < sizeof layouts / sizeof *layouts; i++)
+        if (version >> 16 == 0x0300u + layouts[i]->minor)
+            return layouts[i];
+    return NULL;
+}
 
 #endif

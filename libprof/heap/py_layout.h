@@ -13,7 +13,4 @@ struct seep_python {
     struct seep_python_types *types;
 };
 
-/* The layout of a version, as PY_VERSION_HEX has it; NULL where it is not known. */
-const struct seep_python_layout *seep_python_layout_find(uint32_t version);
-
 #endif

@@ -5,7 +5,7 @@
 #include "libprof/code/stack_lines.h"
 #include "libprof/code/symbols.h"
 #include "libprof/holders/line_holders.h"
-#include "libprof/judge/finding.h"
+#include "libprof/patterns/finding.h"
 
 /* Judges every line of the model that keeps enough. `holders` may be all zero. Returns 0 or
  * -SEEP_ENOMEM.

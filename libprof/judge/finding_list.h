@@ -2,7 +2,7 @@
 #ifndef SEEP_LIBPROF_JUDGE_FINDING_LIST_H
 #define SEEP_LIBPROF_JUDGE_FINDING_LIST_H
 
-#include "libprof/judge/finding.h"
+#include "libprof/patterns/finding.h"
 
 /* Makes one finding of those that are one autograd graph, or that one container keeps: the line
  * with most stands, the others are its evidence. Returns 0 or -SEEP_ENOMEM. */

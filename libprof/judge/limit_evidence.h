@@ -2,7 +2,7 @@
 #ifndef SEEP_LIBPROF_JUDGE_LIMIT_EVIDENCE_H
 #define SEEP_LIBPROF_JUDGE_LIMIT_EVIDENCE_H
 
-#include "libprof/judge/finding.h"
+#include "libprof/patterns/finding.h"
 
 /* Sets limit_bytes and steps_to_limit of a finding on host memory, by the limit that its growth
  * reaches first, or on a device, by its capacity, and says in the evidence what is in use. Needs

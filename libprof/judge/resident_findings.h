@@ -3,8 +3,8 @@
 #ifndef SEEP_LIBPROF_JUDGE_RESIDENT_FINDINGS_H
 #define SEEP_LIBPROF_JUDGE_RESIDENT_FINDINGS_H
 
-#include "libprof/judge/finding.h"
 #include "libprof/measure/resident_memory.h"
+#include "libprof/patterns/finding.h"
 
 /* Adds a finding where the unexplained part grows: it has no line, so no frame and no sites. And a
  * word to a finding of the heap's cache, where what is free in libc's arenas grows. Returns 0 or

@@ -1,11 +1,14 @@
 #include "libprof/judge/segment_findings.h"
 
 #include "libprof/base/text.h"
+#include "libprof/measure/allocator_settings.h"
+#include "libprof/measure/device_memory.h"
 #include "libprof/measure/segments.h"
 #include "libprof/measure/thresholds.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* More are not looked at: only the first SEEP_MAX_FINDINGS are shown. */
 enum { MOST = 4 * SEEP_MAX_FINDINGS };
@@ -129,8 +132,9 @@ static bool is_all_reserved(const struct seep_model *m, uint16_t device)
 }
 
 /* Of such segments that tensors do not explain the one with most stands for all: it is the
- * allocator that takes more and more, whatever the line does with what it asked for. */
-static void call_caches(const struct seep_model *m, struct seep_findings *f, struct pairing *p)
+ * allocator that takes more and more, whatever the line does with what it asked for. Returns 0 or
+ * -SEEP_ENOMEM. */
+static int call_caches(const struct seep_model *m, struct seep_findings *f, struct pairing *p)
 {
     struct seep_finding *most = NULL;
     char taken[SEEP_SIZE_TEXT], kept[SEEP_SIZE_TEXT];
@@ -144,7 +148,9 @@ static void call_caches(const struct seep_model *m, struct seep_findings *f, str
         p->drop[i] = true;
     }
     if (!most)
-        return;
+        return 0;
+    const struct seep_device_memory d =
+        seep_device_memory_of(m, m->spaces[most->space].name.device);
     const uint64_t device = m->spaces[most->space].totals.peak_bytes;
     const uint64_t tensors = m->spaces[p->tensors].totals.peak_bytes;
     p->drop[most - f->list] = false;
@@ -157,6 +163,9 @@ static void call_caches(const struct seep_model *m, struct seep_findings *f, str
                       "takes grows faster than they do",
                       seep_text_size((double)device, taken), m->spaces[most->space].name.text,
                       seep_text_size((double)tensors, kept));
+    free(most->advice);
+    most->advice = strdup(seep_allocator_advice(d.settings));
+    return most->advice ? 0 : -SEEP_ENOMEM;
 }
 
 static int join_device(const struct seep_model *m, const struct seep_stack_lines *frames,
@@ -180,7 +189,7 @@ static int join_device(const struct seep_model *m, const struct seep_stack_lines
                               m->spaces[device].name.text);
     }
     if (!rc && is_all_reserved(m, device))
-        call_caches(m, f, &p);
+        rc = call_caches(m, f, &p);
     for (size_t i = 0; i < f->n; i++) {
         if (i < p.n && p.drop[i])
             seep_finding_fini(&f->list[i]);

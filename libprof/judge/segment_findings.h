@@ -4,7 +4,7 @@
 
 #include "libprof/code/stack_lines.h"
 #include "libprof/code/symbols.h"
-#include "libprof/judge/finding.h"
+#include "libprof/patterns/finding.h"
 
 /* Drops findings of segments that are kept because tensors are, where there are findings of these,
  * too, which get it as evidence: together, segments grow at most twice as fast as the tensors; or,

@@ -95,14 +95,14 @@ static uint64_t made_in_step(const struct seep_model *m, const struct seep_short
     return site->totals.peak_bytes - kept;
 }
 
-static int by_kept(const void *a, const void *b)
+static int by_most(const void *a, const void *b)
 {
     const struct seep_shortage_line *p = a, *q = b;
+    const uint64_t its = seep_sum(p->kept_bytes, p->step_bytes);
+    const uint64_t others = seep_sum(q->kept_bytes, q->step_bytes);
 
-    if (p->kept_bytes != q->kept_bytes)
-        return p->kept_bytes > q->kept_bytes ? -1 : 1;
-    if (p->step_bytes != q->step_bytes)
-        return p->step_bytes > q->step_bytes ? -1 : 1;
+    if (its != others)
+        return its > others ? -1 : 1;
     return (p->frame > q->frame) - (p->frame < q->frame);
 }
 
@@ -137,6 +137,31 @@ static int add_site(const struct seep_model *m, const struct seep_stack_lines *f
     return 0;
 }
 
+/* What nobody had of the device as the request failed: what its contexts take is as it was when
+ * somebody last looked. */
+static uint64_t free_then(const struct seep_shortage *s)
+{
+    const struct seep_device_memory *d = &s->device;
+    const uint64_t context =
+        d->used_bytes > d->reserved_bytes ? d->used_bytes - d->reserved_bytes : 0;
+    const uint64_t held = s->request->by_runtime ? s->allocated_bytes : s->request->reserved_bytes;
+    const uint64_t taken = seep_sum(seep_sum(context, held), d->others_bytes);
+
+    return d->capacity_bytes > taken ? d->capacity_bytes - taken : 0;
+}
+
+static void weigh_device(const struct seep_model *m, struct seep_shortage *s)
+{
+    const struct seep_model_no_room *r = s->request;
+
+    s->device = seep_device_memory_of(m, (int)r->device);
+    s->allocated_bytes =
+        r->allocated_bytes ? r->allocated_bytes : seep_sum(s->kept_bytes, r->registered_bytes);
+    s->unallocated_bytes =
+        r->reserved_bytes > r->allocated_bytes ? r->reserved_bytes - r->allocated_bytes : 0;
+    s->free_bytes = free_then(s);
+}
+
 int seep_shortage_weigh(const struct seep_model *m, const struct seep_stack_lines *frames,
                         struct seep_shortage *s)
 {
@@ -152,8 +177,16 @@ int seep_shortage_weigh(const struct seep_model *m, const struct seep_stack_line
             rc = add_site(m, frames, i, &level, of_frame, s);
     }
     if (!rc && s->n_lines)
-        qsort(s->lines, s->n_lines, sizeof *s->lines, by_kept);
+        qsort(s->lines, s->n_lines, sizeof *s->lines, by_most);
+    weigh_device(m, s);
     seep_level_fini(&level);
     free(of_frame);
     return rc;
+}
+
+void seep_shortage_free(struct seep_shortage *s)
+{
+    if (s)
+        free(s->lines);
+    free(s);
 }

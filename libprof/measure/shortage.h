@@ -8,7 +8,15 @@
 
 #include "libprof/code/stack_lines.h"
 #include "libprof/code/symbols.h"
-#include "libprof/model/model.h"
+#include "libprof/measure/device_memory.h"
+
+/* What an out-of-memory error comes of. */
+enum seep_shortage_cause {
+    SEEP_SHORTAGE_FILLED,     /* a finding keeps what would have been enough */
+    SEEP_SHORTAGE_FRAGMENTED, /* it is reserved, in pieces that are too small */
+    SEEP_SHORTAGE_OTHERS,     /* other processes have it */
+    SEEP_SHORTAGE_TOO_LARGE,  /* the step needs it */
+};
 
 struct seep_shortage_line {
     uint32_t frame;
@@ -26,9 +34,28 @@ struct seep_shortage {
     /* Of the last one's process: */
     uint64_t kept_bytes, kept_blocks; /* at the end of that */
     uint64_t began_bytes;             /* at the end of the first step */
-    struct seep_shortage_line *lines; /* most kept first */
+    struct seep_shortage_line *lines; /* most first, kept and made together */
     size_t n_lines;
+
+    /* As the request failed, of its process. Of the runtime's what is kept stands for what is
+     * allocated, and nothing is reserved. */
+    uint64_t allocated_bytes;         /* of pinned memory with what was registered */
+    uint64_t unallocated_bytes;       /* reserved, and no tensor lies there */
+    struct seep_device_memory device; /* all 0 of pinned memory */
+    uint64_t free_bytes;              /* of the device; 0 also where its capacity is not known */
+
+    enum seep_shortage_cause cause;
+    unsigned filler; /* the number of the finding that has most of it; 0: none has */
+    uint64_t filled_bytes;
 };
+
+/* Whether it is the host's memory that could not be pinned. */
+static inline bool seep_shortage_is_pinned(const struct seep_shortage *s)
+{
+    return s->request->device == SEEP_DEVICE_PINNED;
+}
+
+void seep_shortage_free(struct seep_shortage *s);
 
 /* Which of the model's requests say that a device had no room, to counts[n_no_room]: not those that
  * the runtime refused PyTorch's allocator, which then empties its cache and tries again. Returns 0
@@ -41,7 +68,8 @@ SEEP_MUST_CHECK int seep_shortage_requests(const struct seep_model *m,
 bool seep_shortage_find(const struct seep_model *m, const bool *counts, uint16_t space,
                         struct seep_shortage *s);
 
-/* Adds the lines, and what they come to. Returns 0 or -SEEP_ENOMEM. Allocates: s->lines; free(). */
+/* Adds the lines, what they come to, and what was there as a whole; cause and filler are left to
+ * the judge. Returns 0 or -SEEP_ENOMEM. Allocates: s->lines; free(). */
 SEEP_MUST_CHECK int seep_shortage_weigh(const struct seep_model *m,
                                         const struct seep_stack_lines *frames,
                                         struct seep_shortage *s);

@@ -314,7 +314,7 @@ static bool is_a_try(const struct seep_device_notes *notes, const struct seep_ou
 static bool space_of_no_room(struct seep_model *m, const struct seep_out_of_memory *its,
                              uint16_t *space)
 {
-    const bool by_runtime = its->source == SEEP_NO_ROOM_RUNTIME;
+    const bool by_runtime = its->source != SEEP_NO_ROOM_ALLOCATOR;
     char name[24];
 
     if (by_runtime && its->device == SEEP_DEVICE_PINNED)
@@ -332,6 +332,7 @@ static int add_no_room(struct seep_model *m, struct seep_resolver *resolver, uin
 
     for (size_t i = 0; i < SEEP_MAX_OUT_OF_MEMORY; i++) {
         const struct seep_out_of_memory *its = &notes->out_of_memory[i];
+        const bool by_runtime = its->source != SEEP_NO_ROOM_ALLOCATOR;
         uint16_t space;
         if (!its->t_ns || is_a_try(notes, its) || !space_of_no_room(m, its, &space))
             continue;
@@ -342,11 +343,13 @@ static int add_no_room(struct seep_model *m, struct seep_resolver *resolver, uin
             .stack = its->stack ? seep_resolve_stack(resolver, p->profile, its->stack) : 0,
             .device = its->device,
             .space = space,
-            .by_runtime = its->source == SEEP_NO_ROOM_RUNTIME,
+            .by_runtime = by_runtime,
+            .registers = its->source == SEEP_NO_ROOM_REGISTER,
             .step = seep_model_step(m, p, its->period),
             .asked_bytes = its->asked_bytes,
-            .allocated_bytes = its->allocated_bytes,
-            .reserved_bytes = its->reserved_bytes};
+            .allocated_bytes = by_runtime ? 0 : its->allocated_bytes,
+            .reserved_bytes = by_runtime ? 0 : its->reserved_bytes,
+            .registered_bytes = its->device == SEEP_DEVICE_PINNED ? its->allocated_bytes : 0};
     }
     return 0;
 }

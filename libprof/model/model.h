@@ -101,9 +101,11 @@ struct seep_model_no_room {
     uint16_t space;  /* tensor:N where an allocator says so, device:N or pinned where the runtime
                       * does */
     bool by_runtime; /* who called may have tried again */
+    bool registers;  /* by_runtime: what the job has already was to be pinned */
     int32_t step;
     uint64_t asked_bytes;
     uint64_t allocated_bytes, reserved_bytes; /* by the allocator's totals; by_runtime: 0 */
+    uint64_t registered_bytes;                /* of pinned memory, beside what is in its space */
 };
 
 struct seep_not_read {

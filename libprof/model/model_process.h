@@ -32,6 +32,7 @@ struct seep_process_identity {
     uint32_t argv_bytes;
     uint32_t python_version; /* hex as PY_VERSION_HEX, 0: no Python seen */
     bool python_is_known;    /* false: a version whose stacks seep cannot read */
+    uint32_t arena_bytes;    /* what it maps at a time for its small objects; 0: not known */
     const char *allocator;   /* the object whose malloc stands before seep's, "": none */
     uint64_t start_unix_ns;
     uint64_t start_own_ns; /* CLOCK_MONOTONIC of its machine and boot */
@@ -71,6 +72,12 @@ struct seep_process_samples {
     struct seep_rss_sample peak; /* the largest of all that were taken; t_ns 0: none was */
 };
 
+/* What it used of devices, looked at from outside: times of a device rise. */
+struct seep_process_looks {
+    uint32_t n;
+    struct seep_device_look *list;
+};
+
 struct seep_model_process {
     struct seep_profile *profile; /* [opened] open until all that need it are merged, then NULL */
     const struct seep_process *entry; /* [opened] in its folder's job table, or NULL */
@@ -83,9 +90,10 @@ struct seep_model_process {
     struct seep_process_limits limits;
     struct seep_process_recording recording;
     struct seep_process_samples samples;
-    uint64_t address_space_bytes; /* when last looked at */
-    uint32_t said_kind;           /* enum seep_exit_kind: how it said that it ends, … */
-    int32_t said_value;           /* … and with what */
+    struct seep_process_looks looks; /* times: [sorted] on the job's clock */
+    uint64_t address_space_bytes;    /* when last looked at */
+    uint32_t said_kind;              /* enum seep_exit_kind: how it said that it ends, … */
+    int32_t said_value;              /* … and with what */
     bool execed;    /* its program was replaced: the next profile of this pid goes on */
     bool end_known; /* it said goodbye: end_ns is when */
     uint32_t n_epochs;

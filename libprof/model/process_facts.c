@@ -105,6 +105,20 @@ uint64_t seep_process_rss_at(const struct seep_model_process *p, uint64_t t_ns)
     return row < 0 ? 0 : p->row_rss[row];
 }
 
+bool seep_process_used_at(const struct seep_model_process *p, unsigned device, uint64_t t_ns,
+                          uint64_t *bytes)
+{
+    const struct seep_device_look *last = NULL;
+
+    for (uint32_t i = 0; i < p->looks.n; i++) {
+        const struct seep_device_look *look = &p->looks.list[i];
+        if (look->device == device && look->t_ns <= t_ns)
+            last = look;
+    }
+    *bytes = last && !(p->gone && t_ns > p->end_ns) ? last->used_bytes : 0;
+    return last != NULL;
+}
+
 void seep_worker_loops_mark(struct seep_model *m, const bool *is_loop)
 {
     seep_model_begin(m, SEEP_MODEL_MARKED);

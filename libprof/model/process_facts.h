@@ -13,6 +13,11 @@ SEEP_MUST_CHECK int seep_process_facts_compute(struct seep_model *m, bool may_lo
 uint64_t seep_process_live_at(const struct seep_model_process *p, uint16_t space, uint64_t t_ns);
 uint64_t seep_process_rss_at(const struct seep_model_process *p, uint64_t t_ns);
 
+/* What a process used of a device at a time, by the last look before; 0 after it was gone. False:
+ * nobody had looked yet. */
+bool seep_process_used_at(const struct seep_model_process *p, unsigned device, uint64_t t_ns,
+                          uint64_t *bytes);
+
 /* "trainer", "loader-worker", "rank", "helper". */
 const char *seep_process_role_name(enum seep_process_role role);
 

@@ -1,5 +1,7 @@
 #include "libprof/model/process_import.h"
 
+#include "libprof/format/python_layout.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +30,13 @@ static int own_texts(struct seep_model_process *p)
 
 /* ---- the header ---------------------------------------------------------------------------- */
 
+static uint32_t arena_bytes(uint32_t python_version)
+{
+    const struct seep_python_layout *layout = seep_python_layout_find(python_version);
+
+    return layout ? layout->arena_bytes : 0;
+}
+
 static struct seep_process_identity identity_of(const struct seep_profile *profile)
 {
     const struct seep_header *h = profile->header;
@@ -44,6 +53,7 @@ static struct seep_process_identity identity_of(const struct seep_profile *profi
         .argv_bytes = h->argv_bytes,
         .python_version = h->python_version,
         .python_is_known = h->python_support != 2,
+        .arena_bytes = arena_bytes(h->python_version),
         .allocator = h->allocator,
         .start_unix_ns = h->start_unix_ns,
         .start_own_ns = h->start_ns,
@@ -122,6 +132,26 @@ static int import_samples(struct seep_process_samples *samples, const struct see
     }
     if (peak)
         samples->peak = bounded_sample(peak);
+    return 0;
+}
+
+/* ---- looks at devices ------------------------------------------------------------------------ */
+
+static int import_looks(struct seep_process_looks *looks, const struct seep_device_notes *notes)
+{
+    const uint32_t n = notes->n_looks < SEEP_DEVICE_LOOKS ? notes->n_looks : SEEP_DEVICE_LOOKS;
+    uint64_t last_ns[SEEP_MAX_DEVICES] = {0};
+
+    looks->list = calloc(n + 1u, sizeof *looks->list);
+    if (!looks->list)
+        return -SEEP_ENOMEM;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct seep_device_look *its = &notes->looks[i];
+        if (its->device >= SEEP_MAX_DEVICES || its->t_ns <= last_ns[its->device])
+            continue;
+        last_ns[its->device] = its->t_ns;
+        looks->list[looks->n++] = *its;
+    }
     return 0;
 }
 
@@ -231,8 +261,8 @@ int seep_process_import(struct seep_model_process *p, struct seep_profile *profi
     p->start_ns = h->start_ns;
     import_recording(&p->recording, h);
     find_entry(p, job, h->process_plus_1);
-    if (own_texts(p) || import_samples(&p->samples, h) || import_timeline(p, h) ||
-        import_epochs(p, h))
+    if (own_texts(p) || import_samples(&p->samples, h) || import_looks(&p->looks, &h->devices) ||
+        import_timeline(p, h) || import_epochs(p, h))
         return -SEEP_ENOMEM;
     import_end(p, h);
     return 0;
@@ -278,6 +308,8 @@ void seep_process_set_clock(struct seep_model_process *p, int64_t clock_ns)
         p->end_ns = p->start_ns;
     for (uint32_t i = 0; i < p->n_rows; i++)
         p->row_t_ns[i] = seep_model_ns(p, p->row_t_ns[i]);
+    for (uint32_t i = 0; i < p->looks.n; i++)
+        p->looks.list[i].t_ns = seep_model_ns(p, p->looks.list[i].t_ns);
 }
 
 void seep_process_close(struct seep_model_process *p)
@@ -291,6 +323,7 @@ void seep_process_fini(struct seep_model_process *p)
     seep_process_close(p);
     free(p->texts);
     free(p->samples.list);
+    free(p->looks.list);
     free(p->epoch_periods);
     free(p->row_t_ns);
     free(p->row_rss);

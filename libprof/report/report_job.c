@@ -192,6 +192,49 @@ static json_t *live_column(const struct seep_model *m, uint16_t space, const uin
     return seep_json_whole(list, failed);
 }
 
+static bool is_looked_at(const struct seep_model *m, unsigned device)
+{
+    uint64_t used;
+
+    for (size_t i = 0; i < m->n_processes; i++)
+        if (seep_process_used_at(&m->processes[i], device, UINT64_MAX, &used))
+            return true;
+    return false;
+}
+
+/* What the job's processes used of a device; null before anybody has looked. */
+static json_t *used_column(const struct seep_model *m, unsigned device, const uint64_t *t, size_t n)
+{
+    json_t *list = json_array();
+    bool failed = false;
+
+    for (size_t i = 0; i < n && !failed; i++) {
+        uint64_t sum = 0, used;
+        bool is_known = false;
+        for (size_t p = 0; p < m->n_processes; p++) {
+            is_known |= seep_process_used_at(&m->processes[p], device, t[i], &used);
+            sum = seep_sum(sum, used);
+        }
+        seep_json_append(list, is_known ? seep_json_count(sum) : json_null(), &failed);
+    }
+    return seep_json_whole(list, failed);
+}
+
+static json_t *devices_over_time(const struct seep_model *m, const uint64_t *t, size_t n)
+{
+    json_t *devices = json_object();
+    bool failed = false;
+    char number[16];
+
+    for (unsigned i = 0; i < SEEP_MAX_DEVICES; i++) {
+        snprintf(number, sizeof number, "%u", i);
+        if (is_looked_at(m, i))
+            seep_json_set(devices, number,
+                          json_pack("{s:o}", "used_bytes", used_column(m, i, t, n)), &failed);
+    }
+    return seep_json_whole(devices, failed);
+}
+
 json_t *seep_json_timeline(const struct seep_report_pieces *pieces)
 {
     const struct seep_model *m = pieces->m;
@@ -215,6 +258,7 @@ json_t *seep_json_timeline(const struct seep_report_pieces *pieces)
     seep_json_set(json, "t_s", times, &failed);
     seep_json_set(json, "step", steps, &failed);
     seep_json_set(json, "spaces", spaces, &failed);
+    seep_json_set(json, "devices", devices_over_time(m, t, n), &failed);
     seep_json_set(json, "rss_bytes", live_column(m, UINT16_MAX, t, n), &failed);
     if (pieces->series)
         seep_json_set(json, "epoch_steps", seep_json_epoch_steps(m), &failed);

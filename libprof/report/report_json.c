@@ -2,6 +2,7 @@
 
 #include "libprof/holders/job_sources.h"
 #include "libprof/measure/memory_limit.h"
+#include "libprof/measure/shortage.h"
 #include "libprof/report/report_pieces.h"
 
 #include <stdlib.h>
@@ -86,6 +87,21 @@ static json_t *spaces_json(const struct seep_report_pieces *pieces, bool *failed
     return spaces;
 }
 
+/* Adds the lines of findings that are an out-of-memory. */
+static size_t add_lines(const struct seep_findings *f, bool *seen, uint32_t *frames, size_t k)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        const struct seep_shortage *s = f->list[i].shortage;
+        for (size_t line = 0; s && line < s->n_lines; line++) {
+            const uint32_t frame = s->lines[line].frame;
+            if (!seen[frame])
+                frames[k++] = frame;
+            seen[frame] = true;
+        }
+    }
+    return k;
+}
+
 /* Every frame that will be printed is looked up at once, so that each module is read once. */
 static int resolve_symbols(const struct seep_report_pieces *pieces, const uint32_t *chosen,
                            size_t n)
@@ -106,6 +122,7 @@ static int resolve_symbols(const struct seep_report_pieces *pieces, const uint32
                 seen[frame] = true;
             }
         }
+        k = add_lines(pieces->findings, seen, frames, k);
         rc = seep_symbols_resolve(pieces->symbols, frames, k);
     }
     free(seen);

@@ -70,6 +70,10 @@ json_t *seep_json_tensors(const struct seep_model *m);
 /* What was taken from the drivers of devices beneath that, in `coverage` (report_runtime.c). */
 json_t *seep_json_runtime(const struct seep_model *m);
 
+/* Who had the memory that an out-of-memory lacked; null of another finding (report_shortage.c). */
+struct seep_shortage;
+json_t *seep_json_shortage(const struct seep_report_pieces *pieces, const struct seep_shortage *s);
+
 /* Devices of which their driver or PyTorch's allocator tells (report_devices.c). */
 json_t *seep_json_devices(const struct seep_model *m);
 

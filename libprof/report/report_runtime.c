@@ -79,6 +79,37 @@ static json_t *devices_json(const struct seep_model *m)
     return seep_json_whole(list, failed);
 }
 
+/* NULL: it was not asked for, or CUDA was not used. */
+static const char *cupti_state(const struct seep_process_recording *r)
+{
+    static const char *const states[] = {
+        [SEEP_CUPTI_LISTENS] = "listens",
+        [SEEP_CUPTI_ABSENT] = "absent",
+        [SEEP_CUPTI_REFUSED] = "refused",
+    };
+
+    return r->cupti < sizeof states / sizeof *states ? states[r->cupti] : NULL;
+}
+
+static json_t *cupti_json(const struct seep_model *m)
+{
+    json_t *list = json_array();
+    bool failed = false;
+
+    for (size_t i = 0; i < m->n_processes; i++) {
+        const struct seep_process_recording *r = &m->processes[i].recording;
+        if (cupti_state(r))
+            seep_json_append(list,
+                             json_pack("{s:o, s:s, s:o}", "pid",
+                                       seep_json_count(m->processes[i].id.pid), "state",
+                                       cupti_state(r), "error",
+                                       r->cupti == SEEP_CUPTI_REFUSED ? json_integer(r->cupti_error)
+                                                                      : json_null()),
+                             &failed);
+    }
+    return seep_json_whole(list, failed);
+}
+
 json_t *seep_json_runtime(const struct seep_model *m)
 {
     struct seep_device_aliases sum = {0};
@@ -92,10 +123,11 @@ json_t *seep_json_runtime(const struct seep_model *m)
         ipc_blocks += above(r->aliases.ipc_opened, r->aliases.ipc_closed);
         refused += r->n_refused;
     }
-    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "devices", devices_json(m), "registered_bytes",
-                     seep_json_count(sum.registered_bytes), "registered_peak_bytes",
-                     seep_json_count(sum.registered_peak_bytes), "ipc_blocks",
-                     seep_json_count(ipc_blocks), "refused", seep_json_count(refused));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "devices", devices_json(m),
+                     "registered_bytes", seep_json_count(sum.registered_bytes),
+                     "registered_peak_bytes", seep_json_count(sum.registered_peak_bytes),
+                     "ipc_blocks", seep_json_count(ipc_blocks), "refused", seep_json_count(refused),
+                     "cupti", cupti_json(m));
 }
 
 /* That CUPTI was asked for, and does not tell. */
@@ -119,6 +151,17 @@ static void say_cupti(struct seep_said *said, const struct seep_model_process *p
                       r->cupti_error);
 }
 
+/* Whether an allocator of the job's is set to ways in which it tells of no block. */
+static bool is_silent(const struct seep_model *m)
+{
+    for (size_t i = 0; i < m->n_processes; i++) {
+        if (m->processes[i].recording.allocator_settings &
+            (SEEP_ALLOCATOR_ASYNC | SEEP_ALLOCATOR_NO_CACHE))
+            return true;
+    }
+    return false;
+}
+
 void seep_said_runtime(struct seep_said *said)
 {
     for (size_t i = 0; i < said->pieces->m->n_processes; i++)
@@ -128,9 +171,13 @@ void seep_said_runtime(struct seep_said *said)
         char bytes[SEEP_SIZE_TEXT], all[SEEP_SIZE_TEXT];
         if (t.unexplained_bytes)
             seep_said_add(said,
-                          "device:%zu: %s of %s taken from the driver are not of PyTorch's "
-                          "allocator: their lines are those that took them",
+                          "device:%zu: %s of %s taken from the driver are not %s: their lines are "
+                          "those that took them",
                           i, seep_text_size((double)t.unexplained_bytes, bytes),
-                          seep_text_size((double)t.driver_bytes, all));
+                          seep_text_size((double)t.driver_bytes, all),
+                          is_silent(said->pieces->m)
+                              ? "told of by PyTorch's allocator, which is set to keep no cache of "
+                                "its own"
+                              : "of PyTorch's allocator");
     }
 }

@@ -252,6 +252,7 @@ static json_t *finding_json(const struct seep_report_pieces *pieces, const struc
     bool counts = f->steps_to_limit >= 0 && f->steps_to_limit < 9e15;
     seep_json_set(json, "steps_to_limit",
                   counts ? json_integer((json_int_t)f->steps_to_limit) : json_null(), failed);
+    seep_json_set(json, "shortage", seep_json_shortage(pieces, f->shortage), failed);
     seep_json_set(json, "evidence", finding_evidence(f), failed);
     seep_json_set(json, "advice", seep_json_text(f->advice ? f->advice : ""), failed);
     return json;

@@ -36,14 +36,16 @@ json_t *seep_json_no_room(const struct seep_report_pieces *pieces)
         const struct seep_model_no_room *its = &m->no_room[i];
         const uint32_t frame = its->stack ? pieces->frames->look_at[its->stack] : 0;
         seep_json_append(list,
-                         json_pack("{s:I, s:s, s:s, s:I, s:o, s:o, s:o, s:o}", "pid",
+                         json_pack("{s:I, s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:b, s:o}", "pid",
                                    (json_int_t)m->processes[its->process].id.pid, "space",
                                    m->spaces[its->space].name.text, "source",
                                    its->by_runtime ? "runtime" : "allocator", "step",
                                    (json_int_t)(its->step > 0 ? its->step : 0), "asked_bytes",
                                    seep_json_count(its->asked_bytes), "allocated_bytes",
                                    seep_json_count(its->allocated_bytes), "reserved_bytes",
-                                   seep_json_count(its->reserved_bytes), "frame",
+                                   seep_json_count(its->reserved_bytes), "registered_bytes",
+                                   seep_json_count(its->registered_bytes), "registers",
+                                   its->registers, "frame",
                                    frame ? seep_json_look_at(pieces, frame) : json_null()),
                          &failed);
     }

@@ -2,6 +2,7 @@
 
 #include "libprof/measure/memory_limit.h"
 #include "libprof/measure/thresholds.h"
+#include "libprof/signs/renewal.h"
 
 #include <math.h>
 #include <string.h>
@@ -254,48 +255,6 @@ static bool is_remade(const struct seep_signs *signs, bool is_of_every_step)
            s->most_blocks <= SEEP_T_REMADE_BLOCKS;
 }
 
-/* Whether a site's blocks, as far as they are gone, were gone before they had seen two rises. */
-static bool is_short_lived(const struct seep_case *c, const struct seep_model_site *site,
-                           const struct rises *r)
-{
-    return site->extra &&
-           c->m->extras[site->extra - 1].max_lifetime <= (uint32_t)r->longest_gap + 1;
-}
-
-/* So many steps did blocks that are gone live together, at least. */
-static double lived(const struct seep_model_extra *e)
-{
-    double steps = 0;
-
-    for (unsigned b = 1; b < SEEP_LIFETIME_BUCKETS; b++)
-        steps += (double)e->lifetimes[b] * seep_lifetime_floor(b);
-    return steps;
-}
-
-/* Each rise brings all of it anew: stages of a training, each with an optimizer and gradients of
- * its own. Then what was there up to the last one is gone, whatever its size. */
-static bool is_renewed(const struct seep_case *c, const struct seep_signs *signs,
-                       const struct rises *r)
-{
-    const struct seep_level *level = &signs->growth.level;
-    double there = 0, gone = 0;
-
-    for (size_t i = 0; i < c->n_sites; i++) {
-        const struct seep_model_site *site = &c->m->sites[c->sites[i]];
-        if (!signs->sites[i].kept.bytes)
-            continue;
-        if (!is_short_lived(c, site, r))
-            return false;
-        gone += lived(&c->m->extras[site->extra - 1]);
-    }
-    for (size_t i = 0; i + 1 < level->n && level->points[i].step < r->last; i++) {
-        const int32_t next = level->points[i + 1].step;
-        there += (double)level->points[i].blocks *
-                 ((next < r->last ? next : r->last) - level->points[i].step);
-    }
-    return there > 0 && gone >= SEEP_T_RENEWED * there;
-}
-
 /* An evaluation after each lap that leaves as much behind as the one before. */
 static bool comes_lap_by_lap(const struct seep_case *c, const struct seep_signs *signs)
 {
@@ -309,7 +268,9 @@ static enum seep_prospect of_pace(const struct seep_case *c, const struct seep_s
     const struct rises r = rises_of(g);
     const bool passed = g->past_epoch && c->span->epoch_passed;
 
-    if (!g->by_process && comes_in_jumps(&r) && is_renewed(c, signs, &r))
+    if (!g->by_process &&
+        ((comes_in_jumps(&r) && seep_is_renewed(c, signs, r.longest_gap, r.last)) ||
+         seep_is_queue(c, signs)))
         return SEEP_OPEN_REMADE;
     if (passed && !c->span->by_laps)
         return SEEP_ENDLESS_BY_PASS;

@@ -107,10 +107,9 @@ static void add_needed(struct scope *scope, const struct seep_elf_exports *e,
             add_named(scope, e->names + dynamic->d_un.d_val);
 }
 
-/* Who loads a library with RTLD_GLOBAL gives it to objects that do not name it: first come, first
- * served, as the loader does it. It needs nothing but the loader's list, so it is also what is left
- * where there was no room to know the caller. */
-static void *search_everywhere(const char *name)
+/* The first of the loader's list that has it, but us; of those behind us only, where that is asked.
+ */
+static void *search_list(const char *name, bool behind_us)
 {
     struct seep_object object;
     void *real = NULL;
@@ -118,12 +117,38 @@ static void *search_everywhere(const char *name)
     for (unsigned i = 0; map && !real && i < SEEP_LOADER_MOST; i++) {
         struct seep_elf_exports e;
         const bool is_there = seep_loader_describe(map, &object);
-        if (is_there && !is_ours(object.start, object.end) &&
-            seep_elf_open(&e, object.bias, object.dynamic))
+        const bool is_us = is_there && is_ours(object.start, object.end);
+        if (is_there && !is_us && !behind_us && seep_elf_open(&e, object.bias, object.dynamic))
             real = (void *)seep_elf_address(&e, name);
+        behind_us = behind_us && !is_us;
         map = seep_loader_next(map);
     }
     return real;
+}
+
+/* Who loads a library with RTLD_GLOBAL gives it to objects that do not name it: first come, first
+ * served, as the loader does it. It needs nothing but the loader's list, so it is also what is left
+ * where there was no room to know the caller. */
+static void *search_everywhere(const char *name)
+{
+    return search_list(name, false);
+}
+
+/* Another preload between the program and us, which has the function itself, passes a call on to
+ * what lies behind it. */
+static bool stands_in_front(const struct seep_loaded *caller)
+{
+    struct seep_object object;
+    const struct link_map *map = seep_loader_first();
+    for (unsigned i = 0; map && i < SEEP_LOADER_MOST; i++, map = seep_loader_next(map)) {
+        if (!seep_loader_describe(map, &object))
+            continue;
+        if (is_ours(object.start, object.end))
+            return false;
+        if (object.start == caller->start)
+            return i > 0;
+    }
+    return false;
 }
 
 static void *search(const struct seep_loaded *caller, const char *name)
@@ -131,6 +156,8 @@ static void *search(const struct seep_loaded *caller, const char *name)
     static SEEP_LARGE struct scope scope; /* the lock's */
     void *real = NULL;
     (void)seep_modules_refresh();
+    if (stands_in_front(caller))
+        return search_list(name, true);
     scope.list[0] = *caller;
     scope.n = 1;
     for (unsigned i = 0; i < scope.n && !real; i++) {

@@ -11,7 +11,7 @@ enum { MOST_OF_RUNTIME = SEEP_MAX_OUT_OF_MEMORY / 2 };
 /* A place of the table; NULL: none is left for it. */
 static struct seep_out_of_memory *take_place(struct seep_device_notes *notes, uint32_t source)
 {
-    const bool is_runtime = source == SEEP_NO_ROOM_RUNTIME;
+    const bool is_runtime = source != SEEP_NO_ROOM_ALLOCATOR;
     if (is_runtime) {
         __atomic_fetch_add(&notes->n_refused, 1, __ATOMIC_RELAXED);
         if (__atomic_load_n(&notes->n_out_of_memory, __ATOMIC_RELAXED) >= MOST_OF_RUNTIME)

@@ -42,10 +42,16 @@ static void record(const struct seep_runtime_call *call, const struct seep_runti
     seep_books_made(block->shelf, block->at, block->bytes, seep_backward_site(thread, site, space));
 }
 
-void seep_runtime_refused(const struct seep_regs *regs, unsigned device, uint64_t bytes)
+void seep_runtime_refused(const struct seep_regs *regs, enum seep_out_of_memory_source source,
+                          unsigned device, uint64_t bytes)
 {
+    const uint64_t *registered = &seep_arena.header->devices.aliases.registered_bytes;
+    const bool is_pinned = device == SEEP_DEVICE_PINNED;
     const struct seep_out_of_memory what = {
-        .asked_bytes = bytes, .device = device, .source = SEEP_NO_ROOM_RUNTIME};
+        .asked_bytes = bytes,
+        .allocated_bytes = is_pinned ? __atomic_load_n(registered, __ATOMIC_RELAXED) : 0,
+        .device = device,
+        .source = source};
     seep_no_room_note(&what, regs, seep_runtime_space(device));
 }
 
@@ -60,7 +66,7 @@ int seep_runtime_made(const struct seep_runtime_call *call, int result,
     if (result == SEEP_CUDA_SUCCESS && block->at && block->bytes)
         record(call, block);
     else if (seep_runtime_is_there(result) && result == SEEP_CUDA_OUT_OF_MEMORY)
-        seep_runtime_refused(&call->regs, block->device, block->bytes);
+        seep_runtime_refused(&call->regs, SEEP_NO_ROOM_RUNTIME, block->device, block->bytes);
     errno = saved_errno;
     seep_leave();
     return result;

@@ -38,7 +38,7 @@ SEEP_EXPORT int cudaFreeHost(void *block)
 /* ---- what others have made ------------------------------------------------------------------- */
 
 /* Kept on a shelf for its size alone: it has no site. */
-static void registered(const void *at, uint64_t bytes)
+static void put_registered(const void *at, uint64_t bytes)
 {
     struct seep_device_aliases *aliases = &seep_arena.header->devices.aliases;
     const struct seep_block block = {.bytes = bytes};
@@ -50,18 +50,27 @@ static void registered(const void *at, uint64_t bytes)
         ;
 }
 
+static inline int registered(const struct seep_runtime_call *call, int result, const void *at,
+                             uint64_t bytes)
+{
+    const bool is_refused = result == SEEP_CUDA_OUT_OF_MEMORY;
+    if (!at || (result != SEEP_CUDA_SUCCESS && !is_refused) || !seep_device_enter())
+        return result;
+    const int saved_errno = errno;
+    seep_note_hook(call->hook);
+    if (is_refused)
+        seep_runtime_refused(&call->regs, SEEP_NO_ROOM_REGISTER, SEEP_DEVICE_PINNED, bytes);
+    else
+        put_registered(at, bytes);
+    errno = saved_errno;
+    seep_leave();
+    return result;
+}
+
 SEEP_EXPORT int cudaHostRegister(void *at, size_t bytes, unsigned flags)
 {
     SEEP_RUNTIME_CALL(cudaHostRegister, (void *, size_t, unsigned));
-    const int result = real(at, bytes, flags);
-    if (result == SEEP_CUDA_SUCCESS && at && seep_device_enter()) {
-        const int saved_errno = errno;
-        seep_note_hook(call.hook);
-        registered(at, bytes);
-        errno = saved_errno;
-        seep_leave();
-    }
-    return result;
+    return registered(&call, real(at, bytes, flags), at, bytes);
 }
 
 SEEP_EXPORT int cudaHostUnregister(void *at)

@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 import unittest
 
@@ -108,6 +109,28 @@ class Counting(SeepCase):
         self.assertTrue(run_all.overdue(p, 0.2))
         self.assertEqual(p.wait(20), -signal.SIGKILL)
         self.gone([p.pid] + sessions)
+
+    def test_the_longest_begin_first_and_few_scripts_run_at_a_time(self):
+        run_all = load()
+        self.assertEqual([s for s in run_all.LONGEST if not (ROOT / s).exists()], [])
+        begun, at_once, lock = [], [0], threading.Lock()
+
+        def run(suite):
+            with lock:
+                begun.append(suite)
+                at_once.append(at_once[-1] + run_all.is_script(suite))
+            time.sleep(0.01)
+            with lock:
+                at_once.append(at_once[-1] - run_all.is_script(suite))
+            return suite
+
+        run_all.run = run
+        suites = ["program%d" % i for i in range(9)] + ["%d.sh" % i for i in range(9)] + list(run_all.LONGEST)
+        self.assertEqual(sorted(run_all.run_all(suites, 1)), sorted(suites))
+        self.assertEqual(begun, list(run_all.LONGEST) + suites[:18])
+        self.assertEqual(sorted(run_all.run_all(suites, 16)), sorted(suites))
+        self.assertEqual(max(at_once), run_all.MOST_SCRIPTS)
+        self.assertEqual(list(run_all.run_all([], 16)), [])
 
     def hanging(self, script):
         p = subprocess.Popen([sys.executable, "-X", "faulthandler", "-c", script], stdout=subprocess.PIPE,

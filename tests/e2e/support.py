@@ -26,6 +26,8 @@ SITES_CHECKED = 200
 WRAPPED = 1 << 62  # counts are unsigned: one that fell below 0 shows as more than this
 FULL = os.environ.get("SEEP_TEST_FULL", "") not in ("", "0")
 SYSTEM_PYTHON = "/usr/bin/python3"
+# For jobs of a second of which only the steps are asked: reading who holds what would take as long as they do.
+NO_LOOKS = ("--holders", "off")
 
 # What a shell's background job or nohup ignores, every child would ignore, too; a handler that does nothing ends with
 # exec. Python ignores SIGPIPE and SIGXFSZ itself, and Popen restores them.

@@ -30,6 +30,13 @@ class Cupti(Counts):
         self.assertEqual(set(profile.report["spaces"]) - {"host", "mmap", "shm"}, {"device:0", "device:1", "pinned"})
         self.assertIn("InitializeInjection", profile.report["coverage"]["hooks"])
         self.assertEqual([s for s in profile.report["coverage"]["not_seen"] if "cupti" in s], [])
+        self.assertEqual(self.states(profile.report), [("listens", None)])
+        self.assertIn("cupti    listened to in 1 process\n", self.seep("report", profile.folder).stdout.decode())
+
+    def states(self, report):
+        pids = {p["pid"] for p in report["processes"]}
+        self.assertTrue(all(its["pid"] in pids for its in report["coverage"]["runtime"]["cupti"]))
+        return [(its["state"], its["error"]) for its in report["coverage"]["runtime"]["cupti"]]
 
     def test_what_one_runtime_made_another_one_may_free(self):
         self.section("mixed")
@@ -46,23 +53,27 @@ class Cupti(Counts):
         report, _ = self.said(self.env(), options=())
         self.assertEqual(report["spaces"]["device:0"]["allocations"], 2)  # the dynamic runtime's
         self.assertNotIn("InitializeInjection", report["coverage"]["hooks"])
+        self.assertEqual(self.states(report), [])
 
     def test_that_another_tool_holds_it_is_said(self):
         report, said = self.said(self.env(CUPTI_LIKE_ERROR="39"))
         self.assertEqual(len(said), 1)
         self.assertRegex(said[0], r"another tool has CUPTI.*\(error 39\)")
+        self.assertEqual(self.states(report), [("refused", 39)])
         self.assertEqual(report["spaces"]["device:0"]["allocations"], 2)
 
     def test_that_it_lets_nobody_in_is_said(self):
-        said, = self.said(self.env(CUPTI_LIKE_ERROR="999"))[1]
+        report, (said,) = self.said(self.env(CUPTI_LIKE_ERROR="999"))
         self.assertIn("(error 999)", said)
+        self.assertEqual(self.states(report), [("refused", 999)])
 
     def test_that_it_is_not_there_is_said(self):
         with open(self.path("empty.c"), "w") as f:
             f.write("int nothing;\n")
         compile_c(self, self.path("empty.c"), self.path("libcupti.so.13"), "-fPIC", "-shared", "-Wl,-soname,libcupti.so.13")
-        said, = self.said(self.env())[1]
+        report, (said,) = self.said(self.env())
         self.assertIn("no libcupti.so was found", said)
+        self.assertEqual(self.states(report), [("absent", None)])
 
     def test_the_jobs_own_tool_stays_and_that_is_said(self):
         done = self.seep("run", "-q", "-o", self.fresh(), *ASKED, "--", "/bin/true",

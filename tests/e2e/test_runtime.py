@@ -90,6 +90,20 @@ class Blocks(Runtime):
         profile, _ = self.profiled("runtime", "every", *self.packages, env=self.env(), options=["--gpu=off"])
         self.assertEqual(set(profile.report["spaces"]) - {"host", "mmap", "shm"}, set())
 
+    def test_what_could_not_be_pinned_is_told_by_how_it_was_asked_for(self):
+        env = self.env(STANDIN_FAIL="cudaHostRegister:2")
+        report = self.run_seep([self.subject("runtime"), "refused_pins", *self.packages], env=env).report
+        allocated, registered = report["out_of_memory"]
+        for refused, asked, registers in (allocated, 1 << 46, False), (registered, MIB, True):
+            self.assertEqual((refused["space"], refused["source"], refused["asked_bytes"], refused["registers"]),
+                             ("pinned", "runtime", asked, registers))
+            self.assertEqual(refused["registered_bytes"], MIB)
+            self.assertEqual(refused["frame"]["function"], "package_registered" if registers else "package_made")
+        finding, = (f for f in report["findings"] if f["pattern"] == "out-of-memory")
+        self.assertIn("cudaHostUnregister", finding["advice"])
+        self.assertIn("1.0 MiB registered by then", finding["evidence"][0])
+        self.assertEqual(report["coverage"]["runtime"]["refused"], 2)
+
     def test_a_refusal_is_in_the_report(self):
         profile, _ = self.section("nothing")
         self.assertEqual(profile.report["coverage"]["runtime"]["refused"], 2)
@@ -119,7 +133,7 @@ class Used(Runtime):
         self.run_seep([self.subject("runtime"), "waits", *self.packages, done], options=options, folder=folder,
                       env=self.env(STANDIN_SHARED=self.path("ledger%d" % self._n), **changes))
         ender.join()
-        self.settings = self.said(folder)["settings"]
+        self.folder, self.settings = folder, self.said(folder)["settings"]
         return self.said(folder)["use"]
 
     def said(self, folder):
@@ -145,6 +159,9 @@ class Used(Runtime):
         self.assertGreaterEqual(first["all_used"], first["used"])
         self.assertGreaterEqual(first["looks"], 2)
         self.assertEqual(second, dict.fromkeys(second, 0))
+        used = self.report(self.folder)["timeline"]["devices"]["0"]["used_bytes"]
+        self.assertEqual(used[-1], CONTEXT + 60 * 1024)
+        self.assertEqual(len(used), len(self.report(self.folder)["timeline"]["step"]))
 
     def test_devices_have_the_numbers_that_the_process_sees(self):
         """The stand-in has no such variable: what NVML calls the first is the process's second."""
@@ -173,8 +190,14 @@ class Conduct(Runtime):
     def test_cuda_sees_the_same_calls_contexts_and_errors_as_without_seep(self):
         for section in ("every", "nothing", "forked", "aliases", "reset", "entry_points"):
             with self.subTest(section):
-                plain, seen = (self.conduct(section, *self.packages, under_seep=how) for how in (False, True))
-                self.assertEqual(seen, plain)
+                self.is_the_same(section)
+
+    def test_and_where_memory_cannot_be_pinned(self):
+        self.is_the_same("refused_pins", STANDIN_FAIL="cudaHostRegister:2")
+
+    def is_the_same(self, section, **changes):
+        plain, seen = (self.conduct(section, *self.packages, under_seep=how, **changes) for how in (False, True))
+        self.assertEqual(seen, plain)
 
     def test_what_the_driver_takes_of_the_host_is_not_the_jobs(self):
         """In the visible mode the driver maps and mallocs through libc inside its calls, as the real one does."""

@@ -3,7 +3,7 @@ has neither, and the tasks of its pools."""
 import re
 import unittest
 
-from tests.e2e.support import FULL, SYSTEM_PYTHON, ZOO, SeepCase, has_module, marked_line, needs, supported
+from tests.e2e.support import FULL, NO_LOOKS, SYSTEM_PYTHON, ZOO, SeepCase, has_module, marked_line, needs, supported
 from tests.e2e.test_training import TORCHES
 
 OPTIMIZERS = ("plain", "new_loader", "evaluated", "persistent", "endless", "gan", "each_parameter", "maml")
@@ -15,8 +15,8 @@ LOOPS = ("module", "in_main", "nested", "generator", "called", "comprehension", 
 
 @needs(TORCHES, "no torch here")
 class Feeds(SeepCase):
-    def feed(self, python, way, timeout=120):
-        profile = self.run_seep([python, str(ZOO / "feeds.py"), way], timeout=timeout)
+    def feed(self, python, way, options=()):
+        profile = self.run_seep([python, str(ZOO / "feeds.py"), way], timeout=120, options=options)
         steps, epochs = re.search(rb"steps (\d+) epochs (\d+|None)", profile.done.stdout).groups()
         return profile.written["job"], int(steps), None if epochs == b"None" else int(epochs)
 
@@ -27,7 +27,7 @@ class Feeds(SeepCase):
         wrong = []
         for label, python in self.pythons():
             for way in ways:
-                job, steps, epochs = self.feed(python, way)
+                job, steps, epochs = self.feed(python, way, NO_LOOKS)
                 if (job["step_source"], job["steps"], job["epochs"]) != (source, steps, epochs):
                     wrong.append("%s: %s steps by %s, %s epochs, for %d and %s" % (
                         label + " " + way, job["steps"], job["step_source"], job["epochs"], steps, epochs))
@@ -57,8 +57,8 @@ class Feeds(SeepCase):
 
 
 class Laps(SeepCase):
-    def laps(self, python, way, *args):
-        profile = self.run_seep([python, str(ZOO / "laps.py"), way, *args])
+    def laps(self, python, way, *args, options=()):
+        profile = self.run_seep([python, str(ZOO / "laps.py"), way, *args], options=options)
         steps, epochs = re.search(rb"steps (\d+) epochs (\d+|None)", profile.done.stdout).groups()
         return profile.written["job"], int(steps), None if epochs == b"None" else int(epochs)
 
@@ -66,7 +66,7 @@ class Laps(SeepCase):
     def test_loops_around_that_of_the_steps_make_epochs(self):
         wrong = []
         for way in LAPS:
-            job, steps, epochs = self.laps(TORCHES[0][1], way)
+            job, steps, epochs = self.laps(TORCHES[0][1], way, options=NO_LOOKS)
             if (job["steps"], job["epochs"], job["epoch_source"]) != (steps, epochs, "loop" if epochs else None):
                 wrong.append("%s: %s epochs by %s, for %s" % (way, job["epochs"], job["epoch_source"], epochs))
         self.assertFalse(wrong)

@@ -1,7 +1,7 @@
 """Blocks of PyTorch's allocator on a device, as made-up libraries report them, against what was done."""
 import unittest
 
-from tests.e2e.support import SOURCES, SUBJECTS, SYSTEM_PYTHON, compile_c, job_env
+from tests.e2e.support import SHIM, SOURCES, SUBJECTS, SYSTEM_PYTHON, compile_c, job_env
 from tests.e2e.test_counts import Counts
 
 JOB = """import ctypes
@@ -128,6 +128,16 @@ class Tensors(Counts):
         for _ in self.each("forked"):
             pass
 
+    def test_another_preload_in_front_passes_its_calls_on(self):
+        front = compile_c(self, SOURCES / "lib/in_front.c", self.path("front.so"), "-fPIC", "-shared", "-ldl")
+        folder = self.fresh()
+        done = self.command([self.subject("tensors"), "plain", self.library("20")],
+                            env=job_env(LD_PRELOAD=front + " " + SHIM, SEEP_OUT=folder))
+        self.assertEqual(done.status, 0, repr(done))
+        self.assertRegex(done.err, r"in front: [1-9]")
+        self.assertEqual(self.report(folder)["spaces"]["tensor:0"]["live_bytes"],
+                         done.json()["subject_tensor"]["live_bytes"])
+
     def test_a_request_that_failed_is_passed_on(self):
         for signature in ("13", "20"):
             with self.subTest(SIGNATURES[signature]):
@@ -140,6 +150,10 @@ class Tensors(Counts):
                 explained = {f["space"]: f["title"] for f in profile.report["findings"] if f["pattern"] == "out-of-memory"}
                 self.assertEqual(explained["tensor:0"], "no room for 8.0 GiB in tensor:0")
                 self.assertEqual(set(explained), {"tensor:0", "tensor:1"})
+                shortage, = (f["shortage"] for f in profile.report["findings"] if f["space"] == "tensor:0")
+                self.assertEqual((shortage["cause"], shortage["asked_bytes"], shortage["allocated_bytes"]),
+                                 ("too-large", 1 << 33, 1 << 20))
+                self.assertEqual(shortage["lines"][0]["frame"]["function"], "c10_made")
                 text = self.seep("report", profile.folder).stdout.decode()
                 self.assertRegex(text, r"devices  device 0: tensors 1\.0 MiB at most, 1\.0 MiB reserved at last\n")
                 self.assertRegex(text, r"no room  tensor:0: 8\.0 GiB asked for in \w+( \w+)? \d+, .*in c10_failed; "

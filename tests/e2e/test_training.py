@@ -4,7 +4,7 @@ import os
 import re
 import unittest
 
-from tests.e2e.support import FULL, ROOT, SYSTEM_PYTHON, ZOO, SeepCase, has_module, marked_line, needs
+from tests.e2e.support import FULL, NO_LOOKS, ROOT, SYSTEM_PYTHON, ZOO, SeepCase, has_module, marked_line, needs
 
 TORCH2 = next((p for p in sorted(glob.glob(str(ROOT / "build/venv-torch2/bin/python3")))), None)
 TORCHES = [(n, p) for n, p in (("torch1", SYSTEM_PYTHON), ("torch2", TORCH2)) if p and has_module(p, "torch", "numpy")]
@@ -154,7 +154,7 @@ class Steps(Training):
     def each_way_to_step_is_counted(self, python):
         wrong = []
         for way in WAYS if FULL or python == SYSTEM_PYTHON else WAYS_QUICK:
-            profile = self.train(python, "steps.py", way, 37)
+            profile = self.train(python, "steps.py", way, 37, options=NO_LOOKS)
             job = profile.written["job"]
             if (job["steps"], job["step_source"]) != (37, "optimizer"):
                 wrong.append("%s: %s steps by %s" % (way, job["steps"], job["step_source"]))
@@ -162,7 +162,8 @@ class Steps(Training):
 
     def each_epochs_are_counted(self, python):
         for epochs in (1, 3):
-            profile = self.train(python, "annotation_cache.py", "fixed", "--epochs", epochs, "--images", 160)
+            profile = self.train(python, "annotation_cache.py", "fixed", "--epochs", epochs, "--images", 160,
+                                 options=NO_LOOKS)
             self.assertEqual(profile.written["job"]["epochs"], epochs)
 
     def each_validation_loaders_do_not_make_epochs(self, python):

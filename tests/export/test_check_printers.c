@@ -63,6 +63,44 @@ TEST(every_format_says_who_holds_it, .to = 4)
     free(text);
 }
 
+/* Whoever opens the result is led from line to line of those that had the memory. */
+TEST(sarif_points_at_the_lines_that_a_device_was_full_of)
+{
+    static const char *const words[] = {
+        "5.0 MiB kept from before, at most 1.0 MiB more made in the step",
+        "2.0 MiB kept from before", "at most 1.0 MiB made in the step"};
+    static const int bytes[][2] = {{5 << 20, 1 << 20}, {2 << 20, 0}, {0, 1 << 20}};
+    json_t *finding = add_finding(report, "out-of-memory", "pressure", "load", 5, 1 << 20);
+    json_t *lines = json_array();
+    char *text = NULL;
+    size_t n = 0;
+
+    for (int i = 0; i < 3; i++)
+        json_array_append_new(lines,
+                              json_pack("{s:o, s:i, s:i}", "frame",
+                                        frame("load", "/home/user/train.py", 40 + i), "kept_bytes",
+                                        bytes[i][0], "step_bytes", bytes[i][1]));
+    json_object_set_new(finding, "shortage", json_pack("{s:o}", "lines", lines));
+    ck_assert_int_eq(seep_gate_describe(report, &check), 0);
+    FILE *out = open_memstream(&text, &n);
+    ck_assert_int_eq(seep_check_sarif(check, out, false), 0);
+    fclose(out);
+    json_t *log = json_loads(text, 0, NULL);
+    const json_t *run = json_array_get(json_object_get(log, "runs"), 0);
+    const json_t *related =
+        json_object_get(json_array_get(json_object_get(run, "results"), 0), "relatedLocations");
+    ck_assert_uint_eq(json_array_size(related), 3);
+    for (size_t i = 0; i < 3; i++) {
+        const json_t *at = json_array_get(related, i),
+                     *place = json_object_get(at, "physicalLocation");
+        ck_assert_str_eq(seep_get_text(json_object_get(at, "message"), "text", ""), words[i]);
+        ck_assert_double_eq(seep_get_number(json_object_get(place, "region"), "startLine"),
+                            40 + (double)i);
+    }
+    json_decref(log);
+    free(text);
+}
+
 static long failing = -1; /* that many allocations of JSON go well, and the next one does not */
 
 static void *allocate(size_t n)

@@ -79,6 +79,29 @@ TEST(a_device_is_told_by_what_is_known_of_it, .to = N(devices))
     free(text);
 }
 
+/* Looks of a device whose times do not rise, and of one that no device has, are none. */
+TEST(what_is_used_of_a_device_is_there_over_time)
+{
+    struct seep_device_notes *notes = &builder_header(&a)->devices;
+    static const struct seep_device_look looks[] = {
+        {START + 40, 7, 40, 1}, {START + 20, 9, 20, 1}, {START + 60, 8, 60, 1}, {START, 5, 1, 99}};
+
+    memcpy(notes->looks, looks, sizeof looks);
+    notes->n_looks = UINT32_MAX;
+    builder_timeline(&a, 105, 50 << 20);
+    analyse(1, builder_job(100, START, 100, 5), false);
+    const json_t *t = at(report, "timeline/t_s"),
+                 *used = at(report, "timeline/devices/1/used_bytes");
+    ck_assert_uint_eq(json_object_size(at(report, "timeline/devices")), 1);
+    ck_assert_uint_eq(json_array_size(used), json_array_size(t));
+    for (size_t i = 0; i < json_array_size(t); i++) {
+        const double ns = json_number_value(json_array_get(t, i)) * 1e9;
+        const json_t *its = json_array_get(used, i);
+        ck_assert_int_eq(json_is_null(its), ns < 39.5);
+        ck_assert_int_eq((int)json_integer_value(its), ns < 39.5 ? 0 : ns < 59.5 ? 7 : 8);
+    }
+}
+
 TEST(what_the_runtime_refused_is_told_without_totals, .to = 2)
 {
     builder_header(&a)->devices.out_of_memory[0] =

@@ -1,9 +1,10 @@
 """Checks seep on a machine with a GPU and PyTorch, where nothing can be installed: what it saw against PyTorch's totals
-at the end of every N-th step (3), what CUPTI adds, and what it costs.
+at the end of every step (of every N-th) and the history that it writes itself, what CUPTI adds, and what it costs.
 
 usage: gpu_check.py [-o FILE.json] [--each N] [CASE…]
 
-$PYTHON is the interpreter with PyTorch (python3). A table goes to the terminal, all figures to FILE (build/gpu-check.json).
+$PYTHON is the interpreter with PyTorch (python3). A table goes to the terminal, all figures to FILE
+(build/gpu-check.json).
 Exit status: 0 all is as it should be, 1 something differed, 2 there is no GPU or no PyTorch."""
 import argparse
 import json
@@ -15,7 +16,7 @@ import sys
 import tempfile
 import time
 
-from gpu_torch import CACHING, EXPANDABLE, HERE, LACKING, ROOT, SEEP, judge, report_of, run_job
+from gpu_torch import CACHING, EXPANDABLE, HERE, LACKING, ROOT, SEEP, SMALL, judge, report_of, run_job
 
 PYTHON = os.environ.get("PYTHON", "python3")
 PAIRS = 3
@@ -24,10 +25,13 @@ PAIRS = 3
 CASES = {
     "native": ("plain", {}, CACHING, {}),
     "expandable": ("kept_losses", EXPANDABLE, CACHING, {}),
-    "async": ("plain", {"PYTORCH_CUDA_ALLOC_CONF": "backend:cudaMallocAsync"}, {"device": "allocated"}, {"silent": True}),
+    "async": ("plain", {"PYTORCH_CUDA_ALLOC_CONF": "backend:cudaMallocAsync"}, {"device": "allocated"},
+              {"silent": True}),
     "pinned": ("pinned", {}, CACHING, {}),
     "threads": ("many_threads", {}, CACHING, {}),
-    "no-room": ("no_room", {}, CACHING, {"failed": 2}),
+    "history": ("history", {}, CACHING, {}),
+    "history-threads": ("history_threads", {}, CACHING, {}),
+    "no-room": ("no_room", SMALL, CACHING, {"failed": 2}),  # a GPU is not the smaller for that: there the job limits itself
     "graphs": ("graphs", {}, CACHING, {}),
     "ipc": ("ipc", {}, CACHING, {}),
     "forked": ("forked", {}, CACHING, {}),
@@ -86,7 +90,8 @@ def seconds(folder, options):
     """Of a job's steps alone, by its own clock."""
     began = time.monotonic()
     argv = [PYTHON, str(HERE / "job.py"), "timed"]
-    under = [SEEP, "run", "-q", *options, "-o", str(folder / ("timed-%f.d" % began)), "--"] if options is not None else []
+    profile = str(folder / ("timed-%f.d" % began))
+    under = [SEEP, "run", "-q", *options, "-o", profile, "--"] if options is not None else []
     done = subprocess.run([*under, *argv], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())
     if done.returncode != 0:
         raise RuntimeError(done.stderr[-1500:])
@@ -106,7 +111,7 @@ def cost(folder):
 def main():
     parser = argparse.ArgumentParser(description="check seep on a machine with a GPU")
     parser.add_argument("-o", metavar="FILE", default=str(ROOT / "build/gpu-check.json"))
-    parser.add_argument("--each", metavar="N", type=int, default=3)
+    parser.add_argument("--each", metavar="N", type=int, default=1)
     parser.add_argument("cases", nargs="*")
     args = parser.parse_args()
     result = {"machine": machine(), "cases": {}}

@@ -1,6 +1,7 @@
 """Runs PyTorch's own wheels on stand-ins for two devices under seep, and holds what seep saw against PyTorch's totals
-and the stand-in's: at the end of every N-th step (3), in every way to allocate. Of blocks of PyTorch's own allocator
-seep compares the totals at each report itself, which is the drift. What CUDA is asked must be the same without seep.
+and the stand-in's: at the end of every step (of every N-th), in every way to allocate. Of blocks of PyTorch's own
+allocator seep compares the totals at each report itself, which is the drift; history.py holds them against the history
+that PyTorch writes, event by event. What CUDA is asked must be the same without seep.
 
 usage: gpu_torch.py [--keep DIR] [--only cu12|cu13] [--each N] [CASE…]
 
@@ -15,10 +16,13 @@ import sys
 import tempfile
 import threading
 
+import history
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 SEEP = os.path.abspath(os.environ.get("SEEP", str(ROOT / "build/seep")))
 STANDIN = ROOT / "build/tests/standin"
+REPORTS = ROOT / "build/tests/gpu-torch/reports.so"
 INSTALLED = ROOT / "build/gpu-torch"
 WHEELS = os.environ.get("WHEELS")
 MIB = 1 << 20
@@ -33,6 +37,7 @@ BESIDE = "typing-extensions filelock sympy networkx jinja2 fsspec numpy mpmath m
 CACHING = {"tensor": "allocated", "device": "reserved"}
 SILENT = {"silent": True}
 ALIKE = {"alike": True}
+LOGGED = {"logged": True}  # what PyTorch's allocator reports, in front of seep
 EXPANDABLE = {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"}
 SMALL = {"STANDIN_CAPACITY": str(512 * MIB)}
 CASES = {
@@ -47,6 +52,9 @@ CASES = {
     "pinned-registered": ("pinned", {"PYTORCH_CUDA_ALLOC_CONF": "pinned_use_cuda_host_register:True"}, CACHING, {}),
     "threads": ("many_threads", {}, CACHING, {}),
     "threads-expandable": ("many_threads", EXPANDABLE, CACHING, {}),
+    "history": ("history", {}, CACHING, LOGGED),
+    "history-expandable": ("history", EXPANDABLE, CACHING, LOGGED),
+    "history-threads": ("history_threads", {}, CACHING, LOGGED),
     "no-room": ("no_room", SMALL, CACHING, {"failed": 2}),
     "no-room-expandable": ("no_room", {**SMALL, **EXPANDABLE}, CACHING, {"failed": 2}),
     "graphs": ("graphs", {}, CACHING, {}),
@@ -87,6 +95,8 @@ def environment(name, case, folder):
     env.update(CASES[case][1], LD_LIBRARY_PATH="%s:%s" % (STANDIN / cuda, INSTALLED / name / "lib"),
                PYTHONPATH=str(ROOT / "build/python"), OMP_NUM_THREADS="1", STANDIN_LOG=str(folder / "log-%p.json"),
                PLUGGABLE=str(INSTALLED / name / "plugged.so"))
+    if CASES[case][3].get("logged"):
+        env.update(REPORTS=str(folder / "reports"), IN_FRONT=str(REPORTS))
     return env
 
 
@@ -106,7 +116,8 @@ def differences(report, row, tiers):
                 wrong.append("%s is %d, not %d" % (space, live, expected))
     pinned = report["spaces"].get("pinned", {"live_bytes": 0})["live_bytes"]
     expected = row.get("pinned", pinned)
-    return wrong + (["pinned is %d, not %d" % (pinned, expected)] if pinned != expected else [])
+    wrong += ["pinned is %d, not %d" % (pinned, expected)] if pinned != expected else []
+    return wrong + (history.differences(report, row) if "history" in row else [])
 
 
 def follow(process, profile, tiers, each):
@@ -134,6 +145,8 @@ def run(name, case, folder, each):
 def run_job(python, job, tiers, env, folder, each, options=()):
     profile = folder / "profile.d"
     under = [SEEP, "run", "-q", *options, "-o", str(profile), "--"] if each else []
+    if "IN_FRONT" in env:
+        under += ["sh", "-c", 'LD_PRELOAD="$IN_FRONT:$LD_PRELOAD" exec "$@"', "sh"]
     with open(folder / "stderr", "w") as err:
         process = subprocess.Popen([*under, str(python), str(HERE / "job.py"), job], stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE, stderr=err, text=True, env=env)
@@ -205,7 +218,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--keep", metavar="DIR")
     parser.add_argument("--only", choices=VERSIONS)
-    parser.add_argument("--each", metavar="N", type=int, default=3)
+    parser.add_argument("--each", metavar="N", type=int, default=1)
     parser.add_argument("cases", nargs="*")
     args = parser.parse_args()
     count = {"passed": 0, "failed": 0, "skipped": 0}

@@ -1,6 +1,6 @@
 """What PyTorch does on up to two devices, case by case: job.py CASE. At the end of each step PyTorch's own totals, and
-those of the stand-in where the devices are its, are a line of its output, and it goes on once somebody has compared them
-and answers."""
+those of the stand-in where the devices are its, are a line of its output, and it goes on once somebody has compared
+them and answers."""
 import ctypes
 import json
 import os
@@ -24,6 +24,29 @@ if is_standin:
     driver.standin_live.restype = ctypes.c_uint64
 
 
+other_threads = None  # how many make blocks beside this one, where PyTorch writes a history
+
+
+def remember(others, **how):
+    """From here on, which is before the first block."""
+    global other_threads
+    torch.cuda.init()
+    torch.cuda.memory._record_memory_history(**how)
+    other_threads = others
+
+
+def remembered():
+    """What happened to blocks and segments, in that order, and what is live now (tests/gpu-torch/history.py)."""
+    said = torch.cuda.memory._snapshot()
+    blocks = [[] for _ in DEVICES]
+    for segment in said["segments"]:
+        blocks[segment["device"]] += [(block["address"], block["size"]) for block in segment["blocks"]
+                                      if block["state"] == "active_allocated"]
+    return {"history": [[(e["action"], e["addr"], e["size"]) for e in said["device_traces"][d]] for d in DEVICES],
+            "blocks": blocks, "peak": [torch.cuda.max_memory_allocated(d) for d in DEVICES],
+            "other_threads": other_threads, "reports": os.environ.get("REPORTS")}
+
+
 def end_step(reported=True):
     """PyTorch has totals only where its own allocator is asked."""
     def totals(of):
@@ -33,6 +56,8 @@ def end_step(reported=True):
     if is_standin:
         row["driver"] = [sum(driver.standin_live(kind, d) for kind in TAKEN) for d in DEVICES]
         row["pinned"] = driver.standin_live(PINNED, -1)
+    if other_threads is not None:
+        row.update(remembered())
     seep.step()
     print(json.dumps(row), flush=True)
     sys.stdin.readline()
@@ -88,25 +113,48 @@ def pinned():
     train(torch.utils.data.DataLoader(Pictures(), batch_size=4, num_workers=2, pin_memory=True))
 
 
-def many_threads():
+def churn(seed, shared, lock, n):
     """Blocks of all sizes, each freed by whoever comes to it: addresses go from thread to thread."""
+    rng, device = random.Random(seed), "cuda:%d" % DEVICES[seed % len(DEVICES)]
+    with torch.cuda.stream(torch.cuda.Stream(device)):
+        for _ in range(n):
+            block = torch.empty(rng.randrange(1, 300000), device=device, dtype=torch.uint8)
+            with lock:
+                shared[rng.randrange(64)], block = block, None
+
+
+def many_threads():
     shared, lock = [None] * 64, threading.Lock()
-
-    def churn(seed):
-        rng = random.Random(seed)
-        with torch.cuda.stream(torch.cuda.Stream(DEVICES[seed % len(DEVICES)])):
-            for _ in range(1000):
-                block = torch.empty(rng.randrange(1, 300000), device="cuda:%d" % DEVICES[seed % len(DEVICES)], dtype=torch.uint8)
-                with lock:
-                    shared[rng.randrange(64)], block = block, None
-
     for step in range(5):
-        threads = [threading.Thread(target=churn, args=(step * 8 + i,)) for i in range(8)]
+        threads = [threading.Thread(target=churn, args=(step * 8 + i, shared, lock, 1000)) for i in range(8)]
         for t in threads:
             t.start()
         for t in threads:
             t.join()
         end_step()
+
+
+def history():
+    """One thread on both devices and many streams; of some blocks a free waits for another stream."""
+    remember(0, stacks="python")
+    shared, other = [None] * 64, [torch.cuda.Stream(d) for d in DEVICES]
+    for step in range(STEPS):
+        for i in range(4):
+            churn(step * 4 + i, shared, threading.Lock(), 100)
+        for i in range(0, 64, 5):
+            if shared[i] is not None:
+                shared[i].record_stream(other[shared[i].device.index])
+                shared[i] = None
+        if step % 4 == 3:
+            torch.cuda.empty_cache()
+        end_step()
+
+
+def history_threads():
+    """A training, whose backward has a thread for each device, and eight that churn."""
+    remember(8 + len(DEVICES), context=None)
+    train(made(3))
+    many_threads()
 
 
 def no_room():

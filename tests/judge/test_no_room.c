@@ -96,6 +96,35 @@ TEST(a_leak_that_fills_the_device_is_what_the_error_comes_of)
     ck_assert(says(f, "mend F1"));
 }
 
+/* The same as figures, for who reads reports by program. */
+TEST(what_is_said_of_the_memory_is_there_as_figures, .to = 2)
+{
+    parameters(100 * MIB);
+    builder_level(&b, user(7), TENSOR_1, 2 * MIB, LAST, one_a_step, NULL);
+    fails_at_end(ASKED, 500 * MIB, 520 * (uint64_t)MIB);
+    if (_i)
+        has_capacity(GIB, 530 * MIB, 600 * MIB);
+    builder_header(&b)->devices.tensors[1].reserved_bytes = 520 * MIB;
+    const json_t *s = json_object_get(explained(), "shortage"),
+                 *lines = json_object_get(s, "lines");
+    const json_t *line = json_array_get(lines, 0), *filler = json_object_get(s, "filler");
+    ck_assert_str_eq(text(s, "cause"), "filled");
+    ck_assert_str_eq(text(filler, "finding"), "F1");
+    ck_assert(number(filler, "bytes") == 400 * MIB);
+    ck_assert(number(s, "requests") == 1 && number(s, "step") == STEPS + 1);
+    ck_assert(number(s, "asked_bytes") == ASKED && number(s, "allocated_bytes") == 500 * MIB);
+    ck_assert(number(s, "unallocated_bytes") == 20 * MIB);
+    ck_assert_int_eq(json_is_null(json_object_get(s, "others_bytes")), !_i);
+    ck_assert(number(s, "others_bytes") == (_i ? 70 * MIB : 0));
+    ck_assert(number(s, "fits_bytes") == (_i ? GIB - 600 * MIB : 0));
+    ck_assert_uint_eq(json_array_size(lines), 2);
+    ck_assert_int_eq((int)number(json_object_get(line, "frame"), "line"), 7);
+    ck_assert(number(line, "kept_bytes") == 400 * MIB);
+    ck_assert_msg(number(line, "step_bytes") == 2 * MIB, "%f", number(line, "step_bytes"));
+    ck_assert(json_is_null(
+        json_object_get(json_array_get(json_object_get(report, "findings"), 0), "shortage")));
+}
+
 /* A leak that has less than was asked for, or hardly any of the device, is not why. */
 TEST(a_leak_that_is_too_small_is_named_and_not_accused, .to = 2)
 {
@@ -257,16 +286,86 @@ TEST(a_runtime_without_pytorch_says_it_itself)
     ck_assert(says(f, "mend F1"));
 }
 
-TEST(what_cannot_be_pinned_is_explained_by_what_is, .to = 2)
+/* ---- what cannot be pinned ------------------------------------------------------------------- */
+
+static void is_pinned(struct seep_out_of_memory *its, unsigned source)
 {
-    builder_level(&b, user(7), PINNED, 3 * MIB, LAST, _i ? one_a_step : four, NULL);
-    struct seep_out_of_memory *its = fails_at_end(ASKED, 0, 0);
-    its->source = SEEP_NO_ROOM_RUNTIME;
+    its->source = source;
     its->device = SEEP_DEVICE_PINNED;
+}
+
+/* The host's memory is no device's: no batch is too large for it, and no setting of the device's
+ * allocator helps, even where the device itself is nearly full. */
+static void says_nothing_of_devices(const json_t *f)
+{
+    static const char *const words[] = {"accumulation", "expandable", "nvidia-smi",
+                                        "checkpoint",   "the device", "unallocated"};
+    char *evidence = json_dumps(json_object_get(f, "evidence"), 0);
+
+    for (size_t i = 0; i < N(words); i++) {
+        ck_assert_msg(!strstr(text(f, "advice"), words[i]), "%s", text(f, "advice"));
+        ck_assert_msg(!strstr(evidence, words[i]), "%s", evidence);
+    }
+    free(evidence);
+}
+
+static const struct {
+    uint64_t asked, registered;
+    unsigned source;
+    const char *evidence, *advice;
+} pins[] = {
+    {ASKED, 0, SEEP_NO_ROOM_RUNTIME, "tried to allocate 20.0 MiB in step 201: 16.0 MiB of pinned",
+     "pin less: use one buffer again"},
+    {32 * MIB, 0, SEEP_NO_ROOM_RUNTIME, "little more than 16.0 MiB may be needed",
+     "just below a power of two"},
+    {ASKED, 5 * MIB, SEEP_NO_ROOM_RUNTIME, "is allocated and 5.0 MiB registered by then",
+     "RLIMIT_MEMLOCK"},
+    {32 * MIB, 5 * MIB, SEEP_NO_ROOM_REGISTER,
+     "tried to register 32.0 MiB in step 201: 16.0 MiB of pinned", "(cudaHostUnregister)"},
+    {ASKED, 0, SEEP_NO_ROOM_REGISTER, "of which there is 1.0 GiB (ram)",
+     "the machine's free memory, a cgroup"},
+};
+
+TEST(what_cannot_be_pinned_is_advised_by_how_it_was_asked_for, .to = N(pins))
+{
+    parameters(400 * MIB);
+    has_capacity(GIB, 502 * MIB, 1014 * (uint64_t)MIB);
+    builder_header(&b)->limit_ram_bytes = GIB;
+    builder_level(&b, user(7), PINNED, 4 * MIB, LAST, four, NULL);
+    is_pinned(fails_at_end(pins[_i].asked, pins[_i].registered, 900 * MIB), pins[_i].source);
+    const json_t *f = explained(),
+                 *its = json_array_get(json_object_get(report, "out_of_memory"), 0);
+    ck_assert_str_eq(text(f, "space"), "pinned");
+    ck_assert(says(f, pins[_i].evidence));
+    ck_assert(says(f, pins[_i].advice));
+    says_nothing_of_devices(f);
+    ck_assert(number(f, "limit_bytes") == GIB);
+    ck_assert(number(its, "registered_bytes") == (double)pins[_i].registered);
+    ck_assert_int_eq(json_is_true(json_object_get(its, "registers")),
+                     pins[_i].source == SEEP_NO_ROOM_REGISTER);
+}
+
+TEST(a_leak_of_pinned_memory_is_what_cannot_be_pinned_comes_of)
+{
+    builder_level(&b, user(7), PINNED, 3 * MIB, LAST, one_a_step, NULL);
+    is_pinned(fails_at_end(ASKED, 0, 0), SEEP_NO_ROOM_RUNTIME);
     const json_t *f = explained();
     ck_assert_str_eq(text(f, "title"), "no room for 20.0 MiB in pinned");
-    ck_assert(says(f, _i ? "600.0 MiB of pinned is allocated by then" : "12.0 MiB of pinned"));
-    ck_assert(says(f, _i ? "mend F1" : "pin less"));
+    ck_assert(says(f, "600.0 MiB of pinned is allocated by then"));
+    ck_assert(says(f, "mend F1: it keeps what is pinned"));
+    says_nothing_of_devices(f);
+}
+
+TEST(a_pool_of_pinned_memory_is_named_where_no_more_can_be_pinned)
+{
+    uint64_t many = 40;
+
+    builder_level(&b, user(7), PINNED, 4 * MIB, LAST, constant, &many);
+    is_pinned(fails_at_end(32 * MIB, 0, 0), SEEP_NO_ROOM_RUNTIME);
+    const json_t *f = explained();
+    ck_assert_ptr_nonnull(of_pattern(json_object_get(report, "findings"), "pinned-pool"));
+    ck_assert(says(f, "see F2 first"));
+    says_nothing_of_devices(f);
 }
 
 TEST(a_device_with_room_is_no_finding)

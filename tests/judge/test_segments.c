@@ -121,24 +121,35 @@ TEST(device_memory_that_grows_beyond_twice_the_tensors_is_a_leak_of_its_own, .to
 
 /* Where PyTorch's allocator says that all of it is its own, no line leaks what it asked for. */
 static const struct {
-    unsigned reserved_percent;
-    bool own; /* of the allocator */
-} reserves[] = {{100, true}, {95, true}, {60, false}, {0, false}};
+    unsigned reserved_percent, settings;
+    const char *advice; /* NULL: they are not the allocator's */
+} reserves[] = {{100, 0, "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"},
+                {95, SEEP_ALLOCATOR_MAX_SPLIT, "instead of max_split_size_mb"},
+                {95, SEEP_ALLOCATOR_EXPANDABLE, "set to keep little already"},
+                {60, 0, NULL},
+                {0, 0, NULL}};
 
 TEST(segments_that_an_allocator_has_reserved_are_its_cache, .to = N(reserves))
 {
+    const char *advice = reserves[_i].advice;
+
     builder_level(&b, user(7), TENSOR_1, MIB, LAST, one_a_step, NULL);
     builder_level(&b, user(7), DEVICE_1, 3 * MIB, LAST, one_a_step, NULL);
+    builder_header(&b)->devices.allocator_settings = reserves[_i].settings;
     struct seep_tensor_books *books = &builder_header(&b)->devices.tensors[1];
     books->reports = 1;
     books->reserved_bytes = 3 * (uint64_t)MIB * LAST * reserves[_i].reserved_percent / 100;
     const json_t *list = findings();
-    ck_assert_uint_eq(leaks_of(list, "device:1"), !reserves[_i].own);
+    ck_assert_uint_eq(leaks_of(list, "device:1"), !advice);
     ck_assert_uint_eq(leaks_of(list, "tensor:1"), 1);
     ck_assert_uint_eq(json_array_size(list), 2);
-    for (size_t i = 0; i < 2 && reserves[_i].own; i++)
-        if (strcmp(text(json_array_get(list, i), "space"), "device:1") == 0)
-            ck_assert_str_eq(text(json_array_get(list, i), "pattern"), "allocator-cache");
+    for (size_t i = 0; i < 2 && advice; i++) {
+        const json_t *f = json_array_get(list, i);
+        if (strcmp(text(f, "space"), "device:1") != 0)
+            continue;
+        ck_assert_str_eq(text(f, "pattern"), "allocator-cache");
+        ck_assert_msg(strstr(text(f, "advice"), advice) != NULL, "%s", text(f, "advice"));
+    }
 }
 
 /* A cache that is full explains no growth that goes on. */

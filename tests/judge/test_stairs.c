@@ -203,4 +203,43 @@ TEST(a_queue_that_is_joined_in_every_step_is_one_whatever_its_series_shows, .to 
          queues[_i].is_leak ? "leak" : "pressure", LINE);
 }
 
+/* ---- queues ---------------------------------------------------------------------------------- */
+
+/* Eleven items, which all grow: each is there for so many steps; or some are gone sooner; or their
+ * number grows, too. */
+static const struct {
+    uint32_t age, others; /* so many of a hundred items live half as long */
+    double more;          /* items at the end */
+    bool may_end;
+} fifos[] = {
+    {11, 0, 0, true}, {11, 20, 0, true}, {11, 40, 0, false}, {2, 0, 0, false}, {11, 0, 8, false}};
+
+TEST(items_of_a_full_queue_may_get_larger, .to = N(fifos))
+{
+    const uint64_t gone = 2 * STEPS, sooner = gone * fifos[_i].others / 100;
+    struct seep_point points[STEPS / 2];
+    uint64_t bytes = 0;
+    unsigned n = 0;
+    uint32_t blocks = 0;
+
+    for (uint32_t period = FIRST; period < LAST; period += 2, n++) {
+        blocks = 11 + (uint32_t)(fifos[_i].more * n / N(points));
+        bytes = (uint64_t)(4000 + 40 * (period - FIRST)) * 1024;
+        points[n] = (struct seep_point){period, blocks, bytes};
+    }
+    const uint32_t site =
+        builder_site(&b, below(main_stack, "/home/user/train.py", "remember", LINE), HOST,
+                     gone + blocks, 2 * gone * bytes, gone, 2 * gone * bytes - bytes, FIRST);
+    builder_detail(&b, site, points, n);
+    struct seep_site *s = builder_at(&b, site);
+    struct seep_detail *d = builder_at(&b, s->detail);
+    s->last_period = LAST - 1;
+    s->peak_bytes = bytes;
+    d->lifetimes[seep_lifetime_bucket(fifos[_i].age)] = (uint32_t)(gone - sooner);
+    d->lifetimes[seep_lifetime_bucket(fifos[_i].age / 2)] += (uint32_t)sooner;
+    d->max_lifetime = fifos[_i].age;
+    const bool is_open = fifos[_i].may_end;
+    only(is_open ? "undetermined" : "unbounded-growth", is_open ? "pressure" : "leak", LINE);
+}
+
 SUITE("stairs", .setup = setup, .teardown = teardown)

@@ -24,12 +24,13 @@ ALLOWED = {
     "libprof/measure": "code model base words",
     "libprof/holders": "source measure code model base words",
     "libprof/signs": "holders measure code model base words",
-    "libprof/judge": "signs holders measure code model base words",
-    "libprof/report": "judge signs holders source measure code model program format base words",
+    "libprof/patterns": "signs holders measure code model base words",
+    "libprof/judge": "patterns signs holders measure code model base words",
+    "libprof/report": "judge patterns signs holders source measure code model program format base words",
     "libprof/document": "base words",
     "libprof/gate": "document base words",
     "libprof/export": "gate document base words",
-    "libprof/analysis": "export gate document report judge signs holders measure code model read program record format base"
+    "libprof/analysis": "export gate document report judge patterns signs holders measure code model read program record format base"
                         " words",
     "preload/objects": "record format",
     "preload/python": "preload/objects record format",

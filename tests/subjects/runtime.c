@@ -208,6 +208,19 @@ static void section_aliases(void)
     MUST(p->ipc_open(&again, handle) == 0 && again);
 }
 
+/* One that is registered, and two requests that there is no room for: by the stand-in's variable
+ * every second of the former fails. */
+static void section_refused_pins(void)
+{
+    const struct package *p = &packages[0];
+    static char memory[2][1 << 20] __attribute__((aligned(4096)));
+    void *block = NULL;
+    MUST(p->registered(memory[0], sizeof memory[0]) == 0);
+    MUST(p->made(PACKAGE_HOST_ALLOC, &block, (size_t)1 << 46) == 2);
+    MUST(p->registered(memory[1], sizeof memory[1]) == 2);
+    MUST(p->last_error() == 2 && p->last_error() == 0);
+}
+
 static void section_reset(void)
 {
     const struct package *p = &packages[0];
@@ -329,6 +342,7 @@ int main(int argc, char **argv)
                     {"threads", section_threads},
                     {"forked", section_forked},
                     {"aliases", section_aliases},
+                    {"refused_pins", section_refused_pins},
                     {"reset", section_reset},
                     {"waits", section_waits},
                     {"entry_points", section_entry_points},

@@ -126,13 +126,63 @@ static uint64_t used_by(const struct seep_nvml_use *use, uint32_t pid)
     return 0;
 }
 
-/* Of a device that the process has nothing on nothing is said. */
-static void note(const struct seep_nvml_use *use, uint32_t pid, struct seep_device_use *its)
+/* Makes room: of each device every other look goes. */
+static void thin_out(struct seep_device_notes *notes)
 {
-    const uint64_t used = used_by(use, pid);
+    bool leave_out[SEEP_MAX_DEVICES] = {false};
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < SEEP_DEVICE_LOOKS; i++) {
+        const struct seep_device_look look = notes->looks[i];
+        if (look.device >= SEEP_MAX_DEVICES)
+            continue;
+        if (!leave_out[look.device])
+            notes->looks[kept++] = look;
+        leave_out[look.device] = !leave_out[look.device];
+    }
+    __atomic_store_n(&notes->n_looks, kept, __ATOMIC_RELEASE);
+}
+
+/* The newest look at a device; NULL where there is none. */
+static struct seep_device_look *newest(struct seep_device_notes *notes, unsigned device)
+{
+    for (uint32_t i = notes->n_looks; i-- > 0;)
+        if (notes->looks[i].device == device)
+            return &notes->looks[i];
+    return NULL;
+}
+
+static void note_look(struct seep_device_notes *notes, unsigned device, uint32_t period,
+                      uint64_t used)
+{
+    struct seep_device_look *its;
+    struct timespec now;
+
+    if (notes->n_looks >= SEEP_DEVICE_LOOKS)
+        thin_out(notes);
+    its = newest(notes, device);
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (!its || its->period != period)
+        its = &notes->looks[notes->n_looks];
+    its->used_bytes = used;
+    its->period = period;
+    its->device = device;
+    __atomic_store_n(&its->t_ns, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
+                     __ATOMIC_RELEASE);
+    if (its == &notes->looks[notes->n_looks])
+        __atomic_store_n(&notes->n_looks, notes->n_looks + 1, __ATOMIC_RELEASE);
+}
+
+/* Of a device that the process has nothing on nothing is said. */
+static void note(const struct seep_nvml_use *use, const struct user *u, unsigned number,
+                 uint32_t period)
+{
+    struct seep_device_use *its = &u->header->devices.use[number];
+    const uint64_t used = used_by(use, u->pid);
 
     if (!used && !its->looks)
         return;
+    note_look(&u->header->devices, number, period, used);
     its->capacity_bytes = use->capacity_bytes;
     its->all_used_bytes = use->used_bytes;
     its->used_bytes = used;
@@ -150,12 +200,14 @@ static void look(struct asker *a)
         answered[i] = seep_nvml_ask(a->nvml, i, &uses[i]);
     for (unsigned i = 0; i < a->n_users; i++) {
         struct user *u = &a->users[i];
-        if (!uses_device(&a->folder->job->processes[u->process]))
+        const struct seep_process *p = &a->folder->job->processes[u->process];
+        const uint32_t period = __atomic_load_n(&p->period, __ATOMIC_RELAXED);
+        if (!uses_device(p))
             continue;
         for (unsigned number = 0; number < SEEP_MAX_DEVICES; number++) {
             const int index = seep_nvml_index(a->nvml, u->visible, number);
             if (index >= 0 && answered[index])
-                note(&uses[index], u->pid, &u->header->devices.use[number]);
+                note(&uses[index], u, number, period);
         }
     }
 }

@@ -264,6 +264,16 @@ static void spoil(struct seep_splat_trained *t, size_t n)
     }
 }
 
+/* CUDA's kernels may be running on the CPU, which takes its time, and the thread sanitizer's most
+ * of all: a race in a step is one in the first of them. */
+#ifdef __SANITIZE_THREAD__
+#define STEPS_ON_CUDA 8
+#define LEFT_ON_CUDA  0.7
+#else
+#define STEPS_ON_CUDA 40
+#define LEFT_ON_CUDA  (1 / 3.)
+#endif
+
 /* Train a spoilt model on the picture of the good one: the loss must fall to a fraction. */
 TEST(training_brings_a_picture_back, .to = n_streams())
 {
@@ -278,8 +288,7 @@ TEST(training_brings_a_picture_back, .to = n_streams())
     static float picture[VALUES];
     void *target, *scratch;
     size_t bytes = 0;
-    /* CUDA's kernels may be running on the CPU, which takes its time. */
-    unsigned steps = _i == CUDA_0 ? 40 : 150;
+    unsigned steps = _i == CUDA_0 ? STEPS_ON_CUDA : 150;
     double first = 0;
 
     make_scene(&h, 60, 1, 1, 19);
@@ -310,7 +319,8 @@ TEST(training_brings_a_picture_back, .to = n_streams())
         ck_assert_int_eq(seep_splat_adam(60, 4, &r.gradients, &rates, step + 1, &a.t_there, stream),
                          0);
     }
-    ck_assert_msg(loss.l1 < first / (_i == CUDA_0 ? 3 : 5), "loss %g, then %g", first, loss.l1);
+    ck_assert_msg(loss.l1 < first * (_i == CUDA_0 ? LEFT_ON_CUDA : 0.2), "loss %g, then %g", first,
+                  loss.l1);
     r.model = given;
     seep_splat_room_fini(&r);
     step_arrays_fini(&a);

@@ -1,10 +1,10 @@
 /* The words of findings: a title that says what happens, and what to do. */
-#ifndef SEEP_LIBPROF_JUDGE_PATTERN_WORDS_H
-#define SEEP_LIBPROF_JUDGE_PATTERN_WORDS_H
+#ifndef SEEP_LIBPROF_PATTERNS_PATTERN_WORDS_H
+#define SEEP_LIBPROF_PATTERNS_PATTERN_WORDS_H
 
 #include "libprof/code/stack_lines.h"
 #include "libprof/code/symbols.h"
-#include "libprof/judge/finding.h"
+#include "libprof/patterns/finding.h"
 
 /* Sets title and advice, once the rest of the finding is known. A line of a library's is called
  * one, after what keeps its memory, where that was seen. Returns 0 or -SEEP_ENOMEM. */

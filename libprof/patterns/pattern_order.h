@@ -1,10 +1,10 @@
 /* The patterns in their order: a decision list, first hit wins. Patterns are told apart by, in this
  * order: the space; who a line belongs to; whether its level ends (and when, against the first
  * epoch); ages of frees; and, of what does not stay, the peak. */
-#ifndef SEEP_LIBPROF_JUDGE_PATTERN_ORDER_H
-#define SEEP_LIBPROF_JUDGE_PATTERN_ORDER_H
+#ifndef SEEP_LIBPROF_PATTERNS_PATTERN_ORDER_H
+#define SEEP_LIBPROF_PATTERNS_PATTERN_ORDER_H
 
-#include "libprof/judge/finding.h"
+#include "libprof/patterns/finding.h"
 #include "libprof/signs/case.h"
 
 /* One predicate a row of patterns.def. Of a line: fills what is particular to the pattern

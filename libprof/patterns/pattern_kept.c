@@ -1,8 +1,8 @@
 /* Memory that is kept for good, and does not grow without an end: loaded up front, or gathered
  * until every item was seen. */
 #include "libprof/base/text.h"
-#include "libprof/judge/pattern_order.h"
 #include "libprof/measure/thresholds.h"
+#include "libprof/patterns/pattern_order.h"
 #include "libprof/signs/work_areas.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* One finding: a line that keeps memory, how, since when, and what to do about it. */
-#ifndef SEEP_LIBPROF_JUDGE_FINDING_H
-#define SEEP_LIBPROF_JUDGE_FINDING_H
+#ifndef SEEP_LIBPROF_PATTERNS_FINDING_H
+#define SEEP_LIBPROF_PATTERNS_FINDING_H
 
 #include "libprof/base/error.h"
 #include "libprof/base/statistics.h"
@@ -9,6 +9,8 @@
 #include "libprof/words/patterns.h"
 
 enum { SEEP_MAX_EVIDENCE = 8, SEEP_MAX_FINDINGS = 32 };
+
+struct seep_shortage;
 
 struct seep_finding {
     enum seep_pattern pattern;
@@ -29,11 +31,12 @@ struct seep_finding {
     uint64_t saving_bytes;    /* what the peak may fall by once it is fixed; 0 not known */
     struct seep_slope growth; /* bytes per step */
     int32_t first_step;
-    int32_t plateau_step;  /* 0: none */
-    uint64_t limit_bytes;  /* 0: none known */
-    bool returns;          /* each process gives it back when it ends */
-    double steps_to_limit; /* < 0: not growing, or no limit */
-    char *keeper;          /* the container that was seen to keep it, by its name; NULL not known */
+    int32_t plateau_step;           /* 0: none */
+    uint64_t limit_bytes;           /* 0: none known */
+    bool returns;                   /* each process gives it back when it ends */
+    double steps_to_limit;          /* < 0: not growing, or no limit */
+    struct seep_shortage *shortage; /* of an out-of-memory; else NULL */
+    char *keeper; /* the container that was seen to keep it, by its name; NULL not known */
     char *title, *advice;
     char *evidence[SEEP_MAX_EVIDENCE];
     size_t n_evidence;

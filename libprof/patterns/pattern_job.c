@@ -1,8 +1,8 @@
 /* Findings of many lines at once: what each step leaves to the next one, and pages that forked
  * workers copy by counting references. */
 #include "libprof/base/text.h"
-#include "libprof/judge/pattern_order.h"
 #include "libprof/measure/thresholds.h"
+#include "libprof/patterns/pattern_order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -120,14 +120,6 @@ int seep_find_carry_over(struct seep_case *c, struct seep_finding *f, bool *foun
 
 /* ---- cow-growth: no allocation, and a worker's own pages rise ---------------------------- */
 
-/* What that version's allocator maps for its small objects; libraries map other sizes. */
-static bool is_arena(uint64_t bytes, uint32_t python_version)
-{
-    const uint32_t larger_since = 0x030a0000;
-
-    return bytes == (python_version < larger_since ? 256 * 1024 : 1024 * 1024);
-}
-
 static bool is_of_process(const struct seep_model *m, const struct seep_model_site *site,
                           uint32_t process)
 {
@@ -144,7 +136,8 @@ static bool is_of_process(const struct seep_model *m, const struct seep_model_si
 static int find_arenas(struct seep_case *c, uint32_t parent, struct seep_finding *f)
 {
     const struct seep_model *m = c->m;
-    const uint32_t version = m->processes[parent].id.python_version;
+    const uint64_t arena_bytes =
+        m->processes[parent].id.arena_bytes; /* libraries map other sizes */
     uint64_t *by_line = calloc(m->dict.n_frames, sizeof *by_line), most = 0;
     struct seep_held live;
     int rc = by_line ? 0 : -SEEP_ENOMEM;
@@ -154,8 +147,7 @@ static int find_arenas(struct seep_case *c, uint32_t parent, struct seep_finding
         const struct seep_totals *t = &site->totals;
         if (m->spaces[site->space].name.class != SEEP_CLASS_MMAP || !t->allocations ||
             !is_of_process(m, site, parent) || c->frames->importing[site->stack] ||
-            !c->frames->is_own[site->stack] ||
-            !is_arena(t->allocated_bytes / t->allocations, version))
+            !c->frames->is_own[site->stack] || t->allocated_bytes / t->allocations != arena_bytes)
             continue;
         rc = live_at(c, i, c->span->last, &live); /* the job's end frees them */
         if (rc || !live.bytes)

@@ -1,4 +1,4 @@
-#include "libprof/judge/pattern_order.h"
+#include "libprof/patterns/pattern_order.h"
 
 #include "libprof/base/text.h"
 #include "libprof/measure/thresholds.h"

@@ -1,8 +1,8 @@
 /* A checkpoint that is loaded to the device it was saved from, and kept: load_state_dict() copies.
  */
 #include "libprof/base/text.h"
-#include "libprof/judge/pattern_order.h"
 #include "libprof/measure/thresholds.h"
+#include "libprof/patterns/pattern_order.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "libprof/judge/pattern_words.h"
+#include "libprof/patterns/pattern_words.h"
 
 #include "libprof/base/text.h"
 #include "libprof/code/function_kinds.h"

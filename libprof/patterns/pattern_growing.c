@@ -1,8 +1,8 @@
 /* Growth: of garbage that waits for the cyclic collector, and of what is only ever added to. */
 #include "libprof/base/text.h"
-#include "libprof/judge/pattern_order.h"
 #include "libprof/measure/segments.h"
 #include "libprof/measure/thresholds.h"
+#include "libprof/patterns/pattern_order.h"
 #include "libprof/signs/prospect.h"
 
 /* ---- what they share --------------------------------------------------------------------------

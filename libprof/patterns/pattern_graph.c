@@ -1,7 +1,7 @@
 /* graph-retention: nodes of autograd graphs pile up, step by step or until an epoch ends. */
 #include "libprof/base/text.h"
-#include "libprof/judge/pattern_order.h"
 #include "libprof/measure/thresholds.h"
+#include "libprof/patterns/pattern_order.h"
 #include "libprof/signs/graph_nodes.h"
 
 /* Keeps all the sites of the line that pile up, whatever their share: nodes are small and many. */

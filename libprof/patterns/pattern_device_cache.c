@@ -1,11 +1,11 @@
 /* allocator-cache of a device: what the driver gave rises, and what is in use of it does not; or
  * the device is full, and a good part of it lies idle; or that is many times what ever was live. */
 #include "libprof/base/text.h"
-#include "libprof/judge/pattern_order.h"
 #include "libprof/measure/allocator_settings.h"
 #include "libprof/measure/device_memory.h"
 #include "libprof/measure/segments.h"
 #include "libprof/measure/thresholds.h"
+#include "libprof/patterns/pattern_order.h"
 
 #include <stdlib.h>
 #include <string.h>

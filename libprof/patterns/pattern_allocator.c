@@ -1,10 +1,10 @@
 /* allocator-cache of the host: live is flat, what is taken from the system rises. Its twin of
  * devices is in pattern_device_cache.c. */
 #include "libprof/base/text.h"
-#include "libprof/judge/pattern_order.h"
 #include "libprof/measure/resident_memory.h"
 #include "libprof/measure/thresholds.h"
 #include "libprof/measure/trend.h"
+#include "libprof/patterns/pattern_order.h"
 
 /* Taken from the system and live, at points spread evenly over the judged steps. */
 struct taking {

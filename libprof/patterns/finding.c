@@ -1,4 +1,6 @@
-#include "libprof/judge/finding.h"
+#include "libprof/patterns/finding.h"
+
+#include "libprof/measure/shortage.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -43,6 +45,7 @@ void seep_finding_fini(struct seep_finding *f)
 {
     free(f->sites);
     free(f->processes);
+    seep_shortage_free(f->shortage);
     free(f->keeper);
     free(f->title);
     free(f->advice);

@@ -1,8 +1,8 @@
 /* Memory of the device, and the pinned memory beside it. */
 #include "libprof/base/text.h"
-#include "libprof/judge/pattern_order.h"
 #include "libprof/measure/device_memory.h"
 #include "libprof/measure/thresholds.h"
+#include "libprof/patterns/pattern_order.h"
 
 static bool holds_device(const struct seep_model *m, const struct seep_model_process *p, int device)
 {

@@ -1,0 +1,80 @@
+#include "libprof/signs/renewal.h"
+
+#include "libprof/measure/thresholds.h"
+
+#include <stdlib.h>
+
+/* Blocks of the sites that keep something, as far as they are gone. */
+struct gone {
+    bool known;
+    uint32_t oldest;  /* steps */
+    double steps;     /* that all of them were there, at least */
+    uint64_t blocks;  /* that lived for a step or more */
+    uint64_t of_last; /* of these, those of about the oldest's age */
+};
+
+/* Buckets of ages are a fifth wide at most: of about an age are those of its own and the one below.
+ */
+static void add_gone(const struct seep_model_extra *e, struct gone *gone)
+{
+    const unsigned last = seep_lifetime_bucket(e->max_lifetime);
+
+    gone->oldest = e->max_lifetime > gone->oldest ? e->max_lifetime : gone->oldest;
+    for (unsigned b = 1; b < SEEP_LIFETIME_BUCKETS; b++) {
+        gone->steps += (double)e->lifetimes[b] * seep_lifetime_floor(b);
+        gone->blocks += e->lifetimes[b];
+        gone->of_last += b + 1 >= last ? e->lifetimes[b] : 0;
+    }
+}
+
+static struct gone gone_of(const struct seep_case *c, const struct seep_signs *signs)
+{
+    struct gone gone = {.known = true};
+
+    for (size_t i = 0; i < c->n_sites; i++) {
+        const struct seep_model_site *site = &c->m->sites[c->sites[i]];
+        if (!signs->sites[i].kept.bytes)
+            continue;
+        if (site->extra)
+            add_gone(&c->m->extras[site->extra - 1], &gone);
+        else
+            gone.known = false;
+    }
+    return gone;
+}
+
+/* Steps that blocks were there up to a step, all of them together. */
+static double there_until(const struct seep_level *level, int32_t until)
+{
+    double steps = 0;
+
+    for (size_t i = 0; i + 1 < level->n && level->points[i].step < until; i++) {
+        const int32_t next = level->points[i + 1].step;
+        steps += (double)level->points[i].blocks *
+                 ((next < until ? next : until) - level->points[i].step);
+    }
+    return steps;
+}
+
+bool seep_is_renewed(const struct seep_case *c, const struct seep_signs *signs, int32_t gap,
+                     int32_t until)
+{
+    const struct gone gone = gone_of(c, signs);
+    const double there = there_until(&signs->growth.level, until);
+
+    return gone.known && gone.oldest <= (uint32_t)gap + 1 && there > 0 &&
+           gone.steps >= SEEP_T_RENEWED * there;
+}
+
+bool seep_is_queue(const struct seep_case *c, const struct seep_signs *signs)
+{
+    const struct seep_growth *g = &signs->growth;
+    const int64_t before = seep_level_at(&g->level, g->from + (g->to - g->from) / 2).blocks;
+    const int64_t after = seep_level_at(&g->level, g->to).blocks;
+    const struct gone gone = gone_of(c, signs);
+
+    return gone.known && gone.oldest >= SEEP_T_QUEUE_STEPS && before > 0 &&
+           llabs(after - before) <= before / SEEP_T_STAIR_BLOCKS &&
+           gone.blocks >= SEEP_T_QUEUE_TURNS * (uint64_t)before &&
+           (double)gone.of_last >= SEEP_T_RENEWED * (double)gone.blocks;
+}
