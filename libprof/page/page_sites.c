@@ -3,9 +3,11 @@
 #include "libprof/base/json_build.h"
 #include "libprof/document/report_view.h"
 
+#include <stdint.h>
 #include <string.h>
 
 static const double LIGHT = 1e-4; /* of a space: less is not to be seen in a picture of it */
+enum { LIGHT_POINTS = 8 };        /* of the course of such a site */
 
 /* Numbers that are taken as they are. */
 static const char *const plain[] = {"allocations", "frees",     "allocated_bytes", "live_bytes",
@@ -69,19 +71,29 @@ static json_int_t integer_at(const json_t *list, size_t i)
     return json_integer_value(json_array_get(list, i));
 }
 
+/* Whether a point is one of the `most`, evenly spread, the last among them. */
+static bool is_wanted(size_t i, size_t n, size_t most)
+{
+    return n <= most || i == 0 || i + 1 == n || i * (most - 1) / n != (i - 1) * (most - 1) / n;
+}
+
 /* Differences of what lies in order are short numbers. */
-static json_t *differences(const json_t *series)
+static json_t *differences(const json_t *series, size_t most)
 {
     const json_t *steps = json_object_get(series, "step"),
                  *bytes = json_object_get(series, "live_bytes");
+    const size_t n = json_array_size(steps);
+    json_int_t step = 0, level = 0;
     json_t *list = json_array();
     bool failed = false;
 
-    for (size_t i = 0; i < json_array_size(steps) && !failed; i++) {
-        seep_json_append(
-            list, json_integer(integer_at(steps, i) - (i ? integer_at(steps, i - 1) : 0)), &failed);
-        seep_json_append(
-            list, json_integer(integer_at(bytes, i) - (i ? integer_at(bytes, i - 1) : 0)), &failed);
+    for (size_t i = 0; i < n && !failed; i++) {
+        if (!is_wanted(i, n, most))
+            continue;
+        seep_json_append(list, json_integer(integer_at(steps, i) - step), &failed);
+        seep_json_append(list, json_integer(integer_at(bytes, i) - level), &failed);
+        step = integer_at(steps, i);
+        level = integer_at(bytes, i);
     }
     return seep_json_whole(list, failed);
 }
@@ -106,11 +118,11 @@ static json_t *number_or_none(uint32_t id)
     return json_integer(id == SEEP_HASH_NONE ? -1 : (json_int_t)id);
 }
 
-static void add_site(json_t *columns, const json_t *site, struct seep_page_tables *t, bool *failed)
+static void add_site(json_t *columns, const json_t *site, bool light, struct seep_page_tables *t,
+                     bool *failed)
 {
     struct seep_slope slope = {0, 0, 0};
     const json_t *ages_at = json_object_get(site, "lifetime_steps");
-    json_t *processes = json_object_get(site, "processes");
 
     seep_get_slope(site, "growth_bytes_per_step", &slope);
     add(columns, "id", json_integer(seep_page_text(t, seep_get_text(site, "id", ""))), failed);
@@ -126,8 +138,10 @@ static void add_site(json_t *columns, const json_t *site, struct seep_page_table
     add(columns, "growth", json_real(slope.value), failed);
     add(columns, "age_p50", number(ages_at, "p50"), failed);
     add(columns, "age_max", number(ages_at, "max"), failed);
-    add(columns, "processes", processes ? json_incref(processes) : json_array(), failed);
-    add(columns, "series", differences(json_object_get(site, "series")), failed);
+    add(columns, "processes", json_integer(seep_page_pids(t, json_object_get(site, "processes"))),
+        failed);
+    add(columns, "series",
+        differences(json_object_get(site, "series"), light ? LIGHT_POINTS : SIZE_MAX), failed);
     add(columns, "lifetimes", ages(json_object_get(site, "lifetimes")), failed);
 }
 
@@ -140,7 +154,7 @@ json_t *seep_page_sites(const json_t *report, bool all, struct seep_page_tables 
 
     json_array_foreach (json_object_get(report, "sites"), i, site) {
         if (!failed && !is_left_out(report, site, named, all))
-            add_site(columns, site, tables, &failed);
+            add_site(columns, site, is_light(report, site), tables, &failed);
     }
     json_decref(named);
     return seep_json_whole(columns, failed || tables->failed);

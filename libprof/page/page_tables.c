@@ -4,6 +4,7 @@
 #include "libprof/base/text.h"
 #include "libprof/document/report_view.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,24 +51,48 @@ json_t *seep_page_cut(const char *text)
     return json;
 }
 
-json_int_t seep_page_text(struct seep_page_tables *tables, const char *text)
+/* Takes the text over; NULL: there was no memory for it. */
+static json_int_t intern(struct seep_page_tables *tables, json_t *text)
 {
-    if (!text || tables->failed)
-        return -1;
-    json_t *cut = seep_page_cut(text);
-    const char *bytes = json_string_value(cut);
-    const uint64_t hash = cut ? seep_hash_bytes(bytes, strlen(bytes)) : 0;
+    const char *bytes = json_string_value(text);
+    const uint64_t hash = text ? seep_hash_bytes(bytes, strlen(bytes)) : 0;
     uint32_t at = seep_hash_begin(&tables->text_index, hash), id;
-    while (cut && (id = seep_hash_next(&tables->text_index, hash, &at)) != SEEP_HASH_NONE) {
+
+    while (text && (id = seep_hash_next(&tables->text_index, hash, &at)) != SEEP_HASH_NONE) {
         if (strcmp(json_string_value(json_array_get(tables->texts, id)), bytes) == 0) {
-            json_decref(cut);
+            json_decref(text);
             return id;
         }
     }
     id = (uint32_t)json_array_size(tables->texts);
-    tables->failed = !cut || seep_hash_add(&tables->text_index, hash, id);
-    seep_json_append(tables->texts, cut, &tables->failed);
+    tables->failed = !text || seep_hash_add(&tables->text_index, hash, id);
+    seep_json_append(tables->texts, text, &tables->failed);
     return id;
+}
+
+json_int_t seep_page_text(struct seep_page_tables *tables, const char *text)
+{
+    return !text || tables->failed ? -1 : intern(tables, seep_page_cut(text));
+}
+
+json_int_t seep_page_pids(struct seep_page_tables *tables, const json_t *pids)
+{
+    char *text = NULL;
+    size_t n, i;
+    const json_t *pid;
+
+    if (!json_array_size(pids) || tables->failed)
+        return -1;
+    FILE *out = open_memstream(&text, &n);
+    if (!out) {
+        tables->failed = true;
+        return -1;
+    }
+    json_array_foreach (pids, i, pid)
+        fprintf(out, "%s%" JSON_INTEGER_FORMAT, i ? " " : "", json_integer_value(pid));
+    json_t *list = fclose(out) ? NULL : json_string(text);
+    free(text);
+    return intern(tables, list);
 }
 
 static void append(struct seep_page_tables *tables, const char *column, json_int_t value)

@@ -36,6 +36,9 @@ void seep_page_tables_fini(struct seep_page_tables *tables);
 /* The number of a text; NULL: −1. Allocates. */
 json_int_t seep_page_text(struct seep_page_tables *tables, const char *text);
 
+/* The number of the text that lists these process ids, "12 13", uncut; −1 for none. Allocates. */
+json_int_t seep_page_pids(struct seep_page_tables *tables, const json_t *pids);
+
 /* The numbers of a frame of the report, and of a stack (innermost first, as reports have it);
  * SEEP_HASH_NONE for no frame, no stack, and without memory. Frames are one where they are one
  * object in memory, as those of a report are that was not read from a file. They outlive the

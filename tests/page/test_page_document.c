@@ -154,8 +154,6 @@ TEST(stacks_share_what_they_have_in_common)
     json_decref(document);
 }
 
-/* ---- what is left out ---------------------------------------------------------------------- */
-
 static json_t *made(const char *text)
 {
     json_error_t error;
@@ -164,6 +162,48 @@ static json_t *made(const char *text)
     ck_assert_msg(json != NULL, "%s", error.text);
     return json;
 }
+
+TEST(a_light_site_keeps_the_ends_of_its_course)
+{
+    json_t *steps = json_array(), *bytes = json_array();
+    for (int i = 0; i < 100; i++) {
+        json_array_append_new(steps, json_integer(3 + i));
+        json_array_append_new(bytes, json_integer(7 * i + 5));
+    }
+    report = json_pack("{s:{s:{s:i}}, s:[{s:s, s:i, s:{s:o, s:o}}]}", "spaces", "host",
+                       "peak_bytes", 1 << 30, "sites", "space", "host", "peak_bytes", 9, "series",
+                       "step", steps, "live_bytes", bytes);
+    json_object_set_new(json_object_get(json_object_get(report, "spaces"), "host"),
+                        "allocated_bytes", json_integer(1 << 30));
+    json_t *document = seep_page_document(report, true), *one;
+    const json_t *raw = cell(document, "sites", "series", 0);
+    json_int_t step = 0, level = 0;
+    size_t i;
+
+    ck_assert_uint_le(json_array_size(raw), 2 * 8);
+    ck_assert_uint_ge(json_array_size(raw), 2 * 7);
+    json_array_foreach (raw, i, one)
+        *(i % 2 ? &level : &step) += json_integer_value(one);
+    ck_assert_int_eq(json_integer_value(json_array_get(raw, 0)), 3);
+    ck_assert_int_eq(step, 102);
+    ck_assert_int_eq(level, 7 * 99 + 5);
+    json_decref(document);
+}
+
+TEST(processes_are_a_text_that_sites_share)
+{
+    report = made(
+        "{\"sites\": [{\"processes\": [3, 14]}, {\"processes\": []}, {\"processes\": [3, 14]}]}");
+    json_t *document = seep_page_document(report, true);
+
+    ck_assert_str_eq(text_at(document, "sites", "processes", 0), "3 14");
+    ck_assert_ptr_null(text_at(document, "sites", "processes", 1));
+    ck_assert_int_eq(number_at(document, "sites", "processes", 2),
+                     number_at(document, "sites", "processes", 0));
+    json_decref(document);
+}
+
+/* ---- what is left out ---------------------------------------------------------------------- */
 
 TEST(small_sites_are_left_out_and_summed_unless_a_finding_names_them)
 {

@@ -44,6 +44,7 @@ const site = {
     space: (i) => texts[sites.space[i]],
     role: (i) => texts[sites.role[i]],
     title: (i) => frame.text(sites.look_at[i]),
+    pids: (i) => sites.processes[i] < 0 ? [] : texts[sites.processes[i]].split(" "),
     shortTitle(i) {
         const f = sites.look_at[i];
         return f < 0 ? "unknown" : `${frame.where(f).split("/").pop()} ${frame.name(f)}`;
@@ -56,6 +57,13 @@ for (const finding of [...findings].reverse()) {
     for (const id of finding.sites)
         if (siteNumber.has(id))
             findingOf[siteNumber.get(id)] = finding;
+}
+
+const frameTexts = [];
+
+/* For searching, made once. */
+function lowerText(f) {
+    return frameTexts[f] ??= frame.text(f).toLowerCase();
 }
 
 /* Frames of a site's stack, innermost first. */
@@ -74,6 +82,7 @@ function memoryOf(space) {
 }
 
 const spaces = Object.keys(data.spaces);
+const roles = [...new Set(sites.role || [])].map((text) => texts[text]);
 const memories = [...new Set(spaces.map(memoryOf))].sort((a, b) => (b === HOST) - (a === HOST) || a.localeCompare(b));
 
 function memoryName(memory) {

@@ -17,25 +17,38 @@ const SITE_COLUMNS = [
     {key: "finding", title: "finding", wide: true, value: (i) => findingOf[i] ? findingOf[i].id : "", text: (i) => findingOf[i] ? findingOf[i].id : ""},
 ];
 
-const searchable = new Array(nSites);
-
-/* Every word has to be in a name of the stack's line, its space, role or finding. */
-function matchesWords(i, words) {
-    searchable[i] = searchable[i] || [site.title(i), site.space(i), site.role(i), site.id(i), findingOf[i] ? findingOf[i].id : ""]
-        .join("\n").toLowerCase();
-    return words.every((word) => searchable[i].includes(word));
+/* Whether a site's line, space, role, number or finding has the word. Lines are few: each is looked at once. */
+function wordMatcher(word) {
+    const lines = new Map();
+    const inLine = (f) => {
+        if (!lines.has(f))
+            lines.set(f, f >= 0 && lowerText(f).includes(word));
+        return lines.get(f);
+    };
+    const named = [...spaces, ...roles].filter((text) => text.toLowerCase().includes(word));
+    return (i) => inLine(sites.look_at[i]) || named.includes(site.space(i)) || named.includes(site.role(i)) ||
+        site.id(i).toLowerCase() === word || findingOf[i] !== null && findingOf[i].id.toLowerCase() === word;
 }
 
+/* Numbers to sort by: of texts, their place in order. */
+function sortKeys(column, list) {
+    const values = list.map(column.value);
+    if (typeof values[0] !== "string")
+        return values;
+    const place = new Map([...new Set(values)].sort().map((text, n) => [text, n]));
+    return values.map((text) => place.get(text));
+}
+
+/* Sites that have every word. */
 function sitesInOrder(text, finding, key, down) {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     const column = SITE_COLUMNS.find((c) => c.key === key) || SITE_COLUMNS[3];
-    const list = d3.range(nSites).filter((i) => matchesWords(i, words) && (!finding || findingOf[i] && findingOf[i].id === finding));
-    const values = new Map(list.map((i) => [i, column.value(i)]));
-    const sign = down ? -1 : 1;
-    return list.sort((a, b) => {
-        const x = values.get(a), y = values.get(b);
-        return sign * (x < y ? -1 : x > y ? 1 : 0) || a - b;
-    });
+    const matchers = words.map(wordMatcher);
+    const list = d3.range(nSites).filter((i) => matchers.every((matches) => matches(i)) &&
+        (!finding || findingOf[i] && findingOf[i].id === finding));
+    const values = sortKeys(column, list), keys = new Float64Array(nSites), sign = down ? -1 : 1;
+    list.forEach((i, n) => keys[i] = sign * values[n]);
+    return list.sort((a, b) => keys[a] - keys[b] || a - b);
 }
 
 function seriesChart(i) {
@@ -80,7 +93,7 @@ function stackList(i) {
 
 function siteDetails(i) {
     const finding = findingOf[i];
-    const pids = sites.processes[i];
+    const pids = site.pids(i);
     return el("section", {class: "details", "aria-labelledby": "site-title", tabindex: "-1", id: "site"},
         el("h2", {id: "site-title"}, nameOf(site.title(i))),
         el("p", {}, `${site.id(i)}, ${site.space(i)}, ${site.role(i)}; ${bytesText(sites.live_bytes[i])} live at the end, ` +

@@ -121,7 +121,7 @@ function searchFrames(text, weight, kind) {
     const wanted = text.toLowerCase();
     const matches = new Uint8Array(frames.name.length);
     for (let f = 0; f < matches.length; f++)
-        matches[f] = isShown(f, kind) && frame.text(f).toLowerCase().includes(wanted) ? 1 : 0;
+        matches[f] = isShown(f, kind) && lowerText(f).includes(wanted) ? 1 : 0;
     const has = new Uint8Array(nStacks);
     for (let s = 0; s < nStacks; s++)
         has[s] = matches[stacks.frame[s]] || (stacks.parent[s] >= 0 && has[stacks.parent[s]]) ? 1 : 0;
