@@ -2,7 +2,7 @@
    grey paper shows them, too. */
 
 const PALETTE = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442"];
-const REST = "#8c8c8c";
+const REST = "#6b6b6b";
 
 const HATCHES = ["", "M0 6L6 0", "M3 0V6", "M0 0L6 6", "M0 3H6", "M2 3h2", "M0 6L6 0M0 0L6 6"];
 

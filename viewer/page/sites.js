@@ -4,7 +4,7 @@ const numberColumn = (key, title, of, wide) => ({key, title, wide, value: (i) =>
 const bytesColumn = (key, title, wide) => ({...numberColumn(key, title, (i) => sites[key][i], wide), text: (i) => bytesText(sites[key][i] || 0)});
 
 const SITE_COLUMNS = [
-    {key: "line", title: "line", left: true, value: site.title, text: (i) => nameOf(cutText(site.shortTitle(i), 200), {title: site.title(i)})},
+    {key: "line", title: "line", left: true, value: (i) => sites.look_at[i] < 0 ? "" : lowerText(sites.look_at[i]), text: (i) => nameOf(cutText(site.shortTitle(i), 200), {title: site.title(i)})},
     {key: "space", title: "space", wide: true, value: site.space, text: (i) => site.space(i)},
     {key: "role", title: "role", wide: true, value: site.role, text: (i) => site.role(i)},
     bytesColumn("retained_bytes", "kept"),
