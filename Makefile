@@ -105,6 +105,11 @@ LIB := $(BUILD)/libprof.a
 SEEP_LAB := $(BUILD)/seep-lab
 LAB_LIB := $(BUILD)/liblab.a
 VIEWER_LIB := $(BUILD)/libviewer.a
+# The page that `seep view` fills: its parts in their order, and d3 of Debian's node-d3.
+PAGE_CSS := $(addprefix viewer/page/,page.css print.css)
+PAGE_JS := $(patsubst %,viewer/page/%.js,text dom palette data levels state controls chart table source findings timeline tree \
+	flame sites processes help main)
+D3 ?= /usr/share/nodejs/d3/dist/d3.min.js
 TEST_BINS := $(TESTS:tests/%.c=$(BUILD)/tests/%)
 SUBJECT_BINS := $(SUBJECTS:tests/subjects/%.c=$(BUILD)/subjects/%)
 BENCH_BINS := $(BENCHES:tests/bench/%.c=$(BUILD)/bench/%)
@@ -166,6 +171,15 @@ $(BUILD)/obj/kernels/%.cu.o: kernels/%.cu $(BUILD)/flags
 		$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCH) -I.) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
 # Texts that are compiled in.
+$(BUILD)/gen/page_head.html $(BUILD)/gen/page_tail.html: $(BUILD)/gen/page_%.html: viewer/page/page.awk viewer/page/page.html \
+		$(PAGE_CSS) $(PAGE_JS) $(D3)
+	@mkdir -p $(@D)
+	$(say) GEN $@
+	$(Q)awk -v part=$* -v css='$(PAGE_CSS)' -v js='$(PAGE_JS)' -v d3=$(D3) -f $< viewer/page/page.html >$@
+
+$(BUILD)/obj/viewer/page/page_html.o: EXTRA_CFLAGS = -Wa,-I$(BUILD)/gen
+$(BUILD)/obj/viewer/page/page_html.o: $(BUILD)/gen/page_head.html $(BUILD)/gen/page_tail.html
+
 $(BUILD)/gen/roles_toml.c: libprof/code/roles.toml
 	@mkdir -p $(@D)
 	$(say) GEN $@

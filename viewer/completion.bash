@@ -48,7 +48,7 @@ _seep_job() {
 
 _seep() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-    local commands="run report check verify diff doctor help version"
+    local commands="run report view check verify diff doctor help version"
 
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
@@ -94,6 +94,12 @@ _seep() {
             _seep_folder_or "--max-growth --max-peak --max-findings --budget --baseline --allow-incomplete \
                 --format -o --output --roles -h --help" "$word"
             ;;
+        esac
+        ;;
+    view)
+        case $before in
+        -o | --output | --roles) _seep_files "$word" ;;
+        *) _seep_folder_or "--all -o --output --roles -h --help" "$word" ;;
         esac
         ;;
     verify | diff)

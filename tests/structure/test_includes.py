@@ -29,8 +29,9 @@ ALLOWED = {
     "libprof/report": "judge patterns signs holders source measure code model program format base words",
     "libprof/document": "base words",
     "libprof/gate": "document base words",
+    "libprof/page": "document base words",
     "libprof/export": "gate document base words",
-    "libprof/analysis": "export gate document report judge patterns signs holders measure code model read program record format base"
+    "libprof/analysis": "export page gate document report judge patterns signs holders measure code model read program record format base"
                         " words",
     "preload/objects": "record format",
     "preload/python": "preload/objects record format",
@@ -45,7 +46,7 @@ ALLOWED = {
                      " preload/snapshot record program regex format",
     "preload/top": "preload/objects preload/python preload/stack preload/record preload/device preload/life"
                    " preload/snapshot preload/hooks record format",
-    "viewer": "analysis examine export gate document program read regex format base words libprof/code/part_rules.h",
+    "viewer": "analysis examine export page gate document program read regex format base words libprof/code/part_rules.h",
     "kernels": "document base preload/seep.h",
 }
 

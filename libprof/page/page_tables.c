@@ -1,0 +1,198 @@
+#include "libprof/page/page_tables.h"
+
+#include "libprof/base/json_build.h"
+#include "libprof/base/text.h"
+#include "libprof/document/report_view.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void seep_page_tables_init(struct seep_page_tables *tables)
+{
+    *tables = (struct seep_page_tables){.texts = json_array()};
+    tables->frames =
+        json_pack("{s:[], s:[], s:[], s:[], s:[]}", "kind", "name", "file", "line", "module");
+    tables->failed = !tables->texts || !tables->frames;
+}
+
+void seep_page_tables_fini(struct seep_page_tables *tables)
+{
+    json_decref(tables->texts);
+    json_decref(tables->frames);
+    seep_hash_fini(&tables->text_index);
+    seep_hash_fini(&tables->frame_index);
+    seep_hash_fini(&tables->stack_index);
+    free(tables->frame_at);
+    free(tables->stacks);
+}
+
+/* Texts of a report are valid UTF-8: a character begins with a byte that is no 10xxxxxx. */
+static size_t cut_length(const char *text)
+{
+    size_t n = strnlen(text, SEEP_PAGE_TEXT_BYTES + 1);
+
+    if (n <= SEEP_PAGE_TEXT_BYTES)
+        return n;
+    for (n = SEEP_PAGE_TEXT_BYTES; n && ((unsigned char)text[n] & 0xc0) == 0x80;)
+        n--;
+    return n;
+}
+
+json_t *seep_page_cut(const char *text)
+{
+    const size_t n = cut_length(text);
+
+    if (!text[n])
+        return json_string(text);
+    char *cut = seep_text_format("%.*s…", (int)n, text);
+    json_t *json = cut ? json_string(cut) : NULL;
+    free(cut);
+    return json;
+}
+
+/* Takes the text over; NULL: there was no memory for it. */
+static json_int_t intern(struct seep_page_tables *tables, json_t *text)
+{
+    const char *bytes = json_string_value(text);
+    const uint64_t hash = text ? seep_hash_bytes(bytes, strlen(bytes)) : 0;
+    uint32_t at = seep_hash_begin(&tables->text_index, hash), id;
+
+    while (text && (id = seep_hash_next(&tables->text_index, hash, &at)) != SEEP_HASH_NONE) {
+        if (strcmp(json_string_value(json_array_get(tables->texts, id)), bytes) == 0) {
+            json_decref(text);
+            return id;
+        }
+    }
+    id = (uint32_t)json_array_size(tables->texts);
+    tables->failed = !text || seep_hash_add(&tables->text_index, hash, id);
+    seep_json_append(tables->texts, text, &tables->failed);
+    return id;
+}
+
+json_int_t seep_page_text(struct seep_page_tables *tables, const char *text)
+{
+    return !text || tables->failed ? -1 : intern(tables, seep_page_cut(text));
+}
+
+json_int_t seep_page_pids(struct seep_page_tables *tables, const json_t *pids)
+{
+    char *text = NULL;
+    size_t n, i;
+    const json_t *pid;
+
+    if (!json_array_size(pids) || tables->failed)
+        return -1;
+    FILE *out = open_memstream(&text, &n);
+    if (!out) {
+        tables->failed = true;
+        return -1;
+    }
+    json_array_foreach (pids, i, pid)
+        fprintf(out, "%s%" JSON_INTEGER_FORMAT, i ? " " : "", json_integer_value(pid));
+    json_t *list = fclose(out) ? NULL : json_string(text);
+    free(text);
+    return intern(tables, list);
+}
+
+static void append(struct seep_page_tables *tables, const char *column, json_int_t value)
+{
+    seep_json_append(json_object_get(tables->frames, column), json_integer(value), &tables->failed);
+}
+
+/* Of native code without symbols the place in its file is all that is known. */
+static json_int_t name_of(struct seep_page_tables *tables, const json_t *frame)
+{
+    const char *name = seep_get_text(frame, "qualname", seep_get_text(frame, "function", NULL));
+
+    if (name)
+        return seep_page_text(tables, name);
+    char *place = seep_text_format("%s+0x%llx", seep_text_base(seep_get_text(frame, "module", "?")),
+                                   (unsigned long long)seep_get_number(frame, "offset"));
+    const json_int_t id = seep_page_text(tables, place);
+    if (!place)
+        tables->failed = true;
+    free(place);
+    return id;
+}
+
+static void add_frame(struct seep_page_tables *tables, const json_t *frame)
+{
+    const char *module = seep_get_text(frame, "module", NULL);
+    const json_t *line = json_object_get(frame, "line");
+
+    append(tables, "kind", strcmp(seep_get_text(frame, "kind", ""), "python") != 0);
+    append(tables, "name", name_of(tables, frame));
+    append(tables, "file", seep_page_text(tables, seep_get_text(frame, "file", NULL)));
+    append(tables, "line", json_is_integer(line) ? json_integer_value(line) : -1);
+    append(tables, "module", seep_page_text(tables, module));
+}
+
+uint32_t seep_page_frame(struct seep_page_tables *tables, const json_t *frame)
+{
+    const uint64_t hash = seep_hash_bytes(&frame, sizeof frame);
+    uint32_t at = seep_hash_begin(&tables->frame_index, hash), id;
+
+    if (!json_is_object(frame))
+        return SEEP_HASH_NONE;
+    while ((id = seep_hash_next(&tables->frame_index, hash, &at)) != SEEP_HASH_NONE) {
+        if (tables->frame_at[id] == frame)
+            return id;
+    }
+    id = (uint32_t)tables->n_frames;
+    if (tables->failed || seep_hash_add(&tables->frame_index, hash, id) ||
+        seep_grow(&tables->frame_at, &tables->frames_capacity, tables->n_frames + 1,
+                  sizeof(const json_t *))) {
+        tables->failed = true;
+        return SEEP_HASH_NONE;
+    }
+    tables->frame_at[tables->n_frames++] = frame;
+    add_frame(tables, frame);
+    return id;
+}
+
+static uint32_t child(struct seep_page_tables *tables, uint32_t parent, uint32_t frame)
+{
+    const uint64_t hash = seep_hash_two(parent, frame);
+    uint32_t at = seep_hash_begin(&tables->stack_index, hash), id;
+
+    while ((id = seep_hash_next(&tables->stack_index, hash, &at)) != SEEP_HASH_NONE) {
+        if (tables->stacks[id].parent == parent && tables->stacks[id].frame == frame)
+            return id;
+    }
+    id = (uint32_t)tables->n_stacks;
+    if (seep_hash_add(&tables->stack_index, hash, id) ||
+        seep_grow(&tables->stacks, &tables->stacks_capacity, tables->n_stacks + 1,
+                  sizeof *tables->stacks)) {
+        tables->failed = true;
+        return SEEP_HASH_NONE;
+    }
+    tables->stacks[tables->n_stacks++] = (struct seep_page_stack){parent, frame};
+    return id;
+}
+
+uint32_t seep_page_stack(struct seep_page_tables *tables, const json_t *frames)
+{
+    uint32_t stack = SEEP_HASH_NONE;
+
+    for (size_t i = json_array_size(frames); i-- > 0 && !tables->failed;) {
+        const uint32_t frame = seep_page_frame(tables, json_array_get(frames, i));
+        if (frame != SEEP_HASH_NONE)
+            stack = child(tables, stack, frame);
+    }
+    return tables->failed ? SEEP_HASH_NONE : stack;
+}
+
+json_t *seep_page_stacks_json(const struct seep_page_tables *tables)
+{
+    json_t *parents = json_array(), *frames = json_array();
+    bool failed = tables->failed;
+
+    for (size_t i = 0; i < tables->n_stacks && !failed; i++) {
+        const struct seep_page_stack *stack = &tables->stacks[i];
+        const json_int_t parent = stack->parent == SEEP_HASH_NONE ? -1 : (json_int_t)stack->parent;
+        seep_json_append(parents, json_integer(parent), &failed);
+        seep_json_append(frames, json_integer(stack->frame), &failed);
+    }
+    return seep_json_whole(json_pack("{s:o, s:o}", "parent", parents, "frame", frames), failed);
+}

@@ -1,0 +1,55 @@
+/* What a page's sites share, each thing once: texts, frames, and stacks as a tree. Numbers of
+ * texts, frames and stacks count from 0; a parent is in its table before its children. */
+#ifndef SEEP_LIBPROF_PAGE_PAGE_TABLES_H
+#define SEEP_LIBPROF_PAGE_PAGE_TABLES_H
+
+#include "libprof/base/hash_index.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+
+enum { SEEP_PAGE_TEXT_BYTES = 1000 }; /* longer texts are cut, and end in "…" */
+
+struct seep_page_stack {
+    uint32_t parent; /* SEEP_HASH_NONE: the outermost frame */
+    uint32_t frame;
+};
+
+/* Zero-initialised is empty. `failed`: without memory; all that follows does nothing. */
+struct seep_page_tables {
+    json_t *texts; /* array */
+    struct seep_hash_index text_index;
+    json_t *frames;          /* {kind, name, file, line, module}: arrays, kind 0 Python, 1 native */
+    const json_t **frame_at; /* the report's, by number */
+    size_t n_frames, frames_capacity;
+    struct seep_hash_index frame_index;
+    struct seep_page_stack *stacks;
+    size_t n_stacks, stacks_capacity;
+    struct seep_hash_index stack_index;
+    bool failed;
+};
+
+/* Allocates. */
+void seep_page_tables_init(struct seep_page_tables *tables);
+void seep_page_tables_fini(struct seep_page_tables *tables);
+
+/* The number of a text; NULL: −1. Allocates. */
+json_int_t seep_page_text(struct seep_page_tables *tables, const char *text);
+
+/* The number of the text that lists these process ids, "12 13", uncut; −1 for none. Allocates. */
+json_int_t seep_page_pids(struct seep_page_tables *tables, const json_t *pids);
+
+/* The numbers of a frame of the report, and of a stack (innermost first, as reports have it);
+ * SEEP_HASH_NONE for no frame, no stack, and without memory. Frames are one where they are one
+ * object in memory, as those of a report are that was not read from a file. They outlive the
+ * tables. Allocate. */
+uint32_t seep_page_frame(struct seep_page_tables *tables, const json_t *frame);
+uint32_t seep_page_stack(struct seep_page_tables *tables, const json_t *frames);
+
+/* {parent, frame}: arrays, parent −1 where there is none. A new reference; NULL without memory. */
+json_t *seep_page_stacks_json(const struct seep_page_tables *tables);
+
+/* The text, cut. A new reference; NULL without memory. */
+json_t *seep_page_cut(const char *text);
+
+#endif

@@ -1,0 +1,151 @@
+"""A page of `seep view` in a real browser, without a window and without a network."""
+import json
+import shutil
+import unittest
+
+CHROME = shutil.which("chromium") or shutil.which("google-chrome")
+DRIVER = shutil.which("chromedriver")
+try:
+    from selenium import webdriver
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+    from selenium.webdriver.chrome.options import Options
+    from selenium.webdriver.chrome.service import Service
+    from selenium.webdriver.support.ui import WebDriverWait
+except ImportError:
+    webdriver = None
+
+MISSING = next((what for what, there in (("chromium", CHROME), ("chromium-driver", DRIVER), ("python3-selenium", webdriver))
+                if not there), None)
+VIEWS = ("findings", "timeline", "flame", "sites", "processes")
+SECONDS = 60  # for what takes a moment, on a busy machine
+
+# Elements that stick out of the page where nothing scrolls, and controls that lie on each other.
+STICKS_OUT = """
+const width = document.documentElement.clientWidth, bad = [];
+const scrolls = (e) => e && e !== document.body && (/auto|scroll|hidden/.test(getComputedStyle(e).overflowX) || scrolls(e.parentElement));
+for (const e of document.querySelectorAll("body *")) {
+    const box = e.getBoundingClientRect();
+    if (box.width && !e.closest(".unseen, .skip, dialog, defs") && box.right > width + 1 && !scrolls(e.parentElement))
+        bad.push(e.tagName + "." + e.getAttribute("class") + " to " + Math.round(box.right));
+}
+if (document.documentElement.scrollWidth > width)
+    bad.push("the page is " + document.documentElement.scrollWidth + " wide");
+for (const e of document.querySelectorAll("svg.chart text"))
+    if (e.textContent && !e.closest("g.brush")) {
+        const box = e.getBoundingClientRect(), around = e.ownerSVGElement.getBoundingClientRect();
+        if (box.left < around.left - 1 || box.right > around.right + 1 || box.top < around.top - 1 || box.bottom > around.bottom + 1)
+            bad.push("chart text " + e.textContent + " is cut");
+    }
+const boxes = [...document.querySelectorAll("nav a, header button, main button, main select, main input, h2, .facts li")]
+    .filter((e) => !e.closest(".scroller, dialog")).map((e) => [e, e.getBoundingClientRect()]).filter(([, b]) => b.width);
+boxes.forEach(([a, p], i) => boxes.slice(i + 1).forEach(([b, q]) => {
+    if (!a.contains(b) && p.left < q.right - 1 && q.left < p.right - 1 && p.top < q.bottom - 1 && q.top < p.bottom - 1)
+        bad.push(a.textContent.slice(0, 30) + " lies on " + b.textContent.slice(0, 30));
+}));
+return bad;
+"""
+
+
+def start_browser():
+    options = Options()
+    options.binary_location = CHROME
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+                     "--disable-background-networking", "--no-first-run"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    return webdriver.Chrome(service=Service(DRIVER), options=options)
+
+
+class Browser:
+    """What tests ask of the page that is open."""
+
+    def __init__(self):
+        self.driver = start_browser()
+        self.file = None
+
+    def quit(self):
+        self.driver.quit()
+
+    def look(self, width=1280, height=900, scheme="light", media="screen"):
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                                    {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {
+            "media": media, "features": [{"name": "prefers-color-scheme", "value": scheme}]})
+
+    def open(self, file, fragment=""):
+        self.driver.get("about:blank")  # another fragment alone would not read the file again
+        self.driver.get("file://%s%s" % (file, fragment))
+        self.wait(lambda: self.all("nav a"))
+
+    def run(self, script, *args):
+        return self.driver.execute_script(script, *args)
+
+    def all(self, css):
+        return self.driver.find_elements(By.CSS_SELECTOR, css)
+
+    def one(self, css):
+        return self.driver.find_element(By.CSS_SELECTOR, css)
+
+    def text(self, css="main"):
+        return self.run("return document.querySelector(arguments[0]).innerText", css)
+
+    def fragment(self):
+        return self.run("return location.hash")
+
+    def active(self):
+        """Attributes of what has the focus."""
+        return self.run("const e = document.activeElement; return {tag: e.tagName.toLowerCase(), class: e.getAttribute('class') || '',"
+                        "label: e.getAttribute('aria-label') || '', text: e.textContent.slice(0, 200)}")
+
+    def keys(self, *keys):
+        ActionChains(self.driver).send_keys(*keys).perform()
+
+    def drag(self, css, from_share, to_share):
+        box = self.run("const b = document.querySelector(arguments[0]).getBoundingClientRect(); return [b.width, b.height]", css)
+        ActionChains(self.driver).move_to_element_with_offset(self.one(css), int((from_share - 0.5) * box[0]), 0).click_and_hold() \
+            .move_by_offset(int((to_share - from_share) * box[0]), 0).release().perform()
+
+    def choose(self, label, value):
+        self.run("const s = [...document.querySelectorAll('main label')].find((l) => l.firstChild.textContent === arguments[0])"
+                 ".querySelector('select'); s.value = arguments[1]; s.dispatchEvent(new Event('change'))", label, value)
+
+    def wait(self, true, what=""):
+        return WebDriverWait(self.driver, SECONDS, 0.05).until(lambda _: true(), what)
+
+    def complaints(self):
+        """What the console said, and addresses that were asked for."""
+        said = [entry["message"] for entry in self.driver.get_log("browser")]
+        for entry in self.driver.get_log("performance"):
+            message = json.loads(entry["message"])["message"]
+            if message["method"] == "Network.requestWillBeSent":
+                url = message["params"]["request"]["url"]
+                if not url.startswith(("file://", "data:", "about:")):
+                    said.append("asks for " + url)
+        return said
+
+
+class BrowserCase:
+    """Mixed into a test case: one browser for all, and no page that complains."""
+
+    browser = None
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        if MISSING:
+            raise unittest.SkipTest("no %s here" % MISSING)
+        cls.browser = Browser()
+        cls.addClassCleanup(cls.browser.quit)
+
+    def setUp(self):
+        super().setUp()
+        self.browser.look()
+
+    def tearDown(self):
+        self.assertEqual(self.browser.complaints(), [])
+        super().tearDown()
+
+
+__all__ = ["BrowserCase", "STICKS_OUT", "VIEWS", "Keys" if webdriver else "MISSING"]

@@ -1,0 +1,98 @@
+"""`seep view`: one file that holds all it needs."""
+import json
+import os
+import re
+import unittest
+
+from tests.cli.ci_jobs import LEAK_BYTES, ROOT, CiCase
+
+MOST_BYTES = 2 << 20
+
+
+def data_of(page):
+    """What the page holds of the profile."""
+    found = re.search(r'<script type="application/json" id="data">\n(.*?)</script>', page, re.S)
+    return json.loads(found.group(1))
+
+
+class View(CiCase):
+    def page(self, folder, *args):
+        out = self.path("page.html")
+        done = self.seep("view", folder, "-o", out, *args)
+        self.assertEqual((done.status, done.err, done.stdout), (0, "", b""), repr(done))
+        with open(out, encoding="utf-8") as f:
+            return f.read()
+
+    def test_the_page_lies_in_the_folder_unless_told_otherwise(self):
+        folder = self.fresh_copy(self.leak)
+        done = self.seep("view", folder + "/")
+        self.assertEqual((done.status, done.err), (0, ""))
+        self.assertEqual(done.stdout.decode(), folder + "/view.html\n")
+        with open(folder + "/view.html", encoding="utf-8") as f:
+            self.assertIn("leak", data_of(f.read())["job"]["command"])
+        self.assertEqual(self.seep("report", folder).status, 0, "and does not stand in the way of a report")
+
+    def test_findings_and_their_sites_are_what_the_report_says(self):
+        data = data_of(self.page(self.leak))
+        report = self.report(self.leak, "--all", "--series")
+        self.assertEqual(data["findings"], report["findings"])
+        self.assertEqual(data["timeline"], report["timeline"])
+        row = [data["texts"][i] for i in data["sites"]["id"]].index(report["findings"][0]["sites"][0])
+        site = next(s for s in report["sites"] if s["id"] == report["findings"][0]["sites"][0])
+        self.assertEqual(data["sites"]["retained_bytes"][row], site["retained_bytes"])
+        self.assertAlmostEqual(data["sites"]["growth"][row], LEAK_BYTES, delta=0.02 * LEAK_BYTES)
+        raw = data["sites"]["series"][row]
+        self.assertEqual((sum(raw[::2]), sum(raw[1::2])), (site["series"]["step"][-1], site["series"]["live_bytes"][-1]))
+
+    def test_the_line_stands_among_its_neighbours(self):
+        excerpt = data_of(self.page(self.leak))["excerpts"][0]
+        self.assertEqual(excerpt["lines"][excerpt["line"] - excerpt["first"]], "    block = bytearray(64 * 1024)")
+        self.assertEqual(len(excerpt["lines"]), 7)
+
+    def test_a_source_that_was_changed_is_not_shown(self):
+        path = os.path.join(self._root, "other.py")
+        folder = self.profile("changed", "leak", script="other.py")
+        os.utime(path, (2e9 * 2, 2e9 * 2))
+        self.assertEqual(data_of(self.page(folder))["excerpts"], [])
+
+    def test_it_is_small_and_holds_every_site_that_counts(self):
+        page = self.page(self.leak)
+        self.assertLess(len(page.encode()), MOST_BYTES)
+        data, all_of_it = data_of(page), data_of(self.page(self.leak, "--all"))
+        left_out = sum(other["sites"] for other in data["others"].values())
+        self.assertGreater(left_out, 0)
+        self.assertEqual(len(data["sites"]["id"]) + left_out, len(all_of_it["sites"]["id"]))
+        self.assertEqual(all_of_it["others"], {})
+        for space, totals in data["spaces"].items():
+            held = sum(a for a, s in zip(data["sites"]["allocated_bytes"], data["sites"]["space"])
+                       if data["texts"][s] == space)
+            self.assertGreater(held, 0.9 * totals["allocated_bytes"], space)
+
+    def test_it_names_nothing_outside_itself(self):
+        page = self.page(self.leak)
+        self.assertRegex(page, r"Content-Security-Policy\" content=\"default-src 'none'; ")
+        self.assertNotRegex(page, r"<(script|img|iframe)[^>]* src=|<link[^>]* href=\"(?!data:)|@import|url\((?!#)")
+        for name in os.listdir(ROOT / "viewer/page"):
+            if name.endswith((".js", ".html")):
+                self.assertNotRegex((ROOT / "viewer/page" / name).read_text(),
+                                    r"innerHTML|outerHTML|insertAdjacent|document\.write|\.html\(|eval\(|fetch\(|XMLHttp",
+                                    name + ": names become text nodes, and nothing is loaded")
+
+    def test_what_cannot_be_shown_or_written_is_one_line_and_2(self):
+        for what, folder in self.spoiled()[:5]:
+            self.cannot("view", folder, about=what)
+        for args in ((), ("a", "b"), ("--walk", self.leak), (self.leak, "-o")):
+            self.cannot("view", *args)
+        self.cannot("view", self.leak, "-o", self.path("nowhere", "page.html"))
+        self.assertIn("/dev/full", self.cannot("view", self.leak, "-o", "/dev/full"))
+
+    def test_a_cut_profile_is_shown_as_far_as_it_goes(self):
+        what, cut = self.spoiled()[5]
+        self.assertEqual(what, "cut")
+        data = data_of(self.page(cut))
+        self.assertFalse(data["job"]["complete"])
+        self.assertTrue(data["coverage"]["not_seen"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,36 @@
+/* Choices that several views share: which memory, which window. */
+
+/* Controls are made anew with each change; what had the focus keeps it. */
+function updateControls(place, controls) {
+    const inputs = () => [...place.querySelectorAll("select, input, button")];
+    const focused = inputs().indexOf(document.activeElement);
+    place.replaceChildren(...controls.filter(Boolean));
+    if (focused >= 0 && inputs()[focused])
+        inputs()[focused].focus();
+}
+
+/* What was asked for, else that of the first finding, else the host's. */
+function memoryWanted() {
+    const wanted = state.get("memory");
+    if (memories.includes(wanted))
+        return wanted;
+    return findings.length ? memoryOf(findings[0].space) : memories[0] || HOST;
+}
+
+function memoryChoice() {
+    if (memories.length < 2)
+        return null;
+    return select("memory", memories.map((memory) => [memory, memoryName(memory)]), memoryWanted(),
+        (memory) => state.set({memory, zoom: ""}));
+}
+
+/* The window by keyboard; dragging in the timeline does the same. */
+function windowFields() {
+    const window = windowOf(state.get("window"));
+    const field = (label, value, other) => el("input", {type: "number", min: 0, max: lastStep, value, "aria-label": label,
+        onchange: (event) => state.set({window: [Math.round(+event.target.value), other].sort((a, b) => a - b).join("-"), zoom: ""})});
+    return el("span", {class: "field window", role: "group", "aria-label": "window"},
+        el("span", {}, `from ${stepUnit} … to`), field(`from ${stepUnit}`, window.from, window.to),
+        field(`to ${stepUnit}`, window.to, window.from),
+        el("button", {type: "button", disabled: window.whole, onclick: () => state.set({window: "", zoom: ""})}, "whole run"));
+}

@@ -1,0 +1,90 @@
+/* The profile, as the command has put it into the page: tables of texts, frames and stacks, sites as columns. */
+
+const data = JSON.parse(document.getElementById("data").textContent);
+
+const texts = data.texts;
+const frames = data.frames;
+const stacks = data.stacks;
+const sites = data.sites;
+const nSites = sites.id ? sites.id.length : 0;
+const nStacks = stacks.parent.length;
+const job = data.job;
+const findings = data.findings;
+const processes = data.processes;
+
+const stepUnit = job.step_source === "time" ? "time slice" : "step";
+
+const frame = {
+    name: (f) => texts[frames.name[f]],
+    file: (f) => frames.file[f] < 0 ? "" : texts[frames.file[f]],
+    module: (f) => frames.module[f] < 0 ? "" : texts[frames.module[f]],
+    line: (f) => frames.line[f],
+    isPython: (f) => frames.kind[f] === 0,
+    where(f) {
+        const file = frame.file(f);
+        if (file)
+            return belowCwd(file) + (frames.line[f] > 0 ? ":" + frames.line[f] : "");
+        return frame.module(f).split("/").pop();
+    },
+    isImport: (f) => frame.file(f).startsWith("<frozen importlib"),
+    text: (f) => f < 0 ? "unknown" : frame.name(f) + (frame.where(f) ? " · " + frame.where(f) : ""),
+};
+
+function belowCwd(path) {
+    const cwd = job.cwd.endsWith("/") ? job.cwd : job.cwd + "/";
+    return path.startsWith(cwd) ? path.slice(cwd.length) : path;
+}
+
+const siteNumber = new Map();
+for (let i = 0; i < nSites; i++)
+    siteNumber.set(texts[sites.id[i]], i);
+
+const site = {
+    id: (i) => texts[sites.id[i]],
+    space: (i) => texts[sites.space[i]],
+    role: (i) => texts[sites.role[i]],
+    title: (i) => frame.text(sites.look_at[i]),
+    pids: (i) => sites.processes[i] < 0 ? [] : texts[sites.processes[i]].split(" "),
+    shortTitle(i) {
+        const f = sites.look_at[i];
+        return f < 0 ? "unknown" : `${frame.where(f).split("/").pop()} ${frame.name(f)}`;
+    },
+};
+
+/* The finding that names a site, else null. */
+const findingOf = new Array(nSites).fill(null);
+for (const finding of [...findings].reverse()) {
+    for (const id of finding.sites)
+        if (siteNumber.has(id))
+            findingOf[siteNumber.get(id)] = finding;
+}
+
+const frameTexts = [];
+
+/* For searching, made once. */
+function lowerText(f) {
+    return frameTexts[f] ??= frame.text(f).toLowerCase();
+}
+
+/* Frames of a site's stack, innermost first. */
+function stackOf(i) {
+    const list = [];
+    for (let at = sites.stack[i]; at >= 0; at = stacks.parent[at])
+        list.push(stacks.frame[at]);
+    return list;
+}
+
+/* Memories that add up: what lies in the host is one, whatever asked for it; what a device's driver gave and what an
+   allocator cut from that are books of the same bytes, and never summed. */
+const HOST = "host";
+function memoryOf(space) {
+    return /^(device|tensor):\d+$/.test(space) ? space : HOST;
+}
+
+const spaces = Object.keys(data.spaces);
+const roles = [...new Set(sites.role || [])].map((text) => texts[text]);
+const memories = [...new Set(spaces.map(memoryOf))].sort((a, b) => (b === HOST) - (a === HOST) || a.localeCompare(b));
+
+function memoryName(memory) {
+    return memory === HOST ? "host (all of it)" : memory;
+}

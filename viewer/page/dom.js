@@ -1,0 +1,56 @@
+/* Elements are made here and nowhere else: what a profile says only ever becomes a text node or the value of a
+   harmless attribute, so no name can be markup. */
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(element, attributes, children) {
+    for (const [name, value] of Object.entries(attributes || {})) {
+        if (name.startsWith("on"))
+            element.addEventListener(name.slice(2), value);
+        else if (value === true)
+            element.setAttribute(name, "");
+        else if (value !== false && value !== null && value !== undefined)
+            element.setAttribute(name, value);
+    }
+    for (const child of children.flat(3)) {
+        if (child !== null && child !== undefined && child !== false)
+            element.append(child);
+    }
+    return element;
+}
+
+function el(tag, attributes, ...children) {
+    return fill(document.createElement(tag), attributes, children);
+}
+
+function svg(tag, attributes, ...children) {
+    return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+/* A name from the profile: its direction does not leak into what stands around it. */
+function nameOf(text, attributes) {
+    return el("bdi", attributes, text);
+}
+
+/* A labelled choice; `options`: [value, text]. */
+function select(label, options, value, changed) {
+    const list = el("select", {onchange: () => changed(list.value)},
+        options.map(([v, text]) => el("option", {value: v, selected: v === value}, text)));
+    return el("label", {class: "field"}, el("span", {}, label), list);
+}
+
+function searchField(label, value, changed) {
+    const input = el("input", {type: "search", value, placeholder: "/ to search", spellcheck: "false", autocomplete: "off",
+        class: "search", oninput: () => changed(input.value)});
+    return el("label", {class: "field grow"}, el("span", {}, label), input);
+}
+
+/* What a screen reader is told, too. */
+function say(text) {
+    document.getElementById("said").textContent = text;
+}
+
+let idsMade = 0;
+function freshId(prefix) {
+    return prefix + ++idsMade;
+}

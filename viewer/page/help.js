@@ -1,0 +1,46 @@
+/* Keys, said on demand. */
+
+const KEYS = [
+    ["1 … 5", "findings, timeline, flame graph, sites, processes"],
+    ["/", "search (flame graph, sites)"],
+    ["Tab", "from one control to the next"],
+    ["arrows", "in the flame graph: callers, callees and neighbours; in the table: rows"],
+    ["Enter", "zoom to the frame; open the site"],
+    ["Esc", "zoom out; leave the search; close this"],
+    ["d", "light or dark"],
+    ["?", "this"],
+];
+
+const helpDialog = el("dialog", {"aria-label": "Keys"}, el("h2", {}, "Keys"),
+    el("table", {}, el("tbody", {}, KEYS.map(([key, what]) => el("tr", {}, el("th", {scope: "row"}, el("kbd", {}, key)), el("td", {}, what))))),
+    el("form", {method: "dialog"}, el("button", {autofocus: true, onclick: (event) => {
+        event.preventDefault();
+        helpDialog.close();
+    }}, "Close")));
+
+function isTyping(target) {
+    return target.closest("input, textarea, select") !== null;
+}
+
+function onKey(event) {
+    if (event.ctrlKey || event.altKey || event.metaKey || helpDialog.open)
+        return;
+    if (isTyping(event.target)) {
+        if (event.key === "Escape")
+            event.target.blur();
+        return;
+    }
+    const view = views.find((v) => v.key === event.key);
+    const search = document.querySelector("main .search");
+    if (view)
+        location.hash = state.link(view.name);
+    else if (event.key === "/" && search)
+        search.focus();
+    else if (event.key === "?")
+        helpDialog.showModal();
+    else if (event.key === "d")
+        switchTheme();
+    else
+        return;
+    event.preventDefault();
+}

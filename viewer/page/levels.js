@@ -1,0 +1,101 @@
+/* How much was live, when: sites know the ends of steps; the job's timeline knows what the time was then. */
+
+const timeline = data.timeline;
+const nRows = timeline.t_s.length;
+
+/* The last step that ended: what comes behind it is the job's own end, when memory is given back. */
+const lastStep = Math.max(job.steps || 0, nRows ? timeline.step[nRows - 1] - 1 : 0);
+
+/* Row of the timeline that ends a step, each step once. */
+const stepRows = [];
+for (let row = 0; row < nRows; row++) {
+    if (row + 1 === nRows || timeline.step[row + 1] !== timeline.step[row])
+        stepRows.push(row);
+}
+
+const decoded = new Map();
+
+/* {step, bytes}: the level from the end of each of these steps on. */
+function seriesOf(i) {
+    let series = decoded.get(i);
+    if (!series) {
+        const raw = sites.series[i] || [];
+        const n = raw.length / 2;
+        series = {step: new Array(n), bytes: new Array(n)};
+        for (let k = 0, step = 0, bytes = 0; k < n; k++) {
+            series.step[k] = step += raw[2 * k];
+            series.bytes[k] = bytes += raw[2 * k + 1];
+        }
+        if (decoded.size < 4096)
+            decoded.set(i, series);
+    }
+    return series;
+}
+
+/* The level of a site at the end of a step, from its differences as they are. */
+function levelAt(i, step) {
+    const raw = sites.series[i];
+    let at = 0, bytes = 0;
+    for (let k = 0; k < raw.length; k += 2) {
+        at += raw[k];
+        if (at > step)
+            break;
+        bytes += raw[k + 1];
+    }
+    return bytes;
+}
+
+/* The highest level from the end of one step to that of another. */
+function highestIn(i, from, to) {
+    const raw = sites.series[i];
+    let at = 0, bytes = 0, most = 0;
+    for (let k = 0; k < raw.length; k += 2) {
+        at += raw[k];
+        if (at > to)
+            break;
+        if (at > from)
+            most = Math.max(most, bytes);
+        bytes += raw[k + 1];
+        if (at >= from)
+            most = Math.max(most, bytes);
+    }
+    return Math.max(most, bytes);
+}
+
+/* Adds a site's level at each of these steps, which rise. */
+function addLevels(i, steps, sum) {
+    const raw = sites.series[i];
+    let at = raw.length ? raw[0] : Infinity, bytes = 0, k = 0;
+    for (let n = 0; n < steps.length; n++) {
+        while (at <= steps[n]) {
+            bytes += raw[k + 1];
+            k += 2;
+            at = k < raw.length ? at + raw[k] : Infinity;
+        }
+        sum[n] += bytes;
+    }
+}
+
+/* Seconds at the end of a step, and the step at a time. */
+function secondsOf(step) {
+    const at = d3.bisectRight(stepRows.map((row) => timeline.step[row]), step) - 1;
+    return at < 0 ? 0 : timeline.t_s[stepRows[at]];
+}
+
+function stepOfSeconds(seconds) {
+    const at = d3.bisectRight(timeline.t_s, seconds) - 1;
+    return at < 0 ? 0 : timeline.step[at];
+}
+
+/* The window that is looked at: ends of steps. */
+function windowOf(text) {
+    const match = /^(\d+)-(\d+)$/.exec(text || "");
+    if (!match)
+        return {from: 0, to: lastStep, whole: true};
+    const from = Math.min(+match[1], lastStep), to = Math.min(Math.max(+match[2], from), lastStep);
+    return {from, to, whole: false};
+}
+
+function windowText(window) {
+    return window.whole ? "the whole run" : `${stepUnit}s ${window.from} to ${window.to}`;
+}

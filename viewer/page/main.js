@@ -1,0 +1,71 @@
+/* The views, which one is shown, and light or dark. */
+
+const views = [findingsView, timelineView, flameView, sitesView, processesView];
+const main = document.getElementById("main");
+let entered = null, update = null;
+
+function show() {
+    const view = views.find((v) => v.name === state.view) || findingsView;
+    if (view !== entered) {
+        entered = view;
+        main.replaceChildren(el("h1", {class: "unseen"}, view.title));
+        update = view.enter(main);
+        document.title = `${view.title} · seep · ${jobName()}`;
+        scrollTo(0, 0);
+        say(view.title);
+    }
+    update();
+    document.getElementById("views").replaceChildren(...views.map((v) => el("a", {href: state.link(v.name),
+        "aria-current": v === view ? "page" : null, title: `${v.title} (${v.key})`}, v.title)));
+}
+
+function jobName() {
+    const script = job.command.find((word) => /\.py$/.test(word)) || job.command[0] || "job";
+    return cutText(script.split("/").pop(), 80);
+}
+
+function goByAddress() {
+    state.read();
+    show();
+}
+
+const THEME_KEY = "seep-theme";
+
+/* A page from a file may have no storage. */
+function storedTheme(theme) {
+    try {
+        if (theme)
+            localStorage.setItem(THEME_KEY, theme);
+        return localStorage.getItem(THEME_KEY);
+    } catch (error) {
+        return null;
+    }
+}
+
+function switchTheme() {
+    const root = document.documentElement;
+    const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    root.dataset.theme = dark ? "light" : "dark";
+    storedTheme(root.dataset.theme);
+}
+
+function begin() {
+    const theme = storedTheme();
+    if (theme === "light" || theme === "dark")
+        document.documentElement.dataset.theme = theme;
+    document.body.append(helpDialog);
+    document.getElementById("job").append(nameOf(cutText(job.command.join(" "), 200), {class: "command"}),
+        el("span", {class: "quiet"}, ` on ${cutText(job.host, 60)}, ${new Date(1000 * job.started_unix_s).toLocaleString()}`));
+    document.getElementById("theme").addEventListener("click", switchTheme);
+    document.getElementById("help").addEventListener("click", () => helpDialog.showModal());
+    document.getElementById("skip").addEventListener("click", (event) => {
+        event.preventDefault();
+        main.focus();
+    });
+    document.addEventListener("keydown", onKey);
+    addEventListener("hashchange", goByAddress);
+    addEventListener("popstate", goByAddress);
+    goByAddress();
+}
+
+begin();

@@ -1,0 +1,35 @@
+/* Colours that stay apart without colour vision (after Okabe and Ito, 2008), and for areas a pattern each, so that
+   grey paper shows them, too. */
+
+const PALETTE = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442"];
+const REST = "#6b6b6b";
+
+const HATCHES = ["", "M0 6L6 0", "M3 0V6", "M0 0L6 6", "M0 3H6", "M2 3h2", "M0 6L6 0M0 0L6 6"];
+
+/* Fills of n things in order; what comes after the seventh is one grey. */
+function colourAt(i) {
+    return i < PALETTE.length ? PALETTE[i] : REST;
+}
+
+function patternFill(defs, i) {
+    if (i >= PALETTE.length || !HATCHES[i])
+        return colourAt(i);
+    const id = freshId("hatch");
+    defs.append(svg("pattern", {id, width: 6, height: 6, patternUnits: "userSpaceOnUse"},
+        svg("rect", {width: 6, height: 6, fill: PALETTE[i]}),
+        svg("path", {d: HATCHES[i], stroke: "#000", "stroke-opacity": 0.35, "stroke-width": 1, fill: "none"})));
+    return `url(#${id})`;
+}
+
+/* [{name, index}] with the areas' own fills. */
+function legend(entries) {
+    return el("ul", {class: "legend"}, entries.map((entry) => {
+        const picture = svg("svg", {width: 18, height: 12, "aria-hidden": "true"});
+        const defs = svg("defs");
+        picture.append(defs);
+        picture.append(entry.line
+            ? svg("path", {d: "M0 6H18", class: entry.line})
+            : svg("rect", {width: 18, height: 12, fill: patternFill(defs, entry.index)}));
+        return el("li", {}, picture, " ", nameOf(entry.name), entry.note ? el("span", {class: "quiet"}, " " + entry.note) : null);
+    }));
+}

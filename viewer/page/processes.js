@@ -1,0 +1,109 @@
+/* The job's processes: who started whom, what each was, how it ended, how its memory went; all at one scale. */
+
+const ROLE_NAMES = {trainer: "trainer", "loader-worker": "worker", rank: "rank", helper: "helper"};
+
+function processName(p) {
+    return p.role === "rank" && p.rank !== null ? "rank " + p.rank : ROLE_NAMES[p.role] || p.role;
+}
+
+/* Seconds since the job's start. */
+function processStart(p) {
+    return Math.max(0, (p.started_unix_s || job.started_unix_s) - job.started_unix_s);
+}
+
+function exitText(p) {
+    if (p.exit.kind === "signal")
+        return `killed by signal ${p.exit.value}`;
+    if (p.exit.kind === "exit")
+        return p.exit.value ? `ended with status ${p.exit.value}` : "ended well";
+    return p.exit.kind === "running" ? "runs" : "its end is not known";
+}
+
+function isFailed(p) {
+    return p.exit.kind === "signal" || p.exit.kind === "exit" && p.exit.value !== 0;
+}
+
+/* [process, depth], children below who started them. After an exec several have one pid: they stand in a row. */
+function processTree() {
+    const pids = new Set(processes.map((p) => p.pid));
+    const children = d3.nest().key((p) => pids.has(p.ppid) && p.ppid !== p.pid ? p.ppid : "").map(processes);
+    const list = [], seen = new Set();
+    const walk = (p, depth) => {
+        if (seen.has(p))
+            return;
+        seen.add(p);
+        list.push([p, depth]);
+        if (processes.find((q) => q.pid === p.pid && !seen.has(q)))
+            return;
+        (children.get(p.pid) || []).forEach((child) => walk(child, depth + 1));
+    };
+    (children.get("") || []).forEach((p) => walk(p, 0));
+    processes.forEach((p) => walk(p, 0));
+    return list;
+}
+
+function processChart(p, memory, most, seconds) {
+    const own = p.timeline;
+    if (!own || own.t_s.length < 2)
+        return el("p", {class: "quiet"}, "no course: it was only counted, or short");
+    const rows = d3.range(own.t_s.length);
+    const areas = Object.keys(timeline.spaces).filter((space) => memoryOf(space) === memory)
+        .map((name, index) => ({name, index, values: own.spaces[name] ? own.spaces[name].live_bytes : new Array(rows.length).fill(0)}));
+    return fitted((width) => {
+        const chart = chartOf(width, 120, [0, seconds], most, true);
+        drawAreas(chart, own.t_s, areas);
+        drawAxes(chart, secondsText, Math.max(2, width / 90), 3);
+        if (memory === HOST)
+            drawLine(chart, own.t_s, own.rss_bytes, "rss");
+        chart.root.setAttribute("aria-label", `memory of process ${p.pid}, ${bytesText(p.rss_peak_bytes)} resident at most`);
+        return chart.root;
+    });
+}
+
+/* What one had at its most, for a scale that all share. */
+function highestOf(p, memory) {
+    if (!p.timeline || !p.timeline.t_s.length)
+        return 0;
+    return Math.max(d3.max(ofSpaces(memory, p.timeline.spaces, d3.range(p.timeline.t_s.length))) || 0,
+        memory === HOST ? d3.max(p.timeline.rss_bytes) : 0);
+}
+
+function spacesOf(p, memory) {
+    return Object.entries(p.spaces).filter(([space, sums]) => memoryOf(space) === memory && sums.peak_bytes)
+        .map(([space, sums]) => `${space} ${bytesText(sums.peak_bytes)}`).join(", ");
+}
+
+function processCard(p, depth, memory, most, seconds) {
+    return el("li", {class: "process", style: `--depth:${Math.min(depth, 6)}`, "aria-level": depth + 1},
+        el("h3", {}, processName(p), " ", el("span", {class: "quiet"}, p.pid), " ",
+            el("span", {class: isFailed(p) ? "bad" : "quiet"}, isFailed(p) ? "▲ " : "", exitText(p))),
+        el("p", {class: "quiet argv"}, nameOf(cutText(p.argv.join(" "), 160))),
+        el("p", {}, `${bytesText(p.rss_peak_bytes)} resident at most; `, spacesOf(p, memory) || "nothing recorded",
+            p.steps ? `; ${plural(p.steps, stepUnit)}` : "", p.duration_s ? `; ${secondsText(p.duration_s)}` : "",
+            p.exec ? "; went on as another program" : ""),
+        processChart(p, memory, most, seconds));
+}
+
+function helpersTable() {
+    const list = data.helpers || [];
+    return list.length ? [el("h2", {}, "Helpers, only counted"), el("div", {class: "scroll-x"}, el("table", {},
+        el("thead", {}, el("tr", {}, ["program", "processes", "resident at most"].map((t) => el("th", {scope: "col"}, t)))),
+        el("tbody", {}, list.map((h) => el("tr", {}, el("th", {scope: "row"}, nameOf(h.name || "several")),
+            el("td", {}, countText(h.processes)), el("td", {}, bytesText(h.rss_peak_bytes)))))))] : [];
+}
+
+const processesView = {
+    name: "processes", title: "Processes", key: "5",
+    enter(root) {
+        const controls = el("div", {class: "controls"}), list = el("ul", {class: "processes"}), keys = el("div");
+        root.append(controls, keys, list, ...helpersTable());
+        return () => {
+            const memory = memoryWanted();
+            updateControls(controls, [memoryChoice()]);
+            const most = d3.max(processes, (p) => highestOf(p, memory)), seconds = job.duration_s || 1;
+            keys.replaceChildren(legend([...Object.keys(timeline.spaces).filter((space) => memoryOf(space) === memory)
+                .map((name, index) => ({name, index})), ...(memory === HOST ? [{name: "resident (RSS)", line: "rss"}] : [])]));
+            list.replaceChildren(...processTree().map(([p, depth]) => processCard(p, depth, memory, most, seconds)));
+        };
+    },
+};

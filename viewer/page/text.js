@@ -1,0 +1,50 @@
+/* Numbers and names as people read them. */
+
+const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+
+function bytesText(bytes) {
+    const size = Math.abs(bytes);
+    let unit = 0;
+    while (unit + 1 < UNITS.length && size >= 1023.95 * 1024 ** unit)
+        unit++;
+    const value = size / 1024 ** unit;
+    return (bytes < 0 ? "−" : "") + (unit ? value.toFixed(1) : Math.round(value)) + " " + UNITS[unit];
+}
+
+function countText(n) {
+    return Math.round(n).toString().replace(/\B(?=(\d{3})+$)/g, "\u202f");
+}
+
+function secondsText(s) {
+    if (s < 10)
+        return s.toFixed(s < 1 ? 2 : 1) + " s";
+    if (s < 120)
+        return Math.round(s) + " s";
+    const minutes = Math.round(s / 60);
+    return minutes < 120 ? minutes + " min" : (s / 3600).toFixed(1) + " h";
+}
+
+function shareText(share) {
+    return (100 * share).toFixed(share < 0.1 ? 1 : 0) + " %";
+}
+
+function plural(n, one, many) {
+    return countText(n) + " " + (n === 1 ? one : many || one + "s");
+}
+
+/* Ticks of an axis of bytes lie at round binary sizes. */
+function bytesTicks(most, n) {
+    let step = 1;
+    while (most / step > n)
+        step *= 2;
+    return d3.range(0, most, step);
+}
+
+/* The end of a path says most. */
+function shortPath(path, most) {
+    return path.length <= most ? path : "…" + path.slice(path.length - most + 1);
+}
+
+function cutText(text, most) {
+    return text.length <= most ? text : text.slice(0, Math.max(most - 1, 0)) + "…";
+}

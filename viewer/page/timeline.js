@@ -1,0 +1,203 @@
+/* How memory went, as a whole: areas of what it was, lines of what the system says, a window to look into. */
+
+const GROUPINGS = [["space", "space"], ["role", "role"], ["finding", "finding"], ["process", "process"]];
+const REST_NAMES = {space: "other spaces", role: "small sites", finding: "no finding", process: "other processes"};
+const MOST_AREAS = 7;
+
+/* The rows that are drawn: all by seconds, one a step by steps. */
+function rowsOf(axis) {
+    return axis === "seconds" ? d3.range(nRows) : stepRows;
+}
+
+function ofSpaces(memory, columns, rows) {
+    const sum = new Float64Array(rows.length);
+    for (const [space, column] of Object.entries(columns)) {
+        if (memoryOf(space) === memory)
+            rows.forEach((row, n) => sum[n] += column.live_bytes[row] || 0);
+    }
+    return sum;
+}
+
+function bySpace(memory, rows) {
+    return Object.entries(timeline.spaces).filter(([space]) => memoryOf(space) === memory)
+        .map(([space, column]) => ({name: space, values: Float64Array.from(rows, (row) => column.live_bytes[row] || 0)}));
+}
+
+/* A process has times of its own: its level at the job's is the last one it had by then. */
+function byProcess(memory, rows) {
+    return processes.filter((p) => p.timeline && p.timeline.t_s.length).map((p) => {
+        const own = ofSpaces(memory, p.timeline.spaces, d3.range(p.timeline.t_s.length));
+        const ended = p.exit.kind === "running" ? Infinity : processStart(p) + (p.duration_s || Infinity);
+        return {name: `${processName(p)} ${p.pid}`, values: Float64Array.from(rows, (row) => {
+            const at = d3.bisectRight(p.timeline.t_s, timeline.t_s[row]) - 1;
+            return at < 0 || timeline.t_s[row] > ended + 0.05 ? 0 : own[at];
+        })};
+    });
+}
+
+/* Sums of sites, and what no site of the page explains. A site's level is that of a step's end, so within a step, and
+   before the first, shares are held to the total. */
+function bySites(memory, rows, nameOfSite) {
+    const steps = rows.map((row) => timeline.step[row]);
+    const total = ofSpaces(memory, timeline.spaces, rows);
+    const groups = new Map();
+    for (let i = 0; i < nSites; i++) {
+        const name = memoryOf(site.space(i)) === memory ? nameOfSite(i) : null;
+        if (name === null)
+            continue;
+        if (!groups.has(name))
+            groups.set(name, new Float64Array(rows.length));
+        addLevels(i, steps, groups.get(name));
+    }
+    const areas = [...groups].map(([name, values]) => ({name, values}));
+    const rest = new Float64Array(rows.length);
+    for (let n = 0; n < rows.length; n++) {
+        const sum = d3.sum(areas, (area) => area.values[n]);
+        const scale = sum > total[n] ? total[n] / sum : 1;
+        areas.forEach((area) => area.values[n] *= scale);
+        rest[n] = Math.max(0, total[n] - sum);
+    }
+    return {areas, rest};
+}
+
+const areasCache = new Map();
+
+/* Areas, the largest first, seven at most; the rest is one. */
+function areasOf(grouping, memory, axis) {
+    const key = grouping + " " + memory + " " + axis;
+    if (areasCache.has(key))
+        return areasCache.get(key);
+    const rows = rowsOf(axis);
+    let made = grouping === "process" ? {areas: byProcess(memory, rows)}
+        : grouping === "role" ? bySites(memory, rows, site.role)
+            : grouping === "finding" ? bySites(memory, rows, (i) => findingOf[i] ? findingTitle(findingOf[i]) : null)
+                : {areas: bySpace(memory, rows)};
+    const areas = made.areas.filter((area) => d3.max(area.values) > 0)
+        .sort((a, b) => d3.max(b.values) - d3.max(a.values));
+    const rest = made.rest || new Float64Array(rows.length);
+    areas.slice(MOST_AREAS).forEach((area) => area.values.forEach((v, n) => rest[n] += v));
+    const shown = areas.slice(0, MOST_AREAS).map((area, index) => ({...area, index}));
+    if (d3.max(rest) > 0)
+        shown.push({name: REST_NAMES[grouping], values: rest, index: MOST_AREAS});
+    areasCache.set(key, shown);
+    return shown;
+}
+
+function findingTitle(finding) {
+    return `${finding.id} ${placeText(finding.frame)}`;
+}
+
+/* Where epochs begin, and the end of the first step. */
+function drawMarks(chart, axis, xOf) {
+    (timeline.epoch_steps || []).forEach((step, i, all) => {
+        const x = chart.x(xOf(step));
+        chart.root.append(svg("path", {class: "mark", d: `M${x} ${chart.top}V${chart.bottom}`},
+            svg("title", {}, `epoch ${i + 1} begins`)));
+        const room = (chart.right - chart.left) / all.length;
+        if (room > 24)
+            chart.root.append(svg("text", {class: "mark-name", x: x + 3, y: chart.top + 9}, (room > 60 ? "epoch " : "e") + (i + 1)));
+    });
+    if (axis === "seconds" && nRows && job.steps) {
+        const x = chart.x(xOf(1));
+        chart.root.append(svg("path", {class: "mark first", d: `M${x} ${chart.top}V${chart.bottom}`},
+            svg("title", {}, `${stepUnit} 1 ends`)));
+    }
+}
+
+/* Dragging, or its handles, chooses the window; a click outside gives the whole run back. */
+function addBrush(chart, axis, xOf) {
+    const window = windowOf(state.get("window"));
+    const group = svg("g", {class: "brush"});
+    const brush = d3.brushX().extent([[chart.left, chart.top], [chart.right, chart.bottom]]).on("end", () => {
+        if (!d3.event.sourceEvent)
+            return;
+        const ends = d3.event.selection && d3.event.selection.map(chart.x.invert);
+        const steps = ends && ends.map((v) => axis === "seconds" ? stepOfSeconds(v) : Math.max(0, Math.round(v)));
+        state.set({window: steps ? steps.join("-") : ""});
+    });
+    chart.root.append(group);
+    d3.select(group).call(brush);
+    if (!window.whole)
+        d3.select(group).call(brush.move, [chart.x(xOf(window.from)), Math.max(chart.x(xOf(window.to)), chart.x(xOf(window.from)) + 2)]);
+}
+
+function drawTimeline(width, grouping, memory, axis) {
+    const rows = rowsOf(axis), areas = areasOf(grouping, memory, axis);
+    const xs = rows.map((row) => axis === "seconds" ? timeline.t_s[row] : timeline.step[row]);
+    const rss = memory === HOST ? rows.map((row) => timeline.rss_bytes[row]) : [];
+    const highest = highestOfAll(memory), limit = limitOf(memory), inSight = isInSight(limit, memory);
+    const chart = chartOf(width, Math.max(240, Math.min(440, width * 0.5)), [0, xs[xs.length - 1] || 1],
+        1.05 * (inSight ? Math.max(limit, highest) : highest));
+    const xOf = axis === "seconds" ? secondsOf : (step) => step;
+    drawAreas(chart, xs, areas);
+    drawAxes(chart, axis === "seconds" ? secondsText : countText, Math.max(2, width / 110), 6);
+    if (rss.length)
+        drawLine(chart, xs, rss, "rss");
+    if (inSight)
+        drawLine(chart, [xs[0], xs[xs.length - 1]], [limit, limit], "limit");
+    labelAreas(chart, xs, areas);
+    drawMarks(chart, axis, xOf);
+    chart.root.append(svg("text", {class: "axis-name", x: chart.right, y: chart.height - 3, "text-anchor": "end"},
+        axis === "seconds" ? "time since the start" : stepUnit));
+    addBrush(chart, axis, xOf);
+    chart.root.setAttribute("aria-label", `memory in ${memoryName(memory)} by ${grouping}, ${bytesText(highest)} at most`);
+    return chart.root;
+}
+
+function highestOfAll(memory) {
+    const total = ofSpaces(memory, timeline.spaces, d3.range(nRows));
+    return Math.max(d3.max(total) || 0, memory === HOST ? d3.max(timeline.rss_bytes) || 0 : 0);
+}
+
+/* A limit that is far off would leave no room for the rest. */
+function isInSight(limit, memory) {
+    return limit && limit < 2.5 * highestOfAll(memory);
+}
+
+/* Of a device what it has, of the host what the job may use. */
+function limitOf(memory) {
+    if (memory === HOST)
+        return job.limit_bytes;
+    const device = (data.devices || []).find((d) => String(d.device) === memory.split(":")[1]);
+    return device ? device.capacity_bytes : null;
+}
+
+/* The same in numbers, for who does not see the picture. */
+function timelineTable(areas, window) {
+    const steps = stepRows.map((row) => timeline.step[row]);
+    const from = Math.max(d3.bisectRight(steps, window.from) - 1, 0), to = Math.max(d3.bisectRight(steps, window.to) - 1, 0);
+    return el("div", {class: "scroll-x"}, el("table", {},
+        el("thead", {}, el("tr", {}, ["", `at ${stepUnit} ${steps[from] ?? 0}`, `at ${stepUnit} ${steps[to] ?? 0}`, "change"]
+            .map((text) => el("th", {scope: "col"}, text)))),
+        el("tbody", {}, areas.map((area) => el("tr", {}, el("th", {scope: "row"}, nameOf(area.name)),
+            [area.values[from] || 0, area.values[to] || 0, (area.values[to] || 0) - (area.values[from] || 0)]
+                .map((v) => el("td", {}, bytesText(v))))))));
+}
+
+const timelineView = {
+    name: "timeline", title: "Timeline", key: "2",
+    enter(root) {
+        const controls = el("div", {class: "controls"}), notes = el("div"), table = el("div");
+        const chart = fitted((width) => drawTimeline(width, state.get("by", "space"), memoryWanted(), state.get("axis", "steps")));
+        root.append(controls, chart, notes, table);
+        return () => {
+            const grouping = state.get("by", "space"), memory = memoryWanted(), axis = state.get("axis", "steps");
+            const window = windowOf(state.get("window"));
+            updateControls(controls, [
+                memoryChoice(),
+                select("by", GROUPINGS, grouping, (by) => state.set({by})),
+                select("along", [["steps", stepUnit + "s"], ["seconds", "seconds"]], axis, (value) => state.set({axis: value})),
+                windowFields()]);
+            chart.redraw();
+            const areas = areasOf(grouping, memory, axis);
+            const limit = limitOf(memory);
+            notes.replaceChildren(legend([...areas.map((area) => ({name: area.name, index: area.index})),
+                ...(memory === HOST ? [{name: "resident (RSS), all processes", line: "rss"}] : []),
+                ...(limit ? [{name: "limit", line: "limit", note: bytesText(limit) +
+                    (isInSight(limit, memory) ? "" : ", above the picture")}] : [])]),
+            el("p", {class: "links"}, el("a", {href: state.link("flame", {measure: "growth"})}, "what grew in " + windowText(window)),
+                el("a", {href: state.link("flame", {measure: "live"})}, "what was live at its end")));
+            table.replaceChildren(timelineTable(areasOf(grouping, memory, "steps"), window));
+        };
+    },
+};
