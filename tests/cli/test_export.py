@@ -1,0 +1,67 @@
+"""`seep export`: what other tools read of a profile is what the report says."""
+import collections
+import unittest
+
+from tests.cli.ci_jobs import LEAK_BYTES, CiCase
+
+VALUES = {"retained": lambda s: s["retained_bytes"], "live": lambda s: s["live_bytes"],
+          "peak": lambda s: s["peak_bytes"], "allocated": lambda s: s["allocated_bytes"],
+          "growth": lambda s: max(0, round(s["growth_bytes_per_step"]["value"]))}
+
+
+class ExportCase(CiCase):
+    def export(self, form, *args, folder=None):
+        done = self.seep("export", folder or self.leak, "--format", form, *args)
+        self.assertEqual((done.status, done.err), (0, ""), done.argv)
+        return done.stdout
+
+    def sites(self, folder=None):
+        return self.seep("report", folder or self.leak, "--all", "--format", "json").json()["sites"]
+
+
+class Collapsed(ExportCase):
+    def lines(self, *args):
+        return [line.rsplit(" ", 1) for line in self.export("collapsed", *args).decode().splitlines()]
+
+    def test_every_measure_adds_up_to_the_reports(self):
+        for measure, value in VALUES.items():
+            said = collections.Counter()
+            for stack, n in self.lines("--measure", measure):
+                said[stack.split(";")[0]] += int(n)
+            wanted = collections.Counter()
+            for site in self.sites():
+                wanted[site["space"]] += value(site)
+            self.assertEqual(+said, +wanted, measure)
+            self.assertGreater(said["host"], 0)
+
+    def test_the_leak_has_its_stack_outermost_first(self):
+        stack, n = max(self.lines(), key=lambda line: int(line[1]) if "(job.py:" in line[0] else 0)
+        self.assertGreater(int(n), 45 * LEAK_BYTES)
+        self.assertRegex(stack, r"^host;.*<module> \(job.py:\d+\);main \(job.py:\d+\);load \(job.py:\d+\)")
+
+
+class Export(ExportCase):
+    def test_a_file_is_written_whole(self):
+        path = self.path("out")
+        self.assertEqual(self.export("collapsed", "-o", path), b"")
+        with open(path, "rb") as f:
+            self.assertEqual(f.read(), self.export("collapsed"))
+
+    def test_what_cannot_be_read_is_2(self):
+        for what, folder in self.spoiled():
+            if what != "cut":  # what is left of it can be written
+                self.cannot("export", folder, "--format", "collapsed", about=what)
+
+    def test_what_cannot_be_written_is_2(self):
+        self.cannot("export", self.leak, "--format", "collapsed", "-o", "/dev/full")
+        self.cannot("export", self.leak, "--format", "collapsed", "-o", self.path("no", "folder"))
+
+    def test_wrong_usage_is_2(self):
+        for args in ((), (self.leak,), ("--format", "collapsed"), (self.leak, self.leak, "--format", "collapsed"),
+                     (self.leak, "--format", "svg"), (self.leak, "--format", "collapsed", "--measure", "most")):
+            with self.subTest(args=args[1:]):
+                self.cannot("export", *args)
+
+
+if __name__ == "__main__":
+    unittest.main()
