@@ -1,5 +1,6 @@
 /* `seep export`: a profile in the formats of other tools. */
 #include "libprof/analysis.h"
+#include "libprof/base/text.h"
 #include "libprof/formats/formats.h"
 #include "libprof/formats/sites.h"
 #include "viewer/output.h"
@@ -26,9 +27,11 @@ static const struct option long_options[] = {
         return said = seep_format_##name(report, &wanted, out);                                    \
     }
 FORMAT(collapsed)
+FORMAT(openmetrics)
 
 static const struct seep_output_format formats[] = {
     {"collapsed", print_collapsed},
+    {"openmetrics", print_openmetrics},
     {NULL, NULL},
 };
 
@@ -90,7 +93,8 @@ static char *name_of(const char *dir)
 {
     char *path = realpath(dir, NULL);
     const char *slash = strrchr(path ? path : dir, '/');
-    char *name = strdup(slash ? slash + 1 : path ? path : dir);
+    const char *last = slash ? slash + 1 : path ? path : dir;
+    char *name = seep_text_clean(last, strlen(last));
 
     free(path);
     return name;

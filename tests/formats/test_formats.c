@@ -2,7 +2,7 @@
 #include "libprof/formats/sites.h"
 #include "tests/gate/gate_fixture.h"
 
-static seep_format *const all[] = {seep_format_collapsed};
+static seep_format *const all[] = {seep_format_collapsed, seep_format_openmetrics};
 
 static char *text;
 static size_t n_text;
@@ -34,6 +34,26 @@ TEST(collapsed_escapes_what_separates)
     json_object_set_new(json_array_get(json_object_get(site, "stack"), 0), "file", json_null());
     ck_assert_int_eq(write_as(seep_format_collapsed, SEEP_MEASURE_PEAK), 0);
     ck_assert_str_eq(text, "my:space;f:g h (data/index.py:5);alloc 1000\n");
+}
+
+TEST(openmetrics_escapes_label_values)
+{
+    json_object_set_new(json_object_get(report, "spaces"), "a\"b\\c\nd", space(7, 0.5, 0.25, 0.75));
+    ck_assert_int_eq(write_as(seep_format_openmetrics, SEEP_MEASURE_RETAINED), 0);
+    ck_assert_ptr_nonnull(
+        strstr(text, "seep_peak_bytes{profile=\"train.d\",space=\"a\\\"b\\\\c\\nd\"} 7\n"));
+    ck_assert_ptr_nonnull(strstr(text, "d\"} 0.5\n"));
+    ck_assert_str_eq(text + n_text - 7, "\n# EOF\n");
+}
+
+TEST(openmetrics_says_a_pid_once)
+{
+    json_array_append_new(json_object_get(report, "processes"),
+                          json_pack("{s:i, s:i}", "pid", 10, "rss_peak_bytes", 7));
+    ck_assert_int_eq(write_as(seep_format_openmetrics, SEEP_MEASURE_RETAINED), 0);
+    const char *at = strstr(text, "pid=\"10\"");
+    ck_assert_ptr_nonnull(strstr(at, "10\"} 7\n"));
+    ck_assert_ptr_null(strstr(at + 1, "pid=\"10\""));
 }
 
 TEST(a_frame_is_named_by_what_is_known)
