@@ -27,10 +27,12 @@ static const struct option long_options[] = {
         return said = seep_format_##name(report, &wanted, out);                                    \
     }
 FORMAT(collapsed)
+FORMAT(speedscope)
 FORMAT(openmetrics)
 
 static const struct seep_output_format formats[] = {
     {"collapsed", print_collapsed},
+    {"speedscope", print_speedscope},
     {"openmetrics", print_openmetrics},
     {NULL, NULL},
 };

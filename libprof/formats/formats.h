@@ -33,6 +33,9 @@ typedef int seep_format(const json_t *report, const struct seep_format_options *
 /* "frame;frame;frame value", outermost first and below its space: flamegraph.pl, inferno. */
 seep_format seep_format_collapsed;
 
+/* speedscope's own JSON, a profile a measure. */
+seep_format seep_format_speedscope;
+
 /* Totals of the job as OpenMetrics text, under stable names: for Prometheus. */
 seep_format seep_format_openmetrics;
 

@@ -1,8 +1,9 @@
 """`seep export`: what other tools read of a profile is what the report says."""
 import collections
+import json
 import unittest
 
-from tests.cli.ci_jobs import LEAK_BYTES, CiCase
+from tests.cli.ci_jobs import LEAK_BYTES, SCHEMAS, CiCase, validate
 
 VALUES = {"retained": lambda s: s["retained_bytes"], "live": lambda s: s["live_bytes"],
           "peak": lambda s: s["peak_bytes"], "allocated": lambda s: s["allocated_bytes"],
@@ -38,6 +39,36 @@ class Collapsed(ExportCase):
         stack, n = max(self.lines(), key=lambda line: int(line[1]) if "(job.py:" in line[0] else 0)
         self.assertGreater(int(n), 45 * LEAK_BYTES)
         self.assertRegex(stack, r"^host;.*<module> \(job.py:\d+\);main \(job.py:\d+\);load \(job.py:\d+\)")
+
+
+class Speedscope(ExportCase):
+    def test_it_keeps_to_the_schema_and_says_every_measure(self):
+        file = json.loads(self.export("speedscope", "--measure", "growth"))
+        self.assertEqual(validate(SCHEMAS / "speedscope.schema.json", file), [])
+        self.assertEqual(file["profiles"][file["activeProfileIndex"]]["name"], "growth per step")
+        frames = file["shared"]["frames"]
+        for measure, profile in zip(VALUES, file["profiles"]):
+            self.assertTrue(profile["name"].startswith(measure))
+            self.assertEqual(len(profile["samples"]), len(profile["weights"]))
+            self.assertEqual(profile["endValue"], sum(profile["weights"]))
+            self.assertEqual(profile["endValue"], sum(map(VALUES[measure], self.sites())))
+            self.assertLess(max(max(stack) for stack in profile["samples"]), len(frames))
+
+    def test_the_leaks_stack_begins_with_its_space_and_has_its_lines(self):
+        file = json.loads(self.export("speedscope"))
+        frames, profile = file["shared"]["frames"], file["profiles"][0]
+        names = [[frames[i]["name"] for i in stack] for stack in profile["samples"]]
+        weight, stack = max((w, i) for i, w in enumerate(profile["weights"]) if "load" in names[i])
+        self.assertGreater(weight, 45 * LEAK_BYTES)
+        self.assertEqual(names[stack][0], "host")
+        self.assertLess(names[stack].index("main"), names[stack].index("load"))
+        frame = frames[profile["samples"][stack][names[stack].index("load")]]
+        self.assertTrue(frame["file"].endswith("/job.py"), frame)
+        self.assertGreater(frame["line"], 1)
+
+    def test_frames_are_there_once(self):
+        frames = [tuple(sorted(f.items())) for f in json.loads(self.export("speedscope"))["shared"]["frames"]]
+        self.assertLess(len(frames), 1.2 * len(set(frames)))
 
 
 class Export(ExportCase):

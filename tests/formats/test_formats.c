@@ -2,7 +2,8 @@
 #include "libprof/formats/sites.h"
 #include "tests/gate/gate_fixture.h"
 
-static seep_format *const all[] = {seep_format_collapsed, seep_format_openmetrics};
+static seep_format *const all[] = {seep_format_collapsed, seep_format_openmetrics,
+                                   seep_format_speedscope};
 
 static char *text;
 static size_t n_text;
@@ -34,6 +35,20 @@ TEST(collapsed_escapes_what_separates)
     json_object_set_new(json_array_get(json_object_get(site, "stack"), 0), "file", json_null());
     ck_assert_int_eq(write_as(seep_format_collapsed, SEEP_MEASURE_PEAK), 0);
     ck_assert_str_eq(text, "my:space;f:g h (data/index.py:5);alloc 1000\n");
+}
+
+TEST(speedscope_is_json_whatever_names_hold)
+{
+    static const char evil[] = "\"}]</script>\xe2\x80\xae\\";
+
+    add_site(report, "host", evil, 5, 1000);
+    ck_assert_int_eq(write_as(seep_format_speedscope, SEEP_MEASURE_PEAK), 0);
+    json_t *file = json_loads(text, 0, NULL);
+    const json_t *frames = json_object_get(json_object_get(file, "shared"), "frames");
+    ck_assert_str_eq(seep_get_text(json_array_get(frames, 1), "name", ""), evil);
+    ck_assert_str_eq(seep_get_text(json_array_get(frames, 2), "name", ""), "host");
+    ck_assert_int_eq((int)seep_get_number(file, "activeProfileIndex"), SEEP_MEASURE_PEAK);
+    json_decref(file);
 }
 
 TEST(openmetrics_escapes_label_values)
