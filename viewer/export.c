@@ -28,11 +28,13 @@ static const struct option long_options[] = {
     }
 FORMAT(collapsed)
 FORMAT(speedscope)
+FORMAT(pprof)
 FORMAT(openmetrics)
 
 static const struct seep_output_format formats[] = {
     {"collapsed", print_collapsed},
     {"speedscope", print_speedscope},
+    {"pprof", print_pprof},
     {"openmetrics", print_openmetrics},
     {NULL, NULL},
 };

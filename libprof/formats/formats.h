@@ -36,6 +36,9 @@ seep_format seep_format_collapsed;
 /* speedscope's own JSON, a profile a measure. */
 seep_format seep_format_speedscope;
 
+/* pprof's profile.proto, compressed: all measures, and how many blocks. */
+seep_format seep_format_pprof;
+
 /* Totals of the job as OpenMetrics text, under stable names: for Prometheus. */
 seep_format seep_format_openmetrics;
 

@@ -1,9 +1,12 @@
 """`seep export`: what other tools read of a profile is what the report says."""
 import collections
 import json
+import re
+import shutil
 import unittest
 
-from tests.cli.ci_jobs import LEAK_BYTES, SCHEMAS, CiCase, validate
+from tests.cli.ci_jobs import LEAK_BYTES, SCHEMAS, CiCase, job_env, validate
+from tests.e2e.support import needs
 
 VALUES = {"retained": lambda s: s["retained_bytes"], "live": lambda s: s["live_bytes"],
           "peak": lambda s: s["peak_bytes"], "allocated": lambda s: s["allocated_bytes"],
@@ -69,6 +72,40 @@ class Speedscope(ExportCase):
     def test_frames_are_there_once(self):
         frames = [tuple(sorted(f.items())) for f in json.loads(self.export("speedscope"))["shared"]["frames"]]
         self.assertLess(len(frames), 1.2 * len(set(frames)))
+
+
+class Pprof(ExportCase):
+    TYPES = {"alloc_objects/count": lambda s: s["allocations"], "alloc_space/bytes": VALUES["allocated"],
+             "inuse_objects/count": lambda s: s["allocations"] - s["frees"], "inuse_space/bytes": VALUES["live"],
+             "retained_space/bytes": VALUES["retained"], "peak_space/bytes": VALUES["peak"],
+             "growth_space_per_step/bytes": VALUES["growth"]}
+
+    def pprof(self, *args):
+        path = self.path("x.pb.gz")
+        with open(path, "wb") as f:
+            f.write(self.export("pprof"))
+        done = self.command(["go", "tool", "pprof", *args, path], env=job_env(HOME=self.dir, PPROF_TMPDIR=self.dir))
+        self.assertEqual(done.status, 0, repr(done))
+        return done.stdout.decode()
+
+    @needs(shutil.which("go"), "no go here")
+    def test_go_reads_what_the_report_says(self):
+        head, samples = self.pprof("-raw").split("Samples:\n", 1)
+        samples = samples.split("Locations\n", 1)[0].splitlines()
+        self.assertEqual([t.split("[")[0] for t in samples[0].split()], list(self.TYPES))
+        rows = [[int(n) for n in line.split(":")[0].split()] for line in samples[1:] if re.match(r"[ \d]+: \d", line)]
+        self.assertEqual([sum(column) for column in zip(*rows)],
+                         [sum(map(value, self.sites())) for value in self.TYPES.values()])
+        labels = collections.Counter(re.findall(r"space:\[(\S+)\]", "\n".join(samples)))
+        self.assertEqual(labels, collections.Counter(s["space"] for s in self.sites()))
+
+    @needs(shutil.which("go"), "no go here")
+    def test_go_shows_the_leak_by_its_function(self):
+        top = self.pprof("-top", "-cum", "-unit=B", "-nodecount=100")
+        self.assertIn("Type: retained_space", top)
+        bytes_of = {name: int(float(n)) for n, name in re.findall(r"(?m)^ *\S+ +\S+ +\S+ +(\d+)B +\S+ +(.*)$", top)}
+        self.assertGreater(bytes_of["load"], 45 * LEAK_BYTES)
+        self.assertGreaterEqual(bytes_of["<module>"], bytes_of["main"])
 
 
 class Export(ExportCase):

@@ -1,24 +1,8 @@
 /* A made-up report in each format: what is said, what is escaped, what cannot be said. */
-#include "libprof/formats/sites.h"
-#include "tests/gate/gate_fixture.h"
+#include "tests/formats/formats_fixture.h"
 
 static seep_format *const all[] = {seep_format_collapsed, seep_format_openmetrics,
-                                   seep_format_speedscope};
-
-static char *text;
-static size_t n_text;
-
-static int write_as(seep_format *format, enum seep_measure measure)
-{
-    const struct seep_format_options o = {.measure = measure, .profile = "train.d"};
-
-    free(text);
-    text = NULL;
-    FILE *out = open_memstream(&text, &n_text);
-    int rc = format(report, &o, out);
-    fclose(out);
-    return rc;
-}
+                                   seep_format_speedscope, seep_format_pprof};
 
 TEST(nothing_to_show_is_no_data)
 {
@@ -119,13 +103,6 @@ TEST(a_report_of_nonsense_is_survived, .to = N(all))
         int rc = write_as(all[_i], SEEP_MEASURE_PEAK);
         ck_assert(rc == 0 || rc == -SEEP_ENODATA);
     }
-}
-
-static void fini(void)
-{
-    free(text);
-    text = NULL;
-    teardown();
 }
 
 SUITE("formats", .setup = setup, .teardown = fini)
