@@ -29,14 +29,12 @@ static const struct option long_options[] = {
 FORMAT(collapsed)
 FORMAT(speedscope)
 FORMAT(pprof)
+FORMAT(perfetto)
 FORMAT(openmetrics)
 
 static const struct seep_output_format formats[] = {
-    {"collapsed", print_collapsed},
-    {"speedscope", print_speedscope},
-    {"pprof", print_pprof},
-    {"openmetrics", print_openmetrics},
-    {NULL, NULL},
+    {"collapsed", print_collapsed}, {"speedscope", print_speedscope},   {"pprof", print_pprof},
+    {"perfetto", print_perfetto},   {"openmetrics", print_openmetrics}, {NULL, NULL},
 };
 
 struct export_options {

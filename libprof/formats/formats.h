@@ -39,6 +39,9 @@ seep_format seep_format_speedscope;
 /* pprof's profile.proto, compressed: all measures, and how many blocks. */
 seep_format seep_format_pprof;
 
+/* A Perfetto trace: memory over time, steps, and the sites as heap profiles. */
+seep_format seep_format_perfetto;
+
 /* Totals of the job as OpenMetrics text, under stable names: for Prometheus. */
 seep_format seep_format_openmetrics;
 

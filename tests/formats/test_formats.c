@@ -2,7 +2,7 @@
 #include "tests/formats/formats_fixture.h"
 
 static seep_format *const all[] = {seep_format_collapsed, seep_format_openmetrics,
-                                   seep_format_speedscope, seep_format_pprof};
+                                   seep_format_speedscope, seep_format_pprof, seep_format_perfetto};
 
 TEST(nothing_to_show_is_no_data)
 {
