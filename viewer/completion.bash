@@ -110,7 +110,7 @@ _seep() {
         ;;
     export)
         case $before in
-        --format) _seep_words "collapsed speedscope pprof perfetto openmetrics" "$word" ;;
+        --format) _seep_words "collapsed speedscope pprof perfetto snapshot openmetrics" "$word" ;;
         --measure) _seep_words "retained live peak allocated growth" "$word" ;;
         -o | --output | --roles) _seep_files "$word" ;;
         *) _seep_folder_or "--format --measure -o --output --roles -h --help" "$word" ;;

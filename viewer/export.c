@@ -30,11 +30,17 @@ FORMAT(collapsed)
 FORMAT(speedscope)
 FORMAT(pprof)
 FORMAT(perfetto)
+FORMAT(snapshot)
 FORMAT(openmetrics)
 
 static const struct seep_output_format formats[] = {
-    {"collapsed", print_collapsed}, {"speedscope", print_speedscope},   {"pprof", print_pprof},
-    {"perfetto", print_perfetto},   {"openmetrics", print_openmetrics}, {NULL, NULL},
+    {"collapsed", print_collapsed},
+    {"speedscope", print_speedscope},
+    {"pprof", print_pprof},
+    {"perfetto", print_perfetto},
+    {"snapshot", print_snapshot},
+    {"openmetrics", print_openmetrics},
+    {NULL, NULL},
 };
 
 struct export_options {

@@ -42,6 +42,9 @@ seep_format seep_format_pprof;
 /* A Perfetto trace: memory over time, steps, and the sites as heap profiles. */
 seep_format seep_format_perfetto;
 
+/* PyTorch's memory snapshot of the devices. */
+seep_format seep_format_snapshot;
+
 /* Totals of the job as OpenMetrics text, under stable names: for Prometheus. */
 seep_format seep_format_openmetrics;
 

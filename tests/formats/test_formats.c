@@ -1,8 +1,9 @@
 /* A made-up report in each format: what is said, what is escaped, what cannot be said. */
 #include "tests/formats/formats_fixture.h"
 
-static seep_format *const all[] = {seep_format_collapsed, seep_format_openmetrics,
-                                   seep_format_speedscope, seep_format_pprof, seep_format_perfetto};
+static seep_format *const all[] = {seep_format_collapsed,  seep_format_openmetrics,
+                                   seep_format_speedscope, seep_format_pprof,
+                                   seep_format_perfetto,   seep_format_snapshot};
 
 TEST(nothing_to_show_is_no_data)
 {
