@@ -176,7 +176,7 @@ $(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h: libprof/formats/%.proto
 	@mkdir -p $(@D)
 	$(say) GEN $@
 	$(Q)protoc-c --proto_path=$(<D) --c_out=$(@D) $(<F)
-$(call obj,$(wildcard libprof/formats/*.c)): | $(PROTOS:=.h)
+$(call obj,$(wildcard libprof/formats/*.c tests/formats/*.c)): | $(PROTOS:=.h)
 
 $(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/flags
 	@mkdir -p $(@D)

@@ -6,7 +6,7 @@ import shutil
 import unittest
 
 from tests.cli.ci_jobs import LEAK_BYTES, SCHEMAS, CiCase, job_env, validate
-from tests.e2e.support import needs
+from tests.e2e.support import ROOT, needs
 
 VALUES = {"retained": lambda s: s["retained_bytes"], "live": lambda s: s["live_bytes"],
           "peak": lambda s: s["peak_bytes"], "allocated": lambda s: s["allocated_bytes"],
@@ -123,6 +123,13 @@ class Export(ExportCase):
     def test_what_cannot_be_written_is_2(self):
         self.cannot("export", self.leak, "--format", "collapsed", "-o", "/dev/full")
         self.cannot("export", self.leak, "--format", "collapsed", "-o", self.path("no", "folder"))
+
+    def test_every_format_is_in_the_page_and_completed(self):
+        formats = re.findall(r"[a-z]+", self.cannot("export", self.leak, "--format", "svg").split("choose ")[1])
+        formats.remove("or")
+        page = self.seep("help", "export").stdout.decode().split("FORMATS\n")[1].split("\nEXIT")[0]
+        self.assertEqual(re.findall(r"(?m)^ {4}([a-z]+)$", page), formats)
+        self.assertIn('"%s"' % " ".join(formats), (ROOT / "viewer/completion.bash").read_text())
 
     def test_wrong_usage_is_2(self):
         for args in ((), (self.leak,), ("--format", "collapsed"), (self.leak, self.leak, "--format", "collapsed"),
