@@ -49,7 +49,7 @@ LIBPROF_CFLAGS := $(call pkg,--cflags jansson libdw libelf)
 TOML_CFLAGS := $(call pkg,--cflags tomlplusplus)
 LAB_CFLAGS := $(call pkg,--cflags libjpeg libpng libzip)
 LAB_LIBS := -ljpeg -lpng -lzip
-LIBPROF_LIBS := -ljansson -ldw -lelf $(call pkg,--libs tomlplusplus) -lstdc++ -lm
+LIBPROF_LIBS := -ljansson -ldw -lelf -lprotobuf-c -lz $(call pkg,--libs tomlplusplus) -lstdc++ -lm
 CHECK_CFLAGS := $(call pkg,--cflags check)
 CHECK_LIBS := $(call pkg,--libs check)
 
@@ -186,11 +186,19 @@ $(BUILD)/gen/roles_toml.c: libprof/code/roles.toml
 	$(Q)sed -e 's/[\\"]/\\&/g' -e '1i extern const char seep_roles_toml[];\nconst char seep_roles_toml[] =' \
 		-e 's/.*/"&\\n"/' -e '$$a ;' $< >$@
 
+# Formats of other tools that are protocol buffers.
+PROTOS := $(patsubst libprof/formats/%.proto,$(BUILD)/gen/%.pb-c,$(wildcard libprof/formats/*.proto))
+$(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h: libprof/formats/%.proto
+	@mkdir -p $(@D)
+	$(say) GEN $@
+	$(Q)protoc-c --proto_path=$(<D) --c_out=$(@D) $(<F)
+$(call obj,$(wildcard libprof/formats/*.c tests/formats/*.c)): | $(PROTOS:=.h)
+
 $(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
-$(LIB): $(call obj,$(LIBPROF)) $(BUILD)/obj/libprof/base/toml.o $(BUILD)/obj/gen/roles_toml.o
+$(LIB): $(call obj,$(LIBPROF)) $(BUILD)/obj/libprof/base/toml.o $(BUILD)/obj/gen/roles_toml.o $(PROTOS:$(BUILD)/gen/%=$(BUILD)/obj/gen/%.o)
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
@@ -353,12 +361,12 @@ check-gpu: all tests ## what needs a GPU: the kernels' tests, scenarios and timi
 
 # libFuzzer needs clang; libprof and the lab's readers are compiled once more, instrumented.
 FUZZED := $(LIBPROF) $(wildcard kernels/formats/*.c)
-$(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZED) $(wildcard libprof/*.h libprof/*/*.h kernels/formats/*.h) $(BUILD)/obj/libprof/base/toml.o $(BUILD)/gen/roles_toml.c
+$(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZED) $(wildcard libprof/*.h libprof/*/*.h kernels/formats/*.h) $(BUILD)/obj/libprof/base/toml.o $(BUILD)/gen/roles_toml.c $(PROTOS:=.c)
 	@mkdir -p $(@D)
 	$(say) FUZZ $@
 	$(Q)$(CLANG) -std=c11 $(CPPFLAGS_ALL) $(LIBPROF_CFLAGS) $(LAB_CFLAGS) -O1 -g \
 		-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
-		-o $@ $< $(FUZZED) $(BUILD)/obj/libprof/base/toml.o $(BUILD)/gen/roles_toml.c $(LAB_LIBS) $(LIBPROF_LIBS)
+		-o $@ $< $(FUZZED) $(BUILD)/obj/libprof/base/toml.o $(BUILD)/gen/roles_toml.c $(PROTOS:=.c) $(LAB_LIBS) $(LIBPROF_LIBS)
 
 fuzz: $(FUZZ_BINS) ## fuzz every reader, FUZZ_SECONDS each, from tests/fuzz/corpus on; finds go to build/fuzz/found
 	$(Q)for f in $(FUZZERS:tests/fuzz/%.c=%); do \

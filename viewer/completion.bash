@@ -48,7 +48,7 @@ _seep_job() {
 
 _seep() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-    local commands="run report view check verify diff doctor help version"
+    local commands="run report view check verify diff export doctor help version"
 
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
@@ -112,6 +112,14 @@ _seep() {
             [[ ${COMP_WORDS[1]} == verify ]] || own=--sort
             _seep_folder_or "$own --format -o --output --roles -h --help" "$word"
             ;;
+        esac
+        ;;
+    export)
+        case $before in
+        --format) _seep_words "collapsed speedscope pprof perfetto snapshot openmetrics" "$word" ;;
+        --measure) _seep_words "retained live peak allocated growth" "$word" ;;
+        -o | --output | --roles) _seep_files "$word" ;;
+        *) _seep_folder_or "--format --measure -o --output --roles -h --help" "$word" ;;
         esac
         ;;
     doctor) _seep_job "$word" || _seep_words "-h --help --" "$word" ;;

@@ -10,6 +10,7 @@ const struct seep_command seep_commands[] = {
     {"check", "hold a run against budgets or an older run, for CI", seep_check_main},
     {"verify", "prove a fix by a run before and one after it", seep_verify_main},
     {"diff", "show two runs site by site", seep_diff_main},
+    {"export", "write a profile in the formats of other tools", seep_export_main},
     {"doctor", "say what can be captured on this machine", seep_doctor_main},
     {"help", "show the page of a command", seep_help_main},
     {"version", "print the version", seep_version_main},

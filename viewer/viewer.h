@@ -32,6 +32,7 @@ int seep_view_main(int argc, char **argv);
 int seep_check_main(int argc, char **argv);
 int seep_verify_main(int argc, char **argv);
 int seep_diff_main(int argc, char **argv);
+int seep_export_main(int argc, char **argv);
 int seep_doctor_main(int argc, char **argv);
 int seep_help_main(int argc, char **argv);
 int seep_version_main(int argc, char **argv);

@@ -5,10 +5,11 @@
  * each an opcode and its operands (little-endian): 0 n16 bytes…  n bytes go to the position 1 n24
  * the position moves on by n 2             goes on with the second profile, at 0 3             goes
  * on with the job table, at 0 Flag bit 0: headers are made valid afterwards, so that what lies
- * behind them is reached; bit 1: every site is reported; bit 2: no job table. seed_profiles.c
- * writes the corpus' beginnings. */
+ * behind them is reached; bit 1: every site is reported, with its series, and in every other tool's
+ * format; bit 2: no job table. seed_profiles.c writes the corpus' beginnings. */
 #include "libprof/analysis.h"
 #include "libprof/export/report_text.h"
+#include "libprof/formats/formats.h"
 #include "libprof/read/job_read.h"
 #include "libprof/read/profile_read.h"
 
@@ -121,6 +122,26 @@ static void print(const json_t *report)
     free(json);
 }
 
+static void print_formats(const json_t *report)
+{
+    static seep_format *const all[] = {seep_format_collapsed, seep_format_speedscope,
+                                       seep_format_pprof,     seep_format_perfetto,
+                                       seep_format_snapshot,  seep_format_openmetrics};
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const struct seep_format_options o = {.measure = SEEP_MEASURE_PEAK, .profile = "x"};
+        char *text = NULL;
+        size_t n;
+        FILE *out = open_memstream(&text, &n);
+        int rc = out ? all[i](report, &o, out) : 0;
+        if (rc && rc != -SEEP_ENODATA)
+            abort();
+        if (out)
+            fclose(out);
+        free(text);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -152,9 +173,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!n)
         return 0;
     struct seep_job *job = data[0] & 4 ? NULL : job_of(&areas[2], data[0] & 1);
-    struct seep_analysis_options opts = {.all_sites = (data[0] & 2) != 0};
-    if (!seep_analyse_profiles(profiles, n, job, &opts, &report, NULL))
+    const bool all = (data[0] & 2) != 0;
+    struct seep_analysis_options opts = {.all_sites = all, .series = all};
+    if (!seep_analyse_profiles(profiles, n, job, &opts, &report, NULL)) {
         print(report);
+        if (all)
+            print_formats(report);
+    }
     json_decref(report);
     return 0;
 }

@@ -31,7 +31,8 @@ ALLOWED = {
     "libprof/gate": "document base words",
     "libprof/page": "document base words",
     "libprof/export": "gate document base words",
-    "libprof/analysis": "export page gate document report judge patterns signs holders measure code model read program record format base"
+    "libprof/formats": "document base words",
+    "libprof/analysis": "formats export page gate document report judge patterns signs holders measure code model read program record format base"
                         " words",
     "preload/objects": "record format",
     "preload/python": "preload/objects record format",
@@ -46,7 +47,7 @@ ALLOWED = {
                      " preload/snapshot record program regex format",
     "preload/top": "preload/objects preload/python preload/stack preload/record preload/device preload/life"
                    " preload/snapshot preload/hooks record format",
-    "viewer": "analysis examine export page gate document program read regex format base words libprof/code/part_rules.h",
+    "viewer": "analysis examine formats export page gate document program read regex format base words libprof/code/part_rules.h",
     "kernels": "document base preload/seep.h",
 }
 

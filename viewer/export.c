@@ -1,0 +1,142 @@
+/* `seep export`: a profile in the formats of other tools. */
+#include "libprof/analysis.h"
+#include "libprof/base/text.h"
+#include "libprof/formats/formats.h"
+#include "libprof/formats/sites.h"
+#include "viewer/output.h"
+#include "viewer/viewer.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A printer has no way to be told more than the report: these are the command's own. */
+static struct seep_format_options wanted;
+static int said; /* what the format returned */
+
+static const struct option long_options[] = {
+    {"format", required_argument, NULL, 'f'}, {"measure", required_argument, NULL, 'm'},
+    {"output", required_argument, NULL, 'o'}, {"roles", required_argument, NULL, 'r'},
+    {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
+};
+
+#define FORMAT(name)                                                                               \
+    static int print_##name(const json_t *report, FILE *out, bool colour)                          \
+    {                                                                                              \
+        (void)colour;                                                                              \
+        return said = seep_format_##name(report, &wanted, out);                                    \
+    }
+FORMAT(collapsed)
+FORMAT(speedscope)
+FORMAT(pprof)
+FORMAT(perfetto)
+FORMAT(snapshot)
+FORMAT(openmetrics)
+
+static const struct seep_output_format formats[] = {
+    {"collapsed", print_collapsed},
+    {"speedscope", print_speedscope},
+    {"pprof", print_pprof},
+    {"perfetto", print_perfetto},
+    {"snapshot", print_snapshot},
+    {"openmetrics", print_openmetrics},
+    {NULL, NULL},
+};
+
+struct export_options {
+    const struct seep_output_format *format;
+    const char *out, *roles;
+};
+
+static bool take_measure(const char *text)
+{
+    for (int i = 0; i < SEEP_N_MEASURES; i++) {
+        wanted.measure = (enum seep_measure)i;
+        if (strcmp(text, seep_measure_names[i]) == 0)
+            return true;
+    }
+    seep_complain("%s is no measure: choose retained, live, peak, allocated or growth", text);
+    return false;
+}
+
+/* Returns −1 to go on, or the exit status. */
+static int read_options(int argc, char **argv, struct export_options *o)
+{
+    opterr = 0;
+    for (int c; (c = getopt_long(argc, argv, ":o:h", long_options, NULL)) != -1;) {
+        switch (c) {
+        case 'f':
+            o->format = seep_output_choose(formats, optarg);
+            if (!o->format)
+                return SEEP_EXIT_UNUSABLE;
+            break;
+        case 'm':
+            if (!take_measure(optarg))
+                return SEEP_EXIT_UNUSABLE;
+            break;
+        case 'o':
+            o->out = optarg;
+            break;
+        case 'r':
+            o->roles = optarg;
+            break;
+        case 'h':
+            return seep_help_print("export");
+        default:
+            seep_complain_option("export", c, argv);
+            return SEEP_EXIT_UNUSABLE;
+        }
+    }
+    if (optind + 1 != argc)
+        seep_complain("export takes one folder: try `seep export DIR --format speedscope`");
+    else if (!o->format)
+        seep_complain("no format is given: add --format; `seep help export` lists them");
+    else
+        return -1;
+    return SEEP_EXIT_UNUSABLE;
+}
+
+/* The last component of where a folder really lies: "." has a name, too. */
+static char *name_of(const char *dir)
+{
+    char *path = realpath(dir, NULL);
+    const char *slash = strrchr(path ? path : dir, '/');
+    const char *last = slash ? slash + 1 : path ? path : dir;
+    char *name = seep_text_clean(last, strlen(last));
+
+    free(path);
+    return name;
+}
+
+int seep_export_main(int argc, char **argv)
+{
+    struct export_options options = {0};
+    struct seep_error err = {0};
+    json_t *report = NULL;
+    int status = read_options(argc, argv, &options);
+
+    if (status >= 0)
+        return status;
+    const struct seep_analysis_options analysis = {
+        .all_sites = true, .series = true, .roles_file = options.roles};
+    const char *dir = argv[optind];
+    if (seep_analyse(&dir, 1, &analysis, &report, &err) < 0) {
+        seep_output_complain_analysis(&err, dir, options.roles);
+        return SEEP_EXIT_UNUSABLE;
+    }
+    char *name = name_of(dir);
+    wanted.profile = name ? name : "profile";
+    status = SEEP_EXIT_UNUSABLE;
+    if (seep_output_write(report, options.format->print, options.out, 0666, &err) == 0)
+        status = 0;
+    else if (said == -SEEP_ENODATA)
+        seep_complain("%s has none of what %s would show: choose another --measure or format", dir,
+                      options.format->name);
+    else if (said == -SEEP_ENOMEM)
+        seep_complain("no memory to write %s as %s: free some", dir, options.format->name);
+    else
+        seep_complain("%s %s: make room or choose another place", err.file, err.text);
+    free(name);
+    json_decref(report);
+    return status;
+}
