@@ -124,7 +124,7 @@ PRODUCTS := $(SEEP) $(SEEP_LAB) $(if $(SAN),,$(if $(PRELOAD),$(SHIM))) $(MAN_PAG
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all check check-gpu check-frameworks gpu-torch gpu-check gpu-kit tests demo zoo zoo-reports zoo-gpu bench fuzz fuzz-keep pages install clean help format FORCE
+.PHONY: all check check-gpu check-frameworks gpu-torch gpu-check gpu-kit tests demo pictures zoo zoo-reports zoo-gpu bench fuzz fuzz-keep pages install clean help format FORCE
 
 all: $(PRODUCTS) ## build seep, seep-lab, libseep.so and the manual pages (default)
 
@@ -318,6 +318,9 @@ check: all tests ## build and run every test; the last line counts them
 		$(SAN_TESTS:tests/%.c=$(SAN_DIR)/tests/%) $(FUZZERS:tests/fuzz/%.c=$(SAN_DIR)/replay/%) \
 		$(TSAN_TESTS:tests/%.c=$(TSAN_DIR)/tests/%) \
 		$(sort $(wildcard tests/*/test_*.py tests/*/run.sh))
+
+pictures: all ## make the pictures of README.md and docs/tour.md again, in a real browser
+	$(Q)SEEP=$(SEEP) $(PYTHON) tests/browser/pictures.py docs/pictures
 
 demo: all ## profile a PyTorch job that leaks, and show the line that keeps the memory
 	$(Q)rm -rf build/demo.d
