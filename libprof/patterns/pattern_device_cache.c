@@ -212,15 +212,17 @@ static uint64_t idle_bytes(const struct seep_case *c, uint16_t tensors,
     return idle;
 }
 
-/* The line for whose requests the allocator took most of the device; 0 where it has given all back.
- */
+/* The line for whose requests the allocator took most of the device, to *line: 0 where it has given
+ * all back. Returns 0 or -SEEP_ENOMEM. */
 static int find_taker(const struct seep_case *c, uint16_t device, uint32_t *line)
 {
     const struct seep_model *m = c->m;
     uint64_t *taken = calloc(m->dict.n_frames + 1, sizeof *taken), most = 0;
 
     *line = 0;
-    for (uint32_t i = 0; i < m->n_sites && taken; i++) {
+    if (!taken)
+        return -SEEP_ENOMEM;
+    for (uint32_t i = 0; i < m->n_sites; i++) {
         const uint32_t its = c->frames->look_at[m->sites[i].stack];
         if (m->sites[i].space != device)
             continue;
@@ -231,7 +233,7 @@ static int find_taker(const struct seep_case *c, uint16_t device, uint32_t *line
         }
     }
     free(taken);
-    return taken ? 0 : -SEEP_ENOMEM;
+    return 0;
 }
 
 /* The line whose requests are the largest, first of all those of ever new sizes. */
@@ -267,7 +269,8 @@ static bool take_line(struct seep_case *c, uint16_t space, uint32_t line, struct
         c->frame = line;
         c->part = (enum seep_part)c->frames->part[m->sites[i].stack];
         const struct seep_totals *t = &m->sites[i].totals;
-        seep_finding_keep(f, i, seep_totals_live(t), t->allocations - t->frees);
+        seep_finding_keep(f, i, seep_totals_live(t),
+                          t->allocations > t->frees ? t->allocations - t->frees : 0);
     }
     return f->n_sites > 0;
 }
