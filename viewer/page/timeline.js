@@ -23,14 +23,14 @@ function bySpace(memory, rows) {
         .map(([space, column]) => ({name: space, values: Float64Array.from(rows, (row) => column.live_bytes[row] || 0)}));
 }
 
-/* A process has times of its own: its level at the job's is the last one it had by then. */
+/* A process has times of its own: its level at the job's is the last one it had by then, and none after its last. */
 function byProcess(memory, rows) {
     return processes.filter((p) => p.timeline && p.timeline.t_s.length).map((p) => {
         const own = ofSpaces(memory, p.timeline.spaces, d3.range(p.timeline.t_s.length));
-        const ended = p.exit.kind === "running" ? Infinity : processStart(p) + (p.duration_s || Infinity);
+        const ended = p.exit.kind === "running" ? Infinity : p.timeline.t_s[p.timeline.t_s.length - 1];
         return {name: `${processName(p)} ${p.pid}`, values: Float64Array.from(rows, (row) => {
             const at = d3.bisectRight(p.timeline.t_s, timeline.t_s[row]) - 1;
-            return at < 0 || timeline.t_s[row] > ended + 0.05 ? 0 : own[at];
+            return at < 0 || timeline.t_s[row] > ended ? 0 : own[at];
         })};
     });
 }
@@ -108,17 +108,16 @@ function drawMarks(chart, axis, xOf) {
 function addBrush(chart, axis, xOf) {
     const window = windowOf(state.get("window"));
     const group = svg("g", {class: "brush"});
-    const brush = d3.brushX().extent([[chart.left, chart.top], [chart.right, chart.bottom]]).on("end", () => {
-        if (!d3.event.sourceEvent)
-            return;
-        const ends = d3.event.selection && d3.event.selection.map(chart.x.invert);
-        const steps = ends && ends.map((v) => axis === "seconds" ? stepOfSeconds(v) : Math.max(0, Math.round(v)));
-        state.set({window: steps ? steps.join("-") : ""});
-    });
+    const brush = d3.brushX().extent([[chart.left, chart.top], [chart.right, chart.bottom]]);
     chart.root.append(group);
     d3.select(group).call(brush);
     if (!window.whole)
         d3.select(group).call(brush.move, [chart.x(xOf(window.from)), Math.max(chart.x(xOf(window.to)), chart.x(xOf(window.from)) + 2)]);
+    brush.on("end", () => { // from here on: the move above is not the user's
+        const ends = d3.event.selection && d3.event.selection.map(chart.x.invert);
+        const steps = ends && ends.map((v) => axis === "seconds" ? stepOfSeconds(v) : Math.max(0, Math.round(v)));
+        state.set({window: steps ? steps.join("-") : ""});
+    });
 }
 
 function drawTimeline(width, grouping, memory, axis) {
