@@ -299,7 +299,11 @@ class Untrusted(PageCase):
             self.open("#" + view, name="hostile", source=HOSTILE)
             self.assertIsNone(self.browser.run("return window.harmed ?? null"), view)
             self.assertEqual(self.browser.run("return document.querySelectorAll('main img, main script').length"), 0)
-            self.assertEqual(self.browser.run(STICKS_OUT), [], view)
+            for width in (1280, 390):
+                self.browser.look(width)
+                self.open("#" + view, name="hostile", source=HOSTILE)
+                self.browser.run("document.querySelectorAll('details').forEach((e) => e.open = true)")
+                self.assertEqual(self.browser.run(STICKS_OUT), [], (view, width))
         self.assertIn("</script><script>window.harmed=1</script>",
                       self.browser.run("return texts.filter((t) => t.includes('harmed=1')).join()"))
         self.assertLess(os.path.getsize(self.page(name="hostile", source=HOSTILE)), 1 << 20)

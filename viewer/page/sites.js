@@ -110,7 +110,7 @@ const sitesView = {
     name: "sites", title: "Sites", key: "4",
     enter(root) {
         const controls = el("div", {class: "controls"}), details = el("div");
-        const count = el("p", {class: "quiet"});
+        const count = el("p", {class: "quiet", role: "status"});
         const sortKey = () => state.get("sort", "retained_bytes"), sortDown = () => state.get("order", "down") === "down";
         const search = searchField("filter", state.get("search"), (text) => state.set({search: text}));
         const table = virtualTable({columns: SITE_COLUMNS, label: "sites", sortKey, sortDown,
