@@ -93,9 +93,9 @@ function drawMarks(chart, axis, xOf) {
         const x = chart.x(xOf(step));
         chart.root.append(svg("path", {class: "mark", d: `M${x} ${chart.top}V${chart.bottom}`},
             svg("title", {}, `epoch ${i + 1} begins`)));
-        const room = (chart.right - chart.left) / all.length;
-        if (room > 24)
-            chart.root.append(svg("text", {class: "mark-name", x: x + 3, y: chart.top + 9}, (room > 60 ? "epoch " : "e") + (i + 1)));
+        const room = (chart.right - chart.left) / all.length, name = (room > 60 ? "epoch " : "e") + (i + 1);
+        if (room > 24 && x + 8 * name.length < chart.right)
+            chart.root.append(svg("text", {class: "mark-name", x: x + 3, y: chart.top + 9}, name));
     });
     if (axis === "seconds" && nRows && job.steps) {
         const x = chart.x(xOf(1));
@@ -125,7 +125,8 @@ function drawTimeline(width, grouping, memory, axis) {
     const xs = rows.map((row) => axis === "seconds" ? timeline.t_s[row] : timeline.step[row]);
     const rss = memory === HOST ? rows.map((row) => timeline.rss_bytes[row]) : [];
     const highest = highestOfAll(memory), limit = limitOf(memory), inSight = isInSight(limit, memory);
-    const chart = chartOf(width, Math.max(240, Math.min(440, width * 0.5)), [0, xs[xs.length - 1] || 1],
+    const last = Math.max(axis === "seconds" ? 0 : lastStep, xs[xs.length - 1] || 1);
+    const chart = chartOf(width, Math.max(240, Math.min(440, width * 0.5)), [0, last],
         1.05 * (inSight ? Math.max(limit, highest) : highest));
     const xOf = axis === "seconds" ? secondsOf : (step) => step;
     drawAreas(chart, xs, areas);
