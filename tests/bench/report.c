@@ -1,7 +1,7 @@
 /* What a report of a large job costs: made-up profiles of PROCESSES processes with SITES sites
  * each, as of ranks that run the same program: all stacks but one of fifty are common, one site of
- * a hundred holds much, one of thirty is active in many steps. `seep report` on them is timed and
- * its memory measured. report [PROCESSES [SITES]]    default 64 and 100000 */
+ * a hundred holds much, one of thirty is active in many steps. `seep report` and `seep view` on
+ * them are timed and their memory measured. report [PROCESSES [SITES]]    default 64 and 100000 */
 #include "tests/profile_builder.h"
 
 #include <stdio.h>
@@ -76,7 +76,7 @@ static void write_process(const char *folder, unsigned i, unsigned n_sites)
     builder_fini(&b);
 }
 
-static void time_report(const char *folder)
+static void time_command(const char *command, const char *folder)
 {
     struct timespec from, to;
     struct rusage usage;
@@ -85,13 +85,13 @@ static void time_report(const char *folder)
     clock_gettime(CLOCK_MONOTONIC, &from);
     pid_t pid = fork();
     if (pid == 0) {
-        execl(SEEP_PATH, "seep", "report", "--format", "json", "-o", "/dev/null", folder, NULL);
+        execl(SEEP_PATH, "seep", command, "-o", "/dev/null", folder, NULL);
         _exit(127);
     }
     wait4(pid, &status, 0, &usage);
     clock_gettime(CLOCK_MONOTONIC, &to);
     double seconds = (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) / 1e9;
-    printf("seep report: %.2f s, %ld MiB resident at most, status %d\n", seconds,
+    printf("seep %s: %.2f s, %ld MiB resident at most, status %d\n", command, seconds,
            usage.ru_maxrss / 1024, WEXITSTATUS(status));
 }
 
@@ -117,7 +117,8 @@ int main(int argc, char **argv)
         write_process(folder, i, sites);
     printf("%u processes with %u sites each\n", processes, sites);
     fflush(stdout);
-    time_report(folder);
+    time_command("report", folder);
+    time_command("view", folder);
     snprintf(command, sizeof command, "rm -rf %s", folder);
     return getenv("KEEP") ? puts(folder) < 0 : system(command) != 0;
 }

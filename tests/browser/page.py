@@ -16,15 +16,16 @@ try:
 except ImportError:
     webdriver = None
 
-MISSING = next((what for what, there in (("chromium", CHROME), ("chromium-driver", DRIVER), ("python3-selenium", webdriver))
-                if not there), None)
+NEEDED = (("chromium", CHROME), ("chromium-driver", DRIVER), ("python3-selenium", webdriver))
+MISSING = next((what for what, there in NEEDED if not there), None)
 VIEWS = ("findings", "timeline", "flame", "sites", "processes")
 SECONDS = 60  # for what takes a moment, on a busy machine
 
 # Elements that stick out of the page where nothing scrolls, and controls that lie on each other.
 STICKS_OUT = """
 const width = document.documentElement.clientWidth, bad = [];
-const scrolls = (e) => e && e !== document.body && (/auto|scroll|hidden/.test(getComputedStyle(e).overflowX) || scrolls(e.parentElement));
+const scrolls = (e) => e && e !== document.body &&
+    (/auto|scroll|hidden/.test(getComputedStyle(e).overflowX) || scrolls(e.parentElement));
 for (const e of document.querySelectorAll("body *")) {
     const box = e.getBoundingClientRect();
     if (box.width && !e.closest(".unseen, .skip, dialog, defs") && box.right > width + 1 && !scrolls(e.parentElement))
@@ -35,11 +36,13 @@ if (document.documentElement.scrollWidth > width)
 for (const e of document.querySelectorAll("svg.chart text"))
     if (e.textContent && !e.closest("g.brush")) {
         const box = e.getBoundingClientRect(), around = e.ownerSVGElement.getBoundingClientRect();
-        if (box.left < around.left - 1 || box.right > around.right + 1 || box.top < around.top - 1 || box.bottom > around.bottom + 1)
+        if (box.left < around.left - 1 || box.right > around.right + 1 || box.top < around.top - 1 ||
+            box.bottom > around.bottom + 1)
             bad.push("chart text " + e.textContent + " is cut");
     }
-const boxes = [...document.querySelectorAll("nav a, header button, main button, main select, main input, h2, .facts li")]
-    .filter((e) => !e.closest(".scroller, dialog")).map((e) => [e, e.getBoundingClientRect()]).filter(([, b]) => b.width);
+const wanted = "nav a, header button, main button, main select, main input, h2, .facts li";
+const boxes = [...document.querySelectorAll(wanted)].filter((e) => !e.closest(".scroller, dialog"))
+    .map((e) => [e, e.getBoundingClientRect()]).filter(([, b]) => b.width);
 boxes.forEach(([a, p], i) => boxes.slice(i + 1).forEach(([b, q]) => {
     if (!a.contains(b) && p.left < q.right - 1 && q.left < p.right - 1 && p.top < q.bottom - 1 && q.top < p.bottom - 1)
         bad.push(a.textContent.slice(0, 30) + " lies on " + b.textContent.slice(0, 30));
@@ -78,6 +81,22 @@ class Browser:
         self.driver.get("about:blank")  # another fragment alone would not read the file again
         self.driver.get("file://%s%s" % (file, fragment))
         self.wait(lambda: self.all("nav a"))
+        self.settle()
+
+    def settle(self):
+        """Until what was asked for is drawn: an address is read, and a chart measures its room, before a picture."""
+        self.driver.execute_async_script("const done = arguments[0]; requestAnimationFrame(() => "
+                                         "requestAnimationFrame(() => setTimeout(done, 0)))")
+
+    def arrive(self, view):
+        self.wait(lambda: self.fragment().startswith("#" + view) and self.run(
+            "const a = document.querySelector('nav a[aria-current]'); "
+            "return a !== null && a.hash.startsWith('#' + arguments[0])", view), view)
+        self.settle()
+
+    def click(self, css, number=0):
+        self.all(css)[number].click()
+        self.settle()
 
     def run(self, script, *args):
         return self.driver.execute_script(script, *args)
@@ -96,20 +115,24 @@ class Browser:
 
     def active(self):
         """Attributes of what has the focus."""
-        return self.run("const e = document.activeElement; return {tag: e.tagName.toLowerCase(), class: e.getAttribute('class') || '',"
-                        "label: e.getAttribute('aria-label') || '', text: e.textContent.slice(0, 200)}")
+        return self.run("const e = document.activeElement; return {tag: e.tagName.toLowerCase(), "
+                        "class: e.getAttribute('class') || '', label: e.getAttribute('aria-label') || ''}")
 
     def keys(self, *keys):
         ActionChains(self.driver).send_keys(*keys).perform()
+        self.settle()
 
     def drag(self, css, from_share, to_share):
-        box = self.run("const b = document.querySelector(arguments[0]).getBoundingClientRect(); return [b.width, b.height]", css)
-        ActionChains(self.driver).move_to_element_with_offset(self.one(css), int((from_share - 0.5) * box[0]), 0).click_and_hold() \
-            .move_by_offset(int((to_share - from_share) * box[0]), 0).release().perform()
+        width = self.run("return document.querySelector(arguments[0]).getBoundingClientRect().width", css)
+        ActionChains(self.driver).move_to_element_with_offset(self.one(css), int((from_share - 0.5) * width), 0) \
+            .click_and_hold().move_by_offset(int((to_share - from_share) * width), 0).release().perform()
+        self.settle()
 
     def choose(self, label, value):
-        self.run("const s = [...document.querySelectorAll('main label')].find((l) => l.firstChild.textContent === arguments[0])"
-                 ".querySelector('select'); s.value = arguments[1]; s.dispatchEvent(new Event('change'))", label, value)
+        self.run("const labels = [...document.querySelectorAll('main label')];"
+                 "const list = labels.find((l) => l.firstChild.textContent === arguments[0]).querySelector('select');"
+                 "list.value = arguments[1]; list.dispatchEvent(new Event('change'))", label, value)
+        self.settle()
 
     def wait(self, true, what=""):
         return WebDriverWait(self.driver, SECONDS, 0.05).until(lambda _: true(), what)
@@ -148,4 +171,6 @@ class BrowserCase:
         super().tearDown()
 
 
-__all__ = ["BrowserCase", "STICKS_OUT", "VIEWS", "Keys" if webdriver else "MISSING"]
+if not webdriver:
+    Keys = None
+__all__ = ["BrowserCase", "Keys", "STICKS_OUT", "VIEWS"]

@@ -4,14 +4,9 @@ import os
 import re
 import unittest
 
-from tests.browser.page import STICKS_OUT, VIEWS, BrowserCase
+from tests.browser.page import STICKS_OUT, VIEWS, BrowserCase, Keys
 from tests.cli.ci_jobs import CiCase
 from tests.e2e.support import ROOT
-
-try:
-    from tests.browser.page import Keys
-except ImportError:
-    Keys = None
 
 JOB = '''"""A leak in four epochs, and a process beside."""
 import os
@@ -89,12 +84,12 @@ class Views(PageCase):
     def test_every_view_is_reached_by_link_by_key_and_by_address(self):
         self.open()
         self.assertEqual(self.browser.text("nav a[aria-current]"), "Findings")
-        for number, link in enumerate(self.browser.all("nav a")):
-            self.browser.all("nav a")[number].click()
-            self.browser.wait(lambda: self.browser.fragment().startswith("#" + VIEWS[number]))
+        for number, view in enumerate(VIEWS):
+            self.browser.click("nav a", number)
+            self.browser.arrive(view)
         for number, view in reversed(list(enumerate(VIEWS))):
             self.browser.keys(str(number + 1))
-            self.browser.wait(lambda: self.browser.fragment().startswith("#" + view))
+            self.browser.arrive(view)
             current = self.browser.text("nav a[aria-current]")
             self.open("#" + view)
             self.assertEqual(self.browser.text("nav a[aria-current]"), current)
@@ -108,8 +103,8 @@ class Views(PageCase):
         self.assertIn("To do", text)
         self.assertEqual(self.browser.text("article .source .here").strip(), "return bytearray(64 * 1024)")
         self.assertFalse(self.browser.one("article details").get_attribute("open"))
-        self.browser.one("article .links a:last-child").click()
-        self.browser.wait(lambda: self.browser.fragment().startswith("#sites"))
+        self.browser.click("article .links a:last-child")
+        self.browser.arrive("sites")
         self.assertRegex(self.browser.text(".rows .row"), "load")
 
     def test_the_timeline_shows_what_was_live_and_chooses_a_window(self):
@@ -131,8 +126,8 @@ class Views(PageCase):
         self.assertTrue(window, self.browser.fragment())
         self.assertAlmostEqual(int(window[1]), 20, delta=3)
         self.assertAlmostEqual(int(window[2]), 40, delta=3)
-        self.browser.one("main .links a").click()
-        self.browser.wait(lambda: self.browser.fragment().startswith("#flame"))
+        self.browser.click("main .links a")
+        self.browser.arrive("flame")
         self.assertIn("window=" + window[0][7:], self.browser.fragment())
         grown = self.browser.run("return treeMade.tree.value")
         self.assertAlmostEqual(grown / 65536, int(window[2]) - int(window[1]), delta=2)
@@ -157,7 +152,7 @@ class Views(PageCase):
 
     def test_zooming_has_a_way_back(self):
         self.open("#flame?finding=F1")
-        self.browser.all("svg.flame g")[2].click()
+        self.browser.click("svg.flame g", 2)
         self.assertIn("zoom=", self.browser.fragment())
         self.assertEqual(self.browser.text(".crumb[aria-current]"), "main")
         address = self.browser.fragment()
@@ -176,11 +171,11 @@ class Views(PageCase):
         self.open("#sites?sort=line&order=up")
         lines = self.browser.run("return sitesInOrder('', '', 'line', false).map(SITE_COLUMNS[0].value)")
         self.assertEqual(lines, sorted(lines))
-        self.browser.one("[data-key=allocated_bytes]").click()
+        self.browser.click("[data-key=allocated_bytes]")
         amounts = self.browser.run("return sitesInOrder('', '', state.get('sort'), true).map((i) => sites.allocated_bytes[i])")
         self.assertEqual(amounts, sorted(amounts, reverse=True))
         self.open("#sites?search=load&finding=F1")
-        self.browser.one(".rows .row").click()
+        self.browser.click(".rows .row")
         details = self.browser.text("#site")
         self.assertIn("Ages of freed blocks", details)
         self.assertRegex(details, r"(?s)Stack, innermost first.*load.*main")
@@ -299,7 +294,11 @@ class Untrusted(PageCase):
             self.open("#" + view, name="hostile", source=HOSTILE)
             self.assertIsNone(self.browser.run("return window.harmed ?? null"), view)
             self.assertEqual(self.browser.run("return document.querySelectorAll('main img, main script').length"), 0)
-            self.assertEqual(self.browser.run(STICKS_OUT), [], view)
+            for width in (1280, 390):
+                self.browser.look(width)
+                self.open("#" + view, name="hostile", source=HOSTILE)
+                self.browser.run("document.querySelectorAll('details').forEach((e) => e.open = true)")
+                self.assertEqual(self.browser.run(STICKS_OUT), [], (view, width))
         self.assertIn("</script><script>window.harmed=1</script>",
                       self.browser.run("return texts.filter((t) => t.includes('harmed=1')).join()"))
         self.assertLess(os.path.getsize(self.page(name="hostile", source=HOSTILE)), 1 << 20)

@@ -6,6 +6,8 @@ const SEVERITY_MARK = {leak: "▲", retention: "■", pressure: "◆", info: "�
 function courseText(finding) {
     const growth = finding.growth_bytes_per_step.value;
     const since = finding.first_step > 0 ? ` since ${stepUnit} ${finding.first_step}` : " from the beginning";
+    if (finding.pattern === "out-of-memory")
+        return `in ${stepUnit} ${finding.first_step}`;
     if (finding.plateau_step !== null)
         return `rose${since} until ${stepUnit} ${finding.plateau_step}, and has been kept since`;
     if (growth > 0 && finding.growth_bytes_per_step.low > 0)
@@ -51,7 +53,8 @@ function whoText(finding) {
 
 function findingSparkline(finding) {
     const numbers = finding.sites.map((id) => siteNumber.get(id)).filter((i) => i !== undefined);
-    const steps = [...new Set([...numbers.flatMap((i) => seriesOf(i).step), lastStep])].sort((a, b) => a - b);
+    const steps = [...new Set([0, ...numbers.flatMap((i) => seriesOf(i).step), lastStep])].filter((s) => s >= 0 && s <= lastStep)
+        .sort((a, b) => a - b);
     const sum = new Float64Array(steps.length);
     numbers.forEach((i) => addLevels(i, steps, sum));
     if (steps.length < 2 || !numbers.length)

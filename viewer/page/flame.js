@@ -160,7 +160,7 @@ const flameView = {
     name: "flame", title: "Flame graph", key: "3",
     enter(root) {
         const controls = el("div", {class: "controls"}), trail = el("ol", {class: "crumbs", "aria-label": "zoomed to"});
-        const told = el("p", {class: "told-frame"}), share = el("span", {class: "share"}), notes = el("div");
+        const told = el("p", {class: "told-frame"}), share = el("span", {class: "share", role: "status"}), notes = el("div");
         let now = null, refocus = false;
         const search = searchField("search", state.get("search"), (text) => state.set({search: text}));
         const zoom = (node, byKey) => {

@@ -63,6 +63,7 @@ function begin() {
         main.focus();
     });
     document.addEventListener("keydown", onKey);
+    addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((folded) => folded.open = true));
     addEventListener("hashchange", goByAddress);
     addEventListener("popstate", goByAddress);
     goByAddress();

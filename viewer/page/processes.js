@@ -46,6 +46,8 @@ function processChart(p, memory, most, seconds) {
     const own = p.timeline;
     if (!own || own.t_s.length < 2)
         return el("p", {class: "quiet"}, "no course: it was only counted, or short");
+    if (!highestOf(p, memory))
+        return el("p", {class: "quiet"}, "nothing in " + memoryName(memory));
     const rows = d3.range(own.t_s.length);
     const areas = Object.keys(timeline.spaces).filter((space) => memoryOf(space) === memory)
         .map((name, index) => ({name, index, values: own.spaces[name] ? own.spaces[name].live_bytes : new Array(rows.length).fill(0)}));

@@ -56,7 +56,7 @@ function seriesChart(i) {
     if (!series.step.length)
         return el("p", {class: "quiet"}, "Nothing is known of its course.");
     return fitted((width) => {
-        const xs = [...series.step, Math.max(lastStep, series.step[series.step.length - 1])];
+        const xs = [...series.step, Math.max(lastStep, series.step[series.step.length - 1])].map((step) => Math.max(0, step));
         const ys = [...series.bytes, series.bytes[series.bytes.length - 1]];
         const chart = chartOf(width, 170, [0, xs[xs.length - 1] || 1], d3.max(ys), false);
         drawAxes(chart, countText, Math.max(2, width / 110), 4);
@@ -110,7 +110,7 @@ const sitesView = {
     name: "sites", title: "Sites", key: "4",
     enter(root) {
         const controls = el("div", {class: "controls"}), details = el("div");
-        const count = el("p", {class: "quiet"});
+        const count = el("p", {class: "quiet", role: "status"});
         const sortKey = () => state.get("sort", "retained_bytes"), sortDown = () => state.get("order", "down") === "down";
         const search = searchField("filter", state.get("search"), (text) => state.set({search: text}));
         const table = virtualTable({columns: SITE_COLUMNS, label: "sites", sortKey, sortDown,

@@ -23,14 +23,14 @@ function bySpace(memory, rows) {
         .map(([space, column]) => ({name: space, values: Float64Array.from(rows, (row) => column.live_bytes[row] || 0)}));
 }
 
-/* A process has times of its own: its level at the job's is the last one it had by then. */
+/* A process has times of its own: its level at the job's is the last one it had by then, and none after its last. */
 function byProcess(memory, rows) {
     return processes.filter((p) => p.timeline && p.timeline.t_s.length).map((p) => {
         const own = ofSpaces(memory, p.timeline.spaces, d3.range(p.timeline.t_s.length));
-        const ended = p.exit.kind === "running" ? Infinity : processStart(p) + (p.duration_s || Infinity);
+        const ended = p.exit.kind === "running" ? Infinity : p.timeline.t_s[p.timeline.t_s.length - 1];
         return {name: `${processName(p)} ${p.pid}`, values: Float64Array.from(rows, (row) => {
             const at = d3.bisectRight(p.timeline.t_s, timeline.t_s[row]) - 1;
-            return at < 0 || timeline.t_s[row] > ended + 0.05 ? 0 : own[at];
+            return at < 0 || timeline.t_s[row] > ended ? 0 : own[at];
         })};
     });
 }
@@ -93,9 +93,9 @@ function drawMarks(chart, axis, xOf) {
         const x = chart.x(xOf(step));
         chart.root.append(svg("path", {class: "mark", d: `M${x} ${chart.top}V${chart.bottom}`},
             svg("title", {}, `epoch ${i + 1} begins`)));
-        const room = (chart.right - chart.left) / all.length;
-        if (room > 24)
-            chart.root.append(svg("text", {class: "mark-name", x: x + 3, y: chart.top + 9}, (room > 60 ? "epoch " : "e") + (i + 1)));
+        const room = (chart.right - chart.left) / all.length, name = (room > 60 ? "epoch " : "e") + (i + 1);
+        if (room > 24 && x + 8 * name.length < chart.right)
+            chart.root.append(svg("text", {class: "mark-name", x: x + 3, y: chart.top + 9}, name));
     });
     if (axis === "seconds" && nRows && job.steps) {
         const x = chart.x(xOf(1));
@@ -108,17 +108,16 @@ function drawMarks(chart, axis, xOf) {
 function addBrush(chart, axis, xOf) {
     const window = windowOf(state.get("window"));
     const group = svg("g", {class: "brush"});
-    const brush = d3.brushX().extent([[chart.left, chart.top], [chart.right, chart.bottom]]).on("end", () => {
-        if (!d3.event.sourceEvent)
-            return;
-        const ends = d3.event.selection && d3.event.selection.map(chart.x.invert);
-        const steps = ends && ends.map((v) => axis === "seconds" ? stepOfSeconds(v) : Math.max(0, Math.round(v)));
-        state.set({window: steps ? steps.join("-") : ""});
-    });
+    const brush = d3.brushX().extent([[chart.left, chart.top], [chart.right, chart.bottom]]);
     chart.root.append(group);
     d3.select(group).call(brush);
     if (!window.whole)
         d3.select(group).call(brush.move, [chart.x(xOf(window.from)), Math.max(chart.x(xOf(window.to)), chart.x(xOf(window.from)) + 2)]);
+    brush.on("end", () => { // from here on: the move above is not the user's
+        const ends = d3.event.selection && d3.event.selection.map(chart.x.invert);
+        const steps = ends && ends.map((v) => axis === "seconds" ? stepOfSeconds(v) : Math.max(0, Math.round(v)));
+        state.set({window: steps ? steps.join("-") : ""});
+    });
 }
 
 function drawTimeline(width, grouping, memory, axis) {
@@ -126,7 +125,8 @@ function drawTimeline(width, grouping, memory, axis) {
     const xs = rows.map((row) => axis === "seconds" ? timeline.t_s[row] : timeline.step[row]);
     const rss = memory === HOST ? rows.map((row) => timeline.rss_bytes[row]) : [];
     const highest = highestOfAll(memory), limit = limitOf(memory), inSight = isInSight(limit, memory);
-    const chart = chartOf(width, Math.max(240, Math.min(440, width * 0.5)), [0, xs[xs.length - 1] || 1],
+    const last = Math.max(axis === "seconds" ? 0 : lastStep, xs[xs.length - 1] || 1);
+    const chart = chartOf(width, Math.max(240, Math.min(440, width * 0.5)), [0, last],
         1.05 * (inSight ? Math.max(limit, highest) : highest));
     const xOf = axis === "seconds" ? secondsOf : (step) => step;
     drawAreas(chart, xs, areas);
