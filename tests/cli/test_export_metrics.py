@@ -74,8 +74,9 @@ class OpenMetrics(ExportCase):
             f.write("scrape_configs:\n- job_name: seep\n  scrape_interval: 1s\n  static_configs:\n"
                     "  - targets: ['%s']\n" % target)
         with open(self.path("log"), "w") as log:
-            server = subprocess.Popen(["prometheus", "--config.file", self.path("prometheus.yml"), "--web.listen-address",
-                                       address, "--storage.tsdb.path", self.path("tsdb")], stdout=log, stderr=log)
+            server = subprocess.Popen(["prometheus", "--config.file", self.path("prometheus.yml"),
+                                       "--web.listen-address", address, "--storage.tsdb.path", self.path("tsdb")],
+                                      stdout=log, stderr=log)
 
         def ask(name):
             query = "http://%s/api/v1/query?%s" % (address, urllib.parse.urlencode({"query": name}))

@@ -70,7 +70,8 @@ class Snapshot(ExportCase):
                     at += block["size"]
                 for key in ("total_size", "allocated_size", "active_size", "requested_size"):
                     self.assertEqual(segment[key], at - segment["address"])
-                wanted = [VALUES[measure](s) for s in self.sites(folder) if s["space"] == "tensor:%d" % segment["device"]]
+                space = "tensor:%d" % segment["device"]
+                wanted = [VALUES[measure](s) for s in self.sites(folder) if s["space"] == space]
                 self.assertEqual(sorted(b["size"] for b in segment["blocks"]), sorted(filter(None, wanted)))
 
     def test_a_blocks_frames_are_its_stack_innermost_first(self):
