@@ -46,6 +46,7 @@ LDFLAGS_ALL := -pthread $(LDFLAGS) $(VARIANT)
 pkg = $(shell pkg-config $(1) 2>/dev/null)
 LIBPROF_CFLAGS := $(call pkg,--cflags jansson libdw libelf)
 TOML_CFLAGS := $(call pkg,--cflags tomlplusplus)
+VIEWER_LIBS := -lncursesw -ltinfo
 LAB_CFLAGS := $(call pkg,--cflags libjpeg libpng libzip)
 LAB_LIBS := -ljpeg -lpng -lzip
 LIBPROF_LIBS := -ljansson -ldw -lelf $(call pkg,--libs tomlplusplus) -lstdc++ -lm
@@ -203,7 +204,7 @@ $(VIEWER_LIB): $(call obj,$(filter-out viewer/main.c,$(VIEWER))) $(BUILD)/obj/ge
 
 $(SEEP): $(call obj,viewer/main.c) $(VIEWER_LIB) $(LIB)
 	$(say) LD $@
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBPROF_LIBS)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(VIEWER_LIBS) $(LIBPROF_LIBS)
 
 # The lab without its main(), for the tests too.
 $(LAB_LIB): $(call obj,$(filter-out kernels/harness/main.c,$(LAB))) $(patsubst %,$(BUILD)/obj/%.o,$(LAB_CUDA:.cc=))
@@ -234,7 +235,7 @@ $(BUILD)/python/%.py: preload/python/%.py
 $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(TEST_HELPERS)) $(VIEWER_LIB) $(LAB_LIB) $(SHIM_PARTS) $(LIB)
 	@mkdir -p $(@D)
 	$(say) LD $@
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CHECK_LIBS) $(LAB_LIBS) $(LIBPROF_LIBS) $(CUDA_LIBS) -Wl,--as-needed -lunwind -ldl
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CHECK_LIBS) $(LAB_LIBS) $(VIEWER_LIBS) $(LIBPROF_LIBS) $(CUDA_LIBS) -Wl,--as-needed -lunwind -ldl
 
 # Subjects are ordinary programs: a plain build, no flag that would help a profiler.
 $(BUILD)/subjects/%: tests/subjects/%.c
