@@ -47,6 +47,7 @@ LDFLAGS_ALL := -pthread $(LDFLAGS) $(VARIANT)
 pkg = $(shell pkg-config $(1) 2>/dev/null)
 LIBPROF_CFLAGS := $(call pkg,--cflags jansson libdw libelf)
 TOML_CFLAGS := $(call pkg,--cflags tomlplusplus)
+VIEWER_LIBS := -lncursesw -ltinfo
 LAB_CFLAGS := $(call pkg,--cflags libjpeg libpng libzip)
 LAB_LIBS := -ljpeg -lpng -lzip
 LIBPROF_LIBS := -ljansson -ldw -lelf -lprotobuf-c -lz $(call pkg,--libs tomlplusplus) -lstdc++ -lm
@@ -227,7 +228,7 @@ $(VIEWER_LIB): $(call obj,$(filter-out viewer/main.c,$(VIEWER))) $(BUILD)/obj/ge
 
 $(SEEP): $(call obj,viewer/main.c) $(VIEWER_LIB) $(LIB)
 	$(say) LD $@
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBPROF_LIBS)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(VIEWER_LIBS) $(LIBPROF_LIBS)
 
 # The lab without its main(), for the tests too.
 LAB_CUDA_OBJECTS := $(patsubst %,$(BUILD)/obj/%.o,$(LAB_CUDA:.cc=))
@@ -259,7 +260,7 @@ $(BUILD)/python/%.py: preload/python/%.py
 define link_test
 	@mkdir -p $(@D)
 	$(say) LD $@
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CHECK_LIBS) $(LAB_LIBS) $(LIBPROF_LIBS) $(CUDA_LIBS) -Wl,--as-needed -lunwind -ldl
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CHECK_LIBS) $(LAB_LIBS) $(VIEWER_LIBS) $(LIBPROF_LIBS) $(CUDA_LIBS) -Wl,--as-needed -lunwind -ldl
 endef
 $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(TEST_HELPERS)) $(VIEWER_LIB) $(LAB_LIB) $(SHIM_PARTS) $(LIB)
 	$(link_test)

@@ -48,7 +48,7 @@ _seep_job() {
 
 _seep() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-    local commands="run report view check verify diff export doctor help version"
+    local commands="run report viewtop check verify diff export doctor help version"
 
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
@@ -78,6 +78,12 @@ _seep() {
         --format) _seep_words "text json markdown sarif junit" "$word" ;;
         -o | --output | --roles) _seep_files "$word" ;;
         *) _seep_folder_or "--format -o --output --all --series --holders --roles -h --help" "$word" ;;
+        esac
+        ;;
+    top)
+        case $before in
+        --interval) _seep_words "1 2 10 60" "$word" ;;
+        *) _seep_folder_or "--once --interval -h --help" "$word" ;;
         esac
         ;;
     check)

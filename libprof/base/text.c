@@ -52,9 +52,10 @@ static int is_control(const unsigned char *p, size_t length)
     if (length == 1)
         return p[0] < 0x20 || p[0] == 0x7f;
     if (length == 2)
-        return p[0] == 0xc2 && p[1] < 0xa0;
+        return (p[0] == 0xc2 && p[1] < 0xa0) || (p[0] == 0xd8 && p[1] == 0x9c);
     return length == 3 && p[0] == 0xe2 &&
-           ((p[1] == 0x80 && p[2] >= 0xa8 && p[2] <= 0xae) ||
+           ((p[1] == 0x80 && (p[2] == 0x8e || p[2] == 0x8f)) ||
+            (p[1] == 0x80 && p[2] >= 0xa8 && p[2] <= 0xae) ||
             (p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9));
 }
 

@@ -35,6 +35,12 @@ static const struct {
     {"\xe2\x80\xae"
      "evil",
      "?evil"},
+    {"\xe2\x80\x8f"
+     "evil",
+     "?evil"},
+    {"\xd8\x9c"
+     "evil",
+     "?evil"},
     {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
     {"\xf5\x80\x80\x80", "????"},
 };

@@ -1,0 +1,177 @@
+/* Pictures of every size: what is on them, and that nothing is written beyond their edges. */
+#include "tests/viewer/top_fixture.h"
+
+#include "tests/suite.h"
+#include "viewer/top/top_picture.h"
+
+#include <locale.h>
+
+static struct seep_top_view *view;
+static struct seep_top_choice choice;
+static char text[1 << 16];
+
+static void set_up(void)
+{
+    ck_assert_ptr_nonnull(setlocale(LC_CTYPE, "C.UTF-8"));
+    view = top_view();
+    choice = (struct seep_top_choice){0};
+    seep_top_follow(&choice, view);
+}
+
+static void tear_down(void)
+{
+    seep_top_view_destroy(view);
+}
+
+/* The picture as text, a row a line, without the blanks at their ends. */
+static const char *draw(int rows, int columns, bool utf8, const char *message)
+{
+    struct seep_top_picture picture;
+    size_t n = 0;
+
+    ck_assert_int_eq(seep_top_picture_init(&picture, rows, columns, utf8), 0);
+    seep_top_draw(&picture, view, &choice, message);
+    for (int i = 0; i < picture.n_rows; i++) {
+        const struct seep_top_row *row = &picture.rows[i];
+        ck_assert_int_le(row->columns, columns);
+        ck_assert_uint_eq(strlen(row->text), row->bytes);
+        for (int k = 0; k < row->n_spans; k++)
+            ck_assert(row->spans[k].begin <= row->spans[k].end && row->spans[k].end <= row->bytes);
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s", row->text);
+        while (n > 0 && text[n - 1] == ' ')
+            n--;
+        text[n++] = '\n';
+        text[n] = '\0';
+    }
+    seep_top_picture_fini(&picture);
+    return text;
+}
+
+static void has(const char *picture, const char *wanted)
+{
+    ck_assert_msg(strstr(picture, wanted) != NULL, "no \"%s\" in\n%.3000s", wanted, picture);
+}
+
+TEST(all_that_matters_is_on_80_by_24)
+{
+    const char *picture = draw(24, 80, false, NULL);
+
+    has(picture, "python train.py --epochs 3");
+    has(picture, "40 steps  1.50/s  1 min 40 s  running\n");
+    has(picture, "host           400 B      500 B       +10 B [#          ]  10%");
+    has(picture, "tensor:1         1 B        2 B           - no limit is known");
+    has(picture, "13      trainer       running        200 B      201 B       30 B      40");
+    has(picture, "12      rank 3        exit 1             -");
+    has(picture, "LINES 1-3/3");
+    has(picture, "> net.py:9 in forward");
+    has(picture, "  train.py:7 in load");
+    has(picture, "+3.5 B       5 unbounded");
+    has(picture, "q quit  s sort");
+}
+
+TEST(what_the_limit_and_the_peak_are_is_on_larger_ones)
+{
+    const char *picture = draw(40, 140, false, NULL);
+
+    has(picture, "LIMIT");
+    has(picture, "3.9 KiB");
+    has(picture, "300 B      500 B      +3.5 B       5 unbounded-growth");
+    has(picture, "python train.py\n");
+}
+
+TEST(no_size_is_too_small_or_too_large)
+{
+    static const enum seep_top_page pages[] = {SEEP_TOP_LIST, SEEP_TOP_DETAILS, SEEP_TOP_HELP};
+
+    for (size_t i = 0; i < N(pages); i++) {
+        for (int rows = 0; rows < 60; rows = rows < 30 ? rows + 1 : rows + 10) {
+            for (int columns = 1; columns < 210;
+                 columns = columns < 70 ? columns + 1 : columns + 9) {
+                choice.page = pages[i];
+                draw(rows, columns, columns & 1, NULL);
+            }
+        }
+    }
+    struct seep_top_picture picture;
+    ck_assert_int_eq(seep_top_picture_init(&picture, 1 << 30, 1 << 30, true), 0);
+    ck_assert_int_eq(picture.n_rows, SEEP_TOP_MOST_ROWS);
+    ck_assert_int_eq(picture.n_columns, SEEP_TOP_MOST_COLUMNS);
+    seep_top_draw(&picture, view, &choice, NULL);
+    seep_top_picture_fini(&picture);
+}
+
+TEST(on_few_rows_the_lines_are_what_is_left)
+{
+    const char *picture = draw(8, 80, false, NULL);
+
+    ck_assert_ptr_null(strstr(picture, "SPACE           LIVE"));
+    has(picture, "net.py:9 in forward");
+    has(picture, "train.py:7 in load");
+}
+
+TEST(what_has_no_room_is_counted)
+{
+    draw(18, 80, false, NULL);
+    has(text, "more: a larger window shows them");
+    has(text, "net.py:9 in forward");
+}
+
+TEST(all_is_ascii_where_that_is_all_there_is)
+{
+    for (const char *p = draw(24, 60, false, NULL); *p; p++)
+        ck_assert_msg((unsigned char)*p < 0x80, "%s", p);
+    has(draw(24, 80, true, NULL), "\u2588");
+}
+
+TEST(details_say_the_finding_and_every_stack)
+{
+    seep_top_press(&choice, view, SEEP_TOP_DOWN);
+    seep_top_press(&choice, view, SEEP_TOP_ENTER);
+    const char *picture = draw(40, 80, false, NULL);
+    has(picture, "line          train.py:7 in load");
+    has(picture, "unbounded-growth, a leak: F1");
+    has(picture, "because       it grew");
+    has(picture, "to do         keep less");
+    has(picture, "stack 1/2     250 B live, 300 B at most");
+    has(picture, "  libc.so+0x10 in malloc_S1");
+    has(picture, "> train.py:7 in load");
+    has(picture, "  libc.so+0x10 in malloc_S2");
+    draw(6, 80, false, NULL);
+    seep_top_press(&choice, view, SEEP_TOP_LAST);
+    has(draw(6, 80, false, NULL), "malloc_S2");
+}
+
+TEST(a_finding_on_a_leaf_of_a_long_text_is_broken_into_lines)
+{
+    json_t *finding = json_array_get(json_object_get(view->report, "findings"), 0);
+    char words[3000];
+
+    for (size_t i = 0; i < sizeof words; i++)
+        words[i] = i % 7 ? 'w' : ' ';
+    words[sizeof words - 1] = '\0';
+    json_object_set_new(finding, "advice", json_string(words));
+    memset(words + 1, 'x', sizeof words - 2);
+    json_object_set_new(finding, "title", json_string(words));
+    seep_top_press(&choice, view, SEEP_TOP_DOWN);
+    seep_top_press(&choice, view, SEEP_TOP_ENTER);
+    has(draw(200, 80, false, NULL), "wwwwww wwwwww\n");
+    draw(200, 15, false, NULL);
+}
+
+TEST(the_foot_says_what_is_typed_or_went_wrong)
+{
+    has(draw(24, 80, false, "the last look failed"), "the last look failed");
+    seep_top_press(&choice, view, '/');
+    seep_top_press(&choice, view, 'x');
+    has(draw(24, 80, false, "the last look failed"), "search: x_");
+    has(draw(24, 80, false, NULL), "none of the lines fits");
+}
+
+TEST(a_pause_is_said)
+{
+    seep_top_press(&choice, view, 'p');
+    has(draw(24, 80, false, NULL), "paused\n");
+    has(draw(24, 80, false, NULL), "p go on");
+}
+
+SUITE("top: pictures", .setup = set_up, .teardown = tear_down)

@@ -1,0 +1,142 @@
+/* `seep top`: a running job, as it goes. */
+#include "viewer/output.h"
+#include "viewer/top/top_live.h"
+#include "viewer/top/top_looks.h"
+#include "viewer/top/top_screen.h"
+#include "viewer/top/top_target.h"
+#include "viewer/top/top_wait.h"
+#include "viewer/viewer.h"
+
+#include <getopt.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PAPER_COLUMNS = 110 };
+
+struct top_options {
+    const char *target;
+    double interval_s;
+    bool once;
+};
+
+static const struct option long_options[] = {
+    {"once", no_argument, NULL, '1'},
+    {"interval", required_argument, NULL, 'i'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+static bool read_seconds(const char *text, double *seconds)
+{
+    char *end;
+
+    *seconds = strtod(text, &end);
+    return *text && !*end && *seconds >= 0.1 && *seconds <= 86400;
+}
+
+/* Returns −1 to go on, or the exit status. */
+static int read_options(int argc, char **argv, struct top_options *o)
+{
+    opterr = 0;
+    for (int c; (c = getopt_long(argc, argv, ":h", long_options, NULL)) != -1;) {
+        switch (c) {
+        case '1':
+            o->once = true;
+            break;
+        case 'i':
+            if (read_seconds(optarg, &o->interval_s))
+                break;
+            seep_complain("%s is no interval: give seconds, from 0.1 to 86400", optarg);
+            return SEEP_EXIT_UNUSABLE;
+        case 'h':
+            return seep_help_print("top");
+        default:
+            seep_complain_option("top", c, argv);
+            return SEEP_EXIT_UNUSABLE;
+        }
+    }
+    if (argc - optind == 1) {
+        o->target = argv[optind];
+        return -1;
+    }
+    seep_complain(optind < argc
+                      ? "one job at a time is shown: try `seep top DIR`"
+                      : "no job is given: try `seep top DIR`, or the number of a process");
+    return SEEP_EXIT_UNUSABLE;
+}
+
+static int print_width(void)
+{
+    struct winsize window;
+    const char *told = getenv("COLUMNS");
+    int n = told ? atoi(told) : 0;
+
+    if (n > 0)
+        return n;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col)
+        return window.ws_col;
+    return PAPER_COLUMNS;
+}
+
+static int print_once(struct seep_top_view *view, bool utf8)
+{
+    bool printed = seep_top_print(view, print_width(), utf8) == 0;
+
+    seep_top_view_destroy(view);
+    if (printed && fflush(stdout) == 0)
+        return 0;
+    seep_complain("standard output cannot be written: nobody takes it");
+    return SEEP_EXIT_UNUSABLE;
+}
+
+/* What the folder says now, or NULL after a complaint. */
+static struct seep_top_view *first_view(struct seep_top_job *job)
+{
+    struct seep_error err = {0};
+    json_t *report;
+
+    if (seep_top_look(job->folder, job->interval_s, &job->next_s, &report, &err) < 0) {
+        seep_output_complain_analysis(&err, job->folder, NULL);
+        return NULL;
+    }
+    struct seep_top_view *view = seep_top_view_create(report, (double)time(NULL));
+    if (!view)
+        seep_complain("there is no memory left: end other programs");
+    return view;
+}
+
+int seep_top_main(int argc, char **argv)
+{
+    struct top_options options = {.interval_s = 2};
+    char folder[PATH_MAX];
+    struct seep_error err = {0};
+    int status = read_options(argc, argv, &options);
+
+    if (status >= 0)
+        return status;
+    if (seep_top_find(options.target, folder, &err) < 0) {
+        seep_complain("%s: %s: name a process of a job that `seep run` started, or its folder",
+                      err.file, err.text);
+        return SEEP_EXIT_UNUSABLE;
+    }
+    setlocale(LC_CTYPE, "");
+    struct seep_top_job job = {.folder = folder,
+                               .interval_s = options.interval_s,
+                               .utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0};
+    struct seep_top_view *view = first_view(&job);
+    if (!view)
+        return SEEP_EXIT_UNUSABLE;
+    if (options.once)
+        return print_once(view, job.utf8);
+    seep_top_wait_begin();
+    if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) &&
+        seep_top_screen_open(seep_output_colour(stdout)))
+        return seep_top_live(&job, view);
+    return seep_top_plain(&job, view);
+}

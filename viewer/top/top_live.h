@@ -1,0 +1,25 @@
+/* The two ways to follow a job: on a terminal, and as lines for a file or a pipe. Both take the
+ * view over that is shown first; both return the exit status. */
+#ifndef SEEP_VIEWER_TOP_LIVE_H
+#define SEEP_VIEWER_TOP_LIVE_H
+
+#include "viewer/top/top_view.h"
+
+/* What both follow. */
+struct seep_top_job {
+    const char *folder;
+    double interval_s; /* between two looks, at least */
+    double next_s;     /* to the next one */
+    bool utf8;
+};
+
+/* On the screen that is open, which is closed at the end. */
+int seep_top_live(const struct seep_top_job *job, struct seep_top_view *view);
+
+/* One line a look on standard output, until the job has ended. */
+int seep_top_plain(const struct seep_top_job *job, struct seep_top_view *view);
+
+/* One picture on standard output, `columns` wide. Returns 0, or −1 without memory. */
+int seep_top_print(const struct seep_top_view *view, int columns, bool utf8);
+
+#endif

@@ -1,0 +1,264 @@
+/* The tables of the job, its spaces, its processes and its lines. */
+#include "libprof/base/text.h"
+#include "libprof/document/report_view.h"
+#include "viewer/top/top_picture.h"
+#include "viewer/top/top_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BAR_COLUMNS = 18, LINE_COLUMNS = 28, WIDE = 100 };
+
+/* From these shares of its limit on a space is pointed out. */
+static const double full_share = 0.9, filling_share = 0.75;
+
+int seep_top_draw_job(struct seep_top_picture *picture, int at, const struct seep_top_view *view,
+                      bool paused)
+{
+    char text[160], rate[32] = "", since[32], count[32];
+
+    if (view->steps_per_s >= 0)
+        snprintf(rate, sizeof rate, "  %.*f/s", view->steps_per_s < 10 ? 2 : 0, view->steps_per_s);
+    seep_top_duration(view->since_s, since);
+    seep_top_count(view->steps, count);
+    const char *state = paused          ? "paused"
+                        : view->running ? "running"
+                        : view->ended   ? "ended"
+                                        : "runs not, or elsewhere";
+    int n = snprintf(text, sizeof text, "  %s %s%s%s  %s  ", count, view->step_unit,
+                     view->steps == 1 ? "" : "s", rate, since);
+    int room = picture->n_columns - n - (int)strlen(state);
+    seep_top_put(picture, at, room > 8 ? room : 8, view->command, SEEP_TOP_STRONG);
+    seep_top_put(picture, at, n, text, SEEP_TOP_PLAIN);
+    seep_top_put(picture, at, (int)strlen(state), state,
+                 paused          ? SEEP_TOP_WARNING
+                 : view->running ? SEEP_TOP_GOOD
+                                 : SEEP_TOP_STRONG);
+    return at + 1;
+}
+
+static void draw_space(struct seep_top_picture *picture, int at, const struct seep_top_view *view,
+                       const struct seep_top_space *space)
+{
+    char drawn[SEEP_TOP_MOST_COLUMNS * SEEP_TOP_CELL + 1];
+    double levels[SEEP_TOP_MOST_COLUMNS];
+    double share = space->limit > 0 ? space->live / space->limit : 0;
+
+    seep_top_put(picture, at, 9, space->name, SEEP_TOP_PLAIN);
+    seep_top_put_size(picture, at, space->live, SEEP_TOP_PLAIN);
+    seep_top_put_size(picture, at, space->peak, SEEP_TOP_PLAIN);
+    if (space->has_growth)
+        seep_top_put_change(picture, at, space->growth, SEEP_TOP_PLAIN);
+    else
+        seep_top_put(picture, at, -12, "-", SEEP_TOP_PLAIN);
+    if (picture->n_columns >= WIDE)
+        seep_top_put_size(picture, at, space->limit, SEEP_TOP_PLAIN);
+    seep_top_put(picture, at, 1, "", SEEP_TOP_PLAIN);
+    int n = space->limit > 0 ? seep_top_bar(drawn, share, BAR_COLUMNS, picture->utf8)
+                             : seep_top_fit(drawn, "no limit is known", BAR_COLUMNS, picture->utf8);
+    seep_top_put_drawn(picture, at, n, drawn,
+                       share >= full_share      ? SEEP_TOP_BAD
+                       : share >= filling_share ? SEEP_TOP_WARNING
+                                                : SEEP_TOP_PLAIN);
+    seep_top_put(picture, at, BAR_COLUMNS + 1 - n, "", SEEP_TOP_PLAIN);
+    size_t n_times = json_array_size(view->times);
+    double from = json_number_value(json_array_get(view->times, 0));
+    double to = json_number_value(json_array_get(view->times, n_times ? n_times - 1 : 0));
+    n = seep_top_levels(view->times, space->levels, from, to, levels,
+                        picture->n_columns - picture->rows[at].columns);
+    seep_top_curve(drawn, levels, n, picture->utf8);
+    seep_top_put_drawn(picture, at, n, drawn, SEEP_TOP_PLAIN);
+}
+
+static void draw_more(struct seep_top_picture *picture, int at, size_t n)
+{
+    char text[64];
+
+    snprintf(text, sizeof text, "and %zu more: a larger window shows them", n);
+    seep_top_put(picture, at, picture->n_columns, text, SEEP_TOP_PLAIN);
+}
+
+/* How many of n the rows have room for, where one row may have to say how many there are else. */
+static size_t fitting(int rows, size_t n)
+{
+    return rows <= 0 ? 0 : n <= (size_t)rows ? n : (size_t)rows - 1;
+}
+
+int seep_top_draw_spaces(struct seep_top_picture *picture, int at, int end,
+                         const struct seep_top_view *view)
+{
+    if (end - at < 2 || end > picture->n_rows)
+        return at;
+    size_t n = fitting(end - at - 1, view->n_spaces);
+    picture->rows[at].style = SEEP_TOP_HEAD;
+    seep_top_put(picture, at, 9, "SPACE", SEEP_TOP_PLAIN);
+    seep_top_put(picture, at, -11, "LIVE", SEEP_TOP_PLAIN);
+    seep_top_put(picture, at, -11, "PEAK", SEEP_TOP_PLAIN);
+    seep_top_put(picture, at, -12, "GROWTH/STEP", SEEP_TOP_PLAIN);
+    if (picture->n_columns >= WIDE)
+        seep_top_put(picture, at, -11, "LIMIT", SEEP_TOP_PLAIN);
+    seep_top_put(picture, at, BAR_COLUMNS + 2, " OF ITS LIMIT", SEEP_TOP_PLAIN);
+    seep_top_put(picture, at++, picture->n_columns, "OVER TIME", SEEP_TOP_PLAIN);
+    for (size_t i = 0; i < n; i++)
+        draw_space(picture, at++, view, &view->spaces[i]);
+    if (n < view->n_spaces)
+        draw_more(picture, at++, view->n_spaces - n);
+    return at;
+}
+
+static void draw_process(struct seep_top_picture *picture, int at, const struct seep_top_process *p)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "%.0f", p->pid);
+    seep_top_put(picture, at, 8, text, SEEP_TOP_PLAIN);
+    seep_top_put(picture, at, 14, p->role, SEEP_TOP_PLAIN);
+    seep_top_put(picture, at, 9, p->state, p->running ? SEEP_TOP_GOOD : SEEP_TOP_PLAIN);
+    seep_top_put_size(picture, at, p->rss, SEEP_TOP_PLAIN);
+    if (picture->n_columns >= WIDE)
+        seep_top_put_size(picture, at, p->rss_peak, SEEP_TOP_PLAIN);
+    seep_top_put_size(picture, at, p->host, SEEP_TOP_PLAIN);
+    seep_top_put_size(picture, at, p->device, SEEP_TOP_PLAIN);
+    seep_top_count(p->steps, text);
+    seep_top_put(picture, at, -8, text, SEEP_TOP_PLAIN);
+    seep_top_put(picture, at, 2, "", SEEP_TOP_PLAIN);
+    if (picture->n_columns >= WIDE)
+        seep_top_put(picture, at, picture->n_columns, p->command, SEEP_TOP_PLAIN);
+}
+
+int seep_top_draw_processes(struct seep_top_picture *picture, int at, int end,
+                            const struct seep_top_view *view)
+{
+    if (end > picture->n_rows)
+        end = picture->n_rows;
+    if (end - at < 2)
+        return at;
+    size_t n = fitting(end - at - 1, view->n_processes);
+    picture->rows[at].style = SEEP_TOP_HEAD;
+    seep_top_put(picture, at, 8, "PID", SEEP_TOP_PLAIN);
+    seep_top_put(picture, at, 14, "ROLE", SEEP_TOP_PLAIN);
+    seep_top_put(picture, at, 9, "STATE", SEEP_TOP_PLAIN);
+    seep_top_put(picture, at, -11, "RSS", SEEP_TOP_PLAIN);
+    if (picture->n_columns >= WIDE)
+        seep_top_put(picture, at, -11, "RSS PEAK", SEEP_TOP_PLAIN);
+    seep_top_put(picture, at, -11, "LIVE HOST", SEEP_TOP_PLAIN);
+    seep_top_put(picture, at, -11, "DEVICE", SEEP_TOP_PLAIN);
+    seep_top_put(picture, at, -8, "STEPS", SEEP_TOP_PLAIN);
+    seep_top_put(picture, at++, picture->n_columns, picture->n_columns >= WIDE ? "  COMMAND" : "",
+                 SEEP_TOP_PLAIN);
+    for (size_t i = 0; i < n; i++)
+        draw_process(picture, at++, &view->processes[i]);
+    if (n < view->n_processes)
+        draw_more(picture, at++, view->n_processes - n);
+    return at;
+}
+
+/* How the columns of lines share the width: with room for it, live and peak are both there. */
+struct line_columns {
+    int line, pattern;
+    bool live, peak;
+};
+
+static struct line_columns columns_of(const struct seep_top_picture *picture,
+                                      enum seep_top_sort sort)
+{
+    bool both = picture->n_columns >= WIDE;
+    struct line_columns c = {.live = both || sort != SEEP_TOP_BY_PEAK,
+                             .peak = both || sort == SEEP_TOP_BY_PEAK};
+    int rest = picture->n_columns - (2 + 9 + 11 * (c.live + c.peak) + 12 + 8 + 1);
+
+    int for_pattern = rest - LINE_COLUMNS;
+    c.pattern = for_pattern < 14 ? 14 : for_pattern > 21 ? 21 : for_pattern; /* the longest name */
+    c.line = rest - c.pattern > 8 ? rest - c.pattern : 8;
+    return c;
+}
+
+static void head_lines(struct seep_top_picture *picture, int at, struct line_columns c,
+                       const struct seep_top_choice *choice, size_t n, size_t shown)
+{
+    char title[256];
+    size_t first = shown ? choice->first + 1 : 0;
+
+    snprintf(title, sizeof title, "LINES %zu-%zu/%zu%s%s%s%s", first,
+             shown ? choice->first + shown : 0, n, choice->space[0] ? " of " : "", choice->space,
+             choice->search[0] ? " with " : "", choice->search);
+    picture->rows[at].style = SEEP_TOP_HEAD;
+    seep_top_put(picture, at, c.line + 2, title, SEEP_TOP_PLAIN);
+    seep_top_put(picture, at, 9, " SPACE", SEEP_TOP_PLAIN);
+    if (c.live)
+        seep_top_put(picture, at, -11, choice->sort == SEEP_TOP_BY_LIVE ? ">LIVE" : "LIVE",
+                     SEEP_TOP_PLAIN);
+    if (c.peak)
+        seep_top_put(picture, at, -11, choice->sort == SEEP_TOP_BY_PEAK ? ">PEAK" : "PEAK",
+                     SEEP_TOP_PLAIN);
+    seep_top_put(picture, at, -12,
+                 choice->sort == SEEP_TOP_BY_GROWTH ? ">GROWTH/STEP" : "GROWTH/STEP",
+                 SEEP_TOP_PLAIN);
+    seep_top_put(picture, at, -8, "BLOCKS", SEEP_TOP_PLAIN);
+    seep_top_put(picture, at, picture->n_columns, " FINDING", SEEP_TOP_PLAIN);
+}
+
+static enum seep_top_style style_of(const json_t *finding)
+{
+    static const enum seep_top_style styles[] = {SEEP_TOP_BAD, SEEP_TOP_WARNING, SEEP_TOP_WARNING,
+                                                 SEEP_TOP_PLAIN};
+
+    return styles[seep_get_severity(finding)];
+}
+
+static void draw_line(struct seep_top_picture *picture, int at, struct line_columns c,
+                      const struct seep_top_line *line, bool chosen)
+{
+    char drawn[SEEP_TOP_MOST_COLUMNS * SEEP_TOP_CELL + 1], count[32];
+    int width = picture->n_columns - 2 < c.line ? picture->n_columns - 2 : c.line;
+
+    if (chosen)
+        picture->rows[at].style = SEEP_TOP_MARKED;
+    seep_top_put(picture, at, 2, chosen ? ">" : "", SEEP_TOP_PLAIN);
+    int n = seep_top_fit_place(drawn, line->place, width > 0 ? width : 0, picture->utf8);
+    seep_top_put_drawn(picture, at, n, drawn, SEEP_TOP_PLAIN);
+    seep_top_put(picture, at, c.line - n + 1, "", SEEP_TOP_PLAIN);
+    seep_top_put(picture, at, 8, line->space, SEEP_TOP_PLAIN);
+    if (c.live)
+        seep_top_put_size(picture, at, line->live, SEEP_TOP_PLAIN);
+    if (c.peak)
+        seep_top_put_size(picture, at, line->peak, SEEP_TOP_PLAIN);
+    if (line->growth != 0)
+        seep_top_put_change(picture, at, line->growth, SEEP_TOP_PLAIN);
+    else
+        seep_top_put(picture, at, -12, "-", SEEP_TOP_PLAIN);
+    seep_top_count(line->blocks, count);
+    seep_top_put(picture, at, -8, count, SEEP_TOP_PLAIN);
+    seep_top_put(picture, at, 1, "", SEEP_TOP_PLAIN);
+    seep_top_put(picture, at, c.pattern, line->pattern,
+                 chosen || !line->finding ? SEEP_TOP_PLAIN : style_of(line->finding));
+}
+
+int seep_top_draw_lines(struct seep_top_picture *picture, int at, int end,
+                        const struct seep_top_view *view, struct seep_top_choice *choice)
+{
+    size_t *order = calloc(view->n_lines + 1, sizeof *order);
+    struct line_columns c = columns_of(picture, choice->sort);
+
+    choice->page_rows = end - at > 1 ? (size_t)(end - at - 1) : 0;
+    if (!order || choice->page_rows == 0) {
+        free(order);
+        return at;
+    }
+    size_t n = seep_top_order(view, choice, order);
+    seep_top_keep_shown(choice, n);
+    size_t left = n - choice->first;
+    size_t shown = left < choice->page_rows ? left : choice->page_rows;
+    head_lines(picture, at++, c, choice, n, shown);
+    for (size_t i = 0; i < shown; i++)
+        draw_line(picture, at++, c, &view->lines[order[choice->first + i]],
+                  !picture->list_only && choice->first + i == choice->chosen);
+    free(order);
+    if (n == 0)
+        seep_top_put(picture, at++, picture->n_columns,
+                     view->n_lines ? "  none of the lines fits: Esc shows all again"
+                                   : "  nothing was recorded yet",
+                     SEEP_TOP_PLAIN);
+    return at;
+}

@@ -1,0 +1,417 @@
+#include "viewer/top/top_view.h"
+
+#include "libprof/base/text.h"
+#include "libprof/document/report_view.h"
+#include "libprof/words/space.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_TEXT = 1000,   /* bytes of a name that are shown: no terminal is wider */
+    RECENT_SHARE = 16,  /* the rate of steps is that of the last part of the time, */
+    RECENT_SECONDS = 30 /* or of so much */
+};
+
+static double last_of(const json_t *array)
+{
+    size_t n = json_array_size(array);
+
+    return n ? json_number_value(json_array_get(array, n - 1)) : 0;
+}
+
+static double highest_of(const json_t *array)
+{
+    double highest = 0;
+    json_t *one;
+    size_t i;
+
+    json_array_foreach (array, i, one)
+        highest = fmax(highest, json_number_value(one));
+    return highest;
+}
+
+/* A program's name and arguments; as much as is ever shown. */
+static char *command_of(const json_t *argv)
+{
+    char text[MOST_TEXT + 1] = "";
+    size_t n = 0;
+    json_t *one;
+    size_t i;
+
+    json_array_foreach (argv, i, one) {
+        const char *word = json_string_value(one) ? json_string_value(one) : "";
+        int more = snprintf(text + n, sizeof text - n, "%s%s", i ? " " : "", word);
+        n += more > 0 ? (size_t)more : 0;
+        if (n >= sizeof text)
+            break;
+    }
+    return seep_text_clean(text, strlen(text));
+}
+
+static char *place_of(const json_t *frame, const char *cwd)
+{
+    char *text = seep_get_frame_text(frame, cwd);
+
+    if (text && strlen(text) > MOST_TEXT)
+        text[MOST_TEXT] = '\0';
+    return text;
+}
+
+/* The steps since the first point of the recent part of the timeline: none, where all of it is
+ * older. */
+static void read_rate(struct seep_top_view *view)
+{
+    const json_t *steps = json_object_get(json_object_get(view->report, "timeline"), "step");
+    size_t n = json_array_size(view->times);
+    double end = view->since_s;
+    double begin = end - fmax(RECENT_SECONDS, end / RECENT_SHARE);
+
+    view->steps_per_s = -1;
+    if (n < 2 || json_array_size(steps) != n || strcmp(view->step_unit, "step") != 0)
+        return;
+    if (last_of(view->times) < begin)
+        view->steps_per_s = 0;
+    for (size_t i = 0; i + 1 < n && view->steps_per_s < 0; i++) {
+        double t = json_number_value(json_array_get(view->times, i));
+        double step = json_number_value(json_array_get(steps, i));
+        if (t >= begin && t < end && step >= 1) /* step 0 is all that comes before the training */
+            view->steps_per_s = fmax(0, last_of(steps) - step) / (end - t);
+    }
+}
+
+static void read_job(struct seep_top_view *view, double now_unix_s)
+{
+    const json_t *job = json_object_get(view->report, "job");
+
+    view->command = command_of(json_object_get(job, "command"));
+    view->steps = seep_get_number(job, "steps");
+    view->step_unit = seep_get_step_unit(job);
+    view->running = seep_get_runs(view->report);
+    view->since_s = seep_get_number(job, "duration_s"); /* until it was last heard of */
+    if (view->running)
+        view->since_s = fmax(view->since_s, now_unix_s - seep_get_number(job, "started_unix_s"));
+    view->ended = !view->running;
+    view->cwd = seep_get_text(job, "cwd", "");
+    view->times = json_object_get(json_object_get(view->report, "timeline"), "t_s");
+    read_rate(view);
+}
+
+/* What memory a space is bounded by: the host's, a device's, or nothing that is known. */
+static double limit_of(const json_t *report, const char *space)
+{
+    struct seep_space_name name = seep_space_parse(space);
+    json_t *device;
+    size_t i;
+
+    if (name.class == SEEP_CLASS_OTHER)
+        return 0;
+    if (name.class != SEEP_CLASS_DEVICE && name.class != SEEP_CLASS_TENSOR)
+        return seep_get_number(json_object_get(report, "job"), "limit_bytes");
+    json_array_foreach (json_object_get(report, "devices"), i, device) {
+        if (seep_get_number(device, "device") == name.device)
+            return seep_get_number(device, "capacity_bytes");
+    }
+    return 0;
+}
+
+static int read_spaces(struct seep_top_view *view)
+{
+    const json_t *timeline = json_object_get(view->report, "timeline");
+    const json_t *rss = json_object_get(timeline, "rss_bytes");
+    json_t *spaces = json_object_get(view->report, "spaces"), *space;
+    struct seep_slope growth;
+    const char *name;
+
+    view->spaces = calloc(json_object_size(spaces) + 1, sizeof *view->spaces);
+    if (!view->spaces)
+        return -1;
+    json_object_foreach (spaces, name, space) {
+        const json_t *course = json_object_get(json_object_get(timeline, "spaces"), name);
+        struct seep_top_space *s = &view->spaces[view->n_spaces++];
+        s->name = name;
+        s->live = seep_get_number(space, "live_bytes");
+        s->peak = seep_get_number(space, "peak_bytes");
+        s->has_growth = seep_get_slope(space, "growth_bytes_per_step", &growth);
+        s->growth = s->has_growth ? growth.value : 0;
+        s->limit = limit_of(view->report, name);
+        s->levels = json_object_get(course, "live_bytes");
+    }
+    if (json_array_size(rss))
+        view->spaces[view->n_spaces++] =
+            (struct seep_top_space){.name = "resident",
+                                    .live = view->running ? last_of(rss) : 0,
+                                    .peak = highest_of(rss),
+                                    .limit = limit_of(view->report, "host"),
+                                    .levels = rss};
+    return 0;
+}
+
+static void read_memory(struct seep_top_process *p, json_t *spaces)
+{
+    double device = 0, tensors = 0;
+    const char *name;
+    json_t *space;
+
+    json_object_foreach (spaces, name, space) {
+        enum seep_space_class class = seep_space_parse(name).class;
+        double live = seep_get_number(space, "live_bytes");
+        if (class == SEEP_CLASS_DEVICE)
+            device += live;
+        else if (class == SEEP_CLASS_TENSOR)
+            tensors += live;
+        else if (class != SEEP_CLASS_OTHER)
+            p->host += live;
+    }
+    p->device = device > 0 ? device : tensors;
+}
+
+static int read_process(struct seep_top_process *p, const json_t *process)
+{
+    const json_t *exit = json_object_get(process, "exit"), *rank = json_object_get(process, "rank"),
+                 *rss = json_object_get(json_object_get(process, "timeline"), "rss_bytes");
+    const char *kind = seep_get_text(exit, "kind", "unknown");
+
+    p->pid = seep_get_number(process, "pid");
+    p->steps = seep_get_number(process, "steps");
+    p->running = strcmp(kind, "running") == 0;
+    p->rss = p->running ? last_of(rss) : 0;
+    p->rss_peak = seep_get_number(process, "rss_peak_bytes");
+    snprintf(p->role, sizeof p->role, "%s", seep_get_text(process, "role", ""));
+    if (json_is_integer(rank))
+        snprintf(p->role, sizeof p->role, "rank %lld", (long long)json_integer_value(rank));
+    snprintf(p->state, sizeof p->state, "%s", kind);
+    if (json_is_integer(json_object_get(exit, "value")))
+        snprintf(p->state, sizeof p->state, "%.10s %.0f", kind, seep_get_number(exit, "value"));
+    read_memory(p, json_object_get(process, "spaces"));
+    p->command = command_of(json_object_get(process, "argv"));
+    return p->command ? 0 : -1;
+}
+
+/* Running ones first, those that train before their helpers, then the larger. */
+static int compare_processes(const void *a, const void *b)
+{
+    const struct seep_top_process *p = a, *q = b;
+    bool p_helps = strcmp(p->role, "helper") == 0, q_helps = strcmp(q->role, "helper") == 0;
+
+    if (p->running != q->running)
+        return q->running - p->running;
+    if (p_helps != q_helps)
+        return p_helps - q_helps;
+    if (p->rss_peak != q->rss_peak)
+        return p->rss_peak < q->rss_peak ? 1 : -1;
+    return (p->pid > q->pid) - (p->pid < q->pid);
+}
+
+static int read_processes(struct seep_top_view *view)
+{
+    const json_t *processes = json_object_get(view->report, "processes");
+    json_t *process;
+    size_t i;
+
+    view->processes = calloc(json_array_size(processes) + 1, sizeof *view->processes);
+    if (!view->processes)
+        return -1;
+    json_array_foreach (processes, i, process) {
+        if (read_process(&view->processes[view->n_processes++], process) < 0)
+            return -1;
+    }
+    for (i = 0; i < view->n_processes; i++)
+        view->ended = view->ended && strcmp(view->processes[i].state, "unknown") != 0;
+    qsort(view->processes, view->n_processes, sizeof *view->processes, compare_processes);
+    return 0;
+}
+
+/* A site on its way to its line. */
+struct member {
+    const json_t *site;
+    char *place;
+    uint64_t key;
+    size_t at; /* in the report */
+};
+
+/* FNV-1a. */
+static uint64_t mix(uint64_t key, const char *text)
+{
+    for (; *text; text++)
+        key = (key ^ (unsigned char)*text) * 0x100000001b3u;
+    return (key ^ 0xff) * 0x100000001b3u;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const struct member *p = a, *q = b;
+
+    if (p->key != q->key)
+        return p->key < q->key ? -1 : 1;
+    return (p->at > q->at) - (p->at < q->at);
+}
+
+/* Largest peak first, as the report's sites. */
+static int by_peak(const void *a, const void *b)
+{
+    const struct seep_top_line *p = a, *q = b;
+
+    if (p->peak != q->peak)
+        return p->peak < q->peak ? 1 : -1;
+    return (p->key > q->key) - (p->key < q->key);
+}
+
+static int read_members(struct member *members, const json_t *sites, const char *cwd)
+{
+    json_t *site;
+    size_t i;
+
+    json_array_foreach (sites, i, site) {
+        struct member *m = &members[i];
+        m->site = site;
+        m->at = i;
+        m->place = place_of(seep_get_site_frame(site), cwd);
+        if (!m->place)
+            return -1;
+        m->key = mix(mix(0xcbf29ce484222325u, seep_get_text(site, "space", "")), m->place);
+    }
+    return 0;
+}
+
+static void add_site(struct seep_top_line *line, const json_t *site)
+{
+    struct seep_slope growth;
+
+    line->live += seep_get_number(site, "live_bytes");
+    line->peak += seep_get_number(site, "peak_bytes");
+    line->growth += seep_get_slope(site, "growth_bytes_per_step", &growth) ? growth.value : 0;
+    line->blocks += fmax(0, seep_get_number(site, "allocations") - seep_get_number(site, "frees"));
+    line->sites[line->n_sites++] = site;
+}
+
+/* Members of one key lie beside each other. */
+static void group(struct seep_top_view *view, struct member *members, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || members[i].key != members[i - 1].key) {
+            struct seep_top_line *line = &view->lines[view->n_lines++];
+            line->space = seep_get_text(members[i].site, "space", "");
+            line->pattern = "";
+            line->place = members[i].place;
+            line->key = members[i].key;
+            line->sites = view->sites + i;
+            members[i].place = NULL;
+        }
+        add_site(&view->lines[view->n_lines - 1], members[i].site);
+    }
+    for (size_t i = 0; i < view->n_lines; i++) {
+        const json_t *space =
+            json_object_get(json_object_get(view->report, "spaces"), view->lines[i].space);
+        if (space)
+            view->lines[i].peak = fmin(view->lines[i].peak, seep_get_number(space, "peak_bytes"));
+    }
+    qsort(view->lines, view->n_lines, sizeof *view->lines, by_peak);
+}
+
+/* In the report's order. */
+static int name_spaces(struct seep_top_view *view)
+{
+    json_t *spaces = json_object_get(view->report, "spaces"), *space;
+    const char *name;
+
+    view->space_names = calloc(json_object_size(spaces) + 1, sizeof *view->space_names);
+    if (!view->space_names)
+        return -1;
+    json_object_foreach (spaces, name, space) {
+        bool used = false;
+        for (size_t i = 0; i < view->n_lines && !used; i++)
+            used = strcmp(view->lines[i].space, name) == 0;
+        if (used)
+            view->space_names[view->n_space_names++] = name;
+    }
+    return 0;
+}
+
+/* Findings are listed most severe first: the first that names a site of a line is the line's. */
+static int name_findings(struct seep_top_view *view)
+{
+    const json_t *findings = json_object_get(view->report, "findings");
+    json_t *by_id = json_object(), *finding, *id;
+    size_t i, k;
+
+    if (!by_id)
+        return -1;
+    json_array_foreach (findings, i, finding) {
+        json_array_foreach (json_object_get(finding, "sites"), k, id) {
+            const char *name = json_string_value(id);
+            if (name && !json_object_get(by_id, name))
+                json_object_set_new(by_id, name, json_integer((json_int_t)i));
+        }
+    }
+    for (i = 0; i < view->n_lines; i++) {
+        struct seep_top_line *line = &view->lines[i];
+        json_int_t best = (json_int_t)json_array_size(findings);
+        for (k = 0; k < line->n_sites; k++) {
+            const json_t *at = json_object_get(by_id, seep_get_text(line->sites[k], "id", ""));
+            best = at && json_integer_value(at) < best ? json_integer_value(at) : best;
+        }
+        line->finding = json_array_get(findings, (size_t)best);
+        line->pattern = seep_get_text(line->finding, "pattern", "");
+    }
+    json_decref(by_id);
+    return 0;
+}
+
+static int read_lines(struct seep_top_view *view)
+{
+    const json_t *sites = json_object_get(view->report, "sites");
+    size_t n = json_array_size(sites);
+    struct member *members = calloc(n + 1, sizeof *members);
+
+    view->lines = calloc(n + 1, sizeof *view->lines);
+    view->sites = calloc(n + 1, sizeof *view->sites);
+    int r = -1;
+    if (members && view->lines && view->sites && read_members(members, sites, view->cwd) == 0) {
+        qsort(members, n, sizeof *members, by_key);
+        group(view, members, n);
+        r = 0;
+    }
+    for (size_t i = 0; members && i < n; i++)
+        free(members[i].place);
+    free(members);
+    return r < 0 || name_spaces(view) < 0 ? -1 : name_findings(view);
+}
+
+struct seep_top_view *seep_top_view_create(json_t *report, double now_unix_s)
+{
+    struct seep_top_view *view = calloc(1, sizeof *view);
+
+    if (!view) {
+        json_decref(report);
+        return NULL;
+    }
+    view->report = report;
+    read_job(view, now_unix_s);
+    if (!view->command || read_spaces(view) < 0 || read_processes(view) < 0 ||
+        read_lines(view) < 0) {
+        seep_top_view_destroy(view);
+        return NULL;
+    }
+    return view;
+}
+
+void seep_top_view_destroy(struct seep_top_view *view)
+{
+    if (!view)
+        return;
+    for (size_t i = 0; i < view->n_processes; i++)
+        free(view->processes[i].command);
+    for (size_t i = 0; i < view->n_lines; i++)
+        free(view->lines[i].place);
+    free(view->command);
+    free(view->spaces);
+    free(view->processes);
+    free(view->lines);
+    free(view->sites);
+    free(view->space_names);
+    json_decref(view->report);
+    free(view);
+}

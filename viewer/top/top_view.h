@@ -1,0 +1,69 @@
+/* What `seep top` shows of a job, read from a report with series. Pure: nothing here knows a
+ * terminal. */
+#ifndef SEEP_VIEWER_TOP_VIEW_H
+#define SEEP_VIEWER_TOP_VIEW_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A space of the job, or its resident memory (name "resident"). */
+struct seep_top_space {
+    const char *name;
+    double live, peak, growth, limit; /* bytes, growth a step; limit 0: none is known */
+    bool has_growth;
+    const json_t *levels; /* of the timeline; NULL where it has none */
+};
+
+struct seep_top_process {
+    double pid, steps;
+    char role[32];  /* "trainer", "rank 3" */
+    char state[32]; /* "running", "exit 1", "signal 9", "unknown" */
+    bool running;
+    double rss, rss_peak; /* bytes; rss 0 once it has ended */
+    double host, device;  /* live bytes, of the host's spaces and of devices (tensors where no more
+                             is known) */
+    char *command;
+};
+
+/* A line of the user's code in one space, as the judge sees it: all sites that it is the line to
+ * look at of. Their sums; peaks may not have been at one time, but are never above the space's. */
+struct seep_top_line {
+    char *place;
+    const char *space;
+    const char *pattern; /* of its most severe finding, or "" */
+    const json_t *finding;
+    double live, peak, growth, blocks;
+    const json_t **sites; /* n_sites, in the report's order */
+    size_t n_sites;
+    uint64_t key; /* the same in every report of the job */
+};
+
+struct seep_top_view {
+    char *command;
+    double steps, steps_per_s; /* steps_per_s < 0: not known */
+    double since_s;            /* since its start, until now or its end */
+    const char *step_unit;     /* "step", "time slice" */
+    bool running;              /* some process of it does */
+    bool ended; /* how every process ended is known; a killed one's or another machine's may not be
+                 */
+    const char *cwd;
+    const json_t *times; /* of the timeline, seconds */
+    struct seep_top_space *spaces;
+    struct seep_top_process *processes; /* running ones first, then the larger */
+    struct seep_top_line *lines;        /* largest peak first */
+    size_t n_spaces, n_processes, n_lines;
+    const json_t **sites;     /* of the lines, one line's after another's */
+    const char **space_names; /* of those that lines are in */
+    size_t n_space_names;
+    json_t *report; /* what all of it refers to */
+};
+
+/* The view of a report that was made now_unix_s seconds after 1970; takes the reference over, also
+ * on failure. NULL without memory, else free it by
+ * seep_top_view_destroy(). */
+struct seep_top_view *seep_top_view_create(json_t *report, double now_unix_s);
+void seep_top_view_destroy(struct seep_top_view *view); /* NULL: nothing */
+
+#endif
