@@ -48,7 +48,7 @@ _seep_job() {
 
 _seep() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-    local commands="run report viewtop check verify diff export doctor help version"
+    local commands="run report view top check verify diff export doctor help version"
 
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then

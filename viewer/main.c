@@ -6,7 +6,8 @@
 const struct seep_command seep_commands[] = {
     {"run", "run a job and find out what keeps its memory", seep_run_main},
     {"report", "analyse the profile of a job, running, finished or killed", seep_report_main},
-    {"view", "make a page of it for a browser", seep_view_main},{"top", "watch a running job's memory", seep_top_main},
+    {"view", "make a page of it for a browser", seep_view_main},
+    {"top", "watch a running job's memory", seep_top_main},
     {"check", "hold a run against budgets or an older run, for CI", seep_check_main},
     {"verify", "prove a fix by a run before and one after it", seep_verify_main},
     {"diff", "show two runs site by site", seep_diff_main},

@@ -28,7 +28,8 @@ extern const struct seep_command seep_commands[]; /* ends with a NULL name */
 
 int seep_run_main(int argc, char **argv);
 int seep_report_main(int argc, char **argv);
-int seep_view_main(intseep_top_main(int argc, char **argv);
+int seep_view_main(int argc, char **argv);
+int seep_top_main(int argc, char **argv);
 int seep_check_main(int argc, char **argv);
 int seep_verify_main(int argc, char **argv);
 int seep_diff_main(int argc, char **argv);
