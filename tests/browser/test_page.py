@@ -1,4 +1,4 @@
-"""The page of `seep view`, as people use it: by link, by mouse and by keyboard, in every size, and with hostile names."""
+"""The page of `seep view`, as people use it: by link, mouse and keyboard, in every size, and with hostile names."""
 import json
 import os
 import re
@@ -10,6 +10,7 @@ from tests.e2e.support import ROOT
 
 JOB = '''"""A leak in four epochs, and a process beside."""
 import os
+import time
 import seep
 
 kept = []
@@ -37,6 +38,7 @@ def main():
             seep.epoch()
         remember(load())
         seep.step()
+        time.sleep(0.005)  # levels over time are those of some milliseconds
 
 
 main()
@@ -46,7 +48,8 @@ HOSTILE = '''import types
 import seep
 
 kept = []
-names = ["</script><script>window.harmed=1</script>", "<img src=x onerror=window.harmed=2>", "<!--<script>", "\\u202eevil", "a" * 100000]
+names = ["</script><script>window.harmed=1</script>", "<img src=x onerror=window.harmed=2>", "<!--<script>",
+         "\\u202eevil", "a" * 100000]
 source = "def f(kept):\\n    kept.append(bytearray(100000))\\n"
 for step in range(60):
     for name in names:
@@ -58,6 +61,9 @@ for step in range(60):
         types.FunctionType(code, space)(kept)
     seep.step()
 '''
+
+
+CONTROLS = "header a, header button, main a, main button:enabled, main select, main input, main summary"
 
 
 class PageCase(BrowserCase, CiCase):
@@ -116,9 +122,10 @@ class Views(PageCase):
             for axis in ("steps", "seconds"):
                 self.browser.choose("by", by)
                 self.browser.choose("along", axis)
-                total = self.browser.run("const a = areasOf(arguments[0], HOST, arguments[1]), rows = rowsOf(arguments[1]), "
-                                         "n = rows.findIndex((r) => timeline.step[r] >= 40); return [d3.sum(a, (x) => x.values[n]), "
-                                         "ofSpaces(HOST, timeline.spaces, rows)[n]]", by, axis)
+                total = self.browser.run(
+                    "const a = areasOf(arguments[0], HOST, arguments[1]), rows = rowsOf(arguments[1]);"
+                    "const n = rows.findIndex((r) => timeline.step[r] >= 40);"
+                    "return [d3.sum(a, (x) => x.values[n]), ofSpaces(HOST, timeline.spaces, rows)[n]]", by, axis)
                 self.assertAlmostEqual(total[0] / total[1], 1, delta=0.1, msg=(by, axis))
         self.browser.choose("along", "steps")
         self.browser.drag(".chart .overlay", 0.25, 0.5)
@@ -172,7 +179,8 @@ class Views(PageCase):
         lines = self.browser.run("return sitesInOrder('', '', 'line', false).map(SITE_COLUMNS[0].value)")
         self.assertEqual(lines, sorted(lines))
         self.browser.click("[data-key=allocated_bytes]")
-        amounts = self.browser.run("return sitesInOrder('', '', state.get('sort'), true).map((i) => sites.allocated_bytes[i])")
+        amounts = self.browser.run("return sitesInOrder('', '', state.get('sort'), true)"
+                                   ".map((i) => sites.allocated_bytes[i])")
         self.assertEqual(amounts, sorted(amounts, reverse=True))
         self.open("#sites?search=load&finding=F1")
         self.browser.click(".rows .row")
@@ -226,7 +234,7 @@ class Keyboard(PageCase):
         self.browser.run("document.querySelector('.scroller').focus()")
         self.browser.keys(Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ARROW_UP, Keys.ENTER)
         self.assertIn("site=", self.browser.fragment())
-        self.assertEqual(self.browser.run("return document.querySelector('.scroller').getAttribute('aria-activedescendant')"), "row1")
+        self.assertEqual(self.browser.one(".scroller").get_attribute("aria-activedescendant"), "row1")
         self.browser.keys(Keys.END)
         last = self.browser.run("return +document.querySelector('.scroller').getAttribute('aria-rowcount') - 2")
         self.browser.wait(lambda: self.browser.all("#row%d.active" % last))
@@ -234,14 +242,11 @@ class Keyboard(PageCase):
     def test_tab_reaches_every_control(self):
         for view in VIEWS:
             self.open("#" + view)
-            wanted = self.browser.run("return document.querySelectorAll('header a, header button, main a, main button:enabled, main select, "
-                                      "main input, main summary').length")
-            reached = set()
-            for _ in range(wanted + 40):
+            for _ in range(len(self.browser.all(CONTROLS)) + 40):
                 self.browser.keys(Keys.TAB)
-                reached.add(self.browser.run("const e = document.activeElement; e.dataset.reached = '1'; return e.tagName"))
-            left = self.browser.run("return [...document.querySelectorAll('header a, header button, main a, main button:enabled, main select, "
-                                    "main input, main summary')].filter((e) => !e.dataset.reached).map((e) => e.outerHTML.slice(0, 90))")
+                self.browser.run("document.activeElement.dataset.reached = '1'")
+            left = self.browser.run("return [...document.querySelectorAll(arguments[0])]"
+                                    ".filter((e) => !e.dataset.reached).map((e) => e.outerHTML.slice(0, 90))", CONTROLS)
             self.assertEqual(left, [], view)
 
     def test_a_choice_keeps_the_focus(self):
@@ -254,10 +259,11 @@ class Keyboard(PageCase):
 
 class Looks(PageCase):
     def test_nothing_sticks_out_or_lies_on_another(self):
+        states = ("sites?finding=F1&site=", "timeline?window=10-40&by=finding", "flame?stacks=both&inverted=1")
         for width in (390, 1280, 1900):
             for scheme in ("light", "dark"):
                 self.browser.look(width, 900, scheme)
-                for view in VIEWS + ("sites?finding=F1&site=", "timeline?window=10-40&by=finding", "flame?stacks=both&inverted=1"):
+                for view in VIEWS + states:
                     if view.endswith("site="):
                         view += self.browser.run("return findings[0].sites[0]")
                     self.open("#" + view)
@@ -265,16 +271,18 @@ class Looks(PageCase):
 
     def test_texts_stand_out_from_what_is_behind_them(self):
         contrast = """
-        const root = getComputedStyle(document.documentElement), canvas = document.createElement("canvas").getContext("2d");
+        const root = getComputedStyle(document.documentElement);
+        const canvas = document.createElement("canvas").getContext("2d");
         const light = (name) => {
             canvas.fillStyle = root.getPropertyValue("--" + name);
             const n = parseInt(canvas.fillStyle.slice(1), 16), c = [n >> 16, n >> 8 & 255, n & 255].map((v) => v / 255)
                 .map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
             return 0.2126 * c[0] + 0.7152 * c[1] + 0.0722 * c[2];
         };
-        return arguments[0].map(([a, b]) => [light(a), light(b)]).map(([a, b]) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05));"""
-        pairs = [(ink, paper) for ink in ("ink", "quiet", "link", "bad") for paper in ("paper", "card")] + [("ink", "mark")] + [
-            ("frame-ink", box) for box in ("own", "library", "native", "match")]
+        return arguments[0].map(([a, b]) => [light(a), light(b)])
+            .map(([a, b]) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05));"""
+        pairs = [(ink, paper) for ink in ("ink", "quiet", "link", "bad") for paper in ("paper", "card")]
+        pairs += [("ink", "mark")] + [("frame-ink", box) for box in ("own", "library", "native", "match")]
         for scheme in ("light", "dark"):
             self.browser.look(scheme=scheme)
             self.open()
@@ -304,8 +312,9 @@ class Untrusted(PageCase):
         self.assertLess(os.path.getsize(self.page(name="hostile", source=HOSTILE)), 1 << 20)
 
     def test_an_address_runs_nothing(self):
-        for fragment in ("#flame?search=%3Cimg%20src%3Dx%20onerror%3Dwindow.harmed%3D1%3E&zoom=x.y.-1", "#sites?site=S0&sort=nothing",
-                         "#timeline?window=9-1&by=nothing&memory=nothing&axis=x", "#nowhere?%", "#findings?pattern=<b>&finding=\"]"):
+        for fragment in ("#flame?search=%3Cimg%20src%3Dx%20onerror%3Dwindow.harmed%3D1%3E&zoom=x.y.-1",
+                         "#sites?site=S0&sort=nothing", "#timeline?window=9-1&by=nothing&memory=nothing&axis=x",
+                         "#nowhere?%", "#findings?pattern=<b>&finding=\"]"):
             self.open(fragment)
             self.assertIsNone(self.browser.run("return window.harmed ?? null"), fragment)
             self.assertTrue(self.browser.text(), fragment)

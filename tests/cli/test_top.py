@@ -10,7 +10,7 @@ import time
 import unittest
 
 from tests.cli.ci_jobs import CiCase
-from tests.e2e.support import SEEP, SeepCase, job_env, needs
+from tests.e2e.support import SEEP, SeepCase, children_of, job_env, needs
 
 JOB = '''
 import os, sys, time
@@ -198,9 +198,8 @@ class OnATerminal(JobCase):
             with self.subTest(number):
                 screen = Screen(self, 80, 24, self.folder)
                 screen.see(r"^q quit")
-                tops = subprocess.run(["ps", "-o", "pid=,args=", "--ppid", screen.tmux(
-                    "display-message", "-p", "#{pane_pid}").strip()], stdout=subprocess.PIPE).stdout.decode()
-                os.kill(int(re.search(r"(\d+) .*seep top", tops).group(1)), number)
+                top, = children_of(int(screen.tmux("display-message", "-p", "#{pane_pid}")))
+                os.kill(top, number)
                 self.assertEqual(screen.ended(), 0)
 
     def test_a_folder_that_goes_away_leaves_the_last_picture(self):

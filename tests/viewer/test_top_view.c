@@ -49,6 +49,26 @@ TEST(time_stands_still_for_a_job_that_has_ended)
     seep_top_view_destroy(ended);
 }
 
+static const struct {
+    const char *role;
+    bool ended;
+} unknowns[] = {{"trainer", false}, {"rank", false}, {"helper", true}, {"loader-worker", true}};
+
+TEST(a_job_whose_trainer_nobody_saw_end_may_run_elsewhere, .to = N(unknowns))
+{
+    json_t *report = top_report();
+    json_t *process =
+        json_pack("{s:i, s:s, s:o, s:{s:s}}", "pid", 1, "role", unknowns[_i].role, "rank",
+                  strcmp(unknowns[_i].role, "rank") == 0 ? json_integer(0) : json_null(), "exit",
+                  "kind", "unknown");
+
+    json_object_set_new(report, "processes", json_pack("[o]", process));
+    struct seep_top_view *gone = seep_top_view_create(report, TOP_NOW);
+    ck_assert(!gone->running);
+    ck_assert_int_eq(gone->ended, unknowns[_i].ended);
+    seep_top_view_destroy(gone);
+}
+
 TEST(time_slices_have_no_rate)
 {
     json_t *report = top_report();

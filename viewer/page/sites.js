@@ -1,10 +1,13 @@
 /* All sites as a table, and what is known of one. */
 
-const numberColumn = (key, title, of, wide) => ({key, title, wide, value: (i) => of(i) ?? -1, text: (i) => of(i) === null ? "" : of(i)});
-const bytesColumn = (key, title, wide) => ({...numberColumn(key, title, (i) => sites[key][i], wide), text: (i) => bytesText(sites[key][i] || 0)});
+const numberColumn = (key, title, of, wide) =>
+    ({key, title, wide, value: (i) => of(i) ?? -1, text: (i) => of(i) === null ? "" : of(i)});
+const bytesColumn = (key, title, wide) =>
+    ({...numberColumn(key, title, (i) => sites[key][i], wide), text: (i) => bytesText(sites[key][i] || 0)});
 
 const SITE_COLUMNS = [
-    {key: "line", title: "line", left: true, value: (i) => sites.look_at[i] < 0 ? "" : lowerText(sites.look_at[i]), text: (i) => nameOf(cutText(site.shortTitle(i), 200), {title: site.title(i)})},
+    {key: "line", title: "line", left: true, value: (i) => sites.look_at[i] < 0 ? "" : lowerText(sites.look_at[i]),
+        text: (i) => nameOf(cutText(site.shortTitle(i), 200), {title: site.title(i)})},
     {key: "space", title: "space", wide: true, value: site.space, text: (i) => site.space(i)},
     {key: "role", title: "role", wide: true, value: site.role, text: (i) => site.role(i)},
     bytesColumn("retained_bytes", "kept"),
@@ -14,7 +17,8 @@ const SITE_COLUMNS = [
     bytesColumn("allocated_bytes", "allocated", true),
     {...numberColumn("allocations", "allocations", (i) => sites.allocations[i], true), text: (i) => countText(sites.allocations[i])},
     numberColumn("age_p50", "median age", (i) => sites.age_p50[i], true),
-    {key: "finding", title: "finding", wide: true, value: (i) => findingOf[i] ? findingOf[i].id : "", text: (i) => findingOf[i] ? findingOf[i].id : ""},
+    {key: "finding", title: "finding", wide: true, value: (i) => findingOf[i] ? findingOf[i].id : "",
+        text: (i) => findingOf[i] ? findingOf[i].id : ""},
 ];
 
 /* Whether a site's line, space, role, number or finding has the word. Lines are few: each is looked at once. */

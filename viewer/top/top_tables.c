@@ -25,7 +25,7 @@ int seep_top_draw_job(struct seep_top_picture *picture, int at, const struct see
     const char *state = paused          ? "paused"
                         : view->running ? "running"
                         : view->ended   ? "ended"
-                                        : "runs not, or elsewhere";
+                                        : "not running here";
     int n = snprintf(text, sizeof text, "  %s %s%s%s  %s  ", count, view->step_unit,
                      view->steps == 1 ? "" : "s", rate, since);
     int room = picture->n_columns - n - (int)strlen(state);

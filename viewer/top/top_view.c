@@ -218,8 +218,11 @@ static int read_processes(struct seep_top_view *view)
         if (read_process(&view->processes[view->n_processes++], process) < 0)
             return -1;
     }
-    for (i = 0; i < view->n_processes; i++)
-        view->ended = view->ended && strcmp(view->processes[i].state, "unknown") != 0;
+    for (i = 0; i < view->n_processes; i++) {
+        const struct seep_top_process *p = &view->processes[i];
+        bool trains = strcmp(p->role, "trainer") == 0 || strncmp(p->role, "rank", 4) == 0;
+        view->ended = view->ended && !(trains && strcmp(p->state, "unknown") == 0);
+    }
     qsort(view->processes, view->n_processes, sizeof *view->processes, compare_processes);
     return 0;
 }

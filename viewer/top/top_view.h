@@ -46,8 +46,7 @@ struct seep_top_view {
     double since_s;            /* since its start, until now or its end */
     const char *step_unit;     /* "step", "time slice" */
     bool running;              /* some process of it does */
-    bool ended; /* how every process ended is known; a killed one's or another machine's may not be
-                 */
+    bool ended; /* it runs no more; where it was killed, or runs on another machine, nobody knows */
     const char *cwd;
     const json_t *times; /* of the timeline, seconds */
     struct seep_top_space *spaces;
