@@ -178,6 +178,9 @@ $(BUILD)/gen/page_head.html $(BUILD)/gen/page_tail.html: $(BUILD)/gen/page_%.htm
 	$(say) GEN $@
 	$(Q)awk -v part=$* -v css='$(PAGE_CSS)' -v js='$(PAGE_JS)' -v d3=$(D3) -f $< viewer/page/page.html >$@
 
+$(D3):
+	$(Q)echo '$@ is missing: install node-d3, or name d3 version 5 with D3=FILE' >&2; false
+
 $(BUILD)/obj/viewer/page/page_html.o: EXTRA_CFLAGS = -Wa,-I$(BUILD)/gen
 $(BUILD)/obj/viewer/page/page_html.o: $(BUILD)/gen/page_head.html $(BUILD)/gen/page_tail.html
 
