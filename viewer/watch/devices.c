@@ -1,6 +1,7 @@
 #include "viewer/watch/devices.h"
 
 #include "libprof/read/process_alive.h"
+#include "viewer/watch/device_looks.h"
 #include "viewer/watch/nvml.h"
 
 #include <fcntl.h>
@@ -126,63 +127,23 @@ static uint64_t used_by(const struct seep_nvml_use *use, uint32_t pid)
     return 0;
 }
 
-/* Makes room: of each device every other look goes. */
-static void thin_out(struct seep_device_notes *notes)
-{
-    bool leave_out[SEEP_MAX_DEVICES] = {false};
-    uint32_t kept = 0;
-
-    for (uint32_t i = 0; i < SEEP_DEVICE_LOOKS; i++) {
-        const struct seep_device_look look = notes->looks[i];
-        if (look.device >= SEEP_MAX_DEVICES)
-            continue;
-        if (!leave_out[look.device])
-            notes->looks[kept++] = look;
-        leave_out[look.device] = !leave_out[look.device];
-    }
-    __atomic_store_n(&notes->n_looks, kept, __ATOMIC_RELEASE);
-}
-
-/* The newest look at a device; NULL where there is none. */
-static struct seep_device_look *newest(struct seep_device_notes *notes, unsigned device)
-{
-    for (uint32_t i = notes->n_looks; i-- > 0;)
-        if (notes->looks[i].device == device)
-            return &notes->looks[i];
-    return NULL;
-}
-
-static void note_look(struct seep_device_notes *notes, unsigned device, uint32_t period,
-                      uint64_t used)
-{
-    struct seep_device_look *its;
-    struct timespec now;
-
-    if (notes->n_looks >= SEEP_DEVICE_LOOKS)
-        thin_out(notes);
-    its = newest(notes, device);
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    if (!its || its->period != period)
-        its = &notes->looks[notes->n_looks];
-    its->used_bytes = used;
-    its->period = period;
-    its->device = device;
-    __atomic_store_n(&its->t_ns, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
-                     __ATOMIC_RELEASE);
-    if (its == &notes->looks[notes->n_looks])
-        __atomic_store_n(&notes->n_looks, notes->n_looks + 1, __ATOMIC_RELEASE);
-}
-
 /* Of a device that the process has nothing on nothing is said. */
 static void note(const struct seep_nvml_use *use, const struct user *u, unsigned number,
                  uint32_t period)
 {
     struct seep_device_use *its = &u->header->devices.use[number];
     const uint64_t used = used_by(use, u->pid);
+    struct timespec now;
 
     if (!used && !its->looks)
         return;
-    note_look(&u->header->devices, number, period, used);
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    seep_device_looks_add(&u->header->devices,
+                          &(struct seep_device_look){.t_ns = (uint64_t)now.tv_sec * 1000000000 +
+                                                             (uint64_t)now.tv_nsec,
+                                                     .used_bytes = used,
+                                                     .period = period,
+                                                     .device = number});
     its->capacity_bytes = use->capacity_bytes;
     its->all_used_bytes = use->used_bytes;
     its->used_bytes = used;
