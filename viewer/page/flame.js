@@ -157,7 +157,7 @@ function flameNote(root, measure, memory, finding) {
 }
 
 const flameView = {
-    name: "flame", title: "Flame graph", key: "3",
+    name: "flame", title: "Flame graph",
     enter(root) {
         const controls = el("div", {class: "controls"}), trail = el("ol", {class: "crumbs", "aria-label": "zoomed to"});
         const told = el("p", {class: "told-frame"}), share = el("span", {class: "share", role: "status"}), notes = el("div");

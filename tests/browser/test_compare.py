@@ -1,0 +1,185 @@
+"""The page of `seep view BASE NEW`: two runs of a job side by side, in every size, by link and key, and with hostile names."""
+import os
+import unittest
+
+from tests.browser.page import STICKS_OUT, BrowserCase, Keys
+from tests.cli.ci_jobs import CiCase
+
+JOB = '''import sys
+import time
+import seep
+
+kept = []
+
+
+def load():
+    return bytearray(64 * 1024)
+
+
+def cache():
+    return bytearray(32 * 1024)
+
+
+def main():
+    for step in range(80):
+        block = load()
+        if sys.argv[1] == "before":
+            kept.append(block)
+        elif step > 10:
+            kept.append(cache())
+        seep.step()
+        time.sleep(0.002)
+
+
+main()
+'''
+
+HOSTILE = '''import sys
+import types
+import seep
+
+kept = []
+names = ["</script><script>window.harmed=1</script>", "<img src=x onerror=window.harmed=2>", "<!--<script>",
+         "\\u202eevil", "a" * 100000]
+source = "def f(kept, n):\\n    kept.append(bytearray(n))\\n"
+for step in range(60):
+    for name in names:
+        space = {}
+        exec(compile(source, name + ".py", "exec"), space)
+        code = space["f"].__code__.replace(co_name=name)
+        if hasattr(code, "co_qualname"):
+            code = code.replace(co_qualname=name)
+        types.FunctionType(code, space)(kept, 100000 if sys.argv[1] == "before" else 70000)
+    seep.step()
+'''
+OWN_VIEWS = ("comparison", "changes")
+VIEWS = OWN_VIEWS + ("findings", "timeline", "flame", "sites", "processes")
+
+
+class CompareCase(BrowserCase, CiCase):
+    """Pages of two runs by name, made when they are first asked for."""
+
+    _pages = {}
+
+    def page(self, name="pair", source=JOB, runs=("before", "after")):
+        path = self._pages.get(name)
+        if not path or not os.path.exists(path):
+            script = name + "_of_two.py"
+            with open(os.path.join(self._root, script), "w") as f:
+                f.write(source)
+            folders = [self.profile("%s_%d_of_two" % (name, i), run, script=script) for i, run in enumerate(runs)]
+            done = self.seep("view", *folders)
+            self.assertEqual(done.status, 0, repr(done))
+            path = self._pages[name] = folders[1] + "/compare.html"
+        return path
+
+    def open(self, fragment="", **kw):
+        self.browser.open(self.page(**kw), fragment)
+
+
+class Views(CompareCase):
+    def test_comparison_comes_first_and_every_view_has_a_key_and_a_link(self):
+        self.open()
+        self.assertEqual([a.text for a in self.browser.all("nav a")][:len(OWN_VIEWS)],
+                         [view.capitalize() for view in OWN_VIEWS])
+        self.assertEqual(self.browser.text("nav a[aria-current]"), "Comparison")
+        for number, view in reversed(list(enumerate(VIEWS))):
+            self.browser.keys(str(number + 1))
+            self.browser.arrive(view)
+        for number, view in enumerate(VIEWS):
+            self.browser.click("nav a", number)
+            self.browser.arrive(view)
+
+    def test_it_says_what_vanished_what_is_new_and_what_spaces_took(self):
+        self.open()
+        self.assertRegex(self.browser.text(".verdict"), "^not fixed: 1 finding vanished, 0 remain, 1 is new")
+        self.assertRegex(self.browser.text(".compared.vanished"), r"(?s)− vanished .*load.*BASE.*64\.\d KiB more every step")
+        self.assertRegex(self.browser.text(".compared.new"), r"(?s)\+ new .*cache.*NEW.*32\.\d KiB more every step")
+        rows = [row.text for row in self.browser.all(".spaces tbody tr")]
+        self.assertRegex(next(row for row in rows if row.startswith("host ")), r"MiB −\d\.\d MiB .*KiB −3\d\.\d KiB$")
+        self.browser.click(".compared.new a")
+        self.browser.arrive("findings")
+        self.assertIn("cache", self.browser.text("article.finding"))
+
+    def test_a_run_beside_itself_has_changed_nowhere(self):
+        self.open("#changes", name="same", runs=("before", "before"))
+        self.open("", name="same", runs=("before", "before"))
+        self.assertRegex(self.browser.text(".verdict"), "^not fixed: 0 findings vanished, 1 remains")
+        self.assertTrue(self.browser.all(".compared.remains"))
+
+    def test_changes_are_sorted_filtered_and_opened(self):
+        self.open("#changes")
+        rows = [row.text.replace("\n", " ") for row in self.browser.all(".rows .row")]
+        self.assertRegex(rows[0], r"^pair_of_two.py:\d+ load host other 4\.\d MiB .* −4\.\d MiB ")
+        self.assertRegex(rows[1], r"^pair_of_two.py:\d+ cache .* \+1\.\d MiB ")
+        self.browser.choose("show", "new")
+        self.assertIn("show=new", self.browser.fragment())
+        self.assertIn("cache", self.browser.text(".rows .row"))
+        self.assertNotIn(" load", self.browser.text(".rows"))
+        self.browser.choose("show", "less")
+        self.assertIn("load", self.browser.text(".rows .row"))
+        self.browser.one("main .search").send_keys("nothing has this name")
+        self.browser.wait(lambda: not self.browser.all(".rows .row"))
+        for key in ("kept", "growth", "peak"):
+            amounts = self.browser.run("return pairsInOrder('', 'all', arguments[0], true)"
+                                       ".map((i) => Math.abs(changeOf(arguments[0], i)))", key)
+            self.assertEqual(amounts, sorted(amounts, reverse=True), key)
+        self.open("#changes?search=load")
+        self.browser.click(".rows .row")
+        self.assertRegex(self.browser.text("#pair"), r"(?s)growth by step.*Stack, innermost first.*load.*main")
+        address = self.browser.fragment()
+        self.open(address)
+        self.browser.click("#pair p a")
+        self.browser.arrive("sites")
+        self.assertIn("load", self.browser.text("#site"))
+
+    def test_arrows_move_in_the_table_and_enter_opens(self):
+        self.open("#changes")
+        self.browser.run("document.querySelector('.scroller').focus()")
+        self.browser.keys(Keys.ARROW_DOWN, Keys.ENTER)
+        self.assertIn("pair=", self.browser.fragment())
+        self.assertIn("cache", self.browser.text("#pair h2"))
+
+
+class Looks(CompareCase):
+    STATES = OWN_VIEWS + ("changes?pair=0&show=all", "changes?pair=x&show=y&sort=z")
+
+    def check(self, widths, **kw):
+        for width in widths:
+            for scheme in ("light", "dark"):
+                self.browser.look(width, 900, scheme)
+                for view in self.STATES:
+                    self.open("#" + view, **kw)
+                    self.assertEqual(self.browser.run(STICKS_OUT), [], "%s, %d wide, %s" % (view, width, scheme))
+                    self.assertIsNone(self.browser.run("return window.harmed ?? null"), view)
+                    self.assertEqual(self.browser.run("return document.querySelectorAll('main img, main script').length"), 0)
+
+    def test_nothing_sticks_out_or_lies_on_another(self):
+        self.check((390, 760, 1280))
+
+    def test_names_run_nothing(self):
+        self.check((390, 1280), name="hostile", source=HOSTILE)
+        self.assertIn("</script><script>window.harmed=1</script>", self.browser.run("return texts.join()"))
+        told = ""
+        for pair in range(5):
+            self.open("#changes?pair=%d" % self.browser.run("return pairsInOrder('', 'all', 'kept', true)[arguments[0]]", pair),
+                      name="hostile", source=HOSTILE)
+            told += self.browser.text("#pair")
+        self.assertIn("<img src=x onerror=window.harmed=2>", told)
+
+    def test_titles_of_columns_are_whole(self):
+        for key in ("line", "kept", "growth_base", "growth", "peak"):
+            self.open("#changes?sort=" + key)
+            cut = self.browser.run("return [...document.querySelectorAll('.head .cell')]"
+                                   ".filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.textContent)")
+            self.assertEqual(cut, [], key)
+
+    def test_paper_shows_both_runs(self):
+        self.browser.look(media="print")
+        self.open()
+        self.assertFalse(self.browser.one("nav").is_displayed())
+        self.assertTrue(self.browser.one(".compared").is_displayed())
+
+
+if __name__ == "__main__":
+    unittest.main()
