@@ -105,43 +105,61 @@ static void add_sides(json_t *columns, const json_t *pair, bool *failed)
     }
 }
 
+/* {id: site}; strangers' reports may lack ids. */
+static json_t *sites_by_id(const json_t *report, bool *failed)
+{
+    json_t *known = json_object(), *site;
+    size_t i;
+
+    json_array_foreach (json_object_get(report, "sites"), i, site) {
+        const char *id = seep_get_text(site, "id", NULL);
+        if (id)
+            seep_json_set(known, id, json_incref(site), failed);
+    }
+    return known;
+}
+
 /* The line to look at is a copy of a frame of the stack: that one is known already. */
-static uint32_t look_at(const json_t *pair, struct seep_page_tables *tables)
+static const json_t *line_of(const json_t *pair)
 {
     const json_t *wanted = json_object_get(pair, "frame"), *one;
     size_t i;
 
     json_array_foreach (json_object_get(pair, "stack"), i, one) {
         if (json_equal(one, wanted))
-            return seep_page_frame(tables, one);
+            return one;
     }
-    return seep_page_frame(tables, wanted);
+    return wanted;
 }
 
-/* The maps of the interpreter have no stack in common but what they are. */
-static uint32_t stack_of(const json_t *pair, struct seep_page_tables *tables)
+/* Lines are those of the report where it has the site, and it has moved. The maps of the
+ * interpreter have no stack in common but what they are. */
+static void add_place(json_t *columns, const json_t *pair, const json_t *site,
+                      struct seep_page_tables *t, bool *failed)
 {
-    const json_t *stack = json_object_get(pair, "stack");
-    json_t *alone = stack ? NULL : json_pack("[O?]", json_object_get(pair, "frame"));
-    const uint32_t id = seep_page_stack(tables, stack ? stack : alone);
+    const bool is_own = site && !json_is_true(json_object_get(pair, "interpreter"));
+    const json_t *line = is_own ? seep_get_site_frame(site) : line_of(pair),
+                 *stack = json_object_get(is_own ? site : pair, "stack");
+    json_t *alone = stack ? NULL : json_pack("[O?]", line);
 
+    seep_page_add(columns, "look_at", seep_page_number(seep_page_frame(t, line)), failed);
+    seep_page_add(columns, "stack", seep_page_number(seep_page_stack(t, stack ? stack : alone)),
+                  failed);
     json_decref(alone);
-    return id;
 }
 
-static void add_pair(json_t *columns, const json_t *pair, struct seep_page_tables *t, bool *failed)
+static void add_pair(json_t *columns, const json_t *pair, const json_t *known,
+                     struct seep_page_tables *t, bool *failed)
 {
     const json_t *own = json_object_get(json_object_get(pair, "after"), "sites");
+    const char *id = json_string_value(json_array_get(own, 0));
 
     seep_page_add(columns, "space",
                   json_integer(seep_page_text(t, seep_get_text(pair, "space", ""))), failed);
     seep_page_add(columns, "role",
                   json_integer(seep_page_text(t, seep_get_text(pair, "role", "other"))), failed);
-    seep_page_add(columns, "look_at", seep_page_number(look_at(pair, t)), failed);
-    seep_page_add(columns, "stack", seep_page_number(stack_of(pair, t)), failed);
-    seep_page_add(columns, "site",
-                  json_integer(seep_page_text(t, json_string_value(json_array_get(own, 0)))),
-                  failed);
+    seep_page_add(columns, "site", json_integer(seep_page_text(t, id)), failed);
+    add_place(columns, pair, id ? json_object_get(known, id) : NULL, t, failed);
     add_sides(columns, pair, failed);
 }
 
@@ -153,6 +171,7 @@ json_t *seep_page_comparison(const json_t *report, const struct seep_page_base *
     json_t *made = json_object(), *columns = json_object();
     const json_t *pair;
     bool failed = false;
+    json_t *known = sites_by_id(report, &failed);
     json_int_t left_out = 0;
     size_t i;
 
@@ -164,8 +183,9 @@ json_t *seep_page_comparison(const json_t *report, const struct seep_page_base *
         if (!all && is_light(pair, report, base->report))
             left_out++;
         else if (!failed)
-            add_pair(columns, pair, tables, &failed);
+            add_pair(columns, pair, known, tables, &failed);
     }
+    json_decref(known);
     seep_json_set(made, "pairs", columns, &failed);
     seep_json_set(made, "left_out", json_integer(left_out), &failed);
     return seep_json_whole(made, failed || tables->failed);

@@ -13,14 +13,21 @@ struct seep_page_base {
 
 /* `pairs`: the sites of both by stack (report_pairs.h). Frames of both are added to the tables,
  * which `pairs` and both reports outlive.
- *   { "job": base's, "timeline": base's,
+ *   { "job": base's,
+ *     "timeline": base's,
  *     "verdict", "why", "savings", "notes": of the verdict, or "why_not": text,
- *     "findings": [ { "state": "vanished|remains|new", "before": FINDING|null, "after": id|null }
- * ], "spaces": as seep_compare_spaces() says, "pairs": columns: space, role, look_at, stack as
- * page_sites.h has them; kept, peak and growth of either run as `kept_before`, `kept_after` and so
- * on, null where the run has no such site; `site`, the text of the first of the report's own, or
- * −1, "left_out": n pairs that are light in both runs, unless `all` } Without a verdict findings
- * are vanished or new where they are in one run alone. A new reference; NULL without memory. */
+ *     "findings": [ { "state": "vanished|remains|new",
+ *                     "before": FINDING|null,
+ *                     "after": id|null } ],
+ *     "spaces": as seep_compare_spaces() says,
+ *     "pairs": COLUMNS,
+ *     "left_out": n }
+ *   COLUMNS: space, role, look_at and stack as page_sites.h has them, the report's own where it has
+ *   the site; `site`, the text of the first of its own, or −1; what both runs keep, the peak, and
+ *   the growth, as kept_before, kept_after and so on, null where a run has no such site.
+ *   "left_out": pairs that are light in both runs, unless `all`.
+ * Without a verdict findings are vanished or new where they are in one run alone. A new reference;
+ * NULL without memory. */
 json_t *seep_page_comparison(const json_t *report, const struct seep_page_base *base,
                              const json_t *pairs, bool all, struct seep_page_tables *tables);
 

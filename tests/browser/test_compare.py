@@ -52,7 +52,7 @@ for step in range(60):
         types.FunctionType(code, space)(kept, 100000 if sys.argv[1] == "before" else 70000)
     seep.step()
 '''
-OWN_VIEWS = ("comparison", "changes")
+OWN_VIEWS = ("comparison", "changes", "difference")
 VIEWS = OWN_VIEWS + ("findings", "timeline", "flame", "sites", "processes")
 
 
@@ -141,8 +141,68 @@ class Views(CompareCase):
         self.assertIn("cache", self.browser.text("#pair h2"))
 
 
+class Difference(CompareCase):
+    def names(self):
+        return [e.get_attribute("aria-label").split(" · ")[0].split(":")[0] for e in self.browser.all("svg.flame g.frame")]
+
+    def test_frames_of_both_runs_are_one_tree_with_what_changed(self):
+        self.open("#difference")
+        drawn = self.browser.all("svg.flame g.frame")
+        text = {e.get_attribute("aria-label").split(" · ")[0]: e for e in drawn}
+        for name, kind, sign, amounts in (("load", "shrank", "−", r"4\.\d MiB in BASE, .* in NEW \(−4\.\d MiB\)"),
+                                          ("cache", "grew", "+", r"0 B in BASE, 1\.\d MiB in NEW \(\+1\.\d MiB\)")):
+            self.assertIn(kind, text[name].get_attribute("class").split())
+            self.assertRegex(text[name].get_attribute("aria-label"), amounts)
+            self.assertTrue(text[name].text.startswith(sign), "a sign besides the colour")
+            hatch = self.browser.run("return arguments[0].querySelector('path').getAttribute('fill')", text[name])
+            self.assertTrue(self.browser.all(hatch[4:-1] + " path"), "and a pattern")
+        self.assertEqual(len([e for e in drawn if e.get_attribute("aria-label").startswith("main · pair_of_two.py")]), 1,
+                         "one frame, although its line has two calls")
+
+    def test_width_and_measure_are_chosen(self):
+        self.open("#difference?width=new")
+        self.assertIn("cache", self.names())
+        self.browser.choose("width", "base")
+        self.assertNotIn("cache", self.names())
+        self.assertIn("load", self.names())
+        for measure, step in (("growth", 65536), ("peak", 80 * 65536)):
+            self.browser.choose("measure", measure)
+            load = next(e for e in self.browser.all("svg.flame g.frame")
+                        if e.get_attribute("aria-label").startswith("load "))
+            was = self.browser.run("return d3.sum(pairs.look_at.map((f, i) => frames.name[f] === texts.indexOf('load') ? "
+                                   "inBase(arguments[0], i) : 0))", measure)
+            self.assertAlmostEqual(was / step, 1, delta=0.05)
+            self.assertIn(self.browser.run("return bytesText(arguments[0])", was) + " in BASE",
+                          load.get_attribute("aria-label"))
+
+    def test_search_says_how_much_matches_in_both(self):
+        self.open("#difference?search=cache%20%C2%B7%20pair")
+        self.assertRegex(self.browser.text(".share"), r"^0 B in BASE, 1\.\d MiB in NEW match")
+        self.assertEqual(len(self.browser.all(".frame.match")), 1)
+
+    def test_keys_move_and_zoom_and_the_address_is_a_link(self):
+        self.open("#difference")
+        self.browser.run("document.querySelector('svg.flame [tabindex=\"0\"]').focus()")
+        self.browser.keys(Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ENTER)
+        self.assertEqual(self.browser.text(".crumb[aria-current]"), "main")
+        address = self.browser.fragment()
+        self.browser.keys(Keys.ESCAPE)
+        self.assertEqual(self.browser.text(".crumb[aria-current]"), "<module>")
+        self.open(address)
+        self.assertEqual(self.browser.text(".crumb[aria-current]"), "main")
+
+    def test_a_run_beside_itself_is_all_the_same(self):
+        self.open("#difference?stacks=both", name="same", runs=("before", "before"))
+        left = self.browser.run("const bad = []; const walk = (n) => { if (n.was && n.now && Math.abs(n.now - n.was) > "
+                                "0.2 * n.was + 65536) bad.push(differenceTitle(n)); n.children.forEach(walk); };"
+                                "walk(differenceTree(HOST, 'kept', 'both', 'both')); return bad")
+        self.assertEqual(left, [])
+        self.assertIn("same", self.browser.all("svg.flame g.frame")[0].get_attribute("class").split())
+
+
 class Looks(CompareCase):
-    STATES = OWN_VIEWS + ("changes?pair=0&show=all", "changes?pair=x&show=y&sort=z")
+    STATES = OWN_VIEWS + ("changes?pair=0&show=all", "changes?pair=x&show=y&sort=z", "difference?stacks=both&search=f",
+                          "difference?measure=x&width=y&stacks=z&zoom=a.b&memory=m")
 
     def check(self, widths, **kw):
         for width in widths:

@@ -79,6 +79,9 @@ TEST(a_line_that_moved_is_one_pair_with_both_figures)
     ck_assert_double_eq(json_number_value(cell(both, "growth_after", 0)), 70);
     ck_assert_str_eq(text_of(cell(both, "space", 0)), "host");
     ck_assert_str_eq(text_of(cell(both, "site", 0)), "S1");
+    const json_t *lines = json_object_get(json_object_get(document, "frames"), "line");
+    const size_t line = (size_t)json_integer_value(cell(both, "look_at", 0));
+    ck_assert_int_eq(json_integer_value(json_array_get(lines, line)), 30);
 }
 
 TEST(what_one_run_has_alone_is_null_in_the_other)

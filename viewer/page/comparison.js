@@ -83,7 +83,8 @@ const comparisonView = {
         fill(root, {}, [el("p", {class: "verdict"}, verdictText()), runsList(),
             el("h2", {}, "Findings"), comparedFindings(),
             el("h2", {}, "Spaces"), comparedSpaces(), comparedNotes(),
-            el("p", {class: "links"}, el("a", {href: "#changes"}, "which lines changed"))]);
+            el("p", {class: "links"}, el("a", {href: "#changes"}, "which lines changed"),
+                el("a", {href: "#difference"}, "whose calls changed"))]);
         return () => {};
     },
 };
