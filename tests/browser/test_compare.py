@@ -141,6 +141,37 @@ class Views(CompareCase):
         self.assertIn("cache", self.browser.text("#pair h2"))
 
 
+class Courses(CompareCase):
+    def test_each_space_has_both_runs_on_one_axis(self):
+        self.open()
+        spaces = [e.text for e in self.browser.all(".courses h3")]
+        self.assertEqual(spaces[0], "host", "the largest first")
+        self.assertEqual(len(self.browser.all(".courses .chart")), len(spaces))
+        ends = self.browser.run("""
+            const chart = document.querySelector(".courses .chart"), base = chart.querySelector("path.base");
+            const xs = [...base.getAttribute("d").matchAll(/[ML]([\\d.]+)/g)].map((m) => +m[1]);
+            const area = chart.querySelector("path.area").getBBox();
+            return [xs[xs.length - 1], area.x + area.width];""")
+        self.assertAlmostEqual(ends[0], ends[1], delta=10, msg="both ran for the same steps, and end together")
+        self.assertRegex(self.browser.text(".legend"), r"(?s)NEW, live bytes by step.*BASE")
+        dashes = self.browser.run("return getComputedStyle(document.querySelector('.courses path.base')).strokeDasharray")
+        self.assertNotEqual(dashes, "none")
+
+    def test_levels_are_those_of_either_timeline(self):
+        self.open()
+        was, now = self.browser.run("const c = comparedCourses.find((one) => one.space === 'host'); "
+                                    "return [d3.max(c.was.values), d3.max(c.now.values)]")
+        self.assertGreater(was, 70 * 65536)
+        self.assertLess(now, 60 * 65536)
+        label = self.browser.one(".courses .chart").get_attribute("aria-label")
+        for level in (was, now):
+            self.assertIn(self.browser.run("return bytesText(arguments[0])", level), label)
+
+    def test_a_space_that_one_run_lacks_is_nothing_there(self):
+        self.open()
+        self.assertEqual(self.browser.run("return courseOf(comparison.timeline, [0, 1], 'no such space').values"), [0, 0])
+
+
 class Difference(CompareCase):
     def names(self):
         return [e.get_attribute("aria-label").split(" · ")[0].split(":")[0] for e in self.browser.all("svg.flame g.frame")]

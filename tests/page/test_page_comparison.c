@@ -189,6 +189,32 @@ TEST(long_names_of_the_older_run_are_cut)
                       SEEP_PAGE_TEXT_BYTES + 4);
 }
 
+TEST(the_course_of_the_older_run_is_beside_that_of_the_report)
+{
+    base = made("{\"timeline\": {\"step\": [1, 2]}, \"job\": {\"steps\": 2}}");
+    report = made("{\"timeline\": {\"step\": [7]}, \"job\": {\"steps\": 7}}");
+    const json_t *both = compare(NULL, "", false);
+
+    ck_assert(json_equal(json_object_get(both, "timeline"), json_object_get(base, "timeline")));
+    ck_assert(json_equal(json_object_get(both, "job"), json_object_get(base, "job")));
+    ck_assert(
+        json_equal(json_object_get(document, "timeline"), json_object_get(report, "timeline")));
+}
+
+static const char *const odd[] = {
+    "{}",
+    "{\"sites\": 3, \"findings\": {}, \"job\": null, \"timeline\": null, \"spaces\": []}",
+    "{\"sites\": [{\"id\": \"S1\"}, {\"id\": \"S2\", \"stack\": [{}], \"look_at\": 7}]}",
+    "{\"findings\": [null, 3, {\"sites\": 3, \"frame\": 3}], \"spaces\": {\"host\": 3}}",
+};
+
+TEST(reports_that_lack_parts_are_compared_without_them, .to = N(odd) * N(odd))
+{
+    base = made(odd[(size_t)_i / N(odd)]);
+    report = made(odd[(size_t)_i % N(odd)]);
+    ck_assert_ptr_nonnull(compare(NULL, NULL, true));
+}
+
 TEST(a_page_of_one_run_has_no_comparison)
 {
     report = made("{}");

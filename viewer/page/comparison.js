@@ -82,7 +82,7 @@ const comparisonView = {
     enter(root) {
         fill(root, {}, [el("p", {class: "verdict"}, verdictText()), runsList(),
             el("h2", {}, "Findings"), comparedFindings(),
-            el("h2", {}, "Spaces"), comparedSpaces(), comparedNotes(),
+            el("h2", {}, "Spaces"), comparedSpaces(), courses(), comparedNotes(),
             el("p", {class: "links"}, el("a", {href: "#changes"}, "which lines changed"),
                 el("a", {href: "#difference"}, "whose calls changed"))]);
         return () => {};
