@@ -1,5 +1,7 @@
 """The page of `seep view BASE NEW`: two runs of a job side by side, in every size, by link and key, and with hostile names."""
+import json
 import os
+import re
 import unittest
 
 from tests.browser.page import STICKS_OUT, BrowserCase, Keys
@@ -231,6 +233,25 @@ class Difference(CompareCase):
         self.assertIn("same", self.browser.all("svg.flame g.frame")[0].get_attribute("class").split())
 
 
+class Keyboard(CompareCase):
+    CONTROLS = "header a, header button, main a, main button:enabled, main select, main input"
+
+    def test_tab_reaches_every_control(self):
+        for view in OWN_VIEWS:
+            self.open("#" + view)
+            for _ in range(len(self.browser.all(self.CONTROLS)) + 10):
+                self.browser.keys(Keys.TAB)
+                self.browser.run("document.activeElement.dataset.reached = '1'")
+            left = self.browser.run("return [...document.querySelectorAll(arguments[0])]"
+                                    ".filter((e) => !e.dataset.reached).map((e) => e.outerHTML.slice(0, 90))", self.CONTROLS)
+            self.assertEqual(left, [], view)
+
+    def test_the_keys_are_listed_by_the_views_that_there_are(self):
+        self.open()
+        self.browser.keys("?")
+        self.assertRegex(self.browser.text("dialog"), "1 … %d\\s+comparison, changes, difference, findings" % len(VIEWS))
+
+
 class Looks(CompareCase):
     STATES = OWN_VIEWS + ("changes?pair=0&show=all", "changes?pair=x&show=y&sort=z", "difference?stacks=both&search=f",
                           "difference?measure=x&width=y&stacks=z&zoom=a.b&memory=m")
@@ -270,6 +291,29 @@ class Looks(CompareCase):
         self.open()
         self.assertFalse(self.browser.one("nav").is_displayed())
         self.assertTrue(self.browser.one(".compared").is_displayed())
+
+
+class Large(CompareCase):
+    def test_a_hundred_thousand_pairs_are_at_hand(self):
+        with open(self.page(), encoding="utf-8") as f:
+            head, text, tail = re.fullmatch(r'(.* id="data">\n)(.*?)(</script>.*)', f.read(), re.S).groups()
+        data = json.loads(text)
+        pairs, stacks = data["comparison"]["pairs"], data["stacks"]
+        own = len(pairs["space"])
+        for column in pairs.values():
+            column.extend(column[i % own] for i in range(own, 100000))
+        for i in range(own, 100000):  # each below a callee of its own
+            stacks["parent"].append(pairs["stack"][i % own])
+            stacks["frame"].append(i % len(data["frames"]["name"]))
+            pairs["stack"][i] = len(stacks["parent"]) - 1
+        big = self.path("big.html")
+        with open(big, "w", encoding="utf-8") as f:
+            f.write(head + json.dumps(data).replace("<", "\\u003c") + tail)
+        self.browser.open(big, "#changes?show=all")
+        self.assertIn("100000of100000sites", re.sub(r"\s", "", self.browser.text("main > p")))
+        self.assertLess(len(self.browser.all(".rows .row")), 100, "only rows in sight exist")
+        self.browser.open(big, "#difference?stacks=both")
+        self.assertLess(len(self.browser.all("svg.flame g")), 8000, "only frames that can be seen exist")
 
 
 if __name__ == "__main__":
