@@ -233,6 +233,20 @@ class Difference(CompareCase):
         self.assertIn("same", self.browser.all("svg.flame g.frame")[0].get_attribute("class").split())
 
 
+    def test_runs_of_which_nothing_is_known_have_an_empty_picture(self):
+        with open(self.page(), encoding="utf-8") as f:
+            head, text, tail = re.fullmatch(r'(.* id="data">\n)(.*?)(</script>.*)', f.read(), re.S).groups()
+        data = json.loads(text)
+        data["comparison"].update(spaces=[], findings=[], pairs={})
+        bare = self.path("bare.html")
+        with open(bare, "w", encoding="utf-8") as f:
+            f.write(head + json.dumps(data).replace("<", "\\u003c") + tail)
+        for view, said in (("comparison", "Neither run has a finding"), ("changes", "0 of 0 sites"),
+                           ("difference", "Nothing of it is in this picture")):
+            self.browser.open(bare, "#" + view)
+            self.assertIn(said, self.browser.text(), view)
+
+
 class Keyboard(CompareCase):
     CONTROLS = "header a, header button, main a, main button:enabled, main select, main input"
 

@@ -111,7 +111,8 @@ function searchDifference(root, text) {
     return found;
 }
 
-const differenceMemories = [...new Set(comparison ? comparison.spaces.map(({space}) => memoryOf(space)) : [])]
+/* Memories of either run; the host is there even where nothing of it was seen. */
+const differenceMemories = [...new Set([HOST, ...(comparison ? comparison.spaces.map(({space}) => memoryOf(space)) : [])])]
     .sort((a, b) => (b === HOST) - (a === HOST) || a.localeCompare(b));
 
 function oneOf(options, value) {
