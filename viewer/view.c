@@ -1,6 +1,7 @@
-/* `seep view`: the report as one page for a browser. */
+/* `seep view`: a report as one page for a browser, alone or beside an older one. */
 #include "libprof/analysis.h"
 #include "libprof/base/text.h"
+#include "libprof/gate/fix_verdict.h"
 #include "libprof/page/page_document.h"
 #include "viewer/output.h"
 #include "viewer/page/page_html.h"
@@ -46,9 +47,9 @@ static int read_options(int argc, char **argv, struct view_options *o)
             return SEEP_EXIT_UNUSABLE;
         }
     }
-    if (optind + 1 == argc)
+    if (optind + 1 == argc || optind + 2 == argc)
         return -1;
-    seep_complain("view takes one folder: try `seep view DIR`");
+    seep_complain("view takes a folder, or two: try `seep view DIR` or `seep view BASE NEW`");
     return SEEP_EXIT_UNUSABLE;
 }
 
@@ -64,14 +65,45 @@ static json_t *read_report(const char *dir, const struct view_options *o)
     return report;
 }
 
-/* "DIR/view.html". NULL without memory. */
-static char *default_name(const char *dir)
+/* "DIR/NAME". NULL without memory. */
+static char *file_in(const char *dir, const char *name)
 {
     size_t n = strlen(dir);
 
     while (n > 1 && dir[n - 1] == '/')
         n--;
-    return seep_text_format("%.*s/view.html", (int)n, dir);
+    return seep_text_format("%.*s/%s", (int)n, dir, name);
+}
+
+/* That two runs cannot be judged is said in the page: what differs is to be seen all the same. */
+static json_t *page_of_two(const json_t *before, const json_t *after, bool all)
+{
+    struct seep_error err = {0};
+    json_t *verdict = NULL;
+
+    if (seep_verify(before, after, false, &verdict, &err) == -SEEP_ENOMEM)
+        return NULL;
+    json_t *page = seep_page_document(
+        after, &(struct seep_page_base){before, verdict, verdict ? NULL : err.text}, all);
+    json_decref(verdict);
+    return page;
+}
+
+/* `dirs`: one, or the older and the newer. NULL after a complaint. */
+static json_t *page_of(char **dirs, int n, const struct view_options *o)
+{
+    json_t *before = n == 2 ? read_report(dirs[0], o) : NULL;
+    json_t *report = n == 2 && !before ? NULL : read_report(dirs[n - 1], o), *page = NULL;
+
+    if (report) {
+        page =
+            before ? page_of_two(before, report, o->all) : seep_page_document(report, NULL, o->all);
+        if (!page)
+            seep_complain("no memory for the page of %s: give it more", dirs[n - 1]);
+    }
+    json_decref(report);
+    json_decref(before);
+    return page;
 }
 
 int seep_view_main(int argc, char **argv)
@@ -81,15 +113,15 @@ int seep_view_main(int argc, char **argv)
 
     if (status >= 0)
         return status;
-    json_t *report = read_report(argv[optind], &o);
-    if (!report)
+    const int n = argc - optind;
+    json_t *page = page_of(argv + optind, n, &o);
+    if (!page)
         return SEEP_EXIT_UNUSABLE;
-    json_t *page = seep_page_document(report, o.all);
-    char *path = o.out ? strdup(o.out) : default_name(argv[optind]);
-    json_decref(report);
-    if (!page || !path)
-        seep_complain("no memory for the page of %s: give it more", argv[optind]);
-    status = page && path ? seep_output(page, seep_page_html, path) : SEEP_EXIT_UNUSABLE;
+    char *path =
+        o.out ? strdup(o.out) : file_in(argv[argc - 1], n == 2 ? "compare.html" : "view.html");
+    if (!path)
+        seep_complain("no memory for a file's name: give it more");
+    status = path ? seep_output(page, seep_page_html, path) : SEEP_EXIT_UNUSABLE;
     if (!status && !o.out)
         printf("%s\n", path);
     free(path);

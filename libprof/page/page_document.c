@@ -1,6 +1,7 @@
 #include "libprof/page/page_document.h"
 
 #include "libprof/base/json_build.h"
+#include "libprof/document/report_pairs.h"
 #include "libprof/page/page_excerpts.h"
 #include "libprof/page/page_sites.h"
 
@@ -9,48 +10,39 @@ static const char *const parts[] = {"seep",      "job",      "findings",      "f
                                     "processes", "spaces",   "timeline",      "devices",
                                     "helpers",   "coverage", "out_of_memory", "holders"};
 
-/* A copy in which no text is long. */
-static json_t *copy(const json_t *value)
-{
-    json_t *made, *one;
-    bool failed = false;
-    size_t i;
-    const char *key;
-
-    if (json_is_string(value))
-        return seep_page_cut(json_string_value(value));
-    if (json_is_array(value)) {
-        made = json_array();
-        json_array_foreach (value, i, one)
-            seep_json_append(made, copy(one), &failed);
-        return seep_json_whole(made, failed);
-    }
-    if (!json_is_object(value))
-        return json_deep_copy(value);
-    made = json_object();
-    json_object_foreach ((json_t *)value, key, one)
-        seep_json_set(made, key, copy(one), &failed);
-    return seep_json_whole(made, failed);
-}
-
-json_t *seep_page_document(const json_t *report, bool all)
+static json_t *made_of(const json_t *report, const struct seep_page_base *base, const json_t *pairs,
+                       bool all, struct seep_page_tables *tables)
 {
     json_t *page = json_pack("{s:s, s:i}", "format", "seep-page", "version", 1);
-    struct seep_page_tables tables;
     bool failed = false;
 
-    seep_page_tables_init(&tables);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         const json_t *part = json_object_get(report, parts[i]);
         if (part)
-            seep_json_set(page, parts[i], copy(part), &failed);
+            seep_json_set(page, parts[i], seep_page_copy(part), &failed);
     }
     seep_json_set(page, "excerpts", seep_page_excerpts(report), &failed);
-    seep_json_set(page, "sites", seep_page_sites(report, all, &tables), &failed);
+    seep_json_set(page, "sites", seep_page_sites(report, all, tables), &failed);
     seep_json_set(page, "others", seep_page_other_sites(report, all), &failed);
-    seep_json_set(page, "stacks", seep_page_stacks_json(&tables), &failed);
-    seep_json_set(page, "frames", json_incref(tables.frames), &failed);
-    seep_json_set(page, "texts", json_incref(tables.texts), &failed);
-    seep_page_tables_fini(&tables);
+    if (base)
+        seep_json_set(page, "comparison", seep_page_comparison(report, base, pairs, all, tables),
+                      &failed);
+    seep_json_set(page, "stacks", seep_page_stacks_json(tables), &failed);
+    seep_json_set(page, "frames", json_incref(tables->frames), &failed);
+    seep_json_set(page, "texts", json_incref(tables->texts), &failed);
     return seep_json_whole(page, failed);
+}
+
+json_t *seep_page_document(const json_t *report, const struct seep_page_base *base, bool all)
+{
+    struct seep_page_tables tables;
+    json_t *pairs = NULL, *page;
+
+    if (base && seep_compare_sites(base->report, report, SEEP_BY_STACK, &pairs))
+        return NULL;
+    seep_page_tables_init(&tables);
+    page = made_of(report, base, pairs, all, &tables);
+    seep_page_tables_fini(&tables);
+    json_decref(pairs); /* frames are known by where they are in memory: not before the tables */
+    return page;
 }

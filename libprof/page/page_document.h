@@ -4,11 +4,11 @@
 #ifndef SEEP_LIBPROF_PAGE_PAGE_DOCUMENT_H
 #define SEEP_LIBPROF_PAGE_PAGE_DOCUMENT_H
 
-#include <jansson.h>
-#include <stdbool.h>
+#include "libprof/page/page_comparison.h"
 
-/* `report`: with all sites and series. `all`: leave no site out, however small. A new reference;
- * NULL without memory. Reads the sources that findings name. */
-json_t *seep_page_document(const json_t *report, bool all);
+/* `report`: with all sites and series. `base`: what it is compared with (page_comparison.h), or
+ * NULL. `all`: leave no site out, however small. A new reference; NULL without memory. Reads the
+ * sources that the report's findings name. */
+json_t *seep_page_document(const json_t *report, const struct seep_page_base *base, bool all);
 
 #endif

@@ -6,8 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-static const double LIGHT = 1e-4; /* of a space: less is not to be seen in a picture of it */
-enum { LIGHT_POINTS = 8 };        /* of the course of such a site */
+enum { LIGHT_POINTS = 8 }; /* of the course of such a site */
 
 /* Numbers that are taken as they are. */
 static const char *const plain[] = {"allocations", "frees",     "allocated_bytes", "live_bytes",
@@ -19,9 +18,10 @@ static bool is_light(const json_t *report, const json_t *site)
     const json_t *space =
         json_object_get(json_object_get(report, "spaces"), seep_get_text(site, "space", ""));
 
-    return seep_get_number(site, "peak_bytes") < LIGHT * seep_get_number(space, "peak_bytes") &&
+    return seep_get_number(site, "peak_bytes") <
+               SEEP_PAGE_LIGHT * seep_get_number(space, "peak_bytes") &&
            seep_get_number(site, "allocated_bytes") <
-               LIGHT * seep_get_number(space, "allocated_bytes");
+               SEEP_PAGE_LIGHT * seep_get_number(space, "allocated_bytes");
 }
 
 /* {id: true} of what findings name. */
@@ -43,20 +43,6 @@ static json_t *named_sites(const json_t *report, bool *failed)
 static bool is_left_out(const json_t *report, const json_t *site, const json_t *named, bool all)
 {
     return !all && is_light(report, site) && !json_object_get(named, seep_get_text(site, "id", ""));
-}
-
-static void add(json_t *columns, const char *name, json_t *value, bool *failed)
-{
-    json_t *column = json_object_get(columns, name);
-
-    if (!column) {
-        column = json_array();
-        seep_json_set(columns, name, column, failed);
-    }
-    if (*failed)
-        json_decref(value);
-    else
-        seep_json_append(column, value, failed);
 }
 
 static json_t *number(const json_t *object, const char *key)
@@ -113,11 +99,6 @@ static json_t *ages(const json_t *lifetimes)
     return seep_json_whole(list, failed);
 }
 
-static json_t *number_or_none(uint32_t id)
-{
-    return json_integer(id == SEEP_HASH_NONE ? -1 : (json_int_t)id);
-}
-
 static void add_site(json_t *columns, const json_t *site, bool light, struct seep_page_tables *t,
                      bool *failed)
 {
@@ -125,24 +106,27 @@ static void add_site(json_t *columns, const json_t *site, bool light, struct see
     const json_t *ages_at = json_object_get(site, "lifetime_steps");
 
     seep_get_slope(site, "growth_bytes_per_step", &slope);
-    add(columns, "id", json_integer(seep_page_text(t, seep_get_text(site, "id", ""))), failed);
-    add(columns, "space", json_integer(seep_page_text(t, seep_get_text(site, "space", ""))),
-        failed);
-    add(columns, "role", json_integer(seep_page_text(t, seep_get_text(site, "role", "other"))),
-        failed);
-    add(columns, "look_at", number_or_none(seep_page_frame(t, seep_get_site_frame(site))), failed);
-    add(columns, "stack", number_or_none(seep_page_stack(t, json_object_get(site, "stack"))),
-        failed);
+    seep_page_add(columns, "id", json_integer(seep_page_text(t, seep_get_text(site, "id", ""))),
+                  failed);
+    seep_page_add(columns, "space",
+                  json_integer(seep_page_text(t, seep_get_text(site, "space", ""))), failed);
+    seep_page_add(columns, "role",
+                  json_integer(seep_page_text(t, seep_get_text(site, "role", "other"))), failed);
+    seep_page_add(columns, "look_at",
+                  seep_page_number(seep_page_frame(t, seep_get_site_frame(site))), failed);
+    seep_page_add(columns, "stack",
+                  seep_page_number(seep_page_stack(t, json_object_get(site, "stack"))), failed);
     for (size_t i = 0; i < N_PLAIN; i++)
-        add(columns, plain[i], number(site, plain[i]), failed);
-    add(columns, "growth", json_real(slope.value), failed);
-    add(columns, "age_p50", number(ages_at, "p50"), failed);
-    add(columns, "age_max", number(ages_at, "max"), failed);
-    add(columns, "processes", json_integer(seep_page_pids(t, json_object_get(site, "processes"))),
-        failed);
-    add(columns, "series",
-        differences(json_object_get(site, "series"), light ? LIGHT_POINTS : SIZE_MAX), failed);
-    add(columns, "lifetimes", ages(json_object_get(site, "lifetimes")), failed);
+        seep_page_add(columns, plain[i], number(site, plain[i]), failed);
+    seep_page_add(columns, "growth", json_real(slope.value), failed);
+    seep_page_add(columns, "age_p50", number(ages_at, "p50"), failed);
+    seep_page_add(columns, "age_max", number(ages_at, "max"), failed);
+    seep_page_add(columns, "processes",
+                  json_integer(seep_page_pids(t, json_object_get(site, "processes"))), failed);
+    seep_page_add(columns, "series",
+                  differences(json_object_get(site, "series"), light ? LIGHT_POINTS : SIZE_MAX),
+                  failed);
+    seep_page_add(columns, "lifetimes", ages(json_object_get(site, "lifetimes")), failed);
 }
 
 json_t *seep_page_sites(const json_t *report, bool all, struct seep_page_tables *tables)

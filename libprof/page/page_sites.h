@@ -4,6 +4,8 @@
 
 #include "libprof/page/page_tables.h"
 
+#define SEEP_PAGE_LIGHT 1e-4 /* of a space: less is not to be seen in a picture of it */
+
 /* A column for each number of a site; `space`, `role` and `stack` are numbers in the tables,
  * `look_at` that of a frame, `processes` that of a text, `series` [step, bytes, …] as differences,
  * each from the one before. A site is light where neither its peak nor all it allocated is a

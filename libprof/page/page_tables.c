@@ -51,6 +51,48 @@ json_t *seep_page_cut(const char *text)
     return json;
 }
 
+json_t *seep_page_copy(const json_t *value)
+{
+    json_t *made, *one;
+    bool failed = false;
+    size_t i;
+    const char *key;
+
+    if (json_is_string(value))
+        return seep_page_cut(json_string_value(value));
+    if (json_is_array(value)) {
+        made = json_array();
+        json_array_foreach (value, i, one)
+            seep_json_append(made, seep_page_copy(one), &failed);
+        return seep_json_whole(made, failed);
+    }
+    if (!json_is_object(value))
+        return json_deep_copy(value);
+    made = json_object();
+    json_object_foreach ((json_t *)value, key, one)
+        seep_json_set(made, key, seep_page_copy(one), &failed);
+    return seep_json_whole(made, failed);
+}
+
+void seep_page_add(json_t *columns, const char *name, json_t *value, bool *failed)
+{
+    json_t *column = json_object_get(columns, name);
+
+    if (!column) {
+        column = json_array();
+        seep_json_set(columns, name, column, failed);
+    }
+    if (*failed)
+        json_decref(value);
+    else
+        seep_json_append(column, value, failed);
+}
+
+json_t *seep_page_number(uint32_t id)
+{
+    return json_integer(id == SEEP_HASH_NONE ? -1 : (json_int_t)id);
+}
+
 /* Takes the text over; NULL: there was no memory for it. */
 static json_int_t intern(struct seep_page_tables *tables, json_t *text)
 {

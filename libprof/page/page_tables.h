@@ -52,4 +52,13 @@ json_t *seep_page_stacks_json(const struct seep_page_tables *tables);
 /* The text, cut. A new reference; NULL without memory. */
 json_t *seep_page_cut(const char *text);
 
+/* A copy of a part of the report in which no text is long. A new reference; NULL without memory. */
+json_t *seep_page_copy(const json_t *value);
+
+/* Adds a value, which it takes over, to the column of that name, which begins with its first. */
+void seep_page_add(json_t *columns, const char *name, json_t *value, bool *failed);
+
+/* The number of a frame or a stack as pages have it: −1 for SEEP_HASH_NONE. A new reference. */
+json_t *seep_page_number(uint32_t id);
+
 #endif

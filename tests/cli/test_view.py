@@ -16,9 +16,9 @@ def data_of(page):
 
 
 class View(CiCase):
-    def page(self, folder, *args):
+    def page(self, *args):
         out = self.path("page.html")
-        done = self.seep("view", folder, "-o", out, *args)
+        done = self.seep("view", "-o", out, *args)
         self.assertEqual((done.status, done.err, done.stdout), (0, "", b""), repr(done))
         with open(out, encoding="utf-8") as f:
             return f.read()
@@ -83,10 +83,53 @@ class View(CiCase):
     def test_what_cannot_be_shown_or_written_is_one_line_and_2(self):
         for what, folder in self.spoiled()[:5]:
             self.cannot("view", folder, about=what)
-        for args in ((), ("a", "b"), ("--walk", self.leak), (self.leak, "-o")):
+        for args in ((), ("a", "b"), (self.leak, self.leak, self.leak), ("--walk", self.leak), (self.leak, "-o")):
             self.cannot("view", *args)
         self.cannot("view", self.leak, "-o", self.path("nowhere", "page.html"))
         self.assertIn("/dev/full", self.cannot("view", self.leak, "-o", "/dev/full"))
+
+    def test_two_runs_are_compared_as_verify_and_diff_compare_them(self):
+        data = data_of(self.page(self.leak, self.fixed))
+        self.assertIn("fixed", data["job"]["command"], "all else is of the newer run")
+        told = data["comparison"]
+        verdict = self.document("verify", self.leak, self.fixed, status=0)
+        for key in ("verdict", "why", "notes", "savings", "spaces"):
+            self.assertEqual(told[key], verdict[key], key)
+        self.assertEqual([(f["state"], f["before"]) for f in told["findings"]],
+                         [(f["state"], f["before"]) for f in verdict["findings"]])
+        self.assertIn("leak", told["job"]["command"])
+        diff = self.document("diff", self.leak, self.fixed, status=0)["sites"][0]
+        pairs = told["pairs"]
+        changes = [(after or 0) - (before or 0) for before, after in zip(pairs["kept_before"], pairs["kept_after"])]
+        self.assertEqual(min(changes), diff["retained_bytes_change"])
+        row = changes.index(min(changes))
+        self.assertEqual(data["texts"][data["frames"]["name"][pairs["look_at"][row]]], diff["frame"]["function"])
+        self.assertAlmostEqual(pairs["growth_before"][row], LEAK_BYTES, delta=0.02 * LEAK_BYTES)
+
+    def test_a_run_beside_itself_has_no_change(self):
+        told = data_of(self.page(self.leak, self.leak))["comparison"]
+        self.assertEqual({f["state"] for f in told["findings"]}, {"remains"})
+        for measure in ("kept", "peak", "growth"):
+            self.assertEqual(told["pairs"][measure + "_before"], told["pairs"][measure + "_after"], measure)
+
+    def test_runs_that_cannot_be_judged_are_shown_and_why_is_said(self):
+        told = data_of(self.page(self.leak, self.profile("other job", "fixed", script="other.py")))["comparison"]
+        self.assertNotIn("verdict", told)
+        self.assertIn("not the same job", told["why_not"])
+        self.assertEqual([f["state"] for f in told["findings"]], ["vanished"])
+        self.assertGreater(len(told["pairs"]["space"]), 0)
+
+    def test_a_comparison_needs_both_folders_to_be_readable(self):
+        for what, folder in self.spoiled()[:5]:
+            self.assertIn(os.path.basename(folder), self.cannot("view", folder, self.leak, about=what))
+            self.cannot("view", self.leak, folder, about=what)
+
+    def test_a_comparison_lies_in_the_newer_folder_beside_its_own_page(self):
+        folder = self.fresh_copy(self.fixed)
+        done = self.seep("view", self.leak, folder + "/")
+        self.assertEqual((done.status, done.err, done.stdout.decode()), (0, "", folder + "/compare.html\n"))
+        self.assertEqual(sorted(name for name in os.listdir(folder) if name.endswith(".html")), ["compare.html"])
+        self.assertNotIn("comparison", data_of(self.page(folder)))
 
     def test_a_cut_profile_is_shown_as_far_as_it_goes(self):
         what, cut = self.spoiled()[5]

@@ -12,6 +12,12 @@ const job = data.job;
 const findings = data.findings;
 const processes = data.processes;
 
+/* An older run, and the sites of both in pairs; null and none where the page is of one run. */
+const comparison = data.comparison || null;
+const pairs = comparison ? comparison.pairs : {};
+const nPairs = pairs.space ? pairs.space.length : 0;
+const cwds = [job, ...(comparison ? [comparison.job] : [])].map(({cwd}) => cwd.endsWith("/") ? cwd : cwd + "/");
+
 const stepUnit = job.step_source === "time" ? "time slice" : "step";
 
 const frame = {
@@ -31,8 +37,12 @@ const frame = {
 };
 
 function belowCwd(path) {
-    const cwd = job.cwd.endsWith("/") ? job.cwd : job.cwd + "/";
-    return path.startsWith(cwd) ? path.slice(cwd.length) : path;
+    const cwd = cwds.find((folder) => path.startsWith(folder));
+    return cwd ? path.slice(cwd.length) : path;
+}
+
+function shortFrameText(f) {
+    return f < 0 ? "unknown" : `${frame.where(f).split("/").pop()} ${frame.name(f)}`;
 }
 
 const siteNumber = new Map();
@@ -45,10 +55,7 @@ const site = {
     role: (i) => texts[sites.role[i]],
     title: (i) => frame.text(sites.look_at[i]),
     pids: (i) => sites.processes[i] < 0 ? [] : texts[sites.processes[i]].split(" "),
-    shortTitle(i) {
-        const f = sites.look_at[i];
-        return f < 0 ? "unknown" : `${frame.where(f).split("/").pop()} ${frame.name(f)}`;
-    },
+    shortTitle: (i) => shortFrameText(sites.look_at[i]),
 };
 
 /* The finding that names a site, else null. */
@@ -66,10 +73,10 @@ function lowerText(f) {
     return frameTexts[f] ??= frame.text(f).toLowerCase();
 }
 
-/* Frames of a site's stack, innermost first. */
-function stackOf(i) {
+/* Frames of a stack, innermost first. */
+function framesOf(stack) {
     const list = [];
-    for (let at = sites.stack[i]; at >= 0; at = stacks.parent[at])
+    for (let at = stack; at >= 0; at = stacks.parent[at])
         list.push(stacks.frame[at]);
     return list;
 }

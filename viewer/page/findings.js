@@ -120,7 +120,7 @@ function notSeen() {
 }
 
 const findingsView = {
-    name: "findings", title: "Findings", key: "1",
+    name: "findings", title: "Findings",
     enter(root) {
         const cards = el("div", {class: "cards"});
         fill(root, {}, [jobFacts(), cards, notSeen()]);

@@ -58,17 +58,25 @@ function boxesOf(zoomed, width) {
     return boxes;
 }
 
-function drawBox(box, found, total, zoom) {
+/* How a node is shown: its class, title and text, and what lies over its colour. */
+function plainLook(total) {
+    return {defs: null, label: "flame graph", kind: (node) => frameKind(node.frame), title: (node) => frameTitle(node, total),
+        text: (node) => node.frame < 0 ? "all " + bytesText(node.value) : frame.text(node.frame), over: () => null};
+}
+
+function drawBox(box, found, look, zoom) {
     const {node, x, width, depth} = box;
     const chars = Math.floor((width - 8) / 6.7);
     const isMatch = found && node.frame >= 0 && found.matches[node.frame];
-    const title = frameTitle(node, total);
-    return svg("g", {class: `frame ${frameKind(node.frame)}${found ? isMatch ? " match" : " dim" : ""}`, tabindex: "-1",
+    const title = look.title(node), over = look.over(node);
+    const wide = Math.max(width - 0.5, 0.5).toFixed(2);
+    return svg("g", {class: `frame ${look.kind(node)}${found ? isMatch ? " match" : " dim" : ""}`, tabindex: "-1",
         transform: `translate(${x.toFixed(2)},${depth * FRAME_HEIGHT})`, role: "treeitem", "aria-level": depth + 1, "aria-label": title,
         onclick: () => zoom(node)},
     svg("title", {}, title),
-    svg("rect", {width: Math.max(width - 0.5, 0.5).toFixed(2), height: FRAME_HEIGHT - 1}),
-    chars >= 3 ? svg("text", {x: 4, y: 14}, cutText(node.frame < 0 ? "all " + bytesText(node.value) : frame.text(node.frame), chars)) : null);
+    svg("rect", {width: wide, height: FRAME_HEIGHT - 1}),
+    over ? svg("path", {d: `M0 0H${wide}V${FRAME_HEIGHT - 1}H0Z`, fill: over}) : null,
+    chars >= 3 ? svg("text", {x: 4, y: 14}, cutText(look.text(node), chars)) : null);
 }
 
 /* Arrows go to what lies there: up and down the stack, left and right beside. */
@@ -82,11 +90,11 @@ function moveIn(boxes, at, key) {
     return row[row.indexOf(at) + (key === "ArrowRight" ? 1 : -1)] ?? -1;
 }
 
-function drawFlame(root, zoomed, width, found, zoom, tell) {
+function drawFlame(root, zoomed, width, found, zoom, tell, look = plainLook(root.value)) {
     const boxes = boxesOf(zoomed, width);
     const height = (d3.max(boxes, (box) => box.depth) + 1) * FRAME_HEIGHT;
-    const picture = svg("svg", {width, height, class: "flame", role: "tree", "aria-label": "flame graph"});
-    const drawn = boxes.map((box) => drawBox(box, found, root.value, zoom));
+    const picture = svg("svg", {width, height, class: "flame", role: "tree", "aria-label": look.label}, look.defs);
+    const drawn = boxes.map((box) => drawBox(box, found, look, zoom));
     picture.append(...drawn);
     let active = Math.max(0, boxes.findIndex((box) => box.node === zoomed));
     drawn[active].setAttribute("tabindex", "0");
@@ -157,7 +165,7 @@ function flameNote(root, measure, memory, finding) {
 }
 
 const flameView = {
-    name: "flame", title: "Flame graph", key: "3",
+    name: "flame", title: "Flame graph",
     enter(root) {
         const controls = el("div", {class: "controls"}), trail = el("ol", {class: "crumbs", "aria-label": "zoomed to"});
         const told = el("p", {class: "told-frame"}), share = el("span", {class: "share", role: "status"}), notes = el("div");
@@ -178,7 +186,7 @@ const flameView = {
             updateControls(controls, [
                 memoryChoice(),
                 select("measure", MEASURES, measure, (value) => state.set({measure: value, zoom: ""})),
-                select("stacks", [["python", "Python"], ["native", "native"], ["both", "both"]], kind,
+                select("stacks", STACK_KINDS, kind,
                     (value) => state.set({stacks: value, zoom: ""})),
                 select("order", [["", "callers on top"], ["1", "inverted"]], inverted ? "1" : "",
                     (value) => state.set({inverted: value, zoom: ""})),

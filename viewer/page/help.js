@@ -1,8 +1,8 @@
 /* Keys, said on demand. */
 
 const KEYS = [
-    ["1 … 5", "findings, timeline, flame graph, sites, processes"],
-    ["/", "search (flame graph, sites)"],
+    [`1 … ${views.length}`, views.map((view) => view.title.toLowerCase()).join(", ")],
+    ["/", "search (graphs, tables)"],
     ["Tab", "from one control to the next"],
     ["arrows", "in the flame graph: callers, callees and neighbours; in the table: rows"],
     ["Enter", "zoom to the frame; open the site"],

@@ -6,12 +6,11 @@ const nRows = timeline.t_s.length;
 /* The last step that ended: what comes behind it is the job's own end, when memory is given back. */
 const lastStep = Math.max(job.steps || 0, nRows ? timeline.step[nRows - 1] - 1 : 0);
 
-/* Row of the timeline that ends a step, each step once. */
-const stepRows = [];
-for (let row = 0; row < nRows; row++) {
-    if (row + 1 === nRows || timeline.step[row + 1] !== timeline.step[row])
-        stepRows.push(row);
+/* Rows of a timeline that end a step, each step once. */
+function stepEnds(line) {
+    return d3.range(line.step.length).filter((row) => line.step[row + 1] !== line.step[row]);
 }
+const stepRows = stepEnds(timeline);
 
 const decoded = new Map();
 

@@ -1,11 +1,10 @@
-/* The views, which one is shown, and light or dark. */
+/* Which view is shown, and light or dark. */
 
-const views = [findingsView, timelineView, flameView, sitesView, processesView];
 const main = document.getElementById("main");
 let entered = null, update = null;
 
 function show() {
-    const view = views.find((v) => v.name === state.view) || findingsView;
+    const view = views.find((v) => v.name === state.view) || views[0];
     if (view !== entered) {
         entered = view;
         main.replaceChildren(el("h1", {class: "unseen"}, view.title));
@@ -54,7 +53,7 @@ function begin() {
     if (theme === "light" || theme === "dark")
         document.documentElement.dataset.theme = theme;
     document.body.append(helpDialog);
-    document.getElementById("job").append(nameOf(cutText(job.command.join(" "), 200), {class: "command"}),
+    document.getElementById("job").append(comparison ? "NEW " : "", nameOf(cutText(job.command.join(" "), 200), {class: "command"}),
         el("span", {class: "quiet"}, ` on ${cutText(job.host, 60)}, ${new Date(1000 * job.started_unix_s).toLocaleString()}`));
     document.getElementById("theme").addEventListener("click", switchTheme);
     document.getElementById("help").addEventListener("click", () => helpDialog.showModal());

@@ -95,7 +95,7 @@ function helpersTable() {
 }
 
 const processesView = {
-    name: "processes", title: "Processes", key: "5",
+    name: "processes", title: "Processes",
     enter(root) {
         const controls = el("div", {class: "controls"}), list = el("ul", {class: "processes"}), keys = el("div");
         root.append(controls, keys, list, ...helpersTable());

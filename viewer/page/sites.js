@@ -90,8 +90,8 @@ function ageText(age, next) {
     return next && next.age === age + 1 || age === 0 ? countText(age) : "from " + countText(age);
 }
 
-function stackList(i) {
-    return el("ol", {class: "stack"}, stackOf(i).map((f) => el("li", {class: frameKind(f) + (f === sites.look_at[i] ? " here" : "")},
+function stackList(stack, lookAt) {
+    return el("ol", {class: "stack"}, framesOf(stack).map((f) => el("li", {class: frameKind(f) + (f === lookAt ? " here" : "")},
         el("code", {}, nameOf(frame.name(f))), " ", nameOf(frame.where(f), {class: "quiet"}))));
 }
 
@@ -107,11 +107,11 @@ function siteDetails(i) {
         el("div", {class: "columns"},
             el("div", {}, el("h3", {}, "Live bytes"), seriesChart(i)),
             el("div", {}, el("h3", {}, "Ages of freed blocks"), lifetimesChart(i))),
-        el("h3", {}, "Stack, innermost first"), stackList(i));
+        el("h3", {}, "Stack, innermost first"), stackList(sites.stack[i], sites.look_at[i]));
 }
 
 const sitesView = {
-    name: "sites", title: "Sites", key: "4",
+    name: "sites", title: "Sites",
     enter(root) {
         const controls = el("div", {class: "controls"}), details = el("div");
         const count = el("p", {class: "quiet", role: "status"});

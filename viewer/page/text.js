@@ -11,6 +11,11 @@ function bytesText(bytes) {
     return (bytes < 0 ? "−" : "") + (unit ? value.toFixed(1) : Math.round(value)) + " " + UNITS[unit];
 }
 
+/* A change has its sign. */
+function signedText(bytes) {
+    return Math.abs(bytes) < 0.5 ? "0 B" : (bytes > 0 ? "+" : "") + bytesText(bytes);
+}
+
 function countText(n) {
     return Math.round(n).toString().replace(/\B(?=(\d{3})+$)/g, "\u202f");
 }

@@ -175,7 +175,7 @@ function timelineTable(areas, window) {
 }
 
 const timelineView = {
-    name: "timeline", title: "Timeline", key: "2",
+    name: "timeline", title: "Timeline",
     enter(root) {
         const controls = el("div", {class: "controls"}), notes = el("div"), table = el("div");
         const chart = fitted((width) => drawTimeline(width, state.get("by", "space"), memoryWanted(), state.get("axis", "steps")));

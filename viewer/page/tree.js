@@ -2,6 +2,7 @@
 
 const MEASURES = [["live", "live at the window's end"], ["growth", "growth in the window"], ["peak", "highest in the window, each site"],
     ["allocated", "allocated in the whole run"]];
+const STACK_KINDS = [["python", "Python"], ["native", "native"], ["both", "both"]];
 const LEAST_SHARE = 1 / 4000; /* of what is drawn: narrower frames are not to be seen */
 
 function weightOf(i, measure, window) {

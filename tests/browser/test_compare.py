@@ -1,0 +1,334 @@
+"""The page of `seep view BASE NEW`: two runs of a job side by side, in every size, by link and key, and with hostile names."""
+import json
+import os
+import re
+import unittest
+
+from tests.browser.page import STICKS_OUT, BrowserCase, Keys
+from tests.cli.ci_jobs import CiCase
+
+JOB = '''import sys
+import time
+import seep
+
+kept = []
+
+
+def load():
+    return bytearray(64 * 1024)
+
+
+def cache():
+    return bytearray(32 * 1024)
+
+
+def main():
+    for step in range(80):
+        block = load()
+        if sys.argv[1] == "before":
+            kept.append(block)
+        elif step > 10:
+            kept.append(cache())
+        seep.step()
+        time.sleep(0.002)
+
+
+main()
+'''
+
+HOSTILE = '''import sys
+import types
+import seep
+
+kept = []
+names = ["</script><script>window.harmed=1</script>", "<img src=x onerror=window.harmed=2>", "<!--<script>",
+         "\\u202eevil", "a" * 100000]
+source = "def f(kept, n):\\n    kept.append(bytearray(n))\\n"
+for step in range(60):
+    for name in names:
+        space = {}
+        exec(compile(source, name + ".py", "exec"), space)
+        code = space["f"].__code__.replace(co_name=name)
+        if hasattr(code, "co_qualname"):
+            code = code.replace(co_qualname=name)
+        types.FunctionType(code, space)(kept, 100000 if sys.argv[1] == "before" else 70000)
+    seep.step()
+'''
+OWN_VIEWS = ("comparison", "changes", "difference")
+VIEWS = OWN_VIEWS + ("findings", "timeline", "flame", "sites", "processes")
+
+
+class CompareCase(BrowserCase, CiCase):
+    """Pages of two runs by name, made when they are first asked for."""
+
+    _pages = {}
+
+    def page(self, name="pair", source=JOB, runs=("before", "after")):
+        path = self._pages.get(name)
+        if not path or not os.path.exists(path):
+            script = name + "_of_two.py"
+            with open(os.path.join(self._root, script), "w") as f:
+                f.write(source)
+            folders = [self.profile("%s_%d_of_two" % (name, i), run, script=script) for i, run in enumerate(runs)]
+            done = self.seep("view", *folders)
+            self.assertEqual(done.status, 0, repr(done))
+            path = self._pages[name] = folders[1] + "/compare.html"
+        return path
+
+    def open(self, fragment="", **kw):
+        self.browser.open(self.page(**kw), fragment)
+
+
+class Views(CompareCase):
+    def test_comparison_comes_first_and_every_view_has_a_key_and_a_link(self):
+        self.open()
+        self.assertEqual([a.text for a in self.browser.all("nav a")][:len(OWN_VIEWS)],
+                         [view.capitalize() for view in OWN_VIEWS])
+        self.assertEqual(self.browser.text("nav a[aria-current]"), "Comparison")
+        for number, view in reversed(list(enumerate(VIEWS))):
+            self.browser.keys(str(number + 1))
+            self.browser.arrive(view)
+        for number, view in enumerate(VIEWS):
+            self.browser.click("nav a", number)
+            self.browser.arrive(view)
+
+    def test_it_says_what_vanished_what_is_new_and_what_spaces_took(self):
+        self.open()
+        self.assertRegex(self.browser.text(".verdict"), "^not fixed: 1 finding vanished, 0 remain, 1 is new")
+        self.assertRegex(self.browser.text(".compared.vanished"), r"(?s)− vanished .*load.*BASE.*64\.\d KiB more every step")
+        self.assertRegex(self.browser.text(".compared.new"), r"(?s)\+ new .*cache.*NEW.*32\.\d KiB more every step")
+        rows = [row.text for row in self.browser.all(".spaces tbody tr")]
+        self.assertRegex(next(row for row in rows if row.startswith("host ")), r"MiB −\d\.\d MiB .*KiB −3\d\.\d KiB$")
+        self.browser.click(".compared.new a")
+        self.browser.arrive("findings")
+        self.assertIn("cache", self.browser.text("article.finding"))
+
+    def test_a_run_beside_itself_has_changed_nowhere(self):
+        self.open("#changes", name="same", runs=("before", "before"))
+        self.open("", name="same", runs=("before", "before"))
+        self.assertRegex(self.browser.text(".verdict"), "^not fixed: 0 findings vanished, 1 remains")
+        self.assertTrue(self.browser.all(".compared.remains"))
+
+    def test_changes_are_sorted_filtered_and_opened(self):
+        self.open("#changes")
+        rows = [row.text.replace("\n", " ") for row in self.browser.all(".rows .row")]
+        self.assertRegex(rows[0], r"^pair_of_two.py:\d+ load host other 4\.\d MiB .* −4\.\d MiB ")
+        self.assertRegex(rows[1], r"^pair_of_two.py:\d+ cache .* \+1\.\d MiB ")
+        self.browser.choose("show", "new")
+        self.assertIn("show=new", self.browser.fragment())
+        self.assertIn("cache", self.browser.text(".rows .row"))
+        self.assertNotIn(" load", self.browser.text(".rows"))
+        self.browser.choose("show", "less")
+        self.assertIn("load", self.browser.text(".rows .row"))
+        self.browser.one("main .search").send_keys("nothing has this name")
+        self.browser.wait(lambda: not self.browser.all(".rows .row"))
+        for key in ("kept", "growth", "peak"):
+            amounts = self.browser.run("return pairsInOrder('', 'all', arguments[0], true)"
+                                       ".map((i) => Math.abs(changeOf(arguments[0], i)))", key)
+            self.assertEqual(amounts, sorted(amounts, reverse=True), key)
+        self.open("#changes?search=load")
+        self.browser.click(".rows .row")
+        self.assertRegex(self.browser.text("#pair"), r"(?s)growth by step.*Stack, innermost first.*load.*main")
+        address = self.browser.fragment()
+        self.open(address)
+        self.browser.click("#pair p a")
+        self.browser.arrive("sites")
+        self.assertIn("load", self.browser.text("#site"))
+
+    def test_arrows_move_in_the_table_and_enter_opens(self):
+        self.open("#changes")
+        self.browser.run("document.querySelector('.scroller').focus()")
+        self.browser.keys(Keys.ARROW_DOWN, Keys.ENTER)
+        self.assertIn("pair=", self.browser.fragment())
+        self.assertIn("cache", self.browser.text("#pair h2"))
+
+
+class Courses(CompareCase):
+    def test_each_space_has_both_runs_on_one_axis(self):
+        self.open()
+        spaces = [e.text for e in self.browser.all(".courses h3")]
+        self.assertEqual(spaces[0], "host", "the largest first")
+        self.assertEqual(len(self.browser.all(".courses .chart")), len(spaces))
+        ends = self.browser.run("""
+            const chart = document.querySelector(".courses .chart"), base = chart.querySelector("path.base");
+            const xs = [...base.getAttribute("d").matchAll(/[ML]([\\d.]+)/g)].map((m) => +m[1]);
+            const area = chart.querySelector("path.area").getBBox();
+            return [xs[xs.length - 1], area.x + area.width];""")
+        self.assertAlmostEqual(ends[0], ends[1], delta=10, msg="both ran for the same steps, and end together")
+        self.assertRegex(self.browser.text(".legend"), r"(?s)NEW, live bytes by step.*BASE")
+        dashes = self.browser.run("return getComputedStyle(document.querySelector('.courses path.base')).strokeDasharray")
+        self.assertNotEqual(dashes, "none")
+
+    def test_levels_are_those_of_either_timeline(self):
+        self.open()
+        was, now = self.browser.run("const c = comparedCourses.find((one) => one.space === 'host'); "
+                                    "return [d3.max(c.was.values), d3.max(c.now.values)]")
+        self.assertGreater(was, 70 * 65536)
+        self.assertLess(now, 60 * 65536)
+        label = self.browser.one(".courses .chart").get_attribute("aria-label")
+        for level in (was, now):
+            self.assertIn(self.browser.run("return bytesText(arguments[0])", level), label)
+
+    def test_a_space_that_one_run_lacks_is_nothing_there(self):
+        self.open()
+        self.assertEqual(self.browser.run("return courseOf(comparison.timeline, [0, 1], 'no such space').values"), [0, 0])
+
+
+class Difference(CompareCase):
+    def names(self):
+        return [e.get_attribute("aria-label").split(" · ")[0].split(":")[0] for e in self.browser.all("svg.flame g.frame")]
+
+    def test_frames_of_both_runs_are_one_tree_with_what_changed(self):
+        self.open("#difference")
+        drawn = self.browser.all("svg.flame g.frame")
+        text = {e.get_attribute("aria-label").split(" · ")[0]: e for e in drawn}
+        for name, kind, sign, amounts in (("load", "shrank", "−", r"4\.\d MiB in BASE, .* in NEW \(−4\.\d MiB\)"),
+                                          ("cache", "grew", "+", r"0 B in BASE, 1\.\d MiB in NEW \(\+1\.\d MiB\)")):
+            self.assertIn(kind, text[name].get_attribute("class").split())
+            self.assertRegex(text[name].get_attribute("aria-label"), amounts)
+            self.assertTrue(text[name].text.startswith(sign), "a sign besides the colour")
+            hatch = self.browser.run("return arguments[0].querySelector('path').getAttribute('fill')", text[name])
+            self.assertTrue(self.browser.all(hatch[4:-1] + " path"), "and a pattern")
+        self.assertEqual(len([e for e in drawn if e.get_attribute("aria-label").startswith("main · pair_of_two.py")]), 1,
+                         "one frame, although its line has two calls")
+
+    def test_width_and_measure_are_chosen(self):
+        self.open("#difference?width=new")
+        self.assertIn("cache", self.names())
+        self.browser.choose("width", "base")
+        self.assertNotIn("cache", self.names())
+        self.assertIn("load", self.names())
+        for measure, step in (("growth", 65536), ("peak", 80 * 65536)):
+            self.browser.choose("measure", measure)
+            load = next(e for e in self.browser.all("svg.flame g.frame")
+                        if e.get_attribute("aria-label").startswith("load "))
+            was = self.browser.run("return d3.sum(pairs.look_at.map((f, i) => frames.name[f] === texts.indexOf('load') ? "
+                                   "inBase(arguments[0], i) : 0))", measure)
+            self.assertAlmostEqual(was / step, 1, delta=0.05)
+            self.assertIn(self.browser.run("return bytesText(arguments[0])", was) + " in BASE",
+                          load.get_attribute("aria-label"))
+
+    def test_search_says_how_much_matches_in_both(self):
+        self.open("#difference?search=cache%20%C2%B7%20pair")
+        self.assertRegex(self.browser.text(".share"), r"^0 B in BASE, 1\.\d MiB in NEW match")
+        self.assertEqual(len(self.browser.all(".frame.match")), 1)
+
+    def test_keys_move_and_zoom_and_the_address_is_a_link(self):
+        self.open("#difference")
+        self.browser.run("document.querySelector('svg.flame [tabindex=\"0\"]').focus()")
+        self.browser.keys(Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ENTER)
+        self.assertEqual(self.browser.text(".crumb[aria-current]"), "main")
+        address = self.browser.fragment()
+        self.browser.keys(Keys.ESCAPE)
+        self.assertEqual(self.browser.text(".crumb[aria-current]"), "<module>")
+        self.open(address)
+        self.assertEqual(self.browser.text(".crumb[aria-current]"), "main")
+
+    def test_a_run_beside_itself_is_all_the_same(self):
+        self.open("#difference?stacks=both", name="same", runs=("before", "before"))
+        left = self.browser.run("const bad = []; const walk = (n) => { if (n.was && n.now && Math.abs(n.now - n.was) > "
+                                "0.2 * n.was + 65536) bad.push(differenceTitle(n)); n.children.forEach(walk); };"
+                                "walk(differenceTree(HOST, 'kept', 'both', 'both')); return bad")
+        self.assertEqual(left, [])
+        self.assertIn("same", self.browser.all("svg.flame g.frame")[0].get_attribute("class").split())
+
+
+    def test_runs_of_which_nothing_is_known_have_an_empty_picture(self):
+        with open(self.page(), encoding="utf-8") as f:
+            head, text, tail = re.fullmatch(r'(.* id="data">\n)(.*?)(</script>.*)', f.read(), re.S).groups()
+        data = json.loads(text)
+        data["comparison"].update(spaces=[], findings=[], pairs={})
+        bare = self.path("bare.html")
+        with open(bare, "w", encoding="utf-8") as f:
+            f.write(head + json.dumps(data).replace("<", "\\u003c") + tail)
+        for view, said in (("comparison", "Neither run has a finding"), ("changes", "0 of 0 sites"),
+                           ("difference", "Nothing of it is in this picture")):
+            self.browser.open(bare, "#" + view)
+            self.assertIn(said, self.browser.text(), view)
+
+
+class Keyboard(CompareCase):
+    CONTROLS = "header a, header button, main a, main button:enabled, main select, main input"
+
+    def test_tab_reaches_every_control(self):
+        for view in OWN_VIEWS:
+            self.open("#" + view)
+            for _ in range(len(self.browser.all(self.CONTROLS)) + 10):
+                self.browser.keys(Keys.TAB)
+                self.browser.run("document.activeElement.dataset.reached = '1'")
+            left = self.browser.run("return [...document.querySelectorAll(arguments[0])]"
+                                    ".filter((e) => !e.dataset.reached).map((e) => e.outerHTML.slice(0, 90))", self.CONTROLS)
+            self.assertEqual(left, [], view)
+
+    def test_the_keys_are_listed_by_the_views_that_there_are(self):
+        self.open()
+        self.browser.keys("?")
+        self.assertRegex(self.browser.text("dialog"), "1 … %d\\s+comparison, changes, difference, findings" % len(VIEWS))
+
+
+class Looks(CompareCase):
+    STATES = OWN_VIEWS + ("changes?pair=0&show=all", "changes?pair=x&show=y&sort=z", "difference?stacks=both&search=f",
+                          "difference?measure=x&width=y&stacks=z&zoom=a.b&memory=m")
+
+    def check(self, widths, **kw):
+        for width in widths:
+            for scheme in ("light", "dark"):
+                self.browser.look(width, 900, scheme)
+                for view in self.STATES:
+                    self.open("#" + view, **kw)
+                    self.assertEqual(self.browser.run(STICKS_OUT), [], "%s, %d wide, %s" % (view, width, scheme))
+                    self.assertIsNone(self.browser.run("return window.harmed ?? null"), view)
+                    self.assertEqual(self.browser.run("return document.querySelectorAll('main img, main script').length"), 0)
+
+    def test_nothing_sticks_out_or_lies_on_another(self):
+        self.check((390, 760, 1280))
+
+    def test_names_run_nothing(self):
+        self.check((390, 1280), name="hostile", source=HOSTILE)
+        self.assertIn("</script><script>window.harmed=1</script>", self.browser.run("return texts.join()"))
+        told = ""
+        for pair in range(5):
+            self.open("#changes?pair=%d" % self.browser.run("return pairsInOrder('', 'all', 'kept', true)[arguments[0]]", pair),
+                      name="hostile", source=HOSTILE)
+            told += self.browser.text("#pair")
+        self.assertIn("<img src=x onerror=window.harmed=2>", told)
+
+    def test_titles_of_columns_are_whole(self):
+        for key in ("line", "kept", "growth_base", "growth", "peak"):
+            self.open("#changes?sort=" + key)
+            cut = self.browser.run("return [...document.querySelectorAll('.head .cell')]"
+                                   ".filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.textContent)")
+            self.assertEqual(cut, [], key)
+
+    def test_paper_shows_both_runs(self):
+        self.browser.look(media="print")
+        self.open()
+        self.assertFalse(self.browser.one("nav").is_displayed())
+        self.assertTrue(self.browser.one(".compared").is_displayed())
+
+
+class Large(CompareCase):
+    def test_a_hundred_thousand_pairs_are_at_hand(self):
+        with open(self.page(), encoding="utf-8") as f:
+            head, text, tail = re.fullmatch(r'(.* id="data">\n)(.*?)(</script>.*)', f.read(), re.S).groups()
+        data = json.loads(text)
+        pairs, stacks = data["comparison"]["pairs"], data["stacks"]
+        own = len(pairs["space"])
+        for column in pairs.values():
+            column.extend(column[i % own] for i in range(own, 100000))
+        for i in range(own, 100000):  # each below a callee of its own
+            stacks["parent"].append(pairs["stack"][i % own])
+            stacks["frame"].append(i % len(data["frames"]["name"]))
+            pairs["stack"][i] = len(stacks["parent"]) - 1
+        big = self.path("big.html")
+        with open(big, "w", encoding="utf-8") as f:
+            f.write(head + json.dumps(data).replace("<", "\\u003c") + tail)
+        self.browser.open(big, "#changes?show=all")
+        self.assertIn("100000of100000sites", re.sub(r"\s", "", self.browser.text("main > p")))
+        self.assertLess(len(self.browser.all(".rows .row")), 100, "only rows in sight exist")
+        self.browser.open(big, "#difference?stacks=both")
+        self.assertLess(len(self.browser.all("svg.flame g")), 8000, "only frames that can be seen exist")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,32 @@
+/* The course of each space in both runs, on one axis of steps: NEW as an area, BASE as a dashed line. */
+
+/* {steps, values}: a space's level at the end of each step. */
+function courseOf(line, rows, space) {
+    const column = line.spaces[space];
+    return {steps: rows.map((row) => line.step[row]), values: rows.map((row) => column ? column.live_bytes[row] || 0 : 0)};
+}
+
+function drawCourse(width, space, was, now) {
+    const last = Math.max(d3.max(comparedCourses, (course) => course.last), 1);
+    const most = Math.max(d3.max(was.values) || 0, d3.max(now.values) || 0);
+    const chart = chartOf(width, 170, [0, last], most, true);
+    drawAreas(chart, now.steps, [{name: `${space}, NEW`, values: now.values, index: 0}]);
+    drawAxes(chart, countText, Math.max(2, width / 110), 3);
+    drawLine(chart, was.steps, was.values, "base");
+    chart.root.setAttribute("aria-label", `${space} by ${stepUnit}: ${bytesText(d3.max(was.values) || 0)} at most in BASE, ` +
+        `${bytesText(d3.max(now.values) || 0)} in NEW`);
+    return chart.root;
+}
+
+/* Both runs of each space that has any, the largest first; made once. */
+const comparedCourses = !comparison ? [] : comparison.spaces.map(({space}) => {
+    const was = courseOf(comparison.timeline, stepEnds(comparison.timeline), space), now = courseOf(timeline, stepRows, space);
+    return {space, was, now, most: Math.max(d3.max(was.values) || 0, d3.max(now.values) || 0),
+        last: Math.max(was.steps[was.steps.length - 1] || 0, now.steps[now.steps.length - 1] || 0)};
+}).filter((course) => course.most > 0).sort((a, b) => b.most - a.most);
+
+function courses() {
+    return [el("div", {class: "courses"}, comparedCourses.map(({space, was, now}) => el("section", {},
+        el("h3", {}, nameOf(space)), fitted((width) => drawCourse(width, space, was, now))))),
+    legend([{name: `NEW, live bytes by ${stepUnit}`, index: 0}, {name: "BASE", line: "base"}])];
+}
