@@ -36,9 +36,9 @@ struct seep_device_use {
     uint32_t reserved;
 };
 
-/* What a look saw; of those in one period the last stays, so that it is what was in use as a step
- * ended, as near as looks are. When they are full, every other one is left out. */
-struct seep_device_look { /* published by t_ns. 24 bytes */
+/* What was in use in a period: by its last look, so that it is what a step ended with, as near as
+ * looks are, from the time of its first one on. When they are full, every other one is left out. */
+struct seep_device_look { /* published by n_looks. 24 bytes */
     uint64_t t_ns;
     uint64_t used_bytes; /* as in seep_device_use */
     uint32_t period;

@@ -33,6 +33,7 @@ TEST(the_last_look_in_a_period_stays_device_by_device)
     add(0, 2, 12);
     ck_assert_uint_eq(notes.n_looks, 3);
     ck_assert_uint_eq(notes.looks[0].used_bytes, 11);
+    ck_assert_uint_eq(notes.looks[0].t_ns, 1 + 10); /* rows in between have had it */
     ck_assert_uint_eq(notes.looks[1].used_bytes, 20);
     ck_assert_uint_eq(notes.looks[2].period, 2);
 }

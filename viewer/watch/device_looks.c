@@ -36,12 +36,10 @@ void seep_device_looks_add(struct seep_device_notes *notes, const struct seep_de
     if (notes->n_looks >= SEEP_DEVICE_LOOKS)
         thin_out(notes);
     its = newest(notes, look->device);
-    if (!its || its->period != look->period)
-        its = &notes->looks[notes->n_looks];
-    its->used_bytes = look->used_bytes;
-    its->period = look->period;
-    its->device = look->device;
-    __atomic_store_n(&its->t_ns, look->t_ns, __ATOMIC_RELEASE);
-    if (its == &notes->looks[notes->n_looks])
-        __atomic_store_n(&notes->n_looks, notes->n_looks + 1, __ATOMIC_RELEASE);
+    if (its && its->period == look->period) {
+        its->used_bytes = look->used_bytes;
+        return;
+    }
+    notes->looks[notes->n_looks] = *look;
+    __atomic_store_n(&notes->n_looks, notes->n_looks + 1, __ATOMIC_RELEASE);
 }
