@@ -138,10 +138,11 @@ static int check(const char *dir, const struct check_options *o, const struct se
     struct seep_error err = {0};
     json_t *verdict = NULL, *baseline = NULL;
     int status = SEEP_EXIT_UNUSABLE;
-    json_t *report = seep_output_report_of(dir, o->baseline != NULL, o->roles);
+    const struct seep_analysis_options options = {.all_sites = o->baseline, .roles_file = o->roles};
+    json_t *report = seep_output_report_of(dir, &options);
 
     if (report && o->baseline)
-        baseline = seep_output_report_of(o->baseline, true, o->roles);
+        baseline = seep_output_report_of(o->baseline, &options);
     if (report && (baseline || !o->baseline)) {
         struct seep_gate gate = {.report = report, .baseline = baseline, .budget = budget};
         int rc = seep_gate_judge(&gate, &verdict, &err);

@@ -1,5 +1,4 @@
 /* `seep export`: a profile in the formats of other tools. */
-#include "libprof/analysis.h"
 #include "libprof/base/text.h"
 #include "libprof/formats/formats.h"
 #include "libprof/formats/sites.h"
@@ -112,7 +111,6 @@ int seep_export_main(int argc, char **argv)
 {
     struct export_options options = {0};
     struct seep_error err = {0};
-    json_t *report = NULL;
     int status = read_options(argc, argv, &options);
 
     if (status >= 0)
@@ -120,10 +118,9 @@ int seep_export_main(int argc, char **argv)
     const struct seep_analysis_options analysis = {
         .all_sites = true, .series = true, .roles_file = options.roles};
     const char *dir = argv[optind];
-    if (seep_analyse(&dir, 1, &analysis, &report, &err) < 0) {
-        seep_output_complain_analysis(&err, dir, options.roles);
+    json_t *report = seep_output_report_of(dir, &analysis);
+    if (!report)
         return SEEP_EXIT_UNUSABLE;
-    }
     char *name = name_of(dir);
     wanted.profile = name ? name : "profile";
     status = SEEP_EXIT_UNUSABLE;

@@ -117,14 +117,13 @@ void seep_output_complain_analysis(const struct seep_error *err, const char *dir
                       err->file[0] ? err->file : dir, err->text);
 }
 
-json_t *seep_output_report_of(const char *dir, bool all_sites, const char *roles)
+json_t *seep_output_report_of(const char *dir, const struct seep_analysis_options *options)
 {
-    struct seep_analysis_options options = {.all_sites = all_sites, .roles_file = roles};
     struct seep_error err = {0};
     json_t *report = NULL;
 
-    if (seep_analyse(&dir, 1, &options, &report, &err) == 0)
+    if (seep_analyse(&dir, 1, options, &report, &err) == 0)
         return report;
-    seep_output_complain_analysis(&err, dir, roles);
+    seep_output_complain_analysis(&err, dir, options->roles_file);
     return NULL;
 }

@@ -2,7 +2,7 @@
 #ifndef SEEP_VIEWER_OUTPUT_H
 #define SEEP_VIEWER_OUTPUT_H
 
-#include "libprof/base/error.h"
+#include "libprof/analysis.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -41,8 +41,8 @@ SEEP_MUST_CHECK int seep_output_replace(const json_t *document, seep_printer *pr
 /* The same, complaining. Returns 0 or SEEP_EXIT_UNUSABLE. */
 int seep_output(const json_t *document, seep_printer *print, const char *path);
 
-/* The report of one folder, or NULL after a complaint. `roles`: a file, or NULL. */
-json_t *seep_output_report_of(const char *dir, bool all_sites, const char *roles);
+/* The report of one folder, or NULL after a complaint. */
+json_t *seep_output_report_of(const char *dir, const struct seep_analysis_options *options);
 
 /* Complains about what seep_analyse() could not do. */
 void seep_output_complain_analysis(const struct seep_error *err, const char *dir,

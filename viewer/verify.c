@@ -89,8 +89,10 @@ static int read_options(int argc, char **argv, const struct option *list,
 
 static bool read_both(char **dirs, bool all_sites, const char *roles, json_t **reports)
 {
-    reports[0] = seep_output_report_of(dirs[0], all_sites, roles);
-    reports[1] = reports[0] ? seep_output_report_of(dirs[1], all_sites, roles) : NULL;
+    const struct seep_analysis_options options = {.all_sites = all_sites, .roles_file = roles};
+
+    reports[0] = seep_output_report_of(dirs[0], &options);
+    reports[1] = reports[0] ? seep_output_report_of(dirs[1], &options) : NULL;
     return reports[1] != NULL;
 }
 

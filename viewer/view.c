@@ -1,5 +1,4 @@
 /* `seep view`: a report as one page for a browser, alone or beside an older one. */
-#include "libprof/analysis.h"
 #include "libprof/base/text.h"
 #include "libprof/gate/fix_verdict.h"
 #include "libprof/page/page_document.h"
@@ -53,18 +52,6 @@ static int read_options(int argc, char **argv, struct view_options *o)
     return SEEP_EXIT_UNUSABLE;
 }
 
-static json_t *read_report(const char *dir, const struct view_options *o)
-{
-    struct seep_analysis_options analysis = {
-        .all_sites = true, .series = true, .roles_file = o->roles};
-    struct seep_error err = {0};
-    json_t *report = NULL;
-
-    if (seep_analyse(&dir, 1, &analysis, &report, &err) < 0)
-        seep_output_complain_analysis(&err, dir, o->roles);
-    return report;
-}
-
 /* "DIR/NAME". NULL without memory. */
 static char *file_in(const char *dir, const char *name)
 {
@@ -92,8 +79,11 @@ static json_t *page_of_two(const json_t *before, const json_t *after, bool all)
 /* `dirs`: one, or the older and the newer. NULL after a complaint. */
 static json_t *page_of(char **dirs, int n, const struct view_options *o)
 {
-    json_t *before = n == 2 ? read_report(dirs[0], o) : NULL;
-    json_t *report = n == 2 && !before ? NULL : read_report(dirs[n - 1], o), *page = NULL;
+    const struct seep_analysis_options options = {
+        .all_sites = true, .series = true, .roles_file = o->roles};
+    json_t *before = n == 2 ? seep_output_report_of(dirs[0], &options) : NULL;
+    json_t *report = n == 2 && !before ? NULL : seep_output_report_of(dirs[n - 1], &options);
+    json_t *page = NULL;
 
     if (report) {
         page =

@@ -131,6 +131,19 @@ static char *clean(char *text)
     return harmless;
 }
 
+char *seep_get_frame_function(const json_t *frame)
+{
+    const char *name = seep_get_text(frame, "qualname", seep_get_text(frame, "function", NULL));
+    const char *module = seep_get_text(frame, "module", NULL);
+
+    if (name)
+        return strdup(name);
+    if (module)
+        return seep_text_format("%s+0x%llx", seep_text_base(module),
+                                (unsigned long long)seep_get_number(frame, "offset"));
+    return strdup("unknown code");
+}
+
 char *seep_get_frame_text(const json_t *frame, const char *cwd)
 {
     const char *file = seep_get_text(frame, "file", NULL);

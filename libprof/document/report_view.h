@@ -44,6 +44,10 @@ const char *seep_get_step_unit(const json_t *job);
 /* The path below `cwd` where it lies there, else the path. */
 const char *seep_get_below(const char *cwd, const char *path);
 
+/* The function of a frame, in a class where that is known: "Trainer.fit", else "libtorch.so+0x12".
+ * As it stands in the report. Allocates the result (free() it); NULL without memory. */
+char *seep_get_frame_function(const json_t *frame);
+
 /* "train.py:40 in collate", "libtorch.so+0x12 in f". Cleaned: no control characters.
  * Allocates the result (free() it); NULL without memory. */
 char *seep_get_frame_text(const json_t *frame, const char *cwd);

@@ -39,7 +39,7 @@ int seep_format_collapsed(const json_t *report, const struct seep_format_options
     struct seep_frames frames;
     json_t *site;
     size_t i, n = 0;
-    int rc = seep_frames_init(&frames, report);
+    int rc = seep_frames_of_sites(report, &frames);
     char **titles = calloc(frames.n + 1, sizeof *titles);
 
     if (!titles)

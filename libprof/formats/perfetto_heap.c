@@ -237,7 +237,7 @@ void seep_trace_put_heap(struct seep_trace *trace, const json_t *report, enum se
     const char *cwd = seep_get_text(json_object_get(report, "job"), "cwd", "");
     Profile last = SEEP__PERFETTO__PROFILE_PACKET__INIT;
 
-    trace->failed |= seep_frames_init(&h.frames, report) != 0;
+    trace->failed |= seep_frames_of_sites(report, &h.frames) != 0;
     if (!trace->failed && collect_sites(&h, json_object_get(report, "sites")))
         name_several(&h);
     for (size_t i = 0; !trace->failed && i < h.frames.n; i++)

@@ -65,7 +65,7 @@ static int64_t text(struct pprof *p, const char *of)
 static uint64_t function_of(struct pprof *p, const json_t *frame)
 {
     const char *file = seep_get_text(frame, "file", "");
-    char *name = seep_frame_function(frame);
+    char *name = seep_get_frame_function(frame);
     const size_t before = p->functions.n;
     const uint64_t id = name ? seep_texts_pair(&p->functions, name, file) + 1 : 1;
 
@@ -299,7 +299,7 @@ int seep_format_pprof(const json_t *report, const struct seep_format_options *o,
     size_t i;
 
     seep_gzip_begin(&p.gzip, out);
-    p.failed = seep_frames_init(&p.frames, report) != 0;
+    p.failed = seep_frames_of_sites(report, &p.frames) != 0;
     p.placed = calloc(p.frames.n + 1, sizeof *p.placed);
     p.failed |= !p.placed;
     if (!p.failed) {

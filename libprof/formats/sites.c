@@ -37,34 +37,7 @@ int64_t seep_site_value(const json_t *site, enum seep_measure measure)
     }
 }
 
-static uint64_t hash_of(const json_t *frame)
-{
-    return seep_hash_two((uintptr_t)frame, 0);
-}
-
-uint32_t seep_frames_number(const struct seep_frames *frames, const json_t *frame)
-{
-    uint32_t id, at = seep_hash_begin(&frames->index, hash_of(frame));
-
-    while ((id = seep_hash_next(&frames->index, hash_of(frame), &at)) != SEEP_HASH_NONE) {
-        if (frames->list[id] == frame)
-            return id;
-    }
-    return SEEP_HASH_NONE;
-}
-
-static int add(struct seep_frames *frames, const json_t *frame)
-{
-    if (seep_frames_number(frames, frame) != SEEP_HASH_NONE)
-        return 0;
-    if (seep_grow(&frames->list, &frames->capacity, frames->n + 1, sizeof *frames->list) ||
-        seep_hash_add(&frames->index, hash_of(frame), (uint32_t)frames->n))
-        return -SEEP_ENOMEM;
-    frames->list[frames->n++] = frame;
-    return 0;
-}
-
-int seep_frames_init(struct seep_frames *frames, const json_t *report)
+int seep_frames_of_sites(const json_t *report, struct seep_frames *frames)
 {
     json_t *site, *frame;
     size_t i, k;
@@ -72,17 +45,11 @@ int seep_frames_init(struct seep_frames *frames, const json_t *report)
     *frames = (struct seep_frames){0};
     json_array_foreach (json_object_get(report, "sites"), i, site) {
         json_array_foreach (json_object_get(site, "stack"), k, frame) {
-            if (add(frames, frame))
+            if (seep_frames_add(frames, frame))
                 return -SEEP_ENOMEM;
         }
     }
     return 0;
-}
-
-void seep_frames_fini(struct seep_frames *frames)
-{
-    free(frames->list);
-    seep_hash_fini(&frames->index);
 }
 
 bool seep_frame_is_inlined(const json_t *frame)
@@ -90,25 +57,12 @@ bool seep_frame_is_inlined(const json_t *frame)
     return json_is_true(json_object_get(frame, "inlined"));
 }
 
-char *seep_frame_function(const json_t *frame)
-{
-    const char *name = seep_get_text(frame, "qualname", seep_get_text(frame, "function", NULL));
-    const char *module = seep_get_text(frame, "module", NULL);
-
-    if (name)
-        return strdup(name);
-    if (module)
-        return seep_text_format("%s+0x%llx", seep_text_base(module),
-                                (unsigned long long)seep_count_of(frame, "offset"));
-    return strdup("unknown code");
-}
-
 char *seep_frame_title(const json_t *frame, const char *cwd)
 {
     const char *file = seep_get_text(frame, "file", NULL);
     const char *module = seep_get_text(frame, "module", NULL);
     const long long line = seep_count_of(frame, "line");
-    char *function = seep_frame_function(frame), *title = function;
+    char *function = seep_get_frame_function(frame), *title = function;
 
     if (function && file && line)
         title = seep_text_format("%s (%s:%lld)", function, seep_get_below(cwd, file), line);

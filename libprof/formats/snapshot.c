@@ -168,7 +168,7 @@ static void put_snapshot(struct snapshot *s)
 
 static int prepare(struct snapshot *s, const json_t *report)
 {
-    if (seep_frames_init(&s->frames, report))
+    if (seep_frames_of_sites(report, &s->frames))
         return -SEEP_ENOMEM;
     s->names = calloc(s->frames.n + 1, sizeof *s->names);
     s->remembered = calloc(s->frames.n + 1, sizeof *s->remembered);
@@ -176,7 +176,7 @@ static int prepare(struct snapshot *s, const json_t *report)
     if (!s->names || !s->remembered || !s->sizes)
         return -SEEP_ENOMEM;
     for (size_t i = 0; i < s->frames.n; i++) {
-        s->names[i] = seep_frame_function(s->frames.list[i]);
+        s->names[i] = seep_get_frame_function(s->frames.list[i]);
         if (!s->names[i])
             return -SEEP_ENOMEM;
     }

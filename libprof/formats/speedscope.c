@@ -27,7 +27,7 @@ static json_t *frame_json(const json_t *frame)
 {
     const char *file = seep_get_text(frame, "file", seep_get_text(frame, "module", NULL));
     const int64_t line = seep_count_of(frame, "line");
-    char *name = seep_frame_function(frame);
+    char *name = seep_get_frame_function(frame);
     json_t *json = name ? json_pack("{s:s}", "name", name) : NULL;
     bool failed = (file && json_object_set_new(json, "file", json_string(file))) ||
                   (line && json_object_set_new(json, "line", json_integer(line)));
@@ -138,7 +138,7 @@ static int put_file(struct speedscope *s, const struct seep_format_options *o)
 int seep_format_speedscope(const json_t *report, const struct seep_format_options *o, FILE *out)
 {
     struct speedscope s = {.out = out, .sites = json_object_get(report, "sites")};
-    int rc = seep_frames_init(&s.frames, report);
+    int rc = seep_frames_of_sites(report, &s.frames);
 
     rc = rc ? rc : number_spaces(&s);
     if (!rc)

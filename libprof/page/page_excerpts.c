@@ -12,6 +12,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* A profile names any file that it likes, and a page may be passed on: what a name says is no
+ * source is not looked into. */
+static bool is_source(const char *name)
+{
+    static const char *const endings[] = {".py",  ".pyx", ".pxi", ".c",  ".h",   ".cc", ".cpp",
+                                          ".cxx", ".hh",  ".hpp", ".cu", ".cuh", ".rs", ".jl"};
+    const char *dot = strrchr(name, '.');
+
+    for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++) {
+        if (strcmp(dot, endings[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
 static FILE *open_source(const char *cwd, const char *name, double before_unix_s)
 {
     struct stat st;
@@ -79,7 +94,7 @@ static void add_excerpt(json_t *excerpts, const json_t *job, const json_t *place
     const json_int_t line = json_integer_value(json_object_get(place, "line"));
     const json_int_t first = line > SEEP_EXCERPT_AROUND ? line - SEEP_EXCERPT_AROUND : 1;
 
-    if (*failed || !name || line <= 0 || line > SEEP_EXCERPT_MAX_FILE_BYTES ||
+    if (*failed || !name || !is_source(name) || line <= 0 || line > SEEP_EXCERPT_MAX_FILE_BYTES ||
         is_there(excerpts, name, line))
         return;
     FILE *file =

@@ -21,9 +21,8 @@ void seep_page_tables_fini(struct seep_page_tables *tables)
     json_decref(tables->texts);
     json_decref(tables->frames);
     seep_hash_fini(&tables->text_index);
-    seep_hash_fini(&tables->frame_index);
+    seep_frames_fini(&tables->numbers);
     seep_hash_fini(&tables->stack_index);
-    free(tables->frame_at);
     free(tables->stacks);
 }
 
@@ -142,19 +141,13 @@ static void append(struct seep_page_tables *tables, const char *column, json_int
     seep_json_append(json_object_get(tables->frames, column), json_integer(value), &tables->failed);
 }
 
-/* Of native code without symbols the place in its file is all that is known. */
 static json_int_t name_of(struct seep_page_tables *tables, const json_t *frame)
 {
-    const char *name = seep_get_text(frame, "qualname", seep_get_text(frame, "function", NULL));
+    char *name = seep_get_frame_function(frame);
+    const json_int_t id = seep_page_text(tables, name);
 
-    if (name)
-        return seep_page_text(tables, name);
-    char *place = seep_text_format("%s+0x%llx", seep_text_base(seep_get_text(frame, "module", "?")),
-                                   (unsigned long long)seep_get_number(frame, "offset"));
-    const json_int_t id = seep_page_text(tables, place);
-    if (!place)
-        tables->failed = true;
-    free(place);
+    tables->failed |= !name;
+    free(name);
     return id;
 }
 
@@ -172,25 +165,16 @@ static void add_frame(struct seep_page_tables *tables, const json_t *frame)
 
 uint32_t seep_page_frame(struct seep_page_tables *tables, const json_t *frame)
 {
-    const uint64_t hash = seep_hash_bytes(&frame, sizeof frame);
-    uint32_t at = seep_hash_begin(&tables->frame_index, hash), id;
+    const size_t before = tables->numbers.n;
 
     if (!json_is_object(frame))
         return SEEP_HASH_NONE;
-    while ((id = seep_hash_next(&tables->frame_index, hash, &at)) != SEEP_HASH_NONE) {
-        if (tables->frame_at[id] == frame)
-            return id;
-    }
-    id = (uint32_t)tables->n_frames;
-    if (tables->failed || seep_hash_add(&tables->frame_index, hash, id) ||
-        seep_grow(&tables->frame_at, &tables->frames_capacity, tables->n_frames + 1,
-                  sizeof(const json_t *))) {
-        tables->failed = true;
+    tables->failed = tables->failed || seep_frames_add(&tables->numbers, frame);
+    if (tables->failed)
         return SEEP_HASH_NONE;
-    }
-    tables->frame_at[tables->n_frames++] = frame;
-    add_frame(tables, frame);
-    return id;
+    if (tables->numbers.n > before)
+        add_frame(tables, frame);
+    return seep_frames_number(&tables->numbers, frame);
 }
 
 static uint32_t child(struct seep_page_tables *tables, uint32_t parent, uint32_t frame)

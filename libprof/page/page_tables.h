@@ -3,7 +3,7 @@
 #ifndef SEEP_LIBPROF_PAGE_PAGE_TABLES_H
 #define SEEP_LIBPROF_PAGE_PAGE_TABLES_H
 
-#include "libprof/base/hash_index.h"
+#include "libprof/document/frame_table.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -19,10 +19,8 @@ struct seep_page_stack {
 struct seep_page_tables {
     json_t *texts; /* array */
     struct seep_hash_index text_index;
-    json_t *frames;          /* {kind, name, file, line, module}: arrays, kind 0 Python, 1 native */
-    const json_t **frame_at; /* the report's, by number */
-    size_t n_frames, frames_capacity;
-    struct seep_hash_index frame_index;
+    json_t *frames; /* {kind, name, file, line, module}: arrays, kind 0 Python, 1 native */
+    struct seep_frames numbers; /* of those of the report */
     struct seep_page_stack *stacks;
     size_t n_stacks, stacks_capacity;
     struct seep_hash_index stack_index;

@@ -4,7 +4,7 @@ import os
 import re
 import unittest
 
-from tests.browser.page import STICKS_OUT, BrowserCase, Keys
+from tests.browser.page import HOSTILE, STICKS_OUT, BrowserCase, Keys
 from tests.cli.ci_jobs import CiCase
 
 JOB = '''import sys
@@ -36,24 +36,6 @@ def main():
 main()
 '''
 
-HOSTILE = '''import sys
-import types
-import seep
-
-kept = []
-names = ["</script><script>window.harmed=1</script>", "<img src=x onerror=window.harmed=2>", "<!--<script>",
-         "\\u202eevil", "a" * 100000]
-source = "def f(kept, n):\\n    kept.append(bytearray(n))\\n"
-for step in range(60):
-    for name in names:
-        space = {}
-        exec(compile(source, name + ".py", "exec"), space)
-        code = space["f"].__code__.replace(co_name=name)
-        if hasattr(code, "co_qualname"):
-            code = code.replace(co_qualname=name)
-        types.FunctionType(code, space)(kept, 100000 if sys.argv[1] == "before" else 70000)
-    seep.step()
-'''
 OWN_VIEWS = ("comparison", "changes", "difference")
 VIEWS = OWN_VIEWS + ("findings", "timeline", "flame", "sites", "processes")
 

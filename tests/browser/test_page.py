@@ -4,7 +4,7 @@ import os
 import re
 import unittest
 
-from tests.browser.page import STICKS_OUT, VIEWS, BrowserCase, Keys
+from tests.browser.page import HOSTILE, STICKS_OUT, VIEWS, BrowserCase, Keys
 from tests.cli.ci_jobs import CiCase
 from tests.e2e.support import ROOT
 
@@ -43,25 +43,6 @@ def main():
 
 main()
 '''
-
-HOSTILE = '''import types
-import seep
-
-kept = []
-names = ["</script><script>window.harmed=1</script>", "<img src=x onerror=window.harmed=2>", "<!--<script>",
-         "\\u202eevil", "a" * 100000]
-source = "def f(kept):\\n    kept.append(bytearray(100000))\\n"
-for step in range(60):
-    for name in names:
-        space = {}
-        exec(compile(source, name + ".py", "exec"), space)
-        code = space["f"].__code__.replace(co_name=name)
-        if hasattr(code, "co_qualname"):
-            code = code.replace(co_qualname=name)
-        types.FunctionType(code, space)(kept)
-    seep.step()
-'''
-
 
 CONTROLS = "header a, header button, main a, main button:enabled, main select, main input, main summary"
 

@@ -427,16 +427,19 @@ static const struct {
     {"job.py", 5, BEFORE},      {"job.py", 11, AFTER},   {"job.py", 0, AFTER},
     {"job.py", -3, AFTER},      {"none.py", 5, AFTER},   {".", 5, AFTER},
     {"fifo", 5, AFTER},         {"/dev/zero", 1, AFTER}, {"", 5, AFTER},
-    {"job.py", 1 << 30, AFTER}, {"/dev/tty", 1, AFTER},
+    {"job.py", 1 << 30, AFTER}, {"/dev/tty", 1, AFTER},  {"id_rsa", 5, AFTER},
+    {"job.py.key", 5, AFTER},
 };
 
 TEST(what_may_not_be_what_ran_is_not_shown, .to = N(unread), .setup = source_setup,
      .teardown = remove_source)
 {
-    char path[64];
+    char path[96];
 
     snprintf(path, sizeof path, "%s/fifo", dir);
     ck_assert_int_eq(mkfifo(path, 0600), 0);
+    snprintf(path, sizeof path, "cd %s && cp job.py id_rsa && cp job.py job.py.key", dir);
+    ck_assert_int_eq(system(path), 0);
     json_t *list = excerpts_of(dir, unread[_i].file, unread[_i].line, unread[_i].started);
     ck_assert_uint_eq(json_array_size(list), 0);
     json_decref(list);
