@@ -373,6 +373,15 @@ def may_read_children():
         child.wait()
 
 
+def others_reach_the_build():
+    """Whether those whom root becomes may run what was built: not below a private home, as /root is."""
+    return os.geteuid() != 0 or all(os.stat(folder).st_mode & 0o001 for folder in (ROOT / "build").parents)
+
+
+def needs_others_to_reach_the_build(test):
+    return needs(others_reach_the_build(), "another user may not go into a folder above the build: try a clone elsewhere")(test)
+
+
 def needs_to_read_children(test):
     return needs(may_read_children(), "the memory of a child may not be read here")(test)
 

@@ -5,7 +5,7 @@ import subprocess
 import unittest
 
 from tests.e2e.alike import Alike
-from tests.e2e.support import SYSTEM_PYTHON, compile_c, job_env, needs, sum_sites
+from tests.e2e.support import SYSTEM_PYTHON, compile_c, job_env, needs, needs_others_to_reach_the_build, sum_sites
 
 OK, STATIC, RIGHTS, MACHINE, LIBC, SANITIZER = range(6)
 GROW = 2  # enum seep_trouble
@@ -302,6 +302,7 @@ class Identity(Entry):
             self.assertEqual([e[1] for e in entries if e[0] in (4, 0x20)], [0, 0], "the group, all others: " + name)
         self.assertTrue(os.stat(folder).st_mode & stat.S_ISVTX, "its user may remove files of others")
 
+    @needs_others_to_reach_the_build
     def test_a_program_that_starts_as_another_user(self):
         profile = self.run_seep(["setpriv", "--reuid", str(NOBODY), "--clear-groups",
                                  self.subject("counts_heap"), "malloc"])

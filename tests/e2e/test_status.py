@@ -3,7 +3,7 @@ import os
 import unittest
 
 from tests.e2e.alike import Alike
-from tests.e2e.support import SHIM, compile_c, functions, job_env, needs
+from tests.e2e.support import SHIM, compile_c, functions, job_env, needs, needs_others_to_reach_the_build
 
 
 class Statuses(Alike):
@@ -53,6 +53,7 @@ class Statuses(Alike):
             self.assertEqual((done.status, done.stdout), (125, b""), "%r %r" % (folder, done))
             self.one_line_error(done)
 
+    @needs_others_to_reach_the_build
     def test_a_folder_without_write_permission_is_125(self):
         folder = self.path("closed")
         os.mkdir(folder, 0o555)
