@@ -111,6 +111,21 @@ bool seep_get_runs(const json_t *report)
     return false;
 }
 
+bool seep_get_ended(const json_t *report)
+{
+    json_t *process;
+    size_t i;
+
+    json_array_foreach (json_object_get(report, "processes"), i, process) {
+        const char *role = seep_get_text(process, "role", "");
+        const char *kind = seep_get_text(json_object_get(process, "exit"), "kind", "unknown");
+        bool trains = strcmp(role, "trainer") == 0 || strcmp(role, "rank") == 0;
+        if (trains && strcmp(kind, "unknown") == 0)
+            return false;
+    }
+    return !seep_get_runs(report);
+}
+
 const char *seep_get_step_unit(const json_t *job)
 {
     return strcmp(seep_get_text(job, "step_source", "time"), "time") == 0 ? "time slice" : "step";

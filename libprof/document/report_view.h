@@ -38,6 +38,10 @@ const json_t *seep_get_failed(const json_t *report, size_t *at);
 /* Whether some process of the job was alive when the report was made. */
 bool seep_get_runs(const json_t *report);
 
+/* Whether the job runs no more. Where it was killed, or runs on another machine, nobody knows:
+ * false. */
+bool seep_get_ended(const json_t *report);
+
 /* What the steps of a job are: "step", or "time slice" where nobody told of steps. */
 const char *seep_get_step_unit(const json_t *job);
 

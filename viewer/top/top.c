@@ -1,10 +1,10 @@
 /* `seep top`: a running job, as it goes. */
+#include "viewer/looks/looks.h"
+#include "viewer/looks/wait.h"
 #include "viewer/output.h"
 #include "viewer/top/top_live.h"
-#include "viewer/top/top_looks.h"
 #include "viewer/top/top_screen.h"
 #include "viewer/top/top_target.h"
-#include "viewer/top/top_wait.h"
 #include "viewer/viewer.h"
 
 #include <getopt.h>
@@ -95,13 +95,29 @@ static int print_once(struct seep_top_view *view, bool utf8)
     return SEEP_EXIT_UNUSABLE;
 }
 
+static int look_at_folder(void *context, void **seen, struct seep_error *err)
+{
+    static const struct seep_analysis_options options = {.series = true};
+    const char *folder = context;
+    json_t *report = NULL;
+    int r = seep_analyse(&folder, 1, &options, &report, err);
+
+    *seen = report;
+    return r;
+}
+
+static void drop_report(void *seen)
+{
+    json_decref(seen);
+}
+
 /* What the folder says now, or NULL after a complaint. */
 static struct seep_top_view *first_view(struct seep_top_job *job)
 {
     struct seep_error err = {0};
-    json_t *report;
+    void *report;
 
-    if (seep_top_look(job->folder, job->interval_s, &job->next_s, &report, &err) < 0) {
+    if (seep_look(&job->how, job->interval_s, &job->next_s, &report, &err) < 0) {
         seep_output_complain_analysis(&err, job->folder, NULL);
         return NULL;
     }
@@ -127,6 +143,7 @@ int seep_top_main(int argc, char **argv)
     }
     setlocale(LC_CTYPE, "");
     struct seep_top_job job = {.folder = folder,
+                               .how = {look_at_folder, drop_report, folder},
                                .interval_s = options.interval_s,
                                .utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0};
     struct seep_top_view *view = first_view(&job);
@@ -134,7 +151,7 @@ int seep_top_main(int argc, char **argv)
         return SEEP_EXIT_UNUSABLE;
     if (options.once)
         return print_once(view, job.utf8);
-    seep_top_wait_begin();
+    seep_wait_begin();
     if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) &&
         seep_top_screen_open(seep_output_colour(stdout)))
         return seep_top_live(&job, view);

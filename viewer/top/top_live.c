@@ -1,9 +1,9 @@
 #include "viewer/top/top_live.h"
 
-#include "viewer/top/top_looks.h"
+#include "viewer/looks/looks.h"
+#include "viewer/looks/wait.h"
 #include "viewer/top/top_picture.h"
 #include "viewer/top/top_screen.h"
-#include "viewer/top/top_wait.h"
 #include "viewer/viewer.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 struct live {
     struct seep_top_view *view;
     struct seep_top_choice choice;
-    struct seep_top_looks *looks;
+    struct seep_looks *looks;
     bool utf8, no_memory, hung_up;
     char message[SEEP_ERROR_TEXT_BYTES + 64]; /* about the last look; "" */
 };
@@ -36,13 +36,13 @@ static void draw(struct live *live)
 /* A job that has ended is looked at no more: nothing changes. */
 static void pause_looks(struct live *live)
 {
-    seep_top_looks_pause(live->looks, live->choice.paused || live->view->ended);
+    seep_looks_pause(live->looks, live->choice.paused || live->view->ended);
 }
 
 static void take(struct live *live)
 {
     struct seep_error err;
-    json_t *report = seep_top_looks_take(live->looks, &err);
+    json_t *report = seep_looks_take(live->looks, &err);
 
     live->message[0] = '\0';
     if (!report) {
@@ -80,10 +80,10 @@ static void follow(struct live *live)
     while (!live->choice.quit && !live->no_memory && !live->hung_up) {
         draw(live);
         /* What a look brings that was under way waits until it goes on. */
-        files[LOOKS].fd = live->choice.paused ? -1 : seep_top_looks_fd(live->looks);
+        files[LOOKS].fd = live->choice.paused ? -1 : seep_looks_fd(live->looks);
         files[LOOKS].revents = 0;
-        seep_top_wait(files, 2, -1);
-        if (seep_top_wait_ended())
+        seep_wait(files, 2, -1);
+        if (seep_wait_ended())
             break;
         live->hung_up = files[KEYS].revents & (POLLHUP | POLLERR | POLLNVAL);
         if (files[LOOKS].revents)
@@ -96,7 +96,7 @@ int seep_top_live(const struct seep_top_job *job, struct seep_top_view *view)
 {
     struct live live = {.view = view, .utf8 = job->utf8};
 
-    live.looks = seep_top_looks_start(job->folder, job->interval_s, job->next_s);
+    live.looks = seep_looks_start(&job->how, job->interval_s, job->next_s);
     live.no_memory = !live.looks;
     if (live.looks) {
         pause_looks(&live);
@@ -106,7 +106,7 @@ int seep_top_live(const struct seep_top_job *job, struct seep_top_view *view)
     if (live.no_memory)
         seep_complain("there is no memory or no thread left: end other programs");
     int status = live.no_memory ? SEEP_EXIT_UNUSABLE : 0;
-    if (live.looks && !seep_top_looks_stop(live.looks))
+    if (live.looks && !seep_looks_stop(live.looks))
         _exit(status); /* a look of minutes would have to be waited for */
     seep_top_view_destroy(live.view);
     return status;

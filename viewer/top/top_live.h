@@ -3,13 +3,15 @@
 #ifndef SEEP_VIEWER_TOP_LIVE_H
 #define SEEP_VIEWER_TOP_LIVE_H
 
+#include "viewer/looks/looks.h"
 #include "viewer/top/top_view.h"
 
 /* What both follow. */
 struct seep_top_job {
     const char *folder;
-    double interval_s; /* between two looks, at least */
-    double next_s;     /* to the next one */
+    struct seep_looks_how how; /* of looks that see reports (json_t *) with series */
+    double interval_s;         /* between two looks, at least */
+    double next_s;             /* to the next one */
     bool utf8;
 };
 

@@ -1,10 +1,10 @@
 #include "libprof/base/text.h"
+#include "viewer/looks/looks.h"
+#include "viewer/looks/wait.h"
 #include "viewer/output.h"
 #include "viewer/top/top_live.h"
-#include "viewer/top/top_looks.h"
 #include "viewer/top/top_picture.h"
 #include "viewer/top/top_text.h"
-#include "viewer/top/top_wait.h"
 #include "viewer/viewer.h"
 
 #include <stdio.h>
@@ -71,9 +71,9 @@ static int put_line(const struct seep_top_view *view, bool utf8)
 static struct seep_top_view *look_again(const struct seep_top_job *job, double *next_s)
 {
     struct seep_error err = {0};
-    json_t *report;
+    void *report;
 
-    if (seep_top_look(job->folder, job->interval_s, next_s, &report, &err) < 0) {
+    if (seep_look(&job->how, job->interval_s, next_s, &report, &err) < 0) {
         seep_output_complain_analysis(&err, job->folder, NULL);
         return NULL;
     }
@@ -102,8 +102,8 @@ int seep_top_plain(const struct seep_top_job *job, struct seep_top_view *view)
         }
         if (!goes_on(view, before))
             break;
-        seep_top_wait(NULL, 0, next_s);
-        if (seep_top_wait_ended())
+        seep_wait(NULL, 0, next_s);
+        if (seep_wait_ended())
             break;
         seep_top_view_destroy(before);
         before = view;

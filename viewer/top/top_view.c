@@ -93,7 +93,7 @@ static void read_job(struct seep_top_view *view, double now_unix_s)
     view->since_s = seep_get_number(job, "duration_s"); /* until it was last heard of */
     if (view->running)
         view->since_s = fmax(view->since_s, now_unix_s - seep_get_number(job, "started_unix_s"));
-    view->ended = !view->running;
+    view->ended = seep_get_ended(view->report);
     view->cwd = seep_get_text(job, "cwd", "");
     view->times = json_object_get(json_object_get(view->report, "timeline"), "t_s");
     read_rate(view);
@@ -217,11 +217,6 @@ static int read_processes(struct seep_top_view *view)
     json_array_foreach (processes, i, process) {
         if (read_process(&view->processes[view->n_processes++], process) < 0)
             return -1;
-    }
-    for (i = 0; i < view->n_processes; i++) {
-        const struct seep_top_process *p = &view->processes[i];
-        bool trains = strcmp(p->role, "trainer") == 0 || strncmp(p->role, "rank", 4) == 0;
-        view->ended = view->ended && !(trains && strcmp(p->state, "unknown") == 0);
     }
     qsort(view->processes, view->n_processes, sizeof *view->processes, compare_processes);
     return 0;

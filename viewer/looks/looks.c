@@ -1,6 +1,4 @@
-#include "viewer/top/top_looks.h"
-
-#include "libprof/analysis.h"
+#include "viewer/looks/looks.h"
 
 #include <errno.h>
 #include <math.h>
@@ -16,15 +14,15 @@
 
 enum { PAUSE_PER_LOOK = 10, NICE = 10 };
 
-struct seep_top_looks {
-    const char *folder;
+struct seep_looks {
+    struct seep_looks_how how;
     double interval_s, first_s;
     int fd;
     pthread_t thread;
     pthread_mutex_t lock; /* of all below */
     pthread_cond_t change;
     bool paused, stop, looking;
-    json_t *report;
+    void *seen;
     struct seep_error err;
 };
 
@@ -36,19 +34,18 @@ static double now_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-int seep_top_look(const char *folder, double interval_s, double *next_s, json_t **report,
-                  struct seep_error *err)
+int seep_look(const struct seep_looks_how *how, double interval_s, double *next_s, void **seen,
+              struct seep_error *err)
 {
-    struct seep_analysis_options options = {.series = true};
     double begin = now_s();
 
-    int r = seep_analyse(&folder, 1, &options, report, err);
+    int r = how->look(how->context, seen, err);
     *next_s = fmax(interval_s, PAUSE_PER_LOOK * (now_s() - begin));
     return r;
 }
 
 /* Waits until then, or for ever while paused; the lock is held. */
-static void wait_until(struct seep_top_looks *looks, double then)
+static void wait_until(struct seep_looks *looks, double then)
 {
     struct timespec t = {(time_t)then, (long)((then - floor(then)) * 1e9)};
 
@@ -60,19 +57,26 @@ static void wait_until(struct seep_top_looks *looks, double then)
     }
 }
 
-static void hand_over(struct seep_top_looks *looks, json_t *report, const struct seep_error *err)
+static void drop(struct seep_looks *looks)
+{
+    if (looks->seen)
+        looks->how.drop(looks->seen);
+    looks->seen = NULL;
+}
+
+static void hand_over(struct seep_looks *looks, void *seen, const struct seep_error *err)
 {
     uint64_t one = 1;
 
-    json_decref(looks->report); /* nobody took it */
-    looks->report = report;
+    drop(looks); /* nobody took it */
+    looks->seen = seen;
     looks->err = *err;
     (void)!write(looks->fd, &one, sizeof one);
 }
 
 static void *look_on(void *argument)
 {
-    struct seep_top_looks *looks = argument;
+    struct seep_looks *looks = argument;
     double next_s = looks->first_s;
 
     /* Of the thread alone, on Linux. Whoever may not be nicer is as nice as before. */
@@ -80,24 +84,24 @@ static void *look_on(void *argument)
     pthread_mutex_lock(&looks->lock);
     for (;;) {
         struct seep_error err = {0};
-        json_t *report = NULL;
+        void *seen = NULL;
         wait_until(looks, now_s() + next_s);
         if (looks->stop)
             break;
         looks->looking = true;
         pthread_mutex_unlock(&looks->lock);
-        if (seep_top_look(looks->folder, looks->interval_s, &next_s, &report, &err) < 0)
-            report = NULL;
+        if (seep_look(&looks->how, looks->interval_s, &next_s, &seen, &err) < 0)
+            seen = NULL;
         pthread_mutex_lock(&looks->lock);
         looks->looking = false;
-        hand_over(looks, report, &err);
+        hand_over(looks, seen, &err);
     }
     pthread_mutex_unlock(&looks->lock);
     return NULL;
 }
 
 /* Signals are the other thread's. */
-static int start_thread(struct seep_top_looks *looks)
+static int start_thread(struct seep_looks *looks)
 {
     sigset_t all, before;
 
@@ -108,24 +112,25 @@ static int start_thread(struct seep_top_looks *looks)
     return r;
 }
 
-static void destroy(struct seep_top_looks *looks)
+static void destroy(struct seep_looks *looks)
 {
     pthread_cond_destroy(&looks->change);
     pthread_mutex_destroy(&looks->lock);
-    json_decref(looks->report);
+    drop(looks);
     if (looks->fd >= 0)
         close(looks->fd);
     free(looks);
 }
 
-struct seep_top_looks *seep_top_looks_start(const char *folder, double interval_s, double first_s)
+struct seep_looks *seep_looks_start(const struct seep_looks_how *how, double interval_s,
+                                    double first_s)
 {
-    struct seep_top_looks *looks = calloc(1, sizeof *looks);
+    struct seep_looks *looks = calloc(1, sizeof *looks);
     pthread_condattr_t clock;
 
     if (!looks)
         return NULL;
-    looks->folder = folder;
+    looks->how = *how;
     looks->interval_s = interval_s;
     looks->first_s = first_s;
     looks->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -141,26 +146,26 @@ struct seep_top_looks *seep_top_looks_start(const char *folder, double interval_
     return looks;
 }
 
-int seep_top_looks_fd(const struct seep_top_looks *looks)
+int seep_looks_fd(const struct seep_looks *looks)
 {
     return looks->fd;
 }
 
-json_t *seep_top_looks_take(struct seep_top_looks *looks, struct seep_error *err)
+void *seep_looks_take(struct seep_looks *looks, struct seep_error *err)
 {
     uint64_t n;
 
     pthread_mutex_lock(&looks->lock);
     (void)!read(looks->fd, &n, sizeof n);
-    json_t *report = looks->report;
-    looks->report = NULL;
+    void *seen = looks->seen;
+    looks->seen = NULL;
     *err = looks->err;
     memset(&looks->err, 0, sizeof looks->err);
     pthread_mutex_unlock(&looks->lock);
-    return report;
+    return seen;
 }
 
-void seep_top_looks_pause(struct seep_top_looks *looks, bool paused)
+void seep_looks_pause(struct seep_looks *looks, bool paused)
 {
     pthread_mutex_lock(&looks->lock);
     looks->paused = paused;
@@ -168,7 +173,7 @@ void seep_top_looks_pause(struct seep_top_looks *looks, bool paused)
     pthread_mutex_unlock(&looks->lock);
 }
 
-bool seep_top_looks_stop(struct seep_top_looks *looks)
+bool seep_looks_stop(struct seep_looks *looks)
 {
     pthread_mutex_lock(&looks->lock);
     bool looking = looks->looking;

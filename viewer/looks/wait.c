@@ -1,4 +1,4 @@
-#include "viewer/top/top_wait.h"
+#include "viewer/looks/wait.h"
 
 #include <signal.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static void note(int number)
     ended = 1;
 }
 
-void seep_top_wait_begin(void)
+void seep_wait_begin(void)
 {
     static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
     struct sigaction action = {.sa_handler = note};
@@ -31,12 +31,12 @@ void seep_top_wait_begin(void)
     sigdelset(&while_waiting, SIGWINCH);
 }
 
-bool seep_top_wait_ended(void)
+bool seep_wait_ended(void)
 {
     return ended;
 }
 
-void seep_top_wait(struct pollfd *files, nfds_t n, double seconds)
+void seep_wait(struct pollfd *files, nfds_t n, double seconds)
 {
     struct timespec t = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
 
