@@ -47,7 +47,7 @@ LDFLAGS_ALL := -pthread $(LDFLAGS) $(VARIANT)
 pkg = $(shell pkg-config $(1) 2>/dev/null)
 LIBPROF_CFLAGS := $(call pkg,--cflags jansson libdw libelf)
 TOML_CFLAGS := $(call pkg,--cflags tomlplusplus)
-VIEWER_LIBS := -lncursesw -ltinfo
+VIEWER_LIBS := -lncursesw -ltinfo -lmicrohttpd
 LAB_CFLAGS := $(call pkg,--cflags libjpeg libpng libzip)
 LAB_LIBS := -ljpeg -lpng -lzip
 LIBPROF_LIBS := -ljansson -ldw -lelf -lprotobuf-c -lz $(call pkg,--libs tomlplusplus) -lstdc++ -lm
@@ -109,7 +109,7 @@ VIEWER_LIB := $(BUILD)/libviewer.a
 # The page that `seep view` fills: its parts in their order, and d3 of Debian's node-d3.
 PAGE_CSS := $(addprefix viewer/page/,page.css print.css)
 PAGE_JS := $(patsubst %,viewer/page/%.js,text dom palette data levels state controls chart table source findings timeline tree \
-	flame sites processes courses comparison changes difference views help main)
+	flame sites processes courses comparison changes difference views live/keep live/carry live/live help main)
 D3 ?= /usr/share/nodejs/d3/dist/d3.min.js
 TEST_BINS := $(TESTS:tests/%.c=$(BUILD)/tests/%)
 SUBJECT_BINS := $(SUBJECTS:tests/subjects/%.c=$(BUILD)/subjects/%)
@@ -172,7 +172,8 @@ $(BUILD)/obj/kernels/%.cu.o: kernels/%.cu $(BUILD)/flags
 		$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCH) -I.) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
 # Texts that are compiled in.
-$(BUILD)/gen/page_head.html $(BUILD)/gen/page_tail.html: $(BUILD)/gen/page_%.html: viewer/page/page.awk viewer/page/page.html \
+PAGE_PARTS := $(patsubst %,$(BUILD)/gen/page_%.html,head middle tail)
+$(PAGE_PARTS): $(BUILD)/gen/page_%.html: viewer/page/page.awk viewer/page/page.html \
 		$(PAGE_CSS) $(PAGE_JS) $(D3)
 	@mkdir -p $(@D)
 	$(say) GEN $@
@@ -182,7 +183,7 @@ $(D3):
 	$(Q)echo '$@ is missing: install node-d3, or name d3 version 5 with D3=FILE' >&2; false
 
 $(BUILD)/obj/viewer/page/page_html.o: EXTRA_CFLAGS = -Wa,-I$(BUILD)/gen
-$(BUILD)/obj/viewer/page/page_html.o: $(BUILD)/gen/page_head.html $(BUILD)/gen/page_tail.html
+$(BUILD)/obj/viewer/page/page_html.o: $(PAGE_PARTS)
 
 $(BUILD)/gen/roles_toml.c: libprof/code/roles.toml
 	@mkdir -p $(@D)

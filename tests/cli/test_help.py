@@ -50,12 +50,12 @@ class Help(SeepCase):
     def test_every_option_of_the_other_commands_is_in_its_page(self):
         for command, source, table in (("report", "report.c", "long_options"), ("top", "top/top.c", "long_options"),
                                        ("check", "check.c", "long_options"),
-                                       ("view", "view.c", "view_options"),
+                                       ("view", "view/view.c", "view_options"),
                                        ("verify", "verify.c", "verify_options"), ("diff", "verify.c", "diff_options"),
                                        ("export", "export.c", "long_options")):
             page = self.seep("help", command).stdout.decode()
             text = (ROOT / "viewer" / source).read_text().split(" %s[]" % table)[1].split("};")[0]
-            options = re.findall(r'\{"([a-z-]+)", (?:no|required)_argument', text)
+            options = re.findall(r'\{"([a-z-]+)", (?:no|required|optional)_argument', text)
             self.assertGreater(len(options), 2)
             for option in options:
                 self.assertRegex(page, r"(?m)^    (-\w(?: FILE)?, )?--%s\b" % option)

@@ -19,11 +19,12 @@ function drawCourse(width, space, was, now) {
 }
 
 /* Both runs of each space that has any, the largest first; made once. */
-const comparedCourses = !comparison ? [] : comparison.spaces.map(({space}) => {
+let comparedCourses;
+derive(() => comparedCourses = !comparison ? [] : comparison.spaces.map(({space}) => {
     const was = courseOf(comparison.timeline, stepEnds(comparison.timeline), space), now = courseOf(timeline, stepRows, space);
     return {space, was, now, most: Math.max(d3.max(was.values) || 0, d3.max(now.values) || 0),
         last: Math.max(was.steps[was.steps.length - 1] || 0, now.steps[now.steps.length - 1] || 0)};
-}).filter((course) => course.most > 0).sort((a, b) => b.most - a.most);
+}).filter((course) => course.most > 0).sort((a, b) => b.most - a.most));
 
 function courses() {
     return [el("div", {class: "courses"}, comparedCourses.map(({space, was, now}) => el("section", {},

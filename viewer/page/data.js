@@ -1,24 +1,36 @@
-/* The profile, as the command has put it into the page: tables of texts, frames and stacks, sites as columns. */
+/* The profile, as the command has put it into the page: tables of texts, frames and stacks, sites as columns.
+   What is made of it, here and elsewhere, is made by derive(): so newer data can take the place of all of it at once. */
 
-const data = JSON.parse(document.getElementById("data").textContent);
+let data = JSON.parse(document.getElementById("data").textContent);
 
-const texts = data.texts;
-const frames = data.frames;
-const stacks = data.stacks;
-const sites = data.sites;
-const nSites = sites.id ? sites.id.length : 0;
-const nStacks = stacks.parent.length;
-const job = data.job;
-const findings = data.findings;
-const processes = data.processes;
+const derivations = [];
+
+/* Makes something of the data: now, and whenever newer data comes. */
+function derive(make) {
+    derivations.push(make);
+    make();
+}
+
+function replaceData(newer) {
+    data = newer;
+    derivations.forEach((make) => make());
+}
+
+let texts, frames, stacks, sites, nSites, nStacks, job, findings, processes, stepUnit;
 
 /* An older run, and the sites of both in pairs; null and none where the page is of one run. */
-const comparison = data.comparison || null;
-const pairs = comparison ? comparison.pairs : {};
-const nPairs = pairs.space ? pairs.space.length : 0;
-const cwds = [job, ...(comparison ? [comparison.job] : [])].map(({cwd}) => cwd.endsWith("/") ? cwd : cwd + "/");
+let comparison, pairs, nPairs, cwds;
 
-const stepUnit = job.step_source === "time" ? "time slice" : "step";
+derive(() => {
+    ({texts, frames, stacks, sites, job, findings, processes} = data);
+    nSites = sites.id ? sites.id.length : 0;
+    nStacks = stacks.parent.length;
+    comparison = data.comparison || null;
+    pairs = comparison ? comparison.pairs : {};
+    nPairs = pairs.space ? pairs.space.length : 0;
+    cwds = [job, ...(comparison ? [comparison.job] : [])].map(({cwd}) => cwd.endsWith("/") ? cwd : cwd + "/");
+    stepUnit = job.step_source === "time" ? "time slice" : "step";
+});
 
 const frame = {
     name: (f) => texts[frames.name[f]],
@@ -45,9 +57,9 @@ function shortFrameText(f) {
     return f < 0 ? "unknown" : `${frame.where(f).split("/").pop()} ${frame.name(f)}`;
 }
 
-const siteNumber = new Map();
-for (let i = 0; i < nSites; i++)
-    siteNumber.set(texts[sites.id[i]], i);
+/* Numbers of sites by their names. */
+let siteNumber;
+derive(() => siteNumber = new Map(d3.range(nSites).map((i) => [texts[sites.id[i]], i])));
 
 const site = {
     id: (i) => texts[sites.id[i]],
@@ -59,14 +71,28 @@ const site = {
 };
 
 /* The finding that names a site, else null. */
-const findingOf = new Array(nSites).fill(null);
-for (const finding of [...findings].reverse()) {
-    for (const id of finding.sites)
-        if (siteNumber.has(id))
-            findingOf[siteNumber.get(id)] = finding;
-}
+let findingOf;
+derive(() => {
+    findingOf = new Array(nSites).fill(null);
+    for (const finding of [...findings].reverse()) {
+        for (const id of finding.sites)
+            if (siteNumber.has(id))
+                findingOf[siteNumber.get(id)] = finding;
+    }
+});
 
-const frameTexts = [];
+let frameTexts;
+derive(() => frameTexts = []);
+
+/* What a frame is called in addresses: the same whatever its number is in other data of the job. Without its line it is
+   the function's. */
+function frameKey(f, withLine = true) {
+    const key = [frames.kind[f], frame.name(f), frame.file(f) || frame.module(f), withLine ? frame.line(f) : ""].join(" ");
+    let hash = 0x811c9dc5; /* FNV-1a, of 32 bits */
+    for (let i = 0; i < key.length; i++)
+        hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193);
+    return (hash >>> 0).toString(36);
+}
 
 /* For searching, made once. */
 function lowerText(f) {
@@ -88,9 +114,12 @@ function memoryOf(space) {
     return /^(device|tensor):\d+$/.test(space) ? space : HOST;
 }
 
-const spaces = Object.keys(data.spaces);
-const roles = [...new Set(sites.role || [])].map((text) => texts[text]);
-const memories = [...new Set(spaces.map(memoryOf))].sort((a, b) => (b === HOST) - (a === HOST) || a.localeCompare(b));
+let spaces, roles, memories;
+derive(() => {
+    spaces = Object.keys(data.spaces);
+    roles = [...new Set(sites.role || [])].map((text) => texts[text]);
+    memories = [...new Set(spaces.map(memoryOf))].sort((a, b) => (b === HOST) - (a === HOST) || a.localeCompare(b));
+});
 
 function memoryName(memory) {
     return memory === HOST ? "host (all of it)" : memory;

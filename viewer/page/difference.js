@@ -24,7 +24,8 @@ function sameFrames() {
         return first.get(key);
     });
 }
-let same = null;
+let same;
+derive(() => same = null);
 
 function childOf(node, f) {
     let child = node.byFrame.get(f);
@@ -112,8 +113,13 @@ function searchDifference(root, text) {
 }
 
 /* Memories of either run; the host is there even where nothing of it was seen. */
-const differenceMemories = [...new Set([HOST, ...(comparison ? comparison.spaces.map(({space}) => memoryOf(space)) : [])])]
-    .sort((a, b) => (b === HOST) - (a === HOST) || a.localeCompare(b));
+let differenceMemories;
+derive(() => differenceMemories =
+    [...new Set([HOST, ...(comparison ? comparison.spaces.map(({space}) => memoryOf(space)) : [])])]
+        .sort((a, b) => (b === HOST) - (a === HOST) || a.localeCompare(b)));
+
+/* A frame of both runs has no line. */
+const functionKey = (f) => frameKey(f, false);
 
 function oneOf(options, value) {
     return options.some(([key]) => key === value) ? value : options[0][0];
@@ -128,7 +134,7 @@ const differenceView = {
         let now = null, made = "", refocus = false;
         const zoom = (node, byKey) => {
             refocus = byKey || refocus;
-            state.set({zoom: pathOf(node)}, true);
+            state.set({zoom: pathOf(node, functionKey)}, true);
         };
         const tell = (node) => told.replaceChildren(nameOf(differenceTitle(node)));
         const picture = fitted((width) => drawFlame(now.tree, now.zoomed, width, now.found, zoom, tell, differenceLook()));
@@ -147,7 +153,7 @@ const differenceView = {
             if (made !== key)
                 now = {tree: differenceTree(memory, measure, width, kind)};
             made = key;
-            now.zoomed = zoomedNode(now.tree, state.get("zoom"));
+            now.zoomed = zoomedNode(now.tree, state.get("zoom"), functionKey);
             const text = state.get("search").trim(), input = search.querySelector("input");
             now.found = text ? searchDifference(now.tree, text) : null;
             if (document.activeElement !== input)

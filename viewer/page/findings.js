@@ -71,7 +71,7 @@ function findingSparkline(finding) {
 function findingCard(finding) {
     const place = finding.frame;
     const id = "finding-" + finding.id;
-    return el("article", {class: "finding " + finding.severity, id, "aria-labelledby": id + "-title", tabindex: "-1"},
+    const card = el("article", {class: "finding " + finding.severity, id, "aria-labelledby": id + "-title", tabindex: "-1"},
         el("h2", {id: id + "-title"}, el("span", {class: "badge"}, SEVERITY_MARK[finding.severity], " ", finding.severity), " ",
             nameOf(finding.title)),
         el("p", {class: "where"}, el("span", {class: "quiet"}, finding.id, " "), el("code", {}, nameOf(placeText(place))),
@@ -98,6 +98,8 @@ function findingCard(finding) {
             finding.sites.length ? el("a", {href: state.link("flame", {memory: memoryOf(finding.space), finding: finding.id})},
                 "its stacks") : null,
             finding.sites.length ? el("a", {href: state.link("sites", {finding: finding.id})}, "its sites") : null));
+    card.keptAs = () => findingNames(finding)[1];
+    return card;
 }
 
 function jobFacts() {

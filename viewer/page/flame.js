@@ -18,11 +18,11 @@ function frameTitle(node, total) {
     return (node.frame < 0 ? "all" : frame.text(node.frame)) + `: ${bytesText(node.value)}, ${shareText(node.value / (total || 1))}`;
 }
 
-/* The node that is zoomed to: frames from the root on, by number, as far as they are there. */
-function zoomedNode(root, path) {
+/* The node that is zoomed to: frames from the root on, as far as they are there. */
+function zoomedNode(root, path, keyOf = frameKey) {
     let node = root;
-    for (const f of path ? path.split(".") : []) {
-        const next = node.children.find((child) => child.frame === +f);
+    for (const key of path ? path.split(".") : []) {
+        const next = node.children.find((child) => keyOf(child.frame) === key);
         if (!next)
             break;
         node = next;
@@ -30,10 +30,10 @@ function zoomedNode(root, path) {
     return node;
 }
 
-function pathOf(node) {
+function pathOf(node, keyOf = frameKey) {
     const path = [];
     for (let at = node; at.parent; at = at.parent)
-        path.unshift(at.frame);
+        path.unshift(keyOf(at.frame));
     return path.join(".");
 }
 
@@ -70,13 +70,15 @@ function drawBox(box, found, look, zoom) {
     const isMatch = found && node.frame >= 0 && found.matches[node.frame];
     const title = look.title(node), over = look.over(node);
     const wide = Math.max(width - 0.5, 0.5).toFixed(2);
-    return svg("g", {class: `frame ${look.kind(node)}${found ? isMatch ? " match" : " dim" : ""}`, tabindex: "-1",
+    const drawn = svg("g", {class: `frame ${look.kind(node)}${found ? isMatch ? " match" : " dim" : ""}`, tabindex: "-1",
         transform: `translate(${x.toFixed(2)},${depth * FRAME_HEIGHT})`, role: "treeitem", "aria-level": depth + 1, "aria-label": title,
         onclick: () => zoom(node)},
     svg("title", {}, title),
     svg("rect", {width: wide, height: FRAME_HEIGHT - 1}),
     over ? svg("path", {d: `M0 0H${wide}V${FRAME_HEIGHT - 1}H0Z`, fill: over}) : null,
     chars >= 3 ? svg("text", {x: 4, y: 14}, cutText(look.text(node), chars)) : null);
+    drawn.keptAs = () => pathOf(node);
+    return drawn;
 }
 
 /* Arrows go to what lies there: up and down the stack, left and right beside. */
@@ -98,11 +100,10 @@ function drawFlame(root, zoomed, width, found, zoom, tell, look = plainLook(root
     picture.append(...drawn);
     let active = Math.max(0, boxes.findIndex((box) => box.node === zoomed));
     drawn[active].setAttribute("tabindex", "0");
-    const go = (at) => {
+    const take = (at) => {
         drawn[active].setAttribute("tabindex", "-1");
         active = at;
         drawn[active].setAttribute("tabindex", "0");
-        drawn[active].focus();
     };
     picture.addEventListener("keydown", (event) => {
         if (event.key === "Enter" || event.key === " ") {
@@ -115,13 +116,15 @@ function drawFlame(root, zoomed, width, found, zoom, tell, look = plainLook(root
             event.preventDefault();
             const to = moveIn(boxes, active, event.key);
             if (to >= 0)
-                go(to);
+                drawn[to].focus();
         }
     });
     picture.addEventListener("focusin", (event) => {
         const at = drawn.indexOf(event.target);
-        if (at >= 0)
-            tell(boxes[at].node);
+        if (at < 0)
+            return;
+        take(at);
+        tell(boxes[at].node);
     });
     picture.addEventListener("mouseover", (event) => {
         const at = drawn.indexOf(event.target.closest("g.frame"));
@@ -140,7 +143,8 @@ function crumbs(zoomed, zoom) {
         "aria-current": node === zoomed ? "true" : null, onclick: () => zoom(node)}, nameOf(node.frame < 0 ? "all" : frame.name(node.frame)))));
 }
 
-let treeMade = {key: "", tree: null, weight: null};
+let treeMade;
+derive(() => treeMade = {key: "", tree: null, weight: null});
 
 function flameTree(memory, measure, window, finding, kind, inverted) {
     const key = [memory, measure, window.from, window.to, finding, kind, inverted].join(" ");

@@ -8,6 +8,7 @@ const KEYS = [
     ["Enter", "zoom to the frame; open the site"],
     ["Esc", "zoom out; leave the search; close this"],
     ["d", "light or dark"],
+    ...live ? [["p", "pause, or go on to follow the job"]] : [],
     ["?", "this"],
 ];
 
@@ -40,6 +41,8 @@ function onKey(event) {
         helpDialog.showModal();
     else if (event.key === "d")
         switchTheme();
+    else if (event.key === "p" && live)
+        pauseLive();
     else
         return;
     event.preventDefault();

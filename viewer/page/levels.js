@@ -1,18 +1,23 @@
 /* How much was live, when: sites know the ends of steps; the job's timeline knows what the time was then. */
 
-const timeline = data.timeline;
-const nRows = timeline.t_s.length;
+let timeline, nRows;
 
 /* The last step that ended: what comes behind it is the job's own end, when memory is given back. */
-const lastStep = Math.max(job.steps || 0, nRows ? timeline.step[nRows - 1] - 1 : 0);
+let lastStep;
 
 /* Rows of a timeline that end a step, each step once. */
 function stepEnds(line) {
     return d3.range(line.step.length).filter((row) => line.step[row + 1] !== line.step[row]);
 }
-const stepRows = stepEnds(timeline);
+let stepRows, decoded;
 
-const decoded = new Map();
+derive(() => {
+    timeline = data.timeline;
+    nRows = timeline.t_s.length;
+    lastStep = Math.max(job.steps || 0, nRows ? timeline.step[nRows - 1] - 1 : 0);
+    stepRows = stepEnds(timeline);
+    decoded = new Map();
+});
 
 /* {step, bytes}: the level from the end of each of these steps on. */
 function seriesOf(i) {

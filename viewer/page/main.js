@@ -3,13 +3,23 @@
 const main = document.getElementById("main");
 let entered = null, update = null;
 
+function enter(view) {
+    entered = view;
+    main.replaceChildren(el("h1", {class: "unseen"}, view.title));
+    update = view.enter(main);
+    document.title = `${view.title} · seep · ${jobName()}`;
+}
+
+/* The view that is shown, of newer data. */
+function redraw() {
+    enter(entered);
+    show();
+}
+
 function show() {
     const view = views.find((v) => v.name === state.view) || views[0];
     if (view !== entered) {
-        entered = view;
-        main.replaceChildren(el("h1", {class: "unseen"}, view.title));
-        update = view.enter(main);
-        document.title = `${view.title} · seep · ${jobName()}`;
+        enter(view);
         scrollTo(0, 0);
         say(view.title);
     }
@@ -66,6 +76,8 @@ function begin() {
     addEventListener("hashchange", goByAddress);
     addEventListener("popstate", goByAddress);
     goByAddress();
+    if (live)
+        beginLive();
 }
 
 begin();

@@ -1,11 +1,12 @@
-# Cuts page.html at the place of its data, and puts in what it takes in: a line "<!-- seep: NAME -->" becomes the files
-# that -v NAME="FILE..." lists; "<!-- seep: data -->" is the cut. -v part=head or tail says which part is printed.
+# Cuts page.html at the places of its policy and its data, which the command puts in, and puts in what it takes in: a line
+# "<!-- seep: NAME -->" becomes the files that -v NAME="FILE..." lists. -v part=head, middle or tail says which of the three
+# parts is printed.
 function wanted() {
-    return past == (part == "tail")
+    return past == (part == "head" ? 0 : part == "middle" ? 1 : 2)
 }
 
-/^<!-- seep: data -->$/ {
-    past = 1
+/^<!-- seep: (policy|data) -->$/ {
+    past++
     next
 }
 

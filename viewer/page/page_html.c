@@ -8,12 +8,16 @@ __asm__(".section .rodata\n"
         "seep_page_head:\n"
         "\t.incbin \"page_head.html\"\n"
         "seep_page_head_end:\n"
+        "seep_page_middle:\n"
+        "\t.incbin \"page_middle.html\"\n"
+        "seep_page_middle_end:\n"
         "seep_page_tail:\n"
         "\t.incbin \"page_tail.html\"\n"
         "seep_page_tail_end:\n"
         "\t.previous\n");
 
-extern const char seep_page_head[], seep_page_head_end[], seep_page_tail[], seep_page_tail_end[];
+extern const char seep_page_head[], seep_page_head_end[], seep_page_middle[],
+    seep_page_middle_end[], seep_page_tail[], seep_page_tail_end[];
 
 /* Names are anybody's: without a '<' none of them ends the data's element, nor begins another. In
  * JSON '<' stands in strings alone, where it may be written so. */
@@ -33,16 +37,39 @@ static int put_harmless(const char *bytes, size_t n, void *stream)
     return 0;
 }
 
+static int put_part(const char *begin, const char *end, FILE *out)
+{
+    const size_t n = (size_t)(end - begin);
+
+    return fwrite(begin, 1, n, out) == n ? 0 : -SEEP_EIO;
+}
+
+int seep_page_put_begin(bool served, FILE *out)
+{
+    if (put_part(seep_page_head, seep_page_head_end, out) < 0 ||
+        fprintf(out, "<meta http-equiv=\"Content-Security-Policy\" content=\"%s\">\n",
+                served ? SEEP_PAGE_POLICY_SERVED : SEEP_PAGE_POLICY) < 0)
+        return -SEEP_EIO;
+    return put_part(seep_page_middle, seep_page_middle_end, out);
+}
+
+int seep_page_put_data(const json_t *document, FILE *out)
+{
+    return json_dump_callback(document, put_harmless, out, JSON_COMPACT | JSON_REAL_PRECISION(12))
+               ? -SEEP_EIO
+               : 0;
+}
+
+int seep_page_put_end(FILE *out)
+{
+    return put_part(seep_page_tail, seep_page_tail_end, out);
+}
+
 int seep_page_html(const json_t *document, FILE *out, bool colour)
 {
-    const size_t head = (size_t)(seep_page_head_end - seep_page_head),
-                 tail = (size_t)(seep_page_tail_end - seep_page_tail);
-
     (void)colour;
-    return fwrite(seep_page_head, 1, head, out) == head &&
-                   !json_dump_callback(document, put_harmless, out,
-                                       JSON_COMPACT | JSON_REAL_PRECISION(12)) &&
-                   fwrite(seep_page_tail, 1, tail, out) == tail
-               ? 0
-               : -SEEP_EIO;
+    int r = seep_page_put_begin(false, out);
+    if (!r)
+        r = seep_page_put_data(document, out);
+    return r ? r : seep_page_put_end(out);
 }

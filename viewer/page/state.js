@@ -28,6 +28,12 @@ const state = {
 
     /* Changes values of this view; `kept`: as an entry of the browser's history. */
     set(changes, kept) {
+        state.put(changes, kept);
+        show();
+    },
+
+    /* The same without drawing. */
+    put(changes, kept) {
         for (const [key, value] of Object.entries(changes)) {
             if (value === "" || value === null)
                 state.values.delete(key);
@@ -39,6 +45,5 @@ const state = {
             history.pushState(null, "", address);
         else
             history.replaceState(null, "", address);
-        show();
     },
 };

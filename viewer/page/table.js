@@ -28,6 +28,8 @@ function virtualTable({columns, label, sortKey, sortDown, onsort, onopen}) {
     }
 
     function draw() {
+        if (!scroller.isConnected) // its rows are of data that is no more
+            return;
         const first = Math.max(0, Math.floor(scroller.scrollTop / ROW_HEIGHT) - 5);
         const last = Math.min(list.length, first + Math.ceil(scroller.clientHeight / ROW_HEIGHT) + 10);
         body.replaceChildren(...d3.range(first, last).map(rowAt));
@@ -57,6 +59,13 @@ function virtualTable({columns, label, sortKey, sortDown, onsort, onopen}) {
     });
     scroller.addEventListener("scroll", () => requestAnimationFrame(draw));
     new ResizeObserver(draw).observe(scroller);
+
+    /* The number of the active row; with one given, it is that. */
+    scroller.activeRow = (at = active) => {
+        active = Math.max(0, Math.min(at, list.length - 1));
+        draw();
+        return active;
+    };
 
     scroller.update = (rows) => {
         list = rows;

@@ -60,7 +60,8 @@ function bySites(memory, rows, nameOfSite) {
     return {areas, rest};
 }
 
-const areasCache = new Map();
+let areasCache;
+derive(() => areasCache = new Map());
 
 /* Areas, the largest first, seven at most; the rest is one. */
 function areasOf(grouping, memory, axis) {

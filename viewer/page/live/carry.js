@@ -1,0 +1,43 @@
+/* An address names findings, sites and pairs by their numbers in the data. In newer data they have others: what is
+   looked at is looked for there, and is let go where it is no more. */
+
+function findingNames(finding) {
+    const place = finding.frame || {};
+    const line = [finding.space, place.file || place.module, place.line || place.offset, functionText(finding.frame)].join("\n");
+    return [finding.pattern + "\n" + line, line];
+}
+
+function stackName(stack) {
+    return framesOf(stack).map((f) => frameKey(f)).join(".");
+}
+
+const CARRIED = {
+    finding: {
+        names: (id) => findingNames(findings.find((finding) => finding.id === id)),
+        find: ([exact, line]) => (findings.find((f) => findingNames(f)[0] === exact) ||
+            findings.find((f) => findingNames(f)[1] === line) || {}).id,
+        has: (id) => findings.some((finding) => finding.id === id),
+    },
+    site: {
+        names: (id) => [site.space(siteNumber.get(id)), stackName(sites.stack[siteNumber.get(id)])],
+        find: ([space, stack]) => {
+            const i = d3.range(nSites).find((n) => site.space(n) === space && stackName(sites.stack[n]) === stack);
+            return i === undefined ? undefined : site.id(i);
+        },
+        has: (id) => siteNumber.has(id),
+    },
+    pair: {
+        names: (i) => [texts[pairs.space[i]], stackName(pairs.stack[i])],
+        find: ([space, stack]) => d3.range(nPairs).find((n) => texts[pairs.space[n]] === space &&
+            stackName(pairs.stack[n]) === stack),
+        has: (i) => /^\d+$/.test(i) && +i < nPairs,
+    },
+};
+
+/* Called before the data is replaced; what it returns, after. */
+function carryAddress() {
+    const wanted = Object.entries(CARRIED).filter(([key, kind]) => kind.has(state.get(key)))
+        .map(([key, kind]) => [key, kind.names(state.get(key))]);
+    return () => wanted.length &&
+        state.put(Object.fromEntries(wanted.map(([key, names]) => [key, CARRIED[key].find(names) ?? ""])));
+}

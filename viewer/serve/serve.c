@@ -1,0 +1,181 @@
+#include "viewer/serve/serve.h"
+
+#include "viewer/looks/looks.h"
+#include "viewer/looks/wait.h"
+#include "viewer/output.h"
+#include "viewer/serve/serve_http.h"
+#include "viewer/serve/serve_look.h"
+#include "viewer/viewer.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static const double interval_s = 2; /* between two looks, at least */
+
+struct serve {
+    const struct seep_view_of *of;
+    struct seep_http *http;
+    struct seep_looks *looks;
+    bool tells;          /* a line of what goes on, on a terminal */
+    bool unusable;       /* a look said so */
+    bool looked, ended;  /* the first look is done; the job has ended */
+    char state[640];     /* of the last look, for the line */
+    double state_unix_s; /* and when */
+};
+
+static void note_state(struct serve *serve, const struct seep_served *served)
+{
+    char *text = serve->state;
+    const size_t room = sizeof serve->state;
+
+    serve->state_unix_s = (double)time(NULL);
+    switch (served->state) {
+    case SEEP_SERVED_WAITING:
+        snprintf(text, room, "waits for the job (%s)", served->why);
+        break;
+    case SEEP_SERVED_FAILED:
+        snprintf(text, room, "the last look failed (%s)", served->why);
+        break;
+    case SEEP_SERVED_ENDED:
+        snprintf(text, room, "the job has ended, after step %.0f", served->steps);
+        break;
+    default:
+        snprintf(text, room, "step %.0f", served->steps);
+    }
+}
+
+/* One line that stays one; others that follow nobody are not looked for. */
+static void tell(const struct serve *serve)
+{
+    if (!serve->tells)
+        return;
+    printf("\r\033[K%.90s", serve->looked ? serve->state : "reading the profile");
+    if (serve->looked && !serve->ended)
+        printf(", %.0f s ago", fmax(0, (double)time(NULL) - serve->state_unix_s));
+    if (serve->looked && !serve->ended && !seep_http_is_followed(serve->http))
+        fputs("; nobody follows: no more looks until then", stdout);
+    fflush(stdout);
+}
+
+static void take(struct serve *serve)
+{
+    struct seep_error err;
+    struct seep_served *served = seep_looks_take(serve->looks, &err);
+
+    if (served) {
+        serve->looked = true;
+        serve->ended = served->state == SEEP_SERVED_ENDED;
+        note_state(serve, served);
+        seep_http_show(serve->http, served);
+    } else if (err.text[0]) {
+        if (serve->tells)
+            putchar('\n');
+        fflush(stdout);
+        seep_output_complain_analysis(&err, serve->of->dir, serve->of->roles);
+        serve->unusable = true;
+    }
+}
+
+/* The sooner of two waits, of which below 0 is none. */
+static double sooner(double a, double b)
+{
+    return a < 0 ? b : b < 0 ? a : fmin(a, b);
+}
+
+/* Nobody looks at a job that nobody follows: what is shown to the next who comes is as old as it
+ * says, and a look is on its way. */
+static void follow(struct serve *serve)
+{
+    enum { LOOKS, HTTP };
+    struct pollfd files[] = {[LOOKS] = {.fd = seep_looks_fd(serve->looks), .events = POLLIN},
+                             [HTTP] = {.fd = seep_http_fd(serve->http), .events = POLLIN}};
+
+    while (!serve->unusable && !seep_wait_ended()) {
+        seep_http_run(serve->http);
+        seep_looks_pause(serve->looks,
+                         serve->ended || (serve->looked && !seep_http_is_followed(serve->http)));
+        tell(serve);
+        seep_wait(files, 2, sooner(seep_http_wait_s(serve->http), 1));
+        if (files[LOOKS].revents)
+            take(serve);
+    }
+}
+
+/* One that is not bound to this machine alone is said to be open. */
+static int print_where(const struct serve *serve, const struct seep_serve_address *address)
+{
+    if (!address->loopback)
+        seep_complain("%s is reached from other machines: who has the URL can read the profile, "
+                      "and it goes there unencrypted: `ssh -L` to a loopback address is safe",
+                      address->host);
+    printf("%s\n", seep_http_url(serve->http));
+    if (serve->tells)
+        puts("Ctrl-C ends it.");
+    if (fflush(stdout) == 0)
+        return 0;
+    seep_complain("standard output cannot be written: nobody takes the URL");
+    return SEEP_EXIT_UNUSABLE;
+}
+
+static int serve_job(struct serve *serve, const struct seep_looks_how *how,
+                     struct seep_serve_address *address)
+{
+    struct seep_error err = {0};
+    int status;
+
+    serve->http = seep_http_start(address, &err);
+    if (!serve->http) {
+        seep_complain("%s %s: choose another address or port, or none", err.file, err.text);
+        return SEEP_EXIT_UNUSABLE;
+    }
+    status = print_where(serve, address);
+    serve->looks = status ? NULL : seep_looks_start(how, interval_s, 0);
+    if (serve->looks) {
+        follow(serve);
+        status = serve->unusable ? SEEP_EXIT_UNUSABLE : 0;
+    } else if (!status) {
+        seep_complain("there is no memory or no thread left: end other programs");
+        status = SEEP_EXIT_UNUSABLE;
+    }
+    if (serve->tells)
+        putchar('\n');
+    fflush(stdout);
+    if (serve->looks && !seep_looks_stop(serve->looks))
+        _exit(status); /* a look of minutes would have to be waited for */
+    seep_http_stop(serve->http);
+    return status;
+}
+
+/* A folder that is not there may be a slip of the pen: it is not waited for. */
+static bool is_folder(const char *dir)
+{
+    struct stat st;
+
+    if (stat(dir, &st) == 0 && S_ISDIR(st.st_mode))
+        return true;
+    seep_complain("%s is no folder: name one that `seep run` has written or writes to", dir);
+    return false;
+}
+
+int seep_serve(const struct seep_view_of *of, struct seep_serve_address *address)
+{
+    struct serve serve = {.of = of, .tells = isatty(STDOUT_FILENO)};
+    struct seep_serve_look look;
+
+    if (!is_folder(of->dir))
+        return SEEP_EXIT_UNUSABLE;
+    if (seep_serve_look_init(&look, of) < 0) {
+        seep_complain("there is no memory left: end other programs");
+        return SEEP_EXIT_UNUSABLE;
+    }
+    signal(SIGPIPE, SIG_IGN); /* who goes away in the middle is no matter */
+    seep_wait_begin();
+    const struct seep_looks_how how = seep_serve_look_how(&look);
+    int status = serve_job(&serve, &how, address);
+    seep_serve_look_fini(&look);
+    return status;
+}

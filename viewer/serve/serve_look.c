@@ -1,0 +1,91 @@
+#include "viewer/serve/serve_look.h"
+
+#include "libprof/document/report_view.h"
+#include "viewer/page/page_html.h"
+#include "viewer/serve/served.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static int piece_of(int (*put)(FILE *out), struct seep_piece *piece)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&text, &n);
+    int r = out ? put(out) : -SEEP_ENOMEM;
+
+    if (out && fclose(out) != 0)
+        r = -SEEP_ENOMEM;
+    if (!r)
+        r = seep_piece_init(piece, text, n);
+    if (r < 0)
+        free(text);
+    return r < 0 ? -SEEP_ENOMEM : 0;
+}
+
+static int put_begin(FILE *out)
+{
+    return seep_page_put_begin(true, out);
+}
+
+int seep_serve_look_init(struct seep_serve_look *look, const struct seep_view_of *of)
+{
+    *look = (struct seep_serve_look){.of = *of};
+    if (piece_of(put_begin, &look->begin) == 0 && piece_of(seep_page_put_end, &look->end) == 0)
+        return 0;
+    seep_serve_look_fini(look);
+    return -SEEP_ENOMEM;
+}
+
+void seep_serve_look_fini(struct seep_serve_look *look)
+{
+    free((char *)look->begin.text);
+    free((char *)look->end.text);
+    seep_piece_fini(&look->begin);
+    seep_piece_fini(&look->end);
+}
+
+/* Behind the job's end `seep run` still writes what it knows of it: so its end is believed once it
+ * was seen before. */
+static enum seep_served_state state_of(struct seep_serve_look *look, const json_t *page)
+{
+    const bool before = look->ended;
+
+    look->ended = seep_get_ended(page);
+    if (look->ended && before)
+        return SEEP_SERVED_ENDED;
+    return look->ended || seep_get_runs(page) ? SEEP_SERVED_LIVE : SEEP_SERVED_UNKNOWN;
+}
+
+/* A job that begins has a folder and nothing in it. */
+static int look_at_job(void *context, void **seen, struct seep_error *err)
+{
+    struct seep_serve_look *look = context;
+    json_t *page = NULL;
+    int r = seep_view_page(&look->of, &page, err);
+
+    if (r == -SEEP_ENOMEM || (r < 0 && !look->seen && r != -SEEP_ENODATA))
+        return r;
+    const enum seep_served_state state = page         ? state_of(look, page)
+                                         : look->seen ? SEEP_SERVED_FAILED
+                                                      : SEEP_SERVED_WAITING;
+    look->seen = look->seen || page;
+    *seen = seep_served_create(page, state, ++look->version, page ? "" : err->text, &look->begin,
+                               &look->end);
+    json_decref(page);
+    if (*seen) {
+        *err = (struct seep_error){0};
+        return 0;
+    }
+    return seep_error_set(err, SEEP_ENOMEM, look->of.dir, 0, "no memory for the page of it");
+}
+
+static void drop_served(void *seen)
+{
+    seep_served_release(seen);
+}
+
+struct seep_looks_how seep_serve_look_how(struct seep_serve_look *look)
+{
+    return (struct seep_looks_how){look_at_job, drop_served, look};
+}

@@ -1,0 +1,179 @@
+#include "viewer/serve/served.h"
+
+#include "libprof/base/text.h"
+#include "libprof/document/report_view.h"
+#include "viewer/page/page_html.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const char *const state_names[] = {
+    [SEEP_SERVED_WAITING] = "waiting", [SEEP_SERVED_FAILED] = "failed", [SEEP_SERVED_LIVE] = "live",
+    [SEEP_SERVED_UNKNOWN] = "unknown", [SEEP_SERVED_ENDED] = "ended",
+};
+
+static double now_unix_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* The text of the data; NULL without memory. */
+static char *data_text(json_t *document, const struct seep_served *served, size_t *n)
+{
+    char *text = NULL;
+    FILE *out = open_memstream(&text, n);
+    json_t *live =
+        json_pack("{s:I, s:f, s:s, s:s}", "version", (json_int_t)served->version, "unix_s",
+                  now_unix_s(), "state", state_names[served->state], "why", served->why);
+    json_t *all = document ? json_incref(document) : json_object();
+    int failed = !out || !live || json_object_set_new(all, "live", live) < 0 ||
+                 seep_page_put_data(all, out) < 0;
+
+    json_decref(all);
+    if (out && (fclose(out) != 0 || failed)) {
+        free(text);
+        return NULL;
+    }
+    return out ? text : NULL;
+}
+
+/* "<", "&" and quotes as they stand in HTML. */
+static void put_html(const char *text, FILE *out)
+{
+    for (; *text; text++) {
+        if (strchr("<>&\"'", *text))
+            fprintf(out, "&#%d;", *text);
+        else
+            fputc(*text, out);
+    }
+}
+
+/* A page without data: it loads itself anew until there is some. */
+static char *waiting_text(const char *why, size_t *n)
+{
+    char *text = NULL;
+    FILE *out = open_memstream(&text, n);
+
+    if (!out)
+        return NULL;
+    fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+          "<meta http-equiv=\"refresh\" content=\"2\"><meta name=\"viewport\" "
+          "content=\"width=device-width, initial-scale=1\"><link rel=\"icon\" href=\"data:,\">"
+          "<title>seep waits</title><style>:root { color-scheme: light dark; } "
+          "body { font: 15px/1.5 system-ui, sans-serif; margin: 3em; overflow-wrap: anywhere; }"
+          "</style></head>\n<body><p id=\"waits\">seep waits for the job: <bdi>",
+          out);
+    put_html(why, out);
+    fputs("</bdi>.</p><p>This page shows it as soon as there is something to show.</p></body>"
+          "</html>\n",
+          out);
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static int fill_in(struct seep_served *served, json_t *document)
+{
+    size_t n = 0, n_page = 0;
+    char *text = data_text(document, served, &n);
+
+    if (!text || seep_piece_init(&served->data, text, n) < 0) {
+        free(text);
+        return -SEEP_ENOMEM;
+    }
+    if (document)
+        return 0;
+    text = waiting_text(served->why, &n_page);
+    if (!text || seep_piece_init(&served->page, text, n_page) < 0) {
+        free(text);
+        return -SEEP_ENOMEM;
+    }
+    return 0;
+}
+
+struct seep_served *seep_served_create(json_t *document, enum seep_served_state state,
+                                       unsigned long version, const char *why,
+                                       const struct seep_piece *begin, const struct seep_piece *end)
+{
+    struct seep_served *served = calloc(1, sizeof *served);
+
+    if (!served)
+        return NULL;
+    served->state = state;
+    served->version = version;
+    served->references = 1;
+    served->steps = seep_get_number(json_object_get(document, "job"), "steps");
+    served->begin = document ? begin : NULL;
+    served->end = document ? end : NULL;
+    snprintf(served->why, sizeof served->why, "%s", why);
+    /* What is cut may be cut within a character. */
+    (void)seep_text_clean_in_place(served->why, strlen(served->why));
+    if (fill_in(served, document) < 0) {
+        seep_served_release(served);
+        return NULL;
+    }
+    return served;
+}
+
+static void release_one(void *of)
+{
+    struct seep_served *served = of;
+
+    if (--served->references)
+        return;
+    free((char *)served->data.text);
+    free((char *)served->page.text);
+    seep_piece_fini(&served->data);
+    seep_piece_fini(&served->page);
+    free(served);
+}
+
+/* Answers that are being sent keep it alive. */
+void seep_served_release(struct seep_served *served)
+{
+    if (!served)
+        return;
+    for (int i = 0; i < 4; i++) {
+        struct MHD_Response **response = &served->responses[i / 2][i % 2];
+        if (*response)
+            MHD_destroy_response(*response);
+        *response = NULL;
+    }
+    release_one(served);
+}
+
+static void add_headers(struct MHD_Response *response, const struct seep_served *served, bool page)
+{
+    char tag[32];
+
+    snprintf(tag, sizeof tag, "W/\"%lu\"", served->version);
+    MHD_add_response_header(response, MHD_HTTP_HEADER_ETAG, tag);
+    MHD_add_response_header(response, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT_ENCODING);
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
+                            page ? "text/html; charset=utf-8" : "application/json");
+}
+
+struct MHD_Response *seep_served_response(struct seep_served *served, bool page, bool gzip)
+{
+    const struct seep_piece *all[] = {served->begin, &served->data, served->end};
+    const struct seep_piece *whole = page ? &served->page : &served->data;
+    struct MHD_Response **response = &served->responses[page][gzip];
+
+    if (*response)
+        return *response;
+    if (page && served->begin)
+        *response = seep_pieces_response(all, 3, gzip, release_one, served);
+    else
+        *response = seep_pieces_response(&whole, 1, gzip, release_one, served);
+    if (*response) {
+        served->references++;
+        add_headers(*response, served, page);
+    }
+    return *response;
+}

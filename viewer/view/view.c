@@ -1,0 +1,139 @@
+/* `seep view`: a report as one page for a browser, alone or beside an older one; as a file, or
+ * served while the job runs. */
+#include "libprof/base/text.h"
+#include "viewer/output.h"
+#include "viewer/page/page_html.h"
+#include "viewer/serve/serve.h"
+#include "viewer/view/view_page.h"
+#include "viewer/viewer.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct view_options {
+    const char *out;   /* NULL: beside the profiles */
+    const char *roles; /* NULL: the shipped ones */
+    bool all;
+    bool serve;
+    struct seep_serve_address address; /* where it is served */
+};
+
+static const struct option view_options[] = {
+    {"output", required_argument, NULL, 'o'}, {"all", no_argument, NULL, 'a'},
+    {"roles", required_argument, NULL, 'r'},  {"serve", optional_argument, NULL, 's'},
+    {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
+};
+
+/* After `--serve` a word that has an address's form is one, unless something of that name is
+ * there: then it is the folder. */
+static const char *address_word(int argc, char **argv)
+{
+    if (optarg)
+        return optarg;
+    if (optind < argc && seep_serve_is_address(argv[optind]) && access(argv[optind], F_OK) != 0)
+        return argv[optind++];
+    return NULL;
+}
+
+static bool read_address(const char *word, struct view_options *o)
+{
+    o->serve = true;
+    if (seep_serve_address_parse(word, &o->address))
+        return true;
+    seep_complain("%s is nowhere to serve at: give ADDR:PORT, such as 127.0.0.1:8080, [::1]:8080, "
+                  ":8080 or 8080; names of machines are not looked up",
+                  word);
+    return false;
+}
+
+/* Returns −1 to go on, or the exit status. */
+static int check_arguments(int n, const struct view_options *o)
+{
+    if (n != 1 && n != 2)
+        seep_complain("view takes a folder, or two: try `seep view DIR` or `seep view BASE NEW`");
+    else if (o->serve && o->out)
+        seep_complain("a page that is served is in no file: give --serve or -o");
+    else
+        return -1;
+    return SEEP_EXIT_UNUSABLE;
+}
+
+/* Returns −1 to go on, or the exit status. */
+static int read_options(int argc, char **argv, struct view_options *o)
+{
+    opterr = 0;
+    for (int c; (c = getopt_long(argc, argv, ":o:h", view_options, NULL)) != -1;) {
+        switch (c) {
+        case 'o':
+            o->out = optarg;
+            break;
+        case 'a':
+            o->all = true;
+            break;
+        case 'r':
+            o->roles = optarg;
+            break;
+        case 's':
+            if (!read_address(address_word(argc, argv), o))
+                return SEEP_EXIT_UNUSABLE;
+            break;
+        case 'h':
+            return seep_help_print("view");
+        default:
+            seep_complain_option("view", c, argv);
+            return SEEP_EXIT_UNUSABLE;
+        }
+    }
+    return check_arguments(argc - optind, o);
+}
+
+/* "DIR/NAME". NULL without memory. */
+static char *file_in(const char *dir, const char *name)
+{
+    size_t n = strlen(dir);
+
+    while (n > 1 && dir[n - 1] == '/')
+        n--;
+    return seep_text_format("%.*s/%s", (int)n, dir, name);
+}
+
+static int write_page(const struct seep_view_of *of, const char *out)
+{
+    struct seep_error err = {0};
+    json_t *page = NULL;
+
+    if (seep_view_page(of, &page, &err) < 0) {
+        seep_output_complain_analysis(&err, of->dir, of->roles);
+        return SEEP_EXIT_UNUSABLE;
+    }
+    char *path = out ? strdup(out) : file_in(of->dir, of->before ? "compare.html" : "view.html");
+    if (!path)
+        seep_complain("no memory for a file's name: give it more");
+    int status = path ? seep_output(page, seep_page_html, path) : SEEP_EXIT_UNUSABLE;
+    if (!status && !out)
+        printf("%s\n", path);
+    free(path);
+    json_decref(page);
+    return status;
+}
+
+int seep_view_main(int argc, char **argv)
+{
+    struct view_options o = {0};
+    struct seep_error err = {0};
+    json_t *before = NULL;
+    int status = read_options(argc, argv, &o);
+
+    if (status >= 0)
+        return status;
+    if (argc - optind == 2 && seep_view_report(argv[optind], o.roles, &before, &err) < 0) {
+        seep_output_complain_analysis(&err, argv[optind], o.roles);
+        return SEEP_EXIT_UNUSABLE;
+    }
+    const struct seep_view_of of = {argv[argc - 1], before, o.roles, o.all};
+    status = o.serve ? seep_serve(&of, &o.address) : write_page(&of, o.out);
+    json_decref(before);
+    return status;
+}

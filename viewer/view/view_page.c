@@ -1,0 +1,40 @@
+#include "viewer/view/view_page.h"
+
+#include "libprof/analysis.h"
+#include "libprof/gate/fix_verdict.h"
+#include "libprof/page/page_document.h"
+
+int seep_view_report(const char *dir, const char *roles, json_t **report, struct seep_error *err)
+{
+    const struct seep_analysis_options options = {
+        .all_sites = true, .series = true, .roles_file = roles};
+
+    return seep_analyse(&dir, 1, &options, report, err);
+}
+
+/* That two runs cannot be judged is said in the page: what differs is to be seen all the same. */
+static json_t *page_of_two(const json_t *before, const json_t *after, bool all)
+{
+    struct seep_error err = {0};
+    json_t *verdict = NULL;
+
+    if (seep_verify(before, after, false, &verdict, &err) == -SEEP_ENOMEM)
+        return NULL;
+    json_t *page = seep_page_document(
+        after, &(struct seep_page_base){before, verdict, verdict ? NULL : err.text}, all);
+    json_decref(verdict);
+    return page;
+}
+
+int seep_view_page(const struct seep_view_of *of, json_t **page, struct seep_error *err)
+{
+    json_t *report = NULL;
+    int r = seep_view_report(of->dir, of->roles, &report, err);
+
+    if (r < 0)
+        return r;
+    *page = of->before ? page_of_two(of->before, report, of->all)
+                       : seep_page_document(report, NULL, of->all);
+    json_decref(report);
+    return *page ? 0 : seep_error_set(err, SEEP_ENOMEM, of->dir, 0, "no memory for the page of it");
+}
