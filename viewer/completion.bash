@@ -105,7 +105,7 @@ _seep() {
     view)
         case $before in
         -o | --output | --roles) _seep_files "$word" ;;
-        *) _seep_folder_or "--all -o --output --roles -h --help" "$word" ;;
+        *) _seep_folder_or "--all -o --output --roles --serve -h --help" "$word" ;;
         esac
         ;;
     verify | diff)
