@@ -58,6 +58,8 @@ static enum MHD_Result say(struct MHD_Connection *connection, unsigned status, c
 
     if (response && text[0])
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, "text/plain");
+    if (response && status == MHD_HTTP_SERVICE_UNAVAILABLE)
+        MHD_add_response_header(response, "Refresh", "1");
     if (response && status == MHD_HTTP_METHOD_NOT_ALLOWED)
         MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
     enum MHD_Result r = queue(connection, status, response);

@@ -64,8 +64,9 @@ function watchHands() {
         const list = event.target.closest("select");
         hands.list = list === hands.list ? null : list; // the second press folds it
     });
-    for (const name of ["pointerup", "pointercancel", "dragend", "blur"])
+    for (const name of ["pointerup", "pointercancel", "dragend"])
         on(name, () => hands.down = false);
+    on("pointermove", (event) => hands.down &&= event.buttons !== 0); // it was let go outside
     for (const name of ["change", "keydown"])
         on(name, () => hands.list = null);
     on("compositionstart", () => hands.composing = true);
