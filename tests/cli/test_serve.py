@@ -52,7 +52,7 @@ class Requests(ServeCase):
         with open(out, encoding="utf-8") as f:
             file = data_of(f.read())
         served = data_of(answer.text)
-        self.assertEqual(served.pop("live")["state"], "live")
+        self.assertEqual(served.pop("live")["state"], "ended")
         self.assertEqual(served, file)
         self.assertNotIn("live", file)
         self.assertEqual(json.loads(self.server.ask("data").body)["findings"], file["findings"])

@@ -45,11 +45,11 @@ void seep_serve_look_fini(struct seep_serve_look *look)
     seep_piece_fini(&look->end);
 }
 
-/* Behind the job's end `seep run` still writes what it knows of it: so its end is believed once it
- * was seen before. */
+/* Behind the job's end `seep run` still writes what it knows of it: so the end of one that was seen
+ * to run is believed once it was seen before. */
 static enum seep_served_state state_of(struct seep_serve_look *look, const json_t *page)
 {
-    const bool before = look->ended;
+    const bool before = look->ended || !look->seen;
 
     look->ended = seep_get_ended(page);
     if (look->ended && before)
