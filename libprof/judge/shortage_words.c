@@ -51,6 +51,10 @@ static void note_of_device(const struct seep_shortage_told *t, const char *step,
             f, "tried to allocate %s %s: %s is allocated by PyTorch, %s reserved but unallocated%s",
             asked, step, have, seep_text_size((double)s->unallocated_bytes, idle),
             capacity ? capacity : "");
+    if (s->unallocated_pieces)
+        seep_finding_note(f, "what is unallocated lies in %zu piece%s, the largest of %s",
+                          s->unallocated_pieces, s->unallocated_pieces == 1 ? "" : "s",
+                          seep_text_size((double)s->largest_piece_bytes, idle));
     free(capacity);
 }
 

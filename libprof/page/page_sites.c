@@ -2,6 +2,7 @@
 
 #include "libprof/base/json_build.h"
 #include "libprof/document/report_view.h"
+#include "libprof/page/page_layouts.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -24,7 +25,7 @@ static bool is_light(const json_t *report, const json_t *site)
                SEEP_PAGE_LIGHT * seep_get_number(space, "allocated_bytes");
 }
 
-/* {id: true} of what findings name. */
+/* {id: true} of what findings name, and of what is drawn on a device. */
 static json_t *named_sites(const json_t *report, bool *failed)
 {
     json_t *named = json_object();
@@ -37,6 +38,7 @@ static json_t *named_sites(const json_t *report, bool *failed)
                 seep_json_set(named, json_string_value(id), json_true(), failed);
         }
     }
+    seep_page_name_layout_sites(report, named, failed);
     return named;
 }
 

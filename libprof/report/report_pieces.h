@@ -77,6 +77,9 @@ json_t *seep_json_shortage(const struct seep_report_pieces *pieces, const struct
 /* Devices of which their driver or PyTorch's allocator tells (report_devices.c). */
 json_t *seep_json_devices(const struct seep_model *m);
 
+/* Where blocks lay on devices (report_layouts.c). After seep_report_choose(). */
+json_t *seep_json_layouts(const struct seep_report_pieces *pieces);
+
 /* Requests that a device had no room for. */
 json_t *seep_json_no_room(const struct seep_report_pieces *pieces);
 json_t *seep_json_rss(const struct seep_rss *rss); /* null where it is not known */
