@@ -56,15 +56,20 @@ const PIECE_NAMES = {
 
 /* [{name, bytes, blocks, index}], the largest first; what comes after the seventh, and what has no name, are one. */
 function pieceGroups(pieces, by) {
-    const groups = new Map();
-    for (const piece of pieces.filter(({kind}) => kind === USED)) {
-        const i = siteOfPiece(piece);
-        const name = i === undefined ? null : PIECE_NAMES[by](i);
-        const group = groups.get(name) || {name, bytes: 0, blocks: 0};
-        group.bytes += piece.bytes;
-        group.blocks++;
-        groups.set(name, group);
-        piece.group = group;
+    const groups = new Map(), groupOfSite = new Map(); /* sites are few beside pieces */
+    const groupOf = (piece) => {
+        const i = siteOfPiece(piece), name = i === undefined ? null : PIECE_NAMES[by](i);
+        if (!groups.has(name))
+            groups.set(name, {name, bytes: 0, blocks: 0});
+        groupOfSite.set(piece.site, groups.get(name));
+        return groups.get(name);
+    };
+    for (const piece of pieces) {
+        if (piece.kind !== USED)
+            continue;
+        piece.group = groupOfSite.get(piece.site) || groupOf(piece);
+        piece.group.bytes += piece.bytes;
+        piece.group.blocks++;
     }
     const order = [...groups.values()].sort((a, b) => (a.name === null) - (b.name === null) || b.bytes - a.bytes);
     order.forEach((group, i) => group.index = group.name === null ? PALETTE.length : Math.min(i, PALETTE.length));
@@ -90,14 +95,13 @@ function mapOf(width, total) {
         y: (row) => row * (MAP_ROW + MAP_GAP)};
 }
 
-/* [x0, x1, row] of each row that a range has a part in; in half pixels. */
-function partsOf(map, from, bytes) {
-    const parts = [];
-    for (let row = Math.floor(from / map.perRow); row * map.perRow < from + bytes; row++) {
-        const x0 = map.x(Math.max(from - row * map.perRow, 0)), x1 = map.x(Math.min(from + bytes - row * map.perRow, map.perRow));
-        parts.push([Math.round(2 * x0) / 2, Math.round(2 * x1) / 2, row]);
-    }
-    return parts;
+const halfPixels = (x) => Math.round(2 * x) / 2;
+
+/* part(x0, x1, row) for each row that a range has a part in; in half pixels. */
+function eachPart(map, from, bytes, part) {
+    for (let row = Math.floor(from / map.perRow); row * map.perRow < from + bytes; row++)
+        part(halfPixels(map.x(Math.max(from - row * map.perRow, 0))),
+            halfPixels(map.x(Math.min(from + bytes - row * map.perRow, map.perRow))), row);
 }
 
 const box = (map, x0, x1, row) => `M${x0} ${map.y(row)}H${x1}V${map.y(row) + MAP_ROW}H${x0}z`;
@@ -105,23 +109,27 @@ const box = (map, x0, x1, row) => `M${x0} ${map.y(row)}H${x1}V${map.y(row) + MAP
 /* One path a colour; neighbours of a colour, and what is smaller than half a pixel, become one. */
 function mapPaths(map, pieces, origin) {
     const paths = new Map();
-    let colour = null, run = null;
-    const flush = () => run && paths.get(colour).push(box(map, ...run));
-    for (const piece of pieces) {
-        const key = piece.kind === USED ? piece.group.index : piece.kind === FREE ? "free" : "small";
-        for (const [x0, x1, row] of partsOf(map, piece.segment.at - origin + piece.offset, piece.bytes)) {
-            if (x1 === x0)
-                continue;
-            if (run && key === colour && row === run[2] && x0 <= run[1]) {
-                run[1] = x1;
-                continue;
-            }
-            flush();
-            if (!paths.has(key))
-                paths.set(key, []);
-            colour = key;
-            run = [x0, x1, row];
+    let key = null, run = null;
+    const flush = () => {
+        if (!run)
+            return;
+        if (!paths.has(run.key))
+            paths.set(run.key, []);
+        paths.get(run.key).push(box(map, run.x0, run.x1, run.row));
+    };
+    const part = (x0, x1, row) => {
+        if (x1 === x0)
+            return;
+        if (run && key === run.key && row === run.row && x0 <= run.x1) {
+            run.x1 = x1;
+            return;
         }
+        flush();
+        run = {key, x0, x1, row};
+    };
+    for (const piece of pieces) {
+        key = piece.kind === USED ? piece.group.index : piece.kind === FREE ? "free" : "small";
+        eachPart(map, piece.segment.at - origin + piece.offset, piece.bytes, part);
     }
     flush();
     return paths;
@@ -155,7 +163,7 @@ function mapAxes(map) {
 function mapEdges(map, list, startOf, out) {
     return list.filter(({bytes}) => bytes / map.perRow * (map.right - map.left) > 3).map((one) => {
         const at = startOf(one), row = Math.floor(at / map.perRow);
-        return `M${Math.round(2 * map.x(at - row * map.perRow)) / 2} ${map.y(row) - out}v${MAP_ROW + 2 * out}`;
+        return `M${halfPixels(map.x(at - row * map.perRow))} ${map.y(row) - out}v${MAP_ROW + 2 * out}`;
     }).join("");
 }
 
@@ -201,12 +209,13 @@ function drawMap(width, now, tell, zoom) {
     const startOf = (piece) => piece.segment.at - origin + piece.offset;
     picture.append(svg("path", {class: "piece-edge", d: mapEdges(map, pieces, startOf, 0)}),
         svg("path", {class: "segment-edge", d: mapEdges(map, now.list, (segment) => segment.at - origin, 2)}), chosen);
-    let active = 0;
+    let active = -1;
     const choose = (at) => {
         active = at;
         const piece = pieces[at];
-        chosen.setAttribute("d", partsOf(map, piece.segment.at - origin + piece.offset, piece.bytes)
-            .map(([x0, x1, row]) => box(map, x0, Math.max(x1, x0 + 1), row)).join(""));
+        let shape = "";
+        eachPart(map, startOf(piece), piece.bytes, (x0, x1, row) => shape += box(map, x0, Math.max(x1, x0 + 1), row));
+        chosen.setAttribute("d", shape);
         tell(piece);
     };
     const under = (event) => {
@@ -222,7 +231,7 @@ function drawMap(width, now, tell, zoom) {
             choose(at);
     });
     picture.addEventListener("click", (event) => under(event) >= 0 && zoom(pieces[under(event)], false));
-    picture.addEventListener("focus", () => choose(active));
+    picture.addEventListener("focus", () => choose(Math.max(active, 0)));
     picture.addEventListener("keydown", (event) => {
         if (event.key.startsWith("Arrow"))
             choose(movedPiece(map, pieces, origin, active, event.key));
