@@ -93,30 +93,13 @@ static json_t *layout_json(const struct seep_report_pieces *pieces,
     return seep_json_whole(json, failed);
 }
 
-/* Which stacks ask for segments: of all devices that have tensors and a layout. */
-static int mark(const struct seep_report_pieces *pieces, bool *marked)
-{
-    const struct seep_model *m = pieces->m;
-    uint32_t *sites = calloc(m->n_sites + 1, sizeof *sites);
-    size_t n = 0;
-    int rc = sites ? 0 : -SEEP_ENOMEM;
-
-    for (uint32_t i = 0; sites && i < m->n_sites; i++) {
-        if (m->spaces[m->sites[i].space].name.class == SEEP_CLASS_TENSOR)
-            sites[n++] = i;
-    }
-    if (n)
-        rc = seep_segments_mark(m, pieces->frames, pieces->symbols, sites, n, marked);
-    free(sites);
-    return rc;
-}
-
 json_t *seep_json_layouts(const struct seep_report_pieces *pieces)
 {
     const struct seep_model *m = pieces->m;
     bool *marked = calloc(m->dict.n_stacks + 1, sizeof *marked);
     json_t *list = json_array();
-    bool failed = !marked || (m->n_layouts && mark(pieces, marked));
+    bool failed = !marked || (m->n_layouts &&
+                              seep_segments_mark_all(m, pieces->frames, pieces->symbols, marked));
 
     for (size_t i = 0; i < m->n_layouts && !failed; i++) {
         struct seep_device_layout layout;
