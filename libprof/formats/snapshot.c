@@ -217,7 +217,6 @@ static void put_laid_blocks(struct snapshot *s, const struct segment *its, const
 
 static void put_laid_segment(struct snapshot *s, int device, const json_t *segment)
 {
-    enum { SMALL = 2 << 20 }; /* what PyTorch's allocator takes at least */
     const json_t *tensors = json_object_get(segment, "tensors");
     struct segment its = {
         .device = device,
@@ -229,7 +228,7 @@ static void put_laid_segment(struct snapshot *s, int device, const json_t *segme
 
     json_array_foreach (json_object_get(tensors, "bytes"), i, bytes)
         its.allocated += json_integer_value(bytes);
-    its.is_small = its.total <= SMALL;
+    its.is_small = json_is_true(json_object_get(segment, "small"));
     begin_segment(s, &its, json_object_get(s->by_id, seep_get_text(segment, "site", "")));
     put_laid_blocks(s, &its, tensors);
     seep_pickle_dict_end(s->out);

@@ -53,9 +53,17 @@ static void join_segments(struct seep_device_layout *its,
             last->address + last->bytes == blocks[i].address)
             last->bytes += blocks[i].bytes;
         else
-            its->segments[its->n_segments++] = (struct seep_layout_segment){
-                .address = blocks[i].address, .bytes = blocks[i].bytes, .site = blocks[i].site};
+            its->segments[its->n_segments++] =
+                (struct seep_layout_segment){.address = blocks[i].address,
+                                             .bytes = blocks[i].bytes,
+                                             .site = blocks[i].site,
+                                             .is_small = blocks[i].bytes == SEEP_SMALL_SEGMENT};
     }
+}
+
+static bool is_of_use(uint64_t asked, const struct seep_layout_segment *segment, uint64_t bytes)
+{
+    return bytes >= asked && (!asked || segment->is_small == (asked <= SEEP_SMALL_REQUEST));
 }
 
 /* A piece of the cache that no tensor has. */
@@ -66,7 +74,7 @@ static void add_free(struct seep_device_layout *its, struct seep_layout_segment 
         return;
     its->n_free++;
     its->free_bytes += bytes;
-    its->too_small_bytes += bytes < its->from->asked_bytes ? bytes : 0;
+    its->unusable_bytes += is_of_use(its->from->asked_bytes, segment, bytes) ? 0 : bytes;
     if (bytes > segment->largest_free_bytes)
         segment->largest_free_bytes = bytes;
     if (bytes > its->largest_free_bytes)

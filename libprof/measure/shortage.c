@@ -167,6 +167,7 @@ static int weigh_pieces(const struct seep_model *m, struct seep_shortage *s)
             return -SEEP_ENOMEM;
         s->unallocated_pieces = layout.n_free;
         s->largest_piece_bytes = layout.largest_free_bytes;
+        s->unusable_bytes = layout.unusable_bytes;
         seep_device_layout_fini(&layout);
     }
     return 0;

@@ -43,6 +43,7 @@ struct seep_shortage {
     uint64_t unallocated_bytes; /* reserved, and no tensor lies there */
     size_t unallocated_pieces;  /* in so many; 0: nobody noted where blocks lay */
     uint64_t largest_piece_bytes;
+    uint64_t unusable_bytes;          /* in pieces that are too small, or kept for other requests */
     struct seep_device_memory device; /* all 0 of pinned memory */
     uint64_t free_bytes;              /* of the device; 0 also where its capacity is not known */
 

@@ -42,6 +42,8 @@ static void add_segment(json_t *columns, const json_t *segment, bool *failed)
     seep_page_add(columns, "site", site_number(json_object_get(segment, "site")), failed);
     seep_page_add(columns, "cache", json_integer(json_is_true(json_object_get(segment, "cache"))),
                   failed);
+    seep_page_add(columns, "small", json_integer(json_is_true(json_object_get(segment, "small"))),
+                  failed);
     seep_page_add(columns, "tensors", json_integer((json_int_t)json_array_size(tensors)), failed);
 }
 

@@ -5,10 +5,10 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* The report's layouts with `segments` {address, bytes, site, cache, tensors} and `tensors` {gap,
- * bytes, site}, arrays: `tensors` of a segment says how many of them are its; a gap is from the end
- * of the tensor before in the segment, or from its start; sites are numbers of ids, −1 for none. A
- * new reference; NULL without memory. */
+/* The report's layouts with `segments` {address, bytes, site, cache, small, tensors} and `tensors`
+ * {gap, bytes, site}, arrays: `tensors` of a segment says how many of them are its; a gap is from
+ * the end of the tensor before in the segment, or from its start; sites are numbers of ids, −1 for
+ * none. A new reference; NULL without memory. */
 json_t *seep_page_layouts(const json_t *report);
 
 /* Adds the ids of all sites that are in layouts to `named`, as keys. */

@@ -42,10 +42,10 @@ static json_t *segments_json(const struct seep_report_pieces *pieces,
         char address[24];
         snprintf(address, sizeof address, "0x%llx", (unsigned long long)its->address);
         seep_json_append(list,
-                         json_pack("{s:s, s:o, s:o, s:b, s:o}", "address", address, "bytes",
+                         json_pack("{s:s, s:o, s:o, s:b, s:b, s:o}", "address", address, "bytes",
                                    seep_json_count(its->bytes), "site",
-                                   site_or_null(pieces, its->site), "cache", its->is_cache,
-                                   "tensors", tensors_json(pieces, layout, its)),
+                                   site_or_null(pieces, its->site), "cache", its->is_cache, "small",
+                                   its->is_small, "tensors", tensors_json(pieces, layout, its)),
                          &failed);
     }
     return seep_json_whole(list, failed);
@@ -85,8 +85,8 @@ static json_t *layout_json(const struct seep_report_pieces *pieces,
     seep_json_set(json, "free_bytes", seep_json_count(layout->free_bytes), &failed);
     seep_json_set(json, "free_pieces", seep_json_count(layout->n_free), &failed);
     seep_json_set(json, "largest_free_bytes", seep_json_count(layout->largest_free_bytes), &failed);
-    seep_json_set(json, "too_small_bytes",
-                  was_asked ? seep_json_count(layout->too_small_bytes) : json_null(), &failed);
+    seep_json_set(json, "unusable_bytes",
+                  was_asked ? seep_json_count(layout->unusable_bytes) : json_null(), &failed);
     seep_json_set(json, "left_out", left_out_json(from), &failed);
     if (pieces->layouts)
         seep_json_set(json, "segments", segments_json(pieces, layout), &failed);

@@ -66,7 +66,7 @@ class Device(BrowserCase, CachingCase):
         story = self.browser.text(".story")
         self.assertIn("There was no room for 5.0 MiB.", story)
         self.assertRegex(story, r"24\.0 MiB had been taken from it in 2 segments: 12\.0 MiB are tensors, .*4\.0 MiB belong to others")
-        self.assertRegex(story, r"8\.0 MiB are free in 2 pieces, the largest of 6\.0 MiB\. 25 % of that lies in pieces")
+        self.assertRegex(story, r"8\.0 MiB are free in 2 pieces, the largest of 6\.0 MiB\. 25 % of that is of no use for it")
         features, tensor = self.point(2 << 20), self.point((11 << 20))
         self.assertRegex(tensor[1], r"^2\.0 MiB at 0x[0-9a-f]+, segment 1 of 2 \(20\.0 MiB\): ")
         free, small = self.point(17 << 20), self.point(9 << 20)

@@ -16,7 +16,11 @@ class Layouts(CachingCase):
         return json.loads(profile.done.stdout or b"null"), self.read(profile.folder)
 
     def read(self, folder):
-        report = self.report(folder, "--all", "--layouts")
+        done = self.seep("report", folder, "--format", "json", "--all", "--layouts")
+        self.assertEqual(done.status, 0, repr(done))
+        report = done.json()
+        if len(done.stdout) < 1 << 20:  # the validator is slow
+            self.valid(report)
         lines = {s["id"]: s["stack"][s["look_at"]]["line"] for s in report["sites"]}
         found = {}
         for layout in report["layouts"]:
@@ -48,7 +52,7 @@ print(json.dumps([a, b, kept]))
         self.assertEqual(layout["free_bytes"], 22 * MIB - 6 * MIB - 1024)
         self.assertEqual(layout["free_pieces"], 4)
         self.assertEqual(layout["largest_free_bytes"], 8 * MIB)
-        self.assertEqual(layout["too_small_bytes"], layout["free_bytes"])
+        self.assertEqual(layout["unusable_bytes"], layout["free_bytes"])
         self.assertIsNone(layout["left_out"])
         finding, = (f for f in self.report_read["findings"] if f["pattern"] == "out-of-memory")
         self.assertEqual((finding["shortage"]["unallocated_pieces"], finding["shortage"]["largest_piece_bytes"]), (4, 8 * MIB))
@@ -140,14 +144,14 @@ caching.caching_no_room(0, 1 << 30)
     def test_a_small_file_has_room_for_sites_all_the_same(self):
         job = """
 a = segment(100 * MIB)
-for i in range(20000):
+for i in range(60000):
     tensor(a + 1024 * i, 512)
 caching.caching_no_room(0, 1 << 30)
 """
-        profile = self.run_seep(self.argv(job), options=["--max-profile", "1M"], env=self.env())
+        profile = self.run_seep(self.argv(job), options=["--max-profile", "2M"], env=self.env())
         layout = self.read(profile.folder)["failed", 0]
         self.assertGreater(layout["left_out"]["blocks"], 5000)
-        self.assertEqual(self.report_read["spaces"]["tensor:0"]["live_bytes"], 20000 * 512)
+        self.assertEqual(self.report_read["spaces"]["tensor:0"]["live_bytes"], 60000 * 512)
 
     def test_it_is_there_after_a_kill(self):
         job = """
@@ -194,7 +198,7 @@ while not os.path.exists(sys.argv[3]):
             while not os.path.exists(stop + ".begun") and time.monotonic() < end:
                 time.sleep(0.01)
             try:
-                for _ in range(15):
+                for _ in range(8):
                     seen.extend(self.read(folder).values())
             finally:
                 open(stop, "w").close()
@@ -202,7 +206,7 @@ while not os.path.exists(sys.argv[3]):
         watcher.start()
         self.run_seep(self.argv(job) + [stop], folder=folder, env=self.env(), timeout=120)
         watcher.join()
-        self.assertGreaterEqual(len(seen), 15)
+        self.assertGreaterEqual(len(seen), 8)
         for layout in seen:
             if layout["reason"] == "failed":
                 sizes = {t[1] for s in layout["segments"] for t in s["tensors"]}

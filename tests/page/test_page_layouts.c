@@ -24,13 +24,14 @@ static bool is(const json_t *made, const char *path, const char *wanted)
     return same;
 }
 
-static const char two[] = "{\"layouts\": [{\"device\": 1, \"reason\": \"failed\", \"segments\": ["
-                          "{\"address\": \"0x7f0000000000\", \"bytes\": 4096, \"site\": \"S7\","
-                          " \"cache\": true, \"tensors\": {\"offset\": [512, 1024, 3584],"
-                          " \"bytes\": [512, 2048, 512], \"site\": [\"S9\", null, \"S10\"]}},"
-                          "{\"address\": \"0x7f0000002000\", \"bytes\": 8192, \"site\": null,"
-                          " \"cache\": false,"
-                          " \"tensors\": {\"offset\": [], \"bytes\": [], \"site\": []}}]}]}";
+static const char two[] =
+    "{\"layouts\": [{\"device\": 1, \"reason\": \"failed\", \"segments\": ["
+    "{\"address\": \"0x7f0000000000\", \"bytes\": 4096, \"site\": \"S7\","
+    " \"cache\": true, \"small\": true, \"tensors\": {\"offset\": [512, 1024, 3584],"
+    " \"bytes\": [512, 2048, 512], \"site\": [\"S9\", null, \"S10\"]}},"
+    "{\"address\": \"0x7f0000002000\", \"bytes\": 8192, \"site\": null,"
+    " \"cache\": false,"
+    " \"tensors\": {\"offset\": [], \"bytes\": [], \"site\": []}}]}]}";
 
 TEST(segments_and_tensors_are_columns)
 {
@@ -41,6 +42,7 @@ TEST(segments_and_tensors_are_columns)
     ck_assert(is(made, "0/segments/bytes", "[4096, 8192]"));
     ck_assert(is(made, "0/segments/site", "[7, -1]"));
     ck_assert(is(made, "0/segments/cache", "[1, 0]"));
+    ck_assert(is(made, "0/segments/small", "[1, 0]"));
     ck_assert(is(made, "0/segments/tensors", "[3, 0]"));
     ck_assert(is(made, "0/tensors/gap", "[512, 0, 512]"));
     ck_assert(is(made, "0/tensors/bytes", "[512, 2048, 512]"));

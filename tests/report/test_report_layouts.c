@@ -88,7 +88,7 @@ TEST(free_memory_is_what_no_tensor_has_piece_by_piece)
     has("layouts/0/free_bytes", 48 * MIB);
     has("layouts/0/free_pieces", 4);
     has("layouts/0/largest_free_bytes", 28 * MIB);
-    has("layouts/0/too_small_bytes", 20 * MIB); /* 4 and 6 before and after the one, 10 */
+    has("layouts/0/unusable_bytes", 20 * MIB); /* 4 and 6 before and after the one, 10 */
     has("layouts/0/segments/0/tensors/offset/0", 4 * MIB);
     has("layouts/0/segments/1/tensors/offset/0", 10 * MIB);
     ck_assert_str_eq(string("layouts/0/segments/1/address"), "0x7f0001400000");
@@ -100,6 +100,30 @@ TEST(free_memory_is_what_no_tensor_has_piece_by_piece)
         if (strcmp(json_string_value(json_object_get(one, "id")), site) == 0)
             ck_assert_int_eq(json_integer_value(at(one, "stack/0/line")), 20);
     }
+}
+
+static const struct {
+    uint64_t asked, unusable;
+} kinds[] = {
+    {MIB / 2, 19 * MIB}, /* of the small segment */
+    {MIB, 19 * MIB},
+    {MIB + 512, 1 * MIB}, /* of the large one */
+    {19 * (uint64_t)MIB, 1 * MIB},
+    {19 * (uint64_t)MIB + 512, 20 * MIB}, /* of none */
+};
+
+TEST(small_requests_have_segments_of_their_own, .to = N(kinds))
+{
+    const uint32_t ref = piece(START + 9, 0, 1);
+    put(ref, SEEP_LAYOUT_SEGMENT, 0, 2 * MIB);
+    put(ref, SEEP_LAYOUT_SEGMENT, 2 * MIB, 20 * MIB);
+    put(ref, SEEP_LAYOUT_TENSOR, 0, MIB);
+    put(ref, SEEP_LAYOUT_TENSOR, 2 * MIB, MIB);
+    piece_at(ref)->asked_bytes = kinds[_i].asked;
+    analyse_layouts();
+    ck_assert(json_is_true(at(report, "layouts/0/segments/0/small")));
+    ck_assert(json_is_false(at(report, "layouts/0/segments/1/small")));
+    has("layouts/0/unusable_bytes", kinds[_i].unusable);
 }
 
 TEST(parts_that_are_mapped_side_by_side_are_one_segment)

@@ -6,9 +6,11 @@ function layoutStory(layout) {
         (layout.other_bytes ? `, ${bytesText(layout.other_bytes)} belong to others than PyTorch's allocator` : "");
     const free = layout.free_bytes ? `, ${bytesText(layout.free_bytes)} are free in ${plural(layout.free_pieces, "piece")}, ` +
         `the largest of ${bytesText(layout.largest_free_bytes)}.` : ", and nothing is free.";
-    const small = !layout.asked_bytes || !layout.free_bytes ? "" : layout.too_small_bytes === layout.free_bytes
-        ? " No free piece is large enough."
-        : ` ${shareText(layout.too_small_bytes / layout.free_bytes)} of that lies in pieces that are too small.`;
+    const small = !layout.asked_bytes || !layout.free_bytes ? "" : layout.unusable_bytes < layout.free_bytes
+        ? ` ${shareText(layout.unusable_bytes / layout.free_bytes)} of that is of no use for it, and the rest may be another stream's.`
+        : layout.largest_free_bytes < layout.asked_bytes ? " No free piece is large enough."
+            : ` What would be large enough is kept for requests ${layout.asked_bytes > SMALL_REQUEST ? "of up to" : "above"} ` +
+                `${bytesText(SMALL_REQUEST)}.`;
     const asked = layout.asked_bytes === null ? "" : `There was no room for ${bytesText(layout.asked_bytes)}. `;
     return `${asked}In ${stepUnit} ${layout.step}, ${taken}${free}${small}`;
 }
@@ -59,8 +61,8 @@ function layoutLegend(groups, pieces) {
         entries.push({name: "others", index: PALETTE.length});
     if (pieces.some(({kind}) => kind === FREE))
         entries.push({name: "free, in the allocator's cache", index: "free"});
-    if (pieces.some(({kind}) => kind === TOO_SMALL))
-        entries.push({name: "free, but too small for what was asked for", index: "small"});
+    if (pieces.some(({kind}) => kind === UNUSABLE))
+        entries.push({name: "free, but of no use for what was asked for", index: "small"});
     return legend(entries, mapFill);
 }
 

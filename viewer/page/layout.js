@@ -16,7 +16,10 @@ function layoutWanted() {
     return wanted || layouts().find((layout) => layout.reason === "failed") || layouts()[0];
 }
 
-const USED = 0, FREE = 1, TOO_SMALL = 2;
+const USED = 0, FREE = 1, UNUSABLE = 2;
+
+/* PyTorch serves requests of up to so much from segments of their own. */
+const SMALL_REQUEST = 2 ** 20;
 
 /* Pieces in order, each {segment, offset, bytes, kind, site}; `at`: where a segment begins if all stand in a row. */
 function piecesOf(layout) {
@@ -24,10 +27,13 @@ function piecesOf(layout) {
         return layout;
     const {segments, tensors} = layout, list = [], pieces = [];
     let at = 0, t = 0;
+    const asked = layout.asked_bytes;
+    const isOfUse = (segment, bytes) => !asked || bytes >= asked && segment.small === (asked <= SMALL_REQUEST);
     const free = (segment, offset, bytes) => bytes > 0 && pieces.push({segment, offset, bytes, site: -1,
-        kind: layout.asked_bytes && bytes < layout.asked_bytes ? TOO_SMALL : FREE});
+        kind: isOfUse(segment, bytes) ? FREE : UNUSABLE});
     for (let s = 0; s < (segments.bytes || []).length; s++) {
-        const segment = {number: s, at, bytes: segments.bytes[s], address: BigInt(segments.address[s] || 0), first: pieces.length};
+        const segment = {number: s, at, bytes: segments.bytes[s], address: BigInt(segments.address[s] || 0),
+            small: segments.small[s] === 1, first: pieces.length};
         let end = 0;
         for (let k = 0; k < segments.tensors[s]; k++, t++) {
             free(segment, end, tensors.gap[t]);
@@ -135,7 +141,7 @@ function mapPaths(map, pieces, origin) {
     return paths;
 }
 
-/* Free memory is paper, what is too small for what was asked is crossed out. */
+/* Free memory is paper, what is of no use for what was asked for is crossed out. */
 function mapFill(defs, key) {
     if (typeof key === "number")
         return patternFill(defs, key);
@@ -171,8 +177,9 @@ function pieceText(layout, piece) {
     const where = `at 0x${(piece.segment.address + BigInt(piece.offset)).toString(16)}, ` +
         `segment ${piece.segment.number + 1} of ${layout.list.length} (${bytesText(piece.segment.bytes)})`;
     if (piece.kind !== USED)
-        return `${bytesText(piece.bytes)} free ${where}` +
-            (piece.kind === TOO_SMALL ? `; too small for the ${bytesText(layout.asked_bytes)} that were asked for` : "");
+        return `${bytesText(piece.bytes)} free ${where}` + (piece.kind === FREE ? "" : piece.bytes < layout.asked_bytes
+            ? `; too small for the ${bytesText(layout.asked_bytes)} that were asked for`
+            : `; PyTorch keeps it for requests ${piece.segment.small ? "of up to" : "above"} ${bytesText(SMALL_REQUEST)}`);
     const i = siteOfPiece(piece);
     return `${bytesText(piece.bytes)} ${where}: ${i === undefined ? "a line that is not known" : site.title(i)}`;
 }
