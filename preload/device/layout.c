@@ -56,7 +56,7 @@ static void put(unsigned shelf, uintptr_t address, const struct seep_block *bloc
     const uint32_t kind = kind_of(w, shelf, block);
     if (!kind)
         return;
-    if (w->piece && w->piece->n_blocks == SEEP_LAYOUT_PIECE_BLOCKS)
+    if (w->piece && w->piece->n_blocks >= SEEP_LAYOUT_PIECE_BLOCKS)
         w->piece = w->piece->next ? seep_arena_at(w->piece->next) : NULL;
     if (!w->piece) {
         w->left_out++;
@@ -74,7 +74,7 @@ static struct seep_layout_piece *piece_at(uint32_t ref)
     return ref ? seep_arena_at(ref) : NULL;
 }
 
-/* Sites need the profile's room more: layouts take the first half of it at most. */
+/* Sites need the profile's room more: layouts take some only while half of it is free. */
 static uint32_t take_piece(void)
 {
     uint32_t ref = 0;
@@ -104,54 +104,62 @@ static void prepare(uint32_t *link, uint32_t n)
 }
 
 /* The first piece is there even if nothing is in it. */
-static void publish(struct seep_layout_piece *first, const struct seep_layout_piece *what)
+static uint32_t count_pieces(const struct seep_layout_piece *first)
 {
-    struct seep_layout_piece *piece = first;
     uint32_t n = 0;
-    for (; piece && (piece == first || piece->n_blocks); piece = piece_at(piece->next))
+    for (const struct seep_layout_piece *piece = first;
+         piece && (piece == first || piece->n_blocks); piece = piece_at(piece->next))
         n++;
-    piece = first;
+    return n;
+}
+
+struct occasion {
+    unsigned device;
+    enum seep_layout_reason reason;
+    uint64_t asked_bytes;
+};
+
+static void publish(struct seep_layout_piece *first, const struct occasion *why,
+                    const struct wanted *w)
+{
+    const uint64_t now = seep_os_clock_ns(CLOCK_MONOTONIC);
+    const uint32_t n = count_pieces(first);
+    struct seep_layout_piece *piece = first;
     for (uint32_t i = 0; i < n; i++, piece = piece_at(piece->next)) {
-        piece->asked_bytes = what->asked_bytes;
-        piece->left_out_bytes = what->left_out_bytes;
-        piece->left_out = what->left_out;
-        piece->period = what->period;
-        piece->device = what->device;
-        piece->reason = what->reason;
+        piece->asked_bytes = why->asked_bytes;
+        piece->left_out_bytes = w->left_out_bytes;
+        piece->left_out = w->left_out;
+        piece->period = *seep_period;
+        piece->device = (uint16_t)why->device;
+        piece->reason = (uint16_t)why->reason;
         piece->number = i;
         piece->n_pieces = n;
-        __atomic_store_n(&piece->end_t_ns, what->t_ns, __ATOMIC_RELEASE);
-        __atomic_store_n(&piece->t_ns, what->t_ns, __ATOMIC_RELEASE);
+        __atomic_store_n(&piece->end_t_ns, now, __ATOMIC_RELEASE);
+        __atomic_store_n(&piece->t_ns, now, __ATOMIC_RELEASE);
     }
 }
 
-static void write_layout(unsigned device, enum seep_layout_reason reason, uint64_t asked_bytes)
+static void write_layout(const struct occasion *why)
 {
-    struct wanted w = {.device_space = seep_books_find_of_device("device", device),
-                       .tensor_space = seep_books_find_of_device("tensor", device)};
+    struct wanted w = {.device_space = seep_books_find_of_device("device", why->device),
+                       .tensor_space = seep_books_find_of_device("tensor", why->device)};
     if (!seep_books_each(count, &w) || !w.n)
         return;
-    const unsigned turn = layouts[device].of[reason].turn;
-    uint32_t *first = &layouts[device].of[reason].first[turn];
+    const unsigned turn = layouts[why->device].of[why->reason].turn;
+    uint32_t *first = &layouts[why->device].of[why->reason].first[turn];
     prepare(first, w.n);
     w.piece = piece_at(*first);
     if (!w.piece || !seep_books_each(put, &w))
         return;
-    publish(piece_at(*first), &(struct seep_layout_piece){.t_ns = seep_os_clock_ns(CLOCK_MONOTONIC),
-                                                          .asked_bytes = asked_bytes,
-                                                          .left_out_bytes = w.left_out_bytes,
-                                                          .left_out = w.left_out,
-                                                          .period = *seep_period,
-                                                          .device = (uint16_t)device,
-                                                          .reason = (uint16_t)reason});
-    layouts[device].of[reason].turn = !turn;
+    publish(piece_at(*first), why, &w);
+    layouts[why->device].of[why->reason].turn = !turn;
 }
 
 void seep_layout_no_room(unsigned device, enum seep_layout_reason reason, uint64_t asked_bytes)
 {
     if (device >= SEEP_MAX_DEVICES || !seep_os_lock(&lock))
         return;
-    write_layout(device, reason, asked_bytes);
+    write_layout(&(struct occasion){device, reason, asked_bytes});
     seep_os_unlock(&lock);
 }
 
@@ -173,7 +181,7 @@ static void write_peak(unsigned device)
 {
     if (!seep_os_lock(&lock))
         return;
-    write_layout(device, SEEP_LAYOUT_AT_PEAK, 0);
+    write_layout(&(struct occasion){.device = device, .reason = SEEP_LAYOUT_AT_PEAK});
     seep_os_unlock(&lock);
 }
 
