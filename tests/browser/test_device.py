@@ -65,7 +65,7 @@ class Device(BrowserCase, CachingCase):
         self.open()
         story = self.browser.text(".story")
         self.assertIn("There was no room for 5.0 MiB.", story)
-        self.assertRegex(story, r"24\.0 MiB had been taken from it in 2 segments: 12\.0 MiB are tensors, .*4\.0 MiB belong to others")
+        self.assertRegex(story, r"24\.0 MiB had been taken of it(s 8\.0 GiB)?, in 2 segments: 12\.0 MiB are tensors, .*4\.0 MiB belong to others")
         self.assertRegex(story, r"8\.0 MiB are free in 2 pieces, the largest of 6\.0 MiB\. 25 % of that is of no use for it")
         features, tensor = self.point(2 << 20), self.point((11 << 20))
         self.assertRegex(tensor[1], r"^2\.0 MiB at 0x[0-9a-f]+, segment 1 of 2 \(20\.0 MiB\): ")
@@ -139,12 +139,13 @@ class Device(BrowserCase, CachingCase):
     def test_many_blocks_are_drawn_as_few_shapes(self):
         self.open()
         shapes, ms = self.browser.run("""
-            const n = 87000, layout = {asked_bytes: 1 << 20, segments: {bytes: [], site: [], cache: [], address: [], tensors: []},
+            const n = 87000, layout = {asked_bytes: 1 << 20, segments: {bytes: [], site: [], cache: [], small: [], address: [], tensors: []},
                 tensors: {gap: [], bytes: [], site: []}};
             for (let s = 0; s < 870; s++) {
                 layout.segments.bytes.push(2 << 20);
                 layout.segments.site.push(1);
                 layout.segments.cache.push(1);
+                layout.segments.small.push(1);
                 layout.segments.address.push("0x" + (0x7f0000000000 + s * (2 << 20)).toString(16));
                 layout.segments.tensors.push(100);
                 for (let t = 0; t < 100; t++) {

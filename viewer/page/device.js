@@ -1,7 +1,9 @@
 /* A device when it had no room, or when most was taken of it: told, drawn (layout.js), and in numbers. */
 
 function layoutStory(layout) {
-    const taken = `${bytesText(layout.taken_bytes)} had been taken from it in ${plural(layout.list.length, "segment")}: ` +
+    const capacity = limitOf("device:" + layout.device);
+    const taken = `${bytesText(layout.taken_bytes)} had been taken of ${capacity ? "its " + bytesText(capacity) : "it"}, in ` +
+        `${plural(layout.list.length, "segment")}: ` +
         `${bytesText(layout.tensor_bytes)} are tensors` +
         (layout.other_bytes ? `, ${bytesText(layout.other_bytes)} belong to others than PyTorch's allocator` : "");
     const free = layout.free_bytes ? `, ${bytesText(layout.free_bytes)} are free in ${plural(layout.free_pieces, "piece")}, ` +
