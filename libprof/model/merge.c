@@ -190,6 +190,7 @@ static int add_part(struct seep_model *m, struct seep_model_site *site, const st
     *part = (struct seep_model_slot){
         .next = site->slots,
         .process = r->process,
+        .thread = r->site->slot_plus_1 <= SEEP_MAX_SLOTS ? r->site->slot_plus_1 : 0,
         .first_thread =
             is_first_thread(m->processes[r->process].profile->header, r->site->slot_plus_1)};
     site->slots = (uint32_t)m->n_slots;

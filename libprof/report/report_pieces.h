@@ -47,6 +47,8 @@ json_t *seep_json_helpers(const struct seep_report_pieces *pieces);
  * time (report_series.c). */
 json_t *seep_json_series(const struct seep_level *level);
 json_t *seep_json_lifetimes(const struct seep_model_extra *e); /* NULL: not known */
+json_t *seep_json_sizes(const struct seep_model_extra *e);     /* the same */
+json_t *seep_json_site_threads(const struct seep_model *m, const struct seep_model_site *site);
 json_t *seep_json_process_timeline(const struct seep_report_pieces *pieces,
                                    const struct seep_model_process *p);
 json_t *seep_json_epoch_steps(const struct seep_model *m); /* in which epochs began */
