@@ -1,6 +1,6 @@
 /* Keys, said on demand. */
 
-const KEYS = [
+const keysOfViews = () => [
     [`1 … ${views.length}`, views.map((view) => view.title.toLowerCase()).join(", ")],
     ["/", "search (graphs, tables)"],
     ["Tab", "from one control to the next"],
@@ -12,8 +12,12 @@ const KEYS = [
     ["?", "this"],
 ];
 
+const keysTable = el("tbody");
+derive(() => keysTable.replaceChildren(...keysOfViews().map(([key, what]) =>
+    el("tr", {}, el("th", {scope: "row"}, el("kbd", {}, key)), el("td", {}, what)))));
+
 const helpDialog = el("dialog", {"aria-label": "Keys"}, el("h2", {}, "Keys"),
-    el("table", {}, el("tbody", {}, KEYS.map(([key, what]) => el("tr", {}, el("th", {scope: "row"}, el("kbd", {}, key)), el("td", {}, what))))),
+    el("table", {}, keysTable),
     el("form", {method: "dialog"}, el("button", {autofocus: true, onclick: (event) => {
         event.preventDefault();
         helpDialog.close();

@@ -7,7 +7,7 @@
 int seep_view_report(const char *dir, const char *roles, json_t **report, struct seep_error *err)
 {
     const struct seep_analysis_options options = {
-        .all_sites = true, .series = true, .roles_file = roles};
+        .all_sites = true, .series = true, .layouts = true, .roles_file = roles};
 
     return seep_analyse(&dir, 1, &options, report, err);
 }

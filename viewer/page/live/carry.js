@@ -1,4 +1,4 @@
-/* An address names findings, sites and pairs by their numbers in the data. In newer data they have others: what is
+/* An address names findings, sites, pairs and layouts of devices by their numbers in the data. In newer data they have others: what is
    looked at is looked for there, and is let go where it is no more. */
 
 function findingNames(finding) {
@@ -11,6 +11,9 @@ function stackName(stack) {
     return framesOf(stack).map((f) => frameKey(f)).join(".");
 }
 
+const indexOrNone = (i) => i < 0 ? undefined : i;
+
+/* In this order: a segment is one of the layout that is looked at. */
 const CARRIED = {
     finding: {
         names: (id) => findingNames(findings.find((finding) => finding.id === id)),
@@ -32,12 +35,22 @@ const CARRIED = {
             stackName(pairs.stack[n]) === stack),
         has: (i) => /^\d+$/.test(i) && +i < nPairs,
     },
+    layout: {
+        names: (i) => layouts()[i],
+        find: ({pid, device, reason}) => indexOrNone(layouts().findIndex((one) =>
+            one.pid === pid && one.device === device && one.reason === reason)),
+        has: (i) => /^\d+$/.test(i) && +i < layouts().length,
+    },
+    segment: {
+        names: (s) => layoutWanted().segments.address[s],
+        find: (address) => indexOrNone(layouts().length ? layoutWanted().segments.address.indexOf(address) : -1),
+        has: (s) => /^\d+$/.test(s) && layouts().length > 0 && +s < (layoutWanted().segments.address || []).length,
+    },
 };
 
 /* Called before the data is replaced; what it returns, after. */
 function carryAddress() {
     const wanted = Object.entries(CARRIED).filter(([key, kind]) => kind.has(state.get(key)))
         .map(([key, kind]) => [key, kind.names(state.get(key))]);
-    return () => wanted.length &&
-        state.put(Object.fromEntries(wanted.map(([key, names]) => [key, CARRIED[key].find(names) ?? ""])));
+    return () => wanted.forEach(([key, names]) => state.put({[key]: CARRIED[key].find(names) ?? ""}));
 }
