@@ -5,7 +5,8 @@ import signal
 import unittest
 
 from tests.browser.page import STICKS_OUT, VIEWS, BrowserCase, Keys
-from tests.cli.serving import ServeCase
+from tests.cli.serving import ServeCase, Server
+from tests.e2e.caching_jobs import CachingCase
 
 STEP = r"live, step ([\d\u202f]+), "
 
@@ -254,6 +255,34 @@ class OfTwoRuns(FollowingCase):
         opened = self.browser.text("#pair-title")
         self.newer(2)
         self.assertEqual(self.browser.text("#pair-title"), opened)
+
+
+DEVICE_JOB = """
+a, b = segment(20 * MIB), segment(4 * MIB)
+kept = [tensor(a, 8 * MIB), tensor(b, 2 * MIB)]
+caching.caching_no_room(0, 32 * MIB)
+c = segment(40 * MIB)
+kept.append(tensor(c, 30 * MIB))
+"""
+
+
+class OfADevice(BrowserCase, CachingCase):
+    def test_the_layout_and_the_segment_are_found_again(self):
+        profile = self.run_seep(self.argv(DEVICE_JOB), env=self.env())
+        server = Server(self, profile.folder, "--serve")
+        self.browser.driver.get(server.url + "#device?layout=0&segment=1")
+        self.browser.wait(lambda: self.browser.all("svg.map"))
+        story, trail = self.browser.text(".story"), self.browser.text(".crumbs")
+        self.assertEqual(self.browser.run("return layouts().length"), 2)
+        self.browser.run("""
+            // The next data has the layouts the other way round.
+            const turned = JSON.parse(document.getElementById("data").textContent);
+            turned.layouts.reverse();
+            takeNews(turned, null);""")
+        self.assertIn("layout=1", self.browser.fragment())
+        self.assertEqual((self.browser.text(".story"), self.browser.text(".crumbs")), (story, trail))
+        self.browser.driver.get("about:blank")
+        self.browser.complaints()  # the page asked for itself
 
 
 if __name__ == "__main__":
