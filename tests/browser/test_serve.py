@@ -119,8 +119,8 @@ class Stays(FollowingCase):
         self.assertEqual(self.browser.run(place), before)
         self.assertEqual(self.browser.text("#site-title"), opened)
         self.assertEqual(self.browser.active()["class"], "search")
-        self.assertEqual(self.browser.run("const e = document.activeElement; return [e.value, e.selectionStart, e.selectionEnd]"),
-                         [search, 1, 2])
+        marked = "const e = document.activeElement; return [e.value, e.selectionStart, e.selectionEnd]"
+        self.assertEqual(self.browser.run(marked), [search, 1, 2])
         self.assertTrue(self.browser.all("#row1.active") or before[0] > 0)
         fragment = self.browser.fragment()
         for part in ("sort=allocations", "order=down", "search=job", "site="):
@@ -171,7 +171,8 @@ class Stays(FollowingCase):
         unfolded = self.browser.run("return [...document.querySelectorAll('details')].map((e) => e.open)")
         self.assertTrue(any(unfolded))
         self.newer()
-        title = "return document.querySelector('details[open]').closest('article').querySelector('.where code').textContent"
+        title = ("return document.querySelector('details[open]').closest('article')"
+                 ".querySelector('.where code').textContent")
         before = self.browser.run(title)
         self.newer()
         self.assertEqual(self.browser.run(title), before)

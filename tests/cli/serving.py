@@ -72,8 +72,8 @@ class Server:
         self.test = test
         self.err_path = test.fresh("stderr")
         with open(self.err_path, "wb") as err:
-            self.process = subprocess.Popen([SEEP, "view", *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=err,
-                                            env=job_env(), start_new_session=True)
+            self.process = subprocess.Popen([SEEP, "view", *args], stdin=subprocess.DEVNULL,
+                                            stdout=subprocess.PIPE, stderr=err, env=job_env(), start_new_session=True)
         test.addCleanup(self.end, signal.SIGKILL)
         self.url = self.line()
         parts = urllib.parse.urlsplit(self.url)

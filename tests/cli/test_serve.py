@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import random
-import re
 import signal
 import socket
 import subprocess
@@ -12,7 +11,7 @@ import time
 import unittest
 
 from tests.cli.serving import WAIT, ServeCase, data_of
-from tests.e2e.support import SEEP, needs
+from tests.e2e.support import ROOT, SEEP, needs
 
 POLICY = ("default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
           "form-action 'none'; connect-src 'self'; frame-ancestors 'none'")
@@ -79,10 +78,12 @@ class Requests(ServeCase):
         refused = self.server.ask("/")
         self.assertEqual(refused.status, 404)
         for path in ("/" + token, "/%s/" % wrong, "/%s/" % token.upper(), "/%s0/" % token, "/%s/data" % wrong,
-                     "/%s/index.html" % token, "/%s/view.html" % token, "/%s/report.json" % token, "/%s/job.seepjob" % token,
+                     "/%s/index.html" % token, "/%s/view.html" % token, "/%s/report.json" % token,
+                     "/%s/job.seepjob" % token,
                      "/%s//" % token, "/%s/data/" % token, "/%s/./" % token, "/%s/../%s/" % (token, token),
                      "/%s/../../etc/passwd" % token, "/%s/..%%2f..%%2fetc%%2fpasswd" % token, "/%s/%%2e%%2e/" % token,
-                     "/etc/passwd", "//etc/passwd", "/favicon.ico", "/%s" % ("a" * 4000), "/%00", "/?" + token, "/data"):
+                     "/etc/passwd", "//etc/passwd", "/favicon.ico", "/%s" % ("a" * 4000), "/%00", "/?" + token,
+                     "/data"):
             self.assertEqual(self.server.ask(path).alike(), refused.alike(), path)
         self.assertNotEqual(self.serve(self.leak, "--serve").path, self.server.path, "the next server has another name")
 
@@ -102,7 +103,8 @@ class Requests(ServeCase):
         port = self.server.port
         for host in ("127.0.0.1:%d", "localhost:%d", "[::1]:%d", "LOCALHOST:%d"):
             self.assertEqual(self.server.ask(Host=host % port).status, 200, host)
-        for host in ("evil.example:%d" % port, "127.0.0.1", "127.0.0.1:%d" % (port ^ 1), "127.0.0.1.evil.example:%d" % port,
+        for host in ("evil.example:%d" % port, "127.0.0.1", "127.0.0.1:%d" % (port ^ 1),
+                     "127.0.0.1.evil.example:%d" % port,
                      "localhost", "", "0.0.0.0:%d" % port, "127.0.0.1:%dx" % port, "a" * 2000):
             self.assertIn(self.server.ask(Host=host).status, (400, 421), host)
         none = self.server.raw(b"GET %s HTTP/1.0\r\n\r\n" % self.server.path.encode())
@@ -141,6 +143,12 @@ class Requests(ServeCase):
         server.ask()
         self.assertEqual(server.end(), 0)
         self.assertEqual(contents(folder), before)
+
+    def test_no_request_opens_a_file(self):
+        for name in ("serve_http", "serve_rules", "serve_guests", "served", "pieces"):
+            text = (ROOT / "viewer/serve" / (name + ".c")).read_text()
+            self.assertNotRegex(text, r"\b(f?open(at|dir)?|l?stat|fdopen|access|readlink|realpath|rename|unlink|"
+                                r"exec\w*|system)\(", name)
 
 
 class Crowds(ServeCase):
@@ -196,10 +204,12 @@ class Crowds(ServeCase):
     def test_garbage_is_refused(self):
         chance = random.Random(1)
         host = b"Host: 127.0.0.1:%d\r\n" % self.server.port
-        for bytes_ in (b"\0" * 1000, b"\r\n" * 10000, b"GET", b"GET \r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"\x16\x03\x01\x02\x00\x01",
+        for bytes_ in (b"\0" * 1000, b"\r\n" * 10000, b"GET", b"GET \r\n\r\n", b"GET / HTTP/9.9\r\n\r\n",
+                       b"\x16\x03\x01\x02\x00\x01",
                        b"GET / HTTP/1.1\r\n" + host + b"Content-Length: -1\r\n\r\n",
                        b"GET / HTTP/1.1\r\n" + host + b"Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n",
-                       b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 100000 + b"\r\n", b"GET /" + b"a" * (1 << 20) + b" HTTP/1.1\r\n\r\n",
+                       b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 100000 + b"\r\n",
+                       b"GET /" + b"a" * (1 << 20) + b" HTTP/1.1\r\n\r\n",
                        self.request.replace(b"/ HTTP", b"/data?after=" + b"9" * 3000 + b" HTTP") + b"\r\n",
                        self.request + b"If-None-Match: " + b'"' * 8000 + b"\r\n\r\n",
                        *(chance.randbytes(chance.randrange(1, 5000)) for _ in range(50))):
@@ -288,19 +298,22 @@ class Ends(ServeCase):
 
     def test_a_port_that_is_taken_is_said(self):
         server = self.serve(self.leak, "--serve")
-        self.assertRegex(self.cannot("view", self.leak, "--serve", str(server.port)), r"127\.0\.0\.1:%d .*in use" % server.port)
+        said = self.cannot("view", self.leak, "--serve", str(server.port))
+        self.assertRegex(said, r"127\.0\.0\.1:%d .*in use" % server.port)
 
     def test_what_cannot_be_served_is_one_line_and_2(self):
         self.assertIn("nowhere.d", self.cannot("view", self.path("nowhere.d"), "--serve"))
         self.assertIn("-o", self.cannot("view", self.leak, "--serve", "-o", self.path("page.html")))
         self.cannot("view", "--serve")
         self.cannot("view", self.path("nowhere.d"), self.leak, "--serve")
-        for address in ("host.example:8080", "127.0.0.1:99999", "[::1:80", "[1]:80", ":x", "1.2.3:80", "::1:80", "", "-1"):
+        for address in ("host.example:8080", "127.0.0.1:99999", "[::1:80", "[1]:80", ":x", "1.2.3:80", "::1:80",
+                        "", "-1"):
             self.assertIn("looked up", self.cannot("view", self.leak, "--serve=" + address), address)
         self.assertIn("looked up", self.cannot("view", self.leak, "--serve", "host.example:8080"))
         self.cannot("view", self.leak, "--serve", "192.0.2.1:0")
         with open("/dev/full", "w") as full:
-            done = subprocess.run([SEEP, "view", self.leak, "--serve"], stdout=full, stderr=subprocess.PIPE, timeout=WAIT)
+            done = subprocess.run([SEEP, "view", self.leak, "--serve"], stdout=full,
+                                  stderr=subprocess.PIPE, timeout=WAIT)
         self.assertEqual(done.returncode, 2)
 
     def test_rules_that_cannot_be_read_end_it(self):

@@ -42,6 +42,8 @@ function showLive() {
     liveMark.replaceChildren(el("span", {"aria-hidden": "true"}, LIVE_MARKS[kind] + " "), nameOf(liveText()));
     livePause.hidden = kind === "gone" || kind === "ended";
     if (livePause.dataset.key !== kind) {
+        if (livePause.dataset.key)
+            say(liveText());
         livePause.dataset.key = kind;
         livePause.replaceChildren(live.paused ? "Go on" : "Pause");
         livePause.title = (live.paused ? "Go on" : "Pause") + " (p)";
@@ -146,7 +148,6 @@ function pauseLive() {
     if (livePause.hidden)
         return;
     live.paused = !live.paused;
-    say(live.paused ? "paused" : "live");
     stopAsking();
     drawHeld();
     showLive();
