@@ -1,9 +1,31 @@
 """`seep report --series`: how levels went, which a report leaves out unless it is asked for."""
+import os
 import unittest
 
 from tests.cli.ci_jobs import LEAK_BYTES, CiCase, validate
 from tests.e2e.support import ROOT
 
+THREADS = """
+import threading
+
+kept = []
+
+
+def reader():
+    for _ in range(50):
+        kept.append(bytearray(100_000))
+
+
+def train():
+    for _ in range(50):
+        kept.append(bytearray(200_000))
+
+
+thread = threading.Thread(target=reader)
+thread.start()
+train()
+thread.join()
+"""
 MOST_POINTS = 128 + 2  # and the last one and the highest
 
 
@@ -43,6 +65,19 @@ class Series(CiCase):
         for name, space in course["spaces"].items():
             self.assertEqual(len(space["live_bytes"]), len(course["t_s"]))
             self.assertLessEqual(max(space["live_bytes"]), process["spaces"][name]["peak_bytes"])
+
+    def test_a_site_names_the_threads_that_asked_for_its_blocks(self):
+        with open(os.path.join(self._root, "threads.py"), "w") as f:
+            f.write(THREADS)
+        folder = self.profile("threads", script="threads.py")
+        report = self.document("report", folder, "--series", status=0)
+        self.assertEqual(validate(ROOT / "docs/report.schema.json", report), [])
+        threads = {line: {t["tid"] for s in report["sites"] for t in s["threads"]
+                          if any(f.get("function") == line for f in s["stack"])} for line in ("reader", "train")}
+        pid = report["processes"][0]["pid"]
+        self.assertEqual(threads["train"], {pid})
+        self.assertEqual(len(threads["reader"]), 1)
+        self.assertNotIn(pid, threads["reader"])
 
 
 if __name__ == "__main__":
