@@ -258,6 +258,41 @@ class OfTwoRuns(FollowingCase):
         self.assertEqual(self.browser.text("#pair-title"), opened)
 
 
+class NothingIsOld(BrowserCase, ServeCase):
+    SHOWN = VIEWS + ("flame?search=load", "flame?stacks=both&inverted=1", "sites?search=load", "timeline?by=role",
+                     "timeline?by=finding&axis=seconds", "timeline?by=process", "comparison", "changes?show=all",
+                     "difference?stacks=both", "difference?search=load")
+
+    def shown(self):
+        """What each view shows, in words and lines."""
+        seen = {}
+        for address in self.SHOWN:
+            self.browser.run("location.hash = arguments[0]", address)
+            self.browser.arrive(address.split("?")[0])
+            seen[address] = self.browser.run("return [main.innerText, [...main.querySelectorAll('path, rect')]"
+                                             ".map((e) => [e.getAttribute('d'), e.getAttribute('width')].join())]")
+        return seen
+
+    def open(self, *folders):
+        self.server = self.serve(*folders, "--serve")
+        self.browser.driver.get(self.server.url)
+        self.browser.wait(lambda: self.browser.all("nav a"))
+
+    def test_after_other_data_every_view_is_as_if_it_was_loaded_with_it(self):
+        longer = self.profile("longer", "leak", "--steps", "90", script="other.py")
+        self.open(self.leak, longer)
+        wanted, data = self.shown(), self.browser.run("return document.getElementById('data').textContent")
+        self.open(self.fixed, self.leak)
+        before = self.shown()
+        self.browser.run("takeNews(JSON.parse(arguments[0]), null)", data)
+        now = self.shown()
+        for address in self.SHOWN:
+            self.assertEqual(now[address], wanted[address], address)
+            self.assertNotEqual(before[address], wanted[address], address)
+        self.browser.driver.get("about:blank")
+        self.browser.complaints()  # the page asked for itself
+
+
 DEVICE_JOB = """
 a, b = segment(20 * MIB), segment(4 * MIB)
 kept = [tensor(a, 8 * MIB), tensor(b, 2 * MIB)]
