@@ -98,7 +98,7 @@ function findingCard(finding) {
             finding.sites.length ? el("a", {href: state.link("flame", {memory: memoryOf(finding.space), finding: finding.id})},
                 "its stacks") : null,
             finding.sites.length ? el("a", {href: state.link("sites", {finding: finding.id})}, "its sites") : null,
-            layoutOf(finding.space) ? el("a", {href: "#device?layout=" + layoutOf(finding.space)}, "how the device lay") : null));
+            layoutOf(finding.space) !== null ? el("a", {href: "#device?layout=" + layoutOf(finding.space)}, "how the device lay") : null));
     card.keptAs = () => findingNames(finding)[1];
     return card;
 }
