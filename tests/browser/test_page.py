@@ -44,6 +44,26 @@ def main():
 main()
 '''
 
+# What is live at the job's end is not what filled its peak.
+HUMP = """
+import seep
+
+kept = []
+
+
+def fill():
+    return [bytearray(100 * 1000) for _ in range(200)]
+
+
+for step in range(60):
+    if step == 20:
+        passing = fill()
+    if step == 30:
+        del passing
+    kept.append(bytearray(64 * 1024))
+    seep.step()
+"""
+
 CONTROLS = "header a, header button, main a, main button:enabled, main select, main input, main summary"
 
 
@@ -138,6 +158,35 @@ class Views(PageCase):
             self.browser.choose("measure", measure)
             self.assertGreater(self.browser.run("return treeMade.tree.value"), 60 * 65536, measure)
 
+    def test_a_frame_says_how_many_allocations_it_made(self):
+        for order in ("", "&inverted=1"):
+            self.open("#flame?finding=F1" + order)
+            titles = [e.get_attribute("aria-label") for e in self.browser.all("svg.flame g")]
+            self.assertEqual(len(titles), 4, titles)
+            for title in titles:
+                self.assertRegex(title, r"; 8\d allocations in the run$")
+
+    def test_what_filled_the_peak_is_one_click_away(self):
+        self.open(name="hump", source=HUMP)
+        self.assertRegex(self.browser.text(".facts"), r"2\d\.\d MiB of host at its peak, step (2\d|3[01])\b")
+        self.assertRegex(self.browser.text(".facts"), r"allocated in all, [\d\u202f]+ allocations")
+        self.browser.click(".facts a")
+        self.browser.arrive("flame")
+        highest = lambda: self.browser.run("return treeMade.tree.value") / 1e6
+        self.assertGreater(highest(), 20)
+        self.assertTrue(self.browser.all("svg.flame g[aria-label^='fill ']"))
+        self.assertRegex(self.browser.one("[aria-label='to step']").get_attribute("value"), r"^(29|30)$")
+        [to_peak, whole] = self.browser.all(".window button")
+        self.assertFalse(to_peak.is_enabled())
+        whole.click()
+        self.browser.settle()
+        self.assertLess(highest(), 10)
+        self.browser.keys("2")
+        self.browser.arrive("timeline")
+        self.browser.click(".window button")
+        self.assertIn("window=peak", self.browser.fragment())
+        self.assertRegex(self.browser.text(".links"), r"steps 0 to (29|30)(?!\d)")
+
     def test_zooming_has_a_way_back(self):
         self.open("#flame?finding=F1")
         self.browser.click("svg.flame g", 2)
@@ -187,6 +236,13 @@ class Keyboard(PageCase):
         self.browser.keys("load", Keys.ESCAPE)
         self.assertEqual(self.browser.active()["tag"], "body")
         self.assertIn("search=load", self.browser.fragment())
+        for view in ("findings", "timeline", "processes"):  # they have none
+            self.open("#" + view)
+            self.browser.keys("/", "load")
+            self.browser.arrive("flame")
+            self.assertEqual(self.browser.active()["class"], "search")
+            self.assertIn("search=load", self.browser.fragment())
+            self.browser.keys(Keys.ESCAPE)
         self.browser.keys("?")
         self.assertTrue(self.browser.one("dialog").is_displayed())
         self.browser.keys(Keys.ESCAPE)

@@ -100,6 +100,15 @@ function findingCard(finding) {
             finding.sites.length ? el("a", {href: state.link("sites", {finding: finding.id})}, "its sites") : null));
 }
 
+/* Of the space that was fullest of what is looked at: its peak, which leads to whose memory that was, and its totals. */
+function spaceFacts(memory) {
+    const own = Object.entries(data.spaces).filter(([space]) => memoryOf(space) === memory);
+    const [space, sums] = own[d3.scan(own, ([, a], [, b]) => b.peak_bytes - a.peak_bytes)] || ["", null];
+    return sums ? [el("li", {}, el("b", {}, bytesText(sums.peak_bytes)), ` of ${space} `,
+        el("a", {href: state.link("flame", {memory, window: "peak", measure: "live"})}, "at its peak"), `, ${stepUnit} ${sums.peak_step}`),
+    el("li", {}, el("b", {}, bytesText(sums.allocated_bytes)), ` of it allocated in all, ${plural(sums.allocations, "allocation")}`)] : [];
+}
+
 function jobFacts() {
     const failed = processes.filter((p) => p.exit.kind === "signal" || p.exit.kind === "exit" && p.exit.value);
     const rss = d3.max(timeline.rss_bytes) || 0;
@@ -109,7 +118,8 @@ function jobFacts() {
         el("li", {}, el("b", {}, plural(processes.length, "process", "processes")),
             failed.length ? `, ${failed.length} failed` : ""),
         el("li", {}, el("b", {}, bytesText(rss)), " resident at most",
-            job.limit_bytes ? ` of ${bytesText(job.limit_bytes)} (${job.limit_kind})` : ""));
+            job.limit_bytes ? ` of ${bytesText(job.limit_bytes)} (${job.limit_kind})` : ""),
+        spaceFacts(memoryWanted()));
 }
 
 /* What the recording could not see, folded. */

@@ -15,7 +15,8 @@ function frameKind(f) {
 const KIND_NAMES = {own: "the job's Python", library: "libraries' Python", native: "native code"};
 
 function frameTitle(node, total) {
-    return (node.frame < 0 ? "all" : frame.text(node.frame)) + `: ${bytesText(node.value)}, ${shareText(node.value / (total || 1))}`;
+    return (node.frame < 0 ? "all" : frame.text(node.frame)) + `: ${bytesText(node.value)}, ${shareText(node.value / (total || 1))}; ` +
+        `${plural(node.count, "allocation")} in the run`;
 }
 
 /* The node that is zoomed to: frames from the root on, by number, as far as they are there. */

@@ -86,8 +86,32 @@ function stepOfSeconds(seconds) {
     return at < 0 ? 0 : timeline.step[at];
 }
 
-/* The window that is looked at: ends of steps. */
+const highestSteps = new Map();
+
+/* The step at whose end most was live of a memory, by its sites. */
+function highestStep(memory) {
+    if (!highestSteps.has(memory)) {
+        const changes = new Map();
+        for (let i = 0; i < nSites; i++) {
+            const raw = memoryOf(site.space(i)) === memory ? sites.series[i] : [];
+            for (let k = 0, step = 0; k < raw.length; k += 2)
+                changes.set(step += raw[k], (changes.get(step) || 0) + raw[k + 1]);
+        }
+        let highest = 0, most = 0, bytes = 0;
+        for (const step of [...changes.keys()].filter((s) => s <= lastStep).sort((a, b) => a - b)) {
+            bytes += changes.get(step);
+            if (bytes > most)
+                [highest, most] = [step, bytes];
+        }
+        highestSteps.set(memory, highest);
+    }
+    return highestSteps.get(memory);
+}
+
+/* The window that is looked at: ends of steps. Up to the peak is one, too: of each memory its own. */
 function windowOf(text) {
+    if (text === "peak")
+        return {from: 0, to: highestStep(memoryWanted()), whole: false};
     const match = /^(\d+)-(\d+)$/.exec(text || "");
     if (!match)
         return {from: 0, to: lastStep, whole: true};
