@@ -187,6 +187,16 @@ class Views(PageCase):
         self.assertIn("window=peak", self.browser.fragment())
         self.assertRegex(self.browser.text(".links"), r"steps 0 to (29|30)(?!\d)")
 
+    def test_a_window_is_dragged_above_the_flame_graph(self):
+        self.open("#flame?finding=F1")
+        whole = self.browser.run("return treeMade.tree.value")
+        self.browser.drag(".chart .overlay", 0.1, 0.5)
+        window = re.search(r"window=(\d+)-(\d+)", self.browser.fragment())
+        self.assertTrue(window, self.browser.fragment())
+        self.assertAlmostEqual(self.browser.run("return treeMade.tree.value") / whole, int(window[2]) / 80, delta=0.1)
+        self.browser.click(".window button", 1)
+        self.assertEqual(self.browser.run("return treeMade.tree.value"), whole)
+
     def test_zooming_has_a_way_back(self):
         self.open("#flame?finding=F1")
         self.browser.click("svg.flame g", 2)

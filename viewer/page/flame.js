@@ -178,7 +178,8 @@ const flameView = {
         };
         const tell = (node) => told.replaceChildren(nameOf(frameTitle(node, now.tree.value)));
         const picture = fitted((width) => drawFlame(now.tree, now.zoomed, width, now.found, zoom, tell));
-        root.append(controls, el("div", {class: "controls"}, search, share), trail, told, picture,
+        const strip = fitted((width) => windowStrip(width, memoryWanted()));
+        root.append(controls, strip, el("div", {class: "controls"}, search, share), trail, told, picture,
             legend([]), notes);
         return () => {
             const memory = memoryWanted(), measure = state.get("measure", "live"), kind = state.get("stacks", "python");
@@ -204,6 +205,7 @@ const flameView = {
             share.textContent = now.found ? `${shareText(now.found.share)} match (${bytesText(now.found.bytes)})` : "";
             trail.replaceChildren(...crumbs(now.zoomed, zoom));
             tell(now.zoomed);
+            strip.redraw();
             picture.redraw();
             notes.replaceChildren(kindLegend(), ...flameNote(now.tree, measure, memory, finding));
             if (refocus) {
