@@ -262,6 +262,16 @@ class Keyboard(PageCase):
         self.assertNotEqual(self.browser.run("return getComputedStyle(document.body).backgroundColor"), before)
         self.browser.keys("d")
 
+    def test_the_flame_graph_turns_round_by_key(self):
+        self.open("#flame?finding=F1")
+        top = lambda: self.browser.all("svg.flame g")[1].get_attribute("aria-label").split(" · ")[0]
+        for name in ("<module>", "load", "<module>"):
+            self.assertEqual(top(), name)
+            self.browser.keys("i")
+        self.open("#sites")
+        self.browser.keys("i")
+        self.assertEqual(self.browser.fragment(), "#sites")
+
     def test_arrows_move_in_the_flame_graph_and_enter_zooms(self):
         self.open("#flame?finding=F1")
         self.browser.run("document.querySelector('svg.flame [tabindex=\"0\"]').focus()")

@@ -6,6 +6,7 @@ const KEYS = [
     ["Tab", "from one control to the next"],
     ["arrows", "in the flame graph: callers, callees and neighbours; in the table: rows"],
     ["Enter", "zoom to the frame; open the site"],
+    ["i", "in the flame graph: the innermost frame on top, or the outermost"],
     ["Esc", "zoom out; leave the search; close this"],
     ["d", "light or dark"],
     ["?", "this"],
@@ -48,6 +49,8 @@ function onKey(event) {
         helpDialog.showModal();
     else if (event.key === "d")
         switchTheme();
+    else if (event.key === "i" && state.view === "flame")
+        state.set({inverted: state.get("inverted") ? "" : "1", zoom: ""});
     else
         return;
     event.preventDefault();
