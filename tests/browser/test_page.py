@@ -164,7 +164,7 @@ class Views(PageCase):
             titles = [e.get_attribute("aria-label") for e in self.browser.all("svg.flame g")]
             self.assertEqual(len(titles), 4, titles)
             for title in titles:
-                self.assertRegex(title, r"; 8\d allocations in the run$")
+                self.assertRegex(title, r"; its stacks allocated 8\d times$")
 
     def test_what_filled_the_peak_is_one_click_away(self):
         self.open(name="hump", source=HUMP)

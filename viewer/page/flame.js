@@ -16,7 +16,7 @@ const KIND_NAMES = {own: "the job's Python", library: "libraries' Python", nativ
 
 function frameTitle(node, total) {
     return (node.frame < 0 ? "all" : frame.text(node.frame)) + `: ${bytesText(node.value)}, ${shareText(node.value / (total || 1))}; ` +
-        `${plural(node.count, "allocation")} in the run`;
+        `its stacks allocated ${plural(node.count, "time")}`;
 }
 
 /* The node that is zoomed to: frames from the root on, by number, as far as they are there. */

@@ -1,5 +1,5 @@
 /* Stacks as a tree of frames with weights, for the flame graph. A node: {frame, value, count, children, self}; `count`:
-   allocations in the whole run, of what has a weight. */
+   how often the stacks that have a weight allocated, in the whole run. */
 
 const MEASURES = [["live", "live at the window's end"], ["growth", "growth in the window"], ["peak", "highest in the window, each site"],
     ["allocated", "allocated in the whole run"]];
