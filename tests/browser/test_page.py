@@ -170,6 +170,7 @@ class Views(PageCase):
         self.open(name="hump", source=HUMP)
         self.assertRegex(self.browser.text(".facts"), r"2\d\.\d MiB of host at its peak, step (2\d|3[01])\b")
         self.assertRegex(self.browser.text(".facts"), r"allocated in all, [\d\u202f]+ allocations")
+        self.assertRegex(self.browser.text(".at-peak"), r"after step (29|30), the fullest: hump_page\.py:8 fill\S* 19\.\d MiB, ")
         self.browser.click(".facts a")
         self.browser.arrive("flame")
         highest = lambda: self.browser.run("return treeMade.tree.value") / 1e6

@@ -109,6 +109,25 @@ function spaceFacts(memory) {
     el("li", {}, el("b", {}, bytesText(sums.allocated_bytes)), ` of it allocated in all, ${plural(sums.allocations, "allocation")}`)] : [];
 }
 
+const PEAK_LINES = 3;
+
+/* Whose it was when most was live, in a sentence: [line, bytes], the most first. */
+function linesAtPeak(memory) {
+    const bytes = new Map(), step = highestStep(memory);
+    for (let i = 0; i < nSites; i++)
+        if (memoryOf(site.space(i)) === memory && sites.look_at[i] >= 0) {
+            const line = shortFrameText(sites.look_at[i]);
+            bytes.set(line, (bytes.get(line) || 0) + levelAt(i, step));
+        }
+    return [...bytes].filter(([, n]) => n > 0).sort(([, a], [, b]) => b - a).slice(0, PEAK_LINES);
+}
+
+function peakFacts(memory) {
+    const lines = linesAtPeak(memory);
+    return lines.length ? el("p", {class: "at-peak"}, `Most of ${memoryName(memory)} after ${stepUnit} ${highestStep(memory)}, the fullest: `,
+        lines.map(([line, n], i) => [i ? ", " : "", el("code", {}, nameOf(line)), " " + bytesText(n)])) : null;
+}
+
 function jobFacts() {
     const failed = processes.filter((p) => p.exit.kind === "signal" || p.exit.kind === "exit" && p.exit.value);
     const rss = d3.max(timeline.rss_bytes) || 0;
@@ -133,7 +152,7 @@ const findingsView = {
     name: "findings", title: "Findings",
     enter(root) {
         const cards = el("div", {class: "cards"});
-        fill(root, {}, [jobFacts(), cards, notSeen()]);
+        fill(root, {}, [jobFacts(), peakFacts(memoryWanted()), cards, notSeen()]);
         return () => {
             const pattern = state.get("pattern");
             const shown = findings.filter((f) => !pattern || f.pattern === pattern);
