@@ -46,14 +46,10 @@ def viz_search(page):
 
 
 def viz_window(page):
-    page.run("window.before = document.querySelector('svg g g g g').getAttribute('transform')")
-    box = page.run("const b = document.querySelectorAll('svg')[1].getBoundingClientRect(); return [b.left, b.top, b.width]")
-    from selenium.webdriver.common.actions.action_builder import ActionBuilder
-    builder = ActionBuilder(page.browser.driver)
-    mouse = builder.pointer_action
-    mouse.move_to_location(int(box[0] + box[2] * 0.3), int(box[1] + 20)).pointer_down()
-    mouse.move_to_location(int(box[0] + box[2] * 0.5), int(box[1] + 20)).pointer_up()
-    page.done(builder.perform())
+    """In the course below the picture; and what lies there, a block at a time."""
+    box = page.run("const b = document.querySelectorAll('svg')[1].getBoundingClientRect();"
+                   "return [b.left, b.top, b.width]")
+    page.drag_at((box[0] + box[2] * 0.3, box[1] + 20), (box[0] + box[2] * 0.5, box[1] + 20))
     moved = page.until(lambda: page.run("return [...document.querySelectorAll('svg g')].map((g) => "
                                         "g.getAttribute('transform')).find((t) => /^scale/.test(t))"))
     page.point_at(box[0] + box[2] * 0.5, box[1] - 30)
@@ -61,8 +57,7 @@ def viz_window(page):
 
 
 def viz_segment(page):
-    rects = page.until(lambda: page.run(
-        "return [...document.querySelectorAll(arguments[0] + ' rect')].filter((r) => r.getAttribute('fill') === 'white')", SHOWN))
+    rects = page.until(lambda: page.all(SHOWN + " rect[fill=white]"))
     free = max(rects, key=lambda r: float(r.get_attribute("width")))
     box = page.run("const b = arguments[0].getBoundingClientRect(); return [b.left + 3, b.top + b.height / 2]", free)
     page.point_at(*box)
@@ -132,12 +127,16 @@ QUESTIONS = [
     ("What lay there at the peak?", viz("Active Memory Timeline", viz_block_at_peak),
      seep("Findings", seep_peak)),
     ("What came by way of a function?", viz("Active Memory Timeline", viz_search), seep("Flame graph", seep_search)),
-    ("What was live in another part of the run?", viz("Active Memory Timeline", viz_window), seep("Flame graph", seep_window)),
-    ("What was there as a request failed?", viz("Allocator State History", viz_failure), seep("Findings", seep_failure)),
-    ("How much was reserved, and when?", viz("Active Cached Segment Timeline", viz_reserved), seep("Timeline", seep_reserved)),
+    ("What was live in another part of the run?", viz("Active Memory Timeline", viz_window),
+     seep("Flame graph", seep_window)),
+    ("What was there as a request failed?", viz("Allocator State History", viz_failure),
+     seep("Findings", seep_failure)),
+    ("How much was reserved, and when?", viz("Active Cached Segment Timeline", viz_reserved),
+     seep("Timeline", seep_reserved)),
     ("How much of a segment is free, and where?", viz("Allocator State History", viz_segment), None),
     ("Which allocation followed which?", viz("Allocator State History", viz_order), None),
     ("How was the allocator set?", viz("Allocator Settings", viz_settings), None),
-    ("Which line keeps it, and does it grow?", None, seep("Findings", lambda page: page.text("article:nth-of-type(2) h2"))),
+    ("Which line keeps it, and does it grow?", None,
+     seep("Findings", lambda page: page.text("article:nth-of-type(2) h2"))),
     ("What is to be done?", None, seep("Findings", lambda page: page.text("article.finding .advice"))),
 ]

@@ -136,14 +136,16 @@ def seep_inverted(page):
 def seep_allocated(page):
     """By line, which the table of sites is not: a line has many stacks."""
     page.keys("3", "i")
-    page.choose(page.run("return [...document.querySelectorAll('main label')].find((l) => "
-                         "l.firstChild.textContent === 'measure').querySelector('select')"), "allocated in the whole run")
+    measure = page.run("return [...document.querySelectorAll('main label')].find((l) => "
+                       "l.firstChild.textContent === 'measure').querySelector('select')")
+    page.choose(measure, "allocated in the whole run")
     return page.run("return document.querySelectorAll('svg.flame g')[1].getAttribute('aria-label')")
 
 
 def seep_processes(page):
     page.keys("5")
-    return "; ".join(re.sub(r"(?s)\n.*\n(?=.*resident)", ": ", card.text).split("\n")[0] for card in page.all(".process")[1:3])
+    cards = [re.sub(r"(?s)\n.*\n(?=.*resident)", ": ", card.text) for card in page.all(".process")]
+    return "; ".join(card.split("\n")[0] for card in cards[1:3])
 
 
 def seep_card(term):
@@ -166,7 +168,8 @@ QUESTIONS = [
         memray_frame("LEAK")(page) or "the line is not in it: main() had returned, all: " + memray_total(page))),
      seep("Findings", seep_card("How much"))),
     ("Which lines had most at the peak, or keep most?", memray("table", memray_first_rows(0)), seep("Sites", seep_row)),
-    ("What was live at another moment?", memray("flame graph, --temporal", memray_window), seep("Flame graph", seep_window)),
+    ("What was live at another moment?", memray("flame graph, --temporal", memray_window),
+     seep("Flame graph", seep_window)),
     ("What came by way of a function?", memray("flame graph", memray_search), seep("Flame graph", seep_search)),
     ("How did the memory go?", memray("flame graph", lambda page: "%d lines above the graph" % page.run(
         "return document.querySelectorAll('#smallMemoryGraph .scatterlayer .trace').length")),
@@ -180,7 +183,8 @@ QUESTIONS = [
     ("Who called for it, innermost first?", memray("flame graph, --inverted", lambda page: page.run(
         "return d3.selectAll('#chart g').data().filter((d) => d.depth === 1).sort((a, b) => b.value - a.value)"
         ".map((d) => d.data.location.join(' ') + ' ' + d.data.value + ' B')[0]")), seep("Flame graph", seep_inverted)),
-    ("What lived only briefly?", memray("flame graph, --temporary-allocations", memray_temporary), seep("Sites", seep_ages)),
+    ("What lived only briefly?", memray("flame graph, --temporary-allocations", memray_temporary),
+     seep("Sites", seep_ages)),
     ("How were sizes distributed?", stats("Histogram of allocation size", 6), None),
     ("Which function of the allocator was called?", stats("Allocator type distribution", 5), None),
     ("What did each process have?", ("--follow-fork", memray_files), seep("Processes", seep_processes, WORKERS_JOB)),

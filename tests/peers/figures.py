@@ -1,5 +1,5 @@
-"""What memray, PyTorch's history and seep count for the same lines of the same job: allocations, bytes in all, and what the
-line had at the peak (memray), or kept over the last steps (seep). The runs are two; the jobs do the same each time."""
+"""What memray, PyTorch's history and seep count for the same lines of the same job: allocations, bytes in all, and what
+the line had at the peak (memray), or kept over the last steps (seep). The runs are two; jobs do the same each time."""
 import collections
 import json
 import pickle
@@ -30,8 +30,9 @@ print(json.dumps(lines))
 
 def by_memray(made, job):
     record = made.memray_records(job)[0]
-    text = subprocess.run([pages.MEMRAY.parent / "python", "-c", READER, record, job[0]], stdout=subprocess.PIPE, check=True)
-    return {int(line): figures for line, figures in json.loads(text.stdout).items()}
+    python = pages.MEMRAY.parent / "python"
+    done = subprocess.run([python, "-c", READER, record, job[0]], stdout=subprocess.PIPE, check=True)
+    return {int(line): figures for line, figures in json.loads(done.stdout).items()}
 
 
 def by_history(made, job):
@@ -51,8 +52,8 @@ def by_seep(made, job, spaces):
     text = pages.quiet([pages.SEEP, "report", made.profile(job), "--format", "json", "--all"])
     lines = collections.defaultdict(lambda: [0, 0, 0])
     for site in json.loads(text)["sites"]:
-        frames = (frame for frame in site["stack"] if frame["kind"] == "python" and (frame["file"] or "").endswith(job[0]))
-        at = lines[next((frame["line"] for frame in frames), 0)]
+        python = (frame for frame in site["stack"] if frame["kind"] == "python")
+        at = lines[next((frame["line"] for frame in python if (frame["file"] or "").endswith(job[0])), 0)]
         if site["space"] in spaces:
             for i, name in enumerate(("allocations", "allocated_bytes", "retained_bytes")):
                 at[i] += site[name]

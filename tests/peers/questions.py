@@ -1,11 +1,12 @@
-"""The questions that memray's reports and PyTorch's memory_viz answer of a job, asked of them and of `seep view`: how many
-actions it takes from the opened page, and what the answer is. Prints tables; no check asks for it.
+"""The questions that memray's reports and PyTorch's memory_viz answer of a job, asked of them and of `seep view`: how
+many actions it takes from the opened page, and what the answer is. Prints tables; no check asks for it.
 
     tests/peers/questions.py [--keep DIR]
 
-An action is a click, a key, a word typed, a point (the mouse at rest on something) or a drag; a choice from a list is two
-clicks. Each of memray's reports is a command and a page of its own: what is not in its flame graph costs those two more, in
-the terminal one. `seep view` makes one page. Peers that are not here are left out: make peers, make gpu-torch."""
+An action is a click, a key, a word typed, a point (the mouse at rest on something) or a drag; a choice from a list is
+two clicks. Each of memray's reports is a command and a page of its own: what is not in its flame graph costs those two
+more, in the terminal one. `seep view` makes one page. Peers that are
+not here are left out: make peers, make gpu-torch."""
 import argparse
 import dataclasses
 import pathlib
@@ -17,6 +18,10 @@ import typing
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 
 from tests.browser.page import MISSING, Browser  # noqa: E402
+if not MISSING:
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.actions.action_builder import ActionBuilder
+    from selenium.webdriver.support.ui import Select
 from tests.peers import asked_of_device, asked_of_host, figures, pages  # noqa: E402
 
 SECONDS = 60
@@ -51,21 +56,23 @@ class Counted:
         return self.done(self.browser.keys(text))
 
     def choose(self, what, text):
-        from selenium.webdriver.support.ui import Select
         return self.done(Select(self.element(what)).select_by_visible_text(text), 2)
 
     def point(self, what):
-        from selenium.webdriver.common.action_chains import ActionChains
         return self.done(ActionChains(self.browser.driver).move_to_element(self.element(what)).perform())
 
     def point_at(self, x, y):
-        from selenium.webdriver.common.actions.action_builder import ActionBuilder
         builder = ActionBuilder(self.browser.driver)
         builder.pointer_action.move_to_location(int(x), int(y))
         return self.done(builder.perform())
 
+    def drag_at(self, start, end):
+        builder = ActionBuilder(self.browser.driver)
+        builder.pointer_action.move_to_location(*map(int, start)).pointer_down()
+        builder.pointer_action.move_to_location(*map(int, end)).pointer_up()
+        return self.done(builder.perform())
+
     def drag(self, what, by):
-        from selenium.webdriver.common.action_chains import ActionChains
         return self.done(ActionChains(self.browser.driver).drag_and_drop_by_offset(self.element(what), by, 0).perform())
 
     def drag_share(self, css, start, end):
