@@ -28,6 +28,12 @@ class Series(CiCase):
         first, last = steps.index(10), steps.index(40)
         self.assertAlmostEqual((level[last] - level[first]) / 30, LEAK_BYTES, delta=0.02 * LEAK_BYTES)
         self.assertEqual(sum(site["lifetimes"]["frees"]), site["frees"])
+        self.assertEqual([b & (b - 1) for b in site["sizes"]["bytes_at_least"]], [0] * len(site["sizes"]["bytes_at_least"]))
+        self.assertLessEqual(sum(site["sizes"]["allocations"]), site["allocations"])
+        size = max(zip(site["sizes"]["allocations"], site["sizes"]["bytes_at_least"]))[1]
+        self.assertTrue(size <= LEAK_BYTES * 1.1 < 4 * size, size)
+        process = report["processes"][0]["pid"]
+        self.assertEqual([(t["pid"], t["tid"]) for t in site["threads"]], [(process, process)])
 
     def test_a_process_has_its_own_course(self):
         process = self.report("--series")["processes"][0]

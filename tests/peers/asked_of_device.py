@@ -113,6 +113,11 @@ def seep_failure(page):
     return page.text("article.finding details li")
 
 
+def seep_layout(page):
+    page.keys("6")
+    return re.search(r"In step.*", page.text(".story"))[0]
+
+
 def seep_reserved(page):
     page.keys("2")
     drawn = re.search(r"taken from the driver.*", page.text("main"))
@@ -120,6 +125,24 @@ def seep_reserved(page):
         return drawn[0]
     page.choose("main select", "device:0")
     return page.run("return document.querySelector('main svg.chart').getAttribute('aria-label')")
+
+
+def tabs(browser, file):
+    """[view, shapes drawn, what the console said] of a snapshot in memory_viz's page."""
+    browser.driver.get("file://%s" % file)
+    browser.wait(lambda: browser.all("select option"))
+    browser.settle()
+    browser.complaints()
+    names = [option.text for option in browser.all("select")[1].find_elements("tag name", "option")]
+    for name in names:
+        browser.run("const s = document.querySelectorAll('select')[1]; s.value = arguments[0];"
+                    "s.dispatchEvent(new Event('change'))", name)
+        browser.settle()
+        shapes = len(browser.all(SHOWN + " polygon")) + len(browser.all(SHOWN + " rect"))
+        settings = browser.run("return [...document.querySelectorAll(arguments[0] + ' pre')].map((e) => "
+                               "e.textContent).filter((t) => t.startsWith('{')).join('').length", SHOWN)
+        drawn = "%d characters" % settings if name == "Allocator Settings" else "%d shapes" % shapes
+        yield name, drawn, browser.complaints()
 
 
 QUESTIONS = [
@@ -133,7 +156,8 @@ QUESTIONS = [
      seep("Findings", seep_failure)),
     ("How much was reserved, and when?", viz("Active Cached Segment Timeline", viz_reserved),
      seep("Timeline", seep_reserved)),
-    ("How much of a segment is free, and where?", viz("Allocator State History", viz_segment), None),
+    ("How much of a segment is free, and where?", viz("Allocator State History", viz_segment),
+     seep("Device", seep_layout)),
     ("Which allocation followed which?", viz("Allocator State History", viz_order), None),
     ("How was the allocator set?", viz("Allocator Settings", viz_settings), None),
     ("Which line keeps it, and does it grow?", None,

@@ -105,7 +105,7 @@ class Pages:
 
     def seep_snapshot(self, job):
         return self.once("seep's snapshot of " + job[0], lambda path: quiet(
-            [SEEP, "export", self.profile(job), "--format", "snapshot", "--measure", "peak", "-o", path]))
+            [SEEP, "export", self.profile(job), "--format", "snapshot", "-o", path]))
 
     def memory_viz(self, snapshot):
         return self.once("memory_viz %s.html" % snapshot.name, lambda path: path.write_text(memory_viz_page(snapshot)))

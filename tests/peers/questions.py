@@ -144,6 +144,15 @@ def table(browser, made, peer, questions):
     print("\nOf what both answer, seep takes fewer actions in %d, more in %d." % (fewer, more))
 
 
+def print_tabs(browser, made):
+    print("\n| memory_viz | PyTorch's snapshot | seep's |\n| --- | --- | --- |")
+    both = [list(asked_of_device.tabs(browser, made.memory_viz(snapshot)))
+            for snapshot in (made.snapshot(pages.GPU_JOB), made.seep_snapshot(pages.GPU_JOB))]
+    for theirs, ours in zip(*both):
+        print("| %s | %s |" % (theirs[0], " | ".join(
+            drawn + ("" if not said else ", errors: %s" % said) for _, drawn, said in (theirs, ours))))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--keep", metavar="DIR", help="leave what was made there")
@@ -170,6 +179,7 @@ def main():
                 print("\n%s" % " ".join(pages.GPU_JOB))
                 table(browser, made, "memory_viz", asked_of_device.QUESTIONS)
                 figures.of_device(made, pages.GPU_JOB)
+                print_tabs(browser, made)
         finally:
             browser.quit()
 
