@@ -1,5 +1,4 @@
-/* Stacks as a tree of frames with weights, for the flame graph. A node: {frame, value, count, children, self}; `count`:
-   how often the stacks that have a weight allocated, in the whole run. */
+/* Stacks as a tree of frames with weights, for the flame graph. A node: {frame, value, children, self}. */
 
 const MEASURES = [["live", "live at the window's end"], ["growth", "growth in the window"], ["peak", "highest in the window, each site"],
     ["allocated", "allocated in the whole run"]];
@@ -33,7 +32,7 @@ function isShown(f, kind) {
 
 /* Callers first: parents are in the table before their children, so that one pass makes the tree, and one back sums it. */
 function callersTree(weight, kind) {
-    const root = {frame: -1, value: 0, count: 0, self: 0, children: [], parent: null};
+    const root = {frame: -1, value: 0, self: 0, children: [], parent: null};
     const nodes = [root], of = new Array(nStacks), known = new Map(), nFrames = frames.name.length;
     const used = new Uint8Array(nStacks);
     for (let i = 0; i < nSites; i++)
@@ -54,7 +53,7 @@ function callersTree(weight, kind) {
         const key = parent.id * nFrames + f;
         let node = known.get(key);
         if (!node) {
-            node = {frame: f, value: 0, count: 0, self: 0, children: [], parent, id: nodes.length};
+            node = {frame: f, value: 0, self: 0, children: [], parent, id: nodes.length};
             known.set(key, node);
             nodes.push(node);
             parent.children.push(node);
@@ -62,19 +61,14 @@ function callersTree(weight, kind) {
         of[s] = node;
     }
     for (let i = 0; i < nSites; i++) {
-        if (weight[i] > 0) {
-            const node = sites.stack[i] < 0 ? root : of[sites.stack[i]];
-            node.self += weight[i];
-            node.count += sites.allocations[i];
-        }
+        if (weight[i] > 0)
+            (sites.stack[i] < 0 ? root : of[sites.stack[i]]).self += weight[i];
     }
     for (let n = nodes.length - 1; n >= 0; n--) {
         const node = nodes[n];
         node.value += node.self;
-        if (node.parent) {
+        if (node.parent)
             node.parent.value += node.value;
-            node.parent.count += node.count;
-        }
     }
     return root;
 }
@@ -88,13 +82,12 @@ function shownFrom(at, kind) {
 
 /* The innermost first: a node's children are made only where it is broad enough to be seen. */
 function calleesTree(weight, kind) {
-    const root = {frame: -1, value: 0, count: 0, self: 0, children: [], parent: null};
+    const root = {frame: -1, value: 0, self: 0, children: [], parent: null};
     let tips = [];
     for (let i = 0; i < nSites; i++) {
         if (weight[i] > 0) {
-            tips.push([shownFrom(sites.stack[i], kind), weight[i], sites.allocations[i]]);
+            tips.push([shownFrom(sites.stack[i], kind), weight[i]]);
             root.value += weight[i];
-            root.count += sites.allocations[i];
         }
     }
     const least = root.value * LEAST_SHARE;
@@ -102,18 +95,17 @@ function calleesTree(weight, kind) {
     while (grow.length) {
         const [node, list] = grow.pop();
         const groups = new Map();
-        for (const [at, value, count] of list) {
+        for (const [at, value] of list) {
             if (at < 0) {
                 node.self += value;
                 continue;
             }
             const f = stacks.frame[at];
             if (!groups.has(f))
-                groups.set(f, [{frame: f, value: 0, count: 0, self: 0, children: [], parent: node}, []]);
+                groups.set(f, [{frame: f, value: 0, self: 0, children: [], parent: node}, []]);
             const group = groups.get(f);
             group[0].value += value;
-            group[0].count += count;
-            group[1].push([shownFrom(stacks.parent[at], kind), value, count]);
+            group[1].push([shownFrom(stacks.parent[at], kind), value]);
         }
         for (const group of groups.values()) {
             if (group[0].value < least)
