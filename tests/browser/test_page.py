@@ -171,6 +171,10 @@ class Views(PageCase):
         self.assertRegex(self.browser.text(".facts"), r"2\d\.\d MiB of host at its peak, step (2\d|3[01])\b")
         self.assertRegex(self.browser.text(".facts"), r"allocated in all, [\d\u202f]+ allocations")
         self.assertRegex(self.browser.text(".at-peak"), r"after step (29|30), the fullest: hump_page\.py:8 fill\S* 19\.\d MiB, ")
+        self.browser.click(".in-all summary")
+        most, often = self.browser.all(".in-all li")
+        self.assertRegex(most.text, r"^hump_page\.py:8 fill\S* 19\.\d MiB, ")
+        self.assertRegex(often.text, r"hump_page\.py:8 fill\S* 20\d times")
         self.browser.click(".facts a")
         self.browser.arrive("flame")
         highest = lambda: self.browser.run("return treeMade.tree.value") / 1e6

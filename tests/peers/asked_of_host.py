@@ -108,14 +108,6 @@ def columns(page, keys):
         "    (c.key === 'line' ? site.shortTitle(i) : c.text(i))).join(', ')", list(keys))
 
 
-def seep_sorted(key):
-    def ask(page):
-        page.keys("4")
-        page.click("[data-key=%s]" % key)
-        return columns(page, ("line", key))
-    return ask
-
-
 def seep_ages(page):
     page.keys("4")
     page.click("[data-key=allocated_bytes]")
@@ -133,13 +125,12 @@ def seep_inverted(page):
     return page.run("return document.querySelectorAll('svg.flame g')[1].getAttribute('aria-label')")
 
 
-def seep_allocated(page):
-    """By line, which the table of sites is not: a line has many stacks."""
-    page.keys("3", "i")
-    measure = page.run("return [...document.querySelectorAll('main label')].find((l) => "
-                       "l.firstChild.textContent === 'measure').querySelector('select')")
-    page.choose(measure, "allocated in the whole run")
-    return page.run("return document.querySelectorAll('svg.flame g')[1].getAttribute('aria-label')")
+def seep_in_all(number):
+    """By bytes, and by how often."""
+    def ask(page):
+        page.click(".in-all summary")
+        return page.all(".in-all li")[number].text
+    return ask
 
 
 def seep_processes(page):
@@ -177,9 +168,9 @@ QUESTIONS = [
     ("How many allocations, how many bytes in all?", stats("Total allocations", 4),
      seep("Findings", seep_facts(r".*allocated in all.*"))),
     ("Which line allocated most bytes in all?", stats("largest allocating locations (by size)", 2),
-     seep("Flame graph", seep_allocated)),
+     seep("Findings", seep_in_all(0))),
     ("Which line allocated most often?", stats("largest allocating locations (by number", 2),
-     seep("Sites", seep_sorted("allocations"))),
+     seep("Findings", seep_in_all(1))),
     ("Who called for it, innermost first?", memray("flame graph, --inverted", lambda page: page.run(
         "return d3.selectAll('#chart g').data().filter((d) => d.depth === 1).sort((a, b) => b.value - a.value)"
         ".map((d) => d.data.location.join(' ') + ' ' + d.data.value + ' B')[0]")), seep("Flame graph", seep_inverted)),

@@ -110,23 +110,25 @@ function spaceFacts(memory) {
     el("li", {}, el("b", {}, bytesText(sums.allocated_bytes)), ` of it allocated in all, ${plural(sums.allocations, "allocation")}`)] : [];
 }
 
-const PEAK_LINES = 3;
-
-/* Whose it was when most was live, in a sentence: [line, bytes], the most first. */
-function linesAtPeak(memory) {
-    const bytes = new Map(), step = highestStep(memory);
+/* Lines by what `of` says of their sites, the most first, as text. */
+function topLines(memory, of, most, text) {
+    const sums = new Map();
     for (let i = 0; i < nSites; i++)
         if (memoryOf(site.space(i)) === memory && sites.look_at[i] >= 0) {
             const line = shortFrameText(sites.look_at[i]);
-            bytes.set(line, (bytes.get(line) || 0) + levelAt(i, step));
+            sums.set(line, (sums.get(line) || 0) + of(i));
         }
-    return [...bytes].filter(([, n]) => n > 0).sort(([, a], [, b]) => b - a).slice(0, PEAK_LINES);
+    return [...sums].filter(([, n]) => n > 0).sort(([, a], [, b]) => b - a).slice(0, most)
+        .map(([line, n], i) => [i ? ", " : "", el("code", {}, nameOf(cutText(line, 100))), " " + text(n)]);
 }
 
-function peakFacts(memory) {
-    const lines = linesAtPeak(memory);
-    return lines.length ? el("p", {class: "at-peak"}, `Most of ${memoryName(memory)} after ${stepUnit} ${highestStep(memory)}, the fullest: `,
-        lines.map(([line, n], i) => [i ? ", " : "", el("code", {}, nameOf(line)), " " + bytesText(n)])) : null;
+/* Whose it was when most was live, and who allocated most in all. */
+function lineFacts(memory) {
+    const step = highestStep(memory), atPeak = topLines(memory, (i) => levelAt(i, step), 3, bytesText);
+    return [atPeak.length ? el("p", {class: "at-peak"}, `Most of ${memoryName(memory)} after ${stepUnit} ${step}, the fullest: `, atPeak) : null,
+        nSites ? el("details", {class: "in-all"}, el("summary", {}, "Lines that allocated most in all"), el("ul", {},
+            el("li", {}, topLines(memory, (i) => sites.allocated_bytes[i], 5, bytesText)),
+            el("li", {}, topLines(memory, (i) => sites.allocations[i], 5, (n) => plural(n, "time"))))) : null];
 }
 
 function jobFacts() {
@@ -153,7 +155,7 @@ const findingsView = {
     name: "findings", title: "Findings",
     enter(root) {
         const cards = el("div", {class: "cards"});
-        fill(root, {}, [jobFacts(), peakFacts(memoryWanted()), cards, notSeen()]);
+        fill(root, {}, [jobFacts(), lineFacts(memoryWanted()), cards, notSeen()]);
         return () => {
             const pattern = state.get("pattern");
             const shown = findings.filter((f) => !pattern || f.pattern === pattern);
