@@ -112,14 +112,18 @@ function spaceFacts(memory) {
 
 /* Lines by what `of` says of their sites, the most first, as text. */
 function topLines(memory, of, most, text) {
-    const sums = new Map();
-    for (let i = 0; i < nSites; i++)
-        if (memoryOf(site.space(i)) === memory && sites.look_at[i] >= 0) {
-            const line = shortFrameText(sites.look_at[i]);
-            sums.set(line, (sums.get(line) || 0) + of(i));
+    const sums = new Float64Array(frames.name.length);
+    for (const i of sitesIn(memory))
+        if (sites.look_at[i] >= 0)
+            sums[sites.look_at[i]] += of(i);
+    const top = []; /* a few of very many: not sorted */
+    sums.forEach((sum, f) => {
+        if (sum > 0 && (top.length < most || sum > sums[top[most - 1]])) {
+            top.splice(d3.bisector((g) => -sums[g]).right(top, -sum), 0, f);
+            top.length = Math.min(top.length, most);
         }
-    return [...sums].filter(([, n]) => n > 0).sort(([, a], [, b]) => b - a).slice(0, most)
-        .map(([line, n], i) => [i ? ", " : "", el("code", {}, nameOf(cutText(line, 100))), " " + text(n)]);
+    });
+    return top.map((f, n) => [n ? ", " : "", el("code", {}, nameOf(cutText(shortFrameText(f), 100))), " " + text(sums[f])]);
 }
 
 /* Whose it was when most was live, and who allocated most in all. */

@@ -86,24 +86,35 @@ function stepOfSeconds(seconds) {
     return at < 0 ? 0 : timeline.step[at];
 }
 
-const highestSteps = new Map();
+const sitesByMemory = new Map();
 
-/* The step at whose end most was live of a memory, by its sites. */
+/* Numbers of the sites of a memory. */
+function sitesIn(memory) {
+    if (!sitesByMemory.has(memory)) {
+        const isIn = new Map(spaces.map((space) => [space, memoryOf(space) === memory]));
+        sitesByMemory.set(memory, d3.range(nSites).filter((i) => isIn.get(site.space(i))));
+    }
+    return sitesByMemory.get(memory);
+}
+
+const highestSteps = new Map(), MOST_STEPS = 1 << 20;
+
+/* The step at whose end most was live of a memory, by its sites; of very many steps the nearest of a million. */
 function highestStep(memory) {
     if (!highestSteps.has(memory)) {
-        const changes = new Map();
-        for (let i = 0; i < nSites; i++) {
-            const raw = memoryOf(site.space(i)) === memory ? sites.series[i] : [];
-            for (let k = 0, step = 0; k < raw.length; k += 2)
-                changes.set(step += raw[k], (changes.get(step) || 0) + raw[k + 1]);
+        const width = Math.ceil((lastStep + 1) / MOST_STEPS), changes = new Float64Array(Math.floor(lastStep / width) + 1);
+        for (const i of sitesIn(memory)) {
+            const raw = sites.series[i];
+            for (let k = 0, step = 0; k < raw.length && (step += raw[k]) <= lastStep; k += 2)
+                changes[Math.floor(Math.max(step, 0) / width)] += raw[k + 1];
         }
         let highest = 0, most = 0, bytes = 0;
-        for (const step of [...changes.keys()].filter((s) => s <= lastStep).sort((a, b) => a - b)) {
-            bytes += changes.get(step);
+        changes.forEach((change, n) => {
+            bytes += change;
             if (bytes > most)
-                [highest, most] = [step, bytes];
-        }
-        highestSteps.set(memory, highest);
+                [highest, most] = [n, bytes];
+        });
+        highestSteps.set(memory, Math.min(highest * width, lastStep));
     }
     return highestSteps.get(memory);
 }
