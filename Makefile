@@ -126,7 +126,7 @@ PRODUCTS := $(SEEP) $(SEEP_LAB) $(if $(SAN),,$(if $(PRELOAD),$(SHIM))) $(MAN_PAG
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all check check-gpu check-frameworks gpu-torch gpu-check gpu-kit tests demo pictures zoo zoo-reports zoo-gpu bench fuzz fuzz-keep pages install clean help format FORCE
+.PHONY: all check check-gpu check-frameworks gpu-torch gpu-check gpu-kit tests demo pictures peers zoo zoo-reports zoo-gpu bench fuzz fuzz-keep pages install clean help format FORCE
 
 all: $(PRODUCTS) ## build seep, seep-lab, libseep.so and the manual pages (default)
 
@@ -327,6 +327,12 @@ check: all tests ## build and run every test; the last line counts them
 
 pictures: all ## make the pictures of README.md and docs/tour.md again, in a real browser
 	$(Q)SEEP=$(SEEP) $(PYTHON) tests/browser/pictures.py docs/pictures
+
+# Of PyPI; the venv sees the system's PyTorch. docs/beside-others.md says where the rest is from. What is missing is skipped.
+peers: all $(STANDIN_LIBS) ## ask memray's reports, PyTorch's memory_viz and "seep view" the same, and count the clicks
+	$(Q)[ -x $(BUILD)/peers/venv/bin/memray ] || { /usr/bin/python3 -m venv --system-site-packages $(BUILD)/peers/venv && \
+		$(BUILD)/peers/venv/bin/python -m pip install -q memray; } || echo "peers: memray cannot be had"
+	$(Q)SEEP=$(SEEP) $(PYTHON) tests/peers/questions.py
 
 demo: all ## profile a PyTorch job that leaks, and show the line that keeps the memory
 	$(Q)rm -rf build/demo.d

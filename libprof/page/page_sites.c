@@ -9,22 +9,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIGHT_POINTS = 8 }; /* of the course of such a site */
+enum {
+    LIGHT_POINTS = 8, /* of the course of such a site */
+    OFTEN = 100,      /* allocations of a site: fewer are never many, in however short a job */
+};
 
 /* Numbers that are taken as they are. */
 static const char *const plain[] = {"allocations", "frees",     "allocated_bytes", "live_bytes",
                                     "peak_bytes",  "peak_step", "retained_bytes"};
 enum { N_PLAIN = sizeof plain / sizeof *plain };
 
+static const json_t *space_of(const json_t *report, const json_t *site)
+{
+    return json_object_get(json_object_get(report, "spaces"), seep_get_text(site, "space", ""));
+}
+
 static bool is_light(const json_t *report, const json_t *site)
 {
-    const json_t *space =
-        json_object_get(json_object_get(report, "spaces"), seep_get_text(site, "space", ""));
+    const json_t *space = space_of(report, site);
 
     return seep_get_number(site, "peak_bytes") <
                SEEP_PAGE_LIGHT * seep_get_number(space, "peak_bytes") &&
            seep_get_number(site, "allocated_bytes") <
                SEEP_PAGE_LIGHT * seep_get_number(space, "allocated_bytes");
+}
+
+/* Small blocks weigh little, but how many a line makes is asked, too. */
+static bool is_seldom(const json_t *report, const json_t *site)
+{
+    const double n = seep_get_number(site, "allocations");
+
+    return n < OFTEN ||
+           n < SEEP_PAGE_LIGHT * seep_get_number(space_of(report, site), "allocations");
 }
 
 /* {id: true} of what findings name, and of what is drawn on a device. */
@@ -46,7 +62,8 @@ static json_t *named_sites(const json_t *report, bool *failed)
 
 static bool is_left_out(const json_t *report, const json_t *site, const json_t *named, bool all)
 {
-    return !all && is_light(report, site) && !json_object_get(named, seep_get_text(site, "id", ""));
+    return !all && is_light(report, site) && is_seldom(report, site) &&
+           !json_object_get(named, seep_get_text(site, "id", ""));
 }
 
 static json_t *number(const json_t *object, const char *key)

@@ -44,6 +44,26 @@ def main():
 main()
 '''
 
+# What is live at the job's end is not what filled its peak.
+HUMP = """
+import seep
+
+kept = []
+
+
+def fill():
+    return [bytearray(100 * 1000) for _ in range(200)]
+
+
+for step in range(60):
+    if step == 20:
+        passing = fill()
+    if step == 30:
+        del passing
+    kept.append(bytearray(64 * 1024))
+    seep.step()
+"""
+
 CONTROLS = "header a, header button, main a, main button:enabled, main select, main input, main summary"
 
 
@@ -138,6 +158,50 @@ class Views(PageCase):
             self.browser.choose("measure", measure)
             self.assertGreater(self.browser.run("return treeMade.tree.value"), 60 * 65536, measure)
 
+    def test_a_frame_says_how_many_allocations_it_made(self):
+        for order in ("", "&inverted=1"):
+            self.open("#flame?finding=F1" + order)
+            self.browser.run("document.querySelector('svg.flame [tabindex=\"0\"]').focus()")
+            for _ in range(4):
+                self.assertRegex(self.browser.text(".told-frame"), r"; 8\d allocations in the run$")
+                self.browser.keys(Keys.ARROW_DOWN)
+
+    def test_what_filled_the_peak_is_one_click_away(self):
+        self.open(name="hump", source=HUMP)
+        self.assertRegex(self.browser.text(".facts"), r"2\d\.\d MiB of host at its peak, step (2\d|3[01])\b")
+        self.assertRegex(self.browser.text(".facts"), r"allocated in all, [\d\u202f]+ allocations")
+        self.assertRegex(self.browser.text(".at-peak"), r"after step (29|30), the fullest: hump_page\.py:8 fill\S* 19\.\d MiB, ")
+        self.browser.click(".in-all summary")
+        most, often = self.browser.all(".in-all li")
+        self.assertRegex(most.text, r"^hump_page\.py:8 fill\S* 19\.\d MiB, ")
+        self.assertRegex(often.text, r"hump_page\.py:8 fill\S* 20\d times")
+        self.browser.click(".facts a")
+        self.browser.arrive("flame")
+        highest = lambda: self.browser.run("return treeMade.tree.value") / 1e6
+        self.assertGreater(highest(), 20)
+        self.assertTrue(self.browser.all("svg.flame g[aria-label^='fill ']"))
+        self.assertRegex(self.browser.one("[aria-label='to step']").get_attribute("value"), r"^(29|30)$")
+        [to_peak, whole] = self.browser.all(".window button")
+        self.assertFalse(to_peak.is_enabled())
+        whole.click()
+        self.browser.settle()
+        self.assertLess(highest(), 10)
+        self.browser.keys("2")
+        self.browser.arrive("timeline")
+        self.browser.click(".window button")
+        self.assertIn("window=peak", self.browser.fragment())
+        self.assertRegex(self.browser.text(".links"), r"steps 0 to (29|30)(?!\d)")
+
+    def test_a_window_is_dragged_above_the_flame_graph(self):
+        self.open("#flame?finding=F1")
+        whole = self.browser.run("return treeMade.tree.value")
+        self.browser.drag(".chart .overlay", 0.1, 0.5)
+        window = re.search(r"window=(\d+)-(\d+)", self.browser.fragment())
+        self.assertTrue(window, self.browser.fragment())
+        self.assertAlmostEqual(self.browser.run("return treeMade.tree.value") / whole, int(window[2]) / 80, delta=0.1)
+        self.browser.click(".window button", 1)
+        self.assertEqual(self.browser.run("return treeMade.tree.value"), whole)
+
     def test_zooming_has_a_way_back(self):
         self.open("#flame?finding=F1")
         self.browser.click("svg.flame g", 2)
@@ -187,6 +251,13 @@ class Keyboard(PageCase):
         self.browser.keys("load", Keys.ESCAPE)
         self.assertEqual(self.browser.active()["tag"], "body")
         self.assertIn("search=load", self.browser.fragment())
+        for view in ("findings", "timeline", "processes"):  # they have none
+            self.open("#" + view)
+            self.browser.keys("/", "load")
+            self.browser.arrive("flame")
+            self.assertEqual(self.browser.active()["class"], "search")
+            self.assertIn("search=load", self.browser.fragment())
+            self.browser.keys(Keys.ESCAPE)
         self.browser.keys("?")
         self.assertTrue(self.browser.one("dialog").is_displayed())
         self.browser.keys(Keys.ESCAPE)
@@ -195,6 +266,16 @@ class Keyboard(PageCase):
         self.browser.keys("d")
         self.assertNotEqual(self.browser.run("return getComputedStyle(document.body).backgroundColor"), before)
         self.browser.keys("d")
+
+    def test_the_flame_graph_turns_round_by_key(self):
+        self.open("#flame?finding=F1")
+        top = lambda: self.browser.all("svg.flame g")[1].get_attribute("aria-label").split(" · ")[0]
+        for name in ("<module>", "load", "<module>"):
+            self.assertEqual(top(), name)
+            self.browser.keys("i")
+        self.open("#sites")
+        self.browser.keys("i")
+        self.assertEqual(self.browser.fragment(), "#sites")
 
     def test_arrows_move_in_the_flame_graph_and_enter_zooms(self):
         self.open("#flame?finding=F1")

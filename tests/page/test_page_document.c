@@ -205,6 +205,20 @@ TEST(processes_are_a_text_that_sites_share)
 
 /* ---- what is left out ---------------------------------------------------------------------- */
 
+TEST(a_small_site_that_allocates_often_is_in_it)
+{
+    report =
+        made("{\"spaces\": {\"host\": {\"peak_bytes\": 1000000, \"allocated_bytes\": 2000000,"
+             " \"allocations\": 2000000}}, \"sites\": ["
+             "{\"id\": \"S1\", \"space\": \"host\", \"peak_bytes\": 99, \"allocations\": 199},"
+             "{\"id\": \"S2\", \"space\": \"host\", \"peak_bytes\": 99, \"allocations\": 200}]}");
+    json_t *document = seep_page_document(report, NULL, false);
+
+    ck_assert_uint_eq(n_rows(document), 1);
+    ck_assert_str_eq(text_at(document, "sites", "id", 0), "S2");
+    json_decref(document);
+}
+
 TEST(small_sites_are_left_out_and_summed_unless_a_finding_names_them)
 {
     report =

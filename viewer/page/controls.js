@@ -32,5 +32,7 @@ function windowFields() {
     return el("span", {class: "field window", role: "group", "aria-label": "window"},
         el("span", {}, `from ${stepUnit} … to`), field(`from ${stepUnit}`, window.from, window.to),
         field(`to ${stepUnit}`, window.to, window.from),
+        el("button", {type: "button", disabled: state.get("window") === "peak",
+            onclick: () => state.set({window: "peak", zoom: ""})}, "to the peak"),
         el("button", {type: "button", disabled: window.whole, onclick: () => state.set({window: "", zoom: ""})}, "whole run"));
 }

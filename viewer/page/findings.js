@@ -103,6 +103,40 @@ function findingCard(finding) {
     return card;
 }
 
+/* Of the space that was fullest of what is looked at: its peak, which leads to whose memory that was, and its totals. */
+function spaceFacts(memory) {
+    const own = Object.entries(data.spaces).filter(([space]) => memoryOf(space) === memory);
+    const [space, sums] = own[d3.scan(own, ([, a], [, b]) => b.peak_bytes - a.peak_bytes)] || ["", null];
+    return sums ? [el("li", {}, el("b", {}, bytesText(sums.peak_bytes)), ` of ${space} `,
+        el("a", {href: state.link("flame", {memory, window: "peak", measure: "live"})}, "at its peak"), `, ${stepUnit} ${sums.peak_step}`),
+    el("li", {}, el("b", {}, bytesText(sums.allocated_bytes)), ` of it allocated in all, ${plural(sums.allocations, "allocation")}`)] : [];
+}
+
+/* Lines by what `of` says of their sites, the most first, as text. */
+function topLines(memory, of, most, text) {
+    const sums = new Float64Array(frames.name.length);
+    for (const i of sitesIn(memory))
+        if (sites.look_at[i] >= 0)
+            sums[sites.look_at[i]] += of(i);
+    const top = []; /* a few of very many: not sorted */
+    sums.forEach((sum, f) => {
+        if (sum > 0 && (top.length < most || sum > sums[top[most - 1]])) {
+            top.splice(d3.bisector((g) => -sums[g]).right(top, -sum), 0, f);
+            top.length = Math.min(top.length, most);
+        }
+    });
+    return top.map((f, n) => [n ? ", " : "", el("code", {}, nameOf(cutText(shortFrameText(f), 100))), " " + text(sums[f])]);
+}
+
+/* Whose it was when most was live, and who allocated most in all. */
+function lineFacts(memory) {
+    const step = highestStep(memory), atPeak = topLines(memory, (i) => levelAt(i, step), 3, bytesText);
+    return [atPeak.length ? el("p", {class: "at-peak"}, `Most of ${memoryName(memory)} after ${stepUnit} ${step}, the fullest: `, atPeak) : null,
+        nSites ? el("details", {class: "in-all"}, el("summary", {}, "Lines that allocated most in all"), el("ul", {},
+            el("li", {}, topLines(memory, (i) => sites.allocated_bytes[i], 5, bytesText)),
+            el("li", {}, topLines(memory, (i) => sites.allocations[i], 5, (n) => plural(n, "time"))))) : null];
+}
+
 function jobFacts() {
     const failed = processes.filter((p) => p.exit.kind === "signal" || p.exit.kind === "exit" && p.exit.value);
     const rss = d3.max(timeline.rss_bytes) || 0;
@@ -112,7 +146,8 @@ function jobFacts() {
         el("li", {}, el("b", {}, plural(processes.length, "process", "processes")),
             failed.length ? `, ${failed.length} failed` : ""),
         el("li", {}, el("b", {}, bytesText(rss)), " resident at most",
-            job.limit_bytes ? ` of ${bytesText(job.limit_bytes)} (${job.limit_kind})` : ""));
+            job.limit_bytes ? ` of ${bytesText(job.limit_bytes)} (${job.limit_kind})` : ""),
+        spaceFacts(memoryWanted()));
 }
 
 /* What the recording could not see, folded. */
@@ -126,7 +161,7 @@ const findingsView = {
     name: "findings", title: "Findings",
     enter(root) {
         const cards = el("div", {class: "cards"});
-        fill(root, {}, [jobFacts(), cards, notSeen()]);
+        fill(root, {}, [jobFacts(), lineFacts(memoryWanted()), cards, notSeen()]);
         return () => {
             const pattern = state.get("pattern");
             const shown = findings.filter((f) => !pattern || f.pattern === pattern);

@@ -155,6 +155,20 @@ function flameTree(memory, measure, window, finding, kind, inverted) {
     return treeMade;
 }
 
+let countsMade;
+derive(() => countsMade = {key: "", tree: null});
+
+/* How often what is at or below a node was allocated in the whole run: the node with the same way to it in a tree of that. */
+function allocationsText(node, memory, finding, kind, inverted) {
+    const key = [memory, finding, kind, inverted].join(" ");
+    if (countsMade.key !== key) {
+        const counts = weights(memory, "allocated", windowOf(""), finding).map((bytes, i) => bytes > 0 ? sites.allocations[i] : 0);
+        countsMade = {key, tree: inverted ? calleesTree(counts, kind) : callersTree(counts, kind)};
+    }
+    const path = pathOf(node), found = zoomedNode(countsMade.tree, path);
+    return pathOf(found) === path ? "; " + plural(found.value, "allocation") + " in the run" : "";
+}
+
 function flameNote(root, measure, memory, finding) {
     const notes = [];
     if (!root.value)
@@ -179,9 +193,10 @@ const flameView = {
             refocus = byKey || refocus;
             state.set({zoom: pathOf(node)}, true);
         };
-        const tell = (node) => told.replaceChildren(nameOf(frameTitle(node, now.tree.value)));
+        const tell = (node) => told.replaceChildren(nameOf(frameTitle(node, now.tree.value) + now.allocations(node)));
         const picture = fitted((width) => drawFlame(now.tree, now.zoomed, width, now.found, zoom, tell));
-        root.append(controls, el("div", {class: "controls"}, search, share), trail, told, picture,
+        const strip = fitted((width) => windowStrip(width, memoryWanted()));
+        root.append(controls, strip, el("div", {class: "controls"}, search, share), trail, told, picture,
             legend([]), notes);
         return () => {
             const memory = memoryWanted(), measure = state.get("measure", "live"), kind = state.get("stacks", "python");
@@ -197,7 +212,8 @@ const flameView = {
                 select("of", [["", "all sites"], ...findings.filter((f) => f.sites.length).map((f) => [f.id, findingTitle(f)])], finding,
                     (value) => state.set({finding: value, zoom: ""})),
                 windowFields()]);
-            now = {...flameTree(memory, measure, window, finding, kind, inverted)};
+            now = {...flameTree(memory, measure, window, finding, kind, inverted),
+                allocations: (node) => allocationsText(node, memory, finding, kind, inverted)};
             now.zoomed = zoomedNode(now.tree, state.get("zoom"));
             const text = state.get("search").trim();
             now.found = text ? searchFrames(text, now.weight, kind) : null;
@@ -207,6 +223,7 @@ const flameView = {
             share.textContent = now.found ? `${shareText(now.found.share)} match (${bytesText(now.found.bytes)})` : "";
             trail.replaceChildren(...crumbs(now.zoomed, zoom));
             tell(now.zoomed);
+            strip.redraw();
             picture.redraw();
             notes.replaceChildren(kindLegend(), ...flameNote(now.tree, measure, memory, finding));
             if (refocus) {

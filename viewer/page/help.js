@@ -2,10 +2,11 @@
 
 const keysOfViews = () => [
     [`1 … ${views.length}`, views.map((view) => view.title.toLowerCase()).join(", ")],
-    ["/", "search (graphs, tables)"],
+    ["/", "search (graphs, tables; elsewhere the flame graph's)"],
     ["Tab", "from one control to the next"],
     ["arrows", "in the flame graph: callers, callees and neighbours; in the table: rows"],
     ["Enter", "zoom to the frame; open the site"],
+    ["i", "in the flame graph: the innermost frame on top, or the outermost"],
     ["Esc", "zoom out; leave the search; close this"],
     ["d", "light or dark"],
     ...live ? [["p", "pause, or go on to follow the job"]] : [],
@@ -27,6 +28,15 @@ function isTyping(target) {
     return target.closest("input, textarea, select") !== null;
 }
 
+/* A view without a search of its own gives way to the flame graph, whose search looks at every frame. */
+function goToSearch() {
+    if (!document.querySelector("main .search")) {
+        history.pushState(null, "", state.link("flame"));
+        goByAddress();
+    }
+    document.querySelector("main .search").focus();
+}
+
 function onKey(event) {
     if (event.ctrlKey || event.altKey || event.metaKey || helpDialog.open)
         return;
@@ -36,17 +46,18 @@ function onKey(event) {
         return;
     }
     const view = views.find((v) => v.key === event.key);
-    const search = document.querySelector("main .search");
     if (view)
         location.hash = state.link(view.name);
-    else if (event.key === "/" && search)
-        search.focus();
+    else if (event.key === "/")
+        goToSearch();
     else if (event.key === "?")
         helpDialog.showModal();
     else if (event.key === "d")
         switchTheme();
     else if (event.key === "p" && live)
         pauseLive();
+    else if (event.key === "i" && state.view === "flame")
+        state.set({inverted: state.get("inverted") ? "" : "1", zoom: ""});
     else
         return;
     event.preventDefault();

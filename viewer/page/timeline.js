@@ -145,6 +145,17 @@ function drawTimeline(width, grouping, memory, axis) {
     return chart.root;
 }
 
+/* The course in small, for a view that looks into a window of it. */
+function windowStrip(width, memory) {
+    const xs = stepRows.map((row) => timeline.step[row]), levels = ofSpaces(memory, timeline.spaces, stepRows);
+    const chart = chartOf(width, 74, [0, Math.max(lastStep, xs[xs.length - 1] || 1)], d3.max(levels), true);
+    drawAreas(chart, xs, [{name: memoryName(memory), values: levels, index: 0}]);
+    drawAxes(chart, countText, Math.max(2, width / 110), 2);
+    addBrush(chart, "steps", (step) => step);
+    chart.root.setAttribute("aria-label", `memory in ${memoryName(memory)} by ${stepUnit}`);
+    return chart.root;
+}
+
 function highestOfAll(memory) {
     const total = ofSpaces(memory, timeline.spaces, d3.range(nRows));
     return Math.max(d3.max(total) || 0, memory === HOST ? d3.max(timeline.rss_bytes) || 0 : 0);
