@@ -73,12 +73,12 @@ class View(CiCase):
         page = self.page(self.leak)
         self.assertRegex(page, r"Content-Security-Policy\" content=\"default-src 'none'; ")
         self.assertNotRegex(page, r"<(script|img|iframe)[^>]* src=|<link[^>]* href=\"(?!data:)|@import|url\((?!#)")
-        for name in os.listdir(ROOT / "viewer/page"):
-            if name.endswith((".js", ".html")):
-                self.assertNotRegex((ROOT / "viewer/page" / name).read_text(),
+        for path in sorted((ROOT / "viewer/page").rglob("*")):
+            if path.suffix in (".js", ".html"):
+                self.assertNotRegex(path.read_text(),
                                     r"innerHTML|outerHTML|insertAdjacent|document\.write"
                                     r"|\.html\(|eval\(|fetch\(|XMLHttp",
-                                    name + ": names become text nodes, and nothing is loaded")
+                                    path.name + ": names become text nodes, and nothing is loaded")
 
     def test_what_cannot_be_shown_or_written_is_one_line_and_2(self):
         for what, folder in self.spoiled()[:5]:

@@ -12,6 +12,16 @@ const job = data.job;
 const findings = data.findings;
 const processes = data.processes;
 
+/* What is worked out when it is first asked for, for each key. */
+function onceFor(make) {
+    const made = new Map();
+    return (key) => {
+        if (!made.has(key))
+            made.set(key, make(key));
+        return made.get(key);
+    };
+}
+
 /* An older run, and the sites of both in pairs; null and none where the page is of one run. */
 const comparison = data.comparison || null;
 const pairs = comparison ? comparison.pairs : {};
@@ -52,6 +62,7 @@ for (let i = 0; i < nSites; i++)
 const site = {
     id: (i) => texts[sites.id[i]],
     space: (i) => texts[sites.space[i]],
+    memory: (i) => memoryOfText(sites.space[i]),
     role: (i) => texts[sites.role[i]],
     title: (i) => frame.text(sites.look_at[i]),
     pids: (i) => sites.processes[i] < 0 ? [] : texts[sites.processes[i]].split(" "),
@@ -66,11 +77,14 @@ for (const finding of [...findings].reverse()) {
             findingOf[siteNumber.get(id)] = finding;
 }
 
+/* For searching: frame.text() in small letters, made once. Many frames have few names and files. */
 const frameTexts = [];
+const lowerName = onceFor((name) => texts[name].toLowerCase());
+const lowerFile = onceFor((file) => belowCwd(texts[file]).toLowerCase());
 
-/* For searching, made once. */
 function lowerText(f) {
-    return frameTexts[f] ??= frame.text(f).toLowerCase();
+    return frameTexts[f] ??= frames.file[f] >= 0 && frames.line[f] > 0
+        ? `${lowerName(frames.name[f])} · ${lowerFile(frames.file[f])}:${frames.line[f]}` : frame.text(f).toLowerCase();
 }
 
 /* Frames of a stack, innermost first. */
@@ -87,6 +101,8 @@ const HOST = "host";
 function memoryOf(space) {
     return /^(device|tensor):\d+$/.test(space) ? space : HOST;
 }
+
+const memoryOfText = onceFor((text) => memoryOf(texts[text]));
 
 const spaces = Object.keys(data.spaces);
 const roles = [...new Set(sites.role || [])].map((text) => texts[text]);

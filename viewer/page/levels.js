@@ -6,11 +6,21 @@ const nRows = timeline.t_s.length;
 /* The last step that ended: what comes behind it is the job's own end, when memory is given back. */
 const lastStep = Math.max(job.steps || 0, nRows ? timeline.step[nRows - 1] - 1 : 0);
 
-/* Rows of a timeline that end a step, each step once. */
-function stepEnds(line) {
-    return d3.range(line.step.length).filter((row) => line.step[row + 1] !== line.step[row]);
+/* Rows of a timeline that end a step, each step once. What a job that came to its end gave back behind its last step says
+   nothing of the training: it is a course of time alone. */
+function stepEnds(line, of) {
+    const last = of.complete && of.steps ? of.steps : Infinity;
+    return d3.range(line.step.length).filter((row) => line.step[row + 1] !== line.step[row] && line.step[row] <= last);
 }
-const stepRows = stepEnds(timeline);
+const stepRows = stepEnds(timeline, job);
+
+/* The step that sites count a row to. Before the first one they count slices of 100 ms, back from 0. */
+const firstStepRow = timeline.step.findIndex((step) => step > 0);
+function siteStep(row) {
+    if (timeline.step[row] > 0 || firstStepRow < 0)
+        return timeline.step[row];
+    return Math.min(0, Math.floor(1 + (timeline.t_s[row] - timeline.t_s[firstStepRow]) / 0.1));
+}
 
 const decoded = new Map();
 
@@ -61,23 +71,36 @@ function highestIn(i, from, to) {
     return Math.max(most, bytes);
 }
 
-/* Adds a site's level at each of these steps, which rise. */
-function addLevels(i, steps, sum) {
+/* Adds what a site's level changes by up to each of these steps, which rise. */
+function addChanges(i, steps, changes) {
     const raw = sites.series[i];
-    let at = raw.length ? raw[0] : Infinity, bytes = 0, k = 0;
-    for (let n = 0; n < steps.length; n++) {
-        while (at <= steps[n]) {
-            bytes += raw[k + 1];
-            k += 2;
-            at = k < raw.length ? at + raw[k] : Infinity;
-        }
-        sum[n] += bytes;
+    for (let k = 0, at = 0; k < raw.length; k += 2) {
+        at += raw[k];
+        const n = d3.bisectLeft(steps, at);
+        if (n === steps.length)
+            break;
+        changes[n] += raw[k + 1];
     }
 }
 
+/* Such changes become levels. */
+function sumUp(changes) {
+    for (let n = 1; n < changes.length; n++)
+        changes[n] += changes[n - 1];
+    return changes;
+}
+
+/* Levels at these steps of several sites together. */
+function levelsOf(list, steps) {
+    const changes = new Float64Array(steps.length);
+    list.forEach((i) => addChanges(i, steps, changes));
+    return sumUp(changes);
+}
+
 /* Seconds at the end of a step, and the step at a time. */
+const stepsOfRows = stepRows.map((row) => timeline.step[row]);
 function secondsOf(step) {
-    const at = d3.bisectRight(stepRows.map((row) => timeline.step[row]), step) - 1;
+    const at = d3.bisectRight(stepsOfRows, step) - 1;
     return at < 0 ? 0 : timeline.t_s[stepRows[at]];
 }
 

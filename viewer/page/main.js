@@ -48,6 +48,11 @@ function switchTheme() {
     storedTheme(root.dataset.theme);
 }
 
+/* What draws only what is in sight draws otherwise for paper. */
+function tellPaper(event) {
+    document.querySelectorAll("[data-paper]").forEach((element) => element.dispatchEvent(new Event(event)));
+}
+
 function begin() {
     const theme = storedTheme();
     if (theme === "light" || theme === "dark")
@@ -62,10 +67,15 @@ function begin() {
         main.focus();
     });
     document.addEventListener("keydown", onKey);
-    addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((folded) => folded.open = true));
+    addEventListener("beforeprint", () => {
+        document.querySelectorAll("details:not(.choose)").forEach((folded) => folded.open = true);
+        tellPaper("paper");
+    });
+    addEventListener("afterprint", () => tellPaper("screen"));
     addEventListener("hashchange", goByAddress);
     addEventListener("popstate", goByAddress);
     goByAddress();
 }
 
 begin();
+performance.mark("drawn");

@@ -1,46 +1,31 @@
 /* All sites as a table, and what is known of one. */
 
-const numberColumn = (key, title, of, wide) =>
-    ({key, title, wide, value: (i) => of(i) ?? -1, text: (i) => of(i) === null ? "" : of(i)});
-const bytesColumn = (key, title, wide) =>
-    ({...numberColumn(key, title, (i) => sites[key][i], wide), text: (i) => bytesText(sites[key][i] || 0)});
+const numberColumn = (key, title, width, of, wide) =>
+    ({key, title, width, wide, value: (i) => of(i) ?? -1, text: (i) => of(i) === null ? "" : of(i)});
+const bytesColumn = (key, title, width, wide) =>
+    ({...numberColumn(key, title, width, (i) => sites[key][i], wide), text: (i) => bytesText(sites[key][i] || 0)});
 
 const SITE_COLUMNS = [
-    {key: "line", title: "line", left: true, value: (i) => sites.look_at[i] < 0 ? "" : lowerText(sites.look_at[i]),
+    {key: "line", title: "line", left: true, value: (i) => lineOrder(sites.look_at[i]),
         text: (i) => nameOf(cutText(site.shortTitle(i), 200), {title: site.title(i)})},
-    {key: "space", title: "space", wide: true, value: site.space, text: (i) => site.space(i)},
-    {key: "role", title: "role", wide: true, value: site.role, text: (i) => site.role(i)},
-    bytesColumn("retained_bytes", "kept"),
-    bytesColumn("live_bytes", "live at end", true),
-    bytesColumn("peak_bytes", "peak", true),
-    {...bytesColumn("growth", "growth/step"), text: (i) => Math.abs(sites.growth[i]) < 0.5 ? "0 B" : bytesText(sites.growth[i])},
-    bytesColumn("allocated_bytes", "allocated", true),
-    {...numberColumn("allocations", "allocations", (i) => sites.allocations[i], true), text: (i) => countText(sites.allocations[i])},
-    numberColumn("age_p50", "median age", (i) => sites.age_p50[i], true),
-    {key: "finding", title: "finding", wide: true, value: (i) => findingOf[i] ? findingOf[i].id : "",
+    {key: "space", title: "space", width: 88, wide: true, value: site.space, text: (i) => site.space(i)},
+    {key: "role", title: "role", width: 104, wide: true, value: site.role, text: (i) => site.role(i)},
+    bytesColumn("retained_bytes", "kept", 98),
+    bytesColumn("live_bytes", "live at end", 98, true),
+    bytesColumn("peak_bytes", "peak", 98, true),
+    {...bytesColumn("growth", "growth/step", 106), text: (i) => bytesText(Math.abs(sites.growth[i]) < 0.5 ? 0 : sites.growth[i])},
+    bytesColumn("allocated_bytes", "allocated", 98, true),
+    {...numberColumn("allocations", "allocations", 108, (i) => sites.allocations[i], true), text: (i) => countText(sites.allocations[i])},
+    numberColumn("age_p50", "median age", 104, (i) => sites.age_p50[i], true),
+    {key: "finding", title: "finding", width: 76, wide: true, value: (i) => findingOf[i] ? findingOf[i].id : "",
         text: (i) => findingOf[i] ? findingOf[i].id : ""},
 ];
 
 /* Whether a site's line, space, role, number or finding has the word. Lines are few: each is looked at once. */
 function wordMatcher(word) {
-    const lines = new Map();
-    const inLine = (f) => {
-        if (!lines.has(f))
-            lines.set(f, f >= 0 && lowerText(f).includes(word));
-        return lines.get(f);
-    };
-    const named = [...spaces, ...roles].filter((text) => text.toLowerCase().includes(word));
-    return (i) => inLine(sites.look_at[i]) || named.includes(site.space(i)) || named.includes(site.role(i)) ||
-        site.id(i).toLowerCase() === word || findingOf[i] !== null && findingOf[i].id.toLowerCase() === word;
-}
-
-/* Numbers to sort by: of texts, their place in order. */
-function sortKeys(column, list) {
-    const values = list.map(column.value);
-    if (typeof values[0] !== "string")
-        return values;
-    const place = new Map([...new Set(values)].sort().map((text, n) => [text, n]));
-    return values.map((text) => place.get(text));
+    const inLine = onceFor((f) => f >= 0 && lowerText(f).includes(word)), inText = onceFor((text) => texts[text].toLowerCase().includes(word));
+    return (i) => inLine(sites.look_at[i]) || inText(sites.space[i]) || inText(sites.role[i]) ||
+        findingOf[i] !== null && findingOf[i].id.toLowerCase() === word || site.id(i).toLowerCase() === word;
 }
 
 /* Sites that have every word. */
@@ -50,9 +35,7 @@ function sitesInOrder(text, finding, key, down) {
     const matchers = words.map(wordMatcher);
     const list = d3.range(nSites).filter((i) => matchers.every((matches) => matches(i)) &&
         (!finding || findingOf[i] && findingOf[i].id === finding));
-    const values = sortKeys(column, list), keys = new Float64Array(nSites), sign = down ? -1 : 1;
-    list.forEach((i, n) => keys[i] = sign * values[n]);
-    return list.sort((a, b) => keys[a] - keys[b] || a - b);
+    return inOrder(list, column.value, down);
 }
 
 function seriesChart(i) {
@@ -63,9 +46,8 @@ function seriesChart(i) {
         const xs = [...series.step, Math.max(lastStep, series.step[series.step.length - 1])].map((step) => Math.max(0, step));
         const ys = [...series.bytes, series.bytes[series.bytes.length - 1]];
         const chart = chartOf(width, 170, [0, xs[xs.length - 1] || 1], d3.max(ys), false);
-        drawAxes(chart, countText, Math.max(2, width / 110), 4);
+        drawAxes(chart, countText, Math.max(2, width / 110), 4, stepUnit);
         drawLine(chart, xs, ys, "level", d3.curveStepAfter);
-        chart.root.append(svg("text", {class: "axis-name", x: chart.right, y: chart.height - 3, "text-anchor": "end"}, stepUnit));
         chart.root.setAttribute("aria-label", `live bytes by ${stepUnit}, ${bytesText(d3.max(ys))} at most`);
         return chart.root;
     });
@@ -117,7 +99,8 @@ const sitesView = {
         const count = el("p", {class: "quiet", role: "status"});
         const sortKey = () => state.get("sort", "retained_bytes"), sortDown = () => state.get("order", "down") === "down";
         const search = searchField("filter", state.get("search"), (text) => state.set({search: text}));
-        const table = virtualTable({columns: SITE_COLUMNS, label: "sites", sortKey, sortDown,
+        const chosen = () => state.get("columns"), columns = columnChoice(SITE_COLUMNS, chosen, (keys) => state.set({columns: keys}));
+        const table = virtualTable({columns: SITE_COLUMNS, chosen, label: "sites", sortKey, sortDown,
             onsort: (key) => state.set({sort: key, order: key === sortKey() && sortDown() ? "up" : "down"}),
             onopen: (i) => state.set({site: site.id(i)}, true)});
         let shown = "", listed = "";
@@ -128,12 +111,13 @@ const sitesView = {
             if (document.activeElement !== input)
                 input.value = text;
             if (!controls.contains(search))
-                controls.append(search, el("span", {class: "choices"}));
+                controls.append(search, el("span", {class: "choices"}), columns);
             updateControls(controls.querySelector(".choices"), [
                 select("of", [["", "all"], ...findings.filter((f) => f.sites.length).map((f) => [f.id, findingTitle(f)])], finding,
                     (value) => state.set({finding: value})),
                 select("sort by", SITE_COLUMNS.map((c) => [c.key, c.title]), sortKey(), (key) => state.set({sort: key}))]);
-            const key = [text, finding, sortKey(), sortDown()].join("\n");
+            columns.sync();
+            const key = [text, finding, sortKey(), sortDown(), chosen()].join("\n");
             if (key !== listed) {
                 listed = key;
                 const list = sitesInOrder(text, finding, sortKey(), sortDown());

@@ -1,9 +1,9 @@
-/* Stacks as a tree of frames with weights, for the flame graph. A node: {frame, value, children, self}. */
+/* Stacks as a tree of frames with weights, for the flame graph. A node: {frame, value, parent, children}. */
 
-const MEASURES = [["live", "live at the window's end"], ["growth", "growth in the window"], ["peak", "highest in the window, each site"],
+const MEASURES = [["live", "live at the window's end"], ["growth", "growth in the window"], ["peak", "peaks in the window"],
     ["allocated", "allocated in the whole run"]];
 const STACK_KINDS = [["python", "Python"], ["native", "native"], ["both", "both"]];
-const LEAST_SHARE = 1 / 4000; /* of what is drawn: narrower frames are not to be seen */
+const LEAST_SHARE = 1 / 4000; /* of the frame around it: what is narrower is not to be seen, and so not zoomed to */
 
 function weightOf(i, measure, window) {
     if (measure === "allocated")
@@ -19,7 +19,7 @@ function weightOf(i, measure, window) {
 function weights(memory, measure, window, finding) {
     const list = new Float64Array(nSites);
     for (let i = 0; i < nSites; i++) {
-        if (memoryOf(site.space(i)) === memory && (!finding || findingOf[i] && findingOf[i].id === finding))
+        if (site.memory(i) === memory && (!finding || findingOf[i] && findingOf[i].id === finding))
             list[i] = weightOf(i, measure, window);
     }
     return list;
@@ -30,99 +30,136 @@ function isShown(f, kind) {
     return !frame.isImport(f) && (kind === "both" || frame.isPython(f) === (kind === "python"));
 }
 
-/* Callers first: parents are in the table before their children, so that one pass makes the tree, and one back sums it. */
-function callersTree(weight, kind) {
-    const root = {frame: -1, value: 0, self: 0, children: [], parent: null};
-    const nodes = [root], of = new Array(nStacks), known = new Map(), nFrames = frames.name.length;
-    const used = new Uint8Array(nStacks);
-    for (let i = 0; i < nSites; i++)
-        if (weight[i] > 0 && sites.stack[i] >= 0)
-            used[sites.stack[i]] = 1;
-    for (let s = nStacks - 1; s >= 0; s--)
-        if (used[s] && stacks.parent[s] >= 0)
-            used[stacks.parent[s]] = 1;
-    root.id = 0;
+const shownFrames = onceFor((kind) => Uint8Array.from(frames.name, (_, f) => isShown(f, kind)));
+
+/* Of each stack the nearest one outwards, itself first, whose frame is shown; −1 where none is. */
+const shownStacks = onceFor((kind) => {
+    const isIn = shownFrames(kind), nearest = new Int32Array(nStacks);
     for (let s = 0; s < nStacks; s++) {
-        if (!used[s])
-            continue;
-        const f = stacks.frame[s], parent = stacks.parent[s] < 0 ? root : of[stacks.parent[s]];
-        if (!isShown(f, kind)) {
-            of[s] = parent;
-            continue;
-        }
-        const key = parent.id * nFrames + f;
-        let node = known.get(key);
-        if (!node) {
-            node = {frame: f, value: 0, self: 0, children: [], parent, id: nodes.length};
-            known.set(key, node);
-            nodes.push(node);
-            parent.children.push(node);
-        }
-        of[s] = node;
+        const parent = stacks.parent[s]; /* parents are in the table before their children */
+        nearest[s] = isIn[stacks.frame[s]] ? s : parent < 0 ? -1 : nearest[parent];
     }
+    return nearest;
+});
+
+/* The same of what called each stack. */
+const shownCallers = onceFor((kind) => {
+    const nearest = shownStacks(kind);
+    return Int32Array.from(stacks.parent, (parent) => parent < 0 ? -1 : nearest[parent]);
+});
+
+/* Stacks that are shown by who called them, as lists: the first one called from each, and the next beside each. The last
+   of `first` is of those that nothing shown has called. */
+const shownCallees = onceFor((kind) => {
+    const isIn = shownFrames(kind), caller = shownCallers(kind);
+    const first = new Int32Array(nStacks + 1).fill(-1), next = new Int32Array(nStacks);
+    for (let s = nStacks - 1; s >= 0; s--) {
+        if (isIn[stacks.frame[s]]) {
+            const of = caller[s] < 0 ? nStacks : caller[s];
+            next[s] = first[of];
+            first[of] = s;
+        }
+    }
+    return {first, next};
+});
+
+/* A tree's nodes are made where they are looked at, for what is too narrow to be seen is by far the most. The stacks of a
+   node have the same shown frames up to it; `tree.next(stack, weight, add)` names those that come next, and their weights. */
+function callNode(tree, frame, parent) {
+    return {tree, frame, parent, value: 0, stacks: [], weights: [], children: [], least: Infinity, heads: null};
+}
+
+function treeOf(next, value, heads) {
+    return {...callNode({next, byFrame: new Float64Array(frames.name.length), byStack: new Float64Array(nStacks)}, -1, null), value, heads};
+}
+
+/* What comes next after a node's stacks, each stack once: {stacks, weights}. */
+function headsOf(node) {
+    const {next, byStack} = node.tree, list = [];
+    const add = (stack, weight) => {
+        if (!byStack[stack])
+            list.push(stack);
+        byStack[stack] += weight;
+    };
+    node.stacks.forEach((stack, n) => next(stack, node.weights[n], add));
+    const sums = list.map((stack) => byStack[stack]);
+    list.forEach((stack) => byStack[stack] = 0);
+    return {stacks: list, weights: sums};
+}
+
+/* Children that have at least this weight; there may be others. */
+function childrenOf(node, least) {
+    if (!node.tree || least >= node.least)
+        return node.children;
+    node.least = least;
+    node.heads ??= headsOf(node);
+    const {byFrame} = node.tree, {stacks: heads, weights: of} = node.heads;
+    const known = new Map(node.children.map((child) => [child.frame, child])), fresh = new Map(), seen = [];
+    heads.forEach((stack, n) => {
+        const f = stacks.frame[stack];
+        if (!byFrame[f])
+            seen.push(f);
+        byFrame[f] += of[n];
+    });
+    for (const f of seen) {
+        if (byFrame[f] >= least && !known.has(f))
+            fresh.set(f, {...callNode(node.tree, f, node), value: byFrame[f]});
+        byFrame[f] = 0;
+    }
+    heads.forEach((stack, n) => {
+        const child = fresh.get(stacks.frame[stack]);
+        if (child) {
+            child.stacks.push(stack);
+            child.weights.push(of[n]);
+        }
+    });
+    node.children.push(...fresh.values());
+    return node.children;
+}
+
+/* Weights of what each shown stack made itself. */
+function ownWeights(weight, kind) {
+    const nearest = shownStacks(kind), own = new Float64Array(nStacks);
     for (let i = 0; i < nSites; i++) {
-        if (weight[i] > 0)
-            (sites.stack[i] < 0 ? root : of[sites.stack[i]]).self += weight[i];
+        const at = sites.stack[i] < 0 ? -1 : nearest[sites.stack[i]];
+        if (at >= 0)
+            own[at] += weight[i];
     }
-    for (let n = nodes.length - 1; n >= 0; n--) {
-        const node = nodes[n];
-        node.value += node.self;
-        if (node.parent)
-            node.parent.value += node.value;
-    }
-    return root;
+    return own;
 }
 
-/* The next frame outwards of a stack that is shown, or −1. */
-function shownFrom(at, kind) {
-    while (at >= 0 && !isShown(stacks.frame[at], kind))
-        at = stacks.parent[at];
-    return at;
+/* Callers first. */
+function callersTree(weight, kind) {
+    const sum = ownWeights(weight, kind), caller = shownCallers(kind), {first, next} = shownCallees(kind);
+    for (let s = nStacks - 1; s >= 0; s--) {
+        if (sum[s] > 0 && caller[s] >= 0)
+            sum[caller[s]] += sum[s];
+    }
+    const calledFrom = (of) => {
+        const list = [];
+        for (let s = first[of]; s >= 0; s = next[s]) {
+            if (sum[s] > 0)
+                list.push(s);
+        }
+        return list;
+    };
+    const tops = calledFrom(nStacks);
+    return treeOf((stack, _, add) => calledFrom(stack).forEach((s) => add(s, sum[s])), d3.sum(weight),
+        {stacks: tops, weights: tops.map((s) => sum[s])});
 }
 
-/* The innermost first: a node's children are made only where it is broad enough to be seen. */
+/* The innermost first. Stacks that meet on their way outwards are one from there on. */
 function calleesTree(weight, kind) {
-    const root = {frame: -1, value: 0, self: 0, children: [], parent: null};
-    let tips = [];
-    for (let i = 0; i < nSites; i++) {
-        if (weight[i] > 0) {
-            tips.push([shownFrom(sites.stack[i], kind), weight[i]]);
-            root.value += weight[i];
-        }
-    }
-    const least = root.value * LEAST_SHARE;
-    const grow = [[root, tips]];
-    while (grow.length) {
-        const [node, list] = grow.pop();
-        const groups = new Map();
-        for (const [at, value] of list) {
-            if (at < 0) {
-                node.self += value;
-                continue;
-            }
-            const f = stacks.frame[at];
-            if (!groups.has(f))
-                groups.set(f, [{frame: f, value: 0, self: 0, children: [], parent: node}, []]);
-            const group = groups.get(f);
-            group[0].value += value;
-            group[1].push([shownFrom(stacks.parent[at], kind), value]);
-        }
-        for (const group of groups.values()) {
-            if (group[0].value < least)
-                continue;
-            node.children.push(group[0]);
-            grow.push(group);
-        }
-    }
-    return root;
+    const own = ownWeights(weight, kind), caller = shownCallers(kind), tips = [];
+    own.forEach((value, s) => value > 0 && tips.push(s));
+    return treeOf((stack, value, add) => caller[stack] >= 0 && add(caller[stack], value), d3.sum(weight),
+        {stacks: tips, weights: tips.map((s) => own[s])});
 }
 
 /* Share of the weight whose stacks have a matching frame, and which frames match. */
 function searchFrames(text, weight, kind) {
     const wanted = text.toLowerCase();
-    const matches = new Uint8Array(frames.name.length);
-    for (let f = 0; f < matches.length; f++)
-        matches[f] = isShown(f, kind) && lowerText(f).includes(wanted) ? 1 : 0;
+    const matches = shownFrames(kind).map((isIn, f) => isIn && lowerText(f).includes(wanted));
     const has = new Uint8Array(nStacks);
     for (let s = 0; s < nStacks; s++)
         has[s] = matches[stacks.frame[s]] || (stacks.parent[s] >= 0 && has[stacks.parent[s]]) ? 1 : 0;

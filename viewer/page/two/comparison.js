@@ -29,7 +29,7 @@ function findingAmounts(finding) {
 
 function comparedFinding(row) {
     const after = findings.find((f) => f.id === row.after);
-    const shown = after || row.before;
+    const shown = row.state === "vanished" ? row.before : after || row.before;
     if (!shown)
         return null;
     return el("li", {class: "compared " + row.state},

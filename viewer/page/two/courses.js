@@ -9,9 +9,9 @@ function courseOf(line, rows, space) {
 function drawCourse(width, space, was, now) {
     const last = Math.max(d3.max(comparedCourses, (course) => course.last), 1);
     const most = Math.max(d3.max(was.values) || 0, d3.max(now.values) || 0);
-    const chart = chartOf(width, 170, [0, last], most, true);
+    const chart = chartOf(width, 180, [0, last], most, true);
     drawAreas(chart, now.steps, [{name: `${space}, NEW`, values: now.values, index: 0}]);
-    drawAxes(chart, countText, Math.max(2, width / 110), 3);
+    drawAxes(chart, countText, Math.max(2, width / 110), 4, stepUnit);
     drawLine(chart, was.steps, was.values, "base");
     chart.root.setAttribute("aria-label", `${space} by ${stepUnit}: ${bytesText(d3.max(was.values) || 0)} at most in BASE, ` +
         `${bytesText(d3.max(now.values) || 0)} in NEW`);
@@ -20,7 +20,7 @@ function drawCourse(width, space, was, now) {
 
 /* Both runs of each space that has any, the largest first; made once. */
 const comparedCourses = !comparison ? [] : comparison.spaces.map(({space}) => {
-    const was = courseOf(comparison.timeline, stepEnds(comparison.timeline), space), now = courseOf(timeline, stepRows, space);
+    const was = courseOf(comparison.timeline, stepEnds(comparison.timeline, comparison.job), space), now = courseOf(timeline, stepRows, space);
     return {space, was, now, most: Math.max(d3.max(was.values) || 0, d3.max(now.values) || 0),
         last: Math.max(was.steps[was.steps.length - 1] || 0, now.steps[now.steps.length - 1] || 0)};
 }).filter((course) => course.most > 0).sort((a, b) => b.most - a.most);
