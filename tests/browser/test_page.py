@@ -11,7 +11,8 @@ from tests.browser.page import HOSTILE, STICKS_OUT, VIEWS, Keys
 BY_HAND = """
 const [kind, inverted, depth] = arguments, sums = {}, weight = weights(HOST, "allocated", windowOf(""), "");
 for (let i = 0; i < nSites; i++) {
-    const list = framesOf(sites.stack[i]).filter((f) => isShown(f, kind));
+    const list = framesOf(sites.stack[i]).filter((f) => !frame.file(f).startsWith("<frozen importlib") &&
+        (kind === "both" || frame.isPython(f) === (kind === "python")));
     (inverted ? list : list.reverse()).slice(0, depth).forEach((_, d, all) => {
         const path = all.slice(0, d + 1).join(".");
         sums[path] = (sums[path] || 0) + weight[i];

@@ -1,4 +1,5 @@
 """`seep view`: one file that holds all it needs."""
+import importlib.util
 import json
 import os
 import re
@@ -68,6 +69,14 @@ class View(CiCase):
             held = sum(a for a, s in zip(data["sites"]["allocated_bytes"], data["sites"]["space"])
                        if data["texts"][s] == space)
             self.assertGreater(held, 0.9 * totals["allocated_bytes"], space)
+
+    @unittest.skipUnless(importlib.util.find_spec("torch"), "no PyTorch here")
+    def test_the_page_of_a_training_is_small(self):
+        job = str(ROOT / "tests/zoo/annotation_cache.py")
+        folder = self.profile("training", "leak", "--epochs", "1", "--images", "64", script=job)
+        page = self.page(folder)
+        self.assertGreater(len(data_of(page)["sites"]["id"]), 300, "all that importing PyTorch makes, too")
+        self.assertLess(len(page.encode()), MOST_BYTES)
 
     def test_it_names_nothing_outside_itself(self):
         page = self.page(self.leak)

@@ -42,7 +42,6 @@ const frame = {
             return belowCwd(file) + (frames.line[f] > 0 ? ":" + frames.line[f] : "");
         return frame.module(f).split("/").pop();
     },
-    isImport: (f) => frame.file(f).startsWith("<frozen importlib"),
     text: (f) => f < 0 ? "unknown" : frame.name(f) + (frame.where(f) ? " · " + frame.where(f) : ""),
 };
 
@@ -85,6 +84,14 @@ const lowerFile = onceFor((file) => belowCwd(texts[file]).toLowerCase());
 function lowerText(f) {
     return frameTexts[f] ??= frames.file[f] >= 0 && frames.line[f] > 0
         ? `${lowerName(frames.name[f])} · ${lowerFile(frames.file[f])}:${frames.line[f]}` : frame.text(f).toLowerCase();
+}
+
+/* Whether a frame's text has what is looked for. Most have it, or not, by their name and file alone, which are few. */
+function frameMatcher(wanted) {
+    const inName = onceFor((name) => lowerName(name).includes(wanted)), inFile = onceFor((file) => lowerFile(file).includes(wanted));
+    const isOfSeveral = /[:·\s\d]/.test(wanted);
+    return (f) => f >= 0 && (inName(frames.name[f]) || (frames.file[f] >= 0 && !isOfSeveral ? inFile(frames.file[f])
+        : lowerText(f).includes(wanted)));
 }
 
 /* Frames of a stack, innermost first. */

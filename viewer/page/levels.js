@@ -22,6 +22,7 @@ function siteStep(row) {
     return Math.min(0, Math.floor(1 + (timeline.t_s[row] - timeline.t_s[firstStepRow]) / 0.1));
 }
 
+const MOST_PLACES = 1 << 20;
 const decoded = new Map();
 
 /* {step, bytes}: the level from the end of each of these steps on. */
@@ -71,13 +72,24 @@ function highestIn(i, from, to) {
     return Math.max(most, bytes);
 }
 
-/* Adds what a site's level changes by up to each of these steps, which rise. */
-function addChanges(i, steps, changes) {
+/* Where among these steps, which rise, the first one is that is not before a step: a table, unless it were a large one. */
+function placesOfSteps(steps) {
+    const first = steps[0], n = steps.length, table = [];
+    if (!n || steps[n - 1] - first > MOST_PLACES)
+        return (step) => d3.bisectLeft(steps, step);
+    for (let at = 0; at < n; at++) {
+        while (table.length <= steps[at] - first)
+            table.push(at);
+    }
+    return (step) => step <= first ? 0 : table[step - first] ?? n;
+}
+
+/* Adds what a site's level changes by up to each of the steps that have these places. */
+function addChanges(i, placeOf, changes) {
     const raw = sites.series[i];
     for (let k = 0, at = 0; k < raw.length; k += 2) {
-        at += raw[k];
-        const n = d3.bisectLeft(steps, at);
-        if (n === steps.length)
+        const n = placeOf(at += raw[k]);
+        if (n === changes.length)
             break;
         changes[n] += raw[k + 1];
     }
@@ -92,8 +104,8 @@ function sumUp(changes) {
 
 /* Levels at these steps of several sites together. */
 function levelsOf(list, steps) {
-    const changes = new Float64Array(steps.length);
-    list.forEach((i) => addChanges(i, steps, changes));
+    const changes = new Float64Array(steps.length), places = placesOfSteps(steps);
+    list.forEach((i) => addChanges(i, places, changes));
     return sumUp(changes);
 }
 

@@ -31,22 +31,37 @@ function digitsOf(keys) {
     return words;
 }
 
+function numbered(n) {
+    const list = new Uint32Array(n);
+    for (let i = 0; i < n; i++)
+        list[i] = i;
+    return list;
+}
+
 /* The rows by what `value` says of each, a number or a text; those that are alike stay as they are. A radix sort. */
 function inOrder(list, value, down) {
     const values = list.map(value), places = typeof values[0] === "string" ? placesOf(values) : null, sign = down ? -1 : 1;
-    const digits = digitsOf(Float64Array.from(values, (v) => sign * (places ? places.get(v) : v) || 0));
-    let order = Uint32Array.from(list, (_, n) => n), other = new Uint32Array(list.length);
+    const keys = new Float64Array(list.length);
+    for (let n = 0; n < keys.length; n++)
+        keys[n] = sign * (places ? places.get(values[n]) : values[n]) || 0;
+    const digits = digitsOf(keys);
+    let order = numbered(list.length), other = new Uint32Array(list.length);
     for (let w = 0; w < 4; w++) {
         const starts = new Uint32Array(0x10001);
-        for (let n = 0; n < list.length; n++)
-            starts[digits[4 * n + w] + 1]++;
+        for (let n = w; n < digits.length; n += 4)
+            starts[digits[n] + 1]++;
         if (starts[digits[w] + 1] === list.length)
             continue;
         for (let digit = 0; digit < 0x10000; digit++)
             starts[digit + 1] += starts[digit];
-        for (const n of order)
-            other[starts[digits[4 * n + w]]++] = n;
+        for (let n = 0; n < order.length; n++) {
+            const row = order[n];
+            other[starts[digits[4 * row + w]]++] = row;
+        }
         [order, other] = [other, order];
     }
-    return Array.from(order, (n) => list[n]);
+    const made = new Array(list.length);
+    for (let n = 0; n < order.length; n++)
+        made[n] = list[order[n]];
+    return made;
 }

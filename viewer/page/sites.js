@@ -23,9 +23,10 @@ const SITE_COLUMNS = [
 
 /* Whether a site's line, space, role, number or finding has the word. Lines are few: each is looked at once. */
 function wordMatcher(word) {
-    const inLine = onceFor((f) => f >= 0 && lowerText(f).includes(word)), inText = onceFor((text) => texts[text].toLowerCase().includes(word));
-    return (i) => inLine(sites.look_at[i]) || inText(sites.space[i]) || inText(sites.role[i]) ||
-        findingOf[i] !== null && findingOf[i].id.toLowerCase() === word || site.id(i).toLowerCase() === word;
+    const inLine = frameMatcher(word), inText = onceFor((text) => texts[text].toLowerCase().includes(word));
+    const named = siteNumber.get(word.toUpperCase());
+    return (i) => inLine(sites.look_at[i]) || inText(sites.space[i]) || inText(sites.role[i]) || i === named ||
+        findingOf[i] !== null && findingOf[i].id.toLowerCase() === word;
 }
 
 /* Sites that have every word. */
@@ -33,8 +34,11 @@ function sitesInOrder(text, finding, key, down) {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     const column = SITE_COLUMNS.find((c) => c.key === key) || SITE_COLUMNS[3];
     const matchers = words.map(wordMatcher);
-    const list = d3.range(nSites).filter((i) => matchers.every((matches) => matches(i)) &&
-        (!finding || findingOf[i] && findingOf[i].id === finding));
+    let list = d3.range(nSites);
+    if (finding)
+        list = list.filter((i) => findingOf[i] && findingOf[i].id === finding);
+    for (const matches of matchers)
+        list = list.filter(matches);
     return inOrder(list, column.value, down);
 }
 

@@ -38,7 +38,7 @@ function byProcess(memory, rows) {
 /* Sums of sites, and what no site of the page explains. A site's level is that of a step's end: within a step shares are
    held to the total. */
 function bySites(memory, rows, nameOfSite) {
-    const steps = rows.map(siteStep);
+    const places = placesOfSteps(rows.map(siteStep));
     const total = ofSpaces(memory, timeline.spaces, rows);
     const groups = new Map();
     for (let i = 0; i < nSites; i++) {
@@ -47,7 +47,7 @@ function bySites(memory, rows, nameOfSite) {
             continue;
         if (!groups.has(name))
             groups.set(name, new Float64Array(rows.length));
-        addChanges(i, steps, groups.get(name));
+        addChanges(i, places, groups.get(name));
     }
     const areas = [...groups].map(([name, changes]) => ({name, values: sumUp(changes)}));
     const rest = new Float64Array(rows.length);

@@ -26,11 +26,12 @@ function weights(memory, measure, window, finding) {
 }
 
 /* Python's own way to a module says nothing: it is left out. */
-function isShown(f, kind) {
-    return !frame.isImport(f) && (kind === "both" || frame.isPython(f) === (kind === "python"));
-}
-
-const shownFrames = onceFor((kind) => Uint8Array.from(frames.name, (_, f) => isShown(f, kind)));
+const shownFrames = onceFor((kind) => {
+    const isIn = new Uint8Array(frames.name.length), isImport = onceFor((file) => texts[file].startsWith("<frozen importlib"));
+    for (let f = 0; f < isIn.length; f++)
+        isIn[f] = (kind === "both" || frame.isPython(f) === (kind === "python")) && !(frames.file[f] >= 0 && isImport(frames.file[f]));
+    return isIn;
+});
 
 /* Of each stack the nearest one outwards, itself first, whose frame is shown; −1 where none is. */
 const shownStacks = onceFor((kind) => {
@@ -45,7 +46,10 @@ const shownStacks = onceFor((kind) => {
 /* The same of what called each stack. */
 const shownCallers = onceFor((kind) => {
     const nearest = shownStacks(kind);
-    return Int32Array.from(stacks.parent, (parent) => parent < 0 ? -1 : nearest[parent]);
+    const callers = new Int32Array(nStacks);
+    for (let s = 0; s < nStacks; s++)
+        callers[s] = stacks.parent[s] < 0 ? -1 : nearest[stacks.parent[s]];
+    return callers;
 });
 
 /* Stacks that are shown by who called them, as lists: the first one called from each, and the next beside each. The last
@@ -64,27 +68,24 @@ const shownCallees = onceFor((kind) => {
 });
 
 /* A tree's nodes are made where they are looked at, for what is too narrow to be seen is by far the most. The stacks of a
-   node have the same shown frames up to it; `tree.next(stack, weight, add)` names those that come next, and their weights. */
-function callNode(tree, frame, parent) {
-    return {tree, frame, parent, value: 0, stacks: [], weights: [], children: [], least: Infinity, heads: null};
+   node have the same shown frames up to it; `tree.headsOf(node)` gives those that come next, and their weights. */
+function callNode(tree, frame, parent, value) {
+    return {tree, frame, parent, value, stacks: [], weights: [], children: [], least: Infinity, heads: null};
 }
 
-function treeOf(next, value, heads) {
-    return {...callNode({next, byFrame: new Float64Array(frames.name.length), byStack: new Float64Array(nStacks)}, -1, null), value, heads};
+function treeOf(headsOf, value, heads) {
+    const nFrames = frames.name.length;
+    return {...callNode({headsOf, byFrame: new Float64Array(nFrames), slots: new Int32Array(nFrames)}, -1, null, value), heads};
 }
 
-/* What comes next after a node's stacks, each stack once: {stacks, weights}. */
-function headsOf(node) {
-    const {next, byStack} = node.tree, list = [];
-    const add = (stack, weight) => {
-        if (!byStack[stack])
-            list.push(stack);
-        byStack[stack] += weight;
-    };
-    node.stacks.forEach((stack, n) => next(stack, node.weights[n], add));
-    const sums = list.map((stack) => byStack[stack]);
-    list.forEach((stack) => byStack[stack] = 0);
-    return {stacks: list, weights: sums};
+/* Children that are new with this weight as the least: their frames are those seen, with a sum in `byFrame`. */
+function freshChildren(node, seen, least) {
+    const {tree, children} = node, {byFrame, slots} = tree, known = new Set(children.map((child) => child.frame)), fresh = [];
+    for (const f of seen) {
+        if (byFrame[f] >= least && !known.has(f))
+            slots[f] = fresh.push(callNode(tree, f, node, byFrame[f]));
+    }
+    return fresh;
 }
 
 /* Children that have at least this weight; there may be others. */
@@ -92,28 +93,25 @@ function childrenOf(node, least) {
     if (!node.tree || least >= node.least)
         return node.children;
     node.least = least;
-    node.heads ??= headsOf(node);
-    const {byFrame} = node.tree, {stacks: heads, weights: of} = node.heads;
-    const known = new Map(node.children.map((child) => [child.frame, child])), fresh = new Map(), seen = [];
-    heads.forEach((stack, n) => {
-        const f = stacks.frame[stack];
-        if (!byFrame[f])
+    node.heads ??= node.tree.headsOf(node);
+    const {byFrame, slots} = node.tree, {stacks: heads, weights: of} = node.heads, seen = [];
+    for (let n = 0; n < heads.length; n++) {
+        const f = stacks.frame[heads[n]];
+        if (byFrame[f] === 0)
             seen.push(f);
         byFrame[f] += of[n];
-    });
-    for (const f of seen) {
-        if (byFrame[f] >= least && !known.has(f))
-            fresh.set(f, {...callNode(node.tree, f, node), value: byFrame[f]});
-        byFrame[f] = 0;
     }
-    heads.forEach((stack, n) => {
-        const child = fresh.get(stacks.frame[stack]);
-        if (child) {
-            child.stacks.push(stack);
-            child.weights.push(of[n]);
+    const fresh = freshChildren(node, seen, least);
+    for (let n = 0; fresh.length && n < heads.length; n++) {
+        const slot = slots[stacks.frame[heads[n]]];
+        if (slot) {
+            fresh[slot - 1].stacks.push(heads[n]);
+            fresh[slot - 1].weights.push(of[n]);
         }
-    });
-    node.children.push(...fresh.values());
+    }
+    for (const f of seen)
+        byFrame[f] = slots[f] = 0;
+    node.children.push(...fresh);
     return node.children;
 }
 
@@ -135,31 +133,48 @@ function callersTree(weight, kind) {
         if (sum[s] > 0 && caller[s] >= 0)
             sum[caller[s]] += sum[s];
     }
-    const calledFrom = (of) => {
-        const list = [];
-        for (let s = first[of]; s >= 0; s = next[s]) {
-            if (sum[s] > 0)
-                list.push(s);
+    const called = (callers) => {
+        const heads = {stacks: [], weights: []};
+        for (const of of callers) {
+            for (let s = first[of]; s >= 0; s = next[s]) {
+                if (sum[s] > 0) {
+                    heads.stacks.push(s);
+                    heads.weights.push(sum[s]);
+                }
+            }
         }
-        return list;
+        return heads;
     };
-    const tops = calledFrom(nStacks);
-    return treeOf((stack, _, add) => calledFrom(stack).forEach((s) => add(s, sum[s])), d3.sum(weight),
-        {stacks: tops, weights: tops.map((s) => sum[s])});
+    return treeOf((node) => called(node.stacks), d3.sum(weight), called([nStacks]));
 }
 
 /* The innermost first. Stacks that meet on their way outwards are one from there on. */
 function calleesTree(weight, kind) {
-    const own = ownWeights(weight, kind), caller = shownCallers(kind), tips = [];
-    own.forEach((value, s) => value > 0 && tips.push(s));
-    return treeOf((stack, value, add) => caller[stack] >= 0 && add(caller[stack], value), d3.sum(weight),
-        {stacks: tips, weights: tips.map((s) => own[s])});
+    const own = ownWeights(weight, kind), caller = shownCallers(kind), sums = new Float64Array(nStacks);
+    const headsOf = (node) => {
+        const list = [];
+        for (let n = 0; n < node.stacks.length; n++) {
+            const stack = caller[node.stacks[n]];
+            if (stack < 0)
+                continue;
+            if (sums[stack] === 0)
+                list.push(stack);
+            sums[stack] += node.weights[n];
+        }
+        const heads = {stacks: list, weights: list.map((stack) => sums[stack])};
+        for (const stack of list)
+            sums[stack] = 0;
+        return heads;
+    };
+    const tips = d3.range(nStacks).filter((s) => own[s] > 0);
+    return treeOf(headsOf, d3.sum(weight), {stacks: tips, weights: tips.map((s) => own[s])});
 }
 
 /* Share of the weight whose stacks have a matching frame, and which frames match. */
 function searchFrames(text, weight, kind) {
-    const wanted = text.toLowerCase();
-    const matches = shownFrames(kind).map((isIn, f) => isIn && lowerText(f).includes(wanted));
+    const matches = shownFrames(kind).slice(), isWanted = frameMatcher(text.toLowerCase());
+    for (let f = 0; f < matches.length; f++)
+        matches[f] = matches[f] && isWanted(f) ? 1 : 0;
     const has = new Uint8Array(nStacks);
     for (let s = 0; s < nStacks; s++)
         has[s] = matches[stacks.frame[s]] || (stacks.parent[s] >= 0 && has[stacks.parent[s]]) ? 1 : 0;

@@ -39,12 +39,13 @@ function childOf(node, f) {
 /* Nodes: {frame, value, was, now, children, parent}; `value` is what a node is drawn as broad as. */
 function differenceTree(memory, measure, width, kind) {
     const root = {frame: -1, value: 0, was: 0, now: 0, children: [], byFrame: new Map(), parent: null};
+    const isIn = shownFrames(kind);
     same ??= sameFrames();
     for (let i = 0; i < nPairs; i++) {
         const [was, now] = memoryOf(texts[pairs.space[i]]) === memory ? weightsOfPair(i, measure) : [0, 0];
         if (!was && !now)
             continue;
-        const shown = framesOf(pairs.stack[i]).filter((f) => isShown(f, kind)).map((f) => same[f]);
+        const shown = framesOf(pairs.stack[i]).filter((f) => isIn[f]).map((f) => same[f]);
         let node = root;
         for (let k = shown.length; k >= 0; k--) {
             node.was += was;
@@ -96,9 +97,9 @@ function changeLegend() {
 
 /* Which frames match, for drawing, and what lies at or below them. */
 function searchDifference(root, text) {
-    const wanted = text.toLowerCase(), matches = new Uint8Array(frames.name.length);
+    const isWanted = frameMatcher(text.toLowerCase()), matches = new Uint8Array(frames.name.length);
     for (let f = 0; f < matches.length; f++)
-        matches[f] = lowerText(f).includes(wanted) ? 1 : 0;
+        matches[f] = isWanted(f) ? 1 : 0;
     const found = {matches, was: 0, now: 0}, left = [root];
     while (left.length) {
         const node = left.pop();
