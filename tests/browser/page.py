@@ -74,6 +74,11 @@ for (const chart of document.querySelectorAll("svg.chart")) {
     const axes = [...chart.querySelectorAll(".axis")].filter((e) => e.querySelector(".tick text"));
     if (axes.length < 2 || !/[BAKMGT]iB|B$/.test(axes[0].textContent))
         bad.push("a chart without axes or unit");
+    for (const axis of axes) {
+        const said = [...axis.querySelectorAll(".tick text")].map((e) => e.textContent);
+        if (new Set(said).size < said.length)
+            bad.push("an axis says a number twice: " + said.join());
+    }
     if (!chart.querySelector(".axis-name")?.textContent)
         bad.push("a chart whose lower axis has no name");
     if (!chart.getAttribute("aria-label"))

@@ -146,7 +146,7 @@ class Courses(CompareCase):
             const xs = [...base.getAttribute("d").matchAll(/[ML]([\\d.]+)/g)].map((m) => +m[1]);
             const area = chart.querySelector("path.area").getBBox();
             return [xs[xs.length - 1], area.x + area.width];""")
-        self.assertAlmostEqual(ends[0], ends[1], delta=100, msg="both ran for the same steps, and end together")
+        self.assertAlmostEqual(ends[0], ends[1], delta=10, msg="both ran for the same steps, and end together")
         self.assertRegex(self.browser.text(".legend"), r"(?s)NEW, live bytes by step.*BASE")
         dashes = self.browser.run("return getComputedStyle(document.querySelector('.courses path.base')).strokeDasharray")
         self.assertNotEqual(dashes, "none")
@@ -169,7 +169,7 @@ class Courses(CompareCase):
 
     def test_a_space_that_one_run_lacks_is_nothing_there(self):
         self.open()
-        self.assertEqual(self.browser.run("return courseOf(comparison.timeline, [0, 1], 'no such space').values"), [0, 0])
+        self.assertEqual(self.browser.run("return courseOf(comparison.timeline, [0, 1], 'no such space', 0).values"), [0, 0])
 
 
 class Difference(CompareCase):
@@ -205,6 +205,18 @@ class Difference(CompareCase):
             self.assertAlmostEqual(was / step, 1, delta=0.05)
             self.assertIn(self.browser.run("return bytesText(arguments[0])", was) + " in BASE",
                           load.get_attribute("aria-label"))
+
+    def test_the_memory_is_that_of_what_was_found(self):
+        def change(data):
+            for row in data["comparison"]["findings"]:
+                row["before"]["space"] = "tensor:0"
+            data["comparison"]["spaces"].append({"space": "tensor:0", "before": None, "after": None})
+            data["findings"], data["spaces"]["tensor:0"] = [], data["spaces"]["host"]
+        path = self.path("device.html")
+        with open(self.page(runs=("before", "before"), name="same"), encoding="utf-8") as f, open(path, "w", encoding="utf-8") as out:
+            out.write(rewritten(f.read(), change))
+        self.browser.open(path, "#difference")
+        self.assertEqual(self.browser.run("return document.querySelector('main select').value"), "tensor:0")
 
     def test_search_says_how_much_matches_in_both(self):
         self.open("#difference?search=cache%20%C2%B7%20pair")

@@ -8,6 +8,21 @@ from tests.browser.page import STICKS_OUT, VIEWS
 from tests.e2e.support import ROOT
 
 
+# Contrast of each frame's text that is not looked for with its box, which lets the page's paper through.
+DIMMED = """
+const rgb = (text) => text.match(/[\\d.]+/g).slice(0, 3).map(Number);
+const light = (c) => c.map((v) => v / 255).map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+const paper = rgb(getComputedStyle(document.body).backgroundColor);
+return [...document.querySelectorAll(".frame.dim")].filter((e) => e.querySelector("text")).map((frame) => {
+    const box = getComputedStyle(frame.querySelector("rect")), share = +box.opacity * +getComputedStyle(frame).opacity;
+    const ink = getComputedStyle(frame.querySelector("text")), alpha = +ink.opacity * +getComputedStyle(frame).opacity;
+    const back = rgb(box.fill).map((v, i) => share * v + (1 - share) * paper[i]);
+    const [a, b] = [light(back), light(rgb(ink.fill).map((v, i) => alpha * v + (1 - alpha) * back[i]))];
+    return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+});"""
+
+
 class Looks(PageCase):
     def test_nothing_sticks_out_or_lies_on_another(self):
         states = ("sites?finding=F1&site=", "timeline?window=10-40&by=finding", "flame?stacks=both&inverted=1",
@@ -41,6 +56,14 @@ class Looks(PageCase):
             self.open()
             for pair, ratio in zip(pairs, self.browser.run(contrast, pairs)):
                 self.assertGreaterEqual(ratio, 4.5, (scheme, pair))
+
+    def test_what_does_not_match_is_still_read(self):
+        for scheme in ("light", "dark"):
+            self.browser.look(scheme=scheme)
+            self.open("#flame?search=nothing%20has%20this%20name")
+            ratios = self.browser.run(DIMMED)
+            self.assertGreater(len(ratios), 3)
+            self.assertGreaterEqual(min(ratios), 4.5, scheme)
 
     def test_many_processes_and_devices_fit_too(self):
         for width in (390, 1280):

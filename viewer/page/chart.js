@@ -33,10 +33,11 @@ function chartOf(width, height, xs, most, small) {
 
 /* Sizes and seconds have their units at each tick; `xName` says of what else the lower axis is. */
 function drawAxes(chart, xText, nx, ny, xName) {
+    const ticks = chart.x.ticks(nx).filter((x) => xText !== countText || Number.isInteger(x));
     chart.root.append(
         axisOf(chart, chart.y, "left", (y) => d3.axisLeft(y).tickValues(bytesTicks(y.domain()[1], ny)).tickFormat(bytesText)
             .tickSizeInner(-(chart.right - chart.left)).tickSizeOuter(0)),
-        axisOf(chart, chart.x, "bottom", (x) => d3.axisBottom(x).ticks(nx).tickFormat(xText).tickSizeOuter(0)),
+        axisOf(chart, chart.x, "bottom", (x) => d3.axisBottom(x).tickValues(ticks).tickFormat(xText).tickSizeOuter(0)),
         svg("text", {class: "axis-name", x: chart.right, y: chart.height - 3, "text-anchor": "end"}, xName));
 }
 

@@ -14,6 +14,12 @@ function stepEnds(line, of) {
 }
 const stepRows = stepEnds(timeline, job);
 
+/* {steps, values}: fast steps end between two looks, so the last level that is known holds until the last of them. */
+function heldUntil(last, steps, values) {
+    const held = steps.length && steps[steps.length - 1] < last;
+    return held ? {steps: [...steps, last], values: [...values, values[values.length - 1]]} : {steps, values};
+}
+
 /* The step that sites count a row to. Before the first one they count slices of 100 ms, back from 0. */
 const firstStepRow = timeline.step.findIndex((step) => step > 0);
 function siteStep(row) {

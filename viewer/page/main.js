@@ -58,7 +58,7 @@ function begin() {
     if (theme === "light" || theme === "dark")
         document.documentElement.dataset.theme = theme;
     document.body.append(helpDialog);
-    document.getElementById("job").append(comparison ? "NEW " : "", nameOf(cutText(job.command.join(" "), 200), {class: "command"}),
+    document.getElementById("job").append(comparison ? "NEW " : "", commandOf(job.command, 200),
         el("span", {class: "quiet"}, ` on ${cutText(job.host, 60)}, ${new Date(1000 * job.started_unix_s).toLocaleString()}`));
     document.getElementById("theme").addEventListener("click", switchTheme);
     document.getElementById("help").addEventListener("click", () => helpDialog.showModal());

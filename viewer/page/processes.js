@@ -81,7 +81,7 @@ function processCard(p, memory, most, seconds) {
     return el("div", {class: "process"},
         el("h3", {}, processName(p), " ", el("span", {class: "quiet"}, p.pid), " ",
             el("span", {class: isFailed(p) ? "bad" : "quiet"}, isFailed(p) ? "▲ " : "", exitText(p))),
-        el("p", {class: "quiet argv"}, nameOf(cutText(p.argv.join(" "), 160))),
+        el("p", {class: "quiet argv"}, commandOf(p.argv, 160)),
         el("p", {}, `${bytesText(p.rss_peak_bytes)} resident at most`, p.pss_peak_bytes ? ` (PSS ${bytesText(p.pss_peak_bytes)})` : "",
             p.rss && p.rss.unexplained_bytes > UNEXPLAINED_SHARE * p.rss.peak_bytes ? `, ${bytesText(p.rss.unexplained_bytes)} of it unexplained; ` : "; ", spacesOf(p, memory) || "nothing recorded",
             p.steps ? `; ${plural(p.steps, stepUnit)}` : "", p.duration_s ? `; ${secondsText(p.duration_s)}` : "",

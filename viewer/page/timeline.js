@@ -148,8 +148,10 @@ function addBrush(chart, axis, xOf) {
 }
 
 function drawTimeline(width, grouping, memory, axis) {
-    const rows = rowsOf(axis), areas = areasOf(grouping, memory, axis);
-    const xs = rows.map((row) => axis === "seconds" ? timeline.t_s[row] : timeline.step[row]);
+    const rows = rowsOf(axis), known = rows.map((row) => axis === "seconds" ? timeline.t_s[row] : timeline.step[row]);
+    const held = (values) => heldUntil(axis === "seconds" ? 0 : job.steps, known, values).values;
+    const xs = heldUntil(axis === "seconds" ? 0 : job.steps, known, known).steps;
+    const areas = areasOf(grouping, memory, axis).map((area) => ({...area, values: held(area.values)}));
     const highest = highestOfAll(memory), limit = limitOf(memory), inSight = isInSight(limit, memory);
     const last = Math.max(axis === "seconds" ? 0 : lastStep, xs[xs.length - 1] || 1);
     const chart = chartOf(width, Math.max(240, Math.min(440, width * 0.5)), [0, last],
@@ -159,7 +161,7 @@ function drawTimeline(width, grouping, memory, axis) {
     drawAxes(chart, axis === "seconds" ? secondsText : countText, Math.max(2, width / 110), 6,
         axis === "seconds" ? "time since the start" : stepUnit);
     for (const {line, values} of linesOf(memory))
-        drawLine(chart, xs, rows.map((row) => values[row]), line);
+        drawLine(chart, xs, held(rows.map((row) => values[row])), line);
     if (inSight)
         drawLine(chart, [xs[0], xs[xs.length - 1]], [limit, limit], "limit");
     labelAreas(chart, xs, areas);

@@ -17,7 +17,7 @@ function runText(of) {
 
 function runsList() {
     return el("ul", {class: "facts runs"}, [["BASE", comparison.job], ["NEW", job]].map(([name, of]) => el("li", {},
-        el("b", {}, name), " ", nameOf(cutText(of.command.join(" "), 120), {class: "command"}), el("br"),
+        el("b", {}, name), " ", commandOf(of.command, 120), el("br"),
         el("span", {class: "quiet"}, `${new Date(1000 * of.started_unix_s).toLocaleString()}, ${runText(of)}`))));
 }
 

@@ -1,9 +1,9 @@
 /* The course of each space in both runs, on one axis of steps: NEW as an area, BASE as a dashed line. */
 
-/* {steps, values}: a space's level at the end of each step. */
-function courseOf(line, rows, space) {
+/* {steps, values}: a space's level at the end of each step; the last one holds until the job's last step. */
+function courseOf(line, rows, space, last) {
     const column = line.spaces[space];
-    return {steps: rows.map((row) => line.step[row]), values: rows.map((row) => column ? column.live_bytes[row] || 0 : 0)};
+    return heldUntil(last, rows.map((row) => line.step[row]), rows.map((row) => column ? column.live_bytes[row] || 0 : 0));
 }
 
 function drawCourse(width, space, was, now) {
@@ -20,7 +20,8 @@ function drawCourse(width, space, was, now) {
 
 /* Both runs of each space that has any, the largest first; made once. */
 const comparedCourses = !comparison ? [] : comparison.spaces.map(({space}) => {
-    const was = courseOf(comparison.timeline, stepEnds(comparison.timeline, comparison.job), space), now = courseOf(timeline, stepRows, space);
+    const was = courseOf(comparison.timeline, stepEnds(comparison.timeline, comparison.job), space, comparison.job.steps);
+    const now = courseOf(timeline, stepRows, space, job.steps);
     return {space, was, now, most: Math.max(d3.max(was.values) || 0, d3.max(now.values) || 0),
         last: Math.max(was.steps[was.steps.length - 1] || 0, now.steps[now.steps.length - 1] || 0)};
 }).filter((course) => course.most > 0).sort((a, b) => b.most - a.most);

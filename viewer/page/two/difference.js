@@ -116,6 +116,12 @@ function searchDifference(root, text) {
 const differenceMemories = [...new Set([HOST, ...(comparison ? comparison.spaces.map(({space}) => memoryOf(space)) : [])])]
     .sort((a, b) => (b === HOST) - (a === HOST) || a.localeCompare(b));
 
+/* That of the first finding of either run. */
+function memoryCompared() {
+    const first = findings[0] || comparison.findings.map((row) => row.before).find(Boolean);
+    return first ? memoryOf(first.space) : HOST;
+}
+
 function oneOf(options, value) {
     return options.some(([key]) => key === value) ? value : options[0][0];
 }
@@ -135,7 +141,7 @@ const differenceView = {
         const picture = fitted((width) => drawFlame(now.tree, now.zoomed, width, now.found, zoom, tell, differenceLook()));
         root.append(controls, el("div", {class: "controls"}, search, share), trail, told, picture, notes);
         return () => {
-            const memory = oneOf(differenceMemories.map((one) => [one]), state.get("memory") || memoryWanted());
+            const memory = oneOf(differenceMemories.map((one) => [one]), state.get("memory") || memoryCompared());
             const measure = oneOf(DIFFERENCE_MEASURES, state.get("measure"));
             const width = oneOf(WIDTHS, state.get("width")), kind = oneOf(STACK_KINDS, state.get("stacks"));
             updateControls(controls, [
