@@ -66,3 +66,18 @@ def with_a_start(data):
     line["t_s"] = [0.05 + i / 10 for i in range(n)] + [1 + t for t in line["t_s"]]
     line["step"][:0] = [0] * n
     data["sites"]["series"][0] = [-9, 30 << 20, 6, -(30 << 20)]
+
+
+def with_broad_numbers(data):
+    """Every size has as many digits as one can have."""
+    sites, n = data["sites"], len(data["sites"]["id"])
+    for column in ("retained_bytes", "live_bytes", "peak_bytes", "allocated_bytes"):
+        sites[column] = [int(1022.9 * (1 << 20))] * n
+    sites.update(growth=[-1022.9 * 1024] * n, allocations=[123456789] * n)
+
+
+def with_a_near_limit(data):
+    """The job may use little more than it did, and so may its device."""
+    with_a_device(data)
+    data["job"]["limit_bytes"] = int(1.2 * max(data["timeline"]["rss_bytes"]))
+    data["devices"] = [{"device": 0, "capacity_bytes": 4 * max(data["timeline"]["spaces"]["host"]["live_bytes"])}]

@@ -3,7 +3,7 @@ import re
 import unittest
 
 from tests.browser.job_page import PageCase, hundred_thousand
-from tests.browser.made_up import many_processes, with_a_device
+from tests.browser.made_up import many_processes, with_a_device, with_broad_numbers
 from tests.browser.page import STICKS_OUT, VIEWS
 from tests.e2e.support import ROOT
 
@@ -56,6 +56,13 @@ class Looks(PageCase):
             self.open()
             for pair, ratio in zip(pairs, self.browser.run(contrast, pairs)):
                 self.assertGreaterEqual(ratio, 4.5, (scheme, pair))
+
+    def test_the_broadest_numbers_have_room(self):
+        for width in (390, 1280):
+            self.browser.look(width)
+            self.browser.open(self.made_up(with_broad_numbers), "#sites")
+            self.assertEqual(self.browser.run(STICKS_OUT), [], width)
+            self.assertIn("1022.9 MiB", self.browser.text(".rows .row"))
 
     def test_what_does_not_match_is_still_read(self):
         for scheme in ("light", "dark"):

@@ -4,7 +4,7 @@ import re
 import unittest
 
 from tests.browser.job_page import JOB, PageCase
-from tests.browser.made_up import many_processes, with_a_device, with_a_start, with_nothing
+from tests.browser.made_up import many_processes, with_a_device, with_a_near_limit, with_a_start, with_nothing
 from tests.browser.page import HOSTILE, STICKS_OUT, VIEWS, Keys
 
 # Weights of the frames down to a depth, from each site's stack alone: {path: bytes}.
@@ -94,6 +94,12 @@ class Views(PageCase):
             self.assertGreater(starts[1], starts[0] + 50, "what was not known is not drawn")
             label = self.browser.one(".chart").get_attribute("aria-label").replace("\u00a0", " ")
             self.assertRegex(label, r"%s by space, 1[4-9]\.\d MiB at most" % memory)
+
+    def test_a_limit_in_sight_is_a_line(self):
+        for memory in ("host", "device:0"):
+            self.browser.open(self.made_up(with_a_near_limit), "#timeline?memory=" + memory)
+            self.assertEqual(len(self.browser.all(".chart path.limit")), 1, memory)
+            self.assertRegex(self.browser.text(".legend"), r"limit \d+\.\d MiB(?!, above)")
 
     def test_resident_memory_is_explained_as_far_as_it_is(self):
         self.open("#timeline")

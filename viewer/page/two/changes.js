@@ -20,9 +20,9 @@ const PAIR_COLUMNS = [
         text: (i) => nameOf(cutText(shortFrameText(pairs.look_at[i]), 200), {title: frame.text(pairs.look_at[i])})},
     {key: "space", title: "space", width: 84, wide: true, value: (i) => texts[pairs.space[i]], text: (i) => texts[pairs.space[i]]},
     {key: "role", title: "role", width: 100, wide: true, value: (i) => texts[pairs.role[i]], text: (i) => texts[pairs.role[i]]},
-    sideColumn("kept", "base", inBase, 96), sideColumn("kept", "new", inNew, 96), changeColumn("kept", 116),
-    sideColumn("growth", "base", inBase, 118), sideColumn("growth", "new", inNew, 112), changeColumn("growth", 130),
-    changeColumn("peak", 118, true),
+    sideColumn("kept", "base", inBase, 104), sideColumn("kept", "new", inNew, 104), changeColumn("kept", 120),
+    sideColumn("growth", "base", inBase, 118), sideColumn("growth", "new", inNew, 118), changeColumn("growth", 130),
+    changeColumn("peak", 120, true),
 ];
 
 /* What is listed, by the sign of the change that is sorted by. */
