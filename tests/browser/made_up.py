@@ -64,7 +64,7 @@ def with_a_start(data):
         line["spaces"][space]["live_bytes"][:0] = [most] * 6 + [0] * (n - 6)
     line["rss_bytes"][:0] = [40 << 20] * n
     line["t_s"] = [0.05 + i / 10 for i in range(n)] + [1 + t for t in line["t_s"]]
-    line["step"][:0] = [0] * n
+    line["step"] = [0] * n + [max(1, step) for step in line["step"]]
     data["sites"]["series"][0] = [-9, 30 << 20, 6, -(30 << 20)]
 
 

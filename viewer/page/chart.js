@@ -1,6 +1,6 @@
 /* A chart of levels: stacked areas, lines over them, marks, two axes. */
 
-const MARGIN = {top: 22, right: 14, bottom: 34, left: 74}, SMALL_MARGIN = {top: 8, right: 18, bottom: 34, left: 66};
+const MARGIN = {top: 22, right: 32, bottom: 34, left: 74}, SMALL_MARGIN = {top: 8, right: 32, bottom: 34, left: 66};
 
 /* The stack's lower and upper ends, by d3. */
 function stackRows(areas, n) {

@@ -78,7 +78,7 @@ function areasOf(grouping, memory, axis) {
     areas.slice(MOST_AREAS).forEach((area) => area.values.forEach((v, n) => rest[n] += v));
     const shown = areas.slice(0, MOST_AREAS).map((area, index) => ({...area, index}));
     if (d3.max(rest) > 0)
-        shown.push({name: REST_NAMES[grouping], values: rest, index: MOST_AREAS});
+        shown.push({name: grouping === "process" ? `${areas.length - shown.length} ${REST_NAMES.process}` : REST_NAMES[grouping], values: rest, index: MOST_AREAS});
     areasCache.set(key, shown);
     return shown;
 }
