@@ -83,7 +83,8 @@ function processCard(p, memory, most, seconds) {
             el("span", {class: isFailed(p) ? "bad" : "quiet"}, isFailed(p) ? "▲ " : "", exitText(p))),
         el("p", {class: "quiet argv"}, commandOf(p.argv, 160)),
         el("p", {}, `${bytesText(p.rss_peak_bytes)} resident at most`, p.pss_peak_bytes ? ` (PSS ${bytesText(p.pss_peak_bytes)})` : "",
-            p.rss && p.rss.unexplained_bytes > UNEXPLAINED_SHARE * p.rss.peak_bytes ? `, ${bytesText(p.rss.unexplained_bytes)} of it unexplained; ` : "; ", spacesOf(p, memory) || "nothing recorded",
+            p.rss && p.rss.unexplained_bytes > UNEXPLAINED_SHARE * p.rss.peak_bytes
+                ? `, ${bytesText(p.rss.unexplained_bytes)} of it unexplained; ` : "; ", spacesOf(p, memory) || "nothing recorded",
             p.steps ? `; ${plural(p.steps, stepUnit)}` : "", p.duration_s ? `; ${secondsText(p.duration_s)}` : "",
             p.exec ? "; went on as another program" : ""),
         processChart(p, memory, most, seconds));

@@ -77,8 +77,9 @@ function areasOf(grouping, memory, axis) {
     const rest = made.rest || new Float64Array(rows.length);
     areas.slice(MOST_AREAS).forEach((area) => area.values.forEach((v, n) => rest[n] += v));
     const shown = areas.slice(0, MOST_AREAS).map((area, index) => ({...area, index}));
+    const others = grouping === "process" ? areas.length - shown.length + " " : "";
     if (d3.max(rest) > 0)
-        shown.push({name: grouping === "process" ? `${areas.length - shown.length} ${REST_NAMES.process}` : REST_NAMES[grouping], values: rest, index: MOST_AREAS});
+        shown.push({name: others + REST_NAMES[grouping], values: rest, index: MOST_AREAS});
     areasCache.set(key, shown);
     return shown;
 }
