@@ -74,7 +74,8 @@ static int report_of(const struct analysis *a, const struct seep_model *m, bool 
                                         .line_holders = &a->line_holders,
                                         .may_look = outside,
                                         .all_sites = opts && opts->all_sites,
-                                        .series = opts && opts->series};
+                                        .series = opts && opts->series,
+                                        .layouts = opts && opts->layouts};
 
     return seep_report_json(&pieces, report);
 }

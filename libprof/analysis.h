@@ -12,8 +12,9 @@ struct seep_profile;
 struct seep_job;
 
 struct seep_analysis_options {
-    bool all_sites;         /* every site, not only those of at least 0.1 % of their space's peak */
-    bool series;            /* how sites and processes went over the steps and over time, too */
+    bool all_sites; /* every site, not only those of at least 0.1 % of their space's peak */
+    bool series;    /* how sites and processes went over the steps and over time, too */
+    bool layouts;   /* each block on a device at its peak and where there was no room, too */
     const char *roles_file; /* further rules on roles (see roles.toml), or NULL */
 };
 

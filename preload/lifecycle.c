@@ -9,6 +9,7 @@
 #include "libprof/record/live_blocks.h"
 #include "libprof/record/range_map.h"
 #include "preload/device/caller.h"
+#include "preload/device/layout.h"
 #include "preload/device/use.h"
 #include "preload/hooks/new.h"
 #include "preload/life/start.h"
@@ -56,6 +57,7 @@ static const struct module {
     {.lock = seep_threads_lock,
      .after_fork = seep_threads_after_fork,
      .forget = seep_threads_forget},
+    {.lock = seep_layout_lock, .after_fork = seep_layout_after_fork},
     {.lock = seep_stack_range_lock, .after_fork = seep_stack_range_after_fork},
     {.lock = first_live_lock, .after_fork = seep_live_after_fork},
     {.lock = second_live_lock},

@@ -77,7 +77,7 @@ _seep() {
         case $before in
         --format) _seep_words "text json markdown sarif junit" "$word" ;;
         -o | --output | --roles) _seep_files "$word" ;;
-        *) _seep_folder_or "--format -o --output --all --series --holders --roles -h --help" "$word" ;;
+        *) _seep_folder_or "--format -o --output --all --series --layouts --holders --roles -h --help" "$word" ;;
         esac
         ;;
     top)

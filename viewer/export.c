@@ -49,6 +49,7 @@ struct export_options {
 
 static bool take_measure(const char *text)
 {
+    wanted.is_measure_chosen = true;
     for (int i = 0; i < SEEP_N_MEASURES; i++) {
         wanted.measure = (enum seep_measure)i;
         if (strcmp(text, seep_measure_names[i]) == 0)
@@ -116,7 +117,7 @@ int seep_export_main(int argc, char **argv)
     if (status >= 0)
         return status;
     const struct seep_analysis_options analysis = {
-        .all_sites = true, .series = true, .roles_file = options.roles};
+        .all_sites = true, .series = true, .layouts = true, .roles_file = options.roles};
     const char *dir = argv[optind];
     json_t *report = seep_output_report_of(dir, &analysis);
     if (!report)

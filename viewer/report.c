@@ -18,14 +18,20 @@ struct report_options {
     const char *roles; /* NULL: the shipped ones */
     bool all;
     bool series;
+    bool layouts;
     bool holders; /* ask the job, which runs, who holds its memory now */
 };
 
 static const struct option long_options[] = {
-    {"format", required_argument, NULL, 'f'}, {"output", required_argument, NULL, 'o'},
-    {"all", no_argument, NULL, 'a'},          {"series", no_argument, NULL, 's'},
-    {"roles", required_argument, NULL, 'r'},  {"holders", no_argument, NULL, 'H'},
-    {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
+    {"format", required_argument, NULL, 'f'},
+    {"output", required_argument, NULL, 'o'},
+    {"all", no_argument, NULL, 'a'},
+    {"series", no_argument, NULL, 's'},
+    {"layouts", no_argument, NULL, 'l'},
+    {"roles", required_argument, NULL, 'r'},
+    {"holders", no_argument, NULL, 'H'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
 };
 
 /* Formats that show verdicts: what `seep check` without budgets would say. */
@@ -83,6 +89,9 @@ static int read_options(int argc, char **argv, struct report_options *o)
         case 's':
             o->series = true;
             break;
+        case 'l':
+            o->layouts = true;
+            break;
         case 'H':
             o->holders = true;
             break;
@@ -139,8 +148,10 @@ int seep_report_main(int argc, char **argv)
 
     if (status >= 0)
         return status;
-    struct seep_analysis_options analysis = {
-        .all_sites = options.all, .series = options.series, .roles_file = options.roles};
+    struct seep_analysis_options analysis = {.all_sites = options.all,
+                                             .series = options.series,
+                                             .layouts = options.layouts,
+                                             .roles_file = options.roles};
     const char *const *dirs = (const char *const *)(argv + optind);
     for (int i = 0; options.holders && i < argc - optind; i++)
         ask_holders(dirs[i]);

@@ -80,7 +80,7 @@ static json_t *page_of_two(const json_t *before, const json_t *after, bool all)
 static json_t *page_of(char **dirs, int n, const struct view_options *o)
 {
     const struct seep_analysis_options options = {
-        .all_sites = true, .series = true, .roles_file = o->roles};
+        .all_sites = true, .series = true, .layouts = true, .roles_file = o->roles};
     json_t *before = n == 2 ? seep_output_report_of(dirs[0], &options) : NULL;
     json_t *report = n == 2 && !before ? NULL : seep_output_report_of(dirs[n - 1], &options);
     json_t *page = NULL;

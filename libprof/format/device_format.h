@@ -1,9 +1,9 @@
 /* What a profile says of devices, beside the blocks in their spaces: an allocator's own books, and
- * requests that it could not meet. */
+ * requests that it could not meet; where blocks lay is in records of its own. */
 #ifndef SEEP_LIBPROF_FORMAT_DEVICE_FORMAT_H
 #define SEEP_LIBPROF_FORMAT_DEVICE_FORMAT_H
 
-#include <stdint.h>
+#include "libprof/format/layout_format.h"
 
 enum { SEEP_MAX_DEVICES = 16, SEEP_MAX_OUT_OF_MEMORY = 16, SEEP_DEVICE_LOOKS = 256 };
 

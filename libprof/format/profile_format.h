@@ -65,12 +65,12 @@ enum seep_chunk_type {
     SEEP_CHUNK_DETAILS,   /* struct seep_detail */
     SEEP_CHUNK_SERIES,    /* struct seep_series, of both capacities */
     SEEP_CHUNK_TIMELINES, /* uint64_t live_bytes[SEEP_TIMELINE_ROWS], one array a space */
+    SEEP_CHUNK_LAYOUTS,   /* struct seep_layout_piece */
     SEEP_CHUNK_N_TYPES
 };
 
-struct seep_string { /* published by n_bytes */
-    uint32_t
-        n_bytes; /* without the closing NUL; the record takes 8 + n_bytes + 1, rounded up to 8 */
+struct seep_string {  /* published by n_bytes */
+    uint32_t n_bytes; /* without NUL; the record takes 8 + n_bytes + 1, rounded up to 8 */
     uint32_t hash;
     char text[];
 };

@@ -2,15 +2,16 @@
  * by value: what a format has no word for is left out, and what a report does not know is not made
  * up. Texts of a report are anybody's: each file escapes what its format needs.
  *
- * All take a report with every site and its series (seep_analysis_options), and return 0;
- * -SEEP_ENODATA where nothing in it can be said in that format; -SEEP_ENOMEM; -SEEP_EIO where `out`
- * fails. They allocate; threads: safe on distinct outputs. */
+ * All take a report with every site, its series and all layouts (seep_analysis_options), and return
+ * 0; -SEEP_ENODATA where nothing in it can be said in that format; -SEEP_ENOMEM; -SEEP_EIO where
+ * `out` fails. They allocate; threads: safe on distinct outputs. */
 #ifndef SEEP_LIBPROF_FORMATS_FORMATS_H
 #define SEEP_LIBPROF_FORMATS_FORMATS_H
 
 #include "libprof/base/error.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 /* What of a site is shown, in formats that have one value a stack, or show one first. */
@@ -25,7 +26,8 @@ enum seep_measure {
 
 struct seep_format_options {
     enum seep_measure measure;
-    const char *profile; /* by what the profile is called where several are shown together */
+    bool is_measure_chosen; /* not the first one for want of a choice */
+    const char *profile;    /* by what the profile is called where several are shown together */
 };
 
 typedef int seep_format(const json_t *report, const struct seep_format_options *o, FILE *out);

@@ -3,6 +3,7 @@
 #include "libprof/base/text.h"
 #include "libprof/code/place_text.h"
 #include "libprof/measure/allocator_settings.h"
+#include "libprof/measure/device_layout.h"
 #include "libprof/measure/memory_limit.h"
 #include "libprof/measure/thresholds.h"
 
@@ -52,6 +53,28 @@ static void note_of_device(const struct seep_shortage_told *t, const char *step,
             asked, step, have, seep_text_size((double)s->unallocated_bytes, idle),
             capacity ? capacity : "");
     free(capacity);
+}
+
+/* Why none of them was taken. */
+static const char *kept_for(const struct seep_shortage *s)
+{
+    if (s->largest_piece_bytes < s->request->asked_bytes)
+        return "";
+    if (s->unusable_bytes < s->unallocated_bytes)
+        return ": some are large enough, but of another stream or pool";
+    return s->request->asked_bytes > SEEP_SMALL_REQUEST
+               ? ", which PyTorch keeps for requests of up to 1 MiB"
+               : ", which PyTorch keeps for requests above 1 MiB";
+}
+
+static void note_unallocated(const struct seep_shortage *s, struct seep_finding *f)
+{
+    char largest[SEEP_SIZE_TEXT];
+
+    if (s->unallocated_pieces)
+        seep_finding_note(f, "what is unallocated lies in %zu piece%s, the largest of %s%s",
+                          s->unallocated_pieces, s->unallocated_pieces == 1 ? "" : "s",
+                          seep_text_size((double)s->largest_piece_bytes, largest), kept_for(s));
 }
 
 static void note_of_pinned(const struct seep_shortage_told *t, const char *step,
@@ -219,6 +242,7 @@ void seep_shortage_note(const struct seep_shortage_told *t, struct seep_finding 
         note_of_pinned(t, step, f);
     else if (step)
         note_of_device(t, step, f);
+    note_unallocated(t->s, f);
     free(step);
     note_lines(t, f);
     note_cause(t, f);

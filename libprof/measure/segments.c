@@ -125,3 +125,20 @@ int seep_segments_mark(const struct seep_model *m, const struct seep_stack_lines
     free(within);
     return rc;
 }
+
+int seep_segments_mark_all(const struct seep_model *m, const struct seep_stack_lines *frames,
+                           struct seep_symbols *symbols, bool *marked)
+{
+    uint32_t *tensors = calloc(m->n_sites + 1, sizeof *tensors);
+    size_t n = 0;
+    int rc = tensors ? 0 : -SEEP_ENOMEM;
+
+    for (uint32_t i = 0; tensors && i < m->n_sites; i++) {
+        if (m->spaces[m->sites[i].space].name.class == SEEP_CLASS_TENSOR)
+            tensors[n++] = i;
+    }
+    if (n)
+        rc = seep_segments_mark(m, frames, symbols, tensors, n, marked);
+    free(tensors);
+    return rc;
+}

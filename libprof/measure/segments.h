@@ -20,4 +20,9 @@ SEEP_MUST_CHECK int seep_segments_mark(const struct seep_model *m,
                                        struct seep_symbols *symbols, const uint32_t *tensors,
                                        size_t n, bool *marked);
 
+/* The same of the tensors of all devices. */
+SEEP_MUST_CHECK int seep_segments_mark_all(const struct seep_model *m,
+                                           const struct seep_stack_lines *frames,
+                                           struct seep_symbols *symbols, bool *marked);
+
 #endif

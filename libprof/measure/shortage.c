@@ -1,5 +1,6 @@
 #include "libprof/measure/shortage.h"
 
+#include "libprof/measure/device_layout.h"
 #include "libprof/measure/segments.h"
 #include "libprof/model/live_level.h"
 
@@ -150,6 +151,28 @@ static uint64_t free_then(const struct seep_shortage *s)
     return d->capacity_bytes > taken ? d->capacity_bytes - taken : 0;
 }
 
+/* How what is unallocated lay, as the allocator gave up. Returns 0 or -SEEP_ENOMEM. */
+static int weigh_pieces(const struct seep_model *m, struct seep_shortage *s)
+{
+    const struct seep_model_no_room *r = s->request;
+    struct seep_device_layout layout;
+
+    for (size_t i = 0; i < m->n_layouts; i++) {
+        const struct seep_model_layout *its = &m->layouts[i];
+        if (its->process != r->process || its->device != r->device || its->step != r->step ||
+            its->reason != SEEP_LAYOUT_FAILED || its->asked_bytes != r->asked_bytes ||
+            its->left_out)
+            continue;
+        if (seep_device_layout_make(m, its, NULL, &layout))
+            return -SEEP_ENOMEM;
+        s->unallocated_pieces = layout.n_free;
+        s->largest_piece_bytes = layout.largest_free_bytes;
+        s->unusable_bytes = layout.unusable_bytes;
+        seep_device_layout_fini(&layout);
+    }
+    return 0;
+}
+
 static void weigh_device(const struct seep_model *m, struct seep_shortage *s)
 {
     const struct seep_model_no_room *r = s->request;
@@ -179,6 +202,8 @@ int seep_shortage_weigh(const struct seep_model *m, const struct seep_stack_line
     if (!rc && s->n_lines)
         qsort(s->lines, s->n_lines, sizeof *s->lines, by_most);
     weigh_device(m, s);
+    if (!rc)
+        rc = weigh_pieces(m, s);
     seep_level_fini(&level);
     free(of_frame);
     return rc;

@@ -39,8 +39,11 @@ struct seep_shortage {
 
     /* As the request failed, of its process. Of the runtime's what is kept stands for what is
      * allocated, and nothing is reserved. */
-    uint64_t allocated_bytes;         /* of pinned memory with what was registered */
-    uint64_t unallocated_bytes;       /* reserved, and no tensor lies there */
+    uint64_t allocated_bytes;   /* of pinned memory with what was registered */
+    uint64_t unallocated_bytes; /* reserved, and no tensor lies there */
+    size_t unallocated_pieces;  /* in so many; 0: nobody noted where blocks lay */
+    uint64_t largest_piece_bytes;
+    uint64_t unusable_bytes;          /* in pieces that are too small, or kept for other requests */
     struct seep_device_memory device; /* all 0 of pinned memory */
     uint64_t free_bytes;              /* of the device; 0 also where its capacity is not known */
 

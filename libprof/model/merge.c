@@ -162,14 +162,11 @@ static struct seep_model_site *find_site(struct seep_model *m, uint32_t stack, u
 
     if (id < m->n_sites && m->sites[id].stack == stack && m->sites[id].space == space)
         return &m->sites[seep_hash_found(&m->site_index, id)];
-    uint64_t hash = seep_hash_two(stack, space);
-    uint32_t at = seep_hash_begin(&m->site_index, hash);
-    while ((id = seep_hash_next(&m->site_index, hash, &at)) != SEEP_HASH_NONE) {
-        if (m->sites[id].stack == stack && m->sites[id].space == space)
-            return &m->sites[seep_hash_found(&m->site_index, id)];
-    }
+    id = seep_model_find_site(m, stack, space);
+    if (id != SEEP_HASH_NONE)
+        return &m->sites[seep_hash_found(&m->site_index, id)];
     if (seep_grow(&m->sites, &m->sites_capacity, m->n_sites + 1, sizeof *m->sites) ||
-        seep_hash_add(&m->site_index, hash, (uint32_t)m->n_sites))
+        seep_hash_add(&m->site_index, seep_hash_two(stack, space), (uint32_t)m->n_sites))
         return NULL;
     struct seep_model_site *site = &m->sites[m->n_sites++];
     memset(site, 0, sizeof *site);
@@ -193,6 +190,7 @@ static int add_part(struct seep_model *m, struct seep_model_site *site, const st
     *part = (struct seep_model_slot){
         .next = site->slots,
         .process = r->process,
+        .thread = r->site->slot_plus_1 <= SEEP_MAX_SLOTS ? r->site->slot_plus_1 : 0,
         .first_thread =
             is_first_thread(m->processes[r->process].profile->header, r->site->slot_plus_1)};
     site->slots = (uint32_t)m->n_slots;
@@ -446,6 +444,8 @@ int seep_merge(struct seep_model *m, struct seep_error *err)
             rc = add_sites(m, &resolver, i);
             if (!rc)
                 rc = add_no_room(m, &resolver, i);
+            if (!rc)
+                rc = seep_process_import_layouts(m, &resolver, i);
             set_peaks(m, p);
             if (i == m->main)
                 find_loops(m, &resolver);

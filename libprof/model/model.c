@@ -21,6 +21,9 @@ void seep_model_fini(struct seep_model *m)
     free(m->jobs);
     free(m->not_read);
     free(m->no_room);
+    for (size_t i = 0; i < m->n_layouts; i++)
+        free(m->layouts[i].blocks);
+    free(m->layouts);
     free(m->sites);
     free(m->slots);
     free(m->extras);
@@ -76,6 +79,18 @@ bool seep_model_tensor_space(const struct seep_model *m, uint16_t device, uint16
             return true;
     }
     return false;
+}
+
+uint32_t seep_model_find_site(const struct seep_model *m, uint32_t stack, uint16_t space)
+{
+    const uint64_t hash = seep_hash_two(stack, space);
+    uint32_t at = seep_hash_begin(&m->site_index, hash), id;
+
+    while ((id = seep_hash_next(&m->site_index, hash, &at)) != SEEP_HASH_NONE) {
+        if (m->sites[id].stack == stack && m->sites[id].space == space)
+            break;
+    }
+    return id;
 }
 
 static int32_t clamp_step(int64_t step)

@@ -43,6 +43,7 @@ struct seep_model_slot {
     uint32_t process;
     uint32_t n_points; /* live bytes over steps, rising; the last is the final state */
     bool first_thread; /* of its process */
+    uint16_t thread;   /* of its process's: index + 1; 0: of all together */
     size_t points_at;
 };
 
@@ -108,6 +109,27 @@ struct seep_model_no_room {
     uint64_t registered_bytes;                /* of pinned memory, beside what is in its space */
 };
 
+struct seep_model_layout_block {
+    uint64_t address, bytes;
+    uint32_t site; /* index + 1; 0: not known */
+    enum seep_layout_kind kind;
+};
+
+/* Where blocks lay on a device at an instant, as a process's profile says: in no order, and maybe
+ * one over the other. */
+struct seep_model_layout {
+    uint32_t process;
+    uint32_t device; /* below SEEP_MAX_DEVICES */
+    enum seep_layout_reason reason;
+    int32_t step;
+    uint64_t t_ns;           /* on the job's clock */
+    uint64_t asked_bytes;    /* that there was no room for; 0: at the peak */
+    uint32_t left_out;       /* blocks that are not among these */
+    uint64_t left_out_bytes; /* of those, so far as it is known */
+    struct seep_model_layout_block *blocks;
+    size_t n_blocks;
+};
+
 struct seep_not_read {
     char *name; /* file or folder */
     char *reason;
@@ -152,6 +174,8 @@ struct seep_model {
     size_t n_points, points_capacity;
     struct seep_model_no_room *no_room; /* [merged] by process, as they came */
     size_t n_no_room, no_room_capacity;
+    struct seep_model_layout *layouts; /* [merged] of a process, device and reason one at most */
+    size_t n_layouts, layouts_capacity;
     struct seep_hash_index site_index; /* [merged] */
     struct seep_not_read *not_read;    /* [opened], [merged] */
     size_t n_not_read;
@@ -185,6 +209,9 @@ bool seep_model_add_space(struct seep_model *m, const char *name, uint16_t *spac
 
 /* The space of the tensors that lie in `device`, to *tensors; false where there is none. */
 bool seep_model_tensor_space(const struct seep_model *m, uint16_t device, uint16_t *tensors);
+
+/* The site of a stack in a space; SEEP_HASH_NONE where there is none. */
+uint32_t seep_model_find_site(const struct seep_model *m, uint32_t stack, uint16_t space);
 
 /* Notes a file that could not be read. */
 void seep_model_not_read(struct seep_model *m, const char *name, const char *reason);

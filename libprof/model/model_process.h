@@ -78,6 +78,19 @@ struct seep_process_looks {
     struct seep_device_look *list;
 };
 
+/* Threads by their slots of the profile, up to the last that was used; tid 0: one that was not. A
+ * slot that one thread left is another's later: what is known is of the last. */
+struct seep_process_thread {
+    uint32_t tid;
+    uint32_t n; /* that used it, one after the other */
+    char name[16];
+};
+
+struct seep_process_threads {
+    uint32_t n;
+    struct seep_process_thread *list;
+};
+
 struct seep_model_process {
     struct seep_profile *profile; /* [opened] open until all that need it are merged, then NULL */
     const struct seep_process *entry; /* [opened] in its folder's job table, or NULL */
@@ -91,9 +104,10 @@ struct seep_model_process {
     struct seep_process_recording recording;
     struct seep_process_samples samples;
     struct seep_process_looks looks; /* times: [sorted] on the job's clock */
-    uint64_t address_space_bytes;    /* when last looked at */
-    uint32_t said_kind;              /* enum seep_exit_kind: how it said that it ends, … */
-    int32_t said_value;              /* … and with what */
+    struct seep_process_threads threads;
+    uint64_t address_space_bytes; /* when last looked at */
+    uint32_t said_kind;           /* enum seep_exit_kind: how it said that it ends, … */
+    int32_t said_value;           /* … and with what */
     bool execed;    /* its program was replaced: the next profile of this pid goes on */
     bool end_known; /* it said goodbye: end_ns is when */
     uint32_t n_epochs;

@@ -155,6 +155,23 @@ static int import_looks(struct seep_process_looks *looks, const struct seep_devi
     return 0;
 }
 
+/* ---- threads --------------------------------------------------------------------------------- */
+
+static int import_threads(struct seep_process_threads *threads, const struct seep_header *h)
+{
+    for (uint32_t i = 0; i < SEEP_MAX_SLOTS; i++)
+        threads->n = h->slots[i].tid ? i + 1 : threads->n;
+    threads->list = calloc(threads->n + 1u, sizeof *threads->list);
+    if (!threads->list)
+        return -SEEP_ENOMEM;
+    for (uint32_t i = 0; i < threads->n; i++) {
+        struct seep_process_thread *its = &threads->list[i];
+        *its = (struct seep_process_thread){.tid = h->slots[i].tid, .n = h->slots[i].threads};
+        memcpy(its->name, h->slots[i].name, sizeof its->name);
+    }
+    return 0;
+}
+
 /* ---- timeline ------------------------------------------------------------------------------ */
 
 /* The rows that are published, and whose times rise, to rows[]; how many. */
@@ -262,7 +279,7 @@ int seep_process_import(struct seep_model_process *p, struct seep_profile *profi
     import_recording(&p->recording, h);
     find_entry(p, job, h->process_plus_1);
     if (own_texts(p) || import_samples(&p->samples, h) || import_looks(&p->looks, &h->devices) ||
-        import_timeline(p, h) || import_epochs(p, h))
+        import_threads(&p->threads, h) || import_timeline(p, h) || import_epochs(p, h))
         return -SEEP_ENOMEM;
     import_end(p, h);
     return 0;
@@ -324,6 +341,7 @@ void seep_process_fini(struct seep_model_process *p)
     free(p->texts);
     free(p->samples.list);
     free(p->looks.list);
+    free(p->threads.list);
     free(p->epoch_periods);
     free(p->row_t_ns);
     free(p->row_rss);

@@ -22,6 +22,14 @@ void seep_process_set_clock(struct seep_model_process *p, int64_t clock_ns);
  * or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_process_import_levels(struct seep_model_process *p);
 
+/* Adds to the model where blocks lay on devices, by the newest whole layout of each device and
+ * reason; its profile is loaded, and its sites have been added. What makes no sense is left out,
+ * and counted as such (process_layouts.c). Returns 0 or -SEEP_ENOMEM. */
+struct seep_model;
+struct seep_resolver;
+SEEP_MUST_CHECK int seep_process_import_layouts(struct seep_model *m,
+                                                struct seep_resolver *resolver, uint32_t process);
+
 void seep_process_close(struct seep_model_process *p); /* its profile */
 void seep_process_fini(struct seep_model_process *p);
 

@@ -3,6 +3,7 @@
 #include "libprof/base/json_build.h"
 #include "libprof/document/report_pairs.h"
 #include "libprof/page/page_excerpts.h"
+#include "libprof/page/page_layouts.h"
 #include "libprof/page/page_sites.h"
 
 /* Parts of the report that a page shows as they are. */
@@ -22,6 +23,7 @@ static json_t *made_of(const json_t *report, const struct seep_page_base *base, 
             seep_json_set(page, parts[i], seep_page_copy(part), &failed);
     }
     seep_json_set(page, "excerpts", seep_page_excerpts(report), &failed);
+    seep_json_set(page, "layouts", seep_page_layouts(report), &failed);
     seep_json_set(page, "sites", seep_page_sites(report, all, tables), &failed);
     seep_json_set(page, "others", seep_page_other_sites(report, all), &failed);
     if (base)

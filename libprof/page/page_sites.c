@@ -2,8 +2,11 @@
 
 #include "libprof/base/json_build.h"
 #include "libprof/document/report_view.h"
+#include "libprof/page/page_layouts.h"
 
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { LIGHT_POINTS = 8 }; /* of the course of such a site */
@@ -24,7 +27,7 @@ static bool is_light(const json_t *report, const json_t *site)
                SEEP_PAGE_LIGHT * seep_get_number(space, "allocated_bytes");
 }
 
-/* {id: true} of what findings name. */
+/* {id: true} of what findings name, and of what is drawn on a device. */
 static json_t *named_sites(const json_t *report, bool *failed)
 {
     json_t *named = json_object();
@@ -37,6 +40,7 @@ static json_t *named_sites(const json_t *report, bool *failed)
                 seep_json_set(named, json_string_value(id), json_true(), failed);
         }
     }
+    seep_page_name_layout_sites(report, named, failed);
     return named;
 }
 
@@ -84,19 +88,47 @@ static json_t *differences(const json_t *series, size_t most)
     return seep_json_whole(list, failed);
 }
 
-/* [age, frees, …] */
-static json_t *ages(const json_t *lifetimes)
+/* [from, n, …]: of two columns one list, as in [age, frees, …]. */
+static json_t *pairs(const json_t *columns, const char *from, const char *n)
 {
-    const json_t *steps = json_object_get(lifetimes, "steps_at_least"),
-                 *frees = json_object_get(lifetimes, "frees");
+    const json_t *froms = json_object_get(columns, from), *ns = json_object_get(columns, n);
     json_t *list = json_array();
     bool failed = false;
 
-    for (size_t i = 0; i < json_array_size(steps) && !failed; i++) {
-        seep_json_append(list, json_integer(integer_at(steps, i)), &failed);
-        seep_json_append(list, json_integer(integer_at(frees, i)), &failed);
+    for (size_t i = 0; i < json_array_size(froms) && !failed; i++) {
+        seep_json_append(list, json_integer(integer_at(froms, i)), &failed);
+        seep_json_append(list, json_integer(integer_at(ns, i)), &failed);
     }
     return seep_json_whole(list, failed);
+}
+
+static bool is_first_thread(const json_t *thread)
+{
+    return json_integer_value(json_object_get(thread, "tid")) ==
+           json_integer_value(json_object_get(thread, "pid"));
+}
+
+/* The number of the text that lists threads, "5776 pt_autograd_0, …"; −1 where all is the first
+ * thread's of its process. */
+static json_int_t threads_text(struct seep_page_tables *t, const json_t *threads)
+{
+    char *text = NULL;
+    bool others = false;
+    size_t n, i;
+    const json_t *thread;
+
+    FILE *out = json_array_size(threads) ? open_memstream(&text, &n) : NULL;
+    json_array_foreach (threads, i, thread) {
+        others |= !is_first_thread(thread);
+        if (out)
+            fprintf(out, "%s%" JSON_INTEGER_FORMAT " %s", i ? ", " : "",
+                    json_integer_value(json_object_get(thread, "tid")),
+                    seep_get_text(thread, "name", ""));
+    }
+    t->failed |= (json_array_size(threads) && !out) || (out && fclose(out));
+    const json_int_t id = others && !t->failed ? seep_page_text(t, text) : -1;
+    free(text);
+    return id;
 }
 
 static void add_site(json_t *columns, const json_t *site, bool light, struct seep_page_tables *t,
@@ -126,7 +158,12 @@ static void add_site(json_t *columns, const json_t *site, bool light, struct see
     seep_page_add(columns, "series",
                   differences(json_object_get(site, "series"), light ? LIGHT_POINTS : SIZE_MAX),
                   failed);
-    seep_page_add(columns, "lifetimes", ages(json_object_get(site, "lifetimes")), failed);
+    seep_page_add(columns, "lifetimes",
+                  pairs(json_object_get(site, "lifetimes"), "steps_at_least", "frees"), failed);
+    seep_page_add(columns, "sizes",
+                  pairs(json_object_get(site, "sizes"), "bytes_at_least", "allocations"), failed);
+    seep_page_add(columns, "threads",
+                  json_integer(threads_text(t, json_object_get(site, "threads"))), failed);
 }
 
 json_t *seep_page_sites(const json_t *report, bool all, struct seep_page_tables *tables)

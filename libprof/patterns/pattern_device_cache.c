@@ -2,6 +2,7 @@
  * the device is full, and a good part of it lies idle; or that is many times what ever was live. */
 #include "libprof/base/text.h"
 #include "libprof/measure/allocator_settings.h"
+#include "libprof/measure/device_layout.h"
 #include "libprof/measure/device_memory.h"
 #include "libprof/measure/segments.h"
 #include "libprof/measure/thresholds.h"
@@ -331,13 +332,57 @@ static int find_of_device(struct seep_case *c, struct seep_finding *f, bool *fou
     return rc;
 }
 
+/* The layout that has most of a device at its peak, in order. Returns 0 or -SEEP_ENOMEM; without
+ * one all of it is 0. Allocates: seep_device_layout_fini(). */
+static int find_peak(const struct seep_case *c, int device, struct seep_device_layout *peak)
+{
+    const struct seep_model *m = c->m;
+    bool *marked = calloc(m->dict.n_stacks + 1, sizeof *marked);
+    int rc = marked ? seep_segments_mark_all(m, c->frames, c->symbols, marked) : -SEEP_ENOMEM;
+
+    *peak = (struct seep_device_layout){0};
+    for (size_t i = 0; i < m->n_layouts && !rc; i++) {
+        const struct seep_model_layout *its = &m->layouts[i];
+        struct seep_device_layout layout;
+        if ((int)its->device != device || its->reason != SEEP_LAYOUT_AT_PEAK || its->left_out)
+            continue;
+        rc = seep_device_layout_make(m, its, marked, &layout);
+        if (rc)
+            break;
+        struct seep_device_layout less = layout.taken_bytes > peak->taken_bytes ? *peak : layout;
+        *peak = layout.taken_bytes > peak->taken_bytes ? layout : *peak;
+        seep_device_layout_fini(&less);
+    }
+    free(marked);
+    return rc;
+}
+
+/* How the cache lay when most was taken of the device. Returns 0 or -SEEP_ENOMEM. */
+static int note_pieces(const struct seep_case *c, int device, struct seep_finding *f)
+{
+    struct seep_device_layout peak;
+    char all[SEEP_SIZE_TEXT], largest[SEEP_SIZE_TEXT];
+    int rc = find_peak(c, device, &peak);
+
+    if (!rc && peak.n_free > 1)
+        seep_finding_note(f,
+                          "in step %d %s of its cache lay free, in %zu pieces, the largest of %s",
+                          (int)(peak.from->step > 0 ? peak.from->step : 0),
+                          seep_text_size((double)peak.free_bytes, all), peak.n_free,
+                          seep_text_size((double)peak.largest_free_bytes, largest));
+    seep_device_layout_fini(&peak);
+    return rc;
+}
+
 int seep_case_find_device_cache(struct seep_case *c, struct seep_finding *f, bool *found)
 {
     const enum seep_space_class class = seep_case_space(c)->class;
+    const int device = seep_case_space(c)->device;
+    int rc = 0;
 
     if (class == SEEP_CLASS_DEVICE)
-        return find_of_device(c, f, found);
-    if (class == SEEP_CLASS_TENSOR && device_space(c->m, c->space) == c->space)
-        return judge_level(c, c->space, f, found);
-    return 0;
+        rc = find_of_device(c, f, found);
+    else if (class == SEEP_CLASS_TENSOR && device_space(c->m, c->space) == c->space)
+        rc = judge_level(c, c->space, f, found);
+    return rc || !*found ? rc : note_pieces(c, device, f);
 }

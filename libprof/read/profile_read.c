@@ -242,10 +242,13 @@ int seep_profile_from_bytes(const char *name, const void *bytes, uint64_t size,
 /* What refers to other records is read before what it refers to. */
 static unsigned pass_of(uint8_t type)
 {
-    return type == SEEP_CHUNK_SITES ? 0 : type == SEEP_CHUNK_DETAILS ? 1 : 2;
+    return type == SEEP_CHUNK_LAYOUTS   ? 0
+           : type == SEEP_CHUNK_SITES   ? 1
+           : type == SEEP_CHUNK_DETAILS ? 2
+                                        : 3;
 }
 
-enum { N_PASSES = 3 };
+enum { N_PASSES = 4 };
 
 /* Neighbouring chunks of the pass are read together. */
 static int read_chunks(int fd, struct seep_profile *p, unsigned pass)

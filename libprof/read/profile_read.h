@@ -40,9 +40,8 @@ SEEP_MUST_CHECK int seep_profile_from_bytes(const char *name, const void *bytes,
                                             struct seep_profile **out, struct seep_error *err);
 
 /* Reads the chunks; a no-op when they are there. Of a process that runs, those in use now, not as
- * it was opened: first the sites, then the details, then all that these refer to, so that every
- * reference resolves. Returns 0, -SEEP_EIO,
- * -SEEP_ENOMEM. */
+ * it was opened: first layouts, then the sites, then the details, then all that these refer to, so
+ * that every reference resolves. Returns 0, -SEEP_EIO, -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_profile_load(struct seep_profile *profile, struct seep_error *err);
 
 /* Drops what load made; the header stays. */

@@ -208,6 +208,18 @@ bool seep_live_spill_take_next(size_t *at, uintptr_t first, uintptr_t last,
     return found;
 }
 
+bool seep_live_spill_visit(uintptr_t first, uintptr_t last, seep_live_visitor *visit, void *arg)
+{
+    if (!seep_os_lock(&table_lock))
+        return false;
+    for (size_t at = 0; table && at <= table_mask; at++) {
+        if (table[at].address >= first && table[at].address <= last)
+            visit(table[at].address, &table[at].block, arg);
+    }
+    seep_os_unlock(&table_lock);
+    return true;
+}
+
 void seep_live_after_fork(void)
 {
     table_lock.word = 0;

@@ -78,6 +78,11 @@ bool seep_live_spill_take_next(size_t *at, uintptr_t first, uintptr_t last,
                                bool (*wanted)(const struct seep_block *, unsigned what),
                                unsigned what, struct seep_block *block);
 
+/* Blocks in that hash whose address is one of [first, last], under its lock: the visitor touches no
+ * live set. False: nobody could be visited. */
+typedef void seep_live_visitor(uintptr_t address, const struct seep_block *block, void *arg);
+bool seep_live_spill_visit(uintptr_t first, uintptr_t last, seep_live_visitor *visit, void *arg);
+
 /* Whether blocks begin, or have ever begun, in pages of [start, end). */
 bool seep_live_any(uintptr_t start, uintptr_t end);
 

@@ -7,8 +7,6 @@
 
 #include "libprof/record/live_blocks.h"
 
-typedef void seep_live_visitor(uintptr_t address, const struct seep_block *block, void *arg);
-
 void seep_live_each(seep_live_visitor *visit, void *arg);
 
 #endif

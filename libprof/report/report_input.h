@@ -21,6 +21,7 @@ struct seep_report_pieces {
     bool may_look;  /* into the files of programs and libraries */
     bool all_sites; /* every site, not only those of at least 0.1 % of their space's peak */
     bool series;    /* how sites and processes went over the steps and over time, too */
+    bool layouts;   /* each block of a device's memory at its peak and where there was no room */
 
     /* Scratch of seep_report_json(). */
     struct seep_space_growths *growths;

@@ -47,6 +47,8 @@ json_t *seep_json_helpers(const struct seep_report_pieces *pieces);
  * time (report_series.c). */
 json_t *seep_json_series(const struct seep_level *level);
 json_t *seep_json_lifetimes(const struct seep_model_extra *e); /* NULL: not known */
+json_t *seep_json_sizes(const struct seep_model_extra *e);     /* the same */
+json_t *seep_json_site_threads(const struct seep_model *m, const struct seep_model_site *site);
 json_t *seep_json_process_timeline(const struct seep_report_pieces *pieces,
                                    const struct seep_model_process *p);
 json_t *seep_json_epoch_steps(const struct seep_model *m); /* in which epochs began */
@@ -76,6 +78,9 @@ json_t *seep_json_shortage(const struct seep_report_pieces *pieces, const struct
 
 /* Devices of which their driver or PyTorch's allocator tells (report_devices.c). */
 json_t *seep_json_devices(const struct seep_model *m);
+
+/* Where blocks lay on devices (report_layouts.c). After seep_report_choose(). */
+json_t *seep_json_layouts(const struct seep_report_pieces *pieces);
 
 /* Requests that a device had no room for. */
 json_t *seep_json_no_room(const struct seep_report_pieces *pieces);

@@ -3,8 +3,9 @@
 #include "libprof/report/report_pieces.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-enum { MOST_POINTS = 128, PROCESS_ROWS = 128 };
+enum { MOST_POINTS = 128, PROCESS_ROWS = 128, MOST_THREADS = 16 };
 
 static json_t *columns(const char *one, json_t *a, const char *other, json_t *b)
 {
@@ -57,6 +58,49 @@ json_t *seep_json_lifetimes(const struct seep_model_extra *e)
     }
     return seep_json_whole(columns("steps_at_least", seep_json_whole(ages, failed), "frees", frees),
                            failed);
+}
+
+/* By powers of two; where all were alike, by that size. */
+json_t *seep_json_sizes(const struct seep_model_extra *e)
+{
+    json_t *sizes = json_array(), *allocations = json_array();
+    bool failed = false;
+
+    for (unsigned b = 0; e && b < SEEP_SIZE_BUCKETS && !failed; b++) {
+        if (!e->sizes[b])
+            continue;
+        seep_json_append(sizes, seep_json_count(b ? UINT64_C(1) << b : 0), &failed);
+        seep_json_append(allocations, seep_json_count(e->sizes[b]), &failed);
+    }
+    return seep_json_whole(
+        columns("bytes_at_least", seep_json_whole(sizes, failed), "allocations", allocations),
+        failed);
+}
+
+static json_t *thread_json(const struct seep_model_process *p, uint32_t thread)
+{
+    const struct seep_process_thread *its = &p->threads.list[thread - 1];
+
+    return json_pack("{s:I, s:I, s:o, s:I}", "pid", (json_int_t)p->id.pid, "tid",
+                     (json_int_t)its->tid, "name",
+                     seep_json_text_n(its->name, strnlen(its->name, sizeof its->name)), "threads",
+                     (json_int_t)its->n);
+}
+
+/* The threads that asked for a site's blocks. */
+json_t *seep_json_site_threads(const struct seep_model *m, const struct seep_model_site *site)
+{
+    json_t *list = json_array();
+    bool failed = false;
+
+    for (uint32_t k = site->slots; k && json_array_size(list) < MOST_THREADS && !failed;
+         k = m->slots[k - 1].next) {
+        const struct seep_model_slot *slot = &m->slots[k - 1];
+        const struct seep_model_process *p = &m->processes[slot->process];
+        if (slot->thread && slot->thread <= p->threads.n && p->threads.list[slot->thread - 1].tid)
+            seep_json_append(list, thread_json(p, slot->thread), &failed);
+    }
+    return seep_json_whole(list, failed);
 }
 
 /* Of a process's own rows, every so many, and the last. */

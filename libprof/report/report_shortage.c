@@ -61,6 +61,12 @@ json_t *seep_json_shortage(const struct seep_report_pieces *pieces, const struct
     seep_json_set(json, "allocated_bytes", seep_json_count(s->allocated_bytes), &failed);
     seep_json_set(json, "unallocated_bytes",
                   count_if(!s->request->by_runtime, s->unallocated_bytes), &failed);
+    seep_json_set(json, "unallocated_pieces",
+                  count_if(s->unallocated_pieces, s->unallocated_pieces), &failed);
+    seep_json_set(json, "largest_piece_bytes",
+                  count_if(s->unallocated_pieces, s->largest_piece_bytes), &failed);
+    seep_json_set(json, "unusable_bytes", count_if(s->unallocated_pieces, s->unusable_bytes),
+                  &failed);
     seep_json_set(json, "others_bytes", count_if(looked, s->device.others_bytes), &failed);
     seep_json_set(json, "fits_bytes", count_if(looked, s->free_bytes), &failed);
     seep_json_set(json, "lines", lines_json(pieces, s), &failed);

@@ -137,6 +137,9 @@ static json_t *site_json(const struct seep_report_pieces *pieces, uint32_t id,
         *failed = true;
     if (pieces->series) {
         seep_json_set(json, "series", seep_json_series(level), failed);
+        seep_json_set(json, "sizes",
+                      seep_json_sizes(site->extra ? &m->extras[site->extra - 1] : NULL), failed);
+        seep_json_set(json, "threads", seep_json_site_threads(m, site), failed);
         seep_json_set(json, "lifetimes",
                       seep_json_lifetimes(site->extra ? &m->extras[site->extra - 1] : NULL),
                       failed);

@@ -66,18 +66,45 @@ unsigned seep_books_enter(const char *name)
     return space;
 }
 
+enum { PREFIX = 6 };
+
+struct name {
+    char text[PREFIX + sizeof(":00")];
+};
+
+static struct name name_of(const char *prefix, unsigned device)
+{
+    static const char digits[] = "0123456789";
+    struct name name = {""};
+    unsigned n = PREFIX;
+    memcpy(name.text, prefix, PREFIX);
+    name.text[n++] = ':';
+    if (device >= 10)
+        name.text[n++] = digits[device / 10 % 10];
+    name.text[n++] = digits[device % 10];
+    return name;
+}
+
 unsigned seep_books_of_device(const char *prefix, unsigned device)
 {
-    enum { PREFIX = 6 };
-    static const char digits[] = "0123456789";
-    char name[PREFIX + sizeof(":00")] = "";
-    unsigned n = PREFIX;
-    memcpy(name, prefix, PREFIX);
-    name[n++] = ':';
-    if (device >= 10)
-        name[n++] = digits[device / 10 % 10];
-    name[n++] = digits[device % 10];
-    return seep_books_enter(name);
+    return seep_books_enter(name_of(prefix, device).text);
+}
+
+unsigned seep_books_find_of_device(const char *prefix, unsigned device)
+{
+    return seep_books_find(name_of(prefix, device).text);
+}
+
+/* "device:N" */
+unsigned seep_books_device(unsigned space)
+{
+    const char *name = seep_arena.header->spaces[space].name;
+    unsigned n = 0;
+    if (memcmp(name, "device:", PREFIX + 1) != 0 || !name[PREFIX + 1])
+        return SEEP_MAX_DEVICES;
+    for (const char *c = name + PREFIX + 1; *c; c++)
+        n = n * 10 + (unsigned)(*c - '0');
+    return n < SEEP_MAX_DEVICES ? n : SEEP_MAX_DEVICES;
 }
 
 _Static_assert((int)SEEP_SHELF_FIRST_OF_DEVICE >= (int)SEEP_MAX_SPACES, "apart from spaces");
@@ -129,7 +156,7 @@ void seep_books_made(unsigned shelf, const void *address, uint64_t bytes, uint32
     seep_site_allocated(&thread->sites, seep_site_at(block.site), 1, bytes, bytes, block.birth);
 }
 
-static bool is_in_space(const struct seep_block *block, unsigned space)
+bool seep_books_is_in(const struct seep_block *block, unsigned space)
 {
     return block->site >= SEEP_HEADER_BYTES / 64 && seep_site_at(block->site)->space == space;
 }
@@ -140,6 +167,25 @@ void seep_books_clear(unsigned space)
                     last = key_of(SEEP_SHELF_LAST_OF_DEVICE, UINTPTR_MAX);
     struct seep_block block;
     size_t at = 0;
-    while (seep_live_spill_take_next(&at, first, last, is_in_space, space, &block))
+    while (seep_live_spill_take_next(&at, first, last, seep_books_is_in, space, &block))
         seep_books_settle(&block);
+}
+
+struct visit {
+    seep_books_visitor *each;
+    void *arg;
+};
+
+static void visit_key(uintptr_t key, const struct seep_block *block, void *arg)
+{
+    const struct visit *visit = arg;
+    visit->each((unsigned)(key >> SHELF_SHIFT), key & (((uintptr_t)1 << SHELF_SHIFT) - 1), block,
+                visit->arg);
+}
+
+bool seep_books_each(seep_books_visitor *visit, void *arg)
+{
+    struct visit its = {visit, arg};
+    return seep_live_spill_visit(key_of(FIRST_ANNOUNCED, 0),
+                                 key_of(SEEP_SHELF_LAST_OF_DEVICE, UINTPTR_MAX), visit_key, &its);
 }

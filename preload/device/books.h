@@ -32,6 +32,12 @@ unsigned seep_books_find(const char *name);
 /* The space "PREFIX:N" of a device, entered if it is new; `prefix` has 6 characters. 0: none. */
 unsigned seep_books_of_device(const char *prefix, unsigned device);
 
+/* The same of one that is there; 0: none. */
+unsigned seep_books_find_of_device(const char *prefix, unsigned device);
+
+/* The device of a space "device:N"; SEEP_MAX_DEVICES of another. */
+unsigned seep_books_device(unsigned space);
+
 /* A block was made, which belongs to `site` (0: it could not be recorded, which is counted). One
  * that lay there before is gone. */
 void seep_books_made(unsigned shelf, const void *address, uint64_t bytes, uint32_t site);
@@ -44,6 +50,15 @@ uint64_t seep_books_gone(unsigned shelf, const void *address);
 bool seep_books_take(unsigned shelf, const void *address, struct seep_block *block);
 void seep_books_settle(const struct seep_block *block);
 void seep_books_put_back(unsigned shelf, const void *address, const struct seep_block *block);
+
+/* Every block on the shelves of spaces and of devices, as seep_live_spill_visit() visits them: the
+ * address is the block's. False: nobody could be visited. */
+typedef void seep_books_visitor(unsigned shelf, uintptr_t address, const struct seep_block *block,
+                                void *arg);
+bool seep_books_each(seep_books_visitor *visit, void *arg);
+
+/* Whether a block was made in `space`. */
+bool seep_books_is_in(const struct seep_block *block, unsigned space);
 
 /* All blocks in `space` on the shelves of devices are gone. */
 void seep_books_clear(unsigned space);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "preload/device/backward.h"
+#include "preload/device/layout.h"
 #include "preload/device/runtime.h"
 #include "preload/record/capture.h"
 
@@ -68,6 +69,8 @@ static int map(uint64_t at, size_t bytes, size_t offset, uint64_t handle, uint64
         seep_books_take(SEEP_SHELF_PHYSICAL, (void *)handle, &block)) {
         seep_books_put_back(SEEP_SHELF_PHYSICAL, (void *)handle, &block);
         seep_books_made(SEEP_SHELF_MAPPED, (void *)at, bytes, block.site);
+        if (block.site)
+            seep_layout_grew(seep_site_at(block.site)->space);
     }
     errno = saved_errno;
     seep_leave();

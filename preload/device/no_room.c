@@ -3,6 +3,7 @@
 #include "preload/device/no_room.h"
 
 #include "preload/device/backward.h"
+#include "preload/device/layout.h"
 #include "preload/job/job.h"
 #include "preload/record/capture.h"
 
@@ -33,5 +34,9 @@ void seep_no_room_note(const struct seep_out_of_memory *what, const struct seep_
     *entry = *what;
     entry->period = *seep_period;
     entry->stack = site ? seep_site_at(site)->stack : 0;
+    seep_layout_no_room(what->device,
+                        what->source == SEEP_NO_ROOM_ALLOCATOR ? SEEP_LAYOUT_FAILED
+                                                               : SEEP_LAYOUT_REFUSED,
+                        what->asked_bytes);
     __atomic_store_n(&entry->t_ns, seep_os_clock_ns(CLOCK_MONOTONIC), __ATOMIC_RELEASE);
 }

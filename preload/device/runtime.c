@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "preload/device/backward.h"
+#include "preload/device/layout.h"
 #include "preload/device/no_room.h"
 #include "preload/job/job.h"
 #include "preload/record/capture.h"
@@ -40,6 +41,7 @@ static void record(const struct seep_runtime_call *call, const struct seep_runti
     seep_tick(thread);
     const uint32_t site = seep_capture(thread, &call->regs, space);
     seep_books_made(block->shelf, block->at, block->bytes, seep_backward_site(thread, site, space));
+    seep_layout_grew(space);
 }
 
 void seep_runtime_refused(const struct seep_regs *regs, enum seep_out_of_memory_source source,

@@ -10,6 +10,7 @@
 #include "preload/device/backward.h"
 #include "preload/device/books.h"
 #include "preload/device/caller.h"
+#include "preload/device/layout.h"
 #include "preload/device/no_room.h"
 #include "preload/device/use.h"
 #include "preload/job/job.h"
@@ -69,6 +70,7 @@ static void record(const struct report *r, const struct seep_regs *regs)
         seep_books_made(space, r->block, (uint64_t)r->bytes,
                         seep_backward_site(thread, site, space));
         __atomic_fetch_add(&books->live_bytes, (uint64_t)r->bytes, __ATOMIC_RELAXED);
+        seep_layout_settled(number_of(r->device));
     } else {
         const uint64_t gone = seep_books_gone(space, r->block); /* 0 of one made before us */
         __atomic_fetch_sub(&books->live_bytes, gone, __ATOMIC_RELAXED);

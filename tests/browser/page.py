@@ -64,7 +64,7 @@ for (const e of document.querySelectorAll("svg.chart text"))
             bad.push("chart text " + e.textContent + " is cut");
     }
 const lieOn = (p, q) => p.left < q.right - 1 && q.left < p.right - 1 && p.top < q.bottom - 1 && q.top < p.bottom - 1;
-for (const chart of document.querySelectorAll("svg.chart")) {
+for (const chart of document.querySelectorAll("svg.chart:not(.map)")) {
     const names = [...chart.querySelectorAll("text")].filter((e) => e.textContent && !e.closest("g.brush"))
         .map((e) => [e.textContent, e.getBoundingClientRect()]);
     names.forEach(([a, p], i) => names.slice(i + 1).forEach(([b, q]) => {

@@ -2,6 +2,7 @@
 import contextlib
 import http.server
 import json
+import os
 import shutil
 import socket
 import subprocess
@@ -13,7 +14,7 @@ import urllib.parse
 import urllib.request
 
 from tests.cli.test_export import ExportCase
-from tests.e2e.support import needs
+from tests.e2e.support import ROOT, needs
 
 try:
     from prometheus_client.openmetrics.parser import text_string_to_metric_families
@@ -21,6 +22,8 @@ except ImportError:
     text_string_to_metric_families = None
 
 PROMETHEUS_STARTS_S = 120
+PLACES = os.pathsep.join([os.environ.get("PATH", ""), str(ROOT / "build/unpacked/prometheus/usr/bin")])
+PROMTOOL, PROMETHEUS = (shutil.which(name, path=PLACES) for name in ("promtool", "prometheus"))
 
 
 class OpenMetrics(ExportCase):
@@ -37,9 +40,9 @@ class OpenMetrics(ExportCase):
                 "seep_process_rss_peak_bytes": {(("pid", str(p["pid"])),): p["rss_peak_bytes"]
                                                 for p in report["processes"]}}
 
-    @needs(shutil.which("promtool"), "no promtool here")
+    @needs(PROMTOOL, "no promtool here")
     def test_promtool_has_nothing_to_say(self):
-        done = self.command(["promtool", "check", "metrics"], stdin=self.export("openmetrics"))
+        done = self.command([PROMTOOL, "check", "metrics"], stdin=self.export("openmetrics"))
         self.assertEqual((done.status, done.stdout, done.err), (0, b"", ""))
 
     @needs(text_string_to_metric_families, "no python3-prometheus-client here")
@@ -55,7 +58,7 @@ class OpenMetrics(ExportCase):
         for name, values in self.wanted().items():
             self.assertEqual(said[name], values, name)
 
-    @needs(shutil.which("prometheus"), "no Prometheus here")
+    @needs(PROMETHEUS, "no Prometheus here")
     def test_prometheus_scrapes_it(self):
         with served(self.export("openmetrics")) as target, self.prometheus(target) as ask:
             for name, values in self.wanted().items():
@@ -74,7 +77,7 @@ class OpenMetrics(ExportCase):
             f.write("scrape_configs:\n- job_name: seep\n  scrape_interval: 1s\n  static_configs:\n"
                     "  - targets: ['%s']\n" % target)
         with open(self.path("log"), "w") as log:
-            server = subprocess.Popen(["prometheus", "--config.file", self.path("prometheus.yml"),
+            server = subprocess.Popen([PROMETHEUS, "--config.file", self.path("prometheus.yml"),
                                        "--web.listen-address", address, "--storage.tsdb.path", self.path("tsdb")],
                                       stdout=log, stderr=log)
 

@@ -129,7 +129,7 @@ static void print_formats(const json_t *report)
                                        seep_format_snapshot,  seep_format_openmetrics};
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        const struct seep_format_options o = {.measure = SEEP_MEASURE_PEAK, .profile = "x"};
+        const struct seep_format_options o = {.profile = "x"};
         char *text = NULL;
         size_t n;
         FILE *out = open_memstream(&text, &n);
@@ -174,7 +174,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     struct seep_job *job = data[0] & 4 ? NULL : job_of(&areas[2], data[0] & 1);
     const bool all = (data[0] & 2) != 0;
-    struct seep_analysis_options opts = {.all_sites = all, .series = all};
+    struct seep_analysis_options opts = {.all_sites = all, .series = all, .layouts = all};
     if (!seep_analyse_profiles(profiles, n, job, &opts, &report, NULL)) {
         print(report);
         if (all)

@@ -99,6 +99,33 @@ static void fill(struct builder *b)
     builder_timeline(b, 43, 1 << 26);
 }
 
+/* A segment of a device, and a tensor in it, as there was no room. */
+static void fill_device(struct builder *b)
+{
+    const uint32_t stack =
+        builder_stack(b, 0, builder_python(b, "/home/u/train.py", "forward", 12));
+
+    strcpy(builder_header(b)->spaces[3].name, "device:0");
+    strcpy(builder_header(b)->spaces[4].name, "tensor:0");
+    const uint32_t segment = builder_site(b, stack, 3, 1, 1 << 21, 0, 0, 9);
+    const uint32_t tensor = builder_site(b, stack, 4, 1, 1 << 20, 0, 0, 9);
+    const uint32_t ref = builder_record(b, SEEP_CHUNK_LAYOUTS, NULL, SEEP_CHUNK_BYTES, 64);
+    struct seep_layout_piece *its = builder_at(b, ref);
+    *its = (struct seep_layout_piece){.t_ns = 1500000000,
+                                      .end_t_ns = 1500000000,
+                                      .asked_bytes = 1 << 23,
+                                      .reason = SEEP_LAYOUT_FAILED,
+                                      .period = 9,
+                                      .n_pieces = 1,
+                                      .n_blocks = 2};
+    its->blocks[0] = (struct seep_layout_block){1 << 21, 1 << 21, segment / 8, SEEP_LAYOUT_SEGMENT};
+    its->blocks[1] = (struct seep_layout_block){1 << 21, 1 << 20, tensor / 8, SEEP_LAYOUT_TENSOR};
+    builder_header(b)->devices.tensors[0].reports = 1;
+    builder_header(b)->devices.n_out_of_memory = 1;
+    builder_header(b)->devices.out_of_memory[0] = (struct seep_out_of_memory){
+        .t_ns = 1500000000, .asked_bytes = 1 << 23, .reserved_bytes = 1 << 21, .period = 9};
+}
+
 int main(int argc, char **argv)
 {
     const uint64_t start = 1000000000;
@@ -116,6 +143,8 @@ int main(int argc, char **argv)
     write_seed(argv[1], "steps", 3, &a, NULL, job);
     write_seed(argv[1], "time", 5, &a, NULL, NULL);
     write_seed(argv[1], "unhealed", 0, &a, NULL, job);
+    fill_device(&a);
+    write_seed(argv[1], "layout", 3, &a, NULL, job);
     builder_init_fork(&b, &a, "a.seep", 101, start + 1000000000);
     builder_header(&b)->process_plus_1 = 2;
     uint32_t loop = builder_stack(

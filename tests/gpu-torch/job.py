@@ -47,6 +47,17 @@ def remembered():
             "other_threads": other_threads, "reports": os.environ.get("REPORTS")}
 
 
+no_room_told = []  # of each request that failed: what was asked for, where all else lay
+
+
+def on_no_room(device, asked, capacity, free):
+    """PyTorch calls this as it gives up."""
+    segments = [s for s in torch.cuda.memory._snapshot()["segments"] if s["device"] == device]
+    no_room_told.append({
+        "asked": asked, "segments": [[s["address"], s["total_size"]] for s in segments],
+        "blocks": [[b["address"], b["size"]] for s in segments for b in s["blocks"] if b["state"] == "active_allocated"]})
+
+
 def end_step(reported=True):
     """PyTorch has totals only where its own allocator is asked."""
     def totals(of):
@@ -58,6 +69,8 @@ def end_step(reported=True):
         row["pinned"] = driver.standin_live(PINNED, -1)
     if other_threads is not None:
         row.update(remembered())
+    if no_room_told:
+        row["no_room"] = no_room_told[-1]
     seep.step()
     print(json.dumps(row), flush=True)
     sys.stdin.readline()
@@ -158,15 +171,22 @@ def history_threads():
 
 
 def no_room():
-    """The device is full at last, which the job survives, twice. The stand-in's is small."""
+    """The device is full at last, which the job survives, three times; the last time blocks of all sizes have come and
+    gone. The stand-in's is small."""
     if not is_standin:
         total = torch.cuda.get_device_properties(0).total_memory
         torch.cuda.set_per_process_memory_fraction(min(1, (512 << 20) / total))
-    for size in (48 << 20, 30 << 20):
+    torch._C._cuda_attach_out_of_memory_observer(on_no_room)
+    rng = random.Random(5)
+    for size in (48 << 20, 30 << 20, None):
         kept = []
         try:
             while True:
-                kept.append(torch.empty(size, dtype=torch.uint8, device="cuda:0"))
+                for _ in range(1 if size else 20):
+                    some = size or int(2 ** rng.uniform(5, 24.5))
+                    kept.append(torch.empty(some, dtype=torch.uint8, device="cuda:0"))
+                    if not size and rng.random() < 0.4:
+                        del kept[rng.randrange(len(kept))]
                 end_step()
         except RuntimeError as error:  # OutOfMemoryError is one, and is older under this name
             assert "out of memory" in str(error), error

@@ -38,7 +38,23 @@ static int make(json_t **made)
     h->coverage_seen[0] = 1;
     h->dropped[SEEP_DROP_BOUND] = 1;
     struct seep_profile *p[] = {open_one(&a)};
-    return seep_analyse_profiles(p, 1, job, NULL, made, NULL);
+    const struct seep_analysis_options opts = {.series = true, .layouts = true};
+    return seep_analyse_profiles(p, 1, job, &opts, made, NULL);
+}
+
+static void add_layout(void)
+{
+    const uint32_t ref = builder_record(&a, SEEP_CHUNK_LAYOUTS, NULL, SEEP_CHUNK_BYTES, 64);
+    struct seep_layout_piece *its = builder_at(&a, ref);
+
+    its->t_ns = its->end_t_ns = START + 100;
+    its->asked_bytes = 1 << 20;
+    its->reason = SEEP_LAYOUT_FAILED;
+    its->period = 50;
+    its->n_pieces = 1;
+    its->n_blocks = 2;
+    its->blocks[0] = (struct seep_layout_block){0x1000, 4096, 0, SEEP_LAYOUT_SEGMENT};
+    its->blocks[1] = (struct seep_layout_block){0x1000, 512, 0, SEEP_LAYOUT_TENSOR};
 }
 
 TEST(a_report_is_whole_or_none)
@@ -51,6 +67,7 @@ TEST(a_report_is_whole_or_none)
                   NULL);
     builder_site(&a, python_stack(&a, "/home/user/t.py", 1), 2, 1, 4096, 1, 4096, 1);
     builder_timeline(&a, 105, 50 << 20);
+    add_layout();
     json_set_alloc_funcs(allocate, free);
     ck_assert_int_eq(make(&whole), 0);
     for (bool done = false; !done; k++) {

@@ -96,7 +96,8 @@ function findingCard(finding) {
             el("a", {href: state.link("timeline", {by: "finding", memory: memoryOf(finding.space)})}, "its course"),
             finding.sites.length ? el("a", {href: state.link("flame", {memory: memoryOf(finding.space), finding: finding.id})},
                 "its stacks") : null,
-            finding.sites.length ? el("a", {href: state.link("sites", {finding: finding.id})}, "its sites") : null));
+            finding.sites.length ? el("a", {href: state.link("sites", {finding: finding.id})}, "its sites") : null,
+            layoutOf(finding.space) ? el("a", {href: "#device?layout=" + layoutOf(finding.space)}, "how the device lay") : null));
 }
 
 function jobFacts() {

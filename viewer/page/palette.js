@@ -22,14 +22,14 @@ function patternFill(defs, i) {
 }
 
 /* [{name, index}] with the areas' own fills. */
-function legend(entries) {
+function legend(entries, fill = patternFill) {
     return el("ul", {class: "legend"}, entries.map((entry) => {
         const picture = svg("svg", {width: 18, height: 12, "aria-hidden": "true"});
         const defs = svg("defs");
         picture.append(defs);
         picture.append(entry.line
             ? svg("path", {d: entry.upright ? "M3 12V2M9 12V2M15 12V2" : "M0 6H18", class: entry.line})
-            : svg("rect", {width: 18, height: 12, fill: patternFill(defs, entry.index)}));
+            : svg("rect", {width: 18, height: 12, fill: fill(defs, entry.index)}));
         return el("li", {}, picture, " ", nameOf(entry.name), entry.note ? el("span", {class: "quiet"}, " " + entry.note) : null);
     }));
 }

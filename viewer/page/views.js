@@ -1,5 +1,5 @@
 /* The views in their order, and their keys. */
 
 const views = [...(comparison ? [comparisonView, changesView, differenceView] : []),
-    findingsView, timelineView, flameView, sitesView, processesView];
+    findingsView, timelineView, flameView, sitesView, processesView, ...(layouts().length ? [deviceView] : [])];
 views.forEach((view, i) => view.key = String(i + 1));
