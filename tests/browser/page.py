@@ -1,5 +1,7 @@
 """A page of `seep view` in a real browser, without a window and without a network."""
+import base64
 import json
+import re
 import shutil
 import unittest
 
@@ -48,7 +50,8 @@ const scrolls = (e) => e && e !== document.body &&
     (/auto|scroll|hidden/.test(getComputedStyle(e).overflowX) || scrolls(e.parentElement));
 for (const e of document.querySelectorAll("body *")) {
     const box = e.getBoundingClientRect();
-    if (box.width && !e.closest(".unseen, .skip, dialog, defs") && box.right > width + 1 && !scrolls(e.parentElement))
+    if (box.width && !e.closest(".unseen, .skip, dialog, defs, details:not([open]) > :not(summary)") && box.right > width + 1 &&
+        !scrolls(e.parentElement))
         bad.push(e.tagName + "." + e.getAttribute("class") + " to " + Math.round(box.right));
 }
 if (document.documentElement.scrollWidth > width)
@@ -60,11 +63,42 @@ for (const e of document.querySelectorAll("svg.chart text"))
             box.bottom > around.bottom + 1)
             bad.push("chart text " + e.textContent + " is cut");
     }
+const lieOn = (p, q) => p.left < q.right - 1 && q.left < p.right - 1 && p.top < q.bottom - 1 && q.top < p.bottom - 1;
+for (const chart of document.querySelectorAll("svg.chart:not(.map)")) {
+    const names = [...chart.querySelectorAll("text")].filter((e) => e.textContent && !e.closest("g.brush"))
+        .map((e) => [e.textContent, e.getBoundingClientRect()]);
+    names.forEach(([a, p], i) => names.slice(i + 1).forEach(([b, q]) => {
+        if (lieOn(p, q))
+            bad.push("chart text " + a + " lies on " + b);
+    }));
+    const axes = [...chart.querySelectorAll(".axis")].filter((e) => e.querySelector(".tick text"));
+    if (axes.length < 2 || !/[BAKMGT]iB|B$/.test(axes[0].textContent))
+        bad.push("a chart without axes or unit");
+    for (const axis of axes) {
+        const said = [...axis.querySelectorAll(".tick text")].map((e) => e.textContent);
+        if (new Set(said).size < said.length)
+            bad.push("an axis says a number twice: " + said.join());
+    }
+    if (!chart.querySelector(".axis-name")?.textContent)
+        bad.push("a chart whose lower axis has no name");
+    if (!chart.getAttribute("aria-label"))
+        bad.push("a chart that says nothing to who does not see it");
+}
+for (const cell of document.querySelectorAll(".cell:not(.left), .head .cell *"))
+    if (cell.scrollWidth > cell.clientWidth + 1)
+        bad.push("cell " + cell.textContent + " is cut");
+for (const list of document.querySelectorAll("main select")) {
+    const pen = document.createElement("canvas").getContext("2d");
+    pen.font = getComputedStyle(list).font;
+    for (const option of list.options) /* names from the profile may be any length */
+        if (!/^F\d+ /.test(option.text) && pen.measureText(option.text).width > list.clientWidth - 8)
+            bad.push("choice " + option.text + " is cut");
+}
 const wanted = "nav a, header button, main button, main select, main input, h2, .facts li";
-const boxes = [...document.querySelectorAll(wanted)].filter((e) => !e.closest(".scroller, dialog"))
+const boxes = [...document.querySelectorAll(wanted)].filter((e) => !e.closest(".scroller, dialog, details:not([open]) > :not(summary)"))
     .map((e) => [e, e.getBoundingClientRect()]).filter(([, b]) => b.width);
 boxes.forEach(([a, p], i) => boxes.slice(i + 1).forEach(([b, q]) => {
-    if (!a.contains(b) && p.left < q.right - 1 && q.left < p.right - 1 && p.top < q.bottom - 1 && q.top < p.bottom - 1)
+    if (!a.contains(b) && lieOn(p, q))
         bad.push(a.textContent.slice(0, 30) + " lies on " + b.textContent.slice(0, 30));
 }));
 return bad;
@@ -128,7 +162,7 @@ class Browser:
         return self.driver.find_element(By.CSS_SELECTOR, css)
 
     def text(self, css="main"):
-        return self.run("return document.querySelector(arguments[0]).innerText", css)
+        return self.run("return document.querySelector(arguments[0]).innerText", css).replace("\u00a0", " ")
 
     def fragment(self):
         return self.run("return location.hash")
@@ -156,6 +190,13 @@ class Browser:
 
     def wait(self, true, what=""):
         return WebDriverWait(self.driver, SECONDS, 0.05).until(lambda _: true(), what)
+
+    def pages_on_paper(self):
+        """How many pages of A4 it takes, printed from a screen of 1280."""
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
+        done = self.driver.execute_cdp_cmd("Page.printToPDF", {"paperWidth": 8.27, "paperHeight": 11.69})
+        self.settle()
+        return max(int(n) for n in re.findall(rb"/Count (\d+)", base64.b64decode(done["data"])))
 
     def complaints(self):
         """What the console said, and addresses that were asked for."""

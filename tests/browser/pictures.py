@@ -1,44 +1,73 @@
 #!/usr/bin/python3
-"""Makes the pictures of README.md and docs/tour.md: a page of `seep view` as a browser shows it.
+"""Makes the pictures of README.md and docs/tour.md: a page of `seep view` as a browser shows it, and `seep top` as a terminal.
 
     tests/browser/pictures.py FOLDER
 
 The job is the tour's (docs/tour.md); the pictures go into FOLDER. SEEP as for the tests."""
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from tests.browser import page  # noqa: E402
+from tests.browser import page, terminal  # noqa: E402
 
 SEEP = os.path.abspath(os.environ.get("SEEP", str(ROOT / "build/seep")))
-JOB = ["/usr/bin/python3", "tests/zoo/annotation_cache.py", "--epochs", "3", "--images", "600"]
+JOB = ["/usr/bin/python3", "tests/zoo/annotation_cache.py", "--epochs", "3", "--images"]
 WIDTH = 1000
 # name: (its address, height, what is waited for)
 PICTURES = {"findings": ("#findings", 640, ".finding svg, .finding"), "timeline": ("#timeline", 640, "svg.chart"),
-            "flame": ("#flame", 600, "main svg, main canvas"), "sites": ("#sites", 520, "[role=grid], table")}
+            "flame": ("#flame", 600, "main svg, main canvas")}
+
+
+def picture_pages(browser, scratch, folder):
+    profile, html = scratch + "/before.d", scratch + "/before.html"
+    subprocess.run([SEEP, "run", "-q", "-o", profile, "--", *JOB, "600"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([SEEP, "view", "-o", html, profile], check=True, stdout=subprocess.DEVNULL)
+    for name, (fragment, height, shown) in PICTURES.items():
+        browser.look(WIDTH, height)
+        browser.open(html, fragment)
+        browser.wait(lambda: browser.all(shown), name)
+        browser.driver.save_screenshot(str(folder / (name + ".png")))
+        print(folder / (name + ".png"))
+
+
+def picture_top(browser, scratch, folder):
+    """With so many images that the first epoch is long enough to be watched."""
+    profile, html = scratch + "/watched.d", scratch + "/top.html"
+    job = subprocess.Popen([SEEP, "run", "-q", "--no-report", "-o", profile, "--", *JOB, "6000"], cwd=ROOT,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while not list(pathlib.Path(profile).glob("*.seep")):
+        time.sleep(0.1)
+    screen = terminal.Terminal(scratch, [SEEP, "top", profile], 112, 24)
+    try:
+        shown = screen.screen(r" [2-9]\d\d steps .* running(?s:.*)^> \S+:45 in collate .*\+\d", page.SECONDS)
+    finally:
+        screen.close()
+        job.terminate()
+        job.wait()
+    with open(html, "w", encoding="utf-8") as f:
+        f.write(terminal.page_of(shown))
+    browser.look(WIDTH, 600)
+    browser.driver.get("file://" + html)
+    browser.one("pre").screenshot(str(folder / "top.png"))
+    print(folder / "top.png")
 
 
 def main(folder):
-    if page.MISSING:
-        sys.exit("pictures.py: %s is missing: ./bootstrap check installs it" % page.MISSING)
+    if page.MISSING or not shutil.which("tmux"):
+        sys.exit("pictures.py: %s is missing: ./bootstrap check installs it" % (page.MISSING or "tmux"))
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="seep-pictures-") as scratch:
-        profile, html = scratch + "/before.d", scratch + "/before.html"
-        subprocess.run([SEEP, "run", "-q", "-o", profile, "--", *JOB], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-        subprocess.run([SEEP, "view", "-o", html, profile], check=True, stdout=subprocess.DEVNULL)
         browser = page.Browser()
         try:
-            for name, (fragment, height, shown) in PICTURES.items():
-                browser.look(WIDTH, height)
-                browser.open(html, fragment)
-                browser.wait(lambda: browser.all(shown), name)
-                browser.driver.save_screenshot(str(folder / (name + ".png")))
-                print(folder / (name + ".png"))
+            picture_pages(browser, scratch, folder)
+            picture_top(browser, scratch, folder)
         finally:
             browser.quit()
 

@@ -1,9 +1,9 @@
 """The page of `seep view BASE NEW`: two runs of a job side by side, in every size, by link and key, and with hostile names."""
-import json
 import os
 import re
 import unittest
 
+from tests.browser.made_up import rewritten
 from tests.browser.page import HOSTILE, STICKS_OUT, BrowserCase, Keys
 from tests.cli.ci_jobs import CiCase
 
@@ -85,6 +85,16 @@ class Views(CompareCase):
         self.browser.arrive("findings")
         self.assertIn("cache", self.browser.text("article.finding"))
 
+    def test_a_finding_that_vanished_is_told_as_it_was(self):
+        def change(data):
+            row = next(row for row in data["comparison"]["findings"] if row["state"] == "vanished")
+            row["after"] = data["findings"][0]["id"]
+        path = self.path("weaker.html")
+        with open(self.page(), encoding="utf-8") as f, open(path, "w", encoding="utf-8") as out:
+            out.write(rewritten(f.read(), change))
+        self.browser.open(path)
+        self.assertRegex(self.browser.text(".compared.vanished"), r"(?s)− vanished .*load.*BASE.*NEW.*finding F1")
+
     def test_a_run_beside_itself_has_changed_nowhere(self):
         self.open("#changes", name="same", runs=("before", "before"))
         self.open("", name="same", runs=("before", "before"))
@@ -141,6 +151,12 @@ class Courses(CompareCase):
         dashes = self.browser.run("return getComputedStyle(document.querySelector('.courses path.base')).strokeDasharray")
         self.assertNotEqual(dashes, "none")
 
+    def test_what_a_job_gives_back_at_its_end_is_no_fix(self):
+        self.open()
+        for side in ("was", "now"):
+            values = self.browser.run("return comparedCourses.find((one) => one.space === 'host')[arguments[0]].values", side)
+            self.assertGreater(values[-1], 0.9 * max(values), side)
+
     def test_levels_are_those_of_either_timeline(self):
         self.open()
         was, now = self.browser.run("const c = comparedCourses.find((one) => one.space === 'host'); "
@@ -153,7 +169,7 @@ class Courses(CompareCase):
 
     def test_a_space_that_one_run_lacks_is_nothing_there(self):
         self.open()
-        self.assertEqual(self.browser.run("return courseOf(comparison.timeline, [0, 1], 'no such space').values"), [0, 0])
+        self.assertEqual(self.browser.run("return courseOf(comparison.timeline, [0, 1], 'no such space', 0).values"), [0, 0])
 
 
 class Difference(CompareCase):
@@ -164,8 +180,8 @@ class Difference(CompareCase):
         self.open("#difference")
         drawn = self.browser.all("svg.flame g.frame")
         text = {e.get_attribute("aria-label").split(" · ")[0]: e for e in drawn}
-        for name, kind, sign, amounts in (("load", "shrank", "−", r"4\.\d MiB in BASE, .* in NEW \(−4\.\d MiB\)"),
-                                          ("cache", "grew", "+", r"0 B in BASE, 1\.\d MiB in NEW \(\+1\.\d MiB\)")):
+        for name, kind, sign, amounts in (("load", "shrank", "−", r"4\.\d\sMiB in BASE, .* in NEW \(−4\.\d\sMiB\)"),
+                                          ("cache", "grew", "+", r"0\sB in BASE, 1\.\d\sMiB in NEW \(\+1\.\d\sMiB\)")):
             self.assertIn(kind, text[name].get_attribute("class").split())
             self.assertRegex(text[name].get_attribute("aria-label"), amounts)
             self.assertTrue(text[name].text.startswith(sign), "a sign besides the colour")
@@ -189,6 +205,18 @@ class Difference(CompareCase):
             self.assertAlmostEqual(was / step, 1, delta=0.05)
             self.assertIn(self.browser.run("return bytesText(arguments[0])", was) + " in BASE",
                           load.get_attribute("aria-label"))
+
+    def test_the_memory_is_that_of_what_was_found(self):
+        def change(data):
+            for row in data["comparison"]["findings"]:
+                row["before"]["space"] = "tensor:0"
+            data["comparison"]["spaces"].append({"space": "tensor:0", "before": None, "after": None})
+            data["findings"], data["spaces"]["tensor:0"] = [], data["spaces"]["host"]
+        path = self.path("device.html")
+        with open(self.page(runs=("before", "before"), name="same"), encoding="utf-8") as f, open(path, "w", encoding="utf-8") as out:
+            out.write(rewritten(f.read(), change))
+        self.browser.open(path, "#difference")
+        self.assertEqual(self.browser.run("return document.querySelector('main select').value"), "tensor:0")
 
     def test_search_says_how_much_matches_in_both(self):
         self.open("#difference?search=cache%20%C2%B7%20pair")
@@ -214,15 +242,10 @@ class Difference(CompareCase):
         self.assertEqual(left, [])
         self.assertIn("same", self.browser.all("svg.flame g.frame")[0].get_attribute("class").split())
 
-
     def test_runs_of_which_nothing_is_known_have_an_empty_picture(self):
-        with open(self.page(), encoding="utf-8") as f:
-            head, text, tail = re.fullmatch(r'(.* id="data">\n)(.*?)(</script>.*)', f.read(), re.S).groups()
-        data = json.loads(text)
-        data["comparison"].update(spaces=[], findings=[], pairs={})
         bare = self.path("bare.html")
-        with open(bare, "w", encoding="utf-8") as f:
-            f.write(head + json.dumps(data).replace("<", "\\u003c") + tail)
+        with open(self.page(), encoding="utf-8") as f, open(bare, "w", encoding="utf-8") as out:
+            out.write(rewritten(f.read(), lambda data: data["comparison"].update(spaces=[], findings=[], pairs={})))
         for view, said in (("comparison", "Neither run has a finding"), ("changes", "0 of 0 sites"),
                            ("difference", "Nothing of it is in this picture")):
             self.browser.open(bare, "#" + view)
@@ -235,6 +258,7 @@ class Keyboard(CompareCase):
     def test_tab_reaches_every_control(self):
         for view in OWN_VIEWS:
             self.open("#" + view)
+            self.browser.run("document.querySelectorAll('details').forEach((folded) => folded.open = true)")
             for _ in range(len(self.browser.all(self.CONTROLS)) + 10):
                 self.browser.keys(Keys.TAB)
                 self.browser.run("document.activeElement.dataset.reached = '1'")
@@ -291,20 +315,19 @@ class Looks(CompareCase):
 
 class Large(CompareCase):
     def test_a_hundred_thousand_pairs_are_at_hand(self):
-        with open(self.page(), encoding="utf-8") as f:
-            head, text, tail = re.fullmatch(r'(.* id="data">\n)(.*?)(</script>.*)', f.read(), re.S).groups()
-        data = json.loads(text)
-        pairs, stacks = data["comparison"]["pairs"], data["stacks"]
-        own = len(pairs["space"])
-        for column in pairs.values():
-            column.extend(column[i % own] for i in range(own, 100000))
-        for i in range(own, 100000):  # each below a callee of its own
-            stacks["parent"].append(pairs["stack"][i % own])
-            stacks["frame"].append(i % len(data["frames"]["name"]))
-            pairs["stack"][i] = len(stacks["parent"]) - 1
+        def change(data):
+            pairs, stacks = data["comparison"]["pairs"], data["stacks"]
+            own = len(pairs["space"])
+            for column in pairs.values():
+                column.extend(column[i % own] for i in range(own, 100000))
+            for i in range(own, 100000):  # each below a callee of its own
+                stacks["parent"].append(pairs["stack"][i % own])
+                stacks["frame"].append(i % len(data["frames"]["name"]))
+                pairs["stack"][i] = len(stacks["parent"]) - 1
+
         big = self.path("big.html")
-        with open(big, "w", encoding="utf-8") as f:
-            f.write(head + json.dumps(data).replace("<", "\\u003c") + tail)
+        with open(self.page(), encoding="utf-8") as f, open(big, "w", encoding="utf-8") as out:
+            out.write(rewritten(f.read(), change))
         self.browser.open(big, "#changes?show=all")
         self.assertIn("100000of100000sites", re.sub(r"\s", "", self.browser.text("main > p")))
         self.assertLess(len(self.browser.all(".rows .row")), 100, "only rows in sight exist")

@@ -1,48 +1,31 @@
-"""The page of `seep view`, as people use it: by link, mouse and keyboard, in every size, and with hostile names."""
-import json
+"""The page of `seep view`, as people use it: by link, mouse and keyboard, and with hostile names."""
 import os
 import re
 import unittest
 
-from tests.browser.page import HOSTILE, STICKS_OUT, VIEWS, BrowserCase, Keys
-from tests.cli.ci_jobs import CiCase
-from tests.e2e.support import ROOT
+from tests.browser.job_page import JOB, PageCase
+from tests.browser.made_up import many_processes, with_a_device, with_a_near_limit, with_a_start, with_nothing
+from tests.browser.page import HOSTILE, STICKS_OUT, VIEWS, Keys
 
-JOB = '''"""A leak in four epochs, and a process beside."""
-import os
-import time
-import seep
-
-kept = []
-
-
-def load():
-    return bytearray(64 * 1024)
-
-
-def remember(block):
-    kept.append(block)
-
-
-def worker():
-    mine = [bytearray(100 * 1000) for _ in range(40)]
-    os._exit(3 if len(mine) == 40 else 0)
-
-
-def main():
-    if os.fork() == 0:
-        worker()
-    os.wait()
-    for step in range(80):
-        if step % 20 == 0:
-            seep.epoch()
-        remember(load())
-        seep.step()
-        time.sleep(0.005)  # levels over time are those of some milliseconds
-
-
-main()
-'''
+# Weights of the frames down to a depth, from each site's stack alone: {path: bytes}.
+BY_HAND = """
+const [kind, inverted, depth] = arguments, sums = {}, weight = weights(HOST, "allocated", windowOf(""), "");
+for (let i = 0; i < nSites; i++) {
+    const list = framesOf(sites.stack[i]).filter((f) => !frame.file(f).startsWith("<frozen importlib") &&
+        (kind === "both" || frame.isPython(f) === (kind === "python")));
+    (inverted ? list : list.reverse()).slice(0, depth).forEach((_, d, all) => {
+        const path = all.slice(0, d + 1).join(".");
+        sums[path] = (sums[path] || 0) + weight[i];
+    });
+}
+const tree = (inverted ? calleesTree : callersTree)(weight, kind), made = {};
+const walk = (node, path) => path.length < depth && childrenOf(node, 0).forEach((child) => {
+    made[[...path, child.frame].join(".")] = child.value;
+    walk(child, [...path, child.frame]);
+});
+walk(tree, []);
+return [Object.entries(sums).filter(([, n]) => n).sort(), Object.entries(made).sort()];
+"""
 
 # What is live at the job's end is not what filled its peak.
 HUMP = """
@@ -64,27 +47,25 @@ for step in range(60):
     seep.step()
 """
 
+THREADS = '''import threading
+import seep
+
+kept = []
+
+
+def loader(i):
+    kept.append(bytearray(70000))
+    kept.append(bytearray(300000))
+
+
+for step in range(40):
+    thread = threading.Thread(target=loader, args=(step,))
+    thread.start()
+    thread.join()
+    seep.step()
+'''
+
 CONTROLS = "header a, header button, main a, main button:enabled, main select, main input, main summary"
-
-
-class PageCase(BrowserCase, CiCase):
-    """Pages by name, made when they are first asked for."""
-
-    _pages = {}
-
-    def page(self, name="job", source=JOB):
-        path = self._pages.get(name)
-        if not path or not os.path.exists(path):
-            with open(os.path.join(self._root, name + "_page.py"), "w") as f:
-                f.write(source)
-            folder = self.profile(name + "_page", script=name + "_page.py")
-            done = self.seep("view", folder)
-            self.assertEqual(done.status, 0, repr(done))
-            path = self._pages[name] = folder + "/view.html"
-        return path
-
-    def open(self, fragment="", **kw):
-        self.browser.open(self.page(**kw), fragment)
 
 
 class Views(PageCase):
@@ -139,6 +120,57 @@ class Views(PageCase):
         self.assertIn("window=" + window[0][7:], self.browser.fragment())
         grown = self.browser.run("return treeMade.tree.value")
         self.assertAlmostEqual(grown / 65536, int(window[2]) - int(window[1]), delta=2)
+
+    def test_a_device_is_seen_from_both_of_its_books(self):
+        for memory, other in (("tensor:0", "taken from the driver, device:0"), ("device:0", "live in tensors, tensor:0")):
+            self.browser.open(self.made_up(with_a_device), "#timeline?memory=" + memory)
+            self.assertIn(other, self.browser.text(".legend"))
+            self.assertIn("used of the device", self.browser.text(".legend"))
+            self.assertIn(other, self.browser.text("table"))
+            starts = [self.browser.run("return document.querySelector(arguments[0]).getBBox().x", ".chart path." + line)
+                      for line in ("rss", "level")]
+            self.assertGreater(starts[1], starts[0] + 50, "what was not known is not drawn")
+            label = self.browser.one(".chart").get_attribute("aria-label").replace("\u00a0", " ")
+            self.assertRegex(label, r"%s by space, 1[4-9]\.\d MiB at most" % memory)
+
+    def test_a_limit_in_sight_is_a_line(self):
+        for memory in ("host", "device:0"):
+            self.browser.open(self.made_up(with_a_near_limit), "#timeline?memory=" + memory)
+            self.assertEqual(len(self.browser.all(".chart path.limit")), 1, memory)
+            self.assertRegex(self.browser.text(".legend"), r"limit \d+\.\d MiB(?!, above)")
+
+    def test_resident_memory_is_explained_as_far_as_it_is(self):
+        self.open("#timeline")
+        rss = self.browser.run("return data.coverage.rss")
+        rows = self.browser.text(".parts tbody")
+        self.assertIn("unexplained", rows)
+        for amount in (*rss["explained"].values(), rss["unexplained_bytes"], rss["seep_bytes"]):
+            self.assertIn(self.browser.run("return bytesText(arguments[0])", amount).replace("\u00a0", " "), rows)
+        self.assertAlmostEqual(sum(rss["explained"].values()) + rss["seep_bytes"] + rss["unexplained_bytes"], rss["peak_bytes"],
+                               delta=0.01 * rss["peak_bytes"])
+        self.assertIn("(PSS)", self.browser.text())
+
+    def test_time_has_marks_of_steps_and_what_came_before_them(self):
+        self.browser.open(self.made_up(with_a_start), "#timeline?axis=seconds&by=role")
+        self.assertGreater(len(self.browser.all(".step-mark")), 3)
+        levels = self.browser.run("return [...bySites(HOST, d3.range(10), site.id).areas.find((one) => one.name === site.id(0)).values]")
+        self.assertEqual(levels, [30 << 20] * 6 + [0] * 4)
+
+    def test_steps_end_with_the_last_one(self):
+        self.open("#timeline")
+        last, shown, level = self.browser.run("""
+            const a = areasOf("space", HOST, "steps").find((area) => area.name === "host");
+            return [job.steps, timeline.step[stepRows[stepRows.length - 1]], a.values[a.values.length - 1]]""")
+        self.assertLessEqual(shown, last)
+        self.assertGreater(level, 0.9 * 80 * 65536, "what is given back at the job's end is no step's")
+
+    def test_the_flame_graph_is_the_sum_of_its_stacks(self):
+        self.open("#flame")
+        for kind in ("python", "native", "both"):
+            for inverted in (False, True):
+                by_hand, made = self.browser.run(BY_HAND, kind, inverted, 4)
+                self.assertGreater(len(made), 4, kind)
+                self.assertEqual(made, by_hand, (kind, inverted))
 
     def test_the_flame_graph_says_whose_calls_and_how_much_matches(self):
         self.open("#flame?finding=F1&search=load")
@@ -234,13 +266,88 @@ class Views(PageCase):
         self.assertRegex(details, r"(?s)Stack, innermost first.*load.*main")
         self.assertTrue(self.browser.all("#site .chart .level"))
 
+    def test_sizes_and_threads_of_what_was_allocated(self):
+        self.open("#sites?search=load", name="threads", source=THREADS)
+        loader = "sitesInOrder('loader', '', 'allocated_bytes', true)"
+        self.assertEqual(self.browser.run("return sizeClasses(%s.slice(0, 2)).classes" % loader), [[65536, 40], [262144, 40]])
+        self.browser.run("state.set({site: site.id(%s[1])})" % loader)
+        self.browser.settle()
+        told = self.browser.text("#site")
+        self.assertRegex(told.replace("\t", " "), r"64\.0 KiB to 128\.0 KiB\s+40")
+        self.assertRegex(told, r"; thread \d+ ")
+        self.browser.run("document.querySelector('.sizes').open = true")
+        self.browser.settle()
+        self.assertIn("256.0 KiB to 512.0 KiB", self.browser.text(".sizes"))
+        self.browser.run("state.set({search: 'loader', columns: 'threads,allocations'})")
+        self.browser.settle()
+        self.assertRegex(self.browser.text(".rows .row").replace("\n", " "), r"loader \d+ \S+")
+
+    def test_columns_are_chosen_and_stand_in_the_address(self):
+        def heads():
+            return self.browser.run("return [...document.querySelectorAll('.head button')]"
+                                    ".map((e) => e.textContent.replace('\\u200b', ''))")
+
+        self.open("#sites")
+        self.assertIn("median age", heads())
+        self.browser.click(".choose summary")
+        self.browser.click(".choose input[value=age_p50]")
+        self.assertNotIn("median age", heads())
+        self.assertIn("columns=space%2Crole", self.browser.fragment())
+        self.assertTrue(self.browser.one(".choose").get_attribute("open"), "and the choice stays open")
+        self.open("#sites?columns=peak_bytes,finding&sort=peak_bytes")
+        self.assertEqual(heads(), ["line", "peak", "finding"])
+        self.browser.look(390)
+        self.open("#sites?columns=peak_bytes,finding&sort=peak_bytes")
+        self.assertEqual(heads(), ["line", "peak", "finding"])
+        self.open("#sites")
+        self.assertEqual(heads(), ["line", "kept", "growth/step"], "what a narrow screen has room for")
+        self.browser.look(1280)
+        self.browser.wait(lambda: "median age" in heads(), "and a broad one")
+
+    def test_numbers_are_in_order_as_a_sort_has_them(self):
+        self.open("#sites")
+        left = self.browser.run("""
+            const keys = [0, -0, 3, -7, 1e300, -1e-300, 5e-324, 2 ** 53, -(2 ** 40), 3, 0.5, -0.5, -7, -Infinity];
+            const rows = d3.range(5000), key = (i) => i < 14 ? keys[i] : (i * 7919) % 1009 - 500;
+            const bad = [];
+            for (const down of [false, true]) {
+                const want = [...rows].sort((a, b) => (down ? key(b) - key(a) : key(a) - key(b)) || a - b);
+                const got = inOrder(rows, key, down);
+                if (want.some((i, n) => i !== got[n]))
+                    bad.push(down);
+            }
+            return [...bad, ...inOrder(["b", "a", "c", "a"], (t) => t, true)];""")
+        self.assertEqual(left, ["c", "b", "a", "a"])
+
     def test_processes_say_what_they_were_and_how_they_ended(self):
         self.open("#processes")
         cards = [e.text for e in self.browser.all(".process")]
         self.assertEqual(len(cards), 2)
         self.assertRegex(cards[0], "trainer.*ended well")
         self.assertRegex(cards[1], "ended with status 3")
-        self.assertGreater(self.browser.one(".process:nth-child(2)").get_attribute("aria-level"), "1")
+        self.assertIn("ended with status 3", self.browser.text(".processes .processes .process"))
+
+    def test_ranks_stand_side_by_side_below_who_started_them(self):
+        self.browser.open(self.made_up(many_processes), "#processes")
+        self.assertEqual(len(self.browser.all(".processes .processes > li")), 63)
+        tops = self.browser.run("return [...document.querySelectorAll('.processes .processes > li')].slice(0, 2)"
+                                ".map((e) => e.getBoundingClientRect().top)")
+        self.assertEqual(tops[0], tops[1])
+        self.browser.wait(lambda: self.browser.all(".process .chart"))
+        self.assertLess(len(self.browser.all(".process .chart")), 30, "only charts near what is seen are drawn")
+        self.browser.run("document.querySelectorAll('.process')[63].scrollIntoView()")
+        self.browser.wait(lambda: self.browser.run("return document.querySelectorAll('.process')[63].querySelector('.chart') !== null"))
+        self.browser.open(self.made_up(many_processes), "#timeline?by=process")
+        self.assertIn("57 other processes", self.browser.text(".legend"))
+
+    def test_a_job_of_which_nothing_was_seen_has_views_that_say_so(self):
+        for view, said in (("findings", "Nothing was found"), ("timeline", ""), ("flame", "Nothing of it"), ("sites", "0 of 0 sites"),
+                           ("processes", "")):
+            for width in (1280, 390):
+                self.browser.look(width)
+                self.browser.open(self.made_up(with_nothing), "#" + view)
+                self.assertIn(said, self.browser.text(), view)
+                self.assertEqual(self.browser.run(STICKS_OUT), [], (view, width))
 
 
 class Keyboard(PageCase):
@@ -304,6 +411,7 @@ class Keyboard(PageCase):
     def test_tab_reaches_every_control(self):
         for view in VIEWS:
             self.open("#" + view)
+            self.browser.run("document.querySelectorAll('details').forEach((folded) => folded.open = true)")
             for _ in range(len(self.browser.all(CONTROLS)) + 40):
                 self.browser.keys(Keys.TAB)
                 self.browser.run("document.activeElement.dataset.reached = '1'")
@@ -317,46 +425,6 @@ class Keyboard(PageCase):
         self.browser.keys("r")  # the first that begins so: role
         self.assertEqual(self.browser.active()["tag"], "select")
         self.assertIn("by=role", self.browser.fragment())
-
-
-class Looks(PageCase):
-    def test_nothing_sticks_out_or_lies_on_another(self):
-        states = ("sites?finding=F1&site=", "timeline?window=10-40&by=finding", "flame?stacks=both&inverted=1")
-        for width in (390, 1280, 1900):
-            for scheme in ("light", "dark"):
-                self.browser.look(width, 900, scheme)
-                for view in VIEWS + states:
-                    if view.endswith("site="):
-                        view += self.browser.run("return findings[0].sites[0]")
-                    self.open("#" + view)
-                    self.assertEqual(self.browser.run(STICKS_OUT), [], "%s, %d wide, %s" % (view, width, scheme))
-
-    def test_texts_stand_out_from_what_is_behind_them(self):
-        contrast = """
-        const root = getComputedStyle(document.documentElement);
-        const canvas = document.createElement("canvas").getContext("2d");
-        const light = (name) => {
-            canvas.fillStyle = root.getPropertyValue("--" + name);
-            const n = parseInt(canvas.fillStyle.slice(1), 16), c = [n >> 16, n >> 8 & 255, n & 255].map((v) => v / 255)
-                .map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
-            return 0.2126 * c[0] + 0.7152 * c[1] + 0.0722 * c[2];
-        };
-        return arguments[0].map(([a, b]) => [light(a), light(b)])
-            .map(([a, b]) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05));"""
-        pairs = [(ink, paper) for ink in ("ink", "quiet", "link", "bad") for paper in ("paper", "card")]
-        pairs += [("ink", "mark")] + [("frame-ink", box) for box in ("own", "library", "native", "match", "grew", "shrank",
-                                                                        "same")]
-        for scheme in ("light", "dark"):
-            self.browser.look(scheme=scheme)
-            self.open()
-            for pair, ratio in zip(pairs, self.browser.run(contrast, pairs)):
-                self.assertGreaterEqual(ratio, 4.5, (scheme, pair))
-
-    def test_paper_has_no_controls(self):
-        self.browser.look(media="print")
-        self.open()
-        self.assertFalse(self.browser.one("nav").is_displayed())
-        self.assertTrue(self.browser.one("article.finding").is_displayed())
 
 
 class Untrusted(PageCase):
@@ -381,78 +449,6 @@ class Untrusted(PageCase):
             self.open(fragment)
             self.assertIsNone(self.browser.run("return window.harmed ?? null"), fragment)
             self.assertTrue(self.browser.text(), fragment)
-
-
-def blown_up(page, n):
-    """The page with n sites: its own, again and again, each below a caller of its own."""
-    head, text, tail = re.fullmatch(r'(.* id="data">\n)(.*?)(</script>.*)', page, re.S).groups()
-    data = json.loads(text)
-    sites, stacks = data["sites"], data["stacks"]
-    own = len(sites["id"])
-    for column in sites.values():
-        column.extend(column[i % own] for i in range(own, n))
-    frames = len(data["frames"]["name"])
-    for i in range(own, n):
-        sites["id"][i] = len(data["texts"])
-        data["texts"].append("S%d" % (1000000 + i))
-        stacks["parent"].append(sites["stack"][i % own])
-        stacks["frame"].append(i % frames)
-        sites["stack"][i] = len(stacks["parent"]) - 1
-    return head + json.dumps(data, separators=(",", ":")).replace("<", "\\u003c") + tail
-
-
-class Large(PageCase):
-    def test_a_hundred_thousand_sites_are_at_hand(self):
-        big = self.path("big.html")
-        with open(self.page(), encoding="utf-8") as f:
-            text = blown_up(f.read(), 100000)
-        with open(big, "w", encoding="utf-8") as f:
-            f.write(text)
-        for view in VIEWS:
-            self.browser.open(big, "#" + view)
-        self.browser.open(big, "#sites")
-        self.assertIn("100000 sites", re.sub(r"\s", "", self.browser.text("main > p")).replace("sites", " sites"))
-        self.assertLess(len(self.browser.all(".rows .row")), 100, "only rows in sight exist")
-        self.browser.run("document.querySelector('.scroller').focus()")
-        self.browser.keys(Keys.END)
-        self.browser.wait(lambda: self.browser.all("#row99999.active"))
-        self.browser.open(big, "#flame?stacks=both")
-        self.assertLess(len(self.browser.all("svg.flame g")), 8000, "only frames that can be seen exist")
-
-
-class Palette(unittest.TestCase):
-    """Neighbours in the palette stay apart for eyes that lack a kind of cone (Machado et al., 2009, severity 1)."""
-
-    KINDS = {
-        "protan": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
-        "deutan": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881)),
-        "tritan": ((1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602), (0.004733, 0.691367, 0.303900)),
-    }
-
-    def lab(self, colour, kind):
-        rgb = [int(colour[i:i + 2], 16) / 255 for i in (1, 3, 5)]
-        rgb = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in rgb]
-        if kind:
-            rgb = [min(1, max(0, sum(m * v for m, v in zip(row, rgb)))) for row in self.KINDS[kind]]
-        x = (0.4124 * rgb[0] + 0.3576 * rgb[1] + 0.1805 * rgb[2]) / 0.9505
-        y = 0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2]
-        z = (0.0193 * rgb[0] + 0.1192 * rgb[1] + 0.9505 * rgb[2]) / 1.089
-        f = [v ** (1 / 3) if v > 0.008856 else 7.787 * v + 16 / 116 for v in (x, y, z)]
-        return 116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])
-
-    def test_no_two_colours_are_one(self):
-        colours = re.findall(r'"(#[0-9a-f]{6})"', (ROOT / "viewer/page/palette.js").read_text())
-        self.assertEqual(len(colours), 8)
-        for kind in (None, "protan", "deutan", "tritan"):
-            labs = [self.lab(colour, kind) for colour in colours]
-            for i, a in enumerate(labs):
-                for j, b in enumerate(labs[:i]):
-                    apart = sum((p - q) ** 2 for p, q in zip(a, b)) ** 0.5
-                    self.assertGreater(apart, 10, (kind, colours[i], colours[j]))
-
-    def test_areas_differ_by_pattern_too(self):
-        hatches = re.search(r"HATCHES = \[(.*?)\];", (ROOT / "viewer/page/palette.js").read_text())[1].split(", ")
-        self.assertEqual(len(set(hatches)), 7)
 
 
 if __name__ == "__main__":

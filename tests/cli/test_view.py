@@ -1,4 +1,5 @@
 """`seep view`: one file that holds all it needs."""
+import importlib.util
 import json
 import os
 import re
@@ -69,12 +70,20 @@ class View(CiCase):
                        if data["texts"][s] == space)
             self.assertGreater(held, 0.9 * totals["allocated_bytes"], space)
 
+    @unittest.skipUnless(importlib.util.find_spec("torch"), "no PyTorch here")
+    def test_the_page_of_a_training_is_small(self):
+        job = str(ROOT / "tests/zoo/annotation_cache.py")
+        folder = self.profile("training", "leak", "--epochs", "1", "--images", "64", script=job)
+        page = self.page(folder)
+        self.assertGreater(len(data_of(page)["sites"]["id"]), 300, "all that importing PyTorch makes, too")
+        self.assertLess(len(page.encode()), MOST_BYTES)
+
     def test_it_names_nothing_outside_itself(self):
         page = self.page(self.leak)
         self.assertRegex(page, r"Content-Security-Policy\" content=\"default-src 'none'; ")
         self.assertNotRegex(page, r"<(script|img|iframe)[^>]* src=|<link[^>]* href=\"(?!data:)|@import|url\((?!#)")
         asking = []
-        for path in sorted((ROOT / "viewer/page").rglob("*.*")):
+        for path in sorted((ROOT / "viewer/page").rglob("*")):
             if path.suffix in (".js", ".html"):
                 self.assertNotRegex(path.read_text(),
                                     r"innerHTML|outerHTML|insertAdjacent|document\.write|\.html\(|eval\(",

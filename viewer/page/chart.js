@@ -1,6 +1,6 @@
 /* A chart of levels: stacked areas, lines over them, marks, two axes. */
 
-const MARGIN = {top: 14, right: 14, bottom: 34, left: 74};
+const MARGIN = {top: 22, right: 32, bottom: 34, left: 74}, SMALL_MARGIN = {top: 8, right: 32, bottom: 34, left: 66};
 
 /* The stack's lower and upper ends, by d3. */
 function stackRows(areas, n) {
@@ -20,7 +20,7 @@ function axisOf(chart, scale, side, ticks) {
 
 /* Room and scales of a chart; `x`, `most`: what the axes reach. */
 function chartOf(width, height, xs, most, small) {
-    const margin = small ? {top: 8, right: 18, bottom: 22, left: 66} : MARGIN;
+    const margin = small ? SMALL_MARGIN : MARGIN;
     const chart = {width, height, left: margin.left, right: Math.max(width - margin.right, margin.left + 10),
         top: margin.top, bottom: height - margin.bottom};
     chart.x = d3.scaleLinear().domain(xs).range([chart.left, chart.right]);
@@ -31,11 +31,14 @@ function chartOf(width, height, xs, most, small) {
     return chart;
 }
 
-function drawAxes(chart, xText, nx, ny) {
+/* Sizes and seconds have their units at each tick; `xName` says of what else the lower axis is. */
+function drawAxes(chart, xText, nx, ny, xName) {
+    const ticks = chart.x.ticks(nx).filter((x) => xText !== countText || Number.isInteger(x));
     chart.root.append(
         axisOf(chart, chart.y, "left", (y) => d3.axisLeft(y).tickValues(bytesTicks(y.domain()[1], ny)).tickFormat(bytesText)
             .tickSizeInner(-(chart.right - chart.left)).tickSizeOuter(0)),
-        axisOf(chart, chart.x, "bottom", (x) => d3.axisBottom(x).ticks(nx).tickFormat(xText).tickSizeOuter(0)));
+        axisOf(chart, chart.x, "bottom", (x) => d3.axisBottom(x).tickValues(ticks).tickFormat(xText).tickSizeOuter(0)),
+        svg("text", {class: "axis-name", x: chart.right, y: chart.height - 3, "text-anchor": "end"}, xName));
 }
 
 function drawAreas(chart, xs, areas) {
@@ -49,24 +52,53 @@ function drawAreas(chart, xs, areas) {
 
 /* A level holds until the next one. */
 function drawLine(chart, xs, values, kind, curve) {
-    const shape = d3.line().x((_, row) => chart.x(xs[row])).y((d) => chart.y(d)).curve(curve || d3.curveLinear);
+    const shape = d3.line().defined((d) => d !== null).x((_, row) => chart.x(xs[row])).y((d) => chart.y(d)).curve(curve || d3.curveLinear);
     chart.root.append(svg("path", {class: kind, d: shape(values)}));
 }
 
-/* Areas that are broad enough at their broadest are named where they are. */
-function labelAreas(chart, xs, areas) {
-    stackRows(areas, xs.length).forEach((layer, i) => {
-        const at = d3.scan(layer, (a, b) => (b[1] - b[0]) - (a[1] - a[0]));
-        const tall = at === undefined ? 0 : chart.y(layer[at][0]) - chart.y(layer[at][1]);
-        const room = chart.right - chart.left;
-        const name = cutText(areas[i].name, Math.floor(room / 16));
-        if (tall < 18 || chart.width < 300)
-            return;
-        const half = name.length * 3.6 + 6;
+/* Where a name can stand in an area: at its tallest, or where no other name is; null: nowhere. */
+function placeOfName(chart, xs, layer, half, taken) {
+    const tall = (at) => chart.y(layer[at][0]) - chart.y(layer[at][1]);
+    const every = Math.ceil(xs.length / 64), tallest = d3.scan(layer, (a, b) => (b[1] - b[0]) - (a[1] - a[0]));
+    const places = [tallest, ...d3.range(0, xs.length, every).sort((a, b) => tall(b) - tall(a))];
+    for (const at of places) {
+        if (at === undefined || tall(at) < 18)
+            return null;
         const x = Math.min(Math.max(chart.x(xs[at]), chart.left + half), chart.right - half);
         const y = (chart.y(layer[at][0]) + chart.y(layer[at][1])) / 2 + 4;
-        chart.root.append(svg("text", {class: "area-name", x, y, "text-anchor": "middle"}, name));
+        if (!taken.some((other) => Math.abs(other.y - y) < 16 && Math.abs(other.x - x) < other.half + half))
+            return {x, y, half};
+    }
+    return null;
+}
+
+/* Areas that are tall enough are named where they are. */
+function labelAreas(chart, xs, areas) {
+    const taken = [];
+    stackRows(areas, xs.length).forEach((layer, i) => {
+        const name = cutText(areas[i].name, Math.floor((chart.right - chart.left) / 16));
+        const place = chart.width < 300 ? null : placeOfName(chart, xs, layer, name.length * 3.6 + 6, taken);
+        if (!place)
+            return;
+        taken.push(place);
+        chart.root.append(svg("text", {class: "area-name", x: place.x, y: place.y, "text-anchor": "middle"}, name));
     });
+}
+
+/* Of charts that are many, those in sight are drawn, and for paper all. */
+function fittedInSight(draw, height) {
+    const place = el("div", {class: "fitted later", "data-paper": true, style: `min-height:${height}px`});
+    const begin = () => {
+        watcher.disconnect();
+        place.removeEventListener("paper", begin);
+        const chart = fitted(draw);
+        place.replaceChildren(chart);
+        chart.redraw();
+    };
+    const watcher = new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && begin(), {rootMargin: "400px"});
+    watcher.observe(place);
+    place.addEventListener("paper", begin);
+    return place;
 }
 
 /* Redraws when its own width changes, and only then; `draw(width)` gives the picture. */

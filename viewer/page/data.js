@@ -18,6 +18,23 @@ function replaceData(newer) {
 
 let texts, frames, stacks, sites, nSites, nStacks, job, findings, processes, stepUnit;
 
+/* What is worked out when it is first asked for, for each key. */
+function onceFor(make) {
+    const made = new Map();
+    return (key) => {
+        if (!made.has(key))
+            made.set(key, make(key));
+        return made.get(key);
+    };
+}
+
+/* The same of what is made of the data: forgotten when newer data comes. */
+function onceOfData(make) {
+    let asked;
+    derive(() => asked = onceFor(make));
+    return (key) => asked(key);
+}
+
 /* An older run, and the sites of both in pairs; null and none where the page is of one run. */
 let comparison, pairs, nPairs, cwds;
 
@@ -44,7 +61,6 @@ const frame = {
             return belowCwd(file) + (frames.line[f] > 0 ? ":" + frames.line[f] : "");
         return frame.module(f).split("/").pop();
     },
-    isImport: (f) => frame.file(f).startsWith("<frozen importlib"),
     text: (f) => f < 0 ? "unknown" : frame.name(f) + (frame.where(f) ? " · " + frame.where(f) : ""),
 };
 
@@ -64,8 +80,10 @@ derive(() => siteNumber = new Map(d3.range(nSites).map((i) => [texts[sites.id[i]
 const site = {
     id: (i) => texts[sites.id[i]],
     space: (i) => texts[sites.space[i]],
+    memory: (i) => memoryOfText(sites.space[i]),
     role: (i) => texts[sites.role[i]],
     title: (i) => frame.text(sites.look_at[i]),
+    threads: (i) => sites.threads[i] < 0 ? "" : texts[sites.threads[i]], /* "": the first of its process */
     pids: (i) => sites.processes[i] < 0 ? [] : texts[sites.processes[i]].split(" "),
     shortTitle: (i) => shortFrameText(sites.look_at[i]),
 };
@@ -81,8 +99,11 @@ derive(() => {
     }
 });
 
+/* For searching: frame.text() in small letters, made once. Many frames have few names and files. */
 let frameTexts;
 derive(() => frameTexts = []);
+const lowerName = onceOfData((name) => texts[name].toLowerCase());
+const lowerFile = onceOfData((file) => belowCwd(texts[file]).toLowerCase());
 
 /* What a frame is called in addresses: the same whatever its number is in other data of the job. Without its line it is
    the function's. */
@@ -94,9 +115,17 @@ function frameKey(f, withLine = true) {
     return (hash >>> 0).toString(36);
 }
 
-/* For searching, made once. */
 function lowerText(f) {
-    return frameTexts[f] ??= frame.text(f).toLowerCase();
+    return frameTexts[f] ??= frames.file[f] >= 0 && frames.line[f] > 0
+        ? `${lowerName(frames.name[f])} · ${lowerFile(frames.file[f])}:${frames.line[f]}` : frame.text(f).toLowerCase();
+}
+
+/* Whether a frame's text has what is looked for. Most have it, or not, by their name and file alone, which are few. */
+function frameMatcher(wanted) {
+    const inName = onceFor((name) => lowerName(name).includes(wanted)), inFile = onceFor((file) => lowerFile(file).includes(wanted));
+    const isOfSeveral = /[:·\s\d]/.test(wanted);
+    return (f) => f >= 0 && (inName(frames.name[f]) || (frames.file[f] >= 0 && !isOfSeveral ? inFile(frames.file[f])
+        : lowerText(f).includes(wanted)));
 }
 
 /* Frames of a stack, innermost first. */
@@ -113,6 +142,8 @@ const HOST = "host";
 function memoryOf(space) {
     return /^(device|tensor):\d+$/.test(space) ? space : HOST;
 }
+
+const memoryOfText = onceOfData((text) => memoryOf(texts[text]));
 
 let spaces, roles, memories;
 derive(() => {

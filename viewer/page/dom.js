@@ -32,6 +32,12 @@ function nameOf(text, attributes) {
     return el("bdi", attributes, text);
 }
 
+/* A command's words, which stay whole where a line has room for them. */
+function commandOf(words, most) {
+    return nameOf(cutText(words.join(" "), most).split(" ").flatMap((word, i) => [i ? " " : null, el("span", {class: "word"}, word)]),
+        {class: "command"});
+}
+
 /* A labelled choice; `options`: [value, text]. */
 function select(label, options, value, changed) {
     const list = el("select", {onchange: () => changed(list.value)},

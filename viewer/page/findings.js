@@ -55,14 +55,13 @@ function findingSparkline(finding) {
     const numbers = finding.sites.map((id) => siteNumber.get(id)).filter((i) => i !== undefined);
     const steps = [...new Set([0, ...numbers.flatMap((i) => seriesOf(i).step), lastStep])].filter((s) => s >= 0 && s <= lastStep)
         .sort((a, b) => a - b);
-    const sum = new Float64Array(steps.length);
-    numbers.forEach((i) => addLevels(i, steps, sum));
+    const sum = levelsOf(numbers, steps);
     if (steps.length < 2 || !numbers.length)
         return null;
     return fitted((width) => {
-        const chart = chartOf(width, 110, [0, lastStep || 1], d3.max(sum), true);
+        const chart = chartOf(width, 124, [0, lastStep || 1], d3.max(sum), true);
         drawAreas(chart, steps, [{name: finding.title, values: sum, index: 0}]);
-        drawAxes(chart, (s) => countText(s), Math.max(2, width / 90), 3);
+        drawAxes(chart, countText, Math.max(2, width / 90), 3, stepUnit);
         chart.root.setAttribute("aria-label", `live bytes by ${stepUnit}, ${bytesText(sum[sum.length - 1])} at the end`);
         return chart.root;
     });

@@ -22,7 +22,7 @@ function frameTitle(node, total) {
 function zoomedNode(root, path, keyOf = frameKey) {
     let node = root;
     for (const key of path ? path.split(".") : []) {
-        const next = node.children.find((child) => keyOf(child.frame) === key);
+        const next = childrenOf(node, node.value * LEAST_SHARE).find((child) => keyOf(child.frame) === key);
         if (!next)
             break;
         node = next;
@@ -43,12 +43,11 @@ function boxesOf(zoomed, width) {
     for (let at = zoomed; at; at = at.parent)
         above.unshift(at);
     above.forEach((node, depth) => boxes.push({node, x: 0, width, depth}));
+    const scale = width / (zoomed.value || 1);
     const place = (node, x, depth) => {
-        const scale = width / (zoomed.value || 1);
-        for (const child of [...node.children].sort((a, b) => b.value - a.value)) {
+        const inSight = childrenOf(node, 0.8 / scale).filter((child) => child.value * scale >= 0.8);
+        for (const child of inSight.sort((a, b) => b.value - a.value)) {
             const wide = child.value * scale;
-            if (wide < 0.8)
-                break;
             boxes.push({node: child, x, width: wide, depth});
             place(child, x, depth + 1);
             x += wide;
@@ -95,7 +94,7 @@ function moveIn(boxes, at, key) {
 function drawFlame(root, zoomed, width, found, zoom, tell, look = plainLook(root.value)) {
     const boxes = boxesOf(zoomed, width);
     const height = (d3.max(boxes, (box) => box.depth) + 1) * FRAME_HEIGHT;
-    const picture = svg("svg", {width, height, class: "flame", role: "tree", "aria-label": look.label}, look.defs);
+    const picture = svg("svg", {width, height, viewBox: `0 0 ${width} ${height}`, class: "flame", role: "tree", "aria-label": look.label}, look.defs);
     const drawn = boxes.map((box) => drawBox(box, found, look, zoom));
     picture.append(...drawn);
     let active = Math.max(0, boxes.findIndex((box) => box.node === zoomed));

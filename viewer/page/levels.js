@@ -5,19 +5,38 @@ let timeline, nRows;
 /* The last step that ended: what comes behind it is the job's own end, when memory is given back. */
 let lastStep;
 
-/* Rows of a timeline that end a step, each step once. */
-function stepEnds(line) {
-    return d3.range(line.step.length).filter((row) => line.step[row + 1] !== line.step[row]);
+/* Rows of a timeline that end a step, each step once. What a job that came to its end gave back behind its last step says
+   nothing of the training: it is a course of time alone. */
+function stepEnds(line, of) {
+    const last = of.complete && of.steps ? of.steps : Infinity;
+    return d3.range(line.step.length).filter((row) => line.step[row + 1] !== line.step[row] && line.step[row] <= last);
 }
-let stepRows, decoded;
+let stepRows, stepsOfRows, firstStepRow, decoded;
 
 derive(() => {
     timeline = data.timeline;
     nRows = timeline.t_s.length;
     lastStep = Math.max(job.steps || 0, nRows ? timeline.step[nRows - 1] - 1 : 0);
-    stepRows = stepEnds(timeline);
+    stepRows = stepEnds(timeline, job);
+    stepsOfRows = stepRows.map((row) => timeline.step[row]);
+    firstStepRow = timeline.step.findIndex((step) => step > 0);
     decoded = new Map();
 });
+
+/* {steps, values}: fast steps end between two looks, so the last level that is known holds until the last of them. */
+function heldUntil(last, steps, values) {
+    const held = steps.length && steps[steps.length - 1] < last;
+    return held ? {steps: [...steps, last], values: [...values, values[values.length - 1]]} : {steps, values};
+}
+
+/* The step that sites count a row to. Before the first one they count slices of 100 ms, back from 0. */
+function siteStep(row) {
+    if (timeline.step[row] > 0 || firstStepRow < 0)
+        return timeline.step[row];
+    return Math.min(0, Math.floor(1 + (timeline.t_s[row] - timeline.t_s[firstStepRow]) / 0.1));
+}
+
+const MOST_PLACES = 1 << 20;
 
 /* {step, bytes}: the level from the end of each of these steps on. */
 function seriesOf(i) {
@@ -66,23 +85,46 @@ function highestIn(i, from, to) {
     return Math.max(most, bytes);
 }
 
-/* Adds a site's level at each of these steps, which rise. */
-function addLevels(i, steps, sum) {
-    const raw = sites.series[i];
-    let at = raw.length ? raw[0] : Infinity, bytes = 0, k = 0;
-    for (let n = 0; n < steps.length; n++) {
-        while (at <= steps[n]) {
-            bytes += raw[k + 1];
-            k += 2;
-            at = k < raw.length ? at + raw[k] : Infinity;
-        }
-        sum[n] += bytes;
+/* Where among these steps, which rise, the first one is that is not before a step: a table, unless it were a large one. */
+function placesOfSteps(steps) {
+    const first = steps[0], n = steps.length, table = [];
+    if (!n || steps[n - 1] - first > MOST_PLACES)
+        return (step) => d3.bisectLeft(steps, step);
+    for (let at = 0; at < n; at++) {
+        while (table.length <= steps[at] - first)
+            table.push(at);
     }
+    return (step) => step <= first ? 0 : table[step - first] ?? n;
+}
+
+/* Adds what a site's level changes by up to each of the steps that have these places. */
+function addChanges(i, placeOf, changes) {
+    const raw = sites.series[i];
+    for (let k = 0, at = 0; k < raw.length; k += 2) {
+        const n = placeOf(at += raw[k]);
+        if (n === changes.length)
+            break;
+        changes[n] += raw[k + 1];
+    }
+}
+
+/* Such changes become levels. */
+function sumUp(changes) {
+    for (let n = 1; n < changes.length; n++)
+        changes[n] += changes[n - 1];
+    return changes;
+}
+
+/* Levels at these steps of several sites together. */
+function levelsOf(list, steps) {
+    const changes = new Float64Array(steps.length), places = placesOfSteps(steps);
+    list.forEach((i) => addChanges(i, places, changes));
+    return sumUp(changes);
 }
 
 /* Seconds at the end of a step, and the step at a time. */
 function secondsOf(step) {
-    const at = d3.bisectRight(stepRows.map((row) => timeline.step[row]), step) - 1;
+    const at = d3.bisectRight(stepsOfRows, step) - 1;
     return at < 0 ? 0 : timeline.t_s[stepRows[at]];
 }
 

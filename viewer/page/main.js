@@ -58,12 +58,17 @@ function switchTheme() {
     storedTheme(root.dataset.theme);
 }
 
+/* What draws only what is in sight draws otherwise for paper. */
+function tellPaper(event) {
+    document.querySelectorAll("[data-paper]").forEach((element) => element.dispatchEvent(new Event(event)));
+}
+
 function begin() {
     const theme = storedTheme();
     if (theme === "light" || theme === "dark")
         document.documentElement.dataset.theme = theme;
     document.body.append(helpDialog);
-    document.getElementById("job").append(comparison ? "NEW " : "", nameOf(cutText(job.command.join(" "), 200), {class: "command"}),
+    document.getElementById("job").append(comparison ? "NEW " : "", commandOf(job.command, 200),
         el("span", {class: "quiet"}, ` on ${cutText(job.host, 60)}, ${new Date(1000 * job.started_unix_s).toLocaleString()}`));
     document.getElementById("theme").addEventListener("click", switchTheme);
     document.getElementById("help").addEventListener("click", () => helpDialog.showModal());
@@ -72,7 +77,11 @@ function begin() {
         main.focus();
     });
     document.addEventListener("keydown", onKey);
-    addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((folded) => folded.open = true));
+    addEventListener("beforeprint", () => {
+        document.querySelectorAll("details:not(.choose)").forEach((folded) => folded.open = true);
+        tellPaper("paper");
+    });
+    addEventListener("afterprint", () => tellPaper("screen"));
     addEventListener("hashchange", goByAddress);
     addEventListener("popstate", goByAddress);
     goByAddress();
@@ -81,3 +90,4 @@ function begin() {
 }
 
 begin();
+performance.mark("drawn");

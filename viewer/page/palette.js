@@ -28,7 +28,7 @@ function legend(entries, fill = patternFill) {
         const defs = svg("defs");
         picture.append(defs);
         picture.append(entry.line
-            ? svg("path", {d: "M0 6H18", class: entry.line})
+            ? svg("path", {d: entry.upright ? "M3 12V2M9 12V2M15 12V2" : "M0 6H18", class: entry.line})
             : svg("rect", {width: 18, height: 12, fill: fill(defs, entry.index)}));
         return el("li", {}, picture, " ", nameOf(entry.name), entry.note ? el("span", {class: "quiet"}, " " + entry.note) : null);
     }));

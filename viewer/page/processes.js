@@ -1,5 +1,7 @@
 /* The job's processes: who started whom, what each was, how it ended, how its memory went; all at one scale. */
 
+const UNEXPLAINED_SHARE = 0.05; /* of what is resident: less is not spoken of */
+const MOST_DEPTH = 5; /* what is started further down stands beside its parent */
 const ROLE_NAMES = {trainer: "trainer", "loader-worker": "worker", rank: "rank", helper: "helper"};
 
 function processName(p) {
@@ -51,15 +53,15 @@ function processChart(p, memory, most, seconds) {
     const rows = d3.range(own.t_s.length);
     const areas = Object.keys(timeline.spaces).filter((space) => memoryOf(space) === memory)
         .map((name, index) => ({name, index, values: own.spaces[name] ? own.spaces[name].live_bytes : new Array(rows.length).fill(0)}));
-    return fitted((width) => {
-        const chart = chartOf(width, 120, [0, seconds], most, true);
+    return fittedInSight((width) => {
+        const chart = chartOf(width, 132, [0, seconds], most, true);
         drawAreas(chart, own.t_s, areas);
-        drawAxes(chart, secondsText, Math.max(2, width / 90), 3);
+        drawAxes(chart, secondsText, Math.max(2, width / 90), 3, "time since the start");
         if (memory === HOST)
             drawLine(chart, own.t_s, own.rss_bytes, "rss");
         chart.root.setAttribute("aria-label", `memory of process ${p.pid}, ${bytesText(p.rss_peak_bytes)} resident at most`);
         return chart.root;
-    });
+    }, 132);
 }
 
 /* What one had at its most, for a scale that all share. */
@@ -75,15 +77,33 @@ function spacesOf(p, memory) {
         .map(([space, sums]) => `${space} ${bytesText(sums.peak_bytes)}`).join(", ");
 }
 
-function processCard(p, depth, memory, most, seconds) {
-    return el("li", {class: "process", style: `--depth:${Math.min(depth, 6)}`, "aria-level": depth + 1},
+function processCard(p, memory, most, seconds) {
+    return el("div", {class: "process"},
         el("h3", {}, processName(p), " ", el("span", {class: "quiet"}, p.pid), " ",
             el("span", {class: isFailed(p) ? "bad" : "quiet"}, isFailed(p) ? "▲ " : "", exitText(p))),
-        el("p", {class: "quiet argv"}, nameOf(cutText(p.argv.join(" "), 160))),
-        el("p", {}, `${bytesText(p.rss_peak_bytes)} resident at most; `, spacesOf(p, memory) || "nothing recorded",
+        el("p", {class: "quiet argv"}, commandOf(p.argv, 160)),
+        el("p", {}, `${bytesText(p.rss_peak_bytes)} resident at most`, p.pss_peak_bytes ? ` (PSS ${bytesText(p.pss_peak_bytes)})` : "",
+            p.rss && p.rss.unexplained_bytes > UNEXPLAINED_SHARE * p.rss.peak_bytes
+                ? `, ${bytesText(p.rss.unexplained_bytes)} of it unexplained; ` : "; ", spacesOf(p, memory) || "nothing recorded",
             p.steps ? `; ${plural(p.steps, stepUnit)}` : "", p.duration_s ? `; ${secondsText(p.duration_s)}` : "",
             p.exec ? "; went on as another program" : ""),
         processChart(p, memory, most, seconds));
+}
+
+/* Lists in lists: those whom one started stand side by side below it. */
+function processLists(list, card) {
+    const top = el("ul", {class: "processes"}), open = [top];
+    for (const [p, depth] of list) {
+        const level = Math.min(depth, MOST_DEPTH);
+        while (open.length <= level) {
+            const own = el("ul", {class: "processes"});
+            open[open.length - 1].lastElementChild.append(own);
+            open.push(own);
+        }
+        open.length = level + 1;
+        open[level].append(el("li", {}, card(p)));
+    }
+    return top;
 }
 
 function helpersTable() {
@@ -97,7 +117,7 @@ function helpersTable() {
 const processesView = {
     name: "processes", title: "Processes",
     enter(root) {
-        const controls = el("div", {class: "controls"}), list = el("ul", {class: "processes"}), keys = el("div");
+        const controls = el("div", {class: "controls"}), list = el("div"), keys = el("div");
         root.append(controls, keys, list, ...helpersTable());
         return () => {
             const memory = memoryWanted();
@@ -105,7 +125,7 @@ const processesView = {
             const most = d3.max(processes, (p) => highestOf(p, memory)), seconds = job.duration_s || 1;
             keys.replaceChildren(legend([...Object.keys(timeline.spaces).filter((space) => memoryOf(space) === memory)
                 .map((name, index) => ({name, index})), ...(memory === HOST ? [{name: "resident (RSS)", line: "rss"}] : [])]));
-            list.replaceChildren(...processTree().map(([p, depth]) => processCard(p, depth, memory, most, seconds)));
+            list.replaceChildren(processLists(processTree(), (p) => processCard(p, memory, most, seconds)));
         };
     },
 };

@@ -1,28 +1,63 @@
-/* A table of very many rows, of which only those in sight exist. Columns: {key, title, text(row), wide, left}. */
+/* A table of very many rows, of which only those in sight exist. Columns: {key, title, text(row), width, wide, asked,
+   left}; the first one is always there and takes what room is left; wide ones are not on narrow screens unless they are
+   asked for, and those that say `asked` nowhere else. */
 
-const ROW_HEIGHT = 30;
+const ROW_HEIGHT = 30, PAPER_ROWS = 200;
+const isNarrow = matchMedia("(max-width: 760px)");
 
-function virtualTable({columns, label, sortKey, sortDown, onsort, onopen}) {
+/* `chosen`: keys between commas; "" is for those that the screen has room for. */
+function columnsShown(columns, chosen) {
+    const keys = chosen.split(",");
+    return columns.filter((column, i) => i === 0 || (chosen ? keys.includes(column.key) : !column.asked && !(column.wide && isNarrow.matches)));
+}
+
+/* Which columns there are, as boxes to tick. `choice.sync()` brings them up to date. */
+function columnChoice(columns, chosen, changed) {
+    const boxes = columns.slice(1).map((column) => el("input", {type: "checkbox", value: column.key, onchange: () =>
+        changed(boxes.filter((box) => box.checked).map((box) => box.value).join(",") || "line")}));
+    const choice = el("details", {class: "choose"}, el("summary", {}, "columns"), el("span", {class: "boxes"},
+        boxes.map((box, i) => el("label", {}, box, " ", columns[i + 1].title)),
+        el("button", {type: "button", onclick: () => changed("")}, "as the screen has room")));
+    choice.sync = () => {
+        const shown = columnsShown(columns, chosen());
+        boxes.forEach((box, i) => box.checked = shown.includes(columns[i + 1]));
+    };
+    return choice;
+}
+
+function virtualTable({columns, chosen, label, sortKey, sortDown, onsort, onopen}) {
     const body = el("div", {class: "rows", role: "presentation"});
     const head = el("div", {class: "row head", role: "row"});
-    const scroller = el("div", {class: "scroller", role: "grid", "aria-label": label, tabindex: "0"}, head, body);
-    let list = [], active = 0;
+    const scroller = el("div", {class: "scroller", role: "grid", "aria-label": label, tabindex: "0", "data-paper": true}, head, body);
+    let list = [], active = 0, shown = [], drawnLook = "", onPaper = false;
 
-    for (const column of columns) {
-        const sorted = column.key === sortKey();
-        head.append(el("div", {role: "columnheader", class: cellClass(column),
-            "aria-sort": sorted ? (sortDown() ? "descending" : "ascending") : "none"},
-        el("button", {type: "button", onclick: () => onsort(column.key), "data-key": column.key}, column.title)));
+    /* Heads are made anew when other columns are shown, and keep the focus otherwise. */
+    function drawHead() {
+        const wanted = columnsShown(columns, chosen());
+        const look = isNarrow.matches + wanted.map((column) => column.key).join();
+        if (look !== drawnLook) {
+            [shown, drawnLook] = [wanted, look];
+            const widths = shown.slice(1).map((column) => Math.round(column.width * (isNarrow.matches ? 0.86 : 1)));
+            head.replaceChildren(...shown.map((column) => el("div", {role: "columnheader", class: cellClass(column)},
+                el("button", {type: "button", onclick: () => onsort(column.key), "data-key": column.key},
+                    column.title.replace("/", "/\u200b")))));
+            scroller.style.setProperty("--others", widths.map((width) => width + "px").join(" "));
+            scroller.style.setProperty("--least", d3.sum(widths) + 150 + "px");
+            scroller.style.setProperty("--columns", shown.length - 1);
+        }
+        for (const header of head.children)
+            header.setAttribute("aria-sort", header.firstChild.dataset.key !== sortKey() ? "none"
+                : sortDown() ? "descending" : "ascending");
     }
 
     function cellClass(column) {
-        return "cell" + (column.wide ? " wide" : "") + (column.left ? " left" : "");
+        return "cell" + (column.left ? " left" : "");
     }
 
     function rowAt(at) {
         const row = el("div", {class: "row" + (at === active ? " active" : ""), role: "row", "aria-rowindex": at + 2,
             id: "row" + at, style: `top:${at * ROW_HEIGHT}px`, onclick: () => choose(at, true)});
-        for (const column of columns)
+        for (const column of shown)
             row.append(el("div", {class: cellClass(column), role: "gridcell"}, column.text(list[at])));
         return row;
     }
@@ -30,8 +65,9 @@ function virtualTable({columns, label, sortKey, sortDown, onsort, onopen}) {
     function draw() {
         if (!scroller.isConnected) // its rows are of data that is no more
             return;
-        const first = Math.max(0, Math.floor(scroller.scrollTop / ROW_HEIGHT) - 5);
-        const last = Math.min(list.length, first + Math.ceil(scroller.clientHeight / ROW_HEIGHT) + 10);
+        const first = onPaper ? 0 : Math.max(0, Math.floor(scroller.scrollTop / ROW_HEIGHT) - 5);
+        const last = Math.min(list.length, onPaper ? PAPER_ROWS : first + Math.ceil(scroller.clientHeight / ROW_HEIGHT) + 10);
+        body.style.height = (onPaper ? last : list.length) * ROW_HEIGHT + "px";
         body.replaceChildren(...d3.range(first, last).map(rowAt));
         scroller.setAttribute("aria-activedescendant", list.length ? "row" + active : "");
     }
@@ -58,7 +94,15 @@ function virtualTable({columns, label, sortKey, sortDown, onsort, onopen}) {
         choose(moves[event.key](), event.key === "Enter");
     });
     scroller.addEventListener("scroll", () => requestAnimationFrame(draw));
-    new ResizeObserver(draw).observe(scroller);
+    for (const [event, paper] of [["paper", true], ["screen", false]])
+        scroller.addEventListener(event, () => {
+            onPaper = paper;
+            draw();
+        });
+    new ResizeObserver(() => {
+        drawHead();
+        draw();
+    }).observe(scroller);
 
     /* The number of the active row; with one given, it is that. */
     scroller.activeRow = (at = active) => {
@@ -70,13 +114,9 @@ function virtualTable({columns, label, sortKey, sortDown, onsort, onopen}) {
     scroller.update = (rows) => {
         list = rows;
         active = Math.min(active, Math.max(list.length - 1, 0));
-        body.style.height = list.length * ROW_HEIGHT + "px";
         scroller.setAttribute("aria-rowcount", list.length + 1);
         scroller.style.height = `min(60vh, ${(list.length + 1) * ROW_HEIGHT + 18}px)`;
-        for (const header of head.children) {
-            const key = header.firstChild.dataset.key;
-            header.setAttribute("aria-sort", key === sortKey() ? (sortDown() ? "descending" : "ascending") : "none");
-        }
+        drawHead();
         draw();
     };
     return scroller;

@@ -1,5 +1,6 @@
 /* Numbers and names as people read them. */
 
+const NBSP = "\u00a0"; /* a number and its unit stay together */
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 
 function bytesText(bytes) {
@@ -8,12 +9,12 @@ function bytesText(bytes) {
     while (unit + 1 < UNITS.length && size >= 1023.95 * 1024 ** unit)
         unit++;
     const value = size / 1024 ** unit;
-    return (bytes < 0 ? "−" : "") + (unit ? value.toFixed(1) : Math.round(value)) + " " + UNITS[unit];
+    return (bytes < 0 ? "−" : "") + (unit ? value.toFixed(1) : Math.round(value)) + NBSP + UNITS[unit];
 }
 
 /* A change has its sign. */
 function signedText(bytes) {
-    return Math.abs(bytes) < 0.5 ? "0 B" : (bytes > 0 ? "+" : "") + bytesText(bytes);
+    return Math.abs(bytes) < 0.5 ? `0${NBSP}B` : (bytes > 0 ? "+" : "") + bytesText(bytes);
 }
 
 function countText(n) {
@@ -22,15 +23,15 @@ function countText(n) {
 
 function secondsText(s) {
     if (s < 10)
-        return s.toFixed(s < 1 ? 2 : 1) + " s";
+        return s.toFixed(s < 1 ? 2 : 1) + NBSP + "s";
     if (s < 120)
-        return Math.round(s) + " s";
+        return Math.round(s) + NBSP + "s";
     const minutes = Math.round(s / 60);
-    return minutes < 120 ? minutes + " min" : (s / 3600).toFixed(1) + " h";
+    return minutes < 120 ? minutes + NBSP + "min" : (s / 3600).toFixed(1) + NBSP + "h";
 }
 
 function shareText(share) {
-    return (100 * share).toFixed(share < 0.1 ? 1 : 0) + " %";
+    return (100 * share).toFixed(share < 0.1 ? 1 : 0) + NBSP + "%";
 }
 
 function plural(n, one, many) {

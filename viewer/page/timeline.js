@@ -1,7 +1,7 @@
 /* How memory went, as a whole: areas of what it was, lines of what the system says, a window to look into. */
 
 const GROUPINGS = [["space", "space"], ["role", "role"], ["finding", "finding"], ["process", "process"]];
-const REST_NAMES = {space: "other spaces", role: "small sites", finding: "no finding", process: "other processes"};
+const REST_NAMES = {space: "other spaces", role: "small sites, and within a step", finding: "no finding", process: "other processes"};
 const MOST_AREAS = 7;
 
 /* The rows that are drawn: all by seconds, one a step by steps. */
@@ -35,21 +35,21 @@ function byProcess(memory, rows) {
     });
 }
 
-/* Sums of sites, and what no site of the page explains. A site's level is that of a step's end, so within a step, and
-   before the first, shares are held to the total. */
+/* Sums of sites, and what no site of the page explains. A site's level is that of a step's end: within a step shares are
+   held to the total. */
 function bySites(memory, rows, nameOfSite) {
-    const steps = rows.map((row) => timeline.step[row]);
+    const places = placesOfSteps(rows.map(siteStep));
     const total = ofSpaces(memory, timeline.spaces, rows);
     const groups = new Map();
     for (let i = 0; i < nSites; i++) {
-        const name = memoryOf(site.space(i)) === memory ? nameOfSite(i) : null;
+        const name = site.memory(i) === memory ? nameOfSite(i) : null;
         if (name === null)
             continue;
         if (!groups.has(name))
             groups.set(name, new Float64Array(rows.length));
-        addLevels(i, steps, groups.get(name));
+        addChanges(i, places, groups.get(name));
     }
-    const areas = [...groups].map(([name, values]) => ({name, values}));
+    const areas = [...groups].map(([name, changes]) => ({name, values: sumUp(changes)}));
     const rest = new Float64Array(rows.length);
     for (let n = 0; n < rows.length; n++) {
         const sum = d3.sum(areas, (area) => area.values[n]);
@@ -78,8 +78,9 @@ function areasOf(grouping, memory, axis) {
     const rest = made.rest || new Float64Array(rows.length);
     areas.slice(MOST_AREAS).forEach((area) => area.values.forEach((v, n) => rest[n] += v));
     const shown = areas.slice(0, MOST_AREAS).map((area, index) => ({...area, index}));
+    const others = grouping === "process" ? areas.length - shown.length + " " : "";
     if (d3.max(rest) > 0)
-        shown.push({name: REST_NAMES[grouping], values: rest, index: MOST_AREAS});
+        shown.push({name: others + REST_NAMES[grouping], values: rest, index: MOST_AREAS});
     areasCache.set(key, shown);
     return shown;
 }
@@ -88,21 +89,48 @@ function findingTitle(finding) {
     return `${finding.id} ${placeText(finding.frame)}`;
 }
 
-/* Where epochs begin, and the end of the first step. */
-function drawMarks(chart, axis, xOf) {
-    (timeline.epoch_steps || []).forEach((step, i, all) => {
-        const x = chart.x(xOf(step));
+/* Where epochs begin; their names stand above, as far as there is room. */
+function drawEpochs(chart, xOf) {
+    const epochs = timeline.epoch_steps || [], isRoomy = (chart.right - chart.left) / epochs.length > 60;
+    let free = 0;
+    epochs.forEach((step, i) => {
+        const x = chart.x(xOf(step)), name = (isRoomy ? "epoch " : "e") + (i + 1), end = x + 7 * name.length;
         chart.root.append(svg("path", {class: "mark", d: `M${x} ${chart.top}V${chart.bottom}`},
             svg("title", {}, `epoch ${i + 1} begins`)));
-        const room = (chart.right - chart.left) / all.length, name = (room > 60 ? "epoch " : "e") + (i + 1);
-        if (room > 24 && x + 8 * name.length < chart.right)
-            chart.root.append(svg("text", {class: "mark-name", x: x + 3, y: chart.top + 9}, name));
+        if (x < free || end > chart.width)
+            return;
+        chart.root.append(svg("text", {class: "mark-name", x: x - 1, y: chart.top - 6}, name));
+        free = end + 4;
     });
-    if (axis === "seconds" && nRows && job.steps) {
-        const x = chart.x(xOf(1));
-        chart.root.append(svg("path", {class: "mark first", d: `M${x} ${chart.top}V${chart.bottom}`},
-            svg("title", {}, `${stepUnit} 1 ends`)));
+}
+
+/* One mark for so many steps: a round number, so that marks lie 8 pixels apart or more. */
+function stepsToAMark(chart) {
+    const least = 8 * job.steps / (chart.right - chart.left);
+    return [1, 2, 5, 10, 20, 50].map((n) => n * 10 ** Math.floor(Math.log10(Math.max(least, 1)))).find((n) => n >= least);
+}
+
+/* Ends of steps, where the axis is time. */
+function drawSteps(chart, every) {
+    for (let step = every, free = 0; step <= job.steps; step += every) {
+        const x = chart.x(secondsOf(step));
+        if (x < free)
+            continue;
+        free = x + 6;
+        chart.root.append(svg("path", {class: "step-mark", d: `M${x} ${chart.bottom - 6}V${chart.bottom}`},
+            svg("title", {}, `${stepUnit} ${step} ends`)));
     }
+}
+
+/* What is drawn as a line over the areas: what the system says of the same memory, or its other book. */
+function linesOf(memory) {
+    if (memory === HOST)
+        return [{name: "resident (RSS), all processes", line: "rss", values: timeline.rss_bytes}];
+    const [book, device] = memory.split(":"), other = (book === "tensor" ? "device:" : "tensor:") + device;
+    const used = (timeline.devices || {})[device];
+    return [...(timeline.spaces[other] ? [{name: (book === "tensor" ? "taken from the driver, " : "live in tensors, ") + other,
+        line: "rss", values: timeline.spaces[other].live_bytes}] : []),
+    ...(used ? [{name: "used of the device, as its driver says", line: "level", values: used.used_bytes}] : [])];
 }
 
 /* Dragging, or its handles, chooses the window; a click outside gives the whole run back. */
@@ -122,24 +150,26 @@ function addBrush(chart, axis, xOf) {
 }
 
 function drawTimeline(width, grouping, memory, axis) {
-    const rows = rowsOf(axis), areas = areasOf(grouping, memory, axis);
-    const xs = rows.map((row) => axis === "seconds" ? timeline.t_s[row] : timeline.step[row]);
-    const rss = memory === HOST ? rows.map((row) => timeline.rss_bytes[row]) : [];
+    const rows = rowsOf(axis), known = rows.map((row) => axis === "seconds" ? timeline.t_s[row] : timeline.step[row]);
+    const held = (values) => heldUntil(axis === "seconds" ? 0 : job.steps, known, values).values;
+    const xs = heldUntil(axis === "seconds" ? 0 : job.steps, known, known).steps;
+    const areas = areasOf(grouping, memory, axis).map((area) => ({...area, values: held(area.values)}));
     const highest = highestOfAll(memory), limit = limitOf(memory), inSight = isInSight(limit, memory);
     const last = Math.max(axis === "seconds" ? 0 : lastStep, xs[xs.length - 1] || 1);
     const chart = chartOf(width, Math.max(240, Math.min(440, width * 0.5)), [0, last],
         1.05 * (inSight ? Math.max(limit, highest) : highest));
     const xOf = axis === "seconds" ? secondsOf : (step) => step;
     drawAreas(chart, xs, areas);
-    drawAxes(chart, axis === "seconds" ? secondsText : countText, Math.max(2, width / 110), 6);
-    if (rss.length)
-        drawLine(chart, xs, rss, "rss");
+    drawAxes(chart, axis === "seconds" ? secondsText : countText, Math.max(2, width / 110), 6,
+        axis === "seconds" ? "time since the start" : stepUnit);
+    for (const {line, values} of linesOf(memory))
+        drawLine(chart, xs, held(rows.map((row) => values[row])), line);
     if (inSight)
         drawLine(chart, [xs[0], xs[xs.length - 1]], [limit, limit], "limit");
     labelAreas(chart, xs, areas);
-    drawMarks(chart, axis, xOf);
-    chart.root.append(svg("text", {class: "axis-name", x: chart.right, y: chart.height - 3, "text-anchor": "end"},
-        axis === "seconds" ? "time since the start" : stepUnit));
+    drawEpochs(chart, xOf);
+    if (axis === "seconds" && job.steps)
+        drawSteps(chart, stepsToAMark(chart));
     addBrush(chart, axis, xOf);
     chart.root.setAttribute("aria-label", `memory in ${memoryName(memory)} by ${grouping}, ${bytesText(highest)} at most`);
     return chart.root;
@@ -148,9 +178,9 @@ function drawTimeline(width, grouping, memory, axis) {
 /* The course in small, for a view that looks into a window of it. */
 function windowStrip(width, memory) {
     const xs = stepRows.map((row) => timeline.step[row]), levels = ofSpaces(memory, timeline.spaces, stepRows);
-    const chart = chartOf(width, 74, [0, Math.max(lastStep, xs[xs.length - 1] || 1)], d3.max(levels), true);
+    const chart = chartOf(width, 92, [0, Math.max(lastStep, xs[xs.length - 1] || 1)], d3.max(levels), true);
     drawAreas(chart, xs, [{name: memoryName(memory), values: levels, index: 0}]);
-    drawAxes(chart, countText, Math.max(2, width / 110), 2);
+    drawAxes(chart, countText, Math.max(2, width / 110), 2, stepUnit);
     addBrush(chart, "steps", (step) => step);
     chart.root.setAttribute("aria-label", `memory in ${memoryName(memory)} by ${stepUnit}`);
     return chart.root;
@@ -158,7 +188,7 @@ function windowStrip(width, memory) {
 
 function highestOfAll(memory) {
     const total = ofSpaces(memory, timeline.spaces, d3.range(nRows));
-    return Math.max(d3.max(total) || 0, memory === HOST ? d3.max(timeline.rss_bytes) || 0 : 0);
+    return Math.max(d3.max(total) || 0, ...linesOf(memory).map(({values}) => d3.max(values) || 0));
 }
 
 /* A limit that is far off would leave no room for the rest. */
@@ -175,15 +205,15 @@ function limitOf(memory) {
 }
 
 /* The same in numbers, for who does not see the picture. */
-function timelineTable(areas, window) {
+function timelineTable(areas, lines, window) {
     const steps = stepRows.map((row) => timeline.step[row]);
     const from = Math.max(d3.bisectRight(steps, window.from) - 1, 0), to = Math.max(d3.bisectRight(steps, window.to) - 1, 0);
     return el("div", {class: "scroll-x"}, el("table", {},
         el("thead", {}, el("tr", {}, ["", `at ${stepUnit} ${steps[from] ?? 0}`, `at ${stepUnit} ${steps[to] ?? 0}`, "change"]
             .map((text) => el("th", {scope: "col"}, text)))),
-        el("tbody", {}, areas.map((area) => el("tr", {}, el("th", {scope: "row"}, nameOf(area.name)),
-            [area.values[from] || 0, area.values[to] || 0, (area.values[to] || 0) - (area.values[from] || 0)]
-                .map((v) => el("td", {}, bytesText(v))))))));
+        el("tbody", {}, [...areas, ...lines].map(({name, values}) => el("tr", {}, el("th", {scope: "row"}, nameOf(name)),
+            [bytesText(values[from] || 0), bytesText(values[to] || 0), signedText((values[to] || 0) - (values[from] || 0))]
+                .map((text) => el("td", {}, text)))))));
 }
 
 const timelineView = {
@@ -204,12 +234,16 @@ const timelineView = {
             const areas = areasOf(grouping, memory, axis);
             const limit = limitOf(memory);
             notes.replaceChildren(legend([...areas.map((area) => ({name: area.name, index: area.index})),
-                ...(memory === HOST ? [{name: "resident (RSS), all processes", line: "rss"}] : []),
+                ...linesOf(memory),
                 ...(limit ? [{name: "limit", line: "limit", note: bytesText(limit) +
-                    (isInSight(limit, memory) ? "" : ", above the picture")}] : [])]),
+                    (isInSight(limit, memory) ? "" : ", above the picture")}] : []),
+                ...((timeline.epoch_steps || []).length ? [{name: "an epoch begins", line: "mark", upright: true}] : []),
+                ...(axis === "seconds" && job.steps ? [{name: `a ${stepUnit} ends`, line: "step-mark", upright: true}] : [])]),
             el("p", {class: "links"}, el("a", {href: state.link("flame", {measure: "growth"})}, "what grew in " + windowText(window)),
                 el("a", {href: state.link("flame", {measure: "live"})}, "what was live at its end")));
-            table.replaceChildren(timelineTable(areasOf(grouping, memory, "steps"), window));
+            table.replaceChildren(timelineTable(areasOf(grouping, memory, "steps"), linesOf(memory)
+                .map(({name, values}) => ({name, values: stepRows.map((row) => values[row])})), window),
+            ...(memory === HOST ? residentParts() : []));
         };
     },
 };

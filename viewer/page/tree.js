@@ -1,9 +1,9 @@
-/* Stacks as a tree of frames with weights, for the flame graph. A node: {frame, value, children, self}. */
+/* Stacks as a tree of frames with weights, for the flame graph. A node: {frame, value, parent, children}. */
 
-const MEASURES = [["live", "live at the window's end"], ["growth", "growth in the window"], ["peak", "highest in the window, each site"],
+const MEASURES = [["live", "live at the window's end"], ["growth", "growth in the window"], ["peak", "peaks in the window"],
     ["allocated", "allocated in the whole run"]];
 const STACK_KINDS = [["python", "Python"], ["native", "native"], ["both", "both"]];
-const LEAST_SHARE = 1 / 4000; /* of what is drawn: narrower frames are not to be seen */
+const LEAST_SHARE = 1 / 4000; /* of the frame around it: what is narrower is not to be seen, and so not zoomed to */
 
 function weightOf(i, measure, window) {
     if (measure === "allocated")
@@ -19,110 +19,162 @@ function weightOf(i, measure, window) {
 function weights(memory, measure, window, finding) {
     const list = new Float64Array(nSites);
     for (let i = 0; i < nSites; i++) {
-        if (memoryOf(site.space(i)) === memory && (!finding || findingOf[i] && findingOf[i].id === finding))
+        if (site.memory(i) === memory && (!finding || findingOf[i] && findingOf[i].id === finding))
             list[i] = weightOf(i, measure, window);
     }
     return list;
 }
 
 /* Python's own way to a module says nothing: it is left out. */
-function isShown(f, kind) {
-    return !frame.isImport(f) && (kind === "both" || frame.isPython(f) === (kind === "python"));
-}
+const shownFrames = onceOfData((kind) => {
+    const isIn = new Uint8Array(frames.name.length), isImport = onceFor((file) => texts[file].startsWith("<frozen importlib"));
+    for (let f = 0; f < isIn.length; f++)
+        isIn[f] = (kind === "both" || frame.isPython(f) === (kind === "python")) && !(frames.file[f] >= 0 && isImport(frames.file[f]));
+    return isIn;
+});
 
-/* Callers first: parents are in the table before their children, so that one pass makes the tree, and one back sums it. */
-function callersTree(weight, kind) {
-    const root = {frame: -1, value: 0, self: 0, children: [], parent: null};
-    const nodes = [root], of = new Array(nStacks), known = new Map(), nFrames = frames.name.length;
-    const used = new Uint8Array(nStacks);
-    for (let i = 0; i < nSites; i++)
-        if (weight[i] > 0 && sites.stack[i] >= 0)
-            used[sites.stack[i]] = 1;
-    for (let s = nStacks - 1; s >= 0; s--)
-        if (used[s] && stacks.parent[s] >= 0)
-            used[stacks.parent[s]] = 1;
-    root.id = 0;
+/* Of each stack the nearest one outwards, itself first, whose frame is shown; −1 where none is. */
+const shownStacks = onceOfData((kind) => {
+    const isIn = shownFrames(kind), nearest = new Int32Array(nStacks);
     for (let s = 0; s < nStacks; s++) {
-        if (!used[s])
-            continue;
-        const f = stacks.frame[s], parent = stacks.parent[s] < 0 ? root : of[stacks.parent[s]];
-        if (!isShown(f, kind)) {
-            of[s] = parent;
-            continue;
+        const parent = stacks.parent[s]; /* parents are in the table before their children */
+        nearest[s] = isIn[stacks.frame[s]] ? s : parent < 0 ? -1 : nearest[parent];
+    }
+    return nearest;
+});
+
+/* The same of what called each stack. */
+const shownCallers = onceOfData((kind) => {
+    const nearest = shownStacks(kind);
+    const callers = new Int32Array(nStacks);
+    for (let s = 0; s < nStacks; s++)
+        callers[s] = stacks.parent[s] < 0 ? -1 : nearest[stacks.parent[s]];
+    return callers;
+});
+
+/* Stacks that are shown by who called them, as lists: the first one called from each, and the next beside each. The last
+   of `first` is of those that nothing shown has called. */
+const shownCallees = onceOfData((kind) => {
+    const isIn = shownFrames(kind), caller = shownCallers(kind);
+    const first = new Int32Array(nStacks + 1).fill(-1), next = new Int32Array(nStacks);
+    for (let s = nStacks - 1; s >= 0; s--) {
+        if (isIn[stacks.frame[s]]) {
+            const of = caller[s] < 0 ? nStacks : caller[s];
+            next[s] = first[of];
+            first[of] = s;
         }
-        const key = parent.id * nFrames + f;
-        let node = known.get(key);
-        if (!node) {
-            node = {frame: f, value: 0, self: 0, children: [], parent, id: nodes.length};
-            known.set(key, node);
-            nodes.push(node);
-            parent.children.push(node);
-        }
-        of[s] = node;
     }
-    for (let i = 0; i < nSites; i++) {
-        if (weight[i] > 0)
-            (sites.stack[i] < 0 ? root : of[sites.stack[i]]).self += weight[i];
-    }
-    for (let n = nodes.length - 1; n >= 0; n--) {
-        const node = nodes[n];
-        node.value += node.self;
-        if (node.parent)
-            node.parent.value += node.value;
-    }
-    return root;
+    return {first, next};
+});
+
+/* A tree's nodes are made where they are looked at, for what is too narrow to be seen is by far the most. The stacks of a
+   node have the same shown frames up to it; `tree.headsOf(node)` gives those that come next, and their weights. */
+function callNode(tree, frame, parent, value) {
+    return {tree, frame, parent, value, stacks: [], weights: [], children: [], least: Infinity, heads: null};
 }
 
-/* The next frame outwards of a stack that is shown, or −1. */
-function shownFrom(at, kind) {
-    while (at >= 0 && !isShown(stacks.frame[at], kind))
-        at = stacks.parent[at];
-    return at;
+function treeOf(headsOf, value, heads) {
+    const nFrames = frames.name.length;
+    return {...callNode({headsOf, byFrame: new Float64Array(nFrames), slots: new Int32Array(nFrames)}, -1, null, value), heads};
 }
 
-/* The innermost first: a node's children are made only where it is broad enough to be seen. */
-function calleesTree(weight, kind) {
-    const root = {frame: -1, value: 0, self: 0, children: [], parent: null};
-    let tips = [];
-    for (let i = 0; i < nSites; i++) {
-        if (weight[i] > 0) {
-            tips.push([shownFrom(sites.stack[i], kind), weight[i]]);
-            root.value += weight[i];
+/* Children that are new with this weight as the least: their frames are those seen, with a sum in `byFrame`. */
+function freshChildren(node, seen, least) {
+    const {tree, children} = node, {byFrame, slots} = tree, known = new Set(children.map((child) => child.frame)), fresh = [];
+    for (const f of seen) {
+        if (byFrame[f] >= least && !known.has(f))
+            slots[f] = fresh.push(callNode(tree, f, node, byFrame[f]));
+    }
+    return fresh;
+}
+
+/* Children that have at least this weight; there may be others. */
+function childrenOf(node, least) {
+    if (!node.tree || least >= node.least)
+        return node.children;
+    node.least = least;
+    node.heads ??= node.tree.headsOf(node);
+    const {byFrame, slots} = node.tree, {stacks: heads, weights: of} = node.heads, seen = [];
+    for (let n = 0; n < heads.length; n++) {
+        const f = stacks.frame[heads[n]];
+        if (byFrame[f] === 0)
+            seen.push(f);
+        byFrame[f] += of[n];
+    }
+    const fresh = freshChildren(node, seen, least);
+    for (let n = 0; fresh.length && n < heads.length; n++) {
+        const slot = slots[stacks.frame[heads[n]]];
+        if (slot) {
+            fresh[slot - 1].stacks.push(heads[n]);
+            fresh[slot - 1].weights.push(of[n]);
         }
     }
-    const least = root.value * LEAST_SHARE;
-    const grow = [[root, tips]];
-    while (grow.length) {
-        const [node, list] = grow.pop();
-        const groups = new Map();
-        for (const [at, value] of list) {
-            if (at < 0) {
-                node.self += value;
-                continue;
+    for (const f of seen)
+        byFrame[f] = slots[f] = 0;
+    node.children.push(...fresh);
+    return node.children;
+}
+
+/* Weights of what each shown stack made itself. */
+function ownWeights(weight, kind) {
+    const nearest = shownStacks(kind), own = new Float64Array(nStacks);
+    for (let i = 0; i < nSites; i++) {
+        const at = sites.stack[i] < 0 ? -1 : nearest[sites.stack[i]];
+        if (at >= 0)
+            own[at] += weight[i];
+    }
+    return own;
+}
+
+/* Callers first. */
+function callersTree(weight, kind) {
+    const sum = ownWeights(weight, kind), caller = shownCallers(kind), {first, next} = shownCallees(kind);
+    for (let s = nStacks - 1; s >= 0; s--) {
+        if (sum[s] > 0 && caller[s] >= 0)
+            sum[caller[s]] += sum[s];
+    }
+    const called = (callers) => {
+        const heads = {stacks: [], weights: []};
+        for (const of of callers) {
+            for (let s = first[of]; s >= 0; s = next[s]) {
+                if (sum[s] > 0) {
+                    heads.stacks.push(s);
+                    heads.weights.push(sum[s]);
+                }
             }
-            const f = stacks.frame[at];
-            if (!groups.has(f))
-                groups.set(f, [{frame: f, value: 0, self: 0, children: [], parent: node}, []]);
-            const group = groups.get(f);
-            group[0].value += value;
-            group[1].push([shownFrom(stacks.parent[at], kind), value]);
         }
-        for (const group of groups.values()) {
-            if (group[0].value < least)
+        return heads;
+    };
+    return treeOf((node) => called(node.stacks), d3.sum(weight), called([nStacks]));
+}
+
+/* The innermost first. Stacks that meet on their way outwards are one from there on. */
+function calleesTree(weight, kind) {
+    const own = ownWeights(weight, kind), caller = shownCallers(kind), sums = new Float64Array(nStacks);
+    const headsOf = (node) => {
+        const list = [];
+        for (let n = 0; n < node.stacks.length; n++) {
+            const stack = caller[node.stacks[n]];
+            if (stack < 0)
                 continue;
-            node.children.push(group[0]);
-            grow.push(group);
+            if (sums[stack] === 0)
+                list.push(stack);
+            sums[stack] += node.weights[n];
         }
-    }
-    return root;
+        const heads = {stacks: list, weights: list.map((stack) => sums[stack])};
+        for (const stack of list)
+            sums[stack] = 0;
+        return heads;
+    };
+    const tips = d3.range(nStacks).filter((s) => own[s] > 0);
+    return treeOf(headsOf, d3.sum(weight), {stacks: tips, weights: tips.map((s) => own[s])});
 }
 
 /* Share of the weight whose stacks have a matching frame, and which frames match. */
 function searchFrames(text, weight, kind) {
-    const wanted = text.toLowerCase();
-    const matches = new Uint8Array(frames.name.length);
+    const matches = shownFrames(kind).slice(), isWanted = frameMatcher(text.toLowerCase());
     for (let f = 0; f < matches.length; f++)
-        matches[f] = isShown(f, kind) && lowerText(f).includes(wanted) ? 1 : 0;
+        matches[f] = matches[f] && isWanted(f) ? 1 : 0;
     const has = new Uint8Array(nStacks);
     for (let s = 0; s < nStacks; s++)
         has[s] = matches[stacks.frame[s]] || (stacks.parent[s] >= 0 && has[stacks.parent[s]]) ? 1 : 0;

@@ -10,19 +10,19 @@ function changeOf(measure, i) {
     return Math.abs(change) < 0.5 ? 0 : change;
 }
 
-const sideColumn = (measure, run, of) => ({key: `${measure}_${run}`, title: `${measure} ${run.toUpperCase()}`, wide: true,
+const sideColumn = (measure, run, of, width) => ({key: `${measure}_${run}`, title: `${measure} ${run.toUpperCase()}`, width, wide: true,
     value: (i) => of(measure, i) ?? -Infinity, text: (i) => of(measure, i) === null ? "" : bytesText(of(measure, i))});
-const changeColumn = (measure, wide) => ({key: measure, title: measure + " change", wide,
+const changeColumn = (measure, width, wide) => ({key: measure, title: measure + " change", width, wide,
     value: (i) => Math.abs(changeOf(measure, i)), text: (i) => signedText(changeOf(measure, i))});
 
 const PAIR_COLUMNS = [
-    {key: "line", title: "line", left: true, value: (i) => pairs.look_at[i] < 0 ? "" : lowerText(pairs.look_at[i]),
+    {key: "line", title: "line", left: true, value: (i) => lineOrder(pairs.look_at[i]),
         text: (i) => nameOf(cutText(shortFrameText(pairs.look_at[i]), 200), {title: frame.text(pairs.look_at[i])})},
-    {key: "space", title: "space", wide: true, value: (i) => texts[pairs.space[i]], text: (i) => texts[pairs.space[i]]},
-    {key: "role", title: "role", wide: true, value: (i) => texts[pairs.role[i]], text: (i) => texts[pairs.role[i]]},
-    sideColumn("kept", "base", inBase), sideColumn("kept", "new", inNew), changeColumn("kept"),
-    sideColumn("growth", "base", inBase), sideColumn("growth", "new", inNew), changeColumn("growth"),
-    changeColumn("peak", true),
+    {key: "space", title: "space", width: 84, wide: true, value: (i) => texts[pairs.space[i]], text: (i) => texts[pairs.space[i]]},
+    {key: "role", title: "role", width: 100, wide: true, value: (i) => texts[pairs.role[i]], text: (i) => texts[pairs.role[i]]},
+    sideColumn("kept", "base", inBase, 104), sideColumn("kept", "new", inNew, 104), changeColumn("kept", 120),
+    sideColumn("growth", "base", inBase, 118), sideColumn("growth", "new", inNew, 118), changeColumn("growth", 130),
+    changeColumn("peak", 120, true),
 ];
 
 /* What is listed, by the sign of the change that is sorted by. */
@@ -46,8 +46,7 @@ function pairsInOrder(text, kind, key, down) {
     const measure = MEASURES_OF_PAIRS.find((m) => column.key.startsWith(m)) || "kept";
     const isWanted = (PAIR_KINDS[kind] || PAIR_KINDS.changed)[1];
     const list = d3.range(nPairs).filter((i) => isWanted(i, measure) && words.every((word) => pairText(i).includes(word)));
-    const values = sortKeys(column, list), keys = new Map(list.map((i, n) => [i, values[n]])), sign = down ? -1 : 1;
-    return list.sort((a, b) => keys.get(a) === keys.get(b) ? a - b : sign * (keys.get(a) - keys.get(b)));
+    return inOrder(list, column.value, down);
 }
 
 function pairDetails(i) {
@@ -70,12 +69,12 @@ const changesView = {
         const count = el("p", {class: "quiet", role: "status"});
         const sortKey = () => state.get("sort", "kept"), sortDown = () => state.get("order", "down") === "down";
         const search = searchField("filter", state.get("search"), (text) => state.set({search: text}));
-        const table = virtualTable({columns: PAIR_COLUMNS, label: "sites of both runs", sortKey, sortDown,
+        const chosen = () => state.get("columns"), columns = columnChoice(PAIR_COLUMNS, chosen, (keys) => state.set({columns: keys}));
+        const table = virtualTable({columns: PAIR_COLUMNS, chosen, label: "sites of both runs", sortKey, sortDown,
             onsort: (key) => state.set({sort: key, order: key === sortKey() && sortDown() ? "up" : "down"}),
             onopen: (i) => state.set({pair: String(i)}, true)});
         let shown = "", listed = "";
-        table.classList.add("pairs");
-        controls.append(search, el("span", {class: "choices"}));
+        controls.append(search, el("span", {class: "choices"}), columns);
         root.append(controls, count, table, details);
         return () => {
             const text = state.get("search"), kind = state.get("show", "changed"), input = search.querySelector("input");
@@ -84,7 +83,8 @@ const changesView = {
             updateControls(controls.querySelector(".choices"), [
                 select("show", Object.entries(PAIR_KINDS).map(([key, [title]]) => [key, title]), kind, (show) => state.set({show})),
                 select("sort by", PAIR_COLUMNS.map((c) => [c.key, c.title]), sortKey(), (key) => state.set({sort: key}))]);
-            const key = [text, kind, sortKey(), sortDown()].join("\n");
+            columns.sync();
+            const key = [text, kind, sortKey(), sortDown(), chosen()].join("\n");
             if (key !== listed) {
                 listed = key;
                 const list = pairsInOrder(text, kind, sortKey(), sortDown());

@@ -17,7 +17,7 @@ function runText(of) {
 
 function runsList() {
     return el("ul", {class: "facts runs"}, [["BASE", comparison.job], ["NEW", job]].map(([name, of]) => el("li", {},
-        el("b", {}, name), " ", nameOf(cutText(of.command.join(" "), 120), {class: "command"}), el("br"),
+        el("b", {}, name), " ", commandOf(of.command, 120), el("br"),
         el("span", {class: "quiet"}, `${new Date(1000 * of.started_unix_s).toLocaleString()}, ${runText(of)}`))));
 }
 
@@ -29,7 +29,7 @@ function findingAmounts(finding) {
 
 function comparedFinding(row) {
     const after = findings.find((f) => f.id === row.after);
-    const shown = after || row.before;
+    const shown = row.state === "vanished" ? row.before : after || row.before;
     if (!shown)
         return null;
     return el("li", {class: "compared " + row.state},

@@ -1,17 +1,17 @@
 /* The course of each space in both runs, on one axis of steps: NEW as an area, BASE as a dashed line. */
 
-/* {steps, values}: a space's level at the end of each step. */
-function courseOf(line, rows, space) {
+/* {steps, values}: a space's level at the end of each step; the last one holds until the job's last step. */
+function courseOf(line, rows, space, last) {
     const column = line.spaces[space];
-    return {steps: rows.map((row) => line.step[row]), values: rows.map((row) => column ? column.live_bytes[row] || 0 : 0)};
+    return heldUntil(last, rows.map((row) => line.step[row]), rows.map((row) => column ? column.live_bytes[row] || 0 : 0));
 }
 
 function drawCourse(width, space, was, now) {
     const last = Math.max(d3.max(comparedCourses, (course) => course.last), 1);
     const most = Math.max(d3.max(was.values) || 0, d3.max(now.values) || 0);
-    const chart = chartOf(width, 170, [0, last], most, true);
+    const chart = chartOf(width, 180, [0, last], most, true);
     drawAreas(chart, now.steps, [{name: `${space}, NEW`, values: now.values, index: 0}]);
-    drawAxes(chart, countText, Math.max(2, width / 110), 3);
+    drawAxes(chart, countText, Math.max(2, width / 110), 4, stepUnit);
     drawLine(chart, was.steps, was.values, "base");
     chart.root.setAttribute("aria-label", `${space} by ${stepUnit}: ${bytesText(d3.max(was.values) || 0)} at most in BASE, ` +
         `${bytesText(d3.max(now.values) || 0)} in NEW`);
@@ -21,7 +21,8 @@ function drawCourse(width, space, was, now) {
 /* Both runs of each space that has any, the largest first; made once. */
 let comparedCourses;
 derive(() => comparedCourses = !comparison ? [] : comparison.spaces.map(({space}) => {
-    const was = courseOf(comparison.timeline, stepEnds(comparison.timeline), space), now = courseOf(timeline, stepRows, space);
+    const was = courseOf(comparison.timeline, stepEnds(comparison.timeline, comparison.job), space, comparison.job.steps);
+    const now = courseOf(timeline, stepRows, space, job.steps);
     return {space, was, now, most: Math.max(d3.max(was.values) || 0, d3.max(now.values) || 0),
         last: Math.max(was.steps[was.steps.length - 1] || 0, now.steps[now.steps.length - 1] || 0)};
 }).filter((course) => course.most > 0).sort((a, b) => b.most - a.most));

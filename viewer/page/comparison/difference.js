@@ -40,12 +40,13 @@ function childOf(node, f) {
 /* Nodes: {frame, value, was, now, children, parent}; `value` is what a node is drawn as broad as. */
 function differenceTree(memory, measure, width, kind) {
     const root = {frame: -1, value: 0, was: 0, now: 0, children: [], byFrame: new Map(), parent: null};
+    const isIn = shownFrames(kind);
     same ??= sameFrames();
     for (let i = 0; i < nPairs; i++) {
         const [was, now] = memoryOf(texts[pairs.space[i]]) === memory ? weightsOfPair(i, measure) : [0, 0];
         if (!was && !now)
             continue;
-        const shown = framesOf(pairs.stack[i]).filter((f) => isShown(f, kind)).map((f) => same[f]);
+        const shown = framesOf(pairs.stack[i]).filter((f) => isIn[f]).map((f) => same[f]);
         let node = root;
         for (let k = shown.length; k >= 0; k--) {
             node.was += was;
@@ -97,9 +98,9 @@ function changeLegend() {
 
 /* Which frames match, for drawing, and what lies at or below them. */
 function searchDifference(root, text) {
-    const wanted = text.toLowerCase(), matches = new Uint8Array(frames.name.length);
+    const isWanted = frameMatcher(text.toLowerCase()), matches = new Uint8Array(frames.name.length);
     for (let f = 0; f < matches.length; f++)
-        matches[f] = lowerText(f).includes(wanted) ? 1 : 0;
+        matches[f] = isWanted(f) ? 1 : 0;
     const found = {matches, was: 0, now: 0}, left = [root];
     while (left.length) {
         const node = left.pop();
@@ -121,6 +122,12 @@ derive(() => differenceMemories =
 /* A frame of both runs has no line. */
 const functionKey = (f) => frameKey(f, false);
 
+/* That of the first finding of either run. */
+function memoryCompared() {
+    const first = findings[0] || comparison.findings.map((row) => row.before).find(Boolean);
+    return first ? memoryOf(first.space) : HOST;
+}
+
 function oneOf(options, value) {
     return options.some(([key]) => key === value) ? value : options[0][0];
 }
@@ -140,7 +147,7 @@ const differenceView = {
         const picture = fitted((width) => drawFlame(now.tree, now.zoomed, width, now.found, zoom, tell, differenceLook()));
         root.append(controls, el("div", {class: "controls"}, search, share), trail, told, picture, notes);
         return () => {
-            const memory = oneOf(differenceMemories.map((one) => [one]), state.get("memory") || memoryWanted());
+            const memory = oneOf(differenceMemories.map((one) => [one]), state.get("memory") || memoryCompared());
             const measure = oneOf(DIFFERENCE_MEASURES, state.get("measure"));
             const width = oneOf(WIDTHS, state.get("width")), kind = oneOf(STACK_KINDS, state.get("stacks"));
             updateControls(controls, [

@@ -1,0 +1,91 @@
+/* What is known of one site: its course, how old and how large its blocks were, its stack. */
+
+function seriesChart(i) {
+    const series = seriesOf(i);
+    if (!series.step.length)
+        return el("p", {class: "quiet"}, "Nothing is known of its course.");
+    return fitted((width) => {
+        const xs = [...series.step, Math.max(lastStep, series.step[series.step.length - 1])].map((step) => Math.max(0, step));
+        const ys = [...series.bytes, series.bytes[series.bytes.length - 1]];
+        const chart = chartOf(width, 170, [0, xs[xs.length - 1] || 1], d3.max(ys), false);
+        drawAxes(chart, countText, Math.max(2, width / 110), 4, stepUnit);
+        drawLine(chart, xs, ys, "level", d3.curveStepAfter);
+        chart.root.setAttribute("aria-label", `live bytes by ${stepUnit}, ${bytesText(d3.max(ys))} at most`);
+        return chart.root;
+    });
+}
+
+/* Classes that double, as bars: [[from, n], …], and a text for each. */
+function classBars(heads, classes, fromText) {
+    const most = d3.max(classes, ([, n]) => n);
+    return el("table", {class: "bars"},
+        el("thead", {}, el("tr", {}, el("th", {scope: "col"}, heads[0]), el("th", {scope: "col", colspan: 2}, heads[1]))),
+        el("tbody", {}, classes.map(([from, n], k) => el("tr", {},
+            el("th", {scope: "row"}, fromText(from, k)),
+            el("td", {class: "bar-cell"}, el("span", {class: "bar-fill", style: `width:${Math.max(1, 100 * n / most)}%`})),
+            el("td", {}, countText(n))))));
+}
+
+const pairsOf = (raw) => d3.range(0, raw.length, 2).map((k) => [raw[k], raw[k + 1]]);
+
+/* How old blocks were when they were freed. */
+function lifetimesChart(i) {
+    const raw = sites.lifetimes[i];
+    if (!raw.length)
+        return el("p", {class: "quiet"}, sites.frees[i] ? "Ages of its blocks were not noted." : "None of its blocks was freed.");
+    const classes = pairsOf(raw);
+    return classBars([`age in ${stepUnit}s`, "freed"], classes, (age, k) => ageText(age, classes[k + 1]));
+}
+
+function ageText(age, next) {
+    return next && next[0] === age + 1 || age === 0 ? countText(age) : "from " + countText(age);
+}
+
+/* How many blocks of which sizes a site asked for: [from, n] by powers of two. What nobody noted counts as large as all
+   were on average, which is right where all were alike. `noted`: how many are not of these. */
+function sizeClasses(list) {
+    const sums = new Map();
+    let noted = 0;
+    const add = (from, n) => sums.set(from, (sums.get(from) || 0) + n);
+    for (const i of list) {
+        let rest = sites.allocations[i] || 0;
+        for (let k = 0; k < sites.sizes[i].length; k += 2) {
+            add(sites.sizes[i][k], sites.sizes[i][k + 1]);
+            rest -= sites.sizes[i][k + 1];
+            noted += sites.sizes[i][k + 1];
+        }
+        const average = sites.allocated_bytes[i] / sites.allocations[i];
+        if (rest > 0)
+            add(average < 1 ? 0 : 2 ** Math.floor(Math.log2(average)), rest);
+    }
+    return {classes: [...sums].sort((a, b) => a[0] - b[0]), noted};
+}
+
+function sizesOf(list) {
+    const {classes, noted} = sizeClasses(list), all = d3.sum(classes, ([, n]) => n);
+    if (!all)
+        return [el("p", {class: "quiet"}, "Nothing was allocated.")];
+    return [classBars(["size", "allocations"], classes, (from) => from ? `${bytesText(from)} to ${bytesText(2 * from)}` : "0 B"),
+        el("p", {class: "quiet"}, `Each size was noted of ${shareText(noted / all)} of these; the rest counts by the average of its site.`)];
+}
+
+function stackList(stack, lookAt) {
+    return el("ol", {class: "stack"}, framesOf(stack).map((f) => el("li", {class: frameKind(f) + (f === lookAt ? " here" : "")},
+        el("code", {}, nameOf(frame.name(f))), " ", nameOf(frame.where(f), {class: "quiet"}))));
+}
+
+function siteDetails(i) {
+    const finding = findingOf[i];
+    const pids = site.pids(i);
+    return el("section", {class: "details", "aria-labelledby": "site-title", tabindex: "-1", id: "site"},
+        el("h2", {id: "site-title"}, nameOf(site.title(i))),
+        el("p", {}, `${site.id(i)}, ${site.space(i)}, ${site.role(i)}; ${bytesText(sites.live_bytes[i])} live at the end, ` +
+            `${bytesText(sites.peak_bytes[i])} at most (${stepUnit} ${sites.peak_step[i]}), ${countText(sites.allocations[i])} allocations, ` +
+            `${countText(sites.frees[i])} frees; `, pids.length === 1 ? "process " + pids[0] : plural(pids.length, "process", "processes"),
+        site.threads(i) ? ["; ", nameOf("thread " + site.threads(i))] : null,
+        finding ? ["; ", el("a", {href: "#findings?finding=" + finding.id}, "finding " + finding.id)] : null),
+        el("div", {class: "columns"},
+            el("div", {}, el("h3", {}, "Live bytes"), seriesChart(i)),
+            el("div", {}, el("h3", {}, "Ages of freed blocks"), lifetimesChart(i), el("h3", {}, "Sizes"), sizesOf([i]))),
+        el("h3", {}, "Stack, innermost first"), stackList(sites.stack[i], sites.look_at[i]));
+}
