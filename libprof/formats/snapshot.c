@@ -22,8 +22,9 @@ static const int64_t SEGMENTS_APART = (int64_t)1 << 44; /* in addresses, below 2
 struct snapshot {
     FILE *out;
     const json_t *sites;
-    json_t *layouts; /* as they lay, of each device one at most; none: by sites */
-    json_t *by_id;   /* sites */
+    json_t *layouts;    /* as they lay, of each device one at most; none: by sites */
+    json_t *by_id;      /* sites */
+    bool is_expandable; /* PyTorch's allocator was set to grow its segments */
     enum seep_measure measure;
     enum seep_space_class class;
     struct seep_frames frames;
@@ -154,7 +155,7 @@ static void begin_segment(struct snapshot *s, const struct segment *its, const j
     seep_pickle_text(s->out, "segment_pool_id");
     seep_pickle_pair(s->out, 0, 0);
     seep_pickle_text(s->out, "is_expandable");
-    seep_pickle_bool(s->out, false);
+    seep_pickle_bool(s->out, s->is_expandable);
     put_frames(s, site);
     seep_pickle_text(s->out, "blocks");
 }
@@ -310,6 +311,8 @@ static void put_snapshot(struct snapshot *s)
     seep_pickle_list_end(s->out);
     seep_pickle_text(s->out, "allocator_settings");
     seep_pickle_dict(s->out);
+    seep_pickle_text(s->out, "expandable_segments");
+    seep_pickle_bool(s->out, s->is_expandable);
     seep_pickle_dict_end(s->out);
     seep_pickle_dict_end(s->out);
     seep_pickle_end(s->out);
@@ -334,8 +337,24 @@ static int prepare_layouts(struct snapshot *s, const json_t *report)
     return failed || !s->layouts ? -SEEP_ENOMEM : 0;
 }
 
+static bool is_expandable(const json_t *report)
+{
+    json_t *device, *setting;
+    size_t i, k;
+
+    json_array_foreach (json_object_get(report, "devices"), i, device) {
+        json_array_foreach (json_object_get(device, "allocator_settings"), k, setting) {
+            if (json_is_string(setting) &&
+                strcmp(json_string_value(setting), "expandable_segments") == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
 static int prepare(struct snapshot *s, const json_t *report)
 {
+    s->is_expandable = is_expandable(report);
     if (seep_frames_of_sites(report, &s->frames))
         return -SEEP_ENOMEM;
     s->names = calloc(s->frames.n + 1, sizeof *s->names);

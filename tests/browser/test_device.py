@@ -47,7 +47,7 @@ class Device(BrowserCase, CachingCase):
     def setUp(self):
         super().setUp()
         if not Device._page:
-            profile = self.run_seep(self.argv(JOB), env=self.env())
+            profile = self.run_seep(self.argv(JOB), env=self.env(PYTORCH_CUDA_ALLOC_CONF="expandable_segments:True"))
             Device._page = os.path.join(self._folder.name, "device.html")
             done = self.seep("view", "-o", Device._page, profile.folder)
             self.assertEqual(done.status, 0, repr(done))
@@ -65,6 +65,7 @@ class Device(BrowserCase, CachingCase):
         self.open()
         story = self.browser.text(".story")
         self.assertIn("There was no room for 5.0 MiB.", story)
+        self.assertIn("PyTorch's allocator was set to: expandable_segments.", self.browser.text())
         self.assertRegex(story, r"24\.0 MiB had been taken of it(s 8\.0 GiB)?, in 2 segments: 12\.0 MiB are tensors, .*4\.0 MiB belong to others")
         self.assertRegex(story, r"8\.0 MiB are free in 2 pieces, the largest of 6\.0 MiB\. 25 % of that is of no use for it")
         features, tensor = self.point(2 << 20), self.point((11 << 20))

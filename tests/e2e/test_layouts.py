@@ -66,7 +66,7 @@ tensors = [tensor(a, 4 * MIB), tensor(a + 8 * MIB, 6 * MIB), tensor(b + 512, 2 *
 caching.caching_no_room(0, 16 * MIB)
 print(json.dumps([[a, 20 * MIB], [b, 2 * MIB], tensors]))
 """
-        profile = self.run_seep(self.argv(job), env=self.env())
+        profile = self.run_seep(self.argv(job), env=self.env(PYTORCH_CUDA_ALLOC_CONF="expandable_segments:True"))
         *segments, tensors = json.loads(profile.done.stdout)
         exported = self.seep("export", profile.folder, "--format", "snapshot")
         self.assertEqual(exported.status, 0, repr(exported))
@@ -74,6 +74,7 @@ print(json.dumps([[a, 20 * MIB], [b, 2 * MIB], tensors]))
         self.assertEqual(sorted([s["address"], s["total_size"]] for s in snapshot["segments"]), sorted(segments))
         self.assertEqual({s["total_size"]: s["segment_type"] for s in snapshot["segments"]},
                          {20 * MIB: "large", 2 * MIB: "small"})
+        self.assertEqual(snapshot["allocator_settings"], {"expandable_segments": True})
         blocks = [b for s in snapshot["segments"] for b in s["blocks"]]
         self.assertEqual(sorted([b["address"], b["size"]] for b in blocks if b["state"] == "active_allocated"), sorted(tensors))
         self.assertEqual(sum(b["size"] for b in blocks), 22 * MIB)

@@ -18,7 +18,9 @@ function layoutStory(layout) {
 }
 
 function layoutNotes(layout) {
-    const notes = [];
+    const notes = [], device = (data.devices || []).find((one) => one.device === layout.device);
+    if (device && device.reserved_bytes !== null)
+        notes.push("PyTorch's allocator was set to: " + (device.allocator_settings.join(", ") || "nothing in particular") + ".");
     if (layout.outside_bytes)
         notes.push(`${bytesText(layout.outside_bytes)} of tensors lie where no segment was seen: they are not in the picture.`);
     if (layout.left_out)

@@ -130,7 +130,7 @@ function topLines(memory, of, most, text) {
 /* Whose it was when most was live, and who allocated most in all. */
 function lineFacts(memory) {
     const step = highestStep(memory), atPeak = topLines(memory, (i) => levelAt(i, step), 3, bytesText);
-    return [atPeak.length ? el("p", {class: "at-peak"}, `Most of ${memoryName(memory)} after ${stepUnit} ${step}, the fullest: `, atPeak) : null,
+    return [atPeak.length ? el("p", {class: "at-peak"}, `When most of ${memory === HOST ? "the host's" : memory} was live, after ${stepUnit} ${step}: `, atPeak) : null,
         nSites ? el("details", {class: "in-all"}, el("summary", {}, "Lines that allocated most in all"), el("ul", {},
             el("li", {}, topLines(memory, (i) => sites.allocated_bytes[i], 5, bytesText)),
             el("li", {}, topLines(memory, (i) => sites.allocations[i], 5, (n) => plural(n, "time"))))) : null];
