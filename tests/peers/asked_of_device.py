@@ -118,6 +118,11 @@ def seep_layout(page):
     return re.search(r"In step.*", page.text(".story"))[0]
 
 
+def seep_settings(page):
+    page.keys("6")
+    return re.search(r"PyTorch's allocator was set.*", page.text("main"))[0]
+
+
 def seep_reserved(page):
     page.keys("2")
     drawn = re.search(r"taken from the driver.*", page.text("main"))
@@ -159,7 +164,7 @@ QUESTIONS = [
     ("How much of a segment is free, and where?", viz("Allocator State History", viz_segment),
      seep("Device", seep_layout)),
     ("Which allocation followed which?", viz("Allocator State History", viz_order), None),
-    ("How was the allocator set?", viz("Allocator Settings", viz_settings), None),
+    ("How was the allocator set?", viz("Allocator Settings", viz_settings), seep("Device", seep_settings)),
     ("Which line keeps it, and does it grow?", None,
      seep("Findings", lambda page: page.text("article:nth-of-type(2) h2"))),
     ("What is to be done?", None, seep("Findings", lambda page: page.text("article.finding .advice"))),

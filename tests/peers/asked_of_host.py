@@ -108,15 +108,12 @@ def columns(page, keys):
         "    (c.key === 'line' ? site.shortTitle(i) : c.text(i))).join(', ')", list(keys))
 
 
-def seep_ages(page):
-    page.keys("4")
-    page.click("[data-key=allocated_bytes]")
-    page.click(".rows .row")
-    return page.text("#site .bars")
+def seep_sizes(page):
+    page.click(".in-all summary")
+    return page.text(".in-all .bars")
 
 
 def seep_course(page):
-    page.keys("2")
     return page.run("return document.querySelector('main svg.chart').getAttribute('aria-label')")
 
 
@@ -164,7 +161,7 @@ QUESTIONS = [
     ("What came by way of a function?", memray("flame graph", memray_search), seep("Flame graph", seep_search)),
     ("How did the memory go?", memray("flame graph", lambda page: "%d lines above the graph" % page.run(
         "return document.querySelectorAll('#smallMemoryGraph .scatterlayer .trace').length")),
-     seep("Timeline", seep_course)),
+     seep("Findings", seep_course)),
     ("How many allocations, how many bytes in all?", stats("Total allocations", 4),
      seep("Findings", seep_facts(r".*allocated in all.*"))),
     ("Which line allocated most bytes in all?", stats("largest allocating locations (by size)", 2),
@@ -175,8 +172,8 @@ QUESTIONS = [
         "return d3.selectAll('#chart g').data().filter((d) => d.depth === 1).sort((a, b) => b.value - a.value)"
         ".map((d) => d.data.location.join(' ') + ' ' + d.data.value + ' B')[0]")), seep("Flame graph", seep_inverted)),
     ("What lived only briefly?", memray("flame graph, --temporary-allocations", memray_temporary),
-     seep("Sites", seep_ages)),
-    ("How were sizes distributed?", stats("Histogram of allocation size", 6), None),
+     seep("Findings", seep_in_all(2))),
+    ("How were sizes distributed?", stats("Histogram of allocation size", 6), seep("Findings", seep_sizes)),
     ("Which function of the allocator was called?", stats("Allocator type distribution", 5), None),
     ("What did each process have?", ("--follow-fork", memray_files), seep("Processes", seep_processes, WORKERS_JOB)),
     ("Who holds it?", None, seep("Findings", seep_card("Who holds it"))),

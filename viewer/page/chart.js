@@ -33,7 +33,8 @@ function chartOf(width, height, xs, most, small) {
 
 /* Sizes and seconds have their units at each tick; `xName` says of what else the lower axis is. */
 function drawAxes(chart, xText, nx, ny, xName) {
-    const ticks = chart.x.ticks(nx).filter((x) => xText !== countText || Number.isInteger(x));
+    const ticks = chart.x.ticks(nx).filter((x) => xText !== countText || Number.isInteger(x))
+        .filter((x, i, all) => !i || xText(x) !== xText(all[i - 1]));
     chart.root.append(
         axisOf(chart, chart.y, "left", (y) => d3.axisLeft(y).tickValues(bytesTicks(y.domain()[1], ny)).tickFormat(bytesText)
             .tickSizeInner(-(chart.right - chart.left)).tickSizeOuter(0)),

@@ -127,13 +127,28 @@ function topLines(memory, of, most, text) {
     return top.map((f, n) => [n ? ", " : "", el("code", {}, nameOf(cutText(shortFrameText(f), 100))), " " + text(sums[f])]);
 }
 
-/* Whose it was when most was live, and who allocated most in all. */
+/* Bytes that were freed within the step that made them, by the average of the site. */
+function briefBytes(i) {
+    const raw = sites.lifetimes[i], atOnce = raw.length ? (raw[0] === 0 ? raw[1] : 0) : sites.age_max[i] === 0 ? sites.frees[i] : 0;
+    return sites.allocations[i] ? sites.allocated_bytes[i] * Math.min(1, atOnce / sites.allocations[i]) : 0;
+}
+
+/* Who allocated most in all, and in which sizes; made when it is unfolded. */
+function inAll(memory) {
+    const place = el("div");
+    const draw = () => place.childElementCount || place.append(el("ul", {},
+        el("li", {}, "most bytes: ", topLines(memory, (i) => sites.allocated_bytes[i], 5, bytesText)),
+        el("li", {}, "most often: ", topLines(memory, (i) => sites.allocations[i], 5, (n) => plural(n, "time"))),
+        el("li", {}, `freed within their ${stepUnit}: `, topLines(memory, briefBytes, 5, bytesText))),
+    el("h3", {}, "Sizes"), ...sizesOf(sitesIn(memory)));
+    return el("details", {class: "in-all", ontoggle: draw}, el("summary", {}, "What was allocated in all: lines and sizes"), place);
+}
+
+/* Whose it was when most was live, and what was allocated in all. */
 function lineFacts(memory) {
     const step = highestStep(memory), atPeak = topLines(memory, (i) => levelAt(i, step), 3, bytesText);
-    return [atPeak.length ? el("p", {class: "at-peak"}, `When most of ${memory === HOST ? "the host's" : memory} was live, after ${stepUnit} ${step}: `, atPeak) : null,
-        nSites ? el("details", {class: "in-all"}, el("summary", {}, "Lines that allocated most in all"), el("ul", {},
-            el("li", {}, topLines(memory, (i) => sites.allocated_bytes[i], 5, bytesText)),
-            el("li", {}, topLines(memory, (i) => sites.allocations[i], 5, (n) => plural(n, "time"))))) : null];
+    return [atPeak.length ? el("p", {class: "at-peak"}, `When ${memory === HOST ? "the host" : memory} held most, ` +
+        `after ${stepUnit} ${step}: `, atPeak) : null, nSites ? inAll(memory) : null];
 }
 
 function jobFacts() {
@@ -160,7 +175,8 @@ const findingsView = {
     name: "findings", title: "Findings",
     enter(root) {
         const cards = el("div", {class: "cards"});
-        fill(root, {}, [jobFacts(), lineFacts(memoryWanted()), cards, notSeen()]);
+        const strip = fitted((width) => windowStrip(width, memoryWanted()));
+        fill(root, {}, [jobFacts(), strip, lineFacts(memoryWanted()), cards, notSeen()]);
         return () => {
             const pattern = state.get("pattern");
             const shown = findings.filter((f) => !pattern || f.pattern === pattern);

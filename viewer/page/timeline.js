@@ -175,14 +175,21 @@ function drawTimeline(width, grouping, memory, axis) {
     return chart.root;
 }
 
-/* The course in small, for a view that looks into a window of it. */
+/* The course in small, with resident memory of the host's, for views that look into a window of it. */
 function windowStrip(width, memory) {
     const xs = stepRows.map((row) => timeline.step[row]), levels = ofSpaces(memory, timeline.spaces, stepRows);
-    const chart = chartOf(width, 92, [0, Math.max(lastStep, xs[xs.length - 1] || 1)], d3.max(levels), true);
+    const rss = memory === HOST ? stepRows.map((row) => timeline.rss_bytes[row]) : [];
+    const chart = chartOf(width, 92, [0, Math.max(lastStep, xs[xs.length - 1] || 1)], Math.max(d3.max(levels) || 0, d3.max(rss) || 0), true);
     drawAreas(chart, xs, [{name: memoryName(memory), values: levels, index: 0}]);
     drawAxes(chart, countText, Math.max(2, width / 110), 2, stepUnit);
+    if (rss.length) {
+        drawLine(chart, xs, rss, "rss");
+        const y = chart.y(rss[rss.length - 1]);
+        chart.root.append(svg("text", {class: "mark-name", x: chart.right, y: y + 13, "text-anchor": "end"}, "resident"));
+    }
     addBrush(chart, "steps", (step) => step);
-    chart.root.setAttribute("aria-label", `memory in ${memoryName(memory)} by ${stepUnit}`);
+    chart.root.setAttribute("aria-label", `memory in ${memoryName(memory)} by ${stepUnit}` +
+        (rss.length ? "; dashed: resident" : ""));
     return chart.root;
 }
 
