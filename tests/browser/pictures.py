@@ -1,9 +1,11 @@
 #!/usr/bin/python3
-"""Makes the pictures of README.md and docs/tour.md: a page of `seep view` as a browser shows it, and `seep top` as a terminal.
+"""Makes the pictures of README.md, docs/tour.md and docs/gpu-stories.md: a page of `seep view` as a browser shows it, and
+`seep top` as a terminal.
 
     tests/browser/pictures.py FOLDER
 
-The job is the tour's (docs/tour.md); the pictures go into FOLDER. SEEP as for the tests."""
+The jobs are those that these pages tell of; the pictures go into FOLDER. That of a device needs what `make gpu-torch`
+installs, and is left as it is without. SEEP as for the tests."""
 import os
 import pathlib
 import shutil
@@ -21,20 +23,33 @@ SEEP = os.path.abspath(os.environ.get("SEEP", str(ROOT / "build/seep")))
 JOB = ["/usr/bin/python3", "tests/zoo/annotation_cache.py", "--epochs", "3", "--images"]
 WIDTH = 1000
 # name: (its address, height, what is waited for)
-PICTURES = {"findings": ("#findings", 640, ".finding svg, .finding"), "timeline": ("#timeline", 640, "svg.chart"),
+PICTURES = {"findings": ("#findings", 900, ".finding svg, .finding"), "timeline": ("#timeline", 640, "svg.chart"),
             "flame": ("#flame", 600, "main svg, main canvas")}
+DEVICE = {"device": ("#device", 860, "svg.map")}
+TORCH = ROOT / "build/gpu-torch/cu12"
 
 
-def picture_pages(browser, scratch, folder):
-    profile, html = scratch + "/before.d", scratch + "/before.html"
-    subprocess.run([SEEP, "run", "-q", "-o", profile, "--", *JOB, "600"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+def picture_views(browser, scratch, folder, job, views, **env):
+    profile, html = scratch + "/job.d", scratch + "/job.html"
+    subprocess.run([SEEP, "run", "-q", "-o", profile, "--", *job], cwd=ROOT, env={**os.environ, **env},
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     subprocess.run([SEEP, "view", "-o", html, profile], check=True, stdout=subprocess.DEVNULL)
-    for name, (fragment, height, shown) in PICTURES.items():
+    shutil.rmtree(profile)
+    for name, (fragment, height, shown) in views.items():
         browser.look(WIDTH, height)
         browser.open(html, fragment)
         browser.wait(lambda: browser.all(shown), name)
         browser.driver.save_screenshot(str(folder / (name + ".png")))
         print(folder / (name + ".png"))
+
+
+def picture_device(browser, scratch, folder):
+    if not (TORCH / "venv").exists():
+        print("left as it is, for want of %s: device.png" % TORCH)
+        return
+    libraries = "%s:%s" % (ROOT / "build/tests/standin/12", TORCH / "lib")
+    picture_views(browser, scratch, folder, [str(TORCH.relative_to(ROOT) / "venv/bin/python"), "tests/zoo/gpu/g06_instances_oom.py"], DEVICE,
+                  LD_LIBRARY_PATH=libraries)
 
 
 def picture_top(browser, scratch, folder):
@@ -66,7 +81,8 @@ def main(folder):
     with tempfile.TemporaryDirectory(prefix="seep-pictures-") as scratch:
         browser = page.Browser()
         try:
-            picture_pages(browser, scratch, folder)
+            picture_views(browser, scratch, folder, [*JOB, "600"], PICTURES)
+            picture_device(browser, scratch, folder)
             picture_top(browser, scratch, folder)
         finally:
             browser.quit()

@@ -177,8 +177,9 @@ function drawTimeline(width, grouping, memory, axis) {
 
 /* The course in small, with resident memory of the host's, for views that look into a window of it. */
 function windowStrip(width, memory) {
-    const xs = stepRows.map((row) => timeline.step[row]), levels = ofSpaces(memory, timeline.spaces, stepRows);
-    const rss = memory === HOST ? stepRows.map((row) => timeline.rss_bytes[row]) : [];
+    const known = stepRows.map((row) => timeline.step[row]), held = (values) => heldUntil(job.steps, known, [...values]).values;
+    const xs = heldUntil(job.steps, known, known).steps, levels = held(ofSpaces(memory, timeline.spaces, stepRows));
+    const rss = memory === HOST ? held(stepRows.map((row) => timeline.rss_bytes[row])) : [];
     const chart = chartOf(width, 92, [0, Math.max(lastStep, xs[xs.length - 1] || 1)], Math.max(d3.max(levels) || 0, d3.max(rss) || 0), true);
     drawAreas(chart, xs, [{name: memoryName(memory), values: levels, index: 0}]);
     drawAxes(chart, countText, Math.max(2, width / 110), 2, stepUnit);
