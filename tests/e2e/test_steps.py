@@ -119,10 +119,11 @@ class Loops(SeepCase):
         self.assertEqual(self.loop(SYSTEM_PYTHON, "called_back", 60)["step_source"], "time")
 
     def test_a_loop_is_found_in_a_sample_too(self):
-        profile = self.run_seep([SYSTEM_PYTHON, str(ZOO / "loops.py"), "in_main", 120], options=("--sample", "1MiB"))
+        profile = self.run_seep([SYSTEM_PYTHON, str(ZOO / "loops.py"), "in_main", 300], options=("--sample", "1MiB"))
         job = profile.written["job"]
         self.assertEqual(job["step_source"], "loop")
-        self.assertTrue(70 <= job["steps"] <= 120, job["steps"])
+        # What is sampled is seen less often: on a busy machine more than half a second passes before the loop is believed.
+        self.assertTrue(150 <= job["steps"] <= 300, job["steps"])
 
     def test_the_summary_names_the_loop(self):
         done = self.seep("run", "-o", self.fresh(), "--", SYSTEM_PYTHON, ZOO / "loops.py", "in_main", 100)
