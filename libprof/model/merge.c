@@ -177,11 +177,6 @@ static struct seep_model_site *find_site(struct seep_model *m, uint32_t stack, u
     return site;
 }
 
-static bool is_first_thread(const struct seep_header *h, uint32_t slot_plus_1)
-{
-    return slot_plus_1 && slot_plus_1 <= SEEP_MAX_SLOTS && h->slots[slot_plus_1 - 1].tid == h->pid;
-}
-
 static int add_part(struct seep_model *m, struct seep_model_site *site, const struct record *r)
 {
     if (seep_grow(&m->slots, &m->slots_capacity, m->n_slots + 1, sizeof *m->slots))
@@ -190,9 +185,7 @@ static int add_part(struct seep_model *m, struct seep_model_site *site, const st
     *part = (struct seep_model_slot){
         .next = site->slots,
         .process = r->process,
-        .thread = r->site->slot_plus_1 <= SEEP_MAX_SLOTS ? r->site->slot_plus_1 : 0,
-        .first_thread =
-            is_first_thread(m->processes[r->process].profile->header, r->site->slot_plus_1)};
+        .thread = r->site->slot_plus_1 <= SEEP_MAX_SLOTS ? r->site->slot_plus_1 : 0};
     site->slots = (uint32_t)m->n_slots;
     if (site->n_slots < UINT16_MAX)
         site->n_slots++;

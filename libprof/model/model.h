@@ -42,7 +42,6 @@ struct seep_model_slot {
     uint32_t next; /* index + 1 */
     uint32_t process;
     uint32_t n_points; /* live bytes over steps, rising; the last is the final state */
-    bool first_thread; /* of its process */
     uint16_t thread;   /* of its process's: index + 1; 0: of all together */
     size_t points_at;
 };

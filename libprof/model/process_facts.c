@@ -119,6 +119,19 @@ bool seep_process_used_at(const struct seep_model_process *p, unsigned device, u
     return last != NULL;
 }
 
+static bool is_first_thread(const struct seep_model_process *p, const struct seep_model_slot *slot)
+{
+    return slot->thread && slot->thread <= p->threads.n &&
+           p->threads.list[slot->thread - 1].tid == p->id.pid;
+}
+
+static void mark_process(struct seep_model *m, const struct seep_model_slot *slot)
+{
+    struct seep_model_process *p = &m->processes[slot->process];
+
+    p->in_worker_loop |= is_first_thread(p, slot);
+}
+
 void seep_worker_loops_mark(struct seep_model *m, const bool *is_loop)
 {
     seep_model_begin(m, SEEP_MODEL_MARKED);
@@ -131,6 +144,6 @@ void seep_worker_loops_mark(struct seep_model *m, const bool *is_loop)
         if (!seep_dictionary_in_worker_loop(&m->dict, m->sites[i].stack))
             continue;
         for (uint32_t k = m->sites[i].slots; k; k = m->slots[k - 1].next)
-            m->processes[m->slots[k - 1].process].in_worker_loop |= m->slots[k - 1].first_thread;
+            mark_process(m, &m->slots[k - 1]);
     }
 }

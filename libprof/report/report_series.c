@@ -45,36 +45,42 @@ json_t *seep_json_series(const struct seep_level *level)
                            failed);
 }
 
-json_t *seep_json_lifetimes(const struct seep_model_extra *e)
+static uint64_t age_from(unsigned class)
 {
-    json_t *ages = json_array(), *frees = json_array();
-    bool failed = false;
-
-    for (unsigned b = 0; e && b < SEEP_LIFETIME_BUCKETS && !failed; b++) {
-        if (!e->lifetimes[b])
-            continue;
-        seep_json_append(ages, seep_json_count(seep_lifetime_floor(b)), &failed);
-        seep_json_append(frees, seep_json_count(e->lifetimes[b]), &failed);
-    }
-    return seep_json_whole(columns("steps_at_least", seep_json_whole(ages, failed), "frees", frees),
-                           failed);
+    return seep_lifetime_floor(class);
 }
 
-/* By powers of two; where all were alike, by that size. */
-json_t *seep_json_sizes(const struct seep_model_extra *e)
+static uint64_t size_from(unsigned class)
 {
-    json_t *sizes = json_array(), *allocations = json_array();
+    return class ? UINT64_C(1) << class : 0;
+}
+
+/* Counts of classes that are not empty, by where each begins. */
+static json_t *histogram(const uint64_t *counts, unsigned n, uint64_t (*from)(unsigned class),
+                         const char *froms_name, const char *counts_name)
+{
+    json_t *froms = json_array(), *list = json_array();
     bool failed = false;
 
-    for (unsigned b = 0; e && b < SEEP_SIZE_BUCKETS && !failed; b++) {
-        if (!e->sizes[b])
+    for (unsigned c = 0; c < n && !failed; c++) {
+        if (!counts[c])
             continue;
-        seep_json_append(sizes, seep_json_count(b ? UINT64_C(1) << b : 0), &failed);
-        seep_json_append(allocations, seep_json_count(e->sizes[b]), &failed);
+        seep_json_append(froms, seep_json_count(from(c)), &failed);
+        seep_json_append(list, seep_json_count(counts[c]), &failed);
     }
-    return seep_json_whole(
-        columns("bytes_at_least", seep_json_whole(sizes, failed), "allocations", allocations),
-        failed);
+    return seep_json_whole(columns(froms_name, froms, counts_name, list), failed);
+}
+
+json_t *seep_json_lifetimes(const struct seep_model_extra *e)
+{
+    return histogram(e ? e->lifetimes : NULL, e ? SEEP_LIFETIME_BUCKETS : 0, age_from,
+                     "steps_at_least", "frees");
+}
+
+json_t *seep_json_sizes(const struct seep_model_extra *e)
+{
+    return histogram(e ? e->sizes : NULL, e ? SEEP_SIZE_BUCKETS : 0, size_from, "bytes_at_least",
+                     "allocations");
 }
 
 static json_t *thread_json(const struct seep_model_process *p, uint32_t thread)

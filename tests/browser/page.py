@@ -5,6 +5,8 @@ import re
 import shutil
 import unittest
 
+from tests.cli.hostile_jobs import hostile_job
+
 CHROME = shutil.which("chromium") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
 try:
@@ -24,24 +26,8 @@ VIEWS = ("findings", "timeline", "flame", "sites", "processes")
 SECONDS = 60  # for what takes a moment, on a busy machine
 
 # A job whose names would run something; after its "fix" it keeps less.
-HOSTILE = '''import sys
-import types
-import seep
-
-kept = []
-names = ["</script><script>window.harmed=1</script>", "<img src=x onerror=window.harmed=2>", "<!--<script>",
-         "\\u202eevil", "a" * 100000]
-source = "def f(kept, n):\\n    kept.append(bytearray(n))\\n"
-for step in range(60):
-    for name in names:
-        space = {}
-        exec(compile(source, name + ".py", "exec"), space)
-        code = space["f"].__code__.replace(co_name=name)
-        if hasattr(code, "co_qualname"):
-            code = code.replace(co_qualname=name)
-        types.FunctionType(code, space)(kept, 70000 if sys.argv[1:] == ["after"] else 100000)
-    seep.step()
-'''
+HOSTILE = hostile_job("""["</script><script>window.harmed=1</script>", "<img src=x onerror=window.harmed=2>", "<!--<script>",
+         "\\u202eevil", "a" * 100000]""")
 
 # Elements that stick out of the page where nothing scrolls, and controls that lie on each other.
 STICKS_OUT = """

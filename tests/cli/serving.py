@@ -1,20 +1,18 @@
 """A server of `seep view --serve`, and a job that goes on until it is told to stop."""
 import http.client
 import json
-import os
 import re
 import select
 import signal
 import socket
 import subprocess
-import sys
 import time
 import urllib.parse
 
 from tests.cli.ci_jobs import CiCase
+from tests.cli.running_jobs import WAIT, RunningJob
 from tests.e2e.support import SEEP, job_env
 
-WAIT = 120  # seconds, on a busy machine
 JOB = '''
 import os, sys, time
 import seep
@@ -138,26 +136,9 @@ class Server:
         return self.process.returncode
 
 
-class ServeCase(CiCase):
+class ServeCase(RunningJob, CiCase):
     def serve(self, *args):
         return Server(self, *args)
 
     def start_job(self, folder, source=JOB):
-        """Starts it; end_job() ends it well."""
-        self.stop = self.path("stop")
-        with open(self.path("job.py"), "w") as f:
-            f.write(source)
-        with open(self.path("seep.log"), "w") as log:
-            self.job = subprocess.Popen([SEEP, "run", "-q", "--no-report", "--holders", "off", "-o", folder, "--",
-                                         sys.executable, "job.py", self.stop], cwd=self.dir, env=job_env(),
-                                        stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
-        self.addCleanup(self.end_job)
-
-    def end_job(self):
-        open(self.stop, "w").close()
-        try:
-            self.job.wait(WAIT)
-        finally:
-            if self.job.poll() is None:
-                os.killpg(self.job.pid, signal.SIGKILL)
-                self.job.wait()
+        super().start_job(folder, source)

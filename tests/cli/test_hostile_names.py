@@ -3,24 +3,10 @@ import json
 import unittest
 
 from tests.cli.ci_jobs import CiCase
+from tests.cli.hostile_jobs import hostile_job
 
-JOB = '''import types
-import seep
-
-kept = []
-names = ["\\x1b[31mred\\x1b[2J\\x1b]0;owned\\x07", "\\u202eevil\\u2066x\\u200f", "\\x9b31m\\x85c1", "new\\nline\\rcr\\ttab\\x7f",
-         "line\\u2028paragraph\\u2029", "a" * 10000000, "</script><b>&amp;", "w" + "\\u0300" * 3000]
-source = "def f(kept, n):\\n    kept.append(bytearray(n))\\n"
-for step in range(60):
-    for name in names:
-        space = {}
-        exec(compile(source, name + ".py", "exec"), space)
-        code = space["f"].__code__.replace(co_name=name)
-        if hasattr(code, "co_qualname"):
-            code = code.replace(co_qualname=name)
-        types.FunctionType(code, space)(kept, 100000)
-    seep.step()
-'''
+JOB = hostile_job(r"""["\x1b[31mred\x1b[2J\x1b]0;owned\x07", "\u202eevil\u2066x\u200f", "\x9b31m\x85c1", "new\nline\rcr\ttab\x7f",
+         "line\u2028paragraph\u2029", "a" * 10000000, "</script><b>&amp;", "w" + "\u0300" * 3000]""")
 TURNS = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 LONGEST = 10000  # of a line: a name is cut
 

@@ -5,11 +5,11 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import time
 import unittest
 
 from tests.cli.ci_jobs import CiCase
+from tests.cli.running_jobs import WAIT, RunningJob
 from tests.e2e.support import SEEP, SeepCase, children_of, job_env, needs
 
 JOB = '''
@@ -35,7 +35,6 @@ while not os.path.exists(sys.argv[1]):
     seep.step()
     time.sleep(0.05)
 '''
-WAIT = 120  # seconds, on a busy machine
 
 
 class Screen:
@@ -89,31 +88,16 @@ class Screen:
         return status
 
 
-class JobCase(SeepCase):
+class JobCase(RunningJob, SeepCase):
     def setUp(self):
         super().setUp()
-        self.folder, self.stop = self.path("run.d"), self.path("stop")
-        with open(self.path("job.py"), "w") as f:
-            f.write(JOB)
-        with open(self.path("seep.log"), "w") as log:
-            self.job = subprocess.Popen([SEEP, "run", "-q", "--no-report", "--holders", "off", "-o", self.folder, "--",
-                                         sys.executable, "job.py", self.stop], cwd=self.dir, env=job_env(),
-                                        stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
-        self.addCleanup(self.end)
+        self.folder = self.path("run.d")
+        self.start_job(self.folder, JOB)
         end = time.monotonic() + WAIT
         while not re.search(r"\b[1-9]\d steps", self.seep("top", "--once", self.folder).stdout.decode()):
             self.assertIsNone(self.job.poll(), "the job has ended")
             self.assertLess(time.monotonic(), end, "the job makes no steps")
             time.sleep(0.1)
-
-    def end(self):
-        open(self.stop, "w").close()
-        try:
-            self.job.wait(WAIT)
-        finally:
-            if self.job.poll() is None:
-                os.killpg(self.job.pid, signal.SIGKILL)
-                self.job.wait()
 
 
 @needs(shutil.which("tmux"), "no tmux here")
@@ -128,7 +112,7 @@ class OnATerminal(JobCase):
         end = time.monotonic() + WAIT
         while int(screen.see(r" (\d+) steps .* running$").group(1)) == steps:
             self.assertLess(time.monotonic(), end, "the steps stand still")
-        self.end()
+        self.end_job()
         screen.see(r" ended$")
         screen.press("q")
         self.assertEqual(screen.ended(), 0)
@@ -222,7 +206,7 @@ class OnATerminal(JobCase):
     def test_a_terminal_without_a_cursor_gets_lines(self):
         screen = Screen(self, 200, 24, self.folder, env={"TERM": "dumb"})
         screen.see(r"s: running, \d+ steps")
-        self.end()
+        self.end_job()
         self.assertEqual(screen.ended(), 0)
         self.assertRegex(screen.text(), r"s: not running, \d+ steps")
 
@@ -232,7 +216,7 @@ class AsLines(JobCase):
         top = subprocess.Popen([SEEP, "top", "--interval", "0.1", self.folder], stdout=subprocess.PIPE, env=job_env())
         self.addCleanup(top.stdout.close)
         lines = [top.stdout.readline().decode() for _ in range(3)]
-        self.end()
+        self.end_job()
         lines += top.stdout.read().decode().splitlines(True)
         self.assertEqual(top.wait(WAIT), 0)
         for line in lines[:3]:

@@ -45,7 +45,7 @@ function groupsTable(groups, total) {
 function bySize(list) {
     const classes = new Map();
     for (const {bytes} of list) {
-        const from = 2 ** Math.floor(Math.log2(bytes));
+        const from = sizeClass(bytes);
         const sums = classes.get(from) || [from, 0, 0];
         sums[1]++;
         sums[2] += bytes;
@@ -56,7 +56,7 @@ function bySize(list) {
 
 function sizesTable(label, list, total) {
     return numbersTable(label, ["size", "pieces", "bytes", "share"], bySize(list).map(([from, n, bytes]) => [
-        `${bytesText(from)} to ${bytesText(2 * from)}`, countText(n), bytesText(bytes), shareText(bytes / total)]));
+        sizeClassText(from), countText(n), bytesText(bytes), shareText(bytes / total)]));
 }
 
 function layoutLegend(groups, pieces) {

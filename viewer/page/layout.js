@@ -256,6 +256,6 @@ function drawMap(width, now, tell, zoom) {
 /* The number of the layout that tells most of a space, null where there is none. */
 function layoutOf(space) {
     const [kind, device] = space.split(":");
-    const fits = layouts().map((layout, i) => i).filter((i) => (kind === "tensor" || kind === "device") && layouts()[i].device === +device);
+    const fits = d3.range(layouts().length).filter((i) => (kind === "tensor" || kind === "device") && layouts()[i].device === +device);
     return fits.find((i) => layouts()[i].reason === "failed") ?? fits[0] ?? null;
 }

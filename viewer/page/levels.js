@@ -133,41 +133,26 @@ function stepOfSeconds(seconds) {
     return at < 0 ? 0 : timeline.step[at];
 }
 
-let sitesByMemory;
-derive(() => sitesByMemory = new Map());
-
 /* Numbers of the sites of a memory. */
-function sitesIn(memory) {
-    if (!sitesByMemory.has(memory)) {
-        const isIn = new Map(spaces.map((space) => [space, memoryOf(space) === memory]));
-        sitesByMemory.set(memory, d3.range(nSites).filter((i) => isIn.get(site.space(i))));
-    }
-    return sitesByMemory.get(memory);
-}
+const sitesIn = onceOfData((memory) => d3.range(nSites).filter((i) => site.memory(i) === memory));
 
 const MOST_STEPS = 1 << 20;
-let highestSteps;
-derive(() => highestSteps = new Map());
 
 /* The step at whose end most was live of a memory, by its sites; of very many steps the nearest of a million. */
-function highestStep(memory) {
-    if (!highestSteps.has(memory)) {
-        const width = Math.ceil((lastStep + 1) / MOST_STEPS), changes = new Float64Array(Math.floor(lastStep / width) + 1);
-        for (const i of sitesIn(memory)) {
-            const raw = sites.series[i];
-            for (let k = 0, step = 0; k < raw.length && (step += raw[k]) <= lastStep; k += 2)
-                changes[Math.floor(Math.max(step, 0) / width)] += raw[k + 1];
-        }
-        let highest = 0, most = 0, bytes = 0;
-        changes.forEach((change, n) => {
-            bytes += change;
-            if (bytes > most)
-                [highest, most] = [n, bytes];
-        });
-        highestSteps.set(memory, Math.min(highest * width, lastStep));
+const highestStep = onceOfData((memory) => {
+    const width = Math.ceil((lastStep + 1) / MOST_STEPS), changes = new Float64Array(Math.floor(lastStep / width) + 1);
+    for (const i of sitesIn(memory)) {
+        const raw = sites.series[i];
+        for (let k = 0, step = 0; k < raw.length && (step += raw[k]) <= lastStep; k += 2)
+            changes[Math.floor(Math.max(step, 0) / width)] += raw[k + 1];
     }
-    return highestSteps.get(memory);
-}
+    let highest = 0, most = 0;
+    sumUp(changes).forEach((bytes, n) => {
+        if (bytes > most)
+            [highest, most] = [n, bytes];
+    });
+    return Math.min(highest * width, lastStep);
+});
 
 /* The window that is looked at: ends of steps. Up to the peak is one, too: of each memory its own. */
 function windowOf(text) {

@@ -54,9 +54,8 @@ function sizeClasses(list) {
             rest -= sites.sizes[i][k + 1];
             noted += sites.sizes[i][k + 1];
         }
-        const average = sites.allocated_bytes[i] / sites.allocations[i];
         if (rest > 0)
-            add(average < 1 ? 0 : 2 ** Math.floor(Math.log2(average)), rest);
+            add(sizeClass(sites.allocated_bytes[i] / sites.allocations[i]), rest);
     }
     return {classes: [...sums].sort((a, b) => a[0] - b[0]), noted};
 }
@@ -65,7 +64,7 @@ function sizesOf(list) {
     const {classes, noted} = sizeClasses(list), all = d3.sum(classes, ([, n]) => n);
     if (!all)
         return [el("p", {class: "quiet"}, "Nothing was allocated.")];
-    return [classBars(["size", "allocations"], classes, (from) => from ? `${bytesText(from)} to ${bytesText(2 * from)}` : "0 B"),
+    return [classBars(["size", "allocations"], classes, sizeClassText),
         el("p", {class: "quiet"}, `Each size was noted of ${shareText(noted / all)} of these; the rest counts by the average of its site.`)];
 }
 

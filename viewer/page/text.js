@@ -46,6 +46,15 @@ function bytesTicks(most, n) {
     return d3.range(0, most, step);
 }
 
+/* Sizes in classes that double: where the one of so many bytes begins, and what it is called. */
+function sizeClass(bytes) {
+    return bytes < 1 ? 0 : 2 ** Math.floor(Math.log2(bytes));
+}
+
+function sizeClassText(from) {
+    return from ? `${bytesText(from)} to ${bytesText(2 * from)}` : "0 B";
+}
+
 /* The end of a path says most. */
 function shortPath(path, most) {
     return path.length <= most ? path : "…" + path.slice(path.length - most + 1);
