@@ -4,13 +4,13 @@
 #include "libprof/paths/cycles.h"
 #include "libprof/paths/graph_ways.h"
 #include "libprof/paths/leave_out.h"
+#include "libprof/paths/ways.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    MAX_NODES = 4096,
     WAYS = 64,          /* that are told apart, of a line */
     ASKED = 3,          /* blocks of a way for what it has in common */
     COMMON = 256,       /* nodes from the root on that ways may share */
@@ -43,6 +43,7 @@ struct asking {
     bool *alive;       /* [nodes] somebody, not a cycle, holds it */
     uint8_t *in_graph; /* [nodes] what is known of whether graphs hold it */
     uint8_t *way_of;   /* [nodes] of the line that is asked about: a way's number, 0 none */
+    struct seep_ways ways;
     size_t most_walked;
     struct seep_reach kept;    /* as it was found, */
     struct seep_reach certain; /* and without cycles and doubtful roots */
@@ -67,15 +68,16 @@ static int64_t per_cent(uint64_t part, uint64_t whole)
 
 /* Sums up the ways to a line's blocks that are reached and were alive, or with `cycles` all that
  * are reached; notes of each block which way it has. Returns how many. */
-static size_t ways_to(const struct asking *a, uint32_t line, bool cycles, struct way *ways)
+static size_t ways_to(struct asking *a, uint32_t line, bool cycles, struct way *ways)
 {
     size_t n = 0;
 
     memset(a->way_of, 0, a->reach->heap->n_blocks);
+    seep_ways_forget(&a->ways);
     for (uint32_t i = 0; i < a->reach->heap->n_blocks; i++) {
         if (line_of(a, i) != line || !is_reached(a, i) || (!cycles && !a->alive[i]))
             continue;
-        uint64_t hash = seep_path_hash(a->reach, i);
+        uint64_t hash = seep_ways_hash(&a->ways, i);
         size_t at = 0;
         while (at < n && ways[at].hash != hash)
             at++;
@@ -104,22 +106,18 @@ static struct way *largest(struct way *ways, size_t n)
     return best;
 }
 
-/* How deep nearly all blocks of a way share the nodes of the one to `example`, from the root on. */
-static size_t depth_of(const struct asking *a, const struct way *way, const uint32_t *path,
-                       size_t n_path)
+/* How deep nearly all blocks of a way share the nodes of a path, its first from the root on. A
+ * block itself is no part of what it shares. */
+static size_t depth_of(struct asking *a, const struct way *way, const uint32_t *path, size_t n_path)
 {
-    uint32_t nodes[MAX_NODES], root;
     uint64_t shares[COMMON + 1] = {0}, sum = 0;
 
-    for (uint32_t i = 0; i < a->reach->heap->n_blocks; i++) {
-        if (a->way_of[i] != way->number)
-            continue;
-        size_t n = seep_path_nodes(a->reach, i, nodes, MAX_NODES, &root), k = 0;
-        while (k < COMMON && k + 1 < n && k + 1 < n_path &&
-               nodes[n - 1 - k] == path[n_path - 1 - k])
-            k++;
-        shares[k]++;
-    }
+    seep_ways_unmark(&a->ways);
+    for (size_t k = 0; k < n_path; k++)
+        seep_ways_mark(&a->ways, path[k], (uint16_t)(k + 1));
+    for (uint32_t i = 0; i < a->reach->heap->n_blocks; i++)
+        if (a->way_of[i] == way->number)
+            shares[seep_ways_marked(&a->ways, a->reach->parent[i])]++;
     for (size_t k = COMMON; k > 0; k--) {
         sum += shares[k];
         if (per_cent(sum, way->blocks) >= NEARLY_ALL)
@@ -128,26 +126,20 @@ static size_t depth_of(const struct asking *a, const struct way *way, const uint
     return 0;
 }
 
-static bool is_on_way(const struct asking *a, uint32_t block, uint32_t node)
-{
-    for (; !(block & SEEP_REACH_ROOT); block = a->reach->parent[block])
-        if (block == node)
-            return true;
-    return false;
-}
-
 /* The nearest block stands for all, then the largest: the same one wherever they lie. */
-static void choose_example(const struct asking *a, struct way *way, uint32_t holder)
+static void choose_example(struct asking *a, struct way *way, uint32_t holder)
 {
     const struct seep_reach *reach = a->reach;
     uint32_t best = way->example;
 
+    seep_ways_unmark(&a->ways);
+    seep_ways_mark(&a->ways, holder, 1);
     for (uint32_t i = 0; i < reach->heap->n_blocks; i++) {
         if (a->way_of[i] != way->number || reach->distance[i] > reach->distance[best] ||
             (reach->distance[i] == reach->distance[best] &&
              reach->heap->nodes[i].bytes <= reach->heap->nodes[best].bytes))
             continue;
-        if (is_on_way(a, i, holder))
+        if (seep_ways_marked(&a->ways, i))
             best = i;
     }
     way->example = best;
@@ -155,19 +147,18 @@ static void choose_example(const struct asking *a, struct way *way, uint32_t hol
 
 /* The last node that nearly all blocks of a way share with the one to `asked`, and how deep it is.
  */
-static uint32_t common_with(const struct asking *a, const struct way *way, uint32_t asked,
-                            size_t *depth)
+static uint32_t common_with(struct asking *a, const struct way *way, uint32_t asked, size_t *depth)
 {
-    uint32_t nodes[MAX_NODES], root;
-    size_t n = seep_path_nodes(a->reach, asked, nodes, MAX_NODES, &root);
+    uint32_t first[COMMON];
+    size_t n = seep_path_begin(a->reach, asked, first, COMMON);
 
-    *depth = n < MAX_NODES ? depth_of(a, way, nodes, n) : 0;
-    return *depth ? nodes[n - *depth] : SEEP_NODE_NONE;
+    *depth = depth_of(a, way, first, n > COMMON ? COMMON : n - 1);
+    return *depth ? first[*depth - 1] : SEEP_NODE_NONE;
 }
 
 /* The last node that the ways to nearly all those blocks share, from the root on; SEEP_NODE_NONE:
  * nothing. Any block may be an outlier, so several are asked. */
-static uint32_t common_node(const struct asking *a, struct way *way)
+static uint32_t common_node(struct asking *a, struct way *way)
 {
     uint64_t seen = 0;
     size_t deepest, depth;
@@ -189,15 +180,12 @@ static uint32_t common_node(const struct asking *a, struct way *way)
 }
 
 /* The hop behind the one that the holder belongs to: where its inside begins. */
-static size_t holder_hop(const struct asking *a, uint32_t example, uint32_t holder,
-                         const struct seep_path *path)
+static size_t holder_hop(const struct asking *a, uint32_t holder, const struct seep_path *path)
 {
-    uint32_t nodes[MAX_NODES], root;
-    size_t n = seep_path_nodes(a->reach, example, nodes, MAX_NODES, &root), at = n, hop = 0;
+    size_t depth, hop = 0;
 
-    while (at > 0 && nodes[n - at] != holder)
-        at--;
-    while (hop < path->n && path->hops[hop].at <= at - (at > 0))
+    (void)seep_path_root(a->reach, holder, &depth);
+    while (hop < path->n && path->hops[hop].at < depth)
         hop++;
     while (hop && path->hops[hop - 1].repeated > 1)
         hop--; /* a linked list is held where it begins */
@@ -219,8 +207,7 @@ static int64_t bound_of(const struct asking *a, uint32_t holder, const struct se
                : -1;
 }
 
-static void describe_holder(const struct asking *a, uint32_t holder, uint32_t example,
-                            struct seep_answer_path *p)
+static void describe_holder(const struct asking *a, uint32_t holder, struct seep_answer_path *p)
 {
     struct seep_heap *heap = a->reach->heap;
     const struct seep_node *node = &heap->nodes[holder];
@@ -228,7 +215,7 @@ static void describe_holder(const struct asking *a, uint32_t holder, uint32_t ex
                                          ? seep_python_object(heap, seep_node_object(node), 1 << 20)
                                          : NULL;
 
-    p->holder_hop = holder_hop(a, example, holder, &p->path);
+    p->holder_hop = holder_hop(a, holder, &p->path);
     seep_path_holder_name(&p->path, p->holder_hop, p->holder_name, sizeof p->holder_name);
     if (p->holder_hop)
         snprintf(p->holder_type, sizeof p->holder_type, "%s", p->path.hops[p->holder_hop - 1].type);
@@ -252,12 +239,18 @@ static uint64_t freed_of(const struct asking *a, uint32_t line)
 
 static int64_t least_of(const struct asking *a, const struct way *way)
 {
-    uint32_t nodes[MAX_NODES], root;
-
-    (void)seep_path_nodes(a->reach, way->example, nodes, MAX_NODES, &root);
-    enum seep_root_kind kind = a->reach->roots[root].kind;
+    size_t n;
+    enum seep_root_kind kind = a->reach->roots[seep_path_root(a->reach, way->example, &n)].kind;
     bool word = kind == SEEP_ROOT_STATIC || kind == SEEP_ROOT_THREAD || kind == SEEP_ROOT_STACK;
     return word ? WORTH_A_WORD : WORTH_A_PATH;
+}
+
+static int take_way(const struct asking *a, const struct way *way, struct seep_answer_path *p)
+{
+    p->blocks = way->blocks;
+    p->bytes = way->bytes;
+    p->holder_length = p->holder_bound = -1;
+    return seep_path_of(a->reach, way->example, a->question->keys, &p->path);
 }
 
 /* Takes one holder away after the other, until most of the line would be free, and tells each. */
@@ -271,15 +264,11 @@ static int find_holders(struct asking *a, struct seep_answer *answer, const stru
     for (size_t h = 0; h < SEEP_REACH_EXCLUDED && !rc; h++) {
         struct seep_answer_path *p = &answer->paths[h];
         uint32_t holder = common_node(a, &way);
-        seep_path_of(a->reach, way.example, a->question->keys, &p->path);
-        p->blocks = way.blocks;
-        p->bytes = way.bytes;
-        p->holder_length = p->holder_bound = -1;
+        rc = take_way(a, &way, p);
         if (holder != SEEP_NODE_NONE)
-            describe_holder(a, holder, way.example, p);
-        if (holder == SEEP_NODE_NONE || a->reach->n_walked >= a->most_walked) {
+            describe_holder(a, holder, p);
+        if (rc || holder == SEEP_NODE_NONE || a->reach->n_walked >= a->most_walked)
             break; /* a further one would have to be proven */
-        }
         if (!h)
             seep_reach_put_back(a->reach, &a->certain);
         a->reach->excluded[h] = holder;
@@ -300,15 +289,13 @@ static int find_holders(struct asking *a, struct seep_answer *answer, const stru
     return rc;
 }
 
-static void add_path(const struct asking *a, struct seep_answer *answer, const struct way *way)
+static int add_path(const struct asking *a, struct seep_answer *answer, const struct way *way)
 {
     struct seep_answer_path *p = &answer->paths[answer->n_paths++];
+    int rc = take_way(a, way, p);
 
-    seep_path_of(a->reach, way->example, a->question->keys, &p->path);
-    p->blocks = way->blocks;
-    p->bytes = way->bytes;
-    p->holder_length = p->holder_bound = -1;
     p->holder_hop = p->path.n;
+    return rc;
 }
 
 static enum seep_hold_state state_of(const struct seep_answer *answer, const struct way *way)
@@ -330,10 +317,8 @@ static int answer_line(struct asking *a, struct seep_answer *answer)
     int rc;
 
     answer->state = state_of(answer, way);
-    if (answer->state == SEEP_HOLD_CYCLE) {
-        add_path(a, answer, way);
-        return 0;
-    }
+    if (answer->state == SEEP_HOLD_CYCLE)
+        return add_path(a, answer, way);
     if (answer->state != SEEP_HOLD_HELD)
         return 0;
     rc = find_holders(a, answer, way);
@@ -394,6 +379,8 @@ static int answer_all(struct asking *a, struct sum *sums, struct seep_answer *an
                                           .graph_bytes = sums[n].graph_bytes};
         rc = answer_line(a, &answers[n]);
     }
+    if (a->ways.no_memory)
+        rc = -SEEP_ENOMEM;
     return rc ? rc : (int)n;
 }
 
@@ -430,12 +417,13 @@ int seep_answer_lines(struct seep_reach *reach, const struct seep_question *ques
     a.alive = calloc(reach->heap->capacity, sizeof *a.alive);
     a.in_graph = calloc(reach->heap->capacity, sizeof *a.in_graph);
     a.way_of = calloc(reach->heap->capacity, sizeof *a.way_of);
-    if (sums && a.alive && a.in_graph && a.way_of)
+    if (sums && a.alive && a.in_graph && a.way_of && !seep_ways_init(&a.ways, reach))
         rc = complete(&a);
     if (!rc)
         rc = answer_all(&a, sums, answers);
     seep_reach_fini(&a.kept);
     seep_reach_fini(&a.certain);
+    seep_ways_fini(&a.ways);
     free(a.alive);
     free(a.in_graph);
     free(a.way_of);

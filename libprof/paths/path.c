@@ -2,102 +2,30 @@
 
 #include "libprof/heap/native.h"
 #include "libprof/heap/py_fields.h"
-#include "libprof/heap/py_shape.h"
 #include "libprof/heap/py_text.h"
+#include "libprof/paths/way_types.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { MAX_NODES = 4096, MANY_KEYS = 16, TYPE_NAMES = 4 };
-
-size_t seep_path_nodes(const struct seep_reach *reach, uint32_t node, uint32_t *nodes,
-                       size_t capacity, uint32_t *root)
+uint32_t seep_path_root(const struct seep_reach *reach, uint32_t node, size_t *n)
 {
-    size_t n = 0;
+    for (*n = 0; !(node & SEEP_REACH_ROOT); node = reach->parent[node])
+        ++*n;
+    return node & ~SEEP_REACH_ROOT;
+}
 
-    for (; !(node & SEEP_REACH_ROOT) && n < capacity; node = reach->parent[node])
-        nodes[n++] = node;
-    *root = node & SEEP_REACH_ROOT ? node & ~SEEP_REACH_ROOT : 0;
+size_t seep_path_begin(const struct seep_reach *reach, uint32_t node, uint32_t *nodes,
+                       size_t capacity)
+{
+    size_t n;
+
+    (void)seep_path_root(reach, node, &n);
+    for (size_t i = n; i-- > 0; node = reach->parent[node])
+        if (i < capacity)
+            nodes[i] = node;
     return n;
-}
-
-static const struct seep_pytype *type_of(struct seep_heap *heap, uint32_t n)
-{
-    const struct seep_node *node = &heap->nodes[n];
-
-    return node->kind == SEEP_NODE_PYTHON
-               ? seep_python_type(
-                     heap, seep_memory_word(heap->memory, seep_node_object(node) + SEEP_PY_TYPE))
-               : NULL;
-}
-
-static int64_t length_of(struct seep_heap *heap, uint32_t n)
-{
-    const struct seep_pytype *type = type_of(heap, n);
-
-    return type ? seep_python_length(heap, seep_node_object(&heap->nodes[n]), type) : -1;
-}
-
-static bool has_name(enum seep_label_kind kind)
-{
-    return kind == SEEP_LABEL_ATTRIBUTE || kind == SEEP_LABEL_MEMBER || kind == SEEP_LABEL_KNOWN ||
-           kind == SEEP_LABEL_LOCAL || kind == SEEP_LABEL_MODULE || kind == SEEP_LABEL_WORD;
-}
-
-/* nodes[i] is reached from nodes[i + 1] as that is from nodes[i + 2]: a linked list. */
-static bool repeats(struct seep_reach *reach, const uint32_t *nodes, size_t n, size_t i)
-{
-    const struct seep_pytype *type = type_of(reach->heap, nodes[i]);
-    enum seep_label_kind kind = seep_label_kind(reach->label[nodes[i]]);
-
-    return i + 1 < n && type && (kind == SEEP_LABEL_ATTRIBUTE || kind == SEEP_LABEL_MEMBER) &&
-           reach->label[nodes[i + 1]] == reach->label[nodes[i]] &&
-           type_of(reach->heap, nodes[i + 1]) == type;
-}
-
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-    hash ^= value + UINT64_C(0x9e3779b97f4a7c15) + (hash << 6) + (hash >> 2);
-    return hash * UINT64_C(0xff51afd7ed558ccd);
-}
-
-/* Places in a small tuple are like attributes; other indices, and keys, are contents. */
-static uint64_t mix_label(struct seep_reach *reach, uint64_t hash, uint32_t node, uint32_t from)
-{
-    enum seep_label_kind kind = seep_label_kind(reach->label[node]);
-    uint64_t value = seep_label_value(reach->label[node]);
-    const struct seep_pytype *type = from != SEEP_NODE_NONE ? type_of(reach->heap, from) : NULL;
-
-    hash = mix(hash, kind);
-    if (has_name(kind) || (kind == SEEP_LABEL_INDEX && type && type->kind == SEEP_PYTYPE_TUPLE &&
-                           length_of(reach->heap, from) <= MANY_KEYS))
-        return mix(hash, value);
-    return hash;
-}
-
-uint64_t seep_path_hash(struct seep_reach *reach, uint32_t node)
-{
-    uint32_t nodes[MAX_NODES], root;
-    size_t n = seep_path_nodes(reach, node, nodes, MAX_NODES, &root);
-    const struct seep_root *from = &reach->roots[root];
-    uint64_t at = from->map ? from->map->file : from->kind == SEEP_ROOT_CYCLE ? 0 : from->at;
-    uint64_t hash = mix(from->kind, at);
-    bool native = false;
-
-    for (size_t i = n; i-- > 0;) {
-        const struct seep_pytype *type = type_of(reach->heap, nodes[i]);
-        if (!type) {
-            hash = !native && i > 0 ? mix(hash, 1) : hash;
-            native = true;
-            continue;
-        }
-        native = false;
-        if (repeats(reach, nodes, n, i))
-            continue;
-        hash = mix_label(reach, hash, nodes[i], i + 1 < n ? nodes[i + 1] : SEEP_NODE_NONE);
-        hash = mix(hash, type->address);
-    }
-    return hash;
 }
 
 static void name_hop(struct seep_reach *reach, struct seep_hop *hop, seep_label label, bool keys)
@@ -125,12 +53,12 @@ static void name_hop(struct seep_reach *reach, struct seep_hop *hop, seep_label 
         break;
     case SEEP_LABEL_KEY:
         hop->kind = SEEP_HOP_KEY;
-        if (keys && hop->length <= MANY_KEYS)
+        if (keys && hop->length <= SEEP_WAY_MANY_KEYS)
             (void)seep_python_text(heap, value, hop->name, sizeof hop->name);
         break;
     case SEEP_LABEL_INDEX:
         hop->kind = SEEP_HOP_INDEX;
-        hop->index = hop->length <= MANY_KEYS ? (int64_t)value : -1;
+        hop->index = hop->length <= SEEP_WAY_MANY_KEYS ? (int64_t)value : -1;
         break;
     case SEEP_LABEL_LOCAL:
         hop->kind = SEEP_HOP_LOCAL;
@@ -163,7 +91,7 @@ static size_t native_hop(struct seep_reach *reach, const uint32_t *nodes, size_t
     struct seep_hop *hop = &path->hops[path->n];
     size_t last = i;
 
-    while (last > 0 && !type_of(heap, nodes[last - 1]))
+    while (last > 0 && !seep_way_type(heap, nodes[last - 1]))
         last--;
     *hop = (struct seep_hop){.kind = SEEP_HOP_NATIVE, .at = n - 1 - i, .length = -1, .index = -1};
     for (size_t k = i + 1; k-- > (last ? last : 1);) {
@@ -205,7 +133,7 @@ static void name_type(struct seep_heap *heap, uint32_t n, const struct seep_pyty
 static void object_hop(struct seep_reach *reach, const uint32_t *nodes, size_t n, size_t i,
                        bool keys, struct seep_path *path)
 {
-    const struct seep_pytype *type = type_of(reach->heap, nodes[i]);
+    const struct seep_pytype *type = seep_way_type(reach->heap, nodes[i]);
     seep_label label = reach->label[nodes[i]];
     bool hidden = seep_label_kind(label) == SEEP_LABEL_HIDDEN;
     struct seep_hop *hop = &path->hops[path->n];
@@ -213,19 +141,19 @@ static void object_hop(struct seep_reach *reach, const uint32_t *nodes, size_t n
     if (hidden && path->n && type->kind != SEEP_PYTYPE_CELL) {
         /* An instance's dict is the instance, as a generator's frame is the generator; a cell's
          * content is what the cell's name says. */
-        const struct seep_pytype *outer = type_of(reach->heap, nodes[i + 1]);
+        const struct seep_pytype *outer = seep_way_type(reach->heap, nodes[i + 1]);
         if ((type->kind != SEEP_PYTYPE_DICT && type->kind != SEEP_PYTYPE_FRAME) ||
             (outer && outer->kind == SEEP_PYTYPE_CELL))
             name_type(reach->heap, nodes[i], type, &hop[-1]);
         return;
     }
-    if (path->n && repeats(reach, nodes, n, i)) {
+    if (path->n && seep_way_repeats(reach, nodes[i])) {
         hop[-1].repeated++;
         return;
     }
     *hop = (struct seep_hop){.at = n - 1 - i, .length = -1, .index = -1, .repeated = 1};
     if (i + 1 < n)
-        hop->length = length_of(reach->heap, nodes[i + 1]);
+        hop->length = seep_way_length(reach->heap, nodes[i + 1]);
     if (i + 1 == n)
         hop->kind = SEEP_HOP_SELF;
     else
@@ -272,21 +200,34 @@ static void name_root(struct seep_reach *reach, uint32_t first, struct seep_path
     }
 }
 
-void seep_path_of(struct seep_reach *reach, uint32_t node, bool keys, struct seep_path *path)
+static void add_hops(struct seep_reach *reach, const uint32_t *nodes, size_t n, bool keys,
+                     struct seep_path *path)
 {
-    uint32_t nodes[MAX_NODES], root;
-    size_t n = seep_path_nodes(reach, node, nodes, MAX_NODES, &root);
-
-    *path = (struct seep_path){.root = reach->roots[root], .cut = n == MAX_NODES};
-    name_root(reach, nodes[n - 1], path);
     for (size_t i = n; i-- > 0;) {
         if (path->n == SEEP_PATH_HOPS) {
             path->cut = true;
             return;
         }
-        if (type_of(reach->heap, nodes[i]))
+        if (seep_way_type(reach->heap, nodes[i]))
             object_hop(reach, nodes, n, i, keys, path);
         else
             i = native_hop(reach, nodes, n, i, path);
     }
+}
+
+int seep_path_of(struct seep_reach *reach, uint32_t node, bool keys, struct seep_path *path)
+{
+    size_t n;
+    const uint32_t root = seep_path_root(reach, node, &n);
+    uint32_t *nodes = malloc((n + 1) * sizeof *nodes);
+
+    *path = (struct seep_path){.root = reach->roots[root]};
+    if (!nodes)
+        return -SEEP_ENOMEM;
+    for (size_t i = 0; i < n; i++, node = reach->parent[node])
+        nodes[i] = node;
+    name_root(reach, nodes[n - 1], path);
+    add_hops(reach, nodes, n, keys, path);
+    free(nodes);
+    return 0;
 }

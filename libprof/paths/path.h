@@ -41,15 +41,18 @@ struct seep_path {
     struct seep_hop hops[SEEP_PATH_HOPS];
 };
 
-/* The way to a node that was reached. `keys`: texts of dict keys may be shown. */
-void seep_path_of(struct seep_reach *reach, uint32_t node, bool keys, struct seep_path *path);
+/* The way to a node that was reached, as long as it may be. `keys`: texts of dict keys may be
+ * shown. Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_path_of(struct seep_reach *reach, uint32_t node, bool keys,
+                                 struct seep_path *path);
 
-/* The nodes from `node` up to the root's first, at most `capacity`; *root is the root. */
-size_t seep_path_nodes(const struct seep_reach *reach, uint32_t node, uint32_t *nodes,
-                       size_t capacity, uint32_t *root);
+/* The root that the way to a node begins at, and the number of nodes from there to it. */
+uint32_t seep_path_root(const struct seep_reach *reach, uint32_t node, size_t *n);
 
-/* A number that ways have in common which differ in indices and keys only. */
-uint64_t seep_path_hash(struct seep_reach *reach, uint32_t node);
+/* Stores the first nodes of the way, from the root on, at most `capacity`; returns how many it has.
+ */
+size_t seep_path_begin(const struct seep_reach *reach, uint32_t node, uint32_t *nodes,
+                       size_t capacity);
 
 /* As one line. Returns a text to be freed, or NULL without memory. */
 char *seep_path_text(const struct seep_path *path);

@@ -13,7 +13,7 @@
  * 1 TiB that somebody has reserved. */
 #define DATA_AT UINT64_C(0x10000000)
 #define HEAP_AT UINT64_C(0x20000000)
-enum { DATA_BYTES = 256 << 10, HEAP_BYTES = 1 << 20, MOST_BLOCKS = 4096 };
+enum { DATA_BYTES = 256 << 10, HEAP_BYTES = 8 << 20, MOST_BLOCKS = 1 << 16 };
 
 /* Versions of Python 3: a test with EACH_VERSION has each as its _i. */
 enum { OLDEST = 8, NEWEST = 14 };
@@ -21,7 +21,7 @@ enum { OLDEST = 8, NEWEST = 14 };
 
 static const char maps_text[] =
     "10000000-10040000 rw-p 00000000 00:00 1                          /usr/bin/python3\n"
-    "20000000-20100000 rw-p 00000000 00:00 0 \n"
+    "20000000-20800000 rw-p 00000000 00:00 0 \n"
     "3ffffff0000-40000000000 ---p 00000000 00:00 0 \n"
     "40000000000-50000000000 rw-p 00000000 00:00 0 \n";
 
@@ -349,7 +349,7 @@ static void examined_fini(struct examined *e)
 static void begin(uint32_t version)
 {
     memset(data, 0, sizeof data);
-    memset(heap_bytes, 0, sizeof heap_bytes);
+    memset(heap_bytes, 0, 4096 + heap_used);
     memset(&types, 0, sizeof types);
     data_used = heap_used = 0;
     n_blocks = 0;
