@@ -184,6 +184,30 @@ static void say_holders(struct seep_said *said)
     seep_said_more(said, holders->n_said, "snapshots of holders were not read whole");
 }
 
+/* What a reader that did not come to its end would have said is missing from every answer. */
+static void say_readers(struct seep_said *said)
+{
+    const struct seep_model *m = said->pieces->m;
+    uint64_t taken = 0, failed = 0, barred = 0;
+
+    for (size_t i = 0; i < m->n_jobs; i++) {
+        const struct seep_snapshot_reads *n = m->jobs[i] ? &m->jobs[i]->snapshots : NULL;
+        taken = seep_sum(taken, n ? (uint64_t)n->n_read + n->n_failed + n->n_barred : 0);
+        failed = seep_sum(failed, n ? n->n_failed : 0);
+        barred = seep_sum(barred, n ? n->n_barred : 0);
+    }
+    if (failed)
+        seep_said_add(said,
+                      "who holds what: %llu of %llu snapshots could not be read: the process that "
+                      "reads them was killed, or gave up after two minutes",
+                      (unsigned long long)failed, (unsigned long long)taken);
+    if (barred)
+        seep_said_add(said,
+                      "who holds what: %llu of %llu snapshots could not be read: the system does "
+                      "not permit it (ptrace)",
+                      (unsigned long long)barred, (unsigned long long)taken);
+}
+
 /* ---- copies -------------------------------------------------------------------------------- */
 
 static void add_refused(json_t *refused, const char *why, uint64_t n, bool *failed)
@@ -238,6 +262,7 @@ json_t *seep_json_coverage(const struct seep_report_pieces *pieces)
 
     seep_said_allocators(&said);
     seep_said_troubles(&said);
+    say_readers(&said);
     say_nvtx(&said);
     say_optimizers(&said);
     for (size_t i = 0; i < m->n_not_read; i++)
