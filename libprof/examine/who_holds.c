@@ -3,6 +3,7 @@
 #include "libprof/base/json_build.h"
 #include "libprof/code/data_symbols.h"
 #include "libprof/heap/pymalloc.h"
+#include "libprof/paths/inner.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,7 +121,9 @@ static int search(struct asked *a)
 
     if (!rc)
         rc = seep_reach_init(&a->reach, &a->heap, &places);
-    return rc ? rc : seep_reach_run(&a->reach);
+    if (!rc)
+        rc = seep_reach_run(&a->reach);
+    return rc ? rc : seep_inner_find(&a->reach);
 }
 
 /* A variable of C is called by its symbol, where the file on disk has it. */

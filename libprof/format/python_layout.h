@@ -183,6 +183,7 @@ enum {
 #define SEEP_PY_HEAP_TYPE       (1u << 9)
 #define SEEP_PY_READY           (1u << 12) /* PyType_Ready() has been here */
 #define SEEP_PY_GC              (1u << 14)
+#define SEEP_PY_IS_INT          (1u << 24)
 #define SEEP_PY_IS_LIST         (1u << 25)
 #define SEEP_PY_IS_TUPLE        (1u << 26)
 #define SEEP_PY_IS_BYTES        (1u << 27)

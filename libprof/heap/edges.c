@@ -2,6 +2,8 @@
 
 #include "libprof/heap/py_types.h"
 
+#define LOW_END (UINT64_C(1) << 32)
+
 enum {
     INTERIOR = 64,     /* bytes into a native block that an address of it may lie */
     SHORT_STRING = 16, /* of std::string: shorter ones lie in the string itself */
@@ -90,6 +92,14 @@ static unsigned cost_of_class(struct seep_heap *heap, const struct seep_node *no
     return type && type->kind == SEEP_PYTYPE_TYPE ? SEEP_COST_TYPE : 0;
 }
 
+/* Where programs lie low, so does their heap: there numbers look like addresses, unless those are
+ * even. */
+static bool holds_inside(const struct seep_heap *heap, uint32_t n, uint64_t address)
+{
+    return heap->inner && heap->inner[n] & SEEP_INNER_HOLDS &&
+           (address >= LOW_END || address % 8 == 0);
+}
+
 static void take_maybe(struct seep_heap *heap, uint32_t n, uint64_t address, seep_label label,
                        unsigned cost, unsigned cost_python)
 {
@@ -102,6 +112,8 @@ static void take_maybe(struct seep_heap *heap, uint32_t n, uint64_t address, see
             heap->take(heap, n, label, cost_python + cost_of_class(heap, node), false);
     } else if (address - node->start <= INTERIOR && address % 8 == 0) {
         heap->take(heap, n, label, cost, false);
+    } else if (holds_inside(heap, n, address)) {
+        heap->take(heap, n, label, cost + SEEP_COST_INNER, false);
     }
 }
 
@@ -112,6 +124,15 @@ void seep_edge_maybe(struct seep_heap *heap, uint64_t address, seep_label label,
 
     if (n != SEEP_NODE_NONE)
         take_maybe(heap, n, address, label, cost, cost_python);
+}
+
+void seep_edge_inner(struct seep_heap *heap, uint64_t address, seep_label label)
+{
+    uint32_t n = seep_heap_find(heap, address);
+
+    if (n != SEEP_NODE_NONE && holds_inside(heap, n, address) &&
+        (address >= LOW_END || address == heap->nodes[n].start))
+        heap->take(heap, n, label, SEEP_COST_INNER, false);
 }
 
 /* What std::shared_ptr owns and knows so (enable_shared_from_this), as nodes of PyTorch's graphs

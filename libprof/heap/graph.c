@@ -99,6 +99,7 @@ void seep_graph_fini(struct seep_heap *heap)
     free(heap->page_tables);
     free(heap->region_first);
     free(heap->outside);
+    free(heap->inner);
     free(heap->starts);
     free(heap->nodes);
 }

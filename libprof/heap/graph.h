@@ -45,6 +45,12 @@ enum seep_label_kind {
     SEEP_LABEL_MODULE,    /* address of the name, a str */
 };
 
+/* Of a block that nobody seems to hold, and of a large one. */
+enum seep_inner {
+    SEEP_INNER_HOLDS = 1, /* an address of any place in it does */
+    SEEP_INNER_WHOLE = 2, /* it is read to its end */
+};
+
 typedef uint64_t seep_label;
 
 static inline seep_label seep_label_of(enum seep_label_kind kind, uint64_t value)
@@ -87,6 +93,8 @@ struct seep_heap {
     struct seep_python python;
     seep_edge_taker *take;
     void *taker;      /* its own */
+    uint8_t *inner;   /* [n_blocks] of enum seep_inner; NULL: not looked for (paths/inner.h) */
+    bool inner_cut;   /* not all that may hold an address was read to its end */
     bool owners_only; /* words of objects that do not own what they point to are passed over */
     bool node_is_attributes; /* of the dict that is walked: it is an instance's or a module's */
 };

@@ -5,8 +5,7 @@
 #include <string.h>
 
 enum {
-    MAX_SCANNED = 1 << 20, /* of a block: tables of addresses are smaller, pictures are not */
-    STORAGE_LEAST = 56,    /* c10::StorageImpl */
+    STORAGE_LEAST = 56, /* c10::StorageImpl */
     STORAGE_MOST = 512,
     STORAGE_DATA = 24,
     STORAGE_DEVICE = 48,
@@ -105,7 +104,8 @@ void seep_native_walk(struct seep_heap *heap, uint32_t n)
         walk_storage(heap, node);
         return;
     }
-    if (to > node->start + MAX_SCANNED)
-        to = node->start + MAX_SCANNED;
+    if (to > node->start + SEEP_NATIVE_SCANNED &&
+        !(heap->inner && heap->inner[n] & SEEP_INNER_WHOLE))
+        to = node->start + SEEP_NATIVE_SCANNED;
     scan(heap, node, node->start, to);
 }

@@ -324,6 +324,22 @@ static bool walk_of_library(struct seep_heap *heap, uint64_t object, const struc
     return type->kind != SEEP_PYTYPE_LINK;
 }
 
+/* A handle: what a function of ctypes or cffi returned is a number, and nothing else may have it.
+ * Addresses have one or two digits of 30 bits; those of one are those of a low heap, where any
+ * number may look like one, and are believed at a block's start alone. */
+static void walk_int(struct seep_heap *heap, uint64_t object)
+{
+    enum { SIZE = 16, DIGITS = 24, TAG_BITS = 3 };
+    const uint64_t size = word_at(heap, object + SIZE);
+    const uint64_t n = heap->python.layout->minor >= 12 ? size >> TAG_BITS : size;
+
+    if ((n != 1 && n != 2) || (n != size && n << TAG_BITS != size)) /* it is negative */
+        return;
+    const uint64_t low = seep_memory_u32(heap->memory, object + DIGITS);
+    const uint64_t high = n == 2 ? seep_memory_u32(heap->memory, object + DIGITS + 4) : 0;
+    seep_edge_inner(heap, high << 30 | low, seep_label_of(SEEP_LABEL_HIDDEN, 0));
+}
+
 /* What kinds of objects refer to by themselves. False: that is all. */
 static bool walk_own(struct seep_heap *heap, uint32_t n, uint64_t object,
                      const struct seep_pytype *type)
@@ -333,6 +349,9 @@ static bool walk_own(struct seep_heap *heap, uint32_t n, uint64_t object,
 
     switch (type->kind) {
     case SEEP_PYTYPE_LEAF:
+        if (heap->inner && type->flags & SEEP_PY_IS_INT)
+            walk_int(heap, object);
+        return false;
     case SEEP_PYTYPE_BYTES:
         return false;
     case SEEP_PYTYPE_TEXT:

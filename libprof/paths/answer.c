@@ -298,10 +298,11 @@ static int add_path(const struct asking *a, struct seep_answer *answer, const st
     return rc;
 }
 
-static enum seep_hold_state state_of(const struct seep_answer *answer, const struct way *way)
+static enum seep_hold_state state_of(const struct asking *a, const struct seep_answer *answer,
+                                     const struct way *way)
 {
     if (per_cent(answer->lost_bytes, answer->bytes) >= MOST_OF)
-        return SEEP_HOLD_LOST;
+        return a->reach->heap->inner_cut ? SEEP_HOLD_UNKNOWN : SEEP_HOLD_LOST;
     if (per_cent(answer->cycle_bytes, answer->bytes) >= MUCH_OF)
         return SEEP_HOLD_CYCLE;
     if (!way)
@@ -316,7 +317,7 @@ static int answer_line(struct asking *a, struct seep_answer *answer)
     const struct way *way = largest(ways, n);
     int rc;
 
-    answer->state = state_of(answer, way);
+    answer->state = state_of(a, answer, way);
     if (answer->state == SEEP_HOLD_CYCLE)
         return add_path(a, answer, way);
     if (answer->state != SEEP_HOLD_HELD)

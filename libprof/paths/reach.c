@@ -233,6 +233,19 @@ int seep_reach_run(struct seep_reach *reach)
     return rc ? rc : seep_refs_turn(&reach->refs);
 }
 
+int seep_reach_again(struct seep_reach *reach, const uint32_t *nodes, size_t n)
+{
+    seep_reach_begin(reach);
+    reach->notes = true;
+    reach->n_roots = reach->refs.n_roots = 0; /* they come in the same order */
+    seep_roots_walk(reach->heap, &reach->places, take_root);
+    for (size_t i = 0; i < n && !reach->no_memory; i++)
+        seep_reach_walk(reach, nodes[i]);
+    int rc = seep_reach_go_on(reach);
+    reach->notes = false;
+    return rc ? rc : seep_refs_turn(&reach->refs);
+}
+
 void seep_reach_add(struct seep_reach *reach, uint32_t node, unsigned cost)
 {
     struct seep_root root = {SEEP_ROOT_CYCLE, node, NULL, false};

@@ -39,6 +39,10 @@ void seep_reach_fini(struct seep_reach *reach);
 /* Finds all ways, and notes who refers to whom. Called once. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_reach_run(struct seep_reach *reach);
 
+/* Notes anew, and more of, what roots and these nodes refer to, and finds the ways from there. What
+ * led to nodes before still does. Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_reach_again(struct seep_reach *reach, const uint32_t *nodes, size_t n);
+
 /* Adds a root that holds `node` itself, `cost` away, and finds the ways from there, beside those
  * that are known. */
 void seep_reach_add(struct seep_reach *reach, uint32_t node, unsigned cost);

@@ -51,12 +51,15 @@ int seep_refs_turn(struct seep_refs *refs)
 {
     uint32_t sum = 0;
 
+    free(refs->from);
+    free(refs->from_end);
     refs->from = malloc((refs->n + 1) * sizeof *refs->from);
     refs->from_end = calloc((size_t)refs->n_nodes + 1, sizeof *refs->from_end);
     if (!refs->from || !refs->from_end)
         return -SEEP_ENOMEM;
-    for (size_t i = 0; i < refs->n; i++)
-        refs->from_end[refs->to[i]]++;
+    for (uint32_t i = 0; i < refs->n_nodes; i++)
+        for (uint32_t k = 0; k < refs->count[i]; k++)
+            refs->from_end[refs->to[refs->first[i] + k]]++;
     /* Where each node's begin at first, and where they end once all have their place. */
     for (uint32_t i = 0; i < refs->n_nodes; i++) {
         uint32_t count = refs->from_end[i];

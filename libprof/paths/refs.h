@@ -28,14 +28,16 @@ struct seep_refs {
 SEEP_MUST_CHECK int seep_refs_init(struct seep_refs *refs, uint32_t n_nodes);
 void seep_refs_fini(struct seep_refs *refs);
 
-/* From here on references are noted that `node` makes. */
+/* From here on references are noted that `node` makes; those that were noted before are forgotten.
+ */
 void seep_refs_begin(struct seep_refs *refs, uint32_t node);
 
 /* Both return 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_refs_add(struct seep_refs *refs, uint32_t from, uint32_t to);
 SEEP_MUST_CHECK int seep_refs_add_root(struct seep_refs *refs, struct seep_root_ref ref);
 
-/* All are noted: sorts them by what they lead to, as well. Returns 0 or -SEEP_ENOMEM. */
+/* All are noted: sorts them by what they lead to, as well. May be called again. Returns 0 or
+ * -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_refs_turn(struct seep_refs *refs);
 
 #endif

@@ -3,6 +3,7 @@
  *   minor version of Python, 1 byte; 3 more; number of blocks, bytes of data, of heap, and where
  *   _PyRuntime is in the data, 4 bytes each; the blocks: offset, bytes, line; data; heap. */
 #include "libprof/paths/answer.h"
+#include "libprof/paths/inner.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +61,7 @@ static void ask(struct seep_heap *heap)
     const struct seep_root_places places = {HEAP_AT + 64, DATA_AT + 64};
     struct seep_reach reach = {0};
 
-    if (seep_reach_init(&reach, heap, &places) || seep_reach_run(&reach))
+    if (seep_reach_init(&reach, heap, &places) || seep_reach_run(&reach) || seep_inner_find(&reach))
         abort();
     int n = seep_answer_lines(&reach, &question, answers);
     if (n < 0)

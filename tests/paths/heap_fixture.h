@@ -4,6 +4,7 @@
 #define SEEP_TESTS_PATHS_HEAP_FIXTURE_H
 
 #include "libprof/paths/answer.h"
+#include "libprof/paths/inner.h"
 #include "tests/suite.h"
 
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 /* Data of a program, an anonymous mapping behind a gap, and what may be taken for a thread's stack:
  * 1 TiB that somebody has reserved. */
 #define DATA_AT UINT64_C(0x10000000)
-#define HEAP_AT UINT64_C(0x20000000)
+#define HEAP_AT UINT64_C(0x35000000)
 enum { DATA_BYTES = 256 << 10, HEAP_BYTES = 8 << 20, MOST_BLOCKS = 1 << 16 };
 
 /* Versions of Python 3: a test with EACH_VERSION has each as its _i. */
@@ -21,7 +22,7 @@ enum { OLDEST = 8, NEWEST = 14 };
 
 static const char maps_text[] =
     "10000000-10040000 rw-p 00000000 00:00 1                          /usr/bin/python3\n"
-    "20000000-20800000 rw-p 00000000 00:00 0 \n"
+    "35000000-35800000 rw-p 00000000 00:00 0 \n"
     "3ffffff0000-40000000000 ---p 00000000 00:00 0 \n"
     "40000000000-50000000000 rw-p 00000000 00:00 0 \n";
 
@@ -334,6 +335,7 @@ static inline void examine(struct examined *e)
 
     open_heap(e);
     ck_assert_int_eq(seep_reach_run(&e->reach), 0);
+    ck_assert_int_eq(seep_inner_find(&e->reach), 0);
     e->n = seep_answer_lines(&e->reach, &question, e->answers);
     ck_assert_int_ge(e->n, 0);
 }
