@@ -56,6 +56,7 @@ const char *seep_get_holders_words(const json_t *holders)
         {"shared", "all of these, and only all of them free it:"},
         {"cycle", "nobody but itself, a cycle for gc:"},
         {"lost", "nobody: lost by native code"},
+        {"reference", "nobody: native code took a reference and never gave it back:"},
     };
     const char *state = seep_get_text(holders, "state", "");
 

@@ -129,9 +129,15 @@ static json_t *unknown(void)
 static bool are_arenas_of_entries(const struct seep_line_group *line,
                                   const struct seep_answer *answer)
 {
-    enum { SMALL_OF_ENTRY = 1024 }; /* a tuple, some numbers, the heads of arrays */
+    enum {
+        SMALL_OF_ENTRY = 1024, /* a tuple, some numbers, the heads of arrays */
+        TIMES_SMALL = 2,       /* arenas are not full */
+    };
     const int64_t length = answer->n_paths ? answer->paths[0].holder_length : 0;
 
+    if (answer->state == SEEP_HOLD_REFERENCE && answer->bytes < line->bytes &&
+        line->bytes - answer->bytes <= TIMES_SMALL * answer->small_bytes)
+        return true;
     return length > 0 && answer->bytes < line->bytes &&
            (line->bytes - answer->bytes) / SMALL_OF_ENTRY < (uint64_t)length;
 }

@@ -284,6 +284,7 @@ json_t *seep_who_json(const struct seep_answer *answer)
     seep_json_set(json, "lost_bytes", seep_json_count(answer->lost_bytes), &failed);
     seep_json_set(json, "graph_bytes", seep_json_count(answer->graph_bytes), &failed);
     seep_json_set(json, "cycle_bytes", seep_json_count(answer->cycle_bytes), &failed);
+    seep_json_set(json, "reference_bytes", seep_json_count(answer->reference_bytes), &failed);
     seep_json_set(json, "paths", paths, &failed);
     return seep_json_whole(json, failed);
 }

@@ -166,7 +166,8 @@ json_t *seep_holders_answer_json(const struct seep_holders_answer *answers, size
 {
     const struct seep_holders_answer *ours = &answers[from], *main = largest(ours, to - from);
     const struct seep_holders_line *line = main->line;
-    uint64_t blocks = 0, bytes = 0, explained = 0, lost = 0, cycle = 0, graph = 0;
+    uint64_t blocks = 0, bytes = 0, explained = 0, lost = 0, cycle = 0, reference = 0;
+    uint64_t graph = 0;
     json_t *json = json_object();
     bool failed = false;
 
@@ -176,6 +177,7 @@ json_t *seep_holders_answer_json(const struct seep_holders_answer *answers, size
         explained = sum(explained, ours[i].line->explained_bytes);
         lost = sum(lost, ours[i].line->lost_bytes);
         cycle = sum(cycle, ours[i].line->cycle_bytes);
+        reference = sum(reference, ours[i].line->reference_bytes);
         graph = sum(graph, ours[i].line->graph_bytes);
     }
     seep_json_set(json, "step", seep_json_count(main->of->step), &failed);
@@ -186,6 +188,7 @@ json_t *seep_holders_answer_json(const struct seep_holders_answer *answers, size
     seep_json_set(json, "explained_bytes", seep_json_count(explained), &failed);
     seep_json_set(json, "lost_bytes", seep_json_count(lost), &failed);
     seep_json_set(json, "cycle_bytes", seep_json_count(cycle), &failed);
+    seep_json_set(json, "reference_bytes", seep_json_count(reference), &failed);
     seep_json_set(json, "graph_bytes", seep_json_count(graph), &failed);
     seep_json_set(json, "paths", paths_json(line, ours, to - from), &failed);
     set_growth(json, line->n_paths ? seep_holders_series_find(series, &line->paths[0]) : NULL,

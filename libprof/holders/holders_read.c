@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const seep_holders_states[SEEP_HOLDERS_N_STATES] = {"held", "shared", "cycle", "lost",
-                                                                "unknown"};
+const char *const seep_holders_states[SEEP_HOLDERS_N_STATES] = {"held", "shared",    "cycle",
+                                                                "lost", "reference", "unknown"};
 
 /* ---- frames ------------------------------------------------------------------------------ */
 
@@ -83,6 +83,7 @@ static bool take_line(const json_t *from, struct seep_holders_line *line, bool *
         .explained_bytes = seep_take_count(&c, from, "explained_bytes"),
         .lost_bytes = seep_take_count_or(&c, from, "lost_bytes", 0),
         .cycle_bytes = seep_take_count_or(&c, from, "cycle_bytes", 0),
+        .reference_bytes = seep_take_count_or(&c, from, "reference_bytes", 0),
         .graph_bytes = seep_take_count_or(&c, from, "graph_bytes", 0),
     };
     take_paths(&c, json_object_get(from, "paths"), line);
@@ -90,7 +91,7 @@ static bool take_line(const json_t *from, struct seep_holders_line *line, bool *
     *failed = *failed || c.failed || !line->frame;
     return !c.wrong && !(by_paths && !line->n_paths) && line->explained_bytes <= line->bytes &&
            line->lost_bytes <= line->bytes && line->cycle_bytes <= line->bytes &&
-           line->graph_bytes <= line->bytes;
+           line->reference_bytes <= line->bytes && line->graph_bytes <= line->bytes;
 }
 
 static int take_lines(const json_t *list, struct seep_holders_snapshot *s)
@@ -109,7 +110,8 @@ static int take_lines(const json_t *list, struct seep_holders_snapshot *s)
             line_fini(line);
             s->n_lines--;
             s->n_wrong++;
-        } else if (!s->complete && line->state == SEEP_HOLDERS_LOST) {
+        } else if (!s->complete &&
+                   (line->state == SEEP_HOLDERS_LOST || line->state == SEEP_HOLDERS_REFERENCE)) {
             line->state = SEEP_HOLDERS_UNKNOWN; /* who holds it may be what was not seen */
         }
     }

@@ -7,8 +7,9 @@
  *     "stop_ns", "cpu_ns",
  *     "lines": [ the largest first
  *       { "frame": as in a report,
- *         "state": "held|shared|cycle|lost|unknown",
- *         "blocks", "bytes", "explained_bytes", "lost_bytes", "cycle_bytes", "graph_bytes",
+ *         "state": "held|shared|cycle|lost|reference|unknown",
+ *         "blocks", "bytes", "explained_bytes", "lost_bytes", "cycle_bytes",
+ *         "reference_bytes", "graph_bytes",
  *         "paths": [ the one that leads to most first
  *           { "text",
  *             "root": { "kind", "name", "function", "file", "line" (0: not known) },
@@ -33,13 +34,14 @@ enum {
 };
 
 enum seep_holders_state {
-    SEEP_HOLDERS_HELD,   /* by one path */
-    SEEP_HOLDERS_SHARED, /* by several: only all of them together free it */
-    SEEP_HOLDERS_CYCLE,  /* by nobody but itself: the cyclic collector would free it */
-    SEEP_HOLDERS_LOST,   /* by nobody: nothing points to it */
+    SEEP_HOLDERS_HELD,      /* by one path */
+    SEEP_HOLDERS_SHARED,    /* by several: only all of them together free it */
+    SEEP_HOLDERS_CYCLE,     /* by nobody but itself: the cyclic collector would free it */
+    SEEP_HOLDERS_LOST,      /* by nobody: nothing points to it */
+    SEEP_HOLDERS_REFERENCE, /* by nobody: an object counts a reference that nobody has */
     SEEP_HOLDERS_UNKNOWN,
 };
-#define SEEP_HOLDERS_N_STATES 5
+#define SEEP_HOLDERS_N_STATES 6
 extern const char *const seep_holders_states[SEEP_HOLDERS_N_STATES];
 
 /* What a line of code made, and is live. */
@@ -48,6 +50,7 @@ struct seep_holders_line {
     enum seep_holders_state state;
     uint64_t blocks, bytes;
     uint64_t explained_bytes, lost_bytes, cycle_bytes; /* none is more than bytes */
+    uint64_t reference_bytes;
     uint64_t graph_bytes; /* of those, held by way of nodes of autograd graphs */
     struct seep_holders_path paths[SEEP_HOLDERS_MAX_PATHS];
     size_t n_paths; /* at least one where it is held or shared */

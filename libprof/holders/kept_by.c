@@ -28,6 +28,8 @@ static enum seep_holders_state state_of(const json_t *answer)
 /* How much of a line's memory its state is true of. */
 static double bytes_in_state(const json_t *answer, enum seep_holders_state state)
 {
+    if (state == SEEP_HOLDERS_REFERENCE)
+        return bytes_of(answer, "reference_bytes") + bytes_of(answer, "lost_bytes");
     return bytes_of(answer, state == SEEP_HOLDERS_LOST    ? "lost_bytes"
                             : state == SEEP_HOLDERS_CYCLE ? "cycle_bytes"
                                                           : "explained_bytes");
@@ -108,11 +110,22 @@ struct seep_kept_by seep_kept_by_of(const json_t *answer)
         return (struct seep_kept_by){
             .state = SEEP_HOLDERS_UNKNOWN, .text = "", .name = "", .type = ""};
     kept.known = true;
-    if (kept.state == SEEP_HOLDERS_LOST || kept.state == SEEP_HOLDERS_CYCLE)
+    if (kept.state == SEEP_HOLDERS_CYCLE || seep_kept_by_nobody(&kept))
         return kept;
     kept.by_python = is_of_python(first);
     kept.in_graph = bytes_of(answer, "graph_bytes") >= SEEP_T_KEPT_IN_GRAPH * bytes;
     if (bytes_of(first, "bytes") >= SEEP_T_KEPT_EXPLAINED * bytes)
         take_container(answer, first, &kept);
     return kept;
+}
+
+const char *seep_kept_by_nobody_text(const struct seep_kept_by *kept)
+{
+    if (!seep_kept_by_nobody(kept))
+        return "";
+    return kept->state == SEEP_HOLDERS_LOST
+               ? "seen in a snapshot: nothing points to it any more; what made it forgot to free it"
+               : "seen in a snapshot: nothing refers to it any more, but it counts a reference "
+                 "that "
+                 "was never given back";
 }

@@ -24,6 +24,17 @@ struct seep_kept_by {
     double pace; /* entries a step */
 };
 
+/* Whether nobody holds it, not even a cycle: it was never freed, or a reference to it was never
+ * given back. */
+static inline bool seep_kept_by_nobody(const struct seep_kept_by *kept)
+{
+    return kept->known &&
+           (kept->state == SEEP_HOLDERS_LOST || kept->state == SEEP_HOLDERS_REFERENCE);
+}
+
+/* That, as a line of evidence; "" where it is not so. */
+const char *seep_kept_by_nobody_text(const struct seep_kept_by *kept);
+
 /* `answer`: as seep_line_holders_of() gives it, or NULL. Pure. */
 struct seep_kept_by seep_kept_by_of(const json_t *answer);
 

@@ -4,6 +4,7 @@
 #include "libprof/judge/finding_list.h"
 #include "libprof/judge/limit_evidence.h"
 #include "libprof/judge/lines.h"
+#include "libprof/judge/lost_advice.h"
 #include "libprof/judge/resident_findings.h"
 #include "libprof/judge/segment_findings.h"
 #include "libprof/judge/shortage_findings.h"
@@ -212,7 +213,7 @@ static int judge_line(struct seep_case *c, const struct seep_lines *lines,
     if (!f.sites)
         return -SEEP_ENOMEM;
     const bool found = seep_patterns_judge_line(c, &f);
-    if (found && note_keeper(c, &f)) {
+    if (found && (note_keeper(c, &f) || seep_lost_advise(c, &f))) {
         seep_finding_fini(&f);
         return -SEEP_ENOMEM;
     }

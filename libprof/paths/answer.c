@@ -4,6 +4,7 @@
 #include "libprof/paths/cycles.h"
 #include "libprof/paths/graph_ways.h"
 #include "libprof/paths/leave_out.h"
+#include "libprof/paths/references.h"
 #include "libprof/paths/ways.h"
 
 #include <stdio.h>
@@ -24,6 +25,9 @@ enum {
     WORTH_A_HOLDER = 2, /* and that must become free with a further holder */
 };
 
+/* Who holds it: somebody, or only itself. */
+enum alive { BY_NOBODY, ALIVE, BY_CYCLE, BY_REFERENCE };
+
 /* Blocks of a line that are reached in the same way. */
 struct way {
     uint64_t hash, blocks, bytes;
@@ -34,15 +38,16 @@ struct way {
 /* What is live of a line. */
 struct sum {
     uint32_t line;
-    uint64_t blocks, bytes, lost_bytes, cycle_bytes, graph_bytes;
+    uint64_t blocks, bytes, lost_bytes, cycle_bytes, reference_bytes, graph_bytes;
 };
 
 struct asking {
     struct seep_reach *reach;
     const struct seep_question *question;
-    bool *alive;       /* [nodes] somebody, not a cycle, holds it */
-    uint8_t *in_graph; /* [nodes] what is known of whether graphs hold it */
-    uint8_t *way_of;   /* [nodes] of the line that is asked about: a way's number, 0 none */
+    uint8_t *alive;       /* [nodes] enum alive */
+    uint64_t small_bytes; /* of objects in arenas that references too many hold */
+    uint8_t *in_graph;    /* [nodes] what is known of whether graphs hold it */
+    uint8_t *way_of;      /* [nodes] of the line that is asked about: a way's number, 0 none */
     struct seep_ways ways;
     size_t most_walked;
     struct seep_reach kept;    /* as it was found, */
@@ -75,7 +80,7 @@ static size_t ways_to(struct asking *a, uint32_t line, bool cycles, struct way *
     memset(a->way_of, 0, a->reach->heap->n_blocks);
     seep_ways_forget(&a->ways);
     for (uint32_t i = 0; i < a->reach->heap->n_blocks; i++) {
-        if (line_of(a, i) != line || !is_reached(a, i) || (!cycles && !a->alive[i]))
+        if (line_of(a, i) != line || !is_reached(a, i) || (!cycles && a->alive[i] != ALIVE))
             continue;
         uint64_t hash = seep_ways_hash(&a->ways, i);
         size_t at = 0;
@@ -232,7 +237,7 @@ static uint64_t freed_of(const struct asking *a, uint32_t line)
     uint64_t bytes = 0;
 
     for (uint32_t i = 0; i < a->reach->heap->n_blocks; i++)
-        if (!is_reached(a, i) && a->alive[i] && line_of(a, i) == line)
+        if (!is_reached(a, i) && a->alive[i] == ALIVE && line_of(a, i) == line)
             bytes += a->reach->heap->nodes[i].bytes;
     return bytes;
 }
@@ -307,6 +312,9 @@ static enum seep_hold_state state_of(const struct asking *a, const struct seep_a
         return SEEP_HOLD_CYCLE;
     if (!way)
         return SEEP_HOLD_UNKNOWN;
+    if (per_cent(answer->reference_bytes, answer->bytes) >= MUCH_OF &&
+        per_cent(answer->reference_bytes + answer->lost_bytes, answer->bytes) >= MOST_OF)
+        return a->reach->heap->inner_cut ? SEEP_HOLD_UNKNOWN : SEEP_HOLD_REFERENCE;
     return SEEP_HOLD_HELD;
 }
 
@@ -318,7 +326,7 @@ static int answer_line(struct asking *a, struct seep_answer *answer)
     int rc;
 
     answer->state = state_of(a, answer, way);
-    if (answer->state == SEEP_HOLD_CYCLE)
+    if (answer->state == SEEP_HOLD_CYCLE || answer->state == SEEP_HOLD_REFERENCE)
         return add_path(a, answer, way);
     if (answer->state != SEEP_HOLD_HELD)
         return 0;
@@ -356,8 +364,10 @@ static void sum_lines(const struct asking *a, struct sum *sums)
         sum->bytes += bytes;
         if (!is_reached(a, i))
             sum->lost_bytes += bytes;
-        else if (!a->alive[i])
+        else if (a->alive[i] == BY_CYCLE)
             sum->cycle_bytes += bytes;
+        else if (a->alive[i] == BY_REFERENCE)
+            sum->reference_bytes += bytes;
         else if (seep_graph_holds(reach, i, a->in_graph))
             sum->graph_bytes += bytes;
     }
@@ -377,6 +387,8 @@ static int answer_all(struct asking *a, struct sum *sums, struct seep_answer *an
                                           .bytes = sums[n].bytes,
                                           .lost_bytes = sums[n].lost_bytes,
                                           .cycle_bytes = sums[n].cycle_bytes,
+                                          .reference_bytes = sums[n].reference_bytes,
+                                          .small_bytes = a->small_bytes,
                                           .graph_bytes = sums[n].graph_bytes};
         rc = answer_line(a, &answers[n]);
     }
@@ -385,14 +397,27 @@ static int answer_all(struct asking *a, struct sum *sums, struct seep_answer *an
     return rc ? rc : (int)n;
 }
 
+/* What is reached and was not before is held so. */
+static void note_reached(struct asking *a, enum alive how)
+{
+    const struct seep_heap *heap = a->reach->heap;
+
+    for (uint32_t i = 0; i < heap->n_nodes; i++) {
+        if (a->alive[i] != BY_NOBODY || !is_reached(a, i))
+            continue;
+        a->alive[i] = (uint8_t)how;
+        if (how == BY_REFERENCE && heap->nodes[i].kind == SEEP_NODE_PYTHON && !heap->nodes[i].site)
+            a->small_bytes += heap->nodes[i].bytes;
+    }
+}
+
 /* Searches for cycles, and once more without what is doubtful. */
 static int complete(struct asking *a)
 {
     struct seep_reach *reach = a->reach;
     int rc = seep_reach_keep(reach, &a->kept);
 
-    for (uint32_t i = 0; i < reach->heap->n_nodes; i++)
-        a->alive[i] = reach->distance[i] != SEEP_UNREACHED;
+    note_reached(a, ALIVE);
     if (!rc)
         rc = seep_reach_leave_doubtful(reach);
     if (!rc)
@@ -402,6 +427,10 @@ static int complete(struct asking *a)
     seep_reach_put_back(reach, &a->kept);
     seep_reach_fini(&a->kept);
     rc = seep_cycles_find(reach);
+    note_reached(a, BY_CYCLE);
+    if (!rc)
+        rc = seep_references_find(reach);
+    note_reached(a, BY_REFERENCE);
     if (!rc)
         rc = seep_reach_keep(reach, &a->kept);
     a->most_walked = reach->n_walked + a->question->most_runs * reach->heap->n_nodes;
@@ -435,8 +464,9 @@ int seep_answer_lines(struct seep_reach *reach, const struct seep_question *ques
 const char *seep_hold_state_word(enum seep_hold_state state)
 {
     static const char *const words[] = {
-        [SEEP_HOLD_UNKNOWN] = "unknown", [SEEP_HOLD_HELD] = "held", [SEEP_HOLD_SHARED] = "shared",
-        [SEEP_HOLD_CYCLE] = "cycle",     [SEEP_HOLD_LOST] = "lost",
+        [SEEP_HOLD_UNKNOWN] = "unknown", [SEEP_HOLD_HELD] = "held",
+        [SEEP_HOLD_SHARED] = "shared",   [SEEP_HOLD_CYCLE] = "cycle",
+        [SEEP_HOLD_LOST] = "lost",       [SEEP_HOLD_REFERENCE] = "reference",
     };
 
     return words[state];

@@ -6,11 +6,12 @@
 #include "libprof/paths/path.h"
 
 enum seep_hold_state {
-    SEEP_HOLD_UNKNOWN, /* no way explains enough */
-    SEEP_HOLD_HELD,    /* by one container */
-    SEEP_HOLD_SHARED,  /* by several: each alone keeps it */
-    SEEP_HOLD_CYCLE,   /* by nobody but a cycle of references */
-    SEEP_HOLD_LOST,    /* by nobody */
+    SEEP_HOLD_UNKNOWN,   /* no way explains enough */
+    SEEP_HOLD_HELD,      /* by one container */
+    SEEP_HOLD_SHARED,    /* by several: each alone keeps it */
+    SEEP_HOLD_CYCLE,     /* by nobody but a cycle of references */
+    SEEP_HOLD_LOST,      /* by nobody */
+    SEEP_HOLD_REFERENCE, /* by nobody but objects that count a reference too many */
 };
 
 enum { SEEP_ANSWER_PATHS = 4 };
@@ -32,7 +33,9 @@ struct seep_answer_path {
 struct seep_answer {
     uint32_t line;
     uint64_t blocks, bytes, lost_bytes, cycle_bytes;
-    uint64_t graph_bytes; /* held by way of nodes of autograd graphs */
+    uint64_t reference_bytes, small_bytes; /* held by references too many: of the line; of all small
+                                            * objects, whosever they are */
+    uint64_t graph_bytes;                  /* held by way of nodes of autograd graphs */
     enum seep_hold_state state;
     size_t n_paths;
     struct seep_answer_path paths[SEEP_ANSWER_PATHS];

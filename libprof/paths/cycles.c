@@ -168,7 +168,7 @@ static void add_roots(struct search *s)
         const struct seep_pytype *type =
             seep_python_type(heap, seep_memory_word(heap->memory, object + SEEP_PY_TYPE));
         if (type && type->flags & SEEP_PY_GC)
-            seep_reach_add(s->reach, s->dead[i], cost_of(heap, s->dead[i], type));
+            seep_reach_add(s->reach, SEEP_ROOT_CYCLE, s->dead[i], cost_of(heap, s->dead[i], type));
     }
 }
 

@@ -44,6 +44,9 @@ static void put_root(FILE *out, const struct seep_path *path)
     case SEEP_ROOT_CYCLE:
         fputs("nobody but a cycle", out);
         break;
+    case SEEP_ROOT_REFERENCE:
+        fputs("a reference that was never given back", out);
+        break;
     }
 }
 
@@ -103,7 +106,8 @@ static bool shows_type(const struct seep_path *path, size_t i)
     if (hop->kind == SEEP_HOP_NATIVE || !hop->type[0] || strcmp(hop->type, "module") == 0)
         return false;
     if (hop->kind == SEEP_HOP_FIELD ||
-        (hop->kind == SEEP_HOP_SELF && path->root.kind == SEEP_ROOT_CYCLE))
+        (hop->kind == SEEP_HOP_SELF &&
+         (path->root.kind == SEEP_ROOT_CYCLE || path->root.kind == SEEP_ROOT_REFERENCE)))
         return true; /* nothing else is known of it */
     return !more || (next != SEEP_HOP_KEY && next != SEEP_HOP_INDEX && next != SEEP_HOP_ELEMENT);
 }
@@ -157,10 +161,11 @@ void seep_path_holder_name(const struct seep_path *path, size_t i, char *to, siz
 const char *seep_root_kind_word(enum seep_root_kind kind)
 {
     static const char *const words[] = {
-        [SEEP_ROOT_FRAME] = "local",        [SEEP_ROOT_MODULE] = "module",
-        [SEEP_ROOT_MODULES] = "modules",    [SEEP_ROOT_LOCALS] = "thread",
-        [SEEP_ROOT_STATIC] = "static",      [SEEP_ROOT_STACK] = "stack",
-        [SEEP_ROOT_THREAD] = "thread-data", [SEEP_ROOT_CYCLE] = "cycle",
+        [SEEP_ROOT_FRAME] = "local",         [SEEP_ROOT_MODULE] = "module",
+        [SEEP_ROOT_MODULES] = "modules",     [SEEP_ROOT_LOCALS] = "thread",
+        [SEEP_ROOT_STATIC] = "static",       [SEEP_ROOT_STACK] = "stack",
+        [SEEP_ROOT_THREAD] = "thread-data",  [SEEP_ROOT_CYCLE] = "cycle",
+        [SEEP_ROOT_REFERENCE] = "reference",
     };
 
     return words[kind];

@@ -246,9 +246,10 @@ int seep_reach_again(struct seep_reach *reach, const uint32_t *nodes, size_t n)
     return rc ? rc : seep_refs_turn(&reach->refs);
 }
 
-void seep_reach_add(struct seep_reach *reach, uint32_t node, unsigned cost)
+void seep_reach_add(struct seep_reach *reach, enum seep_root_kind kind, uint32_t node,
+                    unsigned cost)
 {
-    struct seep_root root = {SEEP_ROOT_CYCLE, node, NULL, false};
+    struct seep_root root = {kind, node, NULL, false};
 
     reach->heap->take = take_edge;
     reach->heap->taker = reach;

@@ -45,7 +45,8 @@ SEEP_MUST_CHECK int seep_reach_again(struct seep_reach *reach, const uint32_t *n
 
 /* Adds a root that holds `node` itself, `cost` away, and finds the ways from there, beside those
  * that are known. */
-void seep_reach_add(struct seep_reach *reach, uint32_t node, unsigned cost);
+void seep_reach_add(struct seep_reach *reach, enum seep_root_kind kind, uint32_t node,
+                    unsigned cost);
 SEEP_MUST_CHECK int seep_reach_go_on(struct seep_reach *reach);
 
 /* The pieces that a search is made of: it begins with nothing to do, takes references that roots

@@ -5,14 +5,15 @@
 #include "libprof/heap/heap.h"
 
 enum seep_root_kind {
-    SEEP_ROOT_FRAME,   /* at: the code object of a function that runs */
-    SEEP_ROOT_MODULE,  /* at: the module's name, a str */
-    SEEP_ROOT_MODULES, /* sys.modules itself */
-    SEEP_ROOT_LOCALS,  /* of a thread: threading.local */
-    SEEP_ROOT_STATIC,  /* map: of a program or a library */
-    SEEP_ROOT_STACK,   /* map: a thread's */
-    SEEP_ROOT_THREAD,  /* C's thread-local storage */
-    SEEP_ROOT_CYCLE,   /* nobody: at is the node of a cycle's member */
+    SEEP_ROOT_FRAME,     /* at: the code object of a function that runs */
+    SEEP_ROOT_MODULE,    /* at: the module's name, a str */
+    SEEP_ROOT_MODULES,   /* sys.modules itself */
+    SEEP_ROOT_LOCALS,    /* of a thread: threading.local */
+    SEEP_ROOT_STATIC,    /* map: of a program or a library */
+    SEEP_ROOT_STACK,     /* map: a thread's */
+    SEEP_ROOT_THREAD,    /* C's thread-local storage */
+    SEEP_ROOT_CYCLE,     /* nobody: at is the node of a cycle's member */
+    SEEP_ROOT_REFERENCE, /* nobody: at is the node of an object that counts a reference too many */
 };
 
 struct seep_root {

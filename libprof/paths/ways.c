@@ -65,7 +65,8 @@ static uint64_t mix_label(struct seep_reach *reach, uint64_t hash, uint32_t node
 static uint64_t hash_of_root(const struct seep_reach *reach, uint32_t root)
 {
     const struct seep_root *from = &reach->roots[root];
-    uint64_t at = from->map ? from->map->file : from->kind == SEEP_ROOT_CYCLE ? 0 : from->at;
+    const bool nobody = from->kind == SEEP_ROOT_CYCLE || from->kind == SEEP_ROOT_REFERENCE;
+    uint64_t at = from->map ? from->map->file : nobody ? 0 : from->at;
 
     return mix(from->kind, at);
 }

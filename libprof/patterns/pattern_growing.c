@@ -73,7 +73,7 @@ bool seep_is_reference_cycle(const struct seep_case *c, struct seep_finding *f)
     seep_finding_blank(f);
     /* What the program holds is a buffer that it empties itself; and a graph is let go of by who
      * summed the losses, unless a cycle was seen. */
-    if (was_seen_as(c, SEEP_HOLDERS_HELD) || was_seen_as(c, SEEP_HOLDERS_LOST) ||
+    if (was_seen_as(c, SEEP_HOLDERS_HELD) || seep_kept_by_nobody(&c->signs->kept_by) ||
         (c->signs->graph_nodes && !was_seen_as(c, SEEP_HOLDERS_CYCLE)))
         return false;
     if (!seep_case_comes_in_bursts(c) || s->epoch_falls > SEEP_T_FALLS_WITH_EPOCHS * s->falls ||
@@ -102,7 +102,10 @@ static void note_prospect(const struct seep_case *c, struct seep_finding *f)
 {
     const struct seep_kept_by *k = &c->signs->kept_by;
 
-    seep_finding_note(f, "%s", seep_prospect_text(c->signs->prospect));
+    seep_finding_note(f, "%s",
+                      c->signs->prospect == SEEP_ENDLESS_LOST
+                          ? seep_kept_by_nobody_text(k)
+                          : seep_prospect_text(c->signs->prospect));
     if (k->grows)
         seep_finding_note(f, "%s has a length of %llu, %.3g more a %s, and no bound", k->text,
                           (unsigned long long)k->length, k->pace, seep_case_unit(c));

@@ -33,12 +33,26 @@ static bool lies_in(enum seep_space_class space, enum seep_pattern_spaces wanted
     return true;
 }
 
+/* What nobody holds is in no cache and no graph, and what only a cycle holds in none either. */
+static bool fits_holder(enum seep_pattern pattern, const struct seep_kept_by *k)
+{
+    const bool keeps = pattern == SEEP_PATTERN_EAGER_RETENTION ||
+                       pattern == SEEP_PATTERN_ALIASED_CACHE ||
+                       pattern == SEEP_PATTERN_FIRST_TOUCH_CACHE;
+
+    if (seep_kept_by_nobody(k))
+        return !keeps && pattern != SEEP_PATTERN_GRAPH_RETENTION &&
+               pattern != SEEP_PATTERN_LEGITIMATE_GROWTH && pattern != SEEP_PATTERN_REFERENCE_CYCLE;
+    return !(keeps && k->known && k->state == SEEP_HOLDERS_CYCLE);
+}
+
 bool seep_patterns_judge_line(const struct seep_case *c, struct seep_finding *finding)
 {
     for (int i = 0; i < SEEP_N_PATTERNS; i++) {
         const struct seep_pattern_row *row = seep_pattern_row((enum seep_pattern)i);
         if (row->scope != SEEP_SCOPE_LINE || (row->axis == SEEP_AXIS_STEPS && c->signs->timed) ||
-            !lies_in(seep_case_space(c)->class, row->spaces))
+            !lies_in(seep_case_space(c)->class, row->spaces) ||
+            !fits_holder((enum seep_pattern)i, &c->signs->kept_by))
             continue;
         seep_finding_blank(finding);
         finding->pattern = (enum seep_pattern)i;
@@ -150,8 +164,8 @@ void seep_case_note_growth(const struct seep_case *c, struct seep_finding *f)
                       seep_text_size(g->slope.value, value), unit,
                       seep_text_size(g->slope.low, low), seep_text_size(g->slope.high, high), unit,
                       (int)g->from, (int)g->to);
-    seep_finding_note(f, "rises in %u of %u windows, no plateau, trend z = %.1f", g->shape.rising,
-                      g->shape.windows, g->z);
+    seep_finding_note(f, "rises in %u of %u windows%s, trend z = %.1f", g->shape.rising,
+                      g->shape.windows, g->growing ? ", no plateau" : "", g->z);
     if (g->by_process)
         seep_finding_note(f, "measured within each process: some ended before the job did");
 }

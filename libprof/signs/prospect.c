@@ -235,6 +235,17 @@ static bool may_be_first_use(const struct seep_case *c, const struct seep_signs 
     return signs->is_data && !c->has_workers && !appended;
 }
 
+/* What nobody holds nobody will free, at whatever pace it comes and by whatever axis: it need not
+ * grow by every measure, but clearly, and by enough to be worth a word. */
+static bool is_lost_for_good(const struct seep_signs *signs)
+{
+    const struct seep_growth *g = &signs->growth;
+
+    return seep_kept_by_nobody(&signs->kept_by) && signs->enough_steps &&
+           (g->growing ||
+            (g->slope.low > 0 && g->slope.value * (g->to - g->from) >= SEEP_T_LOST_BYTES));
+}
+
 static bool is_made_each_step(const struct seep_case *c)
 {
     uint64_t made = 0;
@@ -309,10 +320,10 @@ enum seep_prospect seep_prospect_of(const struct seep_case *c, const struct seep
         return SEEP_ENDS_TOOL;
     if (k->bounded && is_bounded(c, signs))
         return SEEP_ENDS_BY_HOLDER;
+    if (is_lost_for_good(signs))
+        return is_crumbs(c, g) ? SEEP_ENDS_CRUMBS : SEEP_ENDLESS_LOST;
     if (!g->growing || !signs->enough_steps)
         return SEEP_OPEN_FEW_STEPS;
-    if (k->known && k->state == SEEP_HOLDERS_LOST)
-        return SEEP_ENDLESS_LOST;
     if (is_crumbs(c, g))
         return SEEP_ENDS_CRUMBS;
     const bool streams = is_endless_stream(signs);
@@ -373,8 +384,7 @@ const char *seep_prospect_text(enum seep_prospect p)
                                 "was given away again",
         [SEEP_ENDLESS_BY_LAP] = "it goes on after the first time around the loop",
         [SEEP_ENDLESS_BY_PASS] = "it goes on after the first pass over the data",
-        [SEEP_ENDLESS_LOST] = "seen in a snapshot: nothing points to it any more; what made it "
-                              "forgot to free it",
+        [SEEP_ENDLESS_LOST] = "", /* seep_kept_by_nobody_text() */
     };
 
     return texts[p];

@@ -200,7 +200,7 @@ TEST(what_a_generator_has_stopped_with_is_held, EACH_VERSION)
            "module __main__.loader (generator) its local 'cache'[20] (bytearray)",
            "__main__.loader");
     if (_i == 10) /* there it is not known how much is on the stack */
-        expect(1, SEEP_HOLD_LOST, NULL, NULL);
+        expect(1, SEEP_HOLD_REFERENCE, NULL, NULL);
     else
         expect(1, SEEP_HOLD_HELD,
                "module __main__.loader (generator) its temporary[20] (bytearray)",
@@ -222,7 +222,7 @@ TEST(tags_of_references_in_frames_are_known, .from = 14, .to = NEWEST + 1)
     make_thread(code | 1, values, 2);
     examine(&e);
     expect(0, SEEP_HOLD_HELD, "local 'history' of main()[20] (bytearray)", "main.history");
-    expect(1, SEEP_HOLD_LOST, NULL, NULL);
+    expect(1, SEEP_HOLD_REFERENCE, NULL, NULL);
     examined_fini(&e);
 }
 

@@ -11,7 +11,7 @@ said. A table without it is not asked. What is said must be right, and it is owe
 import json
 import re
 
-NOBODY = ("lost", "cycle")
+NOBODY = ("lost", "cycle", "reference")
 
 
 def printed(holders):
@@ -75,5 +75,5 @@ def accused(report, folder):
     false = [brief(f["holders"]) for f in report["findings"] if f.get("holders") and f["holders"]["state"] in NOBODY]
     for path in folder.glob("holders-*.json"):
         lines = json.loads(path.read_text())["lines"]
-        false += ["lost: %s" % line["frame"] for line in lines if line["state"] == "lost"]
+        false += ["%s: %s" % (line["state"], line["frame"]) for line in lines if line["state"] in ("lost", "reference")]
     return false

@@ -1,0 +1,230 @@
+/* What snapshots saw that nobody holds: it is accused at whatever pace it comes, who lost it is
+ * named, and evidence, holder and advice of a finding are of one mind, whoever was seen to hold it.
+ */
+#include "libprof/document/holder_view.h"
+#include "tests/holders/made_up_snapshots.h"
+#include "tests/judge/levels.h"
+
+#include <stdio.h>
+
+enum { LINE = 77, BLOCK = 8192, LOOK = 190 };
+
+static json_t *seen;
+
+static void setup_seen(void)
+{
+    setup();
+    seen = snapshot(100, 0, LOOK);
+}
+
+static void teardown_seen(void)
+{
+    teardown();
+    json_decref(seen);
+}
+
+static uint32_t line_of_user(void)
+{
+    return below(main_stack, "/home/user/train.py", "remember", LINE);
+}
+
+static json_t *line_in(const char *state)
+{
+    const int bytes = 4 * LOOK * BLOCK;
+    json_t *line = add_line(seen, LINE, bytes, state);
+
+    if (strcmp(state, "reference") == 0)
+        json_object_set_new(line, "reference_bytes", json_integer(bytes));
+    return line;
+}
+
+static const json_t *judged(void)
+{
+    char dir[] = "/tmp/seep-lost-XXXXXX", command[64], path[128];
+    const char *const dirs[] = {dir};
+
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    builder_timeline(&b, LAST, UINT64_C(300) << 20);
+    ck_assert_int_eq(builder_write(&b, dir, "100-1.seep"), 0);
+    ck_assert_int_eq(builder_write_job(job, dir), 0);
+    free(job);
+    snprintf(path, sizeof path, "%s/holders-100-%d.json", dir, LOOK);
+    ck_assert_int_eq(json_dump_file(seen, path, 0), 0);
+    int rc = seep_analyse(dirs, 1, NULL, &report, NULL);
+    snprintf(command, sizeof command, "rm -r %s", dir);
+    ck_assert_int_eq(system(command), 0);
+    ck_assert_int_eq(rc, 0);
+    return json_array_get(json_object_get(report, "findings"), 0);
+}
+
+static void expect(const json_t *f, const char *pattern, const char *severity, const char *said)
+{
+    char *all = json_dumps(json_object_get(report, "findings"), JSON_INDENT(1));
+
+    ck_assert_msg(f && strcmp(text(f, "pattern"), pattern) == 0, "%s", all);
+    ck_assert_msg(strcmp(text(f, "severity"), severity) == 0, "%s", all);
+    ck_assert_msg(strstr(all, said) != NULL, "%s", all);
+    free(all);
+}
+
+/* ---- how it comes ---------------------------------------------------------------------------- */
+
+static struct bend steady[] = {{1, 0}, {200, 800}, {0, 0}};
+static struct bend slower[] = {{1, 0}, {20, 300}, {60, 480}, {110, 590}, {200, 680}, {0, 0}};
+static struct bend level[] = {{1, 0}, {60, 700}, {200, 700}, {0, 0}};
+static struct bend stops[] = {{1, 0}, {150, 700}, {200, 700}, {0, 0}};
+static struct bend short_bursts[] = {{1, 0},     {50, 400}, {51, 10},   {100, 400}, {101, 10},
+                                     {150, 400}, {151, 10}, {200, 400}, {0, 0}};
+static struct bend at_once[] = {{1, 500}, {200, 500}, {0, 0}};
+static struct bend *const shapes[] = {steady, slower, level, stops, short_bursts, at_once};
+
+static void keep_in(struct bend *shape, uint32_t stack)
+{
+    builder_level(&b, stack, 0, BLOCK, LAST, drawn, shape);
+}
+
+TEST(what_is_lost_ever_more_slowly_is_a_leak)
+{
+    keep_in(slower, line_of_user());
+    (void)line_in("lost");
+    expect(judged(), "unbounded-growth", "leak", "nothing points to it any more");
+}
+
+TEST(what_somebody_holds_ever_more_slowly_is_none)
+{
+    keep_in(slower, line_of_user());
+    (void)add_path(line_in("held"), "history", "main.history", 480);
+    ck_assert_str_ne(text(judged(), "severity"), "leak");
+}
+
+TEST(a_reference_that_was_never_given_back_is_told_from_lost_memory)
+{
+    keep_in(steady, line_of_user());
+    (void)line_in("reference");
+    const json_t *f = judged();
+    expect(f, "unbounded-growth", "leak", "counts a reference that was never given back");
+    ck_assert_ptr_nonnull(strstr(text(f, "advice"), "Py_INCREF"));
+}
+
+/* Crumbs are none the larger for being lost. */
+TEST(what_is_lost_and_small_is_no_leak)
+{
+    static struct bend crumbs[] = {{1, 0}, {20, 6}, {60, 9}, {110, 11}, {200, 12}, {0, 0}};
+
+    keep_in(crumbs, line_of_user());
+    (void)line_in("lost");
+    ck_assert_str_ne(text(judged(), "severity"), "leak");
+}
+
+/* ---- who lost it ------------------------------------------------------------------------------
+ */
+
+#define NUMPY "/usr/lib/python3/dist-packages/numpy/"
+
+static uint32_t in_numpy(void)
+{
+    uint32_t stack = below(line_of_user(), NUMPY "lib/polynomial.py", "roots", 220);
+
+    stack = below(stack, NUMPY "lib/twodim_base.py", "diag", 300);
+    stack = builder_stack(&b, stack, builder_native(&b, NUMPY "core/_multiarray.so", NULL, 64));
+    return builder_stack(&b, stack, builder_native(&b, "/usr/bin/python3.11", NULL, 64));
+}
+
+TEST(who_lost_it_is_named_with_its_calls)
+{
+    keep_in(steady, in_numpy());
+    (void)line_in("lost");
+    const json_t *f = judged();
+    expect(f, "unbounded-growth", "leak", "made in numpy: diag ← roots");
+    ck_assert_ptr_nonnull(strstr(text(f, "advice"), "upgrade numpy"));
+    ck_assert_ptr_nonnull(strstr(text(f, "advice"), "diag ← roots"));
+}
+
+static const struct {
+    const char *module, *advice;
+} modules[] = {
+    {"/home/user/libdecode.so", "libdecode.so allocates it and nobody frees it"},
+    {"/usr/lib/x86_64-linux-gnu/libdecode.so.2", "upgrade libdecode.so.2"},
+    {"/usr/lib/x86_64-linux-gnu/libc.so.6", "free what this line allocates"},
+    {"/home/user/.venv/lib/python3.11/site-packages/annoy/annoylib.so", "upgrade annoy"},
+    {"/home/user/.venv/lib/python3.11/site-packages/numpy.libs/libblas.so", "upgrade numpy"},
+};
+
+TEST(an_installed_library_is_upgraded_and_an_own_one_mended, .to = N(modules))
+{
+    keep_in(steady,
+            builder_stack(&b, line_of_user(), builder_native(&b, modules[_i].module, NULL, 64)));
+    (void)line_in("lost");
+    ck_assert_ptr_nonnull(strstr(text(judged(), "advice"), modules[_i].advice));
+}
+
+/* ---- of one mind ------------------------------------------------------------------------------
+ */
+
+static const char *const states[] = {"held", "shared", "cycle", "lost", "reference", "unknown"};
+
+/* What is not to be said beside each, wherever. */
+static const char *const never[][9] = {
+    {"nothing points to it", "nothing refers to it", "forgot to free", "in a cycle", "given back"},
+    {"nothing points to it", "nothing refers to it", "forgot to free", "in a cycle", "given back"},
+    {"nothing points to it", "nothing refers to it", "forgot to free", "find who keeps",
+     "keeps every item", "loaded before step 1", "bound "},
+    {"find who keeps", "bound ", "keeps every item", "loaded before step 1", "cache", "in a cycle",
+     "cyclic", "was never given back", "by way of"},
+    {"find who keeps", "bound ", "keeps every item", "loaded before step 1", "cache", "in a cycle",
+     "cyclic", "forgot to free", "by way of"},
+    {"nothing points to it", "nothing refers to it", "forgot to free", "in a cycle", "given back"},
+};
+
+static void add_seen(const char *state)
+{
+    json_t *line = line_in(state);
+
+    if (strcmp(state, "held") == 0 || strcmp(state, "shared") == 0)
+        (void)add_path(line, "history", "main.history", 480);
+    if (strcmp(state, "shared") == 0)
+        (void)add_path(line, "scene", "main.scene", 480);
+}
+
+static void is_of_one_mind(const json_t *f, int state, const char *all)
+{
+    const char *words = seep_get_holders_words(json_object_get(f, "holders"));
+    const bool nobody =
+        strcmp(states[state], "lost") == 0 || strcmp(states[state], "reference") == 0;
+
+    for (size_t i = 0; i < N(never[state]) && never[state][i]; i++)
+        ck_assert_msg(!strstr(all, never[state][i]), "%s: \"%s\" in %s", states[state],
+                      never[state][i], all);
+    ck_assert_msg(nobody == (strstr(words, "nobody: ") != NULL), "%s %s", words, all);
+    if (nobody)
+        ck_assert_msg(
+            strstr(text(f, "advice"), strcmp(states[state], "lost") == 0 ? "free" : "reference"),
+            "%s", all);
+}
+
+TEST(evidence_holder_and_advice_never_contradict_each_other, .to = 6 * 6)
+{
+    const int state = _i % 6, shape = _i / 6;
+
+    keep_in(shapes[shape], line_of_user());
+    add_seen(states[state]);
+    const json_t *f = judged();
+    if (!f)
+        return;
+    json_t *said =
+        json_pack("[s, s, O]", text(f, "title"), text(f, "advice"), json_object_get(f, "evidence"));
+    char *all = json_dumps(said, JSON_INDENT(1));
+    is_of_one_mind(f, state, all);
+    free(all);
+    json_decref(said);
+}
+
+/* The check above is of something: the shapes give several patterns, and most states of them. */
+TEST(lost_memory_that_grows_is_always_found, .to = 2)
+{
+    keep_in(shapes[_i], line_of_user());
+    (void)line_in("lost");
+    ck_assert_ptr_nonnull(judged());
+}
+
+SUITE("lost", .setup = setup_seen, .teardown = teardown_seen)
