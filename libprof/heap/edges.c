@@ -2,8 +2,6 @@
 
 #include "libprof/heap/py_types.h"
 
-#define LOW_END (UINT64_C(1) << 32)
-
 enum {
     INTERIOR = 64,     /* bytes into a native block that an address of it may lie */
     SHORT_STRING = 16, /* of std::string: shorter ones lie in the string itself */
@@ -92,12 +90,12 @@ static unsigned cost_of_class(struct seep_heap *heap, const struct seep_node *no
     return type && type->kind == SEEP_PYTYPE_TYPE ? SEEP_COST_TYPE : 0;
 }
 
-/* Where programs lie low, so does their heap: there numbers look like addresses, unless those are
- * even. */
+/* In a low heap numbers look like addresses, unless those are even, and all flags of types do (1 <<
+ * 24 is that of int and what derives from it). */
 static bool holds_inside(const struct seep_heap *heap, uint32_t n, uint64_t address)
 {
     return heap->inner && heap->inner[n] & SEEP_INNER_HOLDS &&
-           (address >= LOW_END || address % 8 == 0);
+           (!seep_heap_is_low(address) || (address % 8 == 0 && !heap->in_types));
 }
 
 static void take_maybe(struct seep_heap *heap, uint32_t n, uint64_t address, seep_label label,
@@ -113,6 +111,7 @@ static void take_maybe(struct seep_heap *heap, uint32_t n, uint64_t address, see
     } else if (address - node->start <= INTERIOR && address % 8 == 0) {
         heap->take(heap, n, label, cost, false);
     } else if (holds_inside(heap, n, address)) {
+        heap->inner_at = address;
         heap->take(heap, n, label, cost + SEEP_COST_INNER, false);
     }
 }
@@ -130,9 +129,11 @@ void seep_edge_inner(struct seep_heap *heap, uint64_t address, seep_label label)
 {
     uint32_t n = seep_heap_find(heap, address);
 
-    if (n != SEEP_NODE_NONE && holds_inside(heap, n, address) &&
-        (address >= LOW_END || address == heap->nodes[n].start))
-        heap->take(heap, n, label, SEEP_COST_INNER, false);
+    if (n == SEEP_NODE_NONE || !holds_inside(heap, n, address) ||
+        (seep_heap_is_low(address) && address != heap->nodes[n].start))
+        return;
+    heap->inner_at = address;
+    heap->take(heap, n, label, SEEP_COST_INNER, false);
 }
 
 /* What std::shared_ptr owns and knows so (enable_shared_from_this), as nodes of PyTorch's graphs

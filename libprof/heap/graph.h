@@ -92,9 +92,11 @@ struct seep_heap {
     uint32_t *outside;      /* hash from addresses: node + 1, 0 free */
     struct seep_python python;
     seep_edge_taker *take;
-    void *taker;      /* its own */
-    uint8_t *inner;   /* [n_blocks] of enum seep_inner; NULL: not looked for (paths/inner.h) */
-    bool inner_cut;   /* not all that may hold an address was read to its end */
+    void *taker;       /* its own */
+    uint8_t *inner;    /* [n_blocks] of enum seep_inner; NULL: not looked for (paths/inner.h) */
+    uint64_t inner_at; /* the address that has just led into such a block */
+    bool inner_cut;    /* not all that may hold an address was read to its end */
+    bool in_types; /* what is scanned are the interpreter's own data, flags of types among them */
     bool owners_only; /* words of objects that do not own what they point to are passed over */
     bool node_is_attributes; /* of the dict that is walked: it is an instance's or a module's */
 };
@@ -110,6 +112,12 @@ uint32_t seep_heap_find(const struct seep_heap *heap, uint64_t address);
 
 /* The node of an object outside of the heap; with `make` a new one where there is room. */
 uint32_t seep_heap_outside(struct seep_heap *heap, uint64_t address, bool make);
+
+/* Where programs lie low, so does their heap: below 4 GiB, where numbers look like addresses. */
+static inline bool seep_heap_is_low(uint64_t address)
+{
+    return address < UINT64_C(1) << 32;
+}
 
 /* Address of the object in a node of kind SEEP_NODE_PYTHON. */
 static inline uint64_t seep_node_object(const struct seep_node *node)

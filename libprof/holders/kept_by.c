@@ -105,6 +105,8 @@ struct seep_kept_by seep_kept_by_of(const json_t *answer)
         least = 0;
     }
 
+    if (kept.state == SEEP_HOLDERS_LOST)
+        least = SEEP_T_KEPT_LOST;
     if (!json_is_true(json_object_get(answer, "complete")) || kept.state == SEEP_HOLDERS_UNKNOWN ||
         bytes_in_state(answer, kept.state) < least * bytes)
         return (struct seep_kept_by){

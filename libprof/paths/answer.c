@@ -16,7 +16,9 @@ enum {
     ASKED = 3,          /* blocks of a way for what it has in common */
     COMMON = 256,       /* nodes from the root on that ways may share */
     NEARLY_ALL = 95,    /* per cent: blocks of a way that share its beginning */
-    MOST_OF = 90,       /* per cent: a line whose bytes are lost */
+    MOST_OF = 90,       /* per cent: a line whose bytes are lost; */
+    MOSTLY = 60,        /* or so much, where addresses that lead to the rest are stray ones: */
+    STRAY = 10,         /* none of their ways leads to so much */
     ENOUGH = 80,        /* per cent of a line that are free without a holder: who else holds some,
                          * as variables of the step that runs do, is no keeper */
     MUCH_OF = 50,       /* per cent: of a line that cycles hold, of a way that its holder does */
@@ -306,7 +308,9 @@ static int add_path(const struct asking *a, struct seep_answer *answer, const st
 static enum seep_hold_state state_of(const struct asking *a, const struct seep_answer *answer,
                                      const struct way *way)
 {
-    if (per_cent(answer->lost_bytes, answer->bytes) >= MOST_OF)
+    const int64_t lost = per_cent(answer->lost_bytes, answer->bytes);
+
+    if (lost >= MOST_OF || (lost >= MOSTLY && way && per_cent(way->bytes, answer->bytes) < STRAY))
         return a->reach->heap->inner_cut ? SEEP_HOLD_UNKNOWN : SEEP_HOLD_LOST;
     if (per_cent(answer->cycle_bytes, answer->bytes) >= MUCH_OF)
         return SEEP_HOLD_CYCLE;

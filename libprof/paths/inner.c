@@ -2,6 +2,7 @@
 
 #include "libprof/base/hash_index.h"
 #include "libprof/paths/cycles.h"
+#include "libprof/paths/inner_strays.h"
 
 #include <stdlib.h>
 
@@ -88,6 +89,7 @@ static void mark_whole(struct seep_heap *heap)
 /* Who has an address of what nobody else holds. */
 struct finders {
     struct seep_reach *reach;
+    struct seep_inner_hits hits;
     uint32_t *nodes;
     size_t n, capacity;
     bool found, no_memory;
@@ -101,7 +103,17 @@ static void find_edge(struct seep_heap *heap, uint32_t node, seep_label label, u
     (void)label;
     (void)cost;
     (void)exact;
-    f->found |= node < heap->n_blocks && heap->inner[node] & SEEP_INNER_HOLDS;
+    if (node >= heap->n_blocks || !(heap->inner[node] & SEEP_INNER_HOLDS))
+        return;
+    f->found = true;
+    seep_inner_hits_add(&f->hits, heap, node);
+}
+
+static void pass_root(struct seep_heap *heap, const struct seep_root *root, unsigned cost)
+{
+    (void)heap;
+    (void)root;
+    (void)cost;
 }
 
 static void find_finders(struct finders *f)
@@ -111,6 +123,7 @@ static void find_finders(struct finders *f)
 
     heap->take = find_edge;
     heap->taker = f;
+    seep_roots_walk(heap, &reach->places, pass_root);
     for (uint32_t i = 0; i < heap->n_nodes && !f->no_memory; i++) {
         if (reach->distance[i] == SEEP_UNREACHED)
             continue;
@@ -130,8 +143,15 @@ static int search(struct seep_reach *reach)
 {
     struct finders f = {.reach = reach};
 
-    find_finders(&f);
-    int rc = f.no_memory ? -SEEP_ENOMEM : seep_reach_again(reach, f.nodes, f.n);
+    int rc = seep_inner_hits_init(&f.hits, reach->heap);
+
+    if (!rc)
+        find_finders(&f);
+    if (!rc)
+        rc = f.no_memory ? -SEEP_ENOMEM : seep_inner_hits_drop_strays(&f.hits, reach->heap);
+    if (!rc)
+        rc = seep_reach_again(reach, f.nodes, f.n);
+    seep_inner_hits_fini(&f.hits);
     free(f.nodes);
     return rc;
 }

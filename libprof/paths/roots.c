@@ -67,7 +67,9 @@ static void walk_data(struct seep_heap *heap, const struct seep_map *map, seep_r
         return;
     begin(heap, &root, interpreter ? INTERPRETER : DATA);
     uint64_t end = end_of_data(heap, map);
+    heap->in_types = interpreter;
     scan(heap, map->start, end - map->start < MOST_DATA ? end : map->start + MOST_DATA);
+    heap->in_types = false;
 }
 
 /* What lies below the stack's pointer is stale; of other threads it is not known where that is. */

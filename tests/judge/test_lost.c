@@ -106,6 +106,15 @@ TEST(a_reference_that_was_never_given_back_is_told_from_lost_memory)
     ck_assert_ptr_nonnull(strstr(text(f, "advice"), "Py_INCREF"));
 }
 
+TEST(most_of_it_is_enough, .to = 2)
+{
+    keep_in(steady, line_of_user());
+    json_object_set_new(line_in("lost"), "lost_bytes",
+                        json_integer(4 * LOOK * BLOCK / 10 * (_i ? 7 : 5)));
+    const char *advice = text(judged(), "advice");
+    ck_assert_int_eq(strstr(advice, "free what this line") != NULL, _i);
+}
+
 /* Crumbs are none the larger for being lost. */
 TEST(what_is_lost_and_small_is_no_leak)
 {

@@ -10,11 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Data of a program, an anonymous mapping behind a gap, and what may be taken for a thread's stack:
- * 1 TiB that somebody has reserved. */
-#define DATA_AT UINT64_C(0x10000000)
-#define HEAP_AT UINT64_C(0x35000000)
-enum { DATA_BYTES = 256 << 10, HEAP_BYTES = 8 << 20, MOST_BLOCKS = 1 << 16 };
+/* Data of a program and of a library, an anonymous mapping behind a gap, and what may be taken for
+ * a thread's stack: 1 TiB that somebody has reserved. */
+#define DATA_AT    UINT64_C(0x10000000)
+#define HEAP_AT    UINT64_C(0x35000000)
+#define LIBRARY_AT UINT64_C(0x10100000)
+enum {
+    LIBRARY_BYTES = 64 << 10,
+    DATA_BYTES = 256 << 10,
+    HEAP_BYTES = 8 << 20,
+    MOST_BLOCKS = 1 << 16
+};
 
 /* Versions of Python 3: a test with EACH_VERSION has each as its _i. */
 enum { OLDEST = 8, NEWEST = 14 };
@@ -22,11 +28,12 @@ enum { OLDEST = 8, NEWEST = 14 };
 
 static const char maps_text[] =
     "10000000-10040000 rw-p 00000000 00:00 1                          /usr/bin/python3\n"
+    "10100000-10110000 rw-p 00000000 00:00 2                          /usr/lib/libother.so\n"
     "35000000-35800000 rw-p 00000000 00:00 0 \n"
     "3ffffff0000-40000000000 ---p 00000000 00:00 0 \n"
     "40000000000-50000000000 rw-p 00000000 00:00 0 \n";
 
-static uint8_t data[DATA_BYTES], heap_bytes[HEAP_BYTES];
+static uint8_t data[DATA_BYTES], library[LIBRARY_BYTES], heap_bytes[HEAP_BYTES];
 static uint64_t data_used, heap_used;
 static struct seep_snapshot_block blocks[MOST_BLOCKS];
 static size_t n_blocks;
@@ -40,6 +47,8 @@ static uint8_t *at(uint64_t address)
 {
     if (address - DATA_AT < DATA_BYTES)
         return data + (address - DATA_AT);
+    if (address - LIBRARY_AT < LIBRARY_BYTES)
+        return library + (address - LIBRARY_AT);
     ck_assert_uint_lt(address - HEAP_AT, HEAP_BYTES);
     return heap_bytes + (address - HEAP_AT);
 }
@@ -59,6 +68,11 @@ static size_t read_fixture(void *context, uint64_t address, void *to, size_t n)
     (void)context;
     if (address >= DATA_AT && address < DATA_AT + DATA_BYTES) {
         size_t room = (size_t)(DATA_AT + DATA_BYTES - address);
+        memcpy(to, at(address), n < room ? n : room);
+        return n < room ? n : room;
+    }
+    if (address >= LIBRARY_AT && address < LIBRARY_AT + LIBRARY_BYTES) {
+        size_t room = (size_t)(LIBRARY_AT + LIBRARY_BYTES - address);
         memcpy(to, at(address), n < room ? n : room);
         return n < room ? n : room;
     }
@@ -351,6 +365,7 @@ static void examined_fini(struct examined *e)
 static void begin(uint32_t version)
 {
     memset(data, 0, sizeof data);
+    memset(library, 0, sizeof library);
     memset(heap_bytes, 0, 4096 + heap_used);
     memset(&types, 0, sizeof types);
     data_used = heap_used = 0;

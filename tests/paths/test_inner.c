@@ -56,7 +56,7 @@ TEST(an_address_of_any_byte_in_it_holds_a_block, .to = N(addresses))
 
     begin(11);
     kept = block(KEPT_BYTES * 40, 1);
-    put(DATA_AT + 128, kept + addresses[_i].at);
+    put(LIBRARY_AT + 128, kept + addresses[_i].at);
     make_main(NULL, NULL, 0);
     examine(&e);
     expect(0, addresses[_i].state);
@@ -70,7 +70,7 @@ TEST(odd_numbers_are_no_addresses_of_a_low_heap)
 
     begin(11);
     kept = block(KEPT_BYTES * 40, 1);
-    put(DATA_AT + 128, kept + 1001);
+    put(LIBRARY_AT + 128, kept + 1001);
     make_main(NULL, NULL, 0);
     examine(&e);
     expect(0, SEEP_HOLD_LOST);
@@ -120,7 +120,7 @@ TEST(a_large_table_is_read_to_its_end)
     large = block(3 << 20, 0);
     for (uint64_t i = 0; i < 40; i++)
         put(large + (2 << 20) + i * 8, block(KEPT_BYTES, 1));
-    put(DATA_AT + 128, large);
+    put(LIBRARY_AT + 128, large);
     make_main(NULL, NULL, 0);
     examine(&e);
     expect(0, SEEP_HOLD_HELD);
@@ -138,12 +138,61 @@ TEST(an_address_inside_does_not_hold_a_cycle, EACH_VERSION)
     put(node + 16, in_c);
     put(in_c, node);
     put(in_c + 8, block(KEPT_BYTES * 40, 1));
-    put(DATA_AT + 128, blocks[n_blocks - 1].start + 256);
+    put(LIBRARY_AT + 128, blocks[n_blocks - 1].start + 256);
     (void)block(KEPT_BYTES * 40, 2); /* this is lost, which is why anybody looks */
     make_main(NULL, NULL, 0);
     examine(&e);
     expect(0, SEEP_HOLD_CYCLE);
     expect(1, SEEP_HOLD_LOST);
+    examined_fini(&e);
+}
+
+/* Old addresses lie about: what each of them leads to is little of what is lost. */
+TEST(stray_addresses_do_not_hide_what_is_lost, .to = 2)
+{
+    uint64_t lost[30], other;
+
+    begin(11);
+    for (size_t i = 0; i < N(lost); i++)
+        lost[i] = block(5000, 1);
+    other = block(64, 0);
+    put(LIBRARY_AT + 128, other);
+    for (uint64_t i = 0; i < 2; i++) {
+        put(LIBRARY_AT + 136 + i * 8, lost[i] + 1024);
+        put(other + i * 8, lost[2 + i] + 1024);
+    }
+    for (uint64_t i = 0; i < 4 && _i; i++) /* so much by one way is no stray */
+        put(LIBRARY_AT + 160 + i * 8, lost[10 + i] + 1024);
+    make_main(NULL, NULL, 0);
+    examine(&e);
+    expect(0, _i ? SEEP_HOLD_HELD : SEEP_HOLD_LOST);
+    examined_fini(&e);
+}
+
+/* Numbers of a low heap lead to any place of a block; who keeps addresses keeps them of one place.
+ */
+TEST(numbers_that_lead_anywhere_hold_nothing, .to = 3)
+{
+    begin(11);
+    for (uint64_t i = 0; i < 30; i++) {
+        uint64_t lost = block(5000, 1), words = _i == 2 ? 4 : 1;
+        for (uint64_t k = 0; k < words; k++) /* at one place, anywhere, anywhere but often */
+            put(LIBRARY_AT + 128 + (4 * i + k) * 8, lost + 1024 + (_i ? i * 8 + k * 256 : 0));
+    }
+    make_main(NULL, NULL, 0);
+    examine(&e);
+    expect(0, _i == 1 ? SEEP_HOLD_LOST : SEEP_HOLD_HELD);
+    examined_fini(&e);
+}
+
+/* In a low heap the flags of the interpreter's types are numbers that look like addresses. */
+TEST(what_the_interpreter_has_among_its_types_holds_no_inside)
+{
+    begin(11);
+    put(DATA_AT + 128, block(KEPT_BYTES * 40, 1) + 1024);
+    make_main(NULL, NULL, 0);
+    examine(&e);
+    expect(0, SEEP_HOLD_LOST);
     examined_fini(&e);
 }
 
@@ -157,7 +206,7 @@ TEST(what_is_held_keeps_its_holder, EACH_VERSION)
         items[i] = new_object(types.array, 20000, 1);
     list = new_list(items, 20);
     for (uint64_t i = 0; i < 20; i++)
-        put(DATA_AT + 128 + i * 8, items[i] + 4096);
+        put(LIBRARY_AT + 128 + i * 8, items[i] + 4096);
     (void)block(KEPT_BYTES * 40, 2);
     make_main((const char *[]){"history"}, &list, 1);
     examine(&e);
