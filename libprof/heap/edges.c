@@ -98,8 +98,14 @@ static bool holds_inside(const struct seep_heap *heap, uint32_t n, uint64_t addr
            (!seep_heap_is_low(address) || (address % 8 == 0 && !heap->in_types));
 }
 
+/* What an edge costs by what it leads to: the block of its own, an object, the inside of a block.
+ */
+struct costs {
+    unsigned native, python, inner;
+};
+
 static void take_maybe(struct seep_heap *heap, uint32_t n, uint64_t address, seep_label label,
-                       unsigned cost, unsigned cost_python)
+                       struct costs cost)
 {
     const struct seep_node *node = &heap->nodes[n];
 
@@ -107,12 +113,12 @@ static void take_maybe(struct seep_heap *heap, uint32_t n, uint64_t address, see
         seep_heap_classify(heap, n);
     if (node->kind == SEEP_NODE_PYTHON) {
         if (address == seep_node_object(node))
-            heap->take(heap, n, label, cost_python + cost_of_class(heap, node), false);
+            heap->take(heap, n, label, cost.python + cost_of_class(heap, node), false);
     } else if (address - node->start <= INTERIOR && address % 8 == 0) {
-        heap->take(heap, n, label, cost, false);
+        heap->take(heap, n, label, cost.native, false);
     } else if (holds_inside(heap, n, address)) {
         heap->inner_at = address;
-        heap->take(heap, n, label, cost + SEEP_COST_INNER, false);
+        heap->take(heap, n, label, cost.native + cost.inner, false);
     }
 }
 
@@ -122,7 +128,7 @@ void seep_edge_maybe(struct seep_heap *heap, uint64_t address, seep_label label,
     uint32_t n = seep_heap_find(heap, address);
 
     if (n != SEEP_NODE_NONE)
-        take_maybe(heap, n, address, label, cost, cost_python);
+        take_maybe(heap, n, address, label, (struct costs){cost, cost_python, SEEP_COST_INNER});
 }
 
 void seep_edge_inner(struct seep_heap *heap, uint64_t address, seep_label label)
@@ -172,6 +178,6 @@ void seep_heap_scan(struct seep_heap *heap, uint64_t from, uint64_t to, uint64_t
         take_maybe(heap, n, word,
                    base ? seep_label_of(SEEP_LABEL_OFFSET, at - base)
                         : seep_label_of(SEEP_LABEL_ADDRESS, at),
-                   cost, cost_python);
+                   (struct costs){cost, cost_python, SEEP_COST_INNER + SEEP_COST_STALE});
     }
 }

@@ -316,8 +316,7 @@ static enum seep_hold_state state_of(const struct asking *a, const struct seep_a
         return SEEP_HOLD_CYCLE;
     if (!way)
         return SEEP_HOLD_UNKNOWN;
-    if (per_cent(answer->reference_bytes, answer->bytes) >= MUCH_OF &&
-        per_cent(answer->reference_bytes + answer->lost_bytes, answer->bytes) >= MOST_OF)
+    if (per_cent(answer->reference_bytes, answer->bytes) >= MUCH_OF)
         return a->reach->heap->inner_cut ? SEEP_HOLD_UNKNOWN : SEEP_HOLD_REFERENCE;
     return SEEP_HOLD_HELD;
 }

@@ -42,7 +42,7 @@ def main():
     optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
     for step in range(args.steps):
         for i in range(2):
-            loss = net(decoder.decode(2048 + int(sizes.paretovariate(0.7)) * 3 % 4096)).pow(2).mean()
+            loss = net(decoder.decode(2048 + 16 * int(sizes.expovariate(0.08)))).pow(2).mean()
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

@@ -32,3 +32,26 @@ void push(size_t n)
     link->next = head;
     head = link;
 }
+
+/* A table as Rust's HashMap is one: what is known of it is where its buckets end, and the bytes
+ * that say which are full begin. It is large, so that old addresses do not lead to it. */
+enum { BUCKETS = 32768, BUCKET = 16 };
+
+void *new_table(void)
+{
+    char *buckets = calloc(1, BUCKETS * (BUCKET + 1));
+
+    return buckets + BUCKETS * BUCKET;
+}
+
+void put(void *control, int i, size_t n)
+{
+    void **bucket = (void **)((char *)control - (i + 1) * BUCKET);
+
+    *bucket = calloc(1, n);
+}
+
+void *new_block(size_t n)
+{
+    return calloc(1, n);
+}

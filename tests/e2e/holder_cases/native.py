@@ -47,3 +47,32 @@ def a_static_vector(then):
     for i in range(N):
         keep(20000)
     then()
+
+
+@case("held", "local 'table' of a_table_by_its_end() (c_void_p) → C++ (1 block)")
+def a_table_by_its_end(then):
+    keeps = library("libkeeps.so")
+    keeps.new_table.restype = ctypes.c_void_p
+    table = ctypes.c_void_p(keeps.new_table())
+    for i in range(N):
+        keeps.put(table, i, 20000)
+    then()
+
+
+@case("held", "local 'handles' of handles_that_are_numbers()[40] (int)")
+def handles_that_are_numbers(then):
+    new_block = library("libkeeps.so").new_block
+    new_block.restype = ctypes.c_void_p
+    handles = []
+    for i in range(N):
+        handles.append(new_block(20000))
+    then()
+
+
+@case("reference", "a reference that was never given back (bytearray)")
+def references_never_given_back(then):
+    take = ctypes.pythonapi.Py_IncRef
+    take.argtypes = [ctypes.py_object]
+    for i in range(N):
+        take(bytearray(20000))
+    then()
