@@ -7,14 +7,16 @@
 
 #include <stdio.h>
 
-enum { LINE = 77, BLOCK = 8192, LOOK = 190 };
+enum { LINE = 77, BLOCK = 8192, LOOK = 190, EARLY = 60 };
 
 static json_t *seen;
+static uint32_t last; /* period */
 
 static void setup_seen(void)
 {
     setup();
     seen = snapshot(100, 0, LOOK);
+    last = LAST;
 }
 
 static void teardown_seen(void)
@@ -44,7 +46,7 @@ static const json_t *judged(void)
     const char *const dirs[] = {dir};
 
     ck_assert_ptr_nonnull(mkdtemp(dir));
-    builder_timeline(&b, LAST, UINT64_C(300) << 20);
+    builder_timeline(&b, last, UINT64_C(300) << 20);
     ck_assert_int_eq(builder_write(&b, dir, "100-1.seep"), 0);
     ck_assert_int_eq(builder_write_job(job, dir), 0);
     free(job);
@@ -95,6 +97,25 @@ TEST(what_somebody_holds_ever_more_slowly_is_none)
     keep_in(slower, line_of_user());
     (void)add_path(line_in("held"), "history", "main.history", 480);
     ck_assert_str_ne(text(judged(), "severity"), "leak");
+}
+
+/* A library's work by time alone, early in the job: what it makes for itself looks the same, unless
+ * nobody holds it. */
+TEST(what_is_lost_is_a_leak_without_steps_too, .to = 2)
+{
+    struct ramp r = {1, UINT32_MAX, 4, UINT32_MAX};
+
+    job->processes[0].steps = 0;
+    job->processes[0].first_step_period = 0;
+    builder_level(&b, line_of_user(), 0, BLOCK, EARLY, ramp, &r);
+    if (_i)
+        (void)line_in("lost");
+    else
+        (void)line_in("unknown");
+    last = EARLY;
+    const json_t *f = judged();
+    ck_assert_str_eq(text(json_object_get(report, "job"), "step_source"), "time");
+    ck_assert_int_eq(f && strcmp(text(f, "severity"), "leak") == 0, _i);
 }
 
 TEST(a_reference_that_was_never_given_back_is_told_from_lost_memory)
