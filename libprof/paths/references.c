@@ -2,9 +2,11 @@
 
 #include "libprof/heap/py_types.h"
 
+/* So far that no way of what somebody holds becomes one of these, which lead to some of that, too.
+ */
 enum {
-    CONTAINER = 1,      /* what holds others says more of the place than what it holds */
-    OTHER = 20,         /* … so its way is the one that is told */
+    CONTAINER = 58000,  /* what holds others says more of the place than what it holds */
+    OTHER = 58020,      /* … so its way is the one that is told */
     IMMORTAL = 1 << 28, /* and more: nobody counts its references */
 };
 

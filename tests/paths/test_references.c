@@ -88,4 +88,25 @@ TEST(what_somebody_holds_may_count_more_than_is_seen, EACH_VERSION)
     examined_fini(&e);
 }
 
+/* What somebody holds keeps its way, whoever else has it. */
+TEST(a_reference_too_many_takes_nothing_from_a_holder, EACH_VERSION)
+{
+    uint64_t items[20], list, other;
+    char *text;
+
+    begin((uint32_t)_i);
+    for (int i = 0; i < 20; i++)
+        items[i] = new_object(types.array, 5000, 1);
+    list = new_list(items, 20);
+    other = new_list(items, 20);
+    put(other, 2);
+    make_main((const char *[]){"history"}, &list, 1);
+    examine(&e);
+    expect(0, SEEP_HOLD_HELD);
+    text = seep_path_text(&e.answers[0].paths[0].path);
+    ck_assert_str_eq(text, "module __main__.history[20] (bytearray)");
+    free(text);
+    examined_fini(&e);
+}
+
 SUITE("references")
