@@ -244,10 +244,16 @@ static uint64_t freed_of(const struct asking *a, uint32_t line)
     return bytes;
 }
 
-static int64_t least_of(const struct asking *a, const struct way *way)
+static enum seep_root_kind root_of(const struct asking *a, const struct way *way)
 {
     size_t n;
-    enum seep_root_kind kind = a->reach->roots[seep_path_root(a->reach, way->example, &n)].kind;
+
+    return a->reach->roots[seep_path_root(a->reach, way->example, &n)].kind;
+}
+
+static int64_t least_of(const struct asking *a, const struct way *way)
+{
+    const enum seep_root_kind kind = root_of(a, way);
     bool word = kind == SEEP_ROOT_STATIC || kind == SEEP_ROOT_THREAD || kind == SEEP_ROOT_STACK;
     return word ? WORTH_A_WORD : WORTH_A_PATH;
 }
@@ -331,6 +337,11 @@ static int answer_line(struct asking *a, struct seep_answer *answer)
     answer->state = state_of(a, answer, way);
     if (answer->state == SEEP_HOLD_CYCLE || answer->state == SEEP_HOLD_REFERENCE)
         return add_path(a, answer, way);
+    if (answer->state == SEEP_HOLD_HELD && root_of(a, way) == SEEP_ROOT_REFERENCE) {
+        n = ways_to(a, answer->line, false, ways); /* a part of it; who holds the rest? */
+        way = largest(ways, n);
+        answer->state = way ? SEEP_HOLD_HELD : SEEP_HOLD_UNKNOWN;
+    }
     if (answer->state != SEEP_HOLD_HELD)
         return 0;
     rc = find_holders(a, answer, way);

@@ -109,4 +109,28 @@ TEST(a_reference_too_many_takes_nothing_from_a_holder, EACH_VERSION)
     examined_fini(&e);
 }
 
+TEST(a_part_that_a_reference_too_many_holds_names_no_holder, EACH_VERSION)
+{
+    static const char *const names[] = {"one", "two", "three", "four"};
+    uint64_t lists[4], items[3];
+
+    begin((uint32_t)_i);
+    for (int k = 0; k < 4; k++) { /* each a way of its own, less than what is not given back */
+        for (int i = 0; i < 3; i++)
+            items[i] = new_object(types.array, 5000, 1);
+        lists[k] = new_list(items, 3);
+    }
+    for (int i = 0; i < 9; i++) {
+        uint64_t item = new_object(types.array, 5000, 1);
+        (void)new_list(&item, 1);
+    }
+    make_main(names, lists, 4);
+    examine(&e);
+    ck_assert_int_gt(e.n, 0);
+    ck_assert_int_ne(e.answers[0].state, SEEP_HOLD_REFERENCE);
+    for (size_t i = 0; i < e.answers[0].n_paths; i++)
+        ck_assert_int_ne(e.answers[0].paths[i].path.root.kind, SEEP_ROOT_REFERENCE);
+    examined_fini(&e);
+}
+
 SUITE("references")
