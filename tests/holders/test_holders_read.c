@@ -176,11 +176,13 @@ TEST(lines_paths_and_hops_are_bounded)
 }
 
 /* Where not all was looked at, the holder may be what was not. */
-TEST(what_was_not_seen_whole_is_never_lost)
+static const char *const by_nobody[] = {"lost", "reference"};
+
+TEST(what_was_not_seen_whole_is_never_lost, .to = N(by_nobody))
 {
     json_t *document = snapshot(12, 0, 64);
 
-    add_line(document, 45, 4096, "lost");
+    add_line(document, 45, 4096, by_nobody[_i]);
     json_object_set_new(document, "complete", json_false());
     json_object_set_new(document, "why_not", json_string("more than 5 M nodes"));
     add_file(0, document);
