@@ -83,6 +83,7 @@ static const struct seep_process *find_periods(struct seep_model_process *p)
     const struct seep_process *e = p->entry;
 
     p->axis_start_ns = p->start_ns;
+    p->axis_back = 1;
     if (!e)
         return NULL;
     p->steps = e->steps;
@@ -93,7 +94,12 @@ static const struct seep_process *find_periods(struct seep_model_process *p)
     }
     p->period = e->period;
     p->axis_steps = e->steps;
-    p->axis_first = e->first_step_period;
+    p->axis_first = p->axis_last = e->first_step_period;
+    if (e->back_steps && e->back_steps <= e->steps && e->back_period &&
+        e->back_period <= e->first_step_period) {
+        p->axis_first = e->back_period;
+        p->axis_back = e->back_steps;
+    }
     if (e->start_ns)
         p->axis_start_ns = seep_model_ns(p, e->start_ns);
     return e;

@@ -45,6 +45,10 @@ void seep_job_tick(uint64_t now_ns);
  * `anew` says so; `frame`: of the loop whose iterations are counted, or 0. */
 void seep_job_step(enum seep_step_source source, enum seep_step_why why, uint32_t frame, bool anew);
 
+/* Of the loop whose first round has just been counted `rounds` have ended, since `since_period`:
+ * all of them are steps. */
+void seep_job_count_back(uint32_t rounds, uint32_t since_period);
+
 /* A worker of a pool has handled a task: where there is no better step it is one of whoever has the
  * pool, and so of all its workers. Returns whether that is so. */
 bool seep_job_task(void);

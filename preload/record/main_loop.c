@@ -125,18 +125,65 @@ static struct seep_loop_rule rule_now(uint64_t now)
     return rule;
 }
 
-/* Whether another main loop has begun an iteration. */
-static bool search(struct seep_thread *thread, const struct seep_pyframe *outermost)
+/* ---- by items -------------------------------------------------------------------------------- */
+
+/* The iterators of for loops are looked at so seldom that it costs little, and so often that no
+ * round is missed that lasts. */
+static const uint64_t soon_ns = 200 * 1000, late_ns = 1000 * 1000;
+enum { MOST_EVENTS = 4096 };
+static struct {
+    uint32_t gap, events; /* from one look to the next; since the last */
+    uint64_t last_ns;
+} pace;
+
+static bool is_due(void)
 {
-    uint64_t now = seep_loops_event(&loops, outermost, thread->stack.n, kind_of, seep_own_time_ns);
-    if (!now || now < loops.look_ns)
+    if (++pace.events < pace.gap)
+        return false;
+    const uint64_t now = seep_os_clock_ns(CLOCK_MONOTONIC), since = now - pace.last_ns;
+    pace.events = 0;
+    if (since < soon_ns) {
+        pace.gap = pace.gap < MOST_EVENTS ? 2 * pace.gap + 1 : MOST_EVENTS;
+        return false;
+    }
+    if (since > late_ns)
+        pace.gap /= 2;
+    pace.last_ns = now;
+    return true;
+}
+
+/* Whether a for loop has begun an iteration; `rounds`: how many the main loop has, if it is one
+ * that only this shows. */
+static bool look_at_items(struct seep_thread *thread, const struct seep_pyframe *outermost,
+                          uint32_t *rounds, uint64_t *now)
+{
+    struct seep_pyloop items[SEEP_PYLOOPS];
+    const unsigned n_frames =
+        thread->stack.n < SEEP_LOOP_FRAMES ? thread->stack.n : SEEP_LOOP_FRAMES;
+    const unsigned n = seep_python_loops(&thread->stack, n_frames, thread->loop_memo, items);
+    bool any = false;
+    *rounds = seep_loops_main_items(&loops, items, n);
+    if (searches) {
+        *now = seep_own_time_ns();
+        any = seep_loops_items(&loops, outermost, items, n, kind_of, *now);
+    }
+    seep_loops_keep_items(&loops, items, n);
+    return any;
+}
+
+/* ---- the search ------------------------------------------------------------------------------ */
+
+/* Whether another main loop has begun an iteration, at `now`. */
+static bool search(struct seep_thread *thread, uint64_t now)
+{
+    if (now < loops.look_ns)
         return false;
     if (beside_rounds && seep_steps_rounds() - rounds_before < 3)
         return false;
     struct seep_loop_rule rule = rule_now(now);
     if (!seep_loops_choose(&loops, &rule, now))
         return false;
-    searches = false;
+    searches = seep_loops_unsettled(&loops, now);
     main_frame = frame_ref(&thread->stack, loops.main.depth);
     return true;
 }
@@ -147,12 +194,29 @@ void seep_main_loop_look(struct seep_thread *thread)
     const struct seep_pyframe *outermost = &stack->frames[SEEP_MAX_PYTHON_FRAMES - 1];
     if (!stack->n || stack->cut || thread->importing)
         return;
-    bool iterated = loops.main.code && seep_loops_main_event(&loops, outermost, stack->n);
-    bool found = searches && search(thread, outermost);
-    if (iterated && !found)
-        seep_loops_main_iterated(&loops, seep_own_time_ns());
-    if (iterated || found)
-        seep_steps_looped(thread, main_frame, loops.main.depth + 1, found);
+    uint32_t rounds = loops.main.code && seep_loops_main_event(&loops, outermost, stack->n);
+    uint32_t by_items = 0;
+    uint64_t now = 0;
+    loops.period = *seep_period;
+    if (searches)
+        now = seep_loops_event(&loops, outermost, stack->n, kind_of, seep_own_time_ns);
+    if ((searches || loops.main.items) && is_due()) {
+        uint64_t then = 0;
+        if (look_at_items(thread, outermost, &by_items, &then))
+            now = then;
+        rounds += by_items;
+    }
+    const bool found = now && search(thread, now);
+    if (rounds && !found)
+        seep_loops_main_iterated(&loops, rounds, seep_own_time_ns());
+    if (!rounds && !found)
+        return;
+    const struct seep_looped looped = {.frame = main_frame,
+                                       .n_frames = loops.main.depth + 1,
+                                       .rounds = found ? loops.main.n : rounds,
+                                       .since_period = loops.main.first_period,
+                                       .found = found};
+    seep_steps_looped(thread, &looped);
 }
 
 void seep_main_loop_after_fork(void)

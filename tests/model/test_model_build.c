@@ -148,4 +148,44 @@ TEST(what_never_held_much_stays_what_it_was_at_its_peak)
     ck_assert_int_eq(level_at(50), 800);
 }
 
+/* Three slices passed before a loop's first round, which ended in the fourth; in the eighth there
+ * had been 40, and then there were 60 more. */
+TEST(steps_that_were_counted_back_lie_over_the_time_in_which_they_passed)
+{
+    struct seep_job *job = builder_job(100, UINT64_C(1000000000), 100, 8);
+    struct seep_profile *p = NULL;
+    job->processes[0].back_steps = 40;
+    job->processes[0].back_period = 4;
+    job->processes[0].period = 8 + 61;
+    job->processes[0].step_source = SEEP_STEP_LOOP;
+    ck_assert_int_eq(seep_profile_from_bytes("100-1.seep", b.bytes, b.n_bytes, &p, NULL), 0);
+    ck_assert_int_eq(seep_model_merge_profiles(&m, &p, 1, job, NULL), 0);
+    const struct seep_model_process *its = &m.processes[0];
+    ck_assert_uint_eq(m.n_steps, 100);
+    ck_assert_int_eq(seep_model_step(&m, its, 3), 0);
+    ck_assert_int_eq(seep_model_step(&m, its, 4), 1);
+    ck_assert_int_eq(seep_model_step(&m, its, 6), 20);
+    ck_assert_int_eq(seep_model_step(&m, its, 8), 40);
+    ck_assert_int_eq(seep_model_step(&m, its, 9), 41);
+    ck_assert_int_eq(seep_model_step(&m, its, 8 + 60), 100);
+    for (uint32_t period = 0; period < 70; period++)
+        ck_assert_int_le(seep_model_step(&m, its, period), seep_model_step(&m, its, period + 1));
+}
+
+/* Of a job's table that somebody has damaged. */
+TEST(steps_counted_back_that_cannot_be_are_none, .to = 4)
+{
+    static const struct {
+        uint32_t steps, period;
+    } damaged[] = {{101, 4}, {40, 0}, {40, 9}, {UINT32_MAX, UINT32_MAX}};
+    struct seep_job *job = builder_job(100, UINT64_C(1000000000), 100, 8);
+    struct seep_profile *p = NULL;
+    job->processes[0].back_steps = damaged[_i].steps;
+    job->processes[0].back_period = damaged[_i].period;
+    ck_assert_int_eq(seep_profile_from_bytes("100-1.seep", b.bytes, b.n_bytes, &p, NULL), 0);
+    ck_assert_int_eq(seep_model_merge_profiles(&m, &p, 1, job, NULL), 0);
+    ck_assert_int_eq(seep_model_step(&m, &m.processes[0], 8), 1);
+    ck_assert_int_eq(seep_model_step(&m, &m.processes[0], 9), 2);
+}
+
 SUITE("model", .setup = setup, .teardown = teardown)
