@@ -311,7 +311,7 @@ void seep_job_count_back(uint32_t rounds, uint32_t since_period)
     __atomic_store_n(&p->steps, rounds, __ATOMIC_RELEASE);
 }
 
-static const struct seep_process *followed(void)
+const struct seep_process *seep_job_leader(void)
 {
     uint32_t follows = seep_process->follows;
     return follows && seep_job_map && follows <= SEEP_MAX_PROCESSES
@@ -321,7 +321,7 @@ static const struct seep_process *followed(void)
 
 bool seep_job_follows_steps(void)
 {
-    const struct seep_process *p = followed();
+    const struct seep_process *p = seep_job_leader();
     return p && p->steps;
 }
 

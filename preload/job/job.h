@@ -56,6 +56,9 @@ bool seep_job_task(void);
 /* The periods that this process uses are another one's steps. */
 bool seep_job_follows_steps(void);
 
+/* Whose they are; NULL: it follows nobody. */
+const struct seep_process *seep_job_leader(void);
+
 /* Notes how a child ended, as wait(2) told the parent. */
 void seep_job_reaped(int pid, int wait_status);
 

@@ -11,10 +11,13 @@
 #include "preload/steps/loops.h"
 
 /* How long a loop is watched before it is believed: in any program, in one that may begin to train
- * with PyTorch, and in a child, whose parent may yet make steps for both. */
+ * with PyTorch, and in a child, whose parent may yet make steps for both. A parent that only waits
+ * has made its children to do the work. */
 static const uint64_t watch_ns = 100 * 1000 * 1000;
 static const uint64_t watch_torch_ns = 250 * 1000 * 1000;
+static const uint64_t watch_awaited_ns = UINT64_C(1000000000);
 static const uint64_t watch_child_ns = UINT64_C(10000000000);
+static const uint64_t parent_silent_ns = UINT64_C(3000000000);
 
 static const double share_alone = 0.5, share_beside_rounds = 0.6;
 enum { ITERATIONS_A_ROUND = 8, LEAST_BUSY_PERCENT = 20 };
@@ -25,14 +28,27 @@ static uint32_t main_frame;
 static bool searches;      /* a main loop is looked for */
 static bool beside_rounds; /* an optimizer steps, too */
 static uint32_t rounds_before;
-static uint64_t search_ns, search_cpu_ns;
+static bool in_pool; /* a worker of a pool: what repeats in it may be what each task repeats */
+static uint64_t search_ns, search_cpu_ns, search_parent_ns;
 
-/* Of the process, 0: not known. */
-static uint64_t cpu_ns(void)
+/* Of a process, 0: not known. */
+static uint64_t cpu_of(long clock)
 {
     struct timespec t = {0};
-    (void)seep_os_call3(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, (long)&t, 0);
+    (void)seep_os_call3(SYS_clock_gettime, clock, (long)&t, 0);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t cpu_ns(void)
+{
+    return cpu_of(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+/* The clock of a process's CPU time, as clock_getcpuclockid() makes it. */
+static uint64_t parent_cpu_ns(void)
+{
+    const long pid = seep_os_ppid();
+    return pid > 1 ? cpu_of(~pid * 8 + 2) : 0;
 }
 
 static void begin_search(uint64_t now)
@@ -41,7 +57,23 @@ static void begin_search(uint64_t now)
     searches = true;
     search_ns = now;
     search_cpu_ns = cpu_ns();
+    search_parent_ns = parent_cpu_ns();
     rounds_before = seep_steps_rounds();
+}
+
+/* Whom this process follows made steps by a loop, and none for long: it may only wait by now. */
+static bool is_left_alone(uint64_t now)
+{
+    static uint32_t period;
+    static uint64_t since_ns;
+    const struct seep_process *leader = seep_job_leader();
+    if (!leader || leader->step_source != SEEP_STEP_LOOP)
+        return false;
+    if (period != leader->period || !since_ns) {
+        period = leader->period;
+        since_ns = now;
+    }
+    return now - since_ns >= parent_silent_ns;
 }
 
 void seep_main_loop_review(struct seep_thread *thread)
@@ -49,8 +81,9 @@ void seep_main_loop_review(struct seep_thread *thread)
     if (!thread->first || !seep_python_ready || seep_arena.counting)
         return;
     bool beside = false, looked = thread->looks;
-    thread->looks = seep_steps_want_loop(seep_os_clock_ns(CLOCK_MONOTONIC), &beside) &&
-                    !seep_job_follows_steps();
+    const uint64_t then = seep_os_clock_ns(CLOCK_MONOTONIC);
+    thread->looks =
+        seep_steps_want_loop(then, &beside) && (!seep_job_follows_steps() || is_left_alone(then));
     if (!thread->looks)
         return;
     const uint64_t now = seep_own_time_ns();
@@ -79,6 +112,9 @@ static enum seep_loop_kind kind_of(const struct seep_pyframe *outermost, unsigne
         kind = marks & SEEP_MARK_CALLED    ? SEEP_LOOP_CALLED
                : marks & SEEP_MARK_LIBRARY ? SEEP_LOOP_LIBRARY
                                            : SEEP_LOOP_USER;
+        in_pool |= (marks & SEEP_MARK_POOL) != 0;
+        if ((marks & SEEP_MARK_POOL) && i == depth)
+            kind = SEEP_LOOP_CALLED; /* the round of a worker is a task */
         if (kind == SEEP_LOOP_CALLED)
             break;
     }
@@ -111,14 +147,34 @@ static bool is_child(void)
            memcmp(seep_job_map->processes[parent - 1].name, python, sizeof(python) - 1) == 0;
 }
 
+/* The parent has hardly computed since the search began, and does not wait for a GPU: it may have
+ * ended, too. */
+static bool parent_waits(uint64_t now)
+{
+    const uint32_t parent = seep_process->parent_plus_1;
+    if (!search_parent_ns || !parent || parent > SEEP_MAX_PROCESSES || in_pool)
+        return false;
+    if (seep_job_map->processes[parent - 1].flags & SEEP_PROCESS_DEVICE)
+        return false;
+    const uint64_t cpu = parent_cpu_ns();
+    return cpu < search_parent_ns ||
+           cpu - search_parent_ns < (now - search_ns) / 100 * LEAST_BUSY_PERCENT;
+}
+
+static uint64_t watch_now(uint64_t now, bool busy)
+{
+    if (is_child())
+        return busy && parent_waits(now) ? watch_awaited_ns : watch_child_ns;
+    return seep_modules_torch ? watch_torch_ns : watch_ns;
+}
+
 static struct seep_loop_rule rule_now(uint64_t now)
 {
+    const bool busy = cpu_ns() - search_cpu_ns >= (now - search_ns) / 100 * LEAST_BUSY_PERCENT;
     struct seep_loop_rule rule = {
-        .watch_ns = is_child()           ? watch_child_ns
-                    : seep_modules_torch ? watch_torch_ns
-                                         : watch_ns,
+        .watch_ns = watch_now(now, busy),
         .share = beside_rounds ? share_beside_rounds : share_alone,
-        .busy = cpu_ns() - search_cpu_ns >= (now - search_ns) / 100 * LEAST_BUSY_PERCENT,
+        .busy = busy,
     };
     if (beside_rounds)
         rule.least = ITERATIONS_A_ROUND * (seep_steps_rounds() - rounds_before + 1);
@@ -222,7 +278,7 @@ void seep_main_loop_look(struct seep_thread *thread)
 void seep_main_loop_after_fork(void)
 {
     loops.main.code = 0;
-    searches = false;
+    searches = in_pool = false;
     seep_own_time_after_fork();
 }
 
