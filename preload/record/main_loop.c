@@ -186,7 +186,7 @@ static struct seep_loop_rule rule_now(uint64_t now)
 /* The iterators of for loops are looked at so seldom that it costs little, and so often that no
  * round is missed that lasts. */
 static const uint64_t soon_ns = 200 * 1000, late_ns = 1000 * 1000;
-enum { MOST_EVENTS = 4096 };
+enum { MOST_EVENTS = 64 };
 static struct {
     uint32_t gap, events; /* from one look to the next; since the last */
     uint64_t last_ns;
@@ -203,7 +203,7 @@ static bool is_due(void)
         return false;
     }
     if (since > late_ns)
-        pace.gap /= 2;
+        pace.gap = (uint32_t)(pace.gap * late_ns / 2 / since);
     pace.last_ns = now;
     return true;
 }

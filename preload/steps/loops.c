@@ -6,9 +6,9 @@ enum {
     PROBES = 8,
     LEAST = 12,
     SILENT_ITERATIONS = 10,
-    AROUND = 2,          /* whole iterations of a loop around another, which has … */
-    ITERATIONS_EACH = 8, /* … so many in each */
-    MOST_ROUNDS = 4096,  /* from one look to the next */
+    AROUND = 2,            /* whole iterations of a loop around another, which has … */
+    ITERATIONS_EACH = 8,   /* … so many in each */
+    MOST_ROUNDS = 1 << 16, /* from one look to the next */
 };
 
 static const uint64_t step_ns = 2 * 1000 * 1000; /* no step is faster, … */
@@ -124,7 +124,8 @@ static const struct seep_pyloop *kept(const struct seep_loops *loops,
     return NULL;
 }
 
-/* How many rounds passed from `last` to `item`. Where it has begun anew, the one that was its last
+/* How many rounds passed from `last` to `item`, and before, as far as only that shows how much each
+ * is. Where it has begun anew, the one that was its last
  * has. */
 static uint32_t rounds_since(struct seep_loop *loop, const struct seep_pyloop *last,
                              const struct seep_pyloop *item)
@@ -134,9 +135,11 @@ static uint32_t rounds_since(struct seep_loop *loop, const struct seep_pyloop *l
         return 1;
     if (!further || !last->place)
         return 0;
+    const intptr_t before = loop->unit ? loop->way / loop->unit : 0;
     if (!loop->unit || further < loop->unit)
         loop->unit = further;
-    const intptr_t rounds = further / loop->unit;
+    loop->way += further;
+    const intptr_t rounds = loop->way / loop->unit - before;
     return rounds < MOST_ROUNDS ? (uint32_t)rounds : MOST_ROUNDS;
 }
 
@@ -167,6 +170,7 @@ bool seep_loops_items(struct seep_loops *loops, const struct seep_pyframe *outer
                 met(loops, item->code, (intptr_t)item->path, kind(outermost, item->depth), now_ns);
         loop->items = true;
         const uint32_t rounds = rounds_since(loop, last, item);
+        loop->n_anew += item->iterator != last->iterator;
         loop->left = loop->left || item->iterator != last->iterator;
         if (rounds)
             iterated(loop, item->depth, rounds, now_ns);
@@ -276,13 +280,27 @@ static const struct seep_loop *best_of(const struct seep_loops *loops, enum seep
     return often || now_ns - since_ns < patience_ns ? often : slowest;
 }
 
+/* Where places go back in some rounds of a loop only, as where a list grows, its items show all of
+ * them. Loops within it begin anew in each of its rounds: those are others. */
+static const struct seep_loop *fuller(const struct seep_loops *loops, const struct seep_loop *found)
+{
+    for (uint32_t i = 0; i < SEEP_LOOPS; i++) {
+        const struct seep_loop *loop = &loops->loops[i];
+        if (loop->items && loop->code == found->code && loop->depth == found->depth &&
+            mean_ns(loop) >= item_ns && loop->n > found->n + found->n / 4 &&
+            loop->n_anew < found->n / 2)
+            return loop;
+    }
+    return found;
+}
+
 /* Loops that their places show go before those that only their items do: the other may be a detail.
  */
 static const struct seep_loop *best(const struct seep_loops *loops, enum seep_loop_kind kind,
                                     const struct seep_loop_rule *rule, uint64_t now_ns)
 {
     const struct seep_loop *found = best_of(loops, kind, false, rule, now_ns);
-    return found ? found : best_of(loops, kind, true, rule, now_ns);
+    return found ? fuller(loops, found) : best_of(loops, kind, true, rule, now_ns);
 }
 
 void seep_loops_main_iterated(struct seep_loops *loops, uint32_t rounds, uint64_t now_ns)

@@ -26,10 +26,12 @@ enum seep_loop_kind {
 typedef enum seep_loop_kind seep_loop_kind_fn(const struct seep_pyframe *outermost, unsigned depth);
 
 struct seep_loop {
-    uintptr_t code; /* 0: none */
-    intptr_t begin; /* the first place in it at which something happens; by items: its path */
-    bool items;     /* seen by its iterator: its places do not show it */
-    intptr_t unit;  /* by items: the least by which that came further */
+    uintptr_t code;  /* 0: none */
+    intptr_t begin;  /* the first place in it at which something happens; by items: its path */
+    bool items;      /* seen by its iterator: its places do not show it */
+    intptr_t unit;   /* by items: the least by which that came further, … */
+    intptr_t way;    /* … and all of it, … */
+    uint32_t n_anew; /* … and how often it began anew */
     uint32_t depth;
     enum seep_loop_kind kind;
     bool left;      /* since its last iteration, for another round of a loop around it */

@@ -374,7 +374,7 @@ TEST(several_rounds_may_pass_between_two_looks)
 {
     for (int i = 1; i <= 600; i++) {
         EVENT(4, MAIN, 10);
-        if (i < 10 || i % 3 == 0)
+        if (i % 3 == 0 || (i > 60 && i < 70))
             look(100 + 64 * i, 0, 0); /* of range(…, 64) */
     }
     ck_assert_uint_eq(n_found, 1);
@@ -420,6 +420,20 @@ TEST(loops_that_their_places_show_go_before_those_of_items)
     ck_assert_uint_eq(n_found, 1);
     ck_assert(!loops.main.items);
     ck_assert_int_eq(loops.main.begin, 5);
+}
+
+/* A list is appended to, and grows in one round of eight. */
+TEST(rounds_in_which_no_place_goes_back_count_too)
+{
+    for (int i = 1; i <= 400; i++) {
+        EVENT(8, MAIN, 7, HELPER, i % 8);
+        if (i % 8 == 0)
+            EVENT(0, MAIN, 9);
+        look(1, i, 0);
+    }
+    ck_assert_uint_eq(n_found, 1);
+    ck_assert(loops.main.items);
+    ck_assert_uint_ge(loops.main.n, 400 - 4);
 }
 
 TEST(programs_without_loops_have_none)
