@@ -230,8 +230,7 @@ struct seep_slot {    /* a thread. 32 bytes */
 
 /* A *period* is the unit of the time axis of sites: one fixed time slice until the process (or the
  * ancestor whose steps it follows) has made its first step, from then on one training step. Periods
- * only rise. Step k (1-based) ends period first_step_period + k − 1; before that lie time slices.
- */
+ * only rise. Step k, from 1, ends period first_step_period + k − 1; before lie time slices. */
 enum { SEEP_TIME_SLICE_MS = 100 };
 
 /* What is known of a space of a process that records no stacks. */
@@ -307,7 +306,8 @@ struct seep_process { /* published by pid. 384 bytes */
     uint32_t epoch_source;    /* enum seep_epoch_source */
     uint32_t epoch_frame;   /* frame, in its own profile: of the loop whose iterations are epochs */
     uint32_t trained_steps; /* of `steps`, before what goes on after a training; 0: it goes on */
-    uint32_t reserved_2[8];
+    uint32_t back_steps, back_period; /* see "counted back" in step_format.h */
+    uint32_t reserved_2[6];
     char name[32];      /* base name of its program, cut */
     char exec_path[64]; /* what it became by an exec that cannot be entered: the path's end; "" */
     struct seep_count counts[SEEP_COUNTED_SPACES]; /* while, and so far as, it is only counted */

@@ -40,6 +40,11 @@ static inline bool seep_why_is_after(enum seep_step_why why)
     return why == SEEP_WHY_BATCHES_AFTER || why == SEEP_WHY_LOOP_AFTER;
 }
 
+/* Rounds of a loop that passed before it was noticed are *counted back*: where back_steps is not 0,
+ * these are the steps up to the one that ended first_step_period, and they lie evenly over the
+ * periods from back_period, in which the first of them ended, to that. Step back_steps + k ends
+ * period first_step_period + k. */
+
 /* What an epoch is. */
 enum seep_epoch_source {
     SEEP_EPOCHS_UNKNOWN = 0,

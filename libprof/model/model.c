@@ -100,10 +100,22 @@ static int32_t clamp_step(int64_t step)
     return (int32_t)(step > bound ? bound : step < -bound ? -bound : step);
 }
 
+/* Those that were counted back lie evenly over the periods in which they passed. */
+static int64_t own_step(const struct seep_model_process *p, int64_t period)
+{
+    const int64_t first = p->axis_first, last = p->axis_last, back = p->axis_back;
+
+    if (period < first)
+        return period - first + 1;
+    if (period >= last)
+        return period - last + back;
+    return 1 + (period - first) * (back - 1) / (last - first);
+}
+
 static int32_t step_in_run(const struct seep_model_run *run, const struct seep_model_process *p,
                            int64_t period)
 {
-    int64_t step = period - p->axis_first + 1;
+    int64_t step = own_step(p, period);
 
     if (run) {
         step += run->base;

@@ -126,7 +126,9 @@ struct seep_model_process {
     uint32_t period;           /* [placed] current, on the axis */
     /* [placed] Of the process whose periods this one uses: its own, or whom it follows. */
     uint32_t axis_steps;
-    uint32_t axis_first; /* period in which its step 1 ended */
+    uint32_t axis_first; /* period in which its step 1 ended … */
+    uint32_t axis_last;  /* … and the last one of those that were counted back, … */
+    uint32_t axis_back;  /* … which are so many; else axis_first, and 1 */
     uint64_t axis_start_ns;
     uint32_t run; /* index in runs[]; of those with axis_steps, where there are runs */
 

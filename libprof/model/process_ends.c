@@ -151,7 +151,7 @@ static int32_t end_step(const struct seep_model *m, const struct seep_model_proc
     int32_t step = seep_model_step_at(m, p->end_ns);
 
     if (p->steps && m->n_runs) {
-        int32_t own = seep_model_step(m, p, p->axis_first + p->steps);
+        int32_t own = seep_model_step(m, p, p->axis_last + p->steps - p->axis_back + 1);
         if (own > step)
             step = own;
     }

@@ -1,6 +1,7 @@
 #include "libprof/model/process_facts.h"
 
 #include "libprof/model/process_ends.h"
+#include "libprof/model/step_axis.h"
 
 const char *seep_process_role_name(enum seep_process_role role)
 {
@@ -19,20 +20,68 @@ static bool is_worker(const struct seep_model *m, size_t i)
            (p->parent || (p->entry && p->entry->parent_plus_1));
 }
 
+/* Whom the job's table names as the parent, where that has a profile; NULL else. */
+static const struct seep_model_process *parent_of(const struct seep_model *m,
+                                                  const struct seep_model_process *p)
+{
+    const uint32_t parent = p->entry ? p->entry->parent_plus_1 : 0;
+
+    if (!parent || parent > p->job->n_processes)
+        return NULL;
+    for (size_t i = 0; i < m->n_processes; i++)
+        if (m->processes[i].entry == &p->job->processes[parent - 1])
+            return &m->processes[i];
+    return NULL;
+}
+
+/* Two that a Python program has started, and that make steps of the same kind side by side, share a
+ * training out, whatever started them and whatever their environment says. */
+static bool is_peer(const struct seep_model *m, const struct seep_model_process *p,
+                    const struct seep_model_process *q)
+{
+    const struct seep_model_process *parent = parent_of(m, p);
+
+    return p != q && q->steps && parent && parent->id.python_version && parent_of(m, q) == parent &&
+           p->run == q->run && p->entry->step_source == q->entry->step_source;
+}
+
+/* What repeats in it are no steps of the job's, but what it is given to do. */
+static bool serves(const struct seep_model *m, const struct seep_model_process *p)
+{
+    for (size_t i = 0; p->steps && i < m->n_processes; i++)
+        if (seep_step_serves(p, &m->processes[i]))
+            return true;
+    return false;
+}
+
+static bool is_rank(const struct seep_model *m, const struct seep_model_process *p, unsigned n_told)
+{
+    if (!p->steps || !m->n_runs)
+        return false;
+    if (p->id.rank >= 0 && n_told >= 2)
+        return true;
+    for (size_t i = 0; i < m->n_processes; i++)
+        if (is_peer(m, p, &m->processes[i]))
+            return true;
+    return false;
+}
+
 static void find_roles(struct seep_model *m)
 {
-    unsigned n_ranks = 0;
+    unsigned n_told = 0;
 
     for (size_t i = 0; i < m->n_processes; i++) {
         const struct seep_model_process *p = &m->processes[i];
         if (p->steps && p->id.rank >= 0)
-            n_ranks++;
+            n_told++;
     }
     for (size_t i = 0; i < m->n_processes; i++) {
         struct seep_model_process *p = &m->processes[i];
         if (is_worker(m, i))
             p->role = SEEP_ROLE_WORKER;
-        else if (p->steps && p->id.rank >= 0 && n_ranks >= 2)
+        else if (serves(m, p))
+            p->role = SEEP_ROLE_HELPER;
+        else if (is_rank(m, p, n_told))
             p->role = SEEP_ROLE_RANK;
         else if (p->steps || i == m->main)
             p->role = SEEP_ROLE_TRAINER;

@@ -83,6 +83,7 @@ static const struct seep_process *find_periods(struct seep_model_process *p)
     const struct seep_process *e = p->entry;
 
     p->axis_start_ns = p->start_ns;
+    p->axis_back = 1;
     if (!e)
         return NULL;
     p->steps = e->steps;
@@ -93,15 +94,59 @@ static const struct seep_process *find_periods(struct seep_model_process *p)
     }
     p->period = e->period;
     p->axis_steps = e->steps;
-    p->axis_first = e->first_step_period;
+    p->axis_first = p->axis_last = e->first_step_period;
+    if (e->back_steps && e->back_steps <= e->steps && e->back_period &&
+        e->back_period <= e->first_step_period) {
+        p->axis_first = e->back_period;
+        p->axis_back = e->back_steps;
+    }
     if (e->start_ns)
         p->axis_start_ns = seep_model_ns(p, e->start_ns);
     return e;
 }
 
+/* Its steps are those of a training, not of what happens to repeat. */
+static bool trains(const struct seep_model_process *p)
+{
+    if (!p->steps)
+        return false;
+    switch (p->entry->step_source) {
+    case SEEP_STEP_OPTIMIZER:
+    case SEEP_STEP_NVTX:
+    case SEEP_STEP_API:
+    case SEEP_STEP_BATCH:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool is_ancestor(const struct seep_model_process *q, const struct seep_model_process *p)
+{
+    const struct seep_process *e = p->entry;
+
+    if (!e || !q->entry || p->job != q->job)
+        return false;
+    for (int hops = 0; e->parent_plus_1 && hops < MAX_FOLLOWS; hops++) {
+        if (e->parent_plus_1 > p->job->n_processes)
+            break;
+        e = &p->job->processes[e->parent_plus_1 - 1];
+        if (e == q->entry)
+            return true;
+    }
+    return false;
+}
+
+bool seep_step_serves(const struct seep_model_process *p, const struct seep_model_process *q)
+{
+    return trains(q) && !trains(p) && is_ancestor(q, p);
+}
+
 /* Whether q rather than p speaks for the job. */
 static bool is_better(const struct seep_model_process *q, const struct seep_model_process *p)
 {
+    if (seep_step_serves(p, q) || seep_step_serves(q, p))
+        return seep_step_serves(p, q);
     if (q->steps != p->steps)
         return q->steps > p->steps;
     return q->id.python_version && !p->id.python_version;

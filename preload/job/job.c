@@ -290,7 +290,8 @@ void seep_job_step(enum seep_step_source source, enum seep_step_why why, uint32_
         /* Never 0 in between: who follows would let time slices pass. */
         p->step_source = source;
         p->step_frame = frame;
-        p->first_step_period = p->period;
+        p->first_step_period = p->back_period = p->period;
+        p->back_steps = 1;
         __atomic_store_n(&p->steps, 1, __ATOMIC_RELEASE);
     } else {
         __atomic_fetch_add(&p->steps, 1, __ATOMIC_RELAXED);
@@ -299,7 +300,18 @@ void seep_job_step(enum seep_step_source source, enum seep_step_why why, uint32_
     __atomic_fetch_add(&p->period, 1, __ATOMIC_RELAXED);
 }
 
-static const struct seep_process *followed(void)
+void seep_job_count_back(uint32_t rounds, uint32_t since_period)
+{
+    struct seep_process *p = seep_process;
+    if (p->steps != 1 || rounds < 2)
+        return;
+    p->back_period =
+        since_period && since_period < p->first_step_period ? since_period : p->first_step_period;
+    p->back_steps = rounds;
+    __atomic_store_n(&p->steps, rounds, __ATOMIC_RELEASE);
+}
+
+const struct seep_process *seep_job_leader(void)
 {
     uint32_t follows = seep_process->follows;
     return follows && seep_job_map && follows <= SEEP_MAX_PROCESSES
@@ -309,7 +321,7 @@ static const struct seep_process *followed(void)
 
 bool seep_job_follows_steps(void)
 {
-    const struct seep_process *p = followed();
+    const struct seep_process *p = seep_job_leader();
     return p && p->steps;
 }
 

@@ -45,12 +45,19 @@ void seep_job_tick(uint64_t now_ns);
  * `anew` says so; `frame`: of the loop whose iterations are counted, or 0. */
 void seep_job_step(enum seep_step_source source, enum seep_step_why why, uint32_t frame, bool anew);
 
+/* Of the loop whose first round has just been counted `rounds` have ended, since `since_period`:
+ * all of them are steps. */
+void seep_job_count_back(uint32_t rounds, uint32_t since_period);
+
 /* A worker of a pool has handled a task: where there is no better step it is one of whoever has the
  * pool, and so of all its workers. Returns whether that is so. */
 bool seep_job_task(void);
 
 /* The periods that this process uses are another one's steps. */
 bool seep_job_follows_steps(void);
+
+/* Whose they are; NULL: it follows nobody. */
+const struct seep_process *seep_job_leader(void);
 
 /* Notes how a child ended, as wait(2) told the parent. */
 void seep_job_reaped(int pid, int wait_status);

@@ -11,10 +11,13 @@
 #include "preload/steps/loops.h"
 
 /* How long a loop is watched before it is believed: in any program, in one that may begin to train
- * with PyTorch, and in a child, whose parent may yet make steps for both. */
+ * with PyTorch, and in a child, whose parent may yet make steps for both. A parent that only waits
+ * has made its children to do the work. */
 static const uint64_t watch_ns = 100 * 1000 * 1000;
 static const uint64_t watch_torch_ns = 250 * 1000 * 1000;
+static const uint64_t watch_awaited_ns = UINT64_C(1000000000);
 static const uint64_t watch_child_ns = UINT64_C(10000000000);
+static const uint64_t parent_silent_ns = UINT64_C(3000000000);
 
 static const double share_alone = 0.5, share_beside_rounds = 0.6;
 enum { ITERATIONS_A_ROUND = 8, LEAST_BUSY_PERCENT = 20 };
@@ -25,14 +28,27 @@ static uint32_t main_frame;
 static bool searches;      /* a main loop is looked for */
 static bool beside_rounds; /* an optimizer steps, too */
 static uint32_t rounds_before;
-static uint64_t search_ns, search_cpu_ns;
+static bool in_pool; /* a worker of a pool: what repeats in it may be what each task repeats */
+static uint64_t search_ns, search_cpu_ns, search_parent_ns;
 
-/* Of the process, 0: not known. */
-static uint64_t cpu_ns(void)
+/* Of a process, 0: not known. */
+static uint64_t cpu_of(long clock)
 {
     struct timespec t = {0};
-    (void)seep_os_call3(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, (long)&t, 0);
+    (void)seep_os_call3(SYS_clock_gettime, clock, (long)&t, 0);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t cpu_ns(void)
+{
+    return cpu_of(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+/* The clock of a process's CPU time, as clock_getcpuclockid() makes it. */
+static uint64_t parent_cpu_ns(void)
+{
+    const long pid = seep_os_ppid();
+    return pid > 1 ? cpu_of(~pid * 8 + 2) : 0;
 }
 
 static void begin_search(uint64_t now)
@@ -41,7 +57,23 @@ static void begin_search(uint64_t now)
     searches = true;
     search_ns = now;
     search_cpu_ns = cpu_ns();
+    search_parent_ns = parent_cpu_ns();
     rounds_before = seep_steps_rounds();
+}
+
+/* Whom this process follows made steps by a loop, and none for long: it may only wait by now. */
+static bool is_left_alone(uint64_t now)
+{
+    static uint32_t period;
+    static uint64_t since_ns;
+    const struct seep_process *leader = seep_job_leader();
+    if (!leader || leader->step_source != SEEP_STEP_LOOP)
+        return false;
+    if (period != leader->period || !since_ns) {
+        period = leader->period;
+        since_ns = now;
+    }
+    return now - since_ns >= parent_silent_ns;
 }
 
 void seep_main_loop_review(struct seep_thread *thread)
@@ -49,8 +81,9 @@ void seep_main_loop_review(struct seep_thread *thread)
     if (!thread->first || !seep_python_ready || seep_arena.counting)
         return;
     bool beside = false, looked = thread->looks;
-    thread->looks = seep_steps_want_loop(seep_os_clock_ns(CLOCK_MONOTONIC), &beside) &&
-                    !seep_job_follows_steps();
+    const uint64_t then = seep_os_clock_ns(CLOCK_MONOTONIC);
+    thread->looks =
+        seep_steps_want_loop(then, &beside) && (!seep_job_follows_steps() || is_left_alone(then));
     if (!thread->looks)
         return;
     const uint64_t now = seep_own_time_ns();
@@ -79,6 +112,9 @@ static enum seep_loop_kind kind_of(const struct seep_pyframe *outermost, unsigne
         kind = marks & SEEP_MARK_CALLED    ? SEEP_LOOP_CALLED
                : marks & SEEP_MARK_LIBRARY ? SEEP_LOOP_LIBRARY
                                            : SEEP_LOOP_USER;
+        in_pool |= (marks & SEEP_MARK_POOL) != 0;
+        if ((marks & SEEP_MARK_POOL) && i == depth)
+            kind = SEEP_LOOP_CALLED; /* the round of a worker is a task */
         if (kind == SEEP_LOOP_CALLED)
             break;
     }
@@ -111,32 +147,99 @@ static bool is_child(void)
            memcmp(seep_job_map->processes[parent - 1].name, python, sizeof(python) - 1) == 0;
 }
 
+/* The parent has hardly computed since the search began, and does not wait for a GPU: it may have
+ * ended, too. */
+static bool parent_waits(uint64_t now)
+{
+    const uint32_t parent = seep_process->parent_plus_1;
+    if (!search_parent_ns || !parent || parent > SEEP_MAX_PROCESSES || in_pool)
+        return false;
+    if (seep_job_map->processes[parent - 1].flags & SEEP_PROCESS_DEVICE)
+        return false;
+    const uint64_t cpu = parent_cpu_ns();
+    return cpu < search_parent_ns ||
+           cpu - search_parent_ns < (now - search_ns) / 100 * LEAST_BUSY_PERCENT;
+}
+
+static uint64_t watch_now(uint64_t now, bool busy)
+{
+    if (is_child())
+        return busy && parent_waits(now) ? watch_awaited_ns : watch_child_ns;
+    return seep_modules_torch ? watch_torch_ns : watch_ns;
+}
+
 static struct seep_loop_rule rule_now(uint64_t now)
 {
+    const bool busy = cpu_ns() - search_cpu_ns >= (now - search_ns) / 100 * LEAST_BUSY_PERCENT;
     struct seep_loop_rule rule = {
-        .watch_ns = is_child()           ? watch_child_ns
-                    : seep_modules_torch ? watch_torch_ns
-                                         : watch_ns,
+        .watch_ns = watch_now(now, busy),
         .share = beside_rounds ? share_beside_rounds : share_alone,
-        .busy = cpu_ns() - search_cpu_ns >= (now - search_ns) / 100 * LEAST_BUSY_PERCENT,
+        .busy = busy,
     };
     if (beside_rounds)
         rule.least = ITERATIONS_A_ROUND * (seep_steps_rounds() - rounds_before + 1);
     return rule;
 }
 
-/* Whether another main loop has begun an iteration. */
-static bool search(struct seep_thread *thread, const struct seep_pyframe *outermost)
+/* ---- by items -------------------------------------------------------------------------------- */
+
+/* The iterators of for loops are looked at so seldom that it costs little, and so often that no
+ * round is missed that lasts. */
+static const uint64_t soon_ns = 200 * 1000, late_ns = 1000 * 1000;
+enum { MOST_EVENTS = 64 };
+static struct {
+    uint32_t gap, events; /* from one look to the next; since the last */
+    uint64_t last_ns;
+} pace;
+
+static bool is_due(void)
 {
-    uint64_t now = seep_loops_event(&loops, outermost, thread->stack.n, kind_of, seep_own_time_ns);
-    if (!now || now < loops.look_ns)
+    if (++pace.events < pace.gap)
+        return false;
+    const uint64_t now = seep_os_clock_ns(CLOCK_MONOTONIC), since = now - pace.last_ns;
+    pace.events = 0;
+    if (since < soon_ns) {
+        pace.gap = pace.gap < MOST_EVENTS ? 2 * pace.gap + 1 : MOST_EVENTS;
+        return false;
+    }
+    if (since > late_ns)
+        pace.gap = (uint32_t)(pace.gap * late_ns / 2 / since);
+    pace.last_ns = now;
+    return true;
+}
+
+/* Whether a for loop has begun an iteration; `rounds`: how many the main loop has, if it is one
+ * that only this shows. */
+static bool look_at_items(struct seep_thread *thread, const struct seep_pyframe *outermost,
+                          uint32_t *rounds, uint64_t *now)
+{
+    struct seep_pyloop items[SEEP_PYLOOPS];
+    const unsigned n_frames =
+        thread->stack.n < SEEP_LOOP_FRAMES ? thread->stack.n : SEEP_LOOP_FRAMES;
+    const unsigned n = seep_python_loops(&thread->stack, n_frames, thread->loop_memo, items);
+    bool any = false;
+    *rounds = seep_loops_main_items(&loops, items, n);
+    if (searches) {
+        *now = seep_own_time_ns();
+        any = seep_loops_items(&loops, outermost, items, n, kind_of, *now);
+    }
+    seep_loops_keep_items(&loops, items, n);
+    return any;
+}
+
+/* ---- the search ------------------------------------------------------------------------------ */
+
+/* Whether another main loop has begun an iteration, at `now`. */
+static bool search(struct seep_thread *thread, uint64_t now)
+{
+    if (now < loops.look_ns)
         return false;
     if (beside_rounds && seep_steps_rounds() - rounds_before < 3)
         return false;
     struct seep_loop_rule rule = rule_now(now);
     if (!seep_loops_choose(&loops, &rule, now))
         return false;
-    searches = false;
+    searches = seep_loops_unsettled(&loops, now);
     main_frame = frame_ref(&thread->stack, loops.main.depth);
     return true;
 }
@@ -147,18 +250,35 @@ void seep_main_loop_look(struct seep_thread *thread)
     const struct seep_pyframe *outermost = &stack->frames[SEEP_MAX_PYTHON_FRAMES - 1];
     if (!stack->n || stack->cut || thread->importing)
         return;
-    bool iterated = loops.main.code && seep_loops_main_event(&loops, outermost, stack->n);
-    bool found = searches && search(thread, outermost);
-    if (iterated && !found)
-        seep_loops_main_iterated(&loops, seep_own_time_ns());
-    if (iterated || found)
-        seep_steps_looped(thread, main_frame, loops.main.depth + 1, found);
+    uint32_t rounds = loops.main.code && seep_loops_main_event(&loops, outermost, stack->n);
+    uint32_t by_items = 0;
+    uint64_t now = 0;
+    loops.period = *seep_period;
+    if (searches)
+        now = seep_loops_event(&loops, outermost, stack->n, kind_of, seep_own_time_ns);
+    if ((searches || loops.main.items) && is_due()) {
+        uint64_t then = 0;
+        if (look_at_items(thread, outermost, &by_items, &then))
+            now = then;
+        rounds += by_items;
+    }
+    const bool found = now && search(thread, now);
+    if (rounds && !found)
+        seep_loops_main_iterated(&loops, rounds, seep_own_time_ns());
+    if (!rounds && !found)
+        return;
+    const struct seep_looped looped = {.frame = main_frame,
+                                       .n_frames = loops.main.depth + 1,
+                                       .rounds = found ? loops.main.n : rounds,
+                                       .since_period = loops.main.first_period,
+                                       .found = found};
+    seep_steps_looped(thread, &looped);
 }
 
 void seep_main_loop_after_fork(void)
 {
     loops.main.code = 0;
-    searches = false;
+    searches = in_pool = false;
     seep_own_time_after_fork();
 }
 

@@ -316,19 +316,33 @@ uint32_t seep_steps_rounds(void)
     return __atomic_load_n(&choice.n_rounds, __ATOMIC_RELAXED);
 }
 
-void seep_steps_looped(struct seep_thread *thread, uint32_t frame, unsigned n_frames, bool found)
+/* Those that are counted back have had no tick of their own, and no look at the loops around. */
+static bool count_rounds(const struct seep_thread *thread, const struct seep_looped *looped,
+                         const struct seep_lap_look *look)
+{
+    if (looped->found)
+        seep_choice_loop_found(&choice, now_ns());
+    const uint32_t n = looped->found ? 1 : looped->rounds;
+    bool counts = false;
+    for (uint32_t i = 0; i < n; i++) {
+        counts = seep_choice_loop(&choice);
+        if (counts)
+            count_step(looped->frame, looped->found);
+    }
+    if (counts && looped->found && !seep_why_is_after(choice.why))
+        seep_job_count_back(looped->rounds, looped->since_period);
+    if (counts) /* the iteration that has begun is in the period after that of the one before */
+        lap(thread, look, *seep_period);
+    return counts;
+}
+
+void seep_steps_looped(struct seep_thread *thread, const struct seep_looped *looped)
 {
     struct seep_lap_look look;
-    look_at_loops(thread, n_frames, &look);
+    look_at_loops(thread, looped->n_frames, &look);
     if (!seep_os_lock(&lock))
         return;
-    if (found)
-        seep_choice_loop_found(&choice, now_ns());
-    bool counts = seep_choice_loop(&choice);
-    if (counts)
-        count_step(frame, found);
-    if (counts) /* the iteration that has begun is in the period after that of the one before */
-        lap(thread, &look, *seep_period);
+    bool counts = count_rounds(thread, looped, &look);
     seep_os_unlock(&lock);
     if (counts)
         look_around(thread);

@@ -31,9 +31,15 @@ bool seep_steps_by_loop(void);
 
 uint32_t seep_steps_rounds(void);
 
-/* The main loop, which lies in the innermost of the `n_frames` outermost frames, has begun an
- * iteration. `found`: it is another one than before, and the first. */
-void seep_steps_looped(struct seep_thread *thread, uint32_t frame, unsigned n_frames, bool found);
+/* The main loop has ended `rounds` iterations. `found`: it is another one than before, and these
+ * are all that are known of, since `since_period`. */
+struct seep_looped {
+    uint32_t frame;    /* in which it lies, … */
+    unsigned n_frames; /* … the innermost of so many outermost ones */
+    uint32_t rounds, since_period;
+    bool found;
+};
+void seep_steps_looped(struct seep_thread *thread, const struct seep_looped *looped);
 
 /* In a forked child: nobody holds the lock. */
 void seep_steps_after_fork(void);

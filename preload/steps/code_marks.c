@@ -116,7 +116,8 @@ static bool is_called_back(struct text file, struct text function)
         if (is(function, names[i]))
             return true;
     return begins_with(function, "collate") || ends_with(function, "collate_fn") ||
-           ends_with(file, "/torch/utils/data/_utils/fetch.py");
+           ends_with(file, "/torch/utils/data/_utils/fetch.py") ||
+           ends_with(file, "/torch/utils/data/_utils/worker.py");
 }
 
 uint32_t seep_code_marks(const struct seep_pycode_info *info)

@@ -6,14 +6,18 @@ enum {
     PROBES = 8,
     LEAST = 12,
     SILENT_ITERATIONS = 10,
-    AROUND = 2,          /* whole iterations of a loop around another, which has … */
-    ITERATIONS_EACH = 8, /* … so many in each */
+    AROUND = 2,            /* whole iterations of a loop around another, which has … */
+    ITERATIONS_EACH = 8,   /* … so many in each */
+    MOST_ROUNDS = 1 << 16, /* from one look to the next */
 };
 
-static const uint64_t step_ns = 2 * 1000 * 1000;             /* no step is faster */
+static const uint64_t step_ns = 2 * 1000 * 1000; /* no step is faster, … */
+static const uint64_t fast_ns = 500 * 1000; /* … but one of the user's, if there is hardly … */
+static const uint64_t item_ns = 100 * 1000; /* that only its items show: it is no filling */
+static const double fast_share = 0.8;       /* … anything else in the loop around it */
 static const uint64_t patience_ns = 300 * 1000 * 1000;       /* but where none is slower, … */
 static const uint64_t settle_ns = 20 * UINT64_C(1000000000); /* … and none shows for so long */
-static const uint64_t library_ns = UINT64_C(1000000000);     /* of a library's own time */
+static const uint64_t own_watch_ns = UINT64_C(1000000000);   /* held against its own time alone */
 static const uint64_t silence_ns = UINT64_C(1000000000);
 static const uint64_t look_gap_ns = 50 * 1000 * 1000;
 static const uint64_t forget_ns = 20 * UINT64_C(1000000000);
@@ -42,36 +46,40 @@ static void leave_inner(struct seep_loops *loops, const struct seep_loop *outer)
 {
     for (uint32_t i = 0; i < SEEP_LOOPS; i++) {
         struct seep_loop *loop = &loops->loops[i];
+        if (loop->items)
+            continue;
         if (loop->depth > outer->depth || (loop->depth == outer->depth &&
                                            loop->code == outer->code && loop->begin > outer->begin))
             loop->left = true;
     }
 }
 
-static void iterated(struct seep_loops *loops, const struct seep_pyframe *outermost, unsigned depth,
-                     seep_loop_kind_fn *kind, uint64_t now)
+static struct seep_loop *met(struct seep_loops *loops, uintptr_t code, intptr_t begin,
+                             enum seep_loop_kind kind, uint64_t now)
 {
-    const struct seep_pyframe *frame = outermost - depth;
-    struct seep_loop *loop = place_of(loops, frame->code, (intptr_t)frame->position);
-    if (!loop->code) {
-        *loop = (struct seep_loop){.code = frame->code,
-                                   .begin = (intptr_t)frame->position,
-                                   .first_ns = now,
-                                   .last_ns = now,
-                                   .kind = kind(outermost, depth)};
-        if (loop->kind != SEEP_LOOP_CALLED && !loops->since_ns)
-            loops->since_ns = now;
-        if (loop->kind == SEEP_LOOP_USER && !loops->user_since_ns)
-            loops->user_since_ns = now;
-    } else if (!loop->left) {
-        loop->n_on++;
+    struct seep_loop *loop = place_of(loops, code, begin);
+    *loop = (struct seep_loop){.code = code,
+                               .begin = begin,
+                               .first_ns = now,
+                               .last_ns = now,
+                               .first_period = loops->period,
+                               .left = true,
+                               .kind = kind};
+    if (kind != SEEP_LOOP_CALLED && !loops->since_ns)
+        loops->since_ns = now;
+    return loop;
+}
+
+static void iterated(struct seep_loop *loop, unsigned depth, uint32_t rounds, uint64_t now)
+{
+    if (!loop->left) {
+        loop->n_on += rounds;
         loop->on_ns += now - loop->last_ns;
     }
     loop->depth = depth;
     loop->left = false;
-    loop->n++;
+    loop->n += rounds;
     loop->last_ns = now;
-    leave_inner(loops, loop);
 }
 
 uint64_t seep_loops_event(struct seep_loops *loops, const struct seep_pyframe *outermost,
@@ -94,8 +102,87 @@ uint64_t seep_loops_event(struct seep_loops *loops, const struct seep_pyframe *o
     if (!back)
         return 0;
     uint64_t now = now_ns();
-    iterated(loops, outermost, depth, kind, now);
+    struct seep_loop *loop = place_of(loops, frame->code, (intptr_t)frame->position);
+    if (!loop->code)
+        loop = met(loops, frame->code, (intptr_t)frame->position, kind(outermost, depth), now);
+    if (loop->kind == SEEP_LOOP_USER && !loops->user_since_ns)
+        loops->user_since_ns = now;
+    iterated(loop, depth, 1, now);
+    leave_inner(loops, loop);
     return now;
+}
+
+/* ---- iterations by items ------------------------------------------------------------------- */
+
+/* What was kept of the same for loop; NULL: nothing. */
+static const struct seep_pyloop *kept(const struct seep_loops *loops,
+                                      const struct seep_pyloop *item)
+{
+    for (unsigned i = 0; i < loops->n_items; i++)
+        if (loops->items[i].path == item->path && loops->items[i].code == item->code)
+            return &loops->items[i];
+    return NULL;
+}
+
+/* How many rounds passed from `last` to `item`, and before, as far as only that shows how much each
+ * is. Where it has begun anew, the one that was its last
+ * has. */
+static uint32_t rounds_since(struct seep_loop *loop, const struct seep_pyloop *last,
+                             const struct seep_pyloop *item)
+{
+    const intptr_t further = item->place - last->place;
+    if (item->iterator != last->iterator || further < 0)
+        return 1;
+    if (!further || !last->place)
+        return 0;
+    const intptr_t before = loop->unit ? loop->way / loop->unit : 0;
+    if (!loop->unit || further < loop->unit)
+        loop->unit = further;
+    loop->way += further;
+    const intptr_t rounds = loop->way / loop->unit - before;
+    return rounds < MOST_ROUNDS ? (uint32_t)rounds : MOST_ROUNDS;
+}
+
+uint32_t seep_loops_main_items(struct seep_loops *loops, const struct seep_pyloop *items,
+                               unsigned n)
+{
+    for (unsigned i = 0; loops->main.items && i < n; i++) {
+        const struct seep_pyloop *last = kept(loops, &items[i]);
+        if (last && items[i].code == loops->main.code &&
+            (intptr_t)items[i].path == loops->main.begin)
+            return rounds_since(&loops->main, last, &items[i]);
+    }
+    return 0;
+}
+
+bool seep_loops_items(struct seep_loops *loops, const struct seep_pyframe *outermost,
+                      const struct seep_pyloop *items, unsigned n, seep_loop_kind_fn *kind,
+                      uint64_t now_ns)
+{
+    bool any = false;
+    for (unsigned i = 0; i < n; i++) {
+        const struct seep_pyloop *item = &items[i], *last = kept(loops, item);
+        if (!last || !item->place || item->depth >= SEEP_LOOP_FRAMES)
+            continue;
+        struct seep_loop *loop = place_of(loops, item->code, (intptr_t)item->path);
+        if (!loop->code)
+            loop =
+                met(loops, item->code, (intptr_t)item->path, kind(outermost, item->depth), now_ns);
+        loop->items = true;
+        const uint32_t rounds = rounds_since(loop, last, item);
+        loop->n_anew += item->iterator != last->iterator;
+        loop->left = loop->left || item->iterator != last->iterator;
+        if (rounds)
+            iterated(loop, item->depth, rounds, now_ns);
+        any = any || rounds;
+    }
+    return any;
+}
+
+void seep_loops_keep_items(struct seep_loops *loops, const struct seep_pyloop *items, unsigned n)
+{
+    loops->n_items = n;
+    memcpy(loops->items, items, n * sizeof(*items));
 }
 
 /* ---- the main one -------------------------------------------------------------------------- */
@@ -105,13 +192,18 @@ static uint64_t mean_ns(const struct seep_loop *loop)
     return loop->n_on ? loop->on_ns / loop->n_on : 0;
 }
 
+static bool is_by_itself(const struct seep_loop *loop)
+{
+    return loop->kind == SEEP_LOOP_LIBRARY || loop->items;
+}
+
 /* A user's loop is held against all that passed since the first of them. What a library does before
  * its main loop, as it traces and compiles a network, repeats much, too: its loop is held against
- * the time since it began. */
+ * the time since it began, and so is one that only its items show. */
 static uint64_t watched_ns(const struct seep_loops *loops, const struct seep_loop *loop,
                            uint64_t now_ns)
 {
-    return now_ns - (loop->kind == SEEP_LOOP_LIBRARY ? loop->first_ns : loops->user_since_ns);
+    return now_ns - (is_by_itself(loop) ? loop->first_ns : loops->user_since_ns);
 }
 
 /* The loop around it in the same function, as that of epochs is around that of batches; NULL where
@@ -121,7 +213,7 @@ static const struct seep_loop *around(const struct seep_loops *loops, const stru
     const struct seep_loop *longest = NULL;
     for (uint32_t i = 0; i < SEEP_LOOPS; i++) {
         const struct seep_loop *loop = &loops->loops[i];
-        if (loop->code == inner->code && loop->depth == inner->depth &&
+        if (!loop->items && loop->code == inner->code && loop->depth == inner->depth &&
             loop->begin < inner->begin && loop->n_on >= AROUND &&
             inner->n / ITERATIONS_EACH >= loop->n && (!longest || loop->on_ns > longest->on_ns))
             longest = loop;
@@ -146,36 +238,76 @@ static bool fills(const struct seep_loops *loops, const struct seep_loop *loop, 
 static bool qualifies(const struct seep_loops *loops, const struct seep_loop *loop,
                       const struct seep_loop_rule *rule, uint64_t now_ns)
 {
-    const bool library = loop->kind == SEEP_LOOP_LIBRARY;
-    uint64_t watch_ns = library && rule->watch_ns < library_ns ? library_ns : rule->watch_ns;
+    uint64_t watch_ns = rule->watch_ns;
+    if (is_by_itself(loop) && watch_ns < own_watch_ns)
+        watch_ns = own_watch_ns;
     return loop->code && loop->n >= LEAST && loop->n >= rule->least &&
            watched_ns(loops, loop, now_ns) >= watch_ns && fills(loops, loop, rule->share, now_ns);
 }
 
-/* Of the loops that are slow enough to be steps the one that iterates most often; where none is,
- * and that will hardly change, the slowest. */
-static const struct seep_loop *best(const struct seep_loops *loops, enum seep_loop_kind kind,
-                                    const struct seep_loop_rule *rule, uint64_t now_ns)
+/* A fast loop of the user's that does the work of a slower one: batches of a millisecond are the
+ * steps, and not the epochs around them. */
+static bool does_the_work(const struct seep_loop *fast, const struct seep_loop *slow)
 {
-    const uint64_t since_ns = kind == SEEP_LOOP_USER ? loops->user_since_ns : loops->since_ns;
-    const struct seep_loop *often = NULL, *slowest = NULL;
+    return fast->kind == SEEP_LOOP_USER && mean_ns(fast) >= fast_ns && fast->n > slow->n &&
+           (double)fast->on_ns >= fast_share * (double)slow->on_ns;
+}
+
+/* Of the loops that are slow enough to be steps the one that iterates most often, or a fast one
+ * that does its work; where none is, and that will hardly change, the slowest. */
+static const struct seep_loop *best_of(const struct seep_loops *loops, enum seep_loop_kind kind,
+                                       bool items, const struct seep_loop_rule *rule,
+                                       uint64_t now_ns)
+{
+    const uint64_t since_ns =
+        kind == SEEP_LOOP_USER && !items ? loops->user_since_ns : loops->since_ns;
+    const struct seep_loop *often = NULL, *fast = NULL, *slowest = NULL;
     for (uint32_t i = 0; since_ns && i < SEEP_LOOPS; i++) {
         const struct seep_loop *loop = &loops->loops[i];
-        if (loop->kind != kind || !qualifies(loops, loop, rule, now_ns))
+        const uint64_t mean = mean_ns(loop);
+        if (loop->kind != kind || loop->items != items || !qualifies(loops, loop, rule, now_ns) ||
+            (items && mean < item_ns))
             continue;
-        if (mean_ns(loop) >= step_ns && (!often || loop->n > often->n))
+        if (mean >= step_ns && (!often || loop->n > often->n))
             often = loop;
-        if (!slowest || mean_ns(loop) > mean_ns(slowest))
+        if (mean < step_ns && mean >= fast_ns && (!fast || loop->n > fast->n))
+            fast = loop;
+        if (!slowest || mean > mean_ns(slowest))
             slowest = loop;
     }
+    if (often && fast && does_the_work(fast, often))
+        return fast;
     return often || now_ns - since_ns < patience_ns ? often : slowest;
 }
 
-void seep_loops_main_iterated(struct seep_loops *loops, uint64_t now_ns)
+/* Where places go back in some rounds of a loop only, as where a list grows, its items show all of
+ * them. Loops within it begin anew in each of its rounds: those are others. */
+static const struct seep_loop *fuller(const struct seep_loops *loops, const struct seep_loop *found)
+{
+    for (uint32_t i = 0; i < SEEP_LOOPS; i++) {
+        const struct seep_loop *loop = &loops->loops[i];
+        if (loop->items && loop->code == found->code && loop->depth == found->depth &&
+            mean_ns(loop) >= item_ns && loop->n > found->n + found->n / 4 &&
+            loop->n_anew < found->n / 2)
+            return loop;
+    }
+    return found;
+}
+
+/* Loops that their places show go before those that only their items do: the other may be a detail.
+ */
+static const struct seep_loop *best(const struct seep_loops *loops, enum seep_loop_kind kind,
+                                    const struct seep_loop_rule *rule, uint64_t now_ns)
+{
+    const struct seep_loop *found = best_of(loops, kind, false, rule, now_ns);
+    return found ? fuller(loops, found) : best_of(loops, kind, true, rule, now_ns);
+}
+
+void seep_loops_main_iterated(struct seep_loops *loops, uint32_t rounds, uint64_t now_ns)
 {
     struct seep_loop *main = &loops->main;
-    main->n++;
-    main->n_on++;
+    main->n += rounds;
+    main->n_on += rounds;
     main->on_ns += now_ns - main->last_ns;
     main->last_ns = now_ns;
 }
@@ -190,19 +322,41 @@ bool seep_loops_silent(const struct seep_loops *loops, uint64_t now_ns)
 bool seep_loops_unsettled(const struct seep_loops *loops, uint64_t now_ns)
 {
     const struct seep_loop *main = &loops->main;
-    return main->code && mean_ns(main) < step_ns && now_ns - main->first_ns < settle_ns;
+    return main->code && (main->kind == SEEP_LOOP_LIBRARY ||
+                          (mean_ns(main) < step_ns && now_ns - main->first_ns < settle_ns));
 }
 
-/* Whether the main loop that is known goes on being it. */
+static bool is_same(const struct seep_loop *a, const struct seep_loop *b)
+{
+    return a->code == b->code && a->begin == b->begin;
+}
+
+/* The main loop, as it went on since another was looked for; NULL: it did not. */
+static const struct seep_loop *main_since(const struct seep_loops *loops)
+{
+    for (uint32_t i = 0; i < SEEP_LOOPS; i++)
+        if (is_same(&loops->loops[i], &loops->main))
+            return &loops->loops[i];
+    return NULL;
+}
+
+/* Whether the main loop that is known goes on being it. A library's gives way to any of the user's.
+ */
 static bool stays(const struct seep_loops *loops, const struct seep_loop *other, uint64_t now_ns)
 {
     const struct seep_loop *main = &loops->main;
     if (!main->code)
         return false;
-    if (main->code == other->code && main->begin == other->begin)
+    if (is_same(main, other))
         return true;
-    return !seep_loops_silent(loops, now_ns) &&
-           (mean_ns(main) >= step_ns || mean_ns(other) < step_ns);
+    if (main->kind != other->kind)
+        return main->kind == SEEP_LOOP_USER && !seep_loops_silent(loops, now_ns);
+    if (seep_loops_silent(loops, now_ns))
+        return false;
+    if (mean_ns(main) >= step_ns || mean_ns(other) < step_ns)
+        return true;
+    const struct seep_loop *since = main_since(loops);
+    return since && does_the_work(since, other);
 }
 
 void seep_loops_restart(struct seep_loops *loops)
@@ -242,7 +396,8 @@ bool seep_loops_choose(struct seep_loops *loops, const struct seep_loop_rule *ru
     if (found) {
         loops->main = *found;
         loops->main_last = found->begin;
-        seep_loops_restart(loops);
+        if (!seep_loops_unsettled(loops, now_ns))
+            seep_loops_restart(loops);
     } else if (now_ns - loops->since_ns > forget_ns && !any_lasts(loops, rule, now_ns)) {
         seep_loops_restart(loops); /* what was at first says little of what is now */
     }

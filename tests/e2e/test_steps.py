@@ -11,6 +11,7 @@ BATCHES = ("inference", "accumulated")
 LAPS = ("validations", "in_functions", "nested", "generator", "with_statement", "while_loop", "endless", "warmed_up",
         "phases", "recursion")
 LOOPS = ("module", "in_main", "nested", "generator", "called", "comprehension", "prepared")
+COUNTED_BACK = (("in_main", 120), ("one_call", 400), ("fast", 1000), ("around_library", 40))
 
 
 @needs(TORCHES, "no torch here")
@@ -108,6 +109,15 @@ class Loops(SeepCase):
     def test_the_main_loop_is_found_and_counted(self):
         for way in LOOPS:
             self.check(SYSTEM_PYTHON, way)
+
+    def test_rounds_before_the_loop_was_noticed_count(self):
+        wrong = []
+        for way, n in COUNTED_BACK:
+            job = self.loop(SYSTEM_PYTHON, way, n)
+            line = (job["step_line"] or {}).get("line")
+            if line != marked_line(ZOO / "loops.py", "LOOP: " + way) or not n * .94 - 3 <= job["steps"] <= n:
+                wrong.append("%s: %s steps by %s, line %s, for %d" % (way, job["steps"], job["step_source"], line, n))
+        self.assertFalse(wrong)
 
     def test_with_every_python(self):
         for version, python in self.every_python():

@@ -148,4 +148,125 @@ TEST(what_never_held_much_stays_what_it_was_at_its_peak)
     ck_assert_int_eq(level_at(50), 800);
 }
 
+/* Three slices passed before a loop's first round, which ended in the fourth; in the eighth there
+ * had been 40, and then there were 60 more. */
+TEST(steps_that_were_counted_back_lie_over_the_time_in_which_they_passed)
+{
+    struct seep_job *job = builder_job(100, UINT64_C(1000000000), 100, 8);
+    struct seep_profile *p = NULL;
+    job->processes[0].back_steps = 40;
+    job->processes[0].back_period = 4;
+    job->processes[0].period = 8 + 61;
+    job->processes[0].step_source = SEEP_STEP_LOOP;
+    ck_assert_int_eq(seep_profile_from_bytes("100-1.seep", b.bytes, b.n_bytes, &p, NULL), 0);
+    ck_assert_int_eq(seep_model_merge_profiles(&m, &p, 1, job, NULL), 0);
+    const struct seep_model_process *its = &m.processes[0];
+    ck_assert_uint_eq(m.n_steps, 100);
+    ck_assert_int_eq(seep_model_step(&m, its, 3), 0);
+    ck_assert_int_eq(seep_model_step(&m, its, 4), 1);
+    ck_assert_int_eq(seep_model_step(&m, its, 6), 20);
+    ck_assert_int_eq(seep_model_step(&m, its, 8), 40);
+    ck_assert_int_eq(seep_model_step(&m, its, 9), 41);
+    ck_assert_int_eq(seep_model_step(&m, its, 8 + 60), 100);
+    for (uint32_t period = 0; period < 70; period++)
+        ck_assert_int_le(seep_model_step(&m, its, period), seep_model_step(&m, its, period + 1));
+}
+
+/* Of a job's table that somebody has damaged. */
+TEST(steps_counted_back_that_cannot_be_are_none, .to = 4)
+{
+    static const struct {
+        uint32_t steps, period;
+    } damaged[] = {{101, 4}, {40, 0}, {40, 9}, {UINT32_MAX, UINT32_MAX}};
+    struct seep_job *job = builder_job(100, UINT64_C(1000000000), 100, 8);
+    struct seep_profile *p = NULL;
+    job->processes[0].back_steps = damaged[_i].steps;
+    job->processes[0].back_period = damaged[_i].period;
+    ck_assert_int_eq(seep_profile_from_bytes("100-1.seep", b.bytes, b.n_bytes, &p, NULL), 0);
+    ck_assert_int_eq(seep_model_merge_profiles(&m, &p, 1, job, NULL), 0);
+    ck_assert_int_eq(seep_model_step(&m, &m.processes[0], 8), 1);
+    ck_assert_int_eq(seep_model_step(&m, &m.processes[0], 9), 2);
+}
+
+/* ---- roles ----------------------------------------------------------------------------------- */
+
+enum { N_ROLES = 3 };
+
+/* A Python program, and two that it has started; none has a rank by its environment. */
+static void model_of_three(const uint32_t steps[N_ROLES],
+                           const enum seep_step_source sources[N_ROLES])
+{
+    struct seep_job *job = builder_job(100, UINT64_C(1000000000), 10, 5);
+    struct seep_profile *p[N_ROLES] = {0};
+    struct builder others[N_ROLES];
+    for (uint32_t i = 0; i < N_ROLES; i++) {
+        builder_init(&others[i], 100 + i, UINT64_C(1000000000));
+        builder_header(&others[i])->process_plus_1 = i + 1;
+        builder_header(&others[i])->python_version = 0x030b0000;
+        builder_header(&others[i])->rank = -1;
+        builder_seal(&others[i]);
+        job->processes[i] = job->processes[0];
+        job->processes[i].pid = 100 + i;
+        job->processes[i].parent_plus_1 = i ? 1 : 0;
+        job->processes[i].steps = steps[i];
+        job->processes[i].first_step_period = steps[i] ? 5 : 0;
+        job->processes[i].step_source = steps[i] ? sources[i] : SEEP_STEP_TIME;
+        ck_assert_int_eq(
+            seep_profile_from_bytes("p.seep", others[i].bytes, others[i].n_bytes, &p[i], NULL), 0);
+    }
+    job->n_processes = N_ROLES;
+    ck_assert_int_eq(seep_model_merge_profiles(&m, p, N_ROLES, job, NULL), 0);
+    complete();
+    for (uint32_t i = 0; i < N_ROLES; i++)
+        builder_fini(&others[i]);
+}
+
+static enum seep_process_role role_of(uint32_t pid)
+{
+    for (size_t i = 0; i < m.n_processes; i++)
+        if (m.processes[i].id.pid == pid)
+            return m.processes[i].role;
+    ck_abort_msg("no process %u", pid);
+}
+
+static const struct {
+    uint32_t steps[N_ROLES];
+    enum seep_step_source sources[N_ROLES];
+    uint32_t main; /* pid */
+    enum seep_process_role roles[N_ROLES];
+} families[] = {
+    /* It waits for two that share a training out. */
+    {{0, 50, 60},
+     {0, SEEP_STEP_LOOP, SEEP_STEP_LOOP},
+     102,
+     {SEEP_ROLE_HELPER, SEEP_ROLE_RANK, SEEP_ROLE_RANK}},
+    {{0, 50, 60},
+     {0, SEEP_STEP_OPTIMIZER, SEEP_STEP_OPTIMIZER},
+     102,
+     {SEEP_ROLE_HELPER, SEEP_ROLE_RANK, SEEP_ROLE_RANK}},
+    /* One is no part of several. */
+    {{0, 50, 0},
+     {0, SEEP_STEP_LOOP, 0},
+     101,
+     {SEEP_ROLE_HELPER, SEEP_ROLE_TRAINER, SEEP_ROLE_HELPER}},
+    /* It trains, and two prepare what it trains on. */
+    {{20, 50, 60},
+     {SEEP_STEP_OPTIMIZER, SEEP_STEP_LOOP, SEEP_STEP_LOOP},
+     100,
+     {SEEP_ROLE_TRAINER, SEEP_ROLE_HELPER, SEEP_ROLE_HELPER}},
+    /* One trains, and the other checks what comes of it. */
+    {{0, 50, 20},
+     {0, SEEP_STEP_OPTIMIZER, SEEP_STEP_LOOP},
+     101,
+     {SEEP_ROLE_HELPER, SEEP_ROLE_TRAINER, SEEP_ROLE_TRAINER}},
+};
+
+TEST(a_process_is_a_rank_or_a_helper_by_what_it_does, .to = N(families))
+{
+    model_of_three(families[_i].steps, families[_i].sources);
+    ck_assert_uint_eq(m.processes[m.main].id.pid, families[_i].main);
+    for (uint32_t i = 0; i < N_ROLES; i++)
+        ck_assert_int_eq(role_of(100 + i), families[_i].roles[i]);
+}
+
 SUITE("model", .setup = setup, .teardown = teardown)

@@ -40,16 +40,16 @@ static enum seep_loop_kind kind_of(const struct seep_pyframe *outermost, unsigne
     return kind;
 }
 
-/* An event, `after_ms` after the one before, in the module's frame at place 5, and in those that
+/* An event, so long after the one before, in the module's frame at place 5, and in those that
  * are given from the outermost to the innermost: code, place, …, 0. */
-static void event(uint64_t after_ms, const intptr_t *frames)
+static void event_us(uint64_t after_us, const intptr_t *frames)
 {
     struct seep_pyframe stack[20];
     unsigned n = 0, top = N(stack) - 1;
     stack[top - n++] = (struct seep_pyframe){MODULE, 5};
     for (; *frames; frames += 2)
         stack[top - n++] = (struct seep_pyframe){(uintptr_t)frames[0], (uintptr_t)frames[1]};
-    clock_ns += after_ms * MS;
+    clock_ns += after_us * 1000;
     bool iterated = loops.main.code && seep_loops_main_event(&loops, &stack[top], n);
     if (!loops.main.code || seep_loops_silent(&loops, clock_ns) ||
         seep_loops_unsettled(&loops, clock_ns)) {
@@ -60,11 +60,35 @@ static void event(uint64_t after_ms, const intptr_t *frames)
         }
     }
     if (iterated)
-        seep_loops_main_iterated(&loops, clock_ns);
+        seep_loops_main_iterated(&loops, 1, clock_ns);
     n_iterations += iterated;
 }
 
-#define EVENT(after_ms, ...) event(after_ms, (const intptr_t[]){__VA_ARGS__, 0})
+#define EVENT(after_ms, ...)    event_us(1000 * (after_ms), (const intptr_t[]){__VA_ARGS__, 0})
+#define EVENT_US(after_us, ...) event_us(after_us, (const intptr_t[]){__VA_ARGS__, 0})
+
+/* The loops of the module's frame and of MAIN's, whose iterators have come that far, are looked at;
+ * `again`: they are others than before. */
+static void look(intptr_t module_place, intptr_t main_place, uintptr_t again)
+{
+    const struct seep_pyframe stack[] = {{LIBRARY, 3}, {MAIN, 7}, {MODULE, 5}};
+    const struct seep_pyloop items[] = {
+        {.path = 1, .code = MODULE, .iterator = 0x100, .place = module_place, .depth = 0},
+        {.path = 2, .code = MAIN, .iterator = 0x200 + again, .place = main_place, .depth = 1},
+    };
+    const unsigned n = main_place ? 2 : 1;
+    const uint32_t rounds = seep_loops_main_items(&loops, items, n);
+    bool any = false;
+    if (!loops.main.code || seep_loops_unsettled(&loops, clock_ns))
+        any = seep_loops_items(&loops, &stack[2], items, n, kind_of, clock_ns);
+    seep_loops_keep_items(&loops, items, n);
+    if (any && seep_loops_choose(&loops, &rule, clock_ns)) {
+        n_found++;
+    } else if (rounds) {
+        seep_loops_main_iterated(&loops, rounds, clock_ns);
+        n_iterations += rounds;
+    }
+}
 
 TEST(the_main_loop_is_found_and_counted)
 {
@@ -276,6 +300,140 @@ TEST(a_fast_loop_that_settles_is_not_found_again)
     }
     ck_assert_uint_eq(n_found, 1);
     ck_assert_uint_ge(n_iterations, 30000 - 400);
+}
+
+/* Epochs of 64 batches of a millisecond. */
+TEST(fast_batches_that_do_all_the_work_are_the_steps)
+{
+    for (int epoch = 0; epoch < 20; epoch++) {
+        EVENT(1, MAIN, 10);
+        for (int k = 0; k < 64; k++) {
+            EVENT(1, MAIN, 20);
+            EVENT_US(200, MAIN, 22);
+        }
+    }
+    ck_assert_uint_eq(n_found, 1);
+    ck_assert_int_eq(loops.main.begin, 20);
+    ck_assert_uint_ge(loops.main.n, 20 * 64 - 8); /* counted back to the first that was seen */
+}
+
+/* Rounds of 20 us around which nothing else is: filling a table is no step. */
+TEST(a_very_fast_loop_gives_way_to_one_around_it_whatever_it_does)
+{
+    for (int i = 0; i < 200; i++) {
+        EVENT_US(50, MAIN, 10);
+        for (int k = 0; k < 250; k++) {
+            EVENT_US(20, MAIN, 20);
+            EVENT_US(0, MAIN, 22);
+        }
+    }
+    ck_assert_int_eq(loops.main.begin, 10);
+}
+
+/* A library goes round for two seconds before the user's loop has had enough rounds. */
+TEST(the_users_loop_takes_over_from_a_librarys)
+{
+    for (int i = 0; i < 60; i++) {
+        EVENT(1, MAIN, 10);
+        for (int k = 0; k < 20; k++) {
+            loops.period = 100 + (uint32_t)i;
+            EVENT(10, MAIN, 20, LIBRARY, 3);
+            EVENT(0, MAIN, 20, LIBRARY, 9);
+        }
+    }
+    ck_assert_uint_eq(n_found, 2);
+    ck_assert_uint_eq(loops.main.code, MAIN);
+    ck_assert_int_eq(loops.main.kind, SEEP_LOOP_USER);
+    ck_assert_uint_ge(loops.main.n, 60 - 2);
+    ck_assert_uint_le(loops.main.first_period, 100 + 1);
+}
+
+TEST(rounds_before_a_loop_was_noticed_are_known)
+{
+    for (int i = 0; i < 200; i++) {
+        loops.period = 1 + (uint32_t)i / 10;
+        EVENT(5, MAIN, 10);
+        EVENT(5, MAIN, 30);
+    }
+    ck_assert_uint_ge(loops.main.n, 199);
+    ck_assert_uint_eq(loops.main.first_period, 1);
+}
+
+TEST(a_loop_of_one_call_is_seen_by_its_items)
+{
+    for (int i = 1; i <= 300; i++) {
+        EVENT(10, MAIN, 10);
+        look(i, 0, 0);
+    }
+    ck_assert_uint_eq(n_found, 1);
+    ck_assert(loops.main.items);
+    ck_assert_uint_ge(loops.main.n, 298);
+}
+
+TEST(several_rounds_may_pass_between_two_looks)
+{
+    for (int i = 1; i <= 600; i++) {
+        EVENT(4, MAIN, 10);
+        if (i % 3 == 0 || (i > 60 && i < 70))
+            look(100 + 64 * i, 0, 0); /* of range(…, 64) */
+    }
+    ck_assert_uint_eq(n_found, 1);
+    ck_assert_uint_ge(loops.main.n, 597);
+    ck_assert_uint_le(loops.main.n, 600);
+}
+
+/* Each call of the library's is a round of the user's loop, and nothing of that one's own. */
+TEST(a_loop_around_one_call_of_a_library_takes_over_from_the_librarys)
+{
+    for (int i = 1; i <= 60; i++)
+        for (int k = 0; k < 20; k++) {
+            EVENT(10, MAIN, 7, LIBRARY, 3);
+            EVENT(0, MAIN, 7, LIBRARY, 9);
+            look(i, 0, 0);
+        }
+    ck_assert_uint_eq(loops.main.code, MODULE);
+    ck_assert(loops.main.items);
+    ck_assert_uint_ge(loops.main.n, 60 - 2);
+}
+
+TEST(a_loop_of_items_that_begins_anew_has_ended_a_round)
+{
+    for (int i = 0; i < 20; i++)
+        for (int k = 1; k <= 30; k++) {
+            EVENT(5, MAIN, 7);
+            look(1, k, (uintptr_t)i);
+        }
+    ck_assert_uint_eq(loops.main.code, MAIN);
+    ck_assert_uint_ge(loops.main.n, 20 * 30 - 3);
+}
+
+/* It might be a detail of what the other does. */
+TEST(loops_that_their_places_show_go_before_those_of_items)
+{
+    for (int i = 0; i < 100; i++) {
+        EVENT(5, MAIN, 5);
+        for (int k = 1; k <= 12; k++) {
+            EVENT(5, MAIN, 7);
+            look(1, k, (uintptr_t)i);
+        }
+    }
+    ck_assert_uint_eq(n_found, 1);
+    ck_assert(!loops.main.items);
+    ck_assert_int_eq(loops.main.begin, 5);
+}
+
+/* A list is appended to, and grows in one round of eight. */
+TEST(rounds_in_which_no_place_goes_back_count_too)
+{
+    for (int i = 1; i <= 400; i++) {
+        EVENT(8, MAIN, 7, HELPER, i % 8);
+        if (i % 8 == 0)
+            EVENT(0, MAIN, 9);
+        look(1, i, 0);
+    }
+    ck_assert_uint_eq(n_found, 1);
+    ck_assert(loops.main.items);
+    ck_assert_uint_ge(loops.main.n, 400 - 4);
 }
 
 TEST(programs_without_loops_have_none)

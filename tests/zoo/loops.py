@@ -1,16 +1,20 @@
-"""Jobs without PyTorch whose main loop iterates a known number of times, 10 ms each.
+"""Jobs without PyTorch whose main loop iterates a known number of times, 10 ms each if nothing else is said.
 
 usage: loops.py WAY N; prints "iterations N"."""
+import pathlib
+import random
 import sys
+import tempfile
 import time
+import zlib
 
 way, n = sys.argv[1], int(sys.argv[2])
 keep = []
 
 
 def work(ms=10):
-    end = time.perf_counter() + ms / 1000
-    while time.perf_counter() < end:
+    end = time.thread_time() + ms / 1000  # what waits for a CPU does nothing
+    while time.thread_time() < end:
         sum(range(200))
 
 
@@ -64,6 +68,36 @@ def comprehension():
         xs = [bytearray(600 + i) for _ in range(50)]  # LOOP: comprehension
         work()
         y = bytearray(7000)
+
+
+def one_call():
+    noise = random.Random(0).randbytes(300000)
+    for i in range(n):
+        zlib.compress(noise, 9)  # LOOP: one_call
+
+
+def fast():
+    """Rounds of a millisecond, 40 to an epoch."""
+    for epoch in range(n // 40):
+        head = bytearray(5000)
+        for i in range(40):
+            a = bytearray(4000)  # LOOP: fast
+            work(1)
+            b = bytearray(9000)
+
+
+def around_library():
+    """What the library repeats is not what the job does."""
+    with tempfile.TemporaryDirectory() as root:
+        packages = pathlib.Path(root, "site-packages")
+        packages.mkdir()
+        (packages / "made_up_library.py").write_text(
+            "def fit(work):\n    for feature in range(20):\n        a = bytearray(5000)\n        work(4)\n"
+            "        b = bytearray(2000)\n")
+        sys.path.insert(0, str(packages))
+        import made_up_library
+        for i in range(n):
+            made_up_library.fit(work)  # LOOP: around_library
 
 
 def prepared():
