@@ -261,8 +261,7 @@ enum seep_trouble {
     SEEP_TROUBLE_FOLDER,  /* there was no room for its profile below --max-folder */
 };
 
-/* What a program is to a preloaded library: seep_process.exec_entry,
- * libprof/program/program_entry.h. */
+/* What a program is to a preloaded library (program/program_entry.h): seep_process.exec_entry. */
 enum seep_entry {
     SEEP_ENTRY_OK = 0,
     SEEP_ENTRY_STATIC,    /* no loader: LD_PRELOAD has no effect */
@@ -271,6 +270,7 @@ enum seep_entry {
     SEEP_ENTRY_LIBC,      /* musl, or another loader than glibc's */
     SEEP_ENTRY_SANITIZER, /* a sanitizer's runtime wants to be first, and its malloc */
     SEEP_ENTRY_DAMAGED,
+    SEEP_ENTRY_UNREACHABLE, /* in its root (chroot, container) the library is not to be found */
 };
 
 /* One line of DIR/job.seepjob, written by the process but for the fields that say otherwise. */

@@ -65,13 +65,13 @@ static void note_wait(enum seep_hook hook)
  * would take the knowledge with it; so the child is left to whoever inherits it. Never waits: what
  * wakes this thread is the job's own call, so that it has the child before a handler of SIGCHLD
  * runs that takes all there are. Who is killed as that call returns leaves a child of unknown end.
- */
+ * A filter may know the job's call alone: there is no look then. */
 static void look_before(idtype_t type, id_t id)
 {
     siginfo_t info = {0};
     int saved_errno = errno;
-    if (is_recording() && seep_real.waitid &&
-        seep_real.waitid(type, id, &info, WEXITED | WNOWAIT | WNOHANG) == 0)
+    if (is_recording() && seep_os_call6(SYS_waitid, (long)type, (long)id, (long)&info,
+                                        WEXITED | WNOWAIT | WNOHANG, 0, 0) == 0)
         reaped_info(&info);
     errno = saved_errno;
 }
