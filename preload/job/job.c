@@ -351,10 +351,11 @@ bool seep_job_task(void)
 void seep_job_reaped(int pid, int wait_status)
 {
     uint32_t index = seep_job_map && pid > 0 ? seep_table_find((uint32_t)pid) : 0;
-    if (!index || seep_job_map->processes[index - 1].has_status)
+    struct seep_process *p = &seep_job_map->processes[index ? index - 1 : 0];
+    if (!index || (p->has_status && p->wait_status != SEEP_STATUS_UNSEEN))
         return;
-    seep_job_map->processes[index - 1].wait_status = wait_status;
-    __atomic_store_n(&seep_job_map->processes[index - 1].has_status, 1, __ATOMIC_RELEASE);
+    p->wait_status = wait_status;
+    __atomic_store_n(&p->has_status, 1, __ATOMIC_RELEASE);
 }
 
 /* Counted, so that its line makes room for others once it has ended. Not published yet. */

@@ -1,0 +1,122 @@
+#include "viewer/watch/ends.h"
+
+#include "libprof/read/process_alive.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Linux 6.13's struct pidfd_info, as far as it is needed; exit_code is 6.15's. */
+struct info {
+    uint64_t mask;
+    uint64_t cgroup;
+    uint32_t pid, tgid, ppid, ids[8];
+    int32_t exit_code;
+};
+_Static_assert(sizeof(struct info) == 64, "the kernel tells versions by their size");
+
+#define GET_INFO  _IOWR(0xff, 11, struct info)
+#define INFO_EXIT (UINT64_C(1) << 3)
+
+/* Its wait status, once it has been reaped. False: not yet, or the kernel does not keep it. */
+static bool kept_status(int fd, int *status)
+{
+    struct info info = {.mask = INFO_EXIT};
+
+    if (ioctl(fd, GET_INFO, &info) < 0 || !(info.mask & INFO_EXIT))
+        return false;
+    *status = info.exit_code;
+    return true;
+}
+
+static bool is_reaped(int fd)
+{
+    return syscall(SYS_pidfd_send_signal, fd, 0, NULL, 0) < 0;
+}
+
+/* Looks at one that has ended. True: it is done with. Who has reaped it may know better, and says
+ * so in place of this. */
+static bool settle(const struct seep_ended *e, struct seep_job_folder *folder)
+{
+    int status = SEEP_STATUS_UNSEEN;
+
+    if (!kept_status(e->fd, &status) && !seep_process_zombie_status(e->pid, e->start_ns, &status) &&
+        !is_reaped(e->fd))
+        return false;
+    seep_job_folder_reaped(folder, (pid_t)e->pid, status);
+    return true;
+}
+
+static void look_at_watched(struct seep_ends *ends, struct seep_job_folder *folder)
+{
+    struct pollfd polled[SEEP_ENDS_WATCHED];
+
+    for (unsigned i = 0; i < ends->n; i++)
+        polled[i] = (struct pollfd){.fd = ends->watched[i].fd, .events = POLLIN};
+    if (!ends->n || poll(polled, ends->n, 0) <= 0)
+        return;
+    for (unsigned i = ends->n; i-- > 0;) {
+        if (!polled[i].revents || !settle(&ends->watched[i], folder))
+            continue;
+        close(ends->watched[i].fd);
+        ends->watched[i] = ends->watched[--ends->n];
+    }
+}
+
+static bool is_watched(const struct seep_ends *ends, uint32_t pid)
+{
+    for (unsigned i = 0; i < ends->n; i++)
+        if (ends->watched[i].pid == pid)
+            return true;
+    return false;
+}
+
+/* A stranger may have its pid by now, or its pid be another namespace's: whether it is the one is
+ * asked once the descriptor is there, which is of that process for good. False: it is to be looked
+ * at again. */
+static bool watch(struct seep_ends *ends, const struct seep_process *p, uint32_t pid)
+{
+    if (is_watched(ends, pid))
+        return true;
+    int fd = ends->n < SEEP_ENDS_WATCHED ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+    bool there = seep_process_is_there(pid, p->start_ns);
+    if (there && fd >= 0)
+        ends->watched[ends->n++] = (struct seep_ended){fd, pid, p->start_ns};
+    else if (fd >= 0)
+        close(fd);
+    return !there || fd >= 0;
+}
+
+void seep_ends_look(struct seep_ends *ends, struct seep_job_folder *folder, pid_t child)
+{
+    struct seep_job *job = folder->job;
+    uint32_t n = __atomic_load_n(&job->n_processes, __ATOMIC_ACQUIRE);
+
+    if (!ends->known)
+        ends->known = calloc(SEEP_MAX_PROCESSES, sizeof *ends->known);
+    look_at_watched(ends, folder);
+    for (uint32_t i = 0; ends->known && i < n && i < SEEP_MAX_PROCESSES; i++) {
+        struct seep_process *p = &job->processes[i];
+        uint32_t pid = __atomic_load_n(&p->pid, __ATOMIC_ACQUIRE);
+        if (!pid || pid > INT32_MAX || pid == (uint32_t)child || ends->known[i] == pid ||
+            __atomic_load_n(&p->has_status, __ATOMIC_ACQUIRE))
+            continue;
+        if (watch(ends, p, pid))
+            ends->known[i] = pid;
+    }
+}
+
+bool seep_ends_any_lives(const struct seep_ends *ends)
+{
+    return ends->n > 0;
+}
+
+void seep_ends_close(struct seep_ends *ends)
+{
+    while (ends->n)
+        close(ends->watched[--ends->n].fd);
+    free(ends->known);
+    *ends = (struct seep_ends){0};
+}
