@@ -122,6 +122,15 @@ static int make_job_file(struct seep_job_folder *folder, int dir_fd, char *const
     return 0;
 }
 
+/* Whoever may write there may take files of the profile away, or put others in their place. */
+static bool is_anybodys(int dir_fd)
+{
+    struct stat st;
+
+    return fstat(dir_fd, &st) == 0 && st.st_uid != geteuid() && (st.st_mode & S_IWOTH) &&
+           !(st.st_mode & S_ISVTX);
+}
+
 /* One candidate: 0, or the error. -SEEP_EINVAL: it holds a profile. */
 static int try_folder(struct seep_job_folder *folder, char *const *argv, struct seep_error *err)
 {
@@ -137,6 +146,9 @@ static int try_folder(struct seep_job_folder *folder, char *const *argv, struct 
     enum contents contents = folder->made ? CONTENTS_NONE : look_into(fd);
     if (contents == CONTENTS_UNREADABLE) {
         r = seep_error_set(err, SEEP_EIO, folder->path, 0, "cannot be read (%s)", strerror(errno));
+    } else if (is_anybodys(fd)) {
+        r = seep_error_set(err, SEEP_EIO, folder->path, 0,
+                           "belongs to another user, and anybody may write there");
     } else if (contents == CONTENTS_PROFILE) {
         r = seep_error_set(err, SEEP_EINVAL, folder->path, 0, "already holds a profile");
     } else {

@@ -7,7 +7,8 @@
 #include "libprof/record/site_table.h"
 #include "preload/job/job_table.h"
 
-enum { ENOUGH_TASKS = 16 }; /* fewer are better told by time */
+enum { ENOUGH_TASKS = 16 };     /* fewer are better told by time */
+enum { MOST_SLICES = 1 << 24 }; /* 19 days: in another time namespace a clock may be years off */
 
 static struct seep_process private_process = {.period = 1};
 
@@ -261,8 +262,8 @@ void seep_job_tick(uint64_t now_ns)
     else
         seep_process->follows = 0;
     if (!p->steps) {
-        uint32_t slice =
-            1 + (uint32_t)((now_ns - p->start_ns) / (SEEP_TIME_SLICE_MS * UINT64_C(1000000)));
+        uint64_t n = (now_ns - p->start_ns) / (SEEP_TIME_SLICE_MS * UINT64_C(1000000));
+        uint32_t slice = 1 + (uint32_t)(n < MOST_SLICES ? n : MOST_SLICES);
         uint32_t period = __atomic_load_n(&p->period, __ATOMIC_RELAXED);
         while (now_ns > p->start_ns && period < slice && !p->steps &&
                !__atomic_compare_exchange_n(&p->period, &period, slice, true, __ATOMIC_RELAXED,
