@@ -105,8 +105,9 @@ static char *const *usable(char *const *environment)
 static struct seep_process *before_exec(enum seep_hook hook, const char *path,
                                         enum seep_entry entry)
 {
-    struct seep_process *listed =
-        entry ? seep_job_list(seep_os_pid(), seep_os_ppid(), path, entry) : NULL;
+    struct seep_process *listed = entry && seep_os_pid() > 0
+                                      ? seep_job_list(seep_os_pid(), seep_os_ppid(), path, entry)
+                                      : NULL;
     if (*seep_activity == SEEP_RECORDING && seep_enter()) {
         seep_note_hook(hook);
         seep_snapshot_before_exec();

@@ -77,7 +77,7 @@ static struct seep_job *join(int fd)
     return NULL;
 }
 
-void seep_job_open(const char *dir, uint64_t max_folder_bytes)
+void seep_job_open(const char *dir, uint64_t max_folder_bytes, bool may_make)
 {
     char *path = seep_job_path;
     bool made = false;
@@ -88,7 +88,7 @@ void seep_job_open(const char *dir, uint64_t max_folder_bytes)
     path[n] = '/';
     strcpy(path + n + 1, SEEP_JOB_FILE);
     int fd = seep_os_open(path, O_RDWR | O_NOFOLLOW, 0);
-    if (fd == -ENOENT) {
+    if (fd == -ENOENT && may_make) {
         (void)seep_os_call3(SYS_mkdirat, AT_FDCWD, (long)dir, 0700);
         fd = seep_os_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
         made = fd >= 0;

@@ -9,6 +9,7 @@ from tests.e2e.support import SOURCES, needs, said_of, sum_sites
 
 HOLDERS = (("--holders", "auto"), ("--holders", "1,2"), ("--holders", "off"))
 OUT_OF_REACH = 7  # enum seep_entry
+SANDBOX = 3  # enum seep_trouble
 
 
 def sections():
@@ -46,6 +47,13 @@ class LockedIn(EachWay):
         for profile in profiles:
             self.assertEqual(sum_sites(profile.report, "heap", "host")["allocations"], 20000)
 
+    def test_who_may_not_ask_who_it_is_is_listed_by_its_parent(self):
+        profile = self.run_seep([self.subject("locked_in"), "fork"], status=4)
+        table = self.command([self.subject("job_table"), profile.folder]).json()
+        self.assertEqual([p["trouble"] for p in table], [SANDBOX] * 6)
+        self.assertEqual([p["ppid"] for p in table[1:]], [table[0]["pid"]] * 5)
+        self.assertEqual([p["status"] >> 8 for p in table], [4] + [3] * 5)
+
     def test_a_question_that_fails_is_no_filter(self):
         plain, profiles = self.each_way([self.subject("odd_calls"), "probe"])
         self.assertEqual(plain.stdout.count(b" -1 "), 6, repr(plain))
@@ -61,6 +69,11 @@ class Unreadable(EachWay):
         plain, _ = self.each_way([self.subject("odd_calls"), "exec"])
         self.assertEqual(plain.status, 0, repr(plain))
         self.assertGreaterEqual(plain.stdout.count(b"-1 14\n"), 9, repr(plain))  # EFAULT
+
+
+    def test_a_wait_that_cannot_write_the_status_fails_as_without(self):
+        plain, _ = self.each_way([self.subject("odd_calls"), "wait"])
+        self.assertEqual((plain.status, plain.stdout.count(b"wait -1 14\n")), (0, 3), repr(plain))
 
 
 @needs(os.geteuid() == 0, "needs root, which changes its root folder")

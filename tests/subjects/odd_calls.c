@@ -1,6 +1,7 @@
 /* Calls that fail on purpose, and what a program does after them; prints what each gave.
  *   usage: odd_calls probe | probed     asks whether filters are there, allocates, becomes "probed"
- *          odd_calls exec               exec and posix_spawn of what cannot be read */
+ *          odd_calls exec               exec and posix_spawn of what cannot be read
+ *          odd_calls wait               waits whose status cannot be written */
 #include "tally.h"
 
 #include <errno.h>
@@ -85,9 +86,27 @@ static void exec_what_cannot_be_read(void)
     spawn("no environment", program, words, NULL);
 }
 
+/* The kernel says EFAULT, though the child is reaped by then. */
+static void wait_where_nothing_can_be_written(void)
+{
+    for (int i = 0; i < 3; i++) {
+        pid_t pid = fork();
+        if (pid == 0)
+            _exit(3);
+        said("wait", i == 0   ? waitpid(pid, nowhere, 0)
+                     : i == 1 ? wait4(pid, nowhere, 0, NULL)
+                              : waitid(P_PID, (id_t)pid, nowhere, WEXITED));
+        said("again", wait(NULL) > 0);
+    }
+}
+
 int main(int argc, char **argv)
 {
     MUST(argc == 2);
+    if (strcmp(argv[1], "wait") == 0) {
+        wait_where_nothing_can_be_written();
+        return 0;
+    }
     if (strcmp(argv[1], "exec") == 0) {
         exec_what_cannot_be_read();
         return 0;
