@@ -2,11 +2,17 @@
 
 #include "libprof/read/process_alive.h"
 
+#include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+enum { ENVIRONMENT_BYTES = 256 * 1024 };
 
 /* Linux 6.13's struct pidfd_info, as far as it is needed; exit_code is 6.15's. */
 struct info {
@@ -73,15 +79,33 @@ static bool is_watched(const struct seep_ends *ends, uint32_t pid)
     return false;
 }
 
-/* A stranger may have its pid by now, or its pid be another namespace's: whether it is the one is
- * asked once the descriptor is there, which is of that process for good. False: it is to be looked
- * at again. */
-static bool watch(struct seep_ends *ends, const struct seep_process *p, uint32_t pid)
+/* Whether the process has the variable by which the library finds the job's folder. Pids of another
+ * namespace are strangers' here: a guess would say of the job how one of those ended. */
+static bool is_of_job(const struct seep_job_folder *folder, uint32_t pid)
+{
+    static char text[ENVIRONMENT_BYTES];
+    char path[64], wanted[sizeof folder->path + 16] = "";
+    size_t n = 1; /* each variable has a zero before it, and one behind */
+
+    snprintf(path, sizeof path, "/proc/%" PRIu32 "/environ", pid);
+    int n_wanted = 2 + snprintf(wanted + 1, sizeof wanted - 1, "SEEP_OUT=%s", folder->path);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    for (ssize_t got = 1; fd >= 0 && got > 0 && n<sizeof text; n += got> 0 ? (size_t)got : 0)
+        got = read(fd, text + n, sizeof text - n);
+    if (fd >= 0)
+        close(fd);
+    return memmem(text, n, wanted, (size_t)n_wanted) != NULL;
+}
+
+/* A stranger may have its pid by now: whether it is the one is asked once the descriptor is there,
+ * which is of that process for good. False: it is to be looked at again. */
+static bool watch(struct seep_ends *ends, const struct seep_job_folder *folder,
+                  const struct seep_process *p, uint32_t pid)
 {
     if (is_watched(ends, pid))
         return true;
     int fd = ends->n < SEEP_ENDS_WATCHED ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
-    bool there = seep_process_is_there(pid, p->start_ns);
+    bool there = seep_process_is_there(pid, p->start_ns) && is_of_job(folder, pid);
     if (there && fd >= 0)
         ends->watched[ends->n++] = (struct seep_ended){fd, pid, p->start_ns};
     else if (fd >= 0)
@@ -103,7 +127,7 @@ void seep_ends_look(struct seep_ends *ends, struct seep_job_folder *folder, pid_
         if (!pid || pid > INT32_MAX || pid == (uint32_t)child || ends->known[i] == pid ||
             __atomic_load_n(&p->has_status, __ATOMIC_ACQUIRE))
             continue;
-        if (watch(ends, p, pid))
+        if (watch(ends, folder, p, pid))
             ends->known[i] = pid;
     }
 }
