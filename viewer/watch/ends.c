@@ -98,19 +98,16 @@ static bool is_of_job(const struct seep_job_folder *folder, uint32_t pid)
 }
 
 /* A stranger may have its pid by now: whether it is the one is asked once the descriptor is there,
- * which is of that process for good. False: it is to be looked at again. */
-static bool watch(struct seep_ends *ends, const struct seep_job_folder *folder,
+ * which is of that process for good. Where there is none, its end is what it says itself. */
+static void watch(struct seep_ends *ends, const struct seep_job_folder *folder,
                   const struct seep_process *p, uint32_t pid)
 {
-    if (is_watched(ends, pid))
-        return true;
-    int fd = ends->n < SEEP_ENDS_WATCHED ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
-    bool there = seep_process_is_there(pid, p->start_ns) && is_of_job(folder, pid);
-    if (there && fd >= 0)
+    int fd = is_watched(ends, pid) ? -1 : (int)syscall(SYS_pidfd_open, pid, 0);
+
+    if (fd >= 0 && seep_process_is_there(pid, p->start_ns) && is_of_job(folder, pid))
         ends->watched[ends->n++] = (struct seep_ended){fd, pid, p->start_ns};
     else if (fd >= 0)
         close(fd);
-    return !there || fd >= 0;
 }
 
 void seep_ends_look(struct seep_ends *ends, struct seep_job_folder *folder, pid_t child)
@@ -122,13 +119,15 @@ void seep_ends_look(struct seep_ends *ends, struct seep_job_folder *folder, pid_
         ends->known = calloc(SEEP_MAX_PROCESSES, sizeof *ends->known);
     look_at_watched(ends, folder);
     for (uint32_t i = 0; ends->known && i < n && i < SEEP_MAX_PROCESSES; i++) {
+        if (ends->n == SEEP_ENDS_WATCHED)
+            break;
         struct seep_process *p = &job->processes[i];
         uint32_t pid = __atomic_load_n(&p->pid, __ATOMIC_ACQUIRE);
         if (!pid || pid > INT32_MAX || pid == (uint32_t)child || ends->known[i] == pid ||
             __atomic_load_n(&p->has_status, __ATOMIC_ACQUIRE))
             continue;
-        if (watch(ends, folder, p, pid))
-            ends->known[i] = pid;
+        watch(ends, folder, p, pid);
+        ends->known[i] = pid;
     }
 }
 

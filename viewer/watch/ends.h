@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-enum { SEEP_ENDS_WATCHED = 256 }; /* at once: of others it is seen that they are gone */
+enum { SEEP_ENDS_WATCHED = 256 }; /* at once: others wait until one of these has ended */
 
 struct seep_ended {
     int fd;
