@@ -1,5 +1,6 @@
 #include "viewer/job_folder.h"
 
+#include "libprof/base/clock.h"
 #include "viewer/job_limits.h"
 
 #include <dirent.h>
@@ -42,14 +43,6 @@ static enum contents look_into(int dir_fd)
     return found;
 }
 
-static uint64_t now_ns(clockid_t clock)
-{
-    struct timespec t;
-
-    clock_gettime(clock, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static void fill_job(struct seep_job *job, char *const *argv)
 {
     struct seep_limits limits;
@@ -57,8 +50,8 @@ static void fill_job(struct seep_job *job, char *const *argv)
     size_t n = 0;
 
     job->version = SEEP_FORMAT_VERSION;
-    job->started_ns = now_ns(CLOCK_MONOTONIC);
-    job->started_unix_ns = now_ns(CLOCK_REALTIME);
+    job->started_ns = seep_clock_ns(CLOCK_MONOTONIC);
+    job->started_unix_ns = seep_clock_ns(CLOCK_REALTIME);
     job->launcher_pid = (uint32_t)getpid();
     seep_limits_read(&limits);
     job->limit_bytes = seep_limits_tightest(&limits, &kind);
@@ -129,6 +122,15 @@ static int make_job_file(struct seep_job_folder *folder, int dir_fd, char *const
     return 0;
 }
 
+/* Whoever may write there may take files of the profile away, or put others in their place. */
+static bool is_anybodys(int dir_fd)
+{
+    struct stat st;
+
+    return fstat(dir_fd, &st) == 0 && st.st_uid != geteuid() && (st.st_mode & S_IWOTH) &&
+           !(st.st_mode & S_ISVTX);
+}
+
 /* One candidate: 0, or the error. -SEEP_EINVAL: it holds a profile. */
 static int try_folder(struct seep_job_folder *folder, char *const *argv, struct seep_error *err)
 {
@@ -144,6 +146,9 @@ static int try_folder(struct seep_job_folder *folder, char *const *argv, struct 
     enum contents contents = folder->made ? CONTENTS_NONE : look_into(fd);
     if (contents == CONTENTS_UNREADABLE) {
         r = seep_error_set(err, SEEP_EIO, folder->path, 0, "cannot be read (%s)", strerror(errno));
+    } else if (is_anybodys(fd)) {
+        r = seep_error_set(err, SEEP_EIO, folder->path, 0,
+                           "belongs to another user, and anybody may write there");
     } else if (contents == CONTENTS_PROFILE) {
         r = seep_error_set(err, SEEP_EINVAL, folder->path, 0, "already holds a profile");
     } else {
@@ -199,7 +204,7 @@ void seep_job_folder_reaped(struct seep_job_folder *folder, pid_t pid, int wait_
         struct seep_process *p = &job->processes[n];
         if (__atomic_load_n(&p->pid, __ATOMIC_ACQUIRE) != (uint32_t)pid)
             continue;
-        if (!p->has_status) {
+        if (!p->has_status || p->wait_status == SEEP_STATUS_UNSEEN) {
             p->wait_status = wait_status;
             __atomic_store_n(&p->has_status, 1, __ATOMIC_RELEASE);
         }
@@ -210,7 +215,7 @@ void seep_job_folder_reaped(struct seep_job_folder *folder, pid_t pid, int wait_
 void seep_job_folder_ended(struct seep_job_folder *folder, int wait_status)
 {
     folder->job->wait_status = wait_status;
-    __atomic_store_n(&folder->job->ended_ns, now_ns(CLOCK_MONOTONIC), __ATOMIC_RELEASE);
+    __atomic_store_n(&folder->job->ended_ns, seep_clock_ns(CLOCK_MONOTONIC), __ATOMIC_RELEASE);
 }
 
 void seep_job_folder_undo(struct seep_job_folder *folder)

@@ -63,9 +63,12 @@ static size_t read_from(int fd, void *bytes, size_t n)
 }
 
 _Noreturn static void become_job(const char *path, char *const *argv, const struct pipes *p,
-                                 const sigset_t *mask, const struct sigaction *on_child)
+                                 const sigset_t *mask, const struct sigaction *on_child,
+                                 int subreaper)
 {
     char none;
+
+    prctl(PR_SET_CHILD_SUBREAPER, subreaper, 0, 0, 0);
 
     close(p->gate[1]);
     read_from(p->gate[0], &none, 1);
@@ -102,6 +105,17 @@ static void pass_early(const struct seep_launch *launch)
         hand_on(launch->pid, &info);
 }
 
+/* Who has seep started may have made itself the one that orphans come to, and would be the job now.
+ */
+static int take_subreaper(void)
+{
+    int is_one = 0;
+
+    prctl(PR_GET_CHILD_SUBREAPER, &is_one, 0, 0, 0);
+    prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
+    return is_one;
+}
+
 int seep_launch_start(struct seep_launch *launch, const char *path, char *const *argv)
 {
     struct sigaction plain = {.sa_handler = SIG_DFL}, on_child;
@@ -111,13 +125,13 @@ int seep_launch_start(struct seep_launch *launch, const char *path, char *const 
     fill_waited(&launch->waited);
     sigprocmask(SIG_BLOCK, &launch->waited, &mask);
     sigaction(SIGCHLD, &plain, &on_child); /* were it ignored, there would be no status */
-    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    int subreaper = take_subreaper();
     seep_witness_start(&launch->witness); /* before the pipes, whose ends it must not hold */
     int error = -pipes_open(&pipes);
     if (!error) {
         launch->pid = fork();
         if (launch->pid == 0)
-            become_job(path, argv, &pipes, &mask, &on_child);
+            become_job(path, argv, &pipes, &mask, &on_child, subreaper);
         error = launch->pid < 0 ? errno : 0;
         if (!error)
             pass_early(launch);
@@ -180,10 +194,13 @@ static void reap_last(struct seep_launch *launch, struct seep_job_folder *folder
     for (int ms = 0; ms < LAST_ORPHANS_MS; ms++) {
         siginfo_t info = {0};
         reap(launch, folder, &unused);
-        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
-            return; /* no children left */
+        seep_ends_look(&launch->ends, folder, launch->pid);
+        if (!seep_ends_any_lives(&launch->ends) &&
+            waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
+            break; /* nobody is left */
         nanosleep(&moment, NULL);
     }
+    seep_ends_close(&launch->ends);
 }
 
 int seep_launch_wait(struct seep_launch *launch, struct seep_job_folder *folder)
@@ -195,6 +212,7 @@ int seep_launch_wait(struct seep_launch *launch, struct seep_job_folder *folder)
         siginfo_t info;
         seep_copies_look(launch->holders);
         seep_devices_look(&launch->devices);
+        seep_ends_look(&launch->ends, folder, launch->pid);
         uint64_t gap_ns = seep_resident_sample(&resident, folder->job);
         struct timespec wait = {.tv_sec = (time_t)(gap_ns / NS_PER_S),
                                 .tv_nsec = (long)(gap_ns % NS_PER_S)};

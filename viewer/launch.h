@@ -6,6 +6,7 @@
 #include "viewer/job_folder.h"
 #include "viewer/watch/copies.h"
 #include "viewer/watch/devices.h"
+#include "viewer/watch/ends.h"
 #include "viewer/watch/witness.h"
 
 #include <signal.h>
@@ -17,11 +18,13 @@ struct seep_launch {
     struct seep_witness witness;
     struct seep_copies *holders; /* the caller's; all zero where copies are not read */
     struct seep_devices devices; /* all zero where nobody asks what is used of them */
+    struct seep_ends ends;
 };
 
 /* Forks and execs `path` with argv and environ as they are. The job gets the signal mask,
  * dispositions and open files that the caller had; from here on the caller blocks the signals it
- * will pass on, and reaps the job's orphans. Returns 0; or a negative errno of fork() or exec(). */
+ * will pass on. The job's orphans go to whom they would go without seep. Returns 0; or a negative
+ * errno of fork() or exec(). */
 SEEP_MUST_CHECK int seep_launch_start(struct seep_launch *launch, const char *path,
                                       char *const *argv);
 

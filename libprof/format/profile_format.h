@@ -51,6 +51,7 @@ enum {
     SEEP_SIZE_BUCKETS = 48,
     SEEP_MAX_STACK_DEPTH = 1024,
     SEEP_MAX_PROCESSES = 4096,
+    SEEP_STATUS_UNSEEN = -1, /* seep_process.wait_status */
 };
 
 /* What a chunk holds: header.chunk_types[i]. */
@@ -154,8 +155,7 @@ struct seep_detail { /* published by site. 640 bytes, 64-aligned */
 /* Live bytes and blocks of a site at the end of the periods in which it changed. A period that is
  * not in it has the values of the one before. When `n` reaches the capacity, neighbours in one
  * window of 2^shift periods become one point, the latest. A reader takes points in order and skips
- * one whose period does not rise (a compaction was cut short). The site's own counters are the
- * newest point. */
+ * one whose period does not rise (a compaction was cut short). The newest is the site itself. */
 struct seep_point {
     uint32_t period;
     uint32_t live_blocks;
@@ -260,8 +260,7 @@ enum seep_trouble {
     SEEP_TROUBLE_FOLDER,  /* there was no room for its profile below --max-folder */
 };
 
-/* What a program is to a preloaded library: seep_process.exec_entry,
- * libprof/program/program_entry.h. */
+/* What a program is to a preloaded library (program/program_entry.h): seep_process.exec_entry. */
 enum seep_entry {
     SEEP_ENTRY_OK = 0,
     SEEP_ENTRY_STATIC,    /* no loader: LD_PRELOAD has no effect */
@@ -270,6 +269,7 @@ enum seep_entry {
     SEEP_ENTRY_LIBC,      /* musl, or another loader than glibc's */
     SEEP_ENTRY_SANITIZER, /* a sanitizer's runtime wants to be first, and its malloc */
     SEEP_ENTRY_DAMAGED,
+    SEEP_ENTRY_UNREACHABLE, /* in its root (chroot, container) the library is not to be found */
 };
 
 /* One line of DIR/job.seepjob, written by the process but for the fields that say otherwise. */
@@ -285,7 +285,7 @@ struct seep_process { /* published by pid. 384 bytes */
     uint32_t follows;       /* index + 1 of the process whose periods this one uses; 0: its own */
     uint32_t parent_plus_1; /* index + 1 of the parent in this table, 0: none */
     uint32_t has_status;    /* by whoever reaped it (launcher or parent): 1 */
-    int32_t wait_status;    /* as wait(2) gives it */
+    int32_t wait_status;    /* as wait(2) gives it; -1, SEEP_STATUS_UNSEEN: a stranger reaped it */
     uint32_t step_frame;    /* frame, in its own profile: of the loop whose iterations are steps */
     uint64_t rss_peak_bytes;
     uint64_t pss_peak_bytes; /* by the launcher; 0: not known */

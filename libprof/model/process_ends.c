@@ -43,7 +43,7 @@ static bool still_runs(const struct seep_process_identity *id)
  * program that was replaced this is how what came after it ended, unless that has a profile. */
 static void find_exit(struct seep_model_process *p, bool may_look)
 {
-    if (p->entry && p->entry->has_status) {
+    if (p->entry && seep_status_is_known(p->entry)) {
         seep_process_set_exit(p, p->entry->wait_status);
     } else if (p->said_kind == SEEP_EXIT_EXIT || p->said_kind == SEEP_EXIT_SIGNAL) {
         p->exit_kind = p->said_kind == SEEP_EXIT_EXIT ? SEEP_ENDED_EXIT : SEEP_ENDED_SIGNAL;
@@ -83,7 +83,7 @@ static int follow_execs(struct seep_model *m)
         struct seep_model_process *p = &m->processes[order[i - 1]];
         const struct seep_model_process *q = &m->processes[order[i]];
         if (!p->execed || q->folder != p->folder || q->id.pid != p->id.pid ||
-            (p->entry && p->entry->has_status))
+            (p->entry && seep_status_is_known(p->entry)))
             continue;
         p->exit_kind = q->exit_kind;
         p->exit_value = q->exit_value;

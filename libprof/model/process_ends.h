@@ -14,6 +14,11 @@
 SEEP_MUST_CHECK int seep_process_ends_compute(struct seep_model *m, bool may_look);
 
 /* Exit kind and value from a status of wait(2). */
+static inline bool seep_status_is_known(const struct seep_process *entry)
+{
+    return entry->has_status && entry->wait_status != SEEP_STATUS_UNSEEN;
+}
+
 void seep_process_set_exit(struct seep_model_process *p, int status);
 
 #endif

@@ -19,6 +19,9 @@ static const struct {
                               "of its own",
                               "run a build without it"},
     [SEEP_ENTRY_DAMAGED] = {"is a damaged program", "build or install it again"},
+    [SEEP_ENTRY_UNREACHABLE] = {"runs where libseep.so or the profile's folder cannot be reached "
+                                "(chroot, bwrap or another container)",
+                                "bind both into it, at the same paths"},
 };
 
 enum { N_WORDS = sizeof words / sizeof *words };

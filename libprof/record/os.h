@@ -24,14 +24,20 @@
 #endif
 
 /* Once set, the process has a seccomp filter of its own, which may kill for a call that it does not
- * know: no call is made but those that malloc itself makes. */
+ * know: seep makes no call but those in seep_os_permitted, which every filter was seen to allow. */
 extern bool seep_os_sandboxed;
+enum {
+    SEEP_OS_MMAP = 1, /* private pages, as seep asks for them */
+    SEEP_OS_MUNMAP = 2,
+    SEEP_OS_FUTEX = 4,
+    SEEP_OS_PROBE = 8, /* as seep_os_readable() asks */
+};
+enum { SEEP_OS_NO_WAY = 99 }; /* no way to change a mask of signals */
+extern uint32_t seep_os_permitted;
 
-static inline bool seep_os_allowed(long number)
-{
-    return number == SYS_mmap || number == SYS_munmap || number == SYS_futex ||
-           number == SYS_exit_group;
-}
+/* Calls that threads are in which no filter has been told of, and threads that hold signals back:
+ * a filter for all threads waits for these. */
+extern uint32_t seep_os_calls, seep_os_masks;
 
 /* The job's own call, which a hook passes on. */
 static inline long seep_os_raw6(long number, long a, long b, long c, long d, long e, long f)
@@ -47,12 +53,8 @@ static inline long seep_os_raw6(long number, long a, long b, long c, long d, lon
     return result;
 }
 
-static inline long seep_os_call6(long number, long a, long b, long c, long d, long e, long f)
-{
-    if (__builtin_expect(seep_os_sandboxed, 0) && !seep_os_allowed(number))
-        return -EPERM;
-    return seep_os_raw6(number, a, b, c, d, e, f);
-}
+/* A call of seep's own. -EPERM: the sandbox does not allow it. */
+long seep_os_call6(long number, long a, long b, long c, long d, long e, long f);
 
 static inline long seep_os_call3(long number, long a, long b, long c)
 {
@@ -133,12 +135,13 @@ static inline int seep_os_ppid(void)
     return (int)seep_os_call3(SYS_getppid, 0, 0, 0);
 }
 
-static inline uint64_t seep_os_clock_ns(clockid_t clock)
-{
-    struct timespec t = {0};
-    (void)clock_gettime(clock, &t); /* vDSO: neither a system call nor an allocation */
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
+/* The kernel's clock, whatever clock_gettime() says in this process: a preload may have faked that.
+ * No system call where there is a vDSO; in a sandbox the coarse clocks, which never need one. */
+uint64_t seep_os_clock_ns(clockid_t clock);
+
+/* Whether the page that `at` lies in can be read there, in 8 bytes. In a sandbox that does not
+ * allow the question, the answer is yes. */
+bool seep_os_readable(const void *at);
 
 /* Reads a small file whole into `text` (always closed by NUL). Returns bytes read or negative
  * errno. */
@@ -210,6 +213,7 @@ static inline bool seep_os_lock(struct seep_lock *lock)
     uint64_t deadline = seep_os_clock_ns(CLOCK_MONOTONIC) + UINT64_C(2000000000);
     while (__atomic_exchange_n(&lock->word, 2, __ATOMIC_ACQUIRE) != 0) {
         struct timespec wait = {.tv_sec = 0, .tv_nsec = 100 * 1000 * 1000};
+        __builtin_ia32_pause(); /* in a sandbox without the call there is no other wait */
         (void)seep_os_call6(SYS_futex, (long)&lock->word, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 2,
                             (long)&wait, 0, 0);
         if (seep_os_clock_ns(CLOCK_MONOTONIC) > deadline) {

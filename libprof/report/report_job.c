@@ -101,7 +101,7 @@ static json_t *bare_process_json(const struct seep_bare *bare, bool *failed)
     const struct seep_process *e = bare->entry;
     struct seep_model_process p = {.exit_kind = SEEP_ENDED_UNKNOWN};
 
-    if (e->has_status)
+    if (seep_status_is_known(e))
         seep_process_set_exit(&p, e->wait_status);
     return json_pack("{s:o, s:o, s:s, s:n, s:o, s:n, s:o, s:o, s:o, s:o, s:o}", "pid",
                      seep_json_count(e->pid), "ppid", seep_json_count(e->ppid), "role", "helper",

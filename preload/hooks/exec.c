@@ -33,7 +33,11 @@ static __attribute__((noinline)) enum seep_entry judge(int at, const char *path,
 {
     struct seep_program_entry program;
 
-    if (!seep_environment_known() || seep_os_sandboxed)
+    if (!seep_environment_known() || !seep_environment_text_readable(path))
+        return SEEP_ENTRY_OK;
+    if (!seep_environment_reaches())
+        return SEEP_ENTRY_UNREACHABLE;
+    if (seep_os_sandboxed)
         return SEEP_ENTRY_OK; /* a filter may kill for a look at the file */
     seep_entry_of_exec(at, path, &program);
     if (program.entry == SEEP_ENTRY_RIGHTS && !program.gains)
@@ -51,7 +55,8 @@ static __attribute__((noinline)) enum seep_entry judge(int at, const char *path,
  * it, and hand the environment on to what they start: that can be entered again. */
 static bool must_not_see(enum seep_entry entry)
 {
-    return entry == SEEP_ENTRY_MACHINE || entry == SEEP_ENTRY_LIBC || entry == SEEP_ENTRY_SANITIZER;
+    return entry == SEEP_ENTRY_MACHINE || entry == SEEP_ENTRY_LIBC ||
+           entry == SEEP_ENTRY_SANITIZER || entry == SEEP_ENTRY_UNREACHABLE;
 }
 
 static const char *search_path(void)
@@ -62,18 +67,33 @@ static const char *search_path(void)
     return NULL;
 }
 
+/* Too large for a small stack, or for the kernel: it goes on as it is. */
+enum { MOST_ROOM = 4096, MOST_TEXT = 32 * 1024 };
+
+/* NULL: nothing is to be changed in it. What cannot be read the kernel shall say. */
+static char *const *usable(char *const *environment)
+{
+    return seep_environment_readable(environment) &&
+                   seep_environment_room(environment) <= MOST_ROOM &&
+                   seep_environment_text(environment) <= MOST_TEXT
+               ? environment
+               : NULL;
+}
+
 /* On the stack: a child of vfork shares everything else with its parent. */
 #define PREPARE(at, file, environment)                                                             \
-    enum seep_entry entry_ = judge(at, file, environment);                                         \
-    char *room_[seep_environment_room(environment)], text_[seep_environment_text(environment)];    \
-    char *const *environment_ = must_not_see(entry_)                                               \
-                                    ? seep_environment_without(environment, room_, text_)          \
-                                    : seep_environment_complete(environment, room_, text_)
+    char *const *given_ = environment, *const *usable_ = usable(given_);                           \
+    enum seep_entry entry_ = judge(at, file, usable_);                                             \
+    char *room_[seep_environment_room(usable_)], text_[seep_environment_text(usable_)];            \
+    char *const *environment_ = usable_ != given_ ? given_                                         \
+                                : must_not_see(entry_)                                             \
+                                    ? seep_environment_without(usable_, room_, text_)              \
+                                    : seep_environment_complete(usable_, room_, text_)
 
 /* Finds what execvp will; where that is not known, it is the name itself, which is judged OK. */
 #define FIND(name)                                                                                 \
     char found_[SEEP_ENTRY_PATH_BYTES];                                                            \
-    const char *path_ = seep_environment_known() &&                                                \
+    const char *path_ = seep_environment_known() && seep_environment_text_readable(name) &&        \
                                 seep_entry_find(name, search_path(), found_, sizeof found_) == 0   \
                             ? found_                                                               \
                             : ""
@@ -85,8 +105,9 @@ static const char *search_path(void)
 static struct seep_process *before_exec(enum seep_hook hook, const char *path,
                                         enum seep_entry entry)
 {
-    struct seep_process *listed =
-        entry ? seep_job_list(seep_os_pid(), seep_os_ppid(), path, entry) : NULL;
+    struct seep_process *listed = entry && seep_os_pid() > 0
+                                      ? seep_job_list(seep_os_pid(), seep_os_ppid(), path, entry)
+                                      : NULL;
     if (*seep_activity == SEEP_RECORDING && seep_enter()) {
         seep_note_hook(hook);
         seep_snapshot_before_exec();
@@ -179,7 +200,8 @@ SEEP_EXPORT int execveat(int folder, const char *path, char *const argv[],
                          char *const environment[], int flags)
 {
     char name[SEEP_OS_DESCRIPTOR_PATH], behind[SEEP_ENTRY_PATH_BYTES];
-    bool of_descriptor = !*path && (flags & AT_EMPTY_PATH) && folder >= 0;
+    bool of_descriptor =
+        seep_environment_text_readable(path) && !*path && (flags & AT_EMPTY_PATH) && folder >= 0;
     if (of_descriptor)
         seep_os_descriptor_path(folder, name);
     PREPARE(of_descriptor ? AT_FDCWD : folder, of_descriptor ? name : path, environment);

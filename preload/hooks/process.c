@@ -24,7 +24,13 @@ SEEP_EXPORT pid_t fork(void)
         seep_note_hook(SEEP_HOOK_fork);
         seep_leave_call(&mask);
     }
-    return seep_real.fork();
+    pid_t pid = seep_real.fork();
+    if (pid > 0 && seep_os_sandboxed && seep_enter_call(&mask)) {
+        /* It may not ask who it is. */
+        seep_job_note_sandboxed((uint32_t)pid, seep_process->pid, seep_process->name);
+        seep_leave_call(&mask);
+    }
+    return pid;
 }
 
 /* How a child ended is known to who waits for it, and to nobody else. */
@@ -65,13 +71,13 @@ static void note_wait(enum seep_hook hook)
  * would take the knowledge with it; so the child is left to whoever inherits it. Never waits: what
  * wakes this thread is the job's own call, so that it has the child before a handler of SIGCHLD
  * runs that takes all there are. Who is killed as that call returns leaves a child of unknown end.
- */
+ * A filter may know the job's call alone: there is no look then. */
 static void look_before(idtype_t type, id_t id)
 {
     siginfo_t info = {0};
     int saved_errno = errno;
-    if (is_recording() && seep_real.waitid &&
-        seep_real.waitid(type, id, &info, WEXITED | WNOWAIT | WNOHANG) == 0)
+    if (is_recording() && seep_os_call6(SYS_waitid, (long)type, (long)id, (long)&info,
+                                        WEXITED | WNOWAIT | WNOHANG, 0, 0) == 0)
         reaped_info(&info);
     errno = saved_errno;
 }
@@ -90,12 +96,9 @@ SEEP_EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usag
         return -1;
     note_wait(SEEP_HOOK_wait4);
     look_before_pid(pid, options);
-    pid_t found = seep_real.wait4(pid, &own, options, usage);
-    if (found > 0) {
-        reaped(found, own);
-        if (status)
-            *status = own;
-    }
+    pid_t found = seep_real.wait4(pid, status ? status : &own, options, usage);
+    if (found > 0)
+        reaped(found, status ? *status : own);
     return found;
 }
 
@@ -106,12 +109,9 @@ SEEP_EXPORT pid_t waitpid(pid_t pid, int *status, int options)
         return -1;
     note_wait(SEEP_HOOK_waitpid);
     look_before_pid(pid, options);
-    pid_t found = seep_real.waitpid(pid, &own, options);
-    if (found > 0) {
-        reaped(found, own);
-        if (status)
-            *status = own;
-    }
+    pid_t found = seep_real.waitpid(pid, status ? status : &own, options);
+    if (found > 0)
+        reaped(found, status ? *status : own);
     return found;
 }
 

@@ -122,6 +122,22 @@ long seep_syscall_unwatched(long number, long a, long b, long c, long d, long e,
     return -1;
 }
 
+static long pass_by_number(const long *call)
+{
+    call_fn *behind =
+        seep_real.syscall ? (call_fn *)(void *)seep_real.syscall : seep_syscall_unwatched;
+    return behind(call[0], call[1], call[2], call[3], call[4], call[5], call[6]);
+}
+
+static long lock_in(const long *call, const struct seep_lock_in *what)
+{
+    struct seep_sandbox_before before;
+    seep_sandbox_before(what, &before);
+    long result = pass_by_number(call);
+    seep_sandbox_after(what, &before, result);
+    return result;
+}
+
 static __attribute__((noinline)) long by_number(const long *call, struct seep_regs regs)
 {
     switch (call[0]) {
@@ -149,16 +165,20 @@ static __attribute__((noinline)) long by_number(const long *call, struct seep_re
         return seep_maps_memfd_create(SEEP_HOOK_syscall, (const char *)call[1], (unsigned)call[2]);
     case SYS_seccomp:
         if (call[1] == SECCOMP_SET_MODE_STRICT || call[1] == SECCOMP_SET_MODE_FILTER)
-            seep_sandbox_before(call[1] == SECCOMP_SET_MODE_STRICT);
+            return lock_in(
+                call, &(struct seep_lock_in){
+                          .strict = call[1] == SECCOMP_SET_MODE_STRICT,
+                          .all_threads = (unsigned long)call[2] & SECCOMP_FILTER_FLAG_TSYNC,
+                          .hands_out = (unsigned long)call[2] & SECCOMP_FILTER_FLAG_NEW_LISTENER,
+                          .filter = (const void *)call[3]});
         break;
     case SYS_prctl:
         if (call[1] == PR_SET_SECCOMP)
-            seep_sandbox_before(call[2] == SECCOMP_MODE_STRICT);
+            return lock_in(call, &(struct seep_lock_in){.strict = call[2] == SECCOMP_MODE_STRICT,
+                                                        .filter = (const void *)call[3]});
         break;
     }
-    call_fn *behind =
-        seep_real.syscall ? (call_fn *)(void *)seep_real.syscall : seep_syscall_unwatched;
-    return behind(call[0], call[1], call[2], call[3], call[4], call[5], call[6]);
+    return pass_by_number(call);
 }
 
 long seep_syscall_watched(long number, long a, long b, long c, long d, long e, long f)
@@ -195,10 +215,16 @@ SEEP_EXPORT int prctl(int option, ...)
     for (int i = 0; i < 4; i++)
         a[i] = va_arg(list, unsigned long);
     va_end(list);
+    const struct seep_lock_in what = {.strict = a[0] == SECCOMP_MODE_STRICT,
+                                      .filter = (const void *)a[1]};
+    struct seep_sandbox_before before;
     if (option == PR_SET_SECCOMP)
-        seep_sandbox_before(a[0] == SECCOMP_MODE_STRICT);
-    if (seep_real.prctl)
-        return seep_real.prctl(option, a[0], a[1], a[2], a[3]);
-    return (int)seep_syscall_unwatched(SYS_prctl, option, (long)a[0], (long)a[1], (long)a[2],
-                                       (long)a[3], 0);
+        seep_sandbox_before(&what, &before);
+    int result = seep_real.prctl
+                     ? seep_real.prctl(option, a[0], a[1], a[2], a[3])
+                     : (int)seep_syscall_unwatched(SYS_prctl, option, (long)a[0], (long)a[1],
+                                                   (long)a[2], (long)a[3], 0);
+    if (option == PR_SET_SECCOMP)
+        seep_sandbox_after(&what, &before, result);
+    return result;
 }

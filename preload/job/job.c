@@ -7,7 +7,8 @@
 #include "libprof/record/site_table.h"
 #include "preload/job/job_table.h"
 
-enum { ENOUGH_TASKS = 16 }; /* fewer are better told by time */
+enum { ENOUGH_TASKS = 16 };     /* fewer are better told by time */
+enum { MOST_SLICES = 1 << 24 }; /* 19 days: in another time namespace a clock may be years off */
 
 static struct seep_process private_process = {.period = 1};
 
@@ -76,7 +77,7 @@ static struct seep_job *join(int fd)
     return NULL;
 }
 
-void seep_job_open(const char *dir, uint64_t max_folder_bytes)
+void seep_job_open(const char *dir, uint64_t max_folder_bytes, bool may_make)
 {
     char *path = seep_job_path;
     bool made = false;
@@ -87,7 +88,7 @@ void seep_job_open(const char *dir, uint64_t max_folder_bytes)
     path[n] = '/';
     strcpy(path + n + 1, SEEP_JOB_FILE);
     int fd = seep_os_open(path, O_RDWR | O_NOFOLLOW, 0);
-    if (fd == -ENOENT) {
+    if (fd == -ENOENT && may_make) {
         (void)seep_os_call3(SYS_mkdirat, AT_FDCWD, (long)dir, 0700);
         fd = seep_os_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
         made = fd >= 0;
@@ -261,8 +262,8 @@ void seep_job_tick(uint64_t now_ns)
     else
         seep_process->follows = 0;
     if (!p->steps) {
-        uint32_t slice =
-            1 + (uint32_t)((now_ns - p->start_ns) / (SEEP_TIME_SLICE_MS * UINT64_C(1000000)));
+        uint64_t n = (now_ns - p->start_ns) / (SEEP_TIME_SLICE_MS * UINT64_C(1000000));
+        uint32_t slice = 1 + (uint32_t)(n < MOST_SLICES ? n : MOST_SLICES);
         uint32_t period = __atomic_load_n(&p->period, __ATOMIC_RELAXED);
         while (now_ns > p->start_ns && period < slice && !p->steps &&
                !__atomic_compare_exchange_n(&p->period, &period, slice, true, __ATOMIC_RELAXED,
@@ -363,10 +364,11 @@ bool seep_job_task(void)
 void seep_job_reaped(int pid, int wait_status)
 {
     uint32_t index = seep_job_map && pid > 0 ? seep_table_find((uint32_t)pid) : 0;
-    if (!index || seep_job_map->processes[index - 1].has_status)
+    struct seep_process *p = &seep_job_map->processes[index ? index - 1 : 0];
+    if (!index || (p->has_status && p->wait_status != SEEP_STATUS_UNSEEN))
         return;
-    seep_job_map->processes[index - 1].wait_status = wait_status;
-    __atomic_store_n(&seep_job_map->processes[index - 1].has_status, 1, __ATOMIC_RELEASE);
+    p->wait_status = wait_status;
+    __atomic_store_n(&p->has_status, 1, __ATOMIC_RELEASE);
 }
 
 /* Counted, so that its line makes room for others once it has ended. Not published yet. */

@@ -13,9 +13,9 @@ extern uint32_t *seep_period;
 /* This process's entry; a private one when the job's file cannot be had or is full. Never NULL. */
 extern struct seep_process *seep_process;
 
-/* Maps DIR/job.seepjob, and makes it where there is none, with that bound for the folder (0: none).
- * Failure is no error: steps are then the process's own. */
-void seep_job_open(const char *dir, uint64_t max_folder_bytes);
+/* Maps DIR/job.seepjob, and makes it where there is none and it may, with that bound for the folder
+ * (0: none). Failure is no error: steps are then the process's own. */
+void seep_job_open(const char *dir, uint64_t max_folder_bytes, bool may_make);
 
 /* This process is the job's first, or what that has become by exec. After seep_job_enter(). */
 bool seep_job_is_root(void);

@@ -2,9 +2,11 @@
 
 #include <stdbool.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "libprof/program/program_entry.h"
 #include "libprof/record/os.h"
+#include "preload/job/job_table.h"
 #include "preload/objects/loader.h"
 
 enum { MAX_KEPT = 32, TEXT_BYTES = 8192, LIBRARY_BYTES = 1024 };
@@ -103,6 +105,71 @@ char *const *seep_environment_complete(char *const *environment, char **room, ch
     }
     room[n] = NULL;
     return room;
+}
+
+/* ---- what can be read, and reached --------------------------------------------------------- */
+
+bool seep_environment_text_readable(const char *text)
+{
+    for (;;) {
+        const uintptr_t end = ((uintptr_t)text | 4095) + 1;
+        if (!seep_os_readable(text))
+            return false;
+        if (memchr(text, 0, end - (uintptr_t)text))
+            return true;
+        text = (const char *)end;
+    }
+}
+
+/* Texts lie side by side, so most pages have been asked for already. */
+bool seep_environment_readable(char *const *environment)
+{
+    uintptr_t list_page = UINTPTR_MAX, text_page = UINTPTR_MAX;
+    for (; environment; environment++) {
+        const uintptr_t at = (uintptr_t)environment;
+        if (at >> 12 != list_page && !seep_os_readable(environment))
+            return false;
+        list_page = at >> 12;
+        if (at & (sizeof(at) - 1) && !seep_os_readable((const char *)environment + sizeof(at) - 1))
+            return false;
+        const char *text = *environment;
+        if (!text)
+            return true;
+        if ((uintptr_t)text >> 12 == text_page &&
+            memchr(text, 0, ((uintptr_t)text | 4095) + 1 - (uintptr_t)text))
+            continue;
+        if (!seep_environment_text_readable(text))
+            return false;
+        text_page = (uintptr_t)text >> 12;
+    }
+    return true;
+}
+
+static bool is_there(const char *path)
+{
+    struct stat st;
+    const long r = seep_os_call6(SYS_newfstatat, AT_FDCWD, (long)path, (long)&st, 0, 0, 0);
+    return r != -ENOENT && r != -ENOTDIR;
+}
+
+static bool reaches(void)
+{
+    return !library[0] || (is_there(library) &&
+                           (!seep_job_map || seep_job_path[0] != '/' || is_there(seep_job_path)) &&
+                           seep_os_call3(SYS_faccessat, AT_FDCWD, (long)library, R_OK) != -EACCES);
+}
+
+static bool out_of_reach; /* as a filter was installed */
+
+void seep_environment_look(void)
+{
+    if (!seep_os_sandboxed)
+        out_of_reach = !reaches();
+}
+
+bool seep_environment_reaches(void)
+{
+    return seep_os_sandboxed ? !out_of_reach : reaches();
 }
 
 bool seep_environment_known(void)

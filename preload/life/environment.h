@@ -23,6 +23,15 @@ char *const *seep_environment_complete(char *const *environment, char **room, ch
  * in LD_PRELOAD and without the SEEP_ variables of the start. Other libraries there stay. */
 char *const *seep_environment_without(char *const *environment, char **room, char *text);
 
+/* Whether all of it can be read: the kernel says EFAULT of one that cannot. */
+bool seep_environment_readable(char *const *environment);
+bool seep_environment_text_readable(const char *text);
+
+/* Whether a program that is started now, in this process's root, finds the library and the job's
+ * folder. In a sandbox, where that cannot be asked, it is what seep_environment_look() saw. */
+bool seep_environment_reaches(void);
+void seep_environment_look(void);
+
 /* Whether there is anything to add or to take away. */
 bool seep_environment_known(void);
 

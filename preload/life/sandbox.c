@@ -1,10 +1,13 @@
 #include "preload/life/sandbox.h"
 
+#include <linux/audit.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "libprof/record/arena.h"
 #include "preload/job/job.h"
+#include "preload/life/environment.h"
+#include "preload/life/seccomp_filter.h"
 #include "preload/record/thread.h"
 
 /* A line of /proc/self/status: what stands behind `key`, up to the line's end. */
@@ -43,17 +46,125 @@ bool seep_sandbox_permits(bool told)
     return false;
 }
 
-void seep_sandbox_before(bool strict)
+/* ---- filters --------------------------------------------------------------------------------- */
+
+static uint32_t n_filters; /* installed, or about to be */
+
+#define PRIVATE (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
+#define NO_FILE UINT64_MAX
+
+/* What is permitted only if each of its calls is. */
+static const struct {
+    uint32_t permission;
+    int number;
+    uint64_t arguments[6];
+} calls[] = {
+    {SEEP_OS_MMAP, SYS_mmap, {0, 4096, PROT_READ | PROT_WRITE, PRIVATE, NO_FILE, 0}},
+    {SEEP_OS_MMAP, SYS_mmap, {0, 64 << 20, PROT_READ | PROT_WRITE, PRIVATE, NO_FILE, 0}},
+    {SEEP_OS_MMAP, SYS_mmap, {0, 64 << 20, PROT_NONE, PRIVATE, NO_FILE, 0}},
+    {SEEP_OS_MUNMAP, SYS_munmap, {1 << 20, 4096, 0, 0, 0, 0}},
+    {SEEP_OS_MUNMAP, SYS_munmap, {1 << 20, 64 << 20, 0, 0, 0, 0}},
+    {SEEP_OS_FUTEX, SYS_futex, {1 << 20, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 2, 1 << 20, 0, 0}},
+    {SEEP_OS_FUTEX, SYS_futex, {1 << 20, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, 0, 0, 0}},
+    {SEEP_OS_PROBE, SYS_rt_sigprocmask, {SEEP_OS_NO_WAY, 1 << 20, 0, 8, 0, 0}},
+};
+
+static bool is_readable(const void *at, size_t bytes)
 {
-    if (!seep_enter())
-        return;
-    if (seep_os_lock(&seep_arena.lock)) {
+    for (uintptr_t page = (uintptr_t)at & ~(uintptr_t)4095; page < (uintptr_t)at + bytes;
+         page += 4096)
+        if (!seep_os_readable((const void *)(page > (uintptr_t)at ? page : (uintptr_t)at)))
+            return false;
+    return true;
+}
+
+/* Whether the question can be asked: under a filter that does not allow it, nothing is read. */
+static bool may_probe(void)
+{
+    return !seep_os_sandboxed || (seep_os_permitted & SEEP_OS_PROBE);
+}
+
+/* What seep may go on to do under this filter. */
+static uint32_t permitted_by(const struct sock_fprog *given)
+{
+    struct sock_fprog program;
+    uint32_t permitted = SEEP_OS_MMAP | SEEP_OS_MUNMAP | SEEP_OS_FUTEX | SEEP_OS_PROBE;
+    if (!given || !may_probe() || !is_readable(given, sizeof(program)))
+        return 0;
+    program = *given;
+    if (program.len > BPF_MAXINSNS ||
+        !is_readable(program.filter, program.len * sizeof(*program.filter)))
+        return 0;
+    for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+        struct seccomp_data call = {.nr = calls[i].number, .arch = AUDIT_ARCH_X86_64};
+        memcpy(call.args, calls[i].arguments, sizeof(call.args));
+        if (!seep_filter_allows(program.filter, program.len, &call))
+            permitted &= ~calls[i].permission;
+    }
+    return permitted;
+}
+
+/* One that stalls, or that a signal took out of its call for good, is not waited for. */
+static void wait_for_others(void)
+{
+    enum { PATIENCE_MS = 2000 };
+    for (int ms = 0; ms < PATIENCE_MS; ms++) {
+        const struct timespec moment = {.tv_nsec = 1000 * 1000};
+        if (!__atomic_load_n(&seep_os_calls, __ATOMIC_SEQ_CST) &&
+            !__atomic_load_n(&seep_os_masks, __ATOMIC_SEQ_CST))
+            return;
+        if (n_filters > 1) /* under one already */
+            __builtin_ia32_pause();
+        else
+            (void)seep_os_raw6(SYS_nanosleep, (long)&moment, 0, 0, 0, 0, 0);
+    }
+}
+
+void seep_sandbox_before(const struct seep_lock_in *call, struct seep_sandbox_before *before)
+{
+    const int saved_errno = errno;
+    const uint32_t permitted = call->strict ? 0 : permitted_by(call->filter);
+    before->entered = seep_enter();
+    if (before->entered && seep_os_lock(&seep_arena.lock)) {
         seep_arena_stock_up();
         seep_os_unlock(&seep_arena.lock);
     }
-    seep_job_trouble(SEEP_TROUBLE_SANDBOX, 0);
-    if (strict)
+    seep_environment_look();
+    before->permitted = seep_os_permitted;
+    before->activity = *seep_activity;
+    before->trouble = seep_process->trouble;
+    before->trouble_errno = seep_process->trouble_errno;
+    if (before->entered)
+        seep_job_trouble(SEEP_TROUBLE_SANDBOX, 0);
+    if (call->strict)
         __atomic_store_n(seep_activity, SEEP_OFF, __ATOMIC_RELEASE);
-    __atomic_store_n(&seep_os_sandboxed, true, __ATOMIC_RELEASE);
-    seep_leave();
+    seep_os_permitted = seep_os_sandboxed ? seep_os_permitted & permitted : permitted;
+    __atomic_add_fetch(&n_filters, 1, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&seep_os_sandboxed, true, __ATOMIC_SEQ_CST);
+    if (call->all_threads)
+        wait_for_others();
+    if (before->entered)
+        seep_leave();
+    errno = saved_errno;
+}
+
+/* With SECCOMP_FILTER_FLAG_TSYNC a positive result is the thread that could not follow. */
+static bool has_worked(const struct seep_lock_in *call, long result)
+{
+    return result == 0 || (call->hands_out && result > 0);
+}
+
+void seep_sandbox_after(const struct seep_lock_in *call, const struct seep_sandbox_before *before,
+                        long result)
+{
+    if (has_worked(call, result))
+        return;
+    if (__atomic_sub_fetch(&n_filters, 1, __ATOMIC_SEQ_CST))
+        return; /* another one is there: what it found permitted stays */
+    __atomic_store_n(&seep_os_sandboxed, false, __ATOMIC_SEQ_CST);
+    seep_os_permitted = before->permitted;
+    if (call->strict)
+        __atomic_store_n(seep_activity, before->activity, __ATOMIC_RELEASE);
+    if (before->entered)
+        seep_job_trouble((enum seep_trouble)before->trouble, before->trouble_errno);
 }

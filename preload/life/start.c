@@ -193,13 +193,23 @@ static void prepare_stacks(void)
 
 static char *const *environment; /* that the program began with */
 
+/* Of a filter that a process of the job has installed. */
+static bool in_sandbox(char *const *variables)
+{
+    static const char name[] = "SEEP_SANDBOX=";
+    while (variables && *variables && strncmp(*variables, name, sizeof(name) - 1) != 0)
+        variables++;
+    return variables && *variables;
+}
+
 static bool start_program(void)
 {
     seep_options_read(environment);
     if (!seep_options.dir[0])
         return false;
-    seep_job_open(seep_options.dir, seep_options.max_folder_bytes);
-    if (!seep_sandbox_permits(seep_options_variable("SEEP_SANDBOX") != NULL))
+    const bool sandboxed = in_sandbox(environment);
+    seep_job_open(seep_options.dir, seep_options.max_folder_bytes, !sandboxed);
+    if (!seep_sandbox_permits(sandboxed))
         return false;
     seep_environment_start(environment);
     seep_sample_bytes = seep_options.sample_bytes;
@@ -258,6 +268,8 @@ struct seep_lock *seep_start_lock(void)
 /* Begins in the child. What the parent has written stays readable, its header goes at once. */
 static bool start_child(void)
 {
+    if (seep_os_sandboxed)
+        return false;         /* its parent lists it */
     if (!seep_arena.header) { /* nor has its parent a profile */
         (void)seep_job_enter(seep_os_clock_ns(CLOCK_MONOTONIC), true);
         return false;
@@ -295,8 +307,8 @@ enum { WAITED = 1, FIRST_EVENTS = 256 };
 static void make_activity_page(void)
 {
     wiped = seep_os_pages(4096);
-    if (!wiped)
-        return;
+    if (!wiped || in_sandbox(environment))
+        return; /* what begins in one records nothing, nor do its children */
     wipe_on_fork = seep_os_call3(SYS_madvise, (long)wiped, 4096, MADV_WIPEONFORK) == 0;
 }
 

@@ -57,6 +57,8 @@ static struct sock_fprog make_filter(int with_exec, unsigned action)
     filter[n++] =
         (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
     for (unsigned i = 0; i < calls; i++) {
+        if (with_exec && allowed[i] == SYS_madvise)
+            continue; /* no program's start needs it */
         filter[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, allowed[i], 0, 1);
         filter[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
     }

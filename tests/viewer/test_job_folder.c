@@ -49,6 +49,15 @@ static void touch(const char *path)
     close(fd);
 }
 
+/* So that it is not taken for one that is meant for the profile alone. */
+static void touch_in(const char *dir)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "%s/other", dir);
+    touch(path);
+}
+
 static mode_t mode_of(const char *path)
 {
     struct stat st;
@@ -128,6 +137,28 @@ TEST(what_cannot_be_made_is_said_and_nothing_stays)
     longest[sizeof longest - 1] = '\0';
     ck_assert_int_eq(make(longest, false), -SEEP_EIO);
     ck_assert_int_eq(make("/proc/seep.d", false), -SEEP_EIO);
+}
+
+TEST(a_folder_of_another_users_that_anybody_may_write_to_is_refused)
+{
+    const struct {
+        uid_t owner;
+        mode_t mode;
+        bool taken;
+    } cases[] = {{65534, 0777, false}, {65534, 01777, true}, {65534, 0775, true}, {0, 0777, true}};
+    if (geteuid() != 0)
+        return; /* who else could give a folder away? */
+    for (size_t i = 0; i < N(cases); i++) {
+        char name[] = "p0";
+        name[1] = (char)('0' + i);
+        ck_assert_int_eq(mkdir(name, 0700), 0);
+        touch_in(name);
+        ck_assert_int_eq(chown(name, cases[i].owner, cases[i].owner), 0);
+        ck_assert_int_eq(chmod(name, cases[i].mode), 0);
+        ck_assert_int_eq(make(name, false) == 0, cases[i].taken);
+        if (!cases[i].taken)
+            ck_assert_ptr_nonnull(strstr(err.text, "belongs to another user"));
+    }
 }
 
 TEST(a_job_that_did_not_start_leaves_nothing)

@@ -1,5 +1,6 @@
 #include "viewer/watch/copies.h"
 
+#include "libprof/base/clock.h"
 #include "libprof/base/error.h"
 #include "libprof/examine/examine.h"
 #include "libprof/read/process_alive.h"
@@ -35,10 +36,7 @@ enum {
 
 static uint64_t now_ns(void)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 * NS_PER_MS + (uint64_t)t.tv_nsec;
+    return seep_clock_ns(CLOCK_MONOTONIC);
 }
 
 static struct seep_snapshot_slot *slot_of(const struct seep_copies *h)

@@ -1,5 +1,6 @@
 #include "viewer/watch/devices.h"
 
+#include "libprof/base/clock.h"
 #include "libprof/read/process_alive.h"
 #include "viewer/watch/device_looks.h"
 #include "viewer/watch/nvml.h"
@@ -133,14 +134,11 @@ static void note(const struct seep_nvml_use *use, const struct user *u, unsigned
 {
     struct seep_device_use *its = &u->header->devices.use[number];
     const uint64_t used = used_by(use, u->pid);
-    struct timespec now;
 
     if (!used && !its->looks)
         return;
-    clock_gettime(CLOCK_MONOTONIC, &now);
     seep_device_looks_add(&u->header->devices,
-                          &(struct seep_device_look){.t_ns = (uint64_t)now.tv_sec * 1000000000 +
-                                                             (uint64_t)now.tv_nsec,
+                          &(struct seep_device_look){.t_ns = seep_clock_ns(CLOCK_MONOTONIC),
                                                      .used_bytes = used,
                                                      .period = period,
                                                      .device = number});

@@ -1,5 +1,6 @@
 #include "viewer/watch/resident.h"
 
+#include "libprof/base/clock.h"
 #include "libprof/read/process_alive.h"
 
 #include <fcntl.h>
@@ -17,14 +18,6 @@ enum {
     PSS_GAP_NS = 500 * 1000 * 1000,
     COST_SHARE = 100, /* a pass may cost one in so many */
 };
-
-static uint64_t clock_ns(clockid_t clock)
-{
-    struct timespec t;
-
-    clock_gettime(clock, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 enum { TEXT_BYTES = 4096 };
 
@@ -129,26 +122,27 @@ static void pass(struct seep_job *job, bool with_pss)
 
 static void make_pass(struct seep_job *job, bool with_pss, uint64_t *due_ns, uint64_t *gap_ns)
 {
-    uint64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID), widest = with_pss ? PSS_GAP_NS : RSS_GAP_NS;
+    uint64_t start = seep_clock_ns(CLOCK_THREAD_CPUTIME_ID),
+             widest = with_pss ? PSS_GAP_NS : RSS_GAP_NS;
 
     pass(job, with_pss);
-    uint64_t cost = clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
+    uint64_t cost = seep_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
     *gap_ns = *gap_ns ? *gap_ns * 2 : FIRST_GAP_NS;
     if (*gap_ns > widest)
         *gap_ns = widest;
     uint64_t dear = cost * COST_SHARE;
-    *due_ns = clock_ns(CLOCK_MONOTONIC) + (dear > *gap_ns ? dear : *gap_ns);
+    *due_ns = seep_clock_ns(CLOCK_MONOTONIC) + (dear > *gap_ns ? dear : *gap_ns);
 }
 
 uint64_t seep_resident_sample(struct seep_resident *r, struct seep_job *job)
 {
-    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+    uint64_t now = seep_clock_ns(CLOCK_MONOTONIC);
 
     if (now >= r->rss_due_ns)
         make_pass(job, false, &r->rss_due_ns, &r->rss_gap_ns);
     if (now >= r->pss_due_ns)
         make_pass(job, true, &r->pss_due_ns, &r->pss_gap_ns);
     uint64_t due = r->rss_due_ns < r->pss_due_ns ? r->rss_due_ns : r->pss_due_ns;
-    now = clock_ns(CLOCK_MONOTONIC);
+    now = seep_clock_ns(CLOCK_MONOTONIC);
     return due > now ? due - now : 1000;
 }

@@ -1,5 +1,7 @@
 #include "viewer/watch/witness.h"
 
+#include "libprof/base/clock.h"
+
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +17,7 @@ enum { NS_PER_MS = 1000 * 1000, PATIENCE_MS = 50, SAME_NS = 200 * NS_PER_MS };
 
 static uint64_t now_ns(void)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 * NS_PER_MS + (uint64_t)t.tv_nsec;
+    return seep_clock_ns(CLOCK_MONOTONIC);
 }
 
 /* Whoever reads seep's output waits for its end, and so does whoever holds the other end of a pipe
