@@ -379,6 +379,30 @@ static bool judge_bounded(const struct seep_case *c, struct seep_finding *f)
     return f->n_sites > 0 && f->live_bytes >= SEEP_T_CACHE_BYTES;
 }
 
+/* ---- legitimate-growth: a library keeps it for itself ---------------------------------------- */
+
+static bool judge_library(const struct seep_case *c, struct seep_finding *f)
+{
+    const struct seep_library_cache *cache = c->signs->cache;
+    const struct seep_growth *g = &c->signs->growth;
+
+    if (c->signs->prospect != SEEP_ENDS_BY_LIBRARY || (!g->growing && !g->plateau_gradual))
+        return false;
+    seep_case_keep_retaining(c, f);
+    if (!f->n_sites || f->live_bytes < SEEP_T_CACHE_BYTES)
+        return false;
+    seep_finding_verdict(f, SEEP_PATTERN_LEGITIMATE_GROWTH, SEEP_INFO, SEEP_T_SURE_SHAPE);
+    f->plateau_step = g->growing ? 0 : g->plateau;
+    f->title = seep_text_format("%s fills", cache->name);
+    f->keeper = strdup(cache->name);
+    f->advice = strdup(cache->advice);
+    seep_finding_note(f, "%s has a bound: %s", cache->name, cache->bound);
+    seep_finding_note(f, "%s",
+                      c->cache ? "by the functions that made it"
+                               : "by what was seen to hold it: static data of the library");
+    return true;
+}
+
 /* ---- legitimate-growth: a larger block in the place of an old one, now and then -------------- */
 
 static bool judge_staircase(const struct seep_case *c, struct seep_finding *f)
@@ -428,7 +452,7 @@ static bool judge_full_cache(const struct seep_case *c, struct seep_finding *f)
 bool seep_is_legitimate_growth(const struct seep_case *c, struct seep_finding *f)
 {
     static bool (*const kinds[])(const struct seep_case *, struct seep_finding *) = {
-        judge_bounded, judge_staircase, judge_full_cache};
+        judge_bounded, judge_library, judge_staircase, judge_full_cache};
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         seep_finding_blank(f);

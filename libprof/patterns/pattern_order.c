@@ -40,6 +40,9 @@ bool seep_patterns_judge_line(const struct seep_case *c, struct seep_finding *fi
         if (row->scope != SEEP_SCOPE_LINE || (row->axis == SEEP_AXIS_STEPS && c->signs->timed) ||
             !lies_in(seep_case_space(c)->class, row->spaces))
             continue;
+        /* What a library's bounded cache keeps is nothing worse, whatever it looks like. */
+        if (c->signs->prospect == SEEP_ENDS_BY_LIBRARY && i != SEEP_PATTERN_LEGITIMATE_GROWTH)
+            continue;
         seep_finding_blank(finding);
         finding->pattern = (enum seep_pattern)i;
         if (predicates[i].of_line(c, finding))

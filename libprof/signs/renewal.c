@@ -43,6 +43,32 @@ static struct gone gone_of(const struct seep_case *c, const struct seep_signs *s
     return gone;
 }
 
+static bool is_brief(const struct seep_case *c, size_t i, struct seep_held kept, int32_t steps)
+{
+    const struct seep_model_site *site = &c->m->sites[c->sites[i]];
+
+    return site->extra &&
+           c->m->extras[site->extra - 1].max_lifetime <= (uint32_t)SEEP_T_REPLACED_AGE &&
+           (double)kept.blocks * steps <=
+               (SEEP_T_REPLACED_AGE + 1.0) * (double)site->totals.allocations;
+}
+
+bool seep_is_replaced(const struct seep_case *c, const struct seep_signs *signs)
+{
+    const struct seep_growth *g = &signs->growth;
+    uint64_t gained = 0, brief = 0;
+
+    for (size_t i = 0; i < c->n_sites; i++) {
+        const struct seep_site_signs *its = &signs->sites[i];
+        if (its->kept.bytes <= its->first.bytes)
+            continue;
+        gained += its->kept.bytes - its->first.bytes;
+        if (is_brief(c, i, its->kept, g->to))
+            brief += its->kept.bytes - its->first.bytes;
+    }
+    return !g->by_process && gained && (double)brief >= SEEP_T_REPLACED_SHARE * (double)gained;
+}
+
 /* Steps that blocks were there up to a step, all of them together. */
 static double there_until(const struct seep_level *level, int32_t until)
 {

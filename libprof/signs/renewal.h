@@ -15,4 +15,10 @@ bool seep_is_renewed(const struct seep_case *c, const struct seep_signs *signs, 
  * any other, and then gone, and their number stays. */
 bool seep_is_queue(const struct seep_case *c, const struct seep_signs *signs);
 
+/* Whether what is there at the ends of steps is made in these and gone soon after, as a batch is,
+ * or what is computed of one: then a level that rises is of sizes that follow the input, and
+ * nothing is kept. By the sites that gain: each freed all that it ever made within a step or two,
+ * but for what so many steps make. */
+bool seep_is_replaced(const struct seep_case *c, const struct seep_signs *signs);
+
 #endif

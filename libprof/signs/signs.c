@@ -2,8 +2,10 @@
 
 #include "libprof/measure/thresholds.h"
 #include "libprof/signs/graph_nodes.h"
+#include "libprof/signs/library_sites.h"
 #include "libprof/signs/makers.h"
 #include "libprof/signs/prospect.h"
+#include "libprof/signs/renewal.h"
 #include "libprof/signs/streams.h"
 #include "libprof/signs/work_areas.h"
 
@@ -208,7 +210,10 @@ int seep_signs_compute(const struct seep_case *c, struct seep_signs *signs)
         rc = weigh_workers(c, &signs->workers);
     if (!rc && !signs->timed && !signs->is_data && piles_up(signs) && !is_kept_without_graph(signs))
         rc = seep_graph_nodes_count(c, signs->sites, &signs->graph_nodes);
-    if (!rc && ((signs->staircase.climbs && signs->staircase.jumps) || is_of_device(c)))
+    signs->is_replaced = !rc && !signs->timed && seep_is_replaced(c, signs);
+    signs->cache = rc ? NULL : c->cache ? c->cache : seep_library_holder(c, signs);
+    if (!rc && ((signs->staircase.climbs && signs->staircase.jumps) || is_of_device(c) ||
+                signs->is_replaced))
         rc = seep_makers_find(c, &signs->makers);
     if (!rc && !signs->timed && g->growing)
         rc = seep_stream_is_kept(c, signs->sites, &signs->is_kept_stream);
