@@ -60,6 +60,7 @@ enum seep_prospect {
     SEEP_OPEN_JUMPS,
     SEEP_OPEN_REMADE,
     SEEP_OPEN_LIBRARY,
+    SEEP_OPEN_ARENAS, /* small objects of Python's, of somebody's */
     SEEP_OPEN_USED_AT_END,
     SEEP_OPEN_FIRST_USE,
 
@@ -101,6 +102,7 @@ struct seep_signs {
     struct seep_makers makers; /* looked for where the level is a staircase, and on devices */
     const struct seep_library_cache *cache; /* the library's that keeps it; NULL none known */
     bool is_replaced;    /* what is there at a step's end is gone soon after: see renewal.h */
+    bool of_arenas;      /* most of what it gained, or else has, are arenas of Python's */
     bool is_kept_stream; /* it is drawn from a stream, and hardly any is given away again */
     enum seep_prospect prospect;
     unsigned graph_nodes; /* sites that make nodes of autograd graphs; 0 where nothing piles up */

@@ -331,6 +331,8 @@ enum seep_prospect seep_prospect_of(const struct seep_case *c, const struct seep
         return SEEP_ENDS_BY_HOLDER;
     if (signs->cache)
         return SEEP_ENDS_BY_LIBRARY;
+    if (signs->of_arenas && !(k->known && k->grows))
+        return SEEP_OPEN_ARENAS;
     if (!g->growing || !signs->enough_steps)
         return SEEP_OPEN_FEW_STEPS;
     if (k->known && k->state == SEEP_HOLDERS_LOST)
@@ -389,6 +391,9 @@ const char *seep_prospect_text(enum seep_prospect p)
         [SEEP_OPEN_LIBRARY] =
             "static data of a library holds it: a cache of its own, which ends, and "
             "a leak of its own look alike until it goes on for much longer",
+        [SEEP_OPEN_ARENAS] =
+            "these are arenas of Python's small objects: which line asks for the next "
+            "one is chance, and who keeps what lies in them was not seen",
         [SEEP_OPEN_USED_AT_END] = "after the last step one block of all of it was made: it was "
                                   "gathered to be used then",
         [SEEP_OPEN_FIRST_USE] = "epochs are not known here: first-touch-cache (it ends when every "

@@ -53,6 +53,25 @@ static int compute_sites(const struct seep_case *c, struct seep_signs *signs)
     return rc;
 }
 
+static bool is_of_arenas(const struct seep_case *c, const struct seep_signs *signs)
+{
+    uint64_t kept = 0, gained = 0, kept_arenas = 0, gained_arenas = 0;
+
+    for (size_t i = 0; i < c->n_sites; i++) {
+        const struct seep_site_signs *its = &signs->sites[i];
+        const bool arena = seep_is_arena(c->m, c->sites[i]);
+        const uint64_t more =
+            its->kept.bytes > its->first.bytes ? its->kept.bytes - its->first.bytes : 0;
+        kept += its->kept.bytes;
+        gained += more;
+        kept_arenas += arena ? its->kept.bytes : 0;
+        gained_arenas += arena ? more : 0;
+    }
+    return gained >= SEEP_T_SHOWN_BYTES
+               ? (double)gained_arenas >= SEEP_T_OF_ARENAS * (double)gained
+               : kept_arenas && (double)kept_arenas >= SEEP_T_OF_ARENAS * (double)kept;
+}
+
 /* ---- the level's shape ----------------------------------------------------------------------- */
 
 /* Blocks of many sizes in a queue go up and down, too: a level that falls back, at once or by and
@@ -210,6 +229,7 @@ int seep_signs_compute(const struct seep_case *c, struct seep_signs *signs)
         rc = weigh_workers(c, &signs->workers);
     if (!rc && !signs->timed && !signs->is_data && piles_up(signs) && !is_kept_without_graph(signs))
         rc = seep_graph_nodes_count(c, signs->sites, &signs->graph_nodes);
+    signs->of_arenas = !rc && is_of_arenas(c, signs);
     signs->is_replaced = !rc && !signs->timed && seep_is_replaced(c, signs);
     signs->cache = rc ? NULL : c->cache ? c->cache : seep_library_holder(c, signs);
     if (!rc && ((signs->staircase.climbs && signs->staircase.jumps) || is_of_device(c) ||
