@@ -288,7 +288,8 @@ static enum seep_prospect of_pace(const struct seep_case *c, const struct seep_s
         ((comes_in_jumps(&r) && seep_is_renewed(c, signs, r.longest_gap, r.last)) ||
          seep_is_queue(c, signs)))
         return SEEP_OPEN_REMADE;
-    if (signs->is_replaced && !signs->makers.joins && !k->grows)
+    if (signs->is_replaced && !k->grows &&
+        (!signs->makers.joins || seep_is_joined_of_new(c, signs)))
         return SEEP_OPEN_REMADE;
     if (passed && !c->span->by_laps)
         return SEEP_ENDLESS_BY_PASS;

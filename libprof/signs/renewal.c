@@ -69,6 +69,35 @@ bool seep_is_replaced(const struct seep_case *c, const struct seep_signs *signs)
     return !g->by_process && gained && (double)brief >= SEEP_T_REPLACED_SHARE * (double)gained;
 }
 
+/* The line's own that is joined: the one that gained most. */
+static const struct seep_model_site *joined(const struct seep_case *c,
+                                            const struct seep_signs *signs)
+{
+    size_t most = 0;
+
+    for (size_t i = 1; i < c->n_sites; i++) {
+        if (signs->sites[i].kept.bytes > signs->sites[most].kept.bytes)
+            most = i;
+    }
+    return &c->m->sites[c->sites[most]];
+}
+
+bool seep_is_joined_of_new(const struct seep_case *c, const struct seep_signs *signs)
+{
+    const struct seep_model_site *its = joined(c, signs);
+    const double all = (double)its->totals.allocated_bytes;
+
+    for (size_t i = 0; i < c->m->n_sites; i++) {
+        const struct seep_model_site *piece = &c->m->sites[i];
+        const double bytes = (double)piece->totals.allocated_bytes;
+        if (piece != its && !c->frames->importing[piece->stack] &&
+            piece->totals.allocations >= SEEP_T_PIECES * its->totals.allocations &&
+            bytes >= SEEP_T_PIECES_LEAST * all && bytes <= SEEP_T_PIECES_MOST * all)
+            return true;
+    }
+    return false;
+}
+
 /* Steps that blocks were there up to a step, all of them together. */
 static double there_until(const struct seep_level *level, int32_t until)
 {

@@ -21,4 +21,9 @@ bool seep_is_queue(const struct seep_case *c, const struct seep_signs *signs);
  * but for what so many steps make. */
 bool seep_is_replaced(const struct seep_case *c, const struct seep_signs *signs);
 
+/* Whether what the line joins, and replaces in each step, is made anew for that, as a batch is of
+ * its items: some site makes smaller blocks, which come to as many bytes. The pieces that a history
+ * is joined from come to its last size alone. */
+bool seep_is_joined_of_new(const struct seep_case *c, const struct seep_signs *signs);
+
 #endif

@@ -287,6 +287,23 @@ TEST(what_each_step_makes_anew_may_follow_the_input, .to = N(inputs))
          inputs[_i].is_leak ? "leak" : "pressure", LINE);
 }
 
+/* Items that are joined to a batch: as many bytes as that, less, or more; or one for each batch. */
+static const struct {
+    uint64_t pieces, percent;
+    bool is_leak;
+} items[] = {{4, 100, false}, {4, 70, true}, {4, 150, true}, {1, 100, true}};
+
+TEST(a_batch_that_is_joined_of_its_items_is_no_history, .to = N(items))
+{
+    const struct seep_site *batch = builder_at(&b, made_of_input(1, "concatenate"));
+    const uint64_t bytes = batch->allocated_bytes * items[_i].percent / 100;
+    const uint64_t n = batch->allocations * items[_i].pieces;
+
+    transient(below(main_stack, "/home/user/train.py", "read", LINE + 9), HOST, bytes / n, n, 0, 0);
+    only(items[_i].is_leak ? "unbounded-growth" : "undetermined",
+         items[_i].is_leak ? "leak" : "pressure", LINE);
+}
+
 /* So much that is kept in each step: a sixth of what the line gains, or a twentieth. */
 TEST(what_is_kept_beside_it_is_not_made_anew, .to = 2)
 {
