@@ -10,6 +10,7 @@
 #include "libprof/measure/thresholds.h"
 #include "libprof/patterns/pattern_order.h"
 #include "libprof/patterns/pattern_words.h"
+#include "libprof/signs/container_lines.h"
 #include "libprof/signs/library_sites.h"
 #include "libprof/signs/messages.h"
 #include "libprof/signs/signs.h"
@@ -147,10 +148,27 @@ static int note_keeper(const struct seep_case *c, struct seep_finding *f)
                : -SEEP_ENOMEM;
 }
 
+/* Of small objects the line that adds to the container is meant, not those that asked for arenas.
+ */
+static int look_for_container(const struct seep_case *c, struct seep_finding *f)
+{
+    uint32_t line;
+    const int rc = seep_container_line(c, &line);
+
+    if (rc || !line)
+        return rc;
+    f->frame = line;
+    free(f->title);
+    f->title = strdup("small Python objects pile up, and a list, dict or set grows at this line");
+    seep_finding_note(f, "the table of a list, dict or set grows at this line, up to the end");
+    return 0;
+}
+
 static int add_finding(const struct seep_case *c, struct seep_finding *f, struct seep_findings *out,
                        size_t *capacity)
 {
-    if (complete(c, f) || seep_grow(&out->list, capacity, out->n + 1, sizeof *out->list)) {
+    if (complete(c, f) || (f->of_arenas && look_for_container(c, f)) ||
+        seep_grow(&out->list, capacity, out->n + 1, sizeof *out->list)) {
         seep_finding_fini(f);
         return -SEEP_ENOMEM;
     }

@@ -24,10 +24,9 @@ bool seep_is_work_area(const struct seep_model *m, uint32_t site)
            s->totals.allocations <= seep_site_processes(m, s);
 }
 
-/* CPython maps them itself, or its library does. */
-static bool is_made_by_python(const struct seep_dictionary *d, uint32_t stack)
+bool seep_is_frame_of_python(const struct seep_dictionary *d, uint32_t frame)
 {
-    const struct seep_dict_frame *f = &d->frames[d->stacks[stack].frame];
+    const struct seep_dict_frame *f = &d->frames[frame];
 
     if (f->kind == SEEP_FRAME_PYTHON || f->pseudo || !f->source)
         return true;
@@ -41,7 +40,7 @@ bool seep_is_arena(const struct seep_model *m, uint32_t site)
     const struct seep_totals *t = &s->totals;
 
     if (m->spaces[s->space].name.class != SEEP_CLASS_MMAP || !t->allocations || !s->slots ||
-        !is_made_by_python(&m->dict, s->stack))
+        !seep_is_frame_of_python(&m->dict, m->dict.stacks[s->stack].frame))
         return false;
     const uint64_t arena = m->processes[m->slots[s->slots - 1].process].id.arena_bytes;
     return arena && t->allocated_bytes == arena * t->allocations;

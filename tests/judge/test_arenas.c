@@ -75,4 +75,63 @@ TEST(what_was_loaded_into_arenas_is_nobodys_items)
     nobody();
 }
 
+/* ---- containers -------------------------------------------------------------------------------
+ */
+
+/* A list's table at a line: made anew so often, as large at last, and up to a period. */
+struct table {
+    uint64_t made, first, last;
+    uint32_t until;
+};
+
+static void table(unsigned at, const char *inside, struct table t)
+{
+    const uint32_t stack =
+        inside ? builder_stack(&b, line(at), builder_native(&b, inside, NULL, 64)) : line(at);
+    struct seep_point points[] = {{FIRST, 1, t.first}, {t.until, 1, t.last}};
+    const uint32_t site = builder_site(&b, stack, HOST, t.made, t.made * t.last, t.made - 1,
+                                       (t.made - 1) * t.last, FIRST);
+    const uint32_t detail = builder_detail(&b, site, points, 2);
+    struct seep_site *s = builder_at(&b, site);
+    struct seep_detail *d = builder_at(&b, detail);
+
+    s->last_period = LAST - 1;
+    s->peak_bytes = t.last;
+    s->peak_period = t.until;
+    d->min_bytes = t.first;
+    d->max_bytes = t.last;
+}
+
+static const struct {
+    struct table t;
+    const char *inside;
+    bool is_meant;
+} tables[] = {
+    {{20, 64, 32768, LAST - 8}, NULL, true},
+    {{20, 64, 32768, LAST - 8}, "/usr/bin/python3.11", true},
+    {{20, 64, 32768, LAST - 8}, "/usr/lib/libpool.so", false},
+    {{5, 64, 32768, LAST - 8}, NULL, false},
+    {{20, 64, 4000, LAST - 8}, NULL, false},
+    {{20, 10000, 32768, LAST - 8}, NULL, false},
+    {{20, 64, 32768, FIRST + STEPS / 4}, NULL, false},
+};
+
+TEST(the_line_that_adds_to_a_container_is_named_instead, .to = N(tables))
+{
+    arenas(LINE, MIB, "/usr/bin/python3.11");
+    table(OTHER, tables[_i].inside, tables[_i].t);
+    only("undetermined", "pressure", tables[_i].is_meant ? OTHER : LINE);
+}
+
+TEST(of_two_containers_that_are_alike_none_is_named, .to = 2)
+{
+    const struct table larger = {20, 64, 32768, LAST - 8},
+                       other = {20, 64, _i ? 20000 : 12000, LAST - 8};
+
+    arenas(LINE, MIB, "/usr/bin/python3.11");
+    table(OTHER, NULL, larger);
+    table(OTHER + 1, NULL, other);
+    only("undetermined", "pressure", _i ? LINE : OTHER);
+}
+
 SUITE("arenas", .setup = setup, .teardown = teardown)
