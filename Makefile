@@ -407,7 +407,8 @@ install: all ## install under PREFIX (/usr/local), below DESTDIR if given
 	install -m 644 viewer/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/seep
 	install -m 644 viewer/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/seep-lab
 	install -m 644 LICENSE README.md $(DESTDIR)$(PREFIX)/share/doc/seep/
-	install -m 644 docs/report.schema.json docs/check.schema.json libprof/code/roles.toml $(DESTDIR)$(PREFIX)/share/seep/
+	install -m 644 docs/report.schema.json docs/check.schema.json libprof/code/roles.toml \
+		libprof/code/library_caches.def $(DESTDIR)$(PREFIX)/share/seep/
 
 pages: ## make docs/patterns.md from the tables of patterns and thresholds
 	@mkdir -p $(BUILD)

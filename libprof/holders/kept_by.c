@@ -48,6 +48,27 @@ static bool is_of_python(const json_t *path)
     return false;
 }
 
+/* The file whose static data all but a few of the bytes are held by; "" where there is none, or the
+ * way leads through objects of Python. */
+static const char *library_of(const json_t *paths, double bytes)
+{
+    const char *file = "";
+    double held = 0;
+    const json_t *path;
+    size_t i;
+
+    json_array_foreach (paths, i, path) {
+        const json_t *root = json_object_get(path, "root");
+        const char *its = said(root, "file");
+        if (strcmp(said(root, "kind"), "static") != 0 || !*its || is_of_python(path) ||
+            (*file && strcmp(file, its) != 0))
+            continue;
+        file = its;
+        held += bytes_of(path, "bytes");
+    }
+    return held >= SEEP_T_KEPT_EXPLAINED * bytes ? file : "";
+}
+
 /* Not only a variable of a function that runs: an attribute, or what a module or class has. */
 static bool is_lasting(const json_t *path)
 {
@@ -95,7 +116,8 @@ struct seep_kept_by seep_kept_by_of(const json_t *answer)
 {
     const json_t *paths = json_object_get(answer, "paths"), *first = json_array_get(paths, 0);
     const double bytes = bytes_of(answer, "bytes");
-    struct seep_kept_by kept = {.state = state_of(answer), .text = "", .name = "", .type = ""};
+    struct seep_kept_by kept = {
+        .state = state_of(answer), .text = "", .name = "", .type = "", .library = ""};
     const char *root = said(json_object_get(first, "root"), "kind");
     double least = SEEP_T_KEPT_EXPLAINED;
 
@@ -110,11 +132,12 @@ struct seep_kept_by seep_kept_by_of(const json_t *answer)
     if (!json_is_true(json_object_get(answer, "complete")) || kept.state == SEEP_HOLDERS_UNKNOWN ||
         bytes_in_state(answer, kept.state) < least * bytes)
         return (struct seep_kept_by){
-            .state = SEEP_HOLDERS_UNKNOWN, .text = "", .name = "", .type = ""};
+            .state = SEEP_HOLDERS_UNKNOWN, .text = "", .name = "", .type = "", .library = ""};
     kept.known = true;
     if (kept.state == SEEP_HOLDERS_CYCLE || seep_kept_by_nobody(&kept))
         return kept;
     kept.by_python = is_of_python(first);
+    kept.library = library_of(paths, bytes);
     kept.in_graph = bytes_of(answer, "graph_bytes") >= SEEP_T_KEPT_IN_GRAPH * bytes;
     if (bytes_of(first, "bytes") >= SEEP_T_KEPT_EXPLAINED * bytes)
         take_container(answer, first, &kept);

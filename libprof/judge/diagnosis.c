@@ -11,6 +11,8 @@
 #include "libprof/measure/thresholds.h"
 #include "libprof/patterns/pattern_order.h"
 #include "libprof/patterns/pattern_words.h"
+#include "libprof/signs/container_lines.h"
+#include "libprof/signs/library_sites.h"
 #include "libprof/signs/messages.h"
 #include "libprof/signs/signs.h"
 #include "libprof/words/holder_advice.h"
@@ -133,7 +135,7 @@ static int note_keeper(const struct seep_case *c, struct seep_finding *f)
         f->pattern == SEEP_PATTERN_FIRST_TOUCH_CACHE || f->pattern == SEEP_PATTERN_GRAPH_RETENTION;
     const char *usual = cured_there ? seep_holder_advice(k->text) : NULL;
 
-    if (!k->known || !*k->name)
+    if (f->keeper || !k->known || !*k->name)
         return 0;
     f->keeper = strdup(k->name);
     if (usual)
@@ -147,10 +149,27 @@ static int note_keeper(const struct seep_case *c, struct seep_finding *f)
                : -SEEP_ENOMEM;
 }
 
+/* Of small objects the line that adds to the container is meant, not those that asked for arenas.
+ */
+static int look_for_container(const struct seep_case *c, struct seep_finding *f)
+{
+    uint32_t line;
+    const int rc = seep_container_line(c, &line);
+
+    if (rc || !line)
+        return rc;
+    f->frame = line;
+    free(f->title);
+    f->title = strdup("small Python objects pile up, and a list, dict or set grows at this line");
+    seep_finding_note(f, "the table of a list, dict or set grows at this line, up to the end");
+    return 0;
+}
+
 static int add_finding(const struct seep_case *c, struct seep_finding *f, struct seep_findings *out,
                        size_t *capacity)
 {
-    if (complete(c, f) || seep_grow(&out->list, capacity, out->n + 1, sizeof *out->list)) {
+    if (complete(c, f) || (f->of_arenas && look_for_container(c, f)) ||
+        seep_grow(&out->list, capacity, out->n + 1, sizeof *out->list)) {
         seep_finding_fini(f);
         return -SEEP_ENOMEM;
     }
@@ -198,15 +217,18 @@ struct work {
     size_t capacity; /* of the findings' list */
 };
 
-static int judge_line(struct seep_case *c, const struct seep_lines *lines,
+static int look_at(struct seep_case *c, struct work *work)
+{
+    describe_line(c);
+    c->signs = &work->signs;
+    return seep_signs_compute(c, &work->signs);
+}
+
+static int judge_case(struct seep_case *c, const struct seep_lines *lines,
                       const struct seep_line *line, struct work *work, struct seep_findings *out)
 {
     struct seep_finding f = {0};
 
-    describe_line(c);
-    if (seep_signs_compute(c, &work->signs))
-        return -SEEP_ENOMEM;
-    c->signs = &work->signs;
     if (c->signs->growth.growing && find_exchange(c, lines, line))
         return -SEEP_ENOMEM;
     f.sites = calloc(c->n_sites + 1, sizeof *f.sites);
@@ -223,6 +245,36 @@ static int judge_line(struct seep_case *c, const struct seep_lines *lines,
     return 0;
 }
 
+/* What libraries keep in caches of their own is judged apart from what else the line made. */
+static int judge_line(struct seep_case *c, const struct seep_lines *lines,
+                      const struct seep_line *line, struct work *work, struct seep_findings *out)
+{
+    const struct seep_library_cache *cache = NULL;
+    uint32_t *sites = lines->sites + line->first;
+    size_t left = line->n, n = 0;
+    int rc = 0;
+
+    while (left && !rc) {
+        c->sites = sites;
+        c->n_sites = left;
+        c->cache = NULL;
+        rc = look_at(c, work);
+        if (!rc && (c->signs->growth.growing || c->signs->growth.plateau_gradual))
+            rc = seep_library_sites_first(c, sites, &n, &cache);
+        if (!rc && cache) {
+            c->n_sites = n;
+            c->cache = cache;
+            rc = look_at(c, work);
+        }
+        if (!rc)
+            rc = judge_case(c, lines, line, work, out);
+        sites += c->n_sites;
+        left -= c->n_sites;
+        cache = NULL;
+    }
+    return rc;
+}
+
 static int judge_lines(const struct seep_case *all, struct work *work, struct seep_findings *out)
 {
     struct seep_lines lines = {0};
@@ -233,8 +285,6 @@ static int judge_lines(const struct seep_case *all, struct work *work, struct se
         struct seep_case c = *all;
         if (line->peak_bytes < SEEP_T_LINE_BYTES)
             continue;
-        c.sites = lines.sites + line->first;
-        c.n_sites = line->n;
         c.frame = line->frame;
         rc = judge_line(&c, &lines, line, work, out);
     }

@@ -83,9 +83,11 @@ static void find_graphs_on_devices(const struct seep_model *m, struct seep_findi
     }
 }
 
-/* What one container keeps of several lines. */
+/* What one container keeps of several lines; and arenas, whichever line asked for them. */
 static bool is_of_keeper(const struct seep_finding *larger, const struct seep_finding *f)
 {
+    if (larger->of_arenas || f->of_arenas)
+        return larger->of_arenas && f->of_arenas && same_processes(larger, f);
     return larger->keeper && f->keeper && strcmp(larger->keeper, f->keeper) == 0 &&
            larger->pattern == f->pattern && larger->severity == f->severity &&
            larger->space == f->space && same_processes(larger, f);
@@ -117,7 +119,7 @@ static int absorb(const struct seep_model *m, struct seep_finding *graph, struct
     graph->growth.low += f->growth.low;
     graph->growth.high += f->growth.high;
     /* Some room stays for what is said later. */
-    if (at->kind == SEEP_FRAME_PYTHON && graph->n_evidence + 2 < SEEP_MAX_EVIDENCE)
+    if (at->kind == SEEP_FRAME_PYTHON && !f->of_arenas && graph->n_evidence + 2 < SEEP_MAX_EVIDENCE)
         seep_finding_note(graph, "the same %s keeps what %s:%llu makes",
                           graph->pattern == SEEP_PATTERN_GRAPH_RETENTION ? "graph" : "holder",
                           seep_dictionary_text(&m->dict, at->source),
@@ -230,6 +232,8 @@ static int by_severity(const void *a, const void *b)
 {
     const struct seep_finding *p = a, *q = b;
 
+    if (p->of_arenas != q->of_arenas)
+        return p->of_arenas ? 1 : -1;
     if (p->severity != q->severity)
         return p->severity < q->severity ? -1 : 1;
     if (p->live_bytes != q->live_bytes)

@@ -31,10 +31,11 @@ struct seep_finding {
     uint64_t saving_bytes;    /* what the peak may fall by once it is fixed; 0 not known */
     struct seep_slope growth; /* bytes per step */
     int32_t first_step;
-    int32_t plateau_step;           /* 0: none */
-    uint64_t limit_bytes;           /* 0: none known */
-    bool returns;                   /* each process gives it back when it ends */
-    double steps_to_limit;          /* < 0: not growing, or no limit */
+    int32_t plateau_step;  /* 0: none */
+    uint64_t limit_bytes;  /* 0: none known */
+    bool of_arenas;        /* of small objects of Python's: its line is one that asked for arenas */
+    bool returns;          /* each process gives it back when it ends */
+    double steps_to_limit; /* < 0: not growing, or no limit */
     struct seep_shortage *shortage; /* of an out-of-memory; else NULL */
     char *keeper; /* the container that was seen to keep it, by its name; NULL not known */
     char *title, *advice;

@@ -80,7 +80,8 @@ bool seep_is_graph_retention(const struct seep_case *c, struct seep_finding *f)
 {
     const bool seen = c->signs->kept_by.in_graph && !c->signs->is_data;
 
-    if (!c->signs->graph_nodes && !seen)
+    /* The last step's own graph is larger, where the input is. */
+    if ((!c->signs->graph_nodes && !seen) || c->signs->is_replaced)
         return false;
     if (!c->signs->growth.growing || !c->signs->enough_steps)
         return judge_epoch_graph(c, f) || judge_summed_graph(c, f);

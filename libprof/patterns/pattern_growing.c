@@ -5,6 +5,8 @@
 #include "libprof/patterns/pattern_order.h"
 #include "libprof/signs/prospect.h"
 
+#include <string.h>
+
 /* ---- what they share --------------------------------------------------------------------------
  */
 
@@ -158,5 +160,12 @@ bool seep_is_undetermined(const struct seep_case *c, struct seep_finding *f)
     seep_finding_verdict(f, SEEP_PATTERN_UNDETERMINED, SEEP_PRESSURE, SEEP_T_SURE_OPEN);
     seep_case_note_growth(c, f);
     seep_finding_note(f, "%s", seep_prospect_text(c->signs->prospect));
+    f->of_arenas = c->signs->prospect == SEEP_OPEN_ARENAS && f->n_sites;
+    if (f->of_arenas) {
+        f->title = strdup("small Python objects pile up; who keeps them was not seen");
+        f->advice = strdup(
+            "look for a list, dict or set that is only added to, also by other lines; seep run "
+            "--python-allocators shows each object at its own line");
+    }
     return f->n_sites > 0;
 }

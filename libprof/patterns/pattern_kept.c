@@ -95,9 +95,8 @@ bool seep_is_eager_retention(const struct seep_case *c, struct seep_finding *f)
         if (is_eager_site(c, i) && seep_case_is_alike(its, items))
             seep_finding_keep(f, c->sites[i], its.bytes, its.blocks);
     }
-    const bool large = f->live_bytes * SEEP_T_EAGER_SHARE >= c->space_peak ||
-                       (data && f->live_bytes >= SEEP_T_LARGE_BYTES);
-    if (!large || f->live_bytes < SEEP_T_CACHE_BYTES)
+    if (!seep_case_is_large(c, f->live_bytes, SEEP_T_EAGER_SHARE) ||
+        f->live_bytes < SEEP_T_CACHE_BYTES)
         return false;
     char size[SEEP_SIZE_TEXT], each[SEEP_SIZE_TEXT];
     seep_finding_verdict(f, SEEP_PATTERN_EAGER_RETENTION, SEEP_RETENTION,
@@ -302,8 +301,7 @@ static bool is_worth_accusing(const struct seep_case *c, const struct seep_findi
     const bool scarce = !seep_case_space(c)->host_like;
 
     return (c->signs->is_data || follows_passes(c) || scarce) &&
-           (f->live_bytes >= SEEP_T_LARGE_BYTES ||
-            (own && f->live_bytes * SEEP_T_EAGER_SHARE >= c->space_peak));
+           seep_case_is_large(c, f->live_bytes, own ? SEEP_T_EAGER_SHARE : 1);
 }
 
 /* itertools.cycle keeps what it is given until its first pass ends, however long that is. */
@@ -316,8 +314,7 @@ static bool judge_cycled(const struct seep_case *c, struct seep_finding *f)
     seep_case_keep_retaining(c, f);
     if (f->count < SEEP_T_ITEMS || f->live_bytes < SEEP_T_CACHE_BYTES)
         return false;
-    const bool large =
-        f->live_bytes >= SEEP_T_LARGE_BYTES || f->live_bytes * SEEP_T_EAGER_SHARE >= c->space_peak;
+    const bool large = seep_case_is_large(c, f->live_bytes, SEEP_T_EAGER_SHARE);
     seep_finding_verdict(f, SEEP_PATTERN_FIRST_TOUCH_CACHE, large ? SEEP_RETENTION : SEEP_INFO,
                          SEEP_T_SURE_EVERY_SIGN);
     f->saving_bytes = f->live_bytes;
@@ -379,6 +376,30 @@ static bool judge_bounded(const struct seep_case *c, struct seep_finding *f)
     return f->n_sites > 0 && f->live_bytes >= SEEP_T_CACHE_BYTES;
 }
 
+/* ---- legitimate-growth: a library keeps it for itself ---------------------------------------- */
+
+static bool judge_library(const struct seep_case *c, struct seep_finding *f)
+{
+    const struct seep_library_cache *cache = c->signs->cache;
+    const struct seep_growth *g = &c->signs->growth;
+
+    if (c->signs->prospect != SEEP_ENDS_BY_LIBRARY || (!g->growing && !g->plateau_gradual))
+        return false;
+    seep_case_keep_retaining(c, f);
+    if (!f->n_sites || f->live_bytes < SEEP_T_CACHE_BYTES)
+        return false;
+    seep_finding_verdict(f, SEEP_PATTERN_LEGITIMATE_GROWTH, SEEP_INFO, SEEP_T_SURE_SHAPE);
+    f->plateau_step = g->growing ? 0 : g->plateau;
+    f->title = seep_text_format("%s fills", cache->name);
+    f->keeper = strdup(cache->name);
+    f->advice = strdup(cache->advice);
+    seep_finding_note(f, "%s has a bound: %s", cache->name, cache->bound);
+    seep_finding_note(f, "%s",
+                      c->cache ? "by the functions that made it"
+                               : "by what was seen to hold it: static data of the library");
+    return true;
+}
+
 /* ---- legitimate-growth: a larger block in the place of an old one, now and then -------------- */
 
 static bool judge_staircase(const struct seep_case *c, struct seep_finding *f)
@@ -428,7 +449,7 @@ static bool judge_full_cache(const struct seep_case *c, struct seep_finding *f)
 bool seep_is_legitimate_growth(const struct seep_case *c, struct seep_finding *f)
 {
     static bool (*const kinds[])(const struct seep_case *, struct seep_finding *) = {
-        judge_bounded, judge_staircase, judge_full_cache};
+        judge_bounded, judge_library, judge_staircase, judge_full_cache};
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         seep_finding_blank(f);

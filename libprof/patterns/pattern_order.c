@@ -1,6 +1,7 @@
 #include "libprof/patterns/pattern_order.h"
 
 #include "libprof/base/text.h"
+#include "libprof/measure/memory_limit.h"
 #include "libprof/measure/thresholds.h"
 
 static const struct {
@@ -54,6 +55,14 @@ bool seep_patterns_judge_line(const struct seep_case *c, struct seep_finding *fi
             !lies_in(seep_case_space(c)->class, row->spaces) ||
             !fits_holder((enum seep_pattern)i, &c->signs->kept_by))
             continue;
+        /* What a library's bounded cache keeps is nothing worse, whatever it looks like. */
+        if (c->signs->prospect == SEEP_ENDS_BY_LIBRARY && i != SEEP_PATTERN_LEGITIMATE_GROWTH)
+            continue;
+        /* Nobody is accused of what lies in arenas by the line that asked for one, but for what
+         * many workers have alike. */
+        if (c->signs->prospect == SEEP_OPEN_ARENAS && i != SEEP_PATTERN_UNDETERMINED &&
+            i != SEEP_PATTERN_WORKER_MULTIPLICATION)
+            continue;
         seep_finding_blank(finding);
         finding->pattern = (enum seep_pattern)i;
         if (predicates[i].of_line(c, finding))
@@ -93,6 +102,39 @@ bool seep_case_is_alike(struct seep_held one, struct seep_held main)
     double main_size = main.blocks ? (double)main.bytes / (double)main.blocks : 0;
     return one.bytes >= main.bytes / SEEP_T_ALIKE_SHARE ||
            (size >= main_size / SEEP_T_ALIKE_SIZE && size <= main_size * SEEP_T_ALIKE_SIZE);
+}
+
+/* Of that of its processes which takes most; 0: not known. */
+static uint64_t resident(const struct seep_case *c)
+{
+    uint64_t most = 0;
+
+    for (uint32_t p = 0; p < c->m->n_processes; p++) {
+        bool has = false;
+        for (size_t i = 0; i < c->n_sites && !has; i++) {
+            uint32_t k = c->m->sites[c->sites[i]].slots;
+            while (k && c->m->slots[k - 1].process != p)
+                k = c->m->slots[k - 1].next;
+            has = k != 0;
+        }
+        if (has && c->m->processes[p].rss_peak_bytes > most)
+            most = c->m->processes[p].rss_peak_bytes;
+    }
+    return most;
+}
+
+bool seep_case_is_large(const struct seep_case *c, uint64_t bytes, unsigned share)
+{
+    const struct seep_space_name *space = seep_case_space(c);
+    const bool on_device = space->class == SEEP_CLASS_DEVICE || space->class == SEEP_CLASS_TENSOR;
+    const char *kind;
+    const uint64_t limit = on_device ? seep_memory_limit_of_device(c->m, space->device, 0).bytes
+                                     : seep_memory_limit_of(c->m, &kind);
+
+    if (limit ? bytes * SEEP_T_LIMIT_SHARE >= limit : bytes >= SEEP_T_LARGE_BYTES)
+        return true;
+    return bytes * share >= c->space_peak &&
+           (!space->host_like || bytes * SEEP_T_RSS_SHARE >= resident(c));
 }
 
 /* What the last steps add lies in the period that the job ended in, together with its teardown: the

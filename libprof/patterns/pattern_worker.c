@@ -92,8 +92,7 @@ bool seep_is_worker_multiplication(const struct seep_case *c, struct seep_findin
         return false;
     uint32_t together = at_a_time(c, w);
     uint64_t mean = w->sum_bytes / w->n, total = mean * together;
-    if (together < SEEP_T_WORKERS ||
-        (total * SEEP_T_WORKER_SHARE < c->space_peak && total < SEEP_T_LARGE_BYTES))
+    if (together < SEEP_T_WORKERS || !seep_case_is_large(c, total, SEEP_T_WORKER_SHARE))
         return false;
     keep_held_sites(c, f);
     f->live_bytes = total;

@@ -2,6 +2,7 @@
 #ifndef SEEP_LIBPROF_SIGNS_CASE_H
 #define SEEP_LIBPROF_SIGNS_CASE_H
 
+#include "libprof/code/library_caches.h"
 #include "libprof/code/stack_lines.h"
 #include "libprof/code/symbols.h"
 #include "libprof/holders/kept_by.h"
@@ -42,9 +43,10 @@ struct seep_fading {
 
 /* Whether growth has an end: the reason that decides, weakest first within its kind. */
 enum seep_prospect {
-    SEEP_ENDS_TOOL,      /* in a program that the job starts, which does one thing and ends */
-    SEEP_ENDS_BY_HOLDER, /* who holds it is bounded by its own word */
-    SEEP_ENDS_CRUMBS,    /* not in any run's time */
+    SEEP_ENDS_TOOL,       /* in a program that the job starts, which does one thing and ends */
+    SEEP_ENDS_BY_HOLDER,  /* who holds it is bounded by its own word */
+    SEEP_ENDS_BY_LIBRARY, /* a library's own cache that is known to have a bound */
+    SEEP_ENDS_CRUMBS,     /* not in any run's time */
 
     SEEP_OPEN_FEW_STEPS, /* or it does not grow by every measure */
     SEEP_OPEN_FIRST_PASS,
@@ -57,6 +59,8 @@ enum seep_prospect {
     SEEP_OPEN_TIMED,
     SEEP_OPEN_JUMPS,
     SEEP_OPEN_REMADE,
+    SEEP_OPEN_LIBRARY,
+    SEEP_OPEN_ARENAS, /* small objects of Python's, of somebody's */
     SEEP_OPEN_USED_AT_END,
     SEEP_OPEN_FIRST_USE,
 
@@ -96,7 +100,10 @@ struct seep_signs {
     struct seep_worker_signs workers; /* zeros where no loader worker is among the processes */
     struct seep_kept_by kept_by;      /* what snapshots of the heap say of it */
     struct seep_makers makers; /* looked for where the level is a staircase, and on devices */
-    bool is_kept_stream;       /* it is drawn from a stream, and hardly any is given away again */
+    const struct seep_library_cache *cache; /* the library's that keeps it; NULL none known */
+    bool is_replaced;    /* what is there at a step's end is gone soon after: see renewal.h */
+    bool of_arenas;      /* most of what it gained, or else has, are arenas of Python's */
+    bool is_kept_stream; /* it is drawn from a stream, and hardly any is given away again */
     enum seep_prospect prospect;
     unsigned graph_nodes; /* sites that make nodes of autograd graphs; 0 where nothing piles up */
     struct seep_site_signs *sites; /* in the order of the case's sites */
@@ -116,8 +123,9 @@ struct seep_case {
     uint32_t frame;
     uint16_t space;
     enum seep_part part;
-    uint16_t parts;      /* of the largest site's stack */
-    bool has_workers;    /* loader workers are among the processes */
+    uint16_t parts;                         /* of the largest site's stack */
+    bool has_workers;                       /* loader workers are among the processes */
+    const struct seep_library_cache *cache; /* all of its sites make what this keeps; or NULL */
     bool exchanges;      /* what this line gains, other lines of its function lose */
     uint64_t space_peak; /* of the job */
 };

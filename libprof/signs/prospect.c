@@ -2,6 +2,7 @@
 
 #include "libprof/measure/memory_limit.h"
 #include "libprof/measure/thresholds.h"
+#include "libprof/signs/library_sites.h"
 #include "libprof/signs/renewal.h"
 
 #include <math.h>
@@ -30,6 +31,20 @@ static bool is_crumbs(const struct seep_case *c, const struct seep_growth *g)
 
     return total < SEEP_T_CRUMBS_BYTES && total * SEEP_T_CRUMBS_SHARE < (double)c->space_peak &&
            limit.bytes && seep_memory_limit_steps(&limit) > SEEP_T_CRUMBS_STEPS;
+}
+
+/* The memory is not full in any run's time, at this pace, whatever it grew by so far. */
+static bool is_too_far(const struct seep_case *c, const struct seep_growth *g)
+{
+    const struct seep_limit limit = seep_memory_limit_nearest(c->m, g->slope.value, NULL, 0);
+    const double steps = limit.bytes ? seep_memory_limit_steps(&limit) : 0;
+    const double step_s =
+        c->m->n_steps ? (double)(c->m->end_ns - c->m->start_ns) / 1e9 / c->m->n_steps : 0;
+
+    if (g->slope.value >= SEEP_T_FAR_BYTES || steps <= SEEP_T_FAR_RUNS * (double)c->m->n_steps)
+        return false;
+    return c->m->step_source == SEEP_STEP_TIME ? steps * step_s > SEEP_T_FAR_SECONDS
+                                               : steps > SEEP_T_FAR_STEPS;
 }
 
 static double gained(const struct seep_growth *g, int32_t from, int32_t to)
@@ -276,12 +291,16 @@ static bool comes_lap_by_lap(const struct seep_case *c, const struct seep_signs 
 static enum seep_prospect of_pace(const struct seep_case *c, const struct seep_signs *signs)
 {
     const struct seep_growth *g = &signs->growth;
+    const struct seep_kept_by *k = &signs->kept_by;
     const struct rises r = rises_of(g);
     const bool passed = g->past_epoch && c->span->epoch_passed;
 
     if (!g->by_process &&
         ((comes_in_jumps(&r) && seep_is_renewed(c, signs, r.longest_gap, r.last)) ||
          seep_is_queue(c, signs)))
+        return SEEP_OPEN_REMADE;
+    if (signs->is_replaced && !k->grows &&
+        (!signs->makers.joins || seep_is_joined_of_new(c, signs)))
         return SEEP_OPEN_REMADE;
     if (passed && !c->span->by_laps)
         return SEEP_ENDLESS_BY_PASS;
@@ -294,7 +313,7 @@ static enum seep_prospect of_pace(const struct seep_case *c, const struct seep_s
     }
     if (!g->by_process && has_stopped(g, &r))
         return SEEP_OPEN_STOPPED;
-    if (slows_down(g, &signs->kept_by, &r))
+    if (slows_down(g, k, &r))
         return SEEP_OPEN_SLOWING;
     if (is_remade(signs, is_made_each_step(c) && r.n > r.looks / 2))
         return SEEP_OPEN_REMADE;
@@ -304,8 +323,10 @@ static enum seep_prospect of_pace(const struct seep_case *c, const struct seep_s
         return SEEP_ENDLESS_STREAM;
     if (!passed && may_be_first_use(c, signs))
         return SEEP_OPEN_FIRST_USE;
-    if (signs->kept_by.grows)
+    if (k->grows)
         return SEEP_ENDLESS_BY_HOLDER;
+    if (*k->library && seep_library_keeps_its_own(c, signs))
+        return SEEP_OPEN_LIBRARY;
     if (passed)
         return SEEP_ENDLESS_BY_LAP;
     return is_a_librarys_by_time(c, signs) ? SEEP_OPEN_TIMED : SEEP_ENDLESS_BY_PACE;
@@ -320,11 +341,15 @@ enum seep_prospect seep_prospect_of(const struct seep_case *c, const struct seep
         return SEEP_ENDS_TOOL;
     if (k->bounded && is_bounded(c, signs))
         return SEEP_ENDS_BY_HOLDER;
+    if (signs->cache)
+        return SEEP_ENDS_BY_LIBRARY;
     if (is_lost_for_good(signs))
-        return is_crumbs(c, g) ? SEEP_ENDS_CRUMBS : SEEP_ENDLESS_LOST;
+        return is_crumbs(c, g) || is_too_far(c, g) ? SEEP_ENDS_CRUMBS : SEEP_ENDLESS_LOST;
+    if (signs->of_arenas && !(k->known && k->grows))
+        return SEEP_OPEN_ARENAS;
     if (!g->growing || !signs->enough_steps)
         return SEEP_OPEN_FEW_STEPS;
-    if (is_crumbs(c, g))
+    if (is_crumbs(c, g) || is_too_far(c, g))
         return SEEP_ENDS_CRUMBS;
     const bool streams = is_endless_stream(signs);
     if (c->span->epochs_known && !c->span->epoch_passed && !streams)
@@ -347,6 +372,7 @@ const char *seep_prospect_text(enum seep_prospect p)
     static const char *const texts[] = {
         [SEEP_ENDS_TOOL] = "",
         [SEEP_ENDS_BY_HOLDER] = "",
+        [SEEP_ENDS_BY_LIBRARY] = "",
         [SEEP_ENDS_CRUMBS] = "at this pace no run is long enough for it to matter",
         [SEEP_OPEN_FEW_STEPS] = "too few steps after the warm-up: a plateau could not show",
         [SEEP_OPEN_FIRST_PASS] =
@@ -374,6 +400,12 @@ const char *seep_prospect_text(enum seep_prospect p)
                             "a history look alike until there are more of them",
         [SEEP_OPEN_REMADE] = "what is there is replaced by something larger: data, a model or a "
                              "table that grows; who joins a history to itself looks like this, too",
+        [SEEP_OPEN_LIBRARY] =
+            "static data of a library holds it: a cache of its own, which ends, and "
+            "a leak of its own look alike until it goes on for much longer",
+        [SEEP_OPEN_ARENAS] =
+            "these are arenas of Python's small objects: which line asks for the next "
+            "one is chance, and who keeps what lies in them was not seen",
         [SEEP_OPEN_USED_AT_END] = "after the last step one block of all of it was made: it was "
                                   "gathered to be used then",
         [SEEP_OPEN_FIRST_USE] = "epochs are not known here: first-touch-cache (it ends when every "

@@ -43,6 +43,61 @@ static struct gone gone_of(const struct seep_case *c, const struct seep_signs *s
     return gone;
 }
 
+static bool is_brief(const struct seep_case *c, size_t i, struct seep_held kept, int32_t steps)
+{
+    const struct seep_model_site *site = &c->m->sites[c->sites[i]];
+
+    return site->extra &&
+           c->m->extras[site->extra - 1].max_lifetime <= (uint32_t)SEEP_T_REPLACED_AGE &&
+           (double)kept.blocks * steps <=
+               (SEEP_T_REPLACED_AGE + 1.0) * (double)site->totals.allocations;
+}
+
+bool seep_is_replaced(const struct seep_case *c, const struct seep_signs *signs)
+{
+    const struct seep_growth *g = &signs->growth;
+    uint64_t gained = 0, brief = 0;
+
+    for (size_t i = 0; i < c->n_sites; i++) {
+        const struct seep_site_signs *its = &signs->sites[i];
+        if (its->kept.bytes <= its->first.bytes)
+            continue;
+        gained += its->kept.bytes - its->first.bytes;
+        if (is_brief(c, i, its->kept, g->to))
+            brief += its->kept.bytes - its->first.bytes;
+    }
+    return !g->by_process && gained && (double)brief >= SEEP_T_REPLACED_SHARE * (double)gained;
+}
+
+/* The line's own that is joined: the one that gained most. */
+static const struct seep_model_site *joined(const struct seep_case *c,
+                                            const struct seep_signs *signs)
+{
+    size_t most = 0;
+
+    for (size_t i = 1; i < c->n_sites; i++) {
+        if (signs->sites[i].kept.bytes > signs->sites[most].kept.bytes)
+            most = i;
+    }
+    return &c->m->sites[c->sites[most]];
+}
+
+bool seep_is_joined_of_new(const struct seep_case *c, const struct seep_signs *signs)
+{
+    const struct seep_model_site *its = joined(c, signs);
+    const double all = (double)its->totals.allocated_bytes;
+
+    for (size_t i = 0; i < c->m->n_sites; i++) {
+        const struct seep_model_site *piece = &c->m->sites[i];
+        const double bytes = (double)piece->totals.allocated_bytes;
+        if (piece != its && !c->frames->importing[piece->stack] &&
+            piece->totals.allocations >= SEEP_T_PIECES * its->totals.allocations &&
+            bytes >= SEEP_T_PIECES_LEAST * all && bytes <= SEEP_T_PIECES_MOST * all)
+            return true;
+    }
+    return false;
+}
+
 /* Steps that blocks were there up to a step, all of them together. */
 static double there_until(const struct seep_level *level, int32_t until)
 {

@@ -15,4 +15,15 @@ bool seep_is_renewed(const struct seep_case *c, const struct seep_signs *signs, 
  * any other, and then gone, and their number stays. */
 bool seep_is_queue(const struct seep_case *c, const struct seep_signs *signs);
 
+/* Whether what is there at the ends of steps is made in these and gone soon after, as a batch is,
+ * or what is computed of one: then a level that rises is of sizes that follow the input, and
+ * nothing is kept. By the sites that gain: each freed all that it ever made within a step or two,
+ * but for what so many steps make. */
+bool seep_is_replaced(const struct seep_case *c, const struct seep_signs *signs);
+
+/* Whether what the line joins, and replaces in each step, is made anew for that, as a batch is of
+ * its items: some site makes smaller blocks, which come to as many bytes. The pieces that a history
+ * is joined from come to its last size alone. */
+bool seep_is_joined_of_new(const struct seep_case *c, const struct seep_signs *signs);
+
 #endif

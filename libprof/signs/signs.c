@@ -2,8 +2,10 @@
 
 #include "libprof/measure/thresholds.h"
 #include "libprof/signs/graph_nodes.h"
+#include "libprof/signs/library_sites.h"
 #include "libprof/signs/makers.h"
 #include "libprof/signs/prospect.h"
+#include "libprof/signs/renewal.h"
 #include "libprof/signs/streams.h"
 #include "libprof/signs/work_areas.h"
 
@@ -49,6 +51,25 @@ static int compute_sites(const struct seep_case *c, struct seep_signs *signs)
     }
     seep_level_fini(&level);
     return rc;
+}
+
+static bool is_of_arenas(const struct seep_case *c, const struct seep_signs *signs)
+{
+    uint64_t kept = 0, gained = 0, kept_arenas = 0, gained_arenas = 0;
+
+    for (size_t i = 0; i < c->n_sites; i++) {
+        const struct seep_site_signs *its = &signs->sites[i];
+        const bool arena = seep_is_arena(c->m, c->sites[i]);
+        const uint64_t more =
+            its->kept.bytes > its->first.bytes ? its->kept.bytes - its->first.bytes : 0;
+        kept += its->kept.bytes;
+        gained += more;
+        kept_arenas += arena ? its->kept.bytes : 0;
+        gained_arenas += arena ? more : 0;
+    }
+    return gained >= SEEP_T_SHOWN_BYTES
+               ? (double)gained_arenas >= SEEP_T_OF_ARENAS * (double)gained
+               : kept_arenas && (double)kept_arenas >= SEEP_T_OF_ARENAS * (double)kept;
 }
 
 /* ---- the level's shape ----------------------------------------------------------------------- */
@@ -208,7 +229,11 @@ int seep_signs_compute(const struct seep_case *c, struct seep_signs *signs)
         rc = weigh_workers(c, &signs->workers);
     if (!rc && !signs->timed && !signs->is_data && piles_up(signs) && !is_kept_without_graph(signs))
         rc = seep_graph_nodes_count(c, signs->sites, &signs->graph_nodes);
-    if (!rc && ((signs->staircase.climbs && signs->staircase.jumps) || is_of_device(c)))
+    signs->of_arenas = !rc && is_of_arenas(c, signs);
+    signs->is_replaced = !rc && !signs->timed && seep_is_replaced(c, signs);
+    signs->cache = rc ? NULL : c->cache ? c->cache : seep_library_holder(c, signs);
+    if (!rc && ((signs->staircase.climbs && signs->staircase.jumps) || is_of_device(c) ||
+                signs->is_replaced))
         rc = seep_makers_find(c, &signs->makers);
     if (!rc && !signs->timed && g->growing)
         rc = seep_stream_is_kept(c, signs->sites, &signs->is_kept_stream);

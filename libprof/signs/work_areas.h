@@ -12,4 +12,12 @@ uint32_t seep_site_processes(const struct seep_model *m, const struct seep_model
  * arenas. */
 bool seep_is_work_area(const struct seep_model *m, uint32_t site);
 
+/* Whether a frame is code of CPython itself, or of Python. */
+bool seep_is_frame_of_python(const struct seep_dictionary *d, uint32_t frame);
+
+/* Whether the site's maps are arenas of Python's allocator of small objects. Which line asks for
+ * the next one is chance: it may be any that makes an object when the others are full, and who
+ * keeps what lies in it is another. */
+bool seep_is_arena(const struct seep_model *m, uint32_t site);
+
 #endif

@@ -20,6 +20,7 @@ static struct builder b;
 static struct seep_job *job;
 static uint32_t main_stack;
 static json_t *report;
+static uint64_t resident; /* bytes, of each process */
 
 static inline void setup(void)
 {
@@ -33,6 +34,7 @@ static inline void setup(void)
     strcpy(h->spaces[TENSOR_1].name, "tensor:1");
     strcpy(h->spaces[TENSOR_0].name, "tensor:0");
     report = NULL;
+    resident = UINT64_C(300) << 20;
 }
 
 static inline void teardown(void)
@@ -70,7 +72,7 @@ static inline const json_t *findings(void)
 
     builder_site(&b, builder_stack(&b, 0, builder_native(&b, "/usr/lib/libtorch.so", NULL, 64)), 0,
                  1, 40 * MIB, 0, 0, 2);
-    builder_timeline(&b, LAST, UINT64_C(300) << 20);
+    builder_timeline(&b, LAST, resident);
     ck_assert_int_eq(seep_profile_from_bytes("100-1.seep", b.bytes, b.n_bytes, &p, NULL), 0);
     ck_assert_int_eq(seep_analyse_profiles(&p, 1, job, NULL, &report, NULL), 0);
     return json_object_get(report, "findings");

@@ -56,7 +56,7 @@ static const json_t *judged(void)
     const char *const dirs[] = {dir};
 
     ck_assert_ptr_nonnull(mkdtemp(dir));
-    builder_timeline(&b, LAST, UINT64_C(300) << 20);
+    builder_timeline(&b, LAST, resident);
     ck_assert_int_eq(builder_write(&b, dir, "100-1.seep"), 0);
     ck_assert_int_eq(builder_write_job(job, dir), 0);
     free(job);
@@ -153,6 +153,7 @@ TEST(what_itertools_cycle_has_seen_is_kept_for_good_but_not_endless)
 {
     json_t *path = held_by("list", 4 * 140);
 
+    resident = 100 * MIB;
     json_object_set_new(path, "text",
                         json_string("local 'batches' of main() (cycle) → (list)[560][0] (Tensor)"));
     is_judged("first-touch-cache", "retention", "all of its first pass");

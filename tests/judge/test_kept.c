@@ -55,8 +55,29 @@ TEST(less_than_256_kib_is_not_worth_a_word, .to = 2)
     struct ramp r = {2, 9, 3, UINT32_MAX};
     uint32_t stack = below(main_stack, "/home/user/cameras.py", "load_camera", 33);
 
+    resident = 8 * MIB;
     builder_level(&b, stack, MMAP, (_i ? 16 : 8) * 1024, LAST, ramp, &r);
     if (_i)
+        only("eager-retention", "retention", 33);
+    else
+        nobody();
+}
+
+/* 24 MiB of pictures: a thirtieth of what the process takes, or of 8 GiB of RAM a fiftieth. */
+static const struct {
+    uint64_t resident_mib, ram_mib;
+    bool is_large;
+} shares[] = {{710, 65536, true}, {730, 65536, false}, {730, 1210, false}, {730, 1190, true}};
+
+TEST(what_a_job_keeps_from_its_start_has_to_matter_to_it, .to = N(shares))
+{
+    struct ramp r = {2, 9, 3, UINT32_MAX};
+
+    resident = shares[_i].resident_mib * MIB;
+    builder_header(&b)->limit_ram_bytes = shares[_i].ram_mib * MIB;
+    builder_level(&b, below(main_stack, "/home/user/cameras.py", "load_camera", 33), 0, MIB, LAST,
+                  ramp, &r);
+    if (shares[_i].is_large)
         only("eager-retention", "retention", 33);
     else
         nobody();

@@ -23,8 +23,9 @@ static void remade(uint32_t blocks, struct bend *kib)
     }
     uint32_t site = builder_site(&b, below(main_stack, "/home/user/train.py", "densify", LINE),
                                  HOST, blocks * n, allocated, blocks * (n - 1), freed, FIRST);
-    builder_detail(&b, site, points, n);
+    const uint32_t detail = builder_detail(&b, site, points, n);
     struct seep_site *s = builder_at(&b, site);
+    ((struct seep_detail *)builder_at(&b, detail))->max_lifetime = 3;
     s->last_period = LAST - 1;
     s->peak_bytes = before;
     s->peak_period = LAST - 1;
@@ -240,6 +241,79 @@ TEST(items_of_a_full_queue_may_get_larger, .to = N(fifos))
     d->max_lifetime = fifos[_i].age;
     const bool is_open = fifos[_i].may_end;
     only(is_open ? "undetermined" : "unbounded-growth", is_open ? "pressure" : "leak", LINE);
+}
+
+/* ---- sizes that follow the input ------------------------------------------------------------- */
+
+/* Twelve blocks that each step makes larger and the next one frees; or half of them are there for
+ * longer; or they are a history that is joined to itself. */
+static const struct {
+    uint32_t age;
+    const char *joins; /* a function of NumPy's */
+    bool is_leak;
+} inputs[] = {{1, NULL, false}, {2, NULL, false}, {4, NULL, true}, {1, "concatenate", true}};
+
+static uint32_t made_of_input(uint32_t age, const char *joins)
+{
+    uint32_t stack = below(main_stack, "/home/user/train.py", "compute", LINE);
+    struct seep_point points[STEPS / 2];
+    const uint64_t made = 12 * STEPS;
+    uint64_t bytes = 0;
+    unsigned n = 0;
+
+    if (joins)
+        stack = below(stack, "/usr/lib/python3/dist-packages/numpy/lib/x.py", joins, 9);
+    for (uint32_t period = FIRST; period < LAST; period += 2, n++) {
+        bytes = (uint64_t)(4000 + 40 * (period - FIRST)) * 1024;
+        points[n] = (struct seep_point){period, 12, bytes};
+    }
+    const uint32_t site = builder_site(&b, stack, HOST, made, made * bytes / 12, made - 12,
+                                       (made - 12) * bytes / 12, FIRST);
+    builder_detail(&b, site, points, n);
+    struct seep_site *s = builder_at(&b, site);
+    struct seep_detail *d = builder_at(&b, s->detail);
+    s->last_period = LAST - 1;
+    s->peak_bytes = bytes;
+    d->lifetimes[seep_lifetime_bucket(1)] = (uint32_t)(made - 12) / 2;
+    d->lifetimes[seep_lifetime_bucket(age)] += (uint32_t)(made - 12) / 2;
+    d->max_lifetime = age;
+    return site;
+}
+
+TEST(what_each_step_makes_anew_may_follow_the_input, .to = N(inputs))
+{
+    (void)made_of_input(inputs[_i].age, inputs[_i].joins);
+    only(inputs[_i].is_leak ? "unbounded-growth" : "undetermined",
+         inputs[_i].is_leak ? "leak" : "pressure", LINE);
+}
+
+/* Items that are joined to a batch: as many bytes as that, less, or more; or one for each batch. */
+static const struct {
+    uint64_t pieces, percent;
+    bool is_leak;
+} items[] = {{4, 100, false}, {4, 70, true}, {4, 150, true}, {1, 100, true}};
+
+TEST(a_batch_that_is_joined_of_its_items_is_no_history, .to = N(items))
+{
+    const struct seep_site *batch = builder_at(&b, made_of_input(1, "concatenate"));
+    const uint64_t bytes = batch->allocated_bytes * items[_i].percent / 100;
+    const uint64_t n = batch->allocations * items[_i].pieces;
+
+    transient(below(main_stack, "/home/user/train.py", "read", LINE + 9), HOST, bytes / n, n, 0, 0);
+    only(items[_i].is_leak ? "unbounded-growth" : "undetermined",
+         items[_i].is_leak ? "leak" : "pressure", LINE);
+}
+
+/* So much that is kept in each step: a sixth of what the line gains, or a twentieth. */
+TEST(what_is_kept_beside_it_is_not_made_anew, .to = 2)
+{
+    const uint32_t stack = below(main_stack, "/home/user/train.py", "compute", LINE);
+    struct ramp r = {FIRST, UINT32_MAX, 1, UINT32_MAX};
+
+    (void)made_of_input(1, NULL);
+    builder_level(&b, builder_stack(&b, stack, builder_native(&b, "/usr/lib/libkeep.so", NULL, 64)),
+                  HOST, _i ? 2048 : 8192, LAST, ramp, &r);
+    only(_i ? "undetermined" : "unbounded-growth", _i ? "pressure" : "leak", LINE);
 }
 
 SUITE("stairs", .setup = setup, .teardown = teardown)

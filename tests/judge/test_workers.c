@@ -41,7 +41,7 @@ static const json_t *judged(void)
     ck_assert_int_eq(seep_profile_from_bytes("1.seep", b.bytes, b.n_bytes, &p[0], NULL), 0);
     for (int i = 0; i < WORKERS; i++) {
         struct builder *w = &workers[i];
-        builder_timeline(w, LAST, UINT64_C(100) << 20);
+        builder_timeline(w, LAST, UINT64_C(12) << 20);
         ck_assert_int_eq(seep_profile_from_bytes(names[i], w->bytes, w->n_bytes, &p[1 + i], NULL),
                          0);
     }

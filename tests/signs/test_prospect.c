@@ -1,5 +1,5 @@
 /* Does it end: levels that look alike for a while, and what tells them apart. */
-#include "tests/judge/pattern_fixture.h"
+#include "tests/judge/levels.h"
 
 enum { LINE = 77, BLOCK = 64 * 1024 };
 
@@ -256,6 +256,36 @@ TEST(crumbs_that_fill_the_memory_in_a_run_are)
     builder_header(&b)->limit_ram_bytes = UINT64_C(1) << 30;
     builder_level(&b, line(), 0, 1000, LAST, ramp, &r);
     only("unbounded-growth", "leak", LINE);
+}
+
+/* ---- too far ------------------------------------------------------------------------------- */
+
+/* In two thousand steps, or slices of time, it comes to more than crumbs. */
+static const struct {
+    uint64_t each, ram_gib; /* each: bytes a step, or slice */
+    bool timed, is_leak;
+} paces[] = {{900, 128, false, false},
+             {900, 64, false, true},
+             {1100, 4096, false, true},
+             {900, 128, true, true},    /* half a year */
+             {900, 8192, true, false}}; /* thirty */
+
+TEST(what_no_run_would_come_to_is_no_finding, .to = N(paces))
+{
+    enum { MANY = 2000 };
+    struct ramp r = {FIRST, UINT32_MAX, 1, UINT32_MAX};
+    struct seep_profile *p = NULL;
+
+    builder_header(&b)->limit_ram_bytes = paces[_i].ram_gib << 30;
+    builder_level(&b, line(), 0, paces[_i].each, FIRST + MANY, ramp, &r);
+    job->processes[0].steps = paces[_i].timed ? 0 : MANY;
+    builder_timeline(&b, FIRST + MANY, UINT64_C(300) << 20);
+    ck_assert_int_eq(seep_profile_from_bytes("100-1.seep", b.bytes, b.n_bytes, &p, NULL), 0);
+    ck_assert_int_eq(seep_analyse_profiles(&p, 1, job, NULL, &report, NULL), 0);
+    const json_t *list = json_object_get(report, "findings");
+    ck_assert_uint_eq(json_array_size(list), paces[_i].is_leak);
+    if (paces[_i].is_leak)
+        ck_assert_str_eq(text(json_array_get(list, 0), "severity"), "leak");
 }
 
 SUITE("prospect", .setup = setup, .teardown = teardown)

@@ -1,0 +1,129 @@
+#include "libprof/code/library_caches.h"
+
+#include "libprof/base/text.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+static const struct seep_library_cache caches[] = {
+#define SEEP_LIBRARY_CACHE(name, module, function, file, qualname, holder, block_bytes, blocks,    \
+                           bound, advice)                                                          \
+    {name, module, function, file, qualname, holder, block_bytes, blocks, bound, advice},
+#include "libprof/code/library_caches.def"
+#undef SEEP_LIBRARY_CACHE
+};
+
+enum { N_CACHES = sizeof caches / sizeof *caches, PATTERN_BYTES = 256 };
+
+size_t seep_library_caches(const struct seep_library_cache **list)
+{
+    *list = caches;
+    return N_CACHES;
+}
+
+/* Whether a text is one of `patterns`; `anywhere`: or ends with one. */
+static bool fits(const char *patterns, const char *text, bool ends)
+{
+    char pattern[PATTERN_BYTES];
+
+    for (const char *at = patterns; *at;) {
+        const size_t n = strcspn(at, "|"), room = sizeof pattern - 1 - ends;
+        if (ends)
+            pattern[0] = '*';
+        memcpy(pattern + ends, at, n < room ? n : room);
+        pattern[ends + (n < room ? n : room)] = '\0';
+        if (*text && fnmatch(pattern, text, 0) == 0)
+            return true;
+        at += n + (at[n] == '|');
+    }
+    return false;
+}
+
+static bool fits_or_says_nothing(const char *patterns, const char *text, bool ends)
+{
+    return !*patterns || fits(patterns, text, ends);
+}
+
+/* `asks`: it asked for the memory itself. Of a library that calls the user's code in turn, that is
+ * not said by its being there. */
+static bool is_native(const struct seep_library_cache *cache, const char *module,
+                      const char *function, bool asks)
+{
+    return ((*cache->module && asks) || *cache->function) &&
+           fits_or_says_nothing(cache->module, module, false) &&
+           fits_or_says_nothing(cache->function, function, false);
+}
+
+static bool is_python(const struct seep_library_cache *cache, const char *file,
+                      const char *function, const char *qualname)
+{
+    return *cache->file && fits(cache->file, file, true) &&
+           (fits_or_says_nothing(cache->qualname, function, false) ||
+            fits_or_says_nothing(cache->qualname, qualname, false));
+}
+
+static const struct seep_library_cache *of_frame(const struct seep_dictionary *d,
+                                                 const struct seep_symbols *symbols, uint32_t frame,
+                                                 bool asks)
+{
+    const struct seep_dict_frame *f = &d->frames[frame];
+    const struct seep_symbol *symbol;
+    const bool native = f->kind == SEEP_FRAME_NATIVE;
+    const char *file = "", *function = "", *qualname = "";
+
+    if (f->pseudo)
+        return NULL;
+    if (native) {
+        file = f->source ? seep_text_base(seep_dictionary_text(d, d->modules[f->source].path)) : "";
+        if (seep_symbols_get(symbols, frame, &symbol) && symbol[0].function)
+            function = symbol[0].function;
+    } else {
+        file = seep_dictionary_text(d, f->source);
+        function = seep_dictionary_text(d, f->function);
+        qualname = seep_dictionary_text(d, f->qualname);
+    }
+    for (size_t i = 0; i < N_CACHES; i++) {
+        if (native ? is_native(&caches[i], file, function, asks)
+                   : is_python(&caches[i], file, function, qualname))
+            return &caches[i];
+    }
+    return NULL;
+}
+
+/* Of the C and C++ libraries, whose functions hand out memory for others. */
+static bool only_passes_on(const struct seep_dictionary *d, uint32_t frame)
+{
+    const struct seep_dict_frame *f = &d->frames[frame];
+
+    return f->kind == SEEP_FRAME_NATIVE && !f->pseudo && f->source &&
+           fits("libc.so*|libstdc++.so*|libc++.so*",
+                seep_text_base(seep_dictionary_text(d, d->modules[f->source].path)), false);
+}
+
+const struct seep_library_cache *seep_library_cache_of_stack(const struct seep_dictionary *d,
+                                                             const struct seep_symbols *symbols,
+                                                             uint32_t stack, uint32_t line)
+{
+    bool asks = true;
+
+    for (uint32_t s = stack; s; s = d->stacks[s].parent) {
+        const struct seep_library_cache *cache = of_frame(d, symbols, d->stacks[s].frame, asks);
+        if (cache)
+            return cache;
+        asks = asks && only_passes_on(d, d->stacks[s].frame);
+        if (d->stacks[s].frame == line)
+            break;
+    }
+    return NULL;
+}
+
+const struct seep_library_cache *seep_library_cache_of_holder(const char *file)
+{
+    const char *base = seep_text_base(file);
+
+    for (size_t i = 0; i < N_CACHES; i++) {
+        if (fits(caches[i].holder, base, false))
+            return &caches[i];
+    }
+    return NULL;
+}

@@ -1,0 +1,30 @@
+/* Caches of libraries that are known to have a bound: library_caches.def. */
+#ifndef SEEP_LIBPROF_CODE_LIBRARY_CACHES_H
+#define SEEP_LIBPROF_CODE_LIBRARY_CACHES_H
+
+#include "libprof/code/symbols.h"
+
+/* Texts of patterns are as the table describes them; none is NULL. */
+struct seep_library_cache {
+    const char *name;
+    const char *module, *function; /* of a native frame */
+    const char *file, *qualname;   /* of one of Python */
+    const char *holder;            /* the file whose static data holds it */
+    uint64_t block_bytes;          /* of the largest block; 0: of any size */
+    uint64_t blocks;               /* of one stack, at most */
+    const char *bound, *advice;
+};
+
+/* The cache that an allocation was made for, by the frames from `stack` out to `line`, both among
+ * them; NULL none. Names of native functions are known where they were looked up before. Pure. */
+const struct seep_library_cache *seep_library_cache_of_stack(const struct seep_dictionary *d,
+                                                             const struct seep_symbols *symbols,
+                                                             uint32_t stack, uint32_t line);
+
+/* The cache that static data of a file is; NULL none. Pure. */
+const struct seep_library_cache *seep_library_cache_of_holder(const char *file);
+
+/* How many the table has, and each of them. */
+size_t seep_library_caches(const struct seep_library_cache **list);
+
+#endif

@@ -1,0 +1,140 @@
+/* What libraries keep in caches of their own: told by what made it, and by who was seen to hold it.
+ */
+#include "libprof/code/library_caches.h"
+#include "tests/judge/pattern_fixture.h"
+
+enum { LINE = 77, BLOCK = 256 * 1024 };
+
+static struct ramp endless = {FIRST, UINT32_MAX, 1, UINT32_MAX};
+
+static uint32_t line(void)
+{
+    return below(main_stack, "/home/user/train.py", "predict", LINE);
+}
+
+static uint32_t made_in(const char *module)
+{
+    return builder_stack(&b, line(), builder_native(&b, module, NULL, 32));
+}
+
+static const char *all(void)
+{
+    return json_dumps(json_object_get(report, "findings"), JSON_INDENT(1));
+}
+
+TEST(what_a_library_with_a_bounded_cache_makes_is_its_cache)
+{
+    builder_level(&b, made_in("/usr/lib/x86_64-linux-gnu/libdnnl.so.2.6"), MMAP, BLOCK, LAST, ramp,
+                  &endless);
+    const json_t *f = only("legitimate-growth", "info", LINE);
+    ck_assert_ptr_nonnull(strstr(text(f, "title"), "oneDNN"));
+    ck_assert_ptr_nonnull(strstr(text(f, "advice"), "ONEDNN_PRIMITIVE_CACHE_CAPACITY"));
+}
+
+/* A library may run what it is given; and operator new is nobody's own. */
+static const struct {
+    const char *module, *inner, *pattern;
+} askers[] = {
+    {"/usr/lib/libdnnl.so.2.6", "/usr/lib/libstdc++.so.6", "legitimate-growth"},
+    {"/usr/lib/libdnnl.so.2.6", "/home/user/extension.so", "unbounded-growth"},
+};
+
+TEST(who_asked_for_it_is_meant_and_not_who_called_that, .to = N(askers))
+{
+    const uint32_t outer = made_in(askers[_i].module);
+
+    builder_level(&b, builder_stack(&b, outer, builder_native(&b, askers[_i].inner, NULL, 48)),
+                  MMAP, BLOCK, LAST, ramp, &endless);
+    const json_t *f = json_array_get(findings(), 0);
+    ck_assert_msg(strcmp(text(f, "pattern"), askers[_i].pattern) == 0, "%s", all());
+}
+
+TEST(of_a_library_that_only_looks_like_it_nothing_is_known)
+{
+    builder_level(&b, made_in("/usr/lib/x86_64-linux-gnu/libdnnlike.so.2"), MMAP, BLOCK, LAST, ramp,
+                  &endless);
+    only("unbounded-growth", "leak", LINE);
+}
+
+TEST(more_than_it_ever_holds_is_no_cache)
+{
+    struct ramp many = {FIRST, UINT32_MAX, 50, UINT32_MAX};
+
+    builder_level(&b, made_in("/usr/lib/x86_64-linux-gnu/libdnnl.so.2.6"), HOST, 4096, LAST, ramp,
+                  &many);
+    only("unbounded-growth", "leak", LINE);
+}
+
+/* The cache grows by sixteen times what the line itself keeps. */
+TEST(what_the_line_keeps_beside_a_librarys_cache_is_accused)
+{
+    const json_t *f;
+    bool leak = false, cache = false;
+    size_t i;
+
+    builder_level(&b, made_in("/usr/lib/x86_64-linux-gnu/libdnnl.so.2.6"), MMAP, BLOCK, LAST, ramp,
+                  &endless);
+    builder_level(&b, line(), HOST, BLOCK / 16, LAST, ramp, &endless);
+    const json_t *list = findings();
+    json_array_foreach (list, i, f) {
+        leak |= strcmp(text(f, "severity"), "leak") == 0 &&
+                number(f, "live_bytes") < 2.0 * STEPS * BLOCK / 16;
+        cache |= strcmp(text(f, "pattern"), "legitimate-growth") == 0;
+    }
+    ck_assert_msg(leak && cache && i == 2, "%s", all());
+}
+
+/* Of Python: the file's path and the function are asked, not the name alone. */
+static const struct {
+    const char *file, *function, *pattern;
+} pythons[] = {
+    {"/usr/lib/python3.11/re/__init__.py", "_compile", "legitimate-growth"},
+    {"/usr/lib/python3.11/re/__init__.py", "search", "unbounded-growth"},
+    {"/home/user/core.py", "_compile", "unbounded-growth"},
+};
+
+TEST(patterns_that_re_has_compiled_are_its_cache, .to = N(pythons))
+{
+    const bool own = strncmp(pythons[_i].file, "/home", 5) == 0;
+    const unsigned at = own ? 90 : LINE;
+
+    builder_level(&b, below(line(), pythons[_i].file, pythons[_i].function, 90), HOST, 8192, LAST,
+                  ramp, &endless);
+    const json_t *f = json_array_get(findings(), 0);
+    ck_assert_msg(strcmp(text(f, "pattern"), pythons[_i].pattern) == 0, "%s", all());
+    ck_assert_uint_eq((unsigned)number(json_object_get(f, "frame"), "line"), at);
+}
+
+TEST(each_row_says_by_what_it_is_told_and_what_to_do)
+{
+    const struct seep_library_cache *list;
+    const size_t n = seep_library_caches(&list);
+
+    ck_assert_uint_gt(n, 15);
+    for (size_t i = 0; i < n; i++) {
+        ck_assert_msg(*list[i].module || *list[i].function || *list[i].file || *list[i].holder,
+                      "%s", list[i].name);
+        ck_assert_msg(*list[i].file || !*list[i].qualname, "%s", list[i].name);
+        ck_assert_msg(*list[i].name && *list[i].bound && *list[i].advice && list[i].blocks, "%s",
+                      list[i].name);
+    }
+}
+
+static const struct {
+    const char *file, *name;
+} holders[] = {
+    {"/x/numpy/core/_multiarray_umath.cpython-311-x86_64-linux-gnu.so",
+     "NumPy's cache of small blocks"},
+    {"/usr/lib/x86_64-linux-gnu/libdnnl.so.2.6", "oneDNN's cache of primitives"},
+    {"/home/user/libkeeps.so", NULL},
+    {"", NULL},
+};
+
+TEST(a_holder_is_told_by_its_file, .to = N(holders))
+{
+    const struct seep_library_cache *cache = seep_library_cache_of_holder(holders[_i].file);
+
+    ck_assert_pstr_eq(cache ? cache->name : NULL, holders[_i].name);
+}
+
+SUITE("library caches", .setup = setup, .teardown = teardown)
