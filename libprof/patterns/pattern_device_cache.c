@@ -88,6 +88,12 @@ static int outgrows(const struct seep_case *c, const uint32_t *segments, size_t 
     return rc;
 }
 
+/* The case has no signs yet: this is a pattern of the job. */
+static const char *unit_of(const struct seep_case *c)
+{
+    return c->m->step_source == SEEP_STEP_TIME ? "time slice" : "step";
+}
+
 static int describe_device(struct seep_case *c, uint16_t space, uint16_t tensors,
                            const struct seep_growth *taken, const struct seep_slope *in_use,
                            struct seep_finding *f)
@@ -109,9 +115,9 @@ static int describe_device(struct seep_case *c, uint16_t space, uint16_t tensors
     const struct seep_device_memory d = seep_device_memory_of(m, m->spaces[space].name.device);
     if (d.reports)
         f->advice = strdup(seep_allocator_advice(d.settings));
-    seep_finding_note(f, "%s rises by %s a step, %s by %s", m->spaces[space].name.text,
-                      seep_text_size(taken->slope.value, one), m->spaces[tensors].name.text,
-                      seep_text_size(in_use->value, other));
+    seep_finding_note(f, "%s rises by %s a %s, %s by %s", m->spaces[space].name.text,
+                      seep_text_size(taken->slope.value, one), unit_of(c),
+                      m->spaces[tensors].name.text, seep_text_size(in_use->value, other));
     return 0;
 }
 
@@ -306,9 +312,10 @@ static int judge_level(struct seep_case *c, uint16_t tensors, struct seep_findin
                       seep_text_size((double)c->m->spaces[tensors].totals.peak_bytes, other));
     if (mended)
         seep_finding_note(f,
-                          "in step %d the device had no room for %s: the allocator gave back what "
+                          "in %s %d the device had no room for %s: the allocator gave back what "
                           "was unused, and tried again",
-                          (int)mended->step, seep_text_size((double)mended->asked_bytes, one));
+                          unit_of(c), (int)mended->step,
+                          seep_text_size((double)mended->asked_bytes, one));
     if (d.capacity_bytes)
         seep_finding_note(f, "the device has %s, of which this job has had %s and others have %s",
                           seep_text_size((double)d.capacity_bytes, all),
@@ -319,12 +326,16 @@ static int judge_level(struct seep_case *c, uint16_t tensors, struct seep_findin
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
-/* What is judged for a device is not judged again for its tensors. */
+/* What is judged for a device is not judged again for its tensors. Its level says the same at any
+ * time; its rise only where steps do equal work, or after long. */
 static int find_of_device(struct seep_case *c, struct seep_finding *f, bool *found)
 {
     uint32_t *scratch = malloc((c->m->n_sites + 1) * sizeof *scratch);
     uint16_t tensors;
-    int rc = scratch ? judge_device(c, c->space, scratch, f, found) : -SEEP_ENOMEM;
+    int rc = scratch ? 0 : -SEEP_ENOMEM;
+
+    if (!rc && (c->m->step_source != SEEP_STEP_TIME || c->span->last >= SEEP_T_LONG_SLICES))
+        rc = judge_device(c, c->space, scratch, f, found);
 
     free(scratch);
     if (!rc && !*found && seep_model_tensor_space(c->m, c->space, &tensors))
@@ -365,9 +376,8 @@ static int note_pieces(const struct seep_case *c, int device, struct seep_findin
     int rc = find_peak(c, device, &peak);
 
     if (!rc && peak.n_free > 1)
-        seep_finding_note(f,
-                          "in step %d %s of its cache lay free, in %zu pieces, the largest of %s",
-                          (int)(peak.from->step > 0 ? peak.from->step : 0),
+        seep_finding_note(f, "in %s %d %s of its cache lay free, in %zu pieces, the largest of %s",
+                          unit_of(c), (int)(peak.from->step > 0 ? peak.from->step : 0),
                           seep_text_size((double)peak.free_bytes, all), peak.n_free,
                           seep_text_size((double)peak.largest_free_bytes, largest));
     seep_device_layout_fini(&peak);
