@@ -284,8 +284,8 @@ bool seep_is_aliased_cache(const struct seep_case *c, struct seep_finding *f)
     if (!ends_by_itself(c) && seep_case_judge_sent_and_kept(c, f))
         return true;
     seep_finding_blank(f);
-    if (ends_by_itself(c) || !has_cache_plateau(c) || !follows_passes(c) || !ends_with_epoch(c) ||
-        !gathers(c, f, &t) || turns(&t) < SEEP_T_ALIASED_TURNS)
+    if (c->signs->graphs || ends_by_itself(c) || !has_cache_plateau(c) || !follows_passes(c) ||
+        !ends_with_epoch(c) || !gathers(c, f, &t) || turns(&t) < SEEP_T_ALIASED_TURNS)
         return false;
     seep_finding_verdict(f, SEEP_PATTERN_ALIASED_CACHE, SEEP_RETENTION, confidence(c));
     f->saving_bytes = f->live_bytes;
@@ -336,8 +336,8 @@ bool seep_is_first_touch_cache(const struct seep_case *c, struct seep_finding *f
     if (judge_cycled(c, f))
         return true;
     seep_finding_blank(f);
-    if (ends_by_itself(c) || !gathers(c, f, &t) || turns(&t) > SEEP_T_CACHE_TURNS_MOST ||
-        turns(&t) < SEEP_T_CACHE_TURNS_LEAST)
+    if (c->signs->graphs || ends_by_itself(c) || !gathers(c, f, &t) ||
+        turns(&t) > SEEP_T_CACHE_TURNS_MOST || turns(&t) < SEEP_T_CACHE_TURNS_LEAST)
         return false;
     seep_finding_verdict(f, SEEP_PATTERN_FIRST_TOUCH_CACHE,
                          is_worth_accusing(c, f) ? SEEP_RETENTION : SEEP_INFO,
@@ -430,7 +430,8 @@ bool seep_is_legitimate_growth(const struct seep_case *c, struct seep_finding *f
     static bool (*const kinds[])(const struct seep_case *, struct seep_finding *) = {
         judge_bounded, judge_staircase, judge_full_cache};
 
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    /* A bound of what is kept is meant; what hangs on it by its graph is not. */
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !c->signs->graphs; i++) {
         seep_finding_blank(f);
         if (kinds[i](c, f))
             return true;

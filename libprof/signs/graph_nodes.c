@@ -3,7 +3,10 @@
 #include "libprof/code/function_kinds.h"
 #include "libprof/measure/thresholds.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+enum { LOOKED_AT = 48 }; /* sites: names are dear, and one says enough */
 
 static const char *name_of(const struct seep_case *c, uint32_t frame)
 {
@@ -122,7 +125,6 @@ static size_t pick(const struct seep_case *c, const struct seep_site_signs *sign
 int seep_graph_nodes_count(const struct seep_case *c, const struct seep_site_signs *signs,
                            unsigned *n_nodes)
 {
-    enum { LOOKED_AT = 48 }; /* names are dear, and one says enough */
     size_t places[LOOKED_AT];
     uint32_t sites[LOOKED_AT] = {0};
     size_t n = pick(c, signs, places, LOOKED_AT);
@@ -142,4 +144,81 @@ int seep_graph_nodes_count(const struct seep_case *c, const struct seep_site_sig
     if (!named && model && n >= SEEP_T_GRAPH_SITES)
         *n_nodes = (unsigned)n;
     return 0;
+}
+
+/* ---- graphs that are there at once ----------------------------------------------------------- */
+
+/* What is kept on the host, and who of it is asked: the line itself, or its whole function. */
+static bool is_beside(const struct seep_case *c, const struct seep_model_site *site)
+{
+    const struct seep_dict_frame *line = &c->m->dict.frames[c->frame];
+    const struct seep_dict_frame *its = &c->m->dict.frames[c->frames->look_at[site->stack]];
+
+    if (!c->m->spaces[site->space].name.host_like || site->totals.allocations < SEEP_T_STEPS)
+        return false;
+    if (c->m->spaces[c->space].name.host_like)
+        return c->frames->line_of[c->frames->look_at[site->stack]] == c->frames->line_of[c->frame];
+    return line->kind == SEEP_FRAME_PYTHON && its->kind == line->kind &&
+           its->source == line->source && its->function == line->function;
+}
+
+/* A site, and the blocks of it that came since step 1 and are there at the end. */
+struct stayed {
+    uint32_t site;
+    uint64_t blocks;
+};
+
+static int by_blocks(const void *a, const void *b)
+{
+    const struct stayed *p = a, *q = b;
+
+    if (p->blocks != q->blocks)
+        return p->blocks > q->blocks ? -1 : 1;
+    return (p->site > q->site) - (p->site < q->site);
+}
+
+/* To stayed[0, *n), which has room for all sites of the model: those of most blocks first. */
+static int find_stayed(const struct seep_case *c, struct stayed *stayed, size_t *n)
+{
+    struct seep_level level = {0};
+    int rc = 0;
+
+    *n = 0;
+    for (uint32_t i = 0; i < c->m->n_sites && !rc; i++) {
+        if (!is_beside(c, &c->m->sites[i]))
+            continue;
+        rc = seep_level_sum(c->m, &i, 1, SEEP_LEVEL_ALL, &level);
+        if (rc)
+            break;
+        const int64_t blocks =
+            seep_level_at(&level, c->span->last).blocks - seep_level_at(&level, 0).blocks;
+        if (blocks >= SEEP_T_STEPS)
+            stayed[(*n)++] = (struct stayed){i, (uint64_t)blocks};
+    }
+    seep_level_fini(&level);
+    qsort(stayed, *n, sizeof *stayed, by_blocks);
+    return rc;
+}
+
+int seep_graphs_count(const struct seep_case *c, uint64_t *graphs)
+{
+    struct stayed *stayed = malloc((c->m->n_sites + 1) * sizeof *stayed);
+    uint32_t sites[LOOKED_AT] = {0};
+    size_t n = 0;
+    int rc = stayed ? find_stayed(c, stayed, &n) : -SEEP_ENOMEM;
+
+    *graphs = 0;
+    n = n < LOOKED_AT ? n : LOOKED_AT;
+    for (size_t i = 0; i < n; i++)
+        sites[i] = stayed[i].site;
+    if (!rc)
+        rc = resolve(c, sites, n);
+    /* An operator may make several blocks of a graph on one stack, or be run by a branch alone. */
+    for (size_t i = 0; i < n && !rc && stayed[i].blocks * SEEP_T_GRAPH_BLOCKS >= stayed[0].blocks;
+         i++) {
+        if (makes_node(c, c->m->sites[sites[i]].stack))
+            *graphs = stayed[i].blocks;
+    }
+    free(stayed);
+    return rc;
 }
