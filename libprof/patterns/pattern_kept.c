@@ -84,12 +84,13 @@ bool seep_is_eager_retention(const struct seep_case *c, struct seep_finding *f)
     seep_finding_blank(f);
 
     /* Iterations and tasks are counted from when they were believed to be the job's steps. */
-    if (c->span->last < 2 || c->signs->is_network || c->m->step_source == SEEP_STEP_LOOP ||
-        c->m->step_source == SEEP_STEP_TASK || is_pool_of_pinned(c) || is_made_there(c))
+    if (c->span->last < 2 || c->signs->timed || c->signs->is_network ||
+        c->m->step_source == SEEP_STEP_LOOP || c->m->step_source == SEEP_STEP_TASK ||
+        is_pool_of_pinned(c) || is_made_there(c))
         return false;
     const struct seep_held items = find_items(c);
     if (!items.bytes)
-        return false;
+        return seep_case_judge_whole(c, f);
     for (size_t i = 0; i < c->n_sites; i++) {
         const struct seep_held its = c->signs->sites[i].last;
         if (is_eager_site(c, i) && seep_case_is_alike(its, items))

@@ -77,8 +77,7 @@ bool seep_graph_piles_up(const struct seep_site_signs *site)
     return site->kept.bytes && site->kept.blocks >= site->start.blocks + SEEP_T_STEPS;
 }
 
-/* Looks up the native frames inside Python of some sites. */
-static int resolve(const struct seep_case *c, const uint32_t *sites, size_t n)
+int seep_graph_names(const struct seep_case *c, const uint32_t *sites, size_t n)
 {
     enum { BATCH = 512 };
     const struct seep_dictionary *d = &c->m->dict;
@@ -133,7 +132,7 @@ int seep_graph_nodes_count(const struct seep_case *c, const struct seep_site_sig
     *n_nodes = 0;
     for (size_t i = 0; i < n; i++)
         sites[i] = c->sites[places[i]];
-    if (resolve(c, sites, n))
+    if (seep_graph_names(c, sites, n))
         return -SEEP_ENOMEM;
     for (size_t i = 0; i < n; i++) {
         uint32_t stack = c->m->sites[sites[i]].stack;
@@ -212,7 +211,7 @@ int seep_graphs_count(const struct seep_case *c, uint64_t *graphs)
     for (size_t i = 0; i < n; i++)
         sites[i] = stayed[i].site;
     if (!rc)
-        rc = resolve(c, sites, n);
+        rc = seep_graph_names(c, sites, n);
     /* An operator may make several blocks of a graph on one stack, or be run by a branch alone. */
     for (size_t i = 0; i < n && !rc && stayed[i].blocks * SEEP_T_GRAPH_BLOCKS >= stayed[0].blocks;
          i++) {
@@ -220,5 +219,22 @@ int seep_graphs_count(const struct seep_case *c, uint64_t *graphs)
             *graphs = stayed[i].blocks;
     }
     free(stayed);
+    return rc;
+}
+
+int seep_graph_is_made_at(const struct seep_case *c, uint32_t frame, bool *made)
+{
+    const uint32_t line = c->frames->line_of[frame];
+    int rc = 0;
+
+    *made = false;
+    for (uint32_t i = 0; i < c->m->n_sites && !rc && !*made; i++) {
+        const uint32_t stack = c->m->sites[i].stack;
+        if (!c->m->spaces[c->m->sites[i].space].name.host_like ||
+            c->frames->line_of[c->frames->look_at[stack]] != line)
+            continue;
+        rc = seep_graph_names(c, &i, 1);
+        *made = !rc && makes_node(c, stack);
+    }
     return rc;
 }

@@ -1,4 +1,4 @@
-"""Distils a network of the same kind, which comes from a file as a whole."""
+"""Distils a network of the same kind, which comes from a file as a whole, and from which the student begins."""
 import os
 import tempfile
 
@@ -16,6 +16,7 @@ def main(steps=80):
         torch.save(network().cuda(), path)
         teacher = torch.load(path, weights_only=False).eval()
     student = network().cuda()
+    student.load_state_dict(teacher.state_dict())
     optimizer = torch.optim.SGD(student.parameters(), lr=1e-3)
     for _ in range(steps):
         x = torch.randn(32, 512, device="cuda")
