@@ -115,7 +115,7 @@ bool seep_case_judge_loaded(const struct seep_case *c, struct seep_finding *f)
     char size[SEEP_SIZE_TEXT];
     struct seep_held loaded = {0};
 
-    if (!c->signs->makers.loads || c->span->last < 2)
+    if (!c->signs->makers.loads || seep_case_space(c)->device < 0 || c->span->last < 2)
         return false;
     for (size_t i = 0; i < c->n_sites; i++) {
         const struct seep_held its = c->signs->sites[i].last;

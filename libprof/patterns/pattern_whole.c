@@ -33,6 +33,24 @@ static bool draws(const struct seep_case *c, uint32_t stack)
     return false;
 }
 
+/* Whether nodes of graphs are made as something is drawn on a line: it is an output, no data. */
+static int draws_outputs(const struct seep_case *c, uint32_t frame, bool *outputs)
+{
+    const uint32_t line = c->frames->line_of[frame];
+    int rc = 0;
+
+    *outputs = false;
+    for (uint32_t i = 0; i < c->m->n_sites && !rc && !*outputs; i++) {
+        const uint32_t stack = c->m->sites[i].stack;
+        if (!c->m->spaces[c->m->sites[i].space].name.host_like ||
+            c->frames->line_of[c->frames->look_at[stack]] != line)
+            continue;
+        rc = seep_graph_names(c, &i, 1);
+        *outputs = !rc && draws(c, stack) && seep_graph_makes_node(c, stack);
+    }
+    return rc;
+}
+
 /* The mean of what a site made in half of the steps or more, none of which it keeps; 0 of others.
  */
 static uint64_t part_taken(const struct seep_case *c, const struct seep_model_site *site)
@@ -60,13 +78,13 @@ static int find_draw(const struct seep_case *c, uint64_t whole, uint32_t *line, 
     for (uint32_t i = 0; i < c->m->n_sites && !rc; i++) {
         const struct seep_model_site *site = &c->m->sites[i];
         const uint64_t its = part_taken(c, site);
-        bool is_of_graph = false;
+        bool outputs = false;
         if (its < SEEP_T_DRAWN_BYTES || its * SEEP_T_DRAWN_SHARE > whole || its <= *bytes)
             continue;
         rc = seep_graph_names(c, &i, 1);
         if (!rc && draws(c, site->stack))
-            rc = seep_graph_is_made_at(c, c->frames->look_at[site->stack], &is_of_graph);
-        if (rc || is_of_graph || !draws(c, site->stack))
+            rc = draws_outputs(c, c->frames->look_at[site->stack], &outputs);
+        if (rc || outputs || !draws(c, site->stack))
             continue;
         *line = c->frames->look_at[site->stack];
         *bytes = its;

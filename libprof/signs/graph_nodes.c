@@ -46,7 +46,7 @@ static bool is_of_no_graph(const char *name)
 /* A node of a graph is made by the operator's own autograd kernel, which has no name in a stripped
  * library, right below the operator's entry; tensors and their data are made further in, below
  * functions that have names. */
-static bool makes_node(const struct seep_case *c, uint32_t stack)
+bool seep_graph_makes_node(const struct seep_case *c, uint32_t stack)
 {
     const struct seep_dictionary *d = &c->m->dict;
     unsigned unknown = 0;
@@ -136,7 +136,7 @@ int seep_graph_nodes_count(const struct seep_case *c, const struct seep_site_sig
         return -SEEP_ENOMEM;
     for (size_t i = 0; i < n; i++) {
         uint32_t stack = c->m->sites[sites[i]].stack;
-        *n_nodes += makes_node(c, stack);
+        *n_nodes += seep_graph_makes_node(c, stack);
         named += name_of(c, c->m->dict.stacks[stack].frame) != NULL;
     }
     bool model = (c->parts >> SEEP_PART_MODEL) & 1;
@@ -215,26 +215,9 @@ int seep_graphs_count(const struct seep_case *c, uint64_t *graphs)
     /* An operator may make several blocks of a graph on one stack, or be run by a branch alone. */
     for (size_t i = 0; i < n && !rc && stayed[i].blocks * SEEP_T_GRAPH_BLOCKS >= stayed[0].blocks;
          i++) {
-        if (makes_node(c, c->m->sites[sites[i]].stack))
+        if (seep_graph_makes_node(c, c->m->sites[sites[i]].stack))
             *graphs = stayed[i].blocks;
     }
     free(stayed);
-    return rc;
-}
-
-int seep_graph_is_made_at(const struct seep_case *c, uint32_t frame, bool *made)
-{
-    const uint32_t line = c->frames->line_of[frame];
-    int rc = 0;
-
-    *made = false;
-    for (uint32_t i = 0; i < c->m->n_sites && !rc && !*made; i++) {
-        const uint32_t stack = c->m->sites[i].stack;
-        if (!c->m->spaces[c->m->sites[i].space].name.host_like ||
-            c->frames->line_of[c->frames->look_at[stack]] != line)
-            continue;
-        rc = seep_graph_names(c, &i, 1);
-        *made = !rc && makes_node(c, stack);
-    }
     return rc;
 }

@@ -17,9 +17,8 @@ SEEP_MUST_CHECK int seep_graph_nodes_count(const struct seep_case *c,
 /* Looks up the native frames of some sites, of any line. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_graph_names(const struct seep_case *c, const uint32_t *sites, size_t n);
 
-/* Whether a line, by its frame to look at, makes nodes of graphs on the host, to *made. Returns 0
- * or -SEEP_ENOMEM. */
-SEEP_MUST_CHECK int seep_graph_is_made_at(const struct seep_case *c, uint32_t frame, bool *made);
+/* Whether a stack, whose names were looked up, makes a node of a graph. Pure. */
+bool seep_graph_makes_node(const struct seep_case *c, uint32_t stack);
 
 /* Of nodes that stay at the end, and were not there before step 1, how many blocks the site with
  * fewest of them made: as many graphs are there at once. Of the line's own sites; of a line on a

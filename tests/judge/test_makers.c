@@ -105,7 +105,7 @@ TEST(a_data_set_on_the_device_as_a_whole, .to = N(wholes))
     builder_level(&b, user(3), TENSOR_1, wholes[_i].others * MIB, LAST, constant, &one);
     transient(draw, TENSOR_1, wholes[_i].taken * 1024, STEPS, 0, 0);
     if (wholes[_i].has_node)
-        transient(native_below(user(DRAW), NODE), HOST, 128, STEPS, 0, 0);
+        transient(native_below(draw, NODE), HOST, 128, STEPS, 0, 0);
     const json_t *list = findings_with_symbols(), *f = json_array_get(list, 0);
     char *all = json_dumps(list, 0);
     ck_assert_msg(json_array_size(list) == (wholes[_i].severity != NULL), "%s", all);
