@@ -114,7 +114,6 @@ static bool judge_full_graph(const struct seep_case *c, struct seep_finding *f)
 {
     const struct seep_kept_by *k = &c->signs->kept_by;
     const uint64_t results = k->in_graph && k->length ? k->length : c->signs->graphs;
-    char size[SEEP_SIZE_TEXT];
 
     if (!c->signs->graphs || c->exchanges)
         return false;
@@ -128,9 +127,8 @@ static bool judge_full_graph(const struct seep_case *c, struct seep_finding *f)
                          c->signs->kept_by.in_graph ? SEEP_T_SURE_EVERY_SIGN : SEEP_T_SURE_SHAPE);
     f->saving_bytes = f->live_bytes;
     f->plateau_step = c->signs->growth.growing ? 0 : c->signs->growth.plateau;
-    f->title =
-        seep_text_format("%llu results are kept with their autograd graphs: %s",
-                         (unsigned long long)results, seep_text_size((double)f->live_bytes, size));
+    f->title = seep_text_format("%llu results are kept, each with its autograd graph",
+                                (unsigned long long)results);
     note_bound(c, f);
     if (c->signs->kept_by.in_graph)
         note_graph(c, f);

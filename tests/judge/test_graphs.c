@@ -102,7 +102,7 @@ TEST(a_pool_that_is_full_of_graphs_is_no_bounded_cache, .to = 3)
         return;
     ck_assert_str_eq(text(f, "severity"), "retention");
     ck_assert_ptr_nonnull(
-        strstr(text(f, "title"), "80 results are kept with their autograd graphs"));
+        strstr(text(f, "title"), "80 results are kept, each with its autograd graph"));
     ck_assert_double_eq_tol(number(f, "plateau_step"), 80, 3);
 }
 
@@ -146,6 +146,27 @@ TEST(tensors_of_a_full_pool_are_told_by_nodes_on_the_host, .to = N(pools))
         ck_assert_msg(strstr(dump, "80 autograd graphs are alive at once") != NULL, "%s", dump);
     }
     free(dump);
+}
+
+/* What lines of a function have of one pool is one finding, and so is what host and device have. */
+TEST(a_full_pool_is_one_finding_whatever_it_keeps_on_which_line)
+{
+    const uint64_t node = (uint64_t)(make_node - __executable_start) + 8;
+    uint64_t each = 100, twice = 200;
+    const uint32_t made =
+        builder_stack(&b, forward(NODES), builder_native(&b, own_path(), NULL, node));
+
+    builder_level(&b, made, 0, 4096, LAST, until_full, &each);
+    builder_level(&b, forward(NODES), TENSOR_1, 4 * 1024, LAST, until_full, &each);
+    builder_level(&b, forward(OTHERS), TENSOR_1, 64 * 1024, LAST, until_full, &twice);
+    const json_t *list = findings_with_symbols(), *f = json_array_get(list, 0);
+    char *all = json_dumps(list, 0);
+    ck_assert_msg(json_array_size(list) == 1, "%s", all);
+    ck_assert_str_eq(text(f, "pattern"), "graph-retention");
+    ck_assert_str_eq(text(f, "severity"), "retention");
+    ck_assert_msg(number(json_object_get(f, "frame"), "line") == OTHERS, "%s", all);
+    ck_assert_msg(strstr(all, "of host as well") != NULL, "%s", all);
+    free(all);
 }
 
 static uint64_t at_pace(uint32_t period, void *arg)
