@@ -132,22 +132,22 @@ static int look_up_names(const struct seep_dictionary *d, struct seep_origins *o
 static void set_native(struct seep_function_kinds *kinds, const struct seep_part_rules *rules,
                        const struct seep_symbols *symbols, uint32_t frame)
 {
-    const uint8_t allocator = 1u << SEEP_FUNCTION_ALLOCATOR;
+    const uint16_t allocator = 1u << SEEP_FUNCTION_ALLOCATOR;
     const struct seep_symbol *all;
     size_t n = seep_symbols_get(symbols, frame, &all), named_by = SIZE_MAX;
-    uint8_t sum = 0;
+    uint16_t sum = 0;
 
     for (size_t i = 0; i < n; i++) {
         struct seep_native_name name;
         seep_native_name_set(&name, &all[i]);
         struct seep_rule_frame asked = {name.file, name.function, name.qualname, true};
-        uint8_t its = seep_part_rules_kinds_of(rules, &asked);
+        uint16_t its = seep_part_rules_kinds_of(rules, &asked);
         if (!(its & allocator) && named_by == SIZE_MAX)
             named_by = i;
         sum |= its;
     }
     /* An allocator that was inlined into a function is part of that. */
-    kinds->of_frame[frame] = (uint8_t)(named_by == SIZE_MAX ? sum : sum & ~allocator);
+    kinds->of_frame[frame] = (uint16_t)(named_by == SIZE_MAX ? sum : sum & ~allocator);
     kinds->named_by[frame] = named_by < UINT8_MAX ? (uint8_t)named_by : 0;
 }
 
@@ -167,7 +167,7 @@ int seep_function_kinds_init(struct seep_function_kinds *kinds, const struct see
     struct seep_origins origins;
     int rc = seep_origins_init(&origins, d);
 
-    *kinds = (struct seep_function_kinds){.of_frame = calloc(d->n_frames, 1),
+    *kinds = (struct seep_function_kinds){.of_frame = calloc(d->n_frames, sizeof(uint16_t)),
                                           .named_by = calloc(d->n_frames, 1)};
     if (!rc && (!kinds->of_frame || !kinds->named_by))
         rc = -SEEP_ENOMEM;
@@ -180,8 +180,8 @@ int seep_function_kinds_init(struct seep_function_kinds *kinds, const struct see
                                             .function = seep_dictionary_text(d, f->function),
                                             .qualname = seep_dictionary_text(d, f->qualname),
                                             .own = seep_origin_of(&origins, f) == SEEP_ORIGIN_USER};
-            kinds->of_frame[i] = (uint8_t)(seep_part_rules_kinds_of(rules, &asked) &
-                                           ~(1u << SEEP_FUNCTION_ALLOCATOR));
+            kinds->of_frame[i] = (uint16_t)(seep_part_rules_kinds_of(rules, &asked) &
+                                            ~(1u << SEEP_FUNCTION_ALLOCATOR));
         } else if (is_own_native(&origins, f)) {
             set_native(kinds, rules, symbols, i);
         }

@@ -18,8 +18,8 @@ struct seep_native_name {
 void seep_native_name_set(struct seep_native_name *name, const struct seep_symbol *symbol);
 
 struct seep_function_kinds {
-    uint8_t *of_frame; /* by frame of the dictionary: bits of 1 << enum seep_function_kind */
-    uint8_t *named_by; /* of the calls that were inlined at its address, which names it */
+    uint16_t *of_frame; /* by frame of the dictionary: bits of 1 << enum seep_function_kind */
+    uint8_t *named_by;  /* of the calls that were inlined at its address, which names it */
 };
 
 static inline bool seep_function_kinds_is(const struct seep_function_kinds *kinds, uint32_t frame,

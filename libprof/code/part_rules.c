@@ -32,7 +32,8 @@ struct seep_part_rules {
 };
 
 static const char *const kind_names[SEEP_N_FUNCTION_KINDS + 1] = {
-    "allocator", "worker-loop", "graph-node", "join", "load", "stream", "message", "nothing"};
+    "allocator",  "worker-loop", "graph-node", "join",    "load",   "module-load",
+    "state-copy", "capture",     "stream",     "message", "nothing"};
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
@@ -249,12 +250,13 @@ enum seep_part seep_part_of_frame(const struct seep_part_rules *set,
     return SEEP_PART_OTHER;
 }
 
-uint8_t seep_part_rules_kinds_of(const struct seep_part_rules *set, const struct seep_rule_frame *f)
+uint16_t seep_part_rules_kinds_of(const struct seep_part_rules *set,
+                                  const struct seep_rule_frame *f)
 {
     for (size_t i = 0; i < set->n_kinds; i++) {
         const struct rule *rule = &set->rules[set->kinds[i]];
         if (matches(rule, f))
-            return (uint8_t)(rule->kind == SEEP_FUNCTION_NOTHING ? 0u : 1u << rule->kind);
+            return (uint16_t)(rule->kind == SEEP_FUNCTION_NOTHING ? 0u : 1u << rule->kind);
     }
     return 0;
 }

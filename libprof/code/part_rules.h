@@ -18,6 +18,9 @@ enum seep_function_kind {
     SEEP_FUNCTION_GRAPH_NODE,  /* makes nodes of an autograd graph */
     SEEP_FUNCTION_JOIN,        /* makes something larger of what was there and something new */
     SEEP_FUNCTION_LOAD,        /* makes objects of a file's content */
+    SEEP_FUNCTION_MODULE_LOAD, /* makes parameters of a network that a file holds as a whole */
+    SEEP_FUNCTION_STATE_COPY,  /* copies a state into a network that is there */
+    SEEP_FUNCTION_CAPTURE,     /* begins to capture a CUDA graph */
     SEEP_FUNCTION_STREAM,      /* gives batches of data that have no order or end of their own */
     SEEP_FUNCTION_MESSAGE,     /* takes an object out of another process' message */
     SEEP_N_FUNCTION_KINDS,
@@ -45,8 +48,8 @@ enum seep_part seep_part_of_frame(const struct seep_part_rules *set,
                                   const struct seep_rule_frame *f);
 
 /* What the first rule that says `is` and matches says: 1 << enum seep_function_kind, or 0. */
-uint8_t seep_part_rules_kinds_of(const struct seep_part_rules *set,
-                                 const struct seep_rule_frame *f);
+uint16_t seep_part_rules_kinds_of(const struct seep_part_rules *set,
+                                  const struct seep_rule_frame *f);
 
 /* Which of the rules with a caller speak of what frames of this library's file call: a bit each. */
 uint64_t seep_part_rules_of_caller(const struct seep_part_rules *set, const char *file);

@@ -56,13 +56,21 @@ static bool is_saved_by(const struct seep_model *m, const struct seep_finding *g
            fabs(blocks - whole) < SEEP_T_GRAPH_PACE && whole >= 1;
 }
 
+/* A pool that is full keeps as many graphs on every line; on some of them it is little. */
+static bool are_of_full_pool(const struct seep_finding *a, const struct seep_finding *b)
+{
+    return a->pattern == SEEP_PATTERN_GRAPH_RETENTION && b->pattern == a->pattern &&
+           a->plateau_step && b->plateau_step;
+}
+
 static bool is_of_graph(const struct seep_model *m, const struct seep_finding *graph,
                         const struct seep_finding *f)
 {
     if (!same_memory(m, graph, f) || !same_processes(graph, f))
         return false;
     return is_saved_by(m, graph, f) ||
-           (f->pattern == SEEP_PATTERN_GRAPH_RETENTION && f->severity == graph->severity);
+           (f->pattern == SEEP_PATTERN_GRAPH_RETENTION &&
+            (f->severity == graph->severity || are_of_full_pool(f, graph)));
 }
 
 /* The nodes of a graph are the host's, also where its tensors lie on a device. */
@@ -138,6 +146,10 @@ static int by_growth(const void *a, const void *b)
         return graph_p ? -1 : 1;
     if (p->growth.value > q->growth.value || p->growth.value < q->growth.value)
         return p->growth.value > q->growth.value ? -1 : 1;
+    if (graph_p && !p->plateau_step != !q->plateau_step)
+        return p->plateau_step ? 1 : -1;
+    if (p->live_bytes != q->live_bytes && are_of_full_pool(p, q))
+        return p->live_bytes > q->live_bytes ? -1 : 1;
     return (p->frame > q->frame) - (p->frame < q->frame);
 }
 
@@ -149,8 +161,9 @@ static bool is_one_matter(const struct seep_model *m, const struct seep_finding 
     const struct seep_finding *there = is_on_device(m, a) ? a : b, *here = there == a ? b : a;
 
     if (!is_kept_on_device(m, there) || is_on_device(m, here) || a->pattern != b->pattern ||
-        a->severity != b->severity || a->severity != SEEP_LEAK ||
         !seep_finding_is_among(there, here))
+        return false;
+    if (!are_of_full_pool(a, b) && (a->severity != b->severity || a->severity != SEEP_LEAK))
         return false;
     return a->pattern == SEEP_PATTERN_GRAPH_RETENTION ||
            (a->pattern == SEEP_PATTERN_UNBOUNDED_GROWTH && a->frame == b->frame);
@@ -164,7 +177,15 @@ static void swap(struct seep_finding *a, struct seep_finding *b)
     *b = c;
 }
 
-/* The one that grows more is the finding. Bytes of two memories are no sum. */
+static bool is_more(const struct seep_finding *a, const struct seep_finding *b)
+{
+    return are_of_full_pool(a, b) ? a->severity < b->severity || (a->severity == b->severity &&
+                                                                  a->live_bytes > b->live_bytes)
+                                  : a->growth.value > b->growth.value;
+}
+
+/* The one that grows more is the finding, of what is full the one that is worse or has more. Bytes
+ * of two memories are no sum. */
 static int join_host_and_device(const struct seep_model *m, struct seep_findings *f)
 {
     char size[SEEP_SIZE_TEXT];
@@ -175,7 +196,7 @@ static int join_host_and_device(const struct seep_model *m, struct seep_findings
         struct seep_finding *larger = NULL, *its = &f->list[i];
         for (size_t k = 0; k < kept && !larger && !rc; k++)
             larger = is_one_matter(m, &f->list[k], its) ? &f->list[k] : NULL;
-        if (larger && its->growth.value > larger->growth.value)
+        if (larger && is_more(its, larger))
             swap(larger, its);
         if (larger && !rc)
             rc = add_sites(larger, its);

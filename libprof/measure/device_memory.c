@@ -125,15 +125,15 @@ int seep_device_of_process(const struct seep_model *m, const struct seep_model_p
 }
 
 /* Ranks of one training on one machine: by what launchers give them, else as children of one
- * process that train side by side. */
+ * process that train side by side, or compute so where neither has steps. */
 static bool are_ranks(const struct seep_model_process *p, const struct seep_model_process *q)
 {
     if (p == q || strcmp(p->id.host, q->id.host) != 0)
         return false;
     if (p->id.rank >= 0 || q->id.rank >= 0)
         return p->id.rank >= 0 && q->id.rank >= 0 && p->id.rank != q->id.rank;
-    return p->steps && q->steps && p->id.ppid == q->id.ppid && p->start_ns < q->end_ns &&
-           q->start_ns < p->end_ns;
+    return !p->steps == !q->steps && p->role != SEEP_ROLE_WORKER && q->role != SEEP_ROLE_WORKER &&
+           p->id.ppid == q->id.ppid && p->start_ns < q->end_ns && q->start_ns < p->end_ns;
 }
 
 bool seep_device_is_anothers(const struct seep_model *m, const struct seep_model_process *p,

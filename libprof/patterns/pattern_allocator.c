@@ -147,7 +147,7 @@ static bool find_host_cache(struct seep_case *c, struct seep_finding *f)
 
 int seep_find_allocator_cache(struct seep_case *c, struct seep_finding *f, bool *found)
 {
-    if (c->space == c->m->host)
+    if (c->space == c->m->host && c->m->step_source != SEEP_STEP_TIME)
         *found = find_host_cache(c, f);
     return *found ? 0 : seep_case_find_device_cache(c, f, found);
 }

@@ -3,6 +3,7 @@
 #include "libprof/measure/device_memory.h"
 #include "libprof/measure/thresholds.h"
 #include "libprof/patterns/pattern_order.h"
+#include "libprof/signs/prospect.h"
 
 static bool holds_device(const struct seep_model *m, const struct seep_model_process *p, int device)
 {
@@ -83,6 +84,10 @@ bool seep_is_pinned_pool(const struct seep_case *c, struct seep_finding *f)
     char size[SEEP_SIZE_TEXT];
     uint64_t frees = 0;
 
+    /* A pool takes more only while all that it has is in use: without an end that is who keeps it.
+     */
+    if (seep_prospect_is_endless(c->signs->prospect) && !c->exchanges)
+        return false;
     for (size_t i = 0; i < c->n_sites; i++) {
         const struct seep_model_site *site = &c->m->sites[c->sites[i]];
         const struct seep_model_extra *e = site->extra ? &c->m->extras[site->extra - 1] : NULL;

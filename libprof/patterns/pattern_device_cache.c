@@ -1,6 +1,7 @@
 /* allocator-cache of a device: what the driver gave rises, and what is in use of it does not; or
  * the device is full, and a good part of it lies idle; or that is many times what ever was live. */
 #include "libprof/base/text.h"
+#include "libprof/code/function_kinds.h"
 #include "libprof/measure/allocator_settings.h"
 #include "libprof/measure/device_layout.h"
 #include "libprof/measure/device_memory.h"
@@ -88,6 +89,36 @@ static int outgrows(const struct seep_case *c, const uint32_t *segments, size_t 
     return rc;
 }
 
+/* The case has no signs yet: this is a pattern of the job. */
+static const char *unit_of(const struct seep_case *c)
+{
+    return c->m->step_source == SEEP_STEP_TIME ? "time slice" : "step";
+}
+
+/* A graph has a pool of its own, from which nothing is given to another, unless it is given one. */
+static bool captures_graphs(const struct seep_case *c)
+{
+    for (uint32_t i = 1; i < c->m->dict.n_frames; i++) {
+        if (seep_function_kinds_is(c->frames->kinds, i, SEEP_FUNCTION_CAPTURE))
+            return true;
+    }
+    return false;
+}
+
+static void advise(const struct seep_case *c, unsigned settings, struct seep_finding *f)
+{
+    if (!captures_graphs(c)) {
+        f->advice = strdup(seep_allocator_advice(settings));
+        return;
+    }
+    seep_finding_note(f, "CUDA graphs were captured: each reserves a memory pool of its own unless "
+                         "it is given one");
+    f->advice = seep_text_format("let CUDA graphs share a pool, torch.cuda.graph(g, "
+                                 "pool=first.pool()), and pad shapes to a few sizes, so that few "
+                                 "graphs are captured; otherwise %s",
+                                 seep_allocator_advice(settings));
+}
+
 static int describe_device(struct seep_case *c, uint16_t space, uint16_t tensors,
                            const struct seep_growth *taken, const struct seep_slope *in_use,
                            struct seep_finding *f)
@@ -108,10 +139,10 @@ static int describe_device(struct seep_case *c, uint16_t space, uint16_t tensors
     seep_finding_verdict(f, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, SEEP_T_SURE_SHAPE);
     const struct seep_device_memory d = seep_device_memory_of(m, m->spaces[space].name.device);
     if (d.reports)
-        f->advice = strdup(seep_allocator_advice(d.settings));
-    seep_finding_note(f, "%s rises by %s a step, %s by %s", m->spaces[space].name.text,
-                      seep_text_size(taken->slope.value, one), m->spaces[tensors].name.text,
-                      seep_text_size(in_use->value, other));
+        advise(c, d.settings, f);
+    seep_finding_note(f, "%s rises by %s a %s, %s by %s", m->spaces[space].name.text,
+                      seep_text_size(taken->slope.value, one), unit_of(c),
+                      m->spaces[tensors].name.text, seep_text_size(in_use->value, other));
     return 0;
 }
 
@@ -300,15 +331,16 @@ static int judge_level(struct seep_case *c, uint16_t tensors, struct seep_findin
     f->saving_bytes = idle;
     f->title = seep_text_format("the allocator keeps %s of device %d that were never in use",
                                 seep_text_size((double)idle, one), device);
-    f->advice = strdup(seep_allocator_advice(d.settings));
+    advise(c, d.settings, f);
     seep_finding_note(f, "%s is reserved, and no more than %s was ever allocated at a time",
                       seep_text_size((double)reserved, one),
                       seep_text_size((double)c->m->spaces[tensors].totals.peak_bytes, other));
     if (mended)
         seep_finding_note(f,
-                          "in step %d the device had no room for %s: the allocator gave back what "
+                          "in %s %d the device had no room for %s: the allocator gave back what "
                           "was unused, and tried again",
-                          (int)mended->step, seep_text_size((double)mended->asked_bytes, one));
+                          unit_of(c), (int)mended->step,
+                          seep_text_size((double)mended->asked_bytes, one));
     if (d.capacity_bytes)
         seep_finding_note(f, "the device has %s, of which this job has had %s and others have %s",
                           seep_text_size((double)d.capacity_bytes, all),
@@ -319,12 +351,16 @@ static int judge_level(struct seep_case *c, uint16_t tensors, struct seep_findin
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
-/* What is judged for a device is not judged again for its tensors. */
+/* What is judged for a device is not judged again for its tensors. Its level says the same at any
+ * time; its rise only where steps do equal work, or after long. */
 static int find_of_device(struct seep_case *c, struct seep_finding *f, bool *found)
 {
     uint32_t *scratch = malloc((c->m->n_sites + 1) * sizeof *scratch);
     uint16_t tensors;
-    int rc = scratch ? judge_device(c, c->space, scratch, f, found) : -SEEP_ENOMEM;
+    int rc = scratch ? 0 : -SEEP_ENOMEM;
+
+    if (!rc && (c->m->step_source != SEEP_STEP_TIME || c->span->last >= SEEP_T_LONG_SLICES))
+        rc = judge_device(c, c->space, scratch, f, found);
 
     free(scratch);
     if (!rc && !*found && seep_model_tensor_space(c->m, c->space, &tensors))
@@ -365,9 +401,8 @@ static int note_pieces(const struct seep_case *c, int device, struct seep_findin
     int rc = find_peak(c, device, &peak);
 
     if (!rc && peak.n_free > 1)
-        seep_finding_note(f,
-                          "in step %d %s of its cache lay free, in %zu pieces, the largest of %s",
-                          (int)(peak.from->step > 0 ? peak.from->step : 0),
+        seep_finding_note(f, "in %s %d %s of its cache lay free, in %zu pieces, the largest of %s",
+                          unit_of(c), (int)(peak.from->step > 0 ? peak.from->step : 0),
                           seep_text_size((double)peak.free_bytes, all), peak.n_free,
                           seep_text_size((double)peak.largest_free_bytes, largest));
     seep_device_layout_fini(&peak);

@@ -3,6 +3,9 @@
 #include "libprof/measure/thresholds.h"
 #include "libprof/patterns/pattern_order.h"
 #include "libprof/signs/graph_nodes.h"
+#include "libprof/signs/prospect.h"
+
+#include <math.h>
 
 /* Keeps all the sites of the line that pile up, whatever their share: nodes are small and many. */
 static void keep_graph(const struct seep_case *c, struct seep_finding *f)
@@ -76,12 +79,73 @@ static bool judge_summed_graph(const struct seep_case *c, struct seep_finding *f
     return f->n_sites > 0;
 }
 
+/* Blocks that are kept for each graph come in whole numbers, on a device as on the host. */
+static bool is_whole(const struct seep_finding *f, uint64_t graphs)
+{
+    const double each = (double)f->count / (double)graphs;
+
+    return floor(each + 0.5) >= 1 && fabs(each - floor(each + 0.5)) < SEEP_T_GRAPH_EACH * each;
+}
+
+static void note_bound(const struct seep_case *c, struct seep_finding *f)
+{
+    const struct seep_kept_by *k = &c->signs->kept_by;
+
+    if (k->bounded)
+        seep_finding_note(f, "bounded by %s: it holds %llu results, at most %llu", k->text,
+                          (unsigned long long)k->length, (unsigned long long)k->bound);
+    if (!c->signs->growth.growing)
+        seep_finding_note(
+            f, "live memory is flat since step %d: a new graph takes the place of an old one",
+            (int)c->signs->growth.plateau);
+    if (!k->in_graph)
+        seep_finding_note(f,
+                          "%llu autograd graphs are alive at once: so many nodes that one operator "
+                          "of this %s made are live at the end, and this line has %.1f blocks for "
+                          "each",
+                          (unsigned long long)c->signs->graphs,
+                          seep_case_space(c)->host_like ? "line" : "function",
+                          (double)f->count / (double)c->signs->graphs);
+}
+
+/* A pool or a deque that is full: how many results it keeps is meant, the graph behind each is
+ * not. */
+static bool judge_full_graph(const struct seep_case *c, struct seep_finding *f)
+{
+    const struct seep_kept_by *k = &c->signs->kept_by;
+    const uint64_t results = k->in_graph && k->length ? k->length : c->signs->graphs;
+
+    if (!c->signs->graphs || c->exchanges)
+        return false;
+    keep_graph(c, f);
+    if (!f->count || f->live_bytes < SEEP_T_CACHE_BYTES ||
+        (!c->signs->kept_by.in_graph && !is_whole(f, c->signs->graphs)))
+        return false;
+    const bool large =
+        f->live_bytes >= SEEP_T_LARGE_BYTES || f->live_bytes * SEEP_T_EAGER_SHARE >= c->space_peak;
+    seep_finding_verdict(f, SEEP_PATTERN_GRAPH_RETENTION, large ? SEEP_RETENTION : SEEP_INFO,
+                         c->signs->kept_by.in_graph ? SEEP_T_SURE_EVERY_SIGN : SEEP_T_SURE_SHAPE);
+    f->saving_bytes = f->live_bytes;
+    f->plateau_step = c->signs->growth.growing ? 0 : c->signs->growth.plateau;
+    f->title = seep_text_format("%llu results are kept, each with its autograd graph",
+                                (unsigned long long)results);
+    note_bound(c, f);
+    if (c->signs->kept_by.in_graph)
+        note_graph(c, f);
+    return true;
+}
+
 bool seep_is_graph_retention(const struct seep_case *c, struct seep_finding *f)
 {
     const bool seen = c->signs->kept_by.in_graph && !c->signs->is_data;
 
+    if (judge_full_graph(c, f))
+        return true;
+    seep_finding_blank(f);
     /* The last step's own graph is larger, where the input is. */
     if ((!c->signs->graph_nodes && !seen) || c->signs->is_replaced)
+        return false;
+    if (c->signs->timed && !seep_prospect_is_endless(c->signs->prospect))
         return false;
     if (!c->signs->growth.growing || !c->signs->enough_steps)
         return judge_epoch_graph(c, f) || judge_summed_graph(c, f);

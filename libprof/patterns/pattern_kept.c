@@ -84,12 +84,13 @@ bool seep_is_eager_retention(const struct seep_case *c, struct seep_finding *f)
     seep_finding_blank(f);
 
     /* Iterations and tasks are counted from when they were believed to be the job's steps. */
-    if (c->span->last < 2 || c->signs->is_network || c->m->step_source == SEEP_STEP_LOOP ||
-        c->m->step_source == SEEP_STEP_TASK || is_pool_of_pinned(c) || is_made_there(c))
+    if (c->span->last < 2 || c->signs->timed || c->signs->is_network ||
+        c->m->step_source == SEEP_STEP_LOOP || c->m->step_source == SEEP_STEP_TASK ||
+        is_pool_of_pinned(c) || is_made_there(c))
         return false;
     const struct seep_held items = find_items(c);
     if (!items.bytes)
-        return false;
+        return seep_case_judge_whole(c, f);
     for (size_t i = 0; i < c->n_sites; i++) {
         const struct seep_held its = c->signs->sites[i].last;
         if (is_eager_site(c, i) && seep_case_is_alike(its, items))
@@ -283,8 +284,8 @@ bool seep_is_aliased_cache(const struct seep_case *c, struct seep_finding *f)
     if (!ends_by_itself(c) && seep_case_judge_sent_and_kept(c, f))
         return true;
     seep_finding_blank(f);
-    if (ends_by_itself(c) || !has_cache_plateau(c) || !follows_passes(c) || !ends_with_epoch(c) ||
-        !gathers(c, f, &t) || turns(&t) < SEEP_T_ALIASED_TURNS)
+    if (c->signs->graphs || ends_by_itself(c) || !has_cache_plateau(c) || !follows_passes(c) ||
+        !ends_with_epoch(c) || !gathers(c, f, &t) || turns(&t) < SEEP_T_ALIASED_TURNS)
         return false;
     seep_finding_verdict(f, SEEP_PATTERN_ALIASED_CACHE, SEEP_RETENTION, confidence(c));
     f->saving_bytes = f->live_bytes;
@@ -333,8 +334,8 @@ bool seep_is_first_touch_cache(const struct seep_case *c, struct seep_finding *f
     if (judge_cycled(c, f))
         return true;
     seep_finding_blank(f);
-    if (ends_by_itself(c) || !gathers(c, f, &t) || turns(&t) > SEEP_T_CACHE_TURNS_MOST ||
-        turns(&t) < SEEP_T_CACHE_TURNS_LEAST)
+    if (c->signs->graphs || ends_by_itself(c) || !gathers(c, f, &t) ||
+        turns(&t) > SEEP_T_CACHE_TURNS_MOST || turns(&t) < SEEP_T_CACHE_TURNS_LEAST)
         return false;
     seep_finding_verdict(f, SEEP_PATTERN_FIRST_TOUCH_CACHE,
                          is_worth_accusing(c, f) ? SEEP_RETENTION : SEEP_INFO,
@@ -451,7 +452,8 @@ bool seep_is_legitimate_growth(const struct seep_case *c, struct seep_finding *f
     static bool (*const kinds[])(const struct seep_case *, struct seep_finding *) = {
         judge_bounded, judge_library, judge_staircase, judge_full_cache};
 
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    /* A bound of what is kept is meant; what hangs on it by its graph is not. */
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !c->signs->graphs; i++) {
         seep_finding_blank(f);
         if (kinds[i](c, f))
             return true;

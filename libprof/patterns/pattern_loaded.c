@@ -1,20 +1,23 @@
 /* A checkpoint that is loaded to the device it was saved from, and kept: load_state_dict() copies.
  */
 #include "libprof/base/text.h"
+#include "libprof/code/function_kinds.h"
 #include "libprof/measure/thresholds.h"
 #include "libprof/patterns/pattern_order.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* Whether a site holds as many times the network's bytes as its blocks, twice or more: weights, and
- * an optimizer's state or averages of each. Once would do for another network, too. */
+/* ---- what it is held against ----------------------------------------------------------------- */
+
+/* How often what was loaded has the network's blocks and bytes. */
 static uint64_t times(struct seep_held loaded, struct seep_held network)
 {
     const uint64_t n = network.blocks ? loaded.blocks / network.blocks : 0;
     const double off = fabs((double)loaded.bytes - (double)n * (double)network.bytes);
 
-    return n >= SEEP_T_LOADED_TIMES && loaded.blocks == n * network.blocks &&
+    return n && loaded.blocks == n * network.blocks &&
                    off <= SEEP_T_LOADED_OFF * (double)loaded.bytes
                ? n
                : 0;
@@ -38,45 +41,111 @@ static struct seep_held held_by(const struct seep_case *c, const struct seep_mod
     return held;
 }
 
-/* How many copies of what some line of the network's holds in the case's space that is; 0 none. */
+static void add(struct seep_held *to, struct seep_held held)
+{
+    to->bytes += held.bytes;
+    to->blocks += held.blocks;
+}
+
+/* How many copies of what some line of the network's holds in the case's space that is; 0 none. A
+ * line has a site for each depth of modules in modules. */
 static uint64_t copies_of_network(const struct seep_case *c, struct seep_held loaded)
 {
-    for (size_t i = 0; i < c->m->n_sites; i++) {
-        const struct seep_model_site *site = &c->m->sites[i];
-        if (site->space != c->space || c->frames->part[site->stack] != (uint8_t)SEEP_PART_MODEL)
-            continue;
-        const struct seep_held network = held_by(c, site);
-        if (network.bytes >= SEEP_T_PEAK_BYTES && times(loaded, network))
-            return times(loaded, network);
+    const struct seep_model *m = c->m;
+    struct seep_held *of_line = calloc(m->dict.n_frames + 1, sizeof *of_line);
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < m->n_sites && of_line; i++) {
+        const struct seep_model_site *site = &m->sites[i];
+        if (site->space == c->space && c->frames->part[site->stack] == (uint8_t)SEEP_PART_MODEL)
+            add(&of_line[c->frames->line_of[c->frames->look_at[site->stack]]], held_by(c, site));
     }
-    return 0;
+    for (uint32_t i = 0; i < m->dict.n_frames && of_line && !n; i++) {
+        if (of_line[i].bytes >= SEEP_T_PEAK_BYTES)
+            n = times(loaded, of_line[i]);
+    }
+    free(of_line);
+    return n;
+}
+
+/* ---- what a file's content is ---------------------------------------------------------------- */
+
+static bool passes(const struct seep_case *c, uint32_t stack, enum seep_function_kind kind)
+{
+    const struct seep_dictionary *d = &c->m->dict;
+
+    for (uint32_t s = stack; s; s = d->stacks[s].parent) {
+        if (seep_function_kinds_is(c->frames->kinds, d->stacks[s].frame, kind))
+            return true;
+    }
+    return false;
+}
+
+/* A network that a file holds as a whole, as a teacher is: it is used as it is. */
+static bool is_module(const struct seep_case *c)
+{
+    const struct seep_dictionary *d = &c->m->dict;
+    const uint32_t line = c->frames->line_of[c->frame];
+
+    for (uint32_t i = 1; i < d->n_stacks; i++) {
+        if (c->frames->line_of[c->frames->look_at[i]] == line &&
+            seep_function_kinds_is(c->frames->kinds, d->stacks[i].frame, SEEP_FUNCTION_MODULE_LOAD))
+            return true;
+    }
+    return false;
+}
+
+static bool was_copied(const struct seep_case *c)
+{
+    for (uint32_t i = 1; i < c->m->dict.n_frames; i++) {
+        if (seep_function_kinds_is(c->frames->kinds, i, SEEP_FUNCTION_STATE_COPY))
+            return true;
+    }
+    return false;
+}
+
+/* Weights alone may be another network's, unless they were copied into one. */
+static bool is_second_copy(const struct seep_case *c, uint64_t n)
+{
+    return n >= SEEP_T_LOADED_TIMES || (n == 1 && was_copied(c) && !is_module(c));
 }
 
 bool seep_case_judge_loaded(const struct seep_case *c, struct seep_finding *f)
 {
     char size[SEEP_SIZE_TEXT];
     struct seep_held loaded = {0};
-    uint64_t n = 0;
 
-    if (!c->signs->makers.loads || c->span->last < 2)
+    if (!c->signs->makers.loads || seep_case_space(c)->device < 0 || c->span->last < 2)
         return false;
-    for (size_t i = 0; i < c->n_sites && !n; i++) {
-        loaded = c->signs->sites[i].last;
-        n = copies_of_network(c, loaded);
-        if (n)
-            seep_finding_keep(f, c->sites[i], loaded.bytes, loaded.blocks);
+    for (size_t i = 0; i < c->n_sites; i++) {
+        const struct seep_held its = c->signs->sites[i].last;
+        if (!its.bytes || !passes(c, c->m->sites[c->sites[i]].stack, SEEP_FUNCTION_LOAD))
+            continue;
+        add(&loaded, its);
+        seep_finding_keep(f, c->sites[i], its.bytes, its.blocks);
     }
-    if (!n)
+    const uint64_t n = loaded.bytes ? copies_of_network(c, loaded) : 0;
+    if (!is_second_copy(c, n))
         return false;
-    seep_finding_verdict(f, SEEP_PATTERN_EAGER_RETENTION, SEEP_RETENTION, SEEP_T_SURE_EVERY_SIGN);
+    const bool large =
+        f->live_bytes >= SEEP_T_LARGE_BYTES || f->live_bytes * SEEP_T_EAGER_SHARE >= c->space_peak;
+    seep_finding_verdict(f, SEEP_PATTERN_EAGER_RETENTION, large ? SEEP_RETENTION : SEEP_INFO,
+                         n > 1 ? SEEP_T_SURE_EVERY_SIGN : SEEP_T_SURE_SHAPE);
     f->saving_bytes = f->live_bytes;
     f->title = seep_text_format("what was loaded from a file stays on the device: %s",
                                 seep_text_size((double)loaded.bytes, size));
     f->advice = strdup("load checkpoints with map_location=\"cpu\", and drop them (del) once "
                        "load_state_dict() has copied them");
-    seep_finding_note(f,
-                      "it is there up to step %d: %llu times what the network holds, block by "
-                      "block, beside the network itself",
-                      (int)c->span->last, (unsigned long long)n);
+    if (n > 1)
+        seep_finding_note(f,
+                          "it is there up to %s %d: %llu times what the network holds, block by "
+                          "block, beside the network itself",
+                          seep_case_unit(c), (int)c->span->last, (unsigned long long)n);
+    else
+        seep_finding_note(
+            f,
+            "it is live up to %s %d: %llu blocks, together as large as the network: a "
+            "second copy of it; load_state_dict() has copied weights into the network",
+            seep_case_unit(c), (int)c->span->last, (unsigned long long)f->count);
     return true;
 }

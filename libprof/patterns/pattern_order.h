@@ -65,6 +65,9 @@ bool seep_case_judge_sent_and_kept(const struct seep_case *c, struct seep_findin
  * the network and the optimizer that have copied it. Fills the finding as a predicate does. */
 bool seep_case_judge_loaded(const struct seep_case *c, struct seep_finding *f);
 
+/* The same of a data set that goes to a device as a whole, in few blocks. */
+bool seep_case_judge_whole(const struct seep_case *c, struct seep_finding *f);
+
 /* Whether so much that is kept, and does not grow, has consequences: it is 1/share of its space's
  * peak, and a part of what a process of its takes of the host at its own; or a good part of the
  * memory that there is. */

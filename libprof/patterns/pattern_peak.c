@@ -121,6 +121,9 @@ bool seep_is_size_spike(const struct seep_case *c, struct seep_finding *f)
     struct spike spike = {0}, s;
     char one[SEEP_SIZE_TEXT], usual[SEEP_SIZE_TEXT];
 
+    /* On the host what a program does at its start looks like this, by slices of time. */
+    if (c->signs->timed && seep_case_space(c)->device < 0)
+        return false;
     for (size_t i = 0; i < c->n_sites; i++) {
         if (!find_spike(c, c->sites[i], &s) || s.largest * SEEP_T_PEAK_SHARE < c->space_peak)
             continue;

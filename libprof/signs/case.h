@@ -106,6 +106,8 @@ struct seep_signs {
     bool is_kept_stream; /* it is drawn from a stream, and hardly any is given away again */
     enum seep_prospect prospect;
     unsigned graph_nodes; /* sites that make nodes of autograd graphs; 0 where nothing piles up */
+    uint64_t graphs; /* that are there at once and no more come to be, of nodes of this line's or,
+                      * on a device, of its function's on the host; 0 where it is not so */
     struct seep_site_signs *sites; /* in the order of the case's sites */
     size_t capacity;
 };

@@ -3,7 +3,10 @@
 #include "libprof/code/function_kinds.h"
 #include "libprof/measure/thresholds.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+enum { LOOKED_AT = 48 }; /* sites: names are dear, and one says enough */
 
 static const char *name_of(const struct seep_case *c, uint32_t frame)
 {
@@ -43,7 +46,7 @@ static bool is_of_no_graph(const char *name)
 /* A node of a graph is made by the operator's own autograd kernel, which has no name in a stripped
  * library, right below the operator's entry; tensors and their data are made further in, below
  * functions that have names. */
-static bool makes_node(const struct seep_case *c, uint32_t stack)
+bool seep_graph_makes_node(const struct seep_case *c, uint32_t stack)
 {
     const struct seep_dictionary *d = &c->m->dict;
     unsigned unknown = 0;
@@ -74,8 +77,7 @@ bool seep_graph_piles_up(const struct seep_site_signs *site)
     return site->kept.bytes && site->kept.blocks >= site->start.blocks + SEEP_T_STEPS;
 }
 
-/* Looks up the native frames inside Python of some sites. */
-static int resolve(const struct seep_case *c, const uint32_t *sites, size_t n)
+int seep_graph_names(const struct seep_case *c, const uint32_t *sites, size_t n)
 {
     enum { BATCH = 512 };
     const struct seep_dictionary *d = &c->m->dict;
@@ -122,7 +124,6 @@ static size_t pick(const struct seep_case *c, const struct seep_site_signs *sign
 int seep_graph_nodes_count(const struct seep_case *c, const struct seep_site_signs *signs,
                            unsigned *n_nodes)
 {
-    enum { LOOKED_AT = 48 }; /* names are dear, and one says enough */
     size_t places[LOOKED_AT];
     uint32_t sites[LOOKED_AT] = {0};
     size_t n = pick(c, signs, places, LOOKED_AT);
@@ -131,15 +132,92 @@ int seep_graph_nodes_count(const struct seep_case *c, const struct seep_site_sig
     *n_nodes = 0;
     for (size_t i = 0; i < n; i++)
         sites[i] = c->sites[places[i]];
-    if (resolve(c, sites, n))
+    if (seep_graph_names(c, sites, n))
         return -SEEP_ENOMEM;
     for (size_t i = 0; i < n; i++) {
         uint32_t stack = c->m->sites[sites[i]].stack;
-        *n_nodes += makes_node(c, stack);
+        *n_nodes += seep_graph_makes_node(c, stack);
         named += name_of(c, c->m->dict.stacks[stack].frame) != NULL;
     }
     bool model = (c->parts >> SEEP_PART_MODEL) & 1;
     if (!named && model && n >= SEEP_T_GRAPH_SITES)
         *n_nodes = (unsigned)n;
     return 0;
+}
+
+/* ---- graphs that are there at once ----------------------------------------------------------- */
+
+/* What is kept on the host, and who of it is asked: the line itself, or its whole function. */
+static bool is_beside(const struct seep_case *c, const struct seep_model_site *site)
+{
+    const struct seep_dict_frame *line = &c->m->dict.frames[c->frame];
+    const struct seep_dict_frame *its = &c->m->dict.frames[c->frames->look_at[site->stack]];
+
+    if (!c->m->spaces[site->space].name.host_like || site->totals.allocations < SEEP_T_STEPS)
+        return false;
+    if (c->m->spaces[c->space].name.host_like)
+        return c->frames->line_of[c->frames->look_at[site->stack]] == c->frames->line_of[c->frame];
+    return line->kind == SEEP_FRAME_PYTHON && its->kind == line->kind &&
+           its->source == line->source && its->function == line->function;
+}
+
+/* A site, and the blocks of it that came since step 1 and are there at the end. */
+struct stayed {
+    uint32_t site;
+    uint64_t blocks;
+};
+
+static int by_blocks(const void *a, const void *b)
+{
+    const struct stayed *p = a, *q = b;
+
+    if (p->blocks != q->blocks)
+        return p->blocks > q->blocks ? -1 : 1;
+    return (p->site > q->site) - (p->site < q->site);
+}
+
+/* To stayed[0, *n), which has room for all sites of the model: those of most blocks first. */
+static int find_stayed(const struct seep_case *c, struct stayed *stayed, size_t *n)
+{
+    struct seep_level level = {0};
+    int rc = 0;
+
+    *n = 0;
+    for (uint32_t i = 0; i < c->m->n_sites && !rc; i++) {
+        if (!is_beside(c, &c->m->sites[i]))
+            continue;
+        rc = seep_level_sum(c->m, &i, 1, SEEP_LEVEL_ALL, &level);
+        if (rc)
+            break;
+        const int64_t blocks =
+            seep_level_at(&level, c->span->last).blocks - seep_level_at(&level, 0).blocks;
+        if (blocks >= SEEP_T_STEPS)
+            stayed[(*n)++] = (struct stayed){i, (uint64_t)blocks};
+    }
+    seep_level_fini(&level);
+    qsort(stayed, *n, sizeof *stayed, by_blocks);
+    return rc;
+}
+
+int seep_graphs_count(const struct seep_case *c, uint64_t *graphs)
+{
+    struct stayed *stayed = malloc((c->m->n_sites + 1) * sizeof *stayed);
+    uint32_t sites[LOOKED_AT] = {0};
+    size_t n = 0;
+    int rc = stayed ? find_stayed(c, stayed, &n) : -SEEP_ENOMEM;
+
+    *graphs = 0;
+    n = n < LOOKED_AT ? n : LOOKED_AT;
+    for (size_t i = 0; i < n; i++)
+        sites[i] = stayed[i].site;
+    if (!rc)
+        rc = seep_graph_names(c, sites, n);
+    /* An operator may make several blocks of a graph on one stack, or be run by a branch alone. */
+    for (size_t i = 0; i < n && !rc && stayed[i].blocks * SEEP_T_GRAPH_BLOCKS >= stayed[0].blocks;
+         i++) {
+        if (seep_graph_makes_node(c, c->m->sites[sites[i]].stack))
+            *graphs = stayed[i].blocks;
+    }
+    free(stayed);
+    return rc;
 }

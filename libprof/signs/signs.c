@@ -201,6 +201,16 @@ static bool piles_up(const struct seep_signs *signs)
            signs->sawtooth.falls >= SEEP_T_EPOCH_FALLS;
 }
 
+/* It came bit by bit, and stays at a level since: a container that is full. */
+static bool is_full(const struct seep_signs *signs)
+{
+    const struct seep_growth *g = &signs->growth;
+
+    return !signs->timed && !signs->is_data && !g->growing && !g->by_process &&
+           g->plateau_gradual && g->plateau >= SEEP_T_ITEMS &&
+           g->plateau_rise >= SEEP_T_CACHE_BYTES;
+}
+
 /* Whoever was seen to hold it does so without a graph in between: what its makers are called says
  * no more. */
 static bool is_kept_without_graph(const struct seep_signs *signs)
@@ -227,7 +237,7 @@ int seep_signs_compute(const struct seep_case *c, struct seep_signs *signs)
     int rc = compute_sites(c, signs);
     if (!rc && c->has_workers && !signs->timed)
         rc = weigh_workers(c, &signs->workers);
-    if (!rc && !signs->timed && !signs->is_data && piles_up(signs) && !is_kept_without_graph(signs))
+    if (!rc && !signs->is_data && piles_up(signs) && !is_kept_without_graph(signs))
         rc = seep_graph_nodes_count(c, signs->sites, &signs->graph_nodes);
     signs->of_arenas = !rc && is_of_arenas(c, signs);
     signs->is_replaced = !rc && !signs->timed && seep_is_replaced(c, signs);
@@ -238,6 +248,12 @@ int seep_signs_compute(const struct seep_case *c, struct seep_signs *signs)
     if (!rc && !signs->timed && g->growing)
         rc = seep_stream_is_kept(c, signs->sites, &signs->is_kept_stream);
     signs->prospect = seep_prospect_of(c, signs);
+    if (!rc && !is_kept_without_graph(signs) &&
+        (is_full(signs) || (signs->prospect == SEEP_ENDS_BY_HOLDER && !signs->is_data)))
+        rc = seep_graphs_count(c, &signs->graphs);
+    if (!rc && !signs->graphs && signs->kept_by.in_graph &&
+        signs->prospect == SEEP_ENDS_BY_HOLDER && !signs->is_data)
+        signs->graphs = signs->kept_by.length;
     return rc;
 }
 

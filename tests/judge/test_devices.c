@@ -95,6 +95,55 @@ TEST(a_request_far_above_the_others_is_told_on_a_device)
     ck_assert_str_eq(text(f, "space"), "tensor:1");
 }
 
+/* ---- without steps ----------------------------------------------------------------------------
+ */
+
+/* A service has none. What its device says needs none; what the host does at a start may look
+ * alike.
+ */
+TEST(what_a_device_says_needs_no_steps, .to = 2)
+{
+    job->processes[0].steps = 0;
+    transient(user(7), _i ? HOST : TENSOR_1, 4 * MIB, STEPS - 3, 300 * MIB, 3);
+    if (_i)
+        nobody();
+    else
+        only("size-spike", "pressure", 7);
+}
+
+/* Where graphs are captured, pools of theirs are what is reserved. */
+TEST(a_cache_on_a_device_is_told_without_steps, .to = 3)
+{
+    uint64_t many = _i == 1 ? 25 : 325; /* of 2 MiB, beside at most 40 MiB of tensors */
+
+    job->processes[0].steps = 0;
+    builder_header(&b)->devices.tensors[1] = (struct seep_tensor_books){
+        .reports = 200, .allocated_bytes = 20 * MIB, .reserved_bytes = many * 2 * MIB};
+    transient(user(7), TENSOR_1, 30 * MIB, STEPS, 0, 0);
+    builder_header(&b)->spaces[TENSOR_1].peak_bytes = 40 * (uint64_t)MIB;
+    builder_level(&b, user(7), DEVICE_1, 2 * MIB, LAST, constant, &many);
+    if (_i == 2)
+        transient(below(user(9), "/usr/lib/python3/dist-packages/torch/cuda/graphs.py",
+                        "capture_begin", 72),
+                  HOST, 100, STEPS, 0, 0);
+    if (_i == 1) {
+        nobody();
+        return;
+    }
+    const json_t *f = only("allocator-cache", "pressure", 7);
+    ck_assert((strstr(text(f, "advice"), "share a pool") != NULL) == (_i == 2));
+    ck_assert(number(f, "saving_bytes") == (650.0 - 40) * MIB);
+}
+
+/* A pool of pinned memory comes to an end; who keeps each batch does not. */
+TEST(pinned_memory_that_grows_without_an_end_is_somebodys, .to = 2)
+{
+    struct ramp r = {FIRST, _i ? UINT32_MAX : FIRST + 5, 1, UINT32_MAX};
+
+    builder_level(&b, user(7), PINNED, 512 * 1024, LAST, ramp, &r);
+    only(_i ? "unbounded-growth" : "pinned-pool", _i ? "leak" : "pressure", 7);
+}
+
 /* ---- wrong-device ---------------------------------------------------------------------------- */
 
 static uint32_t line_of(struct builder *its, unsigned line)
@@ -143,11 +192,16 @@ TEST(a_rank_on_the_device_that_another_one_works_on, .to = N(others))
 }
 
 /* Children of one process that train side by side are ranks, too, though no launcher has numbered
- * them; what one keeps on the other's device may be more than it has on its own. */
+ * them, and so are those that compute side by side where none has steps; what one keeps on the
+ * other's device may be more than it has on its own. */
 static const struct {
-    uint32_t ppid, steps;
+    uint32_t ppid, own_steps, steps;
     bool is_wrong;
-} children[] = {{99, STEPS, true}, {98, STEPS, false}, {99, 0, false}};
+} children[] = {{99, STEPS, STEPS, true},
+                {98, STEPS, STEPS, false},
+                {99, STEPS, 0, false},
+                {99, 0, 0, true},
+                {98, 0, 0, false}};
 
 TEST(a_training_beside_another_on_whose_device_it_keeps_things, .to = N(children))
 {
@@ -163,6 +217,7 @@ TEST(a_training_beside_another_on_whose_device_it_keeps_things, .to = N(children
     memcpy(h->spaces, builder_header(&b)->spaces, sizeof h->spaces);
     builder_level(&other, line_of(&other, 3), TENSOR_1, 4 * MIB, LAST, one_in_flight, NULL);
     builder_level(&other, line_of(&other, 7), TENSOR_0, 20 * MIB, LAST, constant, &once);
+    job->processes[0].steps = children[_i].own_steps;
     struct seep_process entry = job->processes[0];
     entry.pid = 200;
     entry.steps = children[_i].steps;

@@ -148,6 +148,17 @@ TEST(a_deque_that_is_not_full_yet_is_no_leak)
     is_judged("legitimate-growth", "info", "at most 2000");
 }
 
+/* How many results are kept is meant, the graph behind each is not. */
+TEST(what_a_bounded_holder_keeps_by_way_of_graphs_is_a_graph_that_is_kept)
+{
+    json_t *path = held_by("deque", 4 * 140);
+
+    bound(path, 2000, "maxlen");
+    json_object_set_new(json_array_get(json_object_get(seen, "lines"), 0), "graph_bytes",
+                        json_integer(4 * 140 * BLOCK));
+    is_judged("graph-retention", "retention", "it holds 560 results, at most 2000");
+}
+
 /* It ends with the first pass over what it repeats, which only looks like growth until then. */
 TEST(what_itertools_cycle_has_seen_is_kept_for_good_but_not_endless)
 {

@@ -82,6 +82,93 @@ TEST(a_graph_is_known_by_its_nodes_whatever_else_the_line_makes, .to = 3)
     ck_assert_str_eq(text(f, "severity"), "leak");
 }
 
+/* ---- as many at once, no more: a pool that is full ---------------------------------------------
+ */
+
+static struct ramp full = {FIRST, FIRST + 79, 1, UINT32_MAX};
+
+/* What stays since step 80 are nodes, or what a parameter is given, or the engine's. */
+TEST(a_pool_that_is_full_of_graphs_is_no_bounded_cache, .to = 3)
+{
+    const uint64_t node = (uint64_t)(make_node - __executable_start) + 8;
+
+    builder_level(&b,
+                  builder_stack(&b, forward(NODES),
+                                builder_native(&b, own_path(), NULL, node + 64 * (uint64_t)_i)),
+                  0, 8 * 1024, LAST, ramp, &full);
+    const json_t *f = json_array_get(findings_with_symbols(), 0);
+    ck_assert((strcmp(text(f, "pattern"), "graph-retention") == 0) == (_i == 0));
+    if (_i)
+        return;
+    ck_assert_str_eq(text(f, "severity"), "retention");
+    ck_assert_ptr_nonnull(
+        strstr(text(f, "title"), "80 results are kept, each with its autograd graph"));
+    ck_assert_double_eq_tol(number(f, "plateau_step"), 80, 3);
+}
+
+/* Tensors on a device beside nodes on the host, by whole blocks for a graph, of one function; an
+ * operator that a branch runs now and then does not count graphs. */
+static const struct {
+    uint64_t tensors; /* for a hundred graphs */
+    const char *function;
+    uint64_t large; /* KiB on the device beside it */
+    const char *severity;
+} pools[] = {{100, "forward", 0, "retention"}, {200, "forward", 0, "retention"},
+             {104, "forward", 0, "retention"}, {150, "forward", 0, NULL},
+             {100, "other", 0, NULL},          {100, "forward", 60 * 1024, "info"}};
+
+static uint64_t until_full(uint32_t period, void *arg)
+{
+    return ramp(period, &full) * *(const uint64_t *)arg / 100;
+}
+
+TEST(tensors_of_a_full_pool_are_told_by_nodes_on_the_host, .to = N(pools))
+{
+    const uint64_t node = (uint64_t)(make_node - __executable_start) + 8;
+    uint64_t each = pools[_i].tensors, all = 100, some = 10, one = 1;
+    const uint32_t made =
+        builder_stack(&b, forward(NODES), builder_native(&b, own_path(), NULL, node));
+
+    builder_level(&b, made, 0, 128, LAST, until_full, &all);
+    builder_level(&b, builder_stack(&b, made, builder_native(&b, own_path(), NULL, node + 4)), 0,
+                  128, LAST, until_full, &some);
+    builder_level(&b, below(main_stack, "/home/user/model.py", pools[_i].function, OTHERS),
+                  TENSOR_1, 48 * 1024, LAST, until_full, &each);
+    if (pools[_i].large)
+        builder_level(&b, user(3), TENSOR_1, pools[_i].large * 1024, LAST, constant, &one);
+    const json_t *list = findings_with_symbols(), *f = json_array_get(list, 0);
+    char *dump = json_dumps(list, 0);
+    const bool is_graph = strcmp(text(f, "pattern"), "graph-retention") == 0;
+    ck_assert_msg(is_graph == (pools[_i].severity != NULL), "%s", dump);
+    if (is_graph) {
+        ck_assert_msg(strcmp(text(f, "severity"), pools[_i].severity) == 0, "%s", dump);
+        ck_assert_str_eq(text(f, "space"), "tensor:1");
+        ck_assert_msg(strstr(dump, "80 autograd graphs are alive at once") != NULL, "%s", dump);
+    }
+    free(dump);
+}
+
+/* What lines of a function have of one pool is one finding, and so is what host and device have. */
+TEST(a_full_pool_is_one_finding_whatever_it_keeps_on_which_line)
+{
+    const uint64_t node = (uint64_t)(make_node - __executable_start) + 8;
+    uint64_t each = 100, twice = 200;
+    const uint32_t made =
+        builder_stack(&b, forward(NODES), builder_native(&b, own_path(), NULL, node));
+
+    builder_level(&b, made, 0, 4096, LAST, until_full, &each);
+    builder_level(&b, forward(NODES), TENSOR_1, 4 * 1024, LAST, until_full, &each);
+    builder_level(&b, forward(OTHERS), TENSOR_1, 64 * 1024, LAST, until_full, &twice);
+    const json_t *list = findings_with_symbols(), *f = json_array_get(list, 0);
+    char *all = json_dumps(list, 0);
+    ck_assert_msg(json_array_size(list) == 1, "%s", all);
+    ck_assert_str_eq(text(f, "pattern"), "graph-retention");
+    ck_assert_str_eq(text(f, "severity"), "retention");
+    ck_assert_msg(number(json_object_get(f, "frame"), "line") == OTHERS, "%s", all);
+    ck_assert_msg(strstr(all, "of host as well") != NULL, "%s", all);
+    free(all);
+}
+
 static uint64_t at_pace(uint32_t period, void *arg)
 {
     return period < FIRST ? 0 : (uint64_t)(*(double *)arg * (period - FIRST + 1));

@@ -16,7 +16,15 @@ __asm__(".text\n"
         ".type _ZN3c104cuda20CUDACachingAllocator9map_blockEv, @function\n"
         "_ZN3c104cuda20CUDACachingAllocator9map_blockEv:\n"
         ".skip 64, 0x90\n"
-        ".size _ZN3c104cuda20CUDACachingAllocator9map_blockEv, 64\n");
+        ".size _ZN3c104cuda20CUDACachingAllocator9map_blockEv, 64\n"
+        ".type _ZN2at4_ops12index_Tensor4callEv, @function\n"
+        "_ZN2at4_ops12index_Tensor4callEv:\n"
+        ".skip 64, 0x90\n"
+        ".size _ZN2at4_ops12index_Tensor4callEv, 64\n"
+        ".type _ZN5torch8autograd9make_nodeEv, @function\n"
+        "_ZN5torch8autograd9make_nodeEv:\n"
+        ".skip 64, 0x90\n"
+        ".size _ZN5torch8autograd9make_nodeEv, 64\n");
 extern const char zeros[] __asm__("_ZN2at4_ops5zeros4callEv");
 extern const char __executable_start[];
 
@@ -64,6 +72,56 @@ TEST(on_the_host_it_does_not_matter)
     ck_assert_str_eq(text(f, "pattern"), "eager-retention");
 }
 
+/* ---- a data set as a whole --------------------------------------------------------------------
+ */
+
+enum { COPIED = 64, INDEXED = 192, NODE = 256, DRAW = 30 }; /* functions, from zeros; a line */
+
+/* Two blocks from the start, beside something that has `others` MiB, and what line 30 takes by
+ * index in each step; with a node of a graph, that is of an output and not of the set. */
+static const struct {
+    uint64_t each, others, taken; /* MiB, MiB, KiB */
+    bool has_node;
+    const char *severity;
+} wholes[] = {{50, 10, 800, false, "retention"}, {50, 10, 95, false, "info"},
+              {50, 10, 12800, false, "info"},    {50, 10, 800, true, "info"},
+              {50, 60, 800, false, "info"},      {50, 1000, 800, false, NULL},
+              {7, 1, 800, false, NULL}};
+
+static uint32_t native_below(uint32_t stack, uint64_t offset)
+{
+    return builder_stack(
+        &b, stack,
+        builder_native(&b, own_path(), NULL, (uint64_t)(zeros - __executable_start) + offset + 8));
+}
+
+TEST(a_data_set_on_the_device_as_a_whole, .to = N(wholes))
+{
+    const uint32_t draw = native_below(user(DRAW), INDEXED);
+    uint64_t two = 2, one = 1;
+
+    builder_level(&b, native_below(user(7), COPIED), TENSOR_1, wholes[_i].each * MIB, LAST,
+                  constant, &two);
+    builder_level(&b, user(3), TENSOR_1, wholes[_i].others * MIB, LAST, constant, &one);
+    transient(draw, TENSOR_1, wholes[_i].taken * 1024, STEPS, 0, 0);
+    if (wholes[_i].has_node)
+        transient(native_below(draw, NODE), HOST, 128, STEPS, 0, 0);
+    const json_t *list = findings_with_symbols(), *f = json_array_get(list, 0);
+    char *all = json_dumps(list, 0);
+    ck_assert_msg(json_array_size(list) == (wholes[_i].severity != NULL), "%s", all);
+    if (wholes[_i].severity) {
+        ck_assert_str_eq(text(f, "pattern"), "eager-retention");
+        ck_assert_msg(strcmp(text(f, "severity"), wholes[_i].severity) == 0, "%s", all);
+        ck_assert(number(json_object_get(f, "frame"), "line") == 7);
+        ck_assert(number(f, "live_bytes") == 100.0 * MIB);
+    }
+    if (_i == 0)
+        ck_assert_msg(strstr(all, "a step takes about 800.0 KiB of what is there, at "
+                                  "/home/user/train.py:30") != NULL,
+                      "%s", all);
+    free(all);
+}
+
 /* ---- on threads that no line is on ----------------------------------------------------------- */
 
 /* Segments that came bit by bit and stay: PyTorch's allocator's own, or a library's that takes
@@ -105,6 +163,55 @@ static const struct {
              {{1, 8}, 4096, false},   /* a teacher, as large as the student */
              {{1, 20}, 4096, false}}; /* not the network's times something */
 
+static void load(unsigned line, uint64_t each, struct loaded *l)
+{
+    builder_level(
+        &b,
+        below(user(line), "/usr/lib/python3/dist-packages/torch/serialization.py", "load", 1000),
+        TENSOR_1, each, LAST, from_then_on, l);
+}
+
+/* As many blocks as the network has, in modules of modules and so on two stacks: copied into it by
+ * load_state_dict(), or a network by itself, and without steps. */
+static const struct {
+    bool copied, is_module, stepped;
+    const char *severity;
+} once[] = {{true, false, true, "retention"},
+            {true, false, false, "retention"},
+            {false, false, true, NULL},
+            {true, true, true, NULL}};
+
+TEST(weights_that_were_copied_into_the_network_are_a_second_copy, .to = N(once))
+{
+    const char *module = "/usr/lib/python3/dist-packages/torch/nn/modules/module.py";
+    const uint32_t apply = below(user(3), module, "_apply", 30);
+    struct loaded eight = {1, 8};
+    uint64_t three = 3, five = 5;
+
+    builder_level(&b, apply, TENSOR_1, 4 * MIB, LAST, constant, &three);
+    builder_level(&b, below(apply, module, "_apply", 30), TENSOR_1, 4 * MIB, LAST, constant, &five);
+    load(7, 4 * MIB, &eight);
+    if (once[_i].copied)
+        transient(below(user(8), module, "load_state_dict", 50), HOST, 100, STEPS, 0, 0);
+    if (once[_i].is_module)
+        transient(below(below(user(7), "/usr/lib/python3/dist-packages/torch/serialization.py",
+                              "load", 1000),
+                        "/usr/lib/python3/dist-packages/torch/_utils.py", "_rebuild_parameter", 40),
+                  HOST, 100, STEPS, 0, 0);
+    if (!once[_i].stepped)
+        job->processes[0].steps = 0;
+    const json_t *list = findings(), *f = json_array_get(list, 0);
+    char *all = json_dumps(list, 0);
+    const bool is_told = strstr(all, "from a file") != NULL;
+    ck_assert_msg(is_told == (once[_i].severity != NULL), "%s", all);
+    if (is_told) {
+        ck_assert_msg(strcmp(text(f, "severity"), once[_i].severity) == 0, "%s", all);
+        ck_assert_msg(strstr(all, "a second copy of it") != NULL, "%s", all);
+        ck_assert(number(f, "count") == 8);
+    }
+    free(all);
+}
+
 TEST(a_checkpoint_that_stays_beside_the_network, .to = N(files))
 {
     struct loaded loaded = files[_i].loaded;
@@ -114,9 +221,7 @@ TEST(a_checkpoint_that_stays_beside_the_network, .to = N(files))
         &b,
         below(user(3), "/usr/lib/python3/dist-packages/torch/nn/modules/module.py", "_apply", 30),
         TENSOR_1, 4 * MIB, LAST, constant, &eight);
-    builder_level(
-        &b, below(user(7), "/usr/lib/python3/dist-packages/torch/serialization.py", "load", 1000),
-        TENSOR_1, files[_i].each * 1024, LAST, from_then_on, &loaded);
+    load(7, files[_i].each * 1024, &loaded);
     const json_t *list = findings(), *f = json_array_get(list, 0);
     const bool is_told = json_array_size(list) && strstr(text(f, "title"), "from a file");
     ck_assert_msg(is_told == files[_i].is_kept, "%s", json_dumps(list, 0));

@@ -1,0 +1,152 @@
+/* A data set that goes to a device as a whole, in few blocks, of which each step takes a small
+ * part.
+ */
+#include "libprof/base/text.h"
+#include "libprof/measure/thresholds.h"
+#include "libprof/patterns/pattern_order.h"
+#include "libprof/signs/graph_nodes.h"
+
+#include <string.h>
+
+/* ---- what a step takes of it ----------------------------------------------------------------- */
+
+/* Operators that make a batch of rows of what is there. A slice makes nothing, and is not seen. */
+static bool draws(const struct seep_case *c, uint32_t stack)
+{
+    static const char *const names[] = {
+        "at::_ops::index_Tensor::", "at::_ops::index_select::", "at::_ops::gather::",
+        "at::_ops::take::", "at::_ops::stack::"};
+    const struct seep_dictionary *d = &c->m->dict;
+    const struct seep_symbol *symbol;
+
+    for (uint32_t s = stack; s; s = d->stacks[s].parent) {
+        const uint32_t frame = d->stacks[s].frame;
+        if (d->frames[frame].kind != SEEP_FRAME_NATIVE)
+            return false;
+        if (!seep_symbols_get(c->symbols, frame, &symbol) || !symbol[0].function)
+            continue;
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+            if (strncmp(symbol[0].function, names[i], strlen(names[i])) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Whether nodes of graphs are made as something is drawn on a line: it is an output, no data. */
+static int draws_outputs(const struct seep_case *c, uint32_t frame, bool *outputs)
+{
+    const uint32_t line = c->frames->line_of[frame];
+    int rc = 0;
+
+    *outputs = false;
+    for (uint32_t i = 0; i < c->m->n_sites && !rc && !*outputs; i++) {
+        const uint32_t stack = c->m->sites[i].stack;
+        if (!c->m->spaces[c->m->sites[i].space].name.host_like ||
+            c->frames->line_of[c->frames->look_at[stack]] != line)
+            continue;
+        rc = seep_graph_names(c, &i, 1);
+        *outputs = !rc && draws(c, stack) && seep_graph_makes_node(c, stack);
+    }
+    return rc;
+}
+
+/* The mean of what a site made in half of the steps or more, none of which it keeps; 0 of others.
+ */
+static uint64_t part_taken(const struct seep_case *c, const struct seep_model_site *site)
+{
+    const struct seep_totals *t = &site->totals;
+    const enum seep_part part = (enum seep_part)c->frames->part[site->stack];
+    const bool networks =
+        part == SEEP_PART_MODEL || part == SEEP_PART_BACKWARD || part == SEEP_PART_OPTIMIZER;
+
+    if (site->space != c->space || networks || !c->frames->is_own[site->stack] ||
+        t->allocations * 2 < (uint64_t)c->span->last || t->frees * 2 < t->allocations)
+        return 0;
+    return t->allocated_bytes / t->allocations;
+}
+
+/* The line where most is taken of what has `whole` bytes, in each step and not by a network, which
+ * would leave a node of a graph there; what it takes at a time to *bytes. Returns 0 or
+ * -SEEP_ENOMEM. */
+static int find_draw(const struct seep_case *c, uint64_t whole, uint32_t *line, uint64_t *bytes)
+{
+    int rc = 0;
+
+    *line = 0;
+    *bytes = 0;
+    for (uint32_t i = 0; i < c->m->n_sites && !rc; i++) {
+        const struct seep_model_site *site = &c->m->sites[i];
+        const uint64_t its = part_taken(c, site);
+        bool outputs = false;
+        if (its < SEEP_T_DRAWN_BYTES || its * SEEP_T_DRAWN_SHARE > whole || its <= *bytes)
+            continue;
+        rc = seep_graph_names(c, &i, 1);
+        if (!rc && draws(c, site->stack))
+            rc = draws_outputs(c, c->frames->look_at[site->stack], &outputs);
+        if (rc || outputs || !draws(c, site->stack))
+            continue;
+        *line = c->frames->look_at[site->stack];
+        *bytes = its;
+    }
+    return rc;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+/* Made before step 1 was over, of something of the host's, and there to the end. */
+static void keep_whole(const struct seep_case *c, struct seep_finding *f)
+{
+    for (size_t i = 0; i < c->n_sites; i++) {
+        const struct seep_model_site *site = &c->m->sites[c->sites[i]];
+        const struct seep_site_signs *its = &c->signs->sites[i];
+        if (site->first_step <= 1 && !its->is_network && its->last.blocks &&
+            its->last.bytes == its->first.bytes && its->last.blocks == its->first.blocks &&
+            (double)site->totals.allocations <= SEEP_T_EAGER_MADE * (double)its->last.blocks)
+            seep_finding_keep(f, c->sites[i], its->last.bytes, its->last.blocks);
+    }
+}
+
+static void note_draw(const struct seep_case *c, uint32_t line, uint64_t bytes,
+                      struct seep_finding *f)
+{
+    const struct seep_dict_frame *at = &c->m->dict.frames[line];
+    char size[SEEP_SIZE_TEXT];
+
+    seep_finding_note(f, "a step takes about %s of what is there, at %s:%llu",
+                      seep_text_size((double)bytes, size),
+                      seep_dictionary_text(&c->m->dict, at->source), (unsigned long long)at->where);
+}
+
+bool seep_case_judge_whole(const struct seep_case *c, struct seep_finding *f)
+{
+    const double all = (double)c->space_peak;
+    char size[SEEP_SIZE_TEXT];
+    uint32_t line = 0;
+    uint64_t bytes = 0;
+
+    if (seep_case_space(c)->class != SEEP_CLASS_TENSOR || c->signs->is_network ||
+        !c->signs->makers.copies || c->signs->makers.loads || c->span->last < 2)
+        return false;
+    keep_whole(c, f);
+    if (f->live_bytes < SEEP_T_LARGE_BYTES || f->live_bytes * SEEP_T_EAGER_SHARE < c->space_peak ||
+        find_draw(c, f->live_bytes, &line, &bytes))
+        return false;
+    const bool fills = (double)f->live_bytes >= SEEP_T_WHOLE_SHARE * all;
+    seep_finding_verdict(f, SEEP_PATTERN_EAGER_RETENTION,
+                         fills && line ? SEEP_RETENTION : SEEP_INFO,
+                         line ? SEEP_T_SURE_SHAPE : SEEP_T_SURE_OPEN);
+    f->saving_bytes = line ? f->live_bytes - bytes : 0;
+    seep_finding_note(f, "copied to the device before step 1 was over, and live up to step %d",
+                      (int)c->span->last);
+    seep_finding_note(f, "%s, %.0f %% of the peak of %s",
+                      seep_text_size((double)f->live_bytes, size),
+                      100.0 * (double)f->live_bytes / all, seep_case_space(c)->text);
+    if (line)
+        note_draw(c, line, bytes, f);
+    else
+        f->advice =
+            strdup("if each step reads all of it, this is as it should be; else keep it on the "
+                   "host (pin_memory) and move a batch at a time to the device");
+    return true;
+}
