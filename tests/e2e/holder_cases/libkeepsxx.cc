@@ -8,5 +8,5 @@ static std::vector<void *> images;
 
 extern "C" void keep(std::size_t n)
 {
-    cache::images.push_back(std::malloc(n));
+    cache::images.push_back(std::calloc(1, n));
 }
