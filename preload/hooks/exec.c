@@ -89,7 +89,6 @@ static struct seep_process *before_exec(enum seep_hook hook, const char *path,
         entry ? seep_job_list(seep_os_pid(), seep_os_ppid(), path, entry) : NULL;
     if (*seep_activity == SEEP_RECORDING && seep_enter()) {
         seep_note_hook(hook);
-        seep_snapshot_before_exec();
         seep_end(SEEP_EXIT_EXEC, 0);
         seep_leave();
     }

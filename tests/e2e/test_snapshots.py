@@ -52,7 +52,8 @@ def name_of(pid):
 
 
 def copies_of(leader):
-    return [pid for pid in session_members(leader) if name_of(pid) == "seep-copy"]
+    """They leave the session, but not their makers."""
+    return [pid for maker in session_members(leader) for pid in children_of(maker) if name_of(pid) == "seep-copy"]
 
 
 def documents(folder):

@@ -4,6 +4,7 @@
 #include "libprof/examine/examine.h"
 #include "libprof/read/process_alive.h"
 #include "viewer/output.h"
+#include "viewer/watch/room.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,23 +15,29 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #define NS_PER_MS UINT64_C(1000000)
+#define FAULT_NS  UINT64_C(700) /* a page that is written anew while there is a copy: measured */
 
 enum {
     READER_SECONDS = 120, /* then it is given up */
     STUCK_MS = 2000,      /* a slot without a copy that lives */
     LAST_MS = 60 * 1000,  /* for what waits as the job ends, */
     TELL_MS = 200,        /* which is said if it takes longer */
-    BEHIND = 5, /* priority: it gets a quarter of a CPU that is wanted, for the copy waits */
+    RESERVE_MS = 30 * 1000, /* that what is in reserve is kept, before it is thought about, too */
+    ROOM_SHARE = 2,       /* of the memory that is left, that a reader may take: one in so many */
+    BEHIND = 5, /* priority, as it thinks: it gets a quarter of a CPU that is wanted */
     /* How the reader ends. */
     READ = 0,
     NOT_READ = 1,
     BARRED = 2,
+    NOT_WANTED = 3,
+    WANTED = 'w', /* the launcher's word to one that is in reserve */
 };
 
 static uint64_t now_ns(void)
@@ -51,14 +58,17 @@ static uint32_t state_of(const struct seep_copies *h)
     return __atomic_load_n(&slot_of(h)->state, __ATOMIC_ACQUIRE);
 }
 
-/* Tells the copy, which waits on that word, that it may end. */
-static void let_go(struct seep_snapshot_slot *slot)
+/* Tells the copy, which waits on that word, that it may end, or the process that it may go on. False:
+ * it waits no longer. */
+static bool let_go(struct seep_snapshot_slot *slot)
 {
     uint32_t ready = SEEP_SNAPSHOT_READY;
 
-    if (__atomic_compare_exchange_n(&slot->state, &ready, SEEP_SNAPSHOT_DONE, false,
-                                    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-        syscall(SYS_futex, &slot->state, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    if (!__atomic_compare_exchange_n(&slot->state, &ready, SEEP_SNAPSHOT_DONE, false,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        return false;
+    syscall(SYS_futex, &slot->state, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    return true;
 }
 
 static void free_slot(struct seep_snapshot_slot *slot)
@@ -122,19 +132,70 @@ static int write_document(const struct seep_copies *h, const json_t *document, u
  */
 struct job_reading {
     struct seep_snapshot_slot *slot;
+    int wish; /* where the launcher says that what is in reserve is wanted; −1: it is, at once */
     struct seep_examine_request request;
 };
 
-static void has_been_read(void *reading_given)
+/* Field 10 of /proc/PID/stat, 0: not known. */
+static uint64_t minor_faults(uint32_t pid)
+{
+    char path[64], text[1024] = "";
+    uint64_t faults = 0;
+
+    snprintf(path, sizeof path, "/proc/%" PRIu32 "/stat", pid);
+    FILE *file = fopen(path, "re");
+    size_t n = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file)
+        fclose(file);
+    text[n] = '\0';
+    const char *name_end = strrchr(text, ')');
+    if (name_end)
+        (void)sscanf(name_end + 1, " %*c %*d %*d %*d %*d %*d %*u %" SCNu64, &faults);
+    return faults;
+}
+
+/* What is in reserve is kept until the launcher says that it is wanted: its end, or another word
+ * than that, ends the wait. */
+static bool is_wanted(int wish)
+{
+    char word = 0;
+
+    alarm(0);
+    while (read(wish, &word, 1) < 0 && errno == EINTR) {
+    }
+    alarm(READER_SECONDS);
+    return word == WANTED;
+}
+
+/* The stop, and what the process had to copy before it could write, while there was a copy. In
+ * place it has waited all the time. */
+static uint64_t felt(const struct job_reading *reading)
+{
+    const struct seep_snapshot_slot *slot = reading->slot;
+
+    if (!slot->faults)
+        return now_ns() - slot->taken_ns;
+    uint32_t now = (uint32_t)minor_faults(reading->request.pid), since = now - slot->faults;
+    return slot->stop_ns + (now && since < INT32_MAX ? since * FAULT_NS : 0);
+}
+
+/* From here on the copy, or the process itself, goes its way. */
+static bool has_been_read(void *reading_given, bool whole)
 {
     struct job_reading *reading = reading_given;
 
-    reading->request.stop_ns = reading->slot->stop_ns;
-    let_go(reading->slot);
+    reading->request.stop_ns = felt(reading);
+    if (!let_go(reading->slot))
+        return false; /* and may have changed while it was read */
+    setpriority(PRIO_PROCESS, 0, BEHIND); /* nobody waits any more */
+    if (reading->wish < 0)
+        return true;
+    __atomic_store_n(&reading->slot->reading, 0, __ATOMIC_RELEASE); /* others may have their turn */
+    return whole && is_wanted(reading->wish);
 }
 
 /* Every field of the slot is the job's word, and read once. */
-static int read_slot(const struct seep_copies *h)
+static int read_slot(const struct seep_copies *h, int wish)
 {
     struct seep_job *job = h->folder->job;
     struct seep_snapshot_slot *slot = &job->snapshot, now = *slot;
@@ -147,6 +208,7 @@ static int read_slot(const struct seep_copies *h)
         return NOT_READ;
     struct job_reading reading = {
         .slot = slot,
+        .wish = wish,
         .request = {.folder = h->folder->path,
                     .roles_file = h->roles,
                     .keys = h->keys,
@@ -156,12 +218,15 @@ static int read_slot(const struct seep_copies *h)
                     .start_ns = job->processes[process].start_ns,
                     .process = process,
                     .source = source_of(job, process, now.source),
+                    .max_bytes = seep_room_left() / ROOM_SHARE,
                     .release = has_been_read,
                     .arg = &reading},
     };
     int rc = seep_examine(&reading.request, &found, &document, &err);
     if (rc)
         return found.barred ? BARRED : NOT_READ;
+    if (!document)
+        return NOT_WANTED;
     if (now.source == SEEP_SNAPSHOT_AT_END)
         leave_only_what_is_held(json_object_get(document, "lines"));
     rc = write_document(h, document, reading.request.pid, found.step);
@@ -169,8 +234,8 @@ static int read_slot(const struct seep_copies *h)
     return rc ? NOT_READ : READ;
 }
 
-/* It is the first to go where memory is short, and stands behind others where CPUs are. */
-static void step_back(void)
+/* It is the first to go where memory is short. */
+static void be_first_to_go(void)
 {
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
@@ -179,12 +244,11 @@ static void step_back(void)
         (void)n;
         close(fd);
     }
-    setpriority(PRIO_PROCESS, 0, BEHIND);
     const struct rlimit no_core = {1, 1}; /* nor one by a pipe */
     setrlimit(RLIMIT_CORE, &no_core);
 }
 
-_Noreturn static void be_reader(const struct seep_copies *h, pid_t launcher)
+_Noreturn static void be_reader(const struct seep_copies *h, pid_t launcher, int wish)
 {
     sigset_t none;
 
@@ -197,8 +261,8 @@ _Noreturn static void be_reader(const struct seep_copies *h, pid_t launcher)
     sigaddset(&none, SIGALRM);
     sigprocmask(SIG_UNBLOCK, &none, NULL);
     prctl(PR_SET_NAME, "seep-reader", 0, 0, 0);
-    step_back();
-    _exit(read_slot(h));
+    be_first_to_go();
+    _exit(read_slot(h, wish));
 }
 
 /* Who weighs what a copy costs waits for what the last one did. */
@@ -207,20 +271,86 @@ static void note_reading(const struct seep_copies *h)
     __atomic_store_n(&slot_of(h)->reading, h->worker ? h->copy : 0, __ATOMIC_RELEASE);
 }
 
-static void start_reader(struct seep_copies *h)
+/* A reader of its own process; of what is in reserve it keeps what it has read until it is told. */
+static pid_t start_reader(struct seep_copies *h, bool in_reserve)
 {
     const pid_t launcher = getpid();
+    int wish[2] = {-1, -1};
 
     h->copy = slot_of(h)->copy;
-    h->worker = fork();
-    if (h->worker == 0)
-        be_reader(h, launcher);
-    if (h->worker < 0) {
-        h->worker = 0;
+    h->taken_ns = slot_of(h)->taken_ns;
+    __atomic_store_n(&slot_of(h)->reading, h->copy, __ATOMIC_RELEASE);
+    pid_t pid = in_reserve && pipe2(wish, O_CLOEXEC) ? -1 : fork();
+    if (pid == 0) {
+        if (wish[1] >= 0)
+            close(wish[1]);
+        be_reader(h, launcher, wish[0]);
+    }
+    if (wish[0] >= 0)
+        close(wish[0]);
+    if (pid < 0) {
+        if (wish[1] >= 0)
+            close(wish[1]);
         h->folder->job->snapshots.n_failed++;
         let_go(slot_of(h));
+        note_reading(h);
+        return 0;
     }
+    if (in_reserve)
+        h->wish = wish[1];
+    return pid;
+}
+
+/* It ends without a word. */
+static void drop_reserve(struct seep_copies *h)
+{
+    if (!h->reserve)
+        return;
+    close(h->wish);
+    kill(h->reserve, SIGKILL);
+    while (waitpid(h->reserve, NULL, 0) < 0 && errno == EINTR) {
+    }
+    h->reserve = 0;
+    h->reserve_is_next = false;
+}
+
+/* It is wanted: it becomes the one at work. */
+static void use_reserve(struct seep_copies *h)
+{
+    const char word = WANTED;
+
+    if (!h->reserve || h->worker)
+        return;
+    ssize_t n = write(h->wish, &word, 1);
+    (void)n;
+    close(h->wish);
+    h->worker = h->reserve;
+    h->reserve = 0;
+    h->reserve_is_next = false;
     note_reading(h);
+}
+
+/* No copy waits while somebody thinks about another one: what was asked for is kept until then. */
+static void start_reading(struct seep_copies *h)
+{
+    const bool in_reserve = slot_of(h)->in_reserve;
+
+    if (h->reserve && h->reserve_is_next)
+        return;
+    if (in_reserve || h->worker) {
+        drop_reserve(h);
+        h->reserve = start_reader(h, true);
+        h->reserve_ns = now_ns();
+        h->reserve_is_next = !in_reserve;
+    } else {
+        h->worker = start_reader(h, false);
+    }
+}
+
+static bool is_reserve_due(const struct seep_copies *h)
+{
+    return h->reserve &&
+           (h->reserve_is_next || now_ns() - h->reserve_ns > RESERVE_MS * NS_PER_MS);
 }
 
 /* ---- the launcher ---------------------------------------------------------------------------- */
@@ -229,6 +359,9 @@ void seep_copies_open(struct seep_copies *h, struct seep_job_folder *folder, con
                       bool keys)
 {
     *h = (struct seep_copies){.folder = folder, .roles = roles, .keys = keys};
+    struct stat st;
+    folder->job->snapshot.reader_namespace =
+        stat("/proc/self/ns/pid", &st) == 0 ? (uint32_t)st.st_ino : 0;
     __atomic_store_n(&folder->job->snapshot.reader, (uint32_t)getpid(), __ATOMIC_RELEASE);
 }
 
@@ -253,12 +386,13 @@ static void free_stuck(struct seep_copies *h)
 
 void seep_copies_look(struct seep_copies *h)
 {
-    if (!h->folder || h->worker)
+    if (!h->folder)
         return;
-    if (state_of(h) == SEEP_SNAPSHOT_READY &&
-        !__atomic_load_n(&slot_of(h)->in_reserve, __ATOMIC_ACQUIRE))
-        start_reader(h);
-    else
+    if (state_of(h) == SEEP_SNAPSHOT_READY && slot_of(h)->taken_ns != h->taken_ns)
+        start_reading(h);
+    else if (!h->worker && is_reserve_due(h))
+        use_reserve(h);
+    else if (!h->worker)
         free_stuck(h);
 }
 
@@ -268,6 +402,8 @@ static void count_end(struct seep_job *job, int status, const struct rusage *usa
 
     job->snapshots.cpu_ns += (uint64_t)(user->tv_sec + system->tv_sec) * 1000 * NS_PER_MS +
                              (uint64_t)(user->tv_usec + system->tv_usec) * 1000;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_WANTED)
+        return;
     if (WIFEXITED(status) && WEXITSTATUS(status) == READ)
         job->snapshots.n_read++;
     else if (WIFEXITED(status) && WEXITSTATUS(status) == BARRED)
@@ -278,12 +414,22 @@ static void count_end(struct seep_job *job, int status, const struct rusage *usa
 
 bool seep_copies_reaped(struct seep_copies *h, pid_t pid, int status, const struct rusage *usage)
 {
-    if (!h->folder || !h->worker || pid != h->worker)
+    if (!h->folder || pid <= 0 || (pid != h->worker && pid != h->reserve))
         return false;
-    h->worker = 0;
     count_end(h->folder->job, status, usage);
+    if (pid == h->reserve) {
+        close(h->wish);
+        h->reserve = 0;
+        h->reserve_is_next = false;
+    } else {
+        h->worker = 0;
+        if (WIFEXITED(status) && WEXITSTATUS(status) == READ && !h->reserve_is_next)
+            drop_reserve(h); /* this one is better */
+        if (h->reserve_is_next)
+            use_reserve(h);
+    }
     note_reading(h);
-    if (slot_of(h)->copy == h->copy)
+    if (slot_of(h)->taken_ns == h->taken_ns)
         let_go(slot_of(h)); /* where the reader has not come so far */
     return true;
 }
@@ -361,7 +507,8 @@ static bool copy_waits(const struct seep_copies *h, struct last_wait *w)
     while (state_of(h) == SEEP_SNAPSHOT_TAKEN && now_ns() < w->end_ns && slot->copy &&
            seep_process_is_alive(slot->copy, slot->taken_ns))
         sleep_a_little(w);
-    return state_of(h) == SEEP_SNAPSHOT_READY && now_ns() < w->end_ns;
+    return state_of(h) == SEEP_SNAPSHOT_READY && slot->taken_ns != h->taken_ns &&
+           now_ns() < w->end_ns;
 }
 
 void seep_copies_close(struct seep_copies *h)
@@ -373,7 +520,11 @@ void seep_copies_close(struct seep_copies *h)
     w.end_ns = w.begun_ns + LAST_MS * NS_PER_MS;
     wait_for_reader(h, &w);
     if (copy_waits(h, &w))
-        start_reader(h);
+        h->worker = start_reader(h, false);
+    wait_for_reader(h, &w);
+    if (now_ns() < w.end_ns)
+        use_reserve(h);
+    drop_reserve(h);
     wait_for_reader(h, &w);
     clear(&w);
     __atomic_store_n(&slot_of(h)->reader, 0, __ATOMIC_RELEASE);
