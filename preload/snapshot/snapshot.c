@@ -22,9 +22,10 @@
 
 enum {
     FAULT_NS = 700,       /* a page that is written anew while there is a copy: measured */
-    BYTES_PER_READ_NS = 2, /* as they are read in place: 400 MB in 0.2 s */
+    BYTES_PER_READ_NS = 2, /* as they are read in place: 400 MB in 0.2 s, */
+    READER_MS = 20,       /* and until somebody has come to read */
     IN_PLACE_MS = 250,    /* that a process waits for it to be read, */
-    LAST_MS = 1000,       /* or as it ends, when nobody else waits for it */
+    LAST_MS = 1000,       /* or as it ends, when nobody else waits for it, or where it was wished */
     FOR_COPY_MS = 400,    /* and for its copy, before it ends itself */
     ROOM_FOR_COPY = 2,    /* times what is resident: written anew, and what the reader keeps */
     ROOM_IN_PLACE = 4,    /* one of so many parts of it */
@@ -170,11 +171,14 @@ static struct way choose_way(const struct seep_snapshot_moment *now,
                              enum seep_snapshot_source source)
 {
     struct seep_headroom room;
-    struct way way = {.refusal = obstacle(now), .most_ns = IN_PLACE_MS * MILLISECOND};
+    const bool wished = now->asked || policy.mode == SEEP_SNAPSHOT_LIST;
+    struct way way = {.refusal = obstacle(now),
+                      .most_ns = (wished ? LAST_MS : IN_PLACE_MS) * MILLISECOND};
     if (way.refusal >= 0)
         return way;
     seep_headroom_look(&room);
-    const uint64_t read_ns = room.anonymous_bytes / BYTES_PER_READ_NS;
+    const uint64_t read_ns =
+        READER_MS * MILLISECOND + room.anonymous_bytes / BYTES_PER_READ_NS;
     if (source == SEEP_SNAPSHOT_AT_END) {
         way.in_place = way.admit = true;
         way.most_ns = LAST_MS * MILLISECOND;
@@ -187,7 +191,7 @@ static struct way choose_way(const struct seep_snapshot_moment *now,
         way.refusal = SEEP_REFUSED_MEMORY;
     else if (way.in_place && !way.admit && seep_snapshot_is_guarded())
         way.refusal = SEEP_REFUSED_GUARDED;
-    else if (way.in_place && source == SEEP_SNAPSHOT_BY_STEP &&
+    else if (way.in_place && source == SEEP_SNAPSHOT_BY_STEP && !wished &&
              !seep_snapshot_policy_affords(&policy, now, read_ns))
         way.refusal = SEEP_REFUSED_COST;
     return way;

@@ -60,10 +60,12 @@ static uint32_t state_of(const struct seep_copies *h)
 
 /* Tells the copy, which waits on that word, that it may end, or the process that it may go on. False:
  * it waits no longer. */
-static bool let_go(struct seep_snapshot_slot *slot)
+static bool let_go(struct seep_snapshot_slot *slot, uint64_t taken_ns)
 {
     uint32_t ready = SEEP_SNAPSHOT_READY;
 
+    if (slot->taken_ns != taken_ns)
+        return false; /* it is another's by now */
     if (!__atomic_compare_exchange_n(&slot->state, &ready, SEEP_SNAPSHOT_DONE, false,
                                      __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         return false;
@@ -132,6 +134,8 @@ static int write_document(const struct seep_copies *h, const json_t *document, u
  */
 struct job_reading {
     struct seep_snapshot_slot *slot;
+    const uint64_t taken_ns;
+    const bool in_place;
     int wish; /* where the launcher says that what is in reserve is wanted; −1: it is, at once */
     struct seep_examine_request request;
 };
@@ -173,20 +177,21 @@ static uint64_t felt(const struct job_reading *reading)
 {
     const struct seep_snapshot_slot *slot = reading->slot;
 
-    if (!slot->faults)
-        return now_ns() - slot->taken_ns;
+    if (reading->in_place)
+        return now_ns() - reading->taken_ns;
     uint32_t now = (uint32_t)minor_faults(reading->request.pid), since = now - slot->faults;
     return slot->stop_ns + (now && since < INT32_MAX ? since * FAULT_NS : 0);
 }
 
-/* From here on the copy, or the process itself, goes its way. */
+/* From here on the copy, or the process itself, goes its way. What was read of a copy is whole also
+ * where its maker's end has taken it since; a process that waits no longer may have changed. */
 static bool has_been_read(void *reading_given, bool whole)
 {
     struct job_reading *reading = reading_given;
 
     reading->request.stop_ns = felt(reading);
-    if (!let_go(reading->slot))
-        return false; /* and may have changed while it was read */
+    if (!let_go(reading->slot, reading->taken_ns) && reading->in_place)
+        return false;
     setpriority(PRIO_PROCESS, 0, BEHIND); /* nobody waits any more */
     if (reading->wish < 0)
         return true;
@@ -208,6 +213,8 @@ static int read_slot(const struct seep_copies *h, int wish)
         return NOT_READ;
     struct job_reading reading = {
         .slot = slot,
+        .taken_ns = now.taken_ns,
+        .in_place = !now.faults,
         .wish = wish,
         .request = {.folder = h->folder->path,
                     .roles_file = h->roles,
@@ -268,7 +275,7 @@ _Noreturn static void be_reader(const struct seep_copies *h, pid_t launcher, int
 /* Who weighs what a copy costs waits for what the last one did. */
 static void note_reading(const struct seep_copies *h)
 {
-    __atomic_store_n(&slot_of(h)->reading, h->worker ? h->copy : 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&slot_of(h)->reading, h->worker || h->reserve_is_next ? h->copy : 0, __ATOMIC_RELEASE);
 }
 
 /* A reader of its own process; of what is in reserve it keeps what it has read until it is told. */
@@ -292,13 +299,23 @@ static pid_t start_reader(struct seep_copies *h, bool in_reserve)
         if (wish[1] >= 0)
             close(wish[1]);
         h->folder->job->snapshots.n_failed++;
-        let_go(slot_of(h));
+        let_go(slot_of(h), h->taken_ns);
         note_reading(h);
         return 0;
     }
     if (in_reserve)
         h->wish = wish[1];
+    h->latest = pid;
     return pid;
+}
+
+/* What that reader has not let go of by itself. An older one may end while the latest still reads. */
+static void has_left(struct seep_copies *h, pid_t reader)
+{
+    if (reader != h->latest)
+        return;
+    h->latest = 0;
+    let_go(slot_of(h), h->taken_ns);
 }
 
 /* It ends without a word. */
@@ -310,6 +327,7 @@ static void drop_reserve(struct seep_copies *h)
     kill(h->reserve, SIGKILL);
     while (waitpid(h->reserve, NULL, 0) < 0 && errno == EINTR) {
     }
+    has_left(h, h->reserve);
     h->reserve = 0;
     h->reserve_is_next = false;
 }
@@ -429,8 +447,7 @@ bool seep_copies_reaped(struct seep_copies *h, pid_t pid, int status, const stru
             use_reserve(h);
     }
     note_reading(h);
-    if (slot_of(h)->taken_ns == h->taken_ns)
-        let_go(slot_of(h)); /* where the reader has not come so far */
+    has_left(h, pid);
     return true;
 }
 
@@ -528,6 +545,6 @@ void seep_copies_close(struct seep_copies *h)
     wait_for_reader(h, &w);
     clear(&w);
     __atomic_store_n(&slot_of(h)->reader, 0, __ATOMIC_RELEASE);
-    let_go(slot_of(h));
+    let_go(slot_of(h), slot_of(h)->taken_ns);
     h->folder = NULL;
 }

@@ -19,6 +19,7 @@ struct seep_copies {
     bool reserve_is_next;                 /* that one was asked for, and waits for its turn alone */
     int wish;                             /* where that one is told that it is wanted, */
     uint64_t reserve_ns;                  /* and since when it has it */
+    pid_t latest;                         /* whichever of them began last, until it has let go */
     uint32_t copy;                        /* that is read, or was last */
     uint64_t taken_ns;                    /* when that one was made: by this they are told apart */
     uint32_t state;                       /* of the slot when last looked at, */
