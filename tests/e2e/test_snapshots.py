@@ -410,13 +410,22 @@ class Policy(SeepCase):
         profile = self.run_seep([SYSTEM_PYTHON, "-c", GROW], ("--sample", "64KiB", "--holders", "5"))
         self.assertEqual(self.coverage(profile), {"taken": 0, "refused": {"sampled": 1}})
 
-    def test_near_a_memory_limit_there_is_none(self):
+    def under_a_limit(self, megabytes):
         def limit():
             resource.setrlimit(resource.RLIMIT_AS, (600 << 20, 600 << 20))
 
-        script = "large = bytearray(b'x') * (300 << 20)\n" + GROW
-        profile = self.run_seep([SYSTEM_PYTHON, "-c", script], ("--holders", "5"), preexec_fn=limit)
-        self.assertEqual(self.coverage(profile), {"taken": 0, "refused": {"memory": 1}})
+        script = "large = bytearray(b'x') * (%d << 20)\n" % megabytes + GROW
+        return self.run_seep([SYSTEM_PYTHON, "-c", script], ("--holders", "5"), preexec_fn=limit)
+
+    def test_near_a_memory_limit_a_job_is_read_in_place(self):
+        """There is no room for what it would have to write anew beside a copy."""
+        profile = self.under_a_limit(300)
+        self.assertEqual(self.coverage(profile), {"taken": 1, "refused": {}})
+        (read,) = documents(profile.folder)
+        self.assertEqual((read["step"], line_of(read, "keep")["bytes"]), (5, 5 * 300001))
+
+    def test_at_a_memory_limit_there_is_none(self):
+        self.assertEqual(self.coverage(self.under_a_limit(440)), {"taken": 0, "refused": {"memory": 1}})
 
     def test_with_the_driver_of_gpus_there_is_none_unless_it_is_asked_for(self):
         source = self.path("driver.c")

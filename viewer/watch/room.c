@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 /* The number behind `key` at the beginning of a line of a file, 0: none. An empty key: the first. */
 static uint64_t number_in(const char *path, const char *key)
@@ -30,12 +31,29 @@ static uint64_t of_group(const struct seep_limits *limits, const char *file, con
     return number_in(path, key);
 }
 
+static uint64_t left_of(int resource, const char *key)
+{
+    struct rlimit limit;
+    uint64_t used = number_in("/proc/self/status", key) * 1024;
+
+    if (getrlimit(resource, &limit) || limit.rlim_cur == RLIM_INFINITY)
+        return UINT64_MAX;
+    return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 uint64_t seep_room_left(void)
 {
     struct seep_limits limits;
     uint64_t kib = number_in("/proc/meminfo", "MemAvailable:");
     uint64_t left = kib ? kib * 1024 : UINT64_MAX;
 
+    left = least(left, left_of(RLIMIT_AS, "VmSize:"));
+    left = least(left, left_of(RLIMIT_DATA, "VmData:"));
     seep_limits_read(&limits);
     if (!limits.cgroup_bytes)
         return left;
@@ -47,6 +65,5 @@ uint64_t seep_room_left(void)
            : of_group(&limits, "memory.stat", "total_inactive_file ") +
                  of_group(&limits, "memory.stat", "total_active_file ");
     used -= files < used ? files : used;
-    uint64_t in_group = limits.cgroup_bytes > used ? limits.cgroup_bytes - used : 0;
-    return in_group < left ? in_group : left;
+    return least(left, limits.cgroup_bytes > used ? limits.cgroup_bytes - used : 0);
 }

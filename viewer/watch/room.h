@@ -4,9 +4,9 @@
 
 #include <stdint.h>
 
-/* Bytes that are left to the nearest limit of this process: of the machine's memory, or of its
- * cgroups (pages of files count as left: they can be had back). UINT64_MAX: none is known. Threads:
- * any. Allocates: through stdio. */
+/* Bytes that are left to the nearest limit of this process: of the machine's memory, of its cgroups
+ * (pages of files count as left: they can be had back), of its address space or its data.
+ * UINT64_MAX: none is known. Threads: any. Allocates: through stdio. */
 uint64_t seep_room_left(void);
 
 #endif
