@@ -11,8 +11,8 @@ enum {
     LARGE = 512 << 10,   /* bytes of a block that is worth a look at what it is, */
     LARGE_MAP = 2 << 20, /* or of a map: arenas of small objects are smaller */
     HEAD = 16 << 10,     /* of a large one that is taken in any case: an object, the first items */
-    SAMPLES = 128,       /* words of a large one: where none looks like an address, it is no table of
-                          * them; hash tables are mostly empty, and words of pictures are no addresses */
+    SAMPLES = 128, /* words of a large one: where none looks like an address, it is no table of
+                    * them; hash tables are mostly empty, and words of pictures are no addresses */
     MOST_OWN = 1 << 16,
 };
 
@@ -96,9 +96,9 @@ static bool has_addresses(struct taking *t, const struct seep_snapshot_block *bl
     int n = 0;
 
     for (size_t i = 0; i < SAMPLES; i++)
-        pieces[i] = (struct seep_memory_piece){
-            (block->start + block->bytes / SAMPLES * i + 7) & ~UINT64_C(7), (uint8_t *)&words[i],
-            sizeof words[i]};
+        pieces[i] = (struct seep_memory_piece){(block->start + block->bytes / SAMPLES * i + 7) &
+                                                   ~UINT64_C(7),
+                                               (uint8_t *)&words[i], sizeof words[i]};
     (void)seep_copy_memory_gather(t->from, pieces, SAMPLES);
     for (size_t i = 0; i < SAMPLES; i++)
         n += words[i] % 8 == 0 && words[i] >= t->lowest && words[i] < t->highest;
@@ -171,7 +171,7 @@ static int take_between_holes(struct taking *t, const struct seep_map *map, bool
         uint64_t next = t->holes[low].end & ~(page - 1);
         if (stop > at)
             rc = seep_page_states_each(t->pages, at, stop < map->end ? stop : map->end, files_too,
-                                     take_range, t);
+                                       take_range, t);
         at = next > at ? next : at;
     }
     return rc || at >= map->end
@@ -188,9 +188,8 @@ static int find_ranges(struct taking *t)
     for (size_t i = 0; i < maps->n && !rc; i++) {
         const struct seep_map *map = &maps->list[i];
         if (map->readable && !map->shared && !(map->executable && !map->writable))
-            rc = take_between_holes(t, map,
-                                    map->kind == SEEP_MAP_FILE &&
-                                        !seep_file_pages_has(&t->dump->files, map));
+            rc = take_between_holes(
+                t, map, map->kind == SEEP_MAP_FILE && !seep_file_pages_has(&t->dump->files, map));
     }
     return rc;
 }

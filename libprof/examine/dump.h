@@ -11,7 +11,7 @@
 
 struct seep_dump {
     struct seep_maps maps;
-    struct seep_memory memory;    /* what it has not, its files are asked for */
+    struct seep_memory memory; /* what it has not, its files are asked for */
     struct seep_file_pages files;
     struct seep_snapshot_range *own; /* memory of seep's own, which is left out */
     size_t n_own;

@@ -209,8 +209,8 @@ static int analyse(struct reading *r, json_t **out, struct seep_error *err)
     const struct seep_examine_request *request = r->request;
     struct seep_profile *profile = NULL;
     struct seep_line_groups groups = {0};
-    int rc = seep_profile_chain_open(request->folder, request->pid, request->start_ns, &profile,
-                                     err);
+    int rc =
+        seep_profile_chain_open(request->folder, request->pid, request->start_ns, &profile, err);
 
     if (!rc)
         rc = seep_line_groups_init(&groups, profile, r->blocks, r->n_blocks, request->roles_file,

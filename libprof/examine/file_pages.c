@@ -44,8 +44,7 @@ int seep_file_pages_init(struct seep_file_pages *pages, const struct seep_maps *
         const struct seep_map *map = &maps->list[i];
         if (map->kind == SEEP_MAP_FILE && !map->shared && map->readable &&
             pages->fds[map->file - 1] < 0)
-            pages->fds[map->file - 1] =
-                open_as_seen(seep_maps_file(maps, map), map->inode, pid);
+            pages->fds[map->file - 1] = open_as_seen(seep_maps_file(maps, map), map->inode, pid);
     }
     return 0;
 }

@@ -11,7 +11,7 @@
 enum { SEEP_PAGE_STATES = 1 << 15 };
 
 struct seep_page_states {
-    int fd;              /* of /proc/PID/pagemap; −1: it is not to be had, and all pages are taken */
+    int fd; /* of /proc/PID/pagemap; −1: it is not to be had, and all pages are taken */
     uint64_t most_pages; /* that are still looked at: reserved space may be endless */
     uint64_t entries[SEEP_PAGE_STATES];
 };

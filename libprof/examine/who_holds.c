@@ -88,9 +88,9 @@ static void name_global(const struct asked *a, struct seep_path *path)
     const struct seep_map *map = path->root.map;
     char symbol[SEEP_HOP_NAME];
 
-    if (path->root_address &&
-        seep_data_symbol(seep_maps_file(&a->dump->maps, map), seep_maps_first(&a->dump->maps, map)->start,
-                         path->root_address, symbol, sizeof symbol))
+    if (path->root_address && seep_data_symbol(seep_maps_file(&a->dump->maps, map),
+                                               seep_maps_first(&a->dump->maps, map)->start,
+                                               path->root_address, symbol, sizeof symbol))
         snprintf(path->root_name, sizeof path->root_name, "%s", symbol);
 }
 

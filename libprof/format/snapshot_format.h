@@ -44,7 +44,8 @@ enum seep_snapshot_state {
     SEEP_SNAPSHOT_FREE = 0, /* anybody's who takes it */
     SEEP_SNAPSHOT_TAKEN,    /* a process makes its copy */
     SEEP_SNAPSHOT_READY,    /* the copy waits to be read, or the process itself */
-    SEEP_SNAPSHOT_DONE,     /* it has been: the copy ends, or the process goes on; that frees the slot */
+    SEEP_SNAPSHOT_DONE, /* it has been: the copy ends, or the process goes on; that frees the slot
+                         */
 };
 
 enum seep_snapshot_source {
@@ -78,11 +79,12 @@ struct seep_snapshot_slot {
     uint32_t reader; /* pid of who reads; 0: nobody would, and nobody makes a copy */
     uint32_t copy;   /* pid of the copy, or of the process that waits itself */
     uint32_t process_plus_1;
-    uint64_t snapshot;   /* address of its struct seep_snapshot */
-    uint64_t taken_ns;   /* when: CLOCK_MONOTONIC */
-    uint64_t stop_ns;    /* how long the thread that made it was stopped */
-    uint8_t source;      /* enum seep_snapshot_source */
-    uint8_t in_reserve;  /* what was read is only thought about if the job ends before a better one */
+    uint64_t snapshot; /* address of its struct seep_snapshot */
+    uint64_t taken_ns; /* when: CLOCK_MONOTONIC */
+    uint64_t stop_ns;  /* how long the thread that made it was stopped */
+    uint8_t source;    /* enum seep_snapshot_source */
+    uint8_t
+        in_reserve; /* what was read is only thought about if the job ends before a better one */
     uint16_t reserved;
     uint32_t reading; /* the copy that is read, or was last, by somebody who is still at work on
                        * what it had; 0: nobody is. By the launcher */

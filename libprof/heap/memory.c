@@ -43,8 +43,7 @@ static uint8_t *chunk_bytes(struct seep_memory *memory)
     struct seep_memory_slab *slab = memory->slabs;
 
     if (!slab || slab->used == SLAB) {
-        void *bytes =
-            mmap(NULL, SLAB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        void *bytes = mmap(NULL, SLAB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (bytes == MAP_FAILED)
             return NULL;
         slab = malloc(sizeof *slab);
@@ -224,8 +223,8 @@ void seep_memory_load(struct seep_memory *memory, seep_memory_bulk_source *sourc
                 break;
             if (stop > ranges[i].end)
                 stop = (ranges[i].end + SEEP_MEMORY_PAGE - 1) & ~(uint64_t)(SEEP_MEMORY_PAGE - 1);
-            load.pieces[load.n++] = (struct seep_memory_piece){
-                at, chunk->bytes + at % CHUNK, (size_t)(stop - at)};
+            load.pieces[load.n++] =
+                (struct seep_memory_piece){at, chunk->bytes + at % CHUNK, (size_t)(stop - at)};
             if (load.n == SEEP_MEMORY_PIECES)
                 read_pieces(&load);
             at = stop;

@@ -1,7 +1,7 @@
 /* The memory of another process, read in chunks that are kept: what was read once is the same and
  * there for ever, also when the process has gone. What is needed of a process that waits is loaded
- * at once (seep_memory_load()); from then on another source may answer for the rest. Every answer is
- * untrusted. Threads: none may share one. */
+ * at once (seep_memory_load()); from then on another source may answer for the rest. Every answer
+ * is untrusted. Threads: none may share one. */
 #ifndef SEEP_LIBPROF_HEAP_MEMORY_H
 #define SEEP_LIBPROF_HEAP_MEMORY_H
 
@@ -55,13 +55,14 @@ void seep_memory_init(struct seep_memory *memory, seep_memory_source *source, vo
                       uint64_t max_bytes);
 void seep_memory_fini(struct seep_memory *memory);
 
-/* Copies [address, address + n[i]) of each of `n_pieces`, at most SEEP_MEMORY_PIECES, one behind the
- * other, and returns how many bytes from the first on could be read before one could not. */
+/* Copies [address, address + n[i]) of each of `n_pieces`, at most SEEP_MEMORY_PIECES, one behind
+ * the other, and returns how many bytes from the first on could be read before one could not. */
 typedef size_t seep_memory_bulk_source(void *context, const struct seep_memory_piece *pieces,
                                        size_t n_pieces);
 
-/* Reads whole pages of [start, end) of each range, in any order, by large calls. Where a page cannot
- * be read it is left out. What does not fit below max_bytes is not read, and *memory is full. */
+/* Reads whole pages of [start, end) of each range, in any order, by large calls. Where a page
+ * cannot be read it is left out. What does not fit below max_bytes is not read, and *memory is
+ * full. */
 void seep_memory_load(struct seep_memory *memory, seep_memory_bulk_source *source, void *context,
                       const struct seep_memory_range *ranges, size_t n);
 

@@ -22,7 +22,7 @@ struct seep_profile {
     uint64_t size;              /* bytes the file had */
     uint32_t first_chunk;       /* own chunks: [first_chunk, n_chunks) */
     uint32_t n_chunks;
-    uint32_t room;              /* chunks that base has room for: a running process adds some */
+    uint32_t room;               /* chunks that base has room for: a running process adds some */
     bool loaded;                 /* chunks have been read */
     bool truncated;              /* the file ends before its own chunks do */
     struct seep_profile *parent; /* set by who opened both, NULL: none or missing */

@@ -21,22 +21,22 @@
 #define MILLISECOND UINT64_C(1000000)
 
 enum {
-    FAULT_NS = 700,       /* a page that is written anew while there is a copy: measured */
+    FAULT_NS = 700,        /* a page that is written anew while there is a copy: measured */
     BYTES_PER_READ_NS = 2, /* as they are read in place: 400 MB in 0.2 s, */
-    READER_MS = 20,       /* and until somebody has come to read */
-    IN_PLACE_MS = 250,    /* that a process waits for it to be read, */
-    LAST_MS = 1000,       /* or as it ends, when nobody else waits for it, or where it was wished */
-    FOR_COPY_MS = 400,    /* and for its copy, before it ends itself */
-    ROOM_FOR_COPY = 2,    /* times what is resident: written anew, and what the reader keeps */
-    ROOM_IN_PLACE = 4,    /* one of so many parts of it */
+    READER_MS = 20,        /* and until somebody has come to read */
+    IN_PLACE_MS = 250,     /* that a process waits for it to be read, */
+    LAST_MS = 1000,    /* or as it ends, when nobody else waits for it, or where it was wished */
+    FOR_COPY_MS = 400, /* and for its copy, before it ends itself */
+    ROOM_FOR_COPY = 2, /* times what is resident: written anew, and what the reader keeps */
+    ROOM_IN_PLACE = 4, /* one of so many parts of it */
 };
 
 static struct seep_lock lock;
 static SEEP_LARGE struct seep_snapshot_policy policy;
 static bool policy_read;
 static bool asked;
-static long copy;                 /* pid of one that has not been reaped, 0: none */
-static uint64_t faults_before;    /* of this process, as it was made */
+static long copy;                  /* pid of one that has not been reaped, 0: none */
+static uint64_t faults_before;     /* of this process, as it was made */
 static uint32_t namespace_of_pids; /* of this process, 0: not asked yet */
 
 static void before_end(void);
@@ -78,8 +78,7 @@ static uint64_t minor_faults(void)
 static void note_faults(void)
 {
     const uint64_t now = minor_faults();
-    seep_snapshot_policy_felt(&policy,
-                              now > faults_before ? (now - faults_before) * FAULT_NS : 0);
+    seep_snapshot_policy_felt(&policy, now > faults_before ? (now - faults_before) * FAULT_NS : 0);
 }
 
 static void reap(void)
@@ -132,8 +131,8 @@ static void describe(const struct seep_thread *thread, struct seep_snapshot_mome
 /* Numbers of processes mean something else there: a signal would reach a stranger. */
 static bool is_in_other_namespace(void)
 {
-    const uint32_t reader = __atomic_load_n(&seep_job_map->snapshot.reader_namespace,
-                                            __ATOMIC_ACQUIRE);
+    const uint32_t reader =
+        __atomic_load_n(&seep_job_map->snapshot.reader_namespace, __ATOMIC_ACQUIRE);
     if (!namespace_of_pids)
         namespace_of_pids = seep_snapshot_namespace();
     return reader && namespace_of_pids && reader != namespace_of_pids;
@@ -177,8 +176,7 @@ static struct way choose_way(const struct seep_snapshot_moment *now,
     if (way.refusal >= 0)
         return way;
     seep_headroom_look(&room);
-    const uint64_t read_ns =
-        READER_MS * MILLISECOND + room.anonymous_bytes / BYTES_PER_READ_NS;
+    const uint64_t read_ns = READER_MS * MILLISECOND + room.anonymous_bytes / BYTES_PER_READ_NS;
     if (source == SEEP_SNAPSHOT_AT_END) {
         way.in_place = way.admit = true;
         way.most_ns = LAST_MS * MILLISECOND;
@@ -218,8 +216,7 @@ static void take_in_place(struct seep_snapshot_slot *slot, const struct seep_sna
                           const struct way *way)
 {
     slot->faults = 0;
-    int refusal =
-        seep_snapshot_in_place(slot, now->step, *seep_period, way->most_ns, way->admit);
+    int refusal = seep_snapshot_in_place(slot, now->step, *seep_period, way->most_ns, way->admit);
     if (refusal != SEEP_N_SNAPSHOT_REFUSALS)
         note_refusal((enum seep_snapshot_refusal)refusal);
     else

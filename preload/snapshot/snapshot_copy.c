@@ -4,8 +4,9 @@
  * nor a wait of the job's meets it. All signals are blocked in it, before it begins: no handler of
  * the job's ever runs there. It begins with the job's table of descriptors, the very same one, and
  * leaves it at once for an empty one: a table of its own would hold files open that the job closes
- * meanwhile. As it leaves, the kernel holds the first 64 of them for some microseconds; the caller
- * is let go when that is over. It calls nothing but the kernel, and has only the one thread. */
+ * meanwhile. As it leaves, the kernel holds the first 64 of them for some microseconds. Then it
+ * sheds what else of the job's somebody might miss; the caller is let go when that is over. It
+ * calls nothing but the kernel, and has only the one thread. */
 #include "preload/snapshot/snapshot_copy.h"
 
 #include <sched.h>
@@ -26,11 +27,11 @@
 #endif
 
 enum {
-    PATIENCE_S = 5, /* then nobody has begun to read it, */
-    READING_S = 10, /* and then nobody goes on to: it takes a fifth of a second */
-    LOOK_MS = 100,  /* how often it looks whether there still is a reader */
+    PATIENCE_S = 5,  /* then nobody has begun to read it, */
+    READING_S = 10,  /* and then nobody goes on to: it takes a fifth of a second */
+    LOOK_MS = 100,   /* how often it looks whether there still is a reader */
     MOST_CPU_S = 20, /* for its lists, which take a tenth of one */
-    BIRTH_MS = 20,   /* that the caller waits for it to let go of files; mostly it takes a tenth */
+    BIRTH_MS = 20,   /* that the caller waits for it to shed files and maps; mostly it takes one */
 };
 
 static _Noreturn void end(int status)
@@ -75,7 +76,8 @@ static void limit(int resource, uint64_t most)
     (void)seep_os_call6(SYS_prlimit64, 0, resource, (long)&both, 0, 0, 0);
 }
 
-/* It is the first to go where memory is short, has no priority over others, and leaves no core: 1 byte is what programs that take cores by a pipe respect, too. */
+/* It is the first to go where memory is short, has no priority over others, and leaves no core: 1
+ * byte is what programs that take cores by a pipe respect, too. */
 static void step_back(void)
 {
     const struct sched_param plain = {0};
@@ -169,11 +171,12 @@ static _Noreturn void be_copy(struct seep_snapshot_slot *slot, uint32_t step, ui
     struct seep_snapshot *s;
     follow_maker(maker);
     bool left = leave_files();
+    if (left)
+        seep_snapshot_shed();
     __atomic_store_n(&slot->copy, (uint32_t)seep_os_pid(), __ATOMIC_RELEASE);
     (void)seep_os_call3(SYS_futex, (long)&slot->copy, FUTEX_WAKE, 1);
     if (!left)
         refuse(slot, SEEP_REFUSED_FILES);
-    seep_snapshot_shed();
     step_back();
     admit_reader(slot);
     s = seep_os_pages(sizeof(*s));

@@ -16,11 +16,11 @@ enum { SEEP_COPY_REFUSED = 64 };
  * frees it. The job sees nothing of it: no signal, no wait, no descriptor. */
 long seep_snapshot_clone(struct seep_snapshot_slot *slot, uint32_t step, uint32_t period);
 
-/* Has the process itself read by way of the slot, while the caller waits, for `most_ns` at the most;
- * in Python it holds the lock that keeps all objects as they are. `admit`: whoever reads is no
- * ancestor, and has to be admitted by the process where Yama guards it, which the process keeps.
- * Leaves the slot as it is, with nothing of this process in it. Returns SEEP_N_SNAPSHOT_REFUSALS: it
- * was read; or why not. */
+/* Has the process itself read by way of the slot, while the caller waits, for `most_ns` at the
+ * most; in Python it holds the lock that keeps all objects as they are. `admit`: whoever reads is
+ * no ancestor, and has to be admitted by the process where Yama guards it, which the process keeps.
+ * Leaves the slot as it is, with nothing of this process in it. Returns SEEP_N_SNAPSHOT_REFUSALS:
+ * it was read; or why not. */
 int seep_snapshot_in_place(struct seep_snapshot_slot *slot, uint32_t step, uint32_t period,
                            uint64_t most_ns, bool admit);
 

@@ -100,12 +100,13 @@ TEST(what_was_loaded_stays_and_another_source_answers_for_the_rest)
 
     n_bulk = 0;
     seep_memory_load(&memory, read_many, NULL, ranges, 2);
-    ck_assert_uint_eq(n_bulk, 10); /* one for all, and one for each page behind the hole in its piece */
+    ck_assert_uint_eq(n_bulk,
+                      10); /* one for all, and one for each page behind the hole in its piece */
     n_calls = 0;
     seep_memory_ask(&memory, only_zeros, NULL);
     for (size_t page = 0; page < N_PAGES; page++) {
-        const bool loaded = (page >= 3 && page < 6) || page == 18 || page == 19 ||
-                            (page >= 22 && page < 30);
+        const bool loaded =
+            (page >= 3 && page < 6) || page == 18 || page == 19 || (page >= 22 && page < 30);
         const size_t calls = n_calls;
         ck_assert(seep_memory_read(&memory, 0x100000 + page * PAGE, to, PAGE));
         if (loaded)

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* The number behind `key` at the beginning of a line of a file, 0: none. An empty key: the first. */
+/* The number behind `key` at the beginning of a line of a file, 0: none. An empty key: the first.
+ */
 static uint64_t number_in(const char *path, const char *key)
 {
     char line[256];
@@ -59,11 +60,10 @@ uint64_t seep_room_left(void)
         return left;
     const bool v2 = limits.cgroup_version == 2;
     uint64_t used = of_group(&limits, v2 ? "memory.current" : "memory.usage_in_bytes", "");
-    uint64_t files =
-        v2 ? of_group(&limits, "memory.stat", "inactive_file ") +
-                 of_group(&limits, "memory.stat", "active_file ")
-           : of_group(&limits, "memory.stat", "total_inactive_file ") +
-                 of_group(&limits, "memory.stat", "total_active_file ");
+    uint64_t files = v2 ? of_group(&limits, "memory.stat", "inactive_file ") +
+                              of_group(&limits, "memory.stat", "active_file ")
+                        : of_group(&limits, "memory.stat", "total_inactive_file ") +
+                              of_group(&limits, "memory.stat", "total_active_file ");
     used -= files < used ? files : used;
     return least(left, limits.cgroup_bytes > used ? limits.cgroup_bytes - used : 0);
 }
