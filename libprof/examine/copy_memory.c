@@ -59,3 +59,27 @@ int seep_copy_memory_read(struct seep_copy_memory *m, uint64_t address, void *to
     }
     return 0;
 }
+
+/* The kernel counts addresses of both sides against UIO_MAXIOV, which is 1024. */
+size_t seep_copy_memory_gather(struct seep_copy_memory *m, const struct seep_memory_piece *pieces,
+                               size_t n)
+{
+    struct iovec here[SEEP_MEMORY_PIECES], there[SEEP_MEMORY_PIECES];
+    size_t sum = 0;
+
+    n = n < SEEP_MEMORY_PIECES ? n : SEEP_MEMORY_PIECES;
+    for (size_t i = 0; i < n; i++) {
+        here[i] = (struct iovec){pieces[i].to, pieces[i].n};
+        there[i] = (struct iovec){(void *)(uintptr_t)pieces[i].address, pieces[i].n};
+    }
+    ssize_t got = m->fd < 0 ? process_vm_readv(m->pid, here, n, there, n, 0) : -1;
+    if (got >= 0 || (m->fd < 0 && errno != ENOSYS && errno != EPERM))
+        return got > 0 ? (size_t)got : 0;
+    for (size_t i = 0; i < n; i++) {
+        got = read_by_file(m, pieces[i].address, pieces[i].to, pieces[i].n);
+        sum += got > 0 ? (size_t)got : 0;
+        if (got < (ssize_t)pieces[i].n)
+            break;
+    }
+    return sum;
+}

@@ -4,6 +4,7 @@
 #define SEEP_LIBPROF_EXAMINE_COPY_MEMORY_H
 
 #include "libprof/base/error.h"
+#include "libprof/heap/memory.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,5 +23,10 @@ void seep_copy_memory_fini(struct seep_copy_memory *m);
  * may be read: errno is the kernel's word for it. */
 SEEP_MUST_CHECK int seep_copy_memory_read(struct seep_copy_memory *m, uint64_t address, void *to,
                                           size_t bytes);
+
+/* Reads several pieces, by few calls: returns how many bytes, from the first piece on, could be
+ * read before one could not. */
+size_t seep_copy_memory_gather(struct seep_copy_memory *m, const struct seep_memory_piece *pieces,
+                               size_t n);
 
 #endif

@@ -1,7 +1,7 @@
 #include "libprof/examine/examine.h"
 
 #include "libprof/base/json_build.h"
-#include "libprof/examine/copy_memory.h"
+#include "libprof/examine/dump.h"
 #include "libprof/examine/line_groups.h"
 #include "libprof/examine/profile_chain.h"
 #include "libprof/examine/who_holds.h"
@@ -13,16 +13,18 @@
 #include <time.h>
 
 enum { MOST_BLOCKS = 6 * 1000 * 1000, MOST_LINES = 256 };
+#define MOST_BYTES (UINT64_C(2) << 30) /* that are taken of a process */
 
 /* What is read of one copy: its blocks, then its maps. */
 struct reading {
     struct seep_copy_memory memory;
+    struct seep_dump dump;
     struct seep_snapshot head;
     struct seep_snapshot_block *blocks;
     size_t n_blocks;
     uint64_t began_ns, read_ns;
     bool barred;
-    const struct seep_examine_request *request; /* NULL: the copy has been let go */
+    const struct seep_examine_request *request;
     struct seep_who_answers *who;
 };
 
@@ -70,43 +72,49 @@ static int read_blocks(struct reading *r, struct seep_error *err)
     return 0;
 }
 
-static int read_copy(struct reading *r, const struct seep_examine_request *request,
-                     struct seep_error *err)
+/* Whether the copy was there as a whole until now. */
+static bool is_still_there(struct reading *r)
 {
-    int rc = read_head(r, request->snapshot, err);
+    struct seep_snapshot now;
 
-    return rc ? rc : read_blocks(r, err);
+    return !seep_copy_memory_read(&r->memory, r->request->snapshot, &now, sizeof now) &&
+           memcmp(&now, &r->head, sizeof now) == 0;
 }
 
-static size_t read_some(void *context, uint64_t address, void *to, size_t n)
+static int read_copy(struct reading *r, struct seep_error *err)
 {
-    return seep_copy_memory_read(context, address, to, n) ? 0 : n;
+    const uint64_t most = r->request->max_bytes;
+    int rc = read_head(r, r->request->snapshot, err);
+
+    if (!rc)
+        rc = read_blocks(r, err);
+    if (rc)
+        return rc;
+    rc = seep_dump_take(&r->dump, &r->memory, &r->head, r->blocks, r->n_blocks,
+                        most && most < MOST_BYTES ? most : MOST_BYTES);
+    if (rc == -SEEP_EIO)
+        return refuse_reading(r, err, "what is mapped in the copy");
+    if (!rc && !is_still_there(r))
+        return seep_error_set(err, SEEP_EIO, "", 0, "the copy ended before it was read");
+    return rc;
 }
 
-/* The copy ends here: all that is asked later was read by then. */
-static void let_go(void *context)
+/* The copy ends here: all that is asked later has been read. */
+static bool let_go(struct reading *r, int rc)
 {
-    struct reading *r = context;
-
     r->read_ns = clock_ns(CLOCK_MONOTONIC) - r->began_ns;
-    if (r->request->release)
-        r->request->release(r->request->arg);
-    r->request = NULL;
+    return !r->request->release || r->request->release(r->request->arg, rc == 0);
 }
 
 static int ask(struct reading *r, const struct seep_line_groups *g)
 {
     uint32_t *lines = malloc((r->n_blocks + 1) * sizeof *lines);
-    const struct seep_who_question question = {.copy = r->memory.pid,
-                                               .source = read_some,
-                                               .context = &r->memory,
+    const struct seep_who_question question = {.dump = &r->dump,
                                                .head = &r->head,
                                                .blocks = r->blocks,
                                                .line_of_block = lines,
                                                .n_lines = (uint32_t)g->n_lines,
-                                               .keys = r->request->keys,
-                                               .release = let_go,
-                                               .arg = r};
+                                               .keys = r->request->keys};
 
     if (!lines)
         return -SEEP_ENOMEM;
@@ -202,16 +210,14 @@ static json_t *document(const struct reading *r, const struct seep_examine_reque
     return seep_json_whole(json, failed);
 }
 
-static int examine(struct reading *r, const struct seep_examine_request *request, json_t **out,
-                   struct seep_error *err)
+static int analyse(struct reading *r, json_t **out, struct seep_error *err)
 {
+    const struct seep_examine_request *request = r->request;
     struct seep_profile *profile = NULL;
     struct seep_line_groups groups = {0};
-    int rc = read_copy(r, request, err);
+    int rc =
+        seep_profile_chain_open(request->folder, request->pid, request->start_ns, &profile, err);
 
-    if (!rc)
-        rc = seep_profile_chain_open(request->folder, request->pid, request->start_ns, &profile,
-                                     err);
     if (!rc)
         rc = seep_line_groups_init(&groups, profile, r->blocks, r->n_blocks, request->roles_file,
                                    err);
@@ -236,13 +242,14 @@ int seep_examine(const struct seep_examine_request *request, struct seep_examine
     if (!r.who)
         return -SEEP_ENOMEM;
     seep_copy_memory_init(&r.memory, request->copy);
-    int rc = examine(&r, request, out, err);
-    if (r.request)
-        let_go(&r);
+    int rc = read_copy(&r, err);
+    seep_copy_memory_fini(&r.memory);
+    if (let_go(&r, rc) && !rc)
+        rc = analyse(&r, out, err);
     if (rc == -SEEP_ENOMEM)
         seep_error_set(err, SEEP_ENOMEM, "", 0, "no memory");
     *found = (struct seep_examine_found){.step = r.head.step, .barred = r.barred};
-    seep_copy_memory_fini(&r.memory);
+    seep_dump_fini(&r.dump);
     free(r.blocks);
     free(r.who);
     return rc;

@@ -9,20 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_MEMORY (UINT64_C(2) << 30) /* of the copy, that is kept for the search */
-#define LEAST_LINE  (UINT64_C(64) << 10)
+#define LEAST_LINE (UINT64_C(64) << 10)
 
 enum {
     MOST_NODES = 5 * 1000 * 1000,
-    MOST_OWN = 1 << 16,
     MOST_RUNS = 4, /* for what would be free: most of a heap lies behind few holders */
 };
 
 struct asked {
     const struct seep_who_question *question;
-    struct seep_memory memory;
-    struct seep_maps maps;
-    struct seep_snapshot_range *own;
+    struct seep_dump *dump;
     struct seep_snapshot_block *nodes; /* site: the line */
     size_t n;
     uint32_t *lines; /* [n_lines + 1] of themselves */
@@ -30,54 +26,17 @@ struct asked {
     struct seep_reach reach;
 };
 
-static int read_maps(struct asked *a)
-{
-    char path[64], *text = NULL;
-    size_t n = 0, capacity = 0, got = 1;
-
-    snprintf(path, sizeof path, "/proc/%d/maps", (int)a->question->copy);
-    FILE *file = fopen(path, "re");
-    while (file && got) {
-        char *more = n + 65536 > capacity ? realloc(text, capacity = capacity * 2 + 65536) : text;
-        if (!more)
-            break;
-        text = more;
-        got = fread(text + n, 1, 65536, file);
-        n += got;
-    }
-    int rc = file && !got ? seep_maps_parse(&a->maps, text, n) : -SEEP_EIO;
-    if (file)
-        fclose(file);
-    free(text);
-    return rc;
-}
-
-static int read_own(struct asked *a)
-{
-    const struct seep_snapshot *head = a->question->head;
-    size_t n = head->n_own < MOST_OWN ? (size_t)head->n_own : 0;
-
-    a->own = calloc(n + 1, sizeof *a->own);
-    if (!a->own)
-        return -SEEP_ENOMEM;
-    if (seep_memory_read(&a->memory, head->own, a->own, n * sizeof *a->own)) {
-        a->heap.own = a->own;
-        a->heap.n_own = n;
-    }
-    return 0;
-}
-
 /* Adds a map, or the objects in it where it is an arena of Python's; `count`: only counts them. */
 static size_t add_map(struct asked *a, struct seep_snapshot_block map, uint32_t line, bool count)
 {
     const struct seep_python_layout *layout = a->heap.python.layout;
-    size_t n = layout ? seep_pymalloc_objects(&a->memory, layout, &map, NULL, 0) : 0;
+    size_t n = layout ? seep_pymalloc_objects(&a->dump->memory, layout, &map, NULL, 0) : 0;
 
     map.site = n ? 0 : line;
     if (count)
         return n ? n : 1;
     if (n)
-        return seep_pymalloc_objects(&a->memory, layout, &map, a->nodes + a->n, n);
+        return seep_pymalloc_objects(&a->dump->memory, layout, &map, a->nodes + a->n, n);
     a->nodes[a->n] = map;
     return 1;
 }
@@ -117,7 +76,7 @@ static int search(struct asked *a)
 {
     const struct seep_root_places places = {.stack_pointer = a->question->head->stack_pointer,
                                             .thread_pointer = a->question->head->thread_pointer};
-    int rc = seep_heap_init(&a->heap, &a->memory, &a->maps, a->nodes, a->n);
+    int rc = seep_heap_init(&a->heap, &a->dump->memory, &a->dump->maps, a->nodes, a->n);
 
     if (!rc)
         rc = seep_reach_init(&a->reach, &a->heap, &places);
@@ -132,9 +91,9 @@ static void name_global(const struct asked *a, struct seep_path *path)
     const struct seep_map *map = path->root.map;
     char symbol[SEEP_HOP_NAME];
 
-    if (path->root_address &&
-        seep_data_symbol(seep_maps_file(&a->maps, map), seep_maps_first(&a->maps, map)->start,
-                         path->root_address, symbol, sizeof symbol))
+    if (path->root_address && seep_data_symbol(seep_maps_file(&a->dump->maps, map),
+                                               seep_maps_first(&a->dump->maps, map)->start,
+                                               path->root_address, symbol, sizeof symbol))
         snprintf(path->root_name, sizeof path->root_name, "%s", symbol);
 }
 
@@ -162,7 +121,7 @@ static int answer(struct asked *a, struct seep_who_answers *answers)
     name_globals(a, answers);
     if (answers->why_not)
         return 0;
-    if (a->memory.full)
+    if (a->dump->memory.full)
         answers->why_not = "its heap is larger than what is kept of it";
     if (a->question->head->python_version && !a->heap.python.layout) {
         answers->why_not = "this version of Python is not known";
@@ -171,58 +130,38 @@ static int answer(struct asked *a, struct seep_who_answers *answers)
     return 0;
 }
 
-/* Whether the copy is still what it was. */
-static bool is_there(const struct asked *a)
-{
-    const struct seep_who_question *q = a->question;
-    uint64_t first;
-
-    return q->source(q->context, q->head->blocks, &first, sizeof first) == sizeof first ||
-           !q->head->n_blocks;
-}
-
 static int ask(struct asked *a, struct seep_who_answers *answers)
 {
     const struct seep_snapshot *head = a->question->head;
-    int rc;
 
-    seep_memory_init(&a->memory, a->question->source, a->question->context, MOST_MEMORY);
-    a->heap.python = (struct seep_python){.layout = seep_python_layout_find(head->python_version),
-                                          .runtime = head->python_runtime};
-    rc = read_maps(a);
-    if (!rc)
-        rc = read_own(a);
-    if (!rc)
-        rc = make_nodes(a);
+    a->heap = (struct seep_heap){
+        .own = a->dump->own,
+        .n_own = a->dump->n_own,
+        .python = {.layout = seep_python_layout_find(head->python_version),
+                   .runtime = head->python_runtime},
+    };
+    int rc = make_nodes(a);
     answers->n_nodes = a->n;
     if (!rc)
         rc = make_lines(a);
     if (!rc)
         rc = search(a);
-    if (!rc && !is_there(a))
-        answers->why_not = "the copy ended before it was read";
-    if (a->question->release)
-        a->question->release(a->question->arg); /* what else is asked was read by then */
     return rc ? rc : answer(a, answers);
 }
 
 int seep_who_holds(const struct seep_who_question *question, struct seep_who_answers *answers)
 {
-    struct asked a = {.question = question};
+    struct asked a = {.question = question, .dump = question->dump};
     int rc;
 
     *answers = (struct seep_who_answers){0};
     rc = ask(&a, answers);
     seep_reach_fini(&a.reach);
     seep_heap_fini(&a.heap);
-    seep_maps_fini(&a.maps);
-    seep_memory_fini(&a.memory);
-    free(a.own);
     free(a.nodes);
     free(a.lines);
-    if (rc == -SEEP_EINVAL || rc == -SEEP_EIO) {
-        answers->why_not = rc == -SEEP_EIO ? "what is mapped in it is not told"
-                                           : "its heap has more than 5 million objects";
+    if (rc == -SEEP_EINVAL) {
+        answers->why_not = "its heap has more than 5 million objects";
         rc = 0;
     }
     return rc;

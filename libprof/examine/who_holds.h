@@ -1,24 +1,19 @@
-/* Asks the heap of a frozen copy who holds what its lines made. */
+/* Asks what was taken of a process who holds what its lines made. */
 #ifndef SEEP_LIBPROF_EXAMINE_WHO_HOLDS_H
 #define SEEP_LIBPROF_EXAMINE_WHO_HOLDS_H
 
+#include "libprof/examine/dump.h"
 #include "libprof/paths/answer.h"
-
-#include <sys/types.h>
 
 enum { SEEP_WHO_ANSWERS = 16 };
 
 struct seep_who_question {
-    pid_t copy;                               /* its maps are read from /proc */
-    seep_memory_source *source;               /* its memory */
-    void *context;                            /* of the source */
+    struct seep_dump *dump;                   /* what was taken */
     const struct seep_snapshot *head;         /* what it says of itself */
     const struct seep_snapshot_block *blocks; /* its blocks, then its maps, */
     const uint32_t *line_of_block;            /* and which line made each, from 1 on; 0: none */
     uint32_t n_lines;
-    bool keys;                  /* texts of dict keys may be shown */
-    void (*release)(void *arg); /* called once the copy is not needed any more */
-    void *arg;
+    bool keys; /* texts of dict keys may be shown */
 };
 
 struct seep_who_answers {
@@ -28,9 +23,7 @@ struct seep_who_answers {
     const char *why_not; /* NULL: all that is there was read */
 };
 
-/* Answers for the lines with most bytes. Returns 0 or -SEEP_ENOMEM. `release` is called in any
- * case.
- */
+/* Answers for the lines with most bytes. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_who_holds(const struct seep_who_question *question,
                                    struct seep_who_answers *answers);
 

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-enum { SEEP_SNAPSHOT_VERSION = 1 };
+enum { SEEP_SNAPSHOT_VERSION = 2 };
 #define SEEP_SNAPSHOT_MAGIC UINT64_C(0x70616e7370656573) /* "seepsnap" */
 
 /* A block or a map that is live. */
@@ -37,13 +37,15 @@ struct seep_snapshot {
     uint64_t thread_pointer; /* and its thread-local storage */
     uint32_t period;
     uint32_t step;
+    uint64_t block_room, map_room; /* of the lists: for who made them */
 };
 
 enum seep_snapshot_state {
     SEEP_SNAPSHOT_FREE = 0, /* anybody's who takes it */
     SEEP_SNAPSHOT_TAKEN,    /* a process makes its copy */
-    SEEP_SNAPSHOT_READY,    /* the copy waits to be read */
-    SEEP_SNAPSHOT_DONE,     /* it has been: the copy ends, and frees the slot */
+    SEEP_SNAPSHOT_READY,    /* the copy waits to be read, or the process itself */
+    SEEP_SNAPSHOT_DONE, /* it has been: the copy ends, or the process goes on; that frees the slot
+                         */
 };
 
 enum seep_snapshot_source {
@@ -66,6 +68,8 @@ enum seep_snapshot_refusal {
     SEEP_REFUSED_TOO_MANY,      /* there were more blocks than are looked at */
     SEEP_REFUSED_DIED,          /* the copy ended before it was read */
     SEEP_REFUSED_UNREAD,        /* nobody read it in time */
+    SEEP_REFUSED_GUARDED,       /* it would be read in place, which Yama forbids */
+    SEEP_REFUSED_NAMESPACE,     /* who reads has other numbers for processes than the job */
     SEEP_N_SNAPSHOT_REFUSALS = 16,
 };
 
@@ -73,20 +77,22 @@ enum seep_snapshot_refusal {
 struct seep_snapshot_slot {
     uint32_t state;  /* enum seep_snapshot_state; a futex's word */
     uint32_t reader; /* pid of who reads; 0: nobody would, and nobody makes a copy */
-    uint32_t copy;   /* pid of the copy */
+    uint32_t copy;   /* pid of the copy, or of the process that waits itself */
     uint32_t process_plus_1;
-    uint64_t snapshot;   /* address of its struct seep_snapshot */
-    uint64_t taken_ns;   /* when: CLOCK_MONOTONIC */
-    uint64_t stop_ns;    /* how long the thread that made it was stopped */
-    uint32_t source;     /* enum seep_snapshot_source */
-    uint32_t reading;    /* the copy that is read, or was last, by somebody who is still at work on
-                          * what it had; 0: nobody is. By the launcher */
-    uint32_t in_reserve; /* it is read as the job ends, and goes where a better one is due; 0: at
-                          * once */
-    uint32_t wanted; /* somebody outside asks for a copy of this process (its place in the table +
-                      * 1) at the next occasion; 0: nobody, or it has been tried */
-    uint32_t step;   /* of the copy, 0: slices of time */
-    uint32_t reserved;
+    uint64_t snapshot; /* address of its struct seep_snapshot */
+    uint64_t taken_ns; /* when: CLOCK_MONOTONIC */
+    uint64_t stop_ns;  /* how long the thread that made it was stopped */
+    uint8_t source;    /* enum seep_snapshot_source */
+    uint8_t
+        in_reserve; /* what was read is only thought about if the job ends before a better one */
+    uint16_t reserved;
+    uint32_t reading; /* the copy that is read, or was last, by somebody who is still at work on
+                       * what it had; 0: nobody is. By the launcher */
+    uint32_t faults;  /* minor faults of the process as the copy was made, 0: it waits itself */
+    uint32_t wanted;  /* somebody outside asks for a copy of this process (its place in the table +
+                       * 1) at the next occasion; 0: nobody, or it has been tried */
+    uint32_t step;    /* of the copy, 0: slices of time */
+    uint32_t reader_namespace; /* of pids: its inode, 0 not known */
 };
 
 /* What became of those of a process: in its profile's header. */

@@ -72,8 +72,8 @@ int seep_maps_parse(struct seep_maps *maps, const char *text, size_t n)
         if (n_head >= sizeof head)
             n_head = sizeof head - 1;
         memcpy(head, text, n_head);
-        if (sscanf(head, "%lx-%lx %4s %*s %*s %*s %n", &map.start, &map.end, rights, &name_at) >=
-                3 &&
+        if (sscanf(head, "%lx-%lx %4s %lx %*s %lu %n", &map.start, &map.end, rights, &map.offset,
+                   &map.inode, &name_at) >= 5 &&
             map.start < map.end && name_at > 0) {
             map.readable = rights[0] == 'r';
             map.writable = rights[1] == 'w';

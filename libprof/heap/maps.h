@@ -18,7 +18,9 @@ struct seep_map {
     bool readable, writable, executable, shared;
     bool guarded; /* inaccessible memory lies below it, as below a thread's stack */
     enum seep_map_kind kind;
-    uint32_t file; /* index of a name + 1; 0: none */
+    uint32_t file;   /* index of a name + 1; 0: none */
+    uint64_t offset; /* in the file, bytes */
+    uint64_t inode;  /* of the file, 0: none */
 };
 
 struct seep_maps {

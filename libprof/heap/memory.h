@@ -1,6 +1,7 @@
 /* The memory of another process, read in chunks that are kept: what was read once is the same and
- * there for ever, also when the process has gone. Every answer is untrusted. Threads: none may
- * share one. */
+ * there for ever, also when the process has gone. What is needed of a process that waits is loaded
+ * at once (seep_memory_load()); from then on another source may answer for the rest. Every answer
+ * is untrusted. Threads: none may share one. */
 #ifndef SEEP_LIBPROF_HEAP_MEMORY_H
 #define SEEP_LIBPROF_HEAP_MEMORY_H
 
@@ -16,10 +17,26 @@ enum { SEEP_MEMORY_PAGE = 4096, SEEP_MEMORY_CHUNK_BITS = 16, SEEP_MEMORY_RECENT 
  */
 typedef size_t seep_memory_source(void *context, uint64_t address, void *to, size_t n);
 
+struct seep_memory_range {
+    uint64_t start, end;
+};
+
+/* Where bytes are to go. */
+struct seep_memory_piece {
+    uint64_t address;
+    uint8_t *to;
+    size_t n;
+};
+
+enum { SEEP_MEMORY_PIECES = 256 };
+
+struct seep_memory_slab;
+
 struct seep_memory_chunk {
     uint64_t number_plus_1; /* address / chunk, 0: the slot is free */
-    uint8_t *bytes;         /* NULL: nothing can be read */
-    uint16_t pages;         /* bit set of those that could be */
+    uint8_t *bytes;         /* NULL: nothing has been read */
+    uint16_t pages;         /* bit set of those that could be read, */
+    uint16_t asked;         /* and of those that the source was asked for */
 };
 
 struct seep_memory {
@@ -28,6 +45,7 @@ struct seep_memory {
     uint64_t max_bytes; /* of chunks kept; beyond it nothing more is read */
     uint64_t bytes;
     bool full;
+    struct seep_memory_slab *slabs; /* what chunks lie in */
     struct seep_memory_chunk *table;
     size_t mask, n;
     struct seep_memory_chunk recent[SEEP_MEMORY_RECENT]; /* by number */
@@ -36,6 +54,20 @@ struct seep_memory {
 void seep_memory_init(struct seep_memory *memory, seep_memory_source *source, void *context,
                       uint64_t max_bytes);
 void seep_memory_fini(struct seep_memory *memory);
+
+/* Copies [address, address + n[i]) of each of `n_pieces`, at most SEEP_MEMORY_PIECES, one behind
+ * the other, and returns how many bytes from the first on could be read before one could not. */
+typedef size_t seep_memory_bulk_source(void *context, const struct seep_memory_piece *pieces,
+                                       size_t n_pieces);
+
+/* Reads whole pages of [start, end) of each range, in any order, by large calls. Where a page
+ * cannot be read it is left out. What does not fit below max_bytes is not read, and *memory is
+ * full. */
+void seep_memory_load(struct seep_memory *memory, seep_memory_bulk_source *source, void *context,
+                      const struct seep_memory_range *ranges, size_t n);
+
+/* From now on this source is asked for what has not been read. */
+void seep_memory_ask(struct seep_memory *memory, seep_memory_source *source, void *context);
 
 /* Copies all of [address, address + n); false, and zeros, where it cannot be read. */
 bool seep_memory_read(struct seep_memory *memory, uint64_t address, void *to, size_t n);

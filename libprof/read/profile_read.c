@@ -194,15 +194,24 @@ int seep_profile_open(const char *path, struct seep_profile **out, struct seep_e
     return adopt(p, out, err);
 }
 
-static int make_base(struct seep_profile *p, struct seep_error *err)
+static void *map_chunks(struct seep_profile *p, uint32_t n)
 {
-    p->map_bytes = chunk_offset(p->n_chunks);
-    void *base = mmap(NULL, p->map_bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    p->room = n;
+    p->map_bytes = chunk_offset(n);
+    return mmap(NULL, p->map_bytes, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+/* With room for `more` chunks, or under a limit for less. */
+static int make_base(struct seep_profile *p, uint32_t more, struct seep_error *err)
+{
+    void *base = map_chunks(p, p->n_chunks + more);
+    for (; base == MAP_FAILED && more; more /= 2)
+        base = map_chunks(p, p->n_chunks + more / 2);
     if (base == MAP_FAILED)
         return seep_error_set(err, SEEP_ENOMEM, p->path, 0, "no memory for the profile");
     p->base = base;
-    p->memo = calloc(p->n_chunks + 1u, sizeof *p->memo);
+    p->memo = calloc(p->room + 1u, sizeof *p->memo);
     if (!p->memo) {
         seep_profile_unload(p);
         return seep_error_set(err, SEEP_ENOMEM, p->path, 0, "no memory for the profile");
@@ -223,7 +232,7 @@ int seep_profile_from_bytes(const char *name, const void *bytes, uint64_t size,
     rc = adopt(p, &p, err);
     if (rc)
         return rc;
-    rc = make_base(p, err);
+    rc = make_base(p, 0, err);
     if (rc) {
         seep_profile_close(p);
         return rc;
@@ -290,7 +299,7 @@ static void refresh_types(int fd, struct seep_profile *p, unsigned pass)
                 p->header->chunk_types[i + k] = types[k];
         }
     }
-    uint32_t n = SEEP_MAX_CHUNKS;
+    uint32_t n = p->base ? p->room : SEEP_MAX_CHUNKS;
     while (n > p->n_chunks && p->header->chunk_types[n - 1] == SEEP_CHUNK_FREE)
         n--;
     p->n_chunks = n;
@@ -313,11 +322,7 @@ int seep_profile_load(struct seep_profile *p, struct seep_error *err)
     if (runs)
         refresh_types(fd, p, 0);
     /* Room for the chunks that a running process adds costs nothing until it is written. */
-    uint32_t n_known = p->n_chunks;
-    if (runs)
-        p->n_chunks = SEEP_MAX_CHUNKS;
-    rc = make_base(p, err);
-    p->n_chunks = n_known;
+    rc = make_base(p, runs ? SEEP_MAX_CHUNKS - p->n_chunks : 0, err);
     if (rc)
         goto fail;
     for (unsigned pass = 0; pass < N_PASSES && !rc; pass++) {

@@ -22,10 +22,11 @@ struct seep_profile {
     uint64_t size;              /* bytes the file had */
     uint32_t first_chunk;       /* own chunks: [first_chunk, n_chunks) */
     uint32_t n_chunks;
+    uint32_t room;               /* chunks that base has room for: a running process adds some */
     bool loaded;                 /* chunks have been read */
     bool truncated;              /* the file ends before its own chunks do */
     struct seep_profile *parent; /* set by who opened both, NULL: none or missing */
-    uint32_t **memo;             /* [n_chunks] lazily made: see seep_profile_memo() */
+    uint32_t **memo;             /* [room] lazily made: see seep_profile_memo() */
 };
 
 /* Opens and validates the header of `path` (a regular file). *out is valid on success only.

@@ -235,6 +235,8 @@ static json_t *copies_seen(const struct seep_model *m)
         [SEEP_REFUSED_TOO_MANY] = "too-many",
         [SEEP_REFUSED_DIED] = "died",
         [SEEP_REFUSED_UNREAD] = "unread",
+        [SEEP_REFUSED_GUARDED] = "guarded",
+        [SEEP_REFUSED_NAMESPACE] = "pid-namespace",
     };
     json_t *refused = json_object();
     uint64_t taken = 0;

@@ -110,7 +110,6 @@ static struct seep_process *before_exec(enum seep_hook hook, const char *path,
                                       : NULL;
     if (*seep_activity == SEEP_RECORDING && seep_enter()) {
         seep_note_hook(hook);
-        seep_snapshot_before_exec();
         seep_end(SEEP_EXIT_EXEC, 0);
         seep_leave();
     }

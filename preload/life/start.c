@@ -351,11 +351,15 @@ bool seep_start(void)
     return started && wiped && *wiped != SEEP_OFF && start();
 }
 
+void (*seep_before_end)(void);
+
 void seep_end(uint32_t kind, int value)
 {
     struct seep_header *header = seep_arena.header;
     if (!header || header->pid != (uint32_t)seep_os_pid())
         return; /* a vfork child: the memory is its parent's */
+    if (kind && seep_before_end)
+        seep_before_end();
     header->exit_value = value;
     header->end_ns = kind ? seep_os_clock_ns(CLOCK_MONOTONIC) : 0;
     __atomic_store_n(&header->exit_kind, kind, __ATOMIC_RELEASE);

@@ -19,6 +19,9 @@ static inline bool seep_start_is_allocator(uintptr_t ra)
 /* Notes how the process ends (enum seep_exit_kind). Does nothing in a vfork child. */
 void seep_end(uint32_t kind, int value);
 
+/* Called before the process ends, or becomes another program; NULL: nothing is to be done. */
+extern void (*seep_before_end)(void);
+
 struct seep_lock *seep_start_lock(void);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <linux/futex.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "preload/job/job.h"
@@ -9,18 +10,36 @@
 #include "preload/life/headroom.h"
 #include "preload/life/options.h"
 #include "preload/life/program_kind.h"
+#include "preload/life/start.h"
 #include "preload/objects/modules.h"
 #include "preload/python/pyframe.h"
 #include "preload/record/thread.h"
 #include "preload/snapshot/snapshot_copy.h"
+#include "preload/snapshot/snapshot_harm.h"
 #include "preload/snapshot/snapshot_policy.h"
+
+#define MILLISECOND UINT64_C(1000000)
+
+enum {
+    FAULT_NS = 700,        /* a page that is written anew while there is a copy: measured */
+    BYTES_PER_READ_NS = 2, /* as they are read in place: 400 MB in 0.2 s, */
+    READER_MS = 20,        /* and until somebody has come to read */
+    IN_PLACE_MS = 250,     /* that a process waits for it to be read, */
+    LAST_MS = 1000,    /* or as it ends, when nobody else waits for it, or where it was wished */
+    FOR_COPY_MS = 400, /* and for its copy, before it ends itself */
+    ROOM_FOR_COPY = 2, /* times what is resident: written anew, and what the reader keeps */
+    ROOM_IN_PLACE = 4, /* one of so many parts of it */
+};
 
 static struct seep_lock lock;
 static SEEP_LARGE struct seep_snapshot_policy policy;
 static bool policy_read;
 static bool asked;
-/* Pids of copies that have not been reaped, 0: none. */
-static long copy, dismissed;
+static long copy;                  /* pid of one that has not been reaped, 0: none */
+static uint64_t faults_before;     /* of this process, as it was made */
+static uint32_t namespace_of_pids; /* of this process, 0: not asked yet */
+
+static void before_end(void);
 
 static void note_refusal(enum seep_snapshot_refusal why)
 {
@@ -48,13 +67,26 @@ static bool is_own_memory(void)
     return seep_arena.header->pid == (uint32_t)seep_os_pid();
 }
 
+static uint64_t minor_faults(void)
+{
+    struct rusage usage = {0};
+    (void)seep_os_call3(SYS_getrusage, RUSAGE_SELF, (long)&usage, 0);
+    return (uint64_t)usage.ru_minflt;
+}
+
+/* What was written while the copy was there had to be copied first: the job has felt that, too. */
+static void note_faults(void)
+{
+    const uint64_t now = minor_faults();
+    seep_snapshot_policy_felt(&policy, now > faults_before ? (now - faults_before) * FAULT_NS : 0);
+}
+
 static void reap(void)
 {
     enum seep_snapshot_refusal refusal;
-    if (dismissed && is_own_memory() && seep_snapshot_reap(dismissed, &refusal))
-        dismissed = 0;
     if (!copy || !is_own_memory() || !seep_snapshot_reap(copy, &refusal))
         return;
+    note_faults();
     has_ended(copy);
     copy = 0;
     if (refusal != SEEP_N_SNAPSHOT_REFUSALS)
@@ -96,22 +128,71 @@ static void describe(const struct seep_thread *thread, struct seep_snapshot_mome
         now->anonymous_bytes = header->timeline[header->n_timeline - 1].anonymous_bytes;
 }
 
-/* Why no copy may be made, though one is due; −1: it may. */
+/* Numbers of processes mean something else there: a signal would reach a stranger. */
+static bool is_in_other_namespace(void)
+{
+    const uint32_t reader =
+        __atomic_load_n(&seep_job_map->snapshot.reader_namespace, __ATOMIC_ACQUIRE);
+    if (!namespace_of_pids)
+        namespace_of_pids = seep_snapshot_namespace();
+    return reader && namespace_of_pids && reader != namespace_of_pids;
+}
+
+/* Why nothing may be read, though it is due; −1: it may. */
 static int obstacle(const struct seep_snapshot_moment *now)
 {
-    struct seep_headroom room;
     const uint32_t reader = __atomic_load_n(&seep_job_map->snapshot.reader, __ATOMIC_ACQUIRE);
     if (seep_os_sandboxed)
         return SEEP_REFUSED_SANDBOX;
-    if (!reader || seep_os_call3(SYS_kill, reader, 0, 0) == -ESRCH)
+    if (!reader)
+        return SEEP_REFUSED_NO_READER;
+    if (is_in_other_namespace())
+        return SEEP_REFUSED_NAMESPACE;
+    if (seep_os_call3(SYS_kill, reader, 0, 0) == -ESRCH)
         return SEEP_REFUSED_NO_READER;
     if (seep_options.sample_bytes)
         return SEEP_REFUSED_SAMPLED;
     (void)seep_modules_refresh();
     if (seep_modules_cuda && !now->asked && policy.mode != SEEP_SNAPSHOT_LIST)
         return SEEP_REFUSED_CUDA;
+    return -1;
+}
+
+/* How it is read: in a copy, or in place while the process waits. */
+struct way {
+    int refusal; /* −1: none */
+    bool in_place;
+    uint64_t most_ns; /* that the process waits, in place */
+    bool admit;       /* whoever reads may have to be admitted, which stays */
+};
+
+static struct way choose_way(const struct seep_snapshot_moment *now,
+                             enum seep_snapshot_source source)
+{
+    struct seep_headroom room;
+    const bool wished = now->asked || policy.mode == SEEP_SNAPSHOT_LIST;
+    struct way way = {.refusal = obstacle(now),
+                      .most_ns = (wished ? LAST_MS : IN_PLACE_MS) * MILLISECOND};
+    if (way.refusal >= 0)
+        return way;
     seep_headroom_look(&room);
-    return room.left_bytes < room.anonymous_bytes ? SEEP_REFUSED_MEMORY : -1;
+    const uint64_t read_ns = READER_MS * MILLISECOND + room.anonymous_bytes / BYTES_PER_READ_NS;
+    if (source == SEEP_SNAPSHOT_AT_END) {
+        way.in_place = way.admit = true;
+        way.most_ns = LAST_MS * MILLISECOND;
+    } else {
+        way.in_place = room.left_bytes / ROOM_FOR_COPY < room.anonymous_bytes ||
+                       policy.last_stop_ns > read_ns ||
+                       seep_snapshot_fork_harms(room.anonymous_bytes);
+    }
+    if (way.in_place && room.left_bytes < room.anonymous_bytes / ROOM_IN_PLACE)
+        way.refusal = SEEP_REFUSED_MEMORY;
+    else if (way.in_place && !way.admit && seep_snapshot_is_guarded())
+        way.refusal = SEEP_REFUSED_GUARDED;
+    else if (way.in_place && source == SEEP_SNAPSHOT_BY_STEP && !wished &&
+             !seep_snapshot_policy_affords(&policy, now, read_ns))
+        way.refusal = SEEP_REFUSED_COST;
+    return way;
 }
 
 static bool change(struct seep_snapshot_slot *slot, uint32_t from, uint32_t to)
@@ -120,53 +201,68 @@ static bool change(struct seep_snapshot_slot *slot, uint32_t from, uint32_t to)
                                        __ATOMIC_RELAXED);
 }
 
-/* A copy in reserve loses its slot to a better one: it finds it changed, and ends. */
-static bool take_slot(struct seep_snapshot_slot *slot)
-{
-    if (change(slot, SEEP_SNAPSHOT_FREE, SEEP_SNAPSHOT_TAKEN))
-        return true;
-    if (!slot->in_reserve || !change(slot, SEEP_SNAPSHOT_READY, SEEP_SNAPSHOT_TAKEN))
-        return false;
-    (void)seep_os_call3(SYS_futex, (long)&slot->state, FUTEX_WAKE, 1);
-    dismissed = copy;
-    copy = 0;
-    return true;
-}
-
 static bool can_be_had(const struct seep_snapshot_slot *slot)
 {
-    const uint32_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
-    if (state == SEEP_SNAPSHOT_READY)
-        return __atomic_load_n(&slot->in_reserve, __ATOMIC_ACQUIRE) && !dismissed;
-    return state == SEEP_SNAPSHOT_FREE && !copy;
+    return __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) == SEEP_SNAPSHOT_FREE && !copy;
 }
 
-/* The time that the caller was stopped; 0: there is no copy. */
-static uint64_t take(struct seep_snapshot_slot *slot, const struct seep_snapshot_moment *now,
-                     enum seep_snapshot_source source, bool in_reserve)
+static void free_slot(struct seep_snapshot_slot *slot)
+{
+    slot->process_plus_1 = 0;
+    __atomic_store_n(&slot->state, SEEP_SNAPSHOT_FREE, __ATOMIC_RELEASE);
+}
+
+static void take_in_place(struct seep_snapshot_slot *slot, const struct seep_snapshot_moment *now,
+                          const struct way *way)
+{
+    slot->faults = 0;
+    int refusal = seep_snapshot_in_place(slot, now->step, *seep_period, way->most_ns, way->admit);
+    if (refusal != SEEP_N_SNAPSHOT_REFUSALS)
+        note_refusal((enum seep_snapshot_refusal)refusal);
+    else
+        seep_arena.header->snapshots.made++;
+    free_slot(slot);
+}
+
+static void take_copy(struct seep_snapshot_slot *slot, const struct seep_snapshot_moment *now)
 {
     struct seep_header *header = seep_arena.header;
+    faults_before = minor_faults();
+    slot->faults = (uint32_t)faults_before;
+    long pid = seep_snapshot_clone(slot, now->step, *seep_period);
+    if (pid < 0) {
+        header->snapshots.error = (int32_t)-pid;
+        note_refusal(SEEP_REFUSED_CLONE);
+        free_slot(slot);
+        return;
+    }
+    copy = pid;
+    seep_before_end = before_end;
+    header->snapshots.made++;
+    header->snapshots.error = 0;
+}
+
+/* The time that the caller was stopped. */
+static uint64_t take(struct seep_snapshot_slot *slot, const struct seep_snapshot_moment *now,
+                     enum seep_snapshot_source source, const struct way *way, bool in_reserve)
+{
     const uint64_t began = seep_os_clock_ns(CLOCK_MONOTONIC);
     slot->process_plus_1 = own_index_plus_1();
     slot->copy = 0;
     slot->snapshot = 0;
     slot->taken_ns = began;
     slot->stop_ns = 0;
-    slot->source = source;
+    slot->source = (uint8_t)source;
     slot->step = now->by_step ? now->step : 0;
     slot->in_reserve = in_reserve;
-    long pid = seep_snapshot_clone(slot, now->step, *seep_period);
-    if (pid < 0) {
-        header->snapshots.error = (int32_t)-pid;
-        note_refusal(SEEP_REFUSED_CLONE);
-        slot->process_plus_1 = 0;
-        __atomic_store_n(&slot->state, SEEP_SNAPSHOT_FREE, __ATOMIC_RELEASE);
-        return 0;
-    }
-    copy = pid;
-    header->snapshots.made++;
-    header->snapshots.error = 0;
-    return slot->stop_ns = seep_os_clock_ns(CLOCK_MONOTONIC) - began;
+    if (way->in_place)
+        take_in_place(slot, now, way);
+    else
+        take_copy(slot, now);
+    const uint64_t stop_ns = seep_os_clock_ns(CLOCK_MONOTONIC) - began;
+    if (!way->in_place)
+        slot->stop_ns = stop_ns;
+    return stop_ns;
 }
 
 /* Whether copies of this process may be made at all. */
@@ -184,12 +280,6 @@ static bool is_forked(void)
     return seep_arena.header->parent_file[0] != '\0';
 }
 
-static bool may_be_in_reserve(const struct seep_snapshot_slot *slot)
-{
-    return !is_forked() &&
-           (slot->state == SEEP_SNAPSHOT_FREE || slot->process_plus_1 == own_index_plus_1());
-}
-
 static void has_been_asked(struct seep_snapshot_slot *slot)
 {
     uint32_t own = own_index_plus_1();
@@ -205,11 +295,11 @@ static void make(const struct seep_snapshot_moment *now, enum seep_snapshot_sour
     uint64_t stop_ns = 0;
     if (!is_own_memory())
         return;
-    int why = obstacle(now);
-    if (why >= 0)
-        note_refusal((enum seep_snapshot_refusal)why);
-    else if (take_slot(slot))
-        stop_ns = take(slot, now, source, in_reserve);
+    const struct way way = choose_way(now, source);
+    if (way.refusal >= 0)
+        note_refusal((enum seep_snapshot_refusal)way.refusal);
+    else if (change(slot, SEEP_SNAPSHOT_FREE, SEEP_SNAPSHOT_TAKEN))
+        stop_ns = take(slot, now, source, &way, in_reserve);
     else
         return;
     if (in_reserve) {
@@ -231,7 +321,7 @@ static void consider(const struct seep_thread *thread)
     enum seep_snapshot_answer answer = seep_snapshot_policy_ask(&policy, &now);
     if (answer == SEEP_SNAPSHOT_DEAR)
         note_refusal(SEEP_REFUSED_COST);
-    if (answer == SEEP_SNAPSHOT_RESERVE && !may_be_in_reserve(slot))
+    if (answer == SEEP_SNAPSHOT_RESERVE && is_forked())
         return;
     if (answer == SEEP_SNAPSHOT_DUE || answer == SEEP_SNAPSHOT_RESERVE)
         make(&now, now.asked ? SEEP_SNAPSHOT_ASKED : SEEP_SNAPSHOT_BY_STEP,
@@ -242,7 +332,7 @@ static void consider(const struct seep_thread *thread)
 static void consider_last(const struct seep_thread *thread)
 {
     struct seep_snapshot_moment now;
-    if (copy || seep_job_map->snapshot.state != SEEP_SNAPSHOT_FREE || is_forked())
+    if (!can_be_had(&seep_job_map->snapshot) || is_forked())
         return;
     describe(thread, &now);
     enum seep_snapshot_answer answer = seep_snapshot_policy_ask_last(&policy, &now);
@@ -293,29 +383,34 @@ void seep_snapshot_asked(const struct seep_thread *thread)
     seep_snapshot_look(thread);
 }
 
-static void end(long *pid)
+/* A copy that is there as its maker ends would become the child of somebody who does not know it,
+ * as it would of the program that this one becomes. What is being read is worth a moment. */
+static void before_end(void)
 {
-    if (!*pid)
+    const struct timespec moment = {.tv_nsec = 2 * MILLISECOND};
+    const struct seep_snapshot_slot *slot = &seep_job_map->snapshot;
+    if (!copy || !is_own_memory())
         return;
-    (void)seep_os_call3(SYS_kill, *pid, SIGKILL, 0);
-    (void)seep_os_call6(SYS_wait4, *pid, 0, __WALL, 0, 0, 0);
-    has_ended(*pid);
-    *pid = 0;
-}
-
-void seep_snapshot_before_exec(void)
-{
-    if (!is_own_memory())
+    for (int ms = 0; copy && ms < FOR_COPY_MS; ms += 2) {
+        reap();
+        if (copy)
+            (void)seep_os_call6(SYS_futex, (long)&slot->state, FUTEX_WAIT, slot->state,
+                                (long)&moment, 0, 0);
+    }
+    if (!copy)
         return;
-    end(&dismissed);
-    end(&copy);
+    (void)seep_os_call3(SYS_kill, copy, SIGKILL, 0);
+    (void)seep_os_call6(SYS_wait4, copy, 0, __WALL, 0, 0, 0);
+    has_ended(copy);
+    copy = 0;
 }
 
 void seep_snapshot_after_fork(void)
 {
     lock.word = 0;
     asked = false;
-    copy = dismissed = 0;
+    copy = 0;
+    namespace_of_pids = 0;
     seep_snapshot_policy_after_fork(&policy);
 }
 

@@ -17,10 +17,6 @@ void seep_snapshot_last(const struct seep_thread *thread);
  * takes its modules apart. */
 void seep_snapshot_python_ends(struct seep_thread *thread);
 
-/* The process becomes another program: a copy that has not ended yet would be a child of that one,
- * whose end it might hear of. */
-void seep_snapshot_before_exec(void);
-
 void seep_snapshot_after_fork(void);
 struct seep_lock *seep_snapshot_lock(void);
 

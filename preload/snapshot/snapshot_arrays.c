@@ -53,6 +53,7 @@ static int fill_blocks(struct seep_snapshot *s)
         return SEEP_REFUSED_NO_ROOM;
     seep_live_each(add, &list);
     s->blocks = (uintptr_t)list.at;
+    s->block_room = list.capacity;
     s->n_blocks = list.n;
     return 0;
 }
@@ -67,6 +68,7 @@ static int fill_maps(struct seep_snapshot *s)
     while (list.n < list.capacity && seep_range_find(range.end, SEEP_RANGES_OF_MEMORY, &range))
         list_add(&list, range.start, range.end - range.start, range.site);
     s->maps = (uintptr_t)list.at;
+    s->map_room = list.capacity;
     s->n_maps = list.n;
     return 0;
 }
@@ -90,11 +92,14 @@ static int fill_own(struct seep_snapshot *s)
     return 0;
 }
 
-int seep_snapshot_fill(struct seep_snapshot *s)
+void seep_snapshot_unlock_all(void)
 {
-    /* Threads that held these are not in the copy. */
     seep_live_after_fork();
     seep_range_after_fork();
+}
+
+int seep_snapshot_fill(struct seep_snapshot *s)
+{
     s->version = SEEP_SNAPSHOT_VERSION;
     s->python_version = seep_python_version;
     s->python_runtime = seep_python_runtime();
@@ -102,4 +107,17 @@ int seep_snapshot_fill(struct seep_snapshot *s)
     if (!refusal)
         refusal = fill_maps(s);
     return refusal ? refusal : fill_own(s);
+}
+
+static void unmap(uint64_t at, uint64_t n, size_t one)
+{
+    if (at)
+        seep_os_unmap((void *)(uintptr_t)at, (n + 1) * one);
+}
+
+void seep_snapshot_forget(struct seep_snapshot *s)
+{
+    unmap(s->blocks, s->block_room, sizeof(struct seep_snapshot_block));
+    unmap(s->maps, s->map_room, sizeof(struct seep_snapshot_block));
+    unmap(s->own, SEEP_OWN_RANGES, sizeof(struct seep_snapshot_range));
 }

@@ -1,9 +1,12 @@
-/* The copy is made by clone() without a signal for its end, so that neither a handler of SIGCHLD
+/* Two ways: a copy of the process, or the process itself, which waits.
+ *
+ * The copy is made by clone() without a signal for its end, so that neither a handler of SIGCHLD
  * nor a wait of the job's meets it. All signals are blocked in it, before it begins: no handler of
  * the job's ever runs there. It begins with the job's table of descriptors, the very same one, and
  * leaves it at once for an empty one: a table of its own would hold files open that the job closes
- * meanwhile. As it leaves, the kernel holds the first 64 of them for some microseconds; the caller
- * is let go when that is over. It calls nothing but the kernel, and has only the one thread. */
+ * meanwhile. As it leaves, the kernel holds the first 64 of them for some microseconds. Then it
+ * sheds what else of the job's somebody might miss; the caller is let go when that is over. It
+ * calls nothing but the kernel, and has only the one thread. */
 #include "preload/snapshot/snapshot_copy.h"
 
 #include <sched.h>
@@ -14,6 +17,7 @@
 
 #include "libprof/record/os.h"
 #include "preload/snapshot/snapshot_arrays.h"
+#include "preload/snapshot/snapshot_shed.h"
 
 #ifndef SYS_close_range
 #define SYS_close_range 436
@@ -23,13 +27,11 @@
 #endif
 
 enum {
-    PATIENCE_S = 30, /* then nobody has begun to read it, */
-    RESERVE_S = 30,  /* one in reserve, before it is read though the job goes on */
-    READING_S = 150, /* and then nobody goes on to */
+    PATIENCE_S = 5,  /* then nobody has begun to read it, */
+    READING_S = 10,  /* and then nobody goes on to: it takes a fifth of a second */
     LOOK_MS = 100,   /* how often it looks whether there still is a reader */
     MOST_CPU_S = 20, /* for its lists, which take a tenth of one */
-    BIRTH_MS = 20,   /* that the caller waits for it to let go of files; mostly it takes a tenth */
-    BEHIND = 5,      /* priority: a quarter of a CPU that is wanted, for others wait for the slot */
+    BIRTH_MS = 20,   /* that the caller waits for it to shed files and maps; mostly it takes one */
 };
 
 static _Noreturn void end(int status)
@@ -74,8 +76,8 @@ static void limit(int resource, uint64_t most)
     (void)seep_os_call6(SYS_prlimit64, 0, resource, (long)&both, 0, 0, 0);
 }
 
-/* It is the first to go where memory is short, stands behind others where CPUs are, and leaves no
- * core: 1 byte is what programs that take cores by a pipe respect, too. */
+/* It is the first to go where memory is short, has no priority over others, and leaves no core: 1
+ * byte is what programs that take cores by a pipe respect, too. */
 static void step_back(void)
 {
     const struct sched_param plain = {0};
@@ -86,7 +88,6 @@ static void step_back(void)
     }
     (void)seep_os_call3(SYS_prctl, PR_SET_NAME, (long)"seep-copy", 0);
     (void)seep_os_call3(SYS_sched_setscheduler, 0, SCHED_OTHER, (long)&plain);
-    (void)seep_os_call3(SYS_setpriority, PRIO_PROCESS, 0, BEHIND);
     limit(RLIMIT_CORE, 1);
     limit(RLIMIT_CPU, MOST_CPU_S);
 }
@@ -124,43 +125,54 @@ static bool is_own(const struct seep_snapshot_slot *slot)
            __atomic_load_n(&slot->copy, __ATOMIC_ACQUIRE) == (uint32_t)seep_os_pid();
 }
 
-/* One that is in reserve for long is read as others are: what it holds of the job's memory is not
- * to be held for nothing. */
-static bool leaves_reserve(struct seep_snapshot_slot *slot, uint64_t since_ns)
-{
-    const uint64_t waited_ns = seep_os_clock_ns(CLOCK_MONOTONIC) - since_ns;
-    if (!slot->in_reserve || waited_ns < RESERVE_S * UINT64_C(1000000000))
-        return false;
-    __atomic_store_n(&slot->in_reserve, 0, __ATOMIC_RELEASE);
-    ring(slot);
-    return true;
-}
-
 static _Noreturn void wait_to_be_read(struct seep_snapshot_slot *slot)
 {
     const struct timespec moment = {.tv_nsec = LOOK_MS * 1000 * 1000};
-    uint64_t since_ns = seep_os_clock_ns(CLOCK_MONOTONIC);
-    if (!slot->in_reserve)
-        ring(slot);
+    const uint64_t since_ns = seep_os_clock_ns(CLOCK_MONOTONIC);
+    ring(slot);
     while (is_own(slot)) {
-        if (leaves_reserve(slot, since_ns))
-            since_ns = seep_os_clock_ns(CLOCK_MONOTONIC);
-        if (!is_awaited(slot) || (!slot->in_reserve && is_late(slot, since_ns)))
+        if (!is_awaited(slot) || is_late(slot, since_ns))
             refuse(slot, SEEP_REFUSED_UNREAD);
         (void)seep_os_call6(SYS_futex, (long)&slot->state, FUTEX_WAIT, SEEP_SNAPSHOT_READY,
                             (long)&moment, 0, 0);
     }
     if (slot->copy != (uint32_t)seep_os_pid() || slot->state != SEEP_SNAPSHOT_DONE)
-        end(0); /* it was in reserve, and has lost the slot */
+        end(0); /* its maker has ended it, and the slot is another's */
     leave(slot, 0);
+}
+
+/* The job that is killed takes it along: nobody is handed a child that he does not know. */
+static void follow_maker(int maker)
+{
+    (void)seep_os_call3(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0);
+    if (seep_os_ppid() != maker)
+        end(0);
+}
+
+/* Ready to be read. */
+static int describe(struct seep_snapshot_slot *slot, struct seep_snapshot *s,
+                    const uintptr_t *registers)
+{
+    s->stack_pointer = (uintptr_t)registers;
+    __asm__("mov %%fs:0, %0" : "=r"(s->thread_pointer));
+    int refusal = seep_snapshot_fill(s);
+    if (refusal)
+        return refusal;
+    __atomic_store_n(&s->magic, SEEP_SNAPSHOT_MAGIC, __ATOMIC_RELEASE);
+    slot->snapshot = (uintptr_t)s;
+    __atomic_store_n(&slot->state, SEEP_SNAPSHOT_READY, __ATOMIC_RELEASE);
+    return 0;
 }
 
 /* What registers still hold of the caller's lies in `registers`, above the stack pointer. */
 static _Noreturn void be_copy(struct seep_snapshot_slot *slot, uint32_t step, uint32_t period,
-                              const uintptr_t *registers)
+                              const uintptr_t *registers, int maker)
 {
     struct seep_snapshot *s;
+    follow_maker(maker);
     bool left = leave_files();
+    if (left)
+        seep_snapshot_shed();
     __atomic_store_n(&slot->copy, (uint32_t)seep_os_pid(), __ATOMIC_RELEASE);
     (void)seep_os_call3(SYS_futex, (long)&slot->copy, FUTEX_WAKE, 1);
     if (!left)
@@ -170,16 +182,12 @@ static _Noreturn void be_copy(struct seep_snapshot_slot *slot, uint32_t step, ui
     s = seep_os_pages(sizeof(*s));
     if (!s)
         refuse(slot, SEEP_REFUSED_NO_ROOM);
-    s->stack_pointer = (uintptr_t)registers;
-    __asm__("mov %%fs:0, %0" : "=r"(s->thread_pointer));
     s->step = step;
     s->period = period;
-    int refusal = seep_snapshot_fill(s);
+    seep_snapshot_unlock_all();
+    int refusal = describe(slot, s, registers);
     if (refusal)
         refuse(slot, (enum seep_snapshot_refusal)refusal);
-    __atomic_store_n(&s->magic, SEEP_SNAPSHOT_MAGIC, __ATOMIC_RELEASE);
-    slot->snapshot = (uintptr_t)s;
-    __atomic_store_n(&slot->state, SEEP_SNAPSHOT_READY, __ATOMIC_RELEASE);
     wait_to_be_read(slot);
 }
 
@@ -190,26 +198,70 @@ static void await_birth(struct seep_snapshot_slot *slot)
         (void)seep_os_call6(SYS_futex, (long)&slot->copy, FUTEX_WAIT, 0, (long)&moment, 0, 0);
 }
 
+#define SAVE_REGISTERS(registers)                                                                  \
+    __asm__ volatile("mov %%rbx, 0(%0)\n\tmov %%rbp, 8(%0)\n\tmov %%r12, 16(%0)\n\t"               \
+                     "mov %%r13, 24(%0)\n\tmov %%r14, 32(%0)\n\tmov %%r15, 40(%0)"                 \
+                     :                                                                             \
+                     : "r"(registers)                                                              \
+                     : "memory")
+
 long seep_snapshot_clone(struct seep_snapshot_slot *slot, uint32_t step, uint32_t period)
 {
     const uint64_t all = ~UINT64_C(0);
+    const int maker = seep_os_pid();
     uint64_t mask = 0;
     uintptr_t registers[6];
-    __asm__ volatile("mov %%rbx, 0(%0)\n\tmov %%rbp, 8(%0)\n\tmov %%r12, 16(%0)\n\t"
-                     "mov %%r13, 24(%0)\n\tmov %%r14, 32(%0)\n\tmov %%r15, 40(%0)"
-                     :
-                     : "r"(registers)
-                     : "memory");
+    SAVE_REGISTERS(registers);
     (void)seep_os_call6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&mask, sizeof(mask), 0,
                         0);
     long pid =
         seep_os_call6(SYS_clone, CLONE_UNTRACED | (own_table ? 0 : CLONE_FILES), 0, 0, 0, 0, 0);
     if (pid == 0)
-        be_copy(slot, step, period, registers);
+        be_copy(slot, step, period, registers, maker);
     if (pid > 0)
         await_birth(slot);
     (void)seep_os_call6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof(mask), 0, 0);
     return pid;
+}
+
+/* Until the reader is done, or has not come in time: then it finds the slot taken from it. */
+static bool wait_in_place(struct seep_snapshot_slot *slot, uint64_t most_ns)
+{
+    const uint64_t end_ns = seep_os_clock_ns(CLOCK_MONOTONIC) + most_ns;
+    const struct timespec moment = {.tv_nsec = 10 * 1000 * 1000};
+    ring(slot);
+    while (__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) == SEEP_SNAPSHOT_READY) {
+        uint32_t ready = SEEP_SNAPSHOT_READY;
+        if (seep_os_clock_ns(CLOCK_MONOTONIC) > end_ns || !is_awaited(slot))
+            (void)__atomic_compare_exchange_n(&slot->state, &ready, SEEP_SNAPSHOT_TAKEN, false,
+                                              __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+        else
+            (void)seep_os_call6(SYS_futex, (long)&slot->state, FUTEX_WAIT, SEEP_SNAPSHOT_READY,
+                                (long)&moment, 0, 0);
+    }
+    return slot->state == SEEP_SNAPSHOT_DONE;
+}
+
+int seep_snapshot_in_place(struct seep_snapshot_slot *slot, uint32_t step, uint32_t period,
+                           uint64_t most_ns, bool admit)
+{
+    struct seep_snapshot *s = seep_os_pages(sizeof(*s));
+    uintptr_t registers[6];
+    int refusal = SEEP_REFUSED_NO_ROOM;
+    if (!s)
+        return refusal;
+    SAVE_REGISTERS(registers);
+    s->step = step;
+    s->period = period;
+    slot->copy = (uint32_t)seep_os_pid();
+    if (admit)
+        admit_reader(slot);
+    refusal = describe(slot, s, registers);
+    if (!refusal && !wait_in_place(slot, most_ns))
+        refusal = SEEP_REFUSED_UNREAD;
+    seep_snapshot_forget(s);
+    seep_os_unmap(s, sizeof(*s));
+    return refusal ? refusal : SEEP_N_SNAPSHOT_REFUSALS;
 }
 
 int seep_snapshot_reap(long pid, enum seep_snapshot_refusal *refusal)

@@ -13,6 +13,7 @@ enum {
     GROWN_BYTES = 1 << 20,  /* less is no finding */
     STOP_SHARE = 1000,      /* one nanosecond of so many may be spent on stops … */
     FREE_STOP_MS = 100,     /* … beyond these, */
+    FREE_IN_PLACE_MS = 250, /* or these where the process waits itself: a job of 400 MB once */
     READ_SHARE = 50,        /* and of a CPU, for all of the job, on reading … */
     FREE_READ_MS = 5000,    /* … beyond these: three copies of a job with torch */
     BYTES_PER_STOP_NS = 12, /* 1 GB in pages of 4 KiB: 76 ms, measured */
@@ -174,6 +175,18 @@ void seep_snapshot_policy_reserved(struct seep_snapshot_policy *p,
 {
     p->reserve = 2 * since_origin(p, now);
     note_stop(p, stop_ns);
+}
+
+void seep_snapshot_policy_felt(struct seep_snapshot_policy *p, uint64_t felt_ns)
+{
+    p->stop_ns += felt_ns;
+    p->last_stop_ns += felt_ns;
+}
+
+bool seep_snapshot_policy_affords(const struct seep_snapshot_policy *p,
+                                  const struct seep_snapshot_moment *now, uint64_t stop_ns)
+{
+    return p->stop_ns + stop_ns <= FREE_IN_PLACE_MS * MILLISECOND + now->age_ns / STOP_SHARE;
 }
 
 void seep_snapshot_policy_after_fork(struct seep_snapshot_policy *p)

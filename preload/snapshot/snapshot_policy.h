@@ -83,6 +83,14 @@ void seep_snapshot_policy_done(struct seep_snapshot_policy *policy,
 void seep_snapshot_policy_reserved(struct seep_snapshot_policy *policy,
                                    const struct seep_snapshot_moment *now, uint64_t stop_ns);
 
+/* The job has felt the last one for so long besides, while it went on. */
+void seep_snapshot_policy_felt(struct seep_snapshot_policy *policy, uint64_t felt_ns);
+
+/* Whether a stop of that length may follow now: longer ones than a copy's are for a process that
+ * cannot be copied. */
+bool seep_snapshot_policy_affords(const struct seep_snapshot_policy *policy,
+                                  const struct seep_snapshot_moment *now, uint64_t stop_ns);
+
 /* In a forked child: its steps and costs are its own. */
 void seep_snapshot_policy_after_fork(struct seep_snapshot_policy *policy);
 

@@ -25,10 +25,12 @@ static struct seep_error error;
 static json_t *document;
 static int released;
 
-static void release(void *arg)
+static bool release(void *arg, bool whole)
 {
+    (void)whole;
     ck_assert_ptr_eq(arg, &released);
     released++;
+    return true;
 }
 
 static uint32_t index_of(uint32_t ref)

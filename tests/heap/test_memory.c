@@ -68,6 +68,70 @@ static size_t all_or_nothing(void *context, uint64_t address, void *to, size_t n
     return read_some(context, address, to, n) == n ? n : 0;
 }
 
+static size_t n_bulk;
+
+static size_t read_many(void *context, const struct seep_memory_piece *pieces, size_t n)
+{
+    size_t sum = 0;
+
+    n_bulk++;
+    for (size_t i = 0; i < n; i++) {
+        size_t got = read_some(context, pieces[i].address, pieces[i].to, pieces[i].n);
+        sum += got;
+        if (got < pieces[i].n)
+            break;
+    }
+    return sum;
+}
+
+static size_t only_zeros(void *context, uint64_t address, void *to, size_t n)
+{
+    (void)context;
+    n_calls++;
+    memset(to, 0, address < 0x200000 ? n : 0);
+    return address < 0x200000 ? n : 0;
+}
+
+TEST(what_was_loaded_stays_and_another_source_answers_for_the_rest)
+{
+    const struct seep_memory_range ranges[] = {{0x100000 + 3 * PAGE + 8, 0x100000 + 5 * PAGE + 8},
+                                               {0x100000 + 18 * PAGE, 0x100000 + 30 * PAGE}};
+    uint8_t to[PAGE];
+
+    n_bulk = 0;
+    seep_memory_load(&memory, read_many, NULL, ranges, 2);
+    ck_assert_uint_eq(n_bulk,
+                      10); /* one for all, and one for each page behind the hole in its piece */
+    n_calls = 0;
+    seep_memory_ask(&memory, only_zeros, NULL);
+    for (size_t page = 0; page < N_PAGES; page++) {
+        const bool loaded =
+            (page >= 3 && page < 6) || page == 18 || page == 19 || (page >= 22 && page < 30);
+        const size_t calls = n_calls;
+        ck_assert(seep_memory_read(&memory, 0x100000 + page * PAGE, to, PAGE));
+        if (loaded)
+            ck_assert_mem_eq(to, bytes + page * PAGE, PAGE);
+        else
+            ck_assert_uint_eq(to[1] | to[PAGE - 1], 0);
+        ck_assert(!loaded || n_calls == calls);
+    }
+    memory.source = NULL;
+    ck_assert(!seep_memory_has(&memory, 0x300000, 1));
+}
+
+TEST(what_has_no_room_is_not_loaded_and_said)
+{
+    const struct seep_memory_range all = {0x100000, 0x100000 + 19 * PAGE};
+
+    memory.max_bytes = SEEP_MEMORY_CHUNK;
+    seep_memory_load(&memory, read_many, NULL, &all, 1);
+    ck_assert(memory.full);
+    ck_assert_uint_eq(memory.bytes, SEEP_MEMORY_CHUNK);
+    seep_memory_ask(&memory, NULL, NULL);
+    ck_assert(seep_memory_has(&memory, 0x100000, SEEP_MEMORY_CHUNK));
+    ck_assert(!seep_memory_has(&memory, 0x100000 + SEEP_MEMORY_CHUNK, 1));
+}
+
 /* At the edge of a mapping a source may give nothing of a chunk, but each page by itself. */
 TEST(a_page_is_there_also_where_its_chunk_is_not)
 {

@@ -98,7 +98,11 @@ static void close_it(void)
 
 static void announce(uint32_t process_plus_1)
 {
+    static uint64_t n;
+
     slot()->process_plus_1 = process_plus_1;
+    slot()->taken_ns = (UINT64_C(1) << 60) + ++n;
+    slot()->in_reserve = 0;
     slot()->copy = (uint32_t)getpid();
     slot()->snapshot = (uintptr_t)&copy;
     slot()->source = SEEP_SNAPSHOT_BY_STEP;
@@ -114,7 +118,7 @@ static void reap_reader(void)
     seep_copies_look(&holders);
     ck_assert_int_gt(holders.worker, 0);
     ck_assert_uint_eq(slot()->reading, slot()->copy);
-    pid_t pid = wait4(-1, &status, 0, &usage);
+    pid_t pid = wait4(holders.worker, &status, 0, &usage);
     ck_assert(!seep_copies_reaped(&holders, pid + 1, status, &usage));
     ck_assert(seep_copies_reaped(&holders, pid, status, &usage));
     ck_assert_uint_eq(slot()->reading, 0);
@@ -145,13 +149,50 @@ TEST(a_copy_that_waits_is_read_and_let_go, .left_out = cannot_be_read())
     ck_assert(is_written());
 }
 
-/* Until the job ends, somebody may have a better one. */
-TEST(one_in_reserve_is_read_as_the_job_ends_and_not_before, .left_out = cannot_be_read())
+static void announce_in_reserve(void)
 {
     announce(1);
     slot()->in_reserve = 1;
     seep_copies_look(&holders);
     ck_assert_int_eq(holders.worker, 0);
+    ck_assert_int_gt(holders.reserve, 0);
+    for (int ms = 0; ms < PATIENCE_MS && slot()->state == SEEP_SNAPSHOT_READY; ms++) {
+        seep_copies_look(&holders); /* it is not read twice */
+        pause_ms(1);
+    }
+    ck_assert_uint_eq(slot()->state, SEEP_SNAPSHOT_DONE);
+    slot()->state = SEEP_SNAPSHOT_FREE;
+}
+
+/* Until the job ends, somebody may have a better one; the copy itself is gone long before. */
+TEST(one_in_reserve_is_let_go_at_once_and_told_as_the_job_ends, .left_out = cannot_be_read())
+{
+    announce_in_reserve();
+    ck_assert(!is_written());
+    seep_copies_close(&holders);
+    ck_assert(is_written());
+    ck_assert_uint_eq(folder.job->snapshots.n_read, 1);
+}
+
+TEST(one_in_reserve_is_dropped_for_a_better_one, .left_out = cannot_be_read())
+{
+    announce_in_reserve();
+    announce_in_reserve();
+    copy.step = 12;
+    announce(1);
+    reap_reader();
+    ck_assert_int_eq(holders.reserve, 0);
+    seep_copies_close(&holders);
+    ck_assert_uint_eq(folder.job->snapshots.n_read, 1);
+    ck_assert_uint_eq(folder.job->snapshots.n_failed, 0);
+    ck_assert(!is_written()); /* of step 9 */
+}
+
+TEST(one_in_reserve_serves_where_the_better_one_came_to_nothing, .left_out = cannot_be_read())
+{
+    announce_in_reserve();
+    announce(2);
+    reap_reader();
     seep_copies_close(&holders);
     ck_assert(is_written());
 }

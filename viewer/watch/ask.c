@@ -45,7 +45,7 @@ static void pause_a_little(void)
 /* A copy of it is on its way: the slot is its own, or somebody still works on what it had. */
 static bool is_at_work(const struct seep_snapshot_slot *slot)
 {
-    return (slot->state != SEEP_SNAPSHOT_FREE && !slot->in_reserve) || slot->reading;
+    return slot->state != SEEP_SNAPSHOT_FREE || slot->reading;
 }
 
 /* False: the process has not noticed in time, or is gone. While another's copy is read, it cannot

@@ -2,20 +2,16 @@
 
 #include "libprof/base/clock.h"
 #include "libprof/base/error.h"
-#include "libprof/examine/examine.h"
 #include "libprof/read/process_alive.h"
-#include "viewer/output.h"
+#include "viewer/watch/copy_reader.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
-#include <linux/futex.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,15 +19,10 @@
 #define NS_PER_MS UINT64_C(1000000)
 
 enum {
-    READER_SECONDS = 120, /* then it is given up */
-    STUCK_MS = 2000,      /* a slot without a copy that lives */
-    LAST_MS = 60 * 1000,  /* for what waits as the job ends, */
-    TELL_MS = 200,        /* which is said if it takes longer */
-    BEHIND = 5, /* priority: it gets a quarter of a CPU that is wanted, for the copy waits */
-    /* How the reader ends. */
-    READ = 0,
-    NOT_READ = 1,
-    BARRED = 2,
+    STUCK_MS = 2000,        /* a slot without a copy that lives */
+    LAST_MS = 60 * 1000,    /* for what waits as the job ends, */
+    TELL_MS = 200,          /* which is said if it takes longer */
+    RESERVE_MS = 30 * 1000, /* that what is in reserve is kept, before it is thought about, too */
 };
 
 static uint64_t now_ns(void)
@@ -49,176 +40,111 @@ static uint32_t state_of(const struct seep_copies *h)
     return __atomic_load_n(&slot_of(h)->state, __ATOMIC_ACQUIRE);
 }
 
-/* Tells the copy, which waits on that word, that it may end. */
-static void let_go(struct seep_snapshot_slot *slot)
-{
-    uint32_t ready = SEEP_SNAPSHOT_READY;
-
-    if (__atomic_compare_exchange_n(&slot->state, &ready, SEEP_SNAPSHOT_DONE, false,
-                                    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-        syscall(SYS_futex, &slot->state, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-}
-
 static void free_slot(struct seep_snapshot_slot *slot)
 {
     slot->process_plus_1 = 0;
     __atomic_store_n(&slot->state, SEEP_SNAPSHOT_FREE, __ATOMIC_RELEASE);
 }
 
-/* ---- the reader ------------------------------------------------------------------------------ */
-
-/* Whose steps they are says how they were counted. */
-static const char *source_of(const struct seep_job *job, uint32_t process, uint32_t source)
-{
-    const struct seep_process *p = &job->processes[process];
-
-    if (source == SEEP_SNAPSHOT_ASKED)
-        return "request";
-    if (source == SEEP_SNAPSHOT_AT_END)
-        return "end";
-    if (!p->steps && p->follows && p->follows <= SEEP_MAX_PROCESSES)
-        p = &job->processes[p->follows - 1];
-    if (!p->steps || p->step_source == SEEP_STEP_TIME)
-        return "time";
-    switch (p->step_source) {
-    case SEEP_STEP_OPTIMIZER:
-        return "optimizer";
-    case SEEP_STEP_BATCH:
-        return "batch";
-    case SEEP_STEP_LOOP:
-        return "loop";
-    case SEEP_STEP_TASK:
-        return "task";
-    default:
-        return "told";
-    }
-}
-
-/* At the end local variables are gone, and what they held with them: what seems to be held by
- * nobody then may well have been by somebody while the job ran. */
-static void leave_only_what_is_held(json_t *lines)
-{
-    for (size_t i = json_array_size(lines); i-- > 0;) {
-        const char *state = json_string_value(json_object_get(json_array_get(lines, i), "state"));
-        if (!state || (strcmp(state, "held") != 0 && strcmp(state, "shared") != 0))
-            json_array_remove(lines, i);
-    }
-}
-
-static int write_document(const struct seep_copies *h, const json_t *document, uint32_t pid,
-                          uint32_t step)
-{
-    char path[SEEP_PATH_BYTES];
-    struct seep_error err = {0};
-
-    snprintf(path, sizeof path, "%s/holders-%" PRIu32 "-%" PRIu32 ".json", h->folder->path, pid,
-             step);
-    return seep_output_replace(document, seep_output_json, path, 0600, &err);
-}
-
-/* A reading, whose copy may be ready before its maker is awake again, and says how long it slept.
- */
-struct job_reading {
-    struct seep_snapshot_slot *slot;
-    struct seep_examine_request request;
-};
-
-static void has_been_read(void *reading_given)
-{
-    struct job_reading *reading = reading_given;
-
-    reading->request.stop_ns = reading->slot->stop_ns;
-    let_go(reading->slot);
-}
-
-/* Every field of the slot is the job's word, and read once. */
-static int read_slot(const struct seep_copies *h)
-{
-    struct seep_job *job = h->folder->job;
-    struct seep_snapshot_slot *slot = &job->snapshot, now = *slot;
-    uint32_t process = now.process_plus_1 - 1;
-    struct seep_examine_found found = {0};
-    struct seep_error err = {0};
-    json_t *document = NULL;
-
-    if (process >= SEEP_MAX_PROCESSES || (int32_t)now.copy <= 1)
-        return NOT_READ;
-    struct job_reading reading = {
-        .slot = slot,
-        .request = {.folder = h->folder->path,
-                    .roles_file = h->roles,
-                    .keys = h->keys,
-                    .copy = (pid_t)now.copy,
-                    .snapshot = now.snapshot,
-                    .pid = job->processes[process].pid,
-                    .start_ns = job->processes[process].start_ns,
-                    .process = process,
-                    .source = source_of(job, process, now.source),
-                    .release = has_been_read,
-                    .arg = &reading},
-    };
-    int rc = seep_examine(&reading.request, &found, &document, &err);
-    if (rc)
-        return found.barred ? BARRED : NOT_READ;
-    if (now.source == SEEP_SNAPSHOT_AT_END)
-        leave_only_what_is_held(json_object_get(document, "lines"));
-    rc = write_document(h, document, reading.request.pid, found.step);
-    json_decref(document);
-    return rc ? NOT_READ : READ;
-}
-
-/* It is the first to go where memory is short, and stands behind others where CPUs are. */
-static void step_back(void)
-{
-    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-
-    if (fd >= 0) {
-        ssize_t n = write(fd, "1000", 4);
-        (void)n;
-        close(fd);
-    }
-    setpriority(PRIO_PROCESS, 0, BEHIND);
-    const struct rlimit no_core = {1, 1}; /* nor one by a pipe */
-    setrlimit(RLIMIT_CORE, &no_core);
-}
-
-_Noreturn static void be_reader(const struct seep_copies *h, pid_t launcher)
-{
-    sigset_t none;
-
-    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    if (getppid() != launcher)
-        _exit(NOT_READ);
-    signal(SIGALRM, SIG_DFL); /* seep may have been started with it ignored */
-    alarm(READER_SECONDS);
-    sigemptyset(&none);
-    sigaddset(&none, SIGALRM);
-    sigprocmask(SIG_UNBLOCK, &none, NULL);
-    prctl(PR_SET_NAME, "seep-reader", 0, 0, 0);
-    step_back();
-    _exit(read_slot(h));
-}
-
 /* Who weighs what a copy costs waits for what the last one did. */
 static void note_reading(const struct seep_copies *h)
 {
-    __atomic_store_n(&slot_of(h)->reading, h->worker ? h->copy : 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&slot_of(h)->reading, h->worker || h->reserve_is_next ? h->copy : 0,
+                     __ATOMIC_RELEASE);
 }
 
-static void start_reader(struct seep_copies *h)
+/* A reader of its own process; of what is in reserve it keeps what it has read until it is told. */
+static pid_t start_reader(struct seep_copies *h, bool in_reserve)
 {
     const pid_t launcher = getpid();
+    int wish[2] = {-1, -1};
 
     h->copy = slot_of(h)->copy;
-    h->worker = fork();
-    if (h->worker == 0)
-        be_reader(h, launcher);
-    if (h->worker < 0) {
-        h->worker = 0;
-        h->folder->job->snapshots.n_failed++;
-        let_go(slot_of(h));
+    h->taken_ns = slot_of(h)->taken_ns;
+    __atomic_store_n(&slot_of(h)->reading, h->copy, __ATOMIC_RELEASE);
+    pid_t pid = in_reserve && pipe2(wish, O_CLOEXEC) ? -1 : fork();
+    if (pid == 0) {
+        if (wish[1] >= 0)
+            close(wish[1]);
+        const struct seep_copy_readings readings = {h->folder, h->roles, h->keys};
+        seep_copy_reader_be(&readings, launcher, wish[0]);
     }
+    if (wish[0] >= 0)
+        close(wish[0]);
+    if (pid < 0) {
+        if (wish[1] >= 0)
+            close(wish[1]);
+        h->folder->job->snapshots.n_failed++;
+        seep_copy_let_go(slot_of(h), h->taken_ns);
+        note_reading(h);
+        return 0;
+    }
+    if (in_reserve)
+        h->wish = wish[1];
+    h->latest = pid;
+    return pid;
+}
+
+/* What that reader has not let go of by itself. An older one may end while the latest still reads.
+ */
+static void has_left(struct seep_copies *h, pid_t reader)
+{
+    if (reader != h->latest)
+        return;
+    h->latest = 0;
+    seep_copy_let_go(slot_of(h), h->taken_ns);
+}
+
+/* It ends without a word. */
+static void drop_reserve(struct seep_copies *h)
+{
+    if (!h->reserve)
+        return;
+    close(h->wish);
+    kill(h->reserve, SIGKILL);
+    while (waitpid(h->reserve, NULL, 0) < 0 && errno == EINTR) {
+    }
+    has_left(h, h->reserve);
+    h->reserve = 0;
+    h->reserve_is_next = false;
+}
+
+/* It is wanted: it becomes the one at work. */
+static void use_reserve(struct seep_copies *h)
+{
+    const char word = SEEP_COPY_WANTED;
+
+    if (!h->reserve || h->worker)
+        return;
+    ssize_t n = write(h->wish, &word, 1);
+    (void)n;
+    close(h->wish);
+    h->worker = h->reserve;
+    h->reserve = 0;
+    h->reserve_is_next = false;
     note_reading(h);
+}
+
+/* No copy waits while somebody thinks about another one: what was asked for is kept until then. */
+static void start_reading(struct seep_copies *h)
+{
+    const bool in_reserve = slot_of(h)->in_reserve;
+
+    if (h->reserve && h->reserve_is_next)
+        return;
+    if (in_reserve || h->worker) {
+        drop_reserve(h);
+        h->reserve = start_reader(h, true);
+        h->reserve_ns = now_ns();
+        h->reserve_is_next = !in_reserve;
+    } else {
+        h->worker = start_reader(h, false);
+    }
+}
+
+static bool is_reserve_due(const struct seep_copies *h)
+{
+    return h->reserve && (h->reserve_is_next || now_ns() - h->reserve_ns > RESERVE_MS * NS_PER_MS);
 }
 
 /* ---- the launcher ---------------------------------------------------------------------------- */
@@ -227,6 +153,9 @@ void seep_copies_open(struct seep_copies *h, struct seep_job_folder *folder, con
                       bool keys)
 {
     *h = (struct seep_copies){.folder = folder, .roles = roles, .keys = keys};
+    struct stat st;
+    folder->job->snapshot.reader_namespace =
+        stat("/proc/self/ns/pid", &st) == 0 ? (uint32_t)st.st_ino : 0;
     __atomic_store_n(&folder->job->snapshot.reader, (uint32_t)getpid(), __ATOMIC_RELEASE);
 }
 
@@ -251,12 +180,13 @@ static void free_stuck(struct seep_copies *h)
 
 void seep_copies_look(struct seep_copies *h)
 {
-    if (!h->folder || h->worker)
+    if (!h->folder)
         return;
-    if (state_of(h) == SEEP_SNAPSHOT_READY &&
-        !__atomic_load_n(&slot_of(h)->in_reserve, __ATOMIC_ACQUIRE))
-        start_reader(h);
-    else
+    if (state_of(h) == SEEP_SNAPSHOT_READY && slot_of(h)->taken_ns != h->taken_ns)
+        start_reading(h);
+    else if (!h->worker && is_reserve_due(h))
+        use_reserve(h);
+    else if (!h->worker)
         free_stuck(h);
 }
 
@@ -266,9 +196,11 @@ static void count_end(struct seep_job *job, int status, const struct rusage *usa
 
     job->snapshots.cpu_ns += (uint64_t)(user->tv_sec + system->tv_sec) * 1000 * NS_PER_MS +
                              (uint64_t)(user->tv_usec + system->tv_usec) * 1000;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == READ)
+    if (WIFEXITED(status) && WEXITSTATUS(status) == SEEP_COPY_NOT_WANTED)
+        return;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == SEEP_COPY_READ)
         job->snapshots.n_read++;
-    else if (WIFEXITED(status) && WEXITSTATUS(status) == BARRED)
+    else if (WIFEXITED(status) && WEXITSTATUS(status) == SEEP_COPY_BARRED)
         job->snapshots.n_barred++;
     else
         job->snapshots.n_failed++;
@@ -276,13 +208,22 @@ static void count_end(struct seep_job *job, int status, const struct rusage *usa
 
 bool seep_copies_reaped(struct seep_copies *h, pid_t pid, int status, const struct rusage *usage)
 {
-    if (!h->folder || !h->worker || pid != h->worker)
+    if (!h->folder || pid <= 0 || (pid != h->worker && pid != h->reserve))
         return false;
-    h->worker = 0;
     count_end(h->folder->job, status, usage);
+    if (pid == h->reserve) {
+        close(h->wish);
+        h->reserve = 0;
+        h->reserve_is_next = false;
+    } else {
+        h->worker = 0;
+        if (WIFEXITED(status) && WEXITSTATUS(status) == SEEP_COPY_READ && !h->reserve_is_next)
+            drop_reserve(h); /* this one is better */
+        if (h->reserve_is_next)
+            use_reserve(h);
+    }
     note_reading(h);
-    if (slot_of(h)->copy == h->copy)
-        let_go(slot_of(h)); /* where the reader has not come so far */
+    has_left(h, pid);
     return true;
 }
 
@@ -359,7 +300,8 @@ static bool copy_waits(const struct seep_copies *h, struct last_wait *w)
     while (state_of(h) == SEEP_SNAPSHOT_TAKEN && now_ns() < w->end_ns && slot->copy &&
            seep_process_is_alive(slot->copy, slot->taken_ns))
         sleep_a_little(w);
-    return state_of(h) == SEEP_SNAPSHOT_READY && now_ns() < w->end_ns;
+    return state_of(h) == SEEP_SNAPSHOT_READY && slot->taken_ns != h->taken_ns &&
+           now_ns() < w->end_ns;
 }
 
 void seep_copies_close(struct seep_copies *h)
@@ -371,10 +313,14 @@ void seep_copies_close(struct seep_copies *h)
     w.end_ns = w.begun_ns + LAST_MS * NS_PER_MS;
     wait_for_reader(h, &w);
     if (copy_waits(h, &w))
-        start_reader(h);
+        h->worker = start_reader(h, false);
+    wait_for_reader(h, &w);
+    if (now_ns() < w.end_ns)
+        use_reserve(h);
+    drop_reserve(h);
     wait_for_reader(h, &w);
     clear(&w);
     __atomic_store_n(&slot_of(h)->reader, 0, __ATOMIC_RELEASE);
-    let_go(slot_of(h));
+    seep_copy_let_go(slot_of(h), slot_of(h)->taken_ns);
     h->folder = NULL;
 }

@@ -15,9 +15,15 @@ struct seep_copies {
     const char *roles;                    /* NULL: the shipped rules */
     bool tells;                           /* on stderr, a terminal, what the end waits for */
     pid_t worker;                         /* who reads one, 0: nobody */
-    uint32_t copy;                        /* that is read, or was last */
-    uint32_t state;                       /* of the slot when last looked at, */
-    uint64_t since_ns;                    /* since when it is so */
+    pid_t reserve;        /* who has read one, and keeps it for the end; 0: nobody */
+    bool reserve_is_next; /* that one was asked for, and waits for its turn alone */
+    int wish;             /* where that one is told that it is wanted, */
+    uint64_t reserve_ns;  /* and since when it has it */
+    pid_t latest;         /* whichever of them began last, until it has let go */
+    uint32_t copy;        /* that is read, or was last */
+    uint64_t taken_ns;    /* when that one was made: by this they are told apart */
+    uint32_t state;       /* of the slot when last looked at, */
+    uint64_t since_ns;    /* since when it is so */
 };
 
 /* Tells the job that copies are read from here on. */

@@ -1,0 +1,241 @@
+#include "viewer/watch/copy_reader.h"
+
+#include "libprof/base/error.h"
+#include "libprof/examine/examine.h"
+#include "viewer/output.h"
+#include "viewer/watch/room.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NS_PER_MS UINT64_C(1000000)
+#define FAULT_NS  UINT64_C(700) /* a page that is written anew while there is a copy: measured */
+
+enum {
+    READER_SECONDS = 120, /* then it is given up */
+    ROOM_SHARE = 2,       /* of the memory that is left, that a reader may take: one in so many */
+    BEHIND = 5,           /* priority, as it thinks: it gets a quarter of a CPU that is wanted */
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 * NS_PER_MS + (uint64_t)t.tv_nsec;
+}
+
+bool seep_copy_let_go(struct seep_snapshot_slot *slot, uint64_t taken_ns)
+{
+    uint32_t ready = SEEP_SNAPSHOT_READY;
+
+    if (slot->taken_ns != taken_ns)
+        return false; /* it is another's by now */
+    if (!__atomic_compare_exchange_n(&slot->state, &ready, SEEP_SNAPSHOT_DONE, false,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        return false;
+    syscall(SYS_futex, &slot->state, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    return true;
+}
+
+/* Whose steps they are says how they were counted. */
+static const char *source_of(const struct seep_job *job, uint32_t process, uint32_t source)
+{
+    const struct seep_process *p = &job->processes[process];
+
+    if (source == SEEP_SNAPSHOT_ASKED)
+        return "request";
+    if (source == SEEP_SNAPSHOT_AT_END)
+        return "end";
+    if (!p->steps && p->follows && p->follows <= SEEP_MAX_PROCESSES)
+        p = &job->processes[p->follows - 1];
+    if (!p->steps || p->step_source == SEEP_STEP_TIME)
+        return "time";
+    switch (p->step_source) {
+    case SEEP_STEP_OPTIMIZER:
+        return "optimizer";
+    case SEEP_STEP_BATCH:
+        return "batch";
+    case SEEP_STEP_LOOP:
+        return "loop";
+    case SEEP_STEP_TASK:
+        return "task";
+    default:
+        return "told";
+    }
+}
+
+/* At the end local variables are gone, and what they held with them: what seems to be held by
+ * nobody then may well have been by somebody while the job ran. */
+static void leave_only_what_is_held(json_t *lines)
+{
+    for (size_t i = json_array_size(lines); i-- > 0;) {
+        const char *state = json_string_value(json_object_get(json_array_get(lines, i), "state"));
+        if (!state || (strcmp(state, "held") != 0 && strcmp(state, "shared") != 0))
+            json_array_remove(lines, i);
+    }
+}
+
+static int write_document(const struct seep_copy_readings *h, const json_t *document, uint32_t pid,
+                          uint32_t step)
+{
+    char path[SEEP_PATH_BYTES];
+    struct seep_error err = {0};
+
+    snprintf(path, sizeof path, "%s/holders-%" PRIu32 "-%" PRIu32 ".json", h->folder->path, pid,
+             step);
+    return seep_output_replace(document, seep_output_json, path, 0600, &err);
+}
+
+/* A reading, whose copy may be ready before its maker is awake again, and says how long it slept.
+ */
+struct job_reading {
+    struct seep_snapshot_slot *slot;
+    const uint64_t taken_ns;
+    const bool in_place;
+    int wish; /* where the launcher says that what is in reserve is wanted; −1: it is, at once */
+    struct seep_examine_request request;
+};
+
+/* Field 10 of /proc/PID/stat, 0: not known. */
+static uint64_t minor_faults(uint32_t pid)
+{
+    char path[64], text[1024] = "";
+    uint64_t faults = 0;
+
+    snprintf(path, sizeof path, "/proc/%" PRIu32 "/stat", pid);
+    FILE *file = fopen(path, "re");
+    size_t n = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file)
+        fclose(file);
+    text[n] = '\0';
+    const char *name_end = strrchr(text, ')');
+    if (name_end)
+        (void)sscanf(name_end + 1, " %*c %*d %*d %*d %*d %*d %*u %" SCNu64, &faults);
+    return faults;
+}
+
+/* What is in reserve is kept until the launcher says that it is wanted: its end, or another word
+ * than that, ends the wait. */
+static bool is_wanted(int wish)
+{
+    char word = 0;
+
+    alarm(0);
+    while (read(wish, &word, 1) < 0 && errno == EINTR) {
+    }
+    alarm(READER_SECONDS);
+    return word == SEEP_COPY_WANTED;
+}
+
+/* The stop, and what the process had to copy before it could write, while there was a copy. In
+ * place it has waited all the time. */
+static uint64_t felt(const struct job_reading *reading)
+{
+    const struct seep_snapshot_slot *slot = reading->slot;
+
+    if (reading->in_place)
+        return now_ns() - reading->taken_ns;
+    uint32_t now = (uint32_t)minor_faults(reading->request.pid), since = now - slot->faults;
+    return slot->stop_ns + (now && since < INT32_MAX ? since * FAULT_NS : 0);
+}
+
+/* From here on the copy, or the process itself, goes its way. What was read of a copy is whole also
+ * where its maker's end has taken it since; a process that waits no longer may have changed. */
+static bool has_been_read(void *reading_given, bool whole)
+{
+    struct job_reading *reading = reading_given;
+
+    reading->request.stop_ns = felt(reading);
+    if (!seep_copy_let_go(reading->slot, reading->taken_ns) && reading->in_place)
+        return false;
+    setpriority(PRIO_PROCESS, 0, BEHIND); /* nobody waits any more */
+    if (reading->wish < 0)
+        return true;
+    __atomic_store_n(&reading->slot->reading, 0, __ATOMIC_RELEASE); /* others may have their turn */
+    return whole && is_wanted(reading->wish);
+}
+
+/* Every field of the slot is the job's word, and read once. */
+static int read_slot(const struct seep_copy_readings *h, int wish)
+{
+    struct seep_job *job = h->folder->job;
+    struct seep_snapshot_slot *slot = &job->snapshot, now = *slot;
+    uint32_t process = now.process_plus_1 - 1;
+    struct seep_examine_found found = {0};
+    struct seep_error err = {0};
+    json_t *document = NULL;
+
+    if (process >= SEEP_MAX_PROCESSES || (int32_t)now.copy <= 1)
+        return SEEP_COPY_NOT_READ;
+    struct job_reading reading = {
+        .slot = slot,
+        .taken_ns = now.taken_ns,
+        .in_place = !now.faults,
+        .wish = wish,
+        .request = {.folder = h->folder->path,
+                    .roles_file = h->roles,
+                    .keys = h->keys,
+                    .copy = (pid_t)now.copy,
+                    .snapshot = now.snapshot,
+                    .pid = job->processes[process].pid,
+                    .start_ns = job->processes[process].start_ns,
+                    .process = process,
+                    .source = source_of(job, process, now.source),
+                    .max_bytes = seep_room_left() / ROOM_SHARE,
+                    .release = has_been_read,
+                    .arg = &reading},
+    };
+    int rc = seep_examine(&reading.request, &found, &document, &err);
+    if (rc)
+        return found.barred ? SEEP_COPY_BARRED : SEEP_COPY_NOT_READ;
+    if (!document)
+        return SEEP_COPY_NOT_WANTED;
+    if (now.source == SEEP_SNAPSHOT_AT_END)
+        leave_only_what_is_held(json_object_get(document, "lines"));
+    rc = write_document(h, document, reading.request.pid, found.step);
+    json_decref(document);
+    return rc ? SEEP_COPY_NOT_READ : SEEP_COPY_READ;
+}
+
+/* It is the first to go where memory is short. */
+static void be_first_to_go(void)
+{
+    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+    if (fd >= 0) {
+        ssize_t n = write(fd, "1000", 4);
+        (void)n;
+        close(fd);
+    }
+    const struct rlimit no_core = {1, 1}; /* nor one by a pipe */
+    setrlimit(RLIMIT_CORE, &no_core);
+}
+
+_Noreturn void seep_copy_reader_be(const struct seep_copy_readings *h, pid_t launcher, int wish)
+{
+    sigset_t none;
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    if (getppid() != launcher)
+        _exit(SEEP_COPY_NOT_READ);
+    signal(SIGALRM, SIG_DFL); /* seep may have been started with it ignored */
+    alarm(READER_SECONDS);
+    sigemptyset(&none);
+    sigaddset(&none, SIGALRM);
+    sigprocmask(SIG_UNBLOCK, &none, NULL);
+    prctl(PR_SET_NAME, "seep-reader", 0, 0, 0);
+    be_first_to_go();
+    _exit(read_slot(h, wish));
+}
