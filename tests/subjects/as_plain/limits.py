@@ -180,9 +180,9 @@ def timer_of_processor_time():
     signal.signal(signal.SIGVTALRM, lambda *_: rings.append(1))
     signal.setitimer(signal.ITIMER_VIRTUAL, 0.05)
     grow()
-    end = time.process_time() + 0.2
-    while time.process_time() < end:
-        pass
+    end = time.monotonic() + 20
+    while not rings and time.monotonic() < end:
+        sum(range(100000))  # time in the program, not in the kernel
     print(len(rings))
 
 
