@@ -344,6 +344,33 @@ TEST(the_last_one_costs_no_more_than_others)
     ck_assert_int_eq(seep_snapshot_policy_ask_last(&policy, &now), SEEP_SNAPSHOT_NOT_DUE);
 }
 
+TEST(what_was_felt_beside_a_copy_counts_as_its_stop)
+{
+    struct seep_snapshot_moment now = at_step(12);
+    uint64_t stop_ns;
+    begin("auto");
+    (void)run(11, 1, NULL, 0);
+    ck_assert_int_eq(ask(now, 5 * MS), SEEP_SNAPSHOT_DUE);
+    stop_ns = policy.stop_ns;
+    seep_snapshot_policy_felt(&policy, 2 * SECOND);
+    ck_assert_uint_eq(policy.stop_ns, stop_ns + 2 * SECOND);
+    ck_assert_uint_eq(policy.last_stop_ns, 5 * MS + 2 * SECOND);
+    now = at_step(18);
+    ck_assert_int_ne(ask(now, 1), SEEP_SNAPSHOT_DUE); /* it was dear */
+}
+
+TEST(a_stop_in_place_is_affordable_once_and_again_after_long)
+{
+    struct seep_snapshot_moment now = at_step(1);
+    begin("auto");
+    ck_assert(seep_snapshot_policy_affords(&policy, &now, 250 * MS));
+    ck_assert(!seep_snapshot_policy_affords(&policy, &now, 300 * MS));
+    seep_snapshot_policy_felt(&policy, 250 * MS);
+    ck_assert(!seep_snapshot_policy_affords(&policy, &now, 100 * MS));
+    now.age_ns = 101 * SECOND; /* a thousandth of it is 101 ms */
+    ck_assert(seep_snapshot_policy_affords(&policy, &now, 100 * MS));
+}
+
 static const struct {
     const char *text;
     enum seep_snapshot_mode mode;

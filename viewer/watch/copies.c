@@ -68,7 +68,8 @@ static pid_t start_reader(struct seep_copies *h, bool in_reserve)
     if (pid == 0) {
         if (wish[1] >= 0)
             close(wish[1]);
-        seep_copy_reader_be(h, launcher, wish[0]);
+        const struct seep_copy_readings readings = {h->folder, h->roles, h->keys};
+        seep_copy_reader_be(&readings, launcher, wish[0]);
     }
     if (wish[0] >= 0)
         close(wish[0]);

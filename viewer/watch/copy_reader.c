@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -86,7 +87,7 @@ static void leave_only_what_is_held(json_t *lines)
     }
 }
 
-static int write_document(const struct seep_copies *h, const json_t *document, uint32_t pid,
+static int write_document(const struct seep_copy_readings *h, const json_t *document, uint32_t pid,
                           uint32_t step)
 {
     char path[SEEP_PATH_BYTES];
@@ -167,7 +168,7 @@ static bool has_been_read(void *reading_given, bool whole)
 }
 
 /* Every field of the slot is the job's word, and read once. */
-static int read_slot(const struct seep_copies *h, int wish)
+static int read_slot(const struct seep_copy_readings *h, int wish)
 {
     struct seep_job *job = h->folder->job;
     struct seep_snapshot_slot *slot = &job->snapshot, now = *slot;
@@ -222,7 +223,7 @@ static void be_first_to_go(void)
     setrlimit(RLIMIT_CORE, &no_core);
 }
 
-_Noreturn void seep_copy_reader_be(const struct seep_copies *h, pid_t launcher, int wish)
+_Noreturn void seep_copy_reader_be(const struct seep_copy_readings *h, pid_t launcher, int wish)
 {
     sigset_t none;
 
