@@ -86,7 +86,6 @@ static void step_back(void)
         (void)seep_os_call3(SYS_write, fd, (long)"1000", 4);
         seep_os_close(fd);
     }
-    (void)seep_os_call3(SYS_prctl, PR_SET_NAME, (long)"seep-copy", 0);
     (void)seep_os_call3(SYS_sched_setscheduler, 0, SCHED_OTHER, (long)&plain);
     limit(RLIMIT_CORE, 1);
     limit(RLIMIT_CPU, MOST_CPU_S);
@@ -170,6 +169,7 @@ static _Noreturn void be_copy(struct seep_snapshot_slot *slot, uint32_t step, ui
 {
     struct seep_snapshot *s;
     follow_maker(maker);
+    (void)seep_os_call3(SYS_prctl, PR_SET_NAME, (long)"seep-copy", 0);
     bool left = leave_files();
     if (left)
         seep_snapshot_shed();
