@@ -155,9 +155,9 @@ static void put_cupti(const struct page *p, const json_t *report)
 
 /* ---- resident memory --------------------------------------------------------------------- */
 
-static void put_rss(const struct page *p, const json_t *rss, double highest, int column)
+static void put_rss(const struct page *p, const json_t *rss, int column)
 {
-    char *text = seep_rss_text(rss, highest, p->unit);
+    char *text = seep_rss_text(rss, p->unit);
 
     if (text)
         seep_put_wrapped(p->out, text, column, column);
@@ -167,18 +167,11 @@ static void put_rss(const struct page *p, const json_t *rss, double highest, int
 static void put_rss_of_job(const struct page *p, const json_t *report)
 {
     const json_t *rss = json_object_get(json_object_get(report, "coverage"), "rss");
-    json_t *process;
-    double highest = 0;
-    size_t i;
 
     if (!json_is_object(rss))
         return;
-    json_array_foreach (json_object_get(report, "processes"), i, process) {
-        if (json_is_object(json_object_get(process, "rss")))
-            highest += seep_get_number(process, "rss_peak_bytes");
-    }
     fputs("RSS      ", p->out);
-    put_rss(p, rss, highest, 9);
+    put_rss(p, rss, 9);
 }
 
 static void put_rss_of(const struct page *p, const json_t *process)
@@ -188,7 +181,7 @@ static void put_rss_of(const struct page *p, const json_t *process)
     if (!json_is_object(rss) || !(p->all || seep_rss_is_notable(rss)))
         return;
     fputs("           RSS ", p->out);
-    put_rss(p, rss, seep_get_number(process, "rss_peak_bytes"), 15);
+    put_rss(p, rss, 15);
 }
 
 /* ---- processes --------------------------------------------------------------------------- */
