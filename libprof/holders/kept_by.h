@@ -9,8 +9,9 @@
 struct seep_kept_by {
     bool known;
     enum seep_holders_state state;
-    bool by_python; /* objects of Python lead to it */
-    bool in_graph;  /* the way to it leads through nodes of an autograd graph */
+    bool by_python;       /* objects of Python lead to it */
+    bool in_graph;        /* the way to it leads through nodes of an autograd graph */
+    uint64_t cycle_bytes; /* of it, by nobody but cycles; where `state` says so */
 
     /* Of the container that holds nearly all of it; `text` is the way to that, "" where there is
      * none. Borrowed from the answer. */
