@@ -165,7 +165,7 @@ TEST(growth_that_nobody_recorded_is_a_finding_without_a_line)
     slope = number("coverage/rss/unexplained_growth_bytes_per_step/value");
     ck_assert(slope > 0.98 * (double)MIB && slope < 1.02 * (double)MIB);
     ck_assert(json_is_false(at(report, "coverage/rss/heap_free_grows")));
-    ck_assert(prints("undetermined memory that was not recorded", false));
+    ck_assert(prints("undetermined memory that has no line", false));
     ck_assert(prints("not explained, which grows by 1.0 MiB a step", false));
 }
 
