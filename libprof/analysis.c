@@ -3,6 +3,7 @@
 #include "libprof/code/function_kinds.h"
 #include "libprof/code/part_rules.h"
 #include "libprof/judge/diagnosis.h"
+#include "libprof/judge/process_findings.h"
 #include "libprof/judge/resident_findings.h"
 #include "libprof/model/model_build.h"
 #include "libprof/report/report_json.h"
@@ -47,7 +48,9 @@ static int judge(struct analysis *a, const struct seep_model *m)
 
     if (!rc)
         rc = seep_rss_measure(m, &a->findings.span, &a->rss);
-    return rc ? rc : seep_rss_judge(m, &a->rss, &a->findings);
+    if (!rc)
+        rc = seep_rss_judge(m, &a->rss, &a->findings);
+    return rc ? rc : seep_processes_judge(m, &a->findings);
 }
 
 static int look_at_holders(struct analysis *a, const struct seep_model *m, const char *const *dirs,

@@ -176,7 +176,7 @@ char *seep_get_frame_text(const json_t *frame, const char *cwd)
                                       (unsigned long long)seep_get_number(frame, "offset"), in,
                                       of));
     if (json_is_null(frame))
-        return strdup("memory that was not recorded");
+        return strdup("memory that has no line");
     return clean(seep_text_format("%s", function ? function : "unknown code"));
 }
 

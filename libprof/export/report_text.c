@@ -2,6 +2,7 @@
 
 #include "libprof/base/text.h"
 #include "libprof/document/device_view.h"
+#include "libprof/document/holder_view.h"
 #include "libprof/document/report_view.h"
 #include "libprof/export/finding_text.h"
 #include "libprof/export/holder_text.h"
@@ -13,6 +14,8 @@
 #include <string.h>
 
 enum { MAX_SHOWN_PROCESSES = 8, MAX_SHOWN_SITES = 8, MAX_SHOWN_GAPS = 8 };
+
+static const double MOST_OF_IT = 0.8;
 
 struct page {
     FILE *out;
@@ -155,9 +158,9 @@ static void put_cupti(const struct page *p, const json_t *report)
 
 /* ---- resident memory --------------------------------------------------------------------- */
 
-static void put_rss(const struct page *p, const json_t *rss, double highest, int column)
+static void put_rss(const struct page *p, const json_t *rss, int column)
 {
-    char *text = seep_rss_text(rss, highest, p->unit);
+    char *text = seep_rss_text(rss, p->unit);
 
     if (text)
         seep_put_wrapped(p->out, text, column, column);
@@ -167,18 +170,11 @@ static void put_rss(const struct page *p, const json_t *rss, double highest, int
 static void put_rss_of_job(const struct page *p, const json_t *report)
 {
     const json_t *rss = json_object_get(json_object_get(report, "coverage"), "rss");
-    json_t *process;
-    double highest = 0;
-    size_t i;
 
     if (!json_is_object(rss))
         return;
-    json_array_foreach (json_object_get(report, "processes"), i, process) {
-        if (json_is_object(json_object_get(process, "rss")))
-            highest += seep_get_number(process, "rss_peak_bytes");
-    }
     fputs("RSS      ", p->out);
-    put_rss(p, rss, highest, 9);
+    put_rss(p, rss, 9);
 }
 
 static void put_rss_of(const struct page *p, const json_t *process)
@@ -188,7 +184,7 @@ static void put_rss_of(const struct page *p, const json_t *process)
     if (!json_is_object(rss) || !(p->all || seep_rss_is_notable(rss)))
         return;
     fputs("           RSS ", p->out);
-    put_rss(p, rss, seep_get_number(process, "rss_peak_bytes"), 15);
+    put_rss(p, rss, 15);
 }
 
 /* ---- processes --------------------------------------------------------------------------- */
@@ -274,6 +270,23 @@ static bool is_of_a_finding(const json_t *report, const char *site)
     return false;
 }
 
+/* Snapshots are of one instant, and of all that a line has then: who they name need not hold what a
+ * site had at its peak. */
+static void put_when_held(const struct page *p, const json_t *site)
+{
+    const json_t *holders = seep_get_holders(site);
+    double peak = seep_get_number(site, "peak_bytes"), seen = seep_get_number(holders, "bytes"),
+           least = seen < peak ? seen : peak;
+    char size[SEEP_SIZE_TEXT];
+
+    if (!json_array_size(json_object_get(holders, "paths")) && !*seep_get_holders_words(holders))
+        return;
+    if (seen >= MOST_OF_IT * peak && seep_get_number(site, "held_bytes") >= MOST_OF_IT * least)
+        return;
+    fprintf(p->out, "%*sof %s that this line had in %s %.0f:\n", 21, "", seep_text_size(seen, size),
+            p->unit, seep_get_number(holders, "step"));
+}
+
 static void put_sites(const struct page *p, const json_t *report)
 {
     const json_t *sites = json_object_get(report, "sites");
@@ -290,8 +303,10 @@ static void put_sites(const struct page *p, const json_t *report)
         fputs("  ", p->out);
         seep_put_frame(p->out, json_array_get(stack, at > 0 ? (size_t)at : 0), p->cwd);
         fputc('\n', p->out);
-        if (!is_of_a_finding(report, seep_get_text(site, "id", "")))
-            seep_holder_text(site, p->cwd, p->out, 21);
+        if (is_of_a_finding(report, seep_get_text(site, "id", "")))
+            continue;
+        put_when_held(p, site);
+        seep_holder_text(site, p->cwd, p->out, 21);
     }
 }
 

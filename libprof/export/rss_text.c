@@ -43,10 +43,11 @@ static void put_growth(FILE *out, const json_t *rss, const char *grows, const ch
                 seep_text_size(number_of(json_object_get(rss, growth), "value"), size), unit);
 }
 
-static void put(FILE *out, const json_t *rss, double highest, const char *unit)
+static void put(FILE *out, const json_t *rss, const char *unit)
 {
     const json_t *explained = json_object_get(rss, "explained");
     double all = number_of(rss, "peak_bytes"), rest = number_of(rss, "unexplained_bytes");
+    double highest = number_of(rss, "highest_bytes");
     char size[SEEP_SIZE_TEXT];
     bool any = false;
 
@@ -66,7 +67,7 @@ static void put(FILE *out, const json_t *rss, double highest, const char *unit)
                unit);
 }
 
-char *seep_rss_text(const json_t *rss, double highest, const char *unit)
+char *seep_rss_text(const json_t *rss, const char *unit)
 {
     char *text = NULL;
     size_t n;
@@ -74,7 +75,7 @@ char *seep_rss_text(const json_t *rss, double highest, const char *unit)
 
     if (!out)
         return NULL;
-    put(out, rss, highest, unit);
+    put(out, rss, unit);
     if (fclose(out) == 0)
         return text;
     free(text);

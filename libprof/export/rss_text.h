@@ -6,9 +6,8 @@
 #include <stdbool.h>
 
 /* "1.0 GiB at its peak: 700.0 MiB heap, …; 12.0 MiB (1 %) not explained, which grows by …".
- * `highest`: the highest RSS that is known, which samples may have missed; `unit`: what growth is
- * told by. Allocates the result (free() it); NULL without memory. */
-char *seep_rss_text(const json_t *rss, double highest, const char *unit);
+ * `unit`: what growth is told by. Allocates the result (free() it); NULL without memory. */
+char *seep_rss_text(const json_t *rss, const char *unit);
 
 /* Whether much of it is not explained, or what is not grows. */
 bool seep_rss_is_notable(const json_t *rss);

@@ -134,6 +134,8 @@ struct seep_kept_by seep_kept_by_of(const json_t *answer)
         return (struct seep_kept_by){
             .state = SEEP_HOLDERS_UNKNOWN, .text = "", .name = "", .type = "", .library = ""};
     kept.known = true;
+    if (kept.state == SEEP_HOLDERS_CYCLE)
+        kept.cycle_bytes = (uint64_t)bytes_of(answer, "cycle_bytes");
     if (kept.state == SEEP_HOLDERS_CYCLE || seep_kept_by_nobody(&kept))
         return kept;
     kept.by_python = is_of_python(first);

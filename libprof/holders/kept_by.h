@@ -9,10 +9,11 @@
 struct seep_kept_by {
     bool known;
     enum seep_holders_state state;
-    bool by_python;      /* objects of Python lead to it */
-    bool in_graph;       /* the way to it leads through nodes of an autograd graph */
-    const char *library; /* the file of a library whose static data leads to it, without anything
-                          * of Python's; "" none. Borrowed from the answer */
+    bool by_python;       /* objects of Python lead to it */
+    bool in_graph;        /* the way to it leads through nodes of an autograd graph */
+    uint64_t cycle_bytes; /* of it, by nobody but cycles; where `state` says so */
+    const char *library;  /* the file of a library whose static data leads to it, without anything
+                           * of Python's; "" none. Borrowed from the answer */
 
     /* Of the container that holds nearly all of it; `text` is the way to that, "" where there is
      * none. Borrowed from the answer. */

@@ -1,5 +1,6 @@
 #include "libprof/measure/resident_memory.h"
 
+#include "libprof/measure/resident_instant.h"
 #include "libprof/measure/thresholds.h"
 #include "libprof/measure/trend.h"
 
@@ -89,7 +90,9 @@ void seep_rss_measure_process(const struct seep_model *m, const struct seep_span
 {
     struct points points;
 
-    *rss = (struct seep_rss){.known = p->samples.peak.t_ns != 0, .peak = p->samples.peak};
+    *rss = (struct seep_rss){.known = p->samples.peak.t_ns != 0,
+                             .peak = p->samples.peak,
+                             .highest_bytes = p->rss_peak_bytes};
     rss->step = rss->known ? seep_model_step(m, p, rss->peak.period) : 0;
     take_points(m, p, span, heap_free_of, &points);
     measure(&points, (double)rss->peak.rss_bytes, &rss->heap_free);
@@ -102,19 +105,6 @@ void seep_rss_measure_process(const struct seep_model *m, const struct seep_span
 }
 
 /* ---- the job ------------------------------------------------------------------------------- */
-
-static void add_peak(struct seep_rss_sample *sum, const struct seep_rss_sample *its)
-{
-    sum->rss_bytes = seep_sum(sum->rss_bytes, its->rss_bytes);
-    sum->heap_live_bytes = seep_sum(sum->heap_live_bytes, its->heap_live_bytes);
-    sum->heap_free_bytes = seep_sum(sum->heap_free_bytes, its->heap_free_bytes);
-    sum->maps_bytes = seep_sum(sum->maps_bytes, its->maps_bytes);
-    sum->shm_bytes = seep_sum(sum->shm_bytes, its->shm_bytes);
-    sum->stacks_bytes = seep_sum(sum->stacks_bytes, its->stacks_bytes);
-    sum->files_bytes = seep_sum(sum->files_bytes, its->files_bytes);
-    sum->seep_bytes = seep_sum(sum->seep_bytes, its->seep_bytes);
-    sum->unexplained_bytes = seep_sum(sum->unexplained_bytes, its->unexplained_bytes);
-}
 
 static void add_growth(struct seep_rss_growth *sum, const struct seep_rss_growth *its, double share)
 {
@@ -130,23 +120,15 @@ static void add_growth(struct seep_rss_growth *sum, const struct seep_rss_growth
 }
 
 /* Processes came and went: a slope counts for the share of the judged steps that it holds for. */
-static void add_up(const struct seep_model *m, struct seep_rss_table *t)
+static void add_up_growth(const struct seep_model *m, struct seep_rss_table *t)
 {
     struct seep_rss *job = &t->job;
-    uint64_t most = 0;
 
     job->from = INT32_MAX;
     job->to = INT32_MIN;
     for (size_t i = 0; i < m->n_processes; i++) {
         const struct seep_rss *its = &t->of_process[i];
-        if (!its->known)
-            continue;
-        add_peak(&job->peak, &its->peak);
-        if (!job->known || its->peak.rss_bytes > most)
-            job->step = its->step;
-        most = its->peak.rss_bytes > most ? its->peak.rss_bytes : most;
-        job->known = true;
-        if (its->unexplained.known || its->heap_free.known) {
+        if (its->known && (its->unexplained.known || its->heap_free.known)) {
             job->from = its->from < job->from ? its->from : job->from;
             job->to = its->to > job->to ? its->to : job->to;
         }
@@ -164,14 +146,21 @@ static void add_up(const struct seep_model *m, struct seep_rss_table *t)
 int seep_rss_measure(const struct seep_model *m, const struct seep_span *span,
                      struct seep_rss_table *out)
 {
+    struct seep_rss_instant instant = {0};
+
     *out =
         (struct seep_rss_table){.of_process = calloc(m->n_processes + 1, sizeof *out->of_process)};
     if (!out->of_process)
         return -SEEP_ENOMEM;
     for (size_t i = 0; i < m->n_processes; i++)
         seep_rss_measure_process(m, span, &m->processes[i], &out->of_process[i]);
-    add_up(m, out);
-    return 0;
+    add_up_growth(m, out);
+    int rc = seep_rss_find_instant(m, &instant);
+    out->job.known = instant.known;
+    out->job.peak = instant.sum;
+    out->job.step = instant.step;
+    out->job.highest_bytes = instant.highest_bytes;
+    return rc;
 }
 
 void seep_rss_fini(struct seep_rss_table *table)

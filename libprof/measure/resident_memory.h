@@ -17,13 +17,14 @@ struct seep_rss_growth {
 struct seep_rss {
     bool known; /* there is a sample */
     struct seep_rss_sample peak;
-    int32_t step;     /* of the peak */
-    int32_t from, to; /* steps of the first and last judged sample */
+    uint64_t highest_bytes; /* samples may miss the peak: this is the most that was seen at all */
+    int32_t step;           /* of the peak */
+    int32_t from, to;       /* steps of the first and last judged sample */
     struct seep_rss_growth unexplained, heap_free;
 };
 
 struct seep_rss_table {
-    struct seep_rss job; /* peaks summed; slopes too, each weighted by its share of the time */
+    struct seep_rss job; /* summed at one instant; slopes weighted by their share of the time */
     struct seep_rss *of_process; /* [n_processes] */
 };
 

@@ -65,6 +65,24 @@ static bool judge_cycle_that_grows(const struct seep_case *c, struct seep_findin
     return f->n_sites > 0;
 }
 
+static bool follow_epochs(const struct seep_sawtooth *s)
+{
+    return s->epoch_falls > SEEP_T_FALLS_WITH_EPOCHS * s->falls;
+}
+
+/* A cycle was seen, and much in it: then one fall, after a rise over several steps, is as good as
+ * many. Without a fall it may be what was dropped once. */
+static bool is_much_in_a_cycle(const struct seep_case *c)
+{
+    const struct seep_sawtooth *s = &c->signs->sawtooth;
+    const uint64_t bytes = c->signs->kept_by.cycle_bytes;
+
+    return was_seen_as(c, SEEP_HOLDERS_CYCLE) && bytes >= SEEP_T_CACHE_BYTES &&
+           bytes * SEEP_T_EAGER_SHARE >= c->space_peak && s->falls && s->rise > 0 &&
+           s->rising >= SEEP_T_BURST_STEPS && s->steps >= s->falls * SEEP_T_BURST_STEPS &&
+           s->height * SEEP_T_EAGER_SHARE >= (double)c->space_peak;
+}
+
 bool seep_is_reference_cycle(const struct seep_case *c, struct seep_finding *f)
 {
     const struct seep_sawtooth *s = &c->signs->sawtooth;
@@ -78,8 +96,9 @@ bool seep_is_reference_cycle(const struct seep_case *c, struct seep_finding *f)
     if (was_seen_as(c, SEEP_HOLDERS_HELD) || seep_kept_by_nobody(&c->signs->kept_by) ||
         (c->signs->graph_nodes && !was_seen_as(c, SEEP_HOLDERS_CYCLE)))
         return false;
-    if (!seep_case_comes_in_bursts(c) || s->epoch_falls > SEEP_T_FALLS_WITH_EPOCHS * s->falls ||
-        is_of_allocator(c))
+    if (!is_much_in_a_cycle(c) && (!seep_case_comes_in_bursts(c) || follow_epochs(s)))
+        return false;
+    if (is_of_allocator(c))
         return false;
     seep_case_keep_retaining(c, f);
     if (!f->n_sites)
@@ -88,10 +107,11 @@ bool seep_is_reference_cycle(const struct seep_case *c, struct seep_finding *f)
                          was_seen_as(c, SEEP_HOLDERS_CYCLE) ? SEEP_T_SURE_EVERY_SIGN
                                                             : SEEP_T_SURE_BURSTS);
     f->saving_bytes = (uint64_t)s->height;
-    seep_finding_note(f, "freed only in bursts: %u times the level fell from about %s to %s",
-                      s->falls, seep_text_size(s->top, top), seep_text_size(s->base, base));
-    seep_finding_note(f, "in between it rises by %s a step; the falls do not follow the epochs",
-                      seep_text_size(s->rise, rise));
+    seep_finding_note(f, "freed only in bursts: %u time%s the level fell from about %s to %s",
+                      s->falls, s->falls == 1 ? "" : "s", seep_text_size(s->top, top),
+                      seep_text_size(s->base, base));
+    seep_finding_note(f, "in between it rises by %s a step%s", seep_text_size(s->rise, rise),
+                      follow_epochs(s) ? "" : "; the falls do not follow the epochs");
     if (was_seen_as(c, SEEP_HOLDERS_CYCLE))
         note_cycle(f);
     return true;

@@ -21,6 +21,7 @@ json_t *seep_json_rss(const struct seep_rss *rss)
         seep_json_count(s->files_bytes));
     json = json_object();
     seep_json_set(json, "peak_bytes", seep_json_count(s->rss_bytes), &failed);
+    seep_json_set(json, "highest_bytes", seep_json_count(rss->highest_bytes), &failed);
     seep_json_set(json, "step", json_integer(rss->step > 0 ? rss->step : 0), &failed);
     seep_json_set(json, "explained", explained, &failed);
     seep_json_set(json, "seep_bytes", seep_json_count(s->seep_bytes), &failed);

@@ -5,6 +5,7 @@
 
 #include "libprof/code/function_kinds.h"
 #include "libprof/holders/kept_at.h"
+#include "libprof/holders/site_holders.h"
 #include "libprof/measure/space_growth.h"
 #include "libprof/model/live_level.h"
 
@@ -147,11 +148,23 @@ static json_t *site_json(const struct seep_report_pieces *pieces, uint32_t id,
     return json;
 }
 
-static json_t *holders_of_site(const struct seep_report_pieces *pieces, uint32_t id)
+/* Nobody looked where a snapshot saw the line in other processes, or at another time. */
+static void set_holders(const struct seep_report_pieces *pieces, uint32_t id,
+                        struct seep_level *level, json_t *json, bool *failed)
 {
     const struct seep_model_site *site = &pieces->m->sites[id];
+    json_t *answer = seep_json_holders(pieces, site->space, pieces->frames->look_at[site->stack]);
+    struct seep_site_held held;
 
-    return seep_json_holders(pieces, site->space, pieces->frames->look_at[site->stack]);
+    if (seep_site_held_by(pieces->m, json_is_object(answer) ? answer : NULL, id, level, &held))
+        *failed = true;
+    if (!held.known) {
+        json_decref(answer);
+        answer = json_null();
+    }
+    seep_json_set(json, "holders", answer, failed);
+    seep_json_set(json, "held_bytes", held.known ? seep_json_count(held.bytes) : json_null(),
+                  failed);
 }
 
 json_t *seep_json_sites(const struct seep_report_pieces *pieces, const uint32_t *chosen, size_t n)
@@ -163,7 +176,7 @@ json_t *seep_json_sites(const struct seep_report_pieces *pieces, const uint32_t 
     for (size_t i = 0; i < n && !failed; i++) {
         json_t *one = site_json(pieces, chosen[i], &level, &failed);
         if (i < HELD_SITES)
-            seep_json_set(one, "holders", holders_of_site(pieces, chosen[i]), &failed);
+            set_holders(pieces, chosen[i], &level, one, &failed);
         seep_json_append(list, one, &failed);
     }
     seep_level_fini(&level);

@@ -2,6 +2,7 @@
  * could not enter. */
 #include "libprof/report/report_said.h"
 
+#include "libprof/measure/thresholds.h"
 #include "libprof/program/program_entry.h"
 
 #include <errno.h>
@@ -59,18 +60,35 @@ static bool same_exec(const struct seep_process *a, const struct seep_process *b
     return a->exec_entry == b->exec_entry && strcmp(a->exec_path, b->exec_path) == 0;
 }
 
+/* It ended before the launcher, which looked at the job, ever met it, and held nothing to speak of:
+ * a helper of a moment. The job's own program is never that. */
+static bool was_brief(const struct seep_job *job, uint32_t i)
+{
+    const struct seep_process *e = &job->processes[i];
+
+    return i && job->pss_peak_bytes && e->has_status && !e->pss_peak_bytes &&
+           e->rss_peak_bytes < SEEP_T_LARGE_BYTES;
+}
+
+static bool is_told(const struct seep_job *job, uint32_t i)
+{
+    const struct seep_process *e = &job->processes[i];
+
+    return e->pid && e->exec_path[0] && e->exec_entry && !was_brief(job, i);
+}
+
 /* Each program once, with how many processes became it. */
 static void say_entries_of(struct seep_said *said, const struct seep_job *job, size_t *n_said)
 {
     for (uint32_t i = 0; i < job->n_processes; i++) {
         const struct seep_process *e = &job->processes[i];
         size_t n = 0;
-        bool first = e->pid && e->exec_path[0] && e->exec_entry;
+        bool first = is_told(job, i);
         char pids[64];
         for (uint32_t k = 0; k < i && first; k++)
-            first = !(job->processes[k].pid && same_exec(&job->processes[k], e));
+            first = !(is_told(job, k) && same_exec(&job->processes[k], e));
         for (uint32_t k = i; k < job->n_processes && first; k++)
-            n += job->processes[k].pid && same_exec(&job->processes[k], e);
+            n += is_told(job, k) && same_exec(&job->processes[k], e);
         if (first && ++*n_said <= SEEP_SAID_MOST)
             seep_said_add(said, "%s became %s, which %s: nothing is recorded of that: %s",
                           seep_said_pids(e->pid, n, pids), e->exec_path,

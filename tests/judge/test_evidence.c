@@ -208,6 +208,41 @@ TEST(a_cycle_that_no_collector_frees_is_a_cycle)
     is_judged("reference-cycle", "leak", "in a cycle");
 }
 
+/* The collector came once or twice in the whole job; of 64 KiB a step, and with little in cycles at
+ * any time, that says nothing, nor where nobody has seen a cycle. */
+static const struct {
+    const char *state, *pattern;
+    uint32_t every;
+    int bytes;
+} collected[] = {{"cycle", "reference-cycle", 120, 100 * (64 << 10)},
+                 {"cycle", "reference-cycle", 90, 80 * (64 << 10)},
+                 {"cycle", "", 120, 2 * (64 << 10)},
+                 {"shared", "", 120, 100 * (64 << 10)}};
+
+static uint64_t waits_for_collector(uint32_t period, void *arg)
+{
+    return 8 * bursts(period, arg);
+}
+
+TEST(much_that_was_seen_in_a_cycle_needs_no_three_falls, .to = N(collected))
+{
+    enum { OTHER = LINE + 1 };
+    uint32_t every = collected[_i].every;
+    const json_t *f;
+    size_t i;
+
+    builder_level(&b, below(main_stack, "/home/user/train.py", "record", OTHER), 0, BLOCK, LAST,
+                  waits_for_collector, &every);
+    add_line(seen, OTHER, collected[_i].bytes, collected[_i].state);
+    (void)judged();
+    const char *pattern = "";
+    json_array_foreach (json_object_get(report, "findings"), i, f) {
+        if (number(json_object_get(f, "frame"), "line") == OTHER)
+            pattern = text(f, "pattern");
+    }
+    ck_assert_str_eq(pattern, collected[_i].pattern);
+}
+
 TEST(what_is_held_by_way_of_a_graph_is_a_graph_that_is_kept)
 {
     held_by("list", 4 * 140);

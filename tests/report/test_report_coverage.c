@@ -211,6 +211,34 @@ TEST(programs_that_cannot_be_entered_are_named_once, .to = N(entries))
     ck_assert(!not_seen("pid 301"));
 }
 
+/* ldconfig is asked where a library lies, and is gone: nothing is missing. Whoever the launcher
+ * met, or had much, or goes on, is told, and all are where nobody looked. */
+static const struct {
+    uint64_t job_pss, pss, rss;
+    uint32_t ended;
+    bool said;
+} helpers[] = {
+    {100 * MIB, 0, 0, 1, false},        {100 * MIB, 0, 3 * MIB, 1, false},
+    {100 * MIB, MIB, 3 * MIB, 1, true}, {100 * MIB, 0, 20 * MIB, 1, true},
+    {100 * MIB, 0, 0, 0, true},         {0, 0, 0, 1, true},
+};
+
+TEST(a_static_helper_of_a_moment_is_nothing_that_was_missed, .to = N(helpers))
+{
+    struct seep_job *job = stepped_job();
+    struct seep_process *e = counted(job, 300, "ldconfig");
+
+    job->pss_peak_bytes = helpers[_i].job_pss;
+    e->exec_entry = SEEP_ENTRY_STATIC;
+    strcpy(e->exec_path, "/sbin/ldconfig");
+    e->pss_peak_bytes = helpers[_i].pss;
+    e->rss_peak_bytes = helpers[_i].rss;
+    e->has_status = helpers[_i].ended;
+    analyse(1, job, false);
+    ck_assert_int_eq(not_seen("pid 300 became /sbin/ldconfig"), helpers[_i].said);
+    ck_assert_uint_eq(json_array_size(at(report, "processes")), 2);
+}
+
 TEST(a_program_that_was_replaced_by_nobody_known_is_said, .to = 2)
 {
     struct seep_job *job = stepped_job();

@@ -96,7 +96,38 @@ TEST(a_large_site_says_who_holds_it_also_without_a_finding)
     analyse_folder(builder_job(100, START, 100, 5), false);
     ck_assert_uint_eq(json_array_size(at(report, "findings")), 0);
     ck_assert_str_eq(string("sites/0/holders/paths/0/root/name"), "history");
-    ck_assert(prints("train.py:40 in work held by local 'history'", false));
+    ck_assert_uint_eq((uint64_t)number("sites/0/held_bytes"), 40960);
+    /* The snapshot speaks of 1,000 bytes of the line, the site had 40 KiB. */
+    ck_assert(prints("train.py:40 in work of 1000 B that this line had in step 64: held by local "
+                     "'history'",
+                     false));
+}
+
+/* It was freed long before the snapshot; or made by a process that nobody looked at. */
+static uint64_t freed_early(uint32_t period, void *arg)
+{
+    (void)arg;
+    return period >= 2 && period < 40 ? 10 : 0;
+}
+
+TEST(what_was_freed_or_is_another_processs_is_held_by_nobody_that_a_snapshot_saw, .to = 3)
+{
+    char text[4096], *pid;
+
+    builder_level(&a, python_stack(&a, "/home/user/project/train.py", 40), 0, 4096, 105,
+                  _i == 1 ? freed_early : full_at_once, NULL);
+    builder_timeline(&a, 105, 50 << 20);
+    snprintf(text, sizeof text, "%s", texts[0].snapshot);
+    pid = strstr(text, "\"pid\": 100");
+    ck_assert_ptr_nonnull(pid);
+    if (_i == 2)
+        pid[strlen("\"pid\": 10")] = '7';
+    beside = _i == 2 ? "holders-107-64.json" : "holders-100-64.json";
+    beside_text = text;
+    analyse_folder(builder_job(100, START, 100, 5), false);
+    ck_assert_int_eq(json_is_object(at(report, "sites/0/holders")), _i == 0);
+    ck_assert_int_eq(json_is_integer(at(report, "sites/0/held_bytes")), _i == 0);
+    ck_assert_int_eq(prints("held by local 'history'", false), _i == 0);
 }
 
 extern const char __executable_start[];

@@ -50,6 +50,49 @@ TEST(peaks_of_processes_add_up)
     ck_assert_uint_eq((uint64_t)number("coverage/rss/unexplained_bytes"), 80 * MIB);
 }
 
+/* The second begins when the first has ended, or is there at its peak. */
+TEST(processes_that_did_not_live_together_do_not_add_up, .to = 2)
+{
+    struct seep_job *job = stepped_job();
+
+    job->n_processes = 2;
+    job->processes[1] = (struct seep_process){.pid = 200, .ppid = 100, .start_ns = START + 1000};
+    add_sample(&a, sample_at(20, 65 * MIB, 0));
+    add_sample(&a, sample_at(40, 70 * MIB, 0));
+    builder_header(&c)->end_ns = builder_header(&c)->last_ns = sample_at(30, 0, 0).t_ns;
+    add_sample(&c, sample_at(_i ? 40 : 20, 60 * MIB, 0));
+    add_sample(&c, sample_at(10, 10 * MIB, 0));
+    analyse(2, job, false);
+    ck_assert_uint_eq((uint64_t)number("coverage/rss/peak_bytes"), (_i ? 930 : 925) * MIB);
+    ck_assert_uint_eq((uint64_t)number("coverage/rss/unexplained_bytes"), (_i ? 130 : 125) * MIB);
+    ck_assert_int_eq(json_integer_value(at(report, "coverage/rss/step")), _i ? 40 : 20);
+}
+
+/* Timelines are closer than samples: a peak that only they saw is of one instant, too. */
+TEST(peaks_that_samples_missed_are_of_one_instant, .to = 2)
+{
+    struct seep_job *job = stepped_job();
+
+    job->n_processes = 2;
+    job->processes[1] = (struct seep_process){.pid = 200, .ppid = 100, .start_ns = START + 1000};
+    add_sample(&a, sample_at(20, 0, 0));
+    add_sample(&c, sample_at(10, 0, 0));
+    struct seep_header *h = builder_header(&c);
+    h->end_ns = h->last_ns = sample_at(30, 0, 0).t_ns;
+    h->n_timeline = 1;
+    h->timeline[0] =
+        (struct seep_timeline_row){.t_ns = sample_at(15, 0, 0).t_ns, .rss_bytes = 1300 * MIB};
+    h = builder_header(&a);
+    for (uint32_t i = 0; i < h->n_timeline; i++)
+        h->timeline[i].rss_bytes =
+            h->timeline[i].t_ns > sample_at(_i ? 14 : 30, 0, 0).t_ns ? 600 * MIB : 100 * MIB;
+    analyse(2, job, false);
+    ck_assert_uint_eq((uint64_t)number("coverage/rss/peak_bytes"), 800 * MIB);
+    ck_assert_uint_eq((uint64_t)number("coverage/rss/highest_bytes"), (_i ? 1900 : 1400) * MIB);
+    ck_assert(prints(
+        _i ? "800.0 MiB near its peak of 1.9 GiB" : "800.0 MiB near its peak of 1.4 GiB", false));
+}
+
 TEST(no_sample_is_no_figure)
 {
     analyse(1, stepped_job(), false);
@@ -122,7 +165,7 @@ TEST(growth_that_nobody_recorded_is_a_finding_without_a_line)
     slope = number("coverage/rss/unexplained_growth_bytes_per_step/value");
     ck_assert(slope > 0.98 * (double)MIB && slope < 1.02 * (double)MIB);
     ck_assert(json_is_false(at(report, "coverage/rss/heap_free_grows")));
-    ck_assert(prints("undetermined memory that was not recorded", false));
+    ck_assert(prints("undetermined memory that has no line", false));
     ck_assert(prints("not explained, which grows by 1.0 MiB a step", false));
 }
 
