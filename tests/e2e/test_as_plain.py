@@ -1,6 +1,7 @@
 """Programs that look around (tests/subjects/as_plain): under seep they see what they see without, whether copies of
 them are made when seep thinks so, at steps that the user names, or never."""
 import concurrent.futures
+import json
 import os
 import subprocess
 import tempfile
@@ -28,17 +29,24 @@ def job(theme, name):
 
 
 def under_seep(theme, name, mode, folder):
-    return run([SEEP, "run", "-q", "-o", os.path.join(folder, "profile.d"), "--holders", mode, "--", *job(theme, name)],
-               folder)
+    """How it ends, and how often it was looked at meanwhile."""
+    profile = os.path.join(folder, "profile.d")
+    end = run([SEEP, "run", "-q", "-o", profile, "--holders", mode, "--", *job(theme, name)], folder)
+    with open(os.path.join(profile, "report.json")) as f:
+        return end, json.load(f)["coverage"]["holders"]["taken"]
 
 
 def all_ways(theme, name):
-    """How it ends without seep, and in each mode."""
-    found = {}
-    for mode in ("plain",) + MODES:
+    """How it ends without seep, and in each mode; and where it was looked at."""
+    found, looked_at = {}, set()
+    with tempfile.TemporaryDirectory(prefix="seep-test-") as folder:
+        found["plain"] = run(job(theme, name), folder)
+    for mode in MODES:
         with tempfile.TemporaryDirectory(prefix="seep-test-") as folder:
-            found[mode] = run(job(theme, name), folder) if mode == "plain" else under_seep(theme, name, mode, folder)
-    return found
+            found[mode], taken = under_seep(theme, name, mode, folder)
+        if taken:
+            looked_at.add(mode)
+    return found, looked_at
 
 
 def names_of(theme):
@@ -59,10 +67,16 @@ class AsPlain(unittest.TestCase):
         with concurrent.futures.ThreadPoolExecutor(2 * (os.cpu_count() or 1)) as pool:
             cls.found = {name: pool.submit(all_ways, cls.theme, name) for name in names_of(cls.theme)}
 
+    def test_most_of_them_were_looked_at(self):
+        """Otherwise the rest would say nothing. Some end before, or forbid it."""
+        for mode in MODES:
+            n = sum(mode in found.result()[1] for found in self.found.values())
+            self.assertTrue(n == 0 if mode == "off" else n > len(self.found) / 2, (mode, n, len(self.found)))
+
 
 def add_test(cls, name):
     def test(self):
-        found = self.found[name].result()
+        found, _ = self.found[name].result()
         for mode in MODES:
             with self.subTest(holders=mode):
                 self.assertEqual(found["plain"], found[mode])
