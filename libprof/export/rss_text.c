@@ -61,6 +61,8 @@ static void put(FILE *out, const json_t *rss, const char *unit)
     put_part(out, number_of(rss, "seep_bytes"), all, "seep's own", &any);
     put_growth(out, rss, "heap_free_grows", "heap_free_growth_bytes_per_step",
                "what is free in libc's arenas grows", unit);
+    put_growth(out, rss, "maps_grow", "maps_growth_bytes_per_step",
+               "what is used of maps grows, and no line that asks for them,", unit);
     fprintf(out, "; %s (%.0f %%) not explained", seep_text_size(rest, size),
             all > 0 ? 100 * rest / all : 0);
     put_growth(out, rss, "unexplained_grows", "unexplained_growth_bytes_per_step", "which grows",

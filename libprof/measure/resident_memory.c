@@ -27,6 +27,11 @@ static uint64_t heap_free_of(const struct seep_rss_sample *sample)
     return sample->heap_free_bytes;
 }
 
+static uint64_t maps_of(const struct seep_rss_sample *sample)
+{
+    return sample->maps_bytes;
+}
+
 /* Of several samples in one step the last holds. */
 static void take_points(const struct seep_model *m, const struct seep_model_process *p,
                         const struct seep_span *span, part_of *part, struct points *points)
@@ -85,6 +90,31 @@ static void measure(const struct points *p, double rss_bytes, struct seep_rss_gr
         trend.slope.value * steps * SEEP_T_RESIDENT_SHARE >= rss_bytes;
 }
 
+/* What was live of maps by the end of a step, as calls tell it. */
+static double mapped_at(const struct seep_model *m, const struct seep_model_process *p, double step)
+{
+    const uint64_t *live = p->live + (size_t)SEEP_SPACE_MMAP * p->n_rows;
+    double bytes = 0;
+
+    for (uint32_t i = 0; i < p->n_rows && p->live; i++) {
+        if (seep_model_step(m, p, p->row_period[i]) <= step)
+            bytes = (double)live[i];
+    }
+    return bytes;
+}
+
+/* A map may be asked for whole and touched bit by bit: then no line grows. */
+static void measure_maps(const struct seep_model *m, const struct seep_model_process *p,
+                         const struct points *points, double rss_bytes, struct seep_rss_growth *g)
+{
+    measure(points, rss_bytes, g);
+    if (g->growing) {
+        double asked =
+            mapped_at(m, p, points->step[points->n - 1]) - mapped_at(m, p, points->step[0]);
+        g->growing = 2 * asked < g->last - g->first;
+    }
+}
+
 void seep_rss_measure_process(const struct seep_model *m, const struct seep_span *span,
                               const struct seep_model_process *p, struct seep_rss *rss)
 {
@@ -96,6 +126,8 @@ void seep_rss_measure_process(const struct seep_model *m, const struct seep_span
     rss->step = rss->known ? seep_model_step(m, p, rss->peak.period) : 0;
     take_points(m, p, span, heap_free_of, &points);
     measure(&points, (double)rss->peak.rss_bytes, &rss->heap_free);
+    take_points(m, p, span, maps_of, &points);
+    measure_maps(m, p, &points, (double)rss->peak.rss_bytes, &rss->maps);
     take_points(m, p, span, unexplained_of, &points);
     measure(&points, (double)rss->peak.rss_bytes, &rss->unexplained);
     if (points.n) {
@@ -138,9 +170,12 @@ static void add_up_growth(const struct seep_model *m, struct seep_rss_table *t)
         double share = ((double)its->to - its->from) / ((double)job->to - job->from);
         add_growth(&job->unexplained, &its->unexplained, share);
         add_growth(&job->heap_free, &its->heap_free, share);
+        if (its->maps.growing)
+            add_growth(&job->maps, &its->maps, share);
     }
     job->unexplained.growing &= job->unexplained.slope.low > 0;
     job->heap_free.growing &= job->heap_free.slope.low > 0;
+    job->maps.growing &= job->maps.slope.low > 0;
 }
 
 int seep_rss_measure(const struct seep_model *m, const struct seep_span *span,

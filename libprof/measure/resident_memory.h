@@ -21,6 +21,8 @@ struct seep_rss {
     int32_t step;           /* of the peak */
     int32_t from, to;       /* steps of the first and last judged sample */
     struct seep_rss_growth unexplained, heap_free;
+    struct seep_rss_growth
+        maps; /* growing: more is touched, and not half of it was asked for then */
 };
 
 struct seep_rss_table {

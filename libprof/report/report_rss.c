@@ -31,5 +31,7 @@ json_t *seep_json_rss(const struct seep_rss *rss)
     seep_json_set(json, "unexplained_grows", json_boolean(rss->unexplained.growing), &failed);
     seep_json_set(json, "heap_free_growth_bytes_per_step", growth_json(&rss->heap_free), &failed);
     seep_json_set(json, "heap_free_grows", json_boolean(rss->heap_free.growing), &failed);
+    seep_json_set(json, "maps_growth_bytes_per_step", growth_json(&rss->maps), &failed);
+    seep_json_set(json, "maps_grow", json_boolean(rss->maps.growing), &failed);
     return seep_json_whole(json, failed);
 }

@@ -202,6 +202,34 @@ TEST(free_memory_of_the_heap_that_grows_is_said_and_no_finding)
     ck_assert(prints("what is free in libc's arenas grows by 1.0 MiB a step", false));
 }
 
+/* A library reserves a map and touches it bit by bit, or asks for what it touches. */
+static uint64_t asked_for(uint32_t period, void *arg)
+{
+    return *(bool *)arg && period > FIRST ? period - FIRST : 0;
+}
+
+TEST(what_is_touched_of_a_map_that_was_counted_whole_is_said, .to = 2)
+{
+    bool asks = _i;
+
+    builder_level(&a, python_stack(&a, "/home/user/project/t.py", 7), SEEP_SPACE_MMAP, MIB,
+                  FIRST + STEPS, asked_for, &asks);
+    struct seep_job *job = stepped_job();
+    for (uint32_t step = 2; step <= STEPS; step += 2) {
+        struct seep_rss_sample sample = sample_at(step, 20 * MIB, 0);
+        sample.maps_bytes += step * MIB;
+        sample.rss_bytes += step * MIB;
+        add_sample(&a, sample);
+    }
+    analyse(1, job, false);
+    ck_assert_int_eq(json_is_true(at(report, "coverage/rss/maps_grow")), !asks);
+    ck_assert_int_eq(
+        prints("what is used of maps grows, and no line that asks for them, by 1.0 MiB "
+               "a step",
+               false),
+        !asks);
+}
+
 static uint64_t back_and_forth(uint32_t period, void *arg)
 {
     (void)arg;
