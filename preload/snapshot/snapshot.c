@@ -166,6 +166,7 @@ struct way {
     bool admit;       /* whoever reads may have to be admitted, which stays */
 };
 
+/* With CUDA's driver loaded there are pages that it has pinned, and a fork copies them at once. */
 static struct way choose_way(const struct seep_snapshot_moment *now,
                              enum seep_snapshot_source source)
 {
@@ -183,6 +184,7 @@ static struct way choose_way(const struct seep_snapshot_moment *now,
     } else {
         way.in_place = room.left_bytes / ROOM_FOR_COPY < room.anonymous_bytes ||
                        policy.last_stop_ns > read_ns ||
+                       (seep_modules_cuda && !seep_snapshot_is_guarded()) ||
                        seep_snapshot_fork_harms(room.anonymous_bytes);
     }
     if (way.in_place && room.left_bytes < room.anonymous_bytes / ROOM_IN_PLACE)
