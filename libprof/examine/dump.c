@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    LARGE = 512 << 10,   /* bytes of a block that is worth a look at what it is, */
+    LARGE = 1 << 20,     /* bytes of a block that is worth a look at what it is, */
     LARGE_MAP = 2 << 20, /* or of a map: arenas of small objects are smaller */
     HEAD = 16 << 10,     /* of a large one that is taken in any case: an object, the first items */
     SAMPLES = 128, /* words of a large one: where none looks like an address, it is no table of
@@ -124,6 +124,24 @@ static bool is_large(const struct seep_snapshot *head, const struct seep_snapsho
            !(block->start >> 47);
 }
 
+static int count_bytes(void *sum, uint64_t start, uint64_t end)
+{
+    *(uint64_t *)sum += end - start;
+    return 0;
+}
+
+/* Of a table that is nearly empty samples see nothing, but then few of its pages were ever used. */
+static bool is_used(struct taking *t, const struct seep_snapshot_block *block)
+{
+    const uint64_t page = SEEP_MEMORY_PAGE;
+    const uint64_t start = (block->start + page - 1) & ~(page - 1);
+    const uint64_t end = (block->start + block->bytes) & ~(page - 1);
+    uint64_t used = 0;
+
+    return seep_page_states_each(t->pages, start, end, false, count_bytes, &used) == 0 &&
+           used >= LARGE / 2;
+}
+
 static int find_holes(struct taking *t, const struct seep_snapshot *head,
                       const struct seep_snapshot_block *blocks, size_t n)
 {
@@ -134,7 +152,8 @@ static int find_holes(struct taking *t, const struct seep_snapshot *head,
         rc = add(&t->holes, &t->n_holes, &t->hole_capacity, t->dump->own[i].start,
                  t->dump->own[i].end);
     for (size_t i = 0; i < n && !rc; i++)
-        if (is_large(head, &blocks[i], i) && !has_addresses(t, &blocks[i]))
+        if (is_large(head, &blocks[i], i) && !has_addresses(t, &blocks[i]) &&
+            is_used(t, &blocks[i]))
             rc = add(&t->holes, &t->n_holes, &t->hole_capacity, blocks[i].start + HEAD,
                      blocks[i].start + blocks[i].bytes);
     if (t->n_holes)
