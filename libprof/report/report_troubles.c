@@ -60,21 +60,22 @@ static bool same_exec(const struct seep_process *a, const struct seep_process *b
     return a->exec_entry == b->exec_entry && strcmp(a->exec_path, b->exec_path) == 0;
 }
 
-/* It ended before the launcher, which looked at the job, ever met it, and held nothing to speak of:
- * a helper of a moment. The job's own program is never that. */
-static bool was_brief(const struct seep_job *job, uint32_t i)
+/* A static program that ended before the launcher, which looked at the job, ever met it, and held
+ * nothing to speak of: ldconfig, or another tool of a moment. The job's own program is never that,
+ * and no other reason is: there whoever reads can do something about it. */
+static bool was_brief_tool(const struct seep_job *job, uint32_t i)
 {
     const struct seep_process *e = &job->processes[i];
 
-    return i && job->pss_peak_bytes && e->has_status && !e->pss_peak_bytes &&
-           e->rss_peak_bytes < SEEP_T_LARGE_BYTES;
+    return i && e->exec_entry == SEEP_ENTRY_STATIC && job->pss_peak_bytes && e->has_status &&
+           !e->pss_peak_bytes && e->rss_peak_bytes < SEEP_T_LARGE_BYTES;
 }
 
 static bool is_told(const struct seep_job *job, uint32_t i)
 {
     const struct seep_process *e = &job->processes[i];
 
-    return e->pid && e->exec_path[0] && e->exec_entry && !was_brief(job, i);
+    return e->pid && e->exec_path[0] && e->exec_entry && !was_brief_tool(job, i);
 }
 
 /* Each program once, with how many processes became it. */

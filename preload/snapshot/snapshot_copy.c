@@ -31,7 +31,8 @@ enum {
     READING_S = 10,  /* and then nobody goes on to: it takes a fifth of a second */
     LOOK_MS = 100,   /* how often it looks whether there still is a reader */
     MOST_CPU_S = 20, /* for its lists, which take a tenth of one */
-    BIRTH_MS = 20,   /* that the caller waits for it to shed files and maps; mostly it takes one */
+    BIRTH_MS = 250,  /* that the caller waits for it to shed files and maps: it takes one, where it
+                      * does not wait for a CPU itself */
 };
 
 static _Noreturn void end(int status)

@@ -212,15 +212,21 @@ TEST(programs_that_cannot_be_entered_are_named_once, .to = N(entries))
 }
 
 /* ldconfig is asked where a library lies, and is gone: nothing is missing. Whoever the launcher
- * met, or had much, or goes on, is told, and all are where nobody looked. */
+ * met, or had much, or goes on, or could be entered another way, is told, and all are where nobody
+ * looked. */
 static const struct {
     uint64_t job_pss, pss, rss;
-    uint32_t ended;
+    uint32_t ended, entry;
     bool said;
 } helpers[] = {
-    {100 * MIB, 0, 0, 1, false},        {100 * MIB, 0, 3 * MIB, 1, false},
-    {100 * MIB, MIB, 3 * MIB, 1, true}, {100 * MIB, 0, 20 * MIB, 1, true},
-    {100 * MIB, 0, 0, 0, true},         {0, 0, 0, 1, true},
+    {100 * MIB, 0, 0, 1, SEEP_ENTRY_STATIC, false},
+    {100 * MIB, 0, 3 * MIB, 1, SEEP_ENTRY_STATIC, false},
+    {100 * MIB, MIB, 3 * MIB, 1, SEEP_ENTRY_STATIC, true},
+    {100 * MIB, 0, 20 * MIB, 1, SEEP_ENTRY_STATIC, true},
+    {100 * MIB, 0, 0, 0, SEEP_ENTRY_STATIC, true},
+    {0, 0, 0, 1, SEEP_ENTRY_STATIC, true},
+    {100 * MIB, 0, 0, 1, SEEP_ENTRY_SANITIZER, true},
+    {100 * MIB, 0, 0, 1, SEEP_ENTRY_UNREACHABLE, true},
 };
 
 TEST(a_static_helper_of_a_moment_is_nothing_that_was_missed, .to = N(helpers))
@@ -229,7 +235,7 @@ TEST(a_static_helper_of_a_moment_is_nothing_that_was_missed, .to = N(helpers))
     struct seep_process *e = counted(job, 300, "ldconfig");
 
     job->pss_peak_bytes = helpers[_i].job_pss;
-    e->exec_entry = SEEP_ENTRY_STATIC;
+    e->exec_entry = helpers[_i].entry;
     strcpy(e->exec_path, "/sbin/ldconfig");
     e->pss_peak_bytes = helpers[_i].pss;
     e->rss_peak_bytes = helpers[_i].rss;
