@@ -29,8 +29,9 @@ static void describe(const struct seep_model *m, const struct seep_rss *rss, str
                                 seep_text_size(rss->unexplained.slope.value, each), unit);
     f->advice =
         strdup("see under \"not seen\" who has an allocator of its own; else look which maps "
-               "grow (pmap -X PID, twice): a driver's, or those of a library that asks the "
-               "kernel without libc");
+               "grow (pmap -X PID, twice): a driver's, those of a library that asks the kernel "
+               "without libc, or [heap], which code fills that calls libc's malloc by a handle of "
+               "its own (ctypes, dlsym)");
     seep_finding_note(f,
                       "resident, and neither heap, map, shared, stack nor file that is known: "
                       "from %s to %s, %ss %d to %d",

@@ -3,7 +3,8 @@
  * by page: what seep, the job's own maps and the live set know of each, and which are resident.
  *
  * Of the pages of libc's heaps, those of large live blocks are known one by one. Small blocks are
- * taken as resident: what is left of the recorded live bytes, up to what is left of the heaps. */
+ * taken as resident: what is left of the recorded live bytes, up to what is left of the heaps. What
+ * else is in use there was taken past the hooks (heap_walk.h), and nobody explains it. */
 #include "preload/record/rss_look.h"
 
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "libprof/record/own_pages.h"
 #include "libprof/record/site_table.h"
 #include "preload/objects/modules.h"
+#include "preload/record/heap_walk.h"
 #include "preload/record/map_resident.h"
 #include "preload/record/smaps.h"
 
@@ -46,12 +48,13 @@ enum {
 
 struct look {
     uint64_t bytes[N_KINDS];
-    uint64_t large_bytes;   /* of the large live blocks seen */
-    uintptr_t large_end;    /* of the one that reaches furthest */
-    uintptr_t file_end;     /* of the last map of a file … */
-    enum kind file_kind;    /* … and what that was */
-    uintptr_t guard_end;    /* of the last map that may be the guard of a stack */
-    uint64_t largest_stack; /* by the limit that new threads' stacks are made by */
+    uint64_t large_bytes;           /* of the large live blocks seen */
+    uint64_t heap_unrecorded_bytes; /* of bytes[HEAP] */
+    uintptr_t large_end;            /* of the one that reaches furthest */
+    uintptr_t file_end;             /* of the last map of a file … */
+    enum kind file_kind;            /* … and what that was */
+    uintptr_t guard_end;            /* of the last map that may be the guard of a stack */
+    uint64_t largest_stack;         /* by the limit that new threads' stacks are made by */
 };
 
 /* One chunk of a map at a time. */
@@ -122,16 +125,26 @@ static bool in_arena(uintptr_t map_start, uintptr_t at)
     return start >= map_start && seep_live_any(start + PAGE, start + HEAP_SPAN / 64);
 }
 
-static void paint_heap(struct look *look, const struct chunk *c, uintptr_t map_start,
+/* Returns whether the chunk is one of libc's heap's. */
+static bool paint_heap(struct look *look, const struct chunk *c, uintptr_t map_start,
                        enum kind base)
 {
     paint(c, c->start, look->large_end ? nearest_page(look->large_end) : 0, LIVE);
     uint32_t n_known = paint_blocks(look, c);
-    if (base != UNEXPLAINED || !(n_known * DENSE >= c->n || (seep_live_packed && n_known) ||
-                                 in_arena(map_start, c->start)))
-        return;
-    for (uint32_t i = 0; i < c->n; i++)
-        kinds[i] = kinds[i] == UNEXPLAINED ? HEAP : kinds[i];
+    bool libcs = base == HEAP || (base == UNEXPLAINED && in_arena(map_start, c->start));
+    if (base == UNEXPLAINED &&
+        (libcs || n_known * DENSE >= c->n || (seep_live_packed && n_known))) {
+        for (uint32_t i = 0; i < c->n; i++)
+            kinds[i] = kinds[i] == UNEXPLAINED ? HEAP : kinds[i];
+    }
+    return libcs && !seep_live_packed;
+}
+
+/* What is resident of the chunk's pages of the heap: not more than that can be of anybody. */
+static void walk_heap(struct look *look, const struct chunk *c, uint64_t heap_pages)
+{
+    uint64_t unrecorded = heap_pages ? seep_heap_walk(c->start, c->end) : 0;
+    look->heap_unrecorded_bytes += unrecorded < heap_pages * PAGE ? unrecorded : heap_pages * PAGE;
 }
 
 /* ---- whose pages -------------------------------------------------------------------------- */
@@ -196,12 +209,16 @@ static void look_inside(struct look *look, const struct seep_vma *vma, enum kind
         c.n = (uint32_t)((c.end - c.start) >> PAGE_BITS);
         memset(kinds, UNEXPLAINED, c.n);
         paint(&c, c.start, base_end, base);
-        paint_heap(look, &c, vma->start, base); /* without pages, too: of untouched large blocks */
+        /* without pages, too: of untouched large blocks */
+        bool libcs = paint_heap(look, &c, vma->start, base);
         if (vma->rss_bytes) {
+            const uint64_t before = pages[HEAP];
             if (mapped)
                 paint_maps(&c, c.start, c.end);
             paint_own(&c);
             count(&c, pages);
+            if (libcs)
+                walk_heap(look, &c, pages[HEAP] - before);
         }
         at = c.end;
     }
@@ -288,24 +305,28 @@ static uint64_t largest_stack(void)
     return limit.rlim_cur & ~(uint64_t)(PAGE - 1);
 }
 
-bool seep_rss_look(uint64_t host_live_bytes, struct seep_rss_sample *sample)
+bool seep_rss_look(uint64_t host_live_bytes, uint64_t about_bytes, struct seep_rss_sample *sample)
 {
     struct look look = {.largest_stack = largest_stack()};
+    seep_heap_walk_begin(about_bytes);
     if (!seep_smaps_read(take_map, &look))
         return false;
     uint64_t small = host_live_bytes > look.large_bytes ? host_live_bytes - look.large_bytes : 0;
     if (small > look.bytes[HEAP])
         small = look.bytes[HEAP];
+    uint64_t unrecorded = look.bytes[HEAP] - small;
+    if (unrecorded > look.heap_unrecorded_bytes)
+        unrecorded = look.heap_unrecorded_bytes;
     sample->rss_bytes = 0;
     for (unsigned k = 0; k < N_KINDS; k++)
         sample->rss_bytes += look.bytes[k];
     sample->heap_live_bytes = look.bytes[LIVE] + small;
-    sample->heap_free_bytes = look.bytes[HEAP] - small;
+    sample->heap_free_bytes = look.bytes[HEAP] - small - unrecorded;
     sample->maps_bytes = look.bytes[MAPS];
     sample->shm_bytes = look.bytes[SHM];
     sample->stacks_bytes = look.bytes[STACKS];
     sample->files_bytes = look.bytes[FILES];
     sample->seep_bytes = look.bytes[SEEP];
-    sample->unexplained_bytes = look.bytes[UNEXPLAINED];
+    sample->unexplained_bytes = look.bytes[UNEXPLAINED] + unrecorded;
     return true;
 }

@@ -56,7 +56,7 @@ static void take(struct seep_header *header, const struct seep_thread *thread)
 {
     uint64_t began = seep_os_clock_ns(CLOCK_MONOTONIC);
     struct seep_rss_sample sample = {.t_ns = began, .period = *seep_period};
-    bool taken = seep_rss_look(host_live(header, thread), &sample);
+    bool taken = seep_rss_look(host_live(header, thread), rss_now(header), &sample);
     uint64_t now = seep_os_clock_ns(CLOCK_MONOTONIC), cost = last_cost_ns = now - began;
     if (taken) {
         last_rss_bytes = sample.rss_bytes;

@@ -96,4 +96,33 @@ TEST(what_was_freed_is_not_there)
     expect_all();
 }
 
+TEST(neighbours_are_found_in_cells_and_shadows)
+{
+    const uintptr_t page = 0x7f0000000000;
+    uintptr_t at;
+    uint64_t bytes;
+
+    put(page + 512, 9, 3, 1 << 20);
+    put(page + 1024, 9, 3, 100);
+    for (uintptr_t i = 0; i < 100; i++)
+        put(page + 2 * 4096 + i * 32, 9, 3, 24);
+    put(page + 2 * 4096 + 3584, 9, 3, 1000); /* which takes a third word */
+    ck_assert(seep_live_next(page, page + 4096, &at, &bytes) && at == page + 512);
+    ck_assert_uint_eq(bytes, 1 << 20);
+    ck_assert(seep_live_next(at + 1, page + 4096, &at, &bytes) && at == page + 1024);
+    ck_assert(!seep_live_next(at + 1, page + 2 * 4096, &at, &bytes));
+    ck_assert(seep_live_next(page + 4096, page + 3 * 4096, &at, &bytes));
+    ck_assert_uint_eq(at, page + 2 * 4096);
+    ck_assert(seep_live_next(at + 1, page + 3 * 4096, &at, &bytes));
+    ck_assert_uint_eq(at, page + 2 * 4096 + 32);
+    ck_assert(seep_live_previous(page, page + 3 * 4096, &at, &bytes));
+    ck_assert_uint_eq(at, page + 2 * 4096 + 3584);
+    ck_assert_uint_eq(bytes, 1000);
+    ck_assert(seep_live_previous(page, page + 2 * 4096, &at, &bytes) && at == page + 1024);
+    ck_assert(seep_live_previous(page, at, &at, &bytes) && at == page + 512);
+    ck_assert(!seep_live_previous(page, page + 512, &at, &bytes));
+    ck_assert(seep_live_has(page + 512) && seep_live_has(page + 2 * 4096 + 32));
+    ck_assert(!seep_live_has(page + 528) && !seep_live_has(page + 4096));
+}
+
 SUITE("walk through the live set")

@@ -1,8 +1,12 @@
-/* A training of 80 steps that takes 1 MiB more in each. usage: rss_grows heap|instruction|fixed
+/* A training of 80 steps that takes 1 MiB more in each. usage:
+ * rss_grows heap|instruction|handle|fixed
  * heap: blocks of malloc; instruction: maps by a system call instruction of its own, which no hook
- * sees; fixed: none. */
+ * sees; handle: blocks of malloc as libc's own handle gives it, which none sees, either; fixed:
+ * none.
+ */
 #include "preload/seep.h"
 
+#include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +29,16 @@ static void *by_instruction(size_t n)
                        "r"(fd), "r"(offset)
                      : "rcx", "r11", "memory");
     return p;
+}
+
+static void *by_handle(void)
+{
+    static void *(*its_malloc)(size_t);
+    if (!its_malloc)
+        *(void **)&its_malloc = dlsym(dlopen("libc.so.6", RTLD_NOW), "malloc");
+    for (int i = 0; i < 63; i++)
+        memset(its_malloc(16 * 1024), 1, 16 * 1024);
+    return its_malloc(16 * 1024);
 }
 
 /* Time passes, and seep's clock sees it. */
@@ -50,6 +64,8 @@ int main(int argc, char **argv)
             kept[step] = by_instruction(MIB);
         if (kept[step])
             memset(kept[step], 1, MIB);
+        if (strcmp(how, "handle") == 0)
+            kept[step] = by_handle();
         work();
         seep_step();
     }

@@ -1,0 +1,152 @@
+#include "preload/record/heap_walk.h"
+
+#include <sys/uio.h>
+
+#include "libprof/record/live_walk.h"
+#include "libprof/record/os.h"
+
+enum {
+    PIECE = 1 << 20,
+    WORD = 8,
+    HEADER = 16, /* from where a chunk begins to its block */
+    LEAST_CHUNK = 32,
+    FASTBIN = 128, /* freed ones up to here look as if they were in use */
+    SLACK = 64,    /* that libc leaves with a block at most, beside the header */
+    IN_USE_BEFORE = 1,
+    FLAGS = 7,
+    READS = 256, /* in a look, of 1 to 2 us each, shared by all pieces … */
+    FEWEST = 3,  /* … but not fewer for a piece */
+    READ_BYTES = 1024,
+};
+
+struct chunk {
+    uintptr_t start, end;      /* end: 0 for none */
+    bool recorded, unrecorded; /* neither: free, or nobody knows */
+};
+
+/* Of the last walk, where the next one may go on. */
+static struct chunk last;
+static uintptr_t range_start, range_end; /* of ranges so far that follow upon each other */
+static uint32_t reads_each, n_reads;
+
+static struct {
+    uintptr_t start;
+    size_t bytes;
+    uint64_t words[READ_BYTES / WORD];
+} seen;
+
+void seep_heap_walk_begin(uint64_t resident_bytes)
+{
+    const uint64_t each = READS / (resident_bytes / PIECE + 1);
+    reads_each = each < FEWEST ? FEWEST : (uint32_t)each;
+    last = (struct chunk){0};
+    seen.bytes = 0;
+}
+
+/* The word of a chunk: its size and flags. 0: none is there to be read. */
+static uint64_t word_of(uintptr_t chunk)
+{
+    const uintptr_t at = chunk + WORD;
+    if (at < seen.start || at + WORD > seen.start + seen.bytes) {
+        const struct iovec here = {seen.words, sizeof(seen.words)};
+        const struct iovec there = {(void *)at, READ_BYTES - (at & (READ_BYTES - 1))};
+        const long n =
+            seep_os_call6(SYS_process_vm_readv, seep_os_pid(), (long)&here, 1, (long)&there, 1, 0);
+        n_reads++;
+        seen.start = at;
+        seen.bytes = n > 0 ? (size_t)n : 0;
+        if (seen.bytes < WORD)
+            return 0;
+    }
+    return seen.words[(at - seen.start) / WORD];
+}
+
+static bool is_size(uint64_t size)
+{
+    return size >= LEAST_CHUNK && size % 16 == 0 && size >> 40 == 0;
+}
+
+/* The chunk that begins at `start`, where that can be one, and another follows it. */
+static bool chunk_at(uintptr_t start, struct chunk *chunk)
+{
+    const uint64_t size = word_of(start) & ~(uint64_t)FLAGS;
+    if (!is_size(size))
+        return false;
+    const uint64_t next = word_of(start + size);
+    if (!is_size(next & ~(uint64_t)FLAGS))
+        return false;
+    chunk->start = start;
+    chunk->end = start + size;
+    chunk->unrecorded = (next & IN_USE_BEFORE) && size > FASTBIN && !seep_live_has(start + HEADER);
+    return true;
+}
+
+/* Where a chunk begins: before the first recorded block in [start, end), or else before the last
+ * one in front of it, if its size fits. 0: none. */
+static uintptr_t known_chunk(uintptr_t start, uintptr_t end)
+{
+    uintptr_t block;
+    uint64_t bytes;
+    if (!seep_live_next(start + HEADER, end, &block, &bytes) &&
+        !seep_live_previous(last.end ? last.end : range_start, start, &block, &bytes))
+        return 0;
+    const uint64_t size = word_of(block - HEADER) & ~(uint64_t)FLAGS;
+    return size >= bytes + WORD && size <= bytes + WORD + SLACK ? block - HEADER : 0;
+}
+
+/* Bytes of chunks, and of those that are in use and not recorded. */
+struct tally {
+    uint64_t all, unrecorded;
+};
+
+static void add(struct tally *tally, const struct chunk *chunk, uintptr_t end)
+{
+    const uint64_t bytes = (chunk->end < end ? chunk->end : end) - chunk->start;
+    tally->all += bytes;
+    tally->unrecorded += chunk->unrecorded ? bytes : 0;
+}
+
+/* From recorded block to recorded block: what a walk breaks off in the middle of would count less
+ * of what lies between. All that was walked, where no second one was met. */
+static struct tally walk_from(uintptr_t at, uintptr_t end)
+{
+    struct tally whole = {0, 0}, now = {0, 0};
+    n_reads = 0;
+    while (at && at < end && n_reads < reads_each && chunk_at(at, &last)) {
+        if (last.recorded && now.all)
+            whole = now;
+        add(&now, &last, end);
+        at = last.end;
+    }
+    if (!now.all)
+        last = (struct chunk){0};
+    return at < end && whole.all ? whole : now;
+}
+
+static uint64_t walk_piece(uintptr_t start, uintptr_t end)
+{
+    uintptr_t at;
+    if (last.end >= end)
+        return last.start <= start && last.unrecorded ? end - start : 0;
+    if (last.end > start)
+        at = last.end;
+    else if (!(at = known_chunk(start, end)))
+        at = last.end; /* nothing is recorded from there on */
+    const struct tally tally = walk_from(at, end);
+    return tally.all
+               ? (uint64_t)((double)(end - start) * (double)tally.unrecorded / (double)tally.all)
+               : 0;
+}
+
+uint64_t seep_heap_walk(uintptr_t start, uintptr_t end)
+{
+    uint64_t unrecorded = 0;
+    if (start != range_end) {
+        last = (struct chunk){0};
+        range_start = start;
+    }
+    range_end = end;
+    for (uintptr_t at = start; at < end; at += PIECE)
+        unrecorded += walk_piece(at, end - at < PIECE ? end : at + PIECE);
+    return unrecorded;
+}
