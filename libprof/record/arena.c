@@ -13,6 +13,8 @@ enum {
     FIRST_RETRY_NS = 10 * 1000 * 1000,
     LAST_RETRY_NS = 1000 * 1000 * 1000,
     MAX_INTERRUPTS = 16,
+    MOST_RELEASES = 16,   /* then what is still held back is no chunk in a gibibyte */
+    SMALL_ROOM = 8 << 20, /* of which nothing is held back */
 };
 
 /* Disk behind [from, to) of the file, so that a store into the mapping cannot raise SIGBUS. */
@@ -149,6 +151,9 @@ static void begin(struct seep_header *header, const struct seep_header *constant
     header->n_chunks = (uint32_t)((end - SEEP_HEADER_BYTES) / SEEP_CHUNK_BYTES);
     complete_header(header, max_bytes);
     seep_arena.end_allocated = allocated;
+    seep_arena.begin = end;
+    seep_arena.releases = 0;
+    seep_arena.held_back = false;
     seep_arena.full = false;
     seep_arena.retry_ns = 0;
     memset(seep_arena.overflow, 0, sizeof(seep_arena.overflow));
@@ -359,10 +364,27 @@ void seep_arena_stock_up(void)
     }
 }
 
+void seep_arena_release(void)
+{
+    if (__atomic_load_n(&seep_arena.releases, __ATOMIC_RELAXED) < MOST_RELEASES)
+        __atomic_fetch_add(&seep_arena.releases, 1, __ATOMIC_RELAXED);
+}
+
+/* Whether a chunk that ends there is kept for later. Levels of memory, a few chunks, are not. */
+static bool is_held_back(enum seep_chunk_type type, uint64_t end, uint64_t max_bytes)
+{
+    const uint64_t room = max_bytes - seep_arena.begin;
+    const uint32_t n = __atomic_load_n(&seep_arena.releases, __ATOMIC_RELAXED);
+    return room > SMALL_ROOM && n < MOST_RELEASES && type != SEEP_CHUNK_TIMELINES &&
+           end > max_bytes - (room >> (n + 1));
+}
+
 enum seep_drop seep_arena_reason(void)
 {
     if (__atomic_load_n(&seep_arena.full, __ATOMIC_ACQUIRE))
         return seep_arena.full_reason;
+    if (__atomic_load_n(&seep_arena.held_back, __ATOMIC_RELAXED))
+        return SEEP_DROP_BOUND;
     if (seep_os_sandboxed)
         return SEEP_DROP_SANDBOX;
     if (__atomic_load_n(&seep_arena.lock.given_up, __ATOMIC_RELAXED))
@@ -381,6 +403,9 @@ static bool new_chunk(enum seep_chunk_type type)
     uint64_t end = start + SEEP_CHUNK_BYTES;
     if (index >= SEEP_MAX_CHUNKS || end > header->max_bytes)
         return fail_full(SEEP_DROP_BOUND);
+    seep_arena.held_back = is_held_back(type, end, header->max_bytes);
+    if (seep_arena.held_back)
+        return false;
     if (end > seep_arena.end_allocated && !grow_to(end, header->max_bytes))
         return false;
     header->chunk_types[index] = (uint8_t)type;

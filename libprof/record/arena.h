@@ -23,6 +23,9 @@ struct seep_arena {
     uint64_t max_folder_bytes;
     bool full; /* disk full or bound reached: no more chunks, ever */
     enum seep_drop full_reason;
+    uint64_t begin;        /* of this process's own records in the file */
+    uint32_t releases;     /* of what is held back: see seep_arena_release() */
+    bool held_back;        /* the last chunk that was asked for is kept for later */
     uint64_t retry_ns;     /* CLOCK_MONOTONIC_COARSE; not 0: growing failed, and may not then */
     uint64_t retry_gap_ns; /* doubles as it goes on failing */
     uint32_t overflow[SEEP_MAX_SPACES]; /* site indices: see site_table.c */
@@ -56,6 +59,12 @@ void seep_arena_leave(void);
 /* Room for one record of `bytes` (≤ chunk size, 8-aligned), zeroed, aligned to `align` (8 or 64).
  * Returns its ref, 0 when the file cannot grow, now or for ever. */
 uint32_t seep_arena_take(enum seep_chunk_type type, uint32_t bytes, uint32_t align);
+
+/* A step of the training has ended, or a minute: half of what is held back may be used now. Before
+ * the first one only half of a file's room may be: what a job does once, before it trains or as it
+ * begins to (a compiler's thousands of stacks), leaves room for what it does in every step. Without
+ * the lock. */
+void seep_arena_release(void);
 
 /* Why nothing could be recorded just now. Without the lock: a good guess. */
 enum seep_drop seep_arena_reason(void);

@@ -299,6 +299,7 @@ void seep_job_step(enum seep_step_source source, enum seep_step_why why, uint32_
     }
     p->step_why = why;
     __atomic_fetch_add(&p->period, 1, __ATOMIC_RELAXED);
+    seep_arena_release();
 }
 
 void seep_job_count_back(uint32_t rounds, uint32_t since_period)

@@ -14,7 +14,9 @@
 enum { FIRST_GAP_NS = 20 * 1000 * 1000, JOB_GAP_NS = 4 * 1000 * 1000, PAGE = 4096 };
 
 static struct seep_lock lock;
-static uint64_t next_ns, next_row_ns;
+#define RELEASE_NS (UINT64_C(60) * 1000 * 1000 * 1000)
+
+static uint64_t next_ns, next_row_ns, next_release_ns;
 static uint64_t row_gap_ns = FIRST_GAP_NS;
 
 static uint64_t take_number(const char **at)
@@ -135,6 +137,11 @@ static bool tick(struct seep_thread *thread)
         add_row(header, thread, now);
         next_row_ns = now + row_gap_ns;
     }
+    if (now >= next_release_ns) {
+        if (next_release_ns)
+            seep_arena_release();
+        next_release_ns = now + RELEASE_NS;
+    }
     seep_segments_look(false);
     seep_rss_tick(thread, now);
     seep_os_unlock(&lock);
@@ -202,7 +209,7 @@ void seep_tick_after_fork(void)
 {
     lock.word = 0;
     next_ns = 0;
-    next_row_ns = 0;
+    next_row_ns = next_release_ns = 0;
     row_gap_ns = FIRST_GAP_NS;
     seep_rss_after_fork();
 }

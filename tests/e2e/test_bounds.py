@@ -36,6 +36,29 @@ class Bounds(SeepCase):
         self.assertTrue(1980 <= finding["growth_bytes_per_step"]["value"] <= 2020, finding)
         self.assertLessEqual(max(self.sizes(profile.folder)), 4 * MIB)
 
+    @staticmethod
+    def compiles_then_trains(depth):
+        """As a compiler does: 2 ** depth stacks, once; then a training that keeps something."""
+        return ("import seep\n"
+                "def left(n):\n    return [right(n - 1), left(n - 1)] if n else bytes(700)\n"
+                "def right(n):\n    return [left(n - 1), right(n - 1)] if n else bytes(700)\n"
+                "kept = []\n"
+                "def train():\n    kept.append(bytearray(100000))\n"
+                "for step in range(60):\n"
+                "    if step == %%d:\n        left(%d)\n    if step > %%d:\n        train()\n    seep.step()\n" % depth)
+
+    def test_what_is_done_once_leaves_room_for_the_training(self):
+        for step in (0, 1):
+            with open(self.path("compiles.py"), "w") as f:
+                f.write(self.compiles_then_trains(17) % (step, step))
+            profile = self.run_seep([SYSTEM_PYTHON, self.path("compiles.py")], ("--max-profile", "16MiB"))
+            self.assertLessEqual(max(self.sizes(profile.folder)), 16 * MIB)
+            report = profile.report
+            self.assertIn("max-profile", str(report["coverage"]["not_seen"]), "its stacks are too many")
+            found = report["findings"][0]
+            self.assertEqual((found["pattern"], found["frame"]["function"]), ("unbounded-growth", "train"), found)
+            self.assertAlmostEqual(found["growth_bytes_per_step"]["value"], 100000, delta=5000)
+
     def test_many_threads_and_children_do_not_make_a_profile_large(self):
         profile = self.run_seep([self.subject("counts_threads"), "churn"])
         self.assertLessEqual(max(self.sizes(profile.folder)), 2 * MIB)

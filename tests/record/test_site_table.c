@@ -314,4 +314,34 @@ TEST(a_full_profile_counts_on)
     ck_assert_uint_le(seep_arena.end_allocated, SEEP_HEADER_BYTES + 16 * SEEP_CHUNK_BYTES);
 }
 
+/* Stacks of their own that fit before the bound says no; all but few are new. */
+static uint32_t n_that_fit(uint32_t from)
+{
+    uint32_t n = 0;
+    while (n < 1 << 20 && a_stack(from + n))
+        n++;
+    return n;
+}
+
+TEST(half_of_the_room_is_kept_for_what_comes_after_the_first_step)
+{
+    seep_arena_leave();
+    seep_arena.base = NULL;
+    open_profile(16 << 20);
+    uint32_t first = n_that_fit(0);
+    ck_assert(!seep_arena.full);
+    ck_assert_int_eq(seep_arena_reason(), SEEP_DROP_BOUND);
+    ck_assert_uint_eq(a_stack(first + 1), 0);
+    seep_arena_release();
+    uint32_t second = n_that_fit(first);
+    ck_assert_uint_gt(second, first * 45 / 100);
+    ck_assert_uint_lt(second, first * 55 / 100);
+    for (int i = 0; i < 100; i++)
+        seep_arena_release();
+    uint32_t rest = n_that_fit(first + second);
+    ck_assert_uint_gt(rest, second * 9 / 10);
+    ck_assert(seep_arena.full);
+    ck_assert_int_eq(seep_arena_reason(), SEEP_DROP_BOUND);
+}
+
 SUITE("sites", .setup = setup, .teardown = teardown)
