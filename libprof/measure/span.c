@@ -19,9 +19,21 @@ static double sample_gap(const struct seep_model *m)
     return (double)gap;
 }
 
-/* What warms up of so many steps, and how many steps are judged past the first epoch if that took
- * `epoch` of them, ended with step `ended`. All steps are the run's own. */
-static void settle_stepped(struct seep_span *span, int32_t n, int32_t epoch, int32_t ended)
+/* Rounds of a loop that were counted back lie in a few periods: what was kept in them shows at the
+ * end of the last one, or of the point of a series that this lies in. 0: that is most of the run,
+ * and nothing would be left to be judged. */
+static int32_t counted_back(const struct seep_model_process *p)
+{
+    const uint32_t point = p->steps / (SEEP_SERIES_LARGE / 2) + 1;
+
+    return p->axis_back > 1 && p->axis_back <= p->steps / 2 ? (int32_t)(p->axis_back + point) : 0;
+}
+
+/* What warms up of so many steps, the first `back` of which were counted back, and how many steps
+ * are judged past the first epoch if that took `epoch` of them, ended with step `ended`. All steps
+ * are the run's own. */
+static void settle_stepped(struct seep_span *span, int32_t n, int32_t back, int32_t epoch,
+                           int32_t ended)
 {
     /* The last step's end shows only in the next event, the first of the teardown. */
     span->last = n > SHORT ? n - 1 : n;
@@ -29,6 +41,7 @@ static void settle_stepped(struct seep_span *span, int32_t n, int32_t epoch, int
     span->warm = span->warm < WARM_LEAST  ? WARM_LEAST
                  : span->warm > WARM_MOST ? WARM_MOST
                                           : span->warm;
+    span->warm = span->warm < back ? back : span->warm;
     if (span->warm > span->last)
         span->warm = span->last > 0 ? span->last - 1 : 0;
     span->judge = span->warm;
@@ -56,12 +69,16 @@ static void settle_timed(struct seep_span *span, int32_t n)
 
 void seep_span_compute(const struct seep_model *m, struct seep_span *span)
 {
-    int32_t epoch = 0, ended = 0;
+    int32_t epoch = 0, ended = 0, back = 0;
 
     *span = (struct seep_span){.sample_bytes = sample_gap(m)};
     if (m->step_source == SEEP_STEP_TIME) {
         settle_timed(span, (int32_t)m->n_steps);
         return;
+    }
+    for (uint32_t p = 0; p < m->n_processes; p++) {
+        const int32_t its = counted_back(&m->processes[p]);
+        back = its > back ? its : back;
     }
     span->epochs_known = m->n_epoch_starts > 0;
     span->by_laps = m->epoch_source == SEEP_EPOCHS_LOOP;
@@ -69,7 +86,7 @@ void seep_span_compute(const struct seep_model *m, struct seep_span *span)
         epoch = m->epoch_starts[1] - (m->epoch_starts[0] > 1 ? m->epoch_starts[0] : 1);
         ended = m->epoch_starts[1] - 1;
     }
-    settle_stepped(span, (int32_t)m->n_steps, epoch, ended);
+    settle_stepped(span, (int32_t)m->n_steps, back, epoch, ended);
 }
 
 struct seep_span seep_span_of_run(const struct seep_model *m, const struct seep_span *span,
@@ -87,7 +104,7 @@ struct seep_span seep_span_of_run(const struct seep_model *m, const struct seep_
             starts[n++] = step;
     }
     settle_stepped(&own, p->steps < INT32_MAX / 4 ? (int32_t)p->steps : INT32_MAX / 4,
-                   n < 2 ? 0 : starts[1] - (starts[0] > 1 ? starts[0] : 1),
+                   counted_back(p), n < 2 ? 0 : starts[1] - (starts[0] > 1 ? starts[0] : 1),
                    n < 2 ? 0 : starts[1] - 1);
     own.last += run->base;
     own.warm += run->base;

@@ -116,4 +116,20 @@ TEST(a_worker_of_all_epochs_is_judged_past_the_first, .to = 2)
     ck_assert_int_eq(growth.past_epoch, _i == 0);
 }
 
+/* Rounds that were counted back lie in a few periods: what they kept shows only behind them. */
+static const struct {
+    uint32_t steps, back;
+    int32_t warm;
+} counted[] = {{1276, 1, 50}, {1276, 40, 61}, {1276, 248, 269}, {1276, 900, 50}, {60, 20, 21}};
+
+TEST(rounds_that_were_counted_back_warm_up, .to = N(counted))
+{
+    m.step_source = SEEP_STEP_LOOP;
+    m.n_steps = m.processes[1].steps = counted[_i].steps;
+    m.processes[1].axis_back = counted[_i].back;
+    seep_span_compute(&m, &span);
+    ck_assert_int_eq(span.warm, counted[_i].warm);
+    ck_assert_int_eq(span.judge, counted[_i].warm);
+}
+
 SUITE("growth", .setup = setup, .teardown = teardown)
