@@ -140,6 +140,7 @@ struct seep_kept_by seep_kept_by_of(const json_t *answer)
         return kept;
     kept.by_python = is_of_python(first);
     kept.library = library_of(paths, bytes);
+    kept.has_graph = bytes_of(answer, "graph_bytes") > 0;
     kept.in_graph = bytes_of(answer, "graph_bytes") >= SEEP_T_KEPT_IN_GRAPH * bytes;
     if (bytes_of(first, "bytes") >= SEEP_T_KEPT_EXPLAINED * bytes)
         take_container(answer, first, &kept);

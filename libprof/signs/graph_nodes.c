@@ -140,7 +140,7 @@ int seep_graph_nodes_count(const struct seep_case *c, const struct seep_site_sig
         named += name_of(c, c->m->dict.stacks[stack].frame) != NULL;
     }
     bool model = (c->parts >> SEEP_PART_MODEL) & 1;
-    if (!named && model && n >= SEEP_T_GRAPH_SITES)
+    if (!named && model && n >= SEEP_T_GRAPH_SITES && !c->signs->kept_by.by_python)
         *n_nodes = (unsigned)n;
     return 0;
 }

@@ -211,11 +211,13 @@ static bool is_full(const struct seep_signs *signs)
            g->plateau_rise >= SEEP_T_CACHE_BYTES;
 }
 
-/* Whoever was seen to hold it does so without a graph in between: what its makers are called says
- * no more. */
+/* Whoever was seen to hold it does so without a graph in between, and none is beside it: what its
+ * makers are called says no more. */
 static bool is_kept_without_graph(const struct seep_signs *signs)
 {
-    return signs->kept_by.by_python && !signs->kept_by.in_graph;
+    const struct seep_kept_by *k = &signs->kept_by;
+
+    return k->by_python && !k->in_graph && !k->has_graph;
 }
 
 int seep_signs_compute(const struct seep_case *c, struct seep_signs *signs)
