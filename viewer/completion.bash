@@ -63,13 +63,14 @@ _seep() {
         --roles) _seep_files "$word" ;;
         --max-profile) _seep_words "64MiB 256MiB 1GiB" "$word" ;;
         --max-folder) _seep_words "1GiB 4GiB 16GiB" "$word" ;;
+        --memory-limit) _seep_words "8GiB 16GiB 64GiB" "$word" ;;
         --helpers) _seep_words "count full" "$word" ;;
         --holders) _seep_words "auto off" "$word" ;;
         --gpu) _seep_words "auto runtime cupti off" "$word" ;;
         *)
             _seep_job "$word" ||
                 _seep_words "-o --output -q --quiet --no-report --sample --max-profile \
-                    --python-allocators --max-folder --helpers --holders --gpu --step-nvtx --holder-keys --roles -h --help --" "$word"
+                    --python-allocators --max-folder --memory-limit --helpers --holders --gpu --step-nvtx --holder-keys --roles -h --help --" "$word"
             ;;
         esac
         ;;

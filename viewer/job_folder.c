@@ -72,6 +72,16 @@ static void fill_job(struct seep_job *job, char *const *argv)
     __atomic_store_n(&job->magic, SEEP_JOB_MAGIC, __ATOMIC_RELEASE);
 }
 
+void seep_job_folder_limit(struct seep_job_folder *folder, uint64_t bytes)
+{
+    struct seep_job *job = folder->job;
+
+    if (!bytes || (job->limit_bytes && job->limit_bytes <= bytes))
+        return;
+    job->limit_bytes = bytes;
+    snprintf(job->limit_kind, sizeof job->limit_kind, "--memory-limit");
+}
+
 /* Gets disk for what is used first, more comes as it is needed: a disk that is full says so now,
  * and not by SIGBUS. Beyond RLIMIT_FSIZE there is a signal with it, which must not end seep; the
  * job's disposition stays as it was. Returns an errno, or 0 and how many processes there is room

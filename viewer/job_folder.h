@@ -24,6 +24,10 @@ struct seep_job_folder {
 SEEP_MUST_CHECK int seep_job_folder_make(struct seep_job_folder *folder, const char *dir,
                                          bool numbered, char *const *argv, struct seep_error *err);
 
+/* The job is for a machine of `bytes` of memory: it is judged by that where it is less than what
+ * was found here. 0: by what was found. */
+void seep_job_folder_limit(struct seep_job_folder *folder, uint64_t bytes);
+
 /* Notes how a process of the job ended, in its youngest entry, unless somebody else has. */
 void seep_job_folder_reaped(struct seep_job_folder *folder, pid_t pid, int wait_status);
 

@@ -248,6 +248,7 @@ int seep_run_main(int argc, char **argv)
         return SEEP_EXIT_FAILED;
     }
     folder.job->max_folder_bytes = options.max_folder_bytes;
+    seep_job_folder_limit(&folder, options.memory_limit_bytes);
     if (strcmp(options.holders, "off") != 0)
         seep_copies_open(&holders, &folder, options.roles, options.holder_keys);
     if (strcmp(options.gpu, "auto") == 0)

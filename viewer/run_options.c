@@ -11,11 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_FOLDER_LEAST  (UINT64_C(4) << 20)
-#define MAX_FOLDER_MOST   (UINT64_C(1) << 50)
-#define MAX_FOLDER        (UINT64_C(4) << 30)
-#define MAX_PROFILE_LEAST (UINT64_C(1) << 20)
-#define MAX_PROFILE_MOST  ((uint64_t)SEEP_MAX_CHUNKS * SEEP_CHUNK_BYTES)
+#define MAX_FOLDER_LEAST   (UINT64_C(4) << 20)
+#define MAX_FOLDER_MOST    (UINT64_C(1) << 50)
+#define MAX_FOLDER         (UINT64_C(4) << 30)
+#define MEMORY_LIMIT_LEAST (UINT64_C(1) << 20)
+#define MEMORY_LIMIT_MOST  (UINT64_C(1) << 50)
+#define MAX_PROFILE_LEAST  (UINT64_C(1) << 20)
+#define MAX_PROFILE_MOST   ((uint64_t)SEEP_MAX_CHUNKS * SEEP_CHUNK_BYTES)
 
 enum { MAX_STEPS_TEXT = 2048 }; /* the library takes no longer list of --holders */
 
@@ -23,6 +25,7 @@ enum {
     OPT_SAMPLE = 256,
     OPT_MAX_PROFILE,
     OPT_MAX_FOLDER,
+    OPT_MEMORY_LIMIT,
     OPT_HELPERS,
     OPT_HOLDERS,
     OPT_GPU,
@@ -40,6 +43,7 @@ static const struct option long_options[] = {
     {"sample", required_argument, NULL, OPT_SAMPLE},
     {"max-profile", required_argument, NULL, OPT_MAX_PROFILE},
     {"max-folder", required_argument, NULL, OPT_MAX_FOLDER},
+    {"memory-limit", required_argument, NULL, OPT_MEMORY_LIMIT},
     {"helpers", required_argument, NULL, OPT_HELPERS},
     {"holders", required_argument, NULL, OPT_HOLDERS},
     {"gpu", required_argument, NULL, OPT_GPU},
@@ -81,6 +85,11 @@ static bool take_max_profile(const char *from, const char *text, struct seep_run
 static bool take_max_folder(const char *from, const char *text, struct seep_run_options *o)
 {
     return take_size(from, text, MAX_FOLDER_LEAST, MAX_FOLDER_MOST, &o->max_folder_bytes);
+}
+
+static bool take_memory_limit(const char *from, const char *text, struct seep_run_options *o)
+{
+    return take_size(from, text, MEMORY_LIMIT_LEAST, MEMORY_LIMIT_MOST, &o->memory_limit_bytes);
 }
 
 static bool take_helpers(const char *from, const char *text, struct seep_run_options *o)
@@ -157,6 +166,7 @@ static bool read_variables(struct seep_run_options *o)
     const char *roles = getenv("SEEP_ROLES");
     const char *out = getenv("SEEP_OUT"), *sample = getenv("SEEP_SAMPLE");
     const char *max_profile = getenv("SEEP_MAX_PROFILE"), *max_folder = getenv("SEEP_MAX_FOLDER");
+    const char *memory_limit = getenv("SEEP_MEMORY_LIMIT");
     const char *helpers = getenv("SEEP_HELPERS"), *holders = getenv("SEEP_HOLDERS");
     const char *gpu = getenv("SEEP_GPU");
     const char *step_nvtx = getenv("SEEP_STEP_NVTX");
@@ -174,6 +184,8 @@ static bool read_variables(struct seep_run_options *o)
            (!max_profile || !*max_profile ||
             take_max_profile("SEEP_MAX_PROFILE", max_profile, o)) &&
            (!max_folder || !*max_folder || take_max_folder("SEEP_MAX_FOLDER", max_folder, o)) &&
+           (!memory_limit || !*memory_limit ||
+            take_memory_limit("SEEP_MEMORY_LIMIT", memory_limit, o)) &&
            (!helpers || !*helpers || take_helpers("SEEP_HELPERS", helpers, o)) &&
            (!holders || !*holders || take_holders("SEEP_HOLDERS", holders, o)) &&
            (!gpu || !*gpu || take_gpu("SEEP_GPU", gpu, o)) &&
@@ -200,6 +212,8 @@ static bool take_value(int c, struct seep_run_options *o)
         return take_max_profile("--max-profile", optarg, o);
     case OPT_MAX_FOLDER:
         return take_max_folder("--max-folder", optarg, o);
+    case OPT_MEMORY_LIMIT:
+        return take_memory_limit("--memory-limit", optarg, o);
     case OPT_HELPERS:
         return take_helpers("--helpers", optarg, o);
     case OPT_HOLDERS:

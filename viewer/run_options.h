@@ -17,8 +17,9 @@ struct seep_run_options {
     uint64_t sample_bytes;      /* 0: every allocation */
     uint64_t max_profile_bytes; /* 0: the shim's default */
     uint64_t max_folder_bytes;
-    bool full_helpers;     /* record them whole */
-    const char *step_nvtx; /* an expression; NULL: none */
+    uint64_t memory_limit_bytes; /* of the machine that the job is for; 0: this one's */
+    bool full_helpers;           /* record them whole */
+    const char *step_nvtx;       /* an expression; NULL: none */
     char *const *command;
 };
 

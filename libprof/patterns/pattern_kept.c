@@ -1,6 +1,7 @@
 /* Memory that is kept for good, and does not grow without an end: loaded up front, or gathered
  * until every item was seen. */
 #include "libprof/base/text.h"
+#include "libprof/measure/memory_limit.h"
 #include "libprof/measure/thresholds.h"
 #include "libprof/patterns/pattern_order.h"
 #include "libprof/signs/work_areas.h"
@@ -75,6 +76,17 @@ static bool is_made_there(const struct seep_case *c)
            !by->loads;
 }
 
+static void note_little(const struct seep_case *c, struct seep_finding *f)
+{
+    const char *kind;
+    const uint64_t limit = seep_memory_limit_of(c->m, &kind);
+    char size[SEEP_SIZE_TEXT];
+
+    seep_finding_note(
+        f, "%.1f %% of the memory that there is, %s (%s): little, unless the data grow",
+        100.0 * (double)f->live_bytes / (double)limit, seep_text_size((double)limit, size), kind);
+}
+
 bool seep_is_eager_retention(const struct seep_case *c, struct seep_finding *f)
 {
     const bool data = c->signs->is_data;
@@ -99,8 +111,9 @@ bool seep_is_eager_retention(const struct seep_case *c, struct seep_finding *f)
     if (!seep_case_is_large(c, f->live_bytes, SEEP_T_EAGER_SHARE) ||
         f->live_bytes < SEEP_T_CACHE_BYTES)
         return false;
+    const bool matters = seep_case_has_consequences(c, f->live_bytes);
     char size[SEEP_SIZE_TEXT], each[SEEP_SIZE_TEXT];
-    seep_finding_verdict(f, SEEP_PATTERN_EAGER_RETENTION, SEEP_RETENTION,
+    seep_finding_verdict(f, SEEP_PATTERN_EAGER_RETENTION, matters ? SEEP_RETENTION : SEEP_INFO,
                          data ? SEEP_T_SURE_EVERY_SIGN : SEEP_T_SURE_INFERRED);
     f->saving_bytes = f->live_bytes - f->live_bytes / f->count;
     seep_finding_note(f, "%llu blocks of %s, all made before step 1 was over",
@@ -110,6 +123,8 @@ bool seep_is_eager_retention(const struct seep_case *c, struct seep_finding *f)
     seep_finding_note(
         f, "%s, %.0f %% of the peak of %s", seep_text_size((double)f->live_bytes, size),
         100.0 * (double)f->live_bytes / (double)c->space_peak, seep_case_space(c)->text);
+    if (!matters)
+        note_little(c, f);
     return true;
 }
 

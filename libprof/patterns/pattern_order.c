@@ -137,6 +137,15 @@ bool seep_case_is_large(const struct seep_case *c, uint64_t bytes, unsigned shar
            (!space->host_like || bytes * SEEP_T_RSS_SHARE >= resident(c));
 }
 
+bool seep_case_has_consequences(const struct seep_case *c, uint64_t bytes)
+{
+    const char *kind;
+    const uint64_t limit = seep_memory_limit_of(c->m, &kind);
+
+    return !seep_case_space(c)->host_like || !limit || bytes * SEEP_T_LIMIT_LEAST >= limit ||
+           bytes * SEEP_T_MUCH_OF_RSS >= resident(c);
+}
+
 /* What the last steps add lies in the period that the job ended in, together with its teardown: the
  * peak of that period tells. */
 static struct seep_held with_last_step(const struct seep_case *c, uint32_t site,

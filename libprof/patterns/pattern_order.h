@@ -73,6 +73,10 @@ bool seep_case_judge_whole(const struct seep_case *c, struct seep_finding *f);
  * memory that there is. */
 bool seep_case_is_large(const struct seep_case *c, uint64_t bytes, unsigned share);
 
+/* Whether to read so much at the start and keep it has consequences: on the host it takes a part of
+ * the memory that there is, or makes up much of its process. */
+bool seep_case_has_consequences(const struct seep_case *c, uint64_t bytes);
+
 /* Takes over the slope, and says it. */
 void seep_case_note_growth(const struct seep_case *c, struct seep_finding *f);
 

@@ -1,5 +1,6 @@
 """What `seep run` does around a job: signals, terminal, processes that are left behind, the environment."""
 import fcntl
+import json
 import os
 import pathlib
 import pty
@@ -316,6 +317,23 @@ class Environment(LauncherCase):
         done = self.seep("run", "-q", "--no-report", "--", "true", env=job_env(SEEP_OUT=out), cwd=self.dir)
         self.assertEqual(done.status, 0, repr(done))
         self.assertTrue(os.path.exists(os.path.join(out, "job.seepjob")))
+
+    def test_a_job_is_judged_for_the_machine_that_it_is_for(self):
+        def limit(*options, **variables):
+            out = self.fresh()
+            done = self.seep("run", "-q", "-o", out, *options, "--", "true", env=job_env(**variables))
+            self.assertEqual(done.status, 0, repr(done))
+            with open(os.path.join(out, "report.json")) as f:
+                job = json.load(f)["job"]
+            return job["limit_bytes"], job["limit_kind"]
+
+        here = limit()
+        self.assertEqual(limit("--memory-limit", "64MiB"), (64 << 20, "--memory-limit"))
+        self.assertEqual(limit(SEEP_MEMORY_LIMIT="32MiB"), (32 << 20, "--memory-limit"))
+        self.assertEqual(limit("--memory-limit", "1000TiB"), here, "there is no more than there is")
+        done = self.seep("run", "-o", self.fresh(), "--memory-limit", "much", "--", "true")
+        self.assertEqual(done.status, 125)
+        self.assertIn("--memory-limit much is not a size", self.one_line_error(done))
 
     def test_a_bad_variable_is_told(self):
         for name, value in (("SEEP_SAMPLE", "many"), ("SEEP_MAX_PROFILE", "3"), ("SEEP_MAX_PROFILE", "9GiB")):

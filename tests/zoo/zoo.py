@@ -2,10 +2,10 @@
 
 usage: zoo.py [--jobs N] [--keep DIR] [NAME...]      prints recall, lines, patterns, holders, accusations
 
-A table (NAME.toml) says what is true of NAME.py: `patterns` (any of them is right), and for each variant its
-arguments and what must come out: [leaky] one finding on a line marked "# LEAK", `growth` bytes a step (in each of
-`processes`), `retained` bytes or `saving` bytes by the script's own arithmetic, and who holds it (holders.py); [fixed]
-and [healthy] nobody accused, and nothing lost."""
+A table (NAME.toml) says what is true of NAME.py: `patterns` (any of them is right), `memory_limit` where the job needs a
+machine scaled down as it is itself, and for each variant its arguments and what must come out: [leaky] one finding on
+a line marked "# LEAK", `growth` bytes a step (in each of `processes`), `retained` bytes or `saving` bytes by the
+script's own arithmetic, and who holds it (holders.py); [fixed] and [healthy] nobody accused, and nothing lost."""
 import argparse
 import concurrent.futures
 import json
@@ -70,7 +70,8 @@ def environment():
 def run(name, table, variant, folder):
     """The report of one variant, and the seconds it took."""
     began = time.monotonic()
-    argv = [SEEP, "run", "-q", "-o", str(folder), "--", PYTHON, str(ZOO / (name + ".py")), *table[variant].get("args", [])]
+    scaled = ["--memory-limit", table["memory_limit"]] if "memory_limit" in table else []
+    argv = [SEEP, "run", "-q", "-o", str(folder), *scaled, "--", PYTHON, str(ZOO / (name + ".py")), *table[variant].get("args", [])]
     status, err = watched(argv, environment())
     if status != 0:
         raise RuntimeError("%s %s: status %s\n%s" % (name, variant, "hung" if status is None else status, err[-2000:]))
