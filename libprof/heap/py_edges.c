@@ -2,6 +2,7 @@
 
 #include "libprof/heap/edges.h"
 #include "libprof/heap/py_dicts.h"
+#include "libprof/heap/py_fields.h"
 #include "libprof/heap/py_frames.h"
 #include "libprof/heap/py_shape.h"
 #include "libprof/heap/py_text.h"
@@ -170,19 +171,6 @@ static void walk_generator(struct seep_heap *heap, uint64_t object)
         seep_python_walk_frame(heap, object + l->generator_frame, SEEP_COST_NAMED, state == 0);
 }
 
-static void walk_frame_object(struct seep_heap *heap, uint64_t object)
-{
-    const struct seep_python_layout *l = heap->python.layout;
-
-    if (!l->frame_object_frame) {
-        seep_python_walk_frame(heap, object, SEEP_COST_NAMED, false);
-        return;
-    }
-    uint64_t frame = word_at(heap, object + l->frame_object_frame);
-    if (frame && seep_memory_u8(heap->memory, frame + l->frame_owner) == SEEP_PY_OWNER_OBJECT)
-        seep_python_walk_frame(heap, frame, SEEP_COST_NAMED, false);
-}
-
 static bool is_member(const struct seep_pytype *type, int64_t at, seep_label *label)
 {
     for (size_t i = 0; i < type->n_members; i++)
@@ -191,6 +179,33 @@ static bool is_member(const struct seep_pytype *type, int64_t at, seep_label *la
             return true;
         }
     return false;
+}
+
+/* A frame that outlives its call holds its callers' frames, too, as they outlive theirs. */
+static void walk_callers(struct seep_heap *heap, uint64_t object, const struct seep_pytype *type)
+{
+    size_t index;
+    int64_t offset;
+    seep_label label;
+
+    if (seep_pyfield_of("frame", heap->python.layout->minor, 0, &offset, &index) &&
+        is_member(type, offset, &label))
+        seep_edge_exact(heap, word_at(heap, object + (uint64_t)offset), label, SEEP_COST_NAMED);
+}
+
+static void walk_frame_object(struct seep_heap *heap, uint64_t object,
+                              const struct seep_pytype *type)
+{
+    const struct seep_python_layout *l = heap->python.layout;
+
+    walk_callers(heap, object, type);
+    if (!l->frame_object_frame) {
+        seep_python_walk_frame(heap, object, SEEP_COST_NAMED, false);
+        return;
+    }
+    uint64_t frame = word_at(heap, object + l->frame_object_frame);
+    if (frame && seep_memory_u8(heap->memory, frame + l->frame_owner) == SEEP_PY_OWNER_OBJECT)
+        seep_python_walk_frame(heap, frame, SEEP_COST_NAMED, false);
 }
 
 /* CDataObject: what lies at b_ptr is its own where b_needsfree says so; no other word is. */
@@ -397,7 +412,7 @@ static bool walk_own(struct seep_heap *heap, uint32_t n, uint64_t object,
         walk_generator(heap, object);
         return false;
     case SEEP_PYTYPE_FRAME:
-        walk_frame_object(heap, object);
+        walk_frame_object(heap, object, type);
         return false;
     default:
         return walk_of_library(heap, object, type);

@@ -17,6 +17,8 @@ static const struct {
     {"BaseException", 11, 99, 48, "__context__"},
     {"BaseException", 11, 99, 56, "__cause__"},
     {"traceback", 8, 99, 16, "tb_next"},
+    {"frame", 8, 10, 24, "f_back"},
+    {"frame", 11, 99, 16, "f_back"},
     {"builtin_function_or_method", 8, 99, 24, "__self__"},
     {"ContextVar", 8, 99, 24, "default"},
     {"_contextvars.ContextVar", 8, 99, 24, "default"},

@@ -52,4 +52,40 @@ TEST(a_subclass_has_the_fields_of_its_base, EACH_VERSION)
     examined_fini(&e);
 }
 
+/* A frame that outlives its call, with one variable. */
+static uint64_t new_frame(const char *function, uint64_t value)
+{
+    const struct seep_python_layout *l = layout_of_fixture();
+    uint64_t object = new_object(types.frame, 64 + FRAME_BYTES, 0), frame = object;
+
+    if (l->frame_object_frame) {
+        frame = object + 64;
+        put(object + l->frame_object_frame, frame);
+        *at(frame + l->frame_owner) = SEEP_PY_OWNER_OBJECT;
+    }
+    put_frame(frame, new_code(function, (const char *[]){"batch"}, 1), &value, 1);
+    return object;
+}
+
+/* As a traceback's frame keeps those that it was called from. */
+TEST(a_frame_holds_its_callers, EACH_VERSION)
+{
+    static struct examined e;
+    uint64_t called, caller;
+
+    begin((uint32_t)_i);
+    called = new_frame("decode", 0);
+    caller = new_frame("fetch", new_object(types.array, 20000, 1));
+    put(called + (_i < 11 ? 24 : 16), caller);
+    make_main((const char *[]){"kept"}, &called, 1);
+    examine(&e);
+    ck_assert_int_eq(e.n, 1);
+    ck_assert_uint_eq(e.answers[0].n_paths, 1);
+    char *text = seep_path_text(&e.answers[0].paths[0].path);
+    ck_assert_str_eq(text,
+                     "module __main__.kept (frame).f_back (frame) its local 'batch' (bytearray)");
+    free(text);
+    examined_fini(&e);
+}
+
 SUITE("known fields")
