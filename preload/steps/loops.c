@@ -170,8 +170,10 @@ bool seep_loops_items(struct seep_loops *loops, const struct seep_pyframe *outer
                 met(loops, item->code, (intptr_t)item->path, kind(outermost, item->depth), now_ns);
         loop->items = true;
         const uint32_t rounds = rounds_since(loop, last, item);
-        loop->n_anew += item->iterator != last->iterator;
-        loop->left = loop->left || item->iterator != last->iterator;
+        /* A new iterator may lie where the old one was. */
+        const bool anew = item->iterator != last->iterator || item->place < last->place;
+        loop->n_anew += anew;
+        loop->left = loop->left || anew;
         if (rounds)
             iterated(loop, item->depth, rounds, now_ns);
         any = any || rounds;
@@ -253,6 +255,24 @@ static bool does_the_work(const struct seep_loop *fast, const struct seep_loop *
            (double)fast->on_ns >= fast_share * (double)slow->on_ns;
 }
 
+/* Few rounds in each of a loop around it that is slow enough to be steps itself: what is repeated
+ * within a step (tries, micro-batches, views of a sample), and not batches within an epoch. */
+static bool is_detail(const struct seep_loops *loops, const struct seep_loop *inner)
+{
+    for (uint32_t i = 0; i < SEEP_LOOPS; i++) {
+        const struct seep_loop *loop = &loops->loops[i];
+        const bool encloses = loop->depth < inner->depth ||
+                              (loop->code == inner->code && loop->depth == inner->depth &&
+                               loop->begin < inner->begin);
+        if (loop->code && !loop->items && loop->kind == inner->kind && encloses &&
+            loop->n_on >= AROUND && loop->first_ns <= inner->last_ns &&
+            inner->first_ns <= loop->last_ns && mean_ns(loop) >= step_ns &&
+            inner->n < ITERATIONS_EACH * loop->n)
+            return true;
+    }
+    return false;
+}
+
 /* Of the loops that are slow enough to be steps the one that iterates most often, or a fast one
  * that does its work; where none is, and that will hardly change, the slowest. */
 static const struct seep_loop *best_of(const struct seep_loops *loops, enum seep_loop_kind kind,
@@ -266,7 +286,7 @@ static const struct seep_loop *best_of(const struct seep_loops *loops, enum seep
         const struct seep_loop *loop = &loops->loops[i];
         const uint64_t mean = mean_ns(loop);
         if (loop->kind != kind || loop->items != items || !qualifies(loops, loop, rule, now_ns) ||
-            (items && mean < item_ns))
+            (items && mean < item_ns) || (kind == SEEP_LOOP_USER && is_detail(loops, loop)))
             continue;
         if (mean >= step_ns && (!often || loop->n > often->n))
             often = loop;
@@ -284,14 +304,18 @@ static const struct seep_loop *best_of(const struct seep_loops *loops, enum seep
  * them. Loops within it begin anew in each of its rounds: those are others. */
 static const struct seep_loop *fuller(const struct seep_loops *loops, const struct seep_loop *found)
 {
+    const uint32_t near = found->n / 4;
+    const struct seep_loop *more = NULL;
     for (uint32_t i = 0; i < SEEP_LOOPS; i++) {
         const struct seep_loop *loop = &loops->loops[i];
-        if (loop->items && loop->code == found->code && loop->depth == found->depth &&
-            mean_ns(loop) >= item_ns && loop->n > found->n + found->n / 4 &&
-            loop->n_anew < found->n / 2)
-            return loop;
+        if (!loop->items || loop->code != found->code || loop->depth != found->depth)
+            continue;
+        if (loop->n + near >= found->n && loop->n <= found->n + near)
+            return found; /* its own items say the same: all of its rounds were seen */
+        if (mean_ns(loop) >= item_ns && loop->n > found->n + near && loop->n_anew < found->n / 2)
+            more = loop;
     }
-    return found;
+    return more ? more : found;
 }
 
 /* Loops that their places show go before those that only their items do: the other may be a detail.

@@ -67,16 +67,10 @@ static void event_us(uint64_t after_us, const intptr_t *frames)
 #define EVENT(after_ms, ...)    event_us(1000 * (after_ms), (const intptr_t[]){__VA_ARGS__, 0})
 #define EVENT_US(after_us, ...) event_us(after_us, (const intptr_t[]){__VA_ARGS__, 0})
 
-/* The loops of the module's frame and of MAIN's, whose iterators have come that far, are looked at;
- * `again`: they are others than before. */
-static void look(intptr_t module_place, intptr_t main_place, uintptr_t again)
+/* Loops whose iterators have come that far are looked at. */
+static void look_at(const struct seep_pyloop *items, unsigned n)
 {
     const struct seep_pyframe stack[] = {{LIBRARY, 3}, {MAIN, 7}, {MODULE, 5}};
-    const struct seep_pyloop items[] = {
-        {.path = 1, .code = MODULE, .iterator = 0x100, .place = module_place, .depth = 0},
-        {.path = 2, .code = MAIN, .iterator = 0x200 + again, .place = main_place, .depth = 1},
-    };
-    const unsigned n = main_place ? 2 : 1;
     const uint32_t rounds = seep_loops_main_items(&loops, items, n);
     bool any = false;
     if (!loops.main.code || seep_loops_unsettled(&loops, clock_ns))
@@ -90,6 +84,16 @@ static void look(intptr_t module_place, intptr_t main_place, uintptr_t again)
     }
 }
 
+/* Those of the module's frame and of MAIN's; `again`: they are others than before. */
+static void look(intptr_t module_place, intptr_t main_place, uintptr_t again)
+{
+    const struct seep_pyloop items[] = {
+        {.path = 1, .code = MODULE, .iterator = 0x100, .place = module_place, .depth = 0},
+        {.path = 2, .code = MAIN, .iterator = 0x200 + again, .place = main_place, .depth = 1},
+    };
+    look_at(items, main_place ? 2 : 1);
+}
+
 TEST(the_main_loop_is_found_and_counted)
 {
     for (int i = 0; i < 200; i++) {
@@ -101,6 +105,20 @@ TEST(the_main_loop_is_found_and_counted)
     ck_assert_uint_eq(loops.main.code, MAIN);
     ck_assert_int_eq(loops.main.begin, 10);
     ck_assert_uint_ge(n_iterations, 200 - 25);
+}
+
+/* Micro-batches of which a step adds up the gradients: few in each of many steps. */
+TEST(of_steps_and_their_micro_batches_the_steps_are_counted)
+{
+    for (int step = 0; step < 100; step++) {
+        EVENT(1, MAIN, 10);
+        for (int i = 0; i < 6; i++) {
+            EVENT(5, MAIN, 20);
+            EVENT(5, MAIN, 30);
+        }
+    }
+    ck_assert_uint_eq(n_found, 1);
+    ck_assert_int_eq(loops.main.begin, 10);
 }
 
 TEST(of_epochs_and_batches_the_batches_are_counted)
@@ -416,6 +434,27 @@ TEST(loops_that_their_places_show_go_before_those_of_items)
             EVENT(5, MAIN, 7);
             look(1, k, (uintptr_t)i);
         }
+    }
+    ck_assert_uint_eq(n_found, 1);
+    ck_assert(!loops.main.items);
+    ck_assert_int_eq(loops.main.begin, 5);
+}
+
+/* Tries within a step, each time by an iterator where the last one was. The step's own loop tells
+ * by its items that all of its rounds were seen. */
+TEST(a_loop_within_a_step_is_none_of_its_rounds)
+{
+    for (int i = 1; i <= 200; i++) {
+        EVENT(1, MAIN, 5);
+        for (int k = 1; k <= 6; k++) {
+            const struct seep_pyloop items[] = {
+                {.path = 2, .code = MAIN, .iterator = 0x200, .place = i, .depth = 1},
+                {.path = 3, .code = MAIN, .iterator = 0x300, .place = k, .depth = 1},
+            };
+            EVENT_US(400, MAIN, 7);
+            look_at(items, 2);
+        }
+        EVENT(1, MAIN, 9);
     }
     ck_assert_uint_eq(n_found, 1);
     ck_assert(!loops.main.items);
