@@ -226,12 +226,20 @@ static void take_in_place(struct seep_snapshot_slot *slot, const struct seep_sna
     free_slot(slot);
 }
 
+static void end_copy(void)
+{
+    seep_snapshot_end(copy);
+    has_ended(copy);
+    copy = 0;
+}
+
 static void take_copy(struct seep_snapshot_slot *slot, const struct seep_snapshot_moment *now)
 {
     struct seep_header *header = seep_arena.header;
     faults_before = minor_faults();
     slot->faults = (uint32_t)faults_before;
-    long pid = seep_snapshot_clone(slot, now->step, *seep_period);
+    bool has_shed;
+    long pid = seep_snapshot_clone(slot, now->step, *seep_period, &has_shed);
     if (pid < 0) {
         header->snapshots.error = (int32_t)-pid;
         note_refusal(SEEP_REFUSED_CLONE);
@@ -239,6 +247,11 @@ static void take_copy(struct seep_snapshot_slot *slot, const struct seep_snapsho
         return;
     }
     copy = pid;
+    if (!has_shed) {
+        end_copy();
+        note_refusal(SEEP_REFUSED_COST);
+        return;
+    }
     seep_before_end = before_end;
     header->snapshots.made++;
     header->snapshots.error = 0;
@@ -399,12 +412,8 @@ static void before_end(void)
             (void)seep_os_call6(SYS_futex, (long)&slot->state, FUTEX_WAIT, slot->state,
                                 (long)&moment, 0, 0);
     }
-    if (!copy)
-        return;
-    (void)seep_os_call3(SYS_kill, copy, SIGKILL, 0);
-    (void)seep_os_call6(SYS_wait4, copy, 0, __WALL, 0, 0, 0);
-    has_ended(copy);
-    copy = 0;
+    if (copy)
+        end_copy();
 }
 
 void seep_snapshot_after_fork(void)
