@@ -2,6 +2,7 @@
  *
  *   TEST(what_is_true) { ck_assert(…); }
  *   TEST(what_is_true_of_each, .to = N(table)) { … table[_i] … }
+ *   TEST(what_needs_a_device) { if (!there) SKIP("this machine has none"); … }
  *   SUITE("name of the suite", .setup = open_it, .teardown = close_it, .timeout_s = 120)
  */
 #ifndef SEEP_TESTS_SUITE_H
@@ -9,6 +10,7 @@
 
 #include <check.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 struct suite_test {
@@ -28,6 +30,14 @@ struct suite {
     int n_setups;
     double timeout_s; /* of a test; 0: 60, which no test needs but on a very busy machine */
 };
+
+/* Ends a test that cannot be run here; tests/run-all counts it, and says why. */
+#define SKIP(why)                                                                                  \
+    do {                                                                                           \
+        printf("skipped: %s: %s\n", __func__, why);                                                \
+        fflush(stdout);                                                                            \
+        return;                                                                                    \
+    } while (0)
 
 /* How many there are in a table. */
 #define N(table) (sizeof(table) / sizeof *(table))

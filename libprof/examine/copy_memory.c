@@ -20,26 +20,24 @@ void seep_copy_memory_fini(struct seep_copy_memory *m)
     m->fd = -1;
 }
 
-/* The file serves where a sandbox keeps the call from seep. */
-static ssize_t read_by_file(struct seep_copy_memory *m, uint64_t address, void *to, size_t bytes)
+static bool has_file(struct seep_copy_memory *m)
 {
     char path[64];
 
-    if (m->fd < 0) {
-        snprintf(path, sizeof path, "/proc/%d/mem", (int)m->pid);
-        m->fd = open(path, O_RDONLY | O_CLOEXEC);
-    }
-    return m->fd < 0 ? -1 : pread(m->fd, to, bytes, (off_t)address);
+    if (m->fd >= 0 || m->no_file)
+        return m->fd >= 0;
+    snprintf(path, sizeof path, "/proc/%d/mem", (int)m->pid);
+    m->fd = open(path, O_RDONLY | O_CLOEXEC);
+    m->no_file = m->fd < 0;
+    return m->fd >= 0;
 }
 
 static ssize_t read_piece(struct seep_copy_memory *m, uint64_t address, void *to, size_t bytes)
 {
     struct iovec here = {to, bytes}, there = {(void *)(uintptr_t)address, bytes};
-    ssize_t n = m->fd < 0 ? process_vm_readv(m->pid, &here, 1, &there, 1, 0) : -1;
 
-    if (n < 0 && (m->fd >= 0 || errno == ENOSYS || errno == EPERM))
-        n = read_by_file(m, address, to, bytes);
-    return n;
+    return has_file(m) ? pread(m->fd, to, bytes, (off_t)address)
+                       : process_vm_readv(m->pid, &here, 1, &there, 1, 0);
 }
 
 int seep_copy_memory_read(struct seep_copy_memory *m, uint64_t address, void *to, size_t bytes)
@@ -60,26 +58,37 @@ int seep_copy_memory_read(struct seep_copy_memory *m, uint64_t address, void *to
     return 0;
 }
 
+/* One call for all pieces that lie one behind the other. */
+static size_t gather_by_file(struct seep_copy_memory *m, const struct seep_memory_piece *pieces,
+                             const struct iovec *here, size_t n)
+{
+    size_t sum = 0;
+
+    for (size_t i = 0, end; i < n; i = end) {
+        size_t bytes = pieces[i].n;
+        for (end = i + 1; end < n && pieces[end].address == pieces[i].address + bytes; end++)
+            bytes += pieces[end].n;
+        ssize_t got = preadv(m->fd, here + i, (int)(end - i), (off_t)pieces[i].address);
+        sum += got > 0 ? (size_t)got : 0;
+        if (got < (ssize_t)bytes)
+            break;
+    }
+    return sum;
+}
+
 /* The kernel counts addresses of both sides against UIO_MAXIOV, which is 1024. */
 size_t seep_copy_memory_gather(struct seep_copy_memory *m, const struct seep_memory_piece *pieces,
                                size_t n)
 {
     struct iovec here[SEEP_MEMORY_PIECES], there[SEEP_MEMORY_PIECES];
-    size_t sum = 0;
 
     n = n < SEEP_MEMORY_PIECES ? n : SEEP_MEMORY_PIECES;
     for (size_t i = 0; i < n; i++) {
         here[i] = (struct iovec){pieces[i].to, pieces[i].n};
         there[i] = (struct iovec){(void *)(uintptr_t)pieces[i].address, pieces[i].n};
     }
-    ssize_t got = m->fd < 0 ? process_vm_readv(m->pid, here, n, there, n, 0) : -1;
-    if (got >= 0 || (m->fd < 0 && errno != ENOSYS && errno != EPERM))
-        return got > 0 ? (size_t)got : 0;
-    for (size_t i = 0; i < n; i++) {
-        got = read_by_file(m, pieces[i].address, pieces[i].to, pieces[i].n);
-        sum += got > 0 ? (size_t)got : 0;
-        if (got < (ssize_t)pieces[i].n)
-            break;
-    }
-    return sum;
+    if (has_file(m))
+        return gather_by_file(m, pieces, here, n);
+    ssize_t got = process_vm_readv(m->pid, here, n, there, n, 0);
+    return got > 0 ? (size_t)got : 0;
 }

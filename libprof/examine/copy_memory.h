@@ -1,5 +1,7 @@
-/* Reads the memory of a frozen copy of a process of the job, from outside. What is in it is
- * untrusted, and so is what it says of itself. */
+/* Reads the memory of a frozen copy of a process of the job, from outside, by /proc/PID/mem. Since
+ * Linux 5.19 process_vm_readv() first copies each page that a fork has left shared, for it pins
+ * them: the copy would take the job's memory once more, and half as much time again. What is in it
+ * is untrusted, and so is what it says of itself. */
 #ifndef SEEP_LIBPROF_EXAMINE_COPY_MEMORY_H
 #define SEEP_LIBPROF_EXAMINE_COPY_MEMORY_H
 
@@ -12,7 +14,8 @@
 
 struct seep_copy_memory {
     pid_t pid;
-    int fd; /* of /proc/PID/mem, −1: not open */
+    int fd;       /* of /proc/PID/mem, −1: not open, */
+    bool no_file; /* and cannot be: then the call serves */
 };
 
 /* Opens nothing yet. */

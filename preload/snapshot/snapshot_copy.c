@@ -192,11 +192,13 @@ static _Noreturn void be_copy(struct seep_snapshot_slot *slot, uint32_t step, ui
     wait_to_be_read(slot);
 }
 
-static void await_birth(struct seep_snapshot_slot *slot)
+/* One that has no CPU meanwhile, or is stopped, would keep what the job lets go of. */
+static bool await_birth(const struct seep_snapshot_slot *slot)
 {
     const struct timespec moment = {.tv_nsec = 1000 * 1000};
     for (int ms = 0; ms < BIRTH_MS && !__atomic_load_n(&slot->copy, __ATOMIC_ACQUIRE); ms++)
         (void)seep_os_call6(SYS_futex, (long)&slot->copy, FUTEX_WAIT, 0, (long)&moment, 0, 0);
+    return __atomic_load_n(&slot->copy, __ATOMIC_ACQUIRE) != 0;
 }
 
 #define SAVE_REGISTERS(registers)                                                                  \
@@ -206,7 +208,8 @@ static void await_birth(struct seep_snapshot_slot *slot)
                      : "r"(registers)                                                              \
                      : "memory")
 
-long seep_snapshot_clone(struct seep_snapshot_slot *slot, uint32_t step, uint32_t period)
+long seep_snapshot_clone(struct seep_snapshot_slot *slot, uint32_t step, uint32_t period,
+                         bool *has_shed)
 {
     const uint64_t all = ~UINT64_C(0);
     const int maker = seep_os_pid();
@@ -219,8 +222,7 @@ long seep_snapshot_clone(struct seep_snapshot_slot *slot, uint32_t step, uint32_
         seep_os_call6(SYS_clone, CLONE_UNTRACED | (own_table ? 0 : CLONE_FILES), 0, 0, 0, 0, 0);
     if (pid == 0)
         be_copy(slot, step, period, registers, maker);
-    if (pid > 0)
-        await_birth(slot);
+    *has_shed = pid > 0 && await_birth(slot);
     (void)seep_os_call6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof(mask), 0, 0);
     return pid;
 }
@@ -263,6 +265,13 @@ int seep_snapshot_in_place(struct seep_snapshot_slot *slot, uint32_t step, uint3
     seep_snapshot_forget(s);
     seep_os_unmap(s, sizeof(*s));
     return refusal ? refusal : SEEP_N_SNAPSHOT_REFUSALS;
+}
+
+void seep_snapshot_end(long pid)
+{
+    (void)seep_os_call3(SYS_kill, pid, SIGKILL, 0);
+    while (seep_os_call6(SYS_wait4, pid, 0, __WALL, 0, 0, 0) == -EINTR) {
+    }
 }
 
 int seep_snapshot_reap(long pid, enum seep_snapshot_refusal *refusal)

@@ -70,6 +70,10 @@ class Counting(SeepCase):
         self.assertEqual(count(b"66%: Checks: 3, Failures: 1, Errors: 0\n", 1)[:3], (2, 1, 0))
         self.assertEqual(count(b"", 0)[:3], (0, 1, 0))
 
+    def test_what_a_check_program_says_that_it_skips_has_not_passed(self):
+        said = b"skipped: other: no such thing here\n66%: Checks: 3, Failures: 1, Errors: 0\n"
+        self.assertEqual(load().count_check(said, 1), (1, 1, 1, "no such thing here"))
+
     def test_suites_do_not_ignore_what_nohup_ignores(self):
         ignored = signal.SIGHUP, signal.SIGINT, signal.SIGQUIT
         suite = self.path("suite.sh")

@@ -12,13 +12,29 @@ from tests.e2e.support import ROOT, SEEP, SOURCES, SYSTEM_PYTHON, job_env
 FOLDER = SOURCES / "as_plain"
 THEMES = ("files", "children", "limits")
 MODES = ("auto", "2,6,38", "off")
+WITHOUT_STEPS = "auto, without steps"
+# Where copies are due by time, too: each takes a second and a half then, so one of each kind of what a copy may hold,
+# be met by, or break.
+BY_TIME = frozenset((
+    "flock_of_a_mapped_file", "seal_of_a_memory_file", "shared_segment_has_no_other_users",
+    "scratch_file_that_is_removed_is_given_back", "pipe_ends_with_its_last_writer", "port_is_free_once_it_is_closed",
+    "folder_of_a_worker_can_go", "mount_of_a_worker_can_go", "nobody_to_wait_for", "wait_meets_only_its_own",
+    "ends_are_told_once", "supervisor_hears_of_its_workers_alone", "orphan_knows_its_new_parent",
+    "group_is_empty_when_its_only_process_has_ended", "command_is_not_found_once_it_has_ended",
+    "program_that_follows_has_no_children", "times_of_children_are_small", "ends_by_abort", "little_address_space",
+    "huge_pages_stay_huge", "signals_stay_blocked_and_pending", "interrupted_sleep_is_as_long", "first_of_a_namespace",
+    "network_of_a_worker_can_go", "events_of_page_faults"))
 PATIENCE = 120
 PYTHON = [SYSTEM_PYTHON, "-S", "-B"]
 
 
-def run(argv, folder):
+def modes_of(name):
+    return (*MODES, WITHOUT_STEPS) if name in BY_TIME else MODES
+
+
+def run(argv, folder, **variables):
     """Exit status as a shell has it, output, errors."""
-    env = job_env(PYTHONPATH=os.path.join(os.path.dirname(SEEP), "python"), TMPDIR=folder)
+    env = job_env(PYTHONPATH=os.path.join(os.path.dirname(SEEP), "python"), TMPDIR=folder, **variables)
     p = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder,
                        timeout=PATIENCE, env=env, start_new_session=True)
     return p.returncode if p.returncode >= 0 else 128 - p.returncode, p.stdout, p.stderr
@@ -31,9 +47,14 @@ def job(theme, name):
 def under_seep(theme, name, mode, folder):
     """How it ends, and how often it was looked at meanwhile."""
     profile = os.path.join(folder, "profile.d")
-    end = run([SEEP, "run", "-q", "-o", profile, "--holders", mode, "--", *job(theme, name)], folder)
+    by_time = {"WITHOUT_STEPS": "1"} if mode == WITHOUT_STEPS else {}
+    end = run([SEEP, "run", "-q", "-o", profile, "--holders", mode.split(",")[0] if by_time else mode, "--",
+               *job(theme, name)], folder, **by_time)
     with open(os.path.join(profile, "report.json")) as f:
-        return end, json.load(f)["coverage"]["holders"]["taken"]
+        report = json.load(f)
+    if by_time and any(p["steps"] for p in report["processes"]):
+        raise AssertionError("%s has steps" % name)
+    return end, report["coverage"]["holders"]["taken"]
 
 
 def all_ways(theme, name):
@@ -41,7 +62,7 @@ def all_ways(theme, name):
     found, looked_at = {}, set()
     with tempfile.TemporaryDirectory(prefix="seep-test-") as folder:
         found["plain"] = run(job(theme, name), folder)
-    for mode in MODES:
+    for mode in modes_of(name):
         with tempfile.TemporaryDirectory(prefix="seep-test-") as folder:
             found[mode], taken = under_seep(theme, name, mode, folder)
         if taken:
@@ -69,15 +90,16 @@ class AsPlain(unittest.TestCase):
 
     def test_most_of_them_were_looked_at(self):
         """Otherwise the rest would say nothing. Some end before, or forbid it."""
-        for mode in MODES:
-            n = sum(mode in found.result()[1] for found in self.found.values())
-            self.assertTrue(n == 0 if mode == "off" else n > len(self.found) / 2, (mode, n, len(self.found)))
+        for mode in (*MODES, WITHOUT_STEPS):
+            found = [self.found[name].result()[1] for name in self.found if mode in modes_of(name)]
+            n = sum(mode in looked_at for looked_at in found)
+            self.assertTrue(n == 0 if mode == "off" else n > len(found) / 2, (mode, n, len(found)))
 
 
 def add_test(cls, name):
     def test(self):
         found, _ = self.found[name].result()
-        for mode in MODES:
+        for mode in modes_of(name):
             with self.subTest(holders=mode):
                 self.assertEqual(found["plain"], found[mode])
     setattr(cls, "test_" + name, test)

@@ -6,7 +6,6 @@ import json
 import os
 import pathlib
 import pty
-import resource
 import signal
 import struct
 import subprocess
@@ -410,23 +409,6 @@ class Policy(SeepCase):
     def test_of_a_sample_there_is_none(self):
         profile = self.run_seep([SYSTEM_PYTHON, "-c", GROW], ("--sample", "64KiB", "--holders", "5"))
         self.assertEqual(self.coverage(profile), {"taken": 0, "refused": {"sampled": 1}})
-
-    def under_a_limit(self, megabytes):
-        def limit():
-            resource.setrlimit(resource.RLIMIT_AS, (600 << 20, 600 << 20))
-
-        script = "large = bytearray(b'x') * (%d << 20)\n" % megabytes + GROW
-        return self.run_seep([SYSTEM_PYTHON, "-c", script], ("--holders", "5"), preexec_fn=limit)
-
-    def test_near_a_memory_limit_a_job_is_read_in_place(self):
-        """There is no room for what it would have to write anew beside a copy."""
-        profile = self.under_a_limit(300)
-        self.assertEqual(self.coverage(profile), {"taken": 1, "refused": {}})
-        (read,) = documents(profile.folder)
-        self.assertEqual((read["step"], line_of(read, "keep")["bytes"]), (5, 5 * 300001))
-
-    def test_at_a_memory_limit_there_is_none(self):
-        self.assertEqual(self.coverage(self.under_a_limit(440)), {"taken": 0, "refused": {"memory": 1}})
 
     def test_with_the_driver_of_gpus_there_is_none_unless_it_is_asked_for(self):
         source = self.path("driver.c")

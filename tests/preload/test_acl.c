@@ -92,7 +92,7 @@ TEST(files_are_granted_and_closed_again)
     int r = seep_acl_grant(fd, 65534, 6);
     if (r == -EOPNOTSUPP) {
         ck_assert_int_eq(unlink(path), 0);
-        return; /* no lists in /tmp */
+        SKIP("no lists of who may what in /tmp");
     }
     ck_assert_int_eq(r, 1);
     ck_assert_int_eq(seep_acl_grant(fd, 65534, 6), 0);

@@ -105,6 +105,7 @@ struct job_reading {
     const uint64_t taken_ns;
     const bool in_place;
     int wish; /* where the launcher says that what is in reserve is wanted; −1: it is, at once */
+    bool too_late; /* the process waits no longer, and has said so itself */
     struct seep_examine_request request;
 };
 
@@ -158,8 +159,10 @@ static bool has_been_read(void *reading_given, bool whole)
     struct job_reading *reading = reading_given;
 
     reading->request.stop_ns = felt(reading);
-    if (!seep_copy_let_go(reading->slot, reading->taken_ns) && reading->in_place)
+    if (!seep_copy_let_go(reading->slot, reading->taken_ns) && reading->in_place) {
+        reading->too_late = true;
         return false;
+    }
     setpriority(PRIO_PROCESS, 0, BEHIND); /* nobody waits any more */
     if (reading->wish < 0)
         return true;
@@ -198,6 +201,8 @@ static int read_slot(const struct seep_copy_readings *h, int wish)
                     .arg = &reading},
     };
     int rc = seep_examine(&reading.request, &found, &document, &err);
+    if (reading.too_late)
+        return SEEP_COPY_NOT_WANTED;
     if (rc)
         return found.barred ? SEEP_COPY_BARRED : SEEP_COPY_NOT_READ;
     if (!document)

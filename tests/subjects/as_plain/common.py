@@ -1,11 +1,13 @@
 """Programs that tell what they meet: each a function, run as `THEME.py NAME`, whose output is the same in every run.
 
 Each grows first, by steps where seep is there to count them, so that copies of it have been made and the last one has
-just begun: under seep nothing of that may show."""
+just begun: under seep nothing of that may show. With WITHOUT_STEPS in the environment there are none, and it grows until
+a copy that was due by time is there."""
 import ctypes
 import errno
 import os
 import sys
+import threading
 import time
 
 try:
@@ -16,6 +18,9 @@ except ImportError:
 
 libc = ctypes.CDLL(None, use_errno=True)
 LOOKED_AT = 40  # steps after which a copy is due: 6, 12, 18, 27, 40
+BY_TIME = 1.5  # seconds after which one has been due by time, of a process that has just begun: 1, 2, 4…
+_begun = time.monotonic()
+_without_steps = "WITHOUT_STEPS" in os.environ
 _kept = []
 programs = {}
 
@@ -25,7 +30,26 @@ def program(function):
     return function
 
 
+def _is_copied():
+    try:
+        with open("/proc/self/task/%d/children" % threading.get_native_id()) as f:
+            children = f.read().split()
+        return any(open("/proc/%s/comm" % pid).read() == "seep-copy\n" for pid in children)
+    except OSError:  # one has just ended, or nothing can be opened any more
+        return False
+
+
+def _sizes(seconds, steps):
+    until = max(_begun + BY_TIME, time.monotonic() + 0.2) if steps == LOOKED_AT else time.monotonic() + seconds
+    while time.monotonic() < until and not (steps == LOOKED_AT and _is_copied()):
+        time.sleep(0.005)
+        yield 100000
+
+
 def grow(steps=LOOKED_AT):
+    if _without_steps:  # nor a loop around what allocates, which would be taken for the training's
+        _kept.extend(map(bytearray, _sizes(0.005 * steps, steps)))
+        return
     for _ in range(steps):
         _kept.append(bytearray(100000))
         time.sleep(0.005)
