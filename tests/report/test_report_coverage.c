@@ -216,7 +216,7 @@ TEST(programs_that_cannot_be_entered_are_named_once, .to = N(entries))
  * looked. */
 static const struct {
     uint64_t job_pss, pss, rss;
-    uint32_t ended, entry;
+    uint16_t ended, entry;
     bool said;
 } helpers[] = {
     {100 * MIB, 0, 0, 1, SEEP_ENTRY_STATIC, false},
