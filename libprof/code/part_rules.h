@@ -20,6 +20,8 @@ enum seep_function_kind {
     SEEP_FUNCTION_LOAD,        /* makes objects of a file's content */
     SEEP_FUNCTION_MODULE_LOAD, /* makes parameters of a network that a file holds as a whole */
     SEEP_FUNCTION_STATE_COPY,  /* copies a state into a network that is there */
+    SEEP_FUNCTION_PARAMETER,   /* makes a parameter of a network of a tensor that is there */
+    SEEP_FUNCTION_MOMENTS,     /* gives an optimizer the state that a file has of one */
     SEEP_FUNCTION_CAPTURE,     /* begins to capture a CUDA graph */
     SEEP_FUNCTION_STREAM,      /* gives batches of data that have no order or end of their own */
     SEEP_FUNCTION_MESSAGE,     /* takes an object out of another process' message */
