@@ -22,6 +22,7 @@ enum seep_function_kind {
     SEEP_FUNCTION_STATE_COPY,  /* copies a state into a network that is there */
     SEEP_FUNCTION_PARAMETER,   /* makes a parameter of a network of a tensor that is there */
     SEEP_FUNCTION_MOMENTS,     /* gives an optimizer the state that a file has of one */
+    SEEP_FUNCTION_TWO_MOMENTS, /* steps an optimizer that has two moments of each parameter */
     SEEP_FUNCTION_EVALUATION,  /* runs a network over data that it does not learn from */
     SEEP_FUNCTION_CAPTURE,     /* begins to capture a CUDA graph */
     SEEP_FUNCTION_STREAM,      /* gives batches of data that have no order or end of their own */

@@ -24,13 +24,15 @@ static uint64_t times(struct seep_held loaded, struct seep_held network)
                : 0;
 }
 
-/* The same of a file that has a few bytes more for each block of the network, as Adam's steps. */
-static uint64_t times_with_steps(struct seep_held loaded, struct seep_held network)
+/* The same of a file that has an optimizer's state as well: moments of parameters, not of buffers,
+ * and a few bytes for each, as Adam's steps. */
+static uint64_t times_with_moments(struct seep_held loaded, struct seep_held network)
 {
     const uint64_t n = network.bytes ? (loaded.bytes + network.bytes / 2) / network.bytes : 0;
     const double off = fabs((double)loaded.bytes - (double)n * (double)network.bytes);
 
-    return n >= 2 && n <= SEEP_T_LOADED_COPIES && loaded.blocks == (n + 1) * network.blocks &&
+    return n >= 2 && n <= SEEP_T_LOADED_COPIES && loaded.blocks > network.blocks &&
+                   loaded.blocks <= (n + 1) * network.blocks &&
                    off <= SEEP_T_LOADED_OFF * (double)network.bytes
                ? n
                : 0;
@@ -62,10 +64,11 @@ static void add(struct seep_held *to, struct seep_held held)
 
 /* How many copies of what some line of the network's holds in the case's space that is; 0 none. A
  * line has a site for each depth of modules in modules. */
-static uint64_t copies_of_network(const struct seep_case *c, struct seep_held loaded, bool *steps)
+static uint64_t copies_of_network(const struct seep_case *c, struct seep_held loaded)
 {
     const struct seep_model *m = c->m;
     struct seep_held *of_line = calloc(m->dict.n_frames + 1, sizeof *of_line);
+    const bool has_moments = seep_state_has_moments(c);
     uint64_t n = 0;
 
     for (size_t i = 0; i < m->n_sites && of_line; i++) {
@@ -76,9 +79,9 @@ static uint64_t copies_of_network(const struct seep_case *c, struct seep_held lo
     for (uint32_t i = 0; i < m->dict.n_frames && of_line && !n; i++) {
         if (of_line[i].bytes < SEEP_T_PEAK_BYTES)
             continue;
-        n = times_with_steps(loaded, of_line[i]);
-        *steps = n != 0;
-        n = n ? n : times(loaded, of_line[i]);
+        n = times(loaded, of_line[i]);
+        if (!n && has_moments)
+            n = times_with_moments(loaded, of_line[i]);
     }
     free(of_line);
     return n;
@@ -130,9 +133,8 @@ bool seep_case_judge_loaded(const struct seep_case *c, struct seep_finding *f)
         add(&loaded, its);
         seep_finding_keep(f, c->sites[i], its.bytes, its.blocks);
     }
-    bool steps = false;
-    const uint64_t n = loaded.bytes ? copies_of_network(c, loaded, &steps) : 0;
-    const unsigned moments = seep_state_moments(c, n, steps);
+    const uint64_t n = loaded.bytes ? copies_of_network(c, loaded) : 0;
+    const unsigned moments = seep_state_moments(c, n);
     if (!is_second_copy(c, n, moments) || seep_state_is_used(c, loaded))
         return false;
     const bool large =

@@ -70,13 +70,23 @@ bool seep_state_is_used(const struct seep_case *c, struct seep_held loaded)
     return false;
 }
 
-unsigned seep_state_moments(const struct seep_case *c, uint64_t copies, bool more)
+static bool is_there(const struct seep_case *c, enum seep_function_kind kind)
 {
-    bool taken = false;
+    for (uint32_t i = 1; i < c->m->dict.n_frames; i++) {
+        if (seep_function_kinds_is(c->frames->kinds, i, kind))
+            return true;
+    }
+    return false;
+}
 
-    for (uint32_t i = 1; i < c->m->dict.n_frames && !taken; i++)
-        taken = seep_function_kinds_is(c->frames->kinds, i, SEEP_FUNCTION_MOMENTS);
-    if (!taken || !copies)
+bool seep_state_has_moments(const struct seep_case *c)
+{
+    return is_there(c, SEEP_FUNCTION_MOMENTS);
+}
+
+unsigned seep_state_moments(const struct seep_case *c, uint64_t copies)
+{
+    if (!copies || !seep_state_has_moments(c))
         return 0;
-    return copies > 2 || (copies == 2 && more) ? 2 : 1;
+    return copies > 1 && is_there(c, SEEP_FUNCTION_TWO_MOMENTS) ? 2 : 1;
 }

@@ -17,9 +17,11 @@ bool seep_state_is_used(const struct seep_case *c, struct seep_held loaded);
 /* Whether parameters of a network were made of a state that was loaded. Pure. */
 bool seep_state_became_parameters(const struct seep_case *c);
 
+/* Whether an optimizer was given the state that a file has of one. Pure. */
+bool seep_state_has_moments(const struct seep_case *c);
+
 /* How many of the `copies` of the network's size that were loaded an optimizer goes on with: it
- * takes the tensors of a file for its own. `more` where a file has more blocks than that, the steps
- * of Adam. Pure. */
-unsigned seep_state_moments(const struct seep_case *c, uint64_t copies, bool more);
+ * takes the tensors of a file for its own. Pure. */
+unsigned seep_state_moments(const struct seep_case *c, uint64_t copies);
 
 #endif

@@ -23,11 +23,15 @@ static const struct {
     const char *pattern, *severity;
 } jobs[] = {
     {"validate", 100, 20, 0, EPOCHS, 60, false, "unbounded-growth", "retention"},
-    {"validate", 100, 20, 0, EPOCHS, 100, false, "unbounded-growth", "info"},
+    {"validate", 100, 20, 0, EPOCHS, 130, false, "unbounded-growth", "info"},
     {"validate", 100, 20, 0, EPOCHS, 500, false, NULL, NULL},
     {"validate", 100, 20, 0, EPOCHS, 100, true, "graph-retention", "retention"},
-    {"run_eval", 200, 20, 0, EPOCHS, 60, false, "unbounded-growth", "retention"}, /* two each */
-    {"collect", 100, 20, 0, EPOCHS, 60, false, NULL, NULL},    /* of rollouts to learn from */
+    {"run_eval", 150, 20, 0, EPOCHS, 60, false, "unbounded-growth",
+     "retention"},                                           /* some are gone */
+    {"run_eval", 260, 20, 0, EPOCHS, 60, false, NULL, NULL}, /* the layers of each of two batches */
+    {"collect", 100, 20, 0, EPOCHS, 60, false, "unbounded-growth", "info"},
+    {"collect", 100, 20, 0, EPOCHS, 130, false, NULL, NULL},
+    {"collect", 100, 20, 0, EPOCHS, 60, true, NULL, NULL},     /* of rollouts to learn from */
     {"evaluation_time", 100, 20, 0, 0, 60, false, NULL, NULL}, /* epochs are not known */
     {"validate", 100, 5, 0, EPOCHS, 10, false, NULL, NULL},    /* few at once */
     {"validate", 20, 20, 0, EPOCHS, 60, false, NULL, NULL},    /* a last look */
@@ -79,6 +83,23 @@ TEST(what_an_evaluation_gathers_is_told, .to = N(jobs))
         ck_assert(number(f, "saving_bytes") == (double)jobs[_i].most * EACH);
     }
     free(all);
+}
+
+/* As many blocks of a stack are there in each training step: layers, of one large batch each time.
+ */
+TEST(what_a_training_step_has_at_once_is_not_gathered, .to = 2)
+{
+    const unsigned layers[] = {5, 6};
+    uint64_t one = 1;
+
+    add_epochs(EPOCHS, STEPS / EPOCHS);
+    builder_level(&b, user(3), TENSOR_1, UINT64_C(60) * MIB, LAST, constant, &one);
+    made(below(below(main_stack, "/home/user/train.py", "validate", 40), "/home/user/train.py",
+               "forward", LINE),
+         TENSOR_1, 100, 20, EACH, 0);
+    made(below(main_stack, "/home/user/train.py", "forward", LINE), TENSOR_1, layers[_i] * STEPS,
+         layers[_i], MIB, 0);
+    ck_assert_uint_eq(json_array_size(findings()), _i ? 0 : 1);
 }
 
 SUITE("gathered", .setup = setup, .teardown = teardown)

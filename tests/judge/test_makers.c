@@ -259,6 +259,45 @@ TEST(weights_of_a_file_that_are_in_use_are_not_left_over, .to = N(uses))
     free(all);
 }
 
+/* What is there of a file of a network of eight blocks of 4 MiB, half of them parameters', and how
+ * much of it no optimizer goes on with. */
+static const struct {
+    uint64_t weights, moments, steps; /* blocks of 4 MiB, of 4 MiB, of 1 KiB */
+    bool is_adam;
+    double saved;                     /* of all; 0 not told */
+} resumed[] = {{8, 8, 4, false, 0.5}, /* momentum, all kept */
+               {0, 16, 8, true, 0},   /* two moments, weights dropped */
+               {8, 16, 8, true, 1 / 3.0},
+               {0, 8, 0, false, 0}};
+
+TEST(what_an_optimizer_goes_on_with_was_not_left_over, .to = N(resumed))
+{
+    const char *optimizer = "/usr/lib/python3/dist-packages/torch/optim/optimizer.py";
+    const char *module = "/usr/lib/python3/dist-packages/torch/nn/modules/module.py";
+    struct loaded large = {1, resumed[_i].weights + resumed[_i].moments};
+    struct loaded small = {1, resumed[_i].steps};
+    uint64_t network = 8;
+
+    builder_level(&b, below(user(3), module, "_apply", 30), TENSOR_1, 4 * MIB, LAST, constant,
+                  &network);
+    load(7, 4 * MIB, &large);
+    load(7, 1024, &small);
+    passing(below(user(8), module, "load_state_dict", 50), FIRST);
+    passing(below(user(9), optimizer, "load_state_dict", 60), FIRST);
+    if (resumed[_i].is_adam)
+        passing(below(user(9), "/usr/lib/python3/dist-packages/torch/optim/adamw.py", "step", 70),
+                LAST - 1);
+    const json_t *list = findings(), *f = json_array_get(list, 0);
+    char *all = json_dumps(list, 0);
+    ck_assert_msg((strstr(all, "from a file") != NULL) == (resumed[_i].saved > 0), "%s", all);
+    if (resumed[_i].saved > 0) {
+        const double share = number(f, "saving_bytes") / number(f, "live_bytes");
+        ck_assert_msg(share > resumed[_i].saved - 0.01 && share < resumed[_i].saved + 0.01, "%s",
+                      all);
+    }
+    free(all);
+}
+
 TEST(a_checkpoint_that_stays_beside_the_network, .to = N(files))
 {
     struct loaded loaded = files[_i].loaded;
