@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { SEEP_MAX_PART_RULES = 1024, SEEP_MAX_CALLER_RULES = 64, SEEP_MAX_KIND_RULES = 64 };
+enum { SEEP_MAX_PART_RULES = 1024, SEEP_MAX_CALLER_RULES = 64, SEEP_MAX_KIND_RULES = 128 };
 
 /* What a function is, beside its part: `is` in roles.toml. */
 enum seep_function_kind {
@@ -20,6 +20,10 @@ enum seep_function_kind {
     SEEP_FUNCTION_LOAD,        /* makes objects of a file's content */
     SEEP_FUNCTION_MODULE_LOAD, /* makes parameters of a network that a file holds as a whole */
     SEEP_FUNCTION_STATE_COPY,  /* copies a state into a network that is there */
+    SEEP_FUNCTION_PARAMETER,   /* makes a parameter of a network of a tensor that is there */
+    SEEP_FUNCTION_MOMENTS,     /* gives an optimizer the state that a file has of one */
+    SEEP_FUNCTION_TWO_MOMENTS, /* steps an optimizer that has two moments of each parameter */
+    SEEP_FUNCTION_EVALUATION,  /* runs a network over data that it does not learn from */
     SEEP_FUNCTION_CAPTURE,     /* begins to capture a CUDA graph */
     SEEP_FUNCTION_STREAM,      /* gives batches of data that have no order or end of their own */
     SEEP_FUNCTION_MESSAGE,     /* takes an object out of another process' message */

@@ -135,13 +135,10 @@ static bool judge_full_graph(const struct seep_case *c, struct seep_finding *f)
     return true;
 }
 
-bool seep_is_graph_retention(const struct seep_case *c, struct seep_finding *f)
+static bool is_graph_of_steps(const struct seep_case *c, struct seep_finding *f)
 {
     const bool seen = c->signs->kept_by.in_graph && !c->signs->is_data;
 
-    if (judge_full_graph(c, f))
-        return true;
-    seep_finding_blank(f);
     /* The last step's own graph is larger, where the input is. */
     if ((!c->signs->graph_nodes && !seen) || c->signs->is_replaced)
         return false;
@@ -158,4 +155,19 @@ bool seep_is_graph_retention(const struct seep_case *c, struct seep_finding *f)
     seep_case_note_growth(c, f);
     note_graph(c, f);
     return f->n_sites > 0;
+}
+
+bool seep_is_graph_retention(const struct seep_case *c, struct seep_finding *f)
+{
+    const enum seep_pattern pattern = f->pattern;
+
+    if (judge_full_graph(c, f))
+        return true;
+    seep_finding_blank(f);
+    f->pattern = pattern;
+    if (is_graph_of_steps(c, f))
+        return true;
+    seep_finding_blank(f);
+    f->pattern = pattern;
+    return seep_case_judge_gathered(c, f, true);
 }

@@ -147,7 +147,7 @@ bool seep_is_shm_growth(const struct seep_case *c, struct seep_finding *f)
 bool seep_is_unbounded_growth(const struct seep_case *c, struct seep_finding *f)
 {
     if (!grows_for_good(c))
-        return false;
+        return seep_case_judge_gathered(c, f, false);
     describe_growth(c, f);
     note_prospect(c, f);
     return f->n_sites > 0;

@@ -4,6 +4,7 @@
 #include "libprof/measure/memory_limit.h"
 #include "libprof/measure/thresholds.h"
 #include "libprof/patterns/pattern_order.h"
+#include "libprof/patterns/state_use.h"
 #include "libprof/signs/work_areas.h"
 
 #include <math.h>
@@ -94,6 +95,8 @@ bool seep_is_eager_retention(const struct seep_case *c, struct seep_finding *f)
     if (seep_case_judge_loaded(c, f))
         return true;
     seep_finding_blank(f);
+    if (c->signs->makers.loads && !seep_case_space(c)->host_like && seep_state_became_parameters(c))
+        return false;
 
     /* Iterations and tasks are counted from when they were believed to be the job's steps. */
     if (c->span->last < 2 || c->signs->timed || c->signs->is_network ||

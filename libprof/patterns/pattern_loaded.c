@@ -4,6 +4,7 @@
 #include "libprof/code/function_kinds.h"
 #include "libprof/measure/thresholds.h"
 #include "libprof/patterns/pattern_order.h"
+#include "libprof/patterns/state_use.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,6 +20,20 @@ static uint64_t times(struct seep_held loaded, struct seep_held network)
 
     return n && loaded.blocks == n * network.blocks &&
                    off <= SEEP_T_LOADED_OFF * (double)loaded.bytes
+               ? n
+               : 0;
+}
+
+/* The same of a file that has an optimizer's state as well: moments of parameters, not of buffers,
+ * and a few bytes for each, as Adam's steps. */
+static uint64_t times_with_moments(struct seep_held loaded, struct seep_held network)
+{
+    const uint64_t n = network.bytes ? (loaded.bytes + network.bytes / 2) / network.bytes : 0;
+    const double off = fabs((double)loaded.bytes - (double)n * (double)network.bytes);
+
+    return n >= 2 && n <= SEEP_T_LOADED_COPIES && loaded.blocks > network.blocks &&
+                   loaded.blocks <= (n + 1) * network.blocks &&
+                   off <= SEEP_T_LOADED_OFF * (double)network.bytes
                ? n
                : 0;
 }
@@ -53,6 +68,7 @@ static uint64_t copies_of_network(const struct seep_case *c, struct seep_held lo
 {
     const struct seep_model *m = c->m;
     struct seep_held *of_line = calloc(m->dict.n_frames + 1, sizeof *of_line);
+    const bool has_moments = seep_state_has_moments(c);
     uint64_t n = 0;
 
     for (size_t i = 0; i < m->n_sites && of_line; i++) {
@@ -61,25 +77,17 @@ static uint64_t copies_of_network(const struct seep_case *c, struct seep_held lo
             add(&of_line[c->frames->line_of[c->frames->look_at[site->stack]]], held_by(c, site));
     }
     for (uint32_t i = 0; i < m->dict.n_frames && of_line && !n; i++) {
-        if (of_line[i].bytes >= SEEP_T_PEAK_BYTES)
-            n = times(loaded, of_line[i]);
+        if (of_line[i].bytes < SEEP_T_PEAK_BYTES)
+            continue;
+        n = times(loaded, of_line[i]);
+        if (!n && has_moments)
+            n = times_with_moments(loaded, of_line[i]);
     }
     free(of_line);
     return n;
 }
 
 /* ---- what a file's content is ---------------------------------------------------------------- */
-
-static bool passes(const struct seep_case *c, uint32_t stack, enum seep_function_kind kind)
-{
-    const struct seep_dictionary *d = &c->m->dict;
-
-    for (uint32_t s = stack; s; s = d->stacks[s].parent) {
-        if (seep_function_kinds_is(c->frames->kinds, d->stacks[s].frame, kind))
-            return true;
-    }
-    return false;
-}
 
 /* A network that a file holds as a whole, as a teacher is: it is used as it is. */
 static bool is_module(const struct seep_case *c)
@@ -104,10 +112,11 @@ static bool was_copied(const struct seep_case *c)
     return false;
 }
 
-/* Weights alone may be another network's, unless they were copied into one. */
-static bool is_second_copy(const struct seep_case *c, uint64_t n)
+/* Weights alone may be another network's, unless they were copied into one. Of what an optimizer
+ * goes on with nothing was left over. */
+static bool is_second_copy(const struct seep_case *c, uint64_t n, unsigned moments)
 {
-    return n >= SEEP_T_LOADED_TIMES || (n == 1 && was_copied(c) && !is_module(c));
+    return n > moments && (n >= SEEP_T_LOADED_TIMES || (n == 1 && was_copied(c) && !is_module(c)));
 }
 
 bool seep_case_judge_loaded(const struct seep_case *c, struct seep_finding *f)
@@ -119,19 +128,20 @@ bool seep_case_judge_loaded(const struct seep_case *c, struct seep_finding *f)
         return false;
     for (size_t i = 0; i < c->n_sites; i++) {
         const struct seep_held its = c->signs->sites[i].last;
-        if (!its.bytes || !passes(c, c->m->sites[c->sites[i]].stack, SEEP_FUNCTION_LOAD))
+        if (!its.bytes || !seep_stack_passes(c, c->m->sites[c->sites[i]].stack, SEEP_FUNCTION_LOAD))
             continue;
         add(&loaded, its);
         seep_finding_keep(f, c->sites[i], its.bytes, its.blocks);
     }
     const uint64_t n = loaded.bytes ? copies_of_network(c, loaded) : 0;
-    if (!is_second_copy(c, n))
+    const unsigned moments = seep_state_moments(c, n);
+    if (!is_second_copy(c, n, moments) || seep_state_is_used(c, loaded))
         return false;
     const bool large =
         f->live_bytes >= SEEP_T_LARGE_BYTES || f->live_bytes * SEEP_T_EAGER_SHARE >= c->space_peak;
     seep_finding_verdict(f, SEEP_PATTERN_EAGER_RETENTION, large ? SEEP_RETENTION : SEEP_INFO,
                          n > 1 ? SEEP_T_SURE_EVERY_SIGN : SEEP_T_SURE_SHAPE);
-    f->saving_bytes = f->live_bytes;
+    f->saving_bytes = f->live_bytes / n * (n - moments);
     f->title = seep_text_format("what was loaded from a file stays on the device: %s",
                                 seep_text_size((double)loaded.bytes, size));
     f->advice = strdup("load checkpoints with map_location=\"cpu\", and drop them (del) once "
@@ -141,7 +151,9 @@ bool seep_case_judge_loaded(const struct seep_case *c, struct seep_finding *f)
                           "it is there up to %s %d: %llu times what the network holds, block by "
                           "block, beside the network itself",
                           seep_case_unit(c), (int)c->span->last, (unsigned long long)n);
-    else
+    if (moments)
+        seep_finding_note(f, "the optimizer goes on with the moments in it; the rest is left over");
+    if (n == 1)
         seep_finding_note(
             f,
             "it is live up to %s %d: %llu blocks, together as large as the network: a "

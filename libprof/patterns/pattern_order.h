@@ -65,6 +65,9 @@ bool seep_case_judge_sent_and_kept(const struct seep_case *c, struct seep_findin
  * the network and the optimizer that have copied it. Fills the finding as a predicate does. */
 bool seep_case_judge_loaded(const struct seep_case *c, struct seep_finding *f);
 
+/* Whether an evaluation gathers what the line makes on a device, with graphs or without. */
+bool seep_case_judge_gathered(const struct seep_case *c, struct seep_finding *f, bool with_graph);
+
 /* The same of a data set that goes to a device as a whole, in few blocks. */
 bool seep_case_judge_whole(const struct seep_case *c, struct seep_finding *f);
 

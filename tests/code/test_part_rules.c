@@ -119,6 +119,17 @@ static const struct {
     {"/home/u/.local/include/seep.h", "seep_block_made", true, 1u << SEEP_FUNCTION_ALLOCATOR},
     {"", "seep_block_made_of_this_file", true, 1u << SEEP_FUNCTION_ALLOCATOR},
     {"/home/u/net.c", "forward", true, 0},
+    {"/home/u/train.py", "evaluate", true, 1u << SEEP_FUNCTION_EVALUATION},
+    {"/home/u/train.py", "run_eval_epoch", true, 1u << SEEP_FUNCTION_EVALUATION},
+    {"/home/u/train.py", "validation_step", true, 1u << SEEP_FUNCTION_EVALUATION},
+    {"/home/u/train.py", "medieval", true, 0},
+    {"/home/u/train.py", "value_of", true, 0},
+    {"/home/u/train.py", "latest", true, 0},
+    {"/usr/lib/python3/dist-packages/torch/nn/modules/module.py", "eval", false, 0},
+    {"/usr/lib/python3/dist-packages/torch/nn/parameter.py", "__new__", false,
+     1u << SEEP_FUNCTION_PARAMETER},
+    {"/usr/lib/python3/dist-packages/torch/optim/optimizer.py", "load_state_dict", false,
+     1u << SEEP_FUNCTION_MOMENTS},
 };
 
 TEST(functions_are_what_their_names_say, .to = N(kinds))

@@ -163,6 +163,14 @@ static const struct {
              {{1, 8}, 4096, false},   /* a teacher, as large as the student */
              {{1, 20}, 4096, false}}; /* not the network's times something */
 
+/* Eight blocks of the host that were there up to a period. */
+static void passing(uint32_t stack, uint32_t last_period)
+{
+    const uint32_t site = builder_site(&b, stack, HOST, 8, 800, 8, 800, FIRST);
+
+    ((struct seep_site *)builder_at(&b, site))->last_period = last_period;
+}
+
 static void load(unsigned line, uint64_t each, struct loaded *l)
 {
     builder_level(
@@ -192,7 +200,7 @@ TEST(weights_that_were_copied_into_the_network_are_a_second_copy, .to = N(once))
     builder_level(&b, below(apply, module, "_apply", 30), TENSOR_1, 4 * MIB, LAST, constant, &five);
     load(7, 4 * MIB, &eight);
     if (once[_i].copied)
-        transient(below(user(8), module, "load_state_dict", 50), HOST, 100, STEPS, 0, 0);
+        passing(below(user(8), module, "load_state_dict", 50), FIRST);
     if (once[_i].is_module)
         transient(below(below(user(7), "/usr/lib/python3/dist-packages/torch/serialization.py",
                               "load", 1000),
@@ -208,6 +216,84 @@ TEST(weights_that_were_copied_into_the_network_are_a_second_copy, .to = N(once))
         ck_assert_msg(strcmp(text(f, "severity"), once[_i].severity) == 0, "%s", all);
         ck_assert_msg(strstr(all, "a second copy of it") != NULL, "%s", all);
         ck_assert(number(f, "count") == 8);
+    }
+    free(all);
+}
+
+/* A file's weights that were copied into the network, and are in use all the same; or not: what is
+ * made is of another size, or the optimizer's. */
+static const struct {
+    bool is_assigned, is_moments;
+    uint64_t
+        read; /* KiB of what line 10 makes, as often in each step as there are blocks; 0 nothing */
+    uint32_t copied; /* the last period in which a state is copied */
+    bool is_told;
+} uses[] = {{false, false, 0, FIRST, true},        {true, false, 0, FIRST, false},
+            {false, false, 4096, FIRST, false},    {false, false, 1024, FIRST, true},
+            {false, false, 0, FIRST + 100, false}, {false, true, 0, FIRST, false}};
+
+TEST(weights_of_a_file_that_are_in_use_are_not_left_over, .to = N(uses))
+{
+    const char *module = "/usr/lib/python3/dist-packages/torch/nn/modules/module.py";
+    const uint32_t state = below(user(8), module, "load_state_dict", 50);
+    const uint32_t parameter =
+        below(state, "/usr/lib/python3/dist-packages/torch/nn/parameter.py", "__new__", 40);
+    const uint32_t moments = below(
+        user(9), "/usr/lib/python3/dist-packages/torch/optim/optimizer.py", "load_state_dict", 60);
+    struct loaded eight = {1, 8};
+    uint64_t network = 8;
+
+    builder_level(&b, below(user(3), module, "_apply", 30), TENSOR_1, 4 * MIB, LAST, constant,
+                  &network);
+    load(7, 4 * MIB, &eight);
+    passing(state, uses[_i].copied);
+    if (uses[_i].is_assigned)
+        passing(parameter, FIRST);
+    if (uses[_i].is_moments)
+        passing(moments, FIRST);
+    if (uses[_i].read)
+        transient(user(10), TENSOR_1, uses[_i].read * 1024, UINT64_C(8) * STEPS, 0, 0);
+    const json_t *list = findings();
+    char *all = json_dumps(list, 0);
+    ck_assert_msg((strstr(all, "from a file") != NULL) == uses[_i].is_told, "%s", all);
+    free(all);
+}
+
+/* What is there of a file of a network of eight blocks of 4 MiB, half of them parameters', and how
+ * much of it no optimizer goes on with. */
+static const struct {
+    uint64_t weights, moments, steps; /* blocks of 4 MiB, of 4 MiB, of 1 KiB */
+    bool is_adam;
+    double saved;                     /* of all; 0 not told */
+} resumed[] = {{8, 8, 4, false, 0.5}, /* momentum, all kept */
+               {0, 16, 8, true, 0},   /* two moments, weights dropped */
+               {8, 16, 8, true, 1 / 3.0},
+               {0, 8, 0, false, 0}};
+
+TEST(what_an_optimizer_goes_on_with_was_not_left_over, .to = N(resumed))
+{
+    const char *optimizer = "/usr/lib/python3/dist-packages/torch/optim/optimizer.py";
+    const char *module = "/usr/lib/python3/dist-packages/torch/nn/modules/module.py";
+    struct loaded large = {1, resumed[_i].weights + resumed[_i].moments};
+    struct loaded small = {1, resumed[_i].steps};
+    uint64_t network = 8;
+
+    builder_level(&b, below(user(3), module, "_apply", 30), TENSOR_1, 4 * MIB, LAST, constant,
+                  &network);
+    load(7, 4 * MIB, &large);
+    load(7, 1024, &small);
+    passing(below(user(8), module, "load_state_dict", 50), FIRST);
+    passing(below(user(9), optimizer, "load_state_dict", 60), FIRST);
+    if (resumed[_i].is_adam)
+        passing(below(user(9), "/usr/lib/python3/dist-packages/torch/optim/adamw.py", "step", 70),
+                LAST - 1);
+    const json_t *list = findings(), *f = json_array_get(list, 0);
+    char *all = json_dumps(list, 0);
+    ck_assert_msg((strstr(all, "from a file") != NULL) == (resumed[_i].saved > 0), "%s", all);
+    if (resumed[_i].saved > 0) {
+        const double share = number(f, "saving_bytes") / number(f, "live_bytes");
+        ck_assert_msg(share > resumed[_i].saved - 0.01 && share < resumed[_i].saved + 0.01, "%s",
+                      all);
     }
     free(all);
 }

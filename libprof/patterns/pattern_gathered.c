@@ -1,0 +1,129 @@
+/* Outputs of an evaluation that are gathered on a device until its last batch is through. All of it
+ * lies between two training steps, at the ends of which nothing is left: the peak within a step
+ * tells, and how many blocks of one stack were there at once. */
+#include "libprof/base/text.h"
+#include "libprof/measure/thresholds.h"
+#include "libprof/patterns/pattern_order.h"
+#include "libprof/patterns/state_use.h"
+#include "libprof/signs/graph_nodes.h"
+
+#include <string.h>
+
+struct gathered {
+    struct seep_held most; /* at once */
+    uint64_t rounds;       /* how often that many blocks came */
+};
+
+static struct gathered gathered_by(const struct seep_model_site *site)
+{
+    const struct seep_totals *t = &site->totals;
+    const uint64_t mean = t->allocations ? t->allocated_bytes / t->allocations : 0;
+    const uint64_t blocks = mean ? t->peak_bytes / mean : 0;
+
+    return (struct gathered){{t->peak_bytes, blocks}, blocks ? t->allocations / blocks : 0};
+}
+
+static bool evaluates(const struct seep_case *c, const struct seep_model_site *site)
+{
+    return seep_stack_passes(c, site->stack, SEEP_FUNCTION_EVALUATION);
+}
+
+/* Nearly all that an evaluation makes by this stack is there at its end, and is gone before the
+ * next step ends. Of a step's own layers as many are there at once, in each step; a decoder's keys
+ * and values are made anew for each token. */
+static bool gathers(const struct seep_case *c, const struct seep_model_site *site)
+{
+    const struct gathered g = gathered_by(site);
+
+    return g.most.blocks >= SEEP_T_ITEMS && g.rounds >= SEEP_T_GATHERED_ROUNDS &&
+           (double)g.rounds <= SEEP_T_GATHERED_TURNS * (double)c->m->epochs &&
+           g.rounds * SEEP_T_GATHERED_RARE <= (uint64_t)c->span->last &&
+           (double)seep_case_short_frees(c, site) >=
+               SEEP_T_WITHIN_TWO_STEPS * (double)site->totals.frees &&
+           seep_totals_live_blocks(&site->totals) < g.most.blocks;
+}
+
+/* How many blocks of a line's a training step has at once, of one stack: layers that share it. */
+static uint64_t layers_of(const struct seep_case *c)
+{
+    uint64_t most = 0;
+
+    for (size_t i = 0; i < c->n_sites; i++) {
+        const struct seep_model_site *site = &c->m->sites[c->sites[i]];
+        const uint64_t blocks = gathered_by(site).most.blocks;
+        if (blocks > most && !evaluates(c, site) && !gathers(c, site))
+            most = blocks;
+    }
+    return most;
+}
+
+/* Whether nodes of graphs are gathered on the line as well. */
+static int has_nodes(const struct seep_case *c, bool *found)
+{
+    const uint32_t line = c->frames->line_of[c->frame];
+    int rc = 0;
+
+    *found = false;
+    for (uint32_t i = 0; i < c->m->n_sites && !rc && !*found; i++) {
+        const struct seep_model_site *site = &c->m->sites[i];
+        if (!c->m->spaces[site->space].name.host_like ||
+            c->frames->line_of[c->frames->look_at[site->stack]] != line || !gathers(c, site))
+            continue;
+        rc = seep_graph_names(c, &i, 1);
+        *found = !rc && seep_graph_makes_node(c, site->stack);
+    }
+    return rc;
+}
+
+static void say(const struct seep_case *c, struct seep_finding *f, bool evaluation, bool nodes)
+{
+    char size[SEEP_SIZE_TEXT];
+
+    (void)seep_text_size((double)f->live_bytes, size);
+    f->saving_bytes = f->live_bytes;
+    f->returns = true;
+    f->title = evaluation ? seep_text_format("an evaluation gathers %s on the device%s", size,
+                                             nodes ? ", and the autograd graph of each batch" : "")
+                          : seep_text_format("%s is gathered on the device between steps", size);
+    f->advice =
+        strdup(!evaluation ? "if the next steps learn from it, this is as it should be; of an "
+                             "evaluation move what is kept of each batch to the host (.cpu())"
+               : nodes     ? "evaluate under torch.no_grad(), and move what is kept of each batch "
+                             "to the host (.cpu()), or compute the metric batch by batch"
+                           : "move what is kept of each batch to the host (.cpu()), or compute the "
+                             "metric batch by batch");
+    seep_finding_note(
+        f, "%llu blocks are there at once, %.0f %% of the peak of %s", (unsigned long long)f->count,
+        100.0 * (double)f->live_bytes / (double)c->space_peak, seep_case_space(c)->text);
+    seep_finding_note(f, "they are freed before the next step ends: this raises the peak, and is "
+                         "no growth from step to step");
+}
+
+bool seep_case_judge_gathered(const struct seep_case *c, struct seep_finding *f, bool with_graph)
+{
+    const uint64_t layers = layers_of(c);
+    bool nodes = false, evaluation = false;
+
+    if (seep_case_space(c)->class != SEEP_CLASS_TENSOR || c->signs->timed || c->m->epochs < 2)
+        return false;
+    for (size_t i = 0; i < c->n_sites; i++) {
+        const struct seep_model_site *site = &c->m->sites[c->sites[i]];
+        const struct seep_held most = gathered_by(site).most;
+        if (!gathers(c, site) || most.blocks < SEEP_T_GATHERED_LAYERS * layers)
+            continue;
+        seep_finding_keep(f, c->sites[i], most.bytes, most.blocks);
+        evaluation |= evaluates(c, site);
+    }
+    if (f->live_bytes < SEEP_T_PEAK_BYTES || f->live_bytes * SEEP_T_EAGER_SHARE < c->space_peak ||
+        has_nodes(c, &nodes) || nodes != with_graph)
+        return false;
+    const bool decides = (double)f->live_bytes >= SEEP_T_GATHERED_SHARE * (double)c->space_peak;
+    /* Rollouts to learn from look like this, too; a graph is kept to go backward through it. */
+    if (!evaluation && (nodes || !decides))
+        return false;
+    seep_finding_verdict(f, f->pattern,
+                         evaluation && (nodes || decides) ? SEEP_RETENTION : SEEP_INFO,
+                         evaluation ? SEEP_T_SURE_SHAPE : SEEP_T_SURE_OPEN);
+    say(c, f, evaluation, nodes);
+    return true;
+}
