@@ -236,7 +236,8 @@ static void end_copy(void)
     copy = 0;
 }
 
-static void take_copy(struct seep_snapshot_slot *slot, const struct seep_snapshot_moment *now)
+/* False: it had to be ended at once. */
+static bool take_copy(struct seep_snapshot_slot *slot, const struct seep_snapshot_moment *now)
 {
     struct seep_header *header = seep_arena.header;
     faults_before = minor_faults();
@@ -247,21 +248,23 @@ static void take_copy(struct seep_snapshot_slot *slot, const struct seep_snapsho
         header->snapshots.error = (int32_t)-pid;
         note_refusal(SEEP_REFUSED_CLONE);
         free_slot(slot);
-        return;
+        return true;
     }
     copy = pid;
     if (!has_shed) {
         end_copy();
         note_refusal(SEEP_REFUSED_COST);
-        return;
+        return false;
     }
     seep_before_end = before_end;
     header->snapshots.made++;
     header->snapshots.error = 0;
+    return true;
 }
 
 /* The time that the caller was stopped, as it counts against what stops may take: of a copy without
- * the waits for a CPU. A busy machine makes the job slower in all it does, and looks no dearer. */
+ * the waits for a CPU, unless it waited in vain. A busy machine makes the job slower in all it
+ * does, and looks no dearer. */
 static uint64_t take(struct seep_snapshot_slot *slot, const struct seep_snapshot_moment *now,
                      enum seep_snapshot_source source, const struct way *way, bool in_reserve)
 {
@@ -275,12 +278,13 @@ static uint64_t take(struct seep_snapshot_slot *slot, const struct seep_snapshot
     slot->source = (uint8_t)source;
     slot->step = now->by_step ? now->step : 0;
     slot->in_reserve = in_reserve;
+    bool born = true;
     if (way->in_place)
         take_in_place(slot, now, way);
     else
-        take_copy(slot, now);
+        born = take_copy(slot, now);
     const uint64_t stop_ns = seep_os_clock_ns(CLOCK_MONOTONIC) - began;
-    if (way->in_place)
+    if (way->in_place || !born)
         return stop_ns;
     slot->stop_ns = stop_ns;
     const uint64_t own_ns =
