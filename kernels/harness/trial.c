@@ -9,13 +9,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* The machine that a scenario of full size is for, and what a process takes however small its data.
+ */
+#define MACHINE_BYTES       (UINT64_C(64) << 30)
+#define LEAST_MACHINE_BYTES (UINT64_C(64) << 20)
+
 enum { MAX_ARGUMENTS = 32, NUMBER_BYTES = 32, SEEP_FAILED = 125 };
 
 struct command {
     char *argv[MAX_ARGUMENTS];
     size_t n;
     char seep[PATH_MAX], self[PATH_MAX], measured[PATH_MAX];
-    char scale[NUMBER_BYTES], seed[NUMBER_BYTES], epochs[NUMBER_BYTES];
+    char scale[NUMBER_BYTES], seed[NUMBER_BYTES], epochs[NUMBER_BYTES], memory[NUMBER_BYTES];
 };
 
 static void add(struct command *c, const char *word)
@@ -32,6 +37,14 @@ static void add_option(struct command *c, const char *name, const char *value)
     }
 }
 
+/* Data that are scaled down are judged as on a machine that is. */
+static uint64_t machine_of(double scale)
+{
+    const double bytes = scale < 1 ? scale * (double)MACHINE_BYTES : (double)MACHINE_BYTES;
+
+    return bytes > (double)LEAST_MACHINE_BYTES ? (uint64_t)bytes : LEAST_MACHINE_BYTES;
+}
+
 static int compose(const struct seep_trial *t, struct command *c, struct seep_error *err)
 {
     int rc = seep_lab_find_seep(c->seep, err);
@@ -45,9 +58,11 @@ static int compose(const struct seep_trial *t, struct command *c, struct seep_er
     snprintf(c->scale, NUMBER_BYTES, "%.17g", t->scale);
     snprintf(c->seed, NUMBER_BYTES, "%" PRIu64, t->seed);
     snprintf(c->epochs, NUMBER_BYTES, "%u", t->epochs);
+    snprintf(c->memory, NUMBER_BYTES, "%" PRIu64, machine_of(t->scale));
     add(c, c->seep);
     add(c, "run");
     add(c, "-q");
+    add_option(c, "--memory-limit", c->memory);
     add_option(c, "-o", t->profile);
     add(c, "--");
     add(c, c->self);

@@ -50,9 +50,9 @@ class Bounds(SeepCase):
     def test_what_is_done_once_leaves_room_for_the_training(self):
         for step in (0, 1):
             with open(self.path("compiles.py"), "w") as f:
-                f.write(self.compiles_then_trains(17) % (step, step))
-            profile = self.run_seep([SYSTEM_PYTHON, self.path("compiles.py")], ("--max-profile", "16MiB"))
-            self.assertLessEqual(max(self.sizes(profile.folder)), 16 * MIB)
+                f.write(self.compiles_then_trains(16) % (step, step))
+            profile = self.run_seep([SYSTEM_PYTHON, self.path("compiles.py")], ("--max-profile", "9MiB"))
+            self.assertLessEqual(max(self.sizes(profile.folder)), 9 * MIB)
             report = profile.report
             self.assertIn("max-profile", str(report["coverage"]["not_seen"]), "its stacks are too many")
             found = report["findings"][0]
