@@ -83,10 +83,74 @@ static bool is_lasting(const json_t *path)
     return strcmp(root, "local") != 0 && strcmp(root, "stack") != 0;
 }
 
-/* Parameters of a network that grows. */
-static bool is_of_network(const char *text)
+static bool hop_is(const json_t *hop, const char *attribute)
 {
-    return strstr(text, "_parameters") || strstr(text, "_modules") || strstr(text, "(Parameter)");
+    return strcmp(said(hop, "kind"), "attribute") == 0 && strcmp(said(hop, "name"), attribute) == 0;
+}
+
+/* The place after the first hop of a way that is this attribute; 0: none. `one`: of one object, and
+ * not of each in a container. */
+static size_t after_attribute(const json_t *path, const char *name, bool one)
+{
+    const json_t *hops = json_object_get(path, "hops"), *hop;
+    size_t i;
+
+    json_array_foreach (hops, i, hop) {
+        const char *kind = said(hop, "kind");
+        if (hop_is(hop, name))
+            return i + 1;
+        if (one && (strcmp(kind, "key") == 0 || strcmp(kind, "index") == 0))
+            return 0;
+    }
+    return 0;
+}
+
+/* A way to parameters of a network, or through one to what hangs on it. */
+static bool is_of_network(const json_t *path)
+{
+    const json_t *hops = json_object_get(path, "hops"), *hop;
+    size_t i;
+
+    if (after_attribute(path, "_parameters", false) || after_attribute(path, "_modules", false))
+        return true;
+    json_array_foreach (hops, i, hop) {
+        if (strcmp(said(hop, "type"), "Parameter") == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What one optimizer keeps for parameters: the values of its `state`. A key of it that nothing else
+ * holds is a parameter that it was never told to forget. */
+static bool is_state(const json_t *path)
+{
+    const size_t after = after_attribute(path, "state", true);
+    const json_t *hops = json_object_get(path, "hops"), *next = json_array_get(hops, after);
+
+    return after && strcmp(said(json_array_get(hops, after - 1), "type"), "defaultdict") == 0 &&
+           strcmp(said(next, "kind"), "key") == 0 && strcmp(said(next, "type"), "dict") == 0;
+}
+
+/* Most of it is parameters that a network and one and the same optimizer have, or what that keeps
+ * for each: networks that are kept with an optimizer each, as of trials, are not meant. */
+static bool is_trained(const json_t *paths, double bytes)
+{
+    double network = 0, optimizer = 0, state = 0;
+    const json_t *path;
+    size_t i;
+
+    json_array_foreach (paths, i, path) {
+        const double held = bytes_of(path, "bytes");
+        if (is_state(path))
+            state += held;
+        else if (after_attribute(path, "param_groups", true))
+            optimizer += held;
+        else if (after_attribute(path, "_parameters", false))
+            network += held;
+    }
+    if (network > 0 && optimizer > 0)
+        state += network > optimizer ? network : optimizer; /* both lead to the same */
+    return state >= SEEP_T_KEPT_EXPLAINED * bytes;
 }
 
 static void take_container(const json_t *answer, const json_t *path, struct seep_kept_by *kept)
@@ -100,7 +164,7 @@ static void take_container(const json_t *answer, const json_t *path, struct seep
     kept->text = said(path, "text");
     kept->name = said(holder, "name");
     kept->type = said(holder, "type");
-    kept->gathers = is_lasting(path) && !is_of_network(kept->text);
+    kept->gathers = is_lasting(path) && !is_of_network(path);
     if (!json_is_integer(length) || json_integer_value(length) <= 0)
         return;
     kept->length = (uint64_t)json_integer_value(length);
@@ -140,6 +204,7 @@ struct seep_kept_by seep_kept_by_of(const json_t *answer)
         return kept;
     kept.by_python = is_of_python(first);
     kept.library = library_of(paths, bytes);
+    kept.trained = is_trained(paths, bytes_of(answer, "explained_bytes"));
     kept.has_graph = bytes_of(answer, "graph_bytes") > 0;
     kept.in_graph = bytes_of(answer, "graph_bytes") >= SEEP_T_KEPT_IN_GRAPH * bytes;
     if (bytes_of(first, "bytes") >= SEEP_T_KEPT_EXPLAINED * bytes)

@@ -12,6 +12,7 @@ struct seep_kept_by {
     bool by_python; /* objects of Python lead to it */
     bool in_graph;  /* the way to it leads through nodes of an autograd graph */
     bool has_graph; /* nodes hold some of it, though not most: a result drags its graph along */
+    bool trained;   /* parameters of a network that an optimizer has, too, and its state of them */
     uint64_t cycle_bytes; /* of it, by nobody but cycles; where `state` says so */
     const char *library;  /* the file of a library whose static data leads to it, without anything
                            * of Python's; "" none. Borrowed from the answer */

@@ -187,5 +187,10 @@ bool seep_is_undetermined(const struct seep_case *c, struct seep_finding *f)
             "look for a list, dict or set that is only added to, also by other lines; seep run "
             "--python-allocators shows each object at its own line");
     }
+    if (c->signs->prospect == SEEP_OPEN_TRAINED && f->n_sites) {
+        f->title = strdup("a network grows by new parameters");
+        f->advice = strdup("if all parts of the network are used, plan the memory for the last of "
+                           "them; if not, take the old ones out of it and out of the optimizer");
+    }
     return f->n_sites > 0;
 }

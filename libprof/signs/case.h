@@ -60,7 +60,8 @@ enum seep_prospect {
     SEEP_OPEN_JUMPS,
     SEEP_OPEN_REMADE,
     SEEP_OPEN_LIBRARY,
-    SEEP_OPEN_ARENAS, /* small objects of Python's, of somebody's */
+    SEEP_OPEN_TRAINED, /* the network itself grows */
+    SEEP_OPEN_ARENAS,  /* small objects of Python's, of somebody's */
     SEEP_OPEN_USED_AT_END,
     SEEP_OPEN_FIRST_USE,
 

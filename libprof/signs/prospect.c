@@ -351,6 +351,8 @@ enum seep_prospect seep_prospect_of(const struct seep_case *c, const struct seep
         return SEEP_OPEN_FEW_STEPS;
     if (is_crumbs(c, g) || is_too_far(c, g))
         return SEEP_ENDS_CRUMBS;
+    if (k->trained)
+        return SEEP_OPEN_TRAINED;
     const bool streams = is_endless_stream(signs);
     if (c->span->epochs_known && !c->span->epoch_passed && !streams)
         return SEEP_OPEN_FIRST_PASS;
@@ -403,6 +405,10 @@ const char *seep_prospect_text(enum seep_prospect p)
         [SEEP_OPEN_LIBRARY] =
             "static data of a library holds it: a cache of its own, which ends, and "
             "a leak of its own look alike until it goes on for much longer",
+        [SEEP_OPEN_TRAINED] =
+            "these are parameters that a network has and its optimizer steps, and what that keeps "
+            "for each: a network that is given new parts grows, and so does one that never loses "
+            "its old ones",
         [SEEP_OPEN_ARENAS] =
             "these are arenas of Python's small objects: which line asks for the next "
             "one is chance, and who keeps what lies in them was not seen",
