@@ -443,6 +443,29 @@ class Policy(SeepCase):
         self.assertEqual({d["pid"] for d in read}, {child}, "the trainer does not grow")
         self.assertTrue(all(d["lines"][0]["frame"]["function"] == "keep" for d in read if d["step"] > 20))
 
+    def test_what_a_thread_of_the_parent_holds_is_not_lost_in_a_child(self):
+        """It has no such thread; what it holds itself is told."""
+        script = ("import os, threading, seep\n"
+                  "def parents():\n"
+                  "    return bytearray(300000)\n"
+                  "def childs():\n"
+                  "    return bytearray(400000)\n"
+                  "def hold():\n"
+                  "    mine = parents()\n"
+                  "    ready.set(); threading.Event().wait()\n"
+                  "ready = threading.Event()\n"
+                  "threading.Thread(target=hold, daemon=True).start()\n"
+                  "ready.wait()\n"
+                  "child = os.fork()\n"
+                  "if not child: own = childs(); seep.holders(); os._exit(0)\n"
+                  "os.waitpid(child, 0); seep.holders(); os._exit(0)\n")
+        profile = self.run_seep([SYSTEM_PYTHON, "-c", script], ("--holders", "30"))
+        by_process = {d["process"]: d for d in documents(profile.folder)}
+        self.assertEqual(set(by_process), {0, 1})
+        self.assertEqual(line_of(by_process[0], "parents")["state"], "held")
+        self.assertIsNone(line_of(by_process[1], "parents"))
+        self.assertEqual(line_of(by_process[1], "childs")["state"], "held")
+
 
 if __name__ == "__main__":
     unittest.main()
