@@ -178,6 +178,7 @@ static int go_on_with_owners(struct seep_reach *reach)
     reach->heap->owners_only = true;
     int rc = seep_reach_go_on(reach);
     reach->heap->owners_only = false;
+    seep_reach_unsettle(reach);
     return rc;
 }
 
@@ -185,7 +186,9 @@ int seep_cycles_find(struct seep_reach *reach)
 {
     struct search s = {.reach = reach};
     uint32_t counter = 0;
-    int rc = reach->heap->python.layout ? collect(&s) : 0;
+    int rc = seep_reach_settle(reach);
+    if (!rc && reach->heap->python.layout)
+        rc = collect(&s);
 
     for (uint32_t i = 0; !rc && i < s.n; i++)
         if (s.index[i] == NOT_SEEN)
@@ -203,5 +206,7 @@ int seep_cycles_find(struct seep_reach *reach)
     free(s.stack);
     free(s.calls);
     free(s.next);
+    if (rc)
+        seep_reach_unsettle(reach);
     return rc ? rc : go_on_with_owners(reach);
 }

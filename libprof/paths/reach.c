@@ -76,7 +76,7 @@ static void take_edge(struct seep_heap *heap, uint32_t node, seep_label label, u
         note(reach, node, label, distance);
     if (distance > FARTHEST)
         distance = FARTHEST;
-    if (distance >= reach->distance[node])
+    if (distance >= reach->distance[node] || (reach->settled && reach->settled[node]))
         return;
     reach->distance[node] = (uint16_t)distance;
     reach->parent[node] = reach->from;
@@ -182,6 +182,7 @@ void seep_reach_fini(struct seep_reach *reach)
     free(reach->parent);
     free(reach->label);
     free(reach->roots);
+    free(reach->settled);
     *reach = (struct seep_reach){0};
 }
 
@@ -255,6 +256,25 @@ void seep_reach_add(struct seep_reach *reach, enum seep_root_kind kind, uint32_t
     reach->heap->taker = reach;
     take_root(reach->heap, &root, cost);
     take_edge(reach->heap, node, seep_label_of(SEEP_LABEL_NONE, 0), 0, true);
+}
+
+int seep_reach_settle(struct seep_reach *reach)
+{
+    const size_t n = all_nodes(reach);
+
+    if (!reach->settled)
+        reach->settled = calloc(n, sizeof *reach->settled);
+    if (!reach->settled)
+        return -SEEP_ENOMEM;
+    for (size_t i = 0; i < n; i++)
+        reach->settled[i] = reach->distance[i] != SEEP_UNREACHED;
+    return 0;
+}
+
+void seep_reach_unsettle(struct seep_reach *reach)
+{
+    free(reach->settled);
+    reach->settled = NULL;
 }
 
 int seep_reach_keep(const struct seep_reach *from, struct seep_reach *kept)

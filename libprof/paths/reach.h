@@ -18,6 +18,7 @@ struct seep_reach {
     struct seep_root *roots;
     size_t n_roots, roots_capacity;
     uint32_t excluded[SEEP_REACH_EXCLUDED]; /* nodes that are passed over; SEEP_NODE_NONE */
+    bool *settled;                          /* [nodes] of these the way stays; NULL: of none */
     bool no_doubtful;                       /* nor count roots whose words are often stale */
     uint16_t *exact;       /* [nodes] references that are there for sure, of an object */
     struct seep_refs refs; /* that the first search has met */
@@ -48,6 +49,12 @@ SEEP_MUST_CHECK int seep_reach_again(struct seep_reach *reach, const uint32_t *n
 void seep_reach_add(struct seep_reach *reach, enum seep_root_kind kind, uint32_t node,
                     unsigned cost);
 SEEP_MUST_CHECK int seep_reach_go_on(struct seep_reach *reach);
+
+/* From here on the ways to what is reached by now stay as they are, whatever leads there as well:
+ * what is held is held by its holder, and not by garbage. Searches with excluded nodes come after
+ * seep_reach_unsettle(). Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_reach_settle(struct seep_reach *reach);
+void seep_reach_unsettle(struct seep_reach *reach);
 
 /* The pieces that a search is made of: it begins with nothing to do, takes references that roots
  * make and those of nodes that are reached, and goes on. */

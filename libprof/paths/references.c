@@ -2,11 +2,9 @@
 
 #include "libprof/heap/py_types.h"
 
-/* So far that no way of what somebody holds becomes one of these, which lead to some of that, too.
- */
 enum {
-    CONTAINER = 58000,  /* what holds others says more of the place than what it holds */
-    OTHER = 58020,      /* … so its way is the one that is told */
+    CONTAINER = 0,      /* what holds others says more of the place than what it holds */
+    OTHER = 20,         /* … so its way is the one that is told */
     IMMORTAL = 1 << 28, /* and more: nobody counts its references */
 };
 
@@ -25,6 +23,8 @@ int seep_references_find(struct seep_reach *reach)
 
     if (!heap->python.layout)
         return 0;
+    if (seep_reach_settle(reach))
+        return -SEEP_ENOMEM;
     for (uint32_t i = 0; i < heap->n_blocks; i++) {
         if (reach->distance[i] != SEEP_UNREACHED || heap->nodes[i].kind != SEEP_NODE_PYTHON ||
             !counts_too_many(reach, i))
@@ -39,5 +39,6 @@ int seep_references_find(struct seep_reach *reach)
     heap->owners_only = true;
     const int rc = seep_reach_go_on(reach);
     heap->owners_only = false;
+    seep_reach_unsettle(reach);
     return rc;
 }

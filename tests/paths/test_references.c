@@ -133,4 +133,32 @@ TEST(a_part_that_a_reference_too_many_holds_names_no_holder, EACH_VERSION)
     examined_fini(&e);
 }
 
+/* A cycle without a holder refers to what a module's variable holds by a longer way. */
+TEST(what_garbage_refers_to_as_well_is_told_of_its_holder, EACH_VERSION)
+{
+    const char *const names[] = {"kept"};
+    uint64_t items[20], list;
+
+    begin((uint32_t)_i);
+    for (int i = 0; i < 20; i++)
+        items[i] = new_object(types.array, 5000, 1);
+    const uint64_t inner = new_list(items, 20);
+    list = inner;
+    for (int i = 0; i < 60; i++)
+        list = new_list(&list, 1);
+    const uint64_t both[2] = {inner, 0};
+    const uint64_t garbage = new_list(both, 2), other = new_list(&garbage, 1);
+    uint64_t table;
+    memcpy(&table, at(garbage + SEEP_PY_LIST_ITEMS), sizeof table);
+    put(table + 8, other);
+    make_main(names, &list, 1);
+    examine(&e);
+    expect(0, SEEP_HOLD_HELD);
+    char *text = seep_path_text(&e.answers[0].paths[0].path);
+    ck_assert_msg(strstr(text, "module __main__.kept") == text, "%s", text);
+    free(text);
+    ck_assert_uint_eq(e.answers[0].paths[0].bytes, 20 * 5000);
+    examined_fini(&e);
+}
+
 SUITE("references")
