@@ -1,15 +1,9 @@
 #include "libprof/holders/kept_by.h"
 
+#include "libprof/holders/hops.h"
 #include "libprof/measure/thresholds.h"
 
 #include <string.h>
-
-static const char *said(const json_t *object, const char *key)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-
-    return text ? text : "";
-}
 
 static double bytes_of(const json_t *object, const char *key)
 {
@@ -19,7 +13,7 @@ static double bytes_of(const json_t *object, const char *key)
 static enum seep_holders_state state_of(const json_t *answer)
 {
     for (int i = 0; i < SEEP_HOLDERS_N_STATES; i++) {
-        if (strcmp(said(answer, "state"), seep_holders_states[i]) == 0)
+        if (strcmp(seep_hops_said(answer, "state"), seep_holders_states[i]) == 0)
             return (enum seep_holders_state)i;
     }
     return SEEP_HOLDERS_UNKNOWN;
@@ -42,7 +36,7 @@ static bool is_of_python(const json_t *path)
     size_t i;
 
     json_array_foreach (hops, i, hop) {
-        if (strcmp(said(hop, "kind"), "native") != 0)
+        if (!seep_hop_is(hop, "native"))
             return true;
     }
     return false;
@@ -59,8 +53,8 @@ static const char *library_of(const json_t *paths, double bytes)
 
     json_array_foreach (paths, i, path) {
         const json_t *root = json_object_get(path, "root");
-        const char *its = said(root, "file");
-        if (strcmp(said(root, "kind"), "static") != 0 || !*its || is_of_python(path) ||
+        const char *its = seep_hops_said(root, "file");
+        if (!seep_hops_root_is(path, "static") || !*its || is_of_python(path) ||
             (*file && strcmp(file, its) != 0))
             continue;
         file = its;
@@ -73,62 +67,37 @@ static const char *library_of(const json_t *paths, double bytes)
 static bool is_lasting(const json_t *path)
 {
     const json_t *hops = json_object_get(path, "hops"), *hop;
-    const char *root = said(json_object_get(path, "root"), "kind");
     size_t i;
 
     json_array_foreach (hops, i, hop) {
-        if (strcmp(said(hop, "kind"), "attribute") == 0)
+        if (seep_hop_is(hop, "attribute"))
             return true;
     }
-    return strcmp(root, "local") != 0 && strcmp(root, "stack") != 0;
+    return !seep_hops_root_is(path, "local") && !seep_hops_root_is(path, "stack");
 }
 
-static bool hop_is(const json_t *hop, const char *attribute)
+static bool has_attribute(const json_t *path, const char *name, bool of_one)
 {
-    return strcmp(said(hop, "kind"), "attribute") == 0 && strcmp(said(hop, "name"), attribute) == 0;
-}
+    const json_t *next;
 
-/* The place after the first hop of a way that is this attribute; 0: none. `one`: of one object, and
- * not of each in a container. */
-static size_t after_attribute(const json_t *path, const char *name, bool one)
-{
-    const json_t *hops = json_object_get(path, "hops"), *hop;
-    size_t i;
-
-    json_array_foreach (hops, i, hop) {
-        const char *kind = said(hop, "kind");
-        if (hop_is(hop, name))
-            return i + 1;
-        if (one && (strcmp(kind, "key") == 0 || strcmp(kind, "index") == 0))
-            return 0;
-    }
-    return 0;
+    return seep_hops_attribute(path, name, of_one, &next) != NULL;
 }
 
 /* A way to parameters of a network, or through one to what hangs on it. */
 static bool is_of_network(const json_t *path)
 {
-    const json_t *hops = json_object_get(path, "hops"), *hop;
-    size_t i;
-
-    if (after_attribute(path, "_parameters", false) || after_attribute(path, "_modules", false))
-        return true;
-    json_array_foreach (hops, i, hop) {
-        if (strcmp(said(hop, "type"), "Parameter") == 0)
-            return true;
-    }
-    return false;
+    return has_attribute(path, "_parameters", false) || has_attribute(path, "_modules", false) ||
+           seep_hops_have_type(path, "Parameter");
 }
 
 /* What one optimizer keeps for parameters: the values of its `state`. A key of it that nothing else
  * holds is a parameter that it was never told to forget. */
 static bool is_state(const json_t *path)
 {
-    const size_t after = after_attribute(path, "state", true);
-    const json_t *hops = json_object_get(path, "hops"), *next = json_array_get(hops, after);
+    const json_t *next, *state = seep_hops_attribute(path, "state", true, &next);
 
-    return after && strcmp(said(json_array_get(hops, after - 1), "type"), "defaultdict") == 0 &&
-           strcmp(said(next, "kind"), "key") == 0 && strcmp(said(next, "type"), "dict") == 0;
+    return state && strcmp(seep_hops_said(state, "type"), "defaultdict") == 0 &&
+           seep_hop_is(next, "key") && strcmp(seep_hops_said(next, "type"), "dict") == 0;
 }
 
 /* Most of it is parameters that a network and one and the same optimizer have, or what that keeps
@@ -143,9 +112,9 @@ static bool is_trained(const json_t *paths, double bytes)
         const double held = bytes_of(path, "bytes");
         if (is_state(path))
             state += held;
-        else if (after_attribute(path, "param_groups", true))
+        else if (has_attribute(path, "param_groups", true))
             optimizer += held;
-        else if (after_attribute(path, "_parameters", false))
+        else if (has_attribute(path, "_parameters", false))
             network += held;
     }
     if (network > 0 && optimizer > 0)
@@ -161,9 +130,9 @@ static void take_container(const json_t *answer, const json_t *path, struct seep
                  *grows = json_object_get(answer, "grows"),
                  *pace = json_object_get(answer, "growth_per_step");
 
-    kept->text = said(path, "text");
-    kept->name = said(holder, "name");
-    kept->type = said(holder, "type");
+    kept->text = seep_hops_said(path, "text");
+    kept->name = seep_hops_said(holder, "name");
+    kept->type = seep_hops_said(holder, "type");
     kept->gathers = is_lasting(path) && !is_of_network(path);
     if (!json_is_integer(length) || json_integer_value(length) <= 0)
         return;
@@ -182,11 +151,10 @@ struct seep_kept_by seep_kept_by_of(const json_t *answer)
     const double bytes = bytes_of(answer, "bytes");
     struct seep_kept_by kept = {
         .state = state_of(answer), .text = "", .name = "", .type = "", .library = ""};
-    const char *root = said(json_object_get(first, "root"), "kind");
     double least = SEEP_T_KEPT_EXPLAINED;
 
     /* Of garbage in cycles a part is always in use, and not all of a cycle's own is seen. */
-    if (kept.state == SEEP_HOLDERS_CYCLE || strcmp(root, "cycle") == 0) {
+    if (kept.state == SEEP_HOLDERS_CYCLE || seep_hops_root_is(first, "cycle")) {
         kept.state = SEEP_HOLDERS_CYCLE;
         least = 0;
     }
@@ -202,6 +170,8 @@ struct seep_kept_by seep_kept_by_of(const json_t *answer)
         kept.cycle_bytes = (uint64_t)bytes_of(answer, "cycle_bytes");
     if (kept.state == SEEP_HOLDERS_CYCLE || seep_kept_by_nobody(&kept))
         return kept;
+    if (2 * bytes_of(first, "bytes") > bytes)
+        kept.way = first;
     kept.by_python = is_of_python(first);
     kept.library = library_of(paths, bytes);
     kept.trained = is_trained(paths, bytes_of(answer, "explained_bytes"));

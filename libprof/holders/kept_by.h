@@ -17,6 +17,8 @@ struct seep_kept_by {
     const char *library;  /* the file of a library whose static data leads to it, without anything
                            * of Python's; "" none. Borrowed from the answer */
 
+    const json_t *way; /* to most of it; NULL where there is none. Borrowed */
+
     /* Of the container that holds nearly all of it; `text` is the way to that, "" where there is
      * none. Borrowed from the answer. */
     const char *text, *name, *type;

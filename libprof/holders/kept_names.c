@@ -1,18 +1,8 @@
 #include "libprof/holders/kept_names.h"
 
+#include "libprof/holders/hops.h"
+
 #include <string.h>
-
-static const char *said(const json_t *object, const char *key)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-
-    return text ? text : "";
-}
-
-static bool is_kind(const json_t *hop, const char *kind)
-{
-    return strcmp(said(hop, "kind"), kind) == 0;
-}
 
 /* A tuple, an array or a class of the job's own is made whole. */
 static bool is_filled(const char *type)
@@ -41,7 +31,7 @@ static size_t hops_to_holder(const json_t *path)
     if (json_is_integer(json_object_get(holder, "hop")) && at >= 0 && (size_t)at < n)
         n = (size_t)at;
     for (size_t i = 0; i < n; i++)
-        if (is_kind(json_array_get(hops, i), "native"))
+        if (seep_hop_is(json_array_get(hops, i), "native"))
             return i;
     return n;
 }
@@ -64,24 +54,24 @@ static struct seep_kept_name attribute(const json_t *path, size_t i)
 {
     const json_t *hops = json_object_get(path, "hops"), *hop = json_array_get(hops, i);
     const json_t *before = i ? json_array_get(hops, i - 1) : NULL;
-    const char *module = before && is_kind(before, "attribute")
-                             ? said(before, "name")
-                             : said(json_object_get(path, "root"), "name");
+    const char *module = before && seep_hop_is(before, "attribute")
+                             ? seep_hops_said(before, "name")
+                             : seep_hops_said(json_object_get(path, "root"), "name");
     struct seep_kept_name name = {.in = SEEP_KEPT_IN_ATTRIBUTE,
-                                  .name = said(hop, "name"),
-                                  .owner = class_of(said(before, "type")),
+                                  .name = seep_hops_said(hop, "name"),
+                                  .owner = class_of(seep_hops_said(before, "type")),
                                   .module = "",
                                   .file = "",
-                                  .fills = is_filled(said(hop, "type")),
-                                  .by_index = is_sequence(said(hop, "type"))};
+                                  .fills = is_filled(seep_hops_said(hop, "type")),
+                                  .by_index = is_sequence(seep_hops_said(hop, "type"))};
 
-    if (strcmp(said(before, "type"), "module") == 0) {
+    if (strcmp(seep_hops_said(before, "type"), "module") == 0) {
         const char *dot = strrchr(module, '.');
         name.in = SEEP_KEPT_IN_GLOBAL;
         name.module = module;
         name.owner = dot ? dot + 1 : module;
     }
-    if (strcmp(said(hop, "type"), "_lru_cache_wrapper") == 0)
+    if (strcmp(seep_hops_said(hop, "type"), "_lru_cache_wrapper") == 0)
         name.in = SEEP_KEPT_IN_CACHE;
     else if (ends_with(name.name, "_hooks"))
         name.in = SEEP_KEPT_IN_HOOKS;
@@ -91,9 +81,9 @@ static struct seep_kept_name attribute(const json_t *path, size_t i)
 /* Hooks on a tensor's gradient, which its C++ object has without a name. */
 static bool is_gradient_hooks(const json_t *before, const json_t *hop)
 {
-    const char *type = said(before, "type");
+    const char *type = seep_hops_said(before, "type");
 
-    return is_kind(hop, "field") && strcmp(said(hop, "type"), "OrderedDict") == 0 &&
+    return seep_hop_is(hop, "field") && strcmp(seep_hops_said(hop, "type"), "OrderedDict") == 0 &&
            (strcmp(type, "Tensor") == 0 || strcmp(type, "Parameter") == 0);
 }
 
@@ -104,12 +94,12 @@ static struct seep_kept_name root_of(const json_t *path)
     const json_t *first = json_array_get(json_object_get(path, "hops"), 0);
 
     return (struct seep_kept_name){.in = SEEP_KEPT_IN_LOCAL,
-                                   .name = said(root, "name"),
-                                   .owner = said(root, "function"),
+                                   .name = seep_hops_said(root, "name"),
+                                   .owner = seep_hops_said(root, "function"),
                                    .module = "",
-                                   .file = said(root, "file"),
-                                   .fills = is_filled(said(first, "type")),
-                                   .by_index = is_sequence(said(first, "type"))};
+                                   .file = seep_hops_said(root, "file"),
+                                   .fills = is_filled(seep_hops_said(first, "type")),
+                                   .by_index = is_sequence(seep_hops_said(first, "type"))};
 }
 
 size_t seep_kept_names(const json_t *path, struct seep_kept_name names[SEEP_KEPT_MAX_NAMES])
@@ -122,19 +112,20 @@ size_t seep_kept_names(const json_t *path, struct seep_kept_name names[SEEP_KEPT
         if (i && is_gradient_hooks(json_array_get(hops, i - 1), hop))
             names[n++] = (struct seep_kept_name){
                 .in = SEEP_KEPT_IN_HOOKS, .name = "", .owner = "", .module = "", .file = ""};
-        else if (is_kind(hop, "attribute") && *said(hop, "name"))
+        else if (seep_hop_is(hop, "attribute") && *seep_hops_said(hop, "name"))
             names[n++] = attribute(path, i);
-        else if (is_kind(hop, "local") && *said(hop, "name"))
-            names[n++] = (struct seep_kept_name){.in = SEEP_KEPT_IN_LOCAL,
-                                                 .name = said(hop, "name"),
-                                                 .owner = "",
-                                                 .module = "",
-                                                 .file = "",
-                                                 .fills = is_filled(said(hop, "type")),
-                                                 .by_index = is_sequence(said(hop, "type"))};
+        else if (seep_hop_is(hop, "local") && *seep_hops_said(hop, "name"))
+            names[n++] =
+                (struct seep_kept_name){.in = SEEP_KEPT_IN_LOCAL,
+                                        .name = seep_hops_said(hop, "name"),
+                                        .owner = "",
+                                        .module = "",
+                                        .file = "",
+                                        .fills = is_filled(seep_hops_said(hop, "type")),
+                                        .by_index = is_sequence(seep_hops_said(hop, "type"))};
     }
     if (n < SEEP_KEPT_MAX_NAMES &&
-        strcmp(said(json_object_get(path, "root"), "kind"), "local") == 0)
+        strcmp(seep_hops_said(json_object_get(path, "root"), "kind"), "local") == 0)
         names[n++] = root_of(path);
     return n;
 }

@@ -1,6 +1,7 @@
 #include "libprof/judge/diagnosis.h"
 
 #include "libprof/base/text.h"
+#include "libprof/holders/hops.h"
 #include "libprof/judge/finding_list.h"
 #include "libprof/judge/limit_evidence.h"
 #include "libprof/judge/lines.h"
@@ -133,20 +134,23 @@ static int note_keeper(const struct seep_case *c, struct seep_finding *f)
     const bool cured_there =
         f->pattern == SEEP_PATTERN_UNBOUNDED_GROWTH || f->pattern == SEEP_PATTERN_UNDETERMINED ||
         f->pattern == SEEP_PATTERN_FIRST_TOUCH_CACHE || f->pattern == SEEP_PATTERN_GRAPH_RETENTION;
-    const char *usual = cured_there ? seep_holder_advice(k->text) : NULL;
+    const char *usual = cured_there && k->way
+                            ? seep_holder_advice(k->way, seep_hops_have_type, seep_hops_have_name)
+                            : NULL;
 
-    if (f->keeper || !k->known || !*k->name)
+    if (f->keeper || !k->known)
         return 0;
-    f->keeper = strdup(k->name);
+    if (*k->name && !(f->keeper = strdup(k->name)))
+        return -SEEP_ENOMEM;
     if (usual)
         f->advice = strdup(usual);
-    else if (f->pattern == SEEP_PATTERN_UNBOUNDED_GROWTH)
+    else if (f->keeper && f->pattern == SEEP_PATTERN_UNBOUNDED_GROWTH)
         f->advice = seep_text_format("bound %s, which keeps it, or take out of it what is no "
                                      "longer needed",
                                      k->name);
-    return f->keeper && (f->advice || !(usual || f->pattern == SEEP_PATTERN_UNBOUNDED_GROWTH))
-               ? 0
-               : -SEEP_ENOMEM;
+    else
+        return 0;
+    return f->advice ? 0 : -SEEP_ENOMEM;
 }
 
 /* Of small objects the line that adds to the container is meant, not those that asked for arenas.

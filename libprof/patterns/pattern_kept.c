@@ -1,6 +1,7 @@
 /* Memory that is kept for good, and does not grow without an end: loaded up front, or gathered
  * until every item was seen. */
 #include "libprof/base/text.h"
+#include "libprof/holders/hops.h"
 #include "libprof/measure/memory_limit.h"
 #include "libprof/measure/thresholds.h"
 #include "libprof/patterns/pattern_order.h"
@@ -328,7 +329,8 @@ static bool judge_cycled(const struct seep_case *c, struct seep_finding *f)
 {
     const struct seep_kept_by *k = &c->signs->kept_by;
 
-    if (!c->signs->growth.growing || !c->signs->enough_steps || !strstr(k->text, "(cycle)"))
+    if (!c->signs->growth.growing || !c->signs->enough_steps || !*k->text ||
+        !seep_hops_have_type(k->way, "cycle"))
         return false;
     seep_case_keep_retaining(c, f);
     if (f->count < SEEP_T_ITEMS || f->live_bytes < SEEP_T_CACHE_BYTES)

@@ -1,32 +1,21 @@
 #include "libprof/words/holder_advice.h"
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <string.h>
 
 static const struct {
-    const char *words, *advice;
+    const char *type, *name, *advice;
 } rows[] = {
-#define SEEP_HOLDER_ADVICE(words, advice) {words, advice},
+#define SEEP_HOLDER_ADVICE(type, name, advice) {type, name, advice},
 #include "libprof/words/holder_advice.def"
 #undef SEEP_HOLDER_ADVICE
 };
 
-static bool has_all(const char *way, const char *words)
-{
-    for (const char *at = words; *at;) {
-        const size_t n = strcspn(at, "|");
-        if (!memmem(way, strlen(way), at, n))
-            return false;
-        at += n + (at[n] == '|');
-    }
-    return true;
-}
-
-const char *seep_holder_advice(const char *way)
+const char *seep_holder_advice(const void *way, seep_holder_has_fn *has_type,
+                               seep_holder_has_fn *has_name)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (has_all(way, rows[i].words))
+        if ((!rows[i].type || has_type(way, rows[i].type)) &&
+            (!rows[i].name || has_name(way, rows[i].name)))
             return rows[i].advice;
     }
     return NULL;

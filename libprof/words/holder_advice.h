@@ -2,7 +2,13 @@
 #ifndef SEEP_LIBPROF_WORDS_HOLDER_ADVICE_H
 #define SEEP_LIBPROF_WORDS_HOLDER_ADVICE_H
 
-/* Of a way to kept memory, as reports print it; NULL where the way is of no usual kind. */
-const char *seep_holder_advice(const char *way);
+#include <stdbool.h>
+
+/* Whether a way to kept memory has something of this type or name on it. */
+typedef bool seep_holder_has_fn(const void *way, const char *word);
+
+/* What to do, by the first row that the way has all of; NULL where it is of no usual kind. */
+const char *seep_holder_advice(const void *way, seep_holder_has_fn *has_type,
+                               seep_holder_has_fn *has_name);
 
 #endif

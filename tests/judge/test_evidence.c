@@ -93,6 +93,11 @@ static json_t *held_by(const char *type, int length)
     return path;
 }
 
+static void set_hop(json_t *path, const char *field, const char *text)
+{
+    json_object_set_new(json_array_get(json_object_get(path, "hops"), 0), field, json_string(text));
+}
+
 static void bound(json_t *path, int most, const char *by)
 {
     json_object_set_new(json_object_get(path, "holder"), "bound", json_integer(most));
@@ -165,8 +170,7 @@ TEST(what_itertools_cycle_has_seen_is_kept_for_good_but_not_endless)
     json_t *path = held_by("list", 4 * 140);
 
     resident = 100 * MIB;
-    json_object_set_new(path, "text",
-                        json_string("local 'batches' of main() (cycle) → (list)[560][0] (Tensor)"));
+    set_hop(path, "type", "cycle");
     is_judged("first-touch-cache", "retention", "all of its first pass");
     ck_assert_ptr_nonnull(strstr(
         text(json_array_get(json_object_get(report, "findings"), 0), "advice"), "itertools.cycle"));
@@ -300,8 +304,7 @@ static json_t *evaluated_at(uint32_t *steps, const char *kind, const char *text)
     json_t *path =
         add_path(add_line(seen, LINE + 5, 64 * 5 * BLOCK, "held"), "trainer", "Trainer.outputs", 5);
     json_object_set_new(path, "text", json_string(text));
-    json_object_set_new(json_array_get(json_object_get(path, "hops"), 0), "kind",
-                        json_string(kind));
+    set_hop(path, "kind", kind);
     return path;
 }
 
@@ -357,8 +360,7 @@ TEST(what_a_function_gathers_may_be_for_its_end)
 TEST(a_network_may_grow)
 {
     json_t *path = evaluated_into("attribute", "local 'net' of main() (Net)._modules[5 keys]");
-    json_object_set_new(json_array_get(json_object_get(path, "hops"), 0), "name",
-                        json_string("_modules"));
+    set_hop(path, "name", "_modules");
     ck_assert_str_eq(severity_of(LINE + 5), "pressure");
 }
 
@@ -378,12 +380,21 @@ TEST(the_advice_names_who_keeps_it)
     is_judged("unbounded-growth", "leak", "bound main.history");
 }
 
-TEST(the_advice_knows_usual_keepers)
-{
-    json_t *path = held_by("deque", 4 * 140);
+static const struct {
+    const char *field, *text, *advice;
+} keepers[] = {
+    {"type", "deque", "give the deque a maxlen"},
+    {"name", "_forward_hooks", "call its remove()"},
+    {"name", "metrics", "a metric that is never reset"},
+    {"name", "asymmetric_cache", "bound main.history"},
+    {"name", "profile_images", "bound main.history"},
+    {"type", "ImageProfiler", "bound main.history"},
+};
 
-    json_object_set_new(path, "text", json_string("local 'recent' of main() (deque)[560]"));
-    is_judged("unbounded-growth", "leak", "give the deque a maxlen");
+TEST(the_advice_knows_usual_keepers_by_whole_words, .to = N(keepers))
+{
+    set_hop(held_by("deque", 4 * 140), keepers[_i].field, keepers[_i].text);
+    is_judged("unbounded-growth", "leak", keepers[_i].advice);
 }
 
 TEST(two_lines_that_one_list_keeps_are_one_finding)
