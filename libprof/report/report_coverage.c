@@ -198,8 +198,8 @@ static void say_readers(struct seep_said *said)
     }
     if (failed)
         seep_said_add(said,
-                      "who holds what: %llu of %llu snapshots could not be read: the process that "
-                      "reads them was killed, or gave up after two minutes",
+                      "who holds what: %llu of %llu snapshots could not be read: the copy of the "
+                      "process, or who reads it, was killed, or it took more than two minutes",
                       (unsigned long long)failed, (unsigned long long)taken);
     if (barred)
         seep_said_add(said,

@@ -41,6 +41,16 @@ static _Noreturn void end(int status)
         (void)seep_os_call3(SYS_exit_group, status, 0, 0);
 }
 
+struct maker {
+    int pid, tid;
+};
+
+static void end_with(const struct maker *maker)
+{
+    if (seep_os_ppid() != maker->pid)
+        end(0);
+}
+
 static _Noreturn void leave(struct seep_snapshot_slot *slot, int status)
 {
     slot->process_plus_1 = 0;
@@ -125,12 +135,13 @@ static bool is_own(const struct seep_snapshot_slot *slot)
            __atomic_load_n(&slot->copy, __ATOMIC_ACQUIRE) == (uint32_t)seep_os_pid();
 }
 
-static _Noreturn void wait_to_be_read(struct seep_snapshot_slot *slot)
+static _Noreturn void wait_to_be_read(struct seep_snapshot_slot *slot, const struct maker *maker)
 {
     const struct timespec moment = {.tv_nsec = LOOK_MS * 1000 * 1000};
     const uint64_t since_ns = seep_os_clock_ns(CLOCK_MONOTONIC);
     ring(slot);
     while (is_own(slot)) {
+        end_with(maker);
         if (!is_awaited(slot) || is_late(slot, since_ns))
             refuse(slot, SEEP_REFUSED_UNREAD);
         (void)seep_os_call6(SYS_futex, (long)&slot->state, FUTEX_WAIT, SEEP_SNAPSHOT_READY,
@@ -141,12 +152,14 @@ static _Noreturn void wait_to_be_read(struct seep_snapshot_slot *slot)
     leave(slot, 0);
 }
 
-/* The job that is killed takes it along: nobody is handed a child that he does not know. */
-static void follow_maker(int maker)
+/* The job that is killed takes it along: nobody is handed a child that he does not know. The kernel
+ * tells the end of the thread that made it, which is that of the process for its first one alone;
+ * of others' copies it is their process that they look for as they wait. */
+static void follow_maker(const struct maker *maker)
 {
-    (void)seep_os_call3(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0);
-    if (seep_os_ppid() != maker)
-        end(0);
+    if (maker->tid == maker->pid)
+        (void)seep_os_call3(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0);
+    end_with(maker);
 }
 
 /* Ready to be read. */
@@ -166,7 +179,7 @@ static int describe(struct seep_snapshot_slot *slot, struct seep_snapshot *s,
 
 /* What registers still hold of the caller's lies in `registers`, above the stack pointer. */
 static _Noreturn void be_copy(struct seep_snapshot_slot *slot, uint32_t step, uint32_t period,
-                              const uintptr_t *registers, int maker)
+                              const uintptr_t *registers, const struct maker *maker)
 {
     struct seep_snapshot *s;
     follow_maker(maker);
@@ -189,7 +202,7 @@ static _Noreturn void be_copy(struct seep_snapshot_slot *slot, uint32_t step, ui
     int refusal = describe(slot, s, registers);
     if (refusal)
         refuse(slot, (enum seep_snapshot_refusal)refusal);
-    wait_to_be_read(slot);
+    wait_to_be_read(slot, maker);
 }
 
 /* One that has no CPU meanwhile, or is stopped, would keep what the job lets go of. */
@@ -212,7 +225,7 @@ long seep_snapshot_clone(struct seep_snapshot_slot *slot, uint32_t step, uint32_
                          bool *has_shed)
 {
     const uint64_t all = ~UINT64_C(0);
-    const int maker = seep_os_pid();
+    const struct maker maker = {seep_os_pid(), seep_os_tid()};
     uint64_t mask = 0;
     uintptr_t registers[6];
     SAVE_REGISTERS(registers);
@@ -221,7 +234,7 @@ long seep_snapshot_clone(struct seep_snapshot_slot *slot, uint32_t step, uint32_
     long pid =
         seep_os_call6(SYS_clone, CLONE_UNTRACED | (own_table ? 0 : CLONE_FILES), 0, 0, 0, 0, 0);
     if (pid == 0)
-        be_copy(slot, step, period, registers, maker);
+        be_copy(slot, step, period, registers, &maker);
     *has_shed = pid > 0 && await_birth(slot);
     (void)seep_os_call6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof(mask), 0, 0);
     return pid;

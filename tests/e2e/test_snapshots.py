@@ -119,11 +119,11 @@ class Told(SeepCase):
     def job(self):
         return [pid for pid in children_of(self.p.pid) if name_of(pid) == "snapshots"][0]
 
-    def copy_that_waits(self):
+    def copy_that_waits(self, step="s"):
         """The launcher is stopped, so that a copy waits to be read."""
         self.tell("s", "step")
         os.kill(self.p.pid, signal.SIGSTOP)
-        self.tell("s", "step")
+        self.tell(step, "step")
         self.wait_for("no copy", lambda: copies_of(self.p.pid))
         return copies_of(self.p.pid)[0]
 
@@ -177,6 +177,23 @@ class Obedient(Told):
         self.go_on()
         self.end(137)
         self.assertEqual(documents(self.folder), [], "it went before anybody could read it")
+
+    def test_a_copy_stays_where_the_thread_that_made_it_ends(self):
+        self.start("--holders", "2")
+        copy = self.copy_that_waits("t")
+        time.sleep(0.3)  # longer than it takes to look for its maker
+        self.assertEqual(copies_of(self.p.pid), [copy])
+        self.go_on()
+        self.end()
+        self.assertEqual(len(documents(self.folder)), 1)
+
+    def test_one_that_a_thread_made_ends_with_the_job_too(self):
+        self.start("--holders", "2")
+        copy = self.copy_that_waits("t")
+        os.kill(self.job(), signal.SIGKILL)
+        self.wait_for("the copy is still there", lambda: has_ended(copy))
+        self.go_on()
+        self.end(137)
 
     def test_a_copy_that_is_killed_makes_room_for_the_next(self):
         # It may be a few steps before the end of the first one has been taken.

@@ -227,13 +227,25 @@ static void open_pipe(void)
     held_end = ends[1];
 }
 
+static void *step(void *unused)
+{
+    (void)unused;
+    MUST(keep() != NULL);
+    seep_step();
+    return NULL;
+}
+
 static int obey(void)
 {
+    pthread_t thread;
     char letter;
     while (read(0, &letter, 1) == 1) {
         if (letter == 's') {
-            MUST(keep() != NULL);
-            seep_step();
+            (void)step(NULL);
+            say("step\n");
+        } else if (letter == 't') { /* in a thread that ends */
+            MUST(pthread_create(&thread, NULL, step, NULL) == 0);
+            MUST(pthread_join(thread, NULL) == 0);
             say("step\n");
         } else if (letter == 'h') {
             seep_holders();
