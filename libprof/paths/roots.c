@@ -112,6 +112,15 @@ static bool has(const struct seep_map *map, uint64_t address)
     return address >= map->start && address < map->end;
 }
 
+/* Of a thread other than the first, which the system names no more. */
+static bool may_be_stack(const struct seep_heap *heap, const struct seep_map *map)
+{
+    const uint64_t bytes = map->end - map->start;
+
+    return map->guarded && map->kind == SEEP_MAP_OTHER && bytes >= LEAST_STACK &&
+           bytes <= LONGEST_STACK && seep_heap_find(heap, map->start + 64) == SEEP_NODE_NONE;
+}
+
 static void walk_map(struct seep_heap *heap, const struct seep_map *map,
                      const struct seep_root_places *places, seep_root_taker *begin)
 {
@@ -124,9 +133,7 @@ static void walk_map(struct seep_heap *heap, const struct seep_map *map,
         walk_data(heap, map, begin);
     } else if (has(map, places->stack_pointer)) {
         walk_stack(heap, map, places->stack_pointer, STACK, begin);
-    } else if (!thread && map->guarded && map->kind == SEEP_MAP_OTHER &&
-               map->end - map->start >= LEAST_STACK && map->end - map->start <= LONGEST_STACK &&
-               seep_heap_find(heap, map->start + 64) == SEEP_NODE_NONE) {
+    } else if (map->kind == SEEP_MAP_STACK || (!thread && may_be_stack(heap, map))) {
         walk_stack(heap, map, map->start, OTHER_STACK, begin);
     }
 }

@@ -95,6 +95,21 @@ static bool is_put_method(const struct seep_in_statement *in, size_t i)
            seep_in_reads(in, i + 2, "(");
 }
 
+/* put(None) ends a queue, count.update(1): behind the bracket at `i` is nothing that takes memory.
+ */
+static bool puts_constants(const struct seep_in_statement *in, size_t i)
+{
+    static const char *const plain[] = {"None", "True", "False", ",", "-"};
+    const uint16_t depth = token_of(in, i)->depth;
+    size_t n = 0;
+
+    for (i++; i < in->to && token_of(in, i)->depth > depth; i++, n++)
+        if (token_of(in, i)->kind != SEEP_TOKEN_NUMBER &&
+            token_of(in, i)->kind != SEEP_TOKEN_STRING && !READS_ONE_OF(in, i, plain))
+            return false;
+    return n > 0;
+}
+
 /* heappush(self.heap, item): the name at `i`, which ends before `end`, is the first argument. */
 static bool is_put_function(const struct seep_in_statement *in, size_t i, size_t end,
                             const char *const *functions)
@@ -182,7 +197,9 @@ enum seep_store_how seep_name_use_at(const struct seep_in_statement *in, size_t 
 
     while (seep_in_reads(in, end, "[")) /* what lies in it: a dict of lists */
         end = behind_bracket(in, end);
-    if (is_put_method(in, end) || is_put_function(in, i, end, more))
+    if (is_put_method(in, end))
+        return puts_constants(in, end + 2) ? SEEP_STORES_NOTHING : SEEP_STORES_MORE;
+    if (is_put_function(in, i, end, more))
         return SEEP_STORES_MORE;
     if (is_put_function(in, i, end, instead))
         return SEEP_STORES_ENTRY;

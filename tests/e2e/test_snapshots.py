@@ -483,6 +483,17 @@ class Policy(SeepCase):
         self.assertIsNone(line_of(by_process[1], "parents"))
         self.assertEqual(line_of(by_process[1], "childs")["state"], "held")
 
+    def test_what_the_first_threads_stack_holds_is_not_lost_to_another(self):
+        """Python keeps the tree of a script for as long as it runs, by a variable of C alone."""
+        script = ("import threading, seep\n" + "values = [%s]\n" % ", ".join("'%d'" % i for i in range(3000)) +
+                  "asking = threading.Thread(target=seep.holders)\nasking.start()\nasking.join()\n")
+        path = self.path("script.py")
+        pathlib.Path(path).write_text(script)
+        profile = self.run_seep([SYSTEM_PYTHON, path])
+        lines = [line for d in documents(profile.folder) for line in d["lines"]]
+        self.assertTrue(any("stack" in p["text"] for line in lines for p in line["paths"]), lines)
+        self.assertEqual([line for line in lines if line["state"] == "lost"], [])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -38,6 +38,8 @@ static const struct row rows[] = {
     {"def f():\n a, b = g(), h()\n (a, c) = g()\n", LOCAL, "b", "f", "2= "},
     {"def f():\n fig = cls.figs[n] = Figure()\n", ATTRIBUTE, "figs", "Gcf", "2[ "},
     {"def f():\n x: list = load()\n y: list = []\n", LOCAL, "x", "f", "2= "},
+    {"def f():\n q = Queue()\n q.put((k, v))\n q.put(None)\n q.put(-1, 'end')\n q.put([])\n", LOCAL,
+     "q", "f", "3+ 6+ "},
     {"def f():\n if x: outs.append(x); n = 1\n outs = []\n", LOCAL, "outs", "f", "2+ "},
     {"def f():\n outs = []; [outs.append(x) for x in y]\n", LOCAL, "outs", "f", "2+ "},
     /* ---- what does not ---- */
@@ -69,15 +71,15 @@ static const struct row rows[] = {
     {"import m\nm.a[k] = v\nn.a[k] = v\n", OTHER, "a", "m", "2[ "},
     {"a = []\na.append(x)\n", OTHER, "a", "m", ""},
     /* ---- classes ---- */
-    {"class A:\n def f(self):\n  self.x.append(1)\nclass B:\n def f(self):\n  self.x.append(1)\n",
+    {"class A:\n def f(self):\n  self.x.append(v)\nclass B:\n def f(self):\n  self.x.append(v)\n",
      ATTRIBUTE, "x", "B", "6+ "},
-    {"class A:\n def f(self):\n  self.x.append(1)\nclass B(A):\n pass\nclass C(pkg.B):\n pass\n",
+    {"class A:\n def f(self):\n  self.x.append(v)\nclass B(A):\n pass\nclass C(pkg.B):\n pass\n",
      ATTRIBUTE, "x", "C", "3+ "},
-    {"class B(A):\n def f(self):\n  self.x.append(1)\n", ATTRIBUTE, "x", "A", "3+ "},
-    {"class A:\n def f(self, o):\n  self.o.x.append(1)\n  o.x = o\n", ATTRIBUTE, "x", "B",
+    {"class B(A):\n def f(self):\n  self.x.append(v)\n", ATTRIBUTE, "x", "A", "3+ "},
+    {"class A:\n def f(self, o):\n  self.o.x.append(v)\n  o.x = o\n", ATTRIBUTE, "x", "B",
      "3+ 4= "},
     {"class A:\n x = load()\n y = []\n", ATTRIBUTE, "x", "A", "2= "},
-    {"x.append(1)\n", ATTRIBUTE, "x", "A", ""},
+    {"x.append(v)\n", ATTRIBUTE, "x", "A", ""},
     /* ---- by another name ---- */
     {"class T:\n def f(self):\n  outs = self.outs\n  outs.append(x)\n def g(self):\n  "
      "outs.append(y)\n",
