@@ -176,14 +176,18 @@ static struct seep_held gained(struct seep_held now, struct seep_held start)
 void seep_case_keep_retaining(const struct seep_case *c, struct seep_finding *f)
 {
     struct seep_held main = {0};
+    double all = 0, alike = 0;
 
-    for (int pass = 0; pass < 2; pass++) {
+    for (int pass = 0; pass < 3; pass++) {
         for (size_t i = 0; i < c->n_sites; i++) {
             struct seep_held now = with_last_step(c, c->sites[i], c->signs->sites[i].kept);
             struct seep_held its = gained(now, c->signs->sites[i].start);
+            const bool is_alike = pass > 0 && seep_case_is_alike(its, main);
             if (pass == 0 && its.bytes > main.bytes)
                 main = its;
-            if (pass == 1 && seep_case_is_alike(its, main))
+            all += pass == 0 ? (double)its.bytes : 0;
+            alike += pass == 1 && is_alike ? (double)its.bytes : 0;
+            if (pass == 2 && (is_alike || (its.bytes && alike < SEEP_T_KEPT_EXPLAINED * all)))
                 seep_finding_keep(f, c->sites[i], now.bytes, now.blocks);
         }
     }

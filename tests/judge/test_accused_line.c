@@ -172,6 +172,26 @@ TEST(what_is_made_around_the_items_is_not_counted, .to = N(beside))
     ck_assert_uint_eq(json_array_size(json_object_get(f, "sites")), beside[_i].sites);
 }
 
+/* A compiler's cache: many small things by many ways, together more than the largest. */
+TEST(what_is_made_in_many_sizes_is_counted_whole)
+{
+    enum { WAYS = 12, LARGE = 20000, SMALL = 400, A_STEP = 10 };
+    struct ramp item = {FIRST, UINT32_MAX, 1, UINT32_MAX};
+    struct ramp other = {FIRST, UINT32_MAX, A_STEP, UINT32_MAX};
+    const uint32_t line = user(77);
+
+    builder_level(&b, below(line, "/usr/lib/python3/dist-packages/jax/core.py", "trace", 9), 0,
+                  LARGE, LAST, ramp, &item);
+    for (unsigned i = 0; i < WAYS; i++)
+        builder_level(&b,
+                      below(line, "/usr/lib/python3/dist-packages/jax/core.py", "lower", 20 + i), 0,
+                      SMALL, LAST, ramp, &other);
+    const json_t *f = only("unbounded-growth", "leak", 77);
+    ck_assert_uint_eq(json_array_size(json_object_get(f, "sites")), 1 + WAYS);
+    const double pace = number(json_object_get(f, "growth_bytes_per_step"), "value");
+    ck_assert_double_eq_tol(number(f, "live_bytes"), pace * STEPS, 2 * pace);
+}
+
 /* A thread of a library's own that receives what other processes made; and a user who calls it. */
 TEST(a_line_of_a_librarys_is_called_one, .to = 2)
 {
