@@ -21,7 +21,8 @@ static bool is_sequence(const char *type)
     return strcmp(type, "list") == 0 || strcmp(type, "deque") == 0;
 }
 
-/* How many hops lead to the holder: none of what it holds, and none of C's. */
+/* How many hops lead to the holder: none of what it holds but by an attribute of its own, of which
+ * a threading.local has one for each thread; and none of C's. */
 static size_t hops_to_holder(const json_t *path)
 {
     const json_t *hops = json_object_get(path, "hops"), *holder = json_object_get(path, "holder");
@@ -29,7 +30,7 @@ static size_t hops_to_holder(const json_t *path)
     const json_int_t at = json_integer_value(json_object_get(holder, "hop"));
 
     if (json_is_integer(json_object_get(holder, "hop")) && at >= 0 && (size_t)at < n)
-        n = (size_t)at;
+        n = (size_t)at + seep_hop_is(json_array_get(hops, (size_t)at), "attribute");
     for (size_t i = 0; i < n; i++)
         if (seep_hop_is(json_array_get(hops, i), "native"))
             return i;

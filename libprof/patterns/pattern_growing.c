@@ -182,7 +182,7 @@ bool seep_is_undetermined(const struct seep_case *c, struct seep_finding *f)
     seep_finding_note(f, "%s", seep_prospect_text(c->signs->prospect));
     f->of_arenas = c->signs->prospect == SEEP_OPEN_ARENAS && f->n_sites;
     if (f->of_arenas) {
-        f->title = strdup("small Python objects pile up; who keeps them was not seen");
+        f->title = strdup("small Python objects pile up");
         f->advice = strdup(
             "look for a list, dict or set that is only added to, also by other lines; seep run "
             "--python-allocators shows each object at its own line");

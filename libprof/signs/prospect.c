@@ -411,7 +411,7 @@ const char *seep_prospect_text(enum seep_prospect p)
             "its old ones",
         [SEEP_OPEN_ARENAS] =
             "these are arenas of Python's small objects: which line asks for the next "
-            "one is chance, and who keeps what lies in them was not seen",
+            "one is chance, and nobody was seen to keep most of what lies in them",
         [SEEP_OPEN_USED_AT_END] = "after the last step one block of all of it was made: it was "
                                   "gathered to be used then",
         [SEEP_OPEN_FIRST_USE] = "epochs are not known here: first-touch-cache (it ends when every "

@@ -25,6 +25,10 @@ static const struct {
     {PATH(LOCAL("t", "main"), HOP(2),
           SELF("Cache") ", " ATTRIBUTE("keys", "dict") ", " INDEX("Tensor")),
      "3 keys Cache*;0 t main;"},
+    /* each thread's own, of one object */
+    {PATH(MODULE("m"), HOP(2),
+          SELF("module") ", " ATTRIBUTE("local", "_local") ", " ATTRIBUTE("buf", "ndarray")),
+     "3 buf _local;1 local m;"},
     /* what lies behind the holder, or in C, names nothing */
     {PATH(LOCAL("t", "main"), HOP(2),
           SELF("T") ", " ATTRIBUTE("bad", "list") ", " INDEX("E") ", " ATTRIBUTE("tb", "tb")),
