@@ -37,7 +37,7 @@ def is_state(holders, states):
 
 def right(holders, truth):
     """Whether the answer (None: there is none) is what the table says."""
-    if not holders and truth.get("may_be_missed"):
+    if truth.get("may_be_missed") and (not holders or holders["state"] == "unknown"):
         return True
     if not truth["state"]:
         return not holders or holders["state"] not in NOBODY

@@ -40,7 +40,7 @@ def fit(x, cycles):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("variant", choices=("leaky", "fixed"))
-    parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--rounds", type=int, default=320)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as root:
         packages = os.path.join(root, "site-packages")

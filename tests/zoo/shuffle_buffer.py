@@ -45,7 +45,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("variant", choices=("leaky", "fixed"))
     parser.add_argument("--epochs", type=int, default=2)
-    parser.add_argument("--steps", type=int, default=200)
+    parser.add_argument("--steps", type=int, default=320)
     args = parser.parse_args()
     torch.manual_seed(0)
     torch.set_num_threads(1)
