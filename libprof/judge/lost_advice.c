@@ -29,8 +29,7 @@ static const char *path_of(const struct seep_dictionary *d, const struct seep_di
 /* "python3.11", but no module of that name. */
 static bool is_interpreter(const char *base)
 {
-    return strncmp(base, "python", 6) == 0 && !strchr(base + 6, '/') && !strstr(base, ".so") &&
-           !strstr(base, ".py");
+    return strncmp(base, "python", 6) == 0 && strspn(base + 6, "0123456789.t") == strlen(base + 6);
 }
 
 /* Allocators, the C and C++ libraries, the interpreter and what calls C for it: nobody's leak is
@@ -44,7 +43,7 @@ static bool is_between(const struct seep_dict_frame *frame, const char *path)
     const char *base = seep_text_base(path);
 
     if (frame->kind == SEEP_FRAME_PYTHON)
-        return strncmp(path, "<frozen ", 8) == 0 || strstr(path, "/ctypes/");
+        return seep_python_file_calls_c(path);
     if (frame->pseudo || !*path || is_interpreter(base))
         return true;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -54,23 +53,10 @@ static bool is_between(const struct seep_dict_frame *frame, const char *path)
     return false;
 }
 
-/* "numpy" of …/site-packages/numpy/core/x.so, of numpy.libs/ and of a module numpy.py alone; the
- * library's file elsewhere. */
+/* "numpy"; the library's file where it is of no package. */
 static void package_of(const char *path, char package[NAME])
 {
-    static const char *const folders[] = {"/site-packages/", "/dist-packages/"};
-    const char *at = NULL;
-
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        const char *found = strstr(path, folders[i]);
-        at = found ? found + strlen(folders[i]) : at;
-    }
-    if (at)
-        snprintf(package, NAME, "%.*s", (int)strcspn(at, "/."), at);
-    else if (strstr(path, "/lib-dynload/") ||
-             (strstr(path, ".py") && seep_python_file_is_library(path)))
-        snprintf(package, NAME, "Python");
-    else
+    if (!seep_python_file_package(path, package, NAME))
         snprintf(package, NAME, "%s", seep_text_base(path));
 }
 

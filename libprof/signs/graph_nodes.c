@@ -43,6 +43,14 @@ static bool is_of_no_graph(const char *name)
     return false;
 }
 
+/* "at::_ops::add_Tensor::call(…)", and not what redispatches. */
+static bool is_entry(const char *name)
+{
+    const char *operator= name + strlen("at::_ops::");
+
+    return begins(operator+ strcspn(operator, ":"), "::call");
+}
+
 /* A node of a graph is made by the operator's own autograd kernel, which has no name in a stripped
  * library, right below the operator's entry; tensors and their data are made further in, below
  * functions that have names. */
@@ -63,7 +71,7 @@ bool seep_graph_makes_node(const struct seep_case *c, uint32_t stack)
         else if (begins(name, "torch::autograd::"))
             return !is_of_no_graph(name);
         else if (begins(name, "at::_ops::"))
-            return unknown > 0 && strstr(name, "::call") != NULL;
+            return unknown > 0 && is_entry(name);
         else if (!begins(name, "operator new") &&
                  !seep_function_kinds_is(c->frames->kinds, d->stacks[s].frame,
                                          SEEP_FUNCTION_ALLOCATOR))

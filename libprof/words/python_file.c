@@ -1,6 +1,7 @@
 #include "libprof/words/python_file.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 /* …/lib/pythonX.Y/ and what replaces it: lib64, zipped. */
@@ -26,4 +27,29 @@ bool seep_python_file_is_library(const char *path)
 {
     return strncmp(path, "<frozen ", 8) == 0 || strstr(path, "/site-packages/") ||
            strstr(path, "/dist-packages/") || in_python_library(path);
+}
+
+bool seep_python_file_calls_c(const char *path)
+{
+    return strncmp(path, "<frozen ", 8) == 0 || strstr(path, "/ctypes/");
+}
+
+bool seep_python_file_package(const char *path, char *package, size_t n)
+{
+    static const char *const folders[] = {"/site-packages/", "/dist-packages/"};
+    const size_t bytes = strlen(path);
+    const char *at = NULL;
+
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        const char *found = strstr(path, folders[i]);
+        at = found ? found + strlen(folders[i]) : at;
+    }
+    if (at)
+        snprintf(package, n, "%.*s", (int)strcspn(at, "/."), at);
+    else if (strstr(path, "/lib-dynload/") || (bytes > 3 && strcmp(path + bytes - 3, ".py") == 0 &&
+                                               seep_python_file_is_library(path)))
+        snprintf(package, n, "Python");
+    else
+        return false;
+    return true;
 }
