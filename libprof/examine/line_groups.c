@@ -91,12 +91,8 @@ int seep_line_groups_init(struct seep_line_groups *g, struct seep_profile *profi
     g->of_block = calloc(n + 1, sizeof *g->of_block);
     if (!rc && !g->of_block)
         rc = -SEEP_ENOMEM;
-    /* What a process inherits was made by its parent, which is asked for it: its threads, which may
-     * hold it, are not in the child. */
-    const uint64_t first_own = profile->header->inherited_end / SITE_BYTES;
     for (size_t i = 0; i < n && !rc; i++)
-        if (blocks[i].site >= first_own)
-            g->of_block[i] = stack_of_site(&resolver, profile, blocks[i].site);
+        g->of_block[i] = stack_of_site(&resolver, profile, blocks[i].site);
     if (!rc && g->dict.failed)
         rc = -SEEP_ENOMEM;
     if (!rc)

@@ -20,8 +20,7 @@ struct seep_line_group {
 struct seep_line_groups {
     struct seep_line_group *lines; /* those that hold most first */
     size_t n_lines;
-    uint32_t *of_block; /* [n_blocks] index in lines[]; SEEP_NO_LINE: its site is not known, or a
-                           parent's */
+    uint32_t *of_block; /* [n_blocks] index in lines[]; SEEP_NO_LINE: its site is not known */
     size_t n_blocks;
     struct seep_dictionary dict;
     struct seep_part_rules *rules;
@@ -30,10 +29,9 @@ struct seep_line_groups {
     struct seep_stack_lines stacks;
 };
 
-/* Groups those of blocks[n] that it made itself, of the process whose loaded profile, and those
- * that it inherits, are given; their memos are written to. `roles_file`: NULL for the shipped
- * rules. Returns 0, -SEEP_ENOMEM, or what the rules are refused for. seep_line_groups_fini() in
- * either case. */
+/* Groups blocks[n] of the process whose loaded profile, and those that it inherits, are given;
+ * their memos are written to. `roles_file`: NULL for the shipped rules. Returns 0, -SEEP_ENOMEM, or
+ * what the rules are refused for. seep_line_groups_fini() in either case. */
 SEEP_MUST_CHECK int seep_line_groups_init(struct seep_line_groups *g, struct seep_profile *profile,
                                           const struct seep_snapshot_block *blocks, size_t n,
                                           const char *roles_file, struct seep_error *err);

@@ -99,7 +99,7 @@ TEST(copies_that_were_read_and_those_that_were_not_are_counted)
     ck_assert_int_eq((int)number("coverage/holders/refused/reader-died"), 2);
     ck_assert_int_eq((int)number("coverage/holders/refused/not-permitted"), 1);
     ck_assert_double_eq(number("coverage/holders/refused/other"), UINT32_MAX);
-    ck_assert(not_seen("who holds what: 2 of 8 snapshots could not be read: the process that"));
+    ck_assert(not_seen("who holds what: 2 of 8 snapshots could not be read: the copy of the"));
     ck_assert(not_seen("who holds what: 1 of 8 snapshots could not be read: the system does not"));
 }
 
