@@ -59,12 +59,11 @@ static clock_fn *vdso(void)
     return __atomic_load_n(&in_vdso, __ATOMIC_RELAXED);
 }
 
-/* Of these the vDSO knows the time whatever the machine's clock is. */
+/* Of these the vDSO knows the time whatever the machine's clock is. Of a thread's CPU time only the
+ * kernel does: then the time that passes stands for it. */
 static clockid_t coarse(clockid_t clock)
 {
-    return clock == CLOCK_MONOTONIC  ? CLOCK_MONOTONIC_COARSE
-           : clock == CLOCK_REALTIME ? CLOCK_REALTIME_COARSE
-                                     : clock;
+    return clock == CLOCK_REALTIME ? CLOCK_REALTIME_COARSE : CLOCK_MONOTONIC_COARSE;
 }
 
 uint64_t seep_os_clock_ns(clockid_t clock)
@@ -79,7 +78,7 @@ uint64_t seep_os_clock_ns(clockid_t clock)
     else
         (void)seep_os_raw6(SYS_clock_gettime, clock, (long)&t, 0, 0, 0, 0);
     const uint64_t now_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-    if (!fast && clock != CLOCK_REALTIME)
+    if (!fast && (clock == CLOCK_MONOTONIC || clock == CLOCK_MONOTONIC_COARSE))
         __atomic_store_n(&last_known_ns, now_ns, __ATOMIC_RELAXED);
     return now_ns;
 }

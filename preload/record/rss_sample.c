@@ -10,7 +10,8 @@
 #define TOO_LONG    (500 * MILLISECOND)
 
 enum {
-    COST = 1000,     /* one nanosecond of so many goes into samples … */
+    COST = 1000, /* one nanosecond of so many goes into samples, of CPU time: on a busy machine a
+                  * look may wait for long, … */
     COST_SOON = 200, /* … but more while the process grows by … */
     RISE_SHARE = 20, /* … one part of so many from one to the next */
     LARGE_GIB = 8,
@@ -54,10 +55,12 @@ static uint64_t host_live(const struct seep_header *header, const struct seep_th
 
 static void take(struct seep_header *header, const struct seep_thread *thread)
 {
-    uint64_t began = seep_os_clock_ns(CLOCK_MONOTONIC);
-    struct seep_rss_sample sample = {.t_ns = began, .period = *seep_period};
+    const uint64_t cpu_began = seep_os_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    struct seep_rss_sample sample = {.t_ns = seep_os_clock_ns(CLOCK_MONOTONIC),
+                                     .period = *seep_period};
     bool taken = seep_rss_look(host_live(header, thread), rss_now(header), &sample);
-    uint64_t now = seep_os_clock_ns(CLOCK_MONOTONIC), cost = last_cost_ns = now - began;
+    const uint64_t cost = last_cost_ns = seep_os_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_began;
+    const uint64_t now = seep_os_clock_ns(CLOCK_MONOTONIC);
     if (taken) {
         last_rss_bytes = sample.rss_bytes;
         if (header->n_rss_samples >= SEEP_RSS_SAMPLES)
