@@ -14,6 +14,7 @@ V ?= 0
 DEBUG ?= 0
 SAN ?=
 COVERAGE ?= 0
+MOVED ?= 0
 CUDA ?= auto
 FUZZ_SECONDS ?= 60
 
@@ -28,7 +29,7 @@ endif
 # A sanitized or covered build has a folder of its own; it never mixes with the plain one.
 empty :=
 comma := ,
-BUILD ?= build$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))$(if $(filter 1,$(COVERAGE)),/cov)$(if $(filter 1,$(DEBUG)),/debug)
+BUILD ?= build$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))$(if $(filter 1,$(COVERAGE)),/cov)$(if $(filter 1,$(MOVED)),/moved)$(if $(filter 1,$(DEBUG)),/debug)
 
 # ---- flags ----------------------------------------------------------------------------------
 
@@ -37,7 +38,8 @@ WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wconversion
 OPT := $(if $(filter 1,$(DEBUG)),-O0 -g3,$(if $(SAN),-O1 -g1,-O2 -g))
 VARIANT := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer \
 	$(if $(findstring undefined,$(SAN)),-fno-sanitize-recover=undefined)) \
-	$(if $(filter 1,$(COVERAGE)),--coverage)
+	$(if $(filter 1,$(COVERAGE)),--coverage) $(if $(filter 1,$(MOVED)),\
+	-DSEEP_MOVED_THRESHOLDS -Wno-sign-compare -Wno-sign-conversion -Wno-conversion)
 
 CPPFLAGS_ALL := -I. -I$(BUILD)/gen -D_GNU_SOURCE -DSEEP_VERSION='"$(VERSION)"' $(CPPFLAGS)
 CFLAGS_ALL := -std=c11 $(WARN) $(OPT) -fvisibility=hidden -pthread $(CFLAGS) $(VARIANT)
@@ -126,7 +128,7 @@ PRODUCTS := $(SEEP) $(SEEP_LAB) $(if $(SAN),,$(if $(PRELOAD),$(SHIM))) $(MAN_PAG
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all check check-gpu check-frameworks gpu-torch gpu-check gpu-kit tests demo pictures peers zoo zoo-reports zoo-gpu bench fuzz fuzz-keep pages install clean help format FORCE
+.PHONY: all check check-gpu check-frameworks gpu-torch gpu-check gpu-kit tests demo pictures peers zoo zoo-reports zoo-gpu mutate bench fuzz fuzz-keep pages install clean help format FORCE
 
 all: $(PRODUCTS) ## build seep, seep-lab, libseep.so and the manual pages (default)
 
@@ -204,7 +206,7 @@ $(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
-$(LIB): $(call obj,$(LIBPROF)) $(BUILD)/obj/libprof/base/toml.o $(BUILD)/obj/gen/roles_toml.o $(PROTOS:$(BUILD)/gen/%=$(BUILD)/obj/gen/%.o)
+$(LIB): $(call obj,$(LIBPROF) $(if $(filter 1,$(MOVED)),tests/mutate/moved_thresholds.c)) $(BUILD)/obj/libprof/base/toml.o $(BUILD)/obj/gen/roles_toml.o $(PROTOS:$(BUILD)/gen/%=$(BUILD)/obj/gen/%.o)
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
@@ -340,6 +342,11 @@ demo: all ## profile a PyTorch job that leaks, and show the line that keeps the 
 
 zoo: all ## run the zoo's training jobs and hold the verdicts against their tables
 	$(Q)SEEP=$(SEEP) $(PYTHON) tests/zoo/zoo.py
+
+mutate: ## move each threshold by half, both ways, and say which ones nobody notices (twenty minutes, or five once there are recordings)
+	+$(Q)$(MAKE) --no-print-directory MOVED=1 all $(patsubst tests/%.c,build/moved/tests/%,$(filter $(foreach room,base code holders judge \
+		measure model paths report signs,tests/$(room)/%),$(TESTS)))
+	$(Q)SEEP=$(SEEP) $(PYTHON) tests/mutate/mutate.py
 
 zoo-reports: all ## run jobs written after public reports, and score what seep says of them (ten minutes)
 	$(Q)SEEP=$(SEEP) $(PYTHON) tests/zoo/reports/score.py

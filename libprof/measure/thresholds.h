@@ -2,6 +2,14 @@
 #ifndef SEEP_LIBPROF_MEASURE_THRESHOLDS_H
 #define SEEP_LIBPROF_MEASURE_THRESHOLDS_H
 
+#ifdef SEEP_MOVED_THRESHOLDS
+/* Variables, which tests/mutate moves one at a time to see who notices. */
+#define SEEP_COUNT(name, value, unit, why, held_by) extern int SEEP_T_##name;
+#define SEEP_RATIO(name, value, unit, why, held_by) extern double SEEP_T_##name;
+#include "libprof/measure/thresholds.def"
+#undef SEEP_COUNT
+#undef SEEP_RATIO
+#else
 enum {
 #define SEEP_COUNT(name, value, unit, why, held_by) SEEP_T_##name = (value),
 #define SEEP_RATIO(name, value, unit, why, held_by)
@@ -15,5 +23,7 @@ enum {
 #include "libprof/measure/thresholds.def"
 #undef SEEP_COUNT
 #undef SEEP_RATIO
+
+#endif
 
 #endif

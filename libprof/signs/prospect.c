@@ -78,12 +78,14 @@ static bool keeps_pace(const struct seep_growth *g, int32_t from, int32_t third)
     return fabs(after - before) <= SEEP_T_PACE_OFF * before && error <= SEEP_T_PACE_OFF * before;
 }
 
+enum { FIRST_RISES = 16 }; /* of which more is asked, where they are few */
+
 /* When the level went up, and by how much less often than steps ended. */
 struct rises {
     int n;
     int looks; /* at the level: where it moved, and fewer where its series has become coarse */
     int32_t first, last, longest_gap; /* steps */
-    int32_t at[SEEP_T_JUMPS];         /* of the first ones */
+    int32_t at[FIRST_RISES];          /* of the first ones */
 };
 
 static struct rises rises_of(const struct seep_growth *g)
@@ -97,7 +99,7 @@ static struct rises rises_of(const struct seep_growth *g)
         r.looks += p->step > g->from;
         if (p->step <= g->from || p->bytes <= top + range / SEEP_T_RISE_SHARE)
             continue;
-        if (r.n < SEEP_T_JUMPS)
+        if (r.n < FIRST_RISES)
             r.at[r.n] = p->step;
         if (r.n++ == 0)
             r.first = p->step;
@@ -173,7 +175,7 @@ static bool is_gathered_in_jumps(const struct seep_signs *signs, const struct ri
     const struct seep_growth *g = &signs->growth;
     int pauses = 0;
 
-    for (int i = 1; i < r->n && i < SEEP_T_JUMPS; i++)
+    for (int i = 1; i < r->n && i < FIRST_RISES; i++)
         pauses += r->at[i] - r->at[i - 1] > r->longest_gap / 2;
     return k->gathers && !k->bounded && pauses >= SEEP_T_GATHERED_PAUSES &&
            r->longest_gap * pauses <= (r->last - r->first) * SEEP_T_EVEN_GAPS &&
