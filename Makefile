@@ -82,13 +82,13 @@ CUDA_LIBS := $(if $(filter 1,$(WITH_CUDA)),-L$(dir $(NVCC))../lib64 -lcudart_sta
 # ---- files ----------------------------------------------------------------------------------
 
 # Rooms, in the order in which docs/architecture.md goes through them.
-RUNTIME := $(wildcard libprof/record/*.c libprof/regex/*.c) $(addprefix libprof/program/,program_elf.c program_entry.c)
-LIBPROF := $(wildcard libprof/*.c libprof/*/*.c)
+RUNTIME := $(wildcard libprof/store/*.c libprof/regex/*.c) $(addprefix libprof/program/,program_elf.c program_entry.c)
+LIBPROF := $(wildcard libprof/*.c libprof/*/*.c libprof/*/*/*.c)
 PRELOAD := $(wildcard preload/*.c preload/*/*.c)
 VIEWER := $(wildcard viewer/*.c viewer/*/*.c)
-LAB := $(wildcard kernels/*/*.c)
+LAB := $(wildcard kernels/*/*.c kernels/*/*/*.c)
 LAB_CUDA := $(if $(WITH_CUDA),$(wildcard kernels/*/*.cu)) $(if $(CUDA_ON_CPU),$(wildcard tests/cuda_on_cpu/*.cc))
-ALL_TESTS := $(wildcard tests/*/test_*.c tests/*/*/test_*.c)
+ALL_TESTS := $(wildcard tests/*/test_*.c tests/*/*/test_*.c tests/*/*/*/test_*.c)
 TESTS := $(filter-out $(if $(CUDA_ON_CPU),,tests/kernels/compute/test_cuda_on_cpu.c),$(ALL_TESTS))
 TEST_HELPERS := $(filter-out $(ALL_TESTS),$(wildcard tests/*.c))
 SUBJECTS := $(wildcard tests/subjects/*.c)
@@ -166,7 +166,7 @@ $(BUILD)/obj/tests/cuda_on_cpu/%.o: EXTRA_CXXFLAGS = $(CUDA_ON_CPU_FLAGS)
 $(BUILD)/obj/kernels/%.o: EXTRA_CFLAGS = $(LAB_CFLAGS) $(KERNEL_CFLAGS) $(CFLAGS) $(if $(WITH_CUDA),-DSEEP_WITH_CUDA)
 
 # The page of seep-lab is taken in as it is (.incbin).
-$(BUILD)/obj/kernels/harness/lab_page.o: docs/man/seep-lab.txt
+$(BUILD)/obj/kernels/lab/lab_page.o: docs/man/seep-lab.txt
 
 $(BUILD)/obj/kernels/%.cu.o: kernels/%.cu $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -195,12 +195,12 @@ $(BUILD)/gen/roles_toml.c: libprof/code/roles.toml
 		-e 's/.*/"&\\n"/' -e '$$a ;' $< >$@
 
 # Formats of other tools that are protocol buffers.
-PROTOS := $(patsubst libprof/formats/%.proto,$(BUILD)/gen/%.pb-c,$(wildcard libprof/formats/*.proto))
-$(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h: libprof/formats/%.proto
+PROTOS := $(patsubst libprof/export/%.proto,$(BUILD)/gen/%.pb-c,$(wildcard libprof/export/*.proto))
+$(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h: libprof/export/%.proto
 	@mkdir -p $(@D)
 	$(say) GEN $@
 	$(Q)protoc-c --proto_path=$(<D) --c_out=$(@D) $(<F)
-$(call obj,$(wildcard libprof/formats/*.c tests/formats/*.c)): | $(PROTOS:=.h)
+$(call obj,$(wildcard libprof/export/*.c tests/export/*.c)): | $(PROTOS:=.h)
 
 $(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -239,11 +239,11 @@ $(SEEP): $(call obj,viewer/main.c) $(VIEWER_LIB) $(LIB)
 
 # The lab without its main(), for the tests too.
 LAB_CUDA_OBJECTS := $(patsubst %,$(BUILD)/obj/%.o,$(LAB_CUDA:.cc=))
-$(LAB_LIB): $(call obj,$(filter-out kernels/harness/main.c,$(LAB))) $(LAB_CUDA_OBJECTS)
+$(LAB_LIB): $(call obj,$(filter-out kernels/lab/lab_main.c,$(LAB))) $(LAB_CUDA_OBJECTS)
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-$(SEEP_LAB): $(call obj,kernels/harness/main.c) $(LAB_LIB) $(LIB)
+$(SEEP_LAB): $(call obj,kernels/lab/lab_main.c) $(LAB_LIB) $(LIB)
 	$(say) LD $@
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LAB_LIBS) $(LIBPROF_LIBS) $(CUDA_LIBS)
 
@@ -301,11 +301,11 @@ tests: $(TEST_BINS) $(REPLAY_BINS) $(if $(SAN),,$(SUBJECT_BINS)) ## build the te
 SAN_DIR := build/san-address-undefined
 SAN_TESTS := $(if $(filter 0,$(CUDA)),$(TESTS),$(ALL_TESTS))
 TSAN_DIR := build/san-thread
-TSAN_TESTS := $(filter $(addprefix tests/,record/test_live_blocks.c record/test_site_table.c preload/test_walk.c \
+TSAN_TESTS := $(filter $(addprefix tests/,store/test_live_blocks.c store/test_site_table.c preload/test_walk.c \
 	$(addprefix kernels/,compute/test_cuda_on_cpu.c splat/test_splat.c splat/test_splat_gradients.c \
 	splat/test_splat_optimizer.c voxels/test_voxelize.c voxels/test_voxel_features.c)),$(SAN_TESTS))
 # The rooms that these last tests reach: the thread sanitizer's build needs no others.
-THREADED := $(filter $(foreach room,libprof/base libprof/record preload/objects preload/python preload/stack \
+THREADED := $(filter $(foreach room,libprof/base libprof/store preload/objects preload/python preload/stack \
 	kernels/compute kernels/formats kernels/splat kernels/voxels,$(room)/%),$(LIBPROF) $(PRELOAD) $(LAB))
 THREADED_LIB := $(BUILD)/libthreaded.a
 $(THREADED_LIB): $(call shim_obj,$(filter preload/%,$(THREADED))) $(call obj,$(filter-out preload/%,$(THREADED))) $(LAB_CUDA_OBJECTS)
@@ -344,8 +344,8 @@ zoo: all ## run the zoo's training jobs and hold the verdicts against their tabl
 	$(Q)SEEP=$(SEEP) $(PYTHON) tests/zoo/zoo.py
 
 mutate: ## move each threshold by half, both ways, and say which ones nobody notices (twenty minutes, or five once there are recordings)
-	+$(Q)$(MAKE) --no-print-directory MOVED=1 all $(patsubst tests/%.c,build/moved/tests/%,$(filter $(foreach room,base code holders judge \
-		measure model paths report signs,tests/$(room)/%),$(TESTS)))
+	+$(Q)$(MAKE) --no-print-directory MOVED=1 all $(patsubst tests/%.c,build/moved/tests/%,$(filter $(foreach room,base code judge \
+		measure model report signs who/merge who/ways,tests/$(room)/%),$(TESTS)))
 	$(Q)SEEP=$(SEEP) $(PYTHON) tests/mutate/mutate.py
 
 zoo-reports: all ## run jobs written after public reports, and score what seep says of them (ten minutes)
@@ -383,7 +383,7 @@ check-gpu: all tests ## what needs a GPU: the kernels' tests, scenarios and timi
 
 # libFuzzer needs clang; libprof and the lab's readers are compiled once more, instrumented.
 FUZZED := $(LIBPROF) $(wildcard kernels/formats/*.c)
-$(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZED) $(wildcard libprof/*.h libprof/*/*.h kernels/formats/*.h) $(BUILD)/obj/libprof/base/toml.o $(BUILD)/gen/roles_toml.c $(PROTOS:=.c)
+$(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZED) $(wildcard libprof/*.h libprof/*/*.h libprof/*/*/*.h kernels/formats/*.h) $(BUILD)/obj/libprof/base/toml.o $(BUILD)/gen/roles_toml.c $(PROTOS:=.c)
 	@mkdir -p $(@D)
 	$(say) FUZZ $@
 	$(Q)$(CLANG) -std=c11 $(CPPFLAGS_ALL) $(LIBPROF_CFLAGS) $(LAB_CFLAGS) -O1 -g \
@@ -425,8 +425,7 @@ clean: ## remove build/
 	rm -rf build
 
 format: ## clang-format over all sources
-	clang-format -i $(wildcard libprof/*.[ch] libprof/*/*.[ch] preload/*.[ch] preload/*/*.[ch] viewer/*.[ch] viewer/*/*.[ch] kernels/*/*.[ch] \
-		tests/*.[ch] tests/*/*.[ch] tests/*/*/*.[ch])
+	$(Q)find libprof preload viewer kernels tests -name '*.[ch]' -exec clang-format -i {} +
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))

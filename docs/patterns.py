@@ -86,7 +86,7 @@ def zoo_jobs():
 
 def lab_variants():
     """(scenario, variant, pattern) of what seep-lab expects."""
-    for path in sorted((ROOT / "kernels/scenarios").glob("*.c")):
+    for path in sorted((ROOT / "kernels/lab/scenarios").glob("*.c")):
         text, variant = path.read_text(), None
         for key, value in re.findall(r'\.(name|pattern) = "([^"]+)"', text):
             if key == "pattern":
@@ -111,7 +111,7 @@ def shown_by(pattern):
 @functools.cache
 def holders():
     """What may hold a threshold: the zoo's jobs, and test files by their stems."""
-    tests = [path.stem for path in ROOT.glob("tests/*/test_*") if path.suffix in (".c", ".py")]
+    tests = [path.stem for path in (ROOT / "tests").rglob("test_*") if path.suffix in (".c", ".py")]
     return {*zoo_jobs(), *(stem for stem in tests if tests.count(stem) == 1)}
 
 

@@ -6,8 +6,8 @@
  * threads, which would learn from them again. */
 #include "preload/life/lifecycle.h"
 
-#include "libprof/record/live_blocks.h"
-#include "libprof/record/range_map.h"
+#include "libprof/store/live_blocks.h"
+#include "libprof/store/range_map.h"
 #include "preload/device/caller.h"
 #include "preload/device/layout.h"
 #include "preload/device/use.h"
@@ -18,7 +18,7 @@
 #include "preload/record/capture.h"
 #include "preload/record/frames.h"
 #include "preload/record/main_loop.h"
-#include "preload/record/segments.h"
+#include "preload/record/shm_segments.h"
 #include "preload/record/steps.h"
 #include "preload/record/tick.h"
 #include "preload/snapshot/snapshot.h"

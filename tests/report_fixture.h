@@ -4,7 +4,7 @@
 
 #include "libprof/analysis.h"
 #include "libprof/base/text.h"
-#include "libprof/export/report_text.h"
+#include "libprof/print/report_text.h"
 #include "libprof/read/profile_read.h"
 #include "tests/profile_builder.h"
 #include "tests/suite.h"

@@ -1,6 +1,6 @@
 /* `seep check`: the gate of a CI job. */
-#include "libprof/export/check_printers.h"
 #include "libprof/gate/gate.h"
+#include "libprof/print/check_printers.h"
 #include "viewer/output.h"
 #include "viewer/viewer.h"
 
@@ -145,7 +145,7 @@ static int check(const char *dir, const struct check_options *o, const struct se
         baseline = seep_output_report_of(o->baseline, &options);
     if (report && (baseline || !o->baseline)) {
         struct seep_gate gate = {.report = report, .baseline = baseline, .budget = budget};
-        int rc = seep_gate_judge(&gate, &verdict, &err);
+        int rc = seep_gate_check(&gate, &verdict, &err);
         if (rc)
             complain(dir, o, &err, rc);
         else if (seep_output(verdict, o->format->print, o->out) == 0)

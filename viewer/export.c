@@ -1,7 +1,7 @@
 /* `seep export`: a profile in the formats of other tools. */
 #include "libprof/base/text.h"
-#include "libprof/formats/formats.h"
-#include "libprof/formats/sites.h"
+#include "libprof/export/export_formats.h"
+#include "libprof/export/sites.h"
 #include "viewer/output.h"
 #include "viewer/viewer.h"
 
@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* A printer has no way to be told more than the report: these are the command's own. */
-static struct seep_format_options wanted;
+static struct seep_export_options wanted;
 static int said; /* what the format returned */
 
 static const struct option long_options[] = {
@@ -23,13 +23,13 @@ static const struct option long_options[] = {
     static int print_##name(const json_t *report, FILE *out, bool colour)                          \
     {                                                                                              \
         (void)colour;                                                                              \
-        return said = seep_format_##name(report, &wanted, out);                                    \
+        return said = seep_export_##name(report, &wanted, out);                                    \
     }
 FORMAT(collapsed)
 FORMAT(speedscope)
 FORMAT(pprof)
 FORMAT(perfetto)
-FORMAT(snapshot)
+FORMAT(torch_snapshot)
 FORMAT(openmetrics)
 
 static const struct seep_output_format formats[] = {
@@ -37,7 +37,7 @@ static const struct seep_output_format formats[] = {
     {"speedscope", print_speedscope},
     {"pprof", print_pprof},
     {"perfetto", print_perfetto},
-    {"snapshot", print_snapshot},
+    {"snapshot", print_torch_snapshot},
     {"openmetrics", print_openmetrics},
     {NULL, NULL},
 };

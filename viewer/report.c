@@ -1,8 +1,8 @@
 /* `seep report`: the report of profile folders, in any format. */
 #include "libprof/analysis.h"
-#include "libprof/export/check_printers.h"
-#include "libprof/export/report_text.h"
 #include "libprof/gate/gate.h"
+#include "libprof/print/check_printers.h"
+#include "libprof/print/report_text.h"
 #include "viewer/output.h"
 #include "viewer/viewer.h"
 #include "viewer/watch/ask.h"

@@ -1,6 +1,6 @@
 #include "libprof/analysis.h"
-#include "libprof/export/report_text.h"
 #include "libprof/format/profile_format.h"
+#include "libprof/print/report_text.h"
 #include "viewer/job_folder.h"
 #include "viewer/launch.h"
 #include "viewer/output.h"

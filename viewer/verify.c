@@ -1,8 +1,8 @@
 /* `seep verify` and `seep diff`: two runs of one job. */
-#include "libprof/export/diff_text.h"
-#include "libprof/export/fix_text.h"
 #include "libprof/gate/fix_verdict.h"
 #include "libprof/gate/site_diff.h"
+#include "libprof/print/diff_text.h"
+#include "libprof/print/fix_text.h"
 #include "viewer/output.h"
 #include "viewer/viewer.h"
 

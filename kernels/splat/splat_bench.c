@@ -1,7 +1,7 @@
 #include "kernels/splat/splat_bench.h"
 
 #include "kernels/compute/chance.h"
-#include "kernels/compute/clock.h"
+#include "kernels/compute/stopwatch.h"
 #include "kernels/splat/splat_bench_room.h"
 #include "kernels/splat/splat_garden.h"
 #include "kernels/splat/splat_host.h"

@@ -1,6 +1,6 @@
 #include "kernels/voxels/voxel_bench.h"
 
-#include "kernels/compute/clock.h"
+#include "kernels/compute/stopwatch.h"
 #include "kernels/formats/npz.h"
 #include "kernels/voxels/voxel_baseline.h"
 #include "kernels/voxels/voxelize.h"

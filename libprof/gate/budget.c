@@ -4,7 +4,7 @@
 #include "libprof/base/size_parse.h"
 #include "libprof/base/text.h"
 #include "libprof/base/toml.h"
-#include "libprof/document/report_view.h"
+#include "libprof/report_read/report_view.h"
 #include "libprof/words/patterns.h"
 #include "libprof/words/space.h"
 

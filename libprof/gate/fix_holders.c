@@ -1,7 +1,7 @@
 #include "libprof/gate/fix_holders.h"
 
-#include "libprof/document/holder_view.h"
-#include "libprof/document/report_view.h"
+#include "libprof/report_read/holder_view.h"
+#include "libprof/report_read/report_view.h"
 
 #include <string.h>
 

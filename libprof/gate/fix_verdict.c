@@ -1,10 +1,10 @@
 #include "libprof/gate/fix_verdict.h"
 
 #include "libprof/base/text.h"
-#include "libprof/document/holder_view.h"
-#include "libprof/document/report_pairs.h"
-#include "libprof/document/report_view.h"
 #include "libprof/gate/fix_holders.h"
+#include "libprof/report_read/holder_view.h"
+#include "libprof/report_read/report_pairs.h"
+#include "libprof/report_read/report_view.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,12 +1,12 @@
 #include "libprof/gate/gate.h"
 
 #include "libprof/base/text.h"
-#include "libprof/document/device_view.h"
-#include "libprof/document/report_pairs.h"
-#include "libprof/document/report_view.h"
 #include "libprof/gate/gate_baseline.h"
 #include "libprof/gate/gate_check.h"
 #include "libprof/gate/gate_holders.h"
+#include "libprof/report_read/device_view.h"
+#include "libprof/report_read/report_pairs.h"
+#include "libprof/report_read/report_view.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -325,7 +325,7 @@ static int judge(const struct seep_gate *gate, json_t **check, struct seep_error
     return rc;
 }
 
-int seep_gate_judge(const struct seep_gate *gate, json_t **check, struct seep_error *err)
+int seep_gate_check(const struct seep_gate *gate, json_t **check, struct seep_error *err)
 {
     const struct seep_budget *budget = gate->budget;
     double steps = seep_get_number(json_object_get(gate->report, "job"), "steps");

@@ -31,7 +31,7 @@ struct seep_gate {
  *   "noise": the value is above the limit, but its interval is not.
  * Returns 0; -SEEP_ENODATA when it cannot be judged, -SEEP_EINVAL when the baseline is that of
  * another job, with *err; -SEEP_ENOMEM. */
-SEEP_MUST_CHECK int seep_gate_judge(const struct seep_gate *gate, json_t **check,
+SEEP_MUST_CHECK int seep_gate_check(const struct seep_gate *gate, json_t **check,
                                     struct seep_error *err);
 
 /* The same for a report alone that cannot fail to be judged: for the formats of `seep report`. */

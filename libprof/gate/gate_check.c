@@ -1,7 +1,7 @@
 #include "libprof/gate/gate_check.h"
 
 #include "libprof/base/text.h"
-#include "libprof/document/report_view.h"
+#include "libprof/report_read/report_view.h"
 
 #include <stdarg.h>
 #include <stdio.h>

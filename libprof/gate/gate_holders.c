@@ -1,8 +1,8 @@
 #include "libprof/gate/gate_holders.h"
 
 #include "libprof/base/text.h"
-#include "libprof/document/holder_view.h"
-#include "libprof/document/report_view.h"
+#include "libprof/report_read/holder_view.h"
+#include "libprof/report_read/report_view.h"
 
 #include <stdlib.h>
 #include <string.h>

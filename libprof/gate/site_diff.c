@@ -1,7 +1,7 @@
 #include "libprof/gate/site_diff.h"
 
-#include "libprof/document/report_pairs.h"
-#include "libprof/document/report_view.h"
+#include "libprof/report_read/report_pairs.h"
+#include "libprof/report_read/report_view.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 #include "libprof/judge/diagnosis.h"
 
 #include "libprof/base/text.h"
-#include "libprof/holders/hops.h"
 #include "libprof/judge/finding_list.h"
 #include "libprof/judge/limit_evidence.h"
 #include "libprof/judge/lines.h"
@@ -16,6 +15,7 @@
 #include "libprof/signs/library_sites.h"
 #include "libprof/signs/messages.h"
 #include "libprof/signs/signs.h"
+#include "libprof/who/merge/hops.h"
 #include "libprof/words/holder_advice.h"
 
 #include <stdlib.h>

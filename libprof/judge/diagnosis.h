@@ -4,8 +4,8 @@
 
 #include "libprof/code/stack_lines.h"
 #include "libprof/code/symbols.h"
-#include "libprof/holders/line_holders.h"
 #include "libprof/patterns/finding.h"
+#include "libprof/who/merge/line_holders.h"
 
 /* Judges every line of the model that keeps enough. `holders` may be all zero. Returns 0 or
  * -SEEP_ENOMEM.

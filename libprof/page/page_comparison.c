@@ -1,9 +1,9 @@
 #include "libprof/page/page_comparison.h"
 
 #include "libprof/base/json_build.h"
-#include "libprof/document/report_pairs.h"
-#include "libprof/document/report_view.h"
 #include "libprof/page/page_sites.h"
+#include "libprof/report_read/report_pairs.h"
+#include "libprof/report_read/report_view.h"
 
 #include <math.h>
 

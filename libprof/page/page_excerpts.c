@@ -2,8 +2,8 @@
 
 #include "libprof/base/json_build.h"
 #include "libprof/base/text.h"
-#include "libprof/document/report_view.h"
 #include "libprof/page/page_tables.h"
+#include "libprof/report_read/report_view.h"
 
 #include <fcntl.h>
 #include <stdio.h>

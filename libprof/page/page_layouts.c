@@ -1,8 +1,8 @@
 #include "libprof/page/page_layouts.h"
 
 #include "libprof/base/json_build.h"
-#include "libprof/document/report_view.h"
 #include "libprof/page/page_tables.h"
+#include "libprof/report_read/report_view.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 #include "libprof/page/page_sites.h"
 
 #include "libprof/base/json_build.h"
-#include "libprof/document/report_view.h"
 #include "libprof/page/page_layouts.h"
+#include "libprof/report_read/report_view.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 
 #include "libprof/base/json_build.h"
 #include "libprof/base/text.h"
-#include "libprof/document/report_view.h"
+#include "libprof/report_read/report_view.h"
 
 #include <stdio.h>
 #include <stdlib.h>

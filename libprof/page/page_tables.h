@@ -3,7 +3,7 @@
 #ifndef SEEP_LIBPROF_PAGE_PAGE_TABLES_H
 #define SEEP_LIBPROF_PAGE_PAGE_TABLES_H
 
-#include "libprof/document/frame_table.h"
+#include "libprof/report_read/frame_table.h"
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,12 +1,12 @@
 /* Memory that is kept for good, and does not grow without an end: loaded up front, or gathered
  * until every item was seen. */
 #include "libprof/base/text.h"
-#include "libprof/holders/hops.h"
 #include "libprof/measure/memory_limit.h"
 #include "libprof/measure/thresholds.h"
 #include "libprof/patterns/pattern_order.h"
 #include "libprof/patterns/state_use.h"
 #include "libprof/signs/work_areas.h"
+#include "libprof/who/merge/hops.h"
 
 #include <math.h>
 #include <stdlib.h>

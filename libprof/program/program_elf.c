@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "libprof/record/os.h"
+#include "libprof/store/os.h"
 
 enum {
     WINDOW = 8, /* program headers, or dynamic entries, read at once */

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "libprof/program/program_elf.h"
-#include "libprof/record/os.h"
+#include "libprof/store/os.h"
 
 enum { MAX_SCRIPTS = 5 }; /* as many as the kernel follows */
 

@@ -1,9 +1,9 @@
 #include "libprof/report/report_json.h"
 
-#include "libprof/holders/job_sources.h"
 #include "libprof/measure/memory_limit.h"
 #include "libprof/measure/shortage.h"
 #include "libprof/report/report_pieces.h"
+#include "libprof/who/merge/job_sources.h"
 
 #include <stdlib.h>
 #include <string.h>

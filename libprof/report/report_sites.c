@@ -4,10 +4,10 @@
 #include "libprof/code/frame_json.h"
 
 #include "libprof/code/function_kinds.h"
-#include "libprof/holders/kept_at.h"
-#include "libprof/holders/site_holders.h"
 #include "libprof/measure/space_growth.h"
 #include "libprof/model/live_level.h"
+#include "libprof/who/merge/kept_at.h"
+#include "libprof/who/merge/site_holders.h"
 
 #include <stdio.h>
 #include <stdlib.h>

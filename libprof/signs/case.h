@@ -5,10 +5,10 @@
 #include "libprof/code/library_caches.h"
 #include "libprof/code/stack_lines.h"
 #include "libprof/code/symbols.h"
-#include "libprof/holders/kept_by.h"
-#include "libprof/holders/line_holders.h"
 #include "libprof/measure/growth.h"
 #include "libprof/measure/sawtooth.h"
+#include "libprof/who/merge/kept_by.h"
+#include "libprof/who/merge/line_holders.h"
 
 struct seep_held {
     uint64_t bytes, blocks;

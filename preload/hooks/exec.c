@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "libprof/program/program_entry.h"
-#include "libprof/record/os.h"
+#include "libprof/store/os.h"
 #include "preload/job/job.h"
 #include "preload/life/environment.h"
 #include "preload/life/start.h"

@@ -16,7 +16,7 @@
 #include "preload/hooks/signals.h"
 #include "preload/life/start.h"
 #include "preload/record/map_set.h"
-#include "preload/record/segments.h"
+#include "preload/record/shm_segments.h"
 
 #ifndef MADV_DONTNEED_LOCKED
 #define MADV_DONTNEED_LOCKED 24

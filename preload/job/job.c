@@ -3,8 +3,8 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#include "libprof/record/arena.h"
-#include "libprof/record/site_table.h"
+#include "libprof/store/arena.h"
+#include "libprof/store/site_table.h"
 #include "preload/job/job_table.h"
 
 enum { ENOUGH_TASKS = 16 };     /* fewer are better told by time */

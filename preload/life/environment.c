@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "libprof/program/program_entry.h"
-#include "libprof/record/os.h"
+#include "libprof/store/os.h"
 #include "preload/job/job_table.h"
 #include "preload/objects/loader.h"
 

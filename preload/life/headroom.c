@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "libprof/record/arena.h"
+#include "libprof/store/arena.h"
 
 enum { PAGE = 4096, TEXT_BYTES = 4096, PATH_BYTES = 1024 };
 

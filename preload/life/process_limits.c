@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "libprof/record/os.h"
+#include "libprof/store/os.h"
 
 static uint64_t parse_number(const char *text)
 {

@@ -5,7 +5,7 @@
 #include <sys/auxv.h>
 #include <sys/uio.h>
 
-#include "libprof/record/os.h"
+#include "libprof/store/os.h"
 
 bool seep_loader_starting;
 

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "libprof/record/os.h"
+#include "libprof/store/os.h"
 #include "preload/objects/elf_find.h"
 #include "preload/objects/loader.h"
 

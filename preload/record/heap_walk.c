@@ -2,8 +2,8 @@
 
 #include <sys/uio.h>
 
-#include "libprof/record/live_walk.h"
-#include "libprof/record/os.h"
+#include "libprof/store/live_walk.h"
+#include "libprof/store/os.h"
 
 enum {
     PIECE = 1 << 20,

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "libprof/record/own_time.h"
+#include "libprof/store/own_time.h"
 #include "preload/job/job.h"
 #include "preload/job/job_table.h"
 #include "preload/objects/modules.h"

@@ -5,7 +5,7 @@
 #include "preload/job/job.h"
 #include "preload/record/capture.h"
 #include "preload/record/map_resident.h"
-#include "preload/record/segments.h"
+#include "preload/record/shm_segments.h"
 #include "preload/record/tick.h"
 #include "preload/steps/code_marks.h"
 

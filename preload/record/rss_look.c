@@ -10,9 +10,9 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "libprof/record/live_blocks.h"
-#include "libprof/record/own_pages.h"
-#include "libprof/record/site_table.h"
+#include "libprof/store/live_blocks.h"
+#include "libprof/store/own_pages.h"
+#include "libprof/store/site_table.h"
 #include "preload/objects/modules.h"
 #include "preload/record/heap_walk.h"
 #include "preload/record/map_resident.h"

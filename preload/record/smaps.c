@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "libprof/record/os.h"
+#include "libprof/store/os.h"
 
 enum { BUFFER = 32 * 1024, MAX_INTERRUPTS = 64 };
 

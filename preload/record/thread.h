@@ -2,7 +2,7 @@
 #ifndef SEEP_PRELOAD_RECORD_THREAD_H
 #define SEEP_PRELOAD_RECORD_THREAD_H
 
-#include "libprof/record/site_table.h"
+#include "libprof/store/site_table.h"
 #include "preload/python/pyframe_loops.h"
 #include "preload/stack/walk.h"
 

@@ -8,7 +8,7 @@
 #include "preload/python/pyframe.h"
 #include "preload/record/life_calls.h"
 #include "preload/record/rss_sample.h"
-#include "preload/record/segments.h"
+#include "preload/record/shm_segments.h"
 #include "preload/record/snapshot_calls.h"
 
 enum { FIRST_GAP_NS = 20 * 1000 * 1000, JOB_GAP_NS = 4 * 1000 * 1000, PAGE = 4096 };

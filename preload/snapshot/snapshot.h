@@ -4,7 +4,7 @@
 #ifndef SEEP_PRELOAD_SNAPSHOT_SNAPSHOT_H
 #define SEEP_PRELOAD_SNAPSHOT_SNAPSHOT_H
 
-#include "libprof/record/os.h"
+#include "libprof/store/os.h"
 #include "preload/record/snapshot_calls.h"
 
 /* The job asks for a copy now (seep_holders()). Inside the guard. */

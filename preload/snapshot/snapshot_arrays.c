@@ -1,7 +1,7 @@
 #include "preload/snapshot/snapshot_arrays.h"
 
-#include "libprof/record/live_walk.h"
-#include "libprof/record/range_map.h"
+#include "libprof/store/live_walk.h"
+#include "libprof/store/range_map.h"
 #include "preload/python/pyframe.h"
 
 enum { MOST_BLOCKS = 5 * 1000 * 1000, ADDRESS_BITS = 47 };

@@ -15,7 +15,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "libprof/record/os.h"
+#include "libprof/store/os.h"
 #include "preload/snapshot/snapshot_arrays.h"
 #include "preload/snapshot/snapshot_shed.h"
 

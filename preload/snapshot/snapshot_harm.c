@@ -2,7 +2,7 @@
 
 #include <sys/stat.h>
 
-#include "libprof/record/os.h"
+#include "libprof/store/os.h"
 
 enum {
     TEXT_BYTES = 4096,

@@ -1,7 +1,7 @@
 #include "preload/snapshot/snapshot_shed.h"
 
-#include "libprof/record/arena.h"
-#include "libprof/record/os.h"
+#include "libprof/store/arena.h"
+#include "libprof/store/os.h"
 #include "preload/job/job_table.h"
 #include "preload/objects/modules.h"
 

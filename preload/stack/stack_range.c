@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <string.h>
 
-#include "libprof/record/os.h"
+#include "libprof/store/os.h"
 
 extern void *__libc_stack_end; /* of the loader: the main thread's stack begins here */
 

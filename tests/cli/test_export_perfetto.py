@@ -175,7 +175,7 @@ class Perfetto(ExportCase):
     @needs(shutil.which("protoc"), "no protoc here")
     def test_our_description_is_the_published_one(self):
         compiled = self.path("perfetto.set")
-        done = self.command(["protoc", "-I", ROOT / "libprof/formats", "--descriptor_set_out", compiled,
+        done = self.command(["protoc", "-I", ROOT / "libprof/export", "--descriptor_set_out", compiled,
                              "perfetto.proto"])
         self.assertEqual(done.status, 0, repr(done))
         with open(compiled, "rb") as f:

@@ -40,7 +40,7 @@ class Words(LabCase):
             self.assertEqual((done.status, done.stdout, done.stderr), (0, page, b""), args)
 
     def test_every_option_is_in_the_page_and_in_the_completion(self):
-        source = (ROOT / "kernels/harness/arguments.c").read_text()
+        source = (ROOT / "kernels/lab/arguments.c").read_text()
         options = re.findall(r'\{"([a-z-]+)", (?:no|required)_argument', source)
         self.assertGreater(len(options), 10)
         page = (ROOT / "docs/man/seep-lab.txt").read_text()

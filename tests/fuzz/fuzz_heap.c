@@ -2,8 +2,8 @@
  * graph is made, searched, and asked about. The image is
  *   minor version of Python, 1 byte; 3 more; number of blocks, bytes of data, of heap, and where
  *   _PyRuntime is in the data, 4 bytes each; the blocks: offset, bytes, line; data; heap. */
-#include "libprof/paths/answer.h"
-#include "libprof/paths/inner.h"
+#include "libprof/who/ways/answer.h"
+#include "libprof/who/ways/inner.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Any bytes as a snapshot of who holds what: read beside a right one, merged, and asked about a
  * finding's frame. */
-#include "libprof/holders/holders_merge.h"
-#include "libprof/holders/kept_by.h"
+#include "libprof/who/merge/holders_merge.h"
+#include "libprof/who/merge/kept_by.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,8 +8,8 @@
  * behind them is reached; bit 1: every site is reported, with its series, and in every other tool's
  * format; bit 2: no job table. seed_profiles.c writes the corpus' beginnings. */
 #include "libprof/analysis.h"
-#include "libprof/export/report_text.h"
-#include "libprof/formats/formats.h"
+#include "libprof/export/export_formats.h"
+#include "libprof/print/report_text.h"
 #include "libprof/read/job_read.h"
 #include "libprof/read/profile_read.h"
 
@@ -124,12 +124,12 @@ static void print(const json_t *report)
 
 static void print_formats(const json_t *report)
 {
-    static seep_format *const all[] = {seep_format_collapsed, seep_format_speedscope,
-                                       seep_format_pprof,     seep_format_perfetto,
-                                       seep_format_snapshot,  seep_format_openmetrics};
+    static seep_export *const all[] = {seep_export_collapsed,      seep_export_speedscope,
+                                       seep_export_pprof,          seep_export_perfetto,
+                                       seep_export_torch_snapshot, seep_export_openmetrics};
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        const struct seep_format_options o = {.profile = "x"};
+        const struct seep_export_options o = {.profile = "x"};
         char *text = NULL;
         size_t n;
         FILE *out = open_memstream(&text, &n);

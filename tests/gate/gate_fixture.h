@@ -2,8 +2,8 @@
 #ifndef SEEP_TESTS_GATE_GATE_FIXTURE_H
 #define SEEP_TESTS_GATE_GATE_FIXTURE_H
 
-#include "libprof/document/report_view.h"
 #include "libprof/gate/gate.h"
+#include "libprof/report_read/report_view.h"
 #include "tests/gate/budget_fixture.h"
 #include "tests/suite.h"
 

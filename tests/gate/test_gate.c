@@ -9,7 +9,7 @@ static int judge(bool with_baseline)
     json_decref(check);
     check = NULL;
     err.text[0] = '\0';
-    return seep_gate_judge(&gate, &check, &err);
+    return seep_gate_check(&gate, &check, &err);
 }
 
 static void judged(bool with_baseline, const char *verdict)

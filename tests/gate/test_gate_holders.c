@@ -21,7 +21,7 @@ static int judge(void)
 {
     struct seep_gate gate = {.report = report, .budget = &budget};
 
-    return seep_gate_judge(&gate, &check, &err);
+    return seep_gate_check(&gate, &check, &err);
 }
 
 static const struct {

@@ -1,9 +1,9 @@
 /* Reports of version 1 are read like those of version 2: report_version_1.json is one. */
-#include "libprof/document/report_view.h"
-#include "libprof/export/report_text.h"
 #include "libprof/gate/fix_verdict.h"
 #include "libprof/gate/gate.h"
 #include "libprof/gate/site_diff.h"
+#include "libprof/print/report_text.h"
+#include "libprof/report_read/report_view.h"
 #include "tests/suite.h"
 
 #include <check.h>
@@ -56,7 +56,7 @@ static json_t *judge(const json_t *report, const json_t *baseline, uint64_t grow
     struct seep_error err = {0};
     json_t *check = NULL;
 
-    ck_assert_msg(seep_gate_judge(&gate, &check, &err) == 0, "%s", err.text);
+    ck_assert_msg(seep_gate_check(&gate, &check, &err) == 0, "%s", err.text);
     return check;
 }
 

@@ -1,7 +1,7 @@
 /* Who was seen to hold what a line made, as evidence: of two jobs whose levels are alike, one has a
  * leak and the other has none. */
-#include "tests/holders/made_up_snapshots.h"
 #include "tests/judge/levels.h"
+#include "tests/who/merge/made_up_snapshots.h"
 
 #include <stdio.h>
 

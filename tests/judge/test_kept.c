@@ -63,13 +63,14 @@ TEST(less_than_256_kib_is_not_worth_a_word, .to = 2)
         nobody();
 }
 
-/* 24 MiB of pictures are told where they are a thirtieth of what the process takes, or a fiftieth of
- * the machine's memory, and accused where they are a 256th of that, or a third of the process. */
+/* 24 MiB of pictures are told where they are a thirtieth of what the process takes, or a fiftieth
+ * of the machine's memory, and accused where they are a 256th of that, or a third of the process.
+ */
 static const struct {
     uint64_t resident_mib, ram_mib;
     const char *severity; /* NULL: not told */
-} shares[] = {{710, 6200, "info"},       {710, 6100, "retention"}, {71, 65536, "retention"},
-              {73, 65536, "info"},       {730, 65536, NULL},       {730, 1210, NULL},
+} shares[] = {{710, 6200, "info"},     {710, 6100, "retention"}, {71, 65536, "retention"},
+              {73, 65536, "info"},     {730, 65536, NULL},       {730, 1210, NULL},
               {730, 1190, "retention"}};
 
 TEST(what_a_job_keeps_from_its_start_has_to_matter_to_it, .to = N(shares))

@@ -1,9 +1,9 @@
 /* What snapshots saw that nobody holds: it is accused at whatever pace it comes, who lost it is
  * named, and evidence, holder and advice of a finding are of one mind, whoever was seen to hold it.
  */
-#include "libprof/document/holder_view.h"
-#include "tests/holders/made_up_snapshots.h"
+#include "libprof/report_read/holder_view.h"
 #include "tests/judge/levels.h"
+#include "tests/who/merge/made_up_snapshots.h"
 
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 /* What a page says of an older run: findings as they were judged, sites in pairs, and nothing of
  * either run that is not there. */
-#include "libprof/document/report_view.h"
 #include "libprof/page/page_document.h"
 #include "libprof/page/page_tables.h"
+#include "libprof/report_read/report_view.h"
 #include "tests/report_fixture.h"
 
 static json_t *base, *document;

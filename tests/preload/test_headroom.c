@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libprof/record/arena.h"
+#include "libprof/store/arena.h"
 #include "preload/life/headroom.h"
 #include "tests/suite.h"
 

@@ -26,7 +26,7 @@
 #include <internal/pycore_pystate.h>
 #endif
 
-#include "libprof/heap/py_layout.h"
+#include "libprof/who/graph/py_layout.h"
 
 static int wrong;
 

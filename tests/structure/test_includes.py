@@ -5,7 +5,7 @@ import unittest
 
 from tests.structure.sources import C_SOURCES, files_below, includes
 
-# What a room's files may include besides each other. A word without a slash is a room of libprof; "analysis" is what
+# What a room's files may include besides each other. A word that names neither half is a room of libprof; "analysis" is what
 # lies in libprof/ itself, "top" what lies in preload/ itself. A room only includes rooms above it in this table.
 ALLOWED = {
     "libprof/words": "",
@@ -13,42 +13,42 @@ ALLOWED = {
     "libprof/format": "",
     "libprof/regex": "",
     "libprof/source": "base",
-    "libprof/record": "format",
-    "libprof/program": "record format",
+    "libprof/store": "format",
+    "libprof/program": "store format",
     "libprof/read": "format base",
-    "libprof/heap": "format base",
-    "libprof/paths": "heap base words",
+    "libprof/who/graph": "format base",
+    "libprof/who/ways": "who/graph base words",
     "libprof/model": "read format base words",
     "libprof/code": "model base words",
-    "libprof/examine": "code paths heap model read format base words",
+    "libprof/who/find": "code who/ways who/graph model read format base words",
     "libprof/measure": "code model base words",
-    "libprof/holders": "source measure code model base words",
-    "libprof/signs": "holders measure code model base words",
-    "libprof/patterns": "signs holders measure code model base words",
-    "libprof/judge": "patterns signs holders measure code model base words",
-    "libprof/report": "judge patterns signs holders source measure code model program format base words",
-    "libprof/document": "base words",
-    "libprof/gate": "document base words",
-    "libprof/page": "document base words",
-    "libprof/export": "gate document base words",
-    "libprof/formats": "document base words",
-    "libprof/analysis": "formats export page gate document report judge patterns signs holders measure code model read program record format base"
+    "libprof/who/merge": "source measure code model base words",
+    "libprof/signs": "who/merge measure code model base words",
+    "libprof/patterns": "signs who/merge measure code model base words",
+    "libprof/judge": "patterns signs who/merge measure code model base words",
+    "libprof/report": "judge patterns signs who/merge source measure code model program format base words",
+    "libprof/report_read": "base words",
+    "libprof/gate": "report_read base words",
+    "libprof/page": "report_read base words",
+    "libprof/print": "gate report_read base words",
+    "libprof/export": "report_read base words",
+    "libprof/analysis": "export print page gate report_read report judge patterns signs who/merge measure code model read program store format base"
                         " words",
-    "preload/objects": "record format",
-    "preload/python": "preload/objects record format",
-    "preload/stack": "preload/objects preload/python record format",
+    "preload/objects": "store format",
+    "preload/python": "preload/objects store format",
+    "preload/stack": "preload/objects preload/python store format",
     "preload/steps": "preload/python format",
-    "preload/job": "record format",
-    "preload/record": "preload/objects preload/python preload/stack preload/job preload/steps record format",
-    "preload/device": "preload/objects preload/python preload/stack preload/job preload/record record format",
-    "preload/life": "preload/objects preload/python preload/stack preload/job preload/record preload/device record program regex format",
-    "preload/snapshot": "preload/objects preload/python preload/stack preload/job preload/record preload/life record format",
+    "preload/job": "store format",
+    "preload/record": "preload/objects preload/python preload/stack preload/job preload/steps store format",
+    "preload/device": "preload/objects preload/python preload/stack preload/job preload/record store format",
+    "preload/life": "preload/objects preload/python preload/stack preload/job preload/record preload/device store program regex format",
+    "preload/snapshot": "preload/objects preload/python preload/stack preload/job preload/record preload/life store format",
     "preload/hooks": "preload/objects preload/python preload/stack preload/job preload/record preload/device preload/life"
-                     " preload/snapshot record program regex format",
+                     " preload/snapshot store program regex format",
     "preload/top": "preload/objects preload/python preload/stack preload/record preload/device preload/life"
-                   " preload/snapshot preload/hooks record format",
-    "viewer": "analysis examine formats export page gate document program read regex format base words libprof/code/part_rules.h",
-    "kernels": "document base preload/seep.h",
+                   " preload/snapshot preload/hooks store format",
+    "viewer": "analysis who/find export print page gate report_read program read regex format base words libprof/code/part_rules.h",
+    "kernels": "report_read base preload/seep.h",
 }
 
 ITSELF = {"libprof": "analysis", "preload": "top"}
@@ -58,11 +58,11 @@ def room_of(file):
     parts = file.split("/")
     if parts[0] not in ITSELF:
         return parts[0]
-    return parts[0] + "/" + (parts[1] if len(parts) > 2 else ITSELF[parts[0]])
+    return parts[0] + "/" + ("/".join(parts[1:-1]) or ITSELF[parts[0]])
 
 
 def allowed_in(room):
-    return {word if "/" in word else "libprof/" + word for word in ALLOWED[room].split()}
+    return {word if word.startswith(("preload/", "libprof/")) else "libprof/" + word for word in ALLOWED[room].split()}
 
 
 def module_of(file):

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "libprof/examine/copy_memory.h"
+#include "libprof/who/find/copy_memory.h"
 #include "tests/profile_builder.h"
 #include "tests/suite.h"
 #include "viewer/watch/copies.h"

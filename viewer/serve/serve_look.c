@@ -1,6 +1,6 @@
 #include "viewer/serve/serve_look.h"
 
-#include "libprof/document/report_view.h"
+#include "libprof/report_read/report_view.h"
 #include "viewer/page/page_html.h"
 #include "viewer/serve/served.h"
 

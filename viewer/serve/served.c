@@ -1,7 +1,7 @@
 #include "viewer/serve/served.h"
 
 #include "libprof/base/text.h"
-#include "libprof/document/report_view.h"
+#include "libprof/report_read/report_view.h"
 #include "viewer/page/page_html.h"
 
 #include <stdio.h>

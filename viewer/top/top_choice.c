@@ -1,6 +1,6 @@
 #include "viewer/top/top_choice.h"
 
-#include "libprof/document/report_view.h"
+#include "libprof/report_read/report_view.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* All about one line, and the page of keys: more lines than a screen may have, scrolled. */
 #include "libprof/base/text.h"
-#include "libprof/document/holder_view.h"
-#include "libprof/document/report_view.h"
+#include "libprof/report_read/holder_view.h"
+#include "libprof/report_read/report_view.h"
 #include "viewer/top/top_picture.h"
 #include "viewer/top/top_text.h"
 

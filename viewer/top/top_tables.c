@@ -1,6 +1,6 @@
 /* The tables of the job, its spaces, its processes and its lines. */
 #include "libprof/base/text.h"
-#include "libprof/document/report_view.h"
+#include "libprof/report_read/report_view.h"
 #include "viewer/top/top_picture.h"
 #include "viewer/top/top_text.h"
 

@@ -1,7 +1,7 @@
 #include "viewer/top/top_view.h"
 
 #include "libprof/base/text.h"
-#include "libprof/document/report_view.h"
+#include "libprof/report_read/report_view.h"
 #include "libprof/words/space.h"
 
 #include <math.h>

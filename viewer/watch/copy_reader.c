@@ -1,7 +1,7 @@
 #include "viewer/watch/copy_reader.h"
 
 #include "libprof/base/error.h"
-#include "libprof/examine/examine.h"
+#include "libprof/who/find/examine.h"
 #include "viewer/output.h"
 #include "viewer/watch/room.h"
 

@@ -1,0 +1,119 @@
+/* `seep-lab bench`: the kernels, and a copy in memory beside them. */
+#include "kernels/lab/copy_bench.h"
+#include "kernels/lab/lab.h"
+#include "kernels/lab/table.h"
+#include "kernels/splat/splat_bench.h"
+#include "kernels/voxels/voxel_bench.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef int bench_fn(json_t *results, const char *data, struct seep_stream *stream,
+                     struct seep_error *err);
+
+static const struct bench {
+    const char *name;
+    bench_fn *run;
+    const char *file; /* that it looks for in the folder with data, or NULL */
+} benches[] = {
+    {"copy", seep_copy_bench, NULL},
+    {"voxels", seep_voxel_bench, SEEP_VOXEL_BENCH_FILE},
+    {"splat", seep_splat_bench, SEEP_SPLAT_BENCH_FILE},
+};
+
+static bool are_benches(const struct seep_lab_arguments *a)
+{
+    for (int i = 0; i < a->n_words; i++) {
+        bool known = false;
+        for (size_t b = 0; b < sizeof benches / sizeof *benches; b++)
+            known |= strcmp(a->words[i], benches[b].name) == 0;
+        if (!known) {
+            seep_lab_complain("there is no bench %s: see `seep-lab --help`", a->words[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The folder, or NULL where it has nothing for this bench: its made-up inputs remain. */
+static const char *data_for(const struct bench *b, const char *folder)
+{
+    char path[PATH_MAX];
+
+    if (!folder || !b->file)
+        return NULL;
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, b->file) >= sizeof path ||
+        access(path, F_OK) == 0)
+        return folder;
+    seep_lab_complain("%s is not there: %s is timed on made-up inputs alone", path, b->name);
+    return NULL;
+}
+
+static int run_benches(const struct seep_lab_arguments *a, struct seep_stream *stream, json_t *all)
+{
+    for (size_t i = 0; i < sizeof benches / sizeof *benches; i++) {
+        const struct bench *b = &benches[i];
+        struct seep_error err = {0};
+        if (!seep_lab_is_chosen(a, b->name))
+            continue;
+        const char *data = data_for(b, a->data);
+        json_t *results = json_array();
+        seep_lab_progress("%s …", b->name);
+        int rc = b->run(results, data, stream, &err);
+        seep_lab_progress(NULL);
+        json_object_set_new(all, b->name, results);
+        if (rc) {
+            (void)seep_error_set(&err, -rc, "", 0, "bench %s: %s", b->name, seep_error_name(rc));
+            seep_lab_complain_error(rc, &err, "check --data and free memory");
+            return rc;
+        }
+    }
+    return 0;
+}
+
+static void print(const struct seep_lab_arguments *a, const json_t *all)
+{
+    const char *name;
+    json_t *results;
+
+    if (a->json) {
+        json_dumpf(all, stdout, JSON_INDENT(1));
+        putchar('\n');
+        return;
+    }
+    json_object_foreach ((json_t *)all, name, results) {
+        printf("== %s\n", name);
+        seep_table_print(results, stdout);
+    }
+}
+
+int seep_lab_bench_main(int argc, char **argv)
+{
+    struct seep_lab_arguments a;
+    struct seep_error err = {0};
+    struct seep_stream *stream = NULL;
+    int status = seep_lab_read_arguments(argc, argv, "dDfj", &a);
+
+    if (status >= 0)
+        return status;
+    if (!are_benches(&a))
+        return SEEP_LAB_UNUSABLE;
+    if (a.data && access(a.data, R_OK | X_OK)) {
+        seep_lab_complain("%s is no folder that can be read: check --data", a.data);
+        return SEEP_LAB_UNUSABLE;
+    }
+    int rc = a.device == SEEP_DEVICE_CUDA ? seep_stream_create_cuda(0, &stream, &err)
+                                          : seep_stream_create_cpu(0, &stream);
+    if (rc) {
+        seep_lab_complain_error(rc, &err, "leave --device away to run on the CPU");
+        return SEEP_LAB_UNUSABLE;
+    }
+    json_t *all = json_object();
+    rc = run_benches(&a, stream, all);
+    if (json_object_size(all))
+        print(&a, all); /* of a bench that failed, what it has got to */
+    json_decref(all);
+    seep_stream_destroy(stream);
+    return rc || fflush(stdout) || ferror(stdout) ? SEEP_LAB_UNUSABLE : 0;
+}

@@ -1,0 +1,149 @@
+/* Processes that seep-lab starts, and the signals that are meant to end it: they stay blocked and
+ * are taken while a child is waited for, so that nothing is left behind. */
+#include "kernels/lab/lab.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static const int ending[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+
+static bool holds;
+static sigset_t held, before; /* what is blocked, and this process's mask at its start */
+static int came;              /* the first of `ending` that came, else 0 */
+
+/* ---- signals --------------------------------------------------------------------------------- */
+
+void seep_lab_hold_signals(void)
+{
+    sigemptyset(&held);
+    sigaddset(&held, SIGCHLD);
+    for (size_t i = 0; i < sizeof ending / sizeof *ending; i++) {
+        struct sigaction now;
+        /* nohup and shells' background jobs have some of them ignored. */
+        if (sigaction(ending[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+            sigaddset(&held, ending[i]);
+    }
+    sigprocmask(SIG_BLOCK, &held, &before);
+    holds = true;
+}
+
+static void note(int number)
+{
+    if (number > 0 && number != SIGCHLD && !came)
+        came = number;
+}
+
+bool seep_lab_interrupted(void)
+{
+    const struct timespec at_once = {0};
+
+    for (int number = 1; holds && number > 0;) {
+        number = sigtimedwait(&held, NULL, &at_once);
+        note(number);
+    }
+    return came != 0;
+}
+
+void seep_lab_release_signals(void)
+{
+    if (!holds)
+        return;
+    if (seep_lab_interrupted()) {
+        signal(came, SIG_DFL);
+        raise(came);
+    }
+    sigprocmask(SIG_UNBLOCK, &held, NULL);
+}
+
+/* ---- children -------------------------------------------------------------------------------- */
+
+/* Until the child has ended; what ought to end this process is passed on to it. */
+static int await(pid_t pid, int *status, struct seep_error *err)
+{
+    if (pid < 0)
+        return seep_error_set(err, SEEP_EIO, "", 0, "no process: %s", strerror(errno));
+    if (came) /* taken before this child began */
+        kill(pid, came);
+    for (pid_t ended; (ended = waitpid(pid, status, WNOHANG)) != pid;) {
+        if (ended < 0 && errno != EINTR)
+            return seep_error_set(err, SEEP_EIO, "", 0, "a process is lost: %s", strerror(errno));
+        int number = sigwaitinfo(&held, NULL);
+        note(number);
+        if (number > 0 && number != SIGCHLD)
+            kill(pid, number); /* Ctrl-C has reached it already: twice does no harm */
+    }
+    return seep_lab_interrupted() ? seep_error_set(err, SEEP_EIO, "", 0, "interrupted") : 0;
+}
+
+/* In the child. The lab's verdicts must not hang on what the user's shell has set for other runs.
+ */
+static void start(char *const *argv, const char *log)
+{
+    static const char *const foreign[] = {"SEEP_OUT",   "SEEP_QUIET",       "SEEP_NO_REPORT",
+                                          "SEEP_ROLES", "SEEP_MAX_PROFILE", "SEEP_SAMPLE",
+                                          "RANK",       "LOCAL_RANK"};
+
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+        unsetenv(foreign[i]);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    int null = open("/dev/null", O_WRONLY);
+    int to = log ? open(log, O_WRONLY | O_CREAT | O_TRUNC, 0666) : STDERR_FILENO;
+    if (null < 0 || to < 0 || dup2(null, STDOUT_FILENO) < 0 || dup2(to, STDERR_FILENO) < 0)
+        _exit(126);
+    execvp(argv[0], argv);
+    _exit(127);
+}
+
+int seep_lab_spawn(char *const *argv, const char *log, int *status, struct seep_error *err)
+{
+    pid_t pid = fork();
+
+    if (pid == 0)
+        start(argv, log);
+    int rc = await(pid, status, err);
+    if (!rc && WIFEXITED(*status) && WEXITSTATUS(*status) == 127)
+        rc = seep_error_set(err, SEEP_EIO, argv[0], 0, "cannot be started");
+    return rc;
+}
+
+struct answer {
+    int rc;
+    struct seep_error err;
+};
+
+int seep_lab_in_child(seep_lab_work *work, void *arg, struct seep_error *err)
+{
+    struct answer *a =
+        mmap(NULL, sizeof *a, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    int status = 0;
+
+    if (a == MAP_FAILED)
+        return -SEEP_ENOMEM;
+    a->rc = -SEEP_EIO; /* until the work has said how it went */
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        sigprocmask(SIG_SETMASK, &before, NULL);
+        a->rc = work(arg, &a->err);
+        _exit(0);
+    }
+    int rc = await(pid, &status, err);
+    if (!rc && WIFSIGNALED(status))
+        rc = seep_error_set(err, SEEP_EIO, "", 0, "a process is ended by signal %d",
+                            WTERMSIG(status));
+    if (!rc && a->rc) {
+        rc = a->rc;
+        if (err)
+            *err = a->err;
+    }
+    munmap(a, sizeof *a);
+    return rc;
+}

@@ -1,0 +1,29 @@
+/* A GPU under the caching allocator, as a training's tensors have it: CUDA's device 0, or a
+ * stand-in that hands out addresses and no memory. Segments are blocks of "device:0", tensors of
+ * "tensor:0".
+ */
+#ifndef SEEP_KERNELS_CACHED_GPU_H
+#define SEEP_KERNELS_CACHED_GPU_H
+
+#include "kernels/compute/stream.h"
+#include "kernels/lab/scenarios/caching_allocator.h"
+
+struct seep_cached_gpu {
+    struct seep_stream *stream; /* NULL: the stand-in */
+    struct seep_segment_driver *driver;
+    struct seep_caching_allocator *allocator;
+};
+
+/* `expandable`: one growing segment a pool, which the stand-in alone can. 0, -SEEP_ENOMEM,
+ * -SEEP_EINVAL, -SEEP_EDEVICE with why in *err; *out is to be finished in any case. */
+SEEP_MUST_CHECK int seep_cached_gpu_init(struct seep_cached_gpu *out, enum seep_device device,
+                                         bool expandable, struct seep_error *err);
+void seep_cached_gpu_fini(struct seep_cached_gpu *gpu);
+
+/* Copies into a block of the allocator's; the stand-in, which has no memory, does nothing. Returns
+ * 0 or -SEEP_EDEVICE. */
+SEEP_MUST_CHECK int seep_cached_gpu_upload(struct seep_cached_gpu *gpu,
+                                           const struct seep_caching_block *to, const void *from,
+                                           size_t n_bytes);
+
+#endif

@@ -1,0 +1,36 @@
+/* FeatDepth in small: made-up samples of four frames, a network over them, its optimizer. */
+#ifndef SEEP_KERNELS_DEPTH_NETWORK_H
+#define SEEP_KERNELS_DEPTH_NETWORK_H
+
+#include "kernels/compute/chance.h"
+#include "kernels/lab/scenarios/autograd_graph.h"
+
+enum { SEEP_DEPTH_LAYERS = 3 };
+
+struct seep_depth_network {
+    struct seep_graph_parameter layers[SEEP_DEPTH_LAYERS];
+    size_t n_values;                    /* weights of all layers */
+    float *weights, *gradients, *speed; /* [n_values] each; the layers' lie in them */
+};
+
+/* A network of n_values weights or a few more, drawn by `seed`. 0, -SEEP_ENOMEM; seep_depth_fini()
+ * either way. */
+SEEP_MUST_CHECK int seep_depth_init(struct seep_depth_network *net, size_t n_values, uint64_t seed);
+void seep_depth_fini(struct seep_depth_network *net);
+
+/* A sample: four frames, each in colour and augmented, 3 × height × width floats, in the proportion
+ * of 320 × 1024 and of `bytes` in all, about. Its features [n_in] and depths [n_out] for the
+ * network are means over patches. The pictures are gone on return, as in a loader's worker;
+ * features and depths are the caller's. */
+SEEP_MUST_CHECK int seep_depth_sample(const struct seep_depth_network *net, size_t bytes,
+                                      struct seep_chance *chance, float *features, float *depths);
+
+/* The loss of a batch, root of a new graph. */
+SEEP_MUST_CHECK int seep_depth_forward(struct seep_depth_network *net, const float *features,
+                                       const float *depths, size_t rows,
+                                       struct seep_graph_node **loss);
+
+/* SGD with momentum; gradients are zeros after it. */
+void seep_depth_update(struct seep_depth_network *net, float rate);
+
+#endif

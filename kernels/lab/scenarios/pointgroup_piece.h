@@ -1,0 +1,39 @@
+/* One scene of a batch: augmented, cropped, in voxels. Elastic distortion is left out: it changes
+ * no size. */
+#ifndef SEEP_KERNELS_POINTGROUP_PIECE_H
+#define SEEP_KERNELS_POINTGROUP_PIECE_H
+
+#include "kernels/compute/chance.h"
+#include "kernels/lab/scenarios/pointgroup_scenes.h"
+
+enum { SEEP_POINTGROUP_POINT_BYTES = 112 };
+
+/* Arrays of n points in one block. */
+struct seep_pointgroup_points {
+    int64_t (*locs)[4]; /* scene of the batch, voxel x, y, z */
+    int64_t *labels, *instances;
+    float (*xyz)[3], (*feats)[3];
+    float (*info)[9]; /* of the point's instance: centre, least and greatest coordinates */
+    int32_t *voxel;   /* p2v_map; −1 where a point has no voxel */
+};
+
+/* Where the arrays lie in a block of n × POINT_BYTES, 8-byte aligned. */
+void seep_pointgroup_place_points(struct seep_pointgroup_points *points, void *block, size_t n);
+
+struct seep_pointgroup_piece {
+    size_t n, n_instances;
+    void *block;                     /* the caller frees it */
+    struct seep_pointgroup_points p; /* all but `voxel` are filled */
+};
+
+/* The scene as number `index` of its batch.
+ *   max_points  of a scene: a larger one is cropped
+ *   voxel       edge, metres
+ *   chance      the augmentation
+ * 0, -SEEP_ENOMEM; out->block is to be freed in any case. */
+SEEP_MUST_CHECK int seep_pointgroup_collate_scene(const struct seep_pointgroup_scene *scene,
+                                                  size_t index, size_t max_points, double voxel,
+                                                  struct seep_chance *chance,
+                                                  struct seep_pointgroup_piece *out);
+
+#endif

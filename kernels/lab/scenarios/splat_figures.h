@@ -1,0 +1,23 @@
+/* The seed's figures of the splat scenario, and what holds a run against them. */
+#ifndef SEEP_KERNELS_SPLAT_FIGURES_H
+#define SEEP_KERNELS_SPLAT_FIGURES_H
+
+#include "kernels/lab/scenario.h"
+
+enum seep_splat_variant {
+    SEEP_SPLAT_EAGER,
+    SEEP_SPLAT_LAZY_CACHED,
+    SEEP_SPLAT_LAZY_EVICTING,
+    SEEP_SPLAT_LAZY_CARRYING,
+    SEEP_SPLAT_HOST_RESIDENT,
+};
+
+enum {
+    SEEP_SPLAT_GROWTH = 4,                 /* times as many Gaussians after densification */
+    SEEP_SPLAT_SEED_GAUSSIAN_BYTES = 1580, /* 4 million are 6.3 GB */
+};
+
+/* See scenario.h. */
+void seep_splat_judge(const struct seep_outcome *outcomes, double scale, struct seep_rows *rows);
+
+#endif

@@ -1,0 +1,198 @@
+/* The seed's 3D Gaussian Splatting job: its cameras as they were written, after the document's
+ * first and second patch, with what a step leaves to the next, and with the pictures on the host.
+ */
+#include "kernels/lab/scenario.h"
+#include "kernels/lab/scenarios/splat_figures.h"
+#include "kernels/lab/scenarios/splat_made_up.h"
+#include "kernels/lab/scenarios/splat_training.h"
+
+#include <math.h>
+#include <string.h>
+
+/* In the order of enum seep_splat_variant. */
+static const struct seep_variant variants[] = {
+    {.name = "eager",
+     .summary = "every photo is decoded and on the device before step 1, for the whole run",
+     .pattern = "eager-retention",
+     .severity = "retention",
+     .function = "load_camera"},
+    {.name = "lazy-cached",
+     .summary = "first patch: loaded when first used; the scene's list keeps what was loaded",
+     .pattern = "first-touch-cache",
+     .severity = "retention",
+     .function = "load_camera"},
+    {.name = "lazy-evicting",
+     .summary = "second patch: the list is made anew each epoch, what was used dies"},
+    /* Its carry-over is a word, not a leak: see the figures. */
+    {.name = "lazy-carrying",
+     .summary = "as lazy-evicting, but a step's picture lives on until the next has its own"},
+    {.name = "host-resident",
+     .summary = "photos stay on the host as bytes, a step's is converted for the device",
+     .pattern = "eager-retention",
+     .severity = "retention",
+     .function = "seep_photo_read"},
+    {0},
+};
+
+static const struct seep_fix fixes[] = {
+    {.before = "eager", .after = "lazy-evicting", .as_predicted = true},
+    {.before = "lazy-cached", .after = "lazy-evicting", .as_predicted = true},
+    {.before = "eager",
+     .after = "lazy-cached",
+     .leaves = "first-touch-cache"}, /* the first patch saves nothing */
+    {.before = "eager",
+     .after = "host-resident",
+     .vanishes = "eager-retention",
+     .leaves = "eager-retention"},
+    {.before = "lazy-carrying",
+     .after = "lazy-evicting",
+     .vanishes = "carry-over",
+     .least_scale = 0.01,
+     .on_host = true},
+    {0},
+};
+
+static const enum seep_camera_policy policies[] = {
+    SEEP_CAMERAS_EAGER,    SEEP_CAMERAS_CACHED,  SEEP_CAMERAS_EVICTING,
+    SEEP_CAMERAS_EVICTING, SEEP_CAMERAS_ON_HOST,
+};
+
+/* Two epochs show what the second one adds; few photos are seen more often, for the pictures' sake.
+ */
+enum { LEAST_EPOCHS = 2, LEAST_STEPS = 300 };
+
+static int make_data(const char *folder, double scale, uint64_t seed, struct seep_error *err)
+{
+    const struct seep_made_up size = seep_made_up_size(scale);
+
+    return seep_made_up_write(folder, &size, seed, err);
+}
+
+static unsigned epochs_for(size_t n_photos)
+{
+    unsigned epochs = (unsigned)((LEAST_STEPS + n_photos - 1) / n_photos);
+
+    return epochs < LEAST_EPOCHS ? LEAST_EPOCHS : epochs;
+}
+
+/* Bytes of all pictures on the device, and of the largest. */
+static double picture_bytes(const struct seep_views *views, double *largest)
+{
+    double sum = 0;
+
+    *largest = 0;
+    for (size_t i = 0; i < views->n; i++) {
+        const struct seep_splat_camera *c = &views->list[i].camera;
+        double bytes = (double)c->width * c->height * 3 * (double)sizeof(float);
+        sum += bytes;
+        *largest = fmax(*largest, bytes);
+    }
+    return sum;
+}
+
+static int write_measured(const struct seep_splat_job *job, const struct seep_splat_result *r,
+                          json_t *measured)
+{
+    double largest, sum = picture_bytes(job->views, &largest);
+    const struct {
+        const char *name;
+        double value;
+    } figures[] = {
+        {"photos", (double)job->views->n},
+        {"photo_bytes", largest},
+        {"photos_bytes", sum},
+        {"epochs", job->epochs},
+        {"steps", r->steps},
+        {"last_densification",
+         seep_splat_densification_step(SEEP_SPLAT_DENSIFICATIONS - 1, r->steps)},
+        {"gaussians_first", (double)r->n_first},
+        {"gaussians_last", (double)r->n_last},
+        {"gaussian_kept_bytes", (double)seep_gaussian_bytes()},
+        {"gaussian_pass_bytes", (double)r->pass_bytes / (double)r->n_last},
+        {"gaussian_scratch_bytes", (double)r->scratch_bytes / (double)r->n_last},
+        {"pass_bytes", (double)r->pass_bytes},
+        {"scratch_bytes", (double)r->scratch_bytes},
+        {"loss_first", r->first.l1},
+        {"loss_last", r->last.l1},
+        {"psnr_first", r->first.psnr_db},
+        {"psnr_last", r->last.psnr_db},
+        {"load_seconds", r->load_seconds},
+        {"step_seconds", r->train_seconds / r->steps},
+    };
+    bool cuda = seep_stream_device(job->stream) == SEEP_DEVICE_CUDA;
+
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        /* JSON has no infinity: that is a picture without any error. */
+        double value = isfinite(figures[i].value) ? figures[i].value : 999;
+        if (json_object_set_new(measured, figures[i].name, json_real(value)))
+            return -SEEP_ENOMEM;
+    }
+    json_t *counts = json_array();
+    for (unsigned i = 0; i < SEEP_SPLAT_DENSIFICATIONS; i++) {
+        json_int_t step = seep_splat_densification_step(i, r->steps);
+        json_int_t n = (json_int_t)seep_splat_densified(i, r->n_first, job->n_last);
+        if (json_array_append_new(counts, json_pack("[I, I]", step, n)))
+            return -SEEP_ENOMEM;
+    }
+    return json_object_set_new(measured, "densifications", counts) ||
+                   json_object_set_new(measured, "space", json_string(cuda ? "device:0" : "host"))
+               ? -SEEP_ENOMEM
+               : 0;
+}
+
+static int which_variant(const char *name)
+{
+    for (int i = 0; variants[i].name; i++) {
+        if (strcmp(variants[i].name, name) == 0)
+            return i;
+    }
+    return -1;
+}
+
+static int run(const struct seep_scenario_options *options, json_t *measured,
+               struct seep_error *err)
+{
+    const struct seep_made_up size = seep_made_up_size(options->scale);
+    const int variant = which_variant(options->variant);
+    struct seep_splat_result result;
+    struct seep_stream *stream = NULL;
+    struct seep_views views = {0};
+
+    if (variant < 0)
+        return seep_error_set(err, SEEP_EINVAL, "", 0, "%s: no such variant", options->variant);
+    int rc = options->device == SEEP_DEVICE_CUDA ? seep_stream_create_cuda(0, &stream, err)
+                                                 : seep_stream_create_cpu(0, &stream);
+    if (!rc)
+        rc = seep_views_read(options->data, (double)size.width * size.height, size.n_points,
+                             options->seed, &views, err);
+    struct seep_splat_job job = {.views = &views,
+                                 .policy = policies[variant],
+                                 .carries = variant == SEEP_SPLAT_LAZY_CARRYING,
+                                 .epochs = options->epochs,
+                                 .n_last = SEEP_SPLAT_GROWTH * views.n_points,
+                                 .seed = options->seed,
+                                 .pictures = options->out,
+                                 .progress = options->progress,
+                                 .stream = stream};
+    if (!rc && !job.epochs)
+        job.epochs = epochs_for(views.n);
+    if (!rc)
+        rc = seep_splat_train(&job, &result, err);
+    if (!rc)
+        rc = write_measured(&job, &result, measured);
+    seep_views_fini(&views);
+    seep_stream_destroy(stream);
+    return rc ? seep_error_set(err, -rc, "", 0, "%s", seep_error_name(rc)) : 0;
+}
+
+const struct seep_scenario seep_splat = {
+    .name = "splat",
+    .summary = "3D Gaussian Splatting: a list of cameras that owns every picture",
+    .variants = variants,
+    .fixes = fixes,
+    .uses_device = true,
+    .draws_pictures = true,
+    .make_data = make_data,
+    .run = run,
+    .judge = seep_splat_judge,
+};

@@ -1,0 +1,50 @@
+/* A 3D Gaussian Splatting job: photos in random order, forward, loss, backward, Adam; more
+ * Gaussians at fixed steps. Tells seep its steps and epochs. */
+#ifndef SEEP_KERNELS_SPLAT_TRAINING_H
+#define SEEP_KERNELS_SPLAT_TRAINING_H
+
+#include "kernels/lab/scenarios/splat_cameras.h"
+#include "kernels/lab/scenarios/splat_gaussians.h"
+#include "kernels/splat/splat_loss.h"
+
+/* Densification happens in steps of its own, all in the first half of a job; from one to the next
+ * the number of Gaussians grows by the same factor, from that of the points to that of the end. */
+enum { SEEP_SPLAT_DENSIFICATIONS = 5 };
+
+/* The step (1 … n_steps) of densification `which`, and how many Gaussians there are after it. */
+unsigned seep_splat_densification_step(unsigned which, unsigned n_steps);
+size_t seep_splat_densified(unsigned which, size_t n_first, size_t n_last);
+
+struct seep_splat_job {
+    const struct seep_views *views;
+    enum seep_camera_policy policy;
+    bool carries;    /* a step's picture and passes are freed after the next one's are made */
+    unsigned epochs; /* >= 1 */
+    size_t n_last;   /* Gaussians after densification: n_points … 16 n_points */
+    uint64_t seed;
+    const char *pictures; /* folder for PNGs of what was rendered beside the truth; NULL: none */
+    bool progress;        /* a line on stderr */
+    struct seep_stream *stream;
+};
+
+struct seep_splat_result {
+    unsigned steps;
+    size_t n_first, n_last;             /* Gaussians */
+    struct seep_splat_loss first, last; /* mean over some views, before and after training */
+    double load_seconds, train_seconds;
+    size_t pass_bytes;    /* most that a pass held of Gaussians and pairs */
+    size_t scratch_bytes; /* most that a call took for its own time */
+};
+
+/* 0 or a negative SEEP_E…, why in *err. */
+SEEP_MUST_CHECK int seep_splat_train(const struct seep_splat_job *job,
+                                     struct seep_splat_result *result, struct seep_error *err);
+
+/* Renders up to 8 of the views, evenly chosen; *mean is over them (psnr_db, the mean of theirs).
+ * With `pictures`, writes the first two as view-N-step-STEP.png: rendered left, true right. */
+SEEP_MUST_CHECK int seep_splat_evaluate(const struct seep_views *views,
+                                        const struct seep_gaussians *g, int sh_degree,
+                                        const char *pictures, unsigned step,
+                                        struct seep_splat_loss *mean, struct seep_error *err);
+
+#endif

@@ -1,0 +1,65 @@
+/* This file writes stacks as lines of text, as Brendan Gregg's stackcollapse scripts do. */
+#include "libprof/export/sites.h"
+#include "libprof/report_read/report_view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The form has no way to write its separator: as stackcollapse-perf.pl, a colon stands for it. */
+static char *title_of(const json_t *frame, const char *cwd)
+{
+    char *title = seep_frame_title(frame, cwd);
+
+    for (char *p = title; p && *p; p++) {
+        if (*p == ';')
+            *p = ':';
+        else if ((unsigned char)*p < ' ')
+            *p = ' ';
+    }
+    return title;
+}
+
+static void put_site(const json_t *site, int64_t value, const struct seep_frames *frames,
+                     char *const *titles, FILE *out)
+{
+    const json_t *stack = json_object_get(site, "stack");
+
+    for (const char *p = seep_get_text(site, "space", "?"); *p; p++)
+        fputc(*p == ';' ? ':' : *p, out);
+    for (size_t i = json_array_size(stack); i > 0; i--) {
+        fputc(';', out);
+        fputs(titles[seep_frames_number(frames, json_array_get(stack, i - 1))], out);
+    }
+    fprintf(out, " %lld\n", (long long)value);
+}
+
+int seep_export_collapsed(const json_t *report, const struct seep_export_options *o, FILE *out)
+{
+    const char *cwd = seep_get_text(json_object_get(report, "job"), "cwd", "");
+    struct seep_frames frames;
+    json_t *site;
+    size_t i, n = 0;
+    int rc = seep_frames_of_sites(report, &frames);
+    char **titles = calloc(frames.n + 1, sizeof *titles);
+
+    if (!titles)
+        rc = -SEEP_ENOMEM;
+    for (i = 0; !rc && i < frames.n; i++) {
+        titles[i] = title_of(frames.list[i], cwd);
+        rc = titles[i] ? 0 : -SEEP_ENOMEM;
+    }
+    json_array_foreach (json_object_get(report, "sites"), i, site) {
+        int64_t value = rc ? 0 : seep_site_value(site, o->measure);
+        if (value) {
+            put_site(site, value, &frames, titles, out);
+            n++;
+        }
+    }
+    for (i = 0; titles && i < frames.n; i++)
+        free(titles[i]);
+    free(titles);
+    seep_frames_fini(&frames);
+    if (rc || !n)
+        return rc ? rc : -SEEP_ENODATA;
+    return ferror(out) ? -SEEP_EIO : 0;
+}

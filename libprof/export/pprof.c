@@ -1,0 +1,325 @@
+/* This file writes pprof's profile.proto. Messages that follow each other are read as one, their
+ * lists joined: so each sample, location and text is written as a profile of its own, and none of
+ * it has to be in memory together. */
+#include "libprof/export/gzip.h"
+#include "libprof/export/sites.h"
+#include "libprof/export/texts.h"
+#include "libprof/report_read/report_view.h"
+
+#include <pprof.pb-c.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef Seep__Pprof__Profile Profile;
+typedef Seep__Pprof__Location Location;
+
+static const Profile empty = SEEP__PPROF__PROFILE__INIT;
+
+/* As in heap profiles of Go, and behind them what only seep knows. */
+static const struct {
+    const char *type, *unit;
+    int measure; /* −1: of blocks */
+} sample_types[] = {
+    {"alloc_objects", "count", -1},
+    {"alloc_space", "bytes", SEEP_MEASURE_ALLOCATED},
+    {"inuse_objects", "count", -1},
+    {"inuse_space", "bytes", SEEP_MEASURE_LIVE},
+    {"retained_space", "bytes", SEEP_MEASURE_RETAINED},
+    {"peak_space", "bytes", SEEP_MEASURE_PEAK},
+    {"growth_space_per_step", "bytes", SEEP_MEASURE_GROWTH},
+};
+enum { N_TYPES = sizeof sample_types / sizeof *sample_types };
+
+struct pprof {
+    ProtobufCBuffer buffer; /* the first: what protobuf-c writes to */
+    struct seep_gzip gzip;
+    struct seep_frames frames;
+    bool *placed; /* of frames: has a location, whose id is the frame's number + 1 */
+    struct seep_texts texts, functions, modules;
+    uint64_t *module_limits;
+    size_t limits_capacity;
+    bool failed;
+};
+
+static void append(ProtobufCBuffer *buffer, size_t n, const uint8_t *bytes)
+{
+    struct pprof *p = (struct pprof *)(void *)buffer;
+
+    seep_gzip_write(&p->gzip, bytes, n);
+}
+
+static void put(struct pprof *p, const Profile *part)
+{
+    seep__pprof__profile__pack_to_buffer(part, &p->buffer);
+}
+
+static int64_t text(struct pprof *p, const char *of)
+{
+    return seep_texts_number(&p->texts, of);
+}
+
+/* ---- places ------------------------------------------------------------------------------- */
+
+/* The id of a function, which is written when it is first met. It has no system_name, out of which
+ * pprof would make a name of its own: of "<module>" it leaves nothing. */
+static uint64_t function_of(struct pprof *p, const json_t *frame)
+{
+    const char *file = seep_get_text(frame, "file", "");
+    char *name = seep_get_frame_function(frame);
+    const size_t before = p->functions.n;
+    const uint64_t id = name ? seep_texts_pair(&p->functions, name, file) + 1 : 1;
+
+    if (name && p->functions.n > before) {
+        Seep__Pprof__Function function = SEEP__PPROF__FUNCTION__INIT, *list[] = {&function};
+        Profile part = empty;
+        function.id = id;
+        function.name = text(p, name);
+        function.filename = text(p, file);
+        part.function = list;
+        part.n_function = 1;
+        put(p, &part);
+    }
+    p->failed |= !name;
+    free(name);
+    return id;
+}
+
+/* The id of a file of native code, in which that address is; mappings are written last, when it is
+ * known how far they reach. */
+static uint64_t module_of(struct pprof *p, const char *module, uint64_t address)
+{
+    const uint32_t id = seep_texts_number(&p->modules, module);
+    const size_t before = p->limits_capacity;
+
+    if (seep_grow(&p->module_limits, &p->limits_capacity, id + 1u, sizeof *p->module_limits)) {
+        p->failed = true;
+        return 0;
+    }
+    memset(p->module_limits + before, 0, (p->limits_capacity - before) * sizeof *p->module_limits);
+    if (p->module_limits[id] <= address)
+        p->module_limits[id] = address + 1;
+    return id + 1u;
+}
+
+/* Writes a location: the frame, and while what precedes was inlined those that it was put into. */
+static void put_location(struct pprof *p, const json_t *stack, size_t first, size_t n, uint64_t id)
+{
+    const json_t *frame = json_array_get(stack, first);
+    const char *module = seep_get_text(frame, "module", NULL);
+    Seep__Pprof__Line *lines = calloc(n, sizeof *lines), **of = calloc(n, sizeof *of);
+    Location location = SEEP__PPROF__LOCATION__INIT, *list[] = {&location};
+    Profile part = empty;
+
+    p->failed |= !lines || !of;
+    for (size_t i = 0; i < n && !p->failed; i++) {
+        seep__pprof__line__init(&lines[i]);
+        lines[i].function_id = function_of(p, json_array_get(stack, first + i));
+        lines[i].line = seep_count_of(json_array_get(stack, first + i), "line");
+        of[i] = &lines[i];
+    }
+    location.id = id;
+    location.address = (uint64_t)seep_count_of(frame, "offset");
+    if (module)
+        location.mapping_id = module_of(p, module, location.address);
+    location.line = of;
+    location.n_line = n;
+    part.location = list;
+    part.n_location = 1;
+    if (!p->failed)
+        put(p, &part);
+    free(lines);
+    free(of);
+}
+
+/* ids[] has room for the whole stack; returns how many locations it is. */
+static size_t locations_of(struct pprof *p, const json_t *stack, uint64_t *ids)
+{
+    const size_t depth = json_array_size(stack);
+    size_t n_ids = 0;
+
+    for (size_t i = 0, n; i < depth && !p->failed; i += n) {
+        const uint32_t frame = seep_frames_number(&p->frames, json_array_get(stack, i));
+        for (n = 1; i + n < depth && seep_frame_is_inlined(json_array_get(stack, i + n - 1));)
+            n++;
+        if (!p->placed[frame])
+            put_location(p, stack, i, n, frame + 1u);
+        p->placed[frame] = true;
+        ids[n_ids++] = frame + 1u;
+    }
+    return n_ids;
+}
+
+/* ---- samples ------------------------------------------------------------------------------ */
+
+static bool fill_values(const json_t *site, int64_t values[N_TYPES])
+{
+    const int64_t made = seep_count_of(site, "allocations"), freed = seep_count_of(site, "frees");
+    bool any = false;
+
+    for (int i = 0; i < N_TYPES; i++) {
+        if (sample_types[i].measure >= 0)
+            values[i] = seep_site_value(site, (enum seep_measure)sample_types[i].measure);
+        else
+            values[i] = i == 0 ? made : made > freed ? made - freed : 0;
+        any |= values[i] != 0;
+    }
+    return any;
+}
+
+static void label(Seep__Pprof__Label *label, int64_t key, int64_t value)
+{
+    seep__pprof__label__init(label);
+    label->key = key;
+    label->str = value;
+}
+
+/* labels[] has room for two, and for as many as the site has processes. */
+static size_t fill_labels(struct pprof *p, const json_t *site, Seep__Pprof__Label *labels)
+{
+    json_t *pid;
+    size_t i;
+
+    label(&labels[0], text(p, "space"), text(p, seep_get_text(site, "space", "?")));
+    label(&labels[1], text(p, "role"), text(p, seep_get_text(site, "role", "other")));
+    json_array_foreach (json_object_get(site, "processes"), i, pid) {
+        char number[24];
+        snprintf(number, sizeof number, "%lld", (long long)json_integer_value(pid));
+        label(&labels[2 + i], text(p, "process"), text(p, number));
+    }
+    return 2 + i;
+}
+
+static void put_site(struct pprof *p, const json_t *site)
+{
+    const json_t *stack = json_object_get(site, "stack");
+    const size_t n_processes = json_array_size(json_object_get(site, "processes"));
+    Seep__Pprof__Sample sample = SEEP__PPROF__SAMPLE__INIT, *list[] = {&sample};
+    Seep__Pprof__Label *labels = calloc(n_processes + 2, sizeof *labels);
+    Seep__Pprof__Label **of = calloc(n_processes + 2, sizeof *of);
+    uint64_t *ids = calloc(json_array_size(stack) + 1, sizeof *ids);
+    int64_t values[N_TYPES];
+    Profile part = empty;
+
+    p->failed |= !labels || !of || !ids;
+    if (!p->failed && fill_values(site, values)) {
+        sample.n_location_id = locations_of(p, stack, ids);
+        sample.location_id = ids;
+        sample.n_value = N_TYPES;
+        sample.value = values;
+        sample.n_label = fill_labels(p, site, labels);
+        for (size_t i = 0; i < sample.n_label; i++)
+            of[i] = &labels[i];
+        sample.label = of;
+        part.sample = list;
+        part.n_sample = 1;
+        put(p, &part);
+    }
+    free(labels);
+    free(of);
+    free(ids);
+}
+
+/* ---- the profile -------------------------------------------------------------------------- */
+
+static int64_t nanoseconds(const json_t *job, const char *key)
+{
+    const double s = seep_get_number(job, key);
+
+    return s > 0 && s < 9e9 ? (int64_t)(s * 1e9) : 0;
+}
+
+static void put_head(struct pprof *p, const json_t *job, enum seep_measure measure)
+{
+    Seep__Pprof__ValueType types[N_TYPES], *list[N_TYPES];
+    Profile part = empty;
+    int64_t comment;
+
+    text(p, ""); /* the first, by the format */
+    comment = text(p, "seep " SEEP_VERSION);
+    for (int i = 0; i < N_TYPES; i++) {
+        seep__pprof__value_type__init(&types[i]);
+        types[i].type = text(p, sample_types[i].type);
+        types[i].unit = text(p, sample_types[i].unit);
+        list[i] = &types[i];
+        if (sample_types[i].measure == (int)measure)
+            part.default_sample_type = types[i].type;
+    }
+    part.sample_type = list;
+    part.n_sample_type = N_TYPES;
+    part.time_nanos = nanoseconds(job, "started_unix_s");
+    part.duration_nanos = nanoseconds(job, "duration_s");
+    part.comment = &comment;
+    part.n_comment = 1;
+    put(p, &part);
+}
+
+/* Readers take the first mapping for the program. */
+static void number_program(struct pprof *p, const json_t *report)
+{
+    const json_t *process = json_array_get(json_object_get(report, "processes"), 0);
+    const char *name = json_string_value(json_array_get(json_object_get(process, "argv"), 0));
+
+    name = seep_get_text(process, "exe", name);
+    if (name)
+        module_of(p, name, 0);
+}
+
+/* Addresses are places in the file, so that each mapping begins at 0. All that is known of them is
+ * said: pprof is not to look for symbols in what now lies there. */
+static void put_mappings(struct pprof *p)
+{
+    for (size_t i = 0; i < p->modules.n && !p->failed; i++) {
+        Seep__Pprof__Mapping mapping = SEEP__PPROF__MAPPING__INIT, *list[] = {&mapping};
+        Profile part = empty;
+        mapping.id = i + 1;
+        mapping.memory_limit = p->module_limits[i];
+        mapping.filename = text(p, p->modules.list[i]);
+        mapping.has_functions = mapping.has_filenames = true;
+        mapping.has_line_numbers = mapping.has_inline_frames = true;
+        part.mapping = list;
+        part.n_mapping = 1;
+        put(p, &part);
+    }
+}
+
+static void put_texts(struct pprof *p)
+{
+    for (size_t i = 0; i < p->texts.n; i++) {
+        Profile part = empty;
+        part.string_table = &p->texts.list[i];
+        part.n_string_table = 1;
+        put(p, &part);
+    }
+}
+
+int seep_export_pprof(const json_t *report, const struct seep_export_options *o, FILE *out)
+{
+    struct pprof p = {.buffer = {.append = append}};
+    json_t *site;
+    size_t i;
+
+    seep_gzip_begin(&p.gzip, out);
+    p.failed = seep_frames_of_sites(report, &p.frames) != 0;
+    p.placed = calloc(p.frames.n + 1, sizeof *p.placed);
+    p.failed |= !p.placed;
+    if (!p.failed) {
+        put_head(&p, json_object_get(report, "job"), o->measure);
+        number_program(&p, report);
+    }
+    json_array_foreach (json_object_get(report, "sites"), i, site) {
+        if (!p.failed)
+            put_site(&p, site);
+    }
+    put_mappings(&p);
+    put_texts(&p);
+    int rc = seep_gzip_end(&p.gzip);
+    if (p.failed || p.texts.failed || p.functions.failed || p.modules.failed)
+        rc = -SEEP_ENOMEM;
+    seep_texts_fini(&p.texts);
+    seep_texts_fini(&p.functions);
+    seep_texts_fini(&p.modules);
+    seep_frames_fini(&p.frames);
+    free(p.placed);
+    free(p.module_limits);
+    return rc ? rc : ferror(out) ? -SEEP_EIO : 0;
+}

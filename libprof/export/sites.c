@@ -1,0 +1,76 @@
+#include "libprof/export/sites.h"
+
+#include "libprof/base/text.h"
+#include "libprof/report_read/report_view.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const seep_measure_names[SEEP_N_MEASURES] = {"retained", "live", "peak", "allocated",
+                                                         "growth"};
+
+int64_t seep_count_of(const json_t *object, const char *key)
+{
+    json_int_t n = json_integer_value(json_object_get(object, key));
+
+    return n > 0 ? n : 0;
+}
+
+int64_t seep_site_value(const json_t *site, enum seep_measure measure)
+{
+    struct seep_slope growth;
+
+    switch (measure) {
+    case SEEP_MEASURE_LIVE:
+        return seep_count_of(site, "live_bytes");
+    case SEEP_MEASURE_PEAK:
+        return seep_count_of(site, "peak_bytes");
+    case SEEP_MEASURE_ALLOCATED:
+        return seep_count_of(site, "allocated_bytes");
+    case SEEP_MEASURE_GROWTH:
+        if (!seep_get_slope(site, "growth_bytes_per_step", &growth))
+            return 0;
+        return growth.value > 0 && growth.value < 0x1p62 ? llround(growth.value) : 0;
+    default:
+        return seep_count_of(site, "retained_bytes");
+    }
+}
+
+int seep_frames_of_sites(const json_t *report, struct seep_frames *frames)
+{
+    json_t *site, *frame;
+    size_t i, k;
+
+    *frames = (struct seep_frames){0};
+    json_array_foreach (json_object_get(report, "sites"), i, site) {
+        json_array_foreach (json_object_get(site, "stack"), k, frame) {
+            if (seep_frames_add(frames, frame))
+                return -SEEP_ENOMEM;
+        }
+    }
+    return 0;
+}
+
+bool seep_frame_is_inlined(const json_t *frame)
+{
+    return json_is_true(json_object_get(frame, "inlined"));
+}
+
+char *seep_frame_title(const json_t *frame, const char *cwd)
+{
+    const char *file = seep_get_text(frame, "file", NULL);
+    const char *module = seep_get_text(frame, "module", NULL);
+    const long long line = seep_count_of(frame, "line");
+    char *function = seep_get_frame_function(frame), *title = function;
+
+    if (function && file && line)
+        title = seep_text_format("%s (%s:%lld)", function, seep_get_below(cwd, file), line);
+    else if (function && file)
+        title = seep_text_format("%s (%s)", function, seep_get_below(cwd, file));
+    else if (function && module && seep_get_text(frame, "function", NULL))
+        title = seep_text_format("%s (%s)", function, seep_text_base(module));
+    if (title != function)
+        free(function);
+    return title;
+}

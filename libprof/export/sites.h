@@ -1,0 +1,31 @@
+/* What formats ask of a report's sites: values, and the frames of their stacks, each of them once.
+ */
+#ifndef SEEP_LIBPROF_EXPORT_SITES_H
+#define SEEP_LIBPROF_EXPORT_SITES_H
+
+#include "libprof/export/export_formats.h"
+#include "libprof/report_read/frame_table.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+extern const char *const seep_measure_names[SEEP_N_MEASURES];
+
+/* A count of an object: 0 where it is none, or negative. */
+int64_t seep_count_of(const json_t *object, const char *key);
+
+/* A site's bytes (growth: per step, rounded), never negative. */
+int64_t seep_site_value(const json_t *site, enum seep_measure measure);
+
+/* Numbers the frames of all stacks, to *frames. Returns 0 or -SEEP_ENOMEM; seep_frames_fini()
+ * either way. The report must outlive them. */
+SEEP_MUST_CHECK int seep_frames_of_sites(const json_t *report, struct seep_frames *frames);
+
+/* Whether the compiler put this function into the next frame's. */
+bool seep_frame_is_inlined(const json_t *frame);
+
+/* Its function with its place: "Trainer.fit (train.py:40)", "at::empty (libtorch.so)". Allocates
+ * the result (free() it); NULL without memory. */
+char *seep_frame_title(const json_t *frame, const char *cwd);
+
+#endif

@@ -1,0 +1,396 @@
+/* This file writes a device's memory as PyTorch's memory snapshot, for pytorch.org/memory_viz and
+ * torch.cuda._memory_viz: the segments and blocks of its allocator as they lay when there was no
+ * room, or when most was taken. Where that is not known, and of a measure, it is a segment for each
+ * device with a block in it for each site, one after the other. In what order blocks came is not
+ * recorded: the history is empty. */
+#include "libprof/base/json_build.h"
+#include "libprof/export/pickle.h"
+#include "libprof/export/sites.h"
+#include "libprof/report_read/report_view.h"
+#include "libprof/words/space.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_DEVICES = 10000, /* numbers have 4 digits */
+    TOGETHER = 1000,      /* items: memory_viz takes each run of them as arguments of one call */
+};
+
+static const int64_t SEGMENTS_APART = (int64_t)1 << 44; /* in addresses, below 2⁵³ for a few */
+
+struct snapshot {
+    FILE *out;
+    const json_t *sites;
+    json_t *layouts;    /* as they lay, of each device one at most; none: by sites */
+    json_t *by_id;      /* sites */
+    bool is_expandable; /* PyTorch's allocator was set to grow its segments */
+    enum seep_measure measure;
+    enum seep_space_class class;
+    struct seep_frames frames;
+    char **names;     /* of frames */
+    bool *remembered; /* of frames: is in the pickle by its number */
+    int64_t *sizes;   /* of devices */
+    int n_devices;
+};
+
+/* The device that a site's memory is on, −1 where it is none of the class. */
+static int device_of(const struct snapshot *s, const json_t *site)
+{
+    struct seep_space_name space = seep_space_parse(seep_get_text(site, "space", ""));
+
+    return space.class == s->class && space.device < MOST_DEVICES ? space.device : -1;
+}
+
+/* Fills sizes[]; returns whether there is anything. What no address could reach is not. */
+static bool sum_devices(struct snapshot *s, enum seep_space_class class)
+{
+    json_t *site;
+    size_t i;
+
+    s->class = class;
+    s->n_devices = 0;
+    memset(s->sizes, 0, MOST_DEVICES * sizeof *s->sizes);
+    json_array_foreach (s->sites, i, site) {
+        const int device = device_of(s, site);
+        const int64_t size = seep_site_value(site, s->measure);
+        if (device < 0 || !size)
+            continue;
+        if (size > SEGMENTS_APART - s->sizes[device])
+            return false;
+        s->sizes[device] += size;
+        s->n_devices = device >= s->n_devices ? device + 1 : s->n_devices;
+    }
+    return s->n_devices > 0;
+}
+
+/* A frame is in the pickle once; stacks refer to it. */
+static void put_frame(struct snapshot *s, const json_t *frame)
+{
+    const uint32_t number = seep_frames_number(&s->frames, frame);
+
+    if (s->remembered[number]) {
+        seep_pickle_again(s->out, number);
+        return;
+    }
+    seep_pickle_dict(s->out);
+    seep_pickle_item_text(s->out, "filename",
+                          seep_get_text(frame, "file", seep_get_text(frame, "module", "??")));
+    seep_pickle_item_int(s->out, "line", seep_count_of(frame, "line"));
+    seep_pickle_item_text(s->out, "name", s->names[number]);
+    seep_pickle_dict_end(s->out);
+    seep_pickle_remember(s->out, number);
+    s->remembered[number] = true;
+}
+
+static void put_frames(struct snapshot *s, const json_t *site)
+{
+    json_t *frame;
+    size_t i;
+
+    seep_pickle_text(s->out, "frames");
+    seep_pickle_list(s->out);
+    json_array_foreach (json_object_get(site, "stack"), i, frame)
+        put_frame(s, frame);
+    seep_pickle_list_end(s->out);
+}
+
+/* `site`: NULL where nobody knows. */
+static void put_block(struct snapshot *s, const json_t *site, int64_t address, int64_t size,
+                      bool is_free)
+{
+    seep_pickle_dict(s->out);
+    seep_pickle_item_int(s->out, "address", address);
+    seep_pickle_item_int(s->out, "size", size);
+    seep_pickle_item_int(s->out, "requested_size", is_free ? 0 : size);
+    seep_pickle_item_text(s->out, "state", is_free ? "inactive" : "active_allocated");
+    put_frames(s, site);
+    seep_pickle_dict_end(s->out);
+}
+
+/* Lists in runs: see TOGETHER. */
+static void next_in_list(struct snapshot *s, int *in_run)
+{
+    if ((*in_run)++ == TOGETHER) {
+        seep_pickle_list_more(s->out);
+        *in_run = 1;
+    }
+}
+
+static void put_blocks(struct snapshot *s, int device, int64_t address)
+{
+    int in_run = 0;
+    json_t *site;
+    size_t i;
+
+    seep_pickle_list(s->out);
+    json_array_foreach (s->sites, i, site) {
+        const int64_t size = seep_site_value(site, s->measure);
+        if (!size || device_of(s, site) != device)
+            continue;
+        next_in_list(s, &in_run);
+        put_block(s, site, address, size, false);
+        address += size;
+    }
+    seep_pickle_list_end(s->out);
+}
+
+struct segment {
+    int device;
+    int64_t address, total, allocated;
+    bool is_small;
+};
+
+static void begin_segment(struct snapshot *s, const struct segment *its, const json_t *site)
+{
+    seep_pickle_dict(s->out);
+    seep_pickle_item_int(s->out, "device", its->device);
+    seep_pickle_item_int(s->out, "address", its->address);
+    seep_pickle_item_int(s->out, "total_size", its->total);
+    seep_pickle_item_int(s->out, "allocated_size", its->allocated);
+    seep_pickle_item_int(s->out, "active_size", its->allocated);
+    seep_pickle_item_int(s->out, "requested_size", its->allocated);
+    seep_pickle_item_int(s->out, "stream", 0);
+    seep_pickle_item_text(s->out, "segment_type", its->is_small ? "small" : "large");
+    seep_pickle_text(s->out, "segment_pool_id");
+    seep_pickle_pair(s->out, 0, 0);
+    seep_pickle_text(s->out, "is_expandable");
+    seep_pickle_bool(s->out, s->is_expandable);
+    put_frames(s, site);
+    seep_pickle_text(s->out, "blocks");
+}
+
+/* ---- by sites -------------------------------------------------------------------------------- */
+
+static void put_sites(struct snapshot *s)
+{
+    for (int device = 0; device < s->n_devices; device++) {
+        const int64_t size = s->sizes[device];
+        const struct segment segment = {device, SEGMENTS_APART * (device + 1), size, size, false};
+        if (!size)
+            continue;
+        begin_segment(s, &segment, NULL);
+        put_blocks(s, device, segment.address);
+        seep_pickle_dict_end(s->out);
+    }
+}
+
+/* ---- as they lay ----------------------------------------------------------------------------- */
+
+static const char *text_at(const json_t *list, size_t i)
+{
+    const json_t *value = json_array_get(list, i);
+
+    return json_is_string(value) ? json_string_value(value) : "";
+}
+
+static int64_t integer_at(const json_t *list, size_t i)
+{
+    return json_integer_value(json_array_get(list, i));
+}
+
+/* Tensors, and what is free between them and to the end. */
+static void put_laid_blocks(struct snapshot *s, const struct segment *its, const json_t *tensors)
+{
+    const json_t *offsets = json_object_get(tensors, "offset"),
+                 *bytes = json_object_get(tensors, "bytes"),
+                 *sites = json_object_get(tensors, "site");
+    int64_t end = 0;
+    int in_run = 0;
+
+    seep_pickle_list(s->out);
+    for (size_t i = 0; i <= json_array_size(offsets); i++) {
+        const bool is_last = i == json_array_size(offsets);
+        const int64_t at = is_last ? its->total : integer_at(offsets, i);
+        if (at > end) {
+            next_in_list(s, &in_run);
+            put_block(s, NULL, its->address + end, at - end, true);
+        }
+        if (is_last)
+            break;
+        next_in_list(s, &in_run);
+        put_block(s, json_object_get(s->by_id, text_at(sites, i)), its->address + at,
+                  integer_at(bytes, i), false);
+        end = at + integer_at(bytes, i);
+    }
+    seep_pickle_list_end(s->out);
+}
+
+static void put_laid_segment(struct snapshot *s, int device, const json_t *segment)
+{
+    const json_t *tensors = json_object_get(segment, "tensors");
+    struct segment its = {
+        .device = device,
+        .address = strtoll(seep_get_text(segment, "address", "0"), NULL, 16),
+        .total = seep_count_of(segment, "bytes"),
+    };
+    json_t *bytes;
+    size_t i;
+
+    json_array_foreach (json_object_get(tensors, "bytes"), i, bytes)
+        its.allocated += json_integer_value(bytes);
+    its.is_small = json_is_true(json_object_get(segment, "small"));
+    begin_segment(s, &its, json_object_get(s->by_id, seep_get_text(segment, "site", "")));
+    put_laid_blocks(s, &its, tensors);
+    seep_pickle_dict_end(s->out);
+}
+
+static void put_layout(struct snapshot *s, const json_t *layout)
+{
+    const int device = (int)seep_count_of(layout, "device");
+    json_t *segment;
+    size_t i;
+
+    json_array_foreach (json_object_get(layout, "segments"), i, segment) {
+        if (json_is_true(json_object_get(segment, "cache")))
+            put_laid_segment(s, device, segment);
+    }
+}
+
+static bool has_cache(const json_t *layout)
+{
+    json_t *segment;
+    size_t i;
+
+    json_array_foreach (json_object_get(layout, "segments"), i, segment) {
+        if (json_is_true(json_object_get(segment, "cache")))
+            return true;
+    }
+    return false;
+}
+
+/* Where there was no room for good, then the peak; of several processes, where most was taken. */
+static bool is_better(const json_t *layout, const json_t *than)
+{
+    const bool failed = strcmp(seep_get_text(layout, "reason", ""), "failed") == 0,
+               other_failed = strcmp(seep_get_text(than, "reason", ""), "failed") == 0;
+
+    if (failed != other_failed)
+        return failed;
+    return seep_count_of(layout, "taken_bytes") > seep_count_of(than, "taken_bytes");
+}
+
+/* The one that tells most of each device. Borrowed layouts, in a new list; NULL without memory. */
+static json_t *choose_layouts(const json_t *report, bool *failed)
+{
+    json_t *by_device = json_object(), *layout;
+    char device[24];
+    size_t i;
+
+    json_array_foreach (json_object_get(report, "layouts"), i, layout) {
+        snprintf(device, sizeof device, "%lld", (long long)seep_count_of(layout, "device"));
+        const json_t *other = json_object_get(by_device, device);
+        if (has_cache(layout) && (!other || is_better(layout, other)))
+            seep_json_set(by_device, device, json_incref(layout), failed);
+    }
+    return by_device;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+static void put_snapshot(struct snapshot *s)
+{
+    const char *key;
+    json_t *layout;
+
+    seep_pickle_begin(s->out);
+    seep_pickle_dict(s->out);
+    seep_pickle_text(s->out, "segments");
+    seep_pickle_list(s->out);
+    json_object_foreach (s->layouts, key, layout)
+        put_layout(s, layout);
+    if (!json_object_size(s->layouts))
+        put_sites(s);
+    seep_pickle_list_end(s->out);
+    seep_pickle_text(s->out, "device_traces");
+    seep_pickle_list(s->out);
+    for (int device = 0; device < s->n_devices; device++) {
+        seep_pickle_list(s->out);
+        seep_pickle_list_end(s->out);
+    }
+    seep_pickle_list_end(s->out);
+    seep_pickle_text(s->out, "allocator_settings");
+    seep_pickle_dict(s->out);
+    seep_pickle_text(s->out, "expandable_segments");
+    seep_pickle_bool(s->out, s->is_expandable);
+    seep_pickle_dict_end(s->out);
+    seep_pickle_dict_end(s->out);
+    seep_pickle_end(s->out);
+}
+
+/* Sets layouts where the report has some, and the numbers of devices. */
+static int prepare_layouts(struct snapshot *s, const json_t *report)
+{
+    bool failed = false;
+    const char *key;
+    json_t *one;
+    size_t i;
+
+    s->layouts = choose_layouts(report, &failed);
+    s->by_id = json_object();
+    json_array_foreach (s->sites, i, one)
+        seep_json_set(s->by_id, seep_get_text(one, "id", ""), json_incref(one), &failed);
+    json_object_foreach (s->layouts, key, one) {
+        const int device = (int)seep_count_of(one, "device");
+        s->n_devices = device >= s->n_devices ? device + 1 : s->n_devices;
+    }
+    return failed || !s->layouts ? -SEEP_ENOMEM : 0;
+}
+
+static bool is_expandable(const json_t *report)
+{
+    json_t *device, *setting;
+    size_t i, k;
+
+    json_array_foreach (json_object_get(report, "devices"), i, device) {
+        json_array_foreach (json_object_get(device, "allocator_settings"), k, setting) {
+            if (json_is_string(setting) &&
+                strcmp(json_string_value(setting), "expandable_segments") == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+static int prepare(struct snapshot *s, const json_t *report)
+{
+    s->is_expandable = is_expandable(report);
+    if (seep_frames_of_sites(report, &s->frames))
+        return -SEEP_ENOMEM;
+    s->names = calloc(s->frames.n + 1, sizeof *s->names);
+    s->remembered = calloc(s->frames.n + 1, sizeof *s->remembered);
+    s->sizes = calloc(MOST_DEVICES, sizeof *s->sizes);
+    if (!s->names || !s->remembered || !s->sizes)
+        return -SEEP_ENOMEM;
+    for (size_t i = 0; i < s->frames.n; i++) {
+        s->names[i] = seep_get_frame_function(s->frames.list[i]);
+        if (!s->names[i])
+            return -SEEP_ENOMEM;
+    }
+    return 0;
+}
+
+int seep_export_torch_snapshot(const json_t *report, const struct seep_export_options *o, FILE *out)
+{
+    struct snapshot s = {
+        .out = out, .sites = json_object_get(report, "sites"), .measure = o->measure};
+    int rc = prepare(&s, report);
+
+    if (!rc && !o->is_measure_chosen)
+        rc = prepare_layouts(&s, report);
+    /* Tensors lie in what the driver gave: one of the two. */
+    if (!rc && !json_object_size(s.layouts) && !sum_devices(&s, SEEP_CLASS_TENSOR) &&
+        !sum_devices(&s, SEEP_CLASS_DEVICE))
+        rc = -SEEP_ENODATA;
+    if (!rc)
+        put_snapshot(&s);
+    for (size_t i = 0; s.names && i < s.frames.n; i++)
+        free(s.names[i]);
+    free(s.names);
+    free(s.remembered);
+    free(s.sizes);
+    json_decref(s.layouts);
+    json_decref(s.by_id);
+    seep_frames_fini(&s.frames);
+    return rc ? rc : ferror(out) ? -SEEP_EIO : 0;
+}

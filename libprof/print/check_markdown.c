@@ -1,0 +1,179 @@
+/* This file prints a check as Markdown for the summary of a CI job. */
+#include "libprof/base/text.h"
+#include "libprof/print/check_printers.h"
+#include "libprof/print/put_text.h"
+#include "libprof/report_read/holder_view.h"
+#include "libprof/report_read/report_view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Text that stands for itself, also in a cell of a table and inside of HTML. */
+static void put(FILE *out, const char *text)
+{
+    char *clean = seep_text_clean(text, strlen(text));
+
+    for (const char *p = clean ? clean : ""; *p; p++) {
+        switch (*p) {
+        case '<':
+            fputs("&lt;", out);
+            break;
+        case '>':
+            fputs("&gt;", out);
+            break;
+        case '&':
+            fputs("&amp;", out);
+            break;
+        case '@': /* would call somebody */
+            fputs("&#64;", out);
+            break;
+        case '|':
+        case '\\':
+        case '`':
+        case '*':
+        case '_':
+        case '[':
+        case ']':
+        case '#':
+        case '~':
+            fputc('\\', out);
+            fputc(*p, out);
+            break;
+        default:
+            fputc(*p, out);
+        }
+    }
+    free(clean);
+}
+
+static void put_key(FILE *out, const json_t *object, const char *key)
+{
+    put(out, seep_get_text(object, key, ""));
+}
+
+static void put_frame(FILE *out, const json_t *entry, const char *cwd)
+{
+    char *text = seep_get_frame_text(json_object_get(entry, "frame"), cwd);
+
+    put(out, text ? text : "?");
+    free(text);
+}
+
+static const char *mark(const json_t *object)
+{
+    const char *verdict = seep_get_text(object, "verdict", "");
+
+    return strcmp(verdict, "violated") == 0  ? "❌"
+           : strcmp(verdict, "ignored") == 0 ? "➖"
+           : strcmp(verdict, "noise") == 0   ? "⚠️"
+                                             : "✅";
+}
+
+static void put_lines(FILE *out, const json_t *lines, const char *cwd)
+{
+    json_t *line;
+    size_t i;
+
+    if (!json_array_size(lines))
+        return;
+    fputs("| | budget | measured | most of it |\n| --- | --- | --- | --- |\n", out);
+    json_array_foreach (lines, i, line) {
+        fprintf(out, "| %s | ", mark(line));
+        put_key(out, line, "name");
+        fputs(" | ", out);
+        put_key(out, line, "text");
+        fputs(" | ", out);
+        if (json_object_get(line, "frame"))
+            put_frame(out, line, cwd);
+        fputs(" |\n", out);
+    }
+    fputc('\n', out);
+}
+
+static void put_place(FILE *out, const json_t *finding, const char *cwd)
+{
+    char *text = seep_get_finding_place(finding, cwd);
+
+    put(out, text ? text : "?");
+    free(text);
+}
+
+static void put_row(FILE *out, const json_t *finding, const char *cwd)
+{
+    struct seep_slope growth;
+    char live[SEEP_SIZE_TEXT], grows[SEEP_SIZE_TEXT];
+
+    seep_get_slope(finding, "growth_bytes_per_step", &growth);
+    fprintf(out, "| %s | ", mark(finding));
+    put_key(out, finding, "id");
+    fputs(" | ", out);
+    put_key(out, finding, "pattern");
+    fprintf(out, " | %s | ", seep_severities[seep_get_severity(finding)]);
+    put_place(out, finding, cwd);
+    fprintf(out, " | %s | %s |\n", seep_text_size(seep_get_number(finding, "live_bytes"), live),
+            growth.value > 0 ? seep_text_size(growth.value, grows) : "");
+}
+
+static void put_details(FILE *out, const json_t *finding, const char *cwd)
+{
+    json_t *line;
+    char *held;
+    size_t i;
+
+    fputs("<details><summary>", out);
+    put_key(out, finding, "id");
+    fputs(": ", out);
+    put_key(out, finding, "title");
+    fputs("</summary>\n\n", out);
+    json_array_foreach (json_object_get(finding, "evidence"), i, line) {
+        fputs("- ", out);
+        put(out, json_string_value(line) ? json_string_value(line) : "");
+        fputc('\n', out);
+    }
+    for (i = 0; (held = seep_get_holders_line(finding, cwd, i)); i++) {
+        fputs("- ", out);
+        put(out, held);
+        fputc('\n', out);
+        free(held);
+    }
+    fputs("\n**To do:** ", out);
+    put_key(out, finding, "advice");
+    if (json_object_get(finding, "reason")) {
+        fputs("\n\n**Ignored:** ", out);
+        put_key(out, finding, "reason");
+    }
+    fputs("\n\n</details>\n\n", out);
+}
+
+int seep_check_markdown(const json_t *check, FILE *out, bool colour)
+{
+    const json_t *job = json_object_get(check, "job");
+    const json_t *findings = json_object_get(check, "findings");
+    const char *cwd = seep_get_text(job, "cwd", "");
+    bool violated = strcmp(seep_get_text(check, "verdict", ""), "violated") == 0;
+    json_t *one;
+    size_t i;
+
+    (void)colour;
+    fprintf(out, "### seep: memory budget %s\n\n", violated ? "violated" : "holds");
+    seep_put_steps(out, job);
+    fputs("\n\n", out);
+    put_lines(out, json_object_get(check, "lines"), cwd);
+    if (json_array_size(findings))
+        fprintf(out,
+                "| | | pattern | severity | line | kept | a %s |\n"
+                "| --- | --- | --- | --- | --- | --- | --- |\n",
+                seep_get_step_unit(job));
+    json_array_foreach (findings, i, one)
+        put_row(out, one, cwd);
+    if (json_array_size(findings))
+        fputc('\n', out);
+    json_array_foreach (findings, i, one)
+        put_details(out, one, cwd);
+    json_array_foreach (json_object_get(check, "notes"), i, one) {
+        fputs("> ", out);
+        put(out, json_string_value(one) ? json_string_value(one) : "");
+        fputs("\n\n", out);
+    }
+    return ferror(out) ? -SEEP_EIO : 0;
+}

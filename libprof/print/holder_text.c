@@ -1,0 +1,62 @@
+#include "libprof/print/holder_text.h"
+
+#include "libprof/print/put_text.h"
+#include "libprof/report_read/holder_view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char HELD[] = "held by  ", KEPT[] = "kept at  ";
+
+static void put_path(FILE *out, const json_t *holders, const json_t *path, int column)
+{
+    char *words = seep_get_path_words(holders, path);
+
+    seep_put_wrapped(out, words ? words : "?", column, column);
+    free(words);
+}
+
+/* The statements that put it there, a line each. */
+static void put_kept(const json_t *finding, const char *cwd, FILE *out, int indent)
+{
+    const int column = indent + (int)strlen(KEPT);
+    const size_t n = json_array_size(json_object_get(finding, "kept_at"));
+    char *words;
+
+    if (n)
+        fprintf(out, "%*s%s%s", indent, "", KEPT, n > 1 ? "one of\n" : "");
+    for (size_t i = 0; (words = seep_get_kept_words(finding, cwd, i)); i++) {
+        if (n > 1)
+            fprintf(out, "%*s", column, "");
+        seep_put_wrapped(out, words, column, column + 2);
+        free(words);
+    }
+}
+
+static void put_holders(const json_t *finding, FILE *out, int indent)
+{
+    const json_t *holders = seep_get_holders(finding);
+    const char *words = seep_get_holders_words(holders);
+    const int column = indent + (int)strlen(HELD);
+    json_t *path;
+    size_t i;
+
+    if (!*words && !json_array_size(json_object_get(holders, "paths")))
+        return;
+    fprintf(out, "%*s%s", indent, "", HELD);
+    if (*words)
+        seep_put_wrapped(out, words, column, column);
+    json_array_foreach (json_object_get(holders, "paths"), i, path) {
+        if (*words)
+            fprintf(out, "%*s- ", column, "");
+        else if (i)
+            fprintf(out, "%*s", column, "");
+        put_path(out, holders, path, *words ? column + 2 : column);
+    }
+}
+
+void seep_holder_text(const json_t *finding, const char *cwd, FILE *out, int indent)
+{
+    put_kept(finding, cwd, out, indent);
+    put_holders(finding, out, indent);
+}

@@ -1,0 +1,42 @@
+#include "libprof/report_read/device_view.h"
+
+#include "libprof/base/text.h"
+#include "libprof/report_read/report_view.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* What of a device is said where a report knows it, in this order. */
+static const struct {
+    const char *key, *before, *after;
+    bool also_zero;
+} parts[] = {
+    {"tensors_peak_bytes", ": tensors ", " at most", true},
+    {"reserved_bytes", ", ", " reserved at last", true},
+    {"used_bytes", "; the job uses ", "", true},
+    {"used_peak_bytes", ", at most ", "", true},
+    {"capacity_bytes", ", of ", "", true},
+    {"others_bytes", "; others use ", "", false},
+    {"drift_bytes", "; the books differ by up to ", "", false},
+};
+
+char *seep_device_text(const json_t *device)
+{
+    char *text = NULL, size[SEEP_SIZE_TEXT];
+    size_t n;
+    FILE *out = open_memstream(&text, &n);
+
+    if (!out)
+        return NULL;
+    fprintf(out, "device %.0f", seep_get_number(device, "device"));
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        const double bytes = seep_get_number(device, parts[i].key);
+        if (json_is_number(json_object_get(device, parts[i].key)) &&
+            (bytes > 0 || parts[i].also_zero))
+            fprintf(out, "%s%s%s", parts[i].before, seep_text_size(bytes, size), parts[i].after);
+    }
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
+}

@@ -1,0 +1,216 @@
+#include "libprof/report_read/holder_view.h"
+
+#include "libprof/base/text.h"
+#include "libprof/report_read/report_view.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 90 }; /* percent: a smaller part is told */
+
+const json_t *seep_get_holders(const json_t *finding)
+{
+    const json_t *holders = json_object_get(finding, "holders");
+
+    return json_is_object(holders) && *seep_get_text(holders, "state", "") ? holders : NULL;
+}
+
+static const json_t *first_path(const json_t *finding)
+{
+    return json_array_get(json_object_get(seep_get_holders(finding), "paths"), 0);
+}
+
+const char *seep_get_holder_name(const json_t *finding)
+{
+    return seep_get_text(json_object_get(first_path(finding), "holder"), "name", NULL);
+}
+
+bool seep_get_holder_grows(const json_t *finding)
+{
+    return json_is_true(json_object_get(seep_get_holders(finding), "grows"));
+}
+
+bool seep_get_holder_stays(const json_t *finding)
+{
+    return json_is_false(json_object_get(seep_get_holders(finding), "grows"));
+}
+
+const json_t *seep_get_container(const json_t *report, const char *name)
+{
+    json_t *one;
+    size_t i;
+
+    json_array_foreach (json_object_get(json_object_get(report, "holders"), "named"), i, one) {
+        if (strcmp(seep_get_text(one, "name", ""), name) == 0)
+            return one;
+    }
+    return NULL;
+}
+
+const char *seep_get_holders_words(const json_t *holders)
+{
+    static const struct {
+        const char *state, *words;
+    } words[] = {
+        {"shared", "all of these, and only all of them free it:"},
+        {"cycle", "nobody but itself, a cycle for gc:"},
+        {"lost", "nobody: lost by native code"},
+        {"reference", "nobody: native code took a reference and never gave it back:"},
+    };
+    const char *state = seep_get_text(holders, "state", "");
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strcmp(words[i].state, state) == 0)
+            return words[i].words;
+    }
+    return "";
+}
+
+/* " (deque, at most 100)" */
+static void put_bound(FILE *out, const json_t *holder)
+{
+    const json_t *bound = json_object_get(holder, "bound");
+
+    if (json_is_integer(bound))
+        fprintf(out, " (%s, at most %.0f)", seep_get_text(holder, "type", "bounded"),
+                json_number_value(bound));
+}
+
+static double length_at(const json_t *length, size_t at)
+{
+    return json_number_value(json_array_get(json_array_get(length, at), 1));
+}
+
+static void put_length(FILE *out, const json_t *holders)
+{
+    const json_t *length = json_object_get(holders, "length");
+    size_t n = json_array_size(length);
+
+    if (n < 2)
+        return;
+    double first = length_at(length, 0), last = length_at(length, n - 1);
+    if (json_is_true(json_object_get(holders, "grows")))
+        fprintf(out, "; it grows: %.0f entries, then %.0f", first, last);
+    else if (json_is_false(json_object_get(holders, "grows")))
+        fprintf(out, "; it has %.0f entries, and does not grow", last);
+}
+
+/* Of all that the line made, the part that goes with this path, and with those before it. */
+static void put_share(FILE *out, const json_t *holders, const json_t *path, bool first)
+{
+    if (!json_is_number(json_object_get(path, "sole_bytes")))
+        return;
+    double bytes = seep_get_number(holders, "bytes");
+    double share = bytes > 0 ? 100 * seep_get_number(path, "sole_bytes") / bytes : 0;
+
+    if (share >= 1)
+        fprintf(out, "; at least %.0f %% goes with %s", share > 100 ? 100 : share,
+                first ? "it" : "it and those above");
+    else
+        fprintf(out, "; %s frees nothing", first ? "alone it" : "with those above it");
+}
+
+static void put_explained(FILE *out, const json_t *holders)
+{
+    double bytes = seep_get_number(holders, "bytes");
+    double share = bytes > 0 ? 100 * seep_get_number(holders, "explained_bytes") / bytes : 100;
+
+    if (share < MOST && strcmp(seep_get_text(holders, "state", ""), "cycle") != 0)
+        fprintf(out, "; this explains %.0f %% of it", share);
+}
+
+char *seep_get_path_words(const json_t *holders, const json_t *path)
+{
+    const char *state = seep_get_text(holders, "state", "");
+    bool first = json_array_get(json_object_get(holders, "paths"), 0) == path;
+    size_t n_pids = json_array_size(json_object_get(holders, "pids")), n;
+    char *text = NULL;
+    FILE *out = open_memstream(&text, &n);
+
+    if (!out)
+        return NULL;
+    fputs(seep_get_text(path, "text", "?"), out);
+    put_bound(out, json_object_get(path, "holder"));
+    if (strcmp(state, "held") == 0 || strcmp(state, "shared") == 0)
+        put_share(out, holders, path, first);
+    if (first) {
+        put_explained(out, holders);
+        put_length(out, holders);
+    }
+    if (first && n_pids > 1)
+        fprintf(out, "; so in each of %zu processes", n_pids);
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+char *seep_get_kept_words(const json_t *finding, const char *cwd, size_t i)
+{
+    const json_t *line = json_array_get(json_object_get(finding, "kept_at"), i);
+
+    if (!line)
+        return NULL;
+    char *frame = seep_get_frame_text(line, cwd);
+    char *words =
+        frame ? seep_text_format("%s: %s", frame, seep_get_text(line, "text", "?")) : NULL;
+    free(frame);
+    return words;
+}
+
+/* All of them in one line. */
+static char *kept_line(const json_t *finding, const char *cwd)
+{
+    const size_t n = json_array_size(json_object_get(finding, "kept_at"));
+    char *line = seep_text_format("kept at %s", n > 1 ? "one of " : "");
+
+    for (size_t i = 0; i < n && line; i++) {
+        char *words = seep_get_kept_words(finding, cwd, i);
+        char *more = seep_text_format("%s%s%s", line, i ? "; " : "", words ? words : "?");
+        free(words);
+        free(line);
+        line = more;
+    }
+    return line;
+}
+
+static bool is_same_place(const json_t *a, const json_t *b)
+{
+    return strcmp(seep_get_text(a, "file", ""), seep_get_text(b, "file", "")) == 0 &&
+           json_equal(json_object_get(a, "line"), json_object_get(b, "line"));
+}
+
+char *seep_get_finding_place(const json_t *finding, const char *cwd)
+{
+    const json_t *kept = json_object_get(finding, "kept_at"), *first = json_array_get(kept, 0);
+    char *made = seep_get_frame_text(json_object_get(finding, "frame"), cwd);
+
+    if (json_array_size(kept) != 1 || is_same_place(first, json_object_get(finding, "frame")))
+        return made;
+    char *keeps = seep_get_frame_text(first, cwd);
+    char *both = made && keeps ? seep_text_format("kept at %s, made at %s", keeps, made) : NULL;
+    free(keeps);
+    free(made);
+    return both;
+}
+
+char *seep_get_holders_line(const json_t *finding, const char *cwd, size_t i)
+{
+    const json_t *holders = seep_get_holders(finding), *paths = json_object_get(holders, "paths");
+    const char *words = seep_get_holders_words(holders);
+    const size_t n_kept = json_array_size(json_object_get(finding, "kept_at")) ? 1 : 0;
+
+    if (n_kept && i == 0)
+        return kept_line(finding, cwd);
+    i -= n_kept;
+    if (*words && i == 0)
+        return seep_text_format("held by %s", words);
+    i -= *words ? 1 : 0;
+    if (i >= json_array_size(paths))
+        return NULL;
+    char *path = seep_get_path_words(holders, json_array_get(paths, i));
+    char *line = path ? seep_text_format("%s%s", *words ? "" : "held by ", path) : NULL;
+    free(path);
+    return line;
+}

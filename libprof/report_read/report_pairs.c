@@ -1,0 +1,418 @@
+#include "libprof/report_read/report_pairs.h"
+
+#include "libprof/base/text.h"
+#include "libprof/report_read/report_view.h"
+#include "libprof/words/space.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Iterations of a loop are counted from when it has shown that it is the main one: in a quarter of
+ * a second, and no step is faster than 2 ms. */
+enum { LOOP_FOUND_LATER = 125 };
+
+bool seep_compare_grown(double before, double after, const struct seep_tolerance *tolerance)
+{
+    return after - before > fmax(tolerance->bytes, tolerance->share * before);
+}
+
+bool seep_compare_growth_grown(const struct seep_slope *before, const struct seep_slope *after,
+                               double steps, const struct seep_tolerance *tolerance)
+{
+    double more = after->value - before->value;
+
+    return after->low > before->high && more > tolerance->share * fabs(before->value) &&
+           more * steps > tolerance->bytes;
+}
+
+/* ---- what is the same -------------------------------------------------------------------- */
+
+/* FNV-1a, in two lanes of 64 bits: two that differ do not meet by chance. */
+struct key {
+    uint64_t a, b;
+};
+
+static void key_add(struct key *key, const char *text)
+{
+    for (const unsigned char *p = (const unsigned char *)text;; p++) {
+        key->a = (key->a ^ *p) * UINT64_C(0x100000001b3);
+        key->b = (key->b ^ (uint64_t)(*p + 1)) * UINT64_C(0x9e3779b97f4a7c15);
+        key->b ^= key->b >> 29;
+        if (!*p)
+            return;
+    }
+}
+
+static void key_add_frame(struct key *key, const json_t *frame)
+{
+    const char *file = seep_get_text(frame, "file", NULL);
+
+    if (!file)
+        file = seep_get_text(frame, "module", "");
+    key_add(key, seep_text_base(file));
+    key_add(key, seep_get_text(frame, "qualname", seep_get_text(frame, "function", "")));
+}
+
+static struct key key_begin(const char *space)
+{
+    struct key key = {UINT64_C(0xcbf29ce484222325), 1};
+
+    key_add(&key, space);
+    return key;
+}
+
+static struct key key_of_place(const json_t *finding)
+{
+    struct key key = key_begin(seep_get_space_class(seep_get_text(finding, "space", "")));
+
+    key_add_frame(&key, json_object_get(finding, "frame"));
+    return key;
+}
+
+uint64_t seep_compare_fingerprint(const json_t *finding)
+{
+    struct key key = key_of_place(finding);
+
+    key_add(&key, seep_get_text(finding, "pattern", ""));
+    return key.a ^ key.b;
+}
+
+/* ---- findings ---------------------------------------------------------------------------- */
+
+enum likeness { LIKE_LINE, LIKE_PATTERN, LIKE_PLACE, N_LIKENESSES };
+
+static bool alike(const json_t *a, const json_t *b, enum likeness likeness)
+{
+    struct key p = key_of_place(a), q = key_of_place(b);
+    const json_t *f = json_object_get(a, "frame"), *g = json_object_get(b, "frame");
+
+    if (p.a != q.a || p.b != q.b)
+        return false;
+    if (likeness == LIKE_PLACE)
+        return true;
+    if (strcmp(seep_get_text(a, "pattern", ""), seep_get_text(b, "pattern", "")) != 0)
+        return false;
+    return likeness == LIKE_PATTERN || seep_get_number(f, "line") == seep_get_number(g, "line");
+}
+
+/* to[i]: index + 1 in `after` of what belongs to before[i]; taken[k]: after[k] has one. */
+static void match(const json_t *before, const json_t *after, enum likeness likeness, size_t *to,
+                  bool *taken)
+{
+    for (size_t i = 0; i < json_array_size(before); i++) {
+        for (size_t k = 0; !to[i] && k < json_array_size(after); k++) {
+            if (!taken[k] && alike(json_array_get(before, i), json_array_get(after, k), likeness)) {
+                to[i] = k + 1;
+                taken[k] = true;
+            }
+        }
+    }
+}
+
+static int add_pair(json_t *pairs, json_t *before, json_t *after)
+{
+    return json_array_append_new(pairs,
+                                 json_pack("{s:O?, s:O?}", "before", before, "after", after));
+}
+
+int seep_compare_findings(const json_t *before, const json_t *after, json_t **pairs)
+{
+    const json_t *a = json_object_get(before, "findings"), *b = json_object_get(after, "findings");
+    size_t n = json_array_size(a), n_after = json_array_size(b);
+    size_t *to = calloc(n + 1, sizeof *to);
+    bool *taken = calloc(n_after + 1, sizeof *taken);
+    json_t *list = json_array();
+    int failed = !to || !taken || !list;
+
+    for (int likeness = 0; likeness < N_LIKENESSES && !failed; likeness++)
+        match(a, b, (enum likeness)likeness, to, taken);
+    for (size_t i = 0; i < n && !failed; i++)
+        failed = add_pair(list, json_array_get(a, i), to[i] ? json_array_get(b, to[i] - 1) : NULL);
+    for (size_t k = 0; k < n_after && !failed; k++) {
+        if (!taken[k])
+            failed = add_pair(list, NULL, json_array_get(b, k));
+    }
+    free(to);
+    free(taken);
+    if (failed) {
+        json_decref(list);
+        return -SEEP_ENOMEM;
+    }
+    *pairs = list;
+    return 0;
+}
+
+/* ---- sites ------------------------------------------------------------------------------- */
+
+static bool is_of_python(const json_t *frame)
+{
+    const char *module = seep_text_base(seep_get_text(frame, "module", ""));
+
+    return strncmp(module, "python", 6) == 0 || strncmp(module, "libpython", 9) == 0;
+}
+
+/* A map of CPython itself: an arena of its small objects (Objects/obmalloc.c: 256 KiB, from 3.10 on
+ * 1 MiB), a piece of its stack (Python/pystate.c: 16 KiB). Which line needs the next one is chance,
+ * so those of a job are one site. Frames of the interpreter's own code are not in stacks. By place
+ * it has what no line of Python has asked for besides: it starts and ends threads and processes. */
+static bool is_interpreters(const json_t *site, enum seep_compare_by by)
+{
+    const json_t *frame = json_array_get(json_object_get(site, "stack"), 0);
+
+    if (by == SEEP_BY_PLACE && is_of_python(seep_get_site_frame(site)))
+        return true;
+    return (strcmp(seep_get_text(frame, "kind", ""), "python") == 0 || is_of_python(frame)) &&
+           seep_space_parse(seep_get_text(site, "space", "")).class == SEEP_CLASS_MMAP &&
+           seep_get_number(site, "allocated_bytes") <=
+               (1 << 20) * seep_get_number(site, "allocations");
+}
+
+static struct key key_of_site(const json_t *site, enum seep_compare_by by)
+{
+    const char *space = seep_get_text(site, "space", "");
+    struct key key = key_begin(by == SEEP_BY_PLACE ? seep_get_space_class(space) : space);
+    json_t *frame;
+    size_t i;
+
+    if (is_interpreters(site, by)) {
+        key_add(&key, "interpreter");
+        return key;
+    }
+    if (by == SEEP_BY_PLACE) {
+        key_add_frame(&key, seep_get_site_frame(site));
+        return key;
+    }
+    json_array_foreach (json_object_get(site, "stack"), i, frame)
+        key_add_frame(&key, frame);
+    return key;
+}
+
+static json_t *new_pair(const json_t *site, enum seep_compare_by by)
+{
+    const char *space = seep_get_text(site, "space", "");
+    bool own = is_interpreters(site, by);
+    json_t *frame = own ? json_pack("{s:s, s:s, s:n, s:n}", "kind", "native", "function",
+                                    "[the Python interpreter]", "file", "line")
+                        : json_deep_copy(seep_get_site_frame(site));
+    json_t *pair =
+        json_pack("{s:s, s:s, s:o?, s:n, s:n}", "space",
+                  by == SEEP_BY_PLACE ? seep_get_space_class(space) : space, "role",
+                  seep_get_text(site, "role", "other"), "frame", frame, "before", "after");
+
+    if (own)
+        json_object_set_new(pair, "interpreter", json_true());
+    else if (by == SEEP_BY_STACK)
+        json_object_set(pair, "stack", json_object_get(site, "stack"));
+    return pair;
+}
+
+static int add_number(json_t *object, const char *key, double more)
+{
+    json_t *number = json_object_get(object, key);
+
+    return json_real_set(number, json_real_value(number) + more);
+}
+
+/* Adds a site to one side of its pair, which begins as null. */
+static int add_to_side(json_t *pair, const char *side, const json_t *site)
+{
+    json_t *sum = json_object_get(pair, side), *growth;
+    struct seep_slope slope;
+
+    seep_get_slope(site, "growth_bytes_per_step", &slope);
+    if (!json_is_object(sum)) {
+        sum =
+            json_pack("{s:f, s:f, s:{s:f, s:f, s:f}, s:[]}", "retained_bytes", 0.0, "peak_bytes",
+                      0.0, "growth_bytes_per_step", "value", 0.0, "low", 0.0, "high", 0.0, "sites");
+        if (json_object_set_new(pair, side, sum))
+            return -1;
+    }
+    growth = json_object_get(sum, "growth_bytes_per_step");
+    return add_number(sum, "retained_bytes", seep_get_number(site, "retained_bytes")) ||
+                   add_number(sum, "peak_bytes", seep_get_number(site, "peak_bytes")) ||
+                   add_number(growth, "value", slope.value) ||
+                   add_number(growth, "low", slope.low) || add_number(growth, "high", slope.high) ||
+                   json_array_append(json_object_get(sum, "sites"), json_object_get(site, "id"))
+               ? -1
+               : 0;
+}
+
+static int add_sites(json_t *index, json_t *pairs, const json_t *report, const char *side,
+                     enum seep_compare_by by)
+{
+    json_t *site;
+    size_t i;
+
+    json_array_foreach (json_object_get(report, "sites"), i, site) {
+        struct key key = key_of_site(site, by);
+        char name[40];
+        snprintf(name, sizeof name, "%016" PRIx64 "%016" PRIx64, key.a, key.b);
+        json_t *pair = json_object_get(index, name);
+        if (!pair) {
+            pair = new_pair(site, by);
+            if (json_array_append_new(pairs, pair) || json_object_set(index, name, pair))
+                return -1;
+        }
+        if (add_to_side(pair, side, site))
+            return -1;
+    }
+    return 0;
+}
+
+int seep_compare_sites(const json_t *before, const json_t *after, enum seep_compare_by by,
+                       json_t **pairs)
+{
+    json_t *index = json_object(), *list = json_array();
+    int failed = !index || !list || add_sites(index, list, before, "before", by) ||
+                 add_sites(index, list, after, "after", by);
+
+    json_decref(index);
+    if (failed) {
+        json_decref(list);
+        return -SEEP_ENOMEM;
+    }
+    *pairs = list;
+    return 0;
+}
+
+/* ---- spaces ------------------------------------------------------------------------------ */
+
+static json_t *space_side(const json_t *space)
+{
+    json_t *growth = json_object_get(space, "growth_bytes_per_step");
+
+    if (!json_is_object(space))
+        return json_null();
+    return json_pack("{s:O?, s:o}", "peak_bytes", json_object_get(space, "peak_bytes"),
+                     "growth_bytes_per_step",
+                     json_is_object(growth) ? json_deep_copy(growth) : json_null());
+}
+
+json_t *seep_compare_spaces(const json_t *before, const json_t *after)
+{
+    const json_t *spaces[] = {json_object_get(before, "spaces"), json_object_get(after, "spaces")};
+    json_t *list = json_array(), *space;
+    const char *name;
+
+    for (int side = 0; side < 2; side++) {
+        json_object_foreach ((json_t *)spaces[side], name, space) {
+            if (side == 1 && json_object_get(spaces[0], name))
+                continue;
+            if (json_array_append_new(
+                    list, json_pack("{s:s, s:o, s:o}", "space", name, "before",
+                                    space_side(json_object_get(spaces[0], name)), "after",
+                                    space_side(json_object_get(spaces[1], name))))) {
+                json_decref(list);
+                return NULL;
+            }
+        }
+    }
+    return list;
+}
+
+/* ---- jobs -------------------------------------------------------------------------------- */
+
+static bool ends_in(const char *text, const char *end)
+{
+    size_t n = strlen(text), n_end = strlen(end);
+
+    return n > n_end && strcmp(text + n - n_end, end) == 0;
+}
+
+/* What a command runs: its script or module, else its program. */
+static const char *job_name(const json_t *report)
+{
+    const json_t *command = json_object_get(json_object_get(report, "job"), "command");
+    size_t n = json_array_size(command);
+
+    for (size_t i = 1; i < n; i++) {
+        const char *word = json_string_value(json_array_get(command, i));
+        const char *next = json_string_value(json_array_get(command, i + 1));
+        if (word && ends_in(word, ".py"))
+            return seep_text_base(word);
+        if (word && next && strcmp(word, "-m") == 0)
+            return next;
+    }
+    const char *program = json_string_value(json_array_get(command, 0));
+    return program ? seep_text_base(program) : "";
+}
+
+static int count_ranks(const json_t *report)
+{
+    json_t *process;
+    size_t i;
+    int n = 0;
+
+    json_array_foreach (json_object_get(report, "processes"), i, process) {
+        if (strcmp(seep_get_text(process, "role", ""), "rank") == 0)
+            n++;
+    }
+    return n;
+}
+
+int seep_compare_jobs(const json_t *before, const json_t *after, struct seep_error *err)
+{
+    const json_t *a = json_object_get(before, "job"), *b = json_object_get(after, "job");
+    const char *source = seep_get_text(a, "step_source", ""), *other;
+    double steps = seep_get_number(a, "steps"), others = seep_get_number(b, "steps");
+    int ranks = count_ranks(before), other_ranks = count_ranks(after);
+
+    if (strcmp(job_name(before), job_name(after)) != 0)
+        return seep_error_set(err, SEEP_EINVAL, "", 0,
+                              "not the same job: one ran %.80s, the other %.80s", job_name(before),
+                              job_name(after));
+    other = seep_get_text(b, "step_source", "");
+    if (strcmp(source, other) != 0)
+        return seep_error_set(err, SEEP_EINVAL, "", 0,
+                              "not the same job: steps by %.20s in one, by %.20s in the other",
+                              source, other);
+    if (strcmp(source, "time") != 0 &&
+        fabs(steps - others) >
+            0.1 * fmax(steps, others) + (strcmp(source, "loop") == 0 ? LOOP_FOUND_LATER : 0))
+        return seep_error_set(err, SEEP_EINVAL, "", 0,
+                              "not the same job: %.0f steps in one, %.0f in the other", steps,
+                              others);
+    if (ranks != other_ranks)
+        return seep_error_set(err, SEEP_EINVAL, "", 0,
+                              "not the same job: %d ranks in one, %d in the other", ranks,
+                              other_ranks);
+    return 0;
+}
+
+int seep_compare_usable(const json_t *report, bool allow_incomplete, struct seep_error *err)
+{
+    const json_t *job = json_object_get(report, "job");
+    json_t *process;
+    size_t i;
+
+    json_array_foreach (json_object_get(report, "processes"), i, process) {
+        const json_t *exit = json_object_get(process, "exit");
+        if (!allow_incomplete && strcmp(seep_get_text(exit, "kind", ""), "running") == 0)
+            return seep_error_set(err, SEEP_ENODATA, "", 0, "the job still runs (process %.0f)",
+                                  seep_get_number(process, "pid"));
+    }
+    if (!allow_incomplete && !json_is_true(json_object_get(job, "complete")))
+        return seep_error_set(err, SEEP_ENODATA, "", 0, "the profile is incomplete");
+    if (!(seep_get_number(job, "steps") > 0))
+        return seep_error_set(err, SEEP_ENODATA, "", 0, "no training step was seen");
+    return 0;
+}
+
+int seep_compare_long_enough(const json_t *report, struct seep_error *err)
+{
+    const json_t *job = json_object_get(report, "job");
+    struct seep_slope growth;
+    const char *name;
+    json_t *space;
+
+    json_object_foreach (json_object_get(report, "spaces"), name, space) {
+        if (seep_get_slope(space, "growth_bytes_per_step", &growth))
+            return 0;
+    }
+    return seep_error_set(err, SEEP_ENODATA, "", 0,
+                          "%.0f %ss are too few to tell growth from the warm-up",
+                          seep_get_number(job, "steps"), seep_get_step_unit(job));
+}

@@ -1,0 +1,79 @@
+/* Two reports of one job are laid side by side: findings and sites that are the same become pairs.
+ * Nothing here depends on line numbers, folders, addresses, process numbers or times. */
+#ifndef SEEP_LIBPROF_REPORT_READ_REPORT_PAIRS_H
+#define SEEP_LIBPROF_REPORT_READ_REPORT_PAIRS_H
+
+#include "libprof/base/error.h"
+#include "libprof/base/statistics.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How much two runs of the same program may differ. */
+struct seep_tolerance {
+    double share; /* of the older value */
+    double bytes;
+};
+#define SEEP_TOLERANCE ((struct seep_tolerance){0.10, 64 * 1024})
+/* Arenas are of 1 MiB, and one object keeps one alive. */
+#define SEEP_TOLERANCE_INTERPRETER ((struct seep_tolerance){0.25, 4 * 1024 * 1024})
+
+bool seep_compare_grown(double before, double after, const struct seep_tolerance *tolerance);
+
+/* Growth: the intervals do not meet, and over `steps` the difference is above the tolerance. */
+bool seep_compare_growth_grown(const struct seep_slope *before, const struct seep_slope *after,
+                               double steps, const struct seep_tolerance *tolerance);
+
+/* Pairs the findings of two reports: same line, pattern and space; else same function, file name,
+ * pattern and space; else the same without the pattern. Each is in one pair.
+ *   *pairs out, a new reference: [{ "before": FINDING|null, "after": FINDING|null }], those of
+ *          `before` first, in their order
+ * Returns 0 or -SEEP_ENOMEM. Threads: safe on distinct reports. */
+SEEP_MUST_CHECK int seep_compare_findings(const json_t *before, const json_t *after,
+                                          json_t **pairs);
+
+enum seep_compare_by {
+    SEEP_BY_STACK, /* sites whose stacks have the same functions and file names */
+    SEEP_BY_PLACE, /* sites whose lines to look at are in the same function and file */
+};
+
+/* Pairs the sites of two reports, those of one kind as one; host and mmap stay apart by stack and
+ * are one by place. The maps of the Python interpreter itself are one site.
+ *   *pairs out, a new reference, in no order:
+ *     [ { "space", "role", "frame",
+ *         "stack" (by stack only),
+ *         "before": SIDE|null,
+ *         "after": SIDE|null,
+ *         "interpreter": true (where it is) } ]
+ *     SIDE, sums: { "retained_bytes", "peak_bytes",
+ *                   "growth_bytes_per_step": {value, low, high},
+ *                   "sites": [id…] }
+ * Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_compare_sites(const json_t *before, const json_t *after,
+                                       enum seep_compare_by by, json_t **pairs);
+
+/* The spaces of two reports side by side; NULL without memory.
+ *   [ { "space", "before": SIDE|null, "after": SIDE|null } ]
+ *   SIDE: { "peak_bytes", "growth_bytes_per_step": {value, low, high}|null } */
+json_t *seep_compare_spaces(const json_t *before, const json_t *after);
+
+/* A number that is the same for findings that the second way above calls the same. */
+uint64_t seep_compare_fingerprint(const json_t *finding);
+
+/* Whether both are runs of one job: the same script, module or program (arguments may differ), the
+ * same source of steps, steps that differ by no more than a tenth (unless they are time slices), as
+ * many ranks. Returns 0, or -SEEP_EINVAL with what differs in *err. */
+SEEP_MUST_CHECK int seep_compare_jobs(const json_t *before, const json_t *after,
+                                      struct seep_error *err);
+
+/* Whether a report can be judged: the job has ended and was read whole (not asked with
+ * `allow_incomplete`), and steps were seen. Returns 0, or -SEEP_ENODATA with *err. */
+SEEP_MUST_CHECK int seep_compare_usable(const json_t *report, bool allow_incomplete,
+                                        struct seep_error *err);
+
+/* Whether a report's steps were enough to measure growth at all: that nothing was found in fewer
+ * says nothing. Returns 0, or -SEEP_ENODATA with *err. */
+SEEP_MUST_CHECK int seep_compare_long_enough(const json_t *report, struct seep_error *err);
+
+#endif

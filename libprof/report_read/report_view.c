@@ -1,0 +1,186 @@
+#include "libprof/report_read/report_view.h"
+
+#include "libprof/base/text.h"
+#include "libprof/words/space.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const seep_severities[4] = {"leak", "retention", "pressure", "info"};
+
+const char *seep_get_text(const json_t *object, const char *key, const char *missing)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+
+    return text ? text : missing;
+}
+
+double seep_get_number(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+bool seep_get_slope(const json_t *object, const char *key, struct seep_slope *slope)
+{
+    const json_t *growth = json_object_get(object, key);
+
+    if (json_is_number(growth)) {
+        const json_t *interval = json_object_get(object, "growth_interval_bytes_per_step");
+        double value = json_number_value(growth);
+        *slope = (struct seep_slope){value, value, value};
+        if (json_is_object(interval)) {
+            slope->low = seep_get_number(interval, "low");
+            slope->high = seep_get_number(interval, "high");
+        }
+        return true;
+    }
+    *slope = (struct seep_slope){seep_get_number(growth, "value"), seep_get_number(growth, "low"),
+                                 seep_get_number(growth, "high")};
+    return json_is_object(growth);
+}
+
+const json_t *seep_get_site_frame(const json_t *site)
+{
+    const json_t *stack = json_object_get(site, "stack");
+    json_int_t at = json_integer_value(json_object_get(site, "look_at"));
+    const json_t *frame = json_array_get(stack, at > 0 ? (size_t)at : 0);
+
+    return frame ? frame : json_array_get(stack, 0);
+}
+
+const char *seep_get_space_class(const char *space)
+{
+    return seep_space_parse(space).host_like ? seep_space_class_name(SEEP_CLASS_HOST) : space;
+}
+
+double seep_get_left_out(const json_t *report, int severity)
+{
+    double n =
+        seep_get_number(json_object_get(report, "findings_left_out"), seep_severities[severity]);
+
+    return n > 0 && n < 1e15 ? n : 0;
+}
+
+double seep_get_all_left_out(const json_t *report)
+{
+    double sum = 0;
+
+    for (int i = 0; i < 4; i++)
+        sum += seep_get_left_out(report, i);
+    return sum;
+}
+
+int seep_get_severity(const json_t *finding)
+{
+    const char *severity = seep_get_text(finding, "severity", "info");
+
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(severity, seep_severities[i]) == 0)
+            return i;
+    }
+    return 3;
+}
+
+const json_t *seep_get_failed(const json_t *report, size_t *at)
+{
+    const json_t *processes = json_object_get(report, "processes");
+
+    while (*at < json_array_size(processes)) {
+        const json_t *process = json_array_get(processes, (*at)++);
+        const json_t *exit = json_object_get(process, "exit");
+        const char *role = seep_get_text(process, "role", ""),
+                   *kind = seep_get_text(exit, "kind", "");
+        bool failed = strcmp(kind, "signal") == 0 ||
+                      (strcmp(kind, "exit") == 0 && seep_get_number(exit, "value") != 0);
+        if (failed && (strcmp(role, "trainer") == 0 || strcmp(role, "rank") == 0))
+            return process;
+    }
+    return NULL;
+}
+
+bool seep_get_runs(const json_t *report)
+{
+    json_t *process;
+    size_t i;
+
+    json_array_foreach (json_object_get(report, "processes"), i, process) {
+        if (strcmp(seep_get_text(json_object_get(process, "exit"), "kind", ""), "running") == 0)
+            return true;
+    }
+    return false;
+}
+
+bool seep_get_ended(const json_t *report)
+{
+    json_t *process;
+    size_t i;
+
+    json_array_foreach (json_object_get(report, "processes"), i, process) {
+        const char *role = seep_get_text(process, "role", "");
+        const char *kind = seep_get_text(json_object_get(process, "exit"), "kind", "unknown");
+        bool trains = strcmp(role, "trainer") == 0 || strcmp(role, "rank") == 0;
+        if (trains && strcmp(kind, "unknown") == 0)
+            return false;
+    }
+    return !seep_get_runs(report);
+}
+
+const char *seep_get_step_unit(const json_t *job)
+{
+    return strcmp(seep_get_text(job, "step_source", "time"), "time") == 0 ? "time slice" : "step";
+}
+
+const char *seep_get_below(const char *cwd, const char *path)
+{
+    size_t n = strlen(cwd);
+
+    return n > 1 && strncmp(path, cwd, n) == 0 && path[n] == '/' ? path + n + 1 : path;
+}
+
+static char *clean(char *text)
+{
+    char *harmless = text ? seep_text_clean(text, strlen(text)) : NULL;
+
+    free(text);
+    return harmless;
+}
+
+char *seep_get_frame_function(const json_t *frame)
+{
+    const char *name = seep_get_text(frame, "qualname", seep_get_text(frame, "function", NULL));
+    const char *module = seep_get_text(frame, "module", NULL);
+
+    if (name)
+        return strdup(name);
+    if (module)
+        return seep_text_format("%s+0x%llx", seep_text_base(module),
+                                (unsigned long long)seep_get_number(frame, "offset"));
+    return strdup("unknown code");
+}
+
+char *seep_get_frame_text(const json_t *frame, const char *cwd)
+{
+    const char *file = seep_get_text(frame, "file", NULL);
+    const char *module = seep_get_text(frame, "module", NULL);
+    const char *function = seep_get_text(frame, "function", NULL);
+    const char *in = function ? " in " : "", *of = function ? function : "";
+    double line = seep_get_number(frame, "line");
+
+    if (file && line > 0)
+        return clean(seep_text_format("%s:%.0f%s%s", seep_get_below(cwd, file), line, in, of));
+    if (file)
+        return clean(seep_text_format("%s%s%s", seep_get_below(cwd, file), in, of));
+    if (module)
+        return clean(seep_text_format("%s+0x%llx%s%s", seep_text_base(module),
+                                      (unsigned long long)seep_get_number(frame, "offset"), in,
+                                      of));
+    if (json_is_null(frame))
+        return strdup("memory that has no line");
+    return clean(seep_text_format("%s", function ? function : "unknown code"));
+}
+
+json_t *seep_get_document(const char *format)
+{
+    return json_pack("{s:s, s:i, s:s}", "format", format, "version", 1, "seep", SEEP_VERSION);
+}

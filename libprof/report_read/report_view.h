@@ -1,0 +1,62 @@
+/* Whatever compares, judges or prints a report reads it through these functions. Reports of version
+ * 1 and 2 are read alike: in version 1 a site's growth is a number, its interval lies beside it,
+ * and nothing says how many findings were left out. */
+#ifndef SEEP_LIBPROF_REPORT_READ_REPORT_VIEW_H
+#define SEEP_LIBPROF_REPORT_READ_REPORT_VIEW_H
+
+#include "libprof/base/statistics.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+
+/* All take any JSON value or NULL, and give the missing value (NULL, 0) where there is no such
+ * thing. Pure; texts belong to the object. */
+const char *seep_get_text(const json_t *object, const char *key, const char *missing);
+double seep_get_number(const json_t *object, const char *key);
+
+/* {value, low, high}, or what version 1 has; false where the key holds neither. */
+bool seep_get_slope(const json_t *object, const char *key, struct seep_slope *slope);
+
+/* The frame of a site to look at, else its innermost one; NULL where it has none. */
+const json_t *seep_get_site_frame(const json_t *site);
+
+/* host and mmap are one memory to the user: "host" for both, else the name itself. */
+const char *seep_get_space_class(const char *space);
+
+/* 0 leak, 1 retention, 2 pressure, 3 info, 3 also for what is none of these. */
+int seep_get_severity(const json_t *finding);
+extern const char *const seep_severities[4];
+
+/* Findings of a severity (0 … 3), or of all, that a report counts, and does not list. */
+double seep_get_left_out(const json_t *report, int severity);
+double seep_get_all_left_out(const json_t *report);
+
+/* The next trainer or rank, from *at on, that a signal or a status other than 0 ended; NULL after
+ * the last. *at begins as 0 and moves on. */
+const json_t *seep_get_failed(const json_t *report, size_t *at);
+
+/* Whether some process of the job was alive when the report was made. */
+bool seep_get_runs(const json_t *report);
+
+/* Whether the job runs no more. Where it was killed, or runs on another machine, nobody knows:
+ * false. */
+bool seep_get_ended(const json_t *report);
+
+/* What the steps of a job are: "step", or "time slice" where nobody told of steps. */
+const char *seep_get_step_unit(const json_t *job);
+
+/* The path below `cwd` where it lies there, else the path. */
+const char *seep_get_below(const char *cwd, const char *path);
+
+/* The function of a frame, in a class where that is known: "Trainer.fit", else "libtorch.so+0x12".
+ * As it stands in the report. Allocates the result (free() it); NULL without memory. */
+char *seep_get_frame_function(const json_t *frame);
+
+/* "train.py:40 in collate", "libtorch.so+0x12 in f". Cleaned: no control characters.
+ * Allocates the result (free() it); NULL without memory. */
+char *seep_get_frame_text(const json_t *frame, const char *cwd);
+
+/* "seep-check" and the like: {format, version: 1, seep}. A new reference. */
+json_t *seep_get_document(const char *format);
+
+#endif

@@ -1,0 +1,227 @@
+/* System calls for the runtime part: no errno, no libc entry that a preload may have replaced.
+ * System calls return a value ≥ 0, or a negative errno; what gives memory returns NULL without it.
+ * x86-64 Linux. */
+#ifndef SEEP_LIBPROF_STORE_OS_H
+#define SEEP_LIBPROF_STORE_OS_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "libprof/store/large.h"
+#include "libprof/store/own_pages.h"
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+/* Once set, the process has a seccomp filter of its own, which may kill for a call that it does not
+ * know: seep makes no call but those in seep_os_permitted, which every filter was seen to allow. */
+extern bool seep_os_sandboxed;
+enum {
+    SEEP_OS_MMAP = 1, /* private pages, as seep asks for them */
+    SEEP_OS_MUNMAP = 2,
+    SEEP_OS_FUTEX = 4,
+    SEEP_OS_PROBE = 8, /* as seep_os_readable() asks */
+};
+enum { SEEP_OS_NO_WAY = 99 }; /* no way to change a mask of signals */
+extern uint32_t seep_os_permitted;
+
+/* Calls that threads are in which no filter has been told of, and threads that hold signals back:
+ * a filter for all threads waits for these. */
+extern uint32_t seep_os_calls, seep_os_masks;
+
+/* The job's own call, which a hook passes on. */
+static inline long seep_os_raw6(long number, long a, long b, long c, long d, long e, long f)
+{
+    register long r10 __asm__("r10") = d;
+    register long r8 __asm__("r8") = e;
+    register long r9 __asm__("r9") = f;
+    long result;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
+/* A call of seep's own. -EPERM: the sandbox does not allow it. */
+long seep_os_call6(long number, long a, long b, long c, long d, long e, long f);
+
+static inline long seep_os_call3(long number, long a, long b, long c)
+{
+    return seep_os_call6(number, a, b, c, 0, 0, 0);
+}
+
+static inline bool seep_os_failed(const void *address)
+{
+    return (uintptr_t)address >= (uintptr_t)-4095;
+}
+
+/* Zeroed private memory, or NULL. `bytes` is rounded up to pages by the kernel. */
+static inline void *seep_os_pages(size_t bytes)
+{
+    void *p = (void *)seep_os_call6(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (seep_os_failed(p))
+        return NULL;
+    seep_own_add(p, bytes);
+    return p;
+}
+
+/* Address space without memory behind it, or NULL. */
+static inline void *seep_os_reserve(size_t bytes)
+{
+    void *p = (void *)seep_os_call6(SYS_mmap, 0, (long)bytes, PROT_NONE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return seep_os_failed(p) ? NULL : p;
+}
+
+static inline int seep_os_map_file(void *at, size_t bytes, int fd, uint64_t offset, int flags)
+{
+    long r = seep_os_call6(SYS_mmap, (long)at, (long)bytes, PROT_READ | PROT_WRITE, flags, fd,
+                           (long)offset);
+    return r < 0 && r >= -4095 ? (int)r : 0;
+}
+
+static inline void seep_os_unmap(void *p, size_t bytes)
+{
+    seep_own_drop(p, bytes);
+    (void)seep_os_call3(SYS_munmap, (long)p, (long)bytes, 0);
+}
+
+/* Zeroes pages of seep_os_pages(), which costs nothing until they are used again. */
+static inline void seep_os_clear(void *p, size_t bytes)
+{
+    if (seep_os_call3(SYS_madvise, (long)p, (long)bytes, MADV_DONTNEED) < 0)
+        __builtin_memset(p, 0, bytes); /* locked in memory */
+}
+
+static inline int seep_os_open(const char *path, int flags, int mode)
+{
+    return (int)seep_os_call6(SYS_openat, AT_FDCWD, (long)path, flags | O_CLOEXEC, mode, 0, 0);
+}
+
+static inline void seep_os_close(int fd)
+{
+    (void)seep_os_call3(SYS_close, fd, 0, 0);
+}
+
+static inline long seep_os_read(int fd, void *buffer, size_t bytes)
+{
+    return seep_os_call3(SYS_read, fd, (long)buffer, (long)bytes);
+}
+
+static inline int seep_os_pid(void)
+{
+    return (int)seep_os_call3(SYS_getpid, 0, 0, 0);
+}
+
+static inline int seep_os_tid(void)
+{
+    return (int)seep_os_call3(SYS_gettid, 0, 0, 0);
+}
+
+static inline int seep_os_ppid(void)
+{
+    return (int)seep_os_call3(SYS_getppid, 0, 0, 0);
+}
+
+/* The kernel's clock, whatever clock_gettime() says in this process: a preload may have faked that.
+ * No system call where there is a vDSO; in a sandbox the coarse clocks, which never need one. */
+uint64_t seep_os_clock_ns(clockid_t clock);
+
+/* Whether the page that `at` lies in can be read there, in 8 bytes. In a sandbox that does not
+ * allow the question, the answer is yes. */
+bool seep_os_readable(const void *at);
+
+/* Reads a small file whole into `text` (always closed by NUL). Returns bytes read or negative
+ * errno. */
+static inline long seep_os_read_file(const char *path, char *text, size_t capacity)
+{
+    int fd = seep_os_open(path, O_RDONLY, 0);
+    if (fd < 0) {
+        text[0] = '\0';
+        return fd;
+    }
+    size_t n = 0;
+    while (n + 1 < capacity) {
+        long r = seep_os_read(fd, text + n, capacity - 1 - n);
+        if (r <= 0)
+            break;
+        n += (size_t)r;
+    }
+    seep_os_close(fd);
+    text[n] = '\0';
+    return (long)n;
+}
+
+enum { SEEP_OS_DESCRIPTOR_PATH = sizeof("/proc/self/fd/") + 10 };
+
+/* The name that leads to what `fd` is, also to what the descriptor itself cannot read (O_PATH). */
+static inline void seep_os_descriptor_path(int fd, char path[SEEP_OS_DESCRIPTOR_PATH])
+{
+    char digits[12];
+    int n = 0;
+    unsigned rest = fd < 0 ? 0 : (unsigned)fd;
+    do
+        digits[n++] = (char)('0' + rest % 10);
+    while (rest /= 10);
+    strcpy(path, "/proc/self/fd/");
+    char *end = path + strlen(path);
+    while (n)
+        *end++ = digits[--n];
+    *end = '\0';
+}
+
+/* A lock that survives its holder: who waits longer than about two seconds gives up, and nobody
+ * waits for it again until it has been given back. The word is 0 free, 1 held, 2 held and waited
+ * for. After a fork the child sets it to 0: what the lock guards is consistent at every instant. */
+struct seep_lock {
+    uint32_t word;
+    uint32_t given_up;
+};
+
+static inline void seep_os_unlock(struct seep_lock *lock)
+{
+    if (__atomic_load_n(&lock->given_up, __ATOMIC_RELAXED))
+        __atomic_store_n(&lock->given_up, 0, __ATOMIC_RELAXED);
+    if (__atomic_exchange_n(&lock->word, 0, __ATOMIC_RELEASE) == 2)
+        (void)seep_os_call3(SYS_futex, (long)&lock->word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
+}
+
+static inline bool seep_os_lock(struct seep_lock *lock)
+{
+    for (int spin = 0; spin < 100; spin++) {
+        uint32_t expected = 0;
+        if (__atomic_load_n(&lock->word, __ATOMIC_RELAXED) == 0 &&
+            __atomic_compare_exchange_n(&lock->word, &expected, 1, false, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_RELAXED))
+            return true;
+        __builtin_ia32_pause();
+    }
+    if (__atomic_load_n(&lock->given_up, __ATOMIC_RELAXED))
+        return false;
+    uint64_t deadline = seep_os_clock_ns(CLOCK_MONOTONIC) + UINT64_C(2000000000);
+    while (__atomic_exchange_n(&lock->word, 2, __ATOMIC_ACQUIRE) != 0) {
+        struct timespec wait = {.tv_sec = 0, .tv_nsec = 100 * 1000 * 1000};
+        __builtin_ia32_pause(); /* in a sandbox without the call there is no other wait */
+        (void)seep_os_call6(SYS_futex, (long)&lock->word, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 2,
+                            (long)&wait, 0, 0);
+        if (seep_os_clock_ns(CLOCK_MONOTONIC) > deadline) {
+            __atomic_store_n(&lock->given_up, 1, __ATOMIC_RELAXED);
+            return false;
+        }
+    }
+    return true;
+}
+
+#endif

@@ -1,0 +1,256 @@
+#include "libprof/who/find/examine.h"
+
+#include "libprof/base/json_build.h"
+#include "libprof/who/find/dump.h"
+#include "libprof/who/find/line_groups.h"
+#include "libprof/who/find/profile_chain.h"
+#include "libprof/who/find/who_holds.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { MOST_BLOCKS = 6 * 1000 * 1000, MOST_LINES = 256 };
+#define MOST_BYTES (UINT64_C(2) << 30) /* that are taken of a process */
+
+/* What is read of one copy: its blocks, then its maps. */
+struct reading {
+    struct seep_copy_memory memory;
+    struct seep_dump dump;
+    struct seep_snapshot head;
+    struct seep_snapshot_block *blocks;
+    size_t n_blocks;
+    uint64_t began_ns, read_ns;
+    bool barred;
+    const struct seep_examine_request *request;
+    struct seep_who_answers *who;
+};
+
+static uint64_t clock_ns(clockid_t clock)
+{
+    struct timespec t;
+
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static int refuse_reading(struct reading *r, struct seep_error *err, const char *what)
+{
+    r->barred = errno == EPERM || errno == EACCES;
+    return seep_error_set(err, SEEP_EIO, "", 0, "%s cannot be read (%s)", what, strerror(errno));
+}
+
+static int read_head(struct reading *r, uint64_t address, struct seep_error *err)
+{
+    struct seep_snapshot *s = &r->head;
+
+    if (seep_copy_memory_read(&r->memory, address, s, sizeof *s))
+        return refuse_reading(r, err, "the copy");
+    if (s->magic != SEEP_SNAPSHOT_MAGIC)
+        return seep_error_set(err, SEEP_EIO, "", 0, "this is no copy");
+    if (s->version != SEEP_SNAPSHOT_VERSION)
+        return seep_error_set(err, SEEP_EVERSION, "", 0, "its version is not known");
+    if (s->n_blocks > MOST_BLOCKS || s->n_maps > MOST_BLOCKS - s->n_blocks)
+        return seep_error_set(err, SEEP_EFORMAT, "", 0, "it says that it has too many blocks");
+    return 0;
+}
+
+static int read_blocks(struct reading *r, struct seep_error *err)
+{
+    const struct seep_snapshot *s = &r->head;
+    const size_t one = sizeof *r->blocks;
+
+    r->n_blocks = s->n_blocks + s->n_maps;
+    r->blocks = calloc(r->n_blocks + 1, one);
+    if (!r->blocks)
+        return -SEEP_ENOMEM;
+    if (seep_copy_memory_read(&r->memory, s->blocks, r->blocks, s->n_blocks * one) ||
+        seep_copy_memory_read(&r->memory, s->maps, r->blocks + s->n_blocks, s->n_maps * one))
+        return refuse_reading(r, err, "its list of blocks");
+    return 0;
+}
+
+/* Whether the copy was there as a whole until now. */
+static bool is_still_there(struct reading *r)
+{
+    struct seep_snapshot now;
+
+    return !seep_copy_memory_read(&r->memory, r->request->snapshot, &now, sizeof now) &&
+           memcmp(&now, &r->head, sizeof now) == 0;
+}
+
+static int read_copy(struct reading *r, struct seep_error *err)
+{
+    const uint64_t most = r->request->max_bytes;
+    int rc = read_head(r, r->request->snapshot, err);
+
+    if (!rc)
+        rc = read_blocks(r, err);
+    if (rc)
+        return rc;
+    rc = seep_dump_take(&r->dump, &r->memory, &r->head, r->blocks, r->n_blocks,
+                        most && most < MOST_BYTES ? most : MOST_BYTES);
+    if (rc == -SEEP_EIO)
+        return refuse_reading(r, err, "what is mapped in the copy");
+    if (!rc && !is_still_there(r))
+        return seep_error_set(err, SEEP_EIO, "", 0, "the copy ended before it was read");
+    return rc;
+}
+
+/* The copy ends here: all that is asked later has been read. */
+static bool let_go(struct reading *r, int rc)
+{
+    r->read_ns = clock_ns(CLOCK_MONOTONIC) - r->began_ns;
+    return !r->request->release || r->request->release(r->request->arg, rc == 0);
+}
+
+static int ask(struct reading *r, const struct seep_line_groups *g)
+{
+    uint32_t *lines = malloc((r->n_blocks + 1) * sizeof *lines);
+    const struct seep_who_question question = {.dump = &r->dump,
+                                               .head = &r->head,
+                                               .blocks = r->blocks,
+                                               .line_of_block = lines,
+                                               .n_lines = (uint32_t)g->n_lines,
+                                               .keys = r->request->keys};
+
+    if (!lines)
+        return -SEEP_ENOMEM;
+    for (size_t i = 0; i < r->n_blocks; i++)
+        lines[i] = g->of_block[i] == SEEP_NO_LINE ? 0 : g->of_block[i] + 1;
+    int rc = seep_who_holds(&question, r->who);
+    free(lines);
+    return rc;
+}
+
+static json_t *unknown(void)
+{
+    return json_pack("{s:s, s:i, s:i, s:i, s:[]}", "state", "unknown", "explained_bytes", 0,
+                     "lost_bytes", 0, "cycle_bytes", 0, "paths");
+}
+
+/* Whose arenas the line asked Python for is chance: small objects of others lie in them, too, and
+ * its own in those of others. Where the entries of its holder may fill them, they are none of the
+ * blocks to answer for. */
+static bool are_arenas_of_entries(const struct seep_line_group *line,
+                                  const struct seep_answer *answer)
+{
+    enum {
+        SMALL_OF_ENTRY = 1024, /* a tuple, some numbers, the heads of arrays */
+        TIMES_SMALL = 2,       /* arenas are not full */
+    };
+    const int64_t length = answer->n_paths ? answer->paths[0].holder_length : 0;
+
+    if (answer->state == SEEP_HOLD_REFERENCE && answer->bytes < line->bytes &&
+        line->bytes - answer->bytes <= TIMES_SMALL * answer->small_bytes)
+        return true;
+    return length > 0 && answer->bytes < line->bytes &&
+           (line->bytes - answer->bytes) / SMALL_OF_ENTRY < (uint64_t)length;
+}
+
+static json_t *line_json(const struct reading *r, const struct seep_line_groups *g, size_t i)
+{
+    const struct seep_line_group *line = &g->lines[i];
+    const struct seep_answer *answer = NULL;
+    bool failed = false;
+
+    for (size_t k = 0; k < r->who->n && !answer; k++)
+        if (r->who->lines[k].line == i + 1)
+            answer = &r->who->lines[k];
+    const bool less = answer && are_arenas_of_entries(line, answer);
+    json_t *json = answer ? seep_who_json(answer) : unknown();
+    seep_json_set(json, "frame", seep_line_groups_frame(g, i), &failed);
+    seep_json_set(json, "blocks", seep_json_count(less ? answer->blocks : line->blocks), &failed);
+    seep_json_set(json, "bytes", seep_json_count(less ? answer->bytes : line->bytes), &failed);
+    return seep_json_whole(json, failed);
+}
+
+static json_t *lines_json(const struct reading *r, const struct seep_line_groups *g)
+{
+    json_t *list = json_array();
+    bool failed = false;
+
+    for (size_t i = 0; i < g->n_lines && i < MOST_LINES; i++)
+        seep_json_append(list, line_json(r, g, i), &failed);
+    return seep_json_whole(list, failed);
+}
+
+static json_t *python_json(uint32_t version)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "%u.%u", version >> 24, version >> 16 & 0xff);
+    return version ? json_string(text) : json_null();
+}
+
+static json_t *document(const struct reading *r, const struct seep_examine_request *request,
+                        const struct seep_line_groups *g)
+{
+    bool failed = false;
+    uint64_t live = 0;
+
+    for (size_t i = 0; i < g->n_lines; i++)
+        live += g->lines[i].bytes < INT64_MAX - live ? g->lines[i].bytes : 0;
+    json_t *json =
+        json_pack("{s:s, s:i, s:I, s:I, s:I, s:s}", "format", "seep-holders", "version", 1, "pid",
+                  (json_int_t)request->pid, "process", (json_int_t)request->process, "step",
+                  (json_int_t)r->head.step, "source", request->source);
+    seep_json_set(json, "python", python_json(r->head.python_version), &failed);
+    seep_json_set(json, "stop_ns", seep_json_count(request->stop_ns), &failed);
+    seep_json_set(json, "read_ns", seep_json_count(r->read_ns), &failed);
+    seep_json_set(json, "nodes", seep_json_count(r->who->n_nodes), &failed);
+    seep_json_set(json, "live_bytes", seep_json_count(live), &failed);
+    seep_json_set(json, "complete", json_boolean(!r->who->why_not), &failed);
+    seep_json_set(json, "why_not", r->who->why_not ? json_string(r->who->why_not) : json_null(),
+                  &failed);
+    seep_json_set(json, "lines", lines_json(r, g), &failed);
+    seep_json_set(json, "cpu_ns", seep_json_count(clock_ns(CLOCK_PROCESS_CPUTIME_ID)), &failed);
+    return seep_json_whole(json, failed);
+}
+
+static int analyse(struct reading *r, json_t **out, struct seep_error *err)
+{
+    const struct seep_examine_request *request = r->request;
+    struct seep_profile *profile = NULL;
+    struct seep_line_groups groups = {0};
+    int rc =
+        seep_profile_chain_open(request->folder, request->pid, request->start_ns, &profile, err);
+
+    if (!rc)
+        rc = seep_line_groups_init(&groups, profile, r->blocks, r->n_blocks, request->roles_file,
+                                   err);
+    if (!rc)
+        rc = ask(r, &groups);
+    if (!rc) {
+        *out = document(r, request, &groups);
+        rc = *out ? 0 : -SEEP_ENOMEM;
+    }
+    seep_line_groups_fini(&groups);
+    seep_profile_chain_close(profile);
+    return rc;
+}
+
+int seep_examine(const struct seep_examine_request *request, struct seep_examine_found *found,
+                 json_t **out, struct seep_error *err)
+{
+    struct reading r = {.began_ns = clock_ns(CLOCK_MONOTONIC), .request = request};
+
+    *out = NULL;
+    r.who = calloc(1, sizeof *r.who);
+    if (!r.who)
+        return -SEEP_ENOMEM;
+    seep_copy_memory_init(&r.memory, request->copy);
+    int rc = read_copy(&r, err);
+    seep_copy_memory_fini(&r.memory);
+    if (let_go(&r, rc) && !rc)
+        rc = analyse(&r, out, err);
+    if (rc == -SEEP_ENOMEM)
+        seep_error_set(err, SEEP_ENOMEM, "", 0, "no memory");
+    *found = (struct seep_examine_found){.step = r.head.step, .barred = r.barred};
+    seep_dump_fini(&r.dump);
+    free(r.blocks);
+    free(r.who);
+    return rc;
+}

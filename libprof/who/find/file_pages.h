@@ -1,0 +1,29 @@
+/* Pages of a process's files that it has not changed, read from the files: so a copy need not be
+ * kept for names and constants. A file is believed that is still the one that was mapped. */
+#ifndef SEEP_LIBPROF_WHO_FIND_FILE_PAGES_H
+#define SEEP_LIBPROF_WHO_FIND_FILE_PAGES_H
+
+#include "libprof/base/error.h"
+#include "libprof/who/graph/process_maps.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct seep_file_pages {
+    const struct seep_maps *maps;
+    int *fds; /* by file; −1: it is not there, or another one */
+};
+
+/* Opens the files of what is mapped as `pid` sees them, or else as we do. `maps` outlives *pages.
+ * Returns 0 or -SEEP_ENOMEM. Allocates; seep_file_pages_fini() in either case. */
+SEEP_MUST_CHECK int seep_file_pages_init(struct seep_file_pages *pages,
+                                         const struct seep_maps *maps, pid_t pid);
+void seep_file_pages_fini(struct seep_file_pages *pages);
+
+/* Whether what has not been changed of a mapping can be read here. */
+bool seep_file_pages_has(const struct seep_file_pages *pages, const struct seep_map *map);
+
+/* A source of seep_memory; `pages` is a struct seep_file_pages. */
+size_t seep_file_pages_read(void *pages, uint64_t address, void *to, size_t n);
+
+#endif

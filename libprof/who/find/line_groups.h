@@ -1,0 +1,45 @@
+/* The lines of code that made what is live in a frozen copy: blocks are grouped by the line that
+ * the user should look at, as findings are. */
+#ifndef SEEP_LIBPROF_WHO_FIND_LINE_GROUPS_H
+#define SEEP_LIBPROF_WHO_FIND_LINE_GROUPS_H
+
+#include "libprof/code/function_kinds.h"
+#include "libprof/code/stack_lines.h"
+#include "libprof/format/snapshot_format.h"
+#include "libprof/read/profile_read.h"
+
+#include <jansson.h>
+
+#define SEEP_NO_LINE UINT32_MAX
+
+struct seep_line_group {
+    uint32_t frame; /* of the dictionary */
+    uint64_t blocks, bytes;
+};
+
+struct seep_line_groups {
+    struct seep_line_group *lines; /* those that hold most first */
+    size_t n_lines;
+    uint32_t *of_block; /* [n_blocks] index in lines[]; SEEP_NO_LINE: its site is not known */
+    size_t n_blocks;
+    struct seep_dictionary dict;
+    struct seep_part_rules *rules;
+    struct seep_symbols *symbols;
+    struct seep_function_kinds kinds;
+    struct seep_stack_lines stacks;
+};
+
+/* Groups blocks[n] of the process whose loaded profile, and those that it inherits, are given;
+ * their memos are written to. `roles_file`: NULL for the shipped rules. Returns 0, -SEEP_ENOMEM, or
+ * what the rules are refused for. seep_line_groups_fini() in either case. */
+SEEP_MUST_CHECK int seep_line_groups_init(struct seep_line_groups *g, struct seep_profile *profile,
+                                          const struct seep_snapshot_block *blocks, size_t n,
+                                          const char *roles_file, struct seep_error *err);
+void seep_line_groups_fini(struct seep_line_groups *g);
+
+/* The frame of a line, as that of a finding; but libraries' native code has no names here: who
+ * wants them knows them by module and offset, and to look them up takes a CPU's second. A new
+ * reference, NULL without memory. */
+json_t *seep_line_groups_frame(const struct seep_line_groups *g, size_t line);
+
+#endif

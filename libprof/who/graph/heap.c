@@ -1,0 +1,29 @@
+#include "libprof/who/graph/heap.h"
+
+#include "libprof/who/graph/native.h"
+#include "libprof/who/graph/py_edges.h"
+
+int seep_heap_init(struct seep_heap *heap, struct seep_memory *memory, const struct seep_maps *maps,
+                   const struct seep_snapshot_block *blocks, size_t n)
+{
+    heap->memory = memory;
+    heap->maps = maps;
+    return seep_graph_init(heap, blocks, n);
+}
+
+void seep_heap_fini(struct seep_heap *heap)
+{
+    seep_graph_fini(heap);
+    seep_python_types_fini(&heap->python);
+    *heap = (struct seep_heap){0};
+}
+
+void seep_heap_walk(struct seep_heap *heap, uint32_t node)
+{
+    if (heap->nodes[node].kind == SEEP_NODE_UNKNOWN)
+        seep_heap_classify(heap, node);
+    if (heap->nodes[node].kind == SEEP_NODE_PYTHON)
+        seep_python_walk(heap, node);
+    else if (heap->nodes[node].kind == SEEP_NODE_NATIVE)
+        seep_native_walk(heap, node);
+}

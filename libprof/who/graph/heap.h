@@ -1,0 +1,18 @@
+/* A heap to be walked: its nodes, and the edges of each, whatever it is. */
+#ifndef SEEP_LIBPROF_WHO_GRAPH_HEAP_H
+#define SEEP_LIBPROF_WHO_GRAPH_HEAP_H
+
+#include "libprof/who/graph/edges.h"
+
+/* Makes the graph of what is live, read from `memory` with `maps`, which outlive it; `python`,
+ * `own` and the rest of *heap are set or zero before. Returns 0 or -SEEP_ENOMEM. Allocates;
+ * seep_heap_fini() in either case. */
+SEEP_MUST_CHECK int seep_heap_init(struct seep_heap *heap, struct seep_memory *memory,
+                                   const struct seep_maps *maps,
+                                   const struct seep_snapshot_block *blocks, size_t n);
+void seep_heap_fini(struct seep_heap *heap);
+
+/* Walks all edges of a node. */
+void seep_heap_walk(struct seep_heap *heap, uint32_t node);
+
+#endif

@@ -1,0 +1,291 @@
+#include "libprof/who/graph/memory.h"
+
+#include "libprof/base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum {
+    CHUNK = 1 << SEEP_MEMORY_CHUNK_BITS,
+    PAGES = CHUNK / SEEP_MEMORY_PAGE,
+    FIRST_SLOTS = 1024,
+    SLAB = 4 << 20, /* what is asked of the kernel at once */
+};
+
+/* Chunks come from maps of their own: what is never written of them takes no memory. */
+struct seep_memory_slab {
+    struct seep_memory_slab *next;
+    uint8_t *bytes;
+    size_t used;
+};
+
+void seep_memory_init(struct seep_memory *memory, seep_memory_source *source, void *context,
+                      uint64_t max_bytes)
+{
+    *memory = (struct seep_memory){.source = source, .context = context, .max_bytes = max_bytes};
+}
+
+void seep_memory_fini(struct seep_memory *memory)
+{
+    while (memory->slabs) {
+        struct seep_memory_slab *slab = memory->slabs;
+        memory->slabs = slab->next;
+        munmap(slab->bytes, SLAB);
+        free(slab);
+    }
+    free(memory->table);
+    memory->table = NULL;
+}
+
+static uint8_t *chunk_bytes(struct seep_memory *memory)
+{
+    struct seep_memory_slab *slab = memory->slabs;
+
+    if (!slab || slab->used == SLAB) {
+        void *bytes = mmap(NULL, SLAB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (bytes == MAP_FAILED)
+            return NULL;
+        slab = malloc(sizeof *slab);
+        if (!slab) {
+            munmap(bytes, SLAB);
+            return NULL;
+        }
+        *slab = (struct seep_memory_slab){.next = memory->slabs, .bytes = bytes};
+        memory->slabs = slab;
+    }
+    slab->used += CHUNK;
+    return slab->bytes + slab->used - CHUNK;
+}
+
+static size_t slot_of(const struct seep_memory_chunk *table, size_t mask, uint64_t number)
+{
+    size_t at = (size_t)((number * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & mask;
+
+    while (table[at].number_plus_1 && table[at].number_plus_1 != number + 1)
+        at = (at + 1) & mask;
+    return at;
+}
+
+static bool grow(struct seep_memory *memory)
+{
+    size_t slots = memory->table ? (memory->mask + 1) * 2 : FIRST_SLOTS;
+    struct seep_memory_chunk *table = calloc(slots, sizeof *table);
+
+    if (!table)
+        return false;
+    for (size_t i = 0; memory->table && i <= memory->mask; i++)
+        if (memory->table[i].number_plus_1)
+            table[slot_of(table, slots - 1, memory->table[i].number_plus_1 - 1)] = memory->table[i];
+    free(memory->table);
+    memory->table = table;
+    memory->mask = slots - 1;
+    return true;
+}
+
+static bool has_room(struct seep_memory *memory, struct seep_memory_chunk *chunk)
+{
+    if (chunk->bytes)
+        return true;
+    if (memory->bytes + CHUNK <= memory->max_bytes)
+        chunk->bytes = chunk_bytes(memory);
+    if (!chunk->bytes)
+        memory->full = true;
+    else
+        memory->bytes += CHUNK;
+    return chunk->bytes != NULL;
+}
+
+/* Of the chunk that got room last. */
+static void give_back(struct seep_memory *memory, struct seep_memory_chunk *chunk)
+{
+    memory->slabs->used -= CHUNK;
+    memory->bytes -= CHUNK;
+    chunk->bytes = NULL;
+}
+
+static struct seep_memory_chunk *chunk_of(struct seep_memory *memory, uint64_t number)
+{
+    if ((!memory->table || (memory->n + 1) * 3 > memory->mask * 2) && !grow(memory)) {
+        memory->full = true;
+        return NULL;
+    }
+    struct seep_memory_chunk *chunk = &memory->table[slot_of(memory->table, memory->mask, number)];
+    if (!chunk->number_plus_1) {
+        chunk->number_plus_1 = number + 1;
+        memory->n++;
+    }
+    return chunk;
+}
+
+/* All pages at once where that goes, else one by one: a chunk may reach beyond a mapping, and some
+ * of it may have been loaded. */
+static void fetch(struct seep_memory *memory, struct seep_memory_chunk *chunk)
+{
+    const uint64_t start = (chunk->number_plus_1 - 1) << SEEP_MEMORY_CHUNK_BITS;
+
+    if (!memory->source || !has_room(memory, chunk))
+        return;
+    if (!chunk->pages) {
+        size_t n = memory->source(memory->context, start, chunk->bytes, CHUNK) / SEEP_MEMORY_PAGE;
+        chunk->pages = (uint16_t)((UINT32_C(1) << n) - 1);
+    }
+    for (size_t page = 0; page < PAGES; page++)
+        if (!(chunk->pages >> page & 1) &&
+            memory->source(memory->context, start + page * SEEP_MEMORY_PAGE,
+                           chunk->bytes + page * SEEP_MEMORY_PAGE,
+                           SEEP_MEMORY_PAGE) == SEEP_MEMORY_PAGE)
+            chunk->pages |= (uint16_t)(1u << page);
+    chunk->asked = UINT16_MAX;
+    if (!chunk->pages)
+        give_back(memory, chunk);
+}
+
+static const struct seep_memory_chunk *asked_chunk(struct seep_memory *memory, uint64_t address)
+{
+    const uint64_t number = address >> SEEP_MEMORY_CHUNK_BITS;
+    const size_t page = (size_t)(address % CHUNK) / SEEP_MEMORY_PAGE;
+    struct seep_memory_chunk *recent = &memory->recent[number % SEEP_MEMORY_RECENT];
+
+    if (recent->number_plus_1 == number + 1 && (recent->pages | recent->asked) >> page & 1)
+        return recent;
+    struct seep_memory_chunk *chunk = chunk_of(memory, number);
+    if (!chunk)
+        return NULL;
+    if (!((chunk->pages | chunk->asked) >> page & 1))
+        fetch(memory, chunk);
+    *recent = *chunk;
+    return recent;
+}
+
+/* ---- many at once ---------------------------------------------------------------------------- */
+
+/* Pieces that one call of the source reads; table entries move as it grows, so chunks are found
+ * again by address. */
+struct load {
+    struct seep_memory *memory;
+    seep_memory_bulk_source *source;
+    void *context;
+    struct seep_memory_piece pieces[SEEP_MEMORY_PIECES];
+    size_t n;
+};
+
+static void note_read(struct load *load, const struct seep_memory_piece *piece, size_t bytes)
+{
+    struct seep_memory_chunk *chunk =
+        chunk_of(load->memory, piece->address >> SEEP_MEMORY_CHUNK_BITS);
+    const size_t first = (size_t)(piece->address % CHUNK) / SEEP_MEMORY_PAGE;
+    const size_t n = bytes / SEEP_MEMORY_PAGE;
+
+    if (chunk && n)
+        chunk->pages |= (uint16_t)(((UINT32_C(1) << n) - 1) << first);
+}
+
+/* A piece that could not be read whole, page by page behind the first that could not. */
+static void read_rest(struct load *load, const struct seep_memory_piece *piece, size_t bytes)
+{
+    for (size_t at = bytes / SEEP_MEMORY_PAGE * SEEP_MEMORY_PAGE + SEEP_MEMORY_PAGE; at < piece->n;
+         at += SEEP_MEMORY_PAGE) {
+        const struct seep_memory_piece page = {piece->address + at, piece->to + at,
+                                               SEEP_MEMORY_PAGE};
+        note_read(load, &page, load->source(load->context, &page, 1));
+    }
+}
+
+static void read_pieces(struct load *load)
+{
+    for (size_t done = 0; done < load->n;) {
+        size_t bytes = load->source(load->context, load->pieces + done, load->n - done);
+        for (; done < load->n && bytes >= load->pieces[done].n; done++) {
+            bytes -= load->pieces[done].n;
+            note_read(load, &load->pieces[done], load->pieces[done].n);
+        }
+        if (done == load->n)
+            break;
+        note_read(load, &load->pieces[done], bytes);
+        read_rest(load, &load->pieces[done], bytes);
+        done++;
+    }
+    load->n = 0;
+}
+
+void seep_memory_load(struct seep_memory *memory, seep_memory_bulk_source *source, void *context,
+                      const struct seep_memory_range *ranges, size_t n)
+{
+    struct load load = {.memory = memory, .source = source, .context = context};
+
+    for (size_t i = 0; i < n && !memory->full; i++) {
+        uint64_t at = ranges[i].start & ~(uint64_t)(SEEP_MEMORY_PAGE - 1);
+        while (at < ranges[i].end) {
+            struct seep_memory_chunk *chunk = chunk_of(memory, at >> SEEP_MEMORY_CHUNK_BITS);
+            uint64_t stop = (at / CHUNK + 1) * CHUNK;
+            if (!chunk || !has_room(memory, chunk))
+                break;
+            if (stop > ranges[i].end)
+                stop = (ranges[i].end + SEEP_MEMORY_PAGE - 1) & ~(uint64_t)(SEEP_MEMORY_PAGE - 1);
+            load.pieces[load.n++] =
+                (struct seep_memory_piece){at, chunk->bytes + at % CHUNK, (size_t)(stop - at)};
+            if (load.n == SEEP_MEMORY_PIECES)
+                read_pieces(&load);
+            at = stop;
+        }
+    }
+    read_pieces(&load);
+    memset(memory->recent, 0, sizeof memory->recent);
+}
+
+void seep_memory_ask(struct seep_memory *memory, seep_memory_source *source, void *context)
+{
+    memory->source = source;
+    memory->context = context;
+    for (size_t i = 0; memory->table && i <= memory->mask; i++)
+        memory->table[i].asked = 0;
+    memset(memory->recent, 0, sizeof memory->recent);
+}
+
+/* Bytes from `address` on, up to the end of its page; NULL where it cannot be read. */
+static const uint8_t *bytes_at(struct seep_memory *memory, uint64_t address)
+{
+    if (address < SEEP_MEMORY_PAGE || address >> 47)
+        return NULL;
+    const struct seep_memory_chunk *chunk = asked_chunk(memory, address);
+    size_t at = (size_t)(address & (CHUNK - 1));
+    return chunk && chunk->pages >> at / SEEP_MEMORY_PAGE & 1 ? chunk->bytes + at : NULL;
+}
+
+bool seep_memory_read(struct seep_memory *memory, uint64_t address, void *to, size_t n)
+{
+    for (size_t done = 0; done < n;) {
+        const uint8_t *bytes = bytes_at(memory, address + done);
+        if (!bytes) {
+            memset(to, 0, n);
+            return false;
+        }
+        size_t room = SEEP_MEMORY_PAGE - (size_t)((address + done) % SEEP_MEMORY_PAGE);
+        size_t piece = n - done < room ? n - done : room;
+        memcpy((char *)to + done, bytes, piece);
+        done += piece;
+    }
+    return true;
+}
+
+bool seep_memory_has(struct seep_memory *memory, uint64_t address, size_t n)
+{
+    if (n > UINT64_C(1) << 46)
+        return false;
+    for (uint64_t at = address, end = address + n; at < end;
+         at = (at / SEEP_MEMORY_PAGE + 1) * SEEP_MEMORY_PAGE)
+        if (!bytes_at(memory, at))
+            return false;
+    return true;
+}
+
+size_t seep_memory_text(struct seep_memory *memory, uint64_t address, char *to, size_t capacity)
+{
+    size_t n = 0;
+    const uint8_t *bytes;
+
+    while (n + 1 < capacity && (bytes = bytes_at(memory, address + n)) && *bytes)
+        to[n++] = (char)*bytes;
+    return seep_text_clean_in_place(to, n);
+}

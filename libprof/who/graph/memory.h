@@ -1,0 +1,130 @@
+/* The memory of another process, read in chunks that are kept: what was read once is the same and
+ * there for ever, also when the process has gone. What is needed of a process that waits is loaded
+ * at once (seep_memory_load()); from then on another source may answer for the rest. Every answer
+ * is untrusted. Threads: none may share one. */
+#ifndef SEEP_LIBPROF_WHO_GRAPH_MEMORY_H
+#define SEEP_LIBPROF_WHO_GRAPH_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { SEEP_MEMORY_PAGE = 4096, SEEP_MEMORY_CHUNK_BITS = 16, SEEP_MEMORY_RECENT = 1024 };
+#define SEEP_MEMORY_CHUNK (UINT64_C(1) << SEEP_MEMORY_CHUNK_BITS)
+
+/* Copies [address, address + n) to `to`, and returns how many bytes from the start could be read.
+ */
+typedef size_t seep_memory_source(void *context, uint64_t address, void *to, size_t n);
+
+struct seep_memory_range {
+    uint64_t start, end;
+};
+
+/* Where bytes are to go. */
+struct seep_memory_piece {
+    uint64_t address;
+    uint8_t *to;
+    size_t n;
+};
+
+enum { SEEP_MEMORY_PIECES = 256 };
+
+struct seep_memory_slab;
+
+struct seep_memory_chunk {
+    uint64_t number_plus_1; /* address / chunk, 0: the slot is free */
+    uint8_t *bytes;         /* NULL: nothing has been read */
+    uint16_t pages;         /* bit set of those that could be read, */
+    uint16_t asked;         /* and of those that the source was asked for */
+};
+
+struct seep_memory {
+    seep_memory_source *source;
+    void *context;
+    uint64_t max_bytes; /* of chunks kept; beyond it nothing more is read */
+    uint64_t bytes;
+    bool full;
+    struct seep_memory_slab *slabs; /* what chunks lie in */
+    struct seep_memory_chunk *table;
+    size_t mask, n;
+    struct seep_memory_chunk recent[SEEP_MEMORY_RECENT]; /* by number */
+};
+
+void seep_memory_init(struct seep_memory *memory, seep_memory_source *source, void *context,
+                      uint64_t max_bytes);
+void seep_memory_fini(struct seep_memory *memory);
+
+/* Copies [address, address + n[i]) of each of `n_pieces`, at most SEEP_MEMORY_PIECES, one behind
+ * the other, and returns how many bytes from the first on could be read before one could not. */
+typedef size_t seep_memory_bulk_source(void *context, const struct seep_memory_piece *pieces,
+                                       size_t n_pieces);
+
+/* Reads whole pages of [start, end) of each range, in any order, by large calls. Where a page
+ * cannot be read it is left out. What does not fit below max_bytes is not read, and *memory is
+ * full. */
+void seep_memory_load(struct seep_memory *memory, seep_memory_bulk_source *source, void *context,
+                      const struct seep_memory_range *ranges, size_t n);
+
+/* From now on this source is asked for what has not been read. */
+void seep_memory_ask(struct seep_memory *memory, seep_memory_source *source, void *context);
+
+/* Copies all of [address, address + n); false, and zeros, where it cannot be read. */
+bool seep_memory_read(struct seep_memory *memory, uint64_t address, void *to, size_t n);
+
+bool seep_memory_has(struct seep_memory *memory, uint64_t address, size_t n);
+
+/* Copies a text that ends with a zero byte, cut to `capacity`; returns its length, 0 where there is
+ * none. Control characters and what is not UTF-8 become '?'. */
+size_t seep_memory_text(struct seep_memory *memory, uint64_t address, char *to, size_t capacity);
+
+/* Where `n` bytes lie that were read before: most do. NULL: they have to be asked for. */
+static inline const uint8_t *seep_memory_seen(const struct seep_memory *memory, uint64_t address,
+                                              size_t n)
+{
+    uint64_t number = address >> SEEP_MEMORY_CHUNK_BITS;
+    const struct seep_memory_chunk *chunk = &memory->recent[number % SEEP_MEMORY_RECENT];
+    size_t at = (size_t)(address % SEEP_MEMORY_CHUNK);
+
+    return chunk->number_plus_1 == number + 1 && at % SEEP_MEMORY_PAGE <= SEEP_MEMORY_PAGE - n &&
+                   chunk->pages >> at / SEEP_MEMORY_PAGE & 1
+               ? chunk->bytes + at
+               : NULL;
+}
+
+/* 0 where it cannot be read. */
+static inline uint64_t seep_memory_word(struct seep_memory *memory, uint64_t address)
+{
+    uint64_t value;
+    const uint8_t *seen = seep_memory_seen(memory, address, sizeof value);
+
+    if (seen) {
+        memcpy(&value, seen, sizeof value);
+        return value;
+    }
+    return seep_memory_read(memory, address, &value, sizeof value) ? value : 0;
+}
+
+static inline uint32_t seep_memory_u32(struct seep_memory *memory, uint64_t address)
+{
+    uint32_t value;
+    const uint8_t *seen = seep_memory_seen(memory, address, sizeof value);
+
+    if (seen) {
+        memcpy(&value, seen, sizeof value);
+        return value;
+    }
+    return seep_memory_read(memory, address, &value, sizeof value) ? value : 0;
+}
+
+static inline uint8_t seep_memory_u8(struct seep_memory *memory, uint64_t address)
+{
+    uint8_t value;
+    const uint8_t *seen = seep_memory_seen(memory, address, sizeof value);
+
+    if (seen)
+        return *seen;
+    return seep_memory_read(memory, address, &value, sizeof value) ? value : 0;
+}
+
+#endif

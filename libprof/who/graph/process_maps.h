@@ -1,0 +1,50 @@
+/* What is mapped in a process, as /proc/PID/maps has it. */
+#ifndef SEEP_LIBPROF_WHO_GRAPH_MAPS_H
+#define SEEP_LIBPROF_WHO_GRAPH_MAPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum seep_map_kind {
+    SEEP_MAP_OTHER,
+    SEEP_MAP_FILE,  /* of a file */
+    SEEP_MAP_BSS,   /* right behind a writable one of a file: its zero-initialised data */
+    SEEP_MAP_STACK, /* the main thread's */
+};
+
+struct seep_map {
+    uint64_t start, end;
+    bool readable, writable, executable, shared;
+    bool guarded; /* inaccessible memory lies below it, as below a thread's stack */
+    enum seep_map_kind kind;
+    uint32_t file;   /* index of a name + 1; 0: none */
+    uint64_t offset; /* in the file, bytes */
+    uint64_t inode;  /* of the file, 0: none */
+};
+
+struct seep_maps {
+    struct seep_map *list; /* by address */
+    size_t n;
+    char **files; /* each once */
+    size_t n_files;
+};
+
+/* Parses the text of /proc/PID/maps; lines that are none are left out. Returns 0 or -SEEP_ENOMEM.
+ * Allocates: *maps; seep_maps_fini() in either case. */
+int seep_maps_parse(struct seep_maps *maps, const char *text, size_t n);
+void seep_maps_fini(struct seep_maps *maps);
+
+/* The mapping that `address` lies in, or NULL. */
+const struct seep_map *seep_maps_at(const struct seep_maps *maps, uint64_t address);
+
+/* The first of the mappings of a mapping's file, which lies before it. */
+const struct seep_map *seep_maps_first(const struct seep_maps *maps, const struct seep_map *map);
+
+/* The path of a mapping's file, "" where it has none. */
+static inline const char *seep_maps_file(const struct seep_maps *maps, const struct seep_map *map)
+{
+    return map->file ? maps->files[map->file - 1] : "";
+}
+
+#endif

@@ -1,0 +1,435 @@
+#include "libprof/who/graph/py_edges.h"
+
+#include "libprof/who/graph/edges.h"
+#include "libprof/who/graph/py_dicts.h"
+#include "libprof/who/graph/py_fields.h"
+#include "libprof/who/graph/py_frames.h"
+#include "libprof/who/graph/py_shape.h"
+#include "libprof/who/graph/py_text.h"
+
+#include <string.h>
+
+enum { MAX_LENGTH = 1 << 27, MAX_SCANNED = 1 << 20 };
+
+static uint64_t word_at(struct seep_heap *heap, uint64_t address)
+{
+    return seep_memory_word(heap->memory, address);
+}
+
+static seep_label named(enum seep_label_word word)
+{
+    return seep_label_of(SEEP_LABEL_WORD, word);
+}
+
+static void walk_items(struct seep_heap *heap, uint64_t items, int64_t n)
+{
+    for (int64_t i = 0; i < n && seep_memory_has(heap->memory, items + (uint64_t)i * 8, 8); i++)
+        seep_edge_exact(heap, word_at(heap, items + (uint64_t)i * 8),
+                        seep_label_of(SEEP_LABEL_INDEX, (uint64_t)i), SEEP_COST_NAMED);
+}
+
+static void walk_list(struct seep_heap *heap, uint64_t object)
+{
+    uint64_t items = word_at(heap, object + SEEP_PY_LIST_ITEMS);
+    int64_t n = (int64_t)word_at(heap, object + SEEP_PY_SIZE);
+
+    if (!items || n < 0 || n > MAX_LENGTH)
+        return;
+    seep_edge_raw(heap, items);
+    walk_items(heap, items, n);
+}
+
+static void walk_tuple(struct seep_heap *heap, const struct seep_node *node, uint64_t object)
+{
+    int64_t n = (int64_t)word_at(heap, object + SEEP_PY_SIZE);
+    uint64_t items = object + heap->python.layout->tuple_items;
+
+    if (node->bytes && n > (int64_t)((seep_node_end(node) - items) / 8))
+        n = (int64_t)((seep_node_end(node) - items) / 8);
+    walk_items(heap, items, n > MAX_LENGTH ? 0 : n);
+}
+
+static void walk_set(struct seep_heap *heap, uint64_t object)
+{
+    uint64_t table = word_at(heap, object + SEEP_PY_SET_TABLE);
+    int64_t mask = (int64_t)word_at(heap, object + SEEP_PY_SET_MASK);
+
+    if (!table || mask < 0 || mask > MAX_LENGTH)
+        return;
+    if (table != object + SEEP_PY_SET_SMALL)
+        seep_edge_raw(heap, table);
+    for (int64_t i = 0; i <= mask; i++)
+        seep_edge_exact(heap, word_at(heap, table + (uint64_t)i * 16), named(SEEP_WORD_ELEMENT),
+                        SEEP_COST_NAMED);
+}
+
+/* Blocks of 64 items between two links. */
+static void walk_deque(struct seep_heap *heap, uint64_t object)
+{
+    enum { LEFT = 24, LEFT_INDEX = 40, ITEMS = 64, NEXT = 8 + ITEMS * 8 };
+    int64_t n = (int64_t)word_at(heap, object + SEEP_PY_SIZE);
+    uint64_t block = word_at(heap, object + LEFT), at = word_at(heap, object + LEFT_INDEX);
+
+    if (n < 0 || n > MAX_LENGTH || at >= ITEMS)
+        return;
+    seep_edge_raw(heap, block);
+    for (int64_t i = 0; i < n && seep_memory_has(heap->memory, block, NEXT + 8); i++) {
+        seep_edge_exact(heap, word_at(heap, block + 8 + at * 8),
+                        seep_label_of(SEEP_LABEL_INDEX, (uint64_t)i), SEEP_COST_NAMED);
+        if (++at == ITEMS) {
+            at = 0;
+            block = word_at(heap, block + NEXT);
+            seep_edge_raw(heap, block);
+        }
+    }
+}
+
+static void walk_function(struct seep_heap *heap, uint64_t object)
+{
+    const struct seep_python_layout *l = heap->python.layout;
+
+    seep_python_keep_text(heap, word_at(heap, object + l->function_name));
+    seep_edge_exact(heap, word_at(heap, object + l->function_closure), named(SEEP_WORD_CLOSURE), 1);
+    seep_edge_exact(heap, word_at(heap, object + l->function_defaults), named(SEEP_WORD_DEFAULTS),
+                    1);
+    seep_edge_exact(heap, word_at(heap, object + l->function_kwdefaults),
+                    named(SEEP_WORD_KWDEFAULTS), 1);
+    seep_edge_exact(heap, word_at(heap, object + l->function_dict),
+                    seep_label_of(SEEP_LABEL_HIDDEN, 0), 1);
+    seep_edge_exact(heap, word_at(heap, object + l->function_code), named(SEEP_WORD_CODE), 20);
+    seep_edge_exact(heap, word_at(heap, object + l->function_globals), named(SEEP_WORD_GLOBALS),
+                    SEEP_COST_GLOBALS);
+}
+
+static void walk_type(struct seep_heap *heap, const struct seep_node *node, uint64_t object)
+{
+    uint32_t flags = seep_memory_u32(heap->memory, object + SEEP_PY_TYPE_FLAGS);
+
+    seep_edge_exact(heap, word_at(heap, object + SEEP_PY_TYPE_DICT),
+                    seep_label_of(SEEP_LABEL_HIDDEN, 0), 1);
+    seep_edge_exact(heap, word_at(heap, object + SEEP_PY_TYPE_BASES), named(SEEP_WORD_BASES),
+                    SEEP_COST_TYPE);
+    seep_edge_exact(heap, word_at(heap, object + SEEP_PY_TYPE_MRO), named(SEEP_WORD_BASES),
+                    SEEP_COST_TYPE);
+    seep_edge_maybe(heap, word_at(heap, object + SEEP_PY_TYPE_SUBCLASSES),
+                    seep_label_of(SEEP_LABEL_OFFSET, SEEP_PY_TYPE_SUBCLASSES), SEEP_COST_TYPE,
+                    SEEP_COST_TYPE);
+    if (!(flags & SEEP_PY_HEAP_TYPE) || !node->bytes)
+        return;
+    seep_edge_raw(heap, word_at(heap, object + heap->python.layout->type_keys));
+    seep_heap_scan(heap, object + SEEP_PY_TYPE_BYTES, seep_node_end(node), object, SEEP_COST_TYPE,
+                   SEEP_COST_TYPE);
+}
+
+/* What is in it are no addresses, but bytes, and what they were used for before. */
+static void spare(struct seep_heap *heap, uint64_t address)
+{
+    uint32_t n = seep_heap_find(heap, address);
+
+    if (n != SEEP_NODE_NONE && heap->nodes[n].kind == SEEP_NODE_UNKNOWN)
+        heap->nodes[n].kind = SEEP_NODE_RAW;
+}
+
+/* An array's elements are no addresses, unless they are objects. */
+static void walk_array(struct seep_heap *heap, uint64_t object)
+{
+    enum { DATA = 16, AXES = 32 };
+    uint64_t data = word_at(heap, object + DATA), axes = word_at(heap, object + AXES);
+    int64_t n = seep_python_array_objects(heap, object);
+
+    if (axes)
+        seep_edge_raw(heap, axes);
+    if (n >= 0) {
+        seep_edge_raw(heap, data);
+        walk_items(heap, data, n);
+        return;
+    }
+    spare(heap, data);
+    seep_edge_maybe(heap, data, named(SEEP_WORD_DATA), 1, SEEP_COST_NEVER);
+}
+
+static void walk_weak(struct seep_heap *heap, uint64_t object, const struct seep_pytype *type)
+{
+    seep_edge_exact(heap, word_at(heap, object + SEEP_PY_WEAK_CALLBACK), named(SEEP_WORD_CALLBACK),
+                    SEEP_COST_NAMED);
+    if (type->basic > SEEP_PY_WEAK_BYTES) /* a subclass has more: a key, a name */
+        seep_heap_scan(heap, object + SEEP_PY_WEAK_BYTES, object + (uint64_t)type->basic, object,
+                       SEEP_COST_NATIVE, SEEP_COST_UNNAMED);
+}
+
+static void walk_generator(struct seep_heap *heap, uint64_t object)
+{
+    const struct seep_python_layout *l = heap->python.layout;
+
+    if (!l->generator_state) {
+        seep_edge_exact(heap, word_at(heap, object + l->generator_frame),
+                        seep_label_of(SEEP_LABEL_HIDDEN, 0), 1);
+        return;
+    }
+    int8_t state = (int8_t)seep_memory_u8(heap->memory, object + l->generator_state);
+    if (state <= 0) /* created, suspended; running: 0 */
+        seep_python_walk_frame(heap, object + l->generator_frame, SEEP_COST_NAMED, state == 0);
+}
+
+static bool is_member(const struct seep_pytype *type, int64_t at, seep_label *label)
+{
+    for (size_t i = 0; i < type->n_members; i++)
+        if (type->members[i].offset == at) {
+            *label = type->members[i].label;
+            return true;
+        }
+    return false;
+}
+
+/* A frame that outlives its call holds its callers' frames, too, as they outlive theirs. */
+static void walk_callers(struct seep_heap *heap, uint64_t object, const struct seep_pytype *type)
+{
+    size_t index;
+    int64_t offset;
+    seep_label label;
+
+    if (seep_pyfield_of("frame", heap->python.layout->minor, 0, &offset, &index) &&
+        is_member(type, offset, &label))
+        seep_edge_exact(heap, word_at(heap, object + (uint64_t)offset), label, SEEP_COST_NAMED);
+}
+
+static void walk_frame_object(struct seep_heap *heap, uint64_t object,
+                              const struct seep_pytype *type)
+{
+    const struct seep_python_layout *l = heap->python.layout;
+
+    walk_callers(heap, object, type);
+    if (!l->frame_object_frame) {
+        seep_python_walk_frame(heap, object, SEEP_COST_NAMED, false);
+        return;
+    }
+    uint64_t frame = word_at(heap, object + l->frame_object_frame);
+    if (frame && seep_memory_u8(heap->memory, frame + l->frame_owner) == SEEP_PY_OWNER_OBJECT)
+        seep_python_walk_frame(heap, frame, SEEP_COST_NAMED, false);
+}
+
+/* CDataObject: what lies at b_ptr is its own where b_needsfree says so; no other word is. */
+static bool is_borrowed(struct seep_heap *heap, uint64_t object, int64_t offset, uint64_t word)
+{
+    enum { B_PTR = 16, B_NEEDSFREE = 24 };
+    uint32_t n = seep_heap_find(heap, word);
+
+    return n != SEEP_NODE_NONE && heap->nodes[n].kind != SEEP_NODE_PYTHON &&
+           !(offset == B_PTR && seep_memory_u32(heap->memory, object + B_NEEDSFREE));
+}
+
+/* Whose blocks are bytes: of files, arrays of numbers, maps. */
+static bool holds_bytes(const struct seep_pytype *type)
+{
+    return strncmp(type->name, "_io.", 4) == 0 || strcmp(type->name, "bytearray") == 0 ||
+           strcmp(type->name, "array.array") == 0;
+}
+
+/* The fields of an object that nobody described: members have names, other words may be addresses.
+ */
+static void walk_fields(struct seep_heap *heap, const struct seep_node *node, uint64_t object,
+                        const struct seep_pytype *type, uint64_t from)
+{
+    uint64_t to = object + (uint64_t)type->basic;
+    bool bytes = holds_bytes(type);
+    seep_label label;
+
+    if (node->bytes && (type->item || to > seep_node_end(node)))
+        to = seep_node_end(node);
+    if (to > object + MAX_SCANNED)
+        to = object + MAX_SCANNED;
+    for (uint64_t at = object + from; at + 8 <= to; at += 8) {
+        int64_t offset = (int64_t)(at - object);
+        uint64_t word = word_at(heap, at);
+        if (!word || (type->weak_offset && offset == type->weak_offset) ||
+            (type->dict_offset > 0 && offset == type->dict_offset))
+            continue;
+        if (bytes)
+            spare(heap, word);
+        if (is_member(type, offset, &label))
+            seep_edge_exact(heap, word, label, SEEP_COST_NAMED);
+        else if (!heap->owners_only || !type->borrows || !is_borrowed(heap, object, offset, word))
+            seep_edge_maybe(heap, word, seep_label_of(SEEP_LABEL_OFFSET, (uint64_t)offset), 1,
+                            SEEP_COST_UNNAMED);
+    }
+}
+
+static void walk_members(struct seep_heap *heap, uint64_t object, const struct seep_pytype *type)
+{
+    for (size_t i = 0; i < type->n_members; i++)
+        seep_edge_exact(heap, word_at(heap, object + (uint64_t)type->members[i].offset),
+                        type->members[i].label, SEEP_COST_NAMED);
+}
+
+/* The links of a list that has both ends in the cache: what holds them is its dict. */
+static void walk_link(struct seep_heap *heap, uint64_t object)
+{
+    enum { KEY = 40, RESULT = 48 };
+
+    seep_edge_exact(heap, word_at(heap, object + KEY), named(SEEP_WORD_KEY), SEEP_COST_NAMED + 2);
+    seep_edge_exact(heap, word_at(heap, object + RESULT), seep_label_of(SEEP_LABEL_HIDDEN, 0), 0);
+}
+
+/* Its attributes in a thread are the values of a dict that has one for each thread. */
+static void take_thread(struct seep_heap *heap, uint64_t key, uint64_t value, void *context)
+{
+    (void)key;
+    (void)context;
+    seep_edge_exact(heap, value, seep_label_of(SEEP_LABEL_HIDDEN, 0), 0);
+}
+
+static void walk_local(struct seep_heap *heap, uint64_t object)
+{
+    /* a key (up to 3.12), arguments, keywords, weak references, dicts */
+    const uint64_t first = heap->python.layout->minor < 13 ? 24 : 16, place = first + 24;
+    uint64_t dicts = word_at(heap, object + place);
+    const struct seep_pytype *type = seep_python_object(heap, dicts, 1 << 20);
+
+    for (uint64_t at = first; at <= first + 8; at += 8)
+        seep_edge_exact(heap, word_at(heap, object + at), seep_label_of(SEEP_LABEL_OFFSET, at),
+                        SEEP_COST_UNNAMED);
+    if (type && type->kind == SEEP_PYTYPE_DICT)
+        seep_python_dict_each(heap, dicts, take_thread, NULL);
+    seep_edge_exact(heap, dicts, seep_label_of(SEEP_LABEL_OFFSET, place), SEEP_COST_UNNAMED);
+}
+
+/* What follows what is the type's own: a subclass's slots and attributes, its class. */
+static void walk_rest(struct seep_heap *heap, uint32_t n, uint64_t object,
+                      const struct seep_pytype *type)
+{
+    seep_python_walk_attributes(heap, n, type);
+    switch (type->kind) {
+    case SEEP_PYTYPE_OTHER:
+        walk_fields(heap, &heap->nodes[n], object, type, 16);
+        break;
+    case SEEP_PYTYPE_ARRAY:
+        walk_fields(heap, &heap->nodes[n], object, type, SEEP_PY_ARRAY_BASE);
+        break;
+    case SEEP_PYTYPE_LRU: /* before that: the ends of its list, whose links its cache holds */
+        walk_fields(heap, &heap->nodes[n], object, type, SEEP_PY_LRU_WRAPPER);
+        break;
+    case SEEP_PYTYPE_DICT: /* OrderedDict, defaultdict */
+        seep_heap_scan(heap, object + 48, object + (uint64_t)type->basic, object, 3,
+                       SEEP_COST_UNNAMED);
+        break;
+    default:
+        walk_members(heap, object, type);
+        break;
+    }
+    if (type->flags & SEEP_PY_HEAP_TYPE)
+        seep_edge_exact(heap, type->address, named(SEEP_WORD_CLASS), SEEP_COST_TYPE);
+}
+
+static void walk_text(struct seep_heap *heap, const struct seep_node *node, uint64_t object)
+{
+    if (node->bytes &&
+        !(seep_memory_u32(heap->memory, object + SEEP_PY_TEXT_STATE) & SEEP_PY_TEXT_COMPACT))
+        seep_edge_raw(heap, word_at(heap, object + heap->python.layout->text_compact));
+}
+
+/* The same of what the standard library keeps in C. */
+static bool walk_of_library(struct seep_heap *heap, uint64_t object, const struct seep_pytype *type)
+{
+    if (type->kind == SEEP_PYTYPE_LINK)
+        walk_link(heap, object);
+    else if (type->kind == SEEP_PYTYPE_LOCAL)
+        walk_local(heap, object);
+    else if (type->kind == SEEP_PYTYPE_LRU)
+        seep_edge_exact(heap, word_at(heap, object + SEEP_PY_LRU_CACHE), named(SEEP_WORD_CACHE), 0);
+    return type->kind != SEEP_PYTYPE_LINK;
+}
+
+/* A handle: what a function of ctypes or cffi returned is a number, and nothing else may have it.
+ * Addresses have one or two digits of 30 bits; those of one are those of a low heap, where any
+ * number may look like one, and are believed at a block's start alone. */
+static void walk_int(struct seep_heap *heap, uint64_t object)
+{
+    enum { SIZE = 16, DIGITS = 24, TAG_BITS = 3 };
+    const uint64_t size = word_at(heap, object + SIZE);
+    const uint64_t n = heap->python.layout->minor >= 12 ? size >> TAG_BITS : size;
+
+    if ((n != 1 && n != 2) || (n != size && n << TAG_BITS != size)) /* it is negative */
+        return;
+    const uint64_t low = seep_memory_u32(heap->memory, object + DIGITS);
+    const uint64_t high = n == 2 ? seep_memory_u32(heap->memory, object + DIGITS + 4) : 0;
+    seep_edge_inner(heap, high << 30 | low, seep_label_of(SEEP_LABEL_HIDDEN, 0));
+}
+
+/* What kinds of objects refer to by themselves. False: that is all. */
+static bool walk_own(struct seep_heap *heap, uint32_t n, uint64_t object,
+                     const struct seep_pytype *type)
+{
+    const seep_label hidden = seep_label_of(SEEP_LABEL_HIDDEN, 0);
+    const struct seep_node *node = &heap->nodes[n];
+
+    switch (type->kind) {
+    case SEEP_PYTYPE_LEAF:
+        if (heap->inner && type->flags & SEEP_PY_IS_INT)
+            walk_int(heap, object);
+        return false;
+    case SEEP_PYTYPE_BYTES:
+        return false;
+    case SEEP_PYTYPE_TEXT:
+        walk_text(heap, node, object);
+        return type->flags & SEEP_PY_HEAP_TYPE;
+    case SEEP_PYTYPE_LIST:
+        walk_list(heap, object);
+        return true;
+    case SEEP_PYTYPE_TUPLE:
+        walk_tuple(heap, node, object);
+        return true;
+    case SEEP_PYTYPE_SET:
+        walk_set(heap, object);
+        return true;
+    case SEEP_PYTYPE_DEQUE:
+        walk_deque(heap, object);
+        return true;
+    case SEEP_PYTYPE_ARRAY:
+        walk_array(heap, object);
+        return true;
+    case SEEP_PYTYPE_TYPE:
+        walk_type(heap, node, object);
+        return false;
+    case SEEP_PYTYPE_FUNCTION:
+        walk_function(heap, object);
+        return false;
+    case SEEP_PYTYPE_CELL:
+    case SEEP_PYTYPE_PROXY:
+        seep_edge_exact(heap, word_at(heap, object + SEEP_PY_CELL_CONTENT), hidden, 0);
+        return false;
+    case SEEP_PYTYPE_MODULE:
+        seep_edge_exact(heap, word_at(heap, object + SEEP_PY_MODULE_DICT), hidden, 0);
+        seep_edge_maybe(heap, word_at(heap, object + SEEP_PY_MODULE_STATE), named(SEEP_WORD_STATE),
+                        1, SEEP_COST_NEVER);
+        return false;
+    case SEEP_PYTYPE_CODE:
+        seep_heap_scan(heap, object + 16, object + (uint64_t)type->basic, object, 10, 10);
+        return false;
+    case SEEP_PYTYPE_WEAK:
+        walk_weak(heap, object, type);
+        return false;
+    case SEEP_PYTYPE_GENERATOR:
+        walk_generator(heap, object);
+        return false;
+    case SEEP_PYTYPE_FRAME:
+        walk_frame_object(heap, object, type);
+        return false;
+    default:
+        return walk_of_library(heap, object, type);
+    }
+}
+
+void seep_python_walk(struct seep_heap *heap, uint32_t n)
+{
+    uint64_t object = seep_node_object(&heap->nodes[n]);
+    const struct seep_pytype *type = seep_python_type(heap, word_at(heap, object + SEEP_PY_TYPE));
+
+    if (!type)
+        return;
+    if (type->kind == SEEP_PYTYPE_DICT) {
+        seep_python_walk_dict(heap, object, heap->node_is_attributes);
+        walk_rest(heap, n, object, type);
+    } else if (walk_own(heap, n, object, type)) {
+        walk_rest(heap, n, object, type);
+    }
+}

@@ -1,0 +1,21 @@
+/* Texts of Python's str objects, as UTF-8. */
+#ifndef SEEP_LIBPROF_WHO_GRAPH_PY_TEXT_H
+#define SEEP_LIBPROF_WHO_GRAPH_PY_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct seep_heap;
+
+/* Copies a str object's text as UTF-8, cut behind a whole character; control characters and what is
+ * no character are '?'. Returns how many bytes, 0 for what is no str. */
+size_t seep_python_text(struct seep_heap *heap, uint64_t object, char *to, size_t capacity);
+
+/* Reads a str object that is asked for later, when the process may have gone. */
+void seep_python_keep_text(struct seep_heap *heap, uint64_t object);
+
+/* Whether `object` is a str. */
+bool seep_python_is_text(struct seep_heap *heap, uint64_t object);
+
+#endif

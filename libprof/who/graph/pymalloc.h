@@ -1,0 +1,16 @@
+/* The objects in arenas of Python's allocator of small objects, which are maps to everybody else.
+ */
+#ifndef SEEP_LIBPROF_WHO_GRAPH_PYMALLOC_H
+#define SEEP_LIBPROF_WHO_GRAPH_PYMALLOC_H
+
+#include "libprof/format/snapshot_format.h"
+#include "libprof/who/graph/memory.h"
+#include "libprof/who/graph/py_layout.h"
+
+/* Stores the objects of the arena that `map` is into blocks[capacity], and returns how many there
+ * are; 0 where it is none. */
+size_t seep_pymalloc_objects(struct seep_memory *memory, const struct seep_python_layout *layout,
+                             const struct seep_snapshot_block *map,
+                             struct seep_snapshot_block *blocks, size_t capacity);
+
+#endif

@@ -1,0 +1,186 @@
+#include "libprof/who/merge/holders_read.h"
+
+#include "libprof/base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const seep_holders_states[SEEP_HOLDERS_N_STATES] = {"held", "shared",    "cycle",
+                                                                "lost", "reference", "unknown"};
+
+/* ---- frames ------------------------------------------------------------------------------ */
+
+char *seep_holders_place_key(const char *place, uint64_t where)
+{
+    if (!*place)
+        return strdup("");
+    char *raw = seep_text_format("%s:%llu", place, (unsigned long long)where);
+    char *key = raw ? seep_text_clean(raw, strlen(raw)) : NULL;
+
+    free(raw);
+    return key;
+}
+
+char *seep_holders_frame_key(const json_t *frame)
+{
+    const char *kind = json_string_value(json_object_get(frame, "kind"));
+    const char *file = json_string_value(json_object_get(frame, "file"));
+    const char *module = json_string_value(json_object_get(frame, "module"));
+    json_int_t line = json_integer_value(json_object_get(frame, "line"));
+    const json_t *offset = json_object_get(frame, "offset");
+
+    if (kind && strcmp(kind, "python") == 0)
+        return seep_holders_place_key(file && line > 0 ? file : "", (uint64_t)line);
+    return seep_holders_place_key(module && json_is_integer(offset) ? module : "",
+                                  (uint64_t)json_integer_value(offset));
+}
+
+/* ---- lines ------------------------------------------------------------------------------- */
+
+static enum seep_holders_state state_of(struct seep_holders_check *c, const json_t *from)
+{
+    const char *text = json_string_value(json_object_get(from, "state"));
+
+    for (int i = 0; text && i < SEEP_HOLDERS_N_STATES; i++) {
+        if (strcmp(text, seep_holders_states[i]) == 0)
+            return (enum seep_holders_state)i;
+    }
+    c->wrong = true;
+    return SEEP_HOLDERS_UNKNOWN;
+}
+
+static void take_paths(struct seep_holders_check *c, const json_t *list,
+                       struct seep_holders_line *line)
+{
+    if (!json_is_array(list))
+        c->wrong = true;
+    for (size_t i = 0; i < json_array_size(list) && i < SEEP_HOLDERS_MAX_PATHS; i++) {
+        struct seep_holders_path *path = &line->paths[line->n_paths++];
+        seep_holders_path_take(c, json_array_get(list, i), path);
+        if (path->bytes > line->bytes || path->sole_bytes > line->bytes)
+            c->wrong = true;
+    }
+}
+
+static void line_fini(struct seep_holders_line *line)
+{
+    for (size_t i = 0; i < line->n_paths; i++)
+        seep_holders_path_fini(&line->paths[i]);
+    free(line->frame);
+    *line = (struct seep_holders_line){0};
+}
+
+/* False where it is wrong. */
+static bool take_line(const json_t *from, struct seep_holders_line *line, bool *failed)
+{
+    struct seep_holders_check c = {0};
+
+    *line = (struct seep_holders_line){
+        .frame = seep_holders_frame_key(json_object_get(from, "frame")),
+        .state = state_of(&c, from),
+        .blocks = seep_take_count(&c, from, "blocks"),
+        .bytes = seep_take_count(&c, from, "bytes"),
+        .explained_bytes = seep_take_count(&c, from, "explained_bytes"),
+        .lost_bytes = seep_take_count_or(&c, from, "lost_bytes", 0),
+        .cycle_bytes = seep_take_count_or(&c, from, "cycle_bytes", 0),
+        .reference_bytes = seep_take_count_or(&c, from, "reference_bytes", 0),
+        .graph_bytes = seep_take_count_or(&c, from, "graph_bytes", 0),
+    };
+    take_paths(&c, json_object_get(from, "paths"), line);
+    bool by_paths = line->state == SEEP_HOLDERS_HELD || line->state == SEEP_HOLDERS_SHARED;
+    *failed = *failed || c.failed || !line->frame;
+    return !c.wrong && !(by_paths && !line->n_paths) && line->explained_bytes <= line->bytes &&
+           line->lost_bytes <= line->bytes && line->cycle_bytes <= line->bytes &&
+           line->reference_bytes <= line->bytes && line->graph_bytes <= line->bytes;
+}
+
+static int take_lines(const json_t *list, struct seep_holders_snapshot *s)
+{
+    size_t n = json_array_size(list);
+    bool failed = false;
+
+    if (n > SEEP_HOLDERS_MAX_LINES) {
+        s->n_left_out = n - SEEP_HOLDERS_MAX_LINES;
+        n = SEEP_HOLDERS_MAX_LINES;
+    }
+    s->lines = calloc(n + 1, sizeof *s->lines);
+    for (size_t i = 0; s->lines && i < n && !failed; i++) {
+        struct seep_holders_line *line = &s->lines[s->n_lines++];
+        if (!take_line(json_array_get(list, i), line, &failed)) {
+            line_fini(line);
+            s->n_lines--;
+            s->n_wrong++;
+        } else if (!s->complete &&
+                   (line->state == SEEP_HOLDERS_LOST || line->state == SEEP_HOLDERS_REFERENCE)) {
+            line->state = SEEP_HOLDERS_UNKNOWN; /* who holds it may be what was not seen */
+        }
+    }
+    return s->lines && !failed ? 0 : -SEEP_ENOMEM;
+}
+
+/* ---- the file ---------------------------------------------------------------------------- */
+
+static int take_head(const json_t *from, struct seep_holders_snapshot *s, struct seep_error *why)
+{
+    struct seep_holders_check c = {0};
+    const char *format = json_string_value(json_object_get(from, "format"));
+
+    if (!format || strcmp(format, "seep-holders") != 0)
+        return seep_error_set(why, SEEP_EFORMAT, s->file, 0, "not a snapshot of holders");
+    uint64_t version = seep_take_count(&c, from, "version");
+    if (!c.wrong && version != SEEP_HOLDERS_VERSION)
+        return seep_error_set(why, SEEP_EVERSION, s->file, 0,
+                              "version %llu, and this seep reads %d", (unsigned long long)version,
+                              SEEP_HOLDERS_VERSION);
+    uint64_t pid = seep_take_count(&c, from, "pid");
+    uint64_t process = seep_take_count_or(&c, from, "process", 0);
+    uint64_t step = seep_take_count(&c, from, "step");
+    json_t *why_not = seep_take_text_or_null(&c, from, "why_not");
+    s->complete = seep_take_bool(&c, from, "complete");
+    s->stop_ns = seep_take_count_or(&c, from, "stop_ns", 0);
+    s->cpu_ns = seep_take_count_or(&c, from, "cpu_ns", 0);
+    s->why_not = strdup(json_string_value(why_not) ? json_string_value(why_not) : "");
+    json_decref(why_not);
+    if (c.failed || !s->why_not)
+        return -SEEP_ENOMEM;
+    if (c.wrong || !json_is_array(json_object_get(from, "lines")) || !pid || pid > INT32_MAX ||
+        process > INT32_MAX || step > INT32_MAX)
+        return seep_error_set(why, SEEP_EFORMAT, s->file, 0, "its head is damaged");
+    s->pid = (uint32_t)pid;
+    s->process = (uint32_t)process;
+    s->step = (uint32_t)step;
+    return 0;
+}
+
+int seep_holders_read(const char *file, const char *bytes, size_t n,
+                      struct seep_holders_snapshot *snapshot, struct seep_error *why)
+{
+    json_error_t where;
+
+    *snapshot = (struct seep_holders_snapshot){.file = strdup(file)};
+    if (!snapshot->file)
+        return -SEEP_ENOMEM;
+    if (n > SEEP_HOLDERS_MAX_FILE_BYTES)
+        return seep_error_set(why, SEEP_EFORMAT, file, 0, "larger than 16 MiB");
+    json_t *document = json_loadb(bytes, n, JSON_REJECT_DUPLICATES, &where);
+    if (!document && (!where.text[0] || json_error_code(&where) == json_error_out_of_memory))
+        return -SEEP_ENOMEM; /* jansson says nothing where it has none at its start */
+    if (!document)
+        return seep_error_set(why, SEEP_EFORMAT, file, 0, "damaged at line %d: %s", where.line,
+                              where.text);
+    int rc = take_head(document, snapshot, why);
+    if (!rc)
+        rc = take_lines(json_object_get(document, "lines"), snapshot);
+    json_decref(document);
+    return rc;
+}
+
+void seep_holders_snapshot_fini(struct seep_holders_snapshot *snapshot)
+{
+    for (size_t i = 0; i < snapshot->n_lines; i++)
+        line_fini(&snapshot->lines[i]);
+    free(snapshot->lines);
+    free(snapshot->file);
+    free(snapshot->why_not);
+    *snapshot = (struct seep_holders_snapshot){0};
+}

@@ -1,0 +1,65 @@
+#include "libprof/who/merge/line_holders.h"
+
+#include <stdlib.h>
+
+static json_int_t bytes_of(const json_t *answer)
+{
+    return json_integer_value(json_object_get(answer, "bytes"));
+}
+
+/* What a frame of the dictionary is told by in files of snapshots; "" where they cannot name it. */
+static char *key_of(const struct seep_dictionary *d, uint32_t frame)
+{
+    const struct seep_dict_frame *f = &d->frames[frame];
+    const char *place = "";
+
+    if (!f->pseudo && f->kind == SEEP_FRAME_PYTHON)
+        place = f->where ? seep_dictionary_text(d, f->source) : "";
+    else if (!f->pseudo && f->kind == SEEP_FRAME_NATIVE && f->source)
+        place = seep_dictionary_text(d, d->modules[f->source].path);
+    return seep_holders_place_key(place, f->where);
+}
+
+int seep_line_holders_init(struct seep_line_holders *lines, const struct seep_holders *holders,
+                           const struct seep_dictionary *dict,
+                           const struct seep_stack_lines *frames)
+{
+    *lines = (struct seep_line_holders){0};
+    if (!json_object_size(holders->of_frame))
+        return 0;
+    lines->of_line = calloc(dict->n_frames, sizeof(json_t *));
+    if (!lines->of_line)
+        return -SEEP_ENOMEM;
+    lines->n = dict->n_frames;
+    for (uint32_t i = 0; i < dict->n_frames; i++) {
+        char *key = key_of(dict, i);
+        if (!key)
+            return -SEEP_ENOMEM;
+        json_t *its = *key ? json_object_get(holders->of_frame, key) : NULL;
+        json_t **best = &lines->of_line[frames->line_of[i]];
+        if (its && (!*best || bytes_of(its) > bytes_of(*best)))
+            *best = its;
+        free(key);
+    }
+    return 0;
+}
+
+void seep_line_holders_fini(struct seep_line_holders *lines)
+{
+    free(lines->of_line);
+    *lines = (struct seep_line_holders){0};
+}
+
+/* Snapshots see the host's memory alone. */
+static bool is_seen(const struct seep_space_name *space)
+{
+    return space->host_like || space->class == SEEP_CLASS_SHM;
+}
+
+json_t *seep_line_holders_of(const struct seep_line_holders *lines, const struct seep_model *m,
+                             const struct seep_stack_lines *frames, uint16_t space, uint32_t frame)
+{
+    uint32_t line = lines->n ? frames->line_of[frame] : 0;
+
+    return line < lines->n && is_seen(&m->spaces[space].name) ? lines->of_line[line] : NULL;
+}

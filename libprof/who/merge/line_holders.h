@@ -1,0 +1,28 @@
+/* Who holds what each line of a model's code made: what snapshots say, by the line. */
+#ifndef SEEP_LIBPROF_WHO_MERGE_LINE_HOLDERS_H
+#define SEEP_LIBPROF_WHO_MERGE_LINE_HOLDERS_H
+
+#include "libprof/code/stack_lines.h"
+#include "libprof/model/model.h"
+#include "libprof/who/merge/holders_merge.h"
+
+struct seep_line_holders {
+    json_t **of_line; /* by the frame that stands for a line; NULL where nobody looked */
+    size_t n;
+};
+
+/* Of several frames of a line the answer that stands for most bytes is the line's. `holders`
+ * outlives *lines. Returns 0 or -SEEP_ENOMEM. Allocates: *lines; free with
+ * seep_line_holders_fini(), also after an error. */
+SEEP_MUST_CHECK int seep_line_holders_init(struct seep_line_holders *lines,
+                                           const struct seep_holders *holders,
+                                           const struct seep_dictionary *dict,
+                                           const struct seep_stack_lines *frames);
+void seep_line_holders_fini(struct seep_line_holders *lines);
+
+/* The answer for a frame's line in a space, as report.json has it: borrowed; NULL where nobody
+ * looked, and in spaces that snapshots do not see. `lines` may be all zero. */
+json_t *seep_line_holders_of(const struct seep_line_holders *lines, const struct seep_model *m,
+                             const struct seep_stack_lines *frames, uint16_t space, uint32_t frame);
+
+#endif

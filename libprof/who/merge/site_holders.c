@@ -1,0 +1,49 @@
+#include "libprof/who/merge/site_holders.h"
+
+static bool has_pid(const json_t *pids, uint32_t pid)
+{
+    const json_t *one;
+    size_t i;
+
+    json_array_foreach (pids, i, one) {
+        if (json_integer_value(one) == (json_int_t)pid)
+            return true;
+    }
+    return false;
+}
+
+static uint64_t bytes_at(const struct seep_level *level, int32_t step)
+{
+    int64_t bytes = seep_level_at(level, step).bytes;
+
+    return bytes > 0 ? (uint64_t)bytes : 0;
+}
+
+int seep_site_held_by(const struct seep_model *m, const json_t *answer, uint32_t site,
+                      struct seep_level *level, struct seep_site_held *held)
+{
+    const struct seep_model_site *s = &m->sites[site];
+    const json_t *pids = json_object_get(answer, "pids");
+    json_int_t step = json_integer_value(json_object_get(answer, "step"));
+    uint64_t before = 0, after = 0;
+    bool is_looked_at = false;
+
+    *held = (struct seep_site_held){0};
+    if (!answer || step > INT32_MAX - 1)
+        return 0;
+    for (uint32_t k = s->slots; k; k = m->slots[k - 1].next) {
+        uint32_t process = m->slots[k - 1].process, part = k - 1;
+        if (!has_pid(pids, m->processes[process].id.pid))
+            continue;
+        is_looked_at = true;
+        if (seep_level_sum_slots(m, &part, 1, level))
+            return -SEEP_ENOMEM;
+        before = seep_sum(before, bytes_at(level, (int32_t)step));
+        after = seep_sum(after, bytes_at(level, (int32_t)step + 1));
+    }
+    held->bytes = before > after ? before : after;
+    /* An answer's step is the last that had ended. */
+    held->known =
+        is_looked_at && (held->bytes || (step + 1 >= s->first_step && step <= s->last_step));
+    return 0;
+}

@@ -1,0 +1,212 @@
+#include "libprof/who/ways/cycles.h"
+
+#include "libprof/base/hash_index.h"
+#include "libprof/who/graph/py_dicts.h"
+#include "libprof/who/graph/py_types.h"
+
+#include <stdlib.h>
+
+/* Instances of the user's classes with attributes first, which say how the cycle is closed; then
+ * functions. */
+enum { OWN_MEMBER = 1, FUNCTION = 20, OTHER_MEMBER = 40, NOT_SEEN = 0 };
+
+/* The nodes that nobody reaches, with the edges among them (cycles may go through C++), and
+ * Tarjan's search for strongly connected components, without recursion. */
+struct search {
+    struct seep_reach *reach;
+    uint32_t *number; /* [nodes] of the dead: index + 1 */
+    uint32_t *dead;   /* [n] nodes */
+    size_t n;
+    size_t *begin;   /* [n + 1] in edges */
+    uint32_t *edges; /* indices */
+    size_t n_edges, edges_capacity;
+    uint32_t *index, *low; /* [n] */
+    bool *on_stack, *in_cycle;
+    uint32_t *stack, *calls;
+    size_t *next; /* [n] the edge to go on with */
+    uint32_t from;
+    bool no_memory;
+};
+
+static void take_edge(struct seep_heap *heap, uint32_t node, seep_label label, unsigned cost,
+                      bool exact)
+{
+    struct search *s = heap->taker;
+
+    (void)label;
+    (void)cost;
+    if (!s->number[node] || (!exact && seep_reach_explains(s->reach, node)))
+        return;
+    if (seep_grow(&s->edges, &s->edges_capacity, s->n_edges + 1, sizeof *s->edges)) {
+        s->no_memory = true;
+        return;
+    }
+    s->edges[s->n_edges++] = s->number[node] - 1;
+    if (s->number[node] - 1 == s->from)
+        s->in_cycle[s->from] = true;
+}
+
+static int collect(struct search *s)
+{
+    struct seep_heap *heap = s->reach->heap;
+    uint32_t n_nodes = heap->n_nodes;
+
+    s->number = calloc(heap->capacity, sizeof *s->number);
+    s->dead = malloc((n_nodes + 1) * sizeof *s->dead);
+    if (!s->number || !s->dead)
+        return -SEEP_ENOMEM;
+    for (uint32_t i = 0; i < n_nodes; i++)
+        if (s->reach->distance[i] == SEEP_UNREACHED) {
+            if (heap->nodes[i].kind == SEEP_NODE_UNKNOWN)
+                seep_heap_classify(heap, i);
+            if (heap->nodes[i].kind == SEEP_NODE_RAW)
+                continue;
+            s->dead[s->n++] = i;
+            s->number[i] = (uint32_t)s->n;
+        }
+    s->begin = calloc(s->n + 1, sizeof *s->begin);
+    s->index = calloc(s->n + 1, sizeof *s->index);
+    s->low = calloc(s->n + 1, sizeof *s->low);
+    s->on_stack = calloc(s->n + 1, sizeof *s->on_stack);
+    s->in_cycle = calloc(s->n + 1, sizeof *s->in_cycle);
+    s->stack = calloc(s->n + 1, sizeof *s->stack);
+    s->calls = calloc(s->n + 1, sizeof *s->calls);
+    s->next = calloc(s->n + 1, sizeof *s->next);
+    if (!s->begin || !s->index || !s->low || !s->on_stack || !s->in_cycle || !s->stack ||
+        !s->calls || !s->next)
+        return -SEEP_ENOMEM;
+    heap->take = take_edge;
+    heap->taker = s;
+    for (size_t i = 0; i < s->n && !s->no_memory; i++) {
+        s->begin[i] = s->n_edges;
+        s->from = (uint32_t)i;
+        seep_heap_walk(heap, s->dead[i]);
+    }
+    s->begin[s->n] = s->n_edges;
+    return s->no_memory ? -SEEP_ENOMEM : 0;
+}
+
+/* The component that `v` is the first of: a cycle where it has more than one. */
+static void pop_component(struct search *s, uint32_t v, size_t *n_stack)
+{
+    bool cycle = s->stack[*n_stack - 1] != v;
+    uint32_t w;
+
+    do {
+        w = s->stack[--*n_stack];
+        s->on_stack[w] = false;
+        s->in_cycle[w] |= cycle;
+    } while (w != v);
+}
+
+static void search_from(struct search *s, uint32_t start, uint32_t *counter)
+{
+    size_t n_calls = 0, n_stack = 0;
+
+    s->calls[n_calls++] = start;
+    while (n_calls) {
+        uint32_t v = s->calls[n_calls - 1];
+        if (s->index[v] == NOT_SEEN) {
+            s->index[v] = s->low[v] = ++*counter;
+            s->stack[n_stack++] = v;
+            s->on_stack[v] = true;
+            s->next[v] = s->begin[v];
+        }
+        if (s->next[v] < s->begin[v + 1]) {
+            uint32_t w = s->edges[s->next[v]++];
+            if (s->index[w] == NOT_SEEN)
+                s->calls[n_calls++] = w;
+            else if (s->on_stack[w] && s->index[w] < s->low[v])
+                s->low[v] = s->index[w];
+            continue;
+        }
+        if (s->low[v] == s->index[v])
+            pop_component(s, v, &n_stack);
+        n_calls--;
+        if (n_calls && s->low[v] < s->low[s->calls[n_calls - 1]])
+            s->low[s->calls[n_calls - 1]] = s->low[v];
+    }
+}
+
+static void note_attribute(struct seep_heap *heap, uint32_t node, seep_label label, unsigned cost,
+                           bool exact)
+{
+    (void)node;
+    (void)label;
+    (void)cost;
+    (void)exact;
+    *(bool *)heap->taker = true;
+}
+
+static bool has_attributes(struct seep_heap *heap, uint32_t node, const struct seep_pytype *type)
+{
+    bool any = type->n_members > 0;
+
+    heap->take = note_attribute;
+    heap->taker = &any;
+    seep_python_walk_attributes(heap, node, type);
+    return any;
+}
+
+static unsigned cost_of(struct seep_heap *heap, uint32_t node, const struct seep_pytype *type)
+{
+    if (type->flags & SEEP_PY_HEAP_TYPE && type->kind == SEEP_PYTYPE_OTHER &&
+        has_attributes(heap, node, type))
+        return OWN_MEMBER;
+    return type->kind == SEEP_PYTYPE_FUNCTION ? FUNCTION : OTHER_MEMBER;
+}
+
+/* Only what the collector tracks can be in one. */
+static void add_roots(struct search *s)
+{
+    struct seep_heap *heap = s->reach->heap;
+
+    for (size_t i = 0; i < s->n; i++) {
+        if (!s->in_cycle[i] || heap->nodes[s->dead[i]].kind != SEEP_NODE_PYTHON)
+            continue;
+        uint64_t object = seep_node_object(&heap->nodes[s->dead[i]]);
+        const struct seep_pytype *type =
+            seep_python_type(heap, seep_memory_word(heap->memory, object + SEEP_PY_TYPE));
+        if (type && type->flags & SEEP_PY_GC)
+            seep_reach_add(s->reach, SEEP_ROOT_CYCLE, s->dead[i], cost_of(heap, s->dead[i], type));
+    }
+}
+
+/* What garbage points to without owning it stays when the garbage goes: it is lost. */
+static int go_on_with_owners(struct seep_reach *reach)
+{
+    reach->heap->owners_only = true;
+    int rc = seep_reach_go_on(reach);
+    reach->heap->owners_only = false;
+    seep_reach_unsettle(reach);
+    return rc;
+}
+
+int seep_cycles_find(struct seep_reach *reach)
+{
+    struct search s = {.reach = reach};
+    uint32_t counter = 0;
+    int rc = seep_reach_settle(reach);
+    if (!rc && reach->heap->python.layout)
+        rc = collect(&s);
+
+    for (uint32_t i = 0; !rc && i < s.n; i++)
+        if (s.index[i] == NOT_SEEN)
+            search_from(&s, i, &counter);
+    if (!rc)
+        add_roots(&s);
+    free(s.number);
+    free(s.dead);
+    free(s.begin);
+    free(s.edges);
+    free(s.index);
+    free(s.low);
+    free(s.on_stack);
+    free(s.in_cycle);
+    free(s.stack);
+    free(s.calls);
+    free(s.next);
+    if (rc)
+        seep_reach_unsettle(reach);
+    return rc ? rc : go_on_with_owners(reach);
+}

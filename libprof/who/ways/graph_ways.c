@@ -1,0 +1,43 @@
+#include "libprof/who/ways/graph_ways.h"
+
+#include "libprof/who/graph/native.h"
+
+#include <string.h>
+
+/* torch derives a class for each operator's backward pass, for what accumulates gradients, and for
+ * functions of the user's. */
+static bool is_node_of_graph(const struct seep_reach *reach, uint32_t node)
+{
+    static const char *const marks[] = {"Backward", "AccumulateGrad", "CopySlices",
+                                        "autograd::PyNode"};
+    struct seep_heap *heap = reach->heap;
+    char name[256];
+
+    if (heap->nodes[node].kind == SEEP_NODE_PYTHON ||
+        !seep_native_class(heap, seep_memory_word(heap->memory, heap->nodes[node].start), name,
+                           sizeof name))
+        return false;
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        if (strstr(name, marks[i]))
+            return true;
+    }
+    return false;
+}
+
+bool seep_graph_holds(const struct seep_reach *reach, uint32_t node, uint8_t *known)
+{
+    uint32_t top = node;
+    uint8_t found = SEEP_GRAPH_OUTSIDE;
+
+    for (; !(top & SEEP_REACH_ROOT); top = reach->parent[top]) {
+        if (known[top])
+            found = known[top];
+        else if (is_node_of_graph(reach, top))
+            found = known[top] = SEEP_GRAPH_WITHIN;
+        if (known[top])
+            break;
+    }
+    for (; node != top; node = reach->parent[node])
+        known[node] = found;
+    return found == SEEP_GRAPH_WITHIN;
+}

@@ -1,0 +1,172 @@
+#include "libprof/who/ways/inner.h"
+
+#include "libprof/base/hash_index.h"
+#include "libprof/who/ways/cycles.h"
+#include "libprof/who/ways/inner_strays.h"
+
+#include <stdlib.h>
+
+#define MOST_WHOLE (UINT64_C(512) << 20) /* bytes of large blocks that are read to their ends */
+#define LONGEST    (UINT64_C(1) << 30)   /* what is longer is reserved, or numbers */
+
+enum {
+    LEAST_LOST = 64 << 10, /* bytes of a site */
+    MUCH_LOST = 2,         /* 1/n of its bytes */
+};
+
+static bool may_be_native(const struct seep_heap *heap, uint32_t node)
+{
+    return heap->nodes[node].kind == SEEP_NODE_NATIVE ||
+           heap->nodes[node].kind == SEEP_NODE_UNKNOWN;
+}
+
+/* Whether so much is not reached of what some site has made that somebody may call it lost. 1, 0 or
+ * -SEEP_ENOMEM. */
+static int is_worth(const struct seep_reach *reach)
+{
+    const struct seep_heap *heap = reach->heap;
+    uint32_t most = 0;
+    int worth = 0;
+
+    for (uint32_t i = 0; i < heap->n_blocks; i++)
+        most = heap->nodes[i].site > most ? heap->nodes[i].site : most;
+    uint64_t *all = calloc(2 * ((size_t)most + 1), sizeof *all), *lost = all + most + 1;
+    if (!all)
+        return -SEEP_ENOMEM;
+    for (uint32_t i = 0; i < heap->n_blocks; i++) {
+        const struct seep_node *node = &heap->nodes[i];
+        all[node->site] += node->bytes;
+        if (reach->distance[i] == SEEP_UNREACHED && may_be_native(heap, i))
+            lost[node->site] += node->bytes;
+    }
+    for (uint32_t s = 1; s <= most && !worth; s++)
+        worth = lost[s] >= LEAST_LOST && lost[s] >= all[s] / MUCH_LOST;
+    free(all);
+    return worth;
+}
+
+/* The blocks of C and C++ that not even a cycle holds. */
+static int mark_lost(struct seep_reach *reach)
+{
+    struct seep_heap *heap = reach->heap;
+    struct seep_reach kept;
+    int rc = seep_reach_keep(reach, &kept);
+
+    if (!rc)
+        rc = seep_cycles_find(reach);
+    for (uint32_t i = 0; i < heap->n_blocks && !rc; i++) {
+        if (reach->distance[i] != SEEP_UNREACHED)
+            continue;
+        if (heap->nodes[i].kind == SEEP_NODE_UNKNOWN)
+            seep_heap_classify(heap, i);
+        if (heap->nodes[i].kind == SEEP_NODE_NATIVE)
+            heap->inner[i] |= SEEP_INNER_HOLDS;
+    }
+    if (!rc)
+        seep_reach_put_back(reach, &kept);
+    seep_reach_fini(&kept);
+    return rc;
+}
+
+/* Large blocks are read to their ends, as far as there is room for them. */
+static void mark_whole(struct seep_heap *heap)
+{
+    uint64_t left = MOST_WHOLE;
+
+    for (uint32_t i = 0; i < heap->n_blocks; i++) {
+        const uint64_t bytes = heap->nodes[i].bytes;
+        if (bytes <= SEEP_NATIVE_SCANNED || bytes > LONGEST || !may_be_native(heap, i))
+            continue;
+        if (bytes <= left) {
+            heap->inner[i] |= SEEP_INNER_WHOLE;
+            left -= bytes;
+        } else {
+            heap->inner_cut = true;
+        }
+    }
+}
+
+/* Who has an address of what nobody else holds. */
+struct finders {
+    struct seep_reach *reach;
+    struct seep_inner_hits hits;
+    uint32_t *nodes;
+    size_t n, capacity;
+    bool found, no_memory;
+};
+
+static void find_edge(struct seep_heap *heap, uint32_t node, seep_label label, unsigned cost,
+                      bool exact)
+{
+    struct finders *f = heap->taker;
+
+    (void)label;
+    (void)cost;
+    (void)exact;
+    if (node >= heap->n_blocks || !(heap->inner[node] & SEEP_INNER_HOLDS))
+        return;
+    f->found = true;
+    seep_inner_hits_add(&f->hits, heap, node);
+}
+
+static void pass_root(struct seep_heap *heap, const struct seep_root *root, unsigned cost)
+{
+    (void)heap;
+    (void)root;
+    (void)cost;
+}
+
+static void find_finders(struct finders *f)
+{
+    struct seep_reach *reach = f->reach;
+    struct seep_heap *heap = reach->heap;
+
+    heap->take = find_edge;
+    heap->taker = f;
+    seep_roots_walk(heap, &reach->places, pass_root);
+    for (uint32_t i = 0; i < heap->n_nodes && !f->no_memory; i++) {
+        if (reach->distance[i] == SEEP_UNREACHED)
+            continue;
+        f->found = false;
+        heap->node_is_attributes = seep_label_kind(reach->label[i]) == SEEP_LABEL_HIDDEN;
+        seep_heap_walk(heap, i);
+        if (!f->found)
+            continue;
+        if (seep_grow(&f->nodes, &f->capacity, f->n + 1, sizeof *f->nodes))
+            f->no_memory = true;
+        else
+            f->nodes[f->n++] = i;
+    }
+}
+
+static int search(struct seep_reach *reach)
+{
+    struct finders f = {.reach = reach};
+
+    int rc = seep_inner_hits_init(&f.hits, reach->heap);
+
+    if (!rc)
+        find_finders(&f);
+    if (!rc)
+        rc = f.no_memory ? -SEEP_ENOMEM : seep_inner_hits_drop_strays(&f.hits, reach->heap);
+    if (!rc)
+        rc = seep_reach_again(reach, f.nodes, f.n);
+    seep_inner_hits_fini(&f.hits);
+    free(f.nodes);
+    return rc;
+}
+
+int seep_inner_find(struct seep_reach *reach)
+{
+    struct seep_heap *heap = reach->heap;
+    int rc = is_worth(reach);
+
+    if (rc <= 0)
+        return rc;
+    heap->inner = calloc(heap->n_blocks + 1u, sizeof *heap->inner);
+    if (!heap->inner)
+        return -SEEP_ENOMEM;
+    rc = mark_lost(reach);
+    mark_whole(heap);
+    return rc ? rc : search(reach);
+}

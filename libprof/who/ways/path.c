@@ -1,0 +1,233 @@
+#include "libprof/who/ways/path.h"
+
+#include "libprof/who/graph/native.h"
+#include "libprof/who/graph/py_fields.h"
+#include "libprof/who/graph/py_text.h"
+#include "libprof/who/ways/way_types.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint32_t seep_path_root(const struct seep_reach *reach, uint32_t node, size_t *n)
+{
+    for (*n = 0; !(node & SEEP_REACH_ROOT); node = reach->parent[node])
+        ++*n;
+    return node & ~SEEP_REACH_ROOT;
+}
+
+size_t seep_path_begin(const struct seep_reach *reach, uint32_t node, uint32_t *nodes,
+                       size_t capacity)
+{
+    size_t n;
+
+    (void)seep_path_root(reach, node, &n);
+    for (size_t i = n; i-- > 0; node = reach->parent[node])
+        if (i < capacity)
+            nodes[i] = node;
+    return n;
+}
+
+static void name_hop(struct seep_reach *reach, struct seep_hop *hop, seep_label label, bool keys)
+{
+    struct seep_heap *heap = reach->heap;
+    uint64_t value = seep_label_value(label);
+
+    switch (seep_label_kind(label)) {
+    case SEEP_LABEL_ATTRIBUTE:
+        hop->kind = SEEP_HOP_ATTRIBUTE;
+        (void)seep_python_text(heap, value, hop->name, sizeof hop->name);
+        break;
+    case SEEP_LABEL_MEMBER:
+        hop->kind = SEEP_HOP_ATTRIBUTE;
+        (void)seep_memory_text(heap->memory, value, hop->name, sizeof hop->name);
+        break;
+    case SEEP_LABEL_KNOWN:
+        hop->kind = SEEP_HOP_ATTRIBUTE;
+        snprintf(hop->name, sizeof hop->name, "%s", seep_pyfield_name((size_t)value));
+        break;
+    case SEEP_LABEL_WORD:
+        hop->kind = value == SEEP_WORD_ELEMENT ? SEEP_HOP_ELEMENT : SEEP_HOP_PART;
+        snprintf(hop->name, sizeof hop->name, "%s",
+                 seep_label_word_text((enum seep_label_word)value));
+        break;
+    case SEEP_LABEL_KEY:
+        hop->kind = SEEP_HOP_KEY;
+        if (keys && hop->length <= SEEP_WAY_MANY_KEYS)
+            (void)seep_python_text(heap, value, hop->name, sizeof hop->name);
+        break;
+    case SEEP_LABEL_INDEX:
+        hop->kind = SEEP_HOP_INDEX;
+        hop->index = hop->length <= SEEP_WAY_MANY_KEYS ? (int64_t)value : -1;
+        break;
+    case SEEP_LABEL_LOCAL:
+        hop->kind = SEEP_HOP_LOCAL;
+        (void)seep_python_text(heap, value, hop->name, sizeof hop->name);
+        break;
+    case SEEP_LABEL_TEMPORARY:
+        hop->kind = SEEP_HOP_LOCAL;
+        break;
+    default:
+        hop->kind = SEEP_HOP_FIELD;
+        break;
+    }
+}
+
+static void add_type(struct seep_hop *hop, const char *name)
+{
+    size_t used = strlen(hop->type);
+
+    if (!*name || strstr(hop->type, name))
+        return;
+    snprintf(hop->type + used, sizeof hop->type - used, "%s%s", used ? ", " : "", name);
+}
+
+/* Blocks of C and C++ that follow one another are one hop; the last block of the way, where it is
+ * one, is what is held, and no hop. Returns the index of the last that belongs to it. */
+static size_t native_hop(struct seep_reach *reach, const uint32_t *nodes, size_t n, size_t i,
+                         struct seep_path *path)
+{
+    struct seep_heap *heap = reach->heap;
+    struct seep_hop *hop = &path->hops[path->n];
+    size_t last = i;
+
+    while (last > 0 && !seep_way_type(heap, nodes[last - 1]))
+        last--;
+    *hop = (struct seep_hop){.kind = SEEP_HOP_NATIVE, .at = n - 1 - i, .length = -1, .index = -1};
+    for (size_t k = i + 1; k-- > (last ? last : 1);) {
+        char name[SEEP_HOP_TYPE];
+        if (heap->nodes[nodes[k]].kind == SEEP_NODE_NATIVE &&
+            seep_native_class(heap, seep_memory_word(heap->memory, heap->nodes[nodes[k]].start),
+                              name, sizeof name))
+            add_type(hop, name);
+        hop->repeated++;
+    }
+    path->n += hop->repeated > 0;
+    return last;
+}
+
+/* A class or a function is known by its own name. */
+static void name_type(struct seep_heap *heap, uint32_t n, const struct seep_pytype *type,
+                      struct seep_hop *hop)
+{
+    uint64_t object = seep_node_object(&heap->nodes[n]);
+    char name[SEEP_HOP_NAME] = "";
+
+    if (type->kind == SEEP_PYTYPE_TYPE) {
+        (void)seep_memory_text(heap->memory,
+                               seep_memory_word(heap->memory, object + SEEP_PY_TYPE_NAME), name,
+                               sizeof name);
+        const char *dot = strrchr(name, '.');
+        snprintf(hop->type, sizeof hop->type, "class %s", dot ? dot + 1 : name);
+    } else if (type->kind == SEEP_PYTYPE_FUNCTION) {
+        uint32_t at = heap->python.layout->function_name;
+        (void)seep_python_text(heap, seep_memory_word(heap->memory, object + at), name,
+                               sizeof name);
+        const char *dot = strrchr(name, '.');
+        snprintf(hop->type, sizeof hop->type, "function %s", dot ? dot + 1 : name);
+    } else if (type->kind != SEEP_PYTYPE_CELL) {
+        snprintf(hop->type, sizeof hop->type, "%s", seep_pytype_short(type));
+    }
+}
+
+static void object_hop(struct seep_reach *reach, const uint32_t *nodes, size_t n, size_t i,
+                       bool keys, struct seep_path *path)
+{
+    const struct seep_pytype *type = seep_way_type(reach->heap, nodes[i]);
+    seep_label label = reach->label[nodes[i]];
+    bool hidden = seep_label_kind(label) == SEEP_LABEL_HIDDEN;
+    struct seep_hop *hop = &path->hops[path->n];
+
+    if (hidden && path->n && type->kind != SEEP_PYTYPE_CELL) {
+        /* An instance's dict is the instance, as a generator's frame is the generator; a cell's
+         * content is what the cell's name says. */
+        const struct seep_pytype *outer = seep_way_type(reach->heap, nodes[i + 1]);
+        if ((type->kind != SEEP_PYTYPE_DICT && type->kind != SEEP_PYTYPE_FRAME) ||
+            (outer && outer->kind == SEEP_PYTYPE_CELL))
+            name_type(reach->heap, nodes[i], type, &hop[-1]);
+        return;
+    }
+    if (path->n && seep_way_repeats(reach, nodes[i])) {
+        hop[-1].repeated++;
+        return;
+    }
+    *hop = (struct seep_hop){.at = n - 1 - i, .length = -1, .index = -1, .repeated = 1};
+    if (i + 1 < n)
+        hop->length = seep_way_length(reach->heap, nodes[i + 1]);
+    if (i + 1 == n)
+        hop->kind = SEEP_HOP_SELF;
+    else
+        name_hop(reach, hop, label, keys);
+    name_type(reach->heap, nodes[i], type, hop);
+    path->n++;
+}
+
+/* Without the functions that it was made in: those are long, and no part of the path. */
+static void shorten(char *qualified)
+{
+    static const char inner[] = ".<locals>.";
+
+    for (const char *at; (at = strstr(qualified, inner));)
+        memmove(qualified, at + sizeof inner - 1, strlen(at + sizeof inner - 1) + 1);
+}
+
+static void name_root(struct seep_reach *reach, uint32_t first, struct seep_path *path)
+{
+    const struct seep_python_layout *l = reach->heap->python.layout;
+    struct seep_heap *heap = reach->heap;
+    const struct seep_root *root = &path->root;
+    seep_label label = reach->label[first];
+
+    if (root->kind == SEEP_ROOT_MODULE) {
+        (void)seep_python_text(heap, root->at, path->root_name, sizeof path->root_name);
+    } else if (root->kind == SEEP_ROOT_FRAME) {
+        if (seep_label_kind(label) == SEEP_LABEL_LOCAL)
+            (void)seep_python_text(heap, seep_label_value(label), path->root_name,
+                                   sizeof path->root_name);
+        uint32_t name = l->code_qualname ? l->code_qualname : l->code_name;
+        (void)seep_python_text(heap, seep_memory_word(heap->memory, root->at + name),
+                               path->root_function, sizeof path->root_function);
+        shorten(path->root_function);
+        (void)seep_python_text(heap, seep_memory_word(heap->memory, root->at + l->code_file),
+                               path->root_file, sizeof path->root_file);
+    } else if (root->map) {
+        const char *file = seep_maps_file(heap->maps, root->map), *slash = strrchr(file, '/');
+        snprintf(path->root_name, sizeof path->root_name, "%s", slash ? slash + 1 : file);
+        snprintf(path->root_file, sizeof path->root_file, "%s",
+                 seep_maps_file(heap->maps, root->map));
+        if (root->kind == SEEP_ROOT_STATIC && seep_label_kind(label) == SEEP_LABEL_ADDRESS)
+            path->root_address = seep_label_value(label);
+    }
+}
+
+static void add_hops(struct seep_reach *reach, const uint32_t *nodes, size_t n, bool keys,
+                     struct seep_path *path)
+{
+    for (size_t i = n; i-- > 0;) {
+        if (path->n == SEEP_PATH_HOPS) {
+            path->cut = true;
+            return;
+        }
+        if (seep_way_type(reach->heap, nodes[i]))
+            object_hop(reach, nodes, n, i, keys, path);
+        else
+            i = native_hop(reach, nodes, n, i, path);
+    }
+}
+
+int seep_path_of(struct seep_reach *reach, uint32_t node, bool keys, struct seep_path *path)
+{
+    size_t n;
+    const uint32_t root = seep_path_root(reach, node, &n);
+    uint32_t *nodes = malloc((n + 1) * sizeof *nodes);
+
+    *path = (struct seep_path){.root = reach->roots[root]};
+    if (!nodes)
+        return -SEEP_ENOMEM;
+    for (size_t i = 0; i < n; i++, node = reach->parent[node])
+        nodes[i] = node;
+    name_root(reach, nodes[n - 1], path);
+    add_hops(reach, nodes, n, keys, path);
+    free(nodes);
+    return 0;
+}

@@ -1,0 +1,137 @@
+#include "libprof/who/ways/ways.h"
+
+#include "libprof/base/hash_index.h"
+#include "libprof/who/graph/py_fields.h"
+#include "libprof/who/ways/way_types.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NOT_MARKED = UINT16_MAX }; /* known to be so; 0 is not known */
+
+int seep_ways_init(struct seep_ways *ways, struct seep_reach *reach)
+{
+    const size_t n = reach->heap->capacity;
+
+    *ways = (struct seep_ways){.reach = reach};
+    ways->hash = calloc(n, sizeof *ways->hash);
+    ways->mark = calloc(n, sizeof *ways->mark);
+    return ways->hash && ways->mark ? 0 : -SEEP_ENOMEM;
+}
+
+void seep_ways_fini(struct seep_ways *ways)
+{
+    free(ways->hash);
+    free(ways->mark);
+    free(ways->pending);
+    *ways = (struct seep_ways){0};
+}
+
+void seep_ways_forget(struct seep_ways *ways)
+{
+    memset(ways->hash, 0, ways->reach->heap->n_nodes * sizeof *ways->hash);
+    seep_ways_unmark(ways);
+}
+
+void seep_ways_unmark(struct seep_ways *ways)
+{
+    memset(ways->mark, 0, ways->reach->heap->n_nodes * sizeof *ways->mark);
+}
+
+/* ---- numbers of ways ------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash ^= value + UINT64_C(0x9e3779b97f4a7c15) + (hash << 6) + (hash >> 2);
+    return hash * UINT64_C(0xff51afd7ed558ccd);
+}
+
+/* Places in a small tuple are like attributes; other indices, and keys, are contents. */
+static uint64_t mix_label(struct seep_reach *reach, uint64_t hash, uint32_t node, uint32_t from)
+{
+    enum seep_label_kind kind = seep_label_kind(reach->label[node]);
+    uint64_t value = seep_label_value(reach->label[node]);
+    const struct seep_pytype *type =
+        from & SEEP_REACH_ROOT ? NULL : seep_way_type(reach->heap, from);
+
+    hash = mix(hash, kind);
+    if (seep_way_has_name(kind) ||
+        (kind == SEEP_LABEL_INDEX && type && type->kind == SEEP_PYTYPE_TUPLE &&
+         seep_way_length(reach->heap, from) <= SEEP_WAY_MANY_KEYS))
+        return mix(hash, value);
+    return hash;
+}
+
+static uint64_t hash_of_root(const struct seep_reach *reach, uint32_t root)
+{
+    const struct seep_root *from = &reach->roots[root];
+    const bool nobody = from->kind == SEEP_ROOT_CYCLE || from->kind == SEEP_ROOT_REFERENCE;
+    uint64_t at = from->map ? from->map->file : nobody ? 0 : from->at;
+
+    return mix(from->kind, at);
+}
+
+/* Of a node, from that of its parent: blocks of C and C++ that follow one another are one, and so
+ * are the members of a linked list. */
+static uint64_t hash_behind(struct seep_reach *reach, uint64_t hash, uint32_t node)
+{
+    const uint32_t from = reach->parent[node];
+    const struct seep_pytype *type = seep_way_type(reach->heap, node);
+
+    if (!type)
+        return !(from & SEEP_REACH_ROOT) && !seep_way_type(reach->heap, from) ? hash : mix(hash, 1);
+    if (seep_way_repeats(reach, node))
+        return hash;
+    return mix(mix_label(reach, hash, node, from), type->address);
+}
+
+/* The number that goes on to what is reached from `node`, which may be a root. */
+static uint64_t hash_at(struct seep_ways *ways, uint32_t node)
+{
+    struct seep_reach *reach = ways->reach;
+    size_t n = 0;
+
+    for (; !(node & SEEP_REACH_ROOT) && !ways->hash[node]; node = reach->parent[node]) {
+        if (seep_grow(&ways->pending, &ways->capacity, n + 1, sizeof *ways->pending)) {
+            ways->no_memory = true;
+            return 0;
+        }
+        ways->pending[n++] = node;
+        ways->n_steps++;
+    }
+    uint64_t hash =
+        node & SEEP_REACH_ROOT ? hash_of_root(reach, node & ~SEEP_REACH_ROOT) : ways->hash[node];
+    while (n) {
+        node = ways->pending[--n];
+        hash = hash_behind(reach, hash, node);
+        ways->hash[node] = hash = hash ? hash : 1;
+    }
+    return hash;
+}
+
+uint64_t seep_ways_hash(struct seep_ways *ways, uint32_t node)
+{
+    const bool python = seep_way_type(ways->reach->heap, node);
+
+    return hash_at(ways, python ? node : ways->reach->parent[node]);
+}
+
+/* ---- marks ----------------------------------------------------------------------------------- */
+
+void seep_ways_mark(struct seep_ways *ways, uint32_t node, uint16_t mark)
+{
+    ways->mark[node] = mark;
+}
+
+uint16_t seep_ways_marked(struct seep_ways *ways, uint32_t node)
+{
+    const uint32_t *parent = ways->reach->parent;
+    uint32_t top = node;
+
+    for (; !(top & SEEP_REACH_ROOT) && !ways->mark[top]; top = parent[top])
+        ways->n_steps++;
+    const uint16_t mark = top & SEEP_REACH_ROOT ? NOT_MARKED : ways->mark[top];
+    for (; node != top; node = parent[node])
+        ways->mark[node] = mark;
+    return mark == NOT_MARKED ? 0 : mark;
+}

@@ -1,0 +1,318 @@
+/* The scenarios' judges: outcomes in which all holds, and each of them spoilt in one place. */
+#include "kernels/lab/rows.h"
+#include "kernels/lab/scenario.h"
+#include "tests/suite.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_VARIANTS = 6, TEXT_BYTES = 2048 };
+
+/* Reports and measured figures, [variant]; with ' for ". */
+struct texts {
+    const struct seep_scenario *scenario;
+    double scale;
+    const char *reports[MOST_VARIANTS], *measured[MOST_VARIANTS];
+};
+
+static const struct texts minkowski = {
+    &seep_minkowski,
+    0.01,
+    {"{'spaces': {'device:0': {'peak_bytes': 2000, 'growth_bytes_per_step': {'low': 100}},"
+     " 'tensor:0': {'growth_bytes_per_step': {'value': 1}}}}",
+     "{'spaces': {'device:0': {'peak_bytes': 1000}}}",
+     "{'spaces': {'device:0': {'peak_bytes': 1500}}}",
+     "{'spaces': {'device:0': {'peak_bytes': 800}}}"},
+    {"{'reserved_over_live': 3, 'driver_calls_per_step': 0.3, 'live_bytes_per_step': {'value': 1},"
+     " 'reserved_bytes_per_step': {'value': 100, 'low': 90}}",
+     "{'reserved_over_live_highest': 2, 'driver_calls_per_step': 6}",
+     "{'reserved_over_live_highest': 2}", "{'reserved_over_live_highest': 1.4}"},
+};
+
+#define TRAINED "'gradient_bytes': 1000000, 'loss_last': 0.2, 'loss_first': 0.3"
+static const struct texts featdepth = {
+    &seep_featdepth,
+    0.01,
+    {"{}", "{}", "{'findings': [{'pattern': 'collective-buffer', 'saving_bytes': 1000000}]}", "{}",
+     "{'processes': [{'rank': 0, 'spaces': {'device:0': {'peak_bytes': 460000000}}},"
+     " {'rank': 1, 'spaces': {'device:0': {'peak_bytes': 451000000}}}]}",
+     "{'processes': [{'rank': 0, 'spaces': {'device:0': {'peak_bytes': 460000000}}}]}"},
+    {"{" TRAINED ", 'nodes_kept_per_step': 7}", "{" TRAINED ", 'nodes_kept_per_step': 0}",
+     "{" TRAINED ", 'transient_over_gradients': 1, 'transient_bytes': 1000000}",
+     "{" TRAINED ", 'transient_over_gradients': 0.25}",
+     "{" TRAINED ", 'rank_1_bytes_on_device_0': 451000000}",
+     "{" TRAINED ", 'rank_1_bytes_on_device_0': 0}"},
+};
+
+#define OWNED(steps, host, gpu)                                                                    \
+    "{'findings': [{'pattern': 'aliased-cache', 'live_bytes': 179.2e6, 'plateau_step': 40}], "     \
+    "'job': {'steps': 40}, 'timeline': {'step': [" steps "], 'spaces': {'host': {'live_bytes': "   \
+    "[" host "]}, 'tensor:0': {'live_bytes': [" gpu                                                \
+    "]}}}, 'spaces': {'device:0': {'peak_bytes': 180e6}}, "                                        \
+    "'sites': [{'space': 'host', 'peak_bytes': 16000000, 'stack': [{'function': 'malloc'}, "       \
+    "{'function': 'collate_divide'}]}]}"
+#define NONE "0, 5000, 0, 0"
+#define ALL  "36e6, 89.6e6, 179.2e6, 179.2e6"
+#define FLAT OWNED("16, 32, 48, 88", NONE, NONE)
+static const struct texts maskrcnn = {
+    &seep_maskrcnn,
+    0.01,
+    {OWNED("12, 32, 48, 88", ALL, NONE), FLAT, FLAT, FLAT, OWNED("12, 32, 48, 88", NONE, ALL),
+     FLAT},
+    {"{'steps_per_epoch': 40, 'mask_bytes': 179.2e6}", "null", "null",
+     "{'largest_mask_bytes': 2000000}", "null", "null"},
+};
+
+static const struct texts pointgroup = {
+    &seep_pointgroup,
+    0.01,
+    {"{'job': {'pss_peak_bytes': 250000000}}", "{'job': {'pss_peak_bytes': 40000000}}",
+     "{'job': {'pss_peak_bytes': 140000000}}"},
+    {"{'loss': 0.5, 'dataset_bytes': 110000000}",
+     "{'loss': 0.5, 'batch_seconds': 0.02, 'own_batch_seconds': 0.02}",
+     "{'loss': 0.5, 'batch_seconds': 0.01, 'own_batch_seconds': 0.01}"},
+};
+
+/* 100 pictures of 1 MB in 200 steps, beside 5 MB. */
+#define PICTURES                                                                                   \
+    "{'space': 'host', 'photos': 100, 'photo_bytes': 1e6, 'photos_bytes': 1e8, 'steps': 200,"      \
+    " 'gaussians_first': 10, 'gaussians_last': 10, 'densifications': [], 'pass_bytes': 0,"         \
+    " 'scratch_bytes': 0, 'gaussian_kept_bytes': 968, 'gaussian_pass_bytes': 50,"                  \
+    " 'gaussian_scratch_bytes': 70, 'last_densification': 88, 'loss_first': 1, 'loss_last': 0.3,"  \
+    " 'psnr_first': 10, 'psnr_last': 20}"
+#define HOST(peak, retained)                                                                       \
+    "'spaces': {'host': {'peak_bytes': " peak ", 'retained_bytes': " retained                      \
+    ", 'growth_bytes_per_step': {'value': 0}}}"
+#define CAMERAS(peak, step)                                                                        \
+    "'sites': [{'id': 'S1', 'space': 'host', 'peak_bytes': " peak ", 'peak_step': " step           \
+    ", 'stack': [{'function': 'seep_stream_alloc'}, {'function': 'load_camera'}]},"                \
+    " {'id': 'S2', 'space': 'host', 'stack': [{'function': 'render'}]}]"
+#define GROWN                                                                                      \
+    "{'pattern': 'legitimate-growth', 'severity': 'info', 'plateau_step': 88, "                    \
+    "'live_bytes': 9680}"
+static const struct texts splat = {
+    &seep_splat,
+    0.01,
+    {"{" HOST("1.1e8", "1.05e8") ", 'findings': [{'pattern': 'eager-retention', 'role': 'camera',"
+                                 " 'count': 100, 'live_bytes': 1e8}, " GROWN "]}",
+     "{" HOST("1.1e8", "1.05e8") ", " CAMERAS(
+         "1e8",
+         "100") ", 'timeline': {'step': [26, 51, 76, 98,"
+                " 101], 'spaces': {'host': {'live_bytes': [3.1e7, 5.6e7, 8.1e7, 1.03e8, 1.05e8]}}},"
+                " 'findings': [{'pattern': 'first-touch-cache', 'count': 100, 'plateau_step': "
+                "99}, " GROWN "]}",
+     "{" HOST("1e7", "5e6") ", " CAMERAS("1e6", "1") ", 'findings': [" GROWN "]}",
+     "{" HOST("1.2e7", "7e6") ", " CAMERAS(
+         "2e6", "2") ", 'findings': [{'pattern': 'carry-over', 'sites': ['S1', 'S2']}]}",
+     "{" CAMERAS("1e6",
+                 "1") ", 'findings': [{'pattern': 'eager-retention', 'live_bytes': 2.5e7}]}"},
+    {PICTURES, PICTURES, PICTURES, PICTURES, PICTURES},
+};
+
+static const struct texts *const all[] = {&minkowski, &featdepth, &maskrcnn, &pointgroup, &splat};
+
+/* What is spoilt: "report" or "measured" of a variant, at a path; and the row that must fail. */
+static const struct {
+    const struct texts *texts;
+    int variant;
+    bool in_report;
+    const char *path;
+    double value;
+    const char *row;
+} spoilt[] = {
+    {&minkowski, 0, false, "reserved_bytes_per_step.low", -1, "reserved climbs"},
+    {&minkowski, 0, false, "live_bytes_per_step.value", -6, "live's slope"},
+    {&minkowski, 0, true, "spaces.tensor:0.growth_bytes_per_step.value", 6, "seep's growth"},
+    {&minkowski, 0, true, "spaces.device:0.growth_bytes_per_step.low", 0, "seep's growth"},
+    {&minkowski, 0, false, "reserved_over_live", 1.9, "reserved / live"},
+    {&minkowski, 1, true, "spaces.device:0.peak_bytes", 1700, "empty-every-10: highest"},
+    {&minkowski, 2, true, "spaces.device:0.peak_bytes", 1900, "bucketed: highest"},
+    {&minkowski, 3, true, "spaces.device:0.peak_bytes", 1100, "expandable: highest"},
+    {&minkowski, 1, false, "driver_calls_per_step", 1, "driver calls"},
+    {&featdepth, 0, false, "nodes_kept_per_step", 6, "log-node: nodes"},
+    {&featdepth, 1, false, "nodes_kept_per_step", 1, "log-scalar: nodes"},
+    {&featdepth, 2, false, "transient_over_gradients", 0.9, "bucket-all: transient"},
+    {&featdepth, 2, true, "findings.0.saving_bytes", 9e5, "as seep found it"},
+    {&featdepth, 3, false, "transient_over_gradients", 1, "bucket-25: transient"},
+    {&featdepth, 4, true, "processes.1.spaces.device:0.peak_bytes", 1, "wrong-device: rank 1"},
+    {&featdepth, 5, true, "processes.0.rank", 1, "right: rank 1"},
+    {&featdepth, 3, false, "loss_last", 0.21, "the training itself"},
+    {&featdepth, 5, false, "loss_first", 0.1, "the loss falls"},
+    {&maskrcnn, 0, false, "mask_bytes", 120e6, "masks of an image"},
+    {&maskrcnn, 0, true, "findings.0.live_bytes", 170e6, "alias: masks that the data set owns in"},
+    {&maskrcnn, 0, true, "findings.0.plateau_step", 80, "alias: seep sees it level"},
+    {&maskrcnn, 4, true, "findings.0.live_bytes", 90e6, "on-gpu: masks that the data set owns in"},
+    {&maskrcnn, 0, true, "timeline.spaces.host.live_bytes.1", 40e6, "from step N/2 on"},
+    {&maskrcnn, 0, true, "timeline.spaces.host.live_bytes.2", 120e6, "from step N on"},
+    {&maskrcnn, 0, true, "timeline.spaces.host.live_bytes.3", 240e6, "around step 2N"},
+    {&maskrcnn, 4, true, "timeline.spaces.tensor:0.live_bytes.1", 40e6,
+     "on tensor:0 from step N/2"},
+    {&maskrcnn, 4, true, "timeline.spaces.tensor:0.live_bytes.2", 120e6,
+     "on tensor:0 from step N on"},
+    {&maskrcnn, 4, true, "timeline.spaces.tensor:0.live_bytes.3", 240e6,
+     "on tensor:0 around step 2N"},
+    {&maskrcnn, 4, true, "spaces.device:0.peak_bytes", 176e6, "what the driver gave"},
+    {&maskrcnn, 1, true, "job.steps", 55, "the step it fails in"},
+    {&maskrcnn, 3, true, "sites.0.peak_bytes", 2e6, "masks / 255"},
+    {&pointgroup, 0, true, "job.pss_peak_bytes", 220e6, "eager: peak PSS"},
+    {&pointgroup, 1, true, "job.pss_peak_bytes", 45e6, "in-thread: peak PSS"},
+    {&pointgroup, 2, true, "job.pss_peak_bytes", 160e6, "worker: peak PSS"},
+    {&pointgroup, 2, true, "job.pss_peak_bytes", 170e6, "eager - worker"},
+    {&pointgroup, 2, true, "job.pss_peak_bytes", 110e6, "worker - in-thread"},
+    {&pointgroup, 0, false, "dataset_bytes", 90e6, "the data set, 40 bytes"},
+    {&pointgroup, 2, false, "own_batch_seconds", 0.015, "what the training thread computes"},
+    {&pointgroup, 2, false, "loss", 0.51, "the same training"},
+    {&splat, 0, true, "spaces.host.peak_bytes", 15e6, "peak before : after"},
+    {&splat, 3, true, "spaces.host.peak_bytes", 20e6, "lazy-carrying costs"},
+    {&splat, 1, true, "timeline.spaces.host.live_bytes.0", 60e6, "from step N / 4 on"},
+    {&splat, 1, true, "timeline.spaces.host.live_bytes.1", 105e6, "from N / 2 on"},
+    {&splat, 1, true, "timeline.spaces.host.live_bytes.2", 50e6, "from 3 N / 4 on"},
+    {&splat, 1, true, "timeline.spaces.host.live_bytes.3", 90e6, "shortly before N"},
+    {&splat, 1, true, "timeline.spaces.host.live_bytes.4", 95e6, "shortly after N"},
+    {&splat, 1, true, "timeline.step.4", 150, "shortly after N"},
+    {&splat, 1, true, "sites.0.peak_step", 90, "most pictures at a time"},
+    {&splat, 1, true, "sites.0.peak_bytes", 99e6, "most pictures at a time"},
+    {&splat, 1, true, "spaces.host.retained_bytes", 90e6, "at the end: pictures short"},
+    {&splat, 2, true, "sites.0.peak_bytes", 2e6, "lazy-evicting: pictures resident"},
+    {&splat, 3, true, "sites.0.peak_bytes", 3e6, "lazy-carrying: pictures resident"},
+    {&splat, 4, true, "sites.0.peak_bytes", 2e6, "host-resident: float pictures"},
+    {&splat, 2, true, "spaces.host.growth_bytes_per_step.value", 1e5, "rise over an epoch"},
+    {&splat, 2, true, "spaces.host.retained_bytes", 15e6, "what lies between them"},
+    {&splat, 0, true, "findings.0.count", 99, "eager: pictures kept"},
+    {&splat, 1, true, "findings.0.count", 90, "lazy-cached: pictures kept"},
+    {&splat, 1, true, "findings.0.plateau_step", 60, "sees it full"},
+    {&splat, 4, true, "findings.0.live_bytes", 50e6, "eager : host-resident"},
+    {&splat, 2, true, "findings.0.plateau_step", 60, "lazy-evicting: seep sees densification"},
+    {&splat, 3, true, "findings.0.sites.0", 0, "lazy-carrying: what lives on"},
+    {&splat, 2, true, "findings.0.live_bytes", 20000, "a Gaussian between steps"},
+    {&splat, 2, false, "gaussian_pass_bytes", 900, "a Gaussian with its part"},
+    {&splat, 2, false, "psnr_first", 19, "training raises PSNR"},
+    {&splat, 2, false, "loss_last", 0.9, "training lowers the loss"},
+    {&splat, 4, false, "psnr_last", 20.1, "the variants' results"},
+};
+
+static struct seep_outcome outcomes[MOST_VARIANTS + 1];
+static struct seep_rows rows;
+
+static json_t *parse(const char *text)
+{
+    char copy[TEXT_BYTES];
+    json_error_t err;
+
+    if (!text)
+        return NULL;
+    ck_assert_int_lt(snprintf(copy, sizeof copy, "%s", text), TEXT_BYTES);
+    for (char *c = copy; *c; c++)
+        *c = *c == '\'' ? '"' : *c;
+    json_t *value = json_loads(copy, JSON_DECODE_ANY, &err);
+    ck_assert_msg(value != NULL, "%s at %d: %s", err.text, err.position, copy);
+    return value;
+}
+
+static void make(const struct texts *t)
+{
+    rows = (struct seep_rows){.scenario = t->scenario->name, .rows = json_array()};
+    for (int v = 0; t->scenario->variants[v].name; v++)
+        outcomes[v] = (struct seep_outcome){&t->scenario->variants[v], 0, parse(t->reports[v]),
+                                            parse(t->measured[v])};
+}
+
+static void tear_down(void)
+{
+    for (int v = 0; v < MOST_VARIANTS; v++) {
+        json_decref(outcomes[v].report);
+        json_decref(outcomes[v].measured);
+        outcomes[v] = (struct seep_outcome){0};
+    }
+    json_decref(rows.rows);
+}
+
+static void set_at(json_t *object, const char *path, double value)
+{
+    char copy[128], *rest = copy, *key;
+
+    snprintf(copy, sizeof copy, "%s", path);
+    while ((key = strsep(&rest, ".")) && rest)
+        object = json_is_array(object) ? json_array_get(object, (size_t)atoi(key))
+                                       : json_object_get(object, key);
+    ck_assert_msg(json_is_array(object) ? json_array_get(object, (size_t)atoi(key)) != NULL
+                                        : json_object_get(object, key) != NULL,
+                  "%s", path);
+    if (json_is_array(object))
+        json_array_set_new(object, (size_t)atoi(key), json_real(value));
+    else
+        json_object_set_new(object, key, json_real(value));
+}
+
+TEST(outcomes_in_which_all_holds_pass, .to = N(all))
+{
+    make(all[_i]);
+    all[_i]->scenario->judge(outcomes, all[_i]->scale, &rows);
+    char *text = json_dumps(rows.rows, JSON_INDENT(1));
+    ck_assert_msg(rows.n_failed == 0, "%s", text);
+    free(text);
+}
+
+static bool failed_in(const char *name)
+{
+    const json_t *row;
+    bool failed = false;
+    size_t i;
+
+    json_array_foreach (rows.rows, i, row) {
+        if (strstr(seep_rows_text(row, "name"), name))
+            failed |= json_is_false(json_object_get(row, "pass"));
+    }
+    return failed;
+}
+
+TEST(each_figure_that_is_not_as_it_must_be_fails_in_its_row, .to = N(spoilt))
+{
+    make(spoilt[_i].texts);
+    const struct seep_outcome *o = &outcomes[spoilt[_i].variant];
+    set_at(spoilt[_i].in_report ? o->report : o->measured, spoilt[_i].path, spoilt[_i].value);
+    spoilt[_i].texts->scenario->judge(outcomes, spoilt[_i].texts->scale, &rows);
+    ck_assert_msg(failed_in(spoilt[_i].row), "%s: %s", spoilt[_i].texts->scenario->name,
+                  spoilt[_i].row);
+}
+
+static const struct {
+    int leaky, cure;
+    const char *name;
+} cures[] = {{0, 1, "alias-del"}, {0, 2, "shallow"}, {0, 3, "deep"}, {4, 5, "deep-on-gpu"}};
+
+/* What a leaking variant shows, in each that must not. */
+TEST(a_cure_whose_masks_pile_up_fails, .to = N(cures))
+{
+    json_t **report = &outcomes[cures[_i].cure].report;
+    char name[64];
+
+    make(&maskrcnn);
+    json_decref(*report);
+    *report = json_deep_copy(outcomes[cures[_i].leaky].report);
+    maskrcnn.scenario->judge(outcomes, maskrcnn.scale, &rows);
+    snprintf(name, sizeof name, "%s: masks", cures[_i].name);
+    ck_assert_msg(failed_in(name), "%s", name);
+}
+
+TEST(a_job_of_which_nothing_is_known_passes_in_no_row, .to = N(all))
+{
+    const json_t *row;
+    size_t i;
+
+    make(all[_i]);
+    for (int v = 0; v < MOST_VARIANTS; v++) {
+        json_decref(outcomes[v].report);
+        json_decref(outcomes[v].measured);
+        outcomes[v].report = outcomes[v].measured = NULL;
+    }
+    all[_i]->scenario->judge(outcomes, all[_i]->scale, &rows);
+    ck_assert_uint_gt(json_array_size(rows.rows), 0);
+    json_array_foreach (rows.rows, i, row)
+        ck_assert_msg(json_is_false(json_object_get(row, "pass")), "%s: %s", rows.scenario,
+                      seep_rows_text(row, "name"));
+}
+
+SUITE("judges", .teardown = tear_down)

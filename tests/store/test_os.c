@@ -1,0 +1,71 @@
+/* Clocks that no library can change, memory that cannot be read, and calls in a sandbox. */
+#include "libprof/store/os.h"
+#include "tests/suite.h"
+
+#include <check.h>
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int n_asked;
+
+/* As a library that shows another time has it: everything that is linked finds this one. */
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+    (void)clock;
+    n_asked++;
+    *t = (struct timespec){.tv_sec = 4000000000};
+    return 0;
+}
+
+static uint64_t of_the_kernel(clockid_t clock)
+{
+    struct timespec t;
+    ck_assert_int_eq((int)seep_os_raw6(SYS_clock_gettime, clock, (long)&t, 0, 0, 0, 0), 0);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+TEST(the_time_is_the_kernels)
+{
+    static const clockid_t clocks[] = {CLOCK_MONOTONIC, CLOCK_REALTIME, CLOCK_MONOTONIC_COARSE};
+    for (size_t i = 0; i < sizeof(clocks) / sizeof(*clocks); i++) {
+        n_asked = 0;
+        uint64_t before = of_the_kernel(clocks[i]), now = seep_os_clock_ns(clocks[i]);
+        uint64_t after = of_the_kernel(clocks[i]);
+        ck_assert_uint_ge(now, before);
+        ck_assert_uint_le(now, after);
+        ck_assert_int_eq(n_asked, 0);
+    }
+}
+
+TEST(what_cannot_be_read_is_told)
+{
+    char *two = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(two, MAP_FAILED);
+    ck_assert_int_eq(mprotect(two + 4096, 4096, PROT_NONE), 0);
+    ck_assert(seep_os_readable(two) && seep_os_readable(two + 4095));
+    ck_assert(!seep_os_readable(two + 4096) && !seep_os_readable(two + 8191));
+    ck_assert(!seep_os_readable(NULL) && !seep_os_readable((void *)9));
+    munmap(two, 8192);
+}
+
+TEST(in_a_sandbox_no_call_is_made_but_those_permitted)
+{
+    seep_os_sandboxed = true;
+    seep_os_permitted = SEEP_OS_MMAP;
+    ck_assert_int_eq(seep_os_pid(), -EPERM);
+    ck_assert(seep_os_readable((void *)9)); /* it cannot be asked */
+    ck_assert_uint_gt(seep_os_clock_ns(CLOCK_MONOTONIC), 0);
+    char *page = seep_os_pages(4096);
+    ck_assert_ptr_nonnull(page);
+    page[0] = 1;
+    seep_os_permitted = 0;
+    ck_assert_ptr_null(seep_os_pages(4096));
+    ck_assert_uint_eq(seep_os_calls, 0);
+    seep_os_sandboxed = false;
+    ck_assert_int_eq(seep_os_pid(), getpid());
+    seep_os_unmap(page, 4096);
+}
+
+SUITE("os")

@@ -1,0 +1,177 @@
+/* What is taken out of a process at once. The process is this one, whose memory is its own. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "libprof/who/find/dump.h"
+#include "tests/suite.h"
+
+#define MIB  (UINT64_C(1) << 20)
+#define MOST (64 * MIB)
+
+/* A sanitizer's shadow is terabytes of readable memory, which use up what is looked at of a
+ * process. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { SHADOWED = 1 };
+#else
+enum { SHADOWED = 0 };
+#endif
+
+enum { RAW, TABLE, UNTOUCHED, SMALL, N_BLOCKS };
+
+static const char constant[] = "a constant of this program";
+static char changed[] = "data before the program ran";
+static uint8_t *memory[N_BLOCKS];
+static const uint64_t sizes[N_BLOCKS] = {8 * MIB, 4 * MIB, 16 * MIB, 64 << 10};
+static struct seep_snapshot_block blocks[N_BLOCKS];
+static struct seep_snapshot head;
+static struct seep_copy_memory from;
+static struct seep_dump dump;
+
+static void set_up(void)
+{
+    for (int i = 0; i < N_BLOCKS; i++) {
+        void *at = mmap(NULL, sizes[i], PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        ck_assert_ptr_ne(at, MAP_FAILED);
+        madvise(at, sizes[i], MADV_NOHUGEPAGE);
+        memory[i] = at;
+        blocks[i] = (struct seep_snapshot_block){.start = (uintptr_t)at, .bytes = sizes[i]};
+    }
+    memset(memory[RAW], 0x5a, sizes[RAW]); /* the odd words of a picture */
+    for (uint64_t *at = (uint64_t *)memory[TABLE], *end = at + sizes[TABLE] / 8; at < end; at++)
+        *at = (uintptr_t)memory[SMALL];
+    memory[UNTOUCHED][0] = 1;
+    memset(memory[SMALL], 0x33, sizes[SMALL]);
+    memcpy(changed, "DATA", 4);
+    head = (struct seep_snapshot){.n_blocks = N_BLOCKS};
+    seep_copy_memory_init(&from, getpid());
+}
+
+static void tear_down(void)
+{
+    seep_dump_fini(&dump);
+    seep_copy_memory_fini(&from);
+}
+
+static int take(uint64_t most)
+{
+    return seep_dump_take(&dump, &from, &head, blocks, N_BLOCKS, most);
+}
+
+static bool has(const void *at)
+{
+    return seep_memory_has(&dump.memory, (uintptr_t)at, 8);
+}
+
+TEST(of_a_large_raw_block_only_its_beginning_is_taken, .left_out = SHADOWED)
+{
+    ck_assert_int_eq(take(MOST), 0);
+    ck_assert(has(memory[RAW]));
+    ck_assert(!has(memory[RAW] + sizes[RAW] / 2));
+}
+
+TEST(tables_of_addresses_are_taken_whole_and_as_they_were, .left_out = SHADOWED)
+{
+    uint64_t word = 0;
+
+    ck_assert_int_eq(take(MOST), 0);
+    memset(memory[TABLE], 0, sizes[TABLE]);
+    for (uint64_t at = 0; at < sizes[TABLE]; at += 4096) {
+        ck_assert(seep_memory_read(&dump.memory, (uintptr_t)memory[TABLE] + at, &word, 8));
+        ck_assert_uint_eq(word, (uintptr_t)memory[SMALL]);
+    }
+    ck_assert(has(memory[SMALL] + sizes[SMALL] - 8));
+}
+
+TEST(pages_that_were_never_touched_take_no_room, .left_out = SHADOWED)
+{
+    blocks[UNTOUCHED].bytes = 0; /* it is no block that is looked at */
+    ck_assert_int_eq(take(MOST), 0);
+    ck_assert(has(memory[UNTOUCHED]));
+    ck_assert(!has(memory[UNTOUCHED] + sizes[UNTOUCHED] / 2));
+    ck_assert_uint_lt(dump.memory.bytes, sizes[UNTOUCHED]);
+}
+
+TEST(what_a_program_has_changed_is_taken_and_constants_come_from_its_file, .left_out = SHADOWED)
+{
+    char text[64];
+
+    ck_assert_int_eq(take(MOST), 0);
+    ck_assert_uint_gt(seep_memory_text(&dump.memory, (uintptr_t)changed, text, sizeof text), 0);
+    ck_assert_str_eq(text, "DATA before the program ran");
+    seep_memory_text(&dump.memory, (uintptr_t)constant, text, sizeof text);
+    ck_assert_str_eq(text, constant);
+}
+
+/* Else a file would tell what it was before it was changed. */
+TEST(no_more_than_allowed_is_kept_and_then_files_are_not_asked)
+{
+    ck_assert_int_eq(take(128 << 10), 0);
+    ck_assert(dump.memory.full);
+    ck_assert_uint_le(dump.memory.bytes, 128 << 10);
+    ck_assert_ptr_null(dump.memory.source);
+}
+
+TEST(memory_of_seeps_own_is_left_out, .left_out = SHADOWED)
+{
+    const struct seep_snapshot_range own = {(uintptr_t)memory[SMALL],
+                                            (uintptr_t)memory[SMALL] + sizes[SMALL]};
+
+    head.own = (uintptr_t)&own;
+    head.n_own = 1;
+    ck_assert_int_eq(take(MOST), 0);
+    ck_assert_uint_eq(dump.n_own, 1);
+    ck_assert(!has(memory[SMALL] + 4096));
+    ck_assert(has(memory[TABLE]));
+}
+
+static const struct {
+    uint64_t start, bytes, own, n_own;
+} hostile[] = {
+    {UINT64_MAX, UINT64_MAX, 1, UINT64_MAX},
+    {0, UINT64_MAX, 0, 1},
+    {1, (UINT64_C(1) << 46) - 1, UINT64_MAX, 1 << 15},
+    {UINT64_C(1) << 46, UINT64_C(1) << 45, UINT64_C(1) << 63, 3},
+};
+
+TEST(hostile_heads_are_survived, .to = N(hostile))
+{
+    blocks[SMALL].start = hostile[_i].start;
+    blocks[SMALL].bytes = hostile[_i].bytes;
+    head.own = hostile[_i].own;
+    head.n_own = hostile[_i].n_own;
+    ck_assert_int_eq(take(MOST), 0);
+    ck_assert_uint_eq(dump.n_own, 0);
+    ck_assert_uint_le(dump.memory.bytes, MOST);
+}
+
+TEST(own_ranges_that_overlap_or_are_upside_down_are_survived)
+{
+    const struct seep_snapshot_range own[] = {
+        {UINT64_MAX, 0},
+        {(uintptr_t)memory[SMALL] + 100, (uintptr_t)memory[SMALL] + 9000},
+        {0, UINT64_MAX},
+        {(uintptr_t)memory[SMALL], (uintptr_t)memory[SMALL] + 5000},
+    };
+
+    head.own = (uintptr_t)own;
+    head.n_own = N(own);
+    ck_assert_int_eq(take(MOST), 0);
+    ck_assert_uint_eq(dump.n_own, N(own));
+}
+
+TEST(a_process_that_has_ended_is_an_error)
+{
+    pid_t pid = fork();
+
+    if (!pid)
+        _exit(0);
+    ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+    seep_copy_memory_fini(&from);
+    seep_copy_memory_init(&from, pid);
+    ck_assert_int_eq(take(MOST), -SEEP_EIO);
+}
+
+SUITE("dump", .setup = set_up, .teardown = tear_down)

@@ -1,0 +1,191 @@
+/* Memory that is read from outside, and what is mapped. */
+#include "libprof/who/graph/memory.h"
+#include "libprof/who/graph/process_maps.h"
+#include "tests/suite.h"
+
+#include <string.h>
+
+enum { PAGE = 4096, N_PAGES = 40 };
+
+static uint8_t bytes[N_PAGES * PAGE];
+static size_t n_calls;
+
+/* At 0x100000; the pages from the 20th to the 22nd are not there. */
+static size_t read_some(void *context, uint64_t address, void *to, size_t n)
+{
+    uint64_t start = 0x100000, hole = start + 20 * PAGE, end = start + sizeof bytes;
+
+    (void)context;
+    n_calls++;
+    if (address < start || address >= end || (address >= hole && address < hole + 2 * PAGE))
+        return 0;
+    uint64_t stop = address < hole ? hole : end;
+    n = n < stop - address ? n : (size_t)(stop - address);
+    memcpy(to, bytes + (address - start), n);
+    return n;
+}
+
+static struct seep_memory memory;
+
+static void set_up(void)
+{
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)(i * 7 + i / PAGE);
+    n_calls = 0;
+    seep_memory_init(&memory, read_some, NULL, 1 << 20);
+}
+
+static void tear_down(void)
+{
+    seep_memory_fini(&memory);
+}
+
+TEST(what_is_there_is_read_and_what_is_not_is_zero)
+{
+    uint8_t to[3 * PAGE];
+
+    for (uint64_t at = 0; at + sizeof to < 20 * PAGE; at += 1000) {
+        ck_assert(seep_memory_read(&memory, 0x100000 + at, to, sizeof to));
+        ck_assert_mem_eq(to, bytes + at, sizeof to);
+    }
+    ck_assert(!seep_memory_read(&memory, 0x100000 + 19 * PAGE, to, sizeof to));
+    ck_assert_uint_eq(to[0] | to[PAGE - 1], 0);
+    ck_assert(seep_memory_has(&memory, 0x100000 + 22 * PAGE, PAGE));
+    ck_assert(!seep_memory_has(&memory, 0x100000 + 21 * PAGE, PAGE));
+    ck_assert_uint_eq(seep_memory_word(&memory, 0), 0);
+    ck_assert_uint_eq(seep_memory_word(&memory, UINT64_MAX - 3), 0);
+}
+
+TEST(a_chunk_is_asked_for_once)
+{
+    for (int i = 0; i < 100; i++)
+        (void)seep_memory_word(&memory, 0x100000 + (uint64_t)i * 100);
+    ck_assert_uint_eq(n_calls, 1);
+}
+
+static size_t all_or_nothing(void *context, uint64_t address, void *to, size_t n)
+{
+    return read_some(context, address, to, n) == n ? n : 0;
+}
+
+static size_t n_bulk;
+
+static size_t read_many(void *context, const struct seep_memory_piece *pieces, size_t n)
+{
+    size_t sum = 0;
+
+    n_bulk++;
+    for (size_t i = 0; i < n; i++) {
+        size_t got = read_some(context, pieces[i].address, pieces[i].to, pieces[i].n);
+        sum += got;
+        if (got < pieces[i].n)
+            break;
+    }
+    return sum;
+}
+
+static size_t only_zeros(void *context, uint64_t address, void *to, size_t n)
+{
+    (void)context;
+    n_calls++;
+    memset(to, 0, address < 0x200000 ? n : 0);
+    return address < 0x200000 ? n : 0;
+}
+
+TEST(what_was_loaded_stays_and_another_source_answers_for_the_rest)
+{
+    const struct seep_memory_range ranges[] = {{0x100000 + 3 * PAGE + 8, 0x100000 + 5 * PAGE + 8},
+                                               {0x100000 + 18 * PAGE, 0x100000 + 30 * PAGE}};
+    uint8_t to[PAGE];
+
+    n_bulk = 0;
+    seep_memory_load(&memory, read_many, NULL, ranges, 2);
+    ck_assert_uint_eq(n_bulk,
+                      10); /* one for all, and one for each page behind the hole in its piece */
+    n_calls = 0;
+    seep_memory_ask(&memory, only_zeros, NULL);
+    for (size_t page = 0; page < N_PAGES; page++) {
+        const bool loaded =
+            (page >= 3 && page < 6) || page == 18 || page == 19 || (page >= 22 && page < 30);
+        const size_t calls = n_calls;
+        ck_assert(seep_memory_read(&memory, 0x100000 + page * PAGE, to, PAGE));
+        if (loaded)
+            ck_assert_mem_eq(to, bytes + page * PAGE, PAGE);
+        else
+            ck_assert_uint_eq(to[1] | to[PAGE - 1], 0);
+        ck_assert(!loaded || n_calls == calls);
+    }
+    memory.source = NULL;
+    ck_assert(!seep_memory_has(&memory, 0x300000, 1));
+}
+
+TEST(what_has_no_room_is_not_loaded_and_said)
+{
+    const struct seep_memory_range all = {0x100000, 0x100000 + 19 * PAGE};
+
+    memory.max_bytes = SEEP_MEMORY_CHUNK;
+    seep_memory_load(&memory, read_many, NULL, &all, 1);
+    ck_assert(memory.full);
+    ck_assert_uint_eq(memory.bytes, SEEP_MEMORY_CHUNK);
+    seep_memory_ask(&memory, NULL, NULL);
+    ck_assert(seep_memory_has(&memory, 0x100000, SEEP_MEMORY_CHUNK));
+    ck_assert(!seep_memory_has(&memory, 0x100000 + SEEP_MEMORY_CHUNK, 1));
+}
+
+/* At the edge of a mapping a source may give nothing of a chunk, but each page by itself. */
+TEST(a_page_is_there_also_where_its_chunk_is_not)
+{
+    memory.source = all_or_nothing;
+    ck_assert(seep_memory_has(&memory, 0x100000 + 16 * PAGE, PAGE));
+    ck_assert(seep_memory_has(&memory, 0x100000 + 19 * PAGE, PAGE));
+    ck_assert(!seep_memory_has(&memory, 0x100000 + 20 * PAGE, PAGE));
+    ck_assert(seep_memory_has(&memory, 0x100000 + 22 * PAGE, PAGE));
+}
+
+TEST(there_is_a_bound_to_what_is_kept)
+{
+    memory.max_bytes = SEEP_MEMORY_CHUNK;
+    ck_assert(seep_memory_has(&memory, 0x100000, 8));
+    ck_assert(!seep_memory_has(&memory, 0x110000, 8));
+    ck_assert(memory.full);
+    ck_assert(seep_memory_has(&memory, 0x100000, 8));
+}
+
+TEST(texts_end_and_are_plain)
+{
+    char to[8];
+
+    memcpy(bytes, "ab\n\x80z\0tail", 11);
+    memset(bytes + 30 * PAGE, 'x', 100);
+    ck_assert_uint_eq(seep_memory_text(&memory, 0x100000, to, sizeof to), 5);
+    ck_assert_str_eq(to, "ab??z");
+    ck_assert_uint_eq(seep_memory_text(&memory, 0x100000 + 30 * PAGE, to, sizeof to), 7);
+    ck_assert_uint_eq(seep_memory_text(&memory, 0x10, to, sizeof to), 0);
+}
+
+TEST(data_of_files_is_told_from_what_lies_behind_it)
+{
+    static const char text[] =
+        "400000-401000 r-xp 00000000 08:01 77   /usr/bin/a program\n"
+        "401000-402000 rw-p 00001000 08:01 77   /usr/bin/a program\n"
+        "402000-404000 rw-p 00000000 00:00 0 \n"
+        "7f0000000000-7f0000001000 ---p 00000000 00:00 0 \n"
+        "7f0000001000-7f0000801000 rw-p 00000000 00:00 0 \n"
+        "nonsense\n"
+        "7ffc00000000-7ffc00021000 rw-p 00000000 00:00 0                          [stack]\n";
+    struct seep_maps maps;
+
+    ck_assert_int_eq(seep_maps_parse(&maps, text, strlen(text)), 0);
+    ck_assert_uint_eq(maps.n, 6);
+    ck_assert_uint_eq(maps.n_files, 1);
+    ck_assert_str_eq(seep_maps_file(&maps, &maps.list[2]), "/usr/bin/a program");
+    ck_assert_int_eq(maps.list[1].kind, SEEP_MAP_FILE);
+    ck_assert_int_eq(maps.list[2].kind, SEEP_MAP_BSS);
+    ck_assert(maps.list[4].guarded && !maps.list[5].guarded);
+    ck_assert_int_eq(maps.list[5].kind, SEEP_MAP_STACK);
+    ck_assert_ptr_eq(seep_maps_at(&maps, 0x401fff), &maps.list[1]);
+    ck_assert_ptr_null(seep_maps_at(&maps, 0x500000));
+    seep_maps_fini(&maps);
+}
+
+SUITE("memory", .setup = set_up, .teardown = tear_down)
