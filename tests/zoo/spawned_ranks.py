@@ -27,7 +27,7 @@ def train(rank, steps, leaky):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("variant", choices=("leaky", "fixed"))
-    parser.add_argument("--steps", type=int, default=400)
+    parser.add_argument("--steps", type=int, default=800)
     args = parser.parse_args()
     context = multiprocessing.get_context("spawn")
     ranks = [context.Process(target=train, args=(rank, args.steps, args.variant == "leaky")) for rank in range(2)]
