@@ -12,7 +12,7 @@ import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PATTERNS = ROOT / "libprof/words/patterns.def"
-THRESHOLDS = ROOT / "libprof/measure/thresholds.def"
+THRESHOLDS = ROOT / "libprof/thresholds/thresholds.def"
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 SCOPES = {"LINE": "each line of the job's code", "JOB": "the job as a whole",
           "LAST": "all other findings, when they are known"}
@@ -22,7 +22,7 @@ SIZES = ((1 << 20, "MiB"), (1 << 10, "KiB"))
 
 TOP = """# Patterns
 
-Made by `make pages` from `libprof/words/patterns.def`, `libprof/measure/thresholds.def`, and the tests that name what is in
+Made by `make pages` from `libprof/words/patterns.def`, `libprof/thresholds/thresholds.def`, and the tests that name what is in
 them. Change those, not this page.
 
 A line of the job's code is held against the patterns in this order, and the first that fits is its own; patterns of the

@@ -1,7 +1,7 @@
 #include "libprof/judge/process_findings.h"
 
 #include "libprof/base/text.h"
-#include "libprof/measure/thresholds.h"
+#include "libprof/thresholds/thresholds.h"
 
 #include <stdlib.h>
 #include <string.h>

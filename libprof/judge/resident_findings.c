@@ -3,7 +3,7 @@
 #include "libprof/base/text.h"
 #include "libprof/judge/limit_evidence.h"
 #include "libprof/measure/device_memory.h"
-#include "libprof/measure/thresholds.h"
+#include "libprof/thresholds/thresholds.h"
 
 #include <math.h>
 #include <stdlib.h>

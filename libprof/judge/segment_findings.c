@@ -4,7 +4,7 @@
 #include "libprof/measure/allocator_settings.h"
 #include "libprof/measure/device_memory.h"
 #include "libprof/measure/segments.h"
-#include "libprof/measure/thresholds.h"
+#include "libprof/thresholds/thresholds.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
  * devices is in pattern_device_cache.c. */
 #include "libprof/base/text.h"
 #include "libprof/measure/resident_memory.h"
-#include "libprof/measure/thresholds.h"
 #include "libprof/measure/trend.h"
 #include "libprof/patterns/pattern_order.h"
+#include "libprof/thresholds/thresholds.h"
 
 /* Taken from the system and live, at points spread evenly over the judged steps. */
 struct taking {

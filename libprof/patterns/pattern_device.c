@@ -1,9 +1,9 @@
 /* Memory of the device, and the pinned memory beside it. */
 #include "libprof/base/text.h"
 #include "libprof/measure/device_memory.h"
-#include "libprof/measure/thresholds.h"
 #include "libprof/patterns/pattern_order.h"
 #include "libprof/signs/prospect.h"
+#include "libprof/thresholds/thresholds.h"
 
 static bool holds_device(const struct seep_model *m, const struct seep_model_process *p, int device)
 {

@@ -1,9 +1,9 @@
 /* graph-retention: nodes of autograd graphs pile up, step by step or until an epoch ends. */
 #include "libprof/base/text.h"
-#include "libprof/measure/thresholds.h"
 #include "libprof/patterns/pattern_order.h"
 #include "libprof/signs/graph_nodes.h"
 #include "libprof/signs/prospect.h"
+#include "libprof/thresholds/thresholds.h"
 
 #include <math.h>
 

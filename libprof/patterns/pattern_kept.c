@@ -2,10 +2,10 @@
  * until every item was seen. */
 #include "libprof/base/text.h"
 #include "libprof/measure/memory_limit.h"
-#include "libprof/measure/thresholds.h"
 #include "libprof/patterns/pattern_order.h"
 #include "libprof/patterns/state_use.h"
 #include "libprof/signs/work_areas.h"
+#include "libprof/thresholds/thresholds.h"
 #include "libprof/who/merge/hops.h"
 
 #include <math.h>

@@ -2,9 +2,9 @@
  */
 #include "libprof/base/text.h"
 #include "libprof/code/function_kinds.h"
-#include "libprof/measure/thresholds.h"
 #include "libprof/patterns/pattern_order.h"
 #include "libprof/patterns/state_use.h"
+#include "libprof/thresholds/thresholds.h"
 
 #include <math.h>
 #include <stdlib.h>

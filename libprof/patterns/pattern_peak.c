@@ -1,7 +1,7 @@
 /* What is gone at the end of each step, and still decides how much memory the job needs. */
 #include "libprof/base/text.h"
-#include "libprof/measure/thresholds.h"
 #include "libprof/patterns/pattern_order.h"
+#include "libprof/thresholds/thresholds.h"
 
 #include <string.h>
 

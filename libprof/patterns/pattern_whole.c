@@ -2,9 +2,9 @@
  * part.
  */
 #include "libprof/base/text.h"
-#include "libprof/measure/thresholds.h"
 #include "libprof/patterns/pattern_order.h"
 #include "libprof/signs/graph_nodes.h"
+#include "libprof/thresholds/thresholds.h"
 
 #include <string.h>
 
