@@ -349,7 +349,7 @@ MOVED_TESTS := $(patsubst tests/%.c,build/moved/tests/%,$(filter $(foreach room,
 	who/find who/merge who/ways,tests/$(room)/%),$(TESTS)))
 mutate: all ## move each threshold by half, both ways, and print who notices (five minutes, once jobs are recorded)
 	+$(Q)$(MAKE) --no-print-directory MOVED=1 build/moved/seep $(MOVED_TESTS)
-	$(Q)SEEP=$(SEEP) $(PYTHON) tests/mutate/mutate.py --recordings $(RECORDINGS) $(ROWS)
+	$(Q)SEEP=$(SEEP) $(PYTHON) tests/mutate/mutate.py --recordings $(RECORDINGS) $(if $(ROWS),--others $(ROWS))
 
 zoo-reports: all ## run jobs written after public reports, and score what seep says of them (ten minutes)
 	$(Q)SEEP=$(SEEP) $(PYTHON) tests/zoo/reports/score.py

@@ -123,7 +123,7 @@ bool seep_case_judge_gathered(const struct seep_case *c, struct seep_finding *f,
         return false;
     seep_finding_verdict(f, f->pattern,
                          evaluation && (nodes || decides) ? SEEP_RETENTION : SEEP_INFO,
-                         evaluation ? SEEP_T_SURE_SHAPE : SEEP_T_SURE_OPEN);
+                         evaluation ? SEEP_LIKELY : SEEP_POSSIBLE);
     say(c, f, evaluation, nodes);
     return true;
 }

@@ -1,11 +1,11 @@
 """Moves each threshold by half up and down, and asks who notices: the test program that thresholds.def names, or for a
 job of the zoo what is said of its recordings, which are made where they are not there yet.
 
-Prints a table: each row, whether its holder notices either move, and where it does not, which other unit tests do. A row
-that its holder does not notice both ways is a number that nobody vouches for: the exit status is 1. `make mutate` builds
-what this needs: thresholds that are variables.
+Prints a table: each row, and whether its holder notices either move; with --others, which other unit tests notice those
+that it does not. A row that its holder does not notice both ways is a number that nobody vouches for: the exit status
+is 1. `make mutate` builds what this needs: thresholds that are variables.
 
-usage: mutate.py [--moved FOLDER] [--recordings FOLDER] [--jobs N] [NAME...]"""
+usage: mutate.py [--others] [--moved FOLDER] [--recordings FOLDER] [--jobs N] [NAME...]"""
 import argparse
 import ast
 import concurrent.futures
@@ -23,6 +23,7 @@ from tests.zoo import zoo  # noqa: E402
 
 BY = 1.5
 LIMIT_S = 60
+NOT_JUDGING = ("base", "code", "model", "report")  # rooms whose tests have no verdicts
 
 
 def moves(threshold):
@@ -39,7 +40,7 @@ class Holders:
     def __init__(self, moved, recordings):
         self.seep, self.recordings = moved / "seep", recordings
         self.programs = {p.name: [p] for p in sorted(moved.glob("tests/**/test_*")) if p.is_file() and not p.suffix}
-        self.units = list(self.programs)
+        self.units = [name for name, program in self.programs.items() if program[0].parts[-2] not in NOT_JUDGING]
         self.programs |= {p.stem: [sys.executable, "-m", "unittest", "-f", "tests.e2e." + p.stem]
                           for p in (ROOT / "tests/e2e").glob("test_*.py") if p.stem not in self.programs}
         self.tables = dict(zoo.tables())
@@ -94,7 +95,7 @@ def others(holders, threshold, moved):
 def line(threshold, missed_by):
     """One row of the table; missed_by: who else notices, by the sign of each move that the holder does not notice."""
     signs = ["%s %-3s" % (sign, "no" if sign in missed_by else "yes") for sign in "+-"]
-    noticed = "; ".join("%s %s" % (sign, " ".join(by) or "nobody") for sign, by in missed_by.items())
+    noticed = "; ".join("%s %s" % (sign, " ".join(by) or "nobody") for sign, by in missed_by.items() if by is not None)
     return "%-24s %-18s %s  %s" % (threshold["name"], threshold["value"], "  ".join(signs),
                                    threshold["held_by"] + (" (else: %s)" % noticed if noticed else ""))
 
@@ -109,6 +110,7 @@ def summary(rows, missed_by):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("names", nargs="*", help="thresholds; all where none is named")
+    parser.add_argument("--others", action="store_true", help="ask which other unit tests notice what the holder does not")
     parser.add_argument("--moved", type=pathlib.Path, default=ROOT / "build/moved")
     parser.add_argument("--recordings", type=pathlib.Path, default=ROOT / "build/zoo")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
@@ -125,7 +127,8 @@ def main():
         wrong = [name for name, good in zip(named, pool.map(holders.pass_with, named)) if not good]
         if wrong:
             sys.exit("mutate: not as they should be, with no threshold moved: %s" % " ".join(wrong))
-        results = [pool.submit(lambda t: others(holders, t, missed(holders, t)), t) for t in rows]
+        ask = others if args.others else lambda holders, threshold, moved: {sign: None for sign, _ in moved}
+        results = [pool.submit(lambda t: ask(holders, t, missed(holders, t)), t) for t in rows]
         for threshold, result in zip(rows, results):
             print(line(threshold, result.result()), flush=True)
     missed_by = [result.result() for result in results]
