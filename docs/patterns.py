@@ -12,7 +12,8 @@ import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PATTERNS = ROOT / "libprof/words/patterns.def"
-THRESHOLDS = ROOT / "libprof/measure/thresholds.def"
+CONFIDENCES = ROOT / "libprof/words/confidence.def"
+THRESHOLDS = ROOT / "libprof/thresholds/thresholds.def"
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 SCOPES = {"LINE": "each line of the job's code", "JOB": "the job as a whole",
           "LAST": "all other findings, when they are known"}
@@ -22,11 +23,18 @@ SIZES = ((1 << 20, "MiB"), (1 << 10, "KiB"))
 
 TOP = """# Patterns
 
-Made by `make pages` from `libprof/words/patterns.def`, `libprof/measure/thresholds.def`, and the tests that name what is in
+Made by `make pages` from `libprof/words/patterns.def`, `libprof/thresholds/thresholds.def`, and the tests that name what is in
 them. Change those, not this page.
 
 A line of the job's code is held against the patterns in this order, and the first that fits is its own; patterns of the
 job as a whole come last. Words in braces are filled in for each finding."""
+
+CONFIDENCES_TOP = """## Confidence
+
+How sure a finding is of its pattern. Of the zoo's verdicts with a word at least the share beside it is right.
+
+| word | share | meaning |
+| --- | --- | --- |"""
 
 THRESHOLDS_TOP = """## Thresholds
 
@@ -68,6 +76,11 @@ def patterns():
     names = ("id", "predicate", "name", "scope", "axis", "spaces", "title", "advice")
     return [{**dict(zip(names, arguments, strict=True)), "signs": comment.removeprefix("signs: ")}
             for _, comment, arguments in rows(PATTERNS, "SEEP_PATTERN")]
+
+
+def confidences():
+    return [dict(zip(("id", "word", "number", "meaning"), arguments, strict=True))
+            for _, _, arguments in rows(CONFIDENCES, "SEEP_CONFIDENCE")]
 
 
 def thresholds():
@@ -171,6 +184,8 @@ def page():
     lines = [TOP, ""]
     for pattern in patterns():
         lines += describe(pattern)
+    lines += [CONFIDENCES_TOP]
+    lines += ["| `%(word)s` | %(number)s | %(meaning)s |" % row for row in confidences()] + [""]
     lines += [THRESHOLDS_TOP]
     lines += tabulate(thresholds())
     return "\n".join(lines) + "\n"

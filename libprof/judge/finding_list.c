@@ -1,7 +1,7 @@
 #include "libprof/judge/finding_list.h"
 
 #include "libprof/base/text.h"
-#include "libprof/measure/thresholds.h"
+#include "libprof/thresholds/thresholds.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "libprof/judge/lines.h"
 
-#include "libprof/measure/thresholds.h"
+#include "libprof/thresholds/thresholds.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 #include "libprof/judge/process_findings.h"
 
 #include "libprof/base/text.h"
-#include "libprof/measure/thresholds.h"
+#include "libprof/thresholds/thresholds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +65,7 @@ static int add_finding(const struct seep_model *m, uint32_t parent, const struct
     struct seep_finding f = {
         .pattern = SEEP_PATTERN_UNDETERMINED,
         .severity = SEEP_INFO,
-        .confidence = SEEP_T_SURE_NO_OTHER,
+        .confidence = SEEP_CERTAIN,
         .part = SEEP_PART_OTHER,
         .space = m->host,
         .live_bytes = pile->bytes,

@@ -3,7 +3,7 @@
 #include "libprof/base/text.h"
 #include "libprof/judge/limit_evidence.h"
 #include "libprof/measure/device_memory.h"
-#include "libprof/measure/thresholds.h"
+#include "libprof/thresholds/thresholds.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -56,7 +56,7 @@ static int add_unexplained(const struct seep_model *m, const struct seep_rss_tab
     struct seep_finding f = {
         .pattern = SEEP_PATTERN_UNDETERMINED,
         .severity = SEEP_INFO,
-        .confidence = SEEP_T_SURE_BURSTS,
+        .confidence = SEEP_LIKELY,
         .part = SEEP_PART_OTHER,
         .space = m->host,
         .live_bytes = (uint64_t)fmax(job->unexplained.last, 0),
@@ -137,7 +137,7 @@ static int add_contexts(const struct seep_model *m, uint16_t space, const uint32
     struct seep_finding f = {
         .pattern = SEEP_PATTERN_WRONG_DEVICE,
         .severity = SEEP_RETENTION,
-        .confidence = SEEP_T_SURE_NO_OTHER,
+        .confidence = SEEP_CERTAIN,
         .part = SEEP_PART_OTHER,
         .space = space,
         .live_bytes = bytes,

@@ -4,7 +4,7 @@
 #include "libprof/measure/allocator_settings.h"
 #include "libprof/measure/device_memory.h"
 #include "libprof/measure/segments.h"
-#include "libprof/measure/thresholds.h"
+#include "libprof/thresholds/thresholds.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -156,7 +156,7 @@ static int call_caches(const struct seep_model *m, struct seep_findings *f, stru
     p->drop[most - f->list] = false;
     while (most->n_evidence)
         free(most->evidence[--most->n_evidence]);
-    seep_finding_verdict(most, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, SEEP_T_SURE_INDIRECT);
+    seep_finding_verdict(most, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, SEEP_LIKELY);
     most->saving_bytes = device > tensors ? device - tensors : 0;
     seep_finding_note(most,
                       "PyTorch's allocator took %s of %s, tensors never were more than %s: what it "

@@ -1,7 +1,7 @@
 #include "libprof/judge/shortage_findings.h"
 
 #include "libprof/measure/memory_limit.h"
-#include "libprof/measure/thresholds.h"
+#include "libprof/thresholds/thresholds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -137,11 +137,9 @@ static int list_whom(const struct explaining *e, const bool *counts)
     return 0;
 }
 
-static double confidence_in(enum seep_shortage_cause cause)
+static enum seep_confidence confidence_in(enum seep_shortage_cause cause)
 {
-    return cause == SEEP_SHORTAGE_FILLED      ? SEEP_T_SURE_EVERY_SIGN
-           : cause == SEEP_SHORTAGE_TOO_LARGE ? SEEP_T_SURE_INFERRED
-                                              : SEEP_T_SURE_NO_OTHER;
+    return cause == SEEP_SHORTAGE_TOO_LARGE ? SEEP_LIKELY : SEEP_CERTAIN;
 }
 
 static void describe(struct explaining *e)

@@ -5,7 +5,7 @@
 #include "libprof/measure/allocator_settings.h"
 #include "libprof/measure/device_layout.h"
 #include "libprof/measure/memory_limit.h"
-#include "libprof/measure/thresholds.h"
+#include "libprof/thresholds/thresholds.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "libprof/measure/growth.h"
 
-#include "libprof/measure/thresholds.h"
 #include "libprof/measure/trend.h"
+#include "libprof/thresholds/thresholds.h"
 
 #include <math.h>
 #include <stdlib.h>

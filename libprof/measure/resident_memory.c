@@ -1,8 +1,8 @@
 #include "libprof/measure/resident_memory.h"
 
 #include "libprof/measure/resident_instant.h"
-#include "libprof/measure/thresholds.h"
 #include "libprof/measure/trend.h"
+#include "libprof/thresholds/thresholds.h"
 
 #include <stdlib.h>
 

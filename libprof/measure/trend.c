@@ -1,6 +1,6 @@
 #include "libprof/measure/trend.h"
 
-#include "libprof/measure/thresholds.h"
+#include "libprof/thresholds/thresholds.h"
 
 bool seep_trend_measure(const double *y, size_t n, double dx, struct seep_trend *trend)
 {

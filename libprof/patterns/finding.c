@@ -20,11 +20,11 @@ void seep_finding_note(struct seep_finding *f, const char *format, ...)
 }
 
 void seep_finding_verdict(struct seep_finding *f, enum seep_pattern pattern,
-                          enum seep_severity severity, double confidence)
+                          enum seep_severity severity, enum seep_confidence confidence)
 {
     f->pattern = pattern;
     f->severity = severity;
-    f->confidence = confidence < 1 ? confidence : 1;
+    f->confidence = confidence;
 }
 
 void seep_finding_keep(struct seep_finding *f, uint32_t site, uint64_t bytes, uint64_t blocks)

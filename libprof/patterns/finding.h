@@ -15,7 +15,7 @@ struct seep_shortage;
 struct seep_finding {
     enum seep_pattern pattern;
     enum seep_severity severity;
-    double confidence; /* 0 … 1 */
+    enum seep_confidence confidence;
     uint16_t space;
     enum seep_part part;
     uint32_t frame;  /* of the dictionary: its line */
@@ -69,7 +69,7 @@ void seep_finding_note(struct seep_finding *finding, const char *format, ...)
 
 /* Sets what the pattern, the severity and the confidence are. */
 void seep_finding_verdict(struct seep_finding *f, enum seep_pattern pattern,
-                          enum seep_severity severity, double confidence);
+                          enum seep_severity severity, enum seep_confidence confidence);
 
 /* Adds a site and what it holds. */
 void seep_finding_keep(struct seep_finding *f, uint32_t site, uint64_t bytes, uint64_t blocks);

@@ -2,9 +2,9 @@
  * devices is in pattern_device_cache.c. */
 #include "libprof/base/text.h"
 #include "libprof/measure/resident_memory.h"
-#include "libprof/measure/thresholds.h"
 #include "libprof/measure/trend.h"
 #include "libprof/patterns/pattern_order.h"
+#include "libprof/thresholds/thresholds.h"
 
 /* Taken from the system and live, at points spread evenly over the judged steps. */
 struct taking {
@@ -132,7 +132,7 @@ static bool find_host_cache(struct seep_case *c, struct seep_finding *f)
         if (!take_rows(c, &c->m->processes[p], &t) || !takes_more(&t, &f->growth) ||
             is_unexplained(c, &c->m->processes[p], &f->growth) || !find_churn(c, p, f))
             continue;
-        seep_finding_verdict(f, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, SEEP_T_SURE_INDIRECT);
+        seep_finding_verdict(f, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, SEEP_LIKELY);
         f->saving_bytes = (uint64_t)(f->growth.value * (t.to - t.from));
         seep_finding_note(f, "taken from the system: from %s to %s, steps %d to %d; live: %s to %s",
                           seep_text_size(t.taken[0], one), seep_text_size(t.taken[t.n - 1], other),

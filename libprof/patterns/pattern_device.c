@@ -1,9 +1,9 @@
 /* Memory of the device, and the pinned memory beside it. */
 #include "libprof/base/text.h"
 #include "libprof/measure/device_memory.h"
-#include "libprof/measure/thresholds.h"
 #include "libprof/patterns/pattern_order.h"
 #include "libprof/signs/prospect.h"
+#include "libprof/thresholds/thresholds.h"
 
 static bool holds_device(const struct seep_model *m, const struct seep_model_process *p, int device)
 {
@@ -61,7 +61,7 @@ bool seep_is_wrong_device(const struct seep_case *c, struct seep_finding *f)
     }
     if (f->live_bytes < SEEP_T_PEAK_BYTES)
         return false;
-    seep_finding_verdict(f, SEEP_PATTERN_WRONG_DEVICE, SEEP_RETENTION, SEEP_T_SURE_NO_OTHER);
+    seep_finding_verdict(f, SEEP_PATTERN_WRONG_DEVICE, SEEP_RETENTION, SEEP_CERTAIN);
     f->saving_bytes = f->live_bytes;
     if (rank >= 0)
         (void)snprintf(who, sizeof who, "rank %d", rank);
@@ -104,7 +104,7 @@ bool seep_is_pinned_pool(const struct seep_case *c, struct seep_finding *f)
     if (f->count < SEEP_T_PINNED_BLOCKS || frees * SEEP_T_PINNED_FREES > f->count ||
         f->live_bytes < SEEP_T_PEAK_BYTES)
         return false;
-    seep_finding_verdict(f, SEEP_PATTERN_PINNED_POOL, SEEP_PRESSURE, SEEP_T_SURE_SHAPE);
+    seep_finding_verdict(f, SEEP_PATTERN_PINNED_POOL, SEEP_PRESSURE, SEEP_LIKELY);
     f->saving_bytes = f->live_bytes / 2;
     seep_finding_note(f, "%llu pinned blocks of powers of two, %s, none given back",
                       (unsigned long long)f->count, seep_text_size((double)f->live_bytes, size));

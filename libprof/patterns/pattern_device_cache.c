@@ -6,8 +6,8 @@
 #include "libprof/measure/device_layout.h"
 #include "libprof/measure/device_memory.h"
 #include "libprof/measure/segments.h"
-#include "libprof/measure/thresholds.h"
 #include "libprof/patterns/pattern_order.h"
+#include "libprof/thresholds/thresholds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -136,7 +136,7 @@ static int describe_device(struct seep_case *c, uint16_t space, uint16_t tensors
     c->space = space;
     c->frame = c->frames->look_at[m->sites[site].stack];
     c->part = (enum seep_part)c->frames->part[m->sites[site].stack];
-    seep_finding_verdict(f, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, SEEP_T_SURE_SHAPE);
+    seep_finding_verdict(f, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, SEEP_LIKELY);
     const struct seep_device_memory d = seep_device_memory_of(m, m->spaces[space].name.device);
     if (d.reports)
         advise(c, d.settings, f);
@@ -327,7 +327,7 @@ static int judge_level(struct seep_case *c, uint16_t tensors, struct seep_findin
     *found = take_line(c, space, line, f) || take_line(c, tensors, find_largest(c, tensors), f);
     if (!*found)
         return 0;
-    seep_finding_verdict(f, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, SEEP_T_SURE_INDIRECT);
+    seep_finding_verdict(f, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, SEEP_LIKELY);
     f->saving_bytes = idle;
     f->title = seep_text_format("the allocator keeps %s of device %d that were never in use",
                                 seep_text_size((double)idle, one), device);

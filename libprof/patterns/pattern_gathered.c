@@ -2,10 +2,10 @@
  * lies between two training steps, at the ends of which nothing is left: the peak within a step
  * tells, and how many blocks of one stack were there at once. */
 #include "libprof/base/text.h"
-#include "libprof/measure/thresholds.h"
 #include "libprof/patterns/pattern_order.h"
 #include "libprof/patterns/state_use.h"
 #include "libprof/signs/graph_nodes.h"
+#include "libprof/thresholds/thresholds.h"
 
 #include <string.h>
 
@@ -123,7 +123,7 @@ bool seep_case_judge_gathered(const struct seep_case *c, struct seep_finding *f,
         return false;
     seep_finding_verdict(f, f->pattern,
                          evaluation && (nodes || decides) ? SEEP_RETENTION : SEEP_INFO,
-                         evaluation ? SEEP_T_SURE_SHAPE : SEEP_T_SURE_OPEN);
+                         evaluation ? SEEP_LIKELY : SEEP_POSSIBLE);
     say(c, f, evaluation, nodes);
     return true;
 }

@@ -1,9 +1,9 @@
 /* graph-retention: nodes of autograd graphs pile up, step by step or until an epoch ends. */
 #include "libprof/base/text.h"
-#include "libprof/measure/thresholds.h"
 #include "libprof/patterns/pattern_order.h"
 #include "libprof/signs/graph_nodes.h"
 #include "libprof/signs/prospect.h"
+#include "libprof/thresholds/thresholds.h"
 
 #include <math.h>
 
@@ -50,7 +50,7 @@ static bool judge_epoch_graph(const struct seep_case *c, struct seep_finding *f)
     if (!piles_up_by_epoch(s) || waits_for_optimizer(c))
         return false;
     keep_graph(c, f);
-    seep_finding_verdict(f, SEEP_PATTERN_GRAPH_RETENTION, SEEP_RETENTION, SEEP_T_SURE_SHAPE);
+    seep_finding_verdict(f, SEEP_PATTERN_GRAPH_RETENTION, SEEP_RETENTION, SEEP_LIKELY);
     f->growth = (struct seep_slope){s->rise, s->rise, s->rise};
     f->returns = true;
     f->saving_bytes = (uint64_t)s->height;
@@ -69,7 +69,7 @@ static bool judge_summed_graph(const struct seep_case *c, struct seep_finding *f
     if (!seep_case_comes_in_bursts(c) || waits_for_optimizer(c))
         return false;
     keep_graph(c, f);
-    seep_finding_verdict(f, SEEP_PATTERN_GRAPH_RETENTION, SEEP_PRESSURE, SEEP_T_SURE_BURSTS);
+    seep_finding_verdict(f, SEEP_PATTERN_GRAPH_RETENTION, SEEP_PRESSURE, SEEP_LIKELY);
     f->growth = (struct seep_slope){s->rise, s->rise, s->rise};
     f->returns = true;
     f->saving_bytes = (uint64_t)s->height;
@@ -124,7 +124,7 @@ static bool judge_full_graph(const struct seep_case *c, struct seep_finding *f)
     const bool large =
         f->live_bytes >= SEEP_T_LARGE_BYTES || f->live_bytes * SEEP_T_EAGER_SHARE >= c->space_peak;
     seep_finding_verdict(f, SEEP_PATTERN_GRAPH_RETENTION, large ? SEEP_RETENTION : SEEP_INFO,
-                         c->signs->kept_by.in_graph ? SEEP_T_SURE_EVERY_SIGN : SEEP_T_SURE_SHAPE);
+                         c->signs->kept_by.in_graph ? SEEP_CERTAIN : SEEP_LIKELY);
     f->saving_bytes = f->live_bytes;
     f->plateau_step = c->signs->growth.growing ? 0 : c->signs->growth.plateau;
     f->title = seep_text_format("%llu results are kept, each with its autograd graph",
@@ -148,9 +148,7 @@ static bool is_graph_of_steps(const struct seep_case *c, struct seep_finding *f)
         return judge_epoch_graph(c, f) || judge_summed_graph(c, f);
     keep_graph(c, f);
     seep_finding_verdict(f, SEEP_PATTERN_GRAPH_RETENTION, SEEP_LEAK,
-                         seen                        ? SEEP_T_SURE_EVERY_SIGN
-                         : c->signs->graph_nodes > 2 ? SEEP_T_SURE_NO_OTHER
-                                                     : SEEP_T_SURE_INDIRECT);
+                         seen || c->signs->graph_nodes > 2 ? SEEP_CERTAIN : SEEP_LIKELY);
     f->saving_bytes = f->live_bytes;
     seep_case_note_growth(c, f);
     note_graph(c, f);

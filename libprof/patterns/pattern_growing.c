@@ -1,9 +1,9 @@
 /* Growth: of garbage that waits for the cyclic collector, and of what is only ever added to. */
 #include "libprof/base/text.h"
 #include "libprof/measure/segments.h"
-#include "libprof/measure/thresholds.h"
 #include "libprof/patterns/pattern_order.h"
 #include "libprof/signs/prospect.h"
+#include "libprof/thresholds/thresholds.h"
 
 #include <string.h>
 
@@ -15,14 +15,14 @@ static bool grows_for_good(const struct seep_case *c)
     return seep_prospect_is_endless(c->signs->prospect) && !c->exchanges;
 }
 
-static double confidence_in(const struct seep_signs *signs)
+/* Laps of a loop are not always passes over the data, and a pace alone is no proof. */
+static enum seep_confidence confidence_in(const struct seep_signs *signs)
 {
     const enum seep_prospect p = signs->prospect;
 
-    return p >= SEEP_ENDLESS_BY_PASS     ? SEEP_T_SURE_EVERY_SIGN
-           : p >= SEEP_ENDLESS_BY_HOLDER ? SEEP_T_SURE_NO_OTHER
-           : signs->timed                ? SEEP_T_SURE_SO_FAR
-                                         : SEEP_T_SURE_INDIRECT;
+    if (p >= SEEP_ENDLESS_BY_HOLDER && p != SEEP_ENDLESS_BY_LAP)
+        return SEEP_CERTAIN;
+    return p < SEEP_ENDLESS_BY_HOLDER && signs->timed ? SEEP_POSSIBLE : SEEP_LIKELY;
 }
 
 static void describe_growth(const struct seep_case *c, struct seep_finding *f)
@@ -104,8 +104,7 @@ bool seep_is_reference_cycle(const struct seep_case *c, struct seep_finding *f)
     if (!f->n_sites)
         f->sites[f->n_sites++] = c->sites[0];
     seep_finding_verdict(f, SEEP_PATTERN_REFERENCE_CYCLE, SEEP_PRESSURE,
-                         was_seen_as(c, SEEP_HOLDERS_CYCLE) ? SEEP_T_SURE_EVERY_SIGN
-                                                            : SEEP_T_SURE_BURSTS);
+                         was_seen_as(c, SEEP_HOLDERS_CYCLE) ? SEEP_CERTAIN : SEEP_LIKELY);
     f->saving_bytes = (uint64_t)s->height;
     seep_finding_note(f, "freed only in bursts: %u time%s the level fell from about %s to %s",
                       s->falls, s->falls == 1 ? "" : "s", seep_text_size(s->top, top),
@@ -177,7 +176,7 @@ bool seep_is_undetermined(const struct seep_case *c, struct seep_finding *f)
     if (c->signs->timed && !c->frames->is_own[c->m->sites[c->sites[0]].stack])
         return false;
     seep_case_keep_retaining(c, f);
-    seep_finding_verdict(f, SEEP_PATTERN_UNDETERMINED, SEEP_PRESSURE, SEEP_T_SURE_OPEN);
+    seep_finding_verdict(f, SEEP_PATTERN_UNDETERMINED, SEEP_PRESSURE, SEEP_POSSIBLE);
     seep_case_note_growth(c, f);
     seep_finding_note(f, "%s", seep_prospect_text(c->signs->prospect));
     f->of_arenas = c->signs->prospect == SEEP_OPEN_ARENAS && f->n_sites;

@@ -1,8 +1,8 @@
 /* Findings of many lines at once: what each step leaves to the next one, and pages that forked
  * workers copy by counting references. */
 #include "libprof/base/text.h"
-#include "libprof/measure/thresholds.h"
 #include "libprof/patterns/pattern_order.h"
+#include "libprof/thresholds/thresholds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -108,7 +108,7 @@ int seep_find_carry_over(struct seep_case *c, struct seep_finding *f, bool *foun
     *found = sum >= SEEP_T_PEAK_BYTES && sum * SEEP_T_CARRIED_SHARE >= peak;
     if (!*found)
         return 0;
-    seep_finding_verdict(f, SEEP_PATTERN_CARRY_OVER, SEEP_INFO, SEEP_T_SURE_INFERRED);
+    seep_finding_verdict(f, SEEP_PATTERN_CARRY_OVER, SEEP_INFO, SEEP_LIKELY);
     f->saving_bytes = sum;
     seep_finding_note(
         f, "blocks of a step are freed in the next one, when its own are there: %s twice",
@@ -225,7 +225,7 @@ int seep_find_cow_growth(struct seep_case *c, struct seep_finding *f, bool *foun
                                                         (double)sum.workers;
     if (!*found)
         return 0;
-    seep_finding_verdict(f, SEEP_PATTERN_COW_GROWTH, SEEP_RETENTION, SEEP_T_SURE_INFERRED);
+    seep_finding_verdict(f, SEEP_PATTERN_COW_GROWTH, SEEP_RETENTION, SEEP_LIKELY);
     f->saving_bytes = sum.bytes;
     if (sum.steps > 0) {
         double slope = sum.rise / (sum.steps / sum.workers);

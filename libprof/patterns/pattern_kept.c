@@ -2,10 +2,10 @@
  * until every item was seen. */
 #include "libprof/base/text.h"
 #include "libprof/measure/memory_limit.h"
-#include "libprof/measure/thresholds.h"
 #include "libprof/patterns/pattern_order.h"
 #include "libprof/patterns/state_use.h"
 #include "libprof/signs/work_areas.h"
+#include "libprof/thresholds/thresholds.h"
 #include "libprof/who/merge/hops.h"
 
 #include <math.h>
@@ -118,7 +118,7 @@ bool seep_is_eager_retention(const struct seep_case *c, struct seep_finding *f)
     const bool matters = seep_case_has_consequences(c, f->live_bytes);
     char size[SEEP_SIZE_TEXT], each[SEEP_SIZE_TEXT];
     seep_finding_verdict(f, SEEP_PATTERN_EAGER_RETENTION, matters ? SEEP_RETENTION : SEEP_INFO,
-                         data ? SEEP_T_SURE_EVERY_SIGN : SEEP_T_SURE_INFERRED);
+                         data ? SEEP_CERTAIN : SEEP_LIKELY);
     f->saving_bytes = f->live_bytes - f->live_bytes / f->count;
     seep_finding_note(f, "%llu blocks of %s, all made before step 1 was over",
                       (unsigned long long)f->count,
@@ -290,10 +290,12 @@ static double turns(const struct turnover *t)
     return (double)t->lasting / (double)t->kept;
 }
 
-static double confidence(const struct seep_case *c)
+/* The data's side is where items are kept, and a cache is full as the first pass over them ends. */
+static enum seep_confidence confidence(const struct seep_case *c)
 {
-    return (c->span->epoch_passed ? SEEP_T_SURE_INDIRECT : SEEP_T_SURE_SO_FAR) +
-           (c->signs->is_data ? SEEP_T_SURE_DATA_MORE : 0);
+    return c->span->epoch_passed && c->signs->is_data   ? SEEP_CERTAIN
+           : c->span->epoch_passed || c->signs->is_data ? SEEP_LIKELY
+                                                        : SEEP_POSSIBLE;
 }
 
 bool seep_is_aliased_cache(const struct seep_case *c, struct seep_finding *f)
@@ -337,7 +339,7 @@ static bool judge_cycled(const struct seep_case *c, struct seep_finding *f)
         return false;
     const bool large = seep_case_is_large(c, f->live_bytes, SEEP_T_EAGER_SHARE);
     seep_finding_verdict(f, SEEP_PATTERN_FIRST_TOUCH_CACHE, large ? SEEP_RETENTION : SEEP_INFO,
-                         SEEP_T_SURE_EVERY_SIGN);
+                         SEEP_CERTAIN);
     f->saving_bytes = f->live_bytes;
     seep_case_note_growth(c, f);
     seep_finding_note(f,
@@ -359,7 +361,9 @@ bool seep_is_first_touch_cache(const struct seep_case *c, struct seep_finding *f
         return false;
     seep_finding_verdict(f, SEEP_PATTERN_FIRST_TOUCH_CACHE,
                          is_worth_accusing(c, f) ? SEEP_RETENTION : SEEP_INFO,
-                         plateau ? confidence(c) : confidence(c) - SEEP_T_SURE_FADING_LESS);
+                         plateau             ? confidence(c)
+                         : c->signs->is_data ? SEEP_LIKELY
+                                             : SEEP_POSSIBLE);
     f->saving_bytes = f->live_bytes;
     if (plateau)
         note_plateau(c, f);
@@ -385,7 +389,7 @@ static bool judge_bounded(const struct seep_case *c, struct seep_finding *f)
         c->signs->workers.n >= SEEP_T_WORKERS)
         return false;
     seep_case_keep_retaining(c, f);
-    seep_finding_verdict(f, SEEP_PATTERN_LEGITIMATE_GROWTH, SEEP_INFO, SEEP_T_SURE_EVERY_SIGN);
+    seep_finding_verdict(f, SEEP_PATTERN_LEGITIMATE_GROWTH, SEEP_INFO, SEEP_CERTAIN);
     f->plateau_step = g->growing ? 0 : g->plateau;
     seep_finding_note(f, "kept by %s", k->text);
     seep_finding_note(f, "its length is %llu, and at most %llu: %s when full",
@@ -409,7 +413,7 @@ static bool judge_library(const struct seep_case *c, struct seep_finding *f)
     seep_case_keep_retaining(c, f);
     if (!f->n_sites || f->live_bytes < SEEP_T_CACHE_BYTES)
         return false;
-    seep_finding_verdict(f, SEEP_PATTERN_LEGITIMATE_GROWTH, SEEP_INFO, SEEP_T_SURE_SHAPE);
+    seep_finding_verdict(f, SEEP_PATTERN_LEGITIMATE_GROWTH, SEEP_INFO, SEEP_LIKELY);
     f->plateau_step = g->growing ? 0 : g->plateau;
     f->title = seep_text_format("%s fills", cache->name);
     f->keeper = strdup(cache->name);
@@ -439,7 +443,7 @@ static bool judge_staircase(const struct seep_case *c, struct seep_finding *f)
         return false;
     seep_case_keep_retaining(c, f);
     seep_finding_verdict(f, SEEP_PATTERN_LEGITIMATE_GROWTH, SEEP_INFO,
-                         ended ? SEEP_T_SURE_NO_OTHER : SEEP_T_SURE_SO_FAR);
+                         ended ? SEEP_CERTAIN : SEEP_POSSIBLE);
     f->plateau_step = ended ? s->last_jump : 0;
     seep_finding_note(
         f, "from %s to %s in %d jumps, each a larger block in the place of an old one",
@@ -461,7 +465,7 @@ static bool judge_full_cache(const struct seep_case *c, struct seep_finding *f)
     if (c->signs->timed || !has_cache_plateau(c) || !gathers(c, f, &t) ||
         turns(&t) < SEEP_T_ALIASED_TURNS)
         return false;
-    seep_finding_verdict(f, SEEP_PATTERN_LEGITIMATE_GROWTH, SEEP_INFO, SEEP_T_SURE_INFERRED);
+    seep_finding_verdict(f, SEEP_PATTERN_LEGITIMATE_GROWTH, SEEP_INFO, SEEP_LIKELY);
     note_plateau(c, f);
     note_turnover(f, &t);
     return true;

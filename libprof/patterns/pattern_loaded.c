@@ -2,9 +2,9 @@
  */
 #include "libprof/base/text.h"
 #include "libprof/code/function_kinds.h"
-#include "libprof/measure/thresholds.h"
 #include "libprof/patterns/pattern_order.h"
 #include "libprof/patterns/state_use.h"
+#include "libprof/thresholds/thresholds.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -140,7 +140,7 @@ bool seep_case_judge_loaded(const struct seep_case *c, struct seep_finding *f)
     const bool large =
         f->live_bytes >= SEEP_T_LARGE_BYTES || f->live_bytes * SEEP_T_EAGER_SHARE >= c->space_peak;
     seep_finding_verdict(f, SEEP_PATTERN_EAGER_RETENTION, large ? SEEP_RETENTION : SEEP_INFO,
-                         n > 1 ? SEEP_T_SURE_EVERY_SIGN : SEEP_T_SURE_SHAPE);
+                         n > 1 ? SEEP_CERTAIN : SEEP_LIKELY);
     f->saving_bytes = f->live_bytes / n * (n - moments);
     f->title = seep_text_format("what was loaded from a file stays on the device: %s",
                                 seep_text_size((double)loaded.bytes, size));

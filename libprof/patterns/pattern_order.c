@@ -2,7 +2,7 @@
 
 #include "libprof/base/text.h"
 #include "libprof/measure/memory_limit.h"
-#include "libprof/measure/thresholds.h"
+#include "libprof/thresholds/thresholds.h"
 
 static const struct {
     bool (*of_line)(const struct seep_case *, struct seep_finding *);

@@ -1,7 +1,7 @@
 /* What is gone at the end of each step, and still decides how much memory the job needs. */
 #include "libprof/base/text.h"
-#include "libprof/measure/thresholds.h"
 #include "libprof/patterns/pattern_order.h"
+#include "libprof/thresholds/thresholds.h"
 
 #include <string.h>
 
@@ -72,7 +72,7 @@ bool seep_is_collective_buffer(const struct seep_case *c, struct seep_finding *f
     if (!f->n_sites)
         return false;
     const struct seep_model_site *site = &c->m->sites[f->sites[0]];
-    seep_finding_verdict(f, SEEP_PATTERN_COLLECTIVE_BUFFER, SEEP_PRESSURE, SEEP_T_SURE_SHAPE);
+    seep_finding_verdict(f, SEEP_PATTERN_COLLECTIVE_BUFFER, SEEP_PRESSURE, SEEP_LIKELY);
     seep_finding_note(f, "one block of %s, %.1f times a step, freed within the step",
                       seep_text_size((double)f->saving_bytes, size),
                       (double)site->totals.allocations / (double)c->m->n_steps /
@@ -133,7 +133,7 @@ bool seep_is_size_spike(const struct seep_case *c, struct seep_finding *f)
     }
     if (!f->n_sites)
         return false;
-    seep_finding_verdict(f, SEEP_PATTERN_SIZE_SPIKE, SEEP_PRESSURE, SEEP_T_SURE_SHAPE);
+    seep_finding_verdict(f, SEEP_PATTERN_SIZE_SPIKE, SEEP_PRESSURE, SEEP_LIKELY);
     f->saving_bytes = spike.largest - spike.median;
     seep_finding_note(f, "the largest request is %s, half of them are below %s",
                       seep_text_size((double)spike.largest, one),

@@ -2,9 +2,9 @@
  * part.
  */
 #include "libprof/base/text.h"
-#include "libprof/measure/thresholds.h"
 #include "libprof/patterns/pattern_order.h"
 #include "libprof/signs/graph_nodes.h"
+#include "libprof/thresholds/thresholds.h"
 
 #include <string.h>
 
@@ -135,7 +135,7 @@ bool seep_case_judge_whole(const struct seep_case *c, struct seep_finding *f)
     const bool fills = (double)f->live_bytes >= SEEP_T_WHOLE_SHARE * all;
     seep_finding_verdict(f, SEEP_PATTERN_EAGER_RETENTION,
                          fills && line ? SEEP_RETENTION : SEEP_INFO,
-                         line ? SEEP_T_SURE_SHAPE : SEEP_T_SURE_OPEN);
+                         line ? SEEP_LIKELY : SEEP_POSSIBLE);
     f->saving_bytes = line ? f->live_bytes - bytes : 0;
     seep_finding_note(f, "copied to the device before step 1 was over, and live up to step %d",
                       (int)c->span->last);

@@ -1,9 +1,9 @@
 /* What loader workers keep, each for itself: what every one of them has, and what has been sent. */
 #include "libprof/base/text.h"
-#include "libprof/measure/thresholds.h"
 #include "libprof/patterns/pattern_order.h"
 #include "libprof/signs/prospect.h"
 #include "libprof/signs/work_areas.h"
+#include "libprof/thresholds/thresholds.h"
 
 #include <math.h>
 
@@ -41,7 +41,7 @@ bool seep_case_judge_sent_and_kept(const struct seep_case *c, struct seep_findin
     seep_case_keep_retaining(c, f);
     if (f->count < SEEP_T_ITEMS || f->live_bytes < SEEP_T_CACHE_BYTES)
         return false;
-    seep_finding_verdict(f, SEEP_PATTERN_ALIASED_CACHE, SEEP_RETENTION, SEEP_T_SURE_NO_OTHER);
+    seep_finding_verdict(f, SEEP_PATTERN_ALIASED_CACHE, SEEP_RETENTION, SEEP_CERTAIN);
     if (c->signs->growth.growing)
         seep_case_note_growth(c, f);
     f->plateau_step = c->signs->growth.growing ? 0 : c->signs->growth.plateau;
@@ -98,8 +98,7 @@ bool seep_is_worker_multiplication(const struct seep_case *c, struct seep_findin
     f->live_bytes = total;
     f->count = w->sum_blocks / w->n * together;
     f->saving_bytes = total - mean;
-    seep_finding_verdict(f, SEEP_PATTERN_WORKER_MULTIPLICATION, SEEP_RETENTION,
-                         SEEP_T_SURE_NO_OTHER);
+    seep_finding_verdict(f, SEEP_PATTERN_WORKER_MULTIPLICATION, SEEP_RETENTION, SEEP_CERTAIN);
     seep_finding_note(f, "%u loader workers at a time hold %s each, of their own: %s together",
                       together, seep_text_size((double)mean, each),
                       seep_text_size((double)total, size));

@@ -1,6 +1,6 @@
 #include "libprof/patterns/state_use.h"
 
-#include "libprof/measure/thresholds.h"
+#include "libprof/thresholds/thresholds.h"
 
 #include <math.h>
 

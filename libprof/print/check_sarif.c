@@ -200,10 +200,11 @@ static json_t *finding_result(const json_t *finding, const char *cwd)
                                 json_string_value(reason)),
                       &failed);
     seep_json_set(result, "properties",
-                  json_pack("{s:O?, s:O?, s:O?, s:O?, s:O?, s:O?}", "id",
+                  json_pack("{s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?}", "id",
                             json_object_get(finding, "id"), "severity",
                             json_object_get(finding, "severity"), "confidence",
-                            json_object_get(finding, "confidence"), "space",
+                            json_object_get(finding, "confidence"), "confidence_word",
+                            json_object_get(finding, "confidence_word"), "space",
                             json_object_get(finding, "space"), "live_bytes",
                             json_object_get(finding, "live_bytes"), "growth_bytes_per_step",
                             json_object_get(finding, "growth_bytes_per_step")),

@@ -243,7 +243,10 @@ static json_t *finding_json(const struct seep_report_pieces *pieces, const struc
     seep_json_set(json, "pattern", json_string(seep_pattern_name(f->pattern)), failed);
     seep_json_set(json, "title", seep_json_text(f->title ? f->title : ""), failed);
     seep_json_set(json, "severity", json_string(seep_severity_name(f->severity)), failed);
-    seep_json_set(json, "confidence", seep_json_real(f->confidence), failed);
+    seep_json_set(json, "confidence", seep_json_real(seep_confidence_number(f->confidence)),
+                  failed);
+    seep_json_set(json, "confidence_word", json_string(seep_confidence_word(f->confidence)),
+                  failed);
     seep_json_set(json, "space", json_string(m->spaces[f->space].name.text), failed);
     seep_json_set(json, "role", json_string(seep_part_name(f->part)), failed);
     seep_json_set(json, "processes", finding_pids(m, f), failed);

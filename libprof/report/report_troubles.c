@@ -2,8 +2,8 @@
  * could not enter. */
 #include "libprof/report/report_said.h"
 
-#include "libprof/measure/thresholds.h"
 #include "libprof/program/program_entry.h"
+#include "libprof/thresholds/thresholds.h"
 
 #include <errno.h>
 #include <string.h>

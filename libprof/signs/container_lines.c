@@ -1,7 +1,7 @@
 #include "libprof/signs/container_lines.h"
 
-#include "libprof/measure/thresholds.h"
 #include "libprof/signs/work_areas.h"
+#include "libprof/thresholds/thresholds.h"
 
 static bool shares_process(const struct seep_case *c, const struct seep_model_site *site)
 {

@@ -1,7 +1,7 @@
 #include "libprof/signs/messages.h"
 
 #include "libprof/code/function_kinds.h"
-#include "libprof/measure/thresholds.h"
+#include "libprof/thresholds/thresholds.h"
 
 #include <math.h>
 

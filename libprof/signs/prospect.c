@@ -1,9 +1,9 @@
 #include "libprof/signs/prospect.h"
 
 #include "libprof/measure/memory_limit.h"
-#include "libprof/measure/thresholds.h"
 #include "libprof/signs/library_sites.h"
 #include "libprof/signs/renewal.h"
+#include "libprof/thresholds/thresholds.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 #include "libprof/signs/signs.h"
 
-#include "libprof/measure/thresholds.h"
 #include "libprof/signs/graph_nodes.h"
 #include "libprof/signs/library_sites.h"
 #include "libprof/signs/makers.h"
@@ -8,6 +7,7 @@
 #include "libprof/signs/renewal.h"
 #include "libprof/signs/streams.h"
 #include "libprof/signs/work_areas.h"
+#include "libprof/thresholds/thresholds.h"
 
 #include <stdlib.h>
 

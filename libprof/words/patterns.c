@@ -38,3 +38,22 @@ const char *seep_severity_name(enum seep_severity severity)
 
     return names[severity];
 }
+
+static const struct {
+    const char *word;
+    double number;
+} confidences[SEEP_N_CONFIDENCES] = {
+#define SEEP_CONFIDENCE(id, word, number, meaning) [SEEP_##id] = {word, number},
+#include "libprof/words/confidence.def"
+#undef SEEP_CONFIDENCE
+};
+
+const char *seep_confidence_word(enum seep_confidence confidence)
+{
+    return confidences[confidence].word;
+}
+
+double seep_confidence_number(enum seep_confidence confidence)
+{
+    return confidences[confidence].number;
+}

@@ -1,5 +1,6 @@
-/* The names of patterns and severities, which reports, gates and printers share: patterns.def as an
- * enum and as texts. Pure. Includes nothing of the project's. */
+/* The names of patterns, severities and confidences, which reports, gates and printers share:
+ * patterns.def and confidence.def as enums and as texts. Pure. Includes nothing of the project's.
+ */
 #ifndef SEEP_LIBPROF_WORDS_PATTERNS_H
 #define SEEP_LIBPROF_WORDS_PATTERNS_H
 
@@ -43,5 +44,16 @@ bool seep_pattern_find(const char *name, enum seep_pattern *pattern);
 enum seep_severity { SEEP_LEAK, SEEP_RETENTION, SEEP_PRESSURE, SEEP_INFO, SEEP_N_SEVERITIES };
 
 const char *seep_severity_name(enum seep_severity severity);
+
+/* How sure a finding is of its pattern, most sure first: confidence.def. */
+enum seep_confidence {
+#define SEEP_CONFIDENCE(id, ...) SEEP_##id,
+#include "libprof/words/confidence.def"
+#undef SEEP_CONFIDENCE
+    SEEP_N_CONFIDENCES
+};
+
+const char *seep_confidence_word(enum seep_confidence confidence);
+double seep_confidence_number(enum seep_confidence confidence); /* 0 … 1 */
 
 #endif

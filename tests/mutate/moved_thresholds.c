@@ -1,5 +1,5 @@
 /* Thresholds as variables. SEEP_MOVE=NAME:VALUE moves one of them before anything else runs. */
-#include "libprof/measure/thresholds.h"
+#include "libprof/thresholds/thresholds.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #define SEEP_COUNT(name, value, unit, why, held_by) int SEEP_T_##name = (value);
 #define SEEP_RATIO(name, value, unit, why, held_by) double SEEP_T_##name = (value);
-#include "libprof/measure/thresholds.def"
+#include "libprof/thresholds/thresholds.def"
 #undef SEEP_COUNT
 #undef SEEP_RATIO
 
@@ -18,7 +18,7 @@ static const struct {
 } rows[] = {
 #define SEEP_COUNT(name, value, unit, why, held_by) {#name, &SEEP_T_##name, NULL},
 #define SEEP_RATIO(name, value, unit, why, held_by) {#name, NULL, &SEEP_T_##name},
-#include "libprof/measure/thresholds.def"
+#include "libprof/thresholds/thresholds.def"
 #undef SEEP_COUNT
 #undef SEEP_RATIO
 };

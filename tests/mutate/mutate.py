@@ -1,10 +1,11 @@
 """Moves each threshold by half up and down, and asks who notices: the test program that thresholds.def names, or for a
 job of the zoo what is said of its recordings, which are made where they are not there yet.
 
-A row that its holder does not notice is a number that nobody vouches for: it is named, with those unit tests that do
-notice, and the exit status is 1. `make mutate` builds what this needs: thresholds that are variables.
+Prints a table: each row, and whether its holder notices either move; with --others, which other unit tests notice those
+that it does not. A row that its holder does not notice both ways is a number that nobody vouches for: the exit status
+is 1. `make mutate` builds what this needs: thresholds that are variables.
 
-usage: mutate.py [--moved FOLDER] [--recordings FOLDER] [--jobs N] [NAME...]"""
+usage: mutate.py [--others] [--moved FOLDER] [--recordings FOLDER] [--jobs N] [NAME...]"""
 import argparse
 import ast
 import concurrent.futures
@@ -21,7 +22,8 @@ import patterns  # noqa: E402
 from tests.zoo import zoo  # noqa: E402
 
 BY = 1.5
-LIMIT_S = 120
+LIMIT_S = 60
+NOT_JUDGING = ("base", "code", "model", "report")  # rooms whose tests have no verdicts
 
 
 def moves(threshold):
@@ -38,6 +40,7 @@ class Holders:
     def __init__(self, moved, recordings):
         self.seep, self.recordings = moved / "seep", recordings
         self.programs = {p.name: [p] for p in sorted(moved.glob("tests/**/test_*")) if p.is_file() and not p.suffix}
+        self.units = [name for name, program in self.programs.items() if program[0].parts[-2] not in NOT_JUDGING]
         self.programs |= {p.stem: [sys.executable, "-m", "unittest", "-f", "tests.e2e." + p.stem]
                           for p in (ROOT / "tests/e2e").glob("test_*.py") if p.stem not in self.programs}
         self.tables = dict(zoo.tables())
@@ -77,27 +80,46 @@ class Holders:
         return (self.program_passes if name in self.programs else self.job_passes)(name, move)
 
 
-def unnoticed(holders, threshold):
+def missed(holders, threshold):
     """The moves that the row's holder does not notice."""
     return [(sign, value) for sign, value in moves(threshold)
-            if holders.pass_with(threshold["held_by"], (threshold["name"], value))]
+            if threshold["held_by"] == "nothing" or holders.pass_with(threshold["held_by"], (threshold["name"], value))]
 
 
-def who_notices(holders, threshold, value):
-    return [name for name in holders.programs if name != threshold["held_by"]
-            and "/judge/" in str(holders.programs[name][0]) and not holders.program_passes(name, (threshold["name"], value))]
+def others(holders, threshold, moved):
+    """The unit tests besides that notice, by the sign of the move."""
+    return {sign: [name for name in holders.units if name != threshold["held_by"]
+                   and not holders.program_passes(name, (threshold["name"], value))] for sign, value in moved}
+
+
+def line(threshold, missed_by):
+    """One row of the table; missed_by: who else notices, by the sign of each move that the holder does not notice."""
+    signs = ["%s %-3s" % (sign, "no" if sign in missed_by else "yes") for sign in "+-"]
+    noticed = "; ".join("%s %s" % (sign, " ".join(by) or "nobody") for sign, by in missed_by.items() if by is not None)
+    return "%-24s %-18s %s  %s" % (threshold["name"], threshold["value"], "  ".join(signs),
+                                   threshold["held_by"] + (" (else: %s)" % noticed if noticed else ""))
+
+
+def summary(rows, missed_by):
+    """How many rows there are, and how many of them are held."""
+    unheard = [len(by) for by in missed_by]
+    return "%d rows: %d held both ways, %d one way, %d not at all; %d of %d moves are noticed" % (
+        len(rows), unheard.count(0), unheard.count(1), unheard.count(2), 2 * len(rows) - sum(unheard), 2 * len(rows))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("names", nargs="*", help="thresholds; all where none is named")
+    parser.add_argument("--others", action="store_true", help="ask which other unit tests notice what the holder does not")
     parser.add_argument("--moved", type=pathlib.Path, default=ROOT / "build/moved")
     parser.add_argument("--recordings", type=pathlib.Path, default=ROOT / "build/zoo")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     args = parser.parse_args()
-    rows = [t for t in patterns.thresholds() if (not args.names or t["name"] in args.names) and t["held_by"] != "nothing"]
+    rows = [t for t in patterns.thresholds() if not args.names or t["name"] in args.names]
+    if not rows:
+        sys.exit("mutate: no such threshold")
     holders = Holders(args.moved.resolve(), args.recordings.resolve())
-    named = sorted({t["held_by"] for t in rows})
+    named = sorted({t["held_by"] for t in rows} - {"nothing"})
     for name in named:
         if name not in holders.programs:
             holders.record(name)
@@ -105,16 +127,13 @@ def main():
         wrong = [name for name, good in zip(named, pool.map(holders.pass_with, named)) if not good]
         if wrong:
             sys.exit("mutate: not as they should be, with no threshold moved: %s" % " ".join(wrong))
-        results = list(pool.map(lambda t: unnoticed(holders, t), rows))
-        loose = [(t, moved) for t, moved in zip(rows, results) if moved]
-        others = list(pool.map(lambda r: [who_notices(holders, r[0], value) for _, value in r[1]], loose))
-    for (threshold, moved), noticed in zip(loose, others):
-        for (sign, value), by in zip(moved, noticed):
-            print("%-24s %s %-12g %s does not notice; %s" % (threshold["name"], sign, value, threshold["held_by"],
-                                                           " ".join(by) or "no test of the judge does"))
-    print("%d thresholds, both ways: %d moves are noticed, %d are not, of %d rows" %
-          (len(rows), 2 * len(rows) - sum(len(m) for _, m in loose), sum(len(m) for _, m in loose), len(loose)))
-    sys.exit(bool(loose))
+        ask = others if args.others else lambda holders, threshold, moved: {sign: None for sign, _ in moved}
+        results = [pool.submit(lambda t: ask(holders, t, missed(holders, t)), t) for t in rows]
+        for threshold, result in zip(rows, results):
+            print(line(threshold, result.result()), flush=True)
+    missed_by = [result.result() for result in results]
+    print(summary(rows, missed_by))
+    sys.exit(any(missed_by))
 
 
 if __name__ == "__main__":

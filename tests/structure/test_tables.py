@@ -85,6 +85,13 @@ class Patterns(unittest.TestCase):
         self.assertEqual(len(list(tables.lab_variants())), written)
 
 
+class Confidence(unittest.TestCase):
+    def test_the_schema_has_the_words_and_what_they_mean(self):
+        said = json.loads(text("docs/report.schema.json"))["$defs"]["finding"]["properties"]["confidence_word"]
+        self.assertEqual(said["enum"], [row["word"] for row in tables.confidences()])
+        self.assertEqual(said["description"], "; ".join("%s: %s" % (row["word"], row["meaning"]) for row in tables.confidences()))
+
+
 class Thresholds(unittest.TestCase):
     def test_every_row_is_read(self):
         rows = re.findall(r"^SEEP_(?:COUNT|RATIO)\((\w+)", tables.THRESHOLDS.read_text(), re.M)

@@ -40,6 +40,41 @@ class Tables(unittest.TestCase):
                 self.assertIn("healthy", table, name)
 
 
+def _report(*findings):
+    return {"findings": [{"pattern": pattern, "severity": severity, "confidence_word": word, "confidence": number,
+                          "frame": {"file": "/home/zoo/kept_batches.py", "line": line}}
+                         for pattern, severity, word, number, line in findings]}
+
+
+class Confidence(unittest.TestCase):
+    """What the number of a word is held against, on results that are made up."""
+    TABLE = {"patterns": ["unbounded-growth"]}
+    LINE = zoo.marked_lines("kept_batches")[0]
+
+    def verdicts(self, variant, *findings):
+        return zoo.verdicts("kept_batches", self.TABLE, variant, _report(*findings))
+
+    def test_the_marked_line_is_right_and_any_other_is_not(self):
+        self.assertEqual(self.verdicts("leaky", ("unbounded-growth", "leak", "certain", 0.9, self.LINE),
+                                       ("unbounded-growth", "leak", "likely", 0.8, self.LINE + 1),
+                                       ("allocator-cache", "pressure", "likely", 0.8, self.LINE + 1)),
+                         [("certain", 0.9, True), ("likely", 0.8, False)])
+
+    def test_another_pattern_is_wrong(self):
+        self.assertEqual(self.verdicts("leaky", ("shm-growth", "leak", "certain", 0.9, self.LINE)), [("certain", 0.9, False)])
+
+    def test_whoever_accuses_a_fixed_job_is_wrong(self):
+        self.assertEqual(self.verdicts("fixed", ("unbounded-growth", "leak", "certain", 0.9, self.LINE),
+                                       ("unbounded-growth", "info", "possible", 0.5, self.LINE)), [("certain", 0.9, False)])
+
+    def test_a_word_is_worth_the_share_that_is_right(self):
+        results = [{"verdicts": [("likely", 0.75, True)] * 2 + [("certain", 0.9, True)] * 9},
+                   {"verdicts": [("likely", 0.75, True), ("likely", 0.75, False), ("certain", 0.9, False)]}]
+        self.assertEqual(zoo.confidences(results), [("certain", 0.9, 9, 10), ("likely", 0.75, 3, 4)])
+        self.assertEqual(zoo.overrated(results), [])
+        self.assertEqual(zoo.overrated(results + [{"verdicts": [("likely", 0.75, False)]}]), ["likely"])
+
+
 class Reports(unittest.TestCase):
     """Jobs from reports want minutes, those on the device a PyTorch for CUDA; their tables want nothing."""
 

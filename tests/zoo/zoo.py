@@ -1,6 +1,6 @@
 """Runs the zoo's jobs under seep and holds the verdicts against the tables beside them.
 
-usage: zoo.py [--jobs N] [--keep DIR] [NAME...]      prints recall, lines, patterns, holders, accusations
+usage: zoo.py [--jobs N] [--keep DIR] [NAME...]      prints recall, lines, patterns, holders, accusations, confidence
 
 A table (NAME.toml) says what is true of NAME.py: `patterns` (any of them is right), `memory_limit` where the job needs a
 machine scaled down as it is itself, and for each variant its arguments and what must come out: [leaky] one finding on
@@ -111,10 +111,21 @@ def measured(finding, truth):
     return None
 
 
+def verdicts(name, table, variant, report):
+    """(word, number, right) of each accusation and of the finding that is meant: right on a marked line of a leaky job,
+    with a pattern of its table."""
+    meant = hit_of(name, table, report) if variant == "leaky" else None
+    own, lines = name + ".py", marked_lines(name)
+    return [(f["confidence_word"], f["confidence"], f is meant and (f["frame"] or {}).get("line") in lines
+             and os.path.basename(f["frame"].get("file") or "") == own and f["pattern"] in table["patterns"])
+            for f in report["findings"] if f["severity"] in ACCUSING or f is meant]
+
+
 def judge(name, table, variant, report, folder):
     """A dict of what came out of one variant."""
     accusations = [brief(f) for f in report["findings"] if f["severity"] in ACCUSING]
-    result = {"job": name, "variant": variant, "findings": [brief(f) for f in report["findings"]]}
+    result = {"job": name, "variant": variant, "findings": [brief(f) for f in report["findings"]],
+              "verdicts": verdicts(name, table, variant, report)}
     if variant != "leaky":
         false = holders.accused(report, folder)
         return {**result, "accused": len(accusations), "held": false, "ok": not accusations and not false}
@@ -147,6 +158,20 @@ def summary(results):
     return {"leaky": len(leaky), "found": len(found), "lines": sum(r["line"] for r in found),
             "patterns": sum(r["pattern"] for r in found), "holders": sum(r["holder"] for r in leaky), "told": len(told), "close": sum(r["close"] for r in told),
             "quiet": len(quiet), "accused": sum(r["accused"] > 0 for r in quiet)}
+
+
+def confidences(results):
+    """(word, number, right, all) of each word that verdicts have, the surest first."""
+    words = {}
+    for word, number, right in (v for r in results for v in r["verdicts"]):
+        _, ones = words.setdefault(word, (number, []))
+        ones.append(right)
+    return sorted(((word, number, sum(ones), len(ones)) for word, (number, ones) in words.items()), key=lambda w: -w[1])
+
+
+def overrated(results):
+    """Words whose number is above the share of their verdicts that are right."""
+    return [word for word, number, right, n in confidences(results) if right < number * n]
 
 
 def share(part, whole):
@@ -206,6 +231,10 @@ def main():
     print("holder named       %s" % share(s["holders"], s["leaky"]))
     print("bytes within 10 %%  %s" % share(s["close"], s["told"]))
     print("false accusations  %d on %d fixed and healthy jobs" % (s["accused"], s["quiet"]))
+    for word, number, right, n in confidences(results):
+        print("%-18s %s right, confidence %.2f" % (word, share(right, n), number))
+    if overrated(results):
+        sys.exit("zoo.py: confidence.def promises too much: %s" % " ".join(overrated(results)))
 
 
 if __name__ == "__main__":

@@ -84,6 +84,7 @@ function findingCard(finding) {
                     finding.limit_bytes && finding.steps_to_limit !== null
                         ? `; the limit of ${bytesText(finding.limit_bytes)} is reached in ${plural(finding.steps_to_limit, stepUnit)}`
                         : ""),
+                finding.confidence_word ? [el("dt", {}, "How sure"), el("dd", {}, finding.confidence_word)] : null,
                 el("dt", {}, "When"), el("dd", {}, courseText(finding)),
                 el("dt", {}, "In"), el("dd", {}, whoText(finding)),
                 el("dt", {}, "To do"), el("dd", {class: "advice"}, nameOf(finding.advice)),

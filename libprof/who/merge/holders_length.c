@@ -1,6 +1,6 @@
 #include "libprof/who/merge/holders_length.h"
 
-#include "libprof/measure/thresholds.h"
+#include "libprof/thresholds/thresholds.h"
 
 #include <math.h>
 #include <stdlib.h>

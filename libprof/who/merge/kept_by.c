@@ -1,6 +1,6 @@
 #include "libprof/who/merge/kept_by.h"
 
-#include "libprof/measure/thresholds.h"
+#include "libprof/thresholds/thresholds.h"
 #include "libprof/who/merge/hops.h"
 
 #include <string.h>

@@ -1,26 +1,26 @@
 /* The numbers that verdicts hang on, by name: thresholds.def. */
-#ifndef SEEP_LIBPROF_MEASURE_THRESHOLDS_H
-#define SEEP_LIBPROF_MEASURE_THRESHOLDS_H
+#ifndef SEEP_LIBPROF_THRESHOLDS_THRESHOLDS_H
+#define SEEP_LIBPROF_THRESHOLDS_THRESHOLDS_H
 
 #ifdef SEEP_MOVED_THRESHOLDS
 /* Variables, which tests/mutate moves one at a time to see who notices. */
 #define SEEP_COUNT(name, value, unit, why, held_by) extern int SEEP_T_##name;
 #define SEEP_RATIO(name, value, unit, why, held_by) extern double SEEP_T_##name;
-#include "libprof/measure/thresholds.def"
+#include "libprof/thresholds/thresholds.def"
 #undef SEEP_COUNT
 #undef SEEP_RATIO
 #else
 enum {
 #define SEEP_COUNT(name, value, unit, why, held_by) SEEP_T_##name = (value),
 #define SEEP_RATIO(name, value, unit, why, held_by)
-#include "libprof/measure/thresholds.def"
+#include "libprof/thresholds/thresholds.def"
 #undef SEEP_COUNT
 #undef SEEP_RATIO
 };
 
 #define SEEP_COUNT(name, value, unit, why, held_by)
 #define SEEP_RATIO(name, value, unit, why, held_by) static const double SEEP_T_##name = (value);
-#include "libprof/measure/thresholds.def"
+#include "libprof/thresholds/thresholds.def"
 #undef SEEP_COUNT
 #undef SEEP_RATIO
 
