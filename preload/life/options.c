@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "libprof/format/profile_format.h"
+#include "libprof/store/os.h"
 
 struct seep_options seep_options = {
     .max_bytes = UINT64_C(256) << 20,
@@ -63,6 +64,16 @@ static void read_text(const char *name, char *text, size_t capacity)
         strncpy(text, given, capacity - 1);
 }
 
+/* Of a folder outside of the process's root the kernel's answer begins otherwise. */
+static void begin_with_cwd(void)
+{
+    if (seep_os_call3(SYS_getcwd, (long)seep_options.dir, sizeof(seep_options.dir) - 1, 0) > 0 &&
+        seep_options.dir[0] == '/')
+        strcat(seep_options.dir, "/");
+    else
+        seep_options.dir[0] = '\0';
+}
+
 void seep_options_read(char *const *given)
 {
     environment = given;
@@ -71,8 +82,8 @@ void seep_options_read(char *const *given)
                *gpu = seep_options_variable("SEEP_GPU");
     if (!dir || !*dir)
         return;
-    if (dir[0] != '/' && getcwd(seep_options.dir, sizeof(seep_options.dir) - 1))
-        strcat(seep_options.dir, "/");
+    if (dir[0] != '/')
+        begin_with_cwd();
     if (strlen(seep_options.dir) + strlen(dir) >= sizeof(seep_options.dir) - 64) {
         seep_options.dir[0] = '\0';
         return;
@@ -90,8 +101,8 @@ void seep_options_read(char *const *given)
     seep_options.with_cupti = gpu && strcmp(gpu, "cupti") == 0;
     /* The bound is also reserved as address space. */
     struct rlimit limit;
-    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-        seep_options.max_bytes > limit.rlim_cur / 8)
+    if (seep_os_call6(SYS_prlimit64, 0, RLIMIT_AS, 0, (long)&limit, 0, 0) == 0 &&
+        limit.rlim_cur != RLIM_INFINITY && seep_options.max_bytes > limit.rlim_cur / 8)
         seep_options.max_bytes = limit.rlim_cur / 8;
     uint64_t most = (uint64_t)SEEP_MAX_CHUNKS * SEEP_CHUNK_BYTES;
     uint64_t least = SEEP_HEADER_BYTES + 16 * SEEP_CHUNK_BYTES;
@@ -101,13 +112,24 @@ void seep_options_read(char *const *given)
         seep_options.max_bytes = least;
 }
 
+/* strtol() would set errno, and the rank is looked for while the job runs. */
+static int leading_number(const char *text)
+{
+    int value = 0;
+    for (; *text >= '0' && *text <= '9'; text++)
+        if (__builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, *text - '0', &value))
+            return -1;
+    return value;
+}
+
 int seep_options_rank(void)
 {
     static const char *const names[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const char *text = seep_options_variable(names[i]);
         if (text && *text >= '0' && *text <= '9')
-            return (int)strtol(text, NULL, 10);
+            return leading_number(text);
     }
     return -1;
 }

@@ -92,7 +92,7 @@ static void describe_process(void)
         constants.cwd[0] = '\0';
     n = seep_os_read_file("/proc/self/cmdline", constants.argv, sizeof(constants.argv));
     constants.argv_bytes = n > 0 ? (uint32_t)n : 0;
-    (void)uname(&names);
+    (void)seep_os_call3(SYS_uname, (long)&names, 0, 0);
     memcpy(constants.host, names.nodename, strnlen(names.nodename, sizeof(constants.host) - 1));
     _Static_assert(sizeof(SEEP_VERSION) <= sizeof(constants.program), "fits");
     strcpy(constants.program, SEEP_VERSION);

@@ -8,14 +8,11 @@
 #include "preload/python/pyframe_elf.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <link.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+
+#include "libprof/store/os.h"
 
 struct ranges {
     struct seep_pyrange *at;
@@ -54,22 +51,21 @@ static const void *file_part(const struct file *f, uint64_t offset, uint64_t siz
     return offset <= f->size && size <= f->size - offset ? f->bytes + offset : NULL;
 }
 
-/* Not by way of the C library: the shim watches open and mmap. */
 static bool file_map(struct file *f, const char *path)
 {
     struct stat status;
-    const int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    const int fd = seep_os_open(path, O_RDONLY, 0);
 
     if (fd < 0)
         return false;
-    f->bytes = MAP_FAILED;
-    if (fstat(fd, &status) == 0 && status.st_size > 0) {
+    if (seep_os_call3(SYS_fstat, fd, (long)&status, 0) == 0 && status.st_size > 0) {
         f->size = (size_t)status.st_size;
-        const long at = syscall(SYS_mmap, NULL, f->size, PROT_READ, MAP_PRIVATE, fd, 0);
-        f->bytes = (const uint8_t *)at;
+        const void *at = (const void *)seep_os_call6(SYS_mmap, 0, (long)f->size, PROT_READ,
+                                                     MAP_PRIVATE, fd, 0);
+        f->bytes = seep_os_failed(at) ? NULL : at;
     }
-    (void)syscall(SYS_close, fd);
-    return f->bytes != MAP_FAILED;
+    seep_os_close(fd);
+    return f->bytes != NULL;
 }
 
 static bool is_part_name(const char *name, size_t room)
@@ -225,7 +221,7 @@ unsigned seep_pyimage_cold(const struct seep_pyimage *image, struct seep_pyrange
     if ((!CAN_FOLLOW || version >= 0x030e0000) &&
         file_map(&f, image->is_program ? "/proc/self/exe" : image->path)) {
         const bool named = add_named(image, &f, &r);
-        (void)syscall(SYS_munmap, f.bytes, f.size);
+        (void)seep_os_call3(SYS_munmap, (long)f.bytes, (long)f.size, 0);
         if (named)
             return r.n;
         r.n = 0;
