@@ -16,6 +16,7 @@ SAN ?=
 COVERAGE ?= 0
 MOVED ?= 0
 CUDA ?= auto
+LAB ?= 1
 FUZZ_SECONDS ?= 60
 
 ifeq ($(V),1)
@@ -50,8 +51,10 @@ pkg = $(shell pkg-config $(1) 2>/dev/null)
 LIBPROF_CFLAGS := $(call pkg,--cflags jansson libdw libelf)
 TOML_CFLAGS := $(call pkg,--cflags tomlplusplus)
 VIEWER_LIBS := -lncursesw -ltinfo -lmicrohttpd
-LAB_CFLAGS := $(call pkg,--cflags libjpeg libpng libzip)
-LAB_LIBS := -ljpeg -lpng -lzip
+# LAB=0 leaves out all of kernels/: seep-lab, its libraries, its CUDA twins, and the tests of them.
+WITH_LAB := $(filter-out 0,$(LAB))
+LAB_CFLAGS := $(if $(WITH_LAB),$(call pkg,--cflags libjpeg libpng libzip))
+LAB_LIBS := $(if $(WITH_LAB),-ljpeg -lpng -lzip)
 LIBPROF_LIBS := -ljansson -ldw -lelf -lprotobuf-c -lz $(call pkg,--libs tomlplusplus) -lstdc++ -lm
 CHECK_CFLAGS := $(call pkg,--cflags check)
 CHECK_LIBS := $(call pkg,--libs check)
@@ -68,8 +71,9 @@ KERNEL_CFLAGS := $(if $(filter 1,$(DEBUG)),,$(if $(SAN),-O2,-O3)) -fno-math-errn
 # CUDA twins are built where nvcc is (CUDA=1 insists, CUDA=0 leaves them out). With CUDA=cpu, and in
 # sanitized builds, the C++ compiler takes them, and they run on the CPU (tests/cuda_on_cpu).
 NVCC ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
-CUDA_ON_CPU := $(if $(filter 0,$(CUDA)),,$(or $(filter cpu,$(CUDA)),$(if $(SAN),cpu)))
-WITH_CUDA := $(or $(CUDA_ON_CPU),$(if $(filter 0,$(CUDA)),,$(if $(NVCC),1,$(if $(filter 1,$(CUDA)),$(error CUDA=1, but there is no nvcc)))))
+NO_CUDA := $(filter 0,$(CUDA) $(LAB))
+CUDA_ON_CPU := $(if $(NO_CUDA),,$(or $(filter cpu,$(CUDA)),$(if $(SAN),cpu)))
+WITH_CUDA := $(or $(CUDA_ON_CPU),$(if $(NO_CUDA),,$(if $(NVCC),1,$(if $(filter 1,$(CUDA)),$(error CUDA=1, but there is no nvcc)))))
 CUDA_ON_CPU_FLAGS := -Itests/cuda_on_cpu -Wno-unknown-pragmas -Wno-shadow \
 	$(if $(findstring address,$(SAN)),-fsanitize-sections=cuda_shared)
 # Real code for the GPU generations in use, and PTX for those to come.
@@ -86,16 +90,19 @@ RUNTIME := $(wildcard libprof/store/*.c libprof/regex/*.c) $(addprefix libprof/p
 LIBPROF := $(wildcard libprof/*.c libprof/*/*.c libprof/*/*/*.c)
 PRELOAD := $(wildcard preload/*.c preload/*/*.c)
 VIEWER := $(wildcard viewer/*.c viewer/*/*.c)
-LAB := $(wildcard kernels/*/*.c kernels/*/*/*.c)
+KERNELS := $(if $(WITH_LAB),$(wildcard kernels/*/*.c kernels/*/*/*.c))
 LAB_CUDA := $(if $(WITH_CUDA),$(wildcard kernels/*/*.cu)) $(if $(CUDA_ON_CPU),$(wildcard tests/cuda_on_cpu/*.cc))
-ALL_TESTS := $(wildcard tests/*/test_*.c tests/*/*/test_*.c tests/*/*/*/test_*.c)
+C_TESTS := $(wildcard tests/*/test_*.c tests/*/*/test_*.c tests/*/*/*/test_*.c)
+ALL_TESTS := $(if $(WITH_LAB),$(C_TESTS),$(filter-out tests/kernels/%,$(C_TESTS)))
 TESTS := $(filter-out $(if $(CUDA_ON_CPU),,tests/kernels/compute/test_cuda_on_cpu.c),$(ALL_TESTS))
-TEST_HELPERS := $(filter-out $(ALL_TESTS),$(wildcard tests/*.c))
+TEST_HELPERS := $(wildcard tests/*.c)
 SUBJECTS := $(wildcard tests/subjects/*.c)
 BENCHES := $(wildcard tests/bench/*.c)
 BENCH_SCRIPTS := tests/bench/foreign tests/bench/holders tests/bench/device
-FUZZERS := $(wildcard tests/fuzz/fuzz_*.c)
-PAGES := $(wildcard docs/man/*.txt)
+SCRIPT_TESTS := $(filter-out $(if $(WITH_LAB),,%/test_lab.py),$(sort $(wildcard tests/*/test_*.py tests/*/run.sh)))
+ALL_FUZZERS := $(wildcard tests/fuzz/fuzz_*.c)
+FUZZERS := $(if $(WITH_LAB),$(ALL_FUZZERS),$(shell grep -L '"kernels/' $(ALL_FUZZERS)))
+PAGES := $(filter-out $(if $(WITH_LAB),,docs/man/seep-lab.txt),$(wildcard docs/man/*.txt))
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 shim_obj = $(patsubst %.c,$(BUILD)/obj/shim/%.o,$(1))
@@ -105,8 +112,8 @@ SHIM := $(BUILD)/libseep.so
 SHIM_PARTS := $(BUILD)/libshim.a
 HOOKS := $(wildcard preload/hooks/*.c preload/device/*.c) preload/life/start.c preload/lifecycle.c
 LIB := $(BUILD)/libprof.a
-SEEP_LAB := $(BUILD)/seep-lab
-LAB_LIB := $(BUILD)/liblab.a
+SEEP_LAB := $(if $(WITH_LAB),$(BUILD)/seep-lab)
+LAB_LIB := $(if $(WITH_LAB),$(BUILD)/liblab.a)
 VIEWER_LIB := $(BUILD)/libviewer.a
 # The page that `seep view` fills: its parts in their order, and d3 of Debian's node-d3.
 PAGE_CSS := $(addprefix viewer/page/,page.css print.css)
@@ -138,7 +145,7 @@ all: $(PRODUCTS) ## build seep, seep-lab, libseep.so and the manual pages (defau
 # ---- compiling ------------------------------------------------------------------------------
 
 # Rebuild everything when the flags change.
-FLAGS_NOW := $(CC) $(CXX) $(if $(WITH_CUDA),$(or $(CUDA_ON_CPU),$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCH))) $(KERNEL_CFLAGS) $(CXXFLAGS_ALL) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(SHIM_CFLAGS) $(SHIM_LIBS)
+FLAGS_NOW := $(CC) $(CXX) $(if $(WITH_LAB),,LAB=0) $(if $(WITH_CUDA),$(or $(CUDA_ON_CPU),$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCH))) $(KERNEL_CFLAGS) $(CXXFLAGS_ALL) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(SHIM_CFLAGS) $(SHIM_LIBS)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' | cmp -s - $@ || \
@@ -239,7 +246,7 @@ $(SEEP): $(call obj,viewer/main.c) $(VIEWER_LIB) $(LIB)
 
 # The lab without its main(), for the tests too.
 LAB_CUDA_OBJECTS := $(patsubst %,$(BUILD)/obj/%.o,$(LAB_CUDA:.cc=))
-$(LAB_LIB): $(call obj,$(filter-out kernels/lab/lab_main.c,$(LAB))) $(LAB_CUDA_OBJECTS)
+$(LAB_LIB): $(call obj,$(filter-out kernels/lab/lab_main.c,$(KERNELS))) $(LAB_CUDA_OBJECTS)
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
@@ -248,10 +255,10 @@ $(SEEP_LAB): $(call obj,kernels/lab/lab_main.c) $(LAB_LIB) $(LIB)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LAB_LIBS) $(LIBPROF_LIBS) $(CUDA_LIBS)
 
 # The text of a command's page is the source of both its manual page and its help.
-$(BUILD)/gen/help_pages.c: docs/man/pages-to-c.awk $(PAGES)
+$(BUILD)/gen/help_pages.c: docs/man/pages-to-c.awk $(PAGES) $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(say) GEN $@
-	$(Q)awk -f $^ >$@
+	$(Q)awk -f $(filter-out %/flags,$^) >$@
 
 $(BUILD)/man/%.1: docs/man/page-to-roff.awk docs/man/%.txt
 	@mkdir -p $(@D)
@@ -306,7 +313,7 @@ TSAN_TESTS := $(filter $(addprefix tests/,store/test_live_blocks.c store/test_si
 	splat/test_splat_optimizer.c voxels/test_voxelize.c voxels/test_voxel_features.c)),$(SAN_TESTS))
 # The rooms that these last tests reach: the thread sanitizer's build needs no others.
 THREADED := $(filter $(foreach room,libprof/base libprof/store preload/objects preload/python preload/stack \
-	kernels/compute kernels/formats kernels/splat kernels/voxels,$(room)/%),$(LIBPROF) $(PRELOAD) $(LAB))
+	kernels/compute kernels/formats kernels/splat kernels/voxels,$(room)/%),$(LIBPROF) $(PRELOAD) $(KERNELS))
 THREADED_LIB := $(BUILD)/libthreaded.a
 $(THREADED_LIB): $(call shim_obj,$(filter preload/%,$(THREADED))) $(call obj,$(filter-out preload/%,$(THREADED))) $(LAB_CUDA_OBJECTS)
 	$(say) AR $@
@@ -325,7 +332,7 @@ check: all tests ## build and run every test; the last line counts them
 	$(Q)$(if $(SEEP_DATA),SEEP_DATA=$(abspath $(SEEP_DATA))) SEEP=$(SEEP) SEEP_SAN=$(SAN_DIR)/seep $(PYTHON) tests/run-all --closing build/check.txt $(TEST_BINS) \
 		$(SAN_TESTS:tests/%.c=$(SAN_DIR)/tests/%) $(FUZZERS:tests/fuzz/%.c=$(SAN_DIR)/replay/%) \
 		$(TSAN_TESTS:tests/%.c=$(TSAN_DIR)/tests/%) \
-		$(sort $(wildcard tests/*/test_*.py tests/*/run.sh))
+		$(SCRIPT_TESTS)
 
 pictures: all ## make the pictures of README.md and docs/tour.md again, in a real browser
 	$(Q)SEEP=$(SEEP) $(PYTHON) tests/browser/pictures.py docs/pictures
@@ -385,7 +392,7 @@ check-gpu: all tests ## what needs a GPU: the kernels' tests, scenarios and timi
 	$(Q)$(if $(SEEP_DATA),SEEP_DATA=$(abspath $(SEEP_DATA))) tests/on-gpu $(BUILD)
 
 # libFuzzer needs clang; libprof and the lab's readers are compiled once more, instrumented.
-FUZZED := $(LIBPROF) $(wildcard kernels/formats/*.c)
+FUZZED := $(LIBPROF) $(filter kernels/formats/%,$(KERNELS))
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZED) $(wildcard libprof/*.h libprof/*/*.h libprof/*/*/*.h kernels/formats/*.h) $(BUILD)/obj/libprof/base/toml.o $(BUILD)/gen/roles_toml.c $(PROTOS:=.c)
 	@mkdir -p $(@D)
 	$(say) FUZZ $@
@@ -415,7 +422,7 @@ install: all ## install under PREFIX (/usr/local), below DESTDIR if given
 	install -m 644 $(PYTHON_FILES) $(DESTDIR)$(LIBDIR)/python/
 	install -m 644 $(MAN_PAGES) $(DESTDIR)$(PREFIX)/share/man/man1/
 	install -m 644 viewer/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/seep
-	install -m 644 viewer/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/seep-lab
+	$(if $(WITH_LAB),install -m 644 viewer/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/seep-lab)
 	install -m 644 LICENSE README.md $(DESTDIR)$(PREFIX)/share/doc/seep/
 	install -m 644 docs/report.schema.json docs/check.schema.json libprof/code/roles.toml \
 		libprof/code/library_caches.def $(DESTDIR)$(PREFIX)/share/seep/
@@ -432,6 +439,7 @@ format: ## clang-format over all sources
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
-	@echo '  switches:  V=1 DEBUG=1 SAN=address,undefined COVERAGE=1 CUDA=auto|0|1|cpu FUZZ_SECONDS=N'
+	@echo '  switches:  V=1 DEBUG=1 SAN=address,undefined COVERAGE=1 CUDA=auto|0|1|cpu LAB=1|0 FUZZ_SECONDS=N'
+	@echo '  LAB=0 builds and installs seep alone, without seep-lab'
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
