@@ -1,11 +1,12 @@
-/* One row a module of the shim: its lock, and what it does in a forked child and when code has been
- * unloaded. A module that has any of these is entered here, and nowhere else.
+/* What only the top can know: all modules of the shim, and which function of an upper room answers
+ * a lower one (preload/record/upcalls.h).
+ *
+ * One row a module: its lock, and what it does in a forked child and when code has been unloaded. A
+ * module that has any of these is entered here, and nowhere else.
  *
  * Locks are taken down the list, which is also the order in which one is taken while another is
  * held. Code is forgotten down the list, too: by the rules and frames of stacks first, then by the
  * threads, which would learn from them again. */
-#include "preload/life/lifecycle.h"
-
 #include "libprof/store/live_blocks.h"
 #include "libprof/store/range_map.h"
 #include "preload/device/caller.h"
@@ -21,6 +22,7 @@
 #include "preload/record/shm_segments.h"
 #include "preload/record/steps.h"
 #include "preload/record/tick.h"
+#include "preload/record/upcalls.h"
 #include "preload/snapshot/snapshot.h"
 #include "preload/stack/stack_range.h"
 #include "preload/stack/walk.h"
@@ -72,7 +74,7 @@ static const struct module {
 enum { N_MODULES = sizeof modules / sizeof *modules };
 _Static_assert(N_MODULES <= 32, "a bit for each");
 
-uint32_t seep_lifecycle_lock(void)
+static uint32_t lock_all(void)
 {
     uint32_t held = 0;
     for (unsigned i = 0; i < N_MODULES; i++)
@@ -81,14 +83,14 @@ uint32_t seep_lifecycle_lock(void)
     return held;
 }
 
-void seep_lifecycle_unlock(uint32_t held)
+static void unlock_all(uint32_t held)
 {
     for (unsigned i = N_MODULES; i-- > 0;)
         if (held & UINT32_C(1) << i)
             seep_os_unlock(modules[i].lock());
 }
 
-void seep_lifecycle_after_fork(void)
+static void after_fork(void)
 {
     for (unsigned i = 0; i < N_MODULES; i++)
         if (modules[i].after_fork)
@@ -103,8 +105,22 @@ static void forget_code(void)
             modules[i].forget();
 }
 
-void seep_lifecycle_watch_objects(void)
+static void watch_objects(void)
 {
     seep_modules_on_object = seep_new_look;
     seep_modules_on_unload = forget_code;
 }
+
+const struct seep_upcalls seep_upcalls = {
+    .start = seep_start,
+    .start_waits = seep_start_waits,
+    .start_grown_up = seep_start_grown_up,
+    .resolve_rank = seep_start_resolve_rank,
+    .resolve_allocator = seep_start_resolve_allocator,
+    .snapshot_look = seep_snapshot_look,
+    .snapshot_before_end = seep_snapshot_before_end,
+    .lock_all = lock_all,
+    .unlock_all = unlock_all,
+    .after_fork = after_fork,
+    .watch_objects = watch_objects,
+};

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "preload/job/job.h"
-#include "preload/record/life_calls.h"
+#include "preload/record/upcalls.h"
 
 bool seep_device_is_used, seep_device_is_left;
 
@@ -12,7 +12,7 @@ void seep_device_first_use(void)
     const int saved_errno = errno;
     seep_device_is_used = true;
     seep_job_device();
-    seep_start_resolve_allocator();
+    seep_upcalls.resolve_allocator();
     errno = saved_errno;
 }
 

@@ -6,8 +6,8 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "preload/life/lifecycle.h"
 #include "preload/record/thread.h"
+#include "preload/record/upcalls.h"
 
 /* What this thread has taken for the fork that it is in. */
 static __thread bool forks;
@@ -48,7 +48,7 @@ static void prepare(void)
         return;
     seep_guard_raise();
     forks = true;
-    held = seep_lifecycle_lock();
+    held = seep_upcalls.lock_all();
     if (*seep_activity == SEEP_RECORDING)
         note();
 }
@@ -57,7 +57,7 @@ static void release(void)
 {
     if (!forks)
         return;
-    seep_lifecycle_unlock(held);
+    seep_upcalls.unlock_all(held);
     forks = false;
     seep_guard_lower();
 }

@@ -14,7 +14,6 @@
 #include "preload/life/allocators.h"
 #include "preload/life/environment.h"
 #include "preload/life/fork.h"
-#include "preload/life/lifecycle.h"
 #include "preload/life/process_limits.h"
 #include "preload/life/program_kind.h"
 #include "preload/life/sandbox.h"
@@ -24,6 +23,7 @@
 #include "preload/python/pyframe.h"
 #include "preload/record/record.h"
 #include "preload/record/tick.h"
+#include "preload/record/upcalls.h"
 #include "preload/stack/walk.h"
 
 #ifndef SEEP_VERSION
@@ -184,7 +184,7 @@ static void look_at_allocator(void)
 static void prepare_stacks(void)
 {
     seep_walk_start();
-    seep_lifecycle_watch_objects();
+    seep_upcalls.watch_objects();
     (void)seep_modules_refresh();
     seep_python_attach();
     seep_arena.header->python_version = seep_python_version;
@@ -285,7 +285,7 @@ static bool start_child(void)
     constants.python_support = inherited->python_support;
     seep_arena_leave();
     seep_sites_first_own = (uint32_t)(constants.inherited_end / 64);
-    seep_lifecycle_after_fork();
+    seep_upcalls.after_fork();
     describe_start();
     if (seep_program_is_helper)
         bound_helper();
@@ -351,15 +351,13 @@ bool seep_start(void)
     return started && wiped && *wiped != SEEP_OFF && start();
 }
 
-void (*seep_before_end)(void);
-
 void seep_end(uint32_t kind, int value)
 {
     struct seep_header *header = seep_arena.header;
     if (!header || header->pid != (uint32_t)seep_os_pid())
         return; /* a vfork child: the memory is its parent's */
-    if (kind && seep_before_end)
-        seep_before_end();
+    if (kind)
+        seep_upcalls.snapshot_before_end();
     header->exit_value = value;
     header->end_ns = kind ? seep_os_clock_ns(CLOCK_MONOTONIC) : 0;
     __atomic_store_n(&header->exit_kind, kind, __ATOMIC_RELEASE);

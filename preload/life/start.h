@@ -3,7 +3,13 @@
 #define SEEP_PRELOAD_LIFE_START_H
 
 #include "preload/life/options.h"
-#include "preload/record/life_calls.h"
+
+/* What lower rooms call by way of preload/record/upcalls.h, which says what they do. */
+bool seep_start(void);
+bool seep_start_waits(void);
+void seep_start_grown_up(uint64_t now_ns);
+void seep_start_resolve_rank(void);
+void seep_start_resolve_allocator(void);
 
 /* A forked child of a helper ends before it has begun: it is listed. */
 void seep_start_list(void);
@@ -18,9 +24,6 @@ static inline bool seep_start_is_allocator(uintptr_t ra)
 
 /* Notes how the process ends (enum seep_exit_kind). Does nothing in a vfork child. */
 void seep_end(uint32_t kind, int value);
-
-/* Called before the process ends, or becomes another program; NULL: nothing is to be done. */
-extern void (*seep_before_end)(void);
 
 struct seep_lock *seep_start_lock(void);
 

@@ -60,8 +60,8 @@ static bool file_map(struct file *f, const char *path)
         return false;
     if (seep_os_call3(SYS_fstat, fd, (long)&status, 0) == 0 && status.st_size > 0) {
         f->size = (size_t)status.st_size;
-        const void *at = (const void *)seep_os_call6(SYS_mmap, 0, (long)f->size, PROT_READ,
-                                                     MAP_PRIVATE, fd, 0);
+        const void *at =
+            (const void *)seep_os_call6(SYS_mmap, 0, (long)f->size, PROT_READ, MAP_PRIVATE, fd, 0);
         f->bytes = seep_os_failed(at) ? NULL : at;
     }
     seep_os_close(fd);

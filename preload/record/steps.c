@@ -4,9 +4,8 @@
 
 #include "preload/job/job.h"
 #include "preload/record/frames.h"
-#include "preload/record/life_calls.h"
-#include "preload/record/snapshot_calls.h"
 #include "preload/record/tick.h"
+#include "preload/record/upcalls.h"
 #include "preload/steps/choice.h"
 #include "preload/steps/laps.h"
 #include "preload/steps/passes.h"
@@ -146,7 +145,7 @@ static void count_step(uint32_t frame, bool anew)
     const bool after = seep_why_is_after(choice.why);
     const enum seep_step_source source = after ? SEEP_STEP_OPTIMIZER : choice.source;
     if (!seep_process->steps)
-        seep_start_resolve_rank();
+        seep_upcalls.resolve_rank();
     else if (anew || choice.source != seep_process->step_source)
         forget_laps();
     seep_job_step(source, choice.why, frame, anew && !after);
@@ -259,7 +258,7 @@ static void step_began(struct seep_thread *thread)
 static void look_around(struct seep_thread *thread)
 {
     seep_tick(thread);
-    seep_snapshot_look(thread);
+    seep_upcalls.snapshot_look(thread);
 }
 
 void seep_steps_transition(struct seep_thread *thread, uint32_t marks)

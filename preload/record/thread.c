@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#include "preload/record/life_calls.h"
+#include "preload/record/upcalls.h"
 
 __thread struct seep_tls seep_tls;
 
@@ -216,7 +216,7 @@ bool seep_enter_slow(uintptr_t frame)
 {
     if (*seep_activity == SEEP_OFF || (seep_tls.depth && !was_left(frame)))
         return false;
-    if (*seep_activity == SEEP_IDLE && seep_start_waits())
+    if (*seep_activity == SEEP_IDLE && seep_upcalls.start_waits())
         return false;
     const bool met = seep_stack_range_met(frame);
     if (!met && !seep_stack_range_roomy(frame)) {
@@ -226,7 +226,7 @@ bool seep_enter_slow(uintptr_t frame)
     seep_tls.frame = 0;
     seep_tls.depth = 1;
     int saved_errno = errno;
-    bool ok = *seep_activity == SEEP_RECORDING || seep_start();
+    bool ok = *seep_activity == SEEP_RECORDING || seep_upcalls.start();
     if (ok && !seep_tls.thread)
         ok = seep_thread_acquire() != NULL;
     if (ok && !met)

@@ -6,10 +6,9 @@
 #include "preload/job/job.h"
 #include "preload/objects/modules.h"
 #include "preload/python/pyframe.h"
-#include "preload/record/life_calls.h"
 #include "preload/record/rss_sample.h"
 #include "preload/record/shm_segments.h"
-#include "preload/record/snapshot_calls.h"
+#include "preload/record/upcalls.h"
 
 enum { FIRST_GAP_NS = 20 * 1000 * 1000, JOB_GAP_NS = 4 * 1000 * 1000, PAGE = 4096 };
 
@@ -124,7 +123,7 @@ static bool tick(struct seep_thread *thread)
     seep_job_tick(now);
     if (seep_arena.counting) {
         seep_job_count();
-        seep_start_grown_up(now);
+        seep_upcalls.start_grown_up(now);
         if (seep_arena.counting) {
             seep_os_unlock(&lock);
             return false;
@@ -151,7 +150,7 @@ static bool tick(struct seep_thread *thread)
 void seep_tick(struct seep_thread *thread)
 {
     if (tick(thread))
-        seep_snapshot_look(thread);
+        seep_upcalls.snapshot_look(thread);
 }
 
 void seep_tick_of_free(struct seep_thread *thread)

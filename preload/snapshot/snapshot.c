@@ -10,7 +10,6 @@
 #include "preload/life/headroom.h"
 #include "preload/life/options.h"
 #include "preload/life/program_kind.h"
-#include "preload/life/start.h"
 #include "preload/objects/modules.h"
 #include "preload/python/pyframe.h"
 #include "preload/record/thread.h"
@@ -41,8 +40,6 @@ static bool asked;
 static long copy;                  /* pid of one that has not been reaped, 0: none */
 static uint64_t faults_before;     /* of this process, as it was made */
 static uint32_t namespace_of_pids; /* of this process, 0: not asked yet */
-
-static void before_end(void);
 
 static void note_refusal(enum seep_snapshot_refusal why)
 {
@@ -256,7 +253,6 @@ static bool take_copy(struct seep_snapshot_slot *slot, const struct seep_snapsho
         note_refusal(SEEP_REFUSED_COST);
         return false;
     }
-    seep_before_end = before_end;
     header->snapshots.made++;
     header->snapshots.error = 0;
     return true;
@@ -412,7 +408,7 @@ void seep_snapshot_asked(const struct seep_thread *thread)
 
 /* A copy that is there as its maker ends would become the child of somebody who does not know it,
  * as it would of the program that this one becomes. What is being read is worth a moment. */
-static void before_end(void)
+void seep_snapshot_before_end(void)
 {
     const struct timespec moment = {.tv_nsec = 2 * MILLISECOND};
     const struct seep_snapshot_slot *slot = &seep_job_map->snapshot;

@@ -9,8 +9,12 @@ import unittest
 
 from tests.preload.test_exports import hooks
 from tests.structure.sources import HALVES, ROOT
+from tests.structure.test_includes import may_use, room_of
 
 OBJECTS = pathlib.Path(os.environ.get("SEEP", ROOT / "build/seep")).resolve().parent / "obj"
+
+# What lower rooms may refer to although it lies above: the table of calls (preload/record/upcalls.h) alone.
+UPCALLS = {"seep_upcalls": "preload/lifecycle.c"}
 
 
 def objects(below):
@@ -22,6 +26,30 @@ def objects(below):
             if stem.startswith(HALVES) and (ROOT / source).is_file():
                 found[source] = path
     return found
+
+
+def symbols(built):
+    """[(source, letter of nm, name)] of all objects."""
+    sources = {str(path): source for source, path in built.items()}
+    out = subprocess.run(["nm", "-A", *sources], stdout=subprocess.PIPE, check=True, text=True).stdout
+    lines = re.findall(r"^(.+?):[0-9a-f ]* (\w) (\S+)$", out, re.M)
+    return [(sources[path], letter, name) for path, letter, name in lines]
+
+
+def uses(built):
+    """{(source, name, source that has it)} of what objects use of each other."""
+    everything, homes, found = symbols(built), {}, set()
+    for source, letter, name in everything:
+        if letter.isupper() and letter != "U":
+            homes.setdefault(name, source)
+    for source, letter, name in everything:
+        if letter == "U" and name in homes:
+            found.add((source, name, homes[name]))
+    return found
+
+
+def upward(used):
+    return sorted(use for use in used if not may_use(use[0], use[2]) and UPCALLS.get(use[1]) != use[2])
 
 
 @functools.lru_cache(maxsize=None)
@@ -38,11 +66,50 @@ class HookedNames(unittest.TestCase):
         self.assertTrue(hooked and shim, "run make first")
         calls = {source: sorted(relocated(path) & hooked) for source, path in shim.items()}
         self.assertEqual({source: names for source, names in calls.items() if names}, {},
-                         "these come to the shim's own hooks: seep_real has the function behind one, and a system call is "
-                         "made directly (libprof/store/os.h)")
+                         "these come to the shim's own hooks: seep_real has the function behind one, and a system "
+                         "call is made directly (libprof/store/os.h)")
 
     def test_calls_are_seen(self):
         self.assertIn("seep_os_call6", relocated(objects("shim")["preload/record/thread.c"]))
+
+
+@unittest.skipUnless(shutil.which("nm"), "no nm")
+class Rooms(unittest.TestCase):
+    def hold(self, below):
+        used = uses(objects(below))
+        self.assertGreater(len(used), 500, "run make first")
+        wrong = ["%s refers to %s of %s, and files of %s may not" % (*use, room_of(use[0])) for use in upward(used)]
+        self.assertFalse(wrong, "\n" + "\n".join(wrong) + "\nALLOWED in tests/structure/test_includes.py says what may "
+                         "be used; what the shim asks of rooms above goes through preload/record/upcalls.h")
+        return used
+
+    def test_objects_of_the_shim_refer_only_to_rooms_that_they_may_include(self):
+        used = self.hold("shim")
+        self.assertTrue({name for _, name, _ in used} >= set(UPCALLS), "an exception that nobody needs")
+
+    def test_objects_of_the_library_the_command_and_the_lab_refer_only_to_rooms_that_they_may_include(self):
+        self.hold("")
+
+    def test_each_call_of_the_table_is_filled(self):
+        calls = re.findall(r"\(\*(\w+)\)", (ROOT / "preload/record/upcalls.h").read_text())
+        filled = re.findall(r"^    \.(\w+) = \w+,$", (ROOT / "preload/lifecycle.c").read_text(), re.M)
+        self.assertTrue(calls)
+        self.assertEqual(calls, filled, "in the order of the header")
+
+    def test_each_function_is_defined_once(self):
+        for below in ("shim", ""):
+            homes = {}
+            for source, letter, name in symbols(objects(below)):
+                if letter in "TDBR" and name != "main":
+                    homes.setdefault(name, []).append(source)
+            self.assertEqual({name: of for name, of in homes.items() if len(of) > 1}, {})
+
+    def test_a_reference_that_runs_up_is_found(self):
+        up = ("preload/record/thread.c", "seep_start", "preload/life/start.c")
+        down = ("preload/life/start.c", "seep_real", "preload/objects/real.c")
+        told = ("preload/record/thread.c", "seep_upcalls", "preload/lifecycle.c")
+        moved = ("preload/record/thread.c", "seep_upcalls", "preload/life/start.c")
+        self.assertEqual(upward({up, down, told, moved}), [up, moved])
 
 
 if __name__ == "__main__":
