@@ -84,41 +84,88 @@ static int list_rule(struct seep_part_rules *set, const struct rule *rule)
     return 0;
 }
 
+enum { LIBRARY, FILE_NAME, FUNCTION, CALLED_BY, N_FIELDS };
+static const char *const field_names[N_FIELDS] = {"library", "file", "function", "called_by"};
+
+/* A text, or a list of texts of which any will do. */
+static const char *text_at(const json_t *value, size_t i)
+{
+    return json_string_value(json_is_array(value) ? json_array_get(value, i) : value);
+}
+
+static size_t n_texts(const json_t *value)
+{
+    return json_is_array(value) ? json_array_size(value) : 1;
+}
+
+static bool is_text_or_texts(const json_t *value)
+{
+    bool good = n_texts(value) > 0;
+
+    for (size_t i = 0; i < n_texts(value); i++)
+        good &= text_at(value, i) != NULL;
+    return good;
+}
+
+/* One rule for each way to take a text of every list. */
+static int list_rules(struct seep_part_rules *set, struct rule *rule, json_t *const *fields)
+{
+    const char **texts[N_FIELDS] = {&rule->library, &rule->file, &rule->function, &rule->called_by};
+    int rc = 0;
+
+    for (size_t way = 0, rest = 0; !rest && !rc; way++) {
+        rest = way;
+        for (int f = 0; f < N_FIELDS; f++) {
+            *texts[f] = fields[f] ? text_at(fields[f], rest % n_texts(fields[f])) : NULL;
+            rest /= fields[f] ? n_texts(fields[f]) : 1;
+        }
+        if (!rest)
+            rc = list_rule(set, rule);
+    }
+    return rc;
+}
+
+static int take_field(struct rule *rule, json_t **fields, const char *key, json_t *value)
+{
+    for (int f = 0; f < N_FIELDS; f++) {
+        if (strcmp(key, field_names[f]) == 0) {
+            fields[f] = value;
+            return is_text_or_texts(value) ? 0 : -SEEP_EINVAL;
+        }
+    }
+    if (strcmp(key, "whole_class") == 0 && json_is_boolean(value)) {
+        rule->whole_class = json_is_true(value);
+        return 0;
+    }
+    bool meaning = strcmp(key, "role") == 0 || strcmp(key, "is") == 0;
+    return meaning && json_is_string(value) ? 0 : -SEEP_EINVAL;
+}
+
 static int take_rule(struct seep_part_rules *set, const char *name, size_t i, json_t *value,
                      struct seep_error *err)
 {
     struct rule rule = {0};
+    json_t *fields[N_FIELDS] = {0}, *member;
     const char *key;
-    json_t *member;
 
     if (!json_is_object(value))
         return refuse(err, name, i, "not a table");
     json_object_foreach (value, key, member) {
-        const char *text = json_string_value(member);
-        const char **field = strcmp(key, "library") == 0     ? &rule.library
-                             : strcmp(key, "file") == 0      ? &rule.file
-                             : strcmp(key, "function") == 0  ? &rule.function
-                             : strcmp(key, "called_by") == 0 ? &rule.called_by
-                                                             : NULL;
-        if (field && text)
-            *field = text;
-        else if (strcmp(key, "whole_class") == 0 && json_is_boolean(member))
-            rule.whole_class = json_is_true(member);
-        else if (!text || (strcmp(key, "role") != 0 && strcmp(key, "is") != 0))
+        if (take_field(&rule, fields, key, member))
             return refuse(err, name, i,
-                          "knows role, is, library, file, function and called_by (strings) and "
-                          "whole_class (true or false)");
+                          "knows role and is (strings), library, file, function and called_by "
+                          "(strings, or lists of them) and whole_class (true or false)");
     }
     if (take_meaning(&rule, json_string_value(json_object_get(value, "role")),
                      json_string_value(json_object_get(value, "is"))))
         return refuse(err, name, i, "role, or is, is missing or none of those that there are");
-    if (!rule.library && !rule.file && !rule.function)
+    if (!fields[LIBRARY] && !fields[FILE_NAME] && !fields[FUNCTION])
         return refuse(err, name, i, "says neither library nor file nor function");
-    if (rule.says_kind && rule.called_by)
+    if (rule.says_kind && fields[CALLED_BY])
         return refuse(err, name, i, "what a function is does not hang on called_by");
-    if (rule.whole_class && !rule.called_by)
+    if (rule.whole_class && !fields[CALLED_BY])
         return refuse(err, name, i, "whole_class goes with called_by only");
-    if (list_rule(set, &rule))
+    if (list_rules(set, &rule, fields))
         return refuse(err, name, i, "too many rules");
     return 0;
 }

@@ -22,8 +22,21 @@ static const struct {
     {"/x/site-packages/nerfstudio/cameras/cameras.py", "__init__", "", false, "camera"},
     {"/home/u/gaussian-splatting/scene/cameras.py", "__init__", "Camera.__init__", true, "camera"},
     {"/home/u/gs/utils/camera_utils.py", "loadCam", "loadCam", true, "camera"},
-    {"/home/u/gs/scene/dataset_readers.py", "readColmapSceneInfo", "", true, "camera"},
-    {"/home/u/pg/data/scannetv2_inst.py", "trainMerge", "Dataset.trainMerge", true, "loader"},
+    {"/home/u/gs/scene/dataset_readers.py", "readColmapCameras", "", true, "camera"},
+    {"/home/u/gs/scene/dataset_readers.py", "readColmapSceneInfo", "", true, "dataset"},
+    {"/home/u/gs/scene/views.py", "load", "CameraDataset.load", true, "dataset"},
+    {"/home/u/gs/scene/views.py", "load", "Camera.load", true, "camera"},
+    {"/home/u/gs/camera.py", "read", "", true, "camera"},
+    {"/home/u/gs/camera_dataset.py", "read", "", true, "dataset"},
+    {"/home/u/repo/history.py", "gitMerge", "", true, "other"},
+    {"/home/u/repo/history.py", "gitMerge", "History.gitMerge", true, "other"},
+    {"/home/u/net.py", "__init__", "Upsampler.__init__", true, "model"},
+    {"/home/u/net.py", "__init__", "RandomSampler.__init__", true, "loader"},
+    {"/home/u/policy.py", "log_prob", "", true, "other"},
+    {"/home/u/policy.py", "log_images", "", true, "logging"},
+    {"/x/site-packages/mmdet/datasets/coco.py", "load_annotations", "", false, "dataset"},
+    {"/x/site-packages/mmcv/runner/dist_utils.py", "_allreduce_coalesced", "", false, "collective"},
+    {"/x/site-packages/pytorch_lightning/loggers/csv_logs.py", "log_metrics", "", false, "logging"},
     {"/home/u/train.py", "my_collate_fn", "", true, "loader"},
     {"/home/u/train.py", "allreduce_grads", "", true, "collective"},
     {"/home/u/train.py", "update", "LogBuffer.update", true, "logging"},
@@ -125,6 +138,12 @@ static const struct {
     {"/home/u/train.py", "medieval", true, 0},
     {"/home/u/train.py", "value_of", true, 0},
     {"/home/u/train.py", "latest", true, 0},
+    {"/usr/lib/python3/dist-packages/torch/optim/adam.py", "step", false,
+     1u << SEEP_FUNCTION_TWO_MOMENTS},
+    {"/x/site-packages/apex/optimizers/fused.py", "FusedAdam.step", false,
+     1u << SEEP_FUNCTION_TWO_MOMENTS},
+    {"/x/site-packages/apex/optimizers/fused.py", "Metadata.step", false, 0},
+    {"/usr/lib/python3/dist-packages/torch/optim/adagrad.py", "Adagrad.step", false, 0},
     {"/usr/lib/python3/dist-packages/torch/nn/modules/module.py", "eval", false, 0},
     {"/usr/lib/python3/dist-packages/torch/nn/parameter.py", "__new__", false,
      1u << SEEP_FUNCTION_PARAMETER},
@@ -147,7 +166,7 @@ TEST(what_a_loader_calls_is_a_dataset_whatever_its_name)
 {
     static const char fetch[] = "/usr/lib/python3/dist-packages/torch/utils/data/_utils/fetch.py";
     struct seep_rule_frame item = {"/home/u/x.py", "__getitem__", "Things.__getitem__", true};
-    struct seep_rule_frame other = {"/home/u/x.py", "glue", "glue", true};
+    struct seep_rule_frame other = {"/home/u/x.py", "trainMerge", "Things.trainMerge", true};
     struct seep_part_rules *roles;
     bool whole;
 
@@ -185,6 +204,30 @@ TEST(a_users_rules_go_first)
     unlink(path);
 }
 
+TEST(of_a_list_one_text_is_enough)
+{
+    static const char *const both[] = {"/a/first.py", "/a/second.py"};
+    struct seep_rule_frame f = {"", "make", "", true};
+    struct seep_part_rules *roles;
+
+    write_rules("[[rule]]\nrole = \"logging\"\nfile = [\"first\", \"second\"]\n"
+                "function = [\"ma*\", \"put\"]\n");
+    ck_assert_int_eq(seep_part_rules_load(&roles, path, NULL), 0);
+    for (size_t i = 0; i < N(both); i++) {
+        f.file = both[i];
+        f.function = "make";
+        ck_assert_int_eq(seep_part_of_frame(roles, &f), SEEP_PART_LOGGING);
+        f.function = "put";
+        ck_assert_int_eq(seep_part_of_frame(roles, &f), SEEP_PART_LOGGING);
+        f.function = "get";
+        ck_assert_int_eq(seep_part_of_frame(roles, &f), SEEP_PART_OTHER);
+    }
+    f = (struct seep_rule_frame){"/a/third.py", "make", "", true};
+    ck_assert_int_eq(seep_part_of_frame(roles, &f), SEEP_PART_OTHER);
+    seep_part_rules_free(roles);
+    unlink(path);
+}
+
 TEST(a_user_takes_back_what_a_shipped_rule_says)
 {
     struct seep_rule_frame own = {"/home/u/pool.cc", "make_alloc", "Pool::make_alloc", true};
@@ -213,6 +256,9 @@ static const struct {
     {"[[rule]]\nis = \"allocator\"\nfunction = \"x\"\nwhole_class = true\n", "whole_class"},
     {"[[rule]]\nrole = \"model\"\nfunction = \"x\"\nwhole_class = true\n", "whole_class"},
     {"[[rule]]\nis = 3\nfunction = \"x\"\n", "rule 1"},
+    {"[[rule]]\nrole = \"model\"\nfunction = []\n", "lists"},
+    {"[[rule]]\nrole = \"model\"\nfunction = [\"x\", 3]\n", "lists"},
+    {"[[rule]]\nrole = [\"model\"]\nfunction = \"x\"\n", "lists"},
     {"[[rule]\nrole", "line 1"},
     {"rule = 3\n", "no [[rule]]"},
     {"rule = [1]\n", "not a table"},
