@@ -13,22 +13,24 @@
 /* What the analysis makes of a model, and what it needs for that. */
 struct analysis {
     struct seep_part_rules *rules;
-    struct seep_symbols *symbols;
     struct seep_function_kinds kinds;
-    struct seep_stack_lines frames;
+    struct seep_stack_lines lines;
+    struct seep_code code;
     struct seep_findings findings;
     struct seep_rss_table rss;
     struct seep_holders holders;
     struct seep_line_holders line_holders;
 };
 
-static int look_at_code(struct analysis *a, const struct seep_dictionary *d, bool outside)
+static int look_at_code(struct analysis *a, const struct seep_model *m, bool outside)
 {
-    a->symbols = seep_symbols_create(d, outside);
-    if (!a->symbols)
+    struct seep_symbols *symbols = seep_symbols_create(&m->dict, outside);
+
+    a->code = (struct seep_code){.model = m, .lines = &a->lines, .symbols = symbols};
+    if (!symbols)
         return -SEEP_ENOMEM;
-    int rc = seep_function_kinds_init(&a->kinds, d, a->rules, a->symbols);
-    return rc ? rc : seep_stack_lines_init(&a->frames, d, a->rules, &a->kinds, a->symbols);
+    int rc = seep_function_kinds_init(&a->kinds, &m->dict, a->rules, symbols);
+    return rc ? rc : seep_stack_lines_init(&a->lines, &m->dict, a->rules, &a->kinds, symbols);
 }
 
 static int complete(const struct analysis *a, struct seep_model *m, bool outside, bool all_sites)
@@ -44,7 +46,7 @@ static int complete(const struct analysis *a, struct seep_model *m, bool outside
 
 static int judge(struct analysis *a, const struct seep_model *m)
 {
-    int rc = seep_diagnose(m, &a->frames, a->symbols, &a->line_holders, &a->findings);
+    int rc = seep_diagnose(&a->code, &a->line_holders, &a->findings);
 
     if (!rc)
         rc = seep_rss_measure(m, &a->findings.span, &a->rss);
@@ -53,8 +55,7 @@ static int judge(struct analysis *a, const struct seep_model *m)
     return rc ? rc : seep_processes_judge(m, &a->findings);
 }
 
-static int look_at_holders(struct analysis *a, const struct seep_model *m, const char *const *dirs,
-                           size_t n_dirs)
+static int look_at_holders(struct analysis *a, const char *const *dirs, size_t n_dirs)
 {
     struct seep_holders_files files;
     int rc = seep_holders_open(dirs, n_dirs, &files);
@@ -62,15 +63,13 @@ static int look_at_holders(struct analysis *a, const struct seep_model *m, const
     if (!rc)
         rc = seep_holders_merge(&files, &a->holders);
     seep_holders_files_fini(&files);
-    return rc ? rc : seep_line_holders_init(&a->line_holders, &a->holders, &m->dict, &a->frames);
+    return rc ? rc : seep_line_holders_init(&a->line_holders, &a->holders, &a->code);
 }
 
-static int report_of(const struct analysis *a, const struct seep_model *m, bool outside,
+static int report_of(const struct analysis *a, bool outside,
                      const struct seep_analysis_options *opts, json_t **report)
 {
-    struct seep_report_pieces pieces = {.m = m,
-                                        .frames = &a->frames,
-                                        .symbols = a->symbols,
+    struct seep_report_pieces pieces = {.code = &a->code,
                                         .findings = &a->findings,
                                         .rss = &a->rss,
                                         .holders = &a->holders,
@@ -93,23 +92,23 @@ static int analyse(struct seep_model *m, const struct seep_analysis_options *opt
     int rc = seep_part_rules_load(&a.rules, opts ? opts->roles_file : NULL, err);
 
     if (!rc)
-        rc = look_at_code(&a, &m->dict, outside);
+        rc = look_at_code(&a, m, outside);
     if (!rc)
         rc = complete(&a, m, outside, all_sites);
     if (!rc)
-        rc = look_at_holders(&a, m, dirs, n_dirs);
+        rc = look_at_holders(&a, dirs, n_dirs);
     if (!rc)
         rc = judge(&a, m);
     if (!rc)
-        rc = report_of(&a, m, outside, opts, report);
+        rc = report_of(&a, outside, opts, report);
     if (rc)
         seep_error_set(err, -rc, "", 0, "no memory for the analysis");
     seep_line_holders_fini(&a.line_holders);
     seep_holders_fini(&a.holders);
     seep_findings_fini(&a.findings);
     seep_rss_fini(&a.rss);
-    seep_symbols_destroy(a.symbols);
-    seep_stack_lines_fini(&a.frames);
+    seep_symbols_destroy(a.code.symbols);
+    seep_stack_lines_fini(&a.lines);
     seep_function_kinds_fini(&a.kinds);
     seep_part_rules_free(a.rules);
     return rc;

@@ -126,7 +126,7 @@ uint32_t builder_string(struct builder *b, const char *text)
 
 uint32_t builder_python(struct builder *b, const char *file, const char *function, unsigned line)
 {
-    struct seep_code code = {.first_line = 1};
+    struct seep_code_object code = {.first_line = 1};
     struct seep_frame frame = {.kind = SEEP_FRAME_PYTHON, .where = line};
 
     code.file = builder_string(b, file);

@@ -2,11 +2,10 @@
 #ifndef SEEP_LIBPROF_CODE_PLACE_TEXT_H
 #define SEEP_LIBPROF_CODE_PLACE_TEXT_H
 
-#include "libprof/code/symbols.h"
-#include "libprof/model/model.h"
+#include "libprof/code/code.h"
 
 /* "train.py:12" of Python, its path without the job's folder; the function or the file of native
  * code, which is looked up. Allocates the result; NULL without memory. */
-char *seep_place_text(const struct seep_model *m, struct seep_symbols *symbols, uint32_t frame);
+char *seep_place_text(const struct seep_code *code, uint32_t frame);
 
 #endif

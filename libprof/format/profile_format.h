@@ -59,7 +59,7 @@ enum seep_chunk_type {
     SEEP_CHUNK_FREE = 0,
     SEEP_CHUNK_STRINGS,   /* struct seep_string, 8-aligned, back to back */
     SEEP_CHUNK_MODULES,   /* struct seep_module */
-    SEEP_CHUNK_CODES,     /* struct seep_code */
+    SEEP_CHUNK_CODES,     /* struct seep_code_object */
     SEEP_CHUNK_FRAMES,    /* struct seep_frame */
     SEEP_CHUNK_STACKS,    /* struct seep_stack */
     SEEP_CHUNK_SITES,     /* struct seep_site */
@@ -85,10 +85,10 @@ struct seep_module {   /* published by path. 48 bytes */
     uint64_t reserved[2];
 };
 
-struct seep_code {     /* a Python code object; published by file. 24 bytes */
-    uint32_t file;     /* string: co_filename */
-    uint32_t function; /* string: co_name */
-    uint32_t qualname; /* string: co_qualname, or 0 before 3.11 */
+struct seep_code_object { /* a Python code object; published by file. 24 bytes */
+    uint32_t file;        /* string: co_filename */
+    uint32_t function;    /* string: co_name */
+    uint32_t qualname;    /* string: co_qualname, or 0 before 3.11 */
     uint32_t first_line;
     uint32_t flags; /* SEEP_CODE_… */
     uint32_t reserved;

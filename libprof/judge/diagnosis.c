@@ -41,14 +41,14 @@ static void describe_line(struct seep_case *c)
 
     for (size_t i = 0; i < c->n_sites; i++) {
         const struct seep_model_site *site = &c->m->sites[c->sites[i]];
-        enum seep_part part = (enum seep_part)c->frames->part[site->stack];
+        enum seep_part part = (enum seep_part)c->code->lines->part[site->stack];
         by_part[part] += site->totals.peak_bytes;
         if (by_part[part] > by_part[c->part])
             c->part = part;
         if (site->totals.peak_bytes > best) {
             best = site->totals.peak_bytes;
             c->space = site->space;
-            c->parts = c->frames->parts[site->stack];
+            c->parts = c->code->lines->parts[site->stack];
         }
     }
     c->has_workers = has_workers(c);
@@ -282,7 +282,7 @@ static int judge_line(struct seep_case *c, const struct seep_lines *lines,
 static int judge_lines(const struct seep_case *all, struct work *work, struct seep_findings *out)
 {
     struct seep_lines lines = {0};
-    int rc = seep_lines_find(all->m, all->frames, &lines);
+    int rc = seep_lines_find(all->code, &lines);
 
     for (size_t i = 0; i < lines.n && !rc; i++) {
         const struct seep_line *line = &lines.list[i];
@@ -326,16 +326,15 @@ static int judge_job(const struct seep_case *all, struct work *work, struct seep
 
 /* ---- all of them ------------------------------------------------------------------------- */
 
-int seep_diagnose(const struct seep_model *m, const struct seep_stack_lines *frames,
-                  struct seep_symbols *symbols, const struct seep_line_holders *holders,
+int seep_diagnose(const struct seep_code *code, const struct seep_line_holders *holders,
                   struct seep_findings *out)
 {
+    const struct seep_model *m = code->model;
     struct work work = {0};
 
     *out = (struct seep_findings){0};
     seep_span_compute(m, &out->span);
-    const struct seep_case all = {
-        .m = m, .frames = frames, .span = &out->span, .symbols = symbols, .holders = holders};
+    const struct seep_case all = {.code = code, .m = m, .span = &out->span, .holders = holders};
     int rc = judge_lines(&all, &work, out);
     seep_signs_fini(&work.signs);
     if (!rc)
@@ -346,15 +345,15 @@ int seep_diagnose(const struct seep_model *m, const struct seep_stack_lines *fra
         rc = seep_findings_join(m, out);
     seep_findings_sort(m, out);
     if (!rc)
-        rc = seep_segments_join(m, frames, symbols, out);
+        rc = seep_segments_join(code, out);
     seep_findings_cut(m, out);
     if (!rc)
-        rc = seep_shortages_judge(m, frames, symbols, out);
+        rc = seep_shortages_judge(code, out);
     for (size_t i = 0; i < out->n && !rc; i++) {
         const uint32_t frame = seep_finding_look_at(&out->list[i]);
-        rc = seep_symbols_resolve(symbols, &frame, 1);
+        rc = seep_symbols_resolve(code->symbols, &frame, 1);
         if (!rc)
-            rc = seep_finding_set_words(m, frames, symbols, &out->list[i]);
+            rc = seep_finding_set_words(code, &out->list[i]);
     }
     return rc;
 }

@@ -10,17 +10,18 @@ static uint16_t space_class(const struct seep_model *m, uint16_t space)
     return m->spaces[space].name.host_like ? m->host : space;
 }
 
-static int add_site(const struct seep_model *m, const struct seep_stack_lines *frames, uint32_t id,
-                    struct seep_lines *g, struct seep_hash_index *index)
+static int add_site(const struct seep_code *code, uint32_t id, struct seep_lines *g,
+                    struct seep_hash_index *index)
 {
+    const struct seep_model *m = code->model;
     const struct seep_model_site *site = &m->sites[id];
-    uint32_t frame = frames->look_at[site->stack];
+    uint32_t frame = code->lines->look_at[site->stack];
     uint16_t space = space_class(m, site->space);
     bool loop = seep_dictionary_in_worker_loop(&m->dict, site->stack);
     uint64_t hash = seep_hash_two(frame, space * 2u + loop);
     uint32_t at = seep_hash_begin(index, hash), k;
 
-    if (frames->importing[site->stack] || m->dict.frames[frame].pseudo)
+    if (code->lines->importing[site->stack] || m->dict.frames[frame].pseudo)
         return 0;
     while ((k = seep_hash_next(index, hash, &at)) != SEEP_HASH_NONE) {
         if (g->list[k].frame == frame && g->list[k].space == space &&
@@ -42,9 +43,9 @@ static int add_site(const struct seep_model *m, const struct seep_stack_lines *f
     return 0;
 }
 
-int seep_lines_find(const struct seep_model *m, const struct seep_stack_lines *frames,
-                    struct seep_lines *g)
+int seep_lines_find(const struct seep_code *code, struct seep_lines *g)
 {
+    const struct seep_model *m = code->model;
     struct seep_hash_index index = {0};
     size_t at = 0;
     int rc = 0;
@@ -54,7 +55,7 @@ int seep_lines_find(const struct seep_model *m, const struct seep_stack_lines *f
     if (!g->of_site || !g->sites)
         return -SEEP_ENOMEM;
     for (uint32_t i = 0; i < m->n_sites && !rc; i++)
-        rc = add_site(m, frames, i, g, &index);
+        rc = add_site(code, i, g, &index);
     seep_hash_fini(&index);
     for (size_t i = 0; i < g->n; i++) {
         g->list[i].first = at;

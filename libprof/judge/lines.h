@@ -2,8 +2,7 @@
 #ifndef SEEP_LIBPROF_JUDGE_LINES_H
 #define SEEP_LIBPROF_JUDGE_LINES_H
 
-#include "libprof/code/stack_lines.h"
-#include "libprof/model/model.h"
+#include "libprof/code/code.h"
 
 struct seep_line {
     uint32_t frame;
@@ -25,9 +24,7 @@ struct seep_lines {
 /* Groups the sites of a model; what is imported, and frames that stand for no code, are left out.
  * Returns 0 or -SEEP_ENOMEM. Allocates: *lines, all zeros before; free with seep_lines_fini(), also
  * after an error. */
-SEEP_MUST_CHECK int seep_lines_find(const struct seep_model *m,
-                                    const struct seep_stack_lines *frames,
-                                    struct seep_lines *lines);
+SEEP_MUST_CHECK int seep_lines_find(const struct seep_code *code, struct seep_lines *lines);
 void seep_lines_fini(struct seep_lines *lines);
 
 #endif

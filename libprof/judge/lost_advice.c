@@ -83,7 +83,7 @@ static void name_call(const struct seep_case *c, uint32_t frame, char name[NAME]
         return;
     }
     const struct seep_symbol *symbol =
-        seep_function_kinds_symbol(c->frames->kinds, c->symbols, frame);
+        seep_function_kinds_symbol(c->code->lines->kinds, c->code->symbols, frame);
     name[0] = '\0';
     if (symbol && symbol->function) {
         seep_native_name_set(&native, symbol);
@@ -123,7 +123,7 @@ static int find_maker(const struct seep_case *c, uint32_t stack, struct maker *m
         } else if (strcmp(maker->package, package) != 0) {
             break;
         }
-        if (seep_symbols_resolve(c->symbols, &frame, 1))
+        if (seep_symbols_resolve(c->code->symbols, &frame, 1))
             return -SEEP_ENOMEM;
         name_call(c, frame, name);
         add_call(maker, name);

@@ -82,9 +82,9 @@ static long find_tensors(const struct pairing *p, size_t at)
 
 /* Which findings are of the device's segments, and which of its tensors. Returns 0 or
  * -SEEP_ENOMEM. */
-static int sort_out(const struct seep_model *m, const struct seep_stack_lines *frames,
-                    struct seep_symbols *symbols, uint16_t device, struct pairing *p)
+static int sort_out(const struct seep_code *code, uint16_t device, struct pairing *p)
 {
+    const struct seep_model *m = code->model;
     size_t n_segments = 0;
 
     for (size_t i = 0; i < p->n; i++) {
@@ -99,8 +99,7 @@ static int sort_out(const struct seep_model *m, const struct seep_stack_lines *f
     bool *marked = calloc(m->dict.n_stacks + 1, sizeof *marked);
     int rc = sites && marked ? 0 : -SEEP_ENOMEM;
     if (!rc)
-        rc = seep_segments_mark(m, frames, symbols, sites,
-                                seep_sites_of_space(m, p->tensors, sites), marked);
+        rc = seep_segments_mark(code, sites, seep_sites_of_space(m, p->tensors, sites), marked);
     for (size_t i = 0; i < p->n && !rc; i++) {
         const struct seep_finding *one = &p->f->list[i];
         for (size_t k = 0; k < one->n_sites && p->is_segment[i]; k++)
@@ -168,16 +167,16 @@ static int call_caches(const struct seep_model *m, struct seep_findings *f, stru
     return most->advice ? 0 : -SEEP_ENOMEM;
 }
 
-static int join_device(const struct seep_model *m, const struct seep_stack_lines *frames,
-                       struct seep_symbols *symbols, uint16_t device, struct seep_findings *f)
+static int join_device(const struct seep_code *code, uint16_t device, struct seep_findings *f)
 {
+    const struct seep_model *m = code->model;
     struct pairing p = {.f = f, .n = f->n < MOST ? f->n : MOST};
     char size[SEEP_SIZE_TEXT];
     size_t kept = 0;
 
     if (!seep_model_tensor_space(m, device, &p.tensors))
         return 0;
-    int rc = sort_out(m, frames, symbols, device, &p);
+    int rc = sort_out(code, device, &p);
     if (!rc)
         rc = weigh(m, f, &p);
     for (size_t i = 0; i < p.n && !rc; i++) {
@@ -200,12 +199,12 @@ static int join_device(const struct seep_model *m, const struct seep_stack_lines
     return rc;
 }
 
-int seep_segments_join(const struct seep_model *m, const struct seep_stack_lines *frames,
-                       struct seep_symbols *symbols, struct seep_findings *f)
+int seep_segments_join(const struct seep_code *code, struct seep_findings *f)
 {
+    const struct seep_model *m = code->model;
     int rc = 0;
 
     for (uint16_t s = 0; s < m->n_spaces && !rc; s++)
-        rc = join_device(m, frames, symbols, s, f);
+        rc = join_device(code, s, f);
     return rc;
 }

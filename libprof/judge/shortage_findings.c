@@ -8,9 +8,7 @@
 
 /* One shortage while it is being explained. */
 struct explaining {
-    const struct seep_model *m;
-    const struct seep_stack_lines *frames;
-    struct seep_symbols *symbols;
+    const struct seep_code *code;
     const struct seep_findings *others;
     size_t place, n_before; /* others from `place` on come behind n_before new ones */
     struct seep_shortage *s;
@@ -31,7 +29,7 @@ static unsigned number_of(const struct explaining *e, const struct seep_finding 
 
 static bool lies_on(const struct explaining *e, const struct seep_finding *f)
 {
-    const struct seep_space_name *its = &e->m->spaces[f->space].name;
+    const struct seep_space_name *its = &e->code->model->spaces[f->space].name;
 
     return f->space == e->s->space ||
            ((its->class == SEEP_CLASS_TENSOR || its->class == SEEP_CLASS_DEVICE) &&
@@ -49,7 +47,7 @@ static int filled_by(const struct explaining *e, const struct seep_finding *f, u
     *bytes = 0;
     if (!lies_on(e, f) || (!grows && f->severity != SEEP_RETENTION))
         return 0;
-    int rc = seep_level_sum(e->m, f->sites, f->n_sites,
+    int rc = seep_level_sum(e->code->model, f->sites, f->n_sites,
                             elsewhere ? SEEP_LEVEL_ALL : e->s->request->process, &level);
     int64_t gained = rc ? 0 : seep_level_at(&level, e->s->before).bytes;
     if (grows && e->s->before > 1)
@@ -123,13 +121,13 @@ static int list_whom(const struct explaining *e, const bool *counts)
     struct seep_finding *f = e->f;
 
     f->sites = calloc(MOST, sizeof *f->sites);
-    f->processes = calloc(e->m->n_processes + 1, sizeof *f->processes);
+    f->processes = calloc(e->code->model->n_processes + 1, sizeof *f->processes);
     if (!f->sites || !f->processes)
         return -SEEP_ENOMEM;
     for (size_t i = 0; i < e->s->n_lines && f->n_sites < MOST; i++)
         f->sites[f->n_sites++] = e->s->lines[i].site;
-    for (size_t i = 0; i < e->m->n_no_room; i++) { /* by process */
-        const struct seep_model_no_room *its = &e->m->no_room[i];
+    for (size_t i = 0; i < e->code->model->n_no_room; i++) { /* by process */
+        const struct seep_model_no_room *its = &e->code->model->no_room[i];
         const bool again = f->n_processes && f->processes[f->n_processes - 1] == its->process;
         if (counts[i] && its->space == e->s->space && !again)
             f->processes[f->n_processes++] = its->process;
@@ -150,8 +148,10 @@ static void describe(struct explaining *e)
 
     seep_finding_verdict(f, SEEP_PATTERN_OUT_OF_MEMORY, SEEP_PRESSURE, confidence_in(e->s->cause));
     f->space = e->s->space;
-    f->frame = r->stack ? e->frames->look_at[r->stack] : e->s->n_lines ? e->s->lines[0].frame : 0;
-    f->part = r->stack ? (enum seep_part)e->frames->part[r->stack] : SEEP_PART_OTHER;
+    f->frame = r->stack        ? e->code->lines->look_at[r->stack]
+               : e->s->n_lines ? e->s->lines[0].frame
+                               : 0;
+    f->part = r->stack ? (enum seep_part)e->code->lines->part[r->stack] : SEEP_PART_OTHER;
     f->asked_bytes = r->asked_bytes;
     f->live_bytes = e->s->kept_bytes;
     f->count = e->s->kept_blocks;
@@ -159,21 +159,19 @@ static void describe(struct explaining *e)
         e->s->allocated_bytes > e->s->kept_bytes ? e->s->allocated_bytes : e->s->kept_bytes;
     f->saving_bytes = e->s->cause == SEEP_SHORTAGE_FRAGMENTED ? e->s->unallocated_bytes : 0;
     f->first_step = e->s->first_step;
-    f->limit_bytes = seep_shortage_is_pinned(e->s) ? seep_memory_limit_of(e->m, &kind)
+    f->limit_bytes = seep_shortage_is_pinned(e->s) ? seep_memory_limit_of(e->code->model, &kind)
                                                    : e->s->device.capacity_bytes;
     f->steps_to_limit = -1;
 }
 
 static int explain(struct explaining *e, const bool *counts)
 {
-    if (seep_shortage_weigh(e->m, e->frames, e->s) || list_whom(e, counts) || find_filler(e))
+    if (seep_shortage_weigh(e->code, e->s) || list_whom(e, counts) || find_filler(e))
         return -SEEP_ENOMEM;
     e->s->cause = cause_of(e->s);
     describe(e);
     const struct seep_shortage_told told = {
-        .m = e->m,
-        .frames = e->frames,
-        .symbols = e->symbols,
+        .code = e->code,
         .s = e->s,
         .filler = e->filler ? seep_pattern_name(e->filler->pattern) : "",
         .cache = number_of_pattern(e, SEEP_PATTERN_ALLOCATOR_CACHE),
@@ -223,11 +221,11 @@ static size_t count_shortages(const struct seep_model *m, const bool *counts)
     return n;
 }
 
-int seep_shortages_judge(const struct seep_model *m, const struct seep_stack_lines *frames,
-                         struct seep_symbols *symbols, struct seep_findings *out)
+int seep_shortages_judge(const struct seep_code *code, struct seep_findings *out)
 {
+    const struct seep_model *m = code->model;
     bool *counts = calloc(m->n_no_room + 1, sizeof *counts);
-    int rc = counts ? seep_shortage_requests(m, frames, symbols, counts) : -SEEP_ENOMEM;
+    int rc = counts ? seep_shortage_requests(code, counts) : -SEEP_ENOMEM;
     const size_t most = rc ? 0 : count_shortages(m, counts);
     struct seep_finding *new = calloc(most + 1, sizeof *new);
     size_t n = 0;
@@ -238,9 +236,7 @@ int seep_shortages_judge(const struct seep_model *m, const struct seep_stack_lin
         if (!seep_shortage_find(m, counts, space, &s))
             continue;
         struct seep_finding *f = &new[n++];
-        struct explaining e = {.m = m,
-                               .frames = frames,
-                               .symbols = symbols,
+        struct explaining e = {.code = code,
                                .others = out,
                                .place = place_among(out),
                                .n_before = most,

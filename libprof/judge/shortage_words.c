@@ -24,7 +24,7 @@ static bool is_of_pool(const struct seep_shortage *s)
 /* "in step 12", or before the first. Allocates; NULL without memory. */
 static char *when(const struct seep_shortage_told *t)
 {
-    const bool timed = t->m->step_source == SEEP_STEP_TIME;
+    const bool timed = t->code->model->step_source == SEEP_STEP_TIME;
     const int32_t step = t->s->request->step;
 
     return step > 0 ? seep_text_format("in %s %d", timed ? "slice" : "step", (int)step)
@@ -46,7 +46,8 @@ static void note_of_device(const struct seep_shortage_told *t, const char *step,
     seep_text_size((double)s->allocated_bytes, have);
     if (s->request->by_runtime)
         seep_finding_note(f, "tried to allocate %s %s: %s of %s is allocated by then%s", asked,
-                          step, have, t->m->spaces[s->space].name.text, capacity ? capacity : "");
+                          step, have, t->code->model->spaces[s->space].name.text,
+                          capacity ? capacity : "");
     else
         seep_finding_note(
             f, "tried to allocate %s %s: %s is allocated by PyTorch, %s reserved but unallocated%s",
@@ -83,7 +84,7 @@ static void note_of_pinned(const struct seep_shortage_told *t, const char *step,
     const struct seep_model_no_room *r = t->s->request;
     char asked[SEEP_SIZE_TEXT], have[SEEP_SIZE_TEXT], more[SEEP_SIZE_TEXT];
     const char *kind;
-    const uint64_t limit = seep_memory_limit_of(t->m, &kind);
+    const uint64_t limit = seep_memory_limit_of(t->code->model, &kind);
     char *registered = NULL;
 
     if (r->registered_bytes)
@@ -143,7 +144,7 @@ static char *list_lines(const struct seep_shortage_told *t, bool in_step)
         const uint64_t bytes = bytes_of(line, in_step);
         if (!bytes || bytes < least)
             break;
-        char *place = seep_place_text(t->m, t->symbols, line->frame);
+        char *place = seep_place_text(t->code, line->frame);
         fprintf(out, "%s%s %s (%.0f %%)", listed++ ? ", " : "", place ? place : "?",
                 seep_text_size((double)bytes, size),
                 all ? 100.0 * (double)bytes / (double)all : 0.0);
@@ -216,8 +217,8 @@ static void note_cause(const struct seep_shortage_told *t, struct seep_finding *
 /* How often, and what became of the process. */
 static void note_outcome(const struct seep_shortage_told *t, struct seep_finding *f)
 {
-    const struct seep_model_process *p = &t->m->processes[t->s->request->process];
-    const bool stepped = t->m->step_source != SEEP_STEP_TIME;
+    const struct seep_model_process *p = &t->code->model->processes[t->s->request->process];
+    const bool stepped = t->code->model->step_source != SEEP_STEP_TIME;
     const int32_t first = t->s->first_step > 0 ? t->s->first_step : 0, last = t->s->request->step;
 
     if (p->recording.no_room_left_out)
@@ -226,8 +227,8 @@ static void note_outcome(const struct seep_shortage_told *t, struct seep_finding
     else if (t->s->n_requests > 1)
         seep_finding_note(f, "%zu requests failed, in steps %d to %d", t->s->n_requests, (int)first,
                           (int)(last > 0 ? last : 0));
-    if (stepped && (int64_t)t->m->n_steps >= last && t->m->n_steps)
-        seep_finding_note(f, "the job caught it and went on, to step %u", t->m->n_steps);
+    if (stepped && (int64_t)t->code->model->n_steps >= last && t->code->model->n_steps)
+        seep_finding_note(f, "the job caught it and went on, to step %u", t->code->model->n_steps);
     else if (p->exit_kind == SEEP_ENDED_EXIT && p->exit_value)
         seep_finding_note(f, "the process ended then, with exit status %d", p->exit_value);
     else if (p->exit_kind == SEEP_ENDED_SIGNAL)
@@ -279,7 +280,8 @@ static char *advice_pinned(const struct seep_shortage_told *t)
 /* What lies on the device from dataset, loader or camera can wait on the host. */
 static bool is_data(const struct seep_shortage_told *t, const struct seep_shortage_line *line)
 {
-    const enum seep_part part = (enum seep_part)t->frames->part[t->m->sites[line->site].stack];
+    const enum seep_part part =
+        (enum seep_part)t->code->lines->part[t->code->model->sites[line->site].stack];
 
     return part == SEEP_PART_DATASET || part == SEEP_PART_LOADER || part == SEEP_PART_CAMERA;
 }
@@ -295,7 +297,7 @@ static char *advice_too_large(const struct seep_shortage_told *t)
         if (line->kept_bytes < t->s->allocated_bytes / SEEP_T_FILLED_SHARE)
             break;
         if (is_data(t, line)) {
-            char *place = seep_place_text(t->m, t->symbols, line->frame);
+            char *place = seep_place_text(t->code, line->frame);
             char *text = seep_text_format("keep what %s makes on the host, and move a batch at a "
                                           "time to the device; else %s",
                                           place ? place : "the loader", usual);

@@ -21,16 +21,18 @@ size_t seep_sites_of_space(const struct seep_model *m, uint16_t space, uint32_t 
  * what it announces has lines of its own; of a library, whose names nobody looked up, all of it. A
  * native frame may be of several functions, one inlined into the next: `inner` is the one that a
  * rule knows, otherwise it is the one that was called. */
-static uint64_t place_of(const struct seep_model *m, const struct seep_stack_lines *frames,
-                         struct seep_symbols *symbols, uint32_t frame, bool inner)
+static uint64_t place_of(const struct seep_code *code, uint32_t frame, bool inner)
 {
+    const struct seep_model *m = code->model;
     const struct seep_dict_frame *f = &m->dict.frames[frame];
     const struct seep_symbol *s, *all;
 
     if (f->kind != SEEP_FRAME_NATIVE || f->pseudo)
-        return seep_hash_two(frames->line_of[frame], f->kind);
-    size_t n = seep_symbols_get(symbols, frame, &all);
-    s = inner ? seep_function_kinds_symbol(frames->kinds, symbols, frame) : n ? &all[n - 1] : NULL;
+        return seep_hash_two(code->lines->line_of[frame], f->kind);
+    size_t n = seep_symbols_get(code->symbols, frame, &all);
+    s = inner ? seep_function_kinds_symbol(code->lines->kinds, code->symbols, frame)
+        : n   ? &all[n - 1]
+              : NULL;
     const char *name = s && s->function ? s->function : "";
     return seep_hash_two(seep_hash_bytes(name, strlen(name)), f->source);
 }
@@ -40,16 +42,16 @@ struct places {
     uint64_t *of, *called;
 };
 
-static int places_make(const struct seep_model *m, const struct seep_stack_lines *frames,
-                       struct seep_symbols *symbols, struct places *p)
+static int places_make(const struct seep_code *code, struct places *p)
 {
+    const struct seep_model *m = code->model;
     p->of = malloc((m->dict.n_frames + 1) * sizeof *p->of);
     p->called = malloc((m->dict.n_frames + 1) * sizeof *p->called);
     if (!p->of || !p->called)
         return -SEEP_ENOMEM;
     for (uint32_t i = 0; i < m->dict.n_frames; i++) {
-        p->of[i] = place_of(m, frames, symbols, i, true);
-        p->called[i] = place_of(m, frames, symbols, i, false);
+        p->of[i] = place_of(code, i, true);
+        p->called[i] = place_of(code, i, false);
     }
     return 0;
 }
@@ -92,21 +94,21 @@ static bool is_in_allocator(struct seep_symbols *symbols, uint32_t frame)
            strncmp(s[0].function, prefix, sizeof prefix - 1) == 0;
 }
 
-int seep_segments_mark(const struct seep_model *m, const struct seep_stack_lines *frames,
-                       struct seep_symbols *symbols, const uint32_t *tensors, size_t n,
+int seep_segments_mark(const struct seep_code *code, const uint32_t *tensors, size_t n,
                        bool *marked)
 {
+    const struct seep_model *m = code->model;
     const struct seep_dictionary *d = &m->dict;
     struct places p = {0};
     uint64_t *requests = malloc((n + 1) * sizeof *requests);
     bool *within = calloc(d->n_stacks + 1, sizeof *within); /* what was called, and all it calls */
-    int rc = places_make(m, frames, symbols, &p);
+    int rc = places_make(code, &p);
 
     if (!requests || !within)
         rc = -SEEP_ENOMEM;
     for (size_t i = 0; i < n && !rc; i++) {
         uint32_t stack = m->sites[tensors[i]].stack;
-        requests[i] = request_of(d, &p, stack, frames->look_at[stack]);
+        requests[i] = request_of(d, &p, stack, code->lines->look_at[stack]);
     }
     if (!rc)
         qsort(requests, n, sizeof *requests, by_value);
@@ -116,8 +118,8 @@ int seep_segments_mark(const struct seep_model *m, const struct seep_stack_lines
         within[i] =
             within[parent] ||
             (parent && is_asked(requests, n, p.of[d->stacks[parent].frame], p.called[frame]));
-        marked[i] =
-            within[i] || is_asked(requests, n, p.of[frame], 0) || is_in_allocator(symbols, frame);
+        marked[i] = within[i] || is_asked(requests, n, p.of[frame], 0) ||
+                    is_in_allocator(code->symbols, frame);
     }
     free(p.of);
     free(p.called);
@@ -126,9 +128,9 @@ int seep_segments_mark(const struct seep_model *m, const struct seep_stack_lines
     return rc;
 }
 
-int seep_segments_mark_all(const struct seep_model *m, const struct seep_stack_lines *frames,
-                           struct seep_symbols *symbols, bool *marked)
+int seep_segments_mark_all(const struct seep_code *code, bool *marked)
 {
+    const struct seep_model *m = code->model;
     uint32_t *tensors = calloc(m->n_sites + 1, sizeof *tensors);
     size_t n = 0;
     int rc = tensors ? 0 : -SEEP_ENOMEM;
@@ -138,7 +140,7 @@ int seep_segments_mark_all(const struct seep_model *m, const struct seep_stack_l
             tensors[n++] = i;
     }
     if (n)
-        rc = seep_segments_mark(m, frames, symbols, tensors, n, marked);
+        rc = seep_segments_mark(code, tensors, n, marked);
     free(tensors);
     return rc;
 }

@@ -4,9 +4,7 @@
 #ifndef SEEP_LIBPROF_MEASURE_SEGMENTS_H
 #define SEEP_LIBPROF_MEASURE_SEGMENTS_H
 
-#include "libprof/code/stack_lines.h"
-#include "libprof/code/symbols.h"
-#include "libprof/model/model.h"
+#include "libprof/code/code.h"
 
 /* The sites of a space, to sites[], which has room for all; how many. */
 size_t seep_sites_of_space(const struct seep_model *m, uint16_t space, uint32_t *sites);
@@ -15,14 +13,10 @@ size_t seep_sites_of_space(const struct seep_model *m, uint16_t space, uint32_t 
  * through a place that tensors[0, n), sites, are asked for at, by the call that tensors are asked
  * for with; and those in PyTorch's allocator, where its names are known. Returns 0 or -SEEP_ENOMEM.
  */
-SEEP_MUST_CHECK int seep_segments_mark(const struct seep_model *m,
-                                       const struct seep_stack_lines *frames,
-                                       struct seep_symbols *symbols, const uint32_t *tensors,
+SEEP_MUST_CHECK int seep_segments_mark(const struct seep_code *code, const uint32_t *tensors,
                                        size_t n, bool *marked);
 
 /* The same of the tensors of all devices. */
-SEEP_MUST_CHECK int seep_segments_mark_all(const struct seep_model *m,
-                                           const struct seep_stack_lines *frames,
-                                           struct seep_symbols *symbols, bool *marked);
+SEEP_MUST_CHECK int seep_segments_mark_all(const struct seep_code *code, bool *marked);
 
 #endif

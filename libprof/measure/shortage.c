@@ -19,23 +19,22 @@ static bool is_allocators(const struct seep_model *m, const struct seep_model_no
 }
 
 /* Adds the stacks on which segments of a device are asked for. */
-static int mark_segments(const struct seep_model *m, const struct seep_stack_lines *frames,
-                         struct seep_symbols *symbols, uint16_t device, bool *marked)
+static int mark_segments(const struct seep_code *code, uint16_t device, bool *marked)
 {
+    const struct seep_model *m = code->model;
     uint32_t *tensors = malloc((m->n_sites + 1) * sizeof *tensors);
     uint16_t space;
     int rc = tensors ? 0 : -SEEP_ENOMEM;
 
     if (!rc && seep_model_tensor_space(m, device, &space))
-        rc = seep_segments_mark(m, frames, symbols, tensors, seep_sites_of_space(m, space, tensors),
-                                marked);
+        rc = seep_segments_mark(code, tensors, seep_sites_of_space(m, space, tensors), marked);
     free(tensors);
     return rc;
 }
 
-int seep_shortage_requests(const struct seep_model *m, const struct seep_stack_lines *frames,
-                           struct seep_symbols *symbols, bool *counts)
+int seep_shortage_requests(const struct seep_code *code, bool *counts)
 {
+    const struct seep_model *m = code->model;
     bool *marked = calloc(m->dict.n_stacks + 1, sizeof *marked);
     int rc = marked ? 0 : -SEEP_ENOMEM;
 
@@ -44,7 +43,7 @@ int seep_shortage_requests(const struct seep_model *m, const struct seep_stack_l
         for (size_t i = 0; i < m->n_no_room; i++)
             asked |= m->no_room[i].by_runtime && m->no_room[i].space == s;
         if (asked)
-            rc = mark_segments(m, frames, symbols, s, marked);
+            rc = mark_segments(code, s, marked);
     }
     for (size_t i = 0; i < m->n_no_room && !rc; i++)
         counts[i] = !is_allocators(m, &m->no_room[i], marked);
@@ -108,12 +107,12 @@ static int by_most(const void *a, const void *b)
 }
 
 /* Adds a site to its line; of_frame: the line's number + 1. Returns 0 or -SEEP_ENOMEM. */
-static int add_site(const struct seep_model *m, const struct seep_stack_lines *frames,
-                    uint32_t site, struct seep_level *level, uint32_t *of_frame,
-                    struct seep_shortage *s)
+static int add_site(const struct seep_code *code, uint32_t site, struct seep_level *level,
+                    uint32_t *of_frame, struct seep_shortage *s)
 {
+    const struct seep_model *m = code->model;
     const struct seep_model_site *its = &m->sites[site];
-    const uint32_t frame = frames->look_at[its->stack];
+    const uint32_t frame = code->lines->look_at[its->stack];
 
     if (seep_level_sum(m, &site, 1, s->request->process, level))
         return -SEEP_ENOMEM;
@@ -185,9 +184,9 @@ static void weigh_device(const struct seep_model *m, struct seep_shortage *s)
     s->free_bytes = free_then(s);
 }
 
-int seep_shortage_weigh(const struct seep_model *m, const struct seep_stack_lines *frames,
-                        struct seep_shortage *s)
+int seep_shortage_weigh(const struct seep_code *code, struct seep_shortage *s)
 {
+    const struct seep_model *m = code->model;
     uint32_t *of_frame = calloc(m->dict.n_frames + 1, sizeof *of_frame);
     struct seep_level level = {0};
     int rc = 0;
@@ -197,7 +196,7 @@ int seep_shortage_weigh(const struct seep_model *m, const struct seep_stack_line
         rc = -SEEP_ENOMEM;
     for (uint32_t i = 0; i < m->n_sites && !rc; i++) {
         if (m->sites[i].space == s->space)
-            rc = add_site(m, frames, i, &level, of_frame, s);
+            rc = add_site(code, i, &level, of_frame, s);
     }
     if (!rc && s->n_lines)
         qsort(s->lines, s->n_lines, sizeof *s->lines, by_most);

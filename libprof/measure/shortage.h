@@ -6,8 +6,7 @@
 #ifndef SEEP_LIBPROF_MEASURE_SHORTAGE_H
 #define SEEP_LIBPROF_MEASURE_SHORTAGE_H
 
-#include "libprof/code/stack_lines.h"
-#include "libprof/code/symbols.h"
+#include "libprof/code/code.h"
 #include "libprof/measure/device_memory.h"
 
 /* What an out-of-memory error comes of. */
@@ -63,9 +62,7 @@ void seep_shortage_free(struct seep_shortage *s);
 /* Which of the model's requests say that a device had no room, to counts[n_no_room]: not those that
  * the runtime refused PyTorch's allocator, which then empties its cache and tries again. Returns 0
  * or -SEEP_ENOMEM. */
-SEEP_MUST_CHECK int seep_shortage_requests(const struct seep_model *m,
-                                           const struct seep_stack_lines *frames,
-                                           struct seep_symbols *symbols, bool *counts);
+SEEP_MUST_CHECK int seep_shortage_requests(const struct seep_code *code, bool *counts);
 
 /* The requests of a space; false where none counts. Lines are left out. */
 bool seep_shortage_find(const struct seep_model *m, const bool *counts, uint16_t space,
@@ -73,8 +70,6 @@ bool seep_shortage_find(const struct seep_model *m, const bool *counts, uint16_t
 
 /* Adds the lines, what they come to, and what was there as a whole; cause and filler are left to
  * the judge. Returns 0 or -SEEP_ENOMEM. Allocates: s->lines; free(). */
-SEEP_MUST_CHECK int seep_shortage_weigh(const struct seep_model *m,
-                                        const struct seep_stack_lines *frames,
-                                        struct seep_shortage *s);
+SEEP_MUST_CHECK int seep_shortage_weigh(const struct seep_code *code, struct seep_shortage *s);
 
 #endif

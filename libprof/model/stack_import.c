@@ -33,7 +33,7 @@ static uint32_t resolve_string(struct seep_dictionary *d, struct seep_profile *p
 static bool make_python(struct seep_dictionary *d, struct seep_profile *profile,
                         const struct seep_frame *f, struct seep_dict_frame *out)
 {
-    const struct seep_code *code =
+    const struct seep_code_object *code =
         seep_profile_at(profile, f->source, SEEP_CHUNK_CODES, sizeof *code, NULL);
 
     if (!code || !code->file)

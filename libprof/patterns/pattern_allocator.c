@@ -89,7 +89,7 @@ static bool find_churn(struct seep_case *c, uint32_t process, struct seep_findin
     for (uint32_t i = 0; i < m->n_sites; i++) {
         const struct seep_model_site *site = &m->sites[i];
         if (!seep_site_has_many_sizes(m, site) || may_keep(m, site) <= most ||
-            !c->frames->is_own[site->stack] || c->frames->importing[site->stack] ||
+            !c->code->lines->is_own[site->stack] || c->code->lines->importing[site->stack] ||
             site->first_step > c->span->judge || site->last_step < c->span->last - 1 ||
             m->spaces[site->space].name.class != SEEP_CLASS_HOST)
             continue;
@@ -97,14 +97,14 @@ static bool find_churn(struct seep_case *c, uint32_t process, struct seep_findin
             if (m->slots[k - 1].process != process)
                 continue;
             most = may_keep(m, site);
-            frame = c->frames->look_at[site->stack];
-            c->part = (enum seep_part)c->frames->part[site->stack];
+            frame = c->code->lines->look_at[site->stack];
+            c->part = (enum seep_part)c->code->lines->part[site->stack];
             c->space = site->space;
         }
     }
     for (uint32_t i = 0; i < m->n_sites && frame; i++) {
         if (seep_site_has_many_sizes(m, &m->sites[i]) &&
-            c->frames->look_at[m->sites[i].stack] == frame)
+            c->code->lines->look_at[m->sites[i].stack] == frame)
             f->sites[f->n_sites++] = i;
     }
     c->frame = frame;

@@ -30,8 +30,7 @@ static int choose_segments(const struct seep_case *c, const uint32_t *tensors, s
 {
     const struct seep_model *m = c->m;
     bool *marked = calloc(m->dict.n_stacks + 1, sizeof *marked), vary = false;
-    int rc = marked ? seep_segments_mark(m, c->frames, c->symbols, tensors, n_tensors, marked)
-                    : -SEEP_ENOMEM;
+    int rc = marked ? seep_segments_mark(c->code, tensors, n_tensors, marked) : -SEEP_ENOMEM;
     size_t kept = 0;
 
     for (size_t i = 0; i < n_tensors; i++)
@@ -57,13 +56,13 @@ static int find_growing(const struct seep_case *c, const uint32_t *sites, size_t
 
     *best = sites[0];
     for (size_t i = 0; i < n && !rc; i++) {
-        uint32_t line = c->frames->look_at[c->m->sites[sites[i]].stack];
+        uint32_t line = c->code->lines->look_at[c->m->sites[sites[i]].stack];
         rc = seep_level_sum(c->m, &sites[i], 1, SEEP_LEVEL_ALL, &level);
         if (rc)
             break;
         grew[line] += (double)(seep_level_at(&level, c->span->last).bytes -
                                seep_level_at(&level, c->span->judge).bytes);
-        if (grew[line] > grew[c->frames->look_at[c->m->sites[*best].stack]])
+        if (grew[line] > grew[c->code->lines->look_at[c->m->sites[*best].stack]])
             *best = sites[i];
     }
     seep_level_fini(&level);
@@ -99,7 +98,7 @@ static const char *unit_of(const struct seep_case *c)
 static bool captures_graphs(const struct seep_case *c)
 {
     for (uint32_t i = 1; i < c->m->dict.n_frames; i++) {
-        if (seep_function_kinds_is(c->frames->kinds, i, SEEP_FUNCTION_CAPTURE))
+        if (seep_function_kinds_is(c->code->lines->kinds, i, SEEP_FUNCTION_CAPTURE))
             return true;
     }
     return false;
@@ -134,8 +133,8 @@ static int describe_device(struct seep_case *c, uint16_t space, uint16_t tensors
         f->live_bytes += seep_totals_live(&m->sites[f->sites[i]].totals);
     f->saving_bytes = (uint64_t)(taken->slope.value * (taken->to - taken->from));
     c->space = space;
-    c->frame = c->frames->look_at[m->sites[site].stack];
-    c->part = (enum seep_part)c->frames->part[m->sites[site].stack];
+    c->frame = c->code->lines->look_at[m->sites[site].stack];
+    c->part = (enum seep_part)c->code->lines->part[m->sites[site].stack];
     seep_finding_verdict(f, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, SEEP_LIKELY);
     const struct seep_device_memory d = seep_device_memory_of(m, m->spaces[space].name.device);
     if (d.reports)
@@ -255,7 +254,7 @@ static int find_taker(const struct seep_case *c, uint16_t device, uint32_t *line
     if (!taken)
         return -SEEP_ENOMEM;
     for (uint32_t i = 0; i < m->n_sites; i++) {
-        const uint32_t its = c->frames->look_at[m->sites[i].stack];
+        const uint32_t its = c->code->lines->look_at[m->sites[i].stack];
         if (m->sites[i].space != device)
             continue;
         taken[its] = seep_sum(taken[its], seep_totals_live(&m->sites[i].totals));
@@ -284,7 +283,7 @@ static uint32_t find_largest(const struct seep_case *c, uint16_t tensors)
             continue;
         varies = its;
         most = bytes;
-        line = c->frames->look_at[site->stack];
+        line = c->code->lines->look_at[site->stack];
     }
     return line;
 }
@@ -295,11 +294,11 @@ static bool take_line(struct seep_case *c, uint16_t space, uint32_t line, struct
     const struct seep_model *m = c->m;
 
     for (uint32_t i = 0; i < m->n_sites && line; i++) {
-        if (m->sites[i].space != space || c->frames->look_at[m->sites[i].stack] != line)
+        if (m->sites[i].space != space || c->code->lines->look_at[m->sites[i].stack] != line)
             continue;
         c->space = space;
         c->frame = line;
-        c->part = (enum seep_part)c->frames->part[m->sites[i].stack];
+        c->part = (enum seep_part)c->code->lines->part[m->sites[i].stack];
         const struct seep_totals *t = &m->sites[i].totals;
         seep_finding_keep(f, i, seep_totals_live(t),
                           t->allocations > t->frees ? t->allocations - t->frees : 0);
@@ -374,7 +373,7 @@ static int find_peak(const struct seep_case *c, int device, struct seep_device_l
 {
     const struct seep_model *m = c->m;
     bool *marked = calloc(m->dict.n_stacks + 1, sizeof *marked);
-    int rc = marked ? seep_segments_mark_all(m, c->frames, c->symbols, marked) : -SEEP_ENOMEM;
+    int rc = marked ? seep_segments_mark_all(c->code, marked) : -SEEP_ENOMEM;
 
     *peak = (struct seep_device_layout){0};
     for (size_t i = 0; i < m->n_layouts && !rc; i++) {

@@ -60,14 +60,15 @@ static uint64_t layers_of(const struct seep_case *c)
 /* Whether nodes of graphs are gathered on the line as well. */
 static int has_nodes(const struct seep_case *c, bool *found)
 {
-    const uint32_t line = c->frames->line_of[c->frame];
+    const uint32_t line = c->code->lines->line_of[c->frame];
     int rc = 0;
 
     *found = false;
     for (uint32_t i = 0; i < c->m->n_sites && !rc && !*found; i++) {
         const struct seep_model_site *site = &c->m->sites[i];
         if (!c->m->spaces[site->space].name.host_like ||
-            c->frames->line_of[c->frames->look_at[site->stack]] != line || !gathers(c, site))
+            c->code->lines->line_of[c->code->lines->look_at[site->stack]] != line ||
+            !gathers(c, site))
             continue;
         rc = seep_graph_names(c, &i, 1);
         *found = !rc && seep_graph_makes_node(c, site->stack);

@@ -173,7 +173,7 @@ bool seep_is_undetermined(const struct seep_case *c, struct seep_finding *f)
     if (!c->signs->enough_steps &&
         (total * SEEP_T_LITTLE_DATA < (double)c->space_peak || total < SEEP_T_CACHE_BYTES))
         return false;
-    if (c->signs->timed && !c->frames->is_own[c->m->sites[c->sites[0]].stack])
+    if (c->signs->timed && !c->code->lines->is_own[c->m->sites[c->sites[0]].stack])
         return false;
     seep_case_keep_retaining(c, f);
     seep_finding_verdict(f, SEEP_PATTERN_UNDETERMINED, SEEP_PRESSURE, SEEP_POSSIBLE);

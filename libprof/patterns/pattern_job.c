@@ -29,8 +29,9 @@ static bool dies_in_next_step(const struct seep_case *c, const struct seep_model
     const struct seep_model_extra *e = s->extra ? &c->m->extras[s->extra - 1] : NULL;
     uint64_t others = 0;
 
-    if (!e || s->n_slots != 1 || !c->frames->is_own[s->stack] || c->frames->importing[s->stack] ||
-        s->last_step - s->first_step < SEEP_T_STEPS || s->totals.allocations < 2 * SEEP_T_STEPS)
+    if (!e || s->n_slots != 1 || !c->code->lines->is_own[s->stack] ||
+        c->code->lines->importing[s->stack] || s->last_step - s->first_step < SEEP_T_STEPS ||
+        s->totals.allocations < 2 * SEEP_T_STEPS)
         return false;
     for (int b = 0; b < SEEP_LIFETIME_BUCKETS; b++)
         others += b == 1 ? 0 : e->lifetimes[b];
@@ -87,8 +88,8 @@ static int gather_carried(struct seep_case *c, struct seep_finding *f, uint64_t 
         seep_finding_keep(f, i, steady.bytes, steady.blocks);
         if (carried > most) {
             most = carried;
-            c->frame = c->frames->look_at[site->stack];
-            c->part = (enum seep_part)c->frames->part[site->stack];
+            c->frame = c->code->lines->look_at[site->stack];
+            c->part = (enum seep_part)c->code->lines->part[site->stack];
             c->space = site->space;
         }
     }
@@ -146,20 +147,21 @@ static int find_arenas(struct seep_case *c, uint32_t parent, struct seep_finding
         const struct seep_model_site *site = &m->sites[i];
         const struct seep_totals *t = &site->totals;
         if (m->spaces[site->space].name.class != SEEP_CLASS_MMAP || !t->allocations ||
-            !is_of_process(m, site, parent) || c->frames->importing[site->stack] ||
-            !c->frames->is_own[site->stack] || t->allocated_bytes / t->allocations != arena_bytes)
+            !is_of_process(m, site, parent) || c->code->lines->importing[site->stack] ||
+            !c->code->lines->is_own[site->stack] ||
+            t->allocated_bytes / t->allocations != arena_bytes)
             continue;
         rc = live_at(c, i, c->span->last, &live); /* the job's end frees them */
         if (rc || !live.bytes)
             continue;
-        const uint32_t line = c->frames->look_at[site->stack];
+        const uint32_t line = c->code->lines->look_at[site->stack];
         seep_finding_keep(f, i, live.bytes, live.blocks);
         by_line[line] += live.bytes;
         if (by_line[line] > most) {
             most = by_line[line];
             c->frame = line;
             c->space = site->space;
-            c->part = (enum seep_part)c->frames->part[site->stack];
+            c->part = (enum seep_part)c->code->lines->part[site->stack];
         }
     }
     free(by_line);

@@ -65,7 +65,7 @@ static struct seep_held find_items(const struct seep_case *c)
 static bool is_pool_of_pinned(const struct seep_case *c)
 {
     return seep_case_space(c)->class == SEEP_CLASS_PINNED &&
-           !c->frames->is_own[c->m->sites[c->sites[0]].stack];
+           !c->code->lines->is_own[c->m->sites[c->sites[0]].stack];
 }
 
 /* What lies on a device from the start and is none of the data's may be anybody's table, as long as
@@ -319,7 +319,7 @@ bool seep_is_aliased_cache(const struct seep_case *c, struct seep_finding *f)
  * follow the passes over them; not what a library keeps for itself, unless that is much. */
 static bool is_worth_accusing(const struct seep_case *c, const struct seep_finding *f)
 {
-    const bool own = c->frames->is_own[c->m->sites[f->sites[0]].stack];
+    const bool own = c->code->lines->is_own[c->m->sites[f->sites[0]].stack];
     const bool scarce = !seep_case_space(c)->host_like;
 
     return (c->signs->is_data || follows_passes(c) || scarce) &&

@@ -73,8 +73,10 @@ static uint64_t copies_of_network(const struct seep_case *c, struct seep_held lo
 
     for (size_t i = 0; i < m->n_sites && of_line; i++) {
         const struct seep_model_site *site = &m->sites[i];
-        if (site->space == c->space && c->frames->part[site->stack] == (uint8_t)SEEP_PART_MODEL)
-            add(&of_line[c->frames->line_of[c->frames->look_at[site->stack]]], held_by(c, site));
+        if (site->space == c->space &&
+            c->code->lines->part[site->stack] == (uint8_t)SEEP_PART_MODEL)
+            add(&of_line[c->code->lines->line_of[c->code->lines->look_at[site->stack]]],
+                held_by(c, site));
     }
     for (uint32_t i = 0; i < m->dict.n_frames && of_line && !n; i++) {
         if (of_line[i].bytes < SEEP_T_PEAK_BYTES)
@@ -93,11 +95,12 @@ static uint64_t copies_of_network(const struct seep_case *c, struct seep_held lo
 static bool is_module(const struct seep_case *c)
 {
     const struct seep_dictionary *d = &c->m->dict;
-    const uint32_t line = c->frames->line_of[c->frame];
+    const uint32_t line = c->code->lines->line_of[c->frame];
 
     for (uint32_t i = 1; i < d->n_stacks; i++) {
-        if (c->frames->line_of[c->frames->look_at[i]] == line &&
-            seep_function_kinds_is(c->frames->kinds, d->stacks[i].frame, SEEP_FUNCTION_MODULE_LOAD))
+        if (c->code->lines->line_of[c->code->lines->look_at[i]] == line &&
+            seep_function_kinds_is(c->code->lines->kinds, d->stacks[i].frame,
+                                   SEEP_FUNCTION_MODULE_LOAD))
             return true;
     }
     return false;
@@ -106,7 +109,7 @@ static bool is_module(const struct seep_case *c)
 static bool was_copied(const struct seep_case *c)
 {
     for (uint32_t i = 1; i < c->m->dict.n_frames; i++) {
-        if (seep_function_kinds_is(c->frames->kinds, i, SEEP_FUNCTION_STATE_COPY))
+        if (seep_function_kinds_is(c->code->lines->kinds, i, SEEP_FUNCTION_STATE_COPY))
             return true;
     }
     return false;

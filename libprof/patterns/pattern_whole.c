@@ -23,7 +23,7 @@ static bool draws(const struct seep_case *c, uint32_t stack)
         const uint32_t frame = d->stacks[s].frame;
         if (d->frames[frame].kind != SEEP_FRAME_NATIVE)
             return false;
-        if (!seep_symbols_get(c->symbols, frame, &symbol) || !symbol[0].function)
+        if (!seep_symbols_get(c->code->symbols, frame, &symbol) || !symbol[0].function)
             continue;
         for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
             if (strncmp(symbol[0].function, names[i], strlen(names[i])) == 0)
@@ -36,14 +36,14 @@ static bool draws(const struct seep_case *c, uint32_t stack)
 /* Whether nodes of graphs are made as something is drawn on a line: it is an output, no data. */
 static int draws_outputs(const struct seep_case *c, uint32_t frame, bool *outputs)
 {
-    const uint32_t line = c->frames->line_of[frame];
+    const uint32_t line = c->code->lines->line_of[frame];
     int rc = 0;
 
     *outputs = false;
     for (uint32_t i = 0; i < c->m->n_sites && !rc && !*outputs; i++) {
         const uint32_t stack = c->m->sites[i].stack;
         if (!c->m->spaces[c->m->sites[i].space].name.host_like ||
-            c->frames->line_of[c->frames->look_at[stack]] != line)
+            c->code->lines->line_of[c->code->lines->look_at[stack]] != line)
             continue;
         rc = seep_graph_names(c, &i, 1);
         *outputs = !rc && draws(c, stack) && seep_graph_makes_node(c, stack);
@@ -56,11 +56,11 @@ static int draws_outputs(const struct seep_case *c, uint32_t frame, bool *output
 static uint64_t part_taken(const struct seep_case *c, const struct seep_model_site *site)
 {
     const struct seep_totals *t = &site->totals;
-    const enum seep_part part = (enum seep_part)c->frames->part[site->stack];
+    const enum seep_part part = (enum seep_part)c->code->lines->part[site->stack];
     const bool networks =
         part == SEEP_PART_MODEL || part == SEEP_PART_BACKWARD || part == SEEP_PART_OPTIMIZER;
 
-    if (site->space != c->space || networks || !c->frames->is_own[site->stack] ||
+    if (site->space != c->space || networks || !c->code->lines->is_own[site->stack] ||
         t->allocations * 2 < (uint64_t)c->span->last || t->frees * 2 < t->allocations)
         return 0;
     return t->allocated_bytes / t->allocations;
@@ -83,10 +83,10 @@ static int find_draw(const struct seep_case *c, uint64_t whole, uint32_t *line, 
             continue;
         rc = seep_graph_names(c, &i, 1);
         if (!rc && draws(c, site->stack))
-            rc = draws_outputs(c, c->frames->look_at[site->stack], &outputs);
+            rc = draws_outputs(c, c->code->lines->look_at[site->stack], &outputs);
         if (rc || outputs || !draws(c, site->stack))
             continue;
-        *line = c->frames->look_at[site->stack];
+        *line = c->code->lines->look_at[site->stack];
         *bytes = its;
     }
     return rc;

@@ -7,15 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *function_name(const struct seep_model *m,
-                                 const struct seep_function_kinds *kinds,
-                                 const struct seep_symbols *symbols, uint32_t frame)
+static const char *function_name(const struct seep_code *code, uint32_t frame)
 {
-    const struct seep_dict_frame *f = &m->dict.frames[frame];
-    const struct seep_symbol *symbol = seep_function_kinds_symbol(kinds, symbols, frame);
+    const struct seep_dictionary *d = &code->model->dict;
+    const struct seep_dict_frame *f = &d->frames[frame];
+    const struct seep_symbol *symbol =
+        seep_function_kinds_symbol(code->lines->kinds, code->symbols, frame);
 
     if (f->kind == SEEP_FRAME_PYTHON) {
-        const char *name = seep_dictionary_text(&m->dict, f->function);
+        const char *name = seep_dictionary_text(d, f->function);
         return *name ? name : "this line";
     }
     return symbol && symbol->function ? symbol->function : "this code";
@@ -33,13 +33,13 @@ static const char *short_path(const char *path)
 }
 
 /* The file of a line that no frame of the user's leads to; NULL of another line. */
-static const char *library_of(const struct seep_model *m, const struct seep_stack_lines *frames,
-                              const struct seep_finding *f)
+static const char *library_of(const struct seep_code *code, const struct seep_finding *f)
 {
+    const struct seep_model *m = code->model;
     const struct seep_dict_frame *frame = &m->dict.frames[f->frame];
     const char *path = "";
 
-    if (!f->n_sites || frame->pseudo || frames->is_own[m->sites[f->sites[0]].stack])
+    if (!f->n_sites || frame->pseudo || code->lines->is_own[m->sites[f->sites[0]].stack])
         return NULL;
     if (frame->kind == SEEP_FRAME_PYTHON)
         path = seep_dictionary_text(&m->dict, frame->source);
@@ -49,11 +49,10 @@ static const char *library_of(const struct seep_model *m, const struct seep_stac
 }
 
 /* Whose line it is: a function's of the user's; a library's with the name that the user knows. */
-static char *whose(const struct seep_model *m, const struct seep_stack_lines *frames,
-                   const struct seep_symbols *symbols, const struct seep_finding *f)
+static char *whose(const struct seep_code *code, const struct seep_finding *f)
 {
-    const char *function = function_name(m, frames->kinds, symbols, seep_finding_look_at(f));
-    const char *library = library_of(m, frames, f);
+    const char *function = function_name(code, seep_finding_look_at(f));
+    const char *library = library_of(code, f);
 
     if (f->sender)
         return seep_text_format("%s%s%s of another process", f->keeper ? f->keeper : "",
@@ -162,13 +161,13 @@ static const char *advice_of(const struct seep_model *m, const struct seep_findi
                                                : seep_pattern_row(f->pattern)->advice;
 }
 
-int seep_finding_set_words(const struct seep_model *m, const struct seep_stack_lines *frames,
-                           const struct seep_symbols *symbols, struct seep_finding *f)
+int seep_finding_set_words(const struct seep_code *code, struct seep_finding *f)
 {
+    const struct seep_model *m = code->model;
     const bool timed = m->step_source == SEEP_STEP_TIME;
     const struct seep_pattern_row *row = seep_pattern_row(f->pattern);
     struct filling words[] = {
-        {"who", whose(m, frames, symbols, f)},
+        {"who", whose(code, f)},
         {"size", size_of((double)f->live_bytes)},
         {"asked", size_of((double)f->asked_bytes)},
         {"space", strdup(m->spaces[f->space].name.text)},

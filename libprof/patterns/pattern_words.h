@@ -2,15 +2,12 @@
 #ifndef SEEP_LIBPROF_PATTERNS_PATTERN_WORDS_H
 #define SEEP_LIBPROF_PATTERNS_PATTERN_WORDS_H
 
-#include "libprof/code/stack_lines.h"
-#include "libprof/code/symbols.h"
+#include "libprof/code/code.h"
 #include "libprof/patterns/finding.h"
 
 /* Sets title and advice, once the rest of the finding is known. A line of a library's is called
  * one, after what keeps its memory, where that was seen. Returns 0 or -SEEP_ENOMEM. */
-SEEP_MUST_CHECK int seep_finding_set_words(const struct seep_model *m,
-                                           const struct seep_stack_lines *frames,
-                                           const struct seep_symbols *symbols,
+SEEP_MUST_CHECK int seep_finding_set_words(const struct seep_code *code,
                                            struct seep_finding *finding);
 
 #endif

@@ -9,7 +9,7 @@ bool seep_stack_passes(const struct seep_case *c, uint32_t stack, enum seep_func
     const struct seep_dictionary *d = &c->m->dict;
 
     for (uint32_t s = stack; s; s = d->stacks[s].parent) {
-        if (seep_function_kinds_is(c->frames->kinds, d->stacks[s].frame, kind))
+        if (seep_function_kinds_is(c->code->lines->kinds, d->stacks[s].frame, kind))
             return true;
     }
     return false;
@@ -20,7 +20,8 @@ bool seep_state_became_parameters(const struct seep_case *c)
     const struct seep_dictionary *d = &c->m->dict;
 
     for (uint32_t i = 1; i < d->n_stacks; i++) {
-        if (seep_function_kinds_is(c->frames->kinds, d->stacks[i].frame, SEEP_FUNCTION_PARAMETER) &&
+        if (seep_function_kinds_is(c->code->lines->kinds, d->stacks[i].frame,
+                                   SEEP_FUNCTION_PARAMETER) &&
             seep_stack_passes(c, d->stacks[i].parent, SEEP_FUNCTION_STATE_COPY))
             return true;
     }
@@ -32,12 +33,12 @@ bool seep_state_became_parameters(const struct seep_case *c)
 static bool is_of_its_size(const struct seep_case *c, const struct seep_model_site *site,
                            struct seep_held loaded)
 {
-    const enum seep_part part = (enum seep_part)c->frames->part[site->stack];
+    const enum seep_part part = (enum seep_part)c->code->lines->part[site->stack];
     const struct seep_totals *t = &site->totals;
     const double times = (double)t->allocations / (double)loaded.blocks;
 
-    return site->space == c->space && c->frames->is_own[site->stack] && part != SEEP_PART_MODEL &&
-           part != SEEP_PART_BACKWARD && part != SEEP_PART_OPTIMIZER &&
+    return site->space == c->space && c->code->lines->is_own[site->stack] &&
+           part != SEEP_PART_MODEL && part != SEEP_PART_BACKWARD && part != SEEP_PART_OPTIMIZER &&
            times * 2 >= (double)c->span->last && t->frees * 2 >= t->allocations &&
            t->allocations % loaded.blocks == 0 &&
            fabs((double)t->allocated_bytes - times * (double)loaded.bytes) <=
@@ -73,7 +74,7 @@ bool seep_state_is_used(const struct seep_case *c, struct seep_held loaded)
 static bool is_there(const struct seep_case *c, enum seep_function_kind kind)
 {
     for (uint32_t i = 1; i < c->m->dict.n_frames; i++) {
-        if (seep_function_kinds_is(c->frames->kinds, i, kind))
+        if (seep_function_kinds_is(c->code->lines->kinds, i, kind))
             return true;
     }
     return false;

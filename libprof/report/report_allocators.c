@@ -94,7 +94,7 @@ static void say_own_malloc(struct seep_said *said, const struct own_malloc *own)
 
 static void say_own_mallocs(struct seep_said *said)
 {
-    const struct seep_model *m = said->pieces->m;
+    const struct seep_model *m = said->pieces->code->model;
     struct own_mallocs all = {.n = 0};
 
     for (size_t i = 0; i < m->n_processes; i++) {
@@ -158,7 +158,7 @@ static void add_library(const struct seep_model *m, uint32_t module, char *text,
 
 static void say_libraries(struct seep_said *said)
 {
-    const struct seep_model *m = said->pieces->m;
+    const struct seep_model *m = said->pieces->code->model;
     bool *asked = said->pieces->may_look ? calloc(m->dict.n_modules + 1, sizeof *asked) : NULL;
     size_t n_looked = 0;
     char text[1024] = "";

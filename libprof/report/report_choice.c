@@ -77,7 +77,8 @@ static size_t cut(const struct seep_report_pieces *pieces, const struct choice *
     size_t kept = 0, bytes = 0;
 
     for (; kept < n && kept < MAX_SITES; kept++) {
-        bytes += stack_bytes(&pieces->m->dict, pieces->m->sites[choices[kept].site].stack);
+        bytes += stack_bytes(&pieces->code->model->dict,
+                             pieces->code->model->sites[choices[kept].site].stack);
         if (bytes > MAX_STACK_BYTES && choices[kept].rank != RANK_FIRST_OF_FINDING)
             break;
     }
@@ -86,7 +87,7 @@ static size_t cut(const struct seep_report_pieces *pieces, const struct choice *
 
 int seep_report_choose(struct seep_report_pieces *pieces, uint32_t *chosen, size_t *n_chosen)
 {
-    const struct seep_model *m = pieces->m;
+    const struct seep_model *m = pieces->code->model;
     uint8_t *rank = calloc(m->n_sites + 1, sizeof *rank);
     struct choice *choices = calloc(m->n_sites + 1, sizeof *choices);
     int rc = rank && choices ? 0 : -SEEP_ENOMEM;
@@ -117,7 +118,7 @@ int seep_report_choose(struct seep_report_pieces *pieces, uint32_t *chosen, size
 bool seep_report_lists_space(const struct seep_report_pieces *pieces, uint16_t space)
 {
     const struct seep_findings *f = pieces->findings;
-    bool listed = pieces->m->spaces[space].recorded;
+    bool listed = pieces->code->model->spaces[space].recorded;
 
     for (size_t i = 0; i < f->n && !listed; i++)
         listed = f->list[i].space == space;

@@ -56,7 +56,7 @@ static json_t *hooks_seen(const struct seep_model *m)
 /* Who makes NVTX marks asked for a tool, and found seep, which is there for nothing but steps. */
 static void say_nvtx(struct seep_said *said)
 {
-    const struct seep_model *m = said->pieces->m;
+    const struct seep_model *m = said->pieces->code->model;
     bool asked = false, counted = false;
 
     for (size_t i = 0; i < m->n_processes; i++) {
@@ -72,7 +72,7 @@ static void say_nvtx(struct seep_said *said)
 
 static void say_optimizers(struct seep_said *said)
 {
-    const struct seep_model *m = said->pieces->m;
+    const struct seep_model *m = said->pieces->code->model;
     size_t n = 0;
 
     for (size_t i = 0; i < m->n_processes; i++) {
@@ -150,7 +150,7 @@ static void say_process(struct seep_said *said, const struct seep_model_process 
 
 static void say_missing(struct seep_said *said)
 {
-    const struct seep_model *m = said->pieces->m;
+    const struct seep_model *m = said->pieces->code->model;
     size_t n_missing = 0, n_counted = 0;
 
     for (size_t i = 0; i < m->n_bares; i++) {
@@ -187,7 +187,7 @@ static void say_holders(struct seep_said *said)
 /* What a reader that did not come to its end would have said is missing from every answer. */
 static void say_readers(struct seep_said *said)
 {
-    const struct seep_model *m = said->pieces->m;
+    const struct seep_model *m = said->pieces->code->model;
     uint64_t taken = 0, failed = 0, barred = 0;
 
     for (size_t i = 0; i < m->n_jobs; i++) {
@@ -259,7 +259,7 @@ static json_t *copies_seen(const struct seep_model *m)
 
 json_t *seep_json_coverage(const struct seep_report_pieces *pieces)
 {
-    const struct seep_model *m = pieces->m;
+    const struct seep_model *m = pieces->code->model;
     struct seep_said said = {.pieces = pieces, .list = json_array()};
 
     seep_said_allocators(&said);

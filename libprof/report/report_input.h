@@ -11,9 +11,7 @@ struct seep_job_sources;
 struct seep_space_growths;
 
 struct seep_report_pieces {
-    const struct seep_model *m;
-    const struct seep_stack_lines *frames;
-    struct seep_symbols *symbols;
+    const struct seep_code *code;
     const struct seep_findings *findings;
     const struct seep_rss_table *rss;
     const struct seep_holders *holders; /* all zero where nobody looked */

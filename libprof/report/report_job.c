@@ -49,7 +49,7 @@ static json_t *counted_spaces(const struct seep_process *e, bool gone, bool *fai
 static json_t *spaces_of(const struct seep_report_pieces *pieces,
                          const struct seep_model_process *p, bool *failed)
 {
-    const struct seep_model *m = pieces->m;
+    const struct seep_model *m = pieces->code->model;
     const struct seep_lane_growth *growths =
         pieces->growths->of_process + (size_t)(p - m->processes) * m->n_spaces;
     json_t *spaces = p->entry && seep_bare_is_counted(p->entry)
@@ -87,7 +87,8 @@ static json_t *process_json(const struct seep_report_pieces *pieces,
     seep_json_set(json, "started_unix_s", seep_json_real((double)id->start_unix_ns / 1e9), failed);
     seep_json_set(json, "duration_s", seep_json_real((double)(p->end_ns - p->start_ns) / 1e9),
                   failed);
-    seep_json_set(json, "rss", seep_json_rss(&pieces->rss->of_process[p - pieces->m->processes]),
+    seep_json_set(json, "rss",
+                  seep_json_rss(&pieces->rss->of_process[p - pieces->code->model->processes]),
                   failed);
     if (p->execed)
         seep_json_set(json, "exec", json_true(), failed);
@@ -133,7 +134,7 @@ static json_t *folded_json(const struct seep_folded *folded, bool *failed)
 
 json_t *seep_json_helpers(const struct seep_report_pieces *pieces)
 {
-    const struct seep_model *m = pieces->m;
+    const struct seep_model *m = pieces->code->model;
     json_t *list = json_array();
     bool failed = false;
 
@@ -152,9 +153,10 @@ json_t *seep_json_processes(const struct seep_report_pieces *pieces)
     json_t *list = json_array();
     bool failed = false;
 
-    for (size_t i = 0; i < pieces->m->n_processes && !failed; i++)
-        seep_json_append(list, process_json(pieces, &pieces->m->processes[i], &failed), &failed);
-    add_bare_processes(pieces->m, list, &failed);
+    for (size_t i = 0; i < pieces->code->model->n_processes && !failed; i++)
+        seep_json_append(list, process_json(pieces, &pieces->code->model->processes[i], &failed),
+                         &failed);
+    add_bare_processes(pieces->code->model, list, &failed);
     return seep_json_whole(list, failed);
 }
 
@@ -237,7 +239,7 @@ static json_t *devices_over_time(const struct seep_model *m, const uint64_t *t, 
 
 json_t *seep_json_timeline(const struct seep_report_pieces *pieces)
 {
-    const struct seep_model *m = pieces->m;
+    const struct seep_model *m = pieces->code->model;
     uint64_t t[SEEP_TIMELINE_ROWS];
     size_t n = make_grid(m, t);
     json_t *json = json_object(), *times = json_array(), *steps = json_array();

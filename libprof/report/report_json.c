@@ -39,7 +39,7 @@ static double duration(const struct seep_model *m, const struct seep_job *job)
 
 static json_t *job_json(const struct seep_report_pieces *pieces, bool *failed)
 {
-    const struct seep_model *m = pieces->m;
+    const struct seep_model *m = pieces->code->model;
     const struct seep_job *job = first_job(m);
     const struct seep_process_identity *first = &m->processes[m->root].id;
     bool launched = job && job->argv_bytes;
@@ -75,7 +75,7 @@ static json_t *job_json(const struct seep_report_pieces *pieces, bool *failed)
 
 static json_t *spaces_json(const struct seep_report_pieces *pieces, bool *failed)
 {
-    const struct seep_model *m = pieces->m;
+    const struct seep_model *m = pieces->code->model;
     json_t *spaces = json_object();
 
     for (uint16_t i = 0; i < m->n_spaces; i++) {
@@ -106,7 +106,7 @@ static size_t add_lines(const struct seep_findings *f, bool *seen, uint32_t *fra
 static int resolve_symbols(const struct seep_report_pieces *pieces, const uint32_t *chosen,
                            size_t n)
 {
-    const struct seep_dictionary *d = &pieces->m->dict;
+    const struct seep_dictionary *d = &pieces->code->model->dict;
     bool *seen = calloc(d->n_frames, sizeof *seen);
     uint32_t *frames = calloc(d->n_frames, sizeof *frames);
     size_t k = 0;
@@ -114,7 +114,7 @@ static int resolve_symbols(const struct seep_report_pieces *pieces, const uint32
 
     if (seen && frames) {
         for (size_t i = 0; i < n; i++) {
-            uint32_t stack = pieces->m->sites[chosen[i]].stack;
+            uint32_t stack = pieces->code->model->sites[chosen[i]].stack;
             for (; stack; stack = d->stacks[stack].parent) {
                 uint32_t frame = d->stacks[stack].frame;
                 if (!seen[frame])
@@ -123,7 +123,7 @@ static int resolve_symbols(const struct seep_report_pieces *pieces, const uint32
             }
         }
         k = add_lines(pieces->findings, seen, frames, k);
-        rc = seep_symbols_resolve(pieces->symbols, frames, k);
+        rc = seep_symbols_resolve(pieces->code->symbols, frames, k);
     }
     free(seen);
     free(frames);
@@ -132,7 +132,7 @@ static int resolve_symbols(const struct seep_report_pieces *pieces, const uint32
 
 static void free_scratch(struct seep_report_pieces *pieces)
 {
-    for (size_t i = 0; pieces->frame_json && i < pieces->m->dict.n_frames; i++)
+    for (size_t i = 0; pieces->frame_json && i < pieces->code->model->dict.n_frames; i++)
         json_decref(pieces->frame_json[i]);
     free(pieces->frame_json);
     free(pieces->shown);
@@ -142,13 +142,13 @@ static void free_scratch(struct seep_report_pieces *pieces)
 
 int seep_report_json(struct seep_report_pieces *pieces, json_t **report)
 {
-    const struct seep_model *m = pieces->m;
+    const struct seep_model *m = pieces->code->model;
     uint32_t *chosen = calloc(m->n_sites + 1, sizeof *chosen);
     struct seep_space_growths growths;
     struct seep_job_sources sources;
     size_t n = 0;
 
-    seep_job_sources_init(&sources, m, pieces->frames, pieces->may_look);
+    seep_job_sources_init(&sources, pieces->code, pieces->may_look);
     pieces->sources = &sources;
     pieces->shown = calloc(m->n_sites + 1, sizeof *pieces->shown);
     pieces->frame_json = calloc(m->dict.n_frames, sizeof(json_t *));

@@ -64,7 +64,7 @@ static json_t *layout_json(const struct seep_report_pieces *pieces,
     static const char *const reasons[] = {[SEEP_LAYOUT_AT_PEAK] = "peak",
                                           [SEEP_LAYOUT_REFUSED] = "refused",
                                           [SEEP_LAYOUT_FAILED] = "failed"};
-    const struct seep_model *m = pieces->m;
+    const struct seep_model *m = pieces->code->model;
     const struct seep_model_layout *from = layout->from;
     const bool was_asked = from->reason != SEEP_LAYOUT_AT_PEAK;
     const uint64_t since = from->t_ns > m->start_ns ? from->t_ns - m->start_ns : 0;
@@ -95,11 +95,10 @@ static json_t *layout_json(const struct seep_report_pieces *pieces,
 
 json_t *seep_json_layouts(const struct seep_report_pieces *pieces)
 {
-    const struct seep_model *m = pieces->m;
+    const struct seep_model *m = pieces->code->model;
     bool *marked = calloc(m->dict.n_stacks + 1, sizeof *marked);
     json_t *list = json_array();
-    bool failed = !marked || (m->n_layouts &&
-                              seep_segments_mark_all(m, pieces->frames, pieces->symbols, marked));
+    bool failed = !marked || (m->n_layouts && seep_segments_mark_all(pieces->code, marked));
 
     for (size_t i = 0; i < m->n_layouts && !failed; i++) {
         struct seep_device_layout layout;

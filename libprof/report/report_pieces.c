@@ -58,14 +58,13 @@ int seep_json_frames_append(const struct seep_report_pieces *pieces, uint32_t fr
     json_t **made = &pieces->frame_json[frame];
 
     if (!*made)
-        *made = seep_frames_json(&pieces->m->dict, pieces->symbols, frame);
+        *made = seep_frames_json(&pieces->code->model->dict, pieces->code->symbols, frame);
     return json_array_extend(list, *made);
 }
 
 json_t *seep_json_holders(const struct seep_report_pieces *pieces, uint16_t space, uint32_t frame)
 {
-    json_t *its =
-        seep_line_holders_of(pieces->line_holders, pieces->m, pieces->frames, space, frame);
+    json_t *its = seep_line_holders_of(pieces->line_holders, pieces->code, space, frame);
 
     return its ? json_incref(its) : json_null();
 }
@@ -76,7 +75,7 @@ json_t *seep_json_look_at(const struct seep_report_pieces *pieces, uint32_t fram
     json_t *list = json_array(), *copy = json_object();
     bool failed =
         seep_json_frames_append(pieces, frame, list) ||
-        json_object_update(copy, json_array_get(list, pieces->frames->kinds->named_by[frame]));
+        json_object_update(copy, json_array_get(list, pieces->code->lines->kinds->named_by[frame]));
 
     json_decref(list);
     json_object_del(copy, "inlined");

@@ -164,10 +164,10 @@ static bool is_silent(const struct seep_model *m)
 
 void seep_said_runtime(struct seep_said *said)
 {
-    for (size_t i = 0; i < said->pieces->m->n_processes; i++)
-        say_cupti(said, &said->pieces->m->processes[i]);
+    for (size_t i = 0; i < said->pieces->code->model->n_processes; i++)
+        say_cupti(said, &said->pieces->code->model->processes[i]);
     for (size_t i = 0; i < SEEP_MAX_DEVICES; i++) {
-        const struct tiers t = tiers_of_job(said->pieces->m, i);
+        const struct tiers t = tiers_of_job(said->pieces->code->model, i);
         char bytes[SEEP_SIZE_TEXT], all[SEEP_SIZE_TEXT];
         if (t.unexplained_bytes)
             seep_said_add(said,
@@ -175,7 +175,7 @@ void seep_said_runtime(struct seep_said *said)
                           "those that took them",
                           i, seep_text_size((double)t.unexplained_bytes, bytes),
                           seep_text_size((double)t.driver_bytes, all),
-                          is_silent(said->pieces->m)
+                          is_silent(said->pieces->code->model)
                               ? "told of by PyTorch's allocator, which is set to keep no cache of "
                                 "its own"
                               : "of PyTorch's allocator");

@@ -133,7 +133,7 @@ static json_t *live_of(const struct seep_model_process *p, int space)
 json_t *seep_json_process_timeline(const struct seep_report_pieces *pieces,
                                    const struct seep_model_process *p)
 {
-    const struct seep_model *m = pieces->m;
+    const struct seep_model *m = pieces->code->model;
     json_t *times = json_array(), *rss = json_array(), *spaces = json_object();
     bool failed = false;
 

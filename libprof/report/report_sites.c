@@ -27,15 +27,16 @@ json_t *seep_json_site_id(uint32_t site)
 static json_t *stack_of(const struct seep_report_pieces *pieces, uint32_t stack,
                         json_int_t *look_at)
 {
-    const struct seep_dictionary *d = &pieces->m->dict;
-    uint32_t wanted = pieces->frames->look_at[stack];
+    const struct seep_dictionary *d = &pieces->code->model->dict;
+    uint32_t wanted = pieces->code->lines->look_at[stack];
     json_t *list = json_array();
 
     *look_at = -1;
     for (; stack; stack = d->stacks[stack].parent) {
         uint32_t frame = d->stacks[stack].frame;
-        if (*look_at < 0 && pieces->frames->line_of[frame] == wanted)
-            *look_at = (json_int_t)(json_array_size(list) + pieces->frames->kinds->named_by[frame]);
+        if (*look_at < 0 && pieces->code->lines->line_of[frame] == wanted)
+            *look_at =
+                (json_int_t)(json_array_size(list) + pieces->code->lines->kinds->named_by[frame]);
         if (seep_json_frames_append(pieces, frame, list)) {
             json_decref(list);
             return NULL;
@@ -114,7 +115,7 @@ static json_t *pids_of(const struct seep_model *m, const struct seep_model_site 
 static json_t *site_json(const struct seep_report_pieces *pieces, uint32_t id,
                          struct seep_level *level, bool *failed)
 {
-    const struct seep_model *m = pieces->m;
+    const struct seep_model *m = pieces->code->model;
     const struct seep_model_site *site = &m->sites[id];
     json_t *json = seep_json_totals(&site->totals);
     struct seep_slope slope = {0, 0, 0};
@@ -124,9 +125,10 @@ static json_t *site_json(const struct seep_report_pieces *pieces, uint32_t id,
         *failed = true;
     seep_json_set(json, "id", seep_json_site_id(id), failed);
     seep_json_set(json, "space", json_string(m->spaces[site->space].name.text), failed);
-    seep_json_set(json, "role",
-                  json_string(seep_part_name((enum seep_part)pieces->frames->part[site->stack])),
-                  failed);
+    seep_json_set(
+        json, "role",
+        json_string(seep_part_name((enum seep_part)pieces->code->lines->part[site->stack])),
+        failed);
     seep_json_set(json, "stack", stack_of(pieces, site->stack, &look_at), failed);
     seep_json_set(json, "look_at", look_at >= 0 ? json_integer(look_at) : json_null(), failed);
     seep_json_set(json, "growth_bytes_per_step", seep_json_slope(&slope), failed);
@@ -152,11 +154,13 @@ static json_t *site_json(const struct seep_report_pieces *pieces, uint32_t id,
 static void set_holders(const struct seep_report_pieces *pieces, uint32_t id,
                         struct seep_level *level, json_t *json, bool *failed)
 {
-    const struct seep_model_site *site = &pieces->m->sites[id];
-    json_t *answer = seep_json_holders(pieces, site->space, pieces->frames->look_at[site->stack]);
+    const struct seep_model_site *site = &pieces->code->model->sites[id];
+    json_t *answer =
+        seep_json_holders(pieces, site->space, pieces->code->lines->look_at[site->stack]);
     struct seep_site_held held;
 
-    if (seep_site_held_by(pieces->m, json_is_object(answer) ? answer : NULL, id, level, &held))
+    if (seep_site_held_by(pieces->code->model, json_is_object(answer) ? answer : NULL, id, level,
+                          &held))
         *failed = true;
     if (!held.known) {
         json_decref(answer);
@@ -224,9 +228,9 @@ static json_t *finding_evidence(const struct seep_finding *f)
 /* The lines that keep what the finding's line made. */
 static json_t *kept_at_json(const struct seep_report_pieces *pieces, const struct seep_finding *f)
 {
-    const json_t *answer = f->n_sites ? seep_line_holders_of(pieces->line_holders, pieces->m,
-                                                             pieces->frames, f->space, f->frame)
-                                      : NULL;
+    const json_t *answer =
+        f->n_sites ? seep_line_holders_of(pieces->line_holders, pieces->code, f->space, f->frame)
+                   : NULL;
 
     return seep_kept_at_json(pieces->sources, answer, f->sites, f->n_sites);
 }
@@ -234,7 +238,7 @@ static json_t *kept_at_json(const struct seep_report_pieces *pieces, const struc
 static json_t *finding_json(const struct seep_report_pieces *pieces, const struct seep_finding *f,
                             size_t number, bool *failed)
 {
-    const struct seep_model *m = pieces->m;
+    const struct seep_model *m = pieces->code->model;
     json_t *json = json_object();
     char id[24];
 

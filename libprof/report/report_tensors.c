@@ -28,13 +28,13 @@ json_t *seep_json_tensors(const struct seep_model *m)
 
 json_t *seep_json_no_room(const struct seep_report_pieces *pieces)
 {
-    const struct seep_model *m = pieces->m;
+    const struct seep_model *m = pieces->code->model;
     json_t *list = json_array();
     bool failed = false;
 
     for (size_t i = 0; i < m->n_no_room; i++) {
         const struct seep_model_no_room *its = &m->no_room[i];
-        const uint32_t frame = its->stack ? pieces->frames->look_at[its->stack] : 0;
+        const uint32_t frame = its->stack ? pieces->code->lines->look_at[its->stack] : 0;
         seep_json_append(list,
                          json_pack("{s:I, s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:b, s:o}", "pid",
                                    (json_int_t)m->processes[its->process].id.pid, "space",
@@ -55,7 +55,7 @@ json_t *seep_json_no_room(const struct seep_report_pieces *pieces)
 void seep_said_tensors(struct seep_said *said)
 {
     for (int i = 0; i < SEEP_MAX_DEVICES; i++) {
-        const struct seep_device_memory d = seep_device_memory_of(said->pieces->m, i);
+        const struct seep_device_memory d = seep_device_memory_of(said->pieces->code->model, i);
         char drift[SEEP_SIZE_TEXT];
         if (d.drift_bytes)
             seep_said_add(

@@ -39,7 +39,7 @@ static void say_trouble(struct seep_said *said, const struct seep_process *e, ui
 
 static void say_unwritten(struct seep_said *said)
 {
-    const struct seep_model *m = said->pieces->m;
+    const struct seep_model *m = said->pieces->code->model;
     size_t n = 0;
 
     for (size_t i = 0; i < m->n_jobs; i++) {
@@ -113,7 +113,7 @@ static bool vanished(const struct seep_model_process *p)
 
 static void say_execs(struct seep_said *said)
 {
-    const struct seep_model *m = said->pieces->m;
+    const struct seep_model *m = said->pieces->code->model;
     size_t n = 0;
 
     for (size_t i = 0; i < m->n_jobs; i++) {

@@ -2,9 +2,8 @@
 #ifndef SEEP_LIBPROF_SIGNS_CASE_H
 #define SEEP_LIBPROF_SIGNS_CASE_H
 
+#include "libprof/code/code.h"
 #include "libprof/code/library_caches.h"
-#include "libprof/code/stack_lines.h"
-#include "libprof/code/symbols.h"
 #include "libprof/measure/growth.h"
 #include "libprof/measure/sawtooth.h"
 #include "libprof/who/merge/kept_by.h"
@@ -115,11 +114,10 @@ struct seep_signs {
 
 /* What a pattern sees: sites that share a line, and what they do. */
 struct seep_case {
-    const struct seep_model *m;
-    const struct seep_stack_lines *frames;
+    const struct seep_code *code;
+    const struct seep_model *m; /* the code's, which most look at */
     const struct seep_span *span;
     const struct seep_signs *signs;
-    struct seep_symbols *symbols;
     const struct seep_line_holders *holders;
     const uint32_t *sites;
     size_t n_sites;

@@ -12,8 +12,9 @@ static const char *name_of(const struct seep_case *c, uint32_t frame)
 {
     const struct seep_symbol *symbol;
 
-    return seep_symbols_get(c->symbols, frame, &symbol) && symbol[0].function ? symbol[0].function
-                                                                              : NULL;
+    return seep_symbols_get(c->code->symbols, frame, &symbol) && symbol[0].function
+               ? symbol[0].function
+               : NULL;
 }
 
 static bool begins(const char *text, const char *with)
@@ -61,7 +62,8 @@ bool seep_graph_makes_node(const struct seep_case *c, uint32_t stack)
 
     for (uint32_t s = stack; s; s = d->stacks[s].parent) {
         const struct seep_dict_frame *f = &d->frames[d->stacks[s].frame];
-        if (seep_function_kinds_is(c->frames->kinds, d->stacks[s].frame, SEEP_FUNCTION_GRAPH_NODE))
+        if (seep_function_kinds_is(c->code->lines->kinds, d->stacks[s].frame,
+                                   SEEP_FUNCTION_GRAPH_NODE))
             return true;
         if (f->kind != SEEP_FRAME_NATIVE)
             return false;
@@ -73,7 +75,7 @@ bool seep_graph_makes_node(const struct seep_case *c, uint32_t stack)
         else if (begins(name, "at::_ops::"))
             return unknown > 0 && is_entry(name);
         else if (!begins(name, "operator new") &&
-                 !seep_function_kinds_is(c->frames->kinds, d->stacks[s].frame,
+                 !seep_function_kinds_is(c->code->lines->kinds, d->stacks[s].frame,
                                          SEEP_FUNCTION_ALLOCATOR))
             return false;
     }
@@ -99,7 +101,7 @@ int seep_graph_names(const struct seep_case *c, const uint32_t *sites, size_t n)
             frames[at++] = d->stacks[s].frame;
         }
     }
-    return seep_symbols_resolve(c->symbols, frames, at);
+    return seep_symbols_resolve(c->code->symbols, frames, at);
 }
 
 static bool gained_less(const struct seep_site_signs *a, const struct seep_site_signs *b)
@@ -159,12 +161,13 @@ int seep_graph_nodes_count(const struct seep_case *c, const struct seep_site_sig
 static bool is_beside(const struct seep_case *c, const struct seep_model_site *site)
 {
     const struct seep_dict_frame *line = &c->m->dict.frames[c->frame];
-    const struct seep_dict_frame *its = &c->m->dict.frames[c->frames->look_at[site->stack]];
+    const struct seep_dict_frame *its = &c->m->dict.frames[c->code->lines->look_at[site->stack]];
 
     if (!c->m->spaces[site->space].name.host_like || site->totals.allocations < SEEP_T_STEPS)
         return false;
     if (c->m->spaces[c->space].name.host_like)
-        return c->frames->line_of[c->frames->look_at[site->stack]] == c->frames->line_of[c->frame];
+        return c->code->lines->line_of[c->code->lines->look_at[site->stack]] ==
+               c->code->lines->line_of[c->frame];
     return line->kind == SEEP_FRAME_PYTHON && its->kind == line->kind &&
            its->source == line->source && its->function == line->function;
 }

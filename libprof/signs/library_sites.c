@@ -49,7 +49,7 @@ static int resolve(const struct seep_case *c, const size_t *places, size_t n)
                 break;
         }
     }
-    return seep_symbols_resolve(c->symbols, frames, at);
+    return seep_symbols_resolve(c->code->symbols, frames, at);
 }
 
 /* No more than it ever holds, nor larger. */
@@ -81,7 +81,7 @@ int seep_library_sites_first(const struct seep_case *c, uint32_t *sites, size_t 
     for (size_t i = 0; i < n_places && !rc; i++) {
         const uint32_t stack = c->m->sites[c->sites[places[i]]].stack;
         const struct seep_library_cache *its =
-            seep_library_cache_of_stack(&c->m->dict, c->symbols, stack, c->frame);
+            seep_library_cache_of_stack(&c->m->dict, c->code->symbols, stack, c->frame);
         if (!its || !is_in_bounds(c, c->signs, places[i], its))
             continue;
         *cache = *cache ? *cache : its;

@@ -44,12 +44,12 @@ static bool copies(const char *name)
 
 static void note(const struct seep_case *c, uint32_t frame, struct seep_makers *makers)
 {
-    const struct seep_function_kinds *kinds = c->frames->kinds;
+    const struct seep_function_kinds *kinds = c->code->lines->kinds;
     const struct seep_symbol *symbol;
 
     makers->joins |= seep_function_kinds_is(kinds, frame, SEEP_FUNCTION_JOIN);
     makers->loads |= seep_function_kinds_is(kinds, frame, SEEP_FUNCTION_LOAD);
-    if (!seep_symbols_get(c->symbols, frame, &symbol) || !symbol[0].function)
+    if (!seep_symbols_get(c->code->symbols, frame, &symbol) || !symbol[0].function)
         return;
     makers->named |= strncmp(symbol[0].function, "at::_ops::", 10) == 0;
     makers->joins |= joins(symbol[0].function);
@@ -61,14 +61,14 @@ int seep_makers_find(const struct seep_case *c, struct seep_makers *makers)
     enum { MOST = 64 };
     const struct seep_dictionary *d = &c->m->dict;
     const uint32_t stack = c->m->sites[largest_site(c)].stack;
-    const uint32_t line = c->frames->look_at[stack];
+    const uint32_t line = c->code->lines->look_at[stack];
     uint32_t frames[MOST] = {0};
     size_t n = 0;
 
     for (uint32_t s = stack; s && n < MOST && d->stacks[s].frame != line; s = d->stacks[s].parent)
         frames[n++] = d->stacks[s].frame;
     *makers = (struct seep_makers){0};
-    if (seep_symbols_resolve(c->symbols, frames, n))
+    if (seep_symbols_resolve(c->code->symbols, frames, n))
         return -SEEP_ENOMEM;
     for (size_t i = 0; i < n; i++)
         note(c, frames[i], makers);

@@ -9,8 +9,9 @@ static bool is_received(const struct seep_case *c, uint32_t stack)
 {
     const struct seep_dictionary *d = &c->m->dict;
 
-    for (uint32_t s = c->frames->is_own[stack] ? 0 : stack; s; s = d->stacks[s].parent) {
-        if (seep_function_kinds_is(c->frames->kinds, d->stacks[s].frame, SEEP_FUNCTION_MESSAGE))
+    for (uint32_t s = c->code->lines->is_own[stack] ? 0 : stack; s; s = d->stacks[s].parent) {
+        if (seep_function_kinds_is(c->code->lines->kinds, d->stacks[s].frame,
+                                   SEEP_FUNCTION_MESSAGE))
             return true;
     }
     return false;
@@ -44,11 +45,12 @@ static bool share_a_process(const struct seep_model *m, const struct seep_model_
 static bool is_receivers(const struct seep_case *c, const struct seep_model_site *s,
                          const struct seep_model_site *received)
 {
-    const uint32_t frame = c->frames->look_at[s->stack];
+    const uint32_t frame = c->code->lines->look_at[s->stack];
 
     for (size_t i = 0; i < c->m->n_sites; i++) {
         const struct seep_model_site *other = &c->m->sites[i];
-        if (c->frames->look_at[other->stack] == frame && share_a_process(c->m, other, received))
+        if (c->code->lines->look_at[other->stack] == frame &&
+            share_a_process(c->m, other, received))
             return true;
     }
     return false;
@@ -63,8 +65,8 @@ static bool is_nearer(const struct seep_case *c, const struct seep_model_site *s
 
     if (!than || s->totals.allocations != than->totals.allocations)
         return !than || s->totals.allocations < than->totals.allocations;
-    return frames[c->frames->look_at[s->stack]].where >
-           frames[c->frames->look_at[than->stack]].where;
+    return frames[c->code->lines->look_at[s->stack]].where >
+           frames[c->code->lines->look_at[than->stack]].where;
 }
 
 uint32_t seep_message_sender(const struct seep_case *c, uint32_t site)
@@ -78,11 +80,11 @@ uint32_t seep_message_sender(const struct seep_case *c, uint32_t site)
         return 0;
     for (size_t i = 0; i < m->n_sites; i++) {
         const struct seep_model_site *s = &m->sites[i];
-        if (c->frames->is_own[s->stack] && s->space == received->space &&
+        if (c->code->lines->is_own[s->stack] && s->space == received->space &&
             fabs(block_bytes(m, s) - size) <= size * SEEP_T_SENT_OFF &&
             (double)s->totals.allocations >= n && is_nearer(c, s, sender) &&
             !is_receivers(c, s, received))
             sender = s;
     }
-    return sender ? c->frames->look_at[sender->stack] : 0;
+    return sender ? c->code->lines->look_at[sender->stack] : 0;
 }

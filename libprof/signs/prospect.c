@@ -158,7 +158,7 @@ static bool slows_down(const struct seep_growth *g, const struct seep_kept_by *k
  * cannot be told from all that it does for the first time. */
 static bool is_a_librarys_by_time(const struct seep_case *c, const struct seep_signs *signs)
 {
-    return signs->timed && !c->frames->is_own[c->m->sites[c->sites[0]].stack];
+    return signs->timed && !c->code->lines->is_own[c->m->sites[c->sites[0]].stack];
 }
 
 /* Growth in a few steps only; in between nothing. */

@@ -90,7 +90,7 @@ bool seep_is_joined_of_new(const struct seep_case *c, const struct seep_signs *s
     for (size_t i = 0; i < c->m->n_sites; i++) {
         const struct seep_model_site *piece = &c->m->sites[i];
         const double bytes = (double)piece->totals.allocated_bytes;
-        if (piece != its && !c->frames->importing[piece->stack] &&
+        if (piece != its && !c->code->lines->importing[piece->stack] &&
             piece->totals.allocations >= SEEP_T_PIECES * its->totals.allocations &&
             bytes >= SEEP_T_PIECES_LEAST * all && bytes <= SEEP_T_PIECES_MOST * all)
             return true;

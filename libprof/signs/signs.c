@@ -46,7 +46,7 @@ static int compute_sites(const struct seep_case *c, struct seep_signs *signs)
             .first = held(seep_level_at(&level, 1)),
             .last = held(seep_level_at(&level, c->span->last)),
             .kept = held(g->by_process ? seep_level_highest(&level) : seep_level_at(&level, g->to)),
-            .is_network = is_of_network(c->frames->part[stack], c->frames->parts[stack]),
+            .is_network = is_of_network(c->code->lines->part[stack], c->code->lines->parts[stack]),
         };
     }
     seep_level_fini(&level);
@@ -234,8 +234,7 @@ int seep_signs_compute(const struct seep_case *c, struct seep_signs *signs)
     signs->sawtooth = seep_sawtooth_find(c->m, c->span, &g->level);
     signs->staircase = climb(c->span, &g->level);
     signs->fading = fade(c->m, c->span, &g->level);
-    signs->kept_by =
-        seep_kept_by_of(seep_line_holders_of(c->holders, c->m, c->frames, c->space, c->frame));
+    signs->kept_by = seep_kept_by_of(seep_line_holders_of(c->holders, c->code, c->space, c->frame));
     int rc = compute_sites(c, signs);
     if (!rc && c->has_workers && !signs->timed)
         rc = weigh_workers(c, &signs->workers);

@@ -11,7 +11,8 @@ static bool is_streamed(const struct seep_case *c)
 
     for (size_t i = 0; i < c->n_sites; i++) {
         for (uint32_t s = c->m->sites[c->sites[i]].stack; s; s = d->stacks[s].parent) {
-            if (seep_function_kinds_is(c->frames->kinds, d->stacks[s].frame, SEEP_FUNCTION_STREAM))
+            if (seep_function_kinds_is(c->code->lines->kinds, d->stacks[s].frame,
+                                       SEEP_FUNCTION_STREAM))
                 return true;
         }
     }

@@ -85,7 +85,7 @@ uint32_t seep_intern_module(const struct seep_module *module)
     return ref;
 }
 
-static uint32_t code_key(const struct seep_code *c)
+static uint32_t code_key(const struct seep_code_object *c)
 {
     uint64_t x = (uint64_t)c->file << 32 | c->function;
     return seep_hash_mix(x ^ (uint64_t)c->first_line << 16 ^ (uint64_t)c->qualname << 24);
@@ -98,12 +98,12 @@ static uint32_t code_hash(uint32_t ref)
 
 static bool same_code(uint32_t ref, const void *key)
 {
-    const struct seep_code *c = seep_arena_at(ref), *code = key;
+    const struct seep_code_object *c = seep_arena_at(ref), *code = key;
     return c->file == code->file && c->function == code->function &&
            c->qualname == code->qualname && c->first_line == code->first_line;
 }
 
-uint32_t seep_intern_code(const struct seep_code *code)
+uint32_t seep_intern_code(const struct seep_code_object *code)
 {
     if (!code->file || !seep_ref_index_reserve(&codes, code_hash))
         return 0;
@@ -111,7 +111,7 @@ uint32_t seep_intern_code(const struct seep_code *code)
     uint32_t ref = seep_ref_index_find(&codes, hash, same_code, code);
     if (ref || !(ref = seep_arena_take(SEEP_CHUNK_CODES, sizeof(*code), 8)))
         return ref;
-    struct seep_code *c = seep_arena_at(ref);
+    struct seep_code_object *c = seep_arena_at(ref);
     c->function = code->function;
     c->qualname = code->qualname;
     c->first_line = code->first_line;

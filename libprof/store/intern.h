@@ -10,7 +10,7 @@
 
 uint32_t seep_intern_string(const char *text, uint32_t n_bytes);
 uint32_t seep_intern_module(const struct seep_module *module);
-uint32_t seep_intern_code(const struct seep_code *code);
+uint32_t seep_intern_code(const struct seep_code_object *code);
 uint32_t seep_intern_frame(enum seep_frame_kind kind, uint32_t owner, uint64_t where);
 uint32_t seep_intern_stack(uint32_t parent, uint32_t frame);
 

@@ -134,7 +134,7 @@ static bool python_code(uintptr_t code, uint64_t fingerprint, uint32_t *ref, uin
     }
     if (seep_python_describe(code, &info) != 0)
         return false;
-    struct seep_code made = {
+    struct seep_code_object made = {
         .file = seep_intern_string(info.file, info.file_len),
         .function = seep_intern_string(info.function, info.function_len),
         .qualname = seep_intern_string(info.qualname, info.qualname_len),

@@ -120,7 +120,7 @@ TEST(a_string_longer_than_its_chunk_is_none, .to = 2)
     struct seep_model m;
     uint32_t frame = builder_python(&b, "/a.py", "function", 1);
     struct seep_frame *f = builder_at(&b, frame);
-    struct seep_code *code = builder_at(&b, f->source);
+    struct seep_code_object *code = builder_at(&b, f->source);
 
     ((struct seep_string *)builder_at(&b, code->function))->n_bytes = _i ? UINT32_MAX : 40000;
     builder_site(&b, builder_stack(&b, 0, frame), 0, 1, 1, 0, 0, 1);

@@ -47,7 +47,7 @@ TEST(equal_records_are_stored_once)
     ck_assert_uint_eq(seep_intern_string("train.py", 8), text);
     ck_assert_uint_ne(seep_intern_string("train.pz", 8), text);
     ck_assert_uint_eq(seep_intern_string("", 0), 0);
-    struct seep_code code = {.file = text, .function = text, .first_line = 4};
+    struct seep_code_object code = {.file = text, .function = text, .first_line = 4};
     ck_assert_uint_eq(seep_intern_code(&code), seep_intern_code(&code));
     for (uint32_t i = 0; i < 20000; i++)
         ck_assert_uint_ne(a_stack(i), 0);

@@ -20,7 +20,7 @@ static bool agrees(const struct seep_python_source *s, const char *function, uin
 /* Leaves out files that another text was compiled from. */
 static void hold_against_frames(struct seep_job_sources *job, const bool *of_user)
 {
-    const struct seep_dictionary *d = &job->m->dict;
+    const struct seep_dictionary *d = &job->code->model->dict;
     struct seep_source_files right_ones = job->files;
 
     right_ones.n = 0;
@@ -55,14 +55,14 @@ static uint64_t started_ns(const struct seep_model *m)
 /* Scripts: what runs at the module's level and is not imported. */
 static int find_mains(struct seep_job_sources *job)
 {
-    const struct seep_dictionary *d = &job->m->dict;
+    const struct seep_dictionary *d = &job->code->model->dict;
 
     job->is_main = calloc(d->n_strings + 1, sizeof *job->is_main);
     if (!job->is_main)
         return -SEEP_ENOMEM;
     for (size_t i = 1; i < d->n_stacks; i++) {
         const struct seep_dict_frame *f = &d->frames[d->stacks[i].frame];
-        if (f->kind == SEEP_FRAME_PYTHON && !job->frames->importing[i] &&
+        if (f->kind == SEEP_FRAME_PYTHON && !job->code->lines->importing[i] &&
             strcmp(seep_dictionary_text(d, f->function), "<module>") == 0)
             job->is_main[f->source] = true;
     }
@@ -71,7 +71,7 @@ static int find_mains(struct seep_job_sources *job)
 
 int seep_job_sources_open(struct seep_job_sources *job)
 {
-    const struct seep_model *m = job->m;
+    const struct seep_model *m = job->code->model;
     const struct seep_dictionary *d = &m->dict;
 
     if (job->opened || !job->may_look)
@@ -103,10 +103,10 @@ int seep_job_sources_open(struct seep_job_sources *job)
     return rc;
 }
 
-void seep_job_sources_init(struct seep_job_sources *job, const struct seep_model *m,
-                           const struct seep_stack_lines *frames, bool may_look)
+void seep_job_sources_init(struct seep_job_sources *job, const struct seep_code *code,
+                           bool may_look)
 {
-    *job = (struct seep_job_sources){.m = m, .frames = frames, .may_look = may_look};
+    *job = (struct seep_job_sources){.code = code, .may_look = may_look};
 }
 
 void seep_job_sources_fini(struct seep_job_sources *job)

@@ -3,21 +3,19 @@
 #ifndef SEEP_LIBPROF_WHO_MERGE_JOB_SOURCES_H
 #define SEEP_LIBPROF_WHO_MERGE_JOB_SOURCES_H
 
-#include "libprof/code/stack_lines.h"
-#include "libprof/model/model.h"
+#include "libprof/code/code.h"
 #include "libprof/source/source_files.h"
 
 struct seep_job_sources {
-    const struct seep_model *m;
-    const struct seep_stack_lines *frames;
+    const struct seep_code *code;
     struct seep_source_files files; /* by string of the dictionary */
     bool *is_main;                  /* by that: the file of a script that ran; NULL: not open */
     bool may_look, opened;
 };
 
 /* `may_look`: into files; else there are none. Opens nothing yet. */
-void seep_job_sources_init(struct seep_job_sources *job, const struct seep_model *m,
-                           const struct seep_stack_lines *frames, bool may_look);
+void seep_job_sources_init(struct seep_job_sources *job, const struct seep_code *code,
+                           bool may_look);
 void seep_job_sources_fini(struct seep_job_sources *job);
 
 /* Opens them at the first call. Returns 0 or -SEEP_ENOMEM. Allocates: *job. */

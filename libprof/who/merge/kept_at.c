@@ -57,7 +57,7 @@ static bool is_module(const char *path, const char *module)
 static bool ask(const struct seep_job_sources *job, const struct seep_kept_name *name,
                 const struct seep_source_file *file, struct seep_stores_asked *asked)
 {
-    const char *path = seep_dictionary_text(&job->m->dict, file->name);
+    const char *path = seep_dictionary_text(&job->code->model->dict, file->name);
 
     *asked = (struct seep_stores_asked){name->in, name->name, name->owner};
     if (name->in == SEEP_KEPT_IN_LOCAL)
@@ -226,7 +226,7 @@ static int look_along(struct search *q, const json_t *path)
 
 static void take_frames(struct search *q, const uint32_t *sites, size_t n_sites)
 {
-    const struct seep_model *m = q->job->m;
+    const struct seep_model *m = q->job->code->model;
 
     for (size_t i = 0; i < n_sites && i < MAX_STACKS; i++) {
         uint32_t stack = m->sites[sites[i]].stack;
@@ -243,7 +243,7 @@ static json_t *line_json(const struct search *q, const struct candidate *c)
 {
     const struct seep_python_source *s = &c->file->source;
     const struct seep_statement *st = &s->list[c->store.statement];
-    const char *file = seep_dictionary_text(&q->job->m->dict, c->file->name);
+    const char *file = seep_dictionary_text(&q->job->code->model->dict, c->file->name);
     char name[MAX_NAME], *text = seep_python_statement_text(s, c->store.statement, MAX_TEXT);
     const char *dot;
     bool failed = false;

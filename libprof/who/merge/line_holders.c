@@ -21,9 +21,10 @@ static char *key_of(const struct seep_dictionary *d, uint32_t frame)
 }
 
 int seep_line_holders_init(struct seep_line_holders *lines, const struct seep_holders *holders,
-                           const struct seep_dictionary *dict,
-                           const struct seep_stack_lines *frames)
+                           const struct seep_code *code)
 {
+    const struct seep_dictionary *dict = &code->model->dict;
+
     *lines = (struct seep_line_holders){0};
     if (!json_object_size(holders->of_frame))
         return 0;
@@ -36,7 +37,7 @@ int seep_line_holders_init(struct seep_line_holders *lines, const struct seep_ho
         if (!key)
             return -SEEP_ENOMEM;
         json_t *its = *key ? json_object_get(holders->of_frame, key) : NULL;
-        json_t **best = &lines->of_line[frames->line_of[i]];
+        json_t **best = &lines->of_line[code->lines->line_of[i]];
         if (its && (!*best || bytes_of(its) > bytes_of(*best)))
             *best = its;
         free(key);
@@ -56,10 +57,11 @@ static bool is_seen(const struct seep_space_name *space)
     return space->host_like || space->class == SEEP_CLASS_SHM;
 }
 
-json_t *seep_line_holders_of(const struct seep_line_holders *lines, const struct seep_model *m,
-                             const struct seep_stack_lines *frames, uint16_t space, uint32_t frame)
+json_t *seep_line_holders_of(const struct seep_line_holders *lines, const struct seep_code *code,
+                             uint16_t space, uint32_t frame)
 {
-    uint32_t line = lines->n ? frames->line_of[frame] : 0;
+    uint32_t line = lines->n ? code->lines->line_of[frame] : 0;
 
-    return line < lines->n && is_seen(&m->spaces[space].name) ? lines->of_line[line] : NULL;
+    return line < lines->n && is_seen(&code->model->spaces[space].name) ? lines->of_line[line]
+                                                                        : NULL;
 }

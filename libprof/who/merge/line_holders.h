@@ -2,8 +2,7 @@
 #ifndef SEEP_LIBPROF_WHO_MERGE_LINE_HOLDERS_H
 #define SEEP_LIBPROF_WHO_MERGE_LINE_HOLDERS_H
 
-#include "libprof/code/stack_lines.h"
-#include "libprof/model/model.h"
+#include "libprof/code/code.h"
 #include "libprof/who/merge/holders_merge.h"
 
 struct seep_line_holders {
@@ -16,13 +15,12 @@ struct seep_line_holders {
  * seep_line_holders_fini(), also after an error. */
 SEEP_MUST_CHECK int seep_line_holders_init(struct seep_line_holders *lines,
                                            const struct seep_holders *holders,
-                                           const struct seep_dictionary *dict,
-                                           const struct seep_stack_lines *frames);
+                                           const struct seep_code *code);
 void seep_line_holders_fini(struct seep_line_holders *lines);
 
 /* The answer for a frame's line in a space, as report.json has it: borrowed; NULL where nobody
  * looked, and in spaces that snapshots do not see. `lines` may be all zero. */
-json_t *seep_line_holders_of(const struct seep_line_holders *lines, const struct seep_model *m,
-                             const struct seep_stack_lines *frames, uint16_t space, uint32_t frame);
+json_t *seep_line_holders_of(const struct seep_line_holders *lines, const struct seep_code *code,
+                             uint16_t space, uint32_t frame);
 
 #endif
