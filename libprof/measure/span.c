@@ -69,16 +69,12 @@ static void settle_timed(struct seep_span *span, int32_t n)
 
 void seep_span_compute(const struct seep_model *m, struct seep_span *span)
 {
-    int32_t epoch = 0, ended = 0, back = 0;
+    int32_t epoch = 0, ended = 0;
 
     *span = (struct seep_span){.sample_bytes = sample_gap(m)};
     if (m->step_source == SEEP_STEP_TIME) {
         settle_timed(span, (int32_t)m->n_steps);
         return;
-    }
-    for (uint32_t p = 0; p < m->n_processes; p++) {
-        const int32_t its = counted_back(&m->processes[p]);
-        back = its > back ? its : back;
     }
     span->epochs_known = m->n_epoch_starts > 0;
     span->by_laps = m->epoch_source == SEEP_EPOCHS_LOOP;
@@ -86,7 +82,8 @@ void seep_span_compute(const struct seep_model *m, struct seep_span *span)
         epoch = m->epoch_starts[1] - (m->epoch_starts[0] > 1 ? m->epoch_starts[0] : 1);
         ended = m->epoch_starts[1] - 1;
     }
-    settle_stepped(span, (int32_t)m->n_steps, back, epoch, ended);
+    /* The steps are those of one process: what others count back is on no axis of the job's. */
+    settle_stepped(span, (int32_t)m->n_steps, counted_back(&m->processes[m->main]), epoch, ended);
 }
 
 struct seep_span seep_span_of_run(const struct seep_model *m, const struct seep_span *span,

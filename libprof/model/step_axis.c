@@ -98,7 +98,8 @@ static const struct seep_process *find_periods(struct seep_model_process *p)
     if (e->back_steps && e->back_steps <= e->steps && e->back_period &&
         e->back_period <= e->first_step_period) {
         p->axis_first = e->back_period;
-        p->axis_back = e->back_steps;
+        /* So that what is made of it by periods of 32 bits stays within 64. */
+        p->axis_back = e->back_steps < INT32_MAX / 2 ? e->back_steps : INT32_MAX / 2;
     }
     if (e->start_ns)
         p->axis_start_ns = seep_model_ns(p, e->start_ns);

@@ -172,7 +172,7 @@ static bool is_beside(const struct seep_case *c, const struct seep_model_site *s
            its->source == line->source && its->function == line->function;
 }
 
-/* A site, and the blocks of it that came since step 1 and are there at the end. */
+/* A site, and the blocks of it that came since step 1 began and are there at the end. */
 struct stayed {
     uint32_t site;
     uint64_t blocks;
@@ -187,8 +187,22 @@ static int by_blocks(const void *a, const void *b)
     return (p->site > q->site) - (p->site < q->site);
 }
 
+/* What stays of a site, if as much of it comes while what holds it fills as comes before. Else it
+ * is of the last step's own graph, which has a node of one stack for each layer. */
+static uint64_t count_stayed(const struct seep_case *c, const struct seep_growth *g,
+                             const struct seep_level *level)
+{
+    const int32_t last = c->span->last, filled = !g->growing && g->plateau ? g->plateau : last;
+    const int64_t blocks = seep_level_at(level, last).blocks - seep_level_at(level, 0).blocks;
+    const int64_t late =
+        seep_level_at(level, last).blocks - seep_level_at(level, filled / 2).blocks;
+
+    return blocks >= SEEP_T_STEPS && late * SEEP_T_GRAPHS_LATE >= blocks ? (uint64_t)blocks : 0;
+}
+
 /* To stayed[0, *n), which has room for all sites of the model: those of most blocks first. */
-static int find_stayed(const struct seep_case *c, struct stayed *stayed, size_t *n)
+static int find_stayed(const struct seep_case *c, const struct seep_growth *g,
+                       struct stayed *stayed, size_t *n)
 {
     struct seep_level level = {0};
     int rc = 0;
@@ -198,24 +212,21 @@ static int find_stayed(const struct seep_case *c, struct stayed *stayed, size_t 
         if (!is_beside(c, &c->m->sites[i]))
             continue;
         rc = seep_level_sum(c->m, &i, 1, SEEP_LEVEL_ALL, &level);
-        if (rc)
-            break;
-        const int64_t blocks =
-            seep_level_at(&level, c->span->last).blocks - seep_level_at(&level, 0).blocks;
-        if (blocks >= SEEP_T_STEPS)
-            stayed[(*n)++] = (struct stayed){i, (uint64_t)blocks};
+        const uint64_t blocks = rc ? 0 : count_stayed(c, g, &level);
+        if (blocks)
+            stayed[(*n)++] = (struct stayed){i, blocks};
     }
     seep_level_fini(&level);
     qsort(stayed, *n, sizeof *stayed, by_blocks);
     return rc;
 }
 
-int seep_graphs_count(const struct seep_case *c, uint64_t *graphs)
+int seep_graphs_count(const struct seep_case *c, const struct seep_growth *g, uint64_t *graphs)
 {
     struct stayed *stayed = malloc((c->m->n_sites + 1) * sizeof *stayed);
     uint32_t sites[LOOKED_AT] = {0};
     size_t n = 0;
-    int rc = stayed ? find_stayed(c, stayed, &n) : -SEEP_ENOMEM;
+    int rc = stayed ? find_stayed(c, g, stayed, &n) : -SEEP_ENOMEM;
 
     *graphs = 0;
     n = n < LOOKED_AT ? n : LOOKED_AT;

@@ -23,6 +23,7 @@ bool seep_graph_makes_node(const struct seep_case *c, uint32_t stack);
 /* Of nodes that stay at the end, and were not there before step 1, how many blocks the site with
  * fewest of them made: as many graphs are there at once. Of the line's own sites; of a line on a
  * device those of the host that its function made. 0 none. Returns 0 or -SEEP_ENOMEM. */
-SEEP_MUST_CHECK int seep_graphs_count(const struct seep_case *c, uint64_t *graphs);
+SEEP_MUST_CHECK int seep_graphs_count(const struct seep_case *c, const struct seep_growth *g,
+                                      uint64_t *graphs);
 
 #endif

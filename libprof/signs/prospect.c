@@ -43,8 +43,9 @@ static bool is_too_far(const struct seep_case *c, const struct seep_growth *g)
 
     if (g->slope.value >= SEEP_T_FAR_BYTES || steps <= SEEP_T_FAR_RUNS * (double)c->m->n_steps)
         return false;
-    return c->m->step_source == SEEP_STEP_TIME ? steps * step_s > SEEP_T_FAR_SECONDS
-                                               : steps > SEEP_T_FAR_STEPS;
+    return c->m->step_source == SEEP_STEP_TIME
+               ? steps * step_s > SEEP_T_FAR_SECONDS
+               : steps > SEEP_T_FAR_STEPS && steps * step_s > SEEP_T_FAR_TRAINING;
 }
 
 static double gained(const struct seep_growth *g, int32_t from, int32_t to)

@@ -251,7 +251,7 @@ int seep_signs_compute(const struct seep_case *c, struct seep_signs *signs)
     signs->prospect = seep_prospect_of(c, signs);
     if (!rc && !is_kept_without_graph(signs) &&
         (is_full(signs) || (signs->prospect == SEEP_ENDS_BY_HOLDER && !signs->is_data)))
-        rc = seep_graphs_count(c, &signs->graphs);
+        rc = seep_graphs_count(c, g, &signs->graphs);
     if (!rc && !signs->graphs && signs->kept_by.in_graph &&
         signs->prospect == SEEP_ENDS_BY_HOLDER && !signs->is_data)
         signs->graphs = signs->kept_by.length;

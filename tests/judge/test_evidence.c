@@ -385,7 +385,7 @@ static const struct {
 } keepers[] = {
     {"type", "deque", "give the deque a maxlen"},
     {"name", "_forward_hooks", "call its remove()"},
-    {"name", "metrics", "a metric that is never reset"},
+    {"name", "metrics", "bound main.history"},
     {"name", "asymmetric_cache", "bound main.history"},
     {"name", "profile_images", "bound main.history"},
     {"type", "ImageProfiler", "bound main.history"},

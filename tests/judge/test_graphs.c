@@ -106,6 +106,28 @@ TEST(a_pool_that_is_full_of_graphs_is_no_bounded_cache, .to = 3)
     ck_assert_double_eq_tol(number(f, "plateau_step"), 80, 3);
 }
 
+/* Layers that one loop calls share a stack: thirteen nodes of it are there with a single graph, and
+ * thirteen times as many with a pool of them. */
+static const struct {
+    struct ramp nodes;
+    bool is_pool;
+} networks[] = {{{FIRST, FIRST, 13, UINT32_MAX}, false},
+                {{FIRST + 3, FIRST + 3, 13, UINT32_MAX}, false},
+                {{FIRST, FIRST + 79, 13, UINT32_MAX}, true}};
+
+TEST(layers_of_one_graph_are_no_pool_of_graphs, .to = N(networks))
+{
+    const uint64_t node = (uint64_t)(make_node - __executable_start) + 8;
+    struct ramp nodes = networks[_i].nodes;
+
+    builder_level(&b, builder_stack(&b, forward(NODES), builder_native(&b, own_path(), NULL, node)),
+                  0, 8 * 1024, LAST, ramp, &nodes);
+    builder_level(&b, forward(NODES), 0, 64 * 1024, LAST, ramp, &full);
+    char *dump = json_dumps(findings_with_symbols(), 0);
+    ck_assert_msg((strstr(dump, "graph-retention") != NULL) == networks[_i].is_pool, "%s", dump);
+    free(dump);
+}
+
 /* Tensors on a device beside nodes on the host, by whole blocks for a graph, of one function; an
  * operator that a branch runs now and then does not count graphs. */
 static const struct {

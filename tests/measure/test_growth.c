@@ -16,7 +16,7 @@ static struct seep_growth growth;
 static void setup(void)
 {
     memset(&m, 0, sizeof m);
-    m.processes = calloc(2, sizeof *m.processes);
+    m.processes = calloc(3, sizeof *m.processes);
     m.sites = calloc(1, sizeof *m.sites);
     m.slots = calloc(1, sizeof *m.slots);
     m.points = calloc(SLICES + 1, sizeof *m.points);
@@ -127,6 +127,10 @@ TEST(rounds_that_were_counted_back_warm_up, .to = N(counted))
     m.step_source = SEEP_STEP_LOOP;
     m.n_steps = m.processes[1].steps = counted[_i].steps;
     m.processes[1].axis_back = counted[_i].back;
+    m.main = 1;
+    /* A helper's rounds are on no axis of the job's. */
+    m.n_processes = 3;
+    m.processes[2] = (struct seep_model_process){.steps = 9000, .axis_back = 1200};
     seep_span_compute(&m, &span);
     ck_assert_int_eq(span.warm, counted[_i].warm);
     ck_assert_int_eq(span.judge, counted[_i].warm);

@@ -264,11 +264,12 @@ TEST(crumbs_that_fill_the_memory_in_a_run_are)
 static const struct {
     uint64_t each, ram_gib; /* each: bytes a step, or slice */
     bool timed, is_leak;
-} paces[] = {{900, 128, false, false},
-             {900, 64, false, true},
-             {1100, 4096, false, true},
-             {900, 128, true, true},    /* half a year */
-             {900, 8192, true, false}}; /* thirty */
+    uint64_t steps_a_period; /* of a tenth of a second */
+} paces[] = {{900, 128, false, false, 1},  {900, 64, false, true, 1},
+             {1100, 4096, false, true, 1}, {900, 128, false, false, 20}, /* nine days */
+             {900, 128, false, true, 40},                                /* less than five */
+             {900, 128, true, true, 1},                                  /* half a year */
+             {900, 8192, true, false, 1}};                               /* thirty */
 
 TEST(what_no_run_would_come_to_is_no_finding, .to = N(paces))
 {
@@ -280,6 +281,8 @@ TEST(what_no_run_would_come_to_is_no_finding, .to = N(paces))
     builder_level(&b, line(), 0, paces[_i].each, FIRST + MANY, ramp, &r);
     job->processes[0].steps = paces[_i].timed ? 0 : MANY;
     builder_timeline(&b, FIRST + MANY, UINT64_C(300) << 20);
+    builder_header(&b)->end_ns = builder_header(&b)->last_ns =
+        builder_header(&b)->start_ns + MANY * UINT64_C(100000000) / paces[_i].steps_a_period;
     ck_assert_int_eq(seep_profile_from_bytes("100-1.seep", b.bytes, b.n_bytes, &p, NULL), 0);
     ck_assert_int_eq(seep_analyse_profiles(&p, 1, job, NULL, &report, NULL), 0);
     const json_t *list = json_object_get(report, "findings");
