@@ -13,4 +13,10 @@ uint32_t seep_backward_site(struct seep_thread *thread, uint32_t site, unsigned 
  */
 void seep_backward_watch(unsigned space);
 
+/* The space of these tensors; 0: nobody's calls are to be noted. */
+unsigned seep_backward_watched(void);
+
+/* Backward is called, with a device's tensors in `space`. Inside the guard. */
+void seep_backward_called(const struct seep_regs *regs, unsigned space);
+
 #endif

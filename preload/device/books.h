@@ -12,7 +12,7 @@
 /* Above the numbers of spaces. Those of one device go with it. */
 enum seep_shelf {
     SEEP_SHELF_FIRST_OF_DEVICE = 0xf0,
-    SEEP_SHELF_DEVICE = SEEP_SHELF_FIRST_OF_DEVICE, /* what cudaFree() takes */
+    SEEP_SHELF_DEVICE = SEEP_SHELF_FIRST_OF_DEVICE, /* by address */
     SEEP_SHELF_ARRAY,                               /* by handle */
     SEEP_SHELF_MAPPED,                              /* by the driver, at an address of the job's */
     SEEP_SHELF_LAST_OF_DEVICE = SEEP_SHELF_MAPPED,

@@ -18,7 +18,7 @@
 
 #define SEEP_EXPORT __attribute__((visibility("default")))
 
-/* Records of CUDA, in types of functions only (preload/device/cuda.h). */
+/* Records of CUDA, in types of functions only (preload/cuda/cuda.h). */
 struct seep_cuda_pitched;
 struct seep_cuda_extent;
 struct seep_cuda_channels;

@@ -15,7 +15,7 @@ __tls_get_addr __libc_dlopen_mode __libc_dlsym __libc_dlclose
 # The malloc family's hooks find the functions behind them by name, and CUDA's driver calls for another library on the
 # user's wish (--gpu=cupti), where no hook runs.
 ALLOWED = {"dlsym", "dlopen"}
-OPENS = "preload/hooks/cupti.c"
+OPENS = "preload/cuda/cupti.c"
 
 STALL_S = 0.2
 

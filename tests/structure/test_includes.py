@@ -44,8 +44,9 @@ ALLOWED = {
     "preload/device": "preload/objects preload/python preload/stack preload/job preload/record store format",
     "preload/life": "preload/objects preload/python preload/stack preload/job preload/record preload/device store program regex format",
     "preload/snapshot": "preload/objects preload/python preload/stack preload/job preload/record preload/life store format",
+    "preload/cuda": "preload/objects preload/python preload/stack preload/job preload/record preload/device preload/life store regex format",
     "preload/hooks": "preload/objects preload/python preload/stack preload/job preload/record preload/device preload/life"
-                     " preload/snapshot store program regex format",
+                     " preload/snapshot store program format",
     "preload/top": "preload/objects preload/python preload/stack preload/record preload/device preload/life"
                    " preload/snapshot preload/hooks store format",
     "viewer": "analysis who/find export print page gate report_read program read regex format base words libprof/code/part_rules.h",

@@ -1,7 +1,7 @@
 /* The driver's functions that give memory to map (expandable segments), wherever a program has
  * their addresses from: these stand in front of them. */
-#ifndef SEEP_PRELOAD_DEVICE_DRIVER_H
-#define SEEP_PRELOAD_DEVICE_DRIVER_H
+#ifndef SEEP_PRELOAD_CUDA_DRIVER_H
+#define SEEP_PRELOAD_CUDA_DRIVER_H
 
 #include <stdbool.h>
 

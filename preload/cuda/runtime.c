@@ -1,4 +1,4 @@
-#include "preload/device/runtime.h"
+#include "preload/cuda/runtime.h"
 
 #include <errno.h>
 

@@ -2,7 +2,7 @@
  * size is not told, so they are only numbered. */
 #include <errno.h>
 
-#include "preload/device/runtime.h"
+#include "preload/cuda/runtime.h"
 
 static inline void note(const struct seep_runtime_call *call, int result, uint32_t *counter)
 {

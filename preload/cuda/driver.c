@@ -1,14 +1,14 @@
 /* Memory of a device comes as a handle, and is counted from where it is mapped until it is
  * unmapped: a handle that was not made here is another's memory. One that is mapped twice counts
  * twice. */
-#include "preload/device/driver.h"
+#include "preload/cuda/driver.h"
 
 #include <errno.h>
 #include <string.h>
 
+#include "preload/cuda/runtime.h"
 #include "preload/device/backward.h"
 #include "preload/device/layout.h"
-#include "preload/device/runtime.h"
 #include "preload/record/capture.h"
 
 enum { GRANULE_BYTES = 2 << 20 }; /* what is mapped begins and ends at such */

@@ -1,7 +1,7 @@
 /* What of CUDA's binary interface the hooks need: numbers and records as the runtime's and the
  * driver's callers lay them out, the same from CUDA 11 to 13. */
-#ifndef SEEP_PRELOAD_DEVICE_CUDA_H
-#define SEEP_PRELOAD_DEVICE_CUDA_H
+#ifndef SEEP_PRELOAD_CUDA_CUDA_H
+#define SEEP_PRELOAD_CUDA_CUDA_H
 
 #include <stddef.h>
 #include <stdint.h>

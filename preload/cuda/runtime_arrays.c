@@ -1,6 +1,6 @@
 /* Arrays of the CUDA runtime, which the job knows by a handle: their size is that of their
  * elements, however the device lays them out. */
-#include "preload/device/runtime.h"
+#include "preload/cuda/runtime.h"
 
 static uint64_t at_least_1(size_t n)
 {

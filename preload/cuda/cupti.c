@@ -13,7 +13,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 
-#include "preload/device/runtime.h"
+#include "preload/cuda/runtime.h"
 #include "preload/life/options.h"
 #include "preload/objects/real.h"
 #include "preload/record/capture.h"

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <sys/uio.h>
 
-#include "preload/device/driver.h"
-#include "preload/device/runtime.h"
+#include "preload/cuda/driver.h"
+#include "preload/cuda/runtime.h"
 #include "preload/objects/loader.h"
 
 static int handed_out(const struct seep_runtime_call *call, int result, const char *name,

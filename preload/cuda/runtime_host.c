@@ -2,7 +2,7 @@
  * What it is given to pin has been counted where it was made, and stays there; its sum is noted. */
 #include <errno.h>
 
-#include "preload/device/runtime.h"
+#include "preload/cuda/runtime.h"
 
 static inline int made(const struct seep_runtime_call *call, int result, void *const *block,
                        uint64_t bytes)

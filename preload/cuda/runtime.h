@@ -9,12 +9,12 @@
  * what it needs to give memory is not the job's. A free is made without: what the driver may give
  * back then, it may have got where no guard was. Nothing here calls CUDA: the device of a block is
  * the one that its thread last set. */
-#ifndef SEEP_PRELOAD_DEVICE_RUNTIME_H
-#define SEEP_PRELOAD_DEVICE_RUNTIME_H
+#ifndef SEEP_PRELOAD_CUDA_RUNTIME_H
+#define SEEP_PRELOAD_CUDA_RUNTIME_H
 
+#include "preload/cuda/cuda.h"
 #include "preload/device/books.h"
 #include "preload/device/caller.h"
-#include "preload/device/cuda.h"
 #include "preload/device/use.h"
 
 struct seep_runtime_call {

@@ -1,5 +1,5 @@
 /* Memory of a device by the CUDA runtime: plain, pitched, managed, ordered by a stream. */
-#include "preload/device/runtime.h"
+#include "preload/cuda/runtime.h"
 
 static inline int made(const struct seep_runtime_call *call, int result, const void *at,
                        uint64_t bytes)
