@@ -423,7 +423,7 @@ install: all ## install under PREFIX (/usr/local), below DESTDIR if given
 	install -m 644 $(MAN_PAGES) $(DESTDIR)$(PREFIX)/share/man/man1/
 	install -m 644 viewer/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/seep
 	$(if $(WITH_LAB),install -m 644 viewer/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/seep-lab)
-	install -m 644 LICENSE README.md $(DESTDIR)$(PREFIX)/share/doc/seep/
+	install -m 644 LICENSE README.md CHANGELOG.md SECURITY.md $(DESTDIR)$(PREFIX)/share/doc/seep/
 	install -m 644 docs/report.schema.json docs/check.schema.json libprof/code/roles.toml \
 		libprof/code/library_caches.def $(DESTDIR)$(PREFIX)/share/seep/
 

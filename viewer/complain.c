@@ -1,6 +1,6 @@
+#include "libprof/base/text.h"
 #include "viewer/viewer.h"
 
-#include <ctype.h>
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,19 +11,12 @@
 
 void seep_complain(const char *format, ...)
 {
-    char line[2048] = "seep: ";
-    size_t start = strlen(line);
+    char line[2048];
     va_list args;
 
     va_start(args, format);
-    vsnprintf(line + start, sizeof line - start - 1, format, args);
+    size_t n = seep_text_complaint(line, sizeof line, "seep", format, args);
     va_end(args);
-    size_t n = strlen(line);
-    for (size_t i = 0; i < n; i++) {
-        if (iscntrl((unsigned char)line[i]))
-            line[i] = '?';
-    }
-    line[n++] = '\n';
     /* One write: lines of several processes do not mix. Nobody is left to tell when it fails. */
     ssize_t written = write(STDERR_FILENO, line, n);
     (void)written;

@@ -1,7 +1,7 @@
 /* What seep-lab says to a person: complaints and progress; and names given by one. */
 #include "kernels/lab/lab.h"
+#include "libprof/base/text.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,20 +17,13 @@ static void write_all(const char *text, size_t n)
 
 void seep_lab_complain(const char *format, ...)
 {
-    char line[2048] = "seep-lab: ";
-    size_t start = strlen(line);
+    char line[2048];
     va_list args;
 
     seep_lab_progress(NULL);
     va_start(args, format);
-    vsnprintf(line + start, sizeof line - start - 1, format, args);
+    size_t n = seep_text_complaint(line, sizeof line, "seep-lab", format, args);
     va_end(args);
-    size_t n = strlen(line);
-    for (size_t i = 0; i < n; i++) {
-        if (iscntrl((unsigned char)line[i]))
-            line[i] = '?';
-    }
-    line[n++] = '\n';
     write_all(line, n);
 }
 

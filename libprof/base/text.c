@@ -1,7 +1,7 @@
 #include "libprof/base/text.h"
 
+#include <ctype.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,4 +119,19 @@ const char *seep_text_base(const char *path)
     const char *slash = strrchr(path, '/');
 
     return slash && slash[1] ? slash + 1 : path;
+}
+
+size_t seep_text_complaint(char *line, size_t capacity, const char *name, const char *format,
+                           va_list args)
+{
+    size_t start = (size_t)snprintf(line, capacity, "%s: ", name);
+
+    vsnprintf(line + start, capacity - start - 1, format, args);
+    size_t n = strlen(line);
+    for (size_t i = 0; i < n; i++) {
+        if (iscntrl((unsigned char)line[i]))
+            line[i] = '?';
+    }
+    line[n++] = '\n';
+    return n;
 }

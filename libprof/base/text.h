@@ -2,6 +2,7 @@
 #ifndef SEEP_LIBPROF_BASE_TEXT_H
 #define SEEP_LIBPROF_BASE_TEXT_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -25,5 +26,10 @@ char *seep_text_format(const char *format, ...) __attribute__((format(printf, 1,
 
 /* The last component of a path. */
 const char *seep_text_base(const char *path);
+
+/* Makes `line`, of at least 64 bytes, what a program says on stderr: "NAME: ...", control
+ * characters replaced, cut to fit, with its end of line. Returns its length. Allocates nothing. */
+size_t seep_text_complaint(char *line, size_t capacity, const char *name, const char *format,
+                           va_list args) __attribute__((format(printf, 4, 0)));
 
 #endif

@@ -2,12 +2,12 @@
 
 #include "libprof/base/text.h"
 #include "libprof/gate/fix_holders.h"
+#include "libprof/gate/gate_check.h"
 #include "libprof/report_read/holder_view.h"
 #include "libprof/report_read/report_pairs.h"
 #include "libprof/report_read/report_view.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,28 +15,12 @@ enum { LEAK, RETENTION, PRESSURE, INFO };
 
 struct verification {
     const json_t *before, *after;
-    json_t *findings, *savings, *notes;
+    struct seep_gate_check check; /* its findings are pairs, with what became of them */
+    json_t *savings;
     size_t n_vanished, n_remaining, n_new;
     int counts;     /* the mildest severity of a finding of before's that counts */
     int counts_new; /* the same of one that is new */
-    bool failed;    /* no memory */
 };
-
-static void note(struct verification *v, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-static void note(struct verification *v, const char *format, ...)
-{
-    char text[512];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    char *clean = seep_text_clean(text, strlen(text));
-    if (!clean || json_array_append_new(v->notes, json_string(clean)))
-        v->failed = true;
-    free(clean);
-}
 
 /* ---- findings ---------------------------------------------------------------------------- */
 
@@ -80,7 +64,8 @@ static void judge_pair(struct verification *v, json_t *pair)
     if (counts(before, v->counts)) {
         bool gone = is_gone(v, before, after);
         if (seep_fix_holder_stopped(before, after))
-            note(v, "%s grew, and does not any more", seep_get_holder_name(after));
+            seep_gate_check_note(&v->check, "%s grew, and does not any more",
+                                 seep_get_holder_name(after));
         state = gone ? "vanished" : "remains";
         *(gone ? &v->n_vanished : &v->n_remaining) += 1;
     } else if (counts(after, v->counts_new)) {
@@ -88,8 +73,8 @@ static void judge_pair(struct verification *v, json_t *pair)
         v->n_new++;
     }
     if (state && (json_object_set_new(pair, "state", json_string(state)) ||
-                  json_array_append(v->findings, pair)))
-        v->failed = true;
+                  json_array_append(v->check.findings, pair)))
+        v->check.failed = true;
 }
 
 static void judge_findings(struct verification *v)
@@ -98,10 +83,10 @@ static void judge_findings(struct verification *v)
     size_t i;
 
     if (seep_compare_findings(v->before, v->after, &pairs)) {
-        v->failed = true;
+        v->check.failed = true;
         return;
     }
-    v->failed = v->failed || seep_fix_join_by_holder(pairs);
+    v->check.failed = v->check.failed || seep_fix_join_by_holder(pairs);
     json_array_foreach (pairs, i, pair)
         judge_pair(v, pair);
     json_decref(pairs);
@@ -123,7 +108,7 @@ static void add_saving(struct verification *v, const char *space, double predict
                               json_pack("{s:s, s:I, s:I, s:b}", "space", space, "predicted_bytes",
                                         (json_int_t)predicted, "measured_bytes",
                                         (json_int_t)measured, "agrees", agrees)))
-        v->failed = true;
+        v->check.failed = true;
 }
 
 /* What the vanished findings predict, added up by space. */
@@ -133,7 +118,7 @@ static void add_savings(struct verification *v)
     const char *space;
     size_t i;
 
-    json_array_foreach (v->findings, i, pair) {
+    json_array_foreach (v->check.findings, i, pair) {
         const json_t *before = json_object_get(pair, "before");
         const json_t *saving = json_object_get(before, "saving_bytes");
         space = seep_get_text(before, "space", "");
@@ -141,7 +126,7 @@ static void add_savings(struct verification *v)
             continue;
         double all = json_number_value(saving) + json_real_value(json_object_get(sums, space));
         if (json_object_set_new(sums, space, json_real(all)))
-            v->failed = true;
+            v->check.failed = true;
     }
     json_object_foreach (sums, space, sum) {
         if (json_real_value(sum) > 0)
@@ -181,12 +166,12 @@ static int finish(struct verification *v, json_t **verdict)
         json_object_set_new(document, "why", why(v, fixed)) ||
         json_object_set(document, "before", json_object_get(v->before, "job")) ||
         json_object_set(document, "after", json_object_get(v->after, "job")) ||
-        json_object_set(document, "findings", v->findings) ||
+        json_object_set(document, "findings", v->check.findings) ||
         json_object_set_new(document, "spaces", seep_compare_spaces(v->before, v->after)) ||
         json_object_set(document, "savings", v->savings) ||
-        json_object_set(document, "notes", v->notes))
-        v->failed = true;
-    if (v->failed) {
+        json_object_set(document, "notes", v->check.notes))
+        v->check.failed = true;
+    if (v->check.failed) {
         json_decref(document);
         return -SEEP_ENOMEM;
     }
@@ -220,22 +205,26 @@ static void note_jobs(struct verification *v)
     for (int i = 0; i < 2; i++) {
         const json_t *job = json_object_get(reports[i], "job"), *process;
         for (size_t at = 0; (process = seep_get_failed(reports[i], &at));)
-            note(v, "%s: the %s (process %.0f) ended with %s %.0f", names[i],
-                 seep_get_text(process, "role", ""), seep_get_number(process, "pid"),
-                 seep_get_text(json_object_get(process, "exit"), "kind", ""),
-                 seep_get_number(json_object_get(process, "exit"), "value"));
+            seep_gate_check_note(&v->check, "%s: the %s (process %.0f) ended with %s %.0f",
+                                 names[i], seep_get_text(process, "role", ""),
+                                 seep_get_number(process, "pid"),
+                                 seep_get_text(json_object_get(process, "exit"), "kind", ""),
+                                 seep_get_number(json_object_get(process, "exit"), "value"));
         if (seep_get_all_left_out(reports[i]) > 0)
-            note(v, "%s: %.0f more findings are not listed, and not compared", names[i],
-                 seep_get_all_left_out(reports[i]));
+            seep_gate_check_note(&v->check,
+                                 "%s: %.0f more findings are not listed, and not compared",
+                                 names[i], seep_get_all_left_out(reports[i]));
         if (!json_is_true(json_object_get(job, "complete")))
-            note(v, "%s: the profile is incomplete", names[i]);
+            seep_gate_check_note(&v->check, "%s: the profile is incomplete", names[i]);
         if (seep_get_number(job, "dropped_events") > 0)
-            note(v, "%s: %.0f events are not in the profile", names[i],
-                 seep_get_number(job, "dropped_events"));
+            seep_gate_check_note(&v->check, "%s: %.0f events are not in the profile", names[i],
+                                 seep_get_number(job, "dropped_events"));
     }
     if (strcmp(seep_get_text(json_object_get(v->after, "job"), "step_source", ""), "time") == 0)
-        note(v, "no steps were found: time slices took their place, which a faster or slower run "
-                "moves");
+        seep_gate_check_note(
+            &v->check,
+            "no steps were found: time slices took their place, which a faster or slower run "
+            "moves");
 }
 
 int seep_verify(const json_t *before, const json_t *after, bool allow_incomplete, json_t **verdict,
@@ -246,22 +235,20 @@ int seep_verify(const json_t *before, const json_t *after, bool allow_incomplete
 
     if (rc)
         return rc;
-    v.findings = json_array();
+    v.check.failed = seep_gate_check_init(&v.check, NULL) < 0;
     v.savings = json_array();
-    v.notes = json_array();
     choose_what_counts(&v);
     judge_findings(&v);
     add_savings(&v);
     note_jobs(&v);
-    if (v.failed)
+    if (v.check.failed)
         rc = -SEEP_ENOMEM;
     else if (!v.n_vanished && !v.n_remaining && !v.n_new)
         rc = seep_error_set(err, SEEP_ENODATA, "", 0,
                             "neither run has a finding: nothing to verify");
     else
         rc = finish(&v, verdict);
-    json_decref(v.findings);
+    seep_gate_check_fini(&v.check);
     json_decref(v.savings);
-    json_decref(v.notes);
     return rc;
 }

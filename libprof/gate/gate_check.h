@@ -1,4 +1,5 @@
-/* A check is put together here, line by line; gate.h says what it is in the end. */
+/* A check is put together here, line by line; gate.h says what it is in the end. The verdict on a
+ * fix (fix_verdict.h) is put together in one, too, which has no lines. */
 #ifndef SEEP_LIBPROF_GATE_GATE_CHECK_H
 #define SEEP_LIBPROF_GATE_GATE_CHECK_H
 
@@ -12,8 +13,8 @@ struct seep_gate_check {
     bool violated, failed;            /* failed: no memory */
 };
 
-/* Begins a check with a copy of each finding of the report; their verdicts are the caller's to set.
- * Returns 0 or -SEEP_ENOMEM; in both cases seep_gate_check_fini() frees it. */
+/* Begins a check with a copy of each finding of the report (NULL: none); their verdicts are the
+ * caller's to set. Returns 0 or -SEEP_ENOMEM; in both cases seep_gate_check_fini() frees it. */
 SEEP_MUST_CHECK int seep_gate_check_init(struct seep_gate_check *check, const json_t *report);
 void seep_gate_check_fini(struct seep_gate_check *check);
 

@@ -7,7 +7,7 @@ enum {
     REGION_BITS = 26,
     PAGE_BITS = 12,
     REGION_PAGES = 1 << (REGION_BITS - PAGE_BITS),
-    MAX_OUTSIDE = 1 << 17, /* and twice as many slots */
+    MAX_OUTSIDE = 1 << 17,
 };
 
 static int by_start(const void *a, const void *b)
@@ -35,9 +35,8 @@ static int make_index(struct seep_heap *heap)
     heap->first_region = heap->lowest >> REGION_BITS;
     heap->n_regions = (heap->highest >> REGION_BITS) - heap->first_region + 1;
     heap->page_tables = calloc(heap->n_regions, sizeof *heap->page_tables);
-    heap->outside = calloc(2 * MAX_OUTSIDE, sizeof *heap->outside);
     heap->region_first = malloc(heap->n_regions * sizeof *heap->region_first);
-    if (!heap->page_tables || !heap->outside || !heap->region_first)
+    if (!heap->page_tables || !heap->region_first)
         return -SEEP_ENOMEM;
     for (uint64_t r = 0, i = 0; r < heap->n_regions; r++) {
         uint32_t at = heap->region_first[r] = (uint32_t)i;
@@ -98,7 +97,7 @@ void seep_graph_fini(struct seep_heap *heap)
         free(heap->page_tables[i]);
     free(heap->page_tables);
     free(heap->region_first);
-    free(heap->outside);
+    seep_hash_fini(&heap->outside);
     free(heap->inner);
     free(heap->starts);
     free(heap->nodes);
@@ -126,17 +125,17 @@ uint32_t seep_heap_find(const struct seep_heap *heap, uint64_t address)
 
 uint32_t seep_heap_outside(struct seep_heap *heap, uint64_t address, bool make)
 {
-    uint32_t slot = (uint32_t)((address * UINT64_C(0x9e3779b97f4a7c15)) >> 40);
+    const uint64_t hash = seep_hash_two(address, 0);
+    uint32_t at = seep_hash_begin(&heap->outside, hash), node;
 
-    for (slot %= 2 * MAX_OUTSIDE; heap->outside[slot]; slot = (slot + 1) % (2 * MAX_OUTSIDE))
-        if (heap->nodes[heap->outside[slot] - 1].start == address)
-            return heap->outside[slot] - 1;
-    if (!make || heap->n_nodes >= heap->capacity || is_own(heap, address))
+    while ((node = seep_hash_next(&heap->outside, hash, &at)) != SEEP_HASH_NONE)
+        if (heap->nodes[node].start == address)
+            return node;
+    if (!make || heap->n_nodes >= heap->capacity || is_own(heap, address) ||
+        seep_hash_add(&heap->outside, hash, heap->n_nodes))
         return SEEP_NODE_NONE;
-    uint32_t node = heap->n_nodes++;
-    heap->nodes[node] = (struct seep_node){.start = address, .kind = SEEP_NODE_PYTHON};
-    heap->outside[slot] = node + 1;
-    return node;
+    heap->nodes[heap->n_nodes] = (struct seep_node){.start = address, .kind = SEEP_NODE_PYTHON};
+    return heap->n_nodes++;
 }
 
 const char *seep_label_word_text(enum seep_label_word word)

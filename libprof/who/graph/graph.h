@@ -6,6 +6,7 @@
 #define SEEP_LIBPROF_WHO_GRAPH_GRAPH_H
 
 #include "libprof/base/error.h"
+#include "libprof/base/hash_index.h"
 #include "libprof/format/snapshot_format.h"
 #include "libprof/who/graph/memory.h"
 #include "libprof/who/graph/process_maps.h"
@@ -88,8 +89,8 @@ struct seep_heap {
     uint64_t first_region, n_regions;
     uint32_t *
         *page_tables; /* by region of 64 MiB: the first node at or behind each page, or NULL */
-    uint32_t *region_first; /* [n_regions] the first node at or behind each */
-    uint32_t *outside;      /* hash from addresses: node + 1, 0 free */
+    uint32_t *region_first;         /* [n_regions] the first node at or behind each */
+    struct seep_hash_index outside; /* nodes by address */
     struct seep_python python;
     seep_edge_taker *take;
     void *taker;       /* its own */

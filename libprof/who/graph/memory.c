@@ -1,5 +1,6 @@
 #include "libprof/who/graph/memory.h"
 
+#include "libprof/base/hash_index.h"
 #include "libprof/base/text.h"
 
 #include <stdlib.h>
@@ -9,7 +10,6 @@
 enum {
     CHUNK = 1 << SEEP_MEMORY_CHUNK_BITS,
     PAGES = CHUNK / SEEP_MEMORY_PAGE,
-    FIRST_SLOTS = 1024,
     SLAB = 4 << 20, /* what is asked of the kernel at once */
 };
 
@@ -34,8 +34,9 @@ void seep_memory_fini(struct seep_memory *memory)
         munmap(slab->bytes, SLAB);
         free(slab);
     }
-    free(memory->table);
-    memory->table = NULL;
+    free(memory->chunks);
+    memory->chunks = NULL;
+    seep_hash_fini(&memory->by_number);
 }
 
 static uint8_t *chunk_bytes(struct seep_memory *memory)
@@ -56,31 +57,6 @@ static uint8_t *chunk_bytes(struct seep_memory *memory)
     }
     slab->used += CHUNK;
     return slab->bytes + slab->used - CHUNK;
-}
-
-static size_t slot_of(const struct seep_memory_chunk *table, size_t mask, uint64_t number)
-{
-    size_t at = (size_t)((number * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & mask;
-
-    while (table[at].number_plus_1 && table[at].number_plus_1 != number + 1)
-        at = (at + 1) & mask;
-    return at;
-}
-
-static bool grow(struct seep_memory *memory)
-{
-    size_t slots = memory->table ? (memory->mask + 1) * 2 : FIRST_SLOTS;
-    struct seep_memory_chunk *table = calloc(slots, sizeof *table);
-
-    if (!table)
-        return false;
-    for (size_t i = 0; memory->table && i <= memory->mask; i++)
-        if (memory->table[i].number_plus_1)
-            table[slot_of(table, slots - 1, memory->table[i].number_plus_1 - 1)] = memory->table[i];
-    free(memory->table);
-    memory->table = table;
-    memory->mask = slots - 1;
-    return true;
 }
 
 static bool has_room(struct seep_memory *memory, struct seep_memory_chunk *chunk)
@@ -104,18 +80,23 @@ static void give_back(struct seep_memory *memory, struct seep_memory_chunk *chun
     chunk->bytes = NULL;
 }
 
+/* Valid until the next call. */
 static struct seep_memory_chunk *chunk_of(struct seep_memory *memory, uint64_t number)
 {
-    if ((!memory->table || (memory->n + 1) * 3 > memory->mask * 2) && !grow(memory)) {
+    const uint64_t hash = seep_hash_two(number, 0);
+    uint32_t at = seep_hash_begin(&memory->by_number, hash), id;
+
+    while ((id = seep_hash_next(&memory->by_number, hash, &at)) != SEEP_HASH_NONE)
+        if (memory->chunks[id].number_plus_1 == number + 1)
+            return &memory->chunks[id];
+    if (memory->n >= SEEP_HASH_NONE ||
+        seep_grow(&memory->chunks, &memory->capacity, memory->n + 1, sizeof *memory->chunks) ||
+        seep_hash_add(&memory->by_number, hash, (uint32_t)memory->n)) {
         memory->full = true;
         return NULL;
     }
-    struct seep_memory_chunk *chunk = &memory->table[slot_of(memory->table, memory->mask, number)];
-    if (!chunk->number_plus_1) {
-        chunk->number_plus_1 = number + 1;
-        memory->n++;
-    }
-    return chunk;
+    memory->chunks[memory->n] = (struct seep_memory_chunk){.number_plus_1 = number + 1};
+    return &memory->chunks[memory->n++];
 }
 
 /* All pages at once where that goes, else one by one: a chunk may reach beyond a mapping, and some
@@ -238,8 +219,8 @@ void seep_memory_ask(struct seep_memory *memory, seep_memory_source *source, voi
 {
     memory->source = source;
     memory->context = context;
-    for (size_t i = 0; memory->table && i <= memory->mask; i++)
-        memory->table[i].asked = 0;
+    for (size_t i = 0; i < memory->n; i++)
+        memory->chunks[i].asked = 0;
     memset(memory->recent, 0, sizeof memory->recent);
 }
 

@@ -5,6 +5,8 @@
 #ifndef SEEP_LIBPROF_WHO_GRAPH_MEMORY_H
 #define SEEP_LIBPROF_WHO_GRAPH_MEMORY_H
 
+#include "libprof/base/hash_index.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,7 +35,7 @@ enum { SEEP_MEMORY_PIECES = 256 };
 struct seep_memory_slab;
 
 struct seep_memory_chunk {
-    uint64_t number_plus_1; /* address / chunk, 0: the slot is free */
+    uint64_t number_plus_1; /* address / chunk; 0: none */
     uint8_t *bytes;         /* NULL: nothing has been read */
     uint16_t pages;         /* bit set of those that could be read, */
     uint16_t asked;         /* and of those that the source was asked for */
@@ -45,9 +47,10 @@ struct seep_memory {
     uint64_t max_bytes; /* of chunks kept; beyond it nothing more is read */
     uint64_t bytes;
     bool full;
-    struct seep_memory_slab *slabs; /* what chunks lie in */
-    struct seep_memory_chunk *table;
-    size_t mask, n;
+    struct seep_memory_slab *slabs;   /* what chunks lie in */
+    struct seep_memory_chunk *chunks; /* [n] */
+    size_t n, capacity;
+    struct seep_hash_index by_number;
     struct seep_memory_chunk recent[SEEP_MEMORY_RECENT]; /* by number */
 };
 

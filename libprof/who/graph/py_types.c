@@ -1,16 +1,18 @@
 #include "libprof/who/graph/py_types.h"
 
+#include "libprof/base/hash_index.h"
 #include "libprof/who/graph/graph.h"
 #include "libprof/who/graph/py_fields.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS = 1 << 15, REFUSED = 1 << 12, MAX_BASES = 200, MAX_BASIC = 1 << 20 };
+enum { MAX_TYPES = 1 << 14, REFUSED = 1 << 12, MAX_BASES = 200, MAX_BASIC = 1 << 20 };
 
 struct seep_python_types {
-    struct seep_pytype *slots[SLOTS];
-    size_t n;
+    struct seep_pytype *types[MAX_TYPES];
+    uint32_t n;
+    struct seep_hash_index by_address;
     uint64_t refused[REFUSED]; /* addresses last met that are no types */
 };
 
@@ -194,20 +196,23 @@ const struct seep_pytype *seep_python_type(struct seep_heap *heap, uint64_t addr
         return NULL;
     if (!types && !(types = heap->python.types = calloc(1, sizeof *types)))
         return NULL;
-    size_t slot = (size_t)((address * UINT64_C(0x9e3779b97f4a7c15)) >> 49);
-    for (; types->slots[slot]; slot = (slot + 1) % SLOTS)
-        if (types->slots[slot]->address == address)
-            return types->slots[slot];
+    const uint64_t hash = seep_hash_two(address, 0);
+    uint32_t at = seep_hash_begin(&types->by_address, hash), id;
+    while ((id = seep_hash_next(&types->by_address, hash, &at)) != SEEP_HASH_NONE)
+        if (types->types[id]->address == address)
+            return types->types[id];
     uint64_t *refused = &types->refused[(address >> 4) % REFUSED];
     if (*refused == address)
         return NULL;
-    if (types->n * 2 > SLOTS || !looks_like_type(heap, address) ||
-        !(types->slots[slot] = read_type(heap, address))) {
+    struct seep_pytype *type = NULL;
+    if (types->n < MAX_TYPES && looks_like_type(heap, address))
+        type = read_type(heap, address);
+    if (!type || seep_hash_add(&types->by_address, hash, types->n)) {
+        free(type);
         *refused = address;
         return NULL;
     }
-    types->n++;
-    return types->slots[slot];
+    return types->types[types->n++] = type;
 }
 
 const struct seep_pytype *seep_python_object(struct seep_heap *heap, uint64_t address,
@@ -243,8 +248,11 @@ const char *seep_pytype_short(const struct seep_pytype *type)
 
 void seep_python_types_fini(struct seep_python *python)
 {
-    for (size_t i = 0; python->types && i < SLOTS; i++)
-        free(python->types->slots[i]);
+    if (!python->types)
+        return;
+    for (uint32_t i = 0; i < python->types->n; i++)
+        free(python->types->types[i]);
+    seep_hash_fini(&python->types->by_address);
     free(python->types);
     python->types = NULL;
 }

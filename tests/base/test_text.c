@@ -1,0 +1,40 @@
+/* What a program says on stderr is one line, whatever the names in it hold. */
+#include "libprof/base/text.h"
+#include "tests/suite.h"
+
+#include <string.h>
+
+static size_t complaint(char *line, size_t capacity, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static size_t complaint(char *line, size_t capacity, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    size_t n = seep_text_complaint(line, capacity, "seep-lab", format, args);
+    va_end(args);
+    return n;
+}
+
+TEST(a_complaint_is_one_line_without_control_characters)
+{
+    static const char expected[] = "seep-lab: a?b?[31m \xc3\xa9: say 7\n";
+    char line[64];
+
+    size_t n = complaint(line, sizeof line, "%s: say %d", "a\nb\033[31m \xc3\xa9", 7);
+    ck_assert_uint_eq(n, strlen(expected));
+    ck_assert_mem_eq(line, expected, n);
+}
+
+TEST(a_long_complaint_is_cut_and_still_ends_its_line)
+{
+    char line[64], text[200] = {0};
+
+    memset(text, 'x', sizeof text - 1);
+    size_t n = complaint(line, sizeof line, "%s", text);
+    ck_assert_uint_eq(n, sizeof line - 1);
+    ck_assert_int_eq(line[n - 1], '\n');
+    ck_assert_int_eq(line[n - 2], 'x');
+}
+
+SUITE("text")
