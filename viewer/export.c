@@ -2,22 +2,17 @@
 #include "libprof/base/text.h"
 #include "libprof/export/export_formats.h"
 #include "libprof/export/sites.h"
+#include "viewer/options/options.h"
 #include "viewer/output.h"
 #include "viewer/viewer.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A printer has no way to be told more than the report: these are the command's own. */
 static struct seep_export_options wanted;
 static int said; /* what the format returned */
-
-static const struct option long_options[] = {
-    {"format", required_argument, NULL, 'f'}, {"measure", required_argument, NULL, 'm'},
-    {"output", required_argument, NULL, 'o'}, {"roles", required_argument, NULL, 'r'},
-    {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
-};
 
 #define FORMAT(name)                                                                               \
     static int print_##name(const json_t *report, FILE *out, bool colour)                          \
@@ -59,34 +54,31 @@ static bool take_measure(const char *text)
     return false;
 }
 
+static bool take(void *to, const struct seep_option_given *given)
+{
+    struct export_options *o = to;
+
+    switch (given->option) {
+    case SEEP_OPTION_EXPORT_FORMAT:
+        return (o->format = seep_output_choose(formats, given->value));
+    case SEEP_OPTION_MEASURE:
+        return take_measure(given->value);
+    case SEEP_OPTION_OUTPUT:
+        return (o->out = given->value);
+    case SEEP_OPTION_ROLES:
+        return (o->roles = given->value);
+    default:
+        return false;
+    }
+}
+
 /* Returns −1 to go on, or the exit status. */
 static int read_options(int argc, char **argv, struct export_options *o)
 {
-    opterr = 0;
-    for (int c; (c = getopt_long(argc, argv, ":o:h", long_options, NULL)) != -1;) {
-        switch (c) {
-        case 'f':
-            o->format = seep_output_choose(formats, optarg);
-            if (!o->format)
-                return SEEP_EXIT_UNUSABLE;
-            break;
-        case 'm':
-            if (!take_measure(optarg))
-                return SEEP_EXIT_UNUSABLE;
-            break;
-        case 'o':
-            o->out = optarg;
-            break;
-        case 'r':
-            o->roles = optarg;
-            break;
-        case 'h':
-            return seep_help_print("export");
-        default:
-            seep_complain_option("export", c, argv);
-            return SEEP_EXIT_UNUSABLE;
-        }
-    }
+    int status = seep_options_read(argc, argv, take, o);
+
+    if (status >= 0)
+        return status;
     if (optind + 1 != argc)
         seep_complain("export takes one folder: try `seep export DIR --format speedscope`");
     else if (!o->format)
