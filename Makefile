@@ -120,7 +120,8 @@ BENCH_BINS := $(BENCHES:tests/bench/%.c=$(BUILD)/bench/%)
 FUZZ_BINS := $(FUZZERS:tests/fuzz/%.c=$(BUILD)/fuzz/%)
 MAN_PAGES := $(PAGES:docs/man/%.txt=$(BUILD)/man/%.1)
 # What pages and completion are filled from.
-TABLES := viewer/options/options.def viewer/options/commands.def
+TABLES := $(addprefix viewer/options/,options.def commands.def) $(addprefix libprof/,export/export_formats.def export/measures.def \
+	print/check_formats.def)
 COMPLETION := $(BUILD)/completion.bash
 PYTHON_FILES := $(patsubst preload/python/%,$(BUILD)/python/%,$(wildcard preload/python/*.py))
 

@@ -20,8 +20,12 @@ struct check_options {
 };
 
 static const struct seep_output_format formats[] = {
-    {"text", seep_check_text},   {"json", seep_output_json},  {"markdown", seep_check_markdown},
-    {"sarif", seep_check_sarif}, {"junit", seep_check_junit}, {NULL, NULL},
+    {"text", seep_check_text},
+    {"json", seep_output_json},
+#define SEEP_CHECK_FORMAT(name) {#name, seep_check_##name},
+#include "libprof/print/check_formats.def"
+#undef SEEP_CHECK_FORMAT
+    {NULL, NULL},
 };
 
 static bool take(void *to, const struct seep_option_given *given)
@@ -36,7 +40,7 @@ static bool take(void *to, const struct seep_option_given *given)
     case SEEP_OPTION_ALLOW_INCOMPLETE:
         return o->allow_incomplete = true;
     case SEEP_OPTION_CHECK_FORMAT:
-        return (o->format = seep_output_choose(formats, given->value));
+        return (o->format = seep_output_choose(formats, given));
     case SEEP_OPTION_OUTPUT:
         return (o->out = given->value);
     case SEEP_OPTION_ROLES:

@@ -14,26 +14,19 @@
 static struct seep_export_options wanted;
 static int said; /* what the format returned */
 
-#define FORMAT(name)                                                                               \
-    static int print_##name(const json_t *report, FILE *out, bool colour)                          \
+#define SEEP_EXPORT_FORMAT(function, ...)                                                          \
+    static int print_##function(const json_t *report, FILE *out, bool colour)                      \
     {                                                                                              \
         (void)colour;                                                                              \
-        return said = seep_export_##name(report, &wanted, out);                                    \
+        return said = seep_export_##function(report, &wanted, out);                                \
     }
-FORMAT(collapsed)
-FORMAT(speedscope)
-FORMAT(pprof)
-FORMAT(perfetto)
-FORMAT(torch_snapshot)
-FORMAT(openmetrics)
+#include "libprof/export/export_formats.def"
+#undef SEEP_EXPORT_FORMAT
 
 static const struct seep_output_format formats[] = {
-    {"collapsed", print_collapsed},
-    {"speedscope", print_speedscope},
-    {"pprof", print_pprof},
-    {"perfetto", print_perfetto},
-    {"snapshot", print_torch_snapshot},
-    {"openmetrics", print_openmetrics},
+#define SEEP_EXPORT_FORMAT(function, name, text) {name, print_##function},
+#include "libprof/export/export_formats.def"
+#undef SEEP_EXPORT_FORMAT
     {NULL, NULL},
 };
 
@@ -42,16 +35,13 @@ struct export_options {
     const char *out, *roles;
 };
 
-static bool take_measure(const char *text)
+static bool take_measure(const struct seep_option_given *given)
 {
+    int place = seep_option_choose(given, seep_measure_names, SEEP_N_MEASURES);
+
     wanted.is_measure_chosen = true;
-    for (int i = 0; i < SEEP_N_MEASURES; i++) {
-        wanted.measure = (enum seep_measure)i;
-        if (strcmp(text, seep_measure_names[i]) == 0)
-            return true;
-    }
-    seep_complain("%s is no measure: choose retained, live, peak, allocated or growth", text);
-    return false;
+    wanted.measure = place < 0 ? SEEP_MEASURE_RETAINED : (enum seep_measure)place;
+    return place >= 0;
 }
 
 static bool take(void *to, const struct seep_option_given *given)
@@ -60,9 +50,9 @@ static bool take(void *to, const struct seep_option_given *given)
 
     switch (given->option) {
     case SEEP_OPTION_EXPORT_FORMAT:
-        return (o->format = seep_output_choose(formats, given->value));
+        return (o->format = seep_output_choose(formats, given));
     case SEEP_OPTION_MEASURE:
-        return take_measure(given->value);
+        return take_measure(given);
     case SEEP_OPTION_OUTPUT:
         return (o->out = given->value);
     case SEEP_OPTION_ROLES:

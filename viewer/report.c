@@ -35,27 +35,22 @@ static int print_judged(const json_t *report, seep_printer *print, FILE *out)
     return rc;
 }
 
-static int print_markdown(const json_t *report, FILE *out, bool colour)
-{
-    (void)colour;
-    return print_judged(report, seep_check_markdown, out);
-}
-
-static int print_sarif(const json_t *report, FILE *out, bool colour)
-{
-    (void)colour;
-    return print_judged(report, seep_check_sarif, out);
-}
-
-static int print_junit(const json_t *report, FILE *out, bool colour)
-{
-    (void)colour;
-    return print_judged(report, seep_check_junit, out);
-}
+#define SEEP_CHECK_FORMAT(name)                                                                    \
+    static int print_##name(const json_t *report, FILE *out, bool colour)                          \
+    {                                                                                              \
+        (void)colour;                                                                              \
+        return print_judged(report, seep_check_##name, out);                                       \
+    }
+#include "libprof/print/check_formats.def"
+#undef SEEP_CHECK_FORMAT
 
 static const struct seep_output_format formats[] = {
-    {"text", seep_report_text}, {"json", seep_output_json}, {"markdown", print_markdown},
-    {"sarif", print_sarif},     {"junit", print_junit},     {NULL, NULL},
+    {"text", seep_report_text},
+    {"json", seep_output_json},
+#define SEEP_CHECK_FORMAT(name) {#name, print_##name},
+#include "libprof/print/check_formats.def"
+#undef SEEP_CHECK_FORMAT
+    {NULL, NULL},
 };
 
 static bool take(void *to, const struct seep_option_given *given)
@@ -64,7 +59,7 @@ static bool take(void *to, const struct seep_option_given *given)
 
     switch (given->option) {
     case SEEP_OPTION_REPORT_FORMAT:
-        return (o->format = seep_output_choose(formats, given->value));
+        return (o->format = seep_output_choose(formats, given));
     case SEEP_OPTION_OUTPUT:
         return (o->out = given->value);
     case SEEP_OPTION_REPORT_ROLES:

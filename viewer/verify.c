@@ -32,9 +32,9 @@ static bool take(void *to, const struct seep_option_given *given)
         o->by_growth = strcmp(given->value, "growth") == 0;
         return seep_option_word(given) >= 0;
     case SEEP_OPTION_VERIFY_FORMAT:
-        return (o->format = seep_output_choose(verify_formats, given->value));
+        return (o->format = seep_output_choose(verify_formats, given));
     case SEEP_OPTION_DIFF_FORMAT:
-        return (o->format = seep_output_choose(diff_formats, given->value));
+        return (o->format = seep_output_choose(diff_formats, given));
     case SEEP_OPTION_OUTPUT:
         return (o->out = given->value);
     case SEEP_OPTION_ROLES:

@@ -18,8 +18,12 @@ VALUES = {"FILE": str(ROOT / "libprof/code/roles.toml"), "DIR": "folder", "REGEX
 
 
 def rows():
-    return [dict(zip(NAMES, fields, strict=True))
-            for _, _, fields in tables.rows(ROOT / "viewer/options/options.def", "SEEP_OPTION")]
+    """Of each row its texts as the table has them, but the words of its argument in place of a table's name."""
+    found = [dict(zip(NAMES, fields, strict=True))
+             for _, _, fields in tables.rows(ROOT / "viewer/options/options.def", "SEEP_OPTION")]
+    for row in found:
+        row["argument"] = re.sub("@([A-Z_]+)@", lambda m: "|".join(tables.names_of(m.group(1))), row["argument"])
+    return found
 
 
 def commands():

@@ -10,20 +10,22 @@ function take_row(macro,    n, list, i, name, dash) {
         options[list[i]] = options[list[i]] (dash ? dash " " : "") "--" field[4] " "
         if (field[5] == "NULL" || field[5] ~ /^\[/)
             continue
-        values[++n_values] = list[i] " --" field[4]
-        offered[n_values] = offer(field[5], field[6])
-        if (dash) {
-            values[++n_values] = list[i] " " dash
-            offered[n_values] = offered[n_values - 1]
-        }
+        add_value(list[i] " --" field[4])
+        if (dash)
+            add_value(list[i] " " dash)
     }
 }
+function add_value(option) {
+    values[++n_values] = option
+    arguments[n_values] = field[5]
+    suggestions[n_values] = field[6]
+}
 # FILE and DIR as they are; else words, which may be none.
-function offer(argument, suggestions,    list, n, i, words) {
-    if (suggestions == "NULL" && argument !~ /\|/)
+function offer(argument, suggested,    list, n, i, words) {
+    if (suggested == "NULL" && argument !~ /[|@]/)
         return argument ~ /^(FILE|DIR)$/ ? argument : ""
-    if (suggestions != "NULL")
-        n = split(suggestions, list, " ")
+    if (suggested != "NULL")
+        n = split(suggested, list, " ")
     else
         n = split(argument, list, "|")
     for (i = 1; i <= n; i++) {
@@ -60,6 +62,6 @@ $0 != "@TABLES@" {
     }
     print ")\ndeclare -gA _seep_values=("
     for (i = 1; i <= n_values; i++)
-        printf "    [\"%s\"]=\"%s\"\n", values[i], offered[i]
+        printf "    [\"%s\"]=\"%s\"\n", values[i], offer(arguments[i], suggestions[i])
     print ")"
 }

@@ -10,6 +10,7 @@
 
 /* What getopt_long() returns for the first row; below it are letters, '?' and ':'. */
 enum { FIRST = 256 };
+enum { MOST_WORDS = 16 }; /* of one argument */
 
 struct row {
     const char *commands;
@@ -154,21 +155,32 @@ bool seep_options_read_variables(const char *command, seep_option_taker *take, v
     return true;
 }
 
-int seep_option_word(const struct seep_option_given *given)
+int seep_option_choose(const struct seep_option_given *given, const char *const *words, int n)
 {
-    const char *words = rows[given->option].argument;
-    char known[256];
-    size_t used = 0;
+    char known[512] = "";
 
-    for (int i = 0; words && *words; i++) {
-        size_t n = strcspn(words, "|");
-        if (strlen(given->value) == n && strncmp(words, given->value, n) == 0)
+    for (int i = 0; i < n; i++) {
+        size_t used = strlen(known);
+        if (strcmp(given->value, words[i]) == 0)
             return i;
-        const char *between = !i ? "" : words[n] ? ", " : " or ";
-        used +=
-            (size_t)snprintf(known + used, sizeof known - used, "%s%.*s", between, (int)n, words);
-        words += n + (words[n] == '|');
+        snprintf(known + used, sizeof known - used, "%s%s",
+                 !i          ? ""
+                 : i + 1 < n ? ", "
+                             : " or ",
+                 words[i]);
     }
     seep_complain("%s %s is not known: choose %s", given->from, given->value, known);
     return -1;
+}
+
+int seep_option_word(const struct seep_option_given *given)
+{
+    const char *words[MOST_WORDS];
+    char argument[256], *rest = argument;
+    int n = 0;
+
+    snprintf(argument, sizeof argument, "%s", rows[given->option].argument);
+    while (rest && n < MOST_WORDS)
+        words[n++] = strsep(&rest, "|");
+    return seep_option_choose(given, words, n);
 }

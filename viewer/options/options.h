@@ -29,8 +29,10 @@ int seep_options_read(int argc, char **argv, seep_option_taker *take, void *to);
  * False where one is not taken. Texts are the environment's. */
 bool seep_options_read_variables(const char *command, seep_option_taker *take, void *to);
 
-/* The place of the value among the words of the option's argument ("count|full"), or −1 after a
- * complaint. */
+/* The place of the value among the words, or −1 after a complaint that lists them. */
+int seep_option_choose(const struct seep_option_given *given, const char *const *words, int n);
+
+/* The same of the words of the option's argument ("count|full"), where these stand in its row. */
 int seep_option_word(const struct seep_option_given *given);
 
 #endif

@@ -50,6 +50,10 @@ function expand(text, between,    place, word, list, n, i, all) {
 }
 
 FILENAME ~ /\.def$/ && /^SEEP_[A-Z_]+\(/ {
+    if (macro != "") {
+        print FILENAME ":" FNR ": the row above does not end its line" > "/dev/stderr"
+        exit 1
+    }
     split($0, opened, "(")
     macro = substr(opened[1], 6)
     row = ""
