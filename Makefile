@@ -126,10 +126,14 @@ SUBJECT_BINS := $(SUBJECTS:tests/subjects/%.c=$(BUILD)/subjects/%)
 BENCH_BINS := $(BENCHES:tests/bench/%.c=$(BUILD)/bench/%)
 FUZZ_BINS := $(FUZZERS:tests/fuzz/%.c=$(BUILD)/fuzz/%)
 MAN_PAGES := $(PAGES:docs/man/%.txt=$(BUILD)/man/%.1)
+# What pages and completion are filled from.
+TABLES := $(addprefix viewer/options/,options.def commands.def) $(addprefix libprof/,export/export_formats.def export/measures.def \
+	print/check_formats.def)
+COMPLETION := $(BUILD)/completion.bash
 PYTHON_FILES := $(patsubst preload/python/%,$(BUILD)/python/%,$(wildcard preload/python/*.py))
 
 # A sanitizer's own malloc and ours do not go together: such a build has no shim.
-PRODUCTS := $(SEEP) $(SEEP_LAB) $(if $(SAN),,$(if $(PRELOAD),$(SHIM))) $(MAN_PAGES) $(PYTHON_FILES)
+PRODUCTS := $(SEEP) $(SEEP_LAB) $(if $(SAN),,$(if $(PRELOAD),$(SHIM))) $(MAN_PAGES) $(COMPLETION) $(PYTHON_FILES)
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -209,6 +213,14 @@ $(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h: libprof/export/%.proto
 	$(Q)protoc-c --proto_path=$(<D) --c_out=$(@D) $(<F)
 $(call obj,$(wildcard libprof/export/*.c tests/export/*.c)): | $(PROTOS:=.h)
 
+# The names of variables, which the launcher sets and the shim reads.
+VARIABLES := $(BUILD)/gen/seep_variables.h
+$(VARIABLES): viewer/options/tables.awk viewer/options/variables.awk viewer/options/options.def
+	@mkdir -p $(@D)
+	$(say) GEN $@
+	$(Q)awk $(patsubst %.awk,-f %.awk,$^) >$@
+$(call obj,viewer/run_options.c viewer/run.c) $(call shim_obj,preload/life/options.c): | $(VARIABLES)
+
 $(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
@@ -254,16 +266,26 @@ $(SEEP_LAB): $(call obj,kernels/lab/lab_main.c) $(LAB_LIB) $(LIB)
 	$(say) LD $@
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LAB_LIBS) $(LIBPROF_LIBS) $(CUDA_LIBS)
 
-# The text of a command's page is the source of both its manual page and its help.
-$(BUILD)/gen/help_pages.c: docs/man/pages-to-c.awk $(PAGES) $(BUILD)/flags
+# The text of a command's page, filled from the tables, is the source of both its manual page and its help.
+FILLED_PAGES := $(PAGES:docs/man/%=$(BUILD)/gen/man/%)
+$(BUILD)/gen/man/%.txt: viewer/options/tables.awk docs/man/fill-page.awk $(TABLES) docs/man/%.txt
+	@mkdir -p $(@D)
+	$(say) GEN $@
+	$(Q)awk $(patsubst %.awk,-f %.awk,$^) >$@
+
+$(BUILD)/gen/help_pages.c: docs/man/pages-to-c.awk $(FILLED_PAGES) $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(say) GEN $@
 	$(Q)awk -f $(filter-out %/flags,$^) >$@
 
-$(BUILD)/man/%.1: docs/man/page-to-roff.awk docs/man/%.txt
+$(BUILD)/man/%.1: docs/man/page-to-roff.awk $(BUILD)/gen/man/%.txt
 	@mkdir -p $(@D)
 	$(say) MAN $@
 	$(Q)awk -v version=$(VERSION) -f $^ >$@
+
+$(COMPLETION): viewer/options/tables.awk viewer/options/completion.awk $(TABLES) viewer/options/completion.bash
+	$(say) GEN $@
+	$(Q)awk $(patsubst %.awk,-f %.awk,$^) >$@
 
 $(BUILD)/python/%.py: preload/python/%.py
 	@mkdir -p $(@D)
@@ -421,8 +443,8 @@ install: all ## install under PREFIX (/usr/local), below DESTDIR if given
 	install -m 644 preload/seep.h $(DESTDIR)$(PREFIX)/include/seep.h
 	install -m 644 $(PYTHON_FILES) $(DESTDIR)$(LIBDIR)/python/
 	install -m 644 $(MAN_PAGES) $(DESTDIR)$(PREFIX)/share/man/man1/
-	install -m 644 viewer/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/seep
-	$(if $(WITH_LAB),install -m 644 viewer/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/seep-lab)
+	install -m 644 $(COMPLETION) $(DESTDIR)$(PREFIX)/share/bash-completion/completions/seep
+	$(if $(WITH_LAB),install -m 644 $(COMPLETION) $(DESTDIR)$(PREFIX)/share/bash-completion/completions/seep-lab)
 	install -m 644 LICENSE README.md CHANGELOG.md SECURITY.md $(DESTDIR)$(PREFIX)/share/doc/seep/
 	install -m 644 docs/report.schema.json docs/check.schema.json libprof/code/roles.toml \
 		libprof/code/library_caches.def $(DESTDIR)$(PREFIX)/share/seep/

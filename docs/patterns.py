@@ -72,6 +72,15 @@ def rows(path, macro):
             comment = said.strip()
 
 
+def names_of(table):
+    """The names of the rows of a table, SEEP_TABLE(…): of each the first word in quotes, or else the first field."""
+    found = []
+    for path in sorted([*ROOT.glob("libprof/**/*.def"), *ROOT.glob("viewer/**/*.def")]):
+        for row in re.findall(r"^SEEP_%s\((.*?)\)$" % table, path.read_text(), re.M | re.S):
+            found.append((re.findall(r'"([^" ]+)"', row) or [row.split(",")[0]])[0])
+    return found
+
+
 def patterns():
     names = ("id", "predicate", "name", "scope", "axis", "spaces", "title", "advice")
     return [{**dict(zip(names, arguments, strict=True)), "signs": comment.removeprefix("signs: ")}

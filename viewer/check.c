@@ -1,11 +1,13 @@
 /* `seep check`: the gate of a CI job. */
 #include "libprof/gate/gate.h"
 #include "libprof/print/check_printers.h"
+#include "viewer/options/options.h"
 #include "viewer/output.h"
 #include "viewer/viewer.h"
 
-#include <getopt.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { EXIT_VIOLATED = 1 };
 
@@ -13,98 +15,72 @@ struct check_options {
     const struct seep_output_format *format;
     const char *out, *roles, *budget_file, *baseline;
     bool allow_incomplete;
-};
-
-static const struct option long_options[] = {
-    {"budget", required_argument, NULL, 'b'},
-    {"max-growth", required_argument, NULL, 'g'},
-    {"max-peak", required_argument, NULL, 'p'},
-    {"max-findings", required_argument, NULL, 'n'},
-    {"baseline", required_argument, NULL, 'l'},
-    {"allow-incomplete", no_argument, NULL, 'i'},
-    {"format", required_argument, NULL, 'f'},
-    {"output", required_argument, NULL, 'o'},
-    {"roles", required_argument, NULL, 'r'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+    struct seep_option_given *budgets; /* room for as many as there are words */
+    size_t n_budgets;
 };
 
 static const struct seep_output_format formats[] = {
-    {"text", seep_check_text},   {"json", seep_output_json},  {"markdown", seep_check_markdown},
-    {"sarif", seep_check_sarif}, {"junit", seep_check_junit}, {NULL, NULL},
+    {"text", seep_check_text},
+    {"json", seep_output_json},
+#define SEEP_CHECK_FORMAT(name) {#name, seep_check_##name},
+#include "libprof/print/check_formats.def"
+#undef SEEP_CHECK_FORMAT
+    {NULL, NULL},
 };
 
-static bool take(struct seep_budget *budget, enum seep_budget_kind kind, const char *option,
-                 const char *text)
+static bool take(void *to, const struct seep_option_given *given)
 {
+    struct check_options *o = to;
+
+    switch (given->option) {
+    case SEEP_OPTION_BUDGET:
+        return (o->budget_file = given->value);
+    case SEEP_OPTION_BASELINE:
+        return (o->baseline = given->value);
+    case SEEP_OPTION_ALLOW_INCOMPLETE:
+        return o->allow_incomplete = true;
+    case SEEP_OPTION_CHECK_FORMAT:
+        return (o->format = seep_output_choose(formats, given));
+    case SEEP_OPTION_OUTPUT:
+        return (o->out = given->value);
+    case SEEP_OPTION_ROLES:
+        return (o->roles = given->value);
+    case SEEP_OPTION_MAX_GROWTH:
+    case SEEP_OPTION_MAX_PEAK:
+    case SEEP_OPTION_MAX_FINDINGS:
+        o->budgets[o->n_budgets++] = *given;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Returns −1 to go on, or the exit status. */
+static int read_options(int argc, char **argv, struct check_options *o)
+{
+    int status = seep_options_read(argc, argv, take, o);
+
+    if (status >= 0 || optind + 1 == argc)
+        return status;
+    seep_complain("check takes one folder: try `seep check DIR`");
+    return SEEP_EXIT_UNUSABLE;
+}
+
+static bool add(struct seep_budget *budget, const struct seep_option_given *given)
+{
+    enum seep_budget_kind kind = given->option == SEEP_OPTION_MAX_GROWTH ? SEEP_BUDGET_GROWTH
+                                 : given->option == SEEP_OPTION_MAX_PEAK ? SEEP_BUDGET_PEAK
+                                                                         : SEEP_BUDGET_FINDINGS;
     struct seep_error err = {0};
 
-    if (seep_budget_add(budget, kind, text, &err) == 0)
+    if (seep_budget_add(budget, kind, given->value, &err) == 0)
         return true;
-    seep_complain("--%s: %s", option, err.text[0] ? err.text : "no memory: free some");
+    seep_complain("%s: %s", given->from, err.text[0] ? err.text : "no memory: free some");
     return false;
 }
 
-/* What options say wins over the file: they are taken in a second pass, after it. */
-static bool take_budget(int c, struct seep_budget *budget)
-{
-    switch (c) {
-    case 'g':
-        return take(budget, SEEP_BUDGET_GROWTH, "max-growth", optarg);
-    case 'p':
-        return take(budget, SEEP_BUDGET_PEAK, "max-peak", optarg);
-    case 'n':
-        return take(budget, SEEP_BUDGET_FINDINGS, "max-findings", optarg);
-    default:
-        return true;
-    }
-}
-
-static int read_options(int argc, char **argv, struct check_options *o)
-{
-    opterr = 0;
-    for (int c; (c = getopt_long(argc, argv, ":o:h", long_options, NULL)) != -1;) {
-        switch (c) {
-        case 'b':
-            o->budget_file = optarg;
-            break;
-        case 'g':
-        case 'p':
-        case 'n':
-            break;
-        case 'l':
-            o->baseline = optarg;
-            break;
-        case 'i':
-            o->allow_incomplete = true;
-            break;
-        case 'f':
-            o->format = seep_output_choose(formats, optarg);
-            if (!o->format)
-                return SEEP_EXIT_UNUSABLE;
-            break;
-        case 'o':
-            o->out = optarg;
-            break;
-        case 'r':
-            o->roles = optarg;
-            break;
-        case 'h':
-            return seep_help_print("check");
-        default:
-            seep_complain_option("check", c, argv);
-            return SEEP_EXIT_UNUSABLE;
-        }
-    }
-    if (optind + 1 != argc) {
-        seep_complain("check takes one folder: try `seep check DIR`");
-        return SEEP_EXIT_UNUSABLE;
-    }
-    return -1;
-}
-
-static bool read_budget(int argc, char **argv, const struct check_options *o,
-                        struct seep_budget *budget)
+/* What options say wins over the file: it is added after it. */
+static bool read_budget(const struct check_options *o, struct seep_budget *budget)
 {
     struct seep_error err = {0};
 
@@ -114,9 +90,8 @@ static bool read_budget(int argc, char **argv, const struct check_options *o,
         return false;
     }
     budget->allow_incomplete = budget->allow_incomplete || o->allow_incomplete;
-    optind = 1;
-    for (int c; (c = getopt_long(argc, argv, ":o:h", long_options, NULL)) != -1;) {
-        if (!take_budget(c, budget))
+    for (size_t i = 0; i < o->n_budgets; i++) {
+        if (!add(budget, &o->budgets[i]))
             return false;
     }
     return true;
@@ -163,13 +138,17 @@ int seep_check_main(int argc, char **argv)
 {
     struct check_options options = {.format = formats};
     struct seep_budget budget = {0};
-    int status = read_options(argc, argv, &options);
 
-    if (status >= 0)
-        return status;
-    const char *dir = argv[optind];
-    status = read_budget(argc, argv, &options, &budget) ? check(dir, &options, &budget)
-                                                        : SEEP_EXIT_UNUSABLE;
+    options.budgets = calloc((size_t)argc, sizeof *options.budgets);
+    if (!options.budgets) {
+        seep_complain("no memory for what is asked for: free some");
+        return SEEP_EXIT_UNUSABLE;
+    }
+    int status = read_options(argc, argv, &options);
+    if (status < 0)
+        status = read_budget(&options, &budget) ? check(argv[optind], &options, &budget)
+                                                : SEEP_EXIT_UNUSABLE;
     seep_budget_fini(&budget);
+    free(options.budgets);
     return status;
 }

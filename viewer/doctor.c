@@ -2,12 +2,12 @@
 
 #include "libprof/base/text.h"
 #include "viewer/job_limits.h"
+#include "viewer/options/options.h"
 #include "viewer/program.h"
 #include "viewer/viewer.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -153,17 +153,19 @@ void seep_doctor_command(char *const *argv)
         (void)seep_doctor_python(program.path, true);
 }
 
+static bool take_none(void *to, const struct seep_option_given *given)
+{
+    (void)to;
+    (void)given;
+    return false;
+}
+
 int seep_doctor_main(int argc, char **argv)
 {
-    static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    int status = seep_options_read(argc, argv, take_none, NULL);
 
-    opterr = 0;
-    for (int c; (c = getopt_long(argc, argv, "+:h", options, NULL)) != -1;) {
-        if (c == 'h')
-            return seep_help_print("doctor");
-        seep_complain_option("doctor", c, argv);
-        return SEEP_EXIT_UNUSABLE;
-    }
+    if (status >= 0)
+        return status;
     seep_doctor_line("seep", SEEP_VERDICT_OK, "%s", SEEP_VERSION);
     seep_doctor_shim();
     seep_doctor_pythons();

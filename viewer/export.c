@@ -2,43 +2,31 @@
 #include "libprof/base/text.h"
 #include "libprof/export/export_formats.h"
 #include "libprof/export/sites.h"
+#include "viewer/options/options.h"
 #include "viewer/output.h"
 #include "viewer/viewer.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A printer has no way to be told more than the report: these are the command's own. */
 static struct seep_export_options wanted;
 static int said; /* what the format returned */
 
-static const struct option long_options[] = {
-    {"format", required_argument, NULL, 'f'}, {"measure", required_argument, NULL, 'm'},
-    {"output", required_argument, NULL, 'o'}, {"roles", required_argument, NULL, 'r'},
-    {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
-};
-
-#define FORMAT(name)                                                                               \
-    static int print_##name(const json_t *report, FILE *out, bool colour)                          \
+#define SEEP_EXPORT_FORMAT(function, ...)                                                          \
+    static int print_##function(const json_t *report, FILE *out, bool colour)                      \
     {                                                                                              \
         (void)colour;                                                                              \
-        return said = seep_export_##name(report, &wanted, out);                                    \
+        return said = seep_export_##function(report, &wanted, out);                                \
     }
-FORMAT(collapsed)
-FORMAT(speedscope)
-FORMAT(pprof)
-FORMAT(perfetto)
-FORMAT(torch_snapshot)
-FORMAT(openmetrics)
+#include "libprof/export/export_formats.def"
+#undef SEEP_EXPORT_FORMAT
 
 static const struct seep_output_format formats[] = {
-    {"collapsed", print_collapsed},
-    {"speedscope", print_speedscope},
-    {"pprof", print_pprof},
-    {"perfetto", print_perfetto},
-    {"snapshot", print_torch_snapshot},
-    {"openmetrics", print_openmetrics},
+#define SEEP_EXPORT_FORMAT(function, name, text) {name, print_##function},
+#include "libprof/export/export_formats.def"
+#undef SEEP_EXPORT_FORMAT
     {NULL, NULL},
 };
 
@@ -47,46 +35,40 @@ struct export_options {
     const char *out, *roles;
 };
 
-static bool take_measure(const char *text)
+static bool take_measure(const struct seep_option_given *given)
 {
+    int place = seep_option_choose(given, seep_measure_names, SEEP_N_MEASURES);
+
     wanted.is_measure_chosen = true;
-    for (int i = 0; i < SEEP_N_MEASURES; i++) {
-        wanted.measure = (enum seep_measure)i;
-        if (strcmp(text, seep_measure_names[i]) == 0)
-            return true;
+    wanted.measure = place < 0 ? SEEP_MEASURE_RETAINED : (enum seep_measure)place;
+    return place >= 0;
+}
+
+static bool take(void *to, const struct seep_option_given *given)
+{
+    struct export_options *o = to;
+
+    switch (given->option) {
+    case SEEP_OPTION_EXPORT_FORMAT:
+        return (o->format = seep_output_choose(formats, given));
+    case SEEP_OPTION_MEASURE:
+        return take_measure(given);
+    case SEEP_OPTION_OUTPUT:
+        return (o->out = given->value);
+    case SEEP_OPTION_ROLES:
+        return (o->roles = given->value);
+    default:
+        return false;
     }
-    seep_complain("%s is no measure: choose retained, live, peak, allocated or growth", text);
-    return false;
 }
 
 /* Returns −1 to go on, or the exit status. */
 static int read_options(int argc, char **argv, struct export_options *o)
 {
-    opterr = 0;
-    for (int c; (c = getopt_long(argc, argv, ":o:h", long_options, NULL)) != -1;) {
-        switch (c) {
-        case 'f':
-            o->format = seep_output_choose(formats, optarg);
-            if (!o->format)
-                return SEEP_EXIT_UNUSABLE;
-            break;
-        case 'm':
-            if (!take_measure(optarg))
-                return SEEP_EXIT_UNUSABLE;
-            break;
-        case 'o':
-            o->out = optarg;
-            break;
-        case 'r':
-            o->roles = optarg;
-            break;
-        case 'h':
-            return seep_help_print("export");
-        default:
-            seep_complain_option("export", c, argv);
-            return SEEP_EXIT_UNUSABLE;
-        }
-    }
+    int status = seep_options_read(argc, argv, take, o);
+
+    if (status >= 0)
+        return status;
     if (optind + 1 != argc)
         seep_complain("export takes one folder: try `seep export DIR --format speedscope`");
     else if (!o->format)

@@ -3,19 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct seep_command seep_commands[] = {
-    {"run", "run a job and find out what keeps its memory", seep_run_main},
-    {"report", "analyse the profile of a job, running, finished or killed", seep_report_main},
-    {"view", "make a page of it for a browser", seep_view_main},
-    {"top", "watch a running job's memory", seep_top_main},
-    {"check", "hold a run against budgets or an older run, for CI", seep_check_main},
-    {"verify", "prove a fix by a run before and one after it", seep_verify_main},
-    {"diff", "show two runs site by site", seep_diff_main},
-    {"export", "write a profile in the formats of other tools", seep_export_main},
-    {"doctor", "say what can be captured on this machine", seep_doctor_main},
-    {"help", "show the page of a command", seep_help_main},
-    {"version", "print the version", seep_version_main},
-    {NULL, NULL, NULL},
+static const struct {
+    const char *name;
+    int (*main)(int argc, char **argv);
+} commands[] = {
+#define SEEP_COMMAND(name, ...) {#name, seep_##name##_main},
+#include "viewer/options/commands.def"
+#undef SEEP_COMMAND
 };
 
 int seep_version_main(int argc, char **argv)
@@ -37,9 +31,9 @@ int main(int argc, char **argv)
         name = "help";
     else if (strcmp(name, "-V") == 0 || strcmp(name, "--version") == 0)
         name = "version";
-    for (const struct seep_command *c = seep_commands; c->name; c++) {
-        if (strcmp(name, c->name) == 0)
-            return c->main(argc - 1, argv + 1);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        if (strcmp(name, commands[i].name) == 0)
+            return commands[i].main(argc - 1, argv + 1);
     }
     seep_complain("%s is not a command: `seep help` lists them", name);
     return SEEP_EXIT_UNUSABLE;

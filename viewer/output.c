@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { MOST_FORMATS = 16 };
+
 int seep_output_json(const json_t *document, FILE *out, bool colour)
 {
     (void)colour;
@@ -25,18 +27,15 @@ bool seep_output_colour(FILE *out)
 }
 
 const struct seep_output_format *seep_output_choose(const struct seep_output_format *list,
-                                                    const char *name)
+                                                    const struct seep_option_given *given)
 {
-    char known[128] = "";
+    const char *names[MOST_FORMATS];
+    int n = 0;
 
-    for (const struct seep_output_format *f = list; f->name; f++) {
-        if (strcmp(f->name, name) == 0)
-            return f;
-        size_t n = strlen(known);
-        snprintf(known + n, sizeof known - n, "%s%s", !n ? "" : f[1].name ? ", " : " or ", f->name);
-    }
-    seep_complain("%s is not a format: choose %s", name, known);
-    return NULL;
+    for (const struct seep_output_format *f = list; f->name && n < MOST_FORMATS; f++)
+        names[n++] = f->name;
+    int place = seep_option_choose(given, names, n);
+    return place < 0 ? NULL : &list[place];
 }
 
 /* Prints to a stream and closes it; 0 only when every byte got out. */

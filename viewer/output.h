@@ -3,6 +3,7 @@
 #define SEEP_VIEWER_OUTPUT_H
 
 #include "libprof/analysis.h"
+#include "viewer/options/options.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -22,10 +23,10 @@ struct seep_output_format {
     seep_printer *print;
 };
 
-/* The format of that name in a list that ends with a NULL name, or NULL after a complaint that
- * lists the known ones. */
+/* The format that an option names in a list that ends with a NULL name, or NULL after a complaint
+ * that lists the known ones. */
 const struct seep_output_format *seep_output_choose(const struct seep_output_format *list,
-                                                    const char *name);
+                                                    const struct seep_option_given *given);
 
 /* Prints a document to the file `path`, by way of a file beside it that takes its place when it is
  * complete (what is no regular file is written to as it is); NULL: to standard output, which is

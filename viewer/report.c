@@ -3,14 +3,15 @@
 #include "libprof/gate/gate.h"
 #include "libprof/print/check_printers.h"
 #include "libprof/print/report_text.h"
+#include "viewer/options/options.h"
 #include "viewer/output.h"
 #include "viewer/viewer.h"
 #include "viewer/watch/ask.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <getopt.h>
 #include <string.h>
+#include <unistd.h>
 
 struct report_options {
     const struct seep_output_format *format;
@@ -20,18 +21,6 @@ struct report_options {
     bool series;
     bool layouts;
     bool holders; /* ask the job, which runs, who holds its memory now */
-};
-
-static const struct option long_options[] = {
-    {"format", required_argument, NULL, 'f'},
-    {"output", required_argument, NULL, 'o'},
-    {"all", no_argument, NULL, 'a'},
-    {"series", no_argument, NULL, 's'},
-    {"layouts", no_argument, NULL, 'l'},
-    {"roles", required_argument, NULL, 'r'},
-    {"holders", no_argument, NULL, 'H'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
 };
 
 /* Formats that show verdicts: what `seep check` without budgets would say. */
@@ -46,70 +35,57 @@ static int print_judged(const json_t *report, seep_printer *print, FILE *out)
     return rc;
 }
 
-static int print_markdown(const json_t *report, FILE *out, bool colour)
-{
-    (void)colour;
-    return print_judged(report, seep_check_markdown, out);
-}
-
-static int print_sarif(const json_t *report, FILE *out, bool colour)
-{
-    (void)colour;
-    return print_judged(report, seep_check_sarif, out);
-}
-
-static int print_junit(const json_t *report, FILE *out, bool colour)
-{
-    (void)colour;
-    return print_judged(report, seep_check_junit, out);
-}
+#define SEEP_CHECK_FORMAT(name)                                                                    \
+    static int print_##name(const json_t *report, FILE *out, bool colour)                          \
+    {                                                                                              \
+        (void)colour;                                                                              \
+        return print_judged(report, seep_check_##name, out);                                       \
+    }
+#include "libprof/print/check_formats.def"
+#undef SEEP_CHECK_FORMAT
 
 static const struct seep_output_format formats[] = {
-    {"text", seep_report_text}, {"json", seep_output_json}, {"markdown", print_markdown},
-    {"sarif", print_sarif},     {"junit", print_junit},     {NULL, NULL},
+    {"text", seep_report_text},
+    {"json", seep_output_json},
+#define SEEP_CHECK_FORMAT(name) {#name, print_##name},
+#include "libprof/print/check_formats.def"
+#undef SEEP_CHECK_FORMAT
+    {NULL, NULL},
 };
+
+static bool take(void *to, const struct seep_option_given *given)
+{
+    struct report_options *o = to;
+
+    switch (given->option) {
+    case SEEP_OPTION_REPORT_FORMAT:
+        return (o->format = seep_output_choose(formats, given));
+    case SEEP_OPTION_OUTPUT:
+        return (o->out = given->value);
+    case SEEP_OPTION_REPORT_ROLES:
+        return (o->roles = given->value);
+    case SEEP_OPTION_ALL:
+        return o->all = true;
+    case SEEP_OPTION_SERIES:
+        return o->series = true;
+    case SEEP_OPTION_LAYOUTS:
+        return o->layouts = true;
+    case SEEP_OPTION_HOLDERS:
+        return o->holders = true;
+    default:
+        return false;
+    }
+}
 
 /* Returns −1 to go on, or the exit status. */
 static int read_options(int argc, char **argv, struct report_options *o)
 {
-    opterr = 0;
-    for (int c; (c = getopt_long(argc, argv, ":o:h", long_options, NULL)) != -1;) {
-        switch (c) {
-        case 'f':
-            o->format = seep_output_choose(formats, optarg);
-            if (!o->format)
-                return SEEP_EXIT_UNUSABLE;
-            break;
-        case 'o':
-            o->out = optarg;
-            break;
-        case 'a':
-            o->all = true;
-            break;
-        case 's':
-            o->series = true;
-            break;
-        case 'l':
-            o->layouts = true;
-            break;
-        case 'H':
-            o->holders = true;
-            break;
-        case 'r':
-            o->roles = optarg;
-            break;
-        case 'h':
-            return seep_help_print("report");
-        default:
-            seep_complain_option("report", c, argv);
-            return SEEP_EXIT_UNUSABLE;
-        }
-    }
-    if (optind >= argc) {
-        seep_complain("no profile is given: try `seep report DIR`");
-        return SEEP_EXIT_UNUSABLE;
-    }
-    return -1;
+    int status = seep_options_read(argc, argv, take, o);
+
+    if (status >= 0 || optind < argc)
+        return status;
+    seep_complain("no profile is given: try `seep report DIR`");
+    return SEEP_EXIT_UNUSABLE;
 }
 
 /* A report of the other folders is a report; which one is missing is said beside it. */

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <seep_variables.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,9 +84,9 @@ static bool set_tool(const char *variable, const char *shim, const char *option)
 
 static bool set_tools(const struct seep_run_options *o, const char *shim)
 {
-    bool good = o->step_nvtx ? setenv("SEEP_STEP_NVTX", o->step_nvtx, 1) == 0 &&
+    bool good = o->step_nvtx ? setenv(SEEP_VARIABLE_STEP_NVTX, o->step_nvtx, 1) == 0 &&
                                    set_tool("NVTX_INJECTION64_PATH", shim, "--step-nvtx")
-                             : unsetenv("SEEP_STEP_NVTX") == 0;
+                             : unsetenv(SEEP_VARIABLE_STEP_NVTX) == 0;
 
     return good &&
            (strcmp(o->gpu, "cupti") != 0 || set_tool("CUDA_INJECTION64_PATH", shim, "--gpu=cupti"));
@@ -93,23 +94,24 @@ static bool set_tools(const struct seep_run_options *o, const char *shim)
 
 static bool set_environment(const struct seep_run_options *o, const char *shim, const char *folder)
 {
-    bool good = setenv("SEEP_OUT", folder, 1) == 0 && set_python_path(shim) && set_preload(shim);
+    bool good =
+        setenv(SEEP_VARIABLE_OUT, folder, 1) == 0 && set_python_path(shim) && set_preload(shim);
 
     if (o->sample_bytes)
-        good &= set_number("SEEP_SAMPLE", o->sample_bytes);
+        good &= set_number(SEEP_VARIABLE_SAMPLE, o->sample_bytes);
     else
-        good &= unsetenv("SEEP_SAMPLE") == 0;
+        good &= unsetenv(SEEP_VARIABLE_SAMPLE) == 0;
     if (o->max_profile_bytes)
-        good &= set_number("SEEP_MAX_PROFILE", o->max_profile_bytes);
-    good &= set_number("SEEP_MAX_FOLDER", o->max_folder_bytes);
+        good &= set_number(SEEP_VARIABLE_MAX_PROFILE, o->max_profile_bytes);
+    good &= set_number(SEEP_VARIABLE_MAX_FOLDER, o->max_folder_bytes);
     if (o->full_helpers)
-        good &= setenv("SEEP_HELPERS", "full", 1) == 0;
+        good &= setenv(SEEP_VARIABLE_HELPERS, "full", 1) == 0;
     else
-        good &= unsetenv("SEEP_HELPERS") == 0;
-    good &= setenv("SEEP_HOLDERS", o->holders, 1) == 0 && setenv("SEEP_GPU", o->gpu, 1) == 0 &&
-            set_tools(o, shim);
+        good &= unsetenv(SEEP_VARIABLE_HELPERS) == 0;
+    good &= setenv(SEEP_VARIABLE_HOLDERS, o->holders, 1) == 0 &&
+            setenv(SEEP_VARIABLE_GPU, o->gpu, 1) == 0 && set_tools(o, shim);
     if (o->python_allocators)
-        good &= setenv("SEEP_PYTHON_ALLOCATORS", "1", 1) == 0 &&
+        good &= setenv(SEEP_VARIABLE_PYTHON_ALLOCATORS, "1", 1) == 0 &&
                 setenv("PYTHONMALLOC", "malloc", 0) == 0;
     if (!good)
         seep_complain("no memory for the job's environment: free some, or raise the limit");

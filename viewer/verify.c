@@ -3,11 +3,12 @@
 #include "libprof/gate/site_diff.h"
 #include "libprof/print/diff_text.h"
 #include "libprof/print/fix_text.h"
+#include "viewer/options/options.h"
 #include "viewer/output.h"
 #include "viewer/viewer.h"
 
-#include <getopt.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { EXIT_NOT_FIXED = 1 };
 
@@ -17,72 +18,41 @@ struct pair_options {
     bool allow_incomplete, by_growth;
 };
 
-static const struct option verify_options[] = {
-    {"allow-incomplete", no_argument, NULL, 'i'},
-    {"format", required_argument, NULL, 'f'},
-    {"output", required_argument, NULL, 'o'},
-    {"roles", required_argument, NULL, 'r'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
-
-static const struct option diff_options[] = {
-    {"sort", required_argument, NULL, 's'},   {"format", required_argument, NULL, 'f'},
-    {"output", required_argument, NULL, 'o'}, {"roles", required_argument, NULL, 'r'},
-    {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
-};
-
 static const struct seep_output_format verify_formats[] = {
     {"text", seep_fix_text}, {"json", seep_output_json}, {NULL, NULL}};
 static const struct seep_output_format diff_formats[] = {
     {"text", seep_diff_text}, {"json", seep_output_json}, {NULL, NULL}};
 
-static bool take_sort(const char *text, struct pair_options *o)
+static bool take(void *to, const struct seep_option_given *given)
 {
-    o->by_growth = strcmp(text, "growth") == 0;
-    if (o->by_growth || strcmp(text, "retained") == 0)
-        return true;
-    seep_complain("%s is nothing to sort by: choose retained or growth", text);
-    return false;
+    struct pair_options *o = to;
+
+    switch (given->option) {
+    case SEEP_OPTION_SORT:
+        o->by_growth = strcmp(given->value, "growth") == 0;
+        return seep_option_word(given) >= 0;
+    case SEEP_OPTION_VERIFY_FORMAT:
+        return (o->format = seep_output_choose(verify_formats, given));
+    case SEEP_OPTION_DIFF_FORMAT:
+        return (o->format = seep_output_choose(diff_formats, given));
+    case SEEP_OPTION_OUTPUT:
+        return (o->out = given->value);
+    case SEEP_OPTION_ROLES:
+        return (o->roles = given->value);
+    case SEEP_OPTION_ALLOW_INCOMPLETE:
+        return o->allow_incomplete = true;
+    default:
+        return false;
+    }
 }
 
-/* Returns −1 to go on, or the exit status. `formats`: the first is the default. */
-static int read_options(int argc, char **argv, const struct option *list,
-                        const struct seep_output_format *formats, const char *names,
-                        struct pair_options *o)
+/* Returns −1 to go on, or the exit status. `names` are those of the two folders. */
+static int read_options(int argc, char **argv, const char *names, struct pair_options *o)
 {
-    opterr = 0;
-    o->format = formats;
-    for (int c; (c = getopt_long(argc, argv, ":o:h", list, NULL)) != -1;) {
-        bool good = true;
-        switch (c) {
-        case 'i':
-            o->allow_incomplete = true;
-            break;
-        case 's':
-            good = take_sort(optarg, o);
-            break;
-        case 'f':
-            o->format = seep_output_choose(formats, optarg);
-            good = o->format != NULL;
-            break;
-        case 'o':
-            o->out = optarg;
-            break;
-        case 'r':
-            o->roles = optarg;
-            break;
-        case 'h':
-            return seep_help_print(argv[0]);
-        default:
-            seep_complain_option(argv[0], c, argv);
-            return SEEP_EXIT_UNUSABLE;
-        }
-        if (!good)
-            return SEEP_EXIT_UNUSABLE;
-    }
-    if (optind + 2 == argc)
-        return -1;
+    int status = seep_options_read(argc, argv, take, o);
+
+    if (status >= 0 || optind + 2 == argc)
+        return status;
     seep_complain("%s takes two folders: try `seep %s %s`", argv[0], argv[0], names);
     return SEEP_EXIT_UNUSABLE;
 }
@@ -98,10 +68,10 @@ static bool read_both(char **dirs, bool all_sites, const char *roles, json_t **r
 
 int seep_verify_main(int argc, char **argv)
 {
-    struct pair_options o = {0};
+    struct pair_options o = {.format = verify_formats};
     struct seep_error err = {0};
     json_t *reports[2], *verdict = NULL;
-    int status = read_options(argc, argv, verify_options, verify_formats, "BEFORE AFTER", &o);
+    int status = read_options(argc, argv, "BEFORE AFTER", &o);
 
     if (status >= 0)
         return status;
@@ -123,9 +93,9 @@ int seep_verify_main(int argc, char **argv)
 
 int seep_diff_main(int argc, char **argv)
 {
-    struct pair_options o = {0};
+    struct pair_options o = {.format = diff_formats};
     json_t *reports[2], *diff = NULL;
-    int status = read_options(argc, argv, diff_options, diff_formats, "BASE NEW", &o);
+    int status = read_options(argc, argv, "BASE NEW", &o);
 
     if (status >= 0)
         return status;

@@ -14,14 +14,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* What of a site is shown, in formats that have one value a stack, or show one first. */
 enum seep_measure {
-    SEEP_MEASURE_RETAINED, /* kept at the end of the last steps: the first, for leaks are that */
-    SEEP_MEASURE_LIVE,     /* at the job's end, which frees much, or now */
-    SEEP_MEASURE_PEAK,
-    SEEP_MEASURE_ALLOCATED,
-    SEEP_MEASURE_GROWTH, /* bytes per step; a site that shrinks has none */
-    SEEP_N_MEASURES,
+#define SEEP_MEASURE(id, name) SEEP_MEASURE_##id,
+#include "libprof/export/measures.def"
+#undef SEEP_MEASURE
+    SEEP_N_MEASURES
 };
 
 struct seep_export_options {
@@ -32,22 +29,8 @@ struct seep_export_options {
 
 typedef int seep_export(const json_t *report, const struct seep_export_options *o, FILE *out);
 
-/* "frame;frame;frame value", outermost first and below its space: flamegraph.pl, inferno. */
-seep_export seep_export_collapsed;
-
-/* speedscope's own JSON, a profile a measure. */
-seep_export seep_export_speedscope;
-
-/* pprof's profile.proto, compressed: all measures, and how many blocks. */
-seep_export seep_export_pprof;
-
-/* A Perfetto trace: memory over time, steps, and the sites as heap profiles. */
-seep_export seep_export_perfetto;
-
-/* PyTorch's memory snapshot of the devices. */
-seep_export seep_export_torch_snapshot;
-
-/* Totals of the job as OpenMetrics text, under stable names: for Prometheus. */
-seep_export seep_export_openmetrics;
+#define SEEP_EXPORT_FORMAT(function, ...) seep_export seep_export_##function;
+#include "libprof/export/export_formats.def"
+#undef SEEP_EXPORT_FORMAT
 
 #endif

@@ -7,8 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const seep_measure_names[SEEP_N_MEASURES] = {"retained", "live", "peak", "allocated",
-                                                         "growth"};
+const char *const seep_measure_names[SEEP_N_MEASURES] = {
+#define SEEP_MEASURE(id, name) name,
+#include "libprof/export/measures.def"
+#undef SEEP_MEASURE
+};
 
 int64_t seep_count_of(const json_t *object, const char *key)
 {

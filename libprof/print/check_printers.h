@@ -12,15 +12,8 @@
 /* For a terminal. */
 int seep_check_text(const json_t *check, FILE *out, bool colour);
 
-/* GitHub's Markdown, for a job's summary: a table of the budgets, one of the findings, details. */
-int seep_check_markdown(const json_t *check, FILE *out, bool colour);
-
-/* JUnit's XML as Ant writes it and CI servers read it: a testcase for every budget and finding. */
-int seep_check_junit(const json_t *check, FILE *out, bool colour);
-
-/* SARIF 2.1.0 (OASIS): a result for every finding, at its file and line, and for every budget that
- * is violated, at the line that does most for it. Files are relative to the job's working folder,
- * SRCROOT. */
-int seep_check_sarif(const json_t *check, FILE *out, bool colour);
+#define SEEP_CHECK_FORMAT(name) int seep_check_##name(const json_t *check, FILE *out, bool colour);
+#include "libprof/print/check_formats.def"
+#undef SEEP_CHECK_FORMAT
 
 #endif

@@ -1,5 +1,6 @@
 #include "preload/life/options.h"
 
+#include <seep_variables.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -77,9 +78,9 @@ static void begin_with_cwd(void)
 void seep_options_read(char *const *given)
 {
     environment = given;
-    const char *dir = seep_options_variable("SEEP_OUT"),
-               *helpers = seep_options_variable("SEEP_HELPERS"),
-               *gpu = seep_options_variable("SEEP_GPU");
+    const char *dir = seep_options_variable(SEEP_VARIABLE_OUT),
+               *helpers = seep_options_variable(SEEP_VARIABLE_HELPERS),
+               *gpu = seep_options_variable(SEEP_VARIABLE_GPU);
     if (!dir || !*dir)
         return;
     if (dir[0] != '/')
@@ -89,11 +90,11 @@ void seep_options_read(char *const *given)
         return;
     }
     strcat(seep_options.dir, dir);
-    read_size("SEEP_MAX_PROFILE", &seep_options.max_bytes);
-    read_size("SEEP_MAX_FOLDER", &seep_options.max_folder_bytes);
-    read_size("SEEP_SAMPLE", &seep_options.sample_bytes);
-    read_text("SEEP_HOLDERS", seep_options.holders, sizeof(seep_options.holders));
-    const char *step_nvtx = seep_options_variable("SEEP_STEP_NVTX");
+    read_size(SEEP_VARIABLE_MAX_PROFILE, &seep_options.max_bytes);
+    read_size(SEEP_VARIABLE_MAX_FOLDER, &seep_options.max_folder_bytes);
+    read_size(SEEP_VARIABLE_SAMPLE, &seep_options.sample_bytes);
+    read_text(SEEP_VARIABLE_HOLDERS, seep_options.holders, sizeof(seep_options.holders));
+    const char *step_nvtx = seep_options_variable(SEEP_VARIABLE_STEP_NVTX);
     if (step_nvtx && *step_nvtx)
         (void)seep_regex_compile(&seep_options.step_nvtx, step_nvtx);
     seep_options.record_helpers = helpers && strcmp(helpers, "full") == 0;

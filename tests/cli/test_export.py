@@ -129,7 +129,6 @@ class Export(ExportCase):
         formats.remove("or")
         page = self.seep("help", "export").stdout.decode().split("FORMATS\n")[1].split("\nEXIT")[0]
         self.assertEqual(re.findall(r"(?m)^ {4}([a-z]+)$", page), formats)
-        self.assertIn('"%s"' % " ".join(formats), (ROOT / "viewer/completion.bash").read_text())
 
     def test_wrong_usage_is_2(self):
         for args in ((), (self.leak,), ("--format", "collapsed"), (self.leak, self.leak, "--format", "collapsed"),

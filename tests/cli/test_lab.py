@@ -44,7 +44,7 @@ class Words(LabCase):
         options = re.findall(r'\{"([a-z-]+)", (?:no|required)_argument', source)
         self.assertGreater(len(options), 10)
         page = (ROOT / "docs/man/seep-lab.txt").read_text()
-        completion = (ROOT / "viewer/completion.bash").read_text().split("_seep_lab()")[1]
+        completion = (ROOT / "viewer/options/completion.bash").read_text().split("_seep_lab()")[1]
         for option in options:
             self.assertRegex(page, r"(?m)^    (?:-\w \w+, )?(?:--format [a-z|]+, )?--%s\b|, --%s\b" % (option, option))
             self.assertIn("--" + option, completion)
@@ -52,7 +52,7 @@ class Words(LabCase):
     def test_completion_offers_the_variants_of_the_scenario(self):
         script = ('source "$0"; COMP_WORDS=("$1" run minkowski --variant ""); COMP_CWORD=4; _seep_lab; '
                   'echo "${COMPREPLY[@]}"; COMP_WORDS=("$1" verify ma); COMP_CWORD=2; _seep_lab; echo "${COMPREPLY[@]}"')
-        done = self.command(["bash", "-c", script, ROOT / "viewer/completion.bash", LAB])
+        done = self.command(["bash", "-c", script, os.path.join(os.path.dirname(LAB), "completion.bash"), LAB])
         self.assertEqual(done.stdout.decode(), "none empty-every-10 bucketed expandable\nmaskrcnn\n", repr(done))
 
     def test_version(self):

@@ -1,9 +1,11 @@
 /* A made-up report in each format: what is said, what is escaped, what cannot be said. */
 #include "tests/export/formats_fixture.h"
 
-static seep_export *const all[] = {seep_export_collapsed,  seep_export_openmetrics,
-                                   seep_export_speedscope, seep_export_pprof,
-                                   seep_export_perfetto,   seep_export_torch_snapshot};
+static seep_export *const all[] = {
+#define SEEP_EXPORT_FORMAT(function, ...) seep_export_##function,
+#include "libprof/export/export_formats.def"
+#undef SEEP_EXPORT_FORMAT
+};
 
 TEST(nothing_to_show_is_no_data)
 {

@@ -124,9 +124,11 @@ static void print(const json_t *report)
 
 static void print_formats(const json_t *report)
 {
-    static seep_export *const all[] = {seep_export_collapsed,      seep_export_speedscope,
-                                       seep_export_pprof,          seep_export_perfetto,
-                                       seep_export_torch_snapshot, seep_export_openmetrics};
+    static seep_export *const all[] = {
+#define SEEP_EXPORT_FORMAT(function, ...) seep_export_##function,
+#include "libprof/export/export_formats.def"
+#undef SEEP_EXPORT_FORMAT
+    };
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         const struct seep_export_options o = {.profile = "x"};

@@ -3,11 +3,23 @@
 #include "tests/gate/gate_fixture.h"
 
 typedef int printer(const json_t *check, FILE *out, bool colour);
-static printer *const printers[] = {seep_check_text, seep_check_markdown, seep_check_junit,
-                                    seep_check_sarif};
+#define SEEP_CHECK_FORMAT(name) as_##name,
+enum {
+    as_text,
+#include "libprof/print/check_formats.def"
+    N_PRINTERS
+};
+#undef SEEP_CHECK_FORMAT
+
+#define SEEP_CHECK_FORMAT(name) seep_check_##name,
+static printer *const printers[N_PRINTERS] = {
+    seep_check_text,
+#include "libprof/print/check_formats.def"
+};
+#undef SEEP_CHECK_FORMAT
 
 /* Texts of a profile are anybody's: none may end a cell, an attribute or an element. */
-TEST(hostile_texts_stay_texts_in_every_format, .to = 4)
+TEST(hostile_texts_stay_texts_in_every_format, .to = N_PRINTERS)
 {
     static const char evil[] = "\"/><failure>|\n\x1b[31m</details>]]>&\xef\xbf\xbf@all<script>";
     char *text = NULL;
@@ -23,17 +35,17 @@ TEST(hostile_texts_stay_texts_in_every_format, .to = 4)
     ck_assert_int_eq(printers[_i](check, out, false), 0);
     fclose(out);
     ck_assert_ptr_null(strchr(text, 0x1b));
-    if (_i > 0)
-        ck_assert_ptr_null(strstr(text, _i == 3 ? "\n<" : "<script>"));
-    if (_i == 1)
+    if (_i != as_text)
+        ck_assert_ptr_null(strstr(text, _i == as_sarif ? "\n<" : "<script>"));
+    if (_i == as_markdown)
         ck_assert_ptr_null(strstr(text, "@all"));
-    if (_i == 2)
+    if (_i == as_junit)
         ck_assert_ptr_null(strstr(text, "<failure>"));
     free(text);
 }
 
 /* Who holds it is said in each; SARIF says where. */
-TEST(every_format_says_who_holds_it, .to = 4)
+TEST(every_format_says_who_holds_it, .to = N_PRINTERS)
 {
     char *text = NULL;
     size_t n = 0;
@@ -46,10 +58,11 @@ TEST(every_format_says_who_holds_it, .to = 4)
     FILE *out = open_memstream(&text, &n);
     ck_assert_int_eq(printers[_i](check, out, false), 0);
     fclose(out);
-    ck_assert_ptr_nonnull(strstr(text, _i == 0 ? "held by  index.pages" : "held by index.pages"));
+    ck_assert_ptr_nonnull(
+        strstr(text, _i == as_text ? "held by  index.pages" : "held by index.pages"));
     ck_assert_ptr_nonnull(strstr(text, "at least 98 % goes with it"));
     ck_assert_ptr_nonnull(strstr(text, "(dict, at most 500)"));
-    if (_i == 3) {
+    if (_i == as_sarif) {
         json_t *log = json_loads(text, 0, NULL);
         const json_t *run = json_array_get(json_object_get(log, "runs"), 0);
         const json_t *result = json_array_get(json_object_get(run, "results"), 0);

@@ -1,13 +1,13 @@
 /* `seep top`: a running job, as it goes. */
 #include "viewer/looks/looks.h"
 #include "viewer/looks/wait.h"
+#include "viewer/options/options.h"
 #include "viewer/output.h"
 #include "viewer/top/top_live.h"
 #include "viewer/top/top_screen.h"
 #include "viewer/top/top_target.h"
 #include "viewer/viewer.h"
 
-#include <getopt.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <stdio.h>
@@ -25,42 +25,38 @@ struct top_options {
     bool once;
 };
 
-static const struct option long_options[] = {
-    {"once", no_argument, NULL, '1'},
-    {"interval", required_argument, NULL, 'i'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
-
-static bool read_seconds(const char *text, double *seconds)
+static bool take_interval(const char *text, struct top_options *o)
 {
     char *end;
 
-    *seconds = strtod(text, &end);
-    return *text && !*end && *seconds >= 0.1 && *seconds <= 86400;
+    o->interval_s = strtod(text, &end);
+    if (*text && !*end && o->interval_s >= 0.1 && o->interval_s <= 86400)
+        return true;
+    seep_complain("%s is no interval: give seconds, from 0.1 to 86400", text);
+    return false;
+}
+
+static bool take(void *to, const struct seep_option_given *given)
+{
+    struct top_options *o = to;
+
+    switch (given->option) {
+    case SEEP_OPTION_ONCE:
+        return o->once = true;
+    case SEEP_OPTION_INTERVAL:
+        return take_interval(given->value, o);
+    default:
+        return false;
+    }
 }
 
 /* Returns −1 to go on, or the exit status. */
 static int read_options(int argc, char **argv, struct top_options *o)
 {
-    opterr = 0;
-    for (int c; (c = getopt_long(argc, argv, ":h", long_options, NULL)) != -1;) {
-        switch (c) {
-        case '1':
-            o->once = true;
-            break;
-        case 'i':
-            if (read_seconds(optarg, &o->interval_s))
-                break;
-            seep_complain("%s is no interval: give seconds, from 0.1 to 86400", optarg);
-            return SEEP_EXIT_UNUSABLE;
-        case 'h':
-            return seep_help_print("top");
-        default:
-            seep_complain_option("top", c, argv);
-            return SEEP_EXIT_UNUSABLE;
-        }
-    }
+    int status = seep_options_read(argc, argv, take, o);
+
+    if (status >= 0)
+        return status;
     if (argc - optind == 1) {
         o->target = argv[optind];
         return -1;

@@ -1,13 +1,13 @@
 /* `seep view`: a report as one page for a browser, alone or beside an older one; as a file, or
  * served while the job runs. */
 #include "libprof/base/text.h"
+#include "viewer/options/options.h"
 #include "viewer/output.h"
 #include "viewer/page/page_html.h"
 #include "viewer/serve/serve.h"
 #include "viewer/view/view_page.h"
 #include "viewer/viewer.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,22 +18,17 @@ struct view_options {
     bool all;
     bool serve;
     struct seep_serve_address address; /* where it is served */
-};
-
-static const struct option view_options[] = {
-    {"output", required_argument, NULL, 'o'}, {"all", no_argument, NULL, 'a'},
-    {"roles", required_argument, NULL, 'r'},  {"serve", optional_argument, NULL, 's'},
-    {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
+    int argc;
+    char **argv;
 };
 
 /* After `--serve` a word that has an address's form is one, unless something of that name is
  * there: then it is the folder. */
-static const char *address_word(int argc, char **argv)
+static const char *next_address(const struct view_options *o)
 {
-    if (optarg)
-        return optarg;
-    if (optind < argc && seep_serve_is_address(argv[optind]) && access(argv[optind], F_OK) != 0)
-        return argv[optind++];
+    if (optind < o->argc && seep_serve_is_address(o->argv[optind]) &&
+        access(o->argv[optind], F_OK) != 0)
+        return o->argv[optind++];
     return NULL;
 }
 
@@ -60,33 +55,30 @@ static int check_arguments(int n, const struct view_options *o)
     return SEEP_EXIT_UNUSABLE;
 }
 
+static bool take(void *to, const struct seep_option_given *given)
+{
+    struct view_options *o = to;
+
+    switch (given->option) {
+    case SEEP_OPTION_VIEW_OUTPUT:
+        return (o->out = given->value);
+    case SEEP_OPTION_VIEW_ALL:
+        return o->all = true;
+    case SEEP_OPTION_SERVE:
+        return read_address(given->value ? given->value : next_address(o), o);
+    case SEEP_OPTION_ROLES:
+        return (o->roles = given->value);
+    default:
+        return false;
+    }
+}
+
 /* Returns −1 to go on, or the exit status. */
 static int read_options(int argc, char **argv, struct view_options *o)
 {
-    opterr = 0;
-    for (int c; (c = getopt_long(argc, argv, ":o:h", view_options, NULL)) != -1;) {
-        switch (c) {
-        case 'o':
-            o->out = optarg;
-            break;
-        case 'a':
-            o->all = true;
-            break;
-        case 'r':
-            o->roles = optarg;
-            break;
-        case 's':
-            if (!read_address(address_word(argc, argv), o))
-                return SEEP_EXIT_UNUSABLE;
-            break;
-        case 'h':
-            return seep_help_print("view");
-        default:
-            seep_complain_option("view", c, argv);
-            return SEEP_EXIT_UNUSABLE;
-        }
-    }
-    return check_arguments(argc - optind, o);
+    int status = seep_options_read(argc, argv, take, o);
+
+    return status >= 0 ? status : check_arguments(argc - optind, o);
 }
 
 /* "DIR/NAME". NULL without memory. */
@@ -121,7 +113,7 @@ static int write_page(const struct seep_view_of *of, const char *out)
 
 int seep_view_main(int argc, char **argv)
 {
-    struct view_options o = {0};
+    struct view_options o = {.argc = argc, .argv = argv};
     struct seep_error err = {0};
     json_t *before = NULL;
     int status = read_options(argc, argv, &o);
