@@ -1,4 +1,4 @@
-/* A device when it had no room, or when most was taken of it: told, drawn (layout.js), and in numbers. */
+/* A device when it had no room, or when most was taken of it: told, drawn (device_map.js), and in numbers. */
 
 function layoutStory(layout) {
     const capacity = limitOf("device:" + layout.device);
