@@ -112,7 +112,7 @@ static void put_devices(const struct page *p, const json_t *report)
     }
 }
 
-static void put_no_room(const struct page *p, const json_t *report)
+static void put_shortages(const struct page *p, const json_t *report)
 {
     const char *cwd = seep_get_text(json_object_get(report, "job"), "cwd", "");
     json_t *its;
@@ -340,7 +340,7 @@ static int print_report(const json_t *report, FILE *out, bool colour, bool all)
     put_why(&page, job);
     put_spaces(&page, report);
     put_devices(&page, report);
-    put_no_room(&page, report);
+    put_shortages(&page, report);
     put_cupti(&page, report);
     put_rss_of_job(&page, report);
     put_processes(&page, report);
