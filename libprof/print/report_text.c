@@ -119,7 +119,7 @@ static void put_shortages(const struct page *p, const json_t *report)
     size_t i;
 
     json_array_foreach (json_object_get(report, "out_of_memory"), i, its) {
-        fputs(i ? "         " : "no room  ", p->out);
+        fputs("out of memory in ", p->out);
         seep_put_text(p->out, seep_get_text(its, "space", "?"));
         fputs(": ", p->out);
         seep_put_size(p->out, seep_get_number(its, "asked_bytes"));

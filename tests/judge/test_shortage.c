@@ -84,7 +84,7 @@ TEST(a_leak_that_fills_the_device_is_what_the_error_comes_of)
                      "unbounded-growth");
     ck_assert_str_eq(text(f, "id"), "F2");
     ck_assert_str_eq(text(f, "severity"), "pressure");
-    ck_assert_str_eq(text(f, "title"), "no room for 20.0 MiB in tensor:1");
+    ck_assert_str_eq(text(f, "title"), "out of memory: 20.0 MiB asked for in tensor:1");
     ck_assert_int_eq((int)number(json_object_get(f, "frame"), "line"), 30);
     ck_assert(says(f, "tried to allocate 20.0 MiB in step 201: 500.0 MiB is allocated by PyTorch, "
                       "20.0 MiB reserved but unallocated"));
@@ -351,7 +351,7 @@ TEST(a_leak_of_pinned_memory_is_what_cannot_be_pinned_comes_of)
     builder_level(&b, user(7), PINNED, 3 * MIB, LAST, one_a_step, NULL);
     is_pinned(fails_at_end(ASKED, 0, 0), SEEP_SHORTAGE_BY_RUNTIME);
     const json_t *f = explained();
-    ck_assert_str_eq(text(f, "title"), "no room for 20.0 MiB in pinned");
+    ck_assert_str_eq(text(f, "title"), "out of memory: 20.0 MiB asked for in pinned");
     ck_assert(says(f, "600.0 MiB of pinned is allocated by then"));
     ck_assert(says(f, "mend F1: it keeps what is pinned"));
     says_nothing_of_devices(f);

@@ -117,8 +117,8 @@ TEST(what_the_runtime_refused_is_told_without_totals, .to = 2)
         .source = _i ? SEEP_SHORTAGE_BY_RUNTIME : SEEP_SHORTAGE_BY_ALLOCATOR};
     analyse(1, NULL, true);
     char *text = text_of(false);
-    ck_assert_ptr_nonnull(strstr(text, _i ? "no room  device:2: 1.0 MiB asked for"
-                                          : "no room  tensor:2: 1.0 MiB asked for"));
+    ck_assert_ptr_nonnull(strstr(text, _i ? "out of memory in device:2: 1.0 MiB asked for"
+                                          : "out of memory in tensor:2: 1.0 MiB asked for"));
     ck_assert((strstr(text, "in use were") != NULL) == !_i);
     free(text);
 }
