@@ -2,7 +2,7 @@
 #ifndef SEEP_KERNELS_SPLAT_CUDA_CUH
 #define SEEP_KERNELS_SPLAT_CUDA_CUH
 
-#include "kernels/compute/launch.cuh"
+#include "kernels/compute/cuda_launch.cuh"
 #include "kernels/splat/splat_twins.h"
 
 enum { SPLAT_SCRATCH_ALIGNMENT = 256 };

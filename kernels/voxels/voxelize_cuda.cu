@@ -4,7 +4,7 @@
 // all batches and coordinates at that); with the table there is one short sort left, by voxel
 // number, 3 passes over 8 bytes for 10^6 points. It is stable, so the order within a voxel is the
 // points', on any GPU and run.
-#include "kernels/compute/launch.cuh"
+#include "kernels/compute/cuda_launch.cuh"
 #include "kernels/voxels/voxel_keys.h"
 #include "kernels/voxels/voxelize_twins.h"
 

@@ -5,7 +5,7 @@
 
 #include "libprof/format/layout_format.h"
 
-enum { SEEP_MAX_DEVICES = 16, SEEP_MAX_OUT_OF_MEMORY = 16, SEEP_DEVICE_LOOKS = 256 };
+enum { SEEP_MAX_DEVICES = 16, SEEP_MAX_SHORTAGES = 16, SEEP_DEVICE_LOOKS = 256 };
 
 /* How PyTorch's allocator was told to work, by PYTORCH_CUDA_ALLOC_CONF and kin. */
 enum seep_allocator_settings {
@@ -54,14 +54,15 @@ struct seep_device_aliases {
 };
 
 /* Who said no. */
-enum seep_out_of_memory_source {
-    SEEP_NO_ROOM_ALLOCATOR, /* PyTorch's, for good: it had emptied its cache and tried once more */
-    SEEP_NO_ROOM_RUNTIME,   /* a call of the CUDA runtime; who called may have tried again */
-    SEEP_NO_ROOM_REGISTER,  /* the same, to pin what the job has already (cudaHostRegister()) */
+enum seep_shortage_source {
+    SEEP_SHORTAGE_BY_ALLOCATOR, /* PyTorch's, for good: it had emptied its cache and tried once more
+                                 */
+    SEEP_SHORTAGE_BY_RUNTIME,   /* a call of the CUDA runtime; who called may have tried again */
+    SEEP_SHORTAGE_BY_REGISTER,  /* the same, to pin what the job has already (cudaHostRegister()) */
 };
 
 /* A request that failed. */
-struct seep_out_of_memory {
+struct seep_device_shortage {
     uint64_t t_ns; /* stored last; 0: not there */
     uint64_t asked_bytes;
     uint64_t allocated_bytes; /* of the device, by the allocator's totals; of pinned memory what was
@@ -70,10 +71,11 @@ struct seep_out_of_memory {
     uint32_t period;
     uint32_t stack; /* ref, 0: not known */
     uint32_t device;
-    uint32_t source; /* enum seep_out_of_memory_source */
+    uint32_t source; /* enum seep_shortage_source */
 };
 
-/* Of seep_out_of_memory: it was not a device that had no room, but what can be pinned of the host.
+/* Of seep_device_shortage: it was not a device that had no room, but what can be pinned of the
+ * host.
  */
 enum { SEEP_DEVICE_PINNED = 0xff };
 
@@ -90,8 +92,8 @@ enum { SEEP_CUPTI_TAKEN = 39 }; /* an error: another tool is there, and there is
 struct seep_device_notes {
     struct seep_tensor_books tensors[SEEP_MAX_DEVICES];
     struct seep_device_use use[SEEP_MAX_DEVICES];
-    struct seep_out_of_memory out_of_memory[SEEP_MAX_OUT_OF_MEMORY];
-    uint32_t n_out_of_memory;    /* counts on when they are full */
+    struct seep_device_shortage shortages[SEEP_MAX_SHORTAGES];
+    uint32_t n_shortages;        /* counts on when they are full */
     uint32_t allocator_settings; /* bits of enum seep_allocator_settings */
     struct seep_device_aliases aliases;
     uint32_t n_refused; /* calls of the CUDA runtime or driver that had no room */

@@ -126,8 +126,8 @@ static int list_whom(const struct explaining *e, const bool *counts)
         return -SEEP_ENOMEM;
     for (size_t i = 0; i < e->s->n_lines && f->n_sites < MOST; i++)
         f->sites[f->n_sites++] = e->s->lines[i].site;
-    for (size_t i = 0; i < e->code->model->n_no_room; i++) { /* by process */
-        const struct seep_model_no_room *its = &e->code->model->no_room[i];
+    for (size_t i = 0; i < e->code->model->n_shortages; i++) { /* by process */
+        const struct seep_model_shortage *its = &e->code->model->shortages[i];
         const bool again = f->n_processes && f->processes[f->n_processes - 1] == its->process;
         if (counts[i] && its->space == e->s->space && !again)
             f->processes[f->n_processes++] = its->process;
@@ -142,7 +142,7 @@ static enum seep_confidence confidence_in(enum seep_shortage_cause cause)
 
 static void describe(struct explaining *e)
 {
-    const struct seep_model_no_room *r = e->s->request;
+    const struct seep_model_shortage *r = e->s->request;
     struct seep_finding *f = e->f;
     const char *kind;
 
@@ -224,7 +224,7 @@ static size_t count_shortages(const struct seep_model *m, const bool *counts)
 int seep_shortages_judge(const struct seep_code *code, struct seep_findings *out)
 {
     const struct seep_model *m = code->model;
-    bool *counts = calloc(m->n_no_room + 1, sizeof *counts);
+    bool *counts = calloc(m->n_shortages + 1, sizeof *counts);
     int rc = counts ? seep_shortage_requests(code, counts) : -SEEP_ENOMEM;
     const size_t most = rc ? 0 : count_shortages(m, counts);
     struct seep_finding *new = calloc(most + 1, sizeof *new);

@@ -81,7 +81,7 @@ static void note_unallocated(const struct seep_shortage *s, struct seep_finding 
 static void note_of_pinned(const struct seep_shortage_told *t, const char *step,
                            struct seep_finding *f)
 {
-    const struct seep_model_no_room *r = t->s->request;
+    const struct seep_model_shortage *r = t->s->request;
     char asked[SEEP_SIZE_TEXT], have[SEEP_SIZE_TEXT], more[SEEP_SIZE_TEXT];
     const char *kind;
     const uint64_t limit = seep_memory_limit_of(t->code->model, &kind);
@@ -221,9 +221,9 @@ static void note_outcome(const struct seep_shortage_told *t, struct seep_finding
     const bool stepped = t->code->model->step_source != SEEP_STEP_TIME;
     const int32_t first = t->s->first_step > 0 ? t->s->first_step : 0, last = t->s->request->step;
 
-    if (p->recording.no_room_left_out)
+    if (p->recording.shortages_left_out)
         seep_finding_note(f, "%zu requests failed in steps %d to %d, and then %u more",
-                          t->s->n_requests, (int)first, (int)last, p->recording.no_room_left_out);
+                          t->s->n_requests, (int)first, (int)last, p->recording.shortages_left_out);
     else if (t->s->n_requests > 1)
         seep_finding_note(f, "%zu requests failed, in steps %d to %d", t->s->n_requests, (int)first,
                           (int)(last > 0 ? last : 0));

@@ -10,7 +10,7 @@
 
 /* Whether PyTorch's allocator may stand behind a request of the runtime: it has reported of that
  * device, and segments are asked for on that stack. */
-static bool is_allocators(const struct seep_model *m, const struct seep_model_no_room *its,
+static bool is_allocators(const struct seep_model *m, const struct seep_model_shortage *its,
                           const bool *marked)
 {
     return its->by_runtime && its->device < SEEP_MAX_DEVICES &&
@@ -40,13 +40,13 @@ int seep_shortage_requests(const struct seep_code *code, bool *counts)
 
     for (uint16_t s = 0; s < m->n_spaces && !rc; s++) {
         bool asked = false;
-        for (size_t i = 0; i < m->n_no_room; i++)
-            asked |= m->no_room[i].by_runtime && m->no_room[i].space == s;
+        for (size_t i = 0; i < m->n_shortages; i++)
+            asked |= m->shortages[i].by_runtime && m->shortages[i].space == s;
         if (asked)
             rc = mark_segments(code, s, marked);
     }
-    for (size_t i = 0; i < m->n_no_room && !rc; i++)
-        counts[i] = !is_allocators(m, &m->no_room[i], marked);
+    for (size_t i = 0; i < m->n_shortages && !rc; i++)
+        counts[i] = !is_allocators(m, &m->shortages[i], marked);
     free(marked);
     return rc;
 }
@@ -55,8 +55,8 @@ bool seep_shortage_find(const struct seep_model *m, const bool *counts, uint16_t
                         struct seep_shortage *s)
 {
     *s = (struct seep_shortage){.space = space, .first_step = INT32_MAX};
-    for (size_t i = 0; i < m->n_no_room; i++) {
-        const struct seep_model_no_room *its = &m->no_room[i];
+    for (size_t i = 0; i < m->n_shortages; i++) {
+        const struct seep_model_shortage *its = &m->shortages[i];
         if (!counts[i] || its->space != space)
             continue;
         s->n_requests++;
@@ -153,7 +153,7 @@ static uint64_t free_then(const struct seep_shortage *s)
 /* How what is unallocated lay, as the allocator gave up. Returns 0 or -SEEP_ENOMEM. */
 static int weigh_pieces(const struct seep_model *m, struct seep_shortage *s)
 {
-    const struct seep_model_no_room *r = s->request;
+    const struct seep_model_shortage *r = s->request;
     struct seep_device_layout layout;
 
     for (size_t i = 0; i < m->n_layouts; i++) {
@@ -174,7 +174,7 @@ static int weigh_pieces(const struct seep_model *m, struct seep_shortage *s)
 
 static void weigh_device(const struct seep_model *m, struct seep_shortage *s)
 {
-    const struct seep_model_no_room *r = s->request;
+    const struct seep_model_shortage *r = s->request;
 
     s->device = seep_device_memory_of(m, (int)r->device);
     s->allocated_bytes =

@@ -25,11 +25,11 @@ struct seep_shortage_line {
 };
 
 struct seep_shortage {
-    const struct seep_model_no_room *request; /* the last one */
-    uint16_t space;                           /* its */
-    size_t n_requests;                        /* that failed in this space */
-    int32_t first_step;                       /* of the first of them */
-    int32_t before;                           /* the step before the last one's */
+    const struct seep_model_shortage *request; /* the last one */
+    uint16_t space;                            /* its */
+    size_t n_requests;                         /* that failed in this space */
+    int32_t first_step;                        /* of the first of them */
+    int32_t before;                            /* the step before the last one's */
     /* Of the last one's process: */
     uint64_t kept_bytes, kept_blocks; /* at the end of that */
     uint64_t began_bytes;             /* at the end of the first step */
@@ -59,9 +59,9 @@ static inline bool seep_shortage_is_pinned(const struct seep_shortage *s)
 
 void seep_shortage_free(struct seep_shortage *s);
 
-/* Which of the model's requests say that a device had no room, to counts[n_no_room]: not those that
- * the runtime refused PyTorch's allocator, which then empties its cache and tries again. Returns 0
- * or -SEEP_ENOMEM. */
+/* Which of the model's requests say that a device had no room, to counts[n_shortages]: not those
+ * that the runtime refused PyTorch's allocator, which then empties its cache and tries again.
+ * Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_shortage_requests(const struct seep_code *code, bool *counts);
 
 /* The requests of a space; false where none counts. Lines are left out. */

@@ -289,11 +289,11 @@ static int add_sites(struct seep_model *m, struct seep_resolver *resolver, uint3
 
 /* Whether PyTorch's allocator says of the same step, and later, that it had no room: then what the
  * runtime refused was its tries. */
-static bool is_a_try(const struct seep_device_notes *notes, const struct seep_out_of_memory *its)
+static bool is_a_try(const struct seep_device_notes *notes, const struct seep_device_shortage *its)
 {
-    for (size_t i = 0; its->source == SEEP_NO_ROOM_RUNTIME && i < SEEP_MAX_OUT_OF_MEMORY; i++) {
-        const struct seep_out_of_memory *other = &notes->out_of_memory[i];
-        if (other->source == SEEP_NO_ROOM_ALLOCATOR && other->device == its->device &&
+    for (size_t i = 0; its->source == SEEP_SHORTAGE_BY_RUNTIME && i < SEEP_MAX_SHORTAGES; i++) {
+        const struct seep_device_shortage *other = &notes->shortages[i];
+        if (other->source == SEEP_SHORTAGE_BY_ALLOCATOR && other->device == its->device &&
             other->period == its->period && other->t_ns >= its->t_ns)
             return true;
     }
@@ -302,10 +302,10 @@ static bool is_a_try(const struct seep_device_notes *notes, const struct seep_ou
 
 /* The space that had no room: tensor:N, device:N, or what can be pinned of the host; false where
  * the record is of none. */
-static bool space_of_no_room(struct seep_model *m, const struct seep_out_of_memory *its,
-                             uint16_t *space)
+static bool space_of_shortage(struct seep_model *m, const struct seep_device_shortage *its,
+                              uint16_t *space)
 {
-    const bool by_runtime = its->source != SEEP_NO_ROOM_ALLOCATOR;
+    const bool by_runtime = its->source != SEEP_SHORTAGE_BY_ALLOCATOR;
     char name[24];
 
     if (by_runtime && its->device == SEEP_DEVICE_PINNED)
@@ -316,26 +316,27 @@ static bool space_of_no_room(struct seep_model *m, const struct seep_out_of_memo
     return seep_model_add_space(m, name, space);
 }
 
-static int add_no_room(struct seep_model *m, struct seep_resolver *resolver, uint32_t process)
+static int add_shortages(struct seep_model *m, struct seep_resolver *resolver, uint32_t process)
 {
     const struct seep_model_process *p = &m->processes[process];
     const struct seep_device_notes *notes = &p->profile->header->devices;
 
-    for (size_t i = 0; i < SEEP_MAX_OUT_OF_MEMORY; i++) {
-        const struct seep_out_of_memory *its = &notes->out_of_memory[i];
-        const bool by_runtime = its->source != SEEP_NO_ROOM_ALLOCATOR;
+    for (size_t i = 0; i < SEEP_MAX_SHORTAGES; i++) {
+        const struct seep_device_shortage *its = &notes->shortages[i];
+        const bool by_runtime = its->source != SEEP_SHORTAGE_BY_ALLOCATOR;
         uint16_t space;
-        if (!its->t_ns || is_a_try(notes, its) || !space_of_no_room(m, its, &space))
+        if (!its->t_ns || is_a_try(notes, its) || !space_of_shortage(m, its, &space))
             continue;
-        if (seep_grow(&m->no_room, &m->no_room_capacity, m->n_no_room + 1, sizeof *m->no_room))
+        if (seep_grow(&m->shortages, &m->shortages_capacity, m->n_shortages + 1,
+                      sizeof *m->shortages))
             return -SEEP_ENOMEM;
-        m->no_room[m->n_no_room++] = (struct seep_model_no_room){
+        m->shortages[m->n_shortages++] = (struct seep_model_shortage){
             .process = process,
             .stack = its->stack ? seep_resolve_stack(resolver, p->profile, its->stack) : 0,
             .device = its->device,
             .space = space,
             .by_runtime = by_runtime,
-            .registers = its->source == SEEP_NO_ROOM_REGISTER,
+            .registers = its->source == SEEP_SHORTAGE_BY_REGISTER,
             .step = seep_model_step(m, p, its->period),
             .asked_bytes = its->asked_bytes,
             .allocated_bytes = by_runtime ? 0 : its->allocated_bytes,
@@ -436,7 +437,7 @@ int seep_merge(struct seep_model *m, struct seep_error *err)
         if (!rc && p->profile && p->profile->loaded) {
             rc = add_sites(m, &resolver, i);
             if (!rc)
-                rc = add_no_room(m, &resolver, i);
+                rc = add_shortages(m, &resolver, i);
             if (!rc)
                 rc = seep_process_import_layouts(m, &resolver, i);
             set_peaks(m, p);

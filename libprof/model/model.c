@@ -20,7 +20,7 @@ void seep_model_fini(struct seep_model *m)
     free(m->bares);
     free(m->jobs);
     free(m->not_read);
-    free(m->no_room);
+    free(m->shortages);
     for (size_t i = 0; i < m->n_layouts; i++)
         free(m->layouts[i].blocks);
     free(m->layouts);

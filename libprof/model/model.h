@@ -95,7 +95,7 @@ struct seep_model_run {
 
 /* A request that a device had no room for. Those of the runtime that PyTorch's allocator made and
  * could not meet either are its own, once. */
-struct seep_model_no_room {
+struct seep_model_shortage {
     uint32_t process, stack;
     uint32_t device; /* below SEEP_MAX_DEVICES, or SEEP_DEVICE_PINNED */
     uint16_t space;  /* tensor:N where an allocator says so, device:N or pinned where the runtime
@@ -171,8 +171,8 @@ struct seep_model {
     size_t n_extras, extras_capacity;
     struct seep_model_point *points; /* [merged] */
     size_t n_points, points_capacity;
-    struct seep_model_no_room *no_room; /* [merged] by process, as they came */
-    size_t n_no_room, no_room_capacity;
+    struct seep_model_shortage *shortages; /* [merged] by process, as they came */
+    size_t n_shortages, shortages_capacity;
     struct seep_model_layout *layouts; /* [merged] of a process, device and reason one at most */
     size_t n_layouts, layouts_capacity;
     struct seep_hash_index site_index; /* [merged] */

@@ -58,7 +58,7 @@ struct seep_process_recording {
     uint32_t n_refused; /* calls of the CUDA runtime or driver that had no room */
     struct seep_device_use uses[SEEP_MAX_DEVICES]; /* the same */
     uint32_t allocator_settings;                   /* bits of enum seep_allocator_settings */
-    uint32_t no_room_left_out;   /* requests that failed, and of which no more is known */
+    uint32_t shortages_left_out; /* requests that failed, and of which no more is known */
     uint16_t cupti, cupti_error; /* as in the profile, unchecked */
     uint32_t snapshots_refused[SEEP_N_SNAPSHOT_REFUSALS]; /* by enum seep_snapshot_refusal */
     bool inherits; /* it was forked from a process that recorded */

@@ -82,8 +82,8 @@ static void import_recording(struct seep_process_recording *r, const struct seep
     r->n_refused = h->devices.n_refused;
     memcpy(r->uses, h->devices.use, sizeof r->uses);
     r->allocator_settings = h->devices.allocator_settings;
-    if (h->devices.n_out_of_memory > SEEP_MAX_OUT_OF_MEMORY)
-        r->no_room_left_out = h->devices.n_out_of_memory - SEEP_MAX_OUT_OF_MEMORY;
+    if (h->devices.n_shortages > SEEP_MAX_SHORTAGES)
+        r->shortages_left_out = h->devices.n_shortages - SEEP_MAX_SHORTAGES;
     r->cupti = h->devices.cupti;
     r->cupti_error = h->devices.cupti_error;
     memcpy(r->snapshots_refused, h->snapshots.refused, sizeof r->snapshots_refused);

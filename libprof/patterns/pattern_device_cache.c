@@ -171,14 +171,14 @@ static int judge_device(struct seep_case *c, uint16_t space, uint32_t *tensors,
 
 /* The last request of a device that failed: for good, or only of the runtime, whereupon the
  * allocator gives back what it has in reserve and tries again. NULL: none did. */
-static const struct seep_model_no_room *refusal(const struct seep_model *m, int device,
-                                                bool by_runtime)
+static const struct seep_model_shortage *refusal(const struct seep_model *m, int device,
+                                                 bool by_runtime)
 {
-    const struct seep_model_no_room *last = NULL;
+    const struct seep_model_shortage *last = NULL;
 
-    for (size_t i = 0; i < m->n_no_room; i++) {
-        if ((int)m->no_room[i].device == device && m->no_room[i].by_runtime == by_runtime)
-            last = &m->no_room[i];
+    for (size_t i = 0; i < m->n_shortages; i++) {
+        if ((int)m->shortages[i].device == device && m->shortages[i].by_runtime == by_runtime)
+            last = &m->shortages[i];
     }
     return last;
 }
@@ -313,7 +313,7 @@ static int judge_level(struct seep_case *c, uint16_t tensors, struct seep_findin
     const struct seep_device_memory d = seep_device_memory_of(c->m, device);
     const uint64_t reserved = most_reserved(c, tensors, &d);
     const uint64_t idle = idle_bytes(c, tensors, &d, reserved);
-    const struct seep_model_no_room *mended = refusal(c->m, device, true);
+    const struct seep_model_shortage *mended = refusal(c->m, device, true);
     const uint16_t space = device_space(c->m, tensors);
     char one[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT], all[SEEP_SIZE_TEXT];
     uint32_t line = 0;

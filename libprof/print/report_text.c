@@ -112,14 +112,14 @@ static void put_devices(const struct page *p, const json_t *report)
     }
 }
 
-static void put_no_room(const struct page *p, const json_t *report)
+static void put_shortages(const struct page *p, const json_t *report)
 {
     const char *cwd = seep_get_text(json_object_get(report, "job"), "cwd", "");
     json_t *its;
     size_t i;
 
     json_array_foreach (json_object_get(report, "out_of_memory"), i, its) {
-        fputs(i ? "         " : "no room  ", p->out);
+        fputs("out of memory in ", p->out);
         seep_put_text(p->out, seep_get_text(its, "space", "?"));
         fputs(": ", p->out);
         seep_put_size(p->out, seep_get_number(its, "asked_bytes"));
@@ -340,7 +340,7 @@ static int print_report(const json_t *report, FILE *out, bool colour, bool all)
     put_why(&page, job);
     put_spaces(&page, report);
     put_devices(&page, report);
-    put_no_room(&page, report);
+    put_shortages(&page, report);
     put_cupti(&page, report);
     put_rss_of_job(&page, report);
     put_processes(&page, report);

@@ -168,7 +168,7 @@ int seep_report_json(struct seep_report_pieces *pieces, json_t **report)
         seep_json_set(json, "spaces", spaces_json(pieces, &failed), &failed);
         seep_json_set(json, "devices", seep_json_devices(m), &failed);
         seep_json_set(json, "layouts", seep_json_layouts(pieces), &failed);
-        seep_json_set(json, "out_of_memory", seep_json_no_room(pieces), &failed);
+        seep_json_set(json, "out_of_memory", seep_json_shortages(pieces), &failed);
         seep_json_set(json, "findings", seep_json_findings(pieces), &failed);
         seep_json_set(json, "findings_left_out", seep_json_left_out(pieces), &failed);
         seep_json_set(json, "holders",

@@ -83,7 +83,7 @@ json_t *seep_json_devices(const struct seep_model *m);
 json_t *seep_json_layouts(const struct seep_report_pieces *pieces);
 
 /* Requests that a device had no room for. */
-json_t *seep_json_no_room(const struct seep_report_pieces *pieces);
+json_t *seep_json_shortages(const struct seep_report_pieces *pieces);
 json_t *seep_json_rss(const struct seep_rss *rss); /* null where it is not known */
 
 /* Whether every process ended and was read whole. */

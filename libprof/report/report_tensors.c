@@ -26,14 +26,14 @@ json_t *seep_json_tensors(const struct seep_model *m)
     return seep_json_whole(list, failed);
 }
 
-json_t *seep_json_no_room(const struct seep_report_pieces *pieces)
+json_t *seep_json_shortages(const struct seep_report_pieces *pieces)
 {
     const struct seep_model *m = pieces->code->model;
     json_t *list = json_array();
     bool failed = false;
 
-    for (size_t i = 0; i < m->n_no_room; i++) {
-        const struct seep_model_no_room *its = &m->no_room[i];
+    for (size_t i = 0; i < m->n_shortages; i++) {
+        const struct seep_model_shortage *its = &m->shortages[i];
         const uint32_t frame = its->stack ? pieces->code->lines->look_at[its->stack] : 0;
         seep_json_append(list,
                          json_pack("{s:I, s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:b, s:o}", "pid",

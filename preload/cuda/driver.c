@@ -49,7 +49,7 @@ static int create(uint64_t *handle, size_t bytes, const struct seep_cu_wanted *w
     if (result == SEEP_CUDA_SUCCESS)
         created(&regs, *handle, bytes, (unsigned)wanted->location);
     else if (result == SEEP_CUDA_OUT_OF_MEMORY)
-        seep_runtime_refused(&regs, SEEP_NO_ROOM_RUNTIME, (unsigned)wanted->location, bytes);
+        seep_runtime_refused(&regs, SEEP_SHORTAGE_BY_RUNTIME, (unsigned)wanted->location, bytes);
     errno = saved_errno;
     seep_leave();
     return result;

@@ -3,8 +3,8 @@
 #include <errno.h>
 
 #include "preload/device/backward.h"
+#include "preload/device/device_shortage.h"
 #include "preload/device/layout.h"
-#include "preload/device/no_room.h"
 #include "preload/job/job.h"
 #include "preload/record/capture.h"
 #include "preload/record/tick.h"
@@ -44,17 +44,17 @@ static void record(const struct seep_runtime_call *call, const struct seep_runti
     seep_layout_grew(space);
 }
 
-void seep_runtime_refused(const struct seep_regs *regs, enum seep_out_of_memory_source source,
+void seep_runtime_refused(const struct seep_regs *regs, enum seep_shortage_source source,
                           unsigned device, uint64_t bytes)
 {
     const uint64_t *registered = &seep_arena.header->devices.aliases.registered_bytes;
     const bool is_pinned = device == SEEP_DEVICE_PINNED;
-    const struct seep_out_of_memory what = {
+    const struct seep_device_shortage what = {
         .asked_bytes = bytes,
         .allocated_bytes = is_pinned ? __atomic_load_n(registered, __ATOMIC_RELAXED) : 0,
         .device = device,
         .source = source};
-    seep_no_room_note(&what, regs, seep_runtime_space(device));
+    seep_device_shortage_note(&what, regs, seep_runtime_space(device));
 }
 
 /* The guard is left for good where the hook returns: its frame is that of the hook. */
@@ -68,7 +68,7 @@ int seep_runtime_made(const struct seep_runtime_call *call, int result,
     if (result == SEEP_CUDA_SUCCESS && block->at && block->bytes)
         record(call, block);
     else if (seep_runtime_is_there(result) && result == SEEP_CUDA_OUT_OF_MEMORY)
-        seep_runtime_refused(&call->regs, SEEP_NO_ROOM_RUNTIME, block->device, block->bytes);
+        seep_runtime_refused(&call->regs, SEEP_SHORTAGE_BY_RUNTIME, block->device, block->bytes);
     errno = saved_errno;
     seep_leave();
     return result;

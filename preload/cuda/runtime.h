@@ -54,9 +54,9 @@ struct seep_runtime_block {
 int seep_runtime_made(const struct seep_runtime_call *call, int result,
                       const struct seep_runtime_block *block);
 
-/* Notes a request that the runtime or the driver had no room for: source is SEEP_NO_ROOM_RUNTIME or
- * SEEP_NO_ROOM_REGISTER. Inside the guard. */
-void seep_runtime_refused(const struct seep_regs *regs, enum seep_out_of_memory_source source,
+/* Notes a request that the runtime or the driver had no room for: source is
+ * SEEP_SHORTAGE_BY_RUNTIME or SEEP_SHORTAGE_BY_REGISTER. Inside the guard. */
+void seep_runtime_refused(const struct seep_regs *regs, enum seep_shortage_source source,
                           unsigned device, uint64_t bytes);
 
 /* A free on its way. */

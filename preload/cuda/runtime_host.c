@@ -59,7 +59,7 @@ static inline int registered(const struct seep_runtime_call *call, int result, c
     const int saved_errno = errno;
     seep_note_hook(call->hook);
     if (is_refused)
-        seep_runtime_refused(&call->regs, SEEP_NO_ROOM_REGISTER, SEEP_DEVICE_PINNED, bytes);
+        seep_runtime_refused(&call->regs, SEEP_SHORTAGE_BY_REGISTER, SEEP_DEVICE_PINNED, bytes);
     else
         put_registered(at, bytes);
     errno = saved_errno;

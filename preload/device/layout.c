@@ -155,7 +155,7 @@ static void write_layout(const struct occasion *why)
     layouts[why->device].of[why->reason].turn = !turn;
 }
 
-void seep_layout_no_room(unsigned device, enum seep_layout_reason reason, uint64_t asked_bytes)
+void seep_layout_at_shortage(unsigned device, enum seep_layout_reason reason, uint64_t asked_bytes)
 {
     if (device >= SEEP_MAX_DEVICES || !seep_os_lock(&lock))
         return;

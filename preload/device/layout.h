@@ -8,7 +8,7 @@
 #include "preload/record/thread.h"
 
 /* There was no room for `asked_bytes` on the device. Inside the guard. */
-void seep_layout_no_room(unsigned device, enum seep_layout_reason reason, uint64_t asked_bytes);
+void seep_layout_at_shortage(unsigned device, enum seep_layout_reason reason, uint64_t asked_bytes);
 
 /* The driver gave memory to the process, which is now in `space`. Inside the guard. */
 void seep_layout_grew(unsigned space);

@@ -10,8 +10,8 @@
 #include "preload/device/backward.h"
 #include "preload/device/books.h"
 #include "preload/device/caller.h"
+#include "preload/device/device_shortage.h"
 #include "preload/device/layout.h"
-#include "preload/device/no_room.h"
 #include "preload/device/use.h"
 #include "preload/job/job.h"
 #include "preload/record/capture.h"
@@ -143,12 +143,12 @@ SEEP_EXPORT void REPORT_2(void *block, int64_t bytes, uint64_t allocated, uint64
 
 static void note_failure(const struct report *r, const struct seep_regs *regs)
 {
-    const struct seep_out_of_memory what = {.asked_bytes = (uint64_t)r->bytes,
-                                            .allocated_bytes = r->allocated_bytes,
-                                            .reserved_bytes = r->reserved_bytes,
-                                            .device = number_of(r->device),
-                                            .source = SEEP_NO_ROOM_ALLOCATOR};
-    seep_no_room_note(&what, regs, space_of(r->device));
+    const struct seep_device_shortage what = {.asked_bytes = (uint64_t)r->bytes,
+                                              .allocated_bytes = r->allocated_bytes,
+                                              .reserved_bytes = r->reserved_bytes,
+                                              .device = number_of(r->device),
+                                              .source = SEEP_SHORTAGE_BY_ALLOCATOR};
+    seep_device_shortage_note(&what, regs, space_of(r->device));
 }
 
 static inline void ran_out(enum seep_hook hook, const struct report *r,

@@ -23,7 +23,7 @@ def cameras():
 
 
 features(), cameras()
-caching.caching_no_room(0, 5 * MIB)
+caching.caching_shortage(0, 5 * MIB)
 """
 # Whether a place in the picture, in bytes from its start, has the fill of that kind: by what lies under it.
 FILL_AT = """
@@ -64,7 +64,7 @@ class Device(BrowserCase, CachingCase):
     def test_it_is_told_drawn_and_counted(self):
         self.open()
         story = self.browser.text(".story")
-        self.assertIn("There was no room for 5.0 MiB.", story)
+        self.assertIn("Out of memory: 5.0 MiB asked for.", story)
         self.assertIn("PyTorch's allocator was set to: expandable_segments.", self.browser.text())
         self.assertRegex(story, r"24\.0 MiB had been taken of it(s 8\.0 GiB)?, in 2 segments: 12\.0 MiB are tensors, .*4\.0 MiB belong to others")
         self.assertRegex(story, r"8\.0 MiB are free in 2 pieces, the largest of 6\.0 MiB\. 25 % of that is of no use for it")
@@ -124,7 +124,7 @@ class Device(BrowserCase, CachingCase):
         self.open()
         self.browser.choose("at", "0")
         self.assertIn("layout=0", self.browser.fragment())
-        self.assertNotIn("no room", self.browser.text(".story"))
+        self.assertNotIn("Out of memory", self.browser.text(".story"))
         for by in ("line", "role", "finding"):
             self.browser.choose("colours by", by)
             self.assertTrue(self.browser.all("svg.map .piece"), by)

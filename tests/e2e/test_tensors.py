@@ -148,7 +148,7 @@ class Tensors(Counts):
                                   "reserved_bytes": 1 << 20})
                 self.assertEqual((small["space"], small["frame"]["function"]), ("tensor:1", "c10_failed"))
                 explained = {f["space"]: f["title"] for f in profile.report["findings"] if f["pattern"] == "out-of-memory"}
-                self.assertEqual(explained["tensor:0"], "no room for 8.0 GiB in tensor:0")
+                self.assertEqual(explained["tensor:0"], "out of memory: 8.0 GiB asked for in tensor:0")
                 self.assertEqual(set(explained), {"tensor:0", "tensor:1"})
                 shortage, = (f["shortage"] for f in profile.report["findings"] if f["space"] == "tensor:0")
                 self.assertEqual((shortage["cause"], shortage["asked_bytes"], shortage["allocated_bytes"]),
@@ -156,7 +156,7 @@ class Tensors(Counts):
                 self.assertEqual(shortage["lines"][0]["frame"]["function"], "c10_made")
                 text = self.seep("report", profile.folder).stdout.decode()
                 self.assertRegex(text, r"devices  device 0: tensors 1\.0 MiB at most, 1\.0 MiB reserved at last\n")
-                self.assertRegex(text, r"no room  tensor:0: 8\.0 GiB asked for in \w+( \w+)? \d+, .*in c10_failed; "
+                self.assertRegex(text, r"out of memory in tensor:0: 8\.0 GiB asked for in \w+( \w+)? \d+, .*in c10_failed; "
                                        r"in use were 1\.0 MiB of 1\.0 MiB taken from the device")
                 for form in ("markdown", "json"):
                     shown = self.seep("report", profile.folder, "--format", form).stdout.decode()

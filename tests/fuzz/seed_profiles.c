@@ -121,8 +121,8 @@ static void fill_device(struct builder *b)
     its->blocks[0] = (struct seep_layout_block){1 << 21, 1 << 21, segment / 8, SEEP_LAYOUT_SEGMENT};
     its->blocks[1] = (struct seep_layout_block){1 << 21, 1 << 20, tensor / 8, SEEP_LAYOUT_TENSOR};
     builder_header(b)->devices.tensors[0].reports = 1;
-    builder_header(b)->devices.n_out_of_memory = 1;
-    builder_header(b)->devices.out_of_memory[0] = (struct seep_out_of_memory){
+    builder_header(b)->devices.n_shortages = 1;
+    builder_header(b)->devices.shortages[0] = (struct seep_device_shortage){
         .t_ns = 1500000000, .asked_bytes = 1 << 23, .reserved_bytes = 1 << 21, .period = 9};
 }
 

@@ -31,7 +31,7 @@ CASES = {
     "threads": ("many_threads", {}, CACHING, {}),
     "history": ("history", {}, CACHING, {}),
     "history-threads": ("history_threads", {}, CACHING, {}),
-    "no-room": ("no_room", SMALL, CACHING, {"failed": 2}),  # a GPU is not the smaller for that: there the job limits itself
+    "shortage": ("shortage", SMALL, CACHING, {"failed": 2}),  # a GPU is not the smaller for that: there the job limits itself
     "graphs": ("graphs", {}, CACHING, {}),
     "ipc": ("ipc", {}, CACHING, {}),
     "forked": ("forked", {}, CACHING, {}),

@@ -56,8 +56,8 @@ CASES = {
     "history": ("history", {}, CACHING, LOGGED),
     "history-expandable": ("history", EXPANDABLE, CACHING, LOGGED),
     "history-threads": ("history_threads", {}, CACHING, LOGGED),
-    "no-room": ("no_room", SMALL, CACHING, {"failed": 3}),
-    "no-room-expandable": ("no_room", {**SMALL, **EXPANDABLE}, CACHING, {"failed": 3}),
+    "shortage": ("shortage", SMALL, CACHING, {"failed": 3}),
+    "shortage-expandable": ("shortage", {**SMALL, **EXPANDABLE}, CACHING, {"failed": 3}),
     "graphs": ("graphs", {}, CACHING, {}),
     "ipc": ("ipc", {}, CACHING, {}),
     "forked": ("forked", {}, CACHING, {}),
@@ -119,7 +119,7 @@ def differences(report, row, tiers):
     expected = row.get("pinned", pinned)
     wrong += ["pinned is %d, not %d" % (pinned, expected)] if pinned != expected else []
     wrong += history.differences(report, row) if "history" in row else []
-    return wrong + (layouts.differences(report, row) if "no_room" in row else [])
+    return wrong + (layouts.differences(report, row) if "shortage" in row else [])
 
 
 def follow(process, profile, tiers, each):

@@ -47,13 +47,13 @@ def remembered():
             "other_threads": other_threads, "reports": os.environ.get("REPORTS")}
 
 
-no_room_told = []  # of each request that failed: what was asked for, where all else lay
+shortages_told = []  # of each request that failed: what was asked for, where all else lay
 
 
-def on_no_room(device, asked, capacity, free):
+def on_shortage(device, asked, capacity, free):
     """PyTorch calls this as it gives up."""
     segments = [s for s in torch.cuda.memory._snapshot()["segments"] if s["device"] == device]
-    no_room_told.append({
+    shortages_told.append({
         "asked": asked, "segments": [[s["address"], s["total_size"]] for s in segments],
         "blocks": [[b["address"], b["size"]] for s in segments for b in s["blocks"] if b["state"] == "active_allocated"]})
 
@@ -69,8 +69,8 @@ def end_step(reported=True):
         row["pinned"] = driver.standin_live(PINNED, -1)
     if other_threads is not None:
         row.update(remembered())
-    if no_room_told:
-        row["no_room"] = no_room_told[-1]
+    if shortages_told:
+        row["shortage"] = shortages_told[-1]
     seep.step()
     print(json.dumps(row), flush=True)
     sys.stdin.readline()
@@ -170,13 +170,13 @@ def history_threads():
     many_threads()
 
 
-def no_room():
+def shortage():
     """The device is full at last, which the job survives, three times; the last time blocks of all sizes have come and
     gone. The stand-in's is small."""
     if not is_standin:
         total = torch.cuda.get_device_properties(0).total_memory
         torch.cuda.set_per_process_memory_fraction(min(1, (512 << 20) / total))
-    torch._C._cuda_attach_out_of_memory_observer(on_no_room)
+    torch._C._cuda_attach_out_of_memory_observer(on_shortage)
     rng = random.Random(5)
     for size in (48 << 20, 30 << 20, None):
         kept = []

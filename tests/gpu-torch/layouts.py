@@ -6,7 +6,7 @@ def differences(report, row):
     failed = [layout for layout in report["layouts"] if layout["reason"] == "failed"]
     if len(failed) != 1:
         return ["%d layouts of failed requests" % len(failed)]
-    layout, told = failed[0], row["no_room"]
+    layout, told = failed[0], row["shortage"]
     seen = {"segments": [[int(s["address"], 16), s["bytes"]] for s in layout["segments"]],
             "blocks": [[int(s["address"], 16) + at, size] for s in layout["segments"]
                        for at, size in zip(s["tensors"]["offset"], s["tensors"]["bytes"])]}

@@ -110,15 +110,15 @@ TEST(what_is_used_of_a_device_is_there_over_time)
 
 TEST(what_the_runtime_refused_is_told_without_totals, .to = 2)
 {
-    builder_header(&a)->devices.out_of_memory[0] =
-        (struct seep_out_of_memory){.t_ns = START + 100,
-                                    .asked_bytes = 1 << 20,
-                                    .device = 2,
-                                    .source = _i ? SEEP_NO_ROOM_RUNTIME : SEEP_NO_ROOM_ALLOCATOR};
+    builder_header(&a)->devices.shortages[0] = (struct seep_device_shortage){
+        .t_ns = START + 100,
+        .asked_bytes = 1 << 20,
+        .device = 2,
+        .source = _i ? SEEP_SHORTAGE_BY_RUNTIME : SEEP_SHORTAGE_BY_ALLOCATOR};
     analyse(1, NULL, true);
     char *text = text_of(false);
-    ck_assert_ptr_nonnull(strstr(text, _i ? "no room  device:2: 1.0 MiB asked for"
-                                          : "no room  tensor:2: 1.0 MiB asked for"));
+    ck_assert_ptr_nonnull(strstr(text, _i ? "out of memory in device:2: 1.0 MiB asked for"
+                                          : "out of memory in tensor:2: 1.0 MiB asked for"));
     ck_assert((strstr(text, "in use were") != NULL) == !_i);
     free(text);
 }

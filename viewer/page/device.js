@@ -1,4 +1,4 @@
-/* A device when it had no room, or when most was taken of it: told, drawn (layout.js), and in numbers. */
+/* A device when it had no room, or when most was taken of it: told, drawn (device_map.js), and in numbers. */
 
 function layoutStory(layout) {
     const capacity = limitOf("device:" + layout.device);
@@ -13,7 +13,7 @@ function layoutStory(layout) {
         : layout.largest_free_bytes < layout.asked_bytes ? " No free piece is large enough."
             : ` What would be large enough is kept for requests ${layout.asked_bytes > SMALL_REQUEST ? "of up to" : "above"} ` +
                 `${bytesText(SMALL_REQUEST)}.`;
-    const asked = layout.asked_bytes === null ? "" : `There was no room for ${bytesText(layout.asked_bytes)}. `;
+    const asked = layout.asked_bytes === null ? "" : `Out of memory: ${bytesText(layout.asked_bytes)} asked for. `;
     return `${asked}In ${stepUnit} ${layout.step}, ${taken}${free}${small}`;
 }
 

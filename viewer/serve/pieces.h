@@ -1,5 +1,5 @@
 /* Bytes to be sent, plain and compressed once each; a body is several of them in a row, such as the
- * page's beginning, the data of a look and the page's end, and copies none. */
+ * page's beginning, the data of a reading and the page's end, and copies none. */
 #ifndef SEEP_VIEWER_SERVE_PIECES_H
 #define SEEP_VIEWER_SERVE_PIECES_H
 

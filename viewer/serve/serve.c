@@ -1,10 +1,10 @@
 #include "viewer/serve/serve.h"
 
-#include "viewer/looks/looks.h"
-#include "viewer/looks/wait.h"
+#include "viewer/follow/follow.h"
+#include "viewer/follow/wait.h"
 #include "viewer/output.h"
 #include "viewer/serve/serve_http.h"
-#include "viewer/serve/serve_look.h"
+#include "viewer/serve/serve_reading.h"
 #include "viewer/viewer.h"
 
 #include <math.h>
@@ -14,17 +14,17 @@
 #include <time.h>
 #include <unistd.h>
 
-static const double interval_s = 2; /* between two looks, at least */
+static const double interval_s = 2; /* between two readings, at least */
 
 struct serve {
     const struct seep_view_of *of;
     struct seep_http *http;
-    struct seep_looks *looks;
-    bool tells;          /* a line of what goes on, on a terminal */
-    bool unusable;       /* a look said so */
-    bool looked, ended;  /* the first look is done; the job has ended */
-    char state[640];     /* of the last look, for the line */
-    double state_unix_s; /* and when */
+    struct seep_follower *follower;
+    bool tells;           /* a line of what goes on, on a terminal */
+    bool unusable;        /* a reading said so */
+    bool was_read, ended; /* the first reading is done; the job has ended */
+    char state[640];      /* of the last reading, for the line */
+    double state_unix_s;  /* and when */
 };
 
 static void note_state(struct serve *serve, const struct seep_served *served)
@@ -53,10 +53,10 @@ static void tell(const struct serve *serve)
 {
     if (!serve->tells)
         return;
-    printf("\r\033[K%.90s", serve->looked ? serve->state : "reading the profile");
-    if (serve->looked && !serve->ended)
+    printf("\r\033[K%.90s", serve->was_read ? serve->state : "reading the profile");
+    if (serve->was_read && !serve->ended)
         printf(", %.0f s ago", fmax(0, (double)time(NULL) - serve->state_unix_s));
-    if (serve->looked && !serve->ended && !seep_http_is_followed(serve->http))
+    if (serve->was_read && !serve->ended && !seep_http_is_followed(serve->http))
         fputs("; nobody follows: no more looks until then", stdout);
     fflush(stdout);
 }
@@ -64,10 +64,10 @@ static void tell(const struct serve *serve)
 static void take(struct serve *serve)
 {
     struct seep_error err;
-    struct seep_served *served = seep_looks_take(serve->looks, &err);
+    struct seep_served *served = seep_follow_take(serve->follower, &err);
 
     if (served) {
-        serve->looked = true;
+        serve->was_read = true;
         serve->ended = served->state == SEEP_SERVED_ENDED;
         note_state(serve, served);
         seep_http_show(serve->http, served);
@@ -87,20 +87,20 @@ static double sooner(double a, double b)
 }
 
 /* Nobody looks at a job that nobody follows: what is shown to the next who comes is as old as it
- * says, and a look is on its way. */
+ * says, and a reading is on its way. */
 static void follow(struct serve *serve)
 {
-    enum { LOOKS, HTTP };
-    struct pollfd files[] = {[LOOKS] = {.fd = seep_looks_fd(serve->looks), .events = POLLIN},
+    enum { FOLLOWER, HTTP };
+    struct pollfd files[] = {[FOLLOWER] = {.fd = seep_follow_fd(serve->follower), .events = POLLIN},
                              [HTTP] = {.fd = seep_http_fd(serve->http), .events = POLLIN}};
 
     while (!serve->unusable && !seep_wait_ended()) {
         seep_http_run(serve->http);
-        seep_looks_pause(serve->looks,
-                         serve->ended || (serve->looked && !seep_http_is_followed(serve->http)));
+        seep_follow_pause(serve->follower,
+                          serve->ended || (serve->was_read && !seep_http_is_followed(serve->http)));
         tell(serve);
         seep_wait(files, 2, sooner(seep_http_wait_s(serve->http), 1));
-        if (files[LOOKS].revents)
+        if (files[FOLLOWER].revents)
             take(serve);
     }
 }
@@ -121,7 +121,7 @@ static int print_where(const struct serve *serve, const struct seep_serve_addres
     return SEEP_EXIT_UNUSABLE;
 }
 
-static int serve_job(struct serve *serve, const struct seep_looks_how *how,
+static int serve_job(struct serve *serve, const struct seep_follow_how *how,
                      struct seep_serve_address *address)
 {
     struct seep_error err = {0};
@@ -133,8 +133,8 @@ static int serve_job(struct serve *serve, const struct seep_looks_how *how,
         return SEEP_EXIT_UNUSABLE;
     }
     status = print_where(serve, address);
-    serve->looks = status ? NULL : seep_looks_start(how, interval_s, 0);
-    if (serve->looks) {
+    serve->follower = status ? NULL : seep_follow_start(how, interval_s, 0);
+    if (serve->follower) {
         follow(serve);
         status = serve->unusable ? SEEP_EXIT_UNUSABLE : 0;
     } else if (!status) {
@@ -144,8 +144,8 @@ static int serve_job(struct serve *serve, const struct seep_looks_how *how,
     if (serve->tells)
         putchar('\n');
     fflush(stdout);
-    if (serve->looks && !seep_looks_stop(serve->looks))
-        _exit(status); /* a look of minutes would have to be waited for */
+    if (serve->follower && !seep_follow_stop(serve->follower))
+        _exit(status); /* a reading of minutes would have to be waited for */
     seep_http_stop(serve->http);
     return status;
 }
@@ -164,18 +164,18 @@ static bool is_folder(const char *dir)
 int seep_serve(const struct seep_view_of *of, struct seep_serve_address *address)
 {
     struct serve serve = {.of = of, .tells = isatty(STDOUT_FILENO)};
-    struct seep_serve_look look;
+    struct seep_serve_reading reading;
 
     if (!is_folder(of->dir))
         return SEEP_EXIT_UNUSABLE;
-    if (seep_serve_look_init(&look, of) < 0) {
+    if (seep_serve_reading_init(&reading, of) < 0) {
         seep_complain("there is no memory left: end other programs");
         return SEEP_EXIT_UNUSABLE;
     }
     signal(SIGPIPE, SIG_IGN); /* who goes away in the middle is no matter */
     seep_wait_begin();
-    const struct seep_looks_how how = seep_serve_look_how(&look);
+    const struct seep_follow_how how = seep_serve_reading_how(&reading);
     int status = serve_job(&serve, &how, address);
-    seep_serve_look_fini(&look);
+    seep_serve_reading_fini(&reading);
     return status;
 }

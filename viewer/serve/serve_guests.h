@@ -9,7 +9,7 @@ struct MHD_Connection;
 
 enum seep_guest_state {
     SEEP_GUEST_ASKS,  /* has sent no whole request, or none since the last answer */
-    SEEP_GUEST_WAITS, /* for a newer look; suspended */
+    SEEP_GUEST_WAITS, /* for a newer reading; suspended */
     SEEP_GUEST_TAKES, /* an answer */
 };
 

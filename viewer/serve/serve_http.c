@@ -23,7 +23,8 @@ struct seep_http {
     char token[2 * TOKEN_BYTES + 1];
     char url[SEEP_SERVE_HOST_BYTES + 256 + 2 * TOKEN_BYTES];
     struct seep_guests guests;
-    struct seep_served *newest, *page; /* the last look; the last that has a page. NULL: none yet */
+    struct seep_served *newest,
+        *page; /* the last reading; the last that has a page. NULL: none yet */
 };
 
 /* What every answer says: the page does nothing but ask here, is in no frame, and stays nowhere. */
@@ -73,7 +74,7 @@ static const char *header(struct MHD_Connection *connection, const char *name)
     return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
-/* What a look has, unless it is known already. */
+/* What a reading has, unless it is known already. */
 static enum MHD_Result give(struct MHD_Connection *connection, struct seep_served *served,
                             bool page)
 {
@@ -84,7 +85,8 @@ static enum MHD_Result give(struct MHD_Connection *connection, struct seep_serve
     return queue(connection, MHD_HTTP_OK, seep_served_response(served, page, gzip));
 }
 
-/* The page is there after the first look; the data of a look after the one that the page has seen
+/* The page is there after the first look; the data of a reading after the one that the page has
+ * seen
  * (?after=N) is there after the next. Whoever has to wait does, for a while. */
 static enum MHD_Result answer_path(struct seep_http *http, struct seep_guest *guest,
                                    enum seep_serve_path path)

@@ -26,7 +26,7 @@ void seep_http_run(struct seep_http *http);
 /* From now on this is what there is; takes it over. */
 void seep_http_show(struct seep_http *http, struct seep_served *served);
 
-/* Whether somebody follows the job, and how many wait for a newer look. */
+/* Whether somebody follows the job, and how many wait for a newer reading. */
 bool seep_http_is_followed(const struct seep_http *http);
 size_t seep_http_waiting(const struct seep_http *http);
 

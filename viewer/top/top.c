@@ -1,6 +1,6 @@
 /* `seep top`: a running job, as it goes. */
-#include "viewer/looks/looks.h"
-#include "viewer/looks/wait.h"
+#include "viewer/follow/follow.h"
+#include "viewer/follow/wait.h"
 #include "viewer/options/options.h"
 #include "viewer/output.h"
 #include "viewer/top/top_live.h"
@@ -91,7 +91,7 @@ static int print_once(struct seep_top_view *view, bool utf8)
     return SEEP_EXIT_UNUSABLE;
 }
 
-static int look_at_folder(void *context, void **seen, struct seep_error *err)
+static int read_folder(void *context, void **seen, struct seep_error *err)
 {
     static const struct seep_analysis_options options = {.series = true};
     const char *folder = context;
@@ -113,7 +113,7 @@ static struct seep_top_view *first_view(struct seep_top_job *job)
     struct seep_error err = {0};
     void *report;
 
-    if (seep_look(&job->how, job->interval_s, &job->next_s, &report, &err) < 0) {
+    if (seep_follow_once(&job->how, job->interval_s, &job->next_s, &report, &err) < 0) {
         seep_output_complain_analysis(&err, job->folder, NULL);
         return NULL;
     }
@@ -139,7 +139,7 @@ int seep_top_main(int argc, char **argv)
     }
     setlocale(LC_CTYPE, "");
     struct seep_top_job job = {.folder = folder,
-                               .how = {look_at_folder, drop_report, folder},
+                               .how = {read_folder, drop_report, folder},
                                .interval_s = options.interval_s,
                                .utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0};
     struct seep_top_view *view = first_view(&job);

@@ -1,7 +1,7 @@
 #include "viewer/top/top_live.h"
 
-#include "viewer/looks/looks.h"
-#include "viewer/looks/wait.h"
+#include "viewer/follow/follow.h"
+#include "viewer/follow/wait.h"
 #include "viewer/top/top_picture.h"
 #include "viewer/top/top_screen.h"
 #include "viewer/viewer.h"
@@ -13,9 +13,9 @@
 struct live {
     struct seep_top_view *view;
     struct seep_top_choice choice;
-    struct seep_looks *looks;
+    struct seep_follower *follower;
     bool utf8, no_memory, hung_up;
-    char message[SEEP_ERROR_TEXT_BYTES + 64]; /* about the last look; "" */
+    char message[SEEP_ERROR_TEXT_BYTES + 64]; /* about the last reading; "" */
 };
 
 static void draw(struct live *live)
@@ -34,15 +34,15 @@ static void draw(struct live *live)
 }
 
 /* A job that has ended is looked at no more: nothing changes. */
-static void pause_looks(struct live *live)
+static void pause_follower(struct live *live)
 {
-    seep_looks_pause(live->looks, live->choice.paused || live->view->ended);
+    seep_follow_pause(live->follower, live->choice.paused || live->view->ended);
 }
 
 static void take(struct live *live)
 {
     struct seep_error err;
-    json_t *report = seep_looks_take(live->looks, &err);
+    json_t *report = seep_follow_take(live->follower, &err);
 
     live->message[0] = '\0';
     if (!report) {
@@ -59,7 +59,7 @@ static void take(struct live *live)
     seep_top_view_destroy(live->view);
     live->view = view;
     seep_top_follow(&live->choice, view);
-    pause_looks(live);
+    pause_follower(live);
 }
 
 static void press(struct live *live)
@@ -68,25 +68,25 @@ static void press(struct live *live)
         if (key > 0)
             seep_top_press(&live->choice, live->view, key);
     }
-    pause_looks(live);
+    pause_follower(live);
 }
 
 static void follow(struct live *live)
 {
-    enum { KEYS, LOOKS };
+    enum { KEYS, FOLLOWER };
     struct pollfd files[] = {
-        [KEYS] = {.fd = STDIN_FILENO, .events = POLLIN}, [LOOKS] = {.events = POLLIN}};
+        [KEYS] = {.fd = STDIN_FILENO, .events = POLLIN}, [FOLLOWER] = {.events = POLLIN}};
 
     while (!live->choice.quit && !live->no_memory && !live->hung_up) {
         draw(live);
-        /* What a look brings that was under way waits until it goes on. */
-        files[LOOKS].fd = live->choice.paused ? -1 : seep_looks_fd(live->looks);
-        files[LOOKS].revents = 0;
+        /* What a reading brings that was under way waits until it goes on. */
+        files[FOLLOWER].fd = live->choice.paused ? -1 : seep_follow_fd(live->follower);
+        files[FOLLOWER].revents = 0;
         seep_wait(files, 2, -1);
         if (seep_wait_ended())
             break;
         live->hung_up = files[KEYS].revents & (POLLHUP | POLLERR | POLLNVAL);
-        if (files[LOOKS].revents)
+        if (files[FOLLOWER].revents)
             take(live);
         press(live); /* also after a signal: the window may have another size */
     }
@@ -96,18 +96,18 @@ int seep_top_live(const struct seep_top_job *job, struct seep_top_view *view)
 {
     struct live live = {.view = view, .utf8 = job->utf8};
 
-    live.looks = seep_looks_start(&job->how, job->interval_s, job->next_s);
-    live.no_memory = !live.looks;
-    if (live.looks) {
-        pause_looks(&live);
+    live.follower = seep_follow_start(&job->how, job->interval_s, job->next_s);
+    live.no_memory = !live.follower;
+    if (live.follower) {
+        pause_follower(&live);
         follow(&live);
     }
     seep_top_screen_close();
     if (live.no_memory)
         seep_complain("there is no memory or no thread left: end other programs");
     int status = live.no_memory ? SEEP_EXIT_UNUSABLE : 0;
-    if (live.looks && !seep_looks_stop(live.looks))
-        _exit(status); /* a look of minutes would have to be waited for */
+    if (live.follower && !seep_follow_stop(live.follower))
+        _exit(status); /* a reading of minutes would have to be waited for */
     seep_top_view_destroy(live.view);
     return status;
 }

@@ -3,22 +3,22 @@
 #ifndef SEEP_VIEWER_TOP_LIVE_H
 #define SEEP_VIEWER_TOP_LIVE_H
 
-#include "viewer/looks/looks.h"
+#include "viewer/follow/follow.h"
 #include "viewer/top/top_view.h"
 
 /* What both follow. */
 struct seep_top_job {
     const char *folder;
-    struct seep_looks_how how; /* of looks that see reports (json_t *) with series */
-    double interval_s;         /* between two looks, at least */
-    double next_s;             /* to the next one */
+    struct seep_follow_how how; /* of readings that see reports (json_t *) with series */
+    double interval_s;          /* between two readings, at least */
+    double next_s;              /* to the next one */
     bool utf8;
 };
 
 /* On the screen that is open, which is closed at the end. */
 int seep_top_live(const struct seep_top_job *job, struct seep_top_view *view);
 
-/* One line a look on standard output, until the job has ended. */
+/* One line a reading on standard output, until the job has ended. */
 int seep_top_plain(const struct seep_top_job *job, struct seep_top_view *view);
 
 /* One picture on standard output, `columns` wide. Returns 0, or −1 without memory. */

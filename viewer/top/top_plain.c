@@ -1,6 +1,6 @@
 #include "libprof/base/text.h"
-#include "viewer/looks/looks.h"
-#include "viewer/looks/wait.h"
+#include "viewer/follow/follow.h"
+#include "viewer/follow/wait.h"
 #include "viewer/output.h"
 #include "viewer/top/top_live.h"
 #include "viewer/top/top_picture.h"
@@ -68,12 +68,12 @@ static int put_line(const struct seep_top_view *view, bool utf8)
     return putchar('\n') == EOF || fflush(stdout) != 0 ? -1 : 0;
 }
 
-static struct seep_top_view *look_again(const struct seep_top_job *job, double *next_s)
+static struct seep_top_view *read_again(const struct seep_top_job *job, double *next_s)
 {
     struct seep_error err = {0};
     void *report;
 
-    if (seep_look(&job->how, job->interval_s, next_s, &report, &err) < 0) {
+    if (seep_follow_once(&job->how, job->interval_s, next_s, &report, &err) < 0) {
         seep_output_complain_analysis(&err, job->folder, NULL);
         return NULL;
     }
@@ -107,7 +107,7 @@ int seep_top_plain(const struct seep_top_job *job, struct seep_top_view *view)
             break;
         seep_top_view_destroy(before);
         before = view;
-        view = look_again(job, &next_s);
+        view = read_again(job, &next_s);
         if (!view) {
             status = SEEP_EXIT_UNUSABLE;
             break;

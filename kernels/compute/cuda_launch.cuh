@@ -1,7 +1,7 @@
 /* What all CUDA twins share: statuses, the stream, launches. Kernels are launched by a call and not
  * by <<<>>>, so that a plain C++ compiler takes the files, too (tests/cuda_on_cpu). */
-#ifndef SEEP_KERNELS_LAUNCH_CUH
-#define SEEP_KERNELS_LAUNCH_CUH
+#ifndef SEEP_KERNELS_CUDA_LAUNCH_CUH
+#define SEEP_KERNELS_CUDA_LAUNCH_CUH
 
 #include "kernels/compute/stream.h"
 

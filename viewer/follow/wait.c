@@ -1,4 +1,4 @@
-#include "viewer/looks/wait.h"
+#include "viewer/follow/wait.h"
 
 #include <signal.h>
 #include <string.h>

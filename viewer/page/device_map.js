@@ -2,7 +2,7 @@
 
 const layouts = () => data.layouts || [];
 
-const LAYOUT_REASONS = {failed: "no room", refused: "the driver refused", peak: "most taken"};
+const LAYOUT_REASONS = {failed: "out of memory", refused: "the driver refused", peak: "most taken"};
 
 function layoutName(layout) {
     const several = layouts().some((other) => other.pid !== layout.pid);

@@ -1,6 +1,6 @@
 /* Waits for what happens next, which may be a signal that ends the program. */
-#ifndef SEEP_VIEWER_LOOKS_WAIT_H
-#define SEEP_VIEWER_LOOKS_WAIT_H
+#ifndef SEEP_VIEWER_FOLLOW_WAIT_H
+#define SEEP_VIEWER_FOLLOW_WAIT_H
 
 #include <poll.h>
 #include <stdbool.h>

@@ -3,27 +3,27 @@
 
 enum { ASKED = 20 * MIB, GIB = 1 << 30 };
 
-static struct seep_out_of_memory *fails(unsigned step, uint64_t asked, uint64_t allocated,
-                                        uint64_t reserved)
+static struct seep_device_shortage *fails(unsigned step, uint64_t asked, uint64_t allocated,
+                                          uint64_t reserved)
 {
     const uint32_t stack = user(30);
     struct seep_device_notes *notes = &builder_header(&b)->devices;
-    struct seep_out_of_memory *its = &notes->out_of_memory[notes->n_out_of_memory++];
+    struct seep_device_shortage *its = &notes->shortages[notes->n_shortages++];
 
-    *its = (struct seep_out_of_memory){.t_ns = START + step,
-                                       .asked_bytes = asked,
-                                       .allocated_bytes = allocated,
-                                       .reserved_bytes = reserved,
-                                       .period = FIRST + step - 1,
-                                       .stack = stack,
-                                       .device = 1};
+    *its = (struct seep_device_shortage){.t_ns = START + step,
+                                         .asked_bytes = asked,
+                                         .allocated_bytes = allocated,
+                                         .reserved_bytes = reserved,
+                                         .period = FIRST + step - 1,
+                                         .stack = stack,
+                                         .device = 1};
     notes->tensors[1].reports = 1000;
     return its;
 }
 
 /* The last step of the job, which does not finish. */
-static struct seep_out_of_memory *fails_at_end(uint64_t asked, uint64_t allocated,
-                                               uint64_t reserved)
+static struct seep_device_shortage *fails_at_end(uint64_t asked, uint64_t allocated,
+                                                 uint64_t reserved)
 {
     builder_header(&b)->exit_value = 1;
     return fails(STEPS + 1, asked, allocated, reserved);
@@ -84,7 +84,7 @@ TEST(a_leak_that_fills_the_device_is_what_the_error_comes_of)
                      "unbounded-growth");
     ck_assert_str_eq(text(f, "id"), "F2");
     ck_assert_str_eq(text(f, "severity"), "pressure");
-    ck_assert_str_eq(text(f, "title"), "no room for 20.0 MiB in tensor:1");
+    ck_assert_str_eq(text(f, "title"), "out of memory: 20.0 MiB asked for in tensor:1");
     ck_assert_int_eq((int)number(json_object_get(f, "frame"), "line"), 30);
     ck_assert(says(f, "tried to allocate 20.0 MiB in step 201: 500.0 MiB is allocated by PyTorch, "
                       "20.0 MiB reserved but unallocated"));
@@ -247,7 +247,7 @@ TEST(requests_that_are_caught_are_one_finding)
 
 TEST(a_request_before_the_first_step_is_explained, .to = 2)
 {
-    struct seep_out_of_memory *its = fails(0, GIB, 0, 0);
+    struct seep_device_shortage *its = fails(0, GIB, 0, 0);
 
     if (_i)
         its->stack = 0;
@@ -265,8 +265,8 @@ TEST(tries_of_the_allocator_are_not_told_beside_its_no)
     parameters(100 * MIB);
     builder_level(&b, user(30), TENSOR_1, MIB, LAST, four, NULL);
     builder_level(&b, user(30), DEVICE_1, 2 * MIB, LAST, four, NULL);
-    fails(20, ASKED, 0, 0)->source = SEEP_NO_ROOM_RUNTIME; /* met when it tried again */
-    fails(90, ASKED, 0, 0)->source = SEEP_NO_ROOM_RUNTIME;
+    fails(20, ASKED, 0, 0)->source = SEEP_SHORTAGE_BY_RUNTIME; /* met when it tried again */
+    fails(90, ASKED, 0, 0)->source = SEEP_SHORTAGE_BY_RUNTIME;
     fails(90, ASKED, 100 * MIB, 100 * MIB);
     const json_t *f = explained();
     ck_assert_uint_eq(json_array_size(json_object_get(report, "out_of_memory")), 2);
@@ -278,7 +278,7 @@ TEST(tries_of_the_allocator_are_not_told_beside_its_no)
 TEST(a_runtime_without_pytorch_says_it_itself)
 {
     builder_level(&b, user(7), DEVICE_1, 2 * MIB, LAST, one_a_step, NULL);
-    fails_at_end(ASKED, 0, 0)->source = SEEP_NO_ROOM_RUNTIME;
+    fails_at_end(ASKED, 0, 0)->source = SEEP_SHORTAGE_BY_RUNTIME;
     builder_header(&b)->devices.tensors[1].reports = 0;
     const json_t *f = explained();
     ck_assert_str_eq(text(f, "space"), "device:1");
@@ -288,7 +288,7 @@ TEST(a_runtime_without_pytorch_says_it_itself)
 
 /* ---- what cannot be pinned ------------------------------------------------------------------- */
 
-static void is_pinned(struct seep_out_of_memory *its, unsigned source)
+static void is_pinned(struct seep_device_shortage *its, unsigned source)
 {
     its->source = source;
     its->device = SEEP_DEVICE_PINNED;
@@ -314,15 +314,16 @@ static const struct {
     unsigned source;
     const char *evidence, *advice;
 } pins[] = {
-    {ASKED, 0, SEEP_NO_ROOM_RUNTIME, "tried to allocate 20.0 MiB in step 201: 16.0 MiB of pinned",
+    {ASKED, 0, SEEP_SHORTAGE_BY_RUNTIME,
+     "tried to allocate 20.0 MiB in step 201: 16.0 MiB of pinned",
      "pin less: use one buffer again"},
-    {32 * MIB, 0, SEEP_NO_ROOM_RUNTIME, "little more than 16.0 MiB may be needed",
+    {32 * MIB, 0, SEEP_SHORTAGE_BY_RUNTIME, "little more than 16.0 MiB may be needed",
      "just below a power of two"},
-    {ASKED, 5 * MIB, SEEP_NO_ROOM_RUNTIME, "is allocated and 5.0 MiB registered by then",
+    {ASKED, 5 * MIB, SEEP_SHORTAGE_BY_RUNTIME, "is allocated and 5.0 MiB registered by then",
      "RLIMIT_MEMLOCK"},
-    {32 * MIB, 5 * MIB, SEEP_NO_ROOM_REGISTER,
+    {32 * MIB, 5 * MIB, SEEP_SHORTAGE_BY_REGISTER,
      "tried to register 32.0 MiB in step 201: 16.0 MiB of pinned", "(cudaHostUnregister)"},
-    {ASKED, 0, SEEP_NO_ROOM_REGISTER, "of which there is 1.0 GiB (ram)",
+    {ASKED, 0, SEEP_SHORTAGE_BY_REGISTER, "of which there is 1.0 GiB (ram)",
      "the machine's free memory, a cgroup"},
 };
 
@@ -342,15 +343,15 @@ TEST(what_cannot_be_pinned_is_advised_by_how_it_was_asked_for, .to = N(pins))
     ck_assert(number(f, "limit_bytes") == GIB);
     ck_assert(number(its, "registered_bytes") == (double)pins[_i].registered);
     ck_assert_int_eq(json_is_true(json_object_get(its, "registers")),
-                     pins[_i].source == SEEP_NO_ROOM_REGISTER);
+                     pins[_i].source == SEEP_SHORTAGE_BY_REGISTER);
 }
 
 TEST(a_leak_of_pinned_memory_is_what_cannot_be_pinned_comes_of)
 {
     builder_level(&b, user(7), PINNED, 3 * MIB, LAST, one_a_step, NULL);
-    is_pinned(fails_at_end(ASKED, 0, 0), SEEP_NO_ROOM_RUNTIME);
+    is_pinned(fails_at_end(ASKED, 0, 0), SEEP_SHORTAGE_BY_RUNTIME);
     const json_t *f = explained();
-    ck_assert_str_eq(text(f, "title"), "no room for 20.0 MiB in pinned");
+    ck_assert_str_eq(text(f, "title"), "out of memory: 20.0 MiB asked for in pinned");
     ck_assert(says(f, "600.0 MiB of pinned is allocated by then"));
     ck_assert(says(f, "mend F1: it keeps what is pinned"));
     says_nothing_of_devices(f);
@@ -361,7 +362,7 @@ TEST(a_pool_of_pinned_memory_is_named_where_no_more_can_be_pinned)
     uint64_t many = 40;
 
     builder_level(&b, user(7), PINNED, 4 * MIB, LAST, constant, &many);
-    is_pinned(fails_at_end(32 * MIB, 0, 0), SEEP_NO_ROOM_RUNTIME);
+    is_pinned(fails_at_end(32 * MIB, 0, 0), SEEP_SHORTAGE_BY_RUNTIME);
     const json_t *f = explained();
     ck_assert_ptr_nonnull(of_pattern(json_object_get(report, "findings"), "pinned-pool"));
     ck_assert(says(f, "see F2 first"));
@@ -375,4 +376,4 @@ TEST(a_device_with_room_is_no_finding)
     nobody();
 }
 
-SUITE("no room", .setup = setup, .teardown = teardown)
+SUITE("shortage", .setup = setup, .teardown = teardown)

@@ -1,0 +1,92 @@
+#include "viewer/serve/serve_reading.h"
+
+#include "libprof/report_read/report_view.h"
+#include "viewer/page/page_html.h"
+#include "viewer/serve/served.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static int piece_of(int (*put)(FILE *out), struct seep_piece *piece)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&text, &n);
+    int r = out ? put(out) : -SEEP_ENOMEM;
+
+    if (out && fclose(out) != 0)
+        r = -SEEP_ENOMEM;
+    if (!r)
+        r = seep_piece_init(piece, text, n);
+    if (r < 0)
+        free(text);
+    return r < 0 ? -SEEP_ENOMEM : 0;
+}
+
+static int put_begin(FILE *out)
+{
+    return seep_page_put_begin(true, out);
+}
+
+int seep_serve_reading_init(struct seep_serve_reading *reading, const struct seep_view_of *of)
+{
+    *reading = (struct seep_serve_reading){.of = *of};
+    if (piece_of(put_begin, &reading->begin) == 0 &&
+        piece_of(seep_page_put_end, &reading->end) == 0)
+        return 0;
+    seep_serve_reading_fini(reading);
+    return -SEEP_ENOMEM;
+}
+
+void seep_serve_reading_fini(struct seep_serve_reading *reading)
+{
+    free((char *)reading->begin.text);
+    free((char *)reading->end.text);
+    seep_piece_fini(&reading->begin);
+    seep_piece_fini(&reading->end);
+}
+
+/* Behind the job's end `seep run` still writes what it knows of it: so the end of one that was seen
+ * to run is believed once it was seen before. */
+static enum seep_served_state state_of(struct seep_serve_reading *reading, const json_t *page)
+{
+    const bool before = reading->ended || !reading->seen;
+
+    reading->ended = seep_get_ended(page);
+    if (reading->ended && before)
+        return SEEP_SERVED_ENDED;
+    return reading->ended || seep_get_runs(page) ? SEEP_SERVED_LIVE : SEEP_SERVED_UNKNOWN;
+}
+
+/* A job that begins has a folder and nothing in it. */
+static int read_job(void *context, void **seen, struct seep_error *err)
+{
+    struct seep_serve_reading *reading = context;
+    json_t *page = NULL;
+    int r = seep_view_page(&reading->of, &page, err);
+
+    if (r == -SEEP_ENOMEM || (r < 0 && !reading->seen && r != -SEEP_ENODATA))
+        return r;
+    const enum seep_served_state state = page            ? state_of(reading, page)
+                                         : reading->seen ? SEEP_SERVED_FAILED
+                                                         : SEEP_SERVED_WAITING;
+    reading->seen = reading->seen || page;
+    *seen = seep_served_create(page, state, ++reading->version, page ? "" : err->text,
+                               &reading->begin, &reading->end);
+    json_decref(page);
+    if (*seen) {
+        *err = (struct seep_error){0};
+        return 0;
+    }
+    return seep_error_set(err, SEEP_ENOMEM, reading->of.dir, 0, "no memory for the page of it");
+}
+
+static void drop_served(void *seen)
+{
+    seep_served_release(seen);
+}
+
+struct seep_follow_how seep_serve_reading_how(struct seep_serve_reading *reading)
+{
+    return (struct seep_follow_how){read_job, drop_served, reading};
+}
