@@ -221,7 +221,7 @@ int seep_graphs_count(const struct seep_case *c, uint64_t *graphs)
     if (!rc)
         rc = seep_graph_names(c, sites, n);
     /* An operator may make several blocks of a graph on one stack, or be run by a branch alone. */
-    for (size_t i = 0; i < n && !rc && stayed[i].blocks * SEEP_T_GRAPH_BLOCKS >= stayed[0].blocks;
+    for (size_t i = 0; i < n && !rc && stayed[i].blocks * SEEP_T_ALIKE_SHARE >= stayed[0].blocks;
          i++) {
         if (seep_graph_makes_node(c, c->m->sites[sites[i]].stack))
             *graphs = stayed[i].blocks;
