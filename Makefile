@@ -219,7 +219,7 @@ $(VARIABLES): viewer/options/tables.awk viewer/options/variables.awk viewer/opti
 	@mkdir -p $(@D)
 	$(say) GEN $@
 	$(Q)awk $(patsubst %.awk,-f %.awk,$^) >$@
-$(call obj,viewer/run_options.c viewer/run.c) $(call shim_obj,preload/life/options.c): | $(VARIABLES)
+$(call obj,viewer/run_options.c viewer/run.c) $(call shim_obj,preload/life/run_settings.c): | $(VARIABLES)
 
 $(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/flags
 	@mkdir -p $(@D)

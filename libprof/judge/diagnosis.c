@@ -287,7 +287,7 @@ static int judge_lines(const struct seep_case *all, struct work *work, struct se
     for (size_t i = 0; i < lines.n && !rc; i++) {
         const struct seep_line *line = &lines.list[i];
         struct seep_case c = *all;
-        if (line->peak_bytes < SEEP_T_LINE_BYTES)
+        if (line->peak_bytes < SEEP_T_SHOWN_BYTES)
             continue;
         c.frame = line->frame;
         rc = judge_line(&c, &lines, line, work, out);

@@ -53,7 +53,7 @@ static bool is_saved_by(const struct seep_model *m, const struct seep_finding *g
 
     return f->severity == graph->severity && f->pattern == SEEP_PATTERN_UNBOUNDED_GROWTH &&
            seep_finding_same_function(m, graph->frame, f->frame) &&
-           fabs(blocks - whole) < SEEP_T_GRAPH_PACE && whole >= 1;
+           fabs(blocks - whole) < SEEP_T_SAME_SIZE && whole >= 1;
 }
 
 /* A pool that is full keeps as many graphs on every line; on some of them it is little. */
@@ -334,7 +334,7 @@ void seep_findings_cut(const struct seep_model *m, struct seep_findings *f)
         for (size_t k = 0; k < kept && !drop; k++)
             drop = f->list[k].pattern == f->list[i].pattern &&
                    seep_finding_same_function(m, f->list[k].frame, f->list[i].frame) &&
-                   f->list[i].live_bytes < f->list[k].live_bytes / SEEP_T_NEGLIGIBLE_BESIDE;
+                   f->list[i].live_bytes < f->list[k].live_bytes / SEEP_T_NEGLIGIBLE;
         if (!drop && kept >= SEEP_MAX_FINDINGS)
             f->left_out[f->list[i].severity]++;
         if (drop || kept >= SEEP_MAX_FINDINGS)

@@ -39,7 +39,8 @@ static int add_site(const struct seep_code *code, uint32_t id, struct seep_lines
     g->of_site[id] = k + 1;
     g->list[k].n++;
     uint64_t peak = site->totals.peak_bytes;
-    g->list[k].peak_bytes += (peak < SEEP_T_LINE_BYTES ? peak : SEEP_T_LINE_BYTES) * site->n_slots;
+    g->list[k].peak_bytes +=
+        (peak < SEEP_T_SHOWN_BYTES ? peak : SEEP_T_SHOWN_BYTES) * site->n_slots;
     return 0;
 }
 

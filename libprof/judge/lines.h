@@ -10,7 +10,7 @@ struct seep_line {
     /* A forked worker's stacks go on through the trainer's line that made it. */
     bool in_worker_loop;
     uint32_t n;
-    uint64_t peak_bytes; /* upper bound: sum of the sites', each up to SEEP_T_LINE_BYTES */
+    uint64_t peak_bytes; /* upper bound: sum of the sites', each up to SEEP_T_SHOWN_BYTES */
     size_t first;        /* in the array of site ids */
 };
 

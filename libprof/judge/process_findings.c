@@ -35,7 +35,7 @@ static void add_child(const struct seep_model *m, const struct seep_span *span, 
 
     if (begun <= span->warm || begun > span->last)
         return;
-    if (ended < span->last - judged / SEEP_T_PILE_END) {
+    if (ended < span->last - judged / SEEP_T_ENDED) {
         pile->n_ended++;
         return;
     }
@@ -53,9 +53,9 @@ static bool piles_up(const struct pile *pile, const struct seep_job *job)
         if (!pile->parts[i])
             return false;
     }
-    return pile->n >= SEEP_T_PILE && pile->n_ended * PARTS <= pile->n &&
+    return pile->n >= SEEP_T_MANY && pile->n_ended * PARTS <= pile->n &&
            pile->bytes >= SEEP_T_LARGE_BYTES && job &&
-           pile->bytes * SEEP_T_EAGER_SHARE >= job->pss_peak_bytes;
+           pile->bytes * SEEP_T_LARGE_SHARE >= job->pss_peak_bytes;
 }
 
 static int add_finding(const struct seep_model *m, uint32_t parent, const struct pile *pile,

@@ -101,7 +101,7 @@ static enum seep_shortage_cause cause_of(const struct seep_shortage *s)
     const uint64_t asked = s->request->asked_bytes;
 
     if (s->filled_bytes >= asked && s->filled_bytes &&
-        s->filled_bytes >= s->allocated_bytes / SEEP_T_FILLED_SHARE)
+        s->filled_bytes >= s->allocated_bytes / SEEP_T_LARGE_SHARE)
         return SEEP_SHORTAGE_FILLED;
     if (seep_shortage_is_pinned(s))
         return SEEP_SHORTAGE_TOO_LARGE;

@@ -134,7 +134,7 @@ next_line(const struct seep_shortage *s, const struct seep_shortage_line *last, 
 static char *list_lines(const struct seep_shortage_told *t, bool in_step)
 {
     enum { MOST = 4 };
-    const uint64_t all = t->s->allocated_bytes, least = all / SEEP_T_LINE_SHARE;
+    const uint64_t all = t->s->allocated_bytes, least = all / SEEP_T_NEGLIGIBLE;
     const struct seep_shortage_line *line = NULL;
     char *text = NULL, size[SEEP_SIZE_TEXT];
     size_t n_text, listed = 0;
@@ -294,7 +294,7 @@ static char *advice_too_large(const struct seep_shortage_told *t)
     const struct seep_shortage_line *line = NULL;
 
     while ((line = next_line(t->s, line, false))) {
-        if (line->kept_bytes < t->s->allocated_bytes / SEEP_T_FILLED_SHARE)
+        if (line->kept_bytes < t->s->allocated_bytes / SEEP_T_LARGE_SHARE)
             break;
         if (is_data(t, line)) {
             char *place = seep_place_text(t->code, line->frame);

@@ -94,9 +94,9 @@ static bool measure_lane(const struct seep_level *level, int32_t from, int32_t t
     g->slope.low -= 2 * error / (double)(to - from);
     g->slope.high += 2 * error / (double)(to - from);
     const struct seep_trend trend = {g->slope, g->shape, g->z};
-    g->growing = seep_trend_grows(&trend, to - from, SEEP_T_SHOWN_BYTES, SEEP_T_TREND_RISING) &&
+    g->growing = seep_trend_grows(&trend, to - from, SEEP_T_SHOWN_BYTES, SEEP_T_RISING) &&
                  total > SAMPLING_ERRORS * error &&
-                 g->shape.falling * SEEP_T_TREND_FALLING <= g->shape.windows &&
+                 g->shape.falling * SEEP_T_RARE <= g->shape.windows &&
                  g->shape.fall < SEEP_T_TREND_FALL;
     return true;
 }

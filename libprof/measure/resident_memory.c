@@ -85,9 +85,8 @@ static void measure(const struct points *p, double rss_bytes, struct seep_rss_gr
     g->known = true;
     g->first = p->y[0];
     g->last = p->y[p->n - 1];
-    g->growing =
-        seep_trend_grows(&trend, steps, SEEP_T_RESIDENT_BYTES, SEEP_T_TREND_RISING_COARSE) &&
-        trend.slope.value * steps * SEEP_T_RESIDENT_SHARE >= rss_bytes;
+    g->growing = seep_trend_grows(&trend, steps, SEEP_T_RESIDENT_BYTES, SEEP_T_HALF) &&
+                 trend.slope.value * steps * SEEP_T_NEGLIGIBLE >= rss_bytes;
 }
 
 /* What was live of maps by the end of a step, as calls tell it. */

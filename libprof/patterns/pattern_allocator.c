@@ -68,8 +68,8 @@ static bool takes_more(const struct taking *t, struct seep_slope *slope)
         seep_slope_estimate(t->live, 1, t->n, t->dx, &live))
         return false;
     *slope = trend.slope;
-    return seep_trend_grows(&trend, steps, SEEP_T_RESIDENT_BYTES, SEEP_T_TREND_RISING_COARSE) &&
-           slope->value * steps * SEEP_T_TAKEN_SHARE >= t->taken[0] &&
+    return seep_trend_grows(&trend, steps, SEEP_T_RESIDENT_BYTES, SEEP_T_HALF) &&
+           slope->value * steps * SEEP_T_PEAK_SHARE >= t->taken[0] &&
            live.value * SEEP_T_LIVE_FLAT < slope->value;
 }
 
@@ -118,8 +118,7 @@ static bool is_unexplained(const struct seep_case *c, const struct seep_model_pr
     struct seep_rss rss;
 
     seep_rss_measure_process(c->m, c->span, p, &rss);
-    return rss.unexplained.growing &&
-           rss.unexplained.slope.value > SEEP_T_UNEXPLAINED_SHARE * taken->value;
+    return rss.unexplained.growing && rss.unexplained.slope.value > SEEP_T_HALF * taken->value;
 }
 
 static bool find_host_cache(struct seep_case *c, struct seep_finding *f)

@@ -101,7 +101,8 @@ bool seep_is_pinned_pool(const struct seep_case *c, struct seep_finding *f)
         if (kept.bytes)
             seep_finding_keep(f, c->sites[i], kept.bytes, kept.blocks);
     }
-    if (f->count < SEEP_T_PINNED_BLOCKS || frees * SEEP_T_PINNED_FREES > f->count ||
+    if (f->count < SEEP_T_AGAIN ||
+        (double)(f->count + frees) > SEEP_T_MADE_ONCE * (double)f->count ||
         f->live_bytes < SEEP_T_PEAK_BYTES)
         return false;
     seep_finding_verdict(f, SEEP_PATTERN_PINNED_POOL, SEEP_PRESSURE, SEEP_LIKELY);

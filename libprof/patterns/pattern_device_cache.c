@@ -358,7 +358,7 @@ static int find_of_device(struct seep_case *c, struct seep_finding *f, bool *fou
     uint16_t tensors;
     int rc = scratch ? 0 : -SEEP_ENOMEM;
 
-    if (!rc && (c->m->step_source != SEEP_STEP_TIME || c->span->last >= SEEP_T_LONG_SLICES))
+    if (!rc && (c->m->step_source != SEEP_STEP_TIME || c->span->last >= SEEP_T_LONG_RUN))
         rc = judge_device(c, c->space, scratch, f, found);
 
     free(scratch);

@@ -35,11 +35,11 @@ static bool gathers(const struct seep_case *c, const struct seep_model_site *sit
 {
     const struct gathered g = gathered_by(site);
 
-    return g.most.blocks >= SEEP_T_ITEMS && g.rounds >= SEEP_T_GATHERED_ROUNDS &&
+    return g.most.blocks >= SEEP_T_MANY && g.rounds >= SEEP_T_AGAIN &&
            (double)g.rounds <= SEEP_T_GATHERED_TURNS * (double)c->m->epochs &&
-           g.rounds * SEEP_T_GATHERED_RARE <= (uint64_t)c->span->last &&
+           g.rounds * SEEP_T_RARE <= (uint64_t)c->span->last &&
            (double)seep_case_short_frees(c, site) >=
-               SEEP_T_WITHIN_TWO_STEPS * (double)site->totals.frees &&
+               SEEP_T_NEARLY_ALL * (double)site->totals.frees &&
            seep_totals_live_blocks(&site->totals) < g.most.blocks;
 }
 
@@ -115,7 +115,7 @@ bool seep_case_judge_gathered(const struct seep_case *c, struct seep_finding *f,
         seep_finding_keep(f, c->sites[i], most.bytes, most.blocks);
         evaluation |= evaluates(c, site);
     }
-    if (f->live_bytes < SEEP_T_PEAK_BYTES || f->live_bytes * SEEP_T_EAGER_SHARE < c->space_peak ||
+    if (f->live_bytes < SEEP_T_PEAK_BYTES || f->live_bytes * SEEP_T_LARGE_SHARE < c->space_peak ||
         has_nodes(c, &nodes) || nodes != with_graph)
         return false;
     const bool decides = (double)f->live_bytes >= SEEP_T_GATHERED_SHARE * (double)c->space_peak;

@@ -29,9 +29,8 @@ static void note_graph(const struct seep_case *c, struct seep_finding *f)
 
 static bool piles_up_by_epoch(const struct seep_sawtooth *s)
 {
-    return s->falls >= SEEP_T_EPOCH_FALLS &&
-           s->epoch_falls >= SEEP_T_FALLS_WITH_EPOCHS * s->falls && s->rise > 0 &&
-           s->top - s->base >= SEEP_T_CACHE_BYTES && s->rising >= SEEP_T_BURST_RISING * s->steps;
+    return s->falls >= SEEP_T_AGAIN && s->epoch_falls >= SEEP_T_HALF * s->falls && s->rise > 0 &&
+           s->top - s->base >= SEEP_T_CACHE_BYTES && s->rising >= SEEP_T_RISING * s->steps;
 }
 
 /* Where the loop goes round many times for a step of the optimizer, as in an episode of
@@ -84,7 +83,7 @@ static bool is_whole(const struct seep_finding *f, uint64_t graphs)
 {
     const double each = (double)f->count / (double)graphs;
 
-    return floor(each + 0.5) >= 1 && fabs(each - floor(each + 0.5)) < SEEP_T_GRAPH_EACH * each;
+    return floor(each + 0.5) >= 1 && fabs(each - floor(each + 0.5)) < SEEP_T_SAME_SIZE * each;
 }
 
 static void note_bound(const struct seep_case *c, struct seep_finding *f)
@@ -122,7 +121,7 @@ static bool judge_full_graph(const struct seep_case *c, struct seep_finding *f)
         (!c->signs->kept_by.in_graph && !is_whole(f, c->signs->graphs)))
         return false;
     const bool large =
-        f->live_bytes >= SEEP_T_LARGE_BYTES || f->live_bytes * SEEP_T_EAGER_SHARE >= c->space_peak;
+        f->live_bytes >= SEEP_T_LARGE_BYTES || f->live_bytes * SEEP_T_LARGE_SHARE >= c->space_peak;
     seep_finding_verdict(f, SEEP_PATTERN_GRAPH_RETENTION, large ? SEEP_RETENTION : SEEP_INFO,
                          c->signs->kept_by.in_graph ? SEEP_CERTAIN : SEEP_LIKELY);
     f->saving_bytes = f->live_bytes;

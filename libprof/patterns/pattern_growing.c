@@ -67,7 +67,7 @@ static bool judge_cycle_that_grows(const struct seep_case *c, struct seep_findin
 
 static bool follow_epochs(const struct seep_sawtooth *s)
 {
-    return s->epoch_falls > SEEP_T_FALLS_WITH_EPOCHS * s->falls;
+    return s->epoch_falls > SEEP_T_HALF * s->falls;
 }
 
 /* A cycle was seen, and much in it: then one fall, after a rise over several steps, is as good as
@@ -78,9 +78,9 @@ static bool is_much_in_a_cycle(const struct seep_case *c)
     const uint64_t bytes = c->signs->kept_by.cycle_bytes;
 
     return was_seen_as(c, SEEP_HOLDERS_CYCLE) && bytes >= SEEP_T_CACHE_BYTES &&
-           bytes * SEEP_T_EAGER_SHARE >= c->space_peak && s->falls && s->rise > 0 &&
+           bytes * SEEP_T_LARGE_SHARE >= c->space_peak && s->falls && s->rise > 0 &&
            s->rising >= SEEP_T_BURST_STEPS && s->steps >= s->falls * SEEP_T_BURST_STEPS &&
-           s->height * SEEP_T_EAGER_SHARE >= (double)c->space_peak;
+           s->height * SEEP_T_LARGE_SHARE >= (double)c->space_peak;
 }
 
 bool seep_is_reference_cycle(const struct seep_case *c, struct seep_finding *f)
@@ -157,7 +157,7 @@ static bool is_steady(const struct seep_growth *g)
 {
     return g->growing ||
            (g->shape.windows && g->shape.rising >= SEEP_T_STEADY_RISING * g->shape.windows &&
-            g->shape.falling == 0 && g->shape.late_share > SEEP_T_STEADY_LATE_SHARE &&
+            g->shape.falling == 0 && g->shape.late_share > SEEP_T_TREND_LATE_SHARE &&
             g->shape.fall < SEEP_T_STEADY_FALL);
 }
 
@@ -171,7 +171,7 @@ bool seep_is_undetermined(const struct seep_case *c, struct seep_finding *f)
         g->to - g->from < SEEP_T_UNDETERMINED_STEPS || !is_steady(g) || total < SEEP_T_SHOWN_BYTES)
         return false;
     if (!c->signs->enough_steps &&
-        (total * SEEP_T_LITTLE_DATA < (double)c->space_peak || total < SEEP_T_CACHE_BYTES))
+        (total * SEEP_T_NEGLIGIBLE < (double)c->space_peak || total < SEEP_T_CACHE_BYTES))
         return false;
     if (c->signs->timed && !c->code->lines->is_own[c->m->sites[c->sites[0]].stack])
         return false;

@@ -27,15 +27,15 @@ static int live_at(const struct seep_case *c, uint32_t site, int32_t step, struc
 static bool dies_in_next_step(const struct seep_case *c, const struct seep_model_site *s)
 {
     const struct seep_model_extra *e = s->extra ? &c->m->extras[s->extra - 1] : NULL;
-    uint64_t others = 0;
+    uint64_t frees = 0;
 
     if (!e || s->n_slots != 1 || !c->code->lines->is_own[s->stack] ||
         c->code->lines->importing[s->stack] || s->last_step - s->first_step < SEEP_T_STEPS ||
         s->totals.allocations < 2 * SEEP_T_STEPS)
         return false;
     for (int b = 0; b < SEEP_LIFETIME_BUCKETS; b++)
-        others += b == 1 ? 0 : e->lifetimes[b];
-    return e->lifetimes[1] && e->lifetimes[1] >= SEEP_T_CARRIED_FREES * others;
+        frees += e->lifetimes[b];
+    return frees && e->lifetimes[1] >= SEEP_T_NEARLY_ALL * (double)frees;
 }
 
 /* Bytes that a site has twice at its peak and once, *steady, at the ends of steps; 0 where that is

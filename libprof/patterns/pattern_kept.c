@@ -40,7 +40,7 @@ static bool is_eager_site(const struct seep_case *c, size_t i)
     return site->first_step <= 1 && !c->signs->sites[i].is_network && last.blocks &&
            last.bytes == first.bytes && last.blocks == first.blocks &&
            !seep_is_work_area(c->m, c->sites[i]) &&
-           (double)site->totals.allocations <= SEEP_T_EAGER_MADE * (double)last.blocks &&
+           (double)site->totals.allocations <= SEEP_T_MADE_ONCE * (double)last.blocks &&
            is_of_items(c, site);
 }
 
@@ -53,7 +53,7 @@ static struct seep_held find_items(const struct seep_case *c)
     for (size_t i = 0; i < c->n_sites; i++) {
         const struct seep_held its = c->signs->sites[i].last;
         const uint32_t processes = seep_site_processes(c->m, &c->m->sites[c->sites[i]]);
-        if (its.blocks >= (uint64_t)SEEP_T_ITEMS * processes && its.bytes > most.bytes &&
+        if (its.blocks >= (uint64_t)SEEP_T_MANY * processes && its.bytes > most.bytes &&
             is_eager_site(c, i))
             most = its;
     }
@@ -112,7 +112,7 @@ bool seep_is_eager_retention(const struct seep_case *c, struct seep_finding *f)
         if (is_eager_site(c, i) && seep_case_is_alike(its, items))
             seep_finding_keep(f, c->sites[i], its.bytes, its.blocks);
     }
-    if (!seep_case_is_large(c, f->live_bytes, SEEP_T_EAGER_SHARE) ||
+    if (!seep_case_is_large(c, f->live_bytes, SEEP_T_LARGE_SHARE) ||
         f->live_bytes < SEEP_T_CACHE_BYTES)
         return false;
     const bool matters = seep_case_has_consequences(c, f->live_bytes);
@@ -137,9 +137,9 @@ bool seep_is_eager_retention(const struct seep_case *c, struct seep_finding *f)
 
 static bool is_staircase(const struct seep_staircase *s, int32_t judged)
 {
-    return s->climbs && s->jumps >= SEEP_T_STAIR_JUMPS && s->jumps <= judged / SEEP_T_STAIR_RARE &&
+    return s->climbs && s->jumps >= SEEP_T_AGAIN && s->jumps <= judged / SEEP_T_RARE &&
            s->end - s->start >= SEEP_T_CACHE_BYTES &&
-           (double)s->jumped >= SEEP_T_STAIR_JUMPED * (double)(s->end - s->start) &&
+           (double)s->jumped >= SEEP_T_MOST * (double)(s->end - s->start) &&
            (double)s->end >= SEEP_T_STAIR_RISE * (double)s->start && s->least_blocks >= 1 &&
            s->most_blocks - s->least_blocks <= s->least_blocks / SEEP_T_STAIR_BLOCKS;
 }
@@ -204,10 +204,10 @@ static bool has_cache_plateau(const struct seep_case *c)
     const struct seep_growth *g = &c->signs->growth;
     const int32_t epoch = c->span->epoch_steps;
 
-    if (g->growing || g->by_process || !g->plateau_gradual || g->plateau < SEEP_T_ITEMS)
+    if (g->growing || g->by_process || !g->plateau_gradual || g->plateau < SEEP_T_MANY)
         return false;
     if (g->plateau_rise < SEEP_T_CACHE_BYTES ||
-        g->plateau_rise * SEEP_T_PLATEAU_SHARE < (double)c->space_peak)
+        g->plateau_rise * SEEP_T_TINY_SHARE < (double)c->space_peak)
         return false;
     /* Ends with the first pass over the data, where that is known. */
     return !c->span->epoch_passed || c->span->by_laps ||
@@ -215,13 +215,13 @@ static bool has_cache_plateau(const struct seep_case *c)
 }
 
 /* A bounded cache is full when it is full, one that has become part of the dataset when the dataset
- * was seen once; a step or two are the warm-up's. */
+ * was seen once; a step or two are the warm-up's, and a level's points may lie as far apart. */
 static bool ends_with_epoch(const struct seep_case *c)
 {
     double off = abs((int)(c->signs->growth.plateau - pass_end(c)));
 
     return off <= SEEP_T_ALIASED_OFF_EPOCH * c->span->epoch_steps +
-                      SEEP_T_ALIASED_OFF_STEPS * c->span->last + 2;
+                      2.0 * c->span->last / (SEEP_STATISTICS_MAX - 1) + 2;
 }
 
 static void note_plateau(const struct seep_case *c, struct seep_finding *f)
@@ -282,7 +282,7 @@ static bool gathers(const struct seep_case *c, struct seep_finding *f, struct tu
     seep_case_keep_retaining(c, f);
     *t = turnover_of(c, f);
     /* Many small ends that no site stands out of are no cache. */
-    return t->kept >= SEEP_T_ITEMS && f->live_bytes >= SEEP_T_CACHE_BYTES / 2;
+    return t->kept >= SEEP_T_MANY && f->live_bytes >= SEEP_T_CACHE_BYTES / 2;
 }
 
 static double turns(const struct turnover *t)
@@ -306,7 +306,7 @@ bool seep_is_aliased_cache(const struct seep_case *c, struct seep_finding *f)
         return true;
     seep_finding_blank(f);
     if (c->signs->graphs || ends_by_itself(c) || !has_cache_plateau(c) || !follows_passes(c) ||
-        !ends_with_epoch(c) || !gathers(c, f, &t) || turns(&t) < SEEP_T_ALIASED_TURNS)
+        !ends_with_epoch(c) || !gathers(c, f, &t) || turns(&t) < SEEP_T_MADE_ONCE)
         return false;
     seep_finding_verdict(f, SEEP_PATTERN_ALIASED_CACHE, SEEP_RETENTION, confidence(c));
     f->saving_bytes = f->live_bytes;
@@ -323,7 +323,7 @@ static bool is_worth_accusing(const struct seep_case *c, const struct seep_findi
     const bool scarce = !seep_case_space(c)->host_like;
 
     return (c->signs->is_data || follows_passes(c) || scarce) &&
-           seep_case_is_large(c, f->live_bytes, own ? SEEP_T_EAGER_SHARE : 1);
+           seep_case_is_large(c, f->live_bytes, own ? SEEP_T_LARGE_SHARE : 1);
 }
 
 /* itertools.cycle keeps what it is given until its first pass ends, however long that is. */
@@ -335,9 +335,9 @@ static bool judge_cycled(const struct seep_case *c, struct seep_finding *f)
         !seep_hops_have_type(k->way, "cycle"))
         return false;
     seep_case_keep_retaining(c, f);
-    if (f->count < SEEP_T_ITEMS || f->live_bytes < SEEP_T_CACHE_BYTES)
+    if (f->count < SEEP_T_MANY || f->live_bytes < SEEP_T_CACHE_BYTES)
         return false;
-    const bool large = seep_case_is_large(c, f->live_bytes, SEEP_T_EAGER_SHARE);
+    const bool large = seep_case_is_large(c, f->live_bytes, SEEP_T_LARGE_SHARE);
     seep_finding_verdict(f, SEEP_PATTERN_FIRST_TOUCH_CACHE, large ? SEEP_RETENTION : SEEP_INFO,
                          SEEP_CERTAIN);
     f->saving_bytes = f->live_bytes;
@@ -357,7 +357,7 @@ bool seep_is_first_touch_cache(const struct seep_case *c, struct seep_finding *f
         return true;
     seep_finding_blank(f);
     if (c->signs->graphs || ends_by_itself(c) || !gathers(c, f, &t) ||
-        turns(&t) > SEEP_T_CACHE_TURNS_MOST || turns(&t) < SEEP_T_CACHE_TURNS_LEAST)
+        turns(&t) > SEEP_T_MADE_ONCE || turns(&t) < SEEP_T_MOST)
         return false;
     seep_finding_verdict(f, SEEP_PATTERN_FIRST_TOUCH_CACHE,
                          is_worth_accusing(c, f) ? SEEP_RETENTION : SEEP_INFO,
@@ -386,7 +386,7 @@ static bool judge_bounded(const struct seep_case *c, struct seep_finding *f)
     char size[SEEP_SIZE_TEXT];
 
     if (c->signs->prospect != SEEP_ENDS_BY_HOLDER || (!g->growing && !g->plateau_gradual) ||
-        c->signs->workers.n >= SEEP_T_WORKERS)
+        c->signs->workers.n >= SEEP_T_AGAIN)
         return false;
     seep_case_keep_retaining(c, f);
     seep_finding_verdict(f, SEEP_PATTERN_LEGITIMATE_GROWTH, SEEP_INFO, SEEP_CERTAIN);
@@ -437,8 +437,8 @@ static bool judge_staircase(const struct seep_case *c, struct seep_finding *f)
         return false;
     /* Stairs that go on to the end may be a history that is joined to itself at each evaluation:
      * parameters and their optimizer's state are many blocks, and not joined in many steps. */
-    const bool ended = s->last_jump < c->span->last - judged / SEEP_T_STAIR_ENDED;
-    const bool history = c->signs->makers.joins && s->jumps >= SEEP_T_JUMPS;
+    const bool ended = s->last_jump < c->span->last - judged / SEEP_T_ENDED;
+    const bool history = c->signs->makers.joins && s->jumps >= SEEP_T_MANY;
     if (!ended && (history || (!c->signs->is_network && s->least_blocks < SEEP_T_STAIR_PARAMETERS)))
         return false;
     seep_case_keep_retaining(c, f);
@@ -463,7 +463,7 @@ static bool judge_full_cache(const struct seep_case *c, struct seep_finding *f)
     struct turnover t;
 
     if (c->signs->timed || !has_cache_plateau(c) || !gathers(c, f, &t) ||
-        turns(&t) < SEEP_T_ALIASED_TURNS)
+        turns(&t) < SEEP_T_MADE_ONCE)
         return false;
     seep_finding_verdict(f, SEEP_PATTERN_LEGITIMATE_GROWTH, SEEP_INFO, SEEP_LIKELY);
     note_plateau(c, f);

@@ -19,7 +19,7 @@ static uint64_t times(struct seep_held loaded, struct seep_held network)
     const double off = fabs((double)loaded.bytes - (double)n * (double)network.bytes);
 
     return n && loaded.blocks == n * network.blocks &&
-                   off <= SEEP_T_LOADED_OFF * (double)loaded.bytes
+                   off <= SEEP_T_SAME_SIZE * (double)loaded.bytes
                ? n
                : 0;
 }
@@ -33,7 +33,7 @@ static uint64_t times_with_moments(struct seep_held loaded, struct seep_held net
 
     return n >= 2 && n <= SEEP_T_LOADED_COPIES && loaded.blocks > network.blocks &&
                    loaded.blocks <= (n + 1) * network.blocks &&
-                   off <= SEEP_T_LOADED_OFF * (double)network.bytes
+                   off <= SEEP_T_SAME_SIZE * (double)network.bytes
                ? n
                : 0;
 }
@@ -141,7 +141,7 @@ bool seep_case_judge_loaded(const struct seep_case *c, struct seep_finding *f)
     if (!is_second_copy(c, n, moments) || seep_state_is_used(c, loaded))
         return false;
     const bool large =
-        f->live_bytes >= SEEP_T_LARGE_BYTES || f->live_bytes * SEEP_T_EAGER_SHARE >= c->space_peak;
+        f->live_bytes >= SEEP_T_LARGE_BYTES || f->live_bytes * SEEP_T_LARGE_SHARE >= c->space_peak;
     seep_finding_verdict(f, SEEP_PATTERN_EAGER_RETENTION, large ? SEEP_RETENTION : SEEP_INFO,
                          n > 1 ? SEEP_CERTAIN : SEEP_LIKELY);
     f->saving_bytes = f->live_bytes / n * (n - moments);

@@ -187,7 +187,7 @@ void seep_case_keep_retaining(const struct seep_case *c, struct seep_finding *f)
                 main = its;
             all += pass == 0 ? (double)its.bytes : 0;
             alike += pass == 1 && is_alike ? (double)its.bytes : 0;
-            if (pass == 2 && (is_alike || (its.bytes && alike < SEEP_T_KEPT_EXPLAINED * all)))
+            if (pass == 2 && (is_alike || (its.bytes && alike < SEEP_T_MOST * all)))
                 seep_finding_keep(f, c->sites[i], now.bytes, now.blocks);
         }
     }
@@ -229,7 +229,7 @@ bool seep_case_comes_in_bursts(const struct seep_case *c)
 {
     const struct seep_sawtooth *s = &c->signs->sawtooth;
 
-    return s->falls >= SEEP_T_BURSTS && s->rise > 0 && s->top - s->base >= SEEP_T_CACHE_BYTES &&
-           (s->top - s->base) * SEEP_T_BURST_SHARE >= (double)c->space_peak &&
-           s->rising >= SEEP_T_BURST_RISING * s->steps && s->steps >= s->falls * SEEP_T_BURST_STEPS;
+    return s->falls >= SEEP_T_SERIES && s->rise > 0 && s->top - s->base >= SEEP_T_CACHE_BYTES &&
+           (s->top - s->base) * SEEP_T_NEGLIGIBLE >= (double)c->space_peak &&
+           s->rising >= SEEP_T_RISING * s->steps && s->steps >= s->falls * SEEP_T_BURST_STEPS;
 }

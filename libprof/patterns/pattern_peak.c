@@ -62,8 +62,8 @@ bool seep_is_collective_buffer(const struct seep_case *c, struct seep_finding *f
             continue;
         /* Ranks that take turns in being first see some of each other's steps begin in between. */
         const double frees = (double)site->totals.frees;
-        if ((double)frees_of_age(e, 0, 1) < SEEP_T_WITHIN_TWO_STEPS * frees ||
-            (double)frees_of_age(e, 0, 0) < SEEP_T_WITHIN_STEP * frees)
+        if ((double)frees_of_age(e, 0, 1) < SEEP_T_NEARLY_ALL * frees ||
+            (double)frees_of_age(e, 0, 0) < SEEP_T_HALF * frees)
             continue;
         if (!f->n_sites || e->max_bytes > f->saving_bytes)
             f->saving_bytes = e->max_bytes;

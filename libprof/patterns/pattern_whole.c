@@ -102,7 +102,7 @@ static void keep_whole(const struct seep_case *c, struct seep_finding *f)
         const struct seep_site_signs *its = &c->signs->sites[i];
         if (site->first_step <= 1 && !its->is_network && its->last.blocks &&
             its->last.bytes == its->first.bytes && its->last.blocks == its->first.blocks &&
-            (double)site->totals.allocations <= SEEP_T_EAGER_MADE * (double)its->last.blocks)
+            (double)site->totals.allocations <= SEEP_T_MADE_ONCE * (double)its->last.blocks)
             seep_finding_keep(f, c->sites[i], its->last.bytes, its->last.blocks);
     }
 }
@@ -129,7 +129,7 @@ bool seep_case_judge_whole(const struct seep_case *c, struct seep_finding *f)
         !c->signs->makers.copies || c->signs->makers.loads || c->span->last < 2)
         return false;
     keep_whole(c, f);
-    if (f->live_bytes < SEEP_T_LARGE_BYTES || f->live_bytes * SEEP_T_EAGER_SHARE < c->space_peak ||
+    if (f->live_bytes < SEEP_T_LARGE_BYTES || f->live_bytes * SEEP_T_LARGE_SHARE < c->space_peak ||
         find_draw(c, f->live_bytes, &line, &bytes))
         return false;
     const bool fills = (double)f->live_bytes >= SEEP_T_WHOLE_SHARE * all;

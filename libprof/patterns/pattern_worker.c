@@ -39,7 +39,7 @@ bool seep_case_judge_sent_and_kept(const struct seep_case *c, struct seep_findin
     if (!is_sent_by_worker(c) || !is_gathered_beyond_prefetch(c))
         return false;
     seep_case_keep_retaining(c, f);
-    if (f->count < SEEP_T_ITEMS || f->live_bytes < SEEP_T_CACHE_BYTES)
+    if (f->count < SEEP_T_MANY || f->live_bytes < SEEP_T_CACHE_BYTES)
         return false;
     seep_finding_verdict(f, SEEP_PATTERN_ALIASED_CACHE, SEEP_RETENTION, SEEP_CERTAIN);
     if (c->signs->growth.growing)
@@ -86,13 +86,13 @@ bool seep_is_worker_multiplication(const struct seep_case *c, struct seep_findin
     const struct seep_worker_signs *w = &c->signs->workers;
     char size[SEEP_SIZE_TEXT], each[SEEP_SIZE_TEXT];
 
-    if (w->n < SEEP_T_WORKERS || w->each_bytes < SEEP_T_PEAK_BYTES ||
+    if (w->n < SEEP_T_AGAIN || w->each_bytes < SEEP_T_PEAK_BYTES ||
         w->others_bytes > w->each_bytes || (c->signs->growth.growing && !c->signs->fading.fades) ||
         is_sent_by_worker(c))
         return false;
     uint32_t together = at_a_time(c, w);
     uint64_t mean = w->sum_bytes / w->n, total = mean * together;
-    if (together < SEEP_T_WORKERS || !seep_case_is_large(c, total, SEEP_T_WORKER_SHARE))
+    if (together < SEEP_T_AGAIN || !seep_case_is_large(c, total, SEEP_T_LARGE_SHARE))
         return false;
     keep_held_sites(c, f);
     f->live_bytes = total;

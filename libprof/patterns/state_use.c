@@ -42,7 +42,7 @@ static bool is_of_its_size(const struct seep_case *c, const struct seep_model_si
            times * 2 >= (double)c->span->last && t->frees * 2 >= t->allocations &&
            t->allocations % loaded.blocks == 0 &&
            fabs((double)t->allocated_bytes - times * (double)loaded.bytes) <=
-               SEEP_T_STATE_READ_OFF * (double)t->allocated_bytes;
+               SEEP_T_SAME_SIZE * (double)t->allocated_bytes;
 }
 
 static bool is_copied_again(const struct seep_case *c, const struct seep_model_site *site)

@@ -39,7 +39,7 @@ static bool is_table(const struct seep_case *c, const struct seep_model_site *si
     const struct seep_model_extra *e = site->extra ? &c->m->extras[site->extra - 1] : NULL;
 
     return e && c->m->spaces[site->space].name.class == SEEP_CLASS_HOST &&
-           site->totals.allocations >= SEEP_T_TABLE_MADE && e->max_bytes >= SEEP_T_TABLE_BYTES &&
+           site->totals.allocations >= SEEP_T_TABLE_MADE && e->max_bytes >= SEEP_T_SMALL_BYTES &&
            e->max_bytes >= SEEP_T_TABLE_TIMES * e->min_bytes &&
            site->totals.peak_step >= c->span->last / 2 && is_asked_by_statement(c, site) &&
            shares_process(c, site);

@@ -197,7 +197,7 @@ static uint64_t count_stayed(const struct seep_case *c, const struct seep_growth
     const int64_t late =
         seep_level_at(level, last).blocks - seep_level_at(level, filled / 2).blocks;
 
-    return blocks >= SEEP_T_STEPS && late * SEEP_T_GRAPHS_LATE >= blocks ? (uint64_t)blocks : 0;
+    return blocks >= SEEP_T_STEPS && late * SEEP_T_RARE >= blocks ? (uint64_t)blocks : 0;
 }
 
 /* To stayed[0, *n), which has room for all sites of the model: those of most blocks first. */
@@ -235,7 +235,7 @@ int seep_graphs_count(const struct seep_case *c, const struct seep_growth *g, ui
     if (!rc)
         rc = seep_graph_names(c, sites, n);
     /* An operator may make several blocks of a graph on one stack, or be run by a branch alone. */
-    for (size_t i = 0; i < n && !rc && stayed[i].blocks * SEEP_T_GRAPH_BLOCKS >= stayed[0].blocks;
+    for (size_t i = 0; i < n && !rc && stayed[i].blocks * SEEP_T_ALIKE_SHARE >= stayed[0].blocks;
          i++) {
         if (seep_graph_makes_node(c, c->m->sites[sites[i]].stack))
             *graphs = stayed[i].blocks;

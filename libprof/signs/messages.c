@@ -74,14 +74,14 @@ uint32_t seep_message_sender(const struct seep_case *c, uint32_t site)
     const struct seep_model *m = c->m;
     const struct seep_model_site *received = &m->sites[site], *sender = NULL;
     const double size = block_bytes(m, received);
-    const double n = (double)received->totals.allocated_bytes / size * SEEP_T_SENT_BLOCKS;
+    const double n = (double)received->totals.allocated_bytes / size * SEEP_T_MOST;
 
-    if (size < SEEP_T_SENT_BYTES || !is_received(c, received->stack))
+    if (size < SEEP_T_SMALL_BYTES || !is_received(c, received->stack))
         return 0;
     for (size_t i = 0; i < m->n_sites; i++) {
         const struct seep_model_site *s = &m->sites[i];
         if (c->code->lines->is_own[s->stack] && s->space == received->space &&
-            fabs(block_bytes(m, s) - size) <= size * SEEP_T_SENT_OFF &&
+            fabs(block_bytes(m, s) - size) <= size * SEEP_T_SAME_SIZE &&
             (double)s->totals.allocations >= n && is_nearer(c, s, sender) &&
             !is_receivers(c, s, received))
             sender = s;

@@ -29,7 +29,7 @@ static bool is_crumbs(const struct seep_case *c, const struct seep_growth *g)
     const struct seep_limit limit = seep_memory_limit_nearest(c->m, g->slope.value, NULL, 0);
     const double total = g->slope.value * (g->to - g->from);
 
-    return total < SEEP_T_CRUMBS_BYTES && total * SEEP_T_CRUMBS_SHARE < (double)c->space_peak &&
+    return total < SEEP_T_CACHE_BYTES && total * SEEP_T_TINY_SHARE < (double)c->space_peak &&
            limit.bytes && seep_memory_limit_steps(&limit) > SEEP_T_CRUMBS_STEPS;
 }
 
@@ -116,7 +116,7 @@ static struct rises rises_of(const struct seep_growth *g)
  * closely, as of a trial, of a fold, of an evaluation. */
 static double largest_burst(const struct seep_growth *g, const struct rises *r, int32_t from)
 {
-    const int32_t close = r->longest_gap / SEEP_T_BURST_GAPS;
+    const int32_t close = r->longest_gap / SEEP_T_RARE;
     double largest = 0, burst = 0;
     int64_t top = seep_level_at(&g->level, from).bytes;
     int32_t last = from;
@@ -150,7 +150,7 @@ static bool slows_down(const struct seep_growth *g, const struct seep_kept_by *k
         return false;
     const double first = gained(g, g->from, g->from + third);
     const double last = gained(g, begin, begin + third) + largest_burst(g, r, g->from + third);
-    const double chance = is_keyed(k) ? SEEP_T_KEYED_ERRORS * error_of(g, begin, third) : 0;
+    const double chance = is_keyed(k) ? SEEP_T_TREND_Z * error_of(g, begin, third) : 0;
     return last < SEEP_T_SLOWED * first ||
            (last - chance <= SEEP_T_SLOWING * first && !keeps_pace(g, g->from + third, third));
 }
@@ -165,7 +165,7 @@ static bool is_a_librarys_by_time(const struct seep_case *c, const struct seep_s
 /* Growth in a few steps only; in between nothing. */
 static bool comes_in_jumps(const struct rises *r)
 {
-    return r->n < SEEP_T_JUMPS;
+    return r->n < SEEP_T_MANY;
 }
 
 /* Evaluations that leave the same behind each time, in what outlives them. Of one that reaches into
@@ -188,7 +188,7 @@ static bool has_stopped(const struct seep_growth *g, const struct rises *r)
 {
     const int32_t since = g->to - r->last;
 
-    return since >= SEEP_T_STOPPED_STEPS && since > SEEP_T_STOPPED_GAPS * r->longest_gap;
+    return since >= SEEP_T_STEPS && since > SEEP_T_STOPPED_GAPS * r->longest_gap;
 }
 
 /* After the last step somebody makes one block of all that was kept: it was gathered for a use. */
@@ -241,7 +241,7 @@ static bool is_endless_stream(const struct seep_signs *signs)
 {
     const struct seep_growth *g = &signs->growth;
 
-    return signs->is_kept_stream && g->to - g->from >= SEEP_T_STREAM_STEPS;
+    return signs->is_kept_stream && g->to - g->from >= SEEP_T_LONG_RUN;
 }
 
 /* What items cost when they are first used looks like growth until every one was. */
@@ -261,7 +261,7 @@ static bool is_lost_for_good(const struct seep_signs *signs)
 
     return seep_kept_by_nobody(&signs->kept_by) && signs->enough_steps &&
            (g->growing ||
-            (g->slope.low > 0 && g->slope.value * (g->to - g->from) >= SEEP_T_LOST_BYTES));
+            (g->slope.low > 0 && g->slope.value * (g->to - g->from) >= SEEP_T_PEAK_BYTES));
 }
 
 static bool is_made_each_step(const struct seep_case *c)
@@ -281,7 +281,7 @@ static bool is_remade(const struct seep_signs *signs, bool is_of_every_step)
 
     return s->climbs && s->most_blocks > 0 && !(signs->makers.joins && is_of_every_step) &&
            s->most_blocks - s->least_blocks <= s->least_blocks / SEEP_T_STAIR_BLOCKS &&
-           s->most_blocks <= SEEP_T_REMADE_BLOCKS;
+           s->most_blocks <= SEEP_T_MANY;
 }
 
 /* An evaluation after each lap that leaves as much behind as the one before. */
@@ -307,7 +307,7 @@ static enum seep_prospect of_pace(const struct seep_case *c, const struct seep_s
         return SEEP_OPEN_REMADE;
     if (passed && !c->span->by_laps)
         return SEEP_ENDLESS_BY_PASS;
-    if (signs->timed && g->to - g->from < SEEP_T_LONG_SLICES)
+    if (signs->timed && g->to - g->from < SEEP_T_LONG_RUN)
         return SEEP_OPEN_TIMED;
     if (!g->by_process && comes_in_jumps(&r)) {
         if (is_gathered_in_jumps(signs, &r))

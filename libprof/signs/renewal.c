@@ -66,7 +66,7 @@ bool seep_is_replaced(const struct seep_case *c, const struct seep_signs *signs)
         if (is_brief(c, i, its->kept, g->to))
             brief += its->kept.bytes - its->first.bytes;
     }
-    return !g->by_process && gained && (double)brief >= SEEP_T_REPLACED_SHARE * (double)gained;
+    return !g->by_process && gained && (double)brief >= SEEP_T_NEARLY_ALL * (double)gained;
 }
 
 /* The line's own that is joined: the one that gained most. */
@@ -91,8 +91,8 @@ bool seep_is_joined_of_new(const struct seep_case *c, const struct seep_signs *s
         const struct seep_model_site *piece = &c->m->sites[i];
         const double bytes = (double)piece->totals.allocated_bytes;
         if (piece != its && !c->code->lines->importing[piece->stack] &&
-            piece->totals.allocations >= SEEP_T_PIECES * its->totals.allocations &&
-            bytes >= SEEP_T_PIECES_LEAST * all && bytes <= SEEP_T_PIECES_MOST * all)
+            piece->totals.allocations >= SEEP_T_AGAIN * its->totals.allocations &&
+            bytes >= SEEP_T_MOST * all && bytes <= SEEP_T_PIECES_MOST * all)
             return true;
     }
     return false;

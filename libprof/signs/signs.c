@@ -68,8 +68,8 @@ static bool is_of_arenas(const struct seep_case *c, const struct seep_signs *sig
         gained_arenas += arena ? more : 0;
     }
     return gained >= SEEP_T_SHOWN_BYTES
-               ? (double)gained_arenas >= SEEP_T_OF_ARENAS * (double)gained
-               : kept_arenas && (double)kept_arenas >= SEEP_T_OF_ARENAS * (double)kept;
+               ? (double)gained_arenas >= SEEP_T_HALF * (double)gained
+               : kept_arenas && (double)kept_arenas >= SEEP_T_HALF * (double)kept;
 }
 
 /* ---- the level's shape ----------------------------------------------------------------------- */
@@ -115,16 +115,16 @@ static struct seep_fading fade(const struct seep_model *m, const struct seep_spa
         /* What was there before step 1 was over is no gain of an epoch's. */
         int32_t from = m->epoch_starts[e] > 2 ? m->epoch_starts[e] - 1 : 1;
         int32_t to = e + 1 < m->n_epoch_starts ? m->epoch_starts[e + 1] - 1 : span->last;
-        if (to - from < (int32_t)(span->epoch_steps * SEEP_T_WHOLE_EPOCH))
+        if (to - from < (int32_t)(span->epoch_steps * SEEP_T_NEARLY_ALL))
             break;
         int64_t gained = seep_level_at(level, to).bytes - seep_level_at(level, from).bytes;
-        if (epochs++ && (double)gained > SEEP_T_FADING * (double)before)
+        if (epochs++ && (double)gained > SEEP_T_SLOWING * (double)before)
             return f;
         if (!f.first)
             f.first = gained;
         f.last = before = gained;
     }
-    f.fades = epochs >= SEEP_T_FADING_EPOCHS && f.first > 0;
+    f.fades = epochs >= SEEP_T_SERIES && f.first > 0;
     return f;
 }
 
@@ -146,7 +146,7 @@ static int held_by(const struct seep_case *c, const uint32_t *sites, size_t n_si
         return 0;
     struct seep_level_point middle = seep_level_at(level, from + (to - from) / 2);
     struct seep_level_point last = seep_level_at(level, to);
-    if (middle.bytes > 0 && (double)middle.bytes >= SEEP_T_WORKER_EARLY * (double)last.bytes)
+    if (middle.bytes > 0 && (double)middle.bytes >= SEEP_T_MOST * (double)last.bytes)
         *out = held(last);
     return 0;
 }
@@ -197,8 +197,7 @@ static bool is_of_device(const struct seep_case *c)
 
 static bool piles_up(const struct seep_signs *signs)
 {
-    return (signs->growth.growing && signs->enough_steps) ||
-           signs->sawtooth.falls >= SEEP_T_EPOCH_FALLS;
+    return (signs->growth.growing && signs->enough_steps) || signs->sawtooth.falls >= SEEP_T_AGAIN;
 }
 
 /* It came bit by bit, and stays at a level since: a container that is full. */
@@ -207,8 +206,7 @@ static bool is_full(const struct seep_signs *signs)
     const struct seep_growth *g = &signs->growth;
 
     return !signs->timed && !signs->is_data && !g->growing && !g->by_process &&
-           g->plateau_gradual && g->plateau >= SEEP_T_ITEMS &&
-           g->plateau_rise >= SEEP_T_CACHE_BYTES;
+           g->plateau_gradual && g->plateau >= SEEP_T_MANY && g->plateau_rise >= SEEP_T_CACHE_BYTES;
 }
 
 /* Whoever was seen to hold it does so without a graph in between, and none is beside it: what its

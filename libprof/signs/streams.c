@@ -66,6 +66,6 @@ int seep_stream_is_kept(const struct seep_case *c, const struct seep_site_signs 
     for (size_t i = 0; i < n; i++)
         made += (double)c->m->sites[keeping[i]].totals.allocated_bytes;
     free(keeping);
-    *is_kept = held > 0 && held >= SEEP_T_STREAM_KEPT * made;
+    *is_kept = held > 0 && held >= SEEP_T_NEARLY_ALL * made;
     return rc;
 }

@@ -14,7 +14,7 @@
 #include <errno.h>
 
 #include "preload/cuda/runtime.h"
-#include "preload/life/options.h"
+#include "preload/life/run_settings.h"
 #include "preload/objects/real.h"
 #include "preload/record/capture.h"
 

@@ -10,7 +10,7 @@
 #include <errno.h>
 
 #include "libprof/regex/regex.h"
-#include "preload/life/options.h"
+#include "preload/life/run_settings.h"
 #include "preload/objects/real.h"
 #include "preload/record/steps.h"
 

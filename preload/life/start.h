@@ -2,7 +2,7 @@
 #ifndef SEEP_PRELOAD_LIFE_START_H
 #define SEEP_PRELOAD_LIFE_START_H
 
-#include "preload/life/options.h"
+#include "preload/life/run_settings.h"
 
 /* What lower rooms call by way of preload/record/upcalls.h, which says what they do. */
 bool seep_start(void);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "libprof/format/device_format.h"
-#include "preload/life/options.h"
+#include "preload/life/run_settings.h"
 
 /* A key alone stands for every value of it. */
 static const struct {

@@ -88,7 +88,7 @@ TEST(a_failure_leaves_what_lay_on_its_device_and_nothing_else)
     put(SEEP_SHELF_DEVICE, at + 4 * MIB, MIB, OTHER, other);
     put(SEEP_SHELF_PINNED, map, MIB, OTHER, pinned);
     put(SEEP_SHELF_ARRAY, 7, MIB, OTHER, device_space); /* a handle says not where */
-    seep_layout_no_room(0, SEEP_LAYOUT_FAILED, 16 * MIB);
+    seep_layout_at_shortage(0, SEEP_LAYOUT_FAILED, 16 * MIB);
     const struct seep_layout_piece *piece = read_piece(SEEP_LAYOUT_FAILED);
     ck_assert_uint_eq(piece->n_blocks, 4);
     ck_assert_uint_eq(piece->asked_bytes, 16 * MIB);
@@ -107,8 +107,8 @@ TEST(where_a_device_has_nothing_there_is_no_layout)
 {
     const struct seep_layout_piece *piece;
     put_segment(MIB, MIB);
-    seep_layout_no_room(1, SEEP_LAYOUT_REFUSED, MIB);
-    seep_layout_no_room(SEEP_MAX_DEVICES, SEEP_LAYOUT_REFUSED, MIB);
+    seep_layout_at_shortage(1, SEEP_LAYOUT_REFUSED, MIB);
+    seep_layout_at_shortage(SEEP_MAX_DEVICES, SEEP_LAYOUT_REFUSED, MIB);
     ck_assert_uint_eq(read_pieces(SEEP_LAYOUT_REFUSED, &piece, 1), 0);
 }
 
@@ -118,7 +118,7 @@ TEST(the_layout_before_the_last_one_stays_whole)
     const struct seep_layout_piece *pieces[2];
     for (uint32_t n = 1; n <= 5; n++) {
         put_tensor(n * MIB, 512);
-        seep_layout_no_room(0, SEEP_LAYOUT_REFUSED, n);
+        seep_layout_at_shortage(0, SEEP_LAYOUT_REFUSED, n);
     }
     ck_assert_uint_eq(read_pieces(SEEP_LAYOUT_REFUSED, pieces, 2), 2);
     ck_assert_uint_eq(pieces[0]->asked_bytes, 4);
@@ -133,7 +133,7 @@ TEST(more_blocks_than_a_piece_has_room_for_make_a_chain)
     const struct seep_layout_piece *pieces[2];
     for (uint64_t i = 1; i <= BLOCKS; i++)
         put_tensor(i * 512, 512);
-    seep_layout_no_room(0, SEEP_LAYOUT_FAILED, MIB);
+    seep_layout_at_shortage(0, SEEP_LAYOUT_FAILED, MIB);
     ck_assert_uint_eq(read_pieces(SEEP_LAYOUT_FAILED, pieces, 2), 2);
     const bool in_order = pieces[0]->number == 0;
     const struct seep_layout_piece *first = pieces[!in_order], *second = pieces[in_order];
@@ -148,8 +148,8 @@ TEST(more_blocks_than_a_piece_has_room_for_make_a_chain)
     /* Fewer than before: what is over is out of use. */
     for (uint64_t i = 11; i <= BLOCKS; i++)
         ck_assert_uint_eq(seep_books_gone(tensor_space, (void *)(i * 512)), 512);
-    seep_layout_no_room(0, SEEP_LAYOUT_FAILED, MIB);
-    seep_layout_no_room(0, SEEP_LAYOUT_FAILED, MIB); /* over the first */
+    seep_layout_at_shortage(0, SEEP_LAYOUT_FAILED, MIB);
+    seep_layout_at_shortage(0, SEEP_LAYOUT_FAILED, MIB); /* over the first */
     ck_assert_uint_eq(read_pieces(SEEP_LAYOUT_FAILED, pieces, 2), 2);
     ck_assert_uint_eq(pieces[0]->n_blocks, 10);
     ck_assert_uint_eq(pieces[1]->n_blocks, 10);
@@ -167,7 +167,7 @@ TEST(what_a_small_profile_has_no_room_for_is_counted)
     tensor_space = seep_books_of_device("tensor", 0);
     for (uint64_t i = 1; i <= BLOCKS; i++)
         put_tensor(i * 512, 512);
-    seep_layout_no_room(0, SEEP_LAYOUT_FAILED, MIB);
+    seep_layout_at_shortage(0, SEEP_LAYOUT_FAILED, MIB);
     const unsigned n = read_pieces(SEEP_LAYOUT_FAILED, pieces, SEEP_LAYOUT_PIECES);
     ck_assert_uint_gt(n, 0);
     for (unsigned i = 0; i < n; i++)

@@ -19,19 +19,20 @@ static bool has_cache(void)
 
 /* The process's own pages: RISE more in each step than what is live. Of that, this much is known to
  * be no allocator's. */
-static void judge_heap(uint64_t live_a_step, uint64_t unexplained_a_step)
+static void judge_heap(uint64_t live_a_step, uint64_t unexplained_a_step, uint64_t rise,
+                       unsigned n_sizes)
 {
     struct seep_profile *p = NULL;
     struct ramp live = {FIRST, UINT32_MAX, live_a_step / 4096, UINT32_MAX};
 
-    transient(user(7), HOST, 2 * MIB, STEPS, 0, 0)->size_marks = UINT64_C(0xffffffff);
+    transient(user(7), HOST, 2 * MIB, STEPS, 0, 0)->size_marks = (UINT64_C(1) << n_sizes) - 1;
     if (live_a_step)
         builder_level(&b, user(9), HOST, 4096, LAST, ramp, &live);
     builder_timeline(&b, LAST, UINT64_C(300) << 20);
     struct seep_header *h = builder_header(&b);
     for (uint32_t i = 0; i < h->n_timeline; i++)
         h->timeline[i].anonymous_bytes =
-            100 * (uint64_t)MIB + h->timeline[i].period * (RISE + live_a_step);
+            40 * (uint64_t)MIB + h->timeline[i].period * (rise + live_a_step);
     for (uint32_t step = 2; unexplained_a_step && step < STEPS; step += 4) {
         h->rss_peak = h->rss_samples[h->n_rss_samples++] =
             (struct seep_rss_sample){.t_ns = START + (FIRST + step) * UINT64_C(100000000),
@@ -50,8 +51,21 @@ static const struct {
 
 TEST(pages_that_neither_more_blocks_nor_another_allocator_explain_are_a_cache, .to = N(heaps))
 {
-    judge_heap(RISE / 100 * heaps[_i].live, RISE / 100 * heaps[_i].unexplained);
+    judge_heap(RISE / 100 * heaps[_i].live, RISE / 100 * heaps[_i].unexplained, RISE, 32);
     ck_assert_int_eq(has_cache(), heaps[_i].is_cache);
+}
+
+/* In all steps together, and in requests of so many sizes. */
+static const struct {
+    double mib;
+    unsigned n_sizes;
+    bool is_cache;
+} kept[] = {{5, 32, true}, {3, 32, false}, {STEPS, 20, true}, {STEPS, 13, false}};
+
+TEST(what_an_allocator_takes_is_much_and_its_sizes_are_many, .to = N(kept))
+{
+    judge_heap(0, 0, (uint64_t)(kept[_i].mib * MIB / STEPS), kept[_i].n_sizes);
+    ck_assert_int_eq(has_cache(), kept[_i].is_cache);
 }
 
 /* ---- a device: segments that rise beside tensors -----------------------------------------------

@@ -112,6 +112,22 @@ TEST(what_a_device_says_needs_no_steps, .to = 2)
 }
 
 /* Where graphs are captured, pools of theirs are what is reserved. */
+/* Beside 40 MiB of tensors, on a device whose size nobody knows. */
+TEST(a_cache_on_a_device_is_told_where_it_is_large, .to = 2)
+{
+    uint64_t many = (_i ? 340 : 240) / 2;
+
+    builder_header(&b)->devices.tensors[1] = (struct seep_tensor_books){
+        .reports = 200, .allocated_bytes = 20 * MIB, .reserved_bytes = many * 2 * MIB};
+    transient(user(7), TENSOR_1, 30 * MIB, STEPS, 0, 0);
+    builder_header(&b)->spaces[TENSOR_1].peak_bytes = 40 * (uint64_t)MIB;
+    builder_level(&b, user(7), DEVICE_1, 2 * MIB, LAST, constant, &many);
+    if (_i)
+        only("allocator-cache", "pressure", 7);
+    else
+        nobody();
+}
+
 TEST(a_cache_on_a_device_is_told_without_steps, .to = 3)
 {
     uint64_t many = _i == 1 ? 25 : 325; /* of 2 MiB, beside at most 40 MiB of tensors */

@@ -23,6 +23,7 @@ static const struct {
     const char *pattern, *severity;
 } jobs[] = {
     {"validate", 100, 20, 0, EPOCHS, 60, false, "unbounded-growth", "retention"},
+    {"validate", 100, 20, 0, EPOCHS, 90, false, "unbounded-growth", "retention"},
     {"validate", 100, 20, 0, EPOCHS, 130, false, "unbounded-growth", "info"},
     {"validate", 100, 20, 0, EPOCHS, 500, false, NULL, NULL},
     {"validate", 100, 20, 0, EPOCHS, 100, true, "graph-retention", "retention"},

@@ -84,9 +84,10 @@ static const struct {
     bool has_node;
     const char *severity;
 } wholes[] = {{50, 10, 800, false, "retention"}, {50, 10, 95, false, "info"},
-              {50, 10, 12800, false, "info"},    {50, 10, 800, true, "info"},
-              {50, 60, 800, false, "info"},      {50, 1000, 800, false, NULL},
-              {7, 1, 800, false, NULL}};
+              {50, 10, 110, false, "retention"}, {50, 10, 5300, false, "retention"},
+              {50, 10, 7500, false, "info"},     {50, 10, 12800, false, "info"},
+              {50, 10, 800, true, "info"},       {50, 60, 800, false, "info"},
+              {50, 1000, 800, false, NULL},      {7, 1, 800, false, NULL}};
 
 static uint32_t native_below(uint32_t stack, uint64_t offset)
 {
@@ -158,8 +159,8 @@ static const struct {
     bool is_kept;
 } files[] = {{{1, 24}, 4096, true},   /* weights and two moments */
              {{20, 24}, 4096, true},  /* loaded later */
-             {{1, 24}, 4000, true},   /* rounded otherwise */
-             {{1, 24}, 3800, false},  /* another network's */
+             {{1, 24}, 3965, true},   /* rounded otherwise */
+             {{1, 24}, 3900, false},  /* another network's */
              {{1, 8}, 4096, false},   /* a teacher, as large as the student */
              {{1, 20}, 4096, false}}; /* not the network's times something */
 
@@ -264,10 +265,11 @@ TEST(weights_of_a_file_that_are_in_use_are_not_left_over, .to = N(uses))
 static const struct {
     uint64_t weights, moments, steps; /* blocks of 4 MiB, of 4 MiB, of 1 KiB */
     bool is_adam;
-    double saved;                     /* of all; 0 not told */
-} resumed[] = {{8, 8, 4, false, 0.5}, /* momentum, all kept */
-               {0, 16, 8, true, 0},   /* two moments, weights dropped */
-               {8, 16, 8, true, 1 / 3.0},
+    double saved;                                                /* of all; 0 not told */
+} resumed[] = {{8, 8, 4, false, 0.5},                            /* momentum, all kept */
+               {0, 16, 8, true, 0},                              /* two moments, weights dropped */
+               {8, 16, 8, true, 1 / 3.0}, {8, 24, 8, true, 0.5}, /* one moment more */
+               {8, 32, 8, true, 0},                              /* more: nobody's */
                {0, 8, 0, false, 0}};
 
 TEST(what_an_optimizer_goes_on_with_was_not_left_over, .to = N(resumed))

@@ -139,6 +139,41 @@ TEST(a_pause_like_others_before_is_no_end)
     only("unbounded-growth", "leak", LINE);
 }
 
+/* In jumps of twelve steps each; then nothing for two and a half times as long, or for three and a
+ * half times. */
+static uint64_t jumps_until(uint32_t period, void *arg)
+{
+    const uint32_t end = *(uint32_t *)arg, at = period < end ? period : end;
+
+    return period < FIRST ? 0 : 4 * (1 + (at - FIRST) / 12);
+}
+
+TEST(what_pauses_for_much_longer_than_ever_may_have_ended, .to = 2)
+{
+    uint32_t end = LAST - (_i ? 44 : 32);
+
+    builder_level(&b, line(), 0, BLOCK, LAST, jumps_until, &end);
+    if (_i)
+        is_open("has not grown in the last steps");
+    else
+        is_open("it slows down");
+}
+
+/* All of it in one block, and an eighth more beside it; or too much for that. */
+TEST(what_is_made_one_block_of_after_the_last_step_may_be_a_little_more, .to = 2)
+{
+    struct ramp each = {FIRST, UINT32_MAX, 1, UINT32_MAX};
+    struct ramp joined = {LAST, UINT32_MAX, 1, UINT32_MAX};
+
+    builder_level(&b, line(), 0, BLOCK, LAST, ramp, &each);
+    builder_level(&b, below(main_stack, "/home/user/train.py", "finish", 99), 0,
+                  STEPS * BLOCK / 100 * (_i ? 119 : 112), LAST + 2, ramp, &joined);
+    if (_i)
+        only("unbounded-growth", "leak", LINE);
+    else
+        is_open("one block of all of it");
+}
+
 TEST(what_is_made_one_block_of_after_the_last_step_was_gathered_for_that)
 {
     struct ramp each = {FIRST, UINT32_MAX, 1, UINT32_MAX};
@@ -219,14 +254,19 @@ TEST(a_buffer_that_is_full_soon_is_no_stream_that_is_kept)
     nobody_is_accused();
 }
 
-TEST(a_stream_that_was_drawn_from_for_few_steps_may_fill_a_buffer)
+TEST(a_stream_that_was_drawn_from_for_few_steps_may_fill_a_buffer, .to = 2)
 {
     struct ramp r = {FIRST, UINT32_MAX, 2, UINT32_MAX};
 
-    job->processes[0].steps = 80;
-    add_epochs(1, 80);
-    builder_level(&b, drawn_by("_IterableDatasetFetcher.fetch"), 0, BLOCK, FIRST + 80, ramp, &r);
-    is_open("no step past the first epoch");
+    const uint32_t steps = _i ? 130 : 80;
+
+    job->processes[0].steps = steps;
+    add_epochs(1, steps);
+    builder_level(&b, drawn_by("_IterableDatasetFetcher.fetch"), 0, BLOCK, FIRST + steps, ramp, &r);
+    if (_i)
+        only("unbounded-growth", "leak", LINE);
+    else
+        is_open("no step past the first epoch");
 }
 
 TEST(items_with_a_number_may_all_be_kept_once)
@@ -244,7 +284,7 @@ TEST(crumbs_are_no_finding)
 {
     struct ramp r = {FIRST, UINT32_MAX, 1, UINT32_MAX};
 
-    builder_header(&b)->limit_ram_bytes = UINT64_C(64) << 30;
+    builder_header(&b)->limit_ram_bytes = UINT64_C(12) << 30;
     builder_level(&b, line(), 0, 1000, LAST, ramp, &r);
     nobody();
 }
@@ -253,7 +293,7 @@ TEST(crumbs_that_fill_the_memory_in_a_run_are)
 {
     struct ramp r = {FIRST, UINT32_MAX, 1, UINT32_MAX};
 
-    builder_header(&b)->limit_ram_bytes = UINT64_C(1) << 30;
+    builder_header(&b)->limit_ram_bytes = UINT64_C(9) << 30;
     builder_level(&b, line(), 0, 1000, LAST, ramp, &r);
     only("unbounded-growth", "leak", LINE);
 }
@@ -265,11 +305,11 @@ static const struct {
     uint64_t each, ram_gib; /* each: bytes a step, or slice */
     bool timed, is_leak;
     uint64_t steps_a_period; /* of a tenth of a second */
-} paces[] = {{900, 128, false, false, 1},  {900, 64, false, true, 1},
-             {1100, 4096, false, true, 1}, {900, 128, false, false, 20}, /* nine days */
-             {900, 128, false, true, 40},                                /* less than five */
-             {900, 128, true, true, 1},                                  /* half a year */
-             {900, 8192, true, false, 1}};                               /* thirty */
+} paces[] = {{900, 120, false, false, 1},  {900, 64, false, true, 1},
+             {1100, 4096, false, true, 1}, {900, 120, false, false, 20}, /* eight days */
+             {900, 120, false, true, 30},                                /* five and a half */
+             {900, 2300, true, true, 1},                                 /* nine years */
+             {900, 3200, true, false, 1}};                               /* twelve */
 
 TEST(what_no_run_would_come_to_is_no_finding, .to = N(paces))
 {

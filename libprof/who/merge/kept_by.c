@@ -60,7 +60,7 @@ static const char *library_of(const json_t *paths, double bytes)
         file = its;
         held += bytes_of(path, "bytes");
     }
-    return held >= SEEP_T_KEPT_EXPLAINED * bytes ? file : "";
+    return held >= SEEP_T_MOST * bytes ? file : "";
 }
 
 /* Not only a variable of a function that runs: an attribute, or what a module or class has. */
@@ -119,7 +119,7 @@ static bool is_trained(const json_t *paths, double bytes)
     }
     if (network > 0 && optimizer > 0)
         state += network > optimizer ? network : optimizer; /* both lead to the same */
-    return state >= SEEP_T_KEPT_EXPLAINED * bytes;
+    return state >= SEEP_T_MOST * bytes;
 }
 
 static void take_container(const json_t *answer, const json_t *path, struct seep_kept_by *kept)
@@ -151,7 +151,7 @@ struct seep_kept_by seep_kept_by_of(const json_t *answer)
     const double bytes = bytes_of(answer, "bytes");
     struct seep_kept_by kept = {
         .state = state_of(answer), .text = "", .name = "", .type = "", .library = ""};
-    double least = SEEP_T_KEPT_EXPLAINED;
+    double least = SEEP_T_MOST;
 
     /* Of garbage in cycles a part is always in use, and not all of a cycle's own is seen. */
     if (kept.state == SEEP_HOLDERS_CYCLE || seep_hops_root_is(first, "cycle")) {
@@ -176,8 +176,8 @@ struct seep_kept_by seep_kept_by_of(const json_t *answer)
     kept.library = library_of(paths, bytes);
     kept.trained = is_trained(paths, bytes_of(answer, "explained_bytes"));
     kept.has_graph = bytes_of(answer, "graph_bytes") > 0;
-    kept.in_graph = bytes_of(answer, "graph_bytes") >= SEEP_T_KEPT_IN_GRAPH * bytes;
-    if (bytes_of(first, "bytes") >= SEEP_T_KEPT_EXPLAINED * bytes)
+    kept.in_graph = bytes_of(answer, "graph_bytes") >= SEEP_T_HALF * bytes;
+    if (bytes_of(first, "bytes") >= SEEP_T_MOST * bytes)
         take_container(answer, first, &kept);
     return kept;
 }

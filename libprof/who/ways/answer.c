@@ -1,5 +1,6 @@
 #include "libprof/who/ways/answer.h"
 
+#include "libprof/thresholds/thresholds.h"
 #include "libprof/who/graph/py_shape.h"
 #include "libprof/who/ways/cycles.h"
 #include "libprof/who/ways/graph_ways.h"
@@ -12,19 +13,9 @@
 #include <string.h>
 
 enum {
-    WAYS = 64,          /* that are told apart, of a line */
-    ASKED = 3,          /* blocks of a way for what it has in common */
-    COMMON = 256,       /* nodes from the root on that ways may share */
-    NEARLY_ALL = 95,    /* per cent: blocks of a way that share its beginning */
-    MOST_OF = 90,       /* per cent: a line whose bytes are lost; */
-    MOSTLY = 60,        /* or so much, where addresses that lead to the rest are stray ones: */
-    STRAY = 10,         /* none of their ways leads to so much */
-    ENOUGH = 80,        /* per cent of a line that are free without a holder: who else holds some,
-                         * as variables of the step that runs do, is no keeper */
-    MUCH_OF = 50,       /* per cent: of a line that cycles hold, of a way that its holder does */
-    WORTH_A_PATH = 5,   /* per cent of a line that a further way must explain, */
-    WORTH_A_WORD = 50,  /* and one that begins in no object: such words may be stale */
-    WORTH_A_HOLDER = 2, /* and that must become free with a further holder */
+    WAYS = 64,    /* that are told apart, of a line */
+    ASKED = 3,    /* blocks of a way for what it has in common */
+    COMMON = 256, /* nodes from the root on that ways may share */
 };
 
 /* Who holds it: somebody, or only itself. */
@@ -68,9 +59,9 @@ static bool is_reached(const struct asking *a, uint32_t node)
     return a->reach->distance[node] != SEEP_UNREACHED;
 }
 
-static int64_t per_cent(uint64_t part, uint64_t whole)
+static double share(uint64_t part, uint64_t whole)
 {
-    return whole ? (int64_t)(100.0 * (double)part / (double)whole) : 0;
+    return whole ? (double)part / (double)whole : 0;
 }
 
 /* Sums up the ways to a line's blocks that are reached and were alive, or with `cycles` all that
@@ -127,7 +118,7 @@ static size_t depth_of(struct asking *a, const struct way *way, const uint32_t *
             shares[seep_ways_marked(&a->ways, a->reach->parent[i])]++;
     for (size_t k = COMMON; k > 0; k--) {
         sum += shares[k];
-        if (per_cent(sum, way->blocks) >= NEARLY_ALL)
+        if (share(sum, way->blocks) >= SEEP_T_WAY_SHARED)
             return k;
     }
     return 0;
@@ -251,11 +242,13 @@ static enum seep_root_kind root_of(const struct asking *a, const struct way *way
     return a->reach->roots[seep_path_root(a->reach, way->example, &n)].kind;
 }
 
-static int64_t least_of(const struct asking *a, const struct way *way)
+/* What of a line a further way must lead to; more where it begins in no object, as words that may
+ * be stale do. */
+static double least_of(const struct asking *a, const struct way *way)
 {
     const enum seep_root_kind kind = root_of(a, way);
     bool word = kind == SEEP_ROOT_STATIC || kind == SEEP_ROOT_THREAD || kind == SEEP_ROOT_STACK;
-    return word ? WORTH_A_WORD : WORTH_A_PATH;
+    return word ? SEEP_T_HALF : 1.0 / SEEP_T_PEAK_SHARE;
 }
 
 static int take_way(const struct asking *a, const struct way *way, struct seep_answer_path *p)
@@ -288,13 +281,13 @@ static int find_holders(struct asking *a, struct seep_answer *answer, const stru
         rc = seep_reach_leave_out(a->reach, holder);
         p->sole_bytes = rc ? 0 : freed_of(a, answer->line);
         p->sole_known = !rc;
-        if (!h || p->sole_bytes >= freed + answer->bytes * WORTH_A_HOLDER / 100)
+        if (!h || p->sole_bytes >= freed + answer->bytes / SEEP_T_NEGLIGIBLE)
             n_worth = h + 1;
         freed = p->sole_bytes;
         size_t n =
-            per_cent(freed, answer->bytes) < ENOUGH ? ways_to(a, answer->line, false, ways) : 0;
+            share(freed, answer->bytes) < SEEP_T_MOST ? ways_to(a, answer->line, false, ways) : 0;
         const struct way *next = largest(ways, n);
-        if (!next || per_cent(next->bytes, answer->bytes) < least_of(a, next))
+        if (!next || share(next->bytes, answer->bytes) < least_of(a, next))
             break;
         way = *next;
     }
@@ -311,18 +304,22 @@ static int add_path(const struct asking *a, struct seep_answer *answer, const st
     return rc;
 }
 
+/* Addresses that lead to a part of what is lost may be stray ones: none of their ways leads to
+ * much.
+ */
 static enum seep_hold_state state_of(const struct asking *a, const struct seep_answer *answer,
                                      const struct way *way)
 {
-    const int64_t lost = per_cent(answer->lost_bytes, answer->bytes);
+    const double lost = share(answer->lost_bytes, answer->bytes);
 
-    if (lost >= MOST_OF || (lost >= MOSTLY && way && per_cent(way->bytes, answer->bytes) < STRAY))
+    if (lost >= SEEP_T_NEARLY_ALL || (lost >= SEEP_T_KEPT_LOST && way &&
+                                      share(way->bytes, answer->bytes) < 1.0 / SEEP_T_LARGE_SHARE))
         return a->reach->heap->inner_cut ? SEEP_HOLD_UNKNOWN : SEEP_HOLD_LOST;
-    if (per_cent(answer->cycle_bytes, answer->bytes) >= MUCH_OF)
+    if (share(answer->cycle_bytes, answer->bytes) >= SEEP_T_HALF)
         return SEEP_HOLD_CYCLE;
     if (!way)
         return SEEP_HOLD_UNKNOWN;
-    if (per_cent(answer->reference_bytes, answer->bytes) >= MUCH_OF)
+    if (share(answer->reference_bytes, answer->bytes) >= SEEP_T_HALF)
         return a->reach->heap->inner_cut ? SEEP_HOLD_UNKNOWN : SEEP_HOLD_REFERENCE;
     return SEEP_HOLD_HELD;
 }
@@ -349,7 +346,7 @@ static int answer_line(struct asking *a, struct seep_answer *answer)
         a->reach->excluded[h] = SEEP_NODE_NONE;
     seep_reach_put_back(a->reach, &a->kept);
     if (answer->n_paths > 1 &&
-        per_cent(answer->paths[0].sole_bytes, answer->paths[0].bytes) < MUCH_OF)
+        share(answer->paths[0].sole_bytes, answer->paths[0].bytes) < SEEP_T_HALF)
         answer->state = SEEP_HOLD_SHARED; /* else each holds a part */
     return rc;
 }

@@ -1,4 +1,4 @@
-#include "preload/life/options.h"
+#include "preload/life/run_settings.h"
 
 #include <seep_variables.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* What the environment asked for (seep help run). */
-#ifndef SEEP_PRELOAD_LIFE_OPTIONS_H
-#define SEEP_PRELOAD_LIFE_OPTIONS_H
+#ifndef SEEP_PRELOAD_LIFE_RUN_SETTINGS_H
+#define SEEP_PRELOAD_LIFE_RUN_SETTINGS_H
 
 #include <stdbool.h>
 #include <stdint.h>
