@@ -67,7 +67,7 @@ bool seep_data_symbol(const char *path, uint64_t base, uint64_t address, char *t
 
     to[0] = '\0';
     elf_version(EV_CURRENT);
-    Elf *elf = path[0] == '/' ? seep_elf_open(path, &fd) : NULL;
+    Elf *elf = path[0] == '/' ? seep_elf_file_open(path, &fd) : NULL;
     if (!elf)
         return false;
     if (first_address(elf, &first)) {

@@ -10,7 +10,7 @@
 /* From the C++ runtime library; C has no header for it. */
 char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
 
-Elf *seep_elf_open(const char *path, int *fd)
+Elf *seep_elf_file_open(const char *path, int *fd)
 {
     struct stat st;
 

@@ -5,7 +5,7 @@
 #include <gelf.h>
 
 /* NULL, and *fd −1, where it is no ELF file. The caller ends it, then closes *fd. */
-Elf *seep_elf_open(const char *path, int *fd);
+Elf *seep_elf_file_open(const char *path, int *fd);
 
 /* The section with that name or, without one, the first of that type; NULL where there is none. */
 Elf_Scn *seep_elf_section(Elf *elf, uint32_t type, const char *name);

@@ -133,7 +133,7 @@ static void open_debug_file(struct module_file *file, const char *build_id)
         strspn(build_id, "0123456789abcdef") != strlen(build_id))
         return;
     snprintf(path, sizeof path, "/usr/lib/debug/.build-id/%.2s/%s.debug", build_id, build_id + 2);
-    file->debug_elf = seep_elf_open(path, &file->debug_fd);
+    file->debug_elf = seep_elf_file_open(path, &file->debug_fd);
 }
 
 static bool open_module(struct seep_symbols *s, uint32_t module, struct module_file *file)
@@ -145,7 +145,7 @@ static bool open_module(struct seep_symbols *s, uint32_t module, struct module_f
     *file = (struct module_file){.fd = -1, .debug_fd = -1};
     if (path[0] != '/' || !s->may_look)
         return false;
-    file->elf = seep_elf_open(path, &file->fd);
+    file->elf = seep_elf_file_open(path, &file->fd);
     if (!file->elf)
         return false;
     if (m->build_id && !same_build_id(file->elf, build_id)) {

@@ -28,6 +28,7 @@ struct dynamic {
     uint64_t at, bytes; /* of itself, in the file */
     uint64_t strings, symbols, hash, soname;
     bool has_soname;
+    Elf64_Dyn window[WINDOW];
 };
 
 static bool read_at(const struct reader *r, uint64_t at, void *to, size_t bytes)
@@ -90,19 +91,25 @@ static bool read_loader(const struct reader *r, uint64_t at, uint64_t bytes,
     return true;
 }
 
+/* Asked for in order from 0 on. NULL: the last one was before, or it is not readable. */
+static const Elf64_Dyn *entry_at(const struct reader *r, struct dynamic *d, uint64_t i)
+{
+    const uint64_t n = d->bytes / sizeof(Elf64_Dyn);
+
+    if (i >= n || i >= MAX_DYNAMIC)
+        return NULL;
+    const uint64_t left = n - i < WINDOW ? n - i : WINDOW;
+    if (i % WINDOW == 0 &&
+        !read_at(r, d->at + i * sizeof(Elf64_Dyn), d->window, left * sizeof(Elf64_Dyn)))
+        return NULL;
+    return d->window[i % WINDOW].d_tag != DT_NULL ? &d->window[i % WINDOW] : NULL;
+}
+
 static void read_dynamic(const struct reader *r, struct dynamic *d)
 {
-    Elf64_Dyn entries[WINDOW];
-    uint64_t n = d->bytes / sizeof(Elf64_Dyn);
+    const Elf64_Dyn *e;
 
-    for (uint64_t i = 0; i < n && i < MAX_DYNAMIC; i++) {
-        uint64_t left = n - i < WINDOW ? n - i : WINDOW;
-        if (i % WINDOW == 0 &&
-            !read_at(r, d->at + i * sizeof(Elf64_Dyn), entries, left * sizeof(Elf64_Dyn)))
-            return;
-        const Elf64_Dyn *e = &entries[i % WINDOW];
-        if (e->d_tag == DT_NULL)
-            return;
+    for (uint64_t i = 0; (e = entry_at(r, d, i)); i++) {
         if (e->d_tag == DT_STRTAB)
             d->strings = e->d_un.d_ptr;
         else if (e->d_tag == DT_SYMTAB)
@@ -136,21 +143,13 @@ bool seep_program_elf_is_sanitizer(const char *name, size_t n)
     return false;
 }
 
-static void look_for_sanitizer(const struct reader *r, const struct dynamic *d, uint64_t strings,
+static void look_for_sanitizer(const struct reader *r, struct dynamic *d, uint64_t strings,
                                char name[SEEP_ELF_NAME_BYTES])
 {
-    Elf64_Dyn entries[WINDOW];
-    uint64_t n = d->bytes / sizeof(Elf64_Dyn);
+    const Elf64_Dyn *e;
     unsigned n_needed = 0;
 
-    for (uint64_t i = 0; i < n && i < MAX_DYNAMIC && n_needed < MAX_NEEDED; i++) {
-        uint64_t left = n - i < WINDOW ? n - i : WINDOW;
-        if (i % WINDOW == 0 &&
-            !read_at(r, d->at + i * sizeof(Elf64_Dyn), entries, left * sizeof(Elf64_Dyn)))
-            break;
-        const Elf64_Dyn *e = &entries[i % WINDOW];
-        if (e->d_tag == DT_NULL)
-            break;
+    for (uint64_t i = 0; n_needed < MAX_NEEDED && (e = entry_at(r, d, i)); i++) {
         if (e->d_tag != DT_NEEDED)
             continue;
         n_needed++;

@@ -3,6 +3,7 @@
 #include <link.h>
 #include <sys/auxv.h>
 
+#include "libprof/store/elf_find.h"
 #include "libprof/store/os.h"
 
 typedef int clock_fn(clockid_t clock, struct timespec *t);
@@ -11,41 +12,16 @@ static clock_fn *in_vdso;
 static uint32_t looked;
 static uint64_t last_known_ns;
 
-struct tables {
-    const ElfW(Sym) * symbols;
-    const char *names;
-    size_t n;
-};
-
 /* Addresses in it are as linked, from 0. */
-static struct tables read_tables(uintptr_t base, const ElfW(Dyn) * dynamic)
-{
-    struct tables t = {0};
-    for (; dynamic->d_tag != DT_NULL; dynamic++) {
-        const uintptr_t at = base + dynamic->d_un.d_ptr;
-        if (dynamic->d_tag == DT_SYMTAB)
-            t.symbols = (const ElfW(Sym) *)at;
-        else if (dynamic->d_tag == DT_STRTAB)
-            t.names = (const char *)at;
-        else if (dynamic->d_tag == DT_HASH)
-            t.n = ((const uint32_t *)at)[1];
-    }
-    if (!t.n && (uintptr_t)t.names > (uintptr_t)t.symbols)
-        t.n = ((uintptr_t)t.names - (uintptr_t)t.symbols) / sizeof(*t.symbols);
-    return t.symbols && t.names ? t : (struct tables){0};
-}
-
 static clock_fn *find(uintptr_t base)
 {
     const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)base;
     const ElfW(Phdr) *part = (const ElfW(Phdr) *)(base + header->e_phoff);
-    struct tables t = {0};
+    struct seep_elf_exports e;
     for (unsigned i = 0; i < header->e_phnum; i++)
-        if (part[i].p_type == PT_DYNAMIC)
-            t = read_tables(base, (const ElfW(Dyn) *)(base + part[i].p_vaddr));
-    for (size_t i = 0; i < t.n; i++)
-        if (strcmp(t.names + t.symbols[i].st_name, "__vdso_clock_gettime") == 0)
-            return (clock_fn *)(base + t.symbols[i].st_value);
+        if (part[i].p_type == PT_DYNAMIC &&
+            seep_elf_open(&e, base, (const ElfW(Dyn) *)(base + part[i].p_vaddr)))
+            return (clock_fn *)seep_elf_address(&e, "__vdso_clock_gettime");
     return NULL;
 }
 

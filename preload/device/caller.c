@@ -3,9 +3,9 @@
 #include <elf.h>
 #include <string.h>
 
+#include "libprof/store/elf_find.h"
 #include "libprof/store/large.h"
 #include "libprof/store/os.h"
-#include "preload/objects/elf_find.h"
 #include "preload/objects/loader.h"
 #include "preload/objects/modules.h"
 #include "preload/record/thread.h"

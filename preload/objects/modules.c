@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "libprof/store/arena.h"
+#include "libprof/store/elf_find.h"
 #include "libprof/store/intern.h"
-#include "preload/objects/elf_find.h"
 
 enum { FIRST_CAPACITY = 128, PATH_ROOM = 128, MAX_TRIES = 64 };
 

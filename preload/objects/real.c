@@ -3,7 +3,7 @@
 #include <elf.h>
 #include <string.h>
 
-#include "preload/objects/elf_find.h"
+#include "libprof/store/elf_find.h"
 #include "preload/objects/loader.h"
 
 struct seep_real seep_real;

@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "libprof/store/elf_find.h"
 #include "libprof/store/os.h"
-#include "preload/objects/elf_find.h"
 #include "preload/objects/loader.h"
 
 /* Whether an object's tables may be looked into: they could go while they are, but for the

@@ -1,7 +1,7 @@
 /* Symbols that a loaded object exports, found in its own tables where the loader has mapped them:
  * no call into the loader, no lock, no allocation. */
-#ifndef SEEP_PRELOAD_OBJECTS_ELF_FIND_H
-#define SEEP_PRELOAD_OBJECTS_ELF_FIND_H
+#ifndef SEEP_LIBPROF_STORE_ELF_FIND_H
+#define SEEP_LIBPROF_STORE_ELF_FIND_H
 
 #include <link.h>
 #include <stdbool.h>

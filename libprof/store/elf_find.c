@@ -1,4 +1,4 @@
-#include "preload/objects/elf_find.h"
+#include "libprof/store/elf_find.h"
 
 #include <elf.h>
 #include <stddef.h>
