@@ -128,7 +128,7 @@ FUZZ_BINS := $(FUZZERS:tests/fuzz/%.c=$(BUILD)/fuzz/%)
 MAN_PAGES := $(PAGES:docs/man/%.txt=$(BUILD)/man/%.1)
 # What pages and completion are filled from.
 TABLES := $(addprefix viewer/options/,options.def commands.def) $(addprefix libprof/,export/export_formats.def export/measures.def \
-	print/check_formats.def)
+	print/check_formats.def $(addprefix words/,patterns.def severities.def process_roles.def spaces.def))
 COMPLETION := $(BUILD)/completion.bash
 PYTHON_FILES := $(patsubst preload/python/%,$(BUILD)/python/%,$(wildcard preload/python/*.py))
 
@@ -449,9 +449,10 @@ install: all ## install under PREFIX (/usr/local), below DESTDIR if given
 	install -m 644 docs/report.schema.json docs/check.schema.json libprof/code/roles.toml \
 		libprof/code/library_caches.def $(DESTDIR)$(PREFIX)/share/seep/
 
-pages: ## make docs/patterns.md from the tables of patterns and thresholds
+pages: ## make docs/patterns.md, and the lists in README.md and the schemas, from the tables
 	@mkdir -p $(BUILD)
 	$(Q)$(PYTHON) docs/patterns.py >$(BUILD)/patterns.md && cp $(BUILD)/patterns.md docs/patterns.md
+	$(Q)$(PYTHON) docs/lists.py
 
 clean: ## remove build/
 	rm -rf build

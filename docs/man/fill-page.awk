@@ -57,9 +57,13 @@ $0 == "@OPTIONS@" {
     next
 }
 /@[A-Z_]+( [a-z]+)?@/ {
+    $0 = expand($0, ", ")
     match($0, /^ */)
     indent = substr($0, 1, RLENGTH)
-    put(indent, indent, expand(substr($0, RLENGTH + 1), ", "))
+    if (length($0) > WIDTH)
+        put(indent, indent, substr($0, RLENGTH + 1))
+    else
+        print
     next
 }
 { print }

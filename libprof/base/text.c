@@ -114,6 +114,18 @@ char *seep_text_format(const char *format, ...)
     return text;
 }
 
+const char *seep_text_list(const char *const *words, size_t n, const char *last, char *text,
+                           size_t capacity)
+{
+    text[0] = '\0';
+    for (size_t i = 0; i < n; i++) {
+        const char *before = !i ? "" : i + 1 < n ? ", " : last;
+        size_t used = strlen(text);
+        snprintf(text + used, capacity - used, "%s%s", before, words[i]);
+    }
+    return text;
+}
+
 const char *seep_text_base(const char *path)
 {
     const char *slash = strrchr(path, '/');

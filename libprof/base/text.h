@@ -24,6 +24,11 @@ bool seep_text_is_utf8(const char *text);
 /* Formats into an allocated string; NULL without memory. */
 char *seep_text_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Writes words as "a, b and c", with `last` (" and ") before the last; what has no room is cut.
+ * Returns `text`. */
+const char *seep_text_list(const char *const *words, size_t n, const char *last, char *text,
+                           size_t capacity);
+
 /* The last component of a path. */
 const char *seep_text_base(const char *path);
 

@@ -7,13 +7,9 @@
 
 /* How steps are counted. */
 enum seep_step_source {
-    SEEP_STEP_TIME = 0,
-    SEEP_STEP_OPTIMIZER = 1, /* rounds of optimizers */
-    SEEP_STEP_NVTX = 2,
-    SEEP_STEP_API = 3,
-    SEEP_STEP_BATCH = 4, /* of a DataLoader */
-    SEEP_STEP_LOOP = 5,  /* iterations of the job's main loop */
-    SEEP_STEP_TASK = 6,  /* of a pool of processes; counted by its workers for who has the pool */
+#define SEEP_STEP_SOURCE(id, name) SEEP_STEP_##id,
+#include "libprof/format/step_sources.def"
+#undef SEEP_STEP_SOURCE
     SEEP_N_STEP_SOURCES
 };
 

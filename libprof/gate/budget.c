@@ -15,17 +15,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const process_roles[] = {"trainer", "loader-worker", "rank", "helper", NULL};
+static const char *const process_roles[] = {
+#define SEEP_PROCESS_ROLE(id, name) name,
+#include "libprof/words/process_roles.def"
+#undef SEEP_PROCESS_ROLE
+};
+enum { N_PROCESS_ROLES = sizeof process_roles / sizeof *process_roles };
 
 /* ---- names ------------------------------------------------------------------------------- */
 
-static bool is_one_of(const char *name, const char *const *list)
+/* The place of a name among others, or −1. */
+static int place_of(const char *name, const char *const *list, int n)
 {
-    for (; *list; list++) {
-        if (strcmp(name, *list) == 0)
-            return true;
+    for (int i = 0; i < n; i++) {
+        if (strcmp(name, list[i]) == 0)
+            return i;
     }
-    return false;
+    return -1;
+}
+
+/* Complains of a name that is none of the known ones. */
+static int not_one_of(const char *name, const char *what, const char *const *list, int n,
+                      const char *where, struct seep_error *err)
+{
+    char known[256];
+
+    return seep_error_set(err, SEEP_EINVAL, where, 0, "%.60s is no %s: known are %s", name, what,
+                          seep_text_list(list, (size_t)n, " and ", known, sizeof known));
 }
 
 static bool is_pattern(const char *name)
@@ -33,15 +49,6 @@ static bool is_pattern(const char *name)
     enum seep_pattern pattern;
 
     return seep_pattern_find(name, &pattern);
-}
-
-static int severity_of(const char *name)
-{
-    for (int i = 0; i < 4; i++) {
-        if (strcmp(name, seep_severities[i]) == 0)
-            return i;
-    }
-    return -1;
 }
 
 /* ---- lines ------------------------------------------------------------------------------- */
@@ -71,10 +78,7 @@ static int set_space(struct seep_budget_line *line, const char *name, const char
     struct seep_space_name space = seep_space_parse(name);
 
     if (!seep_space_is_known(&space))
-        return seep_error_set(err, SEEP_EINVAL, where, 0,
-                              "%.60s is no space: known are host, mmap, shm, pinned, device:N and "
-                              "tensor:N",
-                              name);
+        return not_one_of(name, "space", seep_space_names, SEEP_CLASS_OTHER, where, err);
     snprintf(line->space, sizeof line->space, "%.20s", name);
     return 0;
 }
@@ -82,11 +86,9 @@ static int set_space(struct seep_budget_line *line, const char *name, const char
 static int set_severity(struct seep_budget_line *line, const char *name, const char *where,
                         struct seep_error *err)
 {
-    line->severity = severity_of(name);
+    line->severity = place_of(name, seep_severities, SEEP_N_SEVERITIES);
     if (line->severity < 0)
-        return seep_error_set(err, SEEP_EINVAL, where, 0,
-                              "%.60s is no severity: known are leak, retention, pressure and info",
-                              name);
+        return not_one_of(name, "severity", seep_severities, SEEP_N_SEVERITIES, where, err);
     return 0;
 }
 
@@ -217,11 +219,9 @@ static int take_space(const struct taking *t, struct seep_budget_line line, cons
 static int take_process(const struct taking *t, struct seep_budget_line line,
                         const struct member *m)
 {
-    if (!is_one_of(m->key, process_roles))
-        return seep_error_set(t->err, SEEP_EINVAL, t->file, 0,
-                              "%.60s is no kind of process: known are trainer, loader-worker, "
-                              "rank and helper",
-                              m->key);
+    if (place_of(m->key, process_roles, N_PROCESS_ROLES) < 0)
+        return not_one_of(m->key, "kind of process", process_roles, N_PROCESS_ROLES, t->file,
+                          t->err);
     snprintf(line.process, sizeof line.process, "%s", m->key);
     return take_members(t, line, m->path, m->value, take_space);
 }

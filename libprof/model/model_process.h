@@ -14,7 +14,11 @@ struct seep_totals {
     int32_t peak_step;
 };
 
-enum seep_process_role { SEEP_ROLE_HELPER, SEEP_ROLE_TRAINER, SEEP_ROLE_WORKER, SEEP_ROLE_RANK };
+enum seep_process_role {
+#define SEEP_PROCESS_ROLE(id, name) SEEP_ROLE_##id,
+#include "libprof/words/process_roles.def"
+#undef SEEP_PROCESS_ROLE
+};
 enum seep_process_exit {
     SEEP_ENDED_EXIT,
     SEEP_ENDED_SIGNAL,

@@ -5,7 +5,11 @@
 
 const char *seep_process_role_name(enum seep_process_role role)
 {
-    static const char *const names[] = {"helper", "trainer", "loader-worker", "rank"};
+    static const char *const names[] = {
+#define SEEP_PROCESS_ROLE(id, name) name,
+#include "libprof/words/process_roles.def"
+#undef SEEP_PROCESS_ROLE
+    };
 
     return names[role];
 }

@@ -5,9 +5,9 @@
 json_t *seep_json_step_source(const struct seep_model *m)
 {
     static const char *const names[SEEP_N_STEP_SOURCES] = {
-        [SEEP_STEP_TIME] = "time", [SEEP_STEP_OPTIMIZER] = "optimizer", [SEEP_STEP_NVTX] = "nvtx",
-        [SEEP_STEP_API] = "api",   [SEEP_STEP_BATCH] = "batch",         [SEEP_STEP_LOOP] = "loop",
-        [SEEP_STEP_TASK] = "task",
+#define SEEP_STEP_SOURCE(id, name) name,
+#include "libprof/format/step_sources.def"
+#undef SEEP_STEP_SOURCE
     };
 
     return json_string(names[m->step_source]);

@@ -7,7 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const seep_severities[4] = {"leak", "retention", "pressure", "info"};
+const char *const seep_severities[SEEP_N_SEVERITIES] = {
+#define SEEP_SEVERITY(id, name) name,
+#include "libprof/words/severities.def"
+#undef SEEP_SEVERITY
+};
 
 const char *seep_get_text(const json_t *object, const char *key, const char *missing)
 {

@@ -5,6 +5,7 @@
 #define SEEP_LIBPROF_REPORT_READ_REPORT_VIEW_H
 
 #include "libprof/base/statistics.h"
+#include "libprof/words/patterns.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -25,7 +26,7 @@ const char *seep_get_space_class(const char *space);
 
 /* 0 leak, 1 retention, 2 pressure, 3 info, 3 also for what is none of these. */
 int seep_get_severity(const json_t *finding);
-extern const char *const seep_severities[4];
+extern const char *const seep_severities[SEEP_N_SEVERITIES];
 
 /* Findings of a severity (0 … 3), or of all, that a report counts, and does not list. */
 double seep_get_left_out(const json_t *report, int severity);

@@ -3,8 +3,9 @@
 const char *seep_part_name(enum seep_part part)
 {
     static const char *const names[SEEP_N_PARTS] = {
-        "other",     "dataset", "loader",     "camera",     "model",   "backward",
-        "optimizer", "logging", "checkpoint", "collective", "library",
+#define SEEP_PART(id, name) name,
+#include "libprof/words/parts.def"
+#undef SEEP_PART
     };
 
     return names[part];

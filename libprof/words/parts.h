@@ -3,17 +3,9 @@
 #define SEEP_LIBPROF_WORDS_PARTS_H
 
 enum seep_part {
-    SEEP_PART_OTHER = 0, /* the user's own code, nothing more is known */
-    SEEP_PART_DATASET,
-    SEEP_PART_LOADER,
-    SEEP_PART_CAMERA,
-    SEEP_PART_MODEL,
-    SEEP_PART_BACKWARD,
-    SEEP_PART_OPTIMIZER,
-    SEEP_PART_LOGGING,
-    SEEP_PART_CHECKPOINT,
-    SEEP_PART_COLLECTIVE,
-    SEEP_PART_LIBRARY, /* no frame of the user's */
+#define SEEP_PART(id, name) SEEP_PART_##id,
+#include "libprof/words/parts.def"
+#undef SEEP_PART
     SEEP_N_PARTS
 };
 

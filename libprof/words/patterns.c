@@ -34,7 +34,11 @@ bool seep_pattern_find(const char *name, enum seep_pattern *pattern)
 
 const char *seep_severity_name(enum seep_severity severity)
 {
-    static const char *const names[] = {"leak", "retention", "pressure", "info"};
+    static const char *const names[] = {
+#define SEEP_SEVERITY(id, name) name,
+#include "libprof/words/severities.def"
+#undef SEEP_SEVERITY
+    };
 
     return names[severity];
 }

@@ -39,9 +39,12 @@ const char *seep_pattern_name(enum seep_pattern pattern);
 /* The pattern of that name; false where there is none. */
 bool seep_pattern_find(const char *name, enum seep_pattern *pattern);
 
-/* Worst first. leak: grows without an end; retention: kept for good; pressure: raises the peak, or
- * may grow; info: worth a word. */
-enum seep_severity { SEEP_LEAK, SEEP_RETENTION, SEEP_PRESSURE, SEEP_INFO, SEEP_N_SEVERITIES };
+enum seep_severity {
+#define SEEP_SEVERITY(id, name) SEEP_##id,
+#include "libprof/words/severities.def"
+#undef SEEP_SEVERITY
+    SEEP_N_SEVERITIES
+};
 
 const char *seep_severity_name(enum seep_severity severity);
 

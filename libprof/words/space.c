@@ -3,11 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const plain_names[] = {"host", "mmap", "shm", "pinned"};
-enum { N_PLAIN = sizeof plain_names / sizeof *plain_names };
+const char *const seep_space_names[SEEP_CLASS_OTHER] = {
+#define SEEP_SPACE(id, name) name,
+#include "libprof/words/spaces.def"
+#undef SEEP_SPACE
+};
 
-/* "device:" and "tensor:" are of one length. */
-enum { PREFIX = 7 };
+static bool is_numbered(enum seep_space_class class)
+{
+    return class != SEEP_CLASS_OTHER && strchr(seep_space_names[class], ':');
+}
 
 static bool is_plain(char c)
 {
@@ -17,18 +22,18 @@ static bool is_plain(char c)
 
 static enum seep_space_class class_of(const char *text)
 {
-    for (unsigned i = 0; i < N_PLAIN; i++) {
-        if (strcmp(text, plain_names[i]) == 0)
-            return (enum seep_space_class)i;
+    for (enum seep_space_class c = 0; c < SEEP_CLASS_OTHER; c++) {
+        const char *name = seep_space_names[c];
+        if (is_numbered(c) ? strncmp(text, name, strlen(name) - 1) == 0 : strcmp(text, name) == 0)
+            return c;
     }
-    return strncmp(text, "device:", PREFIX) == 0   ? SEEP_CLASS_DEVICE
-           : strncmp(text, "tensor:", PREFIX) == 0 ? SEEP_CLASS_TENSOR
-                                                   : SEEP_CLASS_OTHER;
+    return SEEP_CLASS_OTHER;
 }
 
-static bool is_numbered(enum seep_space_class class)
+/* What comes after "device:". */
+static const char *rest_of(const struct seep_space_name *name)
 {
-    return class == SEEP_CLASS_DEVICE || class == SEEP_CLASS_TENSOR;
+    return strchr(name->text, ':') + 1;
 }
 
 static int number_of(const char *text)
@@ -49,13 +54,13 @@ struct seep_space_name seep_space_parse(const char *text)
     name.class = class_of(name.text);
     name.host_like = name.class == SEEP_CLASS_HOST || name.class == SEEP_CLASS_MMAP;
     if (is_numbered(name.class))
-        name.device = number_of(name.text + PREFIX);
+        name.device = number_of(rest_of(&name));
     return name;
 }
 
 const char *seep_space_class_name(enum seep_space_class class)
 {
-    return (unsigned)class < N_PLAIN ? plain_names[class] : "";
+    return class == SEEP_CLASS_OTHER || is_numbered(class) ? "" : seep_space_names[class];
 }
 
 bool seep_space_is_known(const struct seep_space_name *name)
@@ -67,5 +72,5 @@ bool seep_space_is_tensors_of(const struct seep_space_name *tensors,
                               const struct seep_space_name *device)
 {
     return tensors->class == SEEP_CLASS_TENSOR && device->class == SEEP_CLASS_DEVICE &&
-           strcmp(tensors->text + PREFIX, device->text + PREFIX) == 0;
+           strcmp(rest_of(tensors), rest_of(device)) == 0;
 }

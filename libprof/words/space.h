@@ -4,16 +4,16 @@
 
 #include <stdbool.h>
 
-/* What memory a space is of. The first three are those that every profile has, in its order. */
+/* What memory a space is of, in the order of spaces.def. */
 enum seep_space_class {
-    SEEP_CLASS_HOST,   /* "host": blocks of the malloc family */
-    SEEP_CLASS_MMAP,   /* "mmap": private maps */
-    SEEP_CLASS_SHM,    /* "shm": shared maps */
-    SEEP_CLASS_PINNED, /* "pinned": of the host, locked for copies to a device */
-    SEEP_CLASS_DEVICE, /* "device:N": what the driver of a device gave */
-    SEEP_CLASS_TENSOR, /* "tensor:N": what an allocator cut from that for tensors */
-    SEEP_CLASS_OTHER,  /* announced under a name of the program's own */
+#define SEEP_SPACE(id, name) SEEP_CLASS_##id,
+#include "libprof/words/spaces.def"
+#undef SEEP_SPACE
+    SEEP_CLASS_OTHER, /* announced under a name of the program's own */
 };
+
+/* The names of all others, with an N for a number. */
+extern const char *const seep_space_names[SEEP_CLASS_OTHER];
 
 enum { SEEP_SPACE_TEXT = 24 };
 

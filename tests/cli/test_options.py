@@ -151,6 +151,10 @@ class Completion(SeepCase):
                          [["auto", "runtime", "cupti", "off"], ["full"], ["host="], ["speedscope", "snapshot"],
                           ["folder"], ["file", "folder"], ["folder"], ["folder"]])
 
+    def test_a_value_may_follow_the_option_with_an_equals_sign(self):
+        self.assertEqual(self.complete(("seep", "run", "--gpu", "="), ("seep", "run", "--gpu", "=", "c")),
+                         [["auto", "runtime", "cupti", "off"], ["cupti"]])
+
     def test_every_word_that_it_offers_is_taken(self):
         valued = [(command, "--" + row["name"]) for command in commands() for row in options_of(command)
                   if has_value(row) and row["argument"] not in ("FILE", "DIR", "REGEX", "[ADDR:PORT]")]
@@ -162,6 +166,7 @@ class Completion(SeepCase):
                 self.assertRegex(done.stderr.decode(), r"^seep: (nothing-of-that-name|no format is given|\w+ takes)")
 
     def test_the_jobs_command_begins_after_the_options_and_their_values(self):
-        for line in (("run", "--gpu", "off", "ls"), ("run", "-q", "-o", "x", "--", "ls"), ("doctor", "ls")):
+        for line in (("run", "--gpu", "off", "ls"), ("run", "--gpu", "=", "off", "ls"), ("run", "-q", "-o", "x", "--", "ls"),
+                     ("doctor", "ls")):
             self.assertIn("ls", self.complete(("seep", *line))[0], line)
         self.assertEqual(self.complete(("seep", "run", "ls", "--gp")), [[]])

@@ -96,7 +96,7 @@ static const struct {
     {"[space.heap]\npeak = 1\n", "known are host, mmap"},
     {"[space]\nhost = 1\n", "table"},
     {"space = 1\n", "table"},
-    {"[process.worker.host]\npeak = 1\n", "known are trainer"},
+    {"[process.worker.host]\npeak = 1\n", "known are helper, trainer"},
     {"[process]\ntrainer = []\n", "table"},
     {"[findings]\nbug = 0\n", "known are leak"},
     {"[findings]\nleak = -1\n", "findings.leak"},

@@ -1,6 +1,5 @@
 """Tables and pages say the same: patterns.def and thresholds.def, what is printed of them, and the tests they name."""
 import functools
-import json
 import re
 import sys
 import unittest
@@ -9,20 +8,14 @@ from tests.e2e.support import ROOT
 
 sys.path.insert(0, str(ROOT) + "/docs")
 
+import lists  # noqa: E402
 import patterns as tables  # noqa: E402
 
-WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
 KINDS = ("zoo", "lab", "unit")
 
 
 def text(path):
     return (tables.ROOT / path).read_text()
-
-
-def names_after(path, begin):
-    """The names in the sentence of a page that begins so."""
-    sentence = re.split(r"\.\s", text(path).split(begin, 1)[1])[0]
-    return [word for word in WORD.findall(sentence) if word in set(names())]
 
 
 @functools.cache
@@ -43,27 +36,6 @@ class Patterns(unittest.TestCase):
     def test_every_row_says_by_what_it_is_told(self):
         for pattern in tables.patterns():
             self.assertTrue(pattern["signs"].endswith("."), pattern["name"])
-
-    def test_the_schema_lists_them_in_order(self):
-        def enums(node):
-            if isinstance(node, dict):
-                yield from [node["enum"]] if names()[0] in node.get("enum", ()) else []
-                node = list(node.values())
-            if isinstance(node, list):
-                for child in node:
-                    yield from enums(child)
-        self.assertEqual(list(enums(json.loads(text("docs/report.schema.json")))), [names()])
-
-    def test_the_manual_lists_them_in_order(self):
-        self.assertEqual(names_after("docs/man/seep-check.txt", "Patterns:"), names())
-
-    def test_the_readme_lists_them_in_order(self):
-        self.assertEqual(names_after("README.md", "Findings have one of "), names())
-
-    def test_the_readme_counts_them(self):
-        numbers = {17: "seventeen", 18: "eighteen", 19: "nineteen", 20: "twenty"}
-        said = re.search(r"Findings have one of (\S+) patterns", text("README.md")).group(1)
-        self.assertEqual(said, numbers.get(len(names()), str(len(names()))))
 
     def test_something_shows_each(self):
         for pattern in tables.patterns():
@@ -90,6 +62,35 @@ class Confidence(unittest.TestCase):
         said = json.loads(text("docs/report.schema.json"))["$defs"]["finding"]["properties"]["confidence_word"]
         self.assertEqual(said["enum"], [row["word"] for row in tables.confidences()])
         self.assertEqual(said["description"], "; ".join("%s: %s" % (row["word"], row["meaning"]) for row in tables.confidences()))
+
+
+class Lists(unittest.TestCase):
+    """What repeats the words of a closed list has those of the table."""
+
+    def test_the_readme_and_the_schemas_are_made_from_the_tables(self):
+        for file in lists.FILES:
+            self.assertEqual(text(file), lists.filled(file), file + " is not up to date: make pages")
+
+    def test_the_schema_has_every_list(self):
+        schema = re.sub(r"\s", "", text("docs/report.schema.json"))
+        for table in lists.ENUMS:
+            self.assertGreater(len(tables.names_of(table)), 3, table)
+            self.assertIn(",".join('"%s"' % name for name in tables.names_of(table)), schema, table)
+
+    def test_the_browser_has_a_word_for_each_role_and_severity(self):
+        for table, file, name in (("PROCESS_ROLE", "processes.js", "ROLE_NAMES"), ("SEVERITY", "findings.js", "SEVERITY_MARK")):
+            keys = re.search(r"const %s = \{(.*?)\};" % name, text("viewer/page/" + file)).group(1)
+            self.assertEqual(set(re.findall(r'"?([\w-]+)"?: ', keys)), set(tables.names_of(table)), file)
+
+    def test_the_makefile_fills_pages_from_every_table_that_they_name(self):
+        tables_of_make = re.search(r"(?ms)^TABLES := (.*?[^\\])$", text("Makefile")).group(1)
+        texts = [*(tables.ROOT / "docs/man").glob("*.txt"), tables.ROOT / "viewer/options/options.def"]
+        named = {name for path in texts for name in re.findall(r"@(?:EACH )?([A-Z_]+)(?: [a-z]+)?@", path.read_text())}
+        self.assertGreater(len(named), 5)
+        for name in named - {"OPTIONS", "NAME"}:
+            homes = [path.name for path in tables.ROOT.glob("*/*/*.def") if "\nSEEP_%s(" % name in path.read_text()]
+            self.assertEqual(len(homes), 1, name)
+            self.assertIn(homes[0], tables_of_make)
 
 
 class Thresholds(unittest.TestCase):

@@ -46,6 +46,7 @@ _seep_job() {
             ((i++))
             break
         elif [[ ${_seep_values[$of]+set} ]]; then
+            [[ ${COMP_WORDS[i + 1]} != = ]] || ((i++))
             ((i += 2))
         elif [[ ${COMP_WORDS[i]} == -* ]]; then
             ((i++))
@@ -71,6 +72,9 @@ _seep() {
         _seep_words "$_seep_commands --help --version" "$word"
         return
     fi
+    # Of --gpu=off bash makes three words.
+    [[ $word != = ]] || word=""
+    [[ $before != = ]] || before=${COMP_WORDS[COMP_CWORD - 2]}
     _seep_value "$command" "$before" "$word" && return
     case ${_seep_words_of[$command]},$word in
     JOB,*) _seep_job "$command" "$word" || _seep_words "${_seep_options[$command]} --" "$word" ;;

@@ -1,5 +1,6 @@
 #include "viewer/options/options.h"
 
+#include "libprof/base/text.h"
 #include "viewer/viewer.h"
 
 #include <getopt.h>
@@ -157,19 +158,14 @@ bool seep_options_read_variables(const char *command, seep_option_taker *take, v
 
 int seep_option_choose(const struct seep_option_given *given, const char *const *words, int n)
 {
-    char known[512] = "";
+    char known[512];
 
     for (int i = 0; i < n; i++) {
-        size_t used = strlen(known);
         if (strcmp(given->value, words[i]) == 0)
             return i;
-        snprintf(known + used, sizeof known - used, "%s%s",
-                 !i          ? ""
-                 : i + 1 < n ? ", "
-                             : " or ",
-                 words[i]);
     }
-    seep_complain("%s %s is not known: choose %s", given->from, given->value, known);
+    seep_complain("%s %s is not known: choose %s", given->from, given->value,
+                  seep_text_list(words, (size_t)n, " or ", known, sizeof known));
     return -1;
 }
 

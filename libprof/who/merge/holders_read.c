@@ -5,8 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const seep_holders_states[SEEP_HOLDERS_N_STATES] = {"held", "shared",    "cycle",
-                                                                "lost", "reference", "unknown"};
+const char *const seep_holders_states[SEEP_HOLDERS_N_STATES] = {
+#define SEEP_HOLDER_STATE(id, name) name,
+#include "libprof/words/holder_states.def"
+#undef SEEP_HOLDER_STATE
+};
 
 /* ---- frames ------------------------------------------------------------------------------ */
 

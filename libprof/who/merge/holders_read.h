@@ -34,14 +34,11 @@ enum {
 };
 
 enum seep_holders_state {
-    SEEP_HOLDERS_HELD,      /* by one path */
-    SEEP_HOLDERS_SHARED,    /* by several: only all of them together free it */
-    SEEP_HOLDERS_CYCLE,     /* by nobody but itself: the cyclic collector would free it */
-    SEEP_HOLDERS_LOST,      /* by nobody: nothing points to it */
-    SEEP_HOLDERS_REFERENCE, /* by nobody: an object counts a reference that nobody has */
-    SEEP_HOLDERS_UNKNOWN,
+#define SEEP_HOLDER_STATE(id, name) SEEP_HOLDERS_##id,
+#include "libprof/words/holder_states.def"
+#undef SEEP_HOLDER_STATE
+    SEEP_HOLDERS_N_STATES
 };
-#define SEEP_HOLDERS_N_STATES 6
 extern const char *const seep_holders_states[SEEP_HOLDERS_N_STATES];
 
 /* What a line of code made, and is live. */

@@ -475,9 +475,9 @@ int seep_answer_lines(struct seep_reach *reach, const struct seep_question *ques
 const char *seep_hold_state_word(enum seep_hold_state state)
 {
     static const char *const words[] = {
-        [SEEP_HOLD_UNKNOWN] = "unknown", [SEEP_HOLD_HELD] = "held",
-        [SEEP_HOLD_SHARED] = "shared",   [SEEP_HOLD_CYCLE] = "cycle",
-        [SEEP_HOLD_LOST] = "lost",       [SEEP_HOLD_REFERENCE] = "reference",
+#define SEEP_HOLDER_STATE(id, name) [SEEP_HOLD_##id] = name,
+#include "libprof/words/holder_states.def"
+#undef SEEP_HOLDER_STATE
     };
 
     return words[state];
