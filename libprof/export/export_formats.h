@@ -44,7 +44,7 @@ seep_export seep_export_pprof;
 /* A Perfetto trace: memory over time, steps, and the sites as heap profiles. */
 seep_export seep_export_perfetto;
 
-/* PyTorch's memory snapshot of the devices. */
+/* A torch snapshot of the devices. */
 seep_export seep_export_torch_snapshot;
 
 /* Totals of the job as OpenMetrics text, under stable names: for Prometheus. */

@@ -221,7 +221,7 @@ struct work {
     size_t capacity; /* of the findings' list */
 };
 
-static int look_at(struct seep_case *c, struct work *work)
+static int compute_signs(struct seep_case *c, struct work *work)
 {
     describe_line(c);
     c->signs = &work->signs;
@@ -262,13 +262,13 @@ static int judge_line(struct seep_case *c, const struct seep_lines *lines,
         c->sites = sites;
         c->n_sites = left;
         c->cache = NULL;
-        rc = look_at(c, work);
+        rc = compute_signs(c, work);
         if (!rc && (c->signs->growth.growing || c->signs->growth.plateau_gradual))
             rc = seep_library_sites_first(c, sites, &n, &cache);
         if (!rc && cache) {
             c->n_sites = n;
             c->cache = cache;
-            rc = look_at(c, work);
+            rc = compute_signs(c, work);
         }
         if (!rc)
             rc = judge_case(c, lines, line, work, out);
@@ -350,7 +350,7 @@ int seep_diagnose(const struct seep_code *code, const struct seep_line_holders *
     if (!rc)
         rc = seep_shortages_judge(code, out);
     for (size_t i = 0; i < out->n && !rc; i++) {
-        const uint32_t frame = seep_finding_look_at(&out->list[i]);
+        const uint32_t frame = seep_finding_shown(&out->list[i]);
         rc = seep_symbols_resolve(code->symbols, &frame, 1);
         if (!rc)
             rc = seep_finding_set_words(code, &out->list[i]);
