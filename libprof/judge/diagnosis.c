@@ -17,6 +17,7 @@
 #include "libprof/signs/signs.h"
 #include "libprof/who/merge/hops.h"
 #include "libprof/words/holder_advice.h"
+#include "libprof/words/line_words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -115,8 +116,7 @@ static int complete(const struct seep_case *c, struct seep_finding *f)
     f->part = c->part;
     f->first_step = first_step(c->m, f);
     if (f->sender)
-        seep_finding_note(f, "it came by messages of another process, in which this line makes "
-                             "blocks of that size");
+        seep_finding_note(f, SEEP_LINE_BY_MESSAGES_TEXT);
     if (!rc)
         rc = seep_level_sum(c->m, f->sites, f->n_sites, SEEP_LEVEL_ALL, &level);
     f->peak_bytes = (uint64_t)seep_level_highest(&level).bytes;
@@ -145,9 +145,7 @@ static int note_keeper(const struct seep_case *c, struct seep_finding *f)
     if (usual)
         f->advice = strdup(usual);
     else if (f->keeper && f->pattern == SEEP_PATTERN_UNBOUNDED_GROWTH)
-        f->advice = seep_text_format("bound %s, which keeps it, or take out of it what is no "
-                                     "longer needed",
-                                     k->name);
+        f->advice = seep_text_format(SEEP_LINE_BOUND_HOLDER_TEXT, k->name);
     else
         return 0;
     return f->advice ? 0 : -SEEP_ENOMEM;
@@ -164,8 +162,8 @@ static int look_for_container(const struct seep_case *c, struct seep_finding *f)
         return rc;
     f->frame = line;
     free(f->title);
-    f->title = strdup("small Python objects pile up, and a list, dict or set grows at this line");
-    seep_finding_note(f, "the table of a list, dict or set grows at this line, up to the end");
+    f->title = strdup(SEEP_LINE_TABLE_AND_OBJECTS_TEXT);
+    seep_finding_note(f, SEEP_LINE_TABLE_TEXT);
     return 0;
 }
 
