@@ -22,7 +22,7 @@ struct analysis {
     struct seep_line_holders line_holders;
 };
 
-static int look_at_code(struct analysis *a, const struct seep_model *m, bool outside)
+static int read_code(struct analysis *a, const struct seep_model *m, bool outside)
 {
     struct seep_symbols *symbols = seep_symbols_create(&m->dict, outside);
 
@@ -37,7 +37,7 @@ static int complete(const struct analysis *a, struct seep_model *m, bool outside
 {
     bool *loops = seep_function_kinds_marks(&a->kinds, m->dict.n_frames, SEEP_FUNCTION_WORKER_LOOP);
     struct seep_model_options options = {
-        .is_worker_loop = loops, .may_look = outside, .all_sites = all_sites};
+        .is_worker_loop = loops, .may_open = outside, .all_sites = all_sites};
     int rc = loops ? seep_model_complete(m, &options) : -SEEP_ENOMEM;
 
     free(loops);
@@ -55,7 +55,7 @@ static int judge(struct analysis *a, const struct seep_model *m)
     return rc ? rc : seep_processes_judge(m, &a->findings);
 }
 
-static int look_at_holders(struct analysis *a, const char *const *dirs, size_t n_dirs)
+static int read_holders(struct analysis *a, const char *const *dirs, size_t n_dirs)
 {
     struct seep_holders_files files;
     int rc = seep_holders_open(dirs, n_dirs, &files);
@@ -74,7 +74,7 @@ static int report_of(const struct analysis *a, bool outside,
                                         .rss = &a->rss,
                                         .holders = &a->holders,
                                         .line_holders = &a->line_holders,
-                                        .may_look = outside,
+                                        .may_open = outside,
                                         .all_sites = opts && opts->all_sites,
                                         .series = opts && opts->series,
                                         .layouts = opts && opts->layouts};
@@ -92,11 +92,11 @@ static int analyse(struct seep_model *m, const struct seep_analysis_options *opt
     int rc = seep_part_rules_load(&a.rules, opts ? opts->roles_file : NULL, err);
 
     if (!rc)
-        rc = look_at_code(&a, m, outside);
+        rc = read_code(&a, m, outside);
     if (!rc)
         rc = complete(&a, m, outside, all_sites);
     if (!rc)
-        rc = look_at_holders(&a, dirs, n_dirs);
+        rc = read_holders(&a, dirs, n_dirs);
     if (!rc)
         rc = judge(&a, m);
     if (!rc)

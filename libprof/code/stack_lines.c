@@ -169,10 +169,10 @@ static void sweep_stack(struct sweep *w, struct seep_stack_lines *out, uint8_t *
 
     /* Parents lie outside: what this frame is goes before what they are. */
     if (rank >= ranks[s->parent]) {
-        out->look_at[i] = s->frame;
+        out->shown[i] = s->frame;
         ranks[i] = (uint8_t)rank;
     } else {
-        out->look_at[i] = out->look_at[s->parent];
+        out->shown[i] = out->shown[s->parent];
         ranks[i] = ranks[s->parent];
     }
     out->is_own[i] = ranks[i] >= RANK_OWN;
@@ -225,7 +225,7 @@ static int join_lines(struct sweep *w, struct seep_stack_lines *out)
             out->line_of[i] = k;
     }
     for (size_t i = 1; i < w->d->n_stacks && !rc; i++)
-        out->look_at[i] = out->line_of[out->look_at[i]];
+        out->shown[i] = out->line_of[out->shown[i]];
     seep_hash_fini(&index);
     return rc;
 }
@@ -240,7 +240,7 @@ int seep_stack_lines_init(struct seep_stack_lines *out, const struct seep_dictio
     int rc = seep_origins_init(&w.origins, d);
 
     *out = (struct seep_stack_lines){.n_stacks = d->n_stacks, .kinds = kinds};
-    out->look_at = calloc(d->n_stacks, sizeof *out->look_at);
+    out->shown = calloc(d->n_stacks, sizeof *out->shown);
     out->is_own = calloc(d->n_stacks, sizeof *out->is_own);
     out->importing = calloc(d->n_stacks, sizeof *out->importing);
     out->part = calloc(d->n_stacks, sizeof *out->part);
@@ -248,7 +248,7 @@ int seep_stack_lines_init(struct seep_stack_lines *out, const struct seep_dictio
     out->line_of = calloc(d->n_frames, sizeof *out->line_of);
     w.frame_role = calloc(d->n_frames, 1);
     w.calls = malloc(d->n_strings * sizeof *w.calls);
-    if (!out->look_at || !out->is_own || !out->importing || !out->part || !out->parts ||
+    if (!out->shown || !out->is_own || !out->importing || !out->part || !out->parts ||
         !out->line_of || !w.frame_role || !w.calls || !ranks)
         rc = -SEEP_ENOMEM;
     if (!rc) {
@@ -273,7 +273,7 @@ int seep_stack_lines_init(struct seep_stack_lines *out, const struct seep_dictio
 
 void seep_stack_lines_fini(struct seep_stack_lines *f)
 {
-    free(f->look_at);
+    free(f->shown);
     free(f->is_own);
     free(f->importing);
     free(f->part);

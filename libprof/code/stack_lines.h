@@ -11,13 +11,13 @@ struct seep_function_kinds;
 /* What is known of each stack of a dictionary, by its id. */
 struct seep_stack_lines {
     uint32_t
-        *look_at; /* the frame to look at: innermost of the user's own, else the best other one */
-    bool *is_own; /* look_at is the user's own code */
+        *shown;   /* the frame to look at: innermost of the user's own, else the best other one */
+    bool *is_own; /* that is the user's own code */
     bool *importing; /* inside an import statement */
     uint8_t *part;   /* enum seep_part: by the innermost frame that has one */
     uint16_t *parts; /* bit set of the parts of all frames */
     size_t n_stacks;
-    uint32_t *line_of; /* by frame of the dictionary: the one that stands for its line in look_at */
+    uint32_t *line_of; /* by frame of the dictionary: the one that stands for its line */
     const struct seep_function_kinds *kinds; /* of their frames */
 };
 

@@ -26,7 +26,7 @@ struct text { /* of a list, so that all can be freed */
 
 struct seep_symbols {
     const struct seep_dictionary *dict;
-    bool may_look;
+    bool may_open;
     struct answer *answers; /* [n_answers] by frame */
     bool *asked;
     size_t n_answers;
@@ -50,14 +50,14 @@ struct module_file {
     struct seep_scopes scopes;
 };
 
-struct seep_symbols *seep_symbols_create(const struct seep_dictionary *dict, bool may_look)
+struct seep_symbols *seep_symbols_create(const struct seep_dictionary *dict, bool may_open)
 {
     struct seep_symbols *s = calloc(1, sizeof *s);
 
     if (!s)
         return NULL;
     s->dict = dict;
-    s->may_look = may_look;
+    s->may_open = may_open;
     s->n_answers = dict->n_frames;
     s->answers = calloc(s->n_answers, sizeof *s->answers);
     s->asked = calloc(s->n_answers, sizeof *s->asked);
@@ -143,7 +143,7 @@ static bool open_module(struct seep_symbols *s, uint32_t module, struct module_f
     const char *build_id = seep_dictionary_text(s->dict, m->build_id);
 
     *file = (struct module_file){.fd = -1, .debug_fd = -1};
-    if (path[0] != '/' || !s->may_look)
+    if (path[0] != '/' || !s->may_open)
         return false;
     file->elf = seep_elf_file_open(path, &file->fd);
     if (!file->elf)

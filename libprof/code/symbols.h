@@ -18,9 +18,9 @@ struct seep_symbol {
 
 struct seep_symbols;
 
-/* NULL when there is no memory. `dict` outlives it. Without `may_look` no file is opened and all
+/* NULL when there is no memory. `dict` outlives it. Without `may_open` no file is opened and all
  * stays unknown. */
-struct seep_symbols *seep_symbols_create(const struct seep_dictionary *dict, bool may_look);
+struct seep_symbols *seep_symbols_create(const struct seep_dictionary *dict, bool may_open);
 void seep_symbols_destroy(struct seep_symbols *s);
 
 /* Looks up the native ones of frames[0, n); others, and those known already, are skipped. What

@@ -19,7 +19,7 @@ enum {
 
 static const int64_t SEGMENTS_APART = (int64_t)1 << 44; /* in addresses, below 2⁵³ for a few */
 
-struct snapshot {
+struct torch_snapshot {
     FILE *out;
     const json_t *sites;
     json_t *layouts;    /* as they lay, of each device one at most; none: by sites */
@@ -35,7 +35,7 @@ struct snapshot {
 };
 
 /* The device that a site's memory is on, −1 where it is none of the class. */
-static int device_of(const struct snapshot *s, const json_t *site)
+static int device_of(const struct torch_snapshot *s, const json_t *site)
 {
     struct seep_space_name space = seep_space_parse(seep_get_text(site, "space", ""));
 
@@ -43,7 +43,7 @@ static int device_of(const struct snapshot *s, const json_t *site)
 }
 
 /* Fills sizes[]; returns whether there is anything. What no address could reach is not. */
-static bool sum_devices(struct snapshot *s, enum seep_space_class class)
+static bool sum_devices(struct torch_snapshot *s, enum seep_space_class class)
 {
     json_t *site;
     size_t i;
@@ -65,7 +65,7 @@ static bool sum_devices(struct snapshot *s, enum seep_space_class class)
 }
 
 /* A frame is in the pickle once; stacks refer to it. */
-static void put_frame(struct snapshot *s, const json_t *frame)
+static void put_frame(struct torch_snapshot *s, const json_t *frame)
 {
     const uint32_t number = seep_frames_number(&s->frames, frame);
 
@@ -83,7 +83,7 @@ static void put_frame(struct snapshot *s, const json_t *frame)
     s->remembered[number] = true;
 }
 
-static void put_frames(struct snapshot *s, const json_t *site)
+static void put_frames(struct torch_snapshot *s, const json_t *site)
 {
     json_t *frame;
     size_t i;
@@ -96,7 +96,7 @@ static void put_frames(struct snapshot *s, const json_t *site)
 }
 
 /* `site`: NULL where nobody knows. */
-static void put_block(struct snapshot *s, const json_t *site, int64_t address, int64_t size,
+static void put_block(struct torch_snapshot *s, const json_t *site, int64_t address, int64_t size,
                       bool is_free)
 {
     seep_pickle_dict(s->out);
@@ -109,7 +109,7 @@ static void put_block(struct snapshot *s, const json_t *site, int64_t address, i
 }
 
 /* Lists in runs: see TOGETHER. */
-static void next_in_list(struct snapshot *s, int *in_run)
+static void next_in_list(struct torch_snapshot *s, int *in_run)
 {
     if ((*in_run)++ == TOGETHER) {
         seep_pickle_list_more(s->out);
@@ -117,7 +117,7 @@ static void next_in_list(struct snapshot *s, int *in_run)
     }
 }
 
-static void put_blocks(struct snapshot *s, int device, int64_t address)
+static void put_blocks(struct torch_snapshot *s, int device, int64_t address)
 {
     int in_run = 0;
     json_t *site;
@@ -141,7 +141,7 @@ struct segment {
     bool is_small;
 };
 
-static void begin_segment(struct snapshot *s, const struct segment *its, const json_t *site)
+static void begin_segment(struct torch_snapshot *s, const struct segment *its, const json_t *site)
 {
     seep_pickle_dict(s->out);
     seep_pickle_item_int(s->out, "device", its->device);
@@ -162,7 +162,7 @@ static void begin_segment(struct snapshot *s, const struct segment *its, const j
 
 /* ---- by sites -------------------------------------------------------------------------------- */
 
-static void put_sites(struct snapshot *s)
+static void put_sites(struct torch_snapshot *s)
 {
     for (int device = 0; device < s->n_devices; device++) {
         const int64_t size = s->sizes[device];
@@ -190,7 +190,8 @@ static int64_t integer_at(const json_t *list, size_t i)
 }
 
 /* Tensors, and what is free between them and to the end. */
-static void put_laid_blocks(struct snapshot *s, const struct segment *its, const json_t *tensors)
+static void put_laid_blocks(struct torch_snapshot *s, const struct segment *its,
+                            const json_t *tensors)
 {
     const json_t *offsets = json_object_get(tensors, "offset"),
                  *bytes = json_object_get(tensors, "bytes"),
@@ -216,7 +217,7 @@ static void put_laid_blocks(struct snapshot *s, const struct segment *its, const
     seep_pickle_list_end(s->out);
 }
 
-static void put_laid_segment(struct snapshot *s, int device, const json_t *segment)
+static void put_laid_segment(struct torch_snapshot *s, int device, const json_t *segment)
 {
     const json_t *tensors = json_object_get(segment, "tensors");
     struct segment its = {
@@ -235,7 +236,7 @@ static void put_laid_segment(struct snapshot *s, int device, const json_t *segme
     seep_pickle_dict_end(s->out);
 }
 
-static void put_layout(struct snapshot *s, const json_t *layout)
+static void put_layout(struct torch_snapshot *s, const json_t *layout)
 {
     const int device = (int)seep_count_of(layout, "device");
     json_t *segment;
@@ -288,7 +289,7 @@ static json_t *choose_layouts(const json_t *report, bool *failed)
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-static void put_snapshot(struct snapshot *s)
+static void put_snapshot(struct torch_snapshot *s)
 {
     const char *key;
     json_t *layout;
@@ -319,7 +320,7 @@ static void put_snapshot(struct snapshot *s)
 }
 
 /* Sets layouts where the report has some, and the numbers of devices. */
-static int prepare_layouts(struct snapshot *s, const json_t *report)
+static int prepare_layouts(struct torch_snapshot *s, const json_t *report)
 {
     bool failed = false;
     const char *key;
@@ -352,7 +353,7 @@ static bool is_expandable(const json_t *report)
     return false;
 }
 
-static int prepare(struct snapshot *s, const json_t *report)
+static int prepare(struct torch_snapshot *s, const json_t *report)
 {
     s->is_expandable = is_expandable(report);
     if (seep_frames_of_sites(report, &s->frames))
@@ -372,7 +373,7 @@ static int prepare(struct snapshot *s, const json_t *report)
 
 int seep_export_torch_snapshot(const json_t *report, const struct seep_export_options *o, FILE *out)
 {
-    struct snapshot s = {
+    struct torch_snapshot s = {
         .out = out, .sites = json_object_get(report, "sites"), .measure = o->measure};
     int rc = prepare(&s, report);
 

@@ -17,6 +17,7 @@
 #include "libprof/thresholds/thresholds.h"
 #include "libprof/who/merge/hops.h"
 #include "libprof/words/holder_advice.h"
+#include "libprof/words/line_words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -115,8 +116,7 @@ static int complete(const struct seep_case *c, struct seep_finding *f)
     f->part = c->part;
     f->first_step = first_step(c->m, f);
     if (f->sender)
-        seep_finding_note(f, "it came by messages of another process, in which this line makes "
-                             "blocks of that size");
+        seep_finding_note(f, SEEP_LINE_BY_MESSAGES_TEXT);
     if (!rc)
         rc = seep_level_sum(c->m, f->sites, f->n_sites, SEEP_LEVEL_ALL, &level);
     f->peak_bytes = (uint64_t)seep_level_highest(&level).bytes;
@@ -145,9 +145,7 @@ static int note_keeper(const struct seep_case *c, struct seep_finding *f)
     if (usual)
         f->advice = strdup(usual);
     else if (f->keeper && f->pattern == SEEP_PATTERN_UNBOUNDED_GROWTH)
-        f->advice = seep_text_format("bound %s, which keeps it, or take out of it what is no "
-                                     "longer needed",
-                                     k->name);
+        f->advice = seep_text_format(SEEP_LINE_BOUND_HOLDER_TEXT, k->name);
     else
         return 0;
     return f->advice ? 0 : -SEEP_ENOMEM;
@@ -164,8 +162,8 @@ static int look_for_container(const struct seep_case *c, struct seep_finding *f)
         return rc;
     f->frame = line;
     free(f->title);
-    f->title = strdup("small Python objects pile up, and a list, dict or set grows at this line");
-    seep_finding_note(f, "the table of a list, dict or set grows at this line, up to the end");
+    f->title = strdup(SEEP_LINE_TABLE_AND_OBJECTS_TEXT);
+    seep_finding_note(f, SEEP_LINE_TABLE_TEXT);
     return 0;
 }
 
@@ -221,7 +219,7 @@ struct work {
     size_t capacity; /* of the findings' list */
 };
 
-static int look_at(struct seep_case *c, struct work *work)
+static int compute_signs(struct seep_case *c, struct work *work)
 {
     describe_line(c);
     c->signs = &work->signs;
@@ -262,13 +260,13 @@ static int judge_line(struct seep_case *c, const struct seep_lines *lines,
         c->sites = sites;
         c->n_sites = left;
         c->cache = NULL;
-        rc = look_at(c, work);
+        rc = compute_signs(c, work);
         if (!rc && (c->signs->growth.growing || c->signs->growth.plateau_gradual))
             rc = seep_library_sites_first(c, sites, &n, &cache);
         if (!rc && cache) {
             c->n_sites = n;
             c->cache = cache;
-            rc = look_at(c, work);
+            rc = compute_signs(c, work);
         }
         if (!rc)
             rc = judge_case(c, lines, line, work, out);
@@ -350,7 +348,7 @@ int seep_diagnose(const struct seep_code *code, const struct seep_line_holders *
     if (!rc)
         rc = seep_shortages_judge(code, out);
     for (size_t i = 0; i < out->n && !rc; i++) {
-        const uint32_t frame = seep_finding_look_at(&out->list[i]);
+        const uint32_t frame = seep_finding_shown(&out->list[i]);
         rc = seep_symbols_resolve(code->symbols, &frame, 1);
         if (!rc)
             rc = seep_finding_set_words(code, &out->list[i]);

@@ -2,6 +2,7 @@
 
 #include "libprof/base/text.h"
 #include "libprof/thresholds/thresholds.h"
+#include "libprof/words/line_words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -86,8 +87,7 @@ static void find_graphs_on_devices(const struct seep_model *m, struct seep_findi
         if (!saved)
             continue;
         its->pattern = SEEP_PATTERN_GRAPH_RETENTION;
-        seep_finding_note(its, "nodes of autograd graphs that this function makes pile up on the "
-                               "host, and these by whole blocks a step beside them");
+        seep_finding_note(its, SEEP_LINE_NODES_ON_HOST_TEXT);
     }
 }
 
@@ -128,7 +128,7 @@ static int absorb(const struct seep_model *m, struct seep_finding *graph, struct
     graph->growth.high += f->growth.high;
     /* Some room stays for what is said later. */
     if (at->kind == SEEP_FRAME_PYTHON && !f->of_arenas && graph->n_evidence + 2 < SEEP_MAX_EVIDENCE)
-        seep_finding_note(graph, "the same %s keeps what %s:%llu makes",
+        seep_finding_note(graph, SEEP_LINE_SAME_KEEPS_TEXT,
                           graph->pattern == SEEP_PATTERN_GRAPH_RETENTION ? "graph" : "holder",
                           seep_dictionary_text(&m->dict, at->source),
                           (unsigned long long)at->where);
@@ -201,7 +201,7 @@ static int join_host_and_device(const struct seep_model *m, struct seep_findings
         if (larger && !rc)
             rc = add_sites(larger, its);
         if (larger && !rc) {
-            seep_finding_note(larger, "it keeps %s of %s as well",
+            seep_finding_note(larger, SEEP_LINE_KEEPS_AS_WELL_TEXT,
                               seep_text_size((double)its->live_bytes, size),
                               m->spaces[its->space].name.text);
             seep_finding_fini(its);

@@ -15,7 +15,7 @@ static int add_site(const struct seep_code *code, uint32_t id, struct seep_lines
 {
     const struct seep_model *m = code->model;
     const struct seep_model_site *site = &m->sites[id];
-    uint32_t frame = code->lines->look_at[site->stack];
+    uint32_t frame = code->lines->shown[site->stack];
     uint16_t space = space_class(m, site->space);
     bool loop = seep_dictionary_in_worker_loop(&m->dict, site->stack);
     uint64_t hash = seep_hash_two(frame, space * 2u + loop);

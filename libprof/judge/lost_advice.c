@@ -2,6 +2,7 @@
 
 #include "libprof/base/text.h"
 #include "libprof/code/function_kinds.h"
+#include "libprof/words/lost_words.h"
 #include "libprof/words/python_file.h"
 
 #include <ctype.h>
@@ -135,17 +136,11 @@ static int find_maker(const struct seep_case *c, uint32_t stack, struct maker *m
 static char *advise_to_free(const struct maker *maker)
 {
     if (!maker->package[0])
-        return strdup("free what this line allocates once it is done with: nothing points to it "
-                      "any more, so nobody else can");
+        return strdup(SEEP_LOST_FREE_HERE_TEXT);
     if (maker->is_own)
-        return seep_text_format("%s allocates it and nobody frees it: free it there, or call what "
-                                "frees it once you are done with it",
-                                maker->package);
-    return seep_text_format("%s loses this memory: upgrade %s, or report it to its developers with "
-                            "these calls%s%s. Until then run the call in a process that ends now "
-                            "and then",
-                            maker->package, maker->package, *maker->calls ? ": " : "",
-                            maker->calls);
+        return seep_text_format(SEEP_LOST_FREE_THERE_TEXT, maker->package);
+    return seep_text_format(SEEP_LOST_LIBRARY_TEXT, maker->package, maker->package,
+                            *maker->calls ? ": " : "", maker->calls);
 }
 
 /* An object whose count is too high: who made it need not be who took the reference. */
@@ -153,11 +148,8 @@ static char *advise_to_give_back(const struct maker *maker)
 {
     const bool library = maker->package[0] && !maker->is_own;
 
-    return seep_text_format(
-        "an extension took a reference to what this line makes and never gave it back (Py_INCREF "
-        "without Py_DECREF): see which extension gets it%s%s, upgrade that, or report it to its "
-        "developers",
-        library ? ", first of all " : "", library ? maker->package : "");
+    return seep_text_format(SEEP_LOST_REFERENCE_TEXT, library ? SEEP_LOST_FIRST_OF_ALL_TEXT : "",
+                            library ? maker->package : "");
 }
 
 static bool is_about_growth(enum seep_pattern pattern)
@@ -178,7 +170,7 @@ int seep_lost_advise(const struct seep_case *c, struct seep_finding *f)
     if (f->pattern == SEEP_PATTERN_UNDETERMINED)
         seep_finding_note(f, "%s", seep_kept_by_nobody_text(k));
     if (*maker.calls && *maker.package)
-        seep_finding_note(f, "made in %s: %s", maker.package, maker.calls);
+        seep_finding_note(f, SEEP_LOST_MADE_IN_TEXT, maker.package, maker.calls);
     f->advice =
         k->state == SEEP_HOLDERS_LOST ? advise_to_free(&maker) : advise_to_give_back(&maker);
     return f->advice ? 0 : -SEEP_ENOMEM;

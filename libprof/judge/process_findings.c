@@ -2,6 +2,7 @@
 
 #include "libprof/base/text.h"
 #include "libprof/thresholds/thresholds.h"
+#include "libprof/words/process_words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,16 +86,11 @@ static int add_finding(const struct seep_model *m, uint32_t parent, const struct
     }
     memcpy(f.processes, pile->stay, pile->n * sizeof *pile->stay);
     f.n_processes = pile->n;
-    f.title = seep_text_format("processes pile up: %zu were started, and stay", pile->n);
-    f.advice =
-        strdup("end and join each process when its work is done: close() or shutdown() a pool, "
-               "make a loader with persistent workers once, and not for each evaluation");
-    seep_finding_note(&f,
-                      "pid %u started %zu processes all along, from step %d on; %zu of them ended "
-                      "before the job did",
-                      m->processes[parent].id.pid, pile->n + pile->n_ended, (int)pile->first,
-                      pile->n_ended);
-    seep_finding_note(&f, "each had %s of pages of its own: %s together",
+    f.title = seep_text_format(SEEP_PROCESSES_TITLE_TEXT, pile->n);
+    f.advice = strdup(SEEP_PROCESSES_ADVICE_TEXT);
+    seep_finding_note(&f, SEEP_PROCESSES_STARTED_TEXT, m->processes[parent].id.pid,
+                      pile->n + pile->n_ended, (int)pile->first, pile->n_ended);
+    seep_finding_note(&f, SEEP_PROCESSES_EACH_TEXT,
                       seep_text_size((double)pile->bytes / (double)pile->n, each),
                       seep_text_size((double)pile->bytes, all));
     out->list[out->n++] = f;

@@ -4,6 +4,8 @@
 #include "libprof/judge/limit_evidence.h"
 #include "libprof/measure/device_memory.h"
 #include "libprof/thresholds/thresholds.h"
+#include "libprof/words/resident_words.h"
+#include "libprof/words/step_words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,30 +24,23 @@ static int make_room(struct seep_findings *out)
 
 static void describe(const struct seep_model *m, const struct seep_rss *rss, struct seep_finding *f)
 {
-    const char *unit = m->step_source == SEEP_STEP_TIME ? "time slice" : "step";
+    const char *unit = m->step_source == SEEP_STEP_TIME ? SEEP_TIME_SLICE_TEXT : "step";
     char each[SEEP_SIZE_TEXT], one[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT], all[SEEP_SIZE_TEXT];
 
-    f->title = seep_text_format("memory that seep cannot see grows by %s every %s",
+    f->title = seep_text_format(SEEP_RESIDENT_TITLE_TEXT,
                                 seep_text_size(rss->unexplained.slope.value, each), unit);
-    f->advice =
-        strdup("see under \"not seen\" who has an allocator of its own; else look which maps "
-               "grow (pmap -X PID, twice): a driver's, those of a library that asks the kernel "
-               "without libc, or [heap], which code fills that calls libc's malloc by a handle of "
-               "its own (ctypes, dlsym)");
-    seep_finding_note(f,
-                      "resident, and neither heap, map, shared, stack nor file that is known: "
-                      "from %s to %s, %ss %d to %d",
-                      seep_text_size(rss->unexplained.first, one),
-                      seep_text_size(rss->unexplained.last, other), unit, (int)rss->from,
-                      (int)rss->to);
-    seep_finding_note(f, "at the peak of RSS, %s, it was %s: %.0f %%",
+    f->advice = strdup(SEEP_RESIDENT_ADVICE_TEXT);
+    seep_finding_note(
+        f, SEEP_RESIDENT_UNEXPLAINED_TEXT, seep_text_size(rss->unexplained.first, one),
+        seep_text_size(rss->unexplained.last, other), unit, (int)rss->from, (int)rss->to);
+    seep_finding_note(f, SEEP_RESIDENT_AT_PEAK_TEXT,
                       seep_text_size((double)rss->peak.rss_bytes, all),
                       seep_text_size((double)rss->peak.unexplained_bytes, one),
                       rss->peak.rss_bytes ? 100.0 * (double)rss->peak.unexplained_bytes /
                                                 (double)rss->peak.rss_bytes
                                           : 0.0);
     if (rss->heap_free.growing)
-        seep_finding_note(f, "free memory in libc's arenas grows, too: by %s every %s",
+        seep_finding_note(f, SEEP_RESIDENT_ARENAS_TOO_TEXT,
                           seep_text_size(rss->heap_free.slope.value, each), unit);
 }
 
@@ -91,9 +86,9 @@ static void note_fragmentation(const struct seep_model *m, const struct seep_rss
     for (size_t i = 0; i < out->n && job->heap_free.growing; i++) {
         struct seep_finding *f = &out->list[i];
         if (f->pattern == SEEP_PATTERN_ALLOCATOR_CACHE && f->space == m->host)
-            seep_finding_note(f, "free memory in libc's arenas grows by %s every %s",
+            seep_finding_note(f, SEEP_RESIDENT_ARENAS_TEXT,
                               seep_text_size(job->heap_free.slope.value, each),
-                              m->step_source == SEEP_STEP_TIME ? "time slice" : "step");
+                              m->step_source == SEEP_STEP_TIME ? SEEP_TIME_SLICE_TEXT : "step");
     }
 }
 
@@ -154,13 +149,9 @@ static int add_contexts(const struct seep_model *m, uint16_t space, const uint32
     }
     memcpy(f.processes, whose, n * sizeof *whose);
     f.n_processes = n;
-    f.title = seep_text_format("ranks have a context on another rank's device: %s",
-                               seep_text_size((double)bytes, size));
-    seep_finding_note(&f,
-                      "%zu rank%s with a device of %s own %s also on device %d, by what its driver "
-                      "says: a context and its code, without a block of the program's",
-                      n, n == 1 ? "" : "s", n == 1 ? "its" : "their", n == 1 ? "is" : "are",
-                      m->spaces[space].name.device);
+    f.title = seep_text_format(SEEP_RESIDENT_CONTEXTS_TEXT, seep_text_size((double)bytes, size));
+    seep_finding_note(&f, SEEP_RESIDENT_RANKS_TEXT, n, n == 1 ? "" : "s", n == 1 ? "its" : "their",
+                      n == 1 ? "is" : "are", m->spaces[space].name.device);
     out->list[out->n++] = f;
     return 0;
 }
@@ -184,7 +175,7 @@ int seep_contexts_judge(const struct seep_model *m, struct seep_findings *out)
             bytes = seep_sum(bytes, its);
         }
         if (n && known)
-            seep_finding_note(known, "with their contexts they use %s of that device",
+            seep_finding_note(known, SEEP_RESIDENT_CONTEXTS_USE_TEXT,
                               seep_text_size((double)bytes, size));
         else if (n && space_of_device(m, device, &space))
             rc = add_contexts(m, space, whose, n, bytes, out);

@@ -5,6 +5,7 @@
 #include "libprof/measure/device_memory.h"
 #include "libprof/measure/segments.h"
 #include "libprof/thresholds/thresholds.h"
+#include "libprof/words/allocator_words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -157,9 +158,7 @@ static int call_caches(const struct seep_model *m, struct seep_findings *f, stru
         free(most->evidence[--most->n_evidence]);
     seep_finding_verdict(most, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, SEEP_LIKELY);
     most->saving_bytes = device > tensors ? device - tensors : 0;
-    seep_finding_note(most,
-                      "PyTorch's allocator took %s of %s, tensors never were more than %s: what it "
-                      "takes grows faster than they do",
+    seep_finding_note(most, SEEP_ALLOCATOR_OUTGROWS_TENSORS_TEXT,
                       seep_text_size((double)device, taken), m->spaces[most->space].name.text,
                       seep_text_size((double)tensors, kept));
     free(most->advice);
@@ -183,7 +182,7 @@ static int join_device(const struct seep_code *code, uint16_t device, struct see
         long of = p.is_segment[i] ? find_tensors(&p, i) : -1;
         p.drop[i] = of >= 0 || (p.is_segment[i] && is_allocators_own(&f->list[i]));
         if (of >= 0)
-            seep_finding_note(&f->list[of], "an allocator holds %s of %s for what is kept",
+            seep_finding_note(&f->list[of], SEEP_ALLOCATOR_HOLDS_FOR_KEPT_TEXT,
                               seep_text_size((double)f->list[i].live_bytes, size),
                               m->spaces[device].name.text);
     }

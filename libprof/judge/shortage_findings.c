@@ -148,7 +148,7 @@ static void describe(struct explaining *e)
 
     seep_finding_verdict(f, SEEP_PATTERN_OUT_OF_MEMORY, SEEP_PRESSURE, confidence_in(e->s->cause));
     f->space = e->s->space;
-    f->frame = r->stack        ? e->code->lines->look_at[r->stack]
+    f->frame = r->stack        ? e->code->lines->shown[r->stack]
                : e->s->n_lines ? e->s->lines[0].frame
                                : 0;
     f->part = r->stack ? (enum seep_part)e->code->lines->part[r->stack] : SEEP_PART_OTHER;

@@ -12,7 +12,7 @@
  * Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_shortages_judge(const struct seep_code *code, struct seep_findings *out);
 
-/* ---- its words (shortage_words.c) ------------------------------------------------------------ */
+/* ---- its words (shortage_evidence.c) --------------------------------------------------------- */
 
 /* A shortage that has been explained. Numbers are those of findings, 0: there is none. */
 struct seep_shortage_told {

@@ -66,14 +66,14 @@ static int by_value(const void *a, const void *b)
 /* Of the stack that a tensor was asked for on: the place to look at, and what that called; nothing
  * where the stack ends there. */
 static uint64_t request_of(const struct seep_dictionary *d, const struct places *p, uint32_t stack,
-                           uint32_t look_at)
+                           uint32_t shown)
 {
     uint64_t called = 0;
 
-    for (uint32_t i = stack; i && p->of[d->stacks[i].frame] != p->of[look_at];
+    for (uint32_t i = stack; i && p->of[d->stacks[i].frame] != p->of[shown];
          i = d->stacks[i].parent)
         called = p->called[d->stacks[i].frame];
-    return seep_hash_two(p->of[look_at], called);
+    return seep_hash_two(p->of[shown], called);
 }
 
 static bool is_asked(const uint64_t *requests, size_t n, uint64_t place, uint64_t called)
@@ -108,7 +108,7 @@ int seep_segments_mark(const struct seep_code *code, const uint32_t *tensors, si
         rc = -SEEP_ENOMEM;
     for (size_t i = 0; i < n && !rc; i++) {
         uint32_t stack = m->sites[tensors[i]].stack;
-        requests[i] = request_of(d, &p, stack, code->lines->look_at[stack]);
+        requests[i] = request_of(d, &p, stack, code->lines->shown[stack]);
     }
     if (!rc)
         qsort(requests, n, sizeof *requests, by_value);

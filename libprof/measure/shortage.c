@@ -112,7 +112,7 @@ static int add_site(const struct seep_code *code, uint32_t site, struct seep_lev
 {
     const struct seep_model *m = code->model;
     const struct seep_model_site *its = &m->sites[site];
-    const uint32_t frame = code->lines->look_at[its->stack];
+    const uint32_t frame = code->lines->shown[its->stack];
 
     if (seep_level_sum(m, &site, 1, s->request->process, level))
         return -SEEP_ENOMEM;

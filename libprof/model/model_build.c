@@ -43,7 +43,7 @@ int seep_model_merge_profiles(struct seep_model *m, struct seep_profile **profil
 int seep_model_complete(struct seep_model *m, const struct seep_model_options *options)
 {
     seep_worker_loops_mark(m, options->is_worker_loop);
-    int rc = seep_process_facts_compute(m, options->may_look);
+    int rc = seep_process_facts_compute(m, options->may_open);
 
     if (!rc)
         rc = seep_job_spaces_add(m);

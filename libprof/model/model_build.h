@@ -18,7 +18,7 @@ SEEP_MUST_CHECK int seep_model_merge_profiles(struct seep_model *m, struct seep_
 
 struct seep_model_options {
     const bool *is_worker_loop; /* by frame of the dictionary: the loop of a loader's worker */
-    bool may_look;              /* into /proc, for whether a process still runs */
+    bool may_open;              /* into /proc, for whether a process still runs */
     bool all_sites;             /* exact peaks of sites too small for a report, too */
 };
 

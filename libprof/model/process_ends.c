@@ -41,14 +41,14 @@ static bool still_runs(const struct seep_process_identity *id)
 
 /* Whoever reaped the process knows best; else what it said itself; else whether it is there. Of a
  * program that was replaced this is how what came after it ended, unless that has a profile. */
-static void find_exit(struct seep_model_process *p, bool may_look)
+static void find_exit(struct seep_model_process *p, bool may_open)
 {
     if (p->entry && seep_status_is_known(p->entry)) {
         seep_process_set_exit(p, p->entry->wait_status);
     } else if (p->said_kind == SEEP_EXIT_EXIT || p->said_kind == SEEP_EXIT_SIGNAL) {
         p->exit_kind = p->said_kind == SEEP_EXIT_EXIT ? SEEP_ENDED_EXIT : SEEP_ENDED_SIGNAL;
         p->exit_value = p->said_value & 0xff;
-    } else if (may_look && still_runs(&p->id)) {
+    } else if (may_open && still_runs(&p->id)) {
         p->exit_kind = SEEP_ENDED_RUNNING;
     } else {
         p->exit_kind = SEEP_ENDED_UNKNOWN;
@@ -158,12 +158,12 @@ static int32_t end_step(const struct seep_model *m, const struct seep_model_proc
     return step;
 }
 
-int seep_process_ends_compute(struct seep_model *m, bool may_look)
+int seep_process_ends_compute(struct seep_model *m, bool may_open)
 {
     bool any_runs = false;
 
     for (size_t i = 0; i < m->n_processes; i++)
-        find_exit(&m->processes[i], may_look);
+        find_exit(&m->processes[i], may_open);
     if (follow_execs(m))
         return -SEEP_ENOMEM;
     for (size_t i = 0; i < m->n_processes; i++)

@@ -4,14 +4,14 @@
 
 #include "libprof/model/model.h"
 
-/* Exit kinds and values, `gone` and end_step of every process; needs a settled axis. `may_look`
+/* Exit kinds and values, `gone` and end_step of every process; needs a settled axis. `may_open`
  * allows looking into /proc for whether a process still runs. Returns 0 or -SEEP_ENOMEM.
  *
  * Gone is a process that ended before m->main did, or clearly before the job, or when another one
  * had yet to begin, or whose program was replaced: what it held has been given back. The teardown
  * at the job's end makes nobody gone. Of one that was killed only the last sign of life is known;
  * it counts as alive until something tells otherwise. */
-SEEP_MUST_CHECK int seep_process_ends_compute(struct seep_model *m, bool may_look);
+SEEP_MUST_CHECK int seep_process_ends_compute(struct seep_model *m, bool may_open);
 
 /* Exit kind and value from a status of wait(2). */
 static inline bool seep_status_is_known(const struct seep_process *entry)

@@ -105,13 +105,13 @@ static void find_rss_peak(struct seep_model_process *p)
     p->pss_peak_bytes = p->entry ? p->entry->pss_peak_bytes : 0;
 }
 
-int seep_process_facts_compute(struct seep_model *m, bool may_look)
+int seep_process_facts_compute(struct seep_model *m, bool may_open)
 {
     seep_model_begin(m, SEEP_MODEL_ENDED);
     find_roles(m);
     for (size_t i = 0; i < m->n_processes; i++)
         find_rss_peak(&m->processes[i]);
-    return seep_process_ends_compute(m, may_look);
+    return seep_process_ends_compute(m, may_open);
 }
 
 /* Index of the latest row no later than t, or -1. */

@@ -4,9 +4,9 @@
 
 #include "libprof/model/model.h"
 
-/* Roles, exits, ends, RSS; needs the marks of workers' loops. `may_look` allows looking into /proc
- * for whether a process still runs. Returns 0 or -SEEP_ENOMEM. */
-SEEP_MUST_CHECK int seep_process_facts_compute(struct seep_model *m, bool may_look);
+/* Roles, exits, ends, RSS; needs the marks of workers' loops. `may_open` allows opening files into
+ * /proc for whether a process still runs. Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_process_facts_compute(struct seep_model *m, bool may_open);
 
 /* Live bytes of a job space in one process at a time: its latest row, its last state as
  * it ended, 0 before its start and after it was gone. */

@@ -51,7 +51,7 @@ struct seep_findings {
 };
 
 /* The frame to look at: who made it, where `frame` only took it out of messages. */
-static inline uint32_t seep_finding_look_at(const struct seep_finding *f)
+static inline uint32_t seep_finding_shown(const struct seep_finding *f)
 {
     return f->sender ? f->sender : f->frame;
 }

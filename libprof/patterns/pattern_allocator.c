@@ -97,14 +97,14 @@ static bool find_churn(struct seep_case *c, uint32_t process, struct seep_findin
             if (m->slots[k - 1].process != process)
                 continue;
             most = may_keep(m, site);
-            frame = c->code->lines->look_at[site->stack];
+            frame = c->code->lines->shown[site->stack];
             c->part = (enum seep_part)c->code->lines->part[site->stack];
             c->space = site->space;
         }
     }
     for (uint32_t i = 0; i < m->n_sites && frame; i++) {
         if (seep_site_has_many_sizes(m, &m->sites[i]) &&
-            c->code->lines->look_at[m->sites[i].stack] == frame)
+            c->code->lines->shown[m->sites[i].stack] == frame)
             f->sites[f->n_sites++] = i;
     }
     c->frame = frame;

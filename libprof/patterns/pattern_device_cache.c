@@ -56,13 +56,13 @@ static int find_growing(const struct seep_case *c, const uint32_t *sites, size_t
 
     *best = sites[0];
     for (size_t i = 0; i < n && !rc; i++) {
-        uint32_t line = c->code->lines->look_at[c->m->sites[sites[i]].stack];
+        uint32_t line = c->code->lines->shown[c->m->sites[sites[i]].stack];
         rc = seep_level_sum(c->m, &sites[i], 1, SEEP_LEVEL_ALL, &level);
         if (rc)
             break;
         grew[line] += (double)(seep_level_at(&level, c->span->last).bytes -
                                seep_level_at(&level, c->span->judge).bytes);
-        if (grew[line] > grew[c->code->lines->look_at[c->m->sites[*best].stack]])
+        if (grew[line] > grew[c->code->lines->shown[c->m->sites[*best].stack]])
             *best = sites[i];
     }
     seep_level_fini(&level);
@@ -133,7 +133,7 @@ static int describe_device(struct seep_case *c, uint16_t space, uint16_t tensors
         f->live_bytes += seep_totals_live(&m->sites[f->sites[i]].totals);
     f->saving_bytes = (uint64_t)(taken->slope.value * (taken->to - taken->from));
     c->space = space;
-    c->frame = c->code->lines->look_at[m->sites[site].stack];
+    c->frame = c->code->lines->shown[m->sites[site].stack];
     c->part = (enum seep_part)c->code->lines->part[m->sites[site].stack];
     seep_finding_verdict(f, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, SEEP_LIKELY);
     const struct seep_device_memory d = seep_device_memory_of(m, m->spaces[space].name.device);
@@ -254,7 +254,7 @@ static int find_taker(const struct seep_case *c, uint16_t device, uint32_t *line
     if (!taken)
         return -SEEP_ENOMEM;
     for (uint32_t i = 0; i < m->n_sites; i++) {
-        const uint32_t its = c->code->lines->look_at[m->sites[i].stack];
+        const uint32_t its = c->code->lines->shown[m->sites[i].stack];
         if (m->sites[i].space != device)
             continue;
         taken[its] = seep_sum(taken[its], seep_totals_live(&m->sites[i].totals));
@@ -283,7 +283,7 @@ static uint32_t find_largest(const struct seep_case *c, uint16_t tensors)
             continue;
         varies = its;
         most = bytes;
-        line = c->code->lines->look_at[site->stack];
+        line = c->code->lines->shown[site->stack];
     }
     return line;
 }
@@ -294,7 +294,7 @@ static bool take_line(struct seep_case *c, uint16_t space, uint32_t line, struct
     const struct seep_model *m = c->m;
 
     for (uint32_t i = 0; i < m->n_sites && line; i++) {
-        if (m->sites[i].space != space || c->code->lines->look_at[m->sites[i].stack] != line)
+        if (m->sites[i].space != space || c->code->lines->shown[m->sites[i].stack] != line)
             continue;
         c->space = space;
         c->frame = line;

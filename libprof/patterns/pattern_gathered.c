@@ -67,7 +67,7 @@ static int has_nodes(const struct seep_case *c, bool *found)
     for (uint32_t i = 0; i < c->m->n_sites && !rc && !*found; i++) {
         const struct seep_model_site *site = &c->m->sites[i];
         if (!c->m->spaces[site->space].name.host_like ||
-            c->code->lines->line_of[c->code->lines->look_at[site->stack]] != line ||
+            c->code->lines->line_of[c->code->lines->shown[site->stack]] != line ||
             !gathers(c, site))
             continue;
         rc = seep_graph_names(c, &i, 1);

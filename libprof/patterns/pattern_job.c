@@ -88,7 +88,7 @@ static int gather_carried(struct seep_case *c, struct seep_finding *f, uint64_t 
         seep_finding_keep(f, i, steady.bytes, steady.blocks);
         if (carried > most) {
             most = carried;
-            c->frame = c->code->lines->look_at[site->stack];
+            c->frame = c->code->lines->shown[site->stack];
             c->part = (enum seep_part)c->code->lines->part[site->stack];
             c->space = site->space;
         }
@@ -154,7 +154,7 @@ static int find_arenas(struct seep_case *c, uint32_t parent, struct seep_finding
         rc = live_at(c, i, c->span->last, &live); /* the job's end frees them */
         if (rc || !live.bytes)
             continue;
-        const uint32_t line = c->code->lines->look_at[site->stack];
+        const uint32_t line = c->code->lines->shown[site->stack];
         seep_finding_keep(f, i, live.bytes, live.blocks);
         by_line[line] += live.bytes;
         if (by_line[line] > most) {

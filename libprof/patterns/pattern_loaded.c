@@ -75,7 +75,7 @@ static uint64_t copies_of_network(const struct seep_case *c, struct seep_held lo
         const struct seep_model_site *site = &m->sites[i];
         if (site->space == c->space &&
             c->code->lines->part[site->stack] == (uint8_t)SEEP_PART_MODEL)
-            add(&of_line[c->code->lines->line_of[c->code->lines->look_at[site->stack]]],
+            add(&of_line[c->code->lines->line_of[c->code->lines->shown[site->stack]]],
                 held_by(c, site));
     }
     for (uint32_t i = 0; i < m->dict.n_frames && of_line && !n; i++) {
@@ -98,7 +98,7 @@ static bool is_module(const struct seep_case *c)
     const uint32_t line = c->code->lines->line_of[c->frame];
 
     for (uint32_t i = 1; i < d->n_stacks; i++) {
-        if (c->code->lines->line_of[c->code->lines->look_at[i]] == line &&
+        if (c->code->lines->line_of[c->code->lines->shown[i]] == line &&
             seep_function_kinds_is(c->code->lines->kinds, d->stacks[i].frame,
                                    SEEP_FUNCTION_MODULE_LOAD))
             return true;

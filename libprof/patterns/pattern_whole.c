@@ -43,7 +43,7 @@ static int draws_outputs(const struct seep_case *c, uint32_t frame, bool *output
     for (uint32_t i = 0; i < c->m->n_sites && !rc && !*outputs; i++) {
         const uint32_t stack = c->m->sites[i].stack;
         if (!c->m->spaces[c->m->sites[i].space].name.host_like ||
-            c->code->lines->line_of[c->code->lines->look_at[stack]] != line)
+            c->code->lines->line_of[c->code->lines->shown[stack]] != line)
             continue;
         rc = seep_graph_names(c, &i, 1);
         *outputs = !rc && draws(c, stack) && seep_graph_makes_node(c, stack);
@@ -83,10 +83,10 @@ static int find_draw(const struct seep_case *c, uint64_t whole, uint32_t *line, 
             continue;
         rc = seep_graph_names(c, &i, 1);
         if (!rc && draws(c, site->stack))
-            rc = draws_outputs(c, c->code->lines->look_at[site->stack], &outputs);
+            rc = draws_outputs(c, c->code->lines->shown[site->stack], &outputs);
         if (rc || outputs || !draws(c, site->stack))
             continue;
-        *line = c->code->lines->look_at[site->stack];
+        *line = c->code->lines->shown[site->stack];
         *bytes = its;
     }
     return rc;

@@ -51,7 +51,7 @@ static const char *library_of(const struct seep_code *code, const struct seep_fi
 /* Whose line it is: a function's of the user's; a library's with the name that the user knows. */
 static char *whose(const struct seep_code *code, const struct seep_finding *f)
 {
-    const char *function = function_name(code, seep_finding_look_at(f));
+    const char *function = function_name(code, seep_finding_shown(f));
     const char *library = library_of(code, f);
 
     if (f->sender)

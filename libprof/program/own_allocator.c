@@ -129,8 +129,8 @@ bool seep_own_allocator_look(const char *bytes, size_t n, struct seep_own_alloca
 /* ---- files --------------------------------------------------------------------------------- */
 
 /* Reads [at, at + n) in pieces that overlap. True: all is known. */
-static bool look_at_part(int fd, uint64_t at, uint64_t n, char *piece,
-                         struct seep_own_allocator *found)
+static bool search_part(int fd, uint64_t at, uint64_t n, char *piece,
+                        struct seep_own_allocator *found)
 {
     size_t kept = 0;
 
@@ -189,8 +189,8 @@ static char *read_names(int fd, const Elf64_Shdr *sections, size_t n_sections, s
 }
 
 /* Small sections first: names are telling, and cost least. */
-static void look_at_sections(int fd, const Elf64_Ehdr *head, char *piece,
-                             struct seep_own_allocator *found)
+static void search_sections(int fd, const Elf64_Ehdr *head, char *piece,
+                            struct seep_own_allocator *found)
 {
     size_t n, n_names;
     Elf64_Shdr *sections = read_sections(fd, head, &n);
@@ -203,7 +203,7 @@ static void look_at_sections(int fd, const Elf64_Ehdr *head, char *piece,
         if (!is_text(s, names, n_names) || s->sh_offset > INT64_MAX)
             continue;
         uint64_t size = s->sh_size < left ? s->sh_size : left;
-        done = look_at_part(fd, s->sh_offset, size, piece, found);
+        done = search_part(fd, s->sh_offset, size, piece, found);
         left -= size;
     }
     free(names);
@@ -223,7 +223,7 @@ bool seep_own_allocator_find(const char *path, struct seep_own_allocator *found)
     if (piece && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
         pread(fd, &head, sizeof head, 0) == (ssize_t)sizeof head &&
         memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 && head.e_ident[EI_CLASS] == ELFCLASS64)
-        look_at_sections(fd, &head, piece, found);
+        search_sections(fd, &head, piece, found);
     free(piece);
     close(fd);
     return found->name[0] != 0;

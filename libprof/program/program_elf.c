@@ -229,8 +229,8 @@ static bool asks_for_symbolizer(const struct reader *r, const struct hash_head *
     return false;
 }
 
-static void look_at_dynamic(struct reader *r, uint64_t at, uint64_t bytes,
-                            struct seep_program_elf *elf)
+static void weigh_dynamic(struct reader *r, uint64_t at, uint64_t bytes,
+                          struct seep_program_elf *elf)
 {
     struct dynamic d = {.at = at, .bytes = bytes};
     struct hash_head head;
@@ -281,6 +281,6 @@ bool seep_program_elf_read(int fd, struct seep_program_elf *elf)
         }
     }
     if (!elf->is_damaged && dynamic_bytes)
-        look_at_dynamic(&r, dynamic_at, dynamic_bytes, elf);
+        weigh_dynamic(&r, dynamic_at, dynamic_bytes, elf);
     return true;
 }

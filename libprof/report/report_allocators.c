@@ -82,7 +82,7 @@ static void say_own_malloc(struct seep_said *said, const struct own_malloc *own)
     char name[SEEP_OWN_ALLOCATOR_TEXT] = "", pids[64];
     struct seep_own_allocator found;
 
-    if (said->pieces->may_look && own->path[0] == '/' && seep_own_allocator_find(own->path, &found))
+    if (said->pieces->may_open && own->path[0] == '/' && seep_own_allocator_find(own->path, &found))
         seep_own_allocator_text(&found, name);
     seep_said_add(
         said,
@@ -159,7 +159,7 @@ static void add_library(const struct seep_model *m, uint32_t module, char *text,
 static void say_libraries(struct seep_said *said)
 {
     const struct seep_model *m = said->pieces->code->model;
-    bool *asked = said->pieces->may_look ? calloc(m->dict.n_modules + 1, sizeof *asked) : NULL;
+    bool *asked = said->pieces->may_open ? calloc(m->dict.n_modules + 1, sizeof *asked) : NULL;
     size_t n_looked = 0;
     char text[1024] = "";
 
@@ -171,7 +171,7 @@ static void say_libraries(struct seep_said *said)
         n_looked++;
         add_library(m, module, text, sizeof text);
     }
-    said->failed = said->failed || (said->pieces->may_look && !asked);
+    said->failed = said->failed || (said->pieces->may_open && !asked);
     free(asked);
     if (text[0])
         seep_said_add(

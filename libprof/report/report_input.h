@@ -16,7 +16,7 @@ struct seep_report_pieces {
     const struct seep_rss_table *rss;
     const struct seep_holders *holders; /* all zero where nobody looked */
     const struct seep_line_holders *line_holders;
-    bool may_look;  /* into the files of programs and libraries */
+    bool may_open;  /* into the files of programs and libraries */
     bool all_sites; /* every site, not only those of at least 0.1 % of their space's peak */
     bool series;    /* how sites and processes went over the steps and over time, too */
     bool layouts;   /* each block of a device's memory at its peak and where there was no room */

@@ -148,7 +148,7 @@ int seep_report_json(struct seep_report_pieces *pieces, json_t **report)
     struct seep_job_sources sources;
     size_t n = 0;
 
-    seep_job_sources_init(&sources, pieces->code, pieces->may_look);
+    seep_job_sources_init(&sources, pieces->code, pieces->may_open);
     pieces->sources = &sources;
     pieces->shown = calloc(m->n_sites + 1, sizeof *pieces->shown);
     pieces->frame_json = calloc(m->dict.n_frames, sizeof(json_t *));

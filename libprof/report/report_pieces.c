@@ -69,7 +69,7 @@ json_t *seep_json_holders(const struct seep_report_pieces *pieces, uint16_t spac
     return its ? json_incref(its) : json_null();
 }
 
-json_t *seep_json_look_at(const struct seep_report_pieces *pieces, uint32_t frame)
+json_t *seep_json_shown(const struct seep_report_pieces *pieces, uint32_t frame)
 {
     /* json_copy() leaves out what it has no memory for. */
     json_t *list = json_array(), *copy = json_object();

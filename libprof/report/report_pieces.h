@@ -22,7 +22,7 @@ json_t *seep_json_space(const struct seep_totals *t, const struct seep_lane_grow
 int seep_json_frames_append(const struct seep_report_pieces *pieces, uint32_t frame, json_t *list);
 
 /* The one that a line of code to look at prints as: a copy. */
-json_t *seep_json_look_at(const struct seep_report_pieces *pieces, uint32_t frame);
+json_t *seep_json_shown(const struct seep_report_pieces *pieces, uint32_t frame);
 
 /* Who holds what that line made in a space; null where nobody looked. */
 json_t *seep_json_holders(const struct seep_report_pieces *pieces, uint16_t space, uint32_t frame);

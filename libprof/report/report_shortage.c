@@ -15,9 +15,8 @@ static json_t *lines_json(const struct seep_report_pieces *pieces, const struct 
     for (size_t i = 0; i < s->n_lines && i < MOST_LINES; i++) {
         const struct seep_shortage_line *line = &s->lines[i];
         seep_json_append(list,
-                         json_pack("{s:o, s:o, s:o}", "frame",
-                                   seep_json_look_at(pieces, line->frame), "kept_bytes",
-                                   seep_json_count(line->kept_bytes), "step_bytes",
+                         json_pack("{s:o, s:o, s:o}", "frame", seep_json_shown(pieces, line->frame),
+                                   "kept_bytes", seep_json_count(line->kept_bytes), "step_bytes",
                                    seep_json_count(line->step_bytes)),
                          &failed);
     }

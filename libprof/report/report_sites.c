@@ -23,19 +23,18 @@ json_t *seep_json_site_id(uint32_t site)
     return json_string(id);
 }
 
-/* *look_at: index of the frame that the user should look at. */
-static json_t *stack_of(const struct seep_report_pieces *pieces, uint32_t stack,
-                        json_int_t *look_at)
+/* *shown: index of the frame that the user should look at. */
+static json_t *stack_of(const struct seep_report_pieces *pieces, uint32_t stack, json_int_t *shown)
 {
     const struct seep_dictionary *d = &pieces->code->model->dict;
-    uint32_t wanted = pieces->code->lines->look_at[stack];
+    uint32_t wanted = pieces->code->lines->shown[stack];
     json_t *list = json_array();
 
-    *look_at = -1;
+    *shown = -1;
     for (; stack; stack = d->stacks[stack].parent) {
         uint32_t frame = d->stacks[stack].frame;
-        if (*look_at < 0 && pieces->code->lines->line_of[frame] == wanted)
-            *look_at =
+        if (*shown < 0 && pieces->code->lines->line_of[frame] == wanted)
+            *shown =
                 (json_int_t)(json_array_size(list) + pieces->code->lines->kinds->named_by[frame]);
         if (seep_json_frames_append(pieces, frame, list)) {
             json_decref(list);
@@ -119,7 +118,7 @@ static json_t *site_json(const struct seep_report_pieces *pieces, uint32_t id,
     const struct seep_model_site *site = &m->sites[id];
     json_t *json = seep_json_totals(&site->totals);
     struct seep_slope slope = {0, 0, 0};
-    json_int_t look_at;
+    json_int_t shown;
 
     if (seep_growth_of_site(m, &pieces->findings->span, id, level, &slope))
         *failed = true;
@@ -129,8 +128,8 @@ static json_t *site_json(const struct seep_report_pieces *pieces, uint32_t id,
         json, "role",
         json_string(seep_part_name((enum seep_part)pieces->code->lines->part[site->stack])),
         failed);
-    seep_json_set(json, "stack", stack_of(pieces, site->stack, &look_at), failed);
-    seep_json_set(json, "look_at", look_at >= 0 ? json_integer(look_at) : json_null(), failed);
+    seep_json_set(json, "stack", stack_of(pieces, site->stack, &shown), failed);
+    seep_json_set(json, "look_at", shown >= 0 ? json_integer(shown) : json_null(), failed);
     seep_json_set(json, "growth_bytes_per_step", seep_json_slope(&slope), failed);
     seep_json_set(json, "retained_bytes",
                   seep_json_count(seep_retained_of_site(m, &pieces->findings->span, id)), failed);
@@ -156,7 +155,7 @@ static void set_holders(const struct seep_report_pieces *pieces, uint32_t id,
 {
     const struct seep_model_site *site = &pieces->code->model->sites[id];
     json_t *answer =
-        seep_json_holders(pieces, site->space, pieces->code->lines->look_at[site->stack]);
+        seep_json_holders(pieces, site->space, pieces->code->lines->shown[site->stack]);
     struct seep_site_held held;
 
     if (seep_site_held_by(pieces->code->model, json_is_object(answer) ? answer : NULL, id, level,
@@ -255,7 +254,7 @@ static json_t *finding_json(const struct seep_report_pieces *pieces, const struc
     seep_json_set(json, "role", json_string(seep_part_name(f->part)), failed);
     seep_json_set(json, "processes", finding_pids(m, f), failed);
     seep_json_set(json, "frame",
-                  f->n_sites || f->frame ? seep_json_look_at(pieces, seep_finding_look_at(f))
+                  f->n_sites || f->frame ? seep_json_shown(pieces, seep_finding_shown(f))
                                          : json_null(),
                   failed);
     seep_json_set(json, "sites", site_ids(pieces, f), failed);

@@ -69,13 +69,13 @@ json_t *seep_json_epoch_source(const struct seep_model *m)
 json_t *seep_json_epoch_line(const struct seep_report_pieces *pieces)
 {
     return pieces->code->model->epoch_frame
-               ? seep_json_look_at(pieces, pieces->code->model->epoch_frame)
+               ? seep_json_shown(pieces, pieces->code->model->epoch_frame)
                : json_null();
 }
 
 json_t *seep_json_step_line(const struct seep_report_pieces *pieces)
 {
     return pieces->code->model->step_frame
-               ? seep_json_look_at(pieces, pieces->code->model->step_frame)
+               ? seep_json_shown(pieces, pieces->code->model->step_frame)
                : json_null();
 }

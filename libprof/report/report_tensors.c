@@ -34,7 +34,7 @@ json_t *seep_json_shortages(const struct seep_report_pieces *pieces)
 
     for (size_t i = 0; i < m->n_shortages; i++) {
         const struct seep_model_shortage *its = &m->shortages[i];
-        const uint32_t frame = its->stack ? pieces->code->lines->look_at[its->stack] : 0;
+        const uint32_t frame = its->stack ? pieces->code->lines->shown[its->stack] : 0;
         seep_json_append(list,
                          json_pack("{s:I, s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:b, s:o}", "pid",
                                    (json_int_t)m->processes[its->process].id.pid, "space",
@@ -46,7 +46,7 @@ json_t *seep_json_shortages(const struct seep_report_pieces *pieces)
                                    seep_json_count(its->reserved_bytes), "registered_bytes",
                                    seep_json_count(its->registered_bytes), "registers",
                                    its->registers, "frame",
-                                   frame ? seep_json_look_at(pieces, frame) : json_null()),
+                                   frame ? seep_json_shown(pieces, frame) : json_null()),
                          &failed);
     }
     return seep_json_whole(list, failed);

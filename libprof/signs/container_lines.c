@@ -24,7 +24,7 @@ static bool is_asked_by_statement(const struct seep_case *c, const struct seep_m
 
     if (!c->code->lines->is_own[s] || c->code->lines->importing[s])
         return false;
-    const uint32_t line = c->code->lines->look_at[s];
+    const uint32_t line = c->code->lines->shown[s];
     while (s && d->frames[d->stacks[s].frame].kind == SEEP_FRAME_NATIVE) {
         if (!seep_is_frame_of_python(d, d->stacks[s].frame))
             return false;
@@ -76,7 +76,7 @@ int seep_container_line(const struct seep_case *c, uint32_t *frame)
         if (bytes > largest) {
             next = largest;
             largest = bytes;
-            *frame = c->code->lines->look_at[site->stack];
+            *frame = c->code->lines->shown[site->stack];
         } else if (bytes > next) {
             next = bytes;
         }

@@ -161,12 +161,12 @@ int seep_graph_nodes_count(const struct seep_case *c, const struct seep_site_sig
 static bool is_beside(const struct seep_case *c, const struct seep_model_site *site)
 {
     const struct seep_dict_frame *line = &c->m->dict.frames[c->frame];
-    const struct seep_dict_frame *its = &c->m->dict.frames[c->code->lines->look_at[site->stack]];
+    const struct seep_dict_frame *its = &c->m->dict.frames[c->code->lines->shown[site->stack]];
 
     if (!c->m->spaces[site->space].name.host_like || site->totals.allocations < SEEP_T_STEPS)
         return false;
     if (c->m->spaces[c->space].name.host_like)
-        return c->code->lines->line_of[c->code->lines->look_at[site->stack]] ==
+        return c->code->lines->line_of[c->code->lines->shown[site->stack]] ==
                c->code->lines->line_of[c->frame];
     return line->kind == SEEP_FRAME_PYTHON && its->kind == line->kind &&
            its->source == line->source && its->function == line->function;

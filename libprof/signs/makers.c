@@ -61,7 +61,7 @@ int seep_makers_find(const struct seep_case *c, struct seep_makers *makers)
     enum { MOST = 64 };
     const struct seep_dictionary *d = &c->m->dict;
     const uint32_t stack = c->m->sites[largest_site(c)].stack;
-    const uint32_t line = c->code->lines->look_at[stack];
+    const uint32_t line = c->code->lines->shown[stack];
     uint32_t frames[MOST] = {0};
     size_t n = 0;
 

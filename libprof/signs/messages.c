@@ -45,12 +45,11 @@ static bool share_a_process(const struct seep_model *m, const struct seep_model_
 static bool is_receivers(const struct seep_case *c, const struct seep_model_site *s,
                          const struct seep_model_site *received)
 {
-    const uint32_t frame = c->code->lines->look_at[s->stack];
+    const uint32_t frame = c->code->lines->shown[s->stack];
 
     for (size_t i = 0; i < c->m->n_sites; i++) {
         const struct seep_model_site *other = &c->m->sites[i];
-        if (c->code->lines->look_at[other->stack] == frame &&
-            share_a_process(c->m, other, received))
+        if (c->code->lines->shown[other->stack] == frame && share_a_process(c->m, other, received))
             return true;
     }
     return false;
@@ -65,8 +64,8 @@ static bool is_nearer(const struct seep_case *c, const struct seep_model_site *s
 
     if (!than || s->totals.allocations != than->totals.allocations)
         return !than || s->totals.allocations < than->totals.allocations;
-    return frames[c->code->lines->look_at[s->stack]].where >
-           frames[c->code->lines->look_at[than->stack]].where;
+    return frames[c->code->lines->shown[s->stack]].where >
+           frames[c->code->lines->shown[than->stack]].where;
 }
 
 uint32_t seep_message_sender(const struct seep_case *c, uint32_t site)
@@ -86,5 +85,5 @@ uint32_t seep_message_sender(const struct seep_case *c, uint32_t site)
             !is_receivers(c, s, received))
             sender = s;
     }
-    return sender ? c->code->lines->look_at[sender->stack] : 0;
+    return sender ? c->code->lines->shown[sender->stack] : 0;
 }

@@ -31,7 +31,7 @@ static bool is_parameter(const struct seep_name_owner *o, const struct seep_scop
     return false;
 }
 
-static void look_at_bindings(struct seep_name_owner *o)
+static void search_bindings(struct seep_name_owner *o)
 {
     const struct seep_python_source *s = o->source;
 
@@ -115,7 +115,7 @@ static void mark_bases(struct seep_name_owner *o, const struct classes *all)
 }
 
 /* Marks the owner (3), what it derives from (3), and what derives from it (1). */
-static void look_at_classes(struct seep_name_owner *o)
+static void search_classes(struct seep_name_owner *o)
 {
     const struct seep_python_source *s = o->source;
     struct classes all = {.n = 0};
@@ -156,9 +156,9 @@ int seep_name_owner_init(struct seep_name_owner *o, const struct seep_python_sou
     if (!o->binds)
         return -SEEP_ENOMEM;
     if (asked->in == SEEP_KEPT_IN_ATTRIBUTE || asked->in == SEEP_KEPT_IN_CACHE)
-        look_at_classes(o);
+        search_classes(o);
     else
-        look_at_bindings(o);
+        search_bindings(o);
     return 0;
 }
 

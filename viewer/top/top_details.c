@@ -120,13 +120,13 @@ static void put_stack(struct page *page, const json_t *site, const char *cwd)
 {
     char drawn[SEEP_TOP_MOST_COLUMNS * SEEP_TOP_CELL + 1];
     int width = page->picture->n_columns - NAME_COLUMNS;
-    json_int_t look_at = json_integer_value(json_object_get(site, "look_at"));
+    json_int_t shown = json_integer_value(json_object_get(site, "look_at"));
     json_t *frame;
     size_t i;
 
     json_array_foreach (json_object_get(site, "stack"), i, frame) {
         char *text = seep_get_frame_text(frame, cwd);
-        bool marked = (json_int_t)i == look_at;
+        bool marked = (json_int_t)i == shown;
         int row = next_line(page);
         if (row >= 0 && text && width > 0) {
             seep_top_put(page->picture, row, NAME_COLUMNS - 2, "", SEEP_TOP_PLAIN);

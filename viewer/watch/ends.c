@@ -55,7 +55,7 @@ static bool settle(const struct seep_ended *e, struct seep_job_folder *folder)
     return true;
 }
 
-static void look_at_watched(struct seep_ends *ends, struct seep_job_folder *folder)
+static void check_watched(struct seep_ends *ends, struct seep_job_folder *folder)
 {
     struct pollfd polled[SEEP_ENDS_WATCHED];
 
@@ -117,7 +117,7 @@ void seep_ends_look(struct seep_ends *ends, struct seep_job_folder *folder, pid_
 
     if (!ends->known)
         ends->known = calloc(SEEP_MAX_PROCESSES, sizeof *ends->known);
-    look_at_watched(ends, folder);
+    check_watched(ends, folder);
     for (uint32_t i = 0; ends->known && i < n && i < SEEP_MAX_PROCESSES; i++) {
         if (ends->n == SEEP_ENDS_WATCHED)
             break;

@@ -25,7 +25,7 @@ static uint32_t stack_of_site(struct seep_resolver *r, struct seep_profile *prof
     return *memo - 1;
 }
 
-static int look_at_code(struct seep_line_groups *g, const char *roles_file, struct seep_error *err)
+static int read_code(struct seep_line_groups *g, const char *roles_file, struct seep_error *err)
 {
     int rc = seep_part_rules_load(&g->rules, roles_file, err);
 
@@ -44,7 +44,7 @@ static void count(struct seep_line_groups *g, const struct seep_snapshot_block *
 {
     for (size_t i = 0; i < g->n_blocks; i++) {
         uint32_t stack = g->of_block[i];
-        uint32_t frame = stack && !g->stacks.importing[stack] ? g->stacks.look_at[stack] : 0;
+        uint32_t frame = stack && !g->stacks.importing[stack] ? g->stacks.shown[stack] : 0;
         g->of_block[i] = SEEP_NO_LINE;
         if (!frame)
             continue;
@@ -96,7 +96,7 @@ int seep_line_groups_init(struct seep_line_groups *g, struct seep_profile *profi
     if (!rc && g->dict.failed)
         rc = -SEEP_ENOMEM;
     if (!rc)
-        rc = look_at_code(g, roles_file, err);
+        rc = read_code(g, roles_file, err);
     if (rc)
         return rc;
     uint32_t *line_of_frame = calloc(g->dict.n_frames, sizeof *line_of_frame);

@@ -74,7 +74,7 @@ int seep_job_sources_open(struct seep_job_sources *job)
     const struct seep_model *m = job->code->model;
     const struct seep_dictionary *d = &m->dict;
 
-    if (job->opened || !job->may_look)
+    if (job->opened || !job->may_open)
         return 0;
     const char *cwd = m->processes[m->root].id.cwd;
     bool *seen = calloc(d->n_strings + 1, sizeof *seen), *of_user = calloc(d->n_frames, 1);
@@ -104,9 +104,9 @@ int seep_job_sources_open(struct seep_job_sources *job)
 }
 
 void seep_job_sources_init(struct seep_job_sources *job, const struct seep_code *code,
-                           bool may_look)
+                           bool may_open)
 {
-    *job = (struct seep_job_sources){.code = code, .may_look = may_look};
+    *job = (struct seep_job_sources){.code = code, .may_open = may_open};
 }
 
 void seep_job_sources_fini(struct seep_job_sources *job)

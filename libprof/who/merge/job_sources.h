@@ -10,12 +10,12 @@ struct seep_job_sources {
     const struct seep_code *code;
     struct seep_source_files files; /* by string of the dictionary */
     bool *is_main;                  /* by that: the file of a script that ran; NULL: not open */
-    bool may_look, opened;
+    bool may_open, opened;
 };
 
-/* `may_look`: into files; else there are none. Opens nothing yet. */
+/* `may_open`: into files; else there are none. Opens nothing yet. */
 void seep_job_sources_init(struct seep_job_sources *job, const struct seep_code *code,
-                           bool may_look);
+                           bool may_open);
 void seep_job_sources_fini(struct seep_job_sources *job);
 
 /* Opens them at the first call. Returns 0 or -SEEP_ENOMEM. Allocates: *job. */

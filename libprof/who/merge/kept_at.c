@@ -282,7 +282,7 @@ json_t *seep_kept_at_json(struct seep_job_sources *job, const json_t *answer, co
     struct search q = {.job = job};
     bool failed = false;
 
-    if (!path || !job->may_look)
+    if (!path || !job->may_open)
         return json_null();
     if (seep_job_sources_open(job))
         return NULL;

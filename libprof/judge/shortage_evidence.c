@@ -6,6 +6,7 @@
 #include "libprof/measure/device_layout.h"
 #include "libprof/measure/memory_limit.h"
 #include "libprof/thresholds/thresholds.h"
+#include "libprof/words/shortage_words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +29,7 @@ static char *when(const struct seep_shortage_told *t)
     const int32_t step = t->s->request->step;
 
     return step > 0 ? seep_text_format("in %s %d", timed ? "slice" : "step", (int)step)
-                    : strdup("before step 1");
+                    : strdup(SEEP_SHORTAGE_BEFORE_TRAINING_TEXT);
 }
 
 /* In the words of PyTorch's own message. */
@@ -40,19 +41,17 @@ static void note_of_device(const struct seep_shortage_told *t, const char *step,
     char *capacity = NULL;
 
     if (s->device.capacity_bytes)
-        capacity = seep_text_format(", of a total capacity of %s",
+        capacity = seep_text_format(SEEP_SHORTAGE_CAPACITY_TEXT,
                                     seep_text_size((double)s->device.capacity_bytes, all));
     seep_text_size((double)s->request->asked_bytes, asked);
     seep_text_size((double)s->allocated_bytes, have);
     if (s->request->by_runtime)
-        seep_finding_note(f, "tried to allocate %s %s: %s of %s is allocated by then%s", asked,
-                          step, have, t->code->model->spaces[s->space].name.text,
-                          capacity ? capacity : "");
+        seep_finding_note(f, SEEP_SHORTAGE_TRIED_RUNTIME_TEXT, asked, step, have,
+                          t->code->model->spaces[s->space].name.text, capacity ? capacity : "");
     else
-        seep_finding_note(
-            f, "tried to allocate %s %s: %s is allocated by PyTorch, %s reserved but unallocated%s",
-            asked, step, have, seep_text_size((double)s->unallocated_bytes, idle),
-            capacity ? capacity : "");
+        seep_finding_note(f, SEEP_SHORTAGE_TRIED_PYTORCH_TEXT, asked, step, have,
+                          seep_text_size((double)s->unallocated_bytes, idle),
+                          capacity ? capacity : "");
     free(capacity);
 }
 
@@ -62,10 +61,9 @@ static const char *kept_for(const struct seep_shortage *s)
     if (s->largest_piece_bytes < s->request->asked_bytes)
         return "";
     if (s->unusable_bytes < s->unallocated_bytes)
-        return ": some are large enough, but of another stream or pool";
-    return s->request->asked_bytes > SEEP_SMALL_REQUEST
-               ? ", which PyTorch keeps for requests of up to 1 MiB"
-               : ", which PyTorch keeps for requests above 1 MiB";
+        return SEEP_SHORTAGE_PIECES_ELSEWHERE_TEXT;
+    return s->request->asked_bytes > SEEP_SMALL_REQUEST ? SEEP_SHORTAGE_PIECES_SMALL_POOL_TEXT
+                                                        : SEEP_SHORTAGE_PIECES_LARGE_POOL_TEXT;
 }
 
 static void note_unallocated(const struct seep_shortage *s, struct seep_finding *f)
@@ -73,8 +71,8 @@ static void note_unallocated(const struct seep_shortage *s, struct seep_finding 
     char largest[SEEP_SIZE_TEXT];
 
     if (s->unallocated_pieces)
-        seep_finding_note(f, "what is unallocated lies in %zu piece%s, the largest of %s%s",
-                          s->unallocated_pieces, s->unallocated_pieces == 1 ? "" : "s",
+        seep_finding_note(f, SEEP_SHORTAGE_PIECES_TEXT, s->unallocated_pieces,
+                          s->unallocated_pieces == 1 ? "" : "s",
                           seep_text_size((double)s->largest_piece_bytes, largest), kept_for(s));
 }
 
@@ -88,20 +86,17 @@ static void note_of_pinned(const struct seep_shortage_told *t, const char *step,
     char *registered = NULL;
 
     if (r->registered_bytes)
-        registered = seep_text_format(" and %s registered",
+        registered = seep_text_format(SEEP_SHORTAGE_REGISTERED_TEXT,
                                       seep_text_size((double)r->registered_bytes, more));
-    seep_finding_note(f, "tried to %s %s %s: %s of pinned is allocated%s by then",
-                      r->registers ? "register" : "allocate",
+    seep_finding_note(f, SEEP_SHORTAGE_TRIED_PINNED_TEXT, r->registers ? "register" : "allocate",
                       seep_text_size((double)r->asked_bytes, asked), step,
                       seep_text_size((double)t->s->kept_bytes, have), registered ? registered : "");
     if (is_of_pool(t->s))
-        seep_finding_note(f,
-                          "that is a power of two, which PyTorch's pool rounds up to: little more "
-                          "than %s may be needed",
+        seep_finding_note(f, SEEP_SHORTAGE_POWER_OF_TWO_TEXT,
                           seep_text_size((double)(r->asked_bytes / 2), asked));
     if (limit)
-        seep_finding_note(f, "what is pinned is memory of the host, of which there is %s (%s)",
-                          seep_text_size((double)limit, have), kind);
+        seep_finding_note(f, SEEP_SHORTAGE_PINNED_LIMIT_TEXT, seep_text_size((double)limit, have),
+                          kind);
     free(registered);
 }
 
@@ -166,11 +161,11 @@ static void note_lines(const struct seep_shortage_told *t, struct seep_finding *
     char size[SEEP_SIZE_TEXT], *kept = list_lines(t, false), *in_step = list_lines(t, true);
 
     if (kept)
-        seep_finding_note(f, "kept from before, %s: %s",
+        seep_finding_note(f, SEEP_SHORTAGE_KEPT_BEFORE_TEXT,
                           seep_text_size((double)t->s->kept_bytes, size), kept);
     if (made && in_step)
-        seep_finding_note(f, "made in the step itself, %s: at most %s",
-                          seep_text_size((double)made, size), in_step);
+        seep_finding_note(f, SEEP_SHORTAGE_MADE_IN_STEP_TEXT, seep_text_size((double)made, size),
+                          in_step);
     free(kept);
     free(in_step);
 }
@@ -182,12 +177,10 @@ static void note_pieces(const struct seep_shortage_told *t, struct seep_finding 
 {
     char size[SEEP_SIZE_TEXT];
 
-    seep_finding_note(f,
-                      "%s is reserved but unallocated, in pieces that are too small: in one piece "
-                      "it would have been enough",
+    seep_finding_note(f, SEEP_SHORTAGE_FRAGMENTED_TEXT,
                       seep_text_size((double)t->s->unallocated_bytes, size));
     if (t->cache)
-        seep_finding_note(f, "F%u, allocator-cache, is how it came to that", t->cache);
+        seep_finding_note(f, SEEP_SHORTAGE_BY_CACHE_TEXT, t->cache);
 }
 
 static void note_cause(const struct seep_shortage_told *t, struct seep_finding *f)
@@ -196,21 +189,20 @@ static void note_cause(const struct seep_shortage_told *t, struct seep_finding *
     char size[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT];
 
     if (s->before > 1 && s->kept_bytes > s->began_bytes)
-        seep_finding_note(f, "of what is kept %s came after step 1, %s was there by then",
+        seep_finding_note(f, SEEP_SHORTAGE_SINCE_FIRST_STEP_TEXT,
                           seep_text_size((double)(s->kept_bytes - s->began_bytes), size),
                           seep_text_size((double)s->began_bytes, other));
     if (s->filler)
-        seep_finding_note(
-            f, "F%u, %s, has %s of it%s", s->filler, t->filler,
-            seep_text_size((double)s->filled_bytes, size),
-            s->cause == SEEP_SHORTAGE_FILLED ? ": without that the request would have fitted" : "");
+        seep_finding_note(f, SEEP_SHORTAGE_FILLER_TEXT, s->filler, t->filler,
+                          seep_text_size((double)s->filled_bytes, size),
+                          s->cause == SEEP_SHORTAGE_FILLED ? SEEP_SHORTAGE_FILLER_ENOUGH_TEXT : "");
     if (s->cause == SEEP_SHORTAGE_FRAGMENTED)
         note_pieces(t, f);
     if (s->device.others_bytes)
-        seep_finding_note(f, "processes that are none of the job's use %s of the device",
+        seep_finding_note(f, SEEP_SHORTAGE_OTHERS_TEXT,
                           seep_text_size((double)s->device.others_bytes, size));
     if (s->free_bytes && s->free_bytes < s->request->asked_bytes)
-        seep_finding_note(f, "a request of up to %s would have fitted",
+        seep_finding_note(f, SEEP_SHORTAGE_WOULD_FIT_TEXT,
                           seep_text_size((double)s->free_bytes, size));
 }
 
@@ -222,17 +214,17 @@ static void note_outcome(const struct seep_shortage_told *t, struct seep_finding
     const int32_t first = t->s->first_step > 0 ? t->s->first_step : 0, last = t->s->request->step;
 
     if (p->recording.shortages_left_out)
-        seep_finding_note(f, "%zu requests failed in steps %d to %d, and then %u more",
-                          t->s->n_requests, (int)first, (int)last, p->recording.shortages_left_out);
+        seep_finding_note(f, SEEP_SHORTAGE_REQUESTS_AND_MORE_TEXT, t->s->n_requests, (int)first,
+                          (int)last, p->recording.shortages_left_out);
     else if (t->s->n_requests > 1)
-        seep_finding_note(f, "%zu requests failed, in steps %d to %d", t->s->n_requests, (int)first,
+        seep_finding_note(f, SEEP_SHORTAGE_REQUESTS_TEXT, t->s->n_requests, (int)first,
                           (int)(last > 0 ? last : 0));
     if (stepped && (int64_t)t->code->model->n_steps >= last && t->code->model->n_steps)
-        seep_finding_note(f, "the job caught it and went on, to step %u", t->code->model->n_steps);
+        seep_finding_note(f, SEEP_SHORTAGE_CAUGHT_TEXT, t->code->model->n_steps);
     else if (p->exit_kind == SEEP_ENDED_EXIT && p->exit_value)
-        seep_finding_note(f, "the process ended then, with exit status %d", p->exit_value);
+        seep_finding_note(f, SEEP_SHORTAGE_ENDED_BY_STATUS_TEXT, p->exit_value);
     else if (p->exit_kind == SEEP_ENDED_SIGNAL)
-        seep_finding_note(f, "the process ended then, by signal %d", p->exit_value);
+        seep_finding_note(f, SEEP_SHORTAGE_ENDED_BY_SIGNAL_TEXT, p->exit_value);
 }
 
 void seep_shortage_note(const struct seep_shortage_told *t, struct seep_finding *f)
@@ -256,24 +248,14 @@ void seep_shortage_note(const struct seep_shortage_told *t, struct seep_finding 
  * how it is asked for. */
 static char *advice_pinned(const struct seep_shortage_told *t)
 {
-    const char *less =
-        t->s->request->registers
-            ? "register less at a time: in pieces that are unregistered when they are done "
-              "(cudaHostUnregister), or copy through one small pinned buffer"
-        : is_of_pool(t->s)
-            ? "pin less: let batches have few different sizes, rather just below a power of two "
-              "than above, for PyTorch's pool rounds up and keeps them; a lower prefetch_factor, "
-              "pin_memory=False for what is large"
-            : "pin less: use one buffer again, or give it back (cudaFreeHost) before the next; a "
-              "lower prefetch_factor, few different sizes of batches";
-    const char *bound = "what can be pinned is bounded by the machine's free memory, a cgroup or "
-                        "RLIMIT_MEMLOCK (ulimit -l)";
+    const char *less = t->s->request->registers ? SEEP_SHORTAGE_REGISTER_LESS_TEXT
+                       : is_of_pool(t->s)       ? SEEP_SHORTAGE_PIN_LESS_POOL_TEXT
+                                                : SEEP_SHORTAGE_PIN_LESS_TEXT;
+    const char *bound = SEEP_SHORTAGE_PIN_BOUND_TEXT;
 
     if (t->s->cause == SEEP_SHORTAGE_FILLED)
-        return seep_text_format("mend F%u: it keeps what is pinned; to pin less at a time only "
-                                "puts the end off",
-                                t->s->filler);
-    return t->cure ? seep_text_format("see F%u first; else %s; %s", t->cure, less, bound)
+        return seep_text_format(SEEP_SHORTAGE_MEND_PINNED_TEXT, t->s->filler);
+    return t->cure ? seep_text_format(SEEP_SHORTAGE_SEE_FIRST_ELSE_ALSO_TEXT, t->cure, less, bound)
                    : seep_text_format("%s; %s", less, bound);
 }
 
@@ -288,9 +270,7 @@ static bool is_data(const struct seep_shortage_told *t, const struct seep_shorta
 
 static char *advice_too_large(const struct seep_shortage_told *t)
 {
-    const char *usual = "a smaller batch (with gradient accumulation), activation checkpointing "
-                        "(torch.utils.checkpoint), autocast; del the batch, outputs and loss at "
-                        "the end of the loop's body";
+    const char *usual = SEEP_SHORTAGE_NEED_LESS_TEXT;
     const struct seep_shortage_line *line = NULL;
 
     while ((line = next_line(t->s, line, false))) {
@@ -298,14 +278,14 @@ static char *advice_too_large(const struct seep_shortage_told *t)
             break;
         if (is_data(t, line)) {
             char *place = seep_place_text(t->code, line->frame);
-            char *text = seep_text_format("keep what %s makes on the host, and move a batch at a "
-                                          "time to the device; else %s",
-                                          place ? place : "the loader", usual);
+            char *text = seep_text_format(SEEP_SHORTAGE_KEEP_ON_HOST_TEXT,
+                                          place ? place : SEEP_SHORTAGE_THE_LOADER_TEXT, usual);
             free(place);
             return text;
         }
     }
-    return t->cure ? seep_text_format("see F%u first; else %s", t->cure, usual) : strdup(usual);
+    return t->cure ? seep_text_format(SEEP_SHORTAGE_SEE_FIRST_ELSE_TEXT, t->cure, usual)
+                   : strdup(usual);
 }
 
 char *seep_shortage_advice(const struct seep_shortage_told *t)
@@ -314,14 +294,11 @@ char *seep_shortage_advice(const struct seep_shortage_told *t)
         return advice_pinned(t);
     switch (t->s->cause) {
     case SEEP_SHORTAGE_FILLED:
-        return seep_text_format("mend F%u: it fills the device; a smaller batch only puts the end "
-                                "off",
-                                t->s->filler);
+        return seep_text_format(SEEP_SHORTAGE_MEND_TEXT, t->s->filler);
     case SEEP_SHORTAGE_FRAGMENTED:
         return strdup(seep_allocator_advice(t->s->device.settings));
     case SEEP_SHORTAGE_OTHERS:
-        return strdup("look who else is on the device (nvidia-smi), and wait for it or take "
-                      "another one (CUDA_VISIBLE_DEVICES)");
+        return strdup(SEEP_SHORTAGE_LOOK_WHO_TEXT);
     case SEEP_SHORTAGE_TOO_LARGE:
         break;
     }

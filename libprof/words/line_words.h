@@ -1,0 +1,20 @@
+/* What is said of a line beside its pattern's own words (patterns.def).
+ * Formats of printf(), filled with numbers and names by who knows them. */
+#ifndef SEEP_LIBPROF_WORDS_LINE_WORDS_H
+#define SEEP_LIBPROF_WORDS_LINE_WORDS_H
+
+#define SEEP_LINE_BY_MESSAGES_TEXT                                                                 \
+    "it came by messages of another process, in which this line makes blocks of that size"
+#define SEEP_LINE_BOUND_HOLDER_TEXT                                                                \
+    "bound %s, which keeps it, or take out of it what is no longer needed"
+#define SEEP_LINE_TABLE_AND_OBJECTS_TEXT                                                           \
+    "small Python objects pile up, and a list, dict or set grows at this line"
+#define SEEP_LINE_TABLE_TEXT "the table of a list, dict or set grows at this line, up to the end"
+#define SEEP_LINE_NODES_ON_HOST_TEXT                                                               \
+    "nodes of autograd graphs that this function makes pile up on the host, and these by whole "   \
+    "blocks a step beside them"
+#define SEEP_LINE_SAME_KEEPS_TEXT    "the same %s keeps what %s:%llu makes"
+#define SEEP_LINE_KEEPS_AS_WELL_TEXT "it keeps %s of %s as well"
+#define SEEP_LINE_LIMIT_TEXT         "the limit is %s (%s), in use are %s"
+
+#endif
