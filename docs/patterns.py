@@ -38,8 +38,8 @@ How sure a finding is of its pattern. Of the zoo's verdicts with a word at least
 
 THRESHOLDS_TOP = """## Thresholds
 
-A verdict hangs on these numbers. "Held by" is a job of `tests/zoo` or a test that fails where the number is far off;
-"nothing" is a number that may be wrong without a test that says so."""
+A verdict hangs on these numbers. "Held by" is a test, or a job of `tests/zoo`, that fails where the number is half as
+much more or less: `make mutate` moves each."""
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------------

@@ -83,7 +83,7 @@ class Holders:
 def missed(holders, threshold):
     """The moves that the row's holder does not notice."""
     return [(sign, value) for sign, value in moves(threshold)
-            if threshold["held_by"] == "nothing" or holders.pass_with(threshold["held_by"], (threshold["name"], value))]
+            if holders.pass_with(threshold["held_by"], (threshold["name"], value))]
 
 
 def others(holders, threshold, moved):
@@ -119,7 +119,7 @@ def main():
     if not rows:
         sys.exit("mutate: no such threshold")
     holders = Holders(args.moved.resolve(), args.recordings.resolve())
-    named = sorted({t["held_by"] for t in rows} - {"nothing"})
+    named = sorted({t["held_by"] for t in rows})
     for name in named:
         if name not in holders.programs:
             holders.record(name)
