@@ -345,8 +345,8 @@ zoo: all ## run the zoo's training jobs and hold the verdicts against their tabl
 
 # Of each row that a job of the zoo holds the job is run once; RECORDINGS keeps what is recorded. ROWS="NAME…" asks of these alone.
 RECORDINGS ?= build/zoo
-MOVED_TESTS := $(patsubst tests/%.c,build/moved/tests/%,$(filter $(foreach room,base code judge measure model report signs \
-	who/find who/merge who/ways,tests/$(room)/%),$(TESTS)))
+MOVED_TESTS := $(patsubst tests/%.c,build/moved/tests/%,$(filter $(foreach room,judge measure report signs who/find who/merge \
+	who/ways,tests/$(room)/%),$(TESTS)))
 mutate: all ## move each threshold by half, both ways, and print who notices (five minutes, once jobs are recorded)
 	+$(Q)$(MAKE) --no-print-directory MOVED=1 build/moved/seep $(MOVED_TESTS)
 	$(Q)SEEP=$(SEEP) $(PYTHON) tests/mutate/mutate.py --recordings $(RECORDINGS) $(if $(ROWS),--others $(ROWS))
