@@ -97,7 +97,7 @@ class Thresholds(unittest.TestCase):
         rows = re.findall(r"^SEEP_(?:COUNT|RATIO)\((\w+)", tables.THRESHOLDS.read_text(), re.M)
         self.assertEqual([threshold["name"] for threshold in tables.thresholds()], rows)
 
-    def test_each_is_held_by_a_job_or_a_test_that_is_there(self):
+    def test_each_is_held_by_a_test_that_is_there(self):
         for threshold in tables.thresholds():
             self.assertIn(threshold["held_by"], tables.holders(), threshold["name"])
 
