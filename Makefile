@@ -372,13 +372,12 @@ demo: all ## profile a PyTorch job that leaks, and show the line that keeps the 
 zoo: all ## run the zoo's training jobs and hold the verdicts against their tables
 	$(Q)SEEP=$(SEEP) $(PYTHON) tests/zoo/zoo.py
 
-# Of each row that a job of the zoo holds the job is run once; RECORDINGS keeps what is recorded. ROWS="NAME…" asks of these alone.
-RECORDINGS ?= build/zoo
-MOVED_TESTS := $(patsubst tests/%.c,build/moved/tests/%,$(filter $(foreach room,base code judge measure model report signs \
-	who/find who/merge who/ways,tests/$(room)/%),$(TESTS)))
-mutate: all ## move each threshold by half, both ways, and print who notices (five minutes, once jobs are recorded)
-	+$(Q)$(MAKE) --no-print-directory MOVED=1 build/moved/seep $(MOVED_TESTS)
-	$(Q)SEEP=$(SEEP) $(PYTHON) tests/mutate/mutate.py --recordings $(RECORDINGS) $(if $(ROWS),--others $(ROWS))
+# ROWS="NAME…" asks of these alone, and who else notices.
+MOVED_TESTS := $(patsubst tests/%.c,build/moved/tests/%,$(filter $(foreach room,judge measure report signs who/find who/merge \
+	who/ways,tests/$(room)/%),$(TESTS)))
+mutate: ## move each threshold by half, both ways, and print who notices (two minutes, once it is built)
+	+$(Q)$(MAKE) --no-print-directory MOVED=1 $(MOVED_TESTS)
+	$(Q)$(PYTHON) tests/mutate/mutate.py $(if $(ROWS),--others $(ROWS))
 
 zoo-reports: all ## run jobs written after public reports, and score what seep says of them (ten minutes)
 	$(Q)SEEP=$(SEEP) $(PYTHON) tests/zoo/reports/score.py

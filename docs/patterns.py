@@ -38,8 +38,8 @@ How sure a finding is of its pattern. Of the zoo's verdicts with a word at least
 
 THRESHOLDS_TOP = """## Thresholds
 
-A verdict hangs on these numbers. "Held by" is a job of `tests/zoo` or a test that fails where the number is far off;
-"nothing" is a number that may be wrong without a test that says so."""
+A verdict hangs on these numbers. "Held by" is a unit test that fails where the number is half as much more or
+less: `make mutate` moves each."""
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------------
@@ -132,9 +132,9 @@ def shown_by(pattern):
 
 @functools.cache
 def holders():
-    """What may hold a threshold: the zoo's jobs, and test files by their stems."""
-    tests = [path.stem for path in (ROOT / "tests").rglob("test_*") if path.suffix in (".c", ".py")]
-    return {*zoo_jobs(), *(stem for stem in tests if tests.count(stem) == 1)}
+    """What may hold a threshold: unit tests, by their stems."""
+    tests = [path.stem for path in (ROOT / "tests").rglob("test_*.c")]
+    return {stem for stem in tests if tests.count(stem) == 1}
 
 
 # ---- the page --------------------------------------------------------------------------------------------------------

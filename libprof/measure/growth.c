@@ -17,6 +17,9 @@ enum {
                            life than 1 of these */
 };
 
+/* Below that a slope's interval holds 0 in any case: it need not be estimated. */
+static const double NO_TREND = 1;
+
 static size_t points_for(int32_t from, int32_t to)
 {
     int64_t n = (int64_t)to - from + 1;
@@ -84,7 +87,7 @@ static bool measure_lane(const struct seep_level *level, int32_t from, int32_t t
         return true;
     if (seep_trend_test(y, n, &s, &g->z) || seep_shape_describe(y, n, &g->shape))
         return false;
-    if (g->z < SEEP_T_TREND_Z_LEAST)
+    if (g->z < NO_TREND)
         return true;
     double dx = (double)((int64_t)to - from) / (double)(n - 1);
     if (seep_slope_estimate(y, 1, n, dx, &g->slope))

@@ -79,7 +79,7 @@ static bool is_much_in_a_cycle(const struct seep_case *c)
 
     return was_seen_as(c, SEEP_HOLDERS_CYCLE) && bytes >= SEEP_T_CACHE_BYTES &&
            bytes * SEEP_T_LARGE_SHARE >= c->space_peak && s->falls && s->rise > 0 &&
-           s->rising >= SEEP_T_BURST_STEPS && s->steps >= s->falls * SEEP_T_BURST_STEPS &&
+           s->rising >= SEEP_T_SERIES && s->rising >= SEEP_T_RISING * s->steps &&
            s->height * SEEP_T_LARGE_SHARE >= (double)c->space_peak;
 }
 

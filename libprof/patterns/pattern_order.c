@@ -231,5 +231,5 @@ bool seep_case_comes_in_bursts(const struct seep_case *c)
 
     return s->falls >= SEEP_T_SERIES && s->rise > 0 && s->top - s->base >= SEEP_T_CACHE_BYTES &&
            (s->top - s->base) * SEEP_T_NEGLIGIBLE >= (double)c->space_peak &&
-           s->rising >= SEEP_T_RISING * s->steps && s->steps >= s->falls * SEEP_T_BURST_STEPS;
+           s->rising >= SEEP_T_RISING * s->steps;
 }

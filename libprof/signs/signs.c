@@ -146,7 +146,7 @@ static int held_by(const struct seep_case *c, const uint32_t *sites, size_t n_si
         return 0;
     struct seep_level_point middle = seep_level_at(level, from + (to - from) / 2);
     struct seep_level_point last = seep_level_at(level, to);
-    if (middle.bytes > 0 && (double)middle.bytes >= SEEP_T_MOST * (double)last.bytes)
+    if (middle.bytes > 0 && (double)middle.bytes >= SEEP_T_WORKER_EARLY * (double)last.bytes)
         *out = held(last);
     return 0;
 }
@@ -226,7 +226,8 @@ int seep_signs_compute(const struct seep_case *c, struct seep_signs *signs)
         return -SEEP_ENOMEM;
     const struct seep_growth *g = &signs->growth;
     signs->timed = c->m->step_source == SEEP_STEP_TIME;
-    signs->enough_steps = g->to - g->from >= (signs->timed ? SEEP_T_SLICES : SEEP_T_STEPS);
+    /* Slices hold no equal work: three times as many as steps. */
+    signs->enough_steps = g->to - g->from >= SEEP_T_STEPS * (signs->timed ? 3 : 1);
     signs->is_data = (data_parts >> c->part) & 1;
     signs->is_network = is_of_network(c->part, c->parts);
     signs->sawtooth = seep_sawtooth_find(c->m, c->span, &g->level);

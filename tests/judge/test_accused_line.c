@@ -76,6 +76,22 @@ TEST(sites_of_one_line_are_one_finding)
     ck_assert_uint_eq(json_array_size(json_object_get(f, "sites")), 4);
 }
 
+/* Beside what is made and what lies around it, one that has a part of its bytes. */
+TEST(what_has_a_quarter_of_the_main_sites_bytes_is_counted, .to = 2)
+{
+    struct ramp r = {FIRST, UINT32_MAX, 1, UINT32_MAX};
+    const uint64_t bytes[] = {8192, 8192, _i ? 8192 * 28 / 100 : 8192 * 20 / 100};
+    const uint32_t user = below(main_stack, "/home/user/train.py", "remember", 77);
+
+    for (uint64_t i = 0; i < N(bytes); i++)
+        builder_level(&b,
+                      builder_stack(&b, user, builder_native(&b, "/usr/lib/libc10.so", NULL, i)),
+                      HOST, bytes[i], LAST, ramp, &r);
+    ck_assert_uint_eq(
+        json_array_size(json_object_get(only("unbounded-growth", "leak", 77), "sites")),
+        2u + (_i > 0));
+}
+
 /* ---- messages of other processes ------------------------------------------------------------- */
 
 #define PYTHON "/usr/lib/python3.11/"

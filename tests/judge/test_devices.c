@@ -259,7 +259,7 @@ static const struct {
     {850, 900, 900, SEEP_ALLOCATOR_COLLECTS, true},
     {850, 900, 900, SEEP_ALLOCATOR_EXPANDABLE, false},
     {850, 900, 900, SEEP_ALLOCATOR_NO_CACHE, false},
-    {650, 700, 900, 0, false}, /* the other processes' */
+    {680, 730, 900, 0, false}, /* the other processes' */
     {720, 770, 770, 0, false}, /* room to spare */
     {720, 770, 900, 0, true},
 };

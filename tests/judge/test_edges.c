@@ -281,6 +281,41 @@ static void replaced_and_full_after(double epochs)
     d->lifetimes[seep_lifetime_bucket(50)] = 1200;
 }
 
+/* Each epoch adds so much of what the one before did. */
+static uint64_t fading(uint32_t period, void *arg)
+{
+    double each = 8, blocks = 0;
+
+    for (uint32_t i = FIRST; i <= period; i++) {
+        each *= i > FIRST && (i - FIRST) % 50 == 0 ? *(double *)arg : 1;
+        blocks += each;
+    }
+    return (uint64_t)blocks;
+}
+
+static void epochs_that_add(double share)
+{
+    add_epochs(4, 50);
+    builder_level(&b, in_data(), HOST, 65536, LAST, fading, &share);
+}
+
+/* A cache that fills in the second epoch, and was there in part before. */
+static uint64_t second_epoch(uint32_t period, void *arg)
+{
+    const uint32_t step = period < FIRST ? 0 : period - FIRST + 1;
+    const double before = 400 * *(double *)arg, at = step < 51    ? 0
+                                                     : step > 100 ? 1
+                                                                  : (step - 50) / 50.0;
+
+    return step < 5 ? 0 : (uint64_t)(before + (400 - before) * at);
+}
+
+static void begun_with(double share)
+{
+    add_epochs(4, 50);
+    builder_level(&b, in_data(), HOST, 65536, LAST, second_epoch, &share);
+}
+
 /* ---- all of them ----------------------------------------------------------------------------- */
 
 static const struct {
@@ -314,6 +349,8 @@ static const struct {
     {"NEGLIGIBLE", falls_of_the_space, 0.016, 0.025, "reference-cycle", "pressure"},
     {"EXCHANGE", what_another_line_loses_from, 86, 97, "unbounded-growth", "leak"},
     {"PLATEAU_OFF", full_after, 1.5, 1.36, "first-touch-cache", "retention"},
+    {"SLOWING", epochs_that_add, 0.95, 0.65, "first-touch-cache", "retention"},
+    {"BEGUN", begun_with, 0.062, 0.042, "first-touch-cache", "retention"},
     {"ALIASED_OFF_EPOCH", replaced_and_full_after, 1.35, 1.25, "aliased-cache", "retention"},
 };
 

@@ -344,10 +344,9 @@ static struct {
     uint32_t steps[8];
     const char *severity;
 } paces[] = {
-    {{1, 30, 60, 85, 110, 135, 175}, "leak"},
-    {{1, 27, 53, 79, 105, 131, 181}, "pressure"},
-    {{1, 26, 51, 76, 101, 131, 161}, "leak"},
-    {{1, 26, 51, 75, 99, 123, 150}, "pressure"},
+    {{1, 30, 60, 85, 110, 135, 175}, "leak"},      {{1, 27, 53, 79, 105, 131, 181}, "pressure"},
+    {{1, 26, 51, 76, 101, 131, 161}, "leak"},      {{1, 26, 51, 75, 99, 123, 150}, "pressure"},
+    {{10, 30, 75, 95, 140, 160, 192}, "pressure"},
 };
 
 TEST(what_an_object_gathers_at_an_even_pace_is_a_leak, .to = N(paces))

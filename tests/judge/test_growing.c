@@ -70,6 +70,17 @@ TEST(growth_freed_by_the_jobs_end_is_growth)
     ck_assert_double_eq(number(f, "count"), 2 * STEPS);
 }
 
+/* More than the last steps can have added is the teardown's own. */
+TEST(what_the_jobs_end_makes_beside_it_is_not_counted)
+{
+    struct ramp r = {FIRST, UINT32_MAX, 2, LAST};
+    const uint32_t stack = below(main_stack, "/home/user/train.py", "remember", 77);
+
+    ((struct seep_site *)builder_at(&b, builder_level(&b, stack, 0, 8192, LAST, ramp, &r)))
+        ->peak_bytes += 3 * 8192;
+    ck_assert_double_lt(number(only("unbounded-growth", "leak", 77), "count"), 2 * STEPS);
+}
+
 TEST(a_leak_beside_a_noisy_buffer_of_the_same_line_is_found)
 {
     struct ramp r = {FIRST, UINT32_MAX, 4, UINT32_MAX};

@@ -84,7 +84,7 @@ static struct {
     {"a level that rises evenly",
      "undetermined",
      {{3, 10}, {4, 20}, {5, 30}, {6, 40}, {7, 50}, {8, 60}}},
-    {"a level of too few steps", NULL, {{3, 10}, {4, 30}, {5, 50}, {6, 70}}},
+    {"a level of too few steps", NULL, {{3, 10}, {4, 30}, {5, 50}, {6, 70}, {7, 90}}},
     {"a level that hardly moves and then leaps",
      NULL,
      {{3, 10}, {4, 11}, {5, 12}, {6, 42}, {7, 102}, {8, 132}}},

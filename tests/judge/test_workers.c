@@ -139,6 +139,42 @@ TEST(pages_of_pythons_objects_are_copied_by_counting_references, .to = N(copies)
     is_found("cow-growth", copies[_i].by_counting);
 }
 
+/* What a worker's pages have grown by beside its own blocks: what an interpreter writes to, or
+ * clearly more; in part its own, or by far not. */
+static const struct {
+    uint64_t own, first, last; /* MiB */
+    bool is_told;
+} pages[] = {{0, 100, 26, true}, {0, 100, 22, false}, {10, 4, 40, true}, {10, 4, 29, false}};
+
+TEST(pages_that_a_worker_has_for_itself_are_not_copied, .to = N(pages))
+{
+    struct ramp arenas = {2, 2, 40, UINT32_MAX};
+    struct ramp own = {FIRST, FIRST, 1 + 2 * pages[_i].own, UINT32_MAX};
+
+    builder_header(&b)->python_version = 0x030b00f0;
+    builder_level(&b, user(7), MMAP, MIB, LAST, ramp, &arenas);
+    for (int i = 0; i < WORKERS; i++) {
+        struct seep_process *p = &job->processes[1 + i];
+        builder_level(&workers[i], items[i], 0, MIB / 2, LAST, ramp, &own);
+        p->private_first_bytes = pages[_i].first * MIB;
+        p->private_last_bytes = pages[_i].last * MIB;
+        p->private_first_period = FIRST;
+        p->private_last_period = LAST;
+    }
+    is_found("cow-growth", pages[_i].is_told);
+}
+
+/* What each holds at its end was there halfway, or nearly; or it grows. */
+static struct ramp halves[] = {{FIRST, FIRST + 110, 1, UINT32_MAX},
+                               {FIRST, FIRST + 148, 1, UINT32_MAX}};
+
+TEST(what_workers_had_halfway_is_multiplied, .to = 2)
+{
+    for (int i = 0; i < WORKERS; i++)
+        builder_level(&workers[i], items[i], 0, MIB / 4, LAST, ramp, &halves[_i]);
+    is_found("worker-multiplication", _i == 0);
+}
+
 /* Which call asked for an arena is chance: the line that asked for most of them is accused, by way
  * of three callers, not the one call that asked for more than each; and arenas are no items that
  * were loaded up front. */

@@ -304,25 +304,28 @@ TEST(crumbs_that_fill_the_memory_in_a_run_are)
 static const struct {
     uint64_t each, ram_gib; /* each: bytes a step, or slice */
     bool timed, is_leak;
+    uint32_t steps;          /* 0: two thousand */
     uint64_t steps_a_period; /* of a tenth of a second */
-} paces[] = {{900, 120, false, false, 1},  {900, 64, false, true, 1},
-             {1100, 4096, false, true, 1}, {900, 120, false, false, 20}, /* eight days */
-             {900, 120, false, true, 30},                                /* five and a half */
-             {900, 2300, true, true, 1},                                 /* nine years */
-             {900, 3200, true, false, 1}};                               /* twelve */
+} paces[] = {{900, 120, false, false, 0, 1},     {900, 64, false, true, 0, 1},
+             {1100, 4096, false, true, 0, 1},    {900, 120, false, false, 0, 20}, /* eight days */
+             {900, 120, false, true, 0, 30},     /* five and a half */
+             {900, 2300, true, true, 0, 1},      /* nine years */
+             {900, 3200, true, false, 0, 1},     /* twelve */
+             {900, 106, false, true, 150000, 1}, /* a job that is far on, too */
+             {900, 151, false, false, 150000, 1}};
 
 TEST(what_no_run_would_come_to_is_no_finding, .to = N(paces))
 {
-    enum { MANY = 2000 };
+    const uint32_t many = paces[_i].steps ? paces[_i].steps : 2000;
     struct ramp r = {FIRST, UINT32_MAX, 1, UINT32_MAX};
     struct seep_profile *p = NULL;
 
     builder_header(&b)->limit_ram_bytes = paces[_i].ram_gib << 30;
-    builder_level(&b, line(), 0, paces[_i].each, FIRST + MANY, ramp, &r);
-    job->processes[0].steps = paces[_i].timed ? 0 : MANY;
-    builder_timeline(&b, FIRST + MANY, UINT64_C(300) << 20);
+    builder_level(&b, line(), 0, paces[_i].each, FIRST + many, ramp, &r);
+    job->processes[0].steps = paces[_i].timed ? 0 : many;
+    builder_timeline(&b, FIRST + many, UINT64_C(300) << 20);
     builder_header(&b)->end_ns = builder_header(&b)->last_ns =
-        builder_header(&b)->start_ns + MANY * UINT64_C(100000000) / paces[_i].steps_a_period;
+        builder_header(&b)->start_ns + many * UINT64_C(100000000) / paces[_i].steps_a_period;
     ck_assert_int_eq(seep_profile_from_bytes("100-1.seep", b.bytes, b.n_bytes, &p, NULL), 0);
     ck_assert_int_eq(seep_analyse_profiles(&p, 1, job, NULL, &report, NULL), 0);
     const json_t *list = json_object_get(report, "findings");

@@ -85,9 +85,8 @@ struct seep_holders_pace seep_holders_pace_of(const struct seep_holders_length *
         return pace;
     pace.known = true;
     pace.slope = slope_of(&s);
-    /* The trend's test asks for the order alone: the four that there are at least, all rising, pass
-     * it, and three of four do not. */
-    pace.grows = z >= SEEP_T_TREND_Z_LEAST && pace.slope.low > 0 &&
-                 late_share(&s) > SEEP_T_TREND_LATE_SHARE && deepest_fall(&s) < SEEP_T_TREND_FALL;
+    /* The interval asks for the order alone: of the four that there are at least all rise. */
+    pace.grows = pace.slope.low > 0 && late_share(&s) > SEEP_T_TREND_LATE_SHARE &&
+                 deepest_fall(&s) < SEEP_T_TREND_FALL;
     return pace;
 }
