@@ -1,8 +1,10 @@
-/* Caches of libraries that are known to have a bound: library_caches.def. */
+/* Caches that libraries keep for themselves: library_caches.def. */
 #ifndef SEEP_LIBPROF_CODE_LIBRARY_CACHES_H
 #define SEEP_LIBPROF_CODE_LIBRARY_CACHES_H
 
 #include "libprof/code/symbols.h"
+
+#define SEEP_LIBRARY_CACHE_EACH UINT64_MAX
 
 /* Texts of patterns are as the table describes them; none is NULL. */
 struct seep_library_cache {
@@ -11,7 +13,7 @@ struct seep_library_cache {
     const char *file, *qualname;   /* of one of Python */
     const char *holder;            /* the file whose static data holds it */
     uint64_t block_bytes;          /* of the largest block; 0: of any size */
-    uint64_t blocks;               /* of one stack, at most */
+    uint64_t blocks;               /* of one stack, at most; SEEP_LIBRARY_CACHE_EACH: not known */
     const char *bound, *advice;
 };
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_FOLLOWS = 64 };
+enum { MAX_FOLLOWS = 64, OVER_SHARE = 4 /* 1/n of a child's life */ };
 
 /* Where a clock is further off, another boot is likelier than a step of the clock. */
 #define MAX_CLOCK_STEP_NS (INT64_C(3600) * 1000000000)
@@ -138,16 +138,56 @@ static bool is_ancestor(const struct seep_model_process *q, const struct seep_mo
     return false;
 }
 
-bool seep_step_serves(const struct seep_model_process *p, const struct seep_model_process *q)
+/* When a period of its own had not begun yet, by the last look before it. */
+static uint64_t time_before(const struct seep_model_process *p, uint32_t period)
 {
-    return trains(q) && !trains(p) && is_ancestor(q, p);
+    uint32_t low = 0, high = p->n_rows;
+
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (p->row_period[middle] < period)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? p->row_t_ns[low - 1] : p->start_ns;
 }
 
-/* Whether q rather than p speaks for the job. */
+/* Where nobody looked, its last step may have been as late as its end. */
+static uint64_t last_step_ns(const struct seep_model_process *p)
+{
+    return p->n_rows ? time_before(p, p->period) : p->end_ns;
+}
+
+/* For how long it made steps. */
+static uint64_t stepping_ns(const struct seep_model_process *p)
+{
+    const uint64_t first = time_before(p, p->axis_first), last = last_step_ns(p);
+
+    return last > first ? last - first : 0;
+}
+
+/* q made the steps that it makes before p, which descends from it, had begun in earnest: since then
+ * it only waits for p, or does the rest. */
+static bool is_over(const struct seep_model_process *q, const struct seep_model_process *p)
+{
+    return q->steps && is_ancestor(q, p) &&
+           last_step_ns(q) < p->start_ns + (p->end_ns - p->start_ns) / OVER_SHARE;
+}
+
+bool seep_step_serves(const struct seep_model_process *p, const struct seep_model_process *q)
+{
+    return trains(q) && !trains(p) && is_ancestor(q, p) && !is_over(q, p);
+}
+
+/* Whether q rather than p speaks for the job. Of a training, and of what repeats in a child that
+ * comes after it, neither is a measure of the other: the one that took longer does. */
 static bool is_better(const struct seep_model_process *q, const struct seep_model_process *p)
 {
     if (seep_step_serves(p, q) || seep_step_serves(q, p))
         return seep_step_serves(p, q);
+    if (p->steps && q->steps && trains(p) != trains(q) && (is_over(p, q) || is_over(q, p)))
+        return stepping_ns(q) > stepping_ns(p);
     if (q->steps != p->steps)
         return q->steps > p->steps;
     return q->id.python_version && !p->id.python_version;
@@ -165,14 +205,15 @@ static void choose_main(struct seep_model *m)
 /* ---- runs -------------------------------------------------------------------------------- */
 
 /* Ranks live side by side; of two runs in a row the second begins when the first has ended, or is
- * about to. */
+ * about to, or has made its last step and waits for the second. */
 static bool side_by_side(const struct seep_model_process *p, const struct seep_model_process *q)
 {
     uint64_t start = p->start_ns > q->start_ns ? p->start_ns : q->start_ns;
     uint64_t end = p->end_ns < q->end_ns ? p->end_ns : q->end_ns;
     uint64_t life = p->end_ns - p->start_ns, other = q->end_ns - q->start_ns;
 
-    return end > start && end - start > (life < other ? life : other) / 2;
+    return end > start && end - start > (life < other ? life : other) / 2 && !is_over(p, q) &&
+           !is_over(q, p);
 }
 
 static uint32_t last_run_before(const struct seep_model *m, uint64_t t_ns)

@@ -12,8 +12,8 @@ void seep_axis_sort(struct seep_model *m);
  * steps and the epochs. Needs sorted processes, at least one. Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_step_axis_compute(struct seep_model *m);
 
-/* p works for q: it descends from it, and q trains, while p only repeats something. Both know
- * whose periods they use. */
+/* p works for q: it descends from it, and q trains, also while p lives, while p only repeats
+ * something. Both know whose periods they use. */
 bool seep_step_serves(const struct seep_model_process *p, const struct seep_model_process *q);
 
 #endif

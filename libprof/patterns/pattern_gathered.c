@@ -23,10 +23,62 @@ static struct gathered gathered_by(const struct seep_model_site *site)
     return (struct gathered){{t->peak_bytes, blocks}, blocks ? t->allocations / blocks : 0};
 }
 
-static bool evaluates(const struct seep_case *c, const struct seep_model_site *site)
+/* ---- what an evaluation is --------------------------------------------------------------------
+ */
+
+/* The stack that `a` shares with `b`, function by function from the outermost on. */
+static uint32_t shared(const struct seep_dictionary *d, uint32_t a, uint32_t b)
 {
-    return seep_stack_passes(c, site->stack, SEEP_FUNCTION_EVALUATION);
+    uint32_t same;
+
+    while (d->stacks[b].depth > d->stacks[a].depth)
+        b = d->stacks[b].parent;
+    while (d->stacks[a].depth > d->stacks[b].depth)
+        a = d->stacks[a].parent;
+    for (same = a; a; a = d->stacks[a].parent, b = d->stacks[b].parent) {
+        const struct seep_dict_frame *f = &d->frames[d->stacks[a].frame];
+        const struct seep_dict_frame *g = &d->frames[d->stacks[b].frame];
+        if (f->kind != g->kind || f->source != g->source || f->function != g->function)
+            same = d->stacks[a].parent;
+    }
+    return same;
 }
+
+/* Within which all training steps are made: what steps the optimizer and goes backward time and
+ * again has it in common. Another thread's stacks have nothing in common with the first ones. */
+static uint32_t around_steps(const struct seep_case *c)
+{
+    const uint16_t learns = 1u << SEEP_PART_BACKWARD | 1u << SEEP_PART_OPTIMIZER;
+    uint32_t all = 0;
+
+    for (size_t i = 0; i < c->m->n_sites; i++) {
+        const struct seep_model_site *site = &c->m->sites[i];
+        if (!(c->code->lines->parts[site->stack] & learns) ||
+            2 * site->totals.allocations < (uint64_t)c->span->last)
+            continue;
+        const uint32_t next = all ? shared(&c->m->dict, all, site->stack) : site->stack;
+        all = next ? next : all;
+    }
+    return all;
+}
+
+/* Whether a stack passes an evaluation: one that training steps are made in, too, as a test case
+ * of a training does, is none. */
+static bool evaluates(const struct seep_case *c, const struct seep_model_site *site,
+                      uint32_t around)
+{
+    const struct seep_dictionary *d = &c->m->dict;
+    const uint32_t outer = shared(d, site->stack, around);
+
+    for (uint32_t s = site->stack; s && s != outer; s = d->stacks[s].parent) {
+        if (seep_function_kinds_is(c->code->lines->kinds, d->stacks[s].frame,
+                                   SEEP_FUNCTION_EVALUATION))
+            return true;
+    }
+    return false;
+}
+
+/* ---- what it gathers ------------------------------------------------------------------------- */
 
 /* Nearly all that an evaluation makes by this stack is there at its end, and is gone before the
  * next step ends. Of a step's own layers as many are there at once, in each step; a decoder's keys
@@ -44,14 +96,14 @@ static bool gathers(const struct seep_case *c, const struct seep_model_site *sit
 }
 
 /* How many blocks of a line's a training step has at once, of one stack: layers that share it. */
-static uint64_t layers_of(const struct seep_case *c)
+static uint64_t layers_of(const struct seep_case *c, uint32_t around)
 {
     uint64_t most = 0;
 
     for (size_t i = 0; i < c->n_sites; i++) {
         const struct seep_model_site *site = &c->m->sites[c->sites[i]];
         const uint64_t blocks = gathered_by(site).most.blocks;
-        if (blocks > most && !evaluates(c, site) && !gathers(c, site))
+        if (blocks > most && !evaluates(c, site, around) && !gathers(c, site))
             most = blocks;
     }
     return most;
@@ -102,7 +154,8 @@ static void say(const struct seep_case *c, struct seep_finding *f, bool evaluati
 
 bool seep_case_judge_gathered(const struct seep_case *c, struct seep_finding *f, bool with_graph)
 {
-    const uint64_t layers = layers_of(c);
+    const uint32_t around = around_steps(c);
+    const uint64_t layers = layers_of(c, around);
     bool nodes = false, evaluation = false;
 
     if (seep_case_space(c)->class != SEEP_CLASS_TENSOR || c->signs->timed || c->m->epochs < 2)
@@ -113,7 +166,7 @@ bool seep_case_judge_gathered(const struct seep_case *c, struct seep_finding *f,
         if (!gathers(c, site) || most.blocks < SEEP_T_GATHERED_LAYERS * layers)
             continue;
         seep_finding_keep(f, c->sites[i], most.bytes, most.blocks);
-        evaluation |= evaluates(c, site);
+        evaluation |= evaluates(c, site, around);
     }
     if (f->live_bytes < SEEP_T_PEAK_BYTES || f->live_bytes * SEEP_T_LARGE_SHARE < c->space_peak ||
         has_nodes(c, &nodes) || nodes != with_graph)

@@ -161,6 +161,31 @@ static bool is_steady(const struct seep_growth *g)
             g->shape.fall < SEEP_T_STEADY_FALL);
 }
 
+/* Of some the advice is not to run for longer. */
+static void say_what_is_open(const struct seep_case *c, struct seep_finding *f)
+{
+    const struct seep_library_cache *cache = c->signs->cache;
+
+    f->of_arenas = c->signs->prospect == SEEP_OPEN_ARENAS;
+    if (f->of_arenas) {
+        f->title = strdup("small Python objects pile up");
+        f->advice = strdup(
+            "look for a list, dict or set that is only added to, also by other lines; seep run "
+            "--python-allocators shows each object at its own line");
+    }
+    if (c->signs->prospect == SEEP_OPEN_TRAINED) {
+        f->title = strdup("a network grows by new parameters");
+        f->advice = strdup("if all parts of the network are used, plan the memory for the last of "
+                           "them; if not, take the old ones out of it and out of the optimizer");
+    }
+    if (c->signs->prospect == SEEP_OPEN_LIBRARY_EACH) {
+        f->title = seep_text_format("%s grows", cache->name);
+        f->keeper = strdup(cache->name);
+        f->advice = strdup(cache->advice);
+        seep_finding_note(f, "%s: %s", cache->name, cache->bound);
+    }
+}
+
 /* Growth that may yet end: too few steps, or none past the first epoch. */
 bool seep_is_undetermined(const struct seep_case *c, struct seep_finding *f)
 {
@@ -179,17 +204,7 @@ bool seep_is_undetermined(const struct seep_case *c, struct seep_finding *f)
     seep_finding_verdict(f, SEEP_PATTERN_UNDETERMINED, SEEP_PRESSURE, SEEP_POSSIBLE);
     seep_case_note_growth(c, f);
     seep_finding_note(f, "%s", seep_prospect_text(c->signs->prospect));
-    f->of_arenas = c->signs->prospect == SEEP_OPEN_ARENAS && f->n_sites;
-    if (f->of_arenas) {
-        f->title = strdup("small Python objects pile up");
-        f->advice = strdup(
-            "look for a list, dict or set that is only added to, also by other lines; seep run "
-            "--python-allocators shows each object at its own line");
-    }
-    if (c->signs->prospect == SEEP_OPEN_TRAINED && f->n_sites) {
-        f->title = strdup("a network grows by new parameters");
-        f->advice = strdup("if all parts of the network are used, plan the memory for the last of "
-                           "them; if not, take the old ones out of it and out of the optimizer");
-    }
+    if (f->n_sites)
+        say_what_is_open(c, f);
     return f->n_sites > 0;
 }

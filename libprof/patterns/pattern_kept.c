@@ -418,7 +418,10 @@ static bool judge_library(const struct seep_case *c, struct seep_finding *f)
     f->title = seep_text_format("%s fills", cache->name);
     f->keeper = strdup(cache->name);
     f->advice = strdup(cache->advice);
-    seep_finding_note(f, "%s has a bound: %s", cache->name, cache->bound);
+    seep_finding_note(f,
+                      cache->blocks == SEEP_LIBRARY_CACHE_EACH ? "%s has levelled off: %s"
+                                                               : "%s has a bound: %s",
+                      cache->name, cache->bound);
     seep_finding_note(f, "%s",
                       c->cache ? "by the functions that made it"
                                : "by what was seen to hold it: static data of the library");

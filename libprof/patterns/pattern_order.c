@@ -55,8 +55,10 @@ bool seep_patterns_judge_line(const struct seep_case *c, struct seep_finding *fi
             !lies_in(seep_case_space(c)->class, row->spaces) ||
             !fits_holder((enum seep_pattern)i, &c->signs->kept_by))
             continue;
-        /* What a library's bounded cache keeps is nothing worse, whatever it looks like. */
+        /* What a library keeps in its cache is nothing worse, whatever it looks like. */
         if (c->signs->prospect == SEEP_ENDS_BY_LIBRARY && i != SEEP_PATTERN_LEGITIMATE_GROWTH)
+            continue;
+        if (c->signs->prospect == SEEP_OPEN_LIBRARY_EACH && i != SEEP_PATTERN_UNDETERMINED)
             continue;
         /* Nobody is accused of what lies in arenas by the line that asked for one, but for what
          * many workers have alike. */

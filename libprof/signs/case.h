@@ -44,7 +44,7 @@ struct seep_fading {
 enum seep_prospect {
     SEEP_ENDS_TOOL,       /* in a program that the job starts, which does one thing and ends */
     SEEP_ENDS_BY_HOLDER,  /* who holds it is bounded by its own word */
-    SEEP_ENDS_BY_LIBRARY, /* a library's own cache that is known to have a bound */
+    SEEP_ENDS_BY_LIBRARY, /* a library's own cache, which has a bound or has come to its end */
     SEEP_ENDS_CRUMBS,     /* not in any run's time */
 
     SEEP_OPEN_FEW_STEPS, /* or it does not grow by every measure */
@@ -59,8 +59,9 @@ enum seep_prospect {
     SEEP_OPEN_JUMPS,
     SEEP_OPEN_REMADE,
     SEEP_OPEN_LIBRARY,
-    SEEP_OPEN_TRAINED, /* the network itself grows */
-    SEEP_OPEN_ARENAS,  /* small objects of Python's, of somebody's */
+    SEEP_OPEN_LIBRARY_EACH, /* a library's cache that keeps something for each thread or the like */
+    SEEP_OPEN_TRAINED,      /* the network itself grows */
+    SEEP_OPEN_ARENAS,       /* small objects of Python's, of somebody's */
     SEEP_OPEN_USED_AT_END,
     SEEP_OPEN_FIRST_USE,
 

@@ -335,6 +335,18 @@ static enum seep_prospect of_pace(const struct seep_case *c, const struct seep_s
     return is_a_librarys_by_time(c, signs) ? SEEP_OPEN_TIMED : SEEP_ENDLESS_BY_PACE;
 }
 
+/* Of a cache with a bound, or that has stopped, nothing is to be feared; one that grows by
+ * something for each thread or communicator ends where these do. */
+static enum seep_prospect of_library(const struct seep_case *c, const struct seep_signs *signs)
+{
+    const struct seep_growth *g = &signs->growth;
+    const bool open = signs->cache->blocks == SEEP_LIBRARY_CACHE_EACH && g->growing;
+
+    if (open && (is_crumbs(c, g) || is_too_far(c, g)))
+        return SEEP_ENDS_CRUMBS;
+    return open ? SEEP_OPEN_LIBRARY_EACH : SEEP_ENDS_BY_LIBRARY;
+}
+
 enum seep_prospect seep_prospect_of(const struct seep_case *c, const struct seep_signs *signs)
 {
     const struct seep_growth *g = &signs->growth;
@@ -345,7 +357,7 @@ enum seep_prospect seep_prospect_of(const struct seep_case *c, const struct seep
     if (k->bounded && is_bounded(c, signs))
         return SEEP_ENDS_BY_HOLDER;
     if (signs->cache)
-        return SEEP_ENDS_BY_LIBRARY;
+        return of_library(c, signs);
     if (is_lost_for_good(signs))
         return is_crumbs(c, g) || is_too_far(c, g) ? SEEP_ENDS_CRUMBS : SEEP_ENDLESS_LOST;
     if (signs->of_arenas && !(k->known && k->grows))
@@ -408,6 +420,9 @@ const char *seep_prospect_text(enum seep_prospect p)
         [SEEP_OPEN_LIBRARY] =
             "static data of a library holds it: a cache of its own, which ends, and "
             "a leak of its own look alike until it goes on for much longer",
+        [SEEP_OPEN_LIBRARY_EACH] =
+            "no bound in bytes or entries is known of it: it grows for as long "
+            "as what it serves does",
         [SEEP_OPEN_TRAINED] =
             "these are parameters that a network has and its optimizer steps, and what that keeps "
             "for each: a network that is given new parts grows, and so does one that never loses "

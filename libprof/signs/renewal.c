@@ -82,21 +82,112 @@ static const struct seep_model_site *joined(const struct seep_case *c,
     return &c->m->sites[c->sites[most]];
 }
 
-bool seep_is_joined_of_new(const struct seep_case *c, const struct seep_signs *signs)
-{
-    const struct seep_model_site *its = joined(c, signs);
-    const double all = (double)its->totals.allocated_bytes;
+/* ---- what is joined of pieces ---------------------------------------------------------------- */
 
-    for (size_t i = 0; i < c->m->n_sites; i++) {
-        const struct seep_model_site *piece = &c->m->sites[i];
-        const double bytes = (double)piece->totals.allocated_bytes;
-        if (piece != its && !c->code->lines->importing[piece->stack] &&
-            piece->totals.allocations >= SEEP_T_AGAIN * its->totals.allocations &&
-            bytes >= SEEP_T_MOST * all && bytes <= SEEP_T_PIECES_MOST * all)
+static bool has_process(const struct seep_model *m, const struct seep_model_site *site,
+                        uint32_t process)
+{
+    uint32_t k = site->slots;
+
+    while (k && m->slots[k - 1].process != process)
+        k = m->slots[k - 1].next;
+    return k != 0;
+}
+
+static bool is_of_its_processes(const struct seep_model *m, const struct seep_model_site *one,
+                                const struct seep_model_site *other)
+{
+    uint32_t k = one->slots;
+
+    while (k && has_process(m, other, m->slots[k - 1].process))
+        k = m->slots[k - 1].next;
+    return k == 0;
+}
+
+/* The call within which pieces are made for a join: of who calls the function that joins, as a
+ * loader has items read and then joined; that function itself where nobody does. */
+static uint32_t call_of(const struct seep_case *c, uint32_t stack)
+{
+    const struct seep_dictionary *d = &c->m->dict;
+    const uint32_t *line_of = c->code->lines->line_of;
+    uint32_t s = stack;
+
+    while (s && line_of[d->stacks[s].frame] != line_of[c->frame])
+        s = d->stacks[s].parent;
+    return d->stacks[s].parent ? d->stacks[s].parent : s;
+}
+
+/* Whether a stack passes the same call, at whatever line of its function. */
+static bool passes_call(const struct seep_dictionary *d, uint32_t stack, uint32_t call)
+{
+    const struct seep_dict_frame *its = &d->frames[d->stacks[call].frame];
+
+    for (uint32_t s = stack; s; s = d->stacks[s].parent) {
+        const struct seep_dict_frame *f = &d->frames[d->stacks[s].frame];
+        if (d->stacks[s].parent == d->stacks[call].parent && f->kind == its->kind &&
+            f->source == its->source && f->function == its->function)
             return true;
     }
     return false;
 }
+
+/* Of what a site holds at the ends of steps, how much more it is in the second half of what is
+ * judged than in the first, by its mean; 0: it holds nothing there. */
+static double rise_of(const struct seep_case *c, const struct seep_model_site *site)
+{
+    const struct seep_growth *g = &c->signs->growth;
+    const int32_t middle = g->from + (g->to - g->from) / 2;
+    double bytes[2] = {0};
+    size_t n[2] = {0};
+
+    for (uint32_t k = site->slots; k; k = c->m->slots[k - 1].next) {
+        const struct seep_model_slot *slot = &c->m->slots[k - 1];
+        for (uint32_t i = 0; i < slot->n_points; i++) {
+            const struct seep_model_point *p = &c->m->points[slot->points_at + i];
+            if (p->step < g->from || p->step > g->to)
+                continue;
+            bytes[p->step > middle] += (double)p->bytes;
+            n[p->step > middle]++;
+        }
+    }
+    return n[0] && n[1] && bytes[0] > 0 ? bytes[1] / (double)n[1] / (bytes[0] / (double)n[0]) : 0;
+}
+
+/* The pieces of the largest block were all there when it was joined, and gone soon after. Where
+ * some are there at the ends of steps, these become more as the joined ones do. */
+static bool follows(const struct seep_case *c, const struct seep_model_site *piece,
+                    const struct seep_model_site *its)
+{
+    const struct seep_model_extra *e = piece->extra ? &c->m->extras[piece->extra - 1] : NULL;
+    const uint64_t largest = its->extra ? c->m->extras[its->extra - 1].max_bytes : 0;
+    const double rise = rise_of(c, piece);
+
+    return e && largest && e->max_lifetime <= (uint32_t)SEEP_T_REPLACED_AGE &&
+           (double)piece->totals.peak_bytes >= SEEP_T_MOST * (double)largest &&
+           (!rise || rise >= SEEP_T_MOST * rise_of(c, its));
+}
+
+bool seep_is_joined_of_new(const struct seep_case *c, const struct seep_signs *signs)
+{
+    const struct seep_model_site *its = joined(c, signs);
+    const double all = (double)its->totals.allocated_bytes;
+    const uint32_t call = call_of(c, its->stack);
+
+    for (size_t i = 0; i < c->m->n_sites; i++) {
+        const struct seep_model_site *piece = &c->m->sites[i];
+        const double bytes = (double)piece->totals.allocated_bytes;
+        if (piece != its && piece->space == its->space &&
+            !c->code->lines->importing[piece->stack] &&
+            piece->totals.allocations >= SEEP_T_AGAIN * its->totals.allocations &&
+            bytes >= SEEP_T_MOST * all && bytes <= SEEP_T_PIECES_MOST * all &&
+            is_of_its_processes(c->m, piece, its) && is_of_its_processes(c->m, its, piece) &&
+            passes_call(&c->m->dict, piece->stack, call) && follows(c, piece, its))
+            return true;
+    }
+    return false;
+}
+
+/* ---- what is made anew ----------------------------------------------------------------------- */
 
 /* Steps that blocks were there up to a step, all of them together. */
 static double there_until(const struct seep_level *level, int32_t until)

@@ -22,8 +22,9 @@ bool seep_is_queue(const struct seep_case *c, const struct seep_signs *signs);
 bool seep_is_replaced(const struct seep_case *c, const struct seep_signs *signs);
 
 /* Whether what the line joins, and replaces in each step, is made anew for that, as a batch is of
- * its items: some site makes smaller blocks, which come to as many bytes. The pieces that a history
- * is joined from come to its last size alone. */
+ * its items: some site makes smaller blocks for it, which come to as many bytes, are all there when
+ * it is joined, and gone soon after. The pieces that a history is joined from come to its last size
+ * alone. */
 bool seep_is_joined_of_new(const struct seep_case *c, const struct seep_signs *signs);
 
 #endif

@@ -20,7 +20,7 @@ static const uint64_t watch_child_ns = UINT64_C(10000000000);
 static const uint64_t parent_silent_ns = UINT64_C(3000000000);
 
 static const double share_alone = 0.5, share_beside_rounds = 0.6;
-enum { ITERATIONS_A_ROUND = 8, LEAST_BUSY_PERCENT = 20 };
+enum { ITERATIONS_A_ROUND = 8, LEAST_BUSY_PERCENT = 20, SILENT_STEPS = 20 };
 
 /* The first thread's alone. */
 static struct seep_loops loops;
@@ -44,11 +44,15 @@ static uint64_t cpu_ns(void)
     return cpu_of(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-/* The clock of a process's CPU time, as clock_getcpuclockid() makes it. */
+/* By the clock of its CPU time, as clock_getcpuclockid() makes it. */
+static uint64_t cpu_of_process(long pid)
+{
+    return pid > 1 ? cpu_of(~pid * 8 + 2) : 0;
+}
+
 static uint64_t parent_cpu_ns(void)
 {
-    const long pid = seep_os_ppid();
-    return pid > 1 ? cpu_of(~pid * 8 + 2) : 0;
+    return cpu_of_process(seep_os_ppid());
 }
 
 static void begin_search(uint64_t now)
@@ -61,19 +65,29 @@ static void begin_search(uint64_t now)
     rounds_before = seep_steps_rounds();
 }
 
-/* Whom this process follows made steps by a loop, and none for long: it may only wait by now. */
+/* Whom this process follows has made no step for long, by its own pace too, and has computed hardly
+ * anything since: it only waits by now. A loop that it made steps by may as well have ended. Who
+ * uses a GPU may wait for that. */
 static bool is_left_alone(uint64_t now)
 {
     static uint32_t period;
-    static uint64_t since_ns;
+    static uint64_t since_ns, since_cpu_ns;
     const struct seep_process *leader = seep_job_leader();
-    if (!leader || leader->step_source != SEEP_STEP_LOOP)
+    if (!leader || (leader->flags & SEEP_PROCESS_DEVICE && leader->step_source != SEEP_STEP_LOOP))
         return false;
+    const uint64_t cpu = cpu_of_process(leader->pid);
     if (period != leader->period || !since_ns) {
         period = leader->period;
         since_ns = now;
+        since_cpu_ns = cpu;
     }
-    return now - since_ns >= parent_silent_ns;
+    if (now - since_ns < parent_silent_ns)
+        return false;
+    if (leader->step_source == SEEP_STEP_LOOP)
+        return true;
+    const uint64_t pace = (since_ns - leader->start_ns) / (leader->steps ? leader->steps : 1);
+    return (now - since_ns) / SILENT_STEPS >= pace &&
+           (cpu < since_cpu_ns || cpu - since_cpu_ns < (now - since_ns) / 100 * LEAST_BUSY_PERCENT);
 }
 
 void seep_main_loop_review(struct seep_thread *thread)

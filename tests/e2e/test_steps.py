@@ -147,6 +147,17 @@ class Loops(SeepCase):
         job = self.run_seep([SYSTEM_PYTHON, "-c", script]).written["job"]
         self.assertEqual((job["step_source"], job["steps"]), ("api", 20))
 
+    def test_a_child_that_its_parent_waits_for_makes_steps_of_its_own(self):
+        """After the parent's last step; while that still makes some, the child's loop is none of the job's."""
+        child = "subprocess.Popen([sys.executable, %r, 'in_main', '600'])" % str(ZOO / "loops.py")
+        steps = "import seep, subprocess, sys, time\nfor i in range(40): seep.step(); time.sleep(.01)\nchild = %s\n" % child
+        for rest, source in (("child.wait()", "loop"),
+                             ("while child.poll() is None: seep.step(); time.sleep(.1)", "api")):
+            profile = self.run_seep([SYSTEM_PYTHON, "-c", steps + rest], timeout=120)
+            job, own = profile.written["job"], [p["steps"] for p in profile.written["processes"]]
+            self.assertEqual((job["step_source"], job["steps"]), (source, max(own)), own)
+            self.assertEqual(own[0] == 40 and own[1] >= 100, source == "loop", own)
+
 
 class Pools(SeepCase):
     # Fewer are no steps yet, and what the last ones give may be taken before anything else happens.

@@ -12,7 +12,7 @@ static const struct {
     {"<string>", "/usr/lib/python3.11/json/encoder.py"},
     {"/home/user/model.py", "/opt/conda/lib/python3.11/site-packages/torch/nn/functional.py"},
     {"/home/user/model.py", "/home/user/seep/build/python/seep.py"},
-    {"/home/user/model.py", "so:/opt/conda/lib/libmkl_core.so.2"},
+    {"/home/user/model.py", "so:/opt/conda/lib/libtbb.so.12"},
     {"/home/user/model.py", "so:/usr/local/cuda/lib64/libcudart.so"},
 };
 

@@ -103,4 +103,49 @@ TEST(what_a_training_step_has_at_once_is_not_gathered, .to = 2)
     ck_assert_uint_eq(json_array_size(findings()), _i ? 0 : 1);
 }
 
+/* Where the optimizer steps: below an outer function, or another one; and what the outer one is. */
+static const struct {
+    const char *outer, *inner; /* of what is gathered */
+    const char *trains;        /* the function that steps, below the outer one */
+    unsigned steps;
+    const char *severity;
+} enclosing[] = {
+    {"test_training", "collect", "fit", STEPS, "info"},
+    {"test_training", "fit", "fit", STEPS, "info"},
+    {"test_training", "validate", "fit", STEPS, "retention"},
+    {"run", "validate", "fit", STEPS, "retention"},
+    {"test_training", "collect", "fit", EPOCHS, "retention"}, /* it is made, not stepped */
+    {"test_training", "collect", NULL, 0, "retention"},
+};
+
+TEST(an_evaluation_lies_below_what_training_steps_are_made_in, .to = N(enclosing))
+{
+    const uint32_t outer = below(main_stack, "/home/user/test_train.py", enclosing[_i].outer, 20);
+    const uint32_t inner = below(below(outer, "/home/user/test_train.py", enclosing[_i].inner, 40),
+                                 "/home/user/train.py", "forward", LINE);
+    uint64_t one = 1;
+
+    add_epochs(EPOCHS, STEPS / EPOCHS);
+    builder_level(&b, user(3), TENSOR_1, UINT64_C(60) * MIB, LAST, constant, &one);
+    made(inner, TENSOR_1, 100, 20, EACH, 0);
+    if (enclosing[_i].trains) {
+        /* At another line of the outer function. */
+        const uint32_t other =
+            below(main_stack, "/home/user/test_train.py", enclosing[_i].outer, 21);
+        const uint32_t trains = below(other, "/home/user/test_train.py", enclosing[_i].trains, 50);
+        made(below(below(trains, "/usr/lib/python3/dist-packages/torch/optim/adam.py", "step", 9),
+                   "/usr/lib/python3/dist-packages/torch/optim/adam.py", "_multi", 99),
+             HOST, enclosing[_i].steps, 1, 64, 0);
+        made(below(below(trains, "/usr/lib/python3/dist-packages/torch/_tensor.py", "backward", 9),
+                   "/usr/lib/python3/dist-packages/torch/autograd/__init__.py", "backward", 99),
+             HOST, enclosing[_i].steps, 1, 64, 0);
+    }
+    const json_t *list = findings(), *f = json_array_get(list, 0);
+    char *all = json_dumps(list, 0);
+    ck_assert_msg(json_array_size(list) == 1 &&
+                      strcmp(text(f, "severity"), enclosing[_i].severity) == 0,
+                  "%s", all);
+    free(all);
+}
+
 SUITE("gathered", .setup = setup, .teardown = teardown)

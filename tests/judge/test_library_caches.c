@@ -65,6 +65,45 @@ TEST(more_than_it_ever_holds_is_no_cache)
     only("unbounded-growth", "leak", LINE);
 }
 
+/* Buffers of each communicator, by number and size a step; they end with the first half, or go on.
+ */
+static const struct {
+    const char *module;
+    unsigned space;
+    uint64_t bytes, each;
+    uint32_t to;
+    const char *pattern, *severity, *name, *setting;
+} pools[] = {
+    {"/usr/lib/libnccl.so.2", HOST, 65536, 2, UINT32_MAX, "undetermined", "pressure", "NCCL",
+     "NCCL_BUFFSIZE"},
+    {"/usr/lib/libnccl.so.2", HOST, 4096, 400, UINT32_MAX, "undetermined", "pressure", "NCCL",
+     "NCCL_BUFFSIZE"},
+    {"/usr/lib/libnccl.so.2", MMAP, BLOCK, 2, FIRST + STEPS / 4, "legitimate-growth", "info",
+     "NCCL", "NCCL_BUFFSIZE"},
+    {"/usr/lib/libmkl_core.so.2", HOST, 65536, 1, UINT32_MAX, "undetermined", "pressure", "MKL",
+     "MKL_DISABLE_FAST_MM"},
+    {"/usr/lib/libmkl_core.so.2", HOST, 65536, 2, UINT32_MAX, "undetermined", "pressure", "MKL",
+     "MKL_DISABLE_FAST_MM"},
+};
+
+TEST(a_cache_without_a_bound_is_told_with_its_pace_while_it_grows, .to = N(pools))
+{
+    struct ramp pace = {FIRST, pools[_i].to, pools[_i].each, UINT32_MAX};
+
+    builder_level(&b, made_in(pools[_i].module), pools[_i].space, pools[_i].bytes, LAST, ramp,
+                  &pace);
+    const json_t *f = only(pools[_i].pattern, pools[_i].severity, LINE);
+    const bool grows = pools[_i].to == UINT32_MAX;
+    const double value = number(json_object_get(f, "growth_bytes_per_step"), "value");
+    const double pace_bytes = (double)(pools[_i].bytes * pools[_i].each);
+    ck_assert_msg(strstr(text(f, "title"), pools[_i].name) != NULL, "%s", all());
+    ck_assert_msg(strstr(text(f, "advice"), pools[_i].setting) != NULL, "%s", all());
+    ck_assert_msg(!grows || (value > .99 * pace_bytes && value < 1.01 * pace_bytes), "%s", all());
+    char *evidence = json_dumps(json_object_get(f, "evidence"), 0);
+    ck_assert_msg(!strstr(evidence, "has a bound"), "%s", evidence);
+    free(evidence);
+}
+
 /* The cache grows by sixteen times what the line itself keeps. */
 TEST(what_the_line_keeps_beside_a_librarys_cache_is_accused)
 {

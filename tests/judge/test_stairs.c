@@ -291,21 +291,73 @@ TEST(what_each_step_makes_anew_may_follow_the_input, .to = N(inputs))
          inputs[_i].is_leak ? "leak" : "pressure", LINE);
 }
 
-/* Items that are joined to a batch: as many bytes as that, less, or more; or one for each batch. */
+/* Items that are joined to a batch: as many bytes as that, less, or more; or one for each batch; or
+ * made somewhere else; or so much of the largest batch is there at once. */
 static const struct {
     uint64_t pieces, percent;
+    bool elsewhere;
+    unsigned space;
+    uint64_t at_once; /* percent */
+    uint32_t age;     /* of the oldest */
     bool is_leak;
-} items[] = {{4, 100, false}, {4, 70, true}, {4, 150, true}, {1, 100, true}};
+} items[] = {
+    {4, 100, false, HOST, 100, 0, false}, {4, 70, false, HOST, 100, 0, true},
+    {4, 150, false, HOST, 100, 0, true},  {1, 100, false, HOST, 100, 0, true},
+    {4, 100, true, HOST, 100, 0, true},   {4, 100, false, MMAP, 100, 0, true},
+    {4, 100, false, HOST, 85, 0, false},  {4, 100, false, HOST, 75, 0, true},
+    {4, 100, false, HOST, 100, 2, false}, {4, 100, false, HOST, 100, 3, true},
+};
 
 TEST(a_batch_that_is_joined_of_its_items_is_no_history, .to = N(items))
 {
-    const struct seep_site *batch = builder_at(&b, made_of_input(1, "concatenate"));
+    struct seep_site *batch = builder_at(&b, made_of_input(1, "concatenate"));
     const uint64_t bytes = batch->allocated_bytes * items[_i].percent / 100;
-    const uint64_t n = batch->allocations * items[_i].pieces;
+    const uint64_t n = batch->allocations * items[_i].pieces, largest = batch->peak_bytes / 12;
+    const uint32_t outer = items[_i].elsewhere ? 0 : main_stack;
 
-    transient(below(main_stack, "/home/user/train.py", "read", LINE + 9), HOST, bytes / n, n, 0, 0);
+    ((struct seep_detail *)builder_at(&b, batch->detail))->max_bytes = largest;
+    const uint32_t read = below(outer, "/home/user/train.py", "read", LINE + 9);
+    struct seep_detail *d = transient(read, items[_i].space, bytes / n, n, 0, 0);
+    d->max_lifetime = items[_i].age;
+    struct seep_site *site = builder_at(&b, d->site);
+    site->peak_bytes = largest * items[_i].at_once / 100;
     only(items[_i].is_leak ? "unbounded-growth" : "undetermined",
          items[_i].is_leak ? "leak" : "pressure", LINE);
+}
+
+/* What the last batches were joined of is there at the end of each step: more each time, or as much
+ * as ever, which is somebody's work area. */
+TEST(pieces_become_more_as_what_is_joined_of_them, .to = 2)
+{
+    struct seep_site *batch = builder_at(&b, made_of_input(1, "concatenate"));
+    const uint64_t n = 4 * batch->allocations, bytes = batch->allocated_bytes;
+    struct seep_point points[STEPS / 2];
+    uint64_t held = 0;
+    unsigned at = 0;
+
+    ((struct seep_detail *)builder_at(&b, batch->detail))->max_bytes = batch->peak_bytes / 12;
+    for (uint32_t period = FIRST; period < LAST; period += 2, at++) {
+        held = (uint64_t)(4000 + 40 * (_i ? STEPS / 2 : period - FIRST)) * 1024;
+        points[at] = (struct seep_point){period, 48, held};
+    }
+    const uint32_t read = builder_site(&b, below(main_stack, "/home/user/train.py", "read", 3),
+                                       HOST, n, bytes, n, bytes, FIRST);
+    builder_detail(&b, read, points, at);
+    struct seep_site *site = builder_at(&b, read);
+    site->last_period = LAST - 1;
+    site->peak_bytes = held;
+    struct seep_detail *d = builder_at(&b, site->detail);
+    d->lifetimes[1] = (uint32_t)n;
+    d->max_lifetime = 1;
+    const json_t *list = findings(), *f;
+    bool leak = false;
+    size_t i;
+    json_array_foreach (list, i, f)
+        leak |= number(json_object_get(f, "frame"), "line") == LINE &&
+                strcmp(text(f, "severity"), "leak") == 0;
+    char *all = json_dumps(list, JSON_INDENT(1));
+    ck_assert_msg(leak == (_i == 1), "%s", all);
+    free(all);
 }
 
 /* So much that is kept in each step: a sixth of what the line gains, or a twentieth. */

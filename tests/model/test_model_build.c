@@ -269,4 +269,62 @@ TEST(a_process_is_a_rank_or_a_helper_by_what_it_does, .to = N(families))
         ck_assert_int_eq(role_of(100 + i), families[_i].roles[i]);
 }
 
+/* ---- a child that comes after its parent's steps --------------------------------------------- */
+
+enum { SECOND = 1000000000 };
+
+/* A parent that makes a step each tenth of a second, and a child of a loop that makes as many a
+ * second. */
+static const struct {
+    enum seep_step_source source; /* the parent's */
+    uint32_t parent_steps;        /* in tenths of a second from its start on */
+    uint32_t parent_end, child_start, child_steps; /* tenths of a second */
+    uint32_t main;                                 /* pid */
+    size_t runs;
+    enum seep_process_role child;
+} waiting[] = {
+    {SEEP_STEP_BATCH, 50, 300, 60, 200, 101, 2, SEEP_ROLE_TRAINER}, /* it looked at the data */
+    {SEEP_STEP_BATCH, 80, 300, 60, 200, 101, 2, SEEP_ROLE_TRAINER}, /* a few steps beside it */
+    {SEEP_STEP_BATCH, 140, 300, 60, 200, 100, 1, SEEP_ROLE_HELPER}, /* it trains beside it */
+    {SEEP_STEP_OPTIMIZER, 500, 800, 560, 200, 100, 2, SEEP_ROLE_TRAINER}, /* a last evaluation */
+    {SEEP_STEP_LOOP, 50, 300, 60, 200, 101, 2, SEEP_ROLE_TRAINER},
+};
+
+TEST(a_child_that_its_parent_waits_for_is_a_run_of_its_own, .to = N(waiting))
+{
+    struct seep_job *job = builder_job(100, SECOND, waiting[_i].parent_steps, 2);
+    struct seep_profile *p[2] = {0};
+    struct builder child;
+
+    job->processes[0].step_source = waiting[_i].source;
+    builder_header(&b)->process_plus_1 = 1;
+    builder_header(&b)->python_version = 0x030b0000;
+    builder_timeline(&b, job->processes[0].period, 1 << 20);
+    builder_header(&b)->end_ns = SECOND + waiting[_i].parent_end * (uint64_t)(SECOND / 10);
+    const uint64_t start = SECOND + waiting[_i].child_start * (uint64_t)(SECOND / 10);
+    builder_init(&child, 101, start);
+    builder_header(&child)->process_plus_1 = 2;
+    builder_header(&child)->python_version = 0x030b0000;
+    builder_timeline(&child, 2 + waiting[_i].child_steps, 1 << 20);
+    job->processes[1] = (struct seep_process){.pid = 101,
+                                              .ppid = 100,
+                                              .parent_plus_1 = 1,
+                                              .start_ns = start,
+                                              .steps = waiting[_i].child_steps,
+                                              .first_step_period = 2,
+                                              .period = 2 + waiting[_i].child_steps,
+                                              .step_source = SEEP_STEP_LOOP};
+    job->n_processes = 2;
+    ck_assert_int_eq(seep_profile_from_bytes("1.seep", b.bytes, b.n_bytes, &p[0], NULL), 0);
+    ck_assert_int_eq(seep_profile_from_bytes("2.seep", child.bytes, child.n_bytes, &p[1], NULL), 0);
+    ck_assert_int_eq(seep_model_merge_profiles(&m, p, 2, job, NULL), 0);
+    complete();
+    builder_fini(&child);
+    ck_assert_uint_eq(m.processes[m.main].id.pid, waiting[_i].main);
+    ck_assert_uint_eq(m.n_runs, waiting[_i].runs);
+    ck_assert_int_eq(role_of(101), waiting[_i].child);
+    ck_assert_uint_eq(m.n_steps,
+                      waiting[_i].main == 100 ? waiting[_i].parent_steps : waiting[_i].child_steps);
+}
+
 SUITE("model", .setup = setup, .teardown = teardown)
