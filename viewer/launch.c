@@ -194,7 +194,7 @@ static void reap_last(struct seep_launch *launch, struct seep_job_folder *folder
     for (int ms = 0; ms < LAST_ORPHANS_MS; ms++) {
         siginfo_t info = {0};
         reap(launch, folder, &unused);
-        seep_ends_look(&launch->ends, folder, launch->pid);
+        seep_ends_find(&launch->ends, folder, launch->pid);
         if (!seep_ends_any_lives(&launch->ends) &&
             waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
             break; /* nobody is left */
@@ -212,7 +212,7 @@ int seep_launch_wait(struct seep_launch *launch, struct seep_job_folder *folder)
         siginfo_t info;
         seep_copies_look(launch->holders);
         seep_devices_look(&launch->devices);
-        seep_ends_look(&launch->ends, folder, launch->pid);
+        seep_ends_find(&launch->ends, folder, launch->pid);
         uint64_t gap_ns = seep_resident_sample(&resident, folder->job);
         struct timespec wait = {.tv_sec = (time_t)(gap_ns / NS_PER_S),
                                 .tv_nsec = (long)(gap_ns % NS_PER_S)};

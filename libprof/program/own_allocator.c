@@ -115,7 +115,7 @@ static void find_version(const char *bytes, size_t n, struct seep_own_allocator 
         find_text_version(bytes, n, "gperftools ", found);
 }
 
-bool seep_own_allocator_look(const char *bytes, size_t n, struct seep_own_allocator *found)
+bool seep_own_allocator_scan(const char *bytes, size_t n, struct seep_own_allocator *found)
 {
     for (size_t i = 0; i < N_MARKS && !found->name[0]; i++) {
         if (memmem(bytes, n, marks[i].text, strlen(marks[i].text)))
@@ -140,7 +140,7 @@ static bool search_part(int fd, uint64_t at, uint64_t n, char *piece,
         if (got <= 0)
             return false;
         size_t have = kept + (size_t)got;
-        if (seep_own_allocator_look(piece, have, found))
+        if (seep_own_allocator_scan(piece, have, found))
             return true;
         at += (uint64_t)got;
         n -= (uint64_t)got;

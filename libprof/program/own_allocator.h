@@ -16,7 +16,7 @@ bool seep_own_allocator_find(const char *path, struct seep_own_allocator *found)
 
 /* The same of bytes that such a part holds: adds to what is known of *found, which begins as zero.
  * True: its name and version are known. Pure. */
-bool seep_own_allocator_look(const char *bytes, size_t n, struct seep_own_allocator *found);
+bool seep_own_allocator_scan(const char *bytes, size_t n, struct seep_own_allocator *found);
 
 /* "jemalloc 5.3.0" */
 enum { SEEP_OWN_ALLOCATOR_TEXT = 56 };

@@ -6,7 +6,8 @@
 
 struct seep_pycode_info;
 
-/* What a code object is, and what a stack says: bits of seep_code_object.flags and seep_trace.marks. */
+/* What a code object is, and what a stack says: bits of seep_code_object.flags and
+ * seep_trace.marks. */
 enum {
     SEEP_MARK_STEP = 1,      /* an optimizer's step */
     SEEP_MARK_ITER = 2,      /* a DataLoader's new iteration */

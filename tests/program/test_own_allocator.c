@@ -54,7 +54,7 @@ TEST(allocators_are_known_by_their_words, .to = N(texts))
     char *copy = malloc(texts[_i].n + 1); /* so that a sanitizer sees where it ends */
 
     memcpy(copy, texts[_i].bytes, texts[_i].n);
-    bool whole = seep_own_allocator_look(copy, texts[_i].n, &found);
+    bool whole = seep_own_allocator_scan(copy, texts[_i].n, &found);
     free(copy);
     ck_assert_str_eq(found.name, texts[_i].name);
     if (texts[_i].name[0])

@@ -26,7 +26,8 @@ def rooms_of_readme(half):
 
 def rooms_of_architecture(half):
     """libprof's rooms stand there with their path; those of preload in a table of their own, by name."""
-    first_cells = {line.split("|")[1].strip().strip("`") for line in lines_of("docs/architecture.md") if line.startswith("| `")}
+    rows = [line for line in lines_of("docs/architecture.md") if line.startswith("| `")]
+    first_cells = {row.split("|")[1].strip().strip("`") for row in rows}
     if half == "preload":
         return first_cells
     return {cell[len("libprof/"):] for cell in first_cells if cell.startswith("libprof/") and not cell.endswith(".c")}

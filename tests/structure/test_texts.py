@@ -5,7 +5,8 @@ import unittest
 from tests.structure.sources import ROOT, files_below
 
 # Comments, #include lines, characters, and strings, of which one goes on in the next.
-TOKEN = re.compile(r'/\*.*?\*/|^\s*#\s*include[^\n]*|\'(?:[^\'\\]|\\.)\'|"(?:[^"\\\n]|\\.)*"(?:\s*"(?:[^"\\\n]|\\.)*")*',
+STRING = r'"(?:[^"\\\n]|\\.)*"'
+TOKEN = re.compile(r"/\*.*?\*/|^\s*#\s*include[^\n]*|'(?:[^'\\]|\\.)'|%s(?:\s*%s)*" % (STRING, STRING),
                    re.DOTALL | re.MULTILINE)
 SENTENCE = re.compile(r" [a-z]+\b")
 
@@ -23,7 +24,8 @@ class Texts(unittest.TestCase):
         self.assertEqual(found, [], "move these to a header of libprof/words")
 
     def test_a_sentence_is_found(self):
-        source = '/* "a comment" */\n#include "x y.h"\nchar c = \'"\'; f("%s %d", "step", "it"\n  " grows");\ng("the limit");'
+        source = '/* "a comment" */\n#include "x y.h"\nchar c = \'"\';\n' \
+                 'f("%s %d", "step", "it"\n  " grows");\ng("the limit");'
         self.assertEqual(sentences_of(source), ['"it"\n  " grows"', '"the limit"'])
 
 

@@ -89,12 +89,12 @@ TEST(of_one_that_was_reaped_the_kernel_tells)
         int hold, status;
         pid_t pid = start("SEEP_OUT=/somewhere/profile.d", cases[i].how, &hold);
         struct seep_process *p = list(pid);
-        seep_ends_look(&ends, &folder, 0);
+        seep_ends_find(&ends, &folder, 0);
         ck_assert(seep_ends_any_lives(&ends));
         ck_assert_uint_eq(p->has_status, 0);
         close(hold);
         ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-        seep_ends_look(&ends, &folder, 0);
+        seep_ends_find(&ends, &folder, 0);
         ck_assert_uint_eq(p->has_status, 1);
         ck_assert_int_eq(p->wait_status, keeps_status() ? cases[i].status : SEEP_STATUS_UNSEEN);
         ck_assert(!seep_ends_any_lives(&ends));
@@ -109,10 +109,10 @@ TEST(of_one_that_nobody_reaps_its_own_line_tells)
     pid_t pid = start("SEEP_OUT=/somewhere/profile.d", "read x; exit 9", &hold);
     struct seep_process *p = list(pid);
 
-    seep_ends_look(&ends, &folder, 0);
+    seep_ends_find(&ends, &folder, 0);
     close(hold);
     ck_assert_int_eq(waitid(P_PID, (id_t)pid, &(siginfo_t){0}, WEXITED | WNOWAIT), 0);
-    seep_ends_look(&ends, &folder, 0);
+    seep_ends_find(&ends, &folder, 0);
     ck_assert_uint_eq(p->has_status, 1);
     ck_assert_int_eq(p->wait_status, 9 << 8);
     ck_assert_int_eq(waitpid(pid, &status, 0), pid); /* and it was left to whom it belongs */
@@ -126,11 +126,11 @@ TEST(a_stranger_with_such_a_pid_is_not_taken_for_it)
         int hold;
         pid_t pid = start(variables[i], "read x; exit 9", &hold);
         struct seep_process *p = list(pid);
-        seep_ends_look(&ends, &folder, 0);
+        seep_ends_find(&ends, &folder, 0);
         ck_assert(!seep_ends_any_lives(&ends));
         close(hold);
         ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
-        seep_ends_look(&ends, &folder, 0);
+        seep_ends_find(&ends, &folder, 0);
         ck_assert_uint_eq(p->has_status, 0);
     }
 }
@@ -141,7 +141,7 @@ TEST(the_launchers_own_child_is_left_to_it)
     pid_t pid = start("SEEP_OUT=/somewhere/profile.d", "read x; exit 9", &hold);
 
     list(pid);
-    seep_ends_look(&ends, &folder, pid);
+    seep_ends_find(&ends, &folder, pid);
     ck_assert(!seep_ends_any_lives(&ends));
     close(hold);
     ck_assert_int_eq(waitpid(pid, NULL, 0), pid);

@@ -110,7 +110,7 @@ static void watch(struct seep_ends *ends, const struct seep_job_folder *folder,
         close(fd);
 }
 
-void seep_ends_look(struct seep_ends *ends, struct seep_job_folder *folder, pid_t child)
+void seep_ends_find(struct seep_ends *ends, struct seep_job_folder *folder, pid_t child)
 {
     struct seep_job *job = folder->job;
     uint32_t n = __atomic_load_n(&job->n_processes, __ATOMIC_ACQUIRE);

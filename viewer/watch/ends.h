@@ -27,7 +27,7 @@ struct seep_ends {
 
 /* Begins to watch who is new in the job's table, and notes there who has ended. `child` is the
  * launcher's own. Never waits. */
-void seep_ends_look(struct seep_ends *ends, struct seep_job_folder *folder, pid_t child);
+void seep_ends_find(struct seep_ends *ends, struct seep_job_folder *folder, pid_t child);
 
 /* Whether any that is watched still lives. */
 bool seep_ends_any_lives(const struct seep_ends *ends);
