@@ -6,7 +6,8 @@
 #include "libprof/store/os.h"
 
 enum {
-    PIECE = 1 << 20,
+    PIECE = 1 << 20, /* at least … */
+    PIECES = 4096,   /* … and about so many at most */
     WORD = 8,
     HEADER = 16, /* from where a chunk begins to its block */
     LEAST_CHUNK = 32,
@@ -19,6 +20,14 @@ enum {
     READ_BYTES = 1024,
 };
 
+/* What a look may cost, in pages that are searched for recorded blocks, of some 10 ns each. */
+enum {
+    MOST_STEPS = 8 << 20,
+    READ_STEPS = 128,
+    PAGE_OF_BLOCKS_STEPS = 1024, /* one by one, for the last of them */
+    STEP = 4096,
+};
+
 struct chunk {
     uintptr_t start, end;      /* end: 0 for none */
     bool recorded, unrecorded; /* neither: free, or nobody knows */
@@ -28,6 +37,13 @@ struct chunk {
 static struct chunk last;
 static uintptr_t range_start, range_end; /* of ranges so far that follow upon each other */
 static uint32_t reads_each, n_reads;
+static uint64_t piece, steps;
+
+/* Of the ranges, up to `end`: the last recorded block, 0 for none. Searched once. */
+static struct {
+    uintptr_t end, block;
+    uint64_t bytes;
+} recorded;
 
 static struct {
     uintptr_t start;
@@ -37,10 +53,18 @@ static struct {
 
 void seep_heap_walk_begin(uint64_t resident_bytes)
 {
+    piece = PIECE * (resident_bytes / PIECE / PIECES + 1);
     const uint64_t each = READS / (resident_bytes / PIECE + 1);
     reads_each = each < FEWEST ? FEWEST : (uint32_t)each;
     last = (struct chunk){0};
     seen.bytes = 0;
+    range_end = 0;
+    steps = 0;
+}
+
+uint64_t seep_heap_walk_steps(void)
+{
+    return steps;
 }
 
 /* The word of a chunk: its size and flags. 0: none is there to be read. */
@@ -53,6 +77,7 @@ static uint64_t word_of(uintptr_t chunk)
         const long n =
             seep_os_call6(SYS_process_vm_readv, seep_os_pid(), (long)&here, 1, (long)&there, 1, 0);
         n_reads++;
+        steps += READ_STEPS;
         seen.start = at;
         seen.bytes = n > 0 ? (size_t)n : 0;
         if (seen.bytes < WORD)
@@ -81,14 +106,39 @@ static bool chunk_at(uintptr_t start, struct chunk *chunk)
     return true;
 }
 
+static bool first_recorded(uintptr_t start, uintptr_t end, uintptr_t *block, uint64_t *bytes)
+{
+    const bool found = seep_live_next(start, end, block, bytes);
+    steps += ((found ? *block : end) - start) / STEP + 1;
+    return found;
+}
+
+/* The last one, not before `lowest`, where none is in [start, end). */
+static bool last_recorded(uintptr_t lowest, uintptr_t start, uintptr_t end, uintptr_t *block,
+                          uint64_t *bytes)
+{
+    if (recorded.end < start) {
+        if (seep_live_previous(recorded.end, start, block, bytes)) {
+            recorded.block = *block;
+            recorded.bytes = *bytes;
+            steps += PAGE_OF_BLOCKS_STEPS;
+        }
+        steps += (start - recorded.end) / STEP + 1;
+    }
+    recorded.end = end;
+    *block = recorded.block;
+    *bytes = recorded.bytes;
+    return recorded.block && recorded.block >= lowest && seep_live_has(recorded.block);
+}
+
 /* Where a chunk begins: before the first recorded block in [start, end), or else before the last
  * one in front of it, if its size fits. 0: none. */
 static uintptr_t known_chunk(uintptr_t start, uintptr_t end)
 {
     uintptr_t block;
     uint64_t bytes;
-    if (!seep_live_next(start + HEADER, end, &block, &bytes) &&
-        !seep_live_previous(last.end ? last.end : range_start, start, &block, &bytes))
+    if (!first_recorded(start, end, &block, &bytes) &&
+        !last_recorded(last.end ? last.end : range_start, start, end, &block, &bytes))
         return 0;
     const uint64_t size = word_of(block - HEADER) & ~(uint64_t)FLAGS;
     return size >= bytes + WORD && size <= bytes + WORD + SLACK ? block - HEADER : 0;
@@ -126,6 +176,8 @@ static struct tally walk_from(uintptr_t at, uintptr_t end)
 static uint64_t walk_piece(uintptr_t start, uintptr_t end)
 {
     uintptr_t at;
+    if (steps >= MOST_STEPS)
+        return end - start; /* not looked at: nobody can say that it is free */
     if (last.end >= end)
         return last.start <= start && last.unrecorded ? end - start : 0;
     if (last.end > start)
@@ -143,10 +195,11 @@ uint64_t seep_heap_walk(uintptr_t start, uintptr_t end)
     uint64_t unrecorded = 0;
     if (start != range_end) {
         last = (struct chunk){0};
-        range_start = start;
+        range_start = recorded.end = start;
+        recorded.block = 0;
     }
     range_end = end;
-    for (uintptr_t at = start; at < end; at += PIECE)
-        unrecorded += walk_piece(at, end - at < PIECE ? end : at + PIECE);
+    for (uintptr_t at = start; at < end; at += piece)
+        unrecorded += walk_piece(at, end - at < piece ? end : at + piece);
     return unrecorded;
 }

@@ -16,9 +16,14 @@
 void seep_heap_walk_begin(uint64_t resident_bytes);
 
 /* About how many bytes of [start, end), which lies in one of libc's heaps, are of blocks that are
- * in use and not recorded, resident or not. Ranges come in the order of their addresses. 0 also
+ * in use and not recorded, resident or not; all of what is left when a look has cost too much, for
+ * nobody can say that it is free. Ranges come in the order of their addresses. 0 also
  * where nothing can be known: no recorded block is near, it is no heap of libc's, or a seccomp
  * filter is there. Blocks below 128 bytes are not counted: freed ones look like live ones. */
 uint64_t seep_heap_walk(uintptr_t start, uintptr_t end);
+
+/* What this look has cost so far: pages that were searched for recorded blocks, and all else in
+ * terms of these. */
+uint64_t seep_heap_walk_steps(void);
 
 #endif

@@ -121,6 +121,57 @@ TEST(a_heap_without_recorded_blocks_is_not_walked)
     ck_assert_uint_eq(walked(), 0);
 }
 
+/* Of addresses alone: nothing is there to be read. */
+static uint64_t steps_of(uint64_t mib, uint64_t *told)
+{
+    enum { AT_ONCE = 16 }; /* as rss_look.c asks */
+    const uintptr_t start = UINT64_C(0x500000000000);
+    seep_heap_walk_begin(mib * MIB);
+    *told = 0;
+    for (uint64_t at = 0; at < mib; at += AT_ONCE)
+        *told += seep_heap_walk(start + at * MIB, start + (at + AT_ONCE) * MIB);
+    return seep_heap_walk_steps();
+}
+
+TEST(a_heap_is_searched_for_recorded_blocks_once)
+{
+    enum { PAGES = MIB / 4096, PIECES_MIB = 1 };
+    const struct seep_block block = {.site = 7, .birth = 1, .bytes = 1000};
+    uint64_t told;
+
+    for (uint64_t mib = 256; mib <= 4096; mib *= 2)
+        ck_assert_uint_le(steps_of(mib, &told), mib * (PAGES + PIECES_MIB));
+    ck_assert_uint_eq(told, 0);
+    /* Behind a recorded block which shows no chunk, and with one in every second piece. */
+    ck_assert(seep_live_put(UINT64_C(0x500000000000) + 16, &block));
+    ck_assert_uint_le(steps_of(4096, &told), 4096 * 2 * PAGES);
+    for (uint64_t at = 0; at < 1024; at += 2)
+        ck_assert(seep_live_put(UINT64_C(0x500000000000) + at * MIB + 32, &block));
+    ck_assert_uint_le(steps_of(1024, &told), 1024 * 8 * PAGES);
+    ck_assert_uint_eq(told, 0);
+}
+
+TEST(a_large_heap_is_looked_at_in_fewer_places)
+{
+    enum { READ = 128 }; /* pages that could be searched meanwhile */
+    const struct seep_block block = {.site = 7, .birth = 1, .bytes = 1000};
+    uint64_t told;
+    for (uint64_t at = 0; at < 16384; at++)
+        ck_assert(seep_live_put(UINT64_C(0x500000000000) + at * MIB + 16, &block));
+    ck_assert_uint_le(steps_of(16384, &told), 4096 * (READ + 1));
+}
+
+TEST(what_a_look_did_not_come_to_is_not_taken_for_free)
+{
+    uint64_t told;
+    const uint64_t steps = steps_of(64 << 10, &told);
+    ck_assert_uint_gt(told, 0);
+    ck_assert_uint_lt(told, (uint64_t)(64 << 10) * MIB);
+    ck_assert_uint_lt(steps, 9 << 20);
+    (void)steps_of(16, &told);
+    ck_assert_uint_eq(told, 0); /* each look begins anew */
+}
+
 /* Another allocator's blocks are recorded, too: the words before them are no sizes. */
 TEST(what_is_no_heap_of_libcs_is_not_walked)
 {

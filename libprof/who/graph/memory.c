@@ -72,7 +72,7 @@ static bool has_room(struct seep_memory *memory, struct seep_memory_chunk *chunk
     return chunk->bytes != NULL;
 }
 
-/* Of the chunk that got room last. */
+/* Of the chunk that got room last: others have got none since. */
 static void give_back(struct seep_memory *memory, struct seep_memory_chunk *chunk)
 {
     memory->slabs->used -= CHUNK;
@@ -105,6 +105,9 @@ static void fetch(struct seep_memory *memory, struct seep_memory_chunk *chunk)
 {
     const uint64_t start = (chunk->number_plus_1 - 1) << SEEP_MEMORY_CHUNK_BITS;
 
+    const bool had_room =
+        chunk->bytes; /* loaded before, though nothing of it may have been there */
+
     if (!memory->source || !has_room(memory, chunk))
         return;
     if (!chunk->pages) {
@@ -118,7 +121,7 @@ static void fetch(struct seep_memory *memory, struct seep_memory_chunk *chunk)
                            SEEP_MEMORY_PAGE) == SEEP_MEMORY_PAGE)
             chunk->pages |= (uint16_t)(1u << page);
     chunk->asked = UINT16_MAX;
-    if (!chunk->pages)
+    if (!chunk->pages && !had_room)
         give_back(memory, chunk);
 }
 

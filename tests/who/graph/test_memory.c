@@ -132,6 +132,29 @@ TEST(what_has_no_room_is_not_loaded_and_said)
     ck_assert(!seep_memory_has(&memory, 0x100000 + SEEP_MEMORY_CHUNK, 1));
 }
 
+/* A process that goes on may unmap what was to be loaded. */
+TEST(what_could_not_be_loaded_takes_no_room_from_others)
+{
+    enum { GONE = 3 };
+    struct seep_memory_range ranges[GONE + 1];
+    uint8_t to[PAGE];
+
+    for (uint64_t i = 0; i < GONE; i++)
+        ranges[i] = (struct seep_memory_range){0x300000 + i * SEEP_MEMORY_CHUNK,
+                                               0x300000 + (i + 1) * SEEP_MEMORY_CHUNK};
+    ranges[GONE] = (struct seep_memory_range){0x100000, 0x100000 + SEEP_MEMORY_CHUNK};
+    seep_memory_load(&memory, read_many, NULL, ranges, GONE + 1);
+    const uint64_t loaded = memory.bytes;
+    seep_memory_ask(&memory, only_zeros, NULL);
+    for (size_t i = 0; i < GONE; i++)
+        ck_assert(!seep_memory_has(&memory, ranges[i].start, 1));
+    ck_assert_uint_eq(memory.bytes, loaded);
+    ck_assert(seep_memory_has(&memory, 0x180000, PAGE)); /* gets the next room */
+    memset(memory.recent, 0, sizeof memory.recent);
+    ck_assert(seep_memory_read(&memory, 0x100000, to, PAGE));
+    ck_assert_mem_eq(to, bytes, PAGE);
+}
+
 /* At the edge of a mapping a source may give nothing of a chunk, but each page by itself. */
 TEST(a_page_is_there_also_where_its_chunk_is_not)
 {
