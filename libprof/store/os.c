@@ -1,7 +1,10 @@
 #include "libprof/store/os.h"
 
 bool seep_os_sandboxed;
-uint32_t seep_os_permitted, seep_os_calls, seep_os_masks;
+uint32_t seep_os_permitted;
+
+static struct seep_os_inside before_start;
+struct seep_os_inside *seep_os_inside = &before_start;
 
 static bool permits(long number)
 {
@@ -20,18 +23,56 @@ static bool permits(long number)
     }
 }
 
-/* Counted before the look at the flag, so that whoever sets it sees the call that is on its way. */
+/* Whoever changes the generation finds the count, or is found here: then it counts for the next. */
+uint32_t seep_os_begin(void)
+{
+    for (;;) {
+        const uint32_t generation = __atomic_load_n(&seep_os_inside->generation, __ATOMIC_SEQ_CST);
+        __atomic_fetch_add(&seep_os_inside->calls[generation & 1], 1, __ATOMIC_SEQ_CST);
+        if (__atomic_load_n(&seep_os_inside->generation, __ATOMIC_SEQ_CST) == generation)
+            return generation;
+        seep_os_end(generation);
+    }
+}
+
+void seep_os_end(uint32_t generation)
+{
+    __atomic_fetch_sub(&seep_os_inside->calls[generation & 1], 1, __ATOMIC_SEQ_CST);
+}
+
+static bool is_settled(uint32_t generation)
+{
+    return __atomic_load_n(&seep_os_inside->calls[generation & 1], __ATOMIC_SEQ_CST) <= 0 &&
+           __atomic_load_n(&seep_os_inside->masks, __ATOMIC_SEQ_CST) <= 0;
+}
+
+bool seep_os_settle(uint64_t patience_ns, bool sleeps)
+{
+    enum { SPINS = 1 << 26 }; /* where there is no clock */
+    const uint32_t old = __atomic_fetch_add(&seep_os_inside->generation, 1, __ATOMIC_SEQ_CST);
+    const uint64_t start_ns = seep_os_clock_ns(CLOCK_MONOTONIC);
+    for (uint64_t n = 0; !is_settled(old); n++) {
+        const struct timespec moment = {.tv_nsec = 1000 * 1000};
+        if (seep_os_clock_ns(CLOCK_MONOTONIC) - start_ns > patience_ns ||
+            n >= (sleeps ? patience_ns / 1000000 : SPINS))
+            return false;
+        if (sleeps)
+            (void)seep_os_raw6(SYS_nanosleep, (long)&moment, 0, 0, 0, 0, 0);
+        else
+            __builtin_ia32_pause();
+    }
+    return true;
+}
+
 long seep_os_call6(long number, long a, long b, long c, long d, long e, long f)
 {
-    long result;
-    __atomic_fetch_add(&seep_os_calls, 1, __ATOMIC_SEQ_CST);
-    if (__builtin_expect(!__atomic_load_n(&seep_os_sandboxed, __ATOMIC_SEQ_CST), 1)) {
+    const uint32_t generation = seep_os_begin();
+    long result = -EPERM;
+    if (__builtin_expect(!__atomic_load_n(&seep_os_sandboxed, __ATOMIC_SEQ_CST), 1) ||
+        permits(number))
         result = seep_os_raw6(number, a, b, c, d, e, f);
-        __atomic_fetch_sub(&seep_os_calls, 1, __ATOMIC_SEQ_CST);
-        return result;
-    }
-    __atomic_fetch_sub(&seep_os_calls, 1, __ATOMIC_SEQ_CST);
-    return permits(number) ? seep_os_raw6(number, a, b, c, d, e, f) : -EPERM;
+    seep_os_end(generation);
+    return result;
 }
 
 /* The kernel reads a set of signals before it finds that there is no such way to change it. */
@@ -40,9 +81,12 @@ bool seep_os_readable(const void *at)
     const long set = (long)((uintptr_t)at & ~(uintptr_t)7);
     if (!set)
         return false; /* the kernel takes it for no set at all */
-    if (__atomic_load_n(&seep_os_sandboxed, __ATOMIC_ACQUIRE) &&
-        !(__atomic_load_n(&seep_os_permitted, __ATOMIC_RELAXED) & SEEP_OS_PROBE))
-        return true;
-    return seep_os_raw6(SYS_rt_sigprocmask, SEEP_OS_NO_WAY, set, 0, sizeof(uint64_t), 0, 0) !=
-           -EFAULT;
+    const uint32_t generation = seep_os_begin();
+    bool readable = true;
+    if (!__atomic_load_n(&seep_os_sandboxed, __ATOMIC_SEQ_CST) ||
+        __atomic_load_n(&seep_os_permitted, __ATOMIC_RELAXED) & SEEP_OS_PROBE)
+        readable = seep_os_raw6(SYS_rt_sigprocmask, SEEP_OS_NO_WAY, set, 0, sizeof(uint64_t), 0,
+                                0) != -EFAULT;
+    seep_os_end(generation);
+    return readable;
 }

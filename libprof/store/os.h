@@ -35,9 +35,24 @@ enum {
 enum { SEEP_OS_NO_WAY = 99 }; /* no way to change a mask of signals */
 extern uint32_t seep_os_permitted;
 
-/* Calls that threads are in which no filter has been told of, and threads that hold signals back:
- * a filter for all threads waits for these. */
-extern uint32_t seep_os_calls, seep_os_masks;
+/* What threads are in that a filter for all of them has to wait for: calls of seep's own, by
+ * whether the generation is odd in which they began, and signals held back. It lies in a page that
+ * the kernel clears in a forked child, where there are no other threads; what the one that forks is
+ * in there may end below 0. */
+struct seep_os_inside {
+    uint32_t generation;
+    int32_t calls[2];
+    int32_t masks;
+};
+extern struct seep_os_inside *seep_os_inside;
+
+/* Around a look at the flag and the permissions, and the call that follows. */
+uint32_t seep_os_begin(void);
+void seep_os_end(uint32_t generation);
+
+/* After the flag or the permissions have been changed: waits until nobody is in what began before,
+ * for `patience_ns` at most. `sleeps`: by a call. False: somebody still was. */
+bool seep_os_settle(uint64_t patience_ns, bool sleeps);
 
 /* The job's own call, which a hook passes on. */
 static inline long seep_os_raw6(long number, long a, long b, long c, long d, long e, long f)

@@ -42,17 +42,34 @@ static clockid_t coarse(clockid_t clock)
     return clock == CLOCK_REALTIME ? CLOCK_REALTIME_COARSE : CLOCK_MONOTONIC_COARSE;
 }
 
+static bool is_in_vdso(clockid_t clock)
+{
+    return clock != CLOCK_THREAD_CPUTIME_ID && clock != CLOCK_PROCESS_CPUTIME_ID;
+}
+
+/* By a call, which counts as others do. False: the sandbox does not allow it. */
+static bool ask_kernel(clockid_t clock, struct timespec *t)
+{
+    const uint32_t generation = seep_os_begin();
+    const bool sandboxed = __atomic_load_n(&seep_os_sandboxed, __ATOMIC_SEQ_CST);
+    if (!sandboxed)
+        (void)seep_os_raw6(SYS_clock_gettime, clock, (long)t, 0, 0, 0, 0);
+    seep_os_end(generation);
+    return !sandboxed;
+}
+
 uint64_t seep_os_clock_ns(clockid_t clock)
 {
     struct timespec t = {0};
     clock_fn *const fast = vdso();
     const bool sandboxed = __atomic_load_n(&seep_os_sandboxed, __ATOMIC_RELAXED);
-    if (fast)
+    if (fast && (sandboxed || is_in_vdso(clock)))
         (void)fast(__builtin_expect(sandboxed, 0) ? coarse(clock) : clock, &t);
-    else if (sandboxed)
-        return __atomic_load_n(&last_known_ns, __ATOMIC_RELAXED);
-    else
-        (void)seep_os_raw6(SYS_clock_gettime, clock, (long)&t, 0, 0, 0, 0);
+    else if (!ask_kernel(clock, &t)) {
+        if (!fast)
+            return __atomic_load_n(&last_known_ns, __ATOMIC_RELAXED);
+        (void)fast(coarse(clock), &t);
+    }
     const uint64_t now_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
     if (!fast && (clock == CLOCK_MONOTONIC || clock == CLOCK_MONOTONIC_COARSE))
         __atomic_store_n(&last_known_ns, now_ns, __ATOMIC_RELAXED);

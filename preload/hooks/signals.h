@@ -14,23 +14,30 @@
  */
 #define SEEP_SIGNALS_LEFT UINT64_MAX
 
+/* Counted before the look at the flag, so that a filter waits for the call by which the mask comes
+ * back. What begins in a sandbox makes none. */
 static inline void seep_signals_block(uint64_t *old)
 {
     const uint64_t all = ~(SEEP_SIGNAL(SIGSEGV) | SEEP_SIGNAL(SIGBUS) | SEEP_SIGNAL(SIGFPE) |
                            SEEP_SIGNAL(SIGILL) | SEEP_SIGNAL(SIGTRAP) | SEEP_SIGNAL(SIGSYS));
     *old = SEEP_SIGNALS_LEFT;
-    __atomic_fetch_add(&seep_os_masks, 1, __ATOMIC_SEQ_CST);
+    if (__builtin_expect(seep_os_sandboxed, 0))
+        return;
+    __atomic_fetch_add(&seep_os_inside->masks, 1, __ATOMIC_SEQ_CST);
     if (seep_os_call6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)old, sizeof(all), 0, 0) <
-        0)
+        0) {
         *old = SEEP_SIGNALS_LEFT;
+        __atomic_fetch_sub(&seep_os_inside->masks, 1, __ATOMIC_SEQ_CST);
+    }
 }
 
 static inline void seep_signals_restore(const uint64_t *old)
 {
+    if (__builtin_expect(*old == SEEP_SIGNALS_LEFT, 0))
+        return;
     /* Not held up by a filter that came meanwhile: one for all threads waits for this one. */
-    if (__builtin_expect(*old != SEEP_SIGNALS_LEFT, 1))
-        (void)seep_os_raw6(SYS_rt_sigprocmask, SIG_SETMASK, (long)old, 0, sizeof(*old), 0, 0);
-    __atomic_fetch_sub(&seep_os_masks, 1, __ATOMIC_SEQ_CST);
+    (void)seep_os_raw6(SYS_rt_sigprocmask, SIG_SETMASK, (long)old, 0, sizeof(*old), 0, 0);
+    __atomic_fetch_sub(&seep_os_inside->masks, 1, __ATOMIC_SEQ_CST);
 }
 
 /* seep_enter() for hooks of system calls; where nothing will be recorded, it costs nothing. True:

@@ -104,20 +104,12 @@ static uint32_t permitted_by(const struct sock_fprog *given)
     return permitted;
 }
 
-/* One that stalls, or that a signal took out of its call for good, is not waited for. */
+/* One that stalls, or that a signal took out of its call for good, is not waited for. Others only
+ * have to get a CPU: to go on too early may end the job. */
 static void wait_for_others(void)
 {
-    enum { PATIENCE_MS = 2000 };
-    for (int ms = 0; ms < PATIENCE_MS; ms++) {
-        const struct timespec moment = {.tv_nsec = 1000 * 1000};
-        if (!__atomic_load_n(&seep_os_calls, __ATOMIC_SEQ_CST) &&
-            !__atomic_load_n(&seep_os_masks, __ATOMIC_SEQ_CST))
-            return;
-        if (n_filters > 1) /* under one already */
-            __builtin_ia32_pause();
-        else
-            (void)seep_os_raw6(SYS_nanosleep, (long)&moment, 0, 0, 0, 0, 0);
-    }
+    enum { PATIENCE_MS = 200 };
+    (void)seep_os_settle(PATIENCE_MS * UINT64_C(1000000), n_filters == 1 /* none is there yet */);
 }
 
 void seep_sandbox_before(const struct seep_lock_in *call, struct seep_sandbox_before *before)

@@ -300,8 +300,9 @@ static bool start_child(void)
     return true;
 }
 
-/* The page that reads 0 in every child has, beside its activity, how many events were let pass. */
-enum { WAITED = 1, FIRST_EVENTS = 256 };
+/* The page that reads 0 in every child has, beside its activity, how many events were let pass,
+ * and, away from what all hooks read, what threads are in. */
+enum { WAITED = 1, INSIDE = 64, FIRST_EVENTS = 256 };
 
 /* A page that reads 0 in every child, however it was made. */
 static void make_activity_page(void)
@@ -309,6 +310,7 @@ static void make_activity_page(void)
     wiped = seep_os_pages(4096);
     if (!wiped || in_sandbox(environment))
         return; /* what begins in one records nothing, nor do its children */
+    seep_os_inside = (struct seep_os_inside *)(wiped + INSIDE);
     wipe_on_fork = seep_os_call3(SYS_madvise, (long)wiped, 4096, MADV_WIPEONFORK) == 0;
 }
 
@@ -316,6 +318,7 @@ static void wipe(void)
 {
     *wiped = SEEP_IDLE;
     wiped[WAITED] = 0;
+    *seep_os_inside = (struct seep_os_inside){0};
 }
 
 static bool start(void)

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "libprof/format/map_name.h"
 #include "libprof/store/os.h"
 
 enum { BUFFER = 32 * 1024, MAX_INTERRUPTS = 64 };
@@ -59,8 +60,9 @@ static void parse_head(const char *at)
     vma.none = strncmp(at, "---", 3) == 0;
     vma.shared = strlen(at) > 3 && at[3] == 's';
     at = skip_word(skip_word(skip_word(at)));
-    vma.file = *at != '0';
+    const bool inode = *at != '0';
     keep_name(skip_word(at));
+    vma.file = inode && !seep_map_name_is_memory(vma.name, strlen(vma.name), vma.shared);
 }
 
 static uint64_t parse_kib(const char *at)

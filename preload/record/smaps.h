@@ -11,7 +11,7 @@ struct seep_vma {
     uintptr_t start, end;
     bool none;   /* PROT_NONE */
     bool shared; /* MAP_SHARED */
-    bool file;   /* it has an inode */
+    bool file;   /* it has an inode, and is not memory all the same */
     uint64_t rss_bytes;
     char name[SEEP_VMA_NAME]; /* of a longer one the beginning and the end */
 };

@@ -8,6 +8,7 @@ import unittest
 from tests.e2e.support import SHIM, SOURCES, SeepCase, compile_c, job_env, needs, said_of, sum_sites
 
 NOBODY = 65534
+PATIENCE_MS = 200  # preload/life/sandbox.c
 ACL = "system.posix_acl_access"
 
 
@@ -44,6 +45,12 @@ class Seccomp(SeepCase):
             inside = sum_sites(report, "in_the_sandbox")["allocations"]
             if inside != 100000:  # all of it could be recorded, or a word says why not
                 self.assertRegex(said_of(report), r"(?i)seccomp|sandbox", how)
+
+    def test_a_filter_for_all_threads_waits_for_no_call_that_began_later_or_in_a_parent(self):
+        """Each wait would last as long as seep has patience; on a busy machine the quickest of several does not."""
+        profile = self.run_seep([self.subject("filter_busy")])
+        for quickest_ms in map(int, profile.done.stdout.split()):
+            self.assertLess(quickest_ms, PATIENCE_MS, profile.done.stdout)
 
 
 @needs(os.geteuid() == 0, "only root can become somebody else")

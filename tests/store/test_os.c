@@ -4,6 +4,8 @@
 
 #include <check.h>
 #include <errno.h>
+#include <pthread.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -62,10 +64,60 @@ TEST(in_a_sandbox_no_call_is_made_but_those_permitted)
     page[0] = 1;
     seep_os_permitted = 0;
     ck_assert_ptr_null(seep_os_pages(4096));
-    ck_assert_uint_eq(seep_os_calls, 0);
+    ck_assert_int_eq(seep_os_inside->calls[0] | seep_os_inside->calls[1], 0);
     seep_os_sandboxed = false;
     ck_assert_int_eq(seep_os_pid(), getpid());
     seep_os_unmap(page, 4096);
+}
+
+enum { A_MOMENT_NS = 1000 * 1000 };
+#define LONG_NS UINT64_C(600000000000) /* no test waits for it: the run would be over */
+
+static void *settle(void *arg)
+{
+    (void)arg;
+    return (void *)(uintptr_t)seep_os_settle(LONG_NS, true);
+}
+
+/* With an end that comes, and while others go on. */
+TEST(only_what_began_before_is_waited_for)
+{
+    pthread_t waiter;
+    void *settled;
+    const uint32_t before = seep_os_begin();
+    ck_assert_int_eq(pthread_create(&waiter, NULL, settle, NULL), 0);
+    while (__atomic_load_n(&seep_os_inside->generation, __ATOMIC_SEQ_CST) == before)
+        (void)sched_yield();
+    const uint32_t later = seep_os_begin();
+    seep_os_end(before);
+    ck_assert_int_eq(pthread_join(waiter, &settled), 0);
+    ck_assert(settled);
+    ck_assert(!seep_os_settle(A_MOMENT_NS, true)); /* one more filter: this one began before */
+    seep_os_end(later);
+}
+
+static volatile bool over;
+
+static void *ask_on(void *arg)
+{
+    while (!over)
+        (void)seep_os_readable(arg);
+    return NULL;
+}
+
+/* Threads that make calls without end hold no filter up. */
+TEST(calls_without_end_come_to_an_end_for_each_filter)
+{
+    enum { THREADS = 4, FILTERS = 20 };
+    pthread_t threads[THREADS];
+    for (size_t i = 0; i < THREADS; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, ask_on, &threads), 0);
+    for (size_t i = 0; i < FILTERS; i++)
+        ck_assert(seep_os_settle(LONG_NS, i % 2));
+    over = true;
+    for (size_t i = 0; i < THREADS; i++)
+        ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+    ck_assert_int_eq(seep_os_inside->calls[0] | seep_os_inside->calls[1], 0);
 }
 
 SUITE("os")

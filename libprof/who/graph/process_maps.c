@@ -2,6 +2,7 @@
 
 #include "libprof/base/error.h"
 #include "libprof/base/hash_index.h"
+#include "libprof/format/map_name.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +36,9 @@ static int add(struct parser *p, struct seep_map *map, const char *name, size_t 
 
     map->guarded = adjacent && p->none_before;
     p->none_before = !map->readable && !map->writable && !map->executable;
-    if (n && *name == '/') {
+    if (seep_map_name_is_memory(name, n, map->shared)) {
+        map->inode = 0;
+    } else if (n && *name == '/') {
         int64_t file = file_index(p, name, n);
         if (file < 0)
             return (int)file;

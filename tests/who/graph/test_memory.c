@@ -211,4 +211,25 @@ TEST(data_of_files_is_told_from_what_lies_behind_it)
     seep_maps_fini(&maps);
 }
 
+TEST(memory_with_the_name_of_a_file_is_told_from_files)
+{
+    static const char text[] =
+        "400000-401000 rw-p 00001000 08:01 77   /usr/bin/program\n"
+        "7f0000000000-7f0000200000 rw-p 00000000 00:11 19257   /anon_hugepage (deleted)\n"
+        "7f0000200000-7f0000300000 rw-p 00000000 00:06 4   /dev/zero\n"
+        "7f0000300000-7f0000400000 rw-s 00000000 00:01 9   /dev/zero (deleted)\n"
+        "7f0000400000-7f0000500000 rw-p 00000000 08:01 5   /dev/zero/file\n";
+    static const enum seep_map_kind kinds[] = {SEEP_MAP_FILE, SEEP_MAP_OTHER, SEEP_MAP_OTHER,
+                                               SEEP_MAP_FILE, SEEP_MAP_FILE};
+    struct seep_maps maps;
+
+    ck_assert_int_eq(seep_maps_parse(&maps, text, strlen(text)), 0);
+    ck_assert_uint_eq(maps.n, 5);
+    for (size_t i = 0; i < maps.n; i++) {
+        ck_assert_int_eq(maps.list[i].kind, kinds[i]);
+        ck_assert_int_eq(*seep_maps_file(&maps, &maps.list[i]) == '/', kinds[i] == SEEP_MAP_FILE);
+    }
+    seep_maps_fini(&maps);
+}
+
 SUITE("memory", .setup = set_up, .teardown = tear_down)
