@@ -307,10 +307,10 @@ static const struct {
     uint32_t steps;          /* 0: two thousand */
     uint64_t steps_a_period; /* of a tenth of a second */
 } paces[] = {{900, 120, false, false, 0, 1},     {900, 64, false, true, 0, 1},
-             {1100, 4096, false, true, 0, 1},    {900, 120, false, false, 0, 20}, /* eight days */
-             {900, 120, false, true, 0, 30},     /* five and a half */
-             {900, 2300, true, true, 0, 1},      /* nine years */
-             {900, 3200, true, false, 0, 1},     /* twelve */
+             {1100, 4096, false, true, 0, 1},    {900, 120, false, false, 0, 120}, /* 33 hours */
+             {900, 120, false, true, 0, 180},                                      /* 22 */
+             {900, 2300, true, true, 0, 1},                                        /* nine years */
+             {900, 3200, true, false, 0, 1},                                       /* twelve */
              {900, 106, false, true, 150000, 1}, /* a job that is far on, too */
              {900, 151, false, false, 150000, 1}};
 
