@@ -119,6 +119,7 @@ const struct seep_upcalls seep_upcalls = {
     .resolve_allocator = seep_start_resolve_allocator,
     .snapshot_look = seep_snapshot_look,
     .snapshot_before_end = seep_snapshot_before_end,
+    .snapshot_goes_on = seep_snapshot_goes_on,
     .lock_all = lock_all,
     .unlock_all = unlock_all,
     .after_fork = after_fork,

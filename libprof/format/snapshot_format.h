@@ -69,7 +69,8 @@ enum seep_snapshot_refusal {
     SEEP_REFUSED_DIED,          /* the copy ended before it was read */
     SEEP_REFUSED_UNREAD,        /* nobody read it in time */
     SEEP_REFUSED_GUARDED,       /* it would be read in place, which Yama forbids */
-    SEEP_REFUSED_NAMESPACE,     /* who reads has other numbers for processes than the job */
+    SEEP_REFUSED_NAMESPACE,     /* who reads may have other numbers for processes than the job */
+    SEEP_REFUSED_MAPS, /* the copy could not let go of what the job has mapped and shared */
     SEEP_N_SNAPSHOT_REFUSALS = 16,
 };
 

@@ -237,6 +237,7 @@ static json_t *copies_seen(const struct seep_model *m)
         [SEEP_REFUSED_UNREAD] = "unread",
         [SEEP_REFUSED_GUARDED] = "guarded",
         [SEEP_REFUSED_NAMESPACE] = "pid-namespace",
+        [SEEP_REFUSED_MAPS] = "shared-maps",
     };
     json_t *refused = json_object();
     uint64_t taken = 0;

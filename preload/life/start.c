@@ -361,6 +361,8 @@ void seep_end(uint32_t kind, int value)
         return; /* a vfork child: the memory is its parent's */
     if (kind)
         seep_upcalls.snapshot_before_end();
+    else
+        seep_upcalls.snapshot_goes_on();
     header->exit_value = value;
     header->end_ns = kind ? seep_os_clock_ns(CLOCK_MONOTONIC) : 0;
     __atomic_store_n(&header->exit_kind, kind, __ATOMIC_RELEASE);

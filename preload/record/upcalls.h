@@ -40,8 +40,11 @@ struct seep_upcalls {
     void (*snapshot_look)(const struct seep_thread *thread);
 
     /* The process is about to end, or to become another program: takes the end of a copy that is
-     * there, once it has been read. */
+     * there, once it has been read. None is made from then on, in any thread. */
     void (*snapshot_before_end)(void);
+
+    /* It goes on after all. */
+    void (*snapshot_goes_on)(void);
 
     /* ---- all modules together (lifecycle.c) ---- */
 

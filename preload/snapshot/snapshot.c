@@ -7,39 +7,31 @@
 
 #include "preload/job/job.h"
 #include "preload/job/job_table.h"
-#include "preload/life/headroom.h"
 #include "preload/life/program_kind.h"
 #include "preload/life/run_settings.h"
-#include "preload/objects/modules.h"
 #include "preload/python/pyframe.h"
 #include "preload/record/thread.h"
 #include "preload/snapshot/snapshot_copy.h"
-#include "preload/snapshot/snapshot_harm.h"
 #include "preload/snapshot/snapshot_policy.h"
-
-#define MILLISECOND UINT64_C(1000000)
+#include "preload/snapshot/snapshot_way.h"
 
 enum {
     FAULT_NS = 700, /* a page that is written anew while there is a copy: measured */
-    /* Measured (docs/benchmarks.md): in a nanosecond 1 byte of small objects is read, and 20 of
-     * large blocks, which are sampled; of a heap that is half of each, 2. */
-    BYTES_PER_READ_NS = 2,
-    READER_MS = 20,    /* until somebody has come to read: 2 to 90, half of them within 10 */
-    IN_PLACE_MS = 250, /* that a process waits for it to be read, */
-    LAST_MS = 1000,    /* or as it ends, when nobody else waits for it, or where it was wished */
-    SHED_MS = 2, /* that the caller waits for its copy to shed, where that has a CPU at once */
-    FOR_COPY_MS = 400, /* and for its copy, before it ends itself */
-    ROOM_FOR_COPY = 2, /* times what is resident: written anew, and what the reader keeps */
-    ROOM_IN_PLACE = 4, /* one of so many parts of it */
+    SHED_MS = 2,    /* that the caller waits for its copy to shed, where that has a CPU at once */
+    BIRTH_MS = 250, /* or at the most: it takes one, where the caller has a CPU itself */
+    GONE_MS = 5,    /* for the end of one that was killed, while the job runs */
+    FOR_COPY_MS = 400, /* for what is being read, before it ends itself; and then for its end */
 };
 
 static struct seep_lock lock;
 static SEEP_LARGE struct seep_snapshot_policy policy;
 static bool policy_read;
 static bool asked;
-static long copy;                  /* pid of one that has not been reaped, 0: none */
-static uint64_t faults_before;     /* of this process, as it was made */
-static uint32_t namespace_of_pids; /* of this process, 0: not asked yet */
+static long copy;              /* pid of one that has not been reaped, 0: none */
+static bool ended;             /* that one was killed, and why has been said */
+static bool making;            /* a thread makes one, which is not in `copy` yet */
+static uint32_t ending;        /* threads in which the process ends or execs */
+static uint64_t faults_before; /* of this process, as it was made */
 
 static void note_refusal(enum seep_snapshot_refusal why)
 {
@@ -81,16 +73,42 @@ static void note_faults(void)
     seep_snapshot_policy_felt(&policy, now > faults_before ? (now - faults_before) * FAULT_NS : 0);
 }
 
+static long copy_there(void)
+{
+    return __atomic_load_n(&copy, __ATOMIC_ACQUIRE);
+}
+
+static void has_gone(void)
+{
+    ended = false;
+    __atomic_store_n(&copy, 0, __ATOMIC_RELEASE);
+}
+
 static void reap(void)
 {
     enum seep_snapshot_refusal refusal;
-    if (!copy || !is_own_memory() || !seep_snapshot_reap(copy, &refusal))
+    const long pid = copy_there();
+    if (!pid || !is_own_memory() || !seep_snapshot_reap(pid, &refusal))
         return;
     note_faults();
-    has_ended(copy);
-    copy = 0;
-    if (refusal != SEEP_N_SNAPSHOT_REFUSALS)
+    has_ended(pid);
+    if (refusal != SEEP_N_SNAPSHOT_REFUSALS && !ended)
         note_refusal(refusal);
+    has_gone();
+}
+
+/* One that the kernel keeps, as it waits for a file server, is left to reap(). The slot is free all
+ * the same: nothing of its own runs any more. */
+static void end_copy(unsigned most_ms)
+{
+    const long pid = copy_there();
+    if (!pid)
+        return;
+    ended = true;
+    const bool gone = seep_snapshot_end(pid, most_ms);
+    has_ended(pid);
+    if (gone)
+        has_gone();
 }
 
 static uint64_t age(uint64_t now_ns, uint64_t start_ns)
@@ -128,75 +146,6 @@ static void describe(const struct seep_thread *thread, struct seep_snapshot_mome
         now->anonymous_bytes = header->timeline[header->n_timeline - 1].anonymous_bytes;
 }
 
-/* Numbers of processes mean something else there: a signal would reach a stranger. */
-static bool is_in_other_namespace(void)
-{
-    const uint32_t reader =
-        __atomic_load_n(&seep_job_map->snapshot.reader_namespace, __ATOMIC_ACQUIRE);
-    if (!namespace_of_pids)
-        namespace_of_pids = seep_snapshot_namespace();
-    return reader && namespace_of_pids && reader != namespace_of_pids;
-}
-
-/* Why nothing may be read, though it is due; −1: it may. */
-static int obstacle(const struct seep_snapshot_moment *now)
-{
-    const uint32_t reader = __atomic_load_n(&seep_job_map->snapshot.reader, __ATOMIC_ACQUIRE);
-    if (seep_os_sandboxed)
-        return SEEP_REFUSED_SANDBOX;
-    if (!reader)
-        return SEEP_REFUSED_NO_READER;
-    if (is_in_other_namespace())
-        return SEEP_REFUSED_NAMESPACE;
-    if (seep_os_call3(SYS_kill, reader, 0, 0) == -ESRCH)
-        return SEEP_REFUSED_NO_READER;
-    if (seep_options.sample_bytes)
-        return SEEP_REFUSED_SAMPLED;
-    (void)seep_modules_refresh();
-    if (seep_modules_cuda && !now->asked && policy.mode != SEEP_SNAPSHOT_LIST)
-        return SEEP_REFUSED_CUDA;
-    return -1;
-}
-
-/* How it is read: in a copy, or in place while the process waits. */
-struct way {
-    int refusal; /* −1: none */
-    bool in_place;
-    uint64_t most_ns; /* that the process waits, in place */
-    bool admit;       /* whoever reads may have to be admitted, which stays */
-};
-
-/* With CUDA's driver loaded there are pages that it has pinned, and a fork copies them at once. */
-static struct way choose_way(const struct seep_snapshot_moment *now,
-                             enum seep_snapshot_source source)
-{
-    struct seep_headroom room;
-    const bool wished = now->asked || policy.mode == SEEP_SNAPSHOT_LIST;
-    struct way way = {.refusal = obstacle(now),
-                      .most_ns = (wished ? LAST_MS : IN_PLACE_MS) * MILLISECOND};
-    if (way.refusal >= 0)
-        return way;
-    seep_headroom_look(&room);
-    const uint64_t read_ns = READER_MS * MILLISECOND + room.anonymous_bytes / BYTES_PER_READ_NS;
-    if (source == SEEP_SNAPSHOT_AT_END) {
-        way.in_place = way.admit = true;
-        way.most_ns = LAST_MS * MILLISECOND;
-    } else {
-        way.in_place = room.left_bytes / ROOM_FOR_COPY < room.anonymous_bytes ||
-                       policy.last_stop_ns > read_ns ||
-                       (seep_modules_cuda && !seep_snapshot_is_guarded()) ||
-                       seep_snapshot_fork_harms(room.anonymous_bytes);
-    }
-    if (way.in_place && room.left_bytes < room.anonymous_bytes / ROOM_IN_PLACE)
-        way.refusal = SEEP_REFUSED_MEMORY;
-    else if (way.in_place && !way.admit && seep_snapshot_is_guarded())
-        way.refusal = SEEP_REFUSED_GUARDED;
-    else if (way.in_place && source == SEEP_SNAPSHOT_BY_STEP && !wished &&
-             !seep_snapshot_policy_affords(&policy, now, read_ns))
-        way.refusal = SEEP_REFUSED_COST;
-    return way;
-}
-
 static bool change(struct seep_snapshot_slot *slot, uint32_t from, uint32_t to)
 {
     return __atomic_compare_exchange_n(&slot->state, &from, to, false, __ATOMIC_ACQ_REL,
@@ -205,7 +154,8 @@ static bool change(struct seep_snapshot_slot *slot, uint32_t from, uint32_t to)
 
 static bool can_be_had(const struct seep_snapshot_slot *slot)
 {
-    return __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) == SEEP_SNAPSHOT_FREE && !copy;
+    return __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) == SEEP_SNAPSHOT_FREE && !copy_there() &&
+           !__atomic_load_n(&ending, __ATOMIC_ACQUIRE);
 }
 
 static void free_slot(struct seep_snapshot_slot *slot)
@@ -215,7 +165,7 @@ static void free_slot(struct seep_snapshot_slot *slot)
 }
 
 static void take_in_place(struct seep_snapshot_slot *slot, const struct seep_snapshot_moment *now,
-                          const struct way *way)
+                          const struct seep_snapshot_way *way)
 {
     slot->faults = 0;
     int refusal = seep_snapshot_in_place(slot, now->step, *seep_period, way->most_ns, way->admit);
@@ -226,43 +176,68 @@ static void take_in_place(struct seep_snapshot_slot *slot, const struct seep_sna
     free_slot(slot);
 }
 
-static void end_copy(void)
+/* No thread may end the process between the birth of a copy and the moment from which its pid is
+ * known: whoever is about to waits while `making`, and from then on finds it. 0: it ends already.
+ */
+static long make_known(struct seep_snapshot_slot *slot, const struct seep_snapshot_moment *now)
 {
-    seep_snapshot_end(copy);
-    has_ended(copy);
-    copy = 0;
+    long pid = 0;
+    __atomic_store_n(&making, true, __ATOMIC_SEQ_CST);
+    if (!__atomic_load_n(&ending, __ATOMIC_SEQ_CST))
+        pid = seep_snapshot_clone(slot, now->step, *seep_period);
+    if (pid > 0)
+        __atomic_store_n(&copy, pid, __ATOMIC_RELEASE);
+    __atomic_store_n(&making, false, __ATOMIC_RELEASE);
+    return pid;
 }
 
-/* False: it had to be ended at once. */
+/* One that has no CPU meanwhile, or is stopped, would keep what the job lets go of. */
+static bool await_birth(const struct seep_snapshot_slot *slot)
+{
+    const struct timespec moment = {.tv_nsec = SEEP_MILLISECOND};
+    for (int ms = 0; ms < BIRTH_MS && copy_there(); ms++) {
+        if (__atomic_load_n(&ending, __ATOMIC_ACQUIRE))
+            return false;
+        if (__atomic_load_n(&slot->copy, __ATOMIC_ACQUIRE))
+            return true;
+        (void)seep_os_call6(SYS_futex, (long)&slot->copy, FUTEX_WAIT, 0, (long)&moment, 0, 0);
+        reap();
+    }
+    return copy_there() && __atomic_load_n(&slot->copy, __ATOMIC_ACQUIRE) != 0;
+}
+
+/* False: there is none, or it had to be ended at once. */
 static bool take_copy(struct seep_snapshot_slot *slot, const struct seep_snapshot_moment *now)
 {
     struct seep_header *header = seep_arena.header;
+    const uint64_t mask = seep_snapshot_block_signals();
     faults_before = minor_faults();
     slot->faults = (uint32_t)faults_before;
-    bool has_shed;
-    long pid = seep_snapshot_clone(slot, now->step, *seep_period, &has_shed);
-    if (pid < 0) {
+    const long pid = make_known(slot, now);
+    const bool born = pid > 0 && await_birth(slot);
+    seep_snapshot_restore_signals(mask);
+    if (pid <= 0) {
         header->snapshots.error = (int32_t)-pid;
-        note_refusal(SEEP_REFUSED_CLONE);
+        if (pid < 0)
+            note_refusal(SEEP_REFUSED_CLONE);
         free_slot(slot);
-        return true;
+    } else if (born) {
+        header->snapshots.made++;
+        header->snapshots.error = 0;
+    } else if (copy_there()) {
+        note_refusal(__atomic_load_n(&ending, __ATOMIC_ACQUIRE) ? SEEP_REFUSED_DIED
+                                                                : SEEP_REFUSED_COST);
+        end_copy(GONE_MS);
     }
-    copy = pid;
-    if (!has_shed) {
-        end_copy();
-        note_refusal(SEEP_REFUSED_COST);
-        return false;
-    }
-    header->snapshots.made++;
-    header->snapshots.error = 0;
-    return true;
+    return born;
 }
 
 /* The time that the caller was stopped, as it counts against what stops may take: of a copy without
  * the waits for a CPU, unless it waited in vain. A busy machine makes the job slower in all it
  * does, and looks no dearer. */
 static uint64_t take(struct seep_snapshot_slot *slot, const struct seep_snapshot_moment *now,
-                     enum seep_snapshot_source source, const struct way *way, bool in_reserve)
+                     enum seep_snapshot_source source, const struct seep_snapshot_way *way,
+                     bool in_reserve)
 {
     const uint64_t began = seep_os_clock_ns(CLOCK_MONOTONIC);
     const uint64_t cpu_began = seep_os_clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -284,7 +259,7 @@ static uint64_t take(struct seep_snapshot_slot *slot, const struct seep_snapshot
         return stop_ns;
     slot->stop_ns = stop_ns;
     const uint64_t own_ns =
-        seep_os_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_began + SHED_MS * MILLISECOND;
+        seep_os_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_began + SHED_MS * SEEP_MILLISECOND;
     return own_ns < stop_ns ? own_ns : stop_ns;
 }
 
@@ -318,7 +293,7 @@ static void make(const struct seep_snapshot_moment *now, enum seep_snapshot_sour
     uint64_t stop_ns = 0;
     if (!is_own_memory())
         return;
-    const struct way way = choose_way(now, source);
+    const struct seep_snapshot_way way = seep_snapshot_choose(&policy, now, source);
     if (way.refusal >= 0)
         note_refusal((enum seep_snapshot_refusal)way.refusal);
     else if (change(slot, SEEP_SNAPSHOT_FREE, SEEP_SNAPSHOT_TAKEN))
@@ -406,22 +381,37 @@ void seep_snapshot_asked(const struct seep_thread *thread)
     seep_snapshot_look(thread);
 }
 
+static bool is_coming_or_there(void)
+{
+    return __atomic_load_n(&making, __ATOMIC_SEQ_CST) || copy_there();
+}
+
 /* A copy that is there as its maker ends would become the child of somebody who does not know it,
- * as it would of the program that this one becomes. What is being read is worth a moment. */
+ * as it would of the program that this one becomes. What is being read is worth a moment. Another
+ * thread may be making one just now, and has the lock. */
 void seep_snapshot_before_end(void)
 {
-    const struct timespec moment = {.tv_nsec = 2 * MILLISECOND};
-    const struct seep_snapshot_slot *slot = &seep_job_map->snapshot;
-    if (!copy || !is_own_memory())
+    const struct timespec moment = {.tv_nsec = 2 * SEEP_MILLISECOND};
+    if (!is_own_memory())
         return;
-    for (int ms = 0; copy && ms < FOR_COPY_MS; ms += 2) {
-        reap();
-        if (copy)
+    __atomic_add_fetch(&ending, 1, __ATOMIC_SEQ_CST);
+    for (int ms = 0; is_coming_or_there() && !ended && ms < FOR_COPY_MS; ms += 2) {
+        const struct seep_snapshot_slot *slot = &seep_job_map->snapshot;
+        if (!__atomic_exchange_n(&lock.word, 1, __ATOMIC_ACQUIRE)) {
+            reap();
+            seep_os_unlock(&lock);
+        }
+        if (is_coming_or_there())
             (void)seep_os_call6(SYS_futex, (long)&slot->state, FUTEX_WAIT, slot->state,
                                 (long)&moment, 0, 0);
     }
-    if (copy)
-        end_copy();
+    end_copy(FOR_COPY_MS);
+}
+
+void seep_snapshot_goes_on(void)
+{
+    if (is_own_memory())
+        __atomic_sub_fetch(&ending, 1, __ATOMIC_RELEASE);
 }
 
 void seep_snapshot_after_fork(void)
@@ -429,7 +419,9 @@ void seep_snapshot_after_fork(void)
     lock.word = 0;
     asked = false;
     copy = 0;
-    namespace_of_pids = 0;
+    ended = making = false;
+    ending = 0;
+    seep_snapshot_way_after_fork();
     seep_snapshot_policy_after_fork(&policy);
 }
 

@@ -11,6 +11,7 @@ struct seep_thread;
 /* What lower rooms call by way of preload/record/upcalls.h, which says what they do. */
 void seep_snapshot_look(const struct seep_thread *thread);
 void seep_snapshot_before_end(void);
+void seep_snapshot_goes_on(void);
 
 /* The job asks for a copy now (seep_holders()). Inside the guard. */
 void seep_snapshot_asked(const struct seep_thread *thread);

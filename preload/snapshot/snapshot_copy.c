@@ -31,8 +31,6 @@ enum {
     READING_S = 10,  /* and then nobody goes on to: it takes a fifth of a second */
     LOOK_MS = 100,   /* how often it looks whether there still is a reader */
     MOST_CPU_S = 20, /* for its lists, which take a tenth of one */
-    BIRTH_MS = 250,  /* that the caller waits for it to shed files and maps: it takes one, where it
-                      * does not wait for a CPU itself */
 };
 
 static _Noreturn void end(int status)
@@ -177,20 +175,20 @@ static int describe(struct seep_snapshot_slot *slot, struct seep_snapshot *s,
     return 0;
 }
 
-/* What registers still hold of the caller's lies in `registers`, above the stack pointer. */
+/* What registers still hold of the caller's lies in `registers`, above the stack pointer. Until it
+ * has let go of all that is the job's it is not born: its maker waits, and hears why it ended. */
 static _Noreturn void be_copy(struct seep_snapshot_slot *slot, uint32_t step, uint32_t period,
                               const uintptr_t *registers, const struct maker *maker)
 {
     struct seep_snapshot *s;
     follow_maker(maker);
     (void)seep_os_call3(SYS_prctl, PR_SET_NAME, (long)"seep-copy", 0);
-    bool left = leave_files();
-    if (left)
-        seep_snapshot_shed();
+    if (!leave_files())
+        end(SEEP_COPY_REFUSED + SEEP_REFUSED_FILES);
+    if (!seep_snapshot_shed())
+        end(SEEP_COPY_REFUSED + SEEP_REFUSED_MAPS);
     __atomic_store_n(&slot->copy, (uint32_t)seep_os_pid(), __ATOMIC_RELEASE);
     (void)seep_os_call3(SYS_futex, (long)&slot->copy, FUTEX_WAKE, 1);
-    if (!left)
-        refuse(slot, SEEP_REFUSED_FILES);
     step_back();
     admit_reader(slot);
     s = seep_os_pages(sizeof(*s));
@@ -205,15 +203,6 @@ static _Noreturn void be_copy(struct seep_snapshot_slot *slot, uint32_t step, ui
     wait_to_be_read(slot, maker);
 }
 
-/* One that has no CPU meanwhile, or is stopped, would keep what the job lets go of. */
-static bool await_birth(const struct seep_snapshot_slot *slot)
-{
-    const struct timespec moment = {.tv_nsec = 1000 * 1000};
-    for (int ms = 0; ms < BIRTH_MS && !__atomic_load_n(&slot->copy, __ATOMIC_ACQUIRE); ms++)
-        (void)seep_os_call6(SYS_futex, (long)&slot->copy, FUTEX_WAIT, 0, (long)&moment, 0, 0);
-    return __atomic_load_n(&slot->copy, __ATOMIC_ACQUIRE) != 0;
-}
-
 #define SAVE_REGISTERS(registers)                                                                  \
     __asm__ volatile("mov %%rbx, 0(%0)\n\tmov %%rbp, 8(%0)\n\tmov %%r12, 16(%0)\n\t"               \
                      "mov %%r13, 24(%0)\n\tmov %%r14, 32(%0)\n\tmov %%r15, 40(%0)"                 \
@@ -221,22 +210,29 @@ static bool await_birth(const struct seep_snapshot_slot *slot)
                      : "r"(registers)                                                              \
                      : "memory")
 
-long seep_snapshot_clone(struct seep_snapshot_slot *slot, uint32_t step, uint32_t period,
-                         bool *has_shed)
+uint64_t seep_snapshot_block_signals(void)
 {
     const uint64_t all = ~UINT64_C(0);
-    const struct maker maker = {seep_os_pid(), seep_os_tid()};
     uint64_t mask = 0;
-    uintptr_t registers[6];
-    SAVE_REGISTERS(registers);
     (void)seep_os_call6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&mask, sizeof(mask), 0,
                         0);
+    return mask;
+}
+
+void seep_snapshot_restore_signals(uint64_t mask)
+{
+    (void)seep_os_call6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof(mask), 0, 0);
+}
+
+long seep_snapshot_clone(struct seep_snapshot_slot *slot, uint32_t step, uint32_t period)
+{
+    const struct maker maker = {seep_os_pid(), seep_os_tid()};
+    uintptr_t registers[6];
+    SAVE_REGISTERS(registers);
     long pid =
         seep_os_call6(SYS_clone, CLONE_UNTRACED | (own_table ? 0 : CLONE_FILES), 0, 0, 0, 0, 0);
     if (pid == 0)
         be_copy(slot, step, period, registers, &maker);
-    *has_shed = pid > 0 && await_birth(slot);
-    (void)seep_os_call6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof(mask), 0, 0);
     return pid;
 }
 
@@ -280,18 +276,34 @@ int seep_snapshot_in_place(struct seep_snapshot_slot *slot, uint32_t step, uint3
     return refusal ? refusal : SEEP_N_SNAPSHOT_REFUSALS;
 }
 
-void seep_snapshot_end(long pid)
+/* Of children whose end raises no signal, as a copy's: should somebody else have taken its end, no
+ * other that has its pid by now is met. 0: it has not ended. */
+static long take_end(long pid, int *status)
 {
+    return seep_os_call6(SYS_wait4, pid, (long)status, WNOHANG | __WCLONE, 0, 0, 0);
+}
+
+bool seep_snapshot_end(long pid, unsigned most_ms)
+{
+    const struct timespec moment = {.tv_nsec = 1000 * 1000};
+    const uint32_t never = 0;
+    int status;
+    if (take_end(pid, &status) != 0)
+        return true;
     (void)seep_os_call3(SYS_kill, pid, SIGKILL, 0);
-    while (seep_os_call6(SYS_wait4, pid, 0, __WALL, 0, 0, 0) == -EINTR) {
+    for (unsigned ms = 0; ms < most_ms; ms++) {
+        if (take_end(pid, &status) != 0)
+            return true;
+        (void)seep_os_call6(SYS_futex, (long)&never, FUTEX_WAIT, 0, (long)&moment, 0, 0);
     }
+    return false;
 }
 
 int seep_snapshot_reap(long pid, enum seep_snapshot_refusal *refusal)
 {
     int status = 0;
-    long found = seep_os_call6(SYS_wait4, pid, (long)&status, WNOHANG | __WALL, 0, 0, 0);
-    if (found == 0 || found == -EINTR)
+    const long found = take_end(pid, &status);
+    if (found == 0)
         return 0;
     *refusal = SEEP_REFUSED_DIED;
     if (found == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0)

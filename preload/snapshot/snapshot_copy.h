@@ -11,15 +11,19 @@
  * has been read. */
 enum { SEEP_COPY_REFUSED = 64 };
 
+/* Around the making of a copy: it is to begin with all of them blocked. */
+uint64_t seep_snapshot_block_signals(void);
+void seep_snapshot_restore_signals(uint64_t mask);
+
 /* Makes a copy of the process by way of the slot, which the caller has taken, for `step` of
  * `period`. Returns its pid, or a negative errno of clone(). What the copy owns: `slot` until it
- * frees it. The job sees nothing of it: no signal, no wait, no descriptor. *has_shed: it holds
- * nothing of the job's any more; one that has not in time is to be ended. */
-long seep_snapshot_clone(struct seep_snapshot_slot *slot, uint32_t step, uint32_t period,
-                         bool *has_shed);
+ * frees it. The job sees nothing of it: no signal, no wait, no descriptor. From when the slot has
+ * its pid it holds nothing of the job's any more; one that has not in time is to be ended. */
+long seep_snapshot_clone(struct seep_snapshot_slot *slot, uint32_t step, uint32_t period);
 
-/* Ends a copy, and takes its end. */
-void seep_snapshot_end(long pid);
+/* Ends a copy, and takes its end. False: it has not come after `most_ms`, and seep_snapshot_reap()
+ * takes it later. */
+bool seep_snapshot_end(long pid, unsigned most_ms);
 
 /* Has the process itself read by way of the slot, while the caller waits, for `most_ns` at the
  * most; in Python it holds the lock that keeps all objects as they are. `admit`: whoever reads is

@@ -45,11 +45,11 @@ uint32_t seep_snapshot_namespace(void)
 }
 
 /* The child that comes next is its first, and with it all that follow end. Before that one the link
- * leads nowhere. */
-static bool begins_namespace(void)
+ * leads nowhere. Each thread has its own. Without /proc it is not known. */
+static bool may_begin_namespace(void)
 {
     const uint32_t own = seep_snapshot_namespace();
-    return own && inode_of("/proc/self/ns/pid_for_children") != own;
+    return !own || inode_of("/proc/thread-self/ns/pid_for_children") != own;
 }
 
 static bool is_of_kind(int folder, const char *name)
@@ -71,11 +71,11 @@ struct entry {
     char name[];
 };
 
-static bool has_such_files(void)
+static bool may_have_such_files(void)
 {
-    bool found = false;
     long n;
     int folder = seep_os_open("/proc/self/fd", O_RDONLY | O_DIRECTORY, 0);
+    bool found = folder < 0; /* it may have */
     for (int left = MOST_FILES;
          folder >= 0 && !found && left > 0 &&
          (n = seep_os_call3(SYS_getdents64, folder, (long)entries, sizeof(entries))) > 0;)
@@ -111,8 +111,8 @@ static bool is_not_to_be_committed(uint64_t anonymous_bytes)
 
 bool seep_snapshot_fork_harms(uint64_t anonymous_bytes)
 {
-    return begins_namespace() || has_such_files() || is_not_to_be_committed(anonymous_bytes) ||
-           has_huge_pages(anonymous_bytes);
+    return may_begin_namespace() || may_have_such_files() ||
+           is_not_to_be_committed(anonymous_bytes) || has_huge_pages(anonymous_bytes);
 }
 
 bool seep_snapshot_is_guarded(void)

@@ -63,31 +63,33 @@ static bool is_own(const struct line *line)
            overlaps(line, (uintptr_t)__ehdr_start, (uintptr_t)_end);
 }
 
-static void shed_map(const struct line *line)
+/* False: it stays, as one that is sealed does. */
+static bool shed_map(const struct line *line)
 {
     struct seep_loaded module;
     if ((!line->shared && !line->of_file) || is_own(line))
-        return;
+        return true;
     if (!line->shared && seep_modules_known(line->start, &module))
-        return;
-    (void)seep_os_call3(SYS_munmap, (long)line->start, (long)(line->end - line->start), 0);
+        return true;
+    return seep_os_call3(SYS_munmap, (long)line->start, (long)(line->end - line->start), 0) == 0;
 }
 
 /* The list changes as it is read: what is behind the last address that was told comes next, so
  * nothing is passed over. */
-static void shed_maps(char *text)
+static bool shed_maps(char *text)
 {
+    bool all = true;
     size_t kept = 0;
     long n;
     int fd = seep_os_open("/proc/self/maps", O_RDONLY, 0);
     if (fd < 0)
-        return;
+        return false;
     while ((n = seep_os_read(fd, text + kept, TEXT_BYTES - kept)) > 0) {
         char *at = text, *end = text + kept + (size_t)n;
         for (char *stop; (stop = memchr(at, '\n', (size_t)(end - at))); at = stop + 1) {
             struct line line;
             if (parse(at, stop, &line))
-                shed_map(&line);
+                all = shed_map(&line) && all;
         }
         kept = (size_t)(end - at);
         if (kept == TEXT_BYTES)
@@ -95,6 +97,7 @@ static void shed_maps(char *text)
         memmove(text, at, kept);
     }
     seep_os_close(fd);
+    return all && n == 0;
 }
 
 /* ---- the rest -------------------------------------------------------------------------------- */
@@ -137,14 +140,15 @@ static void shed_command(char *text)
         seep_os_close(fd);
 }
 
-void seep_snapshot_shed(void)
+bool seep_snapshot_shed(void)
 {
     char *text = seep_os_pages(TEXT_BYTES);
     (void)seep_os_call3(SYS_chdir, (long)"/", 0, 0);
     (void)seep_os_call3(SYS_setsid, 0, 0, 0);
     if (!text)
-        return;
-    shed_maps(text);
+        return false;
+    const bool all = shed_maps(text);
     shed_command(text);
     seep_os_unmap(text, TEXT_BYTES);
+    return all;
 }

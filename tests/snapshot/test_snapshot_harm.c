@@ -1,17 +1,20 @@
 /* What a fork would do to a process that its owner would notice. */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "preload/snapshot/snapshot_harm.h"
+#include "preload/snapshot/snapshot_shed.h"
 #include "tests/suite.h"
 
 #define MIB       (UINT64_C(1) << 20)
@@ -42,24 +45,60 @@ TEST(whoever_reads_userfaultfd_would_be_told)
     ck_assert(seep_snapshot_fork_harms(0));
 }
 
-/* In a child that ends at once: at the end of a process a sanitizer would fork into the namespace.
- */
-TEST(a_copy_would_be_the_first_process_of_a_namespace)
+enum { SEEN, NOT_SEEN, FORBIDDEN, OTHER_ERROR };
+
+/* Ends the process at once: at its end a sanitizer would fork into the namespace. */
+static void *look_in_own_namespace(void *unused)
 {
-    enum { SEEN, NOT_SEEN, FORBIDDEN, OTHER_ERROR };
+    (void)unused;
+    if (unshare(CLONE_NEWPID) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWPID) == 0)
+        _exit(seep_snapshot_fork_harms(0) ? SEEN : NOT_SEEN);
+    _exit(errno == EPERM || errno == EINVAL || errno == ENOSPC ? FORBIDDEN : OTHER_ERROR);
+}
+
+static void look_in_namespace_of(bool second_thread)
+{
     int status;
+    pthread_t thread;
     pid_t child = fork();
 
-    if (child == 0) {
-        if (unshare(CLONE_NEWPID) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWPID) == 0)
-            _exit(seep_snapshot_fork_harms(0) ? SEEN : NOT_SEEN);
-        _exit(errno == EPERM || errno == EINVAL || errno == ENOSPC ? FORBIDDEN : OTHER_ERROR);
-    }
+    if (child == 0 && second_thread && pthread_create(&thread, NULL, look_in_own_namespace, NULL))
+        _exit(OTHER_ERROR);
+    if (child == 0 && second_thread)
+        pause();
+    if (child == 0)
+        (void)look_in_own_namespace(NULL);
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert(WIFEXITED(status));
     if (WEXITSTATUS(status) == FORBIDDEN)
         SKIP("namespaces of pids are forbidden here");
     ck_assert_int_eq(WEXITSTATUS(status), SEEN);
+}
+
+TEST(a_copy_would_be_the_first_process_of_a_namespace)
+{
+    look_in_namespace_of(false);
+}
+
+TEST(that_is_so_of_a_thread_alone)
+{
+    look_in_namespace_of(true);
+}
+
+/* What is asked of files is not known then, nor what there is to let go of. */
+TEST(where_no_descriptor_may_be_opened_nothing_is_copied)
+{
+    int status;
+    pid_t child = fork();
+
+    if (child == 0) {
+        const struct rlimit none = {0, 0};
+        bool known = setrlimit(RLIMIT_NOFILE, &none) != 0 || !seep_snapshot_fork_harms(0);
+        _exit(known ? 1 : seep_snapshot_shed() ? 2 : 0);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status));
+    ck_assert_int_eq(WEXITSTATUS(status), 0);
 }
 
 /* The number behind the last line of a file that begins so, 0: none. */

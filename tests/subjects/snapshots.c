@@ -235,6 +235,31 @@ static void *step(void *unused)
     return NULL;
 }
 
+static int asks;
+
+static void *ask(void *unused)
+{
+    (void)unused;
+    __atomic_store_n(&asks, 1, __ATOMIC_RELEASE);
+    seep_holders();
+    return NULL;
+}
+
+/* While another thread has a copy made, which takes some milliseconds of so much memory. */
+static void exec_after(useconds_t pause)
+{
+    enum { LARGE = 64 << 20 };
+    pthread_t thread;
+    char *large = malloc(LARGE);
+    MUST(large);
+    memset(large, 1, LARGE);
+    MUST(pthread_create(&thread, NULL, ask, NULL) == 0);
+    while (!__atomic_load_n(&asks, __ATOMIC_ACQUIRE)) {
+    }
+    usleep(pause);
+    execl("/bin/sh", "sh", "-c", "echo other; read line", (char *)NULL);
+}
+
 static int obey(void)
 {
     pthread_t thread;
@@ -258,6 +283,9 @@ static int obey(void)
             say("closed\n");
         } else if (letter == 'x') {
             execl("/bin/sh", "sh", "-c", "sleep 0.3; echo other", (char *)NULL);
+        } else if (letter == 'r') { /* so many times 500 microseconds, a digit */
+            MUST(read(0, &letter, 1) == 1);
+            exec_after((useconds_t)(letter - '0') * 500);
         }
     }
     return 0;

@@ -74,6 +74,20 @@ def seal_of_a_memory_file():
 
 
 @program
+def seal_without_proc():
+    """A copy cannot tell there what is mapped."""
+    if os.geteuid():
+        return print("not root")
+    fd = os.memfd_create("sealed", os.MFD_ALLOW_SEALING)
+    os.ftruncate(fd, 1 << 20)
+    m = mmap.mmap(fd, 1 << 20)
+    os.chroot(tempfile.mkdtemp())
+    grow()
+    m.close()
+    print(error_of(fcntl.fcntl, fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_WRITE))
+
+
+@program
 def shared_segment_has_no_other_users():
     size, rmid, stat = 1 << 20, 0, 2
     segment = checked(libc.shmget(0, size, 0o600))

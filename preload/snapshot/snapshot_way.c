@@ -1,0 +1,92 @@
+#include "preload/snapshot/snapshot_way.h"
+
+#include "libprof/store/os.h"
+#include "preload/job/job.h"
+#include "preload/job/job_table.h"
+#include "preload/life/headroom.h"
+#include "preload/life/run_settings.h"
+#include "preload/objects/modules.h"
+#include "preload/snapshot/snapshot_harm.h"
+
+enum {
+    /* Measured (docs/benchmarks.md): in a nanosecond 1 byte of small objects is read, and 20 of
+     * large blocks, which are sampled; of a heap that is half of each, 2. */
+    BYTES_PER_READ_NS = 2,
+    READER_MS = 20,    /* until somebody has come to read: 2 to 90, half of them within 10 */
+    IN_PLACE_MS = 250, /* that a process waits for it to be read, */
+    LAST_MS = 1000,    /* or as it ends, when nobody else waits for it, or where it was wished */
+    ROOM_FOR_COPY = 2, /* times what is resident: written anew, and what the reader keeps */
+    ROOM_IN_PLACE = 4, /* one of so many parts of it */
+};
+
+static uint32_t namespace_of_pids; /* of this process, 0: not asked yet */
+
+/* Numbers of processes mean something else there: a signal would reach a stranger. One that cannot
+ * be told may be another. */
+static bool is_in_other_namespace(void)
+{
+    const uint32_t reader =
+        __atomic_load_n(&seep_job_map->snapshot.reader_namespace, __ATOMIC_ACQUIRE);
+    if (!namespace_of_pids)
+        namespace_of_pids = seep_snapshot_namespace();
+    return !namespace_of_pids || reader != namespace_of_pids;
+}
+
+/* Why nothing may be read, though it is due; −1: it may. */
+static int obstacle(const struct seep_snapshot_policy *policy,
+                    const struct seep_snapshot_moment *now)
+{
+    const uint32_t reader = __atomic_load_n(&seep_job_map->snapshot.reader, __ATOMIC_ACQUIRE);
+    if (seep_os_sandboxed)
+        return SEEP_REFUSED_SANDBOX;
+    if (!reader)
+        return SEEP_REFUSED_NO_READER;
+    if (is_in_other_namespace())
+        return SEEP_REFUSED_NAMESPACE;
+    if (seep_os_call3(SYS_kill, reader, 0, 0) == -ESRCH)
+        return SEEP_REFUSED_NO_READER;
+    if (seep_options.sample_bytes)
+        return SEEP_REFUSED_SAMPLED;
+    (void)seep_modules_refresh();
+    if (seep_modules_cuda && !now->asked && policy->mode != SEEP_SNAPSHOT_LIST)
+        return SEEP_REFUSED_CUDA;
+    return -1;
+}
+
+/* With CUDA's driver loaded there are pages that it has pinned, and a fork copies them at once. */
+struct seep_snapshot_way seep_snapshot_choose(const struct seep_snapshot_policy *policy,
+                                              const struct seep_snapshot_moment *now,
+                                              enum seep_snapshot_source source)
+{
+    struct seep_headroom room;
+    const bool wished = now->asked || policy->mode == SEEP_SNAPSHOT_LIST;
+    struct seep_snapshot_way way = {.refusal = obstacle(policy, now),
+                                    .most_ns = (wished ? LAST_MS : IN_PLACE_MS) * SEEP_MILLISECOND};
+    if (way.refusal >= 0)
+        return way;
+    seep_headroom_look(&room);
+    const uint64_t read_ns =
+        READER_MS * SEEP_MILLISECOND + room.anonymous_bytes / BYTES_PER_READ_NS;
+    if (source == SEEP_SNAPSHOT_AT_END) {
+        way.in_place = way.admit = true;
+        way.most_ns = LAST_MS * SEEP_MILLISECOND;
+    } else {
+        way.in_place = room.left_bytes / ROOM_FOR_COPY < room.anonymous_bytes ||
+                       policy->last_stop_ns > read_ns ||
+                       (seep_modules_cuda && !seep_snapshot_is_guarded()) ||
+                       seep_snapshot_fork_harms(room.anonymous_bytes);
+    }
+    if (way.in_place && room.left_bytes < room.anonymous_bytes / ROOM_IN_PLACE)
+        way.refusal = SEEP_REFUSED_MEMORY;
+    else if (way.in_place && !way.admit && seep_snapshot_is_guarded())
+        way.refusal = SEEP_REFUSED_GUARDED;
+    else if (way.in_place && source == SEEP_SNAPSHOT_BY_STEP && !wished &&
+             !seep_snapshot_policy_affords(policy, now, read_ns))
+        way.refusal = SEEP_REFUSED_COST;
+    return way;
+}
+
+void seep_snapshot_way_after_fork(void)
+{
+    namespace_of_pids = 0;
+}

@@ -1,0 +1,129 @@
+"""A copy ends with its maker, whichever thread ends that, and nothing that keeps it keeps the job."""
+import ctypes
+import os
+import select
+import signal
+import struct
+import threading
+import time
+import unittest
+
+from tests.e2e.support import SYSTEM_PYTHON, SeepCase, children_of, needs, needs_to_read_children
+from tests.e2e.test_snapshots import Told, name_of
+
+MNT_DETACH = 2
+LOOKUP, GETATTR, OPEN, FLUSH, INIT = 1, 3, 14, 25, 26
+SILENT_S = 6
+
+# What the longest step took while a file is open whose server does not answer a copy that closes it. _exit() at the end
+# would close it, too, so the time is said before.
+HOLDS_A_FILE = """
+import os, sys, time, seep
+file = os.open(sys.argv[1], os.O_RDONLY)
+kept, longest = [], 0
+for i in range(10):
+    kept.append(bytearray(300000))
+    before = time.monotonic()
+    seep.step()
+    longest = max(longest, time.monotonic() - before)
+os.write(1, b"%f" % longest)
+"""
+
+
+def may_serve_files():
+    return os.geteuid() == 0 and os.access("/dev/fuse", os.R_OK | os.W_OK)
+
+
+class SlowFiles:
+    """A file system of one file, "f", that answers the first close of it late (FUSE, the protocol of 7.12 and on)."""
+
+    def __init__(self, folder):
+        self.fd, self.folder, self.late = os.open("/dev/fuse", os.O_RDWR | os.O_CLOEXEC), folder, None
+        self.due = self.ends = False
+        options = b"fd=%d,rootmode=40000,user_id=0,group_id=0" % self.fd
+        self.libc = ctypes.CDLL(None)
+        self.mounted = self.libc.mount(b"slow", folder.encode(), b"fuse", 0, options) == 0
+        self.thread = threading.Thread(target=self.serve, daemon=True)
+        self.thread.start()
+
+    def answer(self, unique, error=0, data=b""):
+        os.write(self.fd, struct.pack("IiQ", 16 + len(data), -error, unique) + data)
+
+    def serve(self):
+        while not self.ends:
+            if self.late and time.monotonic() > self.due:
+                self.answer(self.late)
+                self.late = 0
+            if select.select([self.fd], [], [], 0.05)[0]:
+                try:
+                    self.one(os.read(self.fd, 1 << 20))
+                except OSError:  # it is not mounted any more
+                    return
+
+    def one(self, request):
+        _, kind, unique, node = struct.unpack_from("IIQQ", request)
+        attributes = struct.pack("6Q10I", node if kind == GETATTR else 2, 0, 0, 0, 0, 0, 0, 0, 0,
+                                 0o40755 if kind == GETATTR and node == 1 else 0o100644, 1, 0, 0, 0, 0, 0)
+        if kind == INIT:
+            self.answer(unique, 0, struct.pack("IIIIHHIIHH8I", 7, 31, 0, 0, 16, 12, 65536, 1, 0, 0, *[0] * 8)[:64])
+        elif kind == LOOKUP:
+            self.answer(unique, 0, struct.pack("QQQQII", 2, 0, 100, 100, 0, 0) + attributes)
+        elif kind == GETATTR:
+            self.answer(unique, 0, struct.pack("QII", 100, 0, 0) + attributes)
+        elif kind == OPEN:
+            self.answer(unique, 0, struct.pack("QII", 1, 0, 0))
+        elif kind == FLUSH and self.late is None:
+            self.late, self.due = unique, time.monotonic() + SILENT_S
+        elif kind == FLUSH or kind == 18:  # RELEASE
+            self.answer(unique)
+        elif kind not in (2, 36, 42):  # FORGET and INTERRUPT have no answer
+            self.answer(unique, 38)
+
+    def close(self):
+        self.libc.umount2(self.folder.encode(), MNT_DETACH)
+        self.ends = True
+        self.thread.join()
+        os.close(self.fd)
+
+
+@needs_to_read_children
+class WithItsMaker(Told):
+    def test_a_program_that_follows_has_none_that_another_thread_just_made(self):
+        for delay in range(8):
+            self.start()
+            self.tell("s", "step")
+            os.kill(self.p.pid, signal.SIGSTOP)
+            self.tell("r%d" % delay, "other")
+            left = [(name_of(pid), delay) for job in children_of(self.p.pid) for pid in children_of(job)]
+            self.go_on()
+            self.end(1)
+            self.assertEqual(left, [])
+
+    def test_copies_are_made_after_an_exec_that_failed(self):
+        script = ("import os, seep\n"
+                  "try: os.execv('/nowhere', ['nowhere'])\n"
+                  "except OSError: pass\n"
+                  "kept = bytearray(300000)\n"
+                  "seep.holders()\n")
+        profile = self.run_seep([SYSTEM_PYTHON, "-c", script])
+        self.assertEqual(profile.written["coverage"]["holders"], {"taken": 1, "refused": {}})
+
+
+@needs_to_read_children
+class Silent(SeepCase):
+    @needs(may_serve_files(), "only root serves files")
+    def test_a_file_server_that_is_silent_does_not_hold_the_job(self):
+        folder = self.fresh()
+        os.mkdir(folder)
+        files = SlowFiles(folder)
+        self.addCleanup(files.close)
+        if not files.mounted:
+            self.skipTest("no file system of a user's may be mounted here")
+        profile = self.run_seep([SYSTEM_PYTHON, "-c", HOLDS_A_FILE, os.path.join(folder, "f")], ("--holders", "5"))
+        self.assertIsNotNone(files.late, "no copy closed the file")
+        self.assertLess(float(profile.done.stdout), SILENT_S / 2)
+        self.assertEqual(profile.written["coverage"]["holders"], {"taken": 0, "refused": {"cost": 1}})
+
+
+if __name__ == "__main__":
+    unittest.main()
