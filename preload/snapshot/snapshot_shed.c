@@ -1,5 +1,6 @@
 #include "preload/snapshot/snapshot_shed.h"
 
+#include "libprof/format/map_name.h"
 #include "libprof/store/arena.h"
 #include "libprof/store/os.h"
 #include "preload/job/job_table.h"
@@ -42,7 +43,7 @@ static bool parse(const char *at, const char *end, struct line *line)
     line->shared = at[4] == 's';
     while (at < end && *at != '/')
         at++;
-    line->of_file = at < end;
+    line->of_file = at < end && !seep_map_name_is_memory(at, (size_t)(end - at), line->shared);
     return line->start < line->end;
 }
 
