@@ -83,7 +83,10 @@ class Transparent(Alike):
         profile = self.run_seep(argv, ("--holders", ",".join(map(str, range(1, COPIES + 1)))), status=plain.status,
                                 folder=folder, timeout=300, env=job_env(COPIES_IN=folder, COUNTS_TO=counts))
         self.assertEqual((plain.stdout, plain.stderr), (profile.done.stdout, profile.done.stderr))
-        self.assertEqual(profile.written["coverage"]["holders"], {"taken": COPIES, "refused": {}})
+        holders = profile.written["coverage"]["holders"]  # on a busy machine one may not get a CPU in time, and is let go
+        self.assertEqual(holders["taken"] + holders["refused"].pop("cost", 0), COPIES)
+        self.assertFalse(holders["refused"])
+        self.assertGreater(holders["taken"], 0.9 * COPIES)
         said = json.loads(pathlib.Path(counts).read_text())
         for function in ("churn", "keep"):
             seen = sum_sites(profile.report, function, "host")

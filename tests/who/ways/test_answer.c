@@ -43,7 +43,7 @@ TEST(a_modules_list_holds_what_is_in_it, EACH_VERSION)
 TEST(keys_of_a_dict_are_counted, EACH_VERSION)
 {
     uint64_t keys[40], values[40], dict;
-    char name[8];
+    char name[16];
 
     begin((uint32_t)_i);
     for (int i = 0; i < 40; i++) {
