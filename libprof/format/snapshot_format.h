@@ -56,21 +56,9 @@ enum seep_snapshot_source {
 
 /* Why a copy that was due was not made, or could not be read. */
 enum seep_snapshot_refusal {
-    SEEP_REFUSED_NO_READER = 0, /* the library was preloaded without `seep run`, or that has gone */
-    SEEP_REFUSED_MEMORY,        /* a limit is nearer than what the job might write anew meanwhile */
-    SEEP_REFUSED_CUDA,          /* fork and pinned memory: not unless the job asks */
-    SEEP_REFUSED_SAMPLED,       /* with --sample most blocks are not known */
-    SEEP_REFUSED_SANDBOX,       /* a seccomp filter of the job's */
-    SEEP_REFUSED_COST,          /* the job would have been stopped, or a CPU kept, for too long */
-    SEEP_REFUSED_CLONE,         /* the kernel made no copy: its errno is in the counts */
-    SEEP_REFUSED_FILES,         /* the copy could not let go of the job's open files */
-    SEEP_REFUSED_NO_ROOM,       /* the copy had no memory for its list of blocks */
-    SEEP_REFUSED_TOO_MANY,      /* there were more blocks than are looked at */
-    SEEP_REFUSED_DIED,          /* the copy ended before it was read */
-    SEEP_REFUSED_UNREAD,        /* nobody read it in time */
-    SEEP_REFUSED_GUARDED,       /* it would be read in place, which Yama forbids */
-    SEEP_REFUSED_NAMESPACE,     /* who reads may have other numbers for processes than the job */
-    SEEP_REFUSED_MAPS, /* the copy could not let go of what the job has mapped and shared */
+#define SEEP_COPY_REFUSAL(id, name) SEEP_REFUSED_##id,
+#include "libprof/format/copy_refusals.def"
+#undef SEEP_COPY_REFUSAL
     SEEP_N_SNAPSHOT_REFUSALS = 16,
 };
 

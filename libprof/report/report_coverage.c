@@ -223,21 +223,9 @@ static void add_refused(json_t *refused, const char *why, uint64_t n, bool *fail
 static json_t *copies_seen(const struct seep_model *m)
 {
     static const char *const why[SEEP_N_SNAPSHOT_REFUSALS] = {
-        [SEEP_REFUSED_NO_READER] = "no-launcher",
-        [SEEP_REFUSED_MEMORY] = "memory",
-        [SEEP_REFUSED_CUDA] = "cuda",
-        [SEEP_REFUSED_SAMPLED] = "sampled",
-        [SEEP_REFUSED_SANDBOX] = "sandbox",
-        [SEEP_REFUSED_COST] = "cost",
-        [SEEP_REFUSED_CLONE] = "clone",
-        [SEEP_REFUSED_FILES] = "descriptors",
-        [SEEP_REFUSED_NO_ROOM] = "no-room",
-        [SEEP_REFUSED_TOO_MANY] = "too-many",
-        [SEEP_REFUSED_DIED] = "died",
-        [SEEP_REFUSED_UNREAD] = "unread",
-        [SEEP_REFUSED_GUARDED] = "guarded",
-        [SEEP_REFUSED_NAMESPACE] = "pid-namespace",
-        [SEEP_REFUSED_MAPS] = "shared-maps",
+#define SEEP_COPY_REFUSAL(id, name) [SEEP_REFUSED_##id] = name,
+#include "libprof/format/copy_refusals.def"
+#undef SEEP_COPY_REFUSAL
     };
     json_t *refused = json_object();
     uint64_t taken = 0;

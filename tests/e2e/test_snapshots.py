@@ -79,18 +79,16 @@ class Transparent(Alike):
         """Threads, children, waits, timers, signals, locks and descriptors are as without."""
         argv = [self.subject("snapshots"), "all", COPIES]
         folder, counts = self.fresh(), self.path("counts")
-        plain = self.command(argv, timeout=300)
-        profile = self.run_seep(argv, ("--holders", ",".join(map(str, range(1, COPIES + 1)))), status=plain.status,
-                                folder=folder, timeout=300, env=job_env(COPIES_IN=folder, COUNTS_TO=counts))
+        plain, steps = self.command(argv, timeout=300), ",".join(map(str, range(1, COPIES + 1)))
+        profile = self.run_seep(argv, ("--holders", steps), status=plain.status, folder=folder, timeout=300,
+                                env=job_env(COPIES_IN=folder, COUNTS_TO=counts))
         self.assertEqual((plain.stdout, plain.stderr), (profile.done.stdout, profile.done.stderr))
-        holders = profile.written["coverage"]["holders"]  # on a busy machine one may not get a CPU in time, and is let go
-        self.assertEqual(holders["taken"] + holders["refused"].pop("cost", 0), COPIES)
-        self.assertFalse(holders["refused"])
-        self.assertGreater(holders["taken"], 0.9 * COPIES)
-        said = json.loads(pathlib.Path(counts).read_text())
-        for function in ("churn", "keep"):
+        taken = profile.written["coverage"]["holders"]["taken"]  # on a busy machine one may get no CPU in time, and is let go
+        self.assertGreater(taken, 0.9 * COPIES)
+        self.assertEqual(profile.written["coverage"]["holders"]["refused"], {"cost": COPIES - taken} if taken < COPIES else {})
+        for function, said in json.loads(pathlib.Path(counts).read_text()).items():
             seen = sum_sites(profile.report, function, "host")
-            self.assertEqual(seen, {key: said[function][key] for key in seen}, function)
+            self.assertEqual(seen, {key: said[key] for key in seen}, function)
         kept = [line_of(d, "keep")["blocks"] - d["step"] for d in documents(folder)]
         self.assertEqual(set(kept), {0}, "each step keeps one block more")
 
