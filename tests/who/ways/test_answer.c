@@ -258,6 +258,25 @@ TEST(without_python_a_table_of_c_is_found_by_its_words)
     examined_fini(&e);
 }
 
+/* Of a list that C has made the ways of all but one in twenty blocks have its first one in common:
+ * what holds it is the variable, not the block in the middle that half of them have. */
+TEST(a_list_of_c_is_held_at_its_head)
+{
+    uint64_t next = 0;
+
+    begin(11);
+    for (int i = 0; i < 20; i++) {
+        uint64_t at = block(3000, 1);
+        put(at, next);
+        next = at;
+    }
+    put(DATA_AT + 128, next);
+    minor = 1; /* a version that nobody knows */
+    examine(&e);
+    expect(0, SEEP_HOLD_HELD, "static data of python3 → C++ (1 block)", "python3");
+    examined_fini(&e);
+}
+
 /* The table of a class whose mangled name is `name`. */
 static uint64_t new_vtable(const char *name)
 {
