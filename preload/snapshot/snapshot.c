@@ -19,7 +19,7 @@ enum {
     FAULT_NS = 700, /* a page that is written anew while there is a copy: measured */
     SHED_MS = 2,    /* that the caller waits for its copy to shed, where that has a CPU at once */
     BIRTH_MS = 250, /* or at the most: it takes one, where the caller has a CPU itself */
-    GONE_MS = 5,    /* for the end of one that was killed, while the job runs */
+    GONE_MS = 50,   /* for the end of one that was killed, which may want a CPU first */
     FOR_COPY_MS = 400, /* for what is being read, before it ends itself; and then for its end */
 };
 
