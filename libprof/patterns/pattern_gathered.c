@@ -154,12 +154,13 @@ static void say(const struct seep_case *c, struct seep_finding *f, bool evaluati
 
 bool seep_case_judge_gathered(const struct seep_case *c, struct seep_finding *f, bool with_graph)
 {
-    const uint32_t around = around_steps(c);
-    const uint64_t layers = layers_of(c, around);
     bool nodes = false, evaluation = false;
 
+    /* Stacks are asked where there may be something to find: in a device's tensors alone. */
     if (seep_case_space(c)->class != SEEP_CLASS_TENSOR || c->signs->timed || c->m->epochs < 2)
         return false;
+    const uint32_t around = around_steps(c);
+    const uint64_t layers = layers_of(c, around);
     for (size_t i = 0; i < c->n_sites; i++) {
         const struct seep_model_site *site = &c->m->sites[c->sites[i]];
         const struct seep_held most = gathered_by(site).most;

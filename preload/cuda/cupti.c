@@ -225,7 +225,7 @@ static void note(enum seep_cupti_state state, int error)
 SEEP_EXPORT int InitializeInjection(void)
 {
     static bool is_begun;
-    if (!seep_options.with_cupti || __atomic_exchange_n(&is_begun, true, __ATOMIC_RELAXED))
+    if (!seep_run_settings.with_cupti || __atomic_exchange_n(&is_begun, true, __ATOMIC_RELAXED))
         return 1;
     const int saved_errno = errno;
     int error = 0;

@@ -65,7 +65,7 @@ static void step_ended(void)
 
 static bool is_wanted(const char *message)
 {
-    return message && seep_regex_matches(&seep_options.step_nvtx, message);
+    return message && seep_regex_matches(&seep_run_settings.step_nvtx, message);
 }
 
 static bool are_wanted(const struct attributes *a)
@@ -227,7 +227,7 @@ static bool fill(const struct callbacks *callbacks, int module, const struct slo
 SEEP_EXPORT int InitializeInjectionNvtx2(const void *(*table)(uint32_t))
 {
     const struct callbacks *callbacks = table ? table(CALLBACKS) : NULL;
-    if (!callbacks || callbacks->bytes < sizeof(*callbacks) || !seep_options.step_nvtx.n_codes)
+    if (!callbacks || callbacks->bytes < sizeof(*callbacks) || !seep_run_settings.step_nvtx.n_codes)
         return 0;
     if (seep_enter()) {
         seep_note_hook(SEEP_HOOK_InitializeInjectionNvtx2);

@@ -41,10 +41,10 @@ static bool may_search(const char *path, uint32_t uid)
 static bool may_reach(uint32_t uid)
 {
     char path[SEEP_PATH_BYTES];
-    size_t n = strlen(seep_options.dir);
+    size_t n = strlen(seep_run_settings.dir);
     if (n >= sizeof(path))
         return false;
-    memcpy(path, seep_options.dir, n + 1);
+    memcpy(path, seep_run_settings.dir, n + 1);
     while (n > 0 && path[n - 1] == '/')
         path[--n] = '\0';
     for (char *slash; (slash = strrchr(path, '/'));) {
@@ -62,7 +62,7 @@ static bool may_reach(uint32_t uid)
 static int grant_folder(uint32_t uid, unsigned permissions)
 {
     struct stat st;
-    int fd = seep_os_open(seep_options.dir, O_RDONLY | O_DIRECTORY, 0);
+    int fd = seep_os_open(seep_run_settings.dir, O_RDONLY | O_DIRECTORY, 0);
     if (fd < 0)
         return fd;
     int r = (int)seep_os_call3(SYS_fstat, fd, (long)&st, 0);
@@ -94,8 +94,8 @@ static int grant_file(const char *path, uint64_t inode, uint32_t uid, unsigned p
 static int grant_job(uint32_t uid, unsigned permissions)
 {
     char path[SEEP_PATH_BYTES + sizeof(SEEP_JOB_FILE) + 1];
-    size_t n = strlen(seep_options.dir);
-    memcpy(path, seep_options.dir, n);
+    size_t n = strlen(seep_run_settings.dir);
+    memcpy(path, seep_run_settings.dir, n);
     path[n] = '/';
     memcpy(path + n + 1, SEEP_JOB_FILE, sizeof(SEEP_JOB_FILE));
     return grant_file(path, 0, uid, permissions);
@@ -167,7 +167,7 @@ static void note_change(void)
     if (seep_process->pid != (uint32_t)seep_os_pid())
         return; /* the parent's entry: of a child of vfork, or one that has recorded nothing */
     seep_process->uid = effective_uid();
-    long r = seep_os_call6(SYS_faccessat2, AT_FDCWD, (long)seep_options.dir, W_OK | X_OK,
+    long r = seep_os_call6(SYS_faccessat2, AT_FDCWD, (long)seep_run_settings.dir, W_OK | X_OK,
                            AT_EACCESS, 0, 0);
     if (r == -EACCES && seep_process->trouble == SEEP_TROUBLE_NONE) {
         seep_process->trouble_errno = EACCES;

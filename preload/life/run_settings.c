@@ -9,7 +9,7 @@
 #include "libprof/format/profile_format.h"
 #include "libprof/store/os.h"
 
-struct seep_options seep_options = {
+struct seep_run_settings seep_run_settings = {
     .max_bytes = UINT64_C(256) << 20,
     .max_folder_bytes = UINT64_C(4) << 30,
 };
@@ -41,7 +41,7 @@ static uint64_t parse_size(const char *text)
  */
 static char *const *environment;
 
-const char *seep_options_variable(const char *name)
+const char *seep_run_settings_variable(const char *name)
 {
     size_t n = strlen(name);
     for (char *const *at = environ ? environ : environment; at && *at; at++)
@@ -52,7 +52,7 @@ const char *seep_options_variable(const char *name)
 
 static void read_size(const char *name, uint64_t *bytes)
 {
-    const char *text = seep_options_variable(name);
+    const char *text = seep_run_settings_variable(name);
     if (text && parse_size(text))
         *bytes = parse_size(text);
 }
@@ -60,7 +60,7 @@ static void read_size(const char *name, uint64_t *bytes)
 /* What does not fit is cut. */
 static void read_text(const char *name, char *text, size_t capacity)
 {
-    const char *given = seep_options_variable(name);
+    const char *given = seep_run_settings_variable(name);
     if (given)
         strncpy(text, given, capacity - 1);
 }
@@ -68,49 +68,50 @@ static void read_text(const char *name, char *text, size_t capacity)
 /* Of a folder outside of the process's root the kernel's answer begins otherwise. */
 static void begin_with_cwd(void)
 {
-    if (seep_os_call3(SYS_getcwd, (long)seep_options.dir, sizeof(seep_options.dir) - 1, 0) > 0 &&
-        seep_options.dir[0] == '/')
-        strcat(seep_options.dir, "/");
+    if (seep_os_call3(SYS_getcwd, (long)seep_run_settings.dir, sizeof(seep_run_settings.dir) - 1,
+                      0) > 0 &&
+        seep_run_settings.dir[0] == '/')
+        strcat(seep_run_settings.dir, "/");
     else
-        seep_options.dir[0] = '\0';
+        seep_run_settings.dir[0] = '\0';
 }
 
-void seep_options_read(char *const *given)
+void seep_run_settings_read(char *const *given)
 {
     environment = given;
-    const char *dir = seep_options_variable(SEEP_VARIABLE_OUT),
-               *helpers = seep_options_variable(SEEP_VARIABLE_HELPERS),
-               *gpu = seep_options_variable(SEEP_VARIABLE_GPU);
+    const char *dir = seep_run_settings_variable(SEEP_VARIABLE_OUT),
+               *helpers = seep_run_settings_variable(SEEP_VARIABLE_HELPERS),
+               *gpu = seep_run_settings_variable(SEEP_VARIABLE_GPU);
     if (!dir || !*dir)
         return;
     if (dir[0] != '/')
         begin_with_cwd();
-    if (strlen(seep_options.dir) + strlen(dir) >= sizeof(seep_options.dir) - 64) {
-        seep_options.dir[0] = '\0';
+    if (strlen(seep_run_settings.dir) + strlen(dir) >= sizeof(seep_run_settings.dir) - 64) {
+        seep_run_settings.dir[0] = '\0';
         return;
     }
-    strcat(seep_options.dir, dir);
-    read_size(SEEP_VARIABLE_MAX_PROFILE, &seep_options.max_bytes);
-    read_size(SEEP_VARIABLE_MAX_FOLDER, &seep_options.max_folder_bytes);
-    read_size(SEEP_VARIABLE_SAMPLE, &seep_options.sample_bytes);
-    read_text(SEEP_VARIABLE_HOLDERS, seep_options.holders, sizeof(seep_options.holders));
-    const char *step_nvtx = seep_options_variable(SEEP_VARIABLE_STEP_NVTX);
+    strcat(seep_run_settings.dir, dir);
+    read_size(SEEP_VARIABLE_MAX_PROFILE, &seep_run_settings.max_bytes);
+    read_size(SEEP_VARIABLE_MAX_FOLDER, &seep_run_settings.max_folder_bytes);
+    read_size(SEEP_VARIABLE_SAMPLE, &seep_run_settings.sample_bytes);
+    read_text(SEEP_VARIABLE_HOLDERS, seep_run_settings.holders, sizeof(seep_run_settings.holders));
+    const char *step_nvtx = seep_run_settings_variable(SEEP_VARIABLE_STEP_NVTX);
     if (step_nvtx && *step_nvtx)
-        (void)seep_regex_compile(&seep_options.step_nvtx, step_nvtx);
-    seep_options.record_helpers = helpers && strcmp(helpers, "full") == 0;
-    seep_options.no_devices = gpu && strcmp(gpu, "off") == 0;
-    seep_options.with_cupti = gpu && strcmp(gpu, "cupti") == 0;
+        (void)seep_regex_compile(&seep_run_settings.step_nvtx, step_nvtx);
+    seep_run_settings.record_helpers = helpers && strcmp(helpers, "full") == 0;
+    seep_run_settings.no_devices = gpu && strcmp(gpu, "off") == 0;
+    seep_run_settings.with_cupti = gpu && strcmp(gpu, "cupti") == 0;
     /* The bound is also reserved as address space. */
     struct rlimit limit;
     if (seep_os_call6(SYS_prlimit64, 0, RLIMIT_AS, 0, (long)&limit, 0, 0) == 0 &&
-        limit.rlim_cur != RLIM_INFINITY && seep_options.max_bytes > limit.rlim_cur / 8)
-        seep_options.max_bytes = limit.rlim_cur / 8;
+        limit.rlim_cur != RLIM_INFINITY && seep_run_settings.max_bytes > limit.rlim_cur / 8)
+        seep_run_settings.max_bytes = limit.rlim_cur / 8;
     uint64_t most = (uint64_t)SEEP_MAX_CHUNKS * SEEP_CHUNK_BYTES;
     uint64_t least = SEEP_HEADER_BYTES + 16 * SEEP_CHUNK_BYTES;
-    if (seep_options.max_bytes > most)
-        seep_options.max_bytes = most;
-    if (seep_options.max_bytes < least)
-        seep_options.max_bytes = least;
+    if (seep_run_settings.max_bytes > most)
+        seep_run_settings.max_bytes = most;
+    if (seep_run_settings.max_bytes < least)
+        seep_run_settings.max_bytes = least;
 }
 
 /* strtol() would set errno, and the rank is looked for while the job runs. */
@@ -124,11 +125,11 @@ static int leading_number(const char *text)
     return value;
 }
 
-int seep_options_rank(void)
+int seep_run_settings_rank(void)
 {
     static const char *const names[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        const char *text = seep_options_variable(names[i]);
+        const char *text = seep_run_settings_variable(names[i]);
         if (text && *text >= '0' && *text <= '9')
             return leading_number(text);
     }

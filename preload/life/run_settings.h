@@ -7,7 +7,7 @@
 
 #include "libprof/regex/regex.h"
 
-struct seep_options {
+struct seep_run_settings {
     char dir[1024]; /* absolute; empty: record nothing */
     uint64_t max_bytes;
     uint64_t max_folder_bytes;
@@ -19,16 +19,16 @@ struct seep_options {
     char holders[2048];          /* SEEP_HOLDERS as it is: see preload/snapshot/snapshot_policy.h */
 };
 
-extern struct seep_options seep_options;
+extern struct seep_run_settings seep_run_settings;
 
 /* Reads them; `given` is the environment that the program began with: libc has not set its own when
  * the first constructor runs. */
-void seep_options_read(char *const *given);
+void seep_run_settings_read(char *const *given);
 
 /* A variable's value in the environment as it is now; NULL: it is not set. */
-const char *seep_options_variable(const char *name);
+const char *seep_run_settings_variable(const char *name);
 
 /* Reads the rank of this process from the launcher's variables; −1: none. */
-int seep_options_rank(void);
+int seep_run_settings_rank(void);
 
 #endif

@@ -42,7 +42,7 @@ static bool wipe_on_fork;
 void seep_start_resolve_rank(void)
 {
     struct seep_header *header = seep_arena.header;
-    int rank = seep_options_rank();
+    int rank = seep_run_settings_rank();
     if (header && rank >= 0)
         __atomic_store_n(&header->rank, rank, __ATOMIC_RELAXED);
 }
@@ -96,7 +96,7 @@ static void describe_process(void)
     memcpy(constants.host, names.nodename, strnlen(names.nodename, sizeof(constants.host) - 1));
     _Static_assert(sizeof(SEEP_VERSION) <= sizeof(constants.program), "fits");
     strcpy(constants.program, SEEP_VERSION);
-    constants.rank = seep_options_rank();
+    constants.rank = seep_run_settings_rank();
     seep_process_limits_read(&constants);
 }
 
@@ -107,8 +107,8 @@ static void describe_start(void)
     constants.ppid = (uint32_t)seep_os_ppid();
     constants.start_ns = seep_os_clock_ns(CLOCK_MONOTONIC);
     constants.start_unix_ns = seep_os_clock_ns(CLOCK_REALTIME);
-    constants.max_bytes = seep_options.max_bytes;
-    constants.sample_bytes = seep_options.sample_bytes;
+    constants.max_bytes = seep_run_settings.max_bytes;
+    constants.sample_bytes = seep_run_settings.sample_bytes;
 }
 
 /* A compiler comes through as many stacks as a large training, and of a tool nobody reads them one
@@ -133,7 +133,7 @@ static void profile_name(char *name)
 
 static void profile_path(char path[SEEP_PATH_BYTES + SEEP_NAME_BYTES])
 {
-    strcpy(path, seep_options.dir);
+    strcpy(path, seep_run_settings.dir);
     strcat(path, "/");
     profile_name(path + strlen(path));
 }
@@ -204,16 +204,16 @@ static bool in_sandbox(char *const *variables)
 
 static bool start_program(void)
 {
-    seep_options_read(environment);
-    if (!seep_options.dir[0])
+    seep_run_settings_read(environment);
+    if (!seep_run_settings.dir[0])
         return false;
     const bool sandboxed = in_sandbox(environment);
-    seep_job_open(seep_options.dir, seep_options.max_folder_bytes, !sandboxed);
+    seep_job_open(seep_run_settings.dir, seep_run_settings.max_folder_bytes, !sandboxed);
     if (!seep_sandbox_permits(sandboxed))
         return false;
     seep_environment_start(environment);
-    seep_sample_bytes = seep_options.sample_bytes;
-    seep_device_is_left = seep_options.no_devices;
+    seep_sample_bytes = seep_run_settings.sample_bytes;
+    seep_device_is_left = seep_run_settings.no_devices;
     describe_start();
     seep_allocators_first(constants.allocator, sizeof(constants.allocator));
     constants.inherited_end = SEEP_HEADER_BYTES;
@@ -221,7 +221,7 @@ static bool start_program(void)
     constants.process_plus_1 = seep_job_enter(constants.start_ns, false);
     bool root = seep_job_is_root(); /* recorded whole even if it only starts others */
     seep_program_is_helper = (!root || seep_program_is_starter(seep_process->name)) &&
-                             !seep_program_is_python() && !seep_options.record_helpers;
+                             !seep_program_is_python() && !seep_run_settings.record_helpers;
     if (seep_program_is_helper && !root)
         bound_helper();
     if (seep_program_exports("malloc"))
@@ -280,7 +280,7 @@ static bool start_child(void)
     if (!seep_arena.counting)
         profile_name(constants.parent_file);
     if (!seep_program_is_helper)
-        constants.rank = seep_options_rank(); /* set before the fork for each, or it will be */
+        constants.rank = seep_run_settings_rank(); /* set before the fork for each, or it will be */
     constants.python_version = inherited->python_version;
     constants.python_support = inherited->python_support;
     seep_arena_leave();

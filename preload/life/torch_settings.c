@@ -53,9 +53,9 @@ uint32_t seep_torch_settings_in(const char *list)
 
 uint32_t seep_torch_settings(void)
 {
-    const char *uncached = seep_options_variable("PYTORCH_NO_CUDA_MEMORY_CACHING");
+    const char *uncached = seep_run_settings_variable("PYTORCH_NO_CUDA_MEMORY_CACHING");
     const bool no_cache = uncached && *uncached && strcmp(uncached, "0") != 0;
-    return seep_torch_settings_in(seep_options_variable("PYTORCH_CUDA_ALLOC_CONF")) |
-           seep_torch_settings_in(seep_options_variable("PYTORCH_ALLOC_CONF")) |
+    return seep_torch_settings_in(seep_run_settings_variable("PYTORCH_CUDA_ALLOC_CONF")) |
+           seep_torch_settings_in(seep_run_settings_variable("PYTORCH_ALLOC_CONF")) |
            (no_cache ? SEEP_ALLOCATOR_NO_CACHE : 0u);
 }

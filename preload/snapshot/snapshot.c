@@ -346,7 +346,7 @@ static void look(const struct seep_thread *thread,
     if (__atomic_exchange_n(&lock.word, 1, __ATOMIC_ACQUIRE))
         return;
     if (!policy_read) {
-        seep_snapshot_policy_read(&policy, seep_options.holders);
+        seep_snapshot_policy_read(&policy, seep_run_settings.holders);
         policy_read = true;
     }
     if (is_subject()) {

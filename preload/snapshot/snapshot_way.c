@@ -45,7 +45,7 @@ static int obstacle(const struct seep_snapshot_policy *policy,
         return SEEP_REFUSED_NAMESPACE;
     if (seep_os_call3(SYS_kill, reader, 0, 0) == -ESRCH)
         return SEEP_REFUSED_NO_READER;
-    if (seep_options.sample_bytes)
+    if (seep_run_settings.sample_bytes)
         return SEEP_REFUSED_SAMPLED;
     (void)seep_modules_refresh();
     if (seep_modules_cuda && !now->asked && policy->mode != SEEP_SNAPSHOT_LIST)
