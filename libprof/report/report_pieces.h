@@ -14,6 +14,8 @@ json_t *seep_json_real(double x);                     /* 0 for what JSON cannot 
 json_t *seep_json_argv(const char *argv, uint32_t n); /* NUL-separated */
 json_t *seep_json_totals(const struct seep_totals *t);
 json_t *seep_json_slope(const struct seep_slope *slope);
+/* Each pid once: after an exec several processes of the model have the same. Sorts list[]. */
+json_t *seep_json_pids(uint32_t *list, size_t n);
 /* Totals of a space with its growth, null where that is not known. */
 json_t *seep_json_space(const struct seep_totals *t, const struct seep_lane_growth *growth);
 
