@@ -2,7 +2,6 @@
 
 #include "libprof/model/bare_processes.h"
 #include "libprof/model/live_level.h"
-#include "libprof/model/process_facts.h"
 
 #include <stdlib.h>
 

@@ -43,7 +43,7 @@ json_t *seep_json_findings(const struct seep_report_pieces *pieces);
 json_t *seep_json_left_out(const struct seep_report_pieces *pieces); /* findings, by severity */
 json_t *seep_json_processes(const struct seep_report_pieces *pieces);
 json_t *seep_json_timeline(const struct seep_report_pieces *pieces);
-json_t *seep_json_helpers(const struct seep_report_pieces *pieces);
+json_t *seep_json_folded(const struct seep_report_pieces *pieces); /* `helpers` */
 
 /* How a level went over the steps, how old blocks were that were freed, and what a process had over
  * time (report_series.c). */
