@@ -8,7 +8,7 @@
 #include "libprof/judge/resident_findings.h"
 #include "libprof/judge/segment_findings.h"
 #include "libprof/judge/shortage_findings.h"
-#include "libprof/patterns/pattern_order.h"
+#include "libprof/patterns/pattern_judge.h"
 #include "libprof/patterns/pattern_words.h"
 #include "libprof/signs/container_lines.h"
 #include "libprof/signs/library_sites.h"

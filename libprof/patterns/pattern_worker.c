@@ -1,6 +1,6 @@
 /* What loader workers keep, each for itself: what every one of them has, and what has been sent. */
 #include "libprof/base/text.h"
-#include "libprof/patterns/pattern_order.h"
+#include "libprof/patterns/pattern_judge.h"
 #include "libprof/signs/prospect.h"
 #include "libprof/signs/work_areas.h"
 #include "libprof/thresholds/thresholds.h"
