@@ -153,6 +153,15 @@ class Page(unittest.TestCase):
         for page in ("docs/architecture.md", "CONTRIBUTING.md"):
             self.assertEqual(missing_from(page), [], page)
 
+    def test_each_rule_of_recording_ends_with_the_tests_that_hold_it(self):
+        section = re.search(r"(?ms)^## What must hold while recording$(.*?)^## ", text("docs/architecture.md")).group(1)
+        rules = re.findall(r"(?ms)^- (.*?)(?=^- |^$|\Z)", section)
+        self.assertGreater(len(rules), 10)
+        for rule in rules:
+            said = re.search(r"\(((?:`tests/[\w/.]+`,?\s*)+)\)\s*$", rule)
+            self.assertTrue(said, rule)
+            self.assertEqual([name for name in re.findall("`(.*?)`", said.group(1)) if not (tables.ROOT / name).is_file()], [])
+
     def test_the_page_is_made_from_the_tables(self):
         self.assertEqual(text("docs/patterns.md"), tables.page(), "docs/patterns.md is not up to date: make pages")
 
