@@ -167,7 +167,7 @@ static bool create_profile(bool count)
 uintptr_t seep_allocator_start, seep_allocator_end;
 
 /* Only of glibc's malloc it is known that no two blocks begin within 32 bytes. */
-static void look_at_allocator(void)
+static void note_allocator(void)
 {
     struct seep_loaded allocator;
     const char *name = strrchr(seep_real_allocator, '/');
@@ -231,7 +231,7 @@ static bool start_program(void)
     if (!create_profile(seep_program_is_helper && !root))
         return false;
     seep_threads_start();
-    look_at_allocator();
+    note_allocator();
     if (!seep_arena.counting)
         prepare_stacks();
     return true;
