@@ -1,4 +1,4 @@
-#include "libprof/judge/lost_advice.h"
+#include "libprof/judge/finding_list.h"
 
 #include "libprof/base/text.h"
 #include "libprof/code/function_kinds.h"
