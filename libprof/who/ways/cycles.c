@@ -1,4 +1,4 @@
-#include "libprof/who/ways/cycles.h"
+#include "libprof/who/ways/reach_passes.h"
 
 #include "libprof/base/hash_index.h"
 #include "libprof/who/graph/py_dicts.h"
