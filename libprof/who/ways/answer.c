@@ -1,7 +1,7 @@
 #include "libprof/who/ways/answer.h"
 
 #include "libprof/thresholds/thresholds.h"
-#include "libprof/who/graph/py_shape.h"
+#include "libprof/who/graph/py_walk.h"
 #include "libprof/who/ways/reach_passes.h"
 #include "libprof/who/ways/ways.h"
 
