@@ -1,7 +1,6 @@
 #include "preload/snapshot/snapshot_way.h"
 
 #include "libprof/store/os.h"
-#include "preload/job/job.h"
 #include "preload/job/job_table.h"
 #include "preload/life/headroom.h"
 #include "preload/life/run_settings.h"
