@@ -5,7 +5,6 @@
 #include "libprof/words/lost_words.h"
 #include "libprof/words/python_file.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

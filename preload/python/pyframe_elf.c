@@ -1,7 +1,6 @@
 /* Finds CPython among the loaded objects by the symbols it exports. */
 #include "preload/python/pyframe_elf.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "libprof/store/elf_find.h"
