@@ -2,11 +2,8 @@
 
 #include "libprof/base/text.h"
 #include "libprof/judge/finding_list.h"
-#include "libprof/judge/limit_evidence.h"
 #include "libprof/judge/lines.h"
-#include "libprof/judge/lost_advice.h"
 #include "libprof/judge/resident_findings.h"
-#include "libprof/judge/segment_findings.h"
 #include "libprof/judge/shortage_findings.h"
 #include "libprof/patterns/pattern_judge.h"
 #include "libprof/patterns/pattern_words.h"

@@ -1,4 +1,4 @@
-#include "libprof/model/job_spaces.h"
+#include "libprof/model/model_stages.h"
 
 #include "libprof/model/bare_processes.h"
 #include "libprof/model/live_level.h"

@@ -1,10 +1,7 @@
 #include "libprof/model/model_build.h"
 
-#include "libprof/model/fork_links.h"
-#include "libprof/model/job_spaces.h"
 #include "libprof/model/live_level.h"
-#include "libprof/model/merge.h"
-#include "libprof/model/open_folders.h"
+#include "libprof/model/model_stages.h"
 #include "libprof/model/process_ends.h"
 #include "libprof/model/process_role.h"
 #include "libprof/model/step_axis.h"

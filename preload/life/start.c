@@ -5,19 +5,16 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "preload/device/use.h"
 #include "preload/job/job.h"
-#include "preload/life/allocators.h"
 #include "preload/life/environment.h"
 #include "preload/life/fork.h"
-#include "preload/life/process_limits.h"
 #include "preload/life/program_kind.h"
 #include "preload/life/sandbox.h"
-#include "preload/life/torch_settings.h"
+#include "preload/life/start_parts.h"
 #include "preload/objects/modules.h"
 #include "preload/objects/real.h"
 #include "preload/python/pyframe.h"
@@ -167,7 +164,7 @@ static bool create_profile(bool count)
 uintptr_t seep_allocator_start, seep_allocator_end;
 
 /* Only of glibc's malloc it is known that no two blocks begin within 32 bytes. */
-static void look_at_allocator(void)
+static void note_allocator(void)
 {
     struct seep_loaded allocator;
     const char *name = strrchr(seep_real_allocator, '/');
@@ -231,7 +228,7 @@ static bool start_program(void)
     if (!create_profile(seep_program_is_bystander && !root))
         return false;
     seep_threads_start();
-    look_at_allocator();
+    note_allocator();
     if (!seep_arena.counting)
         prepare_stacks();
     return true;

@@ -1,7 +1,7 @@
 /* The data of a page: what the report says, whole, in a form in which no name is more than a name.
  */
 #include "libprof/page/page_document.h"
-#include "libprof/page/page_excerpts.h"
+#include "libprof/page/page_parts.h"
 #include "libprof/page/page_tables.h"
 #include "libprof/report_read/report_view.h"
 #include "tests/report_fixture.h"

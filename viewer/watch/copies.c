@@ -1,7 +1,6 @@
 #include "viewer/watch/copies.h"
 
 #include "libprof/base/clock.h"
-#include "libprof/base/error.h"
 #include "libprof/read/process_alive.h"
 #include "viewer/watch/copy_reader.h"
 
