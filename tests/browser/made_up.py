@@ -81,3 +81,35 @@ def with_a_near_limit(data):
     with_a_device(data)
     data["job"]["limit_bytes"] = int(1.2 * max(data["timeline"]["rss_bytes"]))
     data["devices"] = [{"device": 0, "capacity_bytes": 4 * max(data["timeline"]["spaces"]["host"]["live_bytes"])}]
+
+
+def a_finding_like(first, number, **other):
+    return dict(first, id="F%d" % number, **other)
+
+
+def with_shared_sites(data):
+    """F1 ran out of memory in the sites of F2, and in those of nine more."""
+    first, own = data["findings"][0], set(data["findings"][0]["sites"])
+    sites = data["sites"]
+    others = [data["texts"][t] for t, space, kept in zip(sites["id"], sites["space"], sites["retained_bytes"])
+              if kept and data["texts"][space] == "host" and data["texts"][t] not in own][:9]
+    shortage = a_finding_like(first, 1, pattern="out-of-memory", sites=[*first["sites"], *others],
+                              advice="Fix F2 first: it fills host. See F2, not F77 nor F2.py.", evidence=["most of it is F2's"])
+    data["findings"] = [shortage, a_finding_like(first, 2),
+                        *(a_finding_like(first, 3 + n, sites=[one]) for n, one in enumerate(others))]
+
+
+def with_findings_that_ended(data):
+    """F1 is gone by step 60 and kept nothing; F2 never lived until the end of a step."""
+    first, sites = data["findings"][0], data["sites"]
+    number = {data["texts"][t]: i for i, t in enumerate(sites["id"])}
+    for finding_id in first["sites"]:
+        i = number[finding_id]
+        sites["series"][i] = [1, 1 << 20, 49, 9 << 20, 10, -(10 << 20)]
+        sites["retained_bytes"][i] = sites["live_bytes"][i] = 0
+    brief = next(i for i in number.values() if i not in [number[s] for s in first["sites"]] and
+                 data["texts"][sites["space"][i]] == "host")
+    sites["series"][brief] = []
+    sites["retained_bytes"][brief] = sites["live_bytes"][brief] = 0
+    sites["peak_bytes"][brief] = 3 << 20
+    data["findings"] = [first, a_finding_like(first, 2, sites=[data["texts"][sites["id"][brief]]])]

@@ -346,7 +346,7 @@ class Views(PageCase):
         self.assertIn("57 other processes", self.browser.text(".legend"))
 
     def test_a_job_of_which_nothing_was_seen_has_views_that_say_so(self):
-        for view, said in (("findings", "Nothing was found"), ("timeline", ""), ("flame", "Nothing of it"), ("sites", "0 of 0 sites"),
+        for view, said in (("findings", "Nothing was found"), ("timeline", ""), ("flame", "Nothing of host (all of it)"), ("sites", "0 of 0 sites"),
                            ("processes", "")):
             for width in (1280, 390):
                 self.browser.look(width)

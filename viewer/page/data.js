@@ -88,16 +88,24 @@ const site = {
     shortTitle: (i) => shortFrameText(sites.look_at[i]),
 };
 
-/* The finding that names a site, else null. */
-let findingOf;
+/* The findings that name a site, in their order: of what filled a device the shortage, too. */
+let findingsOf, findingById;
 derive(() => {
-    findingOf = new Array(nSites).fill(null);
-    for (const finding of [...findings].reverse()) {
-        for (const id of finding.sites)
-            if (siteNumber.has(id))
-                findingOf[siteNumber.get(id)] = finding;
-    }
+    findingsOf = Array.from({length: nSites}, () => []);
+    findingById = new Map(findings.map((finding) => [finding.id, finding]));
+    for (const finding of findings)
+        sitesOf(finding).forEach((i) => findingsOf[i].push(finding));
 });
+
+/* Numbers of a finding's sites. */
+function sitesOf(finding) {
+    return finding.sites.map((id) => siteNumber.get(id)).filter((i) => i !== undefined);
+}
+
+const isOfFinding = (i, id) => findingsOf[i].some((finding) => finding.id === id);
+
+/* "F1, F3" */
+const findingIds = (i) => findingsOf[i].map((finding) => finding.id).join(", ");
 
 /* For searching: frame.text() in small letters, made once. Many frames have few names and files. */
 let frameTexts;

@@ -52,7 +52,7 @@ function whoText(finding) {
 }
 
 function findingSparkline(finding) {
-    const numbers = finding.sites.map((id) => siteNumber.get(id)).filter((i) => i !== undefined);
+    const numbers = sitesOf(finding);
     const steps = [...new Set([0, ...numbers.flatMap((i) => seriesOf(i).step), lastStep])].filter((s) => s >= 0 && s <= lastStep)
         .sort((a, b) => a - b);
     const sum = levelsOf(numbers, steps);
@@ -87,16 +87,15 @@ function findingCard(finding) {
                 finding.confidence_word ? [el("dt", {}, "How sure"), el("dd", {}, finding.confidence_word)] : null,
                 el("dt", {}, "When"), el("dd", {}, courseText(finding)),
                 el("dt", {}, "In"), el("dd", {}, whoText(finding)),
-                el("dt", {}, "To do"), el("dd", {class: "advice"}, nameOf(finding.advice)),
+                el("dt", {}, "To do"), el("dd", {class: "advice"}, withFindingLinks(finding.advice)),
                 holdersOf(finding)),
             findingSparkline(finding)),
         keptAt(finding),
         finding.evidence.length ? el("details", {}, el("summary", {}, `Evidence (${finding.evidence.length})`),
-            el("ul", {}, finding.evidence.map((text) => el("li", {}, nameOf(text))))) : null,
+            el("ul", {}, finding.evidence.map((text) => el("li", {}, withFindingLinks(text))))) : null,
         el("p", {class: "links"},
-            el("a", {href: state.link("timeline", {by: "finding", memory: memoryOf(finding.space)})}, "its course"),
-            finding.sites.length ? el("a", {href: state.link("flame", {memory: memoryOf(finding.space), finding: finding.id})},
-                "its stacks") : null,
+            el("a", {href: courseOfFinding(finding)}, "its course"),
+            finding.sites.length ? el("a", {href: flameOf(finding)}, "its stacks") : null,
             finding.sites.length ? el("a", {href: state.link("sites", {finding: finding.id})}, "its sites") : null,
             layoutOf(finding.space) !== null ? el("a", {href: "#device?layout=" + layoutOf(finding.space)}, "how the device lay") : null));
     card.keptAs = () => findingNames(finding)[1];

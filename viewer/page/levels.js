@@ -138,10 +138,10 @@ const sitesIn = onceOfData((memory) => d3.range(nSites).filter((i) => site.memor
 
 const MOST_STEPS = 1 << 20;
 
-/* The step at whose end most was live of a memory, by its sites; of very many steps the nearest of a million. */
-const highestStep = onceOfData((memory) => {
+/* The step at whose end most was live of these sites; of very many steps the nearest of a million. */
+function highestStepOf(list) {
     const width = Math.ceil((lastStep + 1) / MOST_STEPS), changes = new Float64Array(Math.floor(lastStep / width) + 1);
-    for (const i of sitesIn(memory)) {
+    for (const i of list) {
         const raw = sites.series[i];
         for (let k = 0, step = 0; k < raw.length && (step += raw[k]) <= lastStep; k += 2)
             changes[Math.floor(Math.max(step, 0) / width)] += raw[k + 1];
@@ -152,12 +152,20 @@ const highestStep = onceOfData((memory) => {
             [highest, most] = [n, bytes];
     });
     return Math.min(highest * width, lastStep);
+}
+
+const highestStepAsked = onceOfData((asked) => {
+    const [memory, finding] = asked.split(" ");
+    return highestStepOf(sitesIn(memory).filter((i) => !finding || isOfFinding(i, finding)));
 });
 
-/* The window that is looked at: ends of steps. Up to the peak is one, too: of each memory its own. */
+/* That of a memory, or of what a finding has in it. */
+const highestStep = (memory, finding = "") => highestStepAsked(`${memory} ${finding}`);
+
+/* The window that is looked at: ends of steps. Up to the peak is one, too: of each memory its own, and of each finding. */
 function windowOf(text) {
     if (text === "peak")
-        return {from: 0, to: highestStep(memoryWanted()), whole: false};
+        return {from: 0, to: highestStep(memoryWanted(), state.get("finding")), whole: false};
     const match = /^(\d+)-(\d+)$/.exec(text || "");
     if (!match)
         return {from: 0, to: lastStep, whole: true};

@@ -74,7 +74,6 @@ function stackList(stack, lookAt) {
 }
 
 function siteDetails(i) {
-    const finding = findingOf[i];
     const pids = site.pids(i);
     return el("section", {class: "details", "aria-labelledby": "site-title", tabindex: "-1", id: "site"},
         el("h2", {id: "site-title"}, nameOf(site.title(i))),
@@ -82,7 +81,7 @@ function siteDetails(i) {
             `${bytesText(sites.peak_bytes[i])} at most (${stepUnit} ${sites.peak_step[i]}), ${countText(sites.allocations[i])} allocations, ` +
             `${countText(sites.frees[i])} frees; `, pids.length === 1 ? "process " + pids[0] : plural(pids.length, "process", "processes"),
         site.threads(i) ? ["; ", nameOf("thread " + site.threads(i))] : null,
-        finding ? ["; ", el("a", {href: "#findings?finding=" + finding.id}, "finding " + finding.id)] : null),
+        findingsOf[i].length ? ["; in ", withFindingLinks(findingIds(i))] : null),
         el("div", {class: "columns"},
             el("div", {}, el("h3", {}, "Live bytes"), seriesChart(i)),
             el("div", {}, el("h3", {}, "Ages of freed blocks"), lifetimesChart(i), el("h3", {}, "Sizes"), sizesOf([i]))),

@@ -18,8 +18,7 @@ const SITE_COLUMNS = [
     {...numberColumn("allocations", "allocations", 108, (i) => sites.allocations[i], true), text: (i) => countText(sites.allocations[i])},
     {...numberColumn("age_p50", "median age", 104, (i) => sites.age_p50[i]), asked: true},
     {key: "threads", title: "thread", width: 170, left: true, asked: true, value: site.threads, text: (i) => nameOf(site.threads(i))},
-    {key: "finding", title: "finding", width: 76, wide: true, value: (i) => findingOf[i] ? findingOf[i].id : "",
-        text: (i) => findingOf[i] ? findingOf[i].id : ""},
+    {key: "finding", title: "finding", width: 76, wide: true, value: findingIds, text: findingIds},
 ];
 
 /* Whether a site's line, space, role, thread, number or finding has the word. Lines are few: each is looked at once. */
@@ -27,7 +26,7 @@ function wordMatcher(word) {
     const inLine = frameMatcher(word), inText = onceFor((text) => texts[text].toLowerCase().includes(word));
     const named = siteNumber.get(word.toUpperCase());
     return (i) => inLine(sites.look_at[i]) || inText(sites.space[i]) || inText(sites.role[i]) || i === named ||
-        sites.threads[i] >= 0 && inText(sites.threads[i]) || findingOf[i] !== null && findingOf[i].id.toLowerCase() === word;
+        sites.threads[i] >= 0 && inText(sites.threads[i]) || isOfFinding(i, word.toUpperCase());
 }
 
 /* Sites that have every word. */
@@ -37,7 +36,7 @@ function sitesInOrder(text, finding, key, down) {
     const matchers = words.map(wordMatcher);
     let list = d3.range(nSites);
     if (finding)
-        list = list.filter((i) => findingOf[i] && findingOf[i].id === finding);
+        list = list.filter((i) => isOfFinding(i, finding));
     for (const matches of matchers)
         list = list.filter(matches);
     return inOrder(list, column.value, down);

@@ -8,6 +8,15 @@ function placeText(place) {
     return (place.module || "?").split("/").pop() + (place.offset ? "+0x" + place.offset.toString(16) : "");
 }
 
+function findingLink(id) {
+    return el("a", {href: "#findings?finding=" + id}, id);
+}
+
+/* A text in which each finding of this page that it names is a link: "fix F2 first". */
+function withFindingLinks(text) {
+    return el("bdi", {}, text.split(/(?<![\w.\/-])(F[1-9]\d*)(?![\w(-]|\.\w)/).map((part) => findingById.has(part) ? findingLink(part) : part));
+}
+
 function functionText(place) {
     return place && (place.qualname || place.function) || "";
 }

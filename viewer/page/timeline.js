@@ -46,10 +46,10 @@ function bySites(memory, rows, nameOfSite) {
         if (name === null)
             continue;
         if (!groups.has(name))
-            groups.set(name, new Float64Array(rows.length));
-        addChanges(i, places, groups.get(name));
+            groups.set(name, {first: i, changes: new Float64Array(rows.length)});
+        addChanges(i, places, groups.get(name).changes);
     }
-    const areas = [...groups].map(([name, changes]) => ({name, values: sumUp(changes)}));
+    const areas = [...groups].map(([name, {first, changes}]) => ({name, first, values: sumUp(changes)}));
     const rest = new Float64Array(rows.length);
     for (let n = 0; n < rows.length; n++) {
         const sum = d3.sum(areas, (area) => area.values[n]);
@@ -63,18 +63,19 @@ function bySites(memory, rows, nameOfSite) {
 let areasCache;
 derive(() => areasCache = new Map());
 
-/* Areas, the largest first, seven at most; the rest is one. */
+/* Areas, the largest first, but those of the finding that is looked at before all; seven at most; the rest is one. */
 function areasOf(grouping, memory, axis) {
-    const key = grouping + " " + memory + " " + axis;
+    const finding = grouping === "finding" ? state.get("finding") : "", key = [grouping, memory, axis, finding].join(" ");
     if (areasCache.has(key))
         return areasCache.get(key);
     const rows = rowsOf(axis);
     let made = grouping === "process" ? {areas: byProcess(memory, rows)}
         : grouping === "role" ? bySites(memory, rows, site.role)
-            : grouping === "finding" ? bySites(memory, rows, (i) => findingOf[i] ? findingTitle(findingOf[i]) : null)
+            : grouping === "finding" ? bySites(memory, rows, findingsTitle)
                 : {areas: bySpace(memory, rows)};
+    const isWanted = (area) => finding !== "" && isOfFinding(area.first, finding);
     const areas = made.areas.filter((area) => d3.max(area.values) > 0)
-        .sort((a, b) => d3.max(b.values) - d3.max(a.values));
+        .sort((a, b) => isWanted(b) - isWanted(a) || d3.max(b.values) - d3.max(a.values));
     const rest = made.rest || new Float64Array(rows.length);
     areas.slice(MOST_AREAS).forEach((area) => area.values.forEach((v, n) => rest[n] += v));
     const shown = areas.slice(0, MOST_AREAS).map((area, index) => ({...area, index}));
@@ -87,6 +88,12 @@ function areasOf(grouping, memory, axis) {
 
 function findingTitle(finding) {
     return `${finding.id} ${placeText(finding.frame)}`;
+}
+
+/* What several findings have is theirs together, so that areas still add up, and has the line of the one with fewest sites. */
+function findingsTitle(i) {
+    const own = findingsOf[i];
+    return own.length ? `${findingIds(i)} ${placeText(own[d3.scan(own, (a, b) => a.sites.length - b.sites.length)].frame)}` : null;
 }
 
 /* Where epochs begin; their names stand above, as far as there is room. */

@@ -168,11 +168,17 @@ function allocationsText(node, memory, finding, kind, inverted) {
     return pathOf(found) === path ? "; " + plural(found.value, "allocation") + " in the run" : "";
 }
 
-function flameNote(root, measure, memory, finding) {
-    const notes = [];
-    if (!root.value)
-        notes.push(el("p", {class: "none"}, measure === "growth" ? "Nothing grew in this window."
-            : "Nothing of it is in this window."));
+/* What is not there, and where there is something. */
+function emptyNote(measure, memory, finding, window) {
+    const of = finding && findingById.has(finding) ? finding : memoryName(memory);
+    const what = measure === "growth" ? `Nothing of ${of} grew in ${windowText(window)}.`
+        : measure === "live" ? `Nothing of ${of} was live at the end of ${stepUnit} ${window.to}.` : `Nothing of ${of} in this measure.`;
+    const way = findingById.has(finding) ? flameOf(findingById.get(finding)) : state.link("flame", {window: "peak", measure: "live"});
+    return el("p", {class: "none"}, what, " ", el("a", {href: way}, "Show where there is something"));
+}
+
+function flameNote(root, measure, memory, finding, window) {
+    const notes = root.value ? [] : [emptyNote(measure, memory, finding, window)];
     const other = d3.sum(Object.entries(data.others), ([space, sums]) => memoryOf(space) === memory ? sums.allocated_bytes : 0);
     const n = d3.sum(Object.entries(data.others), ([space, sums]) => memoryOf(space) === memory ? sums.sites : 0);
     if (n && !finding)
@@ -224,7 +230,7 @@ const flameView = {
             tell(now.zoomed);
             strip.redraw();
             picture.redraw();
-            notes.replaceChildren(kindLegend(), ...flameNote(now.tree, measure, memory, finding));
+            notes.replaceChildren(kindLegend(), ...flameNote(now.tree, measure, memory, finding, window));
             if (refocus) {
                 refocus = false;
                 picture.querySelector("[tabindex='0']").focus();

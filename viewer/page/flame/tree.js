@@ -1,6 +1,6 @@
 /* Stacks as a tree of frames with weights, for the flame graph. A node: {frame, value, parent, children}. */
 
-const MEASURES = [["live", "live at the window's end"], ["growth", "growth in the window"], ["peak", "peaks in the window"],
+const MEASURES = [["live", "live at the window's end"], ["kept", "kept at the end"], ["growth", "growth in the window"], ["peak", "peaks in the window"],
     ["allocated", "allocated in the whole run"]];
 const STACK_KINDS = [["python", "Python"], ["native", "native"], ["both", "both"]];
 const LEAST_SHARE = 1 / 4000; /* of the frame around it: what is narrower is not to be seen, and so not zoomed to */
@@ -8,6 +8,8 @@ const LEAST_SHARE = 1 / 4000; /* of the frame around it: what is narrower is not
 function weightOf(i, measure, window) {
     if (measure === "allocated")
         return sites.allocated_bytes[i] || 0;
+    if (measure === "kept")
+        return sites.retained_bytes[i] || 0;
     if (measure === "growth")
         return Math.max(0, levelAt(i, window.to) - (window.whole ? 0 : levelAt(i, window.from)));
     if (measure === "peak")
@@ -19,7 +21,7 @@ function weightOf(i, measure, window) {
 function weights(memory, measure, window, finding) {
     const list = new Float64Array(nSites);
     for (let i = 0; i < nSites; i++) {
-        if (site.memory(i) === memory && (!finding || findingOf[i] && findingOf[i].id === finding))
+        if (site.memory(i) === memory && (!finding || isOfFinding(i, finding)))
             list[i] = weightOf(i, measure, window);
     }
     return list;
