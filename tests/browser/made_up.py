@@ -1,4 +1,5 @@
 """Pages that no job here has written, made of one that has."""
+import collections
 import json
 import re
 
@@ -69,11 +70,12 @@ def with_a_start(data):
 
 
 def with_broad_numbers(data):
-    """Every size has as many digits as one can have."""
-    sites, n = data["sites"], len(data["sites"]["id"])
+    """Every size of a line has as many digits as one can have."""
+    sites, of_line = data["sites"], collections.Counter(data["sites"]["look_at"])
+    shares = [1 / of_line[f] for f in sites["look_at"]]
     for column in ("retained_bytes", "live_bytes", "peak_bytes", "allocated_bytes"):
-        sites[column] = [int(1022.9 * (1 << 20))] * n
-    sites.update(growth=[-1022.9 * 1024] * n, allocations=[123456789] * n)
+        sites[column] = [int(1022.9 * (1 << 20) * share) for share in shares]
+    sites.update(growth=[-1022.9 * 1024 * share for share in shares], allocations=[int(123456789 * share) for share in shares])
 
 
 def with_a_near_limit(data):

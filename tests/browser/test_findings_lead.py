@@ -17,7 +17,7 @@ class SharedSites(PageCase):
             self.open_shared("#flame?measure=allocated&finding=" + finding)
             self.assertGreater(self.browser.run("return treeMade.tree.value"), 0, finding)
             self.open_shared("#sites?finding=" + finding)
-            self.assertRegex(self.browser.text("main > p"), r"^(%s) of" % ("10" if number == 1 else "1"), finding)
+            self.assertRegex(self.browser.text("main > p"), r", %s of" % ("10 stacks" if number == 1 else "1 stack"), finding)
             self.open_shared("#timeline?by=finding&finding=" + finding)
             self.assertRegex(self.browser.text(".legend"), r"(?m)^\s*(F\d+, )*%s\b" % finding, "of eleven each has a band")
         self.open_shared("#timeline?by=finding")

@@ -5,7 +5,7 @@ import unittest
 
 from tests.browser.job_page import JOB, PageCase
 from tests.browser.made_up import many_processes, with_a_device, with_a_near_limit, with_a_start, with_nothing
-from tests.browser.page import HOSTILE, STICKS_OUT, VIEWS, Keys
+from tests.browser.page import HOSTILE, SLOPES, STICKS_OUT, VIEWS, Keys
 
 # Weights of the frames down to a depth, from each site's stack alone: {path: bytes}.
 BY_HAND = """
@@ -121,6 +121,20 @@ class Views(PageCase):
         grown = self.browser.run("return treeMade.tree.value")
         self.assertAlmostEqual(grown / 65536, int(window[2]) - int(window[1]), delta=2)
 
+    def test_levels_are_drawn_as_steps(self):
+        """A slope would show values that never were."""
+        for view in ("findings", "timeline", "timeline?axis=seconds&by=process", "timeline?by=role", "flame", "processes",
+                     "sites?site=" + self.first_site()):
+            self.open("#" + view)
+            self.browser.wait(lambda: self.browser.all(".chart .area, .chart .level"), view)
+            paths, slopes = self.browser.run(SLOPES)
+            self.assertGreater(paths, 0, view)
+            self.assertEqual(slopes, [], view)
+
+    def first_site(self):
+        self.open()
+        return self.browser.run("return findings[0].sites[0]")
+
     def test_a_device_is_seen_from_both_of_its_books(self):
         for memory, other in (("tensor:0", "taken from the driver, device:0"), ("device:0", "live in tensors, tensor:0")):
             self.browser.open(self.made_up(with_a_device), "#timeline?memory=" + memory)
@@ -200,8 +214,8 @@ class Views(PageCase):
 
     def test_what_filled_the_peak_is_one_click_away(self):
         self.open(name="hump", source=HUMP)
-        self.assertRegex(self.browser.text(".facts"), r"2\d\.\d MiB of host at its peak, step (2\d|3[01])\b")
-        self.assertRegex(self.browser.text(".facts"), r"allocated in all, [\d\u202f]+ allocations")
+        self.assertRegex(self.browser.text(".facts"), r"2\d\.\d MiB malloc'd at its peak, step (2\d|3[01])\b")
+        self.assertRegex(self.browser.text(".in-all summary"), r"allocated in all.*: \d+\.\d MiB malloc'd in [\d\u202f]+ allocations")
         self.assertRegex(self.browser.text(".at-peak"), r"after step (29|30): hump_page\.py:8 fill\S* 19\.\d MiB, ")
         self.browser.click(".in-all summary")
         most, often, brief = self.browser.all(".in-all li")
@@ -255,11 +269,11 @@ class Views(PageCase):
         self.browser.wait(lambda: "worker" in self.browser.text(".rows .row"))
         self.assertIn("search=worker", self.browser.fragment())
         self.open("#sites?sort=line&order=up")
-        lines = self.browser.run("return sitesInOrder('', '', 'line', false).map(SITE_COLUMNS[0].value)")
+        lines = self.browser.run("return linesInOrder('', '', 'line', false).map(LINE_COLUMNS[0].value)")
         self.assertEqual(lines, sorted(lines))
         self.browser.click("[data-key=allocated_bytes]")
-        amounts = self.browser.run("return sitesInOrder('', '', state.get('sort'), true)"
-                                   ".map((i) => sites.allocated_bytes[i])")
+        amounts = self.browser.run("return linesInOrder('', '', state.get('sort'), true)"
+                                   ".map((line) => lineSum(line, 'allocated_bytes'))")
         self.assertEqual(amounts, sorted(amounts, reverse=True))
         self.open("#sites?search=load&finding=F1")
         self.browser.click(".rows .row")
@@ -270,7 +284,7 @@ class Views(PageCase):
 
     def test_sizes_and_threads_of_what_was_allocated(self):
         self.open("#sites?search=load", name="threads", source=THREADS)
-        loader = "sitesInOrder('loader', '', 'allocated_bytes', true)"
+        loader = "linesInOrder('loader', '', 'allocated_bytes', true).flatMap((line) => line.sites)"
         self.assertEqual(self.browser.run("return sizeClasses(%s.slice(0, 2)).classes" % loader), [[65536, 40], [262144, 40]])
         self.browser.run("state.set({site: site.id(%s[1])})" % loader)
         self.browser.settle()
@@ -346,7 +360,7 @@ class Views(PageCase):
         self.assertIn("57 other processes", self.browser.text(".legend"))
 
     def test_a_job_of_which_nothing_was_seen_has_views_that_say_so(self):
-        for view, said in (("findings", "Nothing was found"), ("timeline", ""), ("flame", "Nothing of host (all of it)"), ("sites", "0 of 0 sites"),
+        for view, said in (("findings", "Nothing was found"), ("timeline", ""), ("flame", "Nothing of host memory"), ("sites", "0 lines"),
                            ("processes", "")):
             for width in (1280, 390):
                 self.browser.look(width)
@@ -407,7 +421,7 @@ class Keyboard(PageCase):
         self.open("#sites")
         self.browser.run("document.querySelector('.scroller').focus()")
         self.browser.keys(Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ARROW_UP, Keys.ENTER)
-        self.assertIn("site=", self.browser.fragment())
+        self.assertIn("line=", self.browser.fragment())
         self.assertEqual(self.browser.one(".scroller").get_attribute("aria-activedescendant"), "row1")
         self.browser.keys(Keys.END)
         last = self.browser.run("return +document.querySelector('.scroller').getAttribute('aria-rowcount') - 2")

@@ -54,6 +54,7 @@ const frame = {
     file: (f) => frames.file[f] < 0 ? "" : texts[frames.file[f]],
     module: (f) => frames.module[f] < 0 ? "" : texts[frames.module[f]],
     line: (f) => frames.line[f],
+    source: (f) => frames.source[f] >= 0 ? texts[frames.source[f]] : "", /* of its line; "" where that is not known */
     isPython: (f) => frames.kind[f] === 0,
     where(f) {
         const file = frame.file(f);
@@ -161,5 +162,5 @@ derive(() => {
 });
 
 function memoryName(memory) {
-    return memory === HOST ? "host (all of it)" : memory;
+    return memory === HOST ? "host memory" : memory;
 }

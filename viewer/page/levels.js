@@ -133,6 +133,11 @@ function stepOfSeconds(seconds) {
     return at < 0 ? 0 : timeline.step[at];
 }
 
+/* What is behind the last step that ended is no further one. */
+function stepText(step) {
+    return step > lastStep ? `after the last ${stepUnit}` : `${stepUnit} ${step}`;
+}
+
 /* Numbers of the sites of a memory. */
 const sitesIn = onceOfData((memory) => d3.range(nSites).filter((i) => site.memory(i) === memory));
 

@@ -68,8 +68,9 @@ function begin() {
     if (theme === "light" || theme === "dark")
         document.documentElement.dataset.theme = theme;
     document.body.append(helpDialog);
-    document.getElementById("job").append(comparison ? "NEW " : "", commandOf(job.command, 200),
-        el("span", {class: "quiet"}, ` on ${cutText(job.host, 60)}, ${new Date(1000 * job.started_unix_s).toLocaleString()}`));
+    const when = ` on ${cutText(job.host, 60)}, ${new Date(1000 * job.started_unix_s).toLocaleString()}`;
+    fill(document.getElementById("job"), {title: cutText(job.command.join(" "), 1000) + when},
+        [comparison ? "NEW " : "", commandOf(job.command, 200), el("span", {class: "quiet"}, when)]);
     document.getElementById("theme").addEventListener("click", switchTheme);
     document.getElementById("help").addEventListener("click", () => helpDialog.showModal());
     document.getElementById("skip").addEventListener("click", (event) => {

@@ -1,4 +1,4 @@
-/* A line of the job's code, with its neighbours where the command could read them. */
+/* Lines of the job's code, with their neighbours where the command could read them. */
 
 function placeText(place) {
     if (!place)
@@ -21,17 +21,42 @@ function functionText(place) {
     return place && (place.qualname || place.function) || "";
 }
 
-function excerptOf(place) {
-    return data.excerpts.find((one) => place && one.file === place.file && one.line === place.line);
+function isSameLine(a, b) {
+    return Boolean(a && b && a.file && a.file === b.file && a.line === b.line);
 }
 
-/* The lines around one, it marked; null where they are not known. */
-function sourceLines(place) {
-    const excerpt = excerptOf(place);
-    if (!excerpt)
-        return null;
-    const indent = Math.min(...excerpt.lines.filter((text) => text.trim()).map((text) => text.search(/\S/)));
-    return el("ol", {class: "source", start: excerpt.first, tabindex: "0", "aria-label": "source around " + placeText(place)},
-        excerpt.lines.map((text, i) => el("li", {class: excerpt.first + i === excerpt.line ? "here" : null,
-            value: excerpt.first + i}, nameOf(text.slice(Math.min(indent, text.length)) || " "))));
+/* {file, first, lines} around a line, or that line alone where only the report has it; null: not known. */
+function excerptOf(place) {
+    const around = data.excerpts.find((one) => isSameLine(one, place));
+    if (around)
+        return around;
+    return place && place.text ? {file: place.file, first: place.line, lines: [place.text]} : null;
+}
+
+/* Excerpts around places, each with the numbers of its `own` places; those of one file that touch are one. */
+function snippetsOf(places) {
+    const snippets = [];
+    places.forEach((place, n) => {
+        const one = excerptOf(place), end = one && one.first + one.lines.length;
+        const near = one && snippets.find(({excerpt: other}) => other && other.file === one.file &&
+            one.first <= other.first + other.lines.length && other.first <= end);
+        if (!near) {
+            snippets.push({own: [n], excerpt: one && {...one, marked: [place.line]}});
+            return;
+        }
+        const {excerpt} = near, first = Math.min(excerpt.first, one.first);
+        const last = Math.max(excerpt.first + excerpt.lines.length, end);
+        const lineAt = (at) => one.lines[at - one.first] ?? excerpt.lines[at - excerpt.first];
+        near.own.push(n);
+        near.excerpt = {...excerpt, first, lines: d3.range(first, last).map(lineAt), marked: [...excerpt.marked, place.line]};
+    });
+    return snippets;
+}
+
+/* The first of the marked lines is the one to look at. */
+function sourceLines({file, first, lines, marked}) {
+    const indent = Math.min(...lines.filter((text) => text.trim()).map((text) => text.search(/\S/)));
+    const kind = (line) => ["here", "also"][Math.min(marked.indexOf(line), 1)];
+    return el("ol", {class: "source", start: first, tabindex: "0", "aria-label": "source around " + belowCwd(file) + ":" + marked[0]},
+        lines.map((text, i) => el("li", {class: kind(first + i), value: first + i}, nameOf(text.slice(Math.min(indent, text.length)) || " "))));
 }

@@ -1,6 +1,6 @@
-/* A table of very many rows, of which only those in sight exist. Columns: {key, title, text(row), width, wide, asked,
-   left}; the first one is always there and takes what room is left; wide ones are not on narrow screens unless they are
-   asked for, and those that say `asked` nowhere else. */
+/* A table of very many rows, of which only those in sight exist. Columns: {key, title, text(row, fit), width, wide,
+   asked, left}; the first one is always there and takes what room is left, for which fit(text) shortens a name; wide ones
+   are not on narrow screens unless they are asked for, and those that say `asked` nowhere else. */
 
 const ROW_HEIGHT = 30, PAPER_ROWS = 200;
 const isNarrow = matchMedia("(max-width: 760px)");
@@ -54,11 +54,15 @@ function virtualTable({columns, chosen, label, sortKey, sortDown, onsort, onopen
         return "cell" + (column.left ? " left" : "");
     }
 
+    function fit(text) {
+        return onPaper ? text : nameFor(text, head.firstChild.clientWidth - 16, getComputedStyle(scroller).font);
+    }
+
     function rowAt(at) {
         const row = el("div", {class: "row" + (at === active ? " active" : ""), role: "row", "aria-rowindex": at + 2,
             id: "row" + at, style: `top:${at * ROW_HEIGHT}px`, onclick: () => choose(at, true)});
         for (const column of shown)
-            row.append(el("div", {class: cellClass(column), role: "gridcell"}, column.text(list[at])));
+            row.append(el("div", {class: cellClass(column), role: "gridcell"}, column.text(list[at], fit)));
         return row;
     }
 

@@ -1,24 +1,30 @@
-/* All sites as a table, and how large what they allocated was. */
+/* All lines as a table, and how large what they allocated was. */
 
 const numberColumn = (key, title, width, of, wide) =>
-    ({key, title, width, wide, value: (i) => of(i) ?? -1, text: (i) => of(i) === null ? "" : of(i)});
-const bytesColumn = (key, title, width, wide) =>
-    ({...numberColumn(key, title, width, (i) => sites[key][i], wide), text: (i) => bytesText(sites[key][i] || 0)});
+    ({key, title, width, wide, value: (line) => of(line) ?? -1, text: (line) => of(line) === null ? "" : countText(of(line))});
+const bytesColumn = (key, title, width, of, wide) =>
+    ({...numberColumn(key, title, width, of, wide), text: (line) => bytesText(Math.abs(of(line)) < 0.5 ? 0 : of(line))});
+const sumColumn = (key, title, width, wide) => bytesColumn(key, title, width, (line) => lineSum(line, key), wide);
+const textColumn = (key, title, width, of, more) => ({key, title, width, value: of, text: (line) => nameOf(of(line)), ...more});
+const mostColumn = (key, width, of) => textColumn(key, key, width, (line) => mostText(line, of),
+    {wide: true, text: (line) => nameOf(mostText(line, of), {title: lineTexts(line, of)})});
+const lineFindings = (line) => [...new Set(line.sites.flatMap((i) => findingsOf[i]))].map((finding) => finding.id).join(", ");
 
-const SITE_COLUMNS = [
-    {key: "line", title: "line", left: true, value: (i) => lineOrder(sites.look_at[i]),
-        text: (i) => nameOf(cutText(site.shortTitle(i), 200), {title: site.title(i)})},
-    {key: "space", title: "space", width: 88, wide: true, value: site.space, text: (i) => site.space(i)},
-    {key: "role", title: "role", width: 104, wide: true, value: site.role, text: (i) => site.role(i)},
-    bytesColumn("retained_bytes", "kept", 104),
-    {...bytesColumn("live_bytes", "live at end", 104), asked: true},
-    bytesColumn("peak_bytes", "peak", 104, true),
-    {...bytesColumn("growth", "growth/step", 116), text: (i) => bytesText(Math.abs(sites.growth[i]) < 0.5 ? 0 : sites.growth[i])},
-    bytesColumn("allocated_bytes", "allocated", 104, true),
-    {...numberColumn("allocations", "allocations", 108, (i) => sites.allocations[i], true), text: (i) => countText(sites.allocations[i])},
-    {...numberColumn("age_p50", "median age", 104, (i) => sites.age_p50[i]), asked: true},
-    {key: "threads", title: "thread", width: 170, left: true, asked: true, value: site.threads, text: (i) => nameOf(site.threads(i))},
-    {key: "finding", title: "finding", width: 76, wide: true, value: findingIds, text: findingIds},
+const LINE_COLUMNS = [
+    {key: "line", title: "line", left: true, value: (line) => lineOrder(line.f),
+        text: (line, fit) => nameOf(fit(shortFrameText(line.f)), {title: frame.text(line.f)})},
+    mostColumn("space", 92, site.space),
+    mostColumn("role", 112, site.role),
+    numberColumn("stacks", "stacks", 70, (line) => line.sites.length, true),
+    sumColumn("retained_bytes", "kept", 104),
+    {...sumColumn("live_bytes", "live at end", 104), asked: true},
+    bytesColumn("peak_bytes", "peak", 104, linePeak, true),
+    sumColumn("growth", "growth/step", 116),
+    sumColumn("allocated_bytes", "allocated", 104, true),
+    numberColumn("allocations", "allocations", 108, (line) => lineSum(line, "allocations"), true),
+    {...numberColumn("age_p50", "median age", 104, (line) => line.sites.length === 1 ? sites.age_p50[line.sites[0]] : null), asked: true},
+    textColumn("threads", "thread", 170, (line) => lineTexts(line, site.threads), {left: true, asked: true}),
+    textColumn("finding", "finding", 76, lineFindings, {wide: true}),
 ];
 
 /* Whether a site's line, space, role, thread, number or finding has the word. Lines are few: each is looked at once. */
@@ -29,34 +35,47 @@ function wordMatcher(word) {
         sites.threads[i] >= 0 && inText(sites.threads[i]) || isOfFinding(i, word.toUpperCase());
 }
 
-/* Sites that have every word. */
-function sitesInOrder(text, finding, key, down) {
+/* Lines of the sites that have every word. */
+function linesInOrder(text, finding, key, down) {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-    const column = SITE_COLUMNS.find((c) => c.key === key) || SITE_COLUMNS[3];
+    const column = LINE_COLUMNS.find((c) => c.key === key) || LINE_COLUMNS.find((c) => c.key === "retained_bytes");
     const matchers = words.map(wordMatcher);
     let list = d3.range(nSites);
     if (finding)
         list = list.filter((i) => isOfFinding(i, finding));
     for (const matches of matchers)
         list = list.filter(matches);
-    return inOrder(list, column.value, down);
+    return inOrder(linesOfSites(list), column.value, down);
+}
+
+function countOfLines(lines) {
+    const others = d3.sum(Object.values(data.others), (sums) => sums.sites), n = d3.sum(lines, (line) => line.sites.length);
+    return `${plural(lines.length, "line")}, ${plural(n, "stack")}` + (n < nSites ? ` of ${countText(nSites)}` : "") +
+        (others ? `; ${countText(others)} very small ones are not in this page` : "");
+}
+
+/* The line that an address names, by itself or by one of its sites: of those that are listed, else of all. */
+function lineWanted(lines) {
+    const i = siteNumber.get(state.get("site")), key = state.get("line");
+    const find = (list) => i !== undefined ? list.find((line) => line.sites.includes(i)) : list.find((line) => lineKey(line) === key);
+    return i === undefined && !key ? null : find(lines) || find(linesOfSites(d3.range(nSites))) || null;
 }
 
 const sitesView = {
-    name: "sites", title: "Sites",
+    name: "sites", title: "Table",
     enter(root) {
         const controls = el("div", {class: "controls"}), details = el("div");
         const count = el("p", {class: "quiet", role: "status"});
         const sortKey = () => state.get("sort", "retained_bytes"), sortDown = () => state.get("order", "down") === "down";
         const search = searchField("filter", state.get("search"), (text) => state.set({search: text}));
-        const chosen = () => state.get("columns"), columns = columnChoice(SITE_COLUMNS, chosen, (keys) => state.set({columns: keys}));
-        const table = virtualTable({columns: SITE_COLUMNS, chosen, label: "sites", sortKey, sortDown,
+        const chosen = () => state.get("columns"), columns = columnChoice(LINE_COLUMNS, chosen, (keys) => state.set({columns: keys}));
+        const table = virtualTable({columns: LINE_COLUMNS, chosen, label: "lines", sortKey, sortDown,
             onsort: (key) => state.set({sort: key, order: key === sortKey() && sortDown() ? "up" : "down"}),
-            onopen: (i) => state.set({site: site.id(i)}, true)});
-        const sizes = el("details", {class: "sizes", ontoggle: () => drawSizes()}, el("summary", {}, "Sizes of what these sites allocated"));
+            onopen: (line) => state.set({line: lineKey(line), site: ""}, true)});
+        const sizes = el("details", {class: "sizes", ontoggle: () => drawSizes()}, el("summary", {}, "Sizes of what these lines allocated"));
         const sizesPlace = el("div");
         let shown = "", listed = "", list = [];
-        const drawSizes = () => sizesPlace.replaceChildren(...sizes.open ? sizesOf(list) : []);
+        const drawSizes = () => sizesPlace.replaceChildren(...sizes.open ? sizesOf(list.flatMap((line) => line.sites)) : []);
         sizes.append(sizesPlace);
         root.append(controls, count, table, sizes, details);
         return () => {
@@ -69,22 +88,22 @@ const sitesView = {
             updateControls(controls.querySelector(".choices"), [
                 select("of", [["", "all"], ...findings.filter((f) => f.sites.length).map((f) => [f.id, findingTitle(f)])], finding,
                     (value) => state.set({finding: value})),
-                select("sort by", SITE_COLUMNS.map((c) => [c.key, c.title]), sortKey(), (key) => state.set({sort: key}))]);
+                select("sort by", LINE_COLUMNS.map((c) => [c.key, c.title]), sortKey(), (key) => state.set({sort: key}))]);
             columns.sync();
             const key = [text, finding, sortKey(), sortDown(), chosen()].join("\n");
-            if (key !== listed) {
+            const isOther = key !== listed;
+            if (isOther) {
                 listed = key;
-                list = sitesInOrder(text, finding, sortKey(), sortDown());
+                list = linesInOrder(text, finding, sortKey(), sortDown());
                 table.update(list);
                 drawSizes();
-                const others = d3.sum(Object.values(data.others), (sums) => sums.sites);
-                count.textContent = `${countText(list.length)} of ${plural(nSites, "site")}` +
-                    (others ? `; ${countText(others)} very small ones are not in this page` : "");
+                count.textContent = countOfLines(list);
             }
-            if (state.get("site") !== shown) {
-                shown = state.get("site");
-                const i = siteNumber.get(shown);
-                details.replaceChildren(...i === undefined ? [] : [siteDetails(i)]);
+            const wanted = [state.get("line"), state.get("site")].join(" ");
+            if (wanted !== shown || isOther) {
+                shown = wanted;
+                const line = lineWanted(list);
+                details.replaceChildren(...line ? [lineDetails(line, siteNumber.get(state.get("site")))] : []);
             }
         };
     },
