@@ -115,3 +115,35 @@ def with_findings_that_ended(data):
     sites["retained_bytes"][brief] = sites["live_bytes"][brief] = 0
     sites["peak_bytes"][brief] = 3 << 20
     data["findings"] = [first, a_finding_like(first, 2, sites=[data["texts"][sites["id"][brief]]])]
+
+
+def sample(step):
+    """What a process of 10 MiB was made of."""
+    return {"peak_bytes": 10 << 20, "step": step, "explained": {"heap_live": 4 << 20, "heap_free": 1 << 20, "maps": 1 << 20, "shm": 0,
+            "stacks": 1 << 18, "files": 2 << 20}, "seep_bytes": 1 << 20, "unexplained_bytes": 3 << 18,
+            "unexplained_growth_bytes_per_step": None}
+
+
+def with_samples(data, *steps):
+    """The processes looked into their memory in these steps; a page that both have counts in parts."""
+    data["job"]["pss_peak_bytes"] = 9 << 20
+    for process, step in zip(data["processes"], steps):
+        process.update(rss=sample(step) if step else None, pss_peak_bytes=9 << 20)
+
+
+def with_one_sample(data):
+    with_samples(data, 40, None)
+
+
+def with_samples_of_two(data):
+    with_samples(data, 40, 1)
+
+
+def with_a_late_sample(data):
+    with_samples(data, data["job"]["steps"] + 1, None)
+
+
+def with_a_killed_job(data):
+    ended = {"kind": "signal", "value": 9, "failed": True, "text": "killed by SIGKILL"}
+    data["job"]["exit"] = data["processes"][0]["exit"] = ended
+    data["processes"][1]["exit"] = {"kind": "signal", "value": 15, "failed": False, "text": "terminated by its parent"}

@@ -4,7 +4,7 @@ import re
 import unittest
 
 from tests.browser.job_page import JOB, PageCase
-from tests.browser.made_up import many_processes, with_a_device, with_a_near_limit, with_a_start, with_nothing
+from tests.browser.made_up import many_processes, with_a_device, with_a_killed_job, with_a_late_sample, with_a_near_limit, with_a_start, with_nothing, with_one_sample, with_samples_of_two
 from tests.browser.page import HOSTILE, SLOPES, STICKS_OUT, VIEWS, Keys
 
 # Weights of the frames down to a depth, from each site's stack alone: {path: bytes}.
@@ -153,16 +153,36 @@ class Views(PageCase):
             self.assertEqual(len(self.browser.all(".chart path.limit")), 1, memory)
             self.assertRegex(self.browser.text(".legend"), r"limit \d+\.\d MiB(?!, above)")
 
-    def test_resident_memory_is_explained_as_far_as_it_is(self):
-        self.open("#timeline")
-        rss = self.browser.run("return data.coverage.rss")
+    def test_resident_memory_is_explained_at_one_instant_of_the_chart(self):
+        self.browser.open(self.made_up(with_one_sample), "#timeline")
+        self.assertEqual(self.browser.text("h2"), "What RSS was made of at step 40")
+        rss = self.browser.run("return processes[0].rss")
         rows = self.browser.text(".parts tbody")
         self.assertIn("unexplained", rows)
         for amount in (*rss["explained"].values(), rss["unexplained_bytes"], rss["seep_bytes"]):
             self.assertIn(self.browser.run("return bytesText(arguments[0])", amount).replace("\u00a0", " "), rows)
         self.assertAlmostEqual(sum(rss["explained"].values()) + rss["seep_bytes"] + rss["unexplained_bytes"], rss["peak_bytes"],
                                delta=0.01 * rss["peak_bytes"])
-        self.assertIn("(PSS)", self.browser.text())
+        self.assertRegex(self.browser.text(".legend"), r"RSS, all processes counts shared pages for each process; PSS 9\.0 MiB at most")
+        for make in (with_samples_of_two, with_a_late_sample):
+            self.browser.open(self.made_up(make), "#timeline")
+            self.assertFalse(self.browser.all(".parts"), "two instants, or none of the chart")
+            self.browser.click("main > div a[href^='#processes']")
+            self.browser.arrive("processes")
+        self.assertIn("RSS after the last step: ", self.browser.text(".process details summary"))
+        self.browser.click(".process details summary")
+        self.assertIn("unexplained", self.browser.text(".process .parts"))
+
+    def test_what_several_processes_share_counts_once_before_it_counts_often(self):
+        self.browser.open(self.made_up(with_one_sample), "#findings")
+        self.assertRegex(self.browser.text(".facts"), r"9\.0 MiB PSS at most of .*; RSS \d+\.\d MiB\n")
+        self.browser.open(self.made_up(with_one_sample), "#processes")
+        self.assertRegex(self.browser.text(".process"), r"PSS 9\.0 MiB, RSS \d+\.\d MiB at most; ")
+
+    def test_how_the_job_ended_is_said_in_words(self):
+        self.browser.open(self.made_up(with_a_killed_job), "#findings")
+        self.assertRegex(self.browser.text(".facts"), r"(?m)^\S+ s, killed by SIGKILL$")
+        self.assertRegex(self.browser.text(".facts"), r"(?m)^2 processes, 1 failed$")
 
     def test_time_has_marks_of_steps_and_what_came_before_them(self):
         self.browser.open(self.made_up(with_a_start), "#timeline?axis=seconds&by=role")

@@ -138,6 +138,10 @@ function stepText(step) {
     return step > lastStep ? `after the last ${stepUnit}` : `${stepUnit} ${step}`;
 }
 
+function atStepText(step) {
+    return step > lastStep ? stepText(step) : "at " + stepText(step);
+}
+
 /* Numbers of the sites of a memory. */
 const sitesIn = onceOfData((memory) => d3.range(nSites).filter((i) => site.memory(i) === memory));
 

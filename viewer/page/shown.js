@@ -63,6 +63,14 @@ function tellPaper(event) {
     document.querySelectorAll("[data-paper]").forEach((element) => element.dispatchEvent(new Event(event)));
 }
 
+/* Paper has nothing to unfold: what is folded is open while it is printed, but for details of what may be very many. */
+function openForPaper() {
+    const folded = [...document.querySelectorAll("details:not(.choose, .how, .brief, [open])")];
+    folded.forEach((one) => one.open = true);
+    tellPaper("paper");
+    addEventListener("afterprint", () => folded.forEach((one) => one.open = false), {once: true});
+}
+
 function begin() {
     const theme = storedTheme();
     if (theme === "light" || theme === "dark")
@@ -78,10 +86,7 @@ function begin() {
         main.focus();
     });
     document.addEventListener("keydown", onKey);
-    addEventListener("beforeprint", () => {
-        document.querySelectorAll("details:not(.choose)").forEach((folded) => folded.open = true);
-        tellPaper("paper");
-    });
+    addEventListener("beforeprint", openForPaper);
     addEventListener("afterprint", () => tellPaper("screen"));
     addEventListener("hashchange", goByAddress);
     addEventListener("popstate", goByAddress);

@@ -129,10 +129,15 @@ function drawSteps(chart, every) {
     }
 }
 
+/* RSS of several processes counts pages that they share for each; PSS does not, and is known at its peak. */
+function sharedNote() {
+    return processes.length > 1 && job.pss_peak_bytes ? `counts shared pages for each process; PSS ${bytesText(job.pss_peak_bytes)} at most` : "";
+}
+
 /* What is drawn as a line over the areas: what the system says of the same memory, or its other book. */
 function linesOf(memory) {
     if (memory === HOST)
-        return [{name: "resident (RSS), all processes", line: "rss", values: timeline.rss_bytes}];
+        return [{name: processes.length > 1 ? "RSS, all processes" : "RSS", line: "rss", values: timeline.rss_bytes, note: sharedNote()}];
     const [book, device] = memory.split(":"), other = (book === "tensor" ? "device:" : "tensor:") + device;
     const used = (timeline.devices || {})[device];
     return [...(timeline.spaces[other] ? [{name: (book === "tensor" ? "taken from the driver, " : "live in tensors, ") + other,
@@ -193,11 +198,11 @@ function windowStrip(width, memory) {
     if (rss.length) {
         drawLine(chart, xs, rss, "rss");
         const y = chart.y(rss[rss.length - 1]);
-        chart.root.append(svg("text", {class: "mark-name", x: chart.right, y: y + 13, "text-anchor": "end"}, "resident"));
+        chart.root.append(svg("text", {class: "mark-name", x: chart.right, y: y + 13, "text-anchor": "end"}, "RSS"));
     }
     addBrush(chart, "steps", (step) => step);
     chart.root.setAttribute("aria-label", `memory in ${memoryName(memory)} by ${stepUnit}` +
-        (rss.length ? "; dashed: resident" : ""));
+        (rss.length ? "; dashed: RSS" : ""));
     return chart.root;
 }
 
@@ -236,7 +241,7 @@ const timelineView = {
     enter(root) {
         const controls = el("div", {class: "controls"}), notes = el("div"), table = el("div");
         const chart = fitted((width) => drawTimeline(width, state.get("by", "space"), memoryWanted(), state.get("axis", "steps")));
-        root.append(controls, chart, notes, table);
+        root.append(controls, howToRead("timeline"), chart, notes, table);
         return () => {
             const grouping = state.get("by", "space"), memory = memoryWanted(), axis = state.get("axis", "steps");
             const window = windowOf(state.get("window"));

@@ -38,14 +38,14 @@ function briefBytes(i) {
 
 /* Who allocated most in all, and in which sizes; made when it is unfolded. */
 function inAll(memory) {
-    const place = el("div"), [space, sums] = fullestSpace(memory);
-    const draw = () => place.childElementCount || place.append(el("ul", {},
+    const [space, sums] = fullestSpace(memory);
+    return fold({class: "in-all"}, "What was allocated in all, freed or not" +
+        (sums ? `: ${bytesText(sums.allocated_bytes)} ${spaceText(space)} in ${plural(sums.allocations, "allocation")}` : ""),
+    () => [el("ul", {},
         el("li", {}, "most bytes: ", topLines(memory, (i) => sites.allocated_bytes[i], 5, bytesText)),
         el("li", {}, "most often: ", topLines(memory, (i) => sites.allocations[i], 5, (n) => plural(n, "time"))),
         el("li", {}, `freed within their ${stepUnit}: `, topLines(memory, briefBytes, 5, bytesText))),
-    el("h3", {}, "Sizes"), ...sizesOf(sitesIn(memory)));
-    return el("details", {class: "in-all", ontoggle: draw}, el("summary", {}, "What was allocated in all, freed or not" +
-        (sums ? `: ${bytesText(sums.allocated_bytes)} ${spaceText(space)} in ${plural(sums.allocations, "allocation")}` : "")), place);
+    el("h3", {}, "Sizes"), ...sizesOf(sitesIn(memory))]);
 }
 
 /* Whose it was when most was live. */
@@ -58,16 +58,17 @@ function peakLines(memory) {
 function residentFact() {
     const rss = d3.max(timeline.rss_bytes) || 0, of = job.limit_bytes ? ` of ${bytesText(job.limit_bytes)} (${job.limit_kind})` : "";
     if (processes.length > 1 && job.pss_peak_bytes)
-        return el("li", {}, el("b", {}, bytesText(job.pss_peak_bytes)), ` PSS at most${of}; RSS ${bytesText(rss)} counts shared pages ` +
-            "for each process");
+        return el("li", {title: "PSS counts a page that several processes share in parts, RSS for each of them"},
+            el("b", {}, bytesText(job.pss_peak_bytes)), ` PSS at most${of}; RSS ${bytesText(rss)}`);
     return el("li", {}, el("b", {}, bytesText(rss)), ` RSS at most${of}`);
 }
 
 function jobFacts() {
-    const failed = processes.filter(isFailed).length;
+    const failed = processes.length > 1 ? processes.filter(isFailed).length : 0;
     return el("ul", {class: "facts"},
         el("li", {}, el("b", {}, plural(job.steps, stepUnit)), job.epochs ? ` in ${plural(job.epochs, "epoch")}` : ""),
-        el("li", {}, el("b", {}, secondsText(job.duration_s)), job.complete ? "" : ", not complete"),
+        el("li", {}, el("b", {}, secondsText(job.duration_s)), job.exit && job.exit.text
+            ? [", ", el("span", {class: isFailed(job) ? "bad" : null}, exitText(job))] : job.complete ? "" : ", not complete"),
         el("li", {}, el("b", {}, plural(processes.length, "process", "processes")), failed ? `, ${failed} failed` : ""),
         residentFact(), peakFact(memoryWanted()));
 }

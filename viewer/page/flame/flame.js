@@ -201,7 +201,7 @@ const flameView = {
         const tell = (node) => told.replaceChildren(nameOf(frameTitle(node, now.tree.value) + now.allocations(node)));
         const picture = fitted((width) => drawFlame(now.tree, now.zoomed, width, now.found, zoom, tell));
         const strip = fitted((width) => windowStrip(width, memoryWanted()));
-        root.append(controls, strip, el("div", {class: "controls"}, search, share), trail, told, picture,
+        root.append(controls, howToRead("flame"), strip, el("div", {class: "controls"}, search, share), trail, told, picture,
             legend([]), notes);
         return () => {
             const memory = memoryWanted(), measure = state.get("measure", "live"), kind = state.get("stacks", "python");

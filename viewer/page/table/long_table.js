@@ -28,7 +28,8 @@ function columnChoice(columns, chosen, changed) {
 function virtualTable({columns, chosen, label, sortKey, sortDown, onsort, onopen}) {
     const body = el("div", {class: "rows", role: "presentation"});
     const head = el("div", {class: "row head", role: "row"});
-    const scroller = el("div", {class: "scroller", role: "grid", "aria-label": label, tabindex: "0", "data-paper": true}, head, body);
+    const rest = el("p", {class: "quiet rest"});
+    const scroller = el("div", {class: "scroller", role: "grid", "aria-label": label, tabindex: "0", "data-paper": true}, head, body, rest);
     let list = [], active = 0, shown = [], drawnLook = "", onPaper = false;
 
     /* Heads are made anew when other columns are shown, and keep the focus otherwise. */
@@ -71,6 +72,7 @@ function virtualTable({columns, chosen, label, sortKey, sortDown, onsort, onopen
             return;
         const first = onPaper ? 0 : Math.max(0, Math.floor(scroller.scrollTop / ROW_HEIGHT) - 5);
         const last = Math.min(list.length, onPaper ? PAPER_ROWS : first + Math.ceil(scroller.clientHeight / ROW_HEIGHT) + 10);
+        rest.textContent = onPaper && last < list.length ? `and ${countText(list.length - last)} more ${label}` : "";
         body.style.height = (onPaper ? last : list.length) * ROW_HEIGHT + "px";
         body.replaceChildren(...d3.range(first, last).map(rowAt));
         scroller.setAttribute("aria-activedescendant", list.length ? "row" + active : "");

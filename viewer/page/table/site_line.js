@@ -58,13 +58,11 @@ function wayText(i) {
 
 /* One of a line's stacks; its course and frames are drawn when it is unfolded. */
 function stackFold(i, open) {
-    const place = el("div");
-    const fold = el("details", {open, class: "stack-fold", ontoggle: () => place.childElementCount ||
-        place.append(...siteParts(i))},
-    el("summary", {}, el("b", {}, bytesText(sites.retained_bytes[i] || 0)), ` kept, ${plural(sites.allocations[i], "allocation")} `,
-        el("span", {class: "quiet"}, `${site.id(i)}, ${site.space(i)}, by `, nameOf(shortName(wayText(i), 120), {title: wayText(i)}))), place);
-    fold.keptAs = () => stackName(sites.stack[i]);
-    return fold;
+    const one = fold({open, class: "stack-fold brief"}, [el("b", {}, bytesText(sites.retained_bytes[i] || 0)),
+        ` kept, ${plural(sites.allocations[i], "allocation")} `, el("span", {class: "quiet"}, `${site.id(i)}, ${site.space(i)}, by `,
+            nameOf(shortName(wayText(i), 120), {title: wayText(i)}))], () => siteParts(i));
+    one.keptAs = () => stackName(sites.stack[i]);
+    return one;
 }
 
 function lineStacks(line, wanted) {

@@ -72,12 +72,13 @@ const sitesView = {
         const table = virtualTable({columns: LINE_COLUMNS, chosen, label: "lines", sortKey, sortDown,
             onsort: (key) => state.set({sort: key, order: key === sortKey() && sortDown() ? "up" : "down"}),
             onopen: (line) => state.set({line: lineKey(line), site: ""}, true)});
-        const sizes = el("details", {class: "sizes", ontoggle: () => drawSizes()}, el("summary", {}, "Sizes of what these lines allocated"));
-        const sizesPlace = el("div");
         let shown = "", listed = "", list = [];
-        const drawSizes = () => sizesPlace.replaceChildren(...sizes.open ? sizesOf(list.flatMap((line) => line.sites)) : []);
-        sizes.append(sizesPlace);
-        root.append(controls, count, table, sizes, details);
+        const sizes = el("div"), drawSizes = () => {
+            const made = fold({class: "sizes"}, "Sizes of what these lines allocated", () => sizesOf(list.flatMap((line) => line.sites)));
+            made.open = Boolean(sizes.querySelector("[open]"));
+            sizes.replaceChildren(made);
+        };
+        root.append(controls, howToRead("table"), count, table, sizes, details);
         return () => {
             const finding = state.get("finding"), text = state.get("search");
             const input = search.querySelector("input");
