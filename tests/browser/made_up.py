@@ -147,3 +147,12 @@ def with_a_killed_job(data):
     ended = {"kind": "signal", "value": 9, "failed": True, "text": "killed by SIGKILL"}
     data["job"]["exit"] = data["processes"][0]["exit"] = ended
     data["processes"][1]["exit"] = {"kind": "signal", "value": 15, "failed": False, "text": "terminated by its parent"}
+
+
+def with_spaces_in_turn(data):
+    """First malloc has 40 MiB and then maps have them; each has less before and after."""
+    line, half = data["timeline"], len(data["timeline"]["step"]) // 2
+    rest = len(line["step"]) - half
+    line["spaces"] = {"host": {"live_bytes": [40 << 20] * half + [0] * rest}, "mmap": {"live_bytes": [0] * half + [40 << 20] * rest}}
+    data["spaces"]["mmap"] = {**data["spaces"]["host"], "peak_bytes": 40 << 20}
+    data["spaces"]["host"] = {**data["spaces"]["host"], "peak_bytes": 40 << 20}

@@ -90,7 +90,7 @@ function residentFold(p) {
     if (!p.rss || !p.rss.peak_bytes)
         return null;
     const share = p.rss.unexplained_bytes / p.rss.peak_bytes;
-    const parts = fold({class: "brief"}, `RSS ${atStepText(p.rss.step)}: ${bytesText(p.rss.peak_bytes)}` +
+    const parts = fold({class: "brief"}, `What RSS was made of ${atStepText(p.rss.step)}: ${bytesText(p.rss.peak_bytes)}` +
         (share > UNEXPLAINED_SHARE ? `, ${bytesText(p.rss.unexplained_bytes)} of it unexplained` : ""), () => partsTable(p.rss));
     parts.keptAs = () => "resident " + p.pid;
     return parts;
