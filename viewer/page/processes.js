@@ -123,7 +123,7 @@ function processLists(list, card) {
     return top;
 }
 
-function helpersTable() {
+function foldedTable() {
     const list = data.helpers || [];
     return list.length ? [el("h2", {}, "Helpers, only counted"), el("div", {class: "scroll-x"}, el("table", {},
         el("thead", {}, el("tr", {}, ["program", "processes", "RSS at most"].map((t) => el("th", {scope: "col"}, t)))),
@@ -135,7 +135,7 @@ const processesView = {
     name: "processes", title: "Processes",
     enter(root) {
         const controls = el("div", {class: "controls"}), list = el("div"), keys = el("div");
-        root.append(controls, keys, list, ...helpersTable());
+        root.append(controls, keys, list, ...foldedTable());
         return () => {
             const memory = memoryWanted();
             updateControls(controls, [memoryChoice()]);
