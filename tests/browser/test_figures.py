@@ -57,6 +57,13 @@ class Figures(PageCase):
         self.assertRegex(self.browser.text(".facts"), r"(?m)^\S+ s, killed by SIGKILL$")
         self.assertRegex(self.browser.text(".facts"), r"(?m)^2 processes, 1 failed$")
 
+    def test_pictures_say_how_they_are_read(self):
+        for view, said in (("timeline", "levels off"), ("flame", "as wide as the memory"), ("sites", "A row is a line of code")):
+            self.open("#" + view)
+            self.assertNotIn(said, self.browser.text(), "folded")
+            self.browser.click(".how summary")
+            self.assertIn(said, self.browser.text())
+
 
 if __name__ == "__main__":
     unittest.main()

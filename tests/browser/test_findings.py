@@ -83,7 +83,9 @@ class List(PageCase):
             self.assertIn("finding=F9", self.browser.fragment())
             top = self.browser.run("return document.getElementById('finding-F9').getBoundingClientRect().top")
             self.assertLess(abs(top), 10)
-        self.browser.run("scrollTo(0, 0)")
+        self.browser.run("scrollTo(0, 0); state.set({window: '3-40'})")
+        self.browser.settle()
+        self.assertEqual(self.browser.run("return scrollY"), 0, "another choice leaves the reader where he is")
         self.browser.click(".index a", 8)
         self.assertLess(self.browser.run("return document.getElementById('finding-F9').getBoundingClientRect().top"), 10, "again")
 
