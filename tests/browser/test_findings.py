@@ -40,6 +40,12 @@ def with_many_findings(data):
                                  "title": "a" * 300 + ": grows"})
 
 
+def with_an_empty_text(data):
+    """A profile may name any line."""
+    for excerpt in data["excerpts"]:
+        excerpt["lines"] = ["", "  ", ""]
+
+
 class Cards(PageCase):
     def told(self, make):
         self.browser.open(self.made_up(make))
@@ -63,6 +69,10 @@ class Cards(PageCase):
         [place] = self.told(with_its_own_keeper)
         self.assertRegex(place, r"^Allocated and kept at \S*job_page\.py:%d in " % MADE)
         self.assertEqual(len(self.browser.all("article .source")), 1)
+
+    def test_a_text_of_empty_lines_is_not_shown(self):
+        self.assertEqual(len(self.told(with_an_empty_text)), 1)
+        self.assertFalse(self.browser.all("article .source"))
 
     def test_who_holds_it_says_when_that_was_seen(self):
         self.browser.open(self.made_up(with_holders))
