@@ -36,8 +36,12 @@ static json_t *made_of(const json_t *report, const struct seep_page_base *base, 
     }
     seep_json_set(page, "excerpts", seep_page_excerpts(report), &failed);
     seep_json_set(page, "layouts", seep_page_layouts(report), &failed);
-    seep_json_set(page, "sites", seep_page_sites(report, all, tables), &failed);
-    seep_json_set(page, "others", seep_page_other_sites(report, all), &failed);
+    json_t *list = seep_page_sites_in(report, all), *small = seep_page_small_ones(report, all);
+    failed = failed || !list || !small;
+    seep_json_set(page, "sites", seep_page_sites(report, list, tables), &failed);
+    seep_json_set(page, "small", seep_page_small_sites(report, small, tables), &failed);
+    json_decref(list);
+    json_decref(small);
     if (base)
         seep_json_set(page, "comparison", seep_page_comparison(report, base, pairs, all, tables),
                       &failed);

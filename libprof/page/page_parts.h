@@ -29,14 +29,30 @@ void seep_page_name_layout_sites(const json_t *report, json_t *named, bool *fail
 
 #define SEEP_PAGE_LIGHT 1e-4 /* of a space: less is not to be seen in a picture of it */
 
-/* A column for each number of a site; `space`, `role` and `stack` are numbers in the tables,
- * `look_at` that of a frame, `processes` that of a text, `series` [step, bytes, …] as differences,
- * each from the one before. A site is light where neither its peak nor all it allocated is a
- * ten-thousandth of its space's: it is left out where findings do not name it, unless `all`, and
- * has few points. */
-json_t *seep_page_sites(const json_t *report, bool all, struct seep_page_tables *tables);
+/* Whether neither the peak of a site nor all that it allocated is that much of its space's. */
+bool seep_page_is_light(const json_t *report, const json_t *site);
 
-/* {space: {sites, allocations, …}} of those that were left out, as sums. */
-json_t *seep_page_other_sites(const json_t *report, bool all);
+/* The sites of the report that are in the page one by one, or those that are in it as sums: light
+ * ones that allocate seldom and that no finding names, and none where `all` is wanted. */
+json_t *seep_page_sites_in(const json_t *report, bool all);
+json_t *seep_page_small_ones(const json_t *report, bool all);
+
+/* [step, bytes, …] of sites together, each as the difference from the one before, for differences
+ * of what lies in order are short numbers. Of more than `most` points as many are kept, evenly
+ * spread, the last among them. */
+json_t *seep_page_series(const json_t *const *sites, size_t n, size_t most);
+
+/* A column for each number of a site of the list; `space`, `role` and `stack` are numbers in the
+ * tables, `look_at` that of a frame, `processes` that of a text, `series` as seep_page_series() has
+ * it. A light site has few points. */
+json_t *seep_page_sites(const json_t *report, const json_t *list, struct seep_page_tables *tables);
+
+#define SEEP_PAGE_SMALL_BOX 1e-3 /* of a space: about as much as is a pixel in a picture of it */
+
+/* Columns of the sums of small sites: a row for each space and caller below which they come to a
+ * box, which has those that no caller further in has a box for. `stack` is that of the caller, −1
+ * for none; `sites` says how many they are. */
+json_t *seep_page_small_sites(const json_t *report, const json_t *small,
+                              struct seep_page_tables *tables);
 
 #endif

@@ -51,7 +51,7 @@ def many_processes(data):
 
 def with_nothing(data):
     """A job of which nothing was seen."""
-    data.update(findings=[], processes=[], spaces={}, sites={}, others={}, excerpts=[], stacks={"parent": [], "frame": []},
+    data.update(findings=[], processes=[], spaces={}, sites={}, small={}, excerpts=[], stacks={"parent": [], "frame": []},
                 frames={key: [] for key in data["frames"]}, timeline={"t_s": [], "step": [], "spaces": {}, "rss_bytes": []})
     data["coverage"]["rss"] = None
     data["job"].update(steps=0, epochs=None)
@@ -150,9 +150,19 @@ def with_a_killed_job(data):
 
 
 def with_spaces_in_turn(data):
-    """First malloc has 40 MiB and then maps have them; each has less before and after."""
+    """First malloc has 40 MiB and then maps have them, of which no site is known."""
+    data["sites"]["series"] = [[] for _ in data["sites"]["series"]]
+    data["small"] = {}
     line, half = data["timeline"], len(data["timeline"]["step"]) // 2
     rest = len(line["step"]) - half
     line["spaces"] = {"host": {"live_bytes": [40 << 20] * half + [0] * rest}, "mmap": {"live_bytes": [0] * half + [40 << 20] * rest}}
     data["spaces"]["mmap"] = {**data["spaces"]["host"], "peak_bytes": 40 << 20}
     data["spaces"]["host"] = {**data["spaces"]["host"], "peak_bytes": 40 << 20}
+
+
+def with_small_sites(data):
+    """Below the caller of the first site, of whose memory nothing else is: 7 MiB at the end."""
+    sites, mib = data["sites"], 1 << 20
+    data["small"] = {"space": [sites["space"][0]], "stack": [data["stacks"]["parent"][sites["stack"][0]]], "sites": [5000],
+                     "allocations": [9000], "frees": [0], "allocated_bytes": [9 * mib], "live_bytes": [7 * mib], "peak_bytes": [8 * mib],
+                     "retained_bytes": [6 * mib], "growth": [0], "series": [[1, 2 * mib, 30, 5 * mib]]}

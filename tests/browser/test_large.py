@@ -40,8 +40,8 @@ class Large(PageCase):
         timed = """
             const best = (act) => d3.min(d3.range(3), () => { const from = performance.now(); act(); return performance.now() - from; });
             const weight = weights(HOST, "allocated", windowOf(""), "");
-            const draw = (tree) => boxesOf(tree, 1200);
-            return [() => draw(callersTree(weight, "both")), () => draw(calleesTree(weight, "both")),
+            const draw = (tree) => boxesOf(tree, 1200), {all} = channelsOf(weight, HOST);
+            return [() => draw(callersTree(all, "both")), () => draw(calleesTree(all, "both")),
                 () => linesInOrder("", "", "line", true), () => linesInOrder("load", "", "peak_bytes", true),
                 () => bySites(HOST, rowsOf("seconds"), site.role), () => searchFrames("load", weight, "both")].map(best);"""
         times = []

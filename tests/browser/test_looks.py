@@ -57,7 +57,7 @@ class Looks(PageCase):
         return arguments[0].map(([a, b]) => [light(a), light(b)])
             .map(([a, b]) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05));"""
         pairs = [(ink, paper) for ink in ("ink", "quiet", "link", "bad") for paper in ("paper", "card")]
-        pairs += [("ink", "mark")] + [("frame-ink", box) for box in ("own", "library", "native", "match", "grew", "shrank",
+        pairs += [("ink", "mark")] + [("frame-ink", box) for box in ("own", "library", "native", "made-up", "match", "grew", "shrank",
                                                                         "same")]
         for scheme in ("light", "dark"):
             self.browser.look(scheme=scheme)

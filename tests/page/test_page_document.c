@@ -3,31 +3,10 @@
 #include "libprof/page/page_document.h"
 #include "libprof/page/page_tables.h"
 #include "libprof/report_read/report_view.h"
+#include "tests/page/page_cells.h"
 #include "tests/report_fixture.h"
 #include "viewer/page/page_html.h"
 
-static json_t *cell(const json_t *document, const char *table, const char *column, size_t i)
-{
-    const json_t *list = json_object_get(json_object_get(document, table), column);
-
-    ck_assert_msg(i < json_array_size(list), "%s.%s has %zu", table, column, json_array_size(list));
-    return json_array_get(list, i);
-}
-
-static json_int_t number_at(const json_t *document, const char *table, const char *column, size_t i)
-{
-    return json_integer_value(cell(document, table, column, i));
-}
-
-/* The text that a column's number means; NULL for −1. */
-static const char *text_at(const json_t *document, const char *table, const char *column, size_t i)
-{
-    const json_int_t number = number_at(document, table, column, i);
-
-    return number < 0 ? NULL
-                      : json_string_value(
-                            json_array_get(json_object_get(document, "texts"), (size_t)number));
-}
 
 static size_t n_rows(const json_t *document)
 {
@@ -131,7 +110,7 @@ TEST(every_site_is_in_it_as_the_report_has_it)
     ck_assert_uint_eq(n_rows(document), 40);
     for (size_t i = 0; i < 40; i++)
         same_site(document, i, json_array_get(sites, i));
-    ck_assert_uint_eq(json_object_size(json_object_get(document, "others")), 0);
+    ck_assert_uint_eq(json_object_size(json_object_get(document, "small")), 0);
     json_decref(document);
 }
 
@@ -226,15 +205,16 @@ TEST(small_sites_are_left_out_and_summed_unless_a_finding_names_them)
              "{\"id\": \"S4\", \"space\": \"host\", \"peak_bytes\": 9, \"live_bytes\": 3},"
              "{\"id\": \"S5\", \"space\": \"host\", \"allocated_bytes\": 200}]}");
     json_t *document = seep_page_document(report, NULL, false);
-    const json_t *others = json_object_get(json_object_get(document, "others"), "host");
 
     ck_assert_uint_eq(n_rows(document), 3);
     ck_assert_str_eq(text_at(document, "sites", "id", 0), "S1");
     ck_assert_str_eq(text_at(document, "sites", "id", 1), "S3");
     ck_assert_str_eq(text_at(document, "sites", "id", 2), "S5");
-    ck_assert_double_eq(seep_get_number(others, "sites"), 2);
-    ck_assert_double_eq(seep_get_number(others, "peak_bytes"), 108);
-    ck_assert_double_eq(seep_get_number(others, "live_bytes"), 8);
+    ck_assert_str_eq(text_at(document, "small", "space", 0), "host");
+    ck_assert_int_eq(number_at(document, "small", "stack", 0), -1);
+    ck_assert_int_eq(number_at(document, "small", "sites", 0), 2);
+    ck_assert_double_eq(json_number_value(cell(document, "small", "peak_bytes", 0)), 108);
+    ck_assert_double_eq(json_number_value(cell(document, "small", "live_bytes", 0)), 8);
     json_decref(document);
     document = seep_page_document(report, NULL, true);
     ck_assert_uint_eq(n_rows(document), 5);

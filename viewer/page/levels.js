@@ -55,9 +55,8 @@ function seriesOf(i) {
     return series;
 }
 
-/* The level of a site at the end of a step, from its differences as they are. */
-function levelAt(i, step) {
-    const raw = sites.series[i];
+/* The level at the end of a step, from its differences as they are. */
+function levelIn(raw, step) {
     let at = 0, bytes = 0;
     for (let k = 0; k < raw.length; k += 2) {
         at += raw[k];
@@ -68,9 +67,10 @@ function levelAt(i, step) {
     return bytes;
 }
 
+const levelAt = (i, step) => levelIn(sites.series[i], step);
+
 /* The highest level from the end of one step to that of another. */
-function highestIn(i, from, to) {
-    const raw = sites.series[i];
+function highestIn(raw, from, to) {
     let at = 0, bytes = 0, most = 0;
     for (let k = 0; k < raw.length; k += 2) {
         at += raw[k];

@@ -55,7 +55,7 @@ function processChart(p, memory, most, seconds) {
         return el("p", {class: "quiet"}, "nothing in " + memoryName(memory));
     const rows = d3.range(own.t_s.length);
     const areas = Object.keys(timeline.spaces).filter((space) => memoryOf(space) === memory)
-        .map((name, index) => ({name, index, values: own.spaces[name] ? own.spaces[name].live_bytes : new Array(rows.length).fill(0)}));
+        .map((name) => ({name, index: spaceIndex(name), values: own.spaces[name] ? own.spaces[name].live_bytes : new Array(rows.length).fill(0)}));
     return fittedInSight((width) => {
         const chart = chartOf(width, 132, [0, seconds], most, true);
         drawAreas(chart, own.t_s, areas);
@@ -141,7 +141,7 @@ const processesView = {
             updateControls(controls, [memoryChoice()]);
             const most = d3.max(processes, (p) => highestOf(p, memory)), seconds = job.duration_s || 1;
             keys.replaceChildren(legend([...Object.keys(timeline.spaces).filter((space) => memoryOf(space) === memory)
-                .map((name, index) => ({name, index})), ...(memory === HOST ? [{name: "RSS", line: "rss"}] : [])]));
+                .map((name) => ({name, index: spaceIndex(name)})), ...(memory === HOST ? [{name: "RSS", line: "rss"}] : [])]));
             list.replaceChildren(processLists(processTree(), (p) => processCard(p, memory, most, seconds)));
         };
     },

@@ -20,7 +20,8 @@ function ofSpaces(memory, columns, rows) {
 
 function bySpace(memory, rows) {
     return Object.entries(timeline.spaces).filter(([space]) => memoryOf(space) === memory)
-        .map(([space, column]) => ({name: space, values: Float64Array.from(rows, (row) => column.live_bytes[row] || 0)}));
+        .map(([space, column]) => ({name: space, index: spaceIndex(space),
+            values: Float64Array.from(rows, (row) => column.live_bytes[row] || 0)}));
 }
 
 /* A process has times of its own: its level at the job's is the last one it had by then, and none after its last. */
@@ -78,7 +79,7 @@ function areasOf(grouping, memory, axis) {
         .sort((a, b) => isWanted(b) - isWanted(a) || d3.max(b.values) - d3.max(a.values));
     const rest = made.rest || new Float64Array(rows.length);
     areas.slice(MOST_AREAS).forEach((area) => area.values.forEach((v, n) => rest[n] += v));
-    const shown = areas.slice(0, MOST_AREAS).map((area, index) => ({...area, index}));
+    const shown = areas.slice(0, MOST_AREAS).map((area, index) => ({index, ...area}));
     const others = grouping === "process" ? areas.length - shown.length + " " : "";
     if (d3.max(rest) > 0)
         shown.push({name: others + REST_NAMES[grouping], values: rest, index: MOST_AREAS});
@@ -182,6 +183,7 @@ function drawTimeline(width, grouping, memory, axis) {
     drawEpochs(chart, xOf);
     if (axis === "seconds" && job.steps)
         drawSteps(chart, stepsToAMark(chart));
+    drawMarks(chart, memory, grouping, axis);
     addBrush(chart, axis, xOf);
     chart.root.setAttribute("aria-label", `memory in ${memoryName(memory)} by ${grouping}, ${bytesText(highest)} at most`);
     return chart.root;
@@ -193,7 +195,7 @@ function windowStrip(width, memory) {
     const xs = heldUntil(job.steps, known, known).steps, levels = held(ofSpaces(memory, timeline.spaces, stepRows));
     const rss = memory === HOST ? held(stepRows.map((row) => timeline.rss_bytes[row])) : [];
     const chart = chartOf(width, 92, [0, Math.max(lastStep, xs[xs.length - 1] || 1)], Math.max(d3.max(levels) || 0, d3.max(rss) || 0), true);
-    drawAreas(chart, xs, [{name: memoryName(memory), values: levels, index: 0}]);
+    drawAreas(chart, xs, [{name: memoryName(memory), values: levels, index: spaceIndex(memory)}]);
     drawAxes(chart, countText, Math.max(2, width / 110), 2, stepUnit);
     if (rss.length) {
         drawLine(chart, xs, rss, "rss");
@@ -258,7 +260,8 @@ const timelineView = {
                 ...(limit ? [{name: "limit", line: "limit", note: bytesText(limit) +
                     (isInSight(limit, memory) ? "" : ", above the picture")}] : []),
                 ...((timeline.epoch_steps || []).length ? [{name: "an epoch begins", line: "mark", upright: true}] : []),
-                ...(axis === "seconds" && job.steps ? [{name: `a ${stepUnit} ends`, line: "step-mark", upright: true}] : [])]),
+                ...(axis === "seconds" && job.steps ? [{name: `a ${stepUnit} ends`, line: "step-mark", upright: true}] : []),
+                ...markLegend(memory, grouping)]),
             el("p", {class: "links"}, el("a", {href: state.link("flame", {measure: "growth"})}, "what grew in " + windowText(window)),
                 el("a", {href: state.link("flame", {measure: "live"})}, "what was live at its end")));
             table.replaceChildren(timelineTable(areasOf(grouping, memory, "steps"), linesOf(memory)

@@ -80,7 +80,7 @@ function findingSparkline(finding) {
         return null;
     return fitted((width) => {
         const chart = chartOf(width, 124, [0, lastStep || 1], d3.max(sum), true);
-        drawAreas(chart, steps, [{name: finding.title, values: sum, index: 0}]);
+        drawAreas(chart, steps, [{name: finding.title, values: sum, index: spaceIndex(finding.space)}]);
         drawAxes(chart, countText, Math.max(2, width / 90), 3, stepUnit);
         chart.root.setAttribute("aria-label", `live bytes by ${stepUnit}, ${bytesText(sum[sum.length - 1])} at the end`);
         return chart.root;

@@ -2,16 +2,15 @@
 
 const spacesIn = (memory) => Object.entries(data.spaces).filter(([space]) => memoryOf(space) === memory);
 
-/* How high a memory was, as it is drawn: the host's spaces together after the step that had most, for their own peaks were
-   not at once; a device's one space at its very peak. Leads to whose memory that was. */
+/* How high a memory was: the host's spaces together after the step that had most, for their own peaks were not at once; a
+   device's one space at its very peak. Leads to whose memory that was, which adds up to this. */
 function peakFact(memory) {
-    const step = highestStep(memory), row = stepRows[d3.bisectRight(stepsOfRows, step) - 1];
-    const [[space, sums] = []] = spacesIn(memory);
-    if (!sums || memory === HOST && row === undefined)
+    const step = highestStep(memory), [[space, sums] = []] = spacesIn(memory);
+    if (!sums)
         return null;
     const link = el("a", {href: state.link("flame", {memory, window: "peak", measure: "live"})}, "at its peak");
     return memory === HOST
-        ? el("li", {}, el("b", {}, bytesText(ofSpaces(memory, timeline.spaces, [row])[0])), ` of ${memoryName(memory)} live `, link,
+        ? el("li", {}, el("b", {}, bytesText(d3.sum(weights(memory, "live", {to: step}, "")))), ` of ${memoryName(memory)} live `, link,
             `, after ${stepUnit} ${step}`)
         : el("li", {}, el("b", {}, bytesText(sums.peak_bytes)), ` ${spaceText(space)} `, link, ", " + stepText(sums.peak_step));
 }

@@ -51,7 +51,7 @@ function linesInOrder(text, finding, key, down) {
 }
 
 function countOfLines(lines) {
-    const others = d3.sum(Object.values(data.others), (sums) => sums.sites), n = d3.sum(lines, (line) => line.sites.length);
+    const others = d3.sum(small.sites || []), n = d3.sum(lines, (line) => line.sites.length);
     return `${plural(lines.length, "line")}, ${plural(n, "stack")}` + (n < nSites ? ` of ${countText(nSites)}` : "") +
         (others ? `; ${countText(others)} very small ones are not in this page` : "");
 }
