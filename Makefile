@@ -375,7 +375,7 @@ zoo: all ## run the zoo's training jobs and hold the verdicts against their tabl
 	$(Q)SEEP=$(SEEP) $(PYTHON) tests/zoo/zoo.py
 
 # ROWS="NAME…" asks of these alone, and who else notices.
-MOVED_TESTS := $(patsubst tests/%.c,build/moved/tests/%,$(filter $(foreach room,judge measure report signs who/find who/merge \
+MOVED_TESTS := $(patsubst tests/%.c,build/moved/tests/%,$(filter $(foreach room,judge measure model report signs who/find who/merge \
 	who/ways,tests/$(room)/%),$(TESTS)))
 mutate: ## move each threshold by half, both ways, and print who notices (two minutes, once it is built)
 	+$(Q)$(MAKE) --no-print-directory MOVED=1 $(MOVED_TESTS)

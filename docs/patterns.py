@@ -27,7 +27,8 @@ Made by `make pages` from `libprof/words/patterns.def`, `libprof/thresholds/thre
 them. Change those, not this page.
 
 A line of the job's code is held against the patterns in this order, and the first that fits is its own; patterns of the
-job as a whole come last. Words in braces are filled in for each finding."""
+job as a whole come last. Words in braces are filled in for each finding. "To do" is the usual advice: a finding of which
+more is known has its own."""
 
 CONFIDENCES_TOP = """## Confidence
 

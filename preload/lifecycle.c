@@ -107,7 +107,7 @@ static void forget_code(void)
 
 static void watch_objects(void)
 {
-    seep_modules_on_object = seep_new_look;
+    seep_modules_on_object = seep_new_find;
     seep_modules_on_unload = forget_code;
 }
 

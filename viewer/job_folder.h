@@ -5,7 +5,6 @@
 #include "libprof/base/error.h"
 #include "libprof/format/profile_format.h"
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>

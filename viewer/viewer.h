@@ -3,8 +3,6 @@
 #ifndef SEEP_VIEWER_VIEWER_H
 #define SEEP_VIEWER_VIEWER_H
 
-#include <stdbool.h>
-
 #ifndef SEEP_VERSION
 #define SEEP_VERSION "unknown"
 #endif

@@ -4,7 +4,6 @@
 #include "kernels/formats/json_file.h"
 
 #include <setjmp.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <threads.h>

@@ -3,7 +3,6 @@
 #define SEEP_KERNELS_SCANNET_TYPES_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 /* What PointGroup keeps of a point: 40 bytes. */
 struct seep_scannet_point {

@@ -1,4 +1,4 @@
-#include "kernels/lab/fix_judge.h"
+#include "kernels/lab/judges.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* `seep-lab run`: one variant under seep, and whether it shows what it is there to show. */
+#include "kernels/lab/judges.h"
 #include "kernels/lab/lab.h"
 #include "kernels/lab/trial.h"
-#include "kernels/lab/trial_judge.h"
 
 #include "libprof/base/text.h"
 #include "libprof/report_read/report_view.h"

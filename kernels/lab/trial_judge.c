@@ -1,4 +1,4 @@
-#include "kernels/lab/trial_judge.h"
+#include "kernels/lab/judges.h"
 
 #include "kernels/lab/lab.h"
 #include "libprof/report_read/report_view.h"

@@ -1,10 +1,9 @@
 /* `seep-lab verify`: all variants of scenarios under seep, and the table of what was expected and
  * what came out. */
-#include "kernels/lab/fix_judge.h"
+#include "kernels/lab/judges.h"
 #include "kernels/lab/lab.h"
 #include "kernels/lab/table.h"
 #include "kernels/lab/trial.h"
-#include "kernels/lab/trial_judge.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,6 @@
 
 #include "kernels/compute/cpu_levels.h"
 
-#include <limits.h>
 #include <string.h>
 #include <sys/auxv.h>
 

@@ -1,8 +1,8 @@
 #include "libprof/base/text.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,6 +131,31 @@ const char *seep_text_base(const char *path)
     const char *slash = strrchr(path, '/');
 
     return slash && slash[1] ? slash + 1 : path;
+}
+
+int seep_text_read(const char *file, char **text, size_t *n, struct seep_error *err)
+{
+    FILE *f = fopen(file, "re");
+
+    *text = NULL;
+    if (!f)
+        return seep_error_set(err, SEEP_EIO, file, 0, "%s", strerror(errno));
+    char *room = malloc(SEEP_TEXT_MAX_FILE_BYTES + 1);
+    *n = room ? fread(room, 1, SEEP_TEXT_MAX_FILE_BYTES + 1, f) : 0;
+    int rc = !room       ? -SEEP_ENOMEM
+             : ferror(f) ? seep_error_set(err, SEEP_EIO, file, 0, "%s", strerror(errno))
+             : *n > SEEP_TEXT_MAX_FILE_BYTES
+                 ? seep_error_set(err, SEEP_EINVAL, file, 0, "larger than 1 MiB")
+             : memchr(room, '\0', *n) ? seep_error_set(err, SEEP_EINVAL, file, 0, "not a text")
+                                      : 0;
+    fclose(f);
+    if (rc) {
+        free(room);
+        return rc;
+    }
+    room[*n] = '\0';
+    *text = room;
+    return 0;
 }
 
 size_t seep_text_complaint(char *line, size_t capacity, const char *name, const char *format,

@@ -2,11 +2,13 @@
 #ifndef SEEP_LIBPROF_BASE_TEXT_H
 #define SEEP_LIBPROF_BASE_TEXT_H
 
+#include "libprof/base/error.h"
+
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { SEEP_SIZE_TEXT = 32 };
+enum { SEEP_SIZE_TEXT = 32, SEEP_TEXT_MAX_FILE_BYTES = 1 << 20 };
 
 /* "512 B", "12.3 KiB", "−1.0 MiB" (with a plain minus). Returns `text`. */
 const char *seep_text_size(double bytes, char text[SEEP_SIZE_TEXT]);
@@ -31,6 +33,11 @@ const char *seep_text_list(const char *const *words, size_t n, const char *last,
 
 /* The last component of a path. */
 const char *seep_text_base(const char *path);
+
+/* Reads a text that somebody wrote; *text, free()d by the caller, ends with a 0. Returns 0;
+ * -SEEP_EIO; -SEEP_EINVAL where it is too large or has zeros; -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_text_read(const char *file, char **text, size_t *n,
+                                   struct seep_error *err);
 
 /* Makes `line`, of at least 64 bytes, what a program says on stderr: "NAME: ...", control
  * characters replaced, cut to fit, with its end of line. Returns its length. Allocates nothing. */

@@ -1,7 +1,6 @@
 #include "libprof/code/elf_file.h"
 
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

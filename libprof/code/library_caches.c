@@ -15,12 +15,6 @@ static const struct seep_library_cache caches[] = {
 
 enum { N_CACHES = sizeof caches / sizeof *caches, PATTERN_BYTES = 256 };
 
-size_t seep_library_caches(const struct seep_library_cache **list)
-{
-    *list = caches;
-    return N_CACHES;
-}
-
 /* Whether a text is one of `patterns`; `anywhere`: or ends with one. */
 static bool fits(const char *patterns, const char *text, bool ends)
 {

@@ -26,7 +26,4 @@ const struct seep_library_cache *seep_library_cache_of_stack(const struct seep_d
 /* The cache that static data of a file is; NULL none. Pure. */
 const struct seep_library_cache *seep_library_cache_of_holder(const char *file);
 
-/* How many the table has, and each of them. */
-size_t seep_library_caches(const struct seep_library_cache **list);
-
 #endif

@@ -1,15 +1,11 @@
 #include "libprof/code/part_rules.h"
 
+#include "libprof/base/text.h"
 #include "libprof/base/toml.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <fnmatch.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { MAX_FILE_BYTES = 1 << 20 };
 
 extern const char seep_roles_toml[]; /* roles.toml */
 
@@ -183,39 +179,16 @@ static int take_document(struct seep_part_rules *set, const char *name, const ch
     return rc;
 }
 
-static int read_file(const char *file, char **text, struct seep_error *err)
-{
-    FILE *f = fopen(file, "re");
-
-    *text = NULL;
-    if (!f)
-        return seep_error_set(err, SEEP_EIO, file, 0, "%s", strerror(errno));
-    char *room = malloc(MAX_FILE_BYTES + 1);
-    size_t n = room ? fread(room, 1, MAX_FILE_BYTES + 1, f) : 0;
-    int rc = !room                ? -SEEP_ENOMEM
-             : ferror(f)          ? seep_error_set(err, SEEP_EIO, file, 0, "%s", strerror(errno))
-             : n > MAX_FILE_BYTES ? seep_error_set(err, SEEP_EINVAL, file, 0, "larger than 1 MiB")
-             : memchr(room, '\0', n) ? seep_error_set(err, SEEP_EINVAL, file, 0, "not a text")
-                                     : 0;
-    fclose(f);
-    if (rc) {
-        free(room);
-        return rc;
-    }
-    room[n] = '\0';
-    *text = room;
-    return 0;
-}
-
 int seep_part_rules_load(struct seep_part_rules **out, const char *file, struct seep_error *err)
 {
     struct seep_part_rules *set = calloc(1, sizeof *set);
     char *text = NULL;
+    size_t n;
     int rc = set ? 0 : -SEEP_ENOMEM;
 
     *out = NULL;
     if (!rc && file)
-        rc = read_file(file, &text, err);
+        rc = seep_text_read(file, &text, &n, err);
     if (!rc && file)
         rc = take_document(set, file, text, &set->values[0], err);
     if (!rc)

@@ -1,6 +1,5 @@
 /* This file writes a job's totals as OpenMetrics text (1.0), of gauges only: for those it is the
  * same as Prometheus's older text format, so that node_exporter's textfile collector takes it. */
-#include "libprof/base/text.h"
 #include "libprof/export/sites.h"
 #include "libprof/report_read/report_view.h"
 

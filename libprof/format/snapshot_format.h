@@ -4,6 +4,7 @@
 #ifndef SEEP_LIBPROF_FORMAT_SNAPSHOT_FORMAT_H
 #define SEEP_LIBPROF_FORMAT_SNAPSHOT_FORMAT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { SEEP_SNAPSHOT_VERSION = 2 };
@@ -99,5 +100,19 @@ struct seep_snapshot_reads {
     uint32_t n_barred; /* or was not let into the copy's memory */
     uint32_t reserved;
 };
+
+enum {
+    SEEP_READING_SHARE = 50,     /* of a CPU, for all of the job, may go into reading copies … */
+    SEEP_READING_FREE_MS = 5000, /* … beyond these: three copies of a job with torch */
+};
+
+/* Whether one more copy may be read, which takes as long as those before it did. */
+static inline bool seep_snapshot_may_be_read(uint64_t read_ns, uint32_t n_read, uint64_t job_age_ns)
+{
+    const uint64_t next_ns = n_read ? read_ns / n_read : 0;
+    const uint64_t free_ns = SEEP_READING_FREE_MS * UINT64_C(1000000);
+    return read_ns <= UINT64_MAX - next_ns &&
+           read_ns + next_ns <= free_ns + job_age_ns / SEEP_READING_SHARE;
+}
 
 #endif

@@ -9,7 +9,6 @@
 #include "libprof/words/space.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -353,31 +352,6 @@ static int take_key(struct seep_budget *budget, const char *file, const char *ke
 
 /* ---- the file ---------------------------------------------------------------------------- */
 
-static int read_text(const char *file, char **text, size_t *n, struct seep_error *err)
-{
-    FILE *f = fopen(file, "re");
-
-    *text = NULL;
-    if (!f)
-        return seep_error_set(err, SEEP_EIO, file, 0, "%s", strerror(errno));
-    char *room = malloc(SEEP_BUDGET_MAX_FILE_BYTES + 1);
-    *n = room ? fread(room, 1, SEEP_BUDGET_MAX_FILE_BYTES + 1, f) : 0;
-    int rc = !room       ? -SEEP_ENOMEM
-             : ferror(f) ? seep_error_set(err, SEEP_EIO, file, 0, "%s", strerror(errno))
-             : *n > SEEP_BUDGET_MAX_FILE_BYTES
-                 ? seep_error_set(err, SEEP_EINVAL, file, 0, "larger than 1 MiB")
-             : memchr(room, '\0', *n) ? seep_error_set(err, SEEP_EINVAL, file, 0, "not a text")
-                                      : 0;
-    fclose(f);
-    if (rc) {
-        free(room);
-        return rc;
-    }
-    room[*n] = '\0';
-    *text = room;
-    return 0;
-}
-
 static int parse(const char *file, const char *text, size_t n, json_t **value,
                  struct seep_error *err)
 {
@@ -400,7 +374,7 @@ int seep_budget_read(struct seep_budget *budget, const char *file, struct seep_e
     const char *key;
     char *text;
     size_t n = 0;
-    int rc = read_text(file, &text, &n, err);
+    int rc = seep_text_read(file, &text, &n, err);
 
     if (rc)
         return rc;

@@ -43,7 +43,7 @@ struct seep_budget {
     uint64_t min_steps; /* a job with fewer cannot be judged */
 };
 
-enum { SEEP_BUDGET_MAX_FILE_BYTES = 1 << 20, SEEP_BUDGET_MAX_IGNORES = 1000 };
+enum { SEEP_BUDGET_MAX_IGNORES = 1000 };
 
 /* Adds a line, or changes the limit of the one for the same thing: the last one wins. `text` is
  * what an option says: SPACE=SIZE, or SEVERITY=N for findings. Returns 0; -SEEP_EINVAL with what is

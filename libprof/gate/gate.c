@@ -1,9 +1,7 @@
 #include "libprof/gate/gate.h"
 
 #include "libprof/base/text.h"
-#include "libprof/gate/gate_baseline.h"
 #include "libprof/gate/gate_check.h"
-#include "libprof/gate/gate_holders.h"
 #include "libprof/report_read/device_view.h"
 #include "libprof/report_read/report_pairs.h"
 #include "libprof/report_read/report_view.h"

@@ -1,4 +1,4 @@
-#include "libprof/gate/gate_baseline.h"
+#include "libprof/gate/gate_check.h"
 
 #include "libprof/base/text.h"
 #include "libprof/report_read/report_pairs.h"

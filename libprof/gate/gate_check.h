@@ -8,6 +8,8 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+struct seep_budget_line;
+
 struct seep_gate_check {
     json_t *lines, *findings, *notes; /* findings: copies of the report's, with verdicts */
     bool violated, failed;            /* failed: no memory */
@@ -29,5 +31,18 @@ void seep_gate_check_note(struct seep_gate_check *check, const char *format, ...
  * memory was missing before. */
 SEEP_MUST_CHECK int seep_gate_check_finish(const struct seep_gate_check *check,
                                            const json_t *report, json_t **document);
+
+/* Holds a report against an older one of the same job, both with all sites: adds a line for each
+ * finding and place that is new or has grown, one that holds where there is none, and changes the
+ * verdicts of the check's findings (gate_baseline.c). */
+void seep_gate_baseline(struct seep_gate_check *check, const json_t *report,
+                        const json_t *baseline);
+
+/* Adds the line of the check for a budget on who holds what, of kind SEEP_BUDGET_HOLDER or
+ * SEEP_BUDGET_LOST. A container that no snapshot saw hold anything has not grown. Returns 0;
+ * -SEEP_ENODATA with *err where the report has no snapshot, or too few of that container
+ * (gate_holders.c). */
+SEEP_MUST_CHECK int seep_gate_holders(struct seep_gate_check *check, const json_t *report,
+                                      const struct seep_budget_line *line, struct seep_error *err);
 
 #endif

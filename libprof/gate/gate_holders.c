@@ -1,6 +1,7 @@
-#include "libprof/gate/gate_holders.h"
+#include "libprof/gate/gate_check.h"
 
 #include "libprof/base/text.h"
+#include "libprof/gate/budget.h"
 #include "libprof/report_read/holder_view.h"
 #include "libprof/report_read/report_view.h"
 

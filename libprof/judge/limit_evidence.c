@@ -1,4 +1,4 @@
-#include "libprof/judge/limit_evidence.h"
+#include "libprof/judge/finding_list.h"
 
 #include "libprof/base/text.h"
 #include "libprof/measure/memory_limit.h"

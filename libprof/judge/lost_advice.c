@@ -1,11 +1,10 @@
-#include "libprof/judge/lost_advice.h"
+#include "libprof/judge/finding_list.h"
 
 #include "libprof/base/text.h"
 #include "libprof/code/function_kinds.h"
 #include "libprof/words/lost_words.h"
 #include "libprof/words/python_file.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "libprof/judge/resident_findings.h"
 
 #include "libprof/base/text.h"
-#include "libprof/judge/limit_evidence.h"
+#include "libprof/judge/finding_list.h"
 #include "libprof/measure/device_memory.h"
 #include "libprof/thresholds/thresholds.h"
 #include "libprof/words/resident_words.h"

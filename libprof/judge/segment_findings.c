@@ -1,4 +1,4 @@
-#include "libprof/judge/segment_findings.h"
+#include "libprof/judge/finding_list.h"
 
 #include "libprof/base/text.h"
 #include "libprof/measure/allocator_settings.h"

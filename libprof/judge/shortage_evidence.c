@@ -1,8 +1,8 @@
-#include "libprof/judge/shortage_findings.h"
+/* What a finding of an out-of-memory says: which request failed, who had the memory, why. */
+#include "libprof/judge/shortage_told.h"
 
 #include "libprof/base/text.h"
 #include "libprof/code/place_text.h"
-#include "libprof/measure/allocator_settings.h"
 #include "libprof/measure/device_layout.h"
 #include "libprof/measure/memory_limit.h"
 #include "libprof/thresholds/thresholds.h"
@@ -11,14 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* PyTorch's pool of pinned memory asks for powers of two. */
-static bool is_of_pool(const struct seep_shortage *s)
-{
-    const uint64_t asked = s->request->asked_bytes;
-
-    return seep_shortage_is_pinned(s) && !s->request->registers && asked && !(asked & (asked - 1));
-}
 
 /* ---- the request ----------------------------------------------------------------------------- */
 
@@ -91,7 +83,7 @@ static void note_of_pinned(const struct seep_shortage_told *t, const char *step,
     seep_finding_note(f, SEEP_SHORTAGE_TRIED_PINNED_TEXT, r->registers ? "register" : "allocate",
                       seep_text_size((double)r->asked_bytes, asked), step,
                       seep_text_size((double)t->s->kept_bytes, have), registered ? registered : "");
-    if (is_of_pool(t->s))
+    if (seep_shortage_is_of_pool(t->s))
         seep_finding_note(f, SEEP_SHORTAGE_POWER_OF_TWO_TEXT,
                           seep_text_size((double)(r->asked_bytes / 2), asked));
     if (limit)
@@ -240,67 +232,4 @@ void seep_shortage_note(const struct seep_shortage_told *t, struct seep_finding 
     note_lines(t, f);
     note_cause(t, f);
     note_outcome(t, f);
-}
-
-/* ---- what to do ------------------------------------------------------------------------------ */
-
-/* Nothing that is said of devices holds of the host's memory: it is bounded by the machine, and by
- * how it is asked for. */
-static char *advice_pinned(const struct seep_shortage_told *t)
-{
-    const char *less = t->s->request->registers ? SEEP_SHORTAGE_REGISTER_LESS_TEXT
-                       : is_of_pool(t->s)       ? SEEP_SHORTAGE_PIN_LESS_POOL_TEXT
-                                                : SEEP_SHORTAGE_PIN_LESS_TEXT;
-    const char *bound = SEEP_SHORTAGE_PIN_BOUND_TEXT;
-
-    if (t->s->cause == SEEP_SHORTAGE_FILLED)
-        return seep_text_format(SEEP_SHORTAGE_MEND_PINNED_TEXT, t->s->filler);
-    return t->cure ? seep_text_format(SEEP_SHORTAGE_SEE_FIRST_ELSE_ALSO_TEXT, t->cure, less, bound)
-                   : seep_text_format("%s; %s", less, bound);
-}
-
-/* What lies on the device from dataset, loader or camera can wait on the host. */
-static bool is_data(const struct seep_shortage_told *t, const struct seep_shortage_line *line)
-{
-    const enum seep_part part =
-        (enum seep_part)t->code->lines->part[t->code->model->sites[line->site].stack];
-
-    return part == SEEP_PART_DATASET || part == SEEP_PART_LOADER || part == SEEP_PART_CAMERA;
-}
-
-static char *advice_too_large(const struct seep_shortage_told *t)
-{
-    const char *usual = SEEP_SHORTAGE_NEED_LESS_TEXT;
-    const struct seep_shortage_line *line = NULL;
-
-    while ((line = next_line(t->s, line, false))) {
-        if (line->kept_bytes < t->s->allocated_bytes / SEEP_T_LARGE_SHARE)
-            break;
-        if (is_data(t, line)) {
-            char *place = seep_place_text(t->code, line->frame);
-            char *text = seep_text_format(SEEP_SHORTAGE_KEEP_ON_HOST_TEXT,
-                                          place ? place : SEEP_SHORTAGE_THE_LOADER_TEXT, usual);
-            free(place);
-            return text;
-        }
-    }
-    return t->cure ? seep_text_format(SEEP_SHORTAGE_SEE_FIRST_ELSE_TEXT, t->cure, usual)
-                   : strdup(usual);
-}
-
-char *seep_shortage_advice(const struct seep_shortage_told *t)
-{
-    if (seep_shortage_is_pinned(t->s))
-        return advice_pinned(t);
-    switch (t->s->cause) {
-    case SEEP_SHORTAGE_FILLED:
-        return seep_text_format(SEEP_SHORTAGE_MEND_TEXT, t->s->filler);
-    case SEEP_SHORTAGE_FRAGMENTED:
-        return strdup(seep_allocator_advice(t->s->device.settings));
-    case SEEP_SHORTAGE_OTHERS:
-        return strdup(SEEP_SHORTAGE_LOOK_WHO_TEXT);
-    case SEEP_SHORTAGE_TOO_LARGE:
-        break;
-    }
-    return advice_too_large(t);
 }

@@ -1,5 +1,6 @@
 #include "libprof/judge/shortage_findings.h"
 
+#include "libprof/judge/shortage_told.h"
 #include "libprof/measure/memory_limit.h"
 #include "libprof/thresholds/thresholds.h"
 

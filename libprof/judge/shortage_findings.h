@@ -12,21 +12,4 @@
  * Returns 0 or -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_shortages_judge(const struct seep_code *code, struct seep_findings *out);
 
-/* ---- its words (shortage_evidence.c) --------------------------------------------------------- */
-
-/* A shortage that has been explained. Numbers are those of findings, 0: there is none. */
-struct seep_shortage_told {
-    const struct seep_code *code;
-    const struct seep_shortage *s;
-    const char *filler; /* the pattern of the finding that has most of it */
-    unsigned cache;     /* an allocator's, that rose up to it */
-    unsigned cure;      /* makes the step need less, or the pool of pinned memory */
-};
-
-/* Adds the evidence. */
-void seep_shortage_note(const struct seep_shortage_told *t, struct seep_finding *f);
-
-/* Allocates the result; NULL without memory. */
-char *seep_shortage_advice(const struct seep_shortage_told *t);
-
 #endif

@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAMPLING_ERRORS 4   /* growth that many standard errors of --sample above 0 is real */
-#define GRADUAL_WINDOWS 0.7 /* a rise in this part of the windows is no jump */
-#define GROWING_LIVES   0.6 /* processes that grew make up this part of all that was lived */
+#define SAMPLING_ERRORS 4 /* growth that many standard errors of --sample above 0 is real */
 enum {
     MIN_EPOCHS = 5, /* where growth comes once an epoch */
     SITE_POINTS = 48,
@@ -128,7 +126,7 @@ static void find_plateau(struct seep_growth *g, int32_t from, int32_t to)
         return;
     seep_level_sample(&g->level, from, g->plateau, n, y);
     g->plateau_gradual =
-        !seep_shape_describe(y, n, &way) && way.rising >= way.windows * GRADUAL_WINDOWS;
+        !seep_shape_describe(y, n, &way) && way.rising >= way.windows * SEEP_T_GRADUAL;
 }
 
 /* What begins with a later epoch (a cache that a flag turns on, say) has its own first pass. */
@@ -316,7 +314,7 @@ static int measure_run(const struct seep_model *m, const struct seep_span *span,
     g->z = l.best.z;
     g->from = l.first - base;
     g->to = l.last - base;
-    g->growing = l.grew > GROWING_LIVES * l.lived;
+    g->growing = l.grew > SEEP_T_RISING * l.lived;
     return 0;
 }
 

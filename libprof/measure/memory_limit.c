@@ -4,7 +4,6 @@
 #include "libprof/measure/memory_limit.h"
 
 #include "libprof/measure/device_memory.h"
-#include "libprof/model/process_facts.h"
 
 #include <string.h>
 

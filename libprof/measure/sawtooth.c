@@ -49,7 +49,6 @@ struct seep_sawtooth seep_sawtooth_find(const struct seep_model *m, const struct
         tops[s.falls] = (double)q->bytes;
         bases[s.falls++] = (double)p->bytes;
         s.epoch_falls += begins_epoch(m, p->step, 1 + (p->step - q->step));
-        s.last_fall = p->step;
         bottom = i;
     }
     if (s.falls) {

@@ -8,10 +8,9 @@
 struct seep_sawtooth {
     unsigned falls;       /* back by more than half of the range */
     unsigned epoch_falls; /* those of them where an epoch begins */
-    int32_t last_fall;
-    double rise;     /* median bytes a step between falls */
-    double top;      /* median bytes reached before a fall */
-    double base;     /* median bytes after it */
+    double rise;          /* median bytes a step between falls */
+    double top;           /* median bytes reached before a fall */
+    double base;          /* median bytes after it */
     double height;   /* median of what a fall freed: between two points the level rose on, too */
     unsigned rising; /* steps between falls that rose, of … */
     unsigned steps;  /* … so many with a change */

@@ -1,6 +1,5 @@
 #include "libprof/measure/segments.h"
 
-#include "libprof/base/text.h"
 #include "libprof/code/function_kinds.h"
 
 #include <stdlib.h>

@@ -57,6 +57,14 @@ static inline bool seep_shortage_is_pinned(const struct seep_shortage *s)
     return s->request->device == SEEP_DEVICE_PINNED;
 }
 
+/* Whether PyTorch's pool of pinned memory asked: it does so for powers of two. */
+static inline bool seep_shortage_is_of_pool(const struct seep_shortage *s)
+{
+    const uint64_t asked = s->request->asked_bytes;
+
+    return seep_shortage_is_pinned(s) && !s->request->registers && asked && !(asked & (asked - 1));
+}
+
 void seep_shortage_free(struct seep_shortage *s);
 
 /* Which of the model's requests say that a device had no room, to counts[n_shortages]: not those

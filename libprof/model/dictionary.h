@@ -34,7 +34,7 @@ struct seep_dict_stack {
     uint32_t parent; /* 0: the frame is the outermost */
     uint32_t frame;
     uint16_t depth;
-    bool in_worker_loop; /* set once all is merged, see process_facts.h */
+    bool in_worker_loop; /* set once all is merged, see process_role.h */
 };
 
 struct seep_dictionary {

@@ -1,4 +1,4 @@
-#include "libprof/model/fork_links.h"
+#include "libprof/model/model_stages.h"
 
 #include <string.h>
 

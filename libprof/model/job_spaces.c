@@ -1,8 +1,7 @@
-#include "libprof/model/job_spaces.h"
+#include "libprof/model/model_stages.h"
 
 #include "libprof/model/bare_processes.h"
 #include "libprof/model/live_level.h"
-#include "libprof/model/process_facts.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "libprof/model/merge.h"
+#include "libprof/model/model_stages.h"
 
 #include "libprof/model/process_import.h"
 #include "libprof/model/stack_import.h"

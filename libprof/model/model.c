@@ -178,3 +178,63 @@ int32_t seep_model_step(const struct seep_model *m, const struct seep_model_proc
     uint64_t t = p->axis_start_ns + (uint64_t)period * SEEP_TIME_SLICE_MS * UINT64_C(1000000);
     return seep_model_step_at(m, t);
 }
+
+/* ---- what a process held when ---------------------------------------------------------------- */
+
+/* Index of the latest row no later than t, or -1. */
+static int64_t row_at(const struct seep_model_process *p, uint64_t t_ns)
+{
+    uint32_t low = 0, high = p->n_rows;
+
+    if (t_ns < p->start_ns || (p->gone && t_ns > p->end_ns))
+        return -1;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (p->row_t_ns[middle] <= t_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (int64_t)low - 1;
+}
+
+uint64_t seep_process_live_at(const struct seep_model_process *p, uint16_t space, uint64_t t_ns)
+{
+    int64_t row = row_at(p, t_ns);
+    bool at_end = t_ns == p->end_ns || (t_ns > p->end_ns && !p->gone);
+    uint64_t sum = 0;
+
+    /* A process too short for a row of its own had its last state throughout. */
+    if (t_ns >= p->start_ns && t_ns <= p->end_ns && !p->n_rows)
+        at_end = true;
+    for (int s = 0; s < SEEP_MAX_SPACES; s++) {
+        if (p->space_of[s] != space + 1)
+            continue;
+        if (at_end)
+            sum = seep_sum(sum, seep_totals_live(&p->spaces[s]));
+        else if (row >= 0)
+            sum = seep_sum(sum, p->live[(size_t)s * p->n_rows + (size_t)row]);
+    }
+    return sum;
+}
+
+uint64_t seep_process_rss_at(const struct seep_model_process *p, uint64_t t_ns)
+{
+    int64_t row = row_at(p, t_ns);
+
+    return row < 0 ? 0 : p->row_rss[row];
+}
+
+bool seep_process_used_at(const struct seep_model_process *p, unsigned device, uint64_t t_ns,
+                          uint64_t *bytes)
+{
+    const struct seep_device_look *last = NULL;
+
+    for (uint32_t i = 0; i < p->looks.n; i++) {
+        const struct seep_device_look *look = &p->looks.list[i];
+        if (look->device == device && look->t_ns <= t_ns)
+            last = look;
+    }
+    *bytes = last && !(p->gone && t_ns > p->end_ns) ? last->used_bytes : 0;
+    return last != NULL;
+}

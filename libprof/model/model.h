@@ -138,14 +138,15 @@ struct seep_not_read {
  * up needs none. */
 enum seep_model_stage {
     SEEP_MODEL_EMPTY,
-    SEEP_MODEL_OPENED,   /* which processes there are, by their headers: open_folders.h */
-    SEEP_MODEL_SORTED,   /* the clocks brought together: step_axis.h */
-    SEEP_MODEL_LINKED,   /* who forked whom: fork_links.h */
-    SEEP_MODEL_PLACED,   /* whose steps are whose, and where on the axis: step_axis.h */
-    SEEP_MODEL_MERGED,   /* what they allocated, by stack; profiles are closed: merge.h */
-    SEEP_MODEL_MARKED,   /* what ran in the loop of a loader's worker: process_facts.h */
-    SEEP_MODEL_ENDED,    /* what each was in the job, and how it ended: process_facts.h */
-    SEEP_MODEL_SUMMED,   /* what the spaces add up to: job_spaces.h */
+    SEEP_MODEL_OPENED, /* which processes there are, by their headers: open_folders.h */
+    SEEP_MODEL_SORTED, /* the clocks brought together: step_axis.h */
+    SEEP_MODEL_LINKED, /* who forked whom: fork_links.h */
+    SEEP_MODEL_PLACED, /* whose steps are whose, and where on the axis: step_axis.h */
+    SEEP_MODEL_MERGED, /* what they allocated, by stack; profiles are closed: merge.h */
+    SEEP_MODEL_MARKED, /* what ran in the loop of a loader's worker: process_role.h */
+    SEEP_MODEL_ENDED,  /* what each was in the job, and how it ended: process_role.h, process_ends.h
+                        */
+    SEEP_MODEL_SUMMED, /* what the spaces add up to: job_spaces.h */
     SEEP_MODEL_COMPLETE, /* peaks of sites that several share: live_level.h */
 };
 
@@ -219,5 +220,15 @@ void seep_model_not_read(struct seep_model *m, const char *name, const char *rea
 int32_t seep_model_step(const struct seep_model *m, const struct seep_model_process *p,
                         uint32_t period);
 int32_t seep_model_step_at(const struct seep_model *m, uint64_t t_ns);
+
+/* Live bytes of a job space in one process at a time: its latest row, its last state as
+ * it ended, 0 before its start and after it was gone. */
+uint64_t seep_process_live_at(const struct seep_model_process *p, uint16_t space, uint64_t t_ns);
+uint64_t seep_process_rss_at(const struct seep_model_process *p, uint64_t t_ns);
+
+/* What a process used of a device at a time, by the last look before; 0 after it was gone. False:
+ * nobody had looked yet. */
+bool seep_process_used_at(const struct seep_model_process *p, unsigned device, uint64_t t_ns,
+                          uint64_t *bytes);
 
 #endif

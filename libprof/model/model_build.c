@@ -1,11 +1,9 @@
 #include "libprof/model/model_build.h"
 
-#include "libprof/model/fork_links.h"
-#include "libprof/model/job_spaces.h"
 #include "libprof/model/live_level.h"
-#include "libprof/model/merge.h"
-#include "libprof/model/open_folders.h"
-#include "libprof/model/process_facts.h"
+#include "libprof/model/model_stages.h"
+#include "libprof/model/process_ends.h"
+#include "libprof/model/process_role.h"
 #include "libprof/model/step_axis.h"
 
 static int merge_opened(struct seep_model *m, struct seep_error *err)
@@ -43,7 +41,8 @@ int seep_model_merge_profiles(struct seep_model *m, struct seep_profile **profil
 int seep_model_complete(struct seep_model *m, const struct seep_model_options *options)
 {
     seep_worker_loops_mark(m, options->is_worker_loop);
-    int rc = seep_process_facts_compute(m, options->may_open);
+    seep_process_roles_find(m);
+    int rc = seep_process_ends_compute(m, options->may_open);
 
     if (!rc)
         rc = seep_job_spaces_add(m);

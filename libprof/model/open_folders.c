@@ -1,4 +1,4 @@
-#include "libprof/model/open_folders.h"
+#include "libprof/model/model_stages.h"
 
 #include "libprof/model/bare_processes.h"
 #include "libprof/model/process_import.h"

@@ -158,12 +158,25 @@ static int32_t end_step(const struct seep_model *m, const struct seep_model_proc
     return step;
 }
 
+static void find_peak(struct seep_model_process *p)
+{
+    if (p->entry && p->entry->rss_peak_bytes > p->rss_peak_bytes)
+        p->rss_peak_bytes = p->entry->rss_peak_bytes;
+    for (uint32_t i = 0; i < p->n_rows; i++) {
+        if (p->row_rss[i] > p->rss_peak_bytes)
+            p->rss_peak_bytes = p->row_rss[i];
+    }
+    p->pss_peak_bytes = p->entry ? p->entry->pss_peak_bytes : 0;
+}
+
 int seep_process_ends_compute(struct seep_model *m, bool may_open)
 {
     bool any_runs = false;
 
     for (size_t i = 0; i < m->n_processes; i++)
         find_exit(&m->processes[i], may_open);
+    for (size_t i = 0; i < m->n_processes; i++)
+        find_peak(&m->processes[i]);
     if (follow_execs(m))
         return -SEEP_ENOMEM;
     for (size_t i = 0; i < m->n_processes; i++)

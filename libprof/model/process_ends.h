@@ -1,11 +1,13 @@
-/* How each process of a job ended, and whether it was gone before the job was over. */
+/* How each process of a job ended, what it took at most, and whether it was gone before the job was
+ * over. */
 #ifndef SEEP_LIBPROF_MODEL_PROCESS_ENDS_H
 #define SEEP_LIBPROF_MODEL_PROCESS_ENDS_H
 
 #include "libprof/model/model.h"
 
-/* Exit kinds and values, `gone` and end_step of every process; needs a settled axis. `may_open`
- * allows looking into /proc for whether a process still runs. Returns 0 or -SEEP_ENOMEM.
+/* Exit kinds and values, peaks of RSS and PSS, `gone` and end_step of every process; needs a
+ * settled axis. `may_open` allows looking into /proc for whether a process still runs. Returns 0 or
+ * -SEEP_ENOMEM.
  *
  * Gone is a process that ended before m->main did, or clearly before the job, or when another one
  * had yet to begin, or whose program was replaced: what it held has been given back. The teardown

@@ -1,11 +1,12 @@
 #include "libprof/model/step_axis.h"
 
 #include "libprof/model/process_import.h"
+#include "libprof/thresholds/thresholds.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_FOLLOWS = 64, OVER_SHARE = 4 /* 1/n of a child's life */ };
+enum { MAX_FOLLOWS = 64 };
 
 /* Where a clock is further off, another boot is likelier than a step of the clock. */
 #define MAX_CLOCK_STEP_NS (INT64_C(3600) * 1000000000)
@@ -172,7 +173,7 @@ static uint64_t stepping_ns(const struct seep_model_process *p)
 static bool is_over(const struct seep_model_process *q, const struct seep_model_process *p)
 {
     return q->steps && is_ancestor(q, p) &&
-           last_step_ns(q) < p->start_ns + (p->end_ns - p->start_ns) / OVER_SHARE;
+           last_step_ns(q) < p->start_ns + (p->end_ns - p->start_ns) / (unsigned)SEEP_T_PARENT_OVER;
 }
 
 bool seep_step_serves(const struct seep_model_process *p, const struct seep_model_process *q)

@@ -1,7 +1,6 @@
-#include "libprof/page/page_choice.h"
+#include "libprof/page/page_parts.h"
 
 #include "libprof/base/json_build.h"
-#include "libprof/page/page_layouts.h"
 #include "libprof/report_read/report_view.h"
 
 enum { OFTEN = 100 }; /* allocations of a site: fewer are never many, in however short a job */

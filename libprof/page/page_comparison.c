@@ -1,7 +1,7 @@
 #include "libprof/page/page_comparison.h"
 
 #include "libprof/base/json_build.h"
-#include "libprof/page/page_choice.h"
+#include "libprof/page/page_parts.h"
 #include "libprof/report_read/report_pairs.h"
 #include "libprof/report_read/report_view.h"
 

@@ -1,12 +1,7 @@
 #include "libprof/page/page_document.h"
 
 #include "libprof/base/json_build.h"
-#include "libprof/page/page_choice.h"
-#include "libprof/page/page_excerpts.h"
-#include "libprof/page/page_frame_lines.h"
-#include "libprof/page/page_layouts.h"
-#include "libprof/page/page_sites.h"
-#include "libprof/page/page_small.h"
+#include "libprof/page/page_parts.h"
 #include "libprof/report_read/report_pairs.h"
 #include "libprof/report_read/report_view.h"
 

@@ -1,4 +1,4 @@
-#include "libprof/page/page_excerpts.h"
+#include "libprof/page/page_parts.h"
 
 #include "libprof/base/json_build.h"
 #include "libprof/page/page_source.h"

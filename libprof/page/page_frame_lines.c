@@ -1,6 +1,5 @@
-#include "libprof/page/page_frame_lines.h"
-
 #include "libprof/base/json_build.h"
+#include "libprof/page/page_parts.h"
 #include "libprof/page/page_source.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "libprof/page/page_layouts.h"
+#include "libprof/page/page_parts.h"
 
 #include "libprof/base/json_build.h"
 #include "libprof/page/page_tables.h"

@@ -1,4 +1,4 @@
-#include "libprof/page/page_series.h"
+#include "libprof/page/page_parts.h"
 
 #include "libprof/base/hash_index.h"
 #include "libprof/base/json_build.h"

@@ -1,8 +1,6 @@
-#include "libprof/page/page_sites.h"
+#include "libprof/page/page_parts.h"
 
 #include "libprof/base/json_build.h"
-#include "libprof/page/page_choice.h"
-#include "libprof/page/page_series.h"
 #include "libprof/report_read/report_view.h"
 
 #include <stdint.h>

@@ -1,7 +1,6 @@
-#include "libprof/page/page_small.h"
+#include "libprof/page/page_parts.h"
 
 #include "libprof/base/json_build.h"
-#include "libprof/page/page_series.h"
 #include "libprof/report_read/report_view.h"
 
 #include <stdlib.h>

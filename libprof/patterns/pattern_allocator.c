@@ -3,7 +3,7 @@
 #include "libprof/base/text.h"
 #include "libprof/measure/resident_memory.h"
 #include "libprof/measure/trend.h"
-#include "libprof/patterns/pattern_order.h"
+#include "libprof/patterns/pattern_judge.h"
 #include "libprof/thresholds/thresholds.h"
 
 /* Taken from the system and live, at points spread evenly over the judged steps. */

@@ -1,7 +1,7 @@
 /* Memory of the device, and the pinned memory beside it. */
 #include "libprof/base/text.h"
 #include "libprof/measure/device_memory.h"
-#include "libprof/patterns/pattern_order.h"
+#include "libprof/patterns/pattern_judge.h"
 #include "libprof/signs/prospect.h"
 #include "libprof/thresholds/thresholds.h"
 

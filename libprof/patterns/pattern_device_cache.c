@@ -6,7 +6,7 @@
 #include "libprof/measure/device_layout.h"
 #include "libprof/measure/device_memory.h"
 #include "libprof/measure/segments.h"
-#include "libprof/patterns/pattern_order.h"
+#include "libprof/patterns/pattern_judge.h"
 #include "libprof/thresholds/thresholds.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * lies between two training steps, at the ends of which nothing is left: the peak within a step
  * tells, and how many blocks of one stack were there at once. */
 #include "libprof/base/text.h"
-#include "libprof/patterns/pattern_order.h"
+#include "libprof/patterns/pattern_judge.h"
 #include "libprof/patterns/state_use.h"
 #include "libprof/signs/graph_nodes.h"
 #include "libprof/thresholds/thresholds.h"

@@ -1,6 +1,6 @@
 /* graph-retention: nodes of autograd graphs pile up, step by step or until an epoch ends. */
 #include "libprof/base/text.h"
-#include "libprof/patterns/pattern_order.h"
+#include "libprof/patterns/pattern_judge.h"
 #include "libprof/signs/graph_nodes.h"
 #include "libprof/signs/prospect.h"
 #include "libprof/thresholds/thresholds.h"

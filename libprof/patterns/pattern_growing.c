@@ -1,7 +1,6 @@
 /* Growth: of garbage that waits for the cyclic collector, and of what is only ever added to. */
 #include "libprof/base/text.h"
-#include "libprof/measure/segments.h"
-#include "libprof/patterns/pattern_order.h"
+#include "libprof/patterns/pattern_judge.h"
 #include "libprof/signs/prospect.h"
 #include "libprof/thresholds/thresholds.h"
 

@@ -1,7 +1,7 @@
 /* Findings of many lines at once: what each step leaves to the next one, and pages that forked
  * workers copy by counting references. */
 #include "libprof/base/text.h"
-#include "libprof/patterns/pattern_order.h"
+#include "libprof/patterns/pattern_judge.h"
 #include "libprof/thresholds/thresholds.h"
 
 #include <stdlib.h>

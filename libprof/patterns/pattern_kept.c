@@ -2,7 +2,7 @@
  * until every item was seen. */
 #include "libprof/base/text.h"
 #include "libprof/measure/memory_limit.h"
-#include "libprof/patterns/pattern_order.h"
+#include "libprof/patterns/pattern_judge.h"
 #include "libprof/patterns/state_use.h"
 #include "libprof/signs/work_areas.h"
 #include "libprof/thresholds/thresholds.h"

@@ -2,7 +2,7 @@
  */
 #include "libprof/base/text.h"
 #include "libprof/code/function_kinds.h"
-#include "libprof/patterns/pattern_order.h"
+#include "libprof/patterns/pattern_judge.h"
 #include "libprof/patterns/state_use.h"
 #include "libprof/thresholds/thresholds.h"
 

@@ -1,6 +1,6 @@
 /* What is gone at the end of each step, and still decides how much memory the job needs. */
 #include "libprof/base/text.h"
-#include "libprof/patterns/pattern_order.h"
+#include "libprof/patterns/pattern_judge.h"
 #include "libprof/thresholds/thresholds.h"
 
 #include <string.h>

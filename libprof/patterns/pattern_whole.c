@@ -2,7 +2,7 @@
  * part.
  */
 #include "libprof/base/text.h"
-#include "libprof/patterns/pattern_order.h"
+#include "libprof/patterns/pattern_judge.h"
 #include "libprof/signs/graph_nodes.h"
 #include "libprof/thresholds/thresholds.h"
 

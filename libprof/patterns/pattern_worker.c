@@ -1,6 +1,6 @@
 /* What loader workers keep, each for itself: what every one of them has, and what has been sent. */
 #include "libprof/base/text.h"
-#include "libprof/patterns/pattern_order.h"
+#include "libprof/patterns/pattern_judge.h"
 #include "libprof/signs/prospect.h"
 #include "libprof/signs/work_areas.h"
 #include "libprof/thresholds/thresholds.h"
@@ -92,7 +92,7 @@ bool seep_is_worker_multiplication(const struct seep_case *c, struct seep_findin
         return false;
     uint32_t together = at_a_time(c, w);
     uint64_t mean = w->sum_bytes / w->n, total = mean * together;
-    if (together < SEEP_T_AGAIN || !seep_case_is_large(c, total, SEEP_T_LARGE_SHARE))
+    if (together < SEEP_T_AGAIN || !seep_case_is_large(c, total, SEEP_T_WORKER_SHARE))
         return false;
     keep_held_sites(c, f);
     f->live_bytes = total;

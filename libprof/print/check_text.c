@@ -1,7 +1,7 @@
 /* This file prints a check for a terminal. */
 #include "libprof/print/check_printers.h"
-#include "libprof/print/holder_text.h"
 #include "libprof/print/put_text.h"
+#include "libprof/print/text_parts.h"
 #include "libprof/report_read/report_view.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 
 #include "libprof/base/text.h"
 #include "libprof/print/put_text.h"
-#include "libprof/print/spaces_text.h"
+#include "libprof/print/text_parts.h"
 #include "libprof/report_read/report_view.h"
 
 enum { MAX_SITES = 20 };

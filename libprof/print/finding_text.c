@@ -1,6 +1,5 @@
-#include "libprof/print/finding_text.h"
+#include "libprof/print/text_parts.h"
 
-#include "libprof/print/holder_text.h"
 #include "libprof/print/put_text.h"
 #include "libprof/report_read/report_view.h"
 

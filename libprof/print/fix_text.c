@@ -1,7 +1,7 @@
 #include "libprof/print/fix_text.h"
 
 #include "libprof/print/put_text.h"
-#include "libprof/print/spaces_text.h"
+#include "libprof/print/text_parts.h"
 #include "libprof/report_read/holder_view.h"
 #include "libprof/report_read/report_view.h"
 

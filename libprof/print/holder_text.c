@@ -1,4 +1,4 @@
-#include "libprof/print/holder_text.h"
+#include "libprof/print/text_parts.h"
 
 #include "libprof/print/put_text.h"
 #include "libprof/report_read/holder_view.h"

@@ -1,10 +1,8 @@
 #include "libprof/print/report_text.h"
 
 #include "libprof/base/text.h"
-#include "libprof/print/finding_text.h"
-#include "libprof/print/holder_text.h"
 #include "libprof/print/put_text.h"
-#include "libprof/print/rss_text.h"
+#include "libprof/print/text_parts.h"
 #include "libprof/report_read/device_view.h"
 #include "libprof/report_read/holder_view.h"
 #include "libprof/report_read/report_view.h"

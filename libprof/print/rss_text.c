@@ -1,4 +1,4 @@
-#include "libprof/print/rss_text.h"
+#include "libprof/print/text_parts.h"
 
 #include "libprof/base/text.h"
 

@@ -6,7 +6,6 @@
 #define SEEP_LIBPROF_REGEX_REGEX_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 enum { SEEP_REGEX_CODES = 512, SEEP_REGEX_SETS = 32 };

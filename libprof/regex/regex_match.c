@@ -2,8 +2,6 @@
  * set of bits, so that no text takes long. */
 #include "libprof/regex/regex.h"
 
-#include <string.h>
-
 struct waiting {
     uint64_t bits[SEEP_REGEX_CODES / 64];
 };

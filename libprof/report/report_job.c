@@ -1,9 +1,10 @@
-/* This file writes what report.json says of processes, helpers, and of the job over time. */
+/* This file writes what report.json says of processes, of those that are folded by their names
+ * (`helpers`), and of the job over time. */
 #include "libprof/report/report_pieces.h"
 
 #include "libprof/model/bare_processes.h"
 #include "libprof/model/process_ends.h"
-#include "libprof/model/process_facts.h"
+#include "libprof/model/process_role.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,7 +133,7 @@ static json_t *folded_json(const struct seep_folded *folded, bool *failed)
     return json;
 }
 
-json_t *seep_json_helpers(const struct seep_report_pieces *pieces)
+json_t *seep_json_folded(const struct seep_report_pieces *pieces)
 {
     const struct seep_model *m = pieces->code->model;
     json_t *list = json_array();

@@ -164,7 +164,7 @@ int seep_report_json(struct seep_report_pieces *pieces, json_t **report)
         seep_json_set(json, "seep", json_string(SEEP_VERSION), &failed);
         seep_json_set(json, "job", job_json(pieces, &failed), &failed);
         seep_json_set(json, "processes", seep_json_processes(pieces), &failed);
-        seep_json_set(json, "helpers", seep_json_helpers(pieces), &failed);
+        seep_json_set(json, "helpers", seep_json_folded(pieces), &failed);
         seep_json_set(json, "spaces", spaces_json(pieces, &failed), &failed);
         seep_json_set(json, "devices", seep_json_devices(m), &failed);
         seep_json_set(json, "layouts", seep_json_layouts(pieces), &failed);

@@ -4,6 +4,7 @@
 #include "libprof/code/function_kinds.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 json_t *seep_json_real(double x)
@@ -80,4 +81,25 @@ json_t *seep_json_shown(const struct seep_report_pieces *pieces, uint32_t frame)
     json_decref(list);
     json_object_del(copy, "inlined");
     return seep_json_whole(copy, failed);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint32_t *p = a, *q = b;
+
+    return (*p > *q) - (*p < *q);
+}
+
+json_t *seep_json_pids(uint32_t *list, size_t n)
+{
+    json_t *pids = json_array();
+    bool failed = false;
+
+    if (n)
+        qsort(list, n, sizeof *list, by_number);
+    for (size_t i = 0; i < n; i++) {
+        if (!i || list[i] != list[i - 1])
+            seep_json_append(pids, seep_json_count(list[i]), &failed);
+    }
+    return seep_json_whole(pids, failed);
 }

@@ -14,6 +14,8 @@ json_t *seep_json_real(double x);                     /* 0 for what JSON cannot 
 json_t *seep_json_argv(const char *argv, uint32_t n); /* NUL-separated */
 json_t *seep_json_totals(const struct seep_totals *t);
 json_t *seep_json_slope(const struct seep_slope *slope);
+/* Each pid once: after an exec several processes of the model have the same. Sorts list[]. */
+json_t *seep_json_pids(uint32_t *list, size_t n);
 /* Totals of a space with its growth, null where that is not known. */
 json_t *seep_json_space(const struct seep_totals *t, const struct seep_lane_growth *growth);
 
@@ -41,7 +43,7 @@ json_t *seep_json_findings(const struct seep_report_pieces *pieces);
 json_t *seep_json_left_out(const struct seep_report_pieces *pieces); /* findings, by severity */
 json_t *seep_json_processes(const struct seep_report_pieces *pieces);
 json_t *seep_json_timeline(const struct seep_report_pieces *pieces);
-json_t *seep_json_helpers(const struct seep_report_pieces *pieces);
+json_t *seep_json_folded(const struct seep_report_pieces *pieces); /* `helpers` */
 
 /* How a level went over the steps, how old blocks were that were freed, and what a process had over
  * time (report_series.c). */

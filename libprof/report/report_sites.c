@@ -1,17 +1,13 @@
-/* This file writes the sites and the findings of report.json. */
+/* This file writes the sites of report.json. */
 #include "libprof/report/report_pieces.h"
-
-#include "libprof/code/frame_json.h"
 
 #include "libprof/code/function_kinds.h"
 #include "libprof/measure/space_growth.h"
 #include "libprof/model/live_level.h"
-#include "libprof/who/merge/kept_at.h"
 #include "libprof/who/merge/site_holders.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { HELD_SITES = 32 }; /* the largest, which say who holds what their line made */
 
@@ -76,28 +72,6 @@ static json_t *lifetimes_of(const struct seep_model *m, const struct seep_model_
                      seep_json_count(e->max_lifetime));
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const uint32_t *p = a, *q = b;
-
-    return (*p > *q) - (*p < *q);
-}
-
-/* Each pid once: after an exec several processes of the model have the same. Sorts list[]. */
-static json_t *unique_pids(uint32_t *list, size_t n)
-{
-    json_t *pids = json_array();
-    bool failed = false;
-
-    if (n)
-        qsort(list, n, sizeof *list, by_number);
-    for (size_t i = 0; i < n; i++) {
-        if (!i || list[i] != list[i - 1])
-            seep_json_append(pids, seep_json_count(list[i]), &failed);
-    }
-    return seep_json_whole(pids, failed);
-}
-
 static json_t *pids_of(const struct seep_model *m, const struct seep_model_site *site)
 {
     uint32_t n = 0, *list = malloc(((size_t)site->n_slots + 1) * sizeof *list);
@@ -106,7 +80,7 @@ static json_t *pids_of(const struct seep_model *m, const struct seep_model_site 
         return NULL;
     for (uint32_t k = site->slots; k && n < site->n_slots; k = m->slots[k - 1].next)
         list[n++] = m->processes[m->slots[k - 1].process].id.pid;
-    json_t *pids = unique_pids(list, n);
+    json_t *pids = seep_json_pids(list, n);
     free(list);
     return pids;
 }
@@ -183,122 +157,5 @@ json_t *seep_json_sites(const struct seep_report_pieces *pieces, const uint32_t 
         seep_json_append(list, one, &failed);
     }
     seep_level_fini(&level);
-    return seep_json_whole(list, failed);
-}
-
-/* ---- findings ---------------------------------------------------------------------------- */
-
-/* Those that the report lists. */
-static json_t *site_ids(const struct seep_report_pieces *pieces, const struct seep_finding *f)
-{
-    json_t *list = json_array();
-    bool failed = false;
-
-    for (size_t i = 0; i < f->n_sites; i++) {
-        if (pieces->shown[f->sites[i]])
-            seep_json_append(list, seep_json_site_id(f->sites[i]), &failed);
-    }
-    return seep_json_whole(list, failed);
-}
-
-static json_t *finding_pids(const struct seep_model *m, const struct seep_finding *f)
-{
-    uint32_t *list = malloc((f->n_processes + 1) * sizeof *list);
-
-    if (!list)
-        return NULL;
-    for (size_t i = 0; i < f->n_processes; i++)
-        list[i] = m->processes[f->processes[i]].id.pid;
-    json_t *pids = unique_pids(list, f->n_processes);
-    free(list);
-    return pids;
-}
-
-static json_t *finding_evidence(const struct seep_finding *f)
-{
-    json_t *list = json_array();
-    bool failed = false;
-
-    for (size_t i = 0; i < f->n_evidence; i++)
-        seep_json_append(list, seep_json_text(f->evidence[i]), &failed);
-    return seep_json_whole(list, failed);
-}
-
-/* The lines that keep what the finding's line made. */
-static json_t *kept_at_json(const struct seep_report_pieces *pieces, const struct seep_finding *f)
-{
-    const json_t *answer =
-        f->n_sites ? seep_line_holders_of(pieces->line_holders, pieces->code, f->space, f->frame)
-                   : NULL;
-
-    return seep_kept_at_json(pieces->sources, answer, f->sites, f->n_sites);
-}
-
-static json_t *finding_json(const struct seep_report_pieces *pieces, const struct seep_finding *f,
-                            size_t number, bool *failed)
-{
-    const struct seep_model *m = pieces->code->model;
-    json_t *json = json_object();
-    char id[24];
-
-    snprintf(id, sizeof id, "F%zu", number);
-    seep_json_set(json, "id", json_string(id), failed);
-    seep_json_set(json, "pattern", json_string(seep_pattern_name(f->pattern)), failed);
-    seep_json_set(json, "title", seep_json_text(f->title ? f->title : ""), failed);
-    seep_json_set(json, "severity", json_string(seep_severity_name(f->severity)), failed);
-    seep_json_set(json, "confidence", seep_json_real(seep_confidence_number(f->confidence)),
-                  failed);
-    seep_json_set(json, "confidence_word", json_string(seep_confidence_word(f->confidence)),
-                  failed);
-    seep_json_set(json, "space", json_string(m->spaces[f->space].name.text), failed);
-    seep_json_set(json, "role", json_string(seep_part_name(f->part)), failed);
-    seep_json_set(json, "processes", finding_pids(m, f), failed);
-    seep_json_set(json, "frame",
-                  f->n_sites || f->frame ? seep_json_shown(pieces, seep_finding_shown(f))
-                                         : json_null(),
-                  failed);
-    seep_json_set(json, "sites", site_ids(pieces, f), failed);
-    seep_json_set(json, "holders",
-                  f->n_sites ? seep_json_holders(pieces, f->space, f->frame) : json_null(), failed);
-    seep_json_set(json, "kept_at", kept_at_json(pieces, f), failed);
-    seep_json_set(json, "live_bytes", seep_json_count(f->live_bytes), failed);
-    seep_json_set(json, "peak_bytes", seep_json_count(f->peak_bytes), failed);
-    seep_json_set(json, "count", seep_json_count(f->count), failed);
-    seep_json_set(json, "saving_bytes", seep_json_count(f->saving_bytes), failed);
-    seep_json_set(json, "growth_bytes_per_step", seep_json_slope(&f->growth), failed);
-    seep_json_set(json, "first_step", json_integer(f->first_step > 0 ? f->first_step : 0), failed);
-    seep_json_set(json, "plateau_step",
-                  f->plateau_step ? json_integer(f->plateau_step) : json_null(), failed);
-    seep_json_set(json, "limit_bytes",
-                  f->limit_bytes ? seep_json_count(f->limit_bytes) : json_null(), failed);
-    bool counts = f->steps_to_limit >= 0 && f->steps_to_limit < 9e15;
-    seep_json_set(json, "steps_to_limit",
-                  counts ? json_integer((json_int_t)f->steps_to_limit) : json_null(), failed);
-    seep_json_set(json, "shortage", seep_json_shortage(pieces, f->shortage), failed);
-    seep_json_set(json, "evidence", finding_evidence(f), failed);
-    seep_json_set(json, "advice", seep_json_text(f->advice ? f->advice : ""), failed);
-    return json;
-}
-
-json_t *seep_json_left_out(const struct seep_report_pieces *pieces)
-{
-    json_t *json = json_object();
-    bool failed = false;
-
-    for (int i = 0; i < SEEP_N_SEVERITIES; i++)
-        seep_json_set(json, seep_severity_name((enum seep_severity)i),
-                      seep_json_count(pieces->findings->left_out[i]), &failed);
-    return seep_json_whole(json, failed);
-}
-
-json_t *seep_json_findings(const struct seep_report_pieces *pieces)
-{
-    json_t *list = json_array();
-    bool failed = false;
-
-    for (size_t i = 0; i < pieces->findings->n && !failed; i++) {
-        json_t *one = finding_json(pieces, &pieces->findings->list[i], i + 1, &failed);
-        seep_json_append(list, one, &failed);
-    }
     return seep_json_whole(list, failed);
 }

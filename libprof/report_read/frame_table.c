@@ -1,7 +1,5 @@
 #include "libprof/report_read/frame_table.h"
 
-#include "libprof/base/text.h"
-
 #include <stdlib.h>
 
 static uint64_t hash_of(const json_t *frame)

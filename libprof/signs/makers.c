@@ -1,4 +1,4 @@
-#include "libprof/signs/makers.h"
+#include "libprof/signs/sign_parts.h"
 
 #include "libprof/code/function_kinds.h"
 

@@ -2,10 +2,9 @@
 
 #include "libprof/signs/graph_nodes.h"
 #include "libprof/signs/library_sites.h"
-#include "libprof/signs/makers.h"
 #include "libprof/signs/prospect.h"
 #include "libprof/signs/renewal.h"
-#include "libprof/signs/streams.h"
+#include "libprof/signs/sign_parts.h"
 #include "libprof/signs/work_areas.h"
 #include "libprof/thresholds/thresholds.h"
 

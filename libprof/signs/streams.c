@@ -1,4 +1,4 @@
-#include "libprof/signs/streams.h"
+#include "libprof/signs/sign_parts.h"
 
 #include "libprof/code/function_kinds.h"
 #include "libprof/thresholds/thresholds.h"

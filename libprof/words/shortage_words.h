@@ -1,4 +1,4 @@
-/* What is said of an out-of-memory error.
+/* What is said of an out-of-memory error, and what to do about it.
  * Formats of printf(), filled with numbers and names by who knows them. */
 #ifndef SEEP_LIBPROF_WORDS_SHORTAGE_WORDS_H
 #define SEEP_LIBPROF_WORDS_SHORTAGE_WORDS_H
@@ -37,6 +37,9 @@
 #define SEEP_SHORTAGE_CAUGHT_TEXT          "the job caught it and went on, to step %u"
 #define SEEP_SHORTAGE_ENDED_BY_STATUS_TEXT "the process ended then, with exit status %d"
 #define SEEP_SHORTAGE_ENDED_BY_SIGNAL_TEXT "the process ended then, by signal %d"
+
+/* What to do where more is known than that a step needs too much: then it is the advice of the row
+ * in patterns.def, which stands here as what else to do. judge/shortage_advice.c chooses. */
 #define SEEP_SHORTAGE_REGISTER_LESS_TEXT                                                           \
     "register less at a time: in pieces that are unregistered when they are done "                 \
     "(cudaHostUnregister), or copy through one small pinned buffer"
@@ -53,10 +56,6 @@
 #define SEEP_SHORTAGE_MEND_PINNED_TEXT                                                             \
     "mend F%u: it keeps what is pinned; to pin less at a time only puts the end off"
 #define SEEP_SHORTAGE_SEE_FIRST_ELSE_ALSO_TEXT "see F%u first; else %s; %s"
-#define SEEP_SHORTAGE_NEED_LESS_TEXT                                                               \
-    "a smaller batch (with gradient accumulation), activation checkpointing "                      \
-    "(torch.utils.checkpoint), autocast; del the batch, outputs and loss at the end of the "       \
-    "loop's body"
 #define SEEP_SHORTAGE_KEEP_ON_HOST_TEXT                                                            \
     "keep what %s makes on the host, and move a batch at a time to the device; else %s"
 #define SEEP_SHORTAGE_THE_LOADER_TEXT     "the loader"

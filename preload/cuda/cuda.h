@@ -4,7 +4,6 @@
 #define SEEP_PRELOAD_CUDA_CUDA_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 enum seep_cuda_result {
     SEEP_CUDA_SUCCESS = 0,

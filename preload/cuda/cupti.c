@@ -16,7 +16,6 @@
 #include "preload/cuda/runtime.h"
 #include "preload/life/run_settings.h"
 #include "preload/objects/real.h"
-#include "preload/record/capture.h"
 
 enum { DRIVER = 1, RUNTIME = 2, N_DOMAINS, MOST_CALLS = 1024 };
 enum { BEGINS = 0, ENDS = 1 };

@@ -5,7 +5,6 @@
 #include "preload/device/backward.h"
 #include "preload/device/device_shortage.h"
 #include "preload/device/layout.h"
-#include "preload/job/job.h"
 #include "preload/record/capture.h"
 #include "preload/record/tick.h"
 

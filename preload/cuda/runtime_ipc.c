@@ -1,6 +1,5 @@
 /* Blocks of another process that are mapped here (CUDA IPC): they are that one's memory, and their
  * size is not told, so they are only numbered. */
-#include <errno.h>
 
 #include "preload/cuda/runtime.h"
 

@@ -4,7 +4,6 @@
 #ifndef SEEP_PRELOAD_DEVICE_LAYOUT_H
 #define SEEP_PRELOAD_DEVICE_LAYOUT_H
 
-#include "libprof/format/profile_format.h"
 #include "preload/record/thread.h"
 
 /* There was no room for `asked_bytes` on the device. Inside the guard. */

@@ -16,7 +16,6 @@
 #include "preload/life/start.h"
 #include "preload/objects/real.h"
 #include "preload/record/thread.h"
-#include "preload/snapshot/snapshot.h"
 
 /* ---- judgement ------------------------------------------------------------------------------ */
 

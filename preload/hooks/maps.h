@@ -2,7 +2,6 @@
 #ifndef SEEP_PRELOAD_HOOKS_MAPS_H
 #define SEEP_PRELOAD_HOOKS_MAPS_H
 
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "preload/objects/real.h"

@@ -39,7 +39,7 @@ static bool is_standard(const char *path)
 /* Where the runtime of C++ came with a library that was loaded for itself (as Python does), it is
  * not among the objects that RTLD_NEXT searches. Nor may the loader be asked for it when an
  * operator is called: it may be busy with a constructor that waits for the caller. */
-void seep_new_look(const struct seep_object *object)
+void seep_new_find(const struct seep_object *object)
 {
     struct seep_elf_exports e;
     if (!is_standard(object->path) || !seep_elf_open(&e, object->bias, object->dynamic))
@@ -69,7 +69,7 @@ static __attribute__((noinline)) void *resolve(enum seep_hook hook, void *next)
     char path[1024];
     seep_guard_raise(); /* a signal handler would ask for the same locks */
     if (!next) {
-        seep_modules_on_object = seep_new_look; /* a process that records nothing has no start */
+        seep_modules_on_object = seep_new_find; /* a process that records nothing has no start */
         (void)seep_modules_refresh();
     } else {
         providers[hook].own =

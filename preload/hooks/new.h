@@ -5,7 +5,7 @@
 struct seep_object;
 
 /* Looks for the operators in an object: seep_modules_on_object. */
-void seep_new_look(const struct seep_object *object);
+void seep_new_find(const struct seep_object *object);
 
 /* Objects have been unloaded, perhaps the runtime too. */
 void seep_new_forget(void);

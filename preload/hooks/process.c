@@ -67,12 +67,12 @@ static void note_wait(enum seep_hook hook)
         seep_note_hook(hook);
 }
 
-/* Looks how a child ended before the job takes it from the kernel: killed in between, this process
+/* Asks how a child ended before the job takes it from the kernel: killed in between, this process
  * would take the knowledge with it; so the child is left to whoever inherits it. Never waits: what
  * wakes this thread is the job's own call, so that it has the child before a handler of SIGCHLD
  * runs that takes all there are. Who is killed as that call returns leaves a child of unknown end.
- * A filter may know the job's call alone: there is no look then. */
-static void look_before(idtype_t type, id_t id)
+ * A filter may know the job's call alone: it is not asked then. */
+static void note_end(idtype_t type, id_t id)
 {
     siginfo_t info = {0};
     int saved_errno = errno;
@@ -83,10 +83,10 @@ static void look_before(idtype_t type, id_t id)
 }
 
 /* Only the plain ways to wait: not for groups, stopped children or clones. */
-static void look_before_pid(pid_t pid, int options)
+static void note_end_of_pid(pid_t pid, int options)
 {
     if (!(options & ~WNOHANG) && (pid == -1 || pid > 0))
-        look_before(pid == -1 ? P_ALL : P_PID, pid == -1 ? 0 : (id_t)pid);
+        note_end(pid == -1 ? P_ALL : P_PID, pid == -1 ? 0 : (id_t)pid);
 }
 
 SEEP_EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
@@ -95,7 +95,7 @@ SEEP_EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usag
     if (UNAVAILABLE(wait4))
         return -1;
     note_wait(SEEP_HOOK_wait4);
-    look_before_pid(pid, options);
+    note_end_of_pid(pid, options);
     pid_t found = seep_real.wait4(pid, status ? status : &own, options, usage);
     if (found > 0)
         reaped(found, status ? *status : own);
@@ -108,7 +108,7 @@ SEEP_EXPORT pid_t waitpid(pid_t pid, int *status, int options)
     if (UNAVAILABLE(waitpid))
         return -1;
     note_wait(SEEP_HOOK_waitpid);
-    look_before_pid(pid, options);
+    note_end_of_pid(pid, options);
     pid_t found = seep_real.waitpid(pid, status ? status : &own, options);
     if (found > 0)
         reaped(found, status ? *status : own);
@@ -132,7 +132,7 @@ SEEP_EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
     note_wait(SEEP_HOOK_waitid);
     siginfo_t own = {0};
     if ((options & ~WNOHANG) == WEXITED)
-        look_before(type, id);
+        note_end(type, id);
     int result = seep_real.waitid(type, id, info ? info : &own, options);
     if (result == 0)
         reaped_info(info ? info : &own);

@@ -14,7 +14,7 @@
  */
 #define SEEP_SIGNALS_LEFT UINT64_MAX
 
-/* Counted before the look at the flag, so that a filter waits for the call by which the mask comes
+/* Counted before the flag is read, so that a filter waits for the call by which the mask comes
  * back. What begins in a sandbox makes none. */
 static inline void seep_signals_block(uint64_t *old)
 {

@@ -13,7 +13,6 @@
 #include "preload/device/device_shortage.h"
 #include "preload/device/layout.h"
 #include "preload/device/use.h"
-#include "preload/job/job.h"
 #include "preload/record/capture.h"
 #include "preload/record/tick.h"
 

@@ -1,4 +1,4 @@
-#include "preload/life/allocators.h"
+#include "preload/life/start_parts.h"
 
 #include <string.h>
 

@@ -161,7 +161,7 @@ static bool reaches(void)
 
 static bool out_of_reach; /* as a filter was installed */
 
-void seep_environment_look(void)
+void seep_environment_note_reach(void)
 {
     if (!seep_os_sandboxed)
         out_of_reach = !reaches();

@@ -28,9 +28,9 @@ bool seep_environment_readable(char *const *environment);
 bool seep_environment_text_readable(const char *text);
 
 /* Whether a program that is started now, in this process's root, finds the library and the job's
- * folder. In a sandbox, where that cannot be asked, it is what seep_environment_look() saw. */
+ * folder. In a sandbox, where that cannot be asked, seep_environment_note_reach() has noted it. */
 bool seep_environment_reaches(void);
-void seep_environment_look(void);
+void seep_environment_note_reach(void);
 
 /* Whether there is anything to add or to take away. */
 bool seep_environment_known(void);

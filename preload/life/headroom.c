@@ -114,7 +114,7 @@ static uint64_t left_of_ram(void)
     return kib ? kib * 1024 : NO_LIMIT;
 }
 
-void seep_headroom_look(struct seep_headroom *room)
+void seep_headroom_read(struct seep_headroom *room)
 {
     (void)seep_os_read_file("/proc/self/statm", text, sizeof(text));
     const char *at = text;

@@ -11,6 +11,6 @@ struct seep_headroom {
 
 /* Asks the kernel, which takes some tens of microseconds. What it does not say bounds nothing.
  * Allocates nothing; static buffers: one thread at a time. */
-void seep_headroom_look(struct seep_headroom *room);
+void seep_headroom_read(struct seep_headroom *room);
 
 #endif

@@ -1,4 +1,4 @@
-#include "preload/life/process_limits.h"
+#include "preload/life/start_parts.h"
 
 #include <string.h>
 #include <sys/resource.h>

@@ -5,7 +5,7 @@
 #include "libprof/store/elf_find.h"
 #include "preload/objects/loader.h"
 
-bool seep_program_is_helper;
+bool seep_program_is_bystander;
 
 bool seep_program_exports(const char *name)
 {

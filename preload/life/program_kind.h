@@ -4,9 +4,11 @@
 
 #include <stdbool.h>
 
-/* What it was taken for as it started: one that others are started by, or that the job starts
- * beside its training. */
-extern bool seep_program_is_helper;
+/* What it was taken for as it started: a bystander is one that others are started by, or that the
+ * job starts beside its training: a shell, a compiler. Users know them by --helpers. What a process
+ * is in the job, a trainer or a helper, is found later, by its steps
+ * (libprof/model/process_role.h). */
+extern bool seep_program_is_bystander;
 
 /* Whether the program itself, not one of its libraries, exports a symbol. */
 bool seep_program_exports(const char *name);

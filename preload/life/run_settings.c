@@ -98,7 +98,7 @@ void seep_run_settings_read(char *const *given)
     const char *step_nvtx = seep_run_settings_variable(SEEP_VARIABLE_STEP_NVTX);
     if (step_nvtx && *step_nvtx)
         (void)seep_regex_compile(&seep_run_settings.step_nvtx, step_nvtx);
-    seep_run_settings.record_helpers = helpers && strcmp(helpers, "full") == 0;
+    seep_run_settings.record_bystanders = helpers && strcmp(helpers, "full") == 0;
     seep_run_settings.no_devices = gpu && strcmp(gpu, "off") == 0;
     seep_run_settings.with_cupti = gpu && strcmp(gpu, "cupti") == 0;
     /* The bound is also reserved as address space. */

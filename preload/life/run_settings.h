@@ -12,7 +12,7 @@ struct seep_run_settings {
     uint64_t max_bytes;
     uint64_t max_folder_bytes;
     uint64_t sample_bytes;
-    bool record_helpers;         /* whole, from their start */
+    bool record_bystanders;      /* whole, from their start */
     bool no_devices;             /* SEEP_GPU=off */
     bool with_cupti;             /* SEEP_GPU=cupti */
     struct seep_regex step_nvtx; /* SEEP_STEP_NVTX; no codes: it is not set, or is no expression */

@@ -121,7 +121,7 @@ void seep_sandbox_before(const struct seep_lock_in *call, struct seep_sandbox_be
         seep_arena_stock_up();
         seep_os_unlock(&seep_arena.lock);
     }
-    seep_environment_look();
+    seep_environment_note_reach();
     before->permitted = seep_os_permitted;
     before->activity = *seep_activity;
     before->trouble = seep_process->trouble;

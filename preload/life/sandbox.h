@@ -3,7 +3,6 @@
 #define SEEP_PRELOAD_LIFE_SANDBOX_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 /* What a call by which a job locks itself in has to say. */
 struct seep_lock_in {

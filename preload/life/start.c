@@ -5,19 +5,16 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "preload/device/use.h"
 #include "preload/job/job.h"
-#include "preload/life/allocators.h"
 #include "preload/life/environment.h"
 #include "preload/life/fork.h"
-#include "preload/life/process_limits.h"
 #include "preload/life/program_kind.h"
 #include "preload/life/sandbox.h"
-#include "preload/life/torch_settings.h"
+#include "preload/life/start_parts.h"
 #include "preload/objects/modules.h"
 #include "preload/objects/real.h"
 #include "preload/python/pyframe.h"
@@ -30,7 +27,7 @@
 #define SEEP_VERSION "0"
 #endif
 
-/* A helper and its forks are only counted until they have lived for a while or grown. Most never
+/* A bystander and its forks are only counted until they have lived for a while or grown. Most never
  * do, and a profile costs more than their work. */
 enum { GROWN_UP_NS = 500 * 1000 * 1000, GROWN_UP_BYTES = 16 << 20 };
 
@@ -113,7 +110,7 @@ static void describe_start(void)
 
 /* A compiler comes through as many stacks as a large training, and of a tool nobody reads them one
  * by one: what a job compiles would be the most of all that is written. */
-static void bound_helper(void)
+static void bound_bystander(void)
 {
     enum { SHARE = 128, LEAST_BYTES = 1 << 20 };
     const uint64_t most = constants.max_bytes, share = most / SHARE;
@@ -146,7 +143,7 @@ static void note_trouble(int error)
                      error);
 }
 
-/* The profile of this process, as `constants` describe it: a file, or, for a helper, and where
+/* The profile of this process, as `constants` describe it: a file, or, for a bystander, and where
  * there can be no file, counters in memory. */
 static bool create_profile(bool count)
 {
@@ -167,7 +164,7 @@ static bool create_profile(bool count)
 uintptr_t seep_allocator_start, seep_allocator_end;
 
 /* Only of glibc's malloc it is known that no two blocks begin within 32 bytes. */
-static void look_at_allocator(void)
+static void note_allocator(void)
 {
     struct seep_loaded allocator;
     const char *name = strrchr(seep_real_allocator, '/');
@@ -220,18 +217,18 @@ static bool start_program(void)
     seep_sites_first_own = SEEP_HEADER_BYTES / 64;
     constants.process_plus_1 = seep_job_enter(constants.start_ns, false);
     bool root = seep_job_is_root(); /* recorded whole even if it only starts others */
-    seep_program_is_helper = (!root || seep_program_is_starter(seep_process->name)) &&
-                             !seep_program_is_python() && !seep_run_settings.record_helpers;
-    if (seep_program_is_helper && !root)
-        bound_helper();
+    seep_program_is_bystander = (!root || seep_program_is_starter(seep_process->name)) &&
+                                !seep_program_is_python() && !seep_run_settings.record_bystanders;
+    if (seep_program_is_bystander && !root)
+        bound_bystander();
     if (seep_program_exports("malloc"))
         seep_process->flags = SEEP_PROCESS_OWN_MALLOC;
-    if (root || !seep_program_is_helper)
+    if (root || !seep_program_is_bystander)
         describe_process();
-    if (!create_profile(seep_program_is_helper && !root))
+    if (!create_profile(seep_program_is_bystander && !root))
         return false;
     seep_threads_start();
-    look_at_allocator();
+    note_allocator();
     if (!seep_arena.counting)
         prepare_stacks();
     return true;
@@ -279,7 +276,7 @@ static bool start_child(void)
     /* A parent that was only counted has given no stacks on. */
     if (!seep_arena.counting)
         profile_name(constants.parent_file);
-    if (!seep_program_is_helper)
+    if (!seep_program_is_bystander)
         constants.rank = seep_run_settings_rank(); /* set before the fork for each, or it will be */
     constants.python_version = inherited->python_version;
     constants.python_support = inherited->python_support;
@@ -287,10 +284,10 @@ static bool start_child(void)
     seep_sites_first_own = (uint32_t)(constants.inherited_end / 64);
     seep_upcalls.after_fork();
     describe_start();
-    if (seep_program_is_helper)
-        bound_helper();
+    if (seep_program_is_bystander)
+        bound_bystander();
     constants.process_plus_1 = seep_job_enter(constants.start_ns, true);
-    if (!create_profile(seep_program_is_helper))
+    if (!create_profile(seep_program_is_bystander))
         return false;
     for (unsigned s = 0; s < SEEP_MAX_SPACES && inherited->names[s][0]; s++) {
         struct seep_space *space = &seep_arena.header->spaces[s];
@@ -338,12 +335,12 @@ static bool start(void)
 
 bool seep_start_waits(void)
 {
-    return seep_program_is_helper && started && wiped && wiped[WAITED]++ < FIRST_EVENTS;
+    return seep_program_is_bystander && started && wiped && wiped[WAITED]++ < FIRST_EVENTS;
 }
 
 void seep_start_list(void)
 {
-    if (!seep_program_is_helper || !started || !wiped || *wiped != SEEP_IDLE || !wiped[WAITED])
+    if (!seep_program_is_bystander || !started || !wiped || *wiped != SEEP_IDLE || !wiped[WAITED])
         return;
     (void)seep_job_enter(seep_os_clock_ns(CLOCK_MONOTONIC), true);
     seep_job_flag(SEEP_PROCESS_COUNTED);

@@ -11,7 +11,7 @@ void seep_start_grown_up(uint64_t now_ns);
 void seep_start_resolve_rank(void);
 void seep_start_resolve_allocator(void);
 
-/* A forked child of a helper ends before it has begun: it is listed. */
+/* A forked child of a bystander ends before it has begun: it is listed. */
 void seep_start_list(void);
 
 /* The code of an allocator other than libc's: what it maps, it maps to hand it out. */

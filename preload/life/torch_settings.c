@@ -1,4 +1,4 @@
-#include "preload/life/torch_settings.h"
+#include "preload/life/start_parts.h"
 
 #include <stdbool.h>
 #include <string.h>

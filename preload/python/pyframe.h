@@ -7,7 +7,6 @@
 #define SEEP_PRELOAD_PYTHON_PYFRAME_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "preload/python/pyframe_lines.h"

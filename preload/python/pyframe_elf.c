@@ -1,7 +1,6 @@
 /* Finds CPython among the loaded objects by the symbols it exports. */
 #include "preload/python/pyframe_elf.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "libprof/store/elf_find.h"
@@ -15,7 +14,7 @@ static bool is_candidate(const struct seep_object *o)
     return seep_loader_starting || !o->path[0] || strstr(o->path, "python");
 }
 
-static bool look(const struct seep_object *o, bool is_program, struct seep_pyimage *image)
+static bool describe(const struct seep_object *o, bool is_program, struct seep_pyimage *image)
 {
     struct seep_elf_exports e;
 
@@ -50,7 +49,7 @@ bool seep_pyimage_find(struct seep_pyimage *image)
     bool found = false;
 
     for (unsigned n = 0; map && !found && n < SEEP_LOADER_MOST; n++, map = seep_loader_next(map))
-        found = seep_loader_describe(map, &object) && look(&object, n == 0, image);
+        found = seep_loader_describe(map, &object) && describe(&object, n == 0, image);
     return found;
 }
 

@@ -307,7 +307,7 @@ enum { GLANCE = 255 };
 
 void seep_capture_glance(struct seep_thread *thread)
 {
-    if (!seep_python_ready || (!seep_modules_torch && !thread->looks))
+    if (!seep_python_ready || (!seep_modules_torch && !thread->watches_loops))
         return;
     follow_python(thread);
     if (!seep_modules_torch)

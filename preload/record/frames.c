@@ -57,7 +57,7 @@ static bool grow(void)
 }
 
 /* The entry of a pair, or the empty one where it belongs; NULL without memory. */
-static struct met *look_up(uintptr_t where, uintptr_t position)
+static struct met *entry_of(uintptr_t where, uintptr_t position)
 {
     if ((!table_mask || (n_met + 1) * 3 >= table_mask * 2) && !grow())
         return NULL;
@@ -126,7 +126,7 @@ static const uintptr_t of_code = UINTPTR_MAX - 1;
 static bool python_code(uintptr_t code, uint64_t fingerprint, uint32_t *ref, uint32_t *marks)
 {
     static struct seep_pycode_info info; /* guarded as all this is; too large for a small stack */
-    struct met *met = look_up(code, of_code);
+    struct met *met = entry_of(code, of_code);
     if (met && met->where && met->fingerprint == fingerprint) {
         *marks = met->marks;
         *ref = met->frame;
@@ -156,7 +156,7 @@ bool seep_frames_python(const struct seep_pyframe *frame, uint64_t glance, uint3
 {
     static struct seep_pyline_memo lines[64];
     uint64_t fingerprint = seep_python_fingerprint(frame->code) + glance;
-    const struct met *known = look_up(frame->code, frame->position + 1);
+    const struct met *known = entry_of(frame->code, frame->position + 1);
     uint32_t owner = 0;
     *marks = known ? known->marks : 0;
     *ref = known ? known->frame : 0;
@@ -167,7 +167,7 @@ bool seep_frames_python(const struct seep_pyframe *frame, uint64_t glance, uint3
         if (!python_code(frame->code, fingerprint, &owner, marks))
             return true;
         struct seep_pyline_memo *memo = &lines[place(frame->code, 0) % 64];
-        struct met *met = look_up(frame->code, frame->position + 1); /* it may have grown */
+        struct met *met = entry_of(frame->code, frame->position + 1); /* it may have grown */
         if (owner && met) {
             uint32_t line = seep_python_line(frame, fingerprint, memo);
             *ref = seep_intern_frame(SEEP_FRAME_PYTHON, owner, line);
@@ -182,13 +182,13 @@ bool seep_frames_python(const struct seep_pyframe *frame, uint64_t glance, uint3
 
 uint32_t seep_frames_code_marks(uintptr_t code)
 {
-    const struct met *met = look_up(code, of_code);
+    const struct met *met = entry_of(code, of_code);
     return met ? met->marks : 0;
 }
 
 bool seep_frames_native(uintptr_t address, uint32_t *ref)
 {
-    const struct met *met = look_up(address, 0);
+    const struct met *met = entry_of(address, 0);
     *ref = met ? met->frame : 0;
     return !met || met->where;
 }
@@ -200,7 +200,7 @@ uint32_t seep_frames_native_make(uintptr_t address)
     if (!seep_os_lock(&seep_arena.lock))
         return 0;
     uint32_t frame = seep_intern_frame(SEEP_FRAME_NATIVE, module, address - 1 - bias);
-    struct met *met = frame ? look_up(address, 0) : NULL;
+    struct met *met = frame ? entry_of(address, 0) : NULL;
     if (met) {
         met->frame = frame;
         met->marks = 0;

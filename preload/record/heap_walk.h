@@ -8,7 +8,6 @@
 #ifndef SEEP_PRELOAD_RECORD_HEAP_WALK_H
 #define SEEP_PRELOAD_RECORD_HEAP_WALK_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* Begins a look at all heaps of a process that has about `resident_bytes`: the more, the fewer

@@ -94,16 +94,16 @@ void seep_main_loop_review(struct seep_thread *thread)
 {
     if (!thread->first || !seep_python_ready || seep_arena.counting)
         return;
-    bool beside = false, looked = thread->looks;
+    bool beside = false, watched = thread->watches_loops;
     const uint64_t then = seep_os_clock_ns(CLOCK_MONOTONIC);
-    thread->looks =
+    thread->watches_loops =
         seep_steps_want_loop(then, &beside) && (!seep_job_follows_steps() || is_left_alone(then));
-    if (!thread->looks)
+    if (!thread->watches_loops)
         return;
     const uint64_t now = seep_own_time_ns();
     bool known = loops.main.code && seep_steps_by_loop();
     bool search = !known || seep_loops_silent(&loops, now) || seep_loops_unsettled(&loops, now);
-    if (search && (!searches || !looked || beside != beside_rounds))
+    if (search && (!searches || !watched || beside != beside_rounds))
         begin_search(now);
     searches = search;
     beside_rounds = beside;
@@ -197,12 +197,12 @@ static struct seep_loop_rule rule_now(uint64_t now)
 
 /* ---- by items -------------------------------------------------------------------------------- */
 
-/* The iterators of for loops are looked at so seldom that it costs little, and so often that no
+/* The iterators of for loops are read so seldom that it costs little, and so often that no
  * round is missed that lasts. */
 static const uint64_t soon_ns = 200 * 1000, late_ns = 1000 * 1000;
 enum { MOST_EVENTS = 64 };
 static struct {
-    uint32_t gap, events; /* from one look to the next; since the last */
+    uint32_t gap, events; /* from one reading to the next; since the last */
     uint64_t last_ns;
 } pace;
 
@@ -224,8 +224,8 @@ static bool is_due(void)
 
 /* Whether a for loop has begun an iteration; `rounds`: how many the main loop has, if it is one
  * that only this shows. */
-static bool look_at_items(struct seep_thread *thread, const struct seep_pyframe *outermost,
-                          uint32_t *rounds, uint64_t *now)
+static bool read_items(struct seep_thread *thread, const struct seep_pyframe *outermost,
+                       uint32_t *rounds, uint64_t *now)
 {
     struct seep_pyloop items[SEEP_PYLOOPS];
     const unsigned n_frames =
@@ -246,7 +246,7 @@ static bool look_at_items(struct seep_thread *thread, const struct seep_pyframe 
 /* Whether another main loop has begun an iteration, at `now`. */
 static bool search(struct seep_thread *thread, uint64_t now)
 {
-    if (now < loops.look_ns)
+    if (now < loops.choose_ns)
         return false;
     if (beside_rounds && seep_steps_rounds() - rounds_before < 3)
         return false;
@@ -258,7 +258,7 @@ static bool search(struct seep_thread *thread, uint64_t now)
     return true;
 }
 
-void seep_main_loop_look(struct seep_thread *thread)
+void seep_main_loop_event(struct seep_thread *thread)
 {
     const struct seep_pystack *stack = &thread->stack;
     const struct seep_pyframe *outermost = &stack->frames[SEEP_MAX_PYTHON_FRAMES - 1];
@@ -272,7 +272,7 @@ void seep_main_loop_look(struct seep_thread *thread)
         now = seep_loops_event(&loops, outermost, stack->n, kind_of, seep_own_time_ns);
     if ((searches || loops.main.items) && is_due()) {
         uint64_t then = 0;
-        if (look_at_items(thread, outermost, &by_items, &then))
+        if (read_items(thread, outermost, &by_items, &then))
             now = then;
         rounds += by_items;
     }

@@ -132,13 +132,13 @@ void seep_record_allocation(void *address, uint64_t bytes, const struct seep_reg
     if (__builtin_expect(seep_sample_bytes != 0, 0) && !sampled(thread, bytes)) {
         thread->passed_over = address;
         seep_capture_glance(thread);
-        if (__builtin_expect(thread->looks, 0))
-            seep_main_loop_look(thread);
+        if (__builtin_expect(thread->watches_loops, 0))
+            seep_main_loop_event(thread);
         return;
     }
     block.site = seep_capture(thread, regs, SEEP_SPACE_HOST);
-    if (__builtin_expect(thread->looks, 0))
-        seep_main_loop_look(thread);
+    if (__builtin_expect(thread->watches_loops, 0))
+        seep_main_loop_event(thread);
     if (__builtin_expect(!block.site, 0)) {
         seep_arena_drop(seep_arena_reason());
         return;

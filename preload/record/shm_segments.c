@@ -12,7 +12,7 @@
 
 enum {
     MOST = 4096,    /* segments at a time; of further ones only the maps are counted */
-    AT_A_TIME = 32, /* names that one look asks for */
+    AT_A_TIME = 32, /* names that one check asks for */
 };
 
 /* Of a free entry the path is empty. While it is mapped the piece has no site. */
@@ -25,7 +25,7 @@ struct segment {
 static struct seep_lock lock;
 static SEEP_LARGE struct segment segments[MOST];
 static uint32_t n_used; /* entries up to the last one that was ever in use */
-static uint32_t next_look;
+static uint32_t next_checked;
 
 /* ---- files ------------------------------------------------------------------------------------
  */
@@ -140,12 +140,12 @@ bool seep_segment_stays(const struct seep_range *piece)
     return stays;
 }
 
-void seep_segments_look(bool all)
+void seep_segments_check(bool all)
 {
     if (!__atomic_load_n(&n_used, __ATOMIC_RELAXED) || !seep_os_lock(&lock))
         return;
     for (uint32_t i = 0, n = all ? n_used : AT_A_TIME; i < n_used && n; i++) {
-        struct segment *s = &segments[next_look++ % n_used];
+        struct segment *s = &segments[next_checked++ % n_used];
         if (!s->path[0] || !s->piece.site)
             continue;
         n--;
@@ -160,7 +160,7 @@ void seep_segments_after_fork(void)
 {
     lock.word = 0;
     memset(segments, 0, n_used * sizeof(*segments));
-    n_used = next_look = 0;
+    n_used = next_checked = 0;
 }
 
 struct seep_lock *seep_segments_lock(void)

@@ -10,11 +10,11 @@
 void seep_segment_mapped(uintptr_t start, int fd);
 
 /* The job has unmapped `piece`. True: its pages stay, and it is counted until
- * seep_segments_look() finds that they do not. */
+ * seep_segments_check() finds that they do not. */
 bool seep_segment_stays(const struct seep_range *piece);
 
 /* Counts as gone what no name leads to any more: of some of the segments, or of all. */
-void seep_segments_look(bool all);
+void seep_segments_check(bool all);
 
 void seep_segments_after_fork(void);
 struct seep_lock *seep_segments_lock(void);

@@ -19,7 +19,7 @@ static struct seep_rounds rounds;
 static struct seep_passes passes;
 static struct seep_laps laps;
 static bool epochs_told;
-static struct seep_lap_look stepping; /* the loops around the optimizer's step that began last */
+static struct seep_lap_loops stepping; /* the loops around the optimizer's step that began last */
 
 /* How many frames are outside of the outermost one with that mark; all where there is none. */
 static unsigned outside(const struct seep_thread *thread, uint32_t mark)
@@ -89,11 +89,11 @@ static void forget_passes(void)
 
 /* The loops of the `n_frames` outermost frames; none where better is known of epochs. Without the
  * lock. */
-static void look_at_loops(struct seep_thread *thread, unsigned n_frames, struct seep_lap_look *look)
+static void read_loops(struct seep_thread *thread, unsigned n_frames, struct seep_lap_loops *loops)
 {
     const bool known = epochs_told || __atomic_load_n(&passes.newest, __ATOMIC_RELAXED);
-    look->n =
-        known ? 0 : seep_python_loops(&thread->stack, n_frames, thread->loop_memo, look->loops);
+    loops->n =
+        known ? 0 : seep_python_loops(&thread->stack, n_frames, thread->loop_memo, loops->loops);
 }
 
 /* The ref of the frame that the loop lies in; 0 where it is not there any more. */
@@ -111,12 +111,13 @@ static uint32_t frame_of(const struct seep_pystack *stack, const struct seep_pyl
 }
 
 /* A counted step that is made in `period` was seen within these loops. */
-static void lap(const struct seep_thread *thread, const struct seep_lap_look *look, uint32_t period)
+static void lap(const struct seep_thread *thread, const struct seep_lap_loops *loops,
+                uint32_t period)
 {
     if (epochs_told || passes.newest)
         return;
     uint64_t now = seep_os_clock_ns(CLOCK_MONOTONIC);
-    if (!seep_laps_stepped(&laps, look, now, period))
+    if (!seep_laps_stepped(&laps, loops, now, period))
         return;
     if (!seep_process->epochs)
         count_epoch(SEEP_EPOCHS_LOOP, laps.t_ns, laps.period);
@@ -243,19 +244,19 @@ static void sampler_seen(struct seep_thread *thread)
 
 static void step_began(struct seep_thread *thread)
 {
-    struct seep_lap_look look;
+    struct seep_lap_loops loops;
     thread->mark_object = owner(thread, SEEP_MARK_STEP);
-    look_at_loops(thread, outside(thread, SEEP_MARK_STEP), &look);
+    read_loops(thread, outside(thread, SEEP_MARK_STEP), &loops);
     if (!seep_os_lock(&lock))
         return;
-    stepping = look;
+    stepping = loops;
     seep_os_unlock(&lock);
 }
 
 /* A tick may come too soon after the last one; a copy that is due after this very step may not
  * wait.
  */
-static void look_around(struct seep_thread *thread)
+static void tick_and_look(struct seep_thread *thread)
 {
     seep_tick(thread);
     seep_upcalls.snapshot_look(thread);
@@ -283,13 +284,13 @@ void seep_steps_transition(struct seep_thread *thread, uint32_t marks)
     if ((begun & SEEP_MARK_RESULT) && (marks & SEEP_MARK_POOL))
         counts = seep_job_task() || counts;
     if (counts)
-        look_around(thread);
+        tick_and_look(thread);
 }
 
 void seep_steps_told(struct seep_thread *thread, enum seep_step_source by)
 {
     if (step_told(by))
-        look_around(thread);
+        tick_and_look(thread);
 }
 
 /* ---- the main loop --------------------------------------------------------------------------- */
@@ -315,9 +316,10 @@ uint32_t seep_steps_rounds(void)
     return __atomic_load_n(&choice.n_rounds, __ATOMIC_RELAXED);
 }
 
-/* Those that are counted back have had no tick of their own, and no look at the loops around. */
+/* Those that are counted back have had no tick of their own, nor were the loops around them read.
+ */
 static bool count_rounds(const struct seep_thread *thread, const struct seep_looped *looped,
-                         const struct seep_lap_look *look)
+                         const struct seep_lap_loops *loops)
 {
     if (looped->found)
         seep_choice_loop_found(&choice, now_ns());
@@ -331,20 +333,20 @@ static bool count_rounds(const struct seep_thread *thread, const struct seep_loo
     if (counts && looped->found && !seep_why_is_after(choice.why))
         seep_job_count_back(looped->rounds, looped->since_period);
     if (counts) /* the iteration that has begun is in the period after that of the one before */
-        lap(thread, look, *seep_period);
+        lap(thread, loops, *seep_period);
     return counts;
 }
 
 void seep_steps_looped(struct seep_thread *thread, const struct seep_looped *looped)
 {
-    struct seep_lap_look look;
-    look_at_loops(thread, looped->n_frames, &look);
+    struct seep_lap_loops loops;
+    read_loops(thread, looped->n_frames, &loops);
     if (!seep_os_lock(&lock))
         return;
-    bool counts = count_rounds(thread, looped, &look);
+    bool counts = count_rounds(thread, looped, &loops);
     seep_os_unlock(&lock);
     if (counts)
-        look_around(thread);
+        tick_and_look(thread);
 }
 
 /* ---- epochs that are told of ----------------------------------------------------------------- */

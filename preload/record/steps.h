@@ -10,7 +10,6 @@
 #ifndef SEEP_PRELOAD_RECORD_STEPS_H
 #define SEEP_PRELOAD_RECORD_STEPS_H
 
-#include "preload/python/pyframe.h"
 #include "preload/record/thread.h"
 #include "preload/steps/code_marks.h"
 

@@ -140,7 +140,7 @@ static struct seep_thread *register_thread(void)
         long tid = seep_os_tid();
         in_use[thread->sites.slot] = true;
         thread->first = tid == seep_os_pid();
-        thread->looks = false;
+        thread->watches_loops = false;
         thread->shared.bytes = 0;
         late[thread->sites.slot] = seep_tls.ended;
         n_late += seep_tls.ended;

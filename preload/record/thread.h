@@ -43,7 +43,7 @@ struct seep_thread {
     uint32_t trace_ticks;
     bool importing;                    /* so said the stack interned last */
     bool first;                        /* it is the process's first thread */
-    bool looks;                        /* its stacks are looked at for the job's main loop */
+    bool watches_loops;                /* its stacks tell which loop is the job's main one */
     const struct seep_pyframe *python; /* innermost first: the frames of `stack` */
     struct seep_map_of_move shared;
     struct seep_walk walk;

@@ -92,7 +92,7 @@ static void add_row(struct seep_header *header, const struct seep_thread *thread
     header->last_ns = now;
 }
 
-static void look_for_python(void)
+static void find_python(void)
 {
     static uint32_t generation;
     if (seep_python_ready)
@@ -130,7 +130,7 @@ static bool tick(struct seep_thread *thread)
         }
         header = seep_arena.header;
     }
-    look_for_python();
+    find_python();
     note_python(header);
     if (now >= next_row_ns) {
         add_row(header, thread, now);
@@ -141,7 +141,7 @@ static bool tick(struct seep_thread *thread)
             seep_arena_release();
         next_release_ns = now + RELEASE_NS;
     }
-    seep_segments_look(false);
+    seep_segments_check(false);
     seep_rss_tick(thread, now);
     seep_os_unlock(&lock);
     return true;
@@ -190,9 +190,9 @@ void seep_tick_final(void)
         seep_os_unlock(&lock);
         return;
     }
-    note_python(seep_arena.header); /* no look now: another thread may hold the loader for ever */
+    note_python(seep_arena.header); /* not sought: another thread may hold the loader for ever */
     if (seep_tls.thread)
-        seep_segments_look(true);
+        seep_segments_check(true);
     add_row(seep_arena.header, seep_tls.thread, seep_os_clock_ns(CLOCK_MONOTONIC_COARSE));
     seep_rss_final(seep_tls.thread);
     note_private(seep_arena.header);

@@ -17,8 +17,8 @@ struct seep_upcalls {
      * with the constructor. False: not now, or not at all. */
     bool (*start)(void);
 
-    /* A forked child of a helper most often becomes another program at once: its first events are
-     * not even counted. True: not yet. Called in a child that has not begun. */
+    /* A forked child of a bystander most often becomes another program at once: its first events
+     * are not even counted. True: not yet. Called in a child that has not begun. */
     bool (*start_waits)(void);
 
     /* A process that was only counted so far gets its profile, once it has lived for a while or

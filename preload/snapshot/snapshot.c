@@ -266,9 +266,9 @@ static uint64_t take(struct seep_snapshot_slot *slot, const struct seep_snapshot
 /* Whether copies of this process may be made at all. */
 static bool is_subject(void)
 {
-    return seep_job_map && seep_arena.header && !seep_arena.counting && !seep_program_is_helper &&
-           own_index_plus_1() && own_index_plus_1() <= SEEP_MAX_PROCESSES &&
-           policy.mode != SEEP_SNAPSHOT_OFF;
+    return seep_job_map && seep_arena.header && !seep_arena.counting &&
+           !seep_program_is_bystander && own_index_plus_1() &&
+           own_index_plus_1() <= SEEP_MAX_PROCESSES && policy.mode != SEEP_SNAPSHOT_OFF;
 }
 
 /* Of a forked child there is neither one in reserve nor a last one: while a copy lives, pages that

@@ -1,4 +1,4 @@
-#include "preload/snapshot/snapshot_arrays.h"
+#include "preload/snapshot/snapshot_copy_parts.h"
 
 #include "libprof/store/live_walk.h"
 #include "libprof/store/range_map.h"

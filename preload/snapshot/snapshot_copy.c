@@ -16,8 +16,7 @@
 #include <sys/wait.h>
 
 #include "libprof/store/os.h"
-#include "preload/snapshot/snapshot_arrays.h"
-#include "preload/snapshot/snapshot_shed.h"
+#include "preload/snapshot/snapshot_copy_parts.h"
 
 #ifndef SYS_close_range
 #define SYS_close_range 436

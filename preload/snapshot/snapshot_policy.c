@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "libprof/format/snapshot_format.h"
+
 #define MILLISECOND UINT64_C(1000000)
 
 enum {
@@ -14,8 +16,6 @@ enum {
     STOP_SHARE = 1000,      /* one nanosecond of so many may be spent on stops … */
     FREE_STOP_MS = 100,     /* … beyond these, */
     FREE_IN_PLACE_MS = 250, /* or these where the process waits itself: a job of 400 MB once */
-    READ_SHARE = 50,        /* and of a CPU, for all of the job, on reading … */
-    FREE_READ_MS = 5000,    /* … beyond these: three copies of a job with torch */
     BYTES_PER_STOP_NS = 12, /* 1 GB in pages of 4 KiB: 76 ms, measured */
     LOOP_MS = 2000,         /* a loop may yet turn out to be what comes before the training */
     DIGITS = 9,
@@ -75,13 +75,17 @@ static uint64_t next_stop(const struct seep_snapshot_policy *p,
     return p->last_stop_ns ? p->last_stop_ns : now->anonymous_bytes / BYTES_PER_STOP_NS;
 }
 
+static bool affords_stop(const struct seep_snapshot_policy *p,
+                         const struct seep_snapshot_moment *now)
+{
+    return p->stop_ns + next_stop(p, now) <= FREE_STOP_MS * MILLISECOND + now->age_ns / STOP_SHARE;
+}
+
 static bool is_affordable(const struct seep_snapshot_policy *p,
                           const struct seep_snapshot_moment *now)
 {
-    uint64_t stop = next_stop(p, now);
-    uint64_t read = now->n_read ? now->read_ns / now->n_read : 0;
-    return p->stop_ns + stop <= FREE_STOP_MS * MILLISECOND + now->age_ns / STOP_SHARE &&
-           now->read_ns + read <= FREE_READ_MS * MILLISECOND + now->job_age_ns / READ_SHARE;
+    return affords_stop(p, now) &&
+           seep_snapshot_may_be_read(now->read_ns, now->n_read, now->job_age_ns);
 }
 
 static uint32_t since_origin(const struct seep_snapshot_policy *p,
@@ -97,13 +101,18 @@ static bool has_begun(const struct seep_snapshot_policy *p, const struct seep_sn
            (!now->by_loop || now->age_ns - p->origin_ns >= LOOP_MS * MILLISECOND);
 }
 
-/* Half of the time that is free stays for copies that are read, but the first may have all. */
+/* Before the first copy that is read half of the time that is free stays for those, but the first
+ * in reserve may have all. After it one is in reserve only while somebody is still at work on the
+ * last: what that costs is not known, and the job may end before it is. */
 static bool is_reserve_due(const struct seep_snapshot_policy *p,
                            const struct seep_snapshot_moment *now)
 {
     const uint64_t most = FREE_STOP_MS * MILLISECOND / (p->stop_ns ? 2 : 1);
-    return p->reserve && since_origin(p, now) >= p->reserve && !now->importing &&
-           p->stop_ns + next_stop(p, now) <= most;
+    if (!p->reserve || since_origin(p, now) < p->reserve || now->importing)
+        return false;
+    if (p->last)
+        return now->reading && affords_stop(p, now);
+    return !now->reading && p->stop_ns + next_stop(p, now) <= most;
 }
 
 /* Said once until there is a copy. */
@@ -127,9 +136,9 @@ enum seep_snapshot_answer seep_snapshot_policy_ask(struct seep_snapshot_policy *
     notice(p, now);
     if (now->asked || is_listed(p, now))
         return SEEP_SNAPSHOT_DUE;
-    if (p->mode != SEEP_SNAPSHOT_AUTO || !has_grown(p, now) || p->falls || now->reading)
+    if (p->mode != SEEP_SNAPSHOT_AUTO || !has_grown(p, now) || p->falls)
         return SEEP_SNAPSHOT_NOT_DUE;
-    if (!has_begun(p, now))
+    if (!has_begun(p, now) || now->reading)
         return is_reserve_due(p, now) ? SEEP_SNAPSHOT_RESERVE : SEEP_SNAPSHOT_NOT_DUE;
     return is_affordable(p, now) ? SEEP_SNAPSHOT_DUE : dear(p);
 }
@@ -165,7 +174,7 @@ void seep_snapshot_policy_done(struct seep_snapshot_policy *p,
         p->gap = since + since / 2;
     p->least_bytes = now->live_bytes;
     p->forked = p->said_dear = false;
-    p->reserve = 0;
+    p->reserve = 2 * since;
     p->last = now->step;
     note_stop(p, stop_ns);
 }

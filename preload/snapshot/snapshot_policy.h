@@ -1,7 +1,8 @@
 /* When a frozen copy of the process is due: after steps that lie further and further apart, once
  * something has grown, and never at a cost that the job would feel; or where it was asked for. A
- * job may end before the first of them, and nobody knows: so there are copies in reserve before it,
- * which are read only if nothing better follows; and one as the interpreter ends.
+ * job may end before the first of them, or before the first has been read, and nobody knows: so
+ * there are copies in reserve until then, which are read only if nothing better follows; and one as
+ * the interpreter ends.
  * Numbers only: nothing here looks at the process or the clock. Threads: one at a time. */
 #ifndef SEEP_PRELOAD_SNAPSHOT_SNAPSHOT_POLICY_H
 #define SEEP_PRELOAD_SNAPSHOT_SNAPSHOT_POLICY_H
@@ -30,7 +31,7 @@ struct seep_snapshot_policy {
     uint64_t origin_ns;   /* at that age of the process */
     uint32_t seen;        /* the last one */
     uint32_t gap;         /* from there to the next copy, */
-    uint32_t reserve;     /* and to the next one in reserve; 0: none is needed any more */
+    uint32_t reserve;     /* and to the next one in reserve */
     uint32_t last;        /* step of the last copy, 0: there was none */
     uint64_t least_bytes; /* that have been live since the last copy */
     uint64_t level_bytes; /* live when last asked */

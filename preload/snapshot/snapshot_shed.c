@@ -1,4 +1,4 @@
-#include "preload/snapshot/snapshot_shed.h"
+#include "preload/snapshot/snapshot_copy_parts.h"
 
 #include "libprof/format/map_name.h"
 #include "libprof/store/arena.h"

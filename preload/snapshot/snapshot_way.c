@@ -1,7 +1,6 @@
 #include "preload/snapshot/snapshot_way.h"
 
 #include "libprof/store/os.h"
-#include "preload/job/job.h"
 #include "preload/job/job_table.h"
 #include "preload/life/headroom.h"
 #include "preload/life/run_settings.h"
@@ -64,7 +63,7 @@ struct seep_snapshot_way seep_snapshot_choose(const struct seep_snapshot_policy 
                                     .most_ns = (wished ? LAST_MS : IN_PLACE_MS) * SEEP_MILLISECOND};
     if (way.refusal >= 0)
         return way;
-    seep_headroom_look(&room);
+    seep_headroom_read(&room);
     const uint64_t read_ns =
         READER_MS * SEEP_MILLISECOND + room.anonymous_bytes / BYTES_PER_READ_NS;
     if (source == SEEP_SNAPSHOT_AT_END) {

@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <string.h>
 
 #include "libprof/store/os.h"
 
@@ -34,7 +33,7 @@ static uint64_t hash_of(uintptr_t page)
 }
 
 /* 0: not known. */
-static uint64_t look_up(uintptr_t page)
+static uint64_t word_of(uintptr_t page)
 {
     const struct table *t = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
     if (!t)
@@ -118,13 +117,13 @@ static uint64_t measure(uintptr_t page)
 {
     uintptr_t up = 0;
     while (up < PAGES_UP && readable((page + up) * PAGE))
-        up += 1 + (look_up(page + up + 1) & COUNT_MASK);
+        up += 1 + (word_of(page + up + 1) & COUNT_MASK);
     return (uint64_t)page << PAGE_SHIFT | (up < PAGES_UP ? up : PAGES_UP);
 }
 
 static uint64_t find_other(uintptr_t sp)
 {
-    uint64_t word = look_up(sp / PAGE);
+    uint64_t word = word_of(sp / PAGE);
     if (word || !seep_os_lock(&lock))
         return word;
     word = measure(sp / PAGE);
@@ -160,12 +159,12 @@ struct seep_stack_range seep_stack_range_find(struct seep_stacks *stacks, uintpt
 
 bool seep_stack_range_holds(const struct seep_stacks *stacks, uintptr_t from, uintptr_t to)
 {
-    return within(&stacks->own, from, to) || to <= end_of(look_up(from / PAGE));
+    return within(&stacks->own, from, to) || to <= end_of(word_of(from / PAGE));
 }
 
 bool seep_stack_range_met(uintptr_t sp)
 {
-    return look_up(sp / PAGE) != 0;
+    return word_of(sp / PAGE) != 0;
 }
 
 bool seep_stack_range_roomy(uintptr_t sp)
@@ -187,7 +186,7 @@ void seep_stack_range_unmap(uintptr_t start, uintptr_t end)
     uintptr_t n = (end + PAGE - 1) / PAGE - first;
     if (n <= PAGES_UP) { /* those below reach into it */
         for (uintptr_t page = first > PAGES_UP ? first - PAGES_UP : 0; page < first + n; page++) {
-            uint64_t word = look_up(page);
+            uint64_t word = word_of(page);
             if (word && page + (word & COUNT_MASK) > first)
                 enter(t, (uint64_t)page << PAGE_SHIFT);
         }

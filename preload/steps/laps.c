@@ -6,7 +6,7 @@
 enum { STEPS_BETWEEN = 2 };
 
 /* The outermost loop that changed, as SEEP_LAP_…; -1: the steps are made at different places. */
-static int change(const struct seep_lap_look *before, const struct seep_lap_look *now)
+static int change(const struct seep_lap_loops *before, const struct seep_lap_loops *now)
 {
     const unsigned n = before->n < now->n ? before->n : now->n;
 
@@ -27,7 +27,7 @@ static int change(const struct seep_lap_look *before, const struct seep_lap_look
 static void begin_anew(struct seep_laps *laps, uint64_t t_ns, uint32_t period)
 {
     memset(laps->n_changes, 0, sizeof(laps->n_changes));
-    laps->looked = true;
+    laps->begun = true;
     laps->t_ns = t_ns;
     laps->period = period;
 }
@@ -46,10 +46,10 @@ static bool is_around(const struct seep_laps *laps, int changed)
     return ordinary >= STEPS_BETWEEN * further_out;
 }
 
-bool seep_laps_stepped(struct seep_laps *laps, const struct seep_lap_look *look, uint64_t t_ns,
+bool seep_laps_stepped(struct seep_laps *laps, const struct seep_lap_loops *loops, uint64_t t_ns,
                        uint32_t period)
 {
-    const int changed = laps->looked ? change(&laps->last, look) : -1;
+    const int changed = laps->begun ? change(&laps->last, loops) : -1;
     bool begins = false;
 
     if (changed < 0) {
@@ -59,7 +59,7 @@ bool seep_laps_stepped(struct seep_laps *laps, const struct seep_lap_look *look,
         begins = is_around(laps, changed);
     }
     if (begins)
-        laps->around = look->loops[changed / 2];
-    laps->last = *look;
+        laps->around = loops->loops[changed / 2];
+    laps->last = *loops;
     return begins;
 }

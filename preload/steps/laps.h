@@ -12,7 +12,7 @@
 #include "preload/python/pyframe_loops.h"
 
 /* At a step, the for loops around it, outermost first. */
-struct seep_lap_look {
+struct seep_lap_loops {
     unsigned n;
     struct seep_pyloop loops[SEEP_PYLOOPS];
 };
@@ -23,8 +23,8 @@ enum { SEEP_LAP_STILL = 2 * SEEP_PYLOOPS, SEEP_LAP_CHANGES };
 
 /* All zero at first. The caller's lock guards it. */
 struct seep_laps {
-    bool looked;
-    struct seep_lap_look last;
+    bool begun;
+    struct seep_lap_loops last;
     uint64_t t_ns; /* of the first step at this place, … */
     uint32_t period;
     uint32_t n_changes[SEEP_LAP_CHANGES]; /* since then */
@@ -33,7 +33,7 @@ struct seep_laps {
 
 /* A step, which is made at `t_ns` in `period`. True: a lap begins with it, and it is not the first
  * at its place. */
-bool seep_laps_stepped(struct seep_laps *laps, const struct seep_lap_look *look, uint64_t t_ns,
+bool seep_laps_stepped(struct seep_laps *laps, const struct seep_lap_loops *loops, uint64_t t_ns,
                        uint32_t period);
 
 #endif

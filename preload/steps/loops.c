@@ -8,7 +8,7 @@ enum {
     SILENT_ITERATIONS = 10,
     AROUND = 2,            /* whole iterations of a loop around another, which has … */
     ITERATIONS_EACH = 8,   /* … so many in each */
-    MOST_ROUNDS = 1 << 16, /* from one look to the next */
+    MOST_ROUNDS = 1 << 16, /* from one reading to the next */
 };
 
 static const uint64_t step_ns = 2 * 1000 * 1000; /* no step is faster, … */
@@ -19,7 +19,7 @@ static const uint64_t patience_ns = 300 * 1000 * 1000;       /* but where none i
 static const uint64_t settle_ns = 20 * UINT64_C(1000000000); /* … and none shows for so long */
 static const uint64_t own_watch_ns = UINT64_C(1000000000);   /* held against its own time alone */
 static const uint64_t silence_ns = UINT64_C(1000000000);
-static const uint64_t look_gap_ns = 50 * 1000 * 1000;
+static const uint64_t choose_gap_ns = 50 * 1000 * 1000;
 static const uint64_t forget_ns = 20 * UINT64_C(1000000000);
 static const double least_share = 0.05; /* less is a detail of what is around it */
 
@@ -386,7 +386,7 @@ static bool stays(const struct seep_loops *loops, const struct seep_loop *other,
 void seep_loops_restart(struct seep_loops *loops)
 {
     loops->n_last = 0;
-    loops->since_ns = loops->user_since_ns = loops->look_ns = 0;
+    loops->since_ns = loops->user_since_ns = loops->choose_ns = 0;
     memset(loops->loops, 0, sizeof(loops->loops));
 }
 
@@ -405,16 +405,16 @@ static bool any_lasts(const struct seep_loops *loops, const struct seep_loop_rul
 
 bool seep_loops_choose(struct seep_loops *loops, const struct seep_loop_rule *rule, uint64_t now_ns)
 {
-    if (!loops->since_ns || now_ns < loops->look_ns)
+    if (!loops->since_ns || now_ns < loops->choose_ns)
         return false;
-    loops->look_ns = now_ns + look_gap_ns;
+    loops->choose_ns = now_ns + choose_gap_ns;
     const struct seep_loop *found = best(loops, SEEP_LOOP_USER, rule, now_ns);
     if (!found && rule->busy)
         found = best(loops, SEEP_LOOP_LIBRARY, rule, now_ns);
     if (found && stays(loops, found, now_ns))
         return false;
     if (found && found->last_ns != now_ns) {
-        loops->look_ns = 0; /* as soon as it iterates */
+        loops->choose_ns = 0; /* as soon as it iterates */
         return false;
     }
     if (found) {

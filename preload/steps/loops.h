@@ -49,11 +49,11 @@ struct seep_loops {
     struct seep_loop loops[SEEP_LOOPS];
     uint64_t since_ns, user_since_ns; /* the first iteration of all, of the user's; 0: none yet */
     uint32_t period;                  /* the caller says which it is */
-    uint64_t look_ns;                 /* when it is to be asked again which is the main loop */
+    uint64_t choose_ns;               /* when it is to be asked again which is the main loop */
     struct seep_loop main;            /* code 0: not known */
     intptr_t main_last;               /* where its frame was last */
     unsigned n_items;
-    struct seep_pyloop items[SEEP_PYLOOPS]; /* as they were looked at last */
+    struct seep_pyloop items[SEEP_PYLOOPS]; /* as they were read last */
 };
 
 /* What may be the main loop. */

@@ -149,6 +149,17 @@ def with_a_killed_job(data):
     data["processes"][1]["exit"] = {"kind": "signal", "value": 15, "failed": False, "text": "terminated by its parent"}
 
 
+def with_spaces_in_turn(data):
+    """First malloc has 40 MiB and then maps have them, of which no site is known."""
+    data["sites"]["series"] = [[] for _ in data["sites"]["series"]]
+    data["small"] = {}
+    line, half = data["timeline"], len(data["timeline"]["step"]) // 2
+    rest = len(line["step"]) - half
+    line["spaces"] = {"host": {"live_bytes": [40 << 20] * half + [0] * rest}, "mmap": {"live_bytes": [0] * half + [40 << 20] * rest}}
+    data["spaces"]["mmap"] = {**data["spaces"]["host"], "peak_bytes": 40 << 20}
+    data["spaces"]["host"] = {**data["spaces"]["host"], "peak_bytes": 40 << 20}
+
+
 def with_small_sites(data):
     """Below the caller of the first site, of whose memory nothing else is: 7 MiB at the end."""
     sites, mib = data["sites"], 1 << 20

@@ -40,6 +40,12 @@ def with_many_findings(data):
                                  "title": "a" * 300 + ": grows"})
 
 
+def with_an_empty_text(data):
+    """A profile may name any line."""
+    for excerpt in data["excerpts"]:
+        excerpt["lines"] = ["", "  ", ""]
+
+
 class Cards(PageCase):
     def told(self, make):
         self.browser.open(self.made_up(make))
@@ -64,6 +70,10 @@ class Cards(PageCase):
         self.assertRegex(place, r"^Allocated and kept at \S*job_page\.py:%d in " % MADE)
         self.assertEqual(len(self.browser.all("article .source")), 1)
 
+    def test_a_text_of_empty_lines_is_not_shown(self):
+        self.assertEqual(len(self.told(with_an_empty_text)), 1)
+        self.assertFalse(self.browser.all("article .source"))
+
     def test_who_holds_it_says_when_that_was_seen(self):
         self.browser.open(self.made_up(with_holders))
         self.assertRegex(self.browser.text("article .told"), r"3\.0 MiB in 48 blocks\s+seen at step 48; its length went from 12 to 48")
@@ -83,7 +93,9 @@ class List(PageCase):
             self.assertIn("finding=F9", self.browser.fragment())
             top = self.browser.run("return document.getElementById('finding-F9').getBoundingClientRect().top")
             self.assertLess(abs(top), 10)
-        self.browser.run("scrollTo(0, 0)")
+        self.browser.run("scrollTo(0, 0); state.set({window: '3-40'})")
+        self.browser.settle()
+        self.assertEqual(self.browser.run("return scrollY"), 0, "another choice leaves the reader where he is")
         self.browser.click(".index a", 8)
         self.assertLess(self.browser.run("return document.getElementById('finding-F9').getBoundingClientRect().top"), 10, "again")
 

@@ -97,6 +97,16 @@ class Lines(PageCase):
             self.assertLessEqual(cell.get_attribute("scrollWidth"), cell.get_attribute("clientWidth"), "and has room")
             self.assertIn("any_column_has_room", cell.find_element("css selector", "bdi").get_attribute("title"))
 
+    def test_columns_give_way_to_the_name_of_the_line(self):
+        for width in (1280, 1000, 800):
+            self.browser.look(width)
+            self.open("#sites")
+            self.assertGreater(self.browser.one(".rows .row .cell").size["width"], 220, width)
+            heads = self.browser.text(".head")
+            self.assertIn("kept", heads)
+            self.assertIn("peak", heads, "before what says less")
+            self.assertEqual("role" in heads, width == 1280)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -53,7 +53,7 @@ class Kills(SeepCase):
         deadline = time.monotonic() + 20
         while p.poll() is None and time.monotonic() < deadline:
             found = descendants(p.pid)
-            if len(found) > 1:  # one alone is the launcher's helper
+            if len(found) > 1:  # one alone is a process of the launcher's own
                 return found
             time.sleep(0.0005)
         with open(self.said(folder)) as f:
@@ -185,7 +185,7 @@ class Kills(SeepCase):
 
     def test_the_job_and_its_profile_outlive_a_killed_launcher(self):
         p, folder, counters = self.start("single")
-        job = self.await_counters(counters, 1)[0]["pid"]  # the launcher has helpers of its own
+        job = self.await_counters(counters, 1)[0]["pid"]  # the launcher has others of its own
         self.addCleanup(lambda: os.path.exists("/proc/%d" % job) and os.kill(job, signal.SIGKILL))
         p.kill()
         p.wait(20)

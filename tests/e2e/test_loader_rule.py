@@ -1,4 +1,4 @@
-"""The loader is the job's: no hook but the malloc family's calls into it, and nobody waits for its lock."""
+"""The loader is the job's: no hook calls into it, and nobody waits for its lock."""
 import json
 import re
 import shutil
@@ -12,8 +12,7 @@ LOADER = set("""
 dlopen dlmopen dlclose dlsym dlvsym dladdr dladdr1 dlinfo dlerror dl_iterate_phdr
 __tls_get_addr __libc_dlopen_mode __libc_dlsym __libc_dlclose
 """.split())
-# The malloc family's hooks find the functions behind them by name, and CUDA's driver calls for another library on the
-# user's wish (--gpu=cupti), where no hook runs.
+# CUDA's driver calls for another library on the user's wish (--gpu=cupti), where no hook runs.
 ALLOWED = {"dlsym", "dlopen"}
 OPENS = "preload/cuda/cupti.c"
 

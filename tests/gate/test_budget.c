@@ -1,4 +1,5 @@
 /* Budgets from options and files: what is taken, and what is refused with which word. */
+#include "libprof/base/text.h"
 #include "tests/gate/budget_fixture.h"
 #include "tests/suite.h"
 
@@ -135,11 +136,11 @@ TEST(wrong_files_are_refused_and_say_where, .to = N(bad_files))
 
 TEST(files_that_are_no_texts_or_too_large_are_refused)
 {
-    char *large = malloc(SEEP_BUDGET_MAX_FILE_BYTES + 1);
+    char *large = malloc(SEEP_TEXT_MAX_FILE_BYTES + 1);
 
-    memset(large, '\n', SEEP_BUDGET_MAX_FILE_BYTES + 1);
+    memset(large, '\n', SEEP_TEXT_MAX_FILE_BYTES + 1);
     ck_assert_int_eq(read_text("a\0b", 3), -SEEP_EINVAL);
-    ck_assert_int_eq(read_text(large, SEEP_BUDGET_MAX_FILE_BYTES + 1), -SEEP_EINVAL);
+    ck_assert_int_eq(read_text(large, SEEP_TEXT_MAX_FILE_BYTES + 1), -SEEP_EINVAL);
     memset(large, '[', 100000);
     ck_assert_int_eq(read_text(large, 100000), -SEEP_EINVAL);
     large[0] = '{';

@@ -316,6 +316,25 @@ static void begun_with(double share)
     builder_level(&b, in_data(), HOST, 65536, LAST, second_epoch, &share);
 }
 
+/* A cache that fills in the first epoch, by a jump in such a part of its eighths. */
+static uint64_t in_jumps(uint32_t period, void *arg)
+{
+    const double step = period < FIRST ? 0 : period - FIRST + 1;
+    double blocks = step >= 100 ? 40 : 0;
+
+    for (uint32_t w = 0; w < 8; w++) {
+        const bool jumps = floor((w + 1) * *(double *)arg) > floor(w * *(double *)arg);
+        blocks += jumps && step > 2 + 12.5 * w ? 40 : 0;
+    }
+    return (uint64_t)blocks;
+}
+
+static void rising_up_to_its_end_in(double share)
+{
+    add_epochs(2, 100);
+    builder_level(&b, in_data(), HOST, 65536, LAST, in_jumps, &share);
+}
+
 /* ---- all of them ----------------------------------------------------------------------------- */
 
 static const struct {
@@ -350,6 +369,7 @@ static const struct {
     {"EXCHANGE", what_another_line_loses_from, 86, 97, "unbounded-growth", "leak"},
     {"PLATEAU_OFF", full_after, 1.5, 1.36, "first-touch-cache", "retention"},
     {"SLOWING", epochs_that_add, 0.95, 0.65, "first-touch-cache", "retention"},
+    {"GRADUAL", rising_up_to_its_end_in, 0.625, 0.75, "first-touch-cache", "retention"},
     {"BEGUN", begun_with, 0.062, 0.042, "first-touch-cache", "retention"},
     {"ALIASED_OFF_EPOCH", replaced_and_full_after, 1.35, 1.25, "aliased-cache", "retention"},
 };

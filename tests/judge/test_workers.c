@@ -78,6 +78,24 @@ TEST(what_all_workers_hold_is_multiplied, .to = N(parts))
     is_found("worker-multiplication", parts[_i].alike);
 }
 
+/* A cache of a few items in each, which is full and stays so, is a small part of what the trainer
+ * has. */
+static const struct {
+    double share;
+    bool told;
+} shares[] = {{0.16, false}, {0.24, true}};
+
+TEST(what_all_workers_hold_is_worth_a_word_where_it_is_much_of_the_space, .to = N(shares))
+{
+    struct ramp own = {FIRST + 2, FIRST + 2, 5, UINT32_MAX};
+    struct ramp trainer = {2, 2, (uint64_t)(10 / shares[_i].share) - 10, UINT32_MAX};
+
+    builder_level(&b, user(7), HOST, MIB, LAST, ramp, &trainer);
+    for (int i = 0; i < WORKERS; i++)
+        builder_level(&workers[i], items[i], HOST, MIB, LAST, ramp, &own);
+    is_found("worker-multiplication", shares[_i].told);
+}
+
 /* What a worker maps once is its interpreter's, or a library's, at whatever line: data comes in
  * blocks, or in several arenas. */
 static const struct {

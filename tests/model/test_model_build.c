@@ -276,16 +276,18 @@ enum { SECOND = 1000000000 };
 /* A parent that makes a step each tenth of a second, and a child of a loop that makes as many a
  * second. */
 static const struct {
-    enum seep_step_source source; /* the parent's */
-    uint32_t parent_steps;        /* in tenths of a second from its start on */
+    enum seep_step_source source;                  /* the parent's */
+    uint32_t parent_steps;                         /* in tenths of a second from its start on */
     uint32_t parent_end, child_start, child_steps; /* tenths of a second */
     uint32_t main;                                 /* pid */
     size_t runs;
     enum seep_process_role child;
 } waiting[] = {
-    {SEEP_STEP_BATCH, 50, 300, 60, 200, 101, 2, SEEP_ROLE_TRAINER}, /* it looked at the data */
-    {SEEP_STEP_BATCH, 80, 300, 60, 200, 101, 2, SEEP_ROLE_TRAINER}, /* a few steps beside it */
-    {SEEP_STEP_BATCH, 140, 300, 60, 200, 100, 1, SEEP_ROLE_HELPER}, /* it trains beside it */
+    {SEEP_STEP_BATCH, 50, 300, 60, 200, 101, 2, SEEP_ROLE_TRAINER},  /* it looked at the data */
+    {SEEP_STEP_BATCH, 80, 300, 60, 200, 101, 2, SEEP_ROLE_TRAINER},  /* a few steps beside it */
+    {SEEP_STEP_BATCH, 100, 300, 60, 200, 101, 2, SEEP_ROLE_TRAINER}, /* less than a quarter */
+    {SEEP_STEP_BATCH, 120, 300, 60, 200, 100, 1, SEEP_ROLE_HELPER},  /* more than a quarter */
+    {SEEP_STEP_BATCH, 140, 300, 60, 200, 100, 1, SEEP_ROLE_HELPER},  /* it trains beside it */
     {SEEP_STEP_OPTIMIZER, 500, 800, 560, 200, 100, 2, SEEP_ROLE_TRAINER}, /* a last evaluation */
     {SEEP_STEP_LOOP, 50, 300, 60, 200, 101, 2, SEEP_ROLE_TRAINER},
 };

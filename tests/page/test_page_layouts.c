@@ -1,6 +1,6 @@
 /* Where blocks lay on a device, as a page has it: short numbers that say the same. */
 #include "libprof/page/page_document.h"
-#include "libprof/page/page_layouts.h"
+#include "libprof/page/page_parts.h"
 #include "tests/report_fixture.h"
 
 static json_t *layouts_of(const char *text)

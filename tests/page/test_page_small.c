@@ -1,7 +1,7 @@
 /* Sites that are too small to be in a page one by one: what they come to is there, below the
  * callers whose it is. */
 #include "libprof/page/page_document.h"
-#include "libprof/page/page_series.h"
+#include "libprof/page/page_parts.h"
 #include "tests/page/page_cells.h"
 #include "tests/report_fixture.h"
 

@@ -1,6 +1,6 @@
 /* The lines of source in a page: those that ran, of files that are sources, and of no others. */
 #include "libprof/page/page_document.h"
-#include "libprof/page/page_excerpts.h"
+#include "libprof/page/page_parts.h"
 #include "libprof/report_read/report_view.h"
 #include "tests/report_fixture.h"
 

@@ -16,7 +16,7 @@ static struct seep_headroom look(uint64_t limit_address_bytes)
     struct seep_headroom room;
     header.limit_address_bytes = limit_address_bytes;
     seep_arena.header = &header;
-    seep_headroom_look(&room);
+    seep_headroom_read(&room);
     return room;
 }
 

@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "preload/snapshot/snapshot_copy_parts.h"
 #include "preload/snapshot/snapshot_harm.h"
-#include "preload/snapshot/snapshot_shed.h"
 #include "tests/suite.h"
 
 #define MIB       (UINT64_C(1) << 20)

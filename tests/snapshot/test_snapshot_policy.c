@@ -173,6 +173,56 @@ TEST(the_next_waits_until_it_is_known_what_the_last_cost)
     ck_assert_int_eq(ask(now, 1), SEEP_SNAPSHOT_DUE);
 }
 
+/* On a busy machine that may take longer than the rest of the job, of which nothing would be known.
+ */
+TEST(while_the_last_is_being_read_later_ones_are_kept_in_reserve)
+{
+    uint32_t at[8], n = 0;
+    begin(NULL);
+    ck_assert_uint_eq(run(12, MS, at, N(at)), 1);
+    for (uint32_t step = 13; step <= 180; step++) {
+        struct seep_snapshot_moment now = at_step(step);
+        now.reading = true;
+        enum seep_snapshot_answer answer = seep_snapshot_policy_ask(&policy, &now);
+        ck_assert(answer == SEEP_SNAPSHOT_NOT_DUE || answer == SEEP_SNAPSHOT_RESERVE);
+        if (answer == SEEP_SNAPSHOT_RESERVE && n < N(at)) {
+            seep_snapshot_policy_reserved(&policy, &now, MS);
+            at[n++] = step;
+        }
+    }
+    ck_assert_uint_eq(n, 3);
+    ck_assert_mem_eq(at, ((uint32_t[]){24, 48, 96}), 3 * sizeof(*at));
+    ck_assert_int_eq(ask(at_step(181), MS), SEEP_SNAPSHOT_DUE); /* it has been read */
+}
+
+TEST(what_is_in_reserve_while_the_last_is_read_stays_within_the_stops_that_are_allowed)
+{
+    uint64_t stopped = 30 * MS;
+    begin(NULL);
+    (void)run(12, 30 * MS, NULL, 0);
+    for (uint32_t step = 13; step <= 100000; step++) {
+        struct seep_snapshot_moment now = at_step(step);
+        now.reading = true;
+        if (seep_snapshot_policy_ask(&policy, &now) == SEEP_SNAPSHOT_RESERVE) {
+            seep_snapshot_policy_reserved(&policy, &now, 30 * MS);
+            stopped += 30 * MS;
+        }
+        ck_assert_uint_le(stopped, 100 * MS + now.age_ns / 1000);
+    }
+    ck_assert_uint_ge(stopped, 4 * 30 * MS);
+}
+
+/* There is room for one in reserve: it is the process's that is being read. */
+TEST(while_another_process_is_being_read_who_had_no_look_has_none_in_reserve)
+{
+    begin(NULL);
+    for (uint32_t step = 1; step <= 100; step++) {
+        struct seep_snapshot_moment now = at_step(step);
+        now.reading = true;
+        ck_assert_int_eq(seep_snapshot_policy_ask(&policy, &now), SEEP_SNAPSHOT_NOT_DUE);
+    }
+}
+
 TEST(a_list_is_taken_at_its_word)
 {
     uint32_t taken[8];

@@ -8,7 +8,7 @@
 enum { EPOCHS_LOOP = 0x1000, BATCHES_LOOP = 0x2000, FOLDS_LOOP = 0x3000, HERE = 40, THERE = 80 };
 
 static struct seep_laps laps;
-static struct seep_lap_look look;
+static struct seep_lap_loops around;
 static unsigned n_laps;
 static uint32_t period;
 
@@ -16,26 +16,26 @@ static void begin(void)
 {
     memset(&laps, 0, sizeof(laps));
     n_laps = period = 0;
-    look.n = 0;
+    around.n = 0;
 }
 
 /* The loop inside of those before. */
 static void within(uintptr_t iterator, intptr_t place, uintptr_t position)
 {
-    look.loops[look.n] = (struct seep_pyloop){.path = look.n + 1,
-                                              .code = 7,
-                                              .position = position,
-                                              .iterator = iterator,
-                                              .place = place,
-                                              .depth = look.n};
-    look.n++;
+    around.loops[around.n] = (struct seep_pyloop){.path = around.n + 1,
+                                                  .code = 7,
+                                                  .position = position,
+                                                  .iterator = iterator,
+                                                  .place = place,
+                                                  .depth = around.n};
+    around.n++;
 }
 
 static void step(void)
 {
-    n_laps += seep_laps_stepped(&laps, &look, 1000 + period, period);
+    n_laps += seep_laps_stepped(&laps, &around, 1000 + period, period);
     period++;
-    look.n = 0;
+    around.n = 0;
 }
 
 TEST(each_iteration_of_a_loop_around_the_steps_is_a_lap)

@@ -1,4 +1,4 @@
-/* Clocks that no library can change, memory that cannot be read, and calls in a sandbox. */
+/* Clocks that no library can change, memory that cannot be read, calls in a sandbox, and locks. */
 #include "libprof/store/os.h"
 #include "tests/suite.h"
 
@@ -118,6 +118,19 @@ TEST(calls_without_end_come_to_an_end_for_each_filter)
     for (size_t i = 0; i < THREADS; i++)
         ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
     ck_assert_int_eq(seep_os_inside->calls[0] | seep_os_inside->calls[1], 0);
+}
+
+TEST(a_lock_whose_owner_stalls_is_given_up_on_until_it_has_been_given_back)
+{
+    struct seep_lock lock = {.word = 1};
+    uint64_t begun = seep_os_clock_ns(CLOCK_MONOTONIC);
+    ck_assert(!seep_os_lock(&lock));
+    ck_assert_uint_ge(seep_os_clock_ns(CLOCK_MONOTONIC) - begun, 1900000000u);
+    begun = seep_os_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    ck_assert(!seep_os_lock(&lock)); /* nobody waits for it again */
+    ck_assert_uint_le(seep_os_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun, 100000000u);
+    seep_os_unlock(&lock);
+    ck_assert(seep_os_lock(&lock));
 }
 
 SUITE("os")

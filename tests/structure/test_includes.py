@@ -19,7 +19,7 @@ ALLOWED = {
     "libprof/read": "format base",
     "libprof/who/graph": "format base",
     "libprof/who/ways": "who/graph thresholds base words",
-    "libprof/model": "read format base words",
+    "libprof/model": "read thresholds format base words",
     "libprof/code": "model base words",
     "libprof/who/find": "code who/ways who/graph model read format base words",
     "libprof/measure": "code model thresholds base words",

@@ -112,6 +112,32 @@ class Thresholds(unittest.TestCase):
         self.assertEqual({threshold["name"] for threshold in tables.thresholds()} - used, set())
 
 
+# Constants of mathematics, which no verdict could have otherwise.
+NORMAL_95 = "1.959964"
+
+
+def ratios_in(code):
+    """Numbers with a fraction in C, but for 0.5 that is added to round."""
+    bare = re.sub(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"', " ", code, flags=re.S)
+    return re.findall(r"(?<![\w.])\d*\.\d*[1-9]\d*(?:e[-+]?\d+)?(?![\w.])", re.sub(r"\+ 0\.5\b", "+", bare))
+
+
+class Ratios(unittest.TestCase):
+    """Where verdicts are made, a part of a whole is a row of the table, so that it has a reason and a test."""
+
+    ROOMS = ("code", "model", "measure", "signs", "patterns", "judge", "who")
+
+    def test_none_stands_in_the_code(self):
+        files = [path for room in self.ROOMS for ending in ("*.c", "*.h") for path in (tables.ROOT / "libprof" / room).rglob(ending)]
+        self.assertGreater(len(files), 100)
+        found = {str(path.relative_to(tables.ROOT)): set(ratios_in(path.read_text())) - {NORMAL_95} for path in files}
+        self.assertEqual({name: ratios for name, ratios in found.items() if ratios}, {}, "rows of " + tables.THRESHOLDS.name)
+
+    def test_one_would_be_found(self):
+        self.assertEqual(ratios_in('#define A 0.7 /* 0.8 */\nx = (int)(y + 0.5) * 100.0; s = "%.1f 0.3"; z > 1.5 * .25;'),
+                         ["0.7", "1.5", ".25"])
+
+
 def missing_from(page):
     """What a page names by a path, and is not there: from the root, or below libprof/ or preload/, with its ending or
     without. Names with a place for a name in them (NAME, FAMILY, …) are left out."""
@@ -126,6 +152,15 @@ class Page(unittest.TestCase):
     def test_what_the_guides_name_is_there(self):
         for page in ("docs/architecture.md", "CONTRIBUTING.md"):
             self.assertEqual(missing_from(page), [], page)
+
+    def test_each_rule_of_recording_ends_with_the_tests_that_hold_it(self):
+        section = re.search(r"(?ms)^## What must hold while recording$(.*?)^## ", text("docs/architecture.md")).group(1)
+        rules = re.findall(r"(?ms)^- (.*?)(?=^- |^$|\Z)", section)
+        self.assertGreater(len(rules), 10)
+        for rule in rules:
+            said = re.search(r"\(((?:`tests/[\w/.]+`,?\s*)+)\)\s*$", rule)
+            self.assertTrue(said, rule)
+            self.assertEqual([name for name in re.findall("`(.*?)`", said.group(1)) if not (tables.ROOT / name).is_file()], [])
 
     def test_the_page_is_made_from_the_tables(self):
         self.assertEqual(text("docs/patterns.md"), tables.page(), "docs/patterns.md is not up to date: make pages")

@@ -124,12 +124,17 @@ static void reap_reader(void)
     ck_assert_uint_eq(slot()->reading, 0);
 }
 
-static bool is_written(void)
+static bool is_written_of(unsigned step)
 {
     char path[SEEP_PATH_BYTES];
 
-    snprintf(path, sizeof path, "%s/holders-100-9.json", folder.path);
+    snprintf(path, sizeof path, "%s/holders-100-%u.json", folder.path, step);
     return access(path, R_OK) == 0;
+}
+
+static bool is_written(void)
+{
+    return is_written_of(9);
 }
 
 TEST(the_job_knows_that_somebody_reads_until_nobody_does)
@@ -149,19 +154,43 @@ TEST(a_copy_that_waits_is_read_and_let_go, .left_out = cannot_be_read())
     ck_assert(is_written());
 }
 
-static void announce_in_reserve(void)
+static void let_it_be_read(void)
 {
-    announce(1);
-    slot()->in_reserve = 1;
-    seep_copies_look(&holders);
-    ck_assert_int_eq(holders.worker, 0);
-    ck_assert_int_gt(holders.reserve, 0);
     for (int ms = 0; ms < PATIENCE_MS && slot()->state == SEEP_SNAPSHOT_READY; ms++) {
         seep_copies_look(&holders); /* it is not read twice */
         pause_ms(1);
     }
     ck_assert_uint_eq(slot()->state, SEEP_SNAPSHOT_DONE);
     slot()->state = SEEP_SNAPSHOT_FREE;
+}
+
+static void announce_in_reserve(void)
+{
+    announce(1);
+    slot()->in_reserve = 1;
+    seep_copies_look(&holders);
+    ck_assert_int_gt(holders.reserve, 0);
+    let_it_be_read();
+}
+
+/* Of step 9, on which its reader is at work until it is reaped, and of step 12. */
+static void announce_one_and_a_later_in_reserve(void)
+{
+    announce(1);
+    seep_copies_look(&holders);
+    let_it_be_read();
+    copy.step = 12;
+    announce_in_reserve();
+}
+
+static void reap_worker(void)
+{
+    struct rusage usage;
+    int status;
+
+    ck_assert_int_gt(holders.worker, 0);
+    pid_t pid = wait4(holders.worker, &status, 0, &usage);
+    ck_assert(seep_copies_reaped(&holders, pid, status, &usage));
 }
 
 /* Until the job ends, somebody may have a better one; the copy itself is gone long before. */
@@ -186,6 +215,64 @@ TEST(one_in_reserve_is_dropped_for_a_better_one, .left_out = cannot_be_read())
     ck_assert_uint_eq(folder.job->snapshots.n_read, 1);
     ck_assert_uint_eq(folder.job->snapshots.n_failed, 0);
     ck_assert(!is_written()); /* of step 9 */
+}
+
+/* The job is over before anybody has time for a second one. */
+TEST(one_in_reserve_of_later_than_what_was_read_is_told_as_the_job_ends,
+     .left_out = cannot_be_read())
+{
+    announce_one_and_a_later_in_reserve();
+    reap_worker();
+    ck_assert(is_written());
+    ck_assert(!is_written_of(12));
+    seep_copies_close(&holders);
+    ck_assert(is_written_of(12));
+    ck_assert_uint_eq(folder.job->snapshots.n_read, 2);
+}
+
+TEST(one_in_reserve_of_later_is_not_told_beyond_what_reading_may_cost, .left_out = cannot_be_read())
+{
+    announce_one_and_a_later_in_reserve();
+    reap_worker();
+    folder.job->snapshots.cpu_ns = UINT64_C(1) << 62;
+    seep_copies_close(&holders);
+    ck_assert(!is_written_of(12));
+    ck_assert_uint_eq(folder.job->snapshots.n_read, 1);
+    ck_assert_uint_eq(folder.job->snapshots.n_failed, 0);
+}
+
+TEST(one_in_reserve_of_later_is_dropped_for_one_later_still, .left_out = cannot_be_read())
+{
+    announce_one_and_a_later_in_reserve();
+    reap_worker();
+    copy.step = 18;
+    announce(1);
+    reap_reader();
+    ck_assert_int_eq(holders.reserve, 0);
+    seep_copies_close(&holders);
+    ck_assert(is_written_of(18));
+    ck_assert(!is_written_of(12));
+}
+
+/* The job would make the next one, though what the one at work costs is not known yet. */
+TEST(who_reads_one_in_reserve_does_not_say_that_nobody_is_at_work, .left_out = cannot_be_read())
+{
+    announce_one_and_a_later_in_reserve();
+    pause_ms(50);
+    ck_assert_uint_ne(slot()->reading, 0);
+    reap_worker();
+    ck_assert_uint_eq(slot()->reading, 0);
+    uint64_t cpu_ns = folder.job->snapshots.cpu_ns;
+    seep_copies_close(&holders);
+    ck_assert_uint_gt(folder.job->snapshots.cpu_ns, cpu_ns);
+}
+
+TEST(one_in_reserve_that_nobody_needed_has_cost_a_cpu_too, .left_out = cannot_be_read())
+{
+    announce_in_reserve();
+    ck_assert_uint_eq(folder.job->snapshots.cpu_ns, 0);
+    announce_in_reserve();
+    ck_assert_uint_gt(folder.job->snapshots.cpu_ns, 0);
 }
 
 TEST(one_in_reserve_serves_where_the_better_one_came_to_nothing, .left_out = cannot_be_read())

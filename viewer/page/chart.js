@@ -78,7 +78,7 @@ function placeOfName(chart, xs, layer, half, taken) {
 function labelAreas(chart, xs, areas) {
     const taken = [];
     stackRows(areas, xs.length).forEach((layer, i) => {
-        const name = cutText(areas[i].name, Math.floor((chart.right - chart.left) / 16));
+        const name = shortName(areas[i].name, Math.floor((chart.right - chart.left) / 16));
         const place = chart.width < 300 ? null : placeOfName(chart, xs, layer, name.length * 3.6 + 6, taken);
         if (!place)
             return;

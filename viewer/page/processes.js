@@ -90,7 +90,7 @@ function residentFold(p) {
     if (!p.rss || !p.rss.peak_bytes)
         return null;
     const share = p.rss.unexplained_bytes / p.rss.peak_bytes;
-    const parts = fold({class: "brief"}, `RSS ${atStepText(p.rss.step)}: ${bytesText(p.rss.peak_bytes)}` +
+    const parts = fold({class: "brief"}, `What RSS was made of ${atStepText(p.rss.step)}: ${bytesText(p.rss.peak_bytes)}` +
         (share > UNEXPLAINED_SHARE ? `, ${bytesText(p.rss.unexplained_bytes)} of it unexplained` : ""), () => partsTable(p.rss));
     parts.keptAs = () => "resident " + p.pid;
     return parts;
@@ -123,7 +123,7 @@ function processLists(list, card) {
     return top;
 }
 
-function helpersTable() {
+function foldedTable() {
     const list = data.helpers || [];
     return list.length ? [el("h2", {}, "Helpers, only counted"), el("div", {class: "scroll-x"}, el("table", {},
         el("thead", {}, el("tr", {}, ["program", "processes", "RSS at most"].map((t) => el("th", {scope: "col"}, t)))),
@@ -135,13 +135,13 @@ const processesView = {
     name: "processes", title: "Processes",
     enter(root) {
         const controls = el("div", {class: "controls"}), list = el("div"), keys = el("div");
-        root.append(controls, keys, list, ...helpersTable());
+        root.append(controls, keys, list, ...foldedTable());
         return () => {
             const memory = memoryWanted();
             updateControls(controls, [memoryChoice()]);
             const most = d3.max(processes, (p) => highestOf(p, memory)), seconds = job.duration_s || 1;
             keys.replaceChildren(legend([...Object.keys(timeline.spaces).filter((space) => memoryOf(space) === memory)
-                .map((name, index) => ({name, index})), ...(memory === HOST ? [{name: "RSS", line: "rss"}] : [])]));
+                .map((name) => ({name, index: spaceIndex(name)})), ...(memory === HOST ? [{name: "RSS", line: "rss"}] : [])]));
             list.replaceChildren(processLists(processTree(), (p) => processCard(p, memory, most, seconds)));
         };
     },

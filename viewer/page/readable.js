@@ -74,11 +74,16 @@ function nameFor(text, pixels, font) {
     return width <= pixels ? text : shortName(text, Math.max(4, Math.floor(text.length * pixels / width) - 1));
 }
 
-/* A space behind an amount: "64.0 MiB malloc'd". */
-function spaceText(space) {
+/* What the memory of a space is: "malloc'd"; "" of one that seep does not know. */
+function spaceWords(space) {
     const [kind, number] = space.split(":");
     return {host: "malloc'd", mmap: "mapped", shm: "shared", pinned: "pinned", tensor: `in tensors on GPU ${number}`,
-        device: `taken from GPU ${number}`}[kind] || "of " + space;
+        device: `taken from GPU ${number}`}[kind] || "";
+}
+
+/* The same behind an amount. */
+function spaceText(space) {
+    return spaceWords(space) || "of " + space;
 }
 
 function cutText(text, most) {

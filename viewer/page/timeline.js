@@ -255,7 +255,7 @@ const timelineView = {
             chart.redraw();
             const areas = areasOf(grouping, memory, axis);
             const limit = limitOf(memory);
-            notes.replaceChildren(legend([...areas.map((area) => ({name: area.name, index: area.index})),
+            notes.replaceChildren(legend([...areas.map((area) => ({name: area.name, index: area.index, note: grouping === "space" ? spaceWords(area.name) : ""})),
                 ...linesOf(memory),
                 ...(limit ? [{name: "limit", line: "limit", note: bytesText(limit) +
                     (isInSight(limit, memory) ? "" : ", above the picture")}] : []),

@@ -313,11 +313,6 @@ bool seep_http_is_followed(const struct seep_http *http)
     return seep_guests_follow(&http->guests);
 }
 
-size_t seep_http_waiting(const struct seep_http *http)
-{
-    return http->guests.n_waiting;
-}
-
 void seep_http_stop(struct seep_http *http)
 {
     seep_guests_sweep(&http->guests, true);

@@ -26,9 +26,8 @@ void seep_http_run(struct seep_http *http);
 /* From now on this is what there is; takes it over. */
 void seep_http_show(struct seep_http *http, struct seep_served *served);
 
-/* Whether somebody follows the job, and how many wait for a newer reading. */
+/* Whether somebody follows the job. */
 bool seep_http_is_followed(const struct seep_http *http);
-size_t seep_http_waiting(const struct seep_http *http);
 
 void seep_http_stop(struct seep_http *http);
 

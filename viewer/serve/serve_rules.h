@@ -4,8 +4,6 @@
 
 #include "viewer/serve/serve_address.h"
 
-#include <stddef.h>
-
 enum seep_serve_path { SEEP_SERVE_NOTHING, SEEP_SERVE_PAGE, SEEP_SERVE_DATA };
 
 /* What a path asks for: "/TOKEN/" and "/TOKEN/data"; everything else is nothing. The time that it

@@ -6,13 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *seep_top_sort_name(enum seep_top_sort sort)
-{
-    static const char *const names[] = {"growth", "live", "peak"};
-
-    return names[sort];
-}
-
 static bool stack_has(const json_t *site, const char *text)
 {
     static const char *const keys[] = {"function", "file", "module"};

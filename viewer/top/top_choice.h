@@ -37,8 +37,6 @@ struct seep_top_choice {
     size_t detail_lines; /* of the details or the help, all together */
 };
 
-const char *seep_top_sort_name(enum seep_top_sort sort);
-
 /* Writes the indices of the view's lines that are chosen, in order, to `order`, which has room for
  * all of them. Returns how many they are. */
 size_t seep_top_order(const struct seep_top_view *view, const struct seep_top_choice *choice,

@@ -1,5 +1,4 @@
 /* The tables of the job, its spaces, its processes and its lines. */
-#include "libprof/base/text.h"
 #include "libprof/report_read/report_view.h"
 #include "viewer/top/top_picture.h"
 #include "viewer/top/top_text.h"

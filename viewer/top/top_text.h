@@ -5,7 +5,6 @@
 
 #include <jansson.h>
 #include <stdbool.h>
-#include <stddef.h>
 
 enum { SEEP_TOP_CELL = 4 }; /* bytes that a column takes at most */
 

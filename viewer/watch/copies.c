@@ -1,7 +1,6 @@
 #include "viewer/watch/copies.h"
 
 #include "libprof/base/clock.h"
-#include "libprof/base/error.h"
 #include "libprof/read/process_alive.h"
 #include "viewer/watch/copy_reader.h"
 
@@ -66,7 +65,7 @@ static pid_t start_reader(struct seep_copies *h, bool in_reserve)
     if (pid == 0) {
         if (wish[1] >= 0)
             close(wish[1]);
-        const struct seep_copy_readings readings = {h->folder, h->roles, h->keys};
+        const struct seep_copy_readings readings = {h->folder, h->roles, h->keys, h->worker != 0};
         seep_copy_reader_be(&readings, launcher, wish[0]);
     }
     if (wish[0] >= 0)
@@ -95,15 +94,26 @@ static void has_left(struct seep_copies *h, pid_t reader)
     seep_copy_let_go(slot_of(h), h->taken_ns);
 }
 
-/* It ends without a word. */
+static void count_cpu(struct seep_job *job, const struct rusage *usage)
+{
+    const struct timeval *user = &usage->ru_utime, *system = &usage->ru_stime;
+
+    job->snapshots.cpu_ns += (uint64_t)(user->tv_sec + system->tv_sec) * 1000 * NS_PER_MS +
+                             (uint64_t)(user->tv_usec + system->tv_usec) * 1000;
+}
+
+/* It ends without a word, but what it has read has cost a CPU. */
 static void drop_reserve(struct seep_copies *h)
 {
+    struct rusage usage = {0};
+
     if (!h->reserve)
         return;
     close(h->wish);
     kill(h->reserve, SIGKILL);
-    while (waitpid(h->reserve, NULL, 0) < 0 && errno == EINTR) {
+    while (wait4(h->reserve, NULL, 0, &usage) < 0 && errno == EINTR) {
     }
+    count_cpu(h->folder->job, &usage);
     has_left(h, h->reserve);
     h->reserve = 0;
     h->reserve_is_next = false;
@@ -125,6 +135,12 @@ static void use_reserve(struct seep_copies *h)
     note_reading(h);
 }
 
+static void start_worker(struct seep_copies *h)
+{
+    h->reserve_follows = false;
+    h->worker = start_reader(h, false);
+}
+
 /* No copy waits while somebody thinks about another one: what was asked for is kept until then. */
 static void start_reading(struct seep_copies *h)
 {
@@ -137,14 +153,18 @@ static void start_reading(struct seep_copies *h)
         h->reserve = start_reader(h, true);
         h->reserve_ns = now_ns();
         h->reserve_is_next = !in_reserve;
+        h->reserve_follows = h->worker != 0;
     } else {
-        h->worker = start_reader(h, false);
+        start_worker(h);
     }
 }
 
+/* Where an older one has been read, the job itself makes the next one as soon as that may be. */
 static bool is_reserve_due(const struct seep_copies *h)
 {
-    return h->reserve && (h->reserve_is_next || now_ns() - h->reserve_ns > RESERVE_MS * NS_PER_MS);
+    return h->reserve &&
+           (h->reserve_is_next ||
+            (!h->reserve_follows && now_ns() - h->reserve_ns > RESERVE_MS * NS_PER_MS));
 }
 
 /* ---- the launcher ---------------------------------------------------------------------------- */
@@ -192,10 +212,7 @@ void seep_copies_look(struct seep_copies *h)
 
 static void count_end(struct seep_job *job, int status, const struct rusage *usage)
 {
-    const struct timeval *user = &usage->ru_utime, *system = &usage->ru_stime;
-
-    job->snapshots.cpu_ns += (uint64_t)(user->tv_sec + system->tv_sec) * 1000 * NS_PER_MS +
-                             (uint64_t)(user->tv_usec + system->tv_usec) * 1000;
+    count_cpu(job, usage);
     if (WIFEXITED(status) && WEXITSTATUS(status) == SEEP_COPY_NOT_WANTED)
         return;
     if (WIFEXITED(status) && WEXITSTATUS(status) == SEEP_COPY_READ)
@@ -217,7 +234,9 @@ bool seep_copies_reaped(struct seep_copies *h, pid_t pid, int status, const stru
         h->reserve_is_next = false;
     } else {
         h->worker = 0;
-        if (WIFEXITED(status) && WEXITSTATUS(status) == SEEP_COPY_READ && !h->reserve_is_next)
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != SEEP_COPY_READ)
+            h->reserve_follows = false; /* it stands for this one */
+        else if (!h->reserve_is_next && !h->reserve_follows)
             drop_reserve(h); /* this one is better */
         if (h->reserve_is_next)
             use_reserve(h);
@@ -304,6 +323,17 @@ static bool copy_waits(const struct seep_copies *h, struct last_wait *w)
            now_ns() < w->end_ns;
 }
 
+/* What follows one that has been read keeps to what all reading may cost. */
+static bool is_reserve_wanted(const struct seep_copies *h)
+{
+    const struct seep_job *job = h->folder->job;
+    const uint64_t now = now_ns();
+
+    return !h->reserve_follows || h->reserve_is_next ||
+           seep_snapshot_may_be_read(job->snapshots.cpu_ns, job->snapshots.n_read,
+                                     now > job->started_ns ? now - job->started_ns : 0);
+}
+
 void seep_copies_close(struct seep_copies *h)
 {
     struct last_wait w = {.begun_ns = now_ns()};
@@ -313,9 +343,9 @@ void seep_copies_close(struct seep_copies *h)
     w.end_ns = w.begun_ns + LAST_MS * NS_PER_MS;
     wait_for_reader(h, &w);
     if (copy_waits(h, &w))
-        h->worker = start_reader(h, false);
+        start_worker(h);
     wait_for_reader(h, &w);
-    if (now_ns() < w.end_ns)
+    if (now_ns() < w.end_ns && is_reserve_wanted(h))
         use_reserve(h);
     drop_reserve(h);
     wait_for_reader(h, &w);

@@ -17,6 +17,7 @@ struct seep_copies {
     pid_t worker;                         /* who reads one, 0: nobody */
     pid_t reserve;        /* who has read one, and keeps it for the end; 0: nobody */
     bool reserve_is_next; /* that one was asked for, and waits for its turn alone */
+    bool reserve_follows; /* that one is of later than what the worker reads, or has read */
     int wish;             /* where that one is told that it is wanted, */
     uint64_t reserve_ns;  /* and since when it has it */
     pid_t latest;         /* whichever of them began last, until it has let go */

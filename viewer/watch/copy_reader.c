@@ -104,6 +104,7 @@ struct job_reading {
     struct seep_snapshot_slot *slot;
     const uint64_t taken_ns;
     const bool in_place;
+    const bool beside; /* somebody is at work on an older one */
     int wish; /* where the launcher says that what is in reserve is wanted; −1: it is, at once */
     bool too_late; /* the process waits no longer, and has said so itself */
     struct seep_examine_request request;
@@ -152,6 +153,15 @@ static uint64_t felt(const struct job_reading *reading)
     return slot->stop_ns + (now && since < INT32_MAX ? since * FAULT_NS : 0);
 }
 
+/* Unless somebody is at work on a newer one already. */
+static void let_others_in(struct job_reading *reading)
+{
+    uint32_t own = (uint32_t)reading->request.copy;
+
+    (void)__atomic_compare_exchange_n(&reading->slot->reading, &own, 0, false, __ATOMIC_RELEASE,
+                                      __ATOMIC_RELAXED);
+}
+
 /* From here on the copy, or the process itself, goes its way. What was read of a copy is whole also
  * where its maker's end has taken it since; a process that waits no longer may have changed. */
 static bool has_been_read(void *reading_given, bool whole)
@@ -166,7 +176,8 @@ static bool has_been_read(void *reading_given, bool whole)
     setpriority(PRIO_PROCESS, 0, BEHIND); /* nobody waits any more */
     if (reading->wish < 0)
         return true;
-    __atomic_store_n(&reading->slot->reading, 0, __ATOMIC_RELEASE); /* others may have their turn */
+    if (!reading->beside)
+        let_others_in(reading);
     return whole && is_wanted(reading->wish);
 }
 
@@ -186,6 +197,7 @@ static int read_slot(const struct seep_copy_readings *h, int wish)
         .slot = slot,
         .taken_ns = now.taken_ns,
         .in_place = !now.faults,
+        .beside = h->beside,
         .wish = wish,
         .request = {.folder = h->folder->path,
                     .roles_file = h->roles,

@@ -22,6 +22,7 @@ struct seep_copy_readings {
     const struct seep_job_folder *folder;
     const char *roles; /* NULL: the shipped rules */
     bool keys;         /* texts of dict keys are shown */
+    bool beside;       /* somebody is at work on an older one */
 };
 
 /* Tells the copy that was made then, which waits on the slot's state, that it may end, or the

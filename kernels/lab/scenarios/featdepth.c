@@ -4,11 +4,11 @@
  *
  * The GPUs are told, not used, whatever the device: contexts, weights and batches are announced to
  * seep where a rank would have them, and the arithmetic runs on the CPU. */
+#include "kernels/lab/judges.h"
 #include "kernels/lab/rows.h"
 #include "kernels/lab/scenario.h"
 #include "kernels/lab/scenarios/depth_network.h"
 #include "kernels/lab/scenarios/ranks.h"
-#include "kernels/lab/trial_judge.h"
 #include "preload/seep.h"
 
 #include <stdio.h>

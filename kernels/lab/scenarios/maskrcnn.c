@@ -1,10 +1,10 @@
 /* Mask R-CNN's annotation cache: __getitem__ hands out the cached dictionary itself, and collate_fn
  * writes tensors into it. */
 #include "kernels/compute/chance.h"
+#include "kernels/lab/judges.h"
 #include "kernels/lab/rows.h"
 #include "kernels/lab/scenario.h"
 #include "kernels/lab/scenarios/maskrcnn_collate.h"
-#include "kernels/lab/trial_judge.h"
 #include "preload/seep.h"
 
 #include <math.h>

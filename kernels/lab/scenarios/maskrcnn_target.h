@@ -6,7 +6,6 @@
 #include "kernels/lab/scenarios/cached_gpu.h"
 
 #include <stddef.h>
-#include <stdint.h>
 
 /* A list or a tensor: bytes that nobody changes once others refer to them. They go with the last
  * owner. */

@@ -4,8 +4,6 @@
 
 #include "kernels/formats/scannet.h"
 
-#include <stdbool.h>
-
 enum {
     SEEP_POINTGROUP_SCENES = 1513, /* of ScanNet v2 … */
     SEEP_POINTGROUP_TRAIN = 1201,  /* … of which for training */

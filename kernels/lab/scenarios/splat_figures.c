@@ -3,8 +3,8 @@
  * ends. */
 #include "kernels/lab/scenarios/splat_figures.h"
 
+#include "kernels/lab/judges.h"
 #include "kernels/lab/rows.h"
-#include "kernels/lab/trial_judge.h"
 
 #include <math.h>
 #include <stdio.h>

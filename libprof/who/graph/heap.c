@@ -1,7 +1,7 @@
 #include "libprof/who/graph/heap.h"
 
 #include "libprof/who/graph/native.h"
-#include "libprof/who/graph/py_edges.h"
+#include "libprof/who/graph/py_walk.h"
 
 int seep_heap_init(struct seep_heap *heap, struct seep_memory *memory, const struct seep_maps *maps,
                    const struct seep_snapshot_block *blocks, size_t n)

@@ -1,4 +1,4 @@
-#include "libprof/who/graph/py_dicts.h"
+#include "libprof/who/graph/py_walk.h"
 
 #include "libprof/who/graph/edges.h"
 #include "libprof/who/graph/py_text.h"

@@ -1,10 +1,7 @@
-#include "libprof/who/graph/py_edges.h"
+#include "libprof/who/graph/py_walk.h"
 
 #include "libprof/who/graph/edges.h"
-#include "libprof/who/graph/py_dicts.h"
 #include "libprof/who/graph/py_fields.h"
-#include "libprof/who/graph/py_frames.h"
-#include "libprof/who/graph/py_shape.h"
 #include "libprof/who/graph/py_text.h"
 
 #include <string.h>

@@ -1,7 +1,6 @@
-#include "libprof/who/graph/py_frames.h"
+#include "libprof/who/graph/py_walk.h"
 
 #include "libprof/who/graph/edges.h"
-#include "libprof/who/graph/py_dicts.h"
 #include "libprof/who/graph/py_text.h"
 
 enum { MAX_VARIABLES = 10000, MAX_STACK = 100000, TAGS = 3, A_NUMBER = 3, NOT_COUNTED = 1 };

@@ -1,4 +1,4 @@
-#include "libprof/who/graph/py_shape.h"
+#include "libprof/who/graph/py_walk.h"
 
 #include "libprof/who/graph/graph.h"
 

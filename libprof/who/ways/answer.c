@@ -1,11 +1,8 @@
 #include "libprof/who/ways/answer.h"
 
 #include "libprof/thresholds/thresholds.h"
-#include "libprof/who/graph/py_shape.h"
-#include "libprof/who/ways/cycles.h"
-#include "libprof/who/ways/graph_ways.h"
-#include "libprof/who/ways/leave_out.h"
-#include "libprof/who/ways/references.h"
+#include "libprof/who/graph/py_walk.h"
+#include "libprof/who/ways/reach_passes.h"
 #include "libprof/who/ways/ways.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
-#include "libprof/who/ways/cycles.h"
+#include "libprof/who/ways/reach_passes.h"
 
 #include "libprof/base/hash_index.h"
-#include "libprof/who/graph/py_dicts.h"
 #include "libprof/who/graph/py_types.h"
+#include "libprof/who/graph/py_walk.h"
 
 #include <stdlib.h>
 

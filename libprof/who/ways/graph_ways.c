@@ -1,4 +1,4 @@
-#include "libprof/who/ways/graph_ways.h"
+#include "libprof/who/ways/reach_passes.h"
 
 #include "libprof/who/graph/native.h"
 

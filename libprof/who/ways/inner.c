@@ -1,8 +1,8 @@
 #include "libprof/who/ways/inner.h"
 
 #include "libprof/base/hash_index.h"
-#include "libprof/who/ways/cycles.h"
 #include "libprof/who/ways/inner_strays.h"
+#include "libprof/who/ways/reach_passes.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "libprof/who/ways/leave_out.h"
+#include "libprof/who/ways/reach_passes.h"
 
 #include "libprof/base/hash_index.h"
 

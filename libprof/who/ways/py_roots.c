@@ -1,8 +1,7 @@
 #include "libprof/who/ways/py_roots.h"
 
-#include "libprof/who/graph/py_dicts.h"
-#include "libprof/who/graph/py_frames.h"
 #include "libprof/who/graph/py_text.h"
+#include "libprof/who/graph/py_walk.h"
 #include "libprof/words/python_file.h"
 
 #include <string.h>

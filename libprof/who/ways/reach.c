@@ -277,22 +277,6 @@ void seep_reach_unsettle(struct seep_reach *reach)
     reach->settled = NULL;
 }
 
-int seep_reach_keep(const struct seep_reach *from, struct seep_reach *kept)
-{
-    size_t n = all_nodes(from);
-
-    *kept = (struct seep_reach){.heap = from->heap};
-    kept->roots = malloc((from->n_roots + 1) * sizeof *kept->roots);
-    if (!kept->roots || allocate(kept))
-        return -SEEP_ENOMEM;
-    memcpy(kept->distance, from->distance, n * sizeof *kept->distance);
-    memcpy(kept->parent, from->parent, n * sizeof *kept->parent);
-    memcpy(kept->label, from->label, n * sizeof *kept->label);
-    memcpy(kept->roots, from->roots, from->n_roots * sizeof *kept->roots);
-    kept->n_roots = from->n_roots;
-    return 0;
-}
-
 void seep_reach_put_back(struct seep_reach *reach, const struct seep_reach *kept)
 {
     size_t n = all_nodes(reach);
@@ -302,4 +286,14 @@ void seep_reach_put_back(struct seep_reach *reach, const struct seep_reach *kept
     memcpy(reach->label, kept->label, n * sizeof *kept->label);
     memcpy(reach->roots, kept->roots, kept->n_roots * sizeof *kept->roots);
     reach->n_roots = kept->n_roots;
+}
+
+int seep_reach_keep(const struct seep_reach *from, struct seep_reach *kept)
+{
+    *kept = (struct seep_reach){.heap = from->heap};
+    kept->roots = malloc((from->n_roots + 1) * sizeof *kept->roots);
+    if (!kept->roots || allocate(kept))
+        return -SEEP_ENOMEM;
+    seep_reach_put_back(kept, from);
+    return 0;
 }

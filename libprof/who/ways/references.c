@@ -1,4 +1,4 @@
-#include "libprof/who/ways/references.h"
+#include "libprof/who/ways/reach_passes.h"
 
 #include "libprof/who/graph/py_types.h"
 

@@ -1,6 +1,6 @@
 #include "libprof/who/ways/way_types.h"
 
-#include "libprof/who/graph/py_shape.h"
+#include "libprof/who/graph/py_walk.h"
 
 const struct seep_pytype *seep_way_type(struct seep_heap *heap, uint32_t n)
 {

@@ -1,7 +1,6 @@
 #include "libprof/who/ways/ways.h"
 
 #include "libprof/base/hash_index.h"
-#include "libprof/who/graph/py_fields.h"
 #include "libprof/who/ways/way_types.h"
 
 #include <stdlib.h>

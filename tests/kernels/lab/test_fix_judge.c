@@ -1,5 +1,5 @@
 /* What the lab holds of `seep verify`'s document. */
-#include "kernels/lab/fix_judge.h"
+#include "kernels/lab/judges.h"
 #include "tests/suite.h"
 
 #include <check.h>

@@ -1,5 +1,5 @@
 /* The lab's judgement of a variant: what a good report is, and every way in which one is not. */
-#include "kernels/lab/trial_judge.h"
+#include "kernels/lab/judges.h"
 #include "tests/suite.h"
 
 #include <check.h>

@@ -45,7 +45,7 @@ static void check_means(struct seep_stream *s, const struct distribution *d, siz
                      0);
     mean = to_host(s, device_mean, maps.n_voxels * n_channels * 4);
     back = to_host(s, device_back, floats * 4);
-    seep_voxel_mean_reference(&host, f, n_channels, wanted);
+    voxel_mean_reference(&host, f, n_channels, wanted);
     for (size_t i = 0; i < maps.n_voxels * n_channels; i++) {
         bool close = fabs((double)mean[i] - wanted[i]) <= 1e-6 * fabs(wanted[i]) + 1e-30;
         n_wrong += !close;
@@ -88,7 +88,7 @@ static struct sparse sparse_reference(int32_t (*coords)[4], const int32_t *label
     struct seep_voxel_maps maps = {malloc(n * 4), malloc(n * 16), malloc(n * 4 + 4), malloc(n * 4),
                                    0};
 
-    ck_assert_int_eq(seep_voxelize_reference((const int32_t(*)[4])coords, n, &maps), 0);
+    ck_assert_int_eq(voxelize_reference((const int32_t(*)[4])coords, n, &maps), 0);
     struct sparse wanted = {malloc(n * 4), malloc(n * 4), maps.point_to_voxel, maps.n_voxels};
     for (size_t v = 0; v < maps.n_voxels; v++) {
         const int32_t *points = maps.voxel_points + maps.voxel_start[v];

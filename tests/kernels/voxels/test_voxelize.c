@@ -12,7 +12,7 @@ static size_t check_maps(int32_t (*coords)[4], size_t n)
     struct seep_voxel_maps wanted = {malloc(n * 4 + 4), malloc(n * 16 + 16), malloc(n * 4 + 4),
                                      malloc(n * 4 + 4), 0};
 
-    ck_assert_int_eq(seep_voxelize_reference((const int32_t(*)[4])coords, n, &wanted), 0);
+    ck_assert_int_eq(voxelize_reference((const int32_t(*)[4])coords, n, &wanted), 0);
     for (unsigned i = 0; i < n_streams; i++) {
         struct seep_stream *s = streams[i];
         struct seep_voxel_maps maps = maps_on_device(s, n);
@@ -282,7 +282,7 @@ TEST(quantised_points_are_the_reference_s)
     for (size_t i = 0; i < MANY; i++)
         for (int d = 0; d < 3; d++)
             points[i][d] = random_bits() % 50 ? (float)random_below(-900000, 900000) / 9999.f : NAN;
-    seep_quantize_reference((const float(*)[3])points, NULL, MANY, 0.05f, wanted, &n_wanted);
+    quantize_reference((const float(*)[3])points, NULL, MANY, 0.05f, wanted, &n_wanted);
     for (unsigned i = 0; i < n_streams; i++) {
         struct seep_stream *s = streams[i];
         void *p = on_device(s, points, MANY * sizeof *points);

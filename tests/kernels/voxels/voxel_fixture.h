@@ -4,8 +4,8 @@
 
 #include "kernels/compute/cpu_levels.h"
 #include "kernels/voxels/voxelize.h"
-#include "kernels/voxels/voxelize_reference.h"
 #include "tests/cuda_device.h"
+#include "tests/kernels/voxels/voxel_reference.h"
 
 #include <check.h>
 #include <math.h>

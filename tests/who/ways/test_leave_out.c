@@ -1,5 +1,5 @@
 /* What is still reached without a node is the same, however it is found. */
-#include "libprof/who/ways/leave_out.h"
+#include "libprof/who/ways/reach_passes.h"
 #include "tests/who/ways/heap_fixture.h"
 
 enum { LISTS = 40, EACH = 3, SEEDS = 20 };

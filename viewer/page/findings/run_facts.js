@@ -1,17 +1,18 @@
 /* The run in figures, and whose the memory was: what stands beside the findings. */
 
-/* Of the space that was fullest of what is looked at. */
-function fullestSpace(memory) {
-    const own = Object.entries(data.spaces).filter(([space]) => memoryOf(space) === memory);
-    return own[d3.scan(own, ([, a], [, b]) => b.peak_bytes - a.peak_bytes)] || ["", null];
-}
+const spacesIn = (memory) => Object.entries(data.spaces).filter(([space]) => memoryOf(space) === memory);
 
-/* Its peak leads to whose memory that was. */
+/* How high a memory was: the host's spaces together after the step that had most, for their own peaks were not at once; a
+   device's one space at its very peak. Leads to whose memory that was, which adds up to this. */
 function peakFact(memory) {
-    const [space, sums] = fullestSpace(memory);
-    return sums ? el("li", {}, el("b", {}, bytesText(sums.peak_bytes)), ` ${spaceText(space)} `,
-        el("a", {href: state.link("flame", {memory, window: "peak", measure: "live"})}, "at its peak"), ", " + stepText(sums.peak_step))
-        : null;
+    const step = highestStep(memory), [[space, sums] = []] = spacesIn(memory);
+    if (!sums)
+        return null;
+    const link = el("a", {href: state.link("flame", {memory, window: "peak", measure: "live"})}, "at its peak");
+    return memory === HOST
+        ? el("li", {}, el("b", {}, bytesText(d3.sum(weights(memory, "live", {to: step}, "")))), ` of ${memoryName(memory)} live `, link,
+            `, after ${stepUnit} ${step}`)
+        : el("li", {}, el("b", {}, bytesText(sums.peak_bytes)), ` ${spaceText(space)} `, link, ", " + stepText(sums.peak_step));
 }
 
 /* Lines by what `of` says of their sites, the most first, as text. */
@@ -38,9 +39,9 @@ function briefBytes(i) {
 
 /* Who allocated most in all, and in which sizes; made when it is unfolded. */
 function inAll(memory) {
-    const [space, sums] = fullestSpace(memory);
-    return fold({class: "in-all"}, "What was allocated in all, freed or not" +
-        (sums ? `: ${bytesText(sums.allocated_bytes)} ${spaceText(space)} in ${plural(sums.allocations, "allocation")}` : ""),
+    const sums = (key) => d3.sum(spacesIn(memory), ([, of]) => of[key]);
+    return fold({class: "in-all"}, `What was allocated in all, freed or not: ${bytesText(sums("allocated_bytes"))} of ${memoryName(memory)} in ` +
+        plural(sums("allocations"), "allocation"),
     () => [el("ul", {},
         el("li", {}, "most bytes: ", topLines(memory, (i) => sites.allocated_bytes[i], 5, bytesText)),
         el("li", {}, "most often: ", topLines(memory, (i) => sites.allocations[i], 5, (n) => plural(n, "time"))),

@@ -53,10 +53,13 @@ function snippetsOf(places) {
     return snippets;
 }
 
-/* The first of the marked lines is the one to look at. */
+/* Without empty lines at its ends. The first of the marked lines is the one to look at. */
 function sourceLines({file, first, lines, marked}) {
-    const indent = Math.min(...lines.filter((text) => text.trim()).map((text) => text.search(/\S/)));
+    const said = lines.map((text, i) => ({text, line: first + i})).filter(({text}) => text.trim());
+    if (!said.length)
+        return null;
+    const indent = d3.min(said, ({text}) => text.search(/\S/)), from = said[0].line, to = said[said.length - 1].line;
     const kind = (line) => ["here", "also"][Math.min(marked.indexOf(line), 1)];
-    return el("ol", {class: "source", start: first, tabindex: "0", "aria-label": "source around " + belowCwd(file) + ":" + marked[0]},
-        lines.map((text, i) => el("li", {class: kind(first + i), value: first + i}, nameOf(text.slice(Math.min(indent, text.length)) || " "))));
+    return el("ol", {class: "source", start: from, tabindex: "0", "aria-label": "source around " + belowCwd(file) + ":" + marked[0]},
+        d3.range(from, to + 1).map((line) => el("li", {class: kind(line), value: line}, nameOf(lines[line - first].slice(indent) || " "))));
 }

@@ -1,14 +1,20 @@
 /* A table of very many rows, of which only those in sight exist. Columns: {key, title, text(row, fit), width, wide,
-   asked, left}; the first one is always there and takes what room is left, for which fit(text) shortens a name; wide ones
-   are not on narrow screens unless they are asked for, and those that say `asked` nowhere else. */
+   asked, left}; the first one is always there and takes what room is left, for which fit(text) shortens a name; those
+   that have `wide` are there as far as there is room, the smallest `wide` first, and those that say `asked` where they
+   are asked for. */
 
-const ROW_HEIGHT = 30, PAPER_ROWS = 200;
+const ROW_HEIGHT = 30, PAPER_ROWS = 200, LEAST_NAME = 260;
 const isNarrow = matchMedia("(max-width: 760px)");
 
-/* `chosen`: keys between commas; "" is for those that the screen has room for. */
-function columnsShown(columns, chosen) {
-    const keys = chosen.split(",");
-    return columns.filter((column, i) => i === 0 || (chosen ? keys.includes(column.key) : !column.asked && !(column.wide && isNarrow.matches)));
+/* `chosen`: keys between commas; "" is for those that there is room for. */
+function columnsShown(columns, chosen, room = main.clientWidth) {
+    const keys = chosen.split(","), shown = new Set(columns.filter((column, i) => i === 0 ||
+        (chosen ? keys.includes(column.key) : !column.asked && !column.wide)));
+    let left = room - LEAST_NAME - d3.sum([...shown].slice(1), (column) => column.width);
+    for (const column of chosen ? [] : columns.filter((one) => one.wide && !one.asked).sort((a, b) => a.wide - b.wide))
+        if ((left -= column.width) >= 0)
+            shown.add(column);
+    return columns.filter((column) => shown.has(column));
 }
 
 /* Which columns there are, as boxes to tick. `choice.sync()` brings them up to date. */
@@ -34,7 +40,7 @@ function virtualTable({columns, chosen, label, sortKey, sortDown, onsort, onopen
 
     /* Heads are made anew when other columns are shown, and keep the focus otherwise. */
     function drawHead() {
-        const wanted = columnsShown(columns, chosen());
+        const wanted = columnsShown(columns, chosen(), onPaper ? Infinity : main.clientWidth);
         const look = isNarrow.matches + wanted.map((column) => column.key).join();
         if (look !== drawnLook) {
             [shown, drawnLook] = [wanted, look];
@@ -103,6 +109,7 @@ function virtualTable({columns, chosen, label, sortKey, sortDown, onsort, onopen
     for (const [event, paper] of [["paper", true], ["screen", false]])
         scroller.addEventListener(event, () => {
             onPaper = paper;
+            drawHead();
             draw();
         });
     new ResizeObserver(() => {

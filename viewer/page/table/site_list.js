@@ -6,8 +6,10 @@ const bytesColumn = (key, title, width, of, wide) =>
     ({...numberColumn(key, title, width, of, wide), text: (line) => bytesText(Math.abs(of(line)) < 0.5 ? 0 : of(line))});
 const sumColumn = (key, title, width, wide) => bytesColumn(key, title, width, (line) => lineSum(line, key), wide);
 const textColumn = (key, title, width, of, more) => ({key, title, width, value: of, text: (line) => nameOf(of(line)), ...more});
+/* What a screen has room for first. */
+const WIDE = {finding: 1, peak_bytes: 2, stacks: 3, allocated_bytes: 4, allocations: 5, space: 6, role: 7};
 const mostColumn = (key, width, of) => textColumn(key, key, width, (line) => mostText(line, of),
-    {wide: true, text: (line) => nameOf(mostText(line, of), {title: lineTexts(line, of)})});
+    {wide: WIDE[key], text: (line) => nameOf(mostText(line, of), {title: lineTexts(line, of)})});
 const lineFindings = (line) => [...new Set(line.sites.flatMap((i) => findingsOf[i]))].map((finding) => finding.id).join(", ");
 
 const LINE_COLUMNS = [
@@ -15,16 +17,16 @@ const LINE_COLUMNS = [
         text: (line, fit) => nameOf(fit(shortFrameText(line.f)), {title: frame.text(line.f)})},
     mostColumn("space", 92, site.space),
     mostColumn("role", 112, site.role),
-    numberColumn("stacks", "stacks", 70, (line) => line.sites.length, true),
+    numberColumn("stacks", "stacks", 70, (line) => line.sites.length, WIDE.stacks),
     sumColumn("retained_bytes", "kept", 104),
     {...sumColumn("live_bytes", "live at end", 104), asked: true},
-    bytesColumn("peak_bytes", "peak", 104, linePeak, true),
+    bytesColumn("peak_bytes", "peak", 104, linePeak, WIDE.peak_bytes),
     sumColumn("growth", "growth/step", 116),
-    sumColumn("allocated_bytes", "allocated", 104, true),
-    numberColumn("allocations", "allocations", 108, (line) => lineSum(line, "allocations"), true),
+    sumColumn("allocated_bytes", "allocated", 104, WIDE.allocated_bytes),
+    numberColumn("allocations", "allocations", 108, (line) => lineSum(line, "allocations"), WIDE.allocations),
     {...numberColumn("age_p50", "median age", 104, (line) => line.sites.length === 1 ? sites.age_p50[line.sites[0]] : null), asked: true},
     textColumn("threads", "thread", 170, (line) => lineTexts(line, site.threads), {left: true, asked: true}),
-    textColumn("finding", "finding", 76, lineFindings, {wide: true}),
+    textColumn("finding", "finding", 76, lineFindings, {wide: WIDE.finding}),
 ];
 
 /* Whether a site's line, space, role, thread, number or finding has the word. Lines are few: each is looked at once. */

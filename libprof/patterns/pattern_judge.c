@@ -1,4 +1,4 @@
-#include "libprof/patterns/pattern_order.h"
+#include "libprof/patterns/pattern_judge.h"
 
 #include "libprof/base/text.h"
 #include "libprof/measure/memory_limit.h"
@@ -47,6 +47,7 @@ static bool fits_holder(enum seep_pattern pattern, const struct seep_kept_by *k)
     return !(keeps && k->known && k->state == SEEP_HOLDERS_CYCLE);
 }
 
+/* Row by row, from the table's top. */
 bool seep_patterns_judge_line(const struct seep_case *c, struct seep_finding *finding)
 {
     for (int i = 0; i < SEEP_N_PATTERNS; i++) {

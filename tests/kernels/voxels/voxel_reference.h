@@ -1,4 +1,8 @@
-#include "kernels/voxels/voxelize_reference.h"
+/* What voxels/voxelize.h must come to, by sorting. Host memory, one thread. */
+#ifndef SEEP_TESTS_KERNELS_VOXELS_VOXEL_REFERENCE_H
+#define SEEP_TESTS_KERNELS_VOXELS_VOXEL_REFERENCE_H
+
+#include "kernels/voxels/voxelize.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,8 +13,10 @@ struct entry {
     int32_t point, first; /* the point, and the first one of its voxel */
 };
 
-void seep_quantize_reference(const float (*points)[3], const int32_t *batch, size_t n_points,
-                             float size, int32_t (*coords)[4], size_t *n_refused)
+/* As the functions of that name. They allocate what they need: 0 or -SEEP_ENOMEM. */
+static inline void quantize_reference(const float (*points)[3], const int32_t *batch,
+                                      size_t n_points, float size, int32_t (*coords)[4],
+                                      size_t *n_refused)
 {
     *n_refused = 0;
     for (size_t i = 0; i < n_points; i++) {
@@ -50,8 +56,8 @@ static int by_first(const void *a, const void *b)
     return x->point < y->point ? -1 : x->point > y->point;
 }
 
-int seep_voxelize_reference(const int32_t (*coords)[4], size_t n_points,
-                            struct seep_voxel_maps *maps)
+static inline int voxelize_reference(const int32_t (*coords)[4], size_t n_points,
+                                     struct seep_voxel_maps *maps)
 {
     struct entry *entries = malloc((n_points + 1) * sizeof *entries);
     size_t n = 0;
@@ -85,8 +91,9 @@ int seep_voxelize_reference(const int32_t (*coords)[4], size_t n_points,
     return 0;
 }
 
-void seep_voxel_mean_reference(const struct seep_voxel_maps *maps, const float *features,
-                               size_t n_channels, double *voxel_features)
+/* In double precision. */
+static inline void voxel_mean_reference(const struct seep_voxel_maps *maps, const float *features,
+                                        size_t n_channels, double *voxel_features)
 {
     for (size_t v = 0; v < maps->n_voxels; v++) {
         size_t begin = (size_t)maps->voxel_start[v], end = (size_t)maps->voxel_start[v + 1];
@@ -98,3 +105,5 @@ void seep_voxel_mean_reference(const struct seep_voxel_maps *maps, const float *
         }
     }
 }
+
+#endif

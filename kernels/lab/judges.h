@@ -1,6 +1,6 @@
-/* What seep said of a variant, held against what it is there to show. */
-#ifndef SEEP_KERNELS_TRIAL_JUDGE_H
-#define SEEP_KERNELS_TRIAL_JUDGE_H
+/* What seep said of a variant, held against what it is there to show, and of its fix likewise. */
+#ifndef SEEP_KERNELS_JUDGES_H
+#define SEEP_KERNELS_JUDGES_H
 
 #include "kernels/lab/rows.h"
 #include "kernels/lab/scenario.h"
@@ -13,5 +13,12 @@ bool seep_trial_judge(const struct seep_outcome *outcome, struct seep_rows *rows
 /* The finding of that pattern that weighs most, NULL where there is none; also for a NULL report.
  */
 const json_t *seep_trial_finding(const json_t *report, const char *pattern);
+
+/* The exit status of `seep verify BEFORE AFTER`: 0 fixed, 1 not. */
+int seep_fix_status(const struct seep_fix *fix);
+
+/* Adds a line each for what must vanish, for what must be left, and for each saving that must be
+ * as predicted. `verdict`: the JSON document of `seep verify`, or NULL. */
+void seep_fix_judge(const struct seep_fix *fix, const json_t *verdict, struct seep_rows *rows);
 
 #endif

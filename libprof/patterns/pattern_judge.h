@@ -1,8 +1,7 @@
-/* The patterns in their order: a decision list, first hit wins. Patterns are told apart by, in this
- * order: the space; who a line belongs to; whether its level ends (and when, against the first
- * epoch); ages of frees; and, of what does not stay, the peak. */
-#ifndef SEEP_LIBPROF_PATTERNS_PATTERN_ORDER_H
-#define SEEP_LIBPROF_PATTERNS_PATTERN_ORDER_H
+/* Holds a line, or the job, against the rows of words/patterns.def: a decision list, first hit wins.
+ * The order of the rows is the order in which patterns are tried: it is nowhere else. */
+#ifndef SEEP_LIBPROF_PATTERNS_PATTERN_JUDGE_H
+#define SEEP_LIBPROF_PATTERNS_PATTERN_JUDGE_H
 
 #include "libprof/patterns/finding.h"
 #include "libprof/signs/case.h"
@@ -25,7 +24,7 @@
 #undef SEEP_PREDICATE_JOB
 #undef SEEP_PREDICATE_LAST
 
-/* The first pattern of lines that fits; false where none does. */
+/* The first row of lines that fits; false where none does. */
 bool seep_patterns_judge_line(const struct seep_case *c, struct seep_finding *finding);
 
 /* One pattern of the job. Returns 0 or -SEEP_ENOMEM; *found is false for patterns of lines, too. */

@@ -1,0 +1,83 @@
+/* What to do about an out-of-memory error: by its cause. Where the step simply needs too much, it
+ * is the advice of the pattern's row. */
+#include "libprof/judge/shortage_told.h"
+
+#include "libprof/base/text.h"
+#include "libprof/code/place_text.h"
+#include "libprof/measure/allocator_settings.h"
+#include "libprof/thresholds/thresholds.h"
+#include "libprof/words/shortage_words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Nothing that is said of devices holds of the host's memory: it is bounded by the machine, and by
+ * how it is asked for. */
+static char *about_pinned(const struct seep_shortage_told *t)
+{
+    const char *less = t->s->request->registers         ? SEEP_SHORTAGE_REGISTER_LESS_TEXT
+                       : seep_shortage_is_of_pool(t->s) ? SEEP_SHORTAGE_PIN_LESS_POOL_TEXT
+                                                        : SEEP_SHORTAGE_PIN_LESS_TEXT;
+    const char *bound = SEEP_SHORTAGE_PIN_BOUND_TEXT;
+
+    if (t->s->cause == SEEP_SHORTAGE_FILLED)
+        return seep_text_format(SEEP_SHORTAGE_MEND_PINNED_TEXT, t->s->filler);
+    return t->cure ? seep_text_format(SEEP_SHORTAGE_SEE_FIRST_ELSE_ALSO_TEXT, t->cure, less, bound)
+                   : seep_text_format("%s; %s", less, bound);
+}
+
+/* What lies on the device from dataset, loader or camera can wait on the host. */
+static bool is_data(const struct seep_shortage_told *t, const struct seep_shortage_line *line)
+{
+    const enum seep_part part =
+        (enum seep_part)t->code->lines->part[t->code->model->sites[line->site].stack];
+
+    return part == SEEP_PART_DATASET || part == SEEP_PART_LOADER || part == SEEP_PART_CAMERA;
+}
+
+/* The line of these that keeps most, where that is a good part of the whole; NULL else. */
+static const struct seep_shortage_line *much_data(const struct seep_shortage_told *t)
+{
+    const struct seep_shortage *s = t->s;
+    const struct seep_shortage_line *most = NULL;
+
+    for (const struct seep_shortage_line *one = s->lines; one < s->lines + s->n_lines; one++) {
+        if (is_data(t, one) && one->kept_bytes >= s->allocated_bytes / SEEP_T_LARGE_SHARE &&
+            (!most || one->kept_bytes > most->kept_bytes))
+            most = one;
+    }
+    return most;
+}
+
+static char *about_too_large(const struct seep_shortage_told *t)
+{
+    const char *usual = seep_pattern_row(SEEP_PATTERN_OUT_OF_MEMORY)->advice;
+    const struct seep_shortage_line *data = much_data(t);
+
+    if (data) {
+        char *place = seep_place_text(t->code, data->frame);
+        char *text = seep_text_format(SEEP_SHORTAGE_KEEP_ON_HOST_TEXT,
+                                      place ? place : SEEP_SHORTAGE_THE_LOADER_TEXT, usual);
+        free(place);
+        return text;
+    }
+    return t->cure ? seep_text_format(SEEP_SHORTAGE_SEE_FIRST_ELSE_TEXT, t->cure, usual)
+                   : strdup(usual);
+}
+
+char *seep_shortage_advice(const struct seep_shortage_told *t)
+{
+    if (seep_shortage_is_pinned(t->s))
+        return about_pinned(t);
+    switch (t->s->cause) {
+    case SEEP_SHORTAGE_FILLED:
+        return seep_text_format(SEEP_SHORTAGE_MEND_TEXT, t->s->filler);
+    case SEEP_SHORTAGE_FRAGMENTED:
+        return strdup(seep_allocator_advice(t->s->device.settings));
+    case SEEP_SHORTAGE_OTHERS:
+        return strdup(SEEP_SHORTAGE_LOOK_WHO_TEXT);
+    case SEEP_SHORTAGE_TOO_LARGE:
+        break;
+    }
+    return about_too_large(t);
+}

@@ -1,0 +1,38 @@
+/* Stages of building a model, in their order: model_build.c calls them, each file has one. */
+#ifndef SEEP_LIBPROF_MODEL_MODEL_STAGES_H
+#define SEEP_LIBPROF_MODEL_MODEL_STAGES_H
+
+#include "libprof/model/model.h"
+
+/* Opens every *.seep of the folders (headers only) and their job tables into the empty model *m. A
+ * folder given twice, under whatever name, counts once. Files and folders that cannot be read are
+ * noted in m->not_read, and so is what is beyond the bound of 65,536 profiles. Returns 0; -SEEP_EIO
+ * when no folder can be read; -SEEP_ENODATA when no profile was readable; -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_folders_open(struct seep_model *m, const char *const *dirs, size_t n_dirs,
+                                      struct seep_error *err);
+
+/* Takes over profiles that are open already (from memory), each with its job table or NULL in
+ * common; also on failure. Returns 0, -SEEP_ENODATA when there is none, -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_folders_adopt(struct seep_model *m, struct seep_profile **profiles,
+                                       size_t n, struct seep_job *job);
+
+/* Links profiles and processes to their parents: the file of each forked process goes on in that of
+ * its parent. A process whose parent's file is missing, or that descends from such a one, is
+ * orphaned. Needs open profiles, sorted by start. Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_fork_links_find(struct seep_model *m);
+
+/* Brings the counters of all processes together, by the identity of their stacks: loads each
+ * profile of the model in turn, interns what its sites refer to, and adds the sites up: m->dict,
+ * sites, parts, extras, points, and of each process its spaces' totals and its timeline. A profile
+ * that cannot be loaded is noted in m->not_read. Each is closed when no later process inherits from
+ * it. Returns 0 or -SEEP_ENOMEM. Work: linear in the sizes of the files. */
+SEEP_MUST_CHECK int seep_merge(struct seep_model *m, struct seep_error *err);
+
+/* Finds the processes that were only counted, and totals of the job's spaces. Live is what the
+ * processes that lived to the end held then (or hold now); what the others held when they ended
+ * counts as freed with them. A peak of the sum is exact with one process; with several it is the
+ * largest sum over the points in time that the timelines hold and over the ends of steps, and each
+ * process's own peak. Returns 0 or -SEEP_ENOMEM. */
+SEEP_MUST_CHECK int seep_job_spaces_add(struct seep_model *m);
+
+#endif
