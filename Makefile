@@ -117,8 +117,10 @@ LAB_LIB := $(if $(WITH_LAB),$(BUILD)/liblab.a)
 VIEWER_LIB := $(BUILD)/libviewer.a
 # The page that `seep view` fills: its parts in their order, and d3 of Debian's node-d3.
 PAGE_CSS := $(addprefix viewer/page/,page.css print.css)
-PAGE_JS := $(patsubst %,viewer/page/%.js,readable dom palette data levels state controls chart order long_table source \
-	resident_parts findings timeline tree flame site site_list processes device_map device \
+PAGE_JS := $(patsubst %,viewer/page/%.js,readable dom palette data levels state controls how_to_read chart \
+	$(addprefix table/,order long_table) resident_parts $(addprefix findings/,source run_facts finding_places finding_card findings) \
+	marks timeline $(addprefix flame/,weights shown_stacks tree readout draw_flame sandwich flame) \
+	$(addprefix table/,site site_line site_list) processes device_map device \
 	$(addprefix comparison/,courses comparison changes difference) views live/keep live/carry live/live keys shown)
 D3 ?= /usr/share/nodejs/d3/dist/d3.min.js
 TEST_BINS := $(TESTS:tests/%.c=$(BUILD)/tests/%)

@@ -22,7 +22,7 @@ struct seep_page_base {
  *     "spaces": as seep_compare_spaces() says,
  *     "pairs": COLUMNS,
  *     "left_out": n }
- *   COLUMNS: space, role, look_at and stack as page_sites.h has them, the report's own where it has
+ *   COLUMNS: space, role, look_at and stack as page_parts.h has them, the report's own where it has
  *   the site; `site`, the text of the first of its own, or −1; what both runs keep, the peak, and
  *   the growth, as kept_before, kept_after and so on, null where a run has no such site.
  *   "left_out": pairs that are light in both runs, unless `all`.

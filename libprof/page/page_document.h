@@ -1,5 +1,5 @@
 /* A report as the data of one page: what people look at, compact. Findings, processes and the
- * timeline are as docs/report.schema.json has them; sites are columns (page_sites.h) over tables
+ * timeline are as docs/report.schema.json has them; sites are columns (page_parts.h) over tables
  * (page_tables.h). It is read by the page of the same version alone, and is no public format. */
 #ifndef SEEP_LIBPROF_PAGE_PAGE_DOCUMENT_H
 #define SEEP_LIBPROF_PAGE_PAGE_DOCUMENT_H

@@ -1,17 +1,22 @@
-/* Parts of a page's data, a file each. All return new references, NULL without memory. */
+/* Parts of a page's data, a file each. What they return is a new reference,
+ * NULL without memory. */
 #ifndef SEEP_LIBPROF_PAGE_PAGE_PARTS_H
 #define SEEP_LIBPROF_PAGE_PAGE_PARTS_H
 
 #include "libprof/page/page_tables.h"
 
-enum { SEEP_EXCERPT_AROUND = 3, SEEP_EXCERPT_MAX_FILE_BYTES = 4 << 20 };
+enum { SEEP_EXCERPT_AROUND = 3 };
 
 /* The lines around those that findings are about, from the job's sources: [{file, line, first,
- * lines: [text, …]}] for the frames and `kept_at` of a report's findings, each line once: only of
- * regular files that are named as sources are, and were last changed before the job began, so that
- * they are what ran. Texts are clean and cut. Opens files that the report names, never waits for
- * them. */
+ * lines: [text, …]}] for the frames and `kept_at` of a report's findings, each line once, where
+ * page_source.h opens their files. */
 json_t *seep_page_excerpts(const json_t *report);
+
+/* Adds the column `source` to the frames in the tables: the number of the text of each one's line,
+ * without what it is indented by; −1 where no file of that time, opened by page_source.h, has it.
+ */
+void seep_page_add_frame_lines(struct seep_page_tables *tables, const char *cwd,
+                               double before_unix_s);
 
 /* Where blocks lay on devices: the report's layouts with `segments` {address, bytes, site, cache,
  * small, tensors} and `tensors` {gap, bytes, site}, arrays: `tensors` of a segment says how many of
@@ -24,14 +29,30 @@ void seep_page_name_layout_sites(const json_t *report, json_t *named, bool *fail
 
 #define SEEP_PAGE_LIGHT 1e-4 /* of a space: less is not to be seen in a picture of it */
 
-/* A column for each number of a site; `space`, `role` and `stack` are numbers in the tables,
- * `look_at` that of a frame, `processes` that of a text, `series` [step, bytes, …] as differences,
- * each from the one before. A site is light where neither its peak nor all it allocated is a
- * ten-thousandth of its space's: it is left out where findings do not name it, unless `all`, and
- * has few points. */
-json_t *seep_page_sites(const json_t *report, bool all, struct seep_page_tables *tables);
+/* Whether neither the peak of a site nor all that it allocated is that much of its space's. */
+bool seep_page_is_light(const json_t *report, const json_t *site);
 
-/* {space: {sites, allocations, …}} of those that were left out, as sums. */
-json_t *seep_page_other_sites(const json_t *report, bool all);
+/* The sites of the report that are in the page one by one, or those that are in it as sums: light
+ * ones that allocate seldom and that no finding names, and none where `all` is wanted. */
+json_t *seep_page_sites_in(const json_t *report, bool all);
+json_t *seep_page_small_ones(const json_t *report, bool all);
+
+/* [step, bytes, …] of sites together, each as the difference from the one before, for differences
+ * of what lies in order are short numbers. Of more than `most` points as many are kept, evenly
+ * spread, the last among them. */
+json_t *seep_page_series(const json_t *const *sites, size_t n, size_t most);
+
+/* A column for each number of a site of the list; `space`, `role` and `stack` are numbers in the
+ * tables, `look_at` that of a frame, `processes` that of a text, `series` as seep_page_series() has
+ * it. A light site has few points. */
+json_t *seep_page_sites(const json_t *report, const json_t *list, struct seep_page_tables *tables);
+
+#define SEEP_PAGE_SMALL_BOX 1e-3 /* of a space: about as much as is a pixel in a picture of it */
+
+/* Columns of the sums of small sites: a row for each space and caller below which they come to a
+ * box, which has those that no caller further in has a box for. `stack` is that of the caller, −1
+ * for none; `sites` says how many they are. */
+json_t *seep_page_small_sites(const json_t *report, const json_t *small,
+                              struct seep_page_tables *tables);
 
 #endif

@@ -8,62 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    LIGHT_POINTS = 8, /* of the course of such a site */
-    OFTEN = 100,      /* allocations of a site: fewer are never many, in however short a job */
-};
+enum { LIGHT_POINTS = 8 }; /* of the course of a light site */
 
 /* Numbers that are taken as they are. */
 static const char *const plain[] = {"allocations", "frees",     "allocated_bytes", "live_bytes",
                                     "peak_bytes",  "peak_step", "retained_bytes"};
 enum { N_PLAIN = sizeof plain / sizeof *plain };
-
-static const json_t *space_of(const json_t *report, const json_t *site)
-{
-    return json_object_get(json_object_get(report, "spaces"), seep_get_text(site, "space", ""));
-}
-
-static bool is_light(const json_t *report, const json_t *site)
-{
-    const json_t *space = space_of(report, site);
-
-    return seep_get_number(site, "peak_bytes") <
-               SEEP_PAGE_LIGHT * seep_get_number(space, "peak_bytes") &&
-           seep_get_number(site, "allocated_bytes") <
-               SEEP_PAGE_LIGHT * seep_get_number(space, "allocated_bytes");
-}
-
-/* Small blocks weigh little, but how many a line makes is asked, too. */
-static bool is_seldom(const json_t *report, const json_t *site)
-{
-    const double n = seep_get_number(site, "allocations");
-
-    return n < OFTEN ||
-           n < SEEP_PAGE_LIGHT * seep_get_number(space_of(report, site), "allocations");
-}
-
-/* {id: true} of what findings name, and of what is drawn on a device. */
-static json_t *named_sites(const json_t *report, bool *failed)
-{
-    json_t *named = json_object();
-    size_t i, k;
-    json_t *finding, *id;
-
-    json_array_foreach (json_object_get(report, "findings"), i, finding) {
-        json_array_foreach (json_object_get(finding, "sites"), k, id) {
-            if (json_is_string(id))
-                seep_json_set(named, json_string_value(id), json_true(), failed);
-        }
-    }
-    seep_page_name_layout_sites(report, named, failed);
-    return named;
-}
-
-static bool is_left_out(const json_t *report, const json_t *site, const json_t *named, bool all)
-{
-    return !all && is_light(report, site) && is_seldom(report, site) &&
-           !json_object_get(named, seep_get_text(site, "id", ""));
-}
 
 static json_t *number(const json_t *object, const char *key)
 {
@@ -75,33 +25,6 @@ static json_t *number(const json_t *object, const char *key)
 static json_int_t integer_at(const json_t *list, size_t i)
 {
     return json_integer_value(json_array_get(list, i));
-}
-
-/* Whether a point is one of the `most`, evenly spread, the last among them. */
-static bool is_wanted(size_t i, size_t n, size_t most)
-{
-    return n <= most || i == 0 || i + 1 == n || i * (most - 1) / n != (i - 1) * (most - 1) / n;
-}
-
-/* Differences of what lies in order are short numbers. */
-static json_t *differences(const json_t *series, size_t most)
-{
-    const json_t *steps = json_object_get(series, "step"),
-                 *bytes = json_object_get(series, "live_bytes");
-    const size_t n = json_array_size(steps);
-    json_int_t step = 0, level = 0;
-    json_t *list = json_array();
-    bool failed = false;
-
-    for (size_t i = 0; i < n && !failed; i++) {
-        if (!is_wanted(i, n, most))
-            continue;
-        seep_json_append(list, json_integer(integer_at(steps, i) - step), &failed);
-        seep_json_append(list, json_integer(integer_at(bytes, i) - level), &failed);
-        step = integer_at(steps, i);
-        level = integer_at(bytes, i);
-    }
-    return seep_json_whole(list, failed);
 }
 
 /* [from, n, …]: of two columns one list, as in [age, frees, …]. */
@@ -171,8 +94,7 @@ static void add_site(json_t *columns, const json_t *site, bool light, struct see
     seep_page_add(columns, "age_max", number(ages_at, "max"), failed);
     seep_page_add(columns, "processes",
                   json_integer(seep_page_pids(t, json_object_get(site, "processes"))), failed);
-    seep_page_add(columns, "series",
-                  differences(json_object_get(site, "series"), light ? LIGHT_POINTS : SIZE_MAX),
+    seep_page_add(columns, "series", seep_page_series(&site, 1, light ? LIGHT_POINTS : SIZE_MAX),
                   failed);
     seep_page_add(columns, "lifetimes",
                   pairs(json_object_get(site, "lifetimes"), "steps_at_least", "frees"), failed);
@@ -182,49 +104,15 @@ static void add_site(json_t *columns, const json_t *site, bool light, struct see
                   json_integer(threads_text(t, json_object_get(site, "threads"))), failed);
 }
 
-json_t *seep_page_sites(const json_t *report, bool all, struct seep_page_tables *tables)
+json_t *seep_page_sites(const json_t *report, const json_t *list, struct seep_page_tables *tables)
 {
     json_t *columns = json_object(), *site;
     bool failed = false;
-    json_t *named = named_sites(report, &failed);
     size_t i;
 
-    json_array_foreach (json_object_get(report, "sites"), i, site) {
-        if (!failed && !is_left_out(report, site, named, all))
-            add_site(columns, site, is_light(report, site), tables, &failed);
-    }
-    json_decref(named);
-    return seep_json_whole(columns, failed || tables->failed);
-}
-
-static void add_sums(json_t *sums, const json_t *site, bool *failed)
-{
-    seep_json_set(sums, "sites", json_real(seep_get_number(sums, "sites") + 1), failed);
-    for (size_t i = 0; i < N_PLAIN; i++) {
-        if (strcmp(plain[i], "peak_step") != 0)
-            seep_json_set(
-                sums, plain[i],
-                json_real(seep_get_number(sums, plain[i]) + seep_get_number(site, plain[i])),
-                failed);
-    }
-}
-
-json_t *seep_page_other_sites(const json_t *report, bool all)
-{
-    json_t *spaces = json_object(), *site;
-    bool failed = false;
-    json_t *named = named_sites(report, &failed);
-    size_t i;
-
-    json_array_foreach (json_object_get(report, "sites"), i, site) {
-        const char *space = seep_get_text(site, "space", "");
-        if (failed || !is_left_out(report, site, named, all))
-            continue;
-        if (!json_object_get(spaces, space))
-            seep_json_set(spaces, space, json_object(), &failed);
+    json_array_foreach (list, i, site) {
         if (!failed)
-            add_sums(json_object_get(spaces, space), site, &failed);
+            add_site(columns, site, seep_page_is_light(report, site), tables, &failed);
     }
-    json_decref(named);
-    return seep_json_whole(spaces, failed);
+    return seep_json_whole(columns, failed || tables->failed);
 }

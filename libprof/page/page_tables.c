@@ -197,16 +197,23 @@ static uint32_t child(struct seep_page_tables *tables, uint32_t parent, uint32_t
     return id;
 }
 
-uint32_t seep_page_stack(struct seep_page_tables *tables, const json_t *frames)
+uint32_t seep_page_outer_stack(struct seep_page_tables *tables, const json_t *frames, size_t depth)
 {
     uint32_t stack = SEEP_HASH_NONE;
 
-    for (size_t i = json_array_size(frames); i-- > 0 && !tables->failed;) {
+    for (size_t i = json_array_size(frames); i-- > 0 && depth && !tables->failed;) {
         const uint32_t frame = seep_page_frame(tables, json_array_get(frames, i));
-        if (frame != SEEP_HASH_NONE)
+        if (frame != SEEP_HASH_NONE) {
             stack = child(tables, stack, frame);
+            depth--;
+        }
     }
     return tables->failed ? SEEP_HASH_NONE : stack;
+}
+
+uint32_t seep_page_stack(struct seep_page_tables *tables, const json_t *frames)
+{
+    return seep_page_outer_stack(tables, frames, SIZE_MAX);
 }
 
 json_t *seep_page_stacks_json(const struct seep_page_tables *tables)

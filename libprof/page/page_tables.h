@@ -44,6 +44,9 @@ json_int_t seep_page_pids(struct seep_page_tables *tables, const json_t *pids);
 uint32_t seep_page_frame(struct seep_page_tables *tables, const json_t *frame);
 uint32_t seep_page_stack(struct seep_page_tables *tables, const json_t *frames);
 
+/* The same of its outermost frames alone, `depth` of them. Allocates. */
+uint32_t seep_page_outer_stack(struct seep_page_tables *tables, const json_t *frames, size_t depth);
+
 /* {parent, frame}: arrays, parent −1 where there is none. A new reference; NULL without memory. */
 json_t *seep_page_stacks_json(const struct seep_page_tables *tables);
 

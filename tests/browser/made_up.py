@@ -1,4 +1,5 @@
 """Pages that no job here has written, made of one that has."""
+import collections
 import json
 import re
 
@@ -50,7 +51,7 @@ def many_processes(data):
 
 def with_nothing(data):
     """A job of which nothing was seen."""
-    data.update(findings=[], processes=[], spaces={}, sites={}, others={}, excerpts=[], stacks={"parent": [], "frame": []},
+    data.update(findings=[], processes=[], spaces={}, sites={}, small={}, excerpts=[], stacks={"parent": [], "frame": []},
                 frames={key: [] for key in data["frames"]}, timeline={"t_s": [], "step": [], "spaces": {}, "rss_bytes": []})
     data["coverage"]["rss"] = None
     data["job"].update(steps=0, epochs=None)
@@ -69,11 +70,12 @@ def with_a_start(data):
 
 
 def with_broad_numbers(data):
-    """Every size has as many digits as one can have."""
-    sites, n = data["sites"], len(data["sites"]["id"])
+    """Every size of a line has as many digits as one can have."""
+    sites, of_line = data["sites"], collections.Counter(data["sites"]["look_at"])
+    shares = [1 / of_line[f] for f in sites["look_at"]]
     for column in ("retained_bytes", "live_bytes", "peak_bytes", "allocated_bytes"):
-        sites[column] = [int(1022.9 * (1 << 20))] * n
-    sites.update(growth=[-1022.9 * 1024] * n, allocations=[123456789] * n)
+        sites[column] = [int(1022.9 * (1 << 20) * share) for share in shares]
+    sites.update(growth=[-1022.9 * 1024 * share for share in shares], allocations=[int(123456789 * share) for share in shares])
 
 
 def with_a_near_limit(data):
@@ -81,3 +83,86 @@ def with_a_near_limit(data):
     with_a_device(data)
     data["job"]["limit_bytes"] = int(1.2 * max(data["timeline"]["rss_bytes"]))
     data["devices"] = [{"device": 0, "capacity_bytes": 4 * max(data["timeline"]["spaces"]["host"]["live_bytes"])}]
+
+
+def a_finding_like(first, number, **other):
+    return dict(first, id="F%d" % number, **other)
+
+
+def with_shared_sites(data):
+    """F1 ran out of memory in the sites of F2, and in those of nine more."""
+    first, own = data["findings"][0], set(data["findings"][0]["sites"])
+    sites = data["sites"]
+    others = [data["texts"][t] for t, space, kept in zip(sites["id"], sites["space"], sites["retained_bytes"])
+              if kept and data["texts"][space] == "host" and data["texts"][t] not in own][:9]
+    shortage = a_finding_like(first, 1, pattern="out-of-memory", sites=[*first["sites"], *others],
+                              advice="Fix F2 first: it fills host. See F2, not F77 nor F2.py.", evidence=["most of it is F2's"])
+    data["findings"] = [shortage, a_finding_like(first, 2),
+                        *(a_finding_like(first, 3 + n, sites=[one]) for n, one in enumerate(others))]
+
+
+def with_findings_that_ended(data):
+    """F1 is gone by step 60 and kept nothing; F2 never lived until the end of a step."""
+    first, sites = data["findings"][0], data["sites"]
+    number = {data["texts"][t]: i for i, t in enumerate(sites["id"])}
+    for finding_id in first["sites"]:
+        i = number[finding_id]
+        sites["series"][i] = [1, 1 << 20, 49, 9 << 20, 10, -(10 << 20)]
+        sites["retained_bytes"][i] = sites["live_bytes"][i] = 0
+    brief = next(i for i in number.values() if i not in [number[s] for s in first["sites"]] and
+                 data["texts"][sites["space"][i]] == "host")
+    sites["series"][brief] = []
+    sites["retained_bytes"][brief] = sites["live_bytes"][brief] = 0
+    sites["peak_bytes"][brief] = 3 << 20
+    data["findings"] = [first, a_finding_like(first, 2, sites=[data["texts"][sites["id"][brief]]])]
+
+
+def sample(step):
+    """What a process of 10 MiB was made of."""
+    return {"peak_bytes": 10 << 20, "step": step, "explained": {"heap_live": 4 << 20, "heap_free": 1 << 20, "maps": 1 << 20, "shm": 0,
+            "stacks": 1 << 18, "files": 2 << 20}, "seep_bytes": 1 << 20, "unexplained_bytes": 3 << 18,
+            "unexplained_growth_bytes_per_step": None}
+
+
+def with_samples(data, *steps):
+    """The processes looked into their memory in these steps; a page that both have counts in parts."""
+    data["job"]["pss_peak_bytes"] = 9 << 20
+    for process, step in zip(data["processes"], steps):
+        process.update(rss=sample(step) if step else None, pss_peak_bytes=9 << 20)
+
+
+def with_one_sample(data):
+    with_samples(data, 40, None)
+
+
+def with_samples_of_two(data):
+    with_samples(data, 40, 1)
+
+
+def with_a_late_sample(data):
+    with_samples(data, data["job"]["steps"] + 1, None)
+
+
+def with_a_killed_job(data):
+    ended = {"kind": "signal", "value": 9, "failed": True, "text": "killed by SIGKILL"}
+    data["job"]["exit"] = data["processes"][0]["exit"] = ended
+    data["processes"][1]["exit"] = {"kind": "signal", "value": 15, "failed": False, "text": "terminated by its parent"}
+
+
+def with_spaces_in_turn(data):
+    """First malloc has 40 MiB and then maps have them, of which no site is known."""
+    data["sites"]["series"] = [[] for _ in data["sites"]["series"]]
+    data["small"] = {}
+    line, half = data["timeline"], len(data["timeline"]["step"]) // 2
+    rest = len(line["step"]) - half
+    line["spaces"] = {"host": {"live_bytes": [40 << 20] * half + [0] * rest}, "mmap": {"live_bytes": [0] * half + [40 << 20] * rest}}
+    data["spaces"]["mmap"] = {**data["spaces"]["host"], "peak_bytes": 40 << 20}
+    data["spaces"]["host"] = {**data["spaces"]["host"], "peak_bytes": 40 << 20}
+
+
+def with_small_sites(data):
+    """Below the caller of the first site, of whose memory nothing else is: 7 MiB at the end."""
+    sites, mib = data["sites"], 1 << 20
+    data["small"] = {"space": [sites["space"][0]], "stack": [data["stacks"]["parent"][sites["stack"][0]]], "sites": [5000],
+                     "allocations": [9000], "frees": [0], "allocated_bytes": [9 * mib], "live_bytes": [7 * mib], "peak_bytes": [8 * mib],
+                     "retained_bytes": [6 * mib], "growth": [0], "series": [[1, 2 * mib, 30, 5 * mib]]}

@@ -90,6 +90,17 @@ boxes.forEach(([a, p], i) => boxes.slice(i + 1).forEach(([b, q]) => {
 return bad;
 """
 
+# How many courses are drawn, and where one goes up or down and along at once.
+SLOPES = """
+const paths = [...document.querySelectorAll(".chart .area, .chart .rss, .chart .level, .chart .base")], slopes = [];
+for (const path of paths) {
+    const points = path.getAttribute("d").split(/[MLZ]/).filter(Boolean).map((point) => point.split(",").map(Number));
+    if (points.some(([x, y], i) => i && x !== points[i - 1][0] && y !== points[i - 1][1]))
+        slopes.push(path.getAttribute("class"));
+}
+return [paths.length, slopes];
+"""
+
 
 def start_browser():
     options = Options()

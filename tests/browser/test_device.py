@@ -86,7 +86,7 @@ class Device(BrowserCase, CachingCase):
         self.browser.arrive("sites")
         self.assertIn("tensor:0", self.browser.text("#site"))
         self.open("#findings")
-        self.browser.run("[...document.querySelectorAll('article a')].find((a) => /device lay/.test(a.textContent)).click()")
+        self.browser.run("[...document.querySelectorAll('article a')].find((a) => a.textContent === 'Device').click()")
         self.browser.arrive("device")
 
     def test_the_keyboard_goes_from_block_to_block_into_a_segment_and_out(self):

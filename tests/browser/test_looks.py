@@ -23,6 +23,14 @@ return [...document.querySelectorAll(".frame.dim")].filter((e) => e.querySelecto
 });"""
 
 
+# What has no room for what stands in it, where nothing can be scrolled or pointed at.
+CUT = """
+return [...document.querySelectorAll("header, main, header *, main *")].filter((e) => e.getClientRects().length && !e.closest("svg, .unseen") &&
+    getComputedStyle(e).overflowX !== "visible" || e.scrollWidth > document.documentElement.clientWidth + 1)
+    .filter((e) => !e.closest("svg, .unseen") && (e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > e.clientHeight + 1))
+    .map((e) => e.tagName + "." + e.className + " " + e.textContent.slice(0, 40));"""
+
+
 class Looks(PageCase):
     def test_nothing_sticks_out_or_lies_on_another(self):
         states = ("sites?finding=F1&site=", "timeline?window=10-40&by=finding", "flame?stacks=both&inverted=1",
@@ -49,7 +57,7 @@ class Looks(PageCase):
         return arguments[0].map(([a, b]) => [light(a), light(b)])
             .map(([a, b]) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05));"""
         pairs = [(ink, paper) for ink in ("ink", "quiet", "link", "bad") for paper in ("paper", "card")]
-        pairs += [("ink", "mark")] + [("frame-ink", box) for box in ("own", "library", "native", "match", "grew", "shrank",
+        pairs += [("ink", "mark")] + [("frame-ink", box) for box in ("own", "library", "native", "made-up", "match", "grew", "shrank",
                                                                         "same")]
         for scheme in ("light", "dark"):
             self.browser.look(scheme=scheme)
@@ -88,6 +96,23 @@ class Looks(PageCase):
                 self.assertEqual(len(self.browser.all(".process .chart")), 64)
             if view == "sites":
                 self.assertLess(len(self.browser.all(".rows .row")), 100, "and the screen is as it was")
+
+    def test_nothing_is_cut_on_paper_and_every_card_is_open(self):
+        self.browser.look(700, 900, media="print")
+        for view in ("findings", "timeline", "sites?site=" + self.first_site(), "processes"):
+            self.open("#" + view)
+            self.browser.run("dispatchEvent(new Event('beforeprint'))")
+            self.browser.settle()
+            self.assertEqual(self.browser.run(CUT), [], view)
+            shut = self.browser.run("return document.querySelectorAll('main details:not([open], .choose, .how, .brief)').length")
+            self.assertEqual(shut, 0, view)
+            self.browser.run("dispatchEvent(new Event('afterprint'))")
+            opened = self.browser.run("return document.querySelectorAll('main details[open]:not(.brief)').length")
+            self.assertEqual(opened, 0, "as it was")
+
+    def first_site(self):
+        self.open()
+        return self.browser.run("return findings[0].sites[0]")
 
     def test_paper_has_no_controls(self):
         self.browser.look(media="print")

@@ -104,6 +104,7 @@ class Follows(FollowingCase):
 
 class Stays(FollowingCase):
     def test_filter_order_row_scroll_and_what_is_open(self):
+        self.browser.look(1280, 260)  # so low that few lines scroll
         self.open("#sites?sort=allocations&order=down")
         self.browser.click(".rows .row", 1)
         opened = self.browser.text("#site-title")
@@ -123,7 +124,7 @@ class Stays(FollowingCase):
         self.assertEqual(self.browser.run(marked), [search, 1, 2])
         self.assertTrue(self.browser.all("#row1.active") or before[0] > 0)
         fragment = self.browser.fragment()
-        for part in ("sort=allocations", "order=down", "search=job", "site="):
+        for part in ("sort=allocations", "order=down", "search=job", "line="):
             self.assertIn(part, fragment)
 
     def test_a_site_is_found_again_whatever_its_number(self):

@@ -1,37 +1,12 @@
 /* The data of a page: what the report says, whole, in a form in which no name is more than a name.
  */
 #include "libprof/page/page_document.h"
-#include "libprof/page/page_parts.h"
 #include "libprof/page/page_tables.h"
 #include "libprof/report_read/report_view.h"
+#include "tests/page/page_cells.h"
 #include "tests/report_fixture.h"
 #include "viewer/page/page_html.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
-static json_t *cell(const json_t *document, const char *table, const char *column, size_t i)
-{
-    const json_t *list = json_object_get(json_object_get(document, table), column);
-
-    ck_assert_msg(i < json_array_size(list), "%s.%s has %zu", table, column, json_array_size(list));
-    return json_array_get(list, i);
-}
-
-static json_int_t number_at(const json_t *document, const char *table, const char *column, size_t i)
-{
-    return json_integer_value(cell(document, table, column, i));
-}
-
-/* The text that a column's number means; NULL for −1. */
-static const char *text_at(const json_t *document, const char *table, const char *column, size_t i)
-{
-    const json_int_t number = number_at(document, table, column, i);
-
-    return number < 0 ? NULL
-                      : json_string_value(
-                            json_array_get(json_object_get(document, "texts"), (size_t)number));
-}
 
 static size_t n_rows(const json_t *document)
 {
@@ -135,7 +110,7 @@ TEST(every_site_is_in_it_as_the_report_has_it)
     ck_assert_uint_eq(n_rows(document), 40);
     for (size_t i = 0; i < 40; i++)
         same_site(document, i, json_array_get(sites, i));
-    ck_assert_uint_eq(json_object_size(json_object_get(document, "others")), 0);
+    ck_assert_uint_eq(json_object_size(json_object_get(document, "small")), 0);
     json_decref(document);
 }
 
@@ -230,15 +205,16 @@ TEST(small_sites_are_left_out_and_summed_unless_a_finding_names_them)
              "{\"id\": \"S4\", \"space\": \"host\", \"peak_bytes\": 9, \"live_bytes\": 3},"
              "{\"id\": \"S5\", \"space\": \"host\", \"allocated_bytes\": 200}]}");
     json_t *document = seep_page_document(report, NULL, false);
-    const json_t *others = json_object_get(json_object_get(document, "others"), "host");
 
     ck_assert_uint_eq(n_rows(document), 3);
     ck_assert_str_eq(text_at(document, "sites", "id", 0), "S1");
     ck_assert_str_eq(text_at(document, "sites", "id", 1), "S3");
     ck_assert_str_eq(text_at(document, "sites", "id", 2), "S5");
-    ck_assert_double_eq(seep_get_number(others, "sites"), 2);
-    ck_assert_double_eq(seep_get_number(others, "peak_bytes"), 108);
-    ck_assert_double_eq(seep_get_number(others, "live_bytes"), 8);
+    ck_assert_str_eq(text_at(document, "small", "space", 0), "host");
+    ck_assert_int_eq(number_at(document, "small", "stack", 0), -1);
+    ck_assert_int_eq(number_at(document, "small", "sites", 0), 2);
+    ck_assert_double_eq(json_number_value(cell(document, "small", "peak_bytes", 0)), 108);
+    ck_assert_double_eq(json_number_value(cell(document, "small", "live_bytes", 0)), 8);
     json_decref(document);
     document = seep_page_document(report, NULL, true);
     ck_assert_uint_eq(n_rows(document), 5);
@@ -371,100 +347,6 @@ TEST(a_long_name_is_cut_between_characters)
     ck_assert_uint_le(n, plain + 2 * SEEP_PAGE_TEXT_BYTES);
     free(found);
     free(name);
-}
-
-/* ---- lines of source ----------------------------------------------------------------------- */
-
-enum { AFTER = 4000000000, BEFORE = 1000 }; /* seconds; files are of now */
-
-static json_t *excerpts_of(const char *cwd, const char *file, int line, double started)
-{
-    report = json_pack("{s:{s:s, s:f}, s:[{s:{s:s, s:i}}]}", "job", "cwd", cwd, "started_unix_s",
-                       started, "findings", "frame", "file", file, "line", line);
-    return seep_page_excerpts(report);
-}
-
-static char dir[] = "/tmp/seep-page-XXXXXX";
-
-static void write_source(void)
-{
-    char path[64];
-
-    strcpy(dir + sizeof dir - 7, "XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(dir));
-    snprintf(path, sizeof path, "%s/job.py", dir);
-    FILE *f = fopen(path, "w");
-    for (int i = 1; i <= 10; i++)
-        fprintf(f, "line %d\t\033[31m<b>\r\n", i);
-    fclose(f);
-}
-
-static void remove_source(void)
-{
-    char command[64];
-
-    snprintf(command, sizeof command, "rm -rf %s", dir);
-    ck_assert_int_eq(system(command), 0);
-    teardown();
-}
-
-static void source_setup(void)
-{
-    setup();
-    write_source();
-}
-
-static const struct {
-    int line, first, n;
-} around[] = {{5, 2, 7}, {1, 1, 4}, {10, 7, 4}};
-
-TEST(a_line_stands_among_its_neighbours, .to = N(around), .setup = source_setup,
-     .teardown = remove_source)
-{
-    json_t *list = excerpts_of(dir, "job.py", around[_i].line, AFTER),
-           *one = json_array_get(list, 0);
-    char text[64];
-
-    ck_assert_uint_eq(json_array_size(list), 1);
-    ck_assert_double_eq(seep_get_number(one, "first"), around[_i].first);
-    ck_assert_uint_eq(json_array_size(json_object_get(one, "lines")), (size_t)around[_i].n);
-    snprintf(text, sizeof text, "line %d ?[31m<b>", around[_i].first);
-    ck_assert_str_eq(json_string_value(json_array_get(json_object_get(one, "lines"), 0)), text);
-    json_decref(list);
-}
-
-static const struct {
-    const char *file;
-    int line;
-    double started;
-} unread[] = {
-    {"job.py", 5, BEFORE},      {"job.py", 11, AFTER},   {"job.py", 0, AFTER},
-    {"job.py", -3, AFTER},      {"none.py", 5, AFTER},   {".", 5, AFTER},
-    {"fifo", 5, AFTER},         {"/dev/zero", 1, AFTER}, {"", 5, AFTER},
-    {"job.py", 1 << 30, AFTER}, {"/dev/tty", 1, AFTER},  {"id_rsa", 5, AFTER},
-    {"job.py.key", 5, AFTER},
-};
-
-TEST(what_may_not_be_what_ran_is_not_shown, .to = N(unread), .setup = source_setup,
-     .teardown = remove_source)
-{
-    char path[96];
-
-    snprintf(path, sizeof path, "%s/fifo", dir);
-    ck_assert_int_eq(mkfifo(path, 0600), 0);
-    snprintf(path, sizeof path, "cd %s && cp job.py id_rsa && cp job.py job.py.key", dir);
-    ck_assert_int_eq(system(path), 0);
-    json_t *list = excerpts_of(dir, unread[_i].file, unread[_i].line, unread[_i].started);
-    ck_assert_uint_eq(json_array_size(list), 0);
-    json_decref(list);
-}
-
-TEST(a_relative_name_without_a_folder_is_nothing, .setup = source_setup, .teardown = remove_source)
-{
-    ck_assert_int_eq(chdir(dir), 0);
-    json_t *list = excerpts_of("", "job.py", 5, AFTER);
-    ck_assert_uint_eq(json_array_size(list), 0);
-    json_decref(list);
 }
 
 SUITE("page document", .setup = setup, .teardown = teardown)

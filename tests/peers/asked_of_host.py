@@ -103,9 +103,9 @@ def seep_row(page):
 
 def columns(page, keys):
     return page.run(
-        "const i = sitesInOrder('', '', state.get('sort', 'retained_bytes'), true)[0];"
-        "return SITE_COLUMNS.filter((c) => arguments[0].includes(c.key)).map((c) => c.title + ' ' +"
-        "    (c.key === 'line' ? site.shortTitle(i) : c.text(i))).join(', ')", list(keys))
+        "const line = linesInOrder('', '', state.get('sort', 'retained_bytes'), true)[0];"
+        "return LINE_COLUMNS.filter((c) => arguments[0].includes(c.key)).map((c) => c.title + ' ' +"
+        "    (c.key === 'line' ? shortFrameText(line.f) : c.text(line))).join(', ')", list(keys))
 
 
 def seep_sizes(page):
@@ -155,7 +155,7 @@ QUESTIONS = [
     ("What did it keep to the end of the training?", memray("flame graph, --leaks", lambda page: (
         memray_frame("LEAK")(page) or "the line is not in it: main() had returned, all: " + memray_total(page))),
      seep("Findings", seep_card("How much"))),
-    ("Which lines had most at the peak, or keep most?", memray("table", memray_first_rows(0)), seep("Sites", seep_row)),
+    ("Which lines had most at the peak, or keep most?", memray("table", memray_first_rows(0)), seep("Table", seep_row)),
     ("What was live at another moment?", memray("flame graph, --temporal", memray_window),
      seep("Flame graph", seep_window)),
     ("What came by way of a function?", memray("flame graph", memray_search), seep("Flame graph", seep_search)),
@@ -163,7 +163,7 @@ QUESTIONS = [
         "return document.querySelectorAll('#smallMemoryGraph .scatterlayer .trace').length")),
      seep("Findings", seep_course)),
     ("How many allocations, how many bytes in all?", stats("Total allocations", 4),
-     seep("Findings", seep_facts(r".*allocated in all.*"))),
+     seep("Findings", lambda page: page.text(".in-all summary"))),
     ("Which line allocated most bytes in all?", stats("largest allocating locations (by size)", 2),
      seep("Findings", seep_in_all(0))),
     ("Which line allocated most often?", stats("largest allocating locations (by number", 2),

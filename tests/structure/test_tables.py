@@ -83,7 +83,7 @@ class Lists(unittest.TestCase):
         self.assertIn(",".join('"%s"' % name for name in names), re.sub(r"\s", "", text("docs/report.schema.json")))
 
     def test_the_browser_has_a_word_for_each_role_and_severity(self):
-        for table, file, name in (("PROCESS_ROLE", "processes.js", "ROLE_NAMES"), ("SEVERITY", "findings.js", "SEVERITY_MARK")):
+        for table, file, name in (("PROCESS_ROLE", "processes.js", "ROLE_NAMES"), ("SEVERITY", "findings/findings.js", "SEVERITY_MARK")):
             keys = re.search(r"const %s = \{(.*?)\};" % name, text("viewer/page/" + file)).group(1)
             self.assertEqual(set(re.findall(r'"?([\w-]+)"?: ', keys)), set(tables.names_of(table)), file)
 

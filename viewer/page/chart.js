@@ -1,4 +1,5 @@
-/* A chart of levels: stacked areas, lines over them, marks, two axes. */
+/* A chart of levels: stacked areas, lines over them, marks, two axes. A level holds until the next one is known, so all
+   are drawn as steps: a slope would show values that never were. */
 
 const MARGIN = {top: 22, right: 32, bottom: 34, left: 74}, SMALL_MARGIN = {top: 8, right: 32, bottom: 34, left: 66};
 
@@ -44,16 +45,16 @@ function drawAxes(chart, xText, nx, ny, xName) {
 
 function drawAreas(chart, xs, areas) {
     stackRows(areas, xs.length).forEach((layer, i) => {
-        const shape = d3.area().x((_, row) => chart.x(xs[row])).y0((d) => chart.y(d[0])).y1((d) => chart.y(d[1]));
+        const shape = d3.area().x((_, row) => chart.x(xs[row])).y0((d) => chart.y(d[0])).y1((d) => chart.y(d[1]))
+            .curve(d3.curveStepAfter);
         const path = svg("path", {class: "area", d: shape(layer), fill: patternFill(chart.defs, areas[i].index)});
         path.append(svg("title", {}, areas[i].name));
         chart.root.append(path);
     });
 }
 
-/* A level holds until the next one. */
-function drawLine(chart, xs, values, kind, curve) {
-    const shape = d3.line().defined((d) => d !== null).x((_, row) => chart.x(xs[row])).y((d) => chart.y(d)).curve(curve || d3.curveLinear);
+function drawLine(chart, xs, values, kind) {
+    const shape = d3.line().defined((d) => d !== null).x((_, row) => chart.x(xs[row])).y((d) => chart.y(d)).curve(d3.curveStepAfter);
     chart.root.append(svg("path", {class: kind, d: shape(values)}));
 }
 
@@ -77,7 +78,7 @@ function placeOfName(chart, xs, layer, half, taken) {
 function labelAreas(chart, xs, areas) {
     const taken = [];
     stackRows(areas, xs.length).forEach((layer, i) => {
-        const name = cutText(areas[i].name, Math.floor((chart.right - chart.left) / 16));
+        const name = shortName(areas[i].name, Math.floor((chart.right - chart.left) / 16));
         const place = chart.width < 300 ? null : placeOfName(chart, xs, layer, name.length * 3.6 + 6, taken);
         if (!place)
             return;

@@ -9,6 +9,11 @@ function updateControls(place, controls) {
         inputs()[focused].focus();
 }
 
+/* What was asked for, where there is that. */
+function oneOf(options, value) {
+    return options.some(([key]) => key === value) ? value : options[0][0];
+}
+
 /* What was asked for, else that of the first finding, else the host's. */
 function memoryWanted() {
     const wanted = state.get("memory");

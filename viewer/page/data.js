@@ -16,7 +16,27 @@ function replaceData(newer) {
     derivations.forEach((make) => make());
 }
 
-let texts, frames, stacks, sites, nSites, nStacks, job, findings, processes, stepUnit;
+/* `small` are the sums of sites that are too small to be here one by one, a row for each of their callers. */
+let texts, frames, stacks, sites, small, nSites, nStacks, job, findings, processes, stepUnit;
+
+/* Frames that no program has, behind those of the data: Python's own way to a module, small sites below their caller, and
+   what no site has. */
+const MADE_UP = 2;
+let importFrame, smallFrame, restFrame;
+
+function addMadeUpFrames() {
+    const names = ["import", "small sites", "unattributed"], none = names.map(() => -1), {frames: own} = data;
+    texts = [...data.texts, ...names];
+    frames = Object.fromEntries(Object.entries(own).map(([column, list]) => [column, [...list, ...none]]));
+    names.forEach((_, i) => {
+        frames.kind[own.kind.length + i] = MADE_UP;
+        frames.name[own.kind.length + i] = data.texts.length + i;
+    });
+    [importFrame, smallFrame, restFrame] = d3.range(own.name.length, frames.name.length);
+    const callers = small.stack || [];
+    stacks = {parent: [...data.stacks.parent, ...callers, -1], frame: [...data.stacks.frame, ...callers.map(() => smallFrame), restFrame]};
+    nStacks = stacks.parent.length;
+}
 
 /* What is worked out when it is first asked for, for each key. */
 function onceFor(make) {
@@ -39,9 +59,9 @@ function onceOfData(make) {
 let comparison, pairs, nPairs, cwds;
 
 derive(() => {
-    ({texts, frames, stacks, sites, job, findings, processes} = data);
+    ({sites, small, job, findings, processes} = data);
     nSites = sites.id ? sites.id.length : 0;
-    nStacks = stacks.parent.length;
+    addMadeUpFrames();
     comparison = data.comparison || null;
     pairs = comparison ? comparison.pairs : {};
     nPairs = pairs.space ? pairs.space.length : 0;
@@ -54,7 +74,9 @@ const frame = {
     file: (f) => frames.file[f] < 0 ? "" : texts[frames.file[f]],
     module: (f) => frames.module[f] < 0 ? "" : texts[frames.module[f]],
     line: (f) => frames.line[f],
+    source: (f) => frames.source[f] >= 0 ? texts[frames.source[f]] : "", /* of its line; "" where that is not known */
     isPython: (f) => frames.kind[f] === 0,
+    isMadeUp: (f) => frames.kind[f] === MADE_UP,
     where(f) {
         const file = frame.file(f);
         if (file)
@@ -88,16 +110,24 @@ const site = {
     shortTitle: (i) => shortFrameText(sites.look_at[i]),
 };
 
-/* The finding that names a site, else null. */
-let findingOf;
+/* The findings that name a site, in their order: of what filled a device the shortage, too. */
+let findingsOf, findingById;
 derive(() => {
-    findingOf = new Array(nSites).fill(null);
-    for (const finding of [...findings].reverse()) {
-        for (const id of finding.sites)
-            if (siteNumber.has(id))
-                findingOf[siteNumber.get(id)] = finding;
-    }
+    findingsOf = Array.from({length: nSites}, () => []);
+    findingById = new Map(findings.map((finding) => [finding.id, finding]));
+    for (const finding of findings)
+        sitesOf(finding).forEach((i) => findingsOf[i].push(finding));
 });
+
+/* Numbers of a finding's sites. */
+function sitesOf(finding) {
+    return finding.sites.map((id) => siteNumber.get(id)).filter((i) => i !== undefined);
+}
+
+const isOfFinding = (i, id) => findingsOf[i].some((finding) => finding.id === id);
+
+/* "F1, F3" */
+const findingIds = (i) => findingsOf[i].map((finding) => finding.id).join(", ");
 
 /* For searching: frame.text() in small letters, made once. Many frames have few names and files. */
 let frameTexts;
@@ -114,6 +144,9 @@ function frameKey(f, withLine = true) {
         hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193);
     return (hash >>> 0).toString(36);
 }
+
+/* A function, whatever its line: of both runs, or of all its callers. */
+const functionKey = (f) => frameKey(f, false);
 
 function lowerText(f) {
     return frameTexts[f] ??= frames.file[f] >= 0 && frames.line[f] > 0
@@ -153,5 +186,5 @@ derive(() => {
 });
 
 function memoryName(memory) {
-    return memory === HOST ? "host (all of it)" : memory;
+    return memory === HOST ? "host memory" : memory;
 }

@@ -57,7 +57,7 @@ const siteOfPiece = (piece) => siteNumber.get("S" + piece.site);
 const PIECE_NAMES = {
     line: (i) => site.shortTitle(i),
     role: (i) => site.role(i),
-    finding: (i) => findingOf[i] ? findingTitle(findingOf[i]) : null,
+    finding: findingsTitle,
 };
 
 /* [{name, bytes, blocks, index}], the largest first; what comes after the seventh, and what has no name, are one. */
@@ -187,7 +187,7 @@ function pieceText(layout, piece) {
 function pieceLinks(piece) {
     const i = siteOfPiece(piece);
     return i === undefined ? [] : [" ", el("a", {href: "#sites?site=" + site.id(i)}, "its site"),
-        findingOf[i] ? [" ", el("a", {href: "#findings?finding=" + findingOf[i].id}, findingOf[i].id)] : []];
+        findingsOf[i].map(({id}) => [" ", findingLink(id)])];
 }
 
 /* Which piece lies at a place among those in sight. */

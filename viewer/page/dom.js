@@ -56,6 +56,13 @@ function say(text) {
     document.getElementById("said").textContent = text;
 }
 
+/* What is made when it is first unfolded, or printed. */
+function fold(attributes, summary, make) {
+    const place = el("div"), draw = () => folded.open && !place.childElementCount && fill(place, {}, [make()]);
+    const folded = el("details", {...attributes, "data-paper": true, ontoggle: draw, onpaper: draw}, el("summary", {}, summary), place);
+    return folded;
+}
+
 let idsMade = 0;
 function freshId(prefix) {
     return prefix + ++idsMade;

@@ -55,9 +55,8 @@ function seriesOf(i) {
     return series;
 }
 
-/* The level of a site at the end of a step, from its differences as they are. */
-function levelAt(i, step) {
-    const raw = sites.series[i];
+/* The level at the end of a step, from its differences as they are. */
+function levelIn(raw, step) {
     let at = 0, bytes = 0;
     for (let k = 0; k < raw.length; k += 2) {
         at += raw[k];
@@ -68,9 +67,10 @@ function levelAt(i, step) {
     return bytes;
 }
 
+const levelAt = (i, step) => levelIn(sites.series[i], step);
+
 /* The highest level from the end of one step to that of another. */
-function highestIn(i, from, to) {
-    const raw = sites.series[i];
+function highestIn(raw, from, to) {
     let at = 0, bytes = 0, most = 0;
     for (let k = 0; k < raw.length; k += 2) {
         at += raw[k];
@@ -133,15 +133,24 @@ function stepOfSeconds(seconds) {
     return at < 0 ? 0 : timeline.step[at];
 }
 
+/* What is behind the last step that ended is no further one. */
+function stepText(step) {
+    return step > lastStep ? `after the last ${stepUnit}` : `${stepUnit} ${step}`;
+}
+
+function atStepText(step) {
+    return step > lastStep ? stepText(step) : "at " + stepText(step);
+}
+
 /* Numbers of the sites of a memory. */
 const sitesIn = onceOfData((memory) => d3.range(nSites).filter((i) => site.memory(i) === memory));
 
 const MOST_STEPS = 1 << 20;
 
-/* The step at whose end most was live of a memory, by its sites; of very many steps the nearest of a million. */
-const highestStep = onceOfData((memory) => {
+/* The step at whose end most was live of these sites; of very many steps the nearest of a million. */
+function highestStepOf(list) {
     const width = Math.ceil((lastStep + 1) / MOST_STEPS), changes = new Float64Array(Math.floor(lastStep / width) + 1);
-    for (const i of sitesIn(memory)) {
+    for (const i of list) {
         const raw = sites.series[i];
         for (let k = 0, step = 0; k < raw.length && (step += raw[k]) <= lastStep; k += 2)
             changes[Math.floor(Math.max(step, 0) / width)] += raw[k + 1];
@@ -152,12 +161,20 @@ const highestStep = onceOfData((memory) => {
             [highest, most] = [n, bytes];
     });
     return Math.min(highest * width, lastStep);
+}
+
+const highestStepAsked = onceOfData((asked) => {
+    const [memory, finding] = asked.split(" ");
+    return highestStepOf(sitesIn(memory).filter((i) => !finding || isOfFinding(i, finding)));
 });
 
-/* The window that is looked at: ends of steps. Up to the peak is one, too: of each memory its own. */
+/* That of a memory, or of what a finding has in it. */
+const highestStep = (memory, finding = "") => highestStepAsked(`${memory} ${finding}`);
+
+/* The window that is looked at: ends of steps. Up to the peak is one, too: of each memory its own, and of each finding. */
 function windowOf(text) {
     if (text === "peak")
-        return {from: 0, to: highestStep(memoryWanted()), whole: false};
+        return {from: 0, to: highestStep(memoryWanted(), state.get("finding")), whole: false};
     const match = /^(\d+)-(\d+)$/.exec(text || "");
     if (!match)
         return {from: 0, to: lastStep, whole: true};

@@ -21,6 +21,14 @@ function patternFill(defs, i) {
     return `url(#${id})`;
 }
 
+/* Kinds of spaces; one has the same fill wherever the page shows it. Devices are never in one picture with each other. */
+const SPACE_KINDS = ["host", "mmap", "shm", "pinned", "device", "tensor"];
+
+function spaceIndex(space) {
+    const place = SPACE_KINDS.indexOf(space.split(":")[0]);
+    return place < 0 ? PALETTE.length : place;
+}
+
 /* [{name, index}] with the areas' own fills. */
 function legend(entries, fill = patternFill) {
     return el("ul", {class: "legend"}, entries.map((entry) => {

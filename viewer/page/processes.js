@@ -13,7 +13,10 @@ function processStart(p) {
     return Math.max(0, (p.started_unix_s || job.started_unix_s) - job.started_unix_s);
 }
 
+/* How a process, or the job, ended: the report has words for it. */
 function exitText(p) {
+    if (p.exit.text)
+        return p.exit.text;
     if (p.exit.kind === "signal")
         return `killed by signal ${p.exit.value}`;
     if (p.exit.kind === "exit")
@@ -22,7 +25,7 @@ function exitText(p) {
 }
 
 function isFailed(p) {
-    return p.exit.kind === "signal" || p.exit.kind === "exit" && p.exit.value !== 0;
+    return p.exit.failed ?? (p.exit.kind === "signal" || p.exit.kind === "exit" && p.exit.value !== 0);
 }
 
 /* [process, depth], children below who started them. After an exec several have one pid: they stand in a row. */
@@ -52,14 +55,14 @@ function processChart(p, memory, most, seconds) {
         return el("p", {class: "quiet"}, "nothing in " + memoryName(memory));
     const rows = d3.range(own.t_s.length);
     const areas = Object.keys(timeline.spaces).filter((space) => memoryOf(space) === memory)
-        .map((name, index) => ({name, index, values: own.spaces[name] ? own.spaces[name].live_bytes : new Array(rows.length).fill(0)}));
+        .map((name) => ({name, index: spaceIndex(name), values: own.spaces[name] ? own.spaces[name].live_bytes : new Array(rows.length).fill(0)}));
     return fittedInSight((width) => {
         const chart = chartOf(width, 132, [0, seconds], most, true);
         drawAreas(chart, own.t_s, areas);
         drawAxes(chart, secondsText, Math.max(2, width / 90), 3, "time since the start");
         if (memory === HOST)
             drawLine(chart, own.t_s, own.rss_bytes, "rss");
-        chart.root.setAttribute("aria-label", `memory of process ${p.pid}, ${bytesText(p.rss_peak_bytes)} resident at most`);
+        chart.root.setAttribute("aria-label", `memory of process ${p.pid}, ${residentText(p)}`);
         return chart.root;
     }, 132);
 }
@@ -77,17 +80,31 @@ function spacesOf(p, memory) {
         .map(([space, sums]) => `${space} ${bytesText(sums.peak_bytes)}`).join(", ");
 }
 
+/* Its own share of what several have mapped comes first: PSS, where that was asked. */
+function residentText(p) {
+    return (p.pss_peak_bytes && processes.length > 1 ? `PSS ${bytesText(p.pss_peak_bytes)}, ` : "") + `RSS ${bytesText(p.rss_peak_bytes)} at most`;
+}
+
+/* What its RSS was made of, folded; what nobody explains is said where it is much. */
+function residentFold(p) {
+    if (!p.rss || !p.rss.peak_bytes)
+        return null;
+    const share = p.rss.unexplained_bytes / p.rss.peak_bytes;
+    const parts = fold({class: "brief"}, `What RSS was made of ${atStepText(p.rss.step)}: ${bytesText(p.rss.peak_bytes)}` +
+        (share > UNEXPLAINED_SHARE ? `, ${bytesText(p.rss.unexplained_bytes)} of it unexplained` : ""), () => partsTable(p.rss));
+    parts.keptAs = () => "resident " + p.pid;
+    return parts;
+}
+
 function processCard(p, memory, most, seconds) {
     return el("div", {class: "process"},
         el("h3", {}, processName(p), " ", el("span", {class: "quiet"}, p.pid), " ",
             el("span", {class: isFailed(p) ? "bad" : "quiet"}, isFailed(p) ? "▲ " : "", exitText(p))),
         el("p", {class: "quiet argv"}, commandOf(p.argv, 160)),
-        el("p", {}, `${bytesText(p.rss_peak_bytes)} resident at most`, p.pss_peak_bytes ? ` (PSS ${bytesText(p.pss_peak_bytes)})` : "",
-            p.rss && p.rss.unexplained_bytes > UNEXPLAINED_SHARE * p.rss.peak_bytes
-                ? `, ${bytesText(p.rss.unexplained_bytes)} of it unexplained; ` : "; ", spacesOf(p, memory) || "nothing recorded",
+        el("p", {}, residentText(p), "; ", spacesOf(p, memory) || "nothing recorded",
             p.steps ? `; ${plural(p.steps, stepUnit)}` : "", p.duration_s ? `; ${secondsText(p.duration_s)}` : "",
             p.exec ? "; went on as another program" : ""),
-        processChart(p, memory, most, seconds));
+        processChart(p, memory, most, seconds), residentFold(p));
 }
 
 /* Lists in lists: those whom one started stand side by side below it. */
@@ -109,7 +126,7 @@ function processLists(list, card) {
 function foldedTable() {
     const list = data.helpers || [];
     return list.length ? [el("h2", {}, "Helpers, only counted"), el("div", {class: "scroll-x"}, el("table", {},
-        el("thead", {}, el("tr", {}, ["program", "processes", "resident at most"].map((t) => el("th", {scope: "col"}, t)))),
+        el("thead", {}, el("tr", {}, ["program", "processes", "RSS at most"].map((t) => el("th", {scope: "col"}, t)))),
         el("tbody", {}, list.map((h) => el("tr", {}, el("th", {scope: "row"}, nameOf(h.name || "several")),
             el("td", {}, countText(h.processes)), el("td", {}, bytesText(h.rss_peak_bytes)))))))] : [];
 }
@@ -124,7 +141,7 @@ const processesView = {
             updateControls(controls, [memoryChoice()]);
             const most = d3.max(processes, (p) => highestOf(p, memory)), seconds = job.duration_s || 1;
             keys.replaceChildren(legend([...Object.keys(timeline.spaces).filter((space) => memoryOf(space) === memory)
-                .map((name, index) => ({name, index})), ...(memory === HOST ? [{name: "resident (RSS)", line: "rss"}] : [])]));
+                .map((name) => ({name, index: spaceIndex(name)})), ...(memory === HOST ? [{name: "RSS", line: "rss"}] : [])]));
             list.replaceChildren(processLists(processTree(), (p) => processCard(p, memory, most, seconds)));
         };
     },

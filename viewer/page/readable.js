@@ -60,6 +60,32 @@ function shortPath(path, most) {
     return path.length <= most ? path : "…" + path.slice(path.length - most + 1);
 }
 
+/* The beginning says what a name is, and its end which one: the middle goes. Who shows it says all of it as `title`. */
+function shortName(text, most) {
+    const tail = Math.max(0, Math.floor((most - 1) * 0.6));
+    return text.length <= most ? text : text.slice(0, Math.max(most - 1 - tail, 0)) + "…" + text.slice(text.length - tail);
+}
+
+/* The same for so many pixels in the font of an element. */
+const measuring = document.createElement("canvas").getContext("2d");
+function nameFor(text, pixels, font) {
+    measuring.font = font;
+    const width = measuring.measureText(text).width;
+    return width <= pixels ? text : shortName(text, Math.max(4, Math.floor(text.length * pixels / width) - 1));
+}
+
+/* What the memory of a space is: "malloc'd"; "" of one that seep does not know. */
+function spaceWords(space) {
+    const [kind, number] = space.split(":");
+    return {host: "malloc'd", mmap: "mapped", shm: "shared", pinned: "pinned", tensor: `in tensors on GPU ${number}`,
+        device: `taken from GPU ${number}`}[kind] || "";
+}
+
+/* The same behind an amount. */
+function spaceText(space) {
+    return spaceWords(space) || "of " + space;
+}
+
 function cutText(text, most) {
     return text.length <= most ? text : text.slice(0, Math.max(most - 1, 0)) + "…";
 }

@@ -63,13 +63,22 @@ function tellPaper(event) {
     document.querySelectorAll("[data-paper]").forEach((element) => element.dispatchEvent(new Event(event)));
 }
 
+/* Paper has nothing to unfold: what is folded is open while it is printed, but for details of what may be very many. */
+function openForPaper() {
+    const folded = [...document.querySelectorAll("details:not(.choose, .how, .brief, [open])")];
+    folded.forEach((one) => one.open = true);
+    tellPaper("paper");
+    addEventListener("afterprint", () => folded.forEach((one) => one.open = false), {once: true});
+}
+
 function begin() {
     const theme = storedTheme();
     if (theme === "light" || theme === "dark")
         document.documentElement.dataset.theme = theme;
     document.body.append(helpDialog);
-    document.getElementById("job").append(comparison ? "NEW " : "", commandOf(job.command, 200),
-        el("span", {class: "quiet"}, ` on ${cutText(job.host, 60)}, ${new Date(1000 * job.started_unix_s).toLocaleString()}`));
+    const when = ` on ${cutText(job.host, 60)}, ${new Date(1000 * job.started_unix_s).toLocaleString()}`;
+    fill(document.getElementById("job"), {title: cutText(job.command.join(" "), 1000) + when},
+        [comparison ? "NEW " : "", commandOf(job.command, 200), el("span", {class: "quiet"}, when)]);
     document.getElementById("theme").addEventListener("click", switchTheme);
     document.getElementById("help").addEventListener("click", () => helpDialog.showModal());
     document.getElementById("skip").addEventListener("click", (event) => {
@@ -77,10 +86,7 @@ function begin() {
         main.focus();
     });
     document.addEventListener("keydown", onKey);
-    addEventListener("beforeprint", () => {
-        document.querySelectorAll("details:not(.choose)").forEach((folded) => folded.open = true);
-        tellPaper("paper");
-    });
+    addEventListener("beforeprint", openForPaper);
     addEventListener("afterprint", () => tellPaper("screen"));
     addEventListener("hashchange", goByAddress);
     addEventListener("popstate", goByAddress);

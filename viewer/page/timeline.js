@@ -20,7 +20,8 @@ function ofSpaces(memory, columns, rows) {
 
 function bySpace(memory, rows) {
     return Object.entries(timeline.spaces).filter(([space]) => memoryOf(space) === memory)
-        .map(([space, column]) => ({name: space, values: Float64Array.from(rows, (row) => column.live_bytes[row] || 0)}));
+        .map(([space, column]) => ({name: space, index: spaceIndex(space),
+            values: Float64Array.from(rows, (row) => column.live_bytes[row] || 0)}));
 }
 
 /* A process has times of its own: its level at the job's is the last one it had by then, and none after its last. */
@@ -46,10 +47,10 @@ function bySites(memory, rows, nameOfSite) {
         if (name === null)
             continue;
         if (!groups.has(name))
-            groups.set(name, new Float64Array(rows.length));
-        addChanges(i, places, groups.get(name));
+            groups.set(name, {first: i, changes: new Float64Array(rows.length)});
+        addChanges(i, places, groups.get(name).changes);
     }
-    const areas = [...groups].map(([name, changes]) => ({name, values: sumUp(changes)}));
+    const areas = [...groups].map(([name, {first, changes}]) => ({name, first, values: sumUp(changes)}));
     const rest = new Float64Array(rows.length);
     for (let n = 0; n < rows.length; n++) {
         const sum = d3.sum(areas, (area) => area.values[n]);
@@ -63,21 +64,22 @@ function bySites(memory, rows, nameOfSite) {
 let areasCache;
 derive(() => areasCache = new Map());
 
-/* Areas, the largest first, seven at most; the rest is one. */
+/* Areas, the largest first, but those of the finding that is looked at before all; seven at most; the rest is one. */
 function areasOf(grouping, memory, axis) {
-    const key = grouping + " " + memory + " " + axis;
+    const finding = grouping === "finding" ? state.get("finding") : "", key = [grouping, memory, axis, finding].join(" ");
     if (areasCache.has(key))
         return areasCache.get(key);
     const rows = rowsOf(axis);
     let made = grouping === "process" ? {areas: byProcess(memory, rows)}
         : grouping === "role" ? bySites(memory, rows, site.role)
-            : grouping === "finding" ? bySites(memory, rows, (i) => findingOf[i] ? findingTitle(findingOf[i]) : null)
+            : grouping === "finding" ? bySites(memory, rows, findingsTitle)
                 : {areas: bySpace(memory, rows)};
+    const isWanted = (area) => finding !== "" && isOfFinding(area.first, finding);
     const areas = made.areas.filter((area) => d3.max(area.values) > 0)
-        .sort((a, b) => d3.max(b.values) - d3.max(a.values));
+        .sort((a, b) => isWanted(b) - isWanted(a) || d3.max(b.values) - d3.max(a.values));
     const rest = made.rest || new Float64Array(rows.length);
     areas.slice(MOST_AREAS).forEach((area) => area.values.forEach((v, n) => rest[n] += v));
-    const shown = areas.slice(0, MOST_AREAS).map((area, index) => ({...area, index}));
+    const shown = areas.slice(0, MOST_AREAS).map((area, index) => ({index, ...area}));
     const others = grouping === "process" ? areas.length - shown.length + " " : "";
     if (d3.max(rest) > 0)
         shown.push({name: others + REST_NAMES[grouping], values: rest, index: MOST_AREAS});
@@ -87,6 +89,12 @@ function areasOf(grouping, memory, axis) {
 
 function findingTitle(finding) {
     return `${finding.id} ${placeText(finding.frame)}`;
+}
+
+/* What several findings have is theirs together, so that areas still add up, and has the line of the one with fewest sites. */
+function findingsTitle(i) {
+    const own = findingsOf[i];
+    return own.length ? `${findingIds(i)} ${placeText(own[d3.scan(own, (a, b) => a.sites.length - b.sites.length)].frame)}` : null;
 }
 
 /* Where epochs begin; their names stand above, as far as there is room. */
@@ -122,10 +130,15 @@ function drawSteps(chart, every) {
     }
 }
 
+/* RSS of several processes counts pages that they share for each; PSS does not, and is known at its peak. */
+function sharedNote() {
+    return processes.length > 1 && job.pss_peak_bytes ? `counts shared pages for each process; PSS ${bytesText(job.pss_peak_bytes)} at most` : "";
+}
+
 /* What is drawn as a line over the areas: what the system says of the same memory, or its other book. */
 function linesOf(memory) {
     if (memory === HOST)
-        return [{name: "resident (RSS), all processes", line: "rss", values: timeline.rss_bytes}];
+        return [{name: processes.length > 1 ? "RSS, all processes" : "RSS", line: "rss", values: timeline.rss_bytes, note: sharedNote()}];
     const [book, device] = memory.split(":"), other = (book === "tensor" ? "device:" : "tensor:") + device;
     const used = (timeline.devices || {})[device];
     return [...(timeline.spaces[other] ? [{name: (book === "tensor" ? "taken from the driver, " : "live in tensors, ") + other,
@@ -170,6 +183,7 @@ function drawTimeline(width, grouping, memory, axis) {
     drawEpochs(chart, xOf);
     if (axis === "seconds" && job.steps)
         drawSteps(chart, stepsToAMark(chart));
+    drawMarks(chart, memory, grouping, axis);
     addBrush(chart, axis, xOf);
     chart.root.setAttribute("aria-label", `memory in ${memoryName(memory)} by ${grouping}, ${bytesText(highest)} at most`);
     return chart.root;
@@ -181,16 +195,16 @@ function windowStrip(width, memory) {
     const xs = heldUntil(job.steps, known, known).steps, levels = held(ofSpaces(memory, timeline.spaces, stepRows));
     const rss = memory === HOST ? held(stepRows.map((row) => timeline.rss_bytes[row])) : [];
     const chart = chartOf(width, 92, [0, Math.max(lastStep, xs[xs.length - 1] || 1)], Math.max(d3.max(levels) || 0, d3.max(rss) || 0), true);
-    drawAreas(chart, xs, [{name: memoryName(memory), values: levels, index: 0}]);
+    drawAreas(chart, xs, [{name: memoryName(memory), values: levels, index: spaceIndex(memory)}]);
     drawAxes(chart, countText, Math.max(2, width / 110), 2, stepUnit);
     if (rss.length) {
         drawLine(chart, xs, rss, "rss");
         const y = chart.y(rss[rss.length - 1]);
-        chart.root.append(svg("text", {class: "mark-name", x: chart.right, y: y + 13, "text-anchor": "end"}, "resident"));
+        chart.root.append(svg("text", {class: "mark-name", x: chart.right, y: y + 13, "text-anchor": "end"}, "RSS"));
     }
     addBrush(chart, "steps", (step) => step);
     chart.root.setAttribute("aria-label", `memory in ${memoryName(memory)} by ${stepUnit}` +
-        (rss.length ? "; dashed: resident" : ""));
+        (rss.length ? "; dashed: RSS" : ""));
     return chart.root;
 }
 
@@ -229,7 +243,7 @@ const timelineView = {
     enter(root) {
         const controls = el("div", {class: "controls"}), notes = el("div"), table = el("div");
         const chart = fitted((width) => drawTimeline(width, state.get("by", "space"), memoryWanted(), state.get("axis", "steps")));
-        root.append(controls, chart, notes, table);
+        root.append(controls, howToRead("timeline"), chart, notes, table);
         return () => {
             const grouping = state.get("by", "space"), memory = memoryWanted(), axis = state.get("axis", "steps");
             const window = windowOf(state.get("window"));
@@ -241,12 +255,13 @@ const timelineView = {
             chart.redraw();
             const areas = areasOf(grouping, memory, axis);
             const limit = limitOf(memory);
-            notes.replaceChildren(legend([...areas.map((area) => ({name: area.name, index: area.index})),
+            notes.replaceChildren(legend([...areas.map((area) => ({name: area.name, index: area.index, note: grouping === "space" ? spaceWords(area.name) : ""})),
                 ...linesOf(memory),
                 ...(limit ? [{name: "limit", line: "limit", note: bytesText(limit) +
                     (isInSight(limit, memory) ? "" : ", above the picture")}] : []),
                 ...((timeline.epoch_steps || []).length ? [{name: "an epoch begins", line: "mark", upright: true}] : []),
-                ...(axis === "seconds" && job.steps ? [{name: `a ${stepUnit} ends`, line: "step-mark", upright: true}] : [])]),
+                ...(axis === "seconds" && job.steps ? [{name: `a ${stepUnit} ends`, line: "step-mark", upright: true}] : []),
+                ...markLegend(memory, grouping)]),
             el("p", {class: "links"}, el("a", {href: state.link("flame", {measure: "growth"})}, "what grew in " + windowText(window)),
                 el("a", {href: state.link("flame", {measure: "live"})}, "what was live at its end")));
             table.replaceChildren(timelineTable(areasOf(grouping, memory, "steps"), linesOf(memory)

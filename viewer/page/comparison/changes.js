@@ -17,7 +17,7 @@ const changeColumn = (measure, width, wide) => ({key: measure, title: measure + 
 
 const PAIR_COLUMNS = [
     {key: "line", title: "line", left: true, value: (i) => lineOrder(pairs.look_at[i]),
-        text: (i) => nameOf(cutText(shortFrameText(pairs.look_at[i]), 200), {title: frame.text(pairs.look_at[i])})},
+        text: (i, fit) => nameOf(fit(shortFrameText(pairs.look_at[i])), {title: frame.text(pairs.look_at[i])})},
     {key: "space", title: "space", width: 84, wide: true, value: (i) => texts[pairs.space[i]], text: (i) => texts[pairs.space[i]]},
     {key: "role", title: "role", width: 100, wide: true, value: (i) => texts[pairs.role[i]], text: (i) => texts[pairs.role[i]]},
     sideColumn("kept", "base", inBase, 104), sideColumn("kept", "new", inNew, 104), changeColumn("kept", 120),

@@ -10,7 +10,7 @@ function drawCourse(width, space, was, now) {
     const last = Math.max(d3.max(comparedCourses, (course) => course.last), 1);
     const most = Math.max(d3.max(was.values) || 0, d3.max(now.values) || 0);
     const chart = chartOf(width, 180, [0, last], most, true);
-    drawAreas(chart, now.steps, [{name: `${space}, NEW`, values: now.values, index: 0}]);
+    drawAreas(chart, now.steps, [{name: `${space}, NEW`, values: now.values, index: spaceIndex(space)}]);
     drawAxes(chart, countText, Math.max(2, width / 110), 4, stepUnit);
     drawLine(chart, was.steps, was.values, "base");
     chart.root.setAttribute("aria-label", `${space} by ${stepUnit}: ${bytesText(d3.max(was.values) || 0)} at most in BASE, ` +
@@ -30,5 +30,5 @@ derive(() => comparedCourses = !comparison ? [] : comparison.spaces.map(({space}
 function courses() {
     return [el("div", {class: "courses"}, comparedCourses.map(({space, was, now}) => el("section", {},
         el("h3", {}, nameOf(space)), fitted((width) => drawCourse(width, space, was, now))))),
-    legend([{name: `NEW, live bytes by ${stepUnit}`, index: 0}, {name: "BASE", line: "base"}])];
+    legend([...comparedCourses.map(({space}) => ({name: `${space} in NEW`, index: spaceIndex(space)})), {name: "BASE", line: "base"}])];
 }

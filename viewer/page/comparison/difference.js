@@ -40,13 +40,12 @@ function childOf(node, f) {
 /* Nodes: {frame, value, was, now, children, parent}; `value` is what a node is drawn as broad as. */
 function differenceTree(memory, measure, width, kind) {
     const root = {frame: -1, value: 0, was: 0, now: 0, children: [], byFrame: new Map(), parent: null};
-    const isIn = shownFrames(kind);
     same ??= sameFrames();
     for (let i = 0; i < nPairs; i++) {
         const [was, now] = memoryOf(texts[pairs.space[i]]) === memory ? weightsOfPair(i, measure) : [0, 0];
         if (!was && !now)
             continue;
-        const shown = framesOf(pairs.stack[i]).filter((f) => isIn[f]).map((f) => same[f]);
+        const shown = shownFramesOf(pairs.stack[i], shownKey(kind)).map((f) => same[f]);
         let node = root;
         for (let k = shown.length; k >= 0; k--) {
             node.was += was;
@@ -64,9 +63,10 @@ function changeKind(node) {
     return Math.abs(change) <= SAME_SHARE * Math.max(node.was, node.now) ? "same" : change > 0 ? "grew" : "shrank";
 }
 
-function differenceTitle(node) {
-    return `${node.frame < 0 ? "all" : frame.text(node.frame)}: ${CHANGES[changeKind(node)][1]}, ` +
-        `${bytesText(node.was)} in BASE, ${bytesText(node.now)} in NEW (${signedText(node.now - node.was)})`;
+function differenceFacts(node) {
+    return {name: node.frame < 0 ? "all" : frame.name(node.frame), where: node.frame < 0 ? "" : frame.where(node.frame),
+        facts: [CHANGES[changeKind(node)][1], `${bytesText(node.was)} in BASE`,
+            `${bytesText(node.now)} in NEW (${signedText(node.now - node.was)})`]};
 }
 
 /* Hatched to the one side or the other, so that the change is to be seen without its colour. */
@@ -80,9 +80,10 @@ function changeHatches() {
 }
 
 /* How drawFlame() shows a node of two runs. */
-function differenceLook() {
+function differenceLook(card) {
     const {ids, defs} = changeHatches();
-    return {defs, label: "flame graph of both runs", kind: changeKind, title: differenceTitle,
+    return {defs, card, label: "flame graph of both runs", kind: changeKind, facts: differenceFacts, bands: () => [],
+        title: (node) => factsText(differenceFacts(node)),
         text: (node) => `${CHANGES[changeKind(node)][0]} ${node.frame < 0 ? "all" : frame.name(node.frame)} ${signedText(node.now - node.was)}`,
         over: (node) => ids[changeKind(node)] ? `url(#${ids[changeKind(node)]})` : null};
 }
@@ -119,33 +120,27 @@ derive(() => differenceMemories =
     [...new Set([HOST, ...(comparison ? comparison.spaces.map(({space}) => memoryOf(space)) : [])])]
         .sort((a, b) => (b === HOST) - (a === HOST) || a.localeCompare(b)));
 
-/* A frame of both runs has no line. */
-const functionKey = (f) => frameKey(f, false);
-
 /* That of the first finding of either run. */
 function memoryCompared() {
     const first = findings[0] || comparison.findings.map((row) => row.before).find(Boolean);
     return first ? memoryOf(first.space) : HOST;
 }
 
-function oneOf(options, value) {
-    return options.some(([key]) => key === value) ? value : options[0][0];
-}
-
 const differenceView = {
     name: "difference", title: "Difference",
     enter(root) {
         const controls = el("div", {class: "controls"}), trail = el("ol", {class: "crumbs", "aria-label": "zoomed to"});
-        const told = el("p", {class: "told-frame"}), share = el("span", {class: "share", role: "status"}), notes = el("div");
+        const told = el("p", {class: "told-frame"}), share = el("span", {class: "share", role: "status"}), notes = el("div"), card = readout();
         const search = searchField("search", state.get("search"), (text) => state.set({search: text}));
         let now = null, made = "", refocus = false;
         const zoom = (node, byKey) => {
             refocus = byKey || refocus;
             state.set({zoom: pathOf(node, functionKey)}, true);
         };
-        const tell = (node) => told.replaceChildren(nameOf(differenceTitle(node)));
-        const picture = fitted((width) => drawFlame(now.tree, now.zoomed, width, now.found, zoom, tell, differenceLook()));
-        root.append(controls, el("div", {class: "controls"}, search, share), trail, told, picture, notes);
+        const tell = (node) => told.replaceChildren(nameOf(factsText(differenceFacts(node))));
+        const picture = fitted((width) => drawFlame(width,
+            {root: now.tree, zoomed: now.zoomed, found: now.found, zoom, tell, look: differenceLook(card)}));
+        root.append(controls, el("div", {class: "controls"}, search, share), trail, told, picture, notes, card);
         return () => {
             const memory = oneOf(differenceMemories.map((one) => [one]), state.get("memory") || memoryCompared());
             const measure = oneOf(DIFFERENCE_MEASURES, state.get("measure"));
@@ -168,6 +163,7 @@ const differenceView = {
             share.textContent = now.found ? `${bytesText(now.found.was)} in BASE, ${bytesText(now.found.now)} in NEW match` : "";
             trail.replaceChildren(...crumbs(now.zoomed, zoom));
             tell(now.zoomed);
+            card.hide();
             picture.redraw();
             notes.replaceChildren(changeLegend(), ...(now.tree.value ? []
                 : [el("p", {class: "none"}, measure === "growth" ? "Nothing grew." : "Nothing of it is in this picture.")]));

@@ -1,14 +1,20 @@
-/* A table of very many rows, of which only those in sight exist. Columns: {key, title, text(row), width, wide, asked,
-   left}; the first one is always there and takes what room is left; wide ones are not on narrow screens unless they are
-   asked for, and those that say `asked` nowhere else. */
+/* A table of very many rows, of which only those in sight exist. Columns: {key, title, text(row, fit), width, wide,
+   asked, left}; the first one is always there and takes what room is left, for which fit(text) shortens a name; those
+   that have `wide` are there as far as there is room, the smallest `wide` first, and those that say `asked` where they
+   are asked for. */
 
-const ROW_HEIGHT = 30, PAPER_ROWS = 200;
+const ROW_HEIGHT = 30, PAPER_ROWS = 200, LEAST_NAME = 260;
 const isNarrow = matchMedia("(max-width: 760px)");
 
-/* `chosen`: keys between commas; "" is for those that the screen has room for. */
-function columnsShown(columns, chosen) {
-    const keys = chosen.split(",");
-    return columns.filter((column, i) => i === 0 || (chosen ? keys.includes(column.key) : !column.asked && !(column.wide && isNarrow.matches)));
+/* `chosen`: keys between commas; "" is for those that there is room for. */
+function columnsShown(columns, chosen, room = main.clientWidth) {
+    const keys = chosen.split(","), shown = new Set(columns.filter((column, i) => i === 0 ||
+        (chosen ? keys.includes(column.key) : !column.asked && !column.wide)));
+    let left = room - LEAST_NAME - d3.sum([...shown].slice(1), (column) => column.width);
+    for (const column of chosen ? [] : columns.filter((one) => one.wide && !one.asked).sort((a, b) => a.wide - b.wide))
+        if ((left -= column.width) >= 0)
+            shown.add(column);
+    return columns.filter((column) => shown.has(column));
 }
 
 /* Which columns there are, as boxes to tick. `choice.sync()` brings them up to date. */
@@ -28,12 +34,13 @@ function columnChoice(columns, chosen, changed) {
 function virtualTable({columns, chosen, label, sortKey, sortDown, onsort, onopen}) {
     const body = el("div", {class: "rows", role: "presentation"});
     const head = el("div", {class: "row head", role: "row"});
-    const scroller = el("div", {class: "scroller", role: "grid", "aria-label": label, tabindex: "0", "data-paper": true}, head, body);
+    const rest = el("p", {class: "quiet rest"});
+    const scroller = el("div", {class: "scroller", role: "grid", "aria-label": label, tabindex: "0", "data-paper": true}, head, body, rest);
     let list = [], active = 0, shown = [], drawnLook = "", onPaper = false;
 
     /* Heads are made anew when other columns are shown, and keep the focus otherwise. */
     function drawHead() {
-        const wanted = columnsShown(columns, chosen());
+        const wanted = columnsShown(columns, chosen(), onPaper ? Infinity : main.clientWidth);
         const look = isNarrow.matches + wanted.map((column) => column.key).join();
         if (look !== drawnLook) {
             [shown, drawnLook] = [wanted, look];
@@ -54,11 +61,15 @@ function virtualTable({columns, chosen, label, sortKey, sortDown, onsort, onopen
         return "cell" + (column.left ? " left" : "");
     }
 
+    function fit(text) {
+        return onPaper ? text : nameFor(text, head.firstChild.clientWidth - 16, getComputedStyle(scroller).font);
+    }
+
     function rowAt(at) {
         const row = el("div", {class: "row" + (at === active ? " active" : ""), role: "row", "aria-rowindex": at + 2,
             id: "row" + at, style: `top:${at * ROW_HEIGHT}px`, onclick: () => choose(at, true)});
         for (const column of shown)
-            row.append(el("div", {class: cellClass(column), role: "gridcell"}, column.text(list[at])));
+            row.append(el("div", {class: cellClass(column), role: "gridcell"}, column.text(list[at], fit)));
         return row;
     }
 
@@ -67,6 +78,7 @@ function virtualTable({columns, chosen, label, sortKey, sortDown, onsort, onopen
             return;
         const first = onPaper ? 0 : Math.max(0, Math.floor(scroller.scrollTop / ROW_HEIGHT) - 5);
         const last = Math.min(list.length, onPaper ? PAPER_ROWS : first + Math.ceil(scroller.clientHeight / ROW_HEIGHT) + 10);
+        rest.textContent = onPaper && last < list.length ? `and ${countText(list.length - last)} more ${label}` : "";
         body.style.height = (onPaper ? last : list.length) * ROW_HEIGHT + "px";
         body.replaceChildren(...d3.range(first, last).map(rowAt));
         scroller.setAttribute("aria-activedescendant", list.length ? "row" + active : "");
@@ -97,6 +109,7 @@ function virtualTable({columns, chosen, label, sortKey, sortDown, onsort, onopen
     for (const [event, paper] of [["paper", true], ["screen", false]])
         scroller.addEventListener(event, () => {
             onPaper = paper;
+            drawHead();
             draw();
         });
     new ResizeObserver(() => {

@@ -1,15 +1,23 @@
-/* What is known of one site: its course, how old and how large its blocks were, its stack. */
+/* What is known of one site, or of several together: their course, how old and how large their blocks were; its stack. */
 
-function seriesChart(i) {
-    const series = seriesOf(i);
+/* {step, bytes} of several sites together: of one its own. */
+function seriesOfAll(list) {
+    if (list.length === 1)
+        return seriesOf(list[0]);
+    const step = [...new Set(list.flatMap((i) => seriesOf(i).step))].sort((a, b) => a - b);
+    return {step, bytes: levelsOf(list, step)};
+}
+
+function seriesChart(list) {
+    const series = seriesOfAll(list);
     if (!series.step.length)
-        return el("p", {class: "quiet"}, "Nothing is known of its course.");
+        return el("p", {class: "quiet"}, "Its course is not known.");
     return fitted((width) => {
         const xs = [...series.step, Math.max(lastStep, series.step[series.step.length - 1])].map((step) => Math.max(0, step));
         const ys = [...series.bytes, series.bytes[series.bytes.length - 1]];
         const chart = chartOf(width, 170, [0, xs[xs.length - 1] || 1], d3.max(ys), false);
         drawAxes(chart, countText, Math.max(2, width / 110), 4, stepUnit);
-        drawLine(chart, xs, ys, "level", d3.curveStepAfter);
+        drawLine(chart, xs, ys, "level");
         chart.root.setAttribute("aria-label", `live bytes by ${stepUnit}, ${bytesText(d3.max(ys))} at most`);
         return chart.root;
     });
@@ -29,11 +37,13 @@ function classBars(heads, classes, fromText) {
 const pairsOf = (raw) => d3.range(0, raw.length, 2).map((k) => [raw[k], raw[k + 1]]);
 
 /* How old blocks were when they were freed. */
-function lifetimesChart(i) {
-    const raw = sites.lifetimes[i];
-    if (!raw.length)
-        return el("p", {class: "quiet"}, sites.frees[i] ? "Ages of its blocks were not noted." : "None of its blocks was freed.");
-    const classes = pairsOf(raw);
+function lifetimesChart(list) {
+    const sums = new Map();
+    for (const i of list)
+        pairsOf(sites.lifetimes[i]).forEach(([age, n]) => sums.set(age, (sums.get(age) || 0) + n));
+    if (!sums.size)
+        return el("p", {class: "quiet"}, d3.sum(list, (i) => sites.frees[i]) ? "Ages of these blocks were not noted." : "No block was freed.");
+    const classes = [...sums].sort((a, b) => a[0] - b[0]);
     return classBars([`age in ${stepUnit}s`, "freed"], classes, (age, k) => ageText(age, classes[k + 1]));
 }
 
@@ -68,23 +78,28 @@ function sizesOf(list) {
         el("p", {class: "quiet"}, `Each size was noted of ${shareText(noted / all)} of these; the rest counts by the average of its site.`)];
 }
 
+/* Frames with what their lines say, as far as that is known. */
 function stackList(stack, lookAt) {
     return el("ol", {class: "stack"}, framesOf(stack).map((f) => el("li", {class: frameKind(f) + (f === lookAt ? " here" : "")},
-        el("code", {}, nameOf(frame.name(f))), " ", nameOf(frame.where(f), {class: "quiet"}))));
+        el("code", {}, nameOf(frame.name(f))), " ", nameOf(frame.where(f), {class: "quiet"}),
+        frame.source(f) ? el("code", {class: "said"}, nameOf(frame.source(f))) : null)));
 }
 
-function siteDetails(i) {
-    const finding = findingOf[i];
+function blocksOf(list) {
+    return el("div", {class: "columns"}, el("div", {}, el("h3", {}, "Ages of freed blocks"), lifetimesChart(list)),
+        el("div", {}, el("h3", {}, "Sizes"), sizesOf(list)));
+}
+
+function siteFacts(i) {
     const pids = site.pids(i);
-    return el("section", {class: "details", "aria-labelledby": "site-title", tabindex: "-1", id: "site"},
-        el("h2", {id: "site-title"}, nameOf(site.title(i))),
-        el("p", {}, `${site.id(i)}, ${site.space(i)}, ${site.role(i)}; ${bytesText(sites.live_bytes[i])} live at the end, ` +
-            `${bytesText(sites.peak_bytes[i])} at most (${stepUnit} ${sites.peak_step[i]}), ${countText(sites.allocations[i])} allocations, ` +
-            `${countText(sites.frees[i])} frees; `, pids.length === 1 ? "process " + pids[0] : plural(pids.length, "process", "processes"),
-        site.threads(i) ? ["; ", nameOf("thread " + site.threads(i))] : null,
-        finding ? ["; ", el("a", {href: "#findings?finding=" + finding.id}, "finding " + finding.id)] : null),
-        el("div", {class: "columns"},
-            el("div", {}, el("h3", {}, "Live bytes"), seriesChart(i)),
-            el("div", {}, el("h3", {}, "Ages of freed blocks"), lifetimesChart(i), el("h3", {}, "Sizes"), sizesOf([i]))),
-        el("h3", {}, "Stack, innermost first"), stackList(sites.stack[i], sites.look_at[i]));
+    return el("p", {}, `${site.id(i)}, ${site.space(i)}, ${site.role(i)}; ${bytesText(sites.live_bytes[i])} live at the end, ` +
+        `${bytesText(sites.peak_bytes[i])} at most (${stepText(sites.peak_step[i])}), ${countText(sites.allocations[i])} allocations, ` +
+        `${countText(sites.frees[i])} frees; `, pids.length === 1 ? "process " + pids[0] : plural(pids.length, "process", "processes"),
+    site.threads(i) ? ["; ", nameOf("thread " + site.threads(i))] : null,
+    findingsOf[i].length ? ["; in ", withFindingLinks(findingIds(i))] : null);
+}
+
+/* All that is known of one. */
+function siteParts(i) {
+    return [siteFacts(i), seriesChart([i]), el("h3", {}, "Stack, innermost first"), stackList(sites.stack[i], sites.look_at[i]), blocksOf([i])];
 }

@@ -1,0 +1,82 @@
+/* The run in figures, and whose the memory was: what stands beside the findings. */
+
+const spacesIn = (memory) => Object.entries(data.spaces).filter(([space]) => memoryOf(space) === memory);
+
+/* How high a memory was: the host's spaces together after the step that had most, for their own peaks were not at once; a
+   device's one space at its very peak. Leads to whose memory that was, which adds up to this. */
+function peakFact(memory) {
+    const step = highestStep(memory), [[space, sums] = []] = spacesIn(memory);
+    if (!sums)
+        return null;
+    const link = el("a", {href: state.link("flame", {memory, window: "peak", measure: "live"})}, "at its peak");
+    return memory === HOST
+        ? el("li", {}, el("b", {}, bytesText(d3.sum(weights(memory, "live", {to: step}, "")))), ` of ${memoryName(memory)} live `, link,
+            `, after ${stepUnit} ${step}`)
+        : el("li", {}, el("b", {}, bytesText(sums.peak_bytes)), ` ${spaceText(space)} `, link, ", " + stepText(sums.peak_step));
+}
+
+/* Lines by what `of` says of their sites, the most first, as text. */
+function topLines(memory, of, most, text) {
+    const sums = new Float64Array(frames.name.length);
+    for (const i of sitesIn(memory))
+        if (sites.look_at[i] >= 0)
+            sums[sites.look_at[i]] += of(i);
+    const top = []; /* a few of very many: not sorted */
+    sums.forEach((sum, f) => {
+        if (sum > 0 && (top.length < most || sum > sums[top[most - 1]])) {
+            top.splice(d3.bisector((g) => -sums[g]).right(top, -sum), 0, f);
+            top.length = Math.min(top.length, most);
+        }
+    });
+    return top.map((f, n) => [n ? ", " : "", el("code", {}, nameOf(shortName(shortFrameText(f), 60), {title: frame.text(f)})), " " + text(sums[f])]);
+}
+
+/* Bytes that were freed within the step that made them, by the average of the site. */
+function briefBytes(i) {
+    const raw = sites.lifetimes[i], atOnce = raw.length ? (raw[0] === 0 ? raw[1] : 0) : sites.age_max[i] === 0 ? sites.frees[i] : 0;
+    return sites.allocations[i] ? sites.allocated_bytes[i] * Math.min(1, atOnce / sites.allocations[i]) : 0;
+}
+
+/* Who allocated most in all, and in which sizes; made when it is unfolded. */
+function inAll(memory) {
+    const sums = (key) => d3.sum(spacesIn(memory), ([, of]) => of[key]);
+    return fold({class: "in-all"}, `What was allocated in all, freed or not: ${bytesText(sums("allocated_bytes"))} of ${memoryName(memory)} in ` +
+        plural(sums("allocations"), "allocation"),
+    () => [el("ul", {},
+        el("li", {}, "most bytes: ", topLines(memory, (i) => sites.allocated_bytes[i], 5, bytesText)),
+        el("li", {}, "most often: ", topLines(memory, (i) => sites.allocations[i], 5, (n) => plural(n, "time"))),
+        el("li", {}, `freed within their ${stepUnit}: `, topLines(memory, briefBytes, 5, bytesText))),
+    el("h3", {}, "Sizes"), ...sizesOf(sitesIn(memory))]);
+}
+
+/* Whose it was when most was live. */
+function peakLines(memory) {
+    const step = highestStep(memory), top = topLines(memory, (i) => levelAt(i, step), 3, bytesText);
+    return top.length ? el("p", {class: "at-peak"}, `When ${memoryName(memory)} was fullest, after ${stepUnit} ${step}: `, top) : null;
+}
+
+/* Of several processes the pages that they share count once for each in RSS, and in parts in PSS, which so comes first. */
+function residentFact() {
+    const rss = d3.max(timeline.rss_bytes) || 0, of = job.limit_bytes ? ` of ${bytesText(job.limit_bytes)} (${job.limit_kind})` : "";
+    if (processes.length > 1 && job.pss_peak_bytes)
+        return el("li", {title: "PSS counts a page that several processes share in parts, RSS for each of them"},
+            el("b", {}, bytesText(job.pss_peak_bytes)), ` PSS at most${of}; RSS ${bytesText(rss)}`);
+    return el("li", {}, el("b", {}, bytesText(rss)), ` RSS at most${of}`);
+}
+
+function jobFacts() {
+    const failed = processes.length > 1 ? processes.filter(isFailed).length : 0;
+    return el("ul", {class: "facts"},
+        el("li", {}, el("b", {}, plural(job.steps, stepUnit)), job.epochs ? ` in ${plural(job.epochs, "epoch")}` : ""),
+        el("li", {}, el("b", {}, secondsText(job.duration_s)), job.exit && job.exit.text
+            ? [", ", el("span", {class: isFailed(job) ? "bad" : null}, exitText(job))] : job.complete ? "" : ", not complete"),
+        el("li", {}, el("b", {}, plural(processes.length, "process", "processes")), failed ? `, ${failed} failed` : ""),
+        residentFact(), peakFact(memoryWanted()));
+}
+
+/* What the recording could not see, folded. */
+function notSeen() {
+    const list = data.coverage.not_seen;
+    return list.length ? el("details", {}, el("summary", {}, `Not seen (${list.length})`),
+        el("ul", {}, list.map((text) => el("li", {}, nameOf(text))))) : null;
+}
