@@ -210,7 +210,7 @@ class ReadOut(FlameCase):
         self.assertEqual(len(set(known.values())), 3, known)
         self.open("#flame")
         self.assertTrue(self.browser.all("svg.flame .band"))
-        self.assertRegex(self.browser.text(), r"host at the foot of its boxes")
+        self.assertRegex(self.browser.text(), r"At the foot of a box:\s+host")
 
 
 if __name__ == "__main__":

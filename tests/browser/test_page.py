@@ -10,8 +10,8 @@ from tests.browser.page import HOSTILE, STICKS_OUT, VIEWS, Keys
 # Weights of the frames down to a depth, from each site's stack alone: {path: bytes}.
 BY_HAND = """
 const [kind, inverted, depth] = arguments, sums = {}, weight = weights(HOST, "allocated", windowOf(""), "");
-for (let i = 0; i < nSites; i++) {
-    const list = framesOf(sites.stack[i]).filter((f) => kind === "both" || frame.isPython(f) === (kind === "python"))
+for (let i = 0; i < nRowsWeighed; i++) {
+    const list = framesOf(weighed.stack[i]).filter((f) => frame.isMadeUp(f) || kind === "both" || frame.isPython(f) === (kind === "python"))
         .map((f) => frame.file(f).startsWith("<frozen importlib") ? importFrame : f)
         .filter((f, n, all) => f !== importFrame || all[n + 1] !== importFrame);
     (inverted ? list : list.reverse()).slice(0, depth).forEach((_, d, all) => {
@@ -20,7 +20,7 @@ for (let i = 0; i < nSites; i++) {
     });
 }
 const tree = (inverted ? calleesTree : callersTree)([weight], kind), made = {};
-const walk = (node, path) => path.length < depth && childrenOf(node, 0).filter((child) => child.frame !== smallFrame).forEach((child) => {
+const walk = (node, path) => path.length < depth && childrenOf(node, 0).forEach((child) => {
     made[[...path, child.frame].join(".")] = child.value;
     walk(child, [...path, child.frame]);
 });

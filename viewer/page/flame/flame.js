@@ -57,7 +57,7 @@ function emptyNote({measure, memory, finding, window}) {
 
 /* Sites count the steps of their own process, which may have ended when others had not. */
 function beyondNote(value, {measure, memory, finding, window}) {
-    const row = stepRows[d3.bisectRight(stepsOfRows, window.to) - 1];
+    const row = lookAt(window.to);
     const line = measure === "live" && !finding && row !== undefined ? ofSpaces(memory, timeline.spaces, [row])[0] : Infinity;
     return value <= 1.02 * line ? null : el("p", {class: "quiet"}, `The timeline has ${bytesText(line)} at ${stepUnit} ${window.to}: ` +
         `each process is counted here at its own ${stepUnit} ${window.to}, and they were not all there at once.`);
@@ -71,10 +71,12 @@ function flameNotes(value, asked) {
 }
 
 function flameLegend(own) {
+    const fills = legend(own.map((space) => ({name: space, index: spaceIndex(space)})));
+    fills.prepend(el("li", {class: "quiet"}, "At the foot of a box:"));
     return [el("ul", {class: "legend"}, Object.entries(KIND_NAMES).map(([kind, name]) => el("li", {},
         svg("svg", {width: 18, height: 12, "aria-hidden": "true"}, svg("g", {class: "frame " + kind},
             svg("rect", {width: 18, height: 12}))), " ", name))),
-    legend(own.map((space) => ({name: space, index: spaceIndex(space), note: "at the foot of its boxes"})))];
+    fills];
 }
 
 function flameControls(asked) {

@@ -35,10 +35,16 @@ function weightOf(row, measure, window) {
 const isWeighed = (row, memory, finding) => memoryOfText(weighed.space[row]) === memory &&
     (!finding || row < nSites && isOfFinding(row, finding));
 
-/* What the timeline has of a space at the end of a step, and no site: it lives within steps, or its site could not be told.
-   Nothing where sites have more, as where processes ended at other times than the job's last step. */
+/* The timeline's last look within that step; undefined where it did not look then, for another instant says nothing of it. */
+function lookAt(step) {
+    const at = d3.bisectRight(stepsOfRows, step) - 1;
+    return stepsOfRows[at] === step ? stepRows[at] : undefined;
+}
+
+/* What the timeline has of a space in a step, and no site: it lives within steps, or its site could not be told. Nothing
+   where sites have more, as where processes ended at other times than the job's last step. */
 function unattributed(space, step, bytes) {
-    const row = stepRows[d3.bisectRight(stepsOfRows, step) - 1];
+    const row = lookAt(step);
     return row === undefined ? 0 : Math.max(0, (timeline.spaces[space]?.live_bytes[row] || 0) - bytes);
 }
 
