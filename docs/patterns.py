@@ -28,7 +28,12 @@ them. Change those, not this page.
 
 A line of the job's code is held against the patterns in this order, and the first that fits is its own; patterns of the
 job as a whole come last. Words in braces are filled in for each finding. "To do" is the usual advice: a finding of which
-more is known has its own."""
+more is known has its own.
+
+Totals are judged, too. What lines have that do not grow by themselves is taken together in each space (host and mmap are
+one), and held to the same measures: where it grows by a MiB or more and by a fiftieth of the space, over eight lines or
+more of which none has half of it, it is one finding, `unbounded-growth` (`shm-growth`) or `undetermined`. Its line is the
+common caller's: the tree of stacks is walked down for as long as one child has half of the growth."""
 
 CONFIDENCES_TOP = """## Confidence
 
