@@ -130,6 +130,13 @@ bool seep_get_ended(const json_t *report)
     return !seep_get_runs(report);
 }
 
+bool seep_get_too_early(const json_t *report)
+{
+    const json_t *job = json_object_get(report, "job");
+
+    return seep_get_number(job, "judged_steps") < seep_get_number(job, "judged_steps_needed");
+}
+
 const char *seep_get_step_unit(const json_t *job)
 {
     return strcmp(seep_get_text(job, "step_source", "time"), "time") == 0 ? "time slice" : "step";

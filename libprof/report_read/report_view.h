@@ -43,6 +43,9 @@ bool seep_get_runs(const json_t *report);
  * false. */
 bool seep_get_ended(const json_t *report);
 
+/* Whether its steps were too few for growth to show: that nothing was found says nothing yet. */
+bool seep_get_too_early(const json_t *report);
+
 /* What the steps of a job are: "step", or "time slice" where nobody told of steps. */
 const char *seep_get_step_unit(const json_t *job);
 

@@ -172,6 +172,14 @@ function notSeen() {
         el("ul", {}, list.map((text) => el("li", {}, nameOf(text))))) : null;
 }
 
+/* That nothing was found in a few steps says nothing. */
+function nothingFound() {
+    const {judged_steps: judged = 0, judged_steps_needed: needed = 0} = data.job;
+    if (judged < needed)
+        return `Too early to tell: growth shows in ${needed} ${stepUnit}s after the warm-up; so far there are ${judged}.`;
+    return "Nothing was found: no line's memory grows with the steps, and none keeps what it need not.";
+}
+
 const findingsView = {
     name: "findings", title: "Findings",
     enter(root) {
@@ -186,8 +194,7 @@ const findingsView = {
             if (pattern)
                 notes.push(el("p", {}, `Only ${pattern}. `, el("a", {href: "#findings"}, "Show all findings")));
             if (!shown.length)
-                notes.push(el("p", {class: "none"}, "Nothing was found: no line's memory grows with the steps, and none keeps " +
-                    "what it need not. ", el("a", {href: "#timeline"}, "See how the memory went")));
+                notes.push(el("p", {class: "none"}, nothingFound(), " ", el("a", {href: "#timeline"}, "See how the memory went")));
             if (leftOut)
                 notes.push(el("p", {}, plural(leftOut, "further finding") + " less severe are only counted."));
             cards.replaceChildren(...notes, ...shown.map(findingCard));
