@@ -156,10 +156,9 @@ static const char *const on_devices[SEEP_N_PATTERNS] = {
 /* One memory is judged of host and mmap together. */
 static char *memory_of(const struct seep_model *m, const struct seep_finding *f)
 {
-    const struct seep_space_name *name = &m->spaces[f->space].name;
     char words[SEEP_SPACE_WORDS];
 
-    return strdup(name->host_like ? SEEP_HOST_MEMORY_TEXT : seep_space_words(name, words));
+    return strdup(seep_memory_words(m->spaces[f->space].name.text, words));
 }
 
 static char *lines_of(const struct seep_finding *f)

@@ -54,9 +54,8 @@ static void put_parts(FILE *out, const json_t *rss, double all)
     bool any = false;
 
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        const struct seep_space_name space = seep_space_parse(parts[i].space);
         put_part(out, number_of(explained, parts[i].key), all,
-                 *parts[i].space ? seep_space_words(&space, words) : parts[i].what, &any);
+                 *parts[i].space ? seep_space_words(parts[i].space, words) : parts[i].what, &any);
     }
     put_part(out, number_of(rss, "seep_bytes"), all, "seep's own", &any);
 }

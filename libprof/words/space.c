@@ -70,15 +70,25 @@ const char *seep_space_class_name(enum seep_space_class class)
     return class == SEEP_CLASS_OTHER || is_numbered(class) ? "" : seep_space_names[class];
 }
 
-const char *seep_space_words(const struct seep_space_name *name, char words[SEEP_SPACE_WORDS])
+const char *seep_space_words(const char *text, char words[SEEP_SPACE_WORDS])
 {
-    if (!seep_space_is_known(name))
-        snprintf(words, SEEP_SPACE_WORDS, "%s", name->text);
-    else if (is_numbered(name->class))
-        snprintf(words, SEEP_SPACE_WORDS, "%.*s%d", (int)strlen(sentences_say[name->class]) - 1,
-                 sentences_say[name->class], name->device);
+    const struct seep_space_name name = seep_space_parse(text);
+
+    if (!seep_space_is_known(&name))
+        snprintf(words, SEEP_SPACE_WORDS, "%s", name.text);
+    else if (is_numbered(name.class))
+        snprintf(words, SEEP_SPACE_WORDS, "%.*s%d", (int)strlen(sentences_say[name.class]) - 1,
+                 sentences_say[name.class], name.device);
     else
-        snprintf(words, SEEP_SPACE_WORDS, "%s", sentences_say[name->class]);
+        snprintf(words, SEEP_SPACE_WORDS, "%s", sentences_say[name.class]);
+    return words;
+}
+
+const char *seep_memory_words(const char *text, char words[SEEP_SPACE_WORDS])
+{
+    if (!seep_space_parse(text).host_like)
+        return seep_space_words(text, words);
+    snprintf(words, SEEP_SPACE_WORDS, "%s", SEEP_HOST_MEMORY_TEXT);
     return words;
 }
 

@@ -33,9 +33,12 @@ struct seep_space_name seep_space_parse(const char *text);
 /* The name of a class without a number: "host", "mmap", "shm", "pinned"; "" of the others. */
 const char *seep_space_class_name(enum seep_space_class class);
 
-/* What sentences call it: "malloc'd memory", "tensors on GPU 0"; the name itself of one that a
- * program announced. Returns `words`. */
-const char *seep_space_words(const struct seep_space_name *name, char words[SEEP_SPACE_WORDS]);
+/* What sentences call the space of that name: "malloc'd memory", "tensors on GPU 0"; the name
+ * itself of one that a program announced. Returns `words`. */
+const char *seep_space_words(const char *text, char words[SEEP_SPACE_WORDS]);
+
+/* The same of what is judged as one memory: of host and mmap together "host memory". */
+const char *seep_memory_words(const char *text, char words[SEEP_SPACE_WORDS]);
 
 /* Whether it is a space that seep knows, number included. */
 bool seep_space_is_known(const struct seep_space_name *name);

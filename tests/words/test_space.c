@@ -58,10 +58,11 @@ static const struct {
 
 TEST(a_sentence_says_what_memory_it_is_about, .to = N(sentences))
 {
-    struct seep_space_name name = seep_space_parse(sentences[_i].name);
     char words[SEEP_SPACE_WORDS];
 
-    ck_assert_str_eq(seep_space_words(&name, words), sentences[_i].words);
+    ck_assert_str_eq(seep_space_words(sentences[_i].name, words), sentences[_i].words);
+    ck_assert_str_eq(seep_memory_words(sentences[_i].name, words),
+                     _i < 2 ? "host memory" : sentences[_i].words);
 }
 
 static bool paired(const char *tensors, const char *device)
