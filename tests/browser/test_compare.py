@@ -147,7 +147,7 @@ class Courses(CompareCase):
             const area = chart.querySelector("path.area").getBBox();
             return [xs[xs.length - 1], area.x + area.width];""")
         self.assertAlmostEqual(ends[0], ends[1], delta=10, msg="both ran for the same steps, and end together")
-        self.assertRegex(self.browser.text(".legend"), r"(?s)NEW, live bytes by step.*BASE")
+        self.assertRegex(self.browser.text(".legend"), r"(?s)host in NEW.*BASE")
         dashes = self.browser.run("return getComputedStyle(document.querySelector('.courses path.base')).strokeDasharray")
         self.assertNotEqual(dashes, "none")
 
@@ -180,8 +180,8 @@ class Difference(CompareCase):
         self.open("#difference")
         drawn = self.browser.all("svg.flame g.frame")
         text = {e.get_attribute("aria-label").split(" · ")[0]: e for e in drawn}
-        for name, kind, sign, amounts in (("load", "shrank", "−", r"4\.\d\sMiB in BASE, .* in NEW \(−4\.\d\sMiB\)"),
-                                          ("cache", "grew", "+", r"0\sB in BASE, 1\.\d\sMiB in NEW \(\+1\.\d\sMiB\)")):
+        for name, kind, sign, amounts in (("load", "shrank", "−", r"4\.\d\sMiB in BASE; .* in NEW \(−4\.\d\sMiB\)"),
+                                          ("cache", "grew", "+", r"0\sB in BASE; 1\.\d\sMiB in NEW \(\+1\.\d\sMiB\)")):
             self.assertIn(kind, text[name].get_attribute("class").split())
             self.assertRegex(text[name].get_attribute("aria-label"), amounts)
             self.assertTrue(text[name].text.startswith(sign), "a sign besides the colour")
