@@ -237,15 +237,24 @@ class Difference(CompareCase):
     def test_a_run_beside_itself_is_all_the_same(self):
         self.open("#difference?stacks=both", name="same", runs=("before", "before"))
         left = self.browser.run("const bad = []; const walk = (n) => { if (n.was && n.now && Math.abs(n.now - n.was) > "
-                                "0.2 * n.was + 65536) bad.push(differenceTitle(n)); n.children.forEach(walk); };"
+                                "0.2 * n.was + 65536) bad.push(factsText(differenceFacts(n))); n.children.forEach(walk); };"
                                 "walk(differenceTree(HOST, 'kept', 'both', 'both')); return bad")
         self.assertEqual(left, [])
         self.assertIn("same", self.browser.all("svg.flame g.frame")[0].get_attribute("class").split())
 
+    def test_small_sites_of_both_runs_are_boxes_below_their_callers(self):
+        self.open("#difference?stacks=both")
+        drawn, known, small = self.browser.run("""
+            const sum = (rows) => d3.sum(rows.space, (space, i) => memoryOfText(space) === HOST ? weightsOfPair(rows, i, "kept")[1] : 0);
+            const find = (node) => node.frame === smallFrame ? node.now : d3.sum(node.children, find);
+            const tree = differenceTree(HOST, "kept", "new", "both");
+            return [tree.now, sum(pairs) + sum(comparison.small), find(tree) - sum(comparison.small)];""")
+        self.assertEqual([drawn, small], [known, 0])
+
     def test_runs_of_which_nothing_is_known_have_an_empty_picture(self):
         bare = self.path("bare.html")
         with open(self.page(), encoding="utf-8") as f, open(bare, "w", encoding="utf-8") as out:
-            out.write(rewritten(f.read(), lambda data: data["comparison"].update(spaces=[], findings=[], pairs={})))
+            out.write(rewritten(f.read(), lambda data: data["comparison"].update(spaces=[], findings=[], pairs={}, small={})))
         for view, said in (("comparison", "Neither run has a finding"), ("changes", "0 of 0 sites"),
                            ("difference", "Nothing of it is in this picture")):
             self.browser.open(bare, "#" + view)
