@@ -57,6 +57,12 @@ def with_nothing(data):
     data["job"].update(steps=0, epochs=None)
 
 
+def just_begun(data):
+    """A job that has made its first steps."""
+    data.update(findings=[])
+    data["job"].update(steps=2, judged_steps=0)
+
+
 def with_a_start(data):
     """A second before the first step, in slices of 100 ms: the first site has 30 MiB from the first to the sixth."""
     line, n = data["timeline"], 10
@@ -124,23 +130,27 @@ def sample(step):
             "unexplained_growth_bytes_per_step": None}
 
 
-def with_samples(data, *steps):
-    """The processes looked into their memory in these steps; a page that both have counts in parts."""
+def with_samples(data, job, *steps):
+    """The job was looked into at this step, and its processes at theirs; a page that both have counts in parts."""
     data["job"]["pss_peak_bytes"] = 9 << 20
+    data["coverage"]["rss"] = {**sample(job), "highest_bytes": 11 << 20}
     for process, step in zip(data["processes"], steps):
         process.update(rss=sample(step) if step else None, pss_peak_bytes=9 << 20)
 
 
 def with_one_sample(data):
-    with_samples(data, 40, None)
+    with_samples(data, 40, 40, None)
 
 
 def with_samples_of_two(data):
-    with_samples(data, 40, 1)
+    """Each at an instant of its own."""
+    with_samples(data, None, 40, 1)
+    data["coverage"]["rss"].update(peak_bytes=None, explained=None, seep_bytes=None, unexplained_bytes=None)
 
 
 def with_a_late_sample(data):
-    with_samples(data, data["job"]["steps"] + 1, None)
+    after = data["job"]["steps"] + 1
+    with_samples(data, after, after, None)
 
 
 def with_a_killed_job(data):

@@ -24,7 +24,7 @@ class Figures(PageCase):
     def test_resident_memory_is_explained_at_one_instant_of_the_chart(self):
         self.browser.open(self.made_up(with_one_sample), "#timeline")
         self.assertEqual(self.browser.text("h2"), "What RSS was made of at step 40")
-        rss = self.browser.run("return processes[0].rss")
+        rss = self.browser.run("return data.coverage.rss")
         rows = self.browser.text(".parts tbody")
         self.assertIn("unexplained", rows)
         for amount in (*rss["explained"].values(), rss["unexplained_bytes"], rss["seep_bytes"]):
@@ -34,7 +34,7 @@ class Figures(PageCase):
         self.assertRegex(self.browser.text(".legend"), r"RSS, all processes counts shared pages for each process; PSS 9\.0 MiB at most")
         for make in (with_samples_of_two, with_spaces_in_turn, with_a_late_sample):
             self.browser.open(self.made_up(make), "#timeline")
-            self.assertFalse(self.browser.all(".parts"), "two instants, or none of the chart")
+            self.assertFalse(self.browser.all(".parts"), "no instant of all, or none of the chart")
             self.browser.click("main > div a[href^='#processes']")
             self.browser.arrive("processes")
         self.assertIn("What RSS was made of after the last step: ", self.browser.text(".process details summary"))
@@ -43,7 +43,7 @@ class Figures(PageCase):
 
     def test_what_several_processes_share_counts_once_before_it_counts_often(self):
         self.browser.open(self.made_up(with_one_sample), "#findings")
-        self.assertRegex(self.browser.text(".facts"), r"9\.0 MiB PSS at most of .*; RSS \d+\.\d MiB\n")
+        self.assertRegex(self.browser.text(".facts"), r"9\.0 MiB PSS at most of .*; RSS 11\.0 MiB\n")
         self.browser.open(self.made_up(with_one_sample), "#processes")
         self.assertRegex(self.browser.text(".process"), r"PSS 9\.0 MiB, RSS \d+\.\d MiB at most; ")
 

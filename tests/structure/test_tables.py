@@ -87,6 +87,14 @@ class Lists(unittest.TestCase):
             keys = re.search(r"const %s = \{(.*?)\};" % name, text("viewer/page/" + file)).group(1)
             self.assertEqual(set(re.findall(r'"?([\w-]+)"?: ', keys)), set(tables.names_of(table)), file)
 
+    def test_the_browser_knows_the_spaces(self):
+        table = re.search(r"(?s)const SPACE_WORDS = \{(.*?)\};", text("viewer/page/readable.js")).group(1)
+        known = dict(re.findall(r'"(\w+)": "([^"]+)"', table))
+        rows = re.findall(r'SEEP_SPACE\(\w+, "(\w+)[^"]*"(?:, "([^"]+)")?\)', text("libprof/words/spaces.def"))
+        self.assertEqual(set(known), {name for name, _ in rows})
+        for name, words in rows:
+            self.assertEqual(words or known[name], known[name])
+
     def test_the_makefile_fills_pages_from_every_table_that_they_name(self):
         tables_of_make = re.search(r"(?ms)^TABLES := (.*?[^\\])$", text("Makefile")).group(1)
         texts = [*(tables.ROOT / "docs/man").glob("*.txt"), tables.ROOT / "viewer/options/options.def"]

@@ -164,8 +164,10 @@ function highestStepOf(list) {
 }
 
 const highestStepAsked = onceOfData((asked) => {
-    const [memory, finding] = asked.split(" ");
-    return highestStepOf(sitesIn(memory).filter((i) => !finding || isOfFinding(i, finding)));
+    const [memory, finding] = asked.split(" "), list = sitesIn(memory).filter((i) => !finding || isOfFinding(i, finding));
+    const step = highestStepOf(list), totals = ofSpaces(memory, timeline.spaces, finding ? [] : stepRows);
+    const at = d3.scan(totals, (a, b) => b - a); // what no site has counts, too, where the timeline looked
+    return at !== undefined && totals[at] > levelsOf(list, [step])[0] ? stepsOfRows[at] : step;
 });
 
 /* That of a memory, or of what a finding has in it. */

@@ -74,16 +74,18 @@ function nameFor(text, pixels, font) {
     return width <= pixels ? text : shortName(text, Math.max(4, Math.floor(text.length * pixels / width) - 1));
 }
 
-/* What the memory of a space is: "malloc'd"; "" of one that seep does not know. */
+/* What sentences call a space, as libprof/words/spaces.def does; "" of one that seep does not know. */
+const SPACE_WORDS = {"host": "malloc'd memory", "mmap": "mapped memory", "shm": "shared memory", "pinned": "pinned memory", "device": "GPU N",
+    "tensor": "tensors on GPU N"};
+
 function spaceWords(space) {
     const [kind, number] = space.split(":");
-    return {host: "malloc'd", mmap: "mapped", shm: "shared", pinned: "pinned", tensor: `in tensors on GPU ${number}`,
-        device: `taken from GPU ${number}`}[kind] || "";
+    return (SPACE_WORDS[kind] || "").replace(/N$/, number);
 }
 
-/* The same behind an amount. */
+/* Behind an amount: "of malloc'd memory". */
 function spaceText(space) {
-    return spaceWords(space) || "of " + space;
+    return "of " + (spaceWords(space) || space);
 }
 
 function cutText(text, most) {

@@ -22,18 +22,18 @@ function partsTable(rss) {
             el("td", {}, bytesText(bytes)), el("td", {}, shareText(bytes / rss.peak_bytes))))));
 }
 
-/* Each process looks into its own memory, at its own peak: of several these instants are not one, and their sum never
-   was. So the job's stands below the job's chart only where one process knows it, at a step that the chart has. */
+/* Of all processes at one instant, where the report knows one; null also where the chart, which ends with the last step,
+   does not have that. */
 function residentSample() {
-    const known = processes.filter((p) => p.rss && p.rss.peak_bytes);
-    return known.length === 1 && known[0].rss.step <= lastStep ? known[0].rss : null;
+    const rss = data.coverage.rss;
+    return rss && rss.peak_bytes && rss.step <= lastStep ? rss : null;
 }
 
 function residentParts() {
     const rss = residentSample();
     if (!rss)
-        return processes.some((p) => p.rss) ? [el("p", {class: "quiet"}, "What RSS was made of: ",
+        return processes.some((p) => p.rss && p.rss.peak_bytes) ? [el("p", {class: "quiet"}, "What RSS was made of: ",
             el("a", {href: state.link("processes")}, "each process at its own peak"), ".")] : [];
     return [el("h2", {}, `What RSS was made of ${atStepText(rss.step)}`),
-        el("p", {class: "quiet"}, `${bytesText(rss.peak_bytes)}: the highest RSS whose parts are known`), partsTable(rss)];
+        el("p", {class: "quiet"}, `${bytesText(rss.peak_bytes)}${processes.length > 1 ? ", all processes together" : ""}: the highest RSS whose parts are known`), partsTable(rss)];
 }

@@ -16,8 +16,8 @@ function courseText(finding) {
 
 function amountText(finding) {
     if (!finding.live_bytes && finding.peak_bytes)
-        return `${bytesText(finding.peak_bytes)} at most, ${spaceText(finding.space)}`;
-    return `${bytesText(finding.live_bytes)} kept, ${spaceText(finding.space)}` + (finding.count ? `, in ${plural(finding.count, "block")}` : "");
+        return `${bytesText(finding.peak_bytes)} ${spaceText(finding.space)} at most`;
+    return `${bytesText(finding.live_bytes)} ${spaceText(finding.space)} kept` + (finding.count ? ` in ${plural(finding.count, "block")}` : "");
 }
 
 /* The line to change first: the one that keeps the memory, where that is known; then the one that made it. */

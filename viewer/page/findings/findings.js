@@ -20,12 +20,19 @@ function findingLine(finding, seek) {
     el("code", {}, place ? nameOf(shortName(placeText(place).split("/").pop(), 34)) : "")));
 }
 
+/* That nothing was found in a few steps says nothing. */
+function nothingFound() {
+    const {judged_steps: judged = 0, judged_steps_needed: needed = 0} = data.job;
+    if (judged < needed)
+        return `Too early to tell: growth shows in ${needed} ${stepUnit}s after the warm-up; so far there are ${judged}.`;
+    return "Nothing was found: no line's memory grows with the steps, and none keeps what it need not.";
+}
+
 function findingList(shown, pattern, seek) {
     const leftOut = d3.sum(Object.values(data.findings_left_out || {}));
     return [pattern ? el("p", {}, `Only ${pattern}. `, el("a", {href: "#findings"}, "Show all findings")) : null,
         shown.length ? el("ol", {class: "index"}, shown.map((finding) => findingLine(finding, seek)))
-            : el("p", {class: "none"}, "Nothing was found: no line's memory grows with the steps, and none keeps " +
-                "what it need not. ", el("a", {href: "#timeline"}, "See how the memory went")),
+            : el("p", {class: "none"}, nothingFound(), " ", el("a", {href: "#timeline"}, "See how the memory went")),
         leftOut ? el("p", {class: "quiet"}, plural(leftOut, "further finding") + " less severe are only counted.") : null].filter(Boolean);
 }
 

@@ -57,7 +57,8 @@ function peakLines(memory) {
 
 /* Of several processes the pages that they share count once for each in RSS, and in parts in PSS, which so comes first. */
 function residentFact() {
-    const rss = d3.max(timeline.rss_bytes) || 0, of = job.limit_bytes ? ` of ${bytesText(job.limit_bytes)} (${job.limit_kind})` : "";
+    const rss = (data.coverage.rss || {}).highest_bytes || d3.max(timeline.rss_bytes) || 0;
+    const of = job.limit_bytes ? ` of ${bytesText(job.limit_bytes)} (${job.limit_kind})` : "";
     if (processes.length > 1 && job.pss_peak_bytes)
         return el("li", {title: "PSS counts a page that several processes share in parts, RSS for each of them"},
             el("b", {}, bytesText(job.pss_peak_bytes)), ` PSS at most${of}; RSS ${bytesText(rss)}`);
