@@ -5,8 +5,6 @@
 #include "libprof/report_read/report_pairs.h"
 #include "libprof/report_read/report_view.h"
 
-#include <math.h>
-
 /* ---- findings ---------------------------------------------------------------------------- */
 
 static void add_finding(json_t *list, const json_t *pair, bool *failed)
@@ -69,19 +67,10 @@ static void add_verdict(json_t *made, const json_t *report, const struct seep_pa
 
 /* ---- sites ------------------------------------------------------------------------------- */
 
-static double peak(const json_t *of, const char *key)
-{
-    return seep_get_number(json_object_get(of, key), "peak_bytes");
-}
-
 static bool is_light(const json_t *pair, const json_t *report, const json_t *base)
 {
-    const char *space = seep_get_text(pair, "space", "");
-    const double most = fmax(peak(json_object_get(report, "spaces"), space),
-                             peak(json_object_get(base, "spaces"), space));
-
-    return peak(pair, "before") < SEEP_PAGE_LIGHT * most &&
-           peak(pair, "after") < SEEP_PAGE_LIGHT * most;
+    return seep_page_pair_peak(pair) <
+           SEEP_PAGE_LIGHT * seep_page_space_peak(report, base, seep_get_text(pair, "space", ""));
 }
 
 static void add_sides(json_t *columns, const json_t *pair, bool *failed)
@@ -172,7 +161,7 @@ json_t *seep_page_comparison(const json_t *report, const struct seep_page_base *
     const json_t *pair;
     bool failed = false;
     json_t *known = sites_by_id(report, &failed);
-    json_int_t left_out = 0;
+    json_t *small = json_array();
     size_t i;
 
     add_part(made, base->report, "job", &failed);
@@ -181,12 +170,14 @@ json_t *seep_page_comparison(const json_t *report, const struct seep_page_base *
     seep_json_set(made, "spaces", seep_compare_spaces(base->report, report), &failed);
     json_array_foreach (pairs, i, pair) {
         if (!all && is_light(pair, report, base->report))
-            left_out++;
+            seep_json_append(small, json_incref((json_t *)pair), &failed);
         else if (!failed)
             add_pair(columns, pair, known, tables, &failed);
     }
     json_decref(known);
     seep_json_set(made, "pairs", columns, &failed);
-    seep_json_set(made, "left_out", json_integer(left_out), &failed);
+    seep_json_set(made, "small", seep_page_small_pairs(report, base->report, small, tables),
+                  &failed);
+    json_decref(small);
     return seep_json_whole(made, failed || tables->failed);
 }

@@ -21,11 +21,11 @@ struct seep_page_base {
  *                     "after": id|null } ],
  *     "spaces": as seep_compare_spaces() says,
  *     "pairs": COLUMNS,
- *     "left_out": n }
+ *     "small": COLUMNS, as seep_page_small_pairs() has them }
  *   COLUMNS: space, role, look_at and stack as page_parts.h has them, the report's own where it has
  *   the site; `site`, the text of the first of its own, or −1; what both runs keep, the peak, and
  *   the growth, as kept_before, kept_after and so on, null where a run has no such site.
- *   "left_out": pairs that are light in both runs, unless `all`.
+ *   "small": of the pairs that are light in both runs, unless `all`.
  * Without a verdict findings are vanished or new where they are in one run alone. A new reference;
  * NULL without memory. */
 json_t *seep_page_comparison(const json_t *report, const struct seep_page_base *base,

@@ -47,12 +47,16 @@ json_t *seep_page_series(const json_t *const *sites, size_t n, size_t most);
  * it. A light site has few points. */
 json_t *seep_page_sites(const json_t *report, const json_t *list, struct seep_page_tables *tables);
 
-#define SEEP_PAGE_SMALL_BOX 1e-3 /* of a space: about as much as is a pixel in a picture of it */
-
-/* Columns of the sums of small sites: a row for each space and caller below which they come to a
- * box, which has those that no caller further in has a box for. `stack` is that of the caller, −1
- * for none; `sites` says how many they are. */
+/* Columns of the sums of small sites: a row for each space and box (page_boxes.h). `stack` is that
+ * of the caller, −1 for none; `sites` says how many they are. */
 json_t *seep_page_small_sites(const json_t *report, const json_t *small,
                               struct seep_page_tables *tables);
+
+/* The same of pairs of two runs, with `pairs` of them and what each side keeps, its peak and its
+ * growth. A pair's own peak, and that of a space, are the higher one of both runs. */
+json_t *seep_page_small_pairs(const json_t *report, const json_t *base, const json_t *small,
+                              struct seep_page_tables *tables);
+double seep_page_pair_peak(const json_t *pair);
+double seep_page_space_peak(const json_t *report, const json_t *base, const char *space);
 
 #endif

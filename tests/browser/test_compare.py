@@ -147,7 +147,7 @@ class Courses(CompareCase):
             const area = chart.querySelector("path.area").getBBox();
             return [xs[xs.length - 1], area.x + area.width];""")
         self.assertAlmostEqual(ends[0], ends[1], delta=10, msg="both ran for the same steps, and end together")
-        self.assertRegex(self.browser.text(".legend"), r"(?s)NEW, live bytes by step.*BASE")
+        self.assertRegex(self.browser.text(".legend"), r"(?s)host in NEW.*BASE")
         dashes = self.browser.run("return getComputedStyle(document.querySelector('.courses path.base')).strokeDasharray")
         self.assertNotEqual(dashes, "none")
 
@@ -180,8 +180,8 @@ class Difference(CompareCase):
         self.open("#difference")
         drawn = self.browser.all("svg.flame g.frame")
         text = {e.get_attribute("aria-label").split(" · ")[0]: e for e in drawn}
-        for name, kind, sign, amounts in (("load", "shrank", "−", r"4\.\d\sMiB in BASE, .* in NEW \(−4\.\d\sMiB\)"),
-                                          ("cache", "grew", "+", r"0\sB in BASE, 1\.\d\sMiB in NEW \(\+1\.\d\sMiB\)")):
+        for name, kind, sign, amounts in (("load", "shrank", "−", r"4\.\d\sMiB in BASE; .* in NEW \(−4\.\d\sMiB\)"),
+                                          ("cache", "grew", "+", r"0\sB in BASE; 1\.\d\sMiB in NEW \(\+1\.\d\sMiB\)")):
             self.assertIn(kind, text[name].get_attribute("class").split())
             self.assertRegex(text[name].get_attribute("aria-label"), amounts)
             self.assertTrue(text[name].text.startswith(sign), "a sign besides the colour")
@@ -237,15 +237,24 @@ class Difference(CompareCase):
     def test_a_run_beside_itself_is_all_the_same(self):
         self.open("#difference?stacks=both", name="same", runs=("before", "before"))
         left = self.browser.run("const bad = []; const walk = (n) => { if (n.was && n.now && Math.abs(n.now - n.was) > "
-                                "0.2 * n.was + 65536) bad.push(differenceTitle(n)); n.children.forEach(walk); };"
+                                "0.2 * n.was + 65536) bad.push(factsText(differenceFacts(n))); n.children.forEach(walk); };"
                                 "walk(differenceTree(HOST, 'kept', 'both', 'both')); return bad")
         self.assertEqual(left, [])
         self.assertIn("same", self.browser.all("svg.flame g.frame")[0].get_attribute("class").split())
 
+    def test_small_sites_of_both_runs_are_boxes_below_their_callers(self):
+        self.open("#difference?stacks=both")
+        drawn, known, small = self.browser.run("""
+            const sum = (rows) => d3.sum(rows.space, (space, i) => memoryOfText(space) === HOST ? weightsOfPair(rows, i, "kept")[1] : 0);
+            const find = (node) => node.frame === smallFrame ? node.now : d3.sum(node.children, find);
+            const tree = differenceTree(HOST, "kept", "new", "both");
+            return [tree.now, sum(pairs) + sum(comparison.small), find(tree) - sum(comparison.small)];""")
+        self.assertEqual([drawn, small], [known, 0])
+
     def test_runs_of_which_nothing_is_known_have_an_empty_picture(self):
         bare = self.path("bare.html")
         with open(self.page(), encoding="utf-8") as f, open(bare, "w", encoding="utf-8") as out:
-            out.write(rewritten(f.read(), lambda data: data["comparison"].update(spaces=[], findings=[], pairs={})))
+            out.write(rewritten(f.read(), lambda data: data["comparison"].update(spaces=[], findings=[], pairs={}, small={})))
         for view, said in (("comparison", "Neither run has a finding"), ("changes", "0 of 0 sites"),
                            ("difference", "Nothing of it is in this picture")):
             self.browser.open(bare, "#" + view)

@@ -89,8 +89,9 @@ const changesView = {
                 listed = key;
                 const list = pairsInOrder(text, kind, sortKey(), sortDown());
                 table.update(list);
+                const leftOut = d3.sum(comparison.small.pairs || []);
                 count.textContent = `${countText(list.length)} of ${plural(nPairs, "site")} of both runs, paired by stack` +
-                    (comparison.left_out ? `; ${countText(comparison.left_out)} very small ones are not in this page` : "");
+                    (leftOut ? `; ${countText(leftOut)} very small ones are not in this page` : "");
             }
             if (state.get("pair") !== shown) {
                 shown = state.get("pair");

@@ -6,9 +6,9 @@ const WIDTHS = [["both", "the larger of both"], ["new", "NEW"], ["base", "BASE"]
 const CHANGES = {grew: ["+", "more in NEW"], shrank: ["−", "less in NEW"], same: ["=", "about the same"]};
 const SAME_SHARE = 0.01; /* of the larger: less is no change of the job's */
 
-/* What is no growth has no width. */
-function weightsOfPair(i, measure) {
-    return [Math.max(0, inBase(measure, i) || 0), Math.max(0, inNew(measure, i) || 0)];
+/* What is no growth has no width. `rows` are pairs, or sums of small ones. */
+function weightsOfPair(rows, i, measure) {
+    return [Math.max(0, rows[measure + "_before"][i] || 0), Math.max(0, rows[measure + "_after"][i] || 0)];
 }
 
 const widthOf = {both: Math.max, new: (_, now) => now, base: (was) => was};
@@ -37,22 +37,27 @@ function childOf(node, f) {
     return child;
 }
 
+/* Adds what a stack, innermost first, weighs in both runs. */
+function addToTree(root, shown, was, now, value) {
+    let node = root;
+    for (let k = shown.length; k >= 0; k--) {
+        node.was += was;
+        node.now += now;
+        node.value += value;
+        if (k)
+            node = childOf(node, shown[k - 1]);
+    }
+}
+
 /* Nodes: {frame, value, was, now, children, parent}; `value` is what a node is drawn as broad as. */
 function differenceTree(memory, measure, width, kind) {
     const root = {frame: -1, value: 0, was: 0, now: 0, children: [], byFrame: new Map(), parent: null};
     same ??= sameFrames();
-    for (let i = 0; i < nPairs; i++) {
-        const [was, now] = memoryOf(texts[pairs.space[i]]) === memory ? weightsOfPair(i, measure) : [0, 0];
-        if (!was && !now)
-            continue;
-        const shown = shownFramesOf(pairs.stack[i], shownKey(kind)).map((f) => same[f]);
-        let node = root;
-        for (let k = shown.length; k >= 0; k--) {
-            node.was += was;
-            node.now += now;
-            node.value += widthOf[width](was, now);
-            if (k)
-                node = childOf(node, shown[k - 1]);
+    for (const [rows, tip] of [[pairs, []], [comparison.small, [smallFrame]]]) {
+        for (let i = 0; i < (rows.space || []).length; i++) {
+            const [was, now] = memoryOfText(rows.space[i]) === memory ? weightsOfPair(rows, i, measure) : [0, 0];
+            if (was || now)
+                addToTree(root, [...tip, ...shownFramesOf(rows.stack[i], shownKey(kind))].map((f) => same[f]), was, now, widthOf[width](was, now));
         }
     }
     return root;
