@@ -16,31 +16,36 @@ CONFIDENCES = ROOT / "libprof/words/confidence.def"
 THRESHOLDS = ROOT / "libprof/thresholds/thresholds.def"
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 SCOPES = {"LINE": "each line of the job's code", "JOB": "the job as a whole",
-          "LAST": "all other findings, when they are known"}
-AXES = {"ANY": "training steps or slices of time", "STEPS": "training steps only"}
+          "LAST": "all other findings, once they are known"}
+AXES = {"ANY": "training steps or time slices", "STEPS": "training steps only"}
 SPACES = {"ALL": "all", "DEVICE": "device, tensor", "PINNED": "pinned", "SHM": "shm", "NOT_SHM": "all but shm"}
 SIZES = ((1 << 20, "MiB"), (1 << 10, "KiB"))
 
 TOP = """# Patterns
 
-Made by `make pages` from `libprof/words/patterns.def`, `libprof/thresholds/thresholds.def`, and the tests that name what is in
-them. Change those, not this page.
+`make pages` makes this page from `libprof/words/patterns.def`, `libprof/thresholds/thresholds.def`, and the tests that name
+their rows. Change those, not this page.
 
-A line of the job's code is held against the patterns in this order, and the first that fits is its own; patterns of the
-job as a whole come last. Words in braces are filled in for each finding. "To do" is the usual advice: a finding of which
-more is known has its own."""
+seep tries the patterns on each line of the job's code in this order, and the line gets the first that fits. Patterns of the
+job as a whole come last. Words in braces are filled in for each finding. "To do" is the usual advice; a finding that knows
+more gives its own.
+
+Totals are judged, too. In each space (host and mmap are one) the memory of all lines that do not grow by themselves is taken
+together and held to the same measures. It is one finding, `unbounded-growth` (`shm-growth`) or `undetermined`, if it grows by
+a MiB or more and by a fiftieth of the space, over eight lines or more of which none has half of it. The finding's line is
+their common caller: the tree of stacks is walked down as long as one child has half of the growth."""
 
 CONFIDENCES_TOP = """## Confidence
 
-How sure a finding is of its pattern. Of the zoo's verdicts with a word at least the share beside it is right.
+How sure a finding is of its pattern. At least this share of the zoo's verdicts with the word is right.
 
 | word | share | meaning |
 | --- | --- | --- |"""
 
 THRESHOLDS_TOP = """## Thresholds
 
-A verdict hangs on these numbers. "Held by" is a unit test that fails where the number is half as much more or
-less: `make mutate` moves each."""
+Verdicts depend on these numbers. "Held by" is a unit test that fails if the number is half as much more or less;
+`make mutate` tries both for each row."""
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------------
@@ -167,9 +172,9 @@ def describe(pattern):
     shown = shown_by(pattern)
     yield "## %s\n" % pattern["name"]
     yield "> %s\n" % pattern["title"]
-    yield paragraph("Told by: " + pattern["signs"])
+    yield paragraph("Signs: " + pattern["signs"])
     yield paragraph("To do: %s." % pattern["advice"])
-    yield "- held against: %s" % SCOPES[pattern["scope"]]
+    yield "- tried on: %s" % SCOPES[pattern["scope"]]
     yield "- axis: %s" % AXES[pattern["axis"]]
     yield "- spaces: %s" % SPACES[pattern["spaces"]]
     yield from ("- zoo, `%s`: %s" % (job, zoo_jobs()[job]["title"]) for job in shown["zoo"])

@@ -78,6 +78,21 @@ size_t seep_text_clean_in_place(char *text, size_t n)
     return k;
 }
 
+const char *seep_text_count(unsigned long long n, char text[SEEP_SIZE_TEXT])
+{
+    char digits[SEEP_SIZE_TEXT];
+    const int length = snprintf(digits, sizeof digits, "%llu", n);
+    char *at = text;
+
+    for (int i = 0; i < length; i++) {
+        if (i && (length - i) % 3 == 0)
+            *at++ = ',';
+        *at++ = digits[i];
+    }
+    *at = '\0';
+    return text;
+}
+
 char *seep_text_clean(const char *bytes, size_t n)
 {
     char *text = malloc(n + 1);

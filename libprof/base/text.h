@@ -13,6 +13,9 @@ enum { SEEP_SIZE_TEXT = 32, SEEP_TEXT_MAX_FILE_BYTES = 1 << 20 };
 /* "512 B", "12.3 KiB", "−1.0 MiB" (with a plain minus). Returns `text`. */
 const char *seep_text_size(double bytes, char text[SEEP_SIZE_TEXT]);
 
+/* "20,000". Returns `text`. */
+const char *seep_text_count(unsigned long long n, char text[SEEP_SIZE_TEXT]);
+
 /* Copies `n` bytes as valid UTF-8 without control characters: what is neither becomes '?'.
  * Allocates the result (free() it); NULL without memory. */
 char *seep_text_clean(const char *bytes, size_t n);

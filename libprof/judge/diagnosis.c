@@ -5,6 +5,7 @@
 #include "libprof/judge/lines.h"
 #include "libprof/judge/resident_findings.h"
 #include "libprof/judge/shortage_findings.h"
+#include "libprof/judge/spread.h"
 #include "libprof/patterns/pattern_judge.h"
 #include "libprof/patterns/pattern_words.h"
 #include "libprof/signs/container_lines.h"
@@ -86,34 +87,31 @@ static int32_t first_step(const struct seep_model *m, const struct seep_finding 
     return first;
 }
 
-/* Where most of the finding's blocks lie; the line's largest one may be none of them. */
+/* Where most of the finding's bytes lie; the line's largest site may be none of them. */
 static uint16_t space_of(const struct seep_case *c, const struct seep_finding *f)
 {
+    uint64_t bytes[SEEP_MODEL_MAX_SPACES + 1] = {0};
     uint16_t space = c->space;
-    uint64_t best = 0;
 
     for (size_t i = 0; i < f->n_sites; i++) {
         const struct seep_model_site *site = &c->m->sites[f->sites[i]];
-        if (site->totals.peak_bytes > best) {
-            best = site->totals.peak_bytes;
+        bytes[site->space] = seep_sum(bytes[site->space], site->totals.peak_bytes);
+        if (bytes[site->space] > bytes[space])
             space = site->space;
-        }
     }
     return space;
 }
 
-static int complete(const struct seep_case *c, struct seep_finding *f)
+/* Where it is, since when, and how much at most, by all of its sites. */
+static int describe(const struct seep_case *c, struct seep_finding *f)
 {
     struct seep_level level = {0};
     int rc = list_processes(c->m, f);
 
     f->frame = c->frame;
-    f->sender = f->n_sites ? seep_message_sender(c, f->sites[0]) : 0;
     f->space = space_of(c, f);
     f->part = c->part;
     f->first_step = first_step(c->m, f);
-    if (f->sender)
-        seep_finding_note(f, SEEP_LINE_BY_MESSAGES_TEXT);
     if (!rc)
         rc = seep_level_sum(c->m, f->sites, f->n_sites, SEEP_LEVEL_ALL, &level);
     f->peak_bytes = (uint64_t)seep_level_highest(&level).bytes;
@@ -122,6 +120,14 @@ static int complete(const struct seep_case *c, struct seep_finding *f)
     seep_level_fini(&level);
     seep_finding_set_limit(c->m, f);
     return rc;
+}
+
+static int complete(const struct seep_case *c, struct seep_finding *f)
+{
+    f->sender = f->n_sites ? seep_message_sender(c, f->sites[0]) : 0;
+    if (f->sender)
+        seep_finding_note(f, SEEP_LINE_BY_MESSAGES_TEXT);
+    return describe(c, f);
 }
 
 /* What the holder that was seen says of the cure, and what else it keeps is the same matter. */
@@ -214,7 +220,16 @@ static int find_exchange(struct seep_case *c, const struct seep_lines *lines,
 struct work {
     struct seep_signs signs;
     size_t capacity; /* of the findings' list */
+    struct seep_lines lines;
+    bool *explained; /* [n_sites] their line grows, and so was judged, or a finding is about them */
 };
+
+static void work_fini(struct work *work)
+{
+    seep_signs_fini(&work->signs);
+    seep_lines_fini(&work->lines);
+    free(work->explained);
+}
 
 static int compute_signs(struct seep_case *c, struct work *work)
 {
@@ -223,17 +238,25 @@ static int compute_signs(struct seep_case *c, struct work *work)
     return seep_signs_compute(c, &work->signs);
 }
 
-static int judge_case(struct seep_case *c, const struct seep_lines *lines,
-                      const struct seep_line *line, struct work *work, struct seep_findings *out)
+static void explain(struct work *work, const uint32_t *sites, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        work->explained[sites[i]] = true;
+}
+
+static int judge_case(struct seep_case *c, const struct seep_line *line, struct work *work,
+                      struct seep_findings *out)
 {
     struct seep_finding f = {0};
 
-    if (c->signs->growth.growing && find_exchange(c, lines, line))
+    if (c->signs->growth.growing && find_exchange(c, &work->lines, line))
         return -SEEP_ENOMEM;
     f.sites = calloc(c->n_sites + 1, sizeof *f.sites);
     if (!f.sites)
         return -SEEP_ENOMEM;
     const bool found = seep_patterns_judge_line(c, &f);
+    if (found || c->signs->growth.growing)
+        explain(work, c->sites, c->n_sites);
     if (found && (note_keeper(c, &f) || seep_lost_advise(c, &f))) {
         seep_finding_fini(&f);
         return -SEEP_ENOMEM;
@@ -245,11 +268,11 @@ static int judge_case(struct seep_case *c, const struct seep_lines *lines,
 }
 
 /* What libraries keep in caches of their own is judged apart from what else the line made. */
-static int judge_line(struct seep_case *c, const struct seep_lines *lines,
-                      const struct seep_line *line, struct work *work, struct seep_findings *out)
+static int judge_line(struct seep_case *c, const struct seep_line *line, struct work *work,
+                      struct seep_findings *out)
 {
     const struct seep_library_cache *cache = NULL;
-    uint32_t *sites = lines->sites + line->first;
+    uint32_t *sites = work->lines.sites + line->first;
     size_t left = line->n, n = 0;
     int rc = 0;
 
@@ -266,7 +289,7 @@ static int judge_line(struct seep_case *c, const struct seep_lines *lines,
             rc = compute_signs(c, work);
         }
         if (!rc)
-            rc = judge_case(c, lines, line, work, out);
+            rc = judge_case(c, line, work, out);
         sites += c->n_sites;
         left -= c->n_sites;
         cache = NULL;
@@ -276,18 +299,16 @@ static int judge_line(struct seep_case *c, const struct seep_lines *lines,
 
 static int judge_lines(const struct seep_case *all, struct work *work, struct seep_findings *out)
 {
-    struct seep_lines lines = {0};
-    int rc = seep_lines_find(all->code, &lines);
+    int rc = seep_lines_find(all->code, &work->lines);
 
-    for (size_t i = 0; i < lines.n && !rc; i++) {
-        const struct seep_line *line = &lines.list[i];
+    for (size_t i = 0; i < work->lines.n && !rc; i++) {
+        const struct seep_line *line = &work->lines.list[i];
         struct seep_case c = *all;
         if (line->peak_bytes < SEEP_T_SHOWN_BYTES)
             continue;
         c.frame = line->frame;
-        rc = judge_line(&c, &lines, line, work, out);
+        rc = judge_line(&c, line, work, out);
     }
-    seep_lines_fini(&lines);
     return rc;
 }
 
@@ -319,6 +340,67 @@ static int judge_job(const struct seep_case *all, struct work *work, struct seep
     return rc;
 }
 
+/* ---- what no line explains ------------------------------------------------------------------- */
+
+enum { SPREAD_SITES = 32 }; /* the largest, which stand for all */
+
+/* What it is about was said of all sites; thousands of them are of no use to anybody. */
+static int add_spread(const struct seep_case *c, const struct seep_spread *spread,
+                      struct seep_finding *f, struct work *work, struct seep_findings *out)
+{
+    for (size_t i = 0; i < spread->n_sites; i++) {
+        const struct seep_held start = c->signs->sites[i].start, kept = c->signs->sites[i].kept;
+        if (kept.bytes > start.bytes)
+            seep_finding_keep(f, spread->sites[i], kept.bytes - start.bytes,
+                              kept.blocks > start.blocks ? kept.blocks - start.blocks : 0);
+    }
+    f->saving_bytes = f->live_bytes;
+    f->n_lines = spread->n_lines;
+    f->below_bytes = spread->below_bytes;
+    seep_spread_note(spread, f);
+    if (describe(c, f) || seep_grow(&out->list, &work->capacity, out->n + 1, sizeof *out->list)) {
+        seep_finding_fini(f);
+        return -SEEP_ENOMEM;
+    }
+    f->n_sites = f->n_sites < SPREAD_SITES ? f->n_sites : SPREAD_SITES;
+    out->list[out->n++] = *f;
+    return 0;
+}
+
+/* The lines are judged as one, of which nobody was seen to hold anything. */
+static int judge_spread(const struct seep_case *all, const struct seep_spread *spread,
+                        struct work *work, struct seep_findings *out)
+{
+    struct seep_case c = *all;
+    struct seep_finding f = {.sites = calloc(spread->n_sites + 1, sizeof *f.sites)};
+
+    c.sites = spread->sites;
+    c.n_sites = spread->n_sites;
+    int rc = f.sites ? compute_signs(&c, work) : -SEEP_ENOMEM;
+    if (!rc && seep_case_judge_spread(&c, &f)) {
+        c.frame = all->code->lines->shown[spread->stack];
+        return add_spread(&c, spread, &f, work, out);
+    }
+    seep_finding_fini(&f);
+    return rc;
+}
+
+static int judge_totals(const struct seep_case *all, struct work *work, struct seep_findings *out)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < out->n; i++)
+        explain(work, out->list[i].sites, out->list[i].n_sites);
+    for (uint16_t s = 0; s < all->m->n_spaces && !rc; s++) {
+        struct seep_spread spread = {0};
+        rc = seep_spread_find(all->code, all->span, &work->lines, work->explained, s, &spread);
+        if (!rc && spread.found)
+            rc = judge_spread(all, &spread, work, out);
+        seep_spread_fini(&spread);
+    }
+    return rc;
+}
+
 /* ---- all of them ------------------------------------------------------------------------- */
 
 int seep_diagnose(const struct seep_code *code, const struct seep_line_holders *holders,
@@ -330,10 +412,13 @@ int seep_diagnose(const struct seep_code *code, const struct seep_line_holders *
     *out = (struct seep_findings){0};
     seep_span_compute(m, &out->span);
     const struct seep_case all = {.code = code, .m = m, .span = &out->span, .holders = holders};
-    int rc = judge_lines(&all, &work, out);
-    seep_signs_fini(&work.signs);
+    work.explained = calloc(m->n_sites + 1, sizeof *work.explained);
+    int rc = work.explained ? judge_lines(&all, &work, out) : -SEEP_ENOMEM;
     if (!rc)
         rc = judge_job(&all, &work, out);
+    if (!rc)
+        rc = judge_totals(&all, &work, out);
+    work_fini(&work);
     if (!rc)
         rc = seep_contexts_judge(m, out);
     if (!rc)

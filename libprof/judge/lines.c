@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /* host and mmap are one memory to the user of a line. */
-static uint16_t space_class(const struct seep_model *m, uint16_t space)
+uint16_t seep_space_of_line(const struct seep_model *m, uint16_t space)
 {
     return m->spaces[space].name.host_like ? m->host : space;
 }
@@ -16,7 +16,7 @@ static int add_site(const struct seep_code *code, uint32_t id, struct seep_lines
     const struct seep_model *m = code->model;
     const struct seep_model_site *site = &m->sites[id];
     uint32_t frame = code->lines->shown[site->stack];
-    uint16_t space = space_class(m, site->space);
+    uint16_t space = seep_space_of_line(m, site->space);
     bool loop = seep_dictionary_in_worker_loop(&m->dict, site->stack);
     uint64_t hash = seep_hash_two(frame, space * 2u + loop);
     uint32_t at = seep_hash_begin(index, hash), k;

@@ -27,4 +27,7 @@ struct seep_lines {
 SEEP_MUST_CHECK int seep_lines_find(const struct seep_code *code, struct seep_lines *lines);
 void seep_lines_fini(struct seep_lines *lines);
 
+/* The space that lines in `space` are judged in. */
+uint16_t seep_space_of_line(const struct seep_model *m, uint16_t space);
+
 #endif

@@ -24,6 +24,7 @@ static int make_room(struct seep_findings *out)
 
 static void describe(const struct seep_model *m, const struct seep_rss *rss, struct seep_finding *f)
 {
+    const struct seep_rss_sample *sum = &rss->peak.sum;
     const char *unit = m->step_source == SEEP_STEP_TIME ? SEEP_TIME_SLICE_TEXT : "step";
     char each[SEEP_SIZE_TEXT], one[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT], all[SEEP_SIZE_TEXT];
 
@@ -33,12 +34,11 @@ static void describe(const struct seep_model *m, const struct seep_rss *rss, str
     seep_finding_note(
         f, SEEP_RESIDENT_UNEXPLAINED_TEXT, seep_text_size(rss->unexplained.first, one),
         seep_text_size(rss->unexplained.last, other), unit, (int)rss->from, (int)rss->to);
-    seep_finding_note(f, SEEP_RESIDENT_AT_PEAK_TEXT,
-                      seep_text_size((double)rss->peak.rss_bytes, all),
-                      seep_text_size((double)rss->peak.unexplained_bytes, one),
-                      rss->peak.rss_bytes ? 100.0 * (double)rss->peak.unexplained_bytes /
-                                                (double)rss->peak.rss_bytes
-                                          : 0.0);
+    if (rss->peak.parts_known)
+        seep_finding_note(
+            f, SEEP_RESIDENT_AT_PEAK_TEXT, seep_text_size((double)sum->rss_bytes, all),
+            seep_text_size((double)sum->unexplained_bytes, one),
+            sum->rss_bytes ? 100.0 * (double)sum->unexplained_bytes / (double)sum->rss_bytes : 0.0);
     if (rss->heap_free.growing)
         seep_finding_note(f, SEEP_RESIDENT_ARENAS_TOO_TEXT,
                           seep_text_size(rss->heap_free.slope.value, each), unit);
@@ -55,7 +55,8 @@ static int add_unexplained(const struct seep_model *m, const struct seep_rss_tab
         .part = SEEP_PART_OTHER,
         .space = m->host,
         .live_bytes = (uint64_t)fmax(job->unexplained.last, 0),
-        .peak_bytes = (uint64_t)fmax(job->unexplained.last, (double)job->peak.unexplained_bytes),
+        .peak_bytes =
+            (uint64_t)fmax(job->unexplained.last, (double)job->peak.sum.unexplained_bytes),
         .growth = job->unexplained.slope,
         .first_step = job->from,
         .sites = calloc(1, sizeof *f.sites),

@@ -137,7 +137,7 @@ static bool is_all_reserved(const struct seep_model *m, uint16_t device)
 static int call_caches(const struct seep_model *m, struct seep_findings *f, struct pairing *p)
 {
     struct seep_finding *most = NULL;
-    char taken[SEEP_SIZE_TEXT], kept[SEEP_SIZE_TEXT];
+    char taken[SEEP_SIZE_TEXT], kept[SEEP_SIZE_TEXT], words[SEEP_SPACE_WORDS];
 
     for (size_t i = 0; i < p->n; i++) {
         struct seep_finding *its = &f->list[i];
@@ -159,7 +159,8 @@ static int call_caches(const struct seep_model *m, struct seep_findings *f, stru
     seep_finding_verdict(most, SEEP_PATTERN_ALLOCATOR_CACHE, SEEP_PRESSURE, SEEP_LIKELY);
     most->saving_bytes = device > tensors ? device - tensors : 0;
     seep_finding_note(most, SEEP_ALLOCATOR_OUTGROWS_TENSORS_TEXT,
-                      seep_text_size((double)device, taken), m->spaces[most->space].name.text,
+                      seep_text_size((double)device, taken),
+                      seep_space_words(m->spaces[most->space].name.text, words),
                       seep_text_size((double)tensors, kept));
     free(most->advice);
     most->advice = strdup(seep_allocator_advice(d.settings));
@@ -170,7 +171,7 @@ static int join_device(const struct seep_code *code, uint16_t device, struct see
 {
     const struct seep_model *m = code->model;
     struct pairing p = {.f = f, .n = f->n < MOST ? f->n : MOST};
-    char size[SEEP_SIZE_TEXT];
+    char size[SEEP_SIZE_TEXT], words[SEEP_SPACE_WORDS];
     size_t kept = 0;
 
     if (!seep_model_tensor_space(m, device, &p.tensors))
@@ -184,7 +185,7 @@ static int join_device(const struct seep_code *code, uint16_t device, struct see
         if (of >= 0)
             seep_finding_note(&f->list[of], SEEP_ALLOCATOR_HOLDS_FOR_KEPT_TEXT,
                               seep_text_size((double)f->list[i].live_bytes, size),
-                              m->spaces[device].name.text);
+                              seep_space_words(m->spaces[device].name.text, words));
     }
     if (!rc && is_all_reserved(m, device))
         rc = call_caches(m, f, &p);

@@ -2,100 +2,154 @@
 
 #include <stdlib.h>
 
-/* From then on a process has so much; 0 at its end. */
+/* Samples are of an instant where no more than 1 of so many has changed since they were taken, and
+ * are said of the peak where it is no more above them. */
+enum { NEAR = 10 };
+
+/* In the order in which they come at one time: what a process has then counts also where another
+ * one ends. */
+enum kind { ROW, SAMPLE, END };
+
 struct event {
     uint64_t t_ns;
     size_t process;
+    enum kind kind;
     uint64_t bytes;
-    bool end;
+    bool in_step; /* of a sample: before the training is over */
 };
 
-struct events {
-    size_t n;
-    struct event *list;
+/* What is known of a process as time goes on. */
+struct now {
+    uint64_t row, sample; /* RSS as of the last one of each */
+    uint64_t row_then;    /* the row as the sample was taken */
+    bool has_row, has_sample;
 };
 
-/* What a process has at an instant counts also where another ends then. */
+struct sweep {
+    const struct seep_model *m;
+    size_t n_events;
+    struct event *events;
+    struct now *now;                       /* [n_processes] */
+    uint64_t rows, samples, changed;       /* sums over those that live */
+    uint64_t most_rows, most_samples_ever; /* … at their highest */
+    uint64_t best, best_ns;                /* of samples that are of one instant */
+};
+
+/* ---- events -------------------------------------------------------------------------------- */
+
 static int by_time(const void *a, const void *b)
 {
     const struct event *p = a, *q = b;
 
     if (p->t_ns != q->t_ns)
         return p->t_ns < q->t_ns ? -1 : 1;
-    if (p->end != q->end)
-        return p->end ? 1 : -1;
+    if (p->kind != q->kind)
+        return p->kind < q->kind ? -1 : 1;
     if (p->process != q->process)
         return p->process < q->process ? -1 : 1;
     return (p->bytes > q->bytes) - (p->bytes < q->bytes);
 }
 
-static void add_event(struct events *events, size_t process, uint64_t t_ns, uint64_t bytes)
+/* The last step before a process takes itself down; without steps, the last slice before the job
+ * may do so. */
+static int32_t last_step(const struct seep_model *m, const struct seep_span *span,
+                         const struct seep_model_process *p)
 {
-    events->list[events->n++] = (struct event){t_ns, process, bytes, false};
+    const struct seep_model_run *run = p->axis_steps && m->n_runs ? &m->runs[p->run] : NULL;
+
+    if (m->step_source == SEEP_STEP_TIME)
+        return span->last;
+    return run ? run->base + (int32_t)m->processes[run->leader].steps : (int32_t)m->n_steps;
 }
 
-/* What is known of one process from here on ends with it. */
-static void add_end(struct events *events, size_t from, const struct seep_model_process *p,
-                    size_t process)
+static void add_samples(struct sweep *s, const struct seep_span *span, size_t process)
 {
+    const struct seep_model_process *p = &s->m->processes[process];
+    const int32_t last = last_step(s->m, span, p);
+
+    for (uint32_t i = 0; i <= p->samples.n; i++) {
+        const struct seep_rss_sample *its =
+            i < p->samples.n ? &p->samples.list[i] : &p->samples.peak;
+        if (its->t_ns)
+            s->events[s->n_events++] =
+                (struct event){.t_ns = seep_model_ns(p, its->t_ns),
+                               .process = process,
+                               .kind = SAMPLE,
+                               .bytes = its->rss_bytes,
+                               .in_step = seep_model_step(s->m, p, its->period) <= last};
+    }
+}
+
+/* What is known of one process ends with it. */
+static void add_process(struct sweep *s, const struct seep_span *span, size_t process)
+{
+    const struct seep_model_process *p = &s->m->processes[process];
+    const size_t from = s->n_events;
     uint64_t end = p->end_ns;
 
-    for (size_t i = from; i < events->n; i++)
-        end = events->list[i].t_ns > end ? events->list[i].t_ns : end;
-    if (events->n > from)
-        events->list[events->n++] = (struct event){end, process, 0, true};
-}
-
-static void take_samples(struct events *events, const struct seep_model_process *p, size_t process)
-{
-    for (uint32_t i = 0; i < p->samples.n; i++)
-        add_event(events, process, seep_model_ns(p, p->samples.list[i].t_ns),
-                  p->samples.list[i].rss_bytes);
-    if (p->samples.peak.t_ns)
-        add_event(events, process, seep_model_ns(p, p->samples.peak.t_ns),
-                  p->samples.peak.rss_bytes);
-}
-
-static void take_rows(struct events *events, const struct seep_model_process *p, size_t process)
-{
     for (uint32_t i = 0; i < p->n_rows; i++)
-        add_event(events, process, p->row_t_ns[i], p->row_rss[i]);
+        s->events[s->n_events++] =
+            (struct event){.t_ns = p->row_t_ns[i], .process = process, .bytes = p->row_rss[i]};
+    add_samples(s, span, process);
+    for (size_t i = from; i < s->n_events; i++)
+        end = s->events[i].t_ns > end ? s->events[i].t_ns : end;
+    if (s->n_events > from)
+        s->events[s->n_events++] = (struct event){.t_ns = end, .process = process, .kind = END};
 }
 
-/* The most that the processes have together at an instant, and when that begins. */
-static int find_most(const struct seep_model *m, bool samples, uint64_t *most, uint64_t *at_ns)
-{
-    struct events events = {0};
-    size_t capacity = 1;
-    uint64_t sum = 0;
+/* ---- as time goes on ----------------------------------------------------------------------- */
 
-    *most = *at_ns = 0;
-    for (size_t i = 0; i < m->n_processes; i++)
-        capacity += (samples ? m->processes[i].samples.n : m->processes[i].n_rows) + 2;
-    uint64_t *now = calloc(m->n_processes + 1, sizeof *now);
-    events.list = calloc(capacity, sizeof *events.list);
-    for (size_t i = 0; i < m->n_processes && now && events.list; i++) {
-        size_t from = events.n;
-        (samples ? take_samples : take_rows)(&events, &m->processes[i], i);
-        add_end(&events, from, &m->processes[i], i);
+/* By so much a process's memory may be another than its sample says. */
+static uint64_t change_of(const struct now *now)
+{
+    if (!now->has_sample)
+        return now->row;
+    return now->row > now->row_then ? now->row - now->row_then : now->row_then - now->row;
+}
+
+static void take(struct sweep *s, const struct event *e)
+{
+    struct now *now = &s->now[e->process];
+
+    s->rows -= now->row;
+    s->samples -= now->sample;
+    s->changed -= change_of(now);
+    if (e->kind == END) {
+        *now = (struct now){0};
+    } else if (e->kind == ROW) {
+        now->row = e->bytes;
+        now->row_then = now->has_row || !now->has_sample ? now->row_then : now->row;
+        now->has_row = true;
+    } else {
+        now->sample = e->bytes;
+        now->row_then = now->row;
+        now->has_sample = true;
     }
-    if (events.n)
-        qsort(events.list, events.n, sizeof *events.list, by_time);
-    for (size_t i = 0; i < events.n; i++) {
-        const struct event *e = &events.list[i];
-        sum -= now[e->process];
-        now[e->process] = e->bytes < UINT64_MAX - sum ? e->bytes : UINT64_MAX - sum;
-        sum += now[e->process];
-        if (sum > *most) {
-            *most = sum;
-            *at_ns = e->t_ns;
+    s->rows += now->row;
+    s->samples += now->sample;
+    s->changed += change_of(now);
+}
+
+static void sweep(struct sweep *s)
+{
+    if (s->n_events)
+        qsort(s->events, s->n_events, sizeof *s->events, by_time);
+    for (size_t i = 0; i < s->n_events; i++) {
+        const struct event *e = &s->events[i];
+        take(s, e);
+        s->most_rows = s->rows > s->most_rows ? s->rows : s->most_rows;
+        if (e->kind != SAMPLE || s->changed > s->samples / NEAR)
+            continue;
+        if (s->samples > s->most_samples_ever)
+            s->most_samples_ever = s->samples;
+        if (e->in_step && s->samples > s->best) {
+            s->best = s->samples;
+            s->best_ns = e->t_ns;
         }
     }
-    int rc = now && events.list ? 0 : -SEEP_ENOMEM;
-    free(now);
-    free(events.list);
-    return rc;
 }
+
+/* ---- at that instant ------------------------------------------------------------------------- */
 
 /* The sample that tells what a process had then; NULL: it had not begun, or was gone. */
 static const struct seep_rss_sample *sample_at(const struct seep_model_process *p, uint64_t t_ns)
@@ -130,29 +184,51 @@ static void add_sample(struct seep_rss_sample *sum, const struct seep_rss_sample
     sum->unexplained_bytes = seep_sum(sum->unexplained_bytes, its->unexplained_bytes);
 }
 
-int seep_rss_find_instant(const struct seep_model *m, struct seep_rss_instant *out)
+static void add_up(const struct seep_model *m, size_t first, size_t n, struct seep_rss_instant *out)
 {
-    uint64_t most, at_ns, of_rows, when, largest = 0;
-    int rc = find_most(m, true, &most, &at_ns);
+    uint64_t largest = 0;
 
-    if (!rc)
-        rc = find_most(m, false, &of_rows, &when);
-    if (rc)
-        return rc;
-    *out = (struct seep_rss_instant){.sum.t_ns = at_ns,
-                                     .highest_bytes = most > of_rows ? most : of_rows};
-    for (size_t i = 0; i < m->n_processes; i++) {
-        const struct seep_model_process *p = &m->processes[i];
-        const struct seep_rss_sample *its = sample_at(p, at_ns);
-        if (p->samples.peak.t_ns && p->rss_peak_bytes > out->highest_bytes)
-            out->highest_bytes = p->rss_peak_bytes;
+    for (size_t i = first; i < first + n; i++) {
+        const struct seep_rss_sample *its = sample_at(&m->processes[i], out->sum.t_ns);
         if (!its)
             continue;
         add_sample(&out->sum, its);
-        if (!out->known || its->rss_bytes > largest)
-            out->step = seep_model_step(m, p, its->period);
-        largest = its->rss_bytes > largest ? its->rss_bytes : largest;
-        out->known = true;
+        if (its->rss_bytes >= largest) {
+            largest = its->rss_bytes;
+            out->step = seep_model_step(m, &m->processes[i], its->period);
+        }
     }
-    return 0;
+}
+
+int seep_rss_find_instant(const struct seep_model *m, const struct seep_span *span, size_t first,
+                          size_t n, struct seep_rss_instant *out)
+{
+    struct sweep s = {.m = m, .now = calloc(m->n_processes + 1, sizeof *s.now)};
+    size_t capacity = 1;
+
+    *out = (struct seep_rss_instant){0};
+    for (size_t i = first; i < first + n; i++)
+        capacity += m->processes[i].samples.n + m->processes[i].n_rows + 2;
+    s.events = calloc(capacity, sizeof *s.events);
+    const int rc = s.now && s.events ? 0 : -SEEP_ENOMEM;
+    for (size_t i = first; i < first + n && !rc; i++) {
+        const struct seep_model_process *p = &m->processes[i];
+        add_process(&s, span, i);
+        out->known |= p->samples.peak.t_ns != 0;
+        if (p->rss_peak_bytes > out->highest_bytes)
+            out->highest_bytes = p->rss_peak_bytes;
+    }
+    if (!rc)
+        sweep(&s);
+    if (s.most_rows > out->highest_bytes)
+        out->highest_bytes = s.most_rows;
+    if (s.most_samples_ever > out->highest_bytes)
+        out->highest_bytes = s.most_samples_ever;
+    out->parts_known = s.best && s.best >= out->highest_bytes - out->highest_bytes / NEAR;
+    out->sum.t_ns = s.best_ns;
+    if (out->parts_known)
+        add_up(m, first, n, out);
+    free(s.now);
+    free(s.events);
+    return rc;
 }

@@ -1,18 +1,22 @@
-/* Resident memory of a job at one instant: processes that did not live together do not add up. */
+/* Resident memory at one instant: its peak, and what it was made of then. Processes that did not
+ * live together do not add up, nor do samples of different times. */
 #ifndef SEEP_LIBPROF_MEASURE_RESIDENT_INSTANT_H
 #define SEEP_LIBPROF_MEASURE_RESIDENT_INSTANT_H
 
-#include "libprof/model/model.h"
+#include "libprof/measure/span.h"
 
 struct seep_rss_instant {
-    bool known;                 /* there is a sample */
-    struct seep_rss_sample sum; /* t_ns is on the job's clock; without a period */
+    bool known;             /* there is a sample */
+    uint64_t highest_bytes; /* the most at any instant, by timelines, by samples, or by what the
+                             * kernel says of one process alone */
+    bool parts_known;       /* samples were taken near enough to it, within the training's steps */
+    struct seep_rss_sample sum; /* of those; t_ns is on the job's clock; without a period */
     int32_t step;               /* of the process that had most of it then */
-    uint64_t highest_bytes;     /* the most that timelines, or a process alone, had at all */
 };
 
-/* Finds the instant at which the last samples of the processes that live add up to most. Pages that
- * processes share count in each of them. Returns 0 or -SEEP_ENOMEM. */
-SEEP_MUST_CHECK int seep_rss_find_instant(const struct seep_model *m, struct seep_rss_instant *out);
+/* Looks at processes[first, first + n) of the model together. Pages that they share count in each
+ * of them. Returns 0 or -SEEP_ENOMEM. Allocates: scratch. */
+SEEP_MUST_CHECK int seep_rss_find_instant(const struct seep_model *m, const struct seep_span *span,
+                                          size_t first, size_t n, struct seep_rss_instant *out);
 
 #endif

@@ -1,6 +1,5 @@
 #include "libprof/measure/resident_memory.h"
 
-#include "libprof/measure/resident_instant.h"
 #include "libprof/measure/trend.h"
 #include "libprof/thresholds/thresholds.h"
 
@@ -114,21 +113,19 @@ static void measure_maps(const struct seep_model *m, const struct seep_model_pro
     }
 }
 
-void seep_rss_measure_process(const struct seep_model *m, const struct seep_span *span,
-                              const struct seep_model_process *p, struct seep_rss *rss)
+void seep_rss_measure_growth(const struct seep_model *m, const struct seep_span *span,
+                             const struct seep_model_process *p, struct seep_rss *rss)
 {
+    const double most = (double)p->samples.peak.rss_bytes;
     struct points points;
 
-    *rss = (struct seep_rss){.known = p->samples.peak.t_ns != 0,
-                             .peak = p->samples.peak,
-                             .highest_bytes = p->rss_peak_bytes};
-    rss->step = rss->known ? seep_model_step(m, p, rss->peak.period) : 0;
+    *rss = (struct seep_rss){0};
     take_points(m, p, span, heap_free_of, &points);
-    measure(&points, (double)rss->peak.rss_bytes, &rss->heap_free);
+    measure(&points, most, &rss->heap_free);
     take_points(m, p, span, maps_of, &points);
-    measure_maps(m, p, &points, (double)rss->peak.rss_bytes, &rss->maps);
+    measure_maps(m, p, &points, most, &rss->maps);
     take_points(m, p, span, unexplained_of, &points);
-    measure(&points, (double)rss->peak.rss_bytes, &rss->unexplained);
+    measure(&points, most, &rss->unexplained);
     if (points.n) {
         rss->from = (int32_t)points.step[0];
         rss->to = (int32_t)points.step[points.n - 1];
@@ -159,7 +156,7 @@ static void add_up_growth(const struct seep_model *m, struct seep_rss_table *t)
     job->to = INT32_MIN;
     for (size_t i = 0; i < m->n_processes; i++) {
         const struct seep_rss *its = &t->of_process[i];
-        if (its->known && (its->unexplained.known || its->heap_free.known)) {
+        if (its->peak.known && (its->unexplained.known || its->heap_free.known)) {
             job->from = its->from < job->from ? its->from : job->from;
             job->to = its->to > job->to ? its->to : job->to;
         }
@@ -180,21 +177,18 @@ static void add_up_growth(const struct seep_model *m, struct seep_rss_table *t)
 int seep_rss_measure(const struct seep_model *m, const struct seep_span *span,
                      struct seep_rss_table *out)
 {
-    struct seep_rss_instant instant = {0};
-
     *out =
         (struct seep_rss_table){.of_process = calloc(m->n_processes + 1, sizeof *out->of_process)};
-    if (!out->of_process)
-        return -SEEP_ENOMEM;
-    for (size_t i = 0; i < m->n_processes; i++)
-        seep_rss_measure_process(m, span, &m->processes[i], &out->of_process[i]);
+    int rc = out->of_process ? 0 : -SEEP_ENOMEM;
+
+    for (size_t i = 0; i < m->n_processes && !rc; i++) {
+        seep_rss_measure_growth(m, span, &m->processes[i], &out->of_process[i]);
+        rc = seep_rss_find_instant(m, span, i, 1, &out->of_process[i].peak);
+    }
+    if (rc)
+        return rc;
     add_up_growth(m, out);
-    int rc = seep_rss_find_instant(m, &instant);
-    out->job.known = instant.known;
-    out->job.peak = instant.sum;
-    out->job.step = instant.step;
-    out->job.highest_bytes = instant.highest_bytes;
-    return rc;
+    return seep_rss_find_instant(m, span, 0, m->n_processes, &out->job.peak);
 }
 
 void seep_rss_fini(struct seep_rss_table *table)

@@ -4,6 +4,7 @@
 #define SEEP_LIBPROF_MEASURE_RESIDENT_MEMORY_H
 
 #include "libprof/measure/growth.h"
+#include "libprof/measure/resident_instant.h"
 
 enum { SEEP_RSS_MIN_SAMPLES = 8 }; /* after the warm-up, that a slope needs */
 
@@ -15,18 +16,15 @@ struct seep_rss_growth {
 };
 
 struct seep_rss {
-    bool known; /* there is a sample */
-    struct seep_rss_sample peak;
-    uint64_t highest_bytes; /* samples may miss the peak: this is the most that was seen at all */
-    int32_t step;           /* of the peak */
-    int32_t from, to;       /* steps of the first and last judged sample */
+    struct seep_rss_instant peak;
+    int32_t from, to; /* steps of the first and last judged sample */
     struct seep_rss_growth unexplained, heap_free;
     struct seep_rss_growth
         maps; /* growing: more is touched, and not half of it was asked for then */
 };
 
 struct seep_rss_table {
-    struct seep_rss job; /* summed at one instant; slopes weighted by their share of the time */
+    struct seep_rss job;         /* all processes; slopes weighted by their share of the time */
     struct seep_rss *of_process; /* [n_processes] */
 };
 
@@ -35,8 +33,8 @@ SEEP_MUST_CHECK int seep_rss_measure(const struct seep_model *m, const struct se
                                      struct seep_rss_table *out);
 void seep_rss_fini(struct seep_rss_table *table);
 
-/* The same of one process. */
-void seep_rss_measure_process(const struct seep_model *m, const struct seep_span *span,
-                              const struct seep_model_process *p, struct seep_rss *rss);
+/* The growth of one process's, without its peak. Pure. */
+void seep_rss_measure_growth(const struct seep_model *m, const struct seep_span *span,
+                             const struct seep_model_process *p, struct seep_rss *rss);
 
 #endif

@@ -1,5 +1,7 @@
 #include "libprof/measure/span.h"
 
+#include "libprof/thresholds/thresholds.h"
+
 enum {
     WARM_SHARE = 10, /* 1 of so many steps warms up, */
     WARM_LEAST = 3,  /* but so many at least */
@@ -84,6 +86,11 @@ void seep_span_compute(const struct seep_model *m, struct seep_span *span)
     }
     /* The steps are those of one process: what others count back is on no axis of the job's. */
     settle_stepped(span, (int32_t)m->n_steps, counted_back(&m->processes[m->main]), epoch, ended);
+}
+
+int32_t seep_span_steps_needed(const struct seep_model *m)
+{
+    return SEEP_T_STEPS * (m->step_source == SEEP_STEP_TIME ? 3 : 1);
 }
 
 struct seep_span seep_span_of_run(const struct seep_model *m, const struct seep_span *span,

@@ -23,6 +23,10 @@ struct seep_span {
 
 void seep_span_compute(const struct seep_model *m, struct seep_span *span);
 
+/* How many steps have to be judged before growth can be told from what a job does anyway: of time
+ * slices, which hold no equal work, three times as many. */
+int32_t seep_span_steps_needed(const struct seep_model *m);
+
 /* The same of another run than the main one, on the job's axis. */
 struct seep_span seep_span_of_run(const struct seep_model *m, const struct seep_span *span,
                                   const struct seep_model_run *run);

@@ -33,6 +33,9 @@ struct seep_finding {
     int32_t first_step;
     int32_t plateau_step;  /* 0: none */
     uint64_t limit_bytes;  /* 0: none known */
+    size_t n_lines;        /* it is spread over so many, of which `frame` is the common caller's;
+                            * 0: it is one line's */
+    double below_bytes;    /* of those lines': what was gained below the common caller */
     bool of_arenas;        /* of small objects of Python's: its line is one that asked for arenas */
     bool returns;          /* each process gives it back when it ends */
     double steps_to_limit; /* < 0: not growing, or no limit */

@@ -117,7 +117,7 @@ static bool is_unexplained(const struct seep_case *c, const struct seep_model_pr
 {
     struct seep_rss rss;
 
-    seep_rss_measure_process(c->m, c->span, p, &rss);
+    seep_rss_measure_growth(c->m, c->span, p, &rss);
     return rss.unexplained.growing && rss.unexplained.slope.value > SEEP_T_HALF * taken->value;
 }
 

@@ -124,6 +124,7 @@ static int describe_device(struct seep_case *c, uint16_t space, uint16_t tensors
 {
     const struct seep_model *m = c->m;
     char one[SEEP_SIZE_TEXT], other[SEEP_SIZE_TEXT];
+    char device[SEEP_SPACE_WORDS], tensor[SEEP_SPACE_WORDS];
     uint32_t site;
 
     if (find_growing(c, f->sites, f->n_sites, &site))
@@ -139,9 +140,11 @@ static int describe_device(struct seep_case *c, uint16_t space, uint16_t tensors
     const struct seep_device_memory d = seep_device_memory_of(m, m->spaces[space].name.device);
     if (d.reports)
         advise(c, d.settings, f);
-    seep_finding_note(f, "%s rises by %s a %s, %s by %s", m->spaces[space].name.text,
+    seep_finding_note(f, "%s rises by %s a %s, %s by %s",
+                      seep_space_words(m->spaces[space].name.text, device),
                       seep_text_size(taken->slope.value, one), unit_of(c),
-                      m->spaces[tensors].name.text, seep_text_size(in_use->value, other));
+                      seep_space_words(m->spaces[tensors].name.text, tensor),
+                      seep_text_size(in_use->value, other));
     return 0;
 }
 

@@ -14,8 +14,7 @@ static bool grows_for_good(const struct seep_case *c)
     return seep_prospect_is_endless(c->signs->prospect) && !c->exchanges;
 }
 
-/* Laps of a loop are not always passes over the data, and a pace alone is no proof. */
-static enum seep_confidence confidence_in(const struct seep_signs *signs)
+enum seep_confidence seep_signs_confidence(const struct seep_signs *signs)
 {
     const enum seep_prospect p = signs->prospect;
 
@@ -27,7 +26,7 @@ static enum seep_confidence confidence_in(const struct seep_signs *signs)
 static void describe_growth(const struct seep_case *c, struct seep_finding *f)
 {
     seep_case_keep_retaining(c, f);
-    seep_finding_verdict(f, f->pattern, SEEP_LEAK, confidence_in(c->signs));
+    seep_finding_verdict(f, f->pattern, SEEP_LEAK, seep_signs_confidence(c->signs));
     f->saving_bytes = f->live_bytes;
     seep_case_note_growth(c, f);
 }
@@ -117,8 +116,7 @@ bool seep_is_reference_cycle(const struct seep_case *c, struct seep_finding *f)
 
 /* ---- growth without an end ------------------------------------------------------------------ */
 
-/* Why there is no end. */
-static void note_prospect(const struct seep_case *c, struct seep_finding *f)
+void seep_case_note_prospect(const struct seep_case *c, struct seep_finding *f)
 {
     const struct seep_kept_by *k = &c->signs->kept_by;
 
@@ -138,7 +136,7 @@ bool seep_is_shm_growth(const struct seep_case *c, struct seep_finding *f)
     describe_growth(c, f);
     seep_finding_note(f, "%llu shared maps outlive their %ss", (unsigned long long)f->count,
                       seep_case_unit(c));
-    note_prospect(c, f);
+    seep_case_note_prospect(c, f);
     return f->n_sites > 0;
 }
 
@@ -147,7 +145,7 @@ bool seep_is_unbounded_growth(const struct seep_case *c, struct seep_finding *f)
     if (!grows_for_good(c))
         return seep_case_judge_gathered(c, f, false);
     describe_growth(c, f);
-    note_prospect(c, f);
+    seep_case_note_prospect(c, f);
     return f->n_sites > 0;
 }
 

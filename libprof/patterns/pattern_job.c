@@ -98,7 +98,7 @@ static int gather_carried(struct seep_case *c, struct seep_finding *f, uint64_t 
 
 int seep_find_carry_over(struct seep_case *c, struct seep_finding *f, bool *found)
 {
-    char size[SEEP_SIZE_TEXT];
+    char size[SEEP_SIZE_TEXT], words[SEEP_SPACE_WORDS];
     uint64_t sum;
 
     if (!may_carry(c))
@@ -115,7 +115,8 @@ int seep_find_carry_over(struct seep_case *c, struct seep_finding *f, bool *foun
         f, "blocks of a step are freed in the next one, when its own are there: %s twice",
         seep_text_size((double)sum, size));
     seep_finding_note(f, "no growth; the peak could be %s lower, %.0f %% of the peak of %s", size,
-                      100.0 * (double)sum / (double)peak, c->m->spaces[c->space].name.text);
+                      100.0 * (double)sum / (double)peak,
+                      seep_space_words(c->m->spaces[c->space].name.text, words));
     return 0;
 }
 

@@ -79,6 +79,17 @@ bool seep_case_is_large(const struct seep_case *c, uint64_t bytes, unsigned shar
  * the memory that there is, or makes up much of its process. */
 bool seep_case_has_consequences(const struct seep_case *c, uint64_t bytes);
 
+/* Whether growth that no line shows by itself is told of: of the case's sites together, whose frame
+ * is nobody's. Fills the verdict and the evidence; sites and bytes are the caller's. */
+bool seep_case_judge_spread(const struct seep_case *c, struct seep_finding *f);
+
+/* How sure it is of what grows that it does so without an end. Laps of a loop are not always passes
+ * over the data, and a pace alone is no proof. */
+enum seep_confidence seep_signs_confidence(const struct seep_signs *signs);
+
+/* Says why there is no end, or what is open. */
+void seep_case_note_prospect(const struct seep_case *c, struct seep_finding *f);
+
 /* Takes over the slope, and says it. */
 void seep_case_note_growth(const struct seep_case *c, struct seep_finding *f);
 

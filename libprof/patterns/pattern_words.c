@@ -2,6 +2,7 @@
 
 #include "libprof/base/text.h"
 #include "libprof/code/function_kinds.h"
+#include "libprof/words/line_words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,11 +153,40 @@ static const char *const on_devices[SEEP_N_PATTERNS] = {
         ".detach().cpu() for what is used on; evaluate under torch.no_grad()",
 };
 
+/* One memory is judged of host and mmap together. */
+static char *memory_of(const struct seep_model *m, const struct seep_finding *f)
+{
+    char words[SEEP_SPACE_WORDS];
+
+    return strdup(seep_memory_words(m->spaces[f->space].name.text, words));
+}
+
+static char *lines_of(const struct seep_finding *f)
+{
+    char text[SEEP_SIZE_TEXT];
+
+    return strdup(seep_text_count(f->n_lines, text));
+}
+
+static char *below_of(const struct seep_code *code, const struct seep_finding *f)
+{
+    return f->below_bytes > 0
+               ? seep_text_format(SEEP_SPREAD_BELOW_TEXT, function_name(code, f->frame))
+               : strdup("");
+}
+
+static const char *title_of(const struct seep_finding *f)
+{
+    return f->n_lines ? SEEP_SPREAD_TITLE_TEXT : seep_pattern_row(f->pattern)->title;
+}
+
 static const char *advice_of(const struct seep_model *m, const struct seep_finding *f)
 {
     const enum seep_space_class class = m->spaces[f->space].name.class;
     const bool on_device = class == SEEP_CLASS_DEVICE || class == SEEP_CLASS_TENSOR;
 
+    if (f->n_lines && f->severity == SEEP_LEAK)
+        return SEEP_SPREAD_LEAK_TEXT;
     return on_device && on_devices[f->pattern] ? on_devices[f->pattern]
                                                : seep_pattern_row(f->pattern)->advice;
 }
@@ -165,12 +195,14 @@ int seep_finding_set_words(const struct seep_code *code, struct seep_finding *f)
 {
     const struct seep_model *m = code->model;
     const bool timed = m->step_source == SEEP_STEP_TIME;
-    const struct seep_pattern_row *row = seep_pattern_row(f->pattern);
     struct filling words[] = {
         {"who", whose(code, f)},
         {"size", size_of((double)f->live_bytes)},
         {"asked", size_of((double)f->asked_bytes)},
         {"space", strdup(m->spaces[f->space].name.text)},
+        {"memory", memory_of(m, f)},
+        {"lines", lines_of(f)},
+        {"below", below_of(code, f)},
         {"each", size_of(f->growth.value)},
         {"saving", size_of((double)f->saving_bytes)},
         {"unit", strdup(timed ? "time slice" : "step")},
@@ -182,7 +214,7 @@ int seep_finding_set_words(const struct seep_code *code, struct seep_finding *f)
     const size_t n = sizeof words / sizeof *words;
 
     if (!f->title)
-        f->title = fill(row->title, words, n);
+        f->title = fill(title_of(f), words, n);
     if (!f->advice)
         f->advice = strdup(advice_of(m, f));
     for (size_t i = 0; i < n; i++)

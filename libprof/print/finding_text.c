@@ -196,6 +196,30 @@ static void put_left_out(FILE *out, const json_t *report)
     fputs(": the list has a bound: fix these first, and run again\n\n", out);
 }
 
+/* How many findings there are; of none, whether that says anything. */
+static void put_result(const struct page *p, const json_t *report, size_t n)
+{
+    const json_t *job = json_object_get(report, "job");
+    const bool runs = seep_get_runs(report), early = !n && seep_get_too_early(report);
+
+    seep_put_colour(p->out, p->colour, "1");
+    if (n)
+        fprintf(p->out, "seep: %zu finding%s", n, n == 1 ? "" : "s");
+    else if (early)
+        fprintf(p->out, "seep: too %s to tell", runs ? "early" : "short");
+    else
+        fputs("seep: no finding", p->out);
+    seep_put_colour(p->out, p->colour, "0");
+    fputs(" in ", p->out);
+    seep_put_count(p->out, seep_get_number(job, "steps"), p->unit);
+    fputs(runs ? " so far\n" : "\n", p->out);
+    if (early)
+        fprintf(p->out, "Growth shows in %.0f %ss after the warm-up; this job has %.0f%s.\n",
+                seep_get_number(job, "judged_steps_needed"), p->unit,
+                seep_get_number(job, "judged_steps"), runs ? " so far" : "");
+    fputc('\n', p->out);
+}
+
 void seep_findings_text(const json_t *report, FILE *out, bool colour)
 {
     const json_t *job = json_object_get(report, "job");
@@ -208,15 +232,7 @@ void seep_findings_text(const json_t *report, FILE *out, bool colour)
     size_t n = json_array_size(findings), i;
     json_t *one;
 
-    seep_put_colour(out, colour, "1");
-    if (n)
-        fprintf(out, "seep: %zu finding%s", n, n == 1 ? "" : "s");
-    else
-        fputs("seep: no finding", out);
-    seep_put_colour(out, colour, "0");
-    fputs(" in ", out);
-    seep_put_count(out, seep_get_number(job, "steps"), page.unit);
-    fputs(seep_get_runs(report) ? " so far\n\n" : "\n\n", out);
+    put_result(&page, report, n);
     json_array_foreach (findings, i, one)
         put_finding(&page, one);
     put_left_out(out, report);

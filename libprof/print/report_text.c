@@ -18,8 +18,10 @@ static const double MOST_OF_IT = 0.8;
 struct page {
     FILE *out;
     const char *cwd;  /* of the job: paths below it are shown without it */
+    double steps;     /* that it finished */
     const char *unit; /* what growth is told by: "step" or "time slice" */
     bool all;         /* each process's RSS */
+    bool is_one;      /* one process, whose resident memory is the job's */
     bool running;     /* some process was alive when the report was made */
 };
 
@@ -81,6 +83,7 @@ static void put_why(const struct page *p, const json_t *job)
 static void put_spaces(const struct page *p, const json_t *report)
 {
     const char *key, *label = "memory ";
+    char when[SEEP_WHEN_TEXT];
     json_t *totals;
 
     json_object_foreach (json_object_get(report, "spaces"), key, totals) {
@@ -88,7 +91,8 @@ static void put_spaces(const struct page *p, const json_t *report)
         seep_put_text(p->out, key);
         fputs(": peak ", p->out);
         seep_put_size(p->out, seep_get_number(totals, "peak_bytes"));
-        fprintf(p->out, " in %s %.0f, ", p->unit, seep_get_number(totals, "peak_step"));
+        fprintf(p->out, " %s, ",
+                seep_get_when(p->unit, seep_get_number(totals, "peak_step"), p->steps, when));
         seep_put_size(p->out, seep_get_number(totals, "live_bytes"));
         fputs(p->running ? " live now, " : " live at exit, ", p->out);
         seep_put_count(p->out, seep_get_number(totals, "allocations"), "allocation");
@@ -113,6 +117,7 @@ static void put_devices(const struct page *p, const json_t *report)
 static void put_shortages(const struct page *p, const json_t *report)
 {
     const char *cwd = seep_get_text(json_object_get(report, "job"), "cwd", "");
+    char when[SEEP_WHEN_TEXT];
     json_t *its;
     size_t i;
 
@@ -121,7 +126,8 @@ static void put_shortages(const struct page *p, const json_t *report)
         seep_put_text(p->out, seep_get_text(its, "space", "?"));
         fputs(": ", p->out);
         seep_put_size(p->out, seep_get_number(its, "asked_bytes"));
-        fprintf(p->out, " asked for in %s %.0f", p->unit, seep_get_number(its, "step"));
+        fprintf(p->out, " asked for %s",
+                seep_get_when(p->unit, seep_get_number(its, "step"), p->steps, when));
         if (json_is_object(json_object_get(its, "frame"))) {
             fputs(", ", p->out);
             seep_put_frame(p->out, json_object_get(its, "frame"), cwd);
@@ -165,13 +171,27 @@ static void put_rss(const struct page *p, const json_t *rss, int column)
     free(text);
 }
 
-static void put_rss_of_job(const struct page *p, const json_t *report)
+static void put_peaks(const struct page *p, const json_t *pss, double rss_bytes, bool together)
+{
+    char *text = seep_resident_peaks_text(json_number_value(pss), rss_bytes, together);
+
+    fputs(text ? text : "?", p->out);
+    free(text);
+}
+
+/* Of the processes together: at the one instant at which that was most. One process alone shares
+ * nothing within the job: its RSS says it all, and the kernel knows that peak better than PSS,
+ * which is looked at now and then. */
+static void put_resident(const struct page *p, const json_t *report)
 {
     const json_t *rss = json_object_get(json_object_get(report, "coverage"), "rss");
+    const json_t *pss = json_object_get(json_object_get(report, "job"), "pss_peak_bytes");
 
     if (!json_is_object(rss))
         return;
-    fputs("RSS      ", p->out);
+    fputs("resident ", p->out);
+    put_peaks(p, p->is_one ? NULL : pss, seep_get_number(rss, "highest_bytes"), !p->is_one);
+    fputs("\n         ", p->out);
     put_rss(p, rss, 9);
 }
 
@@ -179,10 +199,10 @@ static void put_rss_of(const struct page *p, const json_t *process)
 {
     const json_t *rss = json_object_get(process, "rss");
 
-    if (!json_is_object(rss) || !(p->all || seep_rss_is_notable(rss)))
+    if (!json_is_object(rss) || p->is_one || !(p->all || seep_rss_is_notable(rss)))
         return;
-    fputs("           RSS ", p->out);
-    put_rss(p, rss, 15);
+    fputs("           ", p->out);
+    put_rss(p, rss, 11);
 }
 
 /* ---- processes --------------------------------------------------------------------------- */
@@ -200,11 +220,10 @@ static void put_process(const struct page *p, const json_t *process)
     seep_put_text(p->out, kind);
     if (json_is_number(json_object_get(exit, "value")))
         fprintf(p->out, " %.0f", seep_get_number(exit, "value"));
-    fputs(", RSS peak ", p->out);
-    seep_put_size(p->out, seep_get_number(process, "rss_peak_bytes"));
-    if (json_is_number(json_object_get(process, "pss_peak_bytes"))) {
-        fputs(", PSS peak ", p->out);
-        seep_put_size(p->out, seep_get_number(process, "pss_peak_bytes"));
+    if (!p->is_one) {
+        fputs(", ", p->out);
+        put_peaks(p, json_object_get(process, "pss_peak_bytes"),
+                  seep_get_number(process, "rss_peak_bytes"), false);
     }
     const char *python = seep_get_text(process, "python", NULL);
     if (python) {
@@ -275,14 +294,14 @@ static void put_when_held(const struct page *p, const json_t *site)
     const json_t *holders = seep_get_holders(site);
     double peak = seep_get_number(site, "peak_bytes"), seen = seep_get_number(holders, "bytes"),
            least = seen < peak ? seen : peak;
-    char size[SEEP_SIZE_TEXT];
+    char size[SEEP_SIZE_TEXT], when[SEEP_WHEN_TEXT];
 
     if (!json_array_size(json_object_get(holders, "paths")) && !*seep_get_holders_words(holders))
         return;
     if (seen >= MOST_OF_IT * peak && seep_get_number(site, "held_bytes") >= MOST_OF_IT * least)
         return;
-    fprintf(p->out, "%*sof %s that this line had in %s %.0f:\n", 21, "", seep_text_size(seen, size),
-            p->unit, seep_get_number(holders, "step"));
+    fprintf(p->out, "%*sof %s that this line had %s:\n", 21, "", seep_text_size(seen, size),
+            seep_get_when(p->unit, seep_get_number(holders, "step"), p->steps, when));
 }
 
 static void put_sites(const struct page *p, const json_t *report)
@@ -322,6 +341,12 @@ static void put_gaps(const struct page *p, const json_t *report)
         fprintf(p->out, "         and %zu more\n", n - MAX_SHOWN_GAPS);
 }
 
+static bool is_one(const json_t *report)
+{
+    return json_array_size(json_object_get(report, "processes")) == 1 &&
+           json_is_object(json_object_get(json_object_get(report, "coverage"), "rss"));
+}
+
 static int print_report(const json_t *report, FILE *out, bool colour, bool all)
 {
     const json_t *job = json_object_get(report, "job");
@@ -330,8 +355,10 @@ static int print_report(const json_t *report, FILE *out, bool colour, bool all)
         return -SEEP_EINVAL;
     struct page page = {.out = out,
                         .cwd = seep_get_text(job, "cwd", ""),
+                        .steps = seep_get_number(job, "steps"),
                         .unit = seep_get_step_unit(job),
                         .all = all,
+                        .is_one = is_one(report),
                         .running = seep_get_runs(report)};
     seep_findings_text(report, out, colour);
     put_job(&page, job);
@@ -340,7 +367,7 @@ static int print_report(const json_t *report, FILE *out, bool colour, bool all)
     put_devices(&page, report);
     put_shortages(&page, report);
     put_cupti(&page, report);
-    put_rss_of_job(&page, report);
+    put_resident(&page, report);
     put_processes(&page, report);
     put_holders(&page, report);
     put_sites(&page, report);

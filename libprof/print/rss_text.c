@@ -1,7 +1,10 @@
 #include "libprof/print/text_parts.h"
 
 #include "libprof/base/text.h"
+#include "libprof/report_read/report_view.h"
+#include "libprof/words/space.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,12 +13,13 @@ enum { NOTABLE_BYTES = 32 << 20 };
 /* Parts below this share of RSS are not worth their place in the line. */
 static const double least_part = 0.005;
 
+/* Of a part that is a space the words are the space's. */
 static const struct {
-    const char *key, *what;
+    const char *key, *space, *what;
 } parts[] = {
-    {"heap_live", "heap"}, {"heap_free", "free in libc's arenas"},
-    {"maps", "maps"},      {"shm", "shared"},
-    {"stacks", "stacks"},  {"files", "of files"},
+    {"heap_live", "host", ""}, {"heap_free", "", "free in malloc's arenas"},
+    {"maps", "mmap", ""},      {"shm", "shm", ""},
+    {"stacks", "", "stacks"},  {"files", "", "of files"},
 };
 
 static double number_of(const json_t *object, const char *key)
@@ -39,34 +43,42 @@ static void put_growth(FILE *out, const json_t *rss, const char *grows, const ch
     char size[SEEP_SIZE_TEXT];
 
     if (json_is_true(json_object_get(rss, grows)))
-        fprintf(out, ", %s by %s a %s", what,
+        fprintf(out, "; %s by %s a %s", what,
                 seep_text_size(number_of(json_object_get(rss, growth), "value"), size), unit);
 }
 
-static void put(FILE *out, const json_t *rss, const char *unit)
+static void put_parts(FILE *out, const json_t *rss, double all)
 {
     const json_t *explained = json_object_get(rss, "explained");
-    double all = number_of(rss, "peak_bytes"), rest = number_of(rss, "unexplained_bytes");
-    double highest = number_of(rss, "highest_bytes");
-    char size[SEEP_SIZE_TEXT];
+    char words[SEEP_SPACE_WORDS];
     bool any = false;
 
-    fputs(seep_text_size(all, size), out);
-    if (highest > 1.05 * all)
-        fprintf(out, " near its peak of %s: ", seep_text_size(highest, size));
-    else
-        fputs(" at its peak: ", out);
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        put_part(out, number_of(explained, parts[i].key), all, parts[i].what, &any);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        put_part(out, number_of(explained, parts[i].key), all,
+                 *parts[i].space ? seep_space_words(parts[i].space, words) : parts[i].what, &any);
+    }
     put_part(out, number_of(rss, "seep_bytes"), all, "seep's own", &any);
+}
+
+static void put_composition(FILE *out, const json_t *rss, const char *unit)
+{
+    double all = number_of(rss, "peak_bytes"), rest = number_of(rss, "unexplained_bytes");
+    char size[SEEP_SIZE_TEXT], when[SEEP_WHEN_TEXT];
+
+    if (!(all > 0)) {
+        fputs("no sample near the peak tells what RSS was made of", out);
+    } else {
+        fprintf(out, "RSS %s, %s: ", seep_get_when(unit, number_of(rss, "step"), INFINITY, when),
+                seep_text_size(all, size));
+        put_parts(out, rss, all);
+        fprintf(out, "; %s (%.0f %%) not explained", seep_text_size(rest, size), 100 * rest / all);
+    }
     put_growth(out, rss, "heap_free_grows", "heap_free_growth_bytes_per_step",
-               "what is free in libc's arenas grows", unit);
+               "free memory in malloc's arenas grows", unit);
     put_growth(out, rss, "maps_grow", "maps_growth_bytes_per_step",
-               "what is used of maps grows, and no line that asks for them,", unit);
-    fprintf(out, "; %s (%.0f %%) not explained", seep_text_size(rest, size),
-            all > 0 ? 100 * rest / all : 0);
-    put_growth(out, rss, "unexplained_grows", "unexplained_growth_bytes_per_step", "which grows",
-               unit);
+               "mapped memory that was there before fills up", unit);
+    put_growth(out, rss, "unexplained_grows", "unexplained_growth_bytes_per_step",
+               "what is not explained grows", unit);
 }
 
 char *seep_rss_text(const json_t *rss, const char *unit)
@@ -77,11 +89,24 @@ char *seep_rss_text(const json_t *rss, const char *unit)
 
     if (!out)
         return NULL;
-    put(out, rss, unit);
+    put_composition(out, rss, unit);
     if (fclose(out) == 0)
         return text;
     free(text);
     return NULL;
+}
+
+char *seep_resident_peaks_text(double pss_bytes, double rss_bytes, bool together)
+{
+    const char *note = together ? " (shared pages count in each process)" : "";
+    char pss[SEEP_SIZE_TEXT], rss[SEEP_SIZE_TEXT];
+
+    seep_text_size(pss_bytes, pss);
+    seep_text_size(rss_bytes, rss);
+    if (!(pss_bytes > 0))
+        return seep_text_format("RSS peak %s%s", rss, note);
+    return rss_bytes < pss_bytes ? seep_text_format("PSS peak %s", pss)
+                                 : seep_text_format("PSS peak %s, RSS peak %s%s", pss, rss, note);
 }
 
 bool seep_rss_is_notable(const json_t *rss)

@@ -16,10 +16,17 @@ void seep_findings_text(const json_t *report, FILE *out, bool colour);
  */
 void seep_holder_text(const json_t *finding, const char *cwd, FILE *out, int indent);
 
-/* What resident memory was made of, from the `rss` of a report or of a process: "1.0 GiB at its
- * peak: 700.0 MiB heap, …; 12.0 MiB (1 %) not explained, which grows by …". Allocates the result
- * (free() it); NULL without memory. */
+/* What resident memory was made of, from the `rss` of a report or of a process: "RSS in step
+ * 40, 1.0 GiB: 700.0 MiB malloc'd memory, …; 12.0 MiB (1 %) not explained; what is not explained
+ * grows by …"; that nobody looked near its peak, where that is so. Allocates the result (free()
+ * it); NULL without memory. */
 char *seep_rss_text(const json_t *rss, const char *unit);
+
+/* "PSS peak 323.0 MiB, RSS peak 1002.0 MiB". RSS counts what processes share in each of them, so
+ * PSS comes first where it is known (not 0). A lower RSS was not looked at when it was at its
+ * highest: it is left out. `together`: of several processes. Allocates the result (free() it); NULL
+ * without memory. */
+char *seep_resident_peaks_text(double pss_bytes, double rss_bytes, bool together);
 
 /* Whether much of it is not explained, or what is not grows. */
 bool seep_rss_is_notable(const json_t *rss);

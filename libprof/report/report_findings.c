@@ -42,12 +42,20 @@ static json_t *finding_evidence(const struct seep_finding *f)
     return seep_json_whole(list, failed);
 }
 
+/* Holders are known by lines: of what is spread over many, those of its common caller's own line
+ * say nothing. */
+static bool is_of_one_line(const struct seep_finding *f)
+{
+    return f->n_sites && !f->n_lines;
+}
+
 /* The lines that keep what the finding's line made. */
 static json_t *kept_at_json(const struct seep_report_pieces *pieces, const struct seep_finding *f)
 {
     const json_t *answer =
-        f->n_sites ? seep_line_holders_of(pieces->line_holders, pieces->code, f->space, f->frame)
-                   : NULL;
+        is_of_one_line(f)
+            ? seep_line_holders_of(pieces->line_holders, pieces->code, f->space, f->frame)
+            : NULL;
 
     return seep_kept_at_json(pieces->sources, answer, f->sites, f->n_sites);
 }
@@ -77,7 +85,8 @@ static json_t *finding_json(const struct seep_report_pieces *pieces, const struc
                   failed);
     seep_json_set(json, "sites", site_ids(pieces, f), failed);
     seep_json_set(json, "holders",
-                  f->n_sites ? seep_json_holders(pieces, f->space, f->frame) : json_null(), failed);
+                  is_of_one_line(f) ? seep_json_holders(pieces, f->space, f->frame) : json_null(),
+                  failed);
     seep_json_set(json, "kept_at", kept_at_json(pieces, f), failed);
     seep_json_set(json, "live_bytes", seep_json_count(f->live_bytes), failed);
     seep_json_set(json, "peak_bytes", seep_json_count(f->peak_bytes), failed);

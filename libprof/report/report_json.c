@@ -37,6 +37,12 @@ static double duration(const struct seep_model *m, const struct seep_job *job)
     return (double)(m->end_ns - m->start_ns) / 1e9;
 }
 
+/* After the warm-up, before the job's end. */
+static json_t *judged_steps(const struct seep_span *span)
+{
+    return json_integer(span->last > span->judge ? span->last - span->judge : 0);
+}
+
 static json_t *job_json(const struct seep_report_pieces *pieces, bool *failed)
 {
     const struct seep_model *m = pieces->code->model;
@@ -62,6 +68,8 @@ static json_t *job_json(const struct seep_report_pieces *pieces, bool *failed)
     seep_json_set(json, "step_why", seep_json_step_why(m), failed);
     seep_json_set(json, "step_line", seep_json_step_line(pieces), failed);
     seep_json_set(json, "steps", seep_json_count(m->n_steps), failed);
+    seep_json_set(json, "judged_steps", judged_steps(&pieces->findings->span), failed);
+    seep_json_set(json, "judged_steps_needed", json_integer(seep_span_steps_needed(m)), failed);
     seep_json_set(json, "epochs", m->epochs ? seep_json_count(m->epochs) : json_null(), failed);
     seep_json_set(json, "epoch_source", seep_json_epoch_source(m), failed);
     seep_json_set(json, "epoch_line", seep_json_epoch_line(pieces), failed);

@@ -6,26 +6,37 @@ static json_t *growth_json(const struct seep_rss_growth *growth)
     return growth->known ? seep_json_slope(&growth->slope) : json_null();
 }
 
+static json_t *explained_json(const struct seep_rss_sample *s)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "heap_live",
+                     seep_json_count(s->heap_live_bytes), "heap_free",
+                     seep_json_count(s->heap_free_bytes), "maps", seep_json_count(s->maps_bytes),
+                     "shm", seep_json_count(s->shm_bytes), "stacks",
+                     seep_json_count(s->stacks_bytes), "files", seep_json_count(s->files_bytes));
+}
+
+static json_t *count_or_null(bool known, uint64_t n)
+{
+    return known ? seep_json_count(n) : json_null();
+}
+
 json_t *seep_json_rss(const struct seep_rss *rss)
 {
-    const struct seep_rss_sample *s = &rss->peak;
-    json_t *json, *explained;
+    const struct seep_rss_sample *s = &rss->peak.sum;
+    const bool known = rss->peak.parts_known;
+    const int32_t step = rss->peak.step;
+    json_t *json;
     bool failed = false;
 
-    if (!rss->known)
+    if (!rss->peak.known)
         return json_null();
-    explained = json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o}", "heap_live", seep_json_count(s->heap_live_bytes),
-        "heap_free", seep_json_count(s->heap_free_bytes), "maps", seep_json_count(s->maps_bytes),
-        "shm", seep_json_count(s->shm_bytes), "stacks", seep_json_count(s->stacks_bytes), "files",
-        seep_json_count(s->files_bytes));
     json = json_object();
-    seep_json_set(json, "peak_bytes", seep_json_count(s->rss_bytes), &failed);
-    seep_json_set(json, "highest_bytes", seep_json_count(rss->highest_bytes), &failed);
-    seep_json_set(json, "step", json_integer(rss->step > 0 ? rss->step : 0), &failed);
-    seep_json_set(json, "explained", explained, &failed);
-    seep_json_set(json, "seep_bytes", seep_json_count(s->seep_bytes), &failed);
-    seep_json_set(json, "unexplained_bytes", seep_json_count(s->unexplained_bytes), &failed);
+    seep_json_set(json, "peak_bytes", count_or_null(known, s->rss_bytes), &failed);
+    seep_json_set(json, "highest_bytes", seep_json_count(rss->peak.highest_bytes), &failed);
+    seep_json_set(json, "step", count_or_null(known, step > 0 ? (uint64_t)step : 0), &failed);
+    seep_json_set(json, "explained", known ? explained_json(s) : json_null(), &failed);
+    seep_json_set(json, "seep_bytes", count_or_null(known, s->seep_bytes), &failed);
+    seep_json_set(json, "unexplained_bytes", count_or_null(known, s->unexplained_bytes), &failed);
     seep_json_set(json, "unexplained_growth_bytes_per_step", growth_json(&rss->unexplained),
                   &failed);
     seep_json_set(json, "unexplained_grows", json_boolean(rss->unexplained.growing), &failed);

@@ -130,9 +130,27 @@ bool seep_get_ended(const json_t *report)
     return !seep_get_runs(report);
 }
 
+bool seep_get_too_early(const json_t *report)
+{
+    const json_t *job = json_object_get(report, "job");
+
+    return seep_get_number(job, "judged_steps") < seep_get_number(job, "judged_steps_needed");
+}
+
 const char *seep_get_step_unit(const json_t *job)
 {
     return strcmp(seep_get_text(job, "step_source", "time"), "time") == 0 ? "time slice" : "step";
+}
+
+const char *seep_get_when(const char *unit, double step, double steps, char text[SEEP_WHEN_TEXT])
+{
+    if (step > steps)
+        snprintf(text, SEEP_WHEN_TEXT, "after the last %.16s", unit);
+    else if (step >= 1)
+        snprintf(text, SEEP_WHEN_TEXT, "in %.16s %.0f", unit, step);
+    else
+        snprintf(text, SEEP_WHEN_TEXT, "before %.16s 1", unit);
+    return text;
 }
 
 const char *seep_get_below(const char *cwd, const char *path)

@@ -43,8 +43,15 @@ bool seep_get_runs(const json_t *report);
  * false. */
 bool seep_get_ended(const json_t *report);
 
+/* Whether its steps were too few for growth to show: that nothing was found says nothing yet. */
+bool seep_get_too_early(const json_t *report);
+
 /* What the steps of a job are: "step", or "time slice" where nobody told of steps. */
 const char *seep_get_step_unit(const json_t *job);
+
+/* "in step 60", "before step 1", "after the last step" of so many. Returns `text`. */
+enum { SEEP_WHEN_TEXT = 48 };
+const char *seep_get_when(const char *unit, double step, double steps, char text[SEEP_WHEN_TEXT]);
 
 /* The path below `cwd` where it lies there, else the path. */
 const char *seep_get_below(const char *cwd, const char *path);

@@ -225,8 +225,7 @@ int seep_signs_compute(const struct seep_case *c, struct seep_signs *signs)
         return -SEEP_ENOMEM;
     const struct seep_growth *g = &signs->growth;
     signs->timed = c->m->step_source == SEEP_STEP_TIME;
-    /* Slices hold no equal work: three times as many as steps. */
-    signs->enough_steps = g->to - g->from >= SEEP_T_STEPS * (signs->timed ? 3 : 1);
+    signs->enough_steps = g->to - g->from >= seep_span_steps_needed(c->m);
     signs->is_data = (data_parts >> c->part) & 1;
     signs->is_network = is_of_network(c->part, c->parts);
     signs->sawtooth = seep_sawtooth_find(c->m, c->span, &g->level);

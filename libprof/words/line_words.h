@@ -17,4 +17,13 @@
 #define SEEP_LINE_KEEPS_AS_WELL_TEXT "it keeps %s of %s as well"
 #define SEEP_LINE_LIMIT_TEXT         "the limit is %s (%s), in use are %s"
 
+/* Of many lines together: words in braces as in patterns.def. */
+#define SEEP_SPREAD_TITLE_TEXT "{memory} grows by {each} a {unit}, spread over {lines} lines{below}"
+#define SEEP_SPREAD_BELOW_TEXT ", most below %s"
+#define SEEP_SPREAD_LEAK_TEXT                                                                      \
+    "find what keeps the results of all these lines: a cache or a registry that meets ever new "   \
+    "keys, or code that is generated and never dropped"
+#define SEEP_SPREAD_LINES_TEXT "no line keeps growing by itself: the largest gained %s of %s"
+#define SEEP_SPREAD_SHARE_TEXT "%.0f %% of it was allocated below the line shown"
+
 #endif

@@ -1,10 +1,17 @@
 #include "libprof/words/space.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 const char *const seep_space_names[SEEP_CLASS_OTHER] = {
-#define SEEP_SPACE(id, name) name,
+#define SEEP_SPACE(id, name, words) name,
+#include "libprof/words/spaces.def"
+#undef SEEP_SPACE
+};
+
+static const char *const sentences_say[SEEP_CLASS_OTHER] = {
+#define SEEP_SPACE(id, name, words) words,
 #include "libprof/words/spaces.def"
 #undef SEEP_SPACE
 };
@@ -61,6 +68,28 @@ struct seep_space_name seep_space_parse(const char *text)
 const char *seep_space_class_name(enum seep_space_class class)
 {
     return class == SEEP_CLASS_OTHER || is_numbered(class) ? "" : seep_space_names[class];
+}
+
+const char *seep_space_words(const char *text, char words[SEEP_SPACE_WORDS])
+{
+    const struct seep_space_name name = seep_space_parse(text);
+
+    if (!seep_space_is_known(&name))
+        snprintf(words, SEEP_SPACE_WORDS, "%s", name.text);
+    else if (is_numbered(name.class))
+        snprintf(words, SEEP_SPACE_WORDS, "%.*s%d", (int)strlen(sentences_say[name.class]) - 1,
+                 sentences_say[name.class], name.device);
+    else
+        snprintf(words, SEEP_SPACE_WORDS, "%s", sentences_say[name.class]);
+    return words;
+}
+
+const char *seep_memory_words(const char *text, char words[SEEP_SPACE_WORDS])
+{
+    if (!seep_space_parse(text).host_like)
+        return seep_space_words(text, words);
+    snprintf(words, SEEP_SPACE_WORDS, "%s", SEEP_HOST_MEMORY_TEXT);
+    return words;
 }
 
 bool seep_space_is_known(const struct seep_space_name *name)

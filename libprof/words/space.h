@@ -6,7 +6,7 @@
 
 /* What memory a space is of, in the order of spaces.def. */
 enum seep_space_class {
-#define SEEP_SPACE(id, name) SEEP_CLASS_##id,
+#define SEEP_SPACE(id, name, words) SEEP_CLASS_##id,
 #include "libprof/words/spaces.def"
 #undef SEEP_SPACE
     SEEP_CLASS_OTHER, /* announced under a name of the program's own */
@@ -15,7 +15,10 @@ enum seep_space_class {
 /* The names of all others, with an N for a number. */
 extern const char *const seep_space_names[SEEP_CLASS_OTHER];
 
-enum { SEEP_SPACE_TEXT = 24 };
+enum { SEEP_SPACE_TEXT = 24, SEEP_SPACE_WORDS = 40 };
+
+/* What sentences call host and mmap together. */
+#define SEEP_HOST_MEMORY_TEXT "host memory"
 
 struct seep_space_name {
     char text[SEEP_SPACE_TEXT]; /* printable, never empty, NUL-terminated */
@@ -29,6 +32,13 @@ struct seep_space_name seep_space_parse(const char *text);
 
 /* The name of a class without a number: "host", "mmap", "shm", "pinned"; "" of the others. */
 const char *seep_space_class_name(enum seep_space_class class);
+
+/* What sentences call the space of that name: "malloc'd memory", "tensors on GPU 0"; the name
+ * itself of one that a program announced. Returns `words`. */
+const char *seep_space_words(const char *text, char words[SEEP_SPACE_WORDS]);
+
+/* The same of what is judged as one memory: of host and mmap together "host memory". */
+const char *seep_memory_words(const char *text, char words[SEEP_SPACE_WORDS]);
 
 /* Whether it is a space that seep knows, number included. */
 bool seep_space_is_known(const struct seep_space_name *name);

@@ -1,6 +1,6 @@
 /* What a Python code object is to the recording, by the names of its file and function alone. */
-#ifndef SEEP_PRELOAD_RECORD_CODE_MARKS_H
-#define SEEP_PRELOAD_RECORD_CODE_MARKS_H
+#ifndef SEEP_PRELOAD_STEPS_CODE_MARKS_H
+#define SEEP_PRELOAD_STEPS_CODE_MARKS_H
 
 #include <stdint.h>
 

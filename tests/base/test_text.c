@@ -2,6 +2,7 @@
 #include "libprof/base/text.h"
 #include "tests/suite.h"
 
+#include <stdint.h>
 #include <string.h>
 
 static size_t complaint(char *line, size_t capacity, const char *format, ...)
@@ -35,6 +36,16 @@ TEST(a_long_complaint_is_cut_and_still_ends_its_line)
     ck_assert_uint_eq(n, sizeof line - 1);
     ck_assert_int_eq(line[n - 1], '\n');
     ck_assert_int_eq(line[n - 2], 'x');
+}
+
+TEST(large_counts_are_read_by_their_thousands)
+{
+    char text[SEEP_SIZE_TEXT];
+
+    ck_assert_str_eq(seep_text_count(0, text), "0");
+    ck_assert_str_eq(seep_text_count(999, text), "999");
+    ck_assert_str_eq(seep_text_count(20000, text), "20,000");
+    ck_assert_str_eq(seep_text_count(UINT64_MAX, text), "18,446,744,073,709,551,615");
 }
 
 SUITE("text")

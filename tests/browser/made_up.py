@@ -57,6 +57,12 @@ def with_nothing(data):
     data["job"].update(steps=0, epochs=None)
 
 
+def just_begun(data):
+    """A job that has made its first steps."""
+    data.update(findings=[])
+    data["job"].update(steps=2, judged_steps=0)
+
+
 def with_a_start(data):
     """A second before the first step, in slices of 100 ms: the first site has 30 MiB from the first to the sixth."""
     line, n = data["timeline"], 10

@@ -4,7 +4,8 @@ import re
 import unittest
 
 from tests.browser.job_page import JOB, PageCase
-from tests.browser.made_up import many_processes, with_a_device, with_a_near_limit, with_a_start, with_nothing
+from tests.browser.made_up import (just_begun, many_processes, with_a_device, with_a_near_limit, with_a_start,
+                                   with_nothing)
 from tests.browser.page import HOSTILE, STICKS_OUT, VIEWS, Keys
 
 # Weights of the frames down to a depth, from each site's stack alone: {path: bytes}.
@@ -343,6 +344,11 @@ class Views(PageCase):
                 self.browser.open(self.made_up(with_nothing), "#" + view)
                 self.assertIn(said, self.browser.text(), view)
                 self.assertEqual(self.browser.run(STICKS_OUT), [], (view, width))
+
+    def test_that_nothing_was_found_in_the_first_steps_is_no_result(self):
+        self.browser.open(self.made_up(just_begun), "#findings")
+        self.assertIn("Too early to tell: growth shows in 10 steps after the warm-up; so far there are 0.", self.browser.text())
+        self.assertNotIn("Nothing was found", self.browser.text())
 
 
 class Keyboard(PageCase):

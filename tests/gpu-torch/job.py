@@ -86,7 +86,7 @@ class Model(nn.Module):
         return self.back(self.front(x))
 
 
-def train(batches, losses=None):
+def train(batches, losses=None, before_end=lambda: None):
     """On both devices; sizes differ from step to step."""
     models = [Model().to("cuda:%d" % d) for d in DEVICES]
     optimizers = [torch.optim.Adam(m.parameters()) for m in models]
@@ -98,6 +98,7 @@ def train(batches, losses=None):
             optimizers[d].step()
             if losses is not None:
                 losses.append(loss)
+        before_end()
         end_step()
 
 
@@ -123,7 +124,15 @@ class Pictures(torch.utils.data.Dataset):
 
 
 def pinned():
-    train(torch.utils.data.DataLoader(Pictures(), batch_size=4, num_workers=2, pin_memory=True))
+    """What a step is compared with must not change meanwhile: each step ends when the loader's thread has pinned all
+    batches that are on their way."""
+    batches = iter(torch.utils.data.DataLoader(Pictures(), batch_size=4, num_workers=2, pin_memory=True))
+
+    def wait_for_loader():
+        while batches._data_queue.qsize() < batches._tasks_outstanding:
+            time.sleep(0.001)
+
+    train(batches, before_end=wait_for_loader)
 
 
 def churn(seed, shared, lock, n):

@@ -106,8 +106,8 @@ TEST(a_pool_that_is_full_of_graphs_is_no_bounded_cache, .to = 3)
     ck_assert_double_eq_tol(number(f, "plateau_step"), 80, 3);
 }
 
-/* Layers that one loop calls share a stack: thirteen nodes of it are there with a single graph, from
- * the first steps on. Of a pool of graphs they come as it fills. */
+/* Layers that one loop calls share a stack: thirteen nodes of it are there with a single graph,
+ * from the first steps on. Of a pool of graphs they come as it fills. */
 static const struct {
     struct ramp nodes;
     bool is_pool;
@@ -187,7 +187,7 @@ TEST(a_full_pool_is_one_finding_whatever_it_keeps_on_which_line)
     ck_assert_str_eq(text(f, "pattern"), "graph-retention");
     ck_assert_str_eq(text(f, "severity"), "retention");
     ck_assert_msg(number(json_object_get(f, "frame"), "line") == OTHERS, "%s", all);
-    ck_assert_msg(strstr(all, "of host as well") != NULL, "%s", all);
+    ck_assert_msg(strstr(all, "of malloc'd memory as well") != NULL, "%s", all);
     free(all);
 }
 
@@ -223,7 +223,7 @@ TEST(tensors_on_a_device_are_kept_by_the_graph_whose_nodes_the_host_has, .to = N
     ck_assert_msg(strcmp(text(f, "space"), more ? "tensor:1" : "host") == 0, "%s", all);
     if (others[_i].findings == 1) {
         ck_assert_str_eq(text(f, "pattern"), "graph-retention");
-        ck_assert_msg(strstr(all, "of host as well") != NULL, "%s", all);
+        ck_assert_msg(strstr(all, "of malloc'd memory as well") != NULL, "%s", all);
     }
     free(all);
 }

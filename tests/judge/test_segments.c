@@ -61,7 +61,7 @@ TEST(segments_of_tensors_that_are_kept_are_no_finding_of_their_own, .to = 2)
     const json_t *f = only("unbounded-growth", "leak", 7);
     ck_assert_str_eq(text(f, "space"), "tensor:1");
     all = json_dumps(json_object_get(f, "evidence"), 0);
-    ck_assert_msg(strstr(all, "an allocator holds 396.0 MiB of device:1") != NULL, "%s", all);
+    ck_assert_msg(strstr(all, "an allocator holds 396.0 MiB of GPU 1") != NULL, "%s", all);
     free(all);
 }
 

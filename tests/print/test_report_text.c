@@ -1,4 +1,5 @@
 /* The report's text: harmless strings, words and numbers that read well. */
+#include "libprof/report_read/report_view.h"
 #include "tests/report_fixture.h"
 
 /* What the text holds; all of it in memory. */
@@ -242,14 +243,42 @@ TEST(one_of_a_kind_has_no_plural)
     builder_header(&a)->dropped[SEEP_DROP_BOUND] = 1;
     analyse(1, builder_job(100, START, 1, 1), false);
     json_object_set_new(json_object_get(report, "job"), "epochs", json_integer(1));
-    ck_assert(says("seep: no finding in 1 step\n"));
+    ck_assert(says("seep: too short to tell in 1 step\n"));
     ck_assert(says("job      1 step by optimizer, 1 epoch, "));
     ck_assert(says(", 1 event dropped\n"));
     ck_assert(says(", 1 allocation\n"));
     json_object_set_new(json_object_get(report, "job"), "steps", json_integer(0));
     json_object_set_new(json_object_get(report, "job"), "step_source", json_string("time"));
-    ck_assert(says("seep: no finding in 0 time slices\n"));
+    ck_assert(says("seep: too short to tell in 0 time slices\n"));
     ck_assert(says("job      0 time slices, 1 epoch, "));
+}
+
+/* Thirteen steps, the first three of which are the warm-up and the last of which is the end, leave
+ * nine. */
+TEST(that_nothing_was_found_in_a_few_steps_is_no_result, .to = 2)
+{
+    const unsigned steps = _i ? 14 : 13;
+
+    builder_site(&a, python_stack(&a, "/home/user/t.py", 1), 0, 1, 1000, 0, 0, 1);
+    analyse(1, builder_job(100, START, steps, 1), false);
+    ck_assert_int_eq(says("seep: too short to tell in 13 steps\n"
+                          "Growth shows in 10 steps after the warm-up; this job has 9.\n\n"),
+                     !_i);
+    ck_assert_int_eq(says("seep: no finding in 14 steps\n\n"), _i);
+    ck_assert_int_eq(seep_get_too_early(report), !_i);
+}
+
+TEST(a_job_that_runs_is_young_and_not_short)
+{
+    uint64_t now = START;
+
+    run_on(&now);
+    builder_site(&a, python_stack(&a, "/home/user/t.py", 1), 0, 1, 1000, 0, 0, 1);
+    builder_timeline(&a, 20, 1 << 20);
+    builder_header(&a)->end_ns = 0;
+    analyse_folder(builder_job(builder_header(&a)->pid, now, 5, 1), false);
+    ck_assert(says("seep: too early to tell in 5 steps so far\n"));
+    ck_assert(says("Growth shows in 10 steps after the warm-up; this job has 1 so far.\n\n"));
 }
 
 static const struct {

@@ -1,12 +1,14 @@
 """Includes run downhill: every room may include those that the table names, and modules include each other in no
 circle. docs/architecture.md says what the rooms are for."""
 import os
+import re
 import unittest
 
 from tests.structure.sources import C_SOURCES, files_below, includes
 
 # What a room's files may include besides each other. A word that names neither half is a room of libprof; "analysis" is what
 # lies in libprof/ itself, "top" what lies in preload/ itself. A room only includes rooms above it in this table.
+EVERY_ROOM_ABOVE = "every room"
 ALLOWED = {
     "libprof/words": "",
     "libprof/thresholds": "",
@@ -33,8 +35,7 @@ ALLOWED = {
     "libprof/page": "report_read base words",
     "libprof/print": "gate report_read base words",
     "libprof/export": "report_read base words",
-    "libprof/analysis": "export print page gate report_read report judge patterns signs who/merge measure code model read program store format base"
-                        " words",
+    "libprof/analysis": EVERY_ROOM_ABOVE,
     "preload/objects": "store format",
     "preload/python": "preload/objects store format",
     "preload/stack": "preload/objects preload/python store format",
@@ -52,6 +53,9 @@ ALLOWED = {
     "viewer": "analysis who/find export print page gate report_read program read regex format base words libprof/code/part_rules.h",
     "kernels": "report_read base preload/seep.h",
 }
+
+_ABOVE = list(ALLOWED)[:list(ALLOWED).index("libprof/analysis")]
+ALLOWED["libprof/analysis"] = " ".join(room.removeprefix("libprof/") for room in _ABOVE)
 
 ITSELF = {"libprof": "analysis", "preload": "top"}
 
@@ -130,6 +134,22 @@ class Includes(unittest.TestCase):
             below_it = {word for word in allowed_in(room) if not word.endswith(".h")} - above
             self.assertFalse(below_it, "%s may include what comes after it in ALLOWED" % room)
             above.add(room)
+
+    def test_the_page_has_the_same_table(self):
+        """docs/architecture.md has a row for each room of libprof, and for each program."""
+        with open("docs/architecture.md", encoding="utf-8") as page:
+            rows = re.findall(r"^\| `((?:libprof/[\w/.]+|preload|viewer|kernels))` \| .* \| ([^|]*) \|$", page.read(), re.M)
+        wrong = []
+        for name, told in rows:
+            room = {"preload": "preload/top"}.get(name, name.removesuffix(".c"))
+            told = {"nothing": "", "every room": ALLOWED["libprof/analysis"]}.get(told, told.replace(",", " ").replace("`", ""))
+            held = allowed_in(room) if name != "preload" else {word for inner in ALLOWED if inner.startswith("preload/")
+                                                              for word in allowed_in(inner) if word.startswith("libprof/")}
+            if {word if word.startswith(("preload/", "libprof/")) else "libprof/" + word for word in told.split()} != held:
+                wrong.append("%s: %s, not %s" % (name, " ".join(sorted(held)), told))
+        self.assertEqual(wrong, [], "\n".join(wrong))
+        self.assertEqual({name.removesuffix(".c") for name, _ in rows} - {"preload"},
+                         {room for room in ALLOWED if not room.startswith("preload/")})
 
     def test_modules_include_each_other_in_no_circle(self):
         """A module is name.c with name.h."""

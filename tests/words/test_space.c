@@ -48,6 +48,23 @@ TEST(a_class_without_a_number_has_one_name)
     ck_assert_str_eq(seep_space_class_name(SEEP_CLASS_DEVICE), "");
 }
 
+static const struct {
+    const char *name, *words;
+} sentences[] = {
+    {"host", "malloc'd memory"},      {"mmap", "mapped memory"}, {"shm", "shared memory"},
+    {"pinned", "pinned memory"},      {"device:0", "GPU 0"},     {"tensor:12", "tensors on GPU 12"},
+    {"device:12345", "device:12345"}, {"pool", "pool"},
+};
+
+TEST(a_sentence_says_what_memory_it_is_about, .to = N(sentences))
+{
+    char words[SEEP_SPACE_WORDS];
+
+    ck_assert_str_eq(seep_space_words(sentences[_i].name, words), sentences[_i].words);
+    ck_assert_str_eq(seep_memory_words(sentences[_i].name, words),
+                     _i < 2 ? "host memory" : sentences[_i].words);
+}
+
 static bool paired(const char *tensors, const char *device)
 {
     struct seep_space_name a = seep_space_parse(tensors), b = seep_space_parse(device);

@@ -19,7 +19,7 @@ struct seep_kept_by {
 
     const json_t *way; /* to most of it; NULL where there is none. Borrowed */
 
-    /* Of the container that holds nearly all of it; `text` is the way to that, "" where there is
+    /* Of the container that holds most of it; `text` is the way to that, "" where there is
      * none. Borrowed from the answer. */
     const char *text, *name, *type;
     bool gathers; /* it outlives the function that fills it, and is no network */

@@ -115,7 +115,7 @@ static size_t depth_of(struct asking *a, const struct way *way, const uint32_t *
             shares[seep_ways_marked(&a->ways, a->reach->parent[i])]++;
     for (size_t k = COMMON; k > 0; k--) {
         sum += shares[k];
-        if (share(sum, way->blocks) >= SEEP_T_WAY_SHARED)
+        if (share(sum, way->blocks) >= SEEP_T_HOLDER_SHARE)
             return k;
     }
     return 0;

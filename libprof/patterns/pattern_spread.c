@@ -1,0 +1,19 @@
+/* Growth that no line shows by itself: the same evidence, of many lines together. */
+#include "libprof/patterns/pattern_judge.h"
+#include "libprof/signs/prospect.h"
+
+bool seep_case_judge_spread(const struct seep_case *c, struct seep_finding *f)
+{
+    const bool shared = seep_case_space(c)->class == SEEP_CLASS_SHM;
+
+    if (seep_prospect_is_endless(c->signs->prospect))
+        seep_finding_verdict(f, shared ? SEEP_PATTERN_SHM_GROWTH : SEEP_PATTERN_UNBOUNDED_GROWTH,
+                             SEEP_LEAK, seep_signs_confidence(c->signs));
+    else if (seep_prospect_is_open(c->signs->prospect))
+        seep_finding_verdict(f, SEEP_PATTERN_UNDETERMINED, SEEP_PRESSURE, SEEP_POSSIBLE);
+    else
+        return false;
+    seep_case_note_growth(c, f);
+    seep_case_note_prospect(c, f);
+    return true;
+}
