@@ -213,10 +213,10 @@ static void note_outcome(const struct seep_shortage_told *t, struct seep_finding
                           (int)(last > 0 ? last : 0));
     if (stepped && (int64_t)t->code->model->n_steps >= last && t->code->model->n_steps)
         seep_finding_note(f, SEEP_SHORTAGE_CAUGHT_TEXT, t->code->model->n_steps);
-    else if (p->exit_kind == SEEP_ENDED_EXIT && p->exit_value)
-        seep_finding_note(f, SEEP_SHORTAGE_ENDED_BY_STATUS_TEXT, p->exit_value);
-    else if (p->exit_kind == SEEP_ENDED_SIGNAL)
-        seep_finding_note(f, SEEP_SHORTAGE_ENDED_BY_SIGNAL_TEXT, p->exit_value);
+    else if (p->ended.kind == SEEP_ENDED_EXIT && p->ended.value)
+        seep_finding_note(f, SEEP_SHORTAGE_ENDED_BY_STATUS_TEXT, p->ended.value);
+    else if (p->ended.kind == SEEP_ENDED_SIGNAL)
+        seep_finding_note(f, SEEP_SHORTAGE_ENDED_BY_SIGNAL_TEXT, p->ended.value);
 }
 
 void seep_shortage_note(const struct seep_shortage_told *t, struct seep_finding *f)

@@ -130,7 +130,7 @@ class Status(CiCase):
             job.stdout.close()
         done = self.seep("check", folder)
         self.assertEqual(done.status, 1, "a killed job is judged: %r" % done)
-        self.assertIn("ended with signal 9", done.stdout.decode())
+        self.assertIn("killed by SIGKILL", done.stdout.decode())
 
     def test_a_cut_profile_is_judged_when_told(self):
         copy = self.fresh_copy(self.leak)

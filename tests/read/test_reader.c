@@ -306,8 +306,8 @@ TEST(an_exec_into_the_unknown_ends_as_its_reaper_says)
     struct seep_profile *p = profile_of(&b);
     merge_all(&m, &p, 1, job);
     complete(&m);
-    ck_assert_int_eq(m.processes[0].exit_kind, SEEP_ENDED_EXIT);
-    ck_assert_int_eq(m.processes[0].exit_value, 7);
+    ck_assert_int_eq(m.processes[0].ended.kind, SEEP_ENDED_EXIT);
+    ck_assert_int_eq(m.processes[0].ended.value, 7);
     seep_model_fini(&m);
 }
 
