@@ -9,6 +9,7 @@
 #include "libprof/report_read/shortage_view.h"
 #include "libprof/words/patterns.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -226,24 +227,43 @@ static json_t *line_result(const json_t *line, const char *cwd)
     return seep_json_whole(result, failed);
 }
 
-/* A rule for every pattern [3.49], in the order of patterns.def, and one for budgets. */
+/* A rule [3.49]: what it is called, what it is told by, and what to do, as text and as Markdown. */
+static json_t *rule_of(const char *id, const char *called, const char *signs, const char *advice)
+{
+    char *full = seep_text_format("%c%s", toupper((unsigned char)signs[0]), signs + 1);
+    char *text = seep_text_format("Told by: %s\n\nTo do: %s.", signs, advice);
+    char *marked = seep_text_format("**Told by:** %s\n\n**To do:** %s.", signs, advice);
+    json_t *rule = !full || !text || !marked
+                       ? NULL
+                       : json_pack("{s:s, s:{s:s}, s:{s:s}, s:{s:s, s:s}}", "id", id,
+                                   "shortDescription", "text", called, "fullDescription", "text",
+                                   full, "help", "text", text, "markdown", marked);
+
+    free(full);
+    free(text);
+    free(marked);
+    return rule;
+}
+
+/* A rule for every pattern, in the order of patterns.def, and one for budgets. */
 static json_t *rules(void)
 {
     json_t *list = json_array();
     bool failed = false;
 
     for (int i = 0; i < SEEP_N_PATTERNS; i++) {
-        const char *name = seep_pattern_name((enum seep_pattern)i);
-        char *text = seep_text_format("Memory pattern: %s", name);
-        seep_json_append(list,
-                         json_pack("{s:s, s:{s:s}}", "id", name, "shortDescription", "text", text),
+        const struct seep_pattern_row *row = seep_pattern_row((enum seep_pattern)i);
+        char *called = seep_text_format("Memory pattern: %s", row->name);
+        seep_json_append(list, called ? rule_of(row->name, called, row->signs, row->advice) : NULL,
                          &failed);
-        free(text);
+        free(called);
     }
-    seep_json_append(list,
-                     json_pack("{s:s, s:{s:s}}", "id", BUDGET_RULE, "shortDescription", "text",
-                               "A memory budget is violated"),
-                     &failed);
+    seep_json_append(
+        list,
+        rule_of(BUDGET_RULE, "A memory budget is violated",
+                "the job exceeded a limit that its budget file or an option sets.",
+                "fix what grew, or raise the limit; `seep help check` describes budgets"),
+        &failed);
     return seep_json_whole(list, failed);
 }
 
