@@ -13,6 +13,16 @@ enum { SEEP_SIZE_TEXT = 32, SEEP_TEXT_MAX_FILE_BYTES = 1 << 20 };
 /* "512 B", "12.3 KiB", "−1.0 MiB" (with a plain minus). Returns `text`. */
 const char *seep_text_size(double bytes, char text[SEEP_SIZE_TEXT]);
 
+/* " (NAME54.0 KiB to 54.1 KiB)", the interval around a value; "" where both ends read as the value
+ * does. Returns `text`. */
+enum { SEEP_INTERVAL_TEXT = 2 * SEEP_SIZE_TEXT + 40 };
+const char *seep_text_interval(const char *name, double value, double low, double high,
+                               char text[SEEP_INTERVAL_TEXT]);
+
+/* "steps 3 to 9", or "step 3" where it is one. Returns `text`. */
+enum { SEEP_SPAN_TEXT = 64 };
+const char *seep_text_span(const char *unit, long from, long to, char text[SEEP_SPAN_TEXT]);
+
 /* Copies `n` bytes as valid UTF-8 without control characters: what is neither becomes '?'.
  * Allocates the result (free() it); NULL without memory. */
 char *seep_text_clean(const char *bytes, size_t n);

@@ -65,13 +65,11 @@ struct measured {
 
 static char *text_of_growth(const struct measured *m, const char *verdict, const char *unit)
 {
-    char value[SEEP_SIZE_TEXT], low[SEEP_SIZE_TEXT], high[SEEP_SIZE_TEXT];
+    char value[SEEP_SIZE_TEXT], interval[SEEP_INTERVAL_TEXT];
 
-    seep_text_size(m->value.value, value);
-    seep_text_size(m->value.low, low);
-    seep_text_size(m->value.high, high);
     return seep_text_format(
-        "%s a %s (95 %% interval %s to %s)%s", value, unit, low, high,
+        "%s a %s%s%s", seep_text_size(m->value.value, value), unit,
+        seep_text_interval("95 % interval ", m->value.value, m->value.low, m->value.high, interval),
         strcmp(verdict, "noise") == 0 ? ": above the budget, but not clear of it: noise" : "");
 }
 
