@@ -94,12 +94,11 @@ static int set_counted(struct seep_budget_line *line, const char *name, const ch
     else if (seep_pattern_find(name, &pattern))
         line->counted = seep_pattern_name(pattern);
     else
-        return seep_error_set(err, SEEP_EINVAL, where, 0,
-                              "%.60s is no severity and no pattern: known are %s; `seep help check` "
-                              "lists the patterns",
-                              name,
-                              seep_text_list(seep_severities, SEEP_N_SEVERITIES, " and ", known,
-                                             sizeof known));
+        return seep_error_set(
+            err, SEEP_EINVAL, where, 0,
+            "%.60s is no severity and no pattern: known are %s; `seep help check` "
+            "lists the patterns",
+            name, seep_text_list(seep_severities, SEEP_N_SEVERITIES, " and ", known, sizeof known));
     return 0;
 }
 

@@ -243,7 +243,8 @@ int seep_verify(const json_t *before, const json_t *after, bool allow_incomplete
         rc = -SEEP_ENOMEM;
     else if (!v.n_vanished && !v.n_remaining && !v.n_new)
         rc = seep_error_set(err, SEEP_ENODATA, "", 0,
-                            "neither run has a finding: nothing to verify");
+                            "neither run has a finding, so there is no fix to verify: `seep diff` "
+                            "shows what changed");
     else
         rc = finish(&v, verdict);
     seep_gate_check_fini(&v.check);

@@ -170,9 +170,10 @@ static int judge_space(struct judging *j, const struct seep_budget_line *line,
         return 0;
     }
     if (!m.known)
-        return seep_error_set(err, SEEP_ENODATA, "", 0,
-                              "%.0f %ss are too few to measure growth after the warm-up",
-                              seep_get_number(json_object_get(report, "job"), "steps"), unit);
+        return seep_error_set(
+            err, SEEP_ENODATA, "", 0,
+            "%.0f %ss are too few to measure growth after the warm-up: record more",
+            seep_get_number(json_object_get(report, "job"), "steps"), unit);
     add_measured(j, line, &m);
     if (n_unknown)
         seep_gate_check_note(
@@ -199,7 +200,8 @@ static int long_enough(const struct seep_gate *gate, struct seep_error *err)
     const struct seep_budget *budget = gate->budget;
 
     if (steps < (double)budget->min_steps)
-        return seep_error_set(err, SEEP_ENODATA, "", 0, "%.0f steps, and min_steps is %llu", steps,
+        return seep_error_set(err, SEEP_ENODATA, "", 0,
+                              "%.0f steps, and min_steps is %llu: record more", steps,
                               (unsigned long long)budget->min_steps);
     return asks_for_findings(gate) ? seep_compare_long_enough(gate->report, err) : 0;
 }

@@ -1,6 +1,7 @@
 """`seep check`: every exit status, and its formats held against schemas.
 
 SEEP_SARIF_SCHEMA, SEEP_JUNIT_XSD: published schemas, used beside our own where they are given."""
+import glob
 import json
 import os
 import shutil
@@ -91,6 +92,19 @@ class Status(CiCase):
             with self.subTest(what=what):
                 self.cannot("check", folder, about=what)
                 self.cannot("check", self.leak, "--baseline", folder, about=what)
+
+    def test_a_profile_of_another_format_says_which_seep_to_use(self):
+        for version, advice in ((99, "update this seep"), (1, "read it with that one, or record the job again")):
+            copy = self.fresh_copy(self.leak)
+            for path in glob.glob(os.path.join(copy, "*.seep*")):
+                with open(path, "r+b") as f:
+                    f.seek(8)
+                    f.write(version.to_bytes(4, "little"))
+            for args in (("check", copy), ("report", copy), ("view", copy, "-o", self.path("x.html"))):
+                with self.subTest(version=version, command=args[0]):
+                    said = self.cannot(*args)
+                    self.assertIn("(format %d, this one reads" % version, said)
+                    self.assertTrue(said.rstrip().endswith(advice), said)
 
     def test_a_baseline_of_another_job_is_2(self):
         for name, args, script in (("short", ("fixed", "--steps", "30"), "job.py"),

@@ -230,7 +230,7 @@ TEST(an_empty_folder_is_said_to_be_empty, .to = 2)
     if (_i)
         ck_assert_int_eq(builder_write_job(job, dir), 0);
     ck_assert_int_eq(seep_model_merge_folders(&m, dirs, 1, &err), -SEEP_ENODATA);
-    ck_assert_str_eq(err.text, "no profile is in it");
+    ck_assert_str_eq(err.text, "no profile is in it: name a folder that `seep run` has written");
     seep_model_fini(&m);
     free(job);
 }
