@@ -41,11 +41,36 @@ static uint64_t count(const struct seep_gate_check *check, const json_t *report,
 
 /* ---- lines ------------------------------------------------------------------------------- */
 
+bool seep_gate_is_of_shortage(const struct seep_budget_line *line)
+{
+    const char *pattern = seep_pattern_name(SEEP_PATTERN_OUT_OF_MEMORY);
+
+    return line->kind == SEEP_BUDGET_FINDINGS && strcmp(line->counted, pattern) == 0;
+}
+
+/* Processes that the kernel killed for lack of memory: of the host's no finding says that it ran
+ * out. */
+static uint64_t kills_of(const json_t *report, const struct seep_budget_line *line)
+{
+    double n = seep_get_number(json_object_get(report, "job"), "oom_kills");
+
+    return seep_gate_is_of_shortage(line) && n > 0 && n < 1e9 ? (uint64_t)n : 0;
+}
+
+static char *text_of(uint64_t n, uint64_t kills)
+{
+    if (!kills)
+        return seep_text_format("%llu", (unsigned long long)n);
+    return seep_text_format("%llu: the kernel killed %llu process%s of the job for lack of memory",
+                            (unsigned long long)n, (unsigned long long)kills,
+                            kills == 1 ? "" : "es");
+}
+
 void seep_gate_findings(struct seep_gate_check *check, const json_t *report,
                         const struct seep_budget_line *line)
 {
     const char *of = is_severity(line->counted) ? "severity" : "pattern";
-    uint64_t n = count(check, report, line->counted);
+    uint64_t kills = kills_of(report, line), n = count(check, report, line->counted) + kills;
     bool violated = n > line->limit;
     json_t *finding;
     size_t i;
@@ -58,16 +83,10 @@ void seep_gate_findings(struct seep_gate_check *check, const json_t *report,
     seep_gate_check_add_line(check, "findings", violated ? "violated" : "holds",
                              seep_text_format("findings of %s %s: at most %llu", of, line->counted,
                                               (unsigned long long)line->limit),
-                             seep_text_format("%llu", (unsigned long long)n),
-                             json_pack("{s:s, s:I, s:I}", of, line->counted, "limit",
-                                       (json_int_t)line->limit, "value", (json_int_t)n));
-}
-
-bool seep_gate_is_of_shortage(const struct seep_budget_line *line)
-{
-    const char *pattern = seep_pattern_name(SEEP_PATTERN_OUT_OF_MEMORY);
-
-    return line->kind == SEEP_BUDGET_FINDINGS && strcmp(line->counted, pattern) == 0;
+                             text_of(n, kills),
+                             json_pack("{s:s, s:I, s:I, s:I}", of, line->counted, "limit",
+                                       (json_int_t)line->limit, "value", (json_int_t)n, "oom_kills",
+                                       (json_int_t)kills));
 }
 
 void seep_gate_shortage(struct seep_gate_check *check, const json_t *report,
@@ -80,7 +99,7 @@ void seep_gate_shortage(struct seep_gate_check *check, const json_t *report,
         if (seep_gate_is_of_shortage(&budget->lines[i]))
             return;
     }
-    if (count(check, report, none.counted))
+    if (count(check, report, none.counted) + kills_of(report, &none))
         seep_gate_findings(check, report, &none);
 }
 

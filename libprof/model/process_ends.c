@@ -88,18 +88,45 @@ static int follow_execs(struct seep_model *m)
     return 0;
 }
 
-bool seep_process_was_terminated(const struct seep_model *m, const struct seep_process_end *end,
-                                 const struct seep_job *job, uint32_t ppid, uint64_t end_ns)
+static bool is_signal(const struct seep_process_end *end, int signal)
 {
-    if (end->kind != SEEP_ENDED_SIGNAL || end->value != SIGTERM)
-        return false;
+    return end->kind == SEEP_ENDED_SIGNAL && end->value == signal;
+}
+
+static bool outlived(const struct seep_model *m, const struct seep_job *job, uint32_t pid,
+                     uint64_t end_ns)
+{
     for (size_t i = 0; i < m->n_processes; i++) {
         const struct seep_model_process *q = &m->processes[i];
-        const bool too = q->ended.kind == SEEP_ENDED_SIGNAL && q->ended.value == SIGTERM;
-        if (q->id.pid == ppid && q->job == job && !too && q->end_ns >= end_ns)
+        if (q->id.pid == pid && q->job == job && !is_signal(&q->ended, SIGTERM) &&
+            q->end_ns >= end_ns)
             return true;
     }
     return false;
+}
+
+uint32_t seep_job_oom_kills(const struct seep_job *job, bool *all)
+{
+    uint32_t killed = 0;
+
+    for (uint32_t i = 0; i < job->n_processes && i < SEEP_MAX_PROCESSES; i++) {
+        const struct seep_process *entry = &job->processes[i];
+        if (!seep_status_is_known(entry))
+            continue;
+        const struct seep_process_end end = seep_process_end_of(entry->wait_status);
+        killed += is_signal(&end, SIGKILL);
+    }
+    *all = job->oom_kills >= killed;
+    return *all ? killed : job->oom_kills;
+}
+
+void seep_process_end_blame(const struct seep_model *m, const struct seep_job *job, uint32_t ppid,
+                            uint64_t end_ns, struct seep_process_end *end)
+{
+    bool all = false;
+
+    end->terminated = is_signal(end, SIGTERM) && outlived(m, job, ppid, end_ns);
+    end->out_of_memory = is_signal(end, SIGKILL) && job && seep_job_oom_kills(job, &all) > 0 && all;
 }
 
 /* ---- whether it was gone ----------------------------------------------------------------- */
@@ -193,8 +220,7 @@ int seep_process_ends_compute(struct seep_model *m, bool may_open)
         any_runs |= m->processes[i].ended.kind == SEEP_ENDED_RUNNING;
     for (size_t i = 0; i < m->n_processes; i++) {
         struct seep_model_process *p = &m->processes[i];
-        p->ended.terminated =
-            seep_process_was_terminated(m, &p->ended, p->job, p->id.ppid, p->end_ns);
+        seep_process_end_blame(m, p->job, p->id.ppid, p->end_ns, &p->ended);
         p->gone = is_gone(m, p, any_runs);
         p->end_step = p->gone ? end_step(m, p) : INT32_MAX;
     }

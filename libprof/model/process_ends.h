@@ -23,9 +23,14 @@ static inline bool seep_status_is_known(const struct seep_process *entry)
 /* What a status of wait(2) says. */
 struct seep_process_end seep_process_end_of(int status);
 
-/* Whether one that ended so was terminated by the process of the job that had started it: by
- * SIGTERM, which its parent outlived. `end_ns`: when, on the job's clock; 0: not known. */
-bool seep_process_was_terminated(const struct seep_model *m, const struct seep_process_end *end,
-                                 const struct seep_job *job, uint32_t ppid, uint64_t end_ns);
+/* Who ended it: sets `terminated` where it was SIGTERM, and the process of the job that had started
+ * it outlived it; `out_of_memory` where it was SIGKILL, and the kernel sent all of these. `end_ns`:
+ * when, on the job's clock; 0: not known. `job` may be NULL. */
+void seep_process_end_blame(const struct seep_model *m, const struct seep_job *job, uint32_t ppid,
+                            uint64_t end_ns, struct seep_process_end *end);
+
+/* How many processes of a job the kernel killed for lack of memory: never more than SIGKILL ended,
+ * for the cgroup may have others, too. *all: so many that it sent each of them. */
+uint32_t seep_job_oom_kills(const struct seep_job *job, bool *all);
 
 #endif

@@ -277,9 +277,10 @@ static json_t *results(const json_t *check, const char *cwd)
         seep_json_append(list, finding_result(one, cwd), &failed);
     }
     json_array_foreach (json_object_get(check, "lines"), i, one) {
-        /* What a line on findings says, its findings have said. */
+        /* What a line on findings says, its findings have said; of a kill there is none. */
         if (strcmp(seep_get_text(one, "verdict", ""), "violated") == 0 &&
-            strcmp(seep_get_text(one, "kind", ""), "findings") != 0)
+            (strcmp(seep_get_text(one, "kind", ""), "findings") != 0 ||
+             seep_get_number(one, "oom_kills") > 0))
             seep_json_append(list, line_result(one, cwd), &failed);
     }
     return seep_json_whole(list, failed);

@@ -24,6 +24,8 @@ static void say(const struct seep_process_end *end, char *text, size_t n)
 {
     if (end->terminated)
         snprintf(text, n, SEEP_ENDED_TERMINATED_TEXT);
+    else if (end->out_of_memory)
+        snprintf(text, n, SEEP_ENDED_OOM_TEXT);
     else if (end->kind == SEEP_ENDED_SIGNAL)
         say_signal(end->value, text, n);
     else if (end->kind == SEEP_ENDED_EXIT && end->value)
@@ -90,6 +92,16 @@ static bool command_failed(const struct seep_model *m, struct seep_process_end *
         }
     }
     return false;
+}
+
+json_t *seep_json_oom_kills(const struct seep_model *m)
+{
+    uint64_t sum = 0;
+    bool all;
+
+    for (size_t i = 0; i < m->n_jobs; i++)
+        sum += m->jobs[i] ? seep_job_oom_kills(m->jobs[i], &all) : 0;
+    return seep_json_count(sum);
 }
 
 json_t *seep_json_job_exit(const struct seep_model *m)

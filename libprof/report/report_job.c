@@ -97,7 +97,7 @@ static json_t *bare_process_json(const struct seep_model *m, const struct seep_b
 
     if (seep_status_is_known(e))
         end = seep_process_end_of(e->wait_status);
-    end.terminated = seep_process_was_terminated(m, &end, bare->job, e->ppid, 0);
+    seep_process_end_blame(m, bare->job, e->ppid, 0, &end);
     return json_pack("{s:o, s:o, s:s, s:n, s:o, s:n, s:o, s:o, s:o, s:o, s:o}", "pid",
                      seep_json_count(e->pid), "ppid", seep_json_count(e->ppid), "role", "helper",
                      "rank", "argv", seep_json_argv(e->name, (uint32_t)strlen(e->name)), "python",

@@ -46,6 +46,7 @@ json_t *seep_json_processes(const struct seep_report_pieces *pieces);
  * the main process; with the words for it. */
 json_t *seep_json_exit(const struct seep_process_end *end);
 json_t *seep_json_job_exit(const struct seep_model *m);
+json_t *seep_json_oom_kills(const struct seep_model *m); /* processes, by the kernel */
 json_t *seep_json_timeline(const struct seep_report_pieces *pieces);
 json_t *seep_json_folded(const struct seep_report_pieces *pieces); /* `helpers` */
 
