@@ -88,9 +88,8 @@ def names_of(table):
 
 
 def patterns():
-    names = ("id", "predicate", "name", "scope", "axis", "spaces", "title", "advice")
-    return [{**dict(zip(names, arguments, strict=True)), "signs": comment.removeprefix("signs: ")}
-            for _, comment, arguments in rows(PATTERNS, "SEEP_PATTERN")]
+    names = ("id", "predicate", "name", "scope", "axis", "spaces", "title", "advice", "signs")
+    return [dict(zip(names, arguments, strict=True)) for _, _, arguments in rows(PATTERNS, "SEEP_PATTERN")]
 
 
 def confidences():

@@ -112,8 +112,7 @@ void seep_output_complain_analysis(const struct seep_error *err, const char *dir
         seep_complain("%s: %s: correct the rules; roles.toml says how they are written", roles,
                       err->text);
     else
-        seep_complain("%s: %s: name a folder that `seep run` has written",
-                      err->file[0] ? err->file : dir, err->text);
+        seep_complain("%s: %s", err->file[0] ? err->file : dir, err->text);
 }
 
 json_t *seep_output_report_of(const char *dir, const struct seep_analysis_options *options)

@@ -72,6 +72,14 @@ void seep_put_epochs(FILE *out, const json_t *job)
     }
 }
 
+void seep_put_end(FILE *out, const json_t *job_or_process, const char *before)
+{
+    const char *text = seep_get_exit_text(job_or_process);
+
+    fputs(*text ? before : "", out);
+    seep_put_text(out, text);
+}
+
 void seep_put_frame(FILE *out, const json_t *frame, const char *cwd)
 {
     char *text = seep_get_frame_text(frame, cwd);

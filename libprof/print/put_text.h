@@ -16,6 +16,8 @@ void seep_put_steps(
     FILE *out,
     const json_t *job); /* "100 steps by optimizer", "50 time slices", or with the loop */
 void seep_put_epochs(FILE *out, const json_t *job); /* … and where they come from */
+/* ", ended with status 1", behind `before`; nothing where an older report has no words for it. */
+void seep_put_end(FILE *out, const json_t *job_or_process, const char *before);
 void seep_put_frame(FILE *out, const json_t *frame, const char *cwd);
 void seep_put_place(FILE *out, const json_t *finding, const char *cwd); /* the lines to look at */
 void seep_put_notes(FILE *out, const json_t *notes);                    /* one a line */

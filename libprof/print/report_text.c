@@ -55,8 +55,8 @@ static void put_job(const struct page *p, const json_t *job)
         fputs(", ", p->out);
         seep_put_epochs(p->out, job);
     }
-    fprintf(p->out, ", %.1f s%s", seep_get_number(job, "duration_s"),
-            p->running ? ", still running" : "");
+    fprintf(p->out, ", %.1f s", seep_get_number(job, "duration_s"));
+    seep_put_end(p->out, job, ", ");
     if (!json_is_true(json_object_get(job, "complete")))
         fputs(", incomplete", p->out);
     if (seep_get_number(job, "dropped_events") > 0) {
@@ -209,17 +209,11 @@ static void put_rss_of(const struct page *p, const json_t *process)
 
 static void put_process(const struct page *p, const json_t *process)
 {
-    const json_t *exit = json_object_get(process, "exit");
-    const char *kind = seep_get_text(exit, "kind", "unknown");
-
     fprintf(p->out, "%.0f ", seep_get_number(process, "pid"));
     seep_put_text(p->out, seep_get_text(process, "role", "?"));
     if (json_is_number(json_object_get(process, "rank")))
         fprintf(p->out, " (rank %.0f)", seep_get_number(process, "rank"));
-    fputs(": ", p->out);
-    seep_put_text(p->out, kind);
-    if (json_is_number(json_object_get(exit, "value")))
-        fprintf(p->out, " %.0f", seep_get_number(exit, "value"));
+    seep_put_end(p->out, process, ": ");
     if (!p->is_one) {
         fputs(", ", p->out);
         put_peaks(p, json_object_get(process, "pss_peak_bytes"),
