@@ -137,7 +137,7 @@ static const struct {
 TEST(sites_of_a_line_are_one_with_its_worst_finding, .to = N(lines))
 {
     ck_assert_uint_eq(view->n_lines, N(lines));
-    const struct seep_top_line *line = &view->lines[_i];
+    const struct seep_line_view *line = &view->lines[_i];
     ck_assert_str_eq(line->place, lines[_i].place);
     ck_assert_str_eq(line->space, lines[_i].space);
     ck_assert_str_eq(line->pattern, lines[_i].pattern);

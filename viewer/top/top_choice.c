@@ -21,7 +21,7 @@ static bool stack_has(const json_t *site, const char *text)
     return false;
 }
 
-static bool stacks_have(const struct seep_top_line *line, const char *text)
+static bool stacks_have(const struct seep_line_view *line, const char *text)
 {
     for (size_t i = 0; i < line->n_sites; i++) {
         if (stack_has(line->sites[i], text))
@@ -30,7 +30,7 @@ static bool stacks_have(const struct seep_top_line *line, const char *text)
     return false;
 }
 
-static bool is_chosen(const struct seep_top_line *line, const struct seep_top_choice *choice)
+static bool is_chosen(const struct seep_line_view *line, const struct seep_top_choice *choice)
 {
     if (choice->space[0] && strcmp(line->space, choice->space) != 0)
         return false;
@@ -38,7 +38,7 @@ static bool is_chosen(const struct seep_top_line *line, const struct seep_top_ch
            strcasestr(line->pattern, choice->search) || stacks_have(line, choice->search);
 }
 
-static double measure(const struct seep_top_line *line, enum seep_top_sort sort)
+static double measure(const struct seep_line_view *line, enum seep_top_sort sort)
 {
     return sort == SEEP_TOP_BY_GROWTH ? line->growth
            : sort == SEEP_TOP_BY_LIVE ? line->live
@@ -46,7 +46,7 @@ static double measure(const struct seep_top_line *line, enum seep_top_sort sort)
 }
 
 struct order_of {
-    const struct seep_top_line *lines;
+    const struct seep_line_view *lines;
     enum seep_top_sort sort;
 };
 
@@ -277,8 +277,8 @@ void seep_top_press(struct seep_top_choice *choice, const struct seep_top_view *
     }
 }
 
-const struct seep_top_line *seep_top_chosen(const struct seep_top_choice *choice,
-                                            const struct seep_top_view *view)
+const struct seep_line_view *seep_top_chosen(const struct seep_top_choice *choice,
+                                             const struct seep_top_view *view)
 {
     for (size_t i = 0; choice->key && i < view->n_lines; i++) {
         if (view->lines[i].key == choice->key)

@@ -53,7 +53,7 @@ void seep_top_keep_shown(struct seep_top_choice *choice, size_t n);
 void seep_top_press(struct seep_top_choice *choice, const struct seep_top_view *view, long key);
 
 /* The line that is chosen in the view; NULL where it is not there. */
-const struct seep_top_line *seep_top_chosen(const struct seep_top_choice *choice,
-                                            const struct seep_top_view *view);
+const struct seep_line_view *seep_top_chosen(const struct seep_top_choice *choice,
+                                             const struct seep_top_view *view);
 
 #endif

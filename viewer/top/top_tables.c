@@ -207,7 +207,7 @@ static enum seep_top_style style_of(const json_t *finding)
 }
 
 static void draw_line(struct seep_top_picture *picture, int at, struct line_columns c,
-                      const struct seep_top_line *line, bool chosen)
+                      const struct seep_line_view *line, bool chosen)
 {
     char drawn[SEEP_TOP_MOST_COLUMNS * SEEP_TOP_CELL + 1], count[32];
     int width = picture->n_columns - 2 < c.line ? picture->n_columns - 2 : c.line;

@@ -51,15 +51,6 @@ static char *command_of(const json_t *argv)
     return seep_text_clean(text, strlen(text));
 }
 
-static char *place_of(const json_t *frame, const char *cwd)
-{
-    char *text = seep_get_frame_text(frame, cwd);
-
-    if (text && strlen(text) > MOST_TEXT)
-        text[MOST_TEXT] = '\0';
-    return text;
-}
-
 /* The steps since the first point of the recent part of the timeline: none, where all of it is
  * older. */
 static void read_rate(struct seep_top_view *view)
@@ -222,93 +213,6 @@ static int read_processes(struct seep_top_view *view)
     return 0;
 }
 
-/* A site on its way to its line. */
-struct member {
-    const json_t *site;
-    char *place;
-    uint64_t key;
-    size_t at; /* in the report */
-};
-
-/* FNV-1a. */
-static uint64_t mix(uint64_t key, const char *text)
-{
-    for (; *text; text++)
-        key = (key ^ (unsigned char)*text) * 0x100000001b3u;
-    return (key ^ 0xff) * 0x100000001b3u;
-}
-
-static int by_key(const void *a, const void *b)
-{
-    const struct member *p = a, *q = b;
-
-    if (p->key != q->key)
-        return p->key < q->key ? -1 : 1;
-    return (p->at > q->at) - (p->at < q->at);
-}
-
-/* Largest peak first, as the report's sites. */
-static int by_peak(const void *a, const void *b)
-{
-    const struct seep_top_line *p = a, *q = b;
-
-    if (p->peak != q->peak)
-        return p->peak < q->peak ? 1 : -1;
-    return (p->key > q->key) - (p->key < q->key);
-}
-
-static int read_members(struct member *members, const json_t *sites, const char *cwd)
-{
-    json_t *site;
-    size_t i;
-
-    json_array_foreach (sites, i, site) {
-        struct member *m = &members[i];
-        m->site = site;
-        m->at = i;
-        m->place = place_of(seep_get_site_frame(site), cwd);
-        if (!m->place)
-            return -1;
-        m->key = mix(mix(0xcbf29ce484222325u, seep_get_text(site, "space", "")), m->place);
-    }
-    return 0;
-}
-
-static void add_site(struct seep_top_line *line, const json_t *site)
-{
-    struct seep_slope growth;
-
-    line->live += seep_get_number(site, "live_bytes");
-    line->peak += seep_get_number(site, "peak_bytes");
-    line->growth += seep_get_slope(site, "growth_bytes_per_step", &growth) ? growth.value : 0;
-    line->blocks += fmax(0, seep_get_number(site, "allocations") - seep_get_number(site, "frees"));
-    line->sites[line->n_sites++] = site;
-}
-
-/* Members of one key lie beside each other. */
-static void group(struct seep_top_view *view, struct member *members, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (i == 0 || members[i].key != members[i - 1].key) {
-            struct seep_top_line *line = &view->lines[view->n_lines++];
-            line->space = seep_get_text(members[i].site, "space", "");
-            line->pattern = "";
-            line->place = members[i].place;
-            line->key = members[i].key;
-            line->sites = view->sites + i;
-            members[i].place = NULL;
-        }
-        add_site(&view->lines[view->n_lines - 1], members[i].site);
-    }
-    for (size_t i = 0; i < view->n_lines; i++) {
-        const json_t *space =
-            json_object_get(json_object_get(view->report, "spaces"), view->lines[i].space);
-        if (space)
-            view->lines[i].peak = fmin(view->lines[i].peak, seep_get_number(space, "peak_bytes"));
-    }
-    qsort(view->lines, view->n_lines, sizeof *view->lines, by_peak);
-}
-
 /* In the report's order. */
 static int name_spaces(struct seep_top_view *view)
 {
@@ -328,54 +232,18 @@ static int name_spaces(struct seep_top_view *view)
     return 0;
 }
 
-/* Findings are listed most severe first: the first that names a site of a line is the line's. */
-static int name_findings(struct seep_top_view *view)
-{
-    const json_t *findings = json_object_get(view->report, "findings");
-    json_t *by_id = json_object(), *finding, *id;
-    size_t i, k;
-
-    if (!by_id)
-        return -1;
-    json_array_foreach (findings, i, finding) {
-        json_array_foreach (json_object_get(finding, "sites"), k, id) {
-            const char *name = json_string_value(id);
-            if (name && !json_object_get(by_id, name))
-                json_object_set_new(by_id, name, json_integer((json_int_t)i));
-        }
-    }
-    for (i = 0; i < view->n_lines; i++) {
-        struct seep_top_line *line = &view->lines[i];
-        json_int_t best = (json_int_t)json_array_size(findings);
-        for (k = 0; k < line->n_sites; k++) {
-            const json_t *at = json_object_get(by_id, seep_get_text(line->sites[k], "id", ""));
-            best = at && json_integer_value(at) < best ? json_integer_value(at) : best;
-        }
-        line->finding = json_array_get(findings, (size_t)best);
-        line->pattern = seep_get_text(line->finding, "pattern", "");
-    }
-    json_decref(by_id);
-    return 0;
-}
-
 static int read_lines(struct seep_top_view *view)
 {
-    const json_t *sites = json_object_get(view->report, "sites");
-    size_t n = json_array_size(sites);
-    struct member *members = calloc(n + 1, sizeof *members);
+    struct seep_line_views all;
 
-    view->lines = calloc(n + 1, sizeof *view->lines);
-    view->sites = calloc(n + 1, sizeof *view->sites);
-    int r = -1;
-    if (members && view->lines && view->sites && read_members(members, sites, view->cwd) == 0) {
-        qsort(members, n, sizeof *members, by_key);
-        group(view, members, n);
-        r = 0;
+    if (seep_line_views_init(&all, view->report, false) < 0) {
+        seep_line_views_fini(&all);
+        return -1;
     }
-    for (size_t i = 0; members && i < n; i++)
-        free(members[i].place);
-    free(members);
-    return r < 0 || name_spaces(view) < 0 ? -1 : name_findings(view);
+    view->lines = all.lines;
+    view->sites = all.sites;
+    view->n_lines = all.n;
+    return name_spaces(view);
 }
 
 struct seep_top_view *seep_top_view_create(json_t *report, double now_unix_s)
@@ -402,13 +270,11 @@ void seep_top_view_destroy(struct seep_top_view *view)
         return;
     for (size_t i = 0; i < view->n_processes; i++)
         free(view->processes[i].command);
-    for (size_t i = 0; i < view->n_lines; i++)
-        free(view->lines[i].place);
+    struct seep_line_views all = {view->lines, view->n_lines, view->sites};
+    seep_line_views_fini(&all);
     free(view->command);
     free(view->spaces);
     free(view->processes);
-    free(view->lines);
-    free(view->sites);
     free(view->space_names);
     json_decref(view->report);
     free(view);

@@ -3,6 +3,8 @@
 #ifndef SEEP_VIEWER_TOP_VIEW_H
 #define SEEP_VIEWER_TOP_VIEW_H
 
+#include "libprof/report_read/line_view.h"
+
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,19 +29,6 @@ struct seep_top_process {
     char *command;
 };
 
-/* A line of the user's code in one space, as the judge sees it: all sites that it is the line to
- * look at of. Their sums; peaks may not have been at one time, but are never above the space's. */
-struct seep_top_line {
-    char *place;
-    const char *space;
-    const char *pattern; /* of its most severe finding, or "" */
-    const json_t *finding;
-    double live, peak, growth, blocks;
-    const json_t **sites; /* n_sites, in the report's order */
-    size_t n_sites;
-    uint64_t key; /* the same in every report of the job */
-};
-
 struct seep_top_view {
     char *command;
     double steps, steps_per_s; /* steps_per_s < 0: not known */
@@ -51,7 +40,7 @@ struct seep_top_view {
     const json_t *times; /* of the timeline, seconds */
     struct seep_top_space *spaces;
     struct seep_top_process *processes; /* running ones first, then the larger */
-    struct seep_top_line *lines;        /* largest peak first */
+    struct seep_line_view *lines;       /* largest peak first */
     size_t n_spaces, n_processes, n_lines;
     const json_t **sites;     /* of the lines, one line's after another's */
     const char **space_names; /* of those that lines are in */
