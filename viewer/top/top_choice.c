@@ -6,6 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* 2 for a leak, 1 for what is retained, else 0. */
+static int rank_of(const struct seep_line_view *line)
+{
+    int severity = line->finding ? seep_get_severity(line->finding) : SEEP_N_SEVERITIES;
+
+    return severity < 2 ? 2 - severity : 0;
+}
+
 static bool stack_has(const json_t *site, const char *text)
 {
     static const char *const keys[] = {"function", "file", "module"};
@@ -38,11 +46,27 @@ static bool is_chosen(const struct seep_line_view *line, const struct seep_top_c
            strcasestr(line->pattern, choice->search) || stacks_have(line, choice->search);
 }
 
+size_t seep_top_n_leaking(const struct seep_top_view *view)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < view->n_lines; i++)
+        n += rank_of(&view->lines[i]) > 0;
+    return n;
+}
+
 static double measure(const struct seep_line_view *line, enum seep_top_sort sort)
 {
-    return sort == SEEP_TOP_BY_GROWTH ? line->growth
-           : sort == SEEP_TOP_BY_LIVE ? line->live
-                                      : line->peak;
+    switch (sort) {
+    case SEEP_TOP_BY_FINDING:
+        return rank_of(line);
+    case SEEP_TOP_BY_GROWTH:
+        return line->growth;
+    case SEEP_TOP_BY_LIVE:
+        return line->live;
+    default:
+        return line->peak;
+    }
 }
 
 struct order_of {
@@ -50,13 +74,16 @@ struct order_of {
     enum seep_top_sort sort;
 };
 
-/* Largest first; of equal ones the one that holds more; else as they are in the view. */
+/* Largest first; of equal ones the one that grows more, then the one that holds more; else as they
+ * are in the view. */
 static int compare(const void *a, const void *b, void *context)
 {
     const struct order_of *by = context;
     size_t i = *(const size_t *)a, k = *(const size_t *)b;
     double p = measure(&by->lines[i], by->sort), q = measure(&by->lines[k], by->sort);
 
+    if (p == q)
+        p = by->lines[i].growth, q = by->lines[k].growth;
     if (p == q)
         p = by->lines[i].live, q = by->lines[k].live;
     if (p != q)

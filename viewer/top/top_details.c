@@ -186,11 +186,11 @@ void seep_top_draw_help(struct seep_top_picture *picture, int at, int end,
 {
     static const char *const keys[][2] = {
         {"q", "quit; the job goes on"},
-        {"s", "sort lines by growth a step, by what is live, by the peak"},
+        {"s", "sort lines by finding, growth a step, live memory, or peak"},
         {"f", "show the lines of one space, of the next one, of all"},
         {"/", "search: show the lines with a text in their place, finding or stacks"},
         {"p", "pause: look at the job no more; again: go on"},
-        {"Enter", "all about the chosen line: its finding, its course, its stacks"},
+        {"Enter", "all about the chosen line: its finding, its timeline, its stacks"},
         {"arrows", "choose a line, scroll; also j and k, PgUp, PgDn, Home, End"},
         {"Esc", "back; in the list: show all lines again"},
         {"h", "this page"},
@@ -201,6 +201,7 @@ void seep_top_draw_help(struct seep_top_picture *picture, int at, int end,
         put_text(&page, keys[i][0], keys[i][1]);
     put_text(&page, "", "");
     put_text(&page, "LIVE", "what is allocated and not freed; RSS is what the kernel counts");
+    put_text(&page, "FULL IN", "when the limit is reached, if memory keeps growing at this pace");
     put_text(&page, "GROWTH/STEP", "robust slope of the level over the steps after the warm-up");
     put_text(
         &page, ">",

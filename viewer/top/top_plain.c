@@ -63,6 +63,10 @@ static int put_line(const struct seep_top_view *view, bool utf8)
         printf("; %s %s", space->name, seep_text_size(space->live, size));
         if (space->has_growth)
             put_growth(space->growth);
+        if (space->full_in_s >= 0) {
+            seep_top_duration(space->full_in_s, text);
+            printf(", full in %s", text);
+        }
     }
     put_first_line(view, utf8);
     return putchar('\n') == EOF || fflush(stdout) != 0 ? -1 : 0;

@@ -108,12 +108,33 @@ static double limit_of(const json_t *report, const char *space)
     return 0;
 }
 
+/* Steps in a second, or slices of time where there are no steps; 0: not known. */
+static double pace_of(const struct seep_top_view *view)
+{
+    if (strcmp(view->step_unit, "step") == 0)
+        return fmax(0, view->steps_per_s);
+    return view->since_s > 0 ? view->steps / view->since_s : 0;
+}
+
+/* The host's memory is filled by all that is resident, not by one of its spaces alone. */
+static double full_in_s(const struct seep_top_view *view, const struct seep_top_space *space,
+                        const struct seep_slope *growth, double resident)
+{
+    bool of_host = space->limit == limit_of(view->report, "host");
+    double level = of_host ? fmax(space->live, resident) : space->live, pace = pace_of(view);
+
+    if (!view->running || !space->has_growth || !(growth->low > 0) || !(space->limit > level) ||
+        !(pace > 0))
+        return -1;
+    return (space->limit - level) / growth->value / pace;
+}
+
 static int read_spaces(struct seep_top_view *view)
 {
     const json_t *timeline = json_object_get(view->report, "timeline");
     const json_t *rss = json_object_get(timeline, "rss_bytes");
     json_t *spaces = json_object_get(view->report, "spaces"), *space;
-    struct seep_slope growth;
+    struct seep_slope growth = {0};
     const char *name;
 
     view->spaces = calloc(json_object_size(spaces) + 1, sizeof *view->spaces);
@@ -128,6 +149,7 @@ static int read_spaces(struct seep_top_view *view)
         s->has_growth = seep_get_slope(space, "growth_bytes_per_step", &growth);
         s->growth = s->has_growth ? growth.value : 0;
         s->limit = limit_of(view->report, name);
+        s->full_in_s = full_in_s(view, s, &growth, last_of(rss));
         s->levels = json_object_get(course, "live_bytes");
     }
     if (json_array_size(rss))
@@ -135,6 +157,7 @@ static int read_spaces(struct seep_top_view *view)
             (struct seep_top_space){.name = "resident",
                                     .live = view->running ? last_of(rss) : 0,
                                     .peak = highest_of(rss),
+                                    .full_in_s = -1,
                                     .limit = limit_of(view->report, "host"),
                                     .levels = rss};
     return 0;
@@ -176,12 +199,15 @@ static int read_process(struct seep_top_process *p, const json_t *process)
     snprintf(p->state, sizeof p->state, "%s", kind);
     if (json_is_integer(json_object_get(exit, "value")))
         snprintf(p->state, sizeof p->state, "%.10s %.0f", kind, seep_get_number(exit, "value"));
-    read_memory(p, json_object_get(process, "spaces"));
+    p->failed = !p->running && strcmp(kind, "unknown") != 0 && strcmp(p->state, "exit 0") != 0 &&
+                (json_is_integer(rank) || strcmp(p->role, "trainer") == 0);
+    if (p->running)
+        read_memory(p, json_object_get(process, "spaces"));
     p->command = command_of(json_object_get(process, "argv"));
     return p->command ? 0 : -1;
 }
 
-/* Running ones first, those that train before their helpers, then the larger. */
+/* Running ones first, then failed ones, those that train before their helpers, then the larger. */
 static int compare_processes(const void *a, const void *b)
 {
     const struct seep_top_process *p = a, *q = b;
@@ -189,6 +215,8 @@ static int compare_processes(const void *a, const void *b)
 
     if (p->running != q->running)
         return q->running - p->running;
+    if (p->failed != q->failed)
+        return q->failed - p->failed;
     if (p_helps != q_helps)
         return p_helps - q_helps;
     if (p->rss_peak != q->rss_peak)
@@ -206,8 +234,10 @@ static int read_processes(struct seep_top_view *view)
     if (!view->processes)
         return -1;
     json_array_foreach (processes, i, process) {
-        if (read_process(&view->processes[view->n_processes++], process) < 0)
+        struct seep_top_process *p = &view->processes[view->n_processes++];
+        if (read_process(p, process) < 0)
             return -1;
+        view->n_ended += view->running && !p->running && !p->failed;
     }
     qsort(view->processes, view->n_processes, sizeof *view->processes, compare_processes);
     return 0;

@@ -14,6 +14,7 @@
 struct seep_top_space {
     const char *name;
     double live, peak, growth, limit; /* bytes, growth a step; limit 0: none is known */
+    double full_in_s;                 /* until its memory is full, at this pace; < 0: not known */
     bool has_growth;
     const json_t *levels; /* of the timeline; NULL where it has none */
 };
@@ -23,9 +24,10 @@ struct seep_top_process {
     char role[32];  /* "trainer", "rank 3" */
     char state[32]; /* "running", "exit 1", "signal 9", "unknown" */
     bool running;
+    bool failed;          /* a trainer or rank that a signal or a status other than 0 ended */
     double rss, rss_peak; /* bytes; rss 0 once it has ended */
     double host, device;  /* live bytes, of the host's spaces and of devices (tensors where no more
-                             is known) */
+                             is known); 0 once it has ended */
     char *command;
 };
 
@@ -39,10 +41,11 @@ struct seep_top_view {
     const char *cwd;
     const json_t *times; /* of the timeline, seconds */
     struct seep_top_space *spaces;
-    struct seep_top_process *processes; /* running ones first, then the larger */
+    struct seep_top_process *processes; /* running ones first, then failed ones, then the larger */
     struct seep_line_view *lines;       /* largest peak first */
     size_t n_spaces, n_processes, n_lines;
-    const json_t **sites;     /* of the lines, one line's after another's */
+    size_t n_ended;       /* processes, the last ones, that are not worth a row while others run */
+    const json_t **sites; /* of the lines, one line's after another's */
     const char **space_names; /* of those that lines are in */
     size_t n_space_names;
     json_t *report; /* what all of it refers to */
