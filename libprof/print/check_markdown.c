@@ -158,7 +158,7 @@ int seep_check_markdown(const json_t *check, FILE *out, bool colour)
     (void)colour;
     fprintf(out, "### seep: memory budget %s\n\n", violated ? "violated" : "holds");
     seep_put_steps(out, job);
-    seep_put_end(out, job, ", ");
+    seep_put_ending(out, job, ", ");
     fputs("\n\n", out);
     put_lines(out, json_object_get(check, "lines"), cwd);
     if (json_array_size(findings))
