@@ -141,7 +141,7 @@ PRODUCTS := $(SEEP) $(SEEP_LAB) $(if $(SAN),,$(if $(PRELOAD),$(SHIM))) $(MAN_PAG
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all check check-gpu check-frameworks gpu-torch gpu-check gpu-kit tests demo pictures peers zoo zoo-reports zoo-gpu mutate bench fuzz fuzz-keep pages install clean help format FORCE
+.PHONY: all check check-gpu check-frameworks gpu-torch gpu-check gpu-kit tests demo pictures peers zoo zoo-reports zoo-gpu mutate bench fuzz fuzz-keep pages texts install clean help format FORCE
 
 all: $(PRODUCTS) ## build seep, seep-lab, libseep.so and the manual pages (default)
 
@@ -454,6 +454,10 @@ pages: ## make docs/patterns.md, and the lists in README.md and the schemas, fro
 	@mkdir -p $(BUILD)
 	$(Q)$(PYTHON) docs/patterns.py >$(BUILD)/patterns.md && cp $(BUILD)/patterns.md docs/patterns.md
 	$(Q)$(PYTHON) docs/lists.py
+
+texts: ## list all that users read, with its place, in build/texts.txt; counts what breaks rules of English
+	@mkdir -p $(BUILD)
+	$(Q)$(PYTHON) docs/texts.py >$(BUILD)/texts.txt
 
 clean: ## remove build/
 	rm -rf build

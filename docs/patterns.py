@@ -30,10 +30,10 @@ seep tries the patterns on each line of the job's code in this order, and the li
 job as a whole come last. Words in braces are filled in for each finding. "To do" is the usual advice; a finding that knows
 more gives its own.
 
-Totals are judged, too. In each space (host and mmap are one) the memory of all lines that do not grow by themselves is taken
-together and held to the same measures. It is one finding, `unbounded-growth` (`shm-growth`) or `undetermined`, if it grows by
-a MiB or more and by a fiftieth of the space, over eight lines or more of which none has half of it. The finding's line is
-their common caller: the tree of stacks is walked down as long as one child has half of the growth."""
+Totals are judged, too. In each space (host and mmap are one) seep adds up the memory of all lines that do not grow by
+themselves, and judges the sum like a line. The sum is one finding, `unbounded-growth` (`shm-growth`) or `undetermined`, if it
+grows by a MiB or more and by a fiftieth of the space, over eight lines or more of which none has half of it. The finding's line
+is their common caller: seep walks down the tree of stacks as long as one child has half of the growth."""
 
 CONFIDENCES_TOP = """## Confidence
 
@@ -88,9 +88,8 @@ def names_of(table):
 
 
 def patterns():
-    names = ("id", "predicate", "name", "scope", "axis", "spaces", "title", "advice")
-    return [{**dict(zip(names, arguments, strict=True)), "signs": comment.removeprefix("signs: ")}
-            for _, comment, arguments in rows(PATTERNS, "SEEP_PATTERN")]
+    names = ("id", "predicate", "name", "scope", "axis", "spaces", "title", "advice", "signs")
+    return [dict(zip(names, arguments, strict=True)) for _, _, arguments in rows(PATTERNS, "SEEP_PATTERN")]
 
 
 def confidences():

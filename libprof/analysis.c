@@ -102,7 +102,7 @@ static int analyse(struct seep_model *m, const struct seep_analysis_options *opt
     if (!rc)
         rc = report_of(&a, outside, opts, report);
     if (rc)
-        seep_error_set(err, -rc, "", 0, "no memory for the analysis");
+        seep_error_set(err, -rc, "", 0, "no memory for the analysis: free some");
     seep_line_holders_fini(&a.line_holders);
     seep_holders_fini(&a.holders);
     seep_findings_fini(&a.findings);
@@ -123,7 +123,7 @@ int seep_analyse(const char *const *dirs, size_t n_dirs, const struct seep_analy
         return seep_error_set(err, SEEP_EINVAL, "", 0, "no folder given");
     m = calloc(1, sizeof *m);
     if (!m)
-        return seep_error_set(err, SEEP_ENOMEM, "", 0, "no memory");
+        return seep_error_set(err, SEEP_ENOMEM, "", 0, "no memory: free some");
     int rc = seep_model_merge_folders(m, dirs, n_dirs, err);
     if (!rc)
         rc = analyse(m, opts, dirs, n_dirs, report, err);
@@ -142,7 +142,7 @@ int seep_analyse_profiles(struct seep_profile **profiles, size_t n, struct seep_
         for (size_t i = 0; i < n; i++)
             seep_profile_close(profiles[i]);
         free(job);
-        return seep_error_set(err, SEEP_ENOMEM, "", 0, "no memory");
+        return seep_error_set(err, SEEP_ENOMEM, "", 0, "no memory: free some");
     }
     int rc = seep_model_merge_profiles(m, profiles, n, job, err);
     if (!rc)

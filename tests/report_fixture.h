@@ -24,6 +24,7 @@ static const char *beside, *beside_text; /* a file that lies beside the profiles
 
 static inline void setup(void)
 {
+    unsetenv("COLUMNS"); /* texts are as wide as where nobody says how wide */
     builder_init(&a, 100, START);
     builder_init(&c, 200, START + UINT64_C(1000000000));
     builder_header(&c)->ppid = 100;

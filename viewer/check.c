@@ -104,8 +104,7 @@ static void complain(const char *dir, const struct check_options *o, const struc
         seep_complain("%s and %s: %s: take a baseline of the same job", o->baseline, dir,
                       err->text);
     else
-        seep_complain("%s: %s: record the whole job, with more steps, or see `seep help check`",
-                      dir, err->text[0] ? err->text : "no memory");
+        seep_complain("%s: %s", dir, err->text[0] ? err->text : "no memory: free some");
 }
 
 static int check(const char *dir, const struct check_options *o, const struct seep_budget *budget)

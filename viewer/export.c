@@ -24,10 +24,17 @@ static int said; /* what the format returned */
 #undef SEEP_EXPORT_FORMAT
 
 static const struct seep_output_format formats[] = {
-#define SEEP_EXPORT_FORMAT(function, name, text) {name, print_##function},
+#define SEEP_EXPORT_FORMAT(function, name, ...) {name, print_##function},
 #include "libprof/export/export_formats.def"
 #undef SEEP_EXPORT_FORMAT
     {NULL, NULL},
+};
+
+enum { TEXT, BINARY };
+static const char kinds[] = {
+#define SEEP_EXPORT_FORMAT(function, name, kind, text) kind,
+#include "libprof/export/export_formats.def"
+#undef SEEP_EXPORT_FORMAT
 };
 
 struct export_options {
@@ -73,6 +80,9 @@ static int read_options(int argc, char **argv, struct export_options *o)
         seep_complain("export takes one folder: try `seep export DIR --format speedscope`");
     else if (!o->format)
         seep_complain("no format is given: add --format; `seep help export` lists them");
+    else if (!o->out && kinds[o->format - formats] == BINARY && isatty(STDOUT_FILENO))
+        seep_complain("%s is binary and would garble the terminal: write it to a file with -o FILE",
+                      o->format->name);
     else
         return -1;
     return SEEP_EXIT_UNUSABLE;

@@ -43,8 +43,9 @@ static enum contents look_into(int dir_fd)
     return found;
 }
 
-static void fill_job(struct seep_job *job, char *const *argv)
+static void fill_job(struct seep_job_folder *folder, char *const *argv)
 {
+    struct seep_job *job = folder->job;
     struct seep_limits limits;
     const char *kind;
     size_t n = 0;
@@ -54,6 +55,7 @@ static void fill_job(struct seep_job *job, char *const *argv)
     job->started_unix_ns = seep_clock_ns(CLOCK_REALTIME);
     job->launcher_pid = (uint32_t)getpid();
     seep_limits_read(&limits);
+    folder->oom_kills = limits.oom_kills;
     job->limit_bytes = seep_limits_tightest(&limits, &kind);
     snprintf(job->limit_kind, sizeof job->limit_kind, "%s", kind);
     if (gethostname(job->host, sizeof job->host - 1) < 0)
@@ -128,7 +130,7 @@ static int make_job_file(struct seep_job_folder *folder, int dir_fd, char *const
     }
     folder->job = map;
     folder->job->n_reserved = n_reserved;
-    fill_job(folder->job, argv);
+    fill_job(folder, argv);
     return 0;
 }
 
@@ -224,6 +226,11 @@ void seep_job_folder_reaped(struct seep_job_folder *folder, pid_t pid, int wait_
 
 void seep_job_folder_ended(struct seep_job_folder *folder, int wait_status)
 {
+    struct seep_limits limits;
+
+    seep_limits_read(&limits);
+    if (limits.oom_kills > folder->oom_kills)
+        folder->job->oom_kills = (uint32_t)(limits.oom_kills - folder->oom_kills);
     folder->job->wait_status = wait_status;
     __atomic_store_n(&folder->job->ended_ns, seep_clock_ns(CLOCK_MONOTONIC), __ATOMIC_RELEASE);
 }

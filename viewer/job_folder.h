@@ -13,6 +13,7 @@ struct seep_job_folder {
     char path[SEEP_PATH_BYTES - 64]; /* absolute */
     bool made;                       /* by us, to be removed again when the job cannot start */
     struct seep_job *job;            /* mapped, shared with the job's processes */
+    uint64_t oom_kills;              /* of this cgroup, before the job began */
 };
 
 /* Makes (or takes over, where it is there and holds no profile) the folder `dir`, relative to the

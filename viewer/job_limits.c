@@ -119,6 +119,25 @@ static uint64_t read_limit(const char *folder, int version)
     return bytes >= NO_LIMIT ? 0 : bytes;
 }
 
+/* False where the folder does not count them. */
+static bool add_oom_kills(struct seep_limits *limits, const char *folder, int version)
+{
+    char path[2 * PATH_MAX + 64], line[128];
+    bool counted = false;
+    uint64_t n;
+
+    snprintf(path, sizeof path, "%s/%s", folder,
+             version == 2 ? "memory.events" : "memory.oom_control");
+    FILE *f = fopen(path, "re");
+    while (f && !counted && fgets(line, sizeof line, f)) {
+        counted = sscanf(line, "oom_kill %" SCNu64, &n) == 1;
+        limits->oom_kills += counted ? n : 0;
+    }
+    if (f)
+        fclose(f);
+    return counted;
+}
+
 /* The part of `path` below `root`, "" for root itself. A container sees part of the tree, its root,
  * under full paths. NULL where the path does not lie in what is mounted. */
 static const char *below_root(const char *path, const char *root)
@@ -143,9 +162,11 @@ void seep_limits_add_cgroup(struct seep_limits *limits, int version, const char 
         return;
     snprintf(folder, sizeof folder, "%s%s", mount, below);
     size_t mount_bytes = strlen(mount);
+    bool counted = false; /* by its own folder, or the lowest that is seen */
     for (size_t n = strlen(folder); n >= mount_bytes;) {
         while (n > mount_bytes && folder[n - 1] == '/')
             folder[--n] = '\0';
+        counted = counted || add_oom_kills(limits, folder, version);
         uint64_t bytes = read_limit(folder, version);
         if (bytes && (!limits->cgroup_bytes || bytes < limits->cgroup_bytes)) {
             limits->cgroup_bytes = bytes;

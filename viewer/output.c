@@ -1,6 +1,7 @@
 #include "viewer/output.h"
 
 #include "libprof/analysis.h"
+#include "viewer/colour.h"
 #include "viewer/viewer.h"
 
 #include <errno.h>
@@ -19,13 +20,6 @@ int seep_output_json(const json_t *document, FILE *out, bool colour)
                                                                                      : -SEEP_EIO;
 }
 
-bool seep_output_colour(FILE *out)
-{
-    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-
-    return isatty(fileno(out)) && !(no_color && *no_color) && !(term && strcmp(term, "dumb") == 0);
-}
-
 const struct seep_output_format *seep_output_choose(const struct seep_output_format *list,
                                                     const struct seep_option_given *given)
 {
@@ -41,7 +35,7 @@ const struct seep_output_format *seep_output_choose(const struct seep_output_for
 /* Prints to a stream and closes it; 0 only when every byte got out. */
 static int print_and_close(const json_t *document, seep_printer *print, FILE *out)
 {
-    int r = print(document, out, out == stdout && seep_output_colour(out));
+    int r = print(document, out, seep_colour_of(out));
 
     if (fflush(out) != 0 || ferror(out))
         r = -SEEP_EIO;
@@ -112,8 +106,7 @@ void seep_output_complain_analysis(const struct seep_error *err, const char *dir
         seep_complain("%s: %s: correct the rules; roles.toml says how they are written", roles,
                       err->text);
     else
-        seep_complain("%s: %s: name a folder that `seep run` has written",
-                      err->file[0] ? err->file : dir, err->text);
+        seep_complain("%s: %s", err->file[0] ? err->file : dir, err->text);
 }
 
 json_t *seep_output_report_of(const char *dir, const struct seep_analysis_options *options)

@@ -15,9 +15,6 @@ typedef int seep_printer(const json_t *document, FILE *out, bool colour);
 
 seep_printer seep_output_json; /* indented by one */
 
-/* True where text on `out` may have colour: a terminal, and no NO_COLOR. */
-bool seep_output_colour(FILE *out);
-
 struct seep_output_format {
     const char *name;
     seep_printer *print;

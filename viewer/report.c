@@ -23,6 +23,15 @@ struct report_options {
     bool holders; /* ask the job, which runs, who holds its memory now */
 };
 
+/* A printer has no way to be told more than the report: this is the command's own. */
+static struct seep_report_look wanted;
+
+static int print_text(const json_t *report, FILE *out, bool colour)
+{
+    wanted.colour = colour;
+    return seep_report_text(report, out, &wanted);
+}
+
 /* Formats that show verdicts: what `seep check` without budgets would say. */
 static int print_judged(const json_t *report, seep_printer *print, FILE *out)
 {
@@ -45,7 +54,7 @@ static int print_judged(const json_t *report, seep_printer *print, FILE *out)
 #undef SEEP_CHECK_FORMAT
 
 static const struct seep_output_format formats[] = {
-    {"text", seep_report_text},
+    {"text", print_text},
     {"json", seep_output_json},
 #define SEEP_CHECK_FORMAT(name) {#name, print_##name},
 #include "libprof/print/check_formats.def"
@@ -136,9 +145,9 @@ int seep_report_main(int argc, char **argv)
         return SEEP_EXIT_UNUSABLE;
     }
     complain_unreadable(dirs, (size_t)(argc - optind));
-    bool all_text = options.all && options.format->print == seep_report_text;
-    status =
-        seep_output(report, all_text ? seep_report_text_all : options.format->print, options.out);
+    wanted.all = options.all;
+    wanted.folder = argc - optind == 1 ? dirs[0] : NULL;
+    status = seep_output(report, options.format->print, options.out);
     json_decref(report);
     return status;
 }

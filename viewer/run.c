@@ -1,6 +1,7 @@
 #include "libprof/analysis.h"
 #include "libprof/format/profile_format.h"
 #include "libprof/print/report_text.h"
+#include "viewer/colour.h"
 #include "viewer/job_folder.h"
 #include "viewer/launch.h"
 #include "viewer/output.h"
@@ -141,9 +142,10 @@ static int analyse(const struct seep_run_options *o, const char *folder)
         FILE *out = fdopen(dup(STDERR_FILENO), "w");
         if (out) {
             fputc('\n', out);
-            if (seep_report_text(report, out, seep_output_colour(stderr)) < 0)
-                fputs("seep: the summary could not be printed in full: see `seep report`\n", out);
-            fprintf(out, "Profile: %s (`seep report` shows this again)\n", folder);
+            const struct seep_report_look look = {.colour = seep_colour_of(stderr),
+                                                  .folder = folder};
+            if (seep_report_text(report, out, &look) < 0)
+                seep_complain("the summary is incomplete: try `seep report %s`", folder);
             fclose(out);
         }
     }

@@ -27,6 +27,29 @@ const char *seep_text_size(double bytes, char text[SEEP_SIZE_TEXT])
     return text;
 }
 
+const char *seep_text_interval(const char *name, double value, double low, double high,
+                               char text[SEEP_INTERVAL_TEXT])
+{
+    char middle[SEEP_SIZE_TEXT], from[SEEP_SIZE_TEXT], to[SEEP_SIZE_TEXT];
+
+    seep_text_size(value, middle);
+    seep_text_size(low, from);
+    seep_text_size(high, to);
+    text[0] = '\0';
+    if (strcmp(from, middle) != 0 || strcmp(to, middle) != 0)
+        snprintf(text, SEEP_INTERVAL_TEXT, " (%.30s%s to %s)", name, from, to);
+    return text;
+}
+
+const char *seep_text_span(const char *unit, long from, long to, char text[SEEP_SPAN_TEXT])
+{
+    if (from == to)
+        snprintf(text, SEEP_SPAN_TEXT, "%.16s %ld", unit, from);
+    else
+        snprintf(text, SEEP_SPAN_TEXT, "%.15ss %ld to %ld", unit, from, to);
+    return text;
+}
+
 /* Length of the valid UTF-8 sequence at p (RFC 3629: shortest form, no surrogates), 0 if it is
  * none. */
 static size_t sequence(const unsigned char *p, size_t n)

@@ -16,6 +16,16 @@ const char *seep_text_size(double bytes, char text[SEEP_SIZE_TEXT]);
 /* "20,000". Returns `text`. */
 const char *seep_text_count(unsigned long long n, char text[SEEP_SIZE_TEXT]);
 
+/* " (NAME54.0 KiB to 54.1 KiB)", the interval around a value; "" where both ends read as the value
+ * does. Returns `text`. */
+enum { SEEP_INTERVAL_TEXT = 2 * SEEP_SIZE_TEXT + 40 };
+const char *seep_text_interval(const char *name, double value, double low, double high,
+                               char text[SEEP_INTERVAL_TEXT]);
+
+/* "steps 3 to 9", or "step 3" where it is one. Returns `text`. */
+enum { SEEP_SPAN_TEXT = 64 };
+const char *seep_text_span(const char *unit, long from, long to, char text[SEEP_SPAN_TEXT]);
+
 /* Copies `n` bytes as valid UTF-8 without control characters: what is neither becomes '?'.
  * Allocates the result (free() it); NULL without memory. */
 char *seep_text_clean(const char *bytes, size_t n);

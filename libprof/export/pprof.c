@@ -1,10 +1,12 @@
 /* This file writes pprof's profile.proto. Messages that follow each other are read as one, their
  * lists joined: so each sample, location and text is written as a profile of its own, and none of
  * it has to be in memory together. */
+#include "libprof/base/text.h"
 #include "libprof/export/gzip.h"
 #include "libprof/export/sites.h"
 #include "libprof/export/texts.h"
 #include "libprof/report_read/report_view.h"
+#include "libprof/words/space.h"
 
 #include <pprof.pb-c.h>
 #include <stdlib.h>
@@ -30,6 +32,11 @@ static const struct {
 };
 enum { N_TYPES = sizeof sample_types / sizeof *sample_types };
 
+/* pprof adds up whatever has a type, and tensors lie inside of what the driver gave: theirs are
+ * types of their own, which a job without a GPU does not have. */
+static const char TENSOR_PREFIX[] = "tensor_";
+enum { MOST_TYPES = 2 * N_TYPES };
+
 struct pprof {
     ProtobufCBuffer buffer; /* the first: what protobuf-c writes to */
     struct seep_gzip gzip;
@@ -38,6 +45,7 @@ struct pprof {
     struct seep_texts texts, functions, modules;
     uint64_t *module_limits;
     size_t limits_capacity;
+    int n_types;
     bool failed;
 };
 
@@ -151,11 +159,18 @@ static size_t locations_of(struct pprof *p, const json_t *stack, uint64_t *ids)
 
 /* ---- samples ------------------------------------------------------------------------------ */
 
-static bool fill_values(const json_t *site, int64_t values[N_TYPES])
+static bool is_of_tensors(const json_t *site)
+{
+    return seep_space_parse(seep_get_text(site, "space", "")).class == SEEP_CLASS_TENSOR;
+}
+
+static bool fill_values(const json_t *site, int64_t all[MOST_TYPES])
 {
     const int64_t made = seep_count_of(site, "allocations"), freed = seep_count_of(site, "frees");
+    int64_t *values = is_of_tensors(site) ? all + N_TYPES : all;
     bool any = false;
 
+    memset(all, 0, MOST_TYPES * sizeof *all);
     for (int i = 0; i < N_TYPES; i++) {
         if (sample_types[i].measure >= 0)
             values[i] = seep_site_value(site, (enum seep_measure)sample_types[i].measure);
@@ -197,14 +212,14 @@ static void put_site(struct pprof *p, const json_t *site)
     Seep__Pprof__Label *labels = calloc(n_processes + 2, sizeof *labels);
     Seep__Pprof__Label **of = calloc(n_processes + 2, sizeof *of);
     uint64_t *ids = calloc(json_array_size(stack) + 1, sizeof *ids);
-    int64_t values[N_TYPES];
+    int64_t values[MOST_TYPES];
     Profile part = empty;
 
     p->failed |= !labels || !of || !ids;
     if (!p->failed && fill_values(site, values)) {
         sample.n_location_id = locations_of(p, stack, ids);
         sample.location_id = ids;
-        sample.n_value = N_TYPES;
+        sample.n_value = (size_t)p->n_types;
         sample.value = values;
         sample.n_label = fill_labels(p, site, labels);
         for (size_t i = 0; i < sample.n_label; i++)
@@ -228,24 +243,35 @@ static int64_t nanoseconds(const json_t *job, const char *key)
     return s > 0 && s < 9e9 ? (int64_t)(s * 1e9) : 0;
 }
 
+static int64_t type_text(struct pprof *p, int type)
+{
+    char *name = seep_text_format("%s%s", type < N_TYPES ? "" : TENSOR_PREFIX,
+                                  sample_types[type % N_TYPES].type);
+    const int64_t number = name ? text(p, name) : 0;
+
+    p->failed |= !name;
+    free(name);
+    return number;
+}
+
 static void put_head(struct pprof *p, const json_t *job, enum seep_measure measure)
 {
-    Seep__Pprof__ValueType types[N_TYPES], *list[N_TYPES];
+    Seep__Pprof__ValueType types[MOST_TYPES], *list[MOST_TYPES];
     Profile part = empty;
     int64_t comment;
 
     text(p, ""); /* the first, by the format */
     comment = text(p, "seep " SEEP_VERSION);
-    for (int i = 0; i < N_TYPES; i++) {
+    for (int i = 0; i < p->n_types; i++) {
         seep__pprof__value_type__init(&types[i]);
-        types[i].type = text(p, sample_types[i].type);
-        types[i].unit = text(p, sample_types[i].unit);
+        types[i].type = type_text(p, i);
+        types[i].unit = text(p, sample_types[i % N_TYPES].unit);
         list[i] = &types[i];
-        if (sample_types[i].measure == (int)measure)
+        if (i < N_TYPES && sample_types[i].measure == (int)measure)
             part.default_sample_type = types[i].type;
     }
     part.sample_type = list;
-    part.n_sample_type = N_TYPES;
+    part.n_sample_type = (size_t)p->n_types;
     part.time_nanos = nanoseconds(job, "started_unix_s");
     part.duration_nanos = nanoseconds(job, "duration_s");
     part.comment = &comment;
@@ -294,13 +320,17 @@ static void put_texts(struct pprof *p)
 
 int seep_export_pprof(const json_t *report, const struct seep_export_options *o, FILE *out)
 {
-    struct pprof p = {.buffer = {.append = append}};
+    struct pprof p = {.buffer = {.append = append}, .n_types = N_TYPES};
     json_t *site;
     size_t i;
 
     seep_gzip_begin(&p.gzip, out);
     p.failed = seep_frames_of_sites(report, &p.frames) != 0;
     p.placed = calloc(p.frames.n + 1, sizeof *p.placed);
+    json_array_foreach (json_object_get(report, "sites"), i, site) {
+        if (is_of_tensors(site))
+            p.n_types = MOST_TYPES;
+    }
     p.failed |= !p.placed;
     if (!p.failed) {
         put_head(&p, json_object_get(report, "job"), o->measure);

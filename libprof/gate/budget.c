@@ -56,7 +56,7 @@ static int add_line(struct seep_budget *budget, const struct seep_budget_line *l
 {
     for (size_t i = 0; i < budget->n_lines; i++) {
         struct seep_budget_line *old = &budget->lines[i];
-        if (old->kind == line->kind && old->severity == line->severity &&
+        if (old->kind == line->kind && old->counted == line->counted &&
             strcmp(old->space, line->space) == 0 && strcmp(old->process, line->process) == 0 &&
             strcmp(old->holder, line->holder) == 0) {
             old->limit = line->limit;
@@ -82,12 +82,23 @@ static int set_space(struct seep_budget_line *line, const char *name, const char
     return 0;
 }
 
-static int set_severity(struct seep_budget_line *line, const char *name, const char *where,
-                        struct seep_error *err)
+static int set_counted(struct seep_budget_line *line, const char *name, const char *where,
+                       struct seep_error *err)
 {
-    line->severity = place_of(name, seep_severities, SEEP_N_SEVERITIES);
-    if (line->severity < 0)
-        return not_one_of(name, "severity", seep_severities, SEEP_N_SEVERITIES, where, err);
+    int severity = place_of(name, seep_severities, SEEP_N_SEVERITIES);
+    enum seep_pattern pattern;
+    char known[256];
+
+    if (severity >= 0)
+        line->counted = seep_severities[severity];
+    else if (seep_pattern_find(name, &pattern))
+        line->counted = seep_pattern_name(pattern);
+    else
+        return seep_error_set(
+            err, SEEP_EINVAL, where, 0,
+            "%.60s is no severity and no pattern: known are %s; `seep help check` "
+            "lists the patterns",
+            name, seep_text_list(seep_severities, SEEP_N_SEVERITIES, " and ", known, sizeof known));
     return 0;
 }
 
@@ -113,7 +124,7 @@ int seep_budget_add(struct seep_budget *budget, enum seep_budget_kind kind, cons
         return seep_error_set(err, SEEP_EINVAL, "", 0, "%.60s is no budget: write %s", text,
                               counts ? "leak=0" : "host=64MiB");
     snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
-    int rc = counts ? set_severity(&line, name, "", err) : set_space(&line, name, "", err);
+    int rc = counts ? set_counted(&line, name, "", err) : set_space(&line, name, "", err);
     if (rc)
         return rc;
     if (counts ? parse_count(equals + 1, &line.limit) : seep_size_parse(equals + 1, &line.limit))
@@ -254,10 +265,10 @@ static int take_lost(const struct taking *t, const char *key, const json_t *valu
     return rc ? rc : add_line(t->budget, &line);
 }
 
-static int take_severity(const struct taking *t, struct seep_budget_line line,
-                         const struct member *m)
+static int take_counted(const struct taking *t, struct seep_budget_line line,
+                        const struct member *m)
 {
-    int rc = set_severity(&line, m->key, t->file, t->err);
+    int rc = set_counted(&line, m->key, t->file, t->err);
 
     if (!rc)
         rc = take_count(t->file, m->path, m->value, &line.limit, t->err);
@@ -330,7 +341,7 @@ static int take_key(struct seep_budget *budget, const char *file, const char *ke
     if (strcmp(key, "process") == 0)
         return take_members(&t, of_space, key, value, take_process);
     if (strcmp(key, "findings") == 0)
-        return take_members(&t, of_findings, key, value, take_severity);
+        return take_members(&t, of_findings, key, value, take_counted);
     if (strcmp(key, "holder") == 0)
         return take_members(&t, of_holder, key, value, take_holder);
     if (strcmp(key, "lost") == 0)

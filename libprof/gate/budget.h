@@ -22,8 +22,9 @@ struct seep_budget_line {
     enum seep_budget_kind kind;
     char space[24];   /* "" for findings */
     char process[16]; /* role of the processes that it is for, each by itself; "": all together */
-    int severity;     /* of findings: index in seep_severities */
-    uint64_t limit;   /* bytes a step, bytes, findings: that much is allowed */
+    const char
+        *counted;   /* of findings: the severity or the pattern of those that count, else NULL */
+    uint64_t limit; /* bytes a step, bytes, findings: that much is allowed */
     char holder[SEEP_BUDGET_HOLDER_BYTES]; /* name of the container, "" for all else */
     double pace;                           /* of a container: entries a step that are allowed */
 };
@@ -46,8 +47,8 @@ struct seep_budget {
 enum { SEEP_BUDGET_MAX_IGNORES = 1000 };
 
 /* Adds a line, or changes the limit of the one for the same thing: the last one wins. `text` is
- * what an option says: SPACE=SIZE, or SEVERITY=N for findings. Returns 0; -SEEP_EINVAL with what is
- * wrong and what is right in *err; -SEEP_ENOMEM. *budget begins as zeros. */
+ * what an option says: SPACE=SIZE, or for findings SEVERITY=N or PATTERN=N. Returns 0; -SEEP_EINVAL
+ * with what is wrong and what is right in *err; -SEEP_ENOMEM. *budget begins as zeros. */
 SEEP_MUST_CHECK int seep_budget_add(struct seep_budget *budget, enum seep_budget_kind kind,
                                     const char *text, struct seep_error *err);
 
@@ -63,8 +64,9 @@ SEEP_MUST_CHECK int seep_budget_add(struct seep_budget *budget, enum seep_budget
  *   peak = "300MiB"
  *   [holder."Annotations.by_name"]    # a container, by the name that reports give it
  *   growth = 0.5                      # entries a step
- *   [findings]                        # how many of a severity are allowed
+ *   [findings]                        # how many of a severity or of a pattern are allowed
  *   leak = 0
+ *   out-of-memory = 1
  *   [[ignore]]                        # findings that do not count; pattern, file or function
  *   pattern = "first-touch-cache"
  *   file = "data/index.py"

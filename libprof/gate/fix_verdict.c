@@ -205,11 +205,9 @@ static void note_jobs(struct verification *v)
     for (int i = 0; i < 2; i++) {
         const json_t *job = json_object_get(reports[i], "job"), *process;
         for (size_t at = 0; (process = seep_get_failed(reports[i], &at));)
-            seep_gate_check_note(&v->check, "%s: the %s (process %.0f) ended with %s %.0f",
-                                 names[i], seep_get_text(process, "role", ""),
-                                 seep_get_number(process, "pid"),
-                                 seep_get_text(json_object_get(process, "exit"), "kind", ""),
-                                 seep_get_number(json_object_get(process, "exit"), "value"));
+            seep_gate_check_note(&v->check, "%s: the %s (process %.0f) %s", names[i],
+                                 seep_get_text(process, "role", ""),
+                                 seep_get_number(process, "pid"), seep_get_exit_text(process));
         if (seep_get_all_left_out(reports[i]) > 0)
             seep_gate_check_note(&v->check,
                                  "%s: %.0f more findings are not listed, and not compared",
@@ -245,7 +243,8 @@ int seep_verify(const json_t *before, const json_t *after, bool allow_incomplete
         rc = -SEEP_ENOMEM;
     else if (!v.n_vanished && !v.n_remaining && !v.n_new)
         rc = seep_error_set(err, SEEP_ENODATA, "", 0,
-                            "neither run has a finding: nothing to verify");
+                            "neither run has a finding, so there is no fix to verify: `seep diff` "
+                            "shows what changed");
     else
         rc = finish(&v, verdict);
     seep_gate_check_fini(&v.check);

@@ -65,13 +65,11 @@ struct measured {
 
 static char *text_of_growth(const struct measured *m, const char *verdict, const char *unit)
 {
-    char value[SEEP_SIZE_TEXT], low[SEEP_SIZE_TEXT], high[SEEP_SIZE_TEXT];
+    char value[SEEP_SIZE_TEXT], interval[SEEP_INTERVAL_TEXT];
 
-    seep_text_size(m->value.value, value);
-    seep_text_size(m->value.low, low);
-    seep_text_size(m->value.high, high);
     return seep_text_format(
-        "%s a %s (95 %% interval %s to %s)%s", value, unit, low, high,
+        "%s a %s%s%s", seep_text_size(m->value.value, value), unit,
+        seep_text_interval("95 % interval ", m->value.value, m->value.low, m->value.high, interval),
         strcmp(verdict, "noise") == 0 ? ": above the budget, but not clear of it: noise" : "");
 }
 
@@ -172,9 +170,10 @@ static int judge_space(struct judging *j, const struct seep_budget_line *line,
         return 0;
     }
     if (!m.known)
-        return seep_error_set(err, SEEP_ENODATA, "", 0,
-                              "%.0f %ss are too few to measure growth after the warm-up",
-                              seep_get_number(json_object_get(report, "job"), "steps"), unit);
+        return seep_error_set(
+            err, SEEP_ENODATA, "", 0,
+            "%.0f %ss are too few to measure growth after the warm-up: record more",
+            seep_get_number(json_object_get(report, "job"), "steps"), unit);
     add_measured(j, line, &m);
     if (n_unknown)
         seep_gate_check_note(
@@ -183,55 +182,8 @@ static int judge_space(struct judging *j, const struct seep_budget_line *line,
     return 0;
 }
 
-/* ---- findings ---------------------------------------------------------------------------- */
-
-static void judge_findings(struct judging *j, const struct seep_budget_line *line)
-{
-    const char *name = seep_severities[line->severity];
-    uint64_t counted = (uint64_t)seep_get_left_out(j->gate->report, line->severity);
-    const char *verdict;
-    json_t *finding;
-    size_t i;
-
-    json_array_foreach (j->check.findings, i, finding) {
-        if (seep_get_severity(finding) == line->severity && !json_object_get(finding, "reason"))
-            counted++;
-    }
-    verdict = counted > line->limit ? "violated" : "holds";
-    json_array_foreach (j->check.findings, i, finding) {
-        if (counted > line->limit && seep_get_severity(finding) == line->severity &&
-            !json_object_get(finding, "reason"))
-            json_object_set_new(finding, "verdict", json_string("violated"));
-    }
-    seep_gate_check_add_line(&j->check, "findings", verdict,
-                             seep_text_format("findings of severity %s: at most %llu", name,
-                                              (unsigned long long)line->limit),
-                             seep_text_format("%llu", (unsigned long long)counted),
-                             json_pack("{s:s, s:I, s:I}", "severity", name, "limit",
-                                       (json_int_t)line->limit, "value", (json_int_t)counted));
-}
-
-static void ignore_findings(struct judging *j)
-{
-    json_t *finding;
-    size_t i;
-
-    json_array_foreach (j->check.findings, i, finding) {
-        const json_t *frame = json_object_get(finding, "frame");
-        const struct seep_budget_ignore *rule = seep_budget_ignored(
-            j->gate->budget, seep_get_text(finding, "pattern", ""),
-            seep_get_text(frame, "file", NULL), seep_get_text(frame, "function", NULL),
-            seep_get_text(frame, "qualname", NULL));
-        if (rule && json_object_set_new(finding, "reason", json_string(rule->reason)))
-            j->check.failed = true;
-        if (json_object_set_new(finding, "verdict", json_string(rule ? "ignored" : "holds")))
-            j->check.failed = true;
-    }
-}
-
 /* ---- all --------------------------------------------------------------------------------- */
 
-/* That there is no finding holds only for a job that was long enough to have one. */
 static bool asks_for_findings(const struct seep_gate *gate)
 {
     bool asks = gate->baseline || !gate->budget->n_lines;
@@ -241,25 +193,64 @@ static bool asks_for_findings(const struct seep_gate *gate)
     return asks;
 }
 
+/* That a budget holds, or that there is no finding, is said only of a job that was long enough. */
+static int long_enough(const struct seep_gate *gate, struct seep_error *err)
+{
+    double steps = seep_get_number(json_object_get(gate->report, "job"), "steps");
+    const struct seep_budget *budget = gate->budget;
+
+    if (steps < (double)budget->min_steps)
+        return seep_error_set(err, SEEP_ENODATA, "", 0,
+                              "%.0f steps, and min_steps is %llu: record more", steps,
+                              (unsigned long long)budget->min_steps);
+    return asks_for_findings(gate) ? seep_compare_long_enough(gate->report, err) : 0;
+}
+
+/* Whether the budget says nothing but how often the job may run out of memory. */
+static bool is_plain(const struct seep_gate *gate)
+{
+    for (size_t i = 0; i < gate->budget->n_lines; i++) {
+        if (!seep_gate_is_of_shortage(&gate->budget->lines[i]))
+            return false;
+    }
+    return !gate->baseline;
+}
+
+static int judge_line(struct judging *j, const struct seep_budget_line *line,
+                      struct seep_error *err)
+{
+    switch (line->kind) {
+    case SEEP_BUDGET_FINDINGS:
+        seep_gate_findings(&j->check, j->gate->report, line);
+        return 0;
+    case SEEP_BUDGET_HOLDER:
+    case SEEP_BUDGET_LOST:
+        return seep_gate_holders(&j->check, j->gate->report, line, err);
+    default:
+        return judge_space(j, line, err);
+    }
+}
+
+/* The first line that cannot be judged has *err; all others are judged all the same. */
 static int judge_lines(struct judging *j, struct seep_error *err)
 {
-    static const struct seep_budget_line nothing_kept[] = {
-        {.kind = SEEP_BUDGET_FINDINGS, .severity = 0},
-        {.kind = SEEP_BUDGET_FINDINGS, .severity = 1}};
+    const struct seep_budget_line nothing_kept[] = {
+        {.kind = SEEP_BUDGET_FINDINGS, .counted = seep_severities[SEEP_LEAK]},
+        {.kind = SEEP_BUDGET_FINDINGS, .counted = seep_severities[SEEP_RETENTION]}};
     const struct seep_budget *budget = j->gate->budget;
-    bool plain = !budget->n_lines && !j->gate->baseline;
-    const struct seep_budget_line *lines = plain ? nothing_kept : budget->lines;
-    size_t n = plain ? 2 : budget->n_lines;
     int rc = 0;
 
-    for (size_t i = 0; i < n && !rc; i++) {
-        if (lines[i].kind == SEEP_BUDGET_FINDINGS)
-            judge_findings(j, &lines[i]);
-        else if (lines[i].kind == SEEP_BUDGET_HOLDER || lines[i].kind == SEEP_BUDGET_LOST)
-            rc = seep_gate_holders(&j->check, j->gate->report, &lines[i], err);
-        else
-            rc = judge_space(j, &lines[i], err);
+    for (int i = 0; i < 2 && is_plain(j->gate); i++)
+        seep_gate_findings(&j->check, j->gate->report, &nothing_kept[i]);
+    for (size_t i = 0; i < budget->n_lines; i++) {
+        struct seep_error its = {0};
+        int r = judge_line(j, &budget->lines[i], &its);
+        if (r && !rc) {
+            rc = r;
+            *err = its;
+        }
     }
+    seep_gate_shortage(&j->check, j->gate->report, budget);
     return rc;
 }
 
@@ -297,10 +288,9 @@ static void note_job(struct judging *j)
         seep_gate_check_note(&j->check,
                              "the profile is incomplete: what was measured is a lower bound");
     for (size_t at = 0; (process = seep_get_failed(j->gate->report, &at));)
-        seep_gate_check_note(&j->check, "the %s (process %.0f) ended with %s %.0f",
+        seep_gate_check_note(&j->check, "the %s (process %.0f) %s",
                              seep_get_text(process, "role", ""), seep_get_number(process, "pid"),
-                             seep_get_text(json_object_get(process, "exit"), "kind", ""),
-                             seep_get_number(json_object_get(process, "exit"), "value"));
+                             seep_get_exit_text(process));
 }
 
 static int judge(const struct seep_gate *gate, json_t **check, struct seep_error *err)
@@ -309,11 +299,15 @@ static int judge(const struct seep_gate *gate, json_t **check, struct seep_error
     int rc = seep_gate_check_init(&j.check, gate->report);
 
     if (!rc) {
-        ignore_findings(&j);
+        seep_gate_ignore(&j.check, gate->budget);
         rc = judge_lines(&j, err);
     }
-    if (!rc && gate->baseline)
+    if ((!rc || rc == -SEEP_ENODATA) && gate->baseline)
         seep_gate_baseline(&j.check, gate->report, gate->baseline);
+    if (rc == -SEEP_ENODATA && j.check.violated) { /* what is violated stays so */
+        seep_gate_check_note(&j.check, "not all could be judged: %s", err->text);
+        rc = 0;
+    }
     if (!rc) {
         note_job(&j);
         note_devices(&j);
@@ -326,21 +320,16 @@ static int judge(const struct seep_gate *gate, json_t **check, struct seep_error
 int seep_gate_check(const struct seep_gate *gate, json_t **check, struct seep_error *err)
 {
     const struct seep_budget *budget = gate->budget;
-    double steps = seep_get_number(json_object_get(gate->report, "job"), "steps");
     int rc = seep_compare_usable(gate->report, budget->allow_incomplete, err);
 
-    if (!rc && steps < (double)budget->min_steps)
-        rc = seep_error_set(err, SEEP_ENODATA, "", 0, "%.0f steps, and min_steps is %llu", steps,
-                            (unsigned long long)budget->min_steps);
     if (!rc && gate->baseline)
         rc = seep_compare_usable(gate->baseline, budget->allow_incomplete, err);
     if (!rc && gate->baseline)
         rc = seep_compare_jobs(gate->baseline, gate->report, err);
     if (!rc)
         rc = judge(gate, check, err);
-    if (!rc && asks_for_findings(gate) &&
-        strcmp(seep_get_text(*check, "verdict", ""), "holds") == 0) {
-        rc = seep_compare_long_enough(gate->report, err);
+    if (!rc && strcmp(seep_get_text(*check, "verdict", ""), "holds") == 0) {
+        rc = long_enough(gate, err);
         if (rc) {
             json_decref(*check);
             *check = NULL;

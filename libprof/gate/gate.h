@@ -13,7 +13,8 @@ struct seep_gate {
 };
 
 /* Judges. Without any line in the budget and without a baseline no finding of severity leak or
- * retention is allowed.
+ * retention is allowed. Unless the budget says how often a job may run out of memory, it may not.
+ * What is violated is so however little else could be judged.
  *   *check out, a new reference:
  *     { "format": "seep-check", "version": 1, "seep",
  *       "verdict": "holds|violated",
@@ -24,7 +25,7 @@ struct seep_gate {
  *                    "text": what was measured,
  *                    "verdict": "holds|noise|violated",
  *                    where they apply:
- *                    "space", "process", "severity", "holder", "limit", "value", "low",
+ *                    "space", "process", "severity", "pattern", "holder", "limit", "value", "low",
  *                    "high", "frame" } ],
  *       "findings": [ FINDING + { "verdict": "holds|ignored|violated", "reason" (ignored) } ],
  *       "notes": [ text… ] }

@@ -8,6 +8,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+struct seep_budget;
 struct seep_budget_line;
 
 struct seep_gate_check {
@@ -37,6 +38,22 @@ SEEP_MUST_CHECK int seep_gate_check_finish(const struct seep_gate_check *check,
  * verdicts of the check's findings (gate_baseline.c). */
 void seep_gate_baseline(struct seep_gate_check *check, const json_t *report,
                         const json_t *baseline);
+
+/* Gives each finding of the check its first verdict: "ignored" with the reason where a rule of the
+ * budget fits it, else "holds" (gate_findings.c). */
+void seep_gate_ignore(struct seep_gate_check *check, const struct seep_budget *budget);
+
+/* Adds the line of the check for a budget of kind SEEP_BUDGET_FINDINGS. */
+void seep_gate_findings(struct seep_gate_check *check, const json_t *report,
+                        const struct seep_budget_line *line);
+
+/* A job that ran out of memory, whether it died of it or caught the error, violates every budget
+ * that does not say how often it may. Adds that line where the job did and the budget does not. */
+void seep_gate_shortage(struct seep_gate_check *check, const json_t *report,
+                        const struct seep_budget *budget);
+
+/* Whether the line says how often the job may run out of memory. */
+bool seep_gate_is_of_shortage(const struct seep_budget_line *line);
 
 /* Adds the line of the check for a budget on who holds what, of kind SEEP_BUDGET_HOLDER or
  * SEEP_BUDGET_LOST. A container that no snapshot saw hold anything has not grown. Returns 0;

@@ -76,7 +76,8 @@ int seep_gate_holders(struct seep_gate_check *check, const json_t *report,
 
     if (!(seep_get_number(holders, "snapshots") > 0))
         return seep_error_set(err, SEEP_ENODATA, "", 0,
-                              "the profile has no snapshot of who holds what, and a budget asks");
+                              "the profile has no snapshot of who holds what, and a budget asks: "
+                              "record with --holders; see `seep help run`");
     if (line->kind == SEEP_BUDGET_LOST) {
         judge_lost(check, report, line);
         return 0;
@@ -92,7 +93,8 @@ int seep_gate_holders(struct seep_gate_check *check, const json_t *report,
     }
     if (!seep_get_slope(container, "growth_per_step", &pace))
         return seep_error_set(err, SEEP_ENODATA, "", 0,
-                              "%.60s has fewer than %d snapshots: too few to measure its growth",
+                              "%.60s has fewer than %d snapshots, too few to measure its growth: "
+                              "record more of them; see --holders in `seep help run`",
                               line->holder, SEEP_STATISTICS_MIN);
     judge_pace(check, report, line, &pace);
     return 0;

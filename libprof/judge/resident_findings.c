@@ -34,11 +34,11 @@ static void describe(const struct seep_model *m, const struct seep_rss *rss, str
     seep_finding_note(
         f, SEEP_RESIDENT_UNEXPLAINED_TEXT, seep_text_size(rss->unexplained.first, one),
         seep_text_size(rss->unexplained.last, other), unit, (int)rss->from, (int)rss->to);
-    if (rss->peak.parts_known)
-        seep_finding_note(
-            f, SEEP_RESIDENT_AT_PEAK_TEXT, seep_text_size((double)sum->rss_bytes, all),
-            seep_text_size((double)sum->unexplained_bytes, one),
-            sum->rss_bytes ? 100.0 * (double)sum->unexplained_bytes / (double)sum->rss_bytes : 0.0);
+    if (rss->peak.parts_known && rss->peak.step > 0 && sum->rss_bytes)
+        seep_finding_note(f, SEEP_RESIDENT_THEN_TEXT, unit, (int)rss->peak.step,
+                          seep_text_size((double)sum->unexplained_bytes, one),
+                          seep_text_size((double)sum->rss_bytes, all),
+                          100.0 * (double)sum->unexplained_bytes / (double)sum->rss_bytes);
     if (rss->heap_free.growing)
         seep_finding_note(f, SEEP_RESIDENT_ARENAS_TOO_TEXT,
                           seep_text_size(rss->heap_free.slope.value, each), unit);

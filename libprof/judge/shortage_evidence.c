@@ -203,20 +203,22 @@ static void note_outcome(const struct seep_shortage_told *t, struct seep_finding
 {
     const struct seep_model_process *p = &t->code->model->processes[t->s->request->process];
     const bool stepped = t->code->model->step_source != SEEP_STEP_TIME;
-    const int32_t first = t->s->first_step > 0 ? t->s->first_step : 0, last = t->s->request->step;
+    const int32_t first = t->s->first_step > 0 ? t->s->first_step : 0;
+    const int32_t last = t->s->request->step > first ? t->s->request->step : first;
+    char span[SEEP_SPAN_TEXT];
 
+    seep_text_span("step", first, last, span);
     if (p->recording.shortages_left_out)
-        seep_finding_note(f, SEEP_SHORTAGE_REQUESTS_AND_MORE_TEXT, t->s->n_requests, (int)first,
-                          (int)last, p->recording.shortages_left_out);
+        seep_finding_note(f, SEEP_SHORTAGE_REQUESTS_AND_MORE_TEXT, t->s->n_requests, span,
+                          p->recording.shortages_left_out);
     else if (t->s->n_requests > 1)
-        seep_finding_note(f, SEEP_SHORTAGE_REQUESTS_TEXT, t->s->n_requests, (int)first,
-                          (int)(last > 0 ? last : 0));
+        seep_finding_note(f, SEEP_SHORTAGE_REQUESTS_TEXT, t->s->n_requests, span);
     if (stepped && (int64_t)t->code->model->n_steps >= last && t->code->model->n_steps)
         seep_finding_note(f, SEEP_SHORTAGE_CAUGHT_TEXT, t->code->model->n_steps);
-    else if (p->exit_kind == SEEP_ENDED_EXIT && p->exit_value)
-        seep_finding_note(f, SEEP_SHORTAGE_ENDED_BY_STATUS_TEXT, p->exit_value);
-    else if (p->exit_kind == SEEP_ENDED_SIGNAL)
-        seep_finding_note(f, SEEP_SHORTAGE_ENDED_BY_SIGNAL_TEXT, p->exit_value);
+    else if (p->ended.kind == SEEP_ENDED_EXIT && p->ended.value)
+        seep_finding_note(f, SEEP_SHORTAGE_ENDED_BY_STATUS_TEXT, p->ended.value);
+    else if (p->ended.kind == SEEP_ENDED_SIGNAL)
+        seep_finding_note(f, SEEP_SHORTAGE_ENDED_BY_SIGNAL_TEXT, p->ended.value);
 }
 
 void seep_shortage_note(const struct seep_shortage_told *t, struct seep_finding *f)

@@ -15,12 +15,14 @@ struct event {
     size_t process;
     enum kind kind;
     uint64_t bytes;
-    bool in_step; /* of a sample: before the training is over */
+    uint64_t free_bytes; /* of a sample: of these, free in malloc's arenas */
+    bool in_step;        /* of a sample: before the training is over */
 };
 
 /* What is known of a process as time goes on. */
 struct now {
     uint64_t row, sample; /* RSS as of the last one of each */
+    uint64_t free;        /* of the sample */
     uint64_t row_then;    /* the row as the sample was taken */
     bool has_row, has_sample;
 };
@@ -30,9 +32,9 @@ struct sweep {
     size_t n_events;
     struct event *events;
     struct now *now;                       /* [n_processes] */
-    uint64_t rows, samples, changed;       /* sums over those that live */
-    uint64_t most_rows, most_samples_ever; /* … at their highest */
-    uint64_t best, best_ns;                /* of samples that are of one instant */
+    uint64_t rows, samples, free, changed; /* sums over those that live */
+    uint64_t highest;                      /* of rows and samples */
+    uint64_t best_used, best_ns;           /* of samples near that */
 };
 
 /* ---- events -------------------------------------------------------------------------------- */
@@ -50,22 +52,20 @@ static int by_time(const void *a, const void *b)
     return (p->bytes > q->bytes) - (p->bytes < q->bytes);
 }
 
-/* The last step before a process takes itself down; without steps, the last slice before the job
- * may do so. */
-static int32_t last_step(const struct seep_model *m, const struct seep_span *span,
-                         const struct seep_model_process *p)
+/* The last step before a process takes itself down: without steps nothing tells which that is. */
+static int32_t last_step(const struct seep_model *m, const struct seep_model_process *p)
 {
     const struct seep_model_run *run = p->axis_steps && m->n_runs ? &m->runs[p->run] : NULL;
 
     if (m->step_source == SEEP_STEP_TIME)
-        return span->last;
+        return INT32_MAX;
     return run ? run->base + (int32_t)m->processes[run->leader].steps : (int32_t)m->n_steps;
 }
 
-static void add_samples(struct sweep *s, const struct seep_span *span, size_t process)
+static void add_samples(struct sweep *s, size_t process)
 {
     const struct seep_model_process *p = &s->m->processes[process];
-    const int32_t last = last_step(s->m, span, p);
+    const int32_t last = last_step(s->m, p);
 
     for (uint32_t i = 0; i <= p->samples.n; i++) {
         const struct seep_rss_sample *its =
@@ -76,12 +76,13 @@ static void add_samples(struct sweep *s, const struct seep_span *span, size_t pr
                                .process = process,
                                .kind = SAMPLE,
                                .bytes = its->rss_bytes,
+                               .free_bytes = its->heap_free_bytes,
                                .in_step = seep_model_step(s->m, p, its->period) <= last};
     }
 }
 
 /* What is known of one process ends with it. */
-static void add_process(struct sweep *s, const struct seep_span *span, size_t process)
+static void add_process(struct sweep *s, size_t process)
 {
     const struct seep_model_process *p = &s->m->processes[process];
     const size_t from = s->n_events;
@@ -90,7 +91,7 @@ static void add_process(struct sweep *s, const struct seep_span *span, size_t pr
     for (uint32_t i = 0; i < p->n_rows; i++)
         s->events[s->n_events++] =
             (struct event){.t_ns = p->row_t_ns[i], .process = process, .bytes = p->row_rss[i]};
-    add_samples(s, span, process);
+    add_samples(s, process);
     for (size_t i = from; i < s->n_events; i++)
         end = s->events[i].t_ns > end ? s->events[i].t_ns : end;
     if (s->n_events > from)
@@ -113,6 +114,7 @@ static void take(struct sweep *s, const struct event *e)
 
     s->rows -= now->row;
     s->samples -= now->sample;
+    s->free -= now->free;
     s->changed -= change_of(now);
     if (e->kind == END) {
         *now = (struct now){0};
@@ -122,28 +124,42 @@ static void take(struct sweep *s, const struct event *e)
         now->has_row = true;
     } else {
         now->sample = e->bytes;
+        now->free = e->free_bytes;
         now->row_then = now->row;
         now->has_sample = true;
     }
     s->rows += now->row;
     s->samples += now->sample;
+    s->free += now->free;
     s->changed += change_of(now);
 }
 
-static void sweep(struct sweep *s)
+static bool is_of_one_instant(const struct sweep *s, const struct event *e)
 {
-    if (s->n_events)
-        qsort(s->events, s->n_events, sizeof *s->events, by_time);
+    return e->kind == SAMPLE && s->changed <= s->samples / NEAR;
+}
+
+static void find_highest(struct sweep *s)
+{
+    for (size_t i = 0; i < s->n_events; i++) {
+        take(s, &s->events[i]);
+        const uint64_t its =
+            is_of_one_instant(s, &s->events[i]) && s->samples > s->rows ? s->samples : s->rows;
+        s->highest = its > s->highest ? its : s->highest;
+    }
+}
+
+/* Where samples are near the peak, that of most that is in use: what a process has given back as it
+ * takes itself down stays resident, free in malloc's arenas. */
+static void find_best(struct sweep *s)
+{
     for (size_t i = 0; i < s->n_events; i++) {
         const struct event *e = &s->events[i];
         take(s, e);
-        s->most_rows = s->rows > s->most_rows ? s->rows : s->most_rows;
-        if (e->kind != SAMPLE || s->changed > s->samples / NEAR)
-            continue;
-        if (s->samples > s->most_samples_ever)
-            s->most_samples_ever = s->samples;
-        if (e->in_step && s->samples > s->best) {
-            s->best = s->samples;
+        const uint64_t used = s->samples > s->free ? s->samples - s->free : 0;
+        if (is_of_one_instant(s, e) && e->in_step && used > s->best_used &&
+            s->samples >= s->highest - s->highest / NEAR) {
+            s->best_used = used;
             s->best_ns = e->t_ns;
         }
     }
@@ -200,8 +216,8 @@ static void add_up(const struct seep_model *m, size_t first, size_t n, struct se
     }
 }
 
-int seep_rss_find_instant(const struct seep_model *m, const struct seep_span *span, size_t first,
-                          size_t n, struct seep_rss_instant *out)
+int seep_rss_find_instant(const struct seep_model *m, size_t first, size_t n,
+                          struct seep_rss_instant *out)
 {
     struct sweep s = {.m = m, .now = calloc(m->n_processes + 1, sizeof *s.now)};
     size_t capacity = 1;
@@ -213,18 +229,17 @@ int seep_rss_find_instant(const struct seep_model *m, const struct seep_span *sp
     const int rc = s.now && s.events ? 0 : -SEEP_ENOMEM;
     for (size_t i = first; i < first + n && !rc; i++) {
         const struct seep_model_process *p = &m->processes[i];
-        add_process(&s, span, i);
+        add_process(&s, i);
         out->known |= p->samples.peak.t_ns != 0;
-        if (p->rss_peak_bytes > out->highest_bytes)
-            out->highest_bytes = p->rss_peak_bytes;
+        s.highest = p->rss_peak_bytes > s.highest ? p->rss_peak_bytes : s.highest;
     }
-    if (!rc)
-        sweep(&s);
-    if (s.most_rows > out->highest_bytes)
-        out->highest_bytes = s.most_rows;
-    if (s.most_samples_ever > out->highest_bytes)
-        out->highest_bytes = s.most_samples_ever;
-    out->parts_known = s.best && s.best >= out->highest_bytes - out->highest_bytes / NEAR;
+    if (!rc && s.n_events) {
+        qsort(s.events, s.n_events, sizeof *s.events, by_time);
+        find_highest(&s);
+        find_best(&s);
+    }
+    out->highest_bytes = s.highest;
+    out->parts_known = s.best_used > 0;
     out->sum.t_ns = s.best_ns;
     if (out->parts_known)
         add_up(m, first, n, out);

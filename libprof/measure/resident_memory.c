@@ -183,12 +183,12 @@ int seep_rss_measure(const struct seep_model *m, const struct seep_span *span,
 
     for (size_t i = 0; i < m->n_processes && !rc; i++) {
         seep_rss_measure_growth(m, span, &m->processes[i], &out->of_process[i]);
-        rc = seep_rss_find_instant(m, span, i, 1, &out->of_process[i].peak);
+        rc = seep_rss_find_instant(m, i, 1, &out->of_process[i].peak);
     }
     if (rc)
         return rc;
     add_up_growth(m, out);
-    return seep_rss_find_instant(m, span, 0, m->n_processes, &out->job.peak);
+    return seep_rss_find_instant(m, 0, m->n_processes, &out->job.peak);
 }
 
 void seep_rss_fini(struct seep_rss_table *table)

@@ -400,7 +400,7 @@ static int load(struct seep_model *m, struct seep_model_process *p, struct seep_
         return rc;
     }
     if (rc)
-        seep_model_not_read(m, p->id.file, why.text);
+        seep_model_not_read(m, p->id.file, rc, why.text);
     return 0;
 }
 

@@ -41,7 +41,7 @@ void seep_model_begin(struct seep_model *m, enum seep_model_stage stage)
     m->stage = stage;
 }
 
-void seep_model_not_read(struct seep_model *m, const char *name, const char *reason)
+void seep_model_not_read(struct seep_model *m, const char *name, int code, const char *reason)
 {
     struct seep_not_read *grown = realloc(m->not_read, (m->n_not_read + 1) * sizeof *grown);
 
@@ -50,6 +50,7 @@ void seep_model_not_read(struct seep_model *m, const char *name, const char *rea
     m->not_read = grown;
     grown[m->n_not_read].name = strdup(name);
     grown[m->n_not_read].reason = strdup(reason);
+    grown[m->n_not_read].code = code < 0 ? -code : code;
     if (grown[m->n_not_read].name && grown[m->n_not_read].reason) {
         m->n_not_read++;
     } else {

@@ -132,6 +132,7 @@ struct seep_model_layout {
 struct seep_not_read {
     char *name; /* file or folder */
     char *reason;
+    int code; /* SEEP_E… */
 };
 
 /* The stages that fill a model, in their order; model_build.h calls them. A model that is made
@@ -213,8 +214,8 @@ bool seep_model_tensor_space(const struct seep_model *m, uint16_t device, uint16
 /* The site of a stack in a space; SEEP_HASH_NONE where there is none. */
 uint32_t seep_model_find_site(const struct seep_model *m, uint32_t stack, uint16_t space);
 
-/* Notes a file that could not be read. */
-void seep_model_not_read(struct seep_model *m, const char *name, const char *reason);
+/* Notes a file that could not be read; `code`: SEEP_E…, with or without its sign. */
+void seep_model_not_read(struct seep_model *m, const char *name, int code, const char *reason);
 
 /* The step of a period of `p`, and the step that the job was in at a time. */
 int32_t seep_model_step(const struct seep_model *m, const struct seep_model_process *p,

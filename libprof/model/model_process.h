@@ -26,6 +26,13 @@ enum seep_process_exit {
     SEEP_ENDED_UNKNOWN
 };
 
+struct seep_process_end {
+    enum seep_process_exit kind;
+    int value;       /* the status or the signal's number */
+    bool terminated; /* by who had started it, a process of the job, with terminate(): no failure */
+    bool out_of_memory; /* the kernel killed it for lack of memory */
+};
+
 /* Who it was. Texts of a process that was read are never NULL: "" is unknown. */
 struct seep_process_identity {
     uint32_t pid, ppid;
@@ -142,10 +149,9 @@ struct seep_model_process {
     struct seep_totals spaces[SEEP_MAX_SPACES]; /* [merged] */
 
     bool in_worker_loop; /* [marked] its first thread was inside the loop of a loader's worker */
-    enum seep_process_role role;      /* [ended] */
-    enum seep_process_exit exit_kind; /* [ended] */
-    int exit_value;                   /* [ended] */
-    bool gone;                        /* [ended] ended before the job did: see process_ends.h */
+    enum seep_process_role role;   /* [ended] */
+    struct seep_process_end ended; /* [ended] */
+    bool gone;                     /* [ended] ended before the job did: see process_ends.h */
     int32_t end_step;        /* [ended] step during which it ended if it was gone, else INT32_MAX */
     uint64_t rss_peak_bytes; /* [ended] */
     uint64_t pss_peak_bytes; /* [ended] 0: not known */

@@ -55,7 +55,7 @@ static int add_job(struct seep_model *m, const char *dir)
     if (rc == -SEEP_ENOMEM)
         return rc;
     if (rc)
-        seep_model_not_read(m, SEEP_JOB_FILE, why.text);
+        seep_model_not_read(m, SEEP_JOB_FILE, rc, why.text);
     return 0;
 }
 
@@ -115,14 +115,14 @@ static int open_file(struct seep_model *m, const char *dir, const char *name, ui
     char path[4096];
 
     if (snprintf(path, sizeof path, "%s/%s", dir, name) >= (int)sizeof path) {
-        seep_model_not_read(m, name, "the path is too long");
+        seep_model_not_read(m, name, SEEP_EIO, "the path is too long");
         return 0;
     }
     int rc = seep_profile_open(path, &profile, &why);
     if (rc == -SEEP_ENOMEM)
         return rc;
     if (rc) {
-        seep_model_not_read(m, name, why.text);
+        seep_model_not_read(m, name, rc, why.text);
         return 0;
     }
     return add_process(m, profile, folder);
@@ -152,7 +152,7 @@ static int open_folder(struct seep_model *m, const char *dir)
 
     if (rc == -SEEP_EIO) {
         m->n_folders_not_read++;
-        seep_model_not_read(m, dir, why.text);
+        seep_model_not_read(m, dir, rc, why.text);
         rc = 0;
     } else if (!rc) {
         rc = n || has_job(dir) ? add_job(m, dir) : 0;
@@ -163,9 +163,10 @@ static int open_folder(struct seep_model *m, const char *dir)
     if (!rc && m->n_processes == n_before && m->n_jobs > folder)
         rc = add_counted(m, folder);
     if (!rc && !n && m->n_processes == n_before && why.text[0] == 0)
-        seep_model_not_read(m, dir, "no profile is in it");
+        seep_model_not_read(m, dir, SEEP_ENODATA, "no profile is in it");
     if (!rc && (more || i < n))
-        seep_model_not_read(m, dir, "more profiles than one report takes: the rest is left out");
+        seep_model_not_read(m, dir, SEEP_EINVAL,
+                            "more profiles than one report takes: the rest is left out");
     for (i = 0; i < n; i++)
         free(names[i]);
     free(names);
@@ -197,7 +198,10 @@ static int nothing_read(const struct seep_model *m, const char *const *dirs, siz
             why = &m->not_read[i];
     }
     int code = n_dirs && m->n_folders_not_read == n_dirs ? SEEP_EIO : SEEP_ENODATA;
-    return seep_error_set(err, code, n_dirs ? dirs[0] : "", 0, "%s",
+    if (why && why->code == SEEP_EVERSION) /* which says itself what to do */
+        return seep_error_set(err, SEEP_EVERSION, dirs[0], 0, "%s", why->reason);
+    return seep_error_set(err, code, n_dirs ? dirs[0] : "", 0,
+                          "%s: name a folder that `seep run` has written",
                           why ? why->reason : "no profile is in it");
 }
 

@@ -2,6 +2,7 @@
 
 #include "libprof/read/process_alive.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -19,15 +20,11 @@ enum {
 
 /* ---- how it ended ------------------------------------------------------------------------ */
 
-void seep_process_set_exit(struct seep_model_process *p, int status)
+struct seep_process_end seep_process_end_of(int status)
 {
-    if (WIFSIGNALED(status)) {
-        p->exit_kind = SEEP_ENDED_SIGNAL;
-        p->exit_value = WTERMSIG(status);
-    } else {
-        p->exit_kind = SEEP_ENDED_EXIT;
-        p->exit_value = WEXITSTATUS(status);
-    }
+    if (WIFSIGNALED(status))
+        return (struct seep_process_end){.kind = SEEP_ENDED_SIGNAL, .value = WTERMSIG(status)};
+    return (struct seep_process_end){.kind = SEEP_ENDED_EXIT, .value = WEXITSTATUS(status)};
 }
 
 static bool still_runs(const struct seep_process_identity *id)
@@ -44,14 +41,14 @@ static bool still_runs(const struct seep_process_identity *id)
 static void find_exit(struct seep_model_process *p, bool may_open)
 {
     if (p->entry && seep_status_is_known(p->entry)) {
-        seep_process_set_exit(p, p->entry->wait_status);
+        p->ended = seep_process_end_of(p->entry->wait_status);
     } else if (p->said_kind == SEEP_EXIT_EXIT || p->said_kind == SEEP_EXIT_SIGNAL) {
-        p->exit_kind = p->said_kind == SEEP_EXIT_EXIT ? SEEP_ENDED_EXIT : SEEP_ENDED_SIGNAL;
-        p->exit_value = p->said_value & 0xff;
+        p->ended.kind = p->said_kind == SEEP_EXIT_EXIT ? SEEP_ENDED_EXIT : SEEP_ENDED_SIGNAL;
+        p->ended.value = p->said_value & 0xff;
     } else if (may_open && still_runs(&p->id)) {
-        p->exit_kind = SEEP_ENDED_RUNNING;
+        p->ended.kind = SEEP_ENDED_RUNNING;
     } else {
-        p->exit_kind = SEEP_ENDED_UNKNOWN;
+        p->ended.kind = SEEP_ENDED_UNKNOWN;
     }
 }
 
@@ -85,11 +82,51 @@ static int follow_execs(struct seep_model *m)
         if (!p->execed || q->folder != p->folder || q->id.pid != p->id.pid ||
             (p->entry && seep_status_is_known(p->entry)))
             continue;
-        p->exit_kind = q->exit_kind;
-        p->exit_value = q->exit_value;
+        p->ended = q->ended;
     }
     free(order);
     return 0;
+}
+
+static bool is_signal(const struct seep_process_end *end, int signal)
+{
+    return end->kind == SEEP_ENDED_SIGNAL && end->value == signal;
+}
+
+static bool outlived(const struct seep_model *m, const struct seep_job *job, uint32_t pid,
+                     uint64_t end_ns)
+{
+    for (size_t i = 0; i < m->n_processes; i++) {
+        const struct seep_model_process *q = &m->processes[i];
+        if (q->id.pid == pid && q->job == job && !is_signal(&q->ended, SIGTERM) &&
+            q->end_ns >= end_ns)
+            return true;
+    }
+    return false;
+}
+
+uint32_t seep_job_oom_kills(const struct seep_job *job, bool *all)
+{
+    uint32_t killed = 0;
+
+    for (uint32_t i = 0; i < job->n_processes && i < SEEP_MAX_PROCESSES; i++) {
+        const struct seep_process *entry = &job->processes[i];
+        if (!seep_status_is_known(entry))
+            continue;
+        const struct seep_process_end end = seep_process_end_of(entry->wait_status);
+        killed += is_signal(&end, SIGKILL);
+    }
+    *all = job->oom_kills >= killed;
+    return *all ? killed : job->oom_kills;
+}
+
+void seep_process_end_blame(const struct seep_model *m, const struct seep_job *job, uint32_t ppid,
+                            uint64_t end_ns, struct seep_process_end *end)
+{
+    bool all = false;
+
+    end->terminated = is_signal(end, SIGTERM) && outlived(m, job, ppid, end_ns);
+    end->out_of_memory = is_signal(end, SIGKILL) && job && seep_job_oom_kills(job, &all) > 0 && all;
 }
 
 /* ---- whether it was gone ----------------------------------------------------------------- */
@@ -137,7 +174,7 @@ static bool is_gone(const struct seep_model *m, const struct seep_model_process 
 
     if (p->execed)
         return true;
-    if (p->exit_kind == SEEP_ENDED_RUNNING)
+    if (p->ended.kind == SEEP_ENDED_RUNNING)
         return false;
     if (any_runs || (p != main && latest_end(p) < main->end_ns) || was_outlived(m, p))
         return true;
@@ -180,9 +217,10 @@ int seep_process_ends_compute(struct seep_model *m, bool may_open)
     if (follow_execs(m))
         return -SEEP_ENOMEM;
     for (size_t i = 0; i < m->n_processes; i++)
-        any_runs |= m->processes[i].exit_kind == SEEP_ENDED_RUNNING;
+        any_runs |= m->processes[i].ended.kind == SEEP_ENDED_RUNNING;
     for (size_t i = 0; i < m->n_processes; i++) {
         struct seep_model_process *p = &m->processes[i];
+        seep_process_end_blame(m, p->job, p->id.ppid, p->end_ns, &p->ended);
         p->gone = is_gone(m, p, any_runs);
         p->end_step = p->gone ? end_step(m, p) : INT32_MAX;
     }

@@ -5,7 +5,7 @@
 
 #include "libprof/model/model.h"
 
-/* Exit kinds and values, peaks of RSS and PSS, `gone` and end_step of every process; needs a
+/* `ended`, peaks of RSS and PSS, `gone` and end_step of every process; needs a
  * settled axis. `may_open` allows looking into /proc for whether a process still runs. Returns 0 or
  * -SEEP_ENOMEM.
  *
@@ -15,12 +15,22 @@
  * it counts as alive until something tells otherwise. */
 SEEP_MUST_CHECK int seep_process_ends_compute(struct seep_model *m, bool may_open);
 
-/* Exit kind and value from a status of wait(2). */
 static inline bool seep_status_is_known(const struct seep_process *entry)
 {
     return entry->has_status && entry->wait_status != SEEP_STATUS_UNSEEN;
 }
 
-void seep_process_set_exit(struct seep_model_process *p, int status);
+/* What a status of wait(2) says. */
+struct seep_process_end seep_process_end_of(int status);
+
+/* Who ended it: sets `terminated` where it was SIGTERM, and the process of the job that had started
+ * it outlived it; `out_of_memory` where it was SIGKILL, and the kernel sent all of these. `end_ns`:
+ * when, on the job's clock; 0: not known. `job` may be NULL. */
+void seep_process_end_blame(const struct seep_model *m, const struct seep_job *job, uint32_t ppid,
+                            uint64_t end_ns, struct seep_process_end *end);
+
+/* How many processes of a job the kernel killed for lack of memory: never more than SIGKILL ended,
+ * for the cgroup may have others, too. *all: so many that it sent each of them. */
+uint32_t seep_job_oom_kills(const struct seep_job *job, bool *all);
 
 #endif

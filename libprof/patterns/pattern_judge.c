@@ -213,15 +213,15 @@ uint64_t seep_case_short_frees(const struct seep_case *c, const struct seep_mode
 void seep_case_note_growth(const struct seep_case *c, struct seep_finding *f)
 {
     const struct seep_growth *g = &c->signs->growth;
-    char value[SEEP_SIZE_TEXT], low[SEEP_SIZE_TEXT], high[SEEP_SIZE_TEXT];
+    char value[SEEP_SIZE_TEXT], interval[SEEP_INTERVAL_TEXT], span[SEEP_SPAN_TEXT];
     const char *unit = seep_case_unit(c);
 
     f->growth = g->slope;
     f->returns = g->by_process && !(g->past_epoch && c->span->epochs_known);
-    seep_finding_note(f, "grows by %s a %s (95 %% interval %s to %s), %ss %d to %d",
-                      seep_text_size(g->slope.value, value), unit,
-                      seep_text_size(g->slope.low, low), seep_text_size(g->slope.high, high), unit,
-                      (int)g->from, (int)g->to);
+    seep_finding_note(
+        f, "grows by %s a %s%s, %s", seep_text_size(g->slope.value, value), unit,
+        seep_text_interval("95 % interval ", g->slope.value, g->slope.low, g->slope.high, interval),
+        seep_text_span(unit, g->from, g->to, span));
     seep_finding_note(f, "rises in %u of %u windows%s, trend z = %.1f", g->shape.rising,
                       g->shape.windows, g->growing ? ", no plateau" : "", g->z);
     if (g->by_process)

@@ -67,7 +67,7 @@ static char *whose(const struct seep_code *code, const struct seep_finding *f)
 static bool any_runs(const struct seep_model *m)
 {
     for (size_t i = 0; i < m->n_processes; i++) {
-        if (m->processes[i].exit_kind == SEEP_ENDED_RUNNING)
+        if (m->processes[i].ended.kind == SEEP_ENDED_RUNNING)
             return true;
     }
     return false;

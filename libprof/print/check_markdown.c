@@ -59,14 +59,15 @@ static void put_frame(FILE *out, const json_t *entry, const char *cwd)
     free(text);
 }
 
-static const char *mark(const json_t *object)
+/* That a budget holds is good; a finding that is allowed is not. */
+static const char *mark(const json_t *object, const char *holds)
 {
     const char *verdict = seep_get_text(object, "verdict", "");
 
     return strcmp(verdict, "violated") == 0  ? "❌"
            : strcmp(verdict, "ignored") == 0 ? "➖"
            : strcmp(verdict, "noise") == 0   ? "⚠️"
-                                             : "✅";
+                                             : holds;
 }
 
 static void put_lines(FILE *out, const json_t *lines, const char *cwd)
@@ -78,7 +79,7 @@ static void put_lines(FILE *out, const json_t *lines, const char *cwd)
         return;
     fputs("| | budget | measured | most of it |\n| --- | --- | --- | --- |\n", out);
     json_array_foreach (lines, i, line) {
-        fprintf(out, "| %s | ", mark(line));
+        fprintf(out, "| %s | ", mark(line, "✅"));
         put_key(out, line, "name");
         fputs(" | ", out);
         put_key(out, line, "text");
@@ -104,7 +105,7 @@ static void put_row(FILE *out, const json_t *finding, const char *cwd)
     char live[SEEP_SIZE_TEXT], grows[SEEP_SIZE_TEXT];
 
     seep_get_slope(finding, "growth_bytes_per_step", &growth);
-    fprintf(out, "| %s | ", mark(finding));
+    fprintf(out, "| %s | ", mark(finding, ""));
     put_key(out, finding, "id");
     fputs(" | ", out);
     put_key(out, finding, "pattern");
@@ -157,6 +158,7 @@ int seep_check_markdown(const json_t *check, FILE *out, bool colour)
     (void)colour;
     fprintf(out, "### seep: memory budget %s\n\n", violated ? "violated" : "holds");
     seep_put_steps(out, job);
+    seep_put_ending(out, job, ", ");
     fputs("\n\n", out);
     put_lines(out, json_object_get(check, "lines"), cwd);
     if (json_array_size(findings))

@@ -9,6 +9,7 @@
 #include "libprof/report_read/shortage_view.h"
 #include "libprof/words/patterns.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,11 +72,12 @@ static json_t *location_of(const json_t *frame, const char *cwd)
     return seep_json_whole(location, failed);
 }
 
+/* What fails the gate is an error [3.27.10], for that is what readers fail by. */
 static const char *level_of(const json_t *finding)
 {
-    static const char *const levels[] = {"error", "warning", "note", "note"};
-
-    return levels[seep_get_severity(finding)];
+    if (strcmp(seep_get_text(finding, "verdict", ""), "violated") == 0)
+        return "error";
+    return seep_get_severity(finding) <= SEEP_RETENTION ? "warning" : "note";
 }
 
 /* Adds to *text, which becomes NULL without memory. */
@@ -225,24 +227,43 @@ static json_t *line_result(const json_t *line, const char *cwd)
     return seep_json_whole(result, failed);
 }
 
-/* A rule for every pattern [3.49], in the order of patterns.def, and one for budgets. */
+/* A rule [3.49]: what it is called, what it is told by, and what to do, as text and as Markdown. */
+static json_t *rule_of(const char *id, const char *called, const char *signs, const char *advice)
+{
+    char *full = seep_text_format("%c%s", toupper((unsigned char)signs[0]), signs + 1);
+    char *text = seep_text_format("Told by: %s\n\nTo do: %s.", signs, advice);
+    char *marked = seep_text_format("**Told by:** %s\n\n**To do:** %s.", signs, advice);
+    json_t *rule = !full || !text || !marked
+                       ? NULL
+                       : json_pack("{s:s, s:{s:s}, s:{s:s}, s:{s:s, s:s}}", "id", id,
+                                   "shortDescription", "text", called, "fullDescription", "text",
+                                   full, "help", "text", text, "markdown", marked);
+
+    free(full);
+    free(text);
+    free(marked);
+    return rule;
+}
+
+/* A rule for every pattern, in the order of patterns.def, and one for budgets. */
 static json_t *rules(void)
 {
     json_t *list = json_array();
     bool failed = false;
 
     for (int i = 0; i < SEEP_N_PATTERNS; i++) {
-        const char *name = seep_pattern_name((enum seep_pattern)i);
-        char *text = seep_text_format("Memory pattern: %s", name);
-        seep_json_append(list,
-                         json_pack("{s:s, s:{s:s}}", "id", name, "shortDescription", "text", text),
+        const struct seep_pattern_row *row = seep_pattern_row((enum seep_pattern)i);
+        char *called = seep_text_format("Memory pattern: %s", row->name);
+        seep_json_append(list, called ? rule_of(row->name, called, row->signs, row->advice) : NULL,
                          &failed);
-        free(text);
+        free(called);
     }
-    seep_json_append(list,
-                     json_pack("{s:s, s:{s:s}}", "id", BUDGET_RULE, "shortDescription", "text",
-                               "A memory budget is violated"),
-                     &failed);
+    seep_json_append(
+        list,
+        rule_of(BUDGET_RULE, "A memory budget is violated",
+                "the job exceeded a limit that its budget file or an option sets.",
+                "fix what grew, or raise the limit; `seep help check` describes budgets"),
+        &failed);
     return seep_json_whole(list, failed);
 }
 
@@ -256,9 +277,10 @@ static json_t *results(const json_t *check, const char *cwd)
         seep_json_append(list, finding_result(one, cwd), &failed);
     }
     json_array_foreach (json_object_get(check, "lines"), i, one) {
-        /* What a line on findings says, its findings have said. */
+        /* What a line on findings says, its findings have said; of a kill there is none. */
         if (strcmp(seep_get_text(one, "verdict", ""), "violated") == 0 &&
-            strcmp(seep_get_text(one, "kind", ""), "findings") != 0)
+            (strcmp(seep_get_text(one, "kind", ""), "findings") != 0 ||
+             seep_get_number(one, "oom_kills") > 0))
             seep_json_append(list, line_result(one, cwd), &failed);
     }
     return seep_json_whole(list, failed);

@@ -67,6 +67,7 @@ int seep_check_text(const json_t *check, FILE *out, bool colour)
     seep_put_colour(out, colour, "0");
     fputs(", ", out);
     seep_put_steps(out, job);
+    seep_put_ending(out, job, ", ");
     fputs("\n\n", out);
     json_array_foreach (lines, i, one)
         put_line(out, one, cwd, colour);

@@ -2,6 +2,7 @@
 
 #include "libprof/print/put_text.h"
 #include "libprof/report_read/report_view.h"
+#include "libprof/words/space.h"
 
 #include <string.h>
 
@@ -35,81 +36,51 @@ static json_t *roles_of(const json_t *report)
     return roles;
 }
 
-/* Those of pids that are not in `seen` yet and had that role (NULL: any), as many as have room. */
-static void put_role(const struct page *p, const json_t *pids, const char *role, json_t *seen)
+/* Those of pids that are not in `seen` yet and had that role (NULL: any), as many as have room:
+ * "trainer process 2817", "loader-worker processes 12 13". */
+static void put_role(const struct page *p, FILE *to, const char *before, const json_t *pids,
+                     const char *role, json_t *seen)
 {
-    bool first = true;
+    const char *its = NULL;
+    char shown[MAX_PIDS * 24] = "", pid[24];
+    size_t i, n = 0, length = 0;
     json_t *one;
-    char pid[24];
-    size_t i;
 
     json_array_foreach (pids, i, one) {
-        const char *its = seep_get_text(p->roles, pid_text(one, pid), "process");
-        if ((role && strcmp(its, role) != 0) || json_object_get(seen, pid))
+        const char *of = seep_get_text(p->roles, pid_text(one, pid), "process");
+        if ((role && strcmp(of, role) != 0) || json_object_get(seen, pid))
             continue;
         json_object_set_new(seen, pid, json_true());
         if (json_object_size(seen) > MAX_PIDS)
             continue;
-        if (first) {
-            fputs(", ", p->out);
-            seep_put_text(p->out, its);
-        }
-        fprintf(p->out, " %s", pid);
-        first = false;
+        its = its ? its : of;
+        length += (size_t)snprintf(shown + length, sizeof shown - length, " %s", pid);
+        n++;
     }
+    if (!n)
+        return;
+    fputs(before, to);
+    if (strcmp(its, "process") != 0) {
+        seep_put_text(to, its);
+        fputc(' ', to);
+    }
+    fprintf(to, "%s%s", n == 1 ? "process" : "processes", shown);
 }
 
-static void put_processes_of(const struct page *p, const json_t *pids)
+static void put_processes_of(const struct page *p, FILE *to, bool grows, const json_t *pids)
 {
     static const char *const roles[] = {"trainer", "rank", "loader-worker", "helper", NULL};
     json_t *seen = json_object();
 
     for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
-        put_role(p, pids, roles[i], seen);
+        put_role(p, to,
+                 json_object_size(seen) ? ", "
+                 : grows                ? ", in "
+                                        : " in ",
+                 pids, roles[i], seen);
     if (json_object_size(seen) > MAX_PIDS)
-        fprintf(p->out, " and %zu more", json_object_size(seen) - MAX_PIDS);
+        fprintf(to, " and %zu more", json_object_size(seen) - MAX_PIDS);
     json_decref(seen);
-}
-
-static void put_growth(const struct page *p, const json_t *finding)
-{
-    const json_t *growth = json_object_get(finding, "growth_bytes_per_step");
-    double value = seep_get_number(growth, "value");
-    double half = (seep_get_number(growth, "high") - seep_get_number(growth, "low")) / 2;
-
-    if (!(value > 0))
-        return;
-    fputs(", +", p->out);
-    seep_put_size(p->out, value);
-    if (half >= 1) {
-        fputs(" ± ", p->out);
-        seep_put_size(p->out, half);
-    }
-    fprintf(p->out, " a %s", p->unit);
-}
-
-static void put_limit(const struct page *p, const json_t *finding)
-{
-    const json_t *left = json_object_get(finding, "steps_to_limit");
-
-    if (!json_is_number(left))
-        return;
-    fputs("    limit  ", p->out);
-    seep_put_size(p->out, seep_get_number(finding, "limit_bytes"));
-    fputs(", reached in about ", p->out);
-    seep_put_count(p->out, json_number_value(left), p->unit);
-    fputs(" at this pace\n", p->out);
-}
-
-static void put_saving(const struct page *p, const json_t *finding)
-{
-    double saving = seep_get_number(finding, "saving_bytes");
-
-    if (!(saving > 0))
-        return;
-    fputs("    saves  ", p->out);
-    seep_put_size(p->out, saving);
-    fputs(" of a run like this one, once it is fixed\n", p->out);
 }
 
 /* What nobody recorded has no line. */
@@ -122,37 +93,103 @@ static bool is_unseen(const json_t *finding)
 /* "F1  unbounded-growth  train.py:40 in collate" */
 static void put_heading(const struct page *p, const json_t *finding)
 {
-    const char *severity = seep_get_text(finding, "severity", "info");
+    struct seep_paragraph line;
+    FILE *to = seep_put_begin(&line, p->out, 0, 4);
 
-    seep_put_colour(p->out, p->colour, strcmp(severity, "leak") == 0 ? "1;31" : "1;33");
-    seep_put_text(p->out, seep_get_text(finding, "id", "F?"));
-    fputs("  ", p->out);
-    seep_put_text(p->out, seep_get_text(finding, "pattern", "undetermined"));
-    seep_put_colour(p->out, p->colour, "0");
-    fputs("  ", p->out);
-    seep_put_colour(p->out, p->colour, "1");
-    seep_put_place(p->out, finding, p->cwd);
-    seep_put_colour(p->out, p->colour, "0");
+    seep_put_severity(to, p->colour, seep_get_severity(finding));
+    seep_put_text(to, seep_get_text(finding, "id", "F?"));
+    fputs("  ", to);
+    seep_put_text(to, seep_get_text(finding, "pattern", "undetermined"));
+    seep_put_colour(to, p->colour, "0");
+    fputs("  ", to);
+    seep_put_colour(to, p->colour, "1");
+    seep_put_place(to, finding, p->cwd);
+    seep_put_colour(to, p->colour, "0");
+    seep_put_end(&line);
 }
 
-/* "73.8 MiB kept in 600 blocks of host, +1.0 MiB a step, trainer 2817" */
+static bool put_growth(const struct page *p, FILE *to, const json_t *finding)
+{
+    const json_t *growth = json_object_get(finding, "growth_bytes_per_step");
+    double value = seep_get_number(growth, "value");
+    double half = (seep_get_number(growth, "high") - seep_get_number(growth, "low")) / 2;
+
+    if (!(value > 0))
+        return false;
+    fputs(", grows by ", to);
+    seep_put_size(to, value);
+    if (half >= 1) {
+        fputs(" ± ", to);
+        seep_put_size(to, half);
+    }
+    fprintf(to, " a %s", p->unit);
+    return true;
+}
+
+/* "Keeps 73.8 MiB (600 blocks, host memory), grows by 1.0 MiB a step, in trainer process 2817" */
 static void put_amount(const struct page *p, const json_t *finding)
 {
     double count = seep_get_number(finding, "count");
+    char words[SEEP_SPACE_WORDS];
+    struct seep_paragraph line;
+    FILE *to = seep_put_begin(&line, p->out, 0, 4);
 
-    if (count > 0 || is_unseen(finding)) {
-        seep_put_size(p->out, seep_get_number(finding, "live_bytes"));
-        if (count > 0) {
-            fputs(" kept in ", p->out);
-            seep_put_count(p->out, count, "block");
-        }
-        fputs(" of ", p->out);
-    } else {
-        fputs("nothing kept in ", p->out);
+    fputs("    Keeps ", to);
+    if (count > 0 || is_unseen(finding))
+        seep_put_size(to, seep_get_number(finding, "live_bytes"));
+    else
+        fputs("nothing", to);
+    fputs(" (", to);
+    if (count > 0) {
+        seep_put_count(to, count, "block");
+        fputs(", ", to);
     }
-    seep_put_text(p->out, seep_get_text(finding, "space", "?"));
-    put_growth(p, finding);
-    put_processes_of(p, json_object_get(finding, "processes"));
+    fprintf(to, "%s)", seep_memory_words(seep_get_text(finding, "space", "?"), words));
+    bool grows = put_growth(p, to, finding);
+    put_processes_of(p, to, grows, json_object_get(finding, "processes"));
+    seep_put_end(&line);
+}
+
+static void put_limit(const struct page *p, const json_t *finding)
+{
+    const json_t *left = json_object_get(finding, "steps_to_limit");
+    struct seep_paragraph line;
+
+    if (!json_is_number(left))
+        return;
+    FILE *to = seep_put_begin(&line, p->out, 0, 11);
+    fputs("    limit  ", to);
+    seep_put_size(to, seep_get_number(finding, "limit_bytes"));
+    fputs(", reached in about ", to);
+    seep_put_count(to, json_number_value(left), p->unit);
+    fputs(" at this pace", to);
+    seep_put_end(&line);
+}
+
+static void put_saving(const struct page *p, const json_t *finding)
+{
+    double saving = seep_get_number(finding, "saving_bytes");
+    struct seep_paragraph line;
+
+    if (!(saving > 0))
+        return;
+    FILE *to = seep_put_begin(&line, p->out, 0, 11);
+    fputs("    saves  ", to);
+    seep_put_size(to, saving);
+    fputs(" in a run like this one, if fixed", to);
+    seep_put_end(&line);
+}
+
+static void put_advice(const struct page *p, const json_t *finding)
+{
+    struct seep_paragraph line;
+    FILE *to = seep_put_begin(&line, p->out, 0, 11);
+
+    seep_put_colour(to, p->colour, "32");
+    fputs("    to do: ", to);
+    seep_put_text(to, seep_get_text(finding, "advice", ""));
+    seep_put_colour(to, p->colour, "0");
+    seep_put_end(&line);
 }
 
 static void put_finding(const struct page *p, const json_t *finding)
@@ -161,9 +198,8 @@ static void put_finding(const struct page *p, const json_t *finding)
     size_t i;
 
     put_heading(p, finding);
-    fputs("\n    ", p->out);
     put_amount(p, finding);
-    fputs("\n    ", p->out);
+    fputs("    ", p->out);
     seep_put_wrapped(p->out, seep_get_text(finding, "title", ""), 4, 4);
     json_array_foreach (json_object_get(finding, "evidence"), i, line) {
         fputs("    - ", p->out);
@@ -172,52 +208,53 @@ static void put_finding(const struct page *p, const json_t *finding)
     seep_holder_text(finding, p->cwd, p->out, 4);
     put_limit(p, finding);
     put_saving(p, finding);
-    seep_put_colour(p->out, p->colour, "32");
-    fputs("    to do: ", p->out);
-    seep_put_wrapped(p->out, seep_get_text(finding, "advice", ""), 11, 11);
-    seep_put_colour(p->out, p->colour, "0");
+    put_advice(p, finding);
     fputc('\n', p->out);
 }
 
-/* "and 8 more: 3 leak, 5 info: the list has a bound: fix these first, and run again" */
+/* "and 8 more (3 leak, 5 info): the list is bounded. Fix these first, then run again." */
 static void put_left_out(FILE *out, const json_t *report)
 {
-    const char *before = ": ";
+    const char *before = " (";
+    struct seep_paragraph line;
 
     if (!(seep_get_all_left_out(report) > 0))
         return;
-    fprintf(out, "and %.0f more", seep_get_all_left_out(report));
-    for (int i = 0; i < 4; i++) {
+    FILE *to = seep_put_begin(&line, out, 0, 0);
+    fprintf(to, "and %.0f more", seep_get_all_left_out(report));
+    for (int i = 0; i < SEEP_N_SEVERITIES; i++) {
         if (!(seep_get_left_out(report, i) > 0))
             continue;
-        fprintf(out, "%s%.0f %s", before, seep_get_left_out(report, i), seep_severities[i]);
+        fprintf(to, "%s%.0f %s", before, seep_get_left_out(report, i), seep_severities[i]);
         before = ", ";
     }
-    fputs(": the list has a bound: fix these first, and run again\n\n", out);
+    fputs("): the list is bounded. Fix these first, then run again.", to);
+    seep_put_end(&line);
+    fputc('\n', out);
 }
 
-/* How many findings there are; of none, whether that says anything. */
-static void put_result(const struct page *p, const json_t *report, size_t n)
+void seep_verdict_text(const json_t *report, FILE *out, bool colour)
 {
+    const size_t n = json_array_size(json_object_get(report, "findings"));
     const json_t *job = json_object_get(report, "job");
+    const char *unit = seep_get_step_unit(job);
     const bool runs = seep_get_runs(report), early = !n && seep_get_too_early(report);
 
-    seep_put_colour(p->out, p->colour, "1");
+    seep_put_colour(out, colour, "1");
     if (n)
-        fprintf(p->out, "seep: %zu finding%s", n, n == 1 ? "" : "s");
+        fprintf(out, "seep: %zu finding%s", n, n == 1 ? "" : "s");
     else if (early)
-        fprintf(p->out, "seep: too %s to tell", runs ? "early" : "short");
+        fprintf(out, "seep: too %s to tell", runs ? "early" : "short");
     else
-        fputs("seep: no finding", p->out);
-    seep_put_colour(p->out, p->colour, "0");
-    fputs(" in ", p->out);
-    seep_put_count(p->out, seep_get_number(job, "steps"), p->unit);
-    fputs(runs ? " so far\n" : "\n", p->out);
+        fputs("seep: no finding", out);
+    seep_put_colour(out, colour, "0");
+    fputs(" in ", out);
+    seep_put_count(out, seep_get_number(job, "steps"), unit);
+    fputs(runs ? " so far\n" : "\n", out);
     if (early)
-        fprintf(p->out, "Growth shows in %.0f %ss after the warm-up; this job has %.0f%s.\n",
-                seep_get_number(job, "judged_steps_needed"), p->unit,
+        fprintf(out, "Growth shows in %.0f %ss after the warm-up; this job has %.0f%s.\n",
+                seep_get_number(job, "judged_steps_needed"), unit,
                 seep_get_number(job, "judged_steps"), runs ? " so far" : "");
-    fputc('\n', p->out);
 }
 
 void seep_findings_text(const json_t *report, FILE *out, bool colour)
@@ -229,10 +266,11 @@ void seep_findings_text(const json_t *report, FILE *out, bool colour)
                         .cwd = seep_get_text(job, "cwd", ""),
                         .unit = seep_get_step_unit(job),
                         .roles = roles_of(report)};
-    size_t n = json_array_size(findings), i;
     json_t *one;
+    size_t i;
 
-    put_result(&page, report, n);
+    seep_verdict_text(report, out, colour);
+    fputc('\n', out);
     json_array_foreach (findings, i, one)
         put_finding(&page, one);
     put_left_out(out, report);

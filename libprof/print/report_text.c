@@ -4,16 +4,16 @@
 #include "libprof/print/put_text.h"
 #include "libprof/print/text_parts.h"
 #include "libprof/report_read/device_view.h"
-#include "libprof/report_read/holder_view.h"
 #include "libprof/report_read/report_view.h"
+#include "libprof/words/space.h"
 #include "libprof/words/step_words.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SHOWN_PROCESSES = 8, MAX_SHOWN_SITES = 8, MAX_SHOWN_GAPS = 8 };
+enum { MAX_SHOWN_PROCESSES = 8, MAX_SHOWN_GAPS = 8 };
 
-static const double MOST_OF_IT = 0.8;
+enum { LABEL = SEEP_PUT_LABEL };
 
 struct page {
     FILE *out;
@@ -25,18 +25,27 @@ struct page {
     bool running;     /* some process was alive when the report was made */
 };
 
+/* "label    …", which goes on below itself; "" for one more of the same. */
+static FILE *begin(struct seep_paragraph *line, const struct page *p, const char *label)
+{
+    fprintf(p->out, "%-*s", LABEL, label);
+    return seep_put_begin(line, p->out, LABEL, LABEL);
+}
+
 /* ---- the job ----------------------------------------------------------------------------- */
 
 static void put_command(const struct page *p, const json_t *job)
 {
-    size_t i, column = 9;
+    const int width = seep_put_width(p->out, SEEP_PUT_WIDTH) - (int)strlen(" ...");
+    int column = LABEL;
     json_t *word;
+    size_t i;
 
-    fputs("command  ", p->out);
+    fprintf(p->out, "%-*s", LABEL, "command");
     json_array_foreach (json_object_get(job, "command"), i, word) {
         const char *text = json_string_value(word) ? json_string_value(word) : "?";
-        column += strlen(text) + 1;
-        if (column > SEEP_PUT_WIDTH && i > 0) {
+        column += (int)strnlen(text, SEEP_PUT_WIDTH * 8) + 1;
+        if (column > width && i > 0) {
             fputs(" ...", p->out);
             break;
         }
@@ -48,23 +57,24 @@ static void put_command(const struct page *p, const json_t *job)
 
 static void put_job(const struct page *p, const json_t *job)
 {
-    put_command(p, job);
-    fputs("job      ", p->out);
-    seep_put_steps(p->out, job);
+    struct seep_paragraph line;
+    FILE *to = begin(&line, p, "job");
+
+    seep_put_steps(to, job);
     if (json_is_number(json_object_get(job, "epochs"))) {
-        fputs(", ", p->out);
-        seep_put_epochs(p->out, job);
+        fputs(", ", to);
+        seep_put_epochs(to, job);
     }
-    fprintf(p->out, ", %.1f s%s", seep_get_number(job, "duration_s"),
-            p->running ? ", still running" : "");
+    fprintf(to, ", %.1f s", seep_get_number(job, "duration_s"));
+    seep_put_ending(to, job, ", ");
     if (!json_is_true(json_object_get(job, "complete")))
-        fputs(", incomplete", p->out);
+        fputs(", incomplete", to);
     if (seep_get_number(job, "dropped_events") > 0) {
-        fputs(", ", p->out);
-        seep_put_count(p->out, seep_get_number(job, "dropped_events"), "event");
-        fputs(" dropped", p->out);
+        fputs(", ", to);
+        seep_put_count(to, seep_get_number(job, "dropped_events"), "event");
+        fputs(" dropped", to);
     }
-    fputc('\n', p->out);
+    seep_put_end(&line);
 }
 
 /* Where it is not what a reader would expect. */
@@ -76,28 +86,29 @@ static void put_why(const struct page *p, const json_t *job)
     if (!*why || strcmp(why, SEEP_WHY_OPTIMIZER_TEXT) == 0 || strcmp(source, "time") == 0 ||
         strcmp(source, "api") == 0 || strcmp(source, "nvtx") == 0)
         return;
-    fputs("steps    ", p->out);
-    seep_put_wrapped(p->out, why, 9, 9);
+    fprintf(p->out, "%-*s", LABEL, "steps");
+    seep_put_wrapped(p->out, why, LABEL, LABEL);
 }
 
 static void put_spaces(const struct page *p, const json_t *report)
 {
-    const char *key, *label = "memory ";
+    const char *key, *label = "memory";
     char when[SEEP_WHEN_TEXT];
     json_t *totals;
 
     json_object_foreach (json_object_get(report, "spaces"), key, totals) {
-        fprintf(p->out, "%s  ", label);
-        seep_put_text(p->out, key);
-        fputs(": peak ", p->out);
-        seep_put_size(p->out, seep_get_number(totals, "peak_bytes"));
-        fprintf(p->out, " %s, ",
+        struct seep_paragraph line;
+        FILE *to = begin(&line, p, label);
+        seep_put_text(to, key);
+        fputs(": peak ", to);
+        seep_put_size(to, seep_get_number(totals, "peak_bytes"));
+        fprintf(to, " %s, ",
                 seep_get_when(p->unit, seep_get_number(totals, "peak_step"), p->steps, when));
-        seep_put_size(p->out, seep_get_number(totals, "live_bytes"));
-        fputs(p->running ? " live now, " : " live at exit, ", p->out);
-        seep_put_count(p->out, seep_get_number(totals, "allocations"), "allocation");
-        fputc('\n', p->out);
-        label = "       ";
+        seep_put_size(to, seep_get_number(totals, "live_bytes"));
+        fputs(p->running ? " live now, " : " live at exit, ", to);
+        seep_put_count(to, seep_get_number(totals, "allocations"), "allocation");
+        seep_put_end(&line);
+        label = "";
     }
 }
 
@@ -108,39 +119,45 @@ static void put_devices(const struct page *p, const json_t *report)
 
     json_array_foreach (json_object_get(report, "devices"), i, device) {
         char *text = seep_device_text(device);
-        fputs(i ? "         " : "devices  ", p->out);
-        seep_put_wrapped(p->out, text ? text : "?", 9, 9);
+        fprintf(p->out, "%-*s", LABEL, i ? "" : "devices");
+        seep_put_wrapped(p->out, text ? text : "?", LABEL, LABEL);
         free(text);
     }
 }
 
+static void put_shortage(const struct page *p, FILE *to, const json_t *its)
+{
+    char words[SEEP_SPACE_WORDS], when[SEEP_WHEN_TEXT];
+
+    fprintf(to,
+            "CUDA out of memory (%s): ", seep_space_words(seep_get_text(its, "space", "?"), words));
+    seep_put_size(to, seep_get_number(its, "asked_bytes"));
+    fprintf(to, " requested %s",
+            seep_get_when(p->unit, seep_get_number(its, "step"), p->steps, when));
+    if (json_is_object(json_object_get(its, "frame"))) {
+        fputs(", ", to);
+        seep_put_frame(to, json_object_get(its, "frame"), p->cwd);
+    }
+    if (strcmp(seep_get_text(its, "source", "allocator"), "runtime") == 0) {
+        fputs(". The CUDA runtime refused it; the caller may have tried again.", to);
+        return;
+    }
+    fputs("; ", to);
+    seep_put_size(to, seep_get_number(its, "allocated_bytes"));
+    fputs(" of ", to);
+    seep_put_size(to, seep_get_number(its, "reserved_bytes"));
+    fputs(" reserved were in use", to);
+}
+
 static void put_shortages(const struct page *p, const json_t *report)
 {
-    const char *cwd = seep_get_text(json_object_get(report, "job"), "cwd", "");
-    char when[SEEP_WHEN_TEXT];
     json_t *its;
     size_t i;
 
     json_array_foreach (json_object_get(report, "out_of_memory"), i, its) {
-        fputs("out of memory in ", p->out);
-        seep_put_text(p->out, seep_get_text(its, "space", "?"));
-        fputs(": ", p->out);
-        seep_put_size(p->out, seep_get_number(its, "asked_bytes"));
-        fprintf(p->out, " asked for %s",
-                seep_get_when(p->unit, seep_get_number(its, "step"), p->steps, when));
-        if (json_is_object(json_object_get(its, "frame"))) {
-            fputs(", ", p->out);
-            seep_put_frame(p->out, json_object_get(its, "frame"), cwd);
-        }
-        if (strcmp(seep_get_text(its, "source", "allocator"), "runtime") == 0) {
-            fputs(", by the CUDA runtime: who called may have tried again\n", p->out);
-            continue;
-        }
-        fputs("; in use were ", p->out);
-        seep_put_size(p->out, seep_get_number(its, "allocated_bytes"));
-        fputs(" of ", p->out);
-        seep_put_size(p->out, seep_get_number(its, "reserved_bytes"));
-        fputs(" taken from the device\n", p->out);
+        struct seep_paragraph line;
+        put_shortage(p, seep_put_begin(&line, p->out, 0, LABEL), its);
+        seep_put_end(&line);
     }
 }
 
@@ -156,8 +173,7 @@ static void put_cupti(const struct page *p, const json_t *report)
         n += strcmp(seep_get_text(its, "state", ""), "listens") == 0;
     if (!(n > 0))
         return;
-    fputs("cupti    listened to in ", p->out);
-    fprintf(p->out, "%.0f process%s\n", n, n > 1 ? "es" : "");
+    fprintf(p->out, "%-*slistened to in %.0f process%s\n", LABEL, "cupti", n, n > 1 ? "es" : "");
 }
 
 /* ---- resident memory --------------------------------------------------------------------- */
@@ -171,11 +187,11 @@ static void put_rss(const struct page *p, const json_t *rss, int column)
     free(text);
 }
 
-static void put_peaks(const struct page *p, const json_t *pss, double rss_bytes, bool together)
+static void put_peaks(FILE *to, const json_t *pss, double rss_bytes, bool together)
 {
     char *text = seep_resident_peaks_text(json_number_value(pss), rss_bytes, together);
 
-    fputs(text ? text : "?", p->out);
+    fputs(text ? text : "?", to);
     free(text);
 }
 
@@ -186,13 +202,15 @@ static void put_resident(const struct page *p, const json_t *report)
 {
     const json_t *rss = json_object_get(json_object_get(report, "coverage"), "rss");
     const json_t *pss = json_object_get(json_object_get(report, "job"), "pss_peak_bytes");
+    struct seep_paragraph line;
 
     if (!json_is_object(rss))
         return;
-    fputs("resident ", p->out);
-    put_peaks(p, p->is_one ? NULL : pss, seep_get_number(rss, "highest_bytes"), !p->is_one);
-    fputs("\n         ", p->out);
-    put_rss(p, rss, 9);
+    put_peaks(begin(&line, p, "resident"), p->is_one ? NULL : pss,
+              seep_get_number(rss, "highest_bytes"), !p->is_one);
+    seep_put_end(&line);
+    fprintf(p->out, "%*s", LABEL, "");
+    put_rss(p, rss, LABEL);
 }
 
 static void put_rss_of(const struct page *p, const json_t *process)
@@ -201,36 +219,33 @@ static void put_rss_of(const struct page *p, const json_t *process)
 
     if (!json_is_object(rss) || p->is_one || !(p->all || seep_rss_is_notable(rss)))
         return;
-    fputs("           ", p->out);
-    put_rss(p, rss, 11);
+    fprintf(p->out, "%*s", LABEL + 2, "");
+    put_rss(p, rss, LABEL + 2);
 }
 
 /* ---- processes --------------------------------------------------------------------------- */
 
-static void put_process(const struct page *p, const json_t *process)
+static void put_process(const struct page *p, const char *label, const json_t *process)
 {
-    const json_t *exit = json_object_get(process, "exit");
-    const char *kind = seep_get_text(exit, "kind", "unknown");
+    const char *python = seep_get_text(process, "python", NULL);
+    struct seep_paragraph line;
+    FILE *to = begin(&line, p, label);
 
-    fprintf(p->out, "%.0f ", seep_get_number(process, "pid"));
-    seep_put_text(p->out, seep_get_text(process, "role", "?"));
+    fprintf(to, "%.0f ", seep_get_number(process, "pid"));
+    seep_put_text(to, seep_get_text(process, "role", "?"));
     if (json_is_number(json_object_get(process, "rank")))
-        fprintf(p->out, " (rank %.0f)", seep_get_number(process, "rank"));
-    fputs(": ", p->out);
-    seep_put_text(p->out, kind);
-    if (json_is_number(json_object_get(exit, "value")))
-        fprintf(p->out, " %.0f", seep_get_number(exit, "value"));
+        fprintf(to, " (rank %.0f)", seep_get_number(process, "rank"));
+    seep_put_ending(to, process, ": ");
     if (!p->is_one) {
-        fputs(", ", p->out);
-        put_peaks(p, json_object_get(process, "pss_peak_bytes"),
+        fputs(", ", to);
+        put_peaks(to, json_object_get(process, "pss_peak_bytes"),
                   seep_get_number(process, "rss_peak_bytes"), false);
     }
-    const char *python = seep_get_text(process, "python", NULL);
     if (python) {
-        fputs(", Python ", p->out);
-        seep_put_text(p->out, python);
+        fputs(", Python ", to);
+        seep_put_text(to, python);
     }
-    fputc('\n', p->out);
+    seep_put_end(&line);
 }
 
 static bool is_helper(const json_t *process)
@@ -249,14 +264,13 @@ static void put_processes(const struct page *p, const json_t *report)
             const json_t *process = json_array_get(processes, i);
             if (is_helper(process) != (pass == 1))
                 continue;
-            fputs(shown ? "         " : "process  ", p->out);
-            put_process(p, process);
+            put_process(p, shown ? "" : "process", process);
             put_rss_of(p, process);
             shown++;
         }
     }
     if (n > shown)
-        fprintf(p->out, "         and %zu more\n", n - shown);
+        fprintf(p->out, "%*sand %zu more\n", LABEL, "", n - shown);
 }
 
 /* What the snapshots of who holds what have cost. */
@@ -266,65 +280,13 @@ static void put_holders(const struct page *p, const json_t *report)
 
     if (!json_is_object(holders))
         return;
-    fputs("holders  ", p->out);
-    seep_put_count(p->out, seep_get_number(holders, "snapshots"), "snapshot");
-    fprintf(p->out, ": stopped for %.3f s, at most %.3f s at once; %.1f s of CPU beside the job\n",
+    struct seep_paragraph line;
+    FILE *to = begin(&line, p, "holders");
+    seep_put_count(to, seep_get_number(holders, "snapshots"), "snapshot");
+    fprintf(to, " stopped the job for %.3f s, at most %.3f s at once, and took %.1f s of CPU",
             seep_get_number(holders, "stopped_s"), seep_get_number(holders, "longest_stop_s"),
             seep_get_number(holders, "reader_cpu_s"));
-}
-
-static bool is_of_a_finding(const json_t *report, const char *site)
-{
-    json_t *finding, *one;
-    size_t i, k;
-
-    json_array_foreach (json_object_get(report, "findings"), i, finding) {
-        json_array_foreach (json_object_get(finding, "sites"), k, one) {
-            if (json_is_string(one) && strcmp(json_string_value(one), site) == 0)
-                return true;
-        }
-    }
-    return false;
-}
-
-/* Snapshots are of one instant, and of all that a line has then: who they name need not hold what a
- * site had at its peak. */
-static void put_when_held(const struct page *p, const json_t *site)
-{
-    const json_t *holders = seep_get_holders(site);
-    double peak = seep_get_number(site, "peak_bytes"), seen = seep_get_number(holders, "bytes"),
-           least = seen < peak ? seen : peak;
-    char size[SEEP_SIZE_TEXT], when[SEEP_WHEN_TEXT];
-
-    if (!json_array_size(json_object_get(holders, "paths")) && !*seep_get_holders_words(holders))
-        return;
-    if (seen >= MOST_OF_IT * peak && seep_get_number(site, "held_bytes") >= MOST_OF_IT * least)
-        return;
-    fprintf(p->out, "%*sof %s that this line had %s:\n", 21, "", seep_text_size(seen, size),
-            seep_get_when(p->unit, seep_get_number(holders, "step"), p->steps, when));
-}
-
-static void put_sites(const struct page *p, const json_t *report)
-{
-    const json_t *sites = json_object_get(report, "sites");
-    size_t n = json_array_size(sites);
-
-    for (size_t i = 0; i < n && i < MAX_SHOWN_SITES; i++) {
-        const json_t *site = json_array_get(sites, i);
-        const json_t *stack = json_object_get(site, "stack");
-        json_int_t at = json_integer_value(json_object_get(site, "look_at"));
-        char size[SEEP_SIZE_TEXT];
-        fprintf(p->out, "%s  %10s  ", i ? "       " : "largest",
-                seep_text_size(seep_get_number(site, "peak_bytes"), size));
-        seep_put_text(p->out, seep_get_text(site, "space", "?"));
-        fputs("  ", p->out);
-        seep_put_frame(p->out, json_array_get(stack, at > 0 ? (size_t)at : 0), p->cwd);
-        fputc('\n', p->out);
-        if (is_of_a_finding(report, seep_get_text(site, "id", "")))
-            continue;
-        put_when_held(p, site);
-        seep_holder_text(site, p->cwd, p->out, 21);
-    }
+    seep_put_end(&line);
 }
 
 static void put_gaps(const struct page *p, const json_t *report)
@@ -334,11 +296,11 @@ static void put_gaps(const struct page *p, const json_t *report)
 
     for (size_t i = 0; i < n && i < MAX_SHOWN_GAPS; i++) {
         const char *text = json_string_value(json_array_get(gaps, i));
-        fputs(i ? "         " : "not seen ", p->out);
-        seep_put_wrapped(p->out, text ? text : "?", 9, 9);
+        fprintf(p->out, "%-*s", LABEL, i ? "" : "not seen");
+        seep_put_wrapped(p->out, text ? text : "?", LABEL, LABEL);
     }
     if (n > MAX_SHOWN_GAPS)
-        fprintf(p->out, "         and %zu more\n", n - MAX_SHOWN_GAPS);
+        fprintf(p->out, "%*sand %zu more\n", LABEL, "", n - MAX_SHOWN_GAPS);
 }
 
 static bool is_one(const json_t *report)
@@ -347,7 +309,23 @@ static bool is_one(const json_t *report)
            json_is_object(json_object_get(json_object_get(report, "coverage"), "rss"));
 }
 
-static int print_report(const json_t *report, FILE *out, bool colour, bool all)
+static void put_job_parts(const struct page *p, const json_t *report)
+{
+    const json_t *job = json_object_get(report, "job");
+
+    put_command(p, job);
+    put_job(p, job);
+    put_why(p, job);
+    put_spaces(p, report);
+    put_devices(p, report);
+    put_shortages(p, report);
+    put_cupti(p, report);
+    put_resident(p, report);
+    put_processes(p, report);
+    put_holders(p, report);
+}
+
+int seep_report_text(const json_t *report, FILE *out, const struct seep_report_look *look)
 {
     const json_t *job = json_object_get(report, "job");
 
@@ -357,30 +335,13 @@ static int print_report(const json_t *report, FILE *out, bool colour, bool all)
                         .cwd = seep_get_text(job, "cwd", ""),
                         .steps = seep_get_number(job, "steps"),
                         .unit = seep_get_step_unit(job),
-                        .all = all,
+                        .all = look->all,
                         .is_one = is_one(report),
                         .running = seep_get_runs(report)};
-    seep_findings_text(report, out, colour);
-    put_job(&page, job);
-    put_why(&page, job);
-    put_spaces(&page, report);
-    put_devices(&page, report);
-    put_shortages(&page, report);
-    put_cupti(&page, report);
-    put_resident(&page, report);
-    put_processes(&page, report);
-    put_holders(&page, report);
-    put_sites(&page, report);
+    seep_findings_text(report, out, look->colour);
+    put_job_parts(&page, report);
+    seep_lines_text(report, out);
     put_gaps(&page, report);
+    seep_closing_text(report, out, look->colour, look->folder);
     return ferror(out) ? -SEEP_EIO : 0;
-}
-
-int seep_report_text(const json_t *report, FILE *out, bool colour)
-{
-    return print_report(report, out, colour, false);
-}
-
-int seep_report_text_all(const json_t *report, FILE *out, bool colour)
-{
-    return print_report(report, out, colour, true);
 }

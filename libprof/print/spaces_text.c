@@ -1,10 +1,12 @@
 #include "libprof/print/text_parts.h"
 
+#include "libprof/base/text.h"
 #include "libprof/print/put_text.h"
 #include "libprof/report_read/report_view.h"
 
 static void put_side(FILE *out, const json_t *side, const char *unit)
 {
+    char interval[SEEP_INTERVAL_TEXT];
     struct seep_slope growth;
 
     if (!json_is_object(side)) {
@@ -19,11 +21,8 @@ static void put_side(FILE *out, const json_t *side, const char *unit)
     }
     fputs(", ", out);
     seep_put_change(out, growth.value);
-    fprintf(out, " a %s (", unit);
-    seep_put_size(out, growth.low);
-    fputs(" to ", out);
-    seep_put_size(out, growth.high);
-    fputc(')', out);
+    fprintf(out, " a %s%s", unit,
+            seep_text_interval("", growth.value, growth.low, growth.high, interval));
 }
 
 void seep_spaces_text(const json_t *spaces, FILE *out, const char *unit)
@@ -40,9 +39,12 @@ void seep_spaces_text(const json_t *spaces, FILE *out, const char *unit)
         put_side(out, before, unit);
         fputs("\n    after   ", out);
         put_side(out, after, unit);
-        fputs("\n    peak    ", out);
-        seep_put_change(out, seep_get_number(after, "peak_bytes") -
-                                 seep_get_number(before, "peak_bytes"));
+        double change =
+            seep_get_number(after, "peak_bytes") - seep_get_number(before, "peak_bytes");
+        if (change != 0) {
+            fputs("\n    peak    ", out);
+            seep_put_change(out, change);
+        }
         fputc('\n', out);
     }
 }

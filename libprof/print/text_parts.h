@@ -7,9 +7,20 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+/* How many findings there are in how many steps, in a line; of none, whether that says anything. */
+void seep_verdict_text(const json_t *report, FILE *out, bool colour);
+
 /* The findings of a report: how many there are, and then each with its line, what it holds,
  * evidence and advice. */
 void seep_findings_text(const json_t *report, FILE *out, bool colour);
+
+/* The lines with the largest peaks that no finding tells of, each with who was seen to hold it. */
+void seep_lines_text(const json_t *report, FILE *out);
+
+/* The end of a report, for a window of 24 rows when all has scrolled by: how many findings there
+ * are, each in one line (the first of very many), and where more is to be seen: `folder` is that of
+ * the profile, NULL where there is not one. */
+void seep_closing_text(const json_t *report, FILE *out, bool colour, const char *folder);
 
 /* Who holds what a finding's line made, and where they got it: "held by local 'history' …" and
  * "kept at train.py:42 …", indented by `indent`; nothing where it is not known. `cwd`: of the job.

@@ -1,5 +1,7 @@
 #include "libprof/read/job_read.h"
 
+#include "libprof/read/profile_read.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -31,8 +33,7 @@ static int check(struct seep_job *job, const char *path, struct seep_error *err)
     if (job->magic != SEEP_JOB_MAGIC)
         return seep_error_set(err, SEEP_EFORMAT, path, 0, "not a job table of seep");
     if (job->version != SEEP_FORMAT_VERSION)
-        return seep_error_set(err, SEEP_EVERSION, path, 8,
-                              "format version %u is not known to this seep", job->version);
+        return seep_version_error(err, path, job->version);
     close_texts(job);
     return 0;
 }

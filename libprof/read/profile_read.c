@@ -15,6 +15,20 @@ static uint64_t chunk_offset(uint32_t chunk)
     return SEEP_HEADER_BYTES + (uint64_t)chunk * SEEP_CHUNK_BYTES;
 }
 
+int seep_version_error(struct seep_error *err, const char *path, uint32_t version)
+{
+    const char *what = version > SEEP_FORMAT_VERSION   ? "a newer seep"
+                       : version < SEEP_FORMAT_VERSION ? "an older seep"
+                                                       : "another build of seep";
+    const char *advice = version > SEEP_FORMAT_VERSION
+                             ? "update this seep"
+                             : "read it with that one, or record the job again";
+
+    return seep_error_set(err, SEEP_EVERSION, path, offsetof(struct seep_header, version),
+                          "%s wrote it (format %u, this one reads %u): %s", what, version,
+                          SEEP_FORMAT_VERSION, advice);
+}
+
 static int check_header(struct seep_profile *p, struct seep_error *err)
 {
     struct seep_header *h = p->header;
@@ -26,8 +40,7 @@ static int check_header(struct seep_profile *p, struct seep_error *err)
         return seep_error_set(err, SEEP_EFORMAT, p->path, 0, "not a profile of seep");
     if (h->version != SEEP_FORMAT_VERSION || h->header_bytes != SEEP_HEADER_BYTES ||
         h->chunk_bytes != SEEP_CHUNK_BYTES)
-        return seep_error_set(err, SEEP_EVERSION, p->path, 8,
-                              "format version %u is not known to this seep", h->version);
+        return seep_version_error(err, p->path, h->version);
     if (h->check != seep_header_check(h))
         return seep_error_set(err, SEEP_EFORMAT, p->path, 0, "the header is damaged");
     if (h->inherited_end < SEEP_HEADER_BYTES ||

@@ -45,6 +45,9 @@ SEEP_MUST_CHECK int seep_profile_from_bytes(const char *name, const void *bytes,
  * that every reference resolves. Returns 0, -SEEP_EIO, -SEEP_ENOMEM. */
 SEEP_MUST_CHECK int seep_profile_load(struct seep_profile *profile, struct seep_error *err);
 
+/* Complains of a file of another version of the format, with what to do. Returns -SEEP_EVERSION. */
+int seep_version_error(struct seep_error *err, const char *path, uint32_t version);
+
 /* Drops what load made; the header stays. */
 void seep_profile_unload(struct seep_profile *profile);
 void seep_profile_close(struct seep_profile *profile);

@@ -25,15 +25,6 @@ static json_t *python_of(uint32_t v)
     return json_string(text);
 }
 
-static json_t *exit_of(const struct seep_model_process *p)
-{
-    static const char *const kinds[] = {"exit", "signal", "running", "unknown"};
-    bool valued = p->exit_kind == SEEP_ENDED_EXIT || p->exit_kind == SEEP_ENDED_SIGNAL;
-
-    return json_pack("{s:s, s:o}", "kind", kinds[p->exit_kind], "value",
-                     valued ? json_integer(p->exit_value) : json_null());
-}
-
 static json_t *counted_spaces(const struct seep_process *e, bool gone, bool *failed)
 {
     json_t *spaces = json_object();
@@ -77,7 +68,7 @@ static json_t *process_json(const struct seep_report_pieces *pieces,
     seep_json_set(json, "rank", id->rank >= 0 ? json_integer(id->rank) : json_null(), failed);
     seep_json_set(json, "argv", seep_json_argv(id->argv, id->argv_bytes), failed);
     seep_json_set(json, "python", python_of(id->python_version), failed);
-    seep_json_set(json, "exit", exit_of(p), failed);
+    seep_json_set(json, "exit", seep_json_exit(&p->ended), failed);
     seep_json_set(json, "steps", seep_json_count(p->steps), failed);
     seep_json_set(json, "spaces", spaces_of(pieces, p, failed), failed);
     seep_json_set(json, "rss_peak_bytes", seep_json_count(p->rss_peak_bytes), failed);
@@ -98,17 +89,19 @@ static json_t *process_json(const struct seep_report_pieces *pieces,
     return json;
 }
 
-static json_t *bare_process_json(const struct seep_bare *bare, bool *failed)
+static json_t *bare_process_json(const struct seep_model *m, const struct seep_bare *bare,
+                                 bool *failed)
 {
     const struct seep_process *e = bare->entry;
-    struct seep_model_process p = {.exit_kind = SEEP_ENDED_UNKNOWN};
+    struct seep_process_end end = {.kind = SEEP_ENDED_UNKNOWN};
 
     if (seep_status_is_known(e))
-        seep_process_set_exit(&p, e->wait_status);
+        end = seep_process_end_of(e->wait_status);
+    seep_process_end_blame(m, bare->job, e->ppid, 0, &end);
     return json_pack("{s:o, s:o, s:s, s:n, s:o, s:n, s:o, s:o, s:o, s:o, s:o}", "pid",
                      seep_json_count(e->pid), "ppid", seep_json_count(e->ppid), "role", "helper",
                      "rank", "argv", seep_json_argv(e->name, (uint32_t)strlen(e->name)), "python",
-                     "exit", exit_of(&p), "steps", seep_json_count(e->steps), "spaces",
+                     "exit", seep_json_exit(&end), "steps", seep_json_count(e->steps), "spaces",
                      counted_spaces(e, false, failed), "rss_peak_bytes",
                      seep_json_count(e->rss_peak_bytes), "pss_peak_bytes",
                      e->pss_peak_bytes ? seep_json_count(e->pss_peak_bytes) : json_null());
@@ -117,7 +110,7 @@ static json_t *bare_process_json(const struct seep_bare *bare, bool *failed)
 static void add_bare_processes(const struct seep_model *m, json_t *list, bool *failed)
 {
     for (size_t i = 0; i < m->n_bares && !*failed; i++)
-        seep_json_append(list, bare_process_json(&m->bares[i], failed), failed);
+        seep_json_append(list, bare_process_json(m, &m->bares[i], failed), failed);
 }
 
 static json_t *folded_json(const struct seep_folded *folded, bool *failed)
@@ -273,9 +266,9 @@ json_t *seep_json_timeline(const struct seep_report_pieces *pieces)
 /* Where nobody can tell how a process ended, the launcher's word that the job has ended must do. */
 static bool has_ended(const struct seep_model_process *p)
 {
-    if (p->exit_kind == SEEP_ENDED_UNKNOWN)
+    if (p->ended.kind == SEEP_ENDED_UNKNOWN)
         return p->job && p->job->ended_ns;
-    return p->exit_kind != SEEP_ENDED_RUNNING;
+    return p->ended.kind != SEEP_ENDED_RUNNING;
 }
 
 bool seep_report_is_complete(const struct seep_model *m)

@@ -62,6 +62,8 @@ static json_t *job_json(const struct seep_report_pieces *pieces, bool *failed)
                   failed);
     seep_json_set(json, "started_unix_s", seep_json_real(started(m, job)), failed);
     seep_json_set(json, "duration_s", seep_json_real(duration(m, job)), failed);
+    seep_json_set(json, "exit", seep_json_job_exit(m), failed);
+    seep_json_set(json, "oom_kills", seep_json_oom_kills(m), failed);
     seep_json_set(json, "complete", json_boolean(seep_report_is_complete(m)), failed);
     seep_json_set(json, "dropped_events", seep_json_count(seep_report_dropped(m)), failed);
     seep_json_set(json, "step_source", seep_json_step_source(m), failed);

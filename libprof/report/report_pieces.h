@@ -42,6 +42,11 @@ json_t *seep_json_site_id(uint32_t site);
 json_t *seep_json_findings(const struct seep_report_pieces *pieces);
 json_t *seep_json_left_out(const struct seep_report_pieces *pieces); /* findings, by severity */
 json_t *seep_json_processes(const struct seep_report_pieces *pieces);
+/* How a process ended, or the job: its first trainer or rank that failed, else its command, else
+ * the main process; with the words for it. */
+json_t *seep_json_exit(const struct seep_process_end *end);
+json_t *seep_json_job_exit(const struct seep_model *m);
+json_t *seep_json_oom_kills(const struct seep_model *m); /* processes, by the kernel */
 json_t *seep_json_timeline(const struct seep_report_pieces *pieces);
 json_t *seep_json_folded(const struct seep_report_pieces *pieces); /* `helpers` */
 

@@ -391,13 +391,19 @@ int seep_compare_usable(const json_t *report, bool allow_incomplete, struct seep
     json_array_foreach (json_object_get(report, "processes"), i, process) {
         const json_t *exit = json_object_get(process, "exit");
         if (!allow_incomplete && strcmp(seep_get_text(exit, "kind", ""), "running") == 0)
-            return seep_error_set(err, SEEP_ENODATA, "", 0, "the job still runs (process %.0f)",
+            return seep_error_set(err, SEEP_ENODATA, "", 0,
+                                  "the job still runs (process %.0f): wait for its end, or add "
+                                  "--allow-incomplete",
                                   seep_get_number(process, "pid"));
     }
     if (!allow_incomplete && !json_is_true(json_object_get(job, "complete")))
-        return seep_error_set(err, SEEP_ENODATA, "", 0, "the profile is incomplete");
+        return seep_error_set(err, SEEP_ENODATA, "", 0,
+                              "the profile is incomplete: `seep report` says what is missing, and "
+                              "--allow-incomplete judges the rest");
     if (!(seep_get_number(job, "steps") > 0))
-        return seep_error_set(err, SEEP_ENODATA, "", 0, "no training step was seen");
+        return seep_error_set(err, SEEP_ENODATA, "", 0,
+                              "no training step was seen: call seep.step() once a step; see "
+                              "`seep help run`");
     return 0;
 }
 
@@ -413,6 +419,6 @@ int seep_compare_long_enough(const json_t *report, struct seep_error *err)
             return 0;
     }
     return seep_error_set(err, SEEP_ENODATA, "", 0,
-                          "%.0f %ss are too few to tell growth from the warm-up",
+                          "%.0f %ss are too few to tell growth from the warm-up: record more",
                           seep_get_number(job, "steps"), seep_get_step_unit(job));
 }

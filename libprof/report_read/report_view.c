@@ -86,18 +86,32 @@ int seep_get_severity(const json_t *finding)
     return 3;
 }
 
+const char *seep_get_exit_text(const json_t *job_or_process)
+{
+    return seep_get_text(json_object_get(job_or_process, "exit"), "text", "");
+}
+
+bool seep_get_has_failed(const json_t *job_or_process)
+{
+    const json_t *exit = json_object_get(job_or_process, "exit");
+    const json_t *failed = json_object_get(exit, "failed");
+    const char *kind = seep_get_text(exit, "kind", "");
+
+    if (json_is_boolean(failed))
+        return json_is_true(failed);
+    return strcmp(kind, "signal") == 0 ||
+           (strcmp(kind, "exit") == 0 && seep_get_number(exit, "value") != 0);
+}
+
 const json_t *seep_get_failed(const json_t *report, size_t *at)
 {
     const json_t *processes = json_object_get(report, "processes");
 
     while (*at < json_array_size(processes)) {
         const json_t *process = json_array_get(processes, (*at)++);
-        const json_t *exit = json_object_get(process, "exit");
-        const char *role = seep_get_text(process, "role", ""),
-                   *kind = seep_get_text(exit, "kind", "");
-        bool failed = strcmp(kind, "signal") == 0 ||
-                      (strcmp(kind, "exit") == 0 && seep_get_number(exit, "value") != 0);
-        if (failed && (strcmp(role, "trainer") == 0 || strcmp(role, "rank") == 0))
+        const char *role = seep_get_text(process, "role", "");
+        if ((strcmp(role, "trainer") == 0 || strcmp(role, "rank") == 0) &&
+            seep_get_has_failed(process))
             return process;
     }
     return NULL;

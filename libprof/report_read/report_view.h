@@ -32,9 +32,17 @@ extern const char *const seep_severities[SEEP_N_SEVERITIES];
 double seep_get_left_out(const json_t *report, int severity);
 double seep_get_all_left_out(const json_t *report);
 
-/* The next trainer or rank, from *at on, that a signal or a status other than 0 ended; NULL after
- * the last. *at begins as 0 and moves on. */
+/* The next trainer or rank, from *at on, that failed: a signal or a status other than 0 ended it,
+ * unless its own parent in the job terminated it. NULL after the last. *at begins as 0 and moves
+ * on. */
 const json_t *seep_get_failed(const json_t *report, size_t *at);
+
+/* How the job or a process ended: "killed by SIGKILL", "ended with status 1", "still running"; ""
+ * where an older report does not say it in words. */
+const char *seep_get_exit_text(const json_t *job_or_process);
+
+/* Whether it is known to have failed. */
+bool seep_get_has_failed(const json_t *job_or_process);
 
 /* Whether some process of the job was alive when the report was made. */
 bool seep_get_runs(const json_t *report);

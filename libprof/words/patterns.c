@@ -3,9 +3,9 @@
 #include <string.h>
 
 static const struct seep_pattern_row rows[SEEP_N_PATTERNS] = {
-#define SEEP_PATTERN(id, predicate, name, scope, axis, spaces, title, advice)                      \
+#define SEEP_PATTERN(id, predicate, name, scope, axis, spaces, title, advice, signs)               \
     [SEEP_PATTERN_##id] = {                                                                        \
-        name, SEEP_SCOPE_##scope, SEEP_AXIS_##axis, SEEP_SPACES_##spaces, title, advice,           \
+        name, SEEP_SCOPE_##scope, SEEP_AXIS_##axis, SEEP_SPACES_##spaces, title, advice, signs,    \
     },
 #include "libprof/words/patterns.def"
 #undef SEEP_PATTERN

@@ -30,6 +30,7 @@ struct seep_pattern_row {
     enum seep_pattern_spaces spaces;
     const char *title; /* a template: see patterns.def */
     const char *advice;
+    const char *signs; /* by what it is told */
 };
 
 /* The row of a pattern. */

@@ -11,7 +11,7 @@
 #define SEEP_RESIDENT_UNEXPLAINED_TEXT                                                             \
     "resident, and neither heap, map, shared, stack nor file that is known: from %s to %s, %ss "   \
     "%d to %d"
-#define SEEP_RESIDENT_AT_PEAK_TEXT    "at the peak of RSS, %s, it was %s: %.0f %%"
+#define SEEP_RESIDENT_THEN_TEXT       "in %s %d it was %s of %s of RSS: %.0f %%"
 #define SEEP_RESIDENT_ARENAS_TOO_TEXT "free memory in libc's arenas grows, too: by %s every %s"
 #define SEEP_RESIDENT_ARENAS_TEXT     "free memory in libc's arenas grows by %s every %s"
 #define SEEP_RESIDENT_CONTEXTS_TEXT   "ranks have a context on another rank's device: %s"

@@ -32,8 +32,8 @@
 #define SEEP_SHORTAGE_OTHERS_TEXT        "processes that are none of the job's use %s of the device"
 #define SEEP_SHORTAGE_WOULD_FIT_TEXT     "a request of up to %s would have fitted"
 #define SEEP_SHORTAGE_REQUESTS_AND_MORE_TEXT                                                       \
-    "%zu requests failed in steps %d to %d, and then %u more"
-#define SEEP_SHORTAGE_REQUESTS_TEXT        "%zu requests failed, in steps %d to %d"
+    "%zu requests failed in %s, and then %u more"
+#define SEEP_SHORTAGE_REQUESTS_TEXT        "%zu requests failed, in %s"
 #define SEEP_SHORTAGE_CAUGHT_TEXT          "the job caught it and went on, to step %u"
 #define SEEP_SHORTAGE_ENDED_BY_STATUS_TEXT "the process ended then, with exit status %d"
 #define SEEP_SHORTAGE_ENDED_BY_SIGNAL_TEXT "the process ended then, by signal %d"

@@ -49,3 +49,15 @@ TEST(large_counts_are_read_by_their_thousands)
 }
 
 SUITE("text")
+
+TEST(a_range_whose_ends_are_equal_is_one_number)
+{
+    char text[SEEP_INTERVAL_TEXT], span[SEEP_SPAN_TEXT];
+
+    ck_assert_str_eq(seep_text_interval("95 % interval ", 2048, 1024, 3072, text),
+                     " (95 % interval 1.0 KiB to 3.0 KiB)");
+    ck_assert_str_eq(seep_text_interval("", 55300, 55299, 55301, text), ""); /* all read 54.0 KiB */
+    ck_assert_str_eq(seep_text_interval("", 0, 0, 0, text), "");
+    ck_assert_str_eq(seep_text_span("step", 3, 9, span), "steps 3 to 9");
+    ck_assert_str_eq(seep_text_span("time slice", 7, 7, span), "time slice 7");
+}

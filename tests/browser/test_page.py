@@ -319,7 +319,7 @@ class Views(PageCase):
         self.open("#processes")
         cards = [e.text for e in self.browser.all(".process")]
         self.assertEqual(len(cards), 2)
-        self.assertRegex(cards[0], "trainer.*ended well")
+        self.assertRegex(cards[0], "trainer.*ended normally")
         self.assertRegex(cards[1], "ended with status 3")
         self.assertIn("ended with status 3", self.browser.text(".processes .processes .process"))
 

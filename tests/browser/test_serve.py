@@ -219,7 +219,7 @@ class Marks(FollowingCase):
         self.end_job()
         self.browser.wait(lambda: "the job has ended" in self.mark())
         self.assertFalse(self.browser.one(".following button").is_displayed())
-        self.assertIn("ended well", self.browser.run("return exitText(processes[0])"))
+        self.assertEqual("ended normally", self.browser.run("return exitText(processes[0])"))
         self.browser.settle()
         self.complaints_of_others()
         version = self.version()

@@ -1,6 +1,7 @@
 """`seep check`: every exit status, and its formats held against schemas.
 
 SEEP_SARIF_SCHEMA, SEEP_JUNIT_XSD: published schemas, used beside our own where they are given."""
+import glob
 import json
 import os
 import shutil
@@ -92,6 +93,19 @@ class Status(CiCase):
                 self.cannot("check", folder, about=what)
                 self.cannot("check", self.leak, "--baseline", folder, about=what)
 
+    def test_a_profile_of_another_format_says_which_seep_to_use(self):
+        for version, advice in ((99, "update this seep"), (1, "read it with that one, or record the job again")):
+            copy = self.fresh_copy(self.leak)
+            for path in glob.glob(os.path.join(copy, "*.seep*")):
+                with open(path, "r+b") as f:
+                    f.seek(8)
+                    f.write(version.to_bytes(4, "little"))
+            for args in (("check", copy), ("report", copy), ("view", copy, "-o", self.path("x.html"))):
+                with self.subTest(version=version, command=args[0]):
+                    said = self.cannot(*args)
+                    self.assertIn("(format %d, this one reads" % version, said)
+                    self.assertTrue(said.rstrip().endswith(advice), said)
+
     def test_a_baseline_of_another_job_is_2(self):
         for name, args, script in (("short", ("fixed", "--steps", "30"), "job.py"),
                                    ("slices", ("fixed", "--no-steps"), "job.py"),
@@ -130,7 +144,7 @@ class Status(CiCase):
             job.stdout.close()
         done = self.seep("check", folder)
         self.assertEqual(done.status, 1, "a killed job is judged: %r" % done)
-        self.assertIn("ended with signal 9", done.stdout.decode())
+        self.assertIn("killed by SIGKILL", done.stdout.decode())
 
     def test_a_cut_profile_is_judged_when_told(self):
         copy = self.fresh_copy(self.leak)
@@ -186,6 +200,9 @@ class Formats(CiCase):
             log = json.loads(done.stdout)
             self.assertEqual(validate(SCHEMAS / "sarif.schema.json", log), [])
             run = log["runs"][0]
+            for rule in run["tool"]["driver"]["rules"]:
+                self.assertRegex(rule["help"]["markdown"], r"^\*\*Told by:\*\* .{40,}\n\n\*\*To do:\*\* .{20,}\.$")
+                self.assertLess(len(rule["fullDescription"]["text"]), 1024, "GitHub takes no more")
             for result in run["results"]:
                 self.assertEqual(run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"], result["ruleId"])
 

@@ -46,7 +46,7 @@ class Documented(CiCase):
         self.assertEqual(sorted(os.listdir(memory)), ["profile.d", "seep.md", "seep.sarif", "seep.xml"])
         suite = ElementTree.parse(os.path.join(memory, "seep.xml")).getroot().find("testsuite")
         self.assertEqual(suite.get("failures"), "0")
-        self.assertEqual(len(suite.findall("testcase")), 6, "every budget of seep.toml")
+        self.assertEqual(len(suite.findall("testcase")), 7, "every budget of seep.toml")
         with open(os.path.join(memory, "seep.sarif")) as f:
             self.assertEqual(validate(SCHEMAS / "sarif.schema.json", json.load(f)), [])
 

@@ -30,11 +30,25 @@ class Diff(CiCase):
     def test_text_names_the_line(self):
         done = self.seep("diff", self.fixed, self.leak)
         self.assertEqual((done.status, done.err), (0, ""), repr(done))
-        self.assertRegex(done.stdout.decode(), r"(?m)^\+3\.\d MiB .* host  job.py:\d+ in load")
+        self.assertRegex(done.stdout.decode(), r"(?m)^ +\+3\.\d MiB +\+6\d\.\d KiB  host   job.py:\d+ in load")
+
+    def test_columns_are_aligned_and_no_row_is_zero(self):
+        text = self.seep("diff", self.fixed, self.leak).stdout.decode()
+        head, *rows = text.split("\n\n")[2].splitlines()
+        self.assertEqual(head.split(), ["retained", "growth", "a", "step", "space", "line"])
+        rows = [row for row in rows if not row.startswith("  and ")]
+        self.assertGreater(len(rows), 0)
+        for row in rows:
+            self.assertRegex(row[:head.index("space")], r"\d")
+            self.assertNotRegex(row, r"\b0 B\b")
+            self.assertIn(row[head.index("space") - 2:head.index("space")], ("  ",), row)
+            self.assertRegex(row[head.index("line"):], r"^\S", row)
 
     def test_other_jobs_are_compared_with_a_note(self):
         diff = self.document("diff", self.fixed, self.profile("other", "fixed", script="other.py"), status=0)
         self.assertIn("not the same job", diff["notes"][0])
+        text = self.seep("diff", self.fixed, self.profile("other", "fixed", script="other.py")).stdout.decode()
+        self.assertRegex(text.splitlines()[1], "note: not the same job: one ran job.py, the other other.py")
 
     def test_what_cannot_be_read_is_2(self):
         for what, folder in self.spoiled():

@@ -1,16 +1,27 @@
 """`seep export`: what other tools read of a profile is what the report says."""
 import collections
 import json
+import os
+import pty
 import re
 import shutil
 import unittest
 
-from tests.cli.ci_jobs import LEAK_BYTES, SCHEMAS, CiCase, job_env, validate
+from tests.cli.ci_jobs import LEAK_BYTES, SCHEMAS, SEEP, CiCase, job_env, validate
 from tests.e2e.support import ROOT, needs
 
 VALUES = {"retained": lambda s: s["retained_bytes"], "live": lambda s: s["live_bytes"],
           "peak": lambda s: s["peak_bytes"], "allocated": lambda s: s["allocated_bytes"],
           "growth": lambda s: max(0, round(s["growth_bytes_per_step"]["value"]))}
+ON_DEVICE = """
+import ctypes, seep
+made = ctypes.CDLL(None).seep_block_made
+made.argtypes = [ctypes.c_char_p, ctypes.c_uint64, ctypes.c_size_t]
+made(b"device:0", 1 << 40, 4 << 20)
+made(b"tensor:0", 1 << 40, 3 << 20)
+for step in range(20):
+    seep.step()
+"""
 
 
 class ExportCase(CiCase):
@@ -80,10 +91,10 @@ class Pprof(ExportCase):
              "retained_space/bytes": VALUES["retained"], "peak_space/bytes": VALUES["peak"],
              "growth_space_per_step/bytes": VALUES["growth"]}
 
-    def pprof(self, *args):
+    def pprof(self, *args, folder=None):
         path = self.path("x.pb.gz")
         with open(path, "wb") as f:
-            f.write(self.export("pprof"))
+            f.write(self.export("pprof", folder=folder))
         done = self.command(["go", "tool", "pprof", *args, path], env=job_env(HOME=self.dir, PPROF_TMPDIR=self.dir))
         self.assertEqual(done.status, 0, repr(done))
         return done.stdout.decode()
@@ -100,6 +111,20 @@ class Pprof(ExportCase):
         self.assertEqual(labels, collections.Counter(s["space"] for s in self.sites()))
 
     @needs(shutil.which("go"), "no go here")
+    def test_tensors_are_not_added_to_the_device_that_they_lie_on(self):
+        path = os.path.join(self._root, "on_device.py")
+        with open(path, "w") as f:
+            f.write(ON_DEVICE)
+        folder = self.profile("on-device", script=path)
+        for sort, space, n in (("peak_space", "device:0", 4 << 20), ("tensor_peak_space", "tensor:0", 3 << 20)):
+            shown = self.pprof("-raw", "-sample_index=" + sort, folder=folder)
+            types = shown.split("Samples:\n", 1)[1].splitlines()[0].split()
+            at = [t.split("/")[0] for t in types].index(sort)
+            found = re.findall(r"(?m)^((?: *\d+)+): [\d ]+\n +.*space:\[(\S+)\]", shown)
+            by_space = {s: int(numbers.split()[at]) for numbers, s in found if int(numbers.split()[at])}
+            self.assertEqual({s: b for s, b in by_space.items() if ":" in s}, {space: n})
+
+    @needs(shutil.which("go"), "no go here")
     def test_go_shows_the_leak_by_its_function(self):
         top = self.pprof("-top", "-cum", "-unit=B", "-nodecount=100")
         self.assertIn("Type: retained_space", top)
@@ -114,6 +139,17 @@ class Export(ExportCase):
         self.assertEqual(self.export("collapsed", "-o", path), b"")
         with open(path, "rb") as f:
             self.assertEqual(f.read(), self.export("collapsed"))
+
+    def test_a_terminal_is_given_text_alone(self):
+        for form in ("pprof", "perfetto", "snapshot"):
+            ours, theirs = pty.openpty()
+            done = self.command([SEEP, "export", self.leak, "--format", form], preexec_fn=lambda: os.dup2(theirs, 1))
+            os.close(theirs)
+            os.close(ours)
+            with self.subTest(form):
+                self.assertEqual(done.status, 2, repr(done))
+                self.assertIn("%s is binary" % form, self.one_line_error(done))
+                self.assertIn("-o FILE", done.err)
 
     def test_what_cannot_be_read_is_2(self):
         for what, folder in self.spoiled():

@@ -14,7 +14,7 @@ import patterns as tables  # noqa: E402
 COMPLETION = os.path.join(os.path.dirname(SEEP), "completion.bash")
 NAMES = ("id", "commands", "letter", "name", "argument", "suggestions", "variable", "text")
 VALUES = {"FILE": str(ROOT / "libprof/code/roles.toml"), "DIR": "folder", "REGEX": "step", "SPACE=SIZE": "host=1MiB",
-          "SEVERITY=N": "leak=0", "FORMAT": "collapsed", "SIZE": "64MiB", "SECONDS": "2", "[ADDR:PORT]": "127.0.0.1:0"}
+          "NAME=N": "leak=0", "FORMAT": "collapsed", "SIZE": "64MiB", "SECONDS": "2", "[ADDR:PORT]": "127.0.0.1:0"}
 
 
 def rows():

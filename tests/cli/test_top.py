@@ -119,9 +119,11 @@ class OnATerminal(JobCase):
 
     def test_keys_sort_filter_search_choose_and_lead_to_details(self):
         screen = Screen(self, 80, 24, self.folder)
-        screen.see(r">GROWTH/STEP")
+        screen.see(r">FINDING$")
         screen.press("p")  # nothing moves meanwhile
         screen.see(r"paused$")
+        screen.press("s")
+        screen.see(r">GROWTH/STEP")
         screen.press("s")
         screen.see(r" >LIVE")
         screen.press("s")
@@ -160,7 +162,7 @@ class OnATerminal(JobCase):
 
     def test_the_window_may_have_any_size(self):
         screen = Screen(self, 80, 24, self.folder)
-        screen.see(r"^SPACE .*OF ITS LIMIT")
+        screen.see(r"^SPACE .*OF LIMIT")
         screen.tmux("resize-window", "-x", "140", "-y", "40")
         screen.see(r"^PID .*COMMAND")
         screen.tmux("resize-window", "-x", "40", "-y", "8")
@@ -168,7 +170,20 @@ class OnATerminal(JobCase):
         screen.tmux("resize-window", "-x", "3", "-y", "1")
         screen.tmux("resize-window", "-x", "80", "-y", "24")
         screen.see(r"^q quit  s sort")
-        screen.see(r"^SPACE .*OF ITS LIMIT")
+        screen.see(r"^SPACE .*OF LIMIT")
+        screen.press("q")
+        self.assertEqual(screen.ended(), 0)
+
+    def test_every_window_has_what_leaks_and_how_long_there_is_room(self):
+        screen = Screen(self, 80, 24, self.folder)
+        for columns, rows in ((60, 12), (60, 20), (200, 50), (120, 40), (100, 30), (80, 24)):
+            with self.subTest(columns=columns, rows=rows):
+                screen.tmux("resize-window", "-x", str(columns), "-y", str(rows))
+                screen.see(r"(?s)\A[^\n]{%d,%d}\n.*\n> job\.py:13 in load +host +[^\n]* unb[^\n]*\n.*\nq quit "
+                           % (columns - 9, columns))
+                if rows > 12:
+                    screen.see(r"^SPACE .* FULL IN")
+                    screen.see(r"^host .* (?:\d+ h|\d+ min|\d+ s|-) ")
         screen.press("q")
         self.assertEqual(screen.ended(), 0)
 

@@ -34,7 +34,9 @@ class Status(CiCase):
             self.assertEqual(saving["measured_bytes"], fall)
 
     def test_two_runs_without_findings_are_2(self):
-        self.assertIn("nothing to verify", self.cannot("verify", self.fixed, self.fixed))
+        said = self.cannot("verify", self.fixed, self.fixed)
+        self.assertIn("there is no fix to verify: `seep diff` shows what changed", said)
+        self.assertNotIn("record", said)
 
     def test_what_cannot_be_read_is_2(self):
         for what, folder in self.spoiled():

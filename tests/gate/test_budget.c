@@ -29,7 +29,7 @@ TEST(options_say_what_they_are_for_and_the_last_one_wins)
     ck_assert_uint_eq(budget.lines[0].limit, 2048);
     ck_assert_uint_eq(budget.lines[1].limit, 1500000000);
     ck_assert_str_eq(budget.lines[1].space, "device:0");
-    ck_assert_int_eq(budget.lines[2].severity, 1);
+    ck_assert_str_eq(budget.lines[2].counted, "retention");
 }
 
 static const struct {

@@ -77,6 +77,57 @@ TEST(a_budget_alone_does_not_ask_for_findings)
     judged(false, "violated");
 }
 
+/* Whether it died of it or caught the error: only who says how often it may is content. */
+TEST(a_job_that_ran_out_of_memory_is_violated_unless_that_is_allowed)
+{
+    static const struct {
+        enum seep_budget_kind kind;
+        const char *text, *verdict;
+    } cases[] = {{SEEP_BUDGET_PEAK, "host=1GiB", "violated"},
+                 {SEEP_BUDGET_FINDINGS, "leak=9", "violated"},
+                 {SEEP_BUDGET_FINDINGS, "out-of-memory=0", "violated"},
+                 {SEEP_BUDGET_FINDINGS, "out-of-memory=1", "holds"}};
+
+    add_finding(report, "out-of-memory", "pressure", "forward", 3, 1 << 20);
+    judged(false, "violated");
+    ck_assert_str_eq(
+        seep_get_text(json_array_get(json_object_get(check, "findings"), 0), "verdict", ""),
+        "violated");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        seep_budget_fini(&budget);
+        option(cases[i].kind, cases[i].text);
+        judged(false, cases[i].verdict);
+    }
+    add_finding(report, "unbounded-growth", "leak", "load", 1, 1 << 20);
+    judged(false, "violated"); /* nothing else is allowed by that */
+}
+
+TEST(a_kill_for_lack_of_memory_counts_as_running_out_of_it)
+{
+    json_object_set_new(json_object_get(report, "job"), "oom_kills", json_integer(2));
+    judged(false, "violated");
+    const json_t *line = json_array_get(json_object_get(check, "lines"), 2);
+    ck_assert_str_eq(seep_get_text(line, "pattern", ""), "out-of-memory");
+    ck_assert_ptr_nonnull(strstr(seep_get_text(line, "text", ""), "the kernel killed 2 processes"));
+    option(SEEP_BUDGET_FINDINGS, "out-of-memory=1");
+    judged(false, "violated");
+    option(SEEP_BUDGET_FINDINGS, "out-of-memory=2");
+    judged(false, "holds");
+}
+
+TEST(what_is_violated_stays_so_where_the_rest_cannot_be_judged)
+{
+    json_object_set_new(json_object_get(json_object_get(report, "spaces"), "host"),
+                        "growth_bytes_per_step", json_null());
+    option(SEEP_BUDGET_GROWTH, "host=1GiB");
+    ck_assert_int_eq(judge(false), -SEEP_ENODATA);
+    add_finding(report, "out-of-memory", "pressure", "forward", 3, 1 << 20);
+    budget.min_steps = 1000;
+    judged(false, "violated");
+    const json_t *note = json_array_get(json_object_get(check, "notes"), 0);
+    ck_assert_ptr_nonnull(strstr(json_string_value(note), "too few"));
+}
+
 /* A report lists 32, and counts the others. */
 TEST(findings_that_are_not_listed_count)
 {

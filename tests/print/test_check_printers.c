@@ -76,6 +76,26 @@ TEST(every_format_says_who_holds_it, .to = N_PRINTERS)
     free(text);
 }
 
+/* Nothing on the host says that memory ran out but who was killed for it. */
+TEST(every_format_says_that_the_kernel_killed_for_lack_of_memory, .to = N_PRINTERS)
+{
+    static const char *const bad[] = {[as_text] = "FAIL",
+                                      [as_markdown] = "memory budget violated",
+                                      [as_sarif] = "\"level\": \"error\"",
+                                      [as_junit] = "failures=\"1\""};
+    char *text = NULL;
+    size_t n = 0;
+
+    json_object_set_new(json_object_get(report, "job"), "oom_kills", json_integer(1));
+    ck_assert_int_eq(seep_gate_describe(report, &check), 0);
+    FILE *out = open_memstream(&text, &n);
+    ck_assert_int_eq(printers[_i](check, out, false), 0);
+    fclose(out);
+    ck_assert_ptr_nonnull(strstr(text, "the kernel killed 1 process of the job"));
+    ck_assert_ptr_nonnull(strstr(text, bad[_i]));
+    free(text);
+}
+
 /* Whoever opens the result is led from line to line of those that had the memory. */
 TEST(sarif_points_at_the_lines_that_a_device_was_full_of)
 {

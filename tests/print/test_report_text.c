@@ -9,7 +9,8 @@ static char *text_of(bool colour)
     size_t n;
     FILE *out = open_memstream(&text, &n);
 
-    ck_assert_int_eq(seep_report_text(report, out, colour), 0);
+    ck_assert_int_eq(seep_report_text(report, out, &(struct seep_report_look){.colour = colour}),
+                     0);
     fclose(out);
     return text;
 }
@@ -118,9 +119,10 @@ TEST(what_the_runtime_refused_is_told_without_totals, .to = 2)
         .source = _i ? SEEP_SHORTAGE_BY_RUNTIME : SEEP_SHORTAGE_BY_ALLOCATOR};
     analyse(1, NULL, true);
     char *text = text_of(false);
-    ck_assert_ptr_nonnull(strstr(text, _i ? "out of memory in device:2: 1.0 MiB asked for"
-                                          : "out of memory in tensor:2: 1.0 MiB asked for"));
-    ck_assert((strstr(text, "in use were") != NULL) == !_i);
+    ck_assert_ptr_nonnull(
+        strstr(text, _i ? "CUDA out of memory (GPU 2): 1.0 MiB requested"
+                        : "CUDA out of memory (tensors on GPU 2): 1.0 MiB requested"));
+    ck_assert((strstr(text, "were in use") != NULL) == !_i);
     free(text);
 }
 
@@ -285,15 +287,17 @@ static const struct {
     const char *entries, *pids; /* of the report's processes, and of its finding */
     const char *text;
 } pids[] = {
-    {"[{'pid': 1, 'role': 'trainer'}]", "[1]", ", trainer 1\n"},
-    {"[{'pid': 7, 'role': 'helper'}, {'pid': 7, 'role': 'trainer'}]", "[7]", ", trainer 7\n"},
-    {"[{'pid': 7, 'role': 'helper'}, {'pid': 7, 'role': 'trainer'}]", "[7, 7]", ", trainer 7\n"},
+    {"[{'pid': 1, 'role': 'trainer'}]", "[1]", ", in trainer process 1\n"},
+    {"[{'pid': 7, 'role': 'helper'}, {'pid': 7, 'role': 'trainer'}]", "[7]",
+     ", in trainer process 7\n"},
+    {"[{'pid': 7, 'role': 'helper'}, {'pid': 7, 'role': 'trainer'}]", "[7, 7]",
+     ", in trainer process 7\n"},
     {"[{'pid': 1, 'role': 'loader-worker'}, {'pid': 2, 'role': 'trainer'},"
      " {'pid': 3, 'role': 'loader-worker'}]",
-     "[1, 2, 3]", ", trainer 2, loader-worker 1 3\n"},
+     "[1, 2, 3]", ", in trainer process 2, loader-worker processes 1 3\n"},
     {"[{'pid': 1, 'role': 'rank'}, {'pid': 9, 'role': 'trainer'}]", "[1, 2, 3, 4, 5, 6]",
-     ", rank 1, process 2 3 4 and 2 more\n"},
-    {"[]", "[]", " of host, +8.0 KiB a step\n"},
+     ", in rank process 1, processes 2 3 4 and 2 more\n"},
+    {"[]", "[]", ", host memory), grows by 8.0 KiB a step\n"},
 };
 
 TEST(each_pid_stands_beside_its_own_role, .to = N(pids))
@@ -307,7 +311,9 @@ TEST(each_pid_stands_beside_its_own_role, .to = N(pids))
         *p = *p == '\'' ? '"' : *p;
     json_object_set_new(report, "processes", json_loads(entries, 0, NULL));
     json_object_set_new(finding, "processes", json_loads(pids[_i].pids, 0, NULL));
+    setenv("COLUMNS", "200", 1);
     ck_assert(says(pids[_i].text));
+    unsetenv("COLUMNS");
 }
 
 TEST(no_text_is_made_of_what_is_no_report)
@@ -317,7 +323,9 @@ TEST(no_text_is_made_of_what_is_no_report)
 
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         json_t *other = json_loads(others[i], JSON_DECODE_ANY, NULL);
-        ck_assert_int_eq(seep_report_text(other, stdout, false), -SEEP_EINVAL);
+        ck_assert_int_eq(
+            seep_report_text(other, stdout, &(struct seep_report_look){.colour = false}),
+            -SEEP_EINVAL);
         json_decref(other);
     }
 }
@@ -344,7 +352,8 @@ TEST(a_full_disk_is_an_error_of_the_text)
     if (!full)
         return;
     setvbuf(full, NULL, _IONBF, 0);
-    ck_assert_int_eq(seep_report_text(report, full, false), -SEEP_EIO);
+    ck_assert_int_eq(seep_report_text(report, full, &(struct seep_report_look){.colour = false}),
+                     -SEEP_EIO);
     fclose(full);
 }
 

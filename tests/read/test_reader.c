@@ -230,7 +230,7 @@ TEST(an_empty_folder_is_said_to_be_empty, .to = 2)
     if (_i)
         ck_assert_int_eq(builder_write_job(job, dir), 0);
     ck_assert_int_eq(seep_model_merge_folders(&m, dirs, 1, &err), -SEEP_ENODATA);
-    ck_assert_str_eq(err.text, "no profile is in it");
+    ck_assert_str_eq(err.text, "no profile is in it: name a folder that `seep run` has written");
     seep_model_fini(&m);
     free(job);
 }
@@ -306,8 +306,8 @@ TEST(an_exec_into_the_unknown_ends_as_its_reaper_says)
     struct seep_profile *p = profile_of(&b);
     merge_all(&m, &p, 1, job);
     complete(&m);
-    ck_assert_int_eq(m.processes[0].exit_kind, SEEP_ENDED_EXIT);
-    ck_assert_int_eq(m.processes[0].exit_value, 7);
+    ck_assert_int_eq(m.processes[0].ended.kind, SEEP_ENDED_EXIT);
+    ck_assert_int_eq(m.processes[0].ended.value, 7);
     seep_model_fini(&m);
 }
 

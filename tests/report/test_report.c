@@ -206,9 +206,9 @@ TEST(findings_beyond_a_number_are_counted)
     char *text = NULL;
     size_t n;
     FILE *out = open_memstream(&text, &n);
-    ck_assert_int_eq(seep_report_text(report, out, false), 0);
+    ck_assert_int_eq(seep_report_text(report, out, &(struct seep_report_look){.colour = false}), 0);
     fclose(out);
-    ck_assert_ptr_nonnull(strstr(text, "and 8 more: 8 leak: the list has a bound"));
+    ck_assert_ptr_nonnull(strstr(text, "and 8 more (8 leak): the list is bounded."));
     free(text);
 }
 
@@ -220,10 +220,16 @@ static const struct {
     int32_t exit_value;
     const char *kind;
     int value;
+    const char *text;
 } exits[] = {
-    {1, 9, SEEP_EXIT_NONE, 0, "signal", 9},     {1, 3 << 8, SEEP_EXIT_NONE, 0, "exit", 3},
-    {1, 6, SEEP_EXIT_EXIT, 0, "signal", 6},     {0, 0, SEEP_EXIT_EXIT, 7, "exit", 7},
-    {0, 0, SEEP_EXIT_SIGNAL, 11, "signal", 11}, {0, 0, SEEP_EXIT_NONE, 0, "unknown", -1},
+    {1, 9, SEEP_EXIT_NONE, 0, "signal", 9, "killed by SIGKILL"},
+    {1, 3 << 8, SEEP_EXIT_NONE, 0, "exit", 3, "ended with status 3"},
+    {1, 6, SEEP_EXIT_EXIT, 0, "signal", 6, "killed by SIGABRT"},
+    {1, 40, SEEP_EXIT_NONE, 0, "signal", 40, "killed by signal 40"},
+    {1, 0, SEEP_EXIT_NONE, 0, "exit", 0, "ended normally"},
+    {0, 0, SEEP_EXIT_EXIT, 7, "exit", 7, "ended with status 7"},
+    {0, 0, SEEP_EXIT_SIGNAL, 11, "signal", 11, "killed by SIGSEGV"},
+    {0, 0, SEEP_EXIT_NONE, 0, "unknown", -1, "nobody saw how it ended"},
 };
 
 TEST(every_exit_is_told, .to = N(exits))
@@ -236,10 +242,43 @@ TEST(every_exit_is_told, .to = N(exits))
     builder_header(&a)->exit_value = exits[_i].exit_value;
     analyse(1, job, false);
     ck_assert_str_eq(string("processes/0/exit/kind"), exits[_i].kind);
+    ck_assert_str_eq(string("processes/0/exit/text"), exits[_i].text);
+    ck_assert_str_eq(string("job/exit/text"), exits[_i].text);
     if (exits[_i].value >= 0)
         ck_assert_double_eq(number("processes/0/exit/value"), exits[_i].value);
     else
         ck_assert(json_is_null(at(report, "processes/0/exit/value")));
+}
+
+/* What the cgroup counts may be of others, too: no more than SIGKILL ended, and of those all or
+ * none by name. */
+static const struct {
+    uint32_t counted;
+    int statuses[2];
+    unsigned kills;
+    const char *text;
+} oom_kills[] = {
+    {0, {9, 0}, 0, "killed by SIGKILL"},
+    {1, {9, 0}, 1, "killed by the kernel, out of memory (SIGKILL)"},
+    {5, {9, 9}, 2, "killed by the kernel, out of memory (SIGKILL)"},
+    {1, {9, 9}, 1, "killed by SIGKILL"},
+    {3, {6, 0}, 0, "killed by SIGABRT"},
+};
+
+TEST(a_kill_for_lack_of_memory_is_told, .to = N(oom_kills))
+{
+    struct seep_job *job = builder_job(100, START, 0, 0);
+
+    job->oom_kills = oom_kills[_i].counted;
+    job->n_processes = 2;
+    job->processes[1].pid = 101;
+    for (int i = 0; i < 2; i++) {
+        job->processes[i].has_status = 1;
+        job->processes[i].wait_status = oom_kills[_i].statuses[i];
+    }
+    analyse(1, job, false);
+    ck_assert_double_eq(number("job/oom_kills"), oom_kills[_i].kills);
+    ck_assert_str_eq(string("processes/0/exit/text"), oom_kills[_i].text);
 }
 
 /* Whose loop it is: of a process that the trainer made, of a thread of that, of one that nobody of

@@ -39,7 +39,7 @@ TEST(a_finding_says_who_holds_what_its_line_made)
     ck_assert_int_eq((int)number("findings/0/holders/pids/0"), 100);
     ck_assert_int_eq((int)number("holders/snapshots"), 1);
     ck_assert_str_eq(string("sites/0/holders/state"), "held");
-    ck_assert(prints("holders 1 snapshot: stopped for 0.000 s", false));
+    ck_assert(prints("holders 1 snapshot stopped the job for 0.000 s", false));
     ck_assert_str_eq(string("holders/named/0/name"), "history");
 }
 
@@ -98,7 +98,7 @@ TEST(a_large_site_says_who_holds_it_also_without_a_finding)
     ck_assert_str_eq(string("sites/0/holders/paths/0/root/name"), "history");
     ck_assert_uint_eq((uint64_t)number("sites/0/held_bytes"), 40960);
     /* The snapshot speaks of 1,000 bytes of the line, the site had 40 KiB. */
-    ck_assert(prints("train.py:40 in work of 1000 B that this line had in step 64: held by local "
+    ck_assert(prints("train.py:40 in work of its 1000 B in step 64: held by local "
                      "'history'",
                      false));
 }

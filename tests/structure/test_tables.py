@@ -95,6 +95,16 @@ class Lists(unittest.TestCase):
         for name, words in rows:
             self.assertEqual(words or known[name], known[name])
 
+    def test_a_severity_has_the_colour_of_the_page_on_a_terminal(self):
+        """Of xterm's 256 colours, all but the first 16 of which are the same everywhere."""
+        codes = re.search(r"codes\[SEEP_N_SEVERITIES\] = \{(.*?)\};", text("libprof/print/put_text.c"), re.S).group(1)
+        for name, number in zip(tables.names_of("SEVERITY"), map(int, re.findall(r"38;5;(\d+)", codes)), strict=True):
+            page, = re.findall(r"--%s: #(\w{6});" % name, text("viewer/page/page.css"))
+            cube = [55 + 40 * level if level else 0 for level in ((number - 16) // 36, (number - 16) // 6 % 6, (number - 16) % 6)]
+            terminal = [8 + 10 * (number - 232)] * 3 if number >= 232 else cube
+            for wanted, has in zip(bytes.fromhex(page), terminal, strict=True):
+                self.assertLess(abs(wanted - has), 24, name)
+
     def test_the_makefile_fills_pages_from_every_table_that_they_name(self):
         tables_of_make = re.search(r"(?ms)^TABLES := (.*?[^\\])$", text("Makefile")).group(1)
         texts = [*(tables.ROOT / "docs/man").glob("*.txt"), tables.ROOT / "viewer/options/options.def"]

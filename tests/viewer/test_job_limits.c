@@ -100,6 +100,29 @@ TEST(huge_numbers_are_no_limit, .to = N(numbers))
     ck_assert_int_eq(limits.cgroup_version, numbers[_i].bytes ? 1 : 0);
 }
 
+/* Version 2 counts those below a group with it; only its own are counted of version 1. */
+static const struct {
+    int version;
+    const char *file, *text, *above;
+    unsigned long long kills;
+} kills[] = {
+    {2, "memory.events", "low 1\nhigh 2\nmax 3\noom 4\noom_kill 5\noom_group_kill 0\n",
+     "oom_kill 9\n", 5},
+    {2, "memory.events", "oom 4\n", "oom_kill 9\n", 9}, /* an old kernel's below a newer one's */
+    {1, "memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 7\n", "oom_kill 9\n", 7},
+    {1, "memory.oom_control", "oom_kill_disable 0\nunder_oom 0\n", "", 0},
+};
+
+TEST(kills_for_lack_of_memory_are_those_of_the_own_group, .to = N(kills))
+{
+    struct seep_limits limits = {0};
+
+    limit("", kills[_i].file, kills[_i].above);
+    limit("/job", kills[_i].file, kills[_i].text);
+    seep_limits_add_cgroup(&limits, kills[_i].version, mount, "/", "/job");
+    ck_assert_uint_eq(limits.oom_kills, kills[_i].kills);
+}
+
 TEST(the_tightest_of_cgroup_and_machine_is_named)
 {
     struct seep_limits limits = {.ram_bytes = 5000};

@@ -58,13 +58,13 @@ TEST(all_that_matters_is_on_80_by_24)
 
     has(picture, "python train.py --epochs 3");
     has(picture, "40 steps  1.50/s  1 min 40 s  running\n");
-    has(picture, "host           400 B      500 B       +10 B [#          ]  10%");
-    has(picture, "tensor:1         1 B        2 B           - no limit is known");
+    has(picture, "host           400 B      500 B       +10 B  10%       4 min 00 s _");
+    has(picture, "tensor:1         1 B        2 B           - no limit            -\n");
     has(picture, "13      trainer       running        200 B      201 B       30 B      40");
     has(picture, "12      rank 3        exit 1             -");
     has(picture, "LINES 1-3/3");
-    has(picture, "> net.py:9 in forward");
-    has(picture, "  train.py:7 in load");
+    has(picture, "> train.py:7 in load");
+    has(picture, "  net.py:9 in forward");
     has(picture, "+3.5 B       5 unbounded");
     has(picture, "q quit  s sort");
 }
@@ -73,7 +73,7 @@ TEST(what_the_limit_and_the_peak_are_is_on_larger_ones)
 {
     const char *picture = draw(40, 140, false, NULL);
 
-    has(picture, "LIMIT");
+    has(picture, "3.9 KiB [#          ]  10%  4 min 00 s ");
     has(picture, "3.9 KiB");
     has(picture, "300 B      500 B      +3.5 B       5 unbounded-growth");
     has(picture, "python train.py\n");
@@ -112,8 +112,49 @@ TEST(on_few_rows_the_lines_are_what_is_left)
 TEST(what_has_no_room_is_counted)
 {
     draw(18, 80, false, NULL);
-    has(text, "more: a larger window shows them");
+    has(text, "more: enlarge the window to see them");
     has(text, "net.py:9 in forward");
+}
+
+static const struct {
+    int rows, columns;
+} sizes[] = {{12, 60}, {20, 60}, {24, 80}, {30, 100}, {40, 120}, {50, 200}};
+
+/* Nine lines leak, 20 workers live and 30 have ended: what leaks is what every size keeps. */
+TEST(what_leaks_goes_before_processes, .to = N(sizes))
+{
+    json_t *report = top_report(), *sites = json_object_get(report, "sites"),
+           *processes = json_object_get(report, "processes");
+    json_t *ids = json_object_get(json_array_get(json_object_get(report, "findings"), 0), "sites");
+    char name[32];
+
+    for (int i = 0; i < 50; i++) {
+        json_t *process = json_deep_copy(json_array_get(processes, 0));
+        json_object_set_new(process, "role", json_string("loader-worker"));
+        if (i >= 20)
+            json_object_set_new(process, "exit",
+                                json_pack("{s:s, s:i}", "kind", "exit", "value", 0));
+        json_array_append_new(processes, process);
+    }
+    for (int i = 0; i < 8; i++) {
+        json_t *site = json_deep_copy(json_array_get(sites, 0));
+        snprintf(name, sizeof name, "leak_%d", i);
+        json_object_set_new(site, "id", json_string(name));
+        json_object_set_new(json_array_get(json_object_get(site, "stack"), 1), "function",
+                            json_string(name));
+        json_array_append_new(sites, site);
+        json_array_append_new(ids, json_string(name));
+    }
+    seep_top_view_destroy(view);
+    view = seep_top_view_create(report, TOP_NOW);
+    draw(sizes[_i].rows, sizes[_i].columns, false, NULL);
+    for (int i = 0; i < 8; i++) {
+        snprintf(name, sizeof name, "train.py:7 in leak_%d", i);
+        has(text, name);
+    }
+    ck_assert_int_eq(strstr(text, "30 have ended") || strstr(text, "30 processes have ended"),
+                     sizes[_i].rows >= 20);
+    ck_assert_ptr_null(strstr(text, "exit 0"));
 }
 
 TEST(all_is_ascii_where_that_is_all_there_is)
@@ -125,7 +166,6 @@ TEST(all_is_ascii_where_that_is_all_there_is)
 
 TEST(details_say_the_finding_and_every_stack)
 {
-    seep_top_press(&choice, view, SEEP_TOP_DOWN);
     seep_top_press(&choice, view, SEEP_TOP_ENTER);
     const char *picture = draw(40, 80, false, NULL);
     has(picture, "line          train.py:7 in load");
@@ -152,7 +192,6 @@ TEST(a_finding_on_a_leaf_of_a_long_text_is_broken_into_lines)
     json_object_set_new(finding, "advice", json_string(words));
     memset(words + 1, 'x', sizeof words - 2);
     json_object_set_new(finding, "title", json_string(words));
-    seep_top_press(&choice, view, SEEP_TOP_DOWN);
     seep_top_press(&choice, view, SEEP_TOP_ENTER);
     has(draw(200, 80, false, NULL), "wwwwww wwwwww\n");
     draw(200, 15, false, NULL);

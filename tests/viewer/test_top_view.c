@@ -108,7 +108,7 @@ static const struct {
 } processes[] = {
     {13, "trainer", "running", 200, 201, 30}, /* no device:0 is known: its tensors */
     {11, "helper", "running", 5, 6, 0},
-    {12, "rank 3", "exit 1", 0, 301, 40}, /* tensors lie in the device's memory */
+    {12, "rank 3", "exit 1", 0, 0, 0}, /* it has ended: nothing of it is live */
 };
 
 TEST(processes_that_run_are_first_and_memory_is_not_added_twice, .to = N(processes))
@@ -137,7 +137,7 @@ static const struct {
 TEST(sites_of_a_line_are_one_with_its_worst_finding, .to = N(lines))
 {
     ck_assert_uint_eq(view->n_lines, N(lines));
-    const struct seep_top_line *line = &view->lines[_i];
+    const struct seep_line_view *line = &view->lines[_i];
     ck_assert_str_eq(line->place, lines[_i].place);
     ck_assert_str_eq(line->space, lines[_i].space);
     ck_assert_str_eq(line->pattern, lines[_i].pattern);
@@ -146,6 +146,84 @@ TEST(sites_of_a_line_are_one_with_its_worst_finding, .to = N(lines))
     ck_assert_double_eq(line->growth, lines[_i].growth);
     ck_assert_double_eq(line->blocks, lines[_i].blocks);
     ck_assert_uint_eq(line->n_sites, lines[_i].n_sites);
+}
+
+/* The first site's processes have ended: its course is at nothing, its own count is not. */
+TEST(a_line_holds_what_living_processes_hold)
+{
+    json_t *report = top_report(), *site = json_array_get(json_object_get(report, "sites"), 0);
+
+    json_object_set_new(json_object_get(site, "series"), "live_bytes", json_pack("[i, i]", 250, 0));
+    struct seep_top_view *other = seep_top_view_create(report, TOP_NOW);
+    ck_assert_double_eq(other->lines[0].live, 50);
+    ck_assert_double_eq(other->lines[0].blocks, -1);
+    ck_assert_double_eq(other->lines[0].peak, 500);
+    seep_top_view_destroy(other);
+}
+
+static const struct {
+    const char *role, *kind;
+    int rank, value; /* -1: none */
+    size_t n_ended;
+} dead[] = {{"loader-worker", "exit", -1, 0, 1}, {"loader-worker", "signal", -1, 15, 1},
+            {"helper", "exit", -1, 1, 1},        {"rank", "exit", 1, 0, 1},
+            {"rank", "signal", 1, 9, 0},         {"trainer", "exit", -1, 1, 0},
+            {"trainer", "unknown", -1, -1, 1}};
+
+TEST(processes_that_ended_as_they_should_are_not_among_the_living, .to = N(dead))
+{
+    json_t *report = top_report();
+    json_t *process = json_pack("{s:i, s:s, s:{s:s}}", "pid", 99, "role", dead[_i].role, "exit",
+                                "kind", dead[_i].kind);
+
+    if (dead[_i].rank >= 0)
+        json_object_set_new(process, "rank", json_integer(dead[_i].rank));
+    if (dead[_i].value >= 0)
+        json_object_set_new(json_object_get(process, "exit"), "value",
+                            json_integer(dead[_i].value));
+    json_array_append_new(json_object_get(report, "processes"), process);
+    struct seep_top_view *other = seep_top_view_create(report, TOP_NOW);
+    ck_assert_uint_eq(other->n_ended, dead[_i].n_ended);
+    ck_assert(other->processes[3].pid == 99 || !dead[_i].n_ended);
+    seep_top_view_destroy(other);
+}
+
+TEST(nobody_is_left_out_of_a_job_that_has_ended)
+{
+    json_t *report = top_report(), *process;
+    size_t i;
+
+    json_array_foreach (json_object_get(report, "processes"), i, process)
+        json_object_set_new(process, "exit", json_pack("{s:s, s:i}", "kind", "exit", "value", 0));
+    struct seep_top_view *other = seep_top_view_create(report, TOP_NOW);
+    ck_assert_uint_eq(other->n_ended, 0);
+    seep_top_view_destroy(other);
+}
+
+static const struct {
+    const char *low;
+    double limit, resident, full_in_s;
+} full[] = {
+    {"9", 4000, 50, 240},   /* 400 of 4000 are live, 10 a step, 1.5 steps a second */
+    {"9", 4000, 1000, 200}, /* but 1000 are resident */
+    {"-1", 4000, 50, -1},   /* it may not grow at all */
+    {"9", 0, 50, -1},       /* nobody knows the limit */
+    {"9", 300, 50, -1},     /* it is passed, and that was no limit */
+};
+
+TEST(a_space_says_when_its_memory_is_full, .to = N(full))
+{
+    json_t *report = top_report(), *timeline = json_object_get(report, "timeline");
+    json_t *growth = json_object_get(json_object_get(json_object_get(report, "spaces"), "host"),
+                                     "growth_bytes_per_step");
+
+    json_object_set_new(growth, "low", json_real(atof(full[_i].low)));
+    json_object_set_new(json_object_get(report, "job"), "limit_bytes", json_real(full[_i].limit));
+    json_array_set_new(json_object_get(timeline, "rss_bytes"), 4, json_real(full[_i].resident));
+    struct seep_top_view *other = seep_top_view_create(report, TOP_NOW);
+    ck_assert_double_eq_tol(other->spaces[0].full_in_s, full[_i].full_in_s, 1e-6);
+    ck_assert_double_lt(other->spaces[1].full_in_s, 0);
+    seep_top_view_destroy(other);
 }
 
 TEST(spaces_of_lines_are_named_once)

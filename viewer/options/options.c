@@ -1,6 +1,7 @@
 #include "viewer/options/options.h"
 
 #include "libprof/base/text.h"
+#include "viewer/colour.h"
 #include "viewer/viewer.h"
 
 #include <getopt.h>
@@ -109,6 +110,15 @@ static const struct row *accepted_row(int got, const struct accepted *a, char **
     return NULL;
 }
 
+/* The same for every command that has it. */
+static bool take_colour(const struct seep_option_given *given)
+{
+    int place = seep_option_word(given);
+
+    seep_colour_choose(place < 0 ? SEEP_COLOUR_AUTO : (enum seep_colour)place);
+    return place >= 0;
+}
+
 int seep_options_read(int argc, char **argv, seep_option_taker *take, void *to)
 {
     struct accepted a;
@@ -122,7 +132,7 @@ int seep_options_read(int argc, char **argv, seep_option_taker *take, void *to)
         const struct seep_option_given given = {(enum seep_option)(row - rows), row->name, optarg};
         if (given.option == SEEP_OPTION_HELP)
             return seep_help_print(argv[0]);
-        if (!take(to, &given))
+        if (!(given.option == SEEP_OPTION_COLOR ? take_colour(&given) : take(to, &given)))
             return SEEP_EXIT_UNUSABLE;
     }
     return -1;

@@ -20,7 +20,9 @@ struct seep_option_given {
 /* Takes an option for a command, whose own data is `to`. False after a complaint. */
 typedef bool seep_option_taker(void *to, const struct seep_option_given *given);
 
-/* Hands the options of the command argv[0] to `take`, one by one, until one is not taken. Returns
+/* Hands the options of the command argv[0] to `take`, one by one, until one is not taken; --help
+ * and
+ * --color, which mean the same everywhere, are dealt with here. Returns
  * −1 to go on, with optind at the first word that is no option, or the exit status: help was asked
  * for, or something is wrong, which has been said. Texts are argv's. */
 int seep_options_read(int argc, char **argv, seep_option_taker *take, void *to);

@@ -185,5 +185,7 @@ function windowOf(text) {
 }
 
 function windowText(window) {
-    return window.whole ? "the whole run" : `${stepUnit}s ${window.from} to ${window.to}`;
+    if (window.whole)
+        return "the whole run";
+    return window.from === window.to ? `${stepUnit} ${window.from}` : `${stepUnit}s ${window.from} to ${window.to}`;
 }

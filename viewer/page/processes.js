@@ -13,19 +13,13 @@ function processStart(p) {
     return Math.max(0, (p.started_unix_s || job.started_unix_s) - job.started_unix_s);
 }
 
-/* How a process, or the job, ended: the report has words for it. */
+/* How a process, or the job, ended, in the report's words. */
 function exitText(p) {
-    if (p.exit.text)
-        return p.exit.text;
-    if (p.exit.kind === "signal")
-        return `killed by signal ${p.exit.value}`;
-    if (p.exit.kind === "exit")
-        return p.exit.value ? `ended with status ${p.exit.value}` : "ended well";
-    return p.exit.kind === "running" ? "runs" : "its end is not known";
+    return p.exit.text;
 }
 
 function isFailed(p) {
-    return p.exit.failed ?? (p.exit.kind === "signal" || p.exit.kind === "exit" && p.exit.value !== 0);
+    return p.exit.failed;
 }
 
 /* [process, depth], children below who started them. After an exec several have one pid: they stand in a row. */

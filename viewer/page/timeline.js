@@ -102,7 +102,7 @@ function drawEpochs(chart, xOf) {
     const epochs = timeline.epoch_steps || [], isRoomy = (chart.right - chart.left) / epochs.length > 60;
     let free = 0;
     epochs.forEach((step, i) => {
-        const x = chart.x(xOf(step)), name = (isRoomy ? "epoch " : "e") + (i + 1), end = x + 7 * name.length;
+        const x = Math.max(chart.x(xOf(step)), chart.left), name = (isRoomy ? "epoch " : "e") + (i + 1), end = x + 7 * name.length;
         chart.root.append(svg("path", {class: "mark", d: `M${x} ${chart.top}V${chart.bottom}`},
             svg("title", {}, `epoch ${i + 1} begins`)));
         if (x < free || end > chart.width)

@@ -1,4 +1,6 @@
 /* `seep top`: a running job, as it goes. */
+#include "libprof/print/put_text.h"
+#include "viewer/colour.h"
 #include "viewer/follow/follow.h"
 #include "viewer/follow/wait.h"
 #include "viewer/options/options.h"
@@ -13,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -67,22 +68,9 @@ static int read_options(int argc, char **argv, struct top_options *o)
     return SEEP_EXIT_UNUSABLE;
 }
 
-static int print_width(void)
-{
-    struct winsize window;
-    const char *told = getenv("COLUMNS");
-    int n = told ? atoi(told) : 0;
-
-    if (n > 0)
-        return n;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col)
-        return window.ws_col;
-    return PAPER_COLUMNS;
-}
-
 static int print_once(struct seep_top_view *view, bool utf8)
 {
-    bool printed = seep_top_print(view, print_width(), utf8) == 0;
+    bool printed = seep_top_print(view, seep_put_width(stdout, PAPER_COLUMNS), utf8) == 0;
 
     seep_top_view_destroy(view);
     if (printed && fflush(stdout) == 0)
@@ -149,7 +137,7 @@ int seep_top_main(int argc, char **argv)
         return print_once(view, job.utf8);
     seep_wait_begin();
     if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) &&
-        seep_top_screen_open(seep_output_colour(stdout)))
+        seep_top_screen_open(seep_colour_of(stdout)))
         return seep_top_live(&job, view);
     return seep_top_plain(&job, view);
 }

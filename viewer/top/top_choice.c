@@ -6,6 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* 2 for a leak, 1 for what is retained, else 0. */
+static int rank_of(const struct seep_line_view *line)
+{
+    int severity = line->finding ? seep_get_severity(line->finding) : SEEP_N_SEVERITIES;
+
+    return severity < 2 ? 2 - severity : 0;
+}
+
 static bool stack_has(const json_t *site, const char *text)
 {
     static const char *const keys[] = {"function", "file", "module"};
@@ -21,7 +29,7 @@ static bool stack_has(const json_t *site, const char *text)
     return false;
 }
 
-static bool stacks_have(const struct seep_top_line *line, const char *text)
+static bool stacks_have(const struct seep_line_view *line, const char *text)
 {
     for (size_t i = 0; i < line->n_sites; i++) {
         if (stack_has(line->sites[i], text))
@@ -30,7 +38,7 @@ static bool stacks_have(const struct seep_top_line *line, const char *text)
     return false;
 }
 
-static bool is_chosen(const struct seep_top_line *line, const struct seep_top_choice *choice)
+static bool is_chosen(const struct seep_line_view *line, const struct seep_top_choice *choice)
 {
     if (choice->space[0] && strcmp(line->space, choice->space) != 0)
         return false;
@@ -38,25 +46,44 @@ static bool is_chosen(const struct seep_top_line *line, const struct seep_top_ch
            strcasestr(line->pattern, choice->search) || stacks_have(line, choice->search);
 }
 
-static double measure(const struct seep_top_line *line, enum seep_top_sort sort)
+size_t seep_top_n_leaking(const struct seep_top_view *view)
 {
-    return sort == SEEP_TOP_BY_GROWTH ? line->growth
-           : sort == SEEP_TOP_BY_LIVE ? line->live
-                                      : line->peak;
+    size_t n = 0;
+
+    for (size_t i = 0; i < view->n_lines; i++)
+        n += rank_of(&view->lines[i]) > 0;
+    return n;
+}
+
+static double measure(const struct seep_line_view *line, enum seep_top_sort sort)
+{
+    switch (sort) {
+    case SEEP_TOP_BY_FINDING:
+        return rank_of(line);
+    case SEEP_TOP_BY_GROWTH:
+        return line->growth;
+    case SEEP_TOP_BY_LIVE:
+        return line->live;
+    default:
+        return line->peak;
+    }
 }
 
 struct order_of {
-    const struct seep_top_line *lines;
+    const struct seep_line_view *lines;
     enum seep_top_sort sort;
 };
 
-/* Largest first; of equal ones the one that holds more; else as they are in the view. */
+/* Largest first; of equal ones the one that grows more, then the one that holds more; else as they
+ * are in the view. */
 static int compare(const void *a, const void *b, void *context)
 {
     const struct order_of *by = context;
     size_t i = *(const size_t *)a, k = *(const size_t *)b;
     double p = measure(&by->lines[i], by->sort), q = measure(&by->lines[k], by->sort);
 
+    if (p == q)
+        p = by->lines[i].growth, q = by->lines[k].growth;
     if (p == q)
         p = by->lines[i].live, q = by->lines[k].live;
     if (p != q)
@@ -277,8 +304,8 @@ void seep_top_press(struct seep_top_choice *choice, const struct seep_top_view *
     }
 }
 
-const struct seep_top_line *seep_top_chosen(const struct seep_top_choice *choice,
-                                            const struct seep_top_view *view)
+const struct seep_line_view *seep_top_chosen(const struct seep_top_choice *choice,
+                                             const struct seep_top_view *view)
 {
     for (size_t i = 0; choice->key && i < view->n_lines; i++) {
         if (view->lines[i].key == choice->key)

@@ -18,7 +18,14 @@ enum seep_top_key {
     SEEP_TOP_LAST,
 };
 
-enum seep_top_sort { SEEP_TOP_BY_GROWTH, SEEP_TOP_BY_LIVE, SEEP_TOP_BY_PEAK, SEEP_TOP_N_SORTS };
+/* BY_FINDING: leaks first, then what is retained, each by its growth. */
+enum seep_top_sort {
+    SEEP_TOP_BY_FINDING,
+    SEEP_TOP_BY_GROWTH,
+    SEEP_TOP_BY_LIVE,
+    SEEP_TOP_BY_PEAK,
+    SEEP_TOP_N_SORTS
+};
 enum seep_top_page { SEEP_TOP_LIST, SEEP_TOP_DETAILS, SEEP_TOP_HELP };
 
 struct seep_top_choice {
@@ -37,6 +44,9 @@ struct seep_top_choice {
     size_t detail_lines; /* of the details or the help, all together */
 };
 
+/* Lines that leak or are retained, by their findings. */
+size_t seep_top_n_leaking(const struct seep_top_view *view);
+
 /* Writes the indices of the view's lines that are chosen, in order, to `order`, which has room for
  * all of them. Returns how many they are. */
 size_t seep_top_order(const struct seep_top_view *view, const struct seep_top_choice *choice,
@@ -53,7 +63,7 @@ void seep_top_keep_shown(struct seep_top_choice *choice, size_t n);
 void seep_top_press(struct seep_top_choice *choice, const struct seep_top_view *view, long key);
 
 /* The line that is chosen in the view; NULL where it is not there. */
-const struct seep_top_line *seep_top_chosen(const struct seep_top_choice *choice,
-                                            const struct seep_top_view *view);
+const struct seep_line_view *seep_top_chosen(const struct seep_top_choice *choice,
+                                             const struct seep_top_view *view);
 
 #endif

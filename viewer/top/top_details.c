@@ -54,7 +54,7 @@ static void put_text(struct page *page, const char *name, const char *text)
     } while (*text && page->line < 10000);
 }
 
-static void put_numbers(struct page *page, const struct seep_top_line *line)
+static void put_numbers(struct page *page, const struct seep_line_view *line)
 {
     char live[SEEP_SIZE_TEXT], peak[SEEP_SIZE_TEXT], text[256];
     double allocations = 0, frees = 0;
@@ -73,7 +73,7 @@ static void put_numbers(struct page *page, const struct seep_top_line *line)
 }
 
 /* The level over the steps, summed over the line's sites. */
-static void put_curve(struct page *page, const struct seep_top_line *line, double steps)
+static void put_curve(struct page *page, const struct seep_line_view *line, double steps)
 {
     char drawn[SEEP_TOP_MOST_COLUMNS * SEEP_TOP_CELL + 1];
     double sum[CURVE_COLUMNS] = {0}, levels[CURVE_COLUMNS];
@@ -140,7 +140,7 @@ static void put_stack(struct page *page, const json_t *site, const char *cwd)
 }
 
 /* The sites of the line, each with its stack, innermost frame first. */
-static void put_sites(struct page *page, const struct seep_top_line *line, const char *cwd)
+static void put_sites(struct page *page, const struct seep_line_view *line, const char *cwd)
 {
     char live[SEEP_SIZE_TEXT], peak[SEEP_SIZE_TEXT], name[32], text[160];
 
@@ -160,7 +160,7 @@ static void put_sites(struct page *page, const struct seep_top_line *line, const
 void seep_top_draw_details(struct seep_top_picture *picture, int at, int end,
                            const struct seep_top_view *view, struct seep_top_choice *choice)
 {
-    const struct seep_top_line *line = seep_top_chosen(choice, view);
+    const struct seep_line_view *line = seep_top_chosen(choice, view);
     struct page page = {picture, at, end, 0, choice->scroll};
     char text[128];
 
@@ -186,11 +186,11 @@ void seep_top_draw_help(struct seep_top_picture *picture, int at, int end,
 {
     static const char *const keys[][2] = {
         {"q", "quit; the job goes on"},
-        {"s", "sort lines by growth a step, by what is live, by the peak"},
+        {"s", "sort lines by finding, growth a step, live memory, or peak"},
         {"f", "show the lines of one space, of the next one, of all"},
         {"/", "search: show the lines with a text in their place, finding or stacks"},
         {"p", "pause: look at the job no more; again: go on"},
-        {"Enter", "all about the chosen line: its finding, its course, its stacks"},
+        {"Enter", "all about the chosen line: its finding, its timeline, its stacks"},
         {"arrows", "choose a line, scroll; also j and k, PgUp, PgDn, Home, End"},
         {"Esc", "back; in the list: show all lines again"},
         {"h", "this page"},
@@ -201,6 +201,7 @@ void seep_top_draw_help(struct seep_top_picture *picture, int at, int end,
         put_text(&page, keys[i][0], keys[i][1]);
     put_text(&page, "", "");
     put_text(&page, "LIVE", "what is allocated and not freed; RSS is what the kernel counts");
+    put_text(&page, "FULL IN", "when the limit is reached, if memory keeps growing at this pace");
     put_text(&page, "GROWTH/STEP", "robust slope of the level over the steps after the warm-up");
     put_text(
         &page, ">",

@@ -8,8 +8,11 @@
 #include <string.h>
 
 enum {
-    FEW_ROWS = 16,      /* with fewer there is room for the job and its lines alone */
-    LINE_ROWS_LEAST = 7 /* which the other tables leave to the lines, names of columns included */
+    FEW_ROWS = 16, /* with fewer there is room for the job and its lines alone */
+    /* Which the other tables leave to the lines, names of columns included: more where more leak.
+     */
+    LINE_ROWS_LEAST = 7,
+    LINE_ROWS_MOST = 13
 };
 
 int seep_top_picture_init(struct seep_top_picture *picture, int rows, int columns, bool utf8)
@@ -127,9 +130,14 @@ static void draw_foot(struct seep_top_picture *picture, int row,
 static int draw_tables(struct seep_top_picture *picture, int at, int end,
                        const struct seep_top_view *view)
 {
-    int room = end - at - LINE_ROWS_LEAST;
+    int leaking = (int)seep_top_n_leaking(view) + 1;
+    int for_lines = leaking < LINE_ROWS_LEAST  ? LINE_ROWS_LEAST
+                    : leaking > LINE_ROWS_MOST ? LINE_ROWS_MOST
+                                               : leaking;
+    int room = end - at - for_lines;
     int for_processes = room / 3 < 3 ? 3 : room / 3;
-    int spaces = (int)view->n_spaces + 1, processes = (int)view->n_processes + 1;
+    int spaces = (int)view->n_spaces + 1,
+        processes = (int)(view->n_processes - view->n_ended) + 1 + (view->n_ended > 0);
 
     if (picture->list_only) {
         at = seep_top_draw_spaces(picture, at, at + spaces, view);

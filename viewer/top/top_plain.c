@@ -35,7 +35,7 @@ static void put_first_line(const struct seep_top_view *view, bool utf8)
     char size[SEEP_SIZE_TEXT];
 
     if (order && seep_top_order(view, &choice, order) > 0) {
-        const struct seep_top_line *line = &view->lines[order[0]];
+        const struct seep_line_view *line = &view->lines[order[0]];
         fputs("; ", stdout);
         put(line->place, utf8);
         printf(": %s %s", line->space, seep_text_size(line->live, size));
@@ -63,6 +63,10 @@ static int put_line(const struct seep_top_view *view, bool utf8)
         printf("; %s %s", space->name, seep_text_size(space->live, size));
         if (space->has_growth)
             put_growth(space->growth);
+        if (space->full_in_s >= 0) {
+            seep_top_duration(space->full_in_s, text);
+            printf(", full in %s", text);
+        }
     }
     put_first_line(view, utf8);
     return putchar('\n') == EOF || fflush(stdout) != 0 ? -1 : 0;

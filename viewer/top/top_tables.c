@@ -7,7 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BAR_COLUMNS = 18, LINE_COLUMNS = 28, WIDE = 100 };
+enum {
+    BAR_COLUMNS = 18,
+    SHARE_COLUMNS = 9,
+    FULL_COLUMNS = 12,
+    LINE_COLUMNS = 28,
+    WIDE = 100,
+    NARROW = 72
+};
+
+/* Until a space is full: pointed out, worth a warning, and too far off to be said in full. */
+enum { BAD_S = 600, NEAR_S = 3600, FAR_S = 99 * 3600 };
 
 /* From these shares of its limit on a space is pointed out. */
 static const double full_share = 0.9, filling_share = 0.75;
@@ -37,6 +47,28 @@ int seep_top_draw_job(struct seep_top_picture *picture, int at, const struct see
     return at + 1;
 }
 
+/* A bar of the share has room on a wide picture; else the share alone. */
+static int bar_columns(const struct seep_top_picture *picture)
+{
+    return picture->n_columns >= WIDE ? BAR_COLUMNS : SHARE_COLUMNS;
+}
+
+static void draw_full_in(struct seep_top_picture *picture, int at, double seconds)
+{
+    char text[32] = "-";
+
+    if (seconds >= FAR_S)
+        strcpy(text, "> 99 h");
+    else if (seconds >= 0)
+        seep_top_duration(seconds, text);
+    seep_top_put(picture, at, -FULL_COLUMNS, text,
+                 seconds < 0        ? SEEP_TOP_PLAIN
+                 : seconds < BAD_S  ? SEEP_TOP_BAD
+                 : seconds < NEAR_S ? SEEP_TOP_WARNING
+                                    : SEEP_TOP_PLAIN);
+    seep_top_put(picture, at, 1, "", SEEP_TOP_PLAIN);
+}
+
 static void draw_space(struct seep_top_picture *picture, int at, const struct seep_top_view *view,
                        const struct seep_top_space *space)
 {
@@ -54,13 +86,15 @@ static void draw_space(struct seep_top_picture *picture, int at, const struct se
     if (picture->n_columns >= WIDE)
         seep_top_put_size(picture, at, space->limit, SEEP_TOP_PLAIN);
     seep_top_put(picture, at, 1, "", SEEP_TOP_PLAIN);
-    int n = space->limit > 0 ? seep_top_bar(drawn, share, BAR_COLUMNS, picture->utf8)
-                             : seep_top_fit(drawn, "no limit is known", BAR_COLUMNS, picture->utf8);
+    const int bar = bar_columns(picture);
+    int n = space->limit > 0 ? seep_top_bar(drawn, share, bar, picture->utf8)
+                             : seep_top_fit(drawn, "no limit", bar, picture->utf8);
     seep_top_put_drawn(picture, at, n, drawn,
                        share >= full_share      ? SEEP_TOP_BAD
                        : share >= filling_share ? SEEP_TOP_WARNING
                                                 : SEEP_TOP_PLAIN);
-    seep_top_put(picture, at, BAR_COLUMNS + 1 - n, "", SEEP_TOP_PLAIN);
+    seep_top_put(picture, at, bar - n, "", SEEP_TOP_PLAIN);
+    draw_full_in(picture, at, space->full_in_s);
     size_t n_times = json_array_size(view->times);
     double from = json_number_value(json_array_get(view->times, 0));
     double to = json_number_value(json_array_get(view->times, n_times ? n_times - 1 : 0));
@@ -70,11 +104,16 @@ static void draw_space(struct seep_top_picture *picture, int at, const struct se
     seep_top_put_drawn(picture, at, n, drawn, SEEP_TOP_PLAIN);
 }
 
-static void draw_more(struct seep_top_picture *picture, int at, size_t n)
+static void draw_more(struct seep_top_picture *picture, int at, size_t n, size_t n_ended)
 {
-    char text[64];
+    char text[128] = "", ended[64] = "";
 
-    snprintf(text, sizeof text, "and %zu more: a larger window shows them", n);
+    if (n)
+        snprintf(text, sizeof text, "and %zu more: enlarge the window to see them%s", n,
+                 n_ended ? "; " : "");
+    if (n_ended)
+        snprintf(ended, sizeof ended, "%zu %sended", n_ended, n ? "have " : "processes have ");
+    strcat(text, ended);
     seep_top_put(picture, at, picture->n_columns, text, SEEP_TOP_PLAIN);
 }
 
@@ -97,12 +136,14 @@ int seep_top_draw_spaces(struct seep_top_picture *picture, int at, int end,
     seep_top_put(picture, at, -12, "GROWTH/STEP", SEEP_TOP_PLAIN);
     if (picture->n_columns >= WIDE)
         seep_top_put(picture, at, -11, "LIMIT", SEEP_TOP_PLAIN);
-    seep_top_put(picture, at, BAR_COLUMNS + 2, " OF ITS LIMIT", SEEP_TOP_PLAIN);
+    seep_top_put(picture, at, bar_columns(picture) + 1, " OF LIMIT", SEEP_TOP_PLAIN);
+    seep_top_put(picture, at, -FULL_COLUMNS, "FULL IN", SEEP_TOP_PLAIN);
+    seep_top_put(picture, at, 1, "", SEEP_TOP_PLAIN);
     seep_top_put(picture, at++, picture->n_columns, "OVER TIME", SEEP_TOP_PLAIN);
     for (size_t i = 0; i < n; i++)
         draw_space(picture, at++, view, &view->spaces[i]);
     if (n < view->n_spaces)
-        draw_more(picture, at++, view->n_spaces - n);
+        draw_more(picture, at++, view->n_spaces - n, 0);
     return at;
 }
 
@@ -133,7 +174,9 @@ int seep_top_draw_processes(struct seep_top_picture *picture, int at, int end,
         end = picture->n_rows;
     if (end - at < 2)
         return at;
-    size_t n = fitting(end - at - 1, view->n_processes);
+    size_t n_listed = view->n_processes - view->n_ended;
+    size_t n = fitting(end - at - 1, n_listed + (view->n_ended > 0));
+    n = n < n_listed ? n : n_listed;
     picture->rows[at].style = SEEP_TOP_HEAD;
     seep_top_put(picture, at, 8, "PID", SEEP_TOP_PLAIN);
     seep_top_put(picture, at, 14, "ROLE", SEEP_TOP_PLAIN);
@@ -149,23 +192,27 @@ int seep_top_draw_processes(struct seep_top_picture *picture, int at, int end,
     for (size_t i = 0; i < n; i++)
         draw_process(picture, at++, &view->processes[i]);
     if (n < view->n_processes)
-        draw_more(picture, at++, view->n_processes - n);
+        draw_more(picture, at++, n_listed - n, view->n_ended);
     return at;
 }
 
-/* How the columns of lines share the width: with room for it, live and peak are both there. */
+/* How the columns of lines share the width: with room for it, live and peak are both there; with
+ * little only what lines are sorted by, and their growth. */
 struct line_columns {
     int line, pattern;
-    bool live, peak;
+    bool live, peak, blocks;
 };
 
 static struct line_columns columns_of(const struct seep_top_picture *picture,
                                       enum seep_top_sort sort)
 {
     bool both = picture->n_columns >= WIDE;
-    struct line_columns c = {.live = both || sort != SEEP_TOP_BY_PEAK,
-                             .peak = both || sort == SEEP_TOP_BY_PEAK};
-    int rest = picture->n_columns - (2 + 9 + 11 * (c.live + c.peak) + 12 + 8 + 1);
+    bool few = picture->n_columns < NARROW;
+    struct line_columns c = {.live = both || sort == SEEP_TOP_BY_LIVE ||
+                                     (!few && sort != SEEP_TOP_BY_PEAK),
+                             .peak = both || sort == SEEP_TOP_BY_PEAK,
+                             .blocks = !few};
+    int rest = picture->n_columns - (2 + 9 + 11 * (c.live + c.peak) + 12 + 8 * c.blocks + 1);
 
     int for_pattern = rest - LINE_COLUMNS;
     c.pattern = for_pattern < 14 ? 14 : for_pattern > 21 ? 21 : for_pattern; /* the longest name */
@@ -194,8 +241,10 @@ static void head_lines(struct seep_top_picture *picture, int at, struct line_col
     seep_top_put(picture, at, -12,
                  choice->sort == SEEP_TOP_BY_GROWTH ? ">GROWTH/STEP" : "GROWTH/STEP",
                  SEEP_TOP_PLAIN);
-    seep_top_put(picture, at, -8, "BLOCKS", SEEP_TOP_PLAIN);
-    seep_top_put(picture, at, picture->n_columns, " FINDING", SEEP_TOP_PLAIN);
+    if (c.blocks)
+        seep_top_put(picture, at, -8, "BLOCKS", SEEP_TOP_PLAIN);
+    seep_top_put(picture, at, picture->n_columns,
+                 choice->sort == SEEP_TOP_BY_FINDING ? ">FINDING" : " FINDING", SEEP_TOP_PLAIN);
 }
 
 static enum seep_top_style style_of(const json_t *finding)
@@ -207,7 +256,7 @@ static enum seep_top_style style_of(const json_t *finding)
 }
 
 static void draw_line(struct seep_top_picture *picture, int at, struct line_columns c,
-                      const struct seep_top_line *line, bool chosen)
+                      const struct seep_line_view *line, bool chosen)
 {
     char drawn[SEEP_TOP_MOST_COLUMNS * SEEP_TOP_CELL + 1], count[32];
     int width = picture->n_columns - 2 < c.line ? picture->n_columns - 2 : c.line;
@@ -228,7 +277,8 @@ static void draw_line(struct seep_top_picture *picture, int at, struct line_colu
     else
         seep_top_put(picture, at, -12, "-", SEEP_TOP_PLAIN);
     seep_top_count(line->blocks, count);
-    seep_top_put(picture, at, -8, count, SEEP_TOP_PLAIN);
+    if (c.blocks)
+        seep_top_put(picture, at, -8, line->blocks < 0 ? "-" : count, SEEP_TOP_PLAIN);
     seep_top_put(picture, at, 1, "", SEEP_TOP_PLAIN);
     seep_top_put(picture, at, c.pattern, line->pattern,
                  chosen || !line->finding ? SEEP_TOP_PLAIN : style_of(line->finding));

@@ -51,15 +51,6 @@ static char *command_of(const json_t *argv)
     return seep_text_clean(text, strlen(text));
 }
 
-static char *place_of(const json_t *frame, const char *cwd)
-{
-    char *text = seep_get_frame_text(frame, cwd);
-
-    if (text && strlen(text) > MOST_TEXT)
-        text[MOST_TEXT] = '\0';
-    return text;
-}
-
 /* The steps since the first point of the recent part of the timeline: none, where all of it is
  * older. */
 static void read_rate(struct seep_top_view *view)
@@ -117,12 +108,33 @@ static double limit_of(const json_t *report, const char *space)
     return 0;
 }
 
+/* Steps in a second, or slices of time where there are no steps; 0: not known. */
+static double pace_of(const struct seep_top_view *view)
+{
+    if (strcmp(view->step_unit, "step") == 0)
+        return fmax(0, view->steps_per_s);
+    return view->since_s > 0 ? view->steps / view->since_s : 0;
+}
+
+/* The host's memory is filled by all that is resident, not by one of its spaces alone. */
+static double full_in_s(const struct seep_top_view *view, const struct seep_top_space *space,
+                        const struct seep_slope *growth, double resident)
+{
+    bool of_host = space->limit == limit_of(view->report, "host");
+    double level = of_host ? fmax(space->live, resident) : space->live, pace = pace_of(view);
+
+    if (!view->running || !space->has_growth || !(growth->low > 0) || !(space->limit > level) ||
+        !(pace > 0))
+        return -1;
+    return (space->limit - level) / growth->value / pace;
+}
+
 static int read_spaces(struct seep_top_view *view)
 {
     const json_t *timeline = json_object_get(view->report, "timeline");
     const json_t *rss = json_object_get(timeline, "rss_bytes");
     json_t *spaces = json_object_get(view->report, "spaces"), *space;
-    struct seep_slope growth;
+    struct seep_slope growth = {0};
     const char *name;
 
     view->spaces = calloc(json_object_size(spaces) + 1, sizeof *view->spaces);
@@ -137,6 +149,7 @@ static int read_spaces(struct seep_top_view *view)
         s->has_growth = seep_get_slope(space, "growth_bytes_per_step", &growth);
         s->growth = s->has_growth ? growth.value : 0;
         s->limit = limit_of(view->report, name);
+        s->full_in_s = full_in_s(view, s, &growth, last_of(rss));
         s->levels = json_object_get(course, "live_bytes");
     }
     if (json_array_size(rss))
@@ -144,6 +157,7 @@ static int read_spaces(struct seep_top_view *view)
             (struct seep_top_space){.name = "resident",
                                     .live = view->running ? last_of(rss) : 0,
                                     .peak = highest_of(rss),
+                                    .full_in_s = -1,
                                     .limit = limit_of(view->report, "host"),
                                     .levels = rss};
     return 0;
@@ -185,12 +199,15 @@ static int read_process(struct seep_top_process *p, const json_t *process)
     snprintf(p->state, sizeof p->state, "%s", kind);
     if (json_is_integer(json_object_get(exit, "value")))
         snprintf(p->state, sizeof p->state, "%.10s %.0f", kind, seep_get_number(exit, "value"));
-    read_memory(p, json_object_get(process, "spaces"));
+    p->failed = !p->running && strcmp(kind, "unknown") != 0 && strcmp(p->state, "exit 0") != 0 &&
+                (json_is_integer(rank) || strcmp(p->role, "trainer") == 0);
+    if (p->running)
+        read_memory(p, json_object_get(process, "spaces"));
     p->command = command_of(json_object_get(process, "argv"));
     return p->command ? 0 : -1;
 }
 
-/* Running ones first, those that train before their helpers, then the larger. */
+/* Running ones first, then failed ones, those that train before their helpers, then the larger. */
 static int compare_processes(const void *a, const void *b)
 {
     const struct seep_top_process *p = a, *q = b;
@@ -198,6 +215,8 @@ static int compare_processes(const void *a, const void *b)
 
     if (p->running != q->running)
         return q->running - p->running;
+    if (p->failed != q->failed)
+        return q->failed - p->failed;
     if (p_helps != q_helps)
         return p_helps - q_helps;
     if (p->rss_peak != q->rss_peak)
@@ -215,98 +234,13 @@ static int read_processes(struct seep_top_view *view)
     if (!view->processes)
         return -1;
     json_array_foreach (processes, i, process) {
-        if (read_process(&view->processes[view->n_processes++], process) < 0)
+        struct seep_top_process *p = &view->processes[view->n_processes++];
+        if (read_process(p, process) < 0)
             return -1;
+        view->n_ended += view->running && !p->running && !p->failed;
     }
     qsort(view->processes, view->n_processes, sizeof *view->processes, compare_processes);
     return 0;
-}
-
-/* A site on its way to its line. */
-struct member {
-    const json_t *site;
-    char *place;
-    uint64_t key;
-    size_t at; /* in the report */
-};
-
-/* FNV-1a. */
-static uint64_t mix(uint64_t key, const char *text)
-{
-    for (; *text; text++)
-        key = (key ^ (unsigned char)*text) * 0x100000001b3u;
-    return (key ^ 0xff) * 0x100000001b3u;
-}
-
-static int by_key(const void *a, const void *b)
-{
-    const struct member *p = a, *q = b;
-
-    if (p->key != q->key)
-        return p->key < q->key ? -1 : 1;
-    return (p->at > q->at) - (p->at < q->at);
-}
-
-/* Largest peak first, as the report's sites. */
-static int by_peak(const void *a, const void *b)
-{
-    const struct seep_top_line *p = a, *q = b;
-
-    if (p->peak != q->peak)
-        return p->peak < q->peak ? 1 : -1;
-    return (p->key > q->key) - (p->key < q->key);
-}
-
-static int read_members(struct member *members, const json_t *sites, const char *cwd)
-{
-    json_t *site;
-    size_t i;
-
-    json_array_foreach (sites, i, site) {
-        struct member *m = &members[i];
-        m->site = site;
-        m->at = i;
-        m->place = place_of(seep_get_site_frame(site), cwd);
-        if (!m->place)
-            return -1;
-        m->key = mix(mix(0xcbf29ce484222325u, seep_get_text(site, "space", "")), m->place);
-    }
-    return 0;
-}
-
-static void add_site(struct seep_top_line *line, const json_t *site)
-{
-    struct seep_slope growth;
-
-    line->live += seep_get_number(site, "live_bytes");
-    line->peak += seep_get_number(site, "peak_bytes");
-    line->growth += seep_get_slope(site, "growth_bytes_per_step", &growth) ? growth.value : 0;
-    line->blocks += fmax(0, seep_get_number(site, "allocations") - seep_get_number(site, "frees"));
-    line->sites[line->n_sites++] = site;
-}
-
-/* Members of one key lie beside each other. */
-static void group(struct seep_top_view *view, struct member *members, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (i == 0 || members[i].key != members[i - 1].key) {
-            struct seep_top_line *line = &view->lines[view->n_lines++];
-            line->space = seep_get_text(members[i].site, "space", "");
-            line->pattern = "";
-            line->place = members[i].place;
-            line->key = members[i].key;
-            line->sites = view->sites + i;
-            members[i].place = NULL;
-        }
-        add_site(&view->lines[view->n_lines - 1], members[i].site);
-    }
-    for (size_t i = 0; i < view->n_lines; i++) {
-        const json_t *space =
-            json_object_get(json_object_get(view->report, "spaces"), view->lines[i].space);
-        if (space)
-            view->lines[i].peak = fmin(view->lines[i].peak, seep_get_number(space, "peak_bytes"));
-    }
-    qsort(view->lines, view->n_lines, sizeof *view->lines, by_peak);
 }
 
 /* In the report's order. */
@@ -328,54 +262,18 @@ static int name_spaces(struct seep_top_view *view)
     return 0;
 }
 
-/* Findings are listed most severe first: the first that names a site of a line is the line's. */
-static int name_findings(struct seep_top_view *view)
-{
-    const json_t *findings = json_object_get(view->report, "findings");
-    json_t *by_id = json_object(), *finding, *id;
-    size_t i, k;
-
-    if (!by_id)
-        return -1;
-    json_array_foreach (findings, i, finding) {
-        json_array_foreach (json_object_get(finding, "sites"), k, id) {
-            const char *name = json_string_value(id);
-            if (name && !json_object_get(by_id, name))
-                json_object_set_new(by_id, name, json_integer((json_int_t)i));
-        }
-    }
-    for (i = 0; i < view->n_lines; i++) {
-        struct seep_top_line *line = &view->lines[i];
-        json_int_t best = (json_int_t)json_array_size(findings);
-        for (k = 0; k < line->n_sites; k++) {
-            const json_t *at = json_object_get(by_id, seep_get_text(line->sites[k], "id", ""));
-            best = at && json_integer_value(at) < best ? json_integer_value(at) : best;
-        }
-        line->finding = json_array_get(findings, (size_t)best);
-        line->pattern = seep_get_text(line->finding, "pattern", "");
-    }
-    json_decref(by_id);
-    return 0;
-}
-
 static int read_lines(struct seep_top_view *view)
 {
-    const json_t *sites = json_object_get(view->report, "sites");
-    size_t n = json_array_size(sites);
-    struct member *members = calloc(n + 1, sizeof *members);
+    struct seep_line_views all;
 
-    view->lines = calloc(n + 1, sizeof *view->lines);
-    view->sites = calloc(n + 1, sizeof *view->sites);
-    int r = -1;
-    if (members && view->lines && view->sites && read_members(members, sites, view->cwd) == 0) {
-        qsort(members, n, sizeof *members, by_key);
-        group(view, members, n);
-        r = 0;
+    if (seep_line_views_init(&all, view->report, false) < 0) {
+        seep_line_views_fini(&all);
+        return -1;
     }
-    for (size_t i = 0; members && i < n; i++)
-        free(members[i].place);
-    free(members);
-    return r < 0 || name_spaces(view) < 0 ? -1 : name_findings(view);
+    view->lines = all.lines;
+    view->sites = all.sites;
+    view->n_lines = all.n;
+    return name_spaces(view);
 }
 
 struct seep_top_view *seep_top_view_create(json_t *report, double now_unix_s)
@@ -402,13 +300,11 @@ void seep_top_view_destroy(struct seep_top_view *view)
         return;
     for (size_t i = 0; i < view->n_processes; i++)
         free(view->processes[i].command);
-    for (size_t i = 0; i < view->n_lines; i++)
-        free(view->lines[i].place);
+    struct seep_line_views all = {view->lines, view->n_lines, view->sites};
+    seep_line_views_fini(&all);
     free(view->command);
     free(view->spaces);
     free(view->processes);
-    free(view->lines);
-    free(view->sites);
     free(view->space_names);
     json_decref(view->report);
     free(view);

@@ -3,6 +3,8 @@
 #ifndef SEEP_VIEWER_TOP_VIEW_H
 #define SEEP_VIEWER_TOP_VIEW_H
 
+#include "libprof/report_read/line_view.h"
+
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,6 +14,7 @@
 struct seep_top_space {
     const char *name;
     double live, peak, growth, limit; /* bytes, growth a step; limit 0: none is known */
+    double full_in_s;                 /* until its memory is full, at this pace; < 0: not known */
     bool has_growth;
     const json_t *levels; /* of the timeline; NULL where it has none */
 };
@@ -21,23 +24,11 @@ struct seep_top_process {
     char role[32];  /* "trainer", "rank 3" */
     char state[32]; /* "running", "exit 1", "signal 9", "unknown" */
     bool running;
+    bool failed;          /* a trainer or rank that a signal or a status other than 0 ended */
     double rss, rss_peak; /* bytes; rss 0 once it has ended */
     double host, device;  /* live bytes, of the host's spaces and of devices (tensors where no more
-                             is known) */
+                             is known); 0 once it has ended */
     char *command;
-};
-
-/* A line of the user's code in one space, as the judge sees it: all sites that it is the line to
- * look at of. Their sums; peaks may not have been at one time, but are never above the space's. */
-struct seep_top_line {
-    char *place;
-    const char *space;
-    const char *pattern; /* of its most severe finding, or "" */
-    const json_t *finding;
-    double live, peak, growth, blocks;
-    const json_t **sites; /* n_sites, in the report's order */
-    size_t n_sites;
-    uint64_t key; /* the same in every report of the job */
 };
 
 struct seep_top_view {
@@ -50,10 +41,11 @@ struct seep_top_view {
     const char *cwd;
     const json_t *times; /* of the timeline, seconds */
     struct seep_top_space *spaces;
-    struct seep_top_process *processes; /* running ones first, then the larger */
-    struct seep_top_line *lines;        /* largest peak first */
+    struct seep_top_process *processes; /* running ones first, then failed ones, then the larger */
+    struct seep_line_view *lines;       /* largest peak first */
     size_t n_spaces, n_processes, n_lines;
-    const json_t **sites;     /* of the lines, one line's after another's */
+    size_t n_ended;       /* processes, the last ones, that are not worth a row while others run */
+    const json_t **sites; /* of the lines, one line's after another's */
     const char **space_names; /* of those that lines are in */
     size_t n_space_names;
     json_t *report; /* what all of it refers to */

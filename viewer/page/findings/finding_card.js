@@ -59,6 +59,8 @@ function lengthText(looks) {
     if (looks.length < 2)
         return "";
     const [[from, before], [to, after]] = [looks[0], looks[looks.length - 1]];
+    if (before === after)
+        return `; its length was ${countText(after)} from ${stepUnit} ${from} to ${to}`;
     return `; its length went from ${countText(before)} to ${countText(after)} between ${stepUnit}s ${from} and ${to}`;
 }
 

@@ -1,0 +1,117 @@
+#include "libprof/print/text_parts.h"
+
+#include "libprof/base/text.h"
+#include "libprof/print/put_text.h"
+#include "libprof/report_read/holder_view.h"
+#include "libprof/report_read/report_view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MAX_LINES = 16, /* with what stands around them they are on a screen of 24 rows */
+    ID_COLUMNS = 4,
+    SEVERITY_COLUMNS = 11,
+    AMOUNT_COLUMNS = 18,
+    OTHER_COLUMNS = ID_COLUMNS + SEVERITY_COLUMNS + AMOUNT_COLUMNS,
+    LEAST_PLACE = 24
+};
+
+struct page {
+    FILE *out;
+    bool colour;
+    const json_t *job;
+    int width, pattern; /* columns */
+};
+
+/* As much of a place as has room: folders give way first, then the function. */
+static void put_short_place(FILE *out, char *place, int room)
+{
+    char *in = strstr(place, " in "), *end = in ? in : place + strlen(place), *folder;
+
+    while ((int)strlen(place) > room && (folder = memchr(place, '/', (size_t)(end - place))))
+        place = folder + 1;
+    if (in && (int)strlen(place) > room)
+        *in = '\0';
+    fputs(place, out);
+}
+
+static void put_cell(FILE *out, const char *text, int columns)
+{
+    seep_put_text(out, text);
+    fprintf(out, "%*s", columns > (int)strlen(text) ? columns - (int)strlen(text) : 0, "");
+}
+
+/* "+64.3 KiB/step", "keeps 12.5 MiB" */
+static void put_amount(FILE *out, const json_t *finding, const char *unit)
+{
+    char text[AMOUNT_COLUMNS + 32], size[SEEP_SIZE_TEXT];
+    struct seep_slope growth;
+
+    if (seep_get_slope(finding, "growth_bytes_per_step", &growth) && growth.value > 0)
+        snprintf(text, sizeof text, "+%s/%s", seep_text_size(growth.value, size),
+                 strcmp(unit, "step") == 0 ? unit : "slice");
+    else
+        snprintf(text, sizeof text, "keeps %s",
+                 seep_text_size(seep_get_number(finding, "live_bytes"), size));
+    put_cell(out, text, AMOUNT_COLUMNS);
+}
+
+/* Columns for the names of patterns: none where that would leave too few for places. */
+static int pattern_columns(const json_t *findings, int width)
+{
+    int longest = 0;
+    json_t *one;
+    size_t i;
+
+    json_array_foreach (findings, i, one) {
+        int n = (int)strlen(seep_get_text(one, "pattern", "")) + 2;
+        longest = i < MAX_LINES && n > longest ? n : longest;
+    }
+    return width - OTHER_COLUMNS - longest < LEAST_PLACE ? 0 : longest;
+}
+
+static void put_finding(const struct page *p, const json_t *finding)
+{
+    const int severity = seep_get_severity(finding);
+    const json_t *kept = json_object_get(finding, "kept_at");
+    const json_t *frame =
+        json_array_size(kept) == 1 ? json_array_get(kept, 0) : json_object_get(finding, "frame");
+    char *place = seep_get_frame_text(frame, seep_get_text(p->job, "cwd", ""));
+
+    put_cell(p->out, seep_get_text(finding, "id", "F?"), ID_COLUMNS);
+    seep_put_severity(p->out, p->colour, severity);
+    put_cell(p->out, seep_severities[severity], SEVERITY_COLUMNS);
+    seep_put_colour(p->out, p->colour, "0");
+    if (p->pattern)
+        put_cell(p->out, seep_get_text(finding, "pattern", ""), p->pattern);
+    put_amount(p->out, finding, seep_get_step_unit(p->job));
+    if (place && json_is_object(frame))
+        put_short_place(p->out, place, p->width - OTHER_COLUMNS - p->pattern);
+    fputc('\n', p->out);
+    free(place);
+}
+
+void seep_closing_text(const json_t *report, FILE *out, bool colour, const char *folder)
+{
+    const json_t *findings = json_object_get(report, "findings");
+    const int width = seep_put_width(out, SEEP_PUT_WIDTH);
+    const struct page page = {.out = out,
+                              .colour = colour,
+                              .job = json_object_get(report, "job"),
+                              .width = width,
+                              .pattern = pattern_columns(findings, width)};
+    size_t n = json_array_size(findings);
+
+    fputc('\n', out);
+    seep_verdict_text(report, out, colour);
+    for (size_t i = 0; i < n && i < MAX_LINES; i++)
+        put_finding(&page, json_array_get(findings, i));
+    if (n > MAX_LINES)
+        fprintf(out, "and %zu more, above\n", n - MAX_LINES);
+    if (!folder)
+        return;
+    fputs("\nIn a browser: seep view ", out);
+    seep_put_text(out, folder);
+    fputc('\n', out);
+}

@@ -1,0 +1,99 @@
+#include "libprof/print/text_parts.h"
+
+#include "libprof/base/text.h"
+#include "libprof/print/put_text.h"
+#include "libprof/report_read/holder_view.h"
+#include "libprof/report_read/line_view.h"
+#include "libprof/report_read/report_view.h"
+#include "libprof/words/space.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum {
+    MAX_SHOWN_LINES = 8,
+    SIZE_COLUMNS = 11,
+    HOLDER_COLUMN = SEEP_PUT_LABEL + SIZE_COLUMNS + 2 /* where a place stands beside its size */
+};
+
+static const double MOST_OF_IT = 0.8;
+
+struct page {
+    FILE *out;
+    const char *cwd, *unit;
+    double steps;
+};
+
+/* Snapshots are of one instant, and of all that a line has then: who they name need not hold what
+ * it had at its peak. */
+static void put_when_held(const struct page *p, const struct seep_line_view *line,
+                          const json_t *site)
+{
+    const json_t *holders = seep_get_holders(site);
+    double seen = seep_get_number(holders, "bytes"), held = 0,
+           least = seen < line->peak ? seen : line->peak;
+    char size[SEEP_SIZE_TEXT], when[SEEP_WHEN_TEXT];
+
+    for (size_t i = 0; i < line->n_sites; i++)
+        held += seep_get_number(line->sites[i], "held_bytes");
+    if (!json_array_size(json_object_get(holders, "paths")) && !*seep_get_holders_words(holders))
+        return;
+    if (seen >= MOST_OF_IT * line->peak && held >= MOST_OF_IT * least)
+        return;
+    fprintf(p->out, "%*sof its %s %s:\n", HOLDER_COLUMN, "", seep_text_size(seen, size),
+            seep_get_when(p->unit, seep_get_number(holders, "step"), p->steps, when));
+}
+
+/* Peaks of a line's stacks were not at one time: their sum is the most that it can have been. */
+static bool is_bound(const struct seep_line_view *line)
+{
+    for (size_t i = 0; i < line->n_sites; i++) {
+        if (seep_get_number(line->sites[i], "peak_bytes") >= 0.95 * line->peak)
+            return false;
+    }
+    return true;
+}
+
+/* "≤ 41.8 MiB  train.py:9 in <module>", and who holds it. */
+static void put_line(const struct page *p, const char *label, const struct seep_line_view *line)
+{
+    char size[SEEP_SIZE_TEXT], words[SEEP_SPACE_WORDS];
+    const bool bound = is_bound(line);
+    struct seep_paragraph row;
+    FILE *to;
+
+    seep_text_size(line->peak, size);
+    fprintf(p->out, "%-*s%*s%s%s  ", SEEP_PUT_LABEL, label,
+            SIZE_COLUMNS - (int)strlen(size) - 2 * bound, "", bound ? "≤ " : "", size);
+    to = seep_put_begin(&row, p->out, HOLDER_COLUMN, HOLDER_COLUMN);
+    seep_put_text(to, line->place);
+    if (strcmp(line->space, "host") != 0)
+        fprintf(to, ", %s", seep_space_words(line->space, words));
+    seep_put_end(&row);
+    for (size_t i = 0; i < line->n_sites; i++) {
+        if (!seep_get_holders(line->sites[i]))
+            continue;
+        put_when_held(p, line, line->sites[i]);
+        seep_holder_text(line->sites[i], p->cwd, p->out, HOLDER_COLUMN);
+        return;
+    }
+}
+
+/* Lines that no finding has told of yet, by their peaks. */
+void seep_lines_text(const json_t *report, FILE *out)
+{
+    const json_t *job = json_object_get(report, "job");
+    const struct page page = {out, seep_get_text(job, "cwd", ""), seep_get_step_unit(job),
+                              seep_get_number(job, "steps")};
+    const bool any = json_array_size(json_object_get(report, "findings"));
+    struct seep_line_views lines;
+    int shown = 0;
+
+    if (seep_line_views_init(&lines, report, true) == 0) {
+        for (size_t i = 0; i < lines.n && shown < MAX_SHOWN_LINES; i++) {
+            if (!lines.lines[i].finding)
+                put_line(&page, shown++ ? "" : any ? "others" : "largest", &lines.lines[i]);
+        }
+    }
+    seep_line_views_fini(&lines);
+}

@@ -1,0 +1,18 @@
+/* How a process or a job ended, in words: what reports, pages and gates say of it is said here.
+ * Formats of printf(). */
+#ifndef SEEP_LIBPROF_WORDS_EXIT_WORDS_H
+#define SEEP_LIBPROF_WORDS_EXIT_WORDS_H
+
+#define SEEP_ENDED_WELL_TEXT       "ended normally"
+#define SEEP_ENDED_STATUS_TEXT     "ended with status %d"
+#define SEEP_ENDED_SIGNAL_TEXT     "killed by SIG%s"
+#define SEEP_ENDED_OOM_TEXT        "killed by the kernel, out of memory (SIGKILL)"
+#define SEEP_ENDED_NUMBER_TEXT     "killed by signal %d"
+#define SEEP_ENDED_TERMINATED_TEXT "terminated by its parent"
+#define SEEP_ENDED_RUNNING_TEXT    "still running"
+#define SEEP_ENDED_UNSEEN_TEXT     "nobody saw how it ended"
+
+/* Of a job: which of its ranks. */
+#define SEEP_ENDED_RANK_TEXT "rank %d %s"
+
+#endif
