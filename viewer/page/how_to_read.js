@@ -12,7 +12,8 @@ const HOW_TO_READ = {
         "The stripe at the foot of a box says which memory it is, in the colours that the timeline has for it.",
         "A click zooms in, Esc zooms out. “Inverted” has the function that allocates on top, and its callers below. “c” shows one " +
         "function with its callers above it and its callees below.",
-        "“small sites” are allocations that are each too small for a box. “import” is Python's own way to a module."],
+        "“small sites” are allocations that are each too small for a box. “import” is Python's own way to a module. “unattributed” was live " +
+        `when the timeline looked, in the middle of a ${stepUnit}, and no line had it at that ${stepUnit}'s end.`],
     table: () => [`A row is a line of code: all that it allocated, by whatever stack. “Kept” is what it still had over the last ` +
         `${stepUnit}s; “growth” is what that gains a ${stepUnit}; “allocated” counts freed memory, too.`,
         "Sort by what you look for: “kept” and “growth” for a leak, “peak” for a crash, “allocations” for speed.",
