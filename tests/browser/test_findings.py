@@ -70,6 +70,10 @@ class Cards(PageCase):
         self.assertRegex(place, r"^Allocated and kept at \S*job_page\.py:%d in " % MADE)
         self.assertEqual(len(self.browser.all("article .source")), 1)
 
+    def test_the_picture_of_a_finding_says_of_what_it_is(self):
+        self.open()
+        self.assertEqual(self.browser.text("article figcaption"), "Live memory that was allocated here")
+
     def test_a_text_of_empty_lines_is_not_shown(self):
         self.assertEqual(len(self.told(with_an_empty_text)), 1)
         self.assertFalse(self.browser.all("article .source"))

@@ -73,6 +73,7 @@ function whoText(finding) {
     return known.join(", ") + (more > 0 ? ` and ${plural(more, "more", "more")}` : "");
 }
 
+/* What its sites had live, which is not all of a finding: pages that a fork has copied, for one, no site has. */
 function findingSparkline(finding) {
     const numbers = sitesOf(finding);
     const steps = [...new Set([0, ...numbers.flatMap((i) => seriesOf(i).step), lastStep])].filter((s) => s >= 0 && s <= lastStep)
@@ -80,13 +81,14 @@ function findingSparkline(finding) {
     const sum = levelsOf(numbers, steps);
     if (steps.length < 2 || !numbers.length)
         return null;
-    return fitted((width) => {
+    const picture = fitted((width) => {
         const chart = chartOf(width, 124, [0, lastStep || 1], d3.max(sum), true);
         drawAreas(chart, steps, [{name: finding.title, values: sum, index: spaceIndex(finding.space)}]);
         drawAxes(chart, countText, Math.max(2, width / 90), 3, stepUnit);
         chart.root.setAttribute("aria-label", `live bytes by ${stepUnit}, ${bytesText(sum[sum.length - 1])} at the end`);
         return chart.root;
     });
+    return el("figure", {}, picture, el("figcaption", {class: "quiet"}, "Live memory that was allocated here"));
 }
 
 function findingCard(finding) {
