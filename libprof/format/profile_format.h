@@ -344,9 +344,8 @@ struct seep_job {
     char cwd[SEEP_PATH_BYTES];
     char argv[SEEP_TEXT_BYTES]; /* NUL-separated, empty where there was no launcher */
     uint32_t argv_bytes;
-    uint32_t oom_kills; /* by the launcher: processes of its cgroup, while the job ran, that the
-                           kernel killed for lack of memory */
-    uint64_t folder_bytes;     /* on disk, of all profiles together */
+    uint32_t oom_kills;    /* processes of the launcher's cgroup that the kernel killed meanwhile */
+    uint64_t folder_bytes; /* on disk, of all profiles together */
     uint64_t max_folder_bytes; /* their bound; 0: none */
     uint64_t n_folded;         /* processes in folded[] */
     uint32_t n_reserved; /* entries of processes[] that have disk behind them; the rest is a hole */

@@ -120,6 +120,58 @@ TEST(beside_a_line_that_grows_the_rest_is_told_by_itself)
     ck_assert_int_eq((int)number(json_object_get(json_array_get(list, 1), "frame"), "line"), RUN);
 }
 
+static void set_steps(uint32_t n)
+{
+    free(job);
+    job = builder_job(100, START, n, FIRST);
+}
+
+/* Three steps warm up, and the last one's end is not seen. */
+TEST(in_nine_steps_a_total_says_nothing_and_in_twelve_it_does, .to = 2)
+{
+    const uint32_t steps = 3 + 1 + (_i ? 12 : 9);
+
+    set_steps(steps);
+    for (unsigned i = 0; i < 10 * steps; i++) {
+        uint32_t at = FIRST + i / 10;
+        builder_level(&b, generated(run(), i), HOST, 64 * KIB, FIRST + steps, from_then_on, &at);
+    }
+    const json_t *list = findings();
+    ck_assert_uint_eq(json_array_size(list), (size_t)_i);
+}
+
+/* Of a job of so many slices of time. */
+static const json_t *findings_in(unsigned slices)
+{
+    struct seep_profile *p = NULL;
+
+    builder_timeline(&b, slices, resident);
+    ck_assert_int_eq(seep_profile_from_bytes("100-1.seep", b.bytes, b.n_bytes, &p, NULL), 0);
+    ck_assert_int_eq(seep_analyse_profiles(&p, 1, job, NULL, &report, NULL), 0);
+    return json_object_get(report, "findings");
+}
+
+/* The same by slices of time, which are three times as many: lines of the job's own are spoken of,
+ * what libraries do for the first time is not. */
+TEST(without_steps_early_growth_is_spoken_of_where_the_lines_are_the_jobs_own, .to = 3)
+{
+    const unsigned slices = _i == 0 ? 35 : 60;
+    const char *file =
+        _i == 2 ? "/usr/lib/python3/dist-packages/lib/part.py" : "/home/user/generated.py";
+
+    free(job);
+    job = builder_job(100, START, 0, FIRST);
+    job->processes[0].steps = 0;
+    for (unsigned i = 0; i < 10 * slices; i++) {
+        uint32_t at = i / 10;
+        builder_level(&b, below(0, file, "made", MADE + i), HOST, 64 * KIB, slices, from_then_on,
+                      &at);
+    }
+    const json_t *list = findings_in(slices);
+    ck_assert_msg(json_array_size(list) == (size_t)(_i == 1), "%s",
+                  json_dumps(list, JSON_INDENT(1)));
+}
+
 /* ---- how much, how many ---------------------------------------------------------------------- */
 
 static void in_all(double bytes)
