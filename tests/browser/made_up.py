@@ -149,7 +149,7 @@ def with_samples_of_two(data):
 
 
 def with_a_late_sample(data):
-    after = data["job"]["steps"] + 1
+    after = data["timeline"]["step"][-1] + 1
     with_samples(data, after, after, None)
 
 

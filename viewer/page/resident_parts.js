@@ -35,5 +35,6 @@ function residentParts() {
         return processes.some((p) => p.rss && p.rss.peak_bytes) ? [el("p", {class: "quiet"}, "What RSS was made of: ",
             el("a", {href: state.link("processes")}, "each process at its own peak"), ".")] : [];
     return [el("h2", {}, `What RSS was made of ${atStepText(rss.step)}`),
-        el("p", {class: "quiet"}, `${bytesText(rss.peak_bytes)}${processes.length > 1 ? ", all processes together, the pages that they share once for each" : ""}: the highest RSS whose parts are known`), partsTable(rss)];
+        el("p", {class: "quiet"}, `${bytesText(rss.peak_bytes)}: the highest RSS whose parts are known` +
+            (processes.length > 1 ? ", of all processes together; pages that they share count for each" : "")), partsTable(rss)];
 }
