@@ -83,6 +83,7 @@ static int follow_execs(struct seep_model *m)
             (p->entry && seep_status_is_known(p->entry)))
             continue;
         p->ended = q->ended;
+        p->ended.replaced = true;
     }
     free(order);
     return 0;
