@@ -30,7 +30,7 @@ class Marks(PageCase):
     def test_the_end_says_how_it_was(self):
         self.open("#timeline")
         self.assertAlmostEqual(self.browser.run(PLACE, ".end-mark"), 1, delta=0.01)
-        self.assertRegex(self.browser.text(".legend"), r"end of the job \(ended well\)")
+        self.assertRegex(self.browser.text(".legend"), r"end of the job \(ended normally\)")
         self.assertFalse(self.browser.all(".end-mark.failed"))
         self.browser.open(self.made_up(with_a_killed_job), "#timeline?axis=seconds")
         self.assertTrue(self.browser.all(".chart .end-mark.failed"))
