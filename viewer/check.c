@@ -100,11 +100,12 @@ static bool read_budget(const struct check_options *o, struct seep_budget *budge
 static void complain(const char *dir, const struct check_options *o, const struct seep_error *err,
                      int rc)
 {
+    const char *text = err->text[0] ? err->text : "no memory: free some";
+
     if (rc == -SEEP_EINVAL)
-        seep_complain("%s and %s: %s: take a baseline of the same job", o->baseline, dir,
-                      err->text);
+        seep_complain("%s and %s: %s", o->baseline, dir, text);
     else
-        seep_complain("%s: %s", dir, err->text[0] ? err->text : "no memory: free some");
+        seep_complain("%s: %s", dir, text);
 }
 
 static int check(const char *dir, const struct check_options *o, const struct seep_budget *budget)

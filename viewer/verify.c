@@ -66,28 +66,21 @@ static bool read_both(char **dirs, bool all_sites, const char *roles, json_t **r
     return reports[1] != NULL;
 }
 
-static void complain(char **dirs, int rc, const struct seep_error *err)
-{
-    const char *text = err->text[0] ? err->text : "no memory: free some";
-
-    seep_complain("%s and %s: %s%s", dirs[0], dirs[1], text,
-                  rc == -SEEP_EINVAL ? ": name two runs of one job, before the fix and after" : "");
-}
-
 int seep_verify_main(int argc, char **argv)
 {
     struct pair_options o = {.format = verify_formats};
     struct seep_error err = {0};
     json_t *reports[2], *verdict = NULL;
-    int status = read_options(argc, argv, "BEFORE AFTER", &o), rc;
+    int status = read_options(argc, argv, "BEFORE AFTER", &o);
 
     if (status >= 0)
         return status;
     status = SEEP_EXIT_UNUSABLE;
     if (!read_both(argv + optind, false, o.roles, reports))
         ;
-    else if ((rc = seep_verify(reports[0], reports[1], o.allow_incomplete, &verdict, &err)) < 0)
-        complain(argv + optind, rc, &err);
+    else if (seep_verify(reports[0], reports[1], o.allow_incomplete, &verdict, &err) < 0)
+        seep_complain("%s and %s: %s", argv[optind], argv[optind + 1],
+                      err.text[0] ? err.text : "no memory: free some");
     else if (seep_output(verdict, o.format->print, o.out) == 0)
         status = strcmp(json_string_value(json_object_get(verdict, "verdict")), "fixed") == 0
                      ? 0

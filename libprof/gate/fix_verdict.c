@@ -205,7 +205,7 @@ static void note_jobs(struct verification *v)
     for (int i = 0; i < 2; i++) {
         const json_t *job = json_object_get(reports[i], "job"), *process;
         for (size_t at = 0; (process = seep_get_failed(reports[i], &at));)
-            seep_gate_check_note(&v->check, "%s: the %s (process %.0f) %s", names[i],
+            seep_gate_check_note(&v->check, "%s: %s process %.0f: %s", names[i],
                                  seep_get_text(process, "role", ""),
                                  seep_get_number(process, "pid"), seep_get_exit_text(process));
         if (seep_get_all_left_out(reports[i]) > 0)

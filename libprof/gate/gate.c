@@ -288,9 +288,8 @@ static void note_job(struct judging *j)
         seep_gate_check_note(&j->check,
                              "the profile is incomplete: what was measured is a lower bound");
     for (size_t at = 0; (process = seep_get_failed(j->gate->report, &at));)
-        seep_gate_check_note(&j->check, "the %s (process %.0f) %s",
-                             seep_get_text(process, "role", ""), seep_get_number(process, "pid"),
-                             seep_get_exit_text(process));
+        seep_gate_check_note(&j->check, "%s process %.0f: %s", seep_get_text(process, "role", ""),
+                             seep_get_number(process, "pid"), seep_get_exit_text(process));
 }
 
 static int judge(const struct seep_gate *gate, json_t **check, struct seep_error *err)

@@ -6,6 +6,7 @@
 #include "libprof/judge/resident_findings.h"
 #include "libprof/judge/shortage_findings.h"
 #include "libprof/judge/spread.h"
+#include "libprof/judge/uncounted_findings.h"
 #include "libprof/patterns/pattern_judge.h"
 #include "libprof/patterns/pattern_words.h"
 #include "libprof/signs/container_lines.h"
@@ -419,6 +420,8 @@ int seep_diagnose(const struct seep_code *code, const struct seep_line_holders *
     if (!rc)
         rc = judge_totals(&all, &work, out);
     work_fini(&work);
+    if (!rc)
+        rc = seep_uncounted_judge(m, out);
     if (!rc)
         rc = seep_contexts_judge(m, out);
     if (!rc)

@@ -31,6 +31,7 @@ struct seep_process_end {
     int value;       /* the status or the signal's number */
     bool terminated; /* by who had started it, a process of the job, with terminate(): no failure */
     bool out_of_memory; /* the kernel killed it for lack of memory */
+    bool replaced;      /* by exec: what came after it ended so */
 };
 
 /* Who it was. Texts of a process that was read are never NULL: "" is unknown. */

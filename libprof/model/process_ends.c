@@ -83,6 +83,7 @@ static int follow_execs(struct seep_model *m)
             (p->entry && seep_status_is_known(p->entry)))
             continue;
         p->ended = q->ended;
+        p->ended.replaced = true;
     }
     free(order);
     return 0;
@@ -109,6 +110,9 @@ uint32_t seep_job_oom_kills(const struct seep_job *job, bool *all)
 {
     uint32_t killed = 0;
 
+    *all = false;
+    if (!job->oom_kills)
+        return 0;
     for (uint32_t i = 0; i < job->n_processes && i < SEEP_MAX_PROCESSES; i++) {
         const struct seep_process *entry = &job->processes[i];
         if (!seep_status_is_known(entry))

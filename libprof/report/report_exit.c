@@ -22,7 +22,9 @@ static void say_signal(int number, char *text, size_t n)
 
 static void say(const struct seep_process_end *end, char *text, size_t n)
 {
-    if (end->terminated)
+    if (end->replaced)
+        snprintf(text, n, SEEP_ENDED_REPLACED_TEXT);
+    else if (end->terminated)
         snprintf(text, n, SEEP_ENDED_TERMINATED_TEXT);
     else if (end->out_of_memory)
         snprintf(text, n, SEEP_ENDED_OOM_TEXT);
@@ -39,7 +41,7 @@ static void say(const struct seep_process_end *end, char *text, size_t n)
 
 static bool has_failed(const struct seep_process_end *end)
 {
-    return !end->terminated &&
+    return !end->terminated && !end->replaced &&
            (end->kind == SEEP_ENDED_SIGNAL || (end->kind == SEEP_ENDED_EXIT && end->value));
 }
 

@@ -361,24 +361,32 @@ int seep_compare_jobs(const json_t *before, const json_t *after, struct seep_err
     int ranks = count_ranks(before), other_ranks = count_ranks(after);
 
     if (strcmp(job_name(before), job_name(after)) != 0)
-        return seep_error_set(err, SEEP_EINVAL, "", 0,
-                              "not the same job: one ran %.80s, the other %.80s", job_name(before),
-                              job_name(after));
+        return seep_error_set(
+            err, SEEP_EINVAL, "", 0,
+            "not the same job: one ran %.80s, the other %.80s: compare two runs of "
+            "one script",
+            job_name(before), job_name(after));
     other = seep_get_text(b, "step_source", "");
     if (strcmp(source, other) != 0)
-        return seep_error_set(err, SEEP_EINVAL, "", 0,
-                              "not the same job: steps by %.20s in one, by %.20s in the other",
-                              source, other);
+        return seep_error_set(
+            err, SEEP_EINVAL, "", 0,
+            "not the same job: steps by %.20s in one, by %.20s in the other: call "
+            "seep.step() once a step in both",
+            source, other);
     if (strcmp(source, "time") != 0 &&
         fabs(steps - others) >
             0.1 * fmax(steps, others) + (strcmp(source, "loop") == 0 ? LOOP_FOUND_LATER : 0))
-        return seep_error_set(err, SEEP_EINVAL, "", 0,
-                              "not the same job: %.0f steps in one, %.0f in the other", steps,
-                              others);
+        return seep_error_set(
+            err, SEEP_EINVAL, "", 0,
+            "not the same job: %.0f steps in one, %.0f in the other: run both for as "
+            "many steps",
+            steps, others);
     if (ranks != other_ranks)
-        return seep_error_set(err, SEEP_EINVAL, "", 0,
-                              "not the same job: %d ranks in one, %d in the other", ranks,
-                              other_ranks);
+        return seep_error_set(
+            err, SEEP_EINVAL, "", 0,
+            "not the same job: %d ranks in one, %d in the other: start both with as "
+            "many",
+            ranks, other_ranks);
     return 0;
 }
 

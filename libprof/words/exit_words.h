@@ -9,6 +9,7 @@
 #define SEEP_ENDED_OOM_TEXT        "killed by the kernel, out of memory (SIGKILL)"
 #define SEEP_ENDED_NUMBER_TEXT     "killed by signal %d"
 #define SEEP_ENDED_TERMINATED_TEXT "terminated by its parent"
+#define SEEP_ENDED_REPLACED_TEXT   "replaced by exec"
 #define SEEP_ENDED_RUNNING_TEXT    "still running"
 #define SEEP_ENDED_UNSEEN_TEXT     "nobody saw how it ended"
 

@@ -26,4 +26,13 @@
 #define SEEP_SPREAD_LINES_TEXT "no line keeps growing by itself: the largest gained %s of %s"
 #define SEEP_SPREAD_SHARE_TEXT "%.0f %% of it was allocated below the line shown"
 
+/* Of memory whose stacks a full profile has no room for. */
+#define SEEP_UNCOUNTED_TITLE_TEXT                                                                  \
+    "host memory grows by %s a %s on lines that the full profile does not tell"
+#define SEEP_UNCOUNTED_EVENTS_TEXT                                                                 \
+    "the profile reached --max-profile or --max-folder: %s allocations and frees were counted "    \
+    "without their stacks"
+#define SEEP_UNCOUNTED_ADVICE_TEXT                                                                 \
+    "run again with a larger --max-profile, or with --sample, to see which lines these are"
+
 #endif

@@ -159,6 +159,12 @@ def with_a_killed_job(data):
     data["processes"][1]["exit"] = {"kind": "signal", "value": 15, "failed": False, "text": "terminated by its parent"}
 
 
+def with_an_exec(data):
+    """Before it was the trainer the process ran another program."""
+    ended = {"kind": "exit", "value": 0, "failed": False, "text": "replaced by exec"}
+    data["processes"].insert(0, {**data["processes"][0], "role": "helper", "exit": ended})
+
+
 def with_spaces_in_turn(data):
     """First malloc has 40 MiB and then maps have them, of which no site is known."""
     data["sites"]["series"] = [[] for _ in data["sites"]["series"]]

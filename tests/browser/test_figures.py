@@ -2,7 +2,8 @@
 import unittest
 
 from tests.browser.job_page import PageCase
-from tests.browser.made_up import with_a_killed_job, with_a_late_sample, with_one_sample, with_samples_of_two, with_spaces_in_turn
+from tests.browser.made_up import (with_a_killed_job, with_a_late_sample, with_an_exec, with_one_sample, with_samples_of_two,
+                                   with_spaces_in_turn)
 from tests.browser.page import SLOPES
 
 
@@ -51,6 +52,11 @@ class Figures(PageCase):
         """A space's own peak is another space's low: added up, or beside the chart, they say what never was."""
         self.browser.open(self.made_up(with_spaces_in_turn), "#findings")
         self.assertRegex(self.browser.text(".facts"), r"(?m)^40\.0 MiB of host memory live at its peak, after step \d+$")
+
+    def test_a_finding_is_of_the_program_that_an_exec_made_of_a_process(self):
+        self.browser.open(self.made_up(with_an_exec), "#findings")
+        self.assertRegex(self.browser.text(".cards"), r"trainer \d+")
+        self.assertNotRegex(self.browser.text(".cards"), r"helper \d+")
 
     def test_how_the_job_ended_is_said_in_words(self):
         self.browser.open(self.made_up(with_a_killed_job), "#findings")

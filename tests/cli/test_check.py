@@ -107,12 +107,16 @@ class Status(CiCase):
                     self.assertTrue(said.rstrip().endswith(advice), said)
 
     def test_a_baseline_of_another_job_is_2(self):
-        for name, args, script in (("short", ("fixed", "--steps", "30"), "job.py"),
-                                   ("slices", ("fixed", "--no-steps"), "job.py"),
-                                   ("other", ("fixed",), "other.py")):
-            with self.subTest(name):
-                self.assertIn("not the same job", self.cannot("check", self.fixed, "--baseline",
-                                                              self.profile(name, *args, script=script)))
+        for name, args, script, advice in (("short", ("fixed", "--steps", "30"), "job.py", "run both for as many steps"),
+                                           ("slices", ("fixed", "--no-steps"), "job.py", "call seep.step() once a step in both"),
+                                           ("other", ("fixed",), "other.py", "compare two runs of one script")):
+            other = self.profile(name, *args, script=script)
+            # as slices of time the run is too short for verify, which looks at that first
+            for command in (("check", self.fixed, "--baseline", other), ("verify", self.fixed, other))[:2 - (name == "slices")]:
+                with self.subTest(name, command=command[0]):
+                    said = self.cannot(*command)
+                    self.assertIn("not the same job", said)
+                    self.assertTrue(said.rstrip().endswith(advice), said)
 
     def test_no_steps_and_too_few_are_2(self):
         few = self.profile("few", "fixed", "--steps", "8")

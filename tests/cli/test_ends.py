@@ -171,7 +171,24 @@ class Ends(CiCase):
                     shown = self.seep("report", folder, "--format", form).stdout.decode()
                     self.assertRegex(shown, "30 steps by api.*, " + text)
                 checked = self.seep("check", folder).stdout.decode()
-                (self.assertIn if failed else self.assertNotIn)(") %s\n" % text, checked)
+                (self.assertIn if failed else self.assertNotIn)(": %s\n" % text, checked)
+
+    def test_a_program_that_was_replaced_has_not_failed(self):
+        folder = self.fresh()
+        done = self.seep("run", "-q", "-o", folder, "--", sys.executable, "-c",
+                         "import os, sys; kept = list(range(100000)); os.execv(sys.executable, ['python', 'dies.py'])",
+                         cwd=self.script("dies.py", "import seep\nfor i in range(30): seep.step()\nraise SystemExit(5)\n"))
+        self.assertEqual(done.status, 5, repr(done))
+        report = json.loads(self.seep("report", folder, "--format", "json").stdout)
+        self.assertEqual([(p["exit"]["text"], p["exit"]["failed"]) for p in report["processes"]],
+                         [("replaced by exec", False), ("ended with status 5", True)])
+        self.assertEqual(report["job"]["exit"]["text"], "ended with status 5")
+
+    def script(self, name, text):
+        """The working folder, with a script in it."""
+        with open(self.path(name), "w") as f:
+            f.write(text)
+        return self.dir
 
     def test_a_command_that_failed_around_a_training_is_how_the_job_ended(self):
         folder = self.fresh()

@@ -299,6 +299,11 @@ def sum_sites(report, function, space=None):
 MALLOC_WORD = r"malloc\b.*\bown\b|\bown malloc\b"
 
 
+def end_of(process):
+    """How a process or a job of a report ended: (kind, value)."""
+    return process["exit"]["kind"], process["exit"]["value"]
+
+
 def said_of(report):
     """All that the report says was not seen, of the job and of each process, a line each."""
     said = list(report["coverage"]["not_seen"])

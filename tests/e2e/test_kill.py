@@ -7,9 +7,9 @@ import subprocess
 import time
 import unittest
 
-from tests.e2e.support import SEEP, SHIM, SeepCase, children_of, functions, job_env, kill_session, sum_sites
+from tests.e2e.support import SEEP, SHIM, SeepCase, children_of, end_of, functions, job_env, kill_session, sum_sites
 
-KILLED = {"kind": "signal", "value": 9}
+KILLED = "signal", 9
 LINES, LINE = 64, struct.Struct("<8Q")
 
 
@@ -113,7 +113,7 @@ class Kills(SeepCase):
         self.assertEqual(done.status, 0, message + repr(done))
         report = self.valid(done.json())
         self.hold(report, lines, message)
-        exits = {x["pid"]: x["exit"] for x in report["processes"]}
+        exits = {x["pid"]: end_of(x) for x in report["processes"]}
         for line in lines:
             if line["completed"]:  # a child may be killed before it has anything to record
                 self.assertIn(line["pid"], exits, message)
@@ -122,7 +122,7 @@ class Kills(SeepCase):
             exit_ = exits.get(line["pid"], KILLED)
             child = mode == "fork" and not line["first"]
             self.children += child
-            if child and exit_["kind"] == "unknown":
+            if child and exit_[0] == "unknown":
                 self.unseen += 1  # it took longer to end than the launcher looks for the last ones
             else:
                 self.assertEqual(exit_, KILLED, message)
@@ -159,11 +159,11 @@ class Kills(SeepCase):
         self.assertEqual(p.returncode, 0)
         report = self.report(folder, "--all")
         self.hold(report, [x for x in read_lines(counters) if x["started"]])
-        exits = {x["pid"]: x["exit"] for x in report["processes"]}
+        exits = {x["pid"]: end_of(x) for x in report["processes"]}
         for line in lines:
-            self.assertEqual(exits[line["pid"]], {"kind": "signal", "value": 9})
+            self.assertEqual(exits[line["pid"]], KILLED)
         parent = next(x for x in read_lines(counters) if not x["started"])
-        self.assertEqual(exits[parent["pid"]], {"kind": "exit", "value": 0})
+        self.assertEqual(exits[parent["pid"]], ("exit", 0))
 
     def test_a_running_job_can_be_read(self):
         p, folder, counters = self.start("threads")
@@ -227,7 +227,7 @@ class Kills(SeepCase):
         self.assertEqual(p.returncode, 128 + signal.SIGTERM)
         report = self.report(folder, "--all")
         self.hold(report, read_lines(counters))
-        self.assertEqual(report["processes"][0]["exit"], {"kind": "signal", "value": 15})
+        self.assertEqual(end_of(report["processes"][0]), ("signal", 15))
         self.assertIs(report["job"]["complete"], True)
         self.assertRegex(self.seep("report", folder).stdout.decode(), r" live at exit, [0-9]+ allocations")
         self.assertTrue(any("kill_malloc" in functions(s) for s in report["sites"]))

@@ -3,7 +3,7 @@ import os
 import sys
 import unittest
 
-from tests.e2e.support import SYSTEM_PYTHON, SeepCase, compile_c, has_module, needs
+from tests.e2e.support import SYSTEM_PYTHON, SeepCase, compile_c, end_of, has_module, needs
 
 MIB = 1 << 20
 TRAIN = """
@@ -84,7 +84,7 @@ class InSequence(SeepCase):
         static = compile_c(self, self.write("seven.c", "int main(void) { return 7; }\n"),
                            self.path("seven"), "-static")
         profile = self.shell("exec %s" % static, status=7)
-        self.assertEqual([p["exit"] for p in profile.report["processes"]], [{"kind": "exit", "value": 7}])
+        self.assertEqual([end_of(p) for p in profile.report["processes"]], [("exit", 7)])
 
     @needs(has_module(SYSTEM_PYTHON, "torch"), "no torch")
     def test_three_trainings_in_a_row_are_three_runs(self):

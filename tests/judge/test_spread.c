@@ -2,6 +2,8 @@
  * thing, and lies within half of the number that tells them apart. */
 #include "tests/judge/levels.h"
 
+#include <math.h>
+
 enum { RUN = 14, OTHER = 30, MADE = 1000, KIB = 1024 };
 
 /* A line that makes its blocks at one step, and keeps them. */
@@ -169,6 +171,42 @@ TEST(without_steps_early_growth_is_spoken_of_where_the_lines_are_the_jobs_own, .
     }
     const json_t *list = findings_in(slices);
     ck_assert_msg(json_array_size(list) == (size_t)(_i == 1), "%s",
+                  json_dumps(list, JSON_INDENT(1)));
+}
+
+/* ---- a full profile: stacks are counted together ----------------------------------------------
+ */
+
+static const struct {
+    const char *what;
+    uint32_t stack; /* 0: that of all that had no room */
+    uint64_t (*level)(uint32_t, void *);
+    uint64_t events;
+    const char *severity; /* of a finding without a line; NULL: there is none */
+} full[] = {
+    {"growth on lines that had no room", 0, one_a_step, 5000, "pressure"},
+    {"a level there that stays", 0, four, 5000, NULL},
+    {"growth of a line that is known", 1, one_a_step, 5000, NULL},
+    {"a site whose stack is lost, in a profile that was never full", 0, one_a_step, 0, NULL},
+};
+
+TEST(growth_that_a_full_profile_has_no_stacks_of_is_told_without_a_line, .to = N(full))
+{
+    builder_level(&b, full[_i].stack ? user(7) : 0, HOST, 64 * KIB, LAST, full[_i].level, NULL);
+    builder_header(&b)->dropped[SEEP_DROP_BOUND] = full[_i].events;
+    const json_t *list = findings(), *f;
+    const char *severity = NULL;
+    size_t i;
+
+    json_array_foreach (list, i, f) {
+        if (json_is_null(json_object_get(f, "frame"))) {
+            severity = text(f, "severity");
+            const double each = number(json_object_get(f, "growth_bytes_per_step"), "value");
+            ck_assert(fabs(each - 64 * KIB) < 4 * KIB);
+            ck_assert(strstr(text(f, "title"), "on lines that the full profile does not tell"));
+        }
+    }
+    ck_assert_msg(!severity == !full[_i].severity, "%s: %s", full[_i].what,
                   json_dumps(list, JSON_INDENT(1)));
 }
 

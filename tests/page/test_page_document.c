@@ -7,7 +7,6 @@
 #include "tests/report_fixture.h"
 #include "viewer/page/page_html.h"
 
-
 static size_t n_rows(const json_t *document)
 {
     return json_array_size(json_object_get(json_object_get(document, "sites"), "id"));

@@ -307,6 +307,7 @@ TEST(an_exec_into_the_unknown_ends_as_its_reaper_says)
     merge_all(&m, &p, 1, job);
     complete(&m);
     ck_assert_int_eq(m.processes[0].ended.kind, SEEP_ENDED_EXIT);
+    ck_assert(!m.processes[0].ended.replaced); /* by nothing that is in the job */
     ck_assert_int_eq(m.processes[0].ended.value, 7);
     seep_model_fini(&m);
 }

@@ -22,11 +22,9 @@ function briefMarks(memory) {
         });
 }
 
-/* The first process is the job. */
 function endMarks() {
-    const first = processes[0];
-    return !first || first.exit.kind === "running" || !nRows ? [] : [{step: job.steps, seconds: timeline.t_s[nRows - 1],
-        kind: isFailed(first) ? "end-mark failed" : "end-mark", name: "end of the job", note: `(${exitText(first)})`}];
+    return !nRows || job.exit.kind === "running" ? [] : [{step: job.steps, seconds: timeline.t_s[nRows - 1],
+        kind: isFailed(job) ? "end-mark failed" : "end-mark", name: "end of the job", note: `(${exitText(job)})`}];
 }
 
 function marksOf(memory, grouping) {

@@ -66,7 +66,7 @@ function lengthText(looks) {
 
 function whoText(finding) {
     const known = finding.processes.slice(0, 4).map((pid) => {
-        const process = processes.find((p) => p.pid === pid);
+        const process = processes.filter((p) => p.pid === pid).pop(); /* after an exec several have the pid: who it became */
         return `${process ? processName(process) : "process"} ${pid}`;
     });
     const more = finding.processes.length - known.length;
