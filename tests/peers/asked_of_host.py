@@ -132,7 +132,7 @@ def seep_in_all(number):
 
 def seep_processes(page):
     page.keys("5")
-    cards = [re.sub(r"(?s)\n.*\n(?=.*resident)", ": ", card.text) for card in page.all(".process")]
+    cards = [re.sub(r"(?s)\n.*?\n(?=[PR]SS )", ": ", card.text) for card in page.all(".process")]
     return "; ".join(card.split("\n")[0] for card in cards[1:3])
 
 
